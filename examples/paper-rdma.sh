@@ -26,15 +26,36 @@ one() {
   fabric-rdma run "$@" --quiet --format=csv --no-header --columns="$column" | tr -d '\r'
 }
 
-# claims COMMAND...: the claims of a figure that its options look at, with their verdicts
-claims() {
-  fabric-rdma "$@" --quiet --format=json | tr -d '\n' | sed 's/.*"claims": \[//; s/\].*//' |
-    grep -oE '"claim": "[^"]*", "verdict": "[^"]*", "shown": "[^"]*"' |
-    grep -v '"verdict": "not looked at' |
-    sed -E 's/"claim": "([^"]*)", "verdict": "([^"]*)", "shown": "([^"]*)"/\1|\2|\3/' >"$work/claims"
-  while IFS='|' read -r claim verdict shown; do
-    row "$claim" "$verdict" "$shown" "fabric-rdma $*"
-  done <"$work/claims"
+# values COMMAND...: a line "SCHEME MEAN DIFFERENCE CI95 ROUNDS" for each scheme: mean completion time
+# (us), its mean difference to the oracle in the same runs with half of the 95 % interval, and
+# packets sent / packets there are
+values() {
+  fabric-rdma "$@" --quiet --format=csv --no-header \
+    --columns=scheme,completion_us.mean,behind_oracle_us,behind_oracle_ci95,rounds | tr -d '\r' | tr , ' ' >"$work/values"
+}
+
+# of SCHEME COLUMN: one of these values
+of() { awk -v s="$1" -v c="$2" '$1 == s { print $c }' "$work/values"; }
+
+# order: is rsw faster than ssw and ssw faster than rc? Known where the difference is beyond its 95 %
+# interval, that of independent differences to the oracle.
+order() {
+  awk '{ mean[$1] = $3; half[$1] = $4 }
+    function is_faster(a, b) {
+      far = (mean[b] - mean[a]) ^ 2 > half[a] ^ 2 + half[b] ^ 2
+      return far ? (mean[a] < mean[b] ? 1 : -1) : 0
+    }
+    END { x = is_faster("rsw", "ssw"); y = is_faster("ssw", "rc")
+          print x < 0 || y < 0 ? "refuted" : x && y ? "reproduced" : "undecided: more --runs" }' "$work/values"
+}
+
+# claim_order CLAIM OPTION...: does that order come out for 256 K?
+claim_order() {
+  claim=$1
+  shift
+  values run "$@"
+  row "$claim" "$(order)" \
+    "rsw $(of rsw 2) us, ssw (32 packets in flight) $(of ssw 2) us, rc $(of rc 2) us" "fabric-rdma run $*"
 }
 
 sum() { awk "BEGIN { printf \"%.3g\", $1 }"; }
@@ -55,18 +76,53 @@ row 'A context of RSW is smaller than one of RC' 'refuted for any window that is
   "fabric-rdma $cost"
 
 echo
+few="--route=adaptive --delay=1:U:300ns --set=sender-window"
+
 echo '-- figure 4: without loss'
-claims figure 4 $torus --runs=4
+four="$torus --mtu=512 --scheme=rsw,ssw,rc --runs=4 $few"
+# shellcheck disable=SC2086
+values run $four=8
+small=$(sum "$(of ssw 2) / $(of rsw 2)")
+# shellcheck disable=SC2086
+values run $four=128
+large=$(sum "$(of ssw 2) / $(of rsw 2)")
+# shellcheck disable=SC2086
+trip=$(fabric-rdma run $four=128 --quiet --format=json | sed -n 's/.*"base_round_trip_us": \([0-9.]*\).*/\1/p')
+below=$(if_true "$small > 1.05" 'needs a sender window below the bandwidth-delay product' refuted)
+row 'Without loss SSW is the slowest' "$(if_true "$large >= 1.05" reproduced "$below")" \
+  "ssw / rsw $small with 8 packets in flight, $large with 128; a round trip carries $(awk "BEGIN { printf \"%.0f\", $trip * 1000 * 100 / 8 / 512 }")" \
+  "fabric-rdma run $four=8"
+row 'Without loss RSW is about as fast as RC' \
+  "$(if_true "$(of rsw 2) / $(of rc 2) >= 0.9 && $(of rsw 2) / $(of rc 2) <= 1.1" reproduced refuted)" \
+  "rsw $(of rsw 2) us, rc $(of rc 2) us" "fabric-rdma run $four=128"
 
 echo
 echo '-- figure 5: loss, by size'
-claims figure 5 $torus --size=256K --scheme=rsw,ssw,rc --runs="$runs"
+# shellcheck disable=SC2086
+claim_order 'With loss RSW is faster than SSW, SSW than RC (N <= W)' \
+  $torus --loss=2e-3 --scheme=rsw,ssw,rc --runs="$((runs * 8))" $few=32
+# shellcheck disable=SC2086
+claim_order '... where a transfer is longer than the window' \
+  $torus --mtu=512 --loss=2e-3 --scheme=rsw,ssw,rc --runs="$runs" $few=32
 
 echo
 echo '-- figure 6: 256 K, by loss'
-claims figure 6 $torus --loss=5e-3 --mtu=2048 --scheme=rsw,ssw,rc --runs="$((runs * 2))"
-claims figure 6 $torus --loss=5e-3 --mtu=512 --scheme=rsw,rsw+,ssw,rc --runs="$runs"
-order="run $torus --loss=5e-3 --delay=1:U:300ns --route=adaptive --scheme=rsw,ssw --runs=$runs --sender-window=64"
+# shellcheck disable=SC2086
+claim_order 'At 5 per mille RSW degrades least, RC most (N <= W)' \
+  $torus --loss=5e-3 --scheme=rsw,ssw,rc --runs="$((runs * 8))" $few=32
+# shellcheck disable=SC2086
+claim_order '... where a transfer is longer than the window' \
+  $torus --mtu=512 --loss=5e-3 --scheme=rsw,rsw+,ssw,rc --runs="$runs" $few=32
+six="fabric-rdma run $torus --mtu=512 --loss=5e-3 --scheme=rsw,rsw+,ssw,rc --runs=$runs $few=32"
+row '(ours) gap NAK, credit and timers cure that' \
+  "$(if_true "$(of rsw 2) / $(of rsw+ 2) >= 10" reproduced refuted)" \
+  "rsw $(of rsw 2) us and $(sum "$(of rsw 5)") times the packets, rsw+ $(of rsw+ 2) us: $(sum "$(of rsw 2) / $(of rsw+ 2)") times as fast" \
+  "$six"
+row '256 K is 4096 packets' \
+  "$(if_true '(1 - 5e-3) ^ -4096 <= 1000' reproduced 'refuted: it cannot be the experiment')" \
+  "RC would send it (1-p)^-N = $(awk 'BEGIN { printf "%.2g", (1 - 5e-3) ^ -4096 }') times; with 512 packets 13.02 times, simulated $(of rc 5)" \
+  "$six"
+order="run $torus --loss=5e-3 --delay=1:U:300ns --route=adaptive --scheme=rsw,ssw --runs=$runs --set=sender-window=64"
 # shellcheck disable=SC2086
 fabric-rdma $order --quiet --format=csv --no-header --columns=completion_us.mean >"$work/times"
 rsw=$(sed -n 1p "$work/times") ssw=$(sed -n 2p "$work/times")
@@ -78,7 +134,26 @@ echo
 echo '-- figure 7: reordering'
 # a pair of each distance on the torus, and how many of the 63 others are as far away
 late="--delay=0.1:U:2.7us --mtu=512 --scheme=rsw --runs=$((runs / 4 + 1))"
-claims figure 7 $torus --pattern=pair:h0,h21 --runs="$((runs / 4 + 1))"
+# degree_64 CLAIM WINDOW LOW HIGH: the share of the pace in order with that window
+degree_64() {
+  # shellcheck disable=SC2086
+  fabric-rdma run $torus --pattern=pair:h0,h21 --route=adaptive --window="$2" $late --quiet --format=json >"$work/json"
+  number() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p" "$work/json" | head -n 1; }
+  share=$(number ratio_to_ideal)
+  low=$(if_true "$share < $3" 'needs a shorter round trip' refuted)
+  row "$1" "$(if_true "$share >= $3 && $share <= $4" 'reproduced with 10 % of packets held up' "$low")" \
+    "$(sum "$share") of what it is in order, reorder degree $(tr -d '\n' <"$work/json" | sed 's/.*"reorder_degree": { *"max": \([0-9]*\).*/\1/'), round trip $(sum "$(number base_round_trip_us)") us" \
+    "fabric-rdma run $torus --pattern=pair:h0,h21 --route=adaptive --window=$2 $late"
+}
+degree_64 'At degree 64 a window of 32 gives 70 % of the ideal' 32 0.65 0.75
+degree_64 'At degree 64 a window of 64 gives 95 % of the ideal' 64 0.92 0.98
+degree="$torus --pattern=pair:h0,h21 --route=adaptive --window=32 --mtu=512 --scheme=rsw --runs=$((runs / 4 + 1)) --delay"
+# shellcheck disable=SC2086
+few_late=$(one ratio_to_ideal $degree=0.03:U:2.7us) many_late=$(one ratio_to_ideal $degree=0.3:U:2.7us)
+row 'The degree alone says what a window gives' \
+  "$(if_true "$few_late - $many_late <= 0.05" reproduced 'refuted: the share of packets that are late decides, too')" \
+  "W = 32, late up to 2.7 us: $(sum "$few_late") with 3 % late, $(sum "$many_late") with 30 %" \
+  "fabric-rdma run $degree=0.03:U:2.7us"
 : >"$work/far"
 for pair in 1:1:6 5:2:15 21:3:20 22:4:15 26:5:6 42:6:1; do
   to=${pair%%:*} rest=${pair#*:}

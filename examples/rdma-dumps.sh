@@ -23,4 +23,4 @@ answer() {
 
 answer 'Incast of 64, 256 KiB each' --pattern=incast:64 "$@"
 answer 'A permutation by chance, 256 KiB each' --pattern=permutation "$@"
-answer 'All to all, 4 KiB each' --pattern=alltoall:8 --concurrency=8 --size=4KiB "$@"
+answer 'All to all, 4 KiB each' --pattern=alltoall:8 --set=concurrency=8 --size=4KiB "$@"

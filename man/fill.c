@@ -235,6 +235,7 @@ static const struct {
 	const char *name;
 	const struct fab_option *rows;
 } settings[] = {
+	{"SETTINGS_RDMA", rdma_settings},
 	{"SETTINGS_SIM", sim_settings},
 };
 

@@ -57,27 +57,25 @@ static uint32_t *width_of(struct fab_rdma_widths *w, const char *name, size_t le
 	return NULL;
 }
 
-int rdma_take_bits(void *params, const char *arg, struct fab_err *err)
+int rdma_read_bits(struct rdma_params *p, struct fab_err *err)
 {
-	struct rdma_params *p = params;
-
-	for (const char *at = arg;; at++) {
+	for (const char *at = p->bits; at; at++) {
 		size_t len = strcspn(at, ","), name_len = strcspn(at, "=,");
 		uint32_t *width = width_of(&p->widths, at, name_len);
 		uint64_t n;
 
 		if (!width || name_len == len ||
 		    !fab_parse_u64(at + name_len + 1, len - name_len - 1, 0, 64, &n))
-			return fab_fail(err, EINVAL,
-					"'%.*s': expected FIELD=BITS, such as "
-					"number=24, of node, context, msgid, number, "
-					"timer and epoch, 0 to 64 bits",
-					(int)len, at);
+			return fab_fail(
+				err, EINVAL,
+				"--set bits: '%.*s': expected FIELD=BITS, such as number=24, of node, context, msgid, number, timer and epoch, 0 to 64 bits",
+				(int)len, at);
 		*width = (uint32_t)n;
 		at += len;
 		if (!*at)
-			return 0;
+			break;
 	}
+	return 0;
 }
 
 int rdma_take_size(void *params, const char *arg, struct fab_err *err)
@@ -122,9 +120,7 @@ int rdma_take_delay(void *params, const char *arg, struct fab_err *err)
 bad:
 	return fab_fail(
 		err, EINVAL,
-		"'%s': expected SHARE:KIND:TIME as 0.1:U:2.7us, a share from 0 to "
-		"1, U (uniform up to TIME), E (exponential, mean TIME) or F "
-		"(TIME), up to 1s",
+		"'%s': expected SHARE:KIND:TIME as 0.1:U:2.7us, a share from 0 to 1, U (uniform up to TIME), E (exponential, mean TIME) or F (TIME), up to 1s",
 		arg);
 }
 
@@ -143,247 +139,9 @@ int rdma_take_buffer(void *params, const char *arg, struct fab_err *err)
 	return rc;
 }
 
-int rdma_take_credit(void *params, const char *arg, struct fab_err *err)
-{
-	struct rdma_params *p = params;
-
-	if (fab_parse_u64(arg, strlen(arg), 0, FAB_RDMA_WINDOW_MAX, &p->credit))
-		return 0;
-	return fab_fail(err, EINVAL, "'%s' is not a number from 0 to %d", arg,
-			FAB_RDMA_WINDOW_MAX);
-}
-
-/* A number from `least` on, or auto, which is `adaptive`. */
-static int take_adaptive(const char *arg, uint64_t least, uint32_t adaptive,
-			 uint32_t *out, struct fab_err *err)
-{
-	uint64_t n = adaptive;
-
-	if (strcmp(arg, "auto") &&
-	    !fab_parse_u64(arg, strlen(arg), least, FAB_RDMA_WINDOW_MAX, &n))
-		return fab_fail(err, EINVAL,
-				"'%s': expected auto or a number from %d to %d", arg,
-				(int)least, FAB_RDMA_WINDOW_MAX);
-	*out = (uint32_t)n;
-	return 0;
-}
-
-int rdma_take_gap_nak(void *params, const char *arg, struct fab_err *err)
-{
-	return take_adaptive(arg, 0, RDMA_GAP_ADAPTS,
-			     &((struct rdma_params *)params)->gap, err);
-}
-
-int rdma_take_nacks(void *params, const char *arg, struct fab_err *err)
-{
-	return take_adaptive(arg, 1, 0, &((struct rdma_params *)params)->sim.nacks, err);
-}
-
-int rdma_take_cap(void *params, const char *arg, struct fab_err *err)
-{
-	struct fab_rdma_params *sim = &((struct rdma_params *)params)->sim;
-	uint64_t n;
-
-	if (!strcmp(arg, "bdp"))
-		sim->cap = 0;
-	else if (!strcmp(arg, "none"))
-		sim->cap = UINT32_MAX;
-	else if (fab_parse_u64(arg, strlen(arg), 1, UINT32_MAX - 1, &n))
-		sim->cap = (uint32_t)n;
-	else
-		return fab_fail(err, EINVAL,
-				"'%s': expected bdp, none or a number of packets", arg);
-	return 0;
-}
-
-const char *const rdma_axis_name[RDMA_AXES] = {
-	[RDMA_LOSS] = "loss",	    [RDMA_DROP_CONTROL] = "drop-control",
-	[RDMA_DELAYED] = "delayed", [RDMA_DELAY_NS] = "delay",
-	[RDMA_SIZE] = "size",	    [RDMA_MTU] = "mtu",
-	[RDMA_WINDOW] = "W",	    [RDMA_SENDER_WINDOW] = "sender-window",
-	[RDMA_RTO_NS] = "rto",	    [RDMA_CONTEXTS] = "contexts"};
-
-/* What an axis may be, and what its values are. */
-static const struct {
-	double low, high;
-	enum { SHARE, NUMBER, BYTES, TIME } kind;
-} axis_range[RDMA_AXES] = {[RDMA_LOSS] = {0, 1, SHARE},
-			   [RDMA_DROP_CONTROL] = {0, 1, SHARE},
-			   [RDMA_DELAYED] = {0, 1, SHARE},
-			   [RDMA_DELAY_NS] = {0, 1e9, TIME},
-			   [RDMA_SIZE] = {1, 1125899906842624.0, BYTES},
-			   [RDMA_MTU] = {256, 4096, NUMBER},
-			   [RDMA_WINDOW] = {1, FAB_RDMA_WINDOW_MAX, NUMBER},
-			   [RDMA_SENDER_WINDOW] = {1, RDMA_MAX_SENDER_WINDOW, NUMBER},
-			   [RDMA_RTO_NS] = {1, 1e10, TIME},
-			   [RDMA_CONTEXTS] = {1, FAB_RDMA_CONTEXTS_MAX, NUMBER}};
-
-static bool parse_value(enum rdma_axis axis, const char *text, size_t len, double *out)
-{
-	uint64_t n;
-
-	switch (axis_range[axis].kind) {
-	case SHARE:
-		return fab_parse_real(text, len, axis_range[axis].low,
-				      axis_range[axis].high, out);
-	case NUMBER:
-		if (!fab_parse_u64(text, len, 0, UINT32_MAX, &n))
-			return false;
-		break;
-	case BYTES:
-		if (fab_parse_size_bytes(text, len, &n, NULL))
-			return false;
-		break;
-	default:
-		if (fab_parse_time_ns(text, len, (uint64_t)axis_range[axis].high, &n,
-				      NULL))
-			return false;
-	}
-	*out = (double)n;
-	return *out >= axis_range[axis].low && *out <= axis_range[axis].high;
-}
-
-static bool push(struct rdma_values *values, double v)
-{
-	if (values->n == RDMA_MAX_VALUES)
-		return false;
-	values->v[values->n++] = v;
-	return true;
-}
-
-/* FROM:TO:STEP */
-static bool take_steps(struct rdma_values *values, const char *text, size_t len)
-{
-	size_t first = strcspn(text, ":"), second;
-	double from, to, step;
-	const char *at;
-
-	if (first >= len)
-		return false;
-	at = text + first + 1;
-	second = strcspn(at, ":");
-	if (first + 1 + second >= len || !parse_value(values->axis, text, first, &from) ||
-	    !parse_value(values->axis, at, second, &to))
-		return false;
-	at += second + 1;
-	if (axis_range[values->axis].kind == SHARE
-		    ? !fab_parse_real(at, len - (size_t)(at - text), 1e-12, 1, &step)
-		    : !parse_value(values->axis, at, len - (size_t)(at - text), &step))
-		return false;
-	if (from > to || !(step > 0) || (to - from) / step > RDMA_MAX_VALUES - 1)
-		return false;
-	for (size_t i = 0; i <= (size_t)((to - from) / step + 1e-9); i++)
-		/* whole steps: nothing is lost in adding */
-		if (!push(values, fmin(from + (double)i * step, to)))
-			return false;
-	return true;
-}
-
-/* FROM..TO: doubled each time, TO itself last */
-static bool take_doubling(struct rdma_values *values, const char *text, size_t len)
-{
-	const char *dots = memmem(text, len, "..", 2);
-	double from, to;
-
-	if (!dots || !parse_value(values->axis, text, (size_t)(dots - text), &from) ||
-	    !parse_value(values->axis, dots + 2, len - (size_t)(dots + 2 - text), &to) ||
-	    !(from > 0) || from > to)
-		return false;
-	for (double v = from; v < to; v *= 2)
-		if (!push(values, v))
-			return false;
-	return push(values, to);
-}
-
-/* Values between slashes, one or more. */
-static bool take_list(struct rdma_values *values, const char *text, size_t len)
-{
-	for (const char *at = text, *end = text + len; at <= end;) {
-		size_t n = 0;
-		double v;
-
-		while (at + n < end && at[n] != '/')
-			n++;
-		if (!parse_value(values->axis, at, n, &v) || !push(values, v))
-			return false;
-		at += n + 1;
-	}
-	return true;
-}
-
-static bool take_values(struct rdma_values *values, const char *text, size_t len)
-{
-	if (memchr(text, ':', len))
-		return take_steps(values, text, len);
-	if (memmem(text, len, "..", 2))
-		return take_doubling(values, text, len);
-	return take_list(values, text, len);
-}
-
-static enum rdma_axis axis_of(const char *name, size_t len)
-{
-	enum rdma_axis axis = 0;
-
-	if (len == 6 && !memcmp(name, "window", 6))
-		return RDMA_WINDOW;
-	while (axis < RDMA_AXES && (strlen(rdma_axis_name[axis]) != len ||
-				    memcmp(rdma_axis_name[axis], name, len) != 0))
-		axis++;
-	return axis;
-}
-
-static int take_axis(struct rdma_params *p, const char *text, size_t len,
-		     struct fab_err *err)
-{
-	size_t name = strcspn(text, "=,");
-	struct rdma_values values = {.axis = axis_of(text, name)};
-
-	if (name >= len || values.axis == RDMA_AXES)
-		return fab_fail(err, EINVAL,
-				"'%.*s': expected AXIS=VALUES of loss, drop-control, "
-				"delayed, delay, size, mtu, W, sender-window, rto and "
-				"contexts",
-				(int)len, text);
-	for (size_t i = 0; i < p->axes.n; i++)
-		if (p->axes.v[i].axis == values.axis)
-			return fab_fail(err, EINVAL, "%s is there twice",
-					rdma_axis_name[values.axis]);
-	if (!take_values(&values, text + name + 1, len - name - 1))
-		return fab_fail(err, EINVAL,
-				"'%.*s': expected FROM:TO:STEP, FROM..TO (doubled each "
-				"time) or A/B/C within the range of --%s, at most %d "
-				"values",
-				(int)len, text,
-				values.axis == RDMA_WINDOW ? "window"
-							   : rdma_axis_name[values.axis],
-				RDMA_MAX_VALUES);
-	FAB_PUSH(&p->axes, values);
-	return 0;
-}
-
 int rdma_take_over(void *params, const char *arg, struct fab_err *err)
 {
-	for (const char *at = arg;; at++) {
-		size_t len = strcspn(at, ",");
-		int rc = take_axis(params, at, len, err);
-
-		if (rc)
-			return rc;
-		at += len;
-		if (!*at)
-			return 0;
-	}
-}
-
-void rdma_add_axis(struct rdma_params *p, enum rdma_axis axis, const double *v, size_t n)
-{
-	struct rdma_values values = {.axis = axis, .n = n};
-
-	memcpy(values.v, v, n * sizeof(*v));
-	for (size_t i = 0; i < p->axes.n; i++)
-		if (p->axes.v[i].axis == axis)
-			return;
-	FAB_PUSH(&p->axes, values);
+	return fab_rdma_axes_parse(&((struct rdma_params *)params)->axes, arg, err);
 }
 
 static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_err *err)
@@ -397,10 +155,10 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 			       &out->until_ps, NULL) &&
 	    out->from_ps < out->until_ps)
 		return 0;
-	return fab_fail(err, EINVAL,
-			"'%s': expected FROM-UNTIL as 10us-50us, or "
-			"LINK@10us-50us with a link as --fail-link has it",
-			text);
+	return fab_fail(
+		err, EINVAL,
+		"'%s': expected FROM-UNTIL as 10us-50us, or LINK@10us-50us with a link as --fail-link has it",
+		text);
 }
 
 int rdma_check_link_down(const char *arg, struct fab_err *err)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "rdma/context.h"
 
 /* Many runs */
 
@@ -652,6 +651,7 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 		*out = (struct fab_rdma_trial){
 			.window = window,
 			.rto_ps = rto_ps,
+			.rto_us = (double)rto_ps / 1e6,
 			.n_runs = sum.n_runs,
 			.share = fab_rdma_ratio_of(&s->oracle, &sum),
 			.rounds = fab_tally_mean(&sum.rounds),
@@ -678,7 +678,7 @@ static bool is_better(const struct fab_rdma_trial *a, const struct fab_rdma_tria
 static int try_window(struct search *s, uint32_t window, struct fab_rdma_trial *out,
 		      struct fab_err *err)
 {
-	*out = (struct fab_rdma_trial){.share = {NAN, NAN}};
+	*out = (struct fab_rdma_trial){.rto_us = NAN, .share = {NAN, NAN}};
 	for (size_t k = 0; k < FAB_RDMA_TIMEOUTS; k++) {
 		size_t i = (s->last + k) % FAB_RDMA_TIMEOUTS;
 		struct fab_rdma_trial t;
@@ -739,7 +739,8 @@ static int least_window(struct search *s, struct fab_rdma_trial *answer,
 		*answer = t;
 	}
 	if (answer->window <= 1)
-		s->out->below = (struct fab_rdma_trial){.share = {NAN, NAN}};
+		s->out->below =
+			(struct fab_rdma_trial){.rto_us = NAN, .share = {NAN, NAN}};
 	return rc;
 }
 
@@ -772,7 +773,7 @@ int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *
 	struct search s = {.q = q, .out = out};
 	int rc;
 
-	*out = (struct fab_rdma_plan){.below = {.share = {NAN, NAN}}};
+	*out = (struct fab_rdma_plan){.below = {.rto_us = NAN, .share = {NAN, NAN}}};
 	fab_rdma_timeouts(q->net, q->wait_ps, s.rto_ps);
 	rc = add_runs(&s, &oracle, q->n_runs, &s.oracle, err);
 	if (!rc)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "event/sweep.h"
+#include "rdma/context.h"
 #include "rdma/rdma.h"
 
 /*
@@ -245,6 +246,7 @@ struct fab_rdma_plan_question {
 struct fab_rdma_trial {
 	uint32_t window; /* 0: the scheme has none */
 	uint64_t rto_ps;
+	double rto_us; /* the same in us; NaN: there is none */
 	uint32_t n_runs;
 	struct fab_rdma_ratio share;
 	double rounds; /* packets of data sent / packets there are, mean */
@@ -286,3 +288,170 @@ int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *
  */
 uint32_t fab_rdma_plan_best(const struct fab_rdma_plan *plans, const uint64_t *bits,
 			    uint32_t n);
+
+/* Sweeps and plans of several schemes over the transfers of a pattern */
+
+/* Parameters that a sweep varies. */
+enum fab_rdma_axis {
+	FAB_RDMA_AXIS_LOSS,
+	FAB_RDMA_AXIS_DROP_CONTROL,
+	FAB_RDMA_AXIS_DELAYED,
+	FAB_RDMA_AXIS_DELAY, /* ns */
+	FAB_RDMA_AXIS_SIZE,
+	FAB_RDMA_AXIS_MTU,
+	FAB_RDMA_AXIS_WINDOW,
+	FAB_RDMA_AXIS_SENDER_WINDOW,
+	FAB_RDMA_AXIS_RTO, /* ns */
+	FAB_RDMA_AXIS_CONTEXTS,
+	FAB_RDMA_AXES
+};
+extern const char *const fab_rdma_axis_name[FAB_RDMA_AXES];
+
+enum {
+	FAB_RDMA_VALUES_MAX = 1000, /* of an axis */
+	FAB_RDMA_POINTS_MAX = 100000,
+	FAB_RDMA_ASKED_RUNS_MAX = 100000,
+	FAB_RDMA_SENDER_WINDOW_MAX = 1 << 20,
+};
+
+struct fab_rdma_values {
+	enum fab_rdma_axis axis;
+	size_t n;
+	double v[FAB_RDMA_VALUES_MAX];
+};
+struct fab_rdma_axes {
+	FAB_VEC(struct fab_rdma_values) of;
+};
+/* Add axes between commas, AXIS=FROM:TO:STEP, FROM..TO (doubled each time) or A/B/C.
+ * EINVAL with one sentence. The caller frees axes->of.v, also after an error. O(values).
+ */
+int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text,
+			struct fab_err *err) FAB_MUST_CHECK;
+
+/* What is asked of a sweep or a plan; all is borrowed. */
+struct fab_rdma_question {
+	struct fab_rdma_pattern_problem pattern;
+	const char *spec; /* of the pattern */
+	bool names_file;  /* it names one, which errors name; else they name --pattern */
+	const struct fab_faults *faults;
+	const struct fab_routes *routes; /* NULL: adaptive or spray without bounds only */
+	struct fab_rdma_params params;
+	/* Given by the user; else fitted to the load. The end is when params.end_ps is.
+	 */
+	bool has_rto, has_sender_window;
+	const struct fab_rdma_scheme *scheme[FAB_RDMA_CASES_MAX - 1];
+	uint32_t n_schemes;
+	const struct fab_rdma_axes *axes; /* of sweeps */
+	struct fab_shard shard;		  /* of the points */
+	double target;			  /* of plans: share of the oracle */
+	uint32_t n_runs;		  /* 0: as many as decide (sweeps) */
+	uint64_t max_events;		  /* of all points, where n_runs is 0 */
+	int n_threads;
+	struct fab_rdma_widths widths; /* of contexts, in a memory of so many bytes */
+	uint64_t memory_bytes;
+	fab_progress_fn progress; /* counts runs; not 0: stop */
+	void (*warn)(void *context, const char *text);
+	void *context;
+};
+
+/* Transfers of one size, and the network made ready for them; not to be moved. */
+struct fab_rdma_traffic {
+	struct fab_rdma_transfers transfers;
+	struct fab_rdma_problem problem;
+	struct fab_rdma_net *net;
+	uint64_t bytes;
+};
+void fab_rdma_traffic_fini(struct fab_rdma_traffic *t);
+
+/* A point of a sweep: parameters, and the choice between the schemes there. */
+struct fab_rdma_point {
+	double at[FAB_RDMA_AXES];
+	uint64_t bytes;
+	struct fab_rdma_params params;
+	bool is_there; /* it was simulated */
+	struct fab_rdma_choice choice;
+};
+
+/* A scheme at a point. */
+struct fab_rdma_outcome {
+	const struct fab_rdma_point *point;
+	const struct fab_rdma_scheme *scheme;
+	const char *name, *standing, *verdict;
+	struct fab_rdma_params params;
+	uint64_t bytes;
+	double delay_us, rto_us;
+	struct fab_rdma_summary sum;
+	/* means over runs, of which each ci95 is half of the 95 % interval; us, Gbit/s */
+	double mean, p50, p99, max, ci95, goodput, goodput_mean, rounds;
+	double ideal_us, ideal_ratio; /* the oracle where nothing is lost or held up */
+	double difference, difference_ci95;
+	struct fab_rdma_counts each; /* mean of a run */
+	uint64_t packets, lost, resends, control, control_bytes, wire_bytes;
+	uint64_t reorder_p99, ahead_p99;
+	uint64_t context_bits, contexts; /* 0: it cannot be built */
+	double total_seconds; /* elapsed, of all schemes of the point together */
+};
+
+struct fab_rdma_sweep {
+	struct fab_rdma_point *point; /* [n_points], of all shards */
+	size_t n_points;
+	FAB_VEC(struct fab_rdma_outcome) results; /* by point, then scheme */
+	uint64_t n_items, n_done;		  /* points asked for, and there */
+	/* a run of the first point */
+	uint64_t round_trip_ps, ideal_ps; /* longest; its first transfer alone */
+	uint32_t n_transfers, n_no_path;
+	uint64_t n_packets; /* of transfers that have a path */
+	uint64_t n_left_out, n_priorities;
+};
+
+/* Points of the axes. EINVAL: too many. O(points). */
+int fab_rdma_sweep_init(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
+			struct fab_err *err) FAB_MUST_CHECK;
+/* All schemes at all points of the shard. ENOMEM: the machine does not hold it;
+ * ECANCELED: results that were finished are there. The caller ends *s. O(all runs). */
+int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
+		   struct fab_err *err) FAB_MUST_CHECK;
+void fab_rdma_sweep_fini(struct fab_rdma_sweep *s);
+
+/* The result of scheme i of a point; NULL: there is none. O(results). */
+const struct fab_rdma_outcome *fab_rdma_result_at(const struct fab_rdma_sweep *s,
+						  const struct fab_rdma_question *q,
+						  const struct fab_rdma_point *x,
+						  uint32_t scheme);
+/* Its mean over that of the fastest, over the runs that both have; NaN: not known to be
+ * slower. O(runs). */
+double fab_rdma_slowness(const struct fab_rdma_outcome *r,
+			 const struct fab_rdma_outcome *fastest);
+/* The reason why a scheme is slow, by its counts; on the heap, NULL: nothing stands out.
+ */
+char *fab_rdma_cause(const struct fab_rdma_sweep *s, const struct fab_rdma_outcome *r);
+
+/* A scheme at all points at which one may be taken. */
+struct fab_rdma_standing_of {
+	size_t n_fast; /* points at which it may be taken */
+	double worst;  /* slowness at worst; infinite: transfers do not end */
+	const struct fab_rdma_point *worst_at;
+};
+/* The scheme that may be taken at most points; of several the one with the least
+ * slowness at worst. O(points * schemes * results). */
+uint32_t fab_rdma_sweep_best(const struct fab_rdma_sweep *s,
+			     const struct fab_rdma_question *q,
+			     struct fab_rdma_standing_of *best);
+
+/* The plan of a scheme. */
+struct fab_rdma_planned {
+	const char *name;
+	struct fab_rdma_plan plan;
+	uint64_t context_bits, contexts;
+};
+struct fab_rdma_plans {
+	struct fab_rdma_planned of[FAB_RDMA_CASES_MAX];
+	uint32_t n, best; /* FAB_NONE: none was found */
+	struct fab_rdma_traffic traffic;
+	uint32_t n_no_path, sender_window;
+	uint64_t n_packets; /* of transfers that have a path */
+};
+/* Plans of all schemes but the oracle. The caller ends p->traffic, also after an error.
+ * EINVAL: no transfer has a path; ECANCELED. O(plans). */
+int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *q,
+		      struct fab_err *err) FAB_MUST_CHECK;

@@ -131,10 +131,10 @@ static int take_one(const char *text, size_t len, struct fab_rdma_arrivals *out,
 		FAB_PUSH(&out->number, (uint32_t)(first < last ? first + i : first - i));
 	return 0;
 bad:
-	return fab_fail(err, EINVAL,
-			"'%.*s' is no packet: expected numbers from 0 on and ranges as "
-			"2,1,0,4-6",
-			(int)(len < 60 ? len : 60), text);
+	return fab_fail(
+		err, EINVAL,
+		"'%.*s' is no packet: expected numbers from 0 on and ranges as 2,1,0,4-6",
+		(int)(len < 60 ? len : 60), text);
 }
 
 int fab_rdma_arrivals_parse(const char *text, struct fab_rdma_arrivals *out,

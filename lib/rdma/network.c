@@ -62,9 +62,7 @@ const struct fab_rdma_route fab_rdma_routes[] = {
 	 "Dimension order on tori and meshes, on lanes that no cycle of waiting can use.",
 	 FAB_RDMA_BY_TABLE, "dor"},
 	{"adaptive", "the output on a shortest path that is free first",
-	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, "
-	 "of equals one by chance. With bounds on buffers a packet that finds no room "
-	 "goes on by the tables, on their lanes, to its end.",
+	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, of equals one by chance. With bounds on buffers a packet that finds no room goes on by the tables, on their lanes, to its end.",
 	 FAB_RDMA_ADAPTIVE, NULL},
 	{"spray", "any output on a shortest path, by chance",
 	 "Any output on a shortest path, by chance, for each packet.", FAB_RDMA_SPRAY,
@@ -133,10 +131,10 @@ static int check_chance(const struct fab_rdma_impairments *bad, struct fab_err *
 				"burst: %g losses in a row, 1 .. 1000000 was expected",
 				bad->burst);
 	if (bad->burst > 1 && bad->loss > bad->burst / (bad->burst + 1))
-		return fab_fail(err, EINVAL,
-				"a loss of %g in bursts of %g on average is impossible: "
-				"at most %g",
-				bad->loss, bad->burst, bad->burst / (bad->burst + 1));
+		return fab_fail(
+			err, EINVAL,
+			"a loss of %g in bursts of %g on average is impossible: at most %g",
+			bad->loss, bad->burst, bad->burst / (bad->burst + 1));
 	for (size_t i = 0; i < bad->n_outages; i++)
 		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
 			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
@@ -232,9 +230,9 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 	if (!params->buffer)
 		return 0;
 	if (!problem->routes)
-		return fab_fail(err, EINVAL,
-				"bounded buffers: without tables nothing keeps packets "
-				"from waiting for each other in a cycle");
+		return fab_fail(
+			err, EINVAL,
+			"bounded buffers: without tables nothing keeps packets from waiting for each other in a cycle");
 	if (params->buffer < packet || params->buffer < params->control)
 		return fab_fail(err, EINVAL,
 				"buffers of %u bytes do not hold a packet of %u",
@@ -511,8 +509,7 @@ static int check_transfers(const struct fab_rdma_net *net, struct fab_err *err)
 		if (rdma_packets(t->bytes, net->params.mtu) > FAB_RDMA_PACKETS_MAX)
 			return fab_fail(
 				err, EINVAL,
-				"transfer %u of %llu bytes has more than %d packets of "
-				"%u: a smaller size or a larger MTU is needed",
+				"transfer %u of %llu bytes has more than %d packets of %u: a smaller size or a larger MTU is needed",
 				i, (unsigned long long)t->bytes, FAB_RDMA_PACKETS_MAX,
 				net->params.mtu);
 	}

@@ -174,10 +174,10 @@ static int make_incast(const struct fab_rdma_pattern_problem *p, const char *arg
 	if (!fab_parse_u64(argument, strlen(argument), 1, UINT32_MAX, &k))
 		return check_incast(argument, err);
 	if (k + 1 > n)
-		return fab_fail(err, EINVAL,
-				"incast:%s: there are %u live endpoints, one of them the "
-				"target",
-				argument, n);
+		return fab_fail(
+			err, EINVAL,
+			"incast:%s: there are %u live endpoints, one of them the target",
+			argument, n);
 	for (uint64_t i = 0; i < k; i++)
 		add(p, (uint32_t)(1 + i * (n - 1) / k), 0, out);
 	return 0;
@@ -276,49 +276,41 @@ static const struct fab_rdma_pattern patterns[] = {
 	{.form = "pair",
 	 .summary = "the two endpoints farthest apart",
 	 .manual =
-		 "One transfer between the two endpoints whose switches are farthest "
-		 "apart by hops, the first such two; with `:SOURCE,TARGET` between those "
-		 "two, by any names.",
+		 "One transfer between the two endpoints whose switches are farthest apart by hops, the first such two; with `:SOURCE,TARGET` between those two, by any names.",
 	 .argument_is_optional = true,
 	 .check = check_pair,
 	 .make = make_pair},
 	{.form = "permutation",
 	 .summary = "each endpoint to one other (:SPEC as of fabric-faults)",
 	 .manual =
-		 "Each endpoint to one other: `random` by `--seed`, or with `:SPEC` one "
-		 "of the permutations of fabric-faults(1), such as `shift:1` or "
-		 "`file:PATH`.",
+		 "Each endpoint to one other: `random` by `--seed`, or with `:SPEC` one of the permutations of fabric-faults(1), such as `shift:1` or `file:PATH`.",
 	 .argument_is_optional = true,
 	 .check = check_permutation,
 	 .make = make_permutation},
 	{.form = "incast:K",
 	 .summary = "K endpoints to the first one",
-	 .manual = "`K` endpoints, evenly apart in the order of the fabric, to the first "
-		   "one.",
+	 .manual =
+		 "`K` endpoints, evenly apart in the order of the fabric, to the first one.",
 	 .check = check_incast,
 	 .make = make_incast},
 	{.form = "alltoall",
 	 .summary = "every endpoint to every other",
 	 .manual =
-		 "Every endpoint to every other, each beginning with its next neighbour "
-		 "in the order of the fabric; all at once, or with `--concurrency` so "
-		 "many at a time. With `:ROUNDS` so many others only, evenly apart: a "
-		 "sample, where all would take long to simulate.",
+		 "Every endpoint to every other, each beginning with its next neighbour in the order of the fabric; all at once, or with `--concurrency` so many at a time. With `:ROUNDS` so many others only, evenly apart: a sample, where all would take long to simulate.",
 	 .argument_is_optional = true,
 	 .check = check_alltoall,
 	 .make = make_alltoall},
 	{.form = "file:PATH",
 	 .summary = "a connection matrix of htsim",
-	 .manual = "A connection matrix as htsim has them: `Nodes`, `Connections` and "
-		   "lines `A->B id I start T size S`, picoseconds and bytes; nodes are "
-		   "numbers of live endpoints in the order of the fabric.",
+	 .manual =
+		 "A connection matrix as htsim has them: `Nodes`, `Connections` and lines `A->B id I start T size S`, picoseconds and bytes; nodes are numbers of live endpoints in the order of the fabric.",
 	 .has_sizes = true,
 	 .check = check_path,
 	 .make = make_file},
 	{.form = "trace:PATH",
 	 .summary = "messages of a trace of fabric-sim",
-	 .manual = "Lines `TIME SOURCE TARGET BYTES`, the traces of messages that "
-		   "fabric-sim(1) reads.",
+	 .manual =
+		 "Lines `TIME SOURCE TARGET BYTES`, the traces of messages that fabric-sim(1) reads.",
 	 .has_sizes = true,
 	 .check = check_path,
 	 .make = make_trace},

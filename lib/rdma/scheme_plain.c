@@ -88,9 +88,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 	.name = "gbn",
 	.summary = "go back N: InfiniBand's reliable connection as it is",
 	.manual =
-		"What InfiniBand's reliable connection does today: packets are taken in "
-		"order only, the first one out of order causes a NAK, the sender goes "
-		"back to what was expected; acknowledgements are cumulative.",
+		"What InfiniBand's reliable connection does today: packets are taken in order only, the first one out of order causes a NAK, the sender goes back to what was expected; acknowledgements are cumulative.",
 	.sender = "number acknowledged, a timer",
 	.receiver = "number expected",
 	.answers = "ACK every 8 packets, NAK of the first out of order",
@@ -166,9 +164,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 	.name = "rc",
 	.summary = "the whole transfer again, as the paper tells it of InfiniBand",
 	.manual =
-		"The receiver counts packets and asks for the whole transfer again when "
-		"none has come for a while, as the paper tells it of TianHe-1 and of "
-		"InfiniBand. InfiniBand's reliable connection is `gbn`.",
+		"The receiver counts packets and asks for the whole transfer again when none has come for a while, as the paper tells it of TianHe-1 and of InfiniBand. InfiniBand's reliable connection is `gbn`.",
 	.sender = "index of retransmissions",
 	.receiver = "count, index of retransmissions, a timer",
 	.answers = "NAK of the whole transfer on timeout",
@@ -271,9 +267,8 @@ static const struct rdma_scheme_code ssw_code = {
 const struct fab_rdma_scheme fab_rdma_scheme_ssw = {
 	.name = "ssw",
 	.summary = "sender's sliding window, as the paper tells it of Cray",
-	.manual = "The sender's sliding window as the paper tells it: packets stay in a "
-		  "buffer until each is acknowledged; on a timeout the whole buffer is "
-		  "sent again and nothing new meanwhile.",
+	.manual =
+		"The sender's sliding window as the paper tells it: packets stay in a buffer until each is acknowledged; on a timeout the whole buffer is sent again and nothing new meanwhile.",
 	.sender = "a buffer of whole packets, a timer",
 	.receiver = "its context only",
 	.answers = "ACK of each packet",
@@ -316,9 +311,8 @@ static const struct rdma_scheme_code oracle_code = {
 const struct fab_rdma_scheme fab_rdma_scheme_oracle = {
 	.name = "oracle",
 	.summary = "lower bound: losses are known at once",
-	.manual = "A lower bound that nothing real reaches: the sender knows of a loss "
-		  "when it happens, a packet is held up as long as the best of 64 copies "
-		  "would be, and nothing is acknowledged.",
+	.manual =
+		"A lower bound that nothing real reaches: the sender knows of a loss when it happens, a packet is held up as long as the best of 64 copies would be, and nothing is acknowledged.",
 	.sender = "everything",
 	.receiver = "everything",
 	.answers = "nothing",

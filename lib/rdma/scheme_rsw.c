@@ -88,11 +88,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.name = "rsw",
 	.summary = "receiver's sliding window, as the paper has it",
 	.manual =
-		"The receiver's sliding window to the letter of the paper, with its rule "
-		"for sliding corrected: data within the window go to memory in any "
-		"order; a packet beyond it is dropped and asked for at once; one timer "
-		"asks for the lowest number missing, after some times for all from it "
-		"on. Nothing is acknowledged, nothing is kept to be sent again.",
+		"The receiver's sliding window to the letter of the paper, with its rule for sliding corrected: data within the window go to memory in any order; a packet beyond it is dropped and asked for at once; one timer asks for the lowest number missing, after some times for all from it on. Nothing is acknowledged, nothing is kept to be sent again.",
 	.sender = "numbers to send again",
 	.receiver = "WBASE, WVEC of W bits, a timer",
 	.answers = "RESEND beyond the window and on timeout",
@@ -310,11 +306,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.name = "rsw+",
 	.summary = "rsw with NAKs of gaps, credit and several timers",
 	.manual =
-		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number "
-		"missing as soon as an arrival is far ahead, farther when that turns out "
-		"to have been too soon; credit, so that the sender stays within the "
-		"window once a packet was dropped beyond it; a timer for each of the "
-		"lowest gaps.",
+		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number missing as soon as an arrival is far ahead, farther when that turns out to have been too soon; credit, so that the sender stays within the window once a packet was dropped beyond it; a timer for each of the lowest gaps.",
 	.sender = "numbers to send again, WBASE as told last",
 	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
 	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",

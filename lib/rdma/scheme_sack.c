@@ -251,12 +251,8 @@ const struct fab_rdma_scheme fab_rdma_scheme_irn = {
 	.name = "irn",
 	.summary =
 		"selective acknowledgement, at most a bandwidth-delay product in flight",
-	.manual = "Selective acknowledgement for networks that keep the order: the first "
-		  "gap begins a recovery; at most a bandwidth-delay product in flight; a "
-		  "short timeout while few packets are, else a long one (IRN). Where "
-		  "packets overtake each other that takes all of them for lost; so the "
-		  "threshold grows, which is ours, when the receiver reports a packet "
-		  "that it had; `--nacks=1` is IRN as published.",
+	.manual =
+		"Selective acknowledgement for networks that keep the order: the first gap begins a recovery; at most a bandwidth-delay product in flight; a short timeout while few packets are, else a long one (IRN). Where packets overtake each other that takes all of them for lost; so the threshold grows, which is ours, when the receiver reports a packet that it had; `--nacks=1` is IRN as published.",
 	.sender = "a bit a packet in flight, a timer, the threshold",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
@@ -382,11 +378,8 @@ static const struct rdma_scheme_code ro_code = {
 const struct fab_rdma_scheme fab_rdma_scheme_sack_ro = {
 	.name = "sack-ro",
 	.summary = "selective acknowledgement that tolerates reordering",
-	.manual = "Selective acknowledgement for networks that reorder: a packet is lost "
-		  "when one that was sent some time later is acknowledged, or when a "
-		  "timeout is over; that time grows when the receiver reports that "
-		  "what was sent again was not lost; at most a bandwidth-delay product "
-		  "in flight.",
+	.manual =
+		"Selective acknowledgement for networks that reorder: a packet is lost when one that was sent some time later is acknowledged, or when a timeout is over; that time grows when the receiver reports that what was sent again was not lost; at most a bandwidth-delay product in flight.",
 	.sender = "a bit and a time a packet in flight, a timer, the reorder window",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",

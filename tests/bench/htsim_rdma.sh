@@ -20,8 +20,8 @@ htsim_run 'htsim rdma' "$htsim"
 ours() { # SCHEME OPTION...
   scheme=$1
   shift
-  fabric-rdma run gen:fattree:radix=16,levels=3 --pattern=file:matrix --mtu=4096 --cable-rate=100G --switch-delay=0 \
-    --cable-delay=1us --route=spray --no-handshake --scheme="$scheme" "$@" --threads=1 --quiet --format=csv --no-header \
+  fabric-rdma run gen:fattree:radix=16,levels=3 --pattern=file:matrix --mtu=4096 --set=cable-rate=100G --set=switch-delay=0 \
+    --set=cable-delay=1us --route=spray --set=no-handshake --scheme="$scheme" "$@" --threads=1 --quiet --format=csv --no-header \
     --columns=completion_us.max,packets_sent,control_packets,packet_hops,events,seconds.simulate,rounds |
     tr -d '\r' | awk -F, -v what="$scheme${*:+ $*}" -v packets="$packets" -v peer="$peer" -v slowest="$slowest" '{
       hops = $4 / ($2 + $3); data = $2 * hops / $6; theirs = packets * hops / peer
@@ -31,4 +31,4 @@ ours() { # SCHEME OPTION...
 ours oracle
 ours irn
 ours sack-ro
-ours sack-ro --reorder=10us
+ours sack-ro --set=reorder=10us

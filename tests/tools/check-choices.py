@@ -37,8 +37,8 @@ def draw(rng):
     if rng.random() < 0.3:
         options.append("--rto=%dus" % 10 ** rng.uniform(0.7, 2.5))
     if rng.random() < 0.2:
-        options.append("--contexts=%d" % rng.randint(1, 3))
-        options.append("--retry=" + rng.choice(["delay", "backoff", "queue"]))
+        options.append("--set=contexts=%d" % rng.randint(1, 3))
+        options.append("--set=retry=" + rng.choice(["delay", "backoff", "queue"]))
     return options
 
 

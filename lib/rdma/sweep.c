@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every point of a sweep under every scheme, and plans of several schemes: axes and their
+ * values, transfers, parameters that the user left open, results with their figures.
+ */
+#include "rdma/choice.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/human.h"
+#include "base/num.h"
+#include "base/threads.h"
+#include "base/units.h"
+
+/* Axes */
+
+const char *const fab_rdma_axis_name[FAB_RDMA_AXES] = {
+	"loss", "drop-control",	 "delayed", "delay",   "size", "mtu",
+	"W",	"sender-window", "rto",	    "contexts"};
+
+static const struct {
+	double low, high;
+	enum { SHARE, NUMBER, BYTES, TIME } kind;
+} axis_range[FAB_RDMA_AXES] = {
+	{0, 1, SHARE},
+	{0, 1, SHARE},
+	{0, 1, SHARE},
+	{0, 1e9, TIME},
+	{1, 1125899906842624.0, BYTES},
+	{256, 4096, NUMBER},
+	{1, FAB_RDMA_WINDOW_MAX, NUMBER},
+	{1, FAB_RDMA_SENDER_WINDOW_MAX, NUMBER},
+	{1, 1e10, TIME},
+	{1, FAB_RDMA_CONTEXTS_MAX, NUMBER},
+};
+
+static bool parse_value(enum fab_rdma_axis axis, const char *text, size_t len,
+			double *out)
+{
+	const double low = axis_range[axis].low, high = axis_range[axis].high;
+	uint64_t n;
+
+	switch (axis_range[axis].kind) {
+	case SHARE:
+		return fab_parse_real(text, len, low, high, out);
+	case NUMBER:
+		if (!fab_parse_u64(text, len, 0, UINT32_MAX, &n))
+			return false;
+		break;
+	case BYTES:
+		if (fab_parse_size_bytes(text, len, &n, NULL))
+			return false;
+		break;
+	default:
+		if (fab_parse_time_ns(text, len, (uint64_t)high, &n, NULL))
+			return false;
+	}
+	*out = (double)n;
+	return *out >= low && *out <= high;
+}
+
+static bool push(struct fab_rdma_values *values, double v)
+{
+	if (values->n == FAB_RDMA_VALUES_MAX)
+		return false;
+	values->v[values->n++] = v;
+	return true;
+}
+
+/* FROM:TO:STEP */
+static bool take_steps(struct fab_rdma_values *values, const char *text, size_t len)
+{
+	size_t first = strcspn(text, ":"), second;
+	double from, to, step;
+	const char *at;
+
+	if (first >= len)
+		return false;
+	at = text + first + 1;
+	second = strcspn(at, ":");
+	if (first + 1 + second >= len || !parse_value(values->axis, text, first, &from) ||
+	    !parse_value(values->axis, at, second, &to))
+		return false;
+	at += second + 1;
+	if (axis_range[values->axis].kind == SHARE
+		    ? !fab_parse_real(at, len - (size_t)(at - text), 1e-12, 1, &step)
+		    : !parse_value(values->axis, at, len - (size_t)(at - text), &step))
+		return false;
+	if (from > to || !(step > 0) || (to - from) / step > FAB_RDMA_VALUES_MAX - 1)
+		return false;
+	for (size_t i = 0; i <= (size_t)((to - from) / step + 1e-9); i++)
+		/* whole steps: adding would sum up errors */
+		if (!push(values, fmin(from + (double)i * step, to)))
+			return false;
+	return true;
+}
+
+/* FROM..TO: doubled each time, TO itself last */
+static bool take_doubling(struct fab_rdma_values *values, const char *text, size_t len)
+{
+	const char *dots = memmem(text, len, "..", 2);
+	double from, to;
+
+	if (!parse_value(values->axis, text, (size_t)(dots - text), &from) ||
+	    !parse_value(values->axis, dots + 2, len - (size_t)(dots + 2 - text), &to) ||
+	    !(from > 0) || from > to)
+		return false;
+	for (double v = from; v < to; v *= 2)
+		if (!push(values, v))
+			return false;
+	return push(values, to);
+}
+
+/* Values between slashes, one or more */
+static bool take_list(struct fab_rdma_values *values, const char *text, size_t len)
+{
+	for (const char *at = text, *end = text + len; at <= end;) {
+		const char *slash = memchr(at, '/', (size_t)(end - at));
+		size_t n = (size_t)((slash ? slash : end) - at);
+		double v;
+
+		if (!parse_value(values->axis, at, n, &v) || !push(values, v))
+			return false;
+		at += n + 1;
+	}
+	return true;
+}
+
+static int parse_axis(struct fab_rdma_axes *axes, const char *text, size_t len,
+		      struct fab_err *err)
+{
+	size_t name = strcspn(text, "=,"), rest = len - name - 1;
+	struct fab_rdma_values values = {.axis = 0};
+	const char *at = text + name + 1, *option;
+
+	while (values.axis < FAB_RDMA_AXES &&
+	       (strlen(fab_rdma_axis_name[values.axis]) != name ||
+		memcmp(fab_rdma_axis_name[values.axis], text, name) != 0))
+		values.axis++;
+	if (name == 6 && !memcmp(text, "window", 6))
+		values.axis = FAB_RDMA_AXIS_WINDOW;
+	if (name >= len || values.axis == FAB_RDMA_AXES)
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s': expected AXIS=VALUES of loss, drop-control, delayed, delay, size, mtu, W, sender-window, rto and contexts",
+			(int)len, text);
+	option = fab_rdma_axis_name[values.axis];
+	for (size_t i = 0; i < axes->of.n; i++)
+		if (axes->of.v[i].axis == values.axis)
+			return fab_fail(err, EINVAL, "%s is there twice", option);
+	if (!(memchr(at, ':', rest)	  ? take_steps(&values, at, rest)
+	      : memmem(at, rest, "..", 2) ? take_doubling(&values, at, rest)
+					  : take_list(&values, at, rest)))
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s': expected FROM:TO:STEP, FROM..TO (doubled each time) or A/B/C within the range of --%s, at most %d values",
+			(int)len, text,
+			values.axis == FAB_RDMA_AXIS_WINDOW ? "window" : option,
+			FAB_RDMA_VALUES_MAX);
+	FAB_PUSH(&axes->of, values);
+	return 0;
+}
+
+int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text, struct fab_err *err)
+{
+	for (const char *at = text;; at++) {
+		size_t len = strcspn(at, ",");
+		int rc = parse_axis(axes, at, len, err);
+
+		if (rc)
+			return rc;
+		at += len;
+		if (!*at)
+			return 0;
+	}
+}
+
+/* Points */
+
+static void set_axis(struct fab_rdma_point *x, enum fab_rdma_axis axis, double v)
+{
+	struct fab_rdma_params *p = &x->params;
+
+	x->at[axis] = v;
+	switch (axis) {
+	case FAB_RDMA_AXIS_LOSS:
+		p->bad.loss = v;
+		break;
+	case FAB_RDMA_AXIS_DROP_CONTROL:
+		p->bad.drop_control = v;
+		break;
+	case FAB_RDMA_AXIS_DELAYED:
+		p->bad.delayed = v;
+		break;
+	case FAB_RDMA_AXIS_DELAY:
+		p->bad.delay_ps = (uint64_t)(v * 1000);
+		break;
+	case FAB_RDMA_AXIS_SIZE:
+		x->bytes = (uint64_t)v;
+		break;
+	case FAB_RDMA_AXIS_MTU:
+		p->mtu = (uint32_t)v;
+		break;
+	case FAB_RDMA_AXIS_WINDOW:
+		p->window = (uint32_t)v;
+		break;
+	case FAB_RDMA_AXIS_SENDER_WINDOW:
+		p->sender_window = (uint32_t)v;
+		break;
+	case FAB_RDMA_AXIS_RTO:
+		p->rto_ps = (uint64_t)(v * 1000);
+		break;
+	case FAB_RDMA_AXIS_CONTEXTS:
+		p->contexts = (uint32_t)v;
+		break;
+	case FAB_RDMA_AXES:
+		break;
+	}
+}
+
+int fab_rdma_sweep_init(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
+			struct fab_err *err)
+{
+	const struct fab_rdma_params *p = &q->params;
+	const struct fab_rdma_point base = {
+		.bytes = q->pattern.bytes,
+		.params = *p,
+		.at = {p->bad.loss, p->bad.drop_control, p->bad.delayed,
+		       (double)p->bad.delay_ps / 1000, (double)q->pattern.bytes, p->mtu,
+		       p->window, p->sender_window, (double)p->rto_ps / 1000,
+		       p->contexts}};
+	double all = 1;
+
+	for (size_t a = 0; a < q->axes->of.n; a++)
+		all *= (double)q->axes->of.v[a].n;
+	if (all > FAB_RDMA_POINTS_MAX)
+		return fab_fail(err, EINVAL, "--over: %.0f points are more than %d", all,
+				FAB_RDMA_POINTS_MAX);
+	s->n_points = (size_t)all;
+	s->point = FAB_NEW(s->n_points, struct fab_rdma_point);
+	for (size_t i = 0; i < s->n_points; i++) {
+		size_t rest = i;
+
+		s->point[i] = base;
+		/* the last axis changes fastest */
+		for (size_t a = q->axes->of.n; a--;) {
+			const struct fab_rdma_values *values = &q->axes->of.v[a];
+
+			set_axis(&s->point[i], values->axis, values->v[rest % values->n]);
+			rest /= values->n;
+		}
+	}
+	return 0;
+}
+
+static bool is_swept(const struct fab_rdma_question *q, enum fab_rdma_axis axis)
+{
+	for (size_t a = 0; q->axes && a < q->axes->of.n; a++)
+		if (q->axes->of.v[a].axis == axis)
+			return true;
+	return false;
+}
+
+/* Transfers */
+
+/* Into a zeroed one. */
+static int traffic_init(struct fab_rdma_traffic *t, const struct fab_rdma_question *q,
+			uint64_t bytes, const struct fab_rdma_params *params,
+			struct fab_err *err)
+{
+	struct fab_rdma_pattern_problem pattern = q->pattern;
+	int rc;
+
+	pattern.bytes = t->bytes = bytes;
+	rc = fab_rdma_pattern_make(q->spec, &pattern, &t->transfers, err);
+	if (rc && !q->names_file)
+		fab_err_prefix(err, "--pattern");
+	if (rc)
+		return rc;
+	t->problem =
+		(struct fab_rdma_problem){.f = pattern.f,
+					  .faults = q->faults,
+					  .ends = pattern.ends,
+					  .routes = q->routes,
+					  .transfer = t->transfers.of.v,
+					  .n_transfers = (uint32_t)t->transfers.of.n};
+	return fab_rdma_net_new(&t->problem, params, &t->net, err);
+}
+
+void fab_rdma_traffic_fini(struct fab_rdma_traffic *t)
+{
+	fab_rdma_net_free(t->net);
+	free(t->transfers.of.v);
+	*t = (struct fab_rdma_traffic){.bytes = 0};
+}
+
+/* Packets of data: of all transfers that have a path, and of the longest one. */
+static uint64_t count_packets(const struct fab_rdma_traffic *t, uint32_t mtu,
+			      uint64_t *most)
+{
+	uint64_t all = 0;
+
+	*most = 1;
+	for (uint32_t i = 0; i < t->problem.n_transfers; i++) {
+		uint64_t n = (t->problem.transfer[i].bytes + mtu - 1) / mtu;
+
+		all += fab_rdma_has_path(t->net, i) ? n : 0;
+		*most = n > *most ? n : *most;
+	}
+	return all;
+}
+
+/* Bits of a context of a scheme for transfers of up to `packets`; 0: it cannot be built.
+ */
+static uint64_t context_bits(const struct fab_rdma_question *q,
+			     const struct fab_rdma_net *net,
+			     const struct fab_rdma_params *params,
+			     const struct fab_rdma_scheme *scheme, uint64_t packets)
+{
+	struct fab_rdma_widths widths = q->widths;
+	struct fab_rdma_context c;
+	uint32_t width = fab_rdma_width(net, params, scheme, packets);
+
+	widths.mtu = params->mtu;
+	widths.buffer = params->sender_window;
+	return fab_rdma_cost(scheme->name, width, &widths, &c) ? c.bits : 0;
+}
+
+/* The sender window of ssw: as given, or at least the packets of a round trip. */
+static uint32_t fitting_window(const struct fab_rdma_question *q,
+			       const struct fab_rdma_net *net,
+			       const struct fab_rdma_params *params)
+{
+	uint64_t trip = fab_rdma_in_flight(net, params);
+
+	if (q->has_sender_window || trip <= params->sender_window)
+		return params->sender_window;
+	return trip < FAB_RDMA_SENDER_WINDOW_MAX ? (uint32_t)trip
+						 : FAB_RDMA_SENDER_WINDOW_MAX;
+}
+
+/* Sweeps */
+
+struct work {
+	const struct fab_rdma_question *q;
+	struct fab_rdma_sweep *s;
+	struct fab_rdma_traffic traffic;
+	uint32_t oracle; /* case of the oracle: behind the others if it was not asked for
+			  */
+	uint32_t n_cases;
+	uint64_t runs_before;
+	bool has_warned, has_foretold;
+};
+
+static int tick(void *context, uint64_t done, uint64_t total)
+{
+	const struct work *w = context;
+
+	(void)total;
+	return w->q->progress(w->q->context, w->runs_before + done,
+			      w->s->n_items * w->n_cases * w->q->n_runs);
+}
+
+static void warn_of_timeout(struct work *w, uint64_t rto, uint64_t wait)
+{
+	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES], *text;
+	uint64_t trip = w->s->round_trip_ps;
+
+	if (w->has_warned || (rto >= trip && rto >= wait))
+		return;
+	w->has_warned = true;
+	fab_human_seconds((double)rto * 1e-12, human);
+	fab_human_seconds((double)(rto < trip ? trip : wait) * 1e-12, than);
+	text = rto < trip
+		       ? fab_format(
+				 "a timeout of %s is below the base round trip of %s: every packet will be sent twice",
+				 human, than)
+		       : fab_format(
+				 "a timeout of %s is below the %s that packets wait for each other here: much will be sent twice",
+				 human, than);
+	w->q->warn(w->q->context, text);
+	free(text);
+}
+
+/* Before a run that the machine cannot hold, or that takes long. */
+static int check_effort(struct work *w, const struct fab_rdma_point *x,
+			struct fab_err *err)
+{
+	static const double LONG_S = 120, MEMORY_SHARE = 0.6, HOPS_A_SECOND = 4e6;
+	const struct fab_rdma_effort effort = fab_rdma_effort(w->traffic.net, &x->params);
+	double runs = (double)w->n_cases * (w->q->n_runs ? w->q->n_runs : 1);
+	double threads = fmin(fab_threads(w->q->n_threads), runs);
+	double seconds = effort.packet_hops * (runs / threads + 1) *
+			 (double)w->s->n_items / HOPS_A_SECOND;
+	char count[FAB_HUMAN_BYTES], need[FAB_HUMAN_BYTES], *text;
+	const char *fewer =
+		strcmp(w->q->spec, "alltoall")
+			? "--set concurrency=16 has fewer at once"
+			: "--pattern=alltoall:16 takes a sample of them, each to 16 others";
+
+	fab_human_count(w->traffic.problem.n_transfers, count);
+	if (effort.bytes * threads > MEMORY_SHARE * (double)fab_memory_bytes())
+		return fab_fail(err, ENOMEM,
+				"%s transfers take at least %s of memory%s: %s", count,
+				fab_human_bytes((uint64_t)effort.bytes, need),
+				threads > 1 ? " on each of several threads" : "", fewer);
+	if (seconds > LONG_S && !w->has_foretold) {
+		text = fab_format("%s transfers: this takes about %s; %s", count,
+				  fab_human_seconds(seconds, need), fewer);
+		w->q->warn(w->q->context, text);
+		free(text);
+	}
+	w->has_foretold = true;
+	return 0;
+}
+
+/* Mean of a count over the runs. */
+static uint64_t each(const struct fab_rdma_summary *s, uint64_t sum)
+{
+	return s->n_runs ? (sum + s->n_runs / 2) / s->n_runs : 0;
+}
+
+static double half_interval(const struct fab_tally *t)
+{
+	struct fab_interval i = fab_tally_interval(t, FAB_ALPHA);
+
+	return t->n > 1 ? (i.high - i.low) / 2 : (double)NAN;
+}
+
+/* Figures of a result, from its sums. */
+static void set_figures(struct fab_rdma_outcome *r)
+{
+	const struct fab_rdma_summary *s = &r->sum;
+	const uint64_t *from = (const uint64_t *)&s->n;
+	uint64_t *to = (uint64_t *)&r->each, packets = 0, bytes = 0;
+
+	r->mean = fab_tally_mean(&s->completion_mean);
+	r->p50 = fab_tally_mean(&s->completion_p50);
+	r->p99 = fab_tally_mean(&s->completion_p99);
+	r->max = s->completion_max.n ? fab_tally_max(&s->completion_max) : (double)NAN;
+	r->ci95 = half_interval(&s->completion_mean);
+	r->goodput = fab_tally_mean(&s->goodput_gbps);
+	r->goodput_mean = fab_tally_mean(&s->goodput_mean);
+	r->rounds = fab_tally_mean(&s->rounds);
+	r->ideal_ratio = r->ideal_us / r->mean;
+	r->difference = fab_tally_mean(&s->difference);
+	r->difference_ci95 = half_interval(&s->difference);
+	for (size_t i = 0; i < sizeof(r->each) / sizeof(*to); i++)
+		to[i] = each(s, from[i]);
+	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++) {
+		packets += kind == FAB_RDMA_DATA ? 0 : s->n.packets[kind];
+		bytes += kind == FAB_RDMA_DATA ? 0 : s->n.bytes[kind];
+		r->lost += s->n.lost[kind];
+	}
+	r->lost = each(s, r->lost);
+	r->control = each(s, packets);
+	r->control_bytes = each(s, bytes);
+	r->packets = each(s, s->n_packets);
+	r->resends = each(s, s->n.packets[FAB_RDMA_RESEND] + s->n.packets[FAB_RDMA_NAK]);
+	r->wire_bytes = each(s, s->wire_bytes);
+	r->reorder_p99 = s->reorder.n ? fab_histogram_quantile(&s->reorder, 0.99) : 0;
+	r->ahead_p99 = s->ahead.n ? fab_histogram_quantile(&s->ahead, 0.99) : 0;
+}
+
+/* Parameters that the user did not give: a timeout above the time that packets wait for
+ * each other, an end far behind that of the slowest, a window that lets ssw send all the
+ * time. */
+static void set_missing(const struct work *w, struct fab_rdma_point *x,
+			const struct fab_rdma_load *load)
+{
+	struct fab_rdma_params *p = &x->params;
+
+	if (!w->q->has_rto && !is_swept(w->q, FAB_RDMA_AXIS_RTO))
+		set_axis(x, FAB_RDMA_AXIS_RTO,
+			 (double)fab_rdma_fitting_timeout(load, p->rto_ps) / 1000);
+	if (!p->end_ps)
+		p->end_ps = fab_rdma_late_end(load, p->rto_ps);
+	if (!is_swept(w->q, FAB_RDMA_AXIS_SENDER_WINDOW))
+		set_axis(x, FAB_RDMA_AXIS_SENDER_WINDOW,
+			 fitting_window(w->q, w->traffic.net, p));
+}
+
+static void keep_result(struct work *w, const struct fab_rdma_point *x, uint32_t i,
+			const struct fab_rdma_summary *sum, uint64_t bits,
+			double ideal_us, double seconds)
+{
+	struct fab_rdma_outcome r = {
+		.point = x,
+		.scheme = w->q->scheme[i],
+		.name = w->q->scheme[i]->name,
+		.standing = fab_rdma_standing_name[x->choice.standing[i]],
+		.verdict = fab_rdma_verdict_name[x->choice.verdict],
+		.params = x->params,
+		.bytes = x->bytes,
+		.delay_us = x->at[FAB_RDMA_AXIS_DELAY] / 1000,
+		.rto_us = x->at[FAB_RDMA_AXIS_RTO] / 1000,
+		.sum = *sum,
+		.ideal_us = ideal_us,
+		.context_bits = bits,
+		.contexts = bits ? fab_rdma_contexts_in(w->q->memory_bytes, bits) : 0,
+		.total_seconds = seconds};
+
+	set_figures(&r);
+	FAB_PUSH(&w->s->results, r);
+}
+
+/* All runs of a point, and the choice. */
+static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_err *err)
+{
+	const struct fab_rdma_question *q = w->q;
+	struct fab_rdma_case cases[FAB_RDMA_CASES_MAX];
+	struct fab_rdma_summary out[FAB_RDMA_CASES_MAX] = {{0}};
+	uint64_t bits[FAB_RDMA_CASES_MAX], most;
+	const struct fab_rdma_choice_question choice = {
+		.runs = {.of = cases,
+			 .n_cases = w->n_cases,
+			 .n_runs = q->n_runs,
+			 .n_threads = q->n_threads,
+			 .progress = tick,
+			 .progress_context = w},
+		.context_bits = bits,
+		.max_events = q->max_events / w->s->n_points,
+		.n_claims = (uint32_t)w->s->n_points};
+	double start = fab_now();
+	struct fab_rdma_load load;
+	bool is_kept = true;
+	int rc = check_effort(w, x, err);
+
+	if (!rc)
+		rc = fab_rdma_load(w->traffic.net, &x->params,
+				   w->traffic.problem.n_transfers, &load, err);
+	if (rc)
+		return rc;
+	set_missing(w, x, &load);
+	warn_of_timeout(w, x->params.rto_ps, fab_rdma_wait(&load));
+	(void)count_packets(&w->traffic, x->params.mtu, &most);
+	for (uint32_t i = 0; i < w->n_cases; i++) {
+		cases[i] = (struct fab_rdma_case){
+			.net = w->traffic.net,
+			.params = x->params,
+			.scheme =
+				i < q->n_schemes ? q->scheme[i] : &fab_rdma_scheme_oracle,
+			.baseline = w->oracle};
+		bits[i] = context_bits(q, w->traffic.net, &x->params, cases[i].scheme,
+				       most);
+	}
+	rc = fab_rdma_choose(&choice, out, &x->choice, err);
+	for (uint32_t i = 0; i < w->n_cases; i++)
+		is_kept &= out[i].n_runs > 0;
+	x->is_there = is_kept && (!rc || rc == -ECANCELED);
+	for (uint32_t i = 0; i < w->n_cases; i++)
+		if (x->is_there && i < q->n_schemes)
+			keep_result(w, x, i, &out[i], bits[i], load.mean_us,
+				    fab_now() - start);
+		else
+			fab_rdma_summary_fini(&out[i]);
+	return rc;
+}
+
+int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
+		   struct fab_err *err)
+{
+	struct work w = {.q = q, .s = s};
+	const struct fab_rdma_traffic *t = &w.traffic;
+	int rc = 0;
+
+	while (w.oracle < q->n_schemes && q->scheme[w.oracle] != &fab_rdma_scheme_oracle)
+		w.oracle++;
+	w.n_cases = q->n_schemes + (w.oracle == q->n_schemes);
+	s->n_items = fab_shard_items(&q->shard, s->n_points);
+	for (uint64_t i = 0; i < s->n_items && !rc; i++) {
+		struct fab_rdma_point *x = &s->point[fab_shard_item(&q->shard, i)];
+		uint64_t most;
+
+		if (i && t->bytes != x->bytes)
+			fab_rdma_traffic_fini(&w.traffic);
+		if (!t->net)
+			rc = traffic_init(&w.traffic, q, x->bytes, &x->params, err);
+		if (!rc && !i) {
+			s->n_transfers = t->problem.n_transfers;
+			s->n_left_out = t->transfers.n_left_out;
+			s->n_priorities = t->transfers.n_priorities;
+			s->n_no_path = fab_rdma_n_no_path(t->net);
+			s->n_packets = count_packets(t, x->params.mtu, &most);
+			s->round_trip_ps = fab_rdma_longest_round_trip(t->net);
+			s->ideal_ps = fab_rdma_ideal(t->net, 0);
+		}
+		if (!rc)
+			rc = simulate_point(&w, x, err);
+		w.runs_before += rc ? 0 : (uint64_t)w.n_cases * q->n_runs;
+		s->n_done += !rc;
+	}
+	fab_rdma_traffic_fini(&w.traffic);
+	return rc;
+}
+
+void fab_rdma_sweep_fini(struct fab_rdma_sweep *s)
+{
+	for (size_t i = 0; i < s->results.n; i++)
+		fab_rdma_summary_fini(&s->results.v[i].sum);
+	free(s->results.v);
+	free(s->point);
+}
+
+/* Comparison of results */
+
+const struct fab_rdma_outcome *fab_rdma_result_at(const struct fab_rdma_sweep *s,
+						  const struct fab_rdma_question *q,
+						  const struct fab_rdma_point *x,
+						  uint32_t scheme)
+{
+	for (size_t i = 0; scheme != FAB_NONE && x->is_there && i < s->results.n; i++)
+		if (s->results.v[i].point == x &&
+		    s->results.v[i].scheme == q->scheme[scheme])
+			return &s->results.v[i];
+	return NULL;
+}
+
+double fab_rdma_slowness(const struct fab_rdma_outcome *r,
+			 const struct fab_rdma_outcome *fastest)
+{
+	if (!r || !fastest || r->standing != fab_rdma_standing_name[FAB_RDMA_SLOWER])
+		return NAN;
+	return fab_rdma_ratio_of(&r->sum, &fastest->sum).value;
+}
+
+char *fab_rdma_cause(const struct fab_rdma_sweep *s, const struct fab_rdma_outcome *r)
+{
+	const struct fab_rdma_params *p = &r->params;
+	uint64_t sent = r->each.packets[FAB_RDMA_DATA], timeouts = r->each.timeouts;
+	double dropped = sent ? (double)r->each.beyond / (double)sent : 0;
+	double window_ps =
+		p->sender_window * 8000.0 * (p->mtu + p->header) / p->rate_gbps;
+
+	if (r->scheme == &fab_rdma_scheme_rc && r->rounds > 1.1)
+		return fab_format("it sends the whole transfer %.3g times", r->rounds);
+	if (dropped > 0.1)
+		return fab_format("%.0f %% of its %.3g times the packets are dropped %s",
+				  dropped * 100, r->rounds,
+				  r->scheme == &fab_rdma_scheme_gbn
+					  ? "out of order"
+					  : "beyond the window and asked for again");
+	if (r->rounds > 1.1 && timeouts)
+		return fab_format("it sends %.3g times the packets and waits for %" PRIu64
+				  " timers a run",
+				  r->rounds, timeouts);
+	if (r->rounds > 1.1)
+		return fab_format("it sends %.3g times the packets", r->rounds);
+	if (timeouts)
+		return fab_format("it waits for timers, %" PRIu64 " a run", timeouts);
+	if (r->scheme == &fab_rdma_scheme_ssw && window_ps < (double)s->round_trip_ps &&
+	    p->sender_window < (r->bytes + p->mtu - 1) / p->mtu)
+		return fab_format(
+			"its window of %u packets is less than a round trip carries",
+			p->sender_window);
+	return NULL;
+}
+
+uint32_t fab_rdma_sweep_best(const struct fab_rdma_sweep *s,
+			     const struct fab_rdma_question *q,
+			     struct fab_rdma_standing_of *best)
+{
+	uint32_t best_scheme = 0;
+
+	*best = (struct fab_rdma_standing_of){.worst = INFINITY};
+	for (uint32_t k = 0; k < q->n_schemes; k++) {
+		struct fab_rdma_standing_of own = {.worst = 1};
+
+		for (size_t i = 0; i < s->n_points; i++) {
+			const struct fab_rdma_point *x = &s->point[i];
+			const struct fab_rdma_choice *c = &x->choice;
+			double slow;
+
+			if (!x->is_there || c->verdict != FAB_RDMA_TAKE)
+				continue;
+			own.n_fast += c->standing[k] == FAB_RDMA_FAST;
+			slow = c->standing[k] == FAB_RDMA_UNSOUND
+				       ? INFINITY
+				       : fab_rdma_slowness(
+						 fab_rdma_result_at(s, q, x, k),
+						 fab_rdma_result_at(s, q, x, c->fastest));
+			if (slow > own.worst) {
+				own.worst = slow;
+				own.worst_at = x;
+			}
+		}
+		if (own.n_fast > best->n_fast ||
+		    (own.n_fast == best->n_fast && own.worst < best->worst)) {
+			best_scheme = k;
+			*best = own;
+		}
+	}
+	return best_scheme;
+}
+
+/* Plans */
+
+int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *q,
+		      struct fab_err *err)
+{
+	struct fab_rdma_plan plans[FAB_RDMA_CASES_MAX];
+	uint64_t bits[FAB_RDMA_CASES_MAX], most;
+	struct fab_rdma_params params = q->params;
+	struct fab_rdma_load load;
+	int rc = traffic_init(&p->traffic, q, q->pattern.bytes, &params, err);
+
+	if (rc)
+		return rc;
+	p->n_no_path = fab_rdma_n_no_path(p->traffic.net);
+	p->n_packets = count_packets(&p->traffic, params.mtu, &most);
+	if (p->n_no_path == p->traffic.problem.n_transfers)
+		return fab_fail(err, EINVAL, "--pattern=%s: no transfer has a path",
+				q->spec);
+	rc = fab_rdma_load(p->traffic.net, &params, p->traffic.problem.n_transfers, &load,
+			   err);
+	params.sender_window = p->sender_window =
+		fitting_window(q, p->traffic.net, &params);
+	/* a scheme that reaches the target is done by then */
+	if (!rc && !params.end_ps)
+		params.end_ps = (uint64_t)fmin(
+			(double)fab_rdma_late_end(&load, params.rto_ps) / q->target,
+			(double)FAB_RDMA_END_MAX_PS);
+	for (uint32_t i = 0; i < q->n_schemes && !rc; i++) {
+		const struct fab_rdma_plan_question question = {
+			.net = p->traffic.net,
+			.params = params,
+			.scheme = q->scheme[i],
+			.wait_ps = fab_rdma_wait(&load),
+			.most_packets = most,
+			.target = q->target,
+			.n_runs = q->n_runs,
+			.n_threads = q->n_threads,
+			.progress = q->progress,
+			.progress_context = q->context};
+		struct fab_rdma_planned *x = &p->of[p->n];
+		struct fab_rdma_params own = params;
+
+		if (q->scheme[i] == &fab_rdma_scheme_oracle)
+			continue;
+		x->name = q->scheme[i]->name;
+		rc = fab_rdma_plan(&question, &x->plan, err);
+		if (rc)
+			break;
+		if (x->plan.answer.window)
+			own.window = x->plan.answer.window;
+		x->context_bits =
+			context_bits(q, p->traffic.net, &own, q->scheme[i], most);
+		x->contexts = x->context_bits ? fab_rdma_contexts_in(q->memory_bytes,
+								     x->context_bits)
+					      : 0;
+		plans[p->n] = x->plan;
+		bits[p->n++] = x->context_bits;
+	}
+	p->best = fab_rdma_plan_best(plans, bits, p->n);
+	return rc;
+}
