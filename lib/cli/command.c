@@ -36,19 +36,18 @@ static void print_warning(const struct fab_cli_run *run, const struct fab_fabric
 		     line, w->message, more);
 }
 
-/* Warnings of one code: the first, and how many there are. */
-struct code {
-	const struct fab_warning *first;
-	uint32_t n;
-};
-
-/* One line for each code; the number of codes is small, that of warnings is not. */
-static void print_codes(const struct fab_cli_run *run, const struct fab_fabric *f)
+/* With --verbose all warnings, else one line for each code; the number of codes is small,
+ * that of warnings is not. */
+static void print_warnings(const struct fab_cli_run *run, const struct fab_fabric *f)
 {
+	struct code {
+		const struct fab_warning *first;
+		uint32_t n;
+	};
 	FAB_VEC(struct code) codes = {.n = 0};
 
 	for (uint32_t i = 0; i < f->n_warnings; i++) {
-		size_t k = 0;
+		size_t k = run->verbose ? codes.n : 0;
 
 		while (k < codes.n &&
 		       strcmp(codes.v[k].first->code, f->warnings[i].code) != 0)
@@ -60,30 +59,9 @@ static void print_codes(const struct fab_cli_run *run, const struct fab_fabric *
 	for (size_t k = 0; k < codes.n; k++)
 		print_warning(run, f, codes.v[k].first, codes.v[k].n);
 	free(codes.v);
-}
-
-static void print_warnings(const struct fab_cli_run *run, const struct fab_fabric *f)
-{
-	if (!run->verbose)
-		print_codes(run, f);
-	for (uint32_t i = 0; run->verbose && i < f->n_warnings; i++)
-		print_warning(run, f, &f->warnings[i], 1);
 	if (f->n_warnings_total > f->n_warnings)
 		fab_cli_warn(run, "%s: %" PRIu64 " further warnings were not kept",
 			     f->source, f->n_warnings_total - f->n_warnings);
-}
-
-/* What --hca leaves out is no part of any answer. */
-static void print_left_out(const struct fab_cli_run *run, const struct fab_fabric *f,
-			   const char *hca)
-{
-	if (f->n_left_out_switches)
-		fab_cli_warn(run,
-			     "%s: --hca '%s' leaves out %" PRIu32
-			     " switch%s, on which no adapter is left",
-			     strcmp(f->source, "-") ? f->source : "<stdin>", hca,
-			     f->n_left_out_switches,
-			     f->n_left_out_switches == 1 ? "" : "es");
 }
 
 int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_run *run,
@@ -96,11 +74,18 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 
 	fab_cli_progress_listen(run);
 	rc = fab_source_open(input->fabric, &options, out, err);
-	if (!rc && !run->quiet) {
-		print_warnings(run, *out);
-		print_left_out(run, *out, input->hca);
-	}
-	return rc;
+	if (rc || run->quiet)
+		return rc;
+	print_warnings(run, *out);
+	/* parts that --hca leaves out are in no answer */
+	if ((*out)->n_left_out_switches)
+		fab_cli_warn(run,
+			     "%s: --hca '%s' leaves out %" PRIu32
+			     " switch%s, on which no adapter is left",
+			     strcmp((*out)->source, "-") ? (*out)->source : "<stdin>",
+			     input->hca, (*out)->n_left_out_switches,
+			     (*out)->n_left_out_switches == 1 ? "" : "es");
+	return 0;
 }
 
 /* One argument as a shell would read it; returns the end of what was written. */
@@ -200,28 +185,6 @@ void fab_cli_close_store(struct fab_cli_store *store)
 	store->arguments = store->job = NULL;
 }
 
-/* COLUMNS if it is set, else what the terminal says, else no limit. */
-static unsigned terminal_width(int fd)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	uint64_t n;
-
-	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
-		return (unsigned)n;
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0)
-		return size.ws_col;
-	return 0;
-}
-
-/* What --color=auto means on a terminal. */
-static bool wants_color(void)
-{
-	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-
-	return term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
-}
-
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink)
 {
@@ -231,12 +194,21 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 		.no_header = output->no_header,
 		.color = output->color == FAB_COLOR_ALWAYS,
 	};
+	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+	struct winsize size;
+	uint64_t n;
 
-	if (!sink->path && isatty(fileno(sink->file))) {
-		options.width = terminal_width(fileno(sink->file));
-		if (output->color == FAB_COLOR_AUTO)
-			options.color = wants_color();
-	}
+	if (sink->path || !isatty(fileno(sink->file)))
+		return options;
+	/* COLUMNS if it is set, else the width of the terminal, else no limit */
+	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
+		options.width = (unsigned)n;
+	else if (ioctl(fileno(sink->file), TIOCGWINSZ, &size) == 0)
+		options.width = size.ws_col;
+	if (output->color == FAB_COLOR_AUTO)
+		options.color =
+			term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
 	return options;
 }
 
@@ -445,14 +417,6 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	return rc;
 }
 
-/* The exit status of an error. */
-static int status_of(int rc)
-{
-	if (fab_cli_is_interrupted(NULL) && (rc == -EINTR || rc == -ECANCELED))
-		return FAB_EXIT_INTERRUPTED;
-	return rc == FAB_EXIT_USAGE ? rc : FAB_EXIT_ERROR;
-}
-
 int fab_cli_main(const struct fab_command *command, int argc, char **argv, void *params)
 {
 	struct fab_cli_store *store;
@@ -465,8 +429,12 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 	fab_given_read(&g, argc, argv);
 	status = run(&g, &err);
 	if (status != FAB_EXIT_DONE && status != FAB_EXIT_FOUND) {
+		bool is_interrupt = status == -EINTR || status == -ECANCELED;
+
 		fab_cli_message("", err.text);
-		exit(status_of(status));
+		exit(is_interrupt && fab_cli_is_interrupted(NULL) ? FAB_EXIT_INTERRUPTED
+		     : status == FAB_EXIT_USAGE			  ? FAB_EXIT_USAGE
+								  : FAB_EXIT_ERROR);
 	}
 	store = fab_given_part(&g, fab_cli_store_rows);
 	if (store)

@@ -24,6 +24,7 @@ struct fab_given {
 	FAB_VEC(struct fab_given_option) of;
 	const struct fab_verb *verb; /* NULL: none was given */
 	bool lists_settings;
+	FAB_VEC(char *) job; /* while it is read: all but where and how it runs */
 };
 /* The command line into the parameters; what is wrong ends the command. */
 void fab_given_read(struct fab_given *g, int argc, char **argv);
@@ -36,15 +37,14 @@ int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_er
 int fab_setting_take(struct fab_given *g, const char *arg, struct fab_err *err);
 /* --list-settings. O(settings). */
 int fab_settings_list(const struct fab_given *g, struct fab_err *err);
-/* Is there a verb, and what it needs? `needs_fabric`: where nothing is only listed.
- * EINVAL. */
-int fab_verb_check(const struct fab_given *g, bool needs_fabric, struct fab_err *err);
+/* "run, sweep or trace"; on the heap. */
+char *fab_verb_names(const struct fab_verb *verbs);
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
 /* What these rows fill; NULL: the command does not have them. */
 void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
-/* The relations of the command, also whether there is a FABRIC that must be; with
- * --list-columns only those that name it. EINVAL. O(relations * rows). */
-int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_err *err);
+/* Verb, FABRIC and the relations of the command; `lists`: where it only lists columns or
+ * settings. EINVAL. O(relations * rows). */
+int fab_given_check(const struct fab_given *g, bool lists, struct fab_err *err);
 /* Put a value where it belongs, `at` that of its part. EINVAL: what is wrong with it. */
 int fab_option_take(const struct fab_option *o, void *at, const char *arg,
 		    struct fab_err *err) FAB_MUST_CHECK;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A command line by the tables of a command: argp finds the options, rows take them.
- * Verbs, --help, messages that are safe for a terminal, and what shards of one sweep have
- * in common.
+ * Verbs, --help, messages that are safe for a terminal, and the arguments that shards of
+ * one sweep have in common.
  */
 #include <assert.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,15 @@
 #include "cli/command.h"
 #include "cli/internal.h"
 
-/* What the parser says while it runs; getopt knows no stream but stderr. */
+enum { KEY_FIRST = 0x100, KEY_SET = 0x10000, KEY_LIST_SETTINGS, KEY_USAGE };
+enum { HELP_COLUMNS = 78 };
+
+/* Options that shards may differ in. */
+static const char *const apart[] = {"shard",	 "store",  "label",  "threads", "quiet",
+				    "verbose",	 "output", "format", "columns", "color",
+				    "no-header", "check",  "plot"};
+
+/* Messages of the parser while it runs; getopt knows no stream but stderr. */
 static struct {
 	FILE *terminal; /* the true standard error, NULL: not parsing */
 	FILE *memory;
@@ -28,19 +35,11 @@ FILE *fab_cli_terminal(void)
 	return said.terminal ? said.terminal : stderr;
 }
 
-/* Behind the message argp points to --help, in a line or two of its own. */
-static size_t message_len(const char *text)
-{
-	const char *hint = NULL;
-
-	for (const char *at = text; (at = strstr(at, "\nTry ")); at++)
-		hint = at;
-	return hint ? (size_t)(hint - text) : strlen(text);
-}
-
-/* Print what was said: the message as one line, then argp's own text as it is. */
+/* Print them: the message as one line without control characters, then argp's hint at
+ * --help, in a line or two of its own, as it is. */
 static void release(void)
 {
+	const char *hint = NULL;
 	size_t len, size;
 	char *message, *safe;
 
@@ -49,7 +48,9 @@ static void release(void)
 	fclose(said.memory);
 	stderr = said.terminal;
 	said.terminal = NULL;
-	len = message_len(said.text);
+	for (const char *at = said.text; (at = strstr(at, "\nTry ")); at++)
+		hint = at;
+	len = hint ? (size_t)(hint - said.text) : strlen(said.text);
 	if (len && said.text[len - 1] == '\n')
 		len--;
 	message = fab_strndup(said.text, len);
@@ -62,26 +63,6 @@ static void release(void)
 	free(said.text);
 	said.text = NULL;
 }
-
-/* argp_parse() with messages that are safe for a terminal: whatever argp, getopt or a
- * parser says of an argument is one line without control characters. */
-static void parse_line(const struct argp *argp, int argc, char **argv, void *input)
-{
-	static bool is_registered;
-
-	if (!is_registered)
-		atexit(release);
-	is_registered = true;
-	said.memory = open_memstream(&said.text, &said.n);
-	if (!said.memory)
-		fab_oom(0);
-	said.terminal = stderr;
-	stderr = said.memory;
-	argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, input);
-	release();
-}
-
-enum { KEY_FIRST = 0x100, KEY_SET = 0x10000, KEY_LIST_SETTINGS, KEY_USAGE };
 
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params)
 {
@@ -171,8 +152,7 @@ static struct argp_option *argp_options(const struct fab_given *g, bool everyday
 	return options;
 }
 
-/* "run, sweep or trace"; on the heap. */
-static char *names_text(const struct fab_verb *verbs)
+char *fab_verb_names(const struct fab_verb *verbs)
 {
 	char *text = NULL;
 
@@ -181,94 +161,31 @@ static char *names_text(const struct fab_verb *verbs)
 	return text;
 }
 
-static int take_verb(struct fab_given *g, const char *arg, struct fab_err *err)
+/* Arguments and text of --help, with the verbs; on the heap. */
+static void make_texts(const struct fab_command *c, char **args, char **doc)
 {
-	const struct fab_command *c = g->command;
-	char *names;
-	int rc;
-
-	assert(c->verb.bytes == sizeof(uint32_t));
-	for (const struct fab_verb *v = c->verbs; v->name; v++) {
-		if (strcmp(v->name, arg) != 0)
-			continue;
-		g->verb = v;
-		*(uint32_t *)((char *)g->params + c->verb.offset) =
-			(uint32_t)(v - c->verbs);
-		return 0;
-	}
-	names = names_text(c->verbs);
-	rc = fab_fail(err, EINVAL, "'%s' is no verb of %s: expected %s", arg, c->name,
-		      names);
-	free(names);
-	return rc;
-}
-
-int fab_verb_check(const struct fab_given *g, bool needs_fabric, struct fab_err *err)
-{
-	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
-	bool has_fabric = input && input->fabric;
-	char *names;
-	int rc;
-
-	if (!g->verb && !needs_fabric)
-		return 0;
-	if (!g->verb) {
-		names = names_text(g->command->verbs);
-		rc = fab_fail(err, EINVAL, "the verb is missing: %s", names);
-		free(names);
-		return rc;
-	}
-	if (!strstr(g->verb->args, "FABRIC") && has_fabric)
-		return fab_fail(err, EINVAL, "%s takes no FABRIC: '%s'", g->verb->name,
-				input->fabric);
-	if (!needs_fabric || has_fabric || !strstr(g->verb->args, "FABRIC") ||
-	    strstr(g->verb->args, "[FABRIC"))
-		return 0;
-	return fab_fail(err, EINVAL,
-			"FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
-}
-
-/* Arguments for --help; on the heap. */
-static char *args_of(const struct fab_command *c)
-{
-	char *text = NULL;
-
-	if (!c->verbs)
-		return c->args ? fab_strdup(c->args) : NULL;
-	for (const struct fab_verb *v = c->verbs; v->name; v++)
-		fab_append(&text, "\n", "%s%s%s", v->name, *v->args ? " " : "", v->args);
-	return text;
-}
-
-enum { HELP_COLUMNS = 78 };
-
-/* "  NAME     what it does", further lines below the first. */
-static void append_verb(char **text, const struct fab_verb *v, int width)
-{
-	const char *at = v->help, *line = at, *name = v->name;
-
-	while (*at) {
-		size_t n = fab_wrap_line(&at, (size_t)(HELP_COLUMNS - width - 3));
-
-		fab_append(text, "", "\n  %-*s %.*s", width, name, (int)n, line);
-		line = at;
-		name = "";
-	}
-}
-
-/* Text of --help; on the heap. */
-static char *doc_of(const struct fab_command *c)
-{
-	char *text = c->doc ? fab_strdup(c->doc) : NULL;
 	int width = 0;
 
-	for (const struct fab_verb *v = c->verbs; v && v->name; v++)
-		width = (int)strlen(v->name) > width ? (int)strlen(v->name) : width;
-	if (c->verbs)
-		fab_append(&text, "", "\n");
-	for (const struct fab_verb *v = c->verbs; v && v->name; v++)
-		append_verb(&text, v, width);
-	return text;
+	*args = c->args ? fab_strdup(c->args) : NULL;
+	*doc = c->doc ? fab_strdup(c->doc) : NULL;
+	if (!c->verbs)
+		return;
+	fab_append(doc, "", "\n");
+	for (const struct fab_verb *v = c->verbs; v->name; v++)
+		if ((int)strlen(v->name) > width)
+			width = (int)strlen(v->name);
+	for (const struct fab_verb *v = c->verbs; v->name; v++) {
+		const char *at = v->help, *line = at, *name = v->name;
+
+		fab_append(args, "\n", "%s%s%s", v->name, *v->args ? " " : "", v->args);
+		while (*at) { /* "  NAME     what it does", further lines below it */
+			size_t n = fab_wrap_line(&at, (size_t)(HELP_COLUMNS - width - 3));
+
+			fab_append(doc, "", "\n  %-*s %.*s", width, name, (int)n, line);
+			line = at;
+			name = "";
+		}
+	}
 }
 
 static _Noreturn void refuse(struct argp_state *state, const char *option,
@@ -282,11 +199,6 @@ static _Noreturn void refuse(struct argp_state *state, const char *option,
 	abort(); /* argp_error exits */
 }
 
-static void *target(const struct fab_given_option *given, const struct fab_target *to)
-{
-	return (char *)given->at + to->offset;
-}
-
 int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_err *err)
 {
 	struct fab_given_option *given = &g->of.v[i];
@@ -295,31 +207,48 @@ int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_er
 	given->is_given = true;
 	given->text = arg = arg ? arg : o->bare;
 	if (o->flag.bytes)
-		*(bool *)target(given, &o->flag) = true;
+		*(bool *)((char *)given->at + o->flag.offset) = true;
 	return o->arg && !arg ? 0 : fab_option_take(o, given->at, arg, err);
 }
 
-static void preset(struct fab_given *g)
+/* Part of the job that shards of one sweep have in common: an option or an argument. */
+static void note_job(struct fab_given *g, const char *option, const char *arg)
 {
-	for (size_t i = 0; i < g->of.n; i++) {
-		const struct fab_option *o = g->of.v[i].row;
-
-		/* a bad one is a mistake in the table */
-		if (o->preset && fab_option_take(o, g->of.v[i].at, o->preset, NULL))
-			assert(!"preset");
-	}
+	for (size_t i = 0; option && i < FAB_COUNT(apart); i++)
+		if (!strcmp(option, apart[i]))
+			return;
+	FAB_PUSH(&g->job,
+		 option ? fab_format("--%s%s%s", option, arg ? "=" : "", arg ? arg : "")
+			: fab_strdup(arg));
 }
 
-static void take_argument(struct fab_given *g, const char *arg, struct argp_state *state)
+/* A verb, then FABRIC or what the command takes. */
+static int take_argument(struct fab_given *g, const char *arg, struct fab_err *err)
 {
-	struct fab_err err;
+	const struct fab_command *c = g->command;
+	char *names;
+	int rc;
 
-	if (g->command->verbs && !g->verb ? take_verb(g, arg, &err)
-	    : g->command->argument
-		    ? g->command->argument(g->params, arg, &err)
-		    : fab_cli_take_fabric(fab_given_part(g, fab_cli_input_rows), arg,
-					  &err))
-		refuse(state, NULL, &err);
+	note_job(g, NULL, arg);
+	if (!c->verbs || g->verb)
+		return c->argument
+			       ? c->argument(g->params, arg, err)
+			       : fab_cli_take_fabric(
+					 fab_given_part(g, fab_cli_input_rows), arg, err);
+	assert(c->verb.bytes == sizeof(uint32_t));
+	for (const struct fab_verb *v = c->verbs; v->name; v++) {
+		if (strcmp(v->name, arg) != 0)
+			continue;
+		g->verb = v;
+		*(uint32_t *)((char *)g->params + c->verb.offset) =
+			(uint32_t)(v - c->verbs);
+		return 0;
+	}
+	names = fab_verb_names(c->verbs);
+	rc = fab_fail(err, EINVAL, "'%s' is no verb of %s: expected %s", arg, c->name,
+		      names);
+	free(names);
+	return rc;
 }
 
 /* All is read: does it go together? */
@@ -346,123 +275,27 @@ static void finish(struct fab_given *g, struct argp_state *state)
 		refuse(state, NULL, &err);
 }
 
-/* The table that is named at `mark`, "@NAME@"; *end: behind it. */
-static const struct fab_cli_table *table_at(const char *mark, const char **end)
-{
-	for (size_t i = 0; i < fab_cli_n_tables; i++) {
-		size_t len = strlen(fab_cli_tables[i].name);
-
-		if (!strncmp(mark + 1, fab_cli_tables[i].name, len) &&
-		    mark[len + 1] == '@') {
-			*end = mark + len + 2;
-			return &fab_cli_tables[i];
-		}
-	}
-	return NULL;
-}
-
 /* argp's help_filter: the names of a table in place of @MULTICAST@ and the like. */
 static char *fill_names(int key, const char *text, void *input)
 {
-	char *mark = text ? strchr(text, '@') : NULL, *names, *filled;
-	const char *end;
-	const struct fab_cli_table *table = mark ? table_at(mark, &end) : NULL;
+	const char *mark = text ? strchr(text, '@') : NULL;
 
 	(void)key;
 	(void)input;
-	if (!table)
-		return (char *)(uintptr_t)text;
-	names = fab_choices_text(table->choices, "");
-	filled = fab_format("%.*s%s%s", (int)(mark - text), text, names, end);
-	free(names);
-	return filled;
-}
+	for (size_t i = 0; mark && i < fab_cli_n_tables; i++) {
+		const struct fab_cli_table *table = &fab_cli_tables[i];
+		size_t len = strlen(table->name);
+		char *names, *filled;
 
-/* Options that shards may differ in. */
-static const char *const apart[] = {"shard",	 "store",  "label",  "threads", "quiet",
-				    "verbose",	 "output", "format", "columns", "color",
-				    "no-header", "check",  "plot",   NULL};
-
-struct getopt_table {
-	FAB_VEC(struct option) longs;
-	char shorts[256];
-	size_t n_shorts;
-};
-
-/* All options of a parser and its children, as getopt knows them. */
-static void collect_options(const struct argp *argp, struct getopt_table *t)
-{
-	for (const struct argp_option *o = argp->options;
-	     o && (o->name || o->key || o->doc || o->group); o++) {
-		int arg = !o->arg			   ? no_argument
-			  : o->flags & OPTION_ARG_OPTIONAL ? optional_argument
-							   : required_argument;
-
-		if (o->name)
-			FAB_PUSH(&t->longs, ((struct option){.name = o->name,
-							     .has_arg = arg,
-							     .val = o->key}));
-		if (o->key > ' ' && o->key < 127 && t->n_shorts + 4 < sizeof(t->shorts)) {
-			t->shorts[t->n_shorts++] = (char)o->key;
-			for (int i = 0; i < arg; i++)
-				t->shorts[t->n_shorts++] = ':';
-		}
+		if (strncmp(mark + 1, table->name, len) != 0 || mark[len + 1] != '@')
+			continue;
+		names = fab_choices_text(table->choices, "");
+		filled = fab_format("%.*s%s%s", (int)(mark - text), text, names,
+				    mark + len + 2);
+		free(names);
+		return filled;
 	}
-	for (const struct argp_child *c = argp->children; c && c->argp; c++)
-		collect_options(c->argp, t);
-}
-
-static bool is_apart(const char *name)
-{
-	size_t i = 0;
-
-	while (apart[i] && strcmp(apart[i], name) != 0)
-		i++;
-	return apart[i] != NULL;
-}
-
-static const char *name_of(const struct getopt_table *t, int key, int at)
-{
-	if (at >= 0)
-		return t->longs.v[at].name;
-	for (size_t i = 0; i < t->longs.n; i++)
-		if (t->longs.v[i].val == key)
-			return t->longs.v[i].name;
-	return NULL;
-}
-
-/* The arguments that shards of one sweep have in common, options by their long names; on
- * the heap. What the parser will refuse is left out. */
-static char *job_text(const struct argp *argp, int argc, char **argv)
-{
-	struct getopt_table t = {0};
-	char **args = FAB_NEW0((size_t)argc + 1, char *), **job, *text;
-	int n = 0, key, at = -1;
-
-	collect_options(argp, &t);
-	FAB_PUSH(&t.longs, ((struct option){0}));
-	t.longs.n--;
-	memcpy(args, argv, (size_t)argc * sizeof(*args));
-	job = FAB_NEW0((size_t)argc + 1, char *);
-	opterr = 0;
-	optind = 0; /* start anew */
-	while ((key = getopt_long(argc, args, t.shorts, t.longs.v, &at)) != -1) {
-		const char *name = key == '?' ? NULL : name_of(&t, key, at);
-
-		at = -1;
-		if (name && !is_apart(name))
-			job[n++] = optarg ? fab_format("--%s=%s", name, optarg)
-					  : fab_format("--%s", name);
-	}
-	for (int i = optind; i < argc && n < argc; i++)
-		job[n++] = fab_strdup(args[i]);
-	text = fab_cli_quote(n, job);
-	for (int i = 0; i < n; i++)
-		free(job[i]);
-	free(job);
-	free(args);
-	free(t.longs.v);
-	return text;
+	return (char *)(uintptr_t)text;
 }
 
 /* --help: everyday options only, if the command says which they are and others are left.
@@ -492,12 +325,30 @@ static _Noreturn void print_help(const struct fab_given *g, const struct argp *f
 	exit(0);
 }
 
-static error_t parse_general(struct fab_given *g, int key, const char *arg,
-			     struct argp_state *state)
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
+	struct fab_given *g = state->input;
 	struct fab_err err;
 
+	for (size_t i = 0; i < g->of.n; i++) {
+		const struct fab_given_option *o = &g->of.v[i];
+
+		if (!o->row->name || o->is_setting || key_of(g, i) != key ||
+		    o->row->takes == FAB_TAKES_ALIAS)
+			continue;
+		note_job(g, o->row->name, arg);
+		if (fab_given_take(g, i, arg, &err))
+			refuse(state, o->row->name, &err);
+		return 0;
+	}
 	switch (key) {
+	case ARGP_KEY_ARG:
+		if (take_argument(g, arg, &err))
+			refuse(state, NULL, &err);
+		return 0;
+	case ARGP_KEY_END:
+		finish(g, state);
+		return 0;
 	case '?':
 		if (arg && strcmp(arg, "all") != 0)
 			argp_error(state, "--help: '%s' is not 'all'", arg);
@@ -514,6 +365,7 @@ static error_t parse_general(struct fab_given *g, int key, const char *arg,
 		g->lists_settings = true;
 		return 0;
 	case KEY_SET:
+		note_job(g, "set", arg);
 		if (fab_setting_take(g, arg, &err))
 			refuse(state, "set", &err);
 		return 0;
@@ -522,50 +374,42 @@ static error_t parse_general(struct fab_given *g, int key, const char *arg,
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct fab_given *g = state->input;
-	struct fab_err err;
-
-	if (key == ARGP_KEY_ARG) {
-		take_argument(g, arg, state);
-		return 0;
-	}
-	if (key == ARGP_KEY_END) {
-		finish(g, state);
-		return 0;
-	}
-	for (size_t i = 0; i < g->of.n; i++) {
-		const struct fab_given_option *o = &g->of.v[i];
-
-		if (!o->row->name || o->is_setting || key_of(g, i) != key ||
-		    o->row->takes == FAB_TAKES_ALIAS)
-			continue;
-		if (fab_given_take(g, i, arg, &err))
-			refuse(state, o->row->name, &err);
-		return 0;
-	}
-	return parse_general(g, key, arg, state);
-}
-
 void fab_given_read(struct fab_given *g, int argc, char **argv)
 {
-	const struct fab_command *c = g->command;
-	char *args = args_of(c), *doc = doc_of(c);
+	static bool is_registered;
 	struct argp_option *options = argp_options(g, false);
-	struct argp argp = {.options = options,
-			    .parser = parse,
-			    .args_doc = args,
-			    .doc = doc,
-			    .help_filter = fill_names};
 	struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
+	char *args, *doc;
+	struct argp argp = {
+		.options = options, .parser = parse, .help_filter = fill_names};
 
-	if (store) { /* parsing will change the order of the arguments */
+	make_texts(g->command, &args, &doc);
+	argp.args_doc = args;
+	argp.doc = doc;
+	if (store) /* parsing will change the order of the arguments */
 		store->arguments = fab_cli_quote(argc - 1, argv + 1);
-		store->job = job_text(&argp, argc, argv);
+	for (size_t i = 0; i < g->of.n; i++) {
+		const struct fab_option *o = g->of.v[i].row;
+
+		/* a bad one is a mistake in the table */
+		if (o->preset && fab_option_take(o, g->of.v[i].at, o->preset, NULL))
+			assert(!"preset");
 	}
-	preset(g);
-	parse_line(&argp, argc, argv, g);
+	if (!is_registered)
+		atexit(release);
+	is_registered = true;
+	said.memory = open_memstream(&said.text, &said.n);
+	if (!said.memory)
+		fab_oom(0);
+	said.terminal = stderr;
+	stderr = said.memory;
+	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, g);
+	release();
+	if (store)
+		store->job = fab_cli_quote((int)g->job.n, g->job.v);
+	for (size_t i = 0; i < g->job.n; i++)
+		free(g->job.v[i]);
+	free(g->job.v);
 	free(args);
 	free(doc);
 	free(options);

@@ -19,14 +19,9 @@ struct side {
 	const char *value; /* NULL: any */
 };
 
-static size_t name_len(const char *name)
-{
-	return strcspn(name, "=,");
-}
-
 static struct side side_of(const struct fab_given *g, const char *name)
 {
-	size_t len = name_len(name);
+	size_t len = strcspn(name, "=,");
 	struct side side = {.name = name, .len = strcspn(name, ",")};
 
 	if (name[len] == '=')
@@ -41,7 +36,7 @@ static struct side side_of(const struct fab_given *g, const char *name)
 	return side;
 }
 
-static bool is_given(const struct fab_given *g, const struct side *side)
+static bool was_given(const struct fab_given *g, const struct side *side)
 {
 	size_t len = side->value ? (size_t)(side->name + side->len - side->value) : 0;
 	const char *text;
@@ -72,7 +67,7 @@ static bool find_given(const struct fab_given *g, const char *list, struct side 
 {
 	for (const char *at = list; at; at = next(at)) {
 		*out = side_of(g, at);
-		if (is_given(g, out))
+		if (was_given(g, out))
 			return true;
 	}
 	return false;
@@ -124,78 +119,73 @@ static int refuse(const struct fab_relation *r, char *first, const char *between
 	return rc;
 }
 
-/* At most one of the names: the two first ones that were given. */
-static int check_apart(const struct fab_given *g, const struct fab_relation *r,
-		       struct fab_err *err)
-{
-	struct side first, second;
-
-	if (!find_given(g, r->names, &first) || !next(first.name) ||
-	    !find_given(g, next(first.name), &second))
-		return 0;
-	return refuse(r, text_of(&first, false), " and ", text_of(&second, false),
-		      " do not go together", err);
-}
-
-static int check_required(const struct fab_given *g, const struct fab_relation *r,
-			  struct fab_err *err)
-{
-	struct side side;
-	char *list;
-	int rc;
-
-	if (find_given(g, r->names, &side) ||
-	    (r->others && find_given(g, r->others, &side)))
-		return 0;
-	list = list_text(g, r->names);
-	rc = fab_fail(err, EINVAL, "%s%s%s is missing", r->why ? r->why : "",
-		      r->why ? ": " : "", list);
-	free(list);
-	return rc;
-}
-
 static int check(const struct fab_given *g, const struct fab_relation *r,
 		 struct fab_err *err)
 {
 	struct side side, other;
+	bool is_given = find_given(g, r->names, &side);
+	char *list;
+	int rc;
 
-	if (r->relates == FAB_APART)
-		return check_apart(g, r, err);
-	if (r->relates == FAB_REQUIRED)
-		return check_required(g, r, err);
-	if (!find_given(g, r->names, &side) ||
-	    find_given(g, r->others, &other) != (r->relates == FAB_EXCLUDES))
+	switch (r->relates) {
+	case FAB_APART: /* the two first ones that were given */
+		if (is_given && next(side.name) && find_given(g, next(side.name), &other))
+			return refuse(r, text_of(&side, false), " and ",
+				      text_of(&other, false), " do not go together", err);
+		return 0;
+	case FAB_REQUIRED:
+		if (is_given || (r->others && find_given(g, r->others, &other)))
+			return 0;
+		list = list_text(g, r->names);
+		rc = fab_fail(err, EINVAL, "%s%s%s is missing", r->why ? r->why : "",
+			      r->why ? ": " : "", list);
+		free(list);
+		return rc;
+	default:
+		break;
+	}
+	if (!is_given || find_given(g, r->others, &other) != (r->relates == FAB_EXCLUDES))
 		return 0;
 	if (r->relates == FAB_EXCLUDES)
 		return refuse(r, text_of(&side, false), " and ", text_of(&other, false),
 			      " do not go together", err);
-	if (r->relates == FAB_NEEDS)
-		return refuse(r, text_of(&side, false), " needs ",
-			      list_text(g, r->others), "", err);
-	return refuse(r, text_of(&side, false), " goes with ", list_text(g, r->others),
-		      " only", err);
+	return refuse(r, text_of(&side, false),
+		      r->relates == FAB_NEEDS ? " needs " : " goes with ",
+		      list_text(g, r->others), r->relates == FAB_NEEDS ? "" : " only",
+		      err);
 }
 
-/* Does the relation name --list-columns? */
-static bool is_of_listing(const struct fab_relation *r)
-{
-	return strstr(r->names, "list-columns") ||
-	       (r->others && strstr(r->others, "list-columns"));
-}
-
-static int check_fabric(const struct fab_given *g, struct fab_err *err)
+/* Is there a verb, and a FABRIC where one is needed and only there? */
+static int check_arguments(const struct fab_given *g, bool lists, struct fab_err *err)
 {
 	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
+	bool has_fabric = input && input->fabric;
+	const char *args = g->command->args;
 
-	if (g->command->verbs || !input || input->fabric || *g->command->args == '[')
+	if (g->command->verbs && !g->verb) {
+		char *names = fab_verb_names(g->command->verbs);
+		int rc = lists ? 0
+			       : fab_fail(err, EINVAL, "the verb is missing: %s", names);
+
+		free(names);
+		return rc;
+	}
+	if (g->verb) {
+		args = strstr(g->verb->args, "[FABRIC");
+		args = args ? args : strstr(g->verb->args, "FABRIC");
+		if (!args && has_fabric)
+			return fab_fail(err, EINVAL, "%s takes no FABRIC: '%s'",
+					g->verb->name, input->fabric);
+	}
+	if (lists || !input || has_fabric || !args || *args == '[')
 		return 0;
 	return fab_fail(err, EINVAL,
 			"FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
 }
 
-/* Options of the shared parts that say something of a FABRIC. */
-static int check_shared(const struct fab_given *g, struct fab_err *err)
+int fab_given_check(const struct fab_given *g, bool lists, struct fab_err *err)
 {
+	/* options of the shared parts that say something of a FABRIC */
 	static const struct {
 		const struct fab_option *part;
 		struct fab_relation relation;
@@ -207,25 +197,16 @@ static int check_shared(const struct fab_given *g, struct fab_err *err)
 		{fab_cli_tables_rows, {"lfts", FAB_GOES_WITH, "FABRIC"}},
 		{fab_cli_store_rows, {"label", FAB_GOES_WITH, "store"}},
 	};
-	int rc = 0;
+	int rc = check_arguments(g, lists, err);
 
-	for (size_t i = 0; i < FAB_COUNT(shared) && !rc; i++)
+	for (size_t i = 0; i < FAB_COUNT(shared) && !rc && !lists; i++)
 		if (fab_given_part(g, shared[i].part))
 			rc = check(g, &shared[i].relation, err);
-	return rc;
-}
-
-int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_err *err)
-{
-	int rc = lists_columns ? 0 : check_fabric(g, err);
-
-	if (!rc && g->command->verbs)
-		rc = fab_verb_check(g, !lists_columns, err);
-	if (!rc && !lists_columns)
-		rc = check_shared(g, err);
+	/* of a list only relations that name --list-columns count */
 	for (const struct fab_relation *r = g->command->relations; r && r->names && !rc;
 	     r++)
-		if (!lists_columns || is_of_listing(r))
+		if (!lists || strstr(r->names, "list-columns") ||
+		    (r->others && strstr(r->others, "list-columns")))
 			rc = check(g, r, err);
 	return rc;
 }

@@ -80,18 +80,21 @@ static int take_number(const struct fab_option *o, void *to, const char *arg,
 			o->min, max);
 }
 
-static int take_real(const struct fab_option *o, double *to, const char *arg,
+static int take_real(const struct fab_option *o, void *at, const char *arg,
 		     struct fab_err *err)
 {
+	double *to = at;
+
 	if (fab_parse_real(arg, strlen(arg), o->low, o->high, to))
 		return 0;
 	return fab_fail(err, EINVAL, "'%s' is not a number from %g to %g", arg, o->low,
 			o->high);
 }
 
-static int take_rate(const struct fab_option *o, double *mbps, const char *arg,
+static int take_rate(const struct fab_option *o, void *at, const char *arg,
 		     struct fab_err *err)
 {
+	double *mbps = at;
 	char low[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
 	int rc = fab_parse_rate_mbps(arg, strlen(arg), mbps, err);
 
@@ -130,9 +133,10 @@ static int take_one(const struct fab_option *o, void *to, const char *arg,
 	return put_number(o, to, row);
 }
 
-static int take_chosen(const struct fab_option *o, struct fab_chosen_list *to,
-		       const char *arg, struct fab_err *err)
+static int take_chosen(const struct fab_option *o, void *at, const char *arg,
+		       struct fab_err *err)
 {
+	struct fab_chosen_list *to = at;
 	int rc;
 
 	to->of.n = 0;
@@ -145,9 +149,10 @@ static int take_chosen(const struct fab_option *o, struct fab_chosen_list *to,
 	return rc;
 }
 
-static int take_plot(const struct fab_option *o, struct fab_cli_plot *to, const char *arg,
+static int take_plot(const struct fab_option *o, void *at, const char *arg,
 		     struct fab_err *err)
 {
+	struct fab_cli_plot *to = at;
 	const char *dot = strrchr(arg, '.');
 	bool is_svg = dot && dot > arg && !strcmp(dot, ".svg");
 
@@ -160,6 +165,14 @@ static int take_plot(const struct fab_option *o, struct fab_cli_plot *to, const 
 int fab_option_take(const struct fab_option *o, void *at, const char *arg,
 		    struct fab_err *err)
 {
+	static int (*const takers[])(const struct fab_option *o, void *to,
+				     const char *arg, struct fab_err *err) = {
+		[FAB_TAKES_NUMBER] = take_number, [FAB_TAKES_REAL] = take_real,
+		[FAB_TAKES_MBPS] = take_rate,	  [FAB_TAKES_NS] = take_time,
+		[FAB_TAKES_SECONDS] = take_time,  [FAB_TAKES_ONE] = take_one,
+		[FAB_TAKES_CHOSEN] = take_chosen, [FAB_TAKES_PLOT] = take_plot,
+		[FAB_TAKES_OTHER] = NULL,
+	};
 	void *to = (char *)at + o->to.offset;
 
 	switch (o->takes) {
@@ -172,29 +185,15 @@ int fab_option_take(const struct fab_option *o, void *at, const char *arg,
 	case FAB_TAKES_COUNT:
 		++*(unsigned *)to;
 		return 0;
-	case FAB_TAKES_NUMBER:
-		return take_number(o, to, arg, err);
-	case FAB_TAKES_REAL:
-		return take_real(o, to, arg, err);
 	case FAB_TAKES_BYTES:
 		return fab_parse_size_bytes(arg, strlen(arg), to, err);
-	case FAB_TAKES_MBPS:
-		return take_rate(o, to, arg, err);
-	case FAB_TAKES_NS:
-	case FAB_TAKES_SECONDS:
-		return take_time(o, to, arg, err);
-	case FAB_TAKES_ONE:
-		return take_one(o, to, arg, err);
-	case FAB_TAKES_CHOSEN:
-		return take_chosen(o, to, arg, err);
-	case FAB_TAKES_PLOT:
-		return take_plot(o, to, arg, err);
 	case FAB_TAKES_SHARD:
 		return fab_cli_take_shard(to, arg, err);
 	case FAB_TAKES_OTHER:
 		return o->take(at, arg, err);
 	default:
-		return take_text(o, to, arg, err);
+		return takers[o->takes] ? takers[o->takes](o, to, arg, err)
+					: take_text(o, to, arg, err);
 	}
 }
 
