@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "events.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +7,10 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "export/trees.h"
-#include "mcast/route.h"
 #include "mcast/events.h"
 #include "mcast/live.h"
+#include "mcast/route.h"
+#include "mcroute.h"
 #include "source/unpack.h"
 
 /* One engine in one behaviour, and how it ended. */
@@ -31,7 +30,7 @@ struct row {
 };
 
 #define AT(member) FAB_AT(struct row, member)
-const struct fab_column mcroute_events_columns[] = {
+static const struct fab_column events_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
 	{"behaviour", FAB_TEXT,
 	 "batched: computed once when all have joined; plain: at every request; "
@@ -92,39 +91,29 @@ const struct fab_column mcroute_events_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(o.seconds)},
 };
 #undef AT
-const size_t mcroute_events_n_columns = FAB_COUNT(mcroute_events_columns);
+/* The outcome of the task: [engines * FAB_LIFECYCLE_N_BEHAVIOURS]. */
+struct events_outcome {
+	struct fab_events *events;
+	struct outcome *all;
+};
 
-bool mcroute_events_given(const struct mcroute_events *e)
+/* The trace of --events or --events-pattern. */
+static int get_events(const struct mcroute_params *p, const struct fab_fabric *f,
+		      struct fab_events **out, struct fab_err *err)
 {
-	return e->path || e->pattern;
-}
-
-static int read_events(const struct mcroute_events *e, const struct fab_fabric *f,
-		       struct fab_events **out, struct fab_err *err)
-{
-	const char *name = strcmp(e->path, "-") ? e->path : "standard input";
+	const char *path = p->events.path;
 	struct fab_input in;
-	int rc = fab_input_read(e->path, &in, err);
+	int rc;
 
+	if (!path)
+		return fab_events_generate(f, p->events.pattern, p->run.seed, out, err);
+	rc = fab_input_read(path, &in, err);
 	if (rc)
 		return rc;
-	rc = fab_events_read(f, name, in.bytes, in.n, out, err);
+	rc = fab_events_read(f, strcmp(path, "-") ? path : "standard input", in.bytes,
+			     in.n, out, err);
 	fab_input_fini(&in);
 	return rc;
-}
-
-static int make_events(const struct mcroute_events *e,
-		       const struct mcroute_events_job *job,
-		       struct fab_cli_results *results, struct fab_events **out,
-		       struct fab_err *err)
-{
-	int rc = e->path ? read_events(e, job->f, out, err)
-			 : fab_events_generate(job->f, e->pattern, job->run->seed, out,
-					       err);
-
-	return rc || !e->out ? rc
-			     : fab_export_events(fab_cli_open_result(results, e->out),
-						 job->f, *out, err);
 }
 
 static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
@@ -132,14 +121,15 @@ static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uin
 	return fab_live_route(live, group, member, n);
 }
 
-/* What the trees that are left amount to. */
-static int analyse(const struct mcroute_events_job *job, const struct fab_dist *dist,
-		   const struct fab_live *live, const struct fab_events *events,
-		   struct outcome *out, struct fab_err *err)
+/* Figures of the trees that are left. */
+static int analyse(const struct mcroute_params *p, const struct fab_fabric *f,
+		   const struct fab_dist *dist, const struct fab_live *live,
+		   const struct fab_events *events, struct outcome *out,
+		   struct fab_err *err)
 {
 	struct fab_mcast_result result;
 	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
-	struct fab_mcast_problem problem = {job->f, dist, &none};
+	struct fab_mcast_problem problem = {f, dist, &none};
 	struct fab_err found;
 	int rc = fab_live_result(live, events->groups, &alive, &result, err);
 
@@ -149,8 +139,8 @@ static int analyse(const struct mcroute_events_job *job, const struct fab_dist *
 		problem.groups = alive;
 	fab_efi_of(&problem, &result, &out->efi);
 	out->is_sound = true;
-	if (job->run->verify && alive && fab_mcast_verify(&problem, &result, &found)) {
-		fab_cli_warn(job->run, "%s", found.text);
+	if (p->run.verify && alive && fab_mcast_verify(&problem, &result, &found)) {
+		fab_cli_warn(&p->run, "%s", found.text);
 		out->is_sound = false;
 	}
 	fab_mcast_result_fini(&result);
@@ -158,55 +148,67 @@ static int analyse(const struct mcroute_events_job *job, const struct fab_dist *
 	return 0;
 }
 
-static int replay(const struct mcroute_events *e, const struct mcroute_events_job *job,
-		  const struct fab_dist *dist, const struct fab_events *events,
-		  const struct fab_mcast_engine *engine,
-		  enum fab_lifecycle_behaviour behaviour, struct outcome *out,
-		  struct fab_err *err)
+/* One engine in one behaviour. */
+static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
+		  const struct fab_dist *dist, const struct fab_events *events, size_t i,
+		  struct outcome *out, struct fab_err *err)
 {
+	const struct mcroute_events *e = &p->events;
 	struct fab_live *live =
-		fab_live_new(job->f, dist, events->groups->n, engine, job->root_ties);
+		fab_live_new(f, dist, events->groups->n,
+			     p->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS], p->root_ties);
 	const struct fab_lifecycle_router router = {.route = route, .context = live};
-	const struct fab_lifecycle_options lifecycle = {.behaviour = behaviour,
-							.compute_ns = e->compute_ns,
-							.timeout_ns = e->timeout_ns,
-							.poll_ns = e->poll_ns,
-							.notify_ns = e->notify_ns,
-							.loss = e->loss,
-							.seed = job->run->seed};
+	const struct fab_lifecycle_options lifecycle = {
+		.behaviour =
+			(enum fab_lifecycle_behaviour)(i % FAB_LIFECYCLE_N_BEHAVIOURS),
+		.compute_ns = e->compute_ns,
+		.timeout_ns = e->timeout_ns,
+		.poll_ns = e->poll_ns,
+		.notify_ns = e->notify_ns,
+		.loss = e->loss,
+		.seed = p->run.seed};
 	double start = fab_now();
 	int rc;
 
 	fab_lifecycle_replay(events, &lifecycle, &router, &out->lifecycle);
 	out->seconds = fab_now() - start;
 	out->peak = fab_live_peak(live);
-	rc = analyse(job, dist, live, events, out, err);
+	rc = analyse(p, f, dist, live, events, out, err);
 	fab_live_free(live);
 	return rc;
 }
 
-static void print_row(struct fab_report *r, const char *algorithm, const char *behaviour,
-		      const struct outcome *o, bool was_verified)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	const struct row row = {algorithm, behaviour, *o,
-				was_verified ? o->is_sound : FAB_UNKNOWN};
+	const struct mcroute_params *p = w->params;
+	struct events_outcome *o = w->outcome;
+	size_t n = p->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS;
+	struct fab_dist *dist = NULL;
+	bool is_sound = true;
+	int rc = get_events(p, w->f, &o->events, err);
 
-	fab_report_record(r, &row);
+	o->all = FAB_ARENA_NEW0(w->arena, n, struct outcome);
+	if (!rc)
+		rc = fab_dist_new(w->f, p->run.threads, &dist, err);
+	fab_threads_rest(fab_threads(p->run.threads));
+	for (size_t i = 0; i < n && !rc; i++) {
+		rc = replay(p, w->f, dist, o->events, i, &o->all[i], err);
+		is_sound &= o->all[i].is_sound;
+	}
+	fab_dist_free(dist);
+	return rc ? rc : is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }
 
-/* All behaviours of every engine into all[n_engines * FAB_LIFECYCLE_N_BEHAVIOURS]. */
-static int replay_all(const struct mcroute_events *e,
-		      const struct mcroute_events_job *job, const struct fab_dist *dist,
-		      const struct fab_events *events, struct outcome *all,
-		      struct fab_err *err)
+static void fini(void *outcome)
 {
-	const size_t n = FAB_LIFECYCLE_N_BEHAVIOURS;
-	int rc = 0;
+	fab_events_free(((struct events_outcome *)outcome)->events);
+}
 
-	for (size_t i = 0; i < job->n_engines * n && !rc; i++)
-		rc = replay(e, job, dist, events, job->engines[i / n],
-			    (enum fab_lifecycle_behaviour)(i % n), &all[i], err);
-	return rc;
+static int write_events(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct events_outcome *o = w->outcome;
+
+	return fab_export_events(out, w->f, o->events, err);
 }
 
 /* Times do not depend on the algorithm. */
@@ -243,70 +245,42 @@ static void print_answer(struct fab_report *r, const struct outcome *all)
 				  (unsigned long long)coalesced->routed);
 }
 
-/* Were all trees sound? */
-static bool print_results(struct fab_report *r, const struct mcroute_events_job *job,
-			  const struct outcome *all)
-{
-	bool is_sound = true;
-
-	fab_report_table_begin(r, "results", "Behaviours", mcroute_events_columns,
-			       mcroute_events_n_columns);
-	for (size_t i = 0; i < job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS; i++) {
-		print_row(r, job->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS]->name,
-			  fab_lifecycle_behaviour_name((enum fab_lifecycle_behaviour)(
-				  i % FAB_LIFECYCLE_N_BEHAVIOURS)),
-			  &all[i], job->run->verify);
-		is_sound &= all[i].is_sound;
-	}
-	fab_report_table_end(r);
-	return is_sound;
-}
-
-static int print_report(const struct mcroute_events_job *job,
-			struct fab_cli_results *results, const struct fab_events *events,
-			const struct outcome *all, bool *is_sound, struct fab_err *err)
+static void report(struct fab_report *r, const struct fab_work *w)
 {
 	static const struct fab_column fields[] = {
 		{"groups", FAB_UINT, "multicast groups", 0},
 		{"members", FAB_UINT, "members of all groups together", 0},
 		{"requests", FAB_UINT, "requests to join and to leave, lost ones too", 0},
 	};
-	const struct fab_groups *g = events->groups;
-	struct fab_report_options how;
-	FILE *file = fab_cli_open_report(results, job->output, &how);
-	struct fab_report *r =
-		fab_cli_begin_report(file, &how, "fabric-mcroute", "results", job->f);
-	int rc;
+	const struct mcroute_params *p = w->params;
+	const struct events_outcome *o = w->outcome;
+	const struct fab_groups *g = o->events->groups;
+	const uint64_t values[] = {g->n, g->first[g->n], o->events->n};
 
-	print_answer(r, all);
-	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
-	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
-	fab_report_field(r, &fields[2], (union fab_cell){.u = events->n});
-	*is_sound = print_results(r, job, all);
-	rc = fab_report_finish(r, err);
-	return rc ? rc : fab_cli_commit_results(results, err);
+	print_answer(r, o->all);
+	for (size_t i = 0; i < FAB_COUNT(fields); i++)
+		fab_report_field(r, &fields[i], (union fab_cell){.u = values[i]});
+	fab_report_table_begin(r, "results", "Behaviours", events_columns,
+			       FAB_COUNT(events_columns));
+	for (size_t i = 0; i < p->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS; i++) {
+		const struct row row = {
+			p->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS]->name,
+			fab_lifecycle_behaviour_name((enum fab_lifecycle_behaviour)(
+				i % FAB_LIFECYCLE_N_BEHAVIOURS)),
+			o->all[i], p->run.verify ? o->all[i].is_sound : FAB_UNKNOWN};
+
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
 }
 
-int mcroute_events_run(const struct mcroute_events *e,
-		       const struct mcroute_events_job *job, struct fab_err *err)
-{
-	struct outcome *all =
-		FAB_NEW0(job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS, struct outcome);
-	struct fab_cli_results results = {.n = 0};
-	struct fab_events *events = NULL;
-	struct fab_dist *dist = NULL;
-	bool is_sound = false;
-	int rc = make_events(e, job, &results, &events, err);
-
-	if (!rc)
-		rc = fab_dist_new(job->f, job->run->threads, &dist, err);
-	fab_threads_rest(fab_threads(job->run->threads));
-	if (!rc)
-		rc = replay_all(e, job, dist, events, all, err);
-	if (!rc)
-		rc = print_report(job, &results, events, all, &is_sound, err);
-	fab_dist_free(dist);
-	fab_events_free(events);
-	free(all);
-	return rc ? rc : is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
-}
+static const struct fab_task_file files[] = {{"events-out", write_events}, {0}};
+const struct fab_task mcroute_events_task = {
+	.primary = "results",
+	FAB_TASK_COLUMNS(events_columns),
+	.outcome_bytes = sizeof(struct events_outcome),
+	.solve = solve,
+	.files = files,
+	.report = report,
+	.fini = fini,
+};

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-mcroute: why a tree looks as it does, who shares a cable, and pictures. */
+/* fabric-mcroute: why a tree looks as it does, and which groups share a cable. */
 #include "mcroute.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "export/dot.h"
-#include "fabric/resolver.h"
 
 /* A root of the group that is explained. */
 struct root_row {
@@ -74,45 +69,6 @@ static const struct fab_column sharer_columns[] = {
 	 FAB_COL_EXTRA},
 };
 
-int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcome *o,
-			   struct fab_err *err)
-{
-	const struct fab_groups *g = o->problem.groups;
-	uint32_t n_named = 0;
-	int rc = 0;
-
-	p->explained_group = FAB_NONE;
-	for (uint32_t i = 0; i < g->n && p->explain; i++) {
-		if (!strcmp(fab_group_name(g, i), p->explain)) {
-			p->explained_group = i;
-			n_named++;
-		}
-	}
-	if (n_named > 1)
-		return fab_fail(err, EINVAL,
-				"--explain: %u groups are called \"%s\", expected the name "
-				"of one",
-				n_named, p->explain);
-	if (p->explain && p->explained_group == FAB_NONE)
-		return fab_fail(
-			err, EINVAL,
-			"--explain: there is no group \"%s\", expected a name such as "
-			"\"%s\"",
-			p->explain, fab_group_name(g, 0));
-	if (p->explain_cable) {
-		struct fab_resolver *r = fab_resolver_new(o->problem.f);
-
-		rc = fab_resolve_text(r, FAB_WANT_CABLE, p->explain_cable,
-				      strlen(p->explain_cable), &p->explained_cable, err);
-		fab_resolver_free(r);
-		if (!rc && p->explained_cable >= o->problem.f->n_switch_links)
-			rc = fab_fail(err, EINVAL,
-				      "--explain-cable: %s is no cable between switches",
-				      p->explain_cable);
-	}
-	return rc;
-}
-
 /* Which end of a cable is at a switch. */
 static uint32_t port_at(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
 {
@@ -168,29 +124,25 @@ static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size
 	fab_explained_fini(&x);
 }
 
-static void say_cable(struct fab_report *r, const struct mcroute_outcome *o, size_t i,
-		      const struct mcroute_params *p)
-{
-	uint32_t load = o->results[i].load[p->explained_cable];
-
-	if (load)
-		fab_report_answer(
-			r, FAB_TONE_PLAIN,
-			"The cable %s carries %u tree%s by %s (the fullest: %u).",
-			p->explain_cable, load, plural(load), o->results[i].engine->name,
-			o->efi[i].max);
-	else
-		fab_report_answer(r, FAB_TONE_PLAIN, "No tree by %s is on the cable %s.",
-				  o->results[i].engine->name, p->explain_cable);
-}
-
 void mcroute_answer_explained(struct fab_report *r, const struct mcroute_params *p,
 			      const struct mcroute_outcome *o, size_t result)
 {
 	if (p->explain)
 		say_tree(r, o, result, p->explained_group);
-	if (p->explain_cable)
-		say_cable(r, o, result, p);
+	if (p->explain_cable) {
+		uint32_t load = o->results[result].load[p->explained_cable];
+
+		if (load)
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"The cable %s carries %u tree%s by %s (the fullest: %u).",
+				p->explain_cable, load, plural(load),
+				o->results[result].engine->name, o->efi[result].max);
+		else
+			fab_report_answer(
+				r, FAB_TONE_PLAIN, "No tree by %s is on the cable %s.",
+				o->results[result].engine->name, p->explain_cable);
+	}
 }
 
 static void print_roots(struct fab_report *r, const struct mcroute_outcome *o,
@@ -247,25 +199,6 @@ static void print_links(struct fab_report *r, const struct mcroute_outcome *o, s
 	}
 }
 
-static void print_group(struct fab_report *r, const struct mcroute_outcome *o,
-			uint32_t group)
-{
-	struct fab_column columns[FAB_COUNT(link_columns)];
-	struct fab_explained x[MCROUTE_MAX_ENGINES];
-
-	mcroute_show_loads(o, link_columns, FAB_COUNT(link_columns), columns);
-	for (size_t i = o->has_tables; i < o->n; i++)
-		fab_mcast_explain(&o->problem, &o->results[i], group, &x[i]);
-	print_roots(r, o, x, group);
-	fab_report_table_begin(r, "explain_links", "Cables of its tree", columns,
-			       FAB_COUNT(columns));
-	for (size_t i = o->has_tables; i < o->n; i++) {
-		print_links(r, o, i, &x[i]);
-		fab_explained_fini(&x[i]);
-	}
-	fab_report_table_end(r);
-}
-
 static void print_sharers(struct fab_report *r, const struct mcroute_outcome *o,
 			  uint32_t cable)
 {
@@ -303,20 +236,23 @@ static void print_sharers(struct fab_report *r, const struct mcroute_outcome *o,
 void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
 			     const struct mcroute_outcome *o)
 {
-	if (p->explain)
-		print_group(r, o, p->explained_group);
+	if (p->explain) {
+		struct fab_column columns[FAB_COUNT(link_columns)];
+		struct fab_explained x[MCROUTE_MAX_ENGINES];
+
+		mcroute_show_loads(o, link_columns, FAB_COUNT(link_columns), columns);
+		for (size_t i = o->has_tables; i < o->n; i++)
+			fab_mcast_explain(&o->problem, &o->results[i], p->explained_group,
+					  &x[i]);
+		print_roots(r, o, x, p->explained_group);
+		fab_report_table_begin(r, "explain_links", "Cables of its tree", columns,
+				       FAB_COUNT(columns));
+		for (size_t i = o->has_tables; i < o->n; i++) {
+			print_links(r, o, i, &x[i]);
+			fab_explained_fini(&x[i]);
+		}
+		fab_report_table_end(r);
+	}
 	if (p->explain_cable)
 		print_sharers(r, o, p->explained_cable);
-}
-
-void mcroute_write_dot(const struct mcroute_params *p, const struct mcroute_outcome *o,
-		       struct fab_cli_results *results)
-{
-	FILE *file = fab_cli_open_result(results, p->dot_out);
-	const struct fab_mcast_result *r = &o->results[o->n - 1];
-
-	if (p->explain)
-		fab_export_tree_dot(file, &o->problem, r, p->explained_group);
-	else
-		fab_export_loads_dot(file, &o->problem, r);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcast/engine/state.h"
 #include "mcast/events.h"
 #include "mcroute.h"
 
@@ -16,14 +15,15 @@ static const struct fab_option options[] = {
 	{"mcfdbs", "FILE",
 	 "Analyse the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; "
 	 "without --groups the groups are taken from it",
-	 FAB_TAKES_INPUT, TO(mcfdbs)},
+	 FAB_TAKES_INPUT, TO(mcfdbs), .everyday = true},
 	{"check", NULL,
 	 "With --mcfdbs: exit with status 1 when a tree in the tables is broken",
 	 FAB_TAKES_NOTHING, TO(check)},
 	{"algorithm", "LIST",
 	 "Algorithms, separated by commas, or all (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
-	 .choices = &fab_mcast_choices, .max = MCROUTE_MAX_ENGINES - 1, .preset = "fulb"},
+	 .choices = &fab_mcast_choices, .max = MCROUTE_MAX_ENGINES - 1, .preset = "fulb",
+	 .everyday = true},
 	{"weight", "FILE",
 	 "Demands of the groups, a line each: NAME: NUMBER; balanced and optimal lower "
 	 "the "
@@ -39,7 +39,7 @@ static const struct fab_option options[] = {
 	 "search "
 	 "of optimal, none for balanced)",
 	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
-	 .preset = "10s", .flag = TO(has_time_limit)},
+	 .preset = "10s", .flag = TO(has_time_limit), .everyday = true},
 	{"height-slack", "HOPS",
 	 "Let trees of balanced and optimal be so many hops higher than the least "
 	 "(default "
@@ -61,7 +61,7 @@ static const struct fab_option options[] = {
 	{"explain", "GROUP",
 	 "Why the tree of GROUP has this root and these cables, beside those that would "
 	 "do",
-	 FAB_TAKES_TEXT, TO(explain)},
+	 FAB_TAKES_TEXT, TO(explain), .everyday = true},
 	{"explain-cable", "SWITCH:PORT", "Which groups share this cable between switches",
 	 FAB_TAKES_TEXT, TO(explain_cable)},
 	{"dot-out", "FILE",
@@ -70,7 +70,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"trees-out", "FILE",
 	 "Write every tree to FILE as JSON lines (- is standard output)",
-	 FAB_TAKES_OUTPUT, TO(trees_out)},
+	 FAB_TAKES_OUTPUT, TO(trees_out), .everyday = true},
 	{"bound-out", "FILE",
 	 "Write the lower bounds and what proves them to FILE as JSON lines (- is "
 	 "standard "
@@ -89,7 +89,7 @@ static const struct fab_option options[] = {
 	{.help = "Groups that come and go:"},
 	{"events", "FILE",
 	 "Replay requests to join and to leave groups from FILE (- is standard input)",
-	 FAB_TAKES_INPUT, TO(events.path)},
+	 FAB_TAKES_INPUT, TO(events.path), .everyday = true},
 	{"events-pattern", "SPEC",
 	 "Make the requests from a group pattern, and gap=, skew=, hold=, loss=, retry=",
 	 FAB_TAKES_TEXT, TO(events.pattern), .check = fab_events_check_pattern},
@@ -153,41 +153,36 @@ static const struct fab_relation relations[] = {
 static int complete(void *params, struct fab_err *err)
 {
 	struct mcroute_params *p = params;
-	bool is_events = mcroute_events_given(&p->events);
+	const struct {
+		bool is_given;
+		const char *text;
+	} single[] = {
+		{p->mcfdbs_out, "--mcfdbs-out writes the trees of one algorithm"},
+		{p->dot_out, "--dot-out draws what one algorithm does"},
+	};
+	bool is_events = p->events.path || p->events.pattern;
 
 	for (size_t i = 0; i < p->algorithms.of.n; i++)
 		p->engines[p->n_engines++] = fab_mcast_engines[p->algorithms.of.v[i].row];
 	if (p->mcfdbs && !p->has_algorithm)
 		p->n_engines = 0;
-	if (p->mcfdbs_out && p->n_engines != 1)
-		return fab_fail(err, EINVAL,
-				"--mcfdbs-out writes the trees of one algorithm, "
-				"--algorithm names %zu",
-				p->n_engines);
-	if (p->dot_out && p->n_engines != 1)
-		return fab_fail(err, EINVAL,
-				"--dot-out draws what one algorithm does, --algorithm "
-				"names %zu",
-				p->n_engines);
-	if ((p->explain || p->explain_cable) && !p->n_engines)
-		return fab_fail(err, EINVAL,
-				"--explain and --explain-cable need --algorithm beside "
-				"--mcfdbs");
-	if (p->trees_out && !p->n_engines)
-		return fab_fail(err, EINVAL,
-				"--trees-out needs --algorithm beside --mcfdbs");
+	for (size_t i = 0; i < FAB_COUNT(single); i++)
+		if (single[i].is_given && p->n_engines != 1)
+			return fab_fail(err, EINVAL, "%s, --algorithm names %zu",
+					single[i].text, p->n_engines);
+	if ((p->explain || p->explain_cable || p->trees_out) && !p->n_engines)
+		return fab_fail(err, EINVAL, "%s --algorithm beside --mcfdbs",
+				p->explain || p->explain_cable
+					? "--explain and --explain-cable need"
+					: "--trees-out needs");
 	p->has_search = p->has_sweep;
 	for (size_t i = 0; i < p->n_engines; i++)
 		p->has_search |= p->engines[i]->takes_slack;
-	if (p->has_height_slack && !p->has_search)
+	if ((p->has_height_slack || p->has_time_limit) && !p->has_search)
 		return fab_fail(err, EINVAL,
-				"--height-slack goes with --algorithm=balanced or "
-				"optimal, and with --sweep=height");
-	if (p->has_time_limit && !p->has_search)
-		return fab_fail(
-			err, EINVAL,
-			"--time-limit goes with --algorithm=balanced or optimal, and "
-			"with --sweep=height");
+				"--%s goes with --algorithm=balanced or optimal, and "
+				"with --sweep=height",
+				p->has_height_slack ? "height-slack" : "time-limit");
 	for (size_t i = 0; i < p->n_engines && is_events; i++)
 		if (!p->engines[i]->grow)
 			return fab_fail(err, EINVAL,
@@ -197,14 +192,11 @@ static int complete(void *params, struct fab_err *err)
 	return 0;
 }
 
-static struct fab_cli_columns columns(const void *params)
+static const struct fab_task *choose(const void *params)
 {
 	const struct mcroute_params *p = params;
 
-	if (mcroute_events_given(&p->events))
-		return (struct fab_cli_columns){mcroute_events_columns,
-						mcroute_events_n_columns};
-	return (struct fab_cli_columns){mcroute_columns, mcroute_n_columns};
+	return p->events.path || p->events.pattern ? &mcroute_events_task : &mcroute_task;
 }
 
 static const struct fab_command command = {
@@ -215,9 +207,8 @@ static const struct fab_command command = {
 	       "time, for several algorithms side by side.",
 	.parts = parts,
 	.relations = relations,
-	.columns = columns,
+	.choose = choose,
 	.complete = complete,
-	.run = mcroute_run,
 };
 
 int main(int argc, char **argv)

@@ -2,8 +2,8 @@
 /* What fabric-mcroute computes and how it is printed. */
 #pragma once
 
+#include "cli/command.h"
 #include "cli/faults.h"
-#include "events.h"
 #include "mcast/bounds.h"
 #include "mcast/route.h"
 #include "mcast/tables.h"
@@ -11,6 +11,13 @@
 
 /* Results: those of the engines and that of tables that were read. */
 enum { MCROUTE_MAX_ENGINES = 32 };
+
+/* --events FILE, --events-pattern SPEC and their options. */
+struct mcroute_events {
+	const char *path, *pattern, *out; /* NULL: not given */
+	uint64_t compute_ns, timeout_ns, poll_ns, notify_ns;
+	double loss;
+};
 
 /* The command line. */
 struct mcroute_params {
@@ -67,6 +74,8 @@ struct mcroute_sweep_row {
 /* Everything that was computed and is reported. */
 struct mcroute_outcome {
 	struct fab_mcast_problem problem;
+	struct fab_groups *groups;
+	struct fab_mft *tables; /* of --mcfdbs; NULL */
 	struct fab_dist *dist;
 	struct fab_shape *shape;
 	struct fab_roots roots; /* of all groups, shared; else zeroed */
@@ -95,43 +104,7 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 	return o->height_bound > o->lower_bound ? o->height_bound : o->lower_bound;
 }
 
-/* Bounds of the outcome: those found quickly, and with `is_deep` the others, until
- * that time (fab_now(); 0: any time). */
-void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
-			 double until);
-/* What --weight and --capacity mean, for the problem. */
-int mcroute_weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
-		  struct fab_err *err) FAB_MUST_CHECK;
-/* The table `bounds`. */
-void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o);
-
-/* With --sweep: optimal with one height after the other, by these options. */
-int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
-			  const struct fab_mcast_options *options,
-			  struct fab_err *err) FAB_MUST_CHECK;
-/* The table `sweep`. */
-void mcroute_print_sweep(struct fab_report *r, const struct mcroute_outcome *o);
-
-/* What --explain and --explain-cable mean. EINVAL: there is no such thing. */
-int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcome *o,
-			   struct fab_err *err) FAB_MUST_CHECK;
-/* The tables `explain_root`, `explain_links` and `explain_cable`. */
-void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
-			     const struct mcroute_outcome *o);
-/* The same in words, for one result. */
-void mcroute_answer_explained(struct fab_report *r, const struct mcroute_params *p,
-			      const struct mcroute_outcome *o, size_t result);
-/* out[n]: the columns, of which `load` is for people, too, where there are weights. */
-void mcroute_show_loads(const struct mcroute_outcome *o, const struct fab_column *columns,
-			size_t n, struct fab_column *out);
-/* Add --dot-out to the results. */
-void mcroute_write_dot(const struct mcroute_params *p, const struct mcroute_outcome *o,
-		       struct fab_cli_results *results);
-
-/* What the options ask for, from the fabric to the report; the exit status. */
-int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err);
-
-/* What a row of the main table is made of, and the store keeps. */
+/* A row of the main table, also for the store. */
 struct mcroute_row {
 	const char *algorithm;
 	struct fab_efi efi;
@@ -141,45 +114,19 @@ struct mcroute_row {
 	const char *ended;		       /* NULL: tables that were read */
 	double distances, roots, trees, total; /* seconds */
 };
-struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i);
-/* Columns of the main table: all that is known of a metric stands in its row. */
 extern const struct fab_column mcroute_columns[];
 extern const size_t mcroute_n_columns;
 
-/* The sentences that the report begins with. */
-void mcroute_answer(struct fab_report *r, const struct mcroute_params *p,
-		    const struct mcroute_outcome *o);
-/*
- * Print the report: fields, algorithms, histogram and the `n_fullest` fullest cables of
- * each algorithm. Fails with the errno of the write.
- */
-int mcroute_report(FILE *out, const struct fab_report_options *options,
-		   const struct mcroute_params *p, const struct mcroute_outcome *o,
-		   struct fab_err *err) FAB_MUST_CHECK;
+/* The tasks: trees of groups, and groups that come and go. */
+extern const struct fab_task mcroute_task, mcroute_events_task;
+void mcroute_report(struct fab_report *r, const struct fab_work *w);
+void mcroute_store(struct fab_draft *d, const struct fab_work *w);
 
-/* With --store: add the outcome to the database. */
-int mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o,
-		  struct fab_err *err) FAB_MUST_CHECK;
-
-/* Make the tables a result of `o`, which holds problem.f and groups. */
-int mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables,
-			   struct fab_err *err) FAB_MUST_CHECK;
-/* The table `broken`. */
-void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o);
-/* Add --mcfdbs-out to the results: the trees of the last one. */
-int mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
-			 struct fab_cli_results *results,
-			 struct fab_err *err) FAB_MUST_CHECK;
-
-/* Say that the groups do not fit into mlid_cap multicast LIDs, if that is so. */
-void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run);
-/*
- * When they do not: route them by the engines of the results once more, sharing
- * mlid_cap multicast LIDs.
- */
-int mcroute_share(struct mcroute_outcome *o,
-		  const struct fab_mcast_engine *const *engines,
-		  const struct fab_mcast_options *options, const struct fab_cli_run *run,
-		  struct fab_err *err) FAB_MUST_CHECK;
-/* The table `sharing`. */
-void mcroute_print_sharing(struct fab_report *r, const struct mcroute_outcome *o);
+/* --explain and --explain-cable: in words for one result, and as tables. */
+void mcroute_answer_explained(struct fab_report *r, const struct mcroute_params *p,
+			      const struct mcroute_outcome *o, size_t result);
+void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
+			     const struct mcroute_outcome *o);
+/* out[n]: the columns, of which `load` is no extra one where there are weights. */
+void mcroute_show_loads(const struct mcroute_outcome *o, const struct fab_column *columns,
+			size_t n, struct fab_column *out);

@@ -370,9 +370,9 @@ const struct fab_option fab_cli_groups_rows[] = {
 	{"groups", "FILE",
 	 "Read groups from FILE (- is standard input), a line each: NAME: MEMBER MEMBER "
 	 "...; repeatable",
-	 FAB_TAKES_OTHER, .take = take_groups},
+	 FAB_TAKES_OTHER, .take = take_groups, .everyday = true},
 	{"pattern", "SPEC", "Add the groups of a pattern: @PATTERNS@; repeatable",
-	 FAB_TAKES_OTHER, .take = take_pattern},
+	 FAB_TAKES_OTHER, .take = take_pattern, .everyday = true},
 	{"ignore-unknown", NULL,
 	 "Go on without members that are not in the fabric, and say how many",
 	 FAB_TAKES_NOTHING, TO(ignore_unknown)},

@@ -34,6 +34,10 @@ bool fab_roots_find_all(const struct fab_dist *dist, const struct fab_groups *gr
 			size_t max_bytes, int n_threads, struct fab_roots *out);
 void fab_roots_fini(struct fab_roots *roots);
 
+/* Bytes of sets that are held at a time: while trees are only grown, and where they are
+ * revised. */
+enum { FAB_GROW_ROOTS_BYTES = 16 << 20, FAB_MOVES_ROOTS_BYTES = 64 << 20 };
+
 /* The set of a group as bits. O(1). */
 static inline const uint64_t *fab_roots_bits(const struct fab_roots *r, uint32_t group)
 {

@@ -139,10 +139,6 @@ void fab_mcast_state_start(struct fab_mcast_state *s, const struct fab_forest *t
 /* Copy its trees to a forest that is empty (zeroed). O(edges). */
 void fab_mcast_state_copy_trees(struct fab_mcast_state *s, struct fab_forest *out);
 
-/* Bytes of candidate sets that are held at a time: while trees are only grown, and where
- * they are revised. */
-enum { FAB_GROW_ROOTS_BYTES = 16 << 20, FAB_MOVES_ROOTS_BYTES = 64 << 20 };
-
 /* Candidates of the groups from `first` on: those of the problem, or as many as are held
  * at a time, found now in `own`, which is zeroed; the caller ends it. O(as
  * fab_roots_find()). */
