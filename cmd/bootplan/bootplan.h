@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "boot/advice.h"
-#include "boot/failover.h"
+#include "boot/share.h"
 #include "boot/transfer.h"
 #include "cli/cli.h"
 #include "export/boot.h"

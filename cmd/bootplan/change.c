@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/limits.h"
+#include "boot/share.h"
 #include "bootplan.h"
 
 /* Lists of servers or nodes of an option, marked in mark[n]. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/address_plan.h"
+#include "boot/addresses.h"
 #include "bootplan.h"
 
 /* What is read and made for the files. */

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "boot/advice.h"
-#include "boot/limits.h"
+#include "boot/share.h"
 #include "present/jsonl.h"
 
 enum { NAME_BYTES = 256 };

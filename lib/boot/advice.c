@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "boot/advice.h"
-
+/* What would make booting faster: capacities, other methods, servers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/limits.h"
+#include "base/order.h"
+#include "base/quantile.h"
+#include "boot/advice.h"
 #include "boot/mapping_impl.h"
 #include "boot/share.h"
 
@@ -235,4 +236,308 @@ void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *ba
 	out->multicast_seconds = image_mbit * (1 + repair) / stream;
 	out->chain_seconds = chain_seconds(m, batch, image_mbit, chunk_mbit);
 	out->peer_seconds = rounds * image_mbit / slowest;
+}
+
+/* ---- servers needed ---- */
+
+/*
+ * How few servers are enough. At a bandwidth b a segment of capacity c takes floor(c / b)
+ * nodes each direction, and serving nodes by servers of the same subtree first is never
+ * wrong (mapping_balanced.c). What a subtree has left over (less than 0: lacks) with its
+ * k best servers is concave in k: that of a server is a step, sums and cuts from above
+ * keep it so. So a subtree is a value with its fewest servers and the gains of the next
+ * ones, falling; the root needs as many as bring it to 0.
+ */
+struct gain {
+	uint64_t of_each, n; /* n servers that add so many nodes each */
+};
+
+struct subtree {
+	int64_t left_over; /* nodes that its servers could serve beyond its own */
+	uint64_t n_taken;  /* servers that it cannot do without */
+	FAB_VEC(struct gain) gain;
+};
+
+struct needing {
+	const struct fab_machine *m;
+	const struct fab_batch *batch;
+	double bandwidth_mbps;
+	uint64_t of_server;	/* nodes that its disk and connections serve */
+	uint32_t *n_interfaces; /* [n_servers] */
+	struct subtree *at;	/* [n_vertices] */
+};
+
+/* Nodes that the segment above a vertex takes. */
+static uint64_t quota(const struct needing *x, uint32_t v)
+{
+	return fab_limits_quota(x->m->capacity_mbps[v], x->bandwidth_mbps);
+}
+
+/* Nodes that an interface serves by its own segment and by its part of its server. */
+static uint64_t interface_quota(const struct needing *x, uint32_t interface)
+{
+	uint64_t q = quota(x, x->m->interface_vertex[interface]);
+	uint64_t part = x->of_server / x->n_interfaces[x->m->interface_server[interface]];
+
+	return q < part ? q : part;
+}
+
+static int cmp_gain(const void *a, const void *b)
+{
+	const struct gain *x = a, *y = b;
+
+	return x->of_each > y->of_each ? -1 : x->of_each < y->of_each;
+}
+
+/* Take servers until the subtree lacks no more than `most`; false: there are too few. */
+static bool take(struct subtree *t, int64_t most)
+{
+	size_t i = 0;
+
+	for (; t->left_over < -most && i < t->gain.n; i++) {
+		struct gain *g = &t->gain.v[i];
+		uint64_t lacking = (uint64_t)(-most - t->left_over), n;
+
+		if (!g->of_each)
+			return false;
+		n = (lacking + g->of_each - 1) / g->of_each;
+		n = n < g->n ? n : g->n;
+		t->left_over += (int64_t)(n * g->of_each);
+		t->n_taken += n;
+		g->n -= n;
+		if (g->n)
+			break;
+	}
+	if (i) /* without any there may be no list */
+		memmove(t->gain.v, t->gain.v + i, (t->gain.n - i) * sizeof(*t->gain.v));
+	t->gain.n -= i;
+	return t->left_over >= -most;
+}
+
+/* Not more than `most` gets out of the subtree. */
+static void cut(struct subtree *t, int64_t most)
+{
+	int64_t room;
+	size_t i = 0;
+
+	if (t->left_over > most)
+		t->left_over = most;
+	room = most - t->left_over;
+	for (; i < t->gain.n && room > 0; i++) {
+		struct gain *g = &t->gain.v[i];
+		uint64_t fit;
+
+		if (!g->of_each)
+			break;
+		fit = (uint64_t)room / g->of_each;
+		if (fit >= g->n) {
+			room -= (int64_t)(g->n * g->of_each);
+			continue;
+		}
+		/* `fit` of them in full, one in part */
+		g->n = fit;
+		t->gain.n = i + (fit > 0);
+		if (room % (int64_t)g->of_each)
+			FAB_PUSH(&t->gain,
+				 ((struct gain){(uint64_t)room % g->of_each, 1}));
+		return;
+	}
+	t->gain.n = i;
+}
+
+/* Everything of a child into its parent. */
+static void join(struct subtree *parent, struct subtree *child)
+{
+	parent->left_over += child->left_over;
+	parent->n_taken += child->n_taken;
+	for (size_t i = 0; i < child->gain.n; i++)
+		FAB_PUSH(&parent->gain, child->gain.v[i]);
+	free(child->gain.v);
+	*child = (struct subtree){0};
+}
+
+/* The fewest servers; FAB_NONE: there are not enough. The subtrees are used up. */
+static uint64_t fewest(struct needing *x)
+{
+	const struct fab_machine *m = x->m;
+	bool is_possible = true;
+	uint64_t n = FAB_NONE;
+
+	for (uint32_t i = 0; i < x->batch->n; i++)
+		x->at[m->node_vertex[x->batch->node[i]]].left_over--;
+	for (uint32_t v = m->n_vertices; v-- > 0;) {
+		struct subtree *t = &x->at[v];
+		int64_t most = v ? (int64_t)quota(x, v) : 0;
+
+		if (t->gain.n > 1)
+			qsort(t->gain.v, t->gain.n, sizeof(*t->gain.v), cmp_gain);
+		is_possible = is_possible && take(t, most);
+		if (v) {
+			cut(t, most);
+			join(&x->at[m->parent[v]], t);
+		}
+	}
+	if (is_possible)
+		n = x->at[0].n_taken;
+	free(x->at[0].gain.v);
+	x->at[0] = (struct subtree){0};
+	return n;
+}
+
+/* Nodes that the median server serves. */
+static uint64_t median_quota(const struct needing *x)
+{
+	uint32_t n, *up = fab_interfaces_up(x->m, &n);
+	double *each = FAB_NEW(n, double), median;
+
+	for (uint32_t i = 0; i < n; i++)
+		each[i] = (double)interface_quota(x, up[i]);
+	qsort(each, n, sizeof(*each), fab_cmp_double);
+	median = fab_quantile(each, n, 0.5);
+	free(each);
+	free(up);
+	return (uint64_t)median;
+}
+
+/* Each server that is up can be had for one; its own segment cuts what it serves. */
+static void offer_servers(struct needing *x, bool is_for_nothing)
+{
+	for (uint32_t i = 0; i < x->m->n_interfaces; i++) {
+		struct subtree *t = &x->at[x->m->interface_vertex[i]];
+		uint64_t n = interface_quota(x, i);
+
+		if (!fab_interface_is_up(x->m, i))
+			continue;
+		n = n < x->batch->n ? n : x->batch->n;
+		if (is_for_nothing)
+			t->left_over = (int64_t)n;
+		else
+			FAB_PUSH(&t->gain, ((struct gain){n, 1}));
+	}
+}
+
+/* Beside those there are, more like the median one, wherever a server hangs now. */
+static void offer_new(struct needing *x)
+{
+	uint64_t each = median_quota(x);
+
+	each = each < x->batch->n ? each : x->batch->n;
+	for (uint32_t i = 0; i < x->m->n_interfaces; i++) {
+		struct subtree *t = &x->at[x->m->parent[x->m->interface_vertex[i]]];
+
+		if (each && !t->gain.n && fab_interface_is_up(x->m, i))
+			FAB_PUSH(&t->gain, ((struct gain){each, x->batch->n}));
+	}
+}
+
+static uint32_t count_up(const struct fab_machine *m, bool *has_several)
+{
+	uint32_t n = 0, n_interfaces = 0;
+
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		n += !m->server_is_down[s];
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		n_interfaces += fab_interface_is_up(m, i);
+	*has_several = n_interfaces > n;
+	return n;
+}
+
+/* A server and what it serves by itself. */
+struct worth {
+	uint32_t server;
+	uint64_t nodes;
+};
+
+static int cmp_worth(const void *a, const void *b)
+{
+	const struct worth *x = a, *y = b;
+
+	if (x->nodes != y->nodes)
+		return x->nodes < y->nodes ? -1 : 1;
+	return x->server < y->server ? -1 : x->server > y->server;
+}
+
+/*
+ * Where servers have several interfaces: those that can be left out are, the weakest
+ * first. What stays is enough, by the whole model, but may be more than the fewest.
+ * FAB_NONE: not even all are enough.
+ */
+static uint64_t leave_out(const struct needing *x)
+{
+	const struct fab_machine *m = x->m;
+	struct worth *worth = FAB_NEW0((size_t)m->n_servers + 1, struct worth);
+	struct fab_machine some = *m;
+	uint64_t n = 0;
+
+	some.server_is_down = FAB_NEW((size_t)m->n_servers + 1, bool);
+	memcpy(some.server_is_down, m->server_is_down,
+	       m->n_servers * sizeof(*m->server_is_down));
+	for (uint32_t s = 0; s < m->n_servers; s++) {
+		worth[s].server = s;
+		n += !m->server_is_down[s];
+	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		worth[m->interface_server[i]].nodes += interface_quota(x, i);
+	qsort(worth, m->n_servers, sizeof(*worth), cmp_worth);
+	if (!fab_mapping_attains(&some, x->batch, x->bandwidth_mbps))
+		n = FAB_NONE;
+	for (uint32_t k = 0; k < m->n_servers && n != FAB_NONE && n > 1; k++) {
+		uint32_t s = worth[k].server;
+
+		if (some.server_is_down[s])
+			continue;
+		some.server_is_down[s] = true;
+		if (fab_mapping_attains(&some, x->batch, x->bandwidth_mbps))
+			n--;
+		else
+			some.server_is_down[s] = false;
+	}
+	free(some.server_is_down);
+	free(worth);
+	return n;
+}
+
+struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
+					     const struct fab_batch *batch,
+					     const struct fab_transfer_options *options,
+					     double seconds)
+{
+	double budget = seconds - options->n_files * options->request_seconds;
+	double needed = fab_transfer_image_mbit(options) / budget;
+	struct needing x = {.m = m,
+			    .batch = batch,
+			    /* a time that was rounded is not missed for it */
+			    .bandwidth_mbps = needed * (1 - 1e-9),
+			    .n_interfaces = FAB_NEW0((size_t)m->n_servers + 1, uint32_t),
+			    .at = FAB_NEW0(m->n_vertices, struct subtree)};
+	struct fab_servers_needed out = {0};
+	double flow = fab_limits_transfer_mbps(m, batch);
+	bool is_possible =
+		budget > 0 && batch->n &&
+		(!(m->limits.flow_mbps > 0) || m->limits.flow_mbps >= x.bandwidth_mbps);
+	uint64_t n = FAB_NONE;
+
+	out.n_up = count_up(m, &out.is_estimate);
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		x.n_interfaces[m->interface_server[i]]++;
+	x.of_server = fab_limits_server_quota(m, flow, x.bandwidth_mbps);
+	if (is_possible && out.is_estimate) {
+		n = leave_out(&x);
+	} else if (is_possible) {
+		offer_servers(&x, false);
+		n = fewest(&x);
+	}
+	if (is_possible && n == FAB_NONE) {
+		offer_servers(&x, true);
+		offer_new(&x);
+		n = fewest(&x);
+		if (n != FAB_NONE) {
+			out.n_new = (uint32_t)n;
+			n += out.n_up;
+		}
+	}
+	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
+	free(x.n_interfaces);
+	free(x.at);
+	return out;
 }

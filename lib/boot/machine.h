@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Machines that boot, and the names of their parts. */
+#pragma once
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/lookup.h"
+#include "fabric/fabric.h"
+
 /*
  * The machine that boots: a tree whose leaves are compute nodes and server interfaces.
  *
@@ -11,14 +19,6 @@
  * Vertices are numbered so that parents come first; nodes, and likewise interfaces, so
  * that those of a subtree are consecutive.
  */
-#pragma once
-
-#include <stdbool.h>
-
-#include "base/err.h"
-#include "base/lookup.h"
-#include "fabric/fabric.h"
-
 enum { FAB_MACHINE_LEVELS_MAX = 16 };
 
 /* All vertices of one kind; level 0 is the root alone. */
@@ -141,16 +141,10 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 			  struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Mark servers as down: names, host lists and patterns (boot/machine_names.h), separated
- * by commas; `matches` (base/lookup.h) may be NULL. ENOENT, EINVAL: one is no server, or
- * none is left up. O(servers + names).
+ * Mark the servers or nodes of a list: names, host lists and patterns, separated by
+ * commas; `matches` (base/lookup.h) may be NULL. mark[n_servers], mark[n_nodes]. ENOENT,
+ * EINVAL: one is none. O(vertices + names).
  */
-int fab_machine_fail_server(struct fab_machine *machine, const char *list,
-			    struct fab_matches *matches,
-			    struct fab_err *err) FAB_MUST_CHECK;
-
-/* The same without marking them: mark[n_servers] is set where one is named; nodes
- * likewise, mark[n_nodes]. O(servers + names). */
 int fab_machine_find_servers(const struct fab_machine *m, const char *list, bool *mark,
 			     struct fab_matches *matches,
 			     struct fab_err *err) FAB_MUST_CHECK;
@@ -180,3 +174,22 @@ char *fab_machine_interface_name(const struct fab_machine *m, uint32_t interface
 /* Level whose unit is this name (singular or plural); FAB_NONE. O(levels). */
 uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 				size_t len);
+
+/*
+ * Names of a machine's nodes, servers, interfaces and units, as people write them. Where
+ * the machine is a fabric a node or server is a host, by any name that
+ * fabric/resolver.h knows; else its own name, whatever the letters' case.
+ */
+struct fab_machine_names;
+
+/* The machine is borrowed. The caller frees. O(vertices). */
+struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m);
+/* NULL is allowed. O(size). */
+void fab_machine_names_free(struct fab_machine_names *names);
+
+/* Ids: nodes; servers; interfaces (a server's name is its first one); vertices that have
+ * nodes below. Valid as long as `names`. O(1). */
+struct fab_lookup fab_machine_node_lookup(const struct fab_machine_names *names);
+struct fab_lookup fab_machine_server_lookup(const struct fab_machine_names *names);
+struct fab_lookup fab_machine_interface_lookup(const struct fab_machine_names *names);
+struct fab_lookup fab_machine_unit_lookup(const struct fab_machine_names *names);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which server interface boots which node: mapping algorithms, one table, one file each.
+ * Which server interface boots which node: mapping algorithms in one table.
  *
  * A mapping is interface_of[node] for all nodes of the machine, FAB_NONE for a node that
  * has none: only `loaded` leaves nodes out, those that the file does not name and those
  * whose server is down. Interfaces of servers that are down are never given. Segments and
- * limits count as boot/limits.h has them.
+ * limits count as boot/share.h has them.
  */
 #pragma once
 
@@ -65,7 +65,7 @@ int fab_mapping_choose(const struct fab_chosen *chosen, struct fab_mapping_choic
 
 /*
  * A mapping that a site has now: lines `NODE SERVER` (blank or comma between), #
- * comments; names as in boot/machine_names.h, NODE also a host list or pattern, SERVER a
+ * comments; names as in boot/machine.h, NODE also a host list or pattern, SERVER a
  * server or interface. EINVAL, ENOENT: file and line, unknown node or server, a node
  * twice with other servers. Nodes not named get FAB_NONE. interface_of [n_nodes] is the
  * caller's. O(bytes + nodes).
@@ -81,10 +81,6 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
  */
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
 			  uint32_t *interface_of);
-
-/* Nodes (of all) whose interface differs between two mappings. O(nodes). */
-uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
-			   const uint32_t *b);
 
 /*
  * The most that any mapping gives the slowest node of the batch (Mb/s) by equal shares,

@@ -1,4 +1,181 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The mapping that gives the slowest node of a batch the most. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/order.h"
+#include "base/queues.h"
+#include "boot/machine.h"
+#include "boot/mapping_impl.h"
+#include "boot/share.h"
+#include "boot/transfer.h"
+
+/* ---- maximum flows ---- */
+
+/*
+ * Nodes of each interface where servers have several and limits in common, by a maximum
+ * flow: nodes up and down the tree to interfaces, from these to their servers.
+ */
+struct flow_problem {
+	const struct fab_machine *m;
+	const uint32_t *inner; /* [n_inner] vertices of the tree that count, ascending */
+	uint32_t n_inner;
+	const uint64_t *below; /* [n_vertices] nodes right below, which want a server */
+	uint64_t n_nodes;      /* all of them */
+	const uint64_t *down, *up; /* [n_vertices] nodes that the segment above takes */
+	const uint64_t *room;	   /* [n_servers] nodes that a server takes; down: 0 */
+};
+
+/* One direction of an edge; that of the other has its lowest bit flipped. */
+struct arc {
+	uint32_t to, next;
+	uint64_t room;
+};
+
+struct network {
+	uint32_t n, source, sink;
+	uint32_t *first; /* [n] of the arcs of a vertex; FAB_NONE */
+	FAB_VEC(struct arc) arc;
+	uint32_t *level, *at, *list; /* [n] */
+	FAB_VEC(uint32_t) path;	     /* arcs */
+};
+
+static void add_edge(struct network *g, uint32_t a, uint32_t b, uint64_t there,
+		     uint64_t back)
+{
+	FAB_PUSH(&g->arc, ((struct arc){b, g->first[a], there}));
+	g->first[a] = (uint32_t)g->arc.n - 1;
+	FAB_PUSH(&g->arc, ((struct arc){a, g->first[b], back}));
+	g->first[b] = (uint32_t)g->arc.n - 1;
+}
+
+/* Distances from the source over arcs with room; does one lead to the sink? */
+static bool find_levels(struct network *g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		g->level[v] = FAB_NONE;
+	g->level[g->source] = 0;
+	g->list[n++] = g->source;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t a = g->first[g->list[i]]; a != FAB_NONE;
+		     a = g->arc.v[a].next) {
+			uint32_t to = g->arc.v[a].to;
+
+			if (!g->arc.v[a].room || g->level[to] != FAB_NONE)
+				continue;
+			g->level[to] = g->level[g->list[i]] + 1;
+			g->list[n++] = to;
+		}
+	return g->level[g->sink] != FAB_NONE;
+}
+
+/* Send the most along the path; returns it, and takes the path back to its first full
+ * arc. */
+static uint64_t send(struct network *g, uint32_t *v)
+{
+	uint64_t most = UINT64_MAX;
+	size_t full = 0;
+
+	for (size_t i = g->path.n; i-- > 0;)
+		if (g->arc.v[g->path.v[i]].room <= most) {
+			most = g->arc.v[g->path.v[i]].room;
+			full = i;
+		}
+	for (size_t i = 0; i < g->path.n; i++) {
+		g->arc.v[g->path.v[i]].room -= most;
+		g->arc.v[g->path.v[i] ^ 1].room += most;
+	}
+	*v = g->arc.v[g->path.v[full] ^ 1].to;
+	g->path.n = full;
+	return most;
+}
+
+/* A flow that leaves no shortest path with room. */
+static uint64_t block(struct network *g)
+{
+	uint32_t v = g->source;
+	uint64_t sum = 0;
+
+	memcpy(g->at, g->first, g->n * sizeof(*g->at));
+	g->path.n = 0;
+	for (;;) {
+		uint32_t a = g->at[v];
+
+		if (v == g->sink) {
+			sum += send(g, &v);
+		} else if (a == FAB_NONE) {
+			if (!g->path.n)
+				return sum;
+			v = g->arc.v[g->path.v[--g->path.n] ^ 1].to;
+			g->at[v] = g->arc.v[g->at[v]].next;
+		} else if (g->arc.v[a].room &&
+			   g->level[g->arc.v[a].to] == g->level[v] + 1) {
+			FAB_PUSH(&g->path, a);
+			v = g->arc.v[a].to;
+		} else {
+			g->at[v] = g->arc.v[a].next;
+		}
+	}
+}
+
+/* Vertices of the tree by their number, servers behind them; the arcs of interfaces to
+ * their servers come first. */
+static void build(struct network *g, const struct flow_problem *p)
+{
+	const struct fab_machine *m = p->m;
+
+	g->n = m->n_vertices + m->n_servers + 2;
+	g->source = g->n - 2;
+	g->sink = g->n - 1;
+	g->first = FAB_NEW(g->n, uint32_t);
+	g->level = FAB_NEW(g->n, uint32_t);
+	g->at = FAB_NEW(g->n, uint32_t);
+	g->list = FAB_NEW(g->n, uint32_t);
+	for (uint32_t v = 0; v < g->n; v++)
+		g->first[v] = FAB_NONE;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		add_edge(g, m->interface_vertex[i],
+			 m->n_vertices + m->interface_server[i], p->n_nodes, 0);
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		add_edge(g, m->n_vertices + s, g->sink, p->room[s], 0);
+	for (uint32_t i = 0; i < p->n_inner; i++) {
+		uint32_t v = p->inner[i];
+
+		if (v)
+			add_edge(g, v, m->parent[v], p->down[v], p->up[v]);
+		if (p->below[v])
+			add_edge(g, g->source, v, p->below[v], 0);
+	}
+}
+
+/* Do all nodes find a server? Then of_interface[n_interfaces] are the nodes of each.
+ * Dinic 1970: O(levels of the graph * arcs) a phase, a few phases on trees. */
+static bool find_flow(const struct flow_problem *problem, uint64_t *of_interface)
+{
+	struct network g = {0};
+	uint64_t sum = 0;
+
+	build(&g, problem);
+	while (sum < problem->n_nodes && find_levels(&g))
+		sum += block(&g);
+	for (uint32_t i = 0; i < problem->m->n_interfaces; i++)
+		of_interface[i] = g.arc.v[2 * (size_t)i + 1].room;
+	free(g.first);
+	free(g.level);
+	free(g.at);
+	free(g.list);
+	free(g.arc.v);
+	free(g.path.v);
+	return sum >= problem->n_nodes;
+}
+
+/* ---- by equal shares ---- */
+
 /*
  * The mapping that gives the slowest node of a batch the most under equal shares.
  *
@@ -11,17 +188,6 @@
  * flow. The largest b is a capacity divided by a whole number: bisection goes on until
  * only one of these is left.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/order.h"
-#include "base/queues.h"
-#include "boot/limits.h"
-#include "boot/mapping_impl.h"
-#include "boot/server_flow.h"
-
 /* Relative difference of bandwidths that are equal but for rounding. */
 #define SAME 1e-12
 
@@ -106,18 +272,18 @@ static bool offer_by_flow(struct balance *b, double bandwidth, const uint64_t *r
 	const struct fab_machine *m = b->m;
 	uint64_t *down = FAB_NEW(m->n_vertices, uint64_t);
 	uint64_t *up = FAB_NEW(m->n_vertices, uint64_t);
-	const struct fab_server_flow flow = {.m = m,
-					     .inner = b->inner,
-					     .n_inner = b->n_inner,
-					     .below = b->below,
-					     .n_nodes = b->batch->n - b->n_fixed,
-					     .down = down,
-					     .up = up,
-					     .room = room};
+	const struct flow_problem flow = {.m = m,
+					  .inner = b->inner,
+					  .n_inner = b->n_inner,
+					  .below = b->below,
+					  .n_nodes = b->batch->n - b->n_fixed,
+					  .down = down,
+					  .up = up,
+					  .room = room};
 	bool is_found;
 
 	list_room(b, bandwidth, down, up);
-	is_found = fab_server_flow_find(&flow, b->offer);
+	is_found = find_flow(&flow, b->offer);
 	free(down);
 	free(up);
 	return is_found;
@@ -538,6 +704,213 @@ void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *b
 	fini(&b);
 }
 
+/* ---- by transfers through time ---- */
+
+/*
+ * `balanced` where nodes start late, wait for connections or give up: the mapping that is
+ * best by equal shares, or that of another rule when transfers through time end sooner
+ * with it, improved node by node. Shares do not depend on the order
+ * in which nodes are served; transfers do.
+ */
+/* A mapping is improved step by step in this many trials at most, and in fewer when more
+ * nodes than this would be simulated. */
+enum { IMPROVE_TRIALS = 1000, IMPROVE_NODES = 60000 };
+
+/* A mapping and its end; fewer nodes that give up come before an early end. */
+struct trial {
+	uint32_t *interface_of;
+	uint32_t n_failed;
+	double last_s;
+	uint32_t slowest_node;
+};
+
+/* The problem, the best mapping so far and room for another one. */
+struct search {
+	const struct fab_mapping_problem *p;
+	const struct fab_batch *batch;
+	struct trial best, spare;
+	double least_s; /* no mapping ends sooner */
+	uint64_t trials_left;
+};
+
+static bool is_better(const struct trial *a, const struct trial *b)
+{
+	return a->n_failed < b->n_failed ||
+	       (a->n_failed == b->n_failed && a->last_s < b->last_s * (1 - 1e-9));
+}
+
+static int run(const struct search *x, struct trial *t, struct fab_err *err)
+{
+	struct fab_transfer transfer;
+	int rc = fab_transfer_run(x->p->m, x->batch, t->interface_of, x->p->timed,
+				  &transfer, err);
+
+	if (rc)
+		return rc;
+	t->n_failed = transfer.n_failed;
+	t->last_s = transfer.last_s;
+	t->slowest_node = transfer.slowest_node;
+	fab_transfer_fini(&transfer);
+	return 0;
+}
+
+/* Is there nothing left to gain? */
+static bool is_done(const struct search *x)
+{
+	return !x->best.n_failed && x->best.last_s <= x->least_s * (1 + 1e-9);
+}
+
+/* Simulate the spare mapping; *is_taken: it is the best one now. */
+static int try_spare(struct search *x, bool *is_taken, struct fab_err *err)
+{
+	int rc = run(x, &x->spare, err);
+
+	*is_taken = !rc && is_better(&x->spare, &x->best);
+	if (*is_taken) {
+		struct trial old = x->best;
+
+		x->best = x->spare;
+		x->spare = old;
+	}
+	return rc;
+}
+
+/* By equal shares, and by the start of the last node. */
+static double least_seconds(const struct fab_mapping_problem *p,
+			    const struct fab_batch *batch)
+{
+	const struct fab_transfer_options *o = p->timed;
+	double image_mbit = fab_transfer_image_mbit(o);
+	double requests = o->n_files * o->request_seconds;
+	double shared = image_mbit / fab_mapping_upper_bound_mbps(p->m, batch);
+	double last = (batch->n - 1) * o->stagger_seconds +
+		      image_mbit / fab_limits_transfer_mbps(p->m, batch);
+
+	return requests + fmax(shared, last);
+}
+
+/* Another rule's mapping in place of the best one, if it ends sooner. */
+static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
+		    uint32_t argument, struct fab_err *err)
+{
+	struct fab_mapping_problem plain = *x->p;
+	struct fab_share_workspace *w;
+	struct fab_share share;
+	bool is_beaten;
+	int rc;
+
+	plain.timed = NULL;
+	rc = rule->map(&plain, argument, x->spare.interface_of, err);
+	if (rc)
+		return rc;
+	w = fab_share_workspace_new(x->p->m);
+	rc = fab_share_of(x->p->m, x->batch, x->spare.interface_of, false, w, &share,
+			  err);
+	fab_share_workspace_free(w);
+	if (rc)
+		return rc;
+	/* equal shares are a bound: often there is nothing to simulate */
+	is_beaten = !x->best.n_failed && fab_transfer_equal_share_seconds(
+						 &share, x->p->timed) >= x->best.last_s;
+	fab_share_fini(&share);
+	return is_beaten ? 0 : try_spare(x, &is_beaten, err);
+}
+
+/* A node to another interface, or in exchange with a node there. */
+static int try_moves(struct search *x, uint32_t node, bool is_exchange, bool *is_taken,
+		     struct fab_err *err)
+{
+	const struct fab_machine *m = x->p->m;
+	uint32_t own = x->best.interface_of[node];
+	uint32_t n = is_exchange ? x->batch->n : m->n_interfaces;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && x->trials_left && !rc && !*is_taken; i++) {
+		uint32_t other = is_exchange ? x->batch->node[i] : FAB_NONE;
+		uint32_t to = is_exchange ? x->best.interface_of[other] : i;
+
+		if (to == own || !fab_interface_is_up(m, to))
+			continue;
+		memcpy(x->spare.interface_of, x->best.interface_of,
+		       m->n_nodes * sizeof(*x->spare.interface_of));
+		x->spare.interface_of[node] = to;
+		if (is_exchange)
+			x->spare.interface_of[other] = own;
+		x->trials_left--;
+		rc = try_spare(x, is_taken, err);
+	}
+	return rc;
+}
+
+/* One step: the node that ends last, then the others, the last ones first. */
+static int step(struct search *x, bool *is_taken, struct fab_err *err)
+{
+	int rc = 0;
+
+	*is_taken = false;
+	for (uint32_t i = 0; i <= x->batch->n && !rc && !*is_taken; i++) {
+		uint32_t node =
+			i ? x->batch->node[x->batch->n - i] : x->best.slowest_node;
+
+		for (int k = 0; k < 2 && !rc && !*is_taken; k++)
+			rc = try_moves(x, node, k, is_taken, err);
+	}
+	return rc;
+}
+
+/* Step by step, until no step helps. */
+static int improve(struct search *x, struct fab_err *err)
+{
+	bool is_taken = true;
+	int rc = 0;
+
+	x->trials_left = IMPROVE_NODES / x->batch->n;
+	if (x->trials_left > IMPROVE_TRIALS)
+		x->trials_left = IMPROVE_TRIALS;
+	while (is_taken && x->trials_left && !rc && !is_done(x))
+		rc = step(x, &is_taken, err);
+	return rc;
+}
+
+/* A better mapping of the batch than the one given, if the time of transfers shows one.
+ * O(rules * transfers). */
+static int improve_timed(const struct fab_mapping_problem *p,
+			 const struct fab_batch *batch, uint32_t *interface_of,
+			 struct fab_err *err)
+{
+	const struct {
+		const struct fab_mapping_engine *rule;
+		uint32_t argument;
+	} rules[] = {{&fab_mapping_scda, 0},   {&fab_mapping_bcda, 0},
+		     {&fab_mapping_block, 1},  {&fab_mapping_block, 2},
+		     {&fab_mapping_block, 4},  {&fab_mapping_local, 0},
+		     {&fab_mapping_robust, 0}, {&fab_mapping_stable, 0}};
+	size_t n = p->m->n_nodes;
+	struct search x = {.p = p, .batch = batch};
+	int rc;
+
+	if (!batch->n)
+		return 0;
+	x.best.interface_of = FAB_NEW(n + 1, uint32_t);
+	x.spare.interface_of = FAB_NEW(n + 1, uint32_t);
+	x.least_s = least_seconds(p, batch);
+	memcpy(x.best.interface_of, interface_of, n * sizeof(*interface_of));
+	rc = run(&x, &x.best, err);
+	for (size_t i = 0; i < FAB_COUNT(rules) && !rc && !is_done(&x); i++)
+		rc = try_rule(&x, rules[i].rule, rules[i].argument, err);
+	if (!rc && p->loaded && !is_done(&x))
+		rc = try_rule(&x, &fab_mapping_keep, 0, err);
+	if (!rc)
+		rc = improve(&x, err);
+	if (!rc)
+		memcpy(interface_of, x.best.interface_of, n * sizeof(*interface_of));
+	free(x.best.interface_of);
+	free(x.spare.interface_of);
+	return rc;
+}
+
+/* ---- the rule ---- */
+
 static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 			uint32_t *interface_of, struct fab_err *err)
 {
@@ -559,7 +932,7 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 		give_interfaces(&b, interface_of);
 		fini(&b);
 		if (!rc && p->timed)
-			rc = fab_mapping_timed(p, batch, interface_of, err);
+			rc = improve_timed(p, batch, interface_of, err);
 	}
 	fab_batch_fini(&all);
 	return rc;

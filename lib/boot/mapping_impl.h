@@ -26,12 +26,7 @@ static inline bool fab_interface_is_up(const struct fab_machine *m, uint32_t int
 	return !m->server_is_down[m->interface_server[interface]];
 }
 
-/* A better mapping of the batch than the one given, if the time of transfers shows one:
- * mapping_timed.c. p->timed is given. O(rules * transfers). */
-int fab_mapping_timed(const struct fab_mapping_problem *p, const struct fab_batch *batch,
-		      uint32_t *interface_of, struct fab_err *err) FAB_MUST_CHECK;
-
-/* One mapping that does well for the first nodes, however many: mapping_prefixes.c. */
+/* One mapping that does well for the first nodes, however many. */
 void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of);
 
 /* Interfaces of servers that are up, ascending, on the heap; *n of them, at least 1. */

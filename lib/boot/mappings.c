@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of mappings, the file of a mapping, and all rules but `balanced`. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,9 +7,10 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "boot/limits.h"
-#include "boot/machine_names.h"
+#include "base/rng.h"
+#include "boot/machine.h"
 #include "boot/mapping_impl.h"
+#include "boot/share.h"
 
 #define ADDRESS(row) &fab_mapping_##row,
 const struct fab_mapping_engine *const fab_mapping_engines[] = {
@@ -180,16 +182,6 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 	return rc;
 }
 
-uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
-			   const uint32_t *b)
-{
-	uint32_t moved = 0;
-
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		moved += a[i] != b[i];
-	return moved;
-}
-
 int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_err *err)
 {
@@ -206,4 +198,566 @@ int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batc
 						     : "no server");
 	}
 	return 0;
+}
+
+/* ---- block-cyclic ---- */
+
+/*
+ * Block-cyclic mappings: block i goes to server i mod N, over the servers that are up.
+ * SCDA takes a supernode as the block, BCDA a board (Gong et al., cyclic distribution);
+ * block:N any number of nodes.
+ */
+/* All nodes below each vertex of a level to the next server; others one by one. */
+static void by_level(const struct fab_machine *m, uint32_t level, uint32_t *interface_of)
+{
+	uint32_t n_up, *up = fab_interfaces_up(m, &n_up), block = 0, done = 0;
+
+	for (uint32_t v = 0; v < m->n_vertices; v++) {
+		if (m->level_of[v] != level || m->end_node[v] == m->first_node[v])
+			continue;
+		while (done < m->first_node[v])
+			interface_of[done++] = up[block++ % n_up];
+		while (done < m->end_node[v])
+			interface_of[done++] = up[block % n_up];
+		block++;
+	}
+	while (done < m->n_nodes)
+		interface_of[done++] = up[block++ % n_up];
+	free(up);
+}
+
+/* The outermost level that holds nodes and has a capacity; a single one says nothing. */
+static uint32_t supernode_level(const struct fab_machine *m)
+{
+	uint32_t node_level = m->level_of[m->node_vertex[0]];
+
+	for (uint32_t l = 1; l < m->n_levels; l++)
+		if (!m->level[l].is_server && m->level[l].is_limited && l != node_level)
+			return l;
+	return node_level;
+}
+
+static int map_scda(const struct fab_mapping_problem *p, uint32_t argument,
+		    uint32_t *interface_of, struct fab_err *err)
+{
+	(void)argument;
+	(void)err;
+	by_level(p->m, supernode_level(p->m), interface_of);
+	return 0;
+}
+
+static int map_bcda(const struct fab_mapping_problem *p, uint32_t argument,
+		    uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+
+	(void)argument;
+	(void)err;
+	by_level(m, m->level_of[m->parent[m->node_vertex[0]]], interface_of);
+	return 0;
+}
+
+static int map_block(const struct fab_mapping_problem *p, uint32_t argument,
+		     uint32_t *interface_of, struct fab_err *err)
+{
+	uint32_t n_up, *up = fab_interfaces_up(p->m, &n_up);
+
+	(void)err;
+	for (uint32_t i = 0; i < p->m->n_nodes; i++)
+		interface_of[i] = up[i / argument % n_up];
+	free(up);
+	return 0;
+}
+
+const struct fab_mapping_engine fab_mapping_scda = {
+	.form = "scda",
+	.summary = "supernode i to server i mod N",
+	.manual = "Block-cyclic by the outermost units with a capacity of their "
+		  "own (supernodes in the preset): unit i boots from server i "
+		  "modulo their number.",
+	.is_in_all = true,
+	.map = map_scda,
+};
+const struct fab_mapping_engine fab_mapping_bcda = {
+	.form = "bcda",
+	.summary = "board i to server i mod N",
+	.manual = "The same by the units right above the nodes (boards).",
+	.is_in_all = true,
+	.map = map_bcda,
+};
+const struct fab_mapping_engine fab_mapping_block = {
+	.form = "block:N",
+	.summary = "N nodes after each other to the next server",
+	.manual = "The same by N consecutive nodes.",
+	.map = map_block,
+};
+
+/* ---- near, spread and stable ---- */
+
+/* Mappings that look at where servers are: local, robust, stable; and what a site has. */
+/*
+ * To a server below the lowest vertex that holds both; the servers below it in turn.
+ * O(nodes * levels).
+ */
+static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
+		     uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+	uint32_t n_up, *up = fab_interfaces_up(m, &n_up);
+	uint32_t *before = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t);
+	uint32_t *turn = FAB_NEW0(m->n_vertices, uint32_t);
+
+	(void)argument;
+	(void)err;
+	for (uint32_t i = 0, k = 0; i <= m->n_interfaces; i++) {
+		before[i] = k;
+		k += k < n_up && up[k] == i;
+	}
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		uint32_t v = m->node_vertex[i], first, n;
+
+		do {
+			v = m->parent[v];
+			first = before[m->first_interface[v]];
+			n = before[m->end_interface[v]] - first;
+		} while (!n);
+		interface_of[i] = up[first + turn[v]++ % n];
+	}
+	free(up);
+	free(before);
+	free(turn);
+	return 0;
+}
+
+/*
+ * Node i to place i of the spread order, each round through it begun one place later: the
+ * nodes of a prefix, of a rack or of a stride all find servers in different branches.
+ */
+static int map_robust(const struct fab_mapping_problem *p, uint32_t argument,
+		      uint32_t *interface_of, struct fab_err *err)
+{
+	uint32_t n, *order = fab_interfaces_spread(p->m, &n);
+
+	(void)argument;
+	(void)err;
+	for (uint32_t i = 0; i < p->m->n_nodes; i++)
+		interface_of[i] = order[(i + (uint64_t)(i / n)) % n];
+	free(order);
+	return 0;
+}
+
+struct point {
+	uint64_t hash;
+	uint32_t id;
+};
+
+static int cmp_point(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+enum { POINTS = 64 };
+
+static struct point *ring_of(const struct fab_machine *m, const uint32_t *up, uint32_t n)
+{
+	struct point *ring = FAB_NEW((size_t)n * POINTS, struct point);
+	char name[256];
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t h;
+
+		fab_machine_interface_name(m, up[i], name, sizeof(name));
+		h = fab_hash_bytes(name, strlen(name), 1);
+		for (uint32_t k = 0; k < POINTS; k++)
+			ring[(size_t)i * POINTS + k] =
+				(struct point){fab_mix64(h + k), up[i]};
+	}
+	qsort(ring, (size_t)n * POINTS, sizeof(*ring), cmp_point);
+	return ring;
+}
+
+/*
+ * Consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam 2018): by name,
+ * at most an eighth above the mean. A server or node that comes or goes moves few others.
+ */
+static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
+		      uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+	uint32_t n_up, *up = fab_interfaces_up(m, &n_up);
+	uint32_t *load = FAB_NEW0(m->n_interfaces, uint32_t);
+	uint64_t cap = ((uint64_t)m->n_nodes * 9 + 8ULL * n_up - 1) / (8ULL * n_up);
+	struct point *ring = ring_of(m, up, n_up);
+	struct point *nodes = FAB_NEW(m->n_nodes, struct point);
+	size_t n_ring = (size_t)n_up * POINTS, at = 0;
+	char name[256];
+
+	(void)argument;
+	(void)err;
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		fab_machine_node_name(m, i, name, sizeof(name));
+		nodes[i] = (struct point){fab_hash_bytes(name, strlen(name), 2), i};
+	}
+	qsort(nodes, m->n_nodes, sizeof(*nodes), cmp_point);
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		size_t k;
+
+		while (at < n_ring && ring[at].hash < nodes[i].hash)
+			at++;
+		for (k = at % n_ring; load[ring[k].id] >= cap; k = (k + 1) % n_ring)
+			;
+		load[ring[k].id]++;
+		interface_of[nodes[i].id] = ring[k].id;
+	}
+	free(up);
+	free(load);
+	free(ring);
+	free(nodes);
+	return 0;
+}
+
+static int map_loaded(const struct fab_mapping_problem *p, uint32_t argument,
+		      uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+
+	(void)argument;
+	if (!p->loaded)
+		return fab_fail(err, EINVAL, "algorithm loaded needs a mapping to load");
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		interface_of[i] =
+			p->loaded[i] != FAB_NONE && fab_interface_is_up(m, p->loaded[i])
+				? p->loaded[i]
+				: FAB_NONE;
+	return 0;
+}
+
+const struct fab_mapping_engine fab_mapping_local = {
+	.form = "local",
+	.summary = "a server as near as there is, those at the same distance in turn",
+	.manual = "The nearest server, those equally near in turn.",
+	.is_in_all = true,
+	.map = map_local,
+};
+const struct fab_mapping_engine fab_mapping_robust = {
+	.form = "robust",
+	.summary = "even for every prefix and every rack at once",
+	.manual = "Consecutive nodes go to servers in turn that lie behind "
+		  "different segments, so that every prefix and every unit is "
+		  "spread.",
+	.is_in_all = true,
+	.map = map_robust,
+};
+const struct fab_mapping_engine fab_mapping_stable = {
+	.form = "stable",
+	.summary = "few nodes move when nodes or servers come and go",
+	.manual = "Few nodes move when nodes or servers come and go.",
+	.is_in_all = true,
+	.map = map_stable,
+};
+const struct fab_mapping_engine fab_mapping_loaded = {
+	.form = "loaded",
+	.summary = "what a site has now, from a file",
+	.manual = "The servers of `--loaded`.",
+	.needs_loaded = true,
+	.map = map_loaded,
+};
+
+/* ---- keep ---- */
+
+/*
+ * What a site has stays: only nodes whose server is down get another one, and, where
+ * servers are new, as many as hold the others back.
+ */
+/* The mapping before: what was loaded, else balanced over the servers that were up. */
+static int map_before(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		      struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+	struct fab_machine before = *m;
+	struct fab_mapping_problem old = *p;
+	int rc;
+
+	if (p->loaded) {
+		memcpy(interface_of, p->loaded, m->n_nodes * sizeof(*interface_of));
+		return 0;
+	}
+	old.m = &before;
+	before.server_is_down = FAB_NEW(m->n_servers, bool);
+	memcpy(before.server_is_down, p->was_down ? p->was_down : m->server_is_down,
+	       m->n_servers * sizeof(*m->server_is_down));
+	rc = fab_mapping_balanced.map(&old, 0, interface_of, err);
+	free(before.server_is_down);
+	return rc;
+}
+
+static bool has_new_server(const struct fab_mapping_problem *p)
+{
+	bool is_new = false;
+
+	for (uint32_t s = 0; s < p->m->n_servers && p->was_down; s++)
+		is_new |= p->was_down[s] && !p->m->server_is_down[s];
+	return is_new;
+}
+
+/* Nodes on each segment, in both directions, and of each server. */
+struct loads {
+	const struct fab_machine *m;
+	uint32_t *down, *up; /* [n_vertices] */
+	uint32_t *of_server; /* [n_servers] */
+	uint64_t most_of_server;
+	double bandwidth;
+};
+
+/* Add `more` to the path of a node; is any segment of it, or its server, beyond what the
+ * bandwidth allows, before that? */
+static bool walk(struct loads *l, uint32_t node, uint32_t interface, int more)
+{
+	const struct fab_machine *m = l->m;
+	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
+	uint32_t *n_of = &l->of_server[m->interface_server[interface]];
+	bool is_beyond = *n_of > l->most_of_server;
+
+	*n_of = (uint32_t)((int64_t)*n_of + more);
+	while (a != s) {
+		uint32_t *at = a > s ? &a : &s;
+		uint32_t *n = at == &a ? &l->down[a] : &l->up[s];
+
+		is_beyond |= *n * l->bandwidth > m->capacity_mbps[*at] * (1 + 1e-9);
+		*n = (uint32_t)((int64_t)*n + more);
+		*at = m->parent[*at];
+	}
+	return is_beyond;
+}
+
+/* Nodes lose their server, the last ones first, as long as a segment of their path has
+ * more of them than the best of all mappings could have. */
+static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
+{
+	const struct fab_machine *m = p->m;
+	struct loads l = {.m = m,
+			  .down = FAB_NEW0(m->n_vertices, uint32_t),
+			  .up = FAB_NEW0(m->n_vertices, uint32_t),
+			  .of_server = FAB_NEW0(m->n_servers, uint32_t),
+			  .bandwidth = fab_mapping_upper_bound_mbps(m, p->batch)};
+
+	l.most_of_server = fab_limits_server_quota(
+		m, fab_limits_transfer_mbps(m, p->batch), l.bandwidth);
+	for (uint32_t i = 0; i < p->batch->n; i++) {
+		uint32_t node = p->batch->node[i];
+
+		if (interface_of[node] != FAB_NONE)
+			walk(&l, node, interface_of[node], 1);
+	}
+	for (uint32_t i = p->batch->n; i-- > 0 && isfinite(l.bandwidth);) {
+		uint32_t node = p->batch->node[i];
+
+		if (interface_of[node] == FAB_NONE ||
+		    !walk(&l, node, interface_of[node], 0))
+			continue;
+		walk(&l, node, interface_of[node], -1);
+		interface_of[node] = FAB_NONE;
+	}
+	free(l.down);
+	free(l.up);
+	free(l.of_server);
+}
+
+static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
+		    uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+	struct fab_batch all = fab_batch_all(m);
+	int rc = map_before(p, interface_of, err);
+
+	(void)argument;
+	for (uint32_t i = 0; i < m->n_nodes && !rc; i++)
+		if (interface_of[i] != FAB_NONE &&
+		    !fab_interface_is_up(m, interface_of[i]))
+			interface_of[i] = FAB_NONE;
+	if (!rc && has_new_server(p))
+		release(p, interface_of);
+	if (!rc)
+		fab_mapping_complete(m, p->batch, interface_of);
+	if (!rc && p->batch->n < m->n_nodes) /* those that stay off, likewise */
+		fab_mapping_complete(m, &all, interface_of);
+	fab_batch_fini(&all);
+	return rc;
+}
+
+const struct fab_mapping_engine fab_mapping_keep = {
+	.form = "keep",
+	.summary = "who has a server keeps it; orphans are spread best",
+	.manual = "What was before (`--loaded`, else `balanced`) stays: only nodes whose "
+		  "server is down get another one, so that the slowest node gets the "
+		  "most; with `--with-server` also as many others as exceed what the "
+		  "best mapping would leave where they are.",
+	.keeps = true,
+	.is_for_batch = true,
+	.map = map_keep,
+};
+
+/* ---- prefixes ---- */
+
+/*
+ * One mapping for the first nodes, however many there are: node by node, each to the
+ * interface on whose path the worst share is best then (list scheduling, Graham 1966, on
+ * the segments of a tree), of equal ones the nearest. Where nodes cross nothing but the
+ * segments of servers this is the best for every prefix at once; no mapping is in every
+ * tree (a test has the example, a factor of the square root of 2).
+ */
+struct prefixes {
+	const struct fab_machine *m;
+	uint32_t *down, *up;	/* [n_vertices] nodes on the segment above */
+	uint32_t *first, *next; /* children that lead to interfaces that are up */
+	/* [n_vertices] most that a further node would make of what is used of a
+	 * segment, from below up to here: nodes a Mb/s; by the best interface */
+	double *worst;
+	uint32_t *of_server;	      /* [n_servers] nodes */
+	uint32_t *first_of, *next_of; /* interfaces of a server; FAB_NONE: no more */
+	double transfer_mbps;
+};
+
+/* One node more on the segment above. */
+static double with_one(const struct prefixes *x, const uint32_t *n, uint32_t v)
+{
+	return (n[v] + 1) / x->m->capacity_mbps[v];
+}
+
+static double through(const struct prefixes *x, uint32_t child)
+{
+	return fmax(with_one(x, x->up, child), x->worst[child]);
+}
+
+/* Of equal children the one that has the fewest nodes for its capacity, then the first.
+ */
+static uint32_t best_child(const struct prefixes *x, uint32_t v)
+{
+	uint32_t best = x->first[v];
+
+	for (uint32_t c = x->next[best]; c != FAB_NONE; c = x->next[c]) {
+		double a = through(x, c), b = through(x, best);
+
+		if (a < b ||
+		    (!(a > b) && with_one(x, x->up, c) < with_one(x, x->up, best)))
+			best = c;
+	}
+	return best;
+}
+
+static void update(struct prefixes *x, uint32_t v)
+{
+	if (x->first[v] != FAB_NONE)
+		x->worst[v] = through(x, best_child(x, v));
+}
+
+/* Where to turn from up to down: the vertex whose path is best. */
+static uint32_t best_turn(const struct prefixes *x, uint32_t node)
+{
+	const struct fab_machine *m = x->m;
+	double climbed = 0, least = INFINITY;
+	uint32_t best = 0;
+
+	for (uint32_t v = m->node_vertex[node]; v != FAB_NONE; v = m->parent[v]) {
+		double cost = fmax(climbed, x->worst[v]);
+
+		if (x->first[v] != FAB_NONE && cost < least * (1 - 1e-12)) {
+			least = cost;
+			best = v;
+		}
+		climbed = fmax(climbed, with_one(x, x->down, v));
+	}
+	return best;
+}
+
+/* Inverse share of a server's disk and connections with one node more. */
+static double of_limits(const struct prefixes *x, uint32_t server)
+{
+	uint32_t n = x->of_server[server] + 1;
+
+	return 1 / fmin(fab_limits_disk_share(x->m, n),
+			fab_limits_connections_share(x->m, x->transfer_mbps, n));
+}
+
+static void update_path(struct prefixes *x, uint32_t interface)
+{
+	uint32_t v = x->m->interface_vertex[interface];
+
+	x->worst[v] = of_limits(x, x->m->interface_server[interface]);
+	for (; v != FAB_NONE; v = x->m->parent[v])
+		update(x, v);
+}
+
+static uint32_t assign(struct prefixes *x, uint32_t node)
+{
+	const struct fab_machine *m = x->m;
+	uint32_t turn = best_turn(x, node), v = turn, server;
+
+	for (uint32_t a = m->node_vertex[node]; a != turn; a = m->parent[a])
+		x->down[a]++;
+	while (x->first[v] != FAB_NONE)
+		v = best_child(x, v);
+	for (uint32_t a = v; a != turn; a = m->parent[a])
+		x->up[a]++;
+	server = m->interface_server[m->first_interface[v]];
+	x->of_server[server]++;
+	for (uint32_t i = x->first_of[server]; i != FAB_NONE; i = x->next_of[i])
+		update_path(x, i);
+	return m->first_interface[v];
+}
+
+void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
+{
+	struct prefixes x = {.m = m,
+			     .down = FAB_NEW0(m->n_vertices, uint32_t),
+			     .up = FAB_NEW0(m->n_vertices, uint32_t),
+			     .first = FAB_NEW(m->n_vertices, uint32_t),
+			     .next = FAB_NEW(m->n_vertices, uint32_t),
+			     .worst = FAB_NEW0(m->n_vertices, double),
+			     .of_server = FAB_NEW0(m->n_servers, uint32_t),
+			     .first_of = FAB_NEW(m->n_servers, uint32_t),
+			     .next_of = FAB_NEW(m->n_interfaces, uint32_t)};
+	struct fab_batch all = fab_batch_all(m);
+	bool *leads = FAB_NEW0(m->n_vertices, bool);
+
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		x.first[v] = x.next[v] = FAB_NONE;
+	x.transfer_mbps = fab_limits_transfer_mbps(m, &all);
+	fab_batch_fini(&all);
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		x.first_of[s] = FAB_NONE;
+	for (uint32_t i = m->n_interfaces; i-- > 0;) {
+		uint32_t s = m->interface_server[i];
+
+		leads[m->interface_vertex[i]] = fab_interface_is_up(m, i);
+		x.next_of[i] = x.first_of[s];
+		x.first_of[s] = i;
+		x.worst[m->interface_vertex[i]] = of_limits(&x, s);
+	}
+	for (uint32_t v = m->n_vertices; v-- > 1;) {
+		uint32_t p = m->parent[v];
+
+		if (!leads[v])
+			continue;
+		leads[p] = true;
+		x.next[v] = x.first[p];
+		x.first[p] = v;
+		update(&x, v);
+	}
+	update(&x, 0);
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		interface_of[i] = assign(&x, i);
+	free(x.down);
+	free(x.up);
+	free(x.first);
+	free(x.next);
+	free(x.worst);
+	free(x.of_server);
+	free(x.first_of);
+	free(x.next_of);
+	free(leads);
 }

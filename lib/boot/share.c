@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "boot/share.h"
-
+/* The capacity model: limits beside cables, and equal shares of both. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +7,119 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "boot/limits.h"
+#include "boot/share.h"
+
+/* ---- limits ---- */
+
+static const char *const names[FAB_N_LIMITS] = {"disk", "transfer", "connections"};
+
+const char *fab_limit_name(enum fab_limit limit)
+{
+	return names[limit];
+}
+
+bool fab_limit_is_given(const struct fab_machine *m, enum fab_limit limit)
+{
+	switch (limit) {
+	case FAB_LIMIT_DISK:
+		return m->limits.disk_mbps > 0;
+	case FAB_LIMIT_TRANSFER:
+		return m->limits.flow_mbps > 0;
+	case FAB_LIMIT_CONNECTIONS:
+		return m->limits.connections > 0;
+	case FAB_N_LIMITS:
+		break;
+	}
+	return false;
+}
+
+void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
+		      double efficiency)
+{
+	m->limits = *limits;
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		m->capacity_mbps[v] *= efficiency;
+}
+
+void fab_limits_raise(const struct fab_machine *m, uint32_t doubled,
+		      struct fab_machine *out)
+{
+	*out = *m;
+	out->capacity_mbps = FAB_NEW(m->n_vertices, double);
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		out->capacity_mbps[v] =
+			m->capacity_mbps[v] * (doubled >> m->level_of[v] & 1 ? 2 : 1);
+	if (doubled & fab_limit_bit(FAB_LIMIT_DISK))
+		out->limits.disk_mbps *= 2;
+	if (doubled & fab_limit_bit(FAB_LIMIT_TRANSFER))
+		out->limits.flow_mbps *= 2;
+	if (doubled & fab_limit_bit(FAB_LIMIT_CONNECTIONS))
+		out->limits.connections *= 2;
+}
+
+double fab_limits_transfer_mbps(const struct fab_machine *m,
+				const struct fab_batch *batch)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		most = fmax(most, m->capacity_mbps[m->node_vertex[batch->node[i]]]);
+	return m->limits.flow_mbps > 0 ? fmin(most, m->limits.flow_mbps) : most;
+}
+
+uint64_t fab_limits_server_quota(const struct fab_machine *m, double transfer_mbps,
+				 double bandwidth_mbps)
+{
+	const uint64_t most = UINT64_C(1000000000000000);
+	uint64_t disk = most, served = most, k = m->limits.connections;
+
+	if (m->limits.disk_mbps > 0)
+		disk = fab_limits_quota(m->limits.disk_mbps, bandwidth_mbps);
+	if (k) {
+		uint64_t rounds = fab_limits_quota(transfer_mbps, bandwidth_mbps);
+
+		served = rounds < most / k ? rounds * k : most;
+	}
+	return disk < served ? disk : served;
+}
+
+double fab_limits_disk_share(const struct fab_machine *m, uint32_t n)
+{
+	return m->limits.disk_mbps > 0 ? m->limits.disk_mbps / n : (double)INFINITY;
+}
+
+double fab_limits_connections_share(const struct fab_machine *m, double transfer_mbps,
+				    uint32_t n)
+{
+	uint32_t k = m->limits.connections;
+
+	return k ? transfer_mbps / ((n - 1) / k + 1) : (double)INFINITY;
+}
+
+double *fab_limits_interfaces(const struct fab_machine *m)
+{
+	double *rate = FAB_NEW((size_t)m->n_interfaces + 1, double);
+	uint32_t *n = FAB_NEW0((size_t)m->n_servers + 1, uint32_t);
+
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		n[m->interface_server[i]]++;
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		uint32_t s = m->interface_server[i];
+
+		rate[i] = m->capacity_mbps[m->interface_vertex[i]];
+		if (m->limits.disk_mbps > 0)
+			rate[i] = fmin(rate[i], m->limits.disk_mbps / n[s]);
+		if (m->limits.connections && m->limits.flow_mbps > 0)
+			rate[i] = fmin(rate[i], m->limits.connections *
+							m->limits.flow_mbps / n[s]);
+		if (m->server_is_down[s])
+			rate[i] = 0;
+	}
+	free(n);
+	return rate;
+}
+
+/* ---- shares ---- */
 
 struct fab_share_workspace {
 	/* [n_vertices] nodes that use the segment above, in each direction */
@@ -334,27 +445,54 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 	return least;
 }
 
-double fab_share_closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda)
-{
-	enum { CPUS = 8, BOARDS = 32, SUPERNODES = 160, SERVERS = 160, CASCADE = 20 };
-	/* block-cyclic: full rounds over the servers, and what is left of the last one */
-	uint32_t block = is_bcda ? 1 : BOARDS, round = block * SERVERS;
-	uint32_t rounds = boards / round, rest = boards % round;
-	uint32_t in_supernode = boards < BOARDS ? boards : BOARDS;
-	uint32_t of_server = rounds * block + (rest < block ? rest : block);
-	uint32_t left = rest < block * CASCADE ? rest : block * CASCADE;
-	uint32_t of_cascade = rounds * block * CASCADE + left;
+/* ---- changes ---- */
 
-	switch (segment) {
-	case 0:
-		return 1000;
-	case 1:
-		return 1000.0 / CPUS;
-	case 2:
-		return 20000.0 / (CPUS * in_supernode);
-	case 3:
-		return 20000.0 / (CPUS * of_cascade);
-	default:
-		return 1000.0 / (CPUS * of_server);
+static int cmp_growth(const void *a, const void *b)
+{
+	const struct fab_failover_server *x = a, *y = b;
+	uint32_t gx = x->nodes - x->nodes_before, gy = y->nodes - y->nodes_before;
+
+	if (gx != gy)
+		return gx > gy ? -1 : 1;
+	return x->server < y->server ? -1 : x->server > y->server;
+}
+
+static void failover_count(const struct fab_machine *m, const struct fab_batch *batch,
+			   const uint32_t *interface_of, uint32_t *of_server)
+{
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t interface = interface_of[batch->node[i]];
+
+		if (interface < m->n_interfaces)
+			of_server[m->interface_server[interface]]++;
 	}
+}
+
+void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
+		     const uint32_t *before, const uint32_t *after,
+		     struct fab_failover *out)
+{
+	uint32_t *old = FAB_NEW0(m->n_servers, uint32_t);
+	uint32_t *new = FAB_NEW0(m->n_servers, uint32_t);
+
+	*out = (struct fab_failover){
+		.grown = FAB_NEW(m->n_servers, struct fab_failover_server)};
+	for (uint32_t i = 0; i < batch->n; i++)
+		out->n_moved += after[batch->node[i]] < m->n_interfaces &&
+				before[batch->node[i]] != after[batch->node[i]];
+	failover_count(m, batch, before, old);
+	failover_count(m, batch, after, new);
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		if (new[s] > old[s] && !m->server_is_down[s])
+			out->grown[out->n++] =
+				(struct fab_failover_server){s, old[s], new[s]};
+	qsort(out->grown, out->n, sizeof(*out->grown), cmp_growth);
+	free(old);
+	free(new);
+}
+
+void fab_failover_fini(struct fab_failover *failover)
+{
+	free(failover->grown);
+	*failover = (struct fab_failover){0};
 }

@@ -1,17 +1,87 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Limits, equal shares, and what a change of servers does to nodes. */
+#pragma once
+#include <math.h>
+
+#include "boot/batch.h"
+
+/*
+ * The capacity model that shares, mappings, transfers and advice have in common: cables
+ * carry their capacity times the efficiency of the protocol; a transfer, a server's disk
+ * and a server's connections are limits beyond them. All rates count bytes of the image.
+ */
+enum fab_limit {
+	FAB_LIMIT_DISK,	       /* of a server, for all its interfaces together */
+	FAB_LIMIT_TRANSFER,    /* of one transfer: protocol window */
+	FAB_LIMIT_CONNECTIONS, /* served at once, each with what one transfer gets */
+	FAB_N_LIMITS,
+};
+
+/* Bit of a limit in a set of levels (struct fab_advice). O(1). */
+static inline uint32_t fab_limit_bit(enum fab_limit limit)
+{
+	return 1U << (FAB_MACHINE_LEVELS_MAX + (unsigned)limit);
+}
+
+/* "disk", "transfer", "connections": names of segments. Borrowed static text. O(1). */
+const char *fab_limit_name(enum fab_limit limit);
+
+/* Does the machine have it? O(1). */
+bool fab_limit_is_given(const struct fab_machine *m, enum fab_limit limit);
+
+/*
+ * Set the limits of a machine, and scale its cables to the part `efficiency` (above 0, at
+ * most 1) of their bytes that is image. Once for each machine. O(vertices).
+ */
+void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
+		      double efficiency);
+
+/*
+ * The machine with every level and limit whose bit is in `doubled` at twice its capacity.
+ * *out borrows all but capacity_mbps, which the caller frees. O(vertices).
+ */
+void fab_limits_raise(const struct fab_machine *m, uint32_t doubled,
+		      struct fab_machine *out);
+
+/* Rate of one transfer to the fastest node of the batch, Mb/s; INFINITY: no limit.
+ * O(batch). */
+double fab_limits_transfer_mbps(const struct fab_machine *m,
+				const struct fab_batch *batch);
+
+/* Nodes that a capacity serves at a bandwidth each; 1e15 at most. Values that differ by
+ * rounding only are equal. O(1). */
+static inline uint64_t fab_limits_quota(double capacity_mbps, double bandwidth_mbps)
+{
+	double q = floor(capacity_mbps / bandwidth_mbps * (1 + 1e-12));
+
+	return q < 1e15 ? (uint64_t)q : (uint64_t)1e15;
+}
+
+/* Nodes that the disk and the connections of a server serve at a bandwidth each;
+ * transfer_mbps by fab_limits_transfer_mbps(). O(1). */
+uint64_t fab_limits_server_quota(const struct fab_machine *m, double transfer_mbps,
+				 double bandwidth_mbps);
+
+/* Least bandwidth of n > 0 nodes of one server by its disk, by its connections (served in
+ * rounds); INFINITY without the limit. O(1). */
+double fab_limits_disk_share(const struct fab_machine *m, uint32_t n);
+double fab_limits_connections_share(const struct fab_machine *m, double transfer_mbps,
+				    uint32_t n);
+
+/* Rate of each interface as weights for mappings, on the heap: its cable, and its part of
+ * the disk and of the connections of its server; 0 if that is down. O(interfaces +
+ * servers). */
+double *fab_limits_interfaces(const struct fab_machine *m);
+
 /*
  * The equal-share model (Gong et al.: full-path minimum bandwidth): on every segment all
  * nodes of the batch that use it get the same share; a node gets the least share on its
- * path, and no more than the limits of its transfer and server leave it (boot/limits.h);
- * the batch is done when its slowest node is.
+ * path, and no more than the limits of its transfer and server leave it (struct
+ * fab_limits); the batch is done when its slowest node is.
  */
-#pragma once
-
-#include "boot/mapping.h"
-
 /* The segments of one level in one direction, summed up by the tightest. */
 struct fab_share_segment {
-	uint32_t level;	      /* FAB_NONE: a limit of transfers (boot/limits.h) */
+	uint32_t level;	      /* FAB_NONE: a limit of transfers (struct fab_limits) */
 	bool is_up;	      /* from servers towards the root */
 	const char *name;     /* level's segment; borrowed */
 	uint32_t vertex;      /* the tightest of them */
@@ -60,6 +130,25 @@ void fab_share_fini(struct fab_share *share);
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of);
 
-/* Closed forms of Gong et al. for their machine: Mb/s of segment N1 .. N5 (0 .. 4) when
- * the first `boards` boards boot whole; is_bcda or SCDA. O(1). */
-double fab_share_closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda);
+/* What happens to nodes and servers when servers are down. */
+/* A server that is up and serves more nodes of the batch than before. */
+struct fab_failover_server {
+	uint32_t server;
+	uint32_t nodes_before, nodes;
+};
+
+struct fab_failover {
+	uint32_t
+		n_moved; /* nodes of the batch that have another interface; orphans: no */
+	uint32_t n;
+	struct fab_failover_server *grown; /* [n] most growth first, then by number */
+};
+
+/*
+ * Compare two mappings of a batch; nodes without an interface (FAB_NONE) count for no
+ * server. The caller frees *out. O(batch + servers log servers).
+ */
+void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
+		     const uint32_t *before, const uint32_t *after,
+		     struct fab_failover *out);
+void fab_failover_fini(struct fab_failover *failover);

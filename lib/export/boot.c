@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "boot/address_plan.h"
+#include "boot/addresses.h"
 #include "export/boot_impl.h"
 
 enum { NAME_BYTES = 256 };

@@ -6,10 +6,8 @@
 
 #include "base/choice.h"
 #include "base/mem.h"
-#include "boot/host_addresses.h"
-#include "boot/identity.h"
+#include "boot/addresses.h"
 #include "boot/mapping.h"
-#include "boot/network.h"
 
 enum fab_boot_format {
 	FAB_BOOT_CSV,		   /* node,server,mac,ip,ip6,client_id */

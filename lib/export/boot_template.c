@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "boot_templates.h"
 #include "export/boot_impl.h"
-#include "export/hostlist.h"
+#include "export/slurm.h"
 #include "present/jsonl.h"
 
 enum { TEMPLATE_MAX_BYTES = 1024 };

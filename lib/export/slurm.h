@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slurm's topology.conf for the plugin topology/tree. */
+/* Host lists, and topology.conf for the plugin topology/tree, as Slurm has them. */
 #pragma once
-
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "fabric/fabric.h"
 
+/* Host lists as Slurm writes them: node[001-128,130]. */
+/*
+ * Fold different names into one list: names that differ only in the number at their end
+ * (of at most 6 digits, not the end of a GUID) share brackets, runs of numbers become
+ * ranges, leading zeros are kept. Sorted as people count, whatever the order of `names`.
+ * Names must be free of blanks, commas and brackets. The caller frees. O(n log n).
+ */
+char *fab_hostlist_fold(const char *const *names, size_t n);
+
+/* Slurm's topology.conf for the plugin topology/tree. */
 /* What the reader of a topology.conf should know; also said in its comments. */
 struct fab_slurm_notes {
 	uint32_t n_hosts;  /* listed, each once */

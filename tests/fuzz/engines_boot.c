@@ -2,7 +2,6 @@
 /* What fabric-bootplan does with a fabric: servers by chance, every mapping, times. */
 #include "base/mem.h"
 #include "boot/advice.h"
-#include "boot/failover.h"
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "boot/transfer.h"
@@ -66,7 +65,7 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 
 	fuzz_sound(fab_ip_network_parse("10.0.0.0/8", &four, &err), &err, "network");
 	fuzz_sound(fab_ip_network_parse("fd00::/64", &six, &err), &err, "network");
-	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++) {
+	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
 		struct fab_boot_written written;
 
 		fuzz_refused(fab_export_boot(out, (enum fab_boot_format)format, m, batch,
@@ -175,8 +174,10 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 		free(batches);
 	}
 	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name, sizeof(name));
-	if (!fuzz_refused(fab_machine_fail_server(m, name, NULL, &err), &err,
-			  "failed server"))
+	if (m->n_servers > 1 &&
+	    !fuzz_refused(
+		    fab_machine_find_servers(m, name, m->server_is_down, NULL, &err),
+		    &err, "failed server"))
 		map_all(m, &batch);
 	fab_batch_fini(&batch);
 }

@@ -30,7 +30,7 @@ static void export_all(const struct fab_machine *m,
 
 	if (fab_batch_parse(m, "first:3", &batch, NULL))
 		abort();
-	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++) {
+	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
 		struct fab_boot_written written;
 		struct fab_err err = {""};
 		char *text = NULL;

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "boot/address_plan.h"
-#include "boot/identity.h"
+#include "boot/addresses.h"
 #include "source/source.h"
 #include "support/boots.h"
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "boot/advice.h"
-#include "boot/limits.h"
+#include "boot/share.h"
 #include "support/boots.h"
 
 /* Up to 8 nodes and 7 servers of unlike rates in a tree of up to three levels. */

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "base/units.h"
 #include "boot/advice.h"
-#include "boot/failover.h"
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "source/source.h"
@@ -40,6 +39,33 @@ static double best_of(const struct fab_machine *m, const char *name,
 
 	free(of);
 	return out;
+}
+
+/* Closed forms of Gong et al. for their machine: Mb/s of segment N1 .. N5 (0 .. 4) when
+ * the first `boards` boards boot whole; is_bcda or SCDA. */
+static double closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda)
+{
+	enum { CPUS = 8, BOARDS = 32, SUPERNODES = 160, SERVERS = 160, CASCADE = 20 };
+	/* block-cyclic: full rounds over the servers, and what is left of the last one */
+	uint32_t block = is_bcda ? 1 : BOARDS, round = block * SERVERS;
+	uint32_t rounds = boards / round, rest = boards % round;
+	uint32_t in_supernode = boards < BOARDS ? boards : BOARDS;
+	uint32_t of_server = rounds * block + (rest < block ? rest : block);
+	uint32_t left = rest < block * CASCADE ? rest : block * CASCADE;
+	uint32_t of_cascade = rounds * block * CASCADE + left;
+
+	switch (segment) {
+	case 0:
+		return 1000;
+	case 1:
+		return 1000.0 / CPUS;
+	case 2:
+		return 20000.0 / (CPUS * in_supernode);
+	case 3:
+		return 20000.0 / (CPUS * of_cascade);
+	default:
+		return 1000.0 / (CPUS * of_server);
+	}
 }
 
 Test(boot, sizes_are_exact)
@@ -109,8 +135,7 @@ Test(boot, closed_forms_are_the_model)
 			bandwidth(m, &b, of, shares);
 			for (unsigned s = 0; s < 5; s++)
 				cr_expect_float_eq(
-					shares[s],
-					fab_share_closed_form_mbps(s, boards, k == 1),
+					shares[s], closed_form_mbps(s, boards, k == 1),
 					1e-9, "%s %u N%u", names[k], boards, s + 1);
 			free(of);
 			fab_batch_fini(&b);
@@ -233,12 +258,13 @@ Test(boot, stable_moves_few)
 {
 	struct fab_machine *m = boots_machine("boards=200@10G,cpus=20@1G,servers=50@10G");
 	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *before = boots_map(m, "stable", &all), *after;
-	struct fab_err err;
+	uint32_t *before = boots_map(m, "stable", &all), *after, n_moved = 0;
 
-	cr_assert_eq(fab_machine_fail_server(m, "server17", NULL, &err), 0);
+	boots_fail_server(m, "server17");
 	after = boots_map(m, "stable", &all);
-	cr_expect_lt(fab_mapping_moved(m, before, after), m->n_nodes / 10);
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		n_moved += before[i] != after[i];
+	cr_expect_lt(n_moved, m->n_nodes / 10);
 	free(before);
 	free(after);
 	fab_batch_fini(&all);
@@ -388,9 +414,8 @@ Test(boot, failover_counts_who_moves)
 	const uint32_t before[] = {0, 0, 1, 1, 2, 2, 3, 3};
 	const uint32_t after[] = {0, 3, 2, 3, 3, 2, 0, 0};
 	struct fab_failover f;
-	struct fab_err err;
 
-	cr_assert_eq(fab_machine_fail_server(m, "server1", NULL, &err), 0);
+	boots_fail_server(m, "server1");
 	fab_failover_of(m, &batch, before, after, &f);
 	/* server 3 from 0 to 3; 2 keeps two and 0 loses one; nodes 6, 7 do not boot */
 	cr_expect_eq(f.n_moved, 4);

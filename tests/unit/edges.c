@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
 #include "base/mem.h"
-#include "boot/failover.h"
-#include "boot/host_addresses.h"
+#include "boot/share.h"
+#include "boot/addresses.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
 #include "fabric/resolver.h"

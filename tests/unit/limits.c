@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "boot/advice.h"
-#include "boot/limits.h"
 #include "boot/share.h"
 #include "support/boots.h"
 

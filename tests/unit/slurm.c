@@ -2,7 +2,6 @@
 #include "export/slurm.h"
 
 #include "base/rng.h"
-#include "export/hostlist.h"
 #include "source/source.h"
 #include "support/data.h"
 #include "support/plan.h"

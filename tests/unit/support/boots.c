@@ -70,3 +70,11 @@ struct fab_machine *boots_random_machine(uint64_t seed)
 	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
 	return m;
 }
+
+void boots_fail_server(struct fab_machine *m, const char *list)
+{
+	struct fab_err err;
+
+	cr_assert_eq(fab_machine_find_servers(m, list, m->server_is_down, NULL, &err), 0,
+		     "%s", err.text);
+}

@@ -13,3 +13,5 @@ struct fab_batch boots_batch(const struct fab_machine *m, const char *spec);
 /* Interfaces of all nodes by an algorithm, analysed; free(). */
 uint32_t *boots_map(const struct fab_machine *m, const char *name,
 		    const struct fab_batch *batch);
+/* Servers of a list are down; at least one is left. */
+void boots_fail_server(struct fab_machine *m, const char *list);
