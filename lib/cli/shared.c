@@ -370,7 +370,7 @@ const struct fab_option fab_cli_groups_rows[] = {
 	{"groups", "FILE",
 	 "Read groups from FILE (- is standard input), a line each: NAME: MEMBER MEMBER "
 	 "...; repeatable",
-	 FAB_TAKES_OTHER, .take = take_groups, .everyday = true},
+	 FAB_TAKES_OTHER, .take = take_groups},
 	{"pattern", "SPEC", "Add the groups of a pattern: @PATTERNS@; repeatable",
 	 FAB_TAKES_OTHER, .take = take_pattern, .everyday = true},
 	{"ignore-unknown", NULL,
