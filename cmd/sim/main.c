@@ -82,7 +82,7 @@ static const struct fab_option options[] = {
 	{.help = "Switches and cables:"},
 	{"switch", "KIND", "What switches do inside (default voq): @SWITCHES@",
 	 FAB_TAKES_ONE, TO(switch_kind), .choices = &fab_sim_switch_choices,
-	 .preset = "voq", .everyday = true},
+	 .preset = "voq"},
 	{"buffer", "N",
 	 "Input buffer of a port, divided among its lanes: bytes (default 32KiB), with "
 	 "--tick=flit packets (default 8)",
