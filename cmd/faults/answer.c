@@ -361,22 +361,6 @@ static void say_missing(struct fab_report *r, const struct faults_outcome *o)
 	free(text);
 }
 
-/* Sums over many sets of faults. */
-static void say_sets(struct fab_report *r, const struct faults_params *p,
-		     const struct faults_outcome *o, const struct fab_faults_result *a)
-{
-	char lost[FAB_HUMAN_BYTES], sets[FAB_HUMAN_BYTES], loops[FAB_HUMAN_BYTES];
-	bool is_bad = a->sets_unreachable || a->sets_with_cycle;
-
-	fab_human_count(a->sets_unreachable, lost);
-	fab_human_count(a->sets_with_cycle, loops);
-	fab_human_count(a->sets, sets);
-	fab_report_answer(r, is_bad ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			  "%s: of %s sets of faults %s leave some %s without a path and "
-			  "%s make a credit loop.",
-			  tables_name(a), sets, lost, ends_name(p, o, a), loops);
-}
-
 /* Outcomes that are told apart by their figures. */
 enum { FEW = 2 };
 
@@ -568,9 +552,22 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 				  "No algorithm was tried: nothing is known.");
 	else if (o->n > 1)
 		say_many(r, p, o);
-	else if (!o->sweep.is_one_set)
-		say_sets(r, p, o, &o->results[0]);
-	else {
+	else if (!o->sweep.is_one_set) {
+		char lost[FAB_HUMAN_BYTES], sets[FAB_HUMAN_BYTES], loops[FAB_HUMAN_BYTES];
+		bool is_bad =
+			o->results[0].sets_unreachable || o->results[0].sets_with_cycle;
+
+		/* Sums over many sets of faults. */
+		fab_human_count(o->results[0].sets_unreachable, lost);
+		fab_human_count(o->results[0].sets_with_cycle, loops);
+		fab_human_count(o->results[0].sets, sets);
+		fab_report_answer(
+			r, is_bad ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			"%s: of %s sets of faults %s leave some %s without a path and "
+			"%s make a credit loop.",
+			tables_name(&o->results[0]), sets, lost,
+			ends_name(p, o, &o->results[0]), loops);
+	} else {
 		say_reached(r, p, o, &o->results[0], tables_name(&o->results[0]));
 		say_missing(r, o);
 		say_loops(r, &o->results[0]);

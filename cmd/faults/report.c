@@ -142,24 +142,6 @@ struct faults_row faults_row_of(const struct fab_work *w,
 	return row;
 }
 
-static void print_hops(struct fab_report *r, const struct faults_outcome *o)
-{
-	fab_report_table_begin(r, "hops", "Pairs by hops", hops_columns,
-			       FAB_COUNT(hops_columns));
-	for (size_t i = 0; i < o->n; i++)
-		for (size_t h = 0; h < FAB_COUNT(o->results[i].sum.hops); h++) {
-			const struct record row = {
-				.algorithm = o->results[i].algorithm,
-				.hops = h,
-				.pairs = o->results[i].sum.hops[h],
-			};
-
-			if (o->results[i].sum.hops[h])
-				fab_report_record(r, &row);
-		}
-	fab_report_table_end(r);
-}
-
 static bool any_cycle(const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->n; i++)
@@ -543,7 +525,20 @@ void faults_report(struct fab_report *r, const struct fab_work *w)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
-	print_hops(r, o);
+	fab_report_table_begin(r, "hops", "Pairs by hops", hops_columns,
+			       FAB_COUNT(hops_columns));
+	for (size_t i = 0; i < o->n; i++)
+		for (size_t h = 0; h < FAB_COUNT(o->results[i].sum.hops); h++) {
+			const struct record row = {
+				.algorithm = o->results[i].algorithm,
+				.hops = h,
+				.pairs = o->results[i].sum.hops[h],
+			};
+
+			if (o->results[i].sum.hops[h])
+				fab_report_record(r, &row);
+		}
+	fab_report_table_end(r);
 	print_cycles(r, o);
 	print_gaps(r, o);
 	print_lost_ports(r, o, is_short);

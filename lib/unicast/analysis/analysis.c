@@ -9,12 +9,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef _OPENMP
-#endif
 
 static const char *const ends_names[] = {[FAB_ENDS_LEAVES] = "leaves",
 					 [FAB_ENDS_HOSTS] = "hosts",
@@ -226,28 +222,6 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 	fab_threads_rest(n_threads);
 }
 
-static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
-{
-	const struct fab_fabric *f = j->r->f;
-	uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
-	uint32_t n;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			sw_of[a] = s;
-	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t arc = cycle[i] / j->cdg.n_vls;
-		struct fab_channel channel = {.sw = sw_of[arc],
-					      .arc = arc - f->arc_first[sw_of[arc]],
-					      .vl = (uint8_t)(cycle[i] % j->cdg.n_vls)};
-
-		FAB_PUSH(&out->cycle, channel);
-	}
-	free(cycle);
-	free(sw_of);
-}
-
 /* Who is on cycles, once it is known that there are some. */
 static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 {
@@ -323,6 +297,7 @@ static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 
 static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_err *err)
 {
+	const struct fab_fabric *f = j->r->f;
 	struct fab_analysis_work w;
 	int rc = 0;
 
@@ -362,7 +337,6 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		if (out->valley_pairs || out->unreachable)
 			fab_analysis_name_pairs(j, &w, out);
 		if (j->options->with_load) {
-			const struct fab_fabric *f = j->r->f;
 			uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
 
 			/* How many columns each switch sends by each arc. */
@@ -383,7 +357,24 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		rc = check_freedom(j, out, err);
 	}
 	if (!rc && out->cycle_channels) {
-		name_cycle(j, out);
+		uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
+		uint32_t k;
+
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+				sw_of[a] = s;
+		cycle = fab_cdg_shortest_cycle(&j->cdg, &k);
+		for (uint32_t i = 0; i < k; i++) {
+			uint32_t arc = cycle[i] / j->cdg.n_vls;
+			struct fab_channel channel = {
+				.sw = sw_of[arc],
+				.arc = arc - f->arc_first[sw_of[arc]],
+				.vl = (uint8_t)(cycle[i] % j->cdg.n_vls)};
+
+			FAB_PUSH(&out->cycle, channel);
+		}
+		free(cycle);
+		free(sw_of);
 		out->pairs_on_cycles = count_on_cycles(j, w.sls);
 	}
 	work_fini(&w);

@@ -251,21 +251,6 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 	free(row_of);
 }
 
-/* Planes are networks of their own; other parts ought to be joined, and count. */
-static void count_on_planes(struct fab_analyser *j)
-{
-	j->planes = fab_planes_new(j->r->f);
-	j->plane_ends = FAB_NEW0(j->planes->n, uint64_t);
-	for (uint32_t s = 0; s < j->n_switches; s++) {
-		uint32_t part = j->planes->of_switch[s];
-
-		if (!j->planes->v[part].is_plane)
-			continue;
-		j->plane_ends[part] += j->weight[s];
-		j->n_on_planes += j->weight[s];
-	}
-}
-
 void fab_analysis_find_targets(struct fab_analyser *j)
 {
 	bool by_lid = j->r->column_lid;
@@ -327,7 +312,17 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 	}
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		j->n_ends += j->weight[s];
-	count_on_planes(j);
+	/* Planes are networks of their own; other parts ought to be joined, and count. */
+	j->planes = fab_planes_new(j->r->f);
+	j->plane_ends = FAB_NEW0(j->planes->n, uint64_t);
+	for (uint32_t s = 0; s < j->n_switches; s++) {
+		uint32_t part = j->planes->of_switch[s];
+
+		if (!j->planes->v[part].is_plane)
+			continue;
+		j->plane_ends[part] += j->weight[s];
+		j->n_on_planes += j->weight[s];
+	}
 	if (j->targets.n)
 		qsort(j->targets.v, j->targets.n, sizeof(*j->targets.v), by_root);
 	group_ends(j, end);

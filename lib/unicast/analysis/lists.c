@@ -175,20 +175,6 @@ static bool has_column(const struct fab_routes *r, uint32_t port, uint32_t lid)
 	return false;
 }
 
-static void find_strange(const struct fab_told *told, struct fab_gaps *gaps)
-{
-	for (size_t i = 0; i < told->strange_lids.n; i++)
-		add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_STRANGE_LID,
-					       .from = FAB_NONE,
-					       .to = FAB_NONE,
-					       .lid = told->strange_lids.v[i]});
-	for (size_t i = 0; i < told->strange_switches.n; i++)
-		add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_STRANGE_SWITCH,
-					       .from = FAB_NONE,
-					       .to = FAB_NONE,
-					       .guid = told->strange_switches.v[i]});
-}
-
 /* Service level by which a port sends to a column. */
 static uint8_t level_of(const struct fab_routes *r, const uint32_t *rows, uint32_t port,
 			uint32_t sw, uint32_t column)
@@ -292,17 +278,6 @@ static void add_lanes(const struct fab_analyser *j, uint32_t sw, struct fab_gaps
 		}
 }
 
-static void name_pairs(const struct fab_analyser *j, const uint32_t *rows,
-		       struct fab_analysis_work *w, struct fab_gaps *gaps)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->targets.n; i++)
-		if (fab_analysis_follow(j, &j->targets.v[i], w->hops, w) &&
-		    !name_sources(j, &j->targets.v[i], rows, w->hops, gaps, &n))
-			break;
-}
-
 static uint32_t *rows_of_nodes(const struct fab_routes *r)
 {
 	uint32_t *rows = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
@@ -368,14 +343,30 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 						       .from = s,
 						       .to = FAB_NONE});
 	gaps->n[FAB_GAP_SL] = w->without_sl;
-	if (w->without_sl)
-		name_pairs(j, rows, w, gaps);
+	if (w->without_sl) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < j->targets.n; i++)
+			if (fab_analysis_follow(j, &j->targets.v[i], w->hops, w) &&
+			    !name_sources(j, &j->targets.v[i], rows, w->hops, gaps, &n))
+				break;
+	}
 	if (j->is_missed) {
 		find_departures(j, rows, w);
 		for (uint32_t s = 0; s < j->n_switches; s++)
 			add_lanes(j, s, gaps);
 	}
-	find_strange(j->r->told, gaps);
+	for (size_t i = 0; i < j->r->told->strange_lids.n; i++)
+		add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_STRANGE_LID,
+					       .from = FAB_NONE,
+					       .to = FAB_NONE,
+					       .lid = j->r->told->strange_lids.v[i]});
+	for (size_t i = 0; i < j->r->told->strange_switches.n; i++)
+		add_gap(gaps,
+			(struct fab_gap){.kind = FAB_GAP_STRANGE_SWITCH,
+					 .from = FAB_NONE,
+					 .to = FAB_NONE,
+					 .guid = j->r->told->strange_switches.v[i]});
 	free(rows);
 }
 

@@ -255,52 +255,6 @@ static bool has_cycle(const struct walker *w)
 	return has;
 }
 
-static void walk_to(struct walker *w, const struct target *t, const uint32_t *dist)
-{
-	const struct fab_routes *r = w->r;
-
-	for (size_t i = 0; i < w->sources.n; i++) {
-		const struct source *s = &w->sources.v[i];
-		uint64_t n = t->weight - own_of(w->r->f, s, t);
-		uint8_t sl = r->sl ? r->sl_default : 0;
-		uint32_t hops;
-
-		if (fab_planes_are_parallel(w->planes, w->planes->of_switch[s->sw],
-					    w->planes->of_switch[t->sw]))
-			continue;
-		w->pairs += n;
-		if (t->column == FAB_NONE || (is_own(s, t) && !n))
-			continue;
-		if (r->sl && s->row != FAB_NONE)
-			sl = r->sl[(size_t)s->row * r->n_columns + t->column];
-		hops = walk(w, s->sw, t->column, sl);
-		w->n_split += r->n_alternatives && !t->weight &&
-			      w->arrives[i] != (hops != FAB_NONE);
-		if (t->weight)
-			w->arrives[i] = hops != FAB_NONE;
-		if (hops == FAB_NONE)
-			continue;
-		w->connected += n;
-		w->minimal += hops == dist[s->sw] ? n : 0;
-		w->without_sl += sl == FAB_SL_UNKNOWN ? n : 0;
-		for (size_t k = 0; k < w->path.n; k++) {
-			uint32_t m = (uint32_t)w->from.n, to = w->path.v[k];
-
-			if (to == FAB_NONE)
-				continue;
-			w->vls |= 1u << to % LANES;
-			if (k && w->path.v[k - 1] != FAB_NONE &&
-			    fab_map64_put(w->known, (uint64_t)w->path.v[k - 1] << 32 | to,
-					  m) == m) {
-				FAB_PUSH(&w->from, w->path.v[k - 1]);
-				FAB_PUSH(&w->to, to);
-			}
-		}
-		if (sl < LANES)
-			w->sls |= 1u << sl;
-	}
-}
-
 static int compare(const struct walker *w, const struct fab_analysis *j,
 		   struct fab_err *err)
 {
@@ -359,7 +313,47 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 		if (t->sw != at)
 			fab_faults_search(w.r->f, w.r->faults, t->sw, dist, order);
 		at = t->sw;
-		walk_to(&w, t, dist);
+		for (size_t e = 0; e < w.sources.n; e++) {
+			const struct source *s = &w.sources.v[e];
+			uint64_t n = t->weight - own_of(w.r->f, s, t);
+			uint8_t sl = r->sl ? r->sl_default : 0;
+			uint32_t hops;
+
+			if (fab_planes_are_parallel(w.planes, w.planes->of_switch[s->sw],
+						    w.planes->of_switch[t->sw]))
+				continue;
+			w.pairs += n;
+			if (t->column == FAB_NONE || (is_own(s, t) && !n))
+				continue;
+			if (r->sl && s->row != FAB_NONE)
+				sl = r->sl[(size_t)s->row * r->n_columns + t->column];
+			hops = walk(&w, s->sw, t->column, sl);
+			w.n_split += r->n_alternatives && !t->weight &&
+				     w.arrives[e] != (hops != FAB_NONE);
+			if (t->weight)
+				w.arrives[e] = hops != FAB_NONE;
+			if (hops == FAB_NONE)
+				continue;
+			w.connected += n;
+			w.minimal += hops == dist[s->sw] ? n : 0;
+			w.without_sl += sl == FAB_SL_UNKNOWN ? n : 0;
+			for (size_t k = 0; k < w.path.n; k++) {
+				uint32_t m = (uint32_t)w.from.n, to = w.path.v[k];
+
+				if (to == FAB_NONE)
+					continue;
+				w.vls |= 1u << to % LANES;
+				if (k && w.path.v[k - 1] != FAB_NONE &&
+				    fab_map64_put(w.known,
+						  (uint64_t)w.path.v[k - 1] << 32 | to,
+						  m) == m) {
+					FAB_PUSH(&w.from, w.path.v[k - 1]);
+					FAB_PUSH(&w.to, to);
+				}
+			}
+			if (sl < LANES)
+				w.sls |= 1u << sl;
+		}
 	}
 	free(dist);
 	free(order);

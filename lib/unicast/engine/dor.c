@@ -242,17 +242,6 @@ static int set_lanes(const struct dor *x, struct fab_err *err)
 	return 0;
 }
 
-/* Alternatives of what is equally short: directions and parallel cables. */
-static uint32_t most_turns(struct dor *x)
-{
-	x->n_ties = 1;
-	for (uint32_t d = 0; d < x->n_axes; d++)
-		if (x->axis[d].bit != DOR_NO_BIT && x->axis[d].size % 2 == 0 &&
-		    !x->ties_go_up)
-			x->n_ties = 2;
-	return x->n_ties * x->n_cables;
-}
-
 static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 		 struct fab_routes **out, struct fab_err *err)
 {
@@ -268,7 +257,14 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 
 		dor_set_grid(&x);
 		/* A column for each live switch and turn. */
-		most = most_turns(&x);
+		/* Alternatives of what is equally short: directions and parallel cables.
+		 */
+		x.n_ties = 1;
+		for (uint32_t d = 0; d < x.n_axes; d++)
+			if (x.axis[d].bit != DOR_NO_BIT && x.axis[d].size % 2 == 0 &&
+			    !x.ties_go_up)
+				x.n_ties = 2;
+		most = x.n_ties * x.n_cables;
 		turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
 		turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
 		for (uint32_t s = 0; s < f->n_switches; s++)

@@ -62,26 +62,12 @@ static bool is_shortest(const struct fab_min_hops *m, uint32_t sw, uint32_t arc)
 	       m->hops[m->f->arc_peer[arc]] + 1 == m->hops[sw];
 }
 
-static void list_ports(struct fab_min_hops *m)
-{
-	const struct fab_fabric *f = m->f;
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		m->port_first[s] = n;
-		if (m->hops[s] == FAB_NONE || !m->hops[s])
-			continue;
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (is_shortest(m, s, a))
-				m->port[n++] = (uint16_t)(a - f->arc_first[s]);
-	}
-	m->port_first[f->n_switches] = n;
-}
-
 void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
 {
+	const struct fab_fabric *f = m->f;
+	uint32_t i = 0;
+
 	if (m->rank) {
-		const struct fab_fabric *f = m->f;
 		uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
 		uint32_t n = m->f->n_switches, most = 0, sum = 0;
 		uint32_t *at;
@@ -139,7 +125,15 @@ void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
 	} else {
 		m->n_order = fab_faults_search(m->f, m->faults, to, m->hops, m->order);
 	}
-	list_ports(m);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		m->port_first[s] = i;
+		if (m->hops[s] == FAB_NONE || !m->hops[s])
+			continue;
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (is_shortest(m, s, a))
+				m->port[i++] = (uint16_t)(a - f->arc_first[s]);
+	}
+	m->port_first[f->n_switches] = i;
 }
 
 struct balance {
@@ -403,30 +397,6 @@ struct ends {
 	uint32_t *part;	     /* [n_switches] of what is alive */
 };
 
-/* Pairs towards one switch. */
-static struct fab_updn_loss try_one(const struct fab_fabric *f, const struct ends *e,
-				    struct fab_min_hops *m, uint32_t to)
-{
-	struct fab_updn_loss loss = {.from = FAB_NONE, .to = FAB_NONE};
-
-	fab_min_hops_to(m, to);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t pairs = (uint64_t)e->n[to] * (e->n[s] - (s == to));
-
-		if (!e->n[s] || e->part[s] != e->part[to])
-			continue;
-		loss.all += pairs;
-		if (m->hops[s] != FAB_NONE)
-			continue;
-		loss.pairs += pairs;
-		if (loss.from == FAB_NONE) {
-			loss.from = e->first[s];
-			loss.to = e->first[to];
-		}
-	}
-	return loss;
-}
-
 struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 					const struct fab_faults *faults,
 					const uint32_t *roots, uint32_t n_roots,
@@ -471,8 +441,29 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 		fab_min_hops_init(&m, f, faults, rank);
 #pragma omp for schedule(dynamic)
 		for (uint32_t s = 0; s < f->n_switches; s++)
-			if (e.n[s])
-				of[s] = try_one(f, &e, &m, s);
+			if (e.n[s]) {
+				struct fab_updn_loss loss = {.from = FAB_NONE,
+							     .to = FAB_NONE};
+
+				/* Pairs towards one switch. */
+				fab_min_hops_to(&m, s);
+				for (uint32_t k = 0; k < f->n_switches; k++) {
+					uint64_t pairs =
+						(uint64_t)e.n[s] * (e.n[k] - (k == s));
+
+					if (!e.n[k] || e.part[k] != e.part[s])
+						continue;
+					loss.all += pairs;
+					if (m.hops[k] != FAB_NONE)
+						continue;
+					loss.pairs += pairs;
+					if (loss.from == FAB_NONE) {
+						loss.from = e.first[k];
+						loss.to = e.first[s];
+					}
+				}
+				of[s] = loss;
+			}
 		fab_min_hops_fini(&m);
 	}
 	for (uint32_t s = 0; s < f->n_switches; s++) {

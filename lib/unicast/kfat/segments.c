@@ -450,24 +450,6 @@ static uint8_t *find_low(const struct fab_kfat *k)
 	return has_leaf;
 }
 
-static void find_seats(struct fab_segments *segments)
-{
-	const struct fab_kfat *k = segments->k;
-
-	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
-	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
-	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
-	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
-		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
-		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
-
-		segments->seat[i] = (struct fab_seat){.line = k->n_lines};
-		if (is_live && line != FAB_NONE)
-			segments->seat[i] = (struct fab_seat){
-				line, fab_kfat_coord(k, leaf, k->line_dim[line])};
-	}
-}
-
 void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		       const struct fab_faults *faults)
 {
@@ -529,7 +511,18 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 	free(w.is_down);
 	free(w.usable);
 	free(w.has_leaf);
-	find_seats(segments);
+	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
+	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
+	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
+	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
+		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
+		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
+
+		segments->seat[i] = (struct fab_seat){.line = k->n_lines};
+		if (is_live && line != FAB_NONE)
+			segments->seat[i] = (struct fab_seat){
+				line, fab_kfat_coord(k, leaf, k->line_dim[line])};
+	}
 }
 
 void fab_segments_fini(struct fab_segments *segments)
