@@ -13,7 +13,7 @@
 
 enum { NAMED = 3 };
 
-/* The fullest cable of each permutation, by the algorithm that does best. */
+/* Fullest cable of each permutation, by the best algorithm. */
 static void say_flows(struct fab_report *r, const struct faults_params *p,
 		      const struct faults_outcome *o)
 {
@@ -151,7 +151,7 @@ char *faults_rates_text(const struct faults_outcome *o)
 	return text;
 }
 
-/* What pairs are counted of, as people call them. */
+/* Name of the counted pairs. */
 static const char *ends_name(const struct faults_params *p,
 			     const struct faults_outcome *o,
 			     const struct fab_faults_result *a)
@@ -167,7 +167,7 @@ static const char *ends_name(const struct faults_params *p,
 	return names[p->ends];
 }
 
-/* What the answer calls the tables. */
+/* Name of the tables in the answer. */
 static const char *tables_name(const struct fab_faults_result *a)
 {
 	return a->engine ? a->algorithm : "The tables that were read";
@@ -361,7 +361,7 @@ static void say_missing(struct fab_report *r, const struct faults_outcome *o)
 	free(text);
 }
 
-/* Outcomes that are told apart by their figures. */
+/* Outcomes that differ in their figures. */
 enum { FEW = 2 };
 
 enum kind {
@@ -415,8 +415,7 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 	for (size_t i = 0; i < o->n; i++)
 		n_different += !is_said(o, i);
 	if (n_different > FEW || !o->sweep.is_one_set) {
-		/* Several algorithms with so many different outcomes: which of them do,
-		 * and why not. */
+		/* Several algorithms, by kind of outcome. */
 		static const char *const texts[] = {
 			[KIND_SOUND] =
 				"every pair has a path and there is no credit loop",

@@ -127,7 +127,7 @@ extern const struct fab_column faults_reliability_columns[];
 extern const size_t faults_reliability_n_columns;
 extern const struct fab_task faults_results_task, faults_reliability_task;
 
-/* What engines route: with these faults, NULL none, and the lanes and threads asked for.
+/* Problem for engines: these faults (NULL: none), the lanes and threads of the options.
  * Borrows all. */
 struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					  const struct faults_outcome *o,
@@ -145,8 +145,8 @@ int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o
 			 struct fab_err *err) FAB_MUST_CHECK;
 int faults_find_pair(const struct faults_params *p, struct faults_outcome *o,
 		     struct fab_err *err) FAB_MUST_CHECK;
-/* Length of the path of --explain by a result, or why there is none (is_bad); of the
- * arena. */
+/* Length of the path of --explain by a result, or the reason of a missing path (is_bad);
+ * of the arena. */
 const char *faults_path_text(const struct fab_work *w, size_t result, bool *is_bad);
 /* The table `path` of --explain: each algorithm's path. */
 void faults_explain(struct fab_report *r, const struct fab_work *w);

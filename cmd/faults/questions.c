@@ -211,7 +211,7 @@ struct story {
 	struct fab_endpoint from, to;
 };
 
-/* Lane of a hop; NaN: no file tells. */
+/* Lane of a hop; NaN: in no file. */
 static double lane_of(const struct fab_routes *r, const struct fab_hop *hop, uint8_t sl)
 {
 	unsigned vl = FAB_VL_UNKNOWN;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tables amount to, whoever made them: reachability, hops, lanes, and the exact
- * channel dependency graph (Dally, Seitz 1987: deadlock-free if it has no cycle). A
- * channel is a lane of one direction of a cable between switches; adapters end a path and
- * join no cycle. Packets that never arrive (no entry, a dead cable, a loop in the tables)
- * make no dependencies.
+ * Analysis of tables from any source: reachability, hops, lanes, and the exact channel
+ * dependency graph (Dally, Seitz 1987: deadlock-free if it has no cycle). A channel is a
+ * lane of one direction of a cable between switches; adapters end a path and join no
+ * cycle. Packets that never arrive (no entry, a dead cable, a loop in the tables) make no
+ * dependencies.
  */
 #pragma once
 
@@ -62,7 +62,7 @@ struct fab_pair_list {
 	size_t n, cap;
 };
 
-/* What tables that were read do not say. */
+/* Gaps of tables that were read. */
 enum fab_gap_kind {
 	FAB_GAP_LID,   /* a port that is an end and a LID of it: no column */
 	FAB_GAP_TABLE, /* a live switch with live cables: no table, or part of one */
@@ -93,7 +93,7 @@ struct fab_gaps {
 
 struct fab_analysis {
 	enum fab_ends between; /* as asked for */
-	uint64_t ends;	       /* sources; each sends pairs / ends packets, on the mean */
+	uint64_t ends;	       /* sources; each sends pairs / ends packets, on average */
 	uint64_t pairs, connected, unreachable;
 	uint64_t pairs_across_planes; /* not among these: ends on two planes */
 	uint64_t connected_in_graph;  /* pairs that the live graph connects at all */
@@ -127,20 +127,20 @@ struct fab_analysis {
 	struct fab_pair_list unreached;
 	uint64_t *load;	   /* [n arcs] pairs over each cable direction; NULL */
 	uint64_t max_load; /* 0 without load */
-	/* [n arcs] columns that a switch sends by an arc, whoever uses them; NULL without
-	 * load */
+	/* [n arcs] columns that a switch sends by an arc, used or not; NULL without load
+	 */
 	uint32_t *destinations;
 };
 
 /*
- * Analyse. The caller frees *out. The same for any number of threads. EINVAL: packets
+ * Analyse. The caller frees *out. Equal for any number of threads. EINVAL: packets
  * that are sent on lane 15, which is no lane for data, or a service level above 15;
  * ERANGE: more than 65533 switches.
  *
  * O(columns * (switches + cables) + dependencies); takes, besides the tables, a bit for
  * each two arcs that follow each other and two lanes, and 200 bytes a switch and thread.
- * Where the shortest cycle is dear to find (2^26 steps), the shortest of those found
- * until then is given.
+ * After 2^26 steps of the search for the shortest cycle, the shortest one found so far is
+ * given.
  */
 int fab_analyse(const struct fab_routes *routes,
 		const struct fab_analysis_options *options, struct fab_analysis *out,
@@ -165,7 +165,7 @@ double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends);
  */
 int fab_uniform_load(const struct fab_routes *routes, const struct fab_analysis *known,
 		     int n_threads, double *out, struct fab_err *err) FAB_MUST_CHECK;
-/* Frees what hangs on it; a zeroed one is allowed. O(size). */
+/* Free its lists; a zeroed one is allowed. O(size). */
 void fab_analysis_fini(struct fab_analysis *j);
 
 /* In words: what tables that were read do not say, and what follows from that. */
@@ -175,7 +175,7 @@ const char *fab_gap_kind_name(enum fab_gap_kind kind);
 
 /*
  * One sentence for a kind of gaps, with the first of them by name: "1 LID of the fabric
- * is not in the tables: h2 HCA-1 port 1 (LID 9)". NULL: there is none. The caller frees.
+ * is not in the tables: h2 HCA-1 port 1 (LID 9)". NULL: no gap. The caller frees.
  */
 char *fab_gaps_text(const struct fab_fabric *f, const struct fab_gaps *gaps,
 		    enum fab_gap_kind kind);
@@ -197,7 +197,7 @@ int fab_unicast_verify(const struct fab_routes *routes, enum fab_ends ends,
 		       const struct fab_analysis *analysis,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
-/* What dead parts cut off for good, which no routing brings back. */
+/* Losses that no routing can repair: ends cut off by dead parts. */
 
 struct fab_lost {
 	uint64_t hosts;	     /* with no port left of those that they had */

@@ -63,7 +63,7 @@ static int uniform(const struct fab_routes *r, struct fab_analysis *j,
 	return fab_analyse(r, &options, j, err);
 }
 
-/* In what one host sends; 0 where nobody sends. */
+/* In the amount that one host sends; 0 without senders. */
 static double load_of(uint64_t max_load, uint64_t pairs, uint64_t ends)
 {
 	return pairs ? fab_load_per_host(max_load, pairs, ends) : 0;
@@ -325,7 +325,8 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 					  .close = close_work,
 					  .work = work_shortest};
 
-		/* Single losses under shortest paths, without routing all anew. */
+		/* Single losses under shortest paths, repaired only where the part was
+		 * used. */
 		keep_shard(t.losses, &t.options->shard);
 		rc = try_each(&t, &sweep, err);
 	} else {
@@ -337,7 +338,7 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 		uint64_t each = (uint64_t)(r->n_columns + 1) * r->f->n_switches * 20;
 		uint64_t room = t.options->steps / each, of_kind[3] = {0};
 
-		/* An engine that must route everything anew. */
+		/* Engines that must route all destinations again. */
 		/* Mark what is tried: all, or the same number of each kind. */
 		if (losses->of.n)
 			qsort(losses->of.v, losses->of.n, sizeof(*losses->of.v),

@@ -33,7 +33,7 @@ struct fab_unicast_engine {
 	/* Other conditions; NULL: none. EINVAL: not met, with the reason. */
 	int (*fits)(const struct fab_unicast_problem *problem, struct fab_err *err);
 	/* Tables for the sound leaf switches of a kfat, or by LID for everything alive.
-	 * What cannot be reached has no entry. The caller frees *out. */
+	 * Unreachable destinations have no entry. The caller frees *out. */
 	int (*route)(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		     struct fab_err *err);
 };
@@ -73,7 +73,7 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 FAB_UNICAST_ENGINES(FAB_DECLARE)
 #undef FAB_DECLARE
 
-/* The caveat of engines that stand for OpenSM's. */
+/* Caveat of engines that imitate OpenSM's. */
 #define FAB_CAVEAT_OPENSM                                                                \
 	"the verdict is that of the tables that --lfts-out writes; OpenSM's own tables " \
 	"may differ: dump them and give --lfts"
@@ -124,9 +124,9 @@ uint32_t fab_destination_switches(const struct fab_fabric *f,
 
 /*
  * Append the switches that a file names (`-`: standard input), a line each: a GUID from
- * 0x on, whatever stands behind it, as fabric-topo --to=root-guids writes them; or names
- * as fab_lookup_list() has them. EINVAL, ENOENT: file, line and what was wrong; or there
- * are none. The caller frees out->of.v. O(nodes + bytes + matches).
+ * 0x on, the rest of the line ignored, as fabric-topo --to=root-guids writes them; or
+ * names as fab_lookup_list() has them. EINVAL, ENOENT: file, line and what was wrong; or
+ * there are none. The caller frees out->of.v. O(nodes + bytes + matches).
  */
 int fab_root_list_read(const struct fab_fabric *f, const char *path, struct fab_ids *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
@@ -163,8 +163,8 @@ bool fab_sl_packer_fits(const struct fab_sl_packer *packer, const struct fab_hop
 void fab_sl_packer_set(struct fab_sl_packer *packer, const struct fab_hop *hop,
 		       unsigned sl, uint8_t lane);
 
-/* What add fixed since a mark can be taken back. The first mark begins to keep account of
- * it. */
+/* Entries fixed by add since a mark can be undone; recording starts with the first mark.
+ */
 size_t fab_sl_packer_mark(struct fab_sl_packer *packer);
 void fab_sl_packer_back(struct fab_sl_packer *packer, size_t mark);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is dead: named, from a file, drawn by chance, or every set there is. */
+/* Dead parts: named, from a file, drawn at random, or every set. */
 #pragma once
 
 #include "base/choice.h"
@@ -33,8 +33,8 @@ const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults);
 
 /*
  * Switches by any name that fabric/resolver.h knows, lists of them, host lists and
- * patterns (base/lookup.h). ENOENT, EINVAL: one is none, several, or no switch; then
- * those before it are dead. What lists stood for is added to faults->matches. O(len +
+ * patterns (base/lookup.h). ENOENT, EINVAL: a name is unknown, ambiguous, or no switch;
+ * then those before it are dead. Matches of lists are added to faults->matches. O(len +
  * matches).
  */
 int fab_faults_add_switches(struct fab_faults *faults, const char *text,
@@ -51,7 +51,7 @@ int fab_faults_add_cables(struct fab_faults *faults, const char *text,
 int fab_faults_add_file(struct fab_faults *faults, const char *path,
 			struct fab_err *err) FAB_MUST_CHECK;
 
-/* What may die by chance. */
+/* Parts that may die at random. */
 enum fab_fault_kind {
 	FAB_FAULT_LEAVES, /* switches with hosts */
 	FAB_FAULT_ROOTS,  /* switches without */
@@ -71,8 +71,8 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			   const struct fab_faults *faults, struct fab_fault_list *out);
 /*
  * Kill k different ones of the list, each set as likely. k <= n. The list is changed on
- * the path and then as it was: what is drawn depends on the list and the stream only.
- * O(k + ports of what dies).
+ * the path and then as it was: the draw depends on the list and the stream only. O(k +
+ * ports of what dies).
  */
 void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
 		     size_t k, struct fab_stream *stream);
@@ -86,17 +86,17 @@ char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault);
 char *fab_faults_text(const struct fab_faults *faults, const char *separator);
 
 /*
- * Numbered sets of faults: drawn by chance or all there are. What dies in a set follows
- * from its number alone, so that sets can be made in any order and by several threads.
+ * Numbered sets of faults: drawn at random, or all. The parts of a set follow from its
+ * number alone, so that sets can be made in any order and by several threads.
  */
 
 struct fab_fault_sets {
 	const struct fab_faults *always;  /* dead in every set */
 	struct fab_fault_list candidates; /* what else may die */
-	uint32_t k;			  /* so many of them do */
-	bool is_exhaustive;		  /* every combination; else by chance */
+	uint32_t k;			  /* number of parts in a set */
+	bool is_exhaustive;		  /* every combination; else at random */
 	uint64_t n;			  /* sets */
-	uint64_t seed;			  /* of those by chance */
+	uint64_t seed;			  /* of random sets */
 };
 
 /*
@@ -112,7 +112,7 @@ int fab_fault_sets_all(const struct fab_fabric *f, const struct fab_faults *alwa
 		       struct fab_err *err) FAB_MUST_CHECK;
 void fab_fault_sets_fini(struct fab_fault_sets *sets);
 
-/* What a thread needs to make sets, one after the other. */
+/* Working memory of a thread that makes sets. */
 struct fab_fault_maker {
 	const struct fab_fault_sets *sets;
 	struct fab_faults *faults; /* the set that was made last */
@@ -131,13 +131,13 @@ uint64_t fab_faults_combinations(uint64_t n, uint64_t k);
  * ascending. O(n). */
 void fab_faults_combination(uint64_t number, size_t k, size_t n, size_t *pick);
 
-/* What is left of a fabric when parts of it are dead. */
+/* The live part of a fabric. */
 
 /*
- * A fabric of its own without the dead parts: the same GUIDs, LIDs, names and port
- * numbers, numbered anew. Adapters, aggregation nodes and routers that lost their last
- * cable go, too; switches stay, cabled or not. Dead parts are those of `faults`, NULL:
- * none. The caller frees *out. EINVAL: no switch has a cable left. O(ports).
+ * A new fabric without the dead parts: GUIDs, LIDs, names and port numbers stay, ids are
+ * new. Adapters, aggregation nodes and routers that lost their last cable go, too;
+ * switches stay, cabled or not. Dead parts are those of `faults`, NULL: none. The caller
+ * frees *out. EINVAL: no switch has a cable left. O(ports).
  */
 int fab_fabric_without(const struct fab_fabric *f, const struct fab_faults *faults,
 		       struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the readers of unicast tables share. */
+/* Readers of unicast tables, service levels and lanes; lfts.h has the formats. */
 #include "unicast/lfts.h"
 
 #include "base/map.h"
@@ -423,7 +423,7 @@ static int read_all(struct tables_reading *r)
 	return rc;
 }
 
-/* What a switch does with packets to a port that it sends on by port num. */
+/* Entry of a switch for packets to a port that it sends on by port num. */
 static uint16_t to_arc(const struct tables_reading *r, const struct fab_faults *faults,
 		       const uint16_t *arc, uint32_t target, uint32_t sw, uint16_t num)
 {
@@ -695,7 +695,7 @@ static uint32_t *models(const struct sls_reading *x)
 	return model;
 }
 
-/* Does an adapter need a row of its own: does it differ from a switch it hangs on? */
+/* Does an adapter need a row of its own: does it differ from a switch it is cabled to? */
 static bool differs(const struct sls_reading *x, const uint32_t *model, uint32_t node)
 {
 	const struct fab_fabric *f = x->r->f;
@@ -784,7 +784,7 @@ struct lanes_reading {
 	struct fab_routes *r;
 	struct fab_lfts_file file;
 	uint16_t *arc; /* [n_ports] */
-	/* [entries / SLS] port that an entry was told for, and one more; 0: none yet */
+	/* [entries / SLS] port of the line of an entry, and one more; 0: none yet */
 	uint16_t *told_for;
 	uint64_t n_unknown;
 };

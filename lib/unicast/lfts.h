@@ -19,7 +19,7 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
 		    struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Tables in any of these forms, told apart line by line:
+ * Tables in any of these forms, recognised line by line:
  *   opensm-lfts.dump, dump_fts, ibroute:
  *     Unicast lids [0-56] of switch Lid 4 guid 0x0002c90200417670 ('NAME'):
  *     0x0001 036 # Channel Adapter portguid 0x0002c90300080d59: 'NAME'
@@ -30,7 +30,7 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
  *     0x0002 : UNREACHABLE
  * There is a column for each LID, ascending. A LID is that of the port whose GUID a line
  * names; where none does, of the port that has it in the fabric (LMC counts). LIDs of
- * ports that are not in the fabric, or hang on no switch, and tables of switches that are
+ * ports that are not in the fabric, or on no switch, and tables of switches that are
  * not in the fabric are left out: r->told names them, and the switches without a table or
  * with one that lacks lines of the second form. Tables none of which is of a switch of
  * the fabric, a port that a switch does not have, a LID twice in a switch or of two
@@ -52,11 +52,11 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 
 /*
  * Lanes, lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
- * levels 0 to 15. Where no line tells, the lane is FAB_VL_UNKNOWN; r->told says for which
- * ports. Lines of adapters and those for
- * packets that leave to an adapter are checked (of the latter the first is kept), but no
- * lane between switches follows from them. Ports of adapters on a switch must agree; port
- * 0 yields to them. O(lines + arcs of each switch squared).
+ * levels 0 to 15. Without a line, the lane is FAB_VL_UNKNOWN; r->told says for which
+ * ports. Lines of adapters and those for packets that leave to an adapter are checked (of
+ * the latter the first is kept), but no lane between switches follows from them. Ports of
+ * adapters on a switch must agree; port 0 yields to them. O(lines + arcs of each switch
+ * squared).
  */
 int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
 			 size_t len, struct fab_err *err) FAB_MUST_CHECK;

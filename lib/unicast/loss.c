@@ -10,7 +10,7 @@
 
 enum { NO_PATH = 0xffff };
 
-/* The switch on which a live port of a host adapter hangs, FAB_NONE: it is none. */
+/* Switch of a live port of a host adapter, FAB_NONE: another port. */
 static uint32_t host_switch(const struct fab_loss_base *b, uint32_t port)
 {
 	const struct fab_fabric *f = b->r->f;
@@ -127,7 +127,7 @@ static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 
 		fab_walk_all(&walk, next, root[row]);
 		/* Hosts that pass each switch on their path along a row: from far to
-		 * near. Those that do not arrive pass nobody. */
+		 * near. Those that do not arrive do not count. */
 		memset(flow, 0, b->n_switches * sizeof(*flow));
 		for (uint32_t k = 0; k < walk.n_order; k++)
 			flow[walk.order[k]] = b->hosts[walk.order[k]];
@@ -252,7 +252,7 @@ struct fab_loss_work {
 	bool *is_far;
 	uint32_t *n_cut; /* [n_switches] shortest ports that are gone; 0 at rest */
 	FAB_VEC(uint32_t) cut;
-	/* per target: switches that may have to choose anew, far ones first */
+	/* per target: switches that may need another port, far ones first */
 	FAB_VEC(uint32_t) suspects;
 	bool *is_suspect;
 	/* per row: those that must, what is left of the flow of a switch, and its port */
@@ -261,7 +261,7 @@ struct fab_loss_work {
 	FAB_VEC(uint32_t) lessened;
 	uint16_t *port; /* [n_switches] where is_changed */
 	bool *is_changed;
-	uint32_t *left; /* [n_changed] flow to lead anew */
+	uint32_t *left; /* [n_changed] flow to move */
 	FAB_VEC(struct settling) border, inner;
 };
 
@@ -440,7 +440,7 @@ static bool must_change(const struct fab_loss_work *w, uint32_t sw, uint16_t por
 		w->is_far[f->arc_peer[arc]]);
 }
 
-/* What a switch does in the i-th tree. */
+/* Port of a switch in the i-th tree. */
 static uint16_t port_of(const struct fab_loss_base *b, uint32_t sw, uint32_t i)
 {
 	return b->port[(size_t)sw * b->n_trees + i];
@@ -500,7 +500,7 @@ static void attach(struct fab_loss_work *w, uint32_t i, uint32_t sw, uint32_t fl
 	}
 }
 
-/* The switches that must choose anew in the i-th tree. Returns how many. */
+/* Switches that need another port in the i-th tree. Returns how many. */
 static uint32_t find_changed(struct fab_loss_work *w, uint32_t i)
 {
 	const struct fab_loss_base *b = w->b;
@@ -600,8 +600,7 @@ static void try_target(struct fab_loss_work *w, uint32_t t, struct fab_loss_effe
 		}
 	}
 	if (w->rerouted) {
-		/* Who may have to choose anew: those that lost a shortest port. Far ones
-		 * first. */
+		/* Suspects: switches that lost a shortest port. Far ones first. */
 		for (size_t i = 0; i < w->cut.n; i++)
 			suspect(w, w->cut.v[i]);
 		/* what its own hosts sent; what passed it is taken off where it comes

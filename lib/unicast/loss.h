@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Single losses under shortest paths: only destinations that used the lost part are
- * routed anew, and of these only the switches whose entry is no longer a shortest one.
+ * repaired, and of these only the switches whose entry is no longer a shortest one.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "unicast/analysis.h"
 #include "unicast/routes.h"
 
-/* What all losses start from; read only. */
+/* State before the loss; read only. */
 struct fab_loss_base {
 	const struct fab_routes *r;
 	uint32_t n_switches, n_rows;
@@ -52,14 +52,14 @@ struct fab_loss_effect {
 /* Pairs of other hosts whose path uses a live part. O(rows), of a cable O(ports). */
 uint64_t fab_loss_interrupted(const struct fab_loss_base *b, struct fab_fault part);
 
-/* What one thread needs. The caller frees. */
+/* Working memory of a thread. The caller frees. */
 struct fab_loss_work;
 struct fab_loss_work *fab_loss_work_new(const struct fab_loss_base *b);
 void fab_loss_work_free(struct fab_loss_work *w);
 
 /*
  * A live part dies. With `rerouted` the tables are those of shortest paths, and max_load
- * is set: a switch that must choose anew takes the port of fewest hops with the fewest
+ * is set: a switch that needs another port takes the one of fewest hops with the fewest
  * LIDs. O(targets + LIDs that used it * (its neighbours + hops) + what is cut off).
  */
 void fab_loss_try(const struct fab_loss_base *b, struct fab_loss_work *w,

@@ -155,7 +155,7 @@ void fab_walk_from(struct fab_walk *w, uint32_t sw)
 
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
 {
-	struct fab_walk here; /* of which nobody else knows: kept in registers */
+	struct fab_walk here; /* a copy without aliases, kept in registers */
 	uint32_t i = 1;
 
 	if (!fab_walk_begin(w, next, root)) {
@@ -262,7 +262,7 @@ static void add_hop(struct fab_trace *t, const struct fab_fabric *f, uint32_t ou
 	FAB_PUSH(&t->hops, hop);
 }
 
-/* Lane of a hop; tables that were read without those of lanes tell none. */
+/* Lane of a hop; unknown where the files of lanes were not read. */
 static unsigned lane_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
 			uint32_t out, unsigned sl)
 {
@@ -273,7 +273,7 @@ static unsigned lane_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
 	return fab_routes_vl(r, sw, in, out, sl);
 }
 
-/* Why a path ends that does not arrive, by enum fab_path_end. */
+/* Reasons of paths that do not arrive, by enum fab_path_end. */
 static const char *const stops[] = {
 	[FAB_PATH_NO_ENTRY] = "this switch has no entry for the destination",
 	[FAB_PATH_BROKEN] = "the entry of this switch leads to no cable, or to the wrong "
@@ -415,9 +415,8 @@ static void search_use(struct use_search *s)
 			const struct fab_fabric *m = s->r->f;
 			const struct fab_walk *w = &s->walk;
 
-			/* Who sends through the direction at hand along the column being
-			 * walked.
-			 */
+			/* Switches that send through the direction at hand by this
+			 * column. */
 			memset(s->goes_through, false,
 			       m->n_switches * sizeof(*s->goes_through));
 			for (uint32_t i = 1; i < w->n_order; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Paths through tables: one path, hop by hop, and the paths of all switches to one
- * destination, each switch looked at once. Whoever follows tables does it here.
+ * destination, each switch looked at once.
  *
  * A packet is asked for a column once, before it is sent (fab_path_column()); every
  * switch then sends it on by that column.
@@ -30,7 +30,7 @@ struct fab_endpoint {
 uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *to);
 
 /*
- * The same for n destinations at once, each at the first LID of its port: column[n] of
+ * Columns of n destinations at once, each at the first LID of its port: column[n] of
  * ports port[i] (FAB_NONE: the switch) on switches sw[i]. The caller frees. O(columns +
  * ports + n).
  */
@@ -45,7 +45,7 @@ enum fab_path_end {
 	FAB_PATH_CIRCLE,   /* the switches were met before */
 };
 
-/* A path as far as it was followed. All is borrowed. */
+/* Part of a path that was followed. All is borrowed. */
 struct fab_path {
 	const struct fab_fabric *f;
 	const struct fab_faults *faults; /* NULL: nothing is dead */
@@ -95,7 +95,7 @@ static inline bool fab_path_step(struct fab_path *p)
 	return true;
 }
 
-/* The same, telling the hop. O(1). */
+/* One hop on, with its description. O(1). */
 static inline bool fab_path_hop(struct fab_path *p, struct fab_hop *hop)
 {
 	const struct fab_fabric *f = p->f;
@@ -184,8 +184,8 @@ void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 void fab_walk_fini(struct fab_walk *w);
 
 /*
- * From now on the row `next` (fab_routes_next()) that leads to switch `root`; nobody but
- * the root is asked for yet. False: the root itself has no right entry, so that packets
+ * From now on the row `next` (fab_routes_next()) that leads to switch `root`; no switch
+ * but the root is known yet. False: the root itself has no right entry, so that packets
  * come there and no further. O(switches).
  */
 bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root);
@@ -202,15 +202,14 @@ static inline uint16_t fab_walk_hops(struct fab_walk *w, uint32_t sw)
 }
 
 /*
- * The same for all switches at once: then hops and order are those of all. False: the
- * root has no right entry; nobody is led there then, and hops are FAB_HOPS_UNSET.
- * O(switches).
+ * Hops and order of all switches at once. False: the root has no right entry; no switch
+ * is led there then, and hops are FAB_HOPS_UNSET. O(switches).
  */
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root);
 
 /* One path through forwarding tables, and everything that uses one cable. */
 
-/* The end that a port stands for. ENOENT: it has no cable to a switch. O(1). */
+/* End of a port. ENOENT: it has no cable to a switch. O(1). */
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
@@ -223,22 +222,21 @@ int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 		   const char *text, struct fab_endpoint ends[2],
 		   struct fab_err *err) FAB_MUST_CHECK;
 
-/* The service level of packets from an end, FAB_SL_NONE: none, FAB_SL_UNKNOWN: no file
- * tells. O(sources). */
+/* The service level of packets from an end, FAB_SL_NONE: none, FAB_SL_UNKNOWN: in no
+ * file. O(sources). */
 uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
 		     uint32_t column);
 
 /* Port ids: from where, to where; the cables of the two adapters are hops, too. */
 struct fab_trace_hop {
 	uint32_t out, in;
-	/* between switches; FAB_VL_UNKNOWN: of the cable of an adapter, or no file tells
-	 */
+	/* between switches; FAB_VL_UNKNOWN: cable of an adapter, or in no file */
 	unsigned vl;
 };
 
 struct fab_trace {
 	FAB_VEC(struct fab_trace_hop) hops;
-	unsigned sl;	     /* FAB_SL_UNKNOWN: no file tells */
+	unsigned sl;	     /* FAB_SL_UNKNOWN: in no file */
 	const char *stopped; /* why it goes no further; NULL: it arrives */
 };
 

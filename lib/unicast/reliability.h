@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How likely it is that k dead leaf switches cost a pair of sound ones: exact where there
- * is a closed form, by trials where there is none.
+ * is a closed form, by trials otherwise.
  */
 #pragma once
 
@@ -52,11 +52,11 @@ struct fab_reliability {
 void fab_reliability_sum_up(struct fab_reliability *r);
 
 /*
- * Trials: in each, n_faults leaves die by chance (in addition to none), the engine
- * routes, and its tables are walked. Which leaves die follows from the seed and the
- * number of the trial (unicast/fault_sets.h); a shard makes its trials of n_trials. The
- * same for any number of threads. `progress` may be NULL. EINVAL: fewer sound leaves than
- * faults + 2; what an engine refuses, with the number of the trial. O(trials * routing).
+ * Trials: in each, n_faults leaves die at random, the engine routes, and its tables are
+ * walked. Which leaves die follows from the seed and the number of the trial
+ * (unicast/fault_sets.h); a shard makes its trials of n_trials. Equal for any number of
+ * threads. `progress` may be NULL. EINVAL: fewer sound leaves than faults + 2; what an
+ * engine refuses, with the number of the trial. O(trials * routing).
  */
 struct fab_trials {
 	const struct fab_kfat *kfat;
@@ -89,7 +89,7 @@ double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leave
  * (section 1): the switch of a row or column that finds a leaf dead hands the packet to
  * another leaf of its line, and it goes on by row - column - row or row - column - row -
  * column. A packet keeps to ascending channels, row and column on lane 0, then on lane 1,
- * so that it has four segments at most; where these do not suffice it is stuck. In plain
+ * so that it has four segments at most; a packet that needs more is stuck. In plain
  * InfiniBand the service level is fixed at the source, so that this can be simulated
  * only.
  */

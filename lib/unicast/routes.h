@@ -32,7 +32,7 @@ struct fab_fault {
 	uint32_t id;
 };
 
-/* What is dead; the fabric itself stays as it is. Made by unicast/faults.h. */
+/* Dead parts; the fabric itself does not change. Made by unicast/faults.h. */
 struct fab_faults {
 	const struct fab_fabric *f;
 	bool *switch_is_dead; /* [n_switches] */
@@ -44,19 +44,19 @@ struct fab_faults {
 	struct fab_matches matches;    /* what host lists and patterns stood for */
 };
 
-/* What is left of the fabric: the live graph. Faults NULL: nothing is dead. O(1). */
+/* Live graph. Faults NULL: nothing is dead. O(1). */
 static inline bool fab_switch_is_live(const struct fab_faults *faults, uint32_t sw)
 {
 	return !faults || !faults->switch_is_dead[sw];
 }
 
-/* The same of a cable. O(1). */
+/* Is a cable alive? O(1). */
 static inline bool fab_cable_is_live(const struct fab_faults *faults, uint32_t cable)
 {
 	return !faults || !faults->cable_is_dead[cable];
 }
 
-/* The same of an arc: its cable and both ends. O(1). */
+/* Is an arc alive: its cable and both ends? O(1). */
 static inline bool fab_arc_is_live(const struct fab_faults *faults, uint32_t arc)
 {
 	return !faults || !faults->arc_is_dead[arc];
@@ -65,20 +65,16 @@ static inline bool fab_arc_is_live(const struct fab_faults *faults, uint32_t arc
 /* How the lane of a hop follows from the service level. */
 enum fab_lanes { FAB_LANES_ONE, FAB_LANES_SL, FAB_LANES_TABLE };
 
-/*
- * What the files of tables said and did not say: of tables that were read. "Strange" is
- * what the fabric does not have.
- */
+/* Contents and gaps of files of tables. "Strange" parts are not in the fabric. */
 struct fab_told {
 	bool *has_table; /* [n_switches] there is one, with all lines that it should have
 			  */
-	FAB_VEC(uint16_t) strange_lids;	    /* of no port that hangs on a switch */
+	FAB_VEC(uint16_t) strange_lids;	    /* of no port on a switch */
 	FAB_VEC(uint64_t) strange_switches; /* node GUIDs */
 	bool has_sls, has_lanes;	    /* a file of these was read */
-	/* with has_lanes: does a line tell the lanes from a port of a switch to an arc of
-	 * it? is_lane_told[lane_first[sw] + port * (d + 1) + out]; port counted from
-	 * node_first_port, out from arc_first, d = number of arcs stands for "to an
-	 * adapter" */
+	/* with has_lanes: is there a line for the lanes from a port of a switch to an arc
+	 * of it? is_lane_told[lane_first[sw] + port * (d + 1) + out]; port counted from
+	 * node_first_port, out from arc_first, d = number of arcs: to an adapter */
 	bool *is_lane_told;
 	uint64_t *lane_first; /* [n_switches + 1] */
 };
@@ -103,9 +99,9 @@ struct fab_routes {
 	 * port without a live cable to a switch or to the wrong adapter, FAB_ARC_NONE no
 	 * entry */
 	uint16_t *next;
-	uint32_t row_cap; /* rows that there is room for */
-	/* The leaf switches that an engine routed for, ascending; NULL: nobody said:
-	 * those of the columns, of tables by LID the switches with hosts. */
+	uint32_t row_cap; /* allocated rows */
+	/* The leaf switches that an engine routed for, ascending; NULL: those of the
+	 * columns, of tables by LID the switches with hosts. */
 	uint32_t n_leaves;
 	uint32_t *leaf;
 
@@ -113,20 +109,18 @@ struct fab_routes {
 	uint8_t n_vls, n_sls;
 	/* SL of a packet: sl[source * n_columns + column], source = index in sl_source
 	 * (node ids ascending, n_sl_sources): that of the adapter that sends, else that
-	 * of the switch it hangs on; neither: sl_default; NULL: 0. Engines have switches
-	 * only. */
+	 * of its switch; neither: sl_default; NULL: 0. Engines have switches only. */
 	uint8_t sl_default;
 	uint32_t n_sl_sources;
 	uint32_t *sl_source;
 	uint8_t *sl;
 	/* FAB_LANES_TABLE: lane of (switch, in, out, sl): sl2vl[vl_first[sw] + (in * (d +
 	 * 1) + out) * 16 + sl]; in/out: arc of the switch counted from arc_first, d = its
-	 * number of arcs stands for "from or to an adapter"; FAB_VL_UNKNOWN: not told */
+	 * number of arcs: from or to an adapter */
 	uint64_t *vl_first; /* [n_switches + 1] */
 	uint8_t *sl2vl;
 	struct fab_told *told; /* NULL: made by an engine */
-	/* What a reader of the results should know ("no roots found: min hops"), NULL:
-	 * nothing. */
+	/* Note for readers of the results ("no roots found: min hops"), NULL: none. */
 	char *note;
 };
 
@@ -138,8 +132,7 @@ void fab_routes_free(struct fab_routes *routes);
  */
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns);
-/* The same for columns of LIDs, all unset, that share rows: there are none yet.
- * O(columns). */
+/* Routes with columns of LIDs, all unset, that share rows: no row yet. O(columns). */
 struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 					 const struct fab_faults *faults,
 					 uint32_t n_columns);
@@ -182,8 +175,7 @@ static inline const uint16_t *fab_routes_next(const struct fab_routes *r, uint32
 	return r->next + (size_t)row * r->f->n_switches;
 }
 
-/* Where is_lane_told says whether the lanes from a port of sw to an arc are told. O(1).
- */
+/* Index into is_lane_told of the lanes from a port of sw to an arc. O(1). */
 static inline uint64_t fab_told_at(const struct fab_routes *r, uint32_t sw, uint32_t port,
 				   uint32_t out)
 {
@@ -207,7 +199,7 @@ static inline unsigned fab_routes_vl(const struct fab_routes *r, uint32_t sw, ui
 	return r->sl2vl[r->vl_first[sw] + ((uint64_t)in * (d + 1) + out) * 16 + sl];
 }
 
-/* Which column of tables leads to a LID, whatever columns stand for. */
+/* Columns by LID, for tables of LIDs and of switches. */
 
 struct fab_columns {
 	const struct fab_routes *r;
@@ -229,17 +221,17 @@ uint32_t fab_columns_of(const struct fab_columns *columns, uint32_t port,
 /* Tables for leaf switches, made to lead to every switch. */
 
 /*
- * What is exported of an engine's tables by leaf switch (column_lid NULL): they, and a
- * column more for each live switch without one (a root switch), made from the column of a
- * neighbour: towards it, and over its cable; where that column leads nowhere, along the
- * shortest path to a switch that has an entry. Service level 0 towards them. Columns keep
- * their numbers; leaf names those that were there. The caller frees. O(columns * switches
- * + new columns * (switches + cables)).
+ * Exported form of an engine's tables by leaf switch (column_lid NULL): with a column
+ * more for each live switch without one (a root switch), made from the column of a
+ * neighbour: towards it, and over its cable; switches without an entry there take the
+ * shortest path to one that has one. Service level 0 towards them. Columns keep their
+ * numbers; leaf names those that were there. The caller frees. O(columns * switches + new
+ * columns * (switches + cables)).
  */
 struct fab_routes *fab_routes_complete(const struct fab_routes *routes)
 	__attribute__((returns_nonnull));
 
-/* What differs between two tables of one fabric. */
+/* Differences of two tables of one fabric. */
 
 struct fab_changes {
 	uint64_t entries;  /* of destinations that both have */

@@ -188,7 +188,7 @@ static void merge(const struct fab_analyser *j, struct fab_analysis_work *into,
 		into->unreachable_target = w->unreachable_target;
 }
 
-/* All targets, a block at a time: what they amount to, or who is on cycles. */
+/* All targets, a block at a time: counts, or pairs on cycles. */
 static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 			struct fab_analysis_work *sum)
 {
@@ -222,7 +222,7 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 	fab_threads_rest(n_threads);
 }
 
-/* Who is on cycles, once it is known that there are some. */
+/* Pairs on cycles, once cycles were found. */
 static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 {
 	struct fab_analysis_work w;
@@ -250,8 +250,8 @@ static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 }
 
 /*
- * Levels or lanes alone were given: the lanes are assumed. Without a cycle when all is on
- * one lane there is none whatever the lanes are.
+ * Levels or lanes alone were given: the lanes are assumed. If one lane for all has no
+ * cycle, no assignment of lanes has.
  */
 static int check_assumed(const struct fab_analyser *j, struct fab_analysis *out,
 			 struct fab_err *err)
@@ -276,7 +276,7 @@ static int check_assumed(const struct fab_analyser *j, struct fab_analysis *out,
 	return 0;
 }
 
-/* Is what was found certain? A cycle by assumed lanes is not, nor is its absence. */
+/* Is the verdict certain? Cycles by assumed lanes, and their absence, are not. */
 static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 			 struct fab_err *err)
 {
@@ -308,7 +308,7 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 			      "drop data: expected lanes 0 to 14",
 			      j->r->f->source);
 	if (!rc) {
-		/* Pairs that there are, and how many use each cable. */
+		/* Pairs, and their number on each cable. */
 		for (size_t i = 0; i < j->targets.n; i++) {
 			const struct fab_target *t = &j->targets.v[i];
 			uint64_t beside = fab_analysis_ends_beside(j, t->root);
@@ -503,7 +503,7 @@ void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_
 	sum->pairs_on_cycles += j->pairs_on_cycles;
 }
 
-/* What all hosts together put on a cable. */
+/* Load of all hosts together on a cable. */
 
 double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends)
 {
@@ -569,7 +569,8 @@ int fab_uniform_load(const struct fab_routes *r, const struct fab_analysis *know
 	struct fab_analysis all;
 	int rc;
 
-	if (n) { /* between two leaves n * n packets for one, and n - 1 from each beside
+	if (n) { /* between two leaves n * n packets for one, and n - 1 from each in
+		  * addition
 		  */
 		*out = fab_load_per_host(n * n * known->max_load,
 					 n * n * known->pairs + n * (n - 1) * known->ends,

@@ -206,7 +206,7 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 	memset(row_of, 0xff, ((size_t)r->f->n_nodes + 1) * sizeof(*row_of));
 	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
 		row_of[r->sl_source[i]] = i;
-	/* How many ends of a switch send as it says, and where its groups begin. */
+	/* Number of ends that use the row of their switch, and begins of groups. */
 	n_groups = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
 	memcpy(own, j->weight, j->n_switches * sizeof(*own));
 	for (uint32_t p = 0; end && p < j->r->f->n_ports; p++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the analysis share. */
+/* Data shared by the parts of the analysis. */
 #pragma once
 
 #include "fabric/planes.h"
@@ -55,8 +55,8 @@ struct fab_analyser {
 	bool has_none;	       /* some pair has no service level */
 	bool has_unknown;      /* of some pair it is not known */
 	uint32_t *end;	       /* [n_ports] switch of each end, FAB_NONE; NULL: leaves */
-	/* [fab_told_at() * n_sls + sl] a packet needs the lane, which is not told; NULL:
-	 * all are, or lanes need none */
+	/* [fab_told_at() * n_sls + sl] a packet needs a lane that no file contains; NULL:
+	 * none is missing */
 	uint8_t *is_missed;
 	/* r->sl2vl with as many levels as pairs have: what is used stays near; and the
 	 * lane of a level that has the same everywhere, FAB_VL_UNKNOWN */
@@ -68,7 +68,7 @@ struct fab_analyser {
 	struct fab_cdg cdg;
 };
 
-/* What one thread needs for its targets. */
+/* Working memory of a thread. */
 struct fab_analysis_work {
 	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
 	struct fab_walk walk; /* of the target at hand; its hops are among these */
@@ -88,12 +88,12 @@ struct fab_analysis_work {
 	uint64_t hist[256];
 	uint32_t max_hops, vls, sls; /* the latter: bits */
 	uint64_t *load, *flow;
-	/* the first with a valley, with one who does not arrive; SIZE_MAX */
+	/* first target with a valley, with an unreachable source; SIZE_MAX */
 	size_t valley_target, unreachable_target;
 	bool drops;
 };
 
-/* Ends on other planes than a switch: nobody sends from one plane to another. */
+/* Ends on other planes than a switch: there is no traffic between planes. */
 static inline uint64_t fab_analysis_ends_beside(const struct fab_analyser *j, uint32_t sw)
 {
 	uint32_t part = j->planes->of_switch[sw];
@@ -190,9 +190,9 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 uint16_t *hops, struct fab_analysis_work *w);
-/* The same target's paths from the far ends to the root: what they put on cables
- * (w->load), and which channels depend on which, unless load is all that is asked for.
- * sl: of its groups; w->senders is filled. */
+/* Process the paths of a target from the far ends to the root: loads of cables (w->load),
+ * and dependencies of channels unless only load is wanted. sl: of its groups; w->senders
+ * is filled. */
 void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
 		       const uint8_t *sl, struct fab_analysis_work *w);
 /* Hops of the tables against those of the live graph, for a block of targets. */

@@ -158,7 +158,7 @@ void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_w
 	towards_fini(&unreachable);
 }
 
-/* What tables that were read do not say. */
+/* Gaps of tables that were read. */
 
 /* Count one of a kind, the first by name. */
 static void add_gap(struct fab_gaps *gaps, struct fab_gap gap)
@@ -237,8 +237,8 @@ static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 				uint32_t port = is_own ? p : fab_port_peer(f, p);
 				uint64_t at;
 
-				/* What an end sends to a target: is the lane told by
-				 * which it leaves its switch? */
+				/* Is the lane known by which packets of an end leave its
+				 * switch? */
 				if (fab_analysis_is_level(sl)) {
 					at = fab_told_at(r, k, port, out);
 					/* port 0 takes the lanes of adapters where it has
@@ -253,7 +253,7 @@ static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 	}
 }
 
-/* The paths through a switch by which packets go and for which no lane is told. */
+/* Used paths through a switch without a lane. */
 static void add_lanes(const struct fab_analyser *j, uint32_t sw, struct fab_gaps *gaps)
 {
 	const struct fab_fabric *f = j->r->f;

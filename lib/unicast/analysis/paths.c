@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Targets one after the other, each with the tree of paths that lead to it. */
+/* Targets in sequence, each with the tree of paths that lead to it. */
 #include "unicast/analysis/impl.h"
 
 #include "fabric/graph.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to so many hops are counted one number after the other, many switches at once. */
+/* Up to HOPS_AT_ONCE hops are counted number by number, many switches at once. */
 enum { BLOCK = FAB_ANALYSIS_BLOCK, TILE = 64, HOPS_AT_ONCE = 16 };
 
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
@@ -95,7 +95,7 @@ static void count_unknown(const struct fab_analyser *j, const struct fab_target 
 	}
 }
 
-/* What of a row of hops is counted for all switches at once. */
+/* Counts of a row of hops. */
 struct tally {
 	uint32_t arrived, valleys, most;
 };
@@ -260,7 +260,7 @@ static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysi
 				fab_arc_port(j->r->f, v, j->r->f->arc_first[v] + in),
 				next[v]);
 
-			/* A packet came by arc and needs a lane that is not told. */
+			/* A packet came by arc and needs a lane that no file contains. */
 			__atomic_store_n(&j->is_missed[at * j->n_sls + s], 1,
 					 __ATOMIC_RELAXED);
 		}
@@ -272,7 +272,7 @@ static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysi
 	}
 }
 
-/* The same of levels that keep their lane; bits of lanes. */
+/* Dependencies of levels that keep their lane. */
 static inline void pass_same_lane(struct fab_analyser *j, uint32_t arc, uint32_t out,
 				  uint32_t levels)
 {
@@ -379,7 +379,7 @@ FAB_WIDE static bool sweep(const struct fab_analyser *j, uint16_t *nearest,
 	return changed;
 }
 
-/* Who is connected at all. */
+/* Sources connected in the graph. */
 FAB_WIDE static void add_row(const uint16_t *row, uint32_t weight, uint32_t *sum)
 {
 	for (int k = 0; k < BLOCK; k++)
@@ -415,7 +415,7 @@ static void count_nearest(const struct fab_analyser *j, size_t first, size_t n,
 		} else
 			add_row(row, j->weight[u], minimal);
 	}
-	for (size_t k = 0; k < n; k++) { /* nobody sends to itself */
+	for (size_t k = 0; k < n; k++) { /* no end sends to itself */
 		const struct fab_target *target = &j->targets.v[first + k];
 		uint32_t itself = j->weight[target->root] != 0;
 		bool is_led = w->hops[k * j->n_switches + target->root] == 0;
@@ -622,8 +622,8 @@ static inline uint32_t channel_after(const struct fab_analyser *j, const uint16_
 }
 
 /*
- * What packets from u meet behind the next switch v: is there a dependency that is part
- * of a cycle? A bit a service level. lanes[u]: those on which they leave v.
+ * Do packets from u meet a dependency of a cycle behind the next switch v? A bit a
+ * service level. lanes[u]: those on which they leave v.
  */
 static uint32_t rest_of(const struct fab_analyser *j, const uint16_t *next, uint32_t root,
 			uint32_t u, struct fab_analysis_work *w)

@@ -23,7 +23,7 @@ struct source {
 	uint32_t row;  /* of service levels, FAB_NONE: none */
 };
 
-/* Where they go: what a column stands for, or an end that no column leads to. */
+/* A target: the meaning of a column, or an end without a column. */
 struct target {
 	uint32_t sw, port; /* FAB_NONE: all ends on the switch */
 	uint32_t column;   /* FAB_NONE */

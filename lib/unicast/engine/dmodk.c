@@ -34,7 +34,7 @@ struct dmodk {
 	bool is_cut;	  /* some live switch has no path */
 };
 
-/* What leads to one switch. */
+/* Distances to one switch. */
 struct goal {
 	uint32_t root;
 	uint32_t *down; /* [n_switches] hops down to it, FAB_NONE */

@@ -82,13 +82,13 @@ void dor_fill(struct dor *x, int n_threads);
  *
  * Tori need two lanes. A ring has two cables opposite each other, the dateline between
  * its last and its first place and another one: no path, at most half a ring long,
- * crosses both. Who crosses the dateline has lane 1 along that axis from its first hop
- * on, who crosses the other one lane 0; who crosses neither has the lane of the one that
- * it is farther from. So nobody crosses the dateline on lane 0, nor the other on lane 1:
- * neither lane closes a circle, and channels of an axis wait for those of later axes
- * only. Bit i of the service level is the lane along the i-th axis that needs it. Rings
- * of four need no lanes, as who goes two hops begins at every second place; rings of
- * three have no path of two hops.
+ * crosses both. Paths over the dateline have lane 1 along that axis from their first hop
+ * on, paths over the other one lane 0; paths over neither have the lane of the one that
+ * is farther. So no path crosses the dateline on lane 0 or the other on lane 1: neither
+ * lane closes a circle, and channels of an axis wait for those of later axes only. Bit i
+ * of the service level is the lane along the i-th axis that needs it. Rings of four need
+ * no lanes, as paths of two hops begin at every second place; rings of three have no path
+ * of two hops.
  *
  * dor-up goes up where both directions are equally short, as simple routers do: one
  * direction carries more, the other less. Then rings of four need lanes, too.
@@ -458,7 +458,7 @@ static bool is_whole(struct dor *x)
 	return true;
 }
 
-/* The same arcs by exit and cable, so that a column takes them in one piece. */
+/* Arcs by exit and cable, so that a column takes them in one piece. */
 static void set_rows(struct dor *x)
 {
 	uint32_t n = x->f->n_switches;
@@ -526,7 +526,7 @@ void dor_set_grid(struct dor *x)
 
 /* The columns of dimension order. */
 
-/* Paths that are equally short are told apart by this. */
+/* Data that decides between equally short paths. */
 struct goal {
 	uint32_t place, turn; /* alternative of its switch */
 	const uint32_t *coord;

@@ -155,8 +155,8 @@ static uint64_t system_of(const struct fab_fabric *f, uint32_t sw)
 	return f->node_sys_guid[sw] ? f->node_sys_guid[sw] : f->node_guid[sw];
 }
 
-/* What earlier LIDs of a port did at a switch, for one neighbour: how many went there,
- * and did one go to its system? */
+/* Earlier LIDs of a port at a switch: how many went to one neighbour, and whether one
+ * went to its system. */
 struct earlier {
 	uint32_t n;
 	bool is_same_system;
@@ -328,9 +328,8 @@ struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
 
 /*
  * As OpenSM's engine minhop: the fewest hops, and among the ports that have them the one
- * that serves the fewest LIDs so far. The same ports as OpenSM 3.3 chooses with default
- * options when it starts anew; while it runs it keeps what it chose as long as that is
- * shortest.
+ * that serves the fewest LIDs so far. Equal to the choice of OpenSM 3.3 with default
+ * options after a start; while it runs it keeps its ports as long as they are shortest.
  */
 
 static int route_minhop(const struct fab_unicast_problem *problem,
@@ -510,7 +509,7 @@ static bool is_root(const struct fab_fabric *f, const uint32_t *hosts, uint64_t 
 	return n_high == 1 && n_low == 1;
 }
 
-/* What is looked up of each switch on the search for roots. */
+/* Data of the search for roots. */
 struct look {
 	uint32_t *part;
 	uint32_t *hosts; /* live ports of channel adapters on it */

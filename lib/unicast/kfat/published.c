@@ -182,7 +182,7 @@ static bool is_whole(const struct fab_segments *segments, uint32_t line, uint32_
 	return true;
 }
 
-/* One that is whole, other for each destination; FAB_NONE: there is none. */
+/* A whole line, spread by destination; FAB_NONE: no line is whole. */
 static uint32_t pick_whole(const bool *is_whole, uint32_t n, uint32_t to)
 {
 	uint32_t start = (uint32_t)(fab_mix64(to) % n);
@@ -285,7 +285,7 @@ struct filling {
 	struct fab_sl_packer *packer;
 };
 
-/* A path that goes in a circle is taken for one that turns: whoever follows it sees. */
+/* A circular path counts as one that turns. */
 static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
 {
 	const struct fab_kfat *k = fill->t->segments->k;
@@ -472,8 +472,7 @@ static int next_phase(int phase, int dim)
 	return (next & 1) == dim ? next : next + 1;
 }
 
-/* Can the packet at a leaf, come by `phase`, arrive in so many segments, as far as is
- * known?
+/* Can the packet at a leaf, come by `phase`, arrive in n_segments, by the known faults?
  */
 static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_segments)
 {

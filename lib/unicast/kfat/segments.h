@@ -33,7 +33,7 @@
 struct fab_alternatives {
 	const struct fab_kfat *k;
 	const struct fab_faults *faults;
-	uint32_t n_most; /* of a leaf; 1: nobody has a choice, and the rest is unset */
+	uint32_t n_most; /* of a leaf; 1: there are no choices, and the rest is unset */
 	uint32_t *n;	 /* [n_leaves] columns that lead to a leaf */
 	uint32_t *first_lid;  /* [n_leaves] number of the first LID behind a leaf */
 	uint32_t *slot_first; /* [n_leaves * n_dims + 1] into slot */
@@ -144,7 +144,7 @@ void fab_segments_fini(struct fab_segments *segments);
 
 enum { FAB_SEGMENT_NONE = 0xff };
 
-/* What a destination asks of every line and every leaf. */
+/* Plan of one destination. */
 struct fab_segment_plan {
 	uint32_t *target;      /* [n_lines] leaf to send to, FAB_NONE */
 	uint8_t *dim;	       /* [n_leaves] dimension to leave by, FAB_SEGMENT_NONE */

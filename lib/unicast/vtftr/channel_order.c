@@ -11,8 +11,8 @@ struct edge {
 };
 
 /*
- * What searches look at, apart from the rest: the other vertex of an edge, or of one that
- * was dropped the vertex whose list it is in, which a search has always seen.
+ * Part of an edge that searches read: the other vertex of an edge, or of one that was
+ * dropped the vertex whose list it is in, which a search has always seen.
  */
 struct link {
 	uint32_t vertex, next; /* FAB_NONE at the end */
@@ -45,7 +45,7 @@ struct fab_channel_order {
 	FAB_VEC(struct keyed) moved;
 };
 
-/* Up to so many are sorted by insertion. */
+/* Up to FEW are sorted by insertion. */
 enum { FEW = 24 };
 
 static int by_key(const void *a, const void *b)

@@ -304,7 +304,7 @@ static int place(struct vtftr_ib *v, struct fab_phases *ph, bool *is_done,
 	return rc;
 }
 
-/* Tables and lanes with so many rounds. */
+/* Tables and lanes with n_rounds. */
 static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 		  struct fab_err *err)
 {
