@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: paper-launch.sh
 # The statements of Zhang K., Zhang W., Lu K., Dong Y., Dai Y., "Survey on process management
-# interfaces for exascale systems" (2020), L1 to L15, beside what fabric-launch finds. What must
-# hold and does not gives status 1. Some figures of the text are garbled or rounded: said so.
+# interfaces for exascale systems" (2020), L1 to L15, compared with the results of fabric-launch. A
+# statement that must hold and does not gives status 1. Garbled and rounded figures are marked.
 # Finds fabric-launch in PATH or in build/cmd.
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ column() {
 }
 
 # size PPN KEYS OPT: bytes of a node
-size() { column bytes size --ppn="$1" --keys="$2" --opt="$3"; }
+size() { column bytes size --ppn="$1" --keys="$2" --set=opt="$3"; }
 
 # phases WIREUP IFACE: how many a start has
 phases() {
@@ -70,8 +70,7 @@ row L5 'PMI-1: one request at a time; start by PMI-2, s' less "$(total pmi2 full
 memory=$(column memory_bytes,memory_each_bytes modex --nodes=64 --ppn=32 | tail -n 1)
 row L6 'memory a node: one copy for all, by PPN' 32 "$(sum "${memory#*,} / ${memory%,*}" 0)" \
   "$(is "int(${memory#*,} / ${memory%,*} * 100 + 0.5) == 3200")"
-factor=$(fabric-launch store --ppn=168 | sed -n 's/.*together a factor of \([0-9]*\).*/\1/p' | head -n 1)
-[ "$factor" ] || factor=$(fabric-launch store --ppn=168 | tr '\n' ' ' | sed 's/.*a factor of \([0-9]*\) by.*/\1/')
+factor=$(fabric-launch store --ppn=168 --format=json | sed -n 's/.*together a factor of \([0-9]*\).*/\1/p')
 row L7 'Get at 168 PPN: 2N locks AND the later thread shift' 66 "$factor" 'model only, two changes'
 
 # Sizes
@@ -88,7 +87,7 @@ row L11 '2^0 to 2^14 B, printed as "20 to 214 bytes"' - - 'unusable: lost supers
 row L11 'L8 to L11 together, one address, 64 PPN: factor' - \
   "$(sum "$(size 64 14:51 none) / $(size 64 14:51 all)")" 'your keys: size'
 row L11 'the same, 8 keys of 8 B, 32 PPN (source: up to 8.6)' 8.6 \
-  "$(sum "$(size 32 9:8:8 none) / $(size 32 9:8:8 all)")" 'hangs on the keys'
+  "$(sum "$(size 32 9:8:8 none) / $(size 32 9:8:8 all)")" 'depends on the keys'
 row L11b 'libpmix 4.2.2, 4 processes, one address, B' - "$(size 4 14:51 procid,keyindex,leb128)" \
   "$(is "$(size 4 14:51 procid,keyindex,leb128) == 264")"
 
@@ -112,8 +111,8 @@ parts() { column placement,failures,mpd_parts faults --nodes=64 --failures=2 | s
 row L13 'MPD: two failures that are not neighbours, parts' 2 "$(parts far)" "$(is "$(parts far) == 2")"
 row L13 'MPD: two neighbours, parts' 1 "$(parts near)" "$(is "$(parts near) == 1")"
 row L13 'ring that mends itself: 3 of 32, any placement, kept' - \
-  "$(column within faults --nodes=32 --failures=3 --exhaustive | tail -n 1)" \
-  "$(column within faults --nodes=32 --failures=3 --exhaustive | tail -n 1 | sed 's/true/holds/; s/false/DIFFERS/')"
+  "$(column within faults --nodes=32 --failures=3 --set=exhaustive | tail -n 1)" \
+  "$(column within faults --nodes=32 --failures=3 --set=exhaustive | tail -n 1 | sed 's/true/holds/; s/false/DIFFERS/')"
 row L14 'pre-staging: seconds saved, storm to tree' - "$(fabric-launch stages --nodes=1000 --ppn=64 \
   --iface=pmix --wireup=full --format=json | sed -n 's/.*"stage-in-tree", "saved_s": \([0-9.]*\).*/\1/p')" model
 row L15 'control at run time, planned only' - - 'not modelled'

@@ -138,8 +138,6 @@ static const struct {
 	{"@METRICS_LAUNCH_FAULTS_LIST@", launch_faults_columns, &launch_faults_n_columns},
 	{"@METRICS_RDMA_LIST@", rdma_columns, &rdma_n_columns},
 	{"@METRICS_LAUNCH_STORE_LIST@", launch_store_columns, &launch_store_n_columns},
-	{"@METRICS_LAUNCH_CALIBRATE_LIST@", launch_calibrate_columns,
-	 &launch_calibrate_n_columns},
 	{"@METRICS_LAUNCH_ADVISE_LIST@", launch_advise_columns, &launch_advise_n_columns},
 	{"@METRICS_LAUNCH_SIZE_LIST@", launch_size_columns, &launch_size_n_columns},
 	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
@@ -235,6 +233,7 @@ static const struct {
 	const char *name;
 	const struct fab_option *rows;
 } settings[] = {
+	{"SETTINGS_LAUNCH", launch_settings},
 	{"SETTINGS_RDMA", rdma_settings},
 	{"SETTINGS_SIM", sim_settings},
 };

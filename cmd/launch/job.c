@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The nodes of the job and the tables that their messages follow. */
+/* Parts that the verbs share: constants, the job on its fabric, timed fences. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/order.h"
+#include "fabric/kfat.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "launch.h"
@@ -12,107 +15,173 @@
 #include "unicast/engine.h"
 #include "unicast/lfts.h"
 
-/* Each host once, in the order of the fabric: --order says how they are numbered. */
-static void sort_hosts(struct fab_ids *hosts)
+/* The name of an input in sentences. */
+static const char *input_name(const char *path)
 {
-	size_t n = 0;
-
-	qsort(hosts->of.v, hosts->of.n, sizeof(*hosts->of.v), fab_cmp_u32);
-	for (size_t i = 0; i < hosts->of.n; i++)
-		if (!n || hosts->of.v[n - 1] != hosts->of.v[i])
-			hosts->of.v[n++] = hosts->of.v[i];
-	hosts->of.n = n;
+	return strcmp(path, "-") ? path : "<stdin>";
 }
 
-static int read_node_file(const char *path, const struct fab_lookup *lookup,
-			  struct fab_ids *out, struct fab_matches *matches,
+const enum fab_launch_constant launch_start_constants[] = {
+	FAB_CONST_o_us,		 FAB_CONST_latency_us,	    FAB_CONST_gap_ns_per_B,
+	FAB_CONST_copy_ns_per_B, FAB_CONST_tree_width,	    FAB_CONST_fanout,
+	FAB_CONST_submit_ms,	 FAB_CONST_allocate_ms,	    FAB_CONST_daemon_ms,
+	FAB_CONST_skew_ms,	 FAB_CONST_fork_ms,	    FAB_CONST_previous_end_s,
+	FAB_CONST_blob_B,	 FAB_CONST_image_MB,	    FAB_CONST_files,
+	FAB_CONST_fs_MBps,	 FAB_CONST_node_MBps,	    FAB_CONST_fs_ops,
+	FAB_CONST_init_ms,	 FAB_CONST_register_ms,	    FAB_CONST_register_us,
+	FAB_CONST_put_us,	 FAB_CONST_commit_us,	    FAB_CONST_fence_us,
+	FAB_CONST_get_us,	 FAB_CONST_get_first_us,    FAB_CONST_get_remote_us,
+	FAB_CONST_serve_us,	 FAB_CONST_unpack_ns_per_B, FAB_CONST_peers,
+	FAB_CONST_nic_init_ms,	 FAB_CONST_channel_us,	    FAB_CONST_inline_keys,
+	FAB_N_LAUNCH_CONSTANTS,
+};
+
+int launch_read_constants(struct launch_params *p, const enum fab_launch_constant *uses,
 			  struct fab_err *err)
 {
 	struct fab_input in;
-	int rc = fab_input_read(path, &in, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
-	rc = fab_lookup_lines(lookup, launch_input_name(path), in.bytes, in.n, out,
-			      matches, err);
-	fab_input_fini(&in);
+	fab_launch_params_init(&p->constants);
+	if (p->params_path) {
+		rc = fab_input_read(p->params_path, &in, err);
+		if (rc)
+			return rc;
+		rc = fab_launch_params_read(&p->constants, input_name(p->params_path),
+					    in.bytes, in.n, err);
+		fab_input_fini(&in);
+	}
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS && !rc; i++)
+		if (p->is_given[i])
+			rc = fab_launch_params_set(&p->constants, i, p->given[i], err);
+	for (; *uses != FAB_N_LAUNCH_CONSTANTS; uses++)
+		p->uses[*uses] = true;
 	return rc;
 }
 
-/* --node-list and --node-file. */
+void launch_answer_range(struct fab_report *r, const struct launch_params *p,
+			 const char *subject, const struct fab_launch_range *range)
+{
+	char low[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
+	const struct fab_launch_value *v;
+	double limits[2];
+	const char *unit;
+
+	if (range->by == FAB_N_LAUNCH_CONSTANTS)
+		return;
+	v = &p->constants.of[range->by];
+	(void)fab_launch_limits(v, limits);
+	unit = fab_launch_constant_unit(range->by);
+	if (!strcmp(unit, "1") || !strcmp(unit, "1/s"))
+		unit = "";
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s is %s to %s by %s (%s, %.7g to %.7g%s%s; assumed %.7g).",
+			  subject, fab_human_seconds(range->low, low),
+			  fab_human_seconds(range->high, high),
+			  fab_launch_constants.at(range->by).form, v->source, limits[0],
+			  limits[1], *unit ? " " : "", unit, v->value);
+}
+
+void launch_report_range(struct fab_report *r, const struct fab_launch_range *range)
+{
+	static const struct fab_column fields[] = {
+		{"total_low_s", FAB_REAL, "", FAB_COL_SECONDS},
+		{"total_high_s", FAB_REAL, "", FAB_COL_SECONDS},
+	};
+	bool has_range = range->by != FAB_N_LAUNCH_CONSTANTS;
+
+	fab_report_field(r, &fields[0], (union fab_cell){.real = range->low});
+	fab_report_field(r, &fields[1], (union fab_cell){.real = range->high});
+	fab_report_text(r, "range_by",
+			has_range ? fab_launch_constants.at(range->by).form : NULL);
+}
+
+struct constant_row {
+	const char *constant, *unit, *origin, *of, *source;
+	double value, spread, low, high;
+};
+
+void launch_report_constants(struct fab_report *r, const struct launch_params *p)
+{
+#define AT(member) FAB_AT(struct constant_row, member)
+	static const struct fab_column columns[] = {
+		{"constant", FAB_TEXT, "name", 0, AT(constant)},
+		{"value", FAB_REAL, "value", 0, AT(value)},
+		{"unit", FAB_TEXT, "unit, 1: a number", 0, AT(unit)},
+		{"spread", FAB_REAL, "half the observed range; null: not known", 0,
+		 AT(spread)},
+		{"low", FAB_REAL, "least possible value; null: not known", FAB_COL_EXTRA,
+		 AT(low)},
+		{"high", FAB_REAL, "greatest possible value", FAB_COL_EXTRA, AT(high)},
+		{"origin", FAB_TEXT, "measured, survey, assumed or given", 0, AT(origin)},
+		{"of", FAB_TEXT, "default, the host of --params, or command line", 0,
+		 AT(of)},
+		{"source", FAB_TEXT, "source", 0, AT(source)},
+	};
+#undef AT
+	const struct fab_launch_params *c = &p->constants;
+
+	fab_report_table_begin(r, "constants", "Constants", columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
+		const struct fab_launch_value *v = &c->of[i];
+		bool has_limits = v->low < v->high;
+		struct constant_row row = {.constant = fab_launch_constants.at(i).form,
+					   .unit = fab_launch_constant_unit(i),
+					   .origin = fab_origin_name(v->origin),
+					   .of = v->is_default		  ? "default"
+						 : v->origin == FAB_GIVEN ? "command line"
+						 : *c->host		  ? c->host
+									  : "--params",
+					   .source = v->source,
+					   .value = v->value,
+					   .spread = v->spread,
+					   .low = has_limits ? v->low : (double)NAN,
+					   .high = has_limits ? v->high : (double)NAN};
+
+		if (p->uses[i])
+			fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+}
+
+/* Hosts of --node-list and --node-file, each once, in the order of the fabric: --order
+ * says how they are numbered. */
 static int find_hosts(const struct launch_params *p, struct launch_job *job,
 		      struct fab_err *err)
 {
 	struct fab_matches matches = {.with_names = p->run.verbose};
-	struct fab_lookup lookup;
-	int rc = 0;
+	const char *where = p->node_list ? "--node-list" : input_name(p->node_file);
+	struct fab_resolver *resolver = fab_resolver_new(job->f);
+	struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_HOST);
+	struct fab_ids *hosts = &job->hosts;
+	struct fab_input in;
+	size_t n = 0;
+	int rc;
 
-	if (!p->node_list && !p->node_file)
-		return 0;
-	job->resolver = fab_resolver_new(job->f);
-	lookup = fab_resolver_lookup(job->resolver, FAB_WANT_HOST);
 	if (p->node_list) {
-		rc = fab_lookup_list(&lookup, p->node_list, strlen(p->node_list),
-				     &job->hosts, &matches, err);
+		rc = fab_lookup_list(&lookup, p->node_list, strlen(p->node_list), hosts,
+				     &matches, err);
 		if (rc)
 			fab_err_prefix(err, "--node-list");
 	} else {
-		rc = read_node_file(p->node_file, &lookup, &job->hosts, &matches, err);
+		rc = fab_input_read(p->node_file, &in, err);
+		if (!rc) {
+			rc = fab_lookup_lines(&lookup, where, in.bytes, in.n, hosts,
+					      &matches, err);
+			fab_input_fini(&in);
+		}
 	}
 	if (!rc) {
-		fab_cli_tell_matches(&p->run,
-				     p->node_list ? "--node-list"
-						  : launch_input_name(p->node_file),
-				     &matches);
-		sort_hosts(&job->hosts);
+		fab_cli_tell_matches(&p->run, where, &matches);
+		qsort(hosts->of.v, hosts->of.n, sizeof(*hosts->of.v), fab_cmp_u32);
+		for (size_t i = 0; i < hosts->of.n; i++)
+			if (!n || hosts->of.v[n - 1] != hosts->of.v[i])
+				hosts->of.v[n++] = hosts->of.v[i];
+		hosts->of.n = n;
 	}
 	fab_matches_fini(&matches);
+	fab_resolver_free(resolver);
 	return rc;
-}
-
-static bool is_grid(const struct fab_fabric *f)
-{
-	struct fab_shape *shape = fab_shape_recognize(f);
-	bool is = shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH;
-
-	fab_shape_free(shape);
-	return is;
-}
-
-/* vtftr-ib on a kfat, dimension order on a grid, else minhop. */
-static const struct fab_unicast_engine *
-choose_engine(const struct fab_unicast_problem *problem)
-{
-	if (problem->kfat && !fab_unicast_fits(&fab_unicast_vtftr_ib, problem, NULL))
-		return &fab_unicast_vtftr_ib;
-	if (is_grid(problem->f) && !fab_unicast_fits(&fab_unicast_dor, problem, NULL))
-		return &fab_unicast_dor;
-	return &fab_unicast_minhop;
-}
-
-static int make_tables(const struct launch_params *p, struct launch_job *job,
-		       struct fab_err *err)
-{
-	const struct fab_unicast_problem problem = {.f = job->f,
-						    .faults = job->faults,
-						    .kfat = job->kfat,
-						    .max_vls = 2,
-						    .n_threads = p->run.threads};
-	const struct fab_unicast_engine *e;
-
-	if (p->tables.lfts) {
-		job->algorithm = "loaded";
-		return fab_routes_read(job->f, job->faults, p->tables.lfts,
-				       p->tables.path_sl, p->tables.sl2vl, &job->routes,
-				       err);
-	}
-	e = p->has_algorithm ? fab_unicast_engines[p->algorithm]
-			     : choose_engine(&problem);
-	if (fab_unicast_fits(e, &problem, NULL))
-		return fab_unicast_refuse(p->input.fabric, e, &problem, &job->kfat_error,
-					  err);
-	job->algorithm = e->name;
-	return e->route(&problem, &job->routes, err);
 }
 
 int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
@@ -120,9 +189,58 @@ int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
 {
 	int rc;
 
-	*job = (struct launch_job){.f = f, .p = p};
+	*job = (struct launch_job){.f = f};
 	rc = fab_cli_draw_faults(&p->faults, &p->run, f, &job->faults, err);
-	return rc ? rc : find_hosts(p, job, err);
+	return rc || (!p->node_list && !p->node_file) ? rc : find_hosts(p, job, err);
+}
+
+/* vtftr-ib on a kfat, dimension order on a grid, else minhop. */
+static const struct fab_unicast_engine *
+choose_engine(const struct fab_unicast_problem *problem)
+{
+	struct fab_shape *shape;
+	bool is_grid;
+
+	if (problem->kfat && !fab_unicast_fits(&fab_unicast_vtftr_ib, problem, NULL))
+		return &fab_unicast_vtftr_ib;
+	shape = fab_shape_recognize(problem->f);
+	is_grid = shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH;
+	fab_shape_free(shape);
+	if (is_grid && !fab_unicast_fits(&fab_unicast_dor, problem, NULL))
+		return &fab_unicast_dor;
+	return &fab_unicast_minhop;
+}
+
+static int make_tables(const struct launch_params *p, struct launch_job *job,
+		       struct fab_err *err)
+{
+	struct fab_unicast_problem problem = {.f = job->f,
+					      .faults = job->faults,
+					      .max_vls = 2,
+					      .n_threads = p->run.threads};
+	const struct fab_unicast_engine *e;
+	struct fab_kfat *kfat = NULL;
+	struct fab_err kfat_error = {""};
+	int rc;
+
+	if (p->tables.lfts) {
+		job->algorithm = "loaded";
+		return fab_routes_read(job->f, job->faults, p->tables.lfts,
+				       p->tables.path_sl, p->tables.sl2vl, &job->routes,
+				       err);
+	}
+	if (fab_kfat_recognize(job->f, &kfat, &kfat_error))
+		kfat = NULL;
+	problem.kfat = kfat;
+	e = p->has_algorithm ? fab_unicast_engines[p->algorithm]
+			     : choose_engine(&problem);
+	job->algorithm = e->name;
+	if (fab_unicast_fits(e, &problem, NULL))
+		rc = fab_unicast_refuse(p->input.fabric, e, &problem, &kfat_error, err);
+	else
+		rc = e->route(&problem, &job->routes, err);
+	fab_kfat_free(kfat);
+	return rc;
 }
 
 int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
@@ -130,38 +248,105 @@ int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
 {
 	int rc = launch_job_hosts(p, f, job, err);
 
-	if (!rc && fab_kfat_recognize(f, &job->kfat, &job->kfat_error))
-		job->kfat = NULL;
 	return rc ? rc : make_tables(p, job, err);
 }
 
 void launch_job_fini(struct launch_job *job)
 {
 	fab_routes_free(job->routes);
-	fab_kfat_free(job->kfat);
 	fab_faults_free(job->faults);
-	fab_resolver_free(job->resolver);
 	free(job->hosts.of.v);
-	*job = (struct launch_job){0};
 }
 
-int launch_job_nodes(const struct launch_job *job, uint32_t n_nodes, const char *order,
+int launch_job_nodes(const struct launch_params *p, const struct launch_job *job,
+		     uint32_t n_nodes, const char *order, struct fab_arena *memory,
 		     struct fab_launch_nodes *out, struct fab_err *err)
 {
 	struct fab_launch_choice choice = {.host = job->hosts.of.n ? job->hosts.of.v
 								   : NULL,
 					   .n_hosts = (uint32_t)job->hosts.of.n,
 					   .n_nodes = n_nodes};
-	int rc = fab_node_order_parse(order, job->p->run.seed, &choice.order, err);
+	int rc = fab_node_order_parse(order, p->run.seed, &choice.order, err);
 
-	return rc ? rc : fab_launch_nodes_init(out, job->f, job->faults, &choice, err);
+	return rc ? rc
+		  : fab_launch_nodes_make(memory, job->f, job->faults, &choice, out, err);
 }
 
-char *launch_job_text(uint32_t n_nodes, uint32_t ppn, const char *verb)
+char *launch_job_text(struct fab_arena *memory, uint32_t n_nodes, uint32_t ppn,
+		      const char *verb)
 {
 	bool is_one = n_nodes == 1;
 
-	return fab_format("%u node%s of %u process%s%s%s%s", n_nodes, is_one ? "" : "s",
-			  ppn, ppn == 1 ? "" : "es", *verb ? " " : "", verb,
-			  *verb && is_one ? "s" : "");
+	return fab_arena_format(memory, "%u node%s of %u process%s%s%s%s", n_nodes,
+				is_one ? "" : "s", ppn, ppn == 1 ? "" : "es",
+				*verb ? " " : "", verb, *verb && is_one ? "s" : "");
+}
+
+int launch_timing_init(struct fab_work *w, struct launch_timing *t, struct fab_err *err)
+{
+	const struct launch_params *p = w->params;
+	uint32_t n = launch_n_nodes(p);
+	int rc;
+
+	t->clock = (struct fab_fence_clock){
+		.params = &p->constants, .n_nodes = n, .model_only = p->model_only};
+	if (!w->f)
+		return 0;
+	rc = launch_job_init(p, w->f, &t->job, err);
+	if (!rc)
+		rc = launch_job_nodes(p, &t->job, n, p->orders.v[0], w->arena, &t->nodes,
+				      err);
+	if (rc)
+		return rc;
+	n = t->clock.n_nodes = t->nodes.n;
+	t->clock.nodes = &t->nodes;
+	t->clock.routes = t->job.routes;
+	if ((uint64_t)n * p->ppn > UINT32_MAX)
+		return fab_fail(err, EINVAL,
+				"%u nodes of %u are more than 2^32 processes", n, p->ppn);
+	return 0;
+}
+
+void launch_timing_fini(struct launch_timing *t)
+{
+	fab_fence_clock_fini(&t->clock);
+	launch_job_fini(&t->job);
+}
+
+void launch_answer_cut(struct fab_report *r, const struct launch_timing *t)
+{
+	if (t->clock.n_cut)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%u fence%s would take too long to simulate: each step was taken to wait for its fullest cable.",
+			t->clock.n_cut, t->clock.n_cut == 1 ? "" : "s");
+}
+
+int launch_choose_fence(const struct launch_params *p, struct launch_timing *t,
+			uint64_t bytes, struct fab_fence_chosen *out, struct fab_err *err)
+{
+	const struct fab_chosen *chosen = &p->fences.of.v[0];
+	int rc = fab_fence_parse(chosen->text, chosen->len, out, err);
+
+	if (!rc && out->algorithm == FAB_FENCE_AUTO)
+		rc = fab_fence_fastest(&t->clock, bytes, out, err);
+	return rc;
+}
+
+struct fab_launch_start launch_start(const struct launch_params *p,
+				     struct launch_timing *t)
+{
+	return (struct fab_launch_start){
+		.n_nodes = t->clock.n_nodes,
+		.ppn = p->ppn,
+		.interface = FAB_PMIX,
+		.stage_in = p->stage_in,
+		.keys = &p->keys,
+		.layout = {FAB_SIZE_LIBRARY, p->namespace_chars},
+		.degree = (double)NAN,
+		.has_socket_store = p->socket_store,
+		.params = &p->constants,
+		.timer = {t->clock.nodes ? fab_fence_clock_us : NULL, &t->clock},
+		.seed = p->run.seed,
+	};
 }

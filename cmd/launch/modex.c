@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-launch modex: each asks for what it needs, beside a fence that brings it all. */
+/* fabric-launch modex: direct exchange, compared with a fence that brings all data. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,16 +7,6 @@
 #include "base/human.h"
 #include "launch.h"
 #include "launch/exchange.h"
-#include "launch/range.h"
-
-static const enum fab_launch_constant constants[] = {
-	FAB_CONST_o_us,		FAB_CONST_latency_us,
-	FAB_CONST_gap_ns_per_B, FAB_CONST_copy_ns_per_B,
-	FAB_CONST_tree_width,	FAB_CONST_get_us,
-	FAB_CONST_get_first_us, FAB_CONST_get_remote_us,
-	FAB_CONST_serve_us,	FAB_CONST_unpack_ns_per_B,
-	FAB_CONST_fence_us,
-};
 
 struct outcome {
 	struct launch_timing t;
@@ -26,36 +16,27 @@ struct outcome {
 	uint64_t bytes;
 	uint32_t crossing; /* FAB_NONE: none */
 	struct launch_modex_row rows[2];
-	char *fence_text;
 	struct fab_launch_range full; /* seconds of the full fence */
 };
 
-static struct fab_exchange_costs costs_of(const struct launch_params *p,
-					  const struct fab_launch_params *c)
+static int follow_peers(struct fab_work *w, struct fab_err *err)
 {
-	return (struct fab_exchange_costs){.get_us = FAB_PARAM(c, get_us),
-					   .local_us = FAB_PARAM(c, get_first_us),
-					   .remote_us = FAB_PARAM(c, get_remote_us),
-					   .serve_us = FAB_PARAM(c, serve_us),
-					   .unpack_ns = FAB_PARAM(c, unpack_ns_per_B),
-					   .has_no_cache = p->no_cache};
-}
-
-static int follow_peers(const struct launch_params *p, struct outcome *o,
-			struct fab_err *err)
-{
-	struct fab_exchange_costs costs = costs_of(p, &p->constants);
+	const struct launch_params *p = w->params;
+	struct outcome *o = w->outcome;
+	struct fab_exchange_costs costs =
+		fab_exchange_costs_of(&p->constants, p->no_cache);
+	struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_peers peers;
 	int rc = fab_exchange_costs_check(&costs, err);
 
 	if (!rc)
-		rc = fab_peers_make(p->peers, o->t.n_nodes, p->ppn, p->run.seed, &peers,
-				    err);
-	if (rc)
-		return rc;
-	o->degree = fab_peers_mean_degree(&peers);
-	rc = fab_exchange_run(&peers, &costs, &o->exchange, err);
-	fab_peers_fini(&peers);
+		rc = fab_peers_make(&memory, p->peers, o->t.clock.n_nodes, p->ppn,
+				    p->run.seed, &peers, err);
+	if (!rc) {
+		o->degree = fab_peers_mean_degree(&peers);
+		rc = fab_exchange_run(&peers, &costs, &o->exchange, err);
+	}
+	fab_arena_free(&memory);
 	return rc;
 }
 
@@ -67,50 +48,48 @@ static int time_fences(const struct launch_params *p, struct outcome *o,
 	int rc;
 
 	o->bytes = fab_size_node(&p->keys, &layout, 0, p->ppn);
-	rc = launch_choose_fence(&p->fences.of.v[0], &o->t, o->bytes, &o->fence, err);
+	rc = launch_choose_fence(p, &o->t, o->bytes, &o->fence, err);
 	if (rc)
 		return rc;
-	o->fence_us = launch_fence_us(&o->t, o->fence, o->bytes, err);
+	o->fence_us = fab_fence_clock_us(&o->t.clock, o->fence, o->bytes, err);
 	if (o->fence_us >= 0)
-		o->barrier_us = launch_fence_us(&o->t, o->fence, 0, err);
+		o->barrier_us = fab_fence_clock_us(&o->t.clock, o->fence, 0, err);
 	return o->fence_us < 0	   ? (int)o->fence_us
 	       : o->barrier_us < 0 ? (int)o->barrier_us
 				   : 0;
 }
 
 /* Seconds of the full exchange, its fence by formula. */
-struct full_figure {
-	const struct launch_params *p;
-	const struct outcome *o;
-};
-
 static int full_of(void *context, const struct fab_launch_params *params, double *out,
 		   struct fab_err *err)
 {
-	const struct full_figure *figure = context;
-	const struct outcome *o = figure->o;
-	struct fab_exchange_costs costs = costs_of(figure->p, params);
+	const struct fab_work *w = context;
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
+	struct fab_exchange_costs costs = fab_exchange_costs_of(params, p->no_cache);
 	struct fab_exchange_full full = {.bytes = o->bytes};
-	struct fab_fence_job job =
-		launch_fence_job(params, o->t.n_nodes, o->t.nodes.sw, o->bytes);
-	int rc = fab_fence_plain_us(fab_fence_stands_for(o->fence, &job), &job,
-				    &full.fence_us, err);
+	uint32_t n = o->t.clock.n_nodes;
+	struct fab_fence_job job = fab_fence_job_of(params, n, o->t.nodes.sw, o->bytes);
+	int rc = fab_fence_plain_us(o->fence, &job, &full.fence_us, err);
 
-	full.fence_us += figure->p->ppn * FAB_PARAM(params, fence_us);
-	*out = fab_exchange_full_us(o->t.n_nodes, o->degree, &full, &costs) / 1e6;
+	full.fence_us += p->ppn * FAB_PARAM(params, fence_us);
+	*out = fab_exchange_full_us(n, o->degree, &full, &costs) / 1e6;
 	return rc;
 }
 
-static void fill_rows(const struct launch_params *p, struct outcome *o)
+static void fill_rows(struct fab_work *w)
 {
-	struct fab_exchange_costs costs = costs_of(p, &p->constants);
+	const struct launch_params *p = w->params;
+	struct outcome *o = w->outcome;
+	struct fab_exchange_costs costs =
+		fab_exchange_costs_of(&p->constants, p->no_cache);
 	struct fab_exchange_full full = {
 		o->fence_us + p->ppn * FAB_PARAM(&p->constants, fence_us), 0, o->bytes};
-	struct fab_exchange_memory m =
-		fab_exchange_memory(o->t.n_nodes, p->ppn, o->bytes, &o->exchange);
+	uint32_t n = o->t.clock.n_nodes;
 	const struct fab_exchange *x = &o->exchange;
+	struct fab_exchange_memory m = fab_exchange_memory(n, p->ppn, o->bytes, x);
 
-	o->crossing = fab_exchange_crossing(o->t.n_nodes, p->ppn, &full, &costs);
+	o->crossing = fab_exchange_crossing(n, p->ppn, &full, &costs);
 	o->rows[0] = (struct launch_modex_row){.method = "direct",
 					       .degree = o->degree,
 					       .total_us = x->total_us,
@@ -127,9 +106,9 @@ static void fill_rows(const struct launch_params *p, struct outcome *o)
 					       .is_model = x->is_model};
 	o->rows[1] = (struct launch_modex_row){
 		.method = "full",
-		.fence = o->fence_text,
+		.fence = fab_fence_text(w->arena, o->fence),
 		.degree = o->degree,
-		.total_us = fab_exchange_full_us(o->t.n_nodes, o->degree, &full, &costs),
+		.total_us = fab_exchange_full_us(n, o->degree, &full, &costs),
 		.mean_us = (double)NAN,
 		.gets = (double)x->gets,
 		.local = (double)NAN,
@@ -143,123 +122,122 @@ static void fill_rows(const struct launch_params *p, struct outcome *o)
 		.is_model = true};
 }
 
-static void answer(struct fab_report *r, const struct launch_params *p,
-		   const struct outcome *o)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
+	static const enum fab_launch_constant constants[] = {
+		FAB_CONST_o_us,		FAB_CONST_latency_us,
+		FAB_CONST_gap_ns_per_B, FAB_CONST_copy_ns_per_B,
+		FAB_CONST_tree_width,	FAB_CONST_get_us,
+		FAB_CONST_get_first_us, FAB_CONST_get_remote_us,
+		FAB_CONST_serve_us,	FAB_CONST_unpack_ns_per_B,
+		FAB_CONST_fence_us,	FAB_N_LAUNCH_CONSTANTS,
+	};
+	struct launch_params *p = w->params;
+	struct outcome *o = w->outcome;
+	int rc = launch_read_constants(p, constants, err);
+
+	if (!rc)
+		rc = launch_timing_init(w, &o->t, err);
+	if (!rc)
+		rc = follow_peers(w, err);
+	if (!rc)
+		rc = time_fences(p, o, err);
+	if (rc)
+		return rc;
+	fill_rows(w);
+	return fab_launch_range_find(&p->constants, p->uses, o->rows[1].total_us / 1e6,
+				     full_of, w, &o->full, err);
+}
+
+static void answer(struct fab_report *r, const struct fab_work *w)
+{
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
 	const struct launch_modex_row *direct = &o->rows[0], *full = &o->rows[1];
 	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
-	char *job = launch_job_text(o->t.n_nodes, p->ppn, ""), *faster;
+	double direct_s = direct->total_us / 1e6;
+	const char *faster = direct->total_us < full->total_us ? "asking is faster"
+							       : "the fence is faster";
 
-	fab_human_seconds(direct->total_us / 1e6, a);
+	fab_human_seconds(direct_s, a);
 	fab_human_seconds(full->total_us / 1e6, b);
-	if (o->full.least < direct->total_us / 1e6 &&
-	    o->full.most > direct->total_us / 1e6)
-		faster = fab_format("which is faster is unknown, it depends on %s",
-				    fab_launch_constants.at(o->full.by).form);
-	else
-		faster = fab_format("%s is faster", direct->total_us < full->total_us
-							    ? "asking"
-							    : "the fence");
-	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "%s, %.6g peer%s each: asking directly takes "
-			  "%s, a full fence (%s) %s: %s.",
-			  job, o->degree, o->degree > 1 || o->degree < 1 ? "s" : "", a,
-			  o->fence_text, b, faster);
+	if (o->full.least < direct_s && o->full.most > direct_s)
+		faster = fab_arena_format(w->arena,
+					  "which is faster is unknown, it depends on %s",
+					  fab_launch_constants.at(o->full.by).form);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"%s, %.6g peer%s each: asking directly takes %s, a full fence (%s) %s: %s.",
+		launch_job_text(w->arena, o->t.clock.n_nodes, p->ppn, ""), o->degree,
+		o->degree > 1 || o->degree < 1 ? "s" : "", a, full->fence, b, faster);
 	launch_answer_range(r, p, "The fence", &o->full);
-	free(faster);
-	free(job);
 	if (direct->is_model)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "There are too many Gets to follow: asking is by the "
-				  "model of peers by chance.");
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"There are too many Gets to follow: asking is by the model of random peers.");
 	if (o->crossing == FAB_NONE)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
 			"By the model the fence is faster at no number of peers.");
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "By the model the fence is no slower from %u peer%s a "
-				  "process on.",
-				  o->crossing, o->crossing == 1 ? "" : "s");
-	fab_human_bytes((uint64_t)full->memory_bytes, a);
-	fab_human_bytes((uint64_t)full->memory_each_bytes, b);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		"A node keeps %s after the fence, once in shared memory; %s with "
-		"a copy for each process, as PMI-1.",
-		a, b);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"By the model the fence is no slower from %u peer%s a process on.",
+			o->crossing, o->crossing == 1 ? "" : "s");
+	launch_answer_cut(r, &o->t);
 }
 
-static void print(struct fab_report *r, const struct launch_params *p, const void *of,
-		  enum fab_format format)
+static void report(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column crossing = {"crossing_degree", FAB_NUMBER, "", 0};
-	static const struct fab_column us[] = {{"fence_us", FAB_REAL, "", 0},
-					       {"barrier_us", FAB_REAL, "", 0}};
-	const struct outcome *o = of;
+	static const struct fab_column fields[] = {
+		{"fence_us", FAB_REAL, "", 0},
+		{"barrier_us", FAB_REAL, "", 0},
+		{"crossing_degree", FAB_NUMBER, "", 0}};
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
+	double crossing = o->crossing == FAB_NONE ? (double)NAN : o->crossing;
 
-	(void)format;
-	answer(r, p, o);
-	launch_answer_cut(r, &o->t);
+	answer(r, w);
 	fab_report_text(r, "peers", p->peers);
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);
-	fab_report_uint(r, "nodes", o->t.n_nodes);
+	fab_report_uint(r, "nodes", o->t.clock.n_nodes);
 	fab_report_uint(r, "ppn", p->ppn);
 	fab_report_uint(r, "bytes", o->bytes);
-	fab_report_field(r, &us[0], (union fab_cell){.real = o->fence_us});
-	fab_report_field(r, &us[1], (union fab_cell){.real = o->barrier_us});
-	fab_report_field(r, &crossing,
-			 (union fab_cell){.real = o->crossing == FAB_NONE ? (double)NAN
-									  : o->crossing});
-	launch_print_range(r, &o->full);
+	fab_report_field(r, &fields[0], (union fab_cell){.real = o->fence_us});
+	fab_report_field(r, &fields[1], (union fab_cell){.real = o->barrier_us});
+	fab_report_field(r, &fields[2], (union fab_cell){.real = crossing});
+	launch_report_range(r, &o->full);
 	fab_report_table(r, "results", "Exchange", launch_modex_columns,
 			 launch_modex_n_columns, o->rows, sizeof(*o->rows), 2);
-	launch_print_constants(r, p);
+	launch_report_constants(r, p);
 }
 
-static void keep(struct fab_draft *d, const struct launch_params *p, const void *of)
+static void store(struct fab_draft *d, const struct fab_work *w)
 {
-	const struct outcome *o = of;
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
 
 	fab_draft_table(d, launch_modex_columns, launch_modex_n_columns);
 	fab_draft_asked(d, "verb", fab_strdup("modex"));
 	fab_draft_asked(d, "peers", fab_strdup(p->peers));
-	if (!o->t.has_fabric)
-		d->run.fabric.source = "none";
 	for (size_t i = 0; i < 2; i++)
 		fab_draft_result(d, o->rows[i].method, launch_modex_columns,
 				 launch_modex_n_columns, &o->rows[i]);
 }
 
-static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_err *err)
+static void fini(void *outcome)
 {
-	struct outcome o = {.fence_us = 0};
-	struct launch_result result = {"results", print, keep, &o};
-	int rc;
-
-	launch_use_constants(p, constants, FAB_COUNT(constants));
-	rc = launch_timing_init(p, f, &o.t, err);
-	if (!rc)
-		rc = follow_peers(p, &o, err);
-	if (!rc)
-		rc = time_fences(p, &o, err);
-	if (!rc) {
-		struct full_figure figure = {p, &o};
-
-		o.fence_text = fab_fence_text(o.fence);
-		fill_rows(p, &o);
-		rc = fab_launch_range_find(&p->constants, p->uses,
-					   o.rows[1].total_us / 1e6, full_of, &figure,
-					   &o.full, err);
-	}
-	if (!rc) {
-		rc = launch_finish(p, f, &result, NULL, err);
-	}
-	free(o.fence_text);
-	launch_timing_fini(&o.t);
-	return rc;
+	launch_timing_fini(&((struct outcome *)outcome)->t);
 }
 
-const struct launch_work launch_modex = {launch_modex_columns, &launch_modex_n_columns,
-					 run};
+const struct fab_task launch_modex = {
+	.primary = "results",
+	.columns = launch_modex_columns,
+	.n_columns = &launch_modex_n_columns,
+	.outcome_bytes = sizeof(struct outcome),
+	.solve = solve,
+	.report = report,
+	.store = store,
+	.fini = fini,
+};

@@ -1,351 +1,401 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-launch stages: where the seconds of a job start go. */
+/* fabric-launch stages: phases of a start by interface and wire-up. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/human.h"
 #include "launch.h"
-#include "verb_stages.h"
 
-static const enum fab_launch_constant pmi_constants[] = {
-	FAB_CONST_pmi1_us, FAB_CONST_pmi2_us, FAB_CONST_hex_factor};
+struct outcome {
+	struct launch_timing t;
+	struct fab_launch_comparison c;
+	struct fab_stages respawn; /* zeroed: not requested */
+	struct fab_arena *memory;
+};
 
-void launch_use_start_constants(struct launch_params *p)
+/* Row of an interface or wire-up. */
+#define INTERFACE(x) (fab_launch_interfaces.at((x)->start.interface).form)
+#define WIREUP(x) (fab_launch_wireups.at((x)->start.wireup).form)
+
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	static const enum fab_launch_constant constants[] = {
-		FAB_CONST_o_us,
-		FAB_CONST_latency_us,
-		FAB_CONST_gap_ns_per_B,
-		FAB_CONST_copy_ns_per_B,
-		FAB_CONST_tree_width,
-		FAB_CONST_fanout,
-		FAB_CONST_submit_ms,
-		FAB_CONST_allocate_ms,
-		FAB_CONST_daemon_ms,
-		FAB_CONST_skew_ms,
-		FAB_CONST_fork_ms,
-		FAB_CONST_previous_end_s,
-		FAB_CONST_blob_B,
-		FAB_CONST_image_MB,
-		FAB_CONST_files,
-		FAB_CONST_fs_MBps,
-		FAB_CONST_node_MBps,
-		FAB_CONST_fs_ops,
-		FAB_CONST_init_ms,
-		FAB_CONST_register_ms,
-		FAB_CONST_register_us,
-		FAB_CONST_put_us,
-		FAB_CONST_commit_us,
-		FAB_CONST_fence_us,
-		FAB_CONST_get_us,
-		FAB_CONST_get_first_us,
-		FAB_CONST_get_remote_us,
-		FAB_CONST_serve_us,
-		FAB_CONST_unpack_ns_per_B,
-		FAB_CONST_peers,
-		FAB_CONST_nic_init_ms,
-		FAB_CONST_channel_us,
-		FAB_CONST_inline_keys,
-	};
-
-	launch_use_constants(p, constants, FAB_COUNT(constants));
-}
-
-/* A fence on the fabric, prepared once for all sizes. */
-static struct fab_fence_setup *setup_of(struct launch_timing *t,
-					struct fab_fence_chosen is,
-					const struct fab_fence_job *job,
-					struct fab_err *err)
-{
-	struct fab_fence_setup *setup;
-
-	for (size_t i = 0; i < t->setups.n; i++)
-		if (t->setups.v[i]->is.algorithm == is.algorithm &&
-		    t->setups.v[i]->is.width == is.width)
-			return t->setups.v[i];
-	setup = FAB_NEW0(1, struct fab_fence_setup);
-	if (fab_fence_setup_init(setup, is, job, &t->nodes, t->job.routes, err)) {
-		free(setup);
-		return NULL;
-	}
-	FAB_PUSH(&t->setups, setup);
-	return setup;
-}
-
-double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t bytes,
-		       struct fab_err *err)
-{
-	struct launch_timing *t = context;
-	struct fab_fence_job job =
-		launch_fence_job(&t->p->constants, t->n_nodes, t->nodes.sw, bytes);
-	struct fab_fence_sim_options options = {0};
-	struct fab_fence_setup *setup;
-	struct fab_fence_time time;
-	double us;
-	int rc;
-
-	if (!t->has_fabric) {
-		rc = fab_fence_plain_us(fence, &job, &us, err);
-		return rc ? rc : us;
-	}
-	setup = setup_of(t, fab_fence_stands_for(fence, &job), &job, err);
-	if (!setup)
-		return -EINVAL;
-	for (size_t i = 0; i < t->known.n; i++)
-		if (t->known.v[i].setup == setup && t->known.v[i].bytes == bytes)
-			return t->known.v[i].us;
-	rc = fab_fence_setup_time(setup, bytes, t->p->model_only ? NULL : &options, &time,
-				  err);
-	if (rc)
-		return rc;
-	t->n_cut += !t->p->model_only && isnan(time.simulated_us);
-	FAB_PUSH(&t->known,
-		 ((struct launch_known){setup, bytes, fab_fence_best_known_us(&time)}));
-	return t->known.v[t->known.n - 1].us;
-}
-
-void launch_answer_cut(struct fab_report *r, const struct launch_timing *t)
-{
-	if (t->n_cut)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "%u fence%s would take too long to simulate: each step "
-				  "was taken to wait for its fullest cable.",
-				  t->n_cut, t->n_cut == 1 ? "" : "s");
-}
-
-int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,
-			 struct fab_fence_chosen *out, struct fab_err *err)
-{
-	double best = INFINITY;
-
-	for (size_t i = 0; i < fab_n_fence_candidates; i++) {
-		double us = launch_fence_us(t, fab_fence_candidates[i], bytes, err);
-
-		if (us < 0)
-			return (int)us;
-		if (us < best) {
-			best = us;
-			*out = fab_fence_candidates[i];
-		}
-	}
-	return 0;
-}
-
-int launch_timing_init(const struct launch_params *p, const struct fab_fabric *f,
-		       struct launch_timing *t, struct fab_err *err)
-{
-	int rc;
-
-	*t = (struct launch_timing){.p = p, .n_nodes = launch_n_nodes(p)};
-	if (!f)
-		return 0;
-	t->has_fabric = true;
-	rc = launch_job_init(p, f, &t->job, err);
-	if (!rc)
-		rc = launch_job_nodes(&t->job, t->n_nodes, p->orders.v[0], &t->nodes,
-				      err);
-	if (rc)
-		return rc;
-	t->n_nodes = t->nodes.n;
-	if ((uint64_t)t->n_nodes * p->ppn > UINT32_MAX)
-		return fab_fail(err, EINVAL,
-				"%u nodes of %u are more than 2^32 processes", t->n_nodes,
-				p->ppn);
-	return 0;
-}
-
-void launch_timing_fini(struct launch_timing *t)
-{
-	for (size_t i = 0; i < t->setups.n; i++) {
-		fab_fence_setup_fini(t->setups.v[i]);
-		free(t->setups.v[i]);
-	}
-	free(t->setups.v);
-	free(t->known.v);
-	fab_launch_nodes_fini(&t->nodes);
-	launch_job_fini(&t->job);
-}
-
-struct fab_launch_start launch_start(const struct launch_params *p,
-				     struct launch_timing *t)
-{
-	return (struct fab_launch_start){
-		.n_nodes = t->n_nodes,
-		.ppn = p->ppn,
-		.interface = FAB_PMIX,
-		.keys = &p->keys,
-		.layout = {FAB_SIZE_LIBRARY, p->namespace_chars},
-		.degree = (double)NAN,
-		.has_socket_store = p->socket_store,
-		.params = &p->constants,
-		.timer = {t->has_fabric ? launch_fence_us : NULL, t},
-		.seed = p->run.seed,
-	};
-}
-
-/* "auto" is the fastest for what a node contributes. */
-int launch_choose_fence(const struct fab_chosen *chosen, struct launch_timing *t,
-			uint64_t bytes, struct fab_fence_chosen *out, struct fab_err *err)
-{
-	int rc = fab_fence_parse(chosen->text, chosen->len, out, err);
-
-	if (!rc && out->algorithm == &fab_fence_auto)
-		rc = launch_fastest_fence(t, bytes, out, err);
-	return rc;
-}
-
-static int add_case(struct stages_outcome *o, enum fab_launch_interface interface,
-		    enum fab_launch_wireup wireup, struct fab_err *err)
-{
-	const struct launch_params *p = o->p;
-	struct fab_launch_start s = launch_start(p, &o->t);
-	struct stages_case c = {0};
-	int rc;
-
-	s.interface = interface;
-	s.wireup = wireup;
-	s.stage_in = p->stage_in;
-	s.fence = o->fence;
-	if (wireup == FAB_WIREUP_INSTANT)
-		s.stage_in = FAB_STAGE_TREE;
-	rc = fab_stages_run(&s, &c.stages, err);
-	c.start = s;
-	if (!rc)
-		rc = fab_launch_goal_find(&s, p->goal_s, &c.goal, err);
-	if (rc)
-		fab_stages_fini(&c.stages);
-	else
-		FAB_PUSH(&o->cases, c);
-	return rc;
-}
-
-/* Every interface by every wire-up that it knows. */
-static int run_cases(struct stages_outcome *o, struct fab_err *err)
-{
-	const struct launch_params *p = o->p;
-	int rc = 0;
-
-	for (size_t i = 0; i < p->ifaces.of.n && !rc; i++)
-		for (size_t k = 0; k < p->wireups.of.n && !rc; k++) {
-			enum fab_launch_interface a = p->ifaces.of.v[i].row;
-			enum fab_launch_wireup b = p->wireups.of.v[k].row;
-
-			if (fab_launch_knows(a, b))
-				rc = add_case(o, a, b, err);
-		}
-	if (!rc && !o->cases.n)
-		rc = fab_fail(
-			err, EINVAL,
-			"--wireup: PMI-1 and PMI-2 know only full: nothing is left");
-	return rc;
-}
-
-/* The processes that replace failed ones, by PMI-2. */
-static int run_respawn(struct stages_outcome *o, struct fab_err *err)
-{
-	const struct launch_params *p = o->p;
-	struct fab_launch_start s = launch_start(p, &o->t);
-	uint32_t n = p->respawn;
-
-	s.interface = FAB_PMI2;
-	s.stage_in = FAB_STAGE_NONE;
-	s.is_respawn = true;
-	s.all_nodes = s.n_nodes;
-	s.ppn = n < p->ppn ? n : p->ppn;
-	s.n_nodes = (n + p->ppn - 1) / p->ppn;
-	s.timer.us = NULL;
-	return fab_stages_run(&s, &o->respawn, err);
-}
-
-/* On top of the first start by PMIx, which has most of them; else of the first one. */
-static int improve(struct stages_outcome *o, struct fab_err *err)
-{
-	for (size_t i = o->cases.n; i-- > 0;)
-		if (o->cases.v[i].start.interface == FAB_PMIX)
-			o->base = i;
-	return fab_launch_improve(&o->cases.v[o->base].start, o->fastest, o->improvements,
-				  err);
-}
-
-static int compute(struct stages_outcome *o, const struct fab_fabric *f,
-		   struct fab_err *err)
-{
-	struct launch_params *p = o->p;
+	static const enum fab_launch_constant pmi_constants[] = {
+		FAB_CONST_pmi1_us, FAB_CONST_pmi2_us, FAB_CONST_hex_factor,
+		FAB_N_LAUNCH_CONSTANTS};
+	struct launch_params *p = w->params;
+	struct outcome *o = w->outcome;
+	struct fab_fence_chosen fastest;
 	struct fab_launch_start s;
 	uint64_t bytes;
-	int rc = launch_timing_init(p, f, &o->t, err);
+	int rc = launch_read_constants(p, launch_start_constants, err);
 
+	for (size_t i = 0; pmi_constants[i] != FAB_N_LAUNCH_CONSTANTS; i++)
+		p->uses[pmi_constants[i]] = true;
+	o->memory = w->arena;
+	o->c.goal_s = p->goal_s;
+	if (!rc)
+		rc = launch_timing_init(w, &o->t, err);
 	if (rc)
 		return rc;
-	if (p->respawn && (uint64_t)o->t.n_nodes * p->ppn < p->respawn)
-		return fab_fail(err, EINVAL,
-				"--respawn=%u: the job has only %llu processes",
-				p->respawn, (unsigned long long)o->t.n_nodes * p->ppn);
 	s = launch_start(p, &o->t);
+	if (p->respawn && (uint64_t)s.n_nodes * p->ppn < p->respawn)
+		return fab_fail(err, EINVAL,
+				"--set respawn=%u: the job has only %llu processes",
+				p->respawn, (unsigned long long)s.n_nodes * p->ppn);
 	bytes = fab_size_node(&p->keys, &s.layout, 0, p->ppn);
-	rc = launch_choose_fence(&p->fences.of.v[0], &o->t, bytes, &o->fence, err);
+	rc = launch_choose_fence(p, &o->t, bytes, &s.fence, err);
 	if (!rc)
-		rc = launch_fastest_fence(&o->t, bytes, &o->fastest, err);
+		rc = fab_fence_fastest(&o->t.clock, bytes, &fastest, err);
 	if (!rc)
-		rc = run_cases(o, err);
-	if (!rc)
-		rc = improve(o, err);
-	if (!rc)
-		rc = fab_launch_range_find(
-			&p->constants, p->uses, o->cases.v[0].stages.total_s,
-			fab_launch_total_of, &o->cases.v[0].start, &o->total, err);
+		rc = fab_launch_compare(&o->c, &s, fastest, &p->ifaces, &p->wireups,
+					p->uses, err);
 	if (!rc && p->respawn)
-		rc = run_respawn(o, err);
+		rc = fab_launch_respawn(w->arena, &s, p->respawn, &o->respawn, err);
 	return rc;
 }
 
-static void keep(struct fab_draft *d, const struct launch_params *p, const void *of)
+static const char *node_text(const struct outcome *o, uint32_t node)
 {
-	const struct stages_outcome *o = of;
+	const struct fab_launch_nodes *nodes = &o->t.nodes;
+
+	if (node == FAB_NONE)
+		return "all nodes";
+	if (!o->t.clock.nodes)
+		return fab_arena_format(o->memory, "node %u", node);
+	return fab_node_name(nodes->f, nodes->f->port_node[nodes->port[node]]);
+}
+
+/* "stage-in 1.31 s on n7, exchange 1.86 s on all nodes": stretches of the critical path
+ * in the order of time, those of at least `share` of it. */
+static const char *path_text(const struct outcome *o, const struct fab_launch_case *c,
+			     double share)
+{
+	const struct fab_stages *s = &c->stages;
+	const char *last = NULL;
+	char *text = NULL;
+
+	for (size_t i = 0; i < s->n_critical; i++) {
+		const struct fab_critical *x = &s->critical[i];
+		const char *node = node_text(o, x->node);
+		char seconds[FAB_HUMAN_BYTES];
+
+		if (x->end_s - x->start_s < share * s->total_s)
+			continue;
+		fab_human_seconds(x->end_s - x->start_s, seconds);
+		fab_append(&text, ", ", "%s %s", fab_phase_name(x->phase), seconds);
+		if (!last || strcmp(last, node) != 0)
+			fab_append(&text, " ", "on %s", node);
+		last = node;
+	}
+	fab_arena_own(o->memory, free, text);
+	return text ? text : "nothing";
+}
+
+static struct launch_stages_row row_of(const struct outcome *o, size_t i)
+{
+	const struct fab_launch_case *c = &o->c.cases.v[i];
+	const struct fab_stages *s = &c->stages;
+	bool has_fence = c->start.interface == FAB_PMIX && !isnan(s->fence_us);
+
+	return (struct launch_stages_row){
+		.interface = INTERFACE(c),
+		.wireup = WIREUP(c),
+		.stage_in = fab_stage_ins.at(c->start.stage_in).form,
+		.fence = has_fence ? fab_fence_text(o->memory, c->start.fence) : NULL,
+		.critical_path = path_text(o, c, 0),
+		.nodes = c->start.n_nodes,
+		.ppn = c->start.ppn,
+		.total_s = s->total_s,
+		.saved_s = o->c.cases.v[0].stages.total_s - s->total_s,
+		.fence_us = s->fence_us,
+		.barrier_us = s->barrier_us,
+		.bytes = s->bytes,
+		.memory_bytes = s->memory_bytes,
+		.goal_met = c->goal.is_met,
+		.goal_fs_MBps = c->goal.fs_MBps,
+		.goal_fs_ops = c->goal.fs_ops,
+		.least_s = c->goal.least_s,
+	};
+}
+
+/* The case with the shortest start, or of those that meet the goal; NULL: none does. */
+static const struct fab_launch_case *shortest(const struct outcome *o, bool must_meet)
+{
+	const struct fab_launch_case *best = &o->c.cases.v[0];
+
+	for (size_t i = 1; i < o->c.cases.n; i++) {
+		const struct fab_launch_case *c = &o->c.cases.v[i];
+
+		if (must_meet && c->goal.is_met != best->goal.is_met
+			    ? c->goal.is_met
+			    : c->stages.total_s < best->stages.total_s)
+			best = c;
+	}
+	return must_meet && !best->goal.is_met ? NULL : best;
+}
+
+static void answer_total(struct fab_report *r, const struct launch_params *p,
+			 const struct outcome *o)
+{
+	const struct fab_launch_case *c = &o->c.cases.v[0], *best = shortest(o, false);
+	char total[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES];
+
+	fab_human_seconds(c->stages.total_s, total);
+	fab_human_seconds(best->stages.total_s, least);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"%s in %s with %s and %s; the critical path is mostly %s.",
+		launch_job_text(o->memory, c->start.n_nodes, c->start.ppn, "start"),
+		total, INTERFACE(c), WIREUP(c), path_text(o, c, 0.1));
+	launch_answer_range(r, p, "It", &o->c.total);
+	if (best != c)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "The shortest start is that with %s and %s: %s.",
+				  INTERFACE(best), WIREUP(best), least);
+}
+
+/* The goal for the first start, and a start that meets it. */
+static void answer_goal(struct fab_report *r, const struct launch_params *p,
+			const struct outcome *o)
+{
+	const struct fab_launch_case *c = &o->c.cases.v[0], *met = shortest(o, true);
+	char goal[FAB_HUMAN_BYTES], rate[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
+	double fs_MBps = FAB_PARAM(&p->constants, fs_MBps);
+
+	fab_human_seconds(p->goal_s, goal);
+	if (!isnan(c->goal.fs_MBps))
+		fab_report_answer(
+			r, FAB_TONE_GOOD,
+			"%s %s with %s and %s: the file system must give %s/s or more (it has %s/s).",
+			goal, c->goal.is_met ? "is met" : "can be met", INTERFACE(c),
+			WIREUP(c),
+			fab_human_bytes((uint64_t)(c->goal.fs_MBps * 1e6), rate),
+			fab_human_bytes((uint64_t)(fs_MBps * 1e6), has));
+	else if (!isnan(c->goal.fs_ops))
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s cannot be met with %s and %s at any rate of the file system, only with %.3g metadata operations a second (it has %.3g).",
+			goal, INTERFACE(c), WIREUP(c), c->goal.fs_ops,
+			FAB_PARAM(&p->constants, fs_ops));
+	else
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s cannot be met with %s and %s by any file system: the rest takes %s.",
+			goal, INTERFACE(c), WIREUP(c),
+			fab_human_seconds(c->goal.least_s, has));
+	if (!c->goal.is_met && met)
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "With %s and %s it is met without a change.",
+				  INTERFACE(met), WIREUP(met));
+}
+
+struct phase_row {
+	const char *interface, *wireup, *phase, *node;
+	double start_s, end_s, first_end_s, critical_s;
+};
+
+/* In a table the first start and the one that improvements are on top of. */
+static void report_phases(struct fab_report *r, const struct outcome *o, bool all)
+{
+#define AT(member) FAB_AT(struct phase_row, member)
+	static const struct fab_column columns[] = {
+		{"interface", FAB_TEXT, "pmi1, pmi2 or pmix", 0, AT(interface)},
+		{"wireup", FAB_TEXT, "see --wireup", 0, AT(wireup)},
+		{"phase", FAB_TEXT, "the phase", 0, AT(phase)},
+		{"start_s", FAB_REAL, "the first node begins it, s", FAB_COL_SECONDS,
+		 AT(start_s)},
+		{"first_end_s", FAB_REAL, "the first node ends it, s", FAB_COL_SECONDS,
+		 AT(first_end_s)},
+		{"end_s", FAB_REAL, "the last node ends it, s", FAB_COL_SECONDS,
+		 AT(end_s)},
+		{"critical_s", FAB_REAL, "its part of the critical path, s",
+		 FAB_COL_SECONDS, AT(critical_s)},
+		{"critical_node", FAB_TEXT, "the node of that part", 0, AT(node)},
+	};
+#undef AT
+
+	fab_report_table_begin(r, "phases", "Phases", columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < o->c.cases.n; i++) {
+		const struct fab_launch_case *c = &o->c.cases.v[i];
+
+		if (!all && i && i != o->c.base)
+			continue;
+		for (enum fab_phase k = 0; k < FAB_N_PHASES; k++) {
+			const struct fab_stage *s = &c->stages.phase[k];
+			struct phase_row row = {.interface = INTERFACE(c),
+						.wireup = WIREUP(c),
+						.phase = fab_phase_name(k),
+						.node = node_text(o, FAB_NONE),
+						.start_s = s->first_start_s,
+						.end_s = s->last_end_s,
+						.first_end_s = INFINITY,
+						.critical_s = (double)NAN};
+
+			if (!s->is_there)
+				continue;
+			for (uint32_t n = 0; n < c->start.n_nodes; n++)
+				row.first_end_s = fmin(row.first_end_s, s->end_s[n]);
+			for (size_t n = 0; n < c->stages.n_critical; n++) {
+				const struct fab_critical *x = &c->stages.critical[n];
+
+				if (x->phase != k)
+					continue;
+				row.node = node_text(o, x->node);
+				row.critical_s = x->end_s - x->start_s;
+			}
+			fab_report_record(r, &row);
+		}
+	}
+	fab_report_table_end(r);
+}
+
+static void report_improvements(struct fab_report *r, const struct outcome *o)
+{
+#define AT(member) FAB_AT(struct fab_improvement, member)
+	static const struct fab_column columns[] = {
+		{"improvement", FAB_TEXT, "name", 0, AT(name)},
+		{"saved_s", FAB_REAL, "saving alone, s; negative: a cost",
+		 FAB_COL_SECONDS, AT(saved_s)},
+		{"total_s", FAB_REAL, "the start with it, s", FAB_COL_SECONDS,
+		 AT(total_s)},
+		{"applies", FAB_BOOL, "it changes this start", 0, AT(applies)},
+		{"what", FAB_TEXT, "meaning", 0, AT(what)},
+	};
+#undef AT
+	const struct fab_launch_case *base = &o->c.cases.v[o->c.base];
+
+	fab_report_table(r, "improvements",
+			 fab_arena_format(o->memory,
+					  "Each improvement alone, on top of %s with %s",
+					  INTERFACE(base), WIREUP(base)),
+			 columns, FAB_COUNT(columns), o->c.improvements,
+			 sizeof(*o->c.improvements), FAB_N_IMPROVEMENTS);
+}
+
+static void report_respawn(struct fab_report *r, const struct launch_params *p,
+			   const struct fab_stages *respawn)
+{
+	static const struct fab_column fields[] = {
+		{"respawn.processes", FAB_UINT, "", 0},
+		{"respawn.nodes", FAB_UINT, "", 0},
+		{"respawn.total_s", FAB_REAL, "", FAB_COL_SECONDS},
+	};
+
+	if (!respawn->n_nodes)
+		return;
+	fab_report_field(r, &fields[0], (union fab_cell){.u = p->respawn});
+	fab_report_field(r, &fields[1], (union fab_cell){.u = respawn->n_nodes});
+	fab_report_field(r, &fields[2], (union fab_cell){.real = respawn->total_s});
+}
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	static const struct fab_column goal = {"goal_s", FAB_REAL, "", FAB_COL_SECONDS};
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
+	char total[FAB_HUMAN_BYTES];
+
+	if (o->respawn.n_nodes)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%u process%s on %u node%s of the running job %s replaced by PMI-2 in %s.",
+			p->respawn, p->respawn == 1 ? "" : "es", o->respawn.n_nodes,
+			o->respawn.n_nodes == 1 ? "" : "s",
+			p->respawn == 1 ? "is" : "are",
+			fab_human_seconds(o->respawn.total_s, total));
+	answer_total(r, p, o);
+	answer_goal(r, p, o);
+	launch_answer_cut(r, &o->t);
+	fab_report_text(r, "keys", p->keys_text);
+	fab_report_text(r, "tables", o->t.job.algorithm);
+	fab_report_field(r, &goal, (union fab_cell){.real = p->goal_s});
+	launch_report_range(r, &o->c.total);
+	report_respawn(r, p, &o->respawn);
+	fab_report_table_begin(r, "results", "Starts", launch_stages_columns,
+			       launch_stages_n_columns);
+	for (size_t i = 0; i < o->c.cases.n; i++) {
+		struct launch_stages_row row = row_of(o, i);
+
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+	report_improvements(r, o);
+	report_phases(r, o,
+		      fab_report_how(r)->format != FAB_FORMAT_TABLE || p->run.verbose);
+	launch_report_constants(r, p);
+}
+
+static void store(struct fab_draft *d, const struct fab_work *w)
+{
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
 
 	fab_draft_table(d, launch_stages_columns, launch_stages_n_columns);
 	fab_draft_asked(d, "verb", fab_strdup("stages"));
 	fab_draft_asked(d, "keys", fab_strdup(p->keys_text));
-	fab_draft_fact(d, "nodes", o->t.n_nodes);
-	if (!o->t.has_fabric)
-		d->run.fabric.source = "none";
-	for (size_t i = 0; i < o->cases.n; i++) {
-		struct launch_stages_row row;
-		char *name;
+	fab_draft_fact(d, "nodes", o->t.clock.n_nodes);
+	for (size_t i = 0; i < o->c.cases.n; i++) {
+		struct launch_stages_row row = row_of(o, i);
 
-		stages_row(o, i, &row);
-		name = fab_format("%s/%s", row.interface, row.wireup);
-		fab_draft_result(d, name, launch_stages_columns, launch_stages_n_columns,
-				 &row);
-		free(name);
-		free(row.fence);
-		free(row.critical_path);
+		fab_draft_result(
+			d, fab_arena_format(w->arena, "%s/%s", row.interface, row.wireup),
+			launch_stages_columns, launch_stages_n_columns, &row);
 	}
 }
 
-static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_err *err)
+/* A timeline: phase by phase along the critical path of each start. */
+static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
-	struct stages_outcome o = {.p = p};
-	struct launch_result result = {"results", stages_print, keep, &o};
-	struct fab_cli_results files = {.n = 0};
-	int rc;
+	const struct launch_params *p = w->params;
+	const struct outcome *o = w->outcome;
+	size_t n = o->c.cases.n, n_bars = 0;
+	const char **rows = FAB_ARENA_NEW(w->arena, n, const char *);
+	struct fab_plot_bar *bars =
+		FAB_ARENA_NEW(w->arena, n * FAB_N_PHASES, struct fab_plot_bar);
+	const char *phases[FAB_N_PHASES];
 
-	launch_use_start_constants(p);
-	launch_use_constants(p, pmi_constants, FAB_COUNT(pmi_constants));
-	rc = compute(&o, f, err);
-	if (!rc && p->plot.path)
-		stages_plot(&p->plot, &o, &files);
-	if (!rc)
-		rc = launch_finish(p, f, &result, &files, err);
-	for (size_t i = 0; i < o.cases.n; i++)
-		fab_stages_fini(&o.cases.v[i].stages);
-	free(o.cases.v);
-	fab_stages_fini(&o.respawn);
-	launch_timing_fini(&o.t);
-	return rc;
+	(void)err;
+	for (enum fab_phase i = 0; i < FAB_N_PHASES; i++)
+		phases[i] = fab_phase_name(i);
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_launch_case *c = &o->c.cases.v[i];
+
+		rows[i] = fab_arena_format(w->arena, "%s, %s", INTERFACE(c), WIREUP(c));
+		for (size_t k = 0; k < c->stages.n_critical; k++) {
+			const struct fab_critical *x = &c->stages.critical[k];
+
+			bars[n_bars++] = (struct fab_plot_bar){.row = (uint32_t)i,
+							       .kind = x->phase,
+							       .from = x->start_s,
+							       .to = x->end_s};
+		}
+	}
+	fab_export_gnuplot_timeline(out, p->plot.terminal,
+				    "seconds from submission, along the critical path",
+				    rows, n, phases, FAB_N_PHASES, bars, n_bars);
+	return 0;
 }
 
-const struct launch_work launch_stages = {launch_stages_columns, &launch_stages_n_columns,
-					  run};
+static void fini(void *outcome)
+{
+	struct outcome *o = outcome;
+
+	fab_launch_comparison_fini(&o->c);
+	launch_timing_fini(&o->t);
+}
+
+static const struct fab_task_file files[] = {{"plot", write_plot}, {0}};
+
+const struct fab_task launch_stages = {
+	.primary = "results",
+	.columns = launch_stages_columns,
+	.n_columns = &launch_stages_n_columns,
+	.outcome_bytes = sizeof(struct outcome),
+	.solve = solve,
+	.files = files,
+	.report = report,
+	.store = store,
+	.fini = fini,
+};

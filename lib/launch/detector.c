@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Failure detection followed event by event, its bound, the worst of all placements of
+ * failures, and the parts of MPD's ring.
+ */
 #include "launch/detector.h"
 
 #include <errno.h>
@@ -9,12 +13,13 @@
 #include "event/schedule.h"
 
 enum { OFFSETS_MAX = 64 };
+#define PLACEMENTS_MAX ((uint64_t)1 << 24)
 enum { TIMEOUT, NEWS, HELLO };
 
-/* Of a node. */
+/* State of a node. */
 struct watch {
-	uint32_t emitter;    /* whom it observes */
-	uint32_t generation; /* of that: timeouts of earlier ones do not count */
+	uint32_t emitter;    /* the node that it observes */
+	uint32_t generation; /* of the emitter: timeouts of earlier ones do not count */
 	double port_us;	     /* it can send again */
 	uint32_t n_news;
 };
@@ -23,11 +28,11 @@ struct run {
 	const struct fab_detector *d;
 	const struct fab_failure *failures;
 	uint32_t f, n_offsets;
-	uint32_t offset[OFFSETS_MAX]; /* of those that news go to, in this order */
+	uint32_t offset[OFFSETS_MAX]; /* of the receivers of news, in this order */
 	double *dies_us;	      /* [n] INFINITY: never */
 	uint32_t *number;	      /* [n] of the failure, FAB_NONE */
 	struct watch *watch;	      /* [n] */
-	double *knows_us; /* [f * n] when a node hears of a failure, as far as is known */
+	double *knows_us; /* [f * n] earliest news of a failure at a node, so far */
 	bool *knows;	  /* [f * n] */
 	struct fab_schedule schedule; /* times are fab_time_of_seconds(), of us */
 	struct fab_detection *out;
@@ -63,12 +68,7 @@ double fab_detector_bound_us(const struct fab_detector *d, uint32_t f, bool *is_
 	       pairs / 2 * 8 * d->message_us * log;
 }
 
-double fab_detector_heartbeats(const struct fab_detector *d)
-{
-	return 1e6 / d->period_us;
-}
-
-/* Distances of those that news go to: powers of two on both sides, each node once. */
+/* Distances of the receivers of news: powers of two on both sides, each node once. */
 static uint32_t offsets(uint32_t n, uint32_t *out)
 {
 	uint32_t n_out = 0, far = 1;
@@ -105,7 +105,7 @@ static void add(struct run *r, double time, uint8_t kind, uint32_t what, uint32_
 			 (uint64_t)what << 32 | node);
 }
 
-/* A message leaves when its sender is free: when it is there. */
+/* A message leaves when its sender is free; returns its arrival. */
 static double send(struct run *r, uint32_t from, double now)
 {
 	struct watch *w = &r->watch[from];
@@ -114,7 +114,7 @@ static double send(struct run *r, uint32_t from, double now)
 	return w->port_us;
 }
 
-/* When `node` misses heartbeats that it was sent from `since` on, every period. */
+/* Schedule the timeout of heartbeats that are sent to `node` from `since` on. */
 static void expect(struct run *r, uint32_t node, double since)
 {
 	struct watch *w = &r->watch[node];
@@ -126,7 +126,7 @@ static void expect(struct run *r, uint32_t node, double since)
 	add(r, last + r->d->message_us + r->d->timeout_us, TIMEOUT, w->generation, node);
 }
 
-/* Observe the next one before that is not known to be dead. */
+/* Observe the nearest node before that is not known to be dead. */
 static void observe_next(struct run *r, uint32_t node, double now)
 {
 	struct watch *w = &r->watch[node];
@@ -140,11 +140,11 @@ static void observe_next(struct run *r, uint32_t node, double now)
 	if (e == node) /* alone */
 		return;
 	add(r, send(r, node, now), HELLO, node, e);
-	if (!isinf(r->dies_us[e])) /* who lives answers in time */
+	if (!isinf(r->dies_us[e])) /* a live node answers in time */
 		add(r, now + 2 * r->d->timeout_us, TIMEOUT, w->generation, node);
 }
 
-/* A node knows now of a failure: it tells others, and looks after its own. */
+/* A node learns of a failure: it sends news, and replaces its emitter if that failed. */
 static void learn(struct run *r, uint32_t node, uint32_t failure, double now)
 {
 	bool *knows = &r->knows[(size_t)failure * r->d->n + node];
@@ -165,7 +165,7 @@ static void learn(struct run *r, uint32_t node, uint32_t failure, double now)
 		if (!lives(r, node, there - r->d->message_us))
 			break;
 		w->n_news++;
-		if (there < *best) { /* nobody looks at what comes later */
+		if (there < *best) { /* later news change nothing */
 			*best = there;
 			add(r, there, NEWS, failure, to);
 		}
@@ -182,7 +182,7 @@ static void on_timeout(struct run *r, uint32_t generation, uint32_t node, double
 		learn(r, node, r->number[w->emitter], now);
 }
 
-/* `node` has a new observer, to which it sends heartbeats from now on. */
+/* `node` has a new observer, and sends it heartbeats from now on. */
 static void on_hello(struct run *r, uint32_t observer, uint32_t node, double now)
 {
 	if (!lives(r, node, now) || r->watch[observer].emitter != node)
@@ -191,32 +191,6 @@ static void on_hello(struct run *r, uint32_t observer, uint32_t node, double now
 		r->out->repaired_us = fmax(r->out->repaired_us, now);
 	r->watch[observer].generation++; /* the first heartbeat is on its way */
 	expect(r, observer, now);
-}
-
-static void follow(struct run *r)
-{
-	struct fab_due due;
-
-	for (uint32_t i = 0; i < r->d->n; i++) {
-		r->watch[i].emitter = i ? i - 1 : r->d->n - 1;
-		expect(r, i, 0);
-	}
-	while (fab_schedule_take(&r->schedule, &due)) {
-		uint32_t node = (uint32_t)due.item, what = (uint32_t)(due.item >> 32);
-		double now = fab_seconds_of_time(due.time);
-
-		switch (fab_due_kind(&due)) {
-		case TIMEOUT:
-			on_timeout(r, what, node, now);
-			break;
-		case NEWS:
-			learn(r, node, what, now);
-			break;
-		default:
-			on_hello(r, what, node, now);
-			break;
-		}
-	}
 }
 
 static int set_failures(struct run *r, struct fab_err *err)
@@ -239,11 +213,33 @@ static int set_failures(struct run *r, struct fab_err *err)
 	return 0;
 }
 
-static void sum_up(struct run *r)
+/* All events, and their sums. */
+static void follow(struct run *r)
 {
 	struct fab_detection *out = r->out;
 	double start = INFINITY;
+	struct fab_due due;
 
+	for (uint32_t i = 0; i < r->d->n; i++) {
+		r->watch[i].emitter = i ? i - 1 : r->d->n - 1;
+		expect(r, i, 0);
+	}
+	while (fab_schedule_take(&r->schedule, &due)) {
+		uint32_t node = (uint32_t)due.item, what = (uint32_t)(due.item >> 32);
+		double now = fab_seconds_of_time(due.time);
+
+		switch (fab_due_kind(&due)) {
+		case TIMEOUT:
+			on_timeout(r, what, node, now);
+			break;
+		case NEWS:
+			learn(r, node, what, now);
+			break;
+		default:
+			on_hello(r, what, node, now);
+			break;
+		}
+	}
 	for (uint32_t i = 0; i < r->f; i++)
 		start = fmin(start, r->failures[i].time_us);
 	for (uint32_t i = 0; i < r->d->n; i++) {
@@ -262,6 +258,7 @@ static void sum_up(struct run *r)
 int fab_detector_run(const struct fab_detector *d, const struct fab_failure *failures,
 		     uint32_t f, struct fab_detection *out, struct fab_err *err)
 {
+	struct fab_arena memory = FAB_ARENA_INIT;
 	struct run r = {.d = d, .failures = failures, .f = f, .out = out};
 	int rc = fab_detector_check(d, err);
 
@@ -280,11 +277,11 @@ int fab_detector_run(const struct fab_detector *d, const struct fab_failure *fai
 			d->n, FAB_DETECTOR_PAIRS_MAX);
 	*out = (struct fab_detection){.first_us = -1};
 	r.n_offsets = offsets(d->n, r.offset);
-	r.dies_us = FAB_NEW(d->n, double);
-	r.number = FAB_NEW(d->n, uint32_t);
-	r.watch = FAB_NEW0(d->n, struct watch);
-	r.knows_us = FAB_NEW((size_t)f * d->n + 1, double);
-	r.knows = FAB_NEW0((size_t)f * d->n + 1, bool);
+	r.dies_us = FAB_ARENA_NEW(&memory, d->n, double);
+	r.number = FAB_ARENA_NEW(&memory, d->n, uint32_t);
+	r.watch = FAB_ARENA_NEW0(&memory, d->n, struct watch);
+	r.knows_us = FAB_ARENA_NEW(&memory, (size_t)f * d->n + 1, double);
+	r.knows = FAB_ARENA_NEW0(&memory, (size_t)f * d->n + 1, bool);
 	for (uint32_t i = 0; i < d->n; i++) {
 		r.dies_us[i] = INFINITY;
 		r.number[i] = FAB_NONE;
@@ -292,16 +289,10 @@ int fab_detector_run(const struct fab_detector *d, const struct fab_failure *fai
 	for (size_t i = 0; i < (size_t)f * d->n; i++)
 		r.knows_us[i] = INFINITY;
 	rc = set_failures(&r, err);
-	if (!rc) {
+	if (!rc)
 		follow(&r);
-		sum_up(&r);
-	}
 	fab_schedule_fini(&r.schedule);
-	free(r.dies_us);
-	free(r.number);
-	free(r.watch);
-	free(r.knows_us);
-	free(r.knows);
+	fab_arena_free(&memory);
 	return rc;
 }
 
@@ -311,4 +302,149 @@ void fab_detector_place(uint32_t n, uint32_t f, bool is_near,
 	for (uint32_t i = 0; i < f; i++)
 		failures[i] = (struct fab_failure){
 			.node = is_near ? (i + 1) % n : (uint32_t)((uint64_t)i * n / f)};
+}
+
+/* Gaps between failures, from each to the next, the last one to the first. */
+static bool is_least(const uint32_t *gap, uint32_t f)
+{
+	for (uint32_t turn = 1; turn < f; turn++)
+		for (uint32_t i = 0; i < f; i++) {
+			uint32_t other = gap[(turn + i) % f];
+
+			if (other != gap[i]) {
+				if (other < gap[i])
+					return false;
+				break;
+			}
+		}
+	return true;
+}
+
+/* The next list of f - 1 places behind 0, ascending; false after the last one. */
+static bool next(uint32_t *place, uint32_t n, uint32_t f)
+{
+	uint32_t i = f;
+
+	while (i > 1 && place[i - 1] == n - f + i - 1)
+		i--;
+	if (i <= 1)
+		return false;
+	place[i - 1]++;
+	for (; i < f; i++)
+		place[i] = place[i - 1] + 1;
+	return true;
+}
+
+int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
+		       struct fab_detector_worst *out, struct fab_err *err)
+{
+	struct fab_failure *failures = FAB_ARENA_NEW0(memory, f, struct fab_failure);
+	uint32_t *place = FAB_ARENA_NEW(memory, 2 * (size_t)f, uint32_t);
+	uint32_t *gap = place + f;
+	struct fab_detection x;
+	double n_all = 1; /* placements with one failure at node 0 */
+	int rc = fab_detector_check(d, err);
+
+	*out = (struct fab_detector_worst){
+		.failures = FAB_ARENA_NEW0(memory, f, struct fab_failure)};
+	if (rc)
+		return rc;
+	if (!f || f >= d->n)
+		return fab_fail(err, EINVAL, "%u failures of %u nodes: expected 1 to %u",
+				f, d->n, d->n - 1);
+	for (uint32_t i = 1; i < f; i++)
+		n_all = n_all * (d->n - i) / i;
+	if (n_all > (double)PLACEMENTS_MAX * f)
+		return fab_fail(err, ERANGE,
+				"%u failures of %u nodes: more than %llu placements", f,
+				d->n, (unsigned long long)PLACEMENTS_MAX);
+	for (uint32_t i = 0; i < f; i++)
+		place[i] = i;
+	do {
+		for (uint32_t i = 0; i < f; i++) {
+			gap[i] = (i + 1 < f ? place[i + 1] : d->n) - place[i];
+			failures[i].node = place[i];
+		}
+		if (!is_least(gap, f))
+			continue;
+		rc = fab_detector_run(d, failures, f, &x, err);
+		if (rc)
+			return rc;
+		out->n_beyond += !x.is_within;
+		if (!out->n_placements++ || x.stable_us > out->worst.stable_us) {
+			out->worst = x;
+			memcpy(out->failures, failures, f * sizeof(*failures));
+		}
+	} while (next(place, d->n, f));
+	return 0;
+}
+
+/* Parts of MPD's ring without the nodes that failed, each between two of them. */
+static void split_ring(uint32_t n, const struct fab_failure *failures, uint32_t f,
+		       struct fab_failure_row *row)
+{
+	bool *is_dead = FAB_NEW0((size_t)n + 1, bool);
+	uint32_t start = 0, size = 0; /* a node that failed; nodes of the part so far */
+
+	for (uint32_t i = 0; i < f; i++)
+		is_dead[start = failures[i].node] = true;
+	for (uint32_t i = 1; i <= n; i++) {
+		bool is_end = is_dead[(start + i) % n] || (!f && i == n);
+
+		size += !is_dead[(start + i) % n];
+		if (!is_end)
+			continue;
+		row->mpd_parts += size > 0;
+		row->mpd_largest = size > row->mpd_largest ? size : row->mpd_largest;
+		size = 0;
+	}
+	free(is_dead);
+}
+
+void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detection *x,
+			  const struct fab_failure *failures, uint32_t f,
+			  struct fab_failure_row *row)
+{
+	*row = (struct fab_failure_row){
+		.nodes = d->n,
+		.failures = f,
+		.first_s = x->first_us / 1e6,
+		.stable_s = isfinite(x->stable_us) ? x->stable_us / 1e6 : (double)NAN,
+		.repaired_s = x->repaired_us / 1e6,
+		.bound_s = x->bound_us / 1e6,
+		.within = x->is_within,
+		.news = x->news,
+		.most_news = x->most_news,
+		.placements = 1};
+	fab_detector_bound_us(d, f, &row->proven);
+	split_ring(d->n, failures, f, row);
+}
+
+int fab_detector_table(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
+		       bool is_exhaustive, struct fab_failure_row out[3],
+		       struct fab_err *err)
+{
+	static const char *const names[] = {"near", "far"};
+	struct fab_failure *failures = FAB_ARENA_NEW0(memory, f, struct fab_failure);
+	struct fab_detector_worst worst;
+	struct fab_detection x;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < 2 && !rc; i++) {
+		fab_detector_place(d->n, f, !i, failures);
+		rc = fab_detector_run(d, failures, f, &x, err);
+		if (!rc)
+			fab_failure_row_fill(d, &x, failures, f, &out[i]);
+		out[i].placement = names[i];
+	}
+	if (rc || !is_exhaustive)
+		return rc;
+	rc = fab_detector_worst(memory, d, f, &worst, err);
+	if (rc)
+		return rc;
+	fab_failure_row_fill(d, &worst.worst, worst.failures, f, &out[2]);
+	out[2].placement = "worst";
+	out[2].within = !worst.n_beyond;
+	out[2].placements = worst.n_placements;
+	return 0;
 }

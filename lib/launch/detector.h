@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How soon nodes know which of them have failed: a ring of observers, and news that go
- * over a circulant graph (Bosilca, Bouteiller, Guermouche, Herault, Robert, Sens,
- * Dongarra: Failure detection and propagation in HPC systems, SC 2016); and the ring of
- * daemons of MPD, which does not mend itself.
+ * Time until nodes know which of them have failed: a ring of observers, and news that
+ * spread over a circulant graph (Bosilca, Bouteiller, Guermouche, Herault, Robert, Sens,
+ * Dongarra: Failure detection and propagation in HPC systems, SC 2016).
  *
- * Model. Node i observes node i - 1, around, which sends it a heartbeat each period. When
- * none has come for `timeout`, i takes it for dead, tells all others, and asks the next
- * one before that it does not know to be dead for heartbeats: for the first of those it
- * waits twice the timeout. Who hears news for the first time sends them to the nodes at
- * distances 1, 2, 4 .. on both sides, the farthest first, one after the other; who hears
- * that the node it observes is dead goes on to the next one at once. A message takes
- * `message` and occupies its sender as long. Failed nodes say nothing more;
- * that they come back is not modelled.
+ * Model. Node i observes node i - 1, around, which sends it a heartbeat each period. If
+ * none has arrived for `timeout`, i considers it dead, informs all others, and requests
+ * heartbeats from the nearest node before that it does not know to be dead: for the first
+ * of those it waits twice the timeout. A node that receives news for the first time sends
+ * them to the nodes at distances 1, 2, 4 .. on both sides, sequentially, the farthest
+ * first; if the news are about its emitter, it replaces that at once. A message takes
+ * `message` and occupies its sender for as long. Failed nodes stay silent; their return
+ * is not modelled.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/err.h"
-#include "base/mem.h"
 
 enum {
 	FAB_DETECTOR_NODES_MAX = 1 << 22,
@@ -31,7 +30,7 @@ struct fab_detector {
 	uint32_t n;	   /* nodes */
 	double period_us;  /* eta: between two heartbeats */
 	double timeout_us; /* delta: more than period and message together */
-	double message_us; /* tau: until a message is there */
+	double message_us; /* tau: until a message arrives */
 };
 
 struct fab_failure {
@@ -41,11 +40,11 @@ struct fab_failure {
 
 struct fab_detection {
 	double first_us; /* a node knows of one */
-	/* All nodes that live know all that failed; INFINITY: some never do, as all that
-	 * would tell them have failed. */
+	/* All live nodes know all that failed; INFINITY: some never do, as all nodes that
+	 * would inform them have failed. */
 	double stable_us;
-	double repaired_us; /* the last survivor has an observer that lives; 0: it is
-			       alone, or nobody lost his */
+	double repaired_us; /* the last survivor has a live observer again; 0: there is
+			       one survivor, or no observer failed */
 	uint64_t news;	    /* messages with news, in all */
 	uint32_t most_news; /* of one node */
 	double bound_us;    /* proven: see fab_detector_bound_us() */
@@ -59,58 +58,60 @@ int fab_detector_check(const struct fab_detector *d, struct fab_err *err) FAB_MU
 /*
  * Microseconds from the first of f failures that overlap until all is known, at most:
  * f (f + 1) timeout + f message + f (f + 1) / 2 * 8 message log2(n). Proven for f below
- * log2(n), rounded down; `is_proven` NULL: who does not ask. O(1).
+ * log2(n), rounded down; `is_proven` may be NULL. O(1).
  */
 double fab_detector_bound_us(const struct fab_detector *d, uint32_t f, bool *is_proven);
 
-/* Heartbeats that a node sends in a second; it receives as many. O(1). */
-double fab_detector_heartbeats(const struct fab_detector *d);
-/* Nodes that a node sends news to. O(log n). */
+/* Number of nodes that a node sends news to. O(log n). */
 uint32_t fab_detector_degree(uint32_t n);
 
 /*
  * Follow failures. Times from 0; heartbeats are sent at the multiples of the period, the
- * last one at the moment of failing. EINVAL: as check, a node that there is not or twice,
- * nobody left, too many failures, a time that is none; ERANGE: more than
+ * last one at the moment of failing. EINVAL: as check, a node that does not exist or is
+ * repeated, no survivor, too many failures, an invalid time; ERANGE: more than
  * FAB_DETECTOR_PAIRS_MAX. O(f n log n).
  */
 int fab_detector_run(const struct fab_detector *d, const struct fab_failure *failures,
 		     uint32_t f, struct fab_detection *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/* f failures at time 0: side by side from node 1 on (near), or as far apart as can be. f
- * <= n. O(f). */
+/* f failures at time 0: adjacent from node 1 on (near), or as far apart as possible. f <=
+ * n. O(f). */
 void fab_detector_place(uint32_t n, uint32_t f, bool is_near,
 			struct fab_failure *failures);
 
 struct fab_detector_worst {
-	uint64_t n_placements; /* that were followed: no two turn into each other */
+	uint64_t n_placements; /* followed; none is a rotation of another */
 	struct fab_detection worst;
 	struct fab_failure *failures; /* [f] the placement that takes longest */
 	uint64_t n_beyond;	      /* placements beyond the bound */
 };
-
 /*
  * Every placement of f failures at one time. The ring, the graph of the news and the
  * order in which they are sent are the same from every node, so that a placement takes as
- * long as any that is turned out of it: one of each is followed. The caller frees
- * out->failures. ERANGE: more than 2^24 placements. O(placements * f n log n).
+ * long as its rotations: one of each is followed. ERANGE: more than 2^24 placements.
+ * O(placements * f n log n).
  */
-int fab_detector_worst(const struct fab_detector *d, uint32_t f,
+int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
 		       struct fab_detector_worst *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
-/* Nodes first .. last, around, that are still joined. */
-struct fab_ring_part {
-	uint32_t first, last, n;
+/* A placement as it is reported. The ring of daemons of MPD does not repair itself: it
+ * splits where failures are not neighbours. */
+struct fab_failure_row {
+	const char *placement; /* near, far, worst */
+	uint32_t nodes;
+	uint64_t failures, news, most_news, placements;
+	uint64_t mpd_parts, mpd_largest;	       /* parts; nodes of the largest */
+	double first_s, stable_s, repaired_s, bound_s; /* stable_s NaN: never */
+	bool within, proven;
 };
-struct fab_ring_parts {
-	FAB_VEC(struct fab_ring_part) of; /* by `first` */
-};
-/*
- * What is left of a ring of n daemons (MPD) when some have failed: with none or one it is
- * in one part, as with any that are neighbours; else each gap parts it. The caller frees
- * out->of.v. EINVAL: a node that there is not, or twice. O(n).
- */
-int fab_mpd_parts(uint32_t n, const uint32_t *failed, uint32_t f,
-		  struct fab_ring_parts *out, struct fab_err *err) FAB_MUST_CHECK;
+/* O(n). */
+void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detection *x,
+			  const struct fab_failure *failures, uint32_t f,
+			  struct fab_failure_row *row);
+/* Rows of f failures: near, far, and with is_exhaustive the worst placement. Errors:
+ * those of the functions above. */
+int fab_detector_table(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
+		       bool is_exhaustive, struct fab_failure_row out[3],
+		       struct fab_err *err) FAB_MUST_CHECK;

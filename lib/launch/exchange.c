@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Direct exchange: Gets followed one by one, an estimate, and the full fence. */
 #include "launch/exchange.h"
 
 #include <errno.h>
@@ -7,6 +8,17 @@
 
 #include "base/map.h"
 #include "event/schedule.h"
+
+struct fab_exchange_costs fab_exchange_costs_of(const struct fab_launch_params *p,
+						bool has_no_cache)
+{
+	return (struct fab_exchange_costs){.get_us = FAB_PARAM(p, get_us),
+					   .local_us = FAB_PARAM(p, get_first_us),
+					   .remote_us = FAB_PARAM(p, get_remote_us),
+					   .serve_us = FAB_PARAM(p, serve_us),
+					   .unpack_ns = FAB_PARAM(p, unpack_ns_per_B),
+					   .has_no_cache = has_no_cache};
+}
 
 int fab_exchange_costs_check(const struct fab_exchange_costs *costs, struct fab_err *err)
 {
@@ -27,7 +39,7 @@ int fab_exchange_costs_check(const struct fab_exchange_costs *costs, struct fab_
 	return 0;
 }
 
-/* What a node has asked for; processes that wait for it are a list. */
+/* An exchange that is followed. */
 struct run {
 	const struct fab_peers *peers;
 	const struct fab_exchange_costs *costs;
@@ -35,27 +47,13 @@ struct run {
 	struct fab_schedule schedule; /* times are fab_time_of_seconds(), of us */
 	struct fab_map64 *asked;      /* node << 32 | process: number in there_us */
 	FAB_VEC(double) there_us;
-	uint32_t *next;	  /* [processes] Get that comes */
+	uint32_t *next;	  /* [processes] next Get */
 	double *free_us;  /* [nodes] server */
 	uint64_t *served; /* [nodes] */
 	double sum_us;
 };
 
-/* A request of a node: when the answer is there. */
-static double ask(struct run *r, uint32_t server, double now)
-{
-	double half = (r->costs->remote_us - r->costs->serve_us) / 2;
-	double wait = fmax(0, r->free_us[server] - (now + half));
-
-	r->free_us[server] = now + half + wait + r->costs->serve_us;
-	r->out->longest_wait_us = fmax(r->out->longest_wait_us, wait);
-	r->out->requests++;
-	r->served[server]++;
-	return r->free_us[server] + half;
-}
-
-/* What needs no request: of the own node, or asked for already. When it is there;
- * negative: it must be asked for. */
+/* Time when a process has the data of a peer; negative: it takes a request. */
 static double get_here(struct run *r, uint32_t p, uint32_t peer, double now)
 {
 	uint32_t node = p / r->peers->ppn, id;
@@ -73,25 +71,31 @@ static double get_here(struct run *r, uint32_t p, uint32_t peer, double now)
 	return fmax(now, r->there_us.v[id]) + r->costs->get_us;
 }
 
-/* The same with a request, whose turn has come. */
-static double get_there(struct run *r, uint32_t p, uint32_t peer, double now)
+/* Time of the answer to a request at `now`. */
+static double request(struct run *r, uint32_t p, uint32_t peer, double now)
 {
-	uint32_t node = p / r->peers->ppn;
-	double there = ask(r, peer / r->peers->ppn, now);
+	uint32_t node = p / r->peers->ppn, server = peer / r->peers->ppn;
+	double half = (r->costs->remote_us - r->costs->serve_us) / 2;
+	double wait = fmax(0, r->free_us[server] - (now + half));
 
+	r->free_us[server] = now + half + wait + r->costs->serve_us;
+	r->out->longest_wait_us = fmax(r->out->longest_wait_us, wait);
+	r->out->requests++;
+	r->served[server]++;
 	if (!r->costs->has_no_cache) {
 		fab_map64_put(r->asked, (uint64_t)node << 32 | peer,
 			      (uint32_t)r->there_us.n);
-		FAB_PUSH(&r->there_us, there);
+		FAB_PUSH(&r->there_us, r->free_us[server] + half);
 	}
-	return there;
+	return r->free_us[server] + half;
 }
 
-/* A process goes on, up to the next Get that needs a request later than now. */
+/* Gets of a process, up to the next one that takes a request later than now. Requests
+ * reach a server in the order in which they are made: all take equally long. */
 static void go_on(struct run *r, uint32_t p, double now)
 {
 	uint32_t degree = fab_peers_degree(r->peers, p);
-	bool is_later = false; /* than the event: others may ask first */
+	bool is_later = false; /* than the event: others may request first */
 
 	for (; r->next[p] < degree; r->next[p]++) {
 		uint32_t peer = fab_peers_at(r->peers, p, r->next[p]);
@@ -102,43 +106,21 @@ static void go_on(struct run *r, uint32_t p, double now)
 			return;
 		}
 		is_later = true;
-		now = there < 0 ? get_there(r, p, peer, now) : there;
+		now = there < 0 ? request(r, p, peer, now) : there;
 	}
 	r->out->gets += degree;
 	r->sum_us += now;
 	r->out->total_us = fmax(r->out->total_us, now);
 }
 
-/* Requests reach a server in the order in which they were made: all take as long. */
-static void follow(struct run *r)
-{
-	struct fab_due due;
-
-	for (uint32_t p = 0; p < r->peers->n; p++)
-		fab_schedule_add(&r->schedule, 0, 0, p);
-	while (fab_schedule_take(&r->schedule, &due))
-		go_on(r, (uint32_t)due.item, fab_seconds_of_time(due.time));
-}
-
-static void sum_up(struct run *r)
-{
-	struct fab_exchange *out = r->out;
-
-	for (uint32_t i = 0; i < r->peers->n_nodes; i++)
-		if (r->served[i] > out->most_served) {
-			out->most_served = r->served[i];
-			out->busiest = i;
-		}
-	out->mean_us = r->sum_us / r->peers->n;
-	out->busy_share = (double)out->most_served * r->costs->serve_us / out->total_us;
-}
-
 int fab_exchange_run(const struct fab_peers *peers,
 		     const struct fab_exchange_costs *costs, struct fab_exchange *out,
 		     struct fab_err *err)
 {
+	struct fab_arena memory = FAB_ARENA_INIT;
 	double degree = fab_peers_mean_degree(peers);
 	struct run r = {.peers = peers, .costs = costs, .out = out};
+	struct fab_due due;
 	int rc = fab_exchange_costs_check(costs, err);
 
 	if (rc)
@@ -149,17 +131,24 @@ int fab_exchange_run(const struct fab_peers *peers,
 		return 0;
 	}
 	r.asked = fab_map64_new(peers->n);
-	r.next = FAB_NEW0(peers->n, uint32_t);
-	r.free_us = FAB_NEW0(peers->n_nodes, double);
-	r.served = FAB_NEW0(peers->n_nodes, uint64_t);
-	follow(&r);
-	sum_up(&r);
+	r.next = FAB_ARENA_NEW0(&memory, peers->n, uint32_t);
+	r.free_us = FAB_ARENA_NEW0(&memory, peers->n_nodes, double);
+	r.served = FAB_ARENA_NEW0(&memory, peers->n_nodes, uint64_t);
+	for (uint32_t p = 0; p < peers->n; p++)
+		fab_schedule_add(&r.schedule, 0, 0, p);
+	while (fab_schedule_take(&r.schedule, &due))
+		go_on(&r, (uint32_t)due.item, fab_seconds_of_time(due.time));
+	for (uint32_t i = 0; i < peers->n_nodes; i++)
+		if (r.served[i] > out->most_served) {
+			out->most_served = r.served[i];
+			out->busiest = i;
+		}
+	out->mean_us = r.sum_us / peers->n;
+	out->busy_share = (double)out->most_served * costs->serve_us / out->total_us;
 	fab_schedule_fini(&r.schedule);
 	fab_map64_free(r.asked);
 	free(r.there_us.v);
-	free(r.next);
-	free(r.free_us);
-	free(r.served);
+	fab_arena_free(&memory);
 	return 0;
 }
 
@@ -201,7 +190,7 @@ double fab_exchange_full_us(uint32_t n_nodes, double degree,
 	       degree * costs->get_us;
 }
 
-/* Is the fence no slower at this degree? */
+/* True if the fence is no slower at this degree. */
 static bool fence_wins(uint32_t n_nodes, uint32_t ppn, uint32_t degree,
 		       const struct fab_exchange_full *full,
 		       const struct fab_exchange_costs *costs)

@@ -4,25 +4,95 @@
  * them, in place of a fence that brings all data to all nodes (direct modex, DBCX).
  *
  * Model. A process gets its peers' data one after the other. Data of its own node costs
- * `local_us`; data that its node has already `get_us`. What its node lacks is asked for
- * at the node of the peer: a server there answers requests one by one, `serve_us` each,
- * in the order in which they come; without a queue a process has it `remote_us` after it
- * asked. Processes that want what their node has asked for already wait for that answer,
- * and `get_us`. Without a cache every process asks itself.
+ * `local_us`; data that its node has already `get_us`. Data that its node lacks is
+ * requested from the node of the peer: a server there answers requests one at a time,
+ * `serve_us` each, in the order of their arrival; without a queue a process has the data
+ * `remote_us` after its request. Processes that need data which their node has requested
+ * already wait for that answer, and `get_us`. Without a cache every process asks itself.
  */
 #pragma once
 
-#include "launch/peers.h"
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/choice.h"
+#include "launch/params.h"
+
+enum {
+	FAB_PEERS_PROCESSES_MAX = 1 << 27,
+	FAB_PEERS_MAX = 1 << 27, /* of all processes together */
+	FAB_PEERS_DIMS_MAX = 8,
+};
+
+enum fab_peers_kind {
+	FAB_PEERS_RING,
+	FAB_PEERS_STENCIL,
+	FAB_PEERS_RANDOM,
+	FAB_PEERS_ALL,
+	FAB_PEERS_FILE,
+};
+
+struct fab_peers {
+	enum fab_peers_kind kind;
+	uint32_t n_nodes, ppn, n; /* processes n = n_nodes * ppn */
+	/* peer[first[r] .. first[r + 1] - 1]: of process r, none twice, not itself, in
+	 * the order in which it asks for them. Both NULL: all others, from the next one
+	 * around. */
+	uint64_t *first;
+	uint32_t *peer;
+};
+
+/* ring, stencil:D, random:K, all, file:PATH. */
+extern const struct fab_choices fab_peers_choices;
+/* EINVAL: not one of these with its argument. Files and sizes are not checked. O(text).
+ */
+int fab_peers_check(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Make a graph of peers, whose data a process needs. Process r is on node r / ppn.
+ *   ring       the process before and the one after
+ *   stencil:D  neighbours in a grid of D dimensions, 1 .. 8, with sizes as equal as
+ *              possible, that closes around
+ *   random:K   K random others
+ *   all        all others
+ *   file:PATH  see fab_peers_parse()
+ * It is in `memory`. EINVAL: no such spec, K above the number of others, 0 nodes or
+ * processes; ERANGE: too many processes or peers; errors of files. O(peers).
+ */
+int fab_peers_make(struct fab_arena *memory, const char *spec, uint32_t n_nodes,
+		   uint32_t ppn, uint64_t seed, struct fab_peers *out,
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Read a graph: a line for each process, its rank, then the ranks of its peers, separated
+ * by blanks or commas; A-B is all from A to B. # begins a comment. A process without a
+ * line has no peers; one with several lines has the peers of all. A repeated rank counts
+ * once, the process's own rank is ignored. EINVAL with FILE:LINE: a rank that the job
+ * does not have, a range backwards, no number. O(len + peers).
+ */
+int fab_peers_parse(struct fab_arena *memory, const char *file, const char *text,
+		    size_t len, uint32_t n_nodes, uint32_t ppn, struct fab_peers *out,
+		    struct fab_err *err) FAB_MUST_CHECK;
+
+/* Peers of a process. O(1). */
+uint32_t fab_peers_degree(const struct fab_peers *peers, uint32_t process);
+/* Number i of them. O(1). */
+uint32_t fab_peers_at(const struct fab_peers *peers, uint32_t process, uint32_t i);
+/* Mean of all processes. O(1). */
+double fab_peers_mean_degree(const struct fab_peers *peers);
 
 struct fab_exchange_costs {
 	double get_us;	   /* data that is there */
 	double local_us;   /* of another process of the node */
-	double remote_us;  /* of another node, in an idle system, serve_us included */
-	double serve_us;   /* of a server, a request */
-	double unpack_ns;  /* a server, a byte that a fence has brought */
-	bool has_no_cache; /* of a node */
+	double remote_us;  /* of another node, in an idle system, including serve_us */
+	double serve_us;   /* a request at its server */
+	double unpack_ns;  /* a byte received by a fence, at a server */
+	bool has_no_cache; /* every process asks for itself */
 };
 
+/* Of the constants. O(1). */
+struct fab_exchange_costs fab_exchange_costs_of(const struct fab_launch_params *params,
+						bool has_no_cache);
 /* EINVAL: negative, no number, remote_us below serve_us. O(1). */
 int fab_exchange_costs_check(const struct fab_exchange_costs *costs,
 			     struct fab_err *err) FAB_MUST_CHECK;
@@ -50,18 +120,17 @@ int fab_exchange_run(const struct fab_peers *peers,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * The same for peers by chance, `degree` of each process, without following them: mean
- * numbers; the time is that of the Gets of one process or that of one server, whichever
- * is longer. O(1).
+ * An estimate for random peers, `degree` of each process, without following them: mean
+ * numbers; the time is that of the Gets of one process or of one server, whichever is
+ * longer. O(1).
  */
 struct fab_exchange fab_exchange_model(uint32_t n_nodes, uint32_t ppn, double degree,
 				       const struct fab_exchange_costs *costs);
 
-/* What a full fence costs a job, beside the fence itself. */
+/* A full fence, to be compared with direct exchange. */
 struct fab_exchange_full {
 	double fence_us;   /* with data */
-	double barrier_us; /* an empty one: what direct exchange takes in its
-			      place; 0: none */
+	double barrier_us; /* an empty fence after direct exchange; 0: none */
 	uint64_t bytes;	   /* a node gives */
 };
 
@@ -72,7 +141,7 @@ double fab_exchange_full_us(uint32_t n_nodes, double degree,
 			    const struct fab_exchange_costs *costs);
 /*
  * d*: the least degree from which the full fence is no slower than direct exchange with
- * peers by chance (by the model); FAB_NONE: at no degree there can be. O(log processes).
+ * random peers (by the model); FAB_NONE: at no possible degree. O(log processes).
  */
 uint32_t fab_exchange_crossing(uint32_t n_nodes, uint32_t ppn,
 			       const struct fab_exchange_full *full,

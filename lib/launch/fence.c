@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The algorithms of fences: their plans, and closed forms of their time where one is
+ * known. Each section holds one algorithm; the table `rows` at the end lists them.
+ */
 #include "launch/fence.h"
 
 #include <errno.h>
@@ -6,53 +10,340 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/num.h"
 
-#define FAB_ROW(row) &fab_fence_##row,
-const struct fab_fence_algorithm *const fab_fence_algorithms[] = {
-	FAB_FENCE_ALGORITHMS(FAB_ROW)};
-#undef FAB_ROW
-const size_t fab_n_fence_algorithms = FAB_COUNT(fab_fence_algorithms);
+/* Messages of a plan that is being made. */
+struct plan {
+	const struct fab_fence_job *job;
+	uint32_t width; /* of a tree */
+	struct fab_fence_plan *out;
+	struct fab_arena *memory;
+};
+
+/* A message of the step n_steps; a plan with fewer steps than repeats sets n_steps later.
+ */
+static void send(struct plan *p, uint32_t from, uint32_t to, uint32_t first,
+		 uint32_t n_blocks)
+{
+	FAB_PUSH(&p->out->messages, ((struct fab_fence_message){p->out->n_steps, from, to,
+								first, n_blocks}));
+}
+
+/* Ring: each node passes the block that it received last to the next node. */
+
+static void plan_ring(struct plan *p)
+{
+	uint32_t n = p->job->n_nodes;
+
+	for (uint32_t i = 0; n > 1 && i < n; i++)
+		send(p, i, i + 1 < n ? i + 1 : 0, i, 1);
+	p->out->n_repeats = p->out->n_steps = n - 1;
+}
+
+static double ring_us(const struct fab_fence_job *job)
+{
+	const struct fab_launch_costs *c = &job->costs;
+
+	return (job->n_nodes - 1.0) *
+	       (2 * c->o_us + c->L_us + (double)job->bytes * (c->G_ns + c->C_ns) / 1e3);
+}
+
+/*
+ * Tree: up a tree of K children each, and down again. The tree is filled level by level;
+ * its nodes are numbered so that each subtree is a range of nodes, as in Slurm's.
+ */
+
+static void plan_tree(struct plan *p)
+{
+	uint32_t n = p->job->n_nodes, n_levels = 0, depth;
+	uint64_t width = p->width, first = 0, level_size = 1;
+	/* by number in the order of levels: nodes of the subtree, rank in preorder, rank
+	 * of the next child */
+	uint32_t *size = FAB_NEW(n, uint32_t), *rank = FAB_NEW(n, uint32_t);
+	uint32_t *next = FAB_NEW(n, uint32_t);
+	uint32_t *start = FAB_NEW((size_t)n + 1, uint32_t); /* [levels + 1] */
+
+#define PARENT(h) ((uint32_t)(((h)-1) / width))
+	for (; first < n; first += level_size, level_size *= width)
+		start[n_levels++] = (uint32_t)first;
+	start[n_levels] = n;
+	depth = n_levels - 1;
+	for (uint32_t h = 0; h < n; h++)
+		size[h] = 1;
+	for (uint32_t h = n - 1; h; h--)
+		size[PARENT(h)] += size[h];
+	rank[0] = 0;
+	next[0] = 1;
+	for (uint32_t h = 1; h < n; h++) {
+		rank[h] = next[PARENT(h)];
+		next[PARENT(h)] += size[h];
+		next[h] = rank[h] + 1;
+	}
+	FAB_RESERVE(&p->out->messages, 2 * (size_t)n);
+	for (uint32_t level = depth; level; level--, p->out->n_steps++)
+		for (uint32_t h = start[level]; h < start[level + 1]; h++)
+			send(p, rank[h], rank[PARENT(h)], rank[h], size[h]);
+	for (uint32_t level = 1; level <= depth; level++, p->out->n_steps++)
+		for (uint32_t h = start[level]; h < start[level + 1]; h++)
+			send(p, rank[PARENT(h)], rank[h], 0, n);
+#undef PARENT
+	free(size);
+	free(rank);
+	free(next);
+	free(start);
+}
+
+/*
+ * Dissemination (Bruck, Ho, Kipnis, Upfal, Weathersby 1997): a node that has its own
+ * block and those of the nodes behind it receives as many again from the first node whose
+ * block it lacks. If the number of nodes is no power of two, one step is less than a
+ * doubling: the last one (bruck), or each step a little (bruck-even).
+ */
+
+static uint32_t n_doublings(uint32_t n)
+{
+	return n > 1 ? 32 - (uint32_t)__builtin_clz(n - 1) : 0;
+}
+
+/* Blocks that a node has before a step: powers of two up to N; or N / 2, N / 4 .. rounded
+ * up, counted from the last step. */
+static uint32_t blocks_before(uint32_t n, uint32_t step, bool is_even)
+{
+	uint32_t part = 1u << (n_doublings(n) - step);
+
+	if (is_even)
+		return n / part + (n % part != 0);
+	return step < n_doublings(n) ? 1u << step : n;
+}
+
+static void disseminate(struct plan *p, bool is_even)
+{
+	uint32_t n = p->job->n_nodes;
+
+	FAB_RESERVE(&p->out->messages, (size_t)n * n_doublings(n));
+	for (uint32_t step = 0; step < n_doublings(n); step++, p->out->n_steps++) {
+		uint32_t far = blocks_before(n, step, is_even);
+		uint32_t more = blocks_before(n, step + 1, is_even) - far;
+
+		for (uint32_t i = 0; i < n; i++)
+			send(p, i, i < far ? i + n - far : i - far, i, more);
+	}
+}
+
+static void plan_bruck(struct plan *p)
+{
+	disseminate(p, false);
+}
+
+static void plan_bruck_even(struct plan *p)
+{
+	disseminate(p, true);
+}
+
+static double bruck_us(const struct fab_fence_job *job)
+{
+	const struct fab_launch_costs *c = &job->costs;
+
+	return n_doublings(job->n_nodes) * (2 * c->o_us + c->L_us) +
+	       (job->n_nodes - 1.0) * (double)job->bytes * (c->G_ns + c->C_ns) / 1e3;
+}
+
+/*
+ * Recursive doubling (Thakur, Rabenseifner, Gropp 2005): partners whose numbers differ in
+ * one bit exchange all they have. If the number of nodes is no power of two, the first
+ * nodes form pairs, which count as one node: before, one of them gives its block to the
+ * other; after, it receives all blocks.
+ */
+
+/* First node of number v among the powers of two; blocks of a pair are adjacent. */
+static uint32_t first_of(uint32_t rest, uint32_t v)
+{
+	return v < rest ? 2 * v : v + rest;
+}
+
+static void plan_recdbl(struct plan *p)
+{
+	uint32_t n = p->job->n_nodes, pow = 1u << (31 - (uint32_t)__builtin_clz(n));
+	uint32_t rest = n - pow;
+
+	for (uint32_t i = 0; i < rest; i++)
+		send(p, 2 * i + 1, 2 * i, 2 * i + 1, 1);
+	p->out->n_steps += rest > 0;
+	for (uint32_t bit = 1; bit < pow; bit *= 2, p->out->n_steps++)
+		for (uint32_t v = 0; v < pow; v++) {
+			uint32_t low = v & ~(bit - 1), first = first_of(rest, low);
+
+			send(p, first_of(rest, v), first_of(rest, v ^ bit), first,
+			     first_of(rest, low + bit) - first);
+		}
+	for (uint32_t i = 0; i < rest; i++)
+		send(p, 2 * i, 2 * i + 1, 0, n);
+	p->out->n_steps += rest > 0;
+}
+
+/*
+ * Leaf: two levels. The nodes of each leaf switch give their blocks to the first of them
+ * along a binomial tree, these first nodes spread them by dissemination, and pass all
+ * blocks down the trees.
+ */
+
+struct leaves {
+	uint32_t n, most; /* leaf switches; nodes of the one with most */
+	uint32_t *first;  /* [n + 1] position of its first node */
+	uint32_t *node_at;
+};
+
+/* Leaf switches in the order of their first nodes, nodes ascending. */
+static void find_leaves(struct leaves *l, const struct fab_fence_job *job,
+			struct fab_arena *memory)
+{
+	struct fab_map64 *number = fab_map64_new(job->n_nodes);
+	uint32_t *leaf = FAB_NEW(job->n_nodes, uint32_t), *next;
+
+	*l = (struct leaves){.first = FAB_NEW0((size_t)job->n_nodes + 2, uint32_t),
+			     .node_at = FAB_ARENA_NEW(memory, job->n_nodes, uint32_t)};
+	for (uint32_t i = 0; i < job->n_nodes; i++) {
+		leaf[i] = fab_map64_put(number, job->leaf ? job->leaf[i] : 0, l->n);
+		l->n += leaf[i] == l->n;
+		l->first[leaf[i] + 1]++;
+	}
+	for (uint32_t i = 0; i < l->n; i++) {
+		l->most = l->first[i + 1] > l->most ? l->first[i + 1] : l->most;
+		l->first[i + 1] += l->first[i];
+	}
+	next = FAB_NEW(l->n, uint32_t);
+	memcpy(next, l->first, l->n * sizeof(*next));
+	for (uint32_t i = 0; i < job->n_nodes; i++)
+		l->node_at[next[leaf[i]]++] = i;
+	free(next);
+	free(leaf);
+	fab_map64_free(number);
+}
+
+/* One level of the trees of all leaf switches, upwards or downwards. */
+static void add_level(struct plan *p, const struct leaves *l, uint32_t bit, bool is_up)
+{
+	for (uint32_t leaf = 0; leaf < l->n; leaf++) {
+		uint32_t base = l->first[leaf], size = l->first[leaf + 1] - base;
+
+		for (uint32_t i = bit; i < size; i += 2 * bit) {
+			uint32_t child = l->node_at[base + i];
+			uint32_t parent = l->node_at[base + i - bit];
+
+			if (is_up)
+				send(p, child, parent, base + i,
+				     size - i < bit ? size - i : bit);
+			else
+				send(p, parent, child, 0, p->job->n_nodes);
+		}
+	}
+	p->out->n_steps++;
+}
+
+/* Dissemination among the first nodes of all leaf switches. */
+static void add_between_leaves(struct plan *p, const struct leaves *l)
+{
+	for (uint32_t far = 1; far < l->n; far *= 2, p->out->n_steps++) {
+		uint32_t more = l->n - far < far ? l->n - far : far;
+
+		for (uint32_t i = 0; i < l->n; i++) {
+			uint32_t to = i < far ? i + l->n - far : i - far, end = i + more;
+			/* nodes of the leaf switches i .. end - 1, around */
+			uint32_t n_blocks = end <= l->n ? l->first[end] - l->first[i]
+							: l->first[l->n] - l->first[i] +
+								  l->first[end - l->n];
+
+			send(p, l->node_at[l->first[i]], l->node_at[l->first[to]],
+			     l->first[i], n_blocks);
+		}
+	}
+}
+
+static int cmp_messages(const void *a, const void *b)
+{
+	const struct fab_fence_message *x = a, *y = b;
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static void plan_leaf(struct plan *p)
+{
+	struct leaves l;
+	uint32_t bit = 1;
+
+	find_leaves(&l, p->job, p->memory);
+	for (; bit < l.most; bit *= 2)
+		add_level(p, &l, bit, true);
+	add_between_leaves(p, &l);
+	for (bit /= 2; bit; bit /= 2)
+		add_level(p, &l, bit, false);
+	if (p->out->messages.n)
+		qsort(p->out->messages.v, p->out->messages.n, sizeof(*p->out->messages.v),
+		      cmp_messages);
+	free(l.first);
+	p->out->node_at = l.node_at;
+}
+
+static const struct row {
+	const char *form, *summary, *manual;
+	bool is_in_all;
+	uint32_t width_max; /* of K, from 1 on; 0: it takes none */
+	void (*plan)(struct plan *p);
+	double (*us)(const struct fab_fence_job *job); /* closed form; NULL: none */
+} rows[] = {
+	[FAB_FENCE_RING] =
+		{"ring", "blocks from neighbour to neighbour, N - 1 steps",
+		 "Each node sends the block that it received last to the next node: N "
+		 "\\- 1 steps of one block, as Slurm does to collect data.",
+		 true, 0, plan_ring, ring_us},
+	[FAB_FENCE_TREE] = {"tree:K", "up a tree of K children each, and down",
+			    "Blocks are collected up a tree in which a node has K "
+			    "children, and all of them are sent down again, as Slurm "
+			    "does for a fence without data; K is its TreeWidth.",
+			    false, FAB_FENCE_WIDTH_MAX, plan_tree, NULL},
+	[FAB_FENCE_BRUCK] = {"bruck",
+			     "twice as many blocks each step, the rest in the last one",
+			     "Each node sends all it has, 1, 2, 4 ... blocks, to the "
+			     "node as many places before it; the last step is for the "
+			     "rest: the fewest steps possible.",
+			     true, 0, plan_bruck, bruck_us},
+	[FAB_FENCE_BRUCK_EVEN] =
+		{"bruck-even", "as bruck, with the rest spread over all steps",
+		 "As `bruck`, but if N is no power of two each step is a little less "
+		 "than a doubling: N / 2, N / 4 ... blocks, counted from the last step.",
+		 false, 0, plan_bruck_even, bruck_us},
+	[FAB_FENCE_RECDBL] = {"recdbl", "partners exchange all they have",
+			      "Recursive doubling: partners exchange what they have, 1, "
+			      "2, 4 ... blocks. If N is no power of two, some nodes form "
+			      "pairs that count as one node: two more steps.",
+			      true, 0, plan_recdbl, NULL},
+	[FAB_FENCE_LEAF] = {"leaf", "within each leaf switch, then among leaf switches",
+			    "Two levels: the nodes of a leaf switch give their blocks to "
+			    "one of them, these nodes spread them as `bruck` does, and "
+			    "pass all of them down.",
+			    true, 0, plan_leaf, NULL},
+	[FAB_FENCE_SLURM_AUTO] =
+		{"slurm-auto", "as Slurm: ring with data, else tree",
+		 "The rule of SLURM_PMIX_FENCE=auto: `ring` for a fence that collects "
+		 "data, `tree` with Slurm's TreeWidth otherwise.",
+		 true, 0, NULL, NULL},
+	[FAB_FENCE_AUTO] = {"auto", "the fastest one here",
+			    "The one of the others that takes least time here; the "
+			    "report gives the reason.",
+			    true, 0, NULL, NULL},
+};
 
 static struct fab_choice choice_at(size_t i)
 {
-	const struct fab_fence_algorithm *a = fab_fence_algorithms[i];
-
-	return (struct fab_choice){a->form, a->summary, a->manual, a->is_in_all};
+	return (struct fab_choice){rows[i].form, rows[i].summary, rows[i].manual,
+				   rows[i].is_in_all};
 }
 
 const struct fab_choices fab_fence_choices = {
-	.what = "fence", .n = FAB_COUNT(fab_fence_algorithms), .at = choice_at};
-
-struct fab_launch_costs fab_launch_costs_default(void)
-{
-	return (struct fab_launch_costs){
-		.o_us = 1, .L_us = 1.5, .G_ns = 0.1, .C_ns = 0.1};
-}
-
-int fab_launch_costs_check(const struct fab_launch_costs *costs, struct fab_err *err)
-{
-	const struct {
-		const char *name;
-		double value;
-	} all[] = {{"o", costs->o_us},
-		   {"L", costs->L_us},
-		   {"G", costs->G_ns},
-		   {"C", costs->C_ns}};
-
-	for (size_t i = 0; i < FAB_COUNT(all); i++)
-		if (!(all[i].value >= 0 && all[i].value <= 1e9))
-			return fab_fail(err, EINVAL, "%s: expected 0 to 1e9, not %g",
-					all[i].name, all[i].value);
-	return 0;
-}
-
-void fab_fence_plan_fini(struct fab_fence_plan *plan)
-{
-	free(plan->messages.v);
-	free(plan->node_at);
-	*plan = (struct fab_fence_plan){0};
-}
+	.what = "fence", .n = FAB_COUNT(rows), .at = choice_at};
 
 int fab_fence_parse(const char *text, size_t len, struct fab_fence_chosen *out,
 		    struct fab_err *err)
@@ -60,116 +351,98 @@ int fab_fence_parse(const char *text, size_t len, struct fab_fence_chosen *out,
 	const char *colon = memchr(text, ':', len);
 	size_t n = colon ? (size_t)(colon - text) : len;
 	uint32_t row = fab_choices_find(&fab_fence_choices, text, n);
-	const struct fab_fence_algorithm *a;
 	uint64_t width = 0;
 
 	if (row == FAB_NONE)
 		return fab_choices_refuse(&fab_fence_choices, text, n, NULL, err);
-	a = fab_fence_algorithms[row];
-	if (!a->width_max && colon)
+	if (!rows[row].width_max && colon)
 		return fab_fail(err, EINVAL, "'%.*s': expected %s", (int)(len & 0xff),
-				text, a->form);
-	if (a->width_max &&
-	    (!colon || !fab_parse_u64(colon + 1, len - n - 1, 1, a->width_max, &width)))
-		return fab_fail(err, EINVAL, "'%.*s': expected %s, K from 1 to %llu",
-				(int)(len & 0xff), text, a->form,
-				(unsigned long long)a->width_max);
-	*out = (struct fab_fence_chosen){a, (uint32_t)width};
+				text, rows[row].form);
+	if (rows[row].width_max &&
+	    (!colon ||
+	     !fab_parse_u64(colon + 1, len - n - 1, 1, rows[row].width_max, &width)))
+		return fab_fail(err, EINVAL, "'%.*s': expected %s, K from 1 to %u",
+				(int)(len & 0xff), text, rows[row].form,
+				rows[row].width_max);
+	*out = (struct fab_fence_chosen){row, (uint32_t)width};
 	return 0;
 }
 
-char *fab_fence_text(struct fab_fence_chosen chosen)
+char *fab_fence_text(struct fab_arena *memory, struct fab_fence_chosen chosen)
 {
-	const char *form = chosen.algorithm->form;
+	const char *form = rows[chosen.algorithm].form;
 
 	if (!chosen.width)
-		return fab_strdup(form);
-	return fab_format("%.*s:%u", (int)fab_choice_name_len(form), form, chosen.width);
+		return fab_arena_strdup(memory, form);
+	return fab_arena_format(memory, "%.*s:%u", (int)fab_choice_name_len(form), form,
+				chosen.width);
+}
+
+struct fab_fence_job fab_fence_job_of(const struct fab_launch_params *p, uint32_t n_nodes,
+				      const uint32_t *leaf, uint64_t bytes)
+{
+	return (struct fab_fence_job){.n_nodes = n_nodes,
+				      .bytes = bytes,
+				      .leaf = leaf,
+				      .tree_width = (uint32_t)FAB_PARAM(p, tree_width),
+				      .costs = {.o_us = FAB_PARAM(p, o_us),
+						.L_us = FAB_PARAM(p, latency_us),
+						.G_ns = FAB_PARAM(p, gap_ns_per_B),
+						.C_ns = FAB_PARAM(p, copy_ns_per_B)}};
 }
 
 struct fab_fence_chosen fab_fence_stands_for(struct fab_fence_chosen chosen,
 					     const struct fab_fence_job *job)
 {
-	struct fab_fence_chosen is = chosen;
-
-	if (chosen.algorithm->stands_for) {
-		is.width = 0;
-		is.algorithm = chosen.algorithm->stands_for(job, &is.width);
-	}
-	return is;
+	if (chosen.algorithm != FAB_FENCE_SLURM_AUTO)
+		return chosen;
+	if (job->bytes)
+		return (struct fab_fence_chosen){FAB_FENCE_RING, 0};
+	return (struct fab_fence_chosen){
+		FAB_FENCE_TREE, job->tree_width ? job->tree_width : FAB_FENCE_TREE_WIDTH};
 }
 
 int fab_fence_job_check(const struct fab_fence_job *job, struct fab_err *err)
 {
-	if (!job->n_nodes)
-		return fab_fail(err, EINVAL, "0 nodes: expected at least 1");
-	if (job->n_nodes > FAB_FENCE_NODES_MAX)
-		return fab_fail(err, EINVAL, "%u nodes: expected at most %u",
-				job->n_nodes, FAB_FENCE_NODES_MAX);
+	const double costs[] = {job->costs.o_us, job->costs.L_us, job->costs.G_ns,
+				job->costs.C_ns};
+
+	if (!job->n_nodes || job->n_nodes > FAB_FENCE_NODES_MAX)
+		return fab_fail(err, EINVAL, "%u nodes: expected 1 to %u", job->n_nodes,
+				FAB_FENCE_NODES_MAX);
 	if (job->bytes > FAB_FENCE_BYTES_MAX)
 		return fab_fail(err, EINVAL, "%llu bytes a node: expected at most 1 TiB",
 				(unsigned long long)job->bytes);
-	return fab_launch_costs_check(&job->costs, err);
+	for (size_t i = 0; i < FAB_COUNT(costs); i++)
+		if (!(costs[i] >= 0 && costs[i] <= 1e9))
+			return fab_fail(err, EINVAL, "%c: expected 0 to 1e9, not %g",
+					"oLGC"[i], costs[i]);
+	return 0;
 }
 
-int fab_fence_plan_make(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
-			struct fab_fence_plan *out, struct fab_err *err)
+int fab_fence_plan_make(struct fab_arena *memory, struct fab_fence_chosen chosen,
+			const struct fab_fence_job *job, struct fab_fence_plan *out,
+			struct fab_err *err)
 {
 	struct fab_fence_chosen is = fab_fence_stands_for(chosen, job);
+	struct plan p = {job, is.width, out, memory};
 	int rc = fab_fence_job_check(job, err);
 
 	*out = (struct fab_fence_plan){.n_nodes = job->n_nodes, .n_repeats = 1};
 	if (rc)
 		return rc;
-	if (!is.algorithm->plan)
+	if (!rows[is.algorithm].plan)
 		return fab_fail(err, EINVAL, "%s: it has no plan of its own",
-				is.algorithm->form);
-	is.algorithm->plan(job, is.width, out);
+				rows[is.algorithm].form);
+	rows[is.algorithm].plan(&p);
+	fab_arena_own(memory, free, out->messages.v);
 	return 0;
 }
 
-double fab_fence_model_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
-			  const struct fab_fence_plan *plan)
+double fab_fence_formula_us(struct fab_fence_chosen chosen,
+			    const struct fab_fence_job *job)
 {
 	struct fab_fence_chosen is = fab_fence_stands_for(chosen, job);
-	double us = is.algorithm->model_us ? is.algorithm->model_us(job) : NAN;
 
-	return isnan(us) ? fab_fence_model_of_plan(plan, job) : us;
-}
-
-int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
-		       double *us, struct fab_err *err)
-{
-	struct fab_fence_plan plan;
-	int rc = fab_fence_plan_make(chosen, job, &plan, err);
-
-	*us = 0;
-	if (!rc && job->n_nodes > 1)
-		*us = fab_fence_model_us(chosen, job, &plan);
-	fab_fence_plan_fini(&plan);
-	return rc;
-}
-
-struct fab_fence_volume fab_fence_volume_of(const struct fab_fence_plan *plan,
-					    uint64_t bytes)
-{
-	uint64_t *sent = FAB_NEW0(2 * (size_t)plan->n_nodes, uint64_t);
-	uint64_t *received = sent + plan->n_nodes;
-	struct fab_fence_volume v = {0};
-
-	for (size_t i = 0; i < plan->messages.n; i++) {
-		const struct fab_fence_message *m = &plan->messages.v[i];
-		uint64_t moved = m->n_blocks * bytes * plan->n_repeats;
-
-		sent[m->from] += moved;
-		received[m->to] += moved;
-		v.sum += moved;
-	}
-	for (uint32_t i = 0; i < plan->n_nodes; i++) {
-		v.most_sent = sent[i] > v.most_sent ? sent[i] : v.most_sent;
-		v.most_received =
-			received[i] > v.most_received ? received[i] : v.most_received;
-	}
-	free(sent);
-	return v;
+	return rows[is.algorithm].us ? rows[is.algorithm].us(job) : (double)NAN;
 }

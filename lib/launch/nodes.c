@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Nodes of a job: the hosts that can send, numbered in one of several orders. A seat is a
+ * node with the key by which it is sorted.
+ */
 #include "launch/nodes.h"
 
 #include <errno.h>
@@ -14,12 +18,11 @@
 enum { NAMED = 3 };
 
 static const struct fab_choice rows[] = {
-	[FAB_NODES_FABRIC] = {.form = "fabric", .summary = "as the fabric has its hosts"},
+	[FAB_NODES_FABRIC] = {.form = "fabric", .summary = "as in the fabric"},
 	[FAB_NODES_NAME] = {.form = "name", .summary = "by name"},
-	[FAB_NODES_SWITCH] =
-		{.form = "switch",
-		 .summary = "hosts of a switch side by side, near switches too"},
-	[FAB_NODES_RANDOM] = {.form = "random", .summary = "by chance"},
+	[FAB_NODES_SWITCH] = {.form = "switch",
+			      .summary = "hosts of a switch together, near switches too"},
+	[FAB_NODES_RANDOM] = {.form = "random", .summary = "random"},
 	[FAB_NODES_AXES] = {.form = "axes:A,B,..",
 			    .summary =
 				    "by coordinates of a grid, the fastest axis first"},
@@ -76,7 +79,8 @@ int fab_node_order_parse(const char *text, uint64_t seed, struct fab_node_order 
 struct seat {
 	const char *name;
 	uint64_t key;
-	uint32_t node;
+	uint32_t place; /* in the fabric's order, or that of the list */
+	uint32_t host, port, sw;
 };
 
 static int cmp_name(const void *a, const void *b)
@@ -84,7 +88,7 @@ static int cmp_name(const void *a, const void *b)
 	const struct seat *x = a, *y = b;
 	int c = strverscmp(x->name, y->name);
 
-	return c ? c : (x->node > y->node) - (x->node < y->node);
+	return c ? c : (x->place > y->place) - (x->place < y->place);
 }
 
 static int cmp_key(const void *a, const void *b)
@@ -93,12 +97,21 @@ static int cmp_key(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	return (x->place > y->place) - (x->place < y->place);
 }
 
+/* A job that is being made. */
+struct job {
+	const struct fab_fabric *f;
+	const struct fab_faults *faults;
+	const struct fab_launch_choice *choice;
+	struct seat *seats;
+	uint32_t n;
+};
+
 /*
- * When a walk comes by each switch: it goes on to a switch with hosts if there is one
- * that it has not seen, else to any other, else back.
+ * The order in which a walk visits the switches: it continues to an unvisited neighbour
+ * with hosts if there is one, else to any other unvisited one, else back.
  */
 static void number_switches(const struct fab_fabric *f, uint64_t *key)
 {
@@ -144,11 +157,10 @@ static void number_switches(const struct fab_fabric *f, uint64_t *key)
 	free(has_hosts);
 }
 
-static int key_by_axes(const struct fab_launch_nodes *nodes,
-		       const struct fab_node_order *order, struct seat *seats,
-		       struct fab_err *err)
+static int key_by_axes(struct job *j, struct fab_err *err)
 {
-	struct fab_shape *s = fab_shape_recognize(nodes->f);
+	const struct fab_node_order *order = &j->choice->order;
+	struct fab_shape *s = fab_shape_recognize(j->f);
 	bool is_grid = s->kind == FAB_SHAPE_TORUS || s->kind == FAB_SHAPE_MESH ||
 		       s->kind == FAB_SHAPE_HYPERX;
 	bool fits = is_grid && order->n_axes == s->n_dims;
@@ -163,149 +175,124 @@ static int key_by_axes(const struct fab_launch_nodes *nodes,
 				      : "an order by axes needs a torus, a mesh or a "
 					"hyperx, the shape is %s",
 			      fab_shape_text(s, text, sizeof(text)));
-	for (uint32_t i = 0; fits && i < nodes->n; i++) {
-		const uint32_t *coord = s->coords + (size_t)nodes->sw[i] * s->n_dims;
+	for (uint32_t i = 0; fits && i < j->n; i++) {
+		const uint32_t *coord = s->coords + (size_t)j->seats[i].sw * s->n_dims;
+		uint64_t *key = &j->seats[i].key;
 
 		for (unsigned k = order->n_axes; k-- > 0;)
-			seats[i].key = seats[i].key * s->dims[order->axis[k]] +
-				       coord[order->axis[k]];
+			*key = *key * s->dims[order->axis[k]] + coord[order->axis[k]];
 	}
 	fab_shape_free(s);
 	return rc;
 }
 
-static int key_seats(const struct fab_launch_nodes *nodes,
-		     const struct fab_node_order *order, struct seat *seats,
-		     struct fab_err *err)
+static int put_in_order(struct job *j, struct fab_err *err)
 {
+	const struct fab_node_order *order = &j->choice->order;
 	struct fab_rng rng;
 	uint64_t *key;
+	int rc = 0;
 
-	fab_rng_init(&rng, order->seed);
-	for (uint32_t i = 0; i < nodes->n; i++)
-		seats[i] = (struct seat){fab_host_name(nodes->f, nodes->host[i]), 0, i};
-	if (order->kind == FAB_NODES_AXES)
-		return key_by_axes(nodes, order, seats, err);
-	if (order->kind == FAB_NODES_SWITCH) {
-		key = FAB_NEW(nodes->f->n_switches + 1, uint64_t);
-		number_switches(nodes->f, key);
-		for (uint32_t i = 0; i < nodes->n; i++)
-			seats[i].key = key[nodes->sw[i]];
+	switch (order->kind) {
+	case FAB_NODES_FABRIC:
+		return 0;
+	case FAB_NODES_NAME:
+		break;
+	case FAB_NODES_SWITCH:
+		key = FAB_NEW(j->f->n_switches + 1, uint64_t);
+		number_switches(j->f, key);
+		for (uint32_t i = 0; i < j->n; i++)
+			j->seats[i].key = key[j->seats[i].sw];
 		free(key);
+		break;
+	case FAB_NODES_RANDOM:
+		fab_rng_init(&rng, order->seed);
+		for (uint32_t i = 0; i < j->n; i++)
+			j->seats[i].key = fab_rng_next(&rng);
+		break;
+	case FAB_NODES_AXES:
+		rc = key_by_axes(j, err);
 	}
-	for (uint32_t i = 0; order->kind == FAB_NODES_RANDOM && i < nodes->n; i++)
-		seats[i].key = fab_rng_next(&rng);
-	return 0;
-}
-
-static int put_in_order(struct fab_launch_nodes *nodes,
-			const struct fab_node_order *order, struct fab_err *err)
-{
-	struct seat *seats = FAB_NEW((size_t)nodes->n + 1, struct seat);
-	uint32_t *old = FAB_NEW(3 * (size_t)nodes->n + 1, uint32_t), n = nodes->n;
-	int rc = key_seats(nodes, order, seats, err);
-
-	memcpy(old, nodes->host, n * sizeof(*old));
-	memcpy(old + n, nodes->port, n * sizeof(*old));
-	memcpy(old + 2 * (size_t)n, nodes->sw, n * sizeof(*old));
 	if (!rc)
-		qsort(seats, n, sizeof(*seats),
+		qsort(j->seats, j->n, sizeof(*j->seats),
 		      order->kind == FAB_NODES_NAME ? cmp_name : cmp_key);
-	for (uint32_t i = 0; !rc && i < n; i++) {
-		nodes->host[i] = old[seats[i].node];
-		nodes->port[i] = old[n + seats[i].node];
-		nodes->sw[i] = old[2 * (size_t)n + seats[i].node];
-	}
-	free(old);
-	free(seats);
 	return rc;
 }
 
-/* Where a host can send; false: nowhere. */
-static bool add_host(struct fab_launch_nodes *nodes, const struct fab_faults *faults,
-		     uint32_t host)
+/* False: the host cannot send. */
+static bool add_host(struct job *j, uint32_t host)
 {
-	uint32_t port = fab_host_endpoint(nodes->f, host);
-	uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(nodes->f, port);
+	uint32_t port = fab_host_endpoint(j->f, host);
+	uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(j->f, port);
 
-	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw) ||
-	    !fab_cable_is_live(faults, nodes->f->port_cable[port]))
+	if (sw == FAB_NONE || !fab_switch_is_live(j->faults, sw) ||
+	    !fab_cable_is_live(j->faults, j->f->port_cable[port]))
 		return false;
-	nodes->host[nodes->n] = host;
-	nodes->port[nodes->n] = port;
-	nodes->sw[nodes->n++] = sw;
+	j->seats[j->n] = (struct seat){.name = fab_host_name(j->f, host),
+				       .place = j->n,
+				       .host = host,
+				       .port = port,
+				       .sw = sw};
+	j->n++;
 	return true;
 }
 
-static int take_named(struct fab_launch_nodes *nodes, const struct fab_faults *faults,
-		      const struct fab_launch_choice *choice, uint32_t n,
-		      struct fab_err *err)
+/* The hosts of the list, or the first ones of the fabric that can send. */
+static int take_hosts(struct job *j, struct fab_err *err)
 {
-	bool *is_in = FAB_NEW0((size_t)nodes->f->n_hosts + 1, bool);
+	const struct fab_launch_choice *choice = j->choice;
+	uint32_t limit = choice->n_nodes ? choice->n_nodes : FAB_NONE;
+	uint32_t all = choice->host ? choice->n_hosts : j->f->n_hosts;
+	bool *is_in = FAB_NEW0((size_t)j->f->n_hosts + 1, bool);
 	int rc = 0;
 
-	for (uint32_t i = 0; i < n && !rc; i++) {
-		uint32_t host = choice->host[i];
+	for (uint32_t i = 0; i < all && j->n < limit && !rc; i++) {
+		uint32_t host = choice->host ? choice->host[i] : i;
 
 		if (is_in[host])
 			rc = fab_fail(err, EINVAL, "host '%s' is in the job twice",
-				      fab_host_name(nodes->f, host));
-		else if (!add_host(nodes, faults, host))
+				      fab_host_name(j->f, host));
+		else if (!add_host(j, host) && choice->host)
 			rc = fab_fail(err, ENOTCONN,
 				      "host '%s' has no live cable to a switch",
-				      fab_host_name(nodes->f, host));
+				      fab_host_name(j->f, host));
 		is_in[host] = true;
 	}
 	free(is_in);
-	return rc;
-}
-
-static int take(struct fab_launch_nodes *nodes, const struct fab_faults *faults,
-		const struct fab_launch_choice *choice, struct fab_err *err)
-{
-	uint32_t limit = choice->n_nodes ? choice->n_nodes : FAB_NONE;
-	uint32_t all = choice->host ? choice->n_hosts : nodes->f->n_hosts;
-	int rc = 0;
-
-	if (choice->host)
-		rc = take_named(nodes, faults, choice, all < limit ? all : limit, err);
-	for (uint32_t h = 0; !choice->host && h < all && nodes->n < limit; h++)
-		add_host(nodes, faults, h);
 	if (rc)
 		return rc;
-	if (!nodes->n)
+	if (!j->n)
 		return fab_fail(err, EINVAL, "no host has a live cable to a switch");
-	if (choice->n_nodes && nodes->n < choice->n_nodes)
+	if (choice->n_nodes && j->n < choice->n_nodes)
 		return fab_fail(err, EINVAL, "%u nodes: there are only %u hosts%s",
-				choice->n_nodes, nodes->n,
+				choice->n_nodes, j->n,
 				choice->host ? " in the list"
 					     : " with a live cable to a switch");
 	return 0;
 }
 
-/* Are all nodes in one part? */
-static int check_parts(const struct fab_launch_nodes *nodes,
-		       const struct fab_faults *faults, struct fab_err *err)
+/* All nodes must be in one part. */
+static int check_parts(const struct job *j, struct fab_err *err)
 {
-	const struct fab_fabric *f = nodes->f;
+	const struct fab_fabric *f = j->f;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t), n_out = 0;
 	char *named = NULL, *others = NULL;
 	int rc = 0;
 
-	fab_faults_search(f, faults, nodes->sw[0], dist, order);
-	for (uint32_t i = 0; i < nodes->n; i++)
-		if (dist[nodes->sw[i]] == FAB_NONE && n_out++ < NAMED)
-			fab_append(&named, ", ", "%s", fab_host_name(f, nodes->host[i]));
-	if (nodes->n - n_out > 1)
-		others = fab_format(" and %u other%s", nodes->n - n_out - 1,
-				    nodes->n - n_out == 2 ? "" : "s");
+	fab_faults_search(f, j->faults, j->seats[0].sw, dist, order);
+	for (uint32_t i = 0; i < j->n; i++)
+		if (dist[j->seats[i].sw] == FAB_NONE && n_out++ < NAMED)
+			fab_append(&named, ", ", "%s", j->seats[i].name);
+	if (j->n - n_out > 1)
+		others = fab_format(" and %u other%s", j->n - n_out - 1,
+				    j->n - n_out == 2 ? "" : "s");
 	if (n_out)
 		rc = fab_fail(err, ENOTCONN,
 			      "the nodes are in parts of the fabric that no live cable "
 			      "joins: %s%s; %s%s (%u in all)",
-			      fab_host_name(f, nodes->host[0]), others ? others : "",
-			      named, n_out > NAMED ? ", .." : "", n_out);
+			      j->seats[0].name, others ? others : "", named,
+			      n_out > NAMED ? ", .." : "", n_out);
 	free(others);
 	free(named);
 	free(order);
@@ -313,31 +300,34 @@ static int check_parts(const struct fab_launch_nodes *nodes,
 	return rc;
 }
 
-int fab_launch_nodes_init(struct fab_launch_nodes *nodes, const struct fab_fabric *f,
+int fab_launch_nodes_make(struct fab_arena *memory, const struct fab_fabric *f,
 			  const struct fab_faults *faults,
-			  const struct fab_launch_choice *choice, struct fab_err *err)
+			  const struct fab_launch_choice *choice,
+			  struct fab_launch_nodes *out, struct fab_err *err)
 {
-	size_t room = (choice->host ? choice->n_hosts : f->n_hosts) + (size_t)1;
-	int rc;
+	size_t most = (choice->host ? choice->n_hosts : f->n_hosts) + (size_t)1;
+	struct job j = {.f = f,
+			.faults = faults,
+			.choice = choice,
+			.seats = FAB_NEW(most, struct seat)};
+	int rc = take_hosts(&j, err);
 
-	*nodes = (struct fab_launch_nodes){.f = f,
-					   .host = FAB_NEW(room, uint32_t),
-					   .port = FAB_NEW(room, uint32_t),
-					   .sw = FAB_NEW(room, uint32_t)};
-	rc = take(nodes, faults, choice, err);
+	*out = (struct fab_launch_nodes){.f = f};
 	if (!rc)
-		rc = check_parts(nodes, faults, err);
+		rc = check_parts(&j, err);
 	if (!rc)
-		rc = put_in_order(nodes, &choice->order, err);
-	if (rc)
-		fab_launch_nodes_fini(nodes);
+		rc = put_in_order(&j, err);
+	if (!rc) {
+		out->n = j.n;
+		out->host = FAB_ARENA_NEW(memory, j.n, uint32_t);
+		out->port = FAB_ARENA_NEW(memory, j.n, uint32_t);
+		out->sw = FAB_ARENA_NEW(memory, j.n, uint32_t);
+		for (uint32_t i = 0; i < j.n; i++) {
+			out->host[i] = j.seats[i].host;
+			out->port[i] = j.seats[i].port;
+			out->sw[i] = j.seats[i].sw;
+		}
+	}
+	free(j.seats);
 	return rc;
-}
-
-void fab_launch_nodes_fini(struct fab_launch_nodes *nodes)
-{
-	free(nodes->host);
-	free(nodes->port);
-	free(nodes->sw);
-	*nodes = (struct fab_launch_nodes){0};
 }

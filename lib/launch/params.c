@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/directory.h"
@@ -18,7 +19,7 @@ static const struct {
 	const char *name, *unit;
 	double low, high;
 } constants[] = {
-#define FAB_ROW(name, unit, low, high) {#name, unit, low, high},
+#define FAB_ROW(name, unit, low, high, help) {#name, unit, low, high},
 	FAB_LAUNCH_CONSTANTS(FAB_ROW)
 #undef FAB_ROW
 };
@@ -81,7 +82,7 @@ static struct word next_word(struct fab_item *line)
 	return w;
 }
 
-/* What is left of the line, cut to fit, only what can be shown. */
+/* The rest of the line, cut to fit and made printable. */
 static void take_rest(struct fab_item line, char *out, size_t size)
 {
 	struct word w = next_word(&line);
@@ -141,53 +142,38 @@ static int read_version(struct reading *r, struct fab_item *line, struct fab_err
 	return 0;
 }
 
-/* host, cores, steal, date. 1: it is none of them. */
+/* host, cores, steal, date: of these only the host is kept. 1: it is none of them. */
 static int read_machine(struct fab_launch_params *p, struct word name,
 			struct fab_item *line, struct fab_err *err)
 {
 	struct fab_item rest = *line;
 	struct word w = next_word(&rest);
+	double percent;
 	uint64_t n;
 
+	if (is_word(name, "steal") && !fab_parse_real(w.at, w.len, 0, 100, &percent))
+		return expected("a percentage after steal", w, err);
+	if (is_word(name, "cores") && !fab_parse_u64(w.at, w.len, 1, MAX_CORES, &n))
+		return expected("a number after cores", w, err);
 	if (is_word(name, "host"))
 		take_rest(*line, p->host, sizeof(p->host));
-	else if (is_word(name, "date"))
-		take_rest(*line, p->date, sizeof(p->date));
-	else if (!is_word(name, "cores") && !is_word(name, "steal"))
+	else if (!is_word(name, "date") && !is_word(name, "cores") &&
+		 !is_word(name, "steal"))
 		return 1;
-	else if (is_word(name, "steal") &&
-		 !fab_parse_real(w.at, w.len, 0, 100, &p->steal_percent))
-		return expected("a percentage behind steal", w, err);
-	else if (is_word(name, "cores")) {
-		if (!fab_parse_u64(w.at, w.len, 1, MAX_CORES, &n))
-			return expected("a number behind cores", w, err);
-		p->cores = (uint32_t)n;
-	}
 	return w.len ? 0 : expected("a value", w, err);
 }
 
-static bool take_origin(struct word w, enum fab_origin *out)
+/* Whole numbers: tree_width and fanout. */
+static bool is_whole(uint32_t id)
 {
-	for (enum fab_origin i = 0; i < FAB_N_ORIGINS; i++)
-		if (is_word(w, fab_origin_name(i))) {
-			*out = i;
-			return true;
-		}
-	return false;
+	return id == FAB_CONST_tree_width || id == FAB_CONST_fanout;
 }
 
-/* Numbers of things that there are no halves of. */
-static bool is_possible(uint32_t id, double value)
+/* The value of a constant, within its range. */
+static bool take_value(uint32_t id, const char *text, size_t len, double *out)
 {
-	return (id != FAB_CONST_tree_width && id != FAB_CONST_fanout) ||
-	       value == trunc(value);
-}
-
-/* What is_possible() asks for. */
-static const char *kind_of(uint32_t id)
-{
-	return id == FAB_CONST_tree_width || id == FAB_CONST_fanout ? "whole number"
-								    : "value";
+	return fab_parse_real(text, len, constants[id].low, constants[id].high, out) &&
+	       (!is_whole(id) || *out == trunc(*out));
 }
 
 /* "-", half a range, or LOW..HIGH with the value between. */
@@ -211,13 +197,12 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 		      struct fab_err *err)
 {
 	struct word w = next_word(line);
-	double low = constants[id].low, high = constants[id].high;
 
-	if (!fab_parse_real(w.at, w.len, low, high, &out->value) ||
-	    !is_possible(id, out->value))
+	if (!take_value(id, w.at, w.len, &out->value))
 		return fab_fail(
 			err, EINVAL, "%s: expected a %s from %g to %g, found '%.*s'",
-			constants[id].name, kind_of(id), low, high, shown(w), w.at);
+			constants[id].name, is_whole(id) ? "whole number" : "value",
+			constants[id].low, constants[id].high, shown(w), w.at);
 	w = next_word(line);
 	if (!is_word(w, constants[id].unit))
 		return fab_fail(err, EINVAL, "%s: expected its unit, %s, found '%.*s'",
@@ -229,7 +214,10 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 				"-, found '%.*s'",
 				constants[id].name, shown(w), w.at);
 	w = next_word(line);
-	if (!take_origin(w, &out->origin))
+	for (out->origin = 0; out->origin < FAB_N_ORIGINS; out->origin++)
+		if (is_word(w, fab_origin_name(out->origin)))
+			break;
+	if (out->origin == FAB_N_ORIGINS)
 		return fab_fail(err, EINVAL,
 				"%s: expected its origin, measured, survey, assumed or "
 				"given, found '%.*s'",
@@ -283,7 +271,7 @@ void fab_launch_params_init(struct fab_launch_params *out)
 	struct fab_err err;
 	int rc;
 
-	*out = (struct fab_launch_params){.steal_percent = (double)NAN};
+	*out = (struct fab_launch_params){0};
 	rc = fab_launch_params_read(out, "launch.params", launch_params_text,
 				    sizeof(launch_params_text) - 1, &err);
 	/* a test holds the file to this */
@@ -302,55 +290,58 @@ bool fab_launch_limits(const struct fab_launch_value *v, double limits[2])
 	return v->origin == FAB_ASSUMED && (has_limits || v->spread > 0);
 }
 
-int fab_launch_params_set(struct fab_launch_params *params, const char *text,
+int fab_launch_params_set(struct fab_launch_params *params,
+			  enum fab_launch_constant constant, double value,
 			  struct fab_err *err)
 {
-	size_t len = strcspn(text, "=");
-	uint32_t id = fab_choices_find(&fab_launch_constants, text, len);
-	double value;
-
-	if (!text[len])
-		return fab_fail(err, EINVAL, "'%s': expected NAME=VALUE", text);
-	if (id == FAB_NONE)
-		return refuse(text, len, err);
-	if (!fab_parse_real(text + len + 1, strlen(text + len + 1), constants[id].low,
-			    constants[id].high, &value) ||
-	    !is_possible(id, value))
-		return fab_fail(err, EINVAL, "'%s': expected a %s from %g to %g, %s",
-				text, kind_of(id), constants[id].low, constants[id].high,
-				constants[id].unit);
-	params->of[id] = (struct fab_launch_value){
+	if (is_whole(constant) && value != trunc(value))
+		return fab_fail(err, EINVAL, "%s: expected a whole number, not %g",
+				constants[constant].name, value);
+	params->of[constant] = (struct fab_launch_value){
 		.value = value, .spread = (double)NAN, .origin = FAB_GIVEN};
 	return 0;
 }
 
-void fab_launch_params_write(FILE *out, const struct fab_launch_params *params,
-			     const bool only[FAB_N_LAUNCH_CONSTANTS])
+int fab_launch_range_find(const struct fab_launch_params *params, const bool *uses,
+			  double base, fab_launch_figure_fn *figure, void *context,
+			  struct fab_launch_range *out, struct fab_err *err)
 {
-	fprintf(out, "fabric-launch-params %d\n", FAB_LAUNCH_PARAMS_VERSION);
-	if (*params->host)
-		fprintf(out, "host %s\n", params->host);
-	if (params->cores)
-		fprintf(out, "cores %u\n", params->cores);
-	if (!isnan(params->steal_percent))
-		fprintf(out, "steal %.3g\n", params->steal_percent);
-	if (*params->date)
-		fprintf(out, "date %s\n", params->date);
-	fputs("# NAME VALUE UNIT SPREAD ORIGIN SOURCE\n", out);
-	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
-		const struct fab_launch_value *v = &params->of[i];
+	struct fab_launch_params with = *params;
+	double coarse, widest = 0;
+	int rc = figure(context, params, &coarse, err);
 
-		if (only && !only[i])
+	*out = (struct fab_launch_range){.low = (double)NAN,
+					 .high = (double)NAN,
+					 .by = FAB_N_LAUNCH_CONSTANTS,
+					 .least_by = FAB_N_LAUNCH_CONSTANTS,
+					 .least = base,
+					 .most = base};
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS && !rc; i++) {
+		const struct fab_launch_value *v = &params->of[i];
+		double limits[2], low = base, high = base;
+
+		if (!fab_launch_limits(v, limits) || (uses && !uses[i]))
 			continue;
-		fprintf(out, "%s %.6g %s ", constants[i].name, v->value,
-			constants[i].unit);
-		if (v->low < v->high)
-			fprintf(out, "%.6g..%.6g", v->low, v->high);
-		else if (isnan(v->spread))
-			fputs("-", out);
-		else
-			fprintf(out, "%.3g", v->spread);
-		fprintf(out, " %s%s%s\n", fab_origin_name(v->origin),
-			*v->source ? " " : "", v->source);
+		for (size_t k = 0; k < 2 && !rc; k++) {
+			double at = 0;
+
+			with.of[i].value = limits[k];
+			rc = figure(context, &with, &at, err);
+			low = fmin(low, base + at - coarse);
+			high = fmax(high, base + at - coarse);
+		}
+		with.of[i].value = v->value;
+		if (low < out->least) {
+			out->least = low;
+			out->least_by = (enum fab_launch_constant)i;
+		}
+		out->most = fmax(out->most, high);
+		if (high - low > widest) {
+			widest = high - low;
+			out->low = low;
+			out->high = high;
+			out->by = (enum fab_launch_constant)i;
+		}
 	}
+	return rc;
 }

@@ -1,74 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The constants that the models of job starts rest on: each with its unit, value, spread,
- * and where it is from. A file of them (fabric-formats(5), "Parameter files") replaces
- * some; defaults are those of data/launch.params.
+ * The constants of the models of job starts: each with its unit, value, spread and
+ * source. A file of them (fabric-formats(5), "Parameter files") replaces some; defaults
+ * are those of data/launch.params.
  *
  *     fabric-launch-params 1
- *     host NAME | cores N | steal PERCENT | date TEXT      where it was measured
+ *     host NAME | cores N | steal PERCENT | date TEXT      of the measurement
  *     NAME VALUE UNIT SPREAD ORIGIN SOURCE...              # comment
  *
- * SPREAD is half the range that was seen, LOW..HIGH for the values that are possible, or
- * -.
+ * SPREAD is half the observed range, or LOW..HIGH: the possible values, or -.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/choice.h"
 #include "base/err.h"
 
 enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 
-/* name, unit, least, most */
+/* name, unit, least, most, meaning */
 #define FAB_LAUNCH_CONSTANTS(X)                                                          \
-	X(o_us, "us", 0, 1e9)                                                            \
-	X(latency_us, "us", 0, 1e9)                                                      \
-	X(gap_ns_per_B, "ns/B", 0, 1e9)                                                  \
-	X(copy_ns_per_B, "ns/B", 0, 1e9)                                                 \
-	X(tree_width, "1", 1, 65533)                                                     \
-	X(fanout, "1", 1, 64)                                                            \
-	X(submit_ms, "ms", 0, 1e9)                                                       \
-	X(allocate_ms, "ms", 0, 1e9)                                                     \
-	X(daemon_ms, "ms", 0, 1e9)                                                       \
-	X(skew_ms, "ms", 0, 1e9)                                                         \
-	X(fork_ms, "ms", 0, 1e9)                                                         \
-	X(previous_end_s, "s", 0, 1e9)                                                   \
-	X(blob_B, "B", 0, 1e12)                                                          \
-	X(image_MB, "MB", 0, 1e9)                                                        \
-	X(files, "1", 0, 1e9)                                                            \
-	X(fs_MBps, "MB/s", 1e-3, 1e12)                                                   \
-	X(node_MBps, "MB/s", 1e-3, 1e9)                                                  \
-	X(fs_ops, "1/s", 1e-3, 1e12)                                                     \
-	X(init_ms, "ms", 0, 1e9)                                                         \
-	X(register_ms, "ms", 0, 1e9)                                                     \
-	X(register_us, "us", 0, 1e9)                                                     \
-	X(put_us, "us", 0, 1e9)                                                          \
-	X(commit_us, "us", 0, 1e9)                                                       \
-	X(fence_us, "us", 0, 1e9)                                                        \
-	X(get_us, "us", 0, 1e9)                                                          \
-	X(get_first_us, "us", 0, 1e9)                                                    \
-	X(get_remote_us, "us", 0, 1e9)                                                   \
-	X(serve_us, "us", 0, 1e9)                                                        \
-	X(unpack_ns_per_B, "ns/B", 0, 1e9)                                               \
-	X(pmi1_us, "us", 0, 1e9)                                                         \
-	X(pmi2_us, "us", 0, 1e9)                                                         \
-	X(hex_factor, "1", 1, 16)                                                        \
-	X(peers, "1", 0, 1e9)                                                            \
-	X(nic_init_ms, "ms", 0, 1e9)                                                     \
-	X(channel_us, "us", 0, 1e9)                                                      \
-	X(inline_keys, "1", 0, 1e6)                                                      \
-	X(lock_ns, "ns", 0, 1e9)                                                         \
-	X(line_ns, "ns", 0, 1e9)                                                         \
-	X(read_ns, "ns", 0, 1e9)                                                         \
-	X(shift_us, "us", 0, 1e9)                                                        \
-	X(heartbeat_s, "s", 1e-9, 1e9)                                                   \
-	X(timeout_s, "s", 1e-9, 1e9)                                                     \
-	X(news_us, "us", 0, 1e9)
+	X(o_us, "us", 0, 1e9, "Processor time of a daemon for each message")             \
+	X(latency_us, "us", 0, 1e9, "Time between the end of sending and the receiver")  \
+	X(gap_ns_per_B, "ns/B", 0, 1e9, "A byte on a cable")                             \
+	X(copy_ns_per_B, "ns/B", 0, 1e9, "A byte copied by the receiver")                \
+	X(tree_width, "1", 1, 65533, "TreeWidth of Slurm")                               \
+	X(fanout, "1", 1, 64, "--fanout of sbcast")                                      \
+	X(submit_ms, "ms", 0, 1e9, "From the request to the allocation")                 \
+	X(allocate_ms, "ms", 0, 1e9, "Nodes are chosen and informed")                    \
+	X(daemon_ms, "ms", 0, 1e9, "One level of the tree that starts daemons")          \
+	X(skew_ms, "ms", 0, 1e9, "Nodes are ready up to this much later, evenly spread") \
+	X(fork_ms, "ms", 0, 1e9, "Start of a process of a node")                         \
+	X(previous_end_s, "s", 0, 1e9,                                                   \
+	  "With instant: files are transferred while the previous job ends")             \
+	X(blob_B, "B", 0, 1e12,                                                          \
+	  "With instant: data of subsystems for a node before it starts")                \
+	X(image_MB, "MB", 0, 1e9, "Program and libraries")                               \
+	X(files, "1", 0, 1e9, "Files that a process opens before main()")                \
+	X(fs_MBps, "MB/s", 1e-3, 1e12, "Rate of the file system, all servers together")  \
+	X(node_MBps, "MB/s", 1e-3, 1e9, "Rate of the cable of a node")                   \
+	X(fs_ops, "1/s", 1e-3, 1e12, "Opens that the file system serves in a second")    \
+	X(init_ms, "ms", 0, 1e9, "PMIx_Init")                                            \
+	X(register_ms, "ms", 0, 1e9, "PMIx_server_register_nspace, fixed part")          \
+	X(register_us, "us", 0, 1e9, "PMIx_server_register_nspace, each process")        \
+	X(put_us, "us", 0, 1e9, "PMIx_Put of a key")                                     \
+	X(commit_us, "us", 0, 1e9, "PMIx_Commit")                                        \
+	X(fence_us, "us", 0, 1e9, "PMIx_Fence of a process without a network")           \
+	X(get_us, "us", 0, 1e9, "PMIx_Get of present data")                              \
+	X(get_first_us, "us", 0, 1e9, "First PMIx_Get from a local peer")                \
+	X(get_remote_us, "us", 0, 1e9, "First PMIx_Get by direct modex")                 \
+	X(serve_us, "us", 0, 1e9, "A request of direct modex at its server")             \
+	X(unpack_ns_per_B, "ns/B", 0, 1e9, "A server unpacks a byte of a fence")         \
+	X(pmi1_us, "us", 0, 1e9, "A request of PMI-1")                                   \
+	X(pmi2_us, "us", 0, 1e9, "A request of PMI-2")                                   \
+	X(hex_factor, "1", 1, 16, "Characters of a byte in PMI-1 and PMI-2")             \
+	X(peers, "1", 0, 1e9, "Peers of a process without --peers")                      \
+	X(nic_init_ms, "ms", 0, 1e9, "An adapter is opened and its memory registered")   \
+	X(channel_us, "us", 0, 1e9, "A connection is set up, both adapters")             \
+	X(inline_keys, "1", 0, 1e6, "Keys that are needed from each peer")               \
+	X(lock_ns, "ns", 0, 1e9, "An uncontended lock and unlock")                       \
+	X(line_ns, "ns", 0, 1e9, "A cache line moves from core to core")                 \
+	X(read_ns, "ns", 0, 1e9, "The data without a lock")                              \
+	X(shift_us, "us", 0, 1e9, "Thread shift of a Get")                               \
+	X(heartbeat_s, "s", 1e-9, 1e9, "Time between two heartbeats")                    \
+	X(timeout_s, "s", 1e-9, 1e9, "Silence after which a node is considered dead")    \
+	X(news_us, "us", 0, 1e9, "One message of the news")
 
 enum fab_launch_constant {
-#define FAB_ROW(name, unit, low, high) FAB_CONST_##name,
+#define FAB_ROW(name, unit, low, high, help) FAB_CONST_##name,
 	FAB_LAUNCH_CONSTANTS(FAB_ROW)
 #undef FAB_ROW
 		FAB_N_LAUNCH_CONSTANTS,
@@ -78,10 +78,10 @@ extern const struct fab_choices fab_launch_constants;
 /* O(1). */
 const char *fab_launch_constant_unit(enum fab_launch_constant constant);
 
-/* Where a value is from. */
+/* The source of a value. */
 enum fab_origin {
 	FAB_MEASURED,
-	FAB_SURVEY, /* a figure that was published */
+	FAB_SURVEY, /* published */
 	FAB_ASSUMED,
 	FAB_GIVEN, /* on the command line */
 	FAB_N_ORIGINS,
@@ -91,7 +91,7 @@ const char *fab_origin_name(enum fab_origin origin);
 
 struct fab_launch_value {
 	double value, spread; /* in its unit; spread: NaN: not known */
-	double low, high;     /* values that it can have; both 0: not known */
+	double low, high;     /* possible values; both 0: not known */
 	enum fab_origin origin;
 	bool is_default; /* of data/launch.params */
 	char source[160];
@@ -99,14 +99,11 @@ struct fab_launch_value {
 
 struct fab_launch_params {
 	struct fab_launch_value of[FAB_N_LAUNCH_CONSTANTS];
-	/* where the file was measured; empty, 0, NaN: it does not say */
-	char host[128], date[64];
-	uint32_t cores;
-	double steal_percent;
+	char host[128]; /* of the measurement; empty: unknown */
 };
 
-/* The least and the greatest value that an assumption can have, by low and high or else
- * by its spread; false: it is none, or they are not known. O(1). */
+/* The least and the greatest possible value of an assumption, by low and high or else by
+ * its spread; false: it is no assumption, or they are not known. O(1). */
 bool fab_launch_limits(const struct fab_launch_value *value, double limits[2]);
 /* In the unit of the constant. O(1). */
 static inline double fab_launch_value(const struct fab_launch_params *p,
@@ -119,18 +116,41 @@ static inline double fab_launch_value(const struct fab_launch_params *p,
 /* The defaults. O(text). */
 void fab_launch_params_init(struct fab_launch_params *out);
 /*
- * Replace what the file has. EINVAL with file and line: no such file, another version, a
- * constant that is unknown, there twice, without its unit, out of its range, without a
- * spread or origin; then nothing is replaced. O(text).
+ * Replace the constants of a file. EINVAL with file and line: another version, a constant
+ * that is unknown, repeated, without its unit, out of its range, without a spread or
+ * origin; then nothing is replaced. O(text).
  */
 int fab_launch_params_read(struct fab_launch_params *params, const char *file,
 			   const char *text, size_t len,
 			   struct fab_err *err) FAB_MUST_CHECK;
-/* "NAME=VALUE", in the unit of the constant; its origin is then `given`. EINVAL.
- * O(constants). */
-int fab_launch_params_set(struct fab_launch_params *params, const char *text,
+/* Set a value, in the unit of the constant, within its limits; its origin is then
+ * `given`. EINVAL: not a whole number. O(1). */
+int fab_launch_params_set(struct fab_launch_params *params,
+			  enum fab_launch_constant constant, double value,
 			  struct fab_err *err) FAB_MUST_CHECK;
-/* As a file that _read() takes; with `only` (NULL: all) those that are set in it. What
- * cannot be written shows in ferror(). O(constants). */
-void fab_launch_params_write(FILE *out, const struct fab_launch_params *params,
-			     const bool only[FAB_N_LAUNCH_CONSTANTS]);
+
+/* A figure of a model by these parameters. 0 or a negative errno with its sentence. */
+typedef int fab_launch_figure_fn(void *context, const struct fab_launch_params *params,
+				 double *out, struct fab_err *err);
+
+/* A figure over the possible values of the assumed constants. */
+struct fab_launch_range {
+	/* Over the constant that changes the figure most, the others as they are. Both
+	 * NaN: no assumed constant changes it. */
+	double low, high;
+	enum fab_launch_constant by; /* FAB_N_LAUNCH_CONSTANTS: none */
+	/* Least and most over all of them, one at a time; with none the figure itself.
+	 * The constant of the least. */
+	double least, most;
+	enum fab_launch_constant least_by;
+};
+/*
+ * The figure at both limits of each assumed constant with known limits and a set `uses`
+ * (NULL: all). `base` is the figure as it is: the differences that the limits make are
+ * added to it, so that `figure` may be a coarser model of it. Errors: those of `figure`,
+ * called at most 2 * FAB_N_LAUNCH_CONSTANTS + 1 times.
+ */
+int fab_launch_range_find(const struct fab_launch_params *params, const bool *uses,
+			  double base, fab_launch_figure_fn *figure, void *context,
+			  struct fab_launch_range *out,
+			  struct fab_err *err) FAB_MUST_CHECK;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launch/peers.h"
+/* Graphs of processes: made by a rule, or read from a file. */
+#include "launch/exchange.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/num.h"
 #include "event/stream.h"
-#include "launch/peers_impl.h"
 #include "source/unpack.h"
+
+enum { SHOWN = 40 };
 
 static const struct fab_choice rows[] = {
 	[FAB_PEERS_RING] = {.form = "ring", .summary = "the process before and behind"},
 	[FAB_PEERS_STENCIL] = {.form = "stencil:D",
 			       .summary = "neighbours in a grid of D dimensions"},
-	[FAB_PEERS_RANDOM] = {.form = "random:K", .summary = "K others by chance"},
+	[FAB_PEERS_RANDOM] = {.form = "random:K", .summary = "K random others"},
 	[FAB_PEERS_ALL] = {.form = "all", .summary = "all others"},
-	[FAB_PEERS_FILE] = {.form = "file:PATH", .summary = "as a file says"},
+	[FAB_PEERS_FILE] = {.form = "file:PATH", .summary = "read from a file"},
 };
 
 static struct fab_choice row_at(size_t i)
@@ -27,7 +30,7 @@ static struct fab_choice row_at(size_t i)
 const struct fab_choices fab_peers_choices = {
 	.what = "peers", .n = FAB_COUNT(rows), .at = row_at};
 
-/* The kind, and D or K. */
+/* The kind, and its D, K or PATH. */
 static int parse(const char *spec, enum fab_peers_kind *kind, const char **argument,
 		 uint64_t *number, struct fab_err *err)
 {
@@ -62,8 +65,8 @@ int fab_peers_check(const char *spec, struct fab_err *err)
 	return parse(spec, &kind, &argument, &number, err);
 }
 
-int peers_begin(struct fab_peers *p, enum fab_peers_kind kind, uint32_t n_nodes,
-		uint32_t ppn, struct fab_err *err)
+static int begin(struct fab_peers *p, enum fab_peers_kind kind, uint32_t n_nodes,
+		 uint32_t ppn, struct fab_err *err)
 {
 	*p = (struct fab_peers){.kind = kind, .n_nodes = n_nodes, .ppn = ppn};
 	if (!n_nodes || !ppn)
@@ -79,32 +82,7 @@ int peers_begin(struct fab_peers *p, enum fab_peers_kind kind, uint32_t n_nodes,
 	return 0;
 }
 
-/* Graphs that grow process by process. */
-struct maker {
-	struct fab_peers *p;
-	FAB_VEC(uint32_t) peers;
-};
-
-/* One more of process r, unless it is r itself or there already. */
-static void add(struct maker *m, uint32_t r, uint32_t peer)
-{
-	for (uint64_t i = m->p->first[r]; i < m->peers.n; i++)
-		if (m->peers.v[i] == peer)
-			return;
-	if (peer != r)
-		FAB_PUSH(&m->peers, peer);
-}
-
-static void add_ring(struct maker *m, uint32_t r, uint64_t unused)
-{
-	uint32_t n = m->p->n;
-
-	(void)unused;
-	add(m, r, r + 1 < n ? r + 1 : 0);
-	add(m, r, r ? r - 1 : n - 1);
-}
-
-/* Sizes as equal as can be: the largest prime factors first, each to the least size. */
+/* Sizes as equal as possible: the largest prime factors first, each to the least size. */
 static void factors(uint32_t n, uint32_t n_dims, uint32_t *dims)
 {
 	uint32_t prime[32], n_primes = 0;
@@ -127,21 +105,48 @@ static void factors(uint32_t n, uint32_t n_dims, uint32_t *dims)
 	}
 }
 
-static void add_stencil(struct maker *m, uint32_t r, uint64_t n_dims)
+/* Neighbours of process r in a grid that closes around, each once. */
+static void add_neighbours(const struct fab_peers *p, const uint32_t *dims,
+			   uint32_t n_dims, uint32_t r, uint64_t *n)
 {
-	uint32_t dims[FAB_PEERS_DIMS_MAX], stride = 1;
+	uint32_t stride = 1;
 
-	factors(m->p->n, (uint32_t)n_dims, dims);
-	for (uint32_t d = 0; d < n_dims; d++) {
+	for (uint32_t d = 0; d < n_dims; stride *= dims[d++]) {
 		uint32_t at = r / stride % dims[d], base = r - at * stride;
 
-		add(m, r, base + (at + 1) % dims[d] * stride);
-		add(m, r, base + (at + dims[d] - 1) % dims[d] * stride);
-		stride *= dims[d];
+		for (uint32_t side = 0; side < 2; side++) {
+			uint32_t there = side ? dims[d] - 1 : 1;
+			uint32_t peer = base + (at + there) % dims[d] * stride;
+			uint64_t i = p->first[r];
+
+			while (i < *n && p->peer[i] != peer)
+				i++;
+			if (i == *n && peer != r)
+				p->peer[(*n)++] = peer;
+		}
 	}
 }
 
-/* K of the others, each set as likely (Floyd), in an order by chance. */
+static int make_stencil(struct fab_peers *p, uint32_t n_dims, struct fab_arena *memory,
+			struct fab_err *err)
+{
+	uint32_t dims[FAB_PEERS_DIMS_MAX];
+	uint64_t n = 0;
+
+	if (2 * (uint64_t)n_dims * p->n > FAB_PEERS_MAX)
+		return fab_fail(err, ERANGE, "more than %d peers in all", FAB_PEERS_MAX);
+	p->first = FAB_ARENA_NEW(memory, (size_t)p->n + 1, uint64_t);
+	p->peer = FAB_ARENA_NEW(memory, 2 * (size_t)n_dims * p->n, uint32_t);
+	factors(p->n, n_dims, dims);
+	for (uint32_t r = 0; r < p->n; r++) {
+		p->first[r] = n;
+		add_neighbours(p, dims, n_dims, r, &n);
+	}
+	p->first[p->n] = n;
+	return 0;
+}
+
+/* K random others, each set equally likely (Floyd), in random order. */
 static void choose(const struct fab_peers *p, uint64_t seed, uint32_t r, uint32_t k,
 		   uint32_t *out, bool *is_in)
 {
@@ -170,7 +175,7 @@ static void choose(const struct fab_peers *p, uint64_t seed, uint32_t r, uint32_
 }
 
 static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
-		       struct fab_err *err)
+		       struct fab_arena *memory, struct fab_err *err)
 {
 	bool *is_in;
 
@@ -181,8 +186,8 @@ static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 		return fab_fail(err, ERANGE, "random:%llu: more than %d peers in all",
 				(unsigned long long)k, FAB_PEERS_MAX);
 	is_in = FAB_NEW0(p->n, bool);
-	p->first = FAB_NEW((size_t)p->n + 1, uint64_t);
-	p->peer = FAB_NEW(k * p->n + 1, uint32_t);
+	p->first = FAB_ARENA_NEW(memory, (size_t)p->n + 1, uint64_t);
+	p->peer = FAB_ARENA_NEW(memory, k * p->n, uint32_t);
 	for (uint32_t r = 0; r <= p->n; r++)
 		p->first[r] = k * r;
 	for (uint32_t r = 0; r < p->n; r++)
@@ -191,63 +196,174 @@ static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 	return 0;
 }
 
-static int make_each(struct fab_peers *p,
-		     void (*add_all)(struct maker *m, uint32_t r, uint64_t number),
-		     uint64_t number, struct fab_err *err)
-{
-	struct maker m = {.p = p};
+/* Files. */
 
-	if (2 * number * p->n > FAB_PEERS_MAX)
-		return fab_fail(err, ERANGE, "more than %d peers in all", FAB_PEERS_MAX);
-	p->first = FAB_NEW0((size_t)p->n + 1, uint64_t);
-	for (uint32_t r = 0; r < p->n; r++) {
-		p->first[r] = m.peers.n;
-		add_all(&m, r, number);
-	}
-	p->first[p->n] = m.peers.n;
-	p->peer = m.peers.v;
+/* Ranks that a line names. */
+struct range {
+	uint32_t of, first, last;
+};
+
+struct reader {
+	struct fab_peers *p;
+	FAB_VEC(struct range) ranges;
+	uint64_t n_peers; /* of all ranges, at most */
+};
+
+static bool is_gap(char c)
+{
+	return c == ' ' || c == '\t' || c == ',' || c == '\r';
+}
+
+/* A rank in a word of the file. */
+static int read_rank(const struct reader *r, struct fab_item word, const char *text,
+		     size_t len, uint32_t *out, struct fab_err *err)
+{
+	uint64_t rank;
+
+	if (!fab_parse_u64(text, len, 0, UINT64_MAX, &rank))
+		return fab_fail(err, EINVAL, "'%.*s': expected a rank, or A-B",
+				word.len < SHOWN ? (int)word.len : SHOWN, word.text);
+	if (rank >= r->p->n)
+		return fab_fail(err, EINVAL,
+				"rank %llu: the job has %u processes, 0 to %u",
+				(unsigned long long)rank, r->p->n, r->p->n - 1);
+	*out = (uint32_t)rank;
 	return 0;
 }
 
-static int make_file(const char *path, struct fab_peers *p, struct fab_err *err)
+static int read_range(struct reader *r, uint32_t of, struct fab_item word,
+		      struct fab_err *err)
 {
-	uint32_t n_nodes = p->n_nodes, ppn = p->ppn;
-	struct fab_input in;
-	int rc = fab_input_read(path, &in, err);
+	const char *dash = memchr(word.text, '-', word.len);
+	size_t n = dash ? (size_t)(dash - word.text) : word.len;
+	struct range range = {.of = of};
+	int rc = read_rank(r, word, word.text, n, &range.first, err);
 
+	range.last = range.first;
+	if (!rc && dash)
+		rc = read_rank(r, word, dash + 1, word.len - n - 1, &range.last, err);
 	if (rc)
 		return rc;
-	rc = fab_peers_parse(path, in.bytes, in.n, n_nodes, ppn, p, err);
-	fab_input_fini(&in);
+	if (range.last < range.first)
+		return fab_fail(err, EINVAL, "'%.*s': the range runs backwards",
+				word.len < SHOWN ? (int)word.len : SHOWN, word.text);
+	r->n_peers += (uint64_t)range.last - range.first + 1;
+	if (r->n_peers > FAB_PEERS_MAX)
+		return fab_fail(err, ERANGE, "more than %d peers in all", FAB_PEERS_MAX);
+	FAB_PUSH(&r->ranges, range);
+	return 0;
+}
+
+static int read_line(void *context, struct fab_item line, struct fab_err *err)
+{
+	struct reader *r = context;
+	const char *at = line.text, *end = line.text + line.len;
+	uint32_t of = FAB_NONE;
+	int rc = 0;
+
+	while (!rc) {
+		struct fab_item word = {0};
+
+		while (at < end && is_gap(*at))
+			at++;
+		for (word.text = at; at < end && !is_gap(*at); at++)
+			word.len++;
+		if (!word.len)
+			break;
+		if (of == FAB_NONE)
+			rc = read_rank(r, word, word.text, word.len, &of, err);
+		else
+			rc = read_range(r, of, word, err);
+	}
+	if (!rc && of == FAB_NONE)
+		rc = fab_fail(err, EINVAL, "expected a rank and those that it talks to");
 	return rc;
 }
 
-int fab_peers_make(const char *spec, uint32_t n_nodes, uint32_t ppn, uint64_t seed,
-		   struct fab_peers *out, struct fab_err *err)
+static int cmp(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Ranges, sorted, to lists of peers: each once, ascending. */
+static void make_lists(struct reader *r, struct fab_arena *memory)
+{
+	struct fab_peers *p = r->p;
+	uint64_t n = 0;
+	size_t i = 0;
+
+	if (r->ranges.n)
+		qsort(r->ranges.v, r->ranges.n, sizeof(*r->ranges.v), cmp);
+	p->first = FAB_ARENA_NEW(memory, (size_t)p->n + 1, uint64_t);
+	p->peer = FAB_ARENA_NEW(memory, r->n_peers, uint32_t);
+	for (uint32_t of = 0; of < p->n; of++) {
+		uint64_t next = 0; /* the least rank that is not in the list yet */
+
+		p->first[of] = n;
+		for (; i < r->ranges.n && r->ranges.v[i].of == of; i++) {
+			const struct range *range = &r->ranges.v[i];
+
+			if (next < range->first)
+				next = range->first;
+			for (; next <= range->last; next++)
+				if (next != of)
+					p->peer[n++] = (uint32_t)next;
+		}
+	}
+	p->first[p->n] = n;
+}
+
+int fab_peers_parse(struct fab_arena *memory, const char *file, const char *text,
+		    size_t len, uint32_t n_nodes, uint32_t ppn, struct fab_peers *out,
+		    struct fab_err *err)
+{
+	struct reader r = {.p = out};
+	int rc = begin(out, FAB_PEERS_FILE, n_nodes, ppn, err);
+
+	if (!rc)
+		rc = fab_list_lines(file, text, len, read_line, &r, err);
+	if (!rc)
+		make_lists(&r, memory);
+	free(r.ranges.v);
+	return rc;
+}
+
+int fab_peers_make(struct fab_arena *memory, const char *spec, uint32_t n_nodes,
+		   uint32_t ppn, uint64_t seed, struct fab_peers *out,
+		   struct fab_err *err)
 {
 	enum fab_peers_kind kind = FAB_PEERS_ALL;
 	const char *argument = "";
-	uint64_t number = 0;
+	struct fab_input in;
+	uint64_t number = 1;
 	int rc = parse(spec, &kind, &argument, &number, err);
 
 	if (!rc)
-		rc = peers_begin(out, kind, n_nodes, ppn, err);
+		rc = begin(out, kind, n_nodes, ppn, err);
 	if (rc)
 		return rc;
-	if (kind == FAB_PEERS_RING)
-		return make_each(out, add_ring, 1, err);
-	if (kind == FAB_PEERS_STENCIL)
-		return make_each(out, add_stencil, number, err);
-	if (kind == FAB_PEERS_RANDOM)
-		return make_random(out, number, seed, err);
-	return kind == FAB_PEERS_FILE ? make_file(argument, out, err) : 0;
-}
-
-void fab_peers_fini(struct fab_peers *peers)
-{
-	free(peers->first);
-	free(peers->peer);
-	*peers = (struct fab_peers){0};
+	switch (kind) {
+	case FAB_PEERS_RING: /* a grid of one dimension */
+	case FAB_PEERS_STENCIL:
+		return make_stencil(out, (uint32_t)number, memory, err);
+	case FAB_PEERS_RANDOM:
+		return make_random(out, number, seed, memory, err);
+	case FAB_PEERS_FILE:
+		rc = fab_input_read(argument, &in, err);
+		if (rc)
+			return rc;
+		rc = fab_peers_parse(memory, argument, in.bytes, in.n, n_nodes, ppn, out,
+				     err);
+		fab_input_fini(&in);
+		return rc;
+	case FAB_PEERS_ALL:
+		break;
+	}
+	return 0;
 }
 
 uint32_t fab_peers_degree(const struct fab_peers *p, uint32_t process)

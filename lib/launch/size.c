@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Size of the contribution of a node, counted from the layout; and, as an independent
+ * second computation, the bytes themselves.
+ */
 #include "launch/size.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -10,6 +15,9 @@ enum {
 	FIRST_PRINTABLE = '!',
 	N_PRINTABLE = '~' - '!' + 1,
 	INFO_BYTES = 1,
+	INFO_COLLECT = 1,      /* data is collected */
+	INFO_TABLE = 2,	       /* keys are indexes */
+	TYPE_UINT64 = 15,      /* PMIX_UINT64: the type of a packed size */
 	TYPE_BYTE_OBJECT = 27, /* PMIX_BYTE_OBJECT */
 };
 
@@ -22,12 +30,12 @@ static struct fab_choice opt_at(size_t i)
 		 "taken for one.",
 		 true},
 		{"procid", "a process is its rank, not namespace and rank",
-		 "A process is told by its rank in the job, without the name of the "
-		 "namespace.",
+		 "A process is identified by its rank in the job, without the name of "
+		 "the namespace.",
 		 true},
 		{"keyindex", "names of keys once a node",
-		 "Names of keys stand once a node, then their index. The library decides "
-		 "by the last key alone whether that pays.",
+		 "Names of keys are written once a node, then their index. The library "
+		 "decides by the last key alone whether that pays.",
 		 true},
 		{"leb128", "integers in base 128",
 		 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, "
@@ -62,7 +70,7 @@ unsigned fab_size_version_opts(enum fab_size_version version)
 	return version == FAB_SIZE_2_1 ? 0 : FAB_SIZE_LIBRARY;
 }
 
-/* A field up to ':' or the end of the entry; moves on behind it. */
+/* A field up to ':' or the end of the entry; *at moves past it. */
 static bool take_field(const char **at, uint64_t min, uint64_t max, uint64_t *out)
 {
 	size_t len = strcspn(*at, ":,");
@@ -95,7 +103,7 @@ static int take_put(const char **at, struct fab_put *put, struct fab_err *err)
 	return 0;
 }
 
-/* Names of so many characters that there are, at most FAB_KEYS_MAX. */
+/* Number of names of this length, at most FAB_KEYS_MAX. */
 static uint64_t names_of(uint32_t chars)
 {
 	uint64_t n = 1;
@@ -115,37 +123,28 @@ static uint64_t keys_like(const struct fab_puts *puts, uint32_t chars, size_t en
 	return n;
 }
 
-static int check_puts(const struct fab_puts *puts, struct fab_err *err)
-{
-	const struct fab_put *last = &puts->of.v[puts->of.n - 1];
-
-	if (fab_puts_keys(puts) > FAB_KEYS_MAX)
-		return fab_fail(err, EINVAL, "more than %d keys", FAB_KEYS_MAX);
-	if (fab_puts_bytes(puts) > FAB_PUT_MAX_BYTES)
-		return fab_fail(err, EINVAL,
-				"the values of a process are more than 2^31 bytes");
-	if (keys_like(puts, last->chars, puts->of.n) > names_of(last->chars))
-		return fab_fail(err, EINVAL,
-				"there are only %llu different keys of %u characters",
-				(unsigned long long)names_of(last->chars), last->chars);
-	return 0;
-}
-
 int fab_puts_parse(const char *text, struct fab_puts *out, struct fab_err *err)
 {
-	const char *at = text;
-
-	for (;;) {
+	for (const char *at = text;; at++) {
 		struct fab_put put;
 		int rc = take_put(&at, &put, err);
 
 		if (rc)
 			return rc;
 		FAB_PUSH(&out->of, put);
-		rc = check_puts(out, err);
-		if (rc || !*at)
-			return rc;
-		at++;
+		if (fab_puts_keys(out) > FAB_KEYS_MAX)
+			return fab_fail(err, EINVAL, "more than %d keys", FAB_KEYS_MAX);
+		if (fab_puts_bytes(out) > FAB_PUT_MAX_BYTES)
+			return fab_fail(
+				err, EINVAL,
+				"the values of a process are more than 2^31 bytes");
+		if (keys_like(out, put.chars, out->of.n) > names_of(put.chars))
+			return fab_fail(
+				err, EINVAL,
+				"there are only %llu different keys of %u characters",
+				(unsigned long long)names_of(put.chars), put.chars);
+		if (!*at)
+			return 0;
 	}
 }
 
@@ -184,7 +183,7 @@ static bool has(const struct fab_size_layout *l, unsigned opt)
 	return l->opts & opt;
 }
 
-/* Sizes of what is packed: signed and unsigned 32-bit integers, a type, a size. */
+/* Sizes of packed values: signed and unsigned 32-bit integers, a type, a size. */
 static uint64_t of_int(const struct fab_size_layout *l, uint32_t value)
 {
 	return has(l, FAB_SIZE_LEB128) ? leb(2 * (uint64_t)value) : 4;
@@ -216,7 +215,7 @@ static uint64_t of_object(const struct fab_size_layout *l, uint64_t bytes)
 	return of_size(l, bytes) + bytes;
 }
 
-/* What packing one value costs in front of it. */
+/* The number of values in front of a single value. */
 static uint64_t of_one(const struct fab_size_layout *l)
 {
 	return of_int(l, 1);
@@ -271,7 +270,7 @@ static uint64_t of_puts(const struct fab_puts *puts, const struct fab_size_layou
 	return bytes;
 }
 
-/* The object of a process, with what tells its size. */
+/* The object of a process, with its size. */
 static uint64_t of_process(const struct fab_size_layout *l, uint64_t put_bytes,
 			   uint32_t rank)
 {
@@ -312,28 +311,30 @@ static uint64_t of_head(const struct fab_puts *puts, const struct fab_size_layou
 	return bytes;
 }
 
+/* Of n_nodes nodes, the first of which begins with first_rank. */
+static uint64_t of_nodes(const struct fab_puts *puts, const struct fab_size_layout *l,
+			 uint32_t first_rank, uint32_t n_nodes, uint32_t ppn)
+{
+	bool has_table = fab_size_has_table(puts, l, ppn);
+	uint64_t head = of_head(puts, l, has_table);
+	uint64_t put_bytes = of_puts(puts, l, has_table), bytes = 0;
+
+	for (uint32_t i = 0; i < n_nodes; i++, first_rank += ppn)
+		bytes += of_one(l) +
+			 of_object(l, head + of_processes(l, put_bytes, first_rank, ppn));
+	return bytes;
+}
+
 uint64_t fab_size_node(const struct fab_puts *puts, const struct fab_size_layout *l,
 		       uint32_t first_rank, uint32_t ppn)
 {
-	bool has_table = fab_size_has_table(puts, l, ppn);
-	uint64_t inner = of_head(puts, l, has_table) +
-			 of_processes(l, of_puts(puts, l, has_table), first_rank, ppn);
-
-	return of_one(l) + of_object(l, inner);
+	return of_nodes(puts, l, first_rank, 1, ppn);
 }
 
 uint64_t fab_size_job(const struct fab_puts *puts, const struct fab_size_layout *l,
 		      uint32_t n_nodes, uint32_t ppn)
 {
-	bool has_table = fab_size_has_table(puts, l, ppn);
-	uint64_t head = of_head(puts, l, has_table);
-	uint64_t put_bytes = of_puts(puts, l, has_table);
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < n_nodes; i++)
-		bytes += of_one(l) +
-			 of_object(l, head + of_processes(l, put_bytes, i * ppn, ppn));
-	return bytes;
+	return of_nodes(puts, l, 0, n_nodes, ppn);
 }
 
 const struct fab_put *fab_puts_name(const struct fab_puts *puts, uint64_t i, char *out)
@@ -347,4 +348,155 @@ const struct fab_put *fab_puts_name(const struct fab_puts *puts, uint64_t i, cha
 		out[at] = (char)(FIRST_PRINTABLE + i % N_PRINTABLE);
 	out[put->chars] = '\0';
 	return put;
+}
+
+/* The second computation: the bytes as they are packed. Nothing above is used. */
+
+struct bytes {
+	FAB_VEC(unsigned char) of;
+	const struct fab_size_layout *layout;
+};
+
+static void put_raw(struct bytes *b, const void *from, size_t n)
+{
+	FAB_RESERVE(&b->of, n);
+	if (n)
+		memcpy(b->of.v + b->of.n, from, n);
+	b->of.n += n;
+}
+
+/* Base 128, the lowest bits first; or big endian in so many bytes. */
+static void put_integer(struct bytes *b, uint64_t value, unsigned width)
+{
+	if (!(b->layout->opts & FAB_SIZE_LEB128)) {
+		for (unsigned i = width; i-- > 0;)
+			FAB_PUSH(&b->of, (unsigned char)(value >> (8 * i)));
+		return;
+	}
+	for (unsigned i = 0; value >= 128 && i < 8; i++, value >>= 7)
+		FAB_PUSH(&b->of, (unsigned char)(value | 128));
+	FAB_PUSH(&b->of, (unsigned char)value);
+}
+
+/* A signed integer of 32 bits: in base 128 its sign is the lowest bit. */
+static void put_int(struct bytes *b, uint32_t value)
+{
+	bool is_leb = b->layout->opts & FAB_SIZE_LEB128;
+
+	put_integer(b, is_leb ? 2 * (uint64_t)value : value, 4);
+}
+
+static void put_string(struct bytes *b, const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	put_int(b, (uint32_t)n);
+	put_raw(b, text, n);
+}
+
+static void put_size(struct bytes *b, uint64_t n)
+{
+	if (!(b->layout->opts & FAB_SIZE_LEB128))
+		put_integer(b, TYPE_UINT64, 2);
+	put_integer(b, n, 8);
+}
+
+/* One byte object with the contents of `inner`, which is emptied. */
+static void put_object(struct bytes *b, struct bytes *inner)
+{
+	put_int(b, 1);
+	put_size(b, inner->of.n);
+	put_raw(b, inner->of.v, inner->of.n);
+	inner->of.n = 0;
+}
+
+static void put_process(struct bytes *b, const struct fab_puts *puts, uint32_t rank,
+			bool has_table)
+{
+	uint64_t n = fab_puts_keys(puts), value;
+	char name[FAB_KEY_MAX_CHARS + 1];
+
+	put_int(b, 1);
+	if (!(b->layout->opts & FAB_SIZE_PROCID)) {
+		char *nspace = fab_alloc(b->layout->namespace_chars + 1, 1);
+
+		memset(nspace, 'n', b->layout->namespace_chars);
+		nspace[b->layout->namespace_chars] = '\0';
+		put_string(b, nspace);
+		free(nspace);
+	}
+	put_integer(b, rank, 4);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct fab_put *put = fab_puts_name(puts, i, name);
+
+		put_int(b, 1);
+		if (has_table) {
+			put_integer(b, i, 4);
+			put_int(b, 1);
+		} else {
+			put_string(b, name);
+		}
+		value = put->bytes;
+		if (value == FAB_SIZE_OLD_ADDRESS && b->layout->opts & FAB_SIZE_ADDR)
+			value = FAB_SIZE_NEW_ADDRESS;
+		put_integer(b, TYPE_BYTE_OBJECT, 2);
+		put_size(b, value);
+		FAB_RESERVE(&b->of, value);
+		if (value)
+			memset(b->of.v + b->of.n, FAB_SIZE_FILLER, value);
+		b->of.n += value;
+	}
+}
+
+/* True if a table is shorter than names in line, by packing the last name. */
+static bool pays_table(const struct fab_puts *puts, const struct fab_size_layout *layout,
+		       uint32_t ppn)
+{
+	struct bytes name = {.layout = layout}, index = {.layout = layout};
+	uint64_t last = fab_puts_keys(puts) - 1;
+	char text[FAB_KEY_MAX_CHARS + 1];
+	bool pays;
+
+	fab_puts_name(puts, last, text);
+	put_int(&name, 1);
+	put_string(&name, text);
+	put_int(&index, 1);
+	put_integer(&index, last, 4);
+	pays = name.of.n * ppn > name.of.n + index.of.n * ppn;
+	free(name.of.v);
+	free(index.of.v);
+	return pays && layout->opts & FAB_SIZE_KEYINDEX;
+}
+
+unsigned char *fab_size_encode(const struct fab_puts *puts,
+			       const struct fab_size_layout *layout, uint32_t first_rank,
+			       uint32_t ppn, size_t *n)
+{
+	struct bytes out = {.layout = layout}, node = {.layout = layout};
+	struct bytes process = {.layout = layout};
+	bool has_table = pays_table(puts, layout, ppn);
+	uint32_t n_keys = (uint32_t)fab_puts_keys(puts);
+	char name[FAB_KEY_MAX_CHARS + 1];
+	unsigned char info = INFO_COLLECT | (has_table ? INFO_TABLE : 0);
+
+	put_int(&node, 1);
+	put_raw(&node, &info, 1);
+	if (has_table) {
+		put_int(&node, 1);
+		put_integer(&node, n_keys, 4);
+		put_int(&node, n_keys);
+	}
+	for (uint32_t i = 0; has_table && i < n_keys; i++) {
+		fab_puts_name(puts, i, name);
+		put_string(&node, name);
+	}
+	for (uint32_t i = 0; i < ppn; i++) {
+		put_process(&process, puts, first_rank + i, has_table);
+		put_object(&node, &process);
+	}
+	put_object(&out, &node);
+	free(node.of.v);
+	free(process.of.v);
+	*n = out.of.n;
+	return out.of.v;
 }

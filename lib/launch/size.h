@@ -10,7 +10,7 @@
  *     key table   number of keys, their names; with FAB_SIZE_KEYINDEX, where it pays
  *     processes   a byte object each: process id, then each key and its value
  *
- * The number of values stands in front of whatever is packed.
+ * Every packed list begins with the number of its values.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* What came after version 2.1, each a switch. */
+/* Optimisations after version 2.1, each a switch. */
 enum {
 	FAB_SIZE_ADDR = 1, /* addresses of UCX of 51 bytes take 21 */
 	FAB_SIZE_PROCID =
@@ -57,15 +57,15 @@ struct fab_put {
 	uint64_t bytes;
 };
 
-/* What a process puts, in this order. */
+/* Keys that a process puts, in this order. */
 struct fab_puts {
 	FAB_VEC(struct fab_put) of;
 };
 
 /*
- * LENGTH:BYTES[:COUNT] between commas. EINVAL with one sentence: no such list, a key
- * longer than FAB_KEY_MAX_CHARS, more keys of a length than there are names of printable
- * characters, too many keys or bytes. The caller frees out->of.v, also after an error.
+ * LENGTH:BYTES[:COUNT], separated by commas. EINVAL: no such list, a key longer than
+ * FAB_KEY_MAX_CHARS, more keys of a length than there are names of printable characters,
+ * too many keys or bytes. The caller frees out->of.v, also after an error.
  * O(len).
  */
 int fab_puts_parse(const char *text, struct fab_puts *out,
@@ -96,13 +96,13 @@ uint64_t fab_size_job(const struct fab_puts *puts, const struct fab_size_layout 
 		      uint32_t n_nodes, uint32_t ppn);
 
 /*
- * The second path: the bytes themselves, with names of keys and values made up. On the
- * heap, the caller frees; *n of them. O(bytes).
+ * The second computation: the bytes themselves, with invented names and values. On the
+ * heap, the caller frees; *n is their number. O(bytes).
  */
 unsigned char *fab_size_encode(const struct fab_puts *puts,
 			       const struct fab_size_layout *layout, uint32_t first_rank,
 			       uint32_t ppn, size_t *n) FAB_MUST_CHECK;
-/* The name of key number `i` (from 0) of a process as the encoder makes it up, into
+/* The invented name of key number `i` (from 0) of a process, into
  * `out`, of FAB_KEY_MAX_CHARS + 1 bytes; its value is FAB_SIZE_FILLER only. Returns its
  * entry. O(entries). */
 const struct fab_put *fab_puts_name(const struct fab_puts *puts, uint64_t i, char *out);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A start: the tables of interfaces, wire-ups and stage-ins; files on their way to the
+ * nodes; the cost of each phase; phases on each node, and the critical path.
+ */
 #include "launch/stages.h"
 
 #include <errno.h>
@@ -6,7 +10,11 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "boot/transfer.h"
 #include "launch/exchange.h"
+
+enum { MBPS_A_MB = 8 };
+static const double MAX_MBPS = 1e9; /* limit of fab_machine_parse() */
 
 static struct fab_choice interface_at(size_t i)
 {
@@ -18,7 +26,7 @@ static struct fab_choice interface_at(size_t i)
 			 "keeps what it needs.",
 			 true},
 		[FAB_PMI2] =
-			{"pmi2", "PMI-2: the same, faster, with respawn",
+			{"pmi2", "PMI-2: as PMI-1, faster, with respawn",
 			 "PMI-2: keys of the node or of all, threads, processes that "
 			 "replace failed ones.",
 			 true},
@@ -44,17 +52,17 @@ static struct fab_choice wireup_at(size_t i)
 			 "The fence runs while adapters are opened; the first Get waits "
 			 "for it, and there is no barrier.",
 			 true},
-		[FAB_WIREUP_DIRECT] = {"direct", "each asks for what it needs",
-				       "Each process asks for the data of those that it "
-				       "talks to (direct modex, DBCX).",
+		[FAB_WIREUP_DIRECT] = {"direct", "each requests the data it needs",
+				       "Each process requests the data of its peers "
+				       "(direct modex, DBCX).",
 				       true},
 		[FAB_WIREUP_DIRECT_BARRIER] = {"direct+barrier",
-					       "the same, then a barrier", NULL, true},
+					       "as direct, then a barrier", NULL, true},
 		[FAB_WIREUP_INSTANT] =
 			{"instant", "all is known before: nothing is exchanged",
-			 "The ideal of PMIx: files come while the previous job ends, "
-			 "addresses are known before, nothing is exchanged, there is no "
-			 "barrier. No manager has all of it.",
+			 "The ideal of PMIx: files are transferred while the previous "
+			 "job ends, addresses are known before, nothing is exchanged, "
+			 "there is no barrier. No manager has all of it.",
 			 true},
 	};
 
@@ -95,13 +103,96 @@ bool fab_launch_knows(enum fab_launch_interface interface, enum fab_launch_wireu
 	return interface == FAB_PMIX || wireup == FAB_WIREUP_FULL;
 }
 
-/* What is the same on all nodes: how long each phase takes, and when it may begin. */
+/* Files. */
+
+uint32_t fab_launch_depth(uint32_t i, uint32_t width)
+{
+	uint32_t depth = 0;
+
+	for (; i; depth++)
+		i = (i - 1) / width;
+	return depth;
+}
+
+/* Seconds of `n` clients that read the same bytes from all servers at the same time. */
+static int read_all(uint32_t n, double client_MBps, double all_MBps, double request_s,
+		    uint64_t bytes, double *out, struct fab_err *err)
+{
+	char *spec = fab_format("node=%u@%.9gMbps/server=1@%.9gMbps", n,
+				fmin(client_MBps * MBPS_A_MB, MAX_MBPS),
+				fmin(all_MBps * MBPS_A_MB, MAX_MBPS));
+	struct fab_transfer_options options = {
+		.image_bytes = bytes, .n_files = 1, .request_seconds = request_s};
+	struct fab_machine *m = NULL;
+	struct fab_transfer t;
+	struct fab_batch batch;
+	uint32_t *interface_of;
+	int rc = fab_machine_parse(spec, &m, err);
+
+	free(spec);
+	if (rc)
+		return rc;
+	interface_of = FAB_NEW(n, uint32_t);
+	for (uint32_t i = 0; i < n; i++)
+		interface_of[i] = 0;
+	batch = fab_batch_all(m);
+	rc = fab_transfer_run(m, &batch, interface_of, &options, &t, err);
+	for (uint32_t i = 0; i < n && !rc; i++)
+		out[i] = t.finish_s[i];
+	if (!rc)
+		fab_transfer_fini(&t);
+	fab_batch_fini(&batch);
+	free(interface_of);
+	fab_machine_free(m);
+	return rc;
+}
+
+/* One node reads, then each node sends to `fanout` others, level by level. */
+static int spread(const struct fab_launch_start *s, uint64_t bytes, double open_s,
+		  double *out, struct fab_err *err)
+{
+	const struct fab_launch_params *p = s->params;
+	uint32_t width = (uint32_t)FAB_PARAM(p, fanout);
+	uint32_t n_first = s->n_nodes - 1 < width ? s->n_nodes - 1 : width;
+	double *level = FAB_NEW0((size_t)n_first + 1, double), read_s;
+	int rc = read_all(1, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps), open_s,
+			  bytes, &read_s, err);
+
+	if (!rc && n_first)
+		rc = read_all(n_first, FAB_PARAM(p, node_MBps), FAB_PARAM(p, node_MBps),
+			      0, bytes, level, err);
+	for (uint32_t i = 0; i < s->n_nodes && !rc; i++)
+		out[i] = read_s + level[0] * fab_launch_depth(i, width);
+	free(level);
+	return rc;
+}
+
+int fab_stage_in_times(const struct fab_launch_start *s, double *out, struct fab_err *err)
+{
+	const struct fab_launch_params *p = s->params;
+	uint64_t bytes = (uint64_t)(FAB_PARAM(p, image_MB) * 1e6);
+	double readers = s->stage_in == FAB_STAGE_STORM	  ? (double)s->n_nodes * s->ppn
+			 : s->stage_in == FAB_STAGE_CACHE ? s->n_nodes
+							  : 1;
+	double open_s = readers * FAB_PARAM(p, files) / FAB_PARAM(p, fs_ops);
+
+	if (s->stage_in == FAB_STAGE_TREE && bytes)
+		return spread(s, bytes, open_s, out, err);
+	if (s->stage_in != FAB_STAGE_NONE && bytes)
+		return read_all(s->n_nodes, FAB_PARAM(p, node_MBps),
+				FAB_PARAM(p, fs_MBps), open_s, bytes, out, err);
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		out[i] = s->stage_in == FAB_STAGE_NONE ? 0 : open_s;
+	return 0;
+}
+
+/* Costs that are equal on all nodes: the length of each phase, and when it may begin. */
 struct costs {
 	double s[FAB_N_PHASES];
 	bool is_there[FAB_N_PHASES];
-	bool is_together[FAB_N_PHASES]; /* begins when all nodes have come */
+	bool is_together[FAB_N_PHASES]; /* begins when all nodes are ready */
 	double meanwhile_s; /* background: of the channels, before data is needed */
-	double previous_s;  /* instant: files come so long before */
+	double previous_s;  /* instant: files are transferred this long before */
 };
 
 static double degree_of(const struct fab_launch_start *s)
@@ -112,7 +203,7 @@ static double degree_of(const struct fab_launch_start *s)
 	return degree < all ? degree : all;
 }
 
-/* What a node contributes: PMI-1 and PMI-2 keep strings. */
+/* Contribution of a node: PMI-1 and PMI-2 keep strings. */
 static uint64_t bytes_of(const struct fab_launch_start *s)
 {
 	uint64_t text = 0;
@@ -129,57 +220,30 @@ static uint64_t bytes_of(const struct fab_launch_start *s)
 	return text * s->ppn;
 }
 
-static struct fab_fence_job fence_job(const struct fab_launch_start *s, uint64_t bytes)
-{
-	const struct fab_launch_params *p = s->params;
-
-	return (struct fab_fence_job){
-		.n_nodes = s->is_respawn && !bytes ? s->all_nodes : s->n_nodes,
-		.bytes = bytes,
-		.is_collecting = bytes != 0,
-		.tree_width = (uint32_t)FAB_PARAM(p, tree_width),
-		.costs = {FAB_PARAM(p, o_us), FAB_PARAM(p, latency_us),
-			  FAB_PARAM(p, gap_ns_per_B), FAB_PARAM(p, copy_ns_per_B)}};
-}
-
 /* PMI-1 and PMI-2 of Slurm and MPICH collect up and down a tree. */
-static struct fab_fence_chosen fence_of(const struct fab_launch_start *s)
-{
-	if (s->interface == FAB_PMIX)
-		return s->fence;
-	return (struct fab_fence_chosen){&fab_fence_tree,
-					 (uint32_t)FAB_PARAM(s->params, tree_width)};
-}
-
 static int time_fence(const struct fab_launch_start *s, uint64_t bytes, double *us,
 		      struct fab_err *err)
 {
-	struct fab_fence_job job = fence_job(s, bytes);
+	struct fab_fence_job job = fab_fence_job_of(
+		s->params, s->is_respawn && !bytes ? s->all_nodes : s->n_nodes, NULL,
+		bytes);
+	struct fab_fence_chosen fence = {FAB_FENCE_TREE, job.tree_width};
 
+	if (s->interface == FAB_PMIX)
+		fence = s->fence;
 	*us = 0;
 	if (job.n_nodes == 1)
 		return 0;
 	if (!s->timer.us || job.n_nodes != s->n_nodes)
-		return fab_fence_plain_us(fence_of(s), &job, us, err);
-	*us = s->timer.us(s->timer.context, fence_of(s), bytes, err);
+		return fab_fence_plain_us(fence, &job, us, err);
+	*us = s->timer.us(s->timer.context, fence, bytes, err);
 	return *us < 0 ? (int)*us : 0;
 }
 
-/* Does each ask the servers of others for what it needs? */
+/* True if each process requests the data that it needs from the servers of others. */
 static bool is_direct(const struct fab_launch_start *s)
 {
 	return s->wireup == FAB_WIREUP_DIRECT || s->wireup == FAB_WIREUP_DIRECT_BARRIER;
-}
-
-static struct fab_exchange_costs exchange_costs(const struct fab_launch_params *p)
-{
-	double serve = FAB_PARAM(p, serve_us), remote = FAB_PARAM(p, get_remote_us);
-
-	return (struct fab_exchange_costs){.get_us = FAB_PARAM(p, get_us),
-					   .local_us = FAB_PARAM(p, get_first_us),
-					   .remote_us = remote > serve ? remote : serve,
-					   .serve_us = serve,
-					   .unpack_ns = FAB_PARAM(p, unpack_ns_per_B)};
 }
 
 /* Gets of a process, with the others of its node. */
@@ -187,23 +251,24 @@ static double gets_us(const struct fab_launch_start *s)
 {
 	const struct fab_launch_params *p = s->params;
 	double n = degree_of(s) * FAB_PARAM(p, inline_keys);
-	struct fab_exchange_costs costs = exchange_costs(p);
+	struct fab_exchange_costs costs = fab_exchange_costs_of(p, false);
 
 	if (s->interface == FAB_PMI1)
 		return n * s->ppn * FAB_PARAM(p, pmi1_us);
 	if (s->interface == FAB_PMI2 || s->has_socket_store)
 		return n * s->ppn * FAB_PARAM(p, pmi2_us);
 	if (is_direct(s)) {
-		struct fab_exchange x =
-			fab_exchange_model(s->n_nodes, s->ppn, degree_of(s), &costs);
+		struct fab_exchange x;
 
+		costs.remote_us = fmax(costs.remote_us, costs.serve_us);
+		x = fab_exchange_model(s->n_nodes, s->ppn, degree_of(s), &costs);
 		return x.total_us +
 		       degree_of(s) * (FAB_PARAM(p, inline_keys) - 1) * costs.get_us;
 	}
 	return n * costs.get_us;
 }
 
-/* Serial requests of all processes of a node, or what PMIx takes for one. */
+/* Seconds of serial requests of all processes of a node; with PMIx those of one. */
 static double requests_s(const struct fab_launch_start *s, double n, double pmix_us)
 {
 	const struct fab_launch_params *p = s->params;
@@ -243,7 +308,7 @@ static void cost_phases(const struct fab_launch_start *s, struct costs *c)
 	c->is_there[FAB_PHASE_STAGE_IN] = s->stage_in != FAB_STAGE_NONE;
 }
 
-/* What a wire-up leaves out, and the times of its fences. */
+/* Phases that a wire-up leaves out, and the times of its fences. */
 static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 		       struct fab_stages *out, struct fab_err *err)
 {
@@ -287,13 +352,7 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 	return 0;
 }
 
-static double skew_s(const struct fab_launch_start *s, uint32_t node)
-{
-	return FAB_PARAM(s->params, skew_ms) / 1e3 *
-	       fab_unit(fab_mix64(s->seed ^ fab_mix64(node + 1)));
-}
-
-/* How long a phase takes on a node. */
+/* Seconds of a phase on a node. */
 static double length_s(const struct fab_launch_start *s, const struct costs *c,
 		       const double *files_s, enum fab_phase phase, uint32_t node)
 {
@@ -302,7 +361,8 @@ static double length_s(const struct fab_launch_start *s, const struct costs *c,
 	switch (phase) {
 	case FAB_PHASE_DAEMONS:
 		return c->s[phase] * (fab_launch_depth(node, width) + 1) +
-		       skew_s(s, node);
+		       FAB_PARAM(s->params, skew_ms) / 1e3 *
+			       fab_unit(fab_mix64(s->seed ^ fab_mix64(node + 1)));
 	case FAB_PHASE_STAGE_IN:
 		return fmax(0, files_s[node] - c->previous_s);
 	default:
@@ -310,30 +370,19 @@ static double length_s(const struct fab_launch_start *s, const struct costs *c,
 	}
 }
 
-static void settle(struct fab_stage *stage, uint32_t n)
-{
-	stage->first_start_s = INFINITY;
-	stage->last_end_s = -1;
-	for (uint32_t i = 0; i < n; i++) {
-		stage->first_start_s = fmin(stage->first_start_s, stage->start_s[i]);
-		if (stage->end_s[i] > stage->last_end_s) {
-			stage->last_end_s = stage->end_s[i];
-			stage->last_node = i;
-		}
-	}
-}
-
-/* One phase behind that before it (NULL: none). Asking others directly needs that the
- * neighbours have put their keys; of background the wait for data is overlapped. */
+/* One phase after the one before it (NULL: none). Direct requests need that the
+ * neighbours have put their keys; in the background the exchange runs while adapters are
+ * opened: no data is used before both have ended. */
 static void run_phase(const struct fab_launch_start *s, const struct costs *c,
 		      const double *files_s, enum fab_phase phase,
-		      const struct fab_stage *before, struct fab_stage *out)
+		      const struct fab_stage *before, struct fab_arena *memory,
+		      struct fab_stage *out)
 {
 	bool asks = phase == FAB_PHASE_CHANNELS && is_direct(s);
 	uint32_t n = s->n_nodes;
 
 	out->is_there = true;
-	out->start_s = FAB_NEW(2 * (size_t)n, double);
+	out->start_s = FAB_ARENA_NEW(memory, 2 * (size_t)n, double);
 	out->end_s = out->start_s + n;
 	for (uint32_t i = 0; i < n; i++) {
 		double start = before ? before->end_s[i] : 0;
@@ -347,19 +396,19 @@ static void run_phase(const struct fab_launch_start *s, const struct costs *c,
 		out->end_s[i] = start + length_s(s, c, files_s, phase, i);
 		if (phase == FAB_PHASE_CHANNELS)
 			out->end_s[i] -= c->meanwhile_s;
+		if (phase == FAB_PHASE_EXCHANGE && c->meanwhile_s > 0)
+			out->end_s[i] =
+				fmax(out->end_s[i], before->end_s[i] + c->meanwhile_s);
 	}
-	settle(out, n);
-}
-
-/* The exchange runs while adapters are opened: nobody has its data before both are over.
- */
-static void overlap(const struct costs *c, const struct fab_stage *put,
-		    struct fab_stage *exchange, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && c->meanwhile_s > 0; i++)
-		exchange->end_s[i] =
-			fmax(exchange->end_s[i], put->end_s[i] + c->meanwhile_s);
-	settle(exchange, n);
+	out->first_start_s = INFINITY;
+	out->last_end_s = -1;
+	for (uint32_t i = 0; i < n; i++) {
+		out->first_start_s = fmin(out->first_start_s, out->start_s[i]);
+		if (out->end_s[i] > out->last_end_s) {
+			out->last_end_s = out->end_s[i];
+			out->last_node = i;
+		}
+	}
 }
 
 /* The node, or the neighbour that it waits for. */
@@ -373,7 +422,7 @@ static uint32_t waited_for(const struct fab_stages *x, uint32_t node)
 	return end[before] > end[node] ? before : node;
 }
 
-/* Back from the node that ends last. */
+/* The critical path, backwards from the node that ends last. */
 static void find_critical(const struct fab_launch_start *s, const struct costs *c,
 			  struct fab_stages *out)
 {
@@ -393,7 +442,7 @@ static void find_critical(const struct fab_launch_start *s, const struct costs *
 					   .end_s = stage->end_s[node]};
 		if (c->is_together[i]) {
 			x->node = FAB_NONE;
-			node = FAB_NONE; /* the last one that came */
+			node = FAB_NONE; /* the last one that was ready */
 		} else if (i == FAB_PHASE_CHANNELS && is_direct(s)) {
 			node = waited_for(out, node);
 		}
@@ -407,8 +456,15 @@ static void find_critical(const struct fab_launch_start *s, const struct costs *
 	}
 }
 
-static int check(const struct fab_launch_start *s, struct fab_err *err)
+int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *s,
+		   struct fab_stages *out, struct fab_err *err)
 {
+	struct costs c = {{0}};
+	const struct fab_stage *before = NULL;
+	double *files_s;
+	int rc;
+
+	*out = (struct fab_stages){.n_nodes = s->n_nodes};
 	if (!s->n_nodes || !s->ppn)
 		return fab_fail(err, EINVAL, "no %s: expected at least 1",
 				s->n_nodes ? "processes a node" : "nodes");
@@ -416,36 +472,20 @@ static int check(const struct fab_launch_start *s, struct fab_err *err)
 		return fab_fail(err, EINVAL, "%s does not know the wire-up %s, only full",
 				interface_at(s->interface).form,
 				wireup_at(s->wireup).form);
-	return 0;
-}
-
-int fab_stages_run(const struct fab_launch_start *s, struct fab_stages *out,
-		   struct fab_err *err)
-{
-	struct costs c = {{0}};
-	const struct fab_stage *before = NULL;
-	double *files_s = NULL;
-	int rc = check(s, err);
-
-	*out = (struct fab_stages){.n_nodes = s->n_nodes};
-	if (rc)
-		return rc;
 	out->bytes = bytes_of(s);
 	cost_phases(s, &c);
 	rc = cost_wireup(s, &c, out, err);
+	files_s = FAB_ARENA_NEW(memory, s->n_nodes, double);
 	if (!rc)
-		rc = fab_stage_in_times(s, &files_s, err);
-	for (enum fab_phase i = 0; i < FAB_N_PHASES && !rc; i++) {
-		if (!c.is_there[i])
-			continue;
-		run_phase(s, &c, files_s, i, before, &out->phase[i]);
-		if (i == FAB_PHASE_EXCHANGE)
-			overlap(&c, before, &out->phase[i], s->n_nodes);
-		before = &out->phase[i];
-	}
-	free(files_s);
+		rc = fab_stage_in_times(s, files_s, err);
 	if (rc)
 		return rc;
+	for (enum fab_phase i = 0; i < FAB_N_PHASES; i++) {
+		if (!c.is_there[i])
+			continue;
+		run_phase(s, &c, files_s, i, before, memory, &out->phase[i]);
+		before = &out->phase[i];
+	}
 	out->total_s = before->last_end_s;
 	out->memory_bytes =
 		(double)out->bytes * s->n_nodes * (s->interface == FAB_PMI1 ? s->ppn : 1);
@@ -453,19 +493,23 @@ int fab_stages_run(const struct fab_launch_start *s, struct fab_stages *out,
 	return 0;
 }
 
-void fab_stages_fini(struct fab_stages *stages)
-{
-	for (size_t i = 0; i < FAB_N_PHASES; i++)
-		free(stages->phase[i].start_s);
-	*stages = (struct fab_stages){0};
-}
-
 int fab_stages_total_s(const struct fab_launch_start *s, double *out, struct fab_err *err)
 {
+	struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_stages stages;
-	int rc = fab_stages_run(s, &stages, err);
+	int rc = fab_stages_run(&memory, s, &stages, err);
 
 	*out = stages.total_s;
-	fab_stages_fini(&stages);
+	fab_arena_free(&memory);
 	return rc;
+}
+
+int fab_launch_total_of(void *context, const struct fab_launch_params *params,
+			double *out, struct fab_err *err)
+{
+	struct fab_launch_start start = *(const struct fab_launch_start *)context;
+
+	start.params = params;
+	start.timer.us = NULL;
+	return fab_stages_total_s(&start, out, err);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The phases of a job start on each node, one behind the other, and what holds the last
- * one back: the critical path. Phases and orders are those of Zhang K. et al., "Survey
- * on process management interfaces for exascale systems" (2020): the traditional start of
- * six phases, and that of PMIx in which nothing is exchanged (`instant`). Constants come
- * from launch/params.h.
+ * The phases of a job start on each node, in sequence, and the critical path of the last
+ * node. Phases and orders are those of Zhang K. et al., "Survey on process management
+ * interfaces for exascale systems" (2020): the traditional start of six phases, and that
+ * of PMIx in which nothing is exchanged (`instant`). Constants come from launch/params.h.
  */
 #pragma once
 
@@ -15,23 +14,23 @@
 enum fab_launch_interface { FAB_PMI1, FAB_PMI2, FAB_PMIX };
 extern const struct fab_choices fab_launch_interfaces;
 
-/* How processes come to know each other. */
+/* How processes obtain the addresses of others. */
 enum fab_launch_wireup {
 	FAB_WIREUP_FULL,       /* a fence brings all data to all, a barrier at the end */
-	FAB_WIREUP_BACKGROUND, /* the same while adapters are opened; no barrier */
-	FAB_WIREUP_DIRECT,     /* a process asks for what it needs, as soon as the nodes
-				  before and behind its own have put their keys */
+	FAB_WIREUP_BACKGROUND, /* the fence runs while adapters are opened; no barrier */
+	FAB_WIREUP_DIRECT,     /* a process requests what it needs, as soon as the nodes
+				  before and after its own have put their keys */
 	FAB_WIREUP_DIRECT_BARRIER,
 	FAB_WIREUP_INSTANT, /* all is known before: files and data come in advance */
 };
 extern const struct fab_choices fab_launch_wireups;
 
-/* How program and libraries come to the nodes. */
+/* How program and libraries reach the nodes. */
 enum fab_stage_in {
 	FAB_STAGE_STORM, /* every process opens its files, every node reads them */
 	FAB_STAGE_CACHE, /* a node opens and reads them once for its processes */
 	FAB_STAGE_TREE,	 /* one node reads them, a tree spreads them */
-	FAB_STAGE_NONE,	 /* they are there */
+	FAB_STAGE_NONE,	 /* they are present already */
 };
 extern const struct fab_choices fab_stage_ins; /* without FAB_STAGE_NONE */
 
@@ -40,8 +39,8 @@ enum fab_phase {
 	FAB_PHASE_ALLOCATE,
 	FAB_PHASE_DAEMONS,   /* the tree of daemons reaches the node */
 	FAB_PHASE_STAGE_IN,  /* files */
-	FAB_PHASE_REGISTER,  /* the node's server learns of job and processes */
-	FAB_PHASE_FORK,	     /* processes start, one after the other */
+	FAB_PHASE_REGISTER,  /* job and processes at the node's server */
+	FAB_PHASE_FORK,	     /* processes start sequentially */
 	FAB_PHASE_ENDPOINTS, /* they join their agent (Init) */
 	FAB_PHASE_PUT,	     /* they publish their keys */
 	FAB_PHASE_EXCHANGE,  /* between nodes */
@@ -52,8 +51,8 @@ enum fab_phase {
 /* "submit", "allocate" ... O(1). */
 const char *fab_phase_name(enum fab_phase phase);
 
-/* Microseconds of a fence with blocks of so many bytes (0: a barrier); negative: an
- * errno, with its sentence. */
+/* Microseconds of a fence with blocks of `bytes` (0: a barrier); negative: an errno, with
+ * its sentence. fab_fence_clock_us() is one. */
 struct fab_launch_timer {
 	double (*us)(void *context, struct fab_fence_chosen fence, uint64_t bytes,
 		     struct fab_err *err);
@@ -69,7 +68,7 @@ struct fab_launch_start {
 	const struct fab_puts *keys;
 	struct fab_size_layout layout;
 	struct fab_fence_chosen fence; /* of PMIx; PMI-1 and PMI-2 have a tree */
-	double degree;	       /* peers of a process; NaN: as the constants have it */
+	double degree;	       /* peers of a process; NaN: that of the constants */
 	bool has_socket_store; /* PMIx asks its server for each Get, no shared memory */
 	bool is_respawn; /* the processes replace others of a running job of all_nodes */
 	uint32_t all_nodes;
@@ -78,7 +77,7 @@ struct fab_launch_start {
 	uint64_t seed;		       /* of the skew */
 };
 
-/* Does an interface know a wire-up? PMI-1 and PMI-2 only `full`. O(1). */
+/* True if an interface has a wire-up: PMI-1 and PMI-2 only `full`. O(1). */
 bool fab_launch_knows(enum fab_launch_interface interface, enum fab_launch_wireup wireup);
 
 struct fab_stage {
@@ -101,39 +100,40 @@ struct fab_stages {
 	double total_s;
 	size_t n_critical;
 	struct fab_critical critical[FAB_N_PHASES];
-	uint64_t bytes;	 /* what a node contributes */
+	uint64_t bytes;	 /* contribution of a node */
 	double fence_us; /* NaN: there is none */
 	double barrier_us;
-	double memory_bytes; /* of a node for what was exchanged; PMI-1 each process */
+	double memory_bytes; /* of a node for all contributions; PMI-1: of each process */
 };
 
 /*
- * EINVAL: no nodes or processes, an interface that does not know the wire-up, a sentence
- * of the timer or of the stage-in. The caller ends it. O(nodes + stage-in).
+ * The phases of a start, in `memory`. EINVAL: no nodes or processes, an interface without
+ * the wire-up, errors of the timer or of the files. O(nodes + files).
  */
-int fab_stages_run(const struct fab_launch_start *start, struct fab_stages *out,
-		   struct fab_err *err) FAB_MUST_CHECK;
-void fab_stages_fini(struct fab_stages *stages);
-/* The same, the end only. As long. */
+int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *start,
+		   struct fab_stages *out, struct fab_err *err) FAB_MUST_CHECK;
+/* The end only. Errors and complexity of fab_stages_run(). */
 int fab_stages_total_s(const struct fab_launch_start *start, double *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
+/* A figure for ranges: seconds of the start `context`, its fences by formula. */
+fab_launch_figure_fn fab_launch_total_of;
 
 /*
- * Seconds from the beginning until each node has its files, [n_nodes] on the heap, by
- * the max-min model of boot/transfer.h: the servers' rate is shared by all, a node gets
- * no more than its cable; a tree goes level by level. Opening files goes first: the file
- * system does fs_ops a second. Errors: those of fab_machine_parse() and
- * fab_transfer_run(). O(nodes log nodes).
+ * Seconds from the beginning until each node has its files, out[n_nodes], by the max-min
+ * model of boot/transfer.h: all share the servers' rate, a node gets no more than its
+ * cable; a tree works level by level. Files are opened first: the file system does fs_ops
+ * a second. Errors: those of fab_machine_parse() and fab_transfer_run(). O(nodes log
+ * nodes).
  */
-int fab_stage_in_times(const struct fab_launch_start *start, double **out,
+int fab_stage_in_times(const struct fab_launch_start *start, double *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 /* Levels of a tree of `width` above node number i. O(log i). */
 uint32_t fab_launch_depth(uint32_t i, uint32_t width);
 
-/* What one improvement is worth: it alone, on top of `start`. */
+/* The value of one improvement: it alone, on top of `start`. */
 struct fab_improvement {
 	const char *name;
-	const char *what; /* a line for people */
+	const char *what; /* one line */
 	bool applies;	  /* it changes this start */
 	double total_s, saved_s;
 };
@@ -145,7 +145,7 @@ int fab_launch_improve(const struct fab_launch_start *start,
 		       struct fab_improvement out[FAB_N_IMPROVEMENTS],
 		       struct fab_err *err) FAB_MUST_CHECK;
 
-/* What the file system must do for a start within `goal_s`. */
+/* Requirements on the file system of a start within `goal_s`. */
 struct fab_launch_goal {
 	bool is_met;	/* as it is */
 	double fs_MBps; /* least rate, other things equal; NaN: no rate is enough */
@@ -156,3 +156,34 @@ struct fab_launch_goal {
 /* EINVAL: as fab_stages_run(), which each step of at most three bisections takes. */
 int fab_launch_goal_find(const struct fab_launch_start *start, double goal_s,
 			 struct fab_launch_goal *out, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Starts by several interfaces and wire-ups. */
+struct fab_launch_case {
+	struct fab_launch_start start;
+	struct fab_stages stages;
+	struct fab_launch_goal goal;
+};
+struct fab_launch_comparison {
+	double goal_s; /* set by the caller, the rest zeroed */
+	FAB_VEC(struct fab_launch_case) cases;
+	size_t base; /* the case that the improvements are on top of */
+	struct fab_improvement improvements[FAB_N_IMPROVEMENTS];
+	struct fab_launch_range total; /* of the first case */
+	struct fab_arena memory;
+};
+/*
+ * Every interface by every wire-up that it has; `instant` has files by a tree. The range
+ * is over the constants that `uses` has. The caller ends it, also after an error. Errors:
+ * those of fab_stages_run(); EINVAL: no case is left. O(cases * 200 stages).
+ */
+int fab_launch_compare(struct fab_launch_comparison *c,
+		       const struct fab_launch_start *base,
+		       struct fab_fence_chosen fastest,
+		       const struct fab_chosen_list *interfaces,
+		       const struct fab_chosen_list *wireups, const bool *uses,
+		       struct fab_err *err) FAB_MUST_CHECK;
+void fab_launch_comparison_fini(struct fab_launch_comparison *c);
+/* `n` processes of the running job `base` are replaced by PMI-2. */
+int fab_launch_respawn(struct fab_arena *memory, const struct fab_launch_start *base,
+		       uint32_t n, struct fab_stages *out,
+		       struct fab_err *err) FAB_MUST_CHECK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Seconds for fences of 16 384 nodes with contention, for a table of five algorithms, 15
- * sizes and three fabrics, for the sizes at which dissemination and the ring cross by
- * messages and by packets, for every placement of five failures among 64 nodes, and for
+ * sizes and three fabrics, for the sizes at which dissemination and the ring cross, for
+ * every placement of five failures among 64 nodes, and for
  * direct exchange of a large job. Processor time; the table in wall-clock time, too.
  */
 #include <math.h>
@@ -15,11 +15,11 @@
 #include "base/clock.h"
 #include "launch/detector.h"
 #include "launch/exchange.h"
-#include "launch/fence_packets.h"
-#include "launch/fence_ranges.h"
-#include "launch/fence_run.h"
+#include "launch/fence.h"
 #include "source/source.h"
 #include "unicast/engine.h"
+
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 struct site {
 	struct fab_fabric *f;
@@ -56,12 +56,11 @@ static void open_site(struct site *s, const char *spec, const char *engine,
 	p.f = s->f;
 	must(e->route(&p, &s->r, &err), &err);
 	must(fab_node_order_parse(order, 1, &choice.order, &err), &err);
-	must(fab_launch_nodes_init(&s->nodes, s->f, NULL, &choice, &err), &err);
+	must(fab_launch_nodes_make(&memory, s->f, NULL, &choice, &s->nodes, &err), &err);
 }
 
 static void close_site(struct site *s)
 {
-	fab_launch_nodes_fini(&s->nodes);
 	fab_routes_free(s->r);
 	fab_fabric_free(s->f);
 }
@@ -71,8 +70,7 @@ static void prepare(struct fab_fence_setup *setup, const struct site *s, const c
 	struct fab_fence_job job = {.n_nodes = s->nodes.n,
 				    .bytes = 1,
 				    .leaf = s->nodes.sw,
-				    .is_collecting = true,
-				    .costs = fab_launch_costs_default()};
+				    .costs = {1, 1.5, 0.1, 0.1}};
 	struct fab_fence_chosen chosen;
 	struct fab_err err = {""};
 
@@ -157,52 +155,24 @@ static void table(void)
 	       n_fences, cpu() - start, fab_now() - wall, omp_get_max_threads());
 }
 
-static double packets_us(const struct site *s, const struct fab_fence_setup *setup,
-			 uint64_t bytes, const struct fab_fence_packet_options *options)
-{
-	struct fab_fence_job job = setup->job;
-	struct fab_fence_packets p;
-	struct fab_err err = {""};
-
-	job.bytes = bytes;
-	must(fab_fence_as_packets(&setup->plan, &s->nodes, s->r, &job, options, &p, &err),
-	     &err);
-	return p.us;
-}
-
-/* Where the ring begins to win on 8x8x16, first axis fastest: by the line, by messages,
- * by packets (between two sizes, by a straight line). */
+/* Size from which the ring wins on 8x8x16, first axis fastest: by the line, simulated. */
 static void crossings(void)
 {
-	static const char *const kinds[] = {"oq", "voq"};
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_setup bruck, ring;
 	struct fab_err err = {""};
 	struct site s;
-	double bytes;
+	double bytes, start = cpu();
 
 	open_site(&s, "gen:torus:dims=8x8x16", "dor-up", "axes:1,2,0");
 	prepare(&bruck, &s, "bruck");
 	prepare(&ring, &s, "ring");
 	printf("8x8x16: the ring wins from %.0f B by the contended line",
-	       fab_fence_crossing(bruck.contended, ring.contended));
+	       (ring.contended.fixed_us - bruck.contended.fixed_us) /
+		       (bruck.contended.byte_us - ring.contended.byte_us));
 	must(fab_fence_crossing_simulated(&bruck, &ring, 1 << 24, &options, &bytes, &err),
 	     &err);
-	printf(", %.0f B by messages", bytes);
-	for (size_t i = 0; i < FAB_COUNT(kinds); i++) {
-		const struct fab_fence_packet_options how = {
-			.kind = fab_sim_switch_find(kinds[i], strlen(kinds[i])),
-			.buffer = i ? 65536 : 0};
-		double start = cpu(), low, high;
-
-		low = packets_us(&s, &bruck, 6500, &how) -
-		      packets_us(&s, &ring, 6500, &how);
-		high = packets_us(&s, &bruck, 9000, &how) -
-		       packets_us(&s, &ring, 9000, &how);
-		printf(", %.0f B by packets (%s, %.0f s)",
-		       6500 - low * 2500 / (high - low), kinds[i], cpu() - start);
-		fflush(stdout);
-	}
+	printf(", %.0f B by messages: %.2f s", bytes, cpu() - start);
 	printf("\n");
 	fab_fence_setup_fini(&bruck);
 	fab_fence_setup_fini(&ring);
@@ -221,12 +191,11 @@ static void detectors(void)
 	struct fab_err err = {""};
 	double start = cpu();
 
-	must(fab_detector_worst(&d, 5, &w, &err), &err);
+	must(fab_detector_worst(&memory, &d, 5, &w, &err), &err);
 	printf("5 failures of 64: %llu placements, %llu beyond the bound, worst %.1f of "
 	       "%.1f s: %.2f s\n",
 	       (unsigned long long)w.n_placements, (unsigned long long)w.n_beyond,
 	       w.worst.stable_us / 1e6, w.worst.bound_us / 1e6, cpu() - start);
-	free(w.failures);
 	fab_detector_place(big.n, 5, false, failures);
 	start = cpu();
 	must(fab_detector_run(&big, failures, 5, &x, &err), &err);
@@ -243,11 +212,10 @@ static void exchange(void)
 	struct fab_err err = {""};
 	double start = cpu();
 
-	must(fab_peers_make("stencil:3", 10000, 128, 1, &p, &err), &err);
+	must(fab_peers_make(&memory, "stencil:3", 10000, 128, 1, &p, &err), &err);
 	must(fab_exchange_run(&p, &costs, &e, &err), &err);
 	printf("direct exchange of 10000 x 128, stencil:3: %llu Gets, %.0f us: %.2f s\n",
 	       (unsigned long long)e.gets, e.total_us, cpu() - start);
-	fab_peers_fini(&p);
 }
 
 int main(void)

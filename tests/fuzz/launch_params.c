@@ -9,36 +9,18 @@
 #include "launch/params.h"
 #include "launch/size.h"
 
-/* What is written is what was read. */
-static void check_written(const struct fab_launch_params *p)
-{
-	struct fab_launch_params again;
-	struct fab_err err = {""};
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-
-	fab_launch_params_write(out, p, NULL);
-	fclose(out);
-	fab_launch_params_init(&again);
-	if (fab_launch_params_read(&again, "again", text, n, &err))
-		abort();
-	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
-		if (again.of[i].origin != p->of[i].origin)
-			abort();
-	free(text);
-}
-
 static void try_params(const char *text, size_t n)
 {
 	struct fab_launch_params p;
 	struct fab_err err = {""};
 
 	fab_launch_params_init(&p);
-	if (!fab_launch_params_read(&p, "input", text, n, &err))
-		check_written(&p);
-	else if (strncmp(err.text, "input:", 6) != 0)
+	if (fab_launch_params_read(&p, "input", text, n, &err) &&
+	    strncmp(err.text, "input:", 6) != 0)
 		abort();
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		if (p.of[i].origin >= FAB_N_ORIGINS)
+			abort();
 }
 
 /* The count is what is encoded. */

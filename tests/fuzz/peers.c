@@ -5,19 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/peers.h"
+#include "launch/exchange.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
+	struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_peers p;
 	struct fab_err err = {""};
 
 	if (!n)
 		return 0;
-	if (fab_peers_parse("input", (const char *)bytes + 1, n - 1, bytes[0] / 8 + 1u,
-			    bytes[0] % 8 + 1u, &p, &err)) {
+	if (fab_peers_parse(&memory, "input", (const char *)bytes + 1, n - 1,
+			    bytes[0] / 8 + 1u, bytes[0] % 8 + 1u, &p, &err)) {
 		if (strncmp(err.text, "input:", 6) != 0)
 			abort();
+		fab_arena_free(&memory);
 		return 0;
 	}
 	for (uint32_t r = 0; r < p.n; r++)
@@ -28,6 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			    (i && peer <= fab_peers_at(&p, r, i - 1)))
 				abort();
 		}
-	fab_peers_fini(&p);
+	fab_arena_free(&memory);
 	return 0;
 }

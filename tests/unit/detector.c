@@ -5,11 +5,12 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 static struct fab_detector of(uint32_t n)
 {
@@ -36,7 +37,7 @@ static void check_every_placement(uint32_t f, double message_us)
 	struct fab_detector_worst w;
 
 	d.message_us = message_us;
-	cr_assert_eq(fab_detector_worst(&d, f, &w, NULL), 0);
+	cr_assert_eq(fab_detector_worst(&memory, &d, f, &w, NULL), 0);
 	cr_assert_eq(w.n_placements, placements_of_64[f], "%u: %llu", f,
 		     (unsigned long long)w.n_placements);
 	cr_assert_eq(w.n_beyond, 0, "%u failures", f);
@@ -45,7 +46,6 @@ static void check_every_placement(uint32_t f, double message_us)
 	cr_assert(w.worst.stable_us >= (2 * f - 1) * d.timeout_us);
 	for (uint32_t i = 1; i < f; i++)
 		cr_assert_eq(w.failures[i].node, i);
-	free(w.failures);
 }
 
 Test(detector, every_placement_of_few_failures_is_within_the_bound)
@@ -207,7 +207,6 @@ Test(detector, bound_is_proven_below_the_logarithm)
 	cr_assert_not(is_proven);
 	cr_assert_float_eq(fab_detector_bound_us(&d, 2, NULL),
 			   6 * 1e7 + 2 * 3.5 + 3 * 8 * 3.5 * 6, 1e-6);
-	cr_assert_eq(fab_detector_heartbeats(&d), 1);
 }
 
 Test(detector, bad_input)
@@ -232,59 +231,68 @@ Test(detector, bad_input)
 	d = of(1);
 	cr_assert_eq(fab_detector_run(&d, two, 0, &x, NULL), -EINVAL);
 	d = of(1 << 20);
-	cr_assert_eq(fab_detector_worst(&d, 3, &w, NULL), -ERANGE);
-	cr_assert_eq(fab_detector_worst(&d, 0, &w, NULL), -EINVAL);
+	cr_assert_eq(fab_detector_worst(&memory, &d, 3, &w, NULL), -ERANGE);
+	cr_assert_eq(fab_detector_worst(&memory, &d, 0, &w, NULL), -EINVAL);
 }
 
-static void check_mpd(uint32_t n, const uint32_t *failed, uint32_t f, const char *parts)
+/* Parts of MPD's ring of n daemons and nodes of the largest one. */
+static void check_mpd(uint32_t n, const uint32_t *failed, uint32_t f, uint64_t parts,
+		      uint64_t largest)
 {
-	struct fab_ring_parts p;
-	char text[256] = "";
-	size_t len = 0;
+	struct fab_detector d = of(n);
+	struct fab_detection x = {0};
+	struct fab_failure failures[8] = {{0}};
+	struct fab_failure_row row;
 
-	cr_assert_eq(fab_mpd_parts(n, failed, f, &p, NULL), 0);
-	for (size_t i = 0; i < p.of.n; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%u-%u:%u ",
-					p.of.v[i].first, p.of.v[i].last, p.of.v[i].n);
-	cr_assert_str_eq(text, parts);
-	free(p.of.v);
+	for (uint32_t i = 0; i < f; i++)
+		failures[i] = (struct fab_failure){.node = failed[i]};
+	fab_failure_row_fill(&d, &x, failures, f, &row);
+	cr_assert(row.mpd_parts == parts && row.mpd_largest == largest,
+		  "%u of %u: %llu parts, largest %llu", f, n,
+		  (unsigned long long)row.mpd_parts, (unsigned long long)row.mpd_largest);
 }
 
 Test(detector, two_failures_split_mpd_unless_they_are_neighbours)
 {
-	check_mpd(8, NULL, 0, "0-7:8 ");
-	check_mpd(8, (const uint32_t[]){3}, 1, "4-2:7 ");
-	check_mpd(8, (const uint32_t[]){3, 4}, 2, "5-2:6 ");
-	check_mpd(8, (const uint32_t[]){0, 7}, 2, "1-6:6 ");
-	check_mpd(8, (const uint32_t[]){5, 2}, 2, "3-4:2 6-1:4 ");
-	check_mpd(8, (const uint32_t[]){0, 2, 4, 6}, 4, "1-1:1 3-3:1 5-5:1 7-7:1 ");
-	check_mpd(3, (const uint32_t[]){0, 1, 2}, 3, "");
-	check_mpd(1, NULL, 0, "0-0:1 ");
+	check_mpd(8, NULL, 0, 1, 8);
+	check_mpd(8, (const uint32_t[]){3}, 1, 1, 7);
+	check_mpd(8, (const uint32_t[]){3, 4}, 2, 1, 6);
+	check_mpd(8, (const uint32_t[]){0, 7}, 2, 1, 6);
+	check_mpd(8, (const uint32_t[]){5, 2}, 2, 2, 4);
+	check_mpd(8, (const uint32_t[]){0, 2, 4, 6}, 4, 4, 1);
+	check_mpd(3, (const uint32_t[]){0, 1, 2}, 3, 0, 0);
+	check_mpd(1, NULL, 0, 1, 1);
 }
 
-/* Every pair: split exactly when both gaps have somebody. */
+/* Every pair: split exactly if there are nodes between both, on both sides. */
 Test(detector, every_pair_of_mpd)
 {
 	for (uint32_t n = 2; n < 30; n++)
 		for (uint32_t a = 0; a < n; a++)
-			for (uint32_t b = 0; b < n; b++) {
-				const uint32_t failed[] = {a, b};
-				bool are_neighbours =
-					(a + 1) % n == b || (b + 1) % n == a;
-				struct fab_ring_parts p;
-				size_t left = 0;
+			for (uint32_t b = a + 1; b < n; b++) {
+				const uint32_t failed[] = {a, b}, swapped[] = {b, a};
+				uint32_t inner = b - a - 1, outer = n - 2 - inner;
+				uint32_t largest = inner > outer ? inner : outer;
+				uint64_t parts = (inner > 0) + (outer > 0);
 
-				if (a == b) {
-					cr_assert_eq(
-						fab_mpd_parts(n, failed, 2, &p, NULL),
-						-EINVAL);
-					continue;
-				}
-				cr_assert_eq(fab_mpd_parts(n, failed, 2, &p, NULL), 0);
-				cr_assert_eq(p.of.n, are_neighbours ? n > 2 : 2);
-				for (size_t i = 0; i < p.of.n; i++)
-					left += p.of.v[i].n;
-				cr_assert_eq(left, n - 2);
-				free(p.of.v);
+				check_mpd(n, failed, 2, parts, largest);
+				check_mpd(n, swapped, 2, parts, largest);
 			}
+}
+
+/* Near, far and the worst of all placements in one table. */
+Test(detector, table)
+{
+	struct fab_detector d = of(16);
+	struct fab_failure_row rows[3];
+
+	cr_assert_eq(fab_detector_table(&memory, &d, 2, true, rows, NULL), 0);
+	cr_assert_str_eq(rows[0].placement, "near");
+	cr_assert_str_eq(rows[1].placement, "far");
+	cr_assert_str_eq(rows[2].placement, "worst");
+	cr_assert(rows[0].mpd_parts == 1 && rows[1].mpd_parts == 2);
+	cr_assert_eq(rows[2].placements, 8);
+	cr_assert(rows[2].stable_s >= rows[0].stable_s);
+	cr_assert(rows[2].within && rows[0].proven);
+	cr_assert_eq(fab_detector_table(&memory, &d, 16, false, rows, NULL), -EINVAL);
 }

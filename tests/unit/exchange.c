@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
+
 static const struct fab_exchange_costs costs = {
 	.get_us = 6, .local_us = 75, .remote_us = 220, .serve_us = 25, .unpack_ns = 1};
 
@@ -17,8 +19,8 @@ static struct fab_peers make(const char *spec, uint32_t n_nodes, uint32_t ppn)
 	struct fab_peers p;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_peers_make(spec, n_nodes, ppn, 1, &p, &err), 0, "%s: %s", spec,
-		     err.text);
+	cr_assert_eq(fab_peers_make(&memory, spec, n_nodes, ppn, 1, &p, &err), 0,
+		     "%s: %s", spec, err.text);
 	return p;
 }
 
@@ -74,7 +76,6 @@ Test(exchange, graphs_of_peers)
 		cr_assert_eq(fab_peers_mean_degree(&p), rows[i].degree, "%s: %g",
 			     rows[i].spec, fab_peers_mean_degree(&p));
 		check(&p, rows[i].is_mutual);
-		fab_peers_fini(&p);
 	}
 }
 
@@ -86,10 +87,10 @@ Test(exchange, random_peers_are_even)
 	for (uint64_t seed = 0; seed < 4000; seed++) {
 		struct fab_peers p;
 
-		cr_assert_eq(fab_peers_make("random:5", 4, 4, seed, &p, NULL), 0);
+		cr_assert_eq(fab_peers_make(&memory, "random:5", 4, 4, seed, &p, NULL),
+			     0);
 		for (uint32_t i = 0; i < 5; i++)
 			seen[fab_peers_at(&p, 3, i)]++;
-		fab_peers_fini(&p);
 	}
 	cr_assert_eq(seen[3], 0);
 	for (uint32_t i = 0; i < 16; i++)
@@ -108,8 +109,8 @@ Test(exchange, file_of_peers)
 	struct fab_peers p;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_peers_parse("f", text, strlen(text), 4, 2, &p, &err), 0, "%s",
-		     err.text);
+	cr_assert_eq(fab_peers_parse(&memory, "f", text, strlen(text), 4, 2, &p, &err), 0,
+		     "%s", err.text);
 	cr_assert_eq(fab_peers_degree(&p, 0), 6);
 	for (uint32_t i = 0; i < 6; i++)
 		cr_assert_eq(fab_peers_at(&p, 0, i), i + 1);
@@ -117,7 +118,6 @@ Test(exchange, file_of_peers)
 	cr_assert(has(&p, 7, 0) && has(&p, 7, 1));
 	cr_assert_eq(fab_peers_mean_degree(&p), 1);
 	check(&p, false);
-	fab_peers_fini(&p);
 }
 
 Test(exchange, bad_files_of_peers)
@@ -139,8 +139,8 @@ Test(exchange, bad_files_of_peers)
 		struct fab_peers p;
 		struct fab_err err = {""};
 
-		cr_assert_eq(fab_peers_parse("f", rows[i].text, strlen(rows[i].text), 4,
-					     2, &p, &err),
+		cr_assert_eq(fab_peers_parse(&memory, "f", rows[i].text,
+					     strlen(rows[i].text), 4, 2, &p, &err),
 			     -EINVAL);
 		cr_assert(!strncmp(err.text, rows[i].says, strlen(rows[i].says)), "%s",
 			  err.text);
@@ -157,14 +157,16 @@ Test(exchange, bad_specs)
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		cr_assert_eq(fab_peers_check(bad[i], NULL), -EINVAL, "%s", bad[i]);
-		cr_assert_lt(fab_peers_make(bad[i], 2, 2, 1, &p, NULL), 0, "%s", bad[i]);
+		cr_assert_lt(fab_peers_make(&memory, bad[i], 2, 2, 1, &p, NULL), 0, "%s",
+			     bad[i]);
 	}
-	cr_assert_eq(fab_peers_make("random:4", 2, 2, 1, &p, &err), -EINVAL);
+	cr_assert_eq(fab_peers_make(&memory, "random:4", 2, 2, 1, &p, &err), -EINVAL);
 	cr_assert(strstr(err.text, "only 3 others"));
-	cr_assert_eq(fab_peers_make("ring", 2, 0, 1, &p, NULL), -EINVAL);
-	cr_assert_eq(fab_peers_make("ring", 0, 2, 1, &p, NULL), -EINVAL);
-	cr_assert_eq(fab_peers_make("ring", 1 << 20, 1 << 10, 1, &p, NULL), -ERANGE);
-	cr_assert_eq(fab_peers_make("random:2000", 1 << 10, 1 << 7, 1, &p, NULL),
+	cr_assert_eq(fab_peers_make(&memory, "ring", 2, 0, 1, &p, NULL), -EINVAL);
+	cr_assert_eq(fab_peers_make(&memory, "ring", 0, 2, 1, &p, NULL), -EINVAL);
+	cr_assert_eq(fab_peers_make(&memory, "ring", 1 << 20, 1 << 10, 1, &p, NULL),
+		     -ERANGE);
+	cr_assert_eq(fab_peers_make(&memory, "random:2000", 1 << 10, 1 << 7, 1, &p, NULL),
 		     -ERANGE);
 }
 
@@ -206,7 +208,6 @@ Test(exchange, requests_are_counted)
 			cr_assert_eq((double)e.gets, fab_peers_mean_degree(&p) * p.n);
 			cr_assert(e.total_us >= (double)e.most_served * costs.serve_us);
 			cr_assert(e.mean_us <= e.total_us && e.busy_share <= 1);
-			fab_peers_fini(&p);
 		}
 }
 
@@ -218,23 +219,26 @@ Test(exchange, a_server_answers_one_by_one)
 	struct fab_exchange e;
 	struct fab_exchange_costs without = costs;
 
-	cr_assert_eq(fab_peers_parse("f", text, strlen(text), 6, 1, &p, NULL), 0);
+	cr_assert_eq(fab_peers_parse(&memory, "f", text, strlen(text), 6, 1, &p, NULL),
+		     0);
 	e = run(&p, &costs);
 	cr_assert_eq(e.total_us, 220 + 4 * 25);
 	cr_assert_eq(e.longest_wait_us, 4 * 25);
 	cr_assert_float_eq(e.mean_us, (5 * 220 + 25 * (1 + 2 + 3 + 4)) / 6., 1e-9);
 	cr_assert_eq(e.most_served, 5);
 	cr_assert_eq(e.busiest, 0);
-	fab_peers_fini(&p);
 	/* the first goes on to a server that is free: the longest wait was before */
-	cr_assert_eq(fab_peers_parse("f", "1 0 5\n2 0\n3 0\n", 14, 6, 1, &p, NULL), 0);
+	cr_assert_eq(
+		fab_peers_parse(&memory, "f", "1 0 5\n2 0\n3 0\n", 14, 6, 1, &p, NULL),
+		0);
 	e = run(&p, &costs);
 	cr_assert_eq(e.requests, 4);
 	cr_assert_eq(e.total_us, 2 * 220);
 	cr_assert_eq(e.longest_wait_us, 2 * 25);
-	fab_peers_fini(&p);
 	/* three of one node want the same: one request, the others wait for it */
-	cr_assert_eq(fab_peers_parse("f", "3 0\n4 0\n5 0 4\n", 14, 2, 3, &p, NULL), 0);
+	cr_assert_eq(
+		fab_peers_parse(&memory, "f", "3 0\n4 0\n5 0 4\n", 14, 2, 3, &p, NULL),
+		0);
 	e = run(&p, &costs);
 	cr_assert_eq(e.requests, 1);
 	cr_assert_eq(e.shared, 2);
@@ -244,7 +248,6 @@ Test(exchange, a_server_answers_one_by_one)
 	e = run(&p, &without);
 	cr_assert_eq(e.requests, 3);
 	cr_assert_eq(e.total_us, 220 + 2 * 25 + 75);
-	fab_peers_fini(&p);
 }
 
 /* The model without following Gets is near the truth, however many peers there are. */
@@ -269,7 +272,6 @@ Test(exchange, model_is_near)
 		cr_assert(m.total_us <= e.total_us * 1.05 &&
 				  m.total_us > e.total_us / 2.2,
 			  "%u: %g instead of %g", degree[i], m.total_us, e.total_us);
-		fab_peers_fini(&p);
 	}
 }
 
@@ -305,7 +307,6 @@ Test(exchange, one_process)
 	cr_assert_eq(e.total_us, 0);
 	cr_assert_eq(e.gets, 0);
 	cr_assert_eq(fab_exchange_crossing(1, 1, &full, &costs), FAB_NONE);
-	fab_peers_fini(&p);
 }
 
 Test(exchange, very_many_gets_are_not_followed)
@@ -318,7 +319,6 @@ Test(exchange, very_many_gets_are_not_followed)
 	cr_assert_eq(e.requests, 1000ull * 999 * 32);
 	cr_assert(isnan(e.longest_wait_us));
 	cr_assert_float_eq(e.total_us, 999 * 32 * 25. + 195, 1e-6);
-	fab_peers_fini(&p);
 }
 
 /* d*: below it direct exchange is faster, from it on the fence. */
@@ -350,7 +350,6 @@ Test(exchange, memory_of_a_node)
 	cr_assert_eq(m.full, 4000);
 	cr_assert_eq(m.full_each, 16000);
 	cr_assert_eq(m.direct, 400 + 2 * 100);
-	fab_peers_fini(&p);
 }
 
 Test(exchange, bad_costs)
@@ -366,5 +365,4 @@ Test(exchange, bad_costs)
 	cr_assert_eq(fab_exchange_run(&p, &bad, &e, NULL), -EINVAL);
 	bad.serve_us = NAN;
 	cr_assert_eq(fab_exchange_run(&p, &bad, &e, NULL), -EINVAL);
-	fab_peers_fini(&p);
 }

@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fences: what their plans move, and what it takes by the closed form. */
-#include "launch/fence.h"
-
+/* Fences without a fabric: blocks that plans move, and time without contention. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "support/fences.h"
 
 enum { NODES_MAX = 257 };
+
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 static const char *const names[] = {"ring",    "tree:1",     "tree:2",	  "tree:3",
 				    "tree:16", "tree:65533", "bruck",	  "bruck-even",
 				    "recdbl",  "leaf",	     "slurm-auto"};
-
-static struct fab_fence_chosen chosen(const char *name)
-{
-	struct fab_fence_chosen c;
-	struct fab_err err;
-
-	cr_assert_eq(fab_fence_parse(name, strlen(name), &c, &err), 0, "%s", err.text);
-	return c;
-}
-
-static struct fab_fence_job job_of(uint32_t n, uint64_t bytes)
-{
-	return (struct fab_fence_job){.n_nodes = n,
-				      .bytes = bytes,
-				      .is_collecting = true,
-				      .costs = fab_launch_costs_default()};
-}
 
 static uint32_t log_up(uint32_t n)
 {
@@ -51,7 +34,7 @@ static void send(const struct fab_fence_plan *p, const struct fab_fence_message 
 		  m->n_blocks <= n);
 	for (uint32_t i = 0; i < m->n_blocks; i++) {
 		uint32_t at = (m->first + n - repeat % n + i) % n;
-		uint32_t block = fab_fence_node_at(p, at);
+		uint32_t block = p->node_at ? p->node_at[at] : at;
 
 		cr_assert(has[(size_t)m->from * n + block],
 			  "%u sends block %u, which it has not", m->from, block);
@@ -92,13 +75,15 @@ static void run(const struct fab_fence_plan *p)
 static void run_all(uint32_t n, const uint32_t *leaf)
 {
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		struct fab_fence_job job = job_of(n, 8);
+		struct fab_fence_job job = test_fence_job(n, leaf, 8);
+		struct fab_arena plan_memory = FAB_ARENA_INIT;
 		struct fab_fence_plan p;
 
-		job.leaf = leaf;
-		cr_assert_eq(fab_fence_plan_make(chosen(names[i]), &job, &p, NULL), 0);
+		cr_assert_eq(fab_fence_plan_make(&plan_memory, test_fence(names[i]), &job,
+						 &p, NULL),
+			     0);
 		run(&p);
-		fab_fence_plan_fini(&p);
+		fab_arena_free(&plan_memory);
 	}
 }
 
@@ -126,59 +111,118 @@ Test(fence, every_block_comes_to_every_node_on_one_leaf)
 		run_all(n, NULL);
 }
 
-/* Steps and bytes of a node are those of the books. */
+/* Steps and bytes of a node are those of the books: each node sends and receives N - 1
+ * blocks. */
 Test(fence, steps_and_bytes)
 {
 	static const struct {
 		const char *name;
 		bool is_log;
 	} exact[] = {{"ring", false}, {"bruck", true}, {"bruck-even", true}};
+	uint64_t sent[NODES_MAX], received[NODES_MAX];
 
 	for (uint32_t n = 1; n <= NODES_MAX; n++)
 		for (size_t i = 0; i < FAB_COUNT(exact); i++) {
-			struct fab_fence_job job = job_of(n, 100);
+			struct fab_fence_job job = test_fence_job(n, NULL, 100);
 			struct fab_fence_plan p;
-			struct fab_fence_volume v;
 
-			cr_assert_eq(fab_fence_plan_make(chosen(exact[i].name), &job, &p,
-							 NULL),
+			cr_assert_eq(fab_fence_plan_make(&memory,
+							 test_fence(exact[i].name), &job,
+							 &p, NULL),
 				     0);
-			v = fab_fence_volume_of(&p, job.bytes);
 			cr_assert_eq(p.n_steps, exact[i].is_log ? log_up(n) : n - 1);
-			cr_assert_eq(v.most_sent, (n - 1) * 100);
-			cr_assert_eq(v.most_received, (n - 1) * 100);
-			cr_assert_eq(v.sum, (uint64_t)n * (n - 1) * 100);
-			fab_fence_plan_fini(&p);
+			memset(sent, 0, sizeof(sent));
+			memset(received, 0, sizeof(received));
+			for (size_t k = 0; k < p.messages.n; k++) {
+				const struct fab_fence_message *m = &p.messages.v[k];
+
+				sent[m->from] += (uint64_t)m->n_blocks * p.n_repeats;
+				received[m->to] += (uint64_t)m->n_blocks * p.n_repeats;
+			}
+			for (uint32_t k = 0; k < n; k++)
+				cr_assert(sent[k] == n - 1 && received[k] == n - 1);
 		}
 }
 
-static double model(const char *name, uint32_t n, uint64_t bytes, bool by_plan)
+/* Microseconds of a setup without a fabric, simulated and by the model; the plan followed
+ * a second time must give the same. */
+struct times {
+	double model, simulated;
+};
+
+static struct times times_of(const char *name, const struct fab_fence_job *job)
 {
-	struct fab_fence_job job = job_of(n, bytes);
-	struct fab_fence_plan p;
+	struct fab_fence_sim_options options = {0};
+	struct fab_fence_setup setup;
+	struct fab_fence_time t;
+
+	cr_assert_eq(
+		fab_fence_setup_init(&setup, test_fence(name), job, NULL, NULL, NULL), 0);
+	cr_assert_eq(fab_fence_setup_time(&setup, job->bytes, &options, &t, NULL), 0);
+	test_near(test_fence_plan_us(&setup.plan, job), t.model_us, 1e-9);
+	fab_fence_setup_fini(&setup);
+	return (struct times){t.model_us, t.simulated_us};
+}
+
+static double model(const char *name, uint32_t n, uint64_t bytes)
+{
+	struct fab_fence_job job = test_fence_job(n, NULL, bytes);
 	double us;
 
-	cr_assert_eq(fab_fence_plan_make(chosen(name), &job, &p, NULL), 0);
-	us = by_plan ? fab_fence_model_of_plan(&p, &job)
-		     : fab_fence_model_us(chosen(name), &job, &p);
-	fab_fence_plan_fini(&p);
+	cr_assert_eq(fab_fence_plain_us(test_fence(name), &job, &us, NULL), 0);
 	return us;
 }
 
-static void near(double is, double should_be, double share)
+Test(fence, the_simulation_is_the_closed_form)
 {
-	cr_assert(fabs(is - should_be) <= share * should_be, "%.12g instead of %.12g", is,
-		  should_be);
+	static const uint64_t bytes[] = {0, 1, 1000, 100000};
+
+	for (uint32_t n = 1; n <= NODES_MAX; n += n < 20 ? 1 : 17)
+		for (size_t i = 0; i + 1 < FAB_COUNT(names); i++)
+			for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
+				struct fab_fence_job job =
+					test_fence_job(n, NULL, bytes[k]);
+				struct times t = times_of(names[i], &job);
+
+				test_near(t.simulated, t.model, 1e-9);
+			}
+}
+
+/* Leaf switches of different sizes: some nodes send while others still collect, and early
+ * messages are taken early. Costs from nearly nothing to a second. */
+Test(fence, the_simulation_is_the_closed_form_whatever_the_leaf_switches)
+{
+	static const struct fab_launch_costs costs[] = {{1, 1.5, 0.1, 0.1},
+							{1, 1.5, 0.1, 0},
+							{0, 0, 0.3, 0.1},
+							{2.7, 0.3, 0, 1.7},
+							{1000, 0.3, 50, 1.7}};
+	static const uint64_t bytes[] = {0, 1, 7000};
+	uint32_t leaf[NODES_MAX];
+
+	for (uint32_t n = 2; n <= NODES_MAX; n += n < 30 ? 1 : 19)
+		for (uint32_t size = 1; size < 12; size += 2)
+			for (size_t i = 0; i < FAB_COUNT(costs) * FAB_COUNT(bytes); i++) {
+				struct fab_fence_job job = test_fence_job(
+					n, leaf, bytes[i % FAB_COUNT(bytes)]);
+				struct times t;
+
+				job.costs = costs[i / FAB_COUNT(bytes)];
+				for (uint32_t k = 0; k < n; k++) /* random at last */
+					leaf[k] = size == 11 ? k * 2654435761u >> 28
+							     : k / size;
+				t = times_of("leaf", &job);
+				test_near(t.simulated, t.model, 1e-9);
+			}
 }
 
 Test(fence, closed_form_of_108_nodes)
 {
-	near(model("bruck", 108, 0, false), 24.5, 1e-9);
-	near(model("ring", 108, 0, false), 374.5, 1e-9);
+	test_near(model("bruck", 108, 0), 24.5, 1e-9);
+	test_near(model("ring", 108, 0), 374.5, 1e-9);
 	for (uint64_t b = 1; b <= 1 << 20; b *= 4)
-		near(model("ring", 108, b, false) - model("bruck", 108, b, false), 350,
-		     1e-9);
-	near(model("ring", 108, 1024, false), 396.4136, 1e-7);
+		test_near(model("ring", 108, b) - model("bruck", 108, b), 350, 1e-9);
+	test_near(model("ring", 108, 1024), 396.4136, 1e-7);
 }
 
 /* Published figures to the microsecond: trees of 108 nodes. */
@@ -194,39 +238,27 @@ Test(fence, trees_of_108_nodes)
 
 	for (size_t i = 0; i < FAB_COUNT(rows); i++)
 		for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
-			double us = model(rows[i].name, 108, bytes[k], false);
+			double us = model(rows[i].name, 108, bytes[k]);
 
 			cr_expect(fabs(us - rows[i].us[k]) < 1, "%s of %llu B: %g us",
 				  rows[i].name, (unsigned long long)bytes[k], us);
 		}
 }
 
-/* The formula and going through the plan agree. */
-Test(fence, formula_is_the_plan)
-{
-	static const char *const formula[] = {"ring", "bruck", "bruck-even"};
-
-	for (uint32_t n = 1; n <= NODES_MAX; n++)
-		for (size_t i = 0; i < FAB_COUNT(formula); i++)
-			near(model(formula[i], n, 5000, true),
-			     model(formula[i], n, 5000, false), 1e-9);
-}
-
 Test(fence, slurm_goes_around_a_ring_with_data_only)
 {
-	struct fab_fence_job job = job_of(100, 10);
+	struct fab_fence_job job = test_fence_job(100, NULL, 10);
 	struct fab_fence_chosen is;
 
-	is = fab_fence_stands_for(chosen("slurm-auto"), &job);
-	cr_assert_eq(is.algorithm, &fab_fence_ring);
-	job.is_collecting = false;
-	is = fab_fence_stands_for(chosen("slurm-auto"), &job);
-	cr_assert_eq(is.algorithm, &fab_fence_tree);
+	is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
+	cr_assert_eq(is.algorithm, FAB_FENCE_RING);
+	job.bytes = 0;
+	is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
+	cr_assert_eq(is.algorithm, FAB_FENCE_TREE);
 	cr_assert_eq(is.width, FAB_FENCE_TREE_WIDTH);
-	job = job_of(100, 0);
 	job.tree_width = 50;
-	is = fab_fence_stands_for(chosen("slurm-auto"), &job);
-	cr_assert_eq(is.algorithm, &fab_fence_tree);
+	is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
+	cr_assert_eq(is.algorithm, FAB_FENCE_TREE);
 	cr_assert_eq(is.width, 50);
 }
 
@@ -241,31 +273,27 @@ Test(fence, names)
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
 		cr_assert_lt(fab_fence_parse(bad[i], strlen(bad[i]), &c, &err), 0, "%s",
 			     bad[i]);
-	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		char *text = fab_fence_text(chosen(names[i]));
-
-		cr_assert_str_eq(text, names[i]);
-		free(text);
-	}
+	for (size_t i = 0; i < FAB_COUNT(names); i++)
+		cr_assert_str_eq(fab_fence_text(&memory, test_fence(names[i])), names[i]);
 }
 
 Test(fence, bad_jobs)
 {
-	struct fab_fence_job job = job_of(0, 8);
+	struct fab_fence_job job = test_fence_job(0, NULL, 8);
 	struct fab_fence_plan p;
 	struct fab_err err;
 
-	cr_assert_lt(fab_fence_plan_make(chosen("ring"), &job, &p, &err), 0);
+	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, &err), 0);
 	cr_assert(strstr(err.text, "0 nodes"));
-	job = job_of(FAB_FENCE_NODES_MAX + 1, 8);
-	cr_assert_lt(fab_fence_plan_make(chosen("ring"), &job, &p, NULL), 0);
-	job = job_of(2, FAB_FENCE_BYTES_MAX + 1);
-	cr_assert_lt(fab_fence_plan_make(chosen("ring"), &job, &p, NULL), 0);
-	job = job_of(2, 8);
-	cr_assert_lt(fab_fence_plan_make(chosen("auto"), &job, &p, NULL), 0);
+	job = test_fence_job(FAB_FENCE_NODES_MAX + 1, NULL, 8);
+	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, NULL), 0);
+	job = test_fence_job(2, NULL, FAB_FENCE_BYTES_MAX + 1);
+	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, NULL), 0);
+	job = test_fence_job(2, NULL, 8);
+	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("auto"), &job, &p, NULL), 0);
 	job.costs.L_us = -1;
-	cr_assert_lt(fab_fence_plan_make(chosen("ring"), &job, &p, NULL), 0);
+	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, NULL), 0);
 	job.costs.L_us = NAN;
-	cr_assert_lt(fab_fence_plan_make(chosen("ring"), &job, &p, &err), 0);
+	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, &err), 0);
 	cr_assert(strstr(err.text, "L:"));
 }

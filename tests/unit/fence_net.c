@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fences on fabrics: loads of cables through tables, order of nodes, crossings. */
-#include "launch/fence_packets.h"
-#include "launch/fence_ranges.h"
-#include "launch/fence_run.h"
-
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -12,17 +8,12 @@
 #include <string.h>
 
 #include "event/stream.h"
+#include "support/fences.h"
 #include "support/gen.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 
-static struct fab_fence_chosen chosen(const char *name)
-{
-	struct fab_fence_chosen c;
-
-	cr_assert_eq(fab_fence_parse(name, strlen(name), &c, NULL), 0);
-	return c;
-}
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 static struct fab_routes *route(const struct fab_fabric *f, const char *name,
 				const struct fab_faults *faults)
@@ -55,30 +46,25 @@ static void open_site(struct site *s, const char *spec, const char *engine,
 	s->r = route(s->f, engine, NULL);
 	cr_assert_eq(fab_node_order_parse(order, 1, &choice.order, &err), 0, "%s",
 		     err.text);
-	cr_assert_eq(fab_launch_nodes_init(&s->nodes, s->f, NULL, &choice, &err), 0, "%s",
-		     err.text);
+	cr_assert_eq(fab_launch_nodes_make(&memory, s->f, NULL, &choice, &s->nodes, &err),
+		     0, "%s", err.text);
 }
 
 static void close_site(struct site *s)
 {
-	fab_launch_nodes_fini(&s->nodes);
 	fab_routes_free(s->r);
 	fab_fabric_free(s->f);
 }
 
 static struct fab_fence_setup prepare(const struct site *s, const char *name)
 {
-	struct fab_fence_job job = {.n_nodes = s->nodes.n,
-				    .bytes = 1,
-				    .leaf = s->nodes.sw,
-				    .is_collecting = true,
-				    .costs = fab_launch_costs_default()};
+	struct fab_fence_job job = test_fence_job(s->nodes.n, s->nodes.sw, 1);
 	struct fab_fence_setup setup;
 	struct fab_err err = {""};
 
-	cr_assert_eq(
-		fab_fence_setup_init(&setup, chosen(name), &job, &s->nodes, s->r, &err),
-		0, "%s", err.text);
+	cr_assert_eq(fab_fence_setup_init(&setup, test_fence(name), &job, &s->nodes, s->r,
+					  &err),
+		     0, "%s", err.text);
 	return setup;
 }
 
@@ -93,10 +79,10 @@ static struct fab_fence_time time_of(const struct fab_fence_setup *setup, uint64
 	return t;
 }
 
-static void near(double is, double should_be, double share)
+/* The size at which two lines cross. */
+static double crossing(struct fab_fence_line a, struct fab_fence_line b)
 {
-	cr_assert(fabs(is - should_be) <= share * should_be, "%.12g instead of %.12g", is,
-		  should_be);
+	return (b.fixed_us - a.fixed_us) / (a.byte_us - b.byte_us);
 }
 
 static void check_loads(const char *spec, const char *order, const uint64_t *loads,
@@ -147,15 +133,15 @@ Test(fence_net, crossing_on_a_torus)
 	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
 	bruck = prepare(&s, "bruck");
 	ring = prepare(&s, "ring");
-	bytes = fab_fence_crossing(bruck.contended, ring.contended);
-	near(bytes, 7700, 0.01);
+	bytes = crossing(bruck.contended, ring.contended);
+	test_near(bytes, 7700, 0.01);
 	/* (N - 1 - log2 N)(2 o + L) / ((F - 1)(N - 1) G) */
-	near(bytes, 1013 * 3.5e3 / ((bruck.load.factor - 1) * 1023 * 0.1), 1e-9);
+	test_near(bytes, 1013 * 3.5e3 / ((bruck.load.factor - 1) * 1023 * 0.1), 1e-9);
 	cr_assert_eq(fab_fence_crossing_simulated(&bruck, &ring, 1 << 24, &options,
 						  &bytes, NULL),
 		     0);
-	near(bytes, 7700, 0.2);
-	near(bytes, fab_fence_crossing(bruck.contended, ring.contended), 0.01);
+	test_near(bytes, 7700, 0.2);
+	test_near(bytes, crossing(bruck.contended, ring.contended), 0.01);
 	cr_assert_eq(fab_fence_crossing_simulated(&ring, &bruck, 1 << 24, &options,
 						  &bytes, NULL),
 		     0);
@@ -180,10 +166,11 @@ Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
 	for (uint64_t bytes = 1; bytes < 1 << 24; bytes *= 8) {
 		struct fab_fence_time t = time_of(&bruck, bytes);
 
-		near(t.simulated_us, t.contended_us, 1e-9);
-		near(t.contended_us,
-		     35 + 1023 * (double)bytes * (bruck.load.factor * 0.1 + 0.1) / 1e3,
-		     1e-9);
+		test_near(t.simulated_us, t.contended_us, 1e-9);
+		test_near(t.contended_us,
+			  35 + 1023 * (double)bytes * (bruck.load.factor * 0.1 + 0.1) /
+					  1e3,
+			  1e-9);
 	}
 	fab_fence_setup_fini(&bruck);
 	close_site(&s);
@@ -258,14 +245,15 @@ Test(fence_net, fat_trees)
 	cr_assert_eq(bruck_factor("fattree:radix=16,levels=3", "d-mod-k", &max), 1);
 	cr_assert_eq(max, 1);
 	cr_assert_eq(bruck_factor("fattree:radix=12,levels=2", "d-mod-k", &max), 1);
-	near(bruck_factor("pgft:h=2,m=16/16,w=1/4,p=1/1", "d-mod-k", &max), 3.855, 1e-3);
+	test_near(bruck_factor("pgft:h=2,m=16/16,w=1/4,p=1/1", "d-mod-k", &max), 3.855,
+		  1e-3);
 	cr_assert_eq(max, 4);
 	open_site(&s, "fattree:radix=8,levels=3", "d-mod-k", "fabric", 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
 		struct fab_fence_setup setup = prepare(&s, names[i]);
 		struct fab_fence_time t = time_of(&setup, 5000);
 
-		near(t.simulated_us, t.model_us, 1e-9);
+		test_near(t.simulated_us, t.model_us, 1e-9);
 		fab_fence_setup_fini(&setup);
 	}
 	close_site(&s);
@@ -276,7 +264,7 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 {
 	static const char *const names[] = {"bruck", "ring", "recdbl", "leaf", "tree:4"};
 	static const uint64_t bytes[] = {1, 1000, 20000};
-	struct fab_fence_packet_options options = {0};
+	struct test_packet_options options = {0};
 	struct site s;
 
 	open_site(&s, spec, engine, order, 0);
@@ -284,17 +272,15 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 		for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
 			struct fab_fence_setup setup = prepare(&s, names[i]);
 			struct fab_fence_time t = time_of(&setup, bytes[k]);
-			struct fab_fence_packets p;
+			double us;
 			struct fab_err err = {""};
 
-			setup.job.bytes = bytes[k];
-			cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r,
-							  &setup.job, &options, &p, &err),
+			cr_assert_eq(test_fence_packets(&setup, &s.nodes, s.r, bytes[k],
+							&options, &us, &err),
 				     0, "%s", err.text);
-			cr_expect(p.us / t.simulated_us > low &&
-					  p.us / t.simulated_us < high,
+			cr_expect(us / t.simulated_us > low && us / t.simulated_us < high,
 				  "%s by %s, %s of %llu B: packets %g, messages %g", spec,
-				  order, names[i], (unsigned long long)bytes[k], p.us,
+				  order, names[i], (unsigned long long)bytes[k], us,
 				  t.simulated_us);
 			fab_fence_setup_fini(&setup);
 		}
@@ -314,19 +300,18 @@ Test(fence_net, beside_packets, .timeout = 120)
 static double packets_by(const struct site *s, const char *name, uint64_t bytes,
 			 uint32_t n_pieces)
 {
-	struct fab_fence_packet_options packet_options = {0};
+	struct test_packet_options packet_options = {0};
 	struct fab_fence_sim_options options = {.n_pieces = n_pieces};
 	struct fab_fence_setup setup = prepare(s, name);
-	struct fab_fence_packets p;
+	double us;
 	struct fab_fence_time t;
 
 	cr_assert_eq(fab_fence_setup_time(&setup, bytes, &options, &t, NULL), 0);
-	setup.job.bytes = bytes;
-	cr_assert_eq(fab_fence_as_packets(&setup.plan, &s->nodes, s->r, &setup.job,
-					  &packet_options, &p, NULL),
+	cr_assert_eq(test_fence_packets(&setup, &s->nodes, s->r, bytes, &packet_options,
+					&us, NULL),
 		     0);
 	fab_fence_setup_fini(&setup);
-	return p.us / t.simulated_us;
+	return us / t.simulated_us;
 }
 
 /* Whole messages come one after the other, packets of all of them at last: pieces do,
@@ -336,13 +321,13 @@ Test(fence_net, pieces_are_nearer_to_packets)
 	struct site s;
 
 	open_site(&s, "pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0);
-	near(packets_by(&s, "recdbl", 1024, 1), 1.1, 0.01);
-	near(packets_by(&s, "recdbl", 1024, 16), 1, 0.01);
+	test_near(packets_by(&s, "recdbl", 1024, 1), 1.1, 0.01);
+	test_near(packets_by(&s, "recdbl", 1024, 16), 1, 0.01);
 	close_site(&s);
 	open_site(&s, "dragonfly:a=4,p=2,h=2", "minhop", "fabric", 0);
-	near(packets_by(&s, "bruck", 16384, 1), 1.206, 0.01);
-	near(packets_by(&s, "bruck", 16384, 16), 1.056, 0.01);
-	near(packets_by(&s, "ring", 16384, 1), 1.003, 0.003);
+	test_near(packets_by(&s, "bruck", 16384, 1), 1.206, 0.01);
+	test_near(packets_by(&s, "bruck", 16384, 16), 1.056, 0.01);
+	test_near(packets_by(&s, "ring", 16384, 1), 1.003, 0.003);
 	close_site(&s);
 }
 
@@ -353,43 +338,18 @@ Test(fence_net, packets_are_messages_where_nothing_is_shared)
 
 	open_site(&s, "fattree:radix=8,levels=2", "d-mod-k", "fabric", 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		struct fab_fence_packet_options options = {0};
+		struct test_packet_options options = {0};
 		struct fab_fence_setup setup = prepare(&s, names[i]);
 		struct fab_fence_time t = time_of(&setup, 3000);
-		struct fab_fence_packets p;
+		double us;
 
-		setup.job.bytes = 3000;
-		cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r, &setup.job,
-						  &options, &p, NULL),
+		cr_assert_eq(test_fence_packets(&setup, &s.nodes, s.r, 3000, &options,
+						&us, NULL),
 			     0);
-		near(p.us, t.simulated_us, 1e-5);
-		near(p.us, t.model_us, 1e-5);
+		test_near(us, t.simulated_us, 1e-5);
+		test_near(us, t.model_us, 1e-5);
 		fab_fence_setup_fini(&setup);
 	}
-	close_site(&s);
-}
-
-Test(fence_net, packets_that_cannot_be)
-{
-	struct fab_fence_packet_options options = {0};
-	struct site s;
-	struct fab_fence_setup setup;
-	struct fab_fence_packets p;
-	struct fab_err err = {""};
-
-	open_site(&s, "torus:dims=4x4", "dor", "fabric", 0);
-	setup = prepare(&s, "bruck");
-	setup.job.bytes = (uint64_t)1 << 30;
-	cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r, &setup.job,
-					  &options, &p, &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "a message of"), "%s", err.text);
-	setup.job.bytes = 1;
-	setup.job.costs.G_ns = 0;
-	cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r, &setup.job,
-					  &options, &p, &err),
-		     -EINVAL);
-	fab_fence_setup_fini(&setup);
 	close_site(&s);
 }
 
@@ -411,8 +371,6 @@ Test(fence_net, too_many_events)
 		cr_assert_eq(isnan(t.simulated_us), i == 1);
 		/* no more than 64 rounds show */
 		cr_assert_leq(t.sim.events, 64 * ring.paths.first[256] + 1);
-		cr_assert_eq(fab_fence_best_known_us(&t),
-			     i ? t.contended_us : t.simulated_us);
 		fab_fence_setup_fini(&ring);
 		close_site(&s);
 	}
@@ -500,7 +458,7 @@ Test(fence_net, one_switch_has_no_contention)
 
 			cr_assert_eq(setup.load.factor, 1, "%s of %u: %g", names[i],
 				     sizes[k], setup.load.factor);
-			near(t.simulated_us, t.model_us, 1e-9);
+			test_near(t.simulated_us, t.model_us, 1e-9);
 			fab_fence_setup_fini(&setup);
 		}
 		close_site(&s);

@@ -50,33 +50,7 @@ Test(launch_params, a_file_replaces_what_it_has)
 	cr_expect_not(p.of[FAB_CONST_get_us].is_default);
 	cr_expect_str_eq(p.of[FAB_CONST_get_us].source, "on our machine");
 	cr_expect(p.of[FAB_CONST_put_us].is_default);
-	cr_expect(eq(u32, p.cores, 64));
 	cr_expect_str_eq(p.host, "n1");
-}
-
-Test(launch_params, what_is_written_is_read)
-{
-	struct fab_launch_params p, q;
-	char *text;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	fab_launch_params_init(&p);
-	cr_assert(zero(int, fab_launch_params_set(&p, "fs_MBps=1234.5", NULL)));
-	strcpy(p.host, "a host");
-	p.cores = 2;
-	p.steal_percent = 12.5;
-	fab_launch_params_write(out, &p, NULL);
-	fclose(out);
-	fab_launch_params_init(&q);
-	cr_assert(zero(int, fab_launch_params_read(&q, "f", text, n, NULL)));
-	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
-		cr_expect(epsilon_eq(dbl, p.of[i].value, q.of[i].value, 0));
-		cr_expect(p.of[i].origin == q.of[i].origin);
-	}
-	cr_expect_str_eq(q.host, "a host");
-	cr_expect(epsilon_eq(dbl, q.steal_percent, 12.5, 0));
-	free(text);
 }
 
 static const struct {
@@ -132,11 +106,10 @@ Test(launch_params, one_by_hand)
 	struct fab_launch_params p;
 
 	fab_launch_params_init(&p);
-	cr_expect(eq(int, fab_launch_params_set(&p, "fs_MBps", NULL), -EINVAL));
-	cr_expect(eq(int, fab_launch_params_set(&p, "fs_MBps=0", NULL), -EINVAL));
-	cr_expect(eq(int, fab_launch_params_set(&p, "fs_MBps=1x", NULL), -EINVAL));
-	cr_expect(eq(int, fab_launch_params_set(&p, "nix=1", NULL), -EINVAL));
-	cr_expect(eq(int, fab_launch_params_set(&p, "tree_width=1.5", NULL), -EINVAL));
-	cr_assert(zero(int, fab_launch_params_set(&p, "fs_MBps=1e6", NULL)));
+	cr_expect(eq(int, fab_launch_params_set(&p, FAB_CONST_tree_width, 1.5, NULL),
+		     -EINVAL));
+	cr_expect(p.of[FAB_CONST_tree_width].is_default);
+	cr_assert(zero(int, fab_launch_params_set(&p, FAB_CONST_fs_MBps, 1e6, NULL)));
 	cr_expect(p.of[FAB_CONST_fs_MBps].origin == FAB_GIVEN);
+	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, fs_MBps), 1e6, 0));
 }

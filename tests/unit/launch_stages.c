@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launch/range.h"
-#include "launch/settings.h"
+#include "launch/advise.h"
 
 static struct fab_launch_params params;
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 static struct fab_put put = {14, 1, 51};
 static const struct fab_puts keys = {.of = {&put, 1, 1}};
 
@@ -36,7 +36,7 @@ static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
 					 .interface = FAB_PMIX,
 					 .keys = &keys,
 					 .layout = {FAB_SIZE_LIBRARY, 10},
-					 .fence = {&fab_fence_ring, 0},
+					 .fence = {FAB_FENCE_RING, 0},
 					 .degree = 2,
 					 .params = &params};
 }
@@ -76,12 +76,10 @@ Test(launch_stages, pmi1_is_serial)
 
 static double files_of(struct fab_launch_start *s, uint32_t node)
 {
-	double *times, out;
+	double times[40];
 
-	cr_assert(zero(int, fab_stage_in_times(s, &times, NULL)));
-	out = times[node];
-	free(times);
-	return out;
+	cr_assert(zero(int, fab_stage_in_times(s, times, NULL)));
+	return times[node];
 }
 
 Test(launch_stages, files_by_max_min)
@@ -126,7 +124,7 @@ Test(launch_stages, the_critical_path_has_no_gap)
 			s.interface = a;
 			s.wireup = b;
 			s.stage_in = FAB_STAGE_TREE;
-			cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+			cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
 			cr_expect(epsilon_eq(dbl, x.critical[0].start_s, 0, 1e-12));
 			cr_expect(epsilon_eq(dbl, x.critical[x.n_critical - 1].end_s,
 					     x.total_s, 1e-12));
@@ -135,7 +133,6 @@ Test(launch_stages, the_critical_path_has_no_gap)
 						     x.critical[i - 1].end_s, 1e-12),
 					  "%d %d: %s", a, b,
 					  fab_phase_name(x.critical[i].phase));
-			fab_stages_fini(&x);
 		}
 }
 
@@ -163,7 +160,7 @@ Test(launch_stages, direct_waits_for_its_neighbours)
 			s.stage_in = FAB_STAGE_TREE;
 			s.wireup =
 				seed % 2 ? FAB_WIREUP_DIRECT : FAB_WIREUP_DIRECT_BARRIER;
-			cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+			cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
 			ready = x.phase[FAB_PHASE_PUT].end_s;
 			start = x.phase[FAB_PHASE_CHANNELS].start_s;
 			for (uint32_t i = 0; i < n; i++)
@@ -179,7 +176,6 @@ Test(launch_stages, direct_waits_for_its_neighbours)
 				n_others += x.critical[i].phase == FAB_PHASE_CHANNELS &&
 					    x.critical[i].node != x.critical[i - 1].node;
 			}
-			fab_stages_fini(&x);
 		}
 	cr_assert_gt(n_others, 100);
 }
@@ -225,15 +221,13 @@ Test(launch_stages, background_hides_the_adapter)
 	struct fab_launch_start s = start_of(8, 1);
 	struct fab_stages x, y;
 
-	cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+	cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
 	s.wireup = FAB_WIREUP_BACKGROUND;
-	cr_assert(zero(int, fab_stages_run(&s, &y, NULL)));
+	cr_assert(zero(int, fab_stages_run(&memory, &s, &y, NULL)));
 	cr_expect(epsilon_eq(dbl, x.total_s - y.total_s,
 			     (x.fence_us + x.barrier_us + 2 * 23) * 1e-6 +
 				     8 * (double)x.bytes * 1e-9,
 			     1e-9));
-	fab_stages_fini(&x);
-	fab_stages_fini(&y);
 }
 
 Test(launch_stages, a_goal_is_met_by_what_it_asks_for)
@@ -263,9 +257,9 @@ Test(launch_stages, improvements_are_one_at_a_time)
 
 	s.has_socket_store = true;
 	s.layout.opts = 0;
-	cr_assert(zero(int, fab_launch_improve(
-				    &s, (struct fab_fence_chosen){&fab_fence_bruck, 0},
-				    worth, NULL)));
+	cr_assert(zero(
+		int, fab_launch_improve(&s, (struct fab_fence_chosen){FAB_FENCE_BRUCK, 0},
+					worth, NULL)));
 	for (size_t i = 0; i < FAB_N_IMPROVEMENTS; i++) {
 		cr_expect(epsilon_eq(dbl, worth[i].saved_s, total(&s) - worth[i].total_s,
 				     1e-12));
@@ -274,7 +268,7 @@ Test(launch_stages, improvements_are_one_at_a_time)
 			  "%s", worth[i].name);
 		if (!strcmp(worth[i].name, "fence")) {
 			t = s;
-			t.fence.algorithm = &fab_fence_bruck;
+			t.fence.algorithm = FAB_FENCE_BRUCK;
 			cr_expect(epsilon_eq(dbl, worth[i].total_s, total(&t), 1e-12));
 			cr_expect(gt(dbl, worth[i].saved_s, 0));
 		}
@@ -283,7 +277,7 @@ Test(launch_stages, improvements_are_one_at_a_time)
 			cr_expect_not(worth[i].applies);
 	}
 	/* another width is another fence */
-	s.fence = (struct fab_fence_chosen){&fab_fence_tree, 2};
+	s.fence = (struct fab_fence_chosen){FAB_FENCE_TREE, 2};
 	t = s;
 	t.fence.width = 16;
 	cr_assert(zero(int, fab_launch_improve(&s, t.fence, worth, NULL)));
@@ -300,66 +294,48 @@ static double total_with(struct fab_launch_start s, const struct fab_launch_sett
 	double width = params.of[FAB_CONST_tree_width].value;
 	double fanout = params.of[FAB_CONST_fanout].value, out;
 
-	set(FAB_CONST_tree_width, is->tree_width);
-	set(FAB_CONST_fanout, is->fanout);
-	s.stage_in = is->stage_in;
-	s.wireup = is->wireup;
-	s.fence = (struct fab_fence_chosen){is->fence, 0};
-	if (is->fence == &fab_fence_tree)
-		s.fence.width = (uint32_t)is->tree_width;
+	set(FAB_CONST_tree_width, is->of[FAB_SETTING_TREE_WIDTH]);
+	set(FAB_CONST_fanout, is->of[FAB_SETTING_FANOUT]);
+	s.stage_in = is->of[FAB_SETTING_STAGE_IN];
+	s.wireup = is->of[FAB_SETTING_WIREUP];
+	s.fence = (struct fab_fence_chosen){is->of[FAB_SETTING_FENCE], 0};
+	if (s.fence.algorithm == FAB_FENCE_TREE)
+		s.fence.width = is->of[FAB_SETTING_TREE_WIDTH];
 	out = total(&s);
 	set(FAB_CONST_tree_width, width);
 	set(FAB_CONST_fanout, fanout);
 	return out;
 }
 
-/* In which settings two differ: bits. */
+/* The settings in which two differ, as bits. */
 static unsigned changes(const struct fab_launch_settings *a,
 			const struct fab_launch_settings *b)
 {
-	return (unsigned)(a->fence != b->fence) << FAB_SETTING_FENCE |
-	       (unsigned)(a->tree_width < b->tree_width || a->tree_width > b->tree_width)
-		       << FAB_SETTING_TREE_WIDTH |
-	       (unsigned)(a->fanout < b->fanout || a->fanout > b->fanout)
-		       << FAB_SETTING_FANOUT |
-	       (unsigned)(a->wireup != b->wireup) << FAB_SETTING_WIREUP |
-	       (unsigned)(a->stage_in != b->stage_in) << FAB_SETTING_STAGE_IN;
+	unsigned bits = 0;
+
+	for (unsigned k = 0; k < FAB_N_SETTINGS; k++)
+		bits |= (unsigned)(a->of[k] != b->of[k]) << k;
+	return bits;
 }
 
-enum { N_COMBINATIONS = 3 * 9 * 4 * 3 * 4 };
+enum { N_COMBINATIONS = 9 * 3 * 4 * 4 * 3 };
 
 static struct fab_launch_settings combination(uint32_t i)
 {
-	static const struct fab_fence_algorithm *const fences[] = {
-		&fab_fence_slurm_auto, &fab_fence_ring, &fab_fence_tree};
-	static const double widths[] = {3, 2, 4, 8, 16, 32, 50, 64, 128};
-	static const double fanouts[] = {7, 2, 4, 8};
-	static const enum fab_stage_in stage_ins[] = {FAB_STAGE_STORM, FAB_STAGE_TREE,
-						      FAB_STAGE_CACHE};
+	static const uint32_t n[] = {9, 3, 4, 4, 3};
+	static const uint32_t values[FAB_N_SETTINGS][9] = {
+		[FAB_SETTING_TREE_WIDTH] = {3, 2, 4, 8, 16, 32, 50, 64, 128},
+		[FAB_SETTING_STAGE_IN] = {FAB_STAGE_STORM, FAB_STAGE_TREE,
+					  FAB_STAGE_CACHE},
+		[FAB_SETTING_FANOUT] = {7, 2, 4, 8},
+		[FAB_SETTING_WIREUP] = {FAB_WIREUP_FULL, FAB_WIREUP_BACKGROUND,
+					FAB_WIREUP_DIRECT, FAB_WIREUP_DIRECT_BARRIER},
+		[FAB_SETTING_FENCE] = {FAB_FENCE_SLURM_AUTO, FAB_FENCE_RING,
+				       FAB_FENCE_TREE}};
+	struct fab_launch_settings is;
 
-	return (struct fab_launch_settings){.fence = fences[i % 3],
-					    .tree_width = widths[i / 3 % 9],
-					    .wireup =
-						    (enum fab_launch_wireup)(i / 27 % 4),
-					    .stage_in = stage_ins[i / 108 % 3],
-					    .fanout = fanouts[i / 324]};
-}
-
-/* `is` with those settings of `now` that are in `bits`. */
-static struct fab_launch_settings undone(struct fab_launch_settings is,
-					 const struct fab_launch_settings *now,
-					 unsigned bits)
-{
-	if (bits >> FAB_SETTING_FENCE & 1)
-		is.fence = now->fence;
-	if (bits >> FAB_SETTING_TREE_WIDTH & 1)
-		is.tree_width = now->tree_width;
-	if (bits >> FAB_SETTING_FANOUT & 1)
-		is.fanout = now->fanout;
-	if (bits >> FAB_SETTING_WIREUP & 1)
-		is.wireup = now->wireup;
-	if (bits >> FAB_SETTING_STAGE_IN & 1)
-		is.stage_in = now->stage_in;
+	for (unsigned k = 0; k < FAB_N_SETTINGS; k++, i /= n[k - 1])
+		is.of[k] = values[k][i % n[k]];
 	return is;
 }
 
@@ -401,9 +377,11 @@ static void check_together(struct fab_launch_start s, const struct fab_launch_ad
 			best = fmin(best, least[k]);
 	cr_expect(le(dbl, x->together.total_s, best + 0.09 * x->now.total_s));
 	for (unsigned k = 0; k < FAB_N_SETTINGS; k++) {
-		const struct fab_launch_settings without = undone(*is, now, 1u << k);
-		double own = total_with(s, &without) - x->together.total_s;
+		struct fab_launch_settings without = *is;
+		double own;
 
+		without.of[k] = now->of[k];
+		own = total_with(s, &without) - x->together.total_s;
 		cr_expect(
 			epsilon_eq(dbl, x->own_s[k], changed >> k & 1 ? own : 0, 1e-12));
 		if (changed >> k & 1)
@@ -422,7 +400,7 @@ Test(launch_stages, settings_are_the_best)
 		double least[1 << FAB_N_SETTINGS];
 		struct fab_launch_advice x;
 
-		s.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
+		s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
 		set(FAB_CONST_tree_width, 3);
 		set(FAB_CONST_fanout, 7);
 		set(FAB_CONST_fs_ops, n % 2 ? 1e9 : 100);
@@ -445,8 +423,8 @@ Test(launch_stages, settings_are_the_best)
 		}
 		check_together(s, &x, least);
 		n_several += __builtin_popcount(changes(&x.together.is, &x.now.is)) > 1;
-		n_widths += fab_launch_differs(&x.together.is, &x.now.is,
-					       FAB_SETTING_TREE_WIDTH);
+		n_widths += x.together.is.of[FAB_SETTING_TREE_WIDTH] !=
+			    x.now.is.of[FAB_SETTING_TREE_WIDTH];
 	}
 	cr_expect_gt(n_several, 1);
 	cr_expect_lt(n_widths, 5);
@@ -458,7 +436,7 @@ static double fence_of_tree_is_fast(void *context, struct fab_fence_chosen fence
 {
 	(void)context;
 	(void)err;
-	return bytes && fence.algorithm != &fab_fence_tree ? 1e6 : ldexp(1e6, -11);
+	return bytes && fence.algorithm != FAB_FENCE_TREE ? 1e6 : ldexp(1e6, -11);
 }
 
 /* Either of the fast fence and the hidden fence is enough, and the total is exactly the
@@ -477,14 +455,14 @@ Test(launch_stages, of_equal_settings_the_later_one_stays)
 	set(FAB_CONST_inline_keys, 1);
 	set(FAB_CONST_get_remote_us, 1e7); /* nothing is asked for directly */
 	set(FAB_CONST_nic_init_ms, 1e3 * (1 - ldexp(1, -10)));
-	s.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
+	s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
 	s.timer.us = fence_of_tree_is_fast;
 	cr_assert(zero(int, fab_launch_advise(&s, &params, uses, &x, NULL)));
 	cr_expect(eq(dbl, x.alone[FAB_SETTING_WIREUP].total_s, 1));
 	cr_expect(eq(dbl, x.alone[FAB_SETTING_FENCE].total_s, 1));
 	cr_expect(eq(dbl, x.together.total_s, 1));
-	cr_expect_eq(x.together.is.wireup, FAB_WIREUP_FULL);
-	cr_expect_eq(x.together.is.fence, &fab_fence_tree);
+	cr_expect_eq(x.together.is.of[FAB_SETTING_WIREUP], FAB_WIREUP_FULL);
+	cr_expect_eq(x.together.is.of[FAB_SETTING_FENCE], FAB_FENCE_TREE);
 }
 
 /* A figure over a constant: seconds per unit, by two of them. */
@@ -546,13 +524,12 @@ Test(launch_stages, respawn_is_of_new_processes_only)
 	s.stage_in = FAB_STAGE_NONE;
 	s.is_respawn = true;
 	s.all_nodes = 64;
-	cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+	cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
 	cr_expect_not(x.phase[FAB_PHASE_SUBMIT].is_there);
 	cr_expect_not(x.phase[FAB_PHASE_STAGE_IN].is_there);
 	cr_expect(x.phase[FAB_PHASE_FORK].is_there);
 	/* the barrier is of all nodes */
 	cr_expect(gt(dbl, x.barrier_us, 0));
-	fab_stages_fini(&x);
 }
 
 Test(launch_stages, what_cannot_be)
@@ -578,7 +555,7 @@ static struct fab_improvement improvement(const struct fab_launch_start *s,
 	size_t i = 0;
 
 	cr_assert(zero(
-		int, fab_launch_improve(s, (struct fab_fence_chosen){&fab_fence_bruck, 0},
+		int, fab_launch_improve(s, (struct fab_fence_chosen){FAB_FENCE_BRUCK, 0},
 					all, NULL)));
 	while (i < FAB_N_IMPROVEMENTS - 1 && strcmp(all[i].name, name) != 0)
 		i++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which hosts a job has, and in which order. */
-#include "launch/fence_run.h"
+#include "launch/fence.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -11,10 +11,13 @@
 #include "fabric/builder.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
+#include "support/fences.h"
 #include "support/gen.h"
 #include "support/nets.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
+
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 static struct fab_node_order order_of(const char *text)
 {
@@ -32,8 +35,8 @@ static struct fab_launch_nodes make(const struct fab_fabric *f, const char *orde
 	struct fab_launch_nodes nodes;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), 0, "%s",
-		     err.text);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err), 0,
+		     "%s", err.text);
 	return nodes;
 }
 
@@ -56,7 +59,6 @@ Test(nodes, orders_keep_the_hosts)
 			cr_assert_eq(nodes.sw[k], fab_port_switch(f, nodes.port[k]));
 		}
 		free(seen);
-		fab_launch_nodes_fini(&nodes);
 	}
 	fab_fabric_free(f);
 }
@@ -72,7 +74,6 @@ Test(nodes, axes_say_what_is_fastest)
 
 		cr_assert_eq(c[1] + s->dims[1] * (c[2] + s->dims[2] * c[0]), k);
 	}
-	fab_launch_nodes_fini(&nodes);
 	fab_shape_free(s);
 	fab_fabric_free(f);
 }
@@ -85,7 +86,6 @@ Test(nodes, names_count_by_value)
 	for (uint32_t k = 1; k < nodes.n; k++)
 		cr_assert(strverscmp(fab_host_name(f, nodes.host[k - 1]),
 				     fab_host_name(f, nodes.host[k])) < 0);
-	fab_launch_nodes_fini(&nodes);
 	fab_fabric_free(f);
 }
 
@@ -103,7 +103,6 @@ Test(nodes, near_switches_side_by_side)
 	}
 	cr_assert_eq(n_changes, 31);
 	cr_assert_eq(n_pods, 7);
-	fab_launch_nodes_fini(&nodes);
 	fab_fabric_free(f);
 }
 
@@ -147,7 +146,6 @@ Test(nodes, neighbours_with_hosts_first)
 	cr_assert_eq(nodes.n, FAB_COUNT(on));
 	for (uint32_t i = 0; i < nodes.n; i++)
 		cr_assert_eq(nodes.sw[i], on[i], "%u: %u", i, nodes.sw[i]);
-	fab_launch_nodes_fini(&nodes);
 	fab_fabric_free(f);
 }
 
@@ -159,9 +157,6 @@ Test(nodes, chance_repeats)
 
 	cr_assert_arr_eq(a.host, b.host, a.n * sizeof(*a.host));
 	cr_assert(memcmp(a.host, c.host, a.n * sizeof(*a.host)) != 0);
-	fab_launch_nodes_fini(&a);
-	fab_launch_nodes_fini(&b);
-	fab_launch_nodes_fini(&c);
 	fab_fabric_free(f);
 }
 
@@ -180,15 +175,19 @@ Test(nodes, bad_orders)
 		cr_assert_eq(fab_node_order_parse(bad[i], 1, &order, NULL), -EINVAL, "%s",
 			     bad[i]);
 	choice.order = order_of("axes:0");
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	cr_assert_str_eq(err.text,
 			 "an order by axes: expected each axis of torus 4x4 once");
 	choice.order = order_of("axes:0,2");
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	choice.order = order_of("axes:0,1,2");
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	tree = test_gen("fattree:radix=4,levels=2");
-	cr_assert_eq(fab_launch_nodes_init(&nodes, tree, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, tree, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	cr_assert(strstr(err.text, "needs a torus"), "%s", err.text);
 	fab_fabric_free(tree);
 	fab_fabric_free(f);
@@ -202,23 +201,24 @@ Test(nodes, hosts_of_a_list)
 	struct fab_launch_nodes nodes;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), 0);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err), 0);
 	cr_assert_eq(nodes.n, 3);
 	cr_assert_arr_eq(nodes.host, list, sizeof(list));
-	fab_launch_nodes_fini(&nodes);
 	choice.n_nodes = 2;
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), 0);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err), 0);
 	cr_assert_eq(nodes.n, 2);
-	fab_launch_nodes_fini(&nodes);
 	choice.n_nodes = 4;
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	cr_assert(strstr(err.text, "4 nodes: there are only 3 hosts in the list"), "%s",
 		  err.text);
 	choice = (struct fab_launch_choice){.host = twice, .n_hosts = 3};
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	cr_assert(strstr(err.text, "twice"));
 	choice = (struct fab_launch_choice){.n_nodes = 17};
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+		     -EINVAL);
 	cr_assert(strstr(err.text, "17 nodes: there are only 16 hosts"), "%s", err.text);
 	fab_fabric_free(f);
 }
@@ -235,12 +235,12 @@ Test(nodes, dead_hosts)
 
 	fab_faults_kill_cable(faults, f->port_cable[fab_host_endpoint(f, 5)]);
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 7)));
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &all, &err), 0);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, &err), 0);
 	cr_assert_eq(nodes.n, 14);
 	for (uint32_t i = 0; i < nodes.n; i++)
 		cr_assert(nodes.host[i] != 5 && nodes.host[i] != 7);
-	fab_launch_nodes_fini(&nodes);
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &named, &err), -ENOTCONN);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &named, &nodes, &err),
+		     -ENOTCONN);
 	cr_assert(strstr(err.text, fab_host_name(f, 5)), "%s", err.text);
 	fab_faults_free(faults);
 	fab_fabric_free(f);
@@ -257,13 +257,13 @@ Test(nodes, parts_that_nothing_joins)
 	struct fab_err err = {""};
 
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 3)));
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &all, &err), -ENOTCONN);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, &err),
+		     -ENOTCONN);
 	cr_assert(strstr(err.text, "that no live cable joins"), "%s", err.text);
 	cr_assert(strstr(err.text, fab_host_name(f, 0)), "%s", err.text);
 	cr_assert(strstr(err.text, fab_host_name(f, 4)), "%s", err.text);
 	cr_assert(strstr(err.text, "(4 in all)"), "%s", err.text);
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &part, &err), 0);
-	fab_launch_nodes_fini(&nodes);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &part, &nodes, &err), 0);
 	fab_faults_free(faults);
 	fab_fabric_free(f);
 }
@@ -280,25 +280,22 @@ Test(nodes, tables_without_a_path)
 	struct fab_fence_setup setup;
 	struct fab_routes *r;
 	struct fab_err err = {""};
-	struct fab_fence_job job = {.costs = fab_launch_costs_default()};
+	struct fab_fence_job job = {.costs = {1, 1.5, 0.1, 0.1}};
 
 	/* the middle: dimension order does not go round it */
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
 	cr_assert_eq(fab_unicast_dor.route(&problem, &r, &err), 0);
-	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &choice, &err), 0);
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, &err), 0);
 	job.n_nodes = nodes.n;
-	cr_assert_eq(fab_fence_setup_init(&setup,
-					  (struct fab_fence_chosen){&fab_fence_bruck, 0},
-					  &job, &nodes, r, &err),
-		     -EHOSTUNREACH);
+	cr_assert_eq(
+		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, &err),
+		-EHOSTUNREACH);
 	cr_assert(strstr(err.text, "no path from '"), "%s", err.text);
 	job.n_nodes = 3;
-	cr_assert_eq(fab_fence_setup_init(&setup,
-					  (struct fab_fence_chosen){&fab_fence_bruck, 0},
-					  &job, &nodes, r, &err),
-		     -EINVAL);
+	cr_assert_eq(
+		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, &err),
+		-EINVAL);
 	fab_routes_free(r);
-	fab_launch_nodes_fini(&nodes);
 	fab_faults_free(faults);
 	fab_fabric_free(f);
 }
@@ -312,40 +309,36 @@ Test(nodes, slow_cables)
 	struct fab_fence_job job = {.n_nodes = 4,
 				    .bytes = 100000,
 				    .leaf = nodes.sw,
-				    .costs = fab_launch_costs_default()};
+				    .costs = {1, 1.5, 0.1, 0.1}};
 	struct fab_fence_setup ring;
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time even, slow;
 	struct fab_routes *r;
 
 	cr_assert_eq(fab_unicast_dor.route(&problem, &r, NULL), 0);
-	cr_assert_eq(fab_fence_setup_init(&ring,
-					  (struct fab_fence_chosen){&fab_fence_ring, 0},
-					  &job, &nodes, r, NULL),
-		     0);
+	cr_assert_eq(
+		fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, NULL),
+		0);
 	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &even, NULL), 0);
 	fab_fence_setup_fini(&ring);
 	for (uint32_t c = 0; c < f->n_switch_links; c += 2) /* some are faster */
 		f->port_speed[f->cable_a[c]] = f->port_speed[f->cable_b[c]] = FAB_NDR;
-	cr_assert_eq(fab_fence_setup_init(&ring,
-					  (struct fab_fence_chosen){&fab_fence_ring, 0},
-					  &job, &nodes, r, NULL),
-		     0);
+	cr_assert_eq(
+		fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, NULL),
+		0);
 	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
 	cr_assert_float_eq(slow.simulated_us, even.simulated_us, 1e-6);
 	cr_assert_eq(ring.load.factor, 1);
 	fab_fence_setup_fini(&ring);
 	f->port_speed[f->cable_a[0]] = FAB_SDR; /* of the QDR that all others are */
-	cr_assert_eq(fab_fence_setup_init(&ring,
-					  (struct fab_fence_chosen){&fab_fence_ring, 0},
-					  &job, &nodes, r, NULL),
-		     0);
+	cr_assert_eq(
+		fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, NULL),
+		0);
 	cr_assert_gt(ring.load.factor, 1.9);
 	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
 	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
 	fab_fence_setup_fini(&ring);
 	fab_routes_free(r);
-	fab_launch_nodes_fini(&nodes);
 	fab_fabric_free(f);
 }

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fences by algorithm, size, order and number of nodes: each algorithm with each group of
+ * nodes is an item of a sweep. Then the choice of auto, the ranges of sizes in which an
+ * algorithm is the fastest, and the seconds over the possible values of the constants.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "launch/fence.h"
+
+enum {
+	MAX_CROSSED = 2048, /* most nodes for which crossings are simulated */
+	MAX_LOADS = 64,	    /* steps whose loads are listed */
+};
+
+double fab_fence_row_us(const struct fab_fence_row *row)
+{
+	return isnan(row->simulated_us) ? row->contended_us : row->simulated_us;
+}
+
+static struct fab_fence_job job_of(const struct fab_fence_table *t,
+				   const struct fab_fence_group *g, uint64_t bytes)
+{
+	return fab_fence_job_of(t->params, g->nodes.n, g->nodes.sw, bytes);
+}
+
+/* "1,2,4,8"; of many steps the first ones. */
+static const char *loads_text(struct fab_arena *memory, const struct fab_fence_load *load)
+{
+	char *text = NULL;
+
+	for (uint32_t i = 0; i < load->n_steps && i < MAX_LOADS; i++)
+		fab_append(&text, ",", "%" PRIu64, load->step[i].load);
+	if (load->n_steps > MAX_LOADS)
+		fab_append(&text, ",", "...");
+	fab_arena_own(memory, free, text);
+	return text;
+}
+
+static int fill_row(const struct fab_fence_table *t, const struct fab_fence_group *g,
+		    const struct fab_fence_setup *s, struct fab_fence_item *x, size_t i,
+		    struct fab_err *err)
+{
+	struct fab_fence_sim_options options = {.n_pieces = t->n_pieces};
+	struct fab_fence_time time;
+	int rc = fab_fence_setup_time(s, t->bytes[i], t->model_only ? NULL : &options,
+				      &time, err);
+
+	x->rows[i] = (struct fab_fence_row){
+		.algorithm = x->name,
+		.stands_for = x->is_alias ? fab_fence_text(&x->memory, s->is) : NULL,
+		.order = g->order,
+		.loads = loads_text(&x->memory, &s->load),
+		.shard = t->shard_text,
+		.nodes = g->nodes.n,
+		.bytes = t->bytes[i],
+		.steps = s->plan.n_steps,
+		.max_link_load = s->load.max,
+		.max_between = s->load.max_between,
+		.model_us = time.model_us,
+		.contended_us = time.contended_us,
+		.simulated_us = time.simulated_us,
+		.factor = s->load.factor,
+		.by_symmetry = t->model_only ? UINT64_MAX : time.sim.by_symmetry,
+	};
+	return rc;
+}
+
+/* One algorithm with one group, at all sizes. */
+static int work_on_item(void *context, void *memory, uint64_t number, void *result,
+			struct fab_err *err)
+{
+	const struct fab_fence_table *t = context;
+	const struct fab_fence_group *g = &t->groups.v[number / t->fences.n];
+	struct fab_fence_chosen chosen = t->fences.v[number % t->fences.n];
+	struct fab_fence_setup setup = {.is = {FAB_FENCE_AUTO, 0}};
+	struct fab_fence_item *x = result;
+	int rc = 0;
+
+	(void)memory;
+	x->name = fab_fence_text(&x->memory, chosen);
+	x->rows = FAB_ARENA_NEW0(&x->memory, t->n_bytes, struct fab_fence_row);
+	x->is_alias = chosen.algorithm == FAB_FENCE_SLURM_AUTO;
+	for (size_t i = 0; i < t->n_bytes && !rc; i++) {
+		struct fab_fence_job job = job_of(t, g, t->bytes[i]);
+
+		if (!fab_fence_equal(fab_fence_stands_for(chosen, &job), setup.is)) {
+			fab_fence_setup_fini(&setup);
+			rc = fab_fence_setup_init(&setup, chosen, &job, &g->nodes,
+						  t->routes, err);
+		}
+		if (!rc)
+			rc = fill_row(t, g, &setup, x, i, err);
+	}
+	if (!rc) {
+		uint32_t n = setup.load.n_steps;
+
+		x->line = setup.contended;
+		x->load = setup.load;
+		x->load.step = FAB_ARENA_NEW(&x->memory, n + 1, struct fab_fence_step);
+		memcpy(x->load.step, setup.load.step, n * sizeof(*x->load.step));
+		x->port = FAB_ARENA_NEW(&x->memory, n + 1, uint32_t);
+		for (uint32_t i = 0; i < n; i++)
+			x->port[i] = setup.paths.port[x->load.step[i].cable];
+	}
+	fab_fence_setup_fini(&setup);
+	if (rc)
+		fab_arena_free(&x->memory);
+	return rc;
+}
+
+static void take_item(void *context, uint64_t number, void *result)
+{
+	struct fab_fence_table *t = context;
+
+	t->items.v[number] = *(struct fab_fence_item *)result;
+}
+
+static void drop_item(void *context, void *result)
+{
+	(void)context;
+	fab_arena_free(&((struct fab_fence_item *)result)->memory);
+}
+
+const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
+					    size_t i)
+{
+	const struct fab_fence_item *items = &t->items.v[group * t->fences.n];
+	const struct fab_fence_item *best = NULL;
+
+	for (size_t k = 0; k < t->fences.n; k++)
+		if (items[k].rows && !items[k].is_alias &&
+		    (!best || fab_fence_row_us(&items[k].rows[i]) <
+				      fab_fence_row_us(&best->rows[i])))
+			best = &items[k];
+	return best;
+}
+
+/* The reason why the best is the best. */
+static const char *why_text(struct fab_fence_table *t, size_t group, size_t i,
+			    const struct fab_fence_item *best)
+{
+	const struct fab_fence_item *items = &t->items.v[group * t->fences.n];
+	const struct fab_fence_item *next = NULL;
+	double us = fab_fence_row_us(&best->rows[i]), next_us = INFINITY;
+	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
+
+	for (size_t k = 0; k < t->fences.n; k++) {
+		double other = items[k].rows ? fab_fence_row_us(&items[k].rows[i]) : 0;
+
+		if (other > us && other < next_us) {
+			next = &items[k];
+			next_us = other;
+		}
+	}
+	if (!next)
+		return "none takes longer";
+	fab_human_seconds(us / 1e6, a);
+	fab_human_seconds(next_us / 1e6, b);
+	if (best->load.max < 2)
+		return fab_arena_format(
+			&t->memory,
+			"%s, %s the next with %s; no two messages share a cable", a,
+			next->name, b);
+	return fab_arena_format(&t->memory,
+				"%s, %s the next with %s; up to %" PRIu64
+				" messages share a cable",
+				a, next->name, b, best->load.max);
+}
+
+/* The size at which two fences of a group cross by simulation; NaN: none below 64 times
+ * that of the lines, or unknown. */
+static int simulate_crossing(const struct fab_fence_table *t, size_t group, size_t a,
+			     size_t b, double near, double *bytes, struct fab_err *err)
+{
+	const struct fab_fence_group *g = &t->groups.v[group];
+	struct fab_fence_job job = job_of(t, g, (uint64_t)near + 1);
+	struct fab_fence_sim_options options = {.n_pieces = t->n_pieces};
+	struct fab_fence_setup x = {0}, y = {0};
+	double most = fmin(near * 64 + 1024, (double)FAB_FENCE_BYTES_MAX);
+	int rc;
+
+	*bytes = (double)NAN;
+	if (t->model_only || g->nodes.n > MAX_CROSSED)
+		return 0;
+	rc = fab_fence_setup_init(&x, t->fences.v[a], &job, &g->nodes, t->routes, err);
+	if (!rc)
+		rc = fab_fence_setup_init(&y, t->fences.v[b], &job, &g->nodes, t->routes,
+					  err);
+	if (!rc)
+		rc = fab_fence_crossing_simulated(&x, &y, (uint64_t)most, &options, bytes,
+						  err);
+	if (!isfinite(*bytes))
+		*bytes = (double)NAN;
+	fab_fence_setup_fini(&x);
+	fab_fence_setup_fini(&y);
+	return rc == -EOVERFLOW ? 0 : rc;
+}
+
+/* Ranges of sizes of one group. */
+static int find_ranges(struct fab_fence_table *t, size_t group, struct fab_err *err)
+{
+	const struct fab_fence_item *items = &t->items.v[group * t->fences.n];
+	size_t n = 0, n_ranges, most = t->fences.n + 1;
+	struct fab_fence_line *lines =
+		FAB_ARENA_NEW(&t->memory, most, struct fab_fence_line);
+	struct fab_fence_range *of =
+		FAB_ARENA_NEW(&t->memory, most, struct fab_fence_range);
+	size_t *fence = FAB_ARENA_NEW(&t->memory, most, size_t);
+	int rc = 0;
+
+	for (size_t i = 0; i < t->fences.n; i++)
+		if (items[i].rows && !items[i].is_alias) {
+			fence[n] = i;
+			lines[n++] = items[i].line;
+		}
+	n_ranges = fab_fence_ranges(lines, n, (double)FAB_FENCE_BYTES_MAX, of);
+	for (size_t i = 0; i < n_ranges && !rc; i++) {
+		struct fab_fence_best_range row = {.order = t->groups.v[group].order,
+						   .nodes = t->groups.v[group].nodes.n,
+						   .algorithm =
+							   items[fence[of[i].line]].name,
+						   .from_bytes = of[i].from_bytes,
+						   .to_bytes = (double)NAN,
+						   .simulated_to_bytes = (double)NAN};
+
+		if (i + 1 < n_ranges) {
+			row.to_bytes = of[i + 1].from_bytes;
+			rc = simulate_crossing(t, group, fence[of[i].line],
+					       fence[of[i + 1].line], row.to_bytes,
+					       &row.simulated_to_bytes, err);
+		}
+		FAB_PUSH(&t->ranges, row);
+	}
+	return rc;
+}
+
+/* Seconds of a fence by formula. */
+struct figure {
+	struct fab_fence_chosen fence;
+	const struct fab_launch_nodes *nodes;
+	uint64_t bytes;
+};
+
+static int seconds_of(void *context, const struct fab_launch_params *params, double *out,
+		      struct fab_err *err)
+{
+	const struct figure *x = context;
+	struct fab_fence_job job =
+		fab_fence_job_of(params, x->nodes->n, x->nodes->sw, x->bytes);
+	double us;
+	int rc = fab_fence_plain_us(x->fence, &job, &us, err);
+
+	*out = us / 1e6;
+	return rc;
+}
+
+/* Of the fastest fence of the first group at the largest size. */
+static int find_seconds(struct fab_fence_table *t, struct fab_err *err)
+{
+	size_t last = t->n_bytes - 1;
+	const struct fab_fence_item *best = fab_fence_best(t, 0, last);
+	struct figure figure;
+
+	t->seconds = (struct fab_launch_range){
+		.low = (double)NAN, .high = (double)NAN, .by = FAB_N_LAUNCH_CONSTANTS};
+	if (!best)
+		return 0;
+	figure = (struct figure){.fence = t->fences.v[best - t->items.v],
+				 .nodes = &t->groups.v[0].nodes,
+				 .bytes = t->bytes[last]};
+	return fab_launch_range_find(t->params, t->uses,
+				     fab_fence_row_us(&best->rows[last]) / 1e6,
+				     seconds_of, &figure, &t->seconds, err);
+}
+
+size_t fab_fence_table_plan(struct fab_fence_table *t)
+{
+	t->n_shown = t->fences.n;
+	for (size_t i = 0; t->has_auto && i < FAB_N_FENCE_CANDIDATES; i++) {
+		size_t k = 0;
+
+		while (k < t->fences.n &&
+		       !fab_fence_equal(t->fences.v[k], fab_fence_candidates[i]))
+			k++;
+		if (k == t->fences.n)
+			FAB_PUSH(&t->fences, fab_fence_candidates[i]);
+	}
+	return t->groups.n * t->fences.n;
+}
+
+int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err)
+{
+	struct fab_sweep sweep = {.what = "fence",
+				  .n_items = t->groups.n * t->fences.n,
+				  .shard = t->shard,
+				  .n_threads = t->n_threads,
+				  .result_bytes = sizeof(struct fab_fence_item),
+				  .context = t,
+				  .work = work_on_item,
+				  .take = take_item,
+				  .drop = drop_item,
+				  .progress = t->progress,
+				  .progress_context = t->progress_context};
+	int rc;
+
+	FAB_RESERVE(&t->items, sweep.n_items + 1);
+	t->items.n = sweep.n_items;
+	memset(t->items.v, 0, sweep.n_items * sizeof(*t->items.v));
+	rc = fab_sweep_run(&sweep, err);
+	for (size_t g = 0; g < t->groups.n && !rc; g++)
+		rc = find_ranges(t, g, err);
+	if (!rc)
+		rc = find_seconds(t, err);
+	for (size_t g = 0; t->has_auto && g < t->groups.n && !rc; g++)
+		for (size_t i = 0; i < t->n_bytes; i++) {
+			const struct fab_fence_item *best = fab_fence_best(t, g, i);
+			struct fab_fence_row row;
+
+			if (!best)
+				continue;
+			row = best->rows[i];
+			row.algorithm = "auto";
+			row.stands_for = best->name;
+			row.why = why_text(t, g, i, best);
+			FAB_PUSH(&t->autos, row);
+		}
+	return rc;
+}
+
+void fab_fence_table_fini(struct fab_fence_table *t)
+{
+	for (size_t i = 0; i < t->items.n; i++)
+		fab_arena_free(&t->items.v[i].memory);
+	free(t->items.v);
+	free(t->groups.v);
+	free(t->fences.v);
+	free(t->autos.v);
+	free(t->ranges.v);
+	fab_arena_free(&t->memory);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Time of a fence on a fabric. A setup holds the cables that its messages take through
+ * the forwarding tables, and how many messages of each step share a cable; it gives the
+ * time as a line over the size of a block, or by simulation. Below: the sizes at which
+ * one fence becomes faster than another, and a clock that computes each time once.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "launch/fence.h"
+#include "unicast/path.h"
+
+const struct fab_fence_chosen fab_fence_candidates[FAB_N_FENCE_CANDIDATES] = {
+	{FAB_FENCE_BRUCK, 0}, {FAB_FENCE_BRUCK_EVEN, 0}, {FAB_FENCE_RECDBL, 0},
+	{FAB_FENCE_RING, 0},  {FAB_FENCE_LEAF, 0},	 {FAB_FENCE_TREE, 2},
+	{FAB_FENCE_TREE, 16}};
+
+/* Paths that are being made. */
+struct paths {
+	struct fab_fence_paths *out;
+	const struct fab_launch_nodes *nodes;
+	const struct fab_routes *routes;
+	uint32_t *column;    /* [n] of the tables, by destination */
+	uint32_t *sl_row;    /* [n_nodes of the fabric] */
+	uint32_t *number_of; /* [arcs] number of the cable; FAB_NONE: not used yet */
+	FAB_VEC(uint32_t) cables;
+	FAB_VEC(uint32_t) ports;
+};
+
+/* False if there are service levels and none for the pair. */
+static bool has_level(const struct paths *m, uint32_t from, uint32_t column)
+{
+	const struct fab_routes *r = m->routes;
+	uint32_t row;
+
+	if (!r->sl)
+		return true;
+	row = m->sl_row[r->f->port_node[m->nodes->port[from]]];
+	if (row == FAB_NONE)
+		row = m->sl_row[m->nodes->sw[from]];
+	return row == FAB_NONE ||
+	       r->sl[(size_t)row * r->n_columns + column] != FAB_SL_NONE;
+}
+
+/* Cables from `from` to `to` by the tables. */
+static int add_path(struct paths *m, uint32_t from, uint32_t to, struct fab_err *err)
+{
+	const struct fab_fabric *f = m->nodes->f;
+	uint32_t column = m->column[to], at = m->nodes->sw[from];
+
+	FAB_PUSH(&m->cables, from);
+	if (column != FAB_NONE && has_level(m, from, column)) {
+		struct fab_path path = fab_path_from(m->routes, at, column);
+
+		while (fab_path_step(&path)) {
+			uint32_t *number = &m->number_of[path.arc];
+
+			if (*number == FAB_NONE) {
+				*number = (uint32_t)m->ports.n;
+				FAB_PUSH(&m->ports, fab_arc_port(f, at, path.arc));
+			}
+			FAB_PUSH(&m->cables, *number);
+			at = path.at;
+		}
+		FAB_PUSH(&m->cables, m->out->n_nodes + to);
+		if (fab_path_end(&path) == FAB_PATH_ARRIVES && at == m->nodes->sw[to])
+			return 0;
+	}
+	return fab_fail(err, EHOSTUNREACH,
+			"the tables have no path from '%s' to '%s': a fence needs one",
+			fab_host_name(f, m->nodes->host[from]),
+			fab_host_name(f, m->nodes->host[to]));
+}
+
+/* Paths of all messages, and the time of a byte on each cable. */
+static int find_paths(struct fab_fence_setup *setup, struct paths *m, struct fab_err *err)
+{
+	const struct fab_fence_plan *plan = &setup->plan;
+	const struct fab_launch_nodes *nodes = m->nodes;
+	struct fab_fence_paths *out = m->out;
+	double fastest = 0;
+	int rc = 0;
+
+	*out = (struct fab_fence_paths){.n_nodes = plan->n_nodes};
+	for (uint32_t i = 0; i < out->n_nodes; i++)
+		FAB_PUSH(&m->ports, nodes ? nodes->port[i] : FAB_NONE);
+	for (uint32_t i = 0; i < out->n_nodes; i++)
+		FAB_PUSH(&m->ports,
+			 nodes ? fab_port_peer(nodes->f, nodes->port[i]) : FAB_NONE);
+	if (nodes) {
+		uint32_t n_arcs = nodes->f->arc_first[nodes->f->n_switches];
+
+		m->column = fab_path_columns(m->routes, nodes->n, nodes->sw, nodes->port);
+		m->sl_row = fab_routes_sl_rows(m->routes);
+		m->number_of = FAB_NEW((size_t)n_arcs + 1, uint32_t);
+		for (uint32_t i = 0; i < n_arcs; i++)
+			m->number_of[i] = FAB_NONE;
+	}
+	out->first = FAB_ARENA_NEW0(&setup->memory, plan->messages.n + 1, uint64_t);
+	for (size_t i = 0; i < plan->messages.n && !rc; i++) {
+		const struct fab_fence_message *message = &plan->messages.v[i];
+
+		if (nodes) {
+			rc = add_path(m, message->from, message->to, err);
+		} else {
+			FAB_PUSH(&m->cables, message->from);
+			FAB_PUSH(&m->cables, out->n_nodes + message->to);
+		}
+		out->first[i + 1] = m->cables.n;
+	}
+	out->cable = m->cables.v;
+	out->port = m->ports.v;
+	out->n_cables = (uint32_t)m->ports.n;
+	fab_arena_own(&setup->memory, free, m->cables.v);
+	fab_arena_own(&setup->memory, free, m->ports.v);
+	free(m->column);
+	free(m->sl_row);
+	free(m->number_of);
+	out->slowness = FAB_ARENA_NEW0(&setup->memory, (size_t)out->n_cables + 1, double);
+	for (uint32_t i = 0; nodes && i < out->n_cables; i++) {
+		uint32_t cable = nodes->f->port_cable[out->port[i]];
+
+		out->slowness[i] = fab_cable_data_gbps(nodes->f, cable);
+		if (i < out->n_nodes)
+			fastest = fmax(fastest, out->slowness[i]);
+	}
+	for (uint32_t i = 0; i < out->n_cables; i++)
+		out->slowness[i] = out->slowness[i] > 0 && fastest > 0
+					   ? fastest / out->slowness[i]
+					   : 1;
+	return rc;
+}
+
+/* Sums of a cable and of a node in the current step; reset if `step` is an earlier one.
+ */
+struct cable_sum {
+	size_t step;
+	uint64_t messages;
+	double blocks;
+};
+struct node_sum {
+	size_t step;
+	uint32_t messages;
+	uint64_t blocks;
+};
+
+static void add_to_cable(const struct fab_fence_paths *p, struct cable_sum *sums,
+			 size_t now, uint32_t cable, uint32_t n_blocks,
+			 struct fab_fence_step *step)
+{
+	struct cable_sum *c = &sums[cable];
+
+	if (c->step != now)
+		*c = (struct cable_sum){.step = now};
+	c->messages++;
+	c->blocks += n_blocks;
+	if (c->messages > step->load) {
+		step->load = c->messages;
+		step->cable = cable;
+	}
+	if (cable >= 2 * p->n_nodes && c->messages > step->load_between)
+		step->load_between = c->messages;
+	step->wire_blocks = fmax(step->wire_blocks, c->blocks * p->slowness[cable]);
+}
+
+static void add_to_node(struct node_sum *node, size_t now, uint32_t n_blocks,
+			uint32_t *most_messages)
+{
+	if (node->step != now)
+		*node = (struct node_sum){.step = now};
+	node->blocks += n_blocks;
+	if (++node->messages > *most_messages)
+		*most_messages = node->messages;
+}
+
+/* Loads of all steps, and the line of the time. */
+static void find_loads(struct fab_fence_setup *setup)
+{
+	const struct fab_fence_plan *plan = &setup->plan;
+	const struct fab_fence_paths *paths = &setup->paths;
+	const struct fab_launch_costs *costs = &setup->job.costs;
+	struct cable_sum *cable = FAB_NEW0((size_t)paths->n_cables + 1, struct cable_sum);
+	struct node_sum *sent = FAB_NEW0((size_t)plan->n_nodes + 1, struct node_sum);
+	struct node_sum *received = FAB_NEW0((size_t)plan->n_nodes + 1, struct node_sum);
+	struct fab_fence_load *load = &setup->load;
+	size_t n = plan->messages.n;
+	double wire = 0, alone = 0;
+
+	load->n_steps = n ? plan->messages.v[n - 1].step + 1 : 0;
+	load->step = FAB_ARENA_NEW0(&setup->memory, (size_t)load->n_steps + 1,
+				    struct fab_fence_step);
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_fence_message *m = &plan->messages.v[i];
+		struct fab_fence_step *step = &load->step[m->step];
+		size_t now = (size_t)m->step + 1;
+
+		add_to_node(&sent[m->from], now, m->n_blocks, &step->most_sent);
+		add_to_node(&received[m->to], now, m->n_blocks, &step->most_received);
+		if (sent[m->from].blocks > step->n_blocks)
+			step->n_blocks = sent[m->from].blocks;
+		step->copied_blocks =
+			fmax(step->copied_blocks, (double)received[m->to].blocks);
+		for (uint64_t k = paths->first[i]; k < paths->first[i + 1]; k++)
+			add_to_cable(paths, cable, now, paths->cable[k], m->n_blocks,
+				     step);
+	}
+	free(cable);
+	free(sent);
+	free(received);
+	for (uint32_t i = 0; i < load->n_steps; i++) {
+		const struct fab_fence_step *s = &load->step[i];
+
+		load->max = s->load > load->max ? s->load : load->max;
+		if (s->load_between > load->max_between)
+			load->max_between = s->load_between;
+		wire += s->wire_blocks;
+		alone += fmax((double)s->n_blocks, s->copied_blocks);
+		setup->contended.fixed_us +=
+			costs->L_us +
+			costs->o_us * ((double)s->most_sent + s->most_received);
+		setup->contended.byte_us +=
+			(s->wire_blocks * costs->G_ns + s->copied_blocks * costs->C_ns) /
+			1e3;
+	}
+	load->factor = alone > 0 ? wire / alone : (double)NAN;
+	setup->contended.fixed_us *= plan->n_repeats;
+	setup->contended.byte_us *= plan->n_repeats;
+}
+
+int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen chosen,
+			 const struct fab_fence_job *job,
+			 const struct fab_launch_nodes *nodes,
+			 const struct fab_routes *routes, struct fab_err *err)
+{
+	struct paths paths = {.out = &setup->paths, .nodes = nodes, .routes = routes};
+	int rc;
+
+	*setup = (struct fab_fence_setup){.is = fab_fence_stands_for(chosen, job),
+					  .job = *job};
+	rc = fab_fence_plan_make(&setup->memory, chosen, job, &setup->plan, err);
+	if (!rc && nodes && nodes->n != setup->plan.n_nodes)
+		rc = fab_fail(err, EINVAL, "a fence of %u nodes for a job of %u",
+			      setup->plan.n_nodes, nodes->n);
+	if (!rc)
+		rc = find_paths(setup, &paths, err);
+	if (!rc)
+		find_loads(setup);
+	else
+		fab_fence_setup_fini(setup);
+	return rc;
+}
+
+void fab_fence_setup_fini(struct fab_fence_setup *setup)
+{
+	fab_arena_free(&setup->memory);
+}
+
+/* The plan followed without a fabric: no cable but the nodes' own. */
+static int follow_plain(const struct fab_fence_setup *setup,
+			const struct fab_fence_job *job, double *us, struct fab_err *err)
+{
+	static const struct fab_fence_sim_options whole = {.max_events = UINT64_MAX,
+							   .without_symmetry = true};
+	struct fab_fence_setup plain;
+	struct fab_fence_sim sim;
+	int rc;
+
+	if (!setup->paths.port || setup->paths.port[0] == FAB_NONE) {
+		rc = fab_fence_simulate(setup, job->bytes, &whole, &sim, err);
+	} else {
+		rc = fab_fence_setup_init(&plain, setup->is, job, NULL, NULL, err);
+		if (rc)
+			return rc;
+		rc = fab_fence_simulate(&plain, job->bytes, &whole, &sim, err);
+		fab_fence_setup_fini(&plain);
+	}
+	*us = sim.us;
+	return rc;
+}
+
+int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
+			 const struct fab_fence_sim_options *options,
+			 struct fab_fence_time *out, struct fab_err *err)
+{
+	struct fab_fence_job job = setup->job;
+	int rc = 0;
+
+	job.bytes = bytes;
+	*out = (struct fab_fence_time){.model_us = fab_fence_formula_us(setup->is, &job),
+				       .contended_us =
+					       fab_fence_line_us(setup->contended, bytes),
+				       .sim = {.us = (double)NAN}};
+	if (options)
+		rc = fab_fence_simulate(setup, bytes, options, &out->sim, err);
+	if (!rc && isnan(out->model_us))
+		rc = follow_plain(setup, &job, &out->model_us, err);
+	out->simulated_us = out->sim.us;
+	return rc;
+}
+
+int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
+		       double *us, struct fab_err *err)
+{
+	struct fab_fence_setup setup;
+	int rc = fab_fence_job_check(job, err);
+
+	*us = job->n_nodes > 1 ? fab_fence_formula_us(chosen, job) : 0;
+	if (rc || !isnan(*us))
+		return rc;
+	rc = fab_fence_setup_init(&setup, chosen, job, NULL, NULL, err);
+	if (rc)
+		return rc;
+	rc = follow_plain(&setup, job, us, err);
+	fab_fence_setup_fini(&setup);
+	return rc;
+}
+
+/* 1 if b is no slower, 0, or an error. */
+static int is_faster(const struct fab_fence_setup *a, const struct fab_fence_setup *b,
+		     uint64_t bytes, const struct fab_fence_sim_options *options,
+		     struct fab_err *err)
+{
+	struct fab_fence_sim ta, tb;
+	int rc = fab_fence_simulate(a, bytes, options, &ta, err);
+
+	if (!rc)
+		rc = fab_fence_simulate(b, bytes, options, &tb, err);
+	if (rc)
+		return rc;
+	if (isnan(ta.us) || isnan(tb.us))
+		return fab_fail(err, EOVERFLOW,
+				"the simulation of %" PRIu64 " B has too many events",
+				bytes);
+	return tb.us <= ta.us;
+}
+
+int fab_fence_crossing_simulated(const struct fab_fence_setup *a,
+				 const struct fab_fence_setup *b, uint64_t most,
+				 const struct fab_fence_sim_options *options,
+				 double *bytes, struct fab_err *err)
+{
+	uint64_t slower = 1, faster = most;
+	int rc = is_faster(a, b, 1, options, err);
+
+	*bytes = 0;
+	if (rc)
+		return rc < 0 ? rc : 0;
+	rc = is_faster(a, b, most, options, err);
+	*bytes = INFINITY;
+	if (rc <= 0)
+		return rc;
+	while (faster - slower > 1 + slower / 1000) {
+		uint64_t at = faster > 2 * slower
+				      ? (uint64_t)sqrt((double)slower * (double)faster)
+				      : slower + (faster - slower) / 2;
+
+		if (at <= slower)
+			at = slower + 1;
+		rc = is_faster(a, b, at, options, err);
+		if (rc < 0)
+			return rc;
+		if (rc)
+			faster = at;
+		else
+			slower = at;
+	}
+	*bytes = (double)faster;
+	return 0;
+}
+
+size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double most,
+			struct fab_fence_range *out)
+{
+	size_t now = 0, n_ranges = 0;
+	double from = 0;
+
+	/* the lowest at 0, of those the least steep */
+	for (size_t i = 1; i < n; i++)
+		if (lines[i].fixed_us < lines[now].fixed_us ||
+		    (lines[i].fixed_us <= lines[now].fixed_us &&
+		     lines[i].byte_us < lines[now].byte_us))
+			now = i;
+	while (now < n) {
+		size_t next = n;
+		double next_from = INFINITY;
+
+		out[n_ranges++] = (struct fab_fence_range){now, from};
+		/* the line that crosses first, of several at one size the least steep */
+		for (size_t i = 0; i < n; i++) {
+			double x = (lines[i].fixed_us - lines[now].fixed_us) /
+				   (lines[now].byte_us - lines[i].byte_us);
+
+			if (lines[i].byte_us >= lines[now].byte_us || fmax(x, 0) > most)
+				continue;
+			x = fmax(x, 0);
+			if (x < next_from ||
+			    (x <= next_from && lines[i].byte_us < lines[next].byte_us)) {
+				next = i;
+				next_from = x;
+			}
+		}
+		from = fmax(from, next_from);
+		now = next;
+	}
+	return n_ranges;
+}
+
+/* A fence on the fabric, prepared once for all sizes. */
+static struct fab_fence_setup *setup_of(struct fab_fence_clock *c,
+					struct fab_fence_chosen is,
+					const struct fab_fence_job *job,
+					struct fab_err *err)
+{
+	struct fab_fence_setup *setup;
+
+	for (size_t i = 0; i < c->setups.n; i++)
+		if (fab_fence_equal(c->setups.v[i]->is, is))
+			return c->setups.v[i];
+	setup = FAB_NEW0(1, struct fab_fence_setup);
+	if (fab_fence_setup_init(setup, is, job, c->nodes, c->routes, err)) {
+		free(setup);
+		return NULL;
+	}
+	FAB_PUSH(&c->setups, setup);
+	return setup;
+}
+
+double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t bytes,
+			  struct fab_err *err)
+{
+	struct fab_fence_clock *c = clock;
+	static const struct fab_fence_sim_options options = {0};
+	struct fab_fence_job job = fab_fence_job_of(
+		c->params, c->n_nodes, c->nodes ? c->nodes->sw : NULL, bytes);
+	struct fab_fence_setup *setup;
+	struct fab_fence_sim sim = {.us = (double)NAN};
+	double us;
+	int rc;
+
+	if (!c->nodes) {
+		rc = fab_fence_plain_us(fence, &job, &us, err);
+		return rc ? rc : us;
+	}
+	setup = setup_of(c, fab_fence_stands_for(fence, &job), &job, err);
+	if (!setup)
+		return -EINVAL;
+	for (size_t i = 0; i < c->known.n; i++)
+		if (c->known.v[i].setup == setup && c->known.v[i].bytes == bytes)
+			return c->known.v[i].us;
+	rc = c->model_only ? 0 : fab_fence_simulate(setup, bytes, &options, &sim, err);
+	if (rc)
+		return rc;
+	c->n_cut += !c->model_only && isnan(sim.us);
+	us = isnan(sim.us) ? fab_fence_line_us(setup->contended, bytes) : sim.us;
+	FAB_PUSH(&c->known, ((struct fab_fence_known){setup, bytes, us}));
+	return us;
+}
+
+int fab_fence_fastest(struct fab_fence_clock *c, uint64_t bytes,
+		      struct fab_fence_chosen *out, struct fab_err *err)
+{
+	double best = INFINITY;
+
+	for (size_t i = 0; i < FAB_N_FENCE_CANDIDATES; i++) {
+		double us = fab_fence_clock_us(c, fab_fence_candidates[i], bytes, err);
+
+		if (us < 0)
+			return (int)us;
+		if (us < best) {
+			best = us;
+			*out = fab_fence_candidates[i];
+		}
+	}
+	return 0;
+}
+
+void fab_fence_clock_fini(struct fab_fence_clock *c)
+{
+	for (size_t i = 0; i < c->setups.n; i++) {
+		fab_fence_setup_fini(c->setups.v[i]);
+		free(c->setups.v[i]);
+	}
+	free(c->setups.v);
+	free(c->known.v);
+}

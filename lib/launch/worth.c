@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starts by several interfaces and wire-ups side by side: the value of each improvement,
+ * and the file system that a goal needs.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "launch/stages.h"
+
+enum { HALVINGS = 60 };
+static const double ENDLESS = 1e8, LEAST = 1e-3;
+
+enum {
+	BY_CACHE,
+	BY_TREE,
+	BY_PMI2,
+	BY_PMIX,
+	/* of PMIx only */
+	BY_SIZES,
+	BY_STORE,
+	BY_FENCE,
+	BY_BACKGROUND,
+	BY_DIRECT,
+	BY_INSTANT,
+};
+
+static const struct {
+	const char *name, *what;
+} improvements[FAB_N_IMPROVEMENTS] = {
+	[BY_CACHE] = {"stage-in-cache",
+		      "a node opens and reads its files once (SPINDLE and the like)"},
+	[BY_TREE] = {"stage-in-tree",
+		     "files are spread from node to node (sbcast, pre-staging)"},
+	[BY_PMI2] = {"pmi2", "PMI-2 in place of PMI-1"},
+	[BY_PMIX] = {"pmix", "PMIx in place of PMI-1 or PMI-2, same wire-up"},
+	[BY_SIZES] = {"sizes",
+		      "L8 to L11: short addresses, process ids, key indexes, LEB128"},
+	[BY_STORE] = {"shared-store", "L6: Gets from shared memory, not from the server"},
+	[BY_FENCE] = {"fence", "the fastest fence in place of this one"},
+	[BY_BACKGROUND] = {"background",
+			   "the fence runs while adapters are opened; no barrier"},
+	[BY_DIRECT] = {"direct", "ask for what is needed; no fence, no barrier"},
+	[BY_INSTANT] = {"instant",
+			"all is known before; files come while the previous job ends"},
+};
+
+static void improve(struct fab_launch_start *s, size_t by,
+		    struct fab_fence_chosen fastest)
+{
+	if (by >= BY_SIZES && s->interface != FAB_PMIX)
+		return;
+	switch (by) {
+	case BY_CACHE:
+		s->stage_in = FAB_STAGE_CACHE;
+		break;
+	case BY_TREE:
+		s->stage_in = FAB_STAGE_TREE;
+		break;
+	case BY_PMI2:
+		if (s->interface == FAB_PMI1)
+			s->interface = FAB_PMI2;
+		break;
+	case BY_PMIX:
+		s->interface = FAB_PMIX;
+		break;
+	case BY_SIZES:
+		s->layout.opts = FAB_SIZE_ALL;
+		break;
+	case BY_STORE:
+		s->has_socket_store = false;
+		break;
+	case BY_FENCE:
+		s->fence = fastest;
+		break;
+	case BY_BACKGROUND:
+		s->wireup = FAB_WIREUP_BACKGROUND;
+		break;
+	case BY_DIRECT:
+		s->wireup = FAB_WIREUP_DIRECT;
+		break;
+	case BY_INSTANT:
+		s->wireup = FAB_WIREUP_INSTANT;
+		break;
+	}
+}
+
+static bool is_same(const struct fab_launch_start *a, const struct fab_launch_start *b)
+{
+	return a->interface == b->interface && a->wireup == b->wireup &&
+	       a->stage_in == b->stage_in && a->layout.opts == b->layout.opts &&
+	       a->has_socket_store == b->has_socket_store &&
+	       fab_fence_equal(a->fence, b->fence);
+}
+
+int fab_launch_improve(const struct fab_launch_start *start,
+		       struct fab_fence_chosen fastest,
+		       struct fab_improvement out[FAB_N_IMPROVEMENTS],
+		       struct fab_err *err)
+{
+	double base;
+	int rc = fab_stages_total_s(start, &base, err);
+
+	for (size_t i = 0; i < FAB_N_IMPROVEMENTS && !rc; i++) {
+		struct fab_launch_start s = *start;
+
+		improve(&s, i, fastest);
+		out[i] = (struct fab_improvement){.name = improvements[i].name,
+						  .what = improvements[i].what,
+						  .applies = !is_same(start, &s),
+						  .total_s = base};
+		if (out[i].applies)
+			rc = fab_stages_total_s(&s, &out[i].total_s, err);
+		out[i].saved_s = base - out[i].total_s;
+	}
+	return rc;
+}
+
+/* Total time with a given file system. */
+static int time_with(const struct fab_launch_start *start, double MBps, double ops,
+		     double *total_s, struct fab_err *err)
+{
+	struct fab_launch_params params = *start->params;
+	struct fab_launch_start s = *start;
+
+	params.of[FAB_CONST_fs_MBps].value = MBps;
+	params.of[FAB_CONST_fs_ops].value = ops;
+	s.params = &params;
+	return fab_stages_total_s(&s, total_s, err);
+}
+
+/* The least operations or rate within the goal, the other one given; NaN: none is. */
+static int find_least(const struct fab_launch_start *start, double goal_s, bool is_ops,
+		      double other, double *out, struct fab_err *err)
+{
+	double low = log(LEAST), high = log(ENDLESS), at = ENDLESS, total;
+	int rc = time_with(start, is_ops ? other : at, is_ops ? at : other, &total, err);
+
+	*out = (double)NAN;
+	if (rc || total > goal_s)
+		return rc;
+	for (int i = 0; i < HALVINGS && !rc && high - low > 1e-5; i++) {
+		double mid = (low + high) / 2;
+
+		at = exp(mid);
+		rc = time_with(start, is_ops ? other : at, is_ops ? at : other, &total,
+			       err);
+		if (total > goal_s)
+			low = mid;
+		else
+			high = mid;
+	}
+	*out = exp(high);
+	return rc;
+}
+
+int fab_launch_goal_find(const struct fab_launch_start *start, double goal_s,
+			 struct fab_launch_goal *out, struct fab_err *err)
+{
+	double MBps = FAB_PARAM(start->params, fs_MBps);
+	double ops = FAB_PARAM(start->params, fs_ops), total;
+	int rc = time_with(start, MBps, ops, &total, err);
+
+	*out = (struct fab_launch_goal){.is_met = !rc && total <= goal_s};
+	if (!rc)
+		rc = time_with(start, ENDLESS, ENDLESS, &out->least_s, err);
+	if (!rc)
+		rc = find_least(start, goal_s, false, ops, &out->fs_MBps, err);
+	if (!rc)
+		rc = find_least(start, goal_s, true,
+				isnan(out->fs_MBps) || out->is_met ? MBps : out->fs_MBps,
+				&out->fs_ops, err);
+	if (!rc && isnan(out->fs_ops))
+		rc = find_least(start, goal_s, true, ENDLESS, &out->fs_ops, err);
+	return rc;
+}
+
+/* A start by one interface and wire-up. */
+static int add_case(struct fab_launch_comparison *c, const struct fab_launch_start *base,
+		    enum fab_launch_interface interface, enum fab_launch_wireup wireup,
+		    struct fab_err *err)
+{
+	struct fab_launch_case x = {.start = *base};
+	int rc;
+
+	x.start.interface = interface;
+	x.start.wireup = wireup;
+	if (wireup == FAB_WIREUP_INSTANT)
+		x.start.stage_in = FAB_STAGE_TREE;
+	rc = fab_stages_run(&c->memory, &x.start, &x.stages, err);
+	if (!rc)
+		rc = fab_launch_goal_find(&x.start, c->goal_s, &x.goal, err);
+	FAB_PUSH(&c->cases, x);
+	return rc;
+}
+
+int fab_launch_compare(struct fab_launch_comparison *c,
+		       const struct fab_launch_start *base,
+		       struct fab_fence_chosen fastest,
+		       const struct fab_chosen_list *interfaces,
+		       const struct fab_chosen_list *wireups, const bool *uses,
+		       struct fab_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < interfaces->of.n && !rc; i++)
+		for (size_t k = 0; k < wireups->of.n && !rc; k++)
+			if (fab_launch_knows(interfaces->of.v[i].row,
+					     wireups->of.v[k].row))
+				rc = add_case(c, base, interfaces->of.v[i].row,
+					      wireups->of.v[k].row, err);
+	if (rc)
+		return rc;
+	if (!c->cases.n)
+		return fab_fail(
+			err, EINVAL,
+			"--wireup: PMI-1 and PMI-2 know only full: nothing is left");
+	/* improvements are on top of the first start of PMIx, else of the first */
+	for (size_t i = c->cases.n; i-- > 0;)
+		if (c->cases.v[i].start.interface == FAB_PMIX)
+			c->base = i;
+	rc = fab_launch_improve(&c->cases.v[c->base].start, fastest, c->improvements,
+				err);
+	return rc ? rc
+		  : fab_launch_range_find(
+			    base->params, uses, c->cases.v[0].stages.total_s,
+			    fab_launch_total_of, &c->cases.v[0].start, &c->total, err);
+}
+
+int fab_launch_respawn(struct fab_arena *memory, const struct fab_launch_start *base,
+		       uint32_t n, struct fab_stages *out, struct fab_err *err)
+{
+	struct fab_launch_start s = *base;
+
+	s.interface = FAB_PMI2;
+	s.wireup = FAB_WIREUP_FULL;
+	s.stage_in = FAB_STAGE_NONE;
+	s.is_respawn = true;
+	s.all_nodes = s.n_nodes;
+	s.n_nodes = (n + s.ppn - 1) / s.ppn;
+	s.ppn = n < s.ppn ? n : s.ppn;
+	s.timer.us = NULL;
+	return fab_stages_run(memory, &s, out, err);
+}
+
+void fab_launch_comparison_fini(struct fab_launch_comparison *c)
+{
+	free(c->cases.v);
+	fab_arena_free(&c->memory);
+}
