@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -49,24 +50,6 @@ static int count_ports(struct sim_net *net, struct fab_err *err)
 	net->n_ports = (uint32_t)n;
 	net->n_all = (uint32_t)n + ends->n;
 	return 0;
-}
-
-static void add_arcs(struct sim_net *net, uint32_t sw)
-{
-	const struct fab_fabric *f = net->problem->f;
-
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
-		uint32_t port = net->port_first[sw] + a - f->arc_first[sw];
-
-		net->fabric_port[port] = fab_arc_port(f, sw, a);
-		net->per_byte[port] = sim_per_byte(f, net->params, f->arc_cable[a]);
-		net->peer[port] =
-			fab_arc_is_live(net->problem->faults, a)
-				? net->port_first[f->arc_peer[a]] + f->arc_reverse[a]
-				: FAB_NONE;
-	}
-	for (uint32_t p = net->port_first[sw]; p < net->port_first[sw + 1]; p++)
-		net->port_sw[p] = sw;
 }
 
 static void add_ends(struct sim_net *net)
@@ -157,20 +140,6 @@ static int cmp_copy(const void *pa, const void *pb)
 	return a->port < b->port ? -1 : a->port > b->port;
 }
 
-/* Port of the simulation of each port of the fabric: the switch's end; FAB_NONE. */
-static uint32_t *ports_of_fabric(const struct sim_net *net)
-{
-	const struct fab_fabric *f = net->problem->f;
-	uint32_t *of = FAB_NEW(f->n_ports + 1, uint32_t);
-
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		of[p] = FAB_NONE;
-	for (uint32_t p = 0; p < net->n_ports; p++)
-		if (net->peer[p] != FAB_NONE)
-			of[net->fabric_port[p]] = p;
-	return of;
-}
-
 static void add(struct copies *all, uint32_t group, const struct sim_net *net,
 		uint32_t port)
 {
@@ -201,18 +170,6 @@ static void add_tree(const struct sim_net *net, const uint32_t *of, uint32_t g,
 		if (!fab_node_is_switch(f, f->port_node[member]))
 			add(all, g, net, of[fab_port_peer(f, member)]);
 	}
-}
-
-static void add_table(const struct sim_net *net, const uint32_t *of, uint32_t g,
-		      struct copies *all)
-{
-	const struct fab_mft *mft = net->problem->mft;
-	uint32_t row = fab_mft_find(mft, net->problem->mlid[g]);
-
-	for (uint64_t i = row == FAB_NONE ? 1 : mft->first[row];
-	     i < (row == FAB_NONE ? 0 : mft->first[row + 1]); i++)
-		if (mft->port[i] != FAB_NONE)
-			add(all, g, net, of[mft->port[i]]);
 }
 
 uint32_t sim_net_group_row(const struct sim_net *net, uint32_t group, uint32_t sw)
@@ -267,20 +224,30 @@ static void make_rows(struct sim_net *net, const struct copies *all)
 static void add_groups(struct sim_net *net)
 {
 	const struct fab_sim_problem *p = net->problem;
+	const struct fab_fabric *f = p->f;
 	struct copies all = {0};
 	uint32_t *of;
 	size_t n = 0;
 
 	if (!p->groups || (!p->forest && !p->mft))
 		return;
-	of = ports_of_fabric(net);
+	/* port of the simulation of each port of the fabric: the switch's end */
+	of = FAB_NEW(f->n_ports + 1, uint32_t);
+	memset(of, 0xff, f->n_ports * sizeof(*of));
+	for (uint32_t i = 0; i < net->n_ports; i++)
+		if (net->peer[i] != FAB_NONE)
+			of[net->fabric_port[i]] = i;
 	net->n_groups = p->groups->n;
 	net->group_row = FAB_NEW0(p->groups->n + 1, uint32_t);
 	for (uint32_t g = 0; g < net->n_groups; g++) {
-		if (p->mft)
-			add_table(net, of, g, &all);
-		else
+		uint32_t row = p->mft ? fab_mft_find(p->mft, p->mlid[g]) : FAB_NONE;
+
+		if (!p->mft)
 			add_tree(net, of, g, &all);
+		for (uint64_t i = row == FAB_NONE ? 0 : p->mft->first[row];
+		     row != FAB_NONE && i < p->mft->first[row + 1]; i++)
+			if (p->mft->port[i] != FAB_NONE)
+				add(&all, g, net, of[p->mft->port[i]]);
 	}
 	if (all.of.n)
 		qsort(all.of.v, all.of.n, sizeof(*all.of.v), cmp_copy);
@@ -296,6 +263,7 @@ static void add_groups(struct sim_net *net)
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err)
 {
+	const struct fab_fabric *f = problem->f;
 	int rc;
 
 	*net = (struct sim_net){.problem = problem, .params = params};
@@ -310,8 +278,20 @@ int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 	net->per_byte = FAB_NEW(net->n_all + 1, uint32_t);
 	net->fabric_port = FAB_NEW(net->n_all + 1, uint32_t);
 	net->end_port = FAB_NEW(net->n_ends + 1, uint32_t);
-	for (uint32_t sw = 0; sw < net->n_switches; sw++)
-		add_arcs(net, sw);
+	for (uint32_t sw = 0; sw < net->n_switches; sw++) {
+		for (uint32_t p = net->port_first[sw]; p < net->port_first[sw + 1]; p++)
+			net->port_sw[p] = sw;
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+			uint32_t port = net->port_first[sw] + a - f->arc_first[sw];
+
+			net->fabric_port[port] = fab_arc_port(f, sw, a);
+			net->per_byte[port] = sim_per_byte(f, params, f->arc_cable[a]);
+			net->peer[port] = fab_arc_is_live(problem->faults, a)
+						  ? net->port_first[f->arc_peer[a]] +
+							    f->arc_reverse[a]
+						  : FAB_NONE;
+		}
+	}
 	add_ends(net);
 	net->is_even = true;
 	for (uint32_t p = 0; p < net->n_all; p++)

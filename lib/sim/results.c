@@ -1,85 +1,69 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts counted, added up. */
+/* The result of a run: sums of the parts, and the cause that limits the throughput. */
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "sim/state.h"
-
-/* All members of struct sim_sums are 64-bit counters but the last, a maximum. */
-static struct sim_sums add_up(const struct sim *s)
-{
-	struct sim_sums all = {0};
-	uint64_t *to = (uint64_t *)&all;
-	const size_t n = offsetof(struct sim_sums, hops_max) / sizeof(uint64_t);
-
-	for (uint32_t i = 0; i < s->n_parts; i++) {
-		const struct sim_sums *one = &s->part[i].sums;
-		const uint64_t *from = (const uint64_t *)one;
-
-		for (size_t k = 0; k < n; k++)
-			to[k] += from[k];
-		if (one->hops_max > all.hops_max)
-			all.hops_max = one->hops_max;
-	}
-	return all;
-}
 
 static double mean(uint64_t sum, uint64_t n)
 {
 	return n ? (double)sum / (double)n : 0;
 }
 
-/* Bytes that all endpoints' cables carry in a time. */
-static double capacity(const struct sim *s, uint64_t time)
+static void take_sums(const struct sim *s, struct fab_sim_result *r)
 {
-	double bytes = 0;
+	/* all members are 64-bit counters except the last, a maximum */
+	const size_t n = offsetof(struct sim_sums, hops_max) / sizeof(uint64_t);
+	struct sim_sums sums = {0};
+	double room = 0; /* bytes that the endpoints' cables carry in the time */
 
-	for (uint32_t e = 0; e < s->net.n_ends; e++)
-		bytes += (double)time * (1u << SIM_RATE_SHIFT) /
-			 s->net.per_byte[s->net.n_ports + e];
-	return bytes;
-}
+	for (uint32_t i = 0; i < s->n_parts; i++) {
+		const struct sim_sums *one = &s->part[i].sums;
 
-static void take_sums(const struct sim *s, const struct sim_sums *sums,
-		      struct fab_sim_result *r)
-{
-	double room = capacity(s, r->time);
-
-	r->born = sums->born;
-	r->injected = sums->injected;
-	r->copied = sums->copied;
-	r->delivered = sums->delivered;
-	r->lost = sums->lost;
-	r->unroutable = sums->unroutable;
-	r->looped = sums->looped;
-	r->unknown_sl = sums->unknown_sl;
-	r->in_flight = r->injected + r->copied - r->delivered - r->unroutable - r->looped;
-	r->packet_hops = sums->packet_hops;
-	r->events = sums->events;
-	r->backlog = sums->window_born > sums->window_sent
-			     ? sums->window_born - sums->window_sent
-			     : 0;
-	r->offered_bytes = sums->offered;
-	r->accepted_bytes = sums->accepted;
-	r->goodput_bytes = sums->goodput;
-	if (room > 0) {
-		r->offered = (double)sums->offered / room;
-		r->sent = (double)sums->sent / room;
-		r->accepted = (double)sums->accepted / room;
-		r->goodput = (double)sums->goodput / room;
+		for (size_t k = 0; k < n; k++)
+			((uint64_t *)&sums)[k] += ((const uint64_t *)one)[k];
+		if (one->hops_max > sums.hops_max)
+			sums.hops_max = one->hops_max;
 	}
-	r->latency_mean = mean(sums->latency, sums->n_latency);
-	r->source_wait_mean = mean(sums->wait, sums->n_wait);
+	for (uint32_t e = 0; e < s->net.n_ends; e++)
+		room += (double)r->time * (1u << SIM_RATE_SHIFT) /
+			s->net.per_byte[s->net.n_ports + e];
+	r->born = sums.born;
+	r->injected = sums.injected;
+	r->copied = sums.copied;
+	r->delivered = sums.delivered;
+	r->lost = sums.lost;
+	r->unroutable = sums.unroutable;
+	r->looped = sums.looped;
+	r->unknown_sl = sums.unknown_sl;
+	r->in_flight = r->injected + r->copied - r->delivered - r->unroutable - r->looped;
+	r->packet_hops = sums.packet_hops;
+	r->events = sums.events;
+	r->backlog = sums.window_born > sums.window_sent
+			     ? sums.window_born - sums.window_sent
+			     : 0;
+	r->offered_bytes = sums.offered;
+	r->accepted_bytes = sums.accepted;
+	r->goodput_bytes = sums.goodput;
+	if (room > 0) {
+		r->offered = (double)sums.offered / room;
+		r->sent = (double)sums.sent / room;
+		r->accepted = (double)sums.accepted / room;
+		r->goodput = (double)sums.goodput / room;
+	}
+	r->latency_mean = mean(sums.latency, sums.n_latency);
+	r->source_wait_mean = mean(sums.wait, sums.n_wait);
 	r->network_mean = r->latency_mean - r->source_wait_mean;
-	r->message_latency_mean = mean(sums->message, sums->n_message);
-	r->hops_mean = mean(sums->hops, sums->n_latency);
-	r->hops_max = sums->hops_max;
+	r->message_latency_mean = mean(sums.message, sums.n_message);
+	r->hops_mean = mean(sums.hops, sums.n_latency);
+	r->hops_max = sums.hops_max;
 }
 
 static void take_cables(struct sim *s, struct fab_sim_result *r)
 {
-	uint32_t busy = 0;
+	uint32_t busy = 0, size = s->params->mtu + s->params->header;
+	uint64_t packets = (uint64_t)s->credits / (uint64_t)sim_units(s, size);
 	double sum = 0, most = 0;
 
 	r->n_cables = s->net.n_all;
@@ -89,13 +73,12 @@ static void take_cables(struct sim *s, struct fab_sim_result *r)
 	r->lane = FAB_NEW0((size_t)r->n_cables * r->n_vls + 1, struct fab_sim_lane);
 	for (uint32_t p = 0; p < r->n_cables; p++) {
 		struct fab_sim_cable *c = &r->cable[p];
-		uint64_t ticks = 0;
+		uint64_t wire = sim_wire(s->net.per_byte[p], size), ticks = 0;
 
 		c->port = s->net.fabric_port[p];
 		for (unsigned vl = 0; vl < s->n_vls; vl++) {
-			size_t id = (size_t)p * s->n_vls + vl;
-			const struct sim_lane_sums *from = &s->sums[id];
-			struct fab_sim_lane *lane = &r->lane[id];
+			const struct sim_lane_sums *from = sim_lane_sums(s, p, vl);
+			struct fab_sim_lane *lane = &r->lane[(size_t)p * s->n_vls + vl];
 
 			lane->packets = from->packets;
 			lane->mean_queue = mean(from->waited, r->time);
@@ -104,9 +87,12 @@ static void take_cables(struct sim *s, struct fab_sim_result *r)
 			c->bytes += from->bytes;
 			ticks += from->busy;
 		}
-		c->utilisation = mean(ticks, r->time);
-		if (c->utilisation > 1)
-			c->utilisation = 1;
+		/* too small a buffer: its lanes can never be busy all the time */
+		c->is_credit_limited =
+			s->net.peer[p] < s->net.n_ports &&
+			packets * wire < s->hop_delay + wire + s->cable_delay;
+		r->credit_limited += c->is_credit_limited ? s->n_vls : 0;
+		c->utilisation = fmin(mean(ticks, r->time), 1);
 		if (!c->packets)
 			continue;
 		busy++;
@@ -124,24 +110,20 @@ static void take_cables(struct sim *s, struct fab_sim_result *r)
 static void take_groups(const struct sim *s, struct fab_sim_result *r)
 {
 	r->n_groups = s->net.n_groups;
-	if (!r->n_groups)
-		return;
-	r->group = FAB_NEW0(r->n_groups, struct fab_sim_group);
+	if (r->n_groups)
+		r->group = FAB_NEW0(r->n_groups, struct fab_sim_group);
 	for (uint32_t g = 0; g < r->n_groups; g++) {
-		struct sim_group_sums sums = {0};
+		uint64_t latency = 0;
 
 		for (uint32_t i = 0; i < s->n_parts; i++) {
 			const struct sim_group_sums *one = &s->part[i].group[g];
 
-			sums.n += one->n;
-			sums.latency += one->latency;
-			if (one->most > sums.most)
-				sums.most = one->most;
+			latency += one->latency;
+			r->group[g].messages += one->n;
+			if (one->most > r->group[g].latency_max)
+				r->group[g].latency_max = one->most;
 		}
-		r->group[g] =
-			(struct fab_sim_group){.messages = sums.n,
-					       .latency_mean = mean(sums.latency, sums.n),
-					       .latency_max = sums.most};
+		r->group[g].latency_mean = mean(latency, r->group[g].messages);
 	}
 }
 
@@ -155,80 +137,42 @@ static int cmp_delivery(const void *pa, const void *pb)
 	return 0;
 }
 
-static void take_deliveries(const struct sim *s, struct fab_sim_result *r)
+void sim_results(struct sim *s, struct fab_sim_result *r)
 {
+	const struct sim_net *net = &s->net;
+
 	for (uint32_t i = 0; i < s->n_parts; i++)
-		for (size_t k = 0; k < s->part[i].deliveries.n; k++)
-			FAB_PUSH(&r->deliveries, s->part[i].deliveries.v[k]);
-	if (r->deliveries.n)
-		qsort(r->deliveries.v, r->deliveries.n, sizeof(*r->deliveries.v),
-		      cmp_delivery);
-}
-
-/* Lanes that can never be busy all the time: their buffer is too small. */
-static uint64_t count_limited(const struct sim *s, struct fab_sim_result *r)
-{
-	uint64_t n = 0;
-
-	for (uint32_t p = 0; p < s->net.n_all; p++) {
-		uint32_t size = s->params->mtu + s->params->header;
-		uint64_t wire = sim_wire(s->net.per_byte[p], size);
-		uint64_t trip = s->hop_delay + wire + s->cable_delay;
-		uint64_t packets = (uint64_t)s->credits / (uint64_t)sim_units(s, size);
-
-		r->cable[p].is_credit_limited =
-			s->net.peer[p] < s->net.n_ports && packets * wire < trip;
-		n += r->cable[p].is_credit_limited ? s->n_vls : 0;
-	}
-	return n;
-}
-
-static size_t bytes_of(const struct sim *s)
-{
-	size_t n = s->net.n_all * sizeof(*s->port) +
-		   (size_t)s->net.n_all * ((s->n_vls - 1) * sizeof(*s->lane) +
-					   s->n_vls * sizeof(*s->sums)) +
-		   s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
-		   s->net.n_ends *
-			   (sizeof(*s->source) + (s->flow ? 2 * sizeof(*s->flow) : 0));
-
+		r->waiting += sim_part_waiting(&s->part[i]);
+	for (uint32_t p = 0; p < net->n_all; p++)
+		sim_count_blocked(s, s->part[0].now, p);
+	r->warmup = s->begin;
+	r->time = (r->end < s->end ? r->end : s->end) - s->begin;
+	take_sums(s, r);
+	take_cables(s, r);
+	take_groups(s, r);
+	sim_take_trace(s, r);
+	r->bytes =
+		net->n_all * (sizeof(*s->port) + (s->n_vls - 1) * sizeof(*s->lane) +
+			      s->n_vls * sizeof(*s->sums)) +
+		s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
+		net->n_ends * (sizeof(*s->source) + (s->flow ? 2 * sizeof(*s->flow) : 0));
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_part *p = &s->part[i];
 
-		n += sizeof(*p) + p->cell.cap * sizeof(*p->cell.v) +
-		     p->ring.cap * sizeof(*p->ring.v) + p->ends.cap * sizeof(*p->ends.v) +
-		     fab_wheel_bytes(&p->wheel);
+		fab_histogram_merge(&r->latency, &p->latency);
+		fab_histogram_merge(&r->message_latency, &p->message_latency);
+		for (size_t k = 0; k < p->deliveries.n; k++)
+			FAB_PUSH(&r->deliveries, p->deliveries.v[k]);
+		r->bytes += sizeof(*p) + p->cell.cap * sizeof(*p->cell.v) +
+			    (p->ring.cap + p->ends.cap) * sizeof(*p->ring.v) +
+			    fab_wheel_bytes(&p->wheel);
 		for (uint32_t to = 0; to < s->n_parts; to++)
-			n += (p->post[0][to].of.cap + p->post[1][to].of.cap) *
-			     sizeof(struct sim_letter);
+			r->bytes += (p->post[0][to].of.cap + p->post[1][to].of.cap) *
+				    sizeof(struct sim_letter);
 	}
-	return n;
-}
-
-void sim_results(struct sim *s, struct fab_sim_result *r)
-{
-	uint64_t waiting = 0;
-	struct sim_sums sums;
-
-	for (uint32_t i = 0; i < s->n_parts; i++)
-		waiting += sim_part_waiting(&s->part[i]);
-	for (uint32_t p = 0; p < s->net.n_all; p++)
-		sim_count_blocked(s, s->part[0].now, p);
-	sums = add_up(s);
-	r->waiting = waiting;
-	r->warmup = s->begin;
-	r->time = (r->end < s->end ? r->end : s->end) - s->begin;
-	take_sums(s, &sums, r);
-	for (uint32_t i = 0; i < s->n_parts; i++) {
-		fab_histogram_merge(&r->latency, &s->part[i].latency);
-		fab_histogram_merge(&r->message_latency, &s->part[i].message_latency);
-	}
-	take_cables(s, r);
-	take_groups(s, r);
-	take_deliveries(s, r);
-	sim_take_trace(s, r);
-	r->credit_limited = count_limited(s, r);
-	r->bytes = bytes_of(s);
+	if (r->deliveries.n)
+		qsort(r->deliveries.v, r->deliveries.n, sizeof(*r->deliveries.v),
+		      cmp_delivery);
 }
 
 void fab_sim_result_fini(struct fab_sim_result *r)
@@ -280,43 +224,31 @@ static double no_credit_of(const struct fab_sim_result *r, uint32_t cable)
 	return most;
 }
 
-/* Share of the idle time of a cable in which packets waited for credit. */
-static double blocked_share(const struct fab_sim_result *r, uint32_t cable)
+struct fab_sim_cause fab_sim_cause(const struct fab_sim_result *r)
 {
-	double idle = 1 - r->cable[cable].utilisation;
-	double share = idle > 0 ? no_credit_of(r, cable) / idle : 0;
-
-	return share < 1 ? share : 1;
-}
-
-/* The fullest cable; where it is not full, of those as full the one most in want of
- * credit, which the cables behind it never are. */
-static uint32_t telling_cable(const struct fab_sim_result *r)
-{
-	uint32_t best = r->fullest;
-	double most = best == FAB_NONE ? 0 : r->cable[best].utilisation;
-
-	for (uint32_t i = 0; most < FULL && best != FAB_NONE && i < r->n_cables; i++)
-		if (r->cable[i].utilisation >= 0.99 * most &&
-		    no_credit_of(r, i) > no_credit_of(r, best))
-			best = i;
-	return best;
-}
-
-/* All waiting time, that for credit, and where each is the longest. */
-static void add_waiting(const struct fab_sim_result *r, struct fab_sim_cause *c)
-{
-	uint32_t longest = FAB_NONE, blocked = FAB_NONE;
+	struct fab_sim_cause c = {.cable = r->fullest, .waits_at = FAB_NONE};
+	double full = r->fullest == FAB_NONE ? 0 : r->cable[r->fullest].utilisation;
 	double most = 0, most_blocked = 0;
+	uint32_t longest = FAB_NONE, blocked = FAB_NONE;
 
+	if (c.cable == FAB_NONE)
+		return c;
+	/* if the fullest cable is not full: of those as full the one that lacks credit
+	 * most, which the cables behind it never do */
+	for (uint32_t i = 0; full < FULL && i < r->n_cables; i++)
+		if (r->cable[i].utilisation >= 0.99 * full &&
+		    no_credit_of(r, i) > no_credit_of(r, c.cable))
+			c.cable = i;
 	for (uint32_t i = 0; i < r->n_cables; i++) {
 		bool is_source = i >= r->n_cables - r->n_ends;
-		double queue = queue_of(r, i), part = queue * blocked_share(r, i);
+		double idle = 1 - r->cable[i].utilisation, queue = queue_of(r, i);
+		/* packets that wait for credit: its share of the idle time */
+		double part = queue * (idle > 0 ? fmin(no_credit_of(r, i) / idle, 1) : 0);
 
 		if (is_source && !r->cable[i].is_credit_limited)
 			continue;
-		c->waiting += queue;
-		c->waiting_for_credit += part;
+		c.waiting += queue;
+		c.waiting_for_credit += part;
 		if (queue > most) {
 			most = queue;
 			longest = i;
@@ -326,17 +258,8 @@ static void add_waiting(const struct fab_sim_result *r, struct fab_sim_cause *c)
 			blocked = i;
 		}
 	}
-	c->is_credit = c->waiting_for_credit >= c->waiting / 2 && blocked != FAB_NONE;
-	c->waits_at = c->is_credit ? blocked : longest;
-}
-
-struct fab_sim_cause fab_sim_cause(const struct fab_sim_result *r)
-{
-	struct fab_sim_cause c = {.cable = telling_cable(r), .waits_at = FAB_NONE};
-
-	if (c.cable == FAB_NONE)
-		return c;
-	add_waiting(r, &c);
+	c.is_credit = c.waiting_for_credit >= c.waiting / 2 && blocked != FAB_NONE;
+	c.waits_at = c.is_credit ? blocked : longest;
 	c.no_credit = no_credit_of(r, c.cable);
 	c.mean_queue = queue_of(r, c.cable);
 	c.is_full = r->cable[c.cable].utilisation >= FULL;

@@ -21,8 +21,20 @@
 
 enum { SLOTS = 1 << 9, FEW_ENDS = 256 };
 
-/* The part in which most neighbours of a switch are that belong to one before `level`;
- * of several the lightest, and none that has its share. */
+/* Is a switch next to one of a lower level? */
+static bool is_next(const struct sim *s, uint32_t sw, const uint32_t *levels,
+		    uint32_t level)
+{
+	const struct fab_fabric *f = s->net.problem->f;
+
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (levels[f->arc_peer[a]] < level)
+			return true;
+	return false;
+}
+
+/* The part that has most neighbours of a switch of a lower level; of several the
+ * lightest, and none that has its share. */
 static uint32_t part_of_most(const struct sim *s, uint32_t sw, const uint32_t *levels,
 			     uint32_t level, const uint64_t *load, uint32_t *count)
 {
@@ -30,8 +42,7 @@ static uint32_t part_of_most(const struct sim *s, uint32_t sw, const uint32_t *l
 	uint64_t share = s->net.n_ports / s->n_parts + 1;
 	uint32_t best = FAB_NONE;
 
-	for (uint32_t i = 0; i < s->n_parts; i++)
-		count[i] = 0;
+	memset(count, 0, s->n_parts * sizeof(*count));
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		if (levels[f->arc_peer[a]] < level)
 			count[s->sw[f->arc_peer[a]].part]++;
@@ -45,61 +56,42 @@ static uint32_t part_of_most(const struct sim *s, uint32_t sw, const uint32_t *l
 	return best == FAB_NONE ? s->n_parts - 1 : best;
 }
 
-/* Is a switch beside one of the level before? */
-static bool is_next(const struct sim *s, uint32_t sw, const uint32_t *levels,
-		    uint32_t level)
-{
-	const struct fab_fabric *f = s->net.problem->f;
-
-	if (levels[sw] != FAB_NONE)
-		return false;
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (levels[f->arc_peer[a]] < level)
-			return true;
-	return false;
-}
-
-/* Switches with endpoints, in the order of their numbers, as many endpoints to each part:
- * neighbours have numbers near each other, as a rule. Returns how many there are. */
-static uint32_t cut_leaves(struct sim *s, uint32_t *levels, uint64_t *load)
-{
-	uint32_t n = 0;
-	uint64_t done = 0;
-
-	for (uint32_t id = 0; id < s->n_switches; id++) {
-		struct sim_switch *sw = &s->sw[id];
-		uint32_t n_ends = (uint32_t)(sw->n_ports - sw->n_arcs);
-
-		levels[id] = n_ends ? 0 : FAB_NONE;
-		if (!n_ends)
-			continue;
-		sw->part = (uint32_t)(done * s->n_parts / s->net.n_ends);
-		load[sw->part] += sw->n_ports;
-		done += n_ends;
-		n++;
-	}
-	return n;
-}
-
-/* Parts of as many ports each that send each other little: first the switches with
- * endpoints, then level by level those beside them, each to most of its neighbours. */
-static void cut_switches(struct sim *s)
+/*
+ * Parts of about the same number of ports with few cables between them: first the
+ * switches with endpoints in the order of their numbers, with the same number of
+ * endpoints for each part (neighbours usually have near numbers), then level by level the
+ * switches next to them, each to the part of most of its neighbours.
+ */
+static void cut(struct sim *s)
 {
 	uint32_t *levels = FAB_NEW(s->n_switches + 1, uint32_t);
 	uint32_t *count = FAB_NEW(s->n_parts + 1, uint32_t);
-	uint64_t *load = FAB_NEW0(s->n_parts + 1, uint64_t);
-	uint32_t done = cut_leaves(s, levels, load), before = 0;
+	uint64_t *load = FAB_NEW0(s->n_parts + 1, uint64_t), n_ends = 0;
+	uint32_t done = 0, before = 0;
 
+	for (uint32_t id = 0; id < s->n_switches; id++) {
+		struct sim_switch *sw = &s->sw[id];
+
+		levels[id] = sw->n_ports > sw->n_arcs ? 0 : FAB_NONE;
+		if (levels[id])
+			continue;
+		sw->part = (uint32_t)(n_ends * s->n_parts / s->net.n_ends);
+		load[sw->part] += sw->n_ports;
+		n_ends += (uint32_t)(sw->n_ports - sw->n_arcs);
+		done++;
+	}
 	for (uint32_t level = 1; done < s->n_switches; level++) {
-		bool is_apart = done == before; /* nobody is beside them */
+		bool is_apart = done == before; /* no switch is next to them */
 
 		before = done;
 		for (uint32_t id = 0; id < s->n_switches; id++) {
+			struct sim_switch *sw = &s->sw[id];
+
 			if (levels[id] != FAB_NONE ||
 			    (!is_apart && !is_next(s, id, levels, level)))
 				continue;
-			s->sw[id].part = part_of_most(s, id, levels, level, load, count);
-			load[s->sw[id].part] += s->sw[id].n_ports;
+			sw->part = part_of_most(s, id, levels, level, load, count);
+			load[sw->part] += sw->n_ports;
 			levels[id] = level;
 			done++;
 		}
@@ -107,11 +99,6 @@ static void cut_switches(struct sim *s)
 	free(levels);
 	free(count);
 	free(load);
-}
-
-static void cut(struct sim *s)
-{
-	cut_switches(s);
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		s->end_part[e] = s->sw[s->net.port_sw[s->net.end_port[e]]].part;
 	for (uint32_t p = 0; p < s->net.n_all; p++) {
@@ -125,13 +112,13 @@ static void cut(struct sim *s)
 	}
 }
 
-/* All inputs and outputs of a switch are. */
-static void set_free(const struct sim *s, struct sim_switch *sw)
+/* A large array that lives as long as the run. */
+static void *huge(struct sim *s, size_t n, size_t size)
 {
-	for (uint32_t unit = 0; unit < sw->n_units; unit++)
-		sim_set(sim_free_units(s, sw), unit);
-	for (uint32_t out = 0; out < sw->n_ports; out++)
-		sim_set(sim_free_outs(s, sw), out);
+	void *v = fab_alloc_huge((n + 1) * size);
+
+	fab_arena_own(&s->arena, free, v);
+	return v;
 }
 
 static int init_switches(struct sim *s, struct fab_err *err)
@@ -140,7 +127,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	const struct fab_fabric *f = net->problem->f;
 	uint64_t queues = 0, words = 0;
 
-	s->sw = FAB_NEW0(net->n_switches + 1, struct sim_switch);
+	s->sw = FAB_ARENA_NEW0(&s->arena, net->n_switches + 1, struct sim_switch);
 	for (uint32_t id = 0; id < net->n_switches; id++) {
 		struct sim_switch *sw = &s->sw[id];
 		uint64_t n = net->port_first[id + 1] - net->port_first[id];
@@ -158,8 +145,8 @@ static int init_switches(struct sim *s, struct fab_err *err)
 			.is_small = units <= SIM_WORD};
 		if (units > UINT16_MAX)
 			return fab_fail(err, ERANGE,
-					"a switch with %" PRIu64 " ports and %u lanes: "
-					"too many",
+					"a switch with %" PRIu64
+					" ports and %u lanes: too many",
 					n, s->n_vls);
 		queues += s->is_fifo ? units : n * n * s->n_vls;
 		if (!sw->is_small)
@@ -168,19 +155,17 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	}
 	s->n_queues = queues;
 	s->n_words = words;
-	s->queue = fab_alloc_huge((queues + 1) * sizeof(*s->queue));
+	s->queue = huge(s, queues, sizeof(*s->queue));
 	for (uint64_t i = 0; i < queues; i++)
 		s->queue[i].first = FAB_NONE;
-	s->word = FAB_NEW0(words + 1, uint64_t);
-	for (uint32_t id = 0; id < net->n_switches; id++)
-		set_free(s, &s->sw[id]);
+	s->word = FAB_ARENA_NEW0(&s->arena, words + 1, uint64_t);
+	for (struct sim_switch *sw = s->sw; sw < s->sw + net->n_switches; sw++) {
+		for (uint32_t unit = 0; unit < sw->n_units; unit++)
+			sim_set(sim_free_units(s, sw), unit);
+		for (uint32_t out = 0; out < sw->n_ports; out++)
+			sim_set(sim_free_outs(s, sw), out);
+	}
 	return 0;
-}
-
-/* Of an input. */
-static uint32_t queues_of(const struct sim *s, uint32_t sw)
-{
-	return s->is_fifo ? s->n_vls : s->sw[sw].n_ports * s->n_vls;
 }
 
 static void init_ports(struct sim *s)
@@ -189,10 +174,10 @@ static void init_ports(struct sim *s)
 	size_t lanes = (size_t)net->n_all * s->n_vls;
 	uint64_t queues = 0;
 
-	s->port = fab_alloc_huge((net->n_all + 1) * sizeof(*s->port));
-	s->lane = fab_alloc_huge((lanes - net->n_all + 1) * sizeof(*s->lane));
-	s->sums = fab_alloc_huge((lanes + 1) * sizeof(*s->sums));
-	memset(s->sums, 0, (lanes + 1) * sizeof(*s->sums));
+	s->port = huge(s, net->n_all, sizeof(*s->port));
+	s->lane = huge(s, lanes - net->n_all, sizeof(*s->lane));
+	s->sums = huge(s, lanes, sizeof(*s->sums));
+	memset(s->sums, 0, lanes * sizeof(*s->sums));
 	for (uint32_t p = 0; p < net->n_all; p++) {
 		bool is_end = p >= net->n_ports;
 		uint32_t sw = is_end ? FAB_NONE : net->port_sw[p];
@@ -205,78 +190,63 @@ static void init_ports(struct sim *s)
 			.reading = FAB_NONE,
 			.queue = queues,
 			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
-		queues += is_end ? 0 : queues_of(s, sw);
+		if (!is_end)
+			queues += s->is_fifo ? s->n_vls : s->sw[sw].n_ports * s->n_vls;
 		for (unsigned vl = 0; vl < s->n_vls; vl++)
 			*sim_lane(s, p, vl) = (struct sim_lane){
 				.credits = to_end ? INT32_MAX : s->credits,
 				.far_head = FAB_NONE,
 				.far_tail = FAB_NONE};
 	}
-	s->source = FAB_NEW0(net->n_ends + 1, struct sim_source);
+	s->source = FAB_ARENA_NEW0(&s->arena, net->n_ends + 1, struct sim_source);
 	for (uint32_t e = 0; e < net->n_ends; e++)
 		s->source[e].due = UINT64_MAX;
 	if (!s->params->time)
 		return;
-	s->flow = fab_alloc_huge(2 * (size_t)net->n_ends * sizeof(*s->flow));
+	s->flow = huge(s, 2 * (size_t)net->n_ends, sizeof(*s->flow));
 	s->bins_a_tick = SIM_BINS / (double)s->params->time;
 }
 
-/* Slots as narrow as that some events come in each, and a wheel as wide as that most come
- * within it. */
-static unsigned slot_bits(const struct sim *s, uint32_t slowest)
+/* Slots of the wheel are narrow enough for a few events each, and the wheel is wide
+ * enough for most events. */
+static void init_parts(struct sim *s, uint32_t slowest)
 {
+	struct fab_arena *a = &s->arena;
 	uint64_t span = s->hop_delay +
 			2 * sim_wire(slowest, s->params->mtu + s->params->group_header) +
 			s->cable_delay;
-	unsigned bits = 0;
+	unsigned slot_bits = 0;
 
-	while (span >> bits > SLOTS / 2)
-		bits++;
-	return bits;
-}
-
-static void init_parts(struct sim *s, uint32_t slowest)
-{
-	s->end_part = FAB_NEW(s->net.n_ends + 1, uint32_t);
+	while (span >> slot_bits > SLOTS / 2)
+		slot_bits++;
+	s->end_part = FAB_ARENA_NEW(a, s->net.n_ends + 1, uint32_t);
 	cut(s);
-	s->part = FAB_NEW0(s->n_parts + 1, struct sim_part);
+	s->part = FAB_ARENA_NEW0(a, s->n_parts + 1, struct sim_part);
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		struct sim_part *p = &s->part[i];
 
 		p->sim = s;
 		p->index = i;
-		p->dirty = FAB_NEW(s->n_switches + 1, uint32_t);
-		p->choice = FAB_NEW0(s->net.n_ports + SIM_CHOICES_ROOM, uint32_t);
+		p->dirty = FAB_ARENA_NEW(a, s->n_switches + 1, uint32_t);
+		p->choice =
+			FAB_ARENA_NEW0(a, s->net.n_ports + SIM_CHOICES_ROOM, uint32_t);
 		p->free_cell = p->free_message = FAB_NONE;
-		fab_wheel_init(&p->wheel, slot_bits(s, slowest),
-			       s->params->by_heap ? 0 : SLOTS);
+		fab_wheel_init(&p->wheel, slot_bits, s->params->by_heap ? 0 : SLOTS);
 		for (unsigned t = 0; t < 2; t++) {
-			p->post[t] = FAB_NEW0(s->n_parts, struct sim_post);
+			p->post[t] = FAB_ARENA_NEW0(a, s->n_parts, struct sim_post);
 			for (uint32_t to = 0; to < s->n_parts; to++)
 				p->post[t][to].first = UINT64_MAX;
 		}
-		p->group = FAB_NEW0(s->net.n_groups + 1, struct sim_group_sums);
+		p->group = FAB_ARENA_NEW0(a, s->net.n_groups + 1, struct sim_group_sums);
 	}
-}
-
-/* Nothing of a part makes anything happen in another one before: lookahead. Heads take a
- * hop, credits and news of deliveries leave when a tail has left. */
-static uint64_t window(const struct sim *s, uint32_t fastest)
-{
-	const struct fab_sim_params *params = s->params;
-	uint32_t header = params->header < params->group_header || !s->net.n_groups
-				  ? params->header
-				  : params->group_header;
-	uint64_t notice = s->cable_delay + sim_wire(fastest, s->least_payload + header);
-
-	return s->hop_delay < notice ? s->hop_delay : notice;
 }
 
 static int setup(struct sim *s, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, const struct fab_messages *messages,
 		 struct fab_err *err)
 {
-	uint32_t fastest = UINT32_MAX, slowest = 0;
+	uint32_t fastest = UINT32_MAX, slowest = 0, header = params->header;
+	uint64_t notice;
 	int rc;
 
 	*s = (struct sim){.params = params, .messages = messages};
@@ -303,7 +273,12 @@ static int setup(struct sim *s, const struct fab_sim_problem *problem,
 		fastest = s->net.per_byte[p] < fastest ? s->net.per_byte[p] : fastest;
 		slowest = s->net.per_byte[p] > slowest ? s->net.per_byte[p] : slowest;
 	}
-	s->window = window(s, fastest);
+	/* lookahead: heads take a hop, credits and notices of deliveries leave when a
+	 * tail has left */
+	if (s->net.n_groups && params->group_header < header)
+		header = params->group_header;
+	notice = s->cable_delay + sim_wire(fastest, s->least_payload + header);
+	s->window = s->hop_delay < notice ? s->hop_delay : notice;
 	rc = init_switches(s, err);
 	if (rc)
 		return rc;
@@ -317,41 +292,26 @@ static int setup(struct sim *s, const struct fab_sim_problem *problem,
 	return 0;
 }
 
-static void part_fini(struct sim *s, struct sim_part *p)
-{
-	fab_wheel_fini(&p->wheel);
-	free(p->ring.v);
-	free(p->ends.v);
-	free(p->cell.v);
-	free(p->dirty);
-	free(p->choice);
-	free(p->dirty_ends.v);
-	free(p->message.v);
-	for (unsigned t = 0; t < 2; t++) {
-		for (uint32_t to = 0; to < s->n_parts; to++)
-			free(p->post[t][to].of.v);
-		free(p->post[t]);
-	}
-	free(p->group);
-	free(p->trace.v);
-	free(p->earliest.v);
-	free(p->deliveries.v);
-}
-
 static void fini(struct sim *s)
 {
-	for (uint32_t i = 0; s->part && i < s->n_parts; i++)
-		part_fini(s, &s->part[i]);
-	free(s->part);
-	free(s->end_part);
-	free(s->port);
-	free(s->lane);
-	free(s->sums);
-	free(s->sw);
-	free(s->source);
-	free(s->flow);
-	free(s->queue);
-	free(s->word);
+	for (uint32_t i = 0; s->part && i < s->n_parts; i++) {
+		struct sim_part *p = &s->part[i];
+
+		fab_wheel_fini(&p->wheel);
+		free(p->ring.v);
+		free(p->ends.v);
+		free(p->cell.v);
+		free(p->dirty_ends.v);
+		free(p->message.v);
+		for (uint32_t to = 0; to < s->n_parts; to++) {
+			free(p->post[0][to].of.v);
+			free(p->post[1][to].of.v);
+		}
+		free(p->trace.v);
+		free(p->earliest.v);
+		free(p->deliveries.v);
+	}
+	fab_arena_free(&s->arena);
 	sim_net_fini(&s->net);
 }
 
@@ -364,25 +324,15 @@ enum {
 	STEP_ENDS = 1 << 17, /* endpoints times idle latencies of a step, most */
 };
 
-/* What a part tells the others. */
+/* State of a part between two windows. */
 struct moment {
-	uint64_t next; /* no event, and no letter of it, is before; UINT64_MAX: none */
+	uint64_t next; /* no event or letter of it is earlier; UINT64_MAX: none */
 	bool has_failed;
 };
 
-static struct moment moment_of(const struct sim_part *p)
-{
-	struct moment m = {.next = sim_part_first(p), .has_failed = p->rc};
-
-	for (uint32_t to = 0; to < p->sim->n_parts; to++)
-		if (p->post[p->turn][to].first < m.next)
-			m.next = p->post[p->turn][to].first;
-	return m;
-}
-
-/* Every n-th part from window to window, beside the other threads. */
-static void run_beside(struct sim *s, uint32_t first, struct fab_barrier *barrier,
-		       struct moment *moments, uint64_t limit)
+/* Every n-th part from window to window, in parallel with the other threads. */
+static void run_windows(struct sim *s, uint32_t first, struct fab_barrier *barrier,
+			struct moment *moments, uint64_t limit)
 {
 	uint32_t n = barrier->n;
 
@@ -391,8 +341,14 @@ static void run_beside(struct sim *s, uint32_t first, struct fab_barrier *barrie
 		uint64_t start = UINT64_MAX, end;
 		bool has_failed = false;
 
-		for (uint32_t i = first; i < s->n_parts; i += n)
-			now[i] = moment_of(&s->part[i]);
+		for (uint32_t i = first; i < s->n_parts; i += n) {
+			const struct sim_part *p = &s->part[i];
+
+			now[i] = (struct moment){sim_part_first(p), p->rc};
+			for (uint32_t to = 0; to < s->n_parts; to++)
+				if (p->post[p->turn][to].first < now[i].next)
+					now[i].next = p->post[p->turn][to].first;
+		}
 		fab_barrier_wait(barrier);
 		for (uint32_t i = 0; i < s->n_parts; i++) {
 			start = now[i].next < start ? now[i].next : start;
@@ -410,54 +366,14 @@ static void run_beside(struct sim *s, uint32_t first, struct fab_barrier *barrie
 	}
 }
 
-/* The threads of a run: the first drives it, the others go with it. */
+/* The threads of a run: the first drives it, the others follow. */
 struct team {
 	struct sim *s;
 	struct fab_barrier barrier;
-	struct moment *moments; /* [2 * n_parts] by turns */
-	uint64_t limit;		/* to which they go */
+	struct moment *moments; /* [2 * n_parts], used alternately */
+	uint64_t limit;		/* of the windows */
 	bool is_over;
 };
-
-static uint32_t thread(void)
-{
-#ifdef _OPENMP
-	return (uint32_t)omp_get_thread_num();
-#else
-	return 0;
-#endif
-}
-
-static uint32_t threads(void)
-{
-#ifdef _OPENMP
-	return (uint32_t)omp_get_num_threads();
-#else
-	return 1;
-#endif
-}
-
-/* Of all threads but the first, until it says that it is over. */
-static void help(struct team *team)
-{
-	while (fab_barrier_wait(&team->barrier), !team->is_over) {
-		run_beside(team->s, thread(), &team->barrier, team->moments, team->limit);
-		fab_barrier_wait(&team->barrier);
-	}
-}
-
-/* All that happens before `limit`. */
-static void run_until(struct team *team, uint64_t limit)
-{
-	if (team->s->n_parts == 1) {
-		sim_part_run(&team->s->part[0], limit);
-		return;
-	}
-	team->limit = limit;
-	fab_barrier_wait(&team->barrier);
-	run_beside(team->s, 0, &team->barrier, team->moments, limit);
-	fab_barrier_wait(&team->barrier);
-}
 
 static uint64_t sum(const struct sim *s, size_t member)
 {
@@ -546,7 +462,14 @@ static void go_on(struct run *r, uint64_t until, uint64_t step)
 	step = step < most ? step : most;
 	while (r->now < until && !r->is_over) {
 		r->now = until - r->now > step ? r->now + step : until;
-		run_until(&r->team, r->now);
+		if (r->s->n_parts == 1) {
+			sim_part_run(&r->s->part[0], r->now);
+		} else {
+			r->team.limit = r->now;
+			fab_barrier_wait(&r->team.barrier);
+			run_windows(r->s, 0, &r->team.barrier, r->team.moments, r->now);
+			fab_barrier_wait(&r->team.barrier);
+		}
 		look(r);
 	}
 }
@@ -652,30 +575,34 @@ static void run_phases(struct run *r)
 		      r->idle_latency);
 }
 
-/* run_phases() in one thread, with the others beside it, which are there once only:
- * there are many steps. */
+/* run_phases() in the first thread of a team, which is started once: there are many
+ * steps. */
 static void run_together(struct run *r)
 {
 	struct team *team = &r->team;
 
-	if (r->s->n_parts == 1) {
-		run_phases(r);
-		return;
-	}
-	team->moments = FAB_NEW0(2 * r->s->n_parts, struct moment);
+	team->moments = FAB_ARENA_NEW0(&r->s->arena, 2 * r->s->n_parts, struct moment);
+	team->barrier.n = 1;
 #pragma omp parallel num_threads((int)r->s->n_parts)
 	{
+		uint32_t thread = 0;
+
+#ifdef _OPENMP
+		thread = (uint32_t)omp_get_thread_num();
 #pragma omp single
-		team->barrier.n = threads();
-		if (thread()) {
-			help(team);
-		} else {
+		team->barrier.n = (uint32_t)omp_get_num_threads();
+#endif
+		if (!thread) {
 			run_phases(r);
 			team->is_over = true;
 			fab_barrier_wait(&team->barrier);
 		}
+		while (thread && (fab_barrier_wait(&team->barrier), !team->is_over)) {
+			run_windows(team->s, thread, &team->barrier, team->moments,
+				    team->limit);
+			fab_barrier_wait(&team->barrier);
+		}
 	}
-	free(team->moments);
 }
 
 int fab_sim_run(const struct fab_sim_problem *problem,
@@ -700,7 +627,10 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 	r.total = plus(0, params->time) + WARM_MOST * WARM_LATENCIES * r.idle_latency;
 	for (uint32_t i = 0; i < s.n_parts; i++)
 		sim_part_start(&s.part[i]);
-	run_together(&r);
+	if (s.n_parts == 1)
+		run_phases(&r);
+	else
+		run_together(&r);
 	for (uint32_t i = 0; i < s.n_parts && !rc; i++) {
 		rc = s.part[i].rc;
 		if (rc && err)

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "event/wheel.h"
 #include "sim/network.h"
 
@@ -248,6 +249,7 @@ struct sim_part {
 
 struct sim {
 	struct sim_net net;
+	struct fab_arena arena; /* of all below that does not grow */
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
 	bool one_read, is_fifo; /* of the kind of switch */
