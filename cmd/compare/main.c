@@ -169,17 +169,6 @@ static int parse_specs(struct compare_params *p, struct fab_err *err)
 	return rc;
 }
 
-/* What stands behind DATABASE are files. */
-static int note_files(const struct compare_params *p, struct fab_err *err)
-{
-	for (size_t i = 0; i < p->args.n; i++) {
-		if (!*p->args.v[i])
-			return fab_fail(err, EINVAL, "FILE: the file name is empty");
-		fab_cli_note_input("FILE", p->args.v[i]);
-	}
-	return 0;
-}
-
 static enum mode mode_of(const struct compare_params *p)
 {
 	if (p->prune)
@@ -213,8 +202,14 @@ static int complete(void *params, struct fab_err *err)
 {
 	struct compare_params *p = params;
 	enum mode mode = mode_of(p);
-	int rc = p->merge ? note_files(p, err) : parse_specs(p, err);
+	int rc = p->merge ? 0 : parse_specs(p, err);
 
+	/* behind DATABASE come files */
+	for (size_t i = 0; i < p->args.n && p->merge; i++) {
+		if (!*p->args.v[i])
+			return fab_fail(err, EINVAL, "FILE: the file name is empty");
+		fab_cli_note_input("FILE", p->args.v[i]);
+	}
 	if (rc)
 		return rc;
 	if (!p->path)
@@ -319,20 +314,6 @@ static int read_runs(struct compare_params *p, bool names_only,
 	return rc;
 }
 
-static int refuse_metric(const struct fab_store_runs *runs, const char *name, int len,
-			 struct fab_err *err)
-{
-	char names[sizeof(err->text)] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < runs->n_kinds && at < sizeof(names); i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
-				       i ? ", " : "", runs->kinds[i].name);
-	fab_fail(err, EINVAL, "--metric: '%.*s' is unknown; there are: %s", len, name,
-		 names);
-	return FAB_EXIT_USAGE;
-}
-
 /* Leave only the metrics that were asked for, in the arena. */
 static int choose_metrics(struct fab_arena *arena, const char *list,
 			  struct fab_store_runs *runs, struct fab_err *err)
@@ -347,8 +328,16 @@ static int choose_metrics(struct fab_arena *arena, const char *list,
 			    !strncmp(runs->kinds[i].name, at, len))
 				FAB_PUSH(&chosen, runs->kinds[i]);
 		if (chosen.n == before) {
+			char *names = NULL;
+
+			for (size_t i = 0; i < runs->n_kinds; i++)
+				fab_append(&names, ", ", "%s", runs->kinds[i].name);
+			fab_fail(err, EINVAL,
+				 "--metric: '%.*s' is unknown; there are: %s", (int)len,
+				 at, names ? names : "");
+			free(names);
 			free(chosen.v);
-			return refuse_metric(runs, at, (int)len, err);
+			return FAB_EXIT_USAGE;
 		}
 		at += len;
 	}
@@ -358,14 +347,6 @@ static int choose_metrics(struct fab_arena *arena, const char *list,
 		fab_arena_own(arena, free, chosen.v);
 	}
 	return 0;
-}
-
-static bool has_algorithm(const struct fab_store_run *run, const char *name)
-{
-	for (size_t i = 0; i < run->n_results; i++)
-		if (!strcmp(run->results[i].algorithm, name))
-			return true;
-	return false;
 }
 
 const char *compare_among(const struct compare_params *p)
@@ -383,6 +364,7 @@ static int find_item(const struct compare_params *p, const struct fab_store_runs
 		     struct fab_err *err)
 {
 	struct compare_item item = {.algorithm = spec->algorithm};
+	bool has_algorithm = false;
 
 	for (size_t i = 0; i < runs->n; i++)
 		if (!spec->id || runs->v[i].id == spec->id)
@@ -392,7 +374,10 @@ static int find_item(const struct compare_params *p, const struct fab_store_runs
 				spec->id, compare_among(p));
 	if (!item.run)
 		return fab_fail(err, ENOENT, "%s: no run%s", p->path, compare_among(p));
-	if (item.algorithm && !has_algorithm(item.run, item.algorithm))
+	for (size_t i = 0; item.algorithm && i < item.run->n_results && !has_algorithm;
+	     i++)
+		has_algorithm = !strcmp(item.run->results[i].algorithm, item.algorithm);
+	if (item.algorithm && !has_algorithm)
 		return fab_fail(err, ENOENT, "%s: run %" PRIu64 " has no result of '%s'",
 				p->path, item.run->id, item.algorithm);
 	*out = item;

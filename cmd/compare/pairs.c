@@ -36,29 +36,6 @@ static const struct fab_store_result *find(const struct compare_item *item,
 	return NULL;
 }
 
-static bool have_name_in_common(const struct compare_item *a,
-				const struct compare_item *b)
-{
-	for (size_t i = 0; i < a->run->n_results; i++)
-		if (has(a, &a->run->results[i]) && find(b, a->run->results[i].algorithm))
-			return true;
-	return false;
-}
-
-/* Every result of one with every result of the other. */
-static void add_all(struct compare_outcome *o, const struct compare_item *base,
-		    const struct compare_item *item)
-{
-	for (size_t i = 0; i < item->run->n_results; i++)
-		for (size_t k = 0; k < base->run->n_results; k++)
-			if (has(item, &item->run->results[i]) &&
-			    has(base, &base->run->results[k]))
-				FAB_PUSH(&o->pairs,
-					 ((struct compare_pair){base, item,
-								&base->run->results[k],
-								&item->run->results[i]}));
-}
-
 /* Those of one name; what only one of the two has stands alone. */
 static void add_by_name(struct compare_outcome *o, const struct compare_item *base,
 			const struct compare_item *item)
@@ -273,11 +250,25 @@ void compare_pair_up(const struct compare_params *p, struct compare_outcome *o,
 	for (size_t i = 1; i < o->n_items; i++) {
 		const struct compare_item *item = &o->items[i];
 		bool is_single = count_of(base) == 1 || count_of(item) == 1;
+		bool has_name = false; /* in common */
 
-		if (base->algorithm || (is_single && !have_name_in_common(base, item)))
-			add_all(o, base, item);
-		else
+		for (size_t k = 0; k < base->run->n_results; k++)
+			has_name |= has(base, &base->run->results[k]) &&
+				    find(item, base->run->results[k].algorithm);
+		if (!base->algorithm && (!is_single || has_name)) {
 			add_by_name(o, base, item);
+			continue;
+		}
+		/* every result of one with every result of the other */
+		for (size_t k = 0; k < item->run->n_results; k++)
+			for (size_t b = 0; b < base->run->n_results; b++)
+				if (has(item, &item->run->results[k]) &&
+				    has(base, &base->run->results[b]))
+					FAB_PUSH(&o->pairs,
+						 ((struct compare_pair){
+							 base, item,
+							 &base->run->results[b],
+							 &item->run->results[k]}));
 	}
 	o->first = FAB_ARENA_NEW(arena, o->pairs.n + 1, size_t);
 	for (size_t i = 0; i < o->pairs.n; i++) {

@@ -12,37 +12,7 @@
 
 enum { MAX_CURVES = 64 };
 
-struct curves {
-	FAB_VEC(struct fab_plot_curve) list;
-};
-
-static bool can_be_drawn(const struct fab_store_result *r, enum fab_plot_kind kind)
-{
-	if (kind == FAB_PLOT_DISTRIBUTION)
-		return r->n_bins > 0;
-	return fab_store_number_get(r->metrics, r->n_metrics, "seconds.total") > 0 &&
-	       fab_store_number_get(r->metrics, r->n_metrics, "max_efi") >= 0;
-}
-
-static void collect(struct curves *c, enum fab_plot_kind kind,
-		    const struct compare_item *items, size_t n_items)
-{
-	for (size_t i = 0; i < n_items; i++) {
-		const struct fab_store_run *run = items[i].run;
-
-		for (size_t k = 0; k < run->n_results; k++) {
-			const struct fab_store_result *r = &run->results[k];
-
-			if (items[i].algorithm &&
-			    strcmp(items[i].algorithm, r->algorithm) != 0)
-				continue;
-			if (can_be_drawn(r, kind))
-				FAB_PUSH(&c->list, ((struct fab_plot_curve){run, r}));
-		}
-	}
-}
-
-/* So many curves as can be told apart. */
+/* More curves than can be told apart? */
 static int too_many(size_t n, struct fab_err *err)
 {
 	if (n <= MAX_CURVES)
@@ -51,14 +21,6 @@ static int too_many(size_t n, struct fab_err *err)
 			"--plot: %zu results are too many for one picture (at most %d): "
 			"choose runs or use --algorithm",
 			n, MAX_CURVES);
-}
-
-static int check(const struct curves *c, struct fab_err *err)
-{
-	if (!c->list.n)
-		return fab_fail(err, ENODATA,
-				"--plot: nothing to draw in the runs chosen");
-	return too_many(c->list.n, err);
 }
 
 /* Sweeps of fabric-bootplan: how long the batches take, a curve an algorithm. */
@@ -94,33 +56,27 @@ static void add_curve(struct sweeps *s, const struct fab_store_run *run,
 	FAB_PUSH(&s->series, curve);
 }
 
-static void collect_sweeps(struct sweeps *s, const struct compare_item *items,
-			   size_t n_items)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < n_items; i++)
-		n += items[i].run->n_batches;
-	s->x = FAB_NEW(n, double);
-	s->y = FAB_NEW(n, double);
-	for (size_t i = 0; i < n_items; i++)
-		for (size_t k = 0; k < items[i].run->n_results; k++) {
-			const char *name = items[i].run->results[k].algorithm;
-
-			if (!items[i].algorithm || !strcmp(items[i].algorithm, name))
-				add_curve(s, items[i].run, name);
-		}
-}
-
-/* *is_drawn: whether there was a curve. */
+/* Sweeps of fabric-bootplan; *is_drawn: whether there was a curve. */
 static int plot_sweeps(FILE *script, const struct compare_params *p,
 		       const struct compare_outcome *o, bool *is_drawn,
 		       struct fab_err *err)
 {
 	struct sweeps s = {.n_points = 0};
+	size_t n = 1;
 	int rc;
 
-	collect_sweeps(&s, o->items, o->n_items);
+	for (size_t i = 0; i < o->n_items; i++)
+		n += o->items[i].run->n_batches;
+	s.x = FAB_NEW(n, double);
+	s.y = FAB_NEW(n, double);
+	for (size_t i = 0; i < o->n_items; i++)
+		for (size_t k = 0; k < o->items[i].run->n_results; k++) {
+			const char *name = o->items[i].run->results[k].algorithm;
+
+			if (!o->items[i].algorithm ||
+			    !strcmp(o->items[i].algorithm, name))
+				add_curve(&s, o->items[i].run, name);
+		}
 	rc = too_many(s.series.n, err);
 	*is_drawn = s.series.n > 0;
 	if (s.series.n)
@@ -136,33 +92,46 @@ static int plot_sweeps(FILE *script, const struct compare_params *p,
 	return rc;
 }
 
-/* Are all of them runs of fabric-bootplan? */
-static bool are_sweeps(const struct compare_item *items, size_t n_items)
-{
-	for (size_t i = 0; i < n_items; i++)
-		if (strcmp(items[i].run->command, "fabric-bootplan") != 0)
-			return false;
-	return n_items > 0;
-}
-
 int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 {
 	const struct compare_params *p = w->params;
 	const struct compare_outcome *o = w->outcome;
-	struct curves c = {0};
-	bool is_drawn = false;
+	FAB_VEC(struct fab_plot_curve) curves = {0};
+	bool is_drawn = false, are_sweeps = o->n_items > 0;
 	int rc = 0;
 
-	if (are_sweeps(o->items, o->n_items))
+	for (size_t i = 0; i < o->n_items; i++)
+		are_sweeps &= !strcmp(o->items[i].run->command, "fabric-bootplan");
+	if (are_sweeps)
 		rc = plot_sweeps(script, p, o, &is_drawn, err);
 	if (rc || is_drawn)
 		return rc;
-	collect(&c, p->plot_kind, o->items, o->n_items);
-	rc = check(&c, err);
+	for (size_t i = 0; i < o->n_items; i++) {
+		const struct fab_store_run *run = o->items[i].run;
+
+		for (size_t k = 0; k < run->n_results; k++) {
+			const struct fab_store_result *r = &run->results[k];
+
+			if (o->items[i].algorithm &&
+			    strcmp(o->items[i].algorithm, r->algorithm) != 0)
+				continue;
+			if (p->plot_kind == FAB_PLOT_DISTRIBUTION
+				    ? r->n_bins > 0
+				    : fab_store_number_get(r->metrics, r->n_metrics,
+							   "seconds.total") > 0 &&
+					      fab_store_number_get(r->metrics,
+								   r->n_metrics,
+								   "max_efi") >= 0)
+				FAB_PUSH(&curves, ((struct fab_plot_curve){run, r}));
+		}
+	}
+	rc = curves.n ? too_many(curves.n, err)
+		      : fab_fail(err, ENODATA,
+				 "--plot: nothing to draw in the runs chosen");
 	if (!rc)
-		fab_export_gnuplot(script, p->plot_kind, p->plot.terminal, c.list.v,
-				   c.list.n);
-	free(c.list.v);
+		fab_export_gnuplot(script, p->plot_kind, p->plot.terminal, curves.v,
+				   curves.n);
+	free(curves.v);
 	return rc;
 }
 

@@ -109,23 +109,16 @@ struct list {
 	size_t n, cap;
 };
 
-static uint64_t guid_of(const char *text)
-{
-	uint64_t guid = 0;
-
-	return fab_parse_guid(text, strlen(text), &guid) ? guid : 0;
-}
-
 static void read_field(struct fab_statement *q, int column, const struct fab_field *field,
 		       char *row)
 {
 	void *out = row + field->offset;
+	const char *text;
 
 	switch (field->type) {
 	case FAB_FIELD_TEXT:
-		*(const char **)out = fab_statement_text(q, column);
-		if (!*(const char **)out)
-			*(const char **)out = "";
+		text = fab_statement_text(q, column);
+		*(const char **)out = text ? text : "";
 		return;
 	case FAB_FIELD_NAME:
 		*(const char **)out = fab_statement_name(q, column);
@@ -140,134 +133,85 @@ static void read_field(struct fab_statement *q, int column, const struct fab_fie
 					 : sqlite3_column_double(q->of, column);
 		return;
 	case FAB_FIELD_HEX:
-		*(uint64_t *)out = guid_of(fab_statement_name(q, column));
+		text = fab_statement_name(q, column);
+		if (!fab_parse_guid(text, strlen(text), out))
+			*(uint64_t *)out = 0;
 		return;
 	default:
 		*(uint64_t *)out = fab_statement_uint(q, column);
 	}
 }
 
-/* The owner's id, then the fields. */
-static void read_row(struct fab_statement *q, const struct fab_rows_kind *kind, char *row)
+/* Element i of a list. */
+static char *element(const struct list *list, int which, size_t i)
 {
-	memset(row, 0, kind->size);
-	for (size_t i = 0; i < kind->n_fields; i++)
-		read_field(q, (int)i + (kind->owner_column != NULL), &kind->fields[i],
-			   row);
-}
-
-/* On the heap. */
-static char *select_of(const struct fab_rows_kind *kind)
-{
-	size_t size;
-	char *sql;
-	FILE *out = open_memstream(&sql, &size);
-
-	if (!out)
-		fab_oom(0);
-	fputs("SELECT ", out);
-	if (kind->owner_column)
-		fprintf(out, "t.%s, ", kind->owner_column);
-	for (size_t i = 0; i < kind->n_fields; i++)
-		fprintf(out, "%st.%s", i ? ", " : "", kind->fields[i].name);
-	fprintf(out, " FROM %s", kind->from);
-	fclose(out);
-	return sql;
-}
-
-static char *add_element(struct list *list, const struct fab_rows_kind *kind)
-{
-	if (list->n == list->cap) {
-		list->cap = fab_grow(list->cap, list->n + 1);
-		list->v = fab_realloc(list->v, list->cap, kind->size);
-	}
-	return list->v + kind->size * list->n++;
-}
-
-/* Let the owner have n elements from number `first` on. */
-static void give(char *owner, const struct fab_rows_kind *kind, const struct list *list,
-		 size_t first, size_t n)
-{
-	const void *v = list->v ? list->v + kind->size * first : NULL;
-
-	memcpy(owner + kind->list, &v, sizeof(v));
-	memcpy(owner + kind->n, &n, sizeof(n));
-}
-
-static uint64_t id_of(const struct list *list, const struct fab_rows_kind *kind, size_t i)
-{
-	uint64_t id;
-
-	memcpy(&id, list->v + kind->size * i + kind->fields->offset, sizeof(id));
-	return id;
+	return list->v + fab_rows_kinds[which].size * i;
 }
 
 /*
- * Copy all rows of a kind; n_of [owners] counts those of each owner. One that no owner
- * has means that an index of the file is broken.
+ * Copy all rows of a kind: the owner's id, then the fields. They come in the order of
+ * their owners, which get them as a list. A row that no owner has means that an index of
+ * the file is broken.
  */
-static int read_rows(struct fab_statement *q, struct list *lists, int which, size_t *n_of,
-		     struct fab_err *err)
-{
-	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
-	size_t at = 0;
-
-	while (fab_statement_next(q)) {
-		if (n_of) {
-			const struct list *owners = &lists[kind->owner];
-			uint64_t id = fab_statement_uint(q, 0);
-
-			while (at < owners->n &&
-			       id_of(owners, &fab_rows_kinds[kind->owner], at) != id)
-				at++;
-			if (at == owners->n)
-				return fab_fail(err, EINVAL,
-						"%s: the database is damaged: rows "
-						"without an owner",
-						q->store->path);
-			n_of[at]++;
-		}
-		read_row(q, kind, add_element(&lists[which], kind));
-	}
-	return 0;
-}
-
 static int read_kind(struct fab_store *store, struct fab_arena *arena, struct list *lists,
 		     int which, struct fab_err *err)
 {
 	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
+	struct list *own = &lists[which];
 	struct list *owners = kind->owner < 0 ? NULL : &lists[kind->owner];
-	size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL, first = 0;
+	size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL, at = 0, first = 0;
 	struct fab_statement q;
-	char *sql = select_of(kind);
-	int rc, second;
+	char *sql = owners ? fab_format("SELECT t.%s", kind->owner_column) : NULL;
+	int rc = 0, second;
 
+	for (size_t i = 0; i < kind->n_fields; i++)
+		fab_append(&sql, ", ", "%st.%s", sql ? "" : "SELECT ",
+			   kind->fields[i].name);
+	fab_append(&sql, " ", "FROM %s", kind->from);
 	fab_statement_init(&q, store, "read", sql);
 	q.arena = arena;
 	free(sql);
-	rc = read_rows(&q, lists, which, n_of, err);
+	while (!rc && fab_statement_next(&q)) {
+		uint64_t id = fab_statement_uint(&q, 0), owner;
+
+		for (; owners && at < owners->n; at++) {
+			memcpy(&owner,
+			       element(owners, kind->owner, at) +
+				       fab_rows_kinds[kind->owner].fields->offset,
+			       sizeof(owner));
+			if (owner == id)
+				break;
+		}
+		if (owners && at == owners->n) {
+			rc = fab_fail(
+				err, EINVAL,
+				"%s: the database is damaged: rows without an owner",
+				store->path);
+			break;
+		}
+		if (owners)
+			n_of[at]++;
+		if (own->n == own->cap) {
+			own->cap = fab_grow(own->cap, own->n + 1);
+			own->v = fab_realloc(own->v, own->cap, kind->size);
+		}
+		memset(element(own, which, own->n), 0, kind->size);
+		for (size_t i = 0; i < kind->n_fields; i++)
+			read_field(&q, (int)i + (owners != NULL), &kind->fields[i],
+				   element(own, which, own->n));
+		own->n++;
+	}
 	second = fab_statement_fini(&q, rc ? NULL : err);
-	fab_arena_own(arena, free, lists[which].v);
-	for (size_t i = 0; owners && i < owners->n; first += n_of[i++])
-		give(owners->v + fab_rows_kinds[kind->owner].size * i, kind,
-		     &lists[which], first, n_of[i]);
+	fab_arena_own(arena, free, own->v);
+	for (size_t i = 0; owners && i < owners->n; first += n_of[i++]) {
+		const void *v = own->v ? element(own, which, first) : NULL;
+
+		memcpy(element(owners, kind->owner, i) + kind->list, &v, sizeof(v));
+		memcpy(element(owners, kind->owner, i) + kind->n, &n_of[i],
+		       sizeof(n_of[i]));
+	}
 	free(n_of);
 	return rc ? rc : second;
-}
-
-/* Names of metrics become names of columns: nothing but what such a name may have. */
-static bool is_word(const char *text)
-{
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_.");
-
-	return n && n <= MAX_NAME && !text[n];
-}
-
-static bool is_line(const char *text)
-{
-	while (*text >= ' ' && *text <= '~')
-		text++;
-	return !*text;
 }
 
 static int read_metrics(struct fab_store *store, struct fab_arena *arena,
@@ -293,12 +237,18 @@ static int read_metrics(struct fab_store *store, struct fab_arena *arena,
 					      fab_statement_name(&q, 5),
 					      (enum fab_merge)fab_statement_uint(&q, 6)};
 
-		if (!is_word(kind.name))
+		size_t n = strspn(kind.name, "abcdefghijklmnopqrstuvwxyz0123456789_.");
+
+		/* names of metrics become names of columns, help one line of a list */
+		if (!n || n > MAX_NAME || kind.name[n])
 			continue;
 		if (!*kind.unit)
 			kind.unit = NULL;
-		if (!is_line(kind.help))
-			kind.help = "";
+		for (const char *c = kind.help; *c; c++)
+			if (*c < ' ' || *c > '~') {
+				kind.help = "";
+				break;
+			}
 		FAB_PUSH(&list, kind);
 	}
 	out->kinds = list.v;
@@ -307,43 +257,29 @@ static int read_metrics(struct fab_store *store, struct fab_arena *arena,
 	return fab_statement_fini(&q, err);
 }
 
-static int read_all(struct fab_store *store, const struct fab_store_filter *filter,
-		    struct fab_store_runs *runs, struct fab_err *err)
-{
-	int n_kinds = filter->names_only ? FAB_N_ROWS_OF_LIST : FAB_N_ROWS;
-	struct list lists[FAB_N_ROWS] = {0};
-	int rc = read_metrics(store, &runs->memory, runs, err);
-
-	if (!rc)
-		rc = choose(store, filter, err);
-	for (int i = 0; i < n_kinds && !rc; i++)
-		rc = read_kind(store, &runs->memory, lists, i, err);
-	runs->v = (const struct fab_store_run *)(const void *)lists[FAB_ROWS_RUN].v;
-	runs->n = lists[FAB_ROWS_RUN].n;
-	return rc;
-}
-
 int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
 		   struct fab_store_runs *out, struct fab_err *err)
 {
-	struct fab_store_runs runs = {0};
-	int rc;
+	int n_kinds = filter->names_only ? FAB_N_ROWS_OF_LIST : FAB_N_ROWS, rc;
+	struct list lists[FAB_N_ROWS] = {0};
 
-	if (!store->db) { /* no file yet */
-		*out = runs;
+	*out = (struct fab_store_runs){0};
+	if (!store->db) /* no file yet */
 		return 0;
-	}
 	/* one transaction: all queries see the same moment */
 	rc = fab_store_exec(store, "BEGIN", "read", err);
 	if (!rc)
-		rc = read_all(store, filter, &runs, err);
+		rc = read_metrics(store, &out->memory, out, err);
+	if (!rc)
+		rc = choose(store, filter, err);
+	for (int i = 0; i < n_kinds && !rc; i++)
+		rc = read_kind(store, &out->memory, lists, i, err);
 	fab_store_rollback(store);
-	if (rc) {
-		fab_store_runs_fini(&runs);
-		return rc;
-	}
-	*out = runs;
-	return 0;
+	out->v = (const struct fab_store_run *)(const void *)lists[FAB_ROWS_RUN].v;
+	out->n = lists[FAB_ROWS_RUN].n;
+	if (rc)
+		fab_store_runs_fini(out);
+	return rc;
 }
 
 void fab_store_runs_fini(struct fab_store_runs *runs)

@@ -115,23 +115,6 @@ static void add_list(struct adding *a, int which, uint64_t owner_id, const char 
 		add_row(a, which, owner_id, i, rows + i * kind->size);
 }
 
-static int add_rows(struct fab_store *store, const struct fab_store_run *run,
-		    uint64_t *id, struct fab_err *err)
-{
-	struct adding a = {.store = store};
-	int rc = 0;
-
-	*id = add_row(&a, FAB_ROWS_RUN, 0, 0, (const char *)run);
-	for (size_t i = 0; i < FAB_N_ROWS; i++) {
-		int one = a.inserts[i].store
-				  ? fab_statement_fini(&a.inserts[i], rc ? NULL : err)
-				  : 0;
-
-		rc = rc ? rc : one;
-	}
-	return rc;
-}
-
 /* The kinds of metrics of the run; the first of a name counts. A kind that is there
  * already is not written. */
 static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
@@ -195,31 +178,6 @@ static int take_out(struct fab_store *store, const uint64_t *ids, size_t n,
 	return rc ? rc : second;
 }
 
-/* Who made the file and failed has taken it away again: what was written is in none. */
-static int check_place(struct fab_store *store, struct fab_err *err)
-{
-	int has_moved = 0;
-
-	if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) ==
-		    SQLITE_OK &&
-	    has_moved)
-		return fab_fail(err, ENOENT,
-				"%s: was removed or renamed while the run was written",
-				store->path);
-	return 0;
-}
-
-/* A file that we made and that holds nothing yet goes. */
-static void give_up(struct fab_store *store)
-{
-	struct stat st;
-
-	if (store->db)
-		fab_store_rollback(store);
-	if (store->is_new && stat(store->path, &st) == 0 && !st.st_size)
-		unlink(store->path);
-}
-
 int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		  struct fab_err *err)
 {
@@ -229,25 +187,44 @@ int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint
 int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids,
 		      const struct fab_store_run *run, uint64_t *id, struct fab_err *err)
 {
+	struct adding a = {.store = store};
 	uint64_t run_id = 0;
-	int rc = store->db ? 0 : fab_store_make(store, err);
+	struct stat st;
+	int rc = store->db ? 0 : fab_store_make(store, err), has_moved = 0;
 
 	if (!rc)
 		rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
 	if (!rc && store->lacks_schema)
 		rc = fab_store_bring_up(store, err);
 	if (!rc)
-		rc = add_rows(store, run, &run_id, err);
+		run_id = add_row(&a, FAB_ROWS_RUN, 0, 0, (const char *)run);
+	for (size_t i = 0; i < FAB_N_ROWS; i++) {
+		int one = a.inserts[i].store
+				  ? fab_statement_fini(&a.inserts[i], rc ? NULL : err)
+				  : 0;
+
+		rc = rc ? rc : one;
+	}
 	if (!rc)
 		rc = add_kinds(store, run, err);
 	if (!rc && n_ids)
 		rc = take_out(store, ids, n_ids, true, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
-	if (!rc)
-		rc = check_place(store, err);
+	/* who made the file and failed has removed it: what was written is in none */
+	if (!rc &&
+	    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) ==
+		    SQLITE_OK &&
+	    has_moved)
+		rc = fab_fail(err, ENOENT,
+			      "%s: was removed or renamed while the run was written",
+			      store->path);
 	if (rc) {
-		give_up(store);
+		if (store->db)
+			fab_store_rollback(store);
+		/* a file that we made and that holds nothing yet goes */
+		if (store->is_new && stat(store->path, &st) == 0 && !st.st_size)
+			unlink(store->path);
 		return rc;
 	}
 	store->is_new = store->lacks_schema = false;
@@ -256,24 +233,14 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 	return 0;
 }
 
-/* SQLite builds the smaller file in one that it attaches. */
-static int give_back(struct fab_store *store, struct fab_err *err)
-{
-	int before = sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 1);
-	int rc = fab_store_exec(store, "VACUUM", "shrink the file", err);
-
-	sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, before);
-	return rc;
-}
-
 int fab_store_remove(struct fab_store *store, const uint64_t *ids, size_t n,
 		     struct fab_err *err)
 {
-	int rc = store->db && n ? fab_store_exec(store, "BEGIN IMMEDIATE", "write", err)
-				: 0;
+	int rc, before;
 
 	if (!store->db || !n)
 		return 0;
+	rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
 	if (!rc)
 		rc = take_out(store, ids, n, false, err);
 	if (!rc)
@@ -282,5 +249,9 @@ int fab_store_remove(struct fab_store *store, const uint64_t *ids, size_t n,
 		fab_store_rollback(store);
 		return rc;
 	}
-	return give_back(store, err);
+	/* SQLite builds the smaller file in one that it attaches */
+	before = sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 1);
+	rc = fab_store_exec(store, "VACUUM", "shrink the file", err);
+	sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, before);
+	return rc;
 }
