@@ -11,8 +11,8 @@
 #endif
 
 /*
- * What the lanes share. The first waits for nobody who has no item in hand: a lane that
- * is late, or has lost its processor, finds that others have done the work.
+ * State shared by the lanes. The first waits only for lanes that hold an item; a
+ * preempted lane finds its share done.
  */
 struct team {
 	const struct fab_batches *batches;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work in batches: the items of one are done side by side, and between two of them one
- * thread alone plans the next. As long as an item depends on nothing but what was there
- * before its batch, results are the same for any number of threads.
+ * Work in batches: the items of a batch run in parallel; between batches one thread plans
+ * the next. If items depend only on the state before their batch, results do not depend
+ * on the number of threads.
  */
 #pragma once
 
@@ -11,8 +11,7 @@
 enum { FAB_BATCH_MOST = 256 };
 
 struct fab_batches {
-	/* Called by the thread that runs the batches when the last one is over: plans the
-	 * next one. How many items it has; 0: there is none. */
+	/* Plans the next batch, in the calling thread; returns its items, 0: end. */
 	uint32_t (*next)(void *context);
 	/* Lanes are numbered from 0, which is the thread that calls next(); each does one
 	 * item at a time. */
@@ -26,9 +25,9 @@ struct fab_batches {
 };
 
 /*
- * How many items a batch may have where some of the work is in vain because of what else
- * is done beside it: half as many after a batch with more than a quarter of that, else
- * some more. `now` is at least `least` and at most FAB_BATCH_MOST; both begin alike.
+ * Batch size where work may be wasted because of other items of the batch: halved after a
+ * batch with more than 25 % of waste, else a quarter more. `now` is at least `least` and
+ * at most FAB_BATCH_MOST; both begin alike.
  */
 struct fab_batch_size {
 	uint32_t least, now;

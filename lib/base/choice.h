@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can be chosen by name: the rows of a table of algorithms or patterns, for parsers,
+ * Choices by name: the rows of a table of algorithms or patterns, for parsers,
  * sentences, help, manual pages and completions, so that a name is written once.
  */
 #pragma once
@@ -16,7 +16,7 @@ struct fab_choice {
 	const char *summary; /* one line */
 	const char *manual;  /* sentences for the manual page, `names` quoted so; NULL:
 				the summary */
-	bool is_in_all;	     /* one of those that "all" stands for */
+	bool is_in_all;	     /* chosen by "all" */
 };
 
 struct fab_choices {
@@ -25,7 +25,7 @@ struct fab_choices {
 	struct fab_choice (*at)(size_t i);
 	const char *const *names; /* [n] instead of `at`: names and nothing else */
 	/* A clause on a name that no row has but people may expect, NULL: none. Static;
-	 * NULL instead of the function: there are none. */
+	 * NULL instead of the function: no hints. */
 	const char *(*hint)(const char *name, size_t len);
 };
 
@@ -50,7 +50,7 @@ char *fab_choices_text(const struct fab_choices *c, const char *last);
 struct fab_chosen {
 	uint32_t row;
 	bool by_all;	  /* not named itself */
-	const char *text; /* as it was named: NAME or NAME:ARGUMENT; borrowed */
+	const char *text; /* NAME or NAME:ARGUMENT as given; borrowed */
 	size_t len;
 };
 
@@ -69,7 +69,8 @@ int fab_choices_parse(const struct fab_choices *c, const char *list,
 
 /*
  * EINVAL, and the one sentence on a name that no row has: the hint of the table, else
- * the nearest name if one is near, then all there are, `more` ("all", or NULL) first. O(choices * len).
+ * the nearest name if one is near, then all there are, `more` ("all", or NULL) first.
+ * O(choices * len).
  */
 int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len,
 		       const char *more, struct fab_err *err);

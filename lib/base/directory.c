@@ -173,7 +173,7 @@ void fab_directory_match(const struct fab_directory *d, const char *pattern,
 }
 
 /*
- * How many letters of a are to be changed, left out or put in to get b, case ignored;
+ * Edits (change, omission, insertion of a character) from a to b, case ignored;
  * limit + 1 when there are more. Only the band around the diagonal is looked at.
  */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names to ids: several names an id, several ids a name. Blanks at the ends of a name do
- * not count; letter case (ASCII) does only where it tells names apart.
+ * not count; letter case (ASCII) counts only where names differ in nothing else.
  */
 #pragma once
 
@@ -20,13 +20,13 @@ void fab_directory_free(struct fab_directory *d);
 void fab_directory_add(struct fab_directory *d, const char *name, size_t len,
 		       uint32_t id);
 
-/* What a name stands for. */
+/* Ids of a name. */
 struct fab_hits {
-	uint32_t n;    /* different ids, 0: there is none */
+	uint32_t n;    /* different ids; 0: name unknown */
 	uint32_t next; /* for fab_directory_hit() */
 	bool by_case;
 };
-/* To the letter, or whatever the letters' case. O(len). */
+/* Exact, or case ignored. O(len). */
 struct fab_hits fab_directory_find(const struct fab_directory *d, const char *name,
 				   size_t len, bool by_case);
 /* The next of the ids that hits->n counts; call it at most that often. O(1). */
@@ -40,13 +40,13 @@ struct fab_ids {
 void fab_directory_match(const struct fab_directory *d, const char *pattern,
 			 struct fab_ids *out);
 
-/* The name with the fewest letters changed, left out or put in. */
+/* Nearest name by edit distance. */
 struct fab_near {
 	const char *name; /* borrowed; NULL: none is near */
 	unsigned distance;
 };
 /*
- * Replace *best by a nearer name if there is one: at most a third of the letters differ,
+ * Replace *best by a nearer name, if any: at most a third of the characters differ,
  * and not more than three. Bounded: gives up after some 10^8 steps. O(entries * len).
  */
 void fab_directory_nearest(const struct fab_directory *d, const char *name, size_t len,

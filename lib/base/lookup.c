@@ -487,14 +487,14 @@ static int expand(const struct fab_lookup *l, const struct fab_item *item,
 	return rc;
 }
 
-/* What does not exist is counted where that is asked for. */
+/* Missing names are counted if l->n_missing is set. */
 static int count_missing(const struct fab_lookup *l)
 {
 	++*l->n_missing;
 	return 0;
 }
 
-/* What a host list or pattern stands for. */
+/* Append the ids of a host list or pattern. */
 static int take_many(const struct fab_lookup *l, const struct fab_item *item,
 		     struct fab_ids *out, struct fab_err *err)
 {
@@ -660,7 +660,7 @@ int fab_list_pair(const char *text, size_t len, const char *separators,
 		if (count++ < 2) {
 			struct fab_item word = trimmed(at, stop, blanks);
 
-			/* What stands in "" is a name to the letter. */
+			/* Without its quotes. */
 			if (word.len > 1 && word.text[0] == '"' &&
 			    word.text[word.len - 1] == '"')
 				word = (struct fab_item){word.text + 1, word.len - 2,
@@ -683,7 +683,7 @@ int fab_list_pair(const char *text, size_t len, const char *separators,
 			n > 2 ? "; put names that hold a separator into \"\"" : "");
 }
 
-/* What a list in lines is added to. */
+/* Target of a list in lines. */
 struct adding_lines {
 	const struct fab_lookup *l;
 	struct fab_ids *out;

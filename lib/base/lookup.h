@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lists, host lists and patterns of names, and what they stand for. */
+/* Lists, host lists and patterns of names, resolved to ids. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,12 +19,12 @@
 struct fab_item {
 	const char *text;
 	size_t len;
-	bool is_quoted; /* a name, to the letter */
+	bool is_quoted; /* an exact name */
 };
 
 /*
  * The next item of a list *at .. end; commas in a host list's brackets do not count,
- * blanks around an item neither. 1: an item, 0: the list is over, -EINVAL: a quote is not
+ * blanks around an item neither. 1: an item, 0: end of the list, -EINVAL: a quote is not
  * closed, or an item is empty. *at is NULL after the last one. O(item).
  */
 int fab_list_next(const char **at, const char *end, struct fab_item *item,
@@ -40,7 +40,8 @@ int fab_list_pair(const char *text, size_t len, const char *separators,
 /*
  * Give every line that is not empty to `use`, until one fails: without blanks at its ends
  * and without a comment, which a # begins at the start or behind a blank, outside of
- * quotes. EINVAL: a zero byte; sentences begin with FILE:LINE. O(len) beside `use`.
+ * quotes. EINVAL: a zero byte; sentences begin with FILE:LINE. O(len), plus calls of
+ * `use`.
  */
 typedef int fab_use_line(void *context, struct fab_item line, struct fab_err *err);
 int fab_list_lines(const char *file, const char *text, size_t len, fab_use_line *use,
@@ -52,12 +53,12 @@ bool fab_is_hostlist(const char *text, size_t len);
 bool fab_is_pattern(const char *text, size_t len);
 
 /*
- * What a host list stands for, name by name, the last bracket fastest. Numbers are as
+ * Names of a host list, the last bracket fastest. Numbers are as
  * wide as the first of their range: [08-10] is 08 09 10, [8-10] is 8 9 10.
  */
 struct fab_hostlist;
 /*
- * EINVAL: a range that is none or runs backwards, more than 16 brackets, more than `max`
+ * EINVAL: a malformed or backward range, more than 16 brackets, more than `max`
  * names. `text` is borrowed. The caller frees *out with fab_hostlist_free(). O(len).
  */
 int fab_hostlist_new(const char *text, size_t len, uint64_t max,
@@ -68,15 +69,15 @@ uint64_t fab_hostlist_count(const struct fab_hostlist *list);
 /* The next name, valid until the next call; NULL at the end. O(name). */
 const char *fab_hostlist_next(struct fab_hostlist *list);
 
-/* ---- what names stand for ---- */
+/* ---- names to ids ---- */
 
 /* Something that knows names of one kind of things. */
 struct fab_lookup {
 	const void *of;
 	const char *one, *many; /* "host", "hosts" */
-	uint64_t n_known;	/* names, about: what a host list may stand for at most */
+	uint64_t n_known;	/* bound of the names of a host list */
 	/*
-	 * The thing of a name. ENOENT: there is none; EINVAL: there are several, or it is
+	 * Id of a name. ENOENT: unknown; EINVAL: ambiguous, or
 	 * no such thing; with `err` NULL nothing is spent on a sentence.
 	 */
 	int (*find)(const void *of, const struct fab_item *name, uint32_t *id,
@@ -89,7 +90,7 @@ struct fab_lookup {
 		*n_missing; /* NULL: what does not exist is an error; else counted here */
 };
 
-/* What host lists and patterns stood for, for people; all of it on the heap. O(size). */
+/* Matches of host lists and patterns, for reports; on the heap. O(size). */
 struct fab_match {
 	char *item;
 	size_t n;
@@ -104,16 +105,16 @@ struct fab_matches {
 void fab_matches_fini(struct fab_matches *matches);
 
 /*
- * Append what a comma separated list stands for; a name may be in it twice, and so is its
+ * Append the ids of a comma separated list; a name may be in it twice, and so is its
  * id. A text or item that is the name of one thing is that, if it could not be read
  * otherwise; where it could, and means something else, that is EINVAL, and "" helps.
  * ENOENT or EINVAL: the sentence names what does not exist, of a host list each.
- * `matches` may be NULL. O(text + names that host lists stand for + patterns * names).
+ * `matches` may be NULL. O(text + names in host lists + patterns * names).
  */
 int fab_lookup_list(const struct fab_lookup *l, const char *text, size_t len,
 		    struct fab_ids *out, struct fab_matches *matches,
 		    struct fab_err *err) FAB_MUST_CHECK;
-/* The same as fab_lookup_list() for one item. O(len + matches). */
+/* fab_lookup_list() for one item. O(len + matches). */
 int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 		    struct fab_ids *out, struct fab_matches *matches,
 		    struct fab_err *err) FAB_MUST_CHECK;

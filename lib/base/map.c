@@ -16,7 +16,7 @@ struct fab_map64 {
 	uint32_t *value;
 };
 
-/* What a byte string stands for. */
+/* Entry of a byte string. */
 struct entry {
 	size_t offset, len; /* in `keys` */
 	uint32_t value;

@@ -21,7 +21,7 @@ uint32_t fab_map64_put(struct fab_map64 *map, uint64_t key, uint32_t value);
 /* Insert or overwrite. */
 void fab_map64_set(struct fab_map64 *map, uint64_t key, uint32_t value);
 
-/* The same for byte strings; keys are copied. */
+/* Map of byte strings; keys are copied. */
 struct fab_strmap;
 
 struct fab_strmap *fab_strmap_new(size_t expected);

@@ -83,7 +83,7 @@ void *fab_alloc_huge(size_t bytes)
 	return p;
 }
 
-/* Has a block of so many bytes pages of its own? */
+/* Does a block of this size have pages of its own? */
 static bool has_pages(size_t bytes)
 {
 	return bytes >= BIG;

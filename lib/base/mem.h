@@ -54,7 +54,7 @@ char *fab_strndup(const char *text, size_t n) __attribute__((malloc, returns_non
 char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
 	__attribute__((returns_nonnull));
 
-/* The same behind *text, on the heap or NULL, and behind `separator` where that is not
+/* Append to *text (on the heap or NULL), after `separator` if *text is not
  * empty. O(len). */
 void fab_append(char **text, const char *separator, const char *format, ...)
 	FAB_PRINTF(3, 4);
@@ -79,7 +79,7 @@ void fab_append(char **text, const char *separator, const char *format, ...)
 			(vec)->v = fab_realloc((vec)->v, (vec)->cap, sizeof(*(vec)->v)); \
 		}                                                                        \
 	} while (0)
-/* The same with a block of fab_resize_big(); fab_free_big(list.v, list.cap, ...). */
+/* FAB_RESERVE() with a block of fab_resize_big(); fab_free_big(list.v, list.cap, ...). */
 #define FAB_RESERVE_BIG(vec, more)                                                       \
 	do {                                                                             \
 		if ((vec)->n + (more) > (vec)->cap) {                                    \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How far long work is, for whoever started it. The listener belongs to a thread: what
- * workers report is heard only where it is the listening thread that works, too, so that
- * results and their order are never touched.
+ * Progress of long work. The listener belongs to a thread: reports of other threads are
+ * dropped, so that results and their order never change.
  */
 #pragma once
 
@@ -10,24 +9,24 @@
 
 #include "base/macros.h"
 
-/* What long work calls now and then with what is done; non-zero stops it. One shape for
+/* Callback of long work with the amount done; non-zero stops it. One type for
  * all rooms. */
 typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
 
 /* `phase` ("distances") and `unit` ("switches", "bytes") are static texts; done <= total,
- * total 0: nobody knows. */
+ * total 0: unknown. */
 typedef void fab_progress_listener(void *context, const char *phase, const char *unit,
 				   uint64_t done, uint64_t total);
 
 /* From now on this thread listens, NULL: no more. `context` is borrowed. */
 void fab_progress_listen(fab_progress_listener *listener, void *context);
-/* Cheap when nobody listens; with a listener some 100 ns. */
+/* Cheap without a listener; with one some 100 ns. */
 void fab_progress_report(const char *phase, const char *unit, uint64_t done,
 			 uint64_t total);
 
 /*
  * A line for people about work that has begun at `start`, when `first` was done; seconds
- * are those of any clock. There is none in the first second, and then at most ten a
+ * are those of any clock. No line in the first second, and then at most ten a
  * second: `routing  62% (413/666 switches)  1.8 s, ~1.1 s left`. The rest takes as long
  * for each as what was done since; nothing is said of it before anything was done.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chance that repeats: the same seed gives the same numbers everywhere. */
+/* Random numbers: equal seeds give equal numbers everywhere. */
 #pragma once
 
 #include "base/macros.h"
@@ -9,7 +9,7 @@ uint64_t fab_mix64(uint64_t x);
 /* A 64-bit hash of bytes under a seed (wyhash-like quality, not cryptographic). O(len).
  */
 uint64_t fab_hash_bytes(const void *bytes, size_t n, uint64_t seed);
-/* The same of many words, several times as fast, another hash. O(n). */
+/* A hash of many words, several times as fast, with other values. O(n). */
 uint64_t fab_hash_words(const uint64_t *words, size_t n, uint64_t seed);
 /* 64 uniform bits as a number in [0, 1), a multiple of 2^-53. O(1). */
 static inline double fab_unit(uint64_t bits)

@@ -14,7 +14,7 @@
  */
 char *fab_text_safe(const char *text, char *out, size_t size);
 
-/* Would fab_text_safe() leave it as it is? O(len). */
+/* Does fab_text_safe() leave the text unchanged? O(len). */
 bool fab_text_is_safe(const char *text);
 
 /*

@@ -15,27 +15,24 @@
 int fab_threads(int wanted);
 
 /*
- * The same for a piece of work of so many elementary steps (some nanoseconds each): 1
+ * Threads for work of this many elementary steps (some nanoseconds each): 1
  * when starting threads would cost more than they save.
  */
 int fab_threads_for(int wanted, uint64_t steps);
-/* Are threads worth it for so many steps, where there are any? The same on all machines.
- */
+/* Do threads pay for this many steps? Equal on all machines. */
 bool fab_threads_pay(uint64_t steps);
 
 /*
- * After a piece of work on so many threads: let them end, lest they wait for the next one
- * by turning round and round, which is what OMP_WAIT_POLICY or the library itself may
- * have them do. Without effect on one thread and within other parallel work. Starting
- * them anew takes some 50 us.
+ * Shut the team of threads down, so that idle workers do not spin, which OMP_WAIT_POLICY
+ * or the library itself may make them do. No effect on one thread and within parallel
+ * work. Starting a team takes some 50 us.
  */
 void fab_threads_rest(int n_threads);
 
 /*
- * A number that is counted up and that others wait for, again and again: for work in
- * short steps, on machines where others want the processors, too. Who waits turns round
- * for as long as it takes to be woken, less where that was for nothing before, then
- * sleeps. Zeroed: 0, and nobody waits.
+ * A counter that threads wait for, for work in short steps on machines with other load.
+ * Waiters spin for about one wake-up latency (less after fruitless spins), then block.
+ * Zeroed: 0, no waiter.
  */
 struct fab_signal {
 	_Atomic uint32_t count, asleep, failures;
@@ -43,10 +40,10 @@ struct fab_signal {
 
 /* Until it is not `seen`, which it was at some time. */
 void fab_signal_wait(struct fab_signal *signal, uint32_t seen);
-/* One more; those who wait go on, and see what was written before. */
+/* Increment; waiters continue and see all earlier writes. */
 void fab_signal_give(struct fab_signal *signal);
 
-/* Where n threads wait for each other in this way. Zeroed but for n: nobody has come. */
+/* Barrier of n threads over such a counter. Zeroed but for n. */
 struct fab_barrier {
 	uint32_t n;
 	_Atomic uint32_t arrived;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Times, sizes and rates as text: a decimal number and its unit, one blank between them is
- * accepted. A number without a unit is refused by name, except 0 of a time, which is the
- * same in every unit. Each function returns 0, or -EINVAL with one sentence in `err`
+ * Times, sizes and rates as text: a decimal number and its unit, one blank between them
+ * is accepted. A number without a unit is refused by name, except 0 of a time, which is
+ * the same in every unit. Each function returns 0, or -EINVAL with one sentence in `err`
  * (which may be NULL) that says what was expected; `*out` is then unchanged. O(len).
  */
 #pragma once
@@ -21,8 +21,9 @@ int fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *o
 
 /*
  * A size in bytes, from 1 to 2^50: `B`, `kB` `MB` `GB` `TB` (powers of 1000), `KiB` `MiB`
- * `GiB` `TiB` or, as in GNU coreutils, `K` `M` `G` `T` (powers of 1024). `1.5MiB` is accepted because it is a whole number of bytes.
- * Letter case counts only in the last letter: `50Mb` is refused (bits or bytes?).
+ * `GiB` `TiB` or, as in GNU coreutils, `K` `M` `G` `T` (powers of 1024). `1.5MiB` is
+ * accepted because it is a whole number of bytes. Letter case counts only in the last
+ * character: `50Mb` is refused (bits or bytes?).
  */
 int fab_parse_size_bytes(const char *text, size_t len, uint64_t *bytes,
 			 struct fab_err *err) FAB_MUST_CHECK;

@@ -474,7 +474,7 @@ static void check_port_range(struct assembly *a, uint32_t node, uint16_t port,
 	f->node_n_ports[node] = port;
 }
 
-/* The end's own port and its peer's; false when the end cannot stand for a cable. */
+/* The end's own port and its peer's; false when the end describes no cable. */
 static bool end_ports(struct assembly *a, const struct fab_end *e, uint32_t *port,
 		      uint32_t *peer)
 {
@@ -543,7 +543,7 @@ static void collect_claims(struct assembly *a)
 	}
 }
 
-/* Make the mates mutual: a cable told by one end only counts, a contradicted one does
+/* Make the mates mutual: a cable known from one end counts, a contradicted one does
  * not. */
 static void settle_mates(struct assembly *a)
 {

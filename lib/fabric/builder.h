@@ -31,7 +31,7 @@ struct fab_node_spec {
 	uint64_t line; /* of the input, 0: none */
 };
 
-/* Returns the node's id for the calls below (the finished fabric numbers anew). O(1). */
+/* Returns the node's id for the calls below (the finished fabric has other ids). O(1). */
 uint32_t fab_builder_add_node(struct fab_builder *b, const struct fab_node_spec *spec);
 uint32_t fab_builder_n_nodes(const struct fab_builder *b);
 /* Replace a node's name (node name map). O(1). */
@@ -56,7 +56,7 @@ void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
 uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from,
 			       uint32_t *n_with, uint32_t *n_without);
 
-/* One end of a cable as this end tells it. */
+/* One end of a cable, as read from this end. */
 struct fab_end {
 	uint32_t node, peer;
 	uint16_t port, peer_port;
@@ -77,7 +77,7 @@ void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port
  */
 uint32_t fab_builder_copy_node(struct fab_builder *b, const struct fab_fabric *from,
 			       fab_node_id node);
-/* A cable of it as both ends tell it; id[node] are the ids here. O(1). */
+/* Copy a cable of it; id[node] are the ids here. O(1). */
 void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *from,
 			    fab_cable_id cable, const uint32_t *id);
 
@@ -87,7 +87,7 @@ void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *from
  */
 void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 		      const char *format, ...) FAB_PRINTF(4, 5);
-/* What the warning given last is about, GUIDs and ports; on one line, none of it from a
+/* Subject of the last warning, GUIDs and ports; on one line, none of it from a
  * description. O(1). */
 void fab_builder_warn_about(struct fab_builder *b, const char *format, ...)
 	FAB_PRINTF(2, 3);

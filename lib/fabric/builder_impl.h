@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The builder between adding and finishing (builder.c), and the choice of a rail (hosts.c). */
+/* The builder between adding and finishing (builder.c), and the choice of a rail
+ * (hosts.c). */
 #pragma once
 
 #include "base/mem.h"
@@ -25,7 +26,7 @@ struct fab_builder {
 	FAB_VEC(size_t) name_at; /* [nodes] offset into names */
 	FAB_VEC(char) names;
 	FAB_VEC(struct port_note) notes;
-	FAB_VEC(struct fab_end) ends;	/* told by one end each */
+	FAB_VEC(struct fab_end) ends;	/* known from one end each */
 	FAB_VEC(struct fab_end) cables; /* known whole */
 	FAB_VEC(struct fab_warning) warnings;
 	FAB_VEC(struct code_count) codes;

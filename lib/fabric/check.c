@@ -36,7 +36,7 @@ struct fab_check_levels {
 	uint32_t *n_missing; /* [n_switches] cables up that check_pairs.c found missing */
 };
 
-/* What a finding is about, in words that do not depend on the order of the input. */
+/* Keys of findings, independent of the order of the input. */
 
 enum { GUID_BYTES = 19 }; /* "0x", 16 digits, a blank or the end */
 
@@ -224,7 +224,8 @@ static void check_links(struct checker *c)
 		c->check->usual_width[class] = commonest(widths[class]);
 		c->check->usual_speed[class] = commonest(speeds[class]);
 	}
-	/* What was not compared is said: silence would mean that the rates are right. */
+	/* Cables that were not compared are reported: silence would mean that the rates
+	 * are right. */
 	rates = fab_rates_of(c->f, 0, c->f->n_cables);
 	text = fab_rates_unknown_text(c->f, &rates);
 	c->check->n_unknown_rates = rates.n_unknown;
@@ -300,7 +301,7 @@ static uint32_t collect_of(const struct fab_check_levels *l, uint32_t sw, uint32
 
 		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
 			next++;
-		/* What the pair is compared by; the same seen from either side. */
+		/* Direction of a pair, equal from either side. */
 		b = peer[k];
 		la = l->level[sw];
 		lb = l->level[b];
@@ -329,8 +330,8 @@ static uint32_t collect_of(const struct fab_check_levels *l, uint32_t sw, uint32
 			.peer = peer[k]};
 	}
 	qsort(v, n, sizeof(*v), by_direction);
-	/* What more than half of each direction have: with them sorted the middle one or
-	 * none. */
+	/* Number that more than half of each direction have: the middle one when sorted,
+	 * or none. */
 	for (uint32_t i = 0, end; i < n; i = end) {
 		uint32_t usual, count = 0;
 
@@ -396,7 +397,7 @@ static void check_pairs(struct checker *c, struct fab_check_levels *l)
 
 			if (own->peer < s)
 				continue;
-			/* The same pair as its other switch has it: a binary search for
+			/* The pair as seen from its other switch: a binary search for
 			 * direction, then n. */
 			key = (struct bundle){
 				.direction = own->direction, .n = own->n, .peer = s};
@@ -419,7 +420,7 @@ static void check_pairs(struct checker *c, struct fab_check_levels *l)
 /*
  * Switches with fewer cables to the level above than most switches of their level, among
  * those that cables between switches join; leaves without hosts do not count. What
- * is missing of single pairs was found before and is not told again. A switch with less
+ * is missing of single pairs was reported before. A switch with less
  * than half of the usual below it, too, is a smaller one on purpose: a note.
  */
 
@@ -517,7 +518,7 @@ static void check_level(struct checker *c, const struct fab_check_levels *l,
  * network, such as one for storage: a note.
  */
 
-/* What a part is known by whatever the order of the input: its switch of lowest GUID. */
+/* Key of a part: its switch of lowest GUID, independent of the order of the input. */
 static struct fab_finding at_part(const struct fab_fabric *f,
 				  const struct fab_planes *planes, uint32_t part)
 {
@@ -532,7 +533,7 @@ static struct fab_finding at_part(const struct fab_fabric *f,
 	return at;
 }
 
-/* What the planes are compared by. */
+/* Measures by which planes are compared. */
 enum measure { SWITCHES, LINKS, HOSTS, N_MEASURES };
 
 static uint32_t measure_of(const struct fab_plane *v, enum measure m)
@@ -636,7 +637,7 @@ static void check_planes(struct checker *c)
 	fab_planes_free(planes);
 }
 
-/* What should be unique or present: LIDs, GUIDs, names. */
+/* LIDs, GUIDs and names: unique and present. */
 
 /* Does the port take part in the subnet: a switch's port 0, an adapter's cabled port? */
 static bool is_end_port(const struct fab_fabric *f, uint32_t port)
@@ -816,7 +817,7 @@ static int by_name(const void *x, const void *y, void *fabric)
 }
 
 /*
- * Adapters without a name of their own are told apart by GUID and noted elsewhere. Those
+ * Adapters without a name of their own differ by GUID and are noted elsewhere. Those
  * that have but the name of their host are no duplicates of each other: a node name map
  * gives it to all of them, and so do cards that are several nodes; the first one counts.
  */
@@ -1064,7 +1065,8 @@ struct fab_check *fab_check_new(const struct fab_fabric *f)
 	check_names(&c, true);
 	check_names(&c, false);
 	check_adapters(&c);
-	/* What the reader and the builder said; what is found here anew is left out. */
+	/* Warnings of the reader and the builder, without those that are found here
+	 * again. */
 	has_guids = has_duplicate_guid(&c);
 	for (uint32_t k = 0; k < f->n_warnings; k++) {
 		const struct fab_warning *w = &f->warnings[k];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is wrong with a fabric, as an administrator would want it listed. */
+/* Problems of a fabric, as an administrator would want them listed. */
 #pragma once
 
 #include "fabric/fabric.h"
@@ -26,7 +26,7 @@ enum fab_severity {
  *   cables up than more than half of its level)
  *   unequal-plane (fewer switches, cables or hosts than the other planes)
  * Notes
- *   unknown-rate (cables whose speed or width the input does not tell),
+ *   unknown-rate (cables without speed or width in the input),
  *   small-plane (the same, but less than half),
  *   leaf-without-hosts (fabric/ranks.h),
  *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several
@@ -43,7 +43,7 @@ struct fab_finding {
 	fab_port_id port;
 	fab_cable_id cable;
 	uint64_t line;
-	/* What it is about, the same whatever the order of the input: GUIDs of nodes,
+	/* Subject, independent of the order of the input: GUIDs of nodes,
 	 * GUID/PORT of ports, ascending, apart by blanks; the message in quotes where
 	 * neither is known. Safe for a terminal and on one line. */
 	char *key;
@@ -72,7 +72,7 @@ uint32_t fab_check_without_record(const struct fab_fabric *f);
  */
 struct fab_check *fab_check_new(const struct fab_fabric *f);
 void fab_check_free(struct fab_check *check);
-/* Frees what hangs on a finding. O(size). */
+/* Frees the members of a finding. O(size). */
 void fab_finding_fini(struct fab_finding *finding);
 
 /*

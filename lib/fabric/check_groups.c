@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* What findings of one group have in common. */
+/* Common properties of the findings of a group. */
 struct key {
 	const char *code;
 	const char *tail; /* what the message says behind the cable; "" of no cable */

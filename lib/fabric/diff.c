@@ -140,7 +140,7 @@ static uint32_t neighbour(const struct fab_fabric *f, uint32_t port, uint16_t *n
 	return f->port_node[peer];
 }
 
-/* What sits in the new fabric where this port's cable led in the old one; else FAB_NONE.
+/* Node of the new fabric where this port's cable led in the old one; else FAB_NONE.
  */
 static uint32_t at_same_place(const struct differ *d, uint32_t port)
 {
@@ -324,9 +324,9 @@ static void compare_rates(struct differ *d, uint32_t old_cable, uint32_t new_cab
 		(a == FAB_FDR10 && b == FAB_QDR && !strcmp(d->new->format, "cache"));
 
 	/*
-	 * Are they the same as far as both sources can tell? A cache of libibnetdisc
-	 * holds what every port answers, not the vendor's attribute that tells FDR10 from
-	 * QDR.
+	 * Equal as far as both sources know? A cache of libibnetdisc
+	 * holds what every port answers, not the vendor's attribute that distinguishes
+	 * FDR10 from QDR.
 	 */
 
 	if (!(!a || !b || a == b || may_be_fdr10))
@@ -444,7 +444,7 @@ struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fab
 	memset(d.diff->old_of, 0xff, d.new->n_nodes * sizeof(uint32_t));
 	match_guids(&d);
 	match_names(&d);
-	/* Switches before adapters: these hang on those. */
+	/* Switches before adapters, which depend on them. */
 	f = d.old;
 	for (uint32_t j = 0; j < f->n_nodes; j++)
 		if (f->node_first_port[j + 1] - f->node_first_port[j] > most)

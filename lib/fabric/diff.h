@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What changed between two fabrics, whatever each of them came from. */
+/* Differences between two fabrics, whatever their sources. */
 #pragma once
 
 #include "fabric/fabric.h"
@@ -37,14 +37,14 @@ struct fab_diff {
  * Compare two fabrics. Nodes are the same
  *   1. that have the same GUID (one of each on both sides) and are both switches or both
  *      not,
- *   2. of the rest, that have the same short name (fab_label_short), letter case
+ *   2. of the rest, those with the same short name (fab_label_short), letter case
  *      ignored, if no other node left over has it,
  *   3. of the rest, that sit at the same port of the same neighbours, if the fabrics
  *      share no GUID or the names are equal.
  * Cables are the same that join the same ports of the same nodes. A lost and a gained
  * cable with an end or both nodes in common are one that moved. Cables of nodes that are
- * missing or new are not listed. LIDs do not count; nor do speeds and widths that one
- * side does not know, and QDR of a cache is FDR10, too, which a cache cannot tell.
+ * missing or new are not listed. LIDs do not count, speeds and widths only if both
+ * sides know them; QDR of a cache equals FDR10, which a cache cannot express.
  *
  * Never NULL; the caller frees with fab_diff_free(). O(n log n) in nodes and ports.
  */

@@ -138,7 +138,7 @@ struct search {
 };
 
 /*
- * One arena for all sets, each a few cache lines off the next multiple of a page, lest
+ * One arena for all sets, each a few cache lines off the next multiple of a page, so that
  * the sets of one switch fight over the same places in the cache.
  */
 static void search_init(struct search *s, uint32_t n, bool keeps_levels)
@@ -266,7 +266,8 @@ static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 	}
 	rows = fab_alloc_huge(bytes);
 	search_init(&s, d->n, true);
-	/* What the search of a batch found, from planes to bytes, as rows of its sources.
+	/* Distances of the search of a batch, from planes to bytes, as rows of its
+	 * sources.
 	 */
 	levels = search_batch(d->f, &s, first);
 	enum { TILE = 64 };

@@ -25,8 +25,8 @@ struct fab_dist;
  */
 int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
 		 struct fab_err *err) FAB_MUST_CHECK;
-/* The same with rows on demand, however few. fab_dist_new_on_demand: O(cables * switches
- * / 512 + switches^2) for all rows, fab_dist_free: O(size). */
+/* fab_dist_new() with rows on demand, however few. fab_dist_new_on_demand: O(cables *
+ * switches / 512 + switches^2) for all rows, fab_dist_free: O(size). */
 int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 			   struct fab_dist **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_dist_free(struct fab_dist *dist);
@@ -50,7 +50,7 @@ bool fab_dist_is_whole(const struct fab_dist *dist);
 uint32_t fab_dist_n(const struct fab_dist *dist);
 /* Length of a padded row in bytes. O(1). */
 size_t fab_dist_stride(const struct fab_dist *dist);
-/* Bytes that the rows take that there are. O(1). */
+/* Bytes of the existing rows. O(1). */
 size_t fab_dist_bytes(const struct fab_dist *dist);
 
 /* Largest finite distance between any two switches. O(switches^2). */

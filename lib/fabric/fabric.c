@@ -144,7 +144,7 @@ double fab_speed_lane_gbps(enum fab_speed speed)
 	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
 }
 
-/* Both ends run alike: what one of them tells holds where the other does not. */
+/* Both ends run alike: the known one of them counts. */
 static double lower_rate(double a, double b)
 {
 	if (!(a > 0) || !(b > 0))
@@ -161,7 +161,7 @@ double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
 	return lower_rate(at_a, at_b);
 }
 
-/* What is left of the signalling rate by its line code: 8b/10b, 64b/66b; EDR and faster
+/* Share of the signalling rate after the line code: 8b/10b, 64b/66b; EDR and faster
  * are named by their data rate. */
 double fab_speed_data_gbps(enum fab_speed speed)
 {

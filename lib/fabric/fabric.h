@@ -143,7 +143,7 @@ static inline uint32_t fab_port_n_lids(const struct fab_fabric *f, uint32_t port
 	return 1u << (f->port_lmc[port] & 7);
 }
 
-/* Frees what hangs on a warning. O(size). */
+/* Frees the members of a warning. O(size). */
 void fab_warning_fini(struct fab_warning *warning);
 
 /* Frees everything; NULL is allowed. O(size). */
@@ -189,11 +189,11 @@ static inline fab_port_id fab_arc_port(const struct fab_fabric *f, uint32_t sw,
 /* Port `num` of a node, FAB_NONE when it is not kept. O(log ports of the node). */
 fab_port_id fab_port_find(const struct fab_fabric *f, fab_node_id node, unsigned num);
 
-/* The first port of a node that has a cable, FAB_NONE when there is none. */
+/* The first port of a node with a cable, else FAB_NONE. */
 fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_id node);
 
 /*
- * The switch that a port hangs on: itself for a switch's port, the peer for an adapter's.
+ * The switch of a port: its own node for a switch's port, the peer for an adapter's.
  * FAB_NONE when the port has no cable to a switch. O(1).
  */
 uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port);
@@ -205,13 +205,13 @@ uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port);
  */
 uint64_t fab_fabric_fingerprint(const struct fab_fabric *f);
 
-/* What a fabric is, in short: what every document and every stored run says of it. */
+/* Identity of a fabric, in every document and every stored run. */
 struct fab_brief {
 	const char *source; /* borrowed from the fabric */
 	uint64_t fingerprint;
 	uint64_t switches, adapters, aggregation_nodes, hosts, switch_links, host_links;
 };
-/* O(1) beside the fingerprint. */
+/* O(1), plus the fingerprint. */
 struct fab_brief fab_fabric_brief(const struct fab_fabric *f);
 
 /*
@@ -266,7 +266,7 @@ struct fab_map64 *fab_guids_new(const struct fab_fabric *f, uint32_t n_nodes);
 /*
  * Does every one of the first n_nodes nodes (n_switches: all switches) have a GUID of
  * its own? -EINVAL and a sentence that names two of one GUID, for files in which `what`
- * ("forwarding tables") are told apart by it. O(n_nodes).
+ * ("forwarding tables") are identified by it. O(n_nodes).
  */
 int fab_guids_differ(const struct fab_fabric *f, uint32_t n_nodes, const char *what,
 		     struct fab_err *err) FAB_MUST_CHECK;

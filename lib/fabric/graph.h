@@ -68,7 +68,7 @@ bool fab_graph_has_cycle(const struct fab_graph *g);
 
 /*
  * A shortest cycle of directed edges between vertices of the same part (part[n],
- * FAB_NONE: on no cycle): its vertices in order, *n_cycle of them; 0: there is none.
+ * FAB_NONE: on no cycle): its vertices in order, *n_cycle of them; 0: no cycle.
  * After max_steps edges the shortest of those found until then. The caller frees.
  * O(vertices * edges).
  */

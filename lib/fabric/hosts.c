@@ -83,7 +83,7 @@ static bool has_adapter_part(const struct words *w)
 	return w->n == 2 && is_adapter(w->second, w->second_len);
 }
 
-/* What adapters are called before anyone names their host. */
+/* Generic descriptions of adapters. */
 static bool is_generic(const char *name, const struct words *w)
 {
 	static const char local[] = "localhost";

@@ -21,7 +21,7 @@ static size_t trimmed_len(const char *s)
 	return n;
 }
 
-/* `MF0;name:model/module`: a letter pair, digits, a semicolon. */
+/* `MF0;name:model/module`: two capitals, digits, a semicolon. */
 static const char *skip_chassis(const char *s)
 {
 	const char *p = s;
@@ -170,7 +170,7 @@ static char *clean(const char *name)
 	return NULL;
 }
 
-/* How often each wish is made: wishes made twice are granted to nobody. */
+/* Count each wanted short name; one that is wanted twice is not used. */
 static struct fab_strmap *count(char *const *wish, uint32_t n)
 {
 	struct fab_strmap *map = fab_strmap_new(n);
@@ -187,8 +187,8 @@ static struct fab_strmap *count(char *const *wish, uint32_t n)
 }
 
 /*
- * Keep the wishes that are unique; the others get `letter`-<GUID>, if need be with a
- * number behind it. Returns how many others there are.
+ * Keep the wanted names that are unique; the others get `letter`-<GUID>, if need be with
+ * a number behind it. Returns how many others there are.
  */
 static uint32_t settle(char **wish, uint32_t n, char letter, const uint64_t *guid)
 {

@@ -5,7 +5,7 @@
  * that no path leads from one part to another, however many adapters have ports in both.
  *
  * The part with the most hosts (then the most switches, then the lowest switch) is a
- * plane. Another part is a plane beside it when at least half of the hosts of that one
+ * plane. Another part is a plane as well when at least half of the hosts of that one
  * are on it, too. What is left (a switch that lost its cables, a piece of a plane, a
  * network for other hosts) is no plane: its hosts cannot reach the others.
  *
@@ -43,7 +43,7 @@ uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fa
 			    fab_port_id port);
 
 /*
- * Are these two parts planes, so that nobody wants a path from one to the other? A part
+ * Are these two parts planes, so that no path from one to the other is expected? A part
  * that is no plane ought to be joined to something. O(1).
  */
 static inline bool fab_planes_are_parallel(const struct fab_planes *p, uint32_t a,
@@ -63,7 +63,7 @@ char *fab_planes_apart(const struct fab_planes *planes, const struct fab_fabric 
 /* Room for fab_plane_text(). */
 enum { FAB_PLANE_TEXT_SIZE = 24 };
 
-/* What a part is called in every report: "plane 2", "part 3", counted from 1 and without
+/* Name of a part in every report: "plane 2", "part 3", counted from 1 and without
  * gaps; a single plane is a part as the others. Returns `out`, of FAB_PLANE_TEXT_SIZE
  * bytes. O(1). */
 char *fab_plane_text(const struct fab_planes *planes, uint32_t part, char *out);

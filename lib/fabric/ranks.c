@@ -117,7 +117,7 @@ static bool search_open(struct search *x, const uint32_t *n_hosts, bool idle,
 	for (uint32_t i = 0; i < x->n_ends; i++)
 		x->top[x->order->component[x->end[i]]] = 1;
 	/* The lowest rank over which all of the ends are joined by paths up, then down;
-	 * n_ranks where there is none. */
+	 * n_ranks if no rank will do. */
 	for (uint32_t first = 0; first < x->n_ends; first += AT_ONCE) {
 		uint32_t n = x->n_ends - first, from = n_ranks;
 		const struct fab_fabric *f = x->f;
@@ -177,7 +177,8 @@ static void ranks_find_roots(struct fab_ranks *r, const struct fab_fabric *f,
 		free(x.reach);
 		free(x.all);
 	}
-	/* A switch on its own is its root; where all switches have hosts there is none.
+	/* A switch on its own is its root; where all switches have hosts there is no
+	 * root.
 	 */
 	r->n_roots = 0;
 	for (uint32_t s = 0; s < f->n_switches; s++) {

@@ -50,14 +50,14 @@ struct fab_resolver {
 	struct view view[FAB_N_WANTS];
 };
 
-/* What a text can stand for, whatever is wanted. */
+/* Things that a text can denote. */
 struct fab_readings {
 	struct thing of[READINGS_MAX];
 	uint32_t n; /* that are kept */
 	uint64_t n_all;
 };
 
-/* What a text can be read as, and whether that is what is wanted. */
+/* Readings of a text, and whether they are of the wanted kind. */
 
 static const char *const port_separators[3] = {":", "/", " port "};
 
@@ -86,7 +86,7 @@ static void take(struct fab_readings *out, enum thing_kind kind, uint32_t id)
 		out->of[out->n++] = (struct thing){kind, id};
 }
 
-/* By name, of these kinds; equal to the letter, or else whatever the case. */
+/* By name, of these kinds; exact, or else case ignored. */
 static void read_names(const struct fab_resolver *r, unsigned kinds, const char *text,
 		       size_t len, struct fab_readings *out)
 {
@@ -105,7 +105,7 @@ static void read_names(const struct fab_resolver *r, unsigned kinds, const char 
 		}
 }
 
-/* A port stands for its node where that is not an adapter of several ports. */
+/* A port denotes its node if that is a switch. */
 static void take_port(const struct fab_resolver *r, unsigned kinds, uint32_t port,
 		      struct fab_readings *out)
 {
@@ -348,7 +348,7 @@ static uint32_t thing_as(const struct fab_fabric *f, const struct thing *t,
 	}
 }
 
-/* What is said about names that stand for nothing, or for too much. */
+/* Sentences about unknown and ambiguous names. */
 
 enum { SHOWN = 64, CANDIDATES_SHOWN = 3, CANDIDATE_SHOWN = 36 };
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a name stands for: the one resolver for everything that people write, in options
- * and in files. A name is
- *   a description, mapped name or host name, as any report prints it (\x1b for a control
- *   character), short as drawings have it (fabric/label.h), or plain as Slurm has it
- *   (fabric/plain_names.h);
- *   NAME/PORT        a port of an adapter, host or switch; of a host with several
- * adapters also the number of its connected port SWITCH:PORT      a cable; NAME/PORT is
- * one too lid:N            any LID of a port, those of its LMC too a GUID           of a
- * node or port: 0x and up to 16 digits, 16 digits, four groups between colons,
- * fe80::GUID, S-, H- or R- and 16 digits 3.7              the switch whose name ends in
- * `leaf-3.7`: coordinates in a kfat Letter case and blanks at the ends do not count, but
- * a name that is equal to the letter goes before others. What two things are called is
- * refused, with both of them named.
+ * Names to ids: the one resolver of everything that people write, in options and in
+ * files. A name is
+ *
+ *   DESCRIPTION    a description, mapped name or host name, as any report prints it (\x1b
+ *                  for a control character), short as in drawings or plain as for Slurm
+ *                  (fabric/label.h)
+ *   NAME/PORT      a port of an adapter, host or switch; of a host with several adapters
+ *                  also the number of its connected port
+ *   SWITCH:PORT    a cable, also NAME/PORT
+ *   lid:N          any LID of a port, those of its LMC included
+ *   GUID           of a node or port: 0x and up to 16 digits, 16 digits, four groups
+ *                  between colons, fe80::GUID, S-, H- or R- and 16 digits
+ *   3.7            the switch whose name ends in `leaf-3.7`: coordinates in a kfat
+ *
+ * Case and blanks at the ends do not count, but an exact match takes precedence.
+ * Ambiguous names are rejected, with candidates.
  */
 #pragma once
 
@@ -26,10 +29,10 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f);
 /* NULL is allowed. O(size). */
 void fab_resolver_free(struct fab_resolver *r);
 
-/* What is looked for, and so what an id is. */
+/* Kind of thing that is looked up, and so the kind of id. */
 enum fab_want {
 	FAB_WANT_SWITCH,   /* node id of a switch */
-	FAB_WANT_HOST,	   /* host id; an adapter or port stands for its host */
+	FAB_WANT_HOST,	   /* host id; an adapter or port means its host */
 	FAB_WANT_ENDPOINT, /* port: 0 of a switch, the first connected one of an adapter,
 			      fab_host_endpoint() of a host */
 	FAB_WANT_ADAPTER,  /* the same, but of adapters and hosts only */
@@ -46,14 +49,14 @@ uint32_t fab_member_port(const struct fab_fabric *f, uint32_t member,
 
 /*
  * Find one thing; `err` may be NULL, then nothing is spent on a sentence. ENOENT: no such
- * thing, the nearest name is told; EINVAL: several (some are told, with GUIDs), something
- * else, or something without a cable where one is needed. O(len) and, with `err`,
- * O(names).
+ * thing, the nearest name is suggested; EINVAL: ambiguous (candidates with GUIDs),
+ * something else, or something without a cable where one is needed. O(len) and, with
+ * `err`, O(names).
  */
 int fab_resolve(const struct fab_resolver *r, enum fab_want want,
 		const struct fab_item *name, uint32_t *id,
 		struct fab_err *err) FAB_MUST_CHECK;
-/* The same for text that is not quoted. O(len). */
+/* fab_resolve() of text that is not quoted. O(len). */
 int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const char *text,
 		     size_t len, uint32_t *id, struct fab_err *err) FAB_MUST_CHECK;
 

@@ -27,7 +27,7 @@ struct product {
 	uint32_t *coords; /* [n * n_dims] */
 };
 
-/* What several recognisers of shapes need. */
+/* Helpers of several recognisers. */
 
 static void shape_sort_dims(struct fab_shape *shape)
 {
@@ -205,7 +205,7 @@ static bool shape_try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
  *    neighbour along d, and w another along f; then v and w have besides u one common
  *    neighbour x, and v-x runs along f. What is left at v runs along d.
  * 3. The line through the first vertex along d numbers the layers of d; a layer is what
- *    hangs together without the edges along d.
+ *    is connected without the edges along d.
  * 4. Everything above is only a guess when the graph is no such product: at the end
  *    every edge is compared with the coordinates of its ends, and the edges are counted.
  */
@@ -602,7 +602,7 @@ static bool shape_factor(const struct fab_graph *g, struct product *grid)
 
 /* Tori, meshes and HyperX: which of them the factors of a product make. */
 
-/* What a product has: every kind of factor that only one of the shapes can have. */
+/* Kinds of factors of a product that only one of the shapes can have. */
 struct census {
 	uint32_t pairs, paths, rings, completes; /* of 2; >= 3; >= 3; >= 4 */
 };
@@ -751,7 +751,7 @@ static void narrow(struct fly_work *w, uint32_t a)
 	} while (kept < before);
 }
 
-/* The size of the group that switch 0 is in, 0 when it cannot be told. */
+/* The size of the group that switch 0 is in, 0 when unknown. */
 static uint32_t find_size(struct fly_work *w)
 {
 	uint32_t degree = w->f->peer_first[1], n, a, *common;

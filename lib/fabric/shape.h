@@ -41,7 +41,7 @@ enum fab_shape_kind {
 
 enum { FAB_SHAPE_DIMS_MAX = 24, FAB_SHAPE_LEVELS_MAX = 255, FAB_SHAPE_NO_LEVEL = 255 };
 
-/* What was recognised; arrays that the kind does not name are NULL. */
+/* A recognised shape; arrays that the kind does not use are NULL. */
 struct fab_shape {
 	enum fab_shape_kind kind;
 	uint32_t n_switches;
@@ -76,7 +76,7 @@ struct fab_shape {
  */
 struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
 	__attribute__((returns_nonnull, warn_unused_result));
-/* What is known of a kfat without its switches: kind, sizes, levels, planes; the arrays
+/* Properties of a kfat without its switches: kind, sizes, levels, planes; the arrays
  * are NULL. Parts may be missing. O(switches). */
 struct fab_kfat;
 struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k);

@@ -20,7 +20,7 @@ enum {
 	SINGLE_LOG = 28,
 };
 
-/* Single searches: what they tell of every switch's largest distance. */
+/* Single searches: bounds of every switch's largest distance. */
 struct bounds {
 	const struct fab_fabric *f;
 	uint32_t n;
@@ -199,7 +199,7 @@ struct fab_fabric *fab_excerpt(struct fab_excerpts *e, uint32_t part)
 	if (!v->n_switch_links && !v->n_host_links)
 		return NULL;
 	b = fab_builder_new();
-	/* The switches of a part, then what hangs on them, each ascending. */
+	/* The switches of a part, then their adapters, each ascending. */
 	n_switches = e->first[part + 1] - e->first[part];
 	e->nodes.n = 0;
 	for (uint32_t j = e->first[part]; j < e->first[part + 1]; j++)
@@ -306,7 +306,7 @@ static void count_rails(struct fab_summary *s, const struct fab_fabric *f)
 	free(n_with);
 }
 
-/* What one switch sends down and up, in Gbit/s. */
+/* Rates of a switch down and up, in Gbit/s. */
 struct rates {
 	double down, up;
 };

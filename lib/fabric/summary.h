@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a fabric is like in a few numbers. */
+/* A fabric in a few numbers. */
 #pragma once
 
 #include "base/err.h"
@@ -104,8 +104,8 @@ struct fab_excerpts *fab_excerpts_new(const struct fab_fabric *f,
 void fab_excerpts_free(struct fab_excerpts *excerpts);
 
 /*
- * The switches of a part, what hangs on them and all cables between these: the same
- * names, GUIDs, LIDs and port numbers, numbered anew in the same order. NULL for a part
+ * The switches of a part, their adapters and all cables between these: the same
+ * names, GUIDs, LIDs and port numbers, renumbered in the same order. NULL for a part
  * without a cable. The caller frees. O(ports of the part).
  */
 struct fab_fabric *fab_excerpt(struct fab_excerpts *excerpts, uint32_t part);

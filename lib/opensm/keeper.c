@@ -149,7 +149,7 @@ static uint32_t same_port(const struct fab_shared_fabric *from,
 			      : fab_port_find(to->f, sw, from->f->port_num[port]);
 }
 
-/* The same cable in `to`; FAB_NONE: it is gone. */
+/* This cable in `to`; FAB_NONE: gone. */
 static uint32_t same_cable(const struct fab_shared_fabric *from,
 			   const struct fab_shared_fabric *to, uint32_t cable)
 {

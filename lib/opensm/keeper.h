@@ -14,7 +14,7 @@
 
 struct fab_keeper;
 
-/* Who is in which group: the members of group i are guid[first[i] .. first[i + 1]-1],
+/* Members of groups: those of group i are guid[first[i] .. first[i + 1]-1],
  * host byte order. */
 struct fab_membership {
 	uint32_t n;	 /* groups */
@@ -22,10 +22,10 @@ struct fab_membership {
 	uint64_t *guid;
 };
 
-/* What a renewal did; groups of fewer than two members count nowhere. */
+/* Counts of a renewal, without groups of fewer than two members. */
 struct fab_keeper_counts {
 	uint32_t kept;	 /* their tree still is one */
-	uint32_t routed; /* anew */
+	uint32_t routed; /* again */
 	uint32_t left;	 /* without a tree: a member is unknown or not connected */
 };
 
@@ -35,7 +35,7 @@ void fab_keeper_free(struct fab_keeper *k);
 
 /*
  * The subnet is now `f`, which the keeper frees, with these members (n <= n_groups).
- * Trees whose group and cables are as they were stay; the others are routed. On failure
+ * Trees whose group and cables did not change stay; the others are routed. On failure
  * (fab_dist_new()) there is no tree left. O(distances + trees).
  */
 int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
@@ -46,7 +46,7 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 void fab_keeper_clear(struct fab_keeper *k);
 
 /*
- * `group` has these members. 0: its tree stays; 1: it was routed anew, or has no tree
+ * `group` has these members. 0: its tree stays; 1: it was routed again, or has no tree
  * any more because it has fewer than two members; -ENOENT: a member is unknown or hangs
  * on no switch, -EHOSTUNREACH: the members are not connected, -ENXIO: no fabric; then the
  * group has no tree. O(members * switches + tree).
@@ -92,7 +92,7 @@ void fab_plan_free(struct fab_plan *plan);
 int fab_plan_solve(struct fab_plan *plan, const struct fab_plan_options *options,
 		   struct fab_plan_result *result, struct fab_err *err) FAB_MUST_CHECK;
 /*
- * Take over the trees that the plan moved, of groups that are as they were when it was
+ * Take over the trees that the plan moved, of groups that did not change since it was
  * made, if the fabric is the same; their numbers are left in moved[fab_plan_result.
  * n_moved]. Returns how many. O(trees moved).
  */

@@ -115,7 +115,7 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 			(int)(w->name_len + 1 + w->value_len), w->text);
 }
 
-/* The next word from *at on, up to `end`; false: there is none. */
+/* The next word from *at on, up to `end`; false: no more. */
 static bool next_word(const char **at, const char *end, bool has_prefix, struct word *w)
 {
 	static const char between[] = ", \t\r\n";
@@ -166,7 +166,7 @@ static struct fab_opensm_options copy_of(const struct fab_opensm_options *o)
 	return copy;
 }
 
-/* What was taken becomes *o, or, after a failure, nothing of it. */
+/* The parsed options become *o, or, after a failure, none of them. */
 static int settle(int rc, struct fab_opensm_options *taken, struct fab_opensm_options *o)
 {
 	struct fab_opensm_options old = *o;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an administrator says to the plug-in: words NAME=VALUE between commas or blanks,
+ * Options of the plug-in: words NAME=VALUE between commas or blanks,
  * in event_plugin_options of opensm.conf or a line each in a file, where # starts a
  * comment.
  */
@@ -21,7 +21,8 @@ struct fab_opensm_options {
 	enum fab_opensm_mode mode;
 	const struct fab_mcast_engine *engine; /* of all groups at once */
 	uint32_t max_moved;		       /* trees that one rebalancing may move */
-	uint32_t rebalance_changes; /* after so many changes of groups; 0: never */
+	uint32_t rebalance_changes; /* rebalance after this many group changes (0: never)
+				     */
 	uint32_t rebalance_seconds; /* so long after a change; 0: never */
 	uint32_t time_limit_ms;	    /* of one rebalancing, in the background */
 	char *file;		    /* NULL: none; read again at each heavy sweep */
@@ -40,9 +41,10 @@ void fab_opensm_options_fini(struct fab_opensm_options *o);
 int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 			     struct fab_err *err) FAB_MUST_CHECK;
 /*
- * *o becomes what `given` says (event_plugin_options), and then the file given->file: what
- * a line said that is no longer there is over. EINVAL names file and line; errors of the
- * file as they are; a file of more than 64 KiB is EFBIG; then *o is as before. O(file).
+ * *o becomes what `given` says (event_plugin_options), and then the file given->file:
+ * what a line said that is no longer there is over. EINVAL names file and line; errors of
+ * the file as they are; a file of more than 64 KiB is EFBIG; then *o is as before.
+ * O(file).
  */
 int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o,

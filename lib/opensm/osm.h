@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * OpenSM's headers. What OpenSM was configured with comes first: the layout of its
- * structs hangs on it, and its own headers do not include it in time.
+ * structs depends on it, and its own headers do not include it in time.
  */
 #pragma once
 

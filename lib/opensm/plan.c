@@ -120,7 +120,7 @@ static int route_all(struct fab_plan *p, const struct fab_mcast_problem *problem
 	return rc;
 }
 
-/* What is in `live` now, by a second path. Trees that were kept may be higher. */
+/* Check the content of `live` independently. Trees that were kept may be higher. */
 static int verify(const struct fab_plan *p, const struct fab_groups *names,
 		  struct fab_err *err)
 {

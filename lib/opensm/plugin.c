@@ -248,7 +248,7 @@ static void hook(void)
 	re->mcast_build_stree = build;
 }
 
-/* What the keeper holds becomes what OpenSM has now. The mutex is held, the lock not. */
+/* Renew the keeper from OpenSM's subnet. The mutex is held, the lock not. */
 static void renew(void)
 {
 	struct fab_opensm_view view = {0};
@@ -366,7 +366,7 @@ static void balance(struct fab_plan *plan)
 				   : r.is_out_of_time ? ", time limit reached"
 						      : "";
 
-		/* What balancing gave, for who reads the log. */
+		/* Log the result of balancing. */
 		if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
 			LOG(OSM_LOG_INFO | OSM_LOG_SYS,
 			    "dry run: %u groups; OpenSM's trees: fullest cable %u; %s would give "
@@ -425,7 +425,7 @@ static void work_once(void)
 	if (!is_found)
 		return;
 	pthread_mutex_unlock(&plugin.mutex);
-	/* Have OpenSM ask for a tree, of any group that there is, so that trees are
+	/* Have OpenSM ask for a tree of any existing group, so that trees are
 	 * written. */
 	osm = plugin.osm;
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);

@@ -190,7 +190,7 @@ struct growing {
 	FAB_VEC(struct branch) todo;
 };
 
-/* What leaves the branch's switch by `port`: the switch itself, an adapter, or a branch
+/* Target of `port` of the branch's switch: the switch itself, an adapter, or a branch
  * more. */
 static void leave_by(struct growing *g, const struct branch *b, unsigned port,
 		     size_t first, size_t n)

@@ -9,8 +9,8 @@
 
 /*
  * Check the tree against what OpenSM knows now, by its own objects: every cable is there
- * and healthy, the cables join the switches without a loop, every member hangs on one of
- * them; then set its ports in the tables of the MLID, which were empty. EPROTO with a
+ * and healthy, the cables join the switches without a loop, every member is joined to one
+ * of them; then set its ports in the tables of the MLID, which were empty. EPROTO with a
  * sentence: nothing is set. `tree` is of `f`. O(tree * log switches).
  */
 int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,

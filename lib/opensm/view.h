@@ -9,7 +9,7 @@
 
 struct fab_builder;
 
-/* What was copied while OpenSM's lock was held. */
+/* Copy made while OpenSM's lock was held. */
 struct fab_opensm_view {
 	struct fab_builder *builder;
 	struct fab_membership members;

@@ -15,7 +15,7 @@
 struct dump_id {
 	const char *text;
 	size_t len;
-	uint64_t key; /* what tells nodes apart: the GUID, or a hash of a free id */
+	uint64_t key; /* identity: the GUID, or a hash of a free id */
 	bool is_guid; /* S-, H- or R- and 16 hexadecimal digits */
 	uint8_t kind; /* enum fab_node_kind by the letter; only with is_guid */
 };
@@ -56,7 +56,7 @@ struct dump_ids {
 
 /* ---- peers: the second half of reading, once all nodes are known ---- */
 
-/* A link line as it is kept: its peer may be described later. */
+/* A stored link line: its peer may be described later. */
 struct dump_pending {
 	uint32_t node, peer_slot;
 	uint16_t port, peer_port;
@@ -169,7 +169,7 @@ static bool take_kind(struct fab_span *s, uint8_t *kind)
 	return true;
 }
 
-/* What follows the description of a switch. Each part may be absent under ibsim. */
+/* The rest after the description of a switch. Each part may be absent under ibsim. */
 static bool take_switch_tail(struct fab_span *s, struct dump_header *out)
 {
 	fab_skip_blanks(s);
@@ -411,7 +411,7 @@ static int resolve_peers(struct fab_builder *b, const char *name,
 			struct fab_end back = end;
 			struct dump_link link;
 
-			/* What a described peer would say itself. */
+			/* The end that a described peer would give itself. */
 			if (parse_link(p->text, &link) == FAB_LINE_OK)
 				fab_builder_set_port(b, end.peer, end.peer_port,
 						     link.peer_guid, link.peer_lid, 0);
@@ -810,7 +810,7 @@ static int read_lines(struct reader *r)
 	return 0;
 }
 
-/* What only shows at the end of the input. */
+/* Checks at the end of the input. */
 static int check_end(struct reader *r)
 {
 	unsigned long long last = r->lines.line;

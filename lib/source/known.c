@@ -23,7 +23,7 @@ struct fab_known {
 	FAB_VEC(struct line) lines;
 };
 
-/* GUID or GUID/PORT; has_port tells them apart. */
+/* GUID or GUID/PORT, by has_port. */
 struct about {
 	uint64_t guid;
 	uint32_t port;
@@ -92,7 +92,7 @@ static void keep(struct parser *p, char *id)
 
 	if (fab_strmap_put(k->by_id, id, strlen(id), (uint32_t)k->lines.n) !=
 	    k->lines.n) {
-		free(id); /* told twice */
+		free(id); /* listed twice */
 		return;
 	}
 	FAB_PUSH(&k->lines, line);
@@ -105,7 +105,7 @@ static int parse_line(struct parser *p, const struct fab_span *line)
 
 	if (is_end(&s))
 		return 0;
-	/* The code, letters, digits and dashes. */
+	/* The code: a-z, digits and dashes. */
 	code.p = s.p;
 	while (s.p < s.end &&
 	       ((*s.p >= 'a' && *s.p <= 'z') || *s.p == '-' || fab_is_digit(*s.p)))

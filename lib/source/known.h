@@ -26,7 +26,7 @@ struct fab_known;
  */
 int fab_known_read(const char *path, struct fab_known **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
-/* The same for text in memory. */
+/* fab_known_read() of text in memory. */
 int fab_known_parse(const char *name, const char *text, size_t len,
 		    struct fab_known **out, struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is allowed. */

@@ -71,7 +71,7 @@ static int parse_map(struct fab_name_map *map, const char *name, const char *tex
 					"\"NAME\"",
 					name, (unsigned long long)lines.line,
 					fab_shown(&line), line.p);
-		/* What lies between quotes, or up to '#' without them. */
+		/* Text between quotes, or up to '#' without them. */
 		s = rest;
 		fab_skip_blanks(&s);
 		is_quoted = fab_take_char(&s, '"');

@@ -76,7 +76,7 @@ static int no_format(const char *name, const char *text, size_t n, struct fab_er
 		(int)shown, first.p);
 }
 
-/* The format of the text; NULL with *rc set when there is none. */
+/* The format of the text; NULL with *rc set if unknown. */
 static const struct format *find_format(const char *name, const char *text, size_t n,
 					int *rc, struct fab_err *err)
 {

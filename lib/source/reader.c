@@ -12,7 +12,7 @@
 
 bool fab_take_hex(struct fab_span *s, uint64_t *out)
 {
-	/* 1 + the value of a digit, 0 for what is none. */
+	/* 1 + the value of a digit, 0 for other characters. */
 	static const uint8_t digit[256] = {
 		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
 		['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,

@@ -30,7 +30,7 @@ static inline int fab_shown(const struct fab_span *s)
 	return fab_span_len(s) < FAB_MAX_SHOWN ? (int)fab_span_len(s) : FAB_MAX_SHOWN;
 }
 
-/* Lines that are no part of what is read: counted, and told once (foreign-line). */
+/* Foreign lines: counted, and reported once (foreign-line). */
 struct fab_foreign {
 	uint64_t n, first;
 };
@@ -42,10 +42,10 @@ void fab_foreign_warn(const struct fab_foreign *foreign, struct fab_builder *b);
 int fab_cut_off(const char *name, const struct fab_lines *lines,
 		const struct fab_span *line, struct fab_err *err);
 
-/* One end of a cable as a line tells it that names both ends in full. */
+/* One end of a cable in a line that names both ends in full. */
 struct fab_told_end {
 	enum fab_node_kind kind;
-	uint16_t n_ports, port, lid; /* 0: not told */
+	uint16_t n_ports, port, lid; /* 0: unknown */
 	uint32_t vendor, device;
 	uint64_t guid, sys_guid, port_guid;
 	const char *name; /* name_len bytes of the line */
@@ -62,8 +62,8 @@ typedef enum fab_line_result (*fab_cable_line_fn)(struct fab_span line,
 						  struct fab_told_cable *out);
 
 /*
- * Read a format whose lines each tell both ends of a cable: nodes are added when first
- * named. `what` is told to be missing in lines that `parse` cannot read ("no cable").
+ * Read a format whose lines contain both ends of a cable: nodes are added when first
+ * named. `what` is reported missing in lines that `parse` cannot read ("no cable").
  */
 int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *text,
 			 size_t n, fab_cable_line_fn parse, const char *what,
@@ -162,7 +162,7 @@ struct fab_name_map;
  */
 int fab_name_map_open(const char *path, struct fab_name_map **out,
 		      struct fab_err *err) FAB_MUST_CHECK;
-/* The same for text in memory; `name` stands in front of messages. O(bytes). */
+/* fab_name_map_open() of text in memory; `name` begins messages. O(bytes). */
 int fab_name_map_parse(const char *name, const char *text, size_t n,
 		       struct fab_name_map **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_name_map_free(struct fab_name_map *map);

@@ -12,7 +12,7 @@ struct fab_span {
 	const char *p, *end;
 };
 
-/* What a grammar says of a line. */
+/* Result of parsing a line. */
 enum fab_line_result {
 	FAB_LINE_OK,
 	FAB_LINE_FOREIGN, /* no such line at all */
@@ -125,7 +125,7 @@ static inline bool fab_take_dec(struct fab_span *s, uint32_t *out)
 /* 1 to 16 hexadecimal digits. */
 bool fab_take_hex(struct fab_span *s, uint64_t *out);
 
-/* The last byte `c` of the text, NULL when there is none. */
+/* The last byte `c` of the text, NULL if absent. */
 static inline const char *fab_span_last(const struct fab_span *s, char c)
 {
 	return s->p == s->end ? NULL : memrchr(s->p, c, fab_span_len(s));
@@ -134,7 +134,7 @@ static inline const char *fab_span_last(const struct fab_span *s, char c)
 /*
  * "4xHDR" as ibnetdiscover writes a rate: lanes and speed. Unknown parts ("??", "???")
  * give 0. False when the text is no rate; *is_known is false for a word that looks like a
- * speed and is none of those known, which gives FAB_SPEED_UNKNOWN.
+ * speed but is unknown, which gives FAB_SPEED_UNKNOWN.
  */
 bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_known);
 
@@ -142,7 +142,7 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 /* Is this the description of a SHARP aggregation node? */
 bool fab_is_aggregation_name(const char *name, size_t n);
 
-/* LIDs 0 and 65535, and what does not fit, are none. */
+/* LIDs 0, 65535 and above are invalid: 0. */
 static inline uint16_t fab_lid(uint32_t lid)
 {
 	return lid < 0xffff ? (uint16_t)lid : 0;

@@ -27,7 +27,7 @@ int fab_source_open(const char *spec, const struct fab_source_options *options,
 		    struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * The same for the bytes of a file that are in memory already; `name` stands in front of
+ * fab_source_open() of the bytes of a file in memory; `name` stands in front of
  * messages. The bytes are borrowed during the call. O(len).
  */
 int fab_source_parse(const char *name, const void *bytes, size_t n,

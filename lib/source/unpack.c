@@ -17,7 +17,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* What grows while a stream is unpacked. */
+/* Buffer of a stream that is unpacked. */
 struct sink {
 	const char *name, *kind;
 	char *bytes;
@@ -202,7 +202,7 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 	return 0;
 }
 
-/* What is looked at while an input is read. */
+/* State of the checks while an input is read. */
 struct watch {
 	bool (*is_known)(const char *bytes, size_t n); /* NULL: lines of text */
 	size_t max;
@@ -210,7 +210,7 @@ struct watch {
 	size_t seen, line; /* bytes without a NUL; where the last line begins */
 };
 
-/* The first line with content in `line`; false: there is none, or it is one word. */
+/* The first line with content in `line`; false: none yet, or one word. */
 static bool has_words(const char *bytes, size_t n, struct fab_span *line)
 {
 	struct fab_lines lines = {.at = bytes, .end = bytes + n};
@@ -227,7 +227,7 @@ static bool has_words(const char *bytes, size_t n, struct fab_span *line)
 	return false;
 }
 
-/* The same while long text goes on: what has no end is not read to it. */
+/* The check while long text goes on: endless input is not read to its end. */
 static int look_at_text(struct watch *w, const char *name, const char *bytes, size_t n,
 			struct fab_err *err)
 {
@@ -259,7 +259,7 @@ static int look_at_text(struct watch *w, const char *name, const char *bytes, si
 			fab_span_len(&line) < 40 ? (int)fab_span_len(&line) : 40, line.p);
 }
 
-/* Is it worth reading on? Fails when the input is none of ours; *ends: stop here. */
+/* Continue reading? Fails on foreign input; *ends: stop here. */
 static int look(struct watch *w, const char *name, const char *bytes, size_t n,
 		bool *ends, struct fab_err *err)
 {

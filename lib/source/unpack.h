@@ -19,7 +19,7 @@ struct fab_input {
 enum {
 	FAB_INPUT_MAX_RATIO = 200,  /* unpacked bytes a packed byte ... */
 	FAB_INPUT_SLACK = 16 << 20, /* ... beyond this many */
-	FAB_INPUT_HEAD = 1 << 16,   /* bytes that tell what an input is */
+	FAB_INPUT_HEAD = 1 << 16,   /* bytes that identify an input */
 };
 /* No input and nothing unpacked is larger than this; lists that people write are not
  * larger than the second. */
@@ -39,12 +39,12 @@ enum {
  */
 int fab_input_read(const char *path, struct fab_input *in,
 		   struct fab_err *err) FAB_MUST_CHECK;
-/* The same for tables that programs write, up to FAB_INPUT_MAX_BYTES. */
+/* fab_input_read() of tables that programs write, up to FAB_INPUT_MAX_BYTES. */
 int fab_input_read_tables(const char *path, struct fab_input *in,
 			  struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * The same for an input that begins with what is looked for: when `is_known` does not
+ * fab_input_read() of an input that begins with known content: when `is_known` does not
  * find it in the first FAB_INPUT_SEEN bytes of an input that is not packed, these are all
  * that is read.
  */
@@ -52,7 +52,7 @@ int fab_input_read_tables(const char *path, struct fab_input *in,
 int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, size_t n),
 			 struct fab_input *in, struct fab_err *err) FAB_MUST_CHECK;
 
-/* The same for bytes already in memory; borrows them when they are not packed. */
+/* fab_input_read() of bytes in memory; borrows them when they are not packed. */
 int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,
 		     struct fab_err *err) FAB_MUST_CHECK;
 

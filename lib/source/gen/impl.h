@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the families of generated fabrics build with: switches, hosts and cables over the
+ * Tools of the families of generated fabrics: switches, hosts and cables over the
  * builder, with one rule for names, GUIDs and LIDs.
  *
  * A family announces its size, adds all its switches (leaf switches first, then level by

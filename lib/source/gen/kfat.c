@@ -31,7 +31,7 @@ static const struct fab_gen_key keys[] = {
 		    .help = "switches, or trees, that join a line side by side"},
 };
 
-/* What joins the leaves of one line along a dimension. */
+/* Tree that joins the leaves of one line along a dimension. */
 struct line {
 	uint32_t lows, tops; /* switches of the first and second level; levels=1: 1, 0 */
 	uint32_t down;	     /* leaves under one low switch at most */
