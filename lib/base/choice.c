@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/directory.h"
+#include "base/lookup.h"
 
 enum { SHOWN = 60 };
 

@@ -25,3 +25,15 @@ bool fab_parse_real(const char *text, size_t len, double min, double max, double
 
 /* The greatest common divisor; of 0 and a number: that number. O(log). */
 uint64_t fab_gcd(uint64_t a, uint64_t b);
+
+/*
+ * The one definition of quantiles: the least sample that at least the share q of all
+ * samples does not exceed (nearest rank; type 1 of Hyndman, Fan 1996). It is always one
+ * of the samples; of two in the middle the median is the lower one.
+ */
+
+/* Index of the quantile q, 0 .. 1, among n > 0 ascending samples: max(ceil(q n), 1) - 1.
+ * O(1). */
+uint64_t fab_quantile_rank(double q, uint64_t n);
+/* That sample. O(1). */
+double fab_quantile(const double *sorted, size_t n, double q);

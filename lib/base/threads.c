@@ -80,19 +80,18 @@ void fab_threads_rest(int n_threads)
 #endif
 }
 
-/* Turn round for a while until it is another number. Is it? Where that was for nothing,
- * others have the processors: then less of it next time, and more again where it was not.
- */
-static bool turn_round(struct fab_signal *s, uint32_t seen)
+/* Spin until the turn is over, for one wake-up latency at most; false: it is not.
+ * Fruitless spins mean that others have the processors: the next ones are shorter. */
+static bool spin(struct fab_barrier *b, uint32_t turn)
 {
 	const uint32_t most = 4; /* halvings */
-	uint32_t failures = atomic_load_explicit(&s->failures, memory_order_relaxed);
-	double begun = fab_now(), worth = 100e-6 / (1u << failures); /* seconds */
+	uint32_t failures = atomic_load_explicit(&b->failures, memory_order_relaxed);
+	double begun = fab_now(), limit = 100e-6 / (1u << failures); /* seconds */
 
-	for (unsigned i = 1; atomic_load(&s->count) == seen; i++) {
-		if (i % LOOKS_A_TIME == 0 && fab_now() - begun > worth) {
+	for (unsigned i = 1; atomic_load(&b->turn) == turn; i++) {
+		if (i % LOOKS_A_TIME == 0 && fab_now() - begun > limit) {
 			if (failures < most)
-				atomic_store_explicit(&s->failures, failures + 1,
+				atomic_store_explicit(&b->failures, failures + 1,
 						      memory_order_relaxed);
 			return false;
 		}
@@ -101,37 +100,25 @@ static bool turn_round(struct fab_signal *s, uint32_t seen)
 #endif
 	}
 	if (failures)
-		atomic_store_explicit(&s->failures, failures - 1, memory_order_relaxed);
+		atomic_store_explicit(&b->failures, failures - 1, memory_order_relaxed);
 	return true;
-}
-
-void fab_signal_wait(struct fab_signal *s, uint32_t seen)
-{
-	if (turn_round(s, seen))
-		return;
-	atomic_fetch_add(&s->asleep, 1);
-	while (atomic_load(&s->count) == seen)
-		(void)syscall(SYS_futex, &s->count, FUTEX_WAIT_PRIVATE, seen, NULL, NULL,
-			      0);
-	atomic_fetch_sub(&s->asleep, 1);
-}
-
-void fab_signal_give(struct fab_signal *s)
-{
-	atomic_fetch_add(&s->count, 1);
-	if (atomic_load(&s->asleep))
-		(void)syscall(SYS_futex, &s->count, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
-			      NULL, 0);
 }
 
 void fab_barrier_wait(struct fab_barrier *b)
 {
-	uint32_t turn = atomic_load(&b->turn.count);
+	uint32_t turn = atomic_load(&b->turn);
 
-	if (atomic_fetch_add(&b->arrived, 1) + 1 < b->n) {
-		fab_signal_wait(&b->turn, turn);
-		return;
+	if (atomic_fetch_add(&b->arrived, 1) + 1 == b->n) {
+		atomic_store(&b->arrived, 0);
+		atomic_fetch_add(&b->turn, 1);
+		if (atomic_load(&b->asleep))
+			(void)syscall(SYS_futex, &b->turn, FUTEX_WAKE_PRIVATE, INT_MAX,
+				      NULL, NULL, 0);
+	} else if (!spin(b, turn)) {
+		atomic_fetch_add(&b->asleep, 1);
+		while (atomic_load(&b->turn) == turn)
+			(void)syscall(SYS_futex, &b->turn, FUTEX_WAIT_PRIVATE, turn, NULL,
+				      NULL, 0);
+		atomic_fetch_sub(&b->asleep, 1);
 	}
-	atomic_store(&b->arrived, 0);
-	fab_signal_give(&b->turn);
 }

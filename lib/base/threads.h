@@ -30,25 +30,14 @@ bool fab_threads_pay(uint64_t steps);
 void fab_threads_rest(int n_threads);
 
 /*
- * A counter that threads wait for, for work in short steps on machines with other load.
- * Waiters spin for about one wake-up latency (less after fruitless spins), then block.
- * Zeroed: 0, no waiter.
+ * A barrier of n threads, for work in short steps on machines with other load. Waiters
+ * spin for about one wake-up latency (less after fruitless spins), then block. Zeroed but
+ * for n.
  */
-struct fab_signal {
-	_Atomic uint32_t count, asleep, failures;
-};
-
-/* Until it is not `seen`, which it was at some time. */
-void fab_signal_wait(struct fab_signal *signal, uint32_t seen);
-/* Increment; waiters continue and see all earlier writes. */
-void fab_signal_give(struct fab_signal *signal);
-
-/* Barrier of n threads over such a counter. Zeroed but for n. */
 struct fab_barrier {
 	uint32_t n;
-	_Atomic uint32_t arrived;
-	struct fab_signal turn;
+	_Atomic uint32_t arrived, turn, asleep, failures;
 };
 
-/* Until all n threads have called it. What they wrote before is seen after. */
+/* Returns when all n threads have called it; their earlier writes are seen then. */
 void fab_barrier_wait(struct fab_barrier *barrier);

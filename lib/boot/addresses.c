@@ -9,7 +9,7 @@
 
 #include "boot/addresses.h"
 
-#include "base/directory.h"
+#include "base/lookup.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/order.h"
-#include "base/quantile.h"
 #include "boot/advice.h"
 #include "boot/mapping_impl.h"
 #include "boot/share.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/macros.h"
-#include "base/quantile.h"
+#include "base/num.h"
 
 /* Samples that are summed up, not kept. All zero: none. */
 struct fab_tally {
@@ -66,7 +66,7 @@ void fab_histogram_add(struct fab_histogram *h, uint64_t sample);
 /* O(buckets). */
 void fab_histogram_merge(struct fab_histogram *h, const struct fab_histogram *other);
 /*
- * A value that the quantile q of the samples (base/quantile.h) does not exceed, and that
+ * A value that the quantile q of the samples (base/num.h) does not exceed, and that
  * is less than 1/64 above it; the greatest sample for q = 1; 0 without samples.
  * O(buckets).
  */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/directory.h"
 #include "base/lookup.h"
 #include "base/num.h"
 #include "base/text.h"

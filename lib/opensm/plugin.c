@@ -19,15 +19,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "opensm/osm.h"
+#include "opensm/plugin.h"
 #include <opensm/osm_version.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "opensm/keeper.h"
 #include "opensm/options.h"
-#include "opensm/tables.h"
-#include "opensm/view.h"
 
 typedef ib_api_status_t build_fn(void *context, osm_mgrp_box_t *box);
 

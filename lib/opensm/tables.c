@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "opensm/tables.h"
+#include "opensm/plugin.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-#include "opensm/view.h"
 
 enum { MAX_DEPTH = 64, N_PORTS = 256 };
 

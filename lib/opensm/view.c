@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "opensm/view.h"
+#include "opensm/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>

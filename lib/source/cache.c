@@ -97,33 +97,6 @@ bool fab_is_cache(const char *bytes, size_t n)
 	return n >= MAGIC_BYTES && !memcmp(bytes, magic, MAGIC_BYTES);
 }
 
-static int read_header(struct cache *c)
-{
-	size_t rest = c->n - HEADER_BYTES;
-	uint64_t version;
-
-	if (c->n < HEADER_BYTES)
-		return fab_fail(c->err, EINVAL,
-				"%s: libibnetdisc cache of %zu bytes, expected at least "
-				"%d of a header",
-				c->name, c->n, HEADER_BYTES);
-	version = le(c->bytes + 4, 4);
-	if (version != 1)
-		return fab_fail(c->err, EINVAL,
-				"%s: libibnetdisc cache of version %llu, expected 1",
-				c->name, (unsigned long long)version);
-	c->n_nodes = (uint32_t)le(c->bytes + 8, 4);
-	c->n_ports = (uint32_t)le(c->bytes + 12, 4);
-	if (c->n_nodes > rest / NODE_BYTES || c->n_ports > rest / PORT_BYTES)
-		return fab_fail(
-			c->err, EINVAL,
-			"%s: libibnetdisc cache with %u nodes and %u ports in %zu "
-			"bytes, expected more bytes",
-			c->name, c->n_nodes, c->n_ports, c->n);
-	c->at = HEADER_BYTES;
-	return 0;
-}
-
 static int cut_off(const struct cache *c, const char *what, uint32_t i, uint32_t n)
 {
 	return fab_fail(
@@ -132,56 +105,52 @@ static int cut_off(const struct cache *c, const char *what, uint32_t i, uint32_t
 		c->name, c->n, what, i + 1, n);
 }
 
-static int add_cached_node(struct cache *c, const uint8_t *p, uint32_t i)
-{
-	const uint8_t *info = p + NODE_INFO;
-	uint64_t guid = le(p + NODE_GUID, 8);
-	const char *name = (const char *)p + NODE_NAME;
-	struct fab_node_spec spec = {
-		.guid = guid,
-		.sys_guid = fab_smp_system_guid(info),
-		.vendor = fab_smp_vendor(info),
-		.device = fab_smp_device(info),
-		.n_ports = p[NODE_N_PORTS],
-		.is_enhanced = p[3],
-		.name = name,
-		.name_len = strnlen(name, FAB_SMP_BYTES),
-	};
-	uint32_t node = fab_builder_n_nodes(c->b);
-
-	if (!fab_smp_kind(p[NODE_TYPE], name, spec.name_len, &spec.kind))
-		return fab_fail(c->err, EINVAL,
-				"%s: node %u of the libibnetdisc cache has type %u, "
-				"expected 1, 2 or 3",
-				c->name, i + 1, p[NODE_TYPE]);
-	if (fab_map64_put(c->node_of, guid, node) != node)
-		return fab_fail(
-			c->err, EINVAL,
-			"%s: node %u of the libibnetdisc cache has GUID 0x%016llx, "
-			"which an earlier one has, expected one node a GUID",
-			c->name, i + 1, (unsigned long long)guid);
-	fab_builder_add_node(c->b, &spec);
-	if (spec.kind == FAB_SWITCH)
-		fab_builder_set_port(c->b, node, 0, fab_smp_port_guid(info),
-				     (uint16_t)le(p, 2), p[2] & 7);
-	return 0;
-}
-
 static int read_nodes(struct cache *c)
 {
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		const uint8_t *p = c->bytes + c->at;
 		size_t keys;
-		int rc;
+		const uint8_t *info;
+		uint64_t guid;
+		const char *name;
+		struct fab_node_spec spec;
+		uint32_t node;
 
 		if (c->n - c->at < NODE_BYTES)
 			return cut_off(c, "node", i, c->n_nodes);
 		keys = (size_t)p[NODE_STORED] * KEY_BYTES;
 		if (c->n - c->at - NODE_BYTES < keys)
 			return cut_off(c, "node", i, c->n_nodes);
-		rc = add_cached_node(c, p, i);
-		if (rc)
-			return rc;
+		info = p + NODE_INFO;
+		guid = le(p + NODE_GUID, 8);
+		name = (const char *)p + NODE_NAME;
+		spec = (struct fab_node_spec){
+			.guid = guid,
+			.sys_guid = fab_smp_system_guid(info),
+			.vendor = fab_smp_vendor(info),
+			.device = fab_smp_device(info),
+			.n_ports = p[NODE_N_PORTS],
+			.is_enhanced = p[3],
+			.name = name,
+			.name_len = strnlen(name, FAB_SMP_BYTES),
+		};
+		node = fab_builder_n_nodes(c->b);
+		if (!fab_smp_kind(p[NODE_TYPE], name, spec.name_len, &spec.kind))
+			return fab_fail(
+				c->err, EINVAL,
+				"%s: node %u of the libibnetdisc cache has type %u, "
+				"expected 1, 2 or 3",
+				c->name, i + 1, p[NODE_TYPE]);
+		if (fab_map64_put(c->node_of, guid, node) != node)
+			return fab_fail(
+				c->err, EINVAL,
+				"%s: node %u of the libibnetdisc cache has GUID 0x%016llx, "
+				"which an earlier one has, expected one node a GUID",
+				c->name, i + 1, (unsigned long long)guid);
+		fab_builder_add_node(c->b, &spec);
+		if (spec.kind == FAB_SWITCH)
+			fab_builder_set_port(c->b, node, 0, fab_smp_port_guid(info),
+					     (uint16_t)le(p, 2), p[2] & 7);
 		c->at += NODE_BYTES + keys;
 	}
 	return 0;
@@ -263,10 +232,29 @@ int fab_cache_read(struct fab_builder *b, const char *name, const char *bytes, s
 		.bytes = (const uint8_t *)bytes,
 		.n = n,
 	};
-	int rc = read_header(&c);
+	int rc;
+	size_t rest = c.n - HEADER_BYTES;
+	uint64_t version;
 
-	if (rc)
-		return rc;
+	if (c.n < HEADER_BYTES)
+		return fab_fail(c.err, EINVAL,
+				"%s: libibnetdisc cache of %zu bytes, expected at least "
+				"%d of a header",
+				c.name, c.n, HEADER_BYTES);
+	version = le(c.bytes + 4, 4);
+	if (version != 1)
+		return fab_fail(c.err, EINVAL,
+				"%s: libibnetdisc cache of version %llu, expected 1",
+				c.name, (unsigned long long)version);
+	c.n_nodes = (uint32_t)le(c.bytes + 8, 4);
+	c.n_ports = (uint32_t)le(c.bytes + 12, 4);
+	if (c.n_nodes > rest / NODE_BYTES || c.n_ports > rest / PORT_BYTES)
+		return fab_fail(
+			c.err, EINVAL,
+			"%s: libibnetdisc cache with %u nodes and %u ports in %zu "
+			"bytes, expected more bytes",
+			c.name, c.n_nodes, c.n_ports, c.n);
+	c.at = HEADER_BYTES;
 	c.node_of = fab_map64_new(c.n_nodes);
 	rc = read_nodes(&c);
 	if (!rc)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/choice.h"
-#include "base/directory.h"
+#include "base/lookup.h"
 #include "base/err.h"
 #include "fabric/fabric.h"
 #include "fabric/kfat.h"

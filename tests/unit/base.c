@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/batches.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -520,154 +519,11 @@ Test(base, barrier_holds_until_all_have_come)
 	for (size_t i = 0; i < MEET; i++)
 		pthread_join(threads[i], NULL);
 	cr_expect_eq(m.early, 0);
-	cr_expect_eq(m.barrier.turn.count, 2 * TURNS);
-	cr_expect_eq(m.barrier.turn.asleep, 0);
+	cr_expect_eq(m.barrier.turn, 2 * TURNS);
+	cr_expect_eq(m.barrier.asleep, 0);
 }
 
-/* Batches of 1, 2, .. 20 items: what an item sees, and who did it. */
-struct batches_seen {
-	uint32_t n; /* of the batch at hand */
-	uint32_t done[20];
-	uint64_t sum; /* of the batches that are over */
-	_Atomic uint32_t n_working, n_by_others;
-	uint32_t n_taken;
-	_Atomic uint32_t n_taking;
-	bool is_torn;
-};
-
-static uint32_t batches_next(void *context)
-{
-	struct batches_seen *x = context;
-
-	x->is_torn = x->is_torn || x->n_working;
-	for (uint32_t i = 0; i < x->n; i++) {
-		x->is_torn = x->is_torn || x->done[i] != x->n;
-		x->sum += x->done[i];
-	}
-	x->n_taken = 0;
-	return x->n < FAB_COUNT(x->done) ? ++x->n : 0;
-}
-
-static void batches_work(void *context, int lane, uint32_t item)
-{
-	struct batches_seen *x = context;
-
-	x->n_working++;
-	usleep(100);
-	x->done[item] = x->n;
-	x->n_by_others += lane > 0;
-	x->n_working--;
-}
-
-/* One after the other in their order, each when it is done. */
-static void batches_take(void *context, int lane, uint32_t item)
-{
-	struct batches_seen *x = context;
-
-	(void)lane;
-	x->is_torn = x->is_torn || x->n_taking++ || item != x->n_taken++ ||
-		     x->done[item] != x->n;
-	usleep(item % 3 * 50);
-	x->n_taking--;
-}
-
-/* All are taken before the next batch is planned. */
-static uint32_t batches_next_when_taken(void *context)
-{
-	struct batches_seen *x = context;
-
-	x->is_torn = x->is_torn || x->n_taken != x->n;
-	return batches_next(context);
-}
-
-Test(base, results_of_batches_are_taken_in_order)
-{
-	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {
-		struct batches_seen seen = {0};
-
-		fab_batches_run(&(struct fab_batches){batches_next_when_taken,
-						      batches_work, batches_take, &seen},
-				n_lanes);
-		cr_expect_eq(seen.sum, 2870, "%d lanes", n_lanes); /* squares to 20 */
-		cr_expect(!seen.is_torn, "%d lanes", n_lanes);
-	}
-}
-
-/* Batches so short that lanes end their items and take results at the same time. */
-struct short_batches {
-	uint32_t n_left;
-	uint64_t n_taken;
-};
-
-static uint32_t short_next(void *context)
-{
-	struct short_batches *x = context;
-
-	return x->n_left ? x->n_left-- % 4 + 2 : 0;
-}
-
-static void short_work(void *context, int lane, uint32_t item)
-{
-	(void)context;
-	(void)lane;
-	(void)item;
-}
-
-static void short_take(void *context, int lane, uint32_t item)
-{
-	(void)lane;
-	((struct short_batches *)context)->n_taken += item + 1;
-}
-
-Test(base, no_result_of_a_batch_is_left)
-{
-	for (int n_lanes = 1; n_lanes <= 3; n_lanes++) {
-		struct short_batches x = {.n_left = 200000};
-
-		fab_batches_run(
-			&(struct fab_batches){short_next, short_work, short_take, &x},
-			n_lanes);
-		cr_expect_eq(x.n_taken, 50000 * (3 + 6 + 10 + 15), "%d lanes", n_lanes);
-	}
-}
-
-Test(base, batches_shrink_where_work_is_in_vain)
-{
-	struct fab_batch_size size = {.least = 8, .now = 8};
-
-	fab_batch_size_heed(&size, 0, 0);
-	cr_assert_eq(size.now, 8);
-	for (uint32_t before = 8; before < FAB_BATCH_MOST; before = size.now) {
-		fab_batch_size_heed(&size, before, before / 4);
-		cr_assert_gt(size.now, before);
-		cr_assert_leq(size.now, FAB_BATCH_MOST);
-	}
-	fab_batch_size_heed(&size, 100, 26);
-	cr_assert_eq(size.now, 50);
-	fab_batch_size_heed(&size, 9, 3);
-	cr_assert_eq(size.now, 8);
-	size.now = size.least = 1;
-	fab_batch_size_heed(&size, 1, 0);
-	cr_assert_eq(size.now, 2);
-}
-
-Test(base, batches_are_done_whole)
-{
-	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {
-		struct batches_seen seen = {0};
-
-		fab_batches_run(
-			&(struct fab_batches){batches_next, batches_work, NULL, &seen},
-			n_lanes);
-		cr_expect_eq(seen.sum, 2870, "%d lanes", n_lanes); /* squares to 20 */
-		cr_expect(!seen.is_torn, "%d lanes", n_lanes);
-#ifdef _OPENMP
-		cr_expect_eq(seen.n_by_others > 0, n_lanes > 1, "%d lanes", n_lanes);
-#endif
-	}
-}
-
-/* What is in a block stays when it grows, in the heap and beyond. */
+/* The content of a block stays when it grows, in the heap and beyond. */
 Test(base, big_blocks_keep_what_they_hold)
 {
 	struct {
