@@ -6,6 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "boot/mapping.h"
 #include "boot/transfer.h"
 
 #include <stdio.h>
