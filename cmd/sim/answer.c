@@ -93,7 +93,7 @@ static char *latency_text(const struct sim_outcome *o, const struct sim_row *x)
 		return fab_strdup("no packet that was measured has arrived");
 	sim_time_text(o->p, x->sum.latency_mean, mean);
 	sim_time_text(o->p, x->sum.latency_p99, p99);
-	return fab_format("latency %s on the mean, 99 %% within %s%s", mean, p99,
+	return fab_format("latency %s on average, 99 %% within %s%s", mean, p99,
 			  x->sum.n_cut ? " (and some packets had not arrived)" : "");
 }
 
@@ -371,7 +371,7 @@ static void say_loop(struct fab_report *r, const struct sim_outcome *o, uint64_t
 						   : ": the trees loop");
 }
 
-/* What keeps the rest from being the whole truth. */
+/* Restrictions of the results. */
 static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 {
 	uint64_t unroutable = 0, looped = 0, unsteady = 0, limited = 0, unknown_sl = 0;
@@ -395,7 +395,7 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 	if (unknown_sl)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
-			"Of %s messages no file tells the service level: 0 is taken.",
+			"No file contains the service level of %s messages: 0 is used.",
 			fab_human_count(unknown_sl, n));
 	if (limited)
 		fab_report_answer(
@@ -409,7 +409,7 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 			fab_human_count(unsteady, n), unsteady == 1 ? "" : "s");
 }
 
-/* What the algorithms have to say of their tables. */
+/* Notes of the algorithms on their tables. */
 static void say_notes(struct fab_report *r, const struct sim_outcome *o)
 {
 	for (size_t i = 0; i < o->n_nets; i++)

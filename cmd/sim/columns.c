@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fabric-sim reports of a rate: all that is known of a column and of the metric that
- * it is. The store, fabric-compare, the manual and the completions take it from here.
+ * Columns of a rate of fabric-sim, and the metrics that they are, for the report, the
+ * store, fabric-compare, the manual and the completions; settings.
  */
 #include "fabric_sim.h"
 
@@ -9,8 +9,7 @@
 const struct fab_column sim_columns[] = {
 	{"algorithm", FAB_TEXT,
 	 "algorithm of tables or trees; loaded: tables that were read", 0, AT(algorithm)},
-	{"traffic", FAB_TEXT, "who sends to whom, as --traffic has it", FAB_COL_EXTRA,
-	 AT(traffic)},
+	{"traffic", FAB_TEXT, "traffic, as in --traffic", FAB_COL_EXTRA, AT(traffic)},
 	{"switch", FAB_TEXT, "oq, voq or fifo", FAB_COL_EXTRA, AT(switch_kind)},
 	{"tick", FAB_TEXT, "ps: latencies are in ns; flit: in flit times", FAB_COL_EXTRA,
 	 AT(tick)},
@@ -21,8 +20,7 @@ const struct fab_column sim_columns[] = {
 	{"vls", FAB_UINT, "data lanes of each cable", FAB_COL_EXTRA, AT(sum.n_vls),
 	 FAB_METRIC_PLAIN},
 	{"buffer", FAB_UINT,
-	 "input buffer of a port (per lane with --set buffer-per-vl), bytes; by flit "
-	 "packets",
+	 "input buffer of a port (per lane with --set buffer-per-vl), bytes; by flit packets",
 	 FAB_COL_EXTRA, AT(buffer), FAB_METRIC_PLAIN},
 	{"packet", FAB_UINT, "most payload of a packet, bytes; by flit flits",
 	 FAB_COL_EXTRA, AT(packet), FAB_METRIC_PLAIN},
@@ -45,8 +43,7 @@ const struct fab_column sim_columns[] = {
 	{"goodput", FAB_REAL, "the same without headers", FAB_COL_EXTRA, AT(sum.goodput),
 	 FAB_METRIC_MORE},
 	{"latency_ns.mean", FAB_REAL,
-	 "packets from birth to the target's memory, ns (flit times by flit); null, as "
-	 "all latencies: saturated, it grows with --time",
+	 "packets from creation to the target's memory, ns (flit times by flit); null, as all latencies: saturated, it grows with --time",
 	 FAB_COL_EXACT, AT(sum.latency_mean), FAB_METRIC_LESS},
 	{"latency_ns.p50", FAB_REAL, "median", FAB_COL_EXTRA | FAB_COL_EXACT,
 	 AT(sum.latency_p50), FAB_METRIC_LESS},
@@ -58,7 +55,7 @@ const struct fab_column sim_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(sum.latency_ci95), FAB_METRIC_PLAIN},
 	{"network_ns.mean", FAB_REAL, "the same from the first cable on",
 	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(sum.network_mean), FAB_METRIC_LESS},
-	{"source_wait_ns.mean", FAB_REAL, "from birth until the first cable takes it",
+	{"source_wait_ns.mean", FAB_REAL, "from creation until the first cable takes it",
 	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(sum.source_wait_mean), FAB_METRIC_LESS},
 	{"message_latency_ns.mean", FAB_REAL,
 	 "whole messages, of multicast until the last member has it",
@@ -81,9 +78,7 @@ const struct fab_column sim_columns[] = {
 	{"hops.max", FAB_UINT, "the most", FAB_COL_EXTRA | FAB_COL_MAX, AT(sum.hops_max),
 	 FAB_METRIC_LESS},
 	{"saturated", FAB_BOOL,
-	 "the backlog of a host, as sender or receiver, grew by more than 1 % of what "
-	 "was "
-	 "created; null: not decided",
+	 "the backlog of a host, as sender or receiver, grew by more than 1 % of what was created; null: not decided",
 	 FAB_COL_UNKNOWN, AT(sum.saturated), FAB_METRIC_LESS},
 	{"saturation", FAB_TEXT,
 	 "which backlog grew, or why that is not decided; null: none", FAB_COL_EXTRA,
@@ -92,23 +87,21 @@ const struct fab_column sim_columns[] = {
 	 FAB_COL_EXTRA, AT(saturated_sources), FAB_METRIC_LESS},
 	{"saturated_receivers", FAB_UINT, "hosts for which packets pile up (first run)",
 	 FAB_COL_EXTRA, AT(saturated_receivers), FAB_METRIC_LESS},
-	{"backlog", FAB_UINT, "by so many packets a run", FAB_COL_EXTRA, AT(sum.backlog),
-	 FAB_METRIC_LESS},
+	{"backlog", FAB_UINT, "packets by which it grew, mean of the runs", FAB_COL_EXTRA,
+	 AT(sum.backlog), FAB_METRIC_LESS},
 	{"deadlock", FAB_BOOL, "packets were seen that can never move again", 0,
 	 AT(sum.is_deadlocked), FAB_METRIC_LESS},
 	{"stalled", FAB_BOOL, "nothing moved for as long as --stall says", FAB_COL_EXTRA,
 	 AT(sum.is_stalled), FAB_METRIC_LESS},
 	{"steady", FAB_BOOL,
-	 "throughput and latency were steady when the measuring began, or --warmup was "
-	 "given",
+	 "throughput and latency were steady when the measuring began, or --warmup was given",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(sum.is_steady), FAB_METRIC_PLAIN},
 	{"unroutable", FAB_UINT, "packets without a path", FAB_COL_BAD_IF_ANY,
 	 AT(sum.unroutable), FAB_METRIC_LESS},
 	{"looped", FAB_UINT, "packets dropped after 64 hops",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.looped), FAB_METRIC_LESS},
 	{"pairs_without_path", FAB_REAL,
-	 "ordered pairs of host ports that the tables do not connect, whatever is sent; "
-	 "null: trees",
+	 "ordered pairs of host ports that the tables do not connect, whatever is sent; null: trees",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(pairs_without_path), FAB_METRIC_LESS},
 	{"looping_destinations", FAB_REAL,
 	 "LIDs (else switches) whose packets some switches send in a circle; null: trees",
@@ -129,9 +122,7 @@ const struct fab_column sim_columns[] = {
 	{"fullest", FAB_TEXT, "the fullest, as FROM:PORT -> TO:PORT", FAB_COL_EXTRA,
 	 AT(fullest)},
 	{"cause", FAB_TEXT,
-	 "why no more arrives: contention (a cable is never idle, or inputs of switches "
-	 "are busy), credits (most waiting time is for room behind cables that are not "
-	 "full), or load (no more is sent)",
+	 "why no more arrives: contention (a cable is never idle, or inputs of switches are busy), credits (most waiting time is for room behind cables that are not full), or load (no more is sent)",
 	 FAB_COL_EXTRA, AT(cause_name)},
 	{"no_credit", FAB_REAL, "share of the time that packets waited there for credit",
 	 FAB_COL_EXTRA, AT(no_credit), FAB_METRIC_LESS},
@@ -158,8 +149,8 @@ const struct fab_column sim_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(sum.simulate_seconds), FAB_METRIC_TIME},
 	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
 	 FAB_METRIC_TIME},
-	{"shard", FAB_TEXT, "as --shard has it: so much of the rates; null: all of them",
-	 FAB_COL_EXTRA, AT(shard)},
+	{"shard", FAB_TEXT, "part of the rates, as in --shard; null: all", FAB_COL_EXTRA,
+	 AT(shard)},
 };
 #undef AT
 const size_t sim_n_columns = FAB_COUNT(sim_columns);
@@ -167,8 +158,8 @@ const size_t sim_n_columns = FAB_COUNT(sim_columns);
 #define TO(member) FAB_TO(struct sim_params, member)
 const struct fab_option sim_settings[] = {
 	{"header", "N", "Headers of a packet, bytes", FAB_TAKES_TEXT, TO(texts.header),
-	 .otherwise = "26: LRH 8, BTH 12, ICRC 4, VCRC 2; multicast 74: DETH 8 and GRH "
-		      "40, too; with --tick=flit 0"},
+	 .otherwise =
+		 "26: LRH 8, BTH 12, ICRC 4, VCRC 2; multicast 74: DETH 8 and GRH 40, too; with --tick=flit 0"},
 	{"buffer-per-vl", NULL, "Size of --buffer for each lane instead of each port",
 	 FAB_TAKES_NOTHING, TO(buffer_per_vl)},
 	{"speedup", "N", "With --switch=voq and fifo: packets read at once",

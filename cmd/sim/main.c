@@ -19,26 +19,21 @@ static int take_traffic(void *params, const char *arg, struct fab_err *err);
 static const struct fab_option options[] = {
 	{.help = "How it is routed:"},
 	{"algorithm", "LIST",
-	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
-	 "kfat, minhop elsewhere)",
+	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a kfat, minhop elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = SIM_MAX_NETS / 2, .everyday = true},
 	{"max-vls", "N",
 	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2)",
 	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
 	{"root-guids", "FILE",
-	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each "
-	 "(root_guid_file of OpenSM); auto: the top rank, or where pairs would lose "
-	 "their path the roots of OpenSM, else the switch nearest to all hosts",
+	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each (root_guid_file of OpenSM); auto: the top rank, or where pairs would lose their path the roots of OpenSM, else the switch nearest to all hosts",
 	 FAB_TAKES_FILE_OR_TEXT, TO(root_guids)},
 	{"mcast-algorithm", "LIST",
-	 "With --traffic=groups: algorithms that make the trees (default fulb): "
-	 "@MULTICAST@",
+	 "With --traffic=groups: algorithms that make the trees (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(mcast_algorithms), .flag = TO(has_mcast_algorithm),
 	 .choices = &fab_mcast_choices, .max = SIM_MAX_NETS / 2, .preset = "fulb"},
 	{"mcfdbs", "FILE",
-	 "Take the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without "
-	 "--groups the groups are taken from it",
+	 "Take the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without --groups the groups are taken from it",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"mlid-cap", "N",
 	 "Groups share N multicast LIDs, and so trees (default: each has its own)",
@@ -46,37 +41,31 @@ static const struct fab_option options[] = {
 	 .max = FAB_MLID_LAST - FAB_MLID_FIRST + 1},
 
 	{.help = "What is sent:"},
-	{"traffic", "SPEC", "Who sends to whom (default uniform): @TRAFFIC@",
+	{"traffic", "SPEC", "Sources and targets (default uniform): @TRAFFIC@",
 	 FAB_TAKES_OTHER, .take = take_traffic, .everyday = true},
 	{"rate", "SHARE",
-	 "What each host sends, as a share of its cable, above 0 and up to 1 (default "
-	 "0.5)",
+	 "What each host sends, as a share of its cable, above 0 and up to 1 (default 0.5)",
 	 FAB_TAKES_REAL, TO(rate), .flag = TO(has_rate), .low = 1e-6, .high = 1,
 	 .everyday = true},
 	{"sweep", "FROM:TO:STEP", "A series of such rates, as 0.1:1:0.1", FAB_TAKES_OTHER,
 	 .flag = TO(is_sweep), .take = take_sweep, .everyday = true},
 	{"arrivals", "KIND",
-	 "When messages are born: poisson (default), bernoulli (each flit time, without "
-	 "--tick=flit each packet time; default with --tick=flit) or slotted (each "
-	 "packet time)",
+	 "When messages are created: poisson (default), bernoulli (each flit time, without --tick=flit each packet time; default with --tick=flit) or slotted (each packet time)",
 	 FAB_TAKES_ONE, TO(arrivals), .flag = TO(has_arrivals),
 	 .choices =
 		 FAB_NAME_LIST([SIM_POISSON] = "poisson", [SIM_BERNOULLI] = "bernoulli",
 			       [SIM_SLOTTED] = "slotted")},
 	{"closed-loop", "WINDOW",
-	 "Instead of a rate: WINDOW messages of each sender under way (default 1), the "
-	 "next one when one has arrived",
+	 "Instead of a rate: WINDOW messages of each sender under way (default 1), the next one when one has arrived",
 	 FAB_TAKES_NUMBER, TO(window), .flag = TO(is_closed), .is_optional = true,
 	 .bare = "1", .min = 1, .max = FAB_WINDOW_MAX},
 	{"think", "TIME", "With --closed-loop: time between arrival and the next message",
 	 FAB_TAKES_TEXT, TO(texts.think)},
 	{"packet", "N",
-	 "Payload of a packet (MTU): bytes (default 2048), with --tick=flit flits "
-	 "(default 16)",
+	 "Payload of a packet (MTU): bytes (default 2048), with --tick=flit flits (default 16)",
 	 FAB_TAKES_TEXT, TO(texts.packet)},
 	{"size", "LIST",
-	 "Payload of messages, such as 8,2KiB; several: each as likely (default: one "
-	 "packet)",
+	 "Payload of messages, such as 8,2KiB; several: each as likely (default: one packet)",
 	 FAB_TAKES_TEXT, TO(texts.sizes)},
 
 	{.help = "Switches and cables:"},
@@ -84,13 +73,12 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_ONE, TO(switch_kind), .choices = &fab_sim_switch_choices,
 	 .preset = "voq"},
 	{"buffer", "N",
-	 "Input buffer of a port, divided among its lanes: bytes (default 32KiB), with "
-	 "--tick=flit packets (default 8)",
+	 "Input buffer of a port, divided among its lanes: bytes (default 32KiB), with --tick=flit packets (default 8)",
 	 FAB_TAKES_TEXT, TO(texts.buffer)},
 	{"vls", "N", "Data lanes of each cable (default: as many as the tables use)",
 	 FAB_TAKES_NUMBER, TO(vls), .min = 1, .max = FAB_SIM_LANES_MAX},
 	{"spread-vls", NULL,
-	 "With --vls and tables of one lane: pairs take all lanes by chance",
+	 "With --vls and tables of one lane: each pair takes a random lane",
 	 FAB_TAKES_NOTHING, TO(spread_vls)},
 	{"tick", "UNIT",
 	 "Time in ps (default), or in flit: then every cable carries a flit a tick",
@@ -111,48 +99,41 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_MBPS, TO(cable_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
 	 .high = 1000 * FAB_SIM_GBPS_MAX},
 	{"preset", "NAME",
-	 "paper: 200 bytes a packet without headers, cables of 100 Gb/s and 35 ns, 11 ns "
-	 "in the hosts; other options go before",
+	 "paper: 200 bytes a packet without headers, cables of 100 Gb/s and 35 ns, 11 ns in the hosts; other options go before",
 	 FAB_TAKES_ONE, TO(preset), .flag = TO(has_preset),
 	 .choices = FAB_NAME_LIST("paper")},
 
 	{.help = "How long, and what is asked:"},
 	{"warmup", "TIME",
-	 "What is not measured at first (default: until throughput and latency are "
-	 "steady)",
+	 "What is not measured at first (default: until throughput and latency are steady)",
 	 FAB_TAKES_TEXT, TO(texts.warmup)},
 	{"time", "TIME",
-	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all "
-	 "of it)",
+	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all of it)",
 	 FAB_TAKES_TEXT, TO(texts.time)},
 	{"runs", "N", "Runs of each rate, with a 95 % interval (default 1)",
 	 FAB_TAKES_NUMBER, TO(runs), .min = 1, .max = MAX_RUNS, .preset = "1",
 	 .everyday = true},
 	{"shard", "K/N",
-	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts "
-	 "N such results together",
+	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
 	{"pair", "SRC,DST",
 	 "Instead of traffic: latency of one packet in an idle network", FAB_TAKES_TEXT,
 	 TO(pair)},
 	{"check", NULL,
-	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with "
-	 "--min-throughput) is, or may be, saturated below that",
+	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with --min-throughput) is, or may be, saturated below that",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"min-throughput", "SHARE", "With --check: what each live host must get",
 	 FAB_TAKES_REAL, TO(min_throughput), .flag = TO(has_min_throughput), .high = 1},
 	{"trace-out", "N", "Trace the first N packets hop by hop", FAB_TAKES_NUMBER,
 	 TO(n_traced), .min = 1, .max = MAX_TRACED},
 	{"cables-out", "FILE",
-	 "Write what each direction and lane of a cable carried to FILE as JSON lines (- "
-	 "is standard output)",
+	 "Write what each direction and lane of a cable carried to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(cables_out)},
 	{"histogram-out", "FILE",
 	 "Write the histogram of latencies to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(histogram_out)},
 	{"plot", "FILE",
-	 "Draw throughput and latency against the rate into FILE.svg or FILE.png (needs "
-	 "gnuplot)",
+	 "Draw throughput and latency against the rate into FILE.svg or FILE.png (needs gnuplot)",
 	 FAB_TAKES_PLOT, TO(plot), .everyday = true},
 	{0},
 };
@@ -186,8 +167,7 @@ static const struct fab_relation relations[] = {
 	{"min-throughput", FAB_GOES_WITH, "check"},
 	{"plot", FAB_GOES_WITH, "sweep"},
 	{"pair", FAB_EXCLUDES,
-	 "traffic,rate,sweep,closed-loop,runs,shard,check,trace-out,cables-out,"
-	 "histogram-out,plot,store"},
+	 "traffic,rate,sweep,closed-loop,runs,shard,check,trace-out,cables-out,histogram-out,plot,store"},
 	{"pattern", FAB_EXCLUDES, "mcfdbs",
 	 "the groups of a pattern have no multicast LIDs"},
 	{0},
@@ -222,10 +202,10 @@ static int take_sweep(void *params, const char *arg, struct fab_err *err)
 
 	if (!take_rate(&at, &s->from) || !take_rate(&at, &s->to) ||
 	    !take_rate(&at, &s->step) || *at || s->from > s->to)
-		return fab_fail(err, EINVAL,
-				"'%s' is no series: expected FROM:TO:STEP as 0.1:1:0.1, "
-				"rates above 0 and up to 1",
-				arg);
+		return fab_fail(
+			err, EINVAL,
+			"'%s' is no series: expected FROM:TO:STEP as 0.1:1:0.1, rates above 0 and up to 1",
+			arg);
 	if ((s->to - s->from) / s->step > SIM_MAX_POINTS)
 		return fab_fail(err, EINVAL, "'%s' is more than %d rates", arg,
 				SIM_MAX_POINTS);
@@ -248,7 +228,7 @@ static void make_rates(struct sim_params *p)
 					  : p->rate;
 }
 
-/* What hangs on the kind of traffic. */
+/* Options that depend on the kind of traffic. */
 static int check_traffic(const struct sim_params *p, struct fab_err *err)
 {
 	bool has_groups = p->groups.of.n || p->mcfdbs;
@@ -258,30 +238,30 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 				"--traffic=%s has no rate: it goes on as fast as it can",
 				p->traffic);
 	if (p->traffic_kind->is_finite && (p->texts.warmup || p->texts.time))
-		return fab_fail(err, EINVAL,
-				"--warmup and --time do not go with --traffic=%s: it is "
-				"over when all has arrived",
-				p->traffic);
+		return fab_fail(
+			err, EINVAL,
+			"--warmup and --time do not go with --traffic=%s: it ends when all has arrived",
+			p->traffic);
 	if (p->traffic_kind->needs_groups && !has_groups)
 		return fab_fail(err, EINVAL,
 				"--traffic=%s needs --groups, --pattern or --mcfdbs",
 				p->traffic);
 	if (!p->traffic_kind->needs_groups && (has_groups || p->has_mcast_algorithm))
-		return fab_fail(err, EINVAL,
-				"--groups, --pattern, --mcfdbs and --mcast-algorithm go "
-				"with --traffic=groups only");
+		return fab_fail(
+			err, EINVAL,
+			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only");
 	if (p->mlid_cap && !has_groups)
 		return fab_fail(err, EINVAL,
 				"--mlid-cap goes with --traffic=groups only");
 	if (p->mlid_cap && p->mcfdbs)
-		return fab_fail(err, EINVAL,
-				"--mlid-cap does not go with --mcfdbs, whose trees are "
-				"as they are");
+		return fab_fail(
+			err, EINVAL,
+			"--mlid-cap does not go with --mcfdbs, whose trees are fixed");
 	if (p->traffic_kind->needs_groups && (p->has_algorithm || p->tables.lfts))
-		return fab_fail(err, EINVAL,
-				"--algorithm and --lfts do not go with --traffic=%s: "
-				"--mcast-algorithm makes its trees",
-				p->traffic);
+		return fab_fail(
+			err, EINVAL,
+			"--algorithm and --lfts do not go with --traffic=%s: --mcast-algorithm makes its trees",
+			p->traffic);
 	return 0;
 }
 
@@ -315,9 +295,7 @@ static const struct fab_task *choose(const void *params)
 static const struct fab_command command = {
 	.name = "fabric-sim",
 	.args = "FABRIC",
-	.doc = "Send packets through a fabric under the tables and trees that the suite "
-	       "makes or reads, and say what they do: throughput, latency, the fullest "
-	       "cable and why it is full, and whether they can stall for ever.",
+	.doc = "Send packets through a fabric under the tables and trees that the suite makes or reads, and say what they do: throughput, latency, the fullest cable and why it is full, and whether they can stall for ever.",
 	.parts = parts,
 	.relations = relations,
 	.settings = sim_settings,

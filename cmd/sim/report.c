@@ -31,7 +31,7 @@ static const struct fab_column cable_columns[] = {
 static const struct fab_column trace_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
 	{"packet", FAB_UINT, "number of the packet, by creation", 0},
-	{"birth_ns", FAB_REAL, "when the packet was born, ns (flit times by flit)",
+	{"birth_ns", FAB_REAL, "when the packet was created, ns (flit times by flit)",
 	 FAB_COL_EXACT},
 	{"source", FAB_TEXT, "host adapter that sends it", 0},
 	{"target", FAB_TEXT, "host adapter or group that it is for", 0},
@@ -205,7 +205,7 @@ static void print_pairs(struct fab_report *r, const struct fab_work *w)
 			 w->columns.n, o->pairs, sizeof(*o->pairs), o->n_nets);
 }
 
-/* What the figures rest on. */
+/* Parameters of the simulation. */
 static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
 {
 	static const struct fab_column real = {"", FAB_REAL, "",

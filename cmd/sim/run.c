@@ -18,9 +18,9 @@ static const struct fab_column pair_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
 	{"hops", FAB_UINT, "switch-to-switch hops", 0, AT(hops)},
 	{"latency_ns", FAB_REAL,
-	 "from birth to the target's memory, ns (flit times by flit); null: no path",
+	 "from creation to the target's memory, ns (flit times by flit); null: no path",
 	 FAB_COL_EXACT, AT(latency)},
-	{"no_path", FAB_TEXT, "why there is none", FAB_COL_EXTRA, AT(why)},
+	{"no_path", FAB_TEXT, "reason, if there is no path", FAB_COL_EXTRA, AT(why)},
 };
 #undef AT
 

@@ -17,7 +17,7 @@ static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
 enum { PAPER_BYTES = 200, PAPER_CABLE_NS = 35, PAPER_HOST_NS = 11, PAPER_GBPS = 100 };
 enum { GROUP_HEADER_MORE = 8 + 40 }; /* DETH, GRH */
 
-/* A time in ticks; NULL: as it is. */
+/* A time in ticks; NULL: unchanged. */
 static int read_time(const struct sim_params *p, const char *option, const char *text,
 		     uint64_t *out, struct fab_err *err)
 {
@@ -31,8 +31,7 @@ static int read_time(const struct sim_params *p, const char *option, const char 
 	else if (!fab_parse_u64(text, len, 0, MAX_TIME, out))
 		rc = fab_fail(
 			err, EINVAL,
-			"'%s' is no time: expected a whole number of flit times below "
-			"2^48",
+			"'%s' is no time: expected a whole number of flit times below 2^48",
 			text);
 	if (rc)
 		fab_err_prefix(err, option);
@@ -85,7 +84,7 @@ static int read_sizes(struct sim_params *p, struct fab_err *err)
 	return 0;
 }
 
-/* What gives the figures of the paper on fabrics of any speed. */
+/* Parameters for the figures of the paper, on fabrics of any speed. */
 static void take_preset(struct sim_params *p)
 {
 	uint64_t ns = p->tick == SIM_TICK_FLIT ? 1 : 1000;
@@ -345,13 +344,11 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 				continue;
 			n_dead++;
 			if (!p->groups.ignore_unknown)
-				rc = fab_fail(err, EINVAL,
-					      "group \"%.60s\": member %.100s is no live "
-					      "host adapter: it, its switch or its cable "
-					      "is dead, or it is no host's (go on "
-					      "without: --ignore-unknown)",
-					      fab_group_name(g, i),
-					      fab_node_name(o->f, o->f->port_node[port]));
+				rc = fab_fail(
+					err, EINVAL,
+					"group \"%.60s\": member %.100s is no live host adapter: it, its switch or its cable is dead, or it is no host's (go on without: --ignore-unknown)",
+					fab_group_name(g, i),
+					fab_node_name(o->f, o->f->port_node[port]));
 		}
 	fab_map64_free(end_of);
 	if (!rc && n_dead)
@@ -420,10 +417,10 @@ static void warn_of_rates(const struct sim_params *p, struct sim_outcome *o)
 		return;
 	o->n_unknown_rates = fab_sim_unknown_rates(&o->nets[0].problem);
 	if (o->n_unknown_rates && !(p->default_mbps > 0))
-		fab_cli_warn(&p->run,
-			     "the rate of %u cables is not known: taken as %g Gb/s "
-			     "(--default-rate)",
-			     o->n_unknown_rates, p->sim.rate_gbps);
+		fab_cli_warn(
+			&p->run,
+			"the rate of %u cables is not known: taken as %g Gb/s (--default-rate)",
+			o->n_unknown_rates, p->sim.rate_gbps);
 }
 
 int sim_set_up(struct fab_work *w, struct fab_err *err)

@@ -10,8 +10,8 @@
  *           handlers[fab_due_kind(&due)](..., due.item);
  *   fab_schedule_fini(&s);
  *
- * A 4-ary heap (Johnson 1975: d-heaps), 24 bytes an event. An event is not taken out
- * again: who takes it sees whether it still holds.
+ * A 4-ary heap (Johnson 1975: d-heaps), 24 bytes an event. An event is not removed
+ * early: its handler checks whether it still applies.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ const struct fab_due *fab_schedule_peek(const struct fab_schedule *s);
 /* Take the next event and set the clock to its time; false: none waits. O(log events). */
 bool fab_schedule_take(struct fab_schedule *s, struct fab_due *due);
 
-/* What the event is. O(1). */
+/* Kind of an event. O(1). */
 static inline uint8_t fab_due_kind(const struct fab_due *due)
 {
 	return (uint8_t)(due->order >> 56);
@@ -70,7 +70,7 @@ static inline uint64_t fab_time_of_seconds(double seconds)
 	return time;
 }
 
-/* The same in seconds. O(1). */
+/* Seconds of a time. O(1). */
 static inline double fab_seconds_of_time(uint64_t time)
 {
 	double seconds;

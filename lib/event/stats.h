@@ -42,7 +42,8 @@ struct fab_interval fab_wilson(uint64_t hits, uint64_t trials, double alpha);
 /* The number that a standard normal variable exceeds with probability p, 0 < p < 1; to
  * some units of the last place. O(1). */
 double fab_normal_above(double p);
-/* The same of Student's t with `freedom` >= 1 degrees; to 1e-10 of it. O(1). */
+/* The number that Student's t exceeds with probability p, with `freedom` >= 1 degrees; to
+ * 1e-10 of it. O(1). */
 double fab_student_above(double p, double freedom);
 
 /*

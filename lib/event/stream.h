@@ -17,7 +17,7 @@
 /* Draw number `draw` of item `item` under `seed`: 64 uniform bits. O(1). */
 uint64_t fab_stream_at(uint64_t seed, uint64_t item, uint64_t draw);
 
-/* The draws of one item, one after the other. */
+/* The draws of one item in sequence. */
 struct fab_stream {
 	uint64_t seed, item;
 	uint64_t draw;	/* number of the next one */

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 
-enum { WINDOW = 64 }; /* results in flight: so many grains a thread */
+enum { WINDOW = 64 }; /* results in flight: grains of a thread */
 
 enum state { EMPTY, DONE };
 
@@ -59,8 +59,8 @@ static void *result_at(const struct run *r, uint64_t i)
 	return r->results + i % r->window * r->sweep->result_bytes;
 }
 
-/* The same out of order; after a failure only what comes before it. */
-static bool get_dearest(struct run *r, uint64_t *from, uint64_t *to)
+/* The next item by cost; after a failure only an item before it. */
+static bool get_by_cost(struct run *r, uint64_t *from, uint64_t *to)
 {
 	pthread_mutex_lock(&r->lock);
 	while (r->next < r->n && r->order[r->next] >= r->failed)
@@ -73,11 +73,11 @@ static bool get_dearest(struct run *r, uint64_t *from, uint64_t *to)
 	return *from < *to;
 }
 
-/* The next items [*from, *to) for a thread; false: there are none. */
+/* The next items [*from, *to) for a thread; false: no more. */
 static bool get_items(struct run *r, uint64_t *from, uint64_t *to)
 {
 	if (r->order)
-		return get_dearest(r, from, to);
+		return get_by_cost(r, from, to);
 	pthread_mutex_lock(&r->lock);
 	/* who holds the first item not taken never waits here */
 	while (!r->rc && r->next < r->n && r->next + r->grain > r->taken + r->window)
@@ -177,7 +177,7 @@ static int cmp_dear(const void *pa, const void *pb)
 	return a->i < b->i ? -1 : a->i > b->i;
 }
 
-/* The dearest first, if all results have room; one thread takes as long in any order. */
+/* The most expensive items first, if all results have room. */
 static void set_order(struct run *r, int n_threads)
 {
 	const struct fab_sweep *s = r->sweep;

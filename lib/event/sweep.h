@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The runner of sweeps: many items of work that do not depend on each other (sets of
- * faults, trials, batches), one item a thread. What an item draws by chance comes from
- * its number (event/stream.h) and what it gives is taken in the order of the numbers, so
+ * faults, trials, batches), one item a thread. Random numbers of an item come from
+ * its number (event/stream.h), and results are taken in the order of the numbers, so
  * that the sum is the same for any number of threads, and an item the same in any part of
  * the sweep.
  */
@@ -26,7 +26,7 @@ struct fab_sweep {
 	uint64_t n_items; /* of the whole sweep */
 	struct fab_shard shard;
 	int n_threads;	     /* 0: as fab_threads() says */
-	uint32_t grain;	     /* short items: so many a thread takes at once; 0: 1 */
+	uint32_t grain;	     /* short items: number that a thread takes at once; 0: 1 */
 	size_t result_bytes; /* of an item; zeroed before the work */
 	void *context;	     /* of all callbacks but progress */
 	/* Working memory of a thread, reused for all its items; NULL: none. */
@@ -36,7 +36,7 @@ struct fab_sweep {
 	 * ends the sweep: then *result holds nothing. */
 	int (*work)(void *context, void *memory, uint64_t item, void *result,
 		    struct fab_err *err);
-	/* What an item may cost, beside others: the dearest are begun first, so that no
+	/* Expected cost of an item: the most expensive ones start first, so that no
 	 * long one is left for the end, while results are taken in order. On several
 	 * threads, of sweeps of at most 64 items a thread; others begin in order. NULL:
 	 * all are alike. */
@@ -47,7 +47,7 @@ struct fab_sweep {
 	/* Frees a result that is not taken, because an item before it failed; NULL:
 	 * nothing to free. */
 	void (*drop)(void *context, void *result);
-	/* One thread at a time; not 0: stop. NULL: nobody asks. */
+	/* One thread at a time; not 0: stop. NULL: none. */
 	fab_progress_fn progress;
 	void *progress_context;
 };

@@ -40,7 +40,7 @@ struct fab_wheel {
 	unsigned slot_bits; /* a slot is 2^slot_bits ticks */
 	uint32_t n_slots;   /* power of two; 0: all are in the heap */
 	uint64_t n_near;    /* slots behind the one of now that are in the wheel */
-	uint64_t slot;	    /* whose events are in `now`; those before are over */
+	uint64_t slot;	    /* of the events in `now`; all before it have been taken */
 	uint64_t next;	    /* where the next slot with events begins, UINT64_MAX */
 	struct fab_wheel_head *head; /* [n_slots] */
 	uint64_t *used;		     /* [n_slots / 64] bits */
@@ -56,7 +56,7 @@ struct fab_wheel {
 
 /*
  * At time 0. Slots of 2^slot_bits ticks, n_slots of them, a power of two >= 64; 0: a
- * heap. The caller ends it. O(n_slots).
+ * heap. The caller calls fini. O(n_slots).
  */
 void fab_wheel_init(struct fab_wheel *w, unsigned slot_bits, uint32_t n_slots);
 void fab_wheel_fini(struct fab_wheel *w);
@@ -111,8 +111,8 @@ static inline uint64_t fab_wheel_next(struct fab_wheel *w, uint64_t limit)
 	return w->now.v[w->at].time < limit ? w->now.v[w->at].time : UINT64_MAX;
 }
 
-/* The event that fab_wheel_next() told of; those that come behind it in memory, up to
- * fab_wheel_ahead(), come next. Borrowed until the next addition. O(1). */
+/* The event of fab_wheel_next(); the fab_wheel_ahead() events behind it in memory come
+ * next. Borrowed until the next addition. O(1). */
 static inline const struct fab_wheel_event *fab_wheel_take(struct fab_wheel *w)
 {
 	return &w->now.v[w->at++];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can never move again. A packet at a switch holds room in the buffer behind one
- * channel (a lane of a direction of a cable) and wants room in that behind another, of
- * multicast in several. At first all are held to be stuck; then again and again those are
- * freed for which there would be room, were all that are free gone (and which are not
- * behind a stuck one in their queue). What remains waits for nothing but itself: a
- * deadlock, whatever comes. From channel to channel along what remains leads into a
- * cycle. O(packets * rounds), a round frees one at least.
+ * Deadlocks: packets that can never move again. A packet at a switch holds room in the
+ * buffer behind one channel (a lane of a direction of a cable) and wants room in that
+ * behind another, of multicast in several. At first all are held to be stuck; then again
+ * and again those are freed for which there would be room, were all that are free gone
+ * (and which are not behind a stuck one in their queue). What remains waits for nothing
+ * but itself: a deadlock, whatever comes. From channel to channel along what remains
+ * leads into a cycle. O(packets * rounds), a round frees one at least.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ struct body {
 	uint32_t n_stuck; /* of its wants */
 };
 
-/* What a packet waits for. */
+/* An output that a packet waits for. */
 struct want {
 	uint32_t body, channel; /* channel FAB_NONE: an endpoint's cable */
 	uint32_t before;	/* want in front of it in its queue, FAB_NONE */
@@ -100,7 +100,7 @@ static void add_queue(struct search *x, const struct sim_part *p,
 	}
 }
 
-/* What a packet in a fifo wants, or the first one still does. */
+/* The outputs that a packet in a fifo needs, or the first one still does. */
 static void add_wants(struct search *x, const struct sim_part *p, uint32_t sw_id,
 		      uint32_t unit, uint32_t body, bool is_first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints: messages become packets, packets are delivered, sources are told. */
+/* Endpoints: messages become packets, packets are delivered, sources are notified. */
 #include "sim/saturation.h"
 
 #include <errno.h>
@@ -131,7 +131,7 @@ static bool find_path(struct sim_part *p, uint32_t e)
 	return true;
 }
 
-/* Tell the source of an endpoint that a message of it is over. */
+/* Notify the source of an endpoint that a message of it has arrived or is lost. */
 static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet packet)
 {
 	struct sim *s = p->sim;
@@ -149,8 +149,8 @@ static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet 
 	sim_event_at(p, time, SIM_COMPLETED, e, id);
 }
 
-/* The message of an endpoint is born: count it, find its path. False: it has none. */
-static bool bear(struct sim_part *p, uint32_t e)
+/* Create the next message of an endpoint and look up its path; false: unroutable. */
+static bool create(struct sim_part *p, uint32_t e)
 {
 	const struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
@@ -178,7 +178,7 @@ static bool bear(struct sim_part *p, uint32_t e)
 	return false;
 }
 
-/* What is counted of a packet that an endpoint starts. */
+/* Count a packet that an endpoint starts. */
 static void count_sent(struct sim_part *p, const struct sim_source *src, uint32_t size)
 {
 	const struct sim *s = p->sim;
@@ -246,7 +246,7 @@ void sim_inject(struct sim_part *p, uint32_t e)
 			inject_at(p, e, port->out_busy);
 		return;
 	}
-	while (src->state == SIM_HAS && src->birth <= p->now && !p->rc && !bear(p, e))
+	while (src->state == SIM_HAS && src->birth <= p->now && !p->rc && !create(p, e))
 		pull(p, e);
 	if (src->state == SIM_IDLE || p->rc)
 		return;
@@ -277,7 +277,7 @@ void sim_inject(struct sim_part *p, uint32_t e)
 			  src->birth > port->out_busy ? src->birth : port->out_busy);
 }
 
-/* What was told may have made a message. */
+/* A notice may have created a message. */
 static void ask_again(struct sim_part *p, uint32_t e)
 {
 	if (p->sim->source[e].state != SIM_IDLE)
@@ -545,7 +545,7 @@ static void count_unsent(const struct sim *s, uint32_t e)
 uint64_t sim_part_waiting(struct sim_part *p)
 {
 	const struct sim *s = p->sim;
-	uint64_t n = 0, most = 1 << 24; /* lest an endless source has no end */
+	uint64_t n = 0, most = 1 << 24; /* bound for infinite sources */
 
 	for (uint32_t e = 0; e < s->net.n_ends && !p->rc; e++) {
 		struct sim_source *src = &s->source[e];

@@ -46,7 +46,7 @@ struct sim_net {
 	uint32_t *out_row;
 };
 
-/* *net is ended by the caller, also after an error. O(ports + columns + trees). */
+/* The caller calls fini, also after an error. O(ports + columns + trees). */
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
 void sim_net_fini(struct sim_net *net);
@@ -60,7 +60,7 @@ uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls);
 /* Row of a group on a switch; FAB_NONE: the switch is not in it. O(log rows). */
 uint32_t sim_net_group_row(const struct sim_net *net, uint32_t group, uint32_t sw);
 
-/* Ticks that so many bytes (flits) take on a port's cable, at least 1. O(1). */
+/* Ticks that `bytes` (flits) take on a port's cable, at least 1. O(1). */
 static inline __attribute__((always_inline)) uint64_t sim_wire(uint32_t per_byte,
 							       uint32_t bytes)
 {
@@ -82,7 +82,7 @@ sim_net_next(const struct sim_net *net, uint32_t row, uint32_t sw)
 }
 
 /* The lane on which a packet leaves a switch by a port, counted as `out`; n_vls and more:
- * there is none. O(1). */
+ * none. O(1). */
 static inline __attribute__((always_inline)) unsigned
 sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in, uint32_t out, unsigned sl)
 {

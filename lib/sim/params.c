@@ -15,13 +15,13 @@ const struct fab_sim_switch fab_sim_switches[] = {
 	 .manual = "An input can send to all outputs at once: no switch does more."},
 	{.name = "voq",
 	 .summary = "a queue for each input and output",
-	 .manual = "An input reads one packet at a time from its buffer, and so does an "
-		   "output; they are matched greedily, by turns.",
+	 .manual =
+		 "An input reads one packet at a time from its buffer, and so does an output; they are matched greedily, round-robin.",
 	 .one_read = true},
 	{.name = "fifo",
 	 .summary = "one queue for each input and lane",
-	 .manual = "Only the first packet of an input's lane can leave: those behind it "
-		   "wait, whatever their output (head-of-line blocking).",
+	 .manual =
+		 "Only the first packet of an input's lane can leave: those behind it wait, whatever their output (head-of-line blocking).",
 	 .one_read = true,
 	 .is_fifo = true},
 };
@@ -92,21 +92,22 @@ static int check_buffer(const struct fab_sim_params *params, unsigned n_vls, boo
 
 	if (!params->mtu || most > FAB_SIM_PACKET_MAX)
 		return fab_fail(err, EINVAL,
-				"packets of %" PRIu64 ": 1 to %d are possible, headers "
-				"included",
+				"packets of %" PRIu64
+				": 1 to %d are possible, headers included",
 				most, FAB_SIM_PACKET_MAX);
 	if (params->by_flit && !room)
 		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32 " packets for %u lanes: each "
-				"needs one",
+				"a buffer of %" PRIu32
+				" packets for %u lanes: each needs one",
 				params->buffer, n_vls);
 	if (params->by_flit)
 		return 0;
 	most = (most + FAB_SIM_CREDIT_BYTES - 1) / FAB_SIM_CREDIT_BYTES;
 	if (room < most)
 		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32 " bytes for %u lane%s: each needs "
-				"%" PRIu64 " for one packet",
+				"a buffer of %" PRIu32
+				" bytes for %u lane%s: each needs %" PRIu64
+				" for one packet",
 				params->buffer, n_vls, n_vls == 1 ? "" : "s",
 				most * FAB_SIM_CREDIT_BYTES);
 	return 0;
@@ -132,9 +133,9 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 	if (params->switch_delay + params->cable_delay == 0 ||
 	    params->switch_delay > most || params->cable_delay > most ||
 	    params->host_delay > most)
-		return fab_fail(err, EINVAL,
-				"a switch and a cable together need a delay, and none "
-				"takes more than 2^40");
+		return fab_fail(
+			err, EINVAL,
+			"a switch and a cable together need a delay, and none takes more than 2^40");
 	if (!params->by_flit && !(params->rate_gbps >= FAB_SIM_GBPS_MIN &&
 				  params->rate_gbps <= FAB_SIM_GBPS_MAX))
 		return fab_fail(err, EINVAL,
@@ -154,7 +155,7 @@ struct pair {
 	uint64_t wire, latency; /* wire: of the cable crossed last */
 };
 
-/* Ticks of the packets of a message on a cable of so many ticks a byte. */
+/* Ticks of the packets of a message on a cable of `per_byte`. */
 static uint64_t message_ticks(const struct fab_sim_params *params, uint32_t per_byte,
 			      uint32_t bytes, uint32_t header)
 {
@@ -189,7 +190,7 @@ uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem)
 	return n;
 }
 
-/* A cable more: what a packet of so many bytes takes. */
+/* Add a cable to the path of a packet. */
 static void cross(struct pair *p, uint32_t cable)
 {
 	uint64_t wire = sim_wire(sim_per_byte(p->f, p->params, cable), p->bytes);

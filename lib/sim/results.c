@@ -187,10 +187,10 @@ void fab_sim_result_fini(struct fab_sim_result *r)
 }
 
 /*
- * Why does a network carry no more? A cable that is never idle is a bottleneck. Where
- * there is none, packets wait while the cables that they wait for are idle: for credit,
+ * Why does a network carry no more? A cable that is never idle is a bottleneck. Without
+ * one, packets wait while the cables that they wait for are idle: for credit,
  * or for the input of a switch that is read by another packet. The waiting time of all
- * packets tells which of them it is. A source that has no credit waits for what the
+ * packets decides which of them it is. A source that has no credit waits for what the
  * packets in the buffer behind it wait for, which is counted there, unless that buffer is
  * too small for its cable.
  */

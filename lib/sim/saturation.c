@@ -34,7 +34,7 @@ enum verdict { NO, UNDECIDED, YES };
 
 struct trend {
 	double created, growth; /* packets */
-	double noise;		/* of the growth, were all changes by chance */
+	double noise;		/* of the growth, if all changes were random */
 	double end;		/* backlog at the end */
 	bool is_sustained, has_returned;
 };
@@ -43,7 +43,7 @@ struct trend {
 struct span {
 	unsigned from, to;
 	double times; /* growth of this number of deviations is certain */
-	double doubt; /* of fewer is left to chance */
+	double doubt; /* growth below this number is taken as random */
 };
 
 void sim_growth_reset(struct sim *s)
@@ -124,7 +124,7 @@ static void take(struct fab_sim_growth *g, const struct trend *t, uint32_t end,
 	if (carried < g->least_carried)
 		g->least_carried = carried;
 	if (is_target == g->worst_is_target && share < g->worst_share)
-		return; /* a receiver stands for those that send to it */
+		return; /* a receiver is reported rather than its senders */
 	g->worst = end;
 	g->worst_is_target = is_target;
 	g->worst_share = share;
@@ -204,7 +204,7 @@ enum {
 /* Of the numbers 0 .. FITTED - 1: mean, and squares around it. */
 static const double CENTRE = 2.5, SPREAD = 17.5;
 
-/* Do the last windows carry the same, as far as chance lets them? */
+/* Do the last windows carry the same, within random variation? */
 static bool throughput_is_level(const struct sim_windows *w)
 {
 	const struct sim_window *last = w->of.v + w->of.n - THROUGHPUT;

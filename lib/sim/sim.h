@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What packets do under tables and trees: a simulation of switches, buffers, lanes and
- * credits by events.
+ * Simulation of packets under tables and trees: switches, buffers, lanes and credits,
+ * driven by events.
  *
  * Model. Whole packets, virtual cut-through. A message is cut into packets of at most the
  * MTU, each with headers. The head of a packet that starts on a cable at time s is at the
@@ -11,10 +11,10 @@
  * times. A packet takes a cable for its wire time: bytes / data rate of the cable. It
  * frees the buffer when its tail has left (of multicast: the last copy), which the sender
  * of the buffer learns a cable delay later. It is delivered when its tail is at the
- * endpoint, and a host delay is over. Endpoints take whatever comes.
+ * endpoint, and a host delay has passed. Endpoints accept all packets.
  *
  * All that happens at one time happens together: first heads arrive, outputs, inputs and
- * credits get free, messages are born; then each switch chooses. It goes through its
+ * credits get free, messages are created; then each switch chooses. It goes through its
  * outputs that can start a packet, ascending, from the one behind the first output that
  * started one at the time before (of those at which any did), around. An output goes
  * through its lanes from the one behind the last that it served, around; in a lane
@@ -66,7 +66,7 @@ extern const struct fab_choices fab_sim_switch_choices;
 /* By its name of `len` bytes; NULL: none has it. O(rows). */
 const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len);
 
-/* What is simulated: who is cabled to whom, tables and trees. All is borrowed. */
+/* Fabric, endpoints, tables and trees. All is borrowed. */
 struct fab_sim_problem {
 	const struct fab_fabric *f;
 	const struct fab_faults *faults;  /* NULL: nothing is dead */
@@ -89,12 +89,12 @@ struct fab_sim_params {
 			 picoseconds, bytes */
 	const struct fab_sim_switch *kind;
 	unsigned n_vls;	    /* lanes of each cable; 0: as many as the tables have */
-	bool spread_vls;    /* pairs take all lanes by chance: of tables with one lane */
+	bool spread_vls;    /* each pair takes a random lane: tables with one lane */
 	uint32_t buffer;    /* of an input port, divided evenly among the lanes */
 	bool buffer_per_vl; /* of each lane */
 	uint32_t mtu;	    /* most payload of a packet */
 	uint32_t header, group_header; /* bytes (flits) with each packet, of multicast */
-	double rate_gbps;	       /* data rate of cables that do not tell theirs */
+	double rate_gbps;	       /* data rate of cables of unknown rate */
 	bool all_rates;		       /* of all cables: theirs do not count */
 	uint64_t switch_delay, cable_delay, host_delay; /* ticks; switch + cable > 0 */
 	unsigned speedup; /* of reads from input buffers; 0: 1 */
@@ -106,19 +106,19 @@ struct fab_sim_params {
 	/* Ticks that are measured; 0: until all messages of a finite source have arrived.
 	 */
 	uint64_t time;
-	/* After that until the packets born in that time have arrived, at most so long;
-	 * UINT64_MAX: as long as the time. */
+	/* Most ticks after that until the packets created in that time have arrived;
+	 * UINT64_MAX: as the time. */
 	uint64_t drain;
 	uint64_t stall; /* ticks without a move that end it; 0: 100 latencies */
 
 	int n_threads; /* 0: as many as OpenMP gives; parts of the fabric */
 	bool by_heap;  /* the queue of events is a heap: slower, for tests */
-	/* Packets whose hops are kept: the first ones by birth of those that are created
+	/* Packets whose hops are kept: the first ones of those that are created
 	 * in the measured time and sent. */
 	uint32_t n_traced;
 	bool with_deliveries; /* keep each delivery and each hop, for tests */
 	/* Now and then, in the thread that called: ticks done of the most there can be;
-	 * non-zero: stop, with what is there. NULL: nobody asks. */
+	 * non-zero: stop, with what is there. NULL: none. */
 	fab_progress_fn progress;
 	void *progress_context;
 };
@@ -126,10 +126,10 @@ struct fab_sim_params {
 /* Defaults: picoseconds, voq, 32 KiB a port, MTU 2048, 26 and 66 bytes of headers, 100
  * ns a switch, 10 ns a cable, 0 a host, 100 Gbit/s. O(1). */
 struct fab_sim_params fab_sim_defaults(void);
-/* The same by flit: 8 packets a port, no headers, 1 tick a cable. O(1). */
+/* Defaults by flit: 8 packets a port, no headers, 1 tick a cable. O(1). */
 struct fab_sim_params fab_sim_defaults_by_flit(void);
 
-/* A direction of a cable: of a switch's port to what hangs on it, or of an endpoint to
+/* A direction of a cable: of a switch's port to its peer, or of an endpoint to
  * its switch. */
 struct fab_sim_cable {
 	uint32_t port;		 /* that sends: id of the fabric */
@@ -174,7 +174,7 @@ struct fab_sim_delivery {
 };
 
 struct fab_sim_group {
-	uint64_t messages; /* born in the measured time, arrived at all members */
+	uint64_t messages; /* created in the measured time, arrived at all members */
 	double latency_mean;
 	uint64_t latency_max;
 };
@@ -183,8 +183,8 @@ struct fab_sim_group {
  * Backlogs of flows in the measured time: of a source the packets that it created and did
  * not send (of multicast: that did not arrive everywhere), of a receiver those that were
  * created for it and not delivered. A flow is saturated when its backlog grows by more
- * than 1 % of what was created, in both halves of the time, and by more than chance moves
- * that of one of all flows with probability 0.01.
+ * than 1 % of what was created, in both halves of the time, and by more than random
+ * arrivals change that of any flow with probability 0.01.
  */
 struct fab_sim_growth {
 	uint32_t n_sources, n_targets; /* saturated for certain */
@@ -203,34 +203,34 @@ struct fab_sim_result {
 		end; /* ticks: measured from warmup to warmup + time, ended */
 	uint32_t n_ends;
 	/*
-	 * Packets of the whole run: born = lost + injected + waiting; injected + copied =
-	 * delivered + in flight + unroutable + looped. A packet that a switch copies n
-	 * times becomes n (copied: n - 1 more). Packets are born with their message, if
-	 * that is before warmup + time, or when it is sent.
+	 * Packets of the whole run: born (created) = lost + injected + waiting; injected
+	 * + copied = delivered + in flight + unroutable + looped. A packet that a switch
+	 * copies n times becomes n (copied: n - 1 more). Packets are created with their
+	 * message, if that is before warmup + time, or when it is sent.
 	 */
 	uint64_t born, waiting, injected, copied, delivered, in_flight;
 	uint64_t lost;	     /* without a path, at their source */
 	uint64_t unroutable; /* dropped at a switch that has no path for them */
 	uint64_t looped;     /* dropped after FAB_SIM_HOPS_MAX hops */
-	uint64_t unknown_sl; /* messages of which no file tells the service level: 0 */
+	uint64_t unknown_sl; /* messages without a service level in any file: 0 */
 	uint64_t packet_hops, events;
 	/* Of the measured time, as shares of what the endpoints' cables carry (with
-	 * headers): of messages by the time of their birth, of packets by that at which
-	 * they were sent, and at which they were delivered. Payload
-	 * alone: goodput. Of multicast a copy that arrives counts for its member. */
+	 * headers): of messages by the time of their creation, of packets by that at
+	 * which they were sent, and at which they were delivered. Payload alone: goodput.
+	 * Of multicast a copy that arrives counts for its member. */
 	double offered, sent, accepted, goodput;
 	uint64_t offered_bytes, accepted_bytes, goodput_bytes; /* flits by flit */
-	uint64_t backlog;  /* packets born and not sent: growth in the measured time */
+	uint64_t backlog;  /* packets created and not sent: growth in the measured time */
 	bool is_saturated; /* the backlog of a flow grows: see growth */
-	bool is_undecided; /* it may: the measured time is too short to tell */
+	bool is_undecided; /* it may: the measured time is too short */
 	struct fab_sim_growth growth;
 	bool is_stalled;    /* nothing moved for the time given */
 	bool is_deadlocked; /* some packets can never move again: cycle says which */
 	bool is_stopped;    /* by progress */
-	bool is_cut;	/* packets born in the measured time were not there at the end */
+	bool is_cut; /* packets created in the measured time had not arrived at the end */
 	bool is_steady; /* throughput and latency were level, or the warm-up was given */
-	/* Ticks from birth to delivery of packets born in the measured time (each copy),
-	 * exact sums; of the same of whole messages (of groups: the last copy). */
+	/* Ticks from creation to delivery of packets created in the measured time (each
+	 * copy), exact sums; of the same of whole messages (of groups: the last copy). */
 	struct fab_histogram latency, message_latency;
 	double latency_mean, network_mean, source_wait_mean, message_latency_mean;
 	double hops_mean; /* cables of packets delivered */
@@ -246,10 +246,10 @@ struct fab_sim_result {
 	uint32_t fullest;	 /* cable of most utilisation; FAB_NONE: nothing moved */
 	uint32_t n_at_most;	 /* that are as full within 1 % */
 	double utilisation_mean; /* of those that sent anything */
-	/* What cannot move: a cycle, each waits for the next, the last for the first. */
+	/* A deadlock: each waits for the next, the last for the first. */
 	FAB_VEC(struct fab_sim_channel) cycle;
 	uint64_t stuck_packets, stuck_channels;
-	FAB_VEC(struct fab_sim_step) trace; /* by packet: birth, source, start */
+	FAB_VEC(struct fab_sim_step) trace; /* by packet: creation, source, start */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
 	uint64_t credit_limited; /* lanes whose buffer is less than rate * round trip */
 	double simulate_seconds; /* CPU-independent clock; not for equal bytes */
@@ -279,7 +279,7 @@ struct fab_sim_cause {
  * lanes). */
 struct fab_sim_cause fab_sim_cause(const struct fab_sim_result *r);
 
-/* Frees what hangs on it; zeroed is allowed. O(size). */
+/* Frees its arrays; zeroed is allowed. O(size). */
 void fab_sim_result_fini(struct fab_sim_result *result);
 
 /*
@@ -298,7 +298,7 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
 			    const struct fab_sim_params *params, uint32_t end,
 			    uint32_t bytes, bool to_group);
-/* Cables whose rate is not told: they have params->rate_gbps. O(cables). */
+/* Number of cables of unknown rate, which have params->rate_gbps. O(cables). */
 uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem);
 
 /*
@@ -311,9 +311,9 @@ int fab_sim_pair(const struct fab_sim_problem *problem,
 		 struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Simulate. *result is ended by the caller. Equal bytes for any number of threads, but
- * simulate_seconds and bytes. Errors: those of fab_sim_check(); EINVAL: a message with a
- * target that is none, of no bytes, or born before the endpoint's last; ERANGE: times
+ * Simulate. The caller calls fini. Equal bytes for any number of threads, but
+ * simulate_seconds and bytes. Errors: those of fab_sim_check(); EINVAL: a message with an
+ * invalid target, without bytes, or created before the endpoint's last; ERANGE: times
  * beyond 2^48 ticks, too many ports. ENOMEM never (fab_oom()). O(packets * hops).
  */
 int fab_sim_run(const struct fab_sim_problem *problem,

@@ -6,7 +6,7 @@
  * of a window.
  *
  * Packets are cells of a pool, 32 bytes, linked by numbers. Credits under way are times,
- * collected when a lane has none left. Bits tell which inputs and outputs are free and
+ * collected when a lane has none left. Bits mark which inputs and outputs are free and
  * which units wait for an output; a unit is an input, of fifo switches a lane of an
  * input.
  */
@@ -212,7 +212,7 @@ struct sim_arrival {
 	uint16_t out, vl; /* from there on; of routed heads */
 };
 
-/* Events before `head` are over, those before `routed` know their output. */
+/* Events before `head` are done, those before `routed` know their output. */
 struct sim_ring {
 	struct sim_arrival *v;
 	size_t head, routed, tail, cap;
@@ -249,7 +249,7 @@ struct sim_part {
 
 struct sim {
 	struct sim_net net;
-	struct fab_arena arena; /* of all below that does not grow */
+	struct fab_arena arena; /* of all arrays below of fixed size */
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
 	bool one_read, is_fifo; /* of the kind of switch */
@@ -278,7 +278,7 @@ struct sim {
 	uint32_t *end_part; /* [n_ends] */
 };
 
-/* sim/engine.c: no event of a part is before this time; UINT64_MAX: there is none. */
+/* sim/engine.c: no event of a part is before this time; UINT64_MAX: none. */
 uint64_t sim_part_first(const struct sim_part *p);
 /* Nothing of a part will happen, except that outputs end for which nothing waits. */
 bool sim_part_is_over(const struct sim_part *p);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first packets hop by hop. Each part keeps the steps of those packets that may be
- * among the first ones by birth; which packet a step is of is found when the run is done.
+ * among the first ones created; which packet a step is of is found when the run is done.
  */
 #include <stdlib.h>
 
 #include "base/order.h"
 #include "sim/state.h"
 
-/* Put a birth into the heap of the N earliest ones of a part, the latest of them first.
- * Returns false when N others are earlier. */
+/* Put a time of creation into the heap of the N earliest ones of a part, the latest of
+ * them first. Returns false when N others are earlier. */
 static bool note_birth(struct sim_part *p, uint64_t birth)
 {
 	uint32_t most = p->sim->params->n_traced;
@@ -64,7 +64,7 @@ void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t por
 	FAB_PUSH(&p->trace, step);
 }
 
-/* By message: source, birth, target. */
+/* By message: source, creation, target. */
 static int cmp_message(const struct fab_sim_step *a, const struct fab_sim_step *b)
 {
 	FAB_ORDER_BY(a, b, source);
@@ -105,8 +105,8 @@ static int cmp_step(const void *pa, const void *pb)
 
 /*
  * Number the packets of each message. Tables are static, and queues of one input, output
- * and lane are in order: the packets of a message, and messages of one birth from one
- * endpoint to the same target, pass each cable in the order in which they were sent.
+ * and lane are in order: the packets of a message, and messages created at one time by
+ * one endpoint to the same target, pass each cable in the order in which they were sent.
  */
 static void number_packets(struct fab_sim_step *v, size_t n)
 {

@@ -225,11 +225,8 @@ static int make_allreduce(const struct fab_traffic_problem *p, const char *argum
 const struct fab_traffic_kind fab_traffic_alltoall = {
 	.form = "alltoall",
 	.summary = "one message from each to each",
-	.manual = "Once a message from each host to each other one: to the next, to the "
-		  "next "
-		  "but one and so on; with `alltoall:random` each in an order of its own "
-		  "by "
-		  "chance.",
+	.manual =
+		"Once a message from each host to each other one: to the next, to the next but one and so on; with `alltoall:random` each in an order of its own by chance.",
 	.is_finite = true,
 	.argument_is_optional = true,
 	.check = check_alltoall,
@@ -240,12 +237,7 @@ const struct fab_traffic_kind fab_traffic_allreduce = {
 	.form = "allreduce:KIND",
 	.summary = "a sum of vectors of all hosts: ring, recdbl or tree",
 	.manual =
-		"Once the sum of a vector, of `--size` bytes, of all hosts for all "
-		"hosts: "
-		"`ring` (reduce-scatter and allgather), `recdbl` (recursive doubling) or "
-		"`tree` (binomial reduce and broadcast). A host sends what belongs to a "
-		"round "
-		"when all of the rounds before has arrived.",
+		"Once the sum of a vector, of `--size` bytes, of all hosts for all hosts: `ring` (reduce-scatter and allgather), `recdbl` (recursive doubling) or `tree` (binomial reduce and broadcast). A host sends what belongs to a round when all of the rounds before has arrived.",
 	.is_finite = true,
 	.check = check_allreduce,
 	.make = make_allreduce,

@@ -65,18 +65,18 @@ static int take_node(const struct reader *r, const char *text, size_t len, uint3
 	uint64_t n;
 
 	if (!fab_parse_u64(text, len, 0, UINT32_MAX, &n))
-		return fab_fail(err, EINVAL,
-				"'%.*s' is no node: expected a number from 0 on, as in "
-				"0->13",
-				(int)(len > TEXT_MAX ? TEXT_MAX : len), text);
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s' is no node: expected a number from 0 on, as in 0->13",
+			(int)(len > TEXT_MAX ? TEXT_MAX : len), text);
 	if (r->has_nodes && n >= r->out->n_nodes)
 		return fab_fail(err, EINVAL,
 				"node %" PRIu64 " is none of the %u that Nodes says", n,
 				r->out->n_nodes);
 	if (n >= r->n_ends)
 		return fab_fail(err, EINVAL,
-				"node %" PRIu64 ": the fabric has %u live endpoints, 0 "
-				"to %u",
+				"node %" PRIu64
+				": the fabric has %u live endpoints, 0 to %u",
 				n, r->n_ends, r->n_ends - 1);
 	*out = (uint32_t)n;
 	return 0;
@@ -111,13 +111,13 @@ static int take_property(struct reader *r, const struct fab_span *name,
 	if (is_word(name, "send_done_trigger") || is_word(name, "recv_done_trigger"))
 		return take_number(line, "trigger", 1, UINT32_MAX, &ignored, err);
 	if (is_word(name, "trigger") || is_word(name, "addon"))
-		return fab_fail(err, EINVAL,
-				"a connection that starts by a trigger is not simulated: "
-				"expected start PICOSECONDS");
-	return fab_fail(err, EINVAL,
-			"'%.*s' is no property of a connection: expected start, size, "
-			"id or prio",
-			shown(name), name->p);
+		return fab_fail(
+			err, EINVAL,
+			"a connection that starts by a trigger is not simulated: expected start PICOSECONDS");
+	return fab_fail(
+		err, EINVAL,
+		"'%.*s' is no property of a connection: expected start, size, id or prio",
+		shown(name), name->p);
 }
 
 static int read_connection(struct reader *r, const struct fab_span *ends,

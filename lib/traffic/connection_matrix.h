@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connection matrices of htsim (csg-htsim, datacenter/connection_matrix): who sends how
- * much to whom, and when. Plain text:
+ * Connection matrices of htsim (csg-htsim, datacenter/connection_matrix): sources,
+ * targets, sizes and times of messages. Plain text:
  *
  *   Nodes 16
  *   Connections 2
@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* At most so much in a connection: 1 TiB; and no later than this: 281 s. */
+/* Largest size, 1 TiB, and latest time, 281 s, of a connection. */
 #define FAB_CONNECTION_MAX_BYTES ((uint64_t)1 << 40)
 #define FAB_CONNECTION_MAX_PS (((uint64_t)1 << 48) - 1)
 enum { FAB_CONNECTIONS_MAX = 1 << 24 };
@@ -43,7 +43,7 @@ struct fab_connection_matrix {
 int fab_connection_matrix_parse(uint32_t n_ends, const char *file, const char *text,
 				size_t len, struct fab_connection_matrix *out,
 				struct fab_err *err) FAB_MUST_CHECK;
-/* The same of a file, `-` is standard input; packed ones are unpacked. O(bytes). */
+/* Read a file, `-` is standard input; compressed ones are unpacked. O(bytes). */
 int fab_connection_matrix_read(uint32_t n_ends, const char *path,
 			       struct fab_connection_matrix *out,
 			       struct fab_err *err) FAB_MUST_CHECK;

@@ -365,7 +365,7 @@ static int make_groups(const struct fab_traffic_problem *p, const char *argument
 const struct fab_traffic_kind fab_traffic_uniform = {
 	.form = "uniform",
 	.summary = "each message to any other host",
-	.manual = "Each message goes to any other host, each as likely.",
+	.manual = "Each message goes to any other host, each with the same probability.",
 	.make = make_uniform,
 };
 
@@ -373,7 +373,7 @@ const struct fab_traffic_kind fab_traffic_permutation = {
 	.form = "permutation:SPEC",
 	.summary = "each host to one other, as --permutation of fabric-faults",
 	.manual =
-		"Each host sends to one other, by a permutation below; what has nobody to send to, or itself, sends nothing.",
+		"Each host sends to one other, by a permutation below; a host without a target, or with itself as target, sends nothing.",
 	.check = fab_permutation_check,
 	.make = make_permutation,
 };

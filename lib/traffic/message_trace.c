@@ -52,15 +52,14 @@ static int read_time(const struct reader *r, const struct fab_span *word, uint64
 	} else if (!fab_parse_u64(word->p, len, 0, FAB_TRACE_MAX_TIME, time)) {
 		return fab_fail(
 			err, EINVAL,
-			"'%.*s' is no time: expected a whole number of ticks below "
-			"2^48",
+			"'%.*s' is no time: expected a whole number of ticks below 2^48",
 			shown(len), word->p);
 	}
 	if (n && *time < r->out->of.v[n - 1].time)
-		return fab_fail(err, EINVAL,
-				"time %.*s is before that of the message above: expected "
-				"times in order",
-				shown(len), word->p);
+		return fab_fail(
+			err, EINVAL,
+			"time %.*s is before that of the message above: expected times in order",
+			shown(len), word->p);
 	return 0;
 }
 
@@ -94,10 +93,10 @@ static int read_message(void *context, struct fab_item item, struct fab_err *err
 	if (!fab_parse_u64(bytes.p, fab_span_len(&bytes), 0, FAB_TRACE_MAX_BYTES,
 			   &m.bytes) ||
 	    line.p == line.end)
-		return fab_fail(err, EINVAL,
-				"expected TIME SOURCE TARGET BYTES, found '%.*s' for "
-				"BYTES",
-				shown(fab_span_len(&bytes)), bytes.p);
+		return fab_fail(
+			err, EINVAL,
+			"expected TIME SOURCE TARGET BYTES, found '%.*s' for BYTES",
+			shown(fab_span_len(&bytes)), bytes.p);
 	rc = fab_list_pair(line.p, fab_span_len(&line), " \t", pair, err);
 	if (!rc)
 		rc = read_end(r, &pair[0], &m.from, err);
@@ -259,8 +258,8 @@ static int make_trace(const struct fab_traffic_problem *p, const char *argument,
 const struct fab_traffic_kind fab_traffic_trace = {
 	.form = "trace:FILE",
 	.summary = "the messages of a file: TIME SOURCE TARGET BYTES",
-	.manual = "Once the messages of a file, each at its time "
-		  "(fabric-formats(5)); messages of a host to itself are left out.",
+	.manual =
+		"Once the messages of a file, each at its time (fabric-formats(5)); messages of a host to itself are left out.",
 	.is_finite = true,
 	.check = check_trace,
 	.make = make_trace,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traces of messages: who sends how much to whom, and when. Plain text, a line a message:
+ * Traces of messages: source, target, size and time. Plain text, a line for each message:
  *
  *   TIME SOURCE TARGET BYTES
  *   0      n1 n7 2048
@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "traffic/ends.h"
 
-/* At most so much in a message: 1 TiB; and no later than this: 281 s, or ticks. */
+/* Largest size, 1 TiB, and latest time, 281 s or ticks, of a message. */
 #define FAB_TRACE_MAX_BYTES ((uint64_t)1 << 40)
 #define FAB_TRACE_MAX_TIME (((uint64_t)1 << 48) - 1)
 
@@ -40,7 +40,7 @@ int fab_message_trace_parse(const struct fab_fabric *f, const struct fab_flow_en
 			    bool in_ticks, const char *file, const char *text, size_t len,
 			    struct fab_message_trace *out,
 			    struct fab_err *err) FAB_MUST_CHECK;
-/* The same of a file, `-` is standard input; packed ones are unpacked. O(bytes). */
+/* Read a file, `-` is standard input; compressed ones are unpacked. O(bytes). */
 int fab_message_trace_read(const struct fab_fabric *f, const struct fab_flow_ends *ends,
 			   bool in_ticks, const char *path, struct fab_message_trace *out,
 			   struct fab_err *err) FAB_MUST_CHECK;

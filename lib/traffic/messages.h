@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who sends what when: a source of messages, from which a simulator pulls.
+ * A source of messages, from which a simulator pulls.
  *
  * Endpoints are numbered as in struct fab_flow_ends. Times are ticks of the simulator
  * (picoseconds, or flit times), sizes are payload: bytes, or flits where a tick is a flit
- * time. An endpoint sends its messages one after the other, in the order in which next()
- * gives them; a message that is born while another one is being sent, or has no credit,
- * waits. Nobody keeps that queue: the next message is asked for when the one before has
- * left the endpoint, and its time of birth may then have passed.
+ * time. An endpoint sends its messages in the order in which next()
+ * gives them; a message that is created while another one is being sent, or has no
+ * credit, waits. No queue is kept: the next message is asked for when the one before has
+ * left the endpoint, and its time may then have passed.
  *
  * Open loop: next() gives the births whatever happens. Closed loop, collectives: next()
- * gives nothing until received() or completed() has told the endpoint of what it waits
- * for; the simulator asks again after each of them.
+ * gives nothing until received() or completed() has informed the endpoint of what it
+ * waits for; the simulator asks again after each of them.
  *
  * All calls for one endpoint come from one thread at a time, and for different endpoints
  * from several: what a call changes is the state of that endpoint and nothing else.
@@ -31,7 +31,7 @@ enum {
 };
 
 struct fab_message {
-	uint64_t time;	 /* of birth; not before that of the endpoint's message before */
+	uint64_t time; /* of creation; not before that of the endpoint's message before */
 	uint32_t target; /* endpoint, or with to_group the group's number */
 	uint32_t bytes;	 /* of payload, 1 .. FAB_MESSAGE_BYTES_MAX */
 	uint16_t tag;	 /* whatever the source likes: comes back with the delivery */
@@ -60,7 +60,7 @@ struct fab_delivery {
 struct fab_messages {
 	void *context; /* of all calls */
 	/* No packet of them has less payload, cut at the MTU that the source knows of; 0:
-	 * nobody knows. The more, the longer threads of a simulator work apart. */
+	 * unknown. The more, the longer threads of a simulator work apart. */
 	uint32_t least_payload;
 	/*
 	 * The next message of an endpoint. `now` is the time that the simulator has come
@@ -73,11 +73,11 @@ struct fab_messages {
 	 * Changes nothing. NULL: there is nothing to do. */
 	void (*prepare)(const void *context, uint32_t endpoint);
 	/* All of a message (of a group: the copy for this member) is at `endpoint`. NULL:
-	 * nobody asks, which is faster. */
+	 * not needed, which is faster. */
 	void (*received)(void *context, uint32_t endpoint,
 			 const struct fab_delivery *delivery);
 	/* A message that `endpoint` sent is at its target, of a group at all members.
-	 * NULL: nobody asks, which is faster. */
+	 * NULL: not needed, which is faster. */
 	void (*completed)(void *context, uint32_t endpoint,
 			  const struct fab_delivery *delivery);
 };

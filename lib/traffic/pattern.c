@@ -164,7 +164,7 @@ static const struct fab_pattern_kind kinds[] = {
 	 .needs = size_of_grid,
 	 .make = make_grid},
 	{.form = "random:groups=N,size=K",
-	 .summary = "different processes by chance; size=K-L: of a size by chance",
+	 .summary = "random processes; size=K-L: of random size",
 	 .manual =
 		 "N groups of K different processes, or with `size=`K-L of a number from K to L. Without `seed=` the seed is that of `--seed`.",
 	 .takes = "random takes groups, size, seed, per, ppn, order",
@@ -252,7 +252,7 @@ static int parse_key(struct fab_pattern *p, const struct key *key, const char *v
 			(unsigned long long)key->max);
 }
 
-/* The number of a word in a list of n; n: it is none of them. */
+/* The number of a word in a list of n; n: no word of the list. */
 static size_t word_of(const char *text, size_t len, const char *const *words, size_t n)
 {
 	size_t i = 0;

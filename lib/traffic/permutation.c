@@ -272,9 +272,9 @@ static const struct permutation rows[] = {
 	 .manual = "The first host sends to the last, the second to the last but one.",
 	 .target = reverse},
 	{.form = "random",
-	 .summary = "by chance",
+	 .summary = "random",
 	 .manual =
-		 "Each permutation as likely but that in which nobody sends, by `--seed`.",
+		 "Each permutation with the same probability, except that in which no host sends, by `--seed`.",
 	 .make = shuffle},
 	{.form = "transpose",
 	 .summary = "kfat of two equal dimensions: leaf x.y to leaf y.x",

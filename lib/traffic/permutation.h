@@ -9,7 +9,7 @@
 /* Hosts that a permutation is made for. */
 struct fab_permutation_problem {
 	const struct fab_fabric *f;
-	const struct fab_kfat *kfat; /* NULL: it is none */
+	const struct fab_kfat *kfat; /* NULL: no kfat */
 	const struct fab_flow_ends *ends;
 	uint64_t seed;
 };

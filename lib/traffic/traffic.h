@@ -2,8 +2,8 @@
 /*
  * Traffic by a spec: NAME, or NAME:ARGUMENT. One table, a function or a file each. A
  * traffic is a source of messages (traffic/messages.h), one of two sorts: endless, with
- * births by chance (open loop) or a window of messages under way (closed loop); or
- * finite, which is over when all has arrived.
+ * random arrivals (open loop) or a window of messages under way (closed loop); or
+ * finite, which ends when all has arrived.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "traffic/ends.h"
 #include "traffic/messages.h"
 
-/* When an endpoint's next message is born, of endless traffic. */
+/* Times of the messages of endless traffic. */
 enum fab_arrivals {
 	FAB_ARRIVALS_POISSON,
 	FAB_ARRIVALS_BERNOULLI, /* in each slot with the same probability */
@@ -36,10 +36,10 @@ struct fab_traffic_options {
 	uint64_t seed;
 };
 
-/* What a traffic is made for; all is borrowed until the traffic is freed. */
+/* Fabric and groups of a traffic; all is borrowed until the traffic is freed. */
 struct fab_traffic_problem {
 	const struct fab_fabric *f;
-	const struct fab_kfat *kfat; /* NULL: it is none */
+	const struct fab_kfat *kfat; /* NULL: no kfat */
 	const struct fab_flow_ends *ends;
 	/* Groups: members as numbers of ends, FAB_NONE: no live end; the first live one
 	 * sends. group_first: [n_groups + 1]. */
@@ -61,7 +61,7 @@ struct fab_traffic {
 	uint64_t n_left_out; /* messages of a trace to their own source, groups of no two
 				live members */
 	/* Of finite traffic: endpoints that have something left to send or, of a
-	 * collective, to receive. NULL: nobody knows. */
+	 * collective, to receive. NULL: unknown. */
 	uint32_t (*unfinished)(const void *context);
 	void (*free)(void *context); /* of messages.context */
 };
@@ -104,7 +104,7 @@ int fab_traffic_check(const char *spec, const struct fab_traffic_kind **kind,
 		      const char **argument, struct fab_err *err) FAB_MUST_CHECK;
 /*
  * Make a traffic. Errors: those of check; EINVAL, ENOENT, EIO: one sentence, of a file
- * with its line; EINVAL also when nobody would send anything. The caller ends *out.
+ * with its line; EINVAL also if no host would send anything. The caller calls fini.
  * O(ends + what is read).
  */
 int fab_traffic_make(const char *spec, const struct fab_traffic_problem *p,
