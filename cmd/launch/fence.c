@@ -58,20 +58,6 @@ static int choose_fences(const struct launch_params *p, struct fab_fence_table *
 	return 0;
 }
 
-/* Contents of files that arguments name: parts with other faults, nodes or constants do
- * not belong to this whole. */
-static void note_input(struct launch_params *p, const struct launch_job *job)
-{
-	fab_cli_note_faults(&p->shard, job->faults);
-	if (job->hosts.of.n)
-		fab_cli_note_bytes(&p->shard, job->hosts.of.v,
-				   job->hosts.of.n * sizeof(*job->hosts.of.v));
-	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
-		if (p->uses[i])
-			fab_cli_note_bytes(&p->shard, &p->constants.of[i].value,
-					   sizeof(p->constants.of[i].value));
-}
-
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	static const enum fab_launch_constant constants[] = {
@@ -97,7 +83,16 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		rc = launch_job_init(p, w->f, &o->job, err);
 	if (rc)
 		return rc;
-	note_input(p, &o->job);
+	/* contents of files that arguments name: parts with other faults, nodes or
+	 * constants do not belong to this whole */
+	fab_cli_note_faults(&p->shard, o->job.faults);
+	if (o->job.hosts.of.n)
+		fab_cli_note_bytes(&p->shard, o->job.hosts.of.v,
+				   o->job.hosts.of.n * sizeof(*o->job.hosts.of.v));
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		if (p->uses[i])
+			fab_cli_note_bytes(&p->shard, &p->constants.of[i].value,
+					   sizeof(p->constants.of[i].value));
 	t->routes = o->job.routes;
 	rc = make_groups(w, o, err);
 	if (!rc)

@@ -194,23 +194,7 @@ int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
 	return rc || (!p->node_list && !p->node_file) ? rc : find_hosts(p, job, err);
 }
 
-/* vtftr-ib on a kfat, dimension order on a grid, else minhop. */
-static const struct fab_unicast_engine *
-choose_engine(const struct fab_unicast_problem *problem)
-{
-	struct fab_shape *shape;
-	bool is_grid;
-
-	if (problem->kfat && !fab_unicast_fits(&fab_unicast_vtftr_ib, problem, NULL))
-		return &fab_unicast_vtftr_ib;
-	shape = fab_shape_recognize(problem->f);
-	is_grid = shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH;
-	fab_shape_free(shape);
-	if (is_grid && !fab_unicast_fits(&fab_unicast_dor, problem, NULL))
-		return &fab_unicast_dor;
-	return &fab_unicast_minhop;
-}
-
+/* Default: vtftr-ib on a kfat, dimension order on a grid, else minhop. */
 static int make_tables(const struct launch_params *p, struct launch_job *job,
 		       struct fab_err *err)
 {
@@ -221,6 +205,8 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 	const struct fab_unicast_engine *e;
 	struct fab_kfat *kfat = NULL;
 	struct fab_err kfat_error = {""};
+	struct fab_shape *shape;
+	bool is_grid;
 	int rc;
 
 	if (p->tables.lfts) {
@@ -232,8 +218,17 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 	if (fab_kfat_recognize(job->f, &kfat, &kfat_error))
 		kfat = NULL;
 	problem.kfat = kfat;
-	e = p->has_algorithm ? fab_unicast_engines[p->algorithm]
-			     : choose_engine(&problem);
+	shape = fab_shape_recognize(job->f);
+	is_grid = shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH;
+	fab_shape_free(shape);
+	if (p->has_algorithm)
+		e = fab_unicast_engines[p->algorithm];
+	else if (kfat && !fab_unicast_fits(&fab_unicast_vtftr_ib, &problem, NULL))
+		e = &fab_unicast_vtftr_ib;
+	else if (is_grid && !fab_unicast_fits(&fab_unicast_dor, &problem, NULL))
+		e = &fab_unicast_dor;
+	else
+		e = &fab_unicast_minhop;
 	job->algorithm = e->name;
 	if (fab_unicast_fits(e, &problem, NULL))
 		rc = fab_unicast_refuse(p->input.fabric, e, &problem, &kfat_error, err);

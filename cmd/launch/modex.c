@@ -40,25 +40,6 @@ static int follow_peers(struct fab_work *w, struct fab_err *err)
 	return rc;
 }
 
-/* The fence with data, and one without. */
-static int time_fences(const struct launch_params *p, struct outcome *o,
-		       struct fab_err *err)
-{
-	struct fab_size_layout layout = {FAB_SIZE_LIBRARY, p->namespace_chars};
-	int rc;
-
-	o->bytes = fab_size_node(&p->keys, &layout, 0, p->ppn);
-	rc = launch_choose_fence(p, &o->t, o->bytes, &o->fence, err);
-	if (rc)
-		return rc;
-	o->fence_us = fab_fence_clock_us(&o->t.clock, o->fence, o->bytes, err);
-	if (o->fence_us >= 0)
-		o->barrier_us = fab_fence_clock_us(&o->t.clock, o->fence, 0, err);
-	return o->fence_us < 0	   ? (int)o->fence_us
-	       : o->barrier_us < 0 ? (int)o->barrier_us
-				   : 0;
-}
-
 /* Seconds of the full exchange, its fence by formula. */
 static int full_of(void *context, const struct fab_launch_params *params, double *out,
 		   struct fab_err *err)
@@ -134,16 +115,24 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	};
 	struct launch_params *p = w->params;
 	struct outcome *o = w->outcome;
+	struct fab_size_layout layout = {FAB_SIZE_LIBRARY, p->namespace_chars};
 	int rc = launch_read_constants(p, constants, err);
 
 	if (!rc)
 		rc = launch_timing_init(w, &o->t, err);
 	if (!rc)
 		rc = follow_peers(w, err);
+	o->bytes = fab_size_node(&p->keys, &layout, 0, p->ppn);
 	if (!rc)
-		rc = time_fences(p, o, err);
+		rc = launch_choose_fence(p, &o->t, o->bytes, &o->fence, err);
 	if (rc)
 		return rc;
+	o->fence_us = fab_fence_clock_us(&o->t.clock, o->fence, o->bytes, err);
+	if (o->fence_us < 0)
+		return (int)o->fence_us;
+	o->barrier_us = fab_fence_clock_us(&o->t.clock, o->fence, 0, err);
+	if (o->barrier_us < 0)
+		return (int)o->barrier_us;
 	fill_rows(w);
 	return fab_launch_range_find(&p->constants, p->uses, o->rows[1].total_us / 1e6,
 				     full_of, w, &o->full, err);

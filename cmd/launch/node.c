@@ -47,27 +47,6 @@ static uint64_t bytes_of(const struct launch_params *p, unsigned opts)
 	return fab_size_node(&p->keys, &layout, 0, p->ppn);
 }
 
-/* Write the bytes and count them. */
-static int verify_size(const struct launch_params *p,
-		       const struct fab_size_layout *layout, struct launch_size_row *row,
-		       struct fab_err *err)
-{
-	size_t n;
-
-	if (row->bytes > MAX_ENCODED)
-		return fab_fail(err, EINVAL,
-				"--verify: %llu bytes are too many to write, up to %d",
-				(unsigned long long)row->bytes, MAX_ENCODED);
-	free(fab_size_encode(&p->keys, layout, 0, p->ppn, &n));
-	row->verified = n == row->bytes;
-	return row->verified
-		       ? 0
-		       : fab_fail(
-				 err, EPROTO,
-				 "--verify: %zu bytes were written where %llu were counted",
-				 n, (unsigned long long)row->bytes);
-}
-
 static int solve_size(struct fab_work *w, struct fab_err *err)
 {
 	const struct launch_params *p = w->params;
@@ -86,7 +65,7 @@ static int solve_size(struct fab_work *w, struct fab_err *err)
 						 p->namespace_chars};
 		uint64_t values = fab_puts_bytes(&p->keys) * p->ppn;
 		uint64_t bytes = bytes_of(p, layout.opts);
-		int rc;
+		size_t n_encoded;
 
 		o->rows[i] = (struct launch_size_row){
 			.layout = fab_size_layouts.at(row).form,
@@ -104,9 +83,20 @@ static int solve_size(struct fab_work *w, struct fab_err *err)
 			.table = fab_size_has_table(&p->keys, &layout, p->ppn),
 			.verified = FAB_UNKNOWN,
 		};
-		rc = p->run.verify ? verify_size(p, &layout, &o->rows[i], err) : 0;
-		if (rc)
-			return rc;
+		if (!p->run.verify)
+			continue;
+		if (bytes > MAX_ENCODED)
+			return fab_fail(
+				err, EINVAL,
+				"--verify: %llu bytes are too many to write, up to %d",
+				(unsigned long long)bytes, MAX_ENCODED);
+		free(fab_size_encode(&p->keys, &layout, 0, p->ppn, &n_encoded));
+		if (n_encoded != bytes)
+			return fab_fail(
+				err, EPROTO,
+				"--verify: %zu bytes were written where %llu were counted",
+				n_encoded, (unsigned long long)bytes);
+		o->rows[i].verified = true;
 	}
 	for (size_t i = 0; i <= FAB_SIZE_N_OPTS; i++) {
 		bool is_all = i == FAB_SIZE_N_OPTS;
@@ -320,21 +310,6 @@ struct faults_outcome {
 /* The survey does not say how they would join again. */
 static const char not_modelled[] = "nodes that come back";
 
-/* The job's nodes among the fabric's hosts; *n: their number, 0: all. */
-static int count_nodes(struct fab_work *w, uint32_t *n, struct fab_err *err)
-{
-	struct fab_launch_nodes nodes = {0};
-	struct launch_job job;
-	int rc = launch_job_hosts(w->params, w->f, &job, err);
-
-	if (!rc)
-		rc = launch_job_nodes(w->params, &job, *n, "fabric", w->arena, &nodes,
-				      err);
-	*n = nodes.n;
-	launch_job_fini(&job);
-	return rc;
-}
-
 static int solve_faults(struct fab_work *w, struct fab_err *err)
 {
 	static const enum fab_launch_constant constants[] = {
@@ -343,12 +318,20 @@ static int solve_faults(struct fab_work *w, struct fab_err *err)
 	struct launch_params *p = w->params;
 	const struct fab_launch_params *c = &p->constants;
 	struct faults_outcome *o = w->outcome;
+	struct fab_launch_nodes nodes = {0};
+	struct launch_job job;
 	size_t n_each = p->exhaustive ? 3 : 2;
 	uint32_t n = launch_n_nodes(p);
 	int rc = launch_read_constants(p, constants, err);
 
-	if (!rc && w->f)
-		rc = count_nodes(w, &n, err);
+	if (!rc && w->f) { /* the job's nodes among the fabric's hosts; 0: all */
+		rc = launch_job_hosts(p, w->f, &job, err);
+		if (!rc)
+			rc = launch_job_nodes(p, &job, n, "fabric", w->arena, &nodes,
+					      err);
+		launch_job_fini(&job);
+		n = nodes.n;
+	}
 	o->d = (struct fab_detector){.n = n,
 				     .period_us = FAB_PARAM(c, heartbeat_s) * 1e6,
 				     .timeout_us = FAB_PARAM(c, timeout_s) * 1e6,
@@ -373,14 +356,6 @@ static int solve_faults(struct fab_work *w, struct fab_err *err)
 	return rc;
 }
 
-/* True if a row is worse than another: beyond its bound, then later. */
-static bool is_worse(const struct fab_failure_row *a, const struct fab_failure_row *b)
-{
-	if (a->within != b->within)
-		return b->within;
-	return isnan(a->stable_s) ? !isnan(b->stable_s) : a->stable_s > b->stable_s;
-}
-
 static void answer_faults(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_outcome *o = w->outcome;
@@ -390,9 +365,15 @@ static void answer_faults(struct fab_report *r, const struct fab_work *w)
 	const char *known =
 		"some others never know, as all that would tell them have failed";
 
-	for (size_t i = 1; i < o->n; i++)
-		if (is_worse(&o->rows[i], worst))
-			worst = &o->rows[i];
+	/* beyond its bound, then later */
+	for (size_t i = 1; i < o->n; i++) {
+		const struct fab_failure_row *row = &o->rows[i];
+		bool is_later = isnan(row->stable_s) ? !isnan(worst->stable_s)
+						     : row->stable_s > worst->stable_s;
+
+		if (row->within != worst->within ? worst->within : is_later)
+			worst = row;
+	}
 	for (size_t i = o->n; i-- > 0;)
 		if (o->rows[i].mpd_parts > 1)
 			split = &o->rows[i];

@@ -274,25 +274,14 @@ static void report_improvements(struct fab_report *r, const struct outcome *o)
 			 sizeof(*o->c.improvements), FAB_N_IMPROVEMENTS);
 }
 
-static void report_respawn(struct fab_report *r, const struct launch_params *p,
-			   const struct fab_stages *respawn)
+static void report(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column fields[] = {
+	static const struct fab_column goal = {"goal_s", FAB_REAL, "", FAB_COL_SECONDS};
+	static const struct fab_column respawn[] = {
 		{"respawn.processes", FAB_UINT, "", 0},
 		{"respawn.nodes", FAB_UINT, "", 0},
 		{"respawn.total_s", FAB_REAL, "", FAB_COL_SECONDS},
 	};
-
-	if (!respawn->n_nodes)
-		return;
-	fab_report_field(r, &fields[0], (union fab_cell){.u = p->respawn});
-	fab_report_field(r, &fields[1], (union fab_cell){.u = respawn->n_nodes});
-	fab_report_field(r, &fields[2], (union fab_cell){.real = respawn->total_s});
-}
-
-static void report(struct fab_report *r, const struct fab_work *w)
-{
-	static const struct fab_column goal = {"goal_s", FAB_REAL, "", FAB_COL_SECONDS};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	char total[FAB_HUMAN_BYTES];
@@ -312,7 +301,13 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_text(r, "tables", o->t.job.algorithm);
 	fab_report_field(r, &goal, (union fab_cell){.real = p->goal_s});
 	launch_report_range(r, &o->c.total);
-	report_respawn(r, p, &o->respawn);
+	if (o->respawn.n_nodes) {
+		fab_report_field(r, &respawn[0], (union fab_cell){.u = p->respawn});
+		fab_report_field(r, &respawn[1],
+				 (union fab_cell){.u = o->respawn.n_nodes});
+		fab_report_field(r, &respawn[2],
+				 (union fab_cell){.real = o->respawn.total_s});
+	}
 	fab_report_table_begin(r, "results", "Starts", launch_stages_columns,
 			       launch_stages_n_columns);
 	for (size_t i = 0; i < o->c.cases.n; i++) {

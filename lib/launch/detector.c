@@ -174,45 +174,6 @@ static void learn(struct run *r, uint32_t node, uint32_t failure, double now)
 		observe_next(r, node, now);
 }
 
-static void on_timeout(struct run *r, uint32_t generation, uint32_t node, double now)
-{
-	struct watch *w = &r->watch[node];
-
-	if (w->generation == generation && lives(r, node, now))
-		learn(r, node, r->number[w->emitter], now);
-}
-
-/* `node` has a new observer, and sends it heartbeats from now on. */
-static void on_hello(struct run *r, uint32_t observer, uint32_t node, double now)
-{
-	if (!lives(r, node, now) || r->watch[observer].emitter != node)
-		return;
-	if (isinf(r->dies_us[node]) && isinf(r->dies_us[observer]))
-		r->out->repaired_us = fmax(r->out->repaired_us, now);
-	r->watch[observer].generation++; /* the first heartbeat is on its way */
-	expect(r, observer, now);
-}
-
-static int set_failures(struct run *r, struct fab_err *err)
-{
-	for (uint32_t i = 0; i < r->f; i++) {
-		const struct fab_failure *x = &r->failures[i];
-
-		if (x->node >= r->d->n)
-			return fab_fail(err, EINVAL, "node %u: there are %u, 0 to %u",
-					x->node, r->d->n, r->d->n - 1);
-		if (r->number[x->node] != FAB_NONE)
-			return fab_fail(err, EINVAL, "node %u fails twice", x->node);
-		if (!(x->time_us >= 0 && x->time_us <= 1e15))
-			return fab_fail(err, EINVAL,
-					"node %u fails at %g us: expected 0 to 1e15",
-					x->node, x->time_us);
-		r->number[x->node] = i;
-		r->dies_us[x->node] = x->time_us;
-	}
-	return 0;
-}
-
 /* All events, and their sums. */
 static void follow(struct run *r)
 {
@@ -229,14 +190,21 @@ static void follow(struct run *r)
 		double now = fab_seconds_of_time(due.time);
 
 		switch (fab_due_kind(&due)) {
-		case TIMEOUT:
-			on_timeout(r, what, node, now);
+		case TIMEOUT: /* of the generation `what` */
+			if (r->watch[node].generation == what && lives(r, node, now))
+				learn(r, node, r->number[r->watch[node].emitter], now);
 			break;
-		case NEWS:
+		case NEWS: /* of the failure `what` */
 			learn(r, node, what, now);
 			break;
-		default:
-			on_hello(r, what, node, now);
+		default: /* a new observer, `what`, to be sent heartbeats from now on */
+			if (!lives(r, node, now) || r->watch[what].emitter != node)
+				break;
+			if (isinf(r->dies_us[node]) && isinf(r->dies_us[what]))
+				out->repaired_us = fmax(out->repaired_us, now);
+			r->watch[what]
+				.generation++; /* the first heartbeat is in flight */
+			expect(r, what, now);
 			break;
 		}
 	}
@@ -288,7 +256,23 @@ int fab_detector_run(const struct fab_detector *d, const struct fab_failure *fai
 	}
 	for (size_t i = 0; i < (size_t)f * d->n; i++)
 		r.knows_us[i] = INFINITY;
-	rc = set_failures(&r, err);
+	for (uint32_t i = 0; i < f && !rc; i++) {
+		const struct fab_failure *x = &failures[i];
+
+		if (x->node >= d->n)
+			rc = fab_fail(err, EINVAL, "node %u: there are %u, 0 to %u",
+				      x->node, d->n, d->n - 1);
+		else if (r.number[x->node] != FAB_NONE)
+			rc = fab_fail(err, EINVAL, "node %u fails twice", x->node);
+		else if (!(x->time_us >= 0 && x->time_us <= 1e15))
+			rc = fab_fail(err, EINVAL,
+				      "node %u fails at %g us: expected 0 to 1e15",
+				      x->node, x->time_us);
+		else {
+			r.number[x->node] = i;
+			r.dies_us[x->node] = x->time_us;
+		}
+	}
 	if (!rc)
 		follow(&r);
 	fab_schedule_fini(&r.schedule);

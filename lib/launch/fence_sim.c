@@ -88,20 +88,6 @@ static uint64_t ticks_of(const struct sim *s, double us)
 	return (uint64_t)llround(us * s->ticks_per_us);
 }
 
-/* As fine as possible: the contended fence takes about 2^49 ticks. */
-static void set_ticks(struct sim *s)
-{
-	const struct fab_launch_costs *costs = &s->setup->job.costs;
-	double us = fab_fence_line_us(s->setup->contended, s->bytes);
-	int bits = 0;
-
-	frexp(us, &bits); /* us < 2^bits */
-	bits = SPAN_BITS - bits;
-	s->ticks_per_us = ldexp(1, us > 0 && bits < FINEST_BITS ? bits : FINEST_BITS);
-	s->o = ticks_of(s, costs->o_us);
-	s->L = ticks_of(s, costs->L_us);
-}
-
 /* Lists of messages of each node, and what each message waits for. */
 static void make_lists(struct sim *s)
 {
@@ -204,18 +190,6 @@ static void send_ready(struct sim *s, struct node *node)
 	}
 }
 
-/* A node has all messages of a repeat. */
-static void note_repeat(struct sim *s, const struct node *node, uint64_t repeat)
-{
-	if (repeat >= s->oldest + (uint64_t)KEPT) { /* too far ahead of others */
-		s->had = NULL;
-		return;
-	}
-	s->had[repeat % KEPT * s->setup->plan.n_nodes + (size_t)(node - s->node)] =
-		node->free_at;
-	s->n_had[repeat % KEPT]++;
-}
-
 static void receive(struct sim *s, uint32_t message, uint64_t tail)
 {
 	struct node *node = &s->node[s->setup->plan.messages.v[message].to];
@@ -229,8 +203,17 @@ static void receive(struct sim *s, uint32_t message, uint64_t tail)
 	s->n_arrived[message]++;
 	while (s->n_arrived[node->receives[node->n_received % n]] > node->n_received / n)
 		node->n_received++;
-	for (; s->had && repeat < node->n_received / n; repeat++)
-		note_repeat(s, node, repeat);
+	for (; s->had && repeat < node->n_received / n; repeat++) {
+		size_t kept = repeat % KEPT;
+
+		if (repeat >= s->oldest + (uint64_t)KEPT) { /* too far ahead of others */
+			s->had = NULL;
+			break;
+		}
+		s->had[kept * s->setup->plan.n_nodes + (size_t)(node - s->node)] =
+			node->free_at;
+		s->n_had[kept]++;
+	}
 	send_ready(s, node);
 }
 
@@ -318,6 +301,8 @@ int fab_fence_simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 			.max_events = options->max_events ? options->max_events
 							  : (uint64_t)1 << EVENTS_BITS};
 	uint64_t once = setup->paths.first[plan->messages.n] * s.n_pieces;
+	double us = fab_fence_line_us(setup->contended, bytes);
+	int bits = 0;
 
 	*out = (struct fab_fence_sim){0};
 	if (bytes > FAB_FENCE_BYTES_MAX)
@@ -329,7 +314,12 @@ int fab_fence_simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 	/* of a plan that would have more events, enough to see whether it is symmetric */
 	if (once && plan->n_repeats > s.max_events / once && once * TRIED < s.max_events)
 		s.max_events = once * TRIED;
-	set_ticks(&s);
+	/* ticks as fine as possible: the contended fence takes about 2^49 */
+	frexp(us, &bits); /* us < 2^bits */
+	bits = SPAN_BITS - bits;
+	s.ticks_per_us = ldexp(1, us > 0 && bits < FINEST_BITS ? bits : FINEST_BITS);
+	s.o = ticks_of(&s, setup->job.costs.o_us);
+	s.L = ticks_of(&s, setup->job.costs.L_us);
 	make_lists(&s);
 	s.free_at =
 		FAB_ARENA_NEW0(&s.memory, (size_t)setup->paths.n_cables + 1, uint64_t);

@@ -29,33 +29,27 @@ static struct fab_fence_job job_of(const struct fab_fence_table *t,
 	return fab_fence_job_of(t->params, g->nodes.n, g->nodes.sw, bytes);
 }
 
-/* "1,2,4,8"; of many steps the first ones. */
-static const char *loads_text(struct fab_arena *memory, const struct fab_fence_load *load)
-{
-	char *text = NULL;
-
-	for (uint32_t i = 0; i < load->n_steps && i < MAX_LOADS; i++)
-		fab_append(&text, ",", "%" PRIu64, load->step[i].load);
-	if (load->n_steps > MAX_LOADS)
-		fab_append(&text, ",", "...");
-	fab_arena_own(memory, free, text);
-	return text;
-}
-
 static int fill_row(const struct fab_fence_table *t, const struct fab_fence_group *g,
 		    const struct fab_fence_setup *s, struct fab_fence_item *x, size_t i,
 		    struct fab_err *err)
 {
 	struct fab_fence_sim_options options = {.n_pieces = t->n_pieces};
 	struct fab_fence_time time;
+	char *loads = NULL;
 	int rc = fab_fence_setup_time(s, t->bytes[i], t->model_only ? NULL : &options,
 				      &time, err);
 
+	/* "1,2,4,8"; of many steps the first ones */
+	for (uint32_t k = 0; k < s->load.n_steps && k < MAX_LOADS; k++)
+		fab_append(&loads, ",", "%" PRIu64, s->load.step[k].load);
+	if (s->load.n_steps > MAX_LOADS)
+		fab_append(&loads, ",", "...");
+	fab_arena_own(&x->memory, free, loads);
 	x->rows[i] = (struct fab_fence_row){
 		.algorithm = x->name,
 		.stands_for = x->is_alias ? fab_fence_text(&x->memory, s->is) : NULL,
 		.order = g->order,
-		.loads = loads_text(&x->memory, &s->load),
+		.loads = loads,
 		.shard = t->shard_text,
 		.nodes = g->nodes.n,
 		.bytes = t->bytes[i],

@@ -30,29 +30,24 @@ struct paths {
 	FAB_VEC(uint32_t) ports;
 };
 
-/* False if there are service levels and none for the pair. */
-static bool has_level(const struct paths *m, uint32_t from, uint32_t column)
-{
-	const struct fab_routes *r = m->routes;
-	uint32_t row;
-
-	if (!r->sl)
-		return true;
-	row = m->sl_row[r->f->port_node[m->nodes->port[from]]];
-	if (row == FAB_NONE)
-		row = m->sl_row[m->nodes->sw[from]];
-	return row == FAB_NONE ||
-	       r->sl[(size_t)row * r->n_columns + column] != FAB_SL_NONE;
-}
-
 /* Cables from `from` to `to` by the tables. */
 static int add_path(struct paths *m, uint32_t from, uint32_t to, struct fab_err *err)
 {
 	const struct fab_fabric *f = m->nodes->f;
+	const struct fab_routes *r = m->routes;
 	uint32_t column = m->column[to], at = m->nodes->sw[from];
+	bool has_column = column != FAB_NONE;
 
 	FAB_PUSH(&m->cables, from);
-	if (column != FAB_NONE && has_level(m, from, column)) {
+	if (has_column && r->sl) { /* a pair without a service level has no path */
+		uint32_t row = m->sl_row[f->port_node[m->nodes->port[from]]];
+
+		if (row == FAB_NONE)
+			row = m->sl_row[at];
+		has_column = row == FAB_NONE ||
+			     r->sl[(size_t)row * r->n_columns + column] != FAB_SL_NONE;
+	}
+	if (has_column) {
 		struct fab_path path = fab_path_from(m->routes, at, column);
 
 		while (fab_path_step(&path)) {
@@ -408,26 +403,6 @@ size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double mos
 	return n_ranges;
 }
 
-/* A fence on the fabric, prepared once for all sizes. */
-static struct fab_fence_setup *setup_of(struct fab_fence_clock *c,
-					struct fab_fence_chosen is,
-					const struct fab_fence_job *job,
-					struct fab_err *err)
-{
-	struct fab_fence_setup *setup;
-
-	for (size_t i = 0; i < c->setups.n; i++)
-		if (fab_fence_equal(c->setups.v[i]->is, is))
-			return c->setups.v[i];
-	setup = FAB_NEW0(1, struct fab_fence_setup);
-	if (fab_fence_setup_init(setup, is, job, c->nodes, c->routes, err)) {
-		free(setup);
-		return NULL;
-	}
-	FAB_PUSH(&c->setups, setup);
-	return setup;
-}
-
 double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t bytes,
 			  struct fab_err *err)
 {
@@ -435,7 +410,8 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 	static const struct fab_fence_sim_options options = {0};
 	struct fab_fence_job job = fab_fence_job_of(
 		c->params, c->n_nodes, c->nodes ? c->nodes->sw : NULL, bytes);
-	struct fab_fence_setup *setup;
+	struct fab_fence_chosen is = fab_fence_stands_for(fence, &job);
+	struct fab_fence_setup *setup = NULL; /* one for all sizes */
 	struct fab_fence_sim sim = {.us = (double)NAN};
 	double us;
 	int rc;
@@ -444,9 +420,16 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 		rc = fab_fence_plain_us(fence, &job, &us, err);
 		return rc ? rc : us;
 	}
-	setup = setup_of(c, fab_fence_stands_for(fence, &job), &job, err);
-	if (!setup)
-		return -EINVAL;
+	for (size_t i = 0; i < c->setups.n; i++)
+		if (fab_fence_equal(c->setups.v[i]->is, is))
+			setup = c->setups.v[i];
+	if (!setup) {
+		setup = FAB_NEW0(1, struct fab_fence_setup);
+		FAB_PUSH(&c->setups, setup);
+		rc = fab_fence_setup_init(setup, is, &job, c->nodes, c->routes, err);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < c->known.n; i++)
 		if (c->known.v[i].setup == setup && c->known.v[i].bytes == bytes)
 			return c->known.v[i].us;

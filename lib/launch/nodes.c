@@ -219,24 +219,6 @@ static int put_in_order(struct job *j, struct fab_err *err)
 	return rc;
 }
 
-/* False: the host cannot send. */
-static bool add_host(struct job *j, uint32_t host)
-{
-	uint32_t port = fab_host_endpoint(j->f, host);
-	uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(j->f, port);
-
-	if (sw == FAB_NONE || !fab_switch_is_live(j->faults, sw) ||
-	    !fab_cable_is_live(j->faults, j->f->port_cable[port]))
-		return false;
-	j->seats[j->n] = (struct seat){.name = fab_host_name(j->f, host),
-				       .place = j->n,
-				       .host = host,
-				       .port = port,
-				       .sw = sw};
-	j->n++;
-	return true;
-}
-
 /* The hosts of the list, or the first ones of the fabric that can send. */
 static int take_hosts(struct job *j, struct fab_err *err)
 {
@@ -248,11 +230,22 @@ static int take_hosts(struct job *j, struct fab_err *err)
 
 	for (uint32_t i = 0; i < all && j->n < limit && !rc; i++) {
 		uint32_t host = choice->host ? choice->host[i] : i;
+		uint32_t port = fab_host_endpoint(j->f, host);
+		uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(j->f, port);
+		bool can_send = sw != FAB_NONE && fab_switch_is_live(j->faults, sw) &&
+				fab_cable_is_live(j->faults, j->f->port_cable[port]);
 
 		if (is_in[host])
 			rc = fab_fail(err, EINVAL, "host '%s' is in the job twice",
 				      fab_host_name(j->f, host));
-		else if (!add_host(j, host) && choice->host)
+		else if (can_send) {
+			j->seats[j->n] = (struct seat){.name = fab_host_name(j->f, host),
+						       .place = j->n,
+						       .host = host,
+						       .port = port,
+						       .sw = sw};
+			j->n++;
+		} else if (choice->host)
 			rc = fab_fail(err, ENOTCONN,
 				      "host '%s' has no live cable to a switch",
 				      fab_host_name(j->f, host));

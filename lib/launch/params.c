@@ -100,24 +100,6 @@ static int expected(const char *what, struct word w, struct fab_err *err)
 	return fab_fail(err, EINVAL, "expected %s, found '%.*s'", what, shown(w), w.at);
 }
 
-/* There are too many to list them. */
-static int refuse(const char *name, size_t len, struct fab_err *err)
-{
-	struct fab_directory *names = fab_directory_new(FAB_N_LAUNCH_CONSTANTS);
-	struct fab_near near = {0};
-	int rc;
-
-	for (uint32_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
-		fab_directory_add(names, constants[i].name, strlen(constants[i].name), i);
-	fab_directory_nearest(names, name, len, &near);
-	rc = fab_fail(err, EINVAL, "there is no constant '%.*s'%s%s%s",
-		      len < SHOWN ? (int)len : SHOWN, name,
-		      near.name ? "; did you mean '" : "", near.name ? near.name : "",
-		      near.name ? "'?" : " (fabric-formats(5) says where they are)");
-	fab_directory_free(names);
-	return rc;
-}
-
 static int read_version(struct reading *r, struct fab_item *line, struct fab_err *err)
 {
 	struct word w = next_word(line);
@@ -168,13 +150,6 @@ static bool is_whole(uint32_t id)
 	return id == FAB_CONST_tree_width || id == FAB_CONST_fanout;
 }
 
-/* The value of a constant, within its range. */
-static bool take_value(uint32_t id, const char *text, size_t len, double *out)
-{
-	return fab_parse_real(text, len, constants[id].low, constants[id].high, out) &&
-	       (!is_whole(id) || *out == trunc(*out));
-}
-
 /* "-", half a range, or LOW..HIGH with the value between. */
 static bool take_spread(struct word w, uint32_t id, struct fab_launch_value *out)
 {
@@ -197,7 +172,9 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 {
 	struct word w = next_word(line);
 
-	if (!take_value(id, w.at, w.len, &out->value))
+	if (!fab_parse_real(w.at, w.len, constants[id].low, constants[id].high,
+			    &out->value) ||
+	    (is_whole(id) && out->value != trunc(out->value)))
 		return fab_fail(
 			err, EINVAL, "%s: expected a %s from %g to %g, found '%.*s'",
 			constants[id].name, is_whole(id) ? "whole number" : "value",
@@ -240,7 +217,8 @@ static int use_line(void *context, struct fab_item line, struct fab_err *err)
 		return rc;
 	id = fab_choices_find(&fab_launch_constants, name.at, name.len);
 	if (id == FAB_NONE)
-		return refuse(name.at, name.len, err);
+		return fab_choices_refuse(&fab_launch_constants, name.at, name.len, NULL,
+					  err);
 	if (r->is_given[id])
 		return fab_fail(err, EINVAL, "%s is there twice", constants[id].name);
 	r->is_given[id] = true;

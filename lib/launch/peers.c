@@ -105,28 +105,7 @@ static void factors(uint32_t n, uint32_t n_dims, uint32_t *dims)
 	}
 }
 
-/* Neighbours of process r in a grid that closes around, each once. */
-static void add_neighbours(const struct fab_peers *p, const uint32_t *dims,
-			   uint32_t n_dims, uint32_t r, uint64_t *n)
-{
-	uint32_t stride = 1;
-
-	for (uint32_t d = 0; d < n_dims; stride *= dims[d++]) {
-		uint32_t at = r / stride % dims[d], base = r - at * stride;
-
-		for (uint32_t side = 0; side < 2; side++) {
-			uint32_t there = side ? dims[d] - 1 : 1;
-			uint32_t peer = base + (at + there) % dims[d] * stride;
-			uint64_t i = p->first[r];
-
-			while (i < *n && p->peer[i] != peer)
-				i++;
-			if (i == *n && peer != r)
-				p->peer[(*n)++] = peer;
-		}
-	}
-}
-
+/* Neighbours in a grid that closes around, each once. */
 static int make_stencil(struct fab_peers *p, uint32_t n_dims, struct fab_arena *memory,
 			struct fab_err *err)
 {
@@ -140,7 +119,18 @@ static int make_stencil(struct fab_peers *p, uint32_t n_dims, struct fab_arena *
 	factors(p->n, n_dims, dims);
 	for (uint32_t r = 0; r < p->n; r++) {
 		p->first[r] = n;
-		add_neighbours(p, dims, n_dims, r, &n);
+		for (uint32_t i = 0, stride = 1; i < 2 * n_dims; i++) {
+			uint32_t size = dims[i / 2], at = r / stride % size;
+			uint32_t to = (at + (i % 2 ? size - 1 : 1)) % size;
+			uint32_t peer = r - at * stride + to * stride;
+			uint64_t k = p->first[r];
+
+			while (k < n && p->peer[k] != peer)
+				k++;
+			if (k == n && peer != r)
+				p->peer[n++] = peer;
+			stride *= i % 2 ? size : 1;
+		}
 	}
 	p->first[p->n] = n;
 	return 0;

@@ -183,7 +183,9 @@ static bool has(const struct fab_size_layout *l, unsigned opt)
 	return l->opts & opt;
 }
 
-/* Sizes of packed values: signed and unsigned 32-bit integers, a type, a size. */
+/* Sizes of packed values: signed and unsigned 32-bit integers; a string with its length
+ * and the NUL; a byte object with its size, in front of which is its type without LEB128;
+ * the number of values in front of a single value. */
 static uint64_t of_int(const struct fab_size_layout *l, uint32_t value)
 {
 	return has(l, FAB_SIZE_LEB128) ? leb(2 * (uint64_t)value) : 4;
@@ -194,17 +196,6 @@ static uint64_t of_uint(const struct fab_size_layout *l, uint64_t value)
 	return has(l, FAB_SIZE_LEB128) ? leb(value) : 4;
 }
 
-static uint64_t of_type(const struct fab_size_layout *l)
-{
-	return has(l, FAB_SIZE_LEB128) ? leb(TYPE_BYTE_OBJECT) : 2;
-}
-
-static uint64_t of_size(const struct fab_size_layout *l, uint64_t value)
-{
-	return has(l, FAB_SIZE_LEB128) ? leb(value) : 2 + 8; /* its type first */
-}
-
-/* A string with its length and the NUL. */
 static uint64_t of_string(const struct fab_size_layout *l, uint32_t chars)
 {
 	return of_int(l, chars + 1) + chars + 1;
@@ -212,20 +203,12 @@ static uint64_t of_string(const struct fab_size_layout *l, uint32_t chars)
 
 static uint64_t of_object(const struct fab_size_layout *l, uint64_t bytes)
 {
-	return of_size(l, bytes) + bytes;
+	return (has(l, FAB_SIZE_LEB128) ? leb(bytes) : 2 + 8) + bytes;
 }
 
-/* The number of values in front of a single value. */
 static uint64_t of_one(const struct fab_size_layout *l)
 {
 	return of_int(l, 1);
-}
-
-static uint64_t value_bytes(const struct fab_size_layout *l, const struct fab_put *put)
-{
-	return has(l, FAB_SIZE_ADDR) && put->bytes == FAB_SIZE_OLD_ADDRESS
-		       ? FAB_SIZE_NEW_ADDRESS
-		       : put->bytes;
 }
 
 bool fab_size_has_table(const struct fab_puts *puts, const struct fab_size_layout *l,
@@ -241,87 +224,47 @@ bool fab_size_has_table(const struct fab_puts *puts, const struct fab_size_layou
 	return name * ppn > name + index * ppn;
 }
 
-/* Bytes of the indexes 0 .. n-1. */
-static uint64_t of_indexes(const struct fab_size_layout *l, uint64_t n)
-{
-	uint64_t bytes = 0;
-
-	for (uint64_t from = 0, to = 128; from < n; from = to, to *= 128)
-		bytes += ((to < n ? to : n) - from) * of_uint(l, from);
-	return bytes;
-}
-
-/* Keys and values of a process. */
-static uint64_t of_puts(const struct fab_puts *puts, const struct fab_size_layout *l,
-			bool has_table)
-{
-	uint64_t n = fab_puts_keys(puts);
-	uint64_t bytes = has_table ? of_indexes(l, n) + n * of_one(l) : 0;
-
-	for (size_t i = 0; i < puts->of.n; i++) {
-		const struct fab_put *put = &puts->of.v[i];
-		uint64_t each =
-			of_one(l) + of_type(l) + of_object(l, value_bytes(l, put));
-
-		if (!has_table)
-			each += of_string(l, put->chars);
-		bytes += put->count * each;
-	}
-	return bytes;
-}
-
-/* The object of a process, with its size. */
-static uint64_t of_process(const struct fab_size_layout *l, uint64_t put_bytes,
-			   uint32_t rank)
-{
-	uint64_t id = of_one(l) + of_uint(l, rank);
-
-	if (!has(l, FAB_SIZE_PROCID))
-		id += of_string(l, l->namespace_chars);
-	return of_one(l) + of_object(l, id + put_bytes);
-}
-
-static uint64_t of_processes(const struct fab_size_layout *l, uint64_t put_bytes,
-			     uint32_t first_rank, uint32_t ppn)
-{
-	uint64_t bytes = 0, end = (uint64_t)first_rank + ppn;
-
-	for (uint64_t from = 0, to = 128; from < end; from = to, to *= 128) {
-		uint64_t a = from > first_rank ? from : first_rank;
-		uint64_t b = to < end ? to : end;
-
-		if (a < b)
-			bytes += (b - a) * of_process(l, put_bytes, (uint32_t)from);
-	}
-	return bytes;
-}
-
-/* The info byte, and the table of keys. */
-static uint64_t of_head(const struct fab_puts *puts, const struct fab_size_layout *l,
-			bool has_table)
-{
-	uint64_t bytes = of_one(l) + INFO_BYTES;
-	uint64_t n = fab_puts_keys(puts);
-
-	if (!has_table)
-		return bytes;
-	bytes += of_one(l) + of_uint(l, n) + of_int(l, (uint32_t)n);
-	for (size_t i = 0; i < puts->of.n; i++)
-		bytes += puts->of.v[i].count * of_string(l, puts->of.v[i].chars);
-	return bytes;
-}
-
 /* Of n_nodes nodes, the first of which begins with first_rank. */
 static uint64_t of_nodes(const struct fab_puts *puts, const struct fab_size_layout *l,
 			 uint32_t first_rank, uint32_t n_nodes, uint32_t ppn)
 {
 	bool has_table = fab_size_has_table(puts, l, ppn);
-	uint64_t head = of_head(puts, l, has_table);
-	uint64_t put_bytes = of_puts(puts, l, has_table), bytes = 0;
+	uint64_t n = fab_puts_keys(puts);
+	uint64_t head = of_one(l) + INFO_BYTES; /* and the table of keys */
+	uint64_t process = of_one(l); /* id, keys and values, without the rank */
+	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < n_nodes; i++, first_rank += ppn)
-		bytes += of_one(l) +
-			 of_object(l, head + of_processes(l, put_bytes, first_rank, ppn));
+	if (!has(l, FAB_SIZE_PROCID))
+		process += of_string(l, l->namespace_chars);
+	if (has_table)
+		head += of_one(l) + of_uint(l, n) + of_int(l, (uint32_t)n);
+	/* integers of base 128 are longer from each power of 128 on */
+	for (uint64_t from = 0, to = 128; has_table && from < n; from = to, to *= 128)
+		process += ((to < n ? to : n) - from) * (of_uint(l, from) + of_one(l));
+	for (size_t i = 0; i < puts->of.n; i++) {
+		const struct fab_put *put = &puts->of.v[i];
+		bool is_short =
+			has(l, FAB_SIZE_ADDR) && put->bytes == FAB_SIZE_OLD_ADDRESS;
+		uint64_t value = is_short ? FAB_SIZE_NEW_ADDRESS : put->bytes;
+		uint64_t type = has(l, FAB_SIZE_LEB128) ? leb(TYPE_BYTE_OBJECT) : 2;
+
+		process += put->count * (of_one(l) + type + of_object(l, value));
+		*(has_table ? &head : &process) += put->count * of_string(l, put->chars);
+	}
+	for (uint32_t i = 0; i < n_nodes; i++, first_rank += ppn) {
+		uint64_t end = (uint64_t)first_rank + ppn, inner = head;
+
+		for (uint64_t from = 0, to = 128; from < end; from = to, to *= 128) {
+			uint64_t a = from > first_rank ? from : first_rank;
+			uint64_t b = to < end ? to : end;
+
+			if (a < b)
+				inner += (b - a) *
+					 (of_one(l) +
+					  of_object(l, process + of_uint(l, from)));
+		}
+		bytes += of_one(l) + of_object(l, inner);
+	}
 	return bytes;
 }
 

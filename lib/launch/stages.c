@@ -203,23 +203,6 @@ static double degree_of(const struct fab_launch_start *s)
 	return degree < all ? degree : all;
 }
 
-/* Contribution of a node: PMI-1 and PMI-2 keep strings. */
-static uint64_t bytes_of(const struct fab_launch_start *s)
-{
-	uint64_t text = 0;
-
-	if (s->interface == FAB_PMIX)
-		return fab_size_node(s->keys, &s->layout, 0, s->ppn);
-	for (size_t i = 0; i < s->keys->of.n; i++) {
-		const struct fab_put *put = &s->keys->of.v[i];
-
-		text += put->count * (put->chars + 2 +
-				      (uint64_t)(FAB_PARAM(s->params, hex_factor) *
-						 (double)put->bytes));
-	}
-	return text * s->ppn;
-}
-
 /* PMI-1 and PMI-2 of Slurm and MPICH collect up and down a tree. */
 static int time_fence(const struct fab_launch_start *s, uint64_t bytes, double *us,
 		      struct fab_err *err)
@@ -352,24 +335,6 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 	return 0;
 }
 
-/* Seconds of a phase on a node. */
-static double length_s(const struct fab_launch_start *s, const struct costs *c,
-		       const double *files_s, enum fab_phase phase, uint32_t node)
-{
-	uint32_t width = (uint32_t)FAB_PARAM(s->params, tree_width);
-
-	switch (phase) {
-	case FAB_PHASE_DAEMONS:
-		return c->s[phase] * (fab_launch_depth(node, width) + 1) +
-		       FAB_PARAM(s->params, skew_ms) / 1e3 *
-			       fab_unit(fab_mix64(s->seed ^ fab_mix64(node + 1)));
-	case FAB_PHASE_STAGE_IN:
-		return fmax(0, files_s[node] - c->previous_s);
-	default:
-		return c->s[phase];
-	}
-}
-
 /* One phase after the one before it (NULL: none). Direct requests need that the
  * neighbours have put their keys; in the background the exchange runs while adapters are
  * opened: no data is used before both have ended. */
@@ -379,21 +344,27 @@ static void run_phase(const struct fab_launch_start *s, const struct costs *c,
 		      struct fab_stage *out)
 {
 	bool asks = phase == FAB_PHASE_CHANNELS && is_direct(s);
-	uint32_t n = s->n_nodes;
+	uint32_t n = s->n_nodes, width = (uint32_t)FAB_PARAM(s->params, tree_width);
+	double skew_s = FAB_PARAM(s->params, skew_ms) / 1e3;
 
 	out->is_there = true;
 	out->start_s = FAB_ARENA_NEW(memory, 2 * (size_t)n, double);
 	out->end_s = out->start_s + n;
 	for (uint32_t i = 0; i < n; i++) {
-		double start = before ? before->end_s[i] : 0;
+		double start = before ? before->end_s[i] : 0, length = c->s[phase];
 
+		if (phase == FAB_PHASE_DAEMONS)
+			length = length * (fab_launch_depth(i, width) + 1) +
+				 skew_s * fab_unit(fab_mix64(s->seed ^ fab_mix64(i + 1)));
+		if (phase == FAB_PHASE_STAGE_IN)
+			length = fmax(0, files_s[i] - c->previous_s);
 		if (before && c->is_together[phase])
 			start = before->last_end_s;
 		if (before && asks)
 			start = fmax(start, fmax(before->end_s[(i + 1) % n],
 						 before->end_s[(i + n - 1) % n]));
 		out->start_s[i] = start;
-		out->end_s[i] = start + length_s(s, c, files_s, phase, i);
+		out->end_s[i] = start + length;
 		if (phase == FAB_PHASE_CHANNELS)
 			out->end_s[i] -= c->meanwhile_s;
 		if (phase == FAB_PHASE_EXCHANGE && c->meanwhile_s > 0)
@@ -409,17 +380,6 @@ static void run_phase(const struct fab_launch_start *s, const struct costs *c,
 			out->last_node = i;
 		}
 	}
-}
-
-/* The node, or the neighbour that it waits for. */
-static uint32_t waited_for(const struct fab_stages *x, uint32_t node)
-{
-	const double *end = x->phase[FAB_PHASE_PUT].end_s;
-	uint32_t n = x->n_nodes, next = (node + 1) % n, before = (node + n - 1) % n;
-
-	if (end[next] > end[node] && end[next] >= end[before])
-		return next;
-	return end[before] > end[node] ? before : node;
 }
 
 /* The critical path, backwards from the node that ends last. */
@@ -444,7 +404,15 @@ static void find_critical(const struct fab_launch_start *s, const struct costs *
 			x->node = FAB_NONE;
 			node = FAB_NONE; /* the last one that was ready */
 		} else if (i == FAB_PHASE_CHANNELS && is_direct(s)) {
-			node = waited_for(out, node);
+			/* the node, or the neighbour that it waits for */
+			const double *end = out->phase[FAB_PHASE_PUT].end_s;
+			uint32_t n = out->n_nodes;
+			uint32_t next = (node + 1) % n, before = (node + n - 1) % n;
+
+			if (end[next] > end[node] && end[next] >= end[before])
+				node = next;
+			else if (end[before] > end[node])
+				node = before;
 		}
 		out->n_critical++;
 	}
@@ -472,7 +440,15 @@ int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *s,
 		return fab_fail(err, EINVAL, "%s does not know the wire-up %s, only full",
 				interface_at(s->interface).form,
 				wireup_at(s->wireup).form);
-	out->bytes = bytes_of(s);
+	/* PMI-1 and PMI-2 keep strings */
+	for (size_t i = 0; i < s->keys->of.n && s->interface != FAB_PMIX; i++) {
+		const struct fab_put *put = &s->keys->of.v[i];
+		double text = FAB_PARAM(s->params, hex_factor) * (double)put->bytes;
+
+		out->bytes += put->count * (put->chars + 2 + (uint64_t)text) * s->ppn;
+	}
+	if (s->interface == FAB_PMIX)
+		out->bytes = fab_size_node(s->keys, &s->layout, 0, s->ppn);
 	cost_phases(s, &c);
 	rc = cost_wireup(s, &c, out, err);
 	files_s = FAB_ARENA_NEW(memory, s->n_nodes, double);

@@ -86,14 +86,6 @@ static void improve(struct fab_launch_start *s, size_t by,
 	}
 }
 
-static bool is_same(const struct fab_launch_start *a, const struct fab_launch_start *b)
-{
-	return a->interface == b->interface && a->wireup == b->wireup &&
-	       a->stage_in == b->stage_in && a->layout.opts == b->layout.opts &&
-	       a->has_socket_store == b->has_socket_store &&
-	       fab_fence_equal(a->fence, b->fence);
-}
-
 int fab_launch_improve(const struct fab_launch_start *start,
 		       struct fab_fence_chosen fastest,
 		       struct fab_improvement out[FAB_N_IMPROVEMENTS],
@@ -106,10 +98,16 @@ int fab_launch_improve(const struct fab_launch_start *start,
 		struct fab_launch_start s = *start;
 
 		improve(&s, i, fastest);
-		out[i] = (struct fab_improvement){.name = improvements[i].name,
-						  .what = improvements[i].what,
-						  .applies = !is_same(start, &s),
-						  .total_s = base};
+		out[i] = (struct fab_improvement){
+			.name = improvements[i].name,
+			.what = improvements[i].what,
+			.applies = s.interface != start->interface ||
+				   s.wireup != start->wireup ||
+				   s.stage_in != start->stage_in ||
+				   s.layout.opts != start->layout.opts ||
+				   s.has_socket_store != start->has_socket_store ||
+				   !fab_fence_equal(s.fence, start->fence),
+			.total_s = base};
 		if (out[i].applies)
 			rc = fab_stages_total_s(&s, &out[i].total_s, err);
 		out[i].saved_s = base - out[i].total_s;
