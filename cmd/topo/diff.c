@@ -85,54 +85,35 @@ static char *guid_text(const struct sides *s, const struct fab_fabric *f, uint32
 				(unsigned long long)f->node_guid[node]);
 }
 
-/* Is this port of the new fabric that one of the old? */
-static bool same_port(const struct sides *s, uint32_t old_port, uint32_t new_port)
+/* A cable, or an end that a moved one kept. */
+static struct texts cable_texts(const struct sides *s, const struct fab_change *c)
 {
-	return s->diff->new_of[s->old->port_node[old_port]] ==
-		       s->new->port_node[new_port] &&
-	       s->old->port_num[old_port] == s->new->port_num[new_port];
-}
+	uint32_t old = c->old_cable, new = c->new_cable;
 
-/* A moved cable is named by the end that it kept; without one, by nothing. */
-static struct texts moved_row(const struct sides *s, const struct fab_change *c)
-{
-	const uint32_t old[2] = {s->old->cable_a[c->old_cable],
-				 s->old->cable_b[c->old_cable]};
-	const uint32_t new[2] = {s->new->cable_a[c->new_cable],
-				 s->new->cable_b[c->new_cable]};
+	if (c->kind == FAB_CHANGE_MOVED) {
+		const uint32_t a[2] = {s->old->cable_a[old], s->old->cable_b[old]};
+		const uint32_t b[2] = {s->new->cable_a[new], s->new->cable_b[new]};
 
-	for (int k = 3; k >= 0; k--) { /* end b first: that of the adapter */
-		int i = k >> 1, j = k & 1;
+		for (int k = 3; k >= 0; k--) { /* end b first: that of the adapter */
+			int x = k >> 1, y = k & 1;
 
-		if (same_port(s, old[i], new[j]))
-			return (struct texts){.name = end_text(s, s->new, new[j]),
-					      .old = end_text(s, s->old, old[!i]),
-					      .new = end_text(s, s->new, new[!j])};
+			if (s->diff->new_of[s->old->port_node[a[x]]] ==
+				    s->new->port_node[b[y]] &&
+			    s->old->port_num[a[x]] == s->new->port_num[b[y]])
+				return (struct texts){end_text(s, s->new, b[y]),
+						      end_text(s, s->old, a[!x]),
+						      end_text(s, s->new, b[!y])};
+		}
+		return (struct texts){NULL, cable_text(s, s->old, old),
+				      cable_text(s, s->new, new)};
 	}
-	return (struct texts){.name = NULL,
-			      .old = cable_text(s, s->old, c->old_cable),
-			      .new = cable_text(s, s->new, c->new_cable)};
+	return (struct texts){new == FAB_NONE ? cable_text(s, s->old, old)
+					      : cable_text(s, s->new, new),
+			      old == FAB_NONE ? NULL : rate_text(s, s->old, old),
+			      new == FAB_NONE ? NULL : rate_text(s, s->new, new)};
 }
 
-static struct texts cable_row(const struct sides *s, const struct fab_change *c)
-{
-	switch (c->kind) {
-	case FAB_CHANGE_MISSING:
-		return (struct texts){.name = cable_text(s, s->old, c->old_cable),
-				      .old = rate_text(s, s->old, c->old_cable)};
-	case FAB_CHANGE_NEW:
-		return (struct texts){.name = cable_text(s, s->new, c->new_cable),
-				      .new = rate_text(s, s->new, c->new_cable)};
-	case FAB_CHANGE_MOVED:
-		return moved_row(s, c);
-	default:
-		return (struct texts){.name = cable_text(s, s->new, c->new_cable),
-				      .old = rate_text(s, s->old, c->old_cable),
-				      .new = rate_text(s, s->new, c->new_cable)};
-	}
-}
-
-static struct texts node_row(const struct sides *s, const struct fab_change *c)
+static struct texts node_texts(const struct sides *s, const struct fab_change *c)
 {
 	const char *old =
 		c->old_node == FAB_NONE ? NULL : fab_node_name(s->old, c->old_node);
@@ -140,10 +121,10 @@ static struct texts node_row(const struct sides *s, const struct fab_change *c)
 		c->new_node == FAB_NONE ? NULL : fab_node_name(s->new, c->new_node);
 
 	if (c->kind == FAB_CHANGE_RENAMED)
-		return (struct texts){.name = new, .old = old, .new = new};
-	return (struct texts){.name = new ? new : old,
-			      .old = old ? guid_text(s, s->old, c->old_node) : NULL,
-			      .new = new ? guid_text(s, s->new, c->new_node) : NULL};
+		return (struct texts){new, old, new};
+	return (struct texts){new ? new : old,
+			      old ? guid_text(s, s->old, c->old_node) : NULL,
+			      new ? guid_text(s, s->new, c->new_node) : NULL};
 }
 
 /* What changes are of, in columns and in the answer. */
@@ -185,31 +166,6 @@ static void set_side(struct side *side, const struct fab_fabric *f, uint32_t nod
 		side->node = fab_node_name(f, node);
 		side->guid = f->node_guid[node];
 	}
-}
-
-/* As diff(1) has them; ! of its context form. */
-static const char *sign_of(enum fab_change_kind kind)
-{
-	return kind == FAB_CHANGE_MISSING ? "-" : kind == FAB_CHANGE_NEW ? "+" : "!";
-}
-
-static void put_change(struct fab_report *r, const struct sides *s,
-		       const struct fab_change *c)
-{
-	bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
-	struct texts texts = is_node ? node_row(s, c) : cable_row(s, c);
-	struct record row = {
-		.sign = sign_of(c->kind),
-		.change = fab_change_name(c->kind),
-		.object = objects[object_of(s, c)].name,
-		.name = texts.name,
-		.old_text = texts.old,
-		.new_text = texts.new,
-	};
-
-	set_side(&row.old, s->old, c->old_node, c->old_cable);
-	set_side(&row.new, s->new, c->new_node, c->new_cable);
-	fab_report_record(r, &row);
 }
 
 /* Counts of changes by kind and object, in the order in which they first occur: "2
@@ -312,8 +268,27 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		return;
 	fab_report_table_begin(r, "differences", table_only ? NULL : title, columns,
 			       FAB_COUNT(columns));
-	for (uint32_t i = 0; i < n; i++)
-		put_change(r, &sides, &o->diff->changes[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fab_change *c = &o->diff->changes[i];
+		bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
+		struct texts texts =
+			is_node ? node_texts(&sides, c) : cable_texts(&sides, c);
+		struct record row = {
+			/* as diff(1) has them; ! of its context form */
+			.sign = c->kind == FAB_CHANGE_MISSING ? "-"
+				: c->kind == FAB_CHANGE_NEW   ? "+"
+							      : "!",
+			.change = fab_change_name(c->kind),
+			.object = objects[object_of(&sides, c)].name,
+			.name = texts.name,
+			.old_text = texts.old,
+			.new_text = texts.new,
+		};
+
+		set_side(&row.old, o->old, c->old_node, c->old_cable);
+		set_side(&row.new, w->f, c->new_node, c->new_cable);
+		fab_report_record(r, &row);
+	}
 	fab_report_table_end(r);
 }
 

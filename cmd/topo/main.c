@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "export/fabrics.h"
 #include "export/dot.h"
+#include "export/fabrics.h"
 #include "export/guid_lists.h"
 #include "export/slurm.h"
 #include "unicast/engine.h"

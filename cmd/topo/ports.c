@@ -46,33 +46,6 @@ static const char *kind_name(const struct fab_fabric *f, uint32_t node)
 	return names[f->node_kind[node]];
 }
 
-static void put_port(struct fab_report *r, const struct fab_fabric *f, uint32_t port)
-{
-	uint32_t node = f->port_node[port], peer = fab_port_peer(f, port);
-	uint32_t peer_node = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
-	/* a switch is addressed by its port 0, which is always kept and comes first */
-	uint32_t own = fab_node_is_switch(f, node) ? f->node_first_port[node] : port;
-	uint32_t host = f->node_host[node];
-	const struct record row = {
-		.node = fab_node_name(f, node),
-		.kind = kind_name(f, node),
-		.guid = f->node_guid[node],
-		.port = f->port_num[port],
-		.port_guid = f->port_guid[own],
-		.lid = f->port_lid[own],
-		.lmc = f->port_lmc[own],
-		.width = f->port_width[port],
-		.speed = f->port_speed[port] ? fab_speed_name(f->port_speed[port]) : NULL,
-		.host = host == FAB_NONE ? NULL : fab_host_name(f, host),
-		.peer = peer == FAB_NONE ? NULL : fab_node_name(f, peer_node),
-		.peer_kind = peer == FAB_NONE ? NULL : kind_name(f, peer_node),
-		.peer_guid = peer == FAB_NONE ? 0 : f->node_guid[peer_node],
-		.peer_port = peer == FAB_NONE ? 0 : f->port_num[peer],
-	};
-
-	fab_report_record(r, &row);
-}
-
 static void report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct fab_fabric *f = w->f;
@@ -88,9 +61,36 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_answer(r, FAB_TONE_PLAIN, "%s ports, of these %s with a cable.",
 			  fab_human_count(n, ports), fab_human_count(n_cabled, cabled));
 	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));
-	for (uint32_t p = 0; p < f->n_ports; p++)
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], host = f->node_host[node];
+		uint32_t peer = fab_port_peer(f, p);
+		/* a switch is addressed by its port 0, which is always kept and comes
+		 * first */
+		uint32_t own = fab_node_is_switch(f, node) ? f->node_first_port[node] : p;
+		struct record row = {
+			.node = fab_node_name(f, node),
+			.kind = kind_name(f, node),
+			.guid = f->node_guid[node],
+			.port = f->port_num[p],
+			.port_guid = f->port_guid[own],
+			.lid = f->port_lid[own],
+			.lmc = f->port_lmc[own],
+			.width = f->port_width[p],
+			.speed = f->port_speed[p] ? fab_speed_name(f->port_speed[p])
+						  : NULL,
+			.host = host == FAB_NONE ? NULL : fab_host_name(f, host),
+		};
+
+		if (peer != FAB_NONE) {
+			node = f->port_node[peer];
+			row.peer = fab_node_name(f, node);
+			row.peer_kind = kind_name(f, node);
+			row.peer_guid = f->node_guid[node];
+			row.peer_port = f->port_num[peer];
+		}
 		if (f->port_num[p])
-			put_port(r, f, p);
+			fab_report_record(r, &row);
+	}
 	fab_report_table_end(r);
 }
 

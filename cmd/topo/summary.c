@@ -254,7 +254,8 @@ static void put_fields(struct fab_report *r, const struct fab_work *w,
 		fab_report_text(r, "shape_detail", detail);
 }
 
-static void put_links(struct fab_report *r, const struct fab_summary *s)
+/* Cables by class and rate, switches by level, adapters by host. */
+static void put_counts(struct fab_report *r, const struct fab_summary *s)
 {
 	static const char *const classes[FAB_N_CABLE_CLASSES] = {
 		[FAB_CABLE_SWITCH] = "switch",
@@ -265,8 +266,7 @@ static void put_links(struct fab_report *r, const struct fab_summary *s)
 
 	fab_report_table_begin(r, "links", "Links", link_columns,
 			       FAB_COUNT(link_columns));
-	for (uint32_t i = 0; i < s->n_links; i++) {
-		const struct fab_link_count *l = &s->links[i];
+	for (const struct fab_link_count *l = s->links; l < s->links + s->n_links; l++) {
 		double rate = fab_speed_lane_gbps(l->speed) * l->width;
 		const struct record row = {
 			.class = classes[l->class],
@@ -279,10 +279,6 @@ static void put_links(struct fab_report *r, const struct fab_summary *s)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
-}
-
-static void put_levels(struct fab_report *r, const struct fab_summary *s)
-{
 	fab_report_table_begin(r, "levels", "Levels of switches", level_columns,
 			       FAB_COUNT(level_columns));
 	for (uint32_t i = 0; i < s->n_levels; i++) {
@@ -302,6 +298,9 @@ static void put_levels(struct fab_report *r, const struct fab_summary *s)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
+	fab_report_table(r, "rails", "Adapters of hosts", rail_columns,
+			 FAB_COUNT(rail_columns), s->rails, sizeof(*s->rails),
+			 s->n_rails);
 }
 
 /* Planes and other parts; people see the first of them. */
@@ -378,11 +377,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	put_fields(r, w, s, detail, for_people);
 	if (!for_people || s->n_components > 1)
 		put_planes(r, f, s, for_people);
-	put_links(r, s);
-	put_levels(r, s);
-	fab_report_table(r, "rails", "Adapters of hosts", rail_columns,
-			 FAB_COUNT(rail_columns), s->rails, sizeof(*s->rails),
-			 s->n_rails);
+	put_counts(r, s);
 	if (!for_people)
 		fab_report_table(r, "warnings", "Warnings", warning_columns,
 				 FAB_COUNT(warning_columns), f->warnings,

@@ -177,19 +177,6 @@ struct fab_report {
 	union fab_cell *cells;
 };
 
-static const struct fab_writer *writer_of(enum fab_format format)
-{
-	switch (format) {
-	case FAB_FORMAT_JSON:
-		return &fab_json_writer;
-	case FAB_FORMAT_CSV:
-		return &fab_csv_writer;
-	case FAB_FORMAT_TABLE:
-		break;
-	}
-	return &fab_table_writer;
-}
-
 bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 {
 	switch (column->type) {
@@ -279,12 +266,17 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 				  const char *command, const char *primary,
 				  const struct fab_fabric *fabric)
 {
+	static const struct fab_writer *const writers[] = {
+		[FAB_FORMAT_TABLE] = &fab_table_writer,
+		[FAB_FORMAT_JSON] = &fab_json_writer,
+		[FAB_FORMAT_CSV] = &fab_csv_writer,
+	};
 	struct fab_report *r = FAB_NEW0(1, struct fab_report);
 
 	r->out = out;
 	r->options = *options;
 	r->primary = fab_strdup(primary ? primary : "");
-	r->writer = writer_of(options->format);
+	r->writer = writers[options->format];
 	r->state = r->writer->begin(out, &r->options);
 	if (options->format == FAB_FORMAT_JSON) {
 		put_field(r, &(struct fab_column){.name = "schema", .type = FAB_UINT},

@@ -109,24 +109,6 @@ static const char *const tone_names[] = {
 	[FAB_TONE_BAD] = "red",
 };
 
-/* Escape sequence of a tone, "" for FAB_TONE_PLAIN. */
-static const char *tone_begin(enum fab_tone tone)
-{
-	static const char *const codes[] = {
-		[FAB_TONE_PLAIN] = "",
-		[FAB_TONE_GOOD] = "\033[32m",
-		[FAB_TONE_WARN] = "\033[33m",
-		[FAB_TONE_BAD] = "\033[31m",
-	};
-
-	return codes[tone];
-}
-
-static const char *tone_end(enum fab_tone tone)
-{
-	return tone == FAB_TONE_PLAIN ? "" : "\033[0m";
-}
-
 static struct grid *grid_new(FILE *out, const struct fab_report_options *options)
 {
 	struct grid *grid = FAB_NEW0(1, struct grid);
@@ -160,26 +142,6 @@ static void grid_add_column(struct grid *grid, const char *heading, bool is_left
 	FAB_PUSH(&grid->limits, limit);
 }
 
-static void set_cell(struct libscols_line *line, size_t i, char *text, enum fab_tone tone)
-{
-	if (scols_line_refer_data(line, i, text) != 0)
-		fab_oom(sizeof(void *));
-	if (tone != FAB_TONE_PLAIN && *text)
-		scols_cell_set_color(scols_line_get_cell(line, i), tone_names[tone]);
-}
-
-/* What of *text fits into a column, on the heap; what is left stays in *text. */
-static char *next_piece(const char **text, size_t limit)
-{
-	const char *start = *text;
-
-	if (!limit) {
-		*text += strlen(start);
-		return fab_strdup(start);
-	}
-	return fab_strndup(start, fab_wrap_line(text, limit));
-}
-
 /* One row: a cell for each column; the grid takes the texts. */
 static void grid_add_row(struct grid *grid, const struct cell *cells)
 {
@@ -196,9 +158,19 @@ static void grid_add_row(struct grid *grid, const struct cell *cells)
 			fab_oom(sizeof(void *));
 		has_more = false;
 		for (size_t i = 0; i < n; i++) {
-			char *piece = next_piece(&rest[i], grid->limits.v[i]);
+			const char *start = rest[i];
+			size_t limit = grid->limits.v[i];
+			char *piece = !limit ? fab_strdup(start)
+					     : fab_strndup(start, fab_wrap_line(&rest[i],
+										limit));
 
-			set_cell(line, i, piece, cells[i].tone);
+			if (!limit)
+				rest[i] += strlen(start);
+			if (scols_line_refer_data(line, i, piece) != 0)
+				fab_oom(sizeof(void *));
+			if (cells[i].tone != FAB_TONE_PLAIN && *piece)
+				scols_cell_set_color(scols_line_get_cell(line, i),
+						     tone_names[cells[i].tone]);
 			has_more |= *rest[i] != '\0';
 		}
 	}
@@ -551,27 +523,6 @@ static char *human_text(const char *text)
 	return shown;
 }
 
-/* Four digits are enough for people; a large number is not written with an exponent. */
-static char *human_real(double value)
-{
-	return fab_format(fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.0f" : "%.4g",
-			  value);
-}
-
-static uint64_t bytes_of(const struct fab_column *column, union fab_cell cell)
-{
-	return column->type == FAB_UINT ? cell.u : (uint64_t)fmax(cell.real, 0);
-}
-
-/* What is saved may be less than nothing. */
-static char *human_seconds(double seconds)
-{
-	char number[FAB_HUMAN_BYTES];
-
-	return seconds < 0 ? fab_format("-%s", fab_human_seconds(-seconds, number))
-			   : fab_strdup(fab_human_seconds(seconds, number));
-}
-
 char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 {
 	char number[FAB_HUMAN_BYTES];
@@ -584,15 +535,22 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 		return fab_strdup(cell.real > 0 ? "yes" : "no");
 	if (column->type == FAB_TEXT)
 		return human_text(cell.text);
-	if (column->flags & FAB_COL_SECONDS)
-		return human_seconds(cell.real);
+	if (column->flags & FAB_COL_SECONDS) /* savings may be below 0 */
+		return fab_format("%s%s", cell.real < 0 ? "-" : "",
+				  fab_human_seconds(fabs(cell.real), number));
 	if (column->flags & FAB_COL_MBPS)
 		return fab_strdup(fab_human_mbps(cell.real, number));
 	if (column->flags & FAB_COL_BYTES)
-		return fab_strdup(fab_human_bytes(bytes_of(column, cell), number));
+		return fab_strdup(fab_human_bytes(
+			column->type == FAB_UINT ? cell.u : (uint64_t)fmax(cell.real, 0),
+			number));
+	/* four digits are enough for people, and no exponent in a large number */
 	if (column->type == FAB_REAL ||
 	    (column->type == FAB_NUMBER && !fab_is_whole(cell.real)))
-		return human_real(cell.real);
+		return fab_format(fabs(cell.real) >= 1000 && fabs(cell.real) < 1e15
+					  ? "%.0f"
+					  : "%.4g",
+				  cell.real);
 	return fab_strdup(fab_cell_number(column, cell, number));
 }
 
@@ -671,7 +629,15 @@ static void print_wrapped(const struct table *t, const char *text, size_t indent
 static void print_toned(const struct table *t, const char *text, size_t indent,
 			enum fab_tone tone)
 {
-	print_wrapped(t, text, indent, tone_begin(tone), tone_end(tone));
+	static const char *const codes[] = {
+		[FAB_TONE_PLAIN] = "",
+		[FAB_TONE_GOOD] = "\033[32m",
+		[FAB_TONE_WARN] = "\033[33m",
+		[FAB_TONE_BAD] = "\033[31m",
+	};
+
+	print_wrapped(t, text, indent, codes[tone],
+		      tone == FAB_TONE_PLAIN ? "" : "\033[0m");
 }
 
 static void table_answer(void *state, enum fab_tone tone, const char *text)
@@ -716,18 +682,6 @@ static void join_groups(struct table *t)
 	t->fields.n = n;
 }
 
-/* "other switches": fields of a group but that of the fabric name it. */
-static void name_by_group(struct field *f)
-{
-	char *full;
-
-	if (!f->group || !strcmp(f->group, "fabric"))
-		return;
-	full = fab_format("%s %s", f->group, f->name);
-	free(f->name);
-	f->name = full;
-}
-
 static void print_fields(struct table *t)
 {
 	size_t widest = 0;
@@ -740,8 +694,12 @@ static void print_fields(struct table *t)
 	for (size_t i = 0; i < t->fields.n; i++) {
 		struct field *f = &t->fields.v[i];
 
-		if (!t->has_table)
-			name_by_group(f);
+		if (!t->has_table && f->group && strcmp(f->group, "fabric") != 0) {
+			char *full = fab_format("%s %s", f->group, f->name);
+
+			free(f->name);
+			f->name = full;
+		}
 		if (strlen(f->name) > widest)
 			widest = strlen(f->name);
 	}
@@ -779,24 +737,18 @@ static void table_row(void *state, const struct fab_table *table,
 	}
 }
 
-static void print_title(const struct table *t, const char *title)
-{
-	char *safe;
-
-	if (!title || t->options->no_header)
-		return;
-	safe = human_text(title);
-	print_wrapped(t, safe, 0, "\033[1m", "\033[0m");
-	free(safe);
-}
-
 static void table_table_end(void *state, const struct fab_table *table)
 {
 	struct table *t = state;
 
 	if (t->cells.n || !t->options->no_header)
 		leave_line(t);
-	print_title(t, table->title);
+	if (table->title && !t->options->no_header) {
+		char *safe = human_text(table->title);
+
+		print_wrapped(t, safe, 0, "\033[1m", "\033[0m");
+		free(safe);
+	}
 	if (t->cells.n)
 		print_layout(t->out, t->options, table, t->cells.v,
 			     t->cells.n / table->n);
