@@ -19,7 +19,7 @@ const struct fab_column bootplan_columns[] = {
 	 AT(a.bandwidth_mbps), FAB_METRIC_MORE},
 	{"boot_seconds", FAB_REAL, "until the slowest node has its image",
 	 FAB_COL_SECONDS, AT(a.boot_seconds), FAB_METRIC_LESS},
-	{"model", FAB_TEXT, "how nodes share a segment", 0, AT(a.model)},
+	{"model", FAB_TEXT, "how nodes share a segment", 0, AT(model)},
 	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA,
 	 AT(slowest)},
 	{"within_target", FAB_BOOL, "not slower than --target; null without it",
@@ -45,7 +45,7 @@ const struct fab_column bootplan_columns[] = {
 	{"segments", FAB_ROWS, "share of each kind of path segment", FAB_COL_EXTRA,
 	 AT(segments)},
 	{"shard", FAB_TEXT, "as --shard has it: so much of the sweep; null: all of it",
-	 FAB_COL_EXTRA, AT(a.shard)},
+	 FAB_COL_EXTRA, AT(shard)},
 	{"seconds_before", FAB_REAL,
 	 "boot_seconds before --fail-server, --with-server or --without-node; null "
 	 "without them",

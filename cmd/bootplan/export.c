@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-bootplan --to: a mapping as configuration for boot servers. */
+/* Files of fabric-bootplan: configuration for boot servers, the mapping, the picture. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "boot/addresses.h"
 #include "bootplan.h"
+#include "present/jsonl.h"
 
 /* What is read and made for the files. */
 struct work {
 	const struct bootplan_export *e;
 	const struct fab_machine *m;
+	const struct bootplan_outcome *o;
 	struct fab_host_addresses *told, *plan;
-	struct fab_ip_network network[2]; /* IPv4, IPv6 */
-	bool has_network[2];
 };
 
 int bootplan_take_format(void *params, const char *arg, struct fab_err *err)
@@ -57,44 +58,6 @@ int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
 	return 0;
 }
 
-int bootplan_check_template(const char *arg, struct fab_err *err)
-{
-	return fab_boot_template_check(arg, false, err);
-}
-
-int bootplan_check_params(const char *arg, struct fab_err *err)
-{
-	return fab_boot_template_check(arg, true, err);
-}
-
-int bootplan_check_network(const char *arg, struct fab_err *err)
-{
-	struct fab_ip_network net;
-
-	return fab_ip_network_parse(arg, &net, err);
-}
-
-/* As the kernel has them: at most 15 bytes, no blank and no slash. */
-int bootplan_check_interface(const char *arg, struct fab_err *err)
-{
-	size_t n = strlen(arg);
-
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)arg[i] <= ' ' || (unsigned char)arg[i] >= 0x7f ||
-		    strchr("/\"\\", arg[i]))
-			n = 0;
-	return n && n < 16
-		       ? 0
-		       : fab_fail(err, EINVAL, "'%s' is no name of an interface", arg);
-}
-
-int bootplan_check_folder(const char *arg, struct fab_err *err)
-{
-	return *arg && strcmp(arg, "-") != 0
-		       ? 0
-		       : fab_fail(err, EINVAL, "'%s' is no name of a folder", arg);
-}
-
 static int read_hosts(struct work *w, struct fab_err *err)
 {
 	struct fab_input in;
@@ -110,27 +73,6 @@ static int read_hosts(struct work *w, struct fab_err *err)
 				     &w->told, err);
 	fab_input_fini(&in);
 	return rc;
-}
-
-static int read_networks(struct work *w, struct fab_err *err)
-{
-	for (size_t i = 0; i < w->e->networks.n; i++) {
-		struct fab_ip_network net;
-		int rc = fab_ip_network_parse(w->e->networks.v[i], &net, err);
-
-		if (rc)
-			return rc;
-		if (w->has_network[net.is_ip6]) {
-			fab_fail(err, EINVAL,
-				 "--network: there is one of each family, not '%s' and "
-				 "'%s'",
-				 w->network[net.is_ip6].text, net.text);
-			return FAB_EXIT_USAGE;
-		}
-		w->network[net.is_ip6] = net;
-		w->has_network[net.is_ip6] = true;
-	}
-	return 0;
 }
 
 /* Addresses kept from before, and new ones for who has none. */
@@ -150,8 +92,8 @@ static int plan_addresses(struct work *w, struct fab_err *err)
 		w->plan = fab_host_addresses_new();
 	}
 	for (size_t i = 0; i < 2 && !rc; i++) {
-		if (w->has_network[i])
-			rc = fab_address_plan_assign(w->m, &w->network[i], w->told,
+		if (w->o->has_network[i])
+			rc = fab_address_plan_assign(w->m, &w->o->network[i], w->told,
 						     w->plan, err);
 		if (rc && path)
 			fab_err_prefix(err, path);
@@ -215,16 +157,15 @@ static void warn_omitted(const struct fab_cli_run *run, const struct fab_boot_wr
 	free(names);
 }
 
-static int write_files(const struct work *w, const struct fab_batch *batch,
-		       const uint32_t *interface_of, struct fab_cli_results *results,
+static int write_files(const struct work *w, struct fab_cli_results *results,
 		       struct bootplan_exported *out, struct fab_err *err)
 {
 	const struct bootplan_export *e = w->e;
 	struct fab_boot_site site = {
 		.addresses = w->told,
 		.identity = e->identity,
-		.network4 = w->has_network[0] ? &w->network[0] : NULL,
-		.network6 = w->has_network[1] ? &w->network[1] : NULL,
+		.network4 = w->o->has_network[0] ? &w->o->network[0] : NULL,
+		.network6 = w->o->has_network[1] ? &w->o->network[1] : NULL,
 		.boot_url = e->boot_url,
 		.script = e->script,
 		.kernel = e->kernel,
@@ -247,43 +188,92 @@ static int write_files(const struct work *w, const struct fab_batch *batch,
 	}
 	if (!e->folder)
 		return fab_export_boot(fab_cli_open_result(results, e->path), e->format,
-				       w->m, batch, interface_of, &site, &out->written,
-				       err);
+				       w->m, w->o->largest, w->o->interface_of[0], &site,
+				       &out->written, err);
 	rc = fab_cli_open_folder(&out->folder, e->folder, err);
 	if (rc)
 		return rc;
 	results->folder = &out->folder;
-	return fab_export_boot_directory(&directory, e->format, w->m, batch, interface_of,
-					 &site, &out->written, err);
+	return fab_export_boot_directory(&directory, e->format, w->m, w->o->largest,
+					 w->o->interface_of[0], &site, &out->written,
+					 err);
 }
 
-int bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
-		    const struct fab_machine *m, const struct fab_batch *batch,
-		    const uint32_t *interface_of, struct fab_cli_results *results,
-		    struct bootplan_exported *out, struct fab_err *err)
+int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outcome *o,
+			  struct fab_err *err)
 {
-	struct work w = {.e = e, .m = m};
-	int rc = read_networks(&w, err);
+	char node[BOOTPLAN_NAME_BYTES], server[BOOTPLAN_NAME_BYTES] = "";
+	const struct bootplan_export *e = &p->export;
+	const uint32_t *of = o->interface_of[0], *loaded = o->plan.loaded;
+	uint32_t n_unserved = 0, first = FAB_NONE;
 
+	for (size_t i = 0; i < e->networks.n; i++) {
+		struct fab_ip_network net;
+		int rc = fab_ip_network_parse(e->networks.v[i], &net, err);
+
+		if (rc)
+			return rc;
+		if (o->has_network[net.is_ip6]) {
+			fab_fail(err, EINVAL,
+				 "--network: there is one of each family, not '%s' and "
+				 "'%s'",
+				 o->network[net.is_ip6].text, net.text);
+			return FAB_EXIT_USAGE;
+		}
+		o->network[net.is_ip6] = net;
+		o->has_network[net.is_ip6] = true;
+	}
+	for (uint32_t i = o->largest->n; i-- > 0;)
+		if (of[o->largest->node[i]] == FAB_NONE) {
+			n_unserved++;
+			first = o->largest->node[i];
+		}
+	if (!n_unserved)
+		return 0;
+	if (loaded && loaded[first] != FAB_NONE)
+		fab_machine_server_name(o->m, o->m->interface_server[loaded[first]],
+					server, sizeof(server));
+	return fab_fail(err, EINVAL,
+			"--to: %s leaves %u of %u nodes without a server, such as "
+			"'%.80s': %s%.80s%s (--algorithm=keep gives them one)",
+			p->choices[0].name, n_unserved, o->largest->n,
+			fab_machine_node_name(o->m, first, node, sizeof(node)),
+			*server ? "'" : "--loaded names none", server,
+			*server ? "' is down" : "");
+}
+
+/* The mapping of the one algorithm that --algorithm names, which comes first. */
+int bootplan_export(struct fab_cli_results *results, const struct fab_work *w,
+		    struct fab_err *err)
+{
+	const struct bootplan_params *p = w->params;
+	struct bootplan_outcome *o = w->outcome;
+	struct bootplan_exported *out = &o->exported;
+	const struct bootplan_export *e = &p->export;
+	struct work work = {.e = e, .m = o->m, .o = o};
+	int rc;
+
+	if (!e->path && !e->folder)
+		return 0;
+	rc = read_hosts(&work, err);
 	if (!rc)
-		rc = read_hosts(&w, err);
+		rc = plan_addresses(&work, err);
 	if (!rc)
-		rc = plan_addresses(&w, err);
-	if (!rc)
-		rc = write_files(&w, batch, interface_of, results, out, err);
+		rc = write_files(&work, results, out, err);
 	if (rc)
 		return rc;
 	if (e->addresses)
-		fab_address_plan_write(fab_cli_open_result(results, e->addresses), m,
-				       w.plan);
-	out->format = fab_boot_format_choices.at(e->format).form;
+		fab_address_plan_write(fab_cli_open_result(results, e->addresses), o->m,
+				       work.plan);
+	out->format =
+		e->template ? e->template : fab_boot_format_choices.at(e->format).form;
 	out->path = e->folder ? e->folder : e->path;
-	warn_omitted(run, &out->written);
-	out->is_by_interface = out->written.n_servers > m->n_servers;
+	warn_omitted(&p->run, &out->written);
+	out->is_by_interface = out->written.n_servers > o->m->n_servers;
 	if (out->written.n_by_guid)
-		tell_ports(run, m, batch, out);
-	fab_host_addresses_free(w.told);
-	fab_host_addresses_free(w.plan);
+		tell_ports(&p->run, o->m, o->largest, out);
+	fab_host_addresses_free(work.told);
+	fab_host_addresses_free(work.plan);
 	return 0;
 }
 
@@ -328,4 +318,114 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_export
 		(union fab_cell){.names = &(struct fab_names){
 					 (const char *const *)x->written.omitted.v,
 					 x->written.omitted.n}});
+}
+
+/* ---- --mapping-out ---- */
+
+/* JSON lines, one node of the batch each. */
+static int write_lines(FILE *out, const struct bootplan_outcome *o, size_t choice,
+		       struct fab_err *err)
+{
+	const uint32_t *interface_of = o->interface_of[choice];
+	char node[BOOTPLAN_NAME_BYTES], interface[BOOTPLAN_NAME_BYTES];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < o->largest->n && !rc; i++) {
+		uint32_t at = o->largest->node[i];
+		json_t *object = json_object();
+
+		fab_machine_node_name(o->m, at, node, sizeof(node));
+		fab_machine_interface_name(o->m, interface_of[at], interface,
+					   sizeof(interface));
+		if (!object ||
+		    json_object_set_new(object, "algorithm",
+					fab_json_text(o->p->choices[choice].name)) ||
+		    json_object_set_new(object, "node", fab_json_text(node)) ||
+		    json_object_set_new(object, "server", fab_json_text(interface)))
+			fab_oom(sizeof(void *));
+		rc = fab_jsonl_write(out, object, err);
+	}
+	return rc;
+}
+
+/* Mappings that leave nodes without a server are left out, and reported. */
+int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct bootplan_outcome *o = w->outcome;
+	bool is_any = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < o->p->n_choices && !rc; i++) {
+		if (fab_plan_is_incomplete(o->largest, o->interface_of[i])) {
+			fab_cli_warn(
+				&o->p->run,
+				"--mapping-out: %s leaves nodes without a server and "
+				"is not written",
+				o->p->choices[i].name);
+			continue;
+		}
+		is_any = true;
+		rc = write_lines(out, o, i, err);
+	}
+	return rc || is_any ? rc
+			    : fab_fail(err, EINVAL,
+				       "--mapping-out: no mapping has a server for every "
+				       "node");
+}
+
+/* ---- --plot ---- */
+
+/* Results that belong to one curve have the place of their batch in common. */
+static size_t results_a_batch(const struct bootplan_outcome *o)
+{
+	size_t n = 0;
+
+	while (n < o->results.of.n &&
+	       o->results.of.v[n].batch == o->results.of.v[0].batch)
+		n++;
+	return n;
+}
+
+/* The points of one curve; how many can be drawn. */
+static size_t fill(const struct bootplan_outcome *o, size_t at, size_t step, double *x,
+		   double *y)
+{
+	size_t n = 0;
+
+	for (size_t i = at; i < o->results.of.n; i += step) {
+		const struct fab_plan_result *r = &o->results.of.v[i];
+
+		if (!isfinite(r->boot_seconds) || !(r->boot_seconds > 0))
+			continue;
+		x[n] = r->batch->n;
+		y[n++] = r->boot_seconds;
+	}
+	return n;
+}
+
+int bootplan_write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct bootplan_outcome *o = w->outcome;
+	size_t step = results_a_batch(o), n_points = 0, n = o->results.of.n;
+	struct fab_plot_series *series =
+		FAB_ARENA_NEW0(w->arena, step, struct fab_plot_series);
+	double *x = FAB_ARENA_NEW(w->arena, n, double);
+	double *y = FAB_ARENA_NEW(w->arena, n, double);
+
+	for (size_t i = 0; i < step; i++) {
+		const struct fab_plan_result *r = &o->results.of.v[i];
+		size_t at = i * o->n_batches;
+
+		series[i] = (struct fab_plot_series){
+			fab_arena_format(w->arena, "%s%s", r->algorithm,
+					 r->is_max_min ? ", max-min" : ""),
+			x + at, y + at, fill(o, i, step, x + at, y + at)};
+		n_points += series[i].n;
+	}
+	if (!n_points)
+		return fab_fail(err, ENODATA,
+				"--plot: nothing to draw: no batch takes time");
+	fab_export_gnuplot_series(out, o->p->plot.terminal, "nodes that boot together",
+				  "seconds until all have booted", series, step);
+	return 0;
 }

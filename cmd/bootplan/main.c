@@ -6,12 +6,49 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "bootplan.h"
-#include "cli/command.h"
 
 #define SECONDS UINT64_C(1000000000)
 static const uint64_t DAY_NS = 86400 * SECONDS, MAX_TARGET_NS = 1000000 * SECONDS;
 
 static int take_tftp(void *params, const char *arg, struct fab_err *err);
+
+static int check_template(const char *arg, struct fab_err *err)
+{
+	return fab_boot_template_check(arg, false, err);
+}
+
+static int check_params(const char *arg, struct fab_err *err)
+{
+	return fab_boot_template_check(arg, true, err);
+}
+
+static int check_network(const char *arg, struct fab_err *err)
+{
+	struct fab_ip_network net;
+
+	return fab_ip_network_parse(arg, &net, err);
+}
+
+/* As the kernel has them: at most 15 bytes, no blank and no slash. */
+static int check_interface(const char *arg, struct fab_err *err)
+{
+	size_t n = strlen(arg);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)arg[i] <= ' ' || (unsigned char)arg[i] >= 0x7f ||
+		    strchr("/\"\\", arg[i]))
+			n = 0;
+	return n && n < 16
+		       ? 0
+		       : fab_fail(err, EINVAL, "'%s' is no name of an interface", arg);
+}
+
+static int check_folder(const char *arg, struct fab_err *err)
+{
+	return *arg && strcmp(arg, "-") != 0
+		       ? 0
+		       : fab_fail(err, EINVAL, "'%s' is no name of a folder", arg);
+}
 
 #define TO(member) FAB_TO(struct bootplan_params, member)
 #define TRANSFER(member) TO(transfer.member)
@@ -58,7 +95,7 @@ static const struct fab_option options[] = {
 	 "Rules that give nodes their servers, separated by commas, or all (default "
 	 "scda,bcda,balanced): @MAPPINGS@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .choices = &fab_mapping_choices,
-	 .max = BOOTPLAN_MAX_CHOICES - 3, .preset = "scda,bcda,balanced",
+	 .max = FAB_PLAN_CHOICES_MAX - 3, .preset = "scda,bcda,balanced",
 	 .flag = TO(has_algorithms)},
 	{"for", "PURPOSE",
 	 "What balanced and keep are best for: batch (default), all of the machine, or "
@@ -73,9 +110,9 @@ static const struct fab_option options[] = {
 	 "How nodes share bandwidth: equal-share (default), max-min (others take what a "
 	 "node cannot use, and what it leaves when it is done) or all",
 	 FAB_TAKES_ONE, TO(model),
-	 .choices = FAB_NAME_LIST([BOOTPLAN_EQUAL_SHARE] = "equal-share",
-				  [BOOTPLAN_MAX_MIN] = "max-min",
-				  [BOOTPLAN_ALL_MODELS] = "all")},
+	 .choices =
+		 FAB_NAME_LIST([FAB_PLAN_EQUAL_SHARE] = "equal-share",
+			       [FAB_PLAN_MAX_MIN] = "max-min", [FAB_PLAN_BOTH] = "all")},
 	{"image-size", "SIZE", "What every node loads, as 50MB (default) or 64MiB",
 	 FAB_TAKES_BYTES, TRANSFER(image_bytes), .preset = "50MB"},
 	{"target", "TIME", "Say what boots within TIME, as 60s", FAB_TAKES_SECONDS,
@@ -128,7 +165,7 @@ static const struct fab_option options[] = {
 	{"to-dir", "DIR",
 	 "Write the mapping of the one algorithm to a folder: a file for each server, "
 	 "with its nodes only, and default.* for what all share",
-	 FAB_TAKES_TEXT, TO(export.folder), .check = bootplan_check_folder},
+	 FAB_TAKES_TEXT, TO(export.folder), .check = check_folder},
 	{"strict", NULL,
 	 "Refuse to write for a host whose name the format cannot hold (default: leave "
 	 "it "
@@ -141,8 +178,7 @@ static const struct fab_option options[] = {
 	{"network", "CIDR",
 	 "Addresses for hosts that have none, as 10.8.0.0/16 or fd00:8::/64; one of each "
 	 "family",
-	 FAB_TAKES_TEXT, TO(export.networks), .is_many = true,
-	 .check = bootplan_check_network},
+	 FAB_TAKES_TEXT, TO(export.networks), .is_many = true, .check = check_network},
 	{"addresses", "FILE",
 	 "With --network: keep the addresses in FILE, so that the same host has the same "
 	 "one next time",
@@ -160,7 +196,7 @@ static const struct fab_option options[] = {
 	{"interface", "NAME",
 	 "With kea4 and kea6: the interface that the server listens on, as ib0 (default: "
 	 "all; DHCPv6 then by relays only)",
-	 FAB_TAKES_TEXT, TO(export.interface), .check = bootplan_check_interface},
+	 FAB_TAKES_TEXT, TO(export.interface), .check = check_interface},
 	{"boot-file", "[ARCH=]NAME",
 	 "What a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
 	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
@@ -168,18 +204,18 @@ static const struct fab_option options[] = {
 	{"boot-url", "URL",
 	 "What a node loads first by UEFI HTTP boot, with {server}, {address} and {file} "
 	 "(default http://{address}/{file})",
-	 FAB_TAKES_TEXT, TO(export.boot_url), .check = bootplan_check_template},
+	 FAB_TAKES_TEXT, TO(export.boot_url), .check = check_template},
 	{"script", "NAME",
 	 "What iPXE loads, a name or an URL, with {server} and {address} (default "
 	 "{server}.ipxe)",
-	 FAB_TAKES_TEXT, TO(export.script), .check = bootplan_check_template},
+	 FAB_TAKES_TEXT, TO(export.script), .check = check_template},
 	{"kernel", "URL",
 	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
-	 FAB_TAKES_TEXT, TO(export.kernel), .check = bootplan_check_template},
+	 FAB_TAKES_TEXT, TO(export.kernel), .check = check_template},
 	{"initrd", "URL", "Initial file system, as --kernel", FAB_TAKES_TEXT,
-	 TO(export.initrd), .check = bootplan_check_template},
+	 TO(export.initrd), .check = check_template},
 	{"params", "TEXT", "Parameters of the kernel, as --kernel", FAB_TAKES_TEXT,
-	 TO(export.params), .check = bootplan_check_params},
+	 TO(export.params), .check = check_params},
 
 	{.help = "Other methods to distribute:"},
 	{"multicast", "LIST",
@@ -305,12 +341,6 @@ static int complete(void *params, struct fab_err *err)
 	return rc;
 }
 
-static struct fab_cli_columns columns(const void *params)
-{
-	(void)params;
-	return (struct fab_cli_columns){bootplan_columns, bootplan_n_columns};
-}
-
 static const struct fab_command command = {
 	.name = "fabric-bootplan",
 	.args = "[FABRIC]",
@@ -319,9 +349,8 @@ static const struct fab_command command = {
 	       "mappings side by side.",
 	.parts = parts,
 	.relations = relations,
-	.columns = columns,
 	.complete = complete,
-	.run = bootplan_run,
+	.task = &bootplan_task,
 };
 
 int main(int argc, char **argv)

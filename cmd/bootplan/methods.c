@@ -111,7 +111,7 @@ static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o
 int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
 			 const uint32_t *interface_of, struct fab_err *err)
 {
-	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
+	const struct fab_batch *batch = o->largest;
 	double image_mbit = fab_transfer_image_mbit(&p->transfer);
 	struct fab_alternatives a;
 	int rc = 0;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report of fabric-bootplan: its tables and what their columns mean. */
+/* The report of fabric-bootplan: the answer in words, then its fields and tables. */
 #include "bootplan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/mem.h"
-#include "boot/advice.h"
-#include "boot/share.h"
-#include "present/jsonl.h"
 
-enum { NAME_BYTES = 256 };
+enum { SHOWN = 10 };
 
-/* In JSON these are `segments` of a result, without the first. */
+/* ---- rows ---- */
 
 /* Names of all segments with the least share, in the order node to server: "N2+N5". */
 static void name_bottleneck(const struct fab_share *share, struct bootplan_segments *s)
@@ -30,7 +28,7 @@ static void name_bottleneck(const struct fab_share *share, struct bootplan_segme
 }
 
 void bootplan_segments_of(const struct fab_machine *m,
-			  const struct bootplan_result *result,
+			  const struct fab_plan_result *result,
 			  struct bootplan_segments *out)
 {
 	out->n = result->share.n_segments;
@@ -51,29 +49,69 @@ void bootplan_segments_of(const struct fab_machine *m,
 	name_bottleneck(&result->share, out);
 }
 
-const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o)
-{
-	const struct bootplan_result *best = &o->results.v[o->results.n - 1];
+/* In JSON these are `failover` of a result, without the first two. */
+#define AT(member) FAB_AT(struct bootplan_failover_server, member)
+static const struct fab_column failover_columns[] = {
+	{"algorithm", FAB_TEXT, "rule that gave the servers", 0, AT(algorithm)},
+	{"moved_nodes", FAB_UINT, "nodes of the batch with another server than before", 0,
+	 AT(moved_nodes)},
+	{"server", FAB_TEXT, "a server that takes over", 0, AT(server)},
+	{"nodes_before", FAB_UINT, "that it served before", 0, AT(nodes_before)},
+	{"nodes", FAB_UINT, "that it serves now", 0, AT(nodes)},
+};
+#undef AT
 
-	/* of equal ones the first; the last one is by max-min, where that was asked for
-	 */
-	for (const struct bootplan_result *r = best; r >= o->results.v; r--)
-		if (r->batch == best->batch && r->boot_seconds <= best->boot_seconds &&
-		    (!o->problem.timed || !strcmp(r->model, best->model)))
-			best = r;
-	return best;
+static void failover_rows(const struct bootplan_outcome *o,
+			  const struct fab_plan_result *result,
+			  struct bootplan_failover_rows *out)
+{
+	const struct fab_failover *f = result->failover;
+	uint32_t n = f ? f->n : 0;
+
+	out->v = FAB_NEW0((size_t)n + 1, struct bootplan_failover_server);
+	for (uint32_t i = 0; i < n; i++) {
+		struct bootplan_failover_server *s = &out->v[i];
+
+		s->algorithm = result->algorithm;
+		s->moved_nodes = f->n_moved;
+		s->server = fab_machine_server_name(o->m, f->grown[i].server, s->name,
+						    sizeof(s->name));
+		s->nodes_before = f->grown[i].nodes_before;
+		s->nodes = f->grown[i].nodes;
+	}
+	out->rows =
+		(struct fab_rows){failover_columns + 2, FAB_COUNT(failover_columns) - 2,
+				  out->v, sizeof(*out->v), n};
 }
 
-const char *bootplan_time_covers(const struct bootplan_outcome *o)
+static void failover_rows_fini(struct bootplan_failover_rows *rows)
 {
-	return o->transfer->request_seconds > 0 ? "requests and transfer" : "transfer";
+	free(rows->v);
+}
+
+const struct fab_plan_result *bootplan_best(const struct bootplan_outcome *o)
+{
+	return fab_plan_best(&o->plan, &o->results);
+}
+
+/* Parts of a boot that boot_seconds counts: firmware, DHCP and the start of a kernel are
+ * not in it. */
+static const char *time_covers(const struct bootplan_outcome *o)
+{
+	return o->plan.transfer->request_seconds > 0 ? "requests and transfer"
+						     : "transfer";
+}
+
+static const char *model_name(const struct fab_plan_result *r)
+{
+	return r->is_max_min ? "max-min" : "equal-share";
 }
 
 static uint64_t within_target(const struct bootplan_outcome *o,
-			      const struct bootplan_result *result)
+			      const struct fab_plan_result *result)
 {
-	return o->target_seconds ? result->boot_seconds <= o->target_seconds
-				 : FAB_UNKNOWN;
+	return o->p->target_seconds ? result->boot_seconds <= o->p->target_seconds
+				    : FAB_UNKNOWN;
 }
 
 static const char *bottleneck_name(const struct bootplan_segments *s)
@@ -82,21 +120,23 @@ static const char *bottleneck_name(const struct bootplan_segments *s)
 }
 
 void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *o,
-		       const struct bootplan_result *result)
+		       const struct fab_plan_result *result)
 {
-	bool has_retries = !strcmp(result->model, "max-min");
+	bool has_retries = result->is_max_min;
 	uint32_t at = result->share.bottleneck;
 
 	bootplan_segments_of(o->m, result, &row->segment);
-	bootplan_failover_rows(o, result, &row->grown);
+	failover_rows(o, result, &row->grown);
 	row->a = *result;
+	row->model = model_name(result);
+	row->shard = fab_cli_shard_text(&o->p->shard);
 	row->batch = result->batch->text;
 	row->nodes = result->batch->n;
 	row->bottleneck = bottleneck_name(&row->segment);
 	row->slowest = fab_machine_node_name(o->m, result->slowest_node, row->name,
 					     sizeof(row->name));
 	row->within_target = within_target(o, result);
-	row->verified = o->was_verified ? result->is_sound : FAB_UNKNOWN;
+	row->verified = o->p->run.verify ? result->is_sound : FAB_UNKNOWN;
 	row->retries = has_retries ? (double)result->n_retries : (double)NAN;
 	row->unserved_nodes = result->n_unserved;
 	row->failed_nodes = has_retries ? result->n_failed : (double)NAN;
@@ -111,7 +151,302 @@ void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *
 
 void bootplan_row_fini(struct bootplan_row *row)
 {
-	bootplan_failover_rows_fini(&row->grown);
+	failover_rows_fini(&row->grown);
+}
+
+/* ---- the answer ---- */
+
+/* How long a mapping takes, on the heap: "0.48 s", "for ever". */
+static char *time_text(const struct fab_plan_result *x)
+{
+	char time[FAB_HUMAN_BYTES];
+
+	return fab_strdup(isfinite(x->boot_seconds)
+				  ? fab_human_seconds(x->boot_seconds, time)
+				  : "for ever");
+}
+
+/* Another mapping of the batch by the same model that has a server for every node. */
+static bool is_rival(const struct fab_plan_result *x, const struct fab_plan_result *best)
+{
+	return x != best && x->batch == best->batch &&
+	       x->is_max_min == best->is_max_min && !x->n_unserved;
+}
+
+/* Append ", NAME" or NAME. */
+static void add_name(char **names, const char *name)
+{
+	char *longer = fab_format("%s%s%s", *names, **names ? " and " : "", name);
+
+	free(*names);
+	*names = longer;
+}
+
+/* Names of the rivals from the first on that need as long as that one. */
+static char *names_like(const struct bootplan_outcome *o,
+			const struct fab_plan_result *best, size_t first, bool *is_later)
+{
+	char *names = fab_strdup(""), *time = time_text(&o->results.of.v[first]);
+
+	*is_later = false;
+	for (size_t i = 0; i < o->results.of.n; i++) {
+		const struct fab_plan_result *x = &o->results.of.v[i];
+		char *own = time_text(x);
+
+		if (is_rival(x, best) && !strcmp(own, time)) {
+			*is_later |= i < first;
+			add_name(&names, x->algorithm);
+		}
+		free(own);
+	}
+	free(time);
+	return names;
+}
+
+/* Add one time and who needs it, once: "; scda and bcda need 0.48 s". */
+static void add_rivals(const struct bootplan_outcome *o,
+		       const struct fab_plan_result *best, size_t i, bool as_long,
+		       char **text)
+{
+	char *own = time_text(best), *time = time_text(&o->results.of.v[i]);
+	char *names, *longer;
+	bool is_later;
+
+	names = names_like(o, best, i, &is_later);
+	longer = fab_format("%s; %s %s %s", *text, names,
+			    strstr(names, " and ") ? "need" : "needs",
+			    as_long ? "as long" : time);
+	if (!is_later && as_long == !strcmp(time, own)) {
+		free(*text);
+		*text = longer;
+	} else {
+		free(longer);
+	}
+	free(names);
+	free(own);
+	free(time);
+}
+
+/* Other mappings of the batch by the same model, first those that need as long. */
+static char *others_text(const struct bootplan_outcome *o,
+			 const struct fab_plan_result *best)
+{
+	char *text = fab_strdup("");
+
+	for (int as_long = 1; as_long >= 0; as_long--)
+		for (size_t i = 0; i < o->results.of.n; i++)
+			if (is_rival(&o->results.of.v[i], best))
+				add_rivals(o, best, i, as_long, &text);
+	for (size_t i = 0; i < o->results.of.n; i++) {
+		const struct fab_plan_result *x = &o->results.of.v[i];
+		char *longer;
+
+		if (x == best || x->batch != best->batch || !x->n_unserved ||
+		    x->is_max_min != best->is_max_min)
+			continue;
+		longer = fab_format("%s; %s leaves %u node%s without a server", text,
+				    x->algorithm, x->n_unserved,
+				    x->n_unserved == 1 ? "" : "s");
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* What holds the nodes back. */
+static char *reason_text(const struct bootplan_outcome *o,
+			 const struct fab_plan_result *best)
+{
+	struct bootplan_segments *s = FAB_NEW0(1, struct bootplan_segments);
+	const struct fab_share_segment *segment;
+	char rate[FAB_HUMAN_BYTES], *text;
+	bool is_joint;
+
+	if (best->share.bottleneck == FAB_NONE) {
+		free(s);
+		return fab_strdup("");
+	}
+	bootplan_segments_of(o->m, best, s);
+	segment = &best->share.segment[best->share.bottleneck];
+	is_joint = strchr(s->bottleneck, '+') != NULL;
+	text = fab_format("; segment%s %s hold%s them back (%u node%s on the tightest, "
+			  "%s each)",
+			  is_joint ? "s" : "", s->bottleneck, is_joint ? "" : "s",
+			  segment->max_sharers, segment->max_sharers == 1 ? "" : "s",
+			  fab_human_mbps(segment->share_mbps, rate));
+	free(s);
+	return text;
+}
+
+/* Nodes without a server, and the first of them: no mapping that was asked for has a
+ * server for all. */
+static void say_unserved(struct fab_report *r, const struct bootplan_outcome *o,
+			 const struct fab_plan_result *best)
+{
+	char name[BOOTPLAN_NAME_BYTES], *others = others_text(o, best);
+
+	fab_report_answer(
+		r, FAB_TONE_BAD,
+		"%s leaves %u of %u nodes without a server, such as %s%s; "
+		"keep gives them one.",
+		best->algorithm, best->n_unserved, best->batch->n,
+		fab_machine_node_name(o->m, best->slowest_node, name, sizeof(name)),
+		others);
+	free(others);
+}
+
+/* Image and coverage of the times, for the brackets behind the first one. */
+static char *assumptions_text(const struct bootplan_outcome *o)
+{
+	char bytes[FAB_HUMAN_BYTES];
+
+	return fab_format("image of %s, %s only",
+			  fab_human_bytes(o->p->transfer.image_bytes, bytes),
+			  time_covers(o));
+}
+
+static void say_time(struct fab_report *r, const struct bootplan_outcome *o,
+		     const struct fab_plan_result *best)
+{
+	char nodes[FAB_HUMAN_BYTES], time[FAB_HUMAN_BYTES];
+	char *reason = reason_text(o, best), *others = others_text(o, best);
+	char *assumptions = assumptions_text(o);
+	const char *of = o->n_batches > 1 ? " (the largest batch)" : "";
+
+	fab_human_count(best->batch->n, nodes);
+	if (isfinite(best->boot_seconds))
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%u server%s boot%s %s node%s%s in %s with %s (%s)%s%s.",
+			best->n_servers, best->n_servers == 1 ? "" : "s",
+			best->n_servers == 1 ? "s" : "", nodes,
+			best->batch->n == 1 ? "" : "s", of,
+			fab_human_seconds(best->boot_seconds, time), best->algorithm,
+			assumptions, reason, others);
+	else
+		fab_report_answer(
+			r, FAB_TONE_BAD, "%u of %s nodes%s never boot, even with %s%s%s.",
+			best->n_failed, nodes, of, best->algorithm, reason, others);
+	free(assumptions);
+	free(reason);
+	free(others);
+}
+
+static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
+		       const struct fab_plan_result *best)
+{
+	char target[FAB_HUMAN_BYTES];
+	struct fab_servers_needed needed;
+
+	if (!(o->p->target_seconds > 0))
+		return;
+	fab_human_seconds(o->p->target_seconds, target);
+	if (best->boot_seconds <= o->p->target_seconds) {
+		fab_report_answer(r, FAB_TONE_GOOD, "That is within the target of %s.",
+				  target);
+		return;
+	}
+	needed = fab_advice_servers(o->m, best->batch, o->plan.transfer,
+				    o->p->target_seconds);
+	if (needed.n_new)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s; it takes %s%u servers "
+				  "by equal shares, %u more than the %u that are up.",
+				  target, needed.is_estimate ? "about " : "", needed.n,
+				  needed.n_new, needed.n_up);
+	else if (needed.n && o->problem.timed)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s; %s%u of the %u servers "
+				  "would keep it by equal shares, if no node started "
+				  "late, waited or gave up.",
+				  target, needed.is_estimate ? "about " : "", needed.n,
+				  needed.n_up);
+	else if (needed.n)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s; the best mapping would "
+				  "keep it with %s%u of the %u servers.",
+				  target, needed.is_estimate ? "about " : "", needed.n,
+				  needed.n_up);
+	else
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s, and by equal shares no "
+				  "number of such servers would keep it.",
+				  target);
+}
+
+static void say_doubts(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < o->results.of.n; i++)
+		n_wrong += !o->results.of.v[i].is_sound;
+	if (o->p->run.verify && (n_wrong || o->has_broken_tree))
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"--verify found %zu wrong results%s: do not use them.", n_wrong,
+			o->has_broken_tree ? " and broken multicast trees" : "");
+}
+
+static void answer(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	const struct fab_plan_result *best = bootplan_best(o);
+
+	if (best->n_unserved)
+		say_unserved(r, o, best);
+	else
+		say_time(r, o, best);
+	say_target(r, o, best);
+	say_doubts(r, o);
+}
+
+/* ---- fields and tables ---- */
+
+/* Of the largest batch, mappings side by side: what moves, and what that gives. */
+static void print_changes(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column fields[] = {
+		{"algorithm", FAB_TEXT, "rule that gave the servers", 0},
+		{"model", FAB_TEXT, "how nodes share a segment", 0},
+		{"moved_nodes", FAB_UINT, "nodes with another server than before", 0},
+		{"seconds_before", FAB_REAL, "until all had booted", FAB_COL_SECONDS},
+		{"boot_seconds", FAB_REAL, "until all have booted now", FAB_COL_SECONDS},
+	};
+
+	fab_report_table_begin(r, "changes", "Before and now", fields, FAB_COUNT(fields));
+	for (size_t i = 0; i < o->results.of.n; i++) {
+		const struct fab_plan_result *x = &o->results.of.v[i];
+
+		if (x->batch != o->largest || !x->failover)
+			continue;
+		fab_report_row(r, (const union fab_cell[]){
+					  {.text = x->algorithm},
+					  {.text = model_name(x)},
+					  {.u = x->failover->n_moved},
+					  {.real = x->seconds_before},
+					  {.real = x->boot_seconds},
+				  });
+	}
+	fab_report_table_end(r);
+}
+
+static void print_failover(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	print_changes(r, o);
+	fab_report_table_begin(r, "failover", "Servers that take over most",
+			       failover_columns, FAB_COUNT(failover_columns));
+	for (size_t i = 0; i < o->results.of.n; i++) {
+		const struct fab_plan_result *result = &o->results.of.v[i];
+		const struct fab_failover *f = result->failover;
+		struct bootplan_failover_rows rows;
+
+		if (result->batch != o->largest || !f || (i && f == result[-1].failover))
+			continue; /* or the same by another model */
+		failover_rows(o, result, &rows);
+		for (size_t k = 0; k < rows.rows.n && k < SHOWN; k++)
+			fab_report_record(r, &rows.v[k]);
+		failover_rows_fini(&rows);
+	}
+	fab_report_table_end(r);
 }
 
 /* For people: the segments of the largest batch. */
@@ -120,10 +455,10 @@ static void print_segments(struct fab_report *r, const struct bootplan_outcome *
 {
 	fab_report_table_begin(r, "segments", "Path segments", bootplan_segment_columns,
 			       bootplan_segment_n_columns);
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct bootplan_result *result = &o->results.v[i];
+	for (size_t i = 0; i < o->results.of.n; i++) {
+		const struct fab_plan_result *result = &o->results.of.v[i];
 
-		if (result->batch != &o->batches[o->n_batches - 1] ||
+		if (result->batch != o->largest ||
 		    (i && result->algorithm == result[-1].algorithm))
 			continue; /* or the same by another model */
 		bootplan_segments_of(o->m, result, s);
@@ -144,9 +479,9 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 		{"best.boot_seconds", FAB_REAL, "until all of the batch have booted",
 		 FAB_COL_SECONDS},
 	};
-	const struct bootplan_result *best = bootplan_best(o);
+	const struct fab_plan_result *best = bootplan_best(o);
 	uint32_t at = best->share.bottleneck;
-	char slowest[NAME_BYTES], rack[NAME_BYTES];
+	char slowest[BOOTPLAN_NAME_BYTES], rack[BOOTPLAN_NAME_BYTES];
 	uint32_t vertex = o->m->node_vertex[best->slowest_node];
 
 	bootplan_segments_of(o->m, best, s);
@@ -158,12 +493,14 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	if (o->m->n_unnamed)
 		fab_report_uint(r, "unnamed_adapters", o->m->n_unnamed);
 	if (o->m->fabric)
-		fab_report_text(r, "rates", o->is_signalling ? "signalling" : "data");
-	fab_report_field(r, &fields[0], (union fab_cell){.u = o->image_bytes});
-	fab_report_text(r, "boot_seconds_cover", bootplan_time_covers(o));
+		fab_report_text(r, "rates", o->p->rate ? "signalling" : "data");
+	fab_report_field(r, &fields[0],
+			 (union fab_cell){.u = o->p->transfer.image_bytes});
+	fab_report_text(r, "boot_seconds_cover", time_covers(o));
 	fab_report_field(r, &fields[1],
-			 (union fab_cell){.real = o->target_seconds ? o->target_seconds
-								    : (double)NAN});
+			 (union fab_cell){.real = o->p->target_seconds
+							  ? o->p->target_seconds
+							  : (double)NAN});
 	fab_report_text(r, "best.algorithm", best->algorithm);
 	fab_report_field(r, &fields[2], (union fab_cell){.real = best->boot_seconds});
 	fab_report_text(r, "best.slowest_node",
@@ -206,7 +543,7 @@ static void print_servers_needed(struct fab_report *r, const struct bootplan_out
 		{"servers_needed_exact", FAB_BOOL, "the fewest; no: fewer may do", 0},
 	};
 	struct fab_servers_needed needed = fab_advice_servers(
-		o->m, &o->batches[o->n_batches - 1], o->transfer, o->target_seconds);
+		o->m, o->largest, o->plan.transfer, o->p->target_seconds);
 
 	fab_report_field(r, &fields[0], (union fab_cell){.u = needed.n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = needed.n_new});
@@ -222,7 +559,7 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 		 FAB_COL_MBPS},
 		{"boot_seconds", FAB_REAL, "that it takes then", FAB_COL_SECONDS},
 	};
-	if (o->target_seconds > 0)
+	if (o->p->target_seconds > 0)
 		print_servers_needed(r, o);
 	fab_report_table_begin(r, "advice",
 			       "With the best mapping and twice the capacity", columns,
@@ -270,19 +607,19 @@ static void print_methods(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_table_end(r);
 }
 
-int bootplan_report(FILE *out, const struct fab_report_options *options,
-		    const struct bootplan_outcome *o, struct fab_err *err)
+void bootplan_report(struct fab_report *r, const struct fab_work *w)
 {
-	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-bootplan",
-						    "results", o->m->fabric);
-	struct bootplan_segments *s = FAB_NEW0(1, struct bootplan_segments);
-	struct bootplan_row *row = FAB_NEW0(1, struct bootplan_row);
+	const struct bootplan_outcome *o = w->outcome;
+	struct bootplan_segments *s =
+		FAB_ARENA_NEW0(w->arena, 1, struct bootplan_segments);
+	struct bootplan_row *row = FAB_ARENA_NEW0(w->arena, 1, struct bootplan_row);
+	enum fab_format format = fab_report_how(r)->format;
 
-	fab_cli_answer_shard(r, o->sharding);
-	bootplan_answer(r, o);
+	fab_cli_answer_shard(r, &o->p->shard);
+	answer(r, o);
 	bootplan_answer_exported(r, &o->exported);
-	fab_cli_report_shard(r, o->sharding);
-	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
+	fab_cli_report_shard(r, &o->p->shard);
+	if (!o->m->fabric && format == FAB_FORMAT_JSON)
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);
 	bootplan_report_exported(r, &o->exported);
@@ -290,41 +627,15 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 	print_methods(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
-	for (size_t i = 0; i < o->results.n; i++) {
-		bootplan_row_init(row, o, &o->results.v[i]);
+	for (size_t i = 0; i < o->results.of.n; i++) {
+		bootplan_row_init(row, o, &o->results.of.v[i]);
 		fab_report_record(r, row);
 		bootplan_row_fini(row);
 	}
 	fab_report_table_end(r);
-	if (options->format == FAB_FORMAT_TABLE) {
-		if (o->failovers.n)
-			bootplan_print_failover(r, o);
-		print_segments(r, o, s);
-	}
-	free(s);
-	free(row);
-	return fab_report_finish(r, err);
-}
-
-int bootplan_write_mapping(FILE *out, const struct fab_machine *m,
-			   const struct fab_batch *batch, const char *algorithm,
-			   const uint32_t *interface_of, struct fab_err *err)
-{
-	char node[NAME_BYTES], interface[NAME_BYTES];
-	int rc = 0;
-
-	for (uint32_t i = 0; i < batch->n && !rc; i++) {
-		json_t *object = json_object();
-
-		fab_machine_node_name(m, batch->node[i], node, sizeof(node));
-		fab_machine_interface_name(m, interface_of[batch->node[i]], interface,
-					   sizeof(interface));
-		if (!object ||
-		    json_object_set_new(object, "algorithm", fab_json_text(algorithm)) ||
-		    json_object_set_new(object, "node", fab_json_text(node)) ||
-		    json_object_set_new(object, "server", fab_json_text(interface)))
-			fab_oom(sizeof(void *));
-		rc = fab_jsonl_write(out, object, err);
-	}
-	return rc;
+	if (format != FAB_FORMAT_TABLE)
+		return;
+	if (o->results.failovers.n)
+		print_failover(r, o);
+	print_segments(r, o, s);
 }
