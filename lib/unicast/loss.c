@@ -33,8 +33,8 @@ static void measure(struct fab_loss_base *b)
 	uint32_t *dist = FAB_NEW((size_t)n + 1, uint32_t);
 	uint32_t *order = FAB_NEW((size_t)n + 1, uint32_t);
 
-	b->dist = FAB_NEW((size_t)b->n_targets * n + 1, uint16_t);
-	b->parents = FAB_NEW0((size_t)b->n_targets * n + 1, uint16_t);
+	b->dist = FAB_ARENA_NEW(&b->arena, (size_t)b->n_targets * n + 1, uint16_t);
+	b->parents = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_targets * n + 1, uint16_t);
 	for (uint32_t t = 0; t < b->n_targets; t++) {
 		uint16_t *hops = b->dist + (size_t)t * n;
 		uint16_t *parents = b->parents + (size_t)t * n;
@@ -82,7 +82,7 @@ static void count_lids(struct fab_loss_base *b, uint32_t *root)
 	const struct fab_routes *r = b->r;
 	uint32_t *n = count_by_column(b);
 
-	b->row_lids = FAB_NEW0((size_t)b->n_rows + 1, uint32_t);
+	b->row_lids = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_rows + 1, uint32_t);
 	memset(root, 0xff, ((size_t)b->n_rows + 1) * sizeof(*root));
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		uint32_t row = r->column_row ? r->column_row[c] : c;
@@ -101,7 +101,7 @@ static void turn_tables(struct fab_loss_base *b)
 	uint32_t n = b->n_switches;
 
 	b->n_trees = b->row_first[b->n_targets];
-	b->port = FAB_NEW((size_t)n * b->n_trees + 1, uint16_t);
+	b->port = FAB_ARENA_NEW(&b->arena, (size_t)n * b->n_trees + 1, uint16_t);
 	for (uint32_t first = 0; first < n; first += BLOCK)
 		for (uint32_t i = 0; i < b->n_trees; i++) {
 			const uint16_t *next = b->r->next + (size_t)b->row[i] * n;
@@ -118,9 +118,9 @@ static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 	struct fab_walk walk;
 
 	fab_walk_init(&walk, f, b->r->faults);
-	b->flow = FAB_NEW((size_t)b->n_trees * n + 1, uint32_t);
-	b->load = FAB_NEW0(f->arc_first[n] + 1U, uint64_t);
-	b->count = FAB_NEW0(f->arc_first[n] + 1U, uint32_t);
+	b->flow = FAB_ARENA_NEW(&b->arena, (size_t)b->n_trees * n + 1, uint32_t);
+	b->load = FAB_ARENA_NEW0(&b->arena, f->arc_first[n] + 1U, uint64_t);
+	b->count = FAB_ARENA_NEW0(&b->arena, f->arc_first[n] + 1U, uint32_t);
 	for (uint32_t i = 0; i < b->n_trees; i++) {
 		uint32_t row = b->row[i];
 		const uint16_t *next = b->r->next + (size_t)row * n;
@@ -159,7 +159,7 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 	*b = (struct fab_loss_base){
 		.r = r, .n_switches = r->f->n_switches, .n_rows = r->n_rows};
 	f = b->r->f;
-	b->hosts = FAB_NEW0((size_t)b->n_switches + 1, uint32_t);
+	b->hosts = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_switches + 1, uint32_t);
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t sw = host_switch(b, p);
 
@@ -169,13 +169,13 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 		b->n_hosts++;
 	}
 	n = fab_routes_leaf_columns(r, &column);
-	b->is_leaf = FAB_NEW0((size_t)b->n_switches + 1, bool);
+	b->is_leaf = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_switches + 1, bool);
 	for (uint32_t i = 0; i < n; i++)
 		b->is_leaf[r->column_switch[column[i]]] = true;
 	for (uint32_t s = 0; !n && s < b->n_switches; s++)
 		b->is_leaf[s] = b->hosts[s] > 0;
 	free(column);
-	b->target = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
+	b->target = FAB_ARENA_NEW(&b->arena, (size_t)b->n_switches + 1, uint32_t);
 	for (uint32_t s = 0; s < b->n_switches; s++)
 		if (fab_switch_is_live(r->faults, s) && (b->is_leaf[s] || b->hosts[s]))
 			b->target[b->n_targets++] = s;
@@ -183,8 +183,8 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 	count_lids(b, root);
 	/* Rows by the target that they lead to; those of no host are left out. */
 	number = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
-	b->row_first = FAB_NEW0((size_t)b->n_targets + 2, uint32_t);
-	b->row = FAB_NEW((size_t)b->n_rows + 1, uint32_t);
+	b->row_first = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_targets + 2, uint32_t);
+	b->row = FAB_ARENA_NEW(&b->arena, (size_t)b->n_rows + 1, uint32_t);
 	for (uint32_t t = 0; t < b->n_targets; t++)
 		number[b->target[t]] = t;
 	for (uint32_t row = 0; row < b->n_rows; row++)
@@ -198,8 +198,8 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 	free(number);
 	/* Hosts and their LIDs by plane. */
 	b->planes = fab_planes_new(b->r->f);
-	b->plane_hosts = FAB_NEW0(b->planes->n_planes, uint64_t);
-	b->plane_lids = FAB_NEW0(b->planes->n_planes, uint64_t);
+	b->plane_hosts = FAB_ARENA_NEW0(&b->arena, b->planes->n_planes, uint64_t);
+	b->plane_lids = FAB_ARENA_NEW0(&b->arena, b->planes->n_planes, uint64_t);
 	for (uint32_t s = 0; s < b->n_switches; s++)
 		if (b->planes->of_switch[s] < b->planes->n_planes)
 			b->plane_hosts[b->planes->of_switch[s]] += b->hosts[s];
@@ -217,21 +217,8 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 
 void fab_loss_base_fini(struct fab_loss_base *b)
 {
-	free(b->is_leaf);
-	free(b->hosts);
-	free(b->target);
-	free(b->dist);
-	free(b->parents);
-	free(b->row_first);
-	free(b->row);
-	free(b->row_lids);
-	free(b->port);
-	free(b->flow);
-	free(b->load);
-	free(b->count);
-	free(b->plane_hosts);
-	free(b->plane_lids);
 	fab_planes_free(b->planes);
+	fab_arena_free(&b->arena);
 }
 
 /* Hops that a switch could have. */
@@ -241,6 +228,7 @@ struct settling {
 };
 
 struct fab_loss_work {
+	struct fab_arena arena;
 	const struct fab_loss_base *b;
 	struct fab_fault part;
 	bool rerouted;
@@ -272,18 +260,18 @@ struct fab_loss_work *fab_loss_work_new(const struct fab_loss_base *b)
 	uint32_t arcs = b->r->f->arc_first[b->n_switches];
 
 	w->b = b;
-	w->load = FAB_NEW((size_t)arcs + 1, uint64_t);
-	w->count = FAB_NEW((size_t)arcs + 1, uint32_t);
-	w->far = FAB_NEW(n, uint32_t);
-	w->hops = FAB_NEW(n, uint16_t);
-	w->is_far = FAB_NEW0(n, bool);
-	w->n_cut = FAB_NEW0(n, uint32_t);
-	w->is_suspect = FAB_NEW0(n, bool);
-	w->changed = FAB_NEW(n, uint32_t);
-	w->less = FAB_NEW0(n, int64_t);
-	w->port = FAB_NEW(n, uint16_t);
-	w->is_changed = FAB_NEW0(n, bool);
-	w->left = FAB_NEW(n, uint32_t);
+	w->load = FAB_ARENA_NEW(&w->arena, (size_t)arcs + 1, uint64_t);
+	w->count = FAB_ARENA_NEW(&w->arena, (size_t)arcs + 1, uint32_t);
+	w->far = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->hops = FAB_ARENA_NEW(&w->arena, n, uint16_t);
+	w->is_far = FAB_ARENA_NEW0(&w->arena, n, bool);
+	w->n_cut = FAB_ARENA_NEW0(&w->arena, n, uint32_t);
+	w->is_suspect = FAB_ARENA_NEW0(&w->arena, n, bool);
+	w->changed = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->less = FAB_ARENA_NEW0(&w->arena, n, int64_t);
+	w->port = FAB_ARENA_NEW(&w->arena, n, uint16_t);
+	w->is_changed = FAB_ARENA_NEW0(&w->arena, n, bool);
+	w->left = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	return w;
 }
 
@@ -291,23 +279,12 @@ void fab_loss_work_free(struct fab_loss_work *w)
 {
 	if (!w)
 		return;
-	free(w->load);
-	free(w->count);
-	free(w->far);
-	free(w->hops);
-	free(w->is_far);
-	free(w->n_cut);
 	free(w->cut.v);
 	free(w->suspects.v);
-	free(w->is_suspect);
-	free(w->changed);
-	free(w->less);
 	free(w->lessened.v);
-	free(w->port);
-	free(w->is_changed);
-	free(w->left);
 	free(w->border.v);
 	free(w->inner.v);
+	fab_arena_free(&w->arena);
 	free(w);
 }
 

@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "fabric/planes.h"
 #include "unicast/analysis.h"
 #include "unicast/routes.h"
 
 /* State before the loss; read only. */
 struct fab_loss_base {
+	struct fab_arena arena;
 	const struct fab_routes *r;
 	uint32_t n_switches, n_rows;
 	bool *is_leaf;		  /* [n_switches] */

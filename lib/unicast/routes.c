@@ -2,6 +2,7 @@
 /* Entries from which on huge pages pay. */
 #include "unicast/routes.h"
 
+#include "base/arena.h"
 #include "fabric/graph.h"
 #include "unicast/path.h"
 
@@ -207,6 +208,7 @@ static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_o
 static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 			const uint32_t *entries, uint32_t root, uint16_t *next)
 {
+	struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_fabric *f = r->f;
 	uint32_t back = 0, column = best_column(r, column_of, entries, root, &back);
 	struct fab_graph g;
@@ -229,9 +231,9 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 	 */
 	g = fab_graph_of_arcs(f);
 	arc_is_dead = r->faults ? r->faults->arc_is_dead : NULL;
-	dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	order = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	by = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	dist = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
+	order = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
+	by = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
 	fab_walk_init(&walk, f, r->faults);
 	fab_walk_begin(&walk, next, root);
 	for (uint32_t s = 0; s < f->n_switches; s++)
@@ -245,9 +247,7 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 	for (uint32_t i = n_led; i < n; i++)
 		next[order[i]] = f->arc_reverse[by[order[i]]];
 	fab_walk_fini(&walk);
-	free(by);
-	free(order);
-	free(dist);
+	fab_arena_free(&arena);
 	next[root] = FAB_ARC_HERE;
 }
 

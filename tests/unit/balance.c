@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* minhop and updn, LID by LID: against a plain count of ports, and the analysis of
  * them. */
-#include "unicast/engine/opensm.h"
 
 #include "base/rng.h"
 #include "support/gen.h"
 #include "support/nets.h"
 #include "unicast/analysis.h"
-#include "unicast/routes.h"
 #include "unicast/criticality.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
+#include "unicast/routes.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -31,7 +31,7 @@ static void look_at_arcs(struct fab_analyser *j)
 
 	fab_ranks_init(&ranks, f, shape);
 	rank = ranks.rank;
-	j->direction = FAB_NEW((size_t)j->n_arcs + 1, uint8_t);
+	j->direction = FAB_ARENA_NEW(&j->arena, (size_t)j->n_arcs + 1, uint8_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
 			uint32_t v = f->arc_peer[a];
@@ -104,10 +104,11 @@ static uint32_t take_lanes(struct fab_analyser *j)
 	n /= FAB_ANALYSIS_SLS;
 	if (r->lanes == FAB_LANES_SL)
 		return j->n_sls < FAB_ANALYSIS_DROP ? j->n_sls : FAB_ANALYSIS_DROP;
-	j->lane = FAB_NEW(n * j->n_sls + 1, uint8_t);
+	j->lane = FAB_ARENA_NEW(&j->arena, n * j->n_sls + 1, uint8_t);
 	if (n && r->told && r->told->has_lanes)
-		j->is_missed = FAB_NEW0(r->told->lane_first[j->n_switches] * j->n_sls + 1,
-					uint8_t);
+		j->is_missed = FAB_ARENA_NEW0(
+			&j->arena, r->told->lane_first[j->n_switches] * j->n_sls + 1,
+			uint8_t);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t sl = 0; sl < j->n_sls; sl++) {
 			uint8_t vl = r->sl2vl[i * FAB_ANALYSIS_SLS + sl];
@@ -133,34 +134,27 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 
 	*w = (struct fab_analysis_work){.valley_target = SIZE_MAX,
 					.unreachable_target = SIZE_MAX};
-	w->hops = FAB_NEW(n * BLOCK, uint16_t);
+	w->hops = FAB_ARENA_NEW(&w->arena, n * BLOCK, uint16_t);
 	fab_walk_init(&w->walk, j->r->f, j->r->faults);
 	w->walk.direction = j->options->only_load ? NULL : j->direction;
-	w->is_shorter = FAB_NEW(n, uint8_t);
-	w->senders = FAB_NEW(n, uint32_t);
+	w->is_shorter = FAB_ARENA_NEW(&w->arena, n, uint8_t);
+	w->senders = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
-	w->nearest = FAB_NEW(n * BLOCK, uint16_t);
-	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
-	w->mask = FAB_NEW(n, uint32_t);
-	w->lanes = FAB_NEW0(n * FAB_ANALYSIS_SLS, uint16_t);
+	w->nearest = FAB_ARENA_NEW(&w->arena, n * BLOCK, uint16_t);
+	w->sl = FAB_ARENA_NEW(&w->arena, ((size_t)j->n_groups + 1) * BLOCK, uint8_t);
+	w->mask = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->lanes = FAB_ARENA_NEW0(&w->arena, n * FAB_ANALYSIS_SLS, uint16_t);
 	if (j->options->with_load || j->options->only_load) {
 		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
-		w->flow = FAB_NEW(n, uint64_t);
+		w->flow = FAB_ARENA_NEW(&w->arena, n, uint64_t);
 	}
 }
 
 static void work_fini(struct fab_analysis_work *w)
 {
-	free(w->hops);
-	free(w->is_shorter);
-	free(w->senders);
 	fab_walk_fini(&w->walk);
-	free(w->nearest);
-	free(w->sl);
-	free(w->mask);
-	free(w->lanes);
 	free(w->load);
-	free(w->flow);
+	fab_arena_free(&w->arena);
 }
 
 /* Add up what threads found; sums do not ask who found what. */
@@ -232,20 +226,19 @@ static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 	if (j->has_followers) {
 		uint32_t n_leaves = 0;
 
-		j->leaf_number = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+		j->leaf_number =
+			FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 		for (size_t i = 0; i < j->targets.n; i++)
 			if (!i || j->targets.v[i].root != j->targets.v[i - 1].root)
 				j->leaf_number[j->targets.v[i].root] = n_leaves++;
 		n_words = (size_t)((uint64_t)n_leaves * j->n_switches / 64 + 1);
-		j->on_cycle = FAB_NEW0(n_words, uint64_t);
+		j->on_cycle = FAB_ARENA_NEW0(&j->arena, n_words, uint64_t);
 	}
 	work_on_all(j, true, sls, &w);
 	n = w.pairs_on_cycles;
 	work_fini(&w);
 	for (size_t i = 0; i < n_words; i++)
 		n += (uint64_t)__builtin_popcountll(j->on_cycle[i]);
-	free(j->leaf_number);
-	free(j->on_cycle);
 	return n;
 }
 
@@ -400,10 +393,10 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	j.n_arcs = r->f->arc_first[j.n_switches];
 	look_at_arcs(&j);
 	f = j.r->f;
-	seen_by = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	seen_by = FAB_ARENA_NEW(&j.arena, (size_t)f->n_switches + 1, uint32_t);
 	memset(seen_by, 0xff, ((size_t)f->n_switches + 1) * sizeof(*seen_by));
-	j.live_first = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	j.live_peer = FAB_NEW((size_t)j.n_arcs + 1, uint32_t);
+	j.live_first = FAB_ARENA_NEW(&j.arena, (size_t)f->n_switches + 1, uint32_t);
+	j.live_peer = FAB_ARENA_NEW(&j.arena, (size_t)j.n_arcs + 1, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		j.live_first[s] = n;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
@@ -414,7 +407,6 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 			}
 	}
 	j.live_first[f->n_switches] = n;
-	free(seen_by);
 	fab_analysis_find_targets(&j);
 	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
 	/* Of these, those with a lane for data. */
@@ -430,20 +422,9 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	}
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
-	free(j.direction);
-	free(j.live_first);
-	free(j.live_peer);
-	free(j.weight);
-	free(j.end);
-	free(j.is_missed);
-	free(j.group_first);
-	free(j.group_row);
-	free(j.group_size);
-	free(j.group_switch);
 	free(j.targets.v);
-	free(j.plane_ends);
 	fab_planes_free(j.planes);
-	free(j.lane);
+	fab_arena_free(&j.arena);
 	return rc;
 }
 

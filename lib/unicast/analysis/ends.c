@@ -103,7 +103,7 @@ static uint32_t *new_by_row(const struct fab_routes *r)
 static void targets_by_leaf(struct fab_analyser *j)
 {
 	const struct fab_routes *r = j->r;
-	uint32_t *first = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *first = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	uint32_t *by_row = new_by_row(r);
 
 	memset(first, 0xff, ((size_t)j->n_switches + 1) * sizeof(*first));
@@ -126,7 +126,6 @@ static void targets_by_leaf(struct fab_analyser *j)
 		first[sw] = c;
 	}
 	free(by_row);
-	free(first);
 	j->has_followers = true;
 }
 
@@ -165,8 +164,9 @@ static void targets_of_lids(struct fab_analyser *j, const struct fab_columns *co
 			    const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
-	uint32_t *n_lids = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
-	uint32_t *without = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *n_lids = FAB_ARENA_NEW0(&j->arena, (size_t)r->n_columns + 1, uint32_t);
+	uint32_t *without =
+		FAB_ARENA_NEW0(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 
 	count_lids(j, columns, end, n_lids, without);
 	for (uint32_t c = 0; c < r->n_columns; c++)
@@ -178,8 +178,6 @@ static void targets_of_lids(struct fab_analyser *j, const struct fab_columns *co
 			FAB_PUSH(
 				&j->targets,
 				((struct fab_target){s, FAB_NONE, without[s], FAB_NONE}));
-	free(without);
-	free(n_lids);
 }
 
 /* Does a port send otherwise than its switch says? */
@@ -196,10 +194,11 @@ static bool sends_otherwise(const struct fab_analyser *j, const uint32_t *end,
 static void group_ends(struct fab_analyser *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
-	uint32_t *row_of = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
-	uint32_t *own = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
-	uint32_t *at = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
-	uint32_t *group_of = FAB_NEW((size_t)r->f->n_ports + 1, uint32_t);
+	uint32_t *row_of = FAB_ARENA_NEW(&j->arena, (size_t)r->f->n_nodes + 1, uint32_t);
+	uint32_t *own = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
+	uint32_t *at = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
+	uint32_t *group_of =
+		FAB_ARENA_NEW(&j->arena, (size_t)r->f->n_ports + 1, uint32_t);
 	uint32_t *n_groups, n = 0;
 
 	memset(group_of, 0xff, ((size_t)r->f->n_ports + 1) * sizeof(*group_of));
@@ -207,7 +206,7 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
 		row_of[r->sl_source[i]] = i;
 	/* Number of ends that use the row of their switch, and begins of groups. */
-	n_groups = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
+	n_groups = FAB_ARENA_NEW0(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	memcpy(own, j->weight, j->n_switches * sizeof(*own));
 	for (uint32_t p = 0; end && p < j->r->f->n_ports; p++)
 		if (sends_otherwise(j, end, row_of, p)) {
@@ -219,10 +218,9 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 		n += n_groups[s] + (own[s] != 0);
 	}
 	j->group_first[j->n_switches] = j->n_groups = n;
-	free(n_groups);
-	j->group_row = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
-	j->group_size = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
-	j->group_switch = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
+	j->group_row = FAB_ARENA_NEW(&j->arena, (size_t)j->n_groups + 1, uint32_t);
+	j->group_size = FAB_ARENA_NEW(&j->arena, (size_t)j->n_groups + 1, uint32_t);
+	j->group_switch = FAB_ARENA_NEW(&j->arena, (size_t)j->n_groups + 1, uint32_t);
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		for (uint32_t g = j->group_first[s]; g < j->group_first[s + 1]; g++)
 			j->group_switch[g] = s;
@@ -245,10 +243,6 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 		if (j->targets.v[i].column != FAB_NONE)
 			j->targets.v[i].alone =
 				group_of[r->column_port[j->targets.v[i].column]];
-	free(group_of);
-	free(at);
-	free(own);
-	free(row_of);
 }
 
 void fab_analysis_find_targets(struct fab_analyser *j)
@@ -256,8 +250,8 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 	bool by_lid = j->r->column_lid;
 	uint32_t *end = NULL;
 
-	j->weight = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
-	j->group_first = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	j->weight = FAB_ARENA_NEW0(&j->arena, (size_t)j->n_switches + 1, uint32_t);
+	j->group_first = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	if (by_lid || j->options->ends != FAB_ENDS_LEAVES) {
 		end = find_ends(j);
 		for (uint32_t p = 0; p < j->r->f->n_ports; p++)
@@ -268,7 +262,8 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 		targets_by_leaf(j);
 	else if (by_lid) {
 		const struct fab_routes *r = j->r;
-		uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
+		uint32_t *n_columns =
+			FAB_ARENA_NEW0(&j->arena, (size_t)r->f->n_ports + 1, uint32_t);
 		uint32_t *by_row = new_by_row(r);
 
 		for (uint32_t c = 0; c < r->n_columns; c++) {
@@ -287,7 +282,6 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 			target.weight = n - n_columns[p];
 			FAB_PUSH(&j->targets, target);
 		}
-		free(n_columns);
 	} else {
 		struct fab_columns columns;
 
@@ -314,7 +308,7 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 		j->n_ends += j->weight[s];
 	/* Planes are networks of their own; other parts ought to be joined, and count. */
 	j->planes = fab_planes_new(j->r->f);
-	j->plane_ends = FAB_NEW0(j->planes->n, uint64_t);
+	j->plane_ends = FAB_ARENA_NEW0(&j->arena, j->planes->n, uint64_t);
 	for (uint32_t s = 0; s < j->n_switches; s++) {
 		uint32_t part = j->planes->of_switch[s];
 
@@ -327,4 +321,5 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 		qsort(j->targets.v, j->targets.n, sizeof(*j->targets.v), by_root);
 	group_ends(j, end);
 	j->end = end;
+	fab_arena_own(&j->arena, free, end);
 }

@@ -2,6 +2,7 @@
 /* Data shared by the parts of the analysis. */
 #pragma once
 
+#include "base/arena.h"
 #include "fabric/planes.h"
 #include "unicast/analysis.h"
 #include "unicast/path.h"
@@ -32,6 +33,7 @@ struct fab_cdg {
 };
 
 struct fab_analyser {
+	struct fab_arena arena;
 	const struct fab_routes *r;
 	const struct fab_analysis_options *options;
 	uint32_t n_switches, n_arcs;
@@ -70,6 +72,7 @@ struct fab_analyser {
 
 /* Working memory of a thread. */
 struct fab_analysis_work {
+	struct fab_arena arena;
 	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
 	struct fab_walk walk; /* of the target at hand; its hops are among these */
 	uint16_t *nearest;    /* [n_switches * BLOCK] hops in the live graph */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unicast/engine/opensm.h"
+/*
+ * Engines minhop and updn as OpenSM has them: the ports by which each switch reaches a
+ * destination with the fewest (legal) hops, and a choice among these for each LID.
+ */
+#include "unicast/engine.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "fabric/graph.h"
 #include "fabric/ranks.h"
-#include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/routes.h"
 
@@ -14,36 +17,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fab_min_hops_init(struct fab_min_hops *m, const struct fab_fabric *f,
-		       const struct fab_faults *faults, const uint32_t *rank)
+/*
+ * With ranks a path goes up (to a lower rank, or to an equal one of higher GUID; between
+ * roots in both directions) and then down, and is found as OpenSM's engine updn finds it.
+ */
+struct min_hops {
+	struct fab_arena arena;
+	const struct fab_fabric *f;
+	const struct fab_faults *faults;
+	const uint32_t *rank; /* [n_switches] 0 the roots; NULL: every path is legal */
+	/* of the destination that was searched last */
+	uint32_t n_order;
+	uint32_t *order; /* [n_order] switches that have a path, the destination first */
+	uint32_t *hops;	 /* [n_switches] FAB_NONE: no path */
+	uint32_t *port_first; /* [n_switches + 1] into port */
+	uint16_t *port;	      /* arcs of fewest hops, counted from arc_first, ascending */
+	/* scratch */
+	uint32_t *arc_hops; /* [arcs] */
+	bool *goes_down, *is_queued;
+};
+
+static void min_hops_init(struct min_hops *m, const struct fab_fabric *f,
+			  const struct fab_faults *faults, const uint32_t *rank)
 {
 	size_t n = (size_t)f->n_switches + 1, arcs = f->arc_first[f->n_switches] + 1U;
 
-	*m = (struct fab_min_hops){.f = f, .faults = faults, .rank = rank};
-	m->order = FAB_NEW(n, uint32_t);
-	m->hops = FAB_NEW(n, uint32_t);
-	m->port_first = FAB_NEW(n, uint32_t);
-	m->port = FAB_NEW(arcs, uint16_t);
+	*m = (struct min_hops){.f = f, .faults = faults, .rank = rank};
+	m->order = FAB_ARENA_NEW(&m->arena, n, uint32_t);
+	m->hops = FAB_ARENA_NEW(&m->arena, n, uint32_t);
+	m->port_first = FAB_ARENA_NEW(&m->arena, n, uint32_t);
+	m->port = FAB_ARENA_NEW(&m->arena, arcs, uint16_t);
 	if (!rank)
 		return;
-	m->arc_hops = FAB_NEW(arcs, uint32_t);
-	m->goes_down = FAB_NEW0(n, bool);
-	m->is_queued = FAB_NEW0(n, bool);
-}
-
-void fab_min_hops_fini(struct fab_min_hops *m)
-{
-	free(m->order);
-	free(m->hops);
-	free(m->port_first);
-	free(m->port);
-	free(m->arc_hops);
-	free(m->goes_down);
-	free(m->is_queued);
+	m->arc_hops = FAB_ARENA_NEW(&m->arena, arcs, uint32_t);
+	m->goes_down = FAB_ARENA_NEW0(&m->arena, n, bool);
+	m->is_queued = FAB_ARENA_NEW0(&m->arena, n, bool);
 }
 
 /* Is the step from u to v, away from the destination, one down the ranks? */
-static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
+static bool is_down(const struct min_hops *m, uint32_t u, uint32_t v)
 {
 	const uint64_t *guid = m->f->node_guid;
 
@@ -54,7 +66,7 @@ static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
 	return guid[u] <= guid[v];
 }
 
-static bool is_shortest(const struct fab_min_hops *m, uint32_t sw, uint32_t arc)
+static bool is_shortest(const struct min_hops *m, uint32_t sw, uint32_t arc)
 {
 	if (m->rank)
 		return m->arc_hops[arc] == m->hops[sw];
@@ -62,7 +74,8 @@ static bool is_shortest(const struct fab_min_hops *m, uint32_t sw, uint32_t arc)
 	       m->hops[m->f->arc_peer[arc]] + 1 == m->hops[sw];
 }
 
-void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
+/* Search towards a live switch. O(arcs); with ranks a switch may be looked at again. */
+static void min_hops_to(struct min_hops *m, uint32_t to)
 {
 	const struct fab_fabric *f = m->f;
 	uint32_t i = 0;
@@ -138,7 +151,7 @@ void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
 
 struct balance {
 	struct fab_routes *r;
-	struct fab_min_hops paths;
+	struct min_hops paths;
 	uint32_t *load; /* [arcs] LIDs of adapters that go by it */
 	/* rows by the switch that they lead to */
 	uint32_t *last_row; /* [n_switches] FAB_NONE */
@@ -271,12 +284,12 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t c = d[i].column, lid = f->port_lid[d[i].port];
-		const struct fab_min_hops *m = &b->paths;
+		const struct min_hops *m = &b->paths;
 		bool counts;
 
 		fab_progress_report("routing", "destinations", i, n);
 		if (!i || d[i].sw != d[i - 1].sw)
-			fab_min_hops_to(&b->paths, d[i].sw);
+			min_hops_to(&b->paths, d[i].sw);
 		b->r->column_port[c] = d[i].port;
 		b->r->column_switch[c] = d[i].sw;
 		b->r->column_lid[c] = (uint16_t)(lid ? lid + d[i].offset : 0);
@@ -299,8 +312,17 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 	free(next);
 }
 
-struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
-				     const uint32_t *rank)
+/*
+ * Tables by LID for everything alive that has one or will get one: switches, adapters of
+ * hosts, aggregation nodes, routers. `rank` NULL: any path is legal. Each switch sends a
+ * LID by the port of fewest hops that serves the fewest LIDs of adapters so far, the
+ * lowest of equal ones, in the order of fab_destinations(). Further LIDs of a port (LMC)
+ * begin after the port of the one before and prefer neighbours of other systems, then
+ * other neighbours. O(switches * arcs + LIDs * shortest ports); columns that are alike
+ * share a row. Source: OpenSM 3.3, its unicast manager.
+ */
+static struct fab_routes *balance_route(const struct fab_unicast_problem *problem,
+					const uint32_t *rank)
 {
 	const struct fab_fabric *f = problem->f;
 	size_t n_switches = (size_t)f->n_switches + 1;
@@ -310,7 +332,7 @@ struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
 
 	n = fab_destinations(f, problem->faults, &all);
 	b.r = fab_routes_new_by_lid(f, problem->faults, n);
-	fab_min_hops_init(&b.paths, f, problem->faults, rank);
+	min_hops_init(&b.paths, f, problem->faults, rank);
 	b.load = FAB_NEW0(f->arc_first[f->n_switches] + 1U, uint32_t);
 	b.last_row = FAB_NEW(n_switches, uint32_t);
 	memset(b.last_row, 0xff, n_switches * sizeof(*b.last_row));
@@ -322,7 +344,7 @@ struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
 	free(b.last_row);
 	free(b.rows.v);
 	free(all);
-	fab_min_hops_fini(&b.paths);
+	fab_arena_free(&b.paths.arena);
 	return b.r;
 }
 
@@ -336,7 +358,7 @@ static int route_minhop(const struct fab_unicast_problem *problem,
 			struct fab_routes **out, struct fab_err *err)
 {
 	(void)err;
-	*out = fab_balance_route(problem, NULL);
+	*out = balance_route(problem, NULL);
 	return 0;
 }
 
@@ -354,6 +376,7 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
 		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
 {
+	struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_graph g = fab_graph_of_arcs(f);
 	uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	uint32_t *part, n_free = 0;
@@ -368,10 +391,10 @@ uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faul
 	/* A part without roots has the fewest hops: between roots every path is legal, so
 	 * that all its switches are roots. Returns how many parts of several switches
 	 * these are. */
-	part = FAB_NEW(f->n_switches + 1, uint32_t);
+	part = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
 	n = fab_fabric_components(f, part);
-	has_root = FAB_NEW0((size_t)n + 1, bool);
-	is_counted = FAB_NEW0((size_t)n + 1, bool);
+	has_root = FAB_ARENA_NEW0(&arena, (size_t)n + 1, bool);
+	is_counted = FAB_ARENA_NEW0(&arena, (size_t)n + 1, bool);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		has_root[part[s]] |= !rank[s];
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -383,9 +406,7 @@ uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faul
 		n_free += has_peer && !is_counted[part[s]];
 		is_counted[part[s]] |= has_peer;
 	}
-	free(part);
-	free(has_root);
-	free(is_counted);
+	fab_arena_free(&arena);
 	return n_free;
 }
 
@@ -401,26 +422,25 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 					const uint32_t *roots, uint32_t n_roots,
 					int n_threads)
 {
-	uint32_t *rank = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	struct fab_arena arena = FAB_ARENA_INIT;
+	uint32_t *rank = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
 	struct fab_updn_loss *of =
-		FAB_NEW0((size_t)f->n_switches + 1, struct fab_updn_loss);
+		FAB_ARENA_NEW0(&arena, (size_t)f->n_switches + 1, struct fab_updn_loss);
 	struct fab_updn_loss sum = {.from = FAB_NONE, .to = FAB_NONE};
+	const struct fab_graph g = fab_graph_of_arcs(f);
 	struct ends e;
-	struct ends *i;
-	struct fab_graph g;
 
 	n_threads = fab_threads_for(n_threads, (uint64_t)f->n_switches *
 						       f->arc_first[f->n_switches]);
 	fab_updn_rank(f, faults, roots, n_roots, rank);
-	i = &e;
-	g = fab_graph_of_arcs(f);
-	*i = (struct ends){.n = FAB_NEW0((size_t)f->n_switches + 1, uint32_t),
-			   .first = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
-			   .part = FAB_NEW((size_t)f->n_switches + 1, uint32_t)};
-	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, i->part);
+	e = (struct ends){
+		.n = FAB_ARENA_NEW0(&arena, (size_t)f->n_switches + 1, uint32_t),
+		.first = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t),
+		.part = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t)};
+	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, e.part);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		i->n[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
-		i->first[s] = s;
+		e.n[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
+		e.first[s] = s;
 	}
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
@@ -429,15 +449,15 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 
 		if (f->node_kind[node] != FAB_ADAPTER || !fab_cable_is_live(faults, c))
 			continue;
-		if (i->first[sw] == sw)
-			i->first[sw] = node;
-		i->n[sw]++;
+		if (e.first[sw] == sw)
+			e.first[sw] = node;
+		e.n[sw]++;
 	}
 #pragma omp parallel num_threads(n_threads)
 	{
-		struct fab_min_hops m;
+		struct min_hops m;
 
-		fab_min_hops_init(&m, f, faults, rank);
+		min_hops_init(&m, f, faults, rank);
 #pragma omp for schedule(dynamic)
 		for (uint32_t s = 0; s < f->n_switches; s++)
 			if (e.n[s]) {
@@ -445,7 +465,7 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 							     .to = FAB_NONE};
 
 				/* Pairs towards one switch. */
-				fab_min_hops_to(&m, s);
+				min_hops_to(&m, s);
 				for (uint32_t k = 0; k < f->n_switches; k++) {
 					uint64_t pairs =
 						(uint64_t)e.n[s] * (e.n[k] - (k == s));
@@ -463,7 +483,7 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 				}
 				of[s] = loss;
 			}
-		fab_min_hops_fini(&m);
+		fab_arena_free(&m.arena);
 	}
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		if (sum.from == FAB_NONE && of[s].pairs) {
@@ -473,11 +493,7 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 		sum.all += of[s].all;
 		sum.pairs += of[s].pairs;
 	}
-	free(e.n);
-	free(e.first);
-	free(e.part);
-	free(of);
-	free(rank);
+	fab_arena_free(&arena);
 	return sum;
 }
 
@@ -511,6 +527,7 @@ static bool is_root(const struct fab_fabric *f, const uint32_t *hosts, uint64_t 
 
 /* Data of the search for roots. */
 struct look {
+	struct fab_arena arena;
 	uint32_t *part;
 	uint32_t *hosts; /* live ports of channel adapters on it */
 	uint32_t *dist;	 /* of the last search */
@@ -520,10 +537,13 @@ struct look {
 static void look_init(struct look *l, const struct fab_fabric *f,
 		      const struct fab_faults *faults)
 {
-	*l = (struct look){.part = FAB_NEW(f->n_switches + 1, uint32_t),
-			   .hosts = FAB_NEW0(f->n_switches + 1, uint32_t),
-			   .dist = FAB_NEW(f->n_switches + 1, uint32_t),
-			   .order = FAB_NEW(f->n_switches + 1, uint32_t)};
+	size_t n = (size_t)f->n_switches + 1;
+
+	*l = (struct look){.part = NULL};
+	l->part = FAB_ARENA_NEW(&l->arena, n, uint32_t);
+	l->hosts = FAB_ARENA_NEW0(&l->arena, n, uint32_t);
+	l->dist = FAB_ARENA_NEW(&l->arena, n, uint32_t);
+	l->order = FAB_ARENA_NEW(&l->arena, n, uint32_t);
 	fab_fabric_components(f, l->part);
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
@@ -534,32 +554,24 @@ static void look_init(struct look *l, const struct fab_fabric *f,
 	}
 }
 
-static void look_fini(struct look *l)
-{
-	free(l->part);
-	free(l->hosts);
-	free(l->dist);
-	free(l->order);
-}
-
 static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *faults,
 			   uint32_t *roots)
 {
-	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t);
-	uint64_t *all = FAB_NEW0(f->n_switches + 1, uint64_t); /* hosts of each part */
+	uint64_t *bars;
+	uint64_t *all; /* hosts of each part */
 	uint32_t n_roots = 0;
 	struct look l;
 
 	look_init(&l, f, faults);
+	bars = FAB_ARENA_NEW(&l.arena, f->n_switches + 1U, uint64_t);
+	all = FAB_ARENA_NEW0(&l.arena, f->n_switches + 1U, uint64_t);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		all[l.part[sw]] += l.hosts[sw];
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		if (fab_faults_search(f, faults, sw, l.dist, l.order) &&
 		    is_root(f, l.hosts, all[l.part[sw]], l.dist, bars))
 			roots[n_roots++] = sw;
-	free(all);
-	free(bars);
-	look_fini(&l);
+	fab_arena_free(&l.arena);
 	return n_roots;
 }
 
@@ -567,11 +579,13 @@ uint32_t fab_updn_fill_roots(const struct fab_fabric *f, const struct fab_faults
 			     const uint32_t *rank, uint32_t *roots, uint32_t n)
 {
 	/* of the part alive, by its first switch */
-	uint32_t *best = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint64_t *least = FAB_NEW(f->n_switches + 1, uint64_t);
+	uint32_t *best;
+	uint64_t *least;
 	struct look l;
 
 	look_init(&l, f, faults);
+	best = FAB_ARENA_NEW(&l.arena, f->n_switches + 1U, uint32_t);
+	least = FAB_ARENA_NEW(&l.arena, f->n_switches + 1U, uint64_t);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		best[sw] = FAB_NONE;
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
@@ -596,9 +610,7 @@ uint32_t fab_updn_fill_roots(const struct fab_fabric *f, const struct fab_faults
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		if (best[sw] != FAB_NONE)
 			roots[n++] = best[sw];
-	free(least);
-	free(best);
-	look_fini(&l);
+	fab_arena_free(&l.arena);
 	return n;
 }
 
@@ -680,9 +692,10 @@ static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *ro
 static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
+	struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_fabric *f = problem->f;
-	uint32_t *rank = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *roots = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *rank = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
+	uint32_t *roots = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
 	uint32_t n_roots = 0, n_free = 0;
 	bool fills = problem->fills_roots, is_top = false;
 	char *note;
@@ -711,10 +724,9 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 		n_free = fab_updn_rank(f, problem->faults, roots, n_roots, rank);
 	note = fills ? rank_all(problem, roots, n_roots, is_top, rank)
 		     : note_of(problem, n_roots, n_free);
-	*out = fab_balance_route(problem, n_roots || fills ? rank : NULL);
+	*out = balance_route(problem, n_roots || fills ? rank : NULL);
 	(*out)->note = note;
-	free(roots);
-	free(rank);
+	fab_arena_free(&arena);
 	return 0;
 }
 

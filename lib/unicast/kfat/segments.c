@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/kfat/segments.h"
 
+#include "base/arena.h"
 #include "base/threads.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"

@@ -199,7 +199,8 @@ void fab_phases_fini(struct fab_phases *ph)
 	fab_arena_free(&ph->arena);
 }
 
-bool fab_phases_sound_column(const struct fab_phases *ph, uint32_t leaf, uint16_t *next)
+/* The template; false: the column of the destination is not sound. */
+static bool sound_column(const struct fab_phases *ph, uint32_t leaf, uint16_t *next)
 {
 	const struct fab_plain *p = ph->plain;
 	uint32_t xd, yd;
@@ -475,7 +476,7 @@ bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
 	bool all_plain = true;
 
 	s->has_chosen = false;
-	if (fab_phases_sound_column(ph, leaf, rows->next))
+	if (sound_column(ph, leaf, rows->next))
 		return true;
 	memset(rows->next, 0xff, rows->n * n * sizeof(*rows->next));
 	for (uint32_t i = 0; i < rows->n; i++)

@@ -76,9 +76,6 @@ bool fab_phases_column(const struct fab_phases *phases, struct fab_phase_space *
 		       uint8_t *path);
 /* Was there a choice for the last column: would it differ with other settings? O(1). */
 bool fab_phases_has_chosen(const struct fab_phase_space *space);
-/* The template of fab_phases_column(); false: the destination's column is not sound. */
-bool fab_phases_sound_column(const struct fab_phases *phases, uint32_t leaf,
-			     uint16_t *next);
 
 /* Tables of the engine at work. */
 struct vtftr_ib {
