@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What fabric-mcroute computes and how it is printed. */
+/* Parameters and outcome of fabric-mcroute. */
 #pragma once
 
 #include "cli/command.h"

@@ -74,7 +74,7 @@ static void print_loads(double load, double bound, char *load_text, char *bound_
 	}
 }
 
-/* The same by weighted loads, tables that were read too. */
+/* Largest weighted loads, those of tables that were read included. */
 static void say_loads(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	size_t best = best_of(o, 0, true, 1), worst = best_of(o, 0, true, -1);
@@ -119,7 +119,7 @@ static void say_tables(struct fab_report *r, const struct mcroute_outcome *o)
 				  "All their trees reach their members without a loop.");
 }
 
-/* What was not done to its end. */
+/* A search that was ended early. */
 static void say_ended(struct fab_report *r, const struct mcroute_outcome *o, size_t i)
 {
 	const char *name = o->results[i].engine->name;
@@ -139,7 +139,7 @@ static void say_ended(struct fab_report *r, const struct mcroute_outcome *o, siz
 				  "%s found nothing better in its last attempts.", name);
 }
 
-/* What keeps the rest from being the whole truth. */
+/* Reservations: searches that ended early, faults, limits. */
 static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	const struct fab_groups *g = o->problem.groups;

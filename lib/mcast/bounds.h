@@ -47,7 +47,7 @@ struct fab_bound {
 	uint32_t *turn;
 };
 
-/* Frees what hangs on it; it is none afterwards. O(size). */
+/* Releases its arrays; kind is NONE afterwards. O(size). */
 void fab_bound_fini(struct fab_bound *bound);
 /* "cut", "parts", "hops", "dual", "weighted", "reach", "matching". O(1). */
 const char *fab_bound_name(enum fab_bound_kind kind);

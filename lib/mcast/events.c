@@ -63,8 +63,7 @@ static int expected(const struct reading *r, const char *what, const struct fab_
 {
 	char *found = is_end(t) ? fab_strdup("the end of the line")
 				: fab_format("\"%.*s\"", fab_token_shown(t), t->text);
-	int rc = fab_fail(r->place.err, EINVAL, "%s:%llu: expected %s, found %s",
-			  r->place.file, (unsigned long long)r->place.line, what, found);
+	int rc = fab_line_fail(&r->place, "expected %s, found %s", what, found);
 
 	free(found);
 	return rc;
@@ -80,11 +79,10 @@ static int read_time(const struct reading *r, const struct fab_token *t,
 		return expected(r, "a time with its unit, such as 1.5ms", t);
 	if (!r->requests.n || e->time_ns >= last->event.time_ns)
 		return 0;
-	return fab_fail(r->place.err, EINVAL,
-			"%s:%llu: time %.*s is before that of line %llu, expected "
-			"ascending times",
-			r->place.file, (unsigned long long)r->place.line,
-			fab_token_shown(t), t->text, (unsigned long long)last->line);
+	return fab_line_fail(&r->place,
+			     "time %.*s is before that of line %llu, expected "
+			     "ascending times",
+			     fab_token_shown(t), t->text, (unsigned long long)last->line);
 }
 
 static int read_member(const struct reading *r, const struct fab_token *t, uint32_t *port)
@@ -104,8 +102,9 @@ static int read_member(const struct reading *r, const struct fab_token *t, uint3
 }
 
 /* TIME join GROUP MEMBER COUNT [lost], or TIME leave GROUP MEMBER [lost]. */
-static int read_line(struct reading *r, const char *at, const char *end)
+static int read_line(void *context, const char *at, const char *end)
 {
+	struct reading *r = context;
 	enum { TIME, VERB, GROUP, MEMBER, MOST = 7 };
 	struct fab_token t[MOST + 1] = {0};
 	struct request q = {.line = r->place.line};
@@ -207,22 +206,11 @@ int fab_events_read(const struct fab_fabric *f, const char *file, const char *te
 {
 	struct reading r = {.f = f, .place = {file, 0, err}};
 	struct fab_resolver *resolver;
-	bool is_marked = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3);
-	const char *at = is_marked ? text + 3 : text, *end = text + len;
-	int rc = 0;
+	int rc;
 
-	if (len && memchr(text, '\0', len))
-		return fab_fail(err, EINVAL,
-				"%s: a binary file, expected lines of requests", file);
 	r.resolver = resolver = fab_resolver_new(f);
 	r.group_of = fab_strmap_new(64);
-	while (at < end && !rc) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		r.place.line++;
-		rc = read_line(&r, at, newline ? newline : end);
-		at = newline ? newline + 1 : end;
-	}
+	rc = fab_lines_each(&r.place, "lines of requests", text, len, read_line, &r);
 	if (!rc && !r.requests.n)
 		rc = fab_fail(err, EINVAL,
 			      "%s: no request, expected lines TIME join|leave GROUP "
@@ -248,7 +236,7 @@ struct pattern {
 	FAB_VEC(struct fab_event) v;
 };
 
-/* A parameter of the events; 1 when it is none. */
+/* A parameter of the events; returns 1 for other parameters. */
 static int parse_parameter(struct pattern *p, const char *text, size_t len,
 			   struct fab_err *err)
 {

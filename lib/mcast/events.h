@@ -14,7 +14,7 @@ struct fab_event {
 	uint32_t seat;	/* the member: groups->member[seat], a seat of this group */
 	uint32_t count; /* join: members that the group is to have; leave: 0 */
 	bool is_leave;
-	bool is_lost; /* nobody receives it */
+	bool is_lost; /* not received */
 };
 
 /* Requests by time; those of equal times in the order of the input. */
@@ -56,56 +56,41 @@ int fab_events_read(const struct fab_fabric *f, const char *file, const char *te
 int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t seed,
 			struct fab_events **out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Is the spec well-formed? The same sentence as above without a fabric. O(spec). */
+/* Is the spec well-formed? Checked without a fabric; EINVAL with a sentence. O(spec). */
 int fab_events_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * The lifecycle of groups: requests to join and to leave, replayed by the clock of their
- * trace through the state machine of Chen et al. 2022 ("Joining and leaving a group") or
- * through what InfiniBand does.
+ * The lifecycle of groups: requests are replayed by the clock of their trace.
  *
- * Batched (Chen et al.): a group is
- *   absent         until a request to join is received; it says how many members the
- *                  group is to have;
- *   receiving-join until so many have joined;
- *   computing      until its routes are computed, once;
- *   ready          until a member leaves, which computes nothing;
- *   receiving-leave until all have left;
- *   destroying     in which its routes are taken away; at once absent again.
- * receiving-join and receiving-leave end in destroying when they last longer than
- * timeout_ns, counted from their beginning. Members that leave while routes are computed
- * have left when the group is ready.
+ * Batched (Chen et al. 2022, "Joining and leaving a group"): a group is absent until a
+ * join is received, which says how many members it is to have; receiving-join until that
+ * many have joined; computing until its routes are computed, once; ready until a member
+ * leaves, which computes nothing; receiving-leave until all have left; destroying while
+ * its routes are taken away, and absent again. receiving-join and receiving-leave end in
+ * destroying timeout_ns after their beginning. Members that leave while routes are
+ * computed have left when the group is ready.
  *
- * Plain (InfiniBand): a group exists while it has a member, and its routes are computed
- * again for every request that makes an endpoint a member or ends that, also for the
- * last.
+ * Plain (InfiniBand): a group exists while it has a member; its routes are computed for
+ * every request that changes its members, the last one included.
  *
- * Coalesced (OpenSM): as plain, but requests are gathered. When nothing is computed and a
- * request was received, a pass begins: it computes each group that has requests waiting
- * once, in the order of their first one, with the members it has then. Requests that are
- * received meanwhile wait for the next pass, which begins when this one ends.
+ * Coalesced (OpenSM): as plain, but a pass computes each group that has requests waiting
+ * once, in the order of their first one, with the members it has then; requests received
+ * meanwhile wait for the next pass.
  *
- * Of all: routes are computed one after the other, in the order of the requests that
- * make it necessary, compute_ns each, and are in effect when computed. At one time
- * computations end first, then requests are received, then time-outs are over. A request
- * that repeats what is so already (a member joins again) changes nothing and counts as
- * repeated; one that does not fit the state (leave without join, join to a complete group
- * or with another number of members) as refused. After the last request the clock runs
- * until no computation and no time-out is left.
+ * Routes are computed one after the other in the order of the requests, compute_ns each.
+ * At one time computations end first, then requests are received, then time-outs end.
+ * A request for a state that holds already (a member joins again) counts as repeated; one
+ * that does not fit the state as refused: leave without join, join to a complete group or
+ * with another number of members. After the last request the clock runs until no
+ * computation and no time-out is left.
  *
- * One measure of all: a group is complete when a join is received that makes its members
- * as many as the join says; from then until every member has routes is its routed time.
- * When a member leaves before, there is none. Batched, the members also learn of it
- * (steps 3 and 4 of Chen et al.): the first that joined asks for the state every poll_ns
- * from its join on, and when it finds the group ready tells the others by a message to
- * the group, which takes notify_ns; this is the told time. InfiniBand answers a join
- * before there are routes and tells nobody.
- *
- * A group is unusable while it has members that wait for routes: batched from the first
- * join received until ready or destroyed; else while a request of it waits for its
- * computation or is computed and it has a member.
+ * Routed time: from the join that completes a group until every member has routes; not
+ * measured when a member leaves before. Told time (batched): until all members know it:
+ * the first that joined polls every poll_ns from its join on, and when it finds the group
+ * ready notifies the others, which takes notify_ns. A group is unusable while it has
+ * members that wait for routes: batched from the first join received until ready or
+ * destroyed, else while a request of it waits or is computed and it has a member.
  */
-
 enum fab_lifecycle_behaviour {
 	FAB_LIFECYCLE_BATCHED,
 	FAB_LIFECYCLE_PLAIN,
@@ -156,7 +141,7 @@ struct fab_lifecycle_outcome {
 	uint64_t passes; /* coalesced; else 0 */
 	uint64_t completed, routed; /* times a group was, and then had a routed time */
 	uint64_t polls;		    /* questions of first members, batched */
-	/* over those that were routed; NaN: none was, or nobody is told */
+	/* over those that were routed; NaN: none was, or members are not notified */
 	double routed_sum_s, routed_mean_s, routed_max_s;
 	double told_sum_s, told_mean_s, told_max_s;
 	/* over the groups of the trace */

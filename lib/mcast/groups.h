@@ -61,21 +61,21 @@ void fab_groups_builder_free(struct fab_groups_builder *b);
 void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len);
 /* Add an endpoint to the group begun last; one that is in it already is skipped. O(1). */
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint);
-/* What was named: it can be any of these ports that is on the plane of the others. */
+/* Scope of a name: the member can be any of these ports, on the plane of the others. */
 enum fab_scope { FAB_SCOPE_PORT, FAB_SCOPE_ADAPTER, FAB_SCOPE_HOST };
-/* The same for an endpoint that stands for an adapter or a host. O(1). */
+/* Add an endpoint that stands for an adapter or a host. O(1). */
 void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
 				  enum fab_scope scope);
 /* Members that were named but do not exist (ignore_unknown), for the report. O(1). */
 void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
 
-/* What host lists and patterns of the files stood for; the builder's, for the caller to
- * read, set up and empty between files. O(1). */
+/* Matches of host lists and patterns of the files, owned by the builder; the caller sets
+ * them up, reads and empties them between files. O(1). */
 struct fab_matches *fab_groups_builder_matches(struct fab_groups_builder *b);
 
 /*
  * Frees the builder whatever happens. Fails with EINVAL when a group has no member
- * (unless skip_empty), when a member hangs on no switch, when members of one group are on
+ * (unless skip_empty), when a member has no switch, when members of one group are on
  * several planes or other parts of the fabric (fabric/planes.h) and there is no plane on
  * which all could be, or when there is no group at all; the sentence names the group, two
  * members and their planes, and its file and line. O(members + ports).
@@ -92,7 +92,7 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
  * ignore_unknown members that do not exist are counted, else they are EINVAL `FILE:LINE:
  * group "x": ...`. A name, GUID or LID that several nodes share is EINVAL, and so is a
  * text without any group. A byte order mark at the beginning is skipped. The output of
- * saquery (mcast/saquery.h) and opensm.mcfdbs (mcast/mcfdbs.h) are told by their first
+ * saquery and opensm.mcfdbs (mcast/tables.h) are recognised by their first
  * line: then a group is called by its MLID. O(text + nodes), sorted formats O(text log
  * text).
  */
@@ -112,5 +112,5 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
 int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint64_t seed,
 			   struct fab_err *err) FAB_MUST_CHECK;
 
-/* Is the spec well-formed? The same sentence as above without a fabric. O(spec). */
+/* Is the spec well-formed? Checked without a fabric; EINVAL with a sentence. O(spec). */
 int fab_groups_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHECK;

@@ -44,7 +44,7 @@ struct fab_live_tree fab_live_tree_of(const struct fab_live *live, uint32_t grou
 void fab_live_adopt(struct fab_live *live, uint32_t group,
 		    const struct fab_live_tree *tree);
 /*
- * Groups on the fullest cables are routed again, one after the other, each only if its
+ * Groups on the fullest cables are routed again in turn, each only if its
  * new tree has fewer cables as full and none fuller; at most max_moved of them, whose
  * numbers are left in moved[max_moved]. Returns how many. Stops when nothing helps or
  * progress (may be NULL) says so; trees are sound at any time. O(rounds * (edges +

@@ -123,7 +123,7 @@ struct fab_mcast_engine {
 	bool is_in_all; /* in `--algorithm all`, and a baseline of engines that revise */
 	/* Can its trees be better than those of all engines of `all`? Then it is a
 	 * baseline, too. NULL: no. */
-	bool (*is_baseline)(const struct fab_mcast_problem *problem, int n_threads);
+	bool (*is_baseline)(const struct fab_mcast_problem *problem);
 	bool may_be_higher; /* its trees need not be of minimal height */
 	bool takes_slack;   /* it uses height_slack of the options */
 	bool uses_weights;  /* it lowers the largest weighted load, where there is one */
@@ -163,7 +163,7 @@ struct fab_mcast_result {
 
 /*
  * Route all groups: result[i] is that of engine[i]; the caller frees each with
- * fab_mcast_result_fini(). *roots_seconds: time of finding candidates. The same for any
+ * fab_mcast_result_fini(). *roots_seconds: time of finding candidates. Independent of the
  * number of threads: engines run side by side, groups of one engine in their order.
  * ECANCELED when progress stops it (then there is nothing to free). O(per group: as its
  * engine; candidates as fab_roots_find()).

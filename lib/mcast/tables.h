@@ -60,7 +60,7 @@ uint32_t fab_mft_users(const struct fab_fabric *f, const struct fab_mft *mft,
  */
 void fab_groups_add_mft(struct fab_groups_builder *b, const struct fab_mft *mft);
 
-/* "0xc000" .. "0xfffe", hexadecimal in any case: the MLID; 0 when it is none. O(1). */
+/* "0xc000" .. "0xfffe", hexadecimal in any case: the MLID; 0: another text. O(1). */
 uint16_t fab_mlid_parse(const char *text, size_t len);
 /* Writes "0x%04x" and returns `out`, [FAB_MLID_TEXT]. O(1). */
 char *fab_mlid_text(uint16_t mlid, char *out);

@@ -131,31 +131,6 @@ static int check_height(const struct check *c, uint32_t group, uint8_t least)
 	return 0;
 }
 
-/* Breadth-first search by a queue, over cables instead of the graph's rows. */
-static void plain_search(const struct fab_fabric *f, uint32_t source, uint32_t *hops,
-			 uint32_t *queue)
-{
-	uint32_t head = 0, tail = 0;
-
-	memset(hops, 0xff, f->n_switches * sizeof(*hops));
-	hops[source] = 0;
-	queue[tail++] = source;
-	while (head < tail) {
-		uint32_t sw = queue[head++];
-
-		for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1];
-		     p++) {
-			uint32_t peer = fab_port_peer(f, p), to;
-
-			to = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
-			if (to >= f->n_switches || hops[to] != FAB_NONE)
-				continue;
-			hops[to] = hops[sw] + 1;
-			queue[tail++] = to;
-		}
-	}
-}
-
 static int check_distances(const struct check *c)
 {
 	const struct fab_fabric *f = c->p->f;
@@ -167,7 +142,28 @@ static int check_distances(const struct check *c)
 	for (uint32_t g = 0; g < c->r->forest.n && !rc; g += step) {
 		const uint8_t *row = fab_dist_row(c->p->dist, c->r->forest.root[g]);
 
-		plain_search(f, c->r->forest.root[g], hops, queue);
+		/* Breadth-first search by a queue, over cables instead of the graph's
+		 * rows. */
+		uint32_t source = c->r->forest.root[g];
+		uint32_t head = 0, tail = 0;
+
+		memset(hops, 0xff, f->n_switches * sizeof(*hops));
+		hops[source] = 0;
+		queue[tail++] = source;
+		while (head < tail) {
+			uint32_t sw = queue[head++];
+
+			for (uint32_t p = f->node_first_port[sw];
+			     p < f->node_first_port[sw + 1]; p++) {
+				uint32_t peer = fab_port_peer(f, p), to;
+
+				to = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
+				if (to >= f->n_switches || hops[to] != FAB_NONE)
+					continue;
+				hops[to] = hops[sw] + 1;
+				queue[tail++] = to;
+			}
+		}
 		for (uint32_t s = 0; s < f->n_switches; s++)
 			if (row[s] !=
 			    (hops[s] == FAB_NONE ? FAB_HOPS_UNREACHABLE : hops[s]))

@@ -124,22 +124,6 @@ static bool find_set(struct ascent *x, uint32_t sw, uint32_t root)
 	return true;
 }
 
-/* What is left of the arc into the set that has least left. */
-static uint32_t least_left(const struct ascent *x)
-{
-	const struct fab_fabric *f = x->p->f;
-	uint32_t least = UINT32_MAX;
-
-	for (uint32_t i = 0; i < x->n_set; i++) {
-		uint32_t s = x->set[i];
-
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (leads_in(x, f->arc_peer[a], s) && left_of(x, a) < least)
-				least = left_of(x, a);
-	}
-	return least;
-}
-
 /* Use so much of all arcs into the set: used[a] is that of the arc that ends where `a`
  * begins. */
 static void use_cut(struct ascent *x, uint32_t much)
@@ -203,7 +187,19 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps,
 		/* it has grown through those of others: maybe it is not its turn */
 		if (m[at].is_done || x->n_set > 2 * size)
 			continue;
-		much = least_left(x);
+		/* The least rest of the arcs into the set. */
+		const struct fab_fabric *f = x->p->f;
+		uint32_t least = UINT32_MAX;
+
+		for (uint32_t i = 0; i < x->n_set; i++) {
+			uint32_t s = x->set[i];
+
+			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+				if (leads_in(x, f->arc_peer[a], s) &&
+				    left_of(x, a) < least)
+					least = left_of(x, a);
+		}
+		much = least;
 		m[at].is_done = much == UINT32_MAX; /* nothing leads there */
 		if (m[at].is_done)
 			continue;
@@ -214,7 +210,7 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps,
 	free(m);
 }
 
-/* What counts: cables by weight, NULL: 1 each; those within reach of minimal height. */
+/* Weights of cables (NULL: 1 each), and only cables within reach of minimal height? */
 struct ascent_of {
 	const uint32_t *weight;
 	bool is_low;
@@ -237,7 +233,7 @@ static void ascent_init(struct ascent *x, const struct fab_mcast_problem *p,
 	x->set = FAB_NEW(n, uint32_t);
 }
 
-/* What a group's ascent came to. */
+/* Result of a group's ascent. */
 struct climbed {
 	uint64_t total;
 	uint32_t *turn, n_turns;

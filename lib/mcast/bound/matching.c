@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where a group may leave a switch: in a tree of minimal height r, rooted at one of the
- * group's candidates, a member's switch that is not the root hangs on a switch at most
+ * group's candidates, a member's switch that is not the root has its parent at most
  * r - 1 hops from that root. So of the switch's cables only those count whose other end
  * is within r - 1 hops of some candidate; all of them where the switch is a candidate
  * itself. Each group with members elsewhere uses one of them at least: the least largest
@@ -353,17 +353,6 @@ static void list_groups(struct exits *x)
 			b->group[b->n_groups++] = g;
 }
 
-static void free_sets(struct exits *x)
-{
-	for (size_t i = 0; i < x->sets.n; i++) {
-		free(x->sets.v[i].bits);
-		free(x->sets.v[i].near);
-	}
-	free(x->sets.v);
-	fab_map64_free(x->set_of);
-	fab_map64_free(x->kind_of);
-}
-
 void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 			      struct fab_bound *out)
 {
@@ -404,7 +393,13 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 	free(n_same);
 	fab_roots_one_free(x.roots);
 	fab_map64_free(x.known);
-	free_sets(&x);
+	for (size_t i = 0; i < x.sets.n; i++) {
+		free(x.sets.v[i].bits);
+		free(x.sets.v[i].near);
+	}
+	free(x.sets.v);
+	fab_map64_free(x.set_of);
+	fab_map64_free(x.kind_of);
 	free(x.kinds.v);
 	free(x.bits.v);
 	free(x.proof.v);

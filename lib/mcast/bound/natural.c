@@ -19,7 +19,7 @@ enum {
 /* Less capacity than this is what rounding leaves of none. */
 static const double FAINT = 1e-6;
 
-/* What is known so far, with what proves it; all borrowed. */
+/* The best bound so far and its proof; all borrowed. */
 struct best {
 	const struct fab_mcast_problem *p;
 	struct fab_bound *out;
@@ -38,7 +38,7 @@ static double capacity_of(const struct best *b, uint32_t cable)
 	return b->weights ? b->weights->capacity[cable] : 1;
 }
 
-/* What one of these cables has at least; groups are whole, and so are demands of one
+/* The least largest share of a cable; groups are whole, and so are demands of one
  * granule on cables that are all the same. */
 static double share(const struct best *b, double demand, double capacity)
 {
@@ -83,7 +83,7 @@ static void offer_cut(const struct best *b, double value, const uint32_t *part,
 		b->out->part[s] = part[s] == inside ? 0 : FAB_NONE;
 }
 
-/* What a division into parts asks of the cables between them. */
+/* Demand of a division into parts on the cables between them. */
 struct demand {
 	double *crossing; /* [n_parts] groups with members in the part and outside it */
 	double *largest;  /* [n_parts] demand of one of them */
@@ -164,7 +164,7 @@ static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_par
 	free(widest);
 }
 
-/* Levels counted from the switches that endpoints of the groups hang on: rank[switch].
+/* Levels counted from the switches that endpoints of the groups are on: rank[switch].
  * Returns the highest. */
 static uint32_t find_ranks(const struct fab_mcast_problem *problem, uint32_t *rank)
 {

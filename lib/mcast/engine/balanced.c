@@ -149,7 +149,7 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 	.manual =
 		"First, of the trees from several candidates the one whose cables "
 		"cost least, where a cable costs the more, the nearer its load is to "
-		"the largest, and a switch that several others can be hung on is cheap "
+		"the largest, and a switch that several others can share is cheap "
 		"for each of them; where members lie more than three hops from the "
 		"root, as on a torus, then trees of few cables whatever their loads. "
 		"Then one group less on the fullest cables is tried for, repeatedly: "

@@ -72,7 +72,7 @@ const struct fab_mcast_engine fab_mcast_fulb_links = {
  * those with the least mean distance to the members, of these the one used least often.
  */
 
-/* Rows of distances are added whole where one switch in so many is a candidate. */
+/* Rows of distances are added whole where one switch in DENSE is a candidate. */
 enum { DENSE = 32 };
 
 struct mean {
@@ -154,68 +154,15 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 	return fab_root_choose(x->nearest, roots->words, FAB_TIES_SPREAD, s->root_use);
 }
 
-/* Candidates of a group, and what is known of switches: at[sw] == set: all of these are
- * as far from it. */
-struct distances {
-	const uint64_t *bits;
-	uint32_t set, n;
-	uint32_t *at, *sw;
-};
-
-static bool is_as_far(struct distances *d, const uint8_t *row, uint32_t sw)
+/* In a fat tree all candidates are as far from each member: its trees are those of fulb.
+ */
+static bool differs(const struct fab_mcast_problem *p)
 {
-	if (d->at[sw] == d->set)
-		return true;
-	for (uint32_t i = 1; i < d->n; i++)
-		if (row[d->sw[i]] != row[d->sw[0]])
-			return false;
-	d->at[sw] = d->set;
-	return true;
-}
+	struct fab_shape *own;
+	bool is_tree = fab_mcast_shape(p, &own)->kind == FAB_SHAPE_FATTREE;
 
-/* Are all candidates of a group as far from each member? */
-static bool are_as_far(const struct fab_mcast_problem *p, const struct fab_roots *roots,
-		       struct distances *d, uint32_t group)
-{
-	const uint64_t *bits = fab_roots_bits(roots, group);
-	size_t words = roots->words;
-
-	if (!d->bits || memcmp(bits, d->bits, words * sizeof(*bits)) != 0) {
-		d->n = list(d->sw, bits, words);
-		d->set++;
-	}
-	d->bits = bits;
-	for (uint64_t m = p->groups->sw_first[group]; m < p->groups->sw_first[group + 1];
-	     m++)
-		if (!is_as_far(d, fab_dist_row(p->dist, p->groups->sw[m]),
-			       p->groups->sw[m]))
-			return false;
-	return true;
-}
-
-/* Where all candidates are as far from each member, as in a fat tree, its trees are those
- * of fulb. */
-static bool differs(const struct fab_mcast_problem *p, int n_threads)
-{
-	struct distances d = {0};
-	bool is_other = false;
-
-	d.at = FAB_NEW0(p->f->n_switches, uint32_t);
-	d.sw = FAB_NEW(p->f->n_switches, uint32_t);
-	for (uint32_t done = 0; done < p->groups->n && !is_other;) {
-		struct fab_roots own = {0};
-		const struct fab_roots *roots =
-			fab_grow_candidates(p, done, n_threads, &own);
-
-		d.bits = NULL;
-		for (uint32_t g = done; g < done + roots->n && !is_other; g++)
-			is_other = !are_as_far(p, roots, &d, g);
-		done += roots->n;
-		fab_roots_fini(&own);
-	}
-	free(d.at);
-	free(d.sw);
-	return is_other;
+	fab_shape_free(own);
+	return !is_tree;
 }
 
 const struct fab_mcast_engine fab_mcast_fulb_mean = {
@@ -324,12 +271,11 @@ static void local_grow(struct fab_mcast_state *s, uint32_t group)
 }
 
 /* Elsewhere its trees are those of fulb. */
-static bool is_dragonfly(const struct fab_mcast_problem *problem, int n_threads)
+static bool is_dragonfly(const struct fab_mcast_problem *problem)
 {
 	struct fab_shape *own;
 	bool has_groups = fab_mcast_shape(problem, &own)->group != NULL;
 
-	(void)n_threads;
 	fab_shape_free(own);
 	return has_groups;
 }

@@ -85,17 +85,6 @@ static bool all_over(const struct fab_mcast_grower *growers, size_t n)
 	return true;
 }
 
-const struct fab_roots *fab_grow_candidates(const struct fab_mcast_problem *p,
-					    uint32_t first, int n_threads,
-					    struct fab_roots *own)
-{
-	if (p->roots)
-		return p->roots;
-	fab_roots_find(p->dist, p->groups, first, FAB_GROW_ROOTS_BYTES, n_threads, 0,
-		       own);
-	return own;
-}
-
 int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		   struct fab_mcast_grower *growers, size_t n_growers,
 		   const struct fab_mcast_options *options, double *roots_seconds)
@@ -111,10 +100,12 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		n_workers = (int)n_growers;
 	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
 		struct fab_roots own = {0};
-		const struct fab_roots *roots;
+		const struct fab_roots *roots = problem->roots ? problem->roots : &own;
 		double start = fab_now();
 
-		roots = fab_grow_candidates(problem, done, options->n_threads, &own);
+		if (!problem->roots)
+			fab_roots_find(problem->dist, problem->groups, done,
+				       FAB_GROW_ROOTS_BYTES, options->n_threads, 0, &own);
 		*roots_seconds += fab_now() - start;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = n_growers; i > 0; i--) /* the last take longest */
@@ -176,7 +167,7 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 		const struct fab_mcast_engine *e = fab_mcast_engines[i];
 
 		if (!(e->is_in_all && e->grow) &&
-		    !(e->is_baseline && e->is_baseline(problem, options->n_threads)))
+		    !(e->is_baseline && e->is_baseline(problem)))
 			continue;
 		fab_mcast_state_init(&own[n], problem, e);
 		growers[n] = (struct fab_mcast_grower){.engine = e,

@@ -107,7 +107,7 @@ void fab_revision_tidy(struct fab_revision *r);
 void fab_revision_restore(struct fab_revision *r, uint32_t group,
 			  const struct fab_forest *copy);
 
-/* [size] cables of the tree and the switches that they hang on their parents, borrowed
+/* [size] cables of the tree and the switches that they join to their parents, borrowed
  * until the next put. O(1). */
 static inline uint32_t fab_revision_size(const struct fab_revision *r, uint32_t group)
 {
@@ -139,13 +139,6 @@ void fab_mcast_state_start(struct fab_mcast_state *s, const struct fab_forest *t
 /* Copy its trees to a forest that is empty (zeroed). O(edges). */
 void fab_mcast_state_copy_trees(struct fab_mcast_state *s, struct fab_forest *out);
 
-/* Candidates of the groups from `first` on: those of the problem, or as many as are held
- * at a time, found now in `own`, which is zeroed; the caller ends it. O(as
- * fab_roots_find()). */
-const struct fab_roots *fab_grow_candidates(const struct fab_mcast_problem *problem,
-					    uint32_t first, int n_threads,
-					    struct fab_roots *own);
-
 /* An engine at work; it has grow(). */
 struct fab_mcast_grower {
 	const struct fab_mcast_engine *engine;
@@ -160,8 +153,8 @@ struct fab_mcast_grower {
 /*
  * Grow the trees of all groups by some engines side by side, which share distances and
  * root candidates; these are found where the problem has none, and *roots_seconds grows
- * by the time for that. Non-zero: progress stopped it. The same trees for any number of
- * threads. O(per group: as its engine; candidates as fab_roots_find()).
+ * by the time for that. Non-zero: progress stopped it. Trees do not depend on the number
+ * of threads. O(per group: as its engine; candidates as fab_roots_find()).
  */
 int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		   struct fab_mcast_grower *growers, size_t n_growers,

@@ -9,8 +9,6 @@
 #include "fabric/resolver.h"
 #include "mcast/groups.h"
 
-/* What collects groups, shared by files and patterns. */
-
 /* Where a group comes from: FILE and line, or a pattern and line 0. */
 struct fab_group_origin {
 	const char *source; /* NULL: from neither */
@@ -75,6 +73,18 @@ struct fab_line_place {
 	uint64_t line;
 	struct fab_err *err;
 };
+
+/* EINVAL with `FILE:LINE: ` in front of the sentence. O(text). */
+int fab_line_fail(const struct fab_line_place *place, const char *format, ...)
+	FAB_PRINTF(2, 3);
+/*
+ * Give every line of a text to `use`, until one fails; place->line is its number. A byte
+ * order mark at the beginning is skipped; EINVAL: a zero byte, where `what` is expected.
+ * O(len), and `use`.
+ */
+int fab_lines_each(struct fab_line_place *place, const char *what, const char *text,
+		   size_t len, int (*use)(void *context, const char *at, const char *end),
+		   void *context) FAB_MUST_CHECK;
 
 /*
  * The next token of the line *at .. end; len 0 without quotes at its end, where a comment

@@ -6,6 +6,8 @@
 #include "mcast/tables.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -46,7 +48,7 @@ static int blame(const struct reading *r, const struct fab_token *group)
 	return -EINVAL;
 }
 
-/* Member t is none; `at` is what follows it, `last` the member before. */
+/* Report unknown member t; `at` follows it, `last` is the member before. */
 static int unknown(const struct reading *r, const struct fab_token *group,
 		   const struct fab_token *last, const struct fab_token *t,
 		   const char *at, const char *end)
@@ -114,8 +116,9 @@ static int read_members(const struct reading *r, const struct fab_token *group,
 	return rc;
 }
 
-static int read_line(const struct reading *r, const char *at, const char *end)
+static int read_line(void *context, const char *at, const char *end)
 {
+	const struct reading *r = context;
 	struct fab_token group;
 	int rc = fab_token_next(&r->place, &at, end, true, &group);
 
@@ -124,11 +127,10 @@ static int read_line(const struct reading *r, const char *at, const char *end)
 	while (at < end && fab_token_is_blank(*at))
 		at++;
 	if (at == end || *at != ':')
-		return fab_fail(
-			r->place.err, EINVAL,
-			"%s:%llu: expected NAME: MEMBER MEMBER ..., found no colon "
-			"behind \"%.*s\"",
-			r->place.file, line_of(r), fab_token_shown(&group), group.text);
+		return fab_line_fail(&r->place,
+				     "expected NAME: MEMBER MEMBER ..., found no colon "
+				     "behind \"%.*s\"",
+				     fab_token_shown(&group), group.text);
 	at++;
 	r->b->here.line = r->place.line;
 	fab_groups_builder_begin(r->b, group.text, group.len);
@@ -154,21 +156,13 @@ static int read_lines(struct fab_groups_builder *b, const char *file, const char
 		      size_t len, bool ignore_unknown, struct fab_err *err)
 {
 	struct reading r = {.b = b, .place = {file, 0, err}};
-	const char *at = text, *end = text + len;
 	size_t n_before = b->first.n;
-	int rc = 0;
+	int rc;
 
 	r.lookup = fab_resolver_lookup(fab_groups_builder_resolver(b), FAB_WANT_MEMBER);
 	if (ignore_unknown)
 		r.lookup.n_missing = &b->n_unknown;
-	while (at < end && !rc) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *stop = newline ? newline : end;
-
-		r.place.line++;
-		rc = read_line(&r, at, stop);
-		at = newline ? newline + 1 : end;
-	}
+	rc = fab_lines_each(&r.place, "lines of groups", text, len, read_line, &r);
 	if (!rc && b->first.n == n_before)
 		rc = fab_fail(err, EINVAL,
 			      "%s: no group, expected lines NAME: MEMBER MEMBER ...",
@@ -222,11 +216,9 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 		const char *close = closing_quote(*at + 1, end);
 
 		if (!close)
-			return fab_fail(
-				place->err, EINVAL,
-				"%s:%llu: a name begins with a quote, expected one at "
-				"its end",
-				place->file, (unsigned long long)place->line);
+			return fab_line_fail(
+				place, "a name begins with a quote, expected one at "
+				       "its end");
 		t->text = *at + 1;
 		t->len = (size_t)(close - t->text);
 		t->is_quoted = true;
@@ -239,4 +231,37 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 			break;
 	t->len = (size_t)(*at - start);
 	return 0;
+}
+
+int fab_line_fail(const struct fab_line_place *place, const char *format, ...)
+{
+	char text[sizeof(((struct fab_err *)0)->text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return fab_fail(place->err, EINVAL, "%s:%llu: %s", place->file,
+			(unsigned long long)place->line, text);
+}
+
+int fab_lines_each(struct fab_line_place *place, const char *what, const char *text,
+		   size_t len, int (*use)(void *context, const char *at, const char *end),
+		   void *context)
+{
+	bool is_marked = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3);
+	const char *at = is_marked ? text + 3 : text, *end = text + len;
+	int rc = 0;
+
+	if (len && memchr(text, '\0', len))
+		return fab_fail(place->err, EINVAL, "%s: a binary file, expected %s",
+				place->file, what);
+	while (at < end && !rc) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		place->line++;
+		rc = use(context, at, newline ? newline : end);
+		at = newline ? newline + 1 : end;
+	}
+	return rc;
 }

@@ -370,7 +370,7 @@ static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 	bool is_joined;
 
 	if (first == end)
-		return FAB_NONE; /* nobody is in it */
+		return FAB_NONE; /* empty */
 	part = fab_planes_of_port(m->planes, m->b->f, m->b->member.v[first]);
 	is_joined = part != FAB_NONE;
 	for (size_t i = first; i < end && is_joined; i++)

@@ -233,7 +233,7 @@ uint32_t fab_mft_find(const struct fab_mft *mft, uint16_t mlid)
 	return low < mft->n && mft->mlid[low] == mlid ? low : FAB_NONE;
 }
 
-/* What receives by an out port: FAB_NONE for another switch and for nothing. */
+/* Receiver behind an out port; FAB_NONE: another switch, or no cable. */
 static uint32_t receiver(const struct fab_fabric *f, uint32_t port)
 {
 	uint32_t peer;

@@ -12,7 +12,7 @@
 
 enum { FULL_MEMBER = 1, STATE_MASK = 0xf };
 
-/* What a record has told so far. */
+/* Fields of a record so far. */
 struct record {
 	uint64_t line;	/* of its heading, 0: none yet */
 	bool is_member; /* not one of -g */

@@ -114,11 +114,6 @@ struct reading {
 	double *demand;	      /* NaN: no line yet */
 };
 
-static unsigned long long line_of(const struct reading *r)
-{
-	return r->place.line;
-}
-
 static struct fab_strmap *map_names(const struct fab_groups *g)
 {
 	struct fab_strmap *map = fab_strmap_new(g->n);
@@ -148,9 +143,8 @@ static int find_group(const struct reading *r, const struct fab_token *name,
 		what = "several groups have this name, expected names that differ";
 	else if (!isnan(r->demand[*group]))
 		what = "the group has a demand already, expected one line a group";
-	return what ? fab_fail(r->place.err, EINVAL, "%s:%llu: group \"%.*s\": %s",
-			       r->place.file, line_of(r), fab_token_shown(name),
-			       name->text, what)
+	return what ? fab_line_fail(&r->place, "group \"%.*s\": %s",
+				    fab_token_shown(name), name->text, what)
 		    : 0;
 }
 
@@ -174,16 +168,16 @@ static int split(const struct reading *r, const char *at, const char *end,
 	if (!rc)
 		rc = fab_token_next(&r->place, &at, end, false, &rest);
 	if (!rc && (!has_colon || !number->len || rest.len || rest.is_quoted))
-		rc = fab_fail(r->place.err, EINVAL,
-			      "%s:%llu: expected NAME: NUMBER, found \"%.*s\" without a "
-			      "colon and one number behind it",
-			      r->place.file, line_of(r), fab_token_shown(name),
-			      name->text);
+		rc = fab_line_fail(&r->place,
+				   "expected NAME: NUMBER, found \"%.*s\" without a "
+				   "colon and one number behind it",
+				   fab_token_shown(name), name->text);
 	return rc;
 }
 
-static int read_line(const struct reading *r, const char *at, const char *end)
+static int read_line(void *context, const char *at, const char *end)
 {
+	const struct reading *r = context;
 	struct fab_token name, number;
 	uint32_t group;
 	double demand;
@@ -199,12 +193,11 @@ static int read_line(const struct reading *r, const char *at, const char *end)
 		return 0;
 	}
 	if (!fab_parse_real(number.text, number.len, 0, FAB_DEMAND_MAX, &demand))
-		return fab_fail(r->place.err, EINVAL,
-				"%s:%llu: group \"%.*s\": expected a demand from 0 to "
-				"%g, found \"%.*s\"",
-				r->place.file, line_of(r), fab_token_shown(&name),
-				name.text, FAB_DEMAND_MAX, fab_token_shown(&number),
-				number.text);
+		return fab_line_fail(&r->place,
+				     "group \"%.*s\": expected a demand from 0 to "
+				     "%g, found \"%.*s\"",
+				     fab_token_shown(&name), name.text, FAB_DEMAND_MAX,
+				     fab_token_shown(&number), number.text);
 	r->demand[group] = demand;
 	return 0;
 }
@@ -235,24 +228,12 @@ int fab_demands_read(const struct fab_groups *groups, const char *file, const ch
 			    .place = {file, 0, err},
 			    .n_left_out = n_left_out,
 			    .demand = demand};
-	const char *at = text, *end = text + len;
-	int rc = 0;
+	int rc;
 
-	if (len && memchr(text, '\0', len))
-		return fab_fail(err, EINVAL,
-				"%s: a binary file, expected lines NAME: NUMBER", file);
-	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-		at += 3; /* editors of Windows begin a file with it */
 	for (uint32_t i = 0; i < groups->n; i++)
 		demand[i] = (double)NAN;
 	r.by_name = map_names(groups);
-	while (at < end && !rc) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		r.place.line++;
-		rc = read_line(&r, at, newline ? newline : end);
-		at = newline ? newline + 1 : end;
-	}
+	rc = fab_lines_each(&r.place, "lines NAME: NUMBER", text, len, read_line, &r);
 	if (!rc)
 		rc = check_all(&r);
 	fab_strmap_free(r.by_name);

@@ -550,22 +550,6 @@ static bool find_groups(struct exact *x)
 	return fits;
 }
 
-static void search(struct exact *x)
-{
-	struct choice all[GROUPS] = {0};
-
-	for (uint32_t g = 0; g < x->n_groups; g++) {
-		list_trees(x, &x->group[g]);
-		all[g] = (struct choice){x->room.n, x->group[g].trees.n};
-		for (size_t i = 0; i < x->group[g].trees.n; i++)
-			FAB_PUSH(&x->room, x->group[g].trees.v[i]);
-	}
-	if (x->ended == FAB_ENDED_DONE)
-		branch(x, (1u << x->n_groups) - 1, 0, all);
-	if (x->ended == FAB_ENDED_DONE)
-		x->ended = FAB_ENDED_EXACT;
-}
-
 enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 				     const struct fab_mcast_options *options)
 {
@@ -583,7 +567,18 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 		find_links(x);
 		divide(x, &d, 0, 0);
 		x->best = fab_mcast_max_level(s);
-		search(x);
+		struct choice all[GROUPS] = {0};
+
+		for (uint32_t g = 0; g < x->n_groups; g++) {
+			list_trees(x, &x->group[g]);
+			all[g] = (struct choice){x->room.n, x->group[g].trees.n};
+			for (size_t i = 0; i < x->group[g].trees.n; i++)
+				FAB_PUSH(&x->room, x->group[g].trees.v[i]);
+		}
+		if (x->ended == FAB_ENDED_DONE)
+			branch(x, (1u << x->n_groups) - 1, 0, all);
+		if (x->ended == FAB_ENDED_DONE)
+			x->ended = FAB_ENDED_EXACT;
 	}
 	if (x->is_better) {
 		struct fab_revision r = fab_revision_begin(s);

@@ -273,18 +273,6 @@ static double path_cost(const struct fab_paths *x, uint32_t at, unsigned *hops,
 	return cost;
 }
 
-/* Take out the path from a key node up to the next one: a node that is no branch is
- * followed by its only child. */
-static void split(struct fab_paths *x, uint32_t at)
-{
-	const struct node *v = x->node.v;
-
-	x->top = x->out = at;
-	x->end = v[at].end;
-	while (!is_key(&v[v[x->out].parent]))
-		x->out = v[x->out].parent;
-}
-
 /* Half-open ranges of the nodes of the lower half or the upper one. */
 static void ranges(const struct fab_paths *x, bool is_lower, uint32_t range[2][2])
 {
@@ -430,21 +418,7 @@ static bool find_path(struct fab_paths *x, const struct pair *old, unsigned old_
 	return least < limit;
 }
 
-/* Put in the path that was found. */
-static void join(struct fab_paths *x)
-{
-	uint32_t first = x->node.v[0].sw;
-
-	x->edge.n = 0;
-	for (uint32_t i = 1; i < x->node.n; i++)
-		if (i < x->out || i > x->top)
-			keep_edge(x, &x->node.v[i]);
-	for (size_t i = 0; i < x->path.n; i++)
-		FAB_PUSH(&x->edge, x->path.v[i]);
-	hang(x, first);
-}
-
-static int dearest_first(const void *a, const void *b)
+static int highest_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -503,7 +477,7 @@ struct fab_grown fab_paths_swap(struct fab_paths *x, const struct fab_prices *pr
 	}
 	if (x->candidate.n)
 		qsort(x->candidate.v, x->candidate.n, sizeof(*x->candidate.v),
-		      dearest_first);
+		      highest_first);
 	for (size_t i = 0; i < x->candidate.n; i++) {
 		uint32_t at = find(x, x->candidate.v[i].sw);
 		struct pair old;
@@ -515,12 +489,29 @@ struct fab_grown fab_paths_swap(struct fab_paths *x, const struct fab_prices *pr
 			continue;
 		cost = path_cost(x, at, &hops, &end);
 		old = (struct pair){x->node.v[at].sw, x->node.v[end].sw};
-		split(x, at);
+		/* Take out the path from a key node up to the next one: a node that is no
+		 * branch is followed by its only child. */
+		const struct node *v = x->node.v;
+
+		x->top = x->out = at;
+		x->end = v[at].end;
+		while (!is_key(&v[v[x->out].parent]))
+			x->out = v[x->out].parent;
 		measure(x);
-		if (find_path(x, &old, hops, most_hops, cost * CHEAPER, job->seed))
-			join(x);
-		else
+		if (find_path(x, &old, hops, most_hops, cost * CHEAPER, job->seed)) {
+			/* Put in the path that was found. */
+			uint32_t first = x->node.v[0].sw;
+
+			x->edge.n = 0;
+			for (uint32_t k = 1; k < x->node.n; k++)
+				if (k < x->out || k > x->top)
+					keep_edge(x, &x->node.v[k]);
+			for (size_t k = 0; k < x->path.n; k++)
+				FAB_PUSH(&x->edge, x->path.v[k]);
+			hang(x, first);
+		} else {
 			unite(x);
+		}
 	}
 	return hand_over(x, job, root);
 }

@@ -18,7 +18,7 @@ static const double TARGET_FLOOR = 1e-3, LEVEL_ROUNDING = 1 + FAB_LOAD_ROUNDING;
 /* Of prices that rise smoothly. */
 static const double SLOPE = 10, POWER = 6;
 
-/* Groups in excess that are told apart. */
+/* Groups in excess that have prices of their own. */
 enum { EXCESS = 64 };
 
 void fab_prices_init(struct fab_prices *p, const struct fab_mcast_state *s)

@@ -113,9 +113,10 @@ static void add_root(struct fab_root_prices *x, uint32_t sw)
 	FAB_PUSH(&x->root, sw);
 }
 
-/* The candidates, if they are others than those of the group before: what hangs on the
- * same neighbour of one member mostly does so on one of any other, too. */
-static void heed_set(struct fab_root_prices *x, const uint64_t *bits, uint32_t member)
+/* The candidates, if they are others than those of the group before: a switch joined to
+ * the same neighbour of one member mostly does so on one of any other, too. */
+static void set_candidates(struct fab_root_prices *x, const uint64_t *bits,
+			   uint32_t member)
 {
 	const struct fab_fabric *f = x->p->f;
 	size_t words = fab_dist_stride(x->p->dist) / 64;
@@ -232,7 +233,7 @@ FAB_WIDE static void add_member(struct fab_root_prices *x, uint32_t sw)
 		sum[i] += path[i];
 }
 
-/* What a member pays to each neighbour, and the neighbours' cables to candidates. */
+/* Price from a member to each neighbour, and the neighbours' cables to candidates. */
 static void price_neighbours(struct fab_root_prices *x, const struct fab_prices *prices,
 			     uint32_t sw)
 {
@@ -280,7 +281,7 @@ uint32_t fab_root_prices_best(struct fab_root_prices *x, const struct fab_prices
 
 	if (radius > 2)
 		return 0;
-	heed_set(x, bits, sw[0]);
+	set_candidates(x, bits, sw[0]);
 	if (count_steps(x, sw, n) > STEPS_MAX)
 		return 0;
 	for (uint32_t i = 0; i < x->root.n; i++)

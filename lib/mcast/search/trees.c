@@ -313,7 +313,7 @@ static inline struct fab_label fab_labels_pop(struct fab_labels *heap)
  * a cable anyway. */
 static const double TO_MEMBER = 0.1;
 
-/* What is known of a switch, side by side for the sake of the cache. */
+/* State of a switch, contiguous for the cache. */
 struct place {
 	double cost;	 /* of the label */
 	uint32_t seen;	 /* == search: has a label */
@@ -329,7 +329,7 @@ struct fab_deep_tree {
 	uint32_t stamp;	   /* of the tree */
 	struct place *at;  /* [n_switches] */
 	uint32_t *parent;  /* [n_switches] in the tree: arc to the parent */
-	uint32_t *n_below; /* [n_switches] switches that hang on it */
+	uint32_t *n_below; /* [n_switches] switches below it */
 	uint32_t search;   /* number of the search */
 	uint64_t steps;	   /* cables looked at for the tree */
 	struct fab_labels heap;
