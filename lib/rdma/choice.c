@@ -15,10 +15,8 @@ uint64_t fab_rdma_run_seed(uint64_t seed, uint32_t run)
 	return fab_mix64(fab_mix64(seed) + run);
 }
 
-/* One run, on the heap: results are large. */
-struct item {
-	struct fab_rdma_result *result;
-};
+/* One run: results are large, so that items of the sweep are pointers to them. */
+typedef struct fab_rdma_result *item;
 
 struct work {
 	const struct fab_rdma_runs *runs;
@@ -27,62 +25,57 @@ struct work {
 	uint32_t n_active;
 };
 
-/* Runs of one number lie side by side, so that a part of them is there for all cases. */
+static void drop(void *context, void *out)
+{
+	item r = *(item *)out;
+
+	(void)context;
+	if (r)
+		fab_rdma_result_fini(r);
+	free(r);
+}
+
+/* Runs of one number are neighbours, so that an interrupted sweep has all cases. */
 static int work(void *context, void *memory, uint64_t number, void *out,
 		struct fab_err *err)
 {
 	const struct work *w = context;
 	const struct fab_rdma_case *c = &w->runs->of[w->active[number % w->n_active]];
 	struct fab_rdma_params params = c->params;
-	struct item *item = out;
+	item *r = out;
 	int rc;
 
 	(void)memory;
 	params.seed = fab_rdma_run_seed(
 		params.seed, w->runs->first_run + (uint32_t)(number / w->n_active));
-	item->result = FAB_NEW(1, struct fab_rdma_result);
-	rc = fab_rdma_run(c->net, &params, c->scheme, item->result, err);
+	*r = FAB_NEW(1, struct fab_rdma_result);
+	rc = fab_rdma_run(c->net, &params, c->scheme, *r, err);
 	if (rc) {
-		fab_rdma_result_fini(item->result);
-		free(item->result);
-		item->result = NULL;
+		drop(context, out);
+		*r = NULL;
 	}
 	return rc;
 }
 
-static void drop(void *context, void *out)
+#define RAISE(most, one) (most) = (one) > (most) ? (one) : (most)
+
+/* Add a run to the summary of its case. */
+static void take(void *context, uint64_t number, void *out)
 {
-	struct item *item = out;
+	const struct work *w = context;
+	struct fab_rdma_summary *s = &w->out[w->active[number % w->n_active]];
+	const struct fab_rdma_result *r = *(item *)out;
+	const uint64_t *from = (const uint64_t *)&r->n;
+	uint64_t *to = (uint64_t *)&s->n;
 
-	(void)context;
-	fab_rdma_result_fini(item->result);
-	free(item->result);
-}
-
-static void add_counts(struct fab_rdma_counts *sum, const struct fab_rdma_counts *one)
-{
-	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)one;
-
-	_Static_assert(sizeof(*sum) % sizeof(*to) == 0, "counts are uint64_t");
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+	_Static_assert(sizeof(s->n) % sizeof(*to) == 0, "counts are uint64_t");
+	for (size_t i = 0; i < sizeof(s->n) / sizeof(*to); i++)
 		to[i] += from[i];
-}
-
-static void raise(uint64_t *most, uint64_t one)
-{
-	if (one > *most)
-		*most = one;
-}
-
-static void add_sums(struct fab_rdma_summary *s, const struct fab_rdma_result *r)
-{
-	add_counts(&s->n, &r->n);
 	s->n_transfers += r->n_transfers;
 	s->n_done += r->n_done;
 	s->n_hung += r->n_hung;
-	s->n_no_path += r->n_no_path;
 	s->n_wrong += r->n_wrong;
+	s->n_no_path += r->n_no_path;
 	s->n_packets += r->n_packets;
 	s->wire_bytes += r->wire_bytes;
 	s->events += r->events;
@@ -91,43 +84,21 @@ static void add_sums(struct fab_rdma_summary *s, const struct fab_rdma_result *r
 	s->n_cut += r->is_cut;
 	s->simulate_seconds += r->simulate_seconds;
 	s->no_deadlock = r->no_deadlock;
-	if (r->peak_contexts > s->peak_contexts)
-		s->peak_contexts = r->peak_contexts;
-	if (r->peak_tombstones > s->peak_tombstones)
-		s->peak_tombstones = r->peak_tombstones;
-	if (r->peak_range > s->peak_range)
-		s->peak_range = r->peak_range;
-	raise(&s->peak_send_buffer, r->peak_send_buffer);
-	raise(&s->peak_queue_bytes, r->peak_queue_bytes);
-	raise(&s->end_ps, r->end_ps);
+	RAISE(s->peak_contexts, r->peak_contexts);
+	RAISE(s->peak_tombstones, r->peak_tombstones);
+	RAISE(s->peak_send_buffer, r->peak_send_buffer);
+	RAISE(s->peak_queue_bytes, r->peak_queue_bytes);
 	fab_histogram_merge(&s->reorder, &r->reorder);
 	fab_histogram_merge(&s->ahead, &r->ahead);
-}
-
-static void take(void *context, uint64_t number, void *out)
-{
-	const struct work *w = context;
-	struct fab_rdma_summary *s = &w->out[w->active[number % w->n_active]];
-	struct item *item = out;
-	const struct fab_rdma_result *r = item->result;
-	struct fab_rdma_figures *f = &s->run[s->n_runs++];
-
-	add_sums(s, r);
-	*f = (struct fab_rdma_figures){.completion_mean = r->completion_mean,
-				       .completion_p50 = r->completion_p50,
-				       .completion_p99 = r->completion_p99,
-				       .completion_max = r->completion_max,
-				       .goodput_gbps = r->goodput_gbps,
-				       .goodput_mean = r->goodput_mean,
-				       .rounds = r->rounds};
+	s->run[s->n_runs++] = r->completion_mean;
 	if (r->n_done) {
-		fab_tally_add(&s->completion_mean, f->completion_mean);
-		fab_tally_add(&s->completion_p50, f->completion_p50);
-		fab_tally_add(&s->completion_p99, f->completion_p99);
-		fab_tally_add(&s->completion_max, f->completion_max);
-		fab_tally_add(&s->goodput_gbps, f->goodput_gbps);
-		fab_tally_add(&s->goodput_mean, f->goodput_mean);
-		fab_tally_add(&s->rounds, f->rounds);
+		fab_tally_add(&s->completion_mean, r->completion_mean);
+		fab_tally_add(&s->completion_p50, r->completion_p50);
+		fab_tally_add(&s->completion_p99, r->completion_p99);
+		fab_tally_add(&s->completion_max, r->completion_max);
+		fab_tally_add(&s->goodput_gbps, r->goodput_gbps);
+		fab_tally_add(&s->goodput_mean, r->goodput_mean);
+		fab_tally_add(&s->rounds, r->rounds);
 	}
 	drop(context, out);
 }
@@ -145,18 +116,14 @@ struct fab_rdma_ratio fab_rdma_ratio_of(const struct fab_rdma_summary *over,
 	struct fab_rdma_ratio ratio = {NAN, NAN};
 
 	for (uint32_t i = 0; i < n; i++) {
-		double a = over->run[i].completion_mean,
-		       b = under->run[i].completion_mean;
-
-		if (isnan(a) || isnan(b))
+		if (isnan(over->run[i]) || isnan(under->run[i]))
 			continue;
-		fab_tally_add(&above, a);
-		fab_tally_add(&below, b);
+		fab_tally_add(&above, over->run[i]);
+		fab_tally_add(&below, under->run[i]);
 	}
 	ratio.value = fab_tally_mean(&above) / fab_tally_mean(&below);
 	for (uint32_t i = 0; i < n; i++) {
-		double left = over->run[i].completion_mean -
-			      ratio.value * under->run[i].completion_mean;
+		double left = over->run[i] - ratio.value * under->run[i];
 
 		if (!isnan(left))
 			fab_tally_add(&residual, left);
@@ -168,32 +135,13 @@ struct fab_rdma_ratio fab_rdma_ratio_of(const struct fab_rdma_summary *over,
 	return ratio;
 }
 
-/* Run by run, against the case that it is compared with. */
-static void compare_with(struct fab_rdma_summary *s, const struct fab_rdma_summary *with)
-{
-	s->difference = (struct fab_tally){0};
-	for (uint32_t i = 0; i < s->n_runs && i < with->n_runs; i++) {
-		double d = s->run[i].completion_mean - with->run[i].completion_mean;
-
-		if (!isnan(d))
-			fab_tally_add(&s->difference, d);
-	}
-	s->share = fab_rdma_ratio_of(with, s);
-}
-
-/* Room for the runs to come. */
-static void make_room(struct fab_rdma_summary *s, uint32_t n_runs)
-{
-	s->run = fab_realloc(s->run, s->n_runs + n_runs + 1, sizeof(*s->run));
-}
-
 int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *out,
 		     struct fab_err *err)
 {
 	struct work context = {runs, out, FAB_NEW(runs->n_cases + 1, uint32_t), 0};
 	struct fab_sweep sweep = {.what = "run",
 				  .n_threads = runs->n_threads,
-				  .result_bytes = sizeof(struct item),
+				  .result_bytes = sizeof(item),
 				  .context = &context,
 				  .work = work,
 				  .take = take,
@@ -203,16 +151,28 @@ int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *
 	int rc;
 
 	for (uint32_t i = 0; i < runs->n_cases; i++) {
+		struct fab_rdma_summary *s = &out[i];
+
 		if (runs->is_left_out && runs->is_left_out[i])
 			continue;
-		make_room(&out[i], runs->n_runs);
+		s->run = fab_realloc(s->run, s->n_runs + runs->n_runs + 1,
+				     sizeof(*s->run));
 		context.active[context.n_active++] = i;
 	}
 	sweep.n_items = (uint64_t)context.n_active * runs->n_runs;
 	rc = fab_sweep_run(&sweep, err);
-	for (uint32_t i = 0; i < runs->n_cases; i++)
-		if (runs->of[i].baseline != FAB_NONE)
-			compare_with(&out[i], &out[runs->of[i].baseline]);
+	for (uint32_t i = 0; i < runs->n_cases; i++) {
+		struct fab_rdma_summary *s = &out[i], *with;
+
+		if (runs->of[i].baseline == FAB_NONE)
+			continue;
+		with = &out[runs->of[i].baseline];
+		s->difference = (struct fab_tally){0};
+		for (uint32_t k = 0; k < s->n_runs && k < with->n_runs; k++)
+			if (!isnan(s->run[k] - with->run[k]))
+				fab_tally_add(&s->difference, s->run[k] - with->run[k]);
+		s->share = fab_rdma_ratio_of(with, s);
+	}
 	free(context.active);
 	return rc;
 }
@@ -279,8 +239,7 @@ static bool is_below(const struct judge *j, uint32_t own, uint32_t other, double
 	double n, range;
 
 	for (uint32_t i = 0; i < n_both; i++)
-		fab_tally_add(&d, a->run[i].completion_mean -
-					  factor * b->run[i].completion_mean);
+		fab_tally_add(&d, a->run[i] - factor * b->run[i]);
 	if (!is_random(&j->q->runs.of[own].params))
 		return fab_tally_mean(&d) <= 0;
 	if (d.n < 2)
@@ -316,20 +275,6 @@ static void set_standings(const struct judge *j, struct fab_rdma_choice *c)
 		if (is_fast)
 			c->standing[i] = FAB_RDMA_FAST;
 	}
-}
-
-/* Of those that may be taken the one with the least context, then the fastest. */
-static uint32_t best_of(const struct judge *j, const struct fab_rdma_choice *c)
-{
-	const uint64_t *bits = j->q->context_bits;
-	uint32_t best = FAB_NONE;
-
-	for (uint32_t i = 0; i < j->q->runs.n_cases; i++)
-		if (c->standing[i] == FAB_RDMA_FAST &&
-		    (best == FAB_NONE || bits[i] < bits[best] ||
-		     (bits[i] == bits[best] && mean(&j->out[i]) < mean(&j->out[best]))))
-			best = i;
-	return best;
 }
 
 static uint64_t sum_lost(const struct fab_rdma_counts *n)
@@ -370,52 +315,42 @@ static bool is_few(const struct fab_rdma_impairments *bad,
 	return *reason != FAB_RDMA_TOO_CLOSE;
 }
 
-static uint32_t find_fastest(const struct judge *j, struct fab_rdma_choice *c)
-{
-	uint32_t fastest = FAB_NONE;
-
-	for (uint32_t i = 0; i < j->q->runs.n_cases; i++) {
-		if (j->q->runs.of[i].scheme == &fab_rdma_scheme_oracle)
-			continue;
-		if (!fab_rdma_all_ended(&j->out[i])) {
-			c->standing[i] = FAB_RDMA_UNSOUND;
-			continue;
-		}
-		c->standing[i] = FAB_RDMA_OPEN;
-		if (fastest == FAB_NONE || mean(&j->out[i]) < mean(&j->out[fastest]))
-			fastest = i;
-	}
-	return fastest;
-}
-
-/* Real schemes that are compared. */
-static uint32_t count_real(const struct fab_rdma_choice_question *q)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < q->runs.n_cases; i++)
-		n += q->runs.of[i].scheme != &fab_rdma_scheme_oracle;
-	return n;
-}
-
 void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 		    const struct fab_rdma_summary *out, uint32_t n_looks,
 		    struct fab_rdma_choice *c)
 {
-	uint32_t n_real = count_real(q), n_pairs = 2 * (n_real > 1 ? n_real - 1 : 1);
-	const struct judge j = {q, out,
-				log(2. * n_pairs * n_looks * q->n_claims / FAB_ALPHA)};
+	uint32_t n = q->runs.n_cases, n_real = 0, best = FAB_NONE;
+	struct judge j = {q, out, 0};
 	bool has_few;
-	uint32_t best;
 
-	*c = (struct fab_rdma_choice){.verdict = FAB_RDMA_NO_END, .best = FAB_NONE};
-	c->best = c->fastest = find_fastest(&j, c);
+	*c = (struct fab_rdma_choice){
+		.verdict = FAB_RDMA_NO_END, .best = FAB_NONE, .fastest = FAB_NONE};
+	for (uint32_t i = 0; i < n; i++) {
+		if (q->runs.of[i].scheme == &fab_rdma_scheme_oracle)
+			continue;
+		n_real++;
+		c->standing[i] =
+			fab_rdma_all_ended(&j.out[i]) ? FAB_RDMA_OPEN : FAB_RDMA_UNSOUND;
+		if (c->standing[i] == FAB_RDMA_OPEN &&
+		    (c->fastest == FAB_NONE || mean(&out[i]) < mean(&out[c->fastest])))
+			c->fastest = i;
+	}
 	if (c->fastest == FAB_NONE)
 		return;
+	j.log_odds = log(4. * (n_real > 1 ? n_real - 1 : 1) * n_looks * q->n_claims /
+			 FAB_ALPHA);
 	c->n_runs = out[c->fastest].n_runs;
 	if (n_real > 1)
 		set_standings(&j, c);
-	best = best_of(&j, c);
+	/* of those that may be taken the one with the least context, then the fastest */
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t *bits = q->context_bits;
+
+		if (c->standing[i] == FAB_RDMA_FAST &&
+		    (best == FAB_NONE || bits[i] < bits[best] ||
+		     (bits[i] == bits[best] && mean(&out[i]) < mean(&out[best]))))
+			best = i;
+	}
 	c->best = best == FAB_NONE ? c->fastest : best;
 	c->n_lost = sum_lost(&out[c->best].n);
 	c->n_delayed = out[c->best].n.delayed;
@@ -424,14 +359,6 @@ void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 		     : !is_touched(&j)		   ? FAB_RDMA_UNTOUCHED
 		     : has_few || best == FAB_NONE ? FAB_RDMA_UNDECIDED
 						   : FAB_RDMA_TAKE;
-}
-
-/* Is a mean known to 2 %: half of its interval of 95 %? */
-static bool is_precise(const struct fab_rdma_summary *s)
-{
-	struct fab_interval i = fab_tally_interval(&s->completion_mean, FAB_ALPHA);
-
-	return i.high - i.low <= 2 * (FAB_RDMA_AS_FAST - 1) * mean(s);
 }
 
 /* Could as many runs as the bounds allow lose, or hold up, enough packets? Expected
@@ -461,10 +388,14 @@ static bool is_settled(const struct fab_rdma_choice_question *q,
 	const struct fab_rdma_params *p = &q->runs.of[0].params;
 	bool may_harm = p->bad.loss > 0 || p->bad.drop_control > 0 || p->bad.delayed > 0;
 
+	struct fab_interval i;
+
 	if (c->best == FAB_NONE || !is_random(p))
 		return true;
+	/* one scheme: its mean is known to 2 %, half of the interval of 95 % */
+	i = fab_tally_interval(&out[c->best].completion_mean, FAB_ALPHA);
 	if (c->verdict == FAB_RDMA_ALONE && c->reason == FAB_RDMA_TOO_CLOSE &&
-	    is_precise(&out[c->best]))
+	    i.high - i.low <= 2 * (FAB_RDMA_AS_FAST - 1) * mean(&out[c->best]))
 		return true;
 	if (c->verdict == FAB_RDMA_UNTOUCHED && !may_harm)
 		return c->n_runs >= 4;
@@ -619,14 +550,6 @@ static int add_runs(struct search *s, const struct fab_rdma_case *of, uint32_t n
 /* Half of an interval of 99.9 % over half of one of 95 %, as for many runs. */
 static const double SURE = 1.68;
 
-/* Is it of no use to go on? Not all has ended, or the share is too far below. */
-static bool is_hopeless(const struct search *s, const struct fab_rdma_summary *sum)
-{
-	struct fab_rdma_ratio share = fab_rdma_ratio_of(&s->oracle, sum);
-
-	return !fab_rdma_all_ended(sum) || share.value + SURE * share.half < s->q->target;
-}
-
 /* One window with one timeout. */
 static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 		   struct fab_rdma_trial *out, struct fab_err *err)
@@ -636,6 +559,7 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 				  .scheme = s->q->scheme,
 				  .baseline = FAB_NONE};
 	struct fab_rdma_summary sum = {0};
+	struct fab_rdma_ratio share;
 	uint32_t n_runs = s->q->n_runs, few = n_runs / 8 > 2 ? n_runs / 8 : n_runs;
 	int rc;
 
@@ -645,7 +569,10 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 	if (window)
 		c.params.window = window;
 	rc = add_runs(s, &c, few, &sum, err);
-	if (!rc && few < n_runs && !is_hopeless(s, &sum))
+	share = fab_rdma_ratio_of(&s->oracle, &sum);
+	/* go on unless transfers hang, or the share is too far below */
+	if (!rc && few < n_runs && fab_rdma_all_ended(&sum) &&
+	    !(share.value + SURE * share.half < s->q->target))
 		rc = add_runs(s, &c, n_runs, &sum, err);
 	if (!rc) {
 		*out = (struct fab_rdma_trial){
@@ -667,13 +594,6 @@ static bool reaches(const struct search *s, const struct fab_rdma_trial *t)
 	return t->is_done && t->share.value >= s->q->target;
 }
 
-static bool is_better(const struct fab_rdma_trial *a, const struct fab_rdma_trial *b)
-{
-	if (a->is_done != b->is_done)
-		return a->is_done;
-	return a->share.value > b->share.value || isnan(b->share.value);
-}
-
 /* A window with any timeout: *out is the first that reaches the target, or the best. */
 static int try_window(struct search *s, uint32_t window, struct fab_rdma_trial *out,
 		      struct fab_err *err)
@@ -686,7 +606,9 @@ static int try_window(struct search *s, uint32_t window, struct fab_rdma_trial *
 
 		if (rc)
 			return rc;
-		if (!k || is_better(&t, out))
+		if (!k || (t.is_done != out->is_done ? t.is_done
+						     : t.share.value > out->share.value ||
+							       isnan(out->share.value)))
 			*out = t;
 		if (reaches(s, &t)) {
 			s->last = i;

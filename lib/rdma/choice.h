@@ -24,12 +24,6 @@ struct fab_rdma_case {
 	uint32_t baseline; /* case that it is compared with, run by run; FAB_NONE: none */
 };
 
-/* Results of a run. */
-struct fab_rdma_figures {
-	double completion_mean, completion_p50, completion_p99, completion_max; /* us */
-	double goodput_gbps, goodput_mean, rounds;
-};
-
 /* Ratio of two means over pairs of runs. */
 struct fab_rdma_ratio {
 	double value; /* NaN: no pair */
@@ -47,12 +41,12 @@ struct fab_rdma_summary {
 	/* Mean completion time of the baseline / its own over the same pairs (1: as fast,
 	 * 0.5: takes twice as long). */
 	struct fab_rdma_ratio share;
-	struct fab_rdma_figures *run; /* [n_runs]; NaN: no transfer was done */
-	struct fab_rdma_counts n;     /* sums */
+	double *run; /* [n_runs] mean completion time; NaN: no transfer was done */
+	struct fab_rdma_counts n;				  /* sums */
 	uint64_t n_transfers, n_done, n_hung, n_no_path, n_wrong; /* sums */
 	uint64_t n_packets, wire_bytes, events, packet_hops;
-	uint32_t peak_contexts, peak_tombstones, peak_range; /* most of a run */
-	uint64_t peak_send_buffer, peak_queue_bytes, end_ps; /* most of a run */
+	uint32_t peak_contexts, peak_tombstones;     /* most of a run */
+	uint64_t peak_send_buffer, peak_queue_bytes; /* most of a run */
 	struct fab_histogram reorder, ahead;
 	const char *no_deadlock;
 	uint32_t n_stalled, n_cut; /* runs */

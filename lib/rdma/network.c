@@ -18,11 +18,6 @@
 
 /* Names and defaults */
 
-#define ROW(row) &fab_rdma_scheme_##row,
-const struct fab_rdma_scheme *const fab_rdma_schemes[] = {FAB_RDMA_SCHEMES(ROW)};
-#undef ROW
-const size_t fab_rdma_n_schemes = FAB_COUNT(fab_rdma_schemes);
-
 const char *const fab_rdma_kind_name[] = {
 	[FAB_RDMA_RQT] = "rqt",
 	[FAB_RDMA_RSP] = "rsp",
@@ -36,23 +31,6 @@ const char *const fab_rdma_kind_name[] = {
 	[FAB_RDMA_CLOSE] = "close",
 	[FAB_RDMA_COMPLETION] = "completion",
 };
-
-static struct fab_choice scheme_at(size_t i)
-{
-	const struct fab_rdma_scheme *s = fab_rdma_schemes[i];
-
-	return (struct fab_choice){s->name, s->summary, s->manual, true};
-}
-
-const struct fab_choices fab_rdma_scheme_choices = {
-	.what = "scheme", .n = FAB_COUNT(fab_rdma_schemes), .at = scheme_at};
-
-const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
-{
-	uint32_t i = fab_choices_find(&fab_rdma_scheme_choices, name, len);
-
-	return i == FAB_NONE ? NULL : fab_rdma_schemes[i];
-}
 
 const struct fab_rdma_route fab_rdma_routes[] = {
 	{"table", "forwarding tables",

@@ -29,6 +29,30 @@ enum {
 
 static const double PS_PER_US = 1e6, PS_PER_S = 1e12;
 
+/* Schemes */
+
+#define ROW(row) &fab_rdma_scheme_##row,
+const struct fab_rdma_scheme *const fab_rdma_schemes[] = {FAB_RDMA_SCHEMES(ROW)};
+#undef ROW
+const size_t fab_rdma_n_schemes = FAB_COUNT(fab_rdma_schemes);
+
+static struct fab_choice scheme_at(size_t i)
+{
+	const struct fab_rdma_scheme *s = fab_rdma_schemes[i];
+
+	return (struct fab_choice){s->name, s->summary, s->manual, true};
+}
+
+const struct fab_choices fab_rdma_scheme_choices = {
+	.what = "scheme", .n = FAB_COUNT(fab_rdma_schemes), .at = scheme_at};
+
+const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
+{
+	uint32_t i = fab_choices_find(&fab_rdma_scheme_choices, name, len);
+
+	return i == FAB_NONE ? NULL : fab_rdma_schemes[i];
+}
+
 /* Events */
 
 static void handle(struct rdma *r, const struct fab_wheel_event *e)
@@ -230,17 +254,24 @@ static void go(struct rdma *r)
 
 /* Beginning and end */
 
-static void init_ports(struct rdma *r)
+static int init(struct rdma *r, struct fab_err *err)
 {
+	const struct fab_rdma_params *params = r->params;
 	const struct sim_net *s = &r->net->sim;
+	uint32_t n = r->problem->n_transfers;
 
 	r->n_ports = s->n_ports;
 	r->n_switches = s->n_switches;
 	r->end_port = s->end_port;
 	r->next = r->problem->routes ? r->problem->routes->next : NULL;
 	r->is_spray = r->net->params.routing == FAB_RDMA_SPRAY;
-	r->mask = r->net->mask;
 	r->is_adaptive = r->net->params.routing != FAB_RDMA_BY_TABLE;
+	r->mask = r->net->mask;
+	r->n_vls = r->net->n_vls;
+	r->rto = params->rto_ps;
+	r->ask = params->ask_ps ? params->ask_ps : 4 * params->rto_ps;
+	r->cap = rdma_cap(r->net, params);
+	r->free_packet = r->free_session = FAB_NONE;
 	r->port = FAB_ARENA_NEW(&r->arena, s->n_all + 1, struct rdma_port);
 	r->busy = FAB_ARENA_NEW0(&r->arena, s->n_all + 1, uint64_t);
 	for (uint32_t p = 0; p < s->n_all; p++) {
@@ -252,20 +283,20 @@ static void init_ports(struct rdma *r)
 			.sw = is_end ? FAB_NONE : s->port_sw[p],
 			.first = is_end ? FAB_NONE : s->port_first[s->port_sw[p]]};
 	}
-	r->end = FAB_ARENA_NEW0(&r->arena, s->n_ends + 1, struct rdma_end);
-	for (uint32_t e = 0; e < s->n_ends; e++) {
-		struct rdma_end *end = &r->end[e];
-
-		end->control_head = end->control_tail = FAB_NONE;
-		end->ring_head = end->ring_tail = FAB_NONE;
-		end->pending_head = end->pending_tail = FAB_NONE;
-	}
-}
-
-static void init_transfers(struct rdma *r)
-{
-	uint32_t n = r->problem->n_transfers;
-
+	if (r->net->params.buffer)
+		rdma_wires_init(r);
+	r->end = FAB_ARENA_NEW(&r->arena, s->n_ends + 1, struct rdma_end);
+	for (uint32_t e = 0; e < s->n_ends; e++)
+		r->end[e] = (struct rdma_end){.control_head = FAB_NONE,
+					      .control_tail = FAB_NONE,
+					      .ring_head = FAB_NONE,
+					      .ring_tail = FAB_NONE,
+					      .pending_head = FAB_NONE,
+					      .pending_tail = FAB_NONE};
+	fab_wheel_init(&r->wheel, SLOT_BITS,
+		       params->by_heap ? 0
+		       : n < MANY      ? SLOTS_FEW
+				       : SLOTS);
 	r->next_pending = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
 	r->session_of = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
 	r->is = FAB_ARENA_NEW0(&r->arena, n + 1, struct rdma_identity);
@@ -273,36 +304,16 @@ static void init_transfers(struct rdma *r)
 	r->result->n_transfers = n;
 	r->result->fate = FAB_NEW(n + 1, struct fab_rdma_fate);
 	for (uint32_t i = 0; i < n; i++) {
+		const struct fab_rdma_transfer *t = &r->problem->transfer[i];
+
 		r->session_of[i] = FAB_NONE;
 		r->result->fate[i] =
 			(struct fab_rdma_fate){.done_ps = UINT64_MAX, .has_path = true};
-		r->result->n_packets +=
-			rdma_packets(r->problem->transfer[i].bytes, r->params->mtu);
-		fab_wheel_add(&r->wheel, r->problem->transfer[i].start_ps,
-			      rdma_what(RDMA_START, 0), i);
+		r->result->n_packets += rdma_packets(t->bytes, params->mtu);
+		fab_wheel_add(&r->wheel, t->start_ps, rdma_what(RDMA_START, 0), i);
 	}
-}
-
-static int init(struct rdma *r, struct fab_err *err)
-{
-	const struct fab_rdma_params *params = r->params;
-	uint32_t n = r->problem->n_transfers;
-
-	r->free_packet = r->free_session = FAB_NONE;
-	r->n_vls = r->net->n_vls;
-	r->rto = params->rto_ps;
-	r->ask = params->ask_ps ? params->ask_ps : 4 * params->rto_ps;
-	fab_wheel_init(&r->wheel, SLOT_BITS,
-		       params->by_heap ? 0
-		       : n < MANY      ? SLOTS_FEW
-				       : SLOTS);
-	init_ports(r);
-	if (r->net->params.buffer)
-		rdma_wires_init(r);
-	init_transfers(r);
-	r->cap = rdma_cap(r->net, params);
 	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
-				 : r->net->n_vls > r->net->sim.n_vls
+				 : r->net->n_vls > s->n_vls
 					 ? "escape lanes, those of the tables"
 					 : "lanes of the tables";
 	return rdma_chance_init(r, err);

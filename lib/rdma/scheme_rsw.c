@@ -182,42 +182,20 @@ static void plus_open_rx(struct rdma *r, struct rdma_session *s)
 		open_rx(r, s);
 }
 
-static void nak_gap(struct rdma *r, struct rdma_session *s)
-{
-	uint32_t base = s->window.base;
-
-	if (s->rx_nak == base || s->rx_highest <= (uint64_t)base + s->rx_gap + 1)
-		return;
-	s->rx_nak = base;
-	ask_for(r, s, base, false);
-}
-
-/* A copy: of a number that a gap was told for it says that G was too small. Those told
- * for until now were told for with that G. */
-static void adapt_gap(struct rdma *r, struct rdma_session *s, uint32_t number)
-{
-	if (r->params->gap || s->rx_nak == FAB_NONE || number > s->rx_nak ||
-	    number < s->rx_reckoned || !fab_rdma_window_has(&s->window, number))
-		return;
-	s->rx_reckoned = s->rx_nak + 1;
-	s->rx_gap = s->rx_gap * 2 < r->params->window ? s->rx_gap * 2 : r->params->window;
-}
-
-static void give_credit(struct rdma *r, struct rdma_session *s)
-{
-	if (s->window.base - s->rx_told < fab_rdma_credit_packets(r->params) ||
-	    (uint64_t)s->rx_told + s->window.width >= s->n)
-		return;
-	s->rx_told = s->window.base;
-	rdma_control(r, s, false, FAB_RDMA_CREDIT, s->window.base, s->window.base, false);
-}
-
 static void plus_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
+	const struct fab_rdma_params *params = r->params;
 	uint32_t base = s->window.base;
 	bool has_gap = false;
 
-	adapt_gap(r, s, p->number);
+	/* a copy of a packet that was asked for as a gap: G was too small, for all that
+	 * were asked for until now */
+	if (!params->gap && s->rx_nak != FAB_NONE && p->number <= s->rx_nak &&
+	    p->number >= s->rx_reckoned && fab_rdma_window_has(&s->window, p->number)) {
+		s->rx_reckoned = s->rx_nak + 1;
+		s->rx_gap =
+			s->rx_gap * 2 < params->window ? s->rx_gap * 2 : params->window;
+	}
 	if (!take(r, s, p))
 		return;
 	if (has_all(s)) {
@@ -230,16 +208,22 @@ static void plus_data(struct rdma *r, struct rdma_session *s, const struct rdma_
 	}
 	if (s->window.base != base)
 		s->rx_expired = 0;
-	if (!has(r, FAB_RDMA_TIMERS)) {
-		if (s->window.base != base)
-			rdma_rx_timer(r, s, r->now + r->rto);
-	} else if (s->window.base != base || has_gap) {
+	if (has(r, FAB_RDMA_TIMERS) && (s->window.base != base || has_gap))
 		assign_timers(r, s);
+	else if (!has(r, FAB_RDMA_TIMERS) && s->window.base != base)
+		rdma_rx_timer(r, s, r->now + r->rto);
+	base = s->window.base;
+	if (has(r, FAB_RDMA_GAP_NAK) && s->rx_nak != base &&
+	    s->rx_highest > (uint64_t)base + s->rx_gap + 1) {
+		s->rx_nak = base;
+		ask_for(r, s, base, false);
 	}
-	if (has(r, FAB_RDMA_GAP_NAK))
-		nak_gap(r, s);
-	if (has(r, FAB_RDMA_WITH_CREDIT))
-		give_credit(r, s);
+	if (has(r, FAB_RDMA_WITH_CREDIT) &&
+	    base - s->rx_told >= fab_rdma_credit_packets(params) &&
+	    (uint64_t)s->rx_told + s->window.width < s->n) {
+		s->rx_told = base;
+		rdma_control(r, s, false, FAB_RDMA_CREDIT, base, base, false);
+	}
 }
 
 static void plus_asked(struct rdma *r, struct rdma_session *s)
@@ -251,42 +235,32 @@ static void plus_asked(struct rdma *r, struct rdma_session *s)
 
 /* Sender */
 
-static bool is_limited(const struct rdma *r, const struct rdma_session *s)
-{
-	return has(r, FAB_RDMA_WITH_CREDIT) && (r->params->credit || s->is_recovering);
-}
-
-/* Has the receiver dropped a packet beyond its window? Has all come since? */
-static void note_beyond(const struct rdma *r, struct rdma_session *s,
-			const struct rdma_packet *p)
-{
-	if (s->is_recovering && s->base > s->recover)
-		s->is_recovering = false;
-	if (p->kind != FAB_RDMA_RESEND || s->is_recovering ||
-	    p->number <= (uint64_t)p->value + r->params->window)
-		return;
-	s->is_recovering = true;
-	s->recover = s->next_new - 1;
-}
-
 static uint32_t plus_next(struct rdma *r, struct rdma_session *s)
 {
 	uint64_t limit = (uint64_t)s->base + r->params->window + 1;
+	bool is_limited =
+		has(r, FAB_RDMA_WITH_CREDIT) && (r->params->credit || s->is_recovering);
 
-	if (!is_limited(r, s) || limit > s->n)
-		limit = s->n;
-	return rdma_next_due_or_new(r, s, (uint32_t)limit);
+	return rdma_next_due_or_new(r, s,
+				    is_limited && limit < s->n ? (uint32_t)limit : s->n);
 }
 
 static void plus_answer(struct rdma *r, struct rdma_session *s,
 			const struct rdma_packet *p)
 {
-	/* every answer tells WBASE */
+	/* every answer has WBASE */
 	if (p->value > s->base) {
 		s->base = p->value;
 		rdma_due_drop_below(s, s->base);
 	}
-	note_beyond(r, s, p);
+	/* has the receiver dropped a packet beyond its window? has all come since? */
+	if (s->is_recovering && s->base > s->recover)
+		s->is_recovering = false;
+	if (p->kind == FAB_RDMA_RESEND && !s->is_recovering &&
+	    p->number > (uint64_t)p->value + r->params->window) {
+		s->is_recovering = true;
+		s->recover = s->next_new - 1;
+	}
 	if (p->kind == FAB_RDMA_RESEND && (p->number >= s->base || p->flags & RDMA_MULTI))
 		resend(r, s, p);
 	rdma_ready(r, s);

@@ -33,27 +33,6 @@ static uint8_t byte(uint32_t transfer, uint64_t place)
 	return (uint8_t)(word >> place % 8 * 8) | 1;
 }
 
-/* Statistics of the order of arrivals. */
-static void memory_arrival(struct rdma *r, struct rdma_session *s,
-			   const struct rdma_packet *p)
-{
-	struct fab_rdma_result *result = r->result;
-
-	if (p->transfer == 0 && result->trace.n < r->params->n_traced)
-		FAB_PUSH(&result->trace, p->number);
-	if (!(p->flags & RDMA_FIRST))
-		return;
-	if (s->last_arrival != FAB_NONE)
-		fab_histogram_add(&result->reorder,
-				  p->number > s->last_arrival
-					  ? p->number - s->last_arrival
-					  : s->last_arrival - p->number);
-	s->last_arrival = p->number;
-	fab_histogram_add(&result->ahead, p->number > s->lowest_missing
-						  ? p->number - s->lowest_missing
-						  : 0);
-}
-
 void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 		       const struct rdma_packet *p)
 {
@@ -71,18 +50,6 @@ void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 	end = at + bytes < end ? at + bytes : end;
 	for (; s->memory && at < end; at++)
 		s->memory[at] = byte(p->transfer, at);
-}
-
-static bool memory_is_right(const struct rdma *r, const struct rdma_session *s)
-{
-	uint64_t bytes = r->problem->transfer[s->transfer].bytes;
-
-	if (s->has_strangers || s->n_written != s->n)
-		return false;
-	for (uint64_t i = 0; s->memory && i < bytes; i++)
-		if (s->memory[i] != byte(s->transfer, i))
-			return false;
-	return true;
 }
 
 /* Memory of sessions */
@@ -347,11 +314,13 @@ static void free_slot(struct rdma *r, struct rdma_session *s)
 static void check(struct rdma *r, const struct rdma_session *s)
 {
 	struct fab_rdma_fate *fate = &r->result->fate[s->transfer];
+	uint64_t bytes = r->problem->transfer[s->transfer].bytes;
+	bool is_right = !s->has_strangers && s->n_written == s->n;
 
-	if (fate->is_wrong || memory_is_right(r, s))
-		return;
-	fate->is_wrong = true;
-	r->result->n_wrong++;
+	for (uint64_t i = 0; is_right && s->memory && i < bytes; i++)
+		is_right = s->memory[i] == byte(s->transfer, i);
+	r->result->n_wrong += !is_right && !fate->is_wrong;
+	fate->is_wrong |= !is_right;
 }
 
 /* The side that asked knows that all is there. */
@@ -506,51 +475,58 @@ void rdma_start(struct rdma *r, uint32_t transfer)
 	e->pending_tail = transfer;
 }
 
-/* Packets */
+/* Delivery */
 
-/* Do packets of another transfer carry the identity of that of a session? */
-static bool is_alike(const struct rdma *r, const struct rdma_session *s,
-		     uint32_t transfer)
+static struct rdma_session *session_at(const struct rdma *r, uint32_t id)
 {
-	const struct rdma_identity *is = &r->is[transfer];
-
-	return s->msgid == is->msgid && s->slot == is->slot &&
-	       asker(r, s->transfer) == asker(r, transfer) &&
-	       s->sender == rdma_sender(&r->problem->transfer[transfer]);
+	return id == FAB_NONE ? NULL : r->session.v[id];
 }
 
-/* The session whose receiver a packet is for; NULL: there is none (any more). */
-static struct rdma_session *session_of_data(struct rdma *r, uint32_t end,
-					    const struct rdma_packet *p)
-{
-	const struct rdma_end *e = &r->end[end];
-	struct rdma_session *s;
-
-	if (p->cid >= e->context.n || e->context.v[p->cid] == FAB_NONE)
-		return NULL;
-	s = r->session.v[e->context.v[p->cid]];
-	if (s->transfer != p->transfer && !is_alike(r, s, p->transfer))
-		return NULL;
-	s->has_data = true;
-	s->heard = r->now;
-	return s;
-}
-
-/* The session whose sender a packet is for; NULL: there is none (any more). */
+/* The session whose sender an answer is for; NULL: there is none (any more). */
 static struct rdma_session *session_of_answer(struct rdma *r, const struct rdma_packet *p)
 {
 	const struct rdma_end *e = &r->end[asker(r, p->transfer)];
 	const struct rdma_identity *is = &r->is[p->transfer];
-	uint32_t id = r->session_of[p->transfer];
 	struct rdma_session *s;
 
 	if (r->problem->transfer[p->transfer].is_read)
-		return id == FAB_NONE ? NULL : r->session.v[id];
-	id = e->slot.v[is->slot];
-	if (id == FAB_NONE)
-		return NULL;
-	s = r->session.v[id];
-	return s->msgid == is->msgid && !s->is_read ? s : NULL;
+		return session_at(r, r->session_of[p->transfer]);
+	s = session_at(r, e->slot.v[is->slot]);
+	return s && s->msgid == is->msgid && !s->is_read ? s : NULL;
+}
+
+/* Data: to the session of its context, unless the packet has another identity. */
+static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
+{
+	const struct rdma_end *e = &r->end[end];
+	const struct rdma_identity *is = &r->is[p->transfer];
+	struct fab_rdma_result *result = r->result;
+	struct rdma_session *s =
+		p->cid < e->context.n ? session_at(r, e->context.v[p->cid]) : NULL;
+
+	if (!s || (s->transfer != p->transfer &&
+		   !(s->msgid == is->msgid && s->slot == is->slot &&
+		     asker(r, s->transfer) == asker(r, p->transfer) &&
+		     s->sender == rdma_sender(&r->problem->transfer[p->transfer])))) {
+		result->n.zombies++;
+		return;
+	}
+	s->has_data = true;
+	s->heard = r->now;
+	if (p->transfer == 0 && result->trace.n < r->params->n_traced)
+		FAB_PUSH(&result->trace, p->number);
+	if (p->flags & RDMA_FIRST) {
+		uint32_t last = s->last_arrival, missing = s->lowest_missing;
+
+		if (last != FAB_NONE)
+			fab_histogram_add(&result->reorder, p->number > last
+								    ? p->number - last
+								    : last - p->number);
+		s->last_arrival = p->number;
+		fab_histogram_add(&result->ahead,
+				  p->number > missing ? p->number - missing : 0);
+	}
+	r->code->data(r, s, p);
 }
 
 /* Close a transfer whose asker has started the next one in its slot. */
@@ -594,20 +570,17 @@ static void accept(struct rdma *r, struct rdma_session *s)
 static void on_request(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 {
 	const struct rdma_record *rec = record(r, end, p->transfer, false);
-	uint32_t id = r->session_of[p->transfer];
 	enum freshness how = freshness(r, rec, r->is[p->transfer].msgid);
-	struct rdma_session *s = id == FAB_NONE ? NULL : r->session.v[id];
+	struct rdma_session *s = session_at(r, r->session_of[p->transfer]);
 
-	if (!s || how == LATE || (!s->is_asked)) {
+	if (!s || how == LATE || !s->is_asked)
 		r->result->n.zombies++;
-	} else if (how == NEW) {
+	else if (how == NEW)
 		accept(r, s);
-	} else if (rec->session == FAB_NONE) {
-		if (!s->is_read)
-			rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
-	} else if (!s->is_read) {
+	else if (!s->is_read && rec->session == FAB_NONE)
+		rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
+	else if (!s->is_read)
 		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
-	}
 }
 
 static void refused(struct rdma *r, struct rdma_session *s)
@@ -630,23 +603,10 @@ static void refused(struct rdma *r, struct rdma_session *s)
 		      s->id);
 }
 
-static void on_completion(struct rdma *r, struct rdma_session *s)
-{
-	if (!s->is_read) {
-		done(r, s);
-		close_tx(r, s);
-		free_slot(r, s);
-	} else {
-		close_tx(r, s);
-	}
-	free_if_over(r, s);
-}
-
-/* The sender asks, or knows that all is there. */
+/* The sender asks whether all is there (ASK), or knows that it is (CLOSE). */
 static void on_question(struct rdma *r, const struct rdma_packet *p)
 {
-	uint32_t id = r->session_of[p->transfer];
-	struct rdma_session *s = id == FAB_NONE ? NULL : r->session.v[id];
+	struct rdma_session *s = session_at(r, r->session_of[p->transfer]);
 
 	if (!s || s->tx == RDMA_TX_CLOSED)
 		r->result->n.zombies++;
@@ -658,76 +618,56 @@ static void on_question(struct rdma *r, const struct rdma_packet *p)
 		r->code->asked(r, s);
 }
 
-/* Packets that open and close sessions. */
-static void on_session_packet(struct rdma *r, uint32_t end, const struct rdma_packet *p)
+/* To the side that asked, or to the sender. */
+static void on_answer(struct rdma *r, const struct rdma_packet *p)
 {
 	struct rdma_session *s = session_of_answer(r, p);
+	bool opens = p->kind == FAB_RDMA_COMPLETION || p->kind == FAB_RDMA_RSP ||
+		     p->kind == FAB_RDMA_REFUSAL;
 
-	if (p->kind == FAB_RDMA_RQT) {
-		on_request(r, end, p);
-		return;
-	}
-	if (p->kind == FAB_RDMA_ASK || p->kind == FAB_RDMA_CLOSE) {
-		on_question(r, p);
-		return;
-	}
-	if (!s || s->tx == RDMA_TX_CLOSED) {
+	if (!s || (opens ? s->tx == RDMA_TX_CLOSED : s->tx != RDMA_TX_SENDING)) {
 		r->result->n.zombies++;
 		return;
 	}
 	s->heard = r->now;
 	if (p->kind == FAB_RDMA_COMPLETION) {
-		on_completion(r, s);
+		if (!s->is_read)
+			done(r, s);
+		close_tx(r, s);
+		if (!s->is_read)
+			free_slot(r, s);
+		free_if_over(r, s);
 	} else if (p->kind == FAB_RDMA_RSP) {
 		if (s->tx == RDMA_TX_ASKING || s->tx == RDMA_TX_REFUSED) {
 			s->cid = p->cid;
 			open_tx(r, s);
 		}
-	} else if (p->kind == FAB_RDMA_REFUSAL && s->tx == RDMA_TX_ASKING) {
-		refused(r, s);
+	} else if (p->kind == FAB_RDMA_REFUSAL) {
+		if (s->tx == RDMA_TX_ASKING)
+			refused(r, s);
+	} else if (r->code->answer) {
+		r->code->answer(r, s, p);
 	}
 }
-
-/* Delivery */
 
 void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id)
 {
 	/* a copy: its effects may move the pool */
 	struct rdma_packet p = r->packet.v[id];
-	struct rdma_session *s;
 
 	if (p.flags & RDMA_DOOMED || p.life <= 1) {
 		rdma_lose(r, id);
 		return;
 	}
 	rdma_packet_free(r, id);
-	switch ((enum fab_rdma_kind)p.kind) {
-	case FAB_RDMA_DATA:
-		s = session_of_data(r, end, &p);
-		if (!s) {
-			r->result->n.zombies++;
-			return;
-		}
-		memory_arrival(r, s, &p);
-		r->code->data(r, s, &p);
-		break;
-	case FAB_RDMA_RESEND:
-	case FAB_RDMA_ACK:
-	case FAB_RDMA_NAK:
-	case FAB_RDMA_CREDIT:
-		s = session_of_answer(r, &p);
-		if (!s || s->tx != RDMA_TX_SENDING) {
-			r->result->n.zombies++;
-			return;
-		}
-		s->heard = r->now;
-		if (r->code->answer)
-			r->code->answer(r, s, &p);
-		break;
-	default:
-		on_session_packet(r, end, &p);
-		break;
-	}
+	if (p.kind == FAB_RDMA_DATA)
+		on_data(r, end, &p);
+	else if (p.kind == FAB_RDMA_RQT)
+		on_request(r, end, &p);
+	else if (p.kind == FAB_RDMA_ASK || p.kind == FAB_RDMA_CLOSE)
+		on_question(r, &p);
+	else
+		on_answer(r, &p);
 }
 
 /* Timers */
