@@ -162,7 +162,7 @@ for pair in 1:1:6 5:2:15 21:3:20 22:4:15 26:5:6 42:6:1; do
     "$(one ratio_to_ideal $torus --pattern=pair:h0,h$to --window=32 $late)" >>"$work/far"
 done
 mean=$(awk '{ n += $2; sum += $2 * $3 } END { printf "%.3f", sum / n }' "$work/far")
-row '... on the mean over all pairs' \
+row '... on average over all pairs' \
   "$(if_true "$mean > 0.65 && $mean < 0.75" 'reproduced with 10 % of packets held up' refuted)" \
   "W = 32: $mean; $(awk '{ printf "%s%s hops %.3f", (NR > 1 ? ", " : ""), $1, $3 }' "$work/far")" \
   "fabric-rdma run $torus --pattern=pair:h0,hN --window=32 $late"

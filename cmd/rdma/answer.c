@@ -68,7 +68,7 @@ static const char *more_losses(const struct answer *a, const struct fab_rdma_poi
 					  runs);
 }
 
-/* "25.7 us (+- 0.2 us) on the mean of 8 runs, 96.3 % of the pace of the oracle" */
+/* "25.7 us (+- 0.2 us) on average over 8 runs, 96.3 % of the pace of the oracle" */
 static const char *mean_text(const struct answer *a, const struct fab_rdma_outcome *r,
 			     uint32_t n_runs)
 {
@@ -79,7 +79,7 @@ static const char *mean_text(const struct answer *a, const struct fab_rdma_outco
 
 	return fab_arena_format(
 		a->arena,
-		"%s%s on the mean of %u run%s, %.3g %% of the pace of the oracle%s",
+		"%s%s on average over %u run%s, %.3g %% of the pace of the oracle%s",
 		us_text(a, r->mean), half, n_runs, n_runs == 1 ? "" : "s", 100 * share,
 		share > FAB_RDMA_AS_FAST ? ", which is a bound for one transfer alone"
 					 : "");
@@ -152,7 +152,7 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 	if (c->reason == FAB_RDMA_TOO_CLOSE)
 		fab_report_answer(
 			a->r, FAB_TONE_WARN,
-			"Undecided between %s: %s cannot tell them apart by 2 %% at 95 %% confidence (--runs=%u may).",
+			"Undecided between %s: %s cannot separate them by 2 %% at 95 %% confidence (--runs=%u may).",
 			names, runs,
 			4 * c->n_runs < FAB_RDMA_ASKED_RUNS_MAX
 				? 4 * c->n_runs
@@ -219,7 +219,7 @@ static void answer_point(const struct answer *a, const struct fab_rdma_point *x)
 	case FAB_RDMA_UNTOUCHED:
 		fab_report_answer(
 			a->r, FAB_TONE_WARN,
-			"No scheme is recommended: no packet was lost or late, which says nothing of how the schemes bear it%s. The fastest transfers take %s on the mean.",
+			"No scheme is recommended: no packet was lost or late, which says nothing about loss%s. The fastest transfers take %s on average.",
 			more_losses(a, x), us_text(a, fastest_at(a, x)->mean));
 		break;
 	case FAB_RDMA_NO_END:
@@ -230,11 +230,11 @@ static void answer_point(const struct answer *a, const struct fab_rdma_point *x)
 				"The oracle cannot be built: it says what is possible, %.4g us a transfer.",
 				a->s->results.v[0].mean);
 		else
-			fab_report_answer(
-				a->r, FAB_TONE_BAD, "Take none of these here: %s.",
-				a->s->n_no_path == a->s->n_transfers
-					? "no transfer has a path"
-					: "under no scheme did all transfers come to their end");
+			fab_report_answer(a->r, FAB_TONE_BAD,
+					  "Take none of these here: %s.",
+					  a->s->n_no_path == a->s->n_transfers
+						  ? "no transfer has a path"
+						  : "transfers hang under all schemes");
 		break;
 	}
 	if (fastest_at(a, x))
@@ -398,10 +398,9 @@ static void say_limits(const struct answer *a)
 			"ssw sends up to %u packets before the first is acknowledged, what a round trip carries (--set sender-window).",
 			most);
 	if (!lost && a->s->n_points == 1 && x->choice.verdict != FAB_RDMA_UNTOUCHED)
-		fab_report_answer(
-			a->r, FAB_TONE_WARN,
-			"No packet was lost: this says nothing of how the schemes bear loss%s.",
-			more_losses(a, x));
+		fab_report_answer(a->r, FAB_TONE_WARN,
+				  "No packet was lost: this says nothing about loss%s.",
+				  more_losses(a, x));
 	if (hung || wrong)
 		fab_report_answer(
 			a->r, FAB_TONE_BAD,

@@ -72,7 +72,7 @@ const struct fab_column rdma_columns[] = {
 	{"behind_oracle_ci95", FAB_REAL, "half of its 95 % interval; null: one run",
 	 FAB_COL_EXTRA, AT(r.difference_ci95), FAB_METRIC_PLAIN},
 	{"standing", FAB_TEXT,
-	 "beside the others of the point, at 95 % confidence: fast (none is more than 2 % faster), slower (than the fastest, by more than 2 %), open, unsound (transfers did not end), reference",
+	 "compared with the others of the point, at 95 % confidence: fast (none is more than 2 % faster), slower (than the fastest, by more than 2 %), open, unsound (transfers did not end), reference",
 	 FAB_COL_EXTRA, AT(r.standing)},
 	{"verdict", FAB_TEXT,
 	 "of the point: take, undecided, untouched (no packet was lost or late), alone (one scheme), no_end",
@@ -94,7 +94,7 @@ const struct fab_column rdma_columns[] = {
 	 AT(r.each.duplicates), FAB_METRIC_LESS},
 	{"zombies", FAB_UINT, "packets for a context that is another's, or none, a run",
 	 FAB_COL_EXTRA, AT(r.each.zombies), FAB_METRIC_LESS},
-	{"stale", FAB_UINT, "data of a round that is over (rc), a run", FAB_COL_EXTRA,
+	{"stale", FAB_UINT, "data of an earlier round (rc), a run", FAB_COL_EXTRA,
 	 AT(r.each.stale), FAB_METRIC_LESS},
 	{"lost", FAB_UINT, "packets that the network lost, a run", FAB_COL_EXTRA,
 	 AT(r.lost), FAB_METRIC_PLAIN},
@@ -151,7 +151,7 @@ const struct fab_column rdma_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(r.sum.simulate_seconds), FAB_METRIC_TIME},
 	{"seconds.total", FAB_REAL, "until all schemes of the point were there",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(r.total_seconds), FAB_METRIC_TIME},
-	{"shard", FAB_TEXT, "as --shard has it: so much of the points; null: all of them",
+	{"shard", FAB_TEXT, "as --shard has it: part of the points; null: all of them",
 	 FAB_COL_EXTRA, AT(shard)},
 };
 const size_t rdma_n_columns = FAB_COUNT(rdma_columns);

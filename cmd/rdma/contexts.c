@@ -129,7 +129,7 @@ static char *crossing_text(const struct rdma_params *p, bool listed)
 				       : fab_format("below W = %u only", w);
 }
 
-/* "256 KiB": as it was written, most likely. */
+/* "256 KiB", most likely as on the command line. */
 static char *memory_text(uint64_t bytes)
 {
 	char text[FAB_HUMAN_BYTES];
@@ -149,8 +149,8 @@ static void answer_cost(const struct rdma_params *p, struct fab_report *r)
 		append_contexts(p, &contexts, "rsw", p->window[k]);
 	append_contexts(p, &contexts, "irn", p->window[p->n_windows - 1]);
 	append_contexts(p, &contexts, "ssw", 0);
-	fab_report_answer(r, FAB_TONE_PLAIN, "%s of memory hold so many contexts: %s.",
-			  memory, contexts);
+	fab_report_answer(r, FAB_TONE_PLAIN, "Contexts in %s of memory: %s.", memory,
+			  contexts);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
 		"A context of rsw is smaller than one of rc %s with the identity of the transfer, %s by the fields that the paper lists.",
@@ -255,7 +255,7 @@ static void view_fini(struct view *v)
 	free(v->text);
 }
 
-/* Where the rule as it is printed first goes wrong. */
+/* First error of the printed rule. */
 struct fault {
 	size_t at; /* arrival, from 1; 0: nowhere */
 	uint32_t number, base, right_base;
@@ -327,12 +327,12 @@ static void answer_fault(struct fab_report *r, const struct fault *fault)
 	if (!fault->at) {
 		fab_report_answer(
 			r, FAB_TONE_WARN,
-			"By the rule as it is printed nothing went wrong here: WBASE itself has not arrived.");
+			"The printed rule makes no error here: WBASE itself has not arrived.");
 		return;
 	}
 	fab_report_answer(
 		r, FAB_TONE_BAD,
-		"The rule as it is printed, WBASE = WBASE + LOC(WVEC), goes wrong at arrival %zu (packet %u): WBASE becomes %u%s; right is %u, by WBASE = WBASE + LOC + 1.",
+		"The printed rule, WBASE = WBASE + LOC(WVEC), goes wrong at arrival %zu (packet %u): WBASE becomes %u%s; right is %u, by WBASE = WBASE + LOC + 1.",
 		fault->at, fault->number, fault->base,
 		fault->has_arrived
 			? ", which has arrived and would be asked for again for ever"

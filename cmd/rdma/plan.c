@@ -105,7 +105,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	else if (!may_lose)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
-			"No packet is lost here: this says nothing of how the schemes bear loss (--loss=1e-4).");
+			"No packet is lost here: this says nothing about loss (--loss=1e-4).");
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)

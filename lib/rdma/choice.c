@@ -256,7 +256,7 @@ static bool is_candidate(const struct fab_rdma_choice *c, uint32_t i)
 	return c->standing[i] > FAB_RDMA_UNSOUND;
 }
 
-/* Each case beside the fastest, and the cases that may be taken. */
+/* Compare each case with the fastest, and find those that may be taken. */
 static void set_standings(const struct judge *j, struct fab_rdma_choice *c)
 {
 	uint32_t n = j->q->runs.n_cases;
@@ -380,7 +380,7 @@ static bool is_out_of_reach(const struct fab_rdma_choice_question *q,
 	       (bad->delayed > 0 && bad->delayed * data < FAB_RDMA_FEW / 2.);
 }
 
-/* Is there nothing more that further runs could tell? */
+/* Would further runs change nothing? */
 static bool is_settled(const struct fab_rdma_choice_question *q,
 		       const struct fab_rdma_summary *out,
 		       const struct fab_rdma_choice *c, double events)

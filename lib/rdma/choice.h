@@ -84,8 +84,8 @@ struct fab_rdma_runs {
 int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/* Did all that have a path come to their end, with the right bytes? false: or none has.
- * O(1). */
+/* Are all transfers that have a path done, with the right bytes? false also where none
+ * has a path. O(1). */
 bool fab_rdma_all_ended(const struct fab_rdma_summary *summary);
 /* Zeroed is allowed. O(1). */
 void fab_rdma_summary_fini(struct fab_rdma_summary *summary);
@@ -109,7 +109,7 @@ void fab_rdma_summary_fini(struct fab_rdma_summary *summary);
  * mean of a run where that is more, so that the bound holds before any was seen. D is
  * 0.05 divided by the number of looks, by the number of comparisons in which the truly
  * fastest scheme takes part, and by the number of choices made together (Bonferroni):
- * neither repeated looks nor many schemes make errors more frequent.
+ * repeated looks and many schemes do not make errors more frequent.
  *
  * Schemes that are known to be more than 2 % slower than the fastest get no more runs.
  */
@@ -127,7 +127,7 @@ enum fab_rdma_verdict {
 	FAB_RDMA_ALONE,	    /* one scheme: nothing to compare it with */
 	FAB_RDMA_UNDECIDED, /* see `reason` */
 	FAB_RDMA_UNTOUCHED, /* no packet was lost or late: nothing to choose by */
-	FAB_RDMA_NO_END,    /* under no scheme did all transfers come to their end */
+	FAB_RDMA_NO_END,    /* transfers hang under all schemes */
 };
 /* Names in JSON: take, alone, undecided, untouched, no_end. */
 extern const char *const fab_rdma_verdict_name[];
@@ -139,7 +139,7 @@ enum fab_rdma_reason {
 	FAB_RDMA_FEW_DELAYED, /* ... held up */
 };
 
-/* A case beside the others. */
+/* A case compared with the others. */
 enum fab_rdma_standing {
 	FAB_RDMA_REFERENCE, /* cannot be built: the oracle */
 	FAB_RDMA_UNSOUND,   /* transfers did not end, or were wrong */
@@ -156,8 +156,8 @@ struct fab_rdma_choice {
 	enum fab_rdma_verdict verdict;
 	enum fab_rdma_reason reason;
 	/* The case to take, of several that may be taken the one with the least context;
-	 * if there is none, or nothing to choose, that of the least mean. FAB_NONE: under
-	 * no scheme did all transfers come to their end. */
+	 * else, or without anything to choose, that of the least mean. FAB_NONE:
+	 * transfers hang under all schemes. */
 	uint32_t best;
 	uint32_t fastest; /* least mean; FAB_NONE */
 	uint32_t n_runs;  /* of the cases that were not left out earlier */
@@ -232,7 +232,7 @@ struct fab_rdma_plan_question {
 	double target;	       /* of mean of the oracle / mean of the scheme */
 	uint32_t n_runs;       /* of a trial that may reach the target */
 	int n_threads;
-	fab_progress_fn progress; /* counts simulations; not 0: stop. NULL: nobody asks */
+	fab_progress_fn progress; /* counts simulations; not 0: stop. NULL: no callback */
 	void *progress_context;
 };
 
@@ -240,7 +240,7 @@ struct fab_rdma_plan_question {
 struct fab_rdma_trial {
 	uint32_t window; /* 0: the scheme has none */
 	uint64_t rto_ps;
-	double rto_us; /* the same in us; NaN: there is none */
+	double rto_us; /* in us; NaN: no trial */
 	uint32_t n_runs;
 	struct fab_rdma_ratio share;
 	double rounds; /* packets of data sent / packets there are, mean */
@@ -250,7 +250,7 @@ struct fab_rdma_trial {
 struct fab_rdma_plan {
 	bool is_found;
 	struct fab_rdma_trial answer; /* not found: the best of the widest window */
-	/* The best of the window below; window 0: there is none. All timeouts were tried
+	/* The best of the window below; window 0: no such window. All timeouts were tried
 	 * and none reaches the target, unless the answer is not found. */
 	struct fab_rdma_trial below;
 	uint32_t n_trials; /* sets of runs that were simulated */
@@ -322,7 +322,7 @@ struct fab_rdma_axes {
 int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text,
 			struct fab_err *err) FAB_MUST_CHECK;
 
-/* What is asked of a sweep or a plan; all is borrowed. */
+/* Question of a sweep or a plan; all is borrowed. */
 struct fab_rdma_question {
 	struct fab_rdma_pattern_problem pattern;
 	const char *spec; /* of the pattern */
@@ -341,7 +341,7 @@ struct fab_rdma_question {
 	uint32_t n_runs;		  /* 0: as many as decide (sweeps) */
 	uint64_t max_events;		  /* of all points, where n_runs is 0 */
 	int n_threads;
-	struct fab_rdma_widths widths; /* of contexts, in a memory of so many bytes */
+	struct fab_rdma_widths widths; /* of contexts, in a memory of this size */
 	uint64_t memory_bytes;
 	fab_progress_fn progress; /* counts runs; not 0: stop */
 	void (*warn)(void *context, const char *text);
@@ -407,7 +407,7 @@ int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
 		   struct fab_err *err) FAB_MUST_CHECK;
 void fab_rdma_sweep_fini(struct fab_rdma_sweep *s);
 
-/* The result of scheme i of a point; NULL: there is none. O(results). */
+/* The result of scheme i of a point; NULL: no result. O(results). */
 const struct fab_rdma_outcome *fab_rdma_result_at(const struct fab_rdma_sweep *s,
 						  const struct fab_rdma_question *q,
 						  const struct fab_rdma_point *x,

@@ -216,7 +216,7 @@ struct row {
 static const struct row rsw[] = {RSW_FIELDS, {0}};
 static const struct row rsw_plus[] = {
 	RSW_FIELDS,
-	{"asked", "highest number that a gap was told for", RECEIVER, NUMBER, false},
+	{"asked", "highest number asked for as a gap", RECEIVER, NUMBER, false},
 	{"credit", "WBASE that was last reported", RECEIVER, NUMBER, false},
 	{"timers", "of the next three gaps", RECEIVER, TIMERS, false},
 	{"limit", "WBASE + W as the sender knows it", SENDER, NUMBER, false},

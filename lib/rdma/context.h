@@ -37,11 +37,11 @@ enum fab_rdma_arrival {
 
 /* Words of the ring of a window of this width. O(1). */
 size_t fab_rdma_window_words(uint32_t width);
-/* Empty at WBASE 0; `ring` has so many words and is the caller's. O(words). */
+/* Empty at WBASE 0; `ring` has that size and is the caller's. O(words). */
 void fab_rdma_window_init(struct fab_rdma_window *w, uint32_t width, uint64_t *ring);
 /* Packet `number` arrives. O(1 + what it slides / 64). */
 enum fab_rdma_arrival fab_rdma_window_take(struct fab_rdma_window *w, uint32_t number);
-/* By the rule as it is printed, to show where it goes wrong: it slides by LOC only, so
+/* By the printed rule, to show where it goes wrong: it slides by LOC only, so
  * that WBASE may be a number that has arrived. O(1 + slide). */
 enum fab_rdma_arrival fab_rdma_window_take_as_printed(struct fab_rdma_window *w,
 						      uint32_t number);

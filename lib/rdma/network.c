@@ -40,11 +40,10 @@ const struct fab_rdma_route fab_rdma_routes[] = {
 	 "Dimension order on tori and meshes, on lanes that no cycle of waiting can use.",
 	 FAB_RDMA_BY_TABLE, "dor"},
 	{"adaptive", "the output on a shortest path that is free first",
-	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, of equals one by chance. With bounds on buffers a packet that finds no room goes on by the tables, on their lanes, to its end.",
+	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, of equals a random one. With bounds on buffers a packet that finds no room goes on by the tables, on their lanes, to its end.",
 	 FAB_RDMA_ADAPTIVE, NULL},
-	{"spray", "any output on a shortest path, by chance",
-	 "Any output on a shortest path, by chance, for each packet.", FAB_RDMA_SPRAY,
-	 NULL},
+	{"spray", "a random output on a shortest path",
+	 "A random output on a shortest path, for each packet.", FAB_RDMA_SPRAY, NULL},
 };
 
 static struct fab_choice route_at(size_t i)

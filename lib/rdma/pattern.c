@@ -14,7 +14,7 @@
 #include "traffic/message_trace.h"
 #include "traffic/permutation.h"
 
-/* Room for so many transfers more? */
+/* Is the number of transfers possible? */
 static int check_number(uint64_t n, struct fab_err *err)
 {
 	if (n <= FAB_RDMA_TRANSFERS_MAX)
@@ -194,7 +194,7 @@ static int check_alltoall(const char *argument, struct fab_err *err)
 }
 
 /* Round by round: in round r all send to the one r farther on; of the n - 1 rounds all,
- * or so many evenly apart. */
+ * or a number of them evenly apart. */
 static int make_alltoall(const struct fab_rdma_pattern_problem *p, const char *argument,
 			 struct fab_rdma_transfers *out, struct fab_err *err)
 {

@@ -10,21 +10,21 @@
  * `source` to `target`; a READ is a request by `source`, with a context of its own, and
  * then a WRITE the other way. All schemes do that alike; they differ in what happens to
  * packets that are lost or come in another order. All that a packet of data carries
- * beside its payload: CID, MSGID, sender and its context, number.
+ * besides its payload: CID, MSGID, sender and its context, number.
  *
  * Network. Cables have a rate, a delay and a FIFO. The head of a packet that starts on a
  * cable at time s is at the other end at s + cable delay and may leave that switch at s +
  * cable delay + switch delay (virtual cut-through; behind a slower cable later by the
  * difference of the two wire times). It takes the cable for its wire time. It is
- * delivered when its tail is at the endpoint, and a host delay is over. Without bounds on
+ * delivered when its tail is at the endpoint, after the host delay. Without bounds on
  * buffers a packet chooses its output when it arrives, and the time at which it leaves is
- * known then. With bounds each lane of an input has so many bytes; a packet starts when
- * the next buffer has room for all of it, and frees its own when its tail has left, which
- * the sender learns a cable delay later.
+ * known then. With bounds each lane of an input has a number of bytes; a packet starts
+ * when the next buffer has room for all of it, and frees its own when its tail has left,
+ * which the sender learns a cable delay later.
  *
  * Chance is drawn by counter: what happens to the attempt a of packet n of transfer t is
  * a function of (seed, t, n, a), whatever the scheme does, so that schemes are compared
- * under the same luck. (Bursts of each cable by itself go by what has passed it.)
+ * with the same losses. (Bursts of each cable by itself depend on its traffic.)
  *
  * Source: Wang et al., "A fast RDMA offload method for unreliable interconnection
  * networks", J. Hunan Univ. (Nat. Sci.) 42(8), 2015, for rsw, ssw and rc.
@@ -46,7 +46,7 @@ enum {
 	FAB_RDMA_MTU_MAX = 1 << 15,	 /* bytes of payload */
 	FAB_RDMA_CONTEXTS_MAX = 1 << 16, /* receive contexts of an endpoint */
 	FAB_RDMA_TRANSFERS_MAX = 1 << 26,
-	FAB_RDMA_PACKETS_MAX = 1 << 24, /* of one transfer, as they are simulated */
+	FAB_RDMA_PACKETS_MAX = 1 << 24, /* of one transfer */
 };
 
 /* No timeout or delay is longer, no simulation ends later; ps (70 s, 281 s). */
@@ -71,7 +71,7 @@ enum fab_rdma_kind {
 /* Their names: rqt, rsp ... [FAB_RDMA_KINDS] */
 extern const char *const fab_rdma_kind_name[];
 
-/* What rsw+ adds to rsw. */
+/* Additions of rsw+ to rsw. */
 enum {
 	FAB_RDMA_GAP_NAK = 1,	  /* a RESEND of WBASE when an arrival is far ahead */
 	FAB_RDMA_WITH_CREDIT = 2, /* the sender stays within WBASE + W */
@@ -90,7 +90,7 @@ struct fab_rdma_scheme {
 	const char *answers;  /* who answers what */
 	const char *origin;   /* "the paper", "InfiniBand", ... */
 	bool has_window;      /* a receiver's window: params->window */
-	bool is_literal;      /* as the paper tells it */
+	bool is_literal;      /* as in the paper */
 	const struct rdma_scheme_code *code;
 };
 
@@ -119,7 +119,7 @@ FAB_RDMA_SCHEMES(FAB_DECLARE)
 enum fab_rdma_routing {
 	FAB_RDMA_BY_TABLE, /* problem->routes, whatever made them (dor, too) */
 	FAB_RDMA_ADAPTIVE, /* the output on a shortest path that is free first */
-	FAB_RDMA_SPRAY,	   /* any output on a shortest path, by chance */
+	FAB_RDMA_SPRAY,	   /* a random output on a shortest path */
 };
 
 struct fab_rdma_route {
@@ -150,7 +150,7 @@ struct fab_rdma_transfer {
 	bool is_read;
 };
 
-/* Who sends what to whom over what. All is borrowed. */
+/* Transfers and the network below them. All is borrowed. */
 struct fab_rdma_problem {
 	const struct fab_fabric *f;
 	const struct fab_faults *faults; /* NULL: nothing is dead */
@@ -171,7 +171,7 @@ struct fab_rdma_outage {
 	uint64_t from_ps, until_ps;
 };
 
-/* What the network does to packets. Zeroed: nothing. */
+/* Impairments by the network. Zeroed: none. */
 struct fab_rdma_impairments {
 	double loss;  /* share of data packets lost, 0 .. 1 */
 	bool per_hop; /* ... on each cable */
@@ -181,7 +181,7 @@ struct fab_rdma_impairments {
 	double drop_control; /* share of all other packets lost */
 	double delayed;	     /* share of data packets held up */
 	enum fab_rdma_delay delay;
-	uint64_t delay_ps; /* U: at most; E: mean; F: so much */
+	uint64_t delay_ps; /* U: at most; E: mean; F: exactly */
 	const struct fab_rdma_outage *outage;
 	size_t n_outages;
 };
@@ -190,7 +190,7 @@ struct fab_rdma_params {
 	/* packets and cables */
 	uint32_t mtu, header, control; /* bytes: payload; with each packet of data; of all
 					  others in all */
-	double rate_gbps;	       /* data rate of cables that do not tell theirs */
+	double rate_gbps;	       /* data rate of cables of unknown rate */
 	bool all_rates;		       /* of all cables: theirs do not count */
 	uint64_t switch_ps, cable_ps, host_ps;
 	enum fab_rdma_routing routing;
@@ -198,7 +198,7 @@ struct fab_rdma_params {
 
 	/* contexts */
 	bool no_handshake;    /* contexts are there at the start, without RQT and RSP */
-	uint32_t contexts;    /* an endpoint can receive so many transfers at once */
+	uint32_t contexts;    /* transfers that an endpoint can receive at once */
 	uint32_t concurrency; /* transfers that an endpoint has under way; 0: all */
 	enum fab_rdma_retry retry;
 	uint64_t retry_ps;
@@ -219,7 +219,7 @@ struct fab_rdma_params {
 	uint32_t gap;		/* G: arrivals so far ahead of WBASE cause a NAK; 0: 8 at
 				   first, doubled (up to W) when what was asked for was
 				   in flight */
-	uint32_t credit;	/* WBASE is told every so many packets, the sender stays
+	uint32_t credit;	/* packets between reports of WBASE, the sender stays
 				   within the window; 0: W / 4, and only once one was
 				   dropped beyond it */
 	uint32_t timers;	/* of a context of rsw+ */
@@ -246,7 +246,7 @@ struct fab_rdma_params {
 	uint32_t n_traced; /* arrivals of data of transfer 0 that are kept */
 
 	/* Asked now and then, by the thread that simulates; true: it ends with ECANCELED.
-	 * NULL: nobody asks. */
+	 * NULL: no callback. */
 	bool (*is_over)(void *context);
 	void *is_over_context;
 };
@@ -256,7 +256,7 @@ struct fab_rdma_params {
  * us, 3 singles, all of rsw+ with G that adapts and 4 timers. O(1). */
 struct fab_rdma_params fab_rdma_defaults(void);
 
-/* The receiver of rsw+ tells WBASE every so many packets: as asked, or W / 4. O(1). */
+/* Packets between reports of WBASE by rsw+: as given, or W / 4. O(1). */
 static inline uint32_t fab_rdma_credit_packets(const struct fab_rdma_params *params)
 {
 	uint32_t n = params->credit ? params->credit : params->window / 4;
@@ -264,7 +264,7 @@ static inline uint32_t fab_rdma_credit_packets(const struct fab_rdma_params *par
 	return n ? n : 1;
 }
 
-/* What became of one transfer. */
+/* Outcome of one transfer. */
 struct fab_rdma_fate {
 	uint64_t done_ps; /* UINT64_MAX: it is not done */
 	uint32_t sent;	  /* packets of data, copies too */
@@ -282,7 +282,7 @@ struct fab_rdma_counts {
 	uint64_t beyond;     /* data dropped beyond WBASE + W, or out of order (gbn) */
 	uint64_t duplicates; /* data that was there already */
 	uint64_t zombies; /* packets for a context that is another transfer's, or none */
-	uint64_t stale;	  /* of an epoch that is over (rc) */
+	uint64_t stale;	  /* of an earlier epoch (rc) */
 	uint64_t timeouts, multi, refusals, asked;
 	uint64_t delayed;
 	uint64_t unroutable, looped;
@@ -331,7 +331,7 @@ struct fab_rdma_result {
 	size_t bytes;		 /* of memory */
 };
 
-/* Frees what hangs on it; zeroed is allowed. O(size). */
+/* Free its arrays; zeroed is allowed. O(size). */
 void fab_rdma_result_fini(struct fab_rdma_result *result);
 
 /* The network made ready for runs; shared by threads, never changed by them. */
@@ -348,7 +348,7 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 
 /*
  * Make ready: of params only cables, routing and buffers count, and what round trips and
- * ideal times hang on: sizes of packets, no_handshake. Problem, params and what
+ * ideal times depend on: sizes of packets, no_handshake. Problem, params and what
  * they borrow live as long as *out, which the caller frees. Errors: those of
  * fab_rdma_check(); EINVAL: a transfer of no bytes, to itself or an endpoint that is
  * none, of more packets than FAB_RDMA_PACKETS_MAX. O(ports + transfers), adaptive and
@@ -369,10 +369,10 @@ bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer);
 /* How many have none. O(transfers). */
 uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net);
 /* Completion time of a transfer alone in the network, without loss: handshake, N packets
- * one after the other, the path, completion. ps; 0: no path. O(hops). */
+ * in sequence, the path, completion. ps; 0: no path. O(hops). */
 uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer);
 
-/* What a run takes at least, before anything is sent twice. */
+/* Least effort of a run, before anything is sent twice. */
 struct fab_rdma_effort {
 	double packet_hops; /* estimated from the paths of some transfers */
 	double bytes;	    /* of memory, without packets in flight */
@@ -394,24 +394,24 @@ uint32_t fab_rdma_width(const struct fab_rdma_net *net,
 
 /*
  * Simulate one scheme. params may differ from those that `net` was made with in all but
- * cables, routing and buffers. *result is ended by the caller. Errors: those of
+ * cables, routing and buffers. The caller ends *result. Errors: those of
  * fab_rdma_check(); ECANCELED: is_over() said so. O(packets * hops).
  */
 int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
 		 const struct fab_rdma_scheme *scheme, struct fab_rdma_result *result,
 		 struct fab_err *err) FAB_MUST_CHECK;
 
-/* Who transfers to whom, by a spec: NAME, or NAME:ARGUMENT. */
+/* Patterns of transfers, by a spec: NAME, or NAME:ARGUMENT. */
 
-/* What a pattern is made for. */
+/* Parameters of a pattern. */
 struct fab_rdma_pattern_problem {
 	const struct fab_fabric *f;
-	const struct fab_kfat *kfat; /* NULL: it is none */
+	const struct fab_kfat *kfat; /* NULL: no kfat */
 	const struct fab_flow_ends *ends;
 	uint64_t bytes;	  /* of a transfer; files have their own */
 	uint32_t repeats; /* transfers of each pair, >= 1; files: of each line */
 	bool is_read;
-	uint64_t seed; /* of what is left to chance */
+	uint64_t seed; /* of random patterns */
 };
 
 struct fab_rdma_transfers {

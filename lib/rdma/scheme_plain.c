@@ -86,7 +86,7 @@ static const struct rdma_scheme_code gbn_code = {
 
 const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 	.name = "gbn",
-	.summary = "go back N: InfiniBand's reliable connection as it is",
+	.summary = "go back N: InfiniBand's reliable connection",
 	.manual =
 		"What InfiniBand's reliable connection does today: packets are taken in order only, the first one out of order causes a NAK, the sender goes back to what was expected; acknowledgements are cumulative.",
 	.sender = "number acknowledged, a timer",
@@ -97,9 +97,9 @@ const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 };
 
 /*
- * rc: as the paper tells it of TianHe-1 and InfiniBand: the receiver counts packets, and
+ * rc: the paper's account of TianHe-1 and InfiniBand: the receiver counts packets, and
  * when none has come for a while asks for the whole transfer again. An index of
- * retransmissions, 8 bits of every packet, tells which pass a packet belongs to; those of
+ * retransmissions, 8 bits of every packet, says which pass a packet belongs to; those of
  * another pass do not count. What InfiniBand's RC really does is gbn.
  */
 enum { EPOCHS = 256 };
@@ -162,9 +162,9 @@ static const struct rdma_scheme_code rc_code = {
 
 const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 	.name = "rc",
-	.summary = "the whole transfer again, as the paper tells it of InfiniBand",
+	.summary = "the whole transfer again, the paper's account of InfiniBand",
 	.manual =
-		"The receiver counts packets and asks for the whole transfer again when none has come for a while, as the paper tells it of TianHe-1 and of InfiniBand. InfiniBand's reliable connection is `gbn`.",
+		"The receiver counts packets and asks for the whole transfer again when none has come for a while, the paper's account of TianHe-1 and of InfiniBand. InfiniBand's reliable connection is `gbn`.",
 	.sender = "index of retransmissions",
 	.receiver = "count, index of retransmissions, a timer",
 	.answers = "NAK of the whole transfer on timeout",
@@ -174,7 +174,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 };
 
 /*
- * ssw: the sender's sliding window as the paper tells it of Cray: packets stay in a
+ * ssw: the sender's sliding window, the paper's account of Cray: packets stay in a
  * buffer until they are acknowledged, one by one; on a timeout the whole buffer is sent
  * again, and nothing new meanwhile. The receiver keeps nothing but its context: data go
  * to memory, whatever comes, and only the sender knows when all is there.
@@ -266,9 +266,9 @@ static const struct rdma_scheme_code ssw_code = {
 
 const struct fab_rdma_scheme fab_rdma_scheme_ssw = {
 	.name = "ssw",
-	.summary = "sender's sliding window, as the paper tells it of Cray",
+	.summary = "sender's sliding window, the paper's account of Cray",
 	.manual =
-		"The sender's sliding window as the paper tells it: packets stay in a buffer until each is acknowledged; on a timeout the whole buffer is sent again and nothing new meanwhile.",
+		"The sender's sliding window as in the paper: packets stay in a buffer until each is acknowledged; on a timeout the whole buffer is sent again and nothing new meanwhile.",
 	.sender = "a buffer of whole packets, a timer",
 	.receiver = "its context only",
 	.answers = "ACK of each packet",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The receiver's sliding window: rsw to the letter of the paper, and rsw+. */
+/* The receiver's sliding window: rsw as in the paper, and rsw+. */
 #include "rdma/state.h"
 
 /*
- * rsw: the receiver's sliding window, to the letter of the paper: packets go straight to
+ * rsw: the receiver's sliding window, exactly as in the paper: packets go straight to
  * memory in any order within WBASE .. WBASE + W, one beyond is dropped and asked for at
  * once, one timer watches WBASE. Nothing is acknowledged.
  */
@@ -88,7 +88,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.name = "rsw",
 	.summary = "receiver's sliding window, as the paper has it",
 	.manual =
-		"The receiver's sliding window to the letter of the paper, with its rule for sliding corrected: data within the window go to memory in any order; a packet beyond it is dropped and asked for at once; one timer asks for the lowest number missing, after some times for all from it on. Nothing is acknowledged, nothing is kept to be sent again.",
+		"The receiver's sliding window exactly as in the paper, with its rule for sliding corrected: data within the window go to memory in any order; a packet beyond it is dropped and asked for at once; one timer asks for the lowest number missing, after some times for all from it on. Nothing is acknowledged, nothing is kept to be sent again.",
 	.sender = "numbers to send again",
 	.receiver = "WBASE, WVEC of W bits, a timer",
 	.answers = "RESEND beyond the window and on timeout",
@@ -100,7 +100,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 
 /*
  * rsw+: rsw with what it lacks, a flag each. Gap NAK: when an arrival is more than G
- * ahead of WBASE, WBASE is asked for, once. Credit: the sender is told of WBASE every so
+ * ahead of WBASE, WBASE is asked for, once. Credit: the sender gets WBASE every so
  * many packets, and stays within the window that it knows of. Timers: the lowest gaps
  * have one each, not WBASE alone.
  *
@@ -281,7 +281,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.summary = "rsw with NAKs of gaps, credit and several timers",
 	.manual =
 		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number missing as soon as an arrival is far ahead, farther when that turns out to have been too soon; credit, so that the sender stays within the window once a packet was dropped beyond it; a timer for each of the lowest gaps.",
-	.sender = "numbers to send again, WBASE as told last",
+	.sender = "numbers to send again, WBASE as reported last",
 	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
 	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",
 	.origin = "rsw, mended",

@@ -15,7 +15,7 @@ static uint32_t in_flight(const struct rdma_session *s)
 	return s->next_new > s->base ? s->next_new - s->base : 0;
 }
 
-/* Packets sent that are neither acknowledged nor due to be sent again. */
+/* Packets sent that are not acknowledged and not due to be sent again. */
 static uint32_t outstanding(const struct rdma_session *s)
 {
 	uint32_t known = s->base + s->n_acked + s->n_due;
@@ -47,7 +47,7 @@ static void ack_data(struct rdma *r, struct rdma_session *s, const struct rdma_p
 
 static void asked(struct rdma *r, struct rdma_session *s)
 {
-	/* base is not there yet: nothing but what is below is told */
+	/* base has not arrived: only what is below is reported */
 	rdma_control(r, s, false, FAB_RDMA_ACK, FAB_NONE, s->rx_base, false);
 }
 
@@ -136,7 +136,7 @@ static void recover(struct rdma_session *s)
  * irn: selective acknowledgement with a cap on packets in flight, made for networks that
  * lose packets but keep their order. An acknowledgement out of order begins a recovery:
  * all below the highest number acknowledged that are not acknowledged are sent again,
- * once each, before anything new; it is over when what was sent before it is
+ * once each, before anything new; it ends when what was sent before it is
  * acknowledged. The timer is short while few packets are in flight. Mittal et al.,
  * "Revisiting network support for RDMA", SIGCOMM 2018.
  *
@@ -145,7 +145,7 @@ static void recover(struct rdma_session *s)
  * it adapts by default, which is ours: 1, as published, until the receiver reports that a
  * packet that was sent again had been late only, then more (sack.h). With more than 1, a
  * packet is lost that is so far below the highest acknowledged; where nothing new can be
- * sent that could tell of it (all has been sent, or the cap is reached), as far as
+ * sent that could show it (all has been sent, or the cap is reached), as far as
  * packets are outstanding (as in RFC 5827).
  */
 static uint64_t irn_timeout(const struct rdma *r, const struct rdma_session *s)
@@ -180,7 +180,7 @@ static uint64_t threshold(const struct rdma *r, const struct rdma_session *s)
 	return few;
 }
 
-/* Lost as far as the sender can tell: those between, each once in a recovery. */
+/* Presumed lost: those between, each once in a recovery. */
 static void irn_mark_lost(const struct rdma *r, struct rdma_session *s)
 {
 	uint32_t i = s->cursor > s->base ? s->cursor : s->base, end = s->highest;
@@ -264,7 +264,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_irn = {
  * sack-ro: selective acknowledgement for networks that reorder: a packet is lost when one
  * that was sent some time later is acknowledged (as RACK does for TCP, RFC 8985; in the
  * manner of Falcon and of the UEC's unordered delivery). A packet that nothing later can
- * tell of is sent again when a timeout is over.
+ * show is sent again after a timeout.
  *
  * How much later, adapts in the manner of RACK: a quarter of the idle round trip at
  * first, four times that when the receiver reports a packet that it had already. RACK

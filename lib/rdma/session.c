@@ -5,9 +5,9 @@
  *
  * The side that asks has contexts, too (slots); a request carries the slot and its MSGID.
  * A receiver keeps, for each slot of other endpoints that it has met, the MSGID of the
- * last transfer (a tombstone, when that is over): so it tells a copy of a request from a
- * new one, and can complete again. A sender that has received nothing for some time asks
- * again.
+ * last transfer (a tombstone, after its end): so it distinguishes a copy of a request
+ * from a new one, and can complete again. A sender that has received nothing for some
+ * time asks again.
  *
  * The checker compares the memory of receivers with what the schemes believe. The source
  * memory of a transfer holds a pattern of its number and the place, so that bytes from
@@ -369,8 +369,8 @@ static void request(struct rdma *r, struct rdma_session *s)
 	ask_later(r, s);
 }
 
-/* A context is given: of a WRITE the sender is told, of a READ asked. */
-static void grant(struct rdma *r, struct rdma_session *s, bool tell)
+/* A context is given: the sender of a WRITE gets a response, that of a READ a request. */
+static void grant(struct rdma *r, struct rdma_session *s, bool responds)
 {
 	s->is_queued = false;
 	if (s->is_read) {
@@ -380,7 +380,7 @@ static void grant(struct rdma *r, struct rdma_session *s, bool tell)
 	}
 	note_open(r, s, s->receiver);
 	open_rx(r, s);
-	if (tell)
+	if (responds)
 		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
 }
 
@@ -482,7 +482,7 @@ static struct rdma_session *session_at(const struct rdma *r, uint32_t id)
 	return id == FAB_NONE ? NULL : r->session.v[id];
 }
 
-/* The session whose sender an answer is for; NULL: there is none (any more). */
+/* The session whose sender an answer is for; NULL: no such session (any more). */
 static struct rdma_session *session_of_answer(struct rdma *r, const struct rdma_packet *p)
 {
 	const struct rdma_end *e = &r->end[asker(r, p->transfer)];

@@ -21,7 +21,7 @@
  * shortest paths, times of an idle network. Constant during a run. */
 
 enum {
-	RDMA_MASK_PORTS = 8, /* shortest paths as bits: switches of so many arcs */
+	RDMA_MASK_PORTS = 8, /* shortest paths as bits: switches of up to 8 arcs */
 	RDMA_ARCS_MAX = 256, /* outputs that are chosen from: the first ones */
 };
 
@@ -210,11 +210,11 @@ struct rdma_session {
 	uint64_t *time;		   /* [n] when sent last */
 	uint32_t highest;	   /* acked or asked for; + 1 */
 	uint32_t epoch;
-	uint32_t recover; /* recovery is over when base is beyond */
+	uint32_t recover; /* recovery ends when base is beyond */
 	uint32_t cursor;
 	bool is_recovering;
-	/* irn, sack-ro: the threshold behind which late is lost was raised so often; not
-	 * again before base is here; recoveries since the last report of a copy */
+	/* irn, sack-ro: the threshold behind which late is lost times that it was raised;
+	 * not again before base is here; recoveries since the last report of a copy */
 	uint32_t raised, late_until, n_recoveries;
 	/* sack-ro: when that was sent which is acked and was sent last; when that was
 	 * known */
@@ -227,7 +227,7 @@ struct rdma_session {
 	uint64_t *got; /* bits of packets, of schemes that keep them all */
 	uint32_t rx_base, rx_count, rx_highest, rx_epoch, rx_told;
 	uint32_t rx_nak; /* number that was asked for last */
-	/* rsw+: G as it is now; copies of numbers below have been reckoned with */
+	/* rsw+: G as it is now; copies of numbers below are accounted for */
 	uint32_t rx_gap, rx_reckoned;
 	uint32_t rx_expired;
 	uint64_t rx_deadline, rx_armed;
@@ -278,7 +278,7 @@ struct rdma {
 	uint32_t n_switches;
 	bool is_adaptive, is_spray;
 	const uint8_t *mask;	  /* as in the network; NULL */
-	const uint16_t *next;	  /* of the tables; NULL: there are none */
+	const uint16_t *next;	  /* of the tables; NULL: no tables */
 	const uint32_t *end_port; /* [endpoints] of their switches */
 	struct rdma_port *port;
 	uint64_t *busy; /* [ports] until then with packets that have chosen it */
@@ -292,7 +292,7 @@ struct rdma {
 	struct fab_map64 *record_of;
 	FAB_VEC(struct rdma_record) record;
 
-	/* chance */
+	/* impairments */
 	bool harms_data, may_lose_control;
 	uint64_t loss_seed, delay_seed, control_seed, route_seed;
 	double log_keep; /* of a hop */
@@ -342,7 +342,8 @@ struct rdma_scheme_code {
 	unsigned needs;
 	/* The receiver begins; fields are 0, arrays zeroed. */
 	void (*open_rx)(struct rdma *r, struct rdma_session *s);
-	/* The number to send now; FAB_NONE: none. `sent` is told when it is on the wire.
+	/* The number to send now; FAB_NONE: none. `sent` is called when it is on the
+	 * wire.
 	 */
 	uint32_t (*next)(struct rdma *r, struct rdma_session *s);
 	void (*sent)(struct rdma *r, struct rdma_session *s, uint32_t number);

@@ -2,7 +2,7 @@
 /*
  * Packets on cables: impairments, the choice of an output, and two kinds of buffers.
  *
- * Without bounds on buffers the time at which a packet leaves is known as soon as it has
+ * Without bounds on buffers a packet's time of leaving is known when it has
  * chosen its output, so that a hop is one event.
  *
  * With bounds each lane of an input has a number of bytes. A packet that has chosen its
@@ -64,7 +64,7 @@ static bool in_burst(const struct rdma *r, struct rdma_packet p, uint32_t attemp
 	}
 }
 
-/* The same chain forwards, over the packets of data that start on a cable. */
+/* Gilbert's chain forwards, over the packets of data that start on a cable. */
 static void draw_on_cable(struct rdma *r, uint32_t port, struct rdma_packet *p)
 {
 	struct rdma_cable_chance *c = &r->cable_chance[port];
@@ -235,7 +235,7 @@ void rdma_lose(struct rdma *r, uint32_t id)
 /* Outputs */
 
 /* The output on a shortest path that is free first, of equals a random one; or any of
- * them. FAB_NONE: there is none. */
+ * them. FAB_NONE: none. */
 static inline uint32_t choose_productive(const struct rdma *r, uint32_t sw,
 					 uint32_t first, const struct rdma_packet *p)
 {
@@ -459,7 +459,7 @@ static void escape(const struct rdma *r, uint32_t in, struct rdma_packet *p)
 					     15;
 }
 
-/* Output and lane of a packet; FAB_NONE: there is none. */
+/* Output and lane of a packet; FAB_NONE: none. */
 static uint32_t route(struct rdma *r, uint32_t in, struct rdma_packet *p, unsigned *vl)
 {
 	bool chooses = has_adaptive_lane(r) && !(p->flags & RDMA_ESCAPED);
