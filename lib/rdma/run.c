@@ -55,24 +55,24 @@ const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
 
 /* Events */
 
-static void handle(struct rdma *r, const struct fab_wheel_event *e)
+static void handle(struct rdma *r, uint32_t what, uint32_t item)
 {
-	enum rdma_event kind = (enum rdma_event)(e->what >> RDMA_ID_BITS);
-	uint32_t id = e->what & RDMA_ID;
+	enum rdma_event kind = (enum rdma_event)(what >> RDMA_ID_BITS);
+	uint32_t id = what & RDMA_ID;
 
 	switch (kind) {
 	case RDMA_ARRIVE:
 	case RDMA_READY:
 		if (id >= r->n_ports)
-			rdma_deliver(r, id - r->n_ports, e->item);
+			rdma_deliver(r, id - r->n_ports, item);
 		else
-			rdma_arrive(r, id, e->item, kind == RDMA_READY);
+			rdma_arrive(r, id, item, kind == RDMA_READY);
 		break;
 	case RDMA_FREE:
 		rdma_port_free(r, id);
 		break;
 	case RDMA_ROOM:
-		rdma_port_room(r, id, e->item);
+		rdma_port_room(r, id, item);
 		if (id >= r->n_ports)
 			rdma_wake(r, id - r->n_ports);
 		break;
@@ -80,36 +80,36 @@ static void handle(struct rdma *r, const struct fab_wheel_event *e)
 		rdma_send(r, id);
 		break;
 	case RDMA_START:
-		rdma_start(r, e->item);
+		rdma_start(r, item);
 		break;
 	case RDMA_TX_TIMER:
 	case RDMA_RX_TIMER:
 	case RDMA_ASK_TIMER:
 	case RDMA_RETRY:
-		rdma_expire(r, kind, id, e->item);
+		rdma_expire(r, kind, id, item);
 		break;
 	}
 }
 
 /* Fetch the packet and the port of an event. */
-static inline void fetch(const struct rdma *r, const struct fab_wheel_event *e)
+static inline void fetch(const struct rdma *r, uint32_t what, uint32_t item)
 {
-	if (e->what >> RDMA_ID_BITS == RDMA_ARRIVE) {
-		__builtin_prefetch(&r->packet.v[e->item]);
-		__builtin_prefetch(&r->port[e->what & RDMA_ID]);
-		__builtin_prefetch(&r->busy[e->what & RDMA_ID]);
+	if (what >> RDMA_ID_BITS == RDMA_ARRIVE) {
+		__builtin_prefetch(&r->packet.v[item]);
+		__builtin_prefetch(&r->port[what & RDMA_ID]);
+		__builtin_prefetch(&r->busy[what & RDMA_ID]);
 	}
 }
 
 /* Fetch its entry of the tables: packet and port are there by now. */
-static inline void fetch_route(const struct rdma *r, const struct fab_wheel_event *e)
+static inline void fetch_route(const struct rdma *r, uint32_t what, uint32_t item)
 {
-	uint32_t in = e->what & RDMA_ID;
+	uint32_t in = what & RDMA_ID;
 	size_t at;
 
-	if (e->what >> RDMA_ID_BITS != RDMA_ARRIVE || in >= r->n_ports)
+	if (what >> RDMA_ID_BITS != RDMA_ARRIVE || in >= r->n_ports)
 		return;
-	at = (size_t)r->packet.v[e->item].row * r->n_switches + r->port[in].sw;
+	at = (size_t)r->packet.v[item].row * r->n_switches + r->port[in].sw;
 	if (!r->is_adaptive)
 		__builtin_prefetch(&r->next[at]);
 	else if (r->mask)
@@ -120,83 +120,72 @@ static inline void fetch_route(const struct rdma *r, const struct fab_wheel_even
 static inline struct fab_wheel_event take(struct rdma *r)
 {
 	struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
+	const struct fab_wheel_event *next = &r->wheel.now.v[r->wheel.at];
 
 	if (fab_wheel_ahead(&r->wheel) > AHEAD)
-		fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
+		fetch(r, next[AHEAD].what, next[AHEAD].item);
 	if (fab_wheel_ahead(&r->wheel) > NEAR)
-		fetch_route(r, &r->wheel.now.v[r->wheel.at + NEAR]);
+		fetch_route(r, next[NEAR].what, next[NEAR].item);
 	return e;
 }
 
-/* By kind, then place, then item. */
-static inline uint64_t key_of(const struct fab_wheel_event *e)
-{
-	return (uint64_t)e->what << 32 | e->item;
-}
-
-static void sort_few(struct fab_wheel_event *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		struct fab_wheel_event e = v[i];
-		uint64_t key = key_of(&e);
-		size_t at = i;
-
-		for (; at && key_of(&v[at - 1]) > key; at--)
-			v[at] = v[at - 1];
-		v[at] = e;
-	}
-}
-
-/* By the bytes of their keys, the lowest first; bytes that all share are passed over. */
-static void sort_many(struct rdma *r)
+/* Sort keys, kind and place above the item: the upper half by its bytes, the lowest
+ * first, where bytes that all share are passed over; the rest by insertion. */
+static void sort_keys(struct rdma *r)
 {
 	size_t n = r->batch.n;
-	struct fab_wheel_event *from = r->batch.v, *to;
+	uint64_t *v = r->batch.v, *to;
 
 	r->sorted.n = 0;
 	FAB_RESERVE(&r->sorted, n);
 	to = r->sorted.v;
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		struct fab_wheel_event *last = from;
+	for (unsigned shift = 32; shift < 64 && n > FEW; shift += 8) {
 		uint32_t at[256] = {0}, sum = 0;
+		uint64_t *last = v;
 
 		for (size_t i = 0; i < n; i++)
-			at[key_of(&from[i]) >> shift & 255]++;
-		if (at[key_of(from) >> shift & 255] == n)
+			at[v[i] >> shift & 255]++;
+		if (at[v[0] >> shift & 255] == n)
 			continue;
 		for (unsigned b = 0; b < 256; b++) {
 			sum += at[b];
 			at[b] = sum - at[b];
 		}
 		for (size_t i = 0; i < n; i++)
-			to[at[key_of(&from[i]) >> shift & 255]++] = from[i];
-		from = to;
+			to[at[v[i] >> shift & 255]++] = v[i];
+		v = to;
 		to = last;
 	}
-	if (from != r->batch.v)
-		memcpy(r->batch.v, from, n * sizeof(*from));
+	for (size_t i = 1; i < n; i++) {
+		uint64_t key = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1] > key; at--)
+			v[at] = v[at - 1];
+		v[at] = key;
+	}
+	if (v != r->batch.v)
+		memcpy(r->batch.v, v, n * sizeof(*v));
 }
 
-/* Events of one time, in an order that does not depend on the queue. */
-static void handle_several(struct rdma *r, struct fab_wheel_event first)
+/* Events of one time, in an order that the queue does not affect. */
+static void handle_several(struct rdma *r, struct fab_wheel_event e)
 {
 	r->batch.n = 0;
-	FAB_PUSH(&r->batch, first);
+	FAB_PUSH(&r->batch, (uint64_t)e.what << 32 | e.item);
 	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now) {
-		struct fab_wheel_event e = take(r);
-
-		FAB_PUSH(&r->batch, e);
+		e = take(r);
+		FAB_PUSH(&r->batch, (uint64_t)e.what << 32 | e.item);
 	}
-	if (r->batch.n <= FEW)
-		sort_few(r->batch.v, r->batch.n);
-	else
-		sort_many(r);
+	sort_keys(r);
 	for (size_t i = 0; i < r->batch.n; i++) {
+		const uint64_t *key = &r->batch.v[i];
+
 		if (i + AHEAD < r->batch.n)
-			fetch(r, &r->batch.v[i + AHEAD]);
+			fetch(r, (uint32_t)(key[AHEAD] >> 32), (uint32_t)key[AHEAD]);
 		if (i + NEAR < r->batch.n)
-			fetch_route(r, &r->batch.v[i + NEAR]);
-		handle(r, &r->batch.v[i]);
+			fetch_route(r, (uint32_t)(key[NEAR] >> 32), (uint32_t)key[NEAR]);
+		handle(r, (uint32_t)(*key >> 32), (uint32_t)*key);
 	}
 	r->result->events += r->batch.n;
 }
@@ -229,7 +218,7 @@ static void go(struct rdma *r)
 		r->now = time;
 		if (r->wheel.at == 1) { /* a new slot: its first events */
 			for (size_t i = 1; i < AHEAD && i < r->wheel.now.n; i++)
-				fetch(r, &r->wheel.now.v[i]);
+				fetch(r, r->wheel.now.v[i].what, r->wheel.now.v[i].item);
 			if (is_over(r))
 				break;
 		}
@@ -237,7 +226,7 @@ static void go(struct rdma *r)
 		    r->wheel.now.v[r->wheel.at].time == time) {
 			handle_several(r, e);
 		} else {
-			handle(r, &e);
+			handle(r, e.what, e.item);
 			r->result->events++;
 		}
 		if (r->result->n_done + r->result->n_no_path == r->problem->n_transfers)

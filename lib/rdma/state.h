@@ -313,13 +313,13 @@ struct rdma {
 
 	/* bounded buffers */
 	unsigned n_vls;
-	struct rdma_lane *lane; /* [ports * n_vls]; NULL: without bounds */
-	uint8_t *turn;		/* [ports] lane that is looked at first */
-	bool *is_waiting;	/* [ports] RDMA_FREE is under way */
-	uint32_t *in_port;	/* [packets] whose buffer it is in */
-	uint64_t n_held;	/* packets in buffers and queues */
-	uint64_t moved;		/* when one started last */
-	FAB_VEC(struct fab_wheel_event) batch, sorted; /* events of one time */
+	struct rdma_lane *lane;		 /* [ports * n_vls]; NULL: without bounds */
+	uint8_t *turn;			 /* [ports] lane that is looked at first */
+	bool *is_waiting;		 /* [ports] RDMA_FREE is under way */
+	uint32_t *in_port;		 /* [packets] whose buffer it is in */
+	uint64_t n_held;		 /* packets in buffers and queues */
+	uint64_t moved;			 /* when one started last */
+	FAB_VEC(uint64_t) batch, sorted; /* events of one time: what << 32 | item */
 };
 
 /* Traits of a scheme */
