@@ -350,8 +350,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		finish(g, state);
 		return 0;
 	case '?':
-		if (arg && strcmp(arg, "all") != 0)
-			argp_error(state, "--help: '%s' is not 'all'", arg);
+		if (arg && strcmp(arg, "all") != 0) {
+			(void)fab_fail(&err, EINVAL, "'%s' is unknown; expected all", arg);
+			refuse(state, "help", &err);
+		}
 		/* fall through */
 	case 'h':
 		print_help(g, state->root_argp, arg != NULL);

@@ -23,7 +23,7 @@ ends='(^|[^a-z_])(_?exit|abort|quick_exit|argp_error|argp_failure|fab_cli_die|fa
 # shellcheck disable=SC2046 # names without blanks
 none "$ends" $(find cmd -name '*.[ch]')
 # shellcheck disable=SC2046
-none "$ends" $(find lib/cli -name '*.c' ! -name init.c ! -name command.c ! -name options.c)
+none "$ends" $(find lib/cli -name '*.c' ! -name process.c ! -name command.c ! -name options.c)
 once '[^a-z_]exit\(' lib/cli/command.c
 once 'argp_error\(' lib/cli/options.c
 # and each command begins there
