@@ -3,7 +3,6 @@
  */
 #include "launch/advise.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/human.h"
@@ -42,65 +41,16 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	return fab_launch_report_make(&o->r, err);
 }
 
-/* ", between 1 s and 27 s by fs_ops", or nothing. */
-static const char *range_text(struct fab_arena *memory,
-			      const struct fab_launch_advice_row *row)
+static void report(struct fab_report *r, const struct fab_work *w)
 {
-	double low = row->saved_low_s, high = row->saved_high_s;
-	char least[FAB_HUMAN_BYTES], most[FAB_HUMAN_BYTES];
-
-	if (!row->range_by)
-		return "";
-	fab_human_seconds(fabs(low), least);
-	fab_human_seconds(fabs(high), most);
-	return fab_arena_format(memory, ", %s%s to %s%s by %s", low < 0 ? "-" : "", least,
-				high < 0 ? "-" : "", most, row->range_by);
-}
-
-/* Settings that are worth a change alone, the one that saves most first. */
-static void answer_each(struct fab_report *r, struct fab_arena *memory,
-			const struct fab_launch_advice_row *rows)
-{
-	bool is_done[FAB_N_SETTINGS] = {false};
-	size_t n_done = 0;
-
-	for (;; n_done++) {
-		const struct fab_launch_advice_row *row = NULL;
-		char saved[FAB_HUMAN_BYTES];
-
-		for (size_t i = 0; i < FAB_N_SETTINGS; i++)
-			if (!is_done[i] && rows[i].saved_s > 0 &&
-			    (!row || rows[i].saved_s > row->saved_s))
-				row = &rows[i];
-		if (!row)
-			break;
-		is_done[row - rows] = true;
-		fab_human_seconds(row->saved_s, saved);
-		fab_report_answer(r, row->depends_on ? FAB_TONE_WARN : FAB_TONE_PLAIN,
-				  "Alone, %s %s saves %s%s%s%s%s.", row->setting,
-				  row->advised, saved, range_text(memory, row),
-				  row->depends_on ? "; measure it, by " : "",
-				  row->depends_on ? row->depends_on : "",
-				  row->depends_on ? " it can also cost time" : "");
-	}
-	if (n_done < FAB_N_SETTINGS)
-		fab_report_answer(
-			r, FAB_TONE_PLAIN,
-			"Alone, each%s setting of Slurm and Open MPI saves less than %g %%, or TreeWidth less than %g %%.",
-			n_done ? " other" : "", FAB_WORTH_JOB * 100,
-			FAB_WORTH_CLUSTER * 100);
-}
-
-static void answer(struct fab_report *r, const struct fab_work *w)
-{
+	static const struct fab_column base = {"total_s", FAB_REAL, "", FAB_COL_SECONDS};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	const struct fab_launch_report *x = &o->r;
-	double now_s = x->advice.now.total_s;
 	char now[FAB_HUMAN_BYTES], then[FAB_HUMAN_BYTES];
 	char *job = launch_job_text(w->arena, o->t.clock.n_nodes, p->ppn, "start");
 
-	fab_human_seconds(now_s, now);
+	fab_human_seconds(x->advice.now.total_s, now);
 	if (!x->best_text) {
 		fab_report_answer(
 			r, FAB_TONE_GOOD,
@@ -113,37 +63,10 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 				  job, now,
 				  fab_human_seconds(x->rows[x->n_rows - 1].total_s, then),
 				  x->best_text);
-		launch_answer_range(r, p, "As it is, that", &x->total);
 		launch_answer_range(r, p, "With these, it", &x->best);
 		fab_report_answer(r, FAB_TONE_PLAIN, "How: %s.", x->best_how);
-		answer_each(r, w->arena, x->rows);
 	}
-	/* changes beyond settings; the last row is all settings together */
-	for (size_t i = FAB_N_SETTINGS; i + 1 < x->n_rows; i++) {
-		const struct fab_launch_advice_row *row = &x->rows[i];
-
-		if (row->helps && row->saved_s >= FAB_WORTH_JOB * now_s)
-			fab_report_answer(r, FAB_TONE_PLAIN,
-					  "In addition, %s %s saves %s.", row->setting,
-					  row->advised,
-					  fab_human_seconds(row->saved_s, then));
-	}
-}
-
-static void report(struct fab_report *r, const struct fab_work *w)
-{
-	static const struct fab_column base = {"total_s", FAB_REAL, "", FAB_COL_SECONDS};
-	const struct launch_params *p = w->params;
-	const struct outcome *o = w->outcome;
-	unsigned n_assumed = 0;
-
-	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
-		n_assumed += p->uses[i] && p->constants.of[i].origin == FAB_ASSUMED;
-	answer(r, w);
 	launch_answer_cut(r, &o->t);
-	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "These are models: %u of the constants are assumptions.",
-			  n_assumed);
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);
 	fab_report_uint(r, "nodes", o->t.clock.n_nodes);

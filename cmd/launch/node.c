@@ -363,7 +363,7 @@ static void answer_faults(struct fab_report *r, const struct fab_work *w)
 	uint32_t degree = fab_detector_degree(o->d.n);
 	char text[FAB_HUMAN_BYTES];
 	const char *known =
-		"some others never know, as all that would tell them have failed";
+		"some others never know, as all nodes that would inform them have failed";
 
 	/* beyond its bound, then later */
 	for (size_t i = 1; i < o->n; i++) {
@@ -385,7 +385,7 @@ static void answer_faults(struct fab_report *r, const struct fab_work *w)
 			  " failed (%s): %s; the bound is %s%s%s.",
 			  o->d.n, worst->failures, worst->placement, known,
 			  fab_human_seconds(worst->bound_s, text),
-			  worst->proven ? "" : ", which is not proven for so many",
+			  worst->proven ? "" : ", which is not proven for this number",
 			  worst->within ? "" : "; it is not kept");
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,

@@ -120,47 +120,34 @@ static struct launch_stages_row row_of(const struct outcome *o, size_t i)
 	};
 }
 
-/* The case with the shortest start, or of those that meet the goal; NULL: none does. */
-static const struct fab_launch_case *shortest(const struct outcome *o, bool must_meet)
+/* The first start and the shortest one. */
+static void answer_total(struct fab_report *r, const struct outcome *o)
 {
-	const struct fab_launch_case *best = &o->c.cases.v[0];
-
-	for (size_t i = 1; i < o->c.cases.n; i++) {
-		const struct fab_launch_case *c = &o->c.cases.v[i];
-
-		if (must_meet && c->goal.is_met != best->goal.is_met
-			    ? c->goal.is_met
-			    : c->stages.total_s < best->stages.total_s)
-			best = c;
-	}
-	return must_meet && !best->goal.is_met ? NULL : best;
-}
-
-static void answer_total(struct fab_report *r, const struct launch_params *p,
-			 const struct outcome *o)
-{
-	const struct fab_launch_case *c = &o->c.cases.v[0], *best = shortest(o, false);
+	const struct fab_launch_case *c = &o->c.cases.v[0], *best = c;
 	char total[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES];
+	const char *other = "";
 
+	for (size_t i = 1; i < o->c.cases.n; i++)
+		if (o->c.cases.v[i].stages.total_s < best->stages.total_s)
+			best = &o->c.cases.v[i];
 	fab_human_seconds(c->stages.total_s, total);
 	fab_human_seconds(best->stages.total_s, least);
+	if (best != c)
+		other = fab_arena_format(o->memory, ", in %s with %s and %s", least,
+					 INTERFACE(best), WIREUP(best));
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
-		"%s in %s with %s and %s; the critical path is mostly %s.",
+		"%s in %s with %s and %s%s; the critical path%s is mostly %s.",
 		launch_job_text(o->memory, c->start.n_nodes, c->start.ppn, "start"),
-		total, INTERFACE(c), WIREUP(c), path_text(o, c, 0.1));
-	launch_answer_range(r, p, "It", &o->c.total);
-	if (best != c)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "The shortest start is that with %s and %s: %s.",
-				  INTERFACE(best), WIREUP(best), least);
+		total, INTERFACE(c), WIREUP(c), other, *other ? " of the first" : "",
+		path_text(o, c, 0.1));
 }
 
-/* The goal for the first start, and a start that meets it. */
+/* The goal for the first start. */
 static void answer_goal(struct fab_report *r, const struct launch_params *p,
 			const struct outcome *o)
 {
-	const struct fab_launch_case *c = &o->c.cases.v[0], *met = shortest(o, true);
+	const struct fab_launch_case *c = &o->c.cases.v[0];
 	char goal[FAB_HUMAN_BYTES], rate[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
 	double fs_MBps = FAB_PARAM(&p->constants, fs_MBps);
 
@@ -185,10 +172,6 @@ static void answer_goal(struct fab_report *r, const struct launch_params *p,
 			"%s cannot be met with %s and %s by any file system: the rest takes %s.",
 			goal, INTERFACE(c), WIREUP(c),
 			fab_human_seconds(c->goal.least_s, has));
-	if (!c->goal.is_met && met)
-		fab_report_answer(r, FAB_TONE_GOOD,
-				  "With %s and %s it is met without a change.",
-				  INTERFACE(met), WIREUP(met));
 }
 
 struct phase_row {
@@ -294,7 +277,8 @@ static void report(struct fab_report *r, const struct fab_work *w)
 			o->respawn.n_nodes == 1 ? "" : "s",
 			p->respawn == 1 ? "is" : "are",
 			fab_human_seconds(o->respawn.total_s, total));
-	answer_total(r, p, o);
+	answer_total(r, o);
+	launch_answer_range(r, p, "It", &o->c.total);
 	answer_goal(r, p, o);
 	launch_answer_cut(r, &o->t);
 	fab_report_text(r, "keys", p->keys_text);

@@ -4,7 +4,7 @@
  * allgather). Plans of the algorithms, their time by formula and on a fabric, and tables
  * of algorithm by size by nodes.
  *
- * A plan lists who sends which blocks to whom, step by step: a node sends its messages of
+ * A plan lists senders, receivers and blocks, step by step: a node sends its messages of
  * a step in order, as soon as it has received all messages of its earlier steps. The
  * model of time is LogGP (Alexandrov, Ionescu, Schauser, Scheiman 1995): the processor of
  * a node takes o for each message that it sends, and o + bytes * C for each that it

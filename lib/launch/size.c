@@ -308,7 +308,7 @@ static void put_raw(struct bytes *b, const void *from, size_t n)
 	b->of.n += n;
 }
 
-/* Base 128, the lowest bits first; or big endian in so many bytes. */
+/* Base 128, the lowest bits first; or big endian in `width` bytes. */
 static void put_integer(struct bytes *b, uint64_t value, unsigned width)
 {
 	if (!(b->layout->opts & FAB_SIZE_LEB128)) {

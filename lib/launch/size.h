@@ -74,7 +74,7 @@ int fab_puts_parse(const char *text, struct fab_puts *out,
 uint64_t fab_puts_keys(const struct fab_puts *puts);
 uint64_t fab_puts_bytes(const struct fab_puts *puts);
 
-/* How it is packed. */
+/* Layout of the packed bytes. */
 struct fab_size_layout {
 	unsigned opts;		  /* FAB_SIZE_... */
 	uint32_t namespace_chars; /* without FAB_SIZE_PROCID: of the namespace's name */

@@ -14,7 +14,7 @@
 enum fab_launch_interface { FAB_PMI1, FAB_PMI2, FAB_PMIX };
 extern const struct fab_choices fab_launch_interfaces;
 
-/* How processes obtain the addresses of others. */
+/* Ways in which processes obtain the addresses of others. */
 enum fab_launch_wireup {
 	FAB_WIREUP_FULL,       /* a fence brings all data to all, a barrier at the end */
 	FAB_WIREUP_BACKGROUND, /* the fence runs while adapters are opened; no barrier */
@@ -25,7 +25,7 @@ enum fab_launch_wireup {
 };
 extern const struct fab_choices fab_launch_wireups;
 
-/* How program and libraries reach the nodes. */
+/* Ways in which program and libraries reach the nodes. */
 enum fab_stage_in {
 	FAB_STAGE_STORM, /* every process opens its files, every node reads them */
 	FAB_STAGE_CACHE, /* a node opens and reads them once for its processes */
