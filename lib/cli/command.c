@@ -231,24 +231,6 @@ static int list_columns(const struct fab_cli_output *output,
 	return fab_cli_commit_results(&results, err);
 }
 
-/* A shard is stored as one, with the content of the input files. */
-static void note_inputs(const struct fab_given *g)
-{
-	for (size_t i = 0; i < g->of.n; i++) {
-		const struct fab_given_option *o = &g->of.v[i];
-		struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
-		struct fab_cli_shard *shard;
-
-		if (o->row->takes != FAB_TAKES_SHARD)
-			continue;
-		shard = (struct fab_cli_shard *)((char *)o->at + o->row->to.offset);
-		if (store)
-			store->shard = shard;
-		if (shard->part.count)
-			shard->input = fab_cli_hash_inputs();
-	}
-}
-
 /* A driver's view of a command that runs. */
 struct run {
 	const struct fab_given *g;
@@ -340,20 +322,6 @@ static int keep(void *context, struct fab_err *err)
 	return rc;
 }
 
-/* The columns of the main table, which is known only now, and those that were asked for.
- */
-static int check_columns(const struct run *run, struct fab_err *err)
-{
-	const struct fab_cli_output *output = fab_given_part(run->g, fab_cli_output_rows);
-	const struct fab_cli_columns *c = &run->w->columns;
-
-	if (run->task->columns || !output->columns ||
-	    !fab_columns_check(output->columns, c->v, c->n, err))
-		return 0;
-	fab_err_prefix(err, "--columns");
-	return FAB_EXIT_USAGE;
-}
-
 static int do_task(const struct fab_given *g, const struct fab_task *task,
 		   struct fab_work *w, struct fab_err *err)
 {
@@ -365,7 +333,13 @@ static int do_task(const struct fab_given *g, const struct fab_task *task,
 	w->columns = fab_given_columns(g);
 	w->outcome = fab_arena_zalloc(w->arena, 1, task->outcome_bytes);
 	status = task->solve ? task->solve(w, err) : FAB_EXIT_DONE;
-	rc = status < 0 || status == FAB_EXIT_USAGE ? status : check_columns(&run, err);
+	rc = status < 0 || status == FAB_EXIT_USAGE ? status : 0;
+	/* columns that are known only now */
+	if (!rc && !task->columns && output->columns &&
+	    fab_columns_check(output->columns, w->columns.v, w->columns.n, err)) {
+		fab_err_prefix(err, "--columns");
+		rc = FAB_EXIT_USAGE;
+	}
 	if (!rc && output->list_columns)
 		rc = list_columns(output, &w->columns, err);
 	else if (!rc)
@@ -400,7 +374,19 @@ static int run(const struct fab_given *g, struct fab_err *err)
 		return fab_settings_list(g, err);
 	if (output->list_columns && columns.v)
 		return list_columns(output, &columns, err);
-	note_inputs(g);
+	/* a shard is stored as one, with the content of the input files */
+	for (size_t i = 0; i < g->of.n; i++) {
+		const struct fab_given_option *o = &g->of.v[i];
+		struct fab_cli_shard *shard;
+
+		if (o->row->takes != FAB_TAKES_SHARD)
+			continue;
+		shard = (struct fab_cli_shard *)((char *)o->at + o->row->to.offset);
+		if (store)
+			store->shard = shard;
+		if (shard->part.count)
+			shard->input = fab_cli_hash_inputs();
+	}
 	fab_cli_progress_listen(how);
 	rc = fab_cli_check_outputs(err);
 	if (!rc && store)

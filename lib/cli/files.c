@@ -138,31 +138,27 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	return a->name && b->name && !strcmp(a->name, b->name);
 }
 
-static uint64_t hash_file(const char *path, uint64_t hash)
-{
-	struct stat st;
-	char block[65536];
-	FILE *file = NULL;
-	size_t n;
-
-	/* a pipe that was opened here would have lost who writes to it */
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		file = fopen(path, "re");
-	if (!file)
-		return hash; /* who reads it will say so */
-	while ((n = fread(block, 1, sizeof(block), file)) > 0)
-		hash = fab_hash_bytes(block, n, hash);
-	fclose(file);
-	return hash;
-}
-
 uint64_t fab_cli_hash_inputs(void)
 {
 	uint64_t hash = 0;
+	char block[65536];
 
-	for (size_t i = 0; i < files.n; i++)
-		if (!files.v[i].is_output && !strncmp(files.v[i].option, "--", 2))
-			hash = hash_file(files.v[i].path, hash);
+	for (size_t i = 0; i < files.n; i++) {
+		const struct file *f = &files.v[i];
+		bool is_option = !f->is_output && !strncmp(f->option, "--", 2);
+		struct stat st;
+		FILE *file = NULL;
+		size_t n;
+
+		/* a pipe that was opened here would have lost who writes to it; a file
+		 * that cannot be read is reported by its reader */
+		if (is_option && stat(f->path, &st) == 0 && S_ISREG(st.st_mode))
+			file = fopen(f->path, "re");
+		while (file && (n = fread(block, 1, sizeof(block), file)) > 0)
+			hash = fab_hash_bytes(block, n, hash);
+		if (file)
+			fclose(file);
+	}
 	return hash;
 }
 
@@ -221,12 +217,6 @@ int fab_cli_check_outputs(struct fab_err *err)
 	return 0;
 }
 
-/* A terminal and /dev/null take everything that comes. */
-static bool takes_all(const struct identity *id)
-{
-	return id->exists && S_ISCHR(id->st.st_mode);
-}
-
 static int refuse(const struct file *a, const struct file *b, struct fab_err *err)
 {
 	bool is_stdout = b->is_output && !strcmp(b->path, "-");
@@ -255,7 +245,10 @@ static int check_pair(const struct file *a, const struct identity *ia,
 			return fab_fail(err, EINVAL,
 					"%s and %s both go to standard output", a->option,
 					b->option);
-		return is_same(ia, ib) && !takes_all(ia) ? refuse(a, b, err) : 0;
+		/* a terminal and /dev/null take everything that comes */
+		return is_same(ia, ib) && !(ia->exists && S_ISCHR(ia->st.st_mode))
+			       ? refuse(a, b, err)
+			       : 0;
 	}
 	if (!a->is_output && !b->is_output)
 		return !are_streams

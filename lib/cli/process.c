@@ -139,25 +139,11 @@ void fab_cli_message(const char *label, const char *text)
 	free(safe);
 }
 
-/* As every program that Ctrl-C ends, so that the shell stops the script that called it.
- */
-static void end_by_interrupt(void)
-{
-	signal(SIGINT, SIG_DFL);
-	raise(SIGINT);
-}
-
 static bool is_ending;
 
 void fab_cli_expect_end(void)
 {
 	is_ending = true;
-}
-
-/* Did something else than the command end the process? */
-static bool was_given_up(int status)
-{
-	return status == FAB_EXIT_FOUND && !is_ending;
 }
 
 /*
@@ -169,7 +155,7 @@ static void close_stdout(int status, void *unused)
 	int errnum = 0;
 
 	(void)unused;
-	if (was_given_up(status)) {
+	if (status == FAB_EXIT_FOUND && !is_ending) {
 		fab_cli_message("", "a library ended the run, as when the system starts "
 				    "no more threads (ulimit -u, pids): nothing was "
 				    "written; try --threads=1");
@@ -180,8 +166,11 @@ static void close_stdout(int status, void *unused)
 		errnum = errno ? errno : EIO;
 	/* EBADF: started without a standard output and nothing was printed */
 	if (!errnum || errnum == EBADF) {
-		if (status == FAB_EXIT_INTERRUPTED)
-			end_by_interrupt();
+		/* as every program that Ctrl-C ends: the shell stops the script, too */
+		if (status == FAB_EXIT_INTERRUPTED) {
+			signal(SIGINT, SIG_DFL);
+			raise(SIGINT);
+		}
 		/* who gives up halfway frees nothing: no matter for a leak checker */
 		if (status >= FAB_EXIT_USAGE)
 			_exit(status);
