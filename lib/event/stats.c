@@ -2,7 +2,6 @@
 #include "event/stats.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 void fab_tally_add(struct fab_tally *t, double sample)
 {
@@ -15,24 +14,6 @@ void fab_tally_add(struct fab_tally *t, double sample)
 	t->n++;
 	t->sum += sample;
 	t->squares += from * (sample - t->sum / (double)t->n);
-}
-
-void fab_tally_merge(struct fab_tally *t, const struct fab_tally *o)
-{
-	double n = (double)t->n, m = (double)o->n, apart;
-
-	if (!o->n)
-		return;
-	if (!t->n) {
-		*t = *o;
-		return;
-	}
-	apart = o->sum / m - t->sum / n;
-	t->squares += o->squares + apart * apart * n * m / (n + m);
-	t->sum += o->sum;
-	t->n += o->n;
-	t->min = o->min < t->min ? o->min : t->min;
-	t->max = o->max > t->max ? o->max : t->max;
 }
 
 double fab_tally_mean(const struct fab_tally *t)

@@ -14,8 +14,6 @@ struct fab_tally {
 
 /* O(1) (Welford 1962). */
 void fab_tally_add(struct fab_tally *t, double sample);
-/* Add the samples of another (Chan, Golub, LeVeque 1983). O(1). */
-void fab_tally_merge(struct fab_tally *t, const struct fab_tally *other);
 /* NaN without samples. O(1). */
 double fab_tally_mean(const struct fab_tally *t);
 double fab_tally_max(const struct fab_tally *t);

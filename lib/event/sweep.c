@@ -59,33 +59,27 @@ static void *result_at(const struct run *r, uint64_t i)
 	return r->results + i % r->window * r->sweep->result_bytes;
 }
 
-/* The next item by cost; after a failure only an item before it. */
-static bool get_by_cost(struct run *r, uint64_t *from, uint64_t *to)
-{
-	pthread_mutex_lock(&r->lock);
-	while (r->next < r->n && r->order[r->next] >= r->failed)
-		r->next++;
-	if (r->was_stopped)
-		r->next = r->n;
-	*from = r->next < r->n ? r->order[r->next++] : r->n;
-	*to = *from < r->n ? *from + 1 : r->n;
-	pthread_mutex_unlock(&r->lock);
-	return *from < *to;
-}
-
 /* The next items [*from, *to) for a thread; false: no more. */
 static bool get_items(struct run *r, uint64_t *from, uint64_t *to)
 {
-	if (r->order)
-		return get_by_cost(r, from, to);
 	pthread_mutex_lock(&r->lock);
-	/* who holds the first item not taken never waits here */
-	while (!r->rc && r->next < r->n && r->next + r->grain > r->taken + r->window)
-		pthread_cond_wait(&r->was_taken, &r->lock);
-	*from = r->rc ? r->n : r->next;
-	*to = *from + r->grain < r->n ? *from + r->grain : r->n;
-	if (!r->rc)
-		r->next = *to;
+	if (r->order) { /* one item by cost; after a failure only one before it */
+		while (r->next < r->n && r->order[r->next] >= r->failed)
+			r->next++;
+		if (r->was_stopped)
+			r->next = r->n;
+		*from = r->next < r->n ? r->order[r->next++] : r->n;
+		*to = *from < r->n ? *from + 1 : r->n;
+	} else {
+		/* the thread that has the first item not taken never waits here */
+		while (!r->rc && r->next < r->n &&
+		       r->next + r->grain > r->taken + r->window)
+			pthread_cond_wait(&r->was_taken, &r->lock);
+		*from = r->rc ? r->n : r->next;
+		*to = *from + r->grain < r->n ? *from + r->grain : r->n;
+		if (!r->rc)
+			r->next = *to;
+	}
 	pthread_mutex_unlock(&r->lock);
 	return *from < *to;
 }
@@ -153,24 +147,14 @@ static void work_on(struct run *r)
 		s->close(s->context, memory);
 }
 
-/* After a failure: what was computed and is not taken. */
-static void drop_rest(struct run *r)
-{
-	const struct fab_sweep *s = r->sweep;
-
-	for (uint64_t i = r->taken; i < r->n && i < r->taken + r->window; i++)
-		if (r->state[i % r->window] == DONE && s->drop)
-			s->drop(s->context, result_at(r, i));
-}
-
-struct dear {
+struct costly {
 	double cost;
 	uint64_t i;
 };
 
-static int cmp_dear(const void *pa, const void *pb)
+static int by_cost(const void *pa, const void *pb)
 {
-	const struct dear *a = pa, *b = pb;
+	const struct costly *a = pa, *b = pb;
 
 	if (a->cost != b->cost)
 		return a->cost > b->cost ? -1 : 1;
@@ -181,46 +165,40 @@ static int cmp_dear(const void *pa, const void *pb)
 static void set_order(struct run *r, int n_threads)
 {
 	const struct fab_sweep *s = r->sweep;
-	struct dear *dear;
+	struct costly *v;
 
 	if (!s->cost || n_threads < 2 || r->n > r->window)
 		return;
-	dear = FAB_NEW(r->n, struct dear);
+	v = FAB_NEW(r->n, struct costly);
 	for (uint64_t i = 0; i < r->n; i++)
-		dear[i] = (struct dear){s->cost(s->context, item_of(r, i)), i};
-	qsort(dear, r->n, sizeof(*dear), cmp_dear);
+		v[i] = (struct costly){s->cost(s->context, item_of(r, i)), i};
+	qsort(v, r->n, sizeof(*v), by_cost);
 	r->order = FAB_NEW(r->n, uint64_t);
 	for (uint64_t i = 0; i < r->n; i++)
-		r->order[i] = dear[i].i;
-	free(dear);
+		r->order[i] = v[i].i;
+	free(v);
 }
 
-/* Threads that work, and in each item. */
-static void share_threads(const struct fab_sweep *s, int *outer, int *inner)
+/* Threads for items; the others are for use within each item. */
+static int outer_threads(const struct fab_sweep *s)
 {
 	uint64_t n = fab_shard_items(&s->shard, s->n_items);
 	int threads = fab_threads(s->n_threads);
 
-	*outer = n < (uint64_t)threads ? (int)n : threads;
-	if (!*outer)
-		*outer = 1;
-	*inner = threads / *outer;
+	return !n ? 1 : n < (uint64_t)threads ? (int)n : threads;
 }
 
 int fab_sweep_inner_threads(const struct fab_sweep *sweep)
 {
-	int outer, inner;
-
-	share_threads(sweep, &outer, &inner);
-	return inner;
+	return fab_threads(sweep->n_threads) / outer_threads(sweep);
 }
 
-static void run_all(struct run *r, int outer, int inner)
+static void run_all(struct run *r, int outer)
 {
 #ifdef _OPENMP
 	int levels = omp_get_max_active_levels();
 
-	if (inner > 1 && outer > 1)
+	if (outer > 1 && fab_sweep_inner_threads(r->sweep) > 1)
 		omp_set_max_active_levels(levels > 2 ? levels : 2);
 #pragma omp parallel num_threads(outer)
 	work_on(r);
@@ -228,7 +206,6 @@ static void run_all(struct run *r, int outer, int inner)
 	fab_threads_rest(outer);
 #else
 	(void)outer;
-	(void)inner;
 	work_on(r);
 #endif
 }
@@ -240,17 +217,17 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 			.grain = sweep->grain ? sweep->grain : 1,
 			.lock = PTHREAD_MUTEX_INITIALIZER,
 			.was_taken = PTHREAD_COND_INITIALIZER};
-	int outer, inner;
+	int outer = outer_threads(sweep);
 
-	share_threads(sweep, &outer, &inner);
 	r.window = r.grain * WINDOW * (uint64_t)outer;
 	r.failed = r.n;
 	r.results = fab_alloc(r.window, sweep->result_bytes + 1);
 	r.state = FAB_NEW0(r.window, unsigned char);
 	set_order(&r, outer);
-	run_all(&r, outer, inner);
-	if (r.rc)
-		drop_rest(&r);
+	run_all(&r, outer);
+	for (uint64_t i = r.taken; r.rc && i < r.n && i < r.taken + r.window; i++)
+		if (r.state[i % r.window] == DONE && sweep->drop)
+			sweep->drop(sweep->context, result_at(&r, i));
 	if (r.rc && r.failed < r.n && sweep->n_items > 1) {
 		char *prefix = fab_format("%s %" PRIu64 " of %" PRIu64, sweep->what,
 					  item_of(&r, r.failed) + 1, sweep->n_items);

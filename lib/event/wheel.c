@@ -114,17 +114,6 @@ void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 	w->chunk.v[h->chunk].event[h->n++] = (struct fab_wheel_event){time, what, item};
 }
 
-static void swap(struct fab_wheel *w)
-{
-	struct fab_wheel_event *v = w->now.v;
-	size_t cap = w->now.cap;
-
-	w->now.v = w->spare.v;
-	w->now.cap = w->spare.cap;
-	w->spare.v = v;
-	w->spare.cap = cap;
-}
-
 /* By time: one pass for each digit that a slot has. */
 static void sort(struct fab_wheel *w)
 {
@@ -147,6 +136,8 @@ static void sort(struct fab_wheel *w)
 		differ |= w->now.v[i].time ^ w->now.v[0].time;
 	for (unsigned shift = 0; shift < w->slot_bits; shift += DIGIT) {
 		uint32_t count[1 << DIGIT] = {0}, sum = 0;
+		struct fab_wheel_event *from;
+		size_t cap;
 
 		if (!(differ >> shift & ((1 << DIGIT) - 1)))
 			continue;
@@ -165,7 +156,12 @@ static void sort(struct fab_wheel *w)
 
 			w->spare.v[count[e->time >> shift & ((1 << DIGIT) - 1)]++] = *e;
 		}
-		swap(w);
+		from = w->now.v;
+		cap = w->now.cap;
+		w->now.v = w->spare.v;
+		w->now.cap = w->spare.cap;
+		w->spare.v = from;
+		w->spare.cap = cap;
 	}
 }
 
