@@ -100,30 +100,21 @@ static void take_preset(struct sim_params *p)
 	p->sim.all_rates = true;
 }
 
-static int read_header(struct sim_params *p, struct fab_err *err)
-{
-	const char *text = p->texts.header;
-	uint64_t n;
-
-	if (!text)
-		return 0;
-	if (!fab_parse_u64(text, strlen(text), 0, 4096, &n))
-		return fab_fail(err, EINVAL,
-				"--set header: '%s' is not a number from 0 to 4096",
-				text);
-	p->sim.header = p->sim.group_header = (uint32_t)n;
-	return 0;
-}
-
 static int read_sizes_of_packets(struct sim_params *p, struct fab_err *err)
 {
+	const char *header = p->texts.header;
+	uint64_t n = p->sim.header;
 	int rc = 0;
 
 	if (p->texts.packet)
 		rc = read_size(p, "--packet", p->texts.packet, strlen(p->texts.packet),
 			       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
-	if (!rc)
-		rc = read_header(p, err);
+	if (!rc && header && !fab_parse_u64(header, strlen(header), 0, 4096, &n))
+		rc = fab_fail(err, EINVAL,
+			      "--set header: '%s' is not a number from 0 to 4096",
+			      header);
+	if (header)
+		p->sim.header = p->sim.group_header = (uint32_t)n;
 	if (!rc && p->texts.buffer)
 		rc = read_size(p, "--buffer", p->texts.buffer, strlen(p->texts.buffer),
 			       UINT32_MAX >> 1, &p->sim.buffer, err);
@@ -221,27 +212,15 @@ static int route(const struct sim_params *p, struct sim_outcome *o,
 	return 0;
 }
 
-/* Lanes that no data may take, found as fabric-faults finds them. */
-static int check_lanes(const struct sim_params *p, const struct fab_routes *routes,
+/* Tables that were read, as algorithm loaded. Lanes that data must not take are found as
+ * by fabric-faults. */
+static int read_tables(const struct sim_params *p, struct sim_outcome *o,
 		       struct fab_err *err)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = p->run.threads};
-	struct fab_analysis j;
-	int rc;
-
-	if (routes->lanes == FAB_LANES_ONE)
-		return 0;
-	rc = fab_analyse(routes, &options, &j, err);
-	if (!rc)
-		fab_analysis_fini(&j);
-	return rc;
-}
-
-static int read_tables(const struct sim_params *p, struct sim_outcome *o,
-		       struct fab_err *err)
-{
 	struct sim_net *net = &o->nets[o->n_nets];
+	struct fab_analysis j;
 	double start = fab_now();
 	int rc = fab_routes_read(o->f, o->faults, p->tables.lfts, p->tables.path_sl,
 				 p->tables.sl2vl, &net->routes, err);
@@ -251,18 +230,12 @@ static int read_tables(const struct sim_params *p, struct sim_outcome *o,
 	net->algorithm = "loaded";
 	net->seconds = fab_now() - start;
 	o->n_nets++;
-	return check_lanes(p, net->routes, err);
-}
-
-static int read_roots(const struct sim_params *p, struct sim_outcome *o,
-		      struct fab_err *err)
-{
-	bool has_updn = false;
-
-	for (size_t i = 0; i < p->algorithms.of.n; i++)
-		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
-			    &fab_unicast_updn;
-	return fab_cli_read_roots(p->root_guids, has_updn, o->f, &o->roots, err);
+	if (net->routes->lanes == FAB_LANES_ONE)
+		return 0;
+	rc = fab_analyse(net->routes, &options, &j, err);
+	if (!rc)
+		fab_analysis_fini(&j);
+	return rc;
 }
 
 /* Tables that were read, then those of the algorithms: of `all` those that fit. */
@@ -270,13 +243,17 @@ static int route_all(const struct sim_params *p, struct sim_outcome *o,
 		     struct fab_err *err)
 {
 	struct fab_unicast_problem problem;
+	bool has_updn = false;
 	int rc = p->tables.lfts ? read_tables(p, o, err) : 0;
 
 	if (!rc && !p->has_algorithm && !p->tables.lfts)
 		return route(p, o, o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop,
 			     err);
+	for (size_t i = 0; i < p->algorithms.of.n; i++)
+		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
+			    &fab_unicast_updn;
 	if (!rc)
-		rc = read_roots(p, o, err);
+		rc = fab_cli_read_roots(p->root_guids, has_updn, o->f, &o->roots, err);
 	problem = problem_of(p, o);
 	for (size_t i = 0; i < p->algorithms.of.n && !rc; i++) {
 		const struct fab_chosen *chosen = &p->algorithms.of.v[i];
@@ -387,42 +364,6 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o,
 	return rc;
 }
 
-static void make_problems(struct sim_outcome *o)
-{
-	for (size_t i = 0; i < o->n_nets; i++) {
-		struct sim_net *net = &o->nets[i];
-
-		net->problem = (struct fab_sim_problem){.f = o->f,
-							.faults = o->faults,
-							.ends = &o->ends,
-							.routes = net->routes,
-							.groups = o->groups,
-							.tree_groups = o->shared,
-							.mft = net->mft,
-							.mlid = net->mlid};
-		if (net->has_trees && !net->mft)
-			net->problem.forest = &net->trees.forest;
-		if (net->routes) {
-			net->note = net->routes->note;
-			fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port,
-					 &net->no_path);
-		}
-	}
-}
-
-/* Say so when rates are assumed. */
-static void warn_of_rates(const struct sim_params *p, struct sim_outcome *o)
-{
-	if (p->tick == SIM_TICK_FLIT || p->sim.all_rates || !o->n_nets)
-		return;
-	o->n_unknown_rates = fab_sim_unknown_rates(&o->nets[0].problem);
-	if (o->n_unknown_rates && !(p->default_mbps > 0))
-		fab_cli_warn(
-			&p->run,
-			"the rate of %u cables is not known: taken as %g Gb/s (--default-rate)",
-			o->n_unknown_rates, p->sim.rate_gbps);
-}
-
 int sim_set_up(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;
@@ -460,8 +401,32 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 				      : route_all(p, o, err);
 	if (rc)
 		return rc;
-	make_problems(o);
-	warn_of_rates(p, o);
+	for (size_t i = 0; i < o->n_nets; i++) {
+		struct sim_net *net = &o->nets[i];
+
+		net->problem = (struct fab_sim_problem){.f = o->f,
+							.faults = o->faults,
+							.ends = &o->ends,
+							.routes = net->routes,
+							.groups = o->groups,
+							.tree_groups = o->shared,
+							.mft = net->mft,
+							.mlid = net->mlid};
+		if (net->has_trees)
+			net->problem.forest = &net->trees.forest;
+		if (!net->routes)
+			continue;
+		net->note = net->routes->note;
+		fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port,
+				 &net->no_path);
+	}
+	if (p->tick != SIM_TICK_FLIT && !p->sim.all_rates && o->n_nets)
+		o->n_unknown_rates = fab_sim_unknown_rates(&o->nets[0].problem);
+	if (o->n_unknown_rates && !(p->default_mbps > 0))
+		fab_cli_warn(
+			&p->run,
+			"the rate of %u cables is not known: taken as %g Gb/s (--default-rate)",
+			o->n_unknown_rates, p->sim.rate_gbps);
 	for (size_t i = 0; i < o->n_nets && !rc; i++)
 		rc = fab_sim_check(&o->nets[i].problem, &p->sim, err);
 	return rc;
