@@ -234,6 +234,7 @@ static const struct {
 	const struct fab_option *rows;
 } settings[] = {
 	{"SETTINGS_LAUNCH", launch_settings},
+	{"SETTINGS_BOOTPLAN", bootplan_settings},
 	{"SETTINGS_RDMA", rdma_settings},
 	{"SETTINGS_SIM", sim_settings},
 };

@@ -189,6 +189,8 @@ void bootplan_row_fini(struct bootplan_row *row);
 extern const struct fab_column bootplan_columns[], bootplan_segment_columns[];
 extern const size_t bootplan_n_columns, bootplan_segment_n_columns;
 
+extern const struct fab_option bootplan_settings[];
+
 /* The quickest of the largest batch; there is a result. */
 const struct fab_plan_result *bootplan_best(const struct bootplan_outcome *o);
 void bootplan_report(struct fab_report *r, const struct fab_work *w);

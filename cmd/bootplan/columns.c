@@ -4,6 +4,9 @@
  * metric that it is. The store, fabric-compare, the manual and the completions take it
  * from here.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "bootplan.h"
 
 #define AT(member) FAB_AT(struct bootplan_row, member)
@@ -71,3 +74,89 @@ const struct fab_column bootplan_segment_columns[] = {
 };
 #undef AT
 const size_t bootplan_segment_n_columns = FAB_COUNT(bootplan_segment_columns);
+
+/* ---- settings ---- */
+
+static int check_template(const char *arg, struct fab_err *err)
+{
+	return fab_boot_template_check(arg, false, err);
+}
+
+/* As the kernel has them: at most 15 bytes, no blank and no slash. */
+static int check_interface(const char *arg, struct fab_err *err)
+{
+	size_t n = strlen(arg);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)arg[i] <= ' ' || (unsigned char)arg[i] >= 0x7f ||
+		    strchr("/\"\\", arg[i]))
+			n = 0;
+	return n && n < 16
+		       ? 0
+		       : fab_fail(err, EINVAL, "'%s' is no name of an interface", arg);
+}
+
+#define TO(member) FAB_TO(struct bootplan_params, member)
+#define TRANSFER(member) TO(transfer.member)
+#define DAY_NS (86400 * UINT64_C(1000000000))
+const struct fab_option bootplan_settings[] = {
+	{"default-rate", "RATE", "Rate of cables of FABRIC whose speed is not known",
+	 FAB_TAKES_MBPS, TO(default_mbps)},
+	{"for", "PURPOSE",
+	 "What balanced and keep are best for: batch, all of the machine, or "
+	 "prefixes, the first nodes, however many",
+	 FAB_TAKES_ONE, TO(purpose), .preset = "batch",
+	 .choices = FAB_NAME_LIST([FAB_FOR_BATCH] = "batch", [FAB_FOR_ALL] = "all",
+				  [FAB_FOR_PREFIXES] = "prefixes")},
+	{"files", "N", "Files that a node asks for, together the image", FAB_TAKES_NUMBER,
+	 TRANSFER(n_files), .min = 1, .max = 1000000, .preset = "1"},
+	{"efficiency", "SHARE",
+	 "Part of the bytes on the wire that is image, such as 0.94", FAB_TAKES_REAL,
+	 TO(efficiency), .low = 0.01, .high = 1, .preset = "1"},
+	{"request-time", "TIME", "Time to ask for a file, as 2ms", FAB_TAKES_SECONDS,
+	 TRANSFER(request_seconds), .max = DAY_NS},
+	{"tftp", "BLOCK:WINDOW:RTT",
+	 "One transfer gets WINDOW blocks of BLOCK bytes a round trip, as 1468:16:200us",
+	 FAB_TAKES_TEXT, TO(tftp)},
+	{"server-disk", "RATE", "A server reads no faster", FAB_TAKES_MBPS,
+	 TO(limits.disk_mbps)},
+	{"server-connections", "N",
+	 "max-min: a server serves so many at once, the others wait in order",
+	 FAB_TAKES_NUMBER, TO(limits.connections), .min = 1, .max = 1000000},
+	{"timeout", "TIME",
+	 "max-min: a node without its image so long after it asked gives up and asks "
+	 "again, from the beginning",
+	 FAB_TAKES_SECONDS, TRANSFER(timeout_seconds), .min = 1, .max = DAY_NS},
+	{"retries", "N",
+	 "With timeout: how often a node asks again before it gives up for good",
+	 FAB_TAKES_NUMBER, TRANSFER(retries), .max = 100, .preset = "3"},
+	{"strict", NULL,
+	 "Refuse to write for a host whose name the format cannot hold, instead of leaving it out",
+	 FAB_TAKES_NOTHING, TO(export.is_strict)},
+	{"identity", "KIND",
+	 "What a node is known by: auto (its MAC where --hosts names it, else "
+	 "client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) "
+	 "or hardware-32",
+	 FAB_TAKES_ONE, TO(export.identity), .preset = "auto",
+	 .choices =
+		 FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",
+			       [FAB_IDENTITY_CLIENT_ID] = "client-id",
+			       [FAB_IDENTITY_CLIENT_ID_20] = "client-id-20",
+			       [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
+	{"interface", "NAME",
+	 "With kea4 and kea6: the interface that the server listens on, as ib0",
+	 FAB_TAKES_TEXT, TO(export.interface),
+	 .otherwise = "all; DHCPv6 then by relays only", .check = check_interface},
+	{"boot-url", "URL",
+	 "What a node loads first by UEFI HTTP boot, with {server}, {address} and {file}",
+	 FAB_TAKES_TEXT, TO(export.boot_url), .otherwise = "http://{address}/{file}",
+	 .check = check_template},
+	{"script", "NAME",
+	 "What iPXE loads, a name or an URL, with {server} and {address}", FAB_TAKES_TEXT,
+	 TO(export.script), .otherwise = "{server}.ipxe", .check = check_template},
+	{"repair", "SHARE", "Part of the image that multicast sends again",
+	 FAB_TAKES_REAL, TO(methods.repair), .high = 1, .preset = "0"},
+	{"chunk", "SIZE", "A node of a chain passes the image on by this much",
+	 FAB_TAKES_BYTES, TO(methods.chunk_bytes), .preset = "1MiB"},
+	{0},
+};

@@ -149,11 +149,12 @@ static void warn_omitted(const struct fab_cli_run *run, const struct fab_boot_wr
 	for (size_t i = 0; i < w->omitted.n && i < SHOWN; i++)
 		fab_append(&names, i ? ", " : "", "'%s'", w->omitted.v[i]);
 	if (w->omitted.n)
-		fab_cli_warn(run,
-			     "left out of the boot files because of their names: %s%s; "
-			     "--node-name-map=FILE names such hosts, --strict refuses "
-			     "them",
-			     names, w->omitted.n > SHOWN ? " ..." : "");
+		fab_cli_warn(
+			run,
+			"left out of the boot files because of their names: %s%s; "
+			"--node-name-map=FILE names such hosts, --set strict refuses "
+			"them",
+			names, w->omitted.n > SHOWN ? " ..." : "");
 	free(names);
 }
 

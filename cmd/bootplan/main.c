@@ -10,8 +10,6 @@
 #define SECONDS UINT64_C(1000000000)
 static const uint64_t DAY_NS = 86400 * SECONDS, MAX_TARGET_NS = 1000000 * SECONDS;
 
-static int take_tftp(void *params, const char *arg, struct fab_err *err);
-
 static int check_template(const char *arg, struct fab_err *err)
 {
 	return fab_boot_template_check(arg, false, err);
@@ -29,20 +27,6 @@ static int check_network(const char *arg, struct fab_err *err)
 	return fab_ip_network_parse(arg, &net, err);
 }
 
-/* As the kernel has them: at most 15 bytes, no blank and no slash. */
-static int check_interface(const char *arg, struct fab_err *err)
-{
-	size_t n = strlen(arg);
-
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)arg[i] <= ' ' || (unsigned char)arg[i] >= 0x7f ||
-		    strchr("/\"\\", arg[i]))
-			n = 0;
-	return n && n < 16
-		       ? 0
-		       : fab_fail(err, EINVAL, "'%s' is no name of an interface", arg);
-}
-
 static int check_folder(const char *arg, struct fab_err *err)
 {
 	return *arg && strcmp(arg, "-") != 0
@@ -57,13 +41,11 @@ static const struct fab_option options[] = {
 	{"machine", "SPEC",
 	 "Instead of FABRIC: preset:taihulight, levels as in "
 	 "rack=4@20G,node=32@1G/server=2@10G, or a file that describes a machine",
-	 FAB_TAKES_FILE_OR_TEXT, TO(machine)},
+	 FAB_TAKES_FILE_OR_TEXT, TO(machine), .everyday = true},
 	{"servers", "FILE|LIST",
 	 "Hosts of FABRIC that are boot servers: names, host lists as io[1-4] and "
 	 "patterns, separated by commas, or a file with such a list a line; repeatable",
-	 FAB_TAKES_FILE_OR_TEXT, TO(servers), .is_many = true},
-	{"default-rate", "RATE", "Rate of cables of FABRIC whose speed is not known",
-	 FAB_TAKES_MBPS, TO(default_mbps)},
+	 FAB_TAKES_FILE_OR_TEXT, TO(servers), .is_many = true, .everyday = true},
 	{"rate", "KIND",
 	 "What cables of FABRIC carry: data (default: QDR 32 Gb/s, FDR 54.5) or "
 	 "signalling (with the line code: QDR 40, FDR 56)",
@@ -81,7 +63,7 @@ static const struct fab_option options[] = {
 	{"boot", "SPEC|FILE",
 	 "all (default), first:N, first:N:UNIT, unit:LIST, a list of nodes (names, host "
 	 "lists as n[1-16], patterns), or a file with such a list a line",
-	 FAB_TAKES_FILE_OR_TEXT, TO(boot)},
+	 FAB_TAKES_FILE_OR_TEXT, TO(boot), .everyday = true},
 	{"sweep", "SPEC",
 	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every "
 	 "level); every:UNIT: 1, 2, 3 ... units; "
@@ -96,13 +78,7 @@ static const struct fab_option options[] = {
 	 "scda,bcda,balanced): @MAPPINGS@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .choices = &fab_mapping_choices,
 	 .max = FAB_PLAN_CHOICES_MAX - 3, .preset = "scda,bcda,balanced",
-	 .flag = TO(has_algorithms)},
-	{"for", "PURPOSE",
-	 "What balanced and keep are best for: batch (default), all of the machine, or "
-	 "prefixes, the first nodes, however many",
-	 FAB_TAKES_ONE, TO(purpose),
-	 .choices = FAB_NAME_LIST([FAB_FOR_BATCH] = "batch", [FAB_FOR_ALL] = "all",
-				  [FAB_FOR_PREFIXES] = "prefixes")},
+	 .flag = TO(has_algorithms), .everyday = true},
 	{"loaded", "FILE",
 	 "What a site has now, a line NODE SERVER each, as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(loaded)},
@@ -114,9 +90,10 @@ static const struct fab_option options[] = {
 		 FAB_NAME_LIST([FAB_PLAN_EQUAL_SHARE] = "equal-share",
 			       [FAB_PLAN_MAX_MIN] = "max-min", [FAB_PLAN_BOTH] = "all")},
 	{"image-size", "SIZE", "What every node loads, as 50MB (default) or 64MiB",
-	 FAB_TAKES_BYTES, TRANSFER(image_bytes), .preset = "50MB"},
+	 FAB_TAKES_BYTES, TRANSFER(image_bytes), .preset = "50MB", .everyday = true},
 	{"target", "TIME", "Say what boots within TIME, as 60s", FAB_TAKES_SECONDS,
-	 TO(target_seconds), .min = 1, .max = MAX_TARGET_NS, .like = "60s"},
+	 TO(target_seconds), .min = 1, .max = MAX_TARGET_NS, .like = "60s",
+	 .everyday = true},
 	{"check", NULL, "With --target: exit with status 1 when no algorithm keeps to it",
 	 FAB_TAKES_NOTHING, TO(check)},
 	{"mapping-out", "FILE",
@@ -129,32 +106,8 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "How it is transferred:"},
-	{"files", "N", "Files that a node asks for, together the image", FAB_TAKES_NUMBER,
-	 TRANSFER(n_files), .min = 1, .max = 1000000, .preset = "1"},
-	{"efficiency", "SHARE",
-	 "Part of the bytes on the wire that is image, such as 0.94 (default 1)",
-	 FAB_TAKES_REAL, TO(efficiency), .low = 0.01, .high = 1, .preset = "1"},
-	{"request-time", "TIME", "Time to ask for a file, as 2ms", FAB_TAKES_SECONDS,
-	 TRANSFER(request_seconds), .max = DAY_NS},
 	{"stagger", "TIME", "max-min: every node starts so much after the one before",
 	 FAB_TAKES_SECONDS, TRANSFER(stagger_seconds), .max = DAY_NS},
-	{"tftp", "BLOCK:WINDOW:RTT",
-	 "One transfer gets WINDOW blocks of BLOCK bytes a round trip, as 1468:16:200us",
-	 FAB_TAKES_OTHER, .take = take_tftp},
-	{"server-disk", "RATE", "A server reads no faster", FAB_TAKES_MBPS,
-	 TO(limits.disk_mbps)},
-	{"server-connections", "N",
-	 "max-min: a server serves so many at once, the others wait in order",
-	 FAB_TAKES_NUMBER, TO(limits.connections), .min = 1, .max = 1000000},
-	{"timeout", "TIME",
-	 "max-min: a node without its image so long after it asked gives up and asks "
-	 "again, from the beginning",
-	 FAB_TAKES_SECONDS, TRANSFER(timeout_seconds), .min = 1, .max = DAY_NS},
-	{"retries", "N",
-	 "With --timeout: how often a node asks again before it gives up for good "
-	 "(default 3)",
-	 FAB_TAKES_NUMBER, TRANSFER(retries), .max = 100, .preset = "3"},
-
 	{.help = "Configuration for boot servers:"},
 	{"to", "FORMAT", "With --to-out or --to-dir: @BOOT_FORMATS@", FAB_TAKES_OTHER,
 	 .take = bootplan_take_format},
@@ -166,11 +119,6 @@ static const struct fab_option options[] = {
 	 "Write the mapping of the one algorithm to a folder: a file for each server, "
 	 "with its nodes only, and default.* for what all share",
 	 FAB_TAKES_TEXT, TO(export.folder), .check = check_folder},
-	{"strict", NULL,
-	 "Refuse to write for a host whose name the format cannot hold (default: leave "
-	 "it "
-	 "out and report it)",
-	 FAB_TAKES_NOTHING, TO(export.is_strict)},
 	{"hosts", "FILE",
 	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or "
 	 "IP NAME...",
@@ -183,32 +131,10 @@ static const struct fab_option options[] = {
 	 "With --network: keep the addresses in FILE, so that the same host has the same "
 	 "one next time",
 	 FAB_TAKES_OUTPUT, TO(export.addresses)},
-	{"identity", "KIND",
-	 "What a node is known by: auto (default: its MAC where --hosts tells it, else "
-	 "client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) "
-	 "or hardware-32",
-	 FAB_TAKES_ONE, TO(export.identity),
-	 .choices =
-		 FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",
-			       [FAB_IDENTITY_CLIENT_ID] = "client-id",
-			       [FAB_IDENTITY_CLIENT_ID_20] = "client-id-20",
-			       [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
-	{"interface", "NAME",
-	 "With kea4 and kea6: the interface that the server listens on, as ib0 (default: "
-	 "all; DHCPv6 then by relays only)",
-	 FAB_TAKES_TEXT, TO(export.interface), .check = check_interface},
 	{"boot-file", "[ARCH=]NAME",
 	 "What a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
 	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
 	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
-	{"boot-url", "URL",
-	 "What a node loads first by UEFI HTTP boot, with {server}, {address} and {file} "
-	 "(default http://{address}/{file})",
-	 FAB_TAKES_TEXT, TO(export.boot_url), .check = check_template},
-	{"script", "NAME",
-	 "What iPXE loads, a name or an URL, with {server} and {address} (default "
-	 "{server}.ipxe)",
-	 FAB_TAKES_TEXT, TO(export.script), .check = check_template},
 	{"kernel", "URL",
 	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
 	 FAB_TAKES_TEXT, TO(export.kernel), .check = check_template},
@@ -224,11 +150,6 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_CHOSEN, TO(methods.multicast), .flag = TO(methods.has_engines),
 	 .choices = &fab_mcast_choices, .max = BOOTPLAN_MAX_ENGINES, .has_none = true,
 	 .preset = "fulb"},
-	{"repair", "SHARE", "Part of the image that multicast sends again (default 0)",
-	 FAB_TAKES_REAL, TO(methods.repair), .high = 1},
-	{"chunk", "SIZE",
-	 "A node of a chain passes the image on by so much (default 1MiB)",
-	 FAB_TAKES_BYTES, TO(methods.chunk_bytes), .preset = "1MiB"},
 	{0},
 };
 
@@ -264,8 +185,9 @@ static const struct fab_relation relations[] = {
 };
 
 /* BLOCK:WINDOW:RTT */
-static int take_tftp(void *params, const char *arg, struct fab_err *err)
+static int take_tftp(struct bootplan_params *p, struct fab_err *err)
 {
+	const char *arg = p->tftp;
 	size_t block_len = strcspn(arg, ":");
 	const char *window_at = arg + block_len + (arg[block_len] != 0);
 	size_t window_len = strcspn(window_at, ":");
@@ -275,13 +197,14 @@ static int take_tftp(void *params, const char *arg, struct fab_err *err)
 	if (!fab_parse_u64(arg, block_len, 1, 1000000, &block) ||
 	    !fab_parse_u64(window_at, window_len, 1, 1000000, &window) ||
 	    fab_parse_time_ns(rtt_at, strlen(rtt_at), DAY_NS, &rtt_ns, NULL) || !rtt_ns)
-		return fab_fail(err, EINVAL,
-				"'%s': expected BLOCK:WINDOW:RTT as 1468:16:200us, "
-				"numbers from 1 to 1000000 and a time above 0 and up to "
-				"a day",
-				arg);
-	((struct bootplan_params *)params)->limits.flow_mbps = fab_transfer_tftp_mbps(
-		(uint32_t)block, (uint32_t)window, (double)rtt_ns / 1e9);
+		return fab_fail(
+			err, EINVAL,
+			"--set tftp: '%s': expected BLOCK:WINDOW:RTT as 1468:16:200us, "
+			"numbers from 1 to 1000000 and a time above 0 and up to "
+			"a day",
+			arg);
+	p->limits.flow_mbps = fab_transfer_tftp_mbps((uint32_t)block, (uint32_t)window,
+						     (double)rtt_ns / 1e9);
 	return 0;
 }
 
@@ -318,7 +241,7 @@ static int complete(void *params, struct fab_err *err)
 	struct bootplan_params *p = params;
 	bool changes = p->failed.n || p->with.n || p->without.n;
 	size_t n_named;
-	int rc = 0;
+	int rc = p->tftp ? take_tftp(p, err) : 0;
 
 	for (size_t i = 0; i < p->algorithms.of.n && !rc; i++)
 		rc = add_choice(p, &p->algorithms.of.v[i], err);
@@ -351,6 +274,7 @@ static const struct fab_command command = {
 	.relations = relations,
 	.complete = complete,
 	.task = &bootplan_task,
+	.settings = bootplan_settings,
 };
 
 int main(int argc, char **argv)

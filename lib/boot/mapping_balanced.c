@@ -943,9 +943,9 @@ const struct fab_mapping_engine fab_mapping_balanced = {
 	.summary = "the most for the slowest node of the batch that any mapping can give",
 	.manual =
 		"The largest bandwidth of the slowest node for the batch at "
-		"hand, or for what `--for` says, with cables, disks, protocol and "
-		"connections. By `max-min` with `--stagger`, `--timeout` or "
-		"`--server-connections`, where the order of nodes counts, no optimum is "
+		"hand, or for what `--set for` says, with cables, disks, protocol and "
+		"connections. By `max-min` with `--stagger`, `--set timeout` or "
+		"`--set server-connections`, where the order of nodes counts, no optimum is "
 		"known: then this mapping or that of `scda`, `bcda`, `block:1`, "
 		"`block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) "
 		"`keep`, whichever ends first, improved by up to 1000 trials of moving "

@@ -329,7 +329,7 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 	if (r.n_failed && batch == &p->batches[p->n_batches - 1])
 		FAB_PUSH(&out->doubts,
 			 fab_format("%s: %" PRIu32 " of %" PRIu32 " nodes never boot: "
-				    "no image within --timeout, nor in %" PRIu32
+				    "no image within --set timeout, nor in %" PRIu32
 				    " retries",
 				    r.algorithm, r.n_failed, batch->n,
 				    p->transfer->retries));

@@ -132,7 +132,7 @@ case $format in dnsmasq | dhcpd) # the look at ports sees when there are none
   ;;
 esac
 write --machine=$machine --hosts=hosts --boot-file=http://10.9.0.1/ipxe.efi --boot-file=bios=lpxelinux.0 \
-  --script='http://{address}/ipxe/${mac:hexhyp}?from={server}&uuid=${uuid}' || fail "no URL"
+  --set=script='http://{address}/ipxe/${mac:hexhyp}?from={server}&uuid=${uuid}' || fail "no URL"
 is_sound config || fail "$format refuses an URL"
 write --machine=$machine --hosts=hosts
 [ "$(lines config)" -eq 96 ] || fail "not 96 nodes"

@@ -39,12 +39,12 @@ addresses=(--network=10.8.0.0/16)
 plan() { # FORMAT OPTION...
   local format=$1
   shift
-  fabric-bootplan dump.txt --servers='io*' --algorithm=balanced --identity="$identity" "${addresses[@]}" \
+  fabric-bootplan dump.txt --servers='io*' --algorithm=balanced --set=identity="$identity" "${addresses[@]}" \
     --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
     --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
 }
 interface=()
-case $program in kea?) interface=(--interface=eth0) ;; esac
+case $program in kea?) interface=(--set=interface=eth0) ;; esac
 plan "${program/dnsmasq6/dnsmasq}" --to-dir=files "${interface[@]}"
 plan json --to-out=plan.jsonl
 plan hosts --to-out=hosts
@@ -74,7 +74,7 @@ class S(http.server.ThreadingHTTPServer): address_family = socket.AF_INET$([ $fa
 class H(http.server.SimpleHTTPRequestHandler):
   def __init__(self, *a): super().__init__(*a, directory='root-$s')
 S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
-  local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --interface=eth0
+  local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --set=interface=eth0
     --dhcp-leasefile="$dir/leases-$s" --log-facility=- -d)
   case $program in
   dnsmasq*)
