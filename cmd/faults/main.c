@@ -90,7 +90,6 @@ static const struct fab_option questions[] = {
 	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute "
 	 "around them locally as VTFTR does",
 	 FAB_TAKES_NOTHING, TO(questions.reroute)},
-	{"dodge", .takes = FAB_TAKES_ALIAS},
 	{"reliability", NULL,
 	 "With --random=K: how likely K dead leaves cost a pair of sound ones",
 	 FAB_TAKES_NOTHING, TO(questions.reliability)},

@@ -218,12 +218,6 @@ void fab_cli_fail_results(struct fab_cli_results *results, int rc,
 			  const struct fab_err *err);
 int fab_cli_commit_results(struct fab_cli_results *results,
 			   struct fab_err *err) FAB_MUST_CHECK;
-/* The same with `keep`, behind the last result, which was written with `rc`: not 0, and
- * nothing is done. */
-int fab_cli_finish_results(struct fab_cli_results *results, int rc,
-			   int (*keep)(void *context, struct fab_err *err), void *context,
-			   struct fab_err *err) FAB_MUST_CHECK;
-
 /* The folder for files of a moment: TMPDIR, else /tmp. O(1). */
 const char *fab_cli_tmp_dir(void) __attribute__((returns_nonnull));
 

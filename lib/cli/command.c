@@ -396,8 +396,7 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	work.f = f;
 	how->started = fab_now();
 	if (!rc)
-		rc = task ? do_task(g, task, &work, err)
-			  : g->command->run(g->params, f, err);
+		rc = do_task(g, task, &work, err);
 	fab_fabric_free(f);
 	fab_arena_free(&arena);
 	return rc;

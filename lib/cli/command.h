@@ -105,9 +105,6 @@ struct fab_command {
 	/* What follows from the options, whose relations are as they should be. EINVAL:
 	 * one sentence. NULL: nothing. Not with --list-columns. */
 	int (*complete)(void *params, struct fab_err *err);
-	/* Commands without tasks. */
-	struct fab_cli_columns (*columns)(const void *params);
-	int (*run)(void *params, const struct fab_fabric *f, struct fab_err *err);
 };
 
 /*

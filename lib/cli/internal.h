@@ -28,7 +28,7 @@ struct fab_given {
 };
 /* The command line into the parameters; what is wrong ends the command. */
 void fab_given_read(struct fab_given *g, int argc, char **argv);
-/* What the command does; NULL: it has no tasks. Its columns; none: not known yet. */
+/* The task of the command line, and its columns; none: not known yet. */
 const struct fab_task *fab_given_task(const struct fab_given *g);
 struct fab_cli_columns fab_given_columns(const struct fab_given *g);
 /* One use of an option or a setting; `arg` NULL: without its value. EINVAL. */

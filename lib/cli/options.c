@@ -90,17 +90,12 @@ struct fab_cli_columns fab_given_columns(const struct fab_given *g)
 {
 	const struct fab_task *task = fab_given_task(g);
 
-	if (!task && g->command->columns)
-		return g->command->columns(g->params);
-	return task && task->columns
-		       ? (struct fab_cli_columns){task->columns, *task->n_columns}
-		       : (struct fab_cli_columns){0};
+	return task->columns ? (struct fab_cli_columns){task->columns, *task->n_columns}
+			     : (struct fab_cli_columns){0};
 }
 
 static int key_of(const struct fab_given *g, size_t i)
 {
-	while (g->of.v[i].row->takes == FAB_TAKES_ALIAS)
-		i--;
 	return g->of.v[i].row->letter ? g->of.v[i].row->letter : KEY_FIRST + (int)i;
 }
 
@@ -134,16 +129,13 @@ static struct argp_option *argp_options(const struct fab_given *g, bool everyday
 		group += o->takes == FAB_TAKES_HEADING;
 		if (everyday_only && !o->everyday)
 			continue;
-		options[n] = (struct argp_option){
+		options[n++] = (struct argp_option){
 			.name = o->name,
 			.key = o->name ? key_of(g, i) : 0,
 			.arg = o->arg,
 			.flags = o->is_optional ? OPTION_ARG_OPTIONAL : 0,
 			.doc = o->help,
 			.group = everyday_only ? 0 : group};
-		if (o->takes == FAB_TAKES_ALIAS)
-			options[n].flags = OPTION_ALIAS | OPTION_HIDDEN;
-		n++;
 	}
 	for (size_t i = 0; g->command->settings && i < FAB_COUNT(settings); i++)
 		options[n++] = settings[i];
@@ -333,8 +325,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	for (size_t i = 0; i < g->of.n; i++) {
 		const struct fab_given_option *o = &g->of.v[i];
 
-		if (!o->row->name || o->is_setting || key_of(g, i) != key ||
-		    o->row->takes == FAB_TAKES_ALIAS)
+		if (!o->row->name || o->is_setting || key_of(g, i) != key)
 			continue;
 		note_job(g, o->row->name, arg);
 		if (fab_given_take(g, i, arg, &err))
@@ -351,7 +342,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case '?':
 		if (arg && strcmp(arg, "all") != 0) {
-			(void)fab_fail(&err, EINVAL, "'%s' is unknown; expected all", arg);
+			(void)fab_fail(&err, EINVAL, "'%s' is unknown; expected all",
+				       arg);
 			refuse(state, "help", &err);
 		}
 		/* fall through */

@@ -15,7 +15,6 @@
 /* What an option takes, and the type of what it is put into. */
 enum fab_takes {
 	FAB_TAKES_HEADING,	/* no option: `help` stands over the rows behind it */
-	FAB_TAKES_ALIAS,	/* old spelling of the row before, not shown */
 	FAB_TAKES_NOTHING,	/* bool: true */
 	FAB_TAKES_COUNT,	/* unsigned: one more each time */
 	FAB_TAKES_TEXT,		/* const char *, not empty */

@@ -667,12 +667,3 @@ int fab_cli_commit_results(struct fab_cli_results *results, struct fab_err *err)
 		*err = results->err;
 	return results->rc;
 }
-
-int fab_cli_finish_results(struct fab_cli_results *results, int rc,
-			   int (*keep)(void *context, struct fab_err *err), void *context,
-			   struct fab_err *err)
-{
-	results->keep = keep;
-	results->context = context;
-	return rc ? rc : fab_cli_commit_results(results, err);
-}

@@ -177,7 +177,6 @@ int fab_option_take(const struct fab_option *o, void *at, const char *arg,
 
 	switch (o->takes) {
 	case FAB_TAKES_HEADING:
-	case FAB_TAKES_ALIAS:
 		return 0;
 	case FAB_TAKES_NOTHING:
 		*(bool *)to = true;

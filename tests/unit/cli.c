@@ -31,24 +31,18 @@ static const struct fab_part parts[] = {
 	{0},
 };
 
-static struct fab_cli_columns columns(const void *params)
+static int fail(struct fab_work *w, struct fab_err *err)
 {
-	(void)params;
-	return (struct fab_cli_columns){0};
-}
-
-static int fail(void *params, const struct fab_fabric *f, struct fab_err *err)
-{
-	(void)params;
-	(void)f;
+	(void)w;
 	return fab_fail(err, EINVAL, "x.topo:3: '%s' is no port", "\xff");
 }
+
+static const struct fab_task task = {.solve = fail};
 
 static const struct fab_command command = {.name = "fabric-test",
 					   .args = "[FABRIC]",
 					   .parts = parts,
-					   .columns = columns,
-					   .run = fail};
+					   .task = &task};
 
 static const char *arguments[16]; /* of the next parse_arguments(), NULL-ended */
 

@@ -51,7 +51,6 @@ static int take_other(void *params, const char *arg, struct fab_err *err)
 static const struct fab_option rows[] = {
 	{.help = "All of them:"},
 	{"flag", NULL, "f", FAB_TAKES_NOTHING, TO(flag)},
-	{"old-flag", .takes = FAB_TAKES_ALIAS},
 	{"count", NULL, "c", FAB_TAKES_COUNT, TO(count), .letter = 'c'},
 	{"text", "T", "t", FAB_TAKES_TEXT, TO(text), .preset = "none"},
 	{"checked", "T", "t", FAB_TAKES_TEXT, TO(checked), .check = is_even},
@@ -99,13 +98,8 @@ static const struct fab_relation relations[] = {
 	{0},
 };
 
-static struct fab_cli_columns columns(const void *params)
-{
-	static const struct fab_column all[] = {{"a", FAB_UINT, "a", 0}};
-
-	(void)params;
-	return (struct fab_cli_columns){all, 1};
-}
+static const struct fab_column all[] = {{"a", FAB_UINT, "a", 0}};
+static const struct fab_task task = {FAB_TASK_COLUMNS(all)};
 
 static int complete(void *params, struct fab_err *err)
 {
@@ -121,7 +115,7 @@ static const struct fab_command command = {.name = "fabric-test",
 					   .args = "FABRIC",
 					   .parts = parts,
 					   .relations = relations,
-					   .columns = columns,
+					   .task = &task,
 					   .complete = complete};
 
 static const char *line; /* of the next read_line(), words between blanks */
@@ -173,7 +167,7 @@ Test(options, every_kind)
 {
 	struct params p;
 
-	line = "--old-flag -cc --count --text=t --checked=ab --in=i --out=o "
+	line = "--flag -cc --count --text=t --checked=ab --in=i --out=o "
 	       "--small=9 --large=18446744073709551615 --level --real=.5 --ns=1.5s "
 	       "--seconds=10ms fabric --colour=blue --chosen=blue,red --plot=a/b.png "
 	       "--shard=2/8 --other=xyz --color=never -qvv --threads=3 --format=csv";
@@ -364,8 +358,10 @@ struct verb_params {
 	bool hard, soft;
 };
 
-static const struct fab_verb verbs[] = {
-	{"ask", "FABRIC", "a"}, {"tell", "", "t"}, {"both", "[FABRIC]", "b"}, {0}};
+static const struct fab_verb verbs[] = {{"ask", "FABRIC", "a", &task},
+					{"tell", "", "t", &task},
+					{"both", "[FABRIC]", "b", &task},
+					{0}};
 static const struct fab_option verb_rows[] = {
 	{"hard", NULL, "h", FAB_TAKES_NOTHING, FAB_TO(struct verb_params, hard)},
 	{"soft", NULL, "s", FAB_TAKES_NOTHING, FAB_TO(struct verb_params, soft)},
@@ -385,8 +381,7 @@ static const struct fab_command verb_command = {.name = "fabric-test",
 						.parts = verb_parts,
 						.relations = verb_relations,
 						.verbs = verbs,
-						.verb = FAB_TO(struct verb_params, verb),
-						.columns = columns};
+						.verb = FAB_TO(struct verb_params, verb)};
 
 static struct verb_params read_verb(const char *text)
 {
