@@ -103,7 +103,9 @@ double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k)
 	return p < 1 ? p : 1;
 }
 
-uint64_t fab_routes_unreachable(const struct fab_routes *r)
+/* Ordered pairs of leaf switches without a path, by the tables and service levels.
+ * O(columns * switches). */
+static uint64_t count_unreachable(const struct fab_routes *r)
 {
 	uint32_t *leaf, n_leaves = fab_routes_leaf_columns(r, &leaf);
 	uint32_t *row = fab_routes_sl_rows(r);
@@ -181,7 +183,7 @@ static int try_once(void *context, void *memory, uint64_t number, void *out,
 	rc = t->engine->route(&problem, &routes, err);
 	if (rc)
 		return rc;
-	trial->unreachable = fab_routes_unreachable(routes);
+	trial->unreachable = count_unreachable(routes);
 	trial->has_note = routes->note != NULL;
 	fab_routes_free(routes);
 	return 0;

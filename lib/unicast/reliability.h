@@ -71,10 +71,6 @@ struct fab_trials {
 int fab_reliability_try(const struct fab_trials *trials, uint32_t n_faults,
 			struct fab_reliability *out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Ordered pairs of columns' switches without a path, by the tables and service levels.
- * O(columns * switches). */
-uint64_t fab_routes_unreachable(const struct fab_routes *routes);
-
 /*
  * Mean time until a pair is unreachable, leaves dying independently with the mean time
  * `mtbf` each and never repaired: sum over k of (1 - p[k]) * mtbf / (n - k), p made to

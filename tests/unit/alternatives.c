@@ -4,10 +4,10 @@
 #include "support/gen.h"
 #include "support/unicast_check.h"
 #include "unicast/analysis.h"
-#include "unicast/routes.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
+#include "unicast/routes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -128,24 +128,6 @@ Test(alternatives, three_dimensions)
 	end(&n);
 }
 
-/* Two cables between each leaf and each of its two roots. */
-static struct net with_cables_twice(const char *spec)
-{
-	struct fab_fabric *f = test_gen_raw(spec), *one = test_gen_raw(spec);
-
-	for (uint32_t c = 0; c < one->n_switch_links; c++) {
-		struct fab_fabric *more =
-			test_with_cable(f, one->port_node[one->cable_a[c]],
-					one->port_node[one->cable_b[c]]);
-
-		cr_assert_not_null(more);
-		fab_fabric_free(f);
-		f = more;
-	}
-	fab_fabric_free(one);
-	return net_of(f);
-}
-
 Test(alternatives, parallel_cables)
 {
 	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2");
@@ -174,8 +156,22 @@ Test(alternatives, parallel_cables)
 
 Test(alternatives, parallel_cables_everywhere)
 {
-	struct net n = with_cables_twice("kfat:dims=3x3,hosts=2");
+	struct net n;
+	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2"),
+			  *one = test_gen_raw("kfat:dims=3x3,hosts=2");
 
+	/* Two cables between each leaf and each of its two roots. */
+	for (uint32_t c = 0; c < one->n_switch_links; c++) {
+		struct fab_fabric *more =
+			test_with_cable(f, one->port_node[one->cable_a[c]],
+					one->port_node[one->cable_b[c]]);
+
+		cr_assert_not_null(more);
+		fab_fabric_free(f);
+		f = more;
+	}
+	fab_fabric_free(one);
+	n = net_of(f);
 	cr_assert_eq(n.f->n_switch_links, 36);
 	for (size_t e = 0; e < FAB_COUNT(engines); e++)
 		expect_load(&n, engines[e], 2, 2);

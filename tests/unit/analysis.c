@@ -15,19 +15,6 @@
 
 enum { LANES = PLAIN_LANES };
 
-/* Channels of the cycle follow each other by dependencies. */
-static void check_cycle(const struct plain *x, const struct fab_analysis *j)
-{
-	for (size_t i = 0; i < j->cycle.n; i++) {
-		const struct fab_channel *c = &j->cycle.v[i];
-		const struct fab_channel *d = &j->cycle.v[(i + 1) % j->cycle.n];
-		uint32_t from = (x->r->f->arc_first[c->sw] + c->arc) * LANES + c->vl;
-		uint32_t to = (x->r->f->arc_first[d->sw] + d->arc) * LANES + d->vl;
-
-		cr_expect_eq(x->reach[(size_t)from * x->n_channels + to], 1);
-	}
-}
-
 /* Valleys are named in order, with turns of real paths, and add up. */
 static void check_valleys(const struct plain *x, const struct fab_analysis *j)
 {
@@ -88,18 +75,6 @@ static void check_unreached(const struct plain *x, const struct fab_analysis *j)
 		cr_expect_eq(n, j->unreachable);
 }
 
-static void check_destinations(const struct fab_routes *r, const struct fab_analysis *j)
-{
-	for (uint32_t s = 0; s < r->f->n_switches; s++)
-		for (uint32_t a = r->f->arc_first[s]; a < r->f->arc_first[s + 1]; a++) {
-			uint32_t n = 0;
-
-			for (uint32_t c = 0; c < r->n_columns; c++)
-				n += fab_routes_next(r, c)[s] == a - r->f->arc_first[s];
-			cr_expect_eq(j->destinations[a], n);
-		}
-}
-
 /* The first of each kind are named. */
 static void check_named(const struct fab_analysis *j)
 {
@@ -147,10 +122,25 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	cr_expect_eq(j.cycle.n, x.got.cycle.n);
 	for (uint32_t a = 0; a < x.n_arcs; a++)
 		cr_expect_eq(j.load[a], x.load[a]);
-	check_cycle(&x, &j);
+	/* Channels of the cycle follow each other by dependencies. */
+	for (size_t i = 0; i < j.cycle.n; i++) {
+		const struct fab_channel *c = &j.cycle.v[i];
+		const struct fab_channel *d = &j.cycle.v[(i + 1) % j.cycle.n];
+		uint32_t from = (x.r->f->arc_first[c->sw] + c->arc) * LANES + c->vl;
+		uint32_t to = (x.r->f->arc_first[d->sw] + d->arc) * LANES + d->vl;
+
+		cr_expect_eq(x.reach[(size_t)from * x.n_channels + to], 1);
+	}
 	check_valleys(&x, &j);
 	check_unreached(&x, &j);
-	check_destinations(r, &j);
+	for (uint32_t s = 0; s < r->f->n_switches; s++)
+		for (uint32_t a = r->f->arc_first[s]; a < r->f->arc_first[s + 1]; a++) {
+			uint32_t n = 0;
+
+			for (uint32_t c = 0; c < r->n_columns; c++)
+				n += fab_routes_next(r, c)[s] == a - r->f->arc_first[s];
+			cr_expect_eq(j.destinations[a], n);
+		}
 	has_cycle = x.got.cycle_channels;
 	fab_analysis_fini(&j);
 	plain_fini(&x);
@@ -194,36 +184,6 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 	f = plan_build(&plan, 0);
 	plan_free(&plan);
 	return f;
-}
-
-/* An in-tree to a switch, over any cables, with some entries spoiled. */
-static void random_column(struct fab_rng *rng, const struct fab_routes *r, uint32_t root,
-			  uint16_t *next, bool is_sound)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t tries = 40 * f->n_switches;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		next[s] = FAB_ARC_NONE;
-	next[root] = FAB_ARC_HERE;
-	while (tries--) {
-		uint32_t s = (uint32_t)fab_rng_below(rng, f->n_switches), a;
-		uint32_t d = f->arc_first[s + 1] - f->arc_first[s];
-
-		if (next[s] != FAB_ARC_NONE || !d)
-			continue;
-		a = (uint32_t)fab_rng_below(rng, d);
-		if (next[f->arc_peer[f->arc_first[s] + a]] != FAB_ARC_NONE &&
-		    plain_arc_is_live(r, s, f->arc_first[s] + a))
-			next[s] = (uint16_t)a;
-	}
-	for (uint32_t s = 0; !is_sound && s < f->n_switches; s++) {
-		static const uint16_t spoiled[] = {
-			FAB_ARC_NONE, FAB_ARC_BROKEN, 0, 1, FAB_ARC_HERE, 999};
-
-		if (!fab_rng_below(rng, 3 * (uint64_t)f->n_switches))
-			next[s] = spoiled[fab_rng_below(rng, FAB_COUNT(spoiled))];
-	}
 }
 
 static void random_lanes(struct fab_rng *rng, struct fab_routes *r)
@@ -340,6 +300,8 @@ static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fa
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t sw = i;
+		uint16_t *next;
+		uint32_t tries;
 
 		if (by_lid)
 			sw = fab_node_is_switch(f, f->port_node[i]) && f->port_num[i]
@@ -352,8 +314,30 @@ static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fa
 			r->column_lid[c] = (uint16_t)(c + 1);
 		}
 		r->column_switch[c] = sw;
-		random_column(rng, r, sw, r->next + (size_t)c++ * f->n_switches,
-			      is_sound);
+		/* An in-tree to a switch, over any cables, with some entries spoiled. */
+		next = r->next + (size_t)c++ * f->n_switches;
+		tries = 40 * f->n_switches;
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			next[s] = FAB_ARC_NONE;
+		next[sw] = FAB_ARC_HERE;
+		while (tries--) {
+			uint32_t s = (uint32_t)fab_rng_below(rng, f->n_switches), a;
+			uint32_t d = f->arc_first[s + 1] - f->arc_first[s];
+
+			if (next[s] != FAB_ARC_NONE || !d)
+				continue;
+			a = (uint32_t)fab_rng_below(rng, d);
+			if (next[f->arc_peer[f->arc_first[s] + a]] != FAB_ARC_NONE &&
+			    plain_arc_is_live(r, s, f->arc_first[s] + a))
+				next[s] = (uint16_t)a;
+		}
+		for (uint32_t s = 0; !is_sound && s < f->n_switches; s++) {
+			static const uint16_t spoiled[] = {
+				FAB_ARC_NONE, FAB_ARC_BROKEN, 0, 1, FAB_ARC_HERE, 999};
+
+			if (!fab_rng_below(rng, 3 * (uint64_t)f->n_switches))
+				next[s] = spoiled[fab_rng_below(rng, FAB_COUNT(spoiled))];
+		}
 	}
 	r->n_columns = c;
 	if (by_lid && fab_rng_below(rng, 2))
@@ -520,29 +504,6 @@ static void expect_same_pairs(const struct fab_pair_list *a,
 	}
 }
 
-static void expect_same(const struct fab_analysis *a, const struct fab_analysis *b,
-			uint32_t n_arcs)
-{
-	cr_expect_eq(a->pairs, b->pairs);
-	cr_expect_eq(a->connected, b->connected);
-	cr_expect_eq(a->connected_in_graph, b->connected_in_graph);
-	cr_expect_arr_eq(a->hops, b->hops, sizeof(a->hops));
-	cr_expect_eq(a->minimal, b->minimal);
-	cr_expect_eq(a->vls, b->vls);
-	cr_expect_eq(a->cycle_channels, b->cycle_channels);
-	cr_expect_eq(a->pairs_on_cycles, b->pairs_on_cycles);
-	cr_expect_eq(a->valley_pairs, b->valley_pairs);
-	cr_expect_arr_eq(a->load, b->load, n_arcs * sizeof(*a->load));
-	cr_assert_eq(a->cycle.n, b->cycle.n);
-	for (size_t i = 0; i < a->cycle.n; i++) {
-		cr_expect_eq(a->cycle.v[i].sw, b->cycle.v[i].sw);
-		cr_expect_eq(a->cycle.v[i].arc, b->cycle.v[i].arc);
-		cr_expect_eq(a->cycle.v[i].vl, b->cycle.v[i].vl);
-	}
-	expect_same_pairs(&a->valleys, &b->valleys);
-	expect_same_pairs(&a->unreached, &b->unreached);
-}
-
 /* Large enough for threads to be started. */
 Test(analysis, threads_change_nothing)
 {
@@ -569,7 +530,25 @@ Test(analysis, threads_change_nothing)
 		cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
 		options.n_threads = 5;
 		cr_assert_eq(fab_analyse(r, &options, &b, NULL), 0);
-		expect_same(&a, &b, f->arc_first[f->n_switches]);
+		cr_expect_eq(a.pairs, b.pairs);
+		cr_expect_eq(a.connected, b.connected);
+		cr_expect_eq(a.connected_in_graph, b.connected_in_graph);
+		cr_expect_arr_eq(a.hops, b.hops, sizeof(a.hops));
+		cr_expect_eq(a.minimal, b.minimal);
+		cr_expect_eq(a.vls, b.vls);
+		cr_expect_eq(a.cycle_channels, b.cycle_channels);
+		cr_expect_eq(a.pairs_on_cycles, b.pairs_on_cycles);
+		cr_expect_eq(a.valley_pairs, b.valley_pairs);
+		cr_expect_arr_eq(a.load, b.load,
+				 f->arc_first[f->n_switches] * sizeof(*a.load));
+		cr_assert_eq(a.cycle.n, b.cycle.n);
+		for (size_t k = 0; k < a.cycle.n; k++) {
+			cr_expect_eq(a.cycle.v[k].sw, b.cycle.v[k].sw);
+			cr_expect_eq(a.cycle.v[k].arc, b.cycle.v[k].arc);
+			cr_expect_eq(a.cycle.v[k].vl, b.cycle.v[k].vl);
+		}
+		expect_same_pairs(&a.valleys, &b.valleys);
+		expect_same_pairs(&a.unreached, &b.unreached);
 		cr_expect_eq(a.deadlock_free, i == 1);
 		cr_expect_eq(a.unreachable == 0, i == 0);
 		fab_analysis_fini(&a);

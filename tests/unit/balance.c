@@ -70,40 +70,6 @@ static uint32_t hops_between(const struct net *x, uint32_t from, uint32_t to)
 	return hops;
 }
 
-/* One switch alone, all first LIDs in order: the least used of the shortest ports. */
-static void check_switch(const struct net *x, const struct fab_routes *r, uint32_t sw)
-{
-	const struct fab_fabric *f = x->f;
-	uint32_t first = f->arc_first[sw], n = f->arc_first[sw + 1] - first;
-	uint32_t *used = FAB_NEW0(n + 1, uint32_t);
-
-	for (uint32_t i = 0; i < x->n; i++) {
-		uint32_t best = FAB_NONE, hops = hops_between(x, sw, x->all[i].sw);
-		uint16_t got = fab_routes_next(r, x->all[i].column)[sw];
-
-		for (uint32_t a = 0; a < n && hops && hops != FAB_NONE; a++) {
-			if (!fab_arc_is_live(x->faults, first + a) ||
-			    hops_between(x, f->arc_peer[first + a], x->all[i].sw) + 1 !=
-				    hops)
-				continue;
-			if (best == FAB_NONE || used[a] < used[best])
-				best = a;
-		}
-		if (x->all[i].offset) {
-			cr_expect((best == FAB_NONE) == (got >= FAB_ARC_BROKEN));
-			break;
-		}
-		if (!hops)
-			cr_expect_eq(got, FAB_ARC_HERE);
-		else
-			cr_expect_eq(got, best == FAB_NONE ? FAB_ARC_NONE : best,
-				     "switch %u, port %u", sw, x->all[i].port);
-		if (best != FAB_NONE && f->port_node[x->all[i].port] >= f->n_switches)
-			used[best]++;
-	}
-	free(used);
-}
-
 Test(balance, each_lid_takes_the_least_used_port)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
@@ -111,8 +77,47 @@ Test(balance, each_lid_takes_the_least_used_port)
 		struct fab_routes *r = route(&x, &fab_unicast_minhop);
 
 		cr_assert_eq(r->n_columns, x.n);
-		for (uint32_t s = 0; s < x.f->n_switches; s++)
-			check_switch(&x, r, s);
+		for (uint32_t s = 0; s < x.f->n_switches; s++) {
+			const struct fab_fabric *f = x.f;
+			uint32_t first = f->arc_first[s], n = f->arc_first[s + 1] - first;
+			uint32_t *used = FAB_NEW0(n + 1, uint32_t);
+
+			/* One switch alone, all first LIDs in order: the least used of
+			 * the shortest ports. */
+			for (uint32_t i = 0; i < x.n; i++) {
+				uint32_t best = FAB_NONE,
+					 hops = hops_between(&x, s, x.all[i].sw);
+				uint16_t got = fab_routes_next(r, x.all[i].column)[s];
+
+				for (uint32_t a = 0; a < n && hops && hops != FAB_NONE;
+				     a++) {
+					if (!fab_arc_is_live(x.faults, first + a) ||
+					    hops_between(&x, f->arc_peer[first + a],
+							 x.all[i].sw) +
+							    1 !=
+						    hops)
+						continue;
+					if (best == FAB_NONE || used[a] < used[best])
+						best = a;
+				}
+				if (x.all[i].offset) {
+					cr_expect((best == FAB_NONE) ==
+						  (got >= FAB_ARC_BROKEN));
+					break;
+				}
+				if (!hops)
+					cr_expect_eq(got, FAB_ARC_HERE);
+				else
+					cr_expect_eq(
+						got,
+						best == FAB_NONE ? FAB_ARC_NONE : best,
+						"switch %u, port %u", s, x.all[i].port);
+				if (best != FAB_NONE &&
+				    f->port_node[x.all[i].port] >= f->n_switches)
+					used[best]++;
+			}
+			free(used);
+		}
 		fab_routes_free(r);
 		net_free(&x);
 	}

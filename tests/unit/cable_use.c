@@ -24,17 +24,6 @@ static struct fab_routes *routed(const struct fab_fabric *f,
 	return r;
 }
 
-/* Ports of adapters that hang on a switch. */
-static uint32_t host_ports(const struct fab_fabric *f, uint32_t *ports)
-{
-	uint32_t n = 0;
-
-	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links; c++)
-		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
-			ports[n++] = f->cable_b[c];
-	return n;
-}
-
 /* uses[port]: pairs whose packets leave that port. Returns the pairs that arrive. */
 static uint64_t follow_all(const struct fab_routes *r, const uint32_t *ports, uint32_t n,
 			   uint64_t *uses)
@@ -82,8 +71,14 @@ static uint64_t check_all(const struct fab_routes *r)
 	const struct fab_fabric *f = r->f;
 	uint32_t *ports = FAB_NEW(f->n_host_links, uint32_t);
 	uint64_t *uses = FAB_NEW0(f->n_ports, uint64_t), n_arrive;
-	uint32_t n = host_ports(f, ports);
+	uint32_t n;
+	uint32_t i = 0;
 
+	/* Ports of adapters that hang on a switch. */
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links; c++)
+		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
+			ports[i++] = f->cable_b[c];
+	n = i;
 	n_arrive = follow_all(r, ports, n, uses);
 	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
 		struct fab_cable_use use[2];

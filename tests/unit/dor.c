@@ -6,10 +6,10 @@
 #include "fabric/shape.h"
 #include "support/gen.h"
 #include "support/unicast_check.h"
-#include "unicast/routes.h"
+#include "unicast/analysis.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
-#include "unicast/analysis.h"
+#include "unicast/routes.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -61,35 +61,6 @@ static uint32_t axis_at(const struct fab_shape *s, uint32_t i)
 	return d;
 }
 
-/* Every pair, by each alternative: right along an axis before the next one begins. */
-static void check_order(const struct fab_routes *r, const char *spec)
-{
-	const struct fab_fabric *f = r->f;
-	struct fab_shape *s = fab_shape_recognize(f);
-
-	for (uint64_t i = 0; i < (uint64_t)r->n_columns * f->n_switches; i++) {
-		uint32_t c = (uint32_t)(i / f->n_switches),
-			 sw = (uint32_t)(i % f->n_switches);
-		const uint32_t *to = s->coords + (size_t)r->column_switch[c] * s->n_dims;
-		struct fab_path p = fab_path_from(r, sw, c);
-		uint32_t axis = 0;
-
-		for (;;) {
-			const uint32_t *a = s->coords + (size_t)p.at * s->n_dims, *b;
-
-			if (!fab_path_step(&p))
-				break;
-			b = s->coords + (size_t)p.at * s->n_dims;
-			while (a[axis_at(s, axis)] == to[axis_at(s, axis)])
-				axis++;
-			cr_assert_neq(a[axis_at(s, axis)], b[axis_at(s, axis)], "%s",
-				      spec);
-		}
-		cr_assert_eq(fab_path_end(&p), FAB_PATH_ARRIVES, "%s", spec);
-	}
-	fab_shape_free(s);
-}
-
 static void check_sound(const char *spec, unsigned lanes)
 {
 	struct fab_fabric *f = test_gen(spec);
@@ -97,6 +68,7 @@ static void check_sound(const char *spec, unsigned lanes)
 	struct unicast_check c = unicast_check(r);
 	struct fab_analysis a = analysed(r, FAB_ENDS_ALL);
 	uint64_t pairs = (uint64_t)f->n_switches * (f->n_switches - 1);
+	struct fab_shape *s;
 
 	cr_assert_eq(c.pairs, pairs, "%s", spec);
 	cr_assert_eq(c.connected, pairs, "%s", spec);
@@ -107,7 +79,30 @@ static void check_sound(const char *spec, unsigned lanes)
 	cr_assert_eq(a.unreachable, 0, "%s", spec);
 	cr_assert_eq(a.minimal, a.pairs, "%s", spec);
 	cr_assert_null(r->note);
-	check_order(r, spec);
+	/* Every pair, by each alternative: right along an axis before the next one
+	 * begins. */
+	s = fab_shape_recognize(f);
+	for (uint64_t i = 0; i < (uint64_t)r->n_columns * f->n_switches; i++) {
+		uint32_t k = (uint32_t)(i / f->n_switches),
+			 sw = (uint32_t)(i % f->n_switches);
+		const uint32_t *to = s->coords + (size_t)r->column_switch[k] * s->n_dims;
+		struct fab_path p = fab_path_from(r, sw, k);
+		uint32_t axis = 0;
+
+		for (;;) {
+			const uint32_t *m = s->coords + (size_t)p.at * s->n_dims, *b;
+
+			if (!fab_path_step(&p))
+				break;
+			b = s->coords + (size_t)p.at * s->n_dims;
+			while (m[axis_at(s, axis)] == to[axis_at(s, axis)])
+				axis++;
+			cr_assert_neq(m[axis_at(s, axis)], b[axis_at(s, axis)], "%s",
+				      spec);
+		}
+		cr_assert_eq(fab_path_end(&p), FAB_PATH_ARRIVES, "%s", spec);
+	}
+	fab_shape_free(s);
 	fab_analysis_fini(&a);
 	fab_routes_free(r);
 	fab_fabric_free(f);
@@ -354,45 +349,6 @@ static uint32_t hops_in_order(const struct fab_faults *faults, const struct fab_
 	return sum;
 }
 
-static void check_pairs(const struct fab_routes *r, const struct fab_shape *s)
-{
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		for (uint32_t sw = 0; sw < r->f->n_switches; sw++) {
-			uint32_t want;
-
-			if (!fab_switch_is_live(r->faults, sw))
-				continue;
-			want = hops_in_order(r->faults, s, sw, r->column_switch[c]);
-			cr_assert_eq(fab_path_length(r, sw, c), want);
-			if (want == FAB_NONE)
-				cr_assert_eq(fab_routes_next(r, c)[sw], FAB_ARC_NONE);
-		}
-}
-
-static void damage(const char *spec, uint64_t seed)
-{
-	struct fab_fabric *f = test_gen(spec);
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_stream rng = fab_stream_of(seed, 1);
-	struct fab_shape *s = fab_shape_recognize(f);
-	struct fab_fault_list list = {{0}};
-	struct fab_analysis a;
-	struct fab_routes *r;
-
-	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
-	fab_faults_draw(faults, &list, 1 + (uint32_t)fab_stream_below(&rng, 6), &rng);
-	r = route(f, faults, 2);
-	a = analysed(r, FAB_ENDS_ALL);
-	cr_assert(a.deadlock_free, "%s seed %lu", spec, seed);
-	check_pairs(r, s);
-	fab_analysis_fini(&a);
-	fab_routes_free(r);
-	fab_shape_free(s);
-	free(list.of.v);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
-}
-
 /* What is left is in order, as short as it can be, and free of deadlock. */
 Test(dor, with_faults)
 {
@@ -400,8 +356,42 @@ Test(dor, with_faults)
 		"torus:dims=6",		  "torus:dims=7x4", "torus:dims=6x5,hosts=2",
 		"torus:dims=5x5,hosts=2", "mesh:dims=5x4",  "hyperx:dims=5x4"};
 
-	for (uint64_t seed = 0; seed < 60; seed++)
-		damage(specs[seed % FAB_COUNT(specs)], seed);
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		const char *spec = specs[seed % FAB_COUNT(specs)];
+		struct fab_fabric *f = test_gen(spec);
+		struct fab_faults *faults = fab_faults_new(f);
+		struct fab_stream rng = fab_stream_of(seed, 1);
+		struct fab_shape *s = fab_shape_recognize(f);
+		struct fab_fault_list list = {{0}};
+		struct fab_analysis a;
+		struct fab_routes *r;
+
+		fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
+		fab_faults_draw(faults, &list, 1 + (uint32_t)fab_stream_below(&rng, 6),
+				&rng);
+		r = route(f, faults, 2);
+		a = analysed(r, FAB_ENDS_ALL);
+		cr_assert(a.deadlock_free, "%s seed %lu", spec, seed);
+		for (uint32_t c = 0; c < r->n_columns; c++)
+			for (uint32_t sw = 0; sw < r->f->n_switches; sw++) {
+				uint32_t want;
+
+				if (!fab_switch_is_live(r->faults, sw))
+					continue;
+				want = hops_in_order(r->faults, s, sw,
+						     r->column_switch[c]);
+				cr_assert_eq(fab_path_length(r, sw, c), want);
+				if (want == FAB_NONE)
+					cr_assert_eq(fab_routes_next(r, c)[sw],
+						     FAB_ARC_NONE);
+			}
+		fab_analysis_fini(&a);
+		fab_routes_free(r);
+		fab_shape_free(s);
+		free(list.of.v);
+		fab_faults_free(faults);
+		fab_fabric_free(f);
+	}
 }
 
 /* The axis, in their order, along which a packet leaves; FAB_NONE: it is there. */

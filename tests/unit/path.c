@@ -18,28 +18,6 @@ struct setting {
 	struct fab_routes *r;
 };
 
-/* Entries at random: to the root more often than not nowhere, or round and round. */
-static void fill(struct setting *s, uint32_t column, struct fab_rng *rng)
-{
-	const struct fab_fabric *f = s->f;
-	uint16_t *next = s->r->next + (size_t)column * f->n_switches;
-
-	s->r->column_switch[column] = (uint32_t)fab_rng_below(rng, f->n_switches);
-	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
-		uint64_t kind = fab_rng_below(rng, 40);
-
-		next[sw] = kind == 0   ? FAB_ARC_BROKEN
-			   : kind == 1 ? FAB_ARC_HERE
-			   : kind == 2 ? (uint16_t)d
-			   : !d || kind == 3
-				   ? FAB_ARC_NONE
-				   : (uint16_t)fab_rng_below(rng, d < 3 ? d : 3);
-	}
-	if (column % 4)
-		next[s->r->column_switch[column]] = FAB_ARC_HERE;
-}
-
 static void setting_init(struct setting *s, uint64_t seed)
 {
 	struct fab_rng rng;
@@ -51,8 +29,27 @@ static void setting_init(struct setting *s, uint64_t seed)
 		fab_faults_kill_cable(
 			s->faults, (uint32_t)fab_rng_below(&rng, s->f->n_switch_links));
 	s->r = fab_routes_new(s->f, seed % 4 ? s->faults : NULL, N_COLUMNS);
-	for (uint32_t c = 0; c < N_COLUMNS; c++)
-		fill(s, c, &rng);
+	for (uint32_t c = 0; c < N_COLUMNS; c++) {
+		const struct fab_fabric *f = s->f;
+		uint16_t *next = s->r->next + (size_t)c * f->n_switches;
+
+		/* Entries at random: to the root more often than not nowhere, or round
+		 * and round. */
+		s->r->column_switch[c] = (uint32_t)fab_rng_below(&rng, f->n_switches);
+		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+			uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+			uint64_t kind = fab_rng_below(&rng, 40);
+
+			next[sw] = kind == 0   ? FAB_ARC_BROKEN
+				   : kind == 1 ? FAB_ARC_HERE
+				   : kind == 2 ? (uint16_t)d
+				   : !d || kind == 3
+					   ? FAB_ARC_NONE
+					   : (uint16_t)fab_rng_below(&rng, d < 3 ? d : 3);
+		}
+		if (c % 4)
+			next[s->r->column_switch[c]] = FAB_ARC_HERE;
+	}
 }
 
 static void setting_fini(struct setting *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Unicast tables that are written, walked hop by hop as the switches would. */
 #include "base/mem.h"
-#include "export/tables.h"
 #include "export/fabrics.h"
+#include "export/tables.h"
 #include "source/source.h"
 #include "support/gen.h"
 #include "unicast/faults.h"
@@ -21,29 +21,6 @@ struct net {
 	struct fab_routes r;
 };
 
-static void search(struct net *n, uint32_t root, uint16_t *next)
-{
-	const struct fab_fabric *f = n->f;
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		next[s] = FAB_ARC_NONE;
-	next[root] = FAB_ARC_HERE;
-	queue[tail++] = root;
-	while (head < tail) {
-		uint32_t u = queue[head++];
-
-		for (uint32_t v = 0; v < f->n_switches; v++)
-			for (uint32_t a = f->arc_first[v]; a < f->arc_first[v + 1]; a++)
-				if (f->arc_peer[a] == u && next[v] == FAB_ARC_NONE &&
-				    !n->faults->cable_is_dead[f->arc_cable[a]]) {
-					next[v] = (uint16_t)(a - f->arc_first[v]);
-					queue[tail++] = v;
-				}
-	}
-	free(queue);
-}
-
 /* Shortest paths to each sound switch with hosts. */
 static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t n_dead)
 {
@@ -56,9 +33,33 @@ static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t
 	n->r.column_switch = FAB_NEW(n->f->n_switches, uint32_t);
 	n->r.next = FAB_NEW((size_t)n->f->n_switches * n->f->n_switches, uint16_t);
 	for (uint32_t s = 0; s < n->f->n_switches; s++) {
+		uint16_t *next;
+		const struct fab_fabric *f;
+		uint32_t *queue, head = 0, tail = 0;
+
 		if (n->faults->switch_is_dead[s] || !test_n_hosts_on(n->f, s))
 			continue;
-		search(n, s, n->r.next + (size_t)n->r.n_columns * n->f->n_switches);
+		next = n->r.next + (size_t)n->r.n_columns * n->f->n_switches;
+		f = n->f;
+		queue = FAB_NEW(f->n_switches, uint32_t);
+		for (uint32_t i = 0; i < f->n_switches; i++)
+			next[i] = FAB_ARC_NONE;
+		next[s] = FAB_ARC_HERE;
+		queue[tail++] = s;
+		while (head < tail) {
+			uint32_t u = queue[head++];
+
+			for (uint32_t v = 0; v < f->n_switches; v++)
+				for (uint32_t a = f->arc_first[v];
+				     a < f->arc_first[v + 1]; a++)
+					if (f->arc_peer[a] == u &&
+					    next[v] == FAB_ARC_NONE &&
+					    !n->faults->cable_is_dead[f->arc_cable[a]]) {
+						next[v] = (uint16_t)(a - f->arc_first[v]);
+						queue[tail++] = v;
+					}
+		}
+		free(queue);
 		n->r.column_switch[n->r.n_columns++] = s;
 	}
 }
@@ -401,26 +402,6 @@ Test(tables_out, service_levels_of_paths)
 	end(&n);
 }
 
-/* Lanes that differ in switch, port in, port out, level. */
-static void make_lanes(struct net *n)
-{
-	uint64_t size = 0;
-
-	n->r.lanes = FAB_LANES_TABLE;
-	n->r.vl_first = FAB_NEW(n->f->n_switches + 1, uint64_t);
-	for (uint32_t s = 0; s <= n->f->n_switches; s++) {
-		uint64_t d = s < n->f->n_switches
-				     ? n->f->arc_first[s + 1] - n->f->arc_first[s] + 1
-				     : 0;
-
-		n->r.vl_first[s] = size;
-		size += d * d * 16;
-	}
-	n->r.sl2vl = FAB_NEW(size, uint8_t);
-	for (uint64_t i = 0; i < size; i++)
-		n->r.sl2vl[i] = (uint8_t)((i * 2654435761u >> 7) % 15);
-}
-
 static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t sw, unsigned num)
 {
 	uint32_t port = fab_port_find(f, sw, num), a = f->arc_first[sw];
@@ -469,12 +450,26 @@ Test(tables_out, lanes)
 {
 	struct net n;
 	uint32_t dead = 2;
+	uint64_t size = 0;
 
 	make(&n, "kfat:dims=3x3,hosts=2", &dead, 1);
 	check_lanes(&n);
 	n.r.lanes = FAB_LANES_SL;
 	check_lanes(&n);
-	make_lanes(&n);
+	/* Lanes that differ in switch, port in, port out, level. */
+	n.r.lanes = FAB_LANES_TABLE;
+	n.r.vl_first = FAB_NEW(n.f->n_switches + 1, uint64_t);
+	for (uint32_t s = 0; s <= n.f->n_switches; s++) {
+		uint64_t d = s < n.f->n_switches
+				     ? n.f->arc_first[s + 1] - n.f->arc_first[s] + 1
+				     : 0;
+
+		n.r.vl_first[s] = size;
+		size += d * d * 16;
+	}
+	n.r.sl2vl = FAB_NEW(size, uint8_t);
+	for (uint64_t i = 0; i < size; i++)
+		n.r.sl2vl[i] = (uint8_t)((i * 2654435761u >> 7) % 15);
 	check_lanes(&n);
 	free(n.r.vl_first);
 	free(n.r.sl2vl);

@@ -93,14 +93,6 @@ static void expect_sound(const struct net *n, const struct fab_faults *faults,
 	fab_routes_free(r);
 }
 
-static void kill_set(const struct net *n, struct fab_faults *faults, uint32_t set)
-{
-	fab_faults_clear(faults);
-	for (uint32_t i = 0; i < n->k->n_leaves; i++)
-		if (set >> i & 1)
-			fab_faults_kill_switch(faults, n->k->leaf[i]);
-}
-
 Test(vtftr, every_set_of_4x4)
 {
 	struct net n = make("kfat:dims=4x4,hosts=1");
@@ -108,7 +100,10 @@ Test(vtftr, every_set_of_4x4)
 	struct sums sums = {0};
 
 	for (uint32_t set = 0; set < 65536; set++) {
-		kill_set(&n, faults, set);
+		fab_faults_clear(faults);
+		for (uint32_t i = 0; i < n.k->n_leaves; i++)
+			if (set >> i & 1)
+				fab_faults_kill_switch(faults, n.k->leaf[i]);
 		expect_sound(&n, faults, 2, true, &sums);
 	}
 	cr_log_info("%llu sets, %u lanes, %u service levels",

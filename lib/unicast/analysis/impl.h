@@ -151,32 +151,6 @@ static inline const uint16_t *fab_analysis_next(const struct fab_analyser *j,
 	return fab_routes_next(j->r, target->column);
 }
 
-/* Row of bits of a channel: its first bit. */
-static inline uint64_t fab_cdg_row(const struct fab_cdg *g, uint32_t arc, uint32_t vl)
-{
-	return (g->row_first[arc] * g->n_vls +
-		(uint64_t)vl * fab_degree(g->f, g->f->arc_peer[arc])) *
-	       g->n_vls;
-}
-
-/* Add: from (arc, vl) a packet goes on by the out-th arc of the next switch on lane to.
- * Threads may do so at once. O(1). */
-static inline void fab_cdg_add(struct fab_cdg *g, uint32_t arc, uint32_t vl, uint32_t out,
-			       uint32_t to)
-{
-	uint64_t bit = fab_cdg_row(g, arc, vl) + (uint64_t)out * g->n_vls + to;
-	uint64_t *word = &g->bits[bit / 64], one = (uint64_t)1 << bit % 64;
-
-	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & one))
-		__atomic_fetch_or(word, one, __ATOMIC_RELAXED);
-}
-
-static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
-				       uint32_t to)
-{
-	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
-}
-
 /* The switch at which an end hangs, by options and faults; FAB_NONE: it is no end, or
  * dead. O(1). */
 uint32_t fab_analysis_end_switch(const struct fab_analyser *j, uint32_t port);
@@ -193,14 +167,6 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 uint16_t *hops, struct fab_analysis_work *w);
-/* Process the paths of a target from the far ends to the root: loads of cables (w->load),
- * and dependencies of channels unless only load is wanted. sl: of its groups; w->senders
- * is filled. */
-void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
-		       const uint8_t *sl, struct fab_analysis_work *w);
-/* Hops of the tables against those of the live graph, for a block of targets. */
-void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
-			  struct fab_analysis_work *w);
 /* Service levels of the sources to targets first .. first + n - 1. */
 void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
 			     struct fab_analysis_work *w);

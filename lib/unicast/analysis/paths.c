@@ -7,6 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Row of bits of a channel: its first bit. */
+static inline uint64_t fab_cdg_row(const struct fab_cdg *g, uint32_t arc, uint32_t vl)
+{
+	return (g->row_first[arc] * g->n_vls +
+		(uint64_t)vl * fab_degree(g->f, g->f->arc_peer[arc])) *
+	       g->n_vls;
+}
+
+/* Add: from (arc, vl) a packet goes on by the out-th arc of the next switch on lane to.
+ * Threads may do so at once. O(1). */
+static inline void fab_cdg_add(struct fab_cdg *g, uint32_t arc, uint32_t vl, uint32_t out,
+			       uint32_t to)
+{
+	uint64_t bit = fab_cdg_row(g, arc, vl) + (uint64_t)out * g->n_vls + to;
+	uint64_t *word = &g->bits[bit / 64], one = (uint64_t)1 << bit % 64;
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & one))
+		__atomic_fetch_or(word, one, __ATOMIC_RELAXED);
+}
+
+static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
+				       uint32_t to)
+{
+	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
+}
+
 /* Up to HOPS_AT_ONCE hops are counted number by number, many switches at once. */
 enum { BLOCK = FAB_ANALYSIS_BLOCK, TILE = 64, HOPS_AT_ONCE = 16 };
 
@@ -173,44 +199,6 @@ static void count_sls(const struct fab_analyser *j, const struct fab_target *tar
 	}
 }
 
-void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
-			struct fab_analysis_work *w)
-{
-	bool only_load = j->options->only_load;
-
-	if (!only_load || j->has_none)
-		fab_analysis_gather_sls(j, first, n, w);
-	for (size_t k = 0; k < n; k++) {
-		const struct fab_target *target = &j->targets.v[first + k];
-		const uint8_t *sl = w->sl + k * j->n_groups;
-		uint16_t *hops = w->hops + k * j->n_switches;
-
-		if (!fab_analysis_follow(j, target, hops, w)) {
-			if (first + k < w->unreachable_target)
-				w->unreachable_target = first + k;
-			continue;
-		}
-		if (j->has_none) {
-			/* Ends that send to the target at hand, where not all do. */
-			memcpy(w->senders, j->weight,
-			       j->n_switches * sizeof(*w->senders));
-			for (uint32_t g = 0; g < j->n_groups; g++)
-				if (sl[g] == FAB_SL_NONE)
-					w->senders[j->group_switch[g]] -=
-						j->group_size[g];
-		}
-		fab_analysis_pass(j, target, sl, w);
-		if (only_load)
-			continue;
-		count(j, first + k, hops, w);
-		count_sls(j, target, sl, w);
-		if (j->has_unknown)
-			count_unknown(j, target, sl, w);
-	}
-	if (!only_load)
-		fab_analysis_measure(j, first, n, w);
-}
-
 /*
  * The paths to a target from the far ends to the root, once: loads of cables, and which
  * channels depend on which. Those farthest away come first, so that all that comes
@@ -321,8 +309,11 @@ static void pass_all(struct fab_analyser *j, struct fab_analysis_work *w, bool w
 		w->vls |= 1u << j->lane_of_sl[__builtin_ctz(used)];
 }
 
-void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
-		       const uint8_t *sl, struct fab_analysis_work *w)
+/* Process the paths of a target from the far ends to the root: loads of cables (w->load),
+ * and dependencies of channels unless only load is wanted. sl: of its groups; w->senders
+ * is filled. */
+static void pass(struct fab_analyser *j, const struct fab_target *target,
+		 const uint8_t *sl, struct fab_analysis_work *w)
 {
 	bool is_one; /* whatever the level */
 
@@ -427,8 +418,9 @@ static void count_nearest(const struct fab_analyser *j, size_t first, size_t n,
 	}
 }
 
-void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
-			  struct fab_analysis_work *w)
+/* Hops of the tables against those of the live graph, for a block of targets. */
+static void measure(const struct fab_analyser *j, size_t first, size_t n,
+		    struct fab_analysis_work *w)
 {
 	/* The hops of the tables, by switch; the root is there whatever the tables say.
 	 */
@@ -453,6 +445,44 @@ void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
 	while (sweep(j, w->nearest, w->is_shorter))
 		;
 	count_nearest(j, first, n, w);
+}
+
+void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
+			struct fab_analysis_work *w)
+{
+	bool only_load = j->options->only_load;
+
+	if (!only_load || j->has_none)
+		fab_analysis_gather_sls(j, first, n, w);
+	for (size_t k = 0; k < n; k++) {
+		const struct fab_target *target = &j->targets.v[first + k];
+		const uint8_t *sl = w->sl + k * j->n_groups;
+		uint16_t *hops = w->hops + k * j->n_switches;
+
+		if (!fab_analysis_follow(j, target, hops, w)) {
+			if (first + k < w->unreachable_target)
+				w->unreachable_target = first + k;
+			continue;
+		}
+		if (j->has_none) {
+			/* Ends that send to the target at hand, where not all do. */
+			memcpy(w->senders, j->weight,
+			       j->n_switches * sizeof(*w->senders));
+			for (uint32_t g = 0; g < j->n_groups; g++)
+				if (sl[g] == FAB_SL_NONE)
+					w->senders[j->group_switch[g]] -=
+						j->group_size[g];
+		}
+		pass(j, target, sl, w);
+		if (only_load)
+			continue;
+		count(j, first + k, hops, w);
+		count_sls(j, target, sl, w);
+		if (j->has_unknown)
+			count_unknown(j, target, sl, w);
+	}
+	if (!only_load)
+		measure(j, first, n, w);
 }
 
 /*
