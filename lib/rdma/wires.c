@@ -234,12 +234,20 @@ void rdma_lose(struct rdma *r, uint32_t id)
 
 /* Outputs */
 
+/* A random number of a packet at a switch. */
+static inline uint64_t chance_of(const struct rdma *r, uint32_t sw,
+				 const struct rdma_packet *p)
+{
+	return r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
+					 ((uint64_t)sw << 40) + p->life);
+}
+
 /* The output on a shortest path that is free first, of equals a random one; or any of
  * them. FAB_NONE: none. */
 static inline uint32_t choose_productive(const struct rdma *r, uint32_t sw,
 					 uint32_t first, const struct rdma_packet *p)
 {
-	uint64_t best = UINT64_MAX, now = r->now, chance;
+	uint64_t best = UINT64_MAX, now = r->now, chance = 0;
 	uint32_t n, equals = 0, out = FAB_NONE;
 	uint16_t arc[RDMA_ARCS_MAX];
 
@@ -248,21 +256,23 @@ static inline uint32_t choose_productive(const struct rdma *r, uint32_t sw,
 		    : rdma_net_productive(r->net, sw, p->row, arc);
 	if (n <= 1)
 		return n ? first + arc[0] : FAB_NONE;
-	chance = r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
-					   ((uint64_t)sw << 40) + p->life);
 	if (r->is_spray)
-		return first + arc[fab_mix64(chance) % n];
+		return first + arc[fab_mix64(chance_of(r, sw, p)) % n];
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t busy = r->busy[first + arc[i]];
 
 		busy = busy < now ? now : busy;
-		if (busy > best)
-			continue;
-		equals = busy == best ? equals + 1 : 1;
-		best = busy;
-		/* the i-th of equals takes the place of those before with 1 / i */
-		if (equals == 1 || fab_mix64(chance + equals) % equals == 0)
+		if (busy < best) {
+			best = busy;
+			equals = 1;
 			out = first + arc[i];
+		} else if (busy == best) {
+			/* the i-th of equals takes the place of those before with 1 / i
+			 */
+			chance = ++equals == 2 ? chance_of(r, sw, p) : chance;
+			if (fab_mix64(chance + equals) % equals == 0)
+				out = first + arc[i];
+		}
 	}
 	return out;
 }
