@@ -380,7 +380,8 @@ bool fab_is_hostlist(const char *text, size_t len)
 	return false;
 }
 
-bool fab_is_pattern(const char *text, size_t len)
+/* A `*` or `?`, or a closed bracket of no host list. */
+static bool is_pattern(const char *text, size_t len)
 {
 	for (const char *at = text, *end = text + len; at < end; at++) {
 		const char *behind = behind_ranges(at, end);
@@ -662,14 +663,14 @@ static int match_pattern(const struct fab_lookup *l, const char *pattern,
 }
 
 /* One name of a host list; it may be a pattern besides. */
-static int take_member(const struct fab_lookup *l, const char *name, bool is_pattern,
+static int take_member(const struct fab_lookup *l, const char *name, bool as_pattern,
 		       struct fab_ids *out, struct fab_err *err)
 {
 	struct fab_item one = {.text = name, .len = strlen(name)};
 	uint32_t id;
 	int rc;
 
-	if (is_pattern)
+	if (as_pattern)
 		return match_pattern(l, name, out);
 	rc = l->find(l->of, &one, &id, err);
 	if (!rc)
@@ -680,7 +681,7 @@ static int take_member(const struct fab_lookup *l, const char *name, bool is_pat
 static int expand(const struct fab_lookup *l, const struct fab_item *item,
 		  struct fab_ids *out, struct fab_err *err)
 {
-	bool is_pattern = l->match && fab_is_pattern(item->text, item->len);
+	bool as_pattern = l->match && is_pattern(item->text, item->len);
 	uint64_t max = l->n_known > NAMES_MIN ? l->n_known : NAMES_MIN;
 	struct fab_hostlist *list;
 	struct missing missing = {0};
@@ -690,13 +691,13 @@ static int expand(const struct fab_lookup *l, const struct fab_item *item,
 	if (rc)
 		return rc;
 	while (!rc && (name = fab_hostlist_next(list))) {
-		rc = take_member(l, name, is_pattern, out, NULL);
+		rc = take_member(l, name, as_pattern, out, NULL);
 		if (!rc)
 			continue;
 		if (rc == -ENOENT) {
 			size_t at;
 
-			if (!missing.n && err && !is_pattern)
+			if (!missing.n && err && !as_pattern)
 				missing.has_first = take_member(l, name, false, out,
 								&missing.first) != 0;
 			at = strlen(missing.text);
@@ -767,7 +768,7 @@ int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 {
 	bool is_list = fab_is_hostlist(item->text, item->len);
 	bool is_many = !item->is_quoted &&
-		       (is_list || (l->match && fab_is_pattern(item->text, item->len)));
+		       (is_list || (l->match && is_pattern(item->text, item->len)));
 	size_t first = out->of.n;
 	uint32_t id = 0;
 	bool is_name;

@@ -47,10 +47,8 @@ typedef int fab_use_line(void *context, struct fab_item line, struct fab_err *er
 int fab_list_lines(const char *file, const char *text, size_t len, fab_use_line *use,
 		   void *context, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Has the text a bracket of a host list? A `*` or `?`, or another closed bracket? O(len).
- */
+/* Has the text a bracket of a host list? O(len). */
 bool fab_is_hostlist(const char *text, size_t len);
-bool fab_is_pattern(const char *text, size_t len);
 
 /*
  * Names of a host list, the last bracket fastest. Numbers are as

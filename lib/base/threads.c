@@ -60,14 +60,14 @@ int fab_threads(int wanted)
 #endif
 }
 
-bool fab_threads_pay(uint64_t steps)
+static bool threads_pay(uint64_t steps)
 {
 	return steps >= 4000000; /* about ten milliseconds */
 }
 
 int fab_threads_for(int wanted, uint64_t steps)
 {
-	return fab_threads_pay(steps) ? fab_threads(wanted) : 1;
+	return threads_pay(steps) ? fab_threads(wanted) : 1;
 }
 
 void fab_threads_rest(int n_threads)

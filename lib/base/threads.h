@@ -19,8 +19,6 @@ int fab_threads(int wanted);
  * when starting threads would cost more than they save.
  */
 int fab_threads_for(int wanted, uint64_t steps);
-/* Do threads pay for this many steps? Equal on all machines. */
-bool fab_threads_pay(uint64_t steps);
 
 /*
  * Shut the team of threads down, so that idle workers do not spin, which OMP_WAIT_POLICY

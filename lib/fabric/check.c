@@ -277,10 +277,8 @@ static int by_direction(const void *x, const void *y)
 {
 	const struct bundle *a = x, *b = y;
 
-	if (a->direction != b->direction)
-		return a->direction < b->direction ? -1 : 1;
-	if (a->n != b->n)
-		return a->n < b->n ? -1 : 1;
+	FAB_ORDER_BY(a, b, direction);
+	FAB_ORDER_BY(a, b, n);
 	return (a->peer > b->peer) - (a->peer < b->peer);
 }
 
@@ -460,10 +458,8 @@ static int by_part(const void *x, const void *y)
 {
 	const struct links *a = x, *b = y;
 
-	if (a->part != b->part)
-		return a->part < b->part ? -1 : 1;
-	if (a->level != b->level)
-		return a->level < b->level ? -1 : 1;
+	FAB_ORDER_BY(a, b, part);
+	FAB_ORDER_BY(a, b, level);
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
@@ -684,10 +680,8 @@ static int by_lid(const void *x, const void *y)
 {
 	const struct lids *a = x, *b = y;
 
-	if (a->part != b->part)
-		return a->part < b->part ? -1 : 1;
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
+	FAB_ORDER_BY(a, b, part);
+	FAB_ORDER_BY(a, b, first);
 	return a->port < b->port ? -1 : a->port > b->port;
 }
 
@@ -757,8 +751,7 @@ static int by_guid(const void *x, const void *y)
 {
 	const struct guid *a = x, *b = y;
 
-	if (a->guid != b->guid)
-		return a->guid < b->guid ? -1 : 1;
+	FAB_ORDER_BY(a, b, guid);
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 
 /* Common properties of the findings of a group. */
 struct key {
@@ -29,37 +30,9 @@ static const char *place_name(const struct fab_fabric *f, uint32_t place)
 				  : fab_node_name(f, place - f->n_hosts);
 }
 
-static struct key key_of(const struct fab_fabric *f, const struct fab_check *check,
-			 uint32_t index)
-{
-	const struct fab_finding *x = &check->findings[index];
-	struct key key = {x->code, "", FAB_NONE, FAB_NONE, index};
-
-	if (x->cable != FAB_NONE) {
-		uint32_t a = f->port_node[f->cable_a[x->cable]];
-		uint32_t b = f->port_node[f->cable_b[x->cable]];
-		const char *tail = "", *at = x->message;
-
-		/* Behind the names, which end in a quotation mark. */
-		while ((at = strstr(at, "\": ")))
-			tail = at += 3;
-		key.tail = tail;
-		key.node = x->node == b && a != b ? b : a;
-		key.peer = place_of(f, key.node == a ? b : a);
-	} else if (x->node != FAB_NONE && x->port != FAB_NONE) {
-		key.peer = place_of(f, x->node);
-	}
-	return key;
-}
-
 static bool can_group(const struct key *key)
 {
 	return key->node == FAB_NONE ? key->peer != FAB_NONE : *key->tail != '\0';
-}
-
-static int cmp_numbers(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
 }
 
 static int cmp_keys(const void *x, const void *y)
@@ -67,13 +40,11 @@ static int cmp_keys(const void *x, const void *y)
 	const struct key *a = x, *b = y;
 	int order = strcmp(a->code, b->code);
 
-	if (!order)
-		order = cmp_numbers(a->node, b->node);
-	if (!order)
-		order = cmp_numbers(a->peer, b->peer);
-	if (!order)
-		order = strcmp(a->tail, b->tail);
-	return order;
+	if (order)
+		return order;
+	FAB_ORDER_BY(a, b, node);
+	FAB_ORDER_BY(a, b, peer);
+	return strcmp(a->tail, b->tail);
 }
 
 static int cmp_in_order(const void *x, const void *y)
@@ -81,14 +52,14 @@ static int cmp_in_order(const void *x, const void *y)
 	const struct key *a = x, *b = y;
 	int order = cmp_keys(x, y);
 
-	return order ? order : cmp_numbers(a->index, b->index);
+	return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
 static int cmp_groups(const void *x, const void *y)
 {
 	const struct fab_finding_group *a = x, *b = y;
 
-	return cmp_numbers(a->first, b->first);
+	return (a->first > b->first) - (a->first < b->first);
 }
 
 static char *text_of(const struct fab_fabric *f, const struct fab_check *check,
@@ -113,8 +84,26 @@ void fab_finding_groups_init(const struct fab_fabric *f, const struct fab_check 
 	struct key *key = FAB_NEW(n + 1, struct key);
 
 	*out = (struct fab_finding_groups){.v = FAB_NEW(n + 1, struct fab_finding_group)};
-	for (uint32_t i = 0; i < n; i++)
-		key[i] = key_of(f, check, i);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fab_finding *x = &check->findings[i];
+		struct key k = {x->code, "", FAB_NONE, FAB_NONE, i};
+
+		if (x->cable != FAB_NONE) {
+			uint32_t a = f->port_node[f->cable_a[x->cable]];
+			uint32_t b = f->port_node[f->cable_b[x->cable]];
+			const char *tail = "", *at = x->message;
+
+			/* Behind the names, which end in a quotation mark. */
+			while ((at = strstr(at, "\": ")))
+				tail = at += 3;
+			k.tail = tail;
+			k.node = x->node == b && a != b ? b : a;
+			k.peer = place_of(f, k.node == a ? b : a);
+		} else if (x->node != FAB_NONE && x->port != FAB_NONE) {
+			k.peer = place_of(f, x->node);
+		}
+		key[i] = k;
+	}
 	qsort(key, n, sizeof(*key), cmp_in_order);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		end = i + 1;

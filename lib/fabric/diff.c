@@ -407,28 +407,20 @@ const char *fab_change_name(enum fab_change_kind kind)
 	return names[kind];
 }
 
-static int cmp_u32(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Nodes before cables, then kind, then ids; FAB_NONE sorts last. */
 static int by_kind(const void *x, const void *y)
 {
 	const struct fab_change *a = x, *b = y;
 	bool a_cable = a->old_node == FAB_NONE && a->new_node == FAB_NONE;
 	bool b_cable = b->old_node == FAB_NONE && b->new_node == FAB_NONE;
-	int order = (int)a_cable - (int)b_cable;
 
-	if (!order)
-		order = (int)a->kind - (int)b->kind;
-	if (!order)
-		order = cmp_u32(a->old_node, b->old_node);
-	if (!order)
-		order = cmp_u32(a->new_node, b->new_node);
-	if (!order)
-		order = cmp_u32(a->old_cable, b->old_cable);
-	return order ? order : cmp_u32(a->new_cable, b->new_cable);
+	if (a_cable != b_cable)
+		return a_cable ? 1 : -1;
+	FAB_ORDER_BY(a, b, kind);
+	FAB_ORDER_BY(a, b, old_node);
+	FAB_ORDER_BY(a, b, new_node);
+	FAB_ORDER_BY(a, b, old_cable);
+	return (a->new_cable > b->new_cable) - (a->new_cable < b->new_cable);
 }
 
 struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fabric *new)

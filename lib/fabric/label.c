@@ -170,31 +170,26 @@ static char *clean(const char *name)
 	return NULL;
 }
 
-/* Count each wanted short name; one that is wanted twice is not used. */
-static struct fab_strmap *count(char *const *wish, uint32_t n)
-{
-	struct fab_strmap *map = fab_strmap_new(n);
-
-	for (uint32_t i = 0; i < n; i++) {
-		size_t len = wish[i] ? strlen(wish[i]) : 0;
-		uint32_t before = len ? fab_strmap_get(map, wish[i], len) : FAB_NONE;
-
-		if (len)
-			fab_strmap_set(map, wish[i], len,
-				       before == FAB_NONE ? 1 : before + 1);
-	}
-	return map;
-}
-
 /*
  * Keep the wanted names that are unique; the others get `letter`-<GUID>, if need be with
  * a number behind it. Returns how many others there are.
  */
 static uint32_t settle(char **wish, uint32_t n, char letter, const uint64_t *guid)
 {
-	struct fab_strmap *map = count(wish, n);
+	struct fab_strmap *map;
 	uint32_t n_others = 0;
+	struct fab_strmap *counts = fab_strmap_new(n);
 
+	/* Count each wanted short name; one that is wanted twice is not used. */
+	for (uint32_t j = 0; j < n; j++) {
+		size_t len = wish[j] ? strlen(wish[j]) : 0;
+		uint32_t before = len ? fab_strmap_get(counts, wish[j], len) : FAB_NONE;
+
+		if (len)
+			fab_strmap_set(counts, wish[j], len,
+				       before == FAB_NONE ? 1 : before + 1);
+	}
+	map = counts;
 	for (uint32_t i = 0; i < n; i++) {
 		char *name;
 

@@ -23,22 +23,6 @@ uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fa
 	return sw == FAB_NONE ? FAB_NONE : planes->of_switch[sw];
 }
 
-static void count_switches(struct fab_planes *p, const struct fab_fabric *f)
-{
-	for (uint32_t s = f->n_switches; s-- > 0;) {
-		p->v[p->of_switch[s]].n_switches++;
-		p->v[p->of_switch[s]].first_switch = s;
-	}
-	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
-		struct fab_plane *v = &p->v[p->of_switch[f->port_node[f->cable_a[c]]]];
-
-		if (c < f->n_switch_links)
-			v->n_switch_links++;
-		else
-			v->n_host_links++;
-	}
-}
-
 /* Add the parts that a node is on to the list, each once under `mark`. */
 static void list_parts(struct work *w, uint32_t node, uint32_t mark)
 {
@@ -131,7 +115,18 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 	p->v = FAB_NEW0(p->n, struct fab_plane);
 	w.seen = FAB_NEW(p->n, uint32_t);
 	w.list = FAB_NEW(p->n, uint32_t);
-	count_switches(p, f);
+	for (uint32_t s = f->n_switches; s-- > 0;) {
+		p->v[p->of_switch[s]].n_switches++;
+		p->v[p->of_switch[s]].first_switch = s;
+	}
+	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
+		struct fab_plane *part = &p->v[p->of_switch[f->port_node[f->cable_a[c]]]];
+
+		if (c < f->n_switch_links)
+			part->n_switch_links++;
+		else
+			part->n_host_links++;
+	}
 	count_adapters(&w);
 	forget(&w);
 	for (uint32_t h = 0; h < w.f->n_hosts; h++) {

@@ -3,6 +3,7 @@
 #include "fabric/ranks.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sets.h"
 #include "fabric/graph.h"
 
@@ -66,40 +67,6 @@ static bool rule_out(struct search *x, uint32_t top)
 		any = true;
 	}
 	return any;
-}
-
-/* Where no rank does: the rank of the last switch that joins leaves by any path, when
- * switches come rank by rank. */
-static void find_joining(struct search *x, bool *is_open)
-{
-	const struct fab_fabric *f = x->f;
-	const uint32_t *rank = x->r->rank;
-	uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
-	bool *has_leaf = FAB_NEW(f->n_switches, bool);
-
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		parent[s] = s;
-		has_leaf[s] = rank[s] == 0;
-		if (is_open[x->order->component[s]])
-			x->top[x->order->component[s]] = 0;
-	}
-	for (uint32_t i = 0; i < x->order->n; i++) {
-		uint32_t s = x->order->sw[i], part = x->order->component[s];
-
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
-			uint32_t a = fab_sets_root(parent, s);
-			uint32_t b = fab_sets_root(parent, f->peer[k]);
-
-			if (rank[f->peer[k]] > rank[s] || a == b)
-				continue;
-			if (has_leaf[a] && has_leaf[b] && is_open[part])
-				x->top[part] = rank[s];
-			has_leaf[a] = has_leaf[b] = has_leaf[a] || has_leaf[b];
-			fab_sets_unite(parent, a, b);
-		}
-	}
-	free(parent);
-	free(has_leaf);
 }
 
 /* Ends: with `idle` all leaves, else those with hosts, of parts that are open. */
@@ -171,8 +138,39 @@ static void ranks_find_roots(struct fab_ranks *r, const struct fab_fabric *f,
 		x.reach = FAB_NEW(f->n_switches, leaf_set);
 		x.all = FAB_NEW((size_t)order->n_components + 1, leaf_set);
 		if (search_open(&x, n_hosts, true, is_open) &&
-		    search_open(&x, n_hosts, false, is_open))
-			find_joining(&x, is_open);
+		    search_open(&x, n_hosts, false, is_open)) {
+			const uint32_t *rank = x.r->rank;
+			uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
+			bool *has_leaf = FAB_NEW(f->n_switches, bool);
+
+			/* Where no rank does: the rank of the last switch that joins
+			 * leaves by any path, when switches come rank by rank. */
+			for (uint32_t s = 0; s < f->n_switches; s++) {
+				parent[s] = s;
+				has_leaf[s] = rank[s] == 0;
+				if (is_open[x.order->component[s]])
+					x.top[x.order->component[s]] = 0;
+			}
+			for (uint32_t i = 0; i < x.order->n; i++) {
+				uint32_t s = x.order->sw[i], part = x.order->component[s];
+
+				for (uint32_t k = f->peer_first[s];
+				     k < f->peer_first[s + 1]; k++) {
+					uint32_t a = fab_sets_root(parent, s);
+					uint32_t b = fab_sets_root(parent, f->peer[k]);
+
+					if (rank[f->peer[k]] > rank[s] || a == b)
+						continue;
+					if (has_leaf[a] && has_leaf[b] && is_open[part])
+						x.top[part] = rank[s];
+					has_leaf[a] = has_leaf[b] =
+						has_leaf[a] || has_leaf[b];
+					fab_sets_unite(parent, a, b);
+				}
+			}
+			free(parent);
+			free(has_leaf);
+		}
 		free(x.below);
 		free(x.reach);
 		free(x.all);
@@ -223,12 +221,10 @@ static int by_hosts(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
 
-	if (a->component != b->component)
-		return a->component < b->component ? -1 : 1;
+	FAB_ORDER_BY(a, b, component);
 	if (a->hosts != b->hosts)
 		return a->hosts > b->hosts ? -1 : 1;
-	if (a->degree != b->degree)
-		return a->degree < b->degree ? -1 : 1;
+	FAB_ORDER_BY(a, b, degree);
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "fabric/fabric.h"
 #include "fabric/label.h"
@@ -485,6 +486,11 @@ static int resolver_say_none(const struct fab_resolver *r, enum fab_want want,
 			shown(name), name->text, near);
 }
 
+static uint64_t host_guid(const struct fab_fabric *f, uint32_t host)
+{
+	return f->node_guid[f->host_adapter[f->host_first_adapter[host]]];
+}
+
 static int resolver_say_several(const struct fab_resolver *r, enum fab_want want,
 				const struct fab_item *name,
 				const struct fab_readings *readings, struct fab_err *err)
@@ -514,7 +520,7 @@ static int resolver_say_several(const struct fab_resolver *r, enum fab_want want
 		at += (size_t)snprintf(
 			list + at, sizeof(list) - at, " (0x%016" PRIx64 ")",
 			t->kind == THING_HOST
-				? fab_host_guid(r->f, t->id)
+				? host_guid(r->f, t->id)
 				: r->f->node_guid[t->kind == THING_PORT
 							  ? r->f->port_node[t->id]
 							  : t->id]);
@@ -569,13 +575,6 @@ int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const cha
 }
 
 /* Patterns, and the resolver as something that lists can ask. */
-
-static int cmp_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static void match(const void *of, const char *pattern, struct fab_ids *out)
 {
@@ -634,7 +633,7 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 	n = first;
 	if (out->of.n == first)
 		return;
-	qsort(out->of.v + first, out->of.n - first, sizeof(*out->of.v), cmp_u32);
+	qsort(out->of.v + first, out->of.n - first, sizeof(*out->of.v), fab_cmp_u32);
 	for (size_t j = first; j < out->of.n; j++)
 		if (n == first || out->of.v[n - 1] != out->of.v[j])
 			out->of.v[n++] = out->of.v[j];
@@ -724,11 +723,6 @@ uint32_t fab_host_endpoint(const struct fab_fabric *f, uint32_t host)
 		best_on_switch = on_switch;
 	}
 	return best;
-}
-
-uint64_t fab_host_guid(const struct fab_fabric *f, uint32_t host)
-{
-	return f->node_guid[f->host_adapter[f->host_first_adapter[host]]];
 }
 
 /* A name, as reports print it in any locale, and as dumps have it: control characters are

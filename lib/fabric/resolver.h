@@ -73,5 +73,3 @@ struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_wan
  * switch go before others. FAB_NONE without a cable. O(adapters of the host).
  */
 uint32_t fab_host_endpoint(const struct fab_fabric *f, fab_host_id host);
-/* Host id and GUID of its first adapter. O(1). */
-uint64_t fab_host_guid(const struct fab_fabric *f, fab_host_id host);

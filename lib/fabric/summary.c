@@ -247,8 +247,7 @@ static int by_class(const void *x, const void *y)
 {
 	const struct fab_link_count *a = x, *b = y;
 
-	if (a->class != b->class)
-		return a->class < b->class ? -1 : 1;
+	FAB_ORDER_BY(a, b, class);
 	if (a->speed != b->speed)
 		return a->speed > b->speed ? -1 : 1;
 	return (a->width < b->width) - (a->width > b->width);

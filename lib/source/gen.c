@@ -310,8 +310,9 @@ static int parse_pair(const char *name, const struct fab_gen_key *keys, size_t n
 	return 0;
 }
 
-int fab_gen_parse(const char *name, const struct fab_gen_key *keys, size_t n_keys,
-		  const char *params, struct fab_gen_value *values, struct fab_err *err)
+static int gen_parse(const char *name, const struct fab_gen_key *keys, size_t n_keys,
+		     const char *params, struct fab_gen_value *values,
+		     struct fab_err *err)
 {
 	for (size_t i = 0; i < n_keys; i++)
 		values[i] = (struct fab_gen_value){.number = keys[i].fallback};
@@ -429,7 +430,7 @@ static int build(struct fab_gen_net *net, const struct fab_gen_family *family,
 	if (n)
 		memcpy(keys, family->keys, n * sizeof(*keys));
 	memcpy(keys + n, common, sizeof(common));
-	rc = fab_gen_parse(family->name, keys, n + N_COMMON, params, values, err);
+	rc = gen_parse(family->name, keys, n + N_COMMON, params, values, err);
 	if (!rc)
 		rc = take_common(net, values + n, err);
 	if (!rc)

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "source/scan.h"
 #include "source/unpack.h"
@@ -80,8 +81,7 @@ static int by_guid(const void *x, const void *y)
 {
 	const struct about *a = x, *b = y;
 
-	if (a->guid != b->guid)
-		return a->guid < b->guid ? -1 : 1;
+	FAB_ORDER_BY(a, b, guid);
 	return (a->port > b->port) - (a->port < b->port);
 }
 
@@ -193,15 +193,6 @@ void fab_known_free(struct fab_known *known)
 	free(known);
 }
 
-static uint32_t find(const struct fab_known *known, const struct fab_finding *x)
-{
-	char *id = fab_format("%s %s", x->code, x->key);
-	uint32_t line = fab_strmap_get(known->by_id, id, strlen(id));
-
-	free(id);
-	return line;
-}
-
 /* A note for each line that was not met. */
 static uint32_t add_gone(const struct fab_known *known, const bool *is_met,
 			 struct fab_check *check)
@@ -240,8 +231,12 @@ struct fab_known_counts fab_known_leave_out(const struct fab_known *known,
 
 	for (uint32_t i = 0; i < check->n_findings; i++) {
 		struct fab_finding *x = &check->findings[i];
-		uint32_t line = find(known, x);
+		uint32_t line;
+		char *id = fab_format("%s %s", x->code, x->key);
+		uint32_t entry = fab_strmap_get(known->by_id, id, strlen(id));
 
+		free(id);
+		line = entry;
 		if (line == FAB_NONE) {
 			check->findings[kept++] = *x;
 			continue;

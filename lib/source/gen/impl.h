@@ -124,15 +124,6 @@ struct fab_gen_family {
 		     struct fab_err *err);
 };
 
-/*
- * Split `params` (key=value,...; may be empty) by the table; fills values[0 .. n_keys-1],
- * fallbacks included. EINVAL: a key that is unknown, repeated or missing, a value out of
- * range; the sentence begins with `gen:NAME: `. O(length * keys).
- */
-int fab_gen_parse(const char *name, const struct fab_gen_key *keys, size_t n_keys,
-		  const char *params, struct fab_gen_value *values,
-		  struct fab_err *err) FAB_MUST_CHECK;
-
 /* A family has a file and a row in gen.c. */
 extern const struct fab_gen_family fab_gen_fattree;
 extern const struct fab_gen_family fab_gen_pgft;
