@@ -61,7 +61,7 @@ struct compare_counts {
 	uint64_t better, worse, same, vanished;
 };
 
-/* What was read from the database for all tasks but --merge; in the arena. */
+/* Runs read from the database, for all tasks but --merge. */
 struct compare_outcome {
 	struct fab_store_runs runs;
 	struct compare_item *items; /* the runs named, or all */

@@ -66,7 +66,7 @@ static void differ_in_text(char **list, const char *name, const char *a, const c
 		   b && strlen(b) > MAX_TEXT ? "..." : "");
 }
 
-/* What one of the runs has, the other not or otherwise; NULL: nothing. On the heap. */
+/* Facts and requests in which the runs differ; NULL: none. On the heap. */
 static char *differences(struct fab_arena *arena, const struct fab_store_run *a,
 			 const struct fab_store_run *b)
 {
@@ -340,7 +340,7 @@ static void collect_metrics(struct lines *l, const struct block *b)
 		}
 }
 
-/* What the base has comes in the same order for every pair; then what it lacks. */
+/* Parts of the base, in the same order for every pair; then parts that it lacks. */
 static void collect_parts(struct lines *l, const struct block *b)
 {
 	for (size_t k = 0; k < b->pairs.n; k++) {

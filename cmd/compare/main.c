@@ -13,7 +13,7 @@
 
 enum { MAX_SPECS = 1000 };
 
-/* What is asked for, by the options and the number of arguments. */
+/* The task, by the options and the number of arguments. */
 enum mode { LIST, SHOW, DIFF, PRUNE, MERGE };
 
 static int take_age(void *params, const char *arg, struct fab_err *err);
@@ -180,7 +180,7 @@ static enum mode mode_of(const struct compare_params *p)
 	return p->args.n ? SHOW : LIST;
 }
 
-/* Nobody removes everything, or half a run, by leaving out a word. */
+/* A missing argument must not remove everything, or half a run. */
 static int check_prune(const struct compare_params *p, struct fab_err *err)
 {
 	const struct fab_store_filter *f = &p->filter;

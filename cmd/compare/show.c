@@ -398,7 +398,7 @@ static void print_batches(struct fab_report *r, const struct compare_item *item,
 	fab_report_table_end(r);
 }
 
-/* What the results are made of: for people what there is, for scripts every table. */
+/* The results and their parts: for people non-empty tables, for scripts all. */
 static void report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct compare_outcome *o = w->outcome;

@@ -26,7 +26,8 @@ static const struct fab_option options[] = {
 	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
 	 "kfat, minhop,updn elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
-	 .choices = &fab_unicast_choices, .max = FAULTS_MAX_ENGINES - 1},
+	 .choices = &fab_unicast_choices, .max = FAULTS_MAX_ENGINES - 1,
+	 .everyday = true},
 	{"max-vls", "N",
 	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2); where they "
 	 "do "
@@ -48,7 +49,7 @@ static const struct fab_option options[] = {
 	{"check", NULL,
 	 "Exit with status 1 when a pair is unreachable, a cycle exists or freedom of "
 	 "deadlock is unknown",
-	 FAB_TAKES_NOTHING, TO(check)},
+	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 
 	{0},
 };
@@ -76,23 +77,23 @@ static const struct fab_option questions[] = {
 	{"explain", "SRC,DST",
 	 "Show the path from SRC to DST hop by hop, with lanes and reasons: switches or "
 	 "adapters by name, host, GUID or lid:N",
-	 FAB_TAKES_TEXT, TO(questions.explain), .check = check_pair},
+	 FAB_TAKES_TEXT, TO(questions.explain), .check = check_pair, .everyday = true},
 	{"permutation", "SPEC",
 	 "Load when each host sends to one other, before and after the faults: "
 	 "@PERMUTATIONS@; repeatable",
-	 FAB_TAKES_OTHER, .take = take_permutation},
+	 FAB_TAKES_OTHER, .take = take_permutation, .everyday = true},
 	{"criticality", "N",
 	 "Rank switches and links by what their loss costs; show N (default 10) of them",
 	 FAB_TAKES_NUMBER, TO(questions.criticality),
 	 .flag = TO(questions.has_criticality), .min = 1, .max = 1000000,
-	 .is_optional = true, .bare = "10"},
+	 .is_optional = true, .bare = "10", .everyday = true},
 	{"local-reroute", NULL,
 	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute "
 	 "around them locally as VTFTR does",
 	 FAB_TAKES_NOTHING, TO(questions.reroute)},
 	{"reliability", NULL,
 	 "With --random=K: how likely K dead leaves cost a pair of sound ones",
-	 FAB_TAKES_NOTHING, TO(questions.reliability)},
+	 FAB_TAKES_NOTHING, TO(questions.reliability), .everyday = true},
 	{"max-faults", "K", "With --reliability: for 1 to K dead leaves",
 	 FAB_TAKES_NUMBER, TO(questions.max_faults), .min = 1, .max = 100000},
 	{"trials", "N", "With --reliability: sets to draw (default 1000)",

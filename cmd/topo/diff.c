@@ -9,7 +9,7 @@
 #include "fabric/check.h"
 #include "fabric/diff.h"
 
-/* What one of the two has: the node, or the ends of the cable. */
+/* One side of a change: the node, or the ends of the cable. */
 struct side {
 	const char *node, *peer;
 	uint64_t guid, port, peer_port;
@@ -127,7 +127,7 @@ static struct texts node_texts(const struct sides *s, const struct fab_change *c
 			      new ? guid_text(s, s->new, c->new_node) : NULL};
 }
 
-/* What changes are of, in columns and in the answer. */
+/* Objects of changes, in columns and in the answer. */
 enum object { SWITCH, ADAPTER, SWITCH_LINK, HOST_LINK };
 static const struct {
 	const char *name, *one, *many;

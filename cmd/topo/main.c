@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is this fabric: summary, check, ports, comparison, conversion. */
+/* fabric-topo: summary, check, ports, comparison, conversion. */
 #include "topo.h"
 
 #include <errno.h>

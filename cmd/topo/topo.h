@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What fabric-topo prints: one function and its columns a kind of report. */
+/* fabric-topo: the command line and the tasks. */
 #pragma once
 
 #include "cli/command.h"

@@ -124,7 +124,7 @@ void fab_cli_init(const char *program);
  */
 void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)
 	FAB_PRINTF(2, 3);
-/* The same without "warning". */
+/* `program: message`, nothing when quiet. */
 void fab_cli_note(const struct fab_cli_run *run, const char *format, ...)
 	FAB_PRINTF(2, 3);
 

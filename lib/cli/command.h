@@ -75,7 +75,7 @@ struct fab_task {
 		FAB_COUNT(array)                                                         \
 	}
 
-/* What a command of several questions does: its first argument. */
+/* One question of a command of several: its first argument. */
 struct fab_verb {
 	const char *name; /* "trace" */
 	const char *args; /* behind it: "FABRIC", "[FABRIC]" where it may be missing, ""
@@ -102,7 +102,7 @@ struct fab_command {
 	 * in the parameters, up to a zeroed one; NULL: none. A command and man/fill.c
 	 * read them. */
 	const struct fab_option *settings;
-	/* What follows from the options, whose relations are as they should be. EINVAL:
+	/* Derive values from the options, whose relations are checked. EINVAL:
 	 * one sentence. NULL: nothing. Not with --list-columns. */
 	int (*complete)(void *params, struct fab_err *err);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is dead, which groups there are and which tables: options of several commands. */
+/* Dead parts, groups and tables: options of several commands. */
 #pragma once
 
 #include "cli/command.h"

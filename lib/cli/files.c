@@ -24,7 +24,7 @@ struct file {
 /* As the options come; the parsers of all children add to it. */
 static FAB_VEC(struct file) files;
 
-/* What a file is on disk: two names of one file agree in it. */
+/* Identity of a file on disk: two names of one file agree in it. */
 struct identity {
 	bool is_stream; /* standard input or output, whatever that is */
 	bool exists;

@@ -40,7 +40,7 @@ int fab_settings_list(const struct fab_given *g, struct fab_err *err);
 /* "run, sweep or trace"; on the heap. */
 char *fab_verb_names(const struct fab_verb *verbs);
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
-/* What these rows fill; NULL: the command does not have them. */
+/* Member of the parameters that these rows fill; NULL: not in this command. */
 void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
 /* Verb, FABRIC and the relations of the command; `lists`: where it only lists columns or
  * settings. EINVAL. O(relations * rows). */

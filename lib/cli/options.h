@@ -12,7 +12,7 @@
 #include "base/choice.h"
 #include "base/err.h"
 
-/* What an option takes, and the type of what it is put into. */
+/* Kind of value of an option, and type of its target. */
 enum fab_takes {
 	FAB_TAKES_HEADING,	/* no option: `help` stands over the rows behind it */
 	FAB_TAKES_NOTHING,	/* bool: true */

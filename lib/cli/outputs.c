@@ -511,7 +511,7 @@ int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
 	return folder->rc;
 }
 
-/* What the folder held before stands under the temporary name now. */
+/* Remove the previous folder, which has the temporary name now. */
 static void remove_old(const char *folder)
 {
 	char *list = read_list(folder), *rest = list, *name;

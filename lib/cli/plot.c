@@ -57,7 +57,7 @@ static int start_gnuplot(FILE *script, int picture, FILE *messages, pid_t *pid,
 		  : 0;
 }
 
-/* What comes through the pipe, because gnuplot does not tell when a file system is full.
+/* Copy the picture from the pipe, because gnuplot does not report a full file system.
  */
 static int copy_picture(int from, FILE *out, const char *path, struct fab_err *err)
 {

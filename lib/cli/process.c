@@ -31,7 +31,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Is a progress line on the terminal? Messages must take it off first. */
 static volatile int is_visible;
 
-/* So long after a tick a command's own progress says more than the library's. */
+/* Time after a tick during which the library's phases are not shown. */
 static const double COVERED_SECONDS = 1.0;
 /* Shorter phases are not shown. */
 static const double SHOWN_SECONDS = 0.1;

@@ -208,9 +208,9 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 			    const struct fab_column *columns, size_t n_columns);
 /* n_columns cells. O(cells). */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
-/* The same from a record: every column has its place (FAB_AT) in it. O(cells). */
+/* A row from a record: every column has its place (FAB_AT) in it. O(cells). */
 void fab_report_record(struct fab_report *r, const void *record);
-/* The same with a tone for the first cell. O(cells). */
+/* A row from a record, with a tone for the first cell. O(cells). */
 void fab_report_record_tone(struct fab_report *r, enum fab_tone tone, const void *record);
 /* O(rows * columns). */
 void fab_report_table_end(struct fab_report *r);
@@ -229,7 +229,7 @@ int fab_columns_check(const char *list, const struct fab_column *columns,
 		      size_t n_columns, struct fab_err *err) FAB_MUST_CHECK;
 /* The value of a column in a record. What a FAB_BOOL does not know is FAB_UNKNOWN. */
 union fab_cell fab_column_read(const struct fab_column *column, const void *record);
-/* The same as a number, true as 1; NaN: there is no value. O(1). */
+/* The value of a column as a number, true as 1; NaN: no value. O(1). */
 double fab_column_number(const struct fab_column *column, const void *record);
 /* The cell as a table shows it, on the heap: with its unit, a dash where it is null.
  * O(1). */

@@ -310,7 +310,7 @@ static int check_schema(struct fab_store *store, enum fab_store_mode mode,
 	return rc;
 }
 
-/* What SQLite would say about these is no help. */
+/* Files for which the message of SQLite would not help. */
 static int check_file(const char *path, enum fab_store_mode mode, struct fab_err *err)
 {
 	const char *slash = strrchr(path, '/');

@@ -53,7 +53,7 @@ int fab_statement_fini(struct fab_statement *s, struct fab_err *err) FAB_MUST_CH
 const char *fab_statement_text(struct fab_statement *s, int column);
 /* "" for a null; one copy of the first texts that repeat from row to row. */
 const char *fab_statement_name(struct fab_statement *s, int column);
-/* What is below zero is 0. */
+/* 0 for negative values. */
 uint64_t fab_statement_uint(struct fab_statement *s, int column);
 
 enum fab_field_type {

@@ -155,7 +155,7 @@ static bool is_number_same(double a, double b)
 	return !(a < b) && !(a > b);
 }
 
-/* What was asked for and what there are results of must be the same in all. */
+/* All shards must have the same facts, requests and algorithms. */
 static int check_facts(const struct merging *m, struct fab_err *err)
 {
 	const struct fab_store_run *a = m->run;
@@ -329,8 +329,8 @@ static void sum_up(struct fab_store_detail *v, size_t n)
 	}
 }
 
-/* What follows from the trials of all shards: of each part, and the mean time in the last
- * part, which follows from the probabilities of all. */
+/* Values derived from the trials of all shards: of each part, and the mean time in the
+ * last part, which follows from the probabilities of all. */
 static void sum_up_trials(const struct merging *m, const numbers *all)
 {
 	const struct fab_store_run *run = m->run;

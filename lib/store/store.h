@@ -58,12 +58,12 @@ struct fab_store_detail {
 	double value;	   /* one that is not finite is not stored */
 };
 
-/* So many cables carry such a load. */
+/* Number of cables with a load. */
 struct fab_store_bin {
 	uint64_t load, links;
 };
 
-/* What one algorithm gave. */
+/* Result of one algorithm. */
 struct fab_store_result {
 	const char *algorithm;
 	const struct fab_store_number *metrics; /* [n_metrics], names differ */
@@ -89,7 +89,7 @@ struct fab_store_text {
 	const char *name, *value; /* value NULL: not stored */
 };
 
-/* What a metric of all shards is: cannot be told, the sum, the largest, all true. */
+/* Metric of all shards together: undefined, the sum, the largest, all true. */
 enum fab_merge { FAB_MERGE_NONE, FAB_MERGE_SUM, FAB_MERGE_MAX, FAB_MERGE_ALL };
 
 /* A metric of a command. */
