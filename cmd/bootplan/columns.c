@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fabric-bootplan reports of a result: all that is known of a column and of the
+ * Columns of fabric-bootplan: all that is known of a column and of the
  * metric that it is. The store, fabric-compare, the manual and the completions take it
  * from here.
  */
@@ -103,7 +103,7 @@ const struct fab_option bootplan_settings[] = {
 	{"default-rate", "RATE", "Rate of cables of FABRIC whose speed is not known",
 	 FAB_TAKES_MBPS, TO(default_mbps)},
 	{"for", "PURPOSE",
-	 "What balanced and keep are best for: batch, all of the machine, or "
+	 "Batches that balanced and keep are best for: batch, all of the machine, or "
 	 "prefixes, the first nodes, however many",
 	 FAB_TAKES_ONE, TO(purpose), .preset = "batch",
 	 .choices = FAB_NAME_LIST([FAB_FOR_BATCH] = "batch", [FAB_FOR_ALL] = "all",
@@ -121,10 +121,10 @@ const struct fab_option bootplan_settings[] = {
 	{"server-disk", "RATE", "A server reads no faster", FAB_TAKES_MBPS,
 	 TO(limits.disk_mbps)},
 	{"server-connections", "N",
-	 "max-min: a server serves so many at once, the others wait in order",
+	 "max-min: transfers that a server serves at once; others wait in order",
 	 FAB_TAKES_NUMBER, TO(limits.connections), .min = 1, .max = 1000000},
 	{"timeout", "TIME",
-	 "max-min: a node without its image so long after it asked gives up and asks "
+	 "max-min: a node without its image this long after its request gives up and asks "
 	 "again, from the beginning",
 	 FAB_TAKES_SECONDS, TRANSFER(timeout_seconds), .min = 1, .max = DAY_NS},
 	{"retries", "N",
@@ -134,7 +134,7 @@ const struct fab_option bootplan_settings[] = {
 	 "Refuse to write for a host whose name the format cannot hold, instead of leaving it out",
 	 FAB_TAKES_NOTHING, TO(export.is_strict)},
 	{"identity", "KIND",
-	 "What a node is known by: auto (its MAC where --hosts names it, else "
+	 "Identity of nodes: auto (its MAC where --hosts names it, else "
 	 "client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) "
 	 "or hardware-32",
 	 FAB_TAKES_ONE, TO(export.identity), .preset = "auto",
@@ -148,12 +148,13 @@ const struct fab_option bootplan_settings[] = {
 	 FAB_TAKES_TEXT, TO(export.interface),
 	 .otherwise = "all; DHCPv6 then by relays only", .check = check_interface},
 	{"boot-url", "URL",
-	 "What a node loads first by UEFI HTTP boot, with {server}, {address} and {file}",
+	 "File that a node loads first by UEFI HTTP boot, with {server}, {address} and {file}",
 	 FAB_TAKES_TEXT, TO(export.boot_url), .otherwise = "http://{address}/{file}",
 	 .check = check_template},
 	{"script", "NAME",
-	 "What iPXE loads, a name or an URL, with {server} and {address}", FAB_TAKES_TEXT,
-	 TO(export.script), .otherwise = "{server}.ipxe", .check = check_template},
+	 "Script that iPXE loads, a name or an URL, with {server} and {address}",
+	 FAB_TAKES_TEXT, TO(export.script), .otherwise = "{server}.ipxe",
+	 .check = check_template},
 	{"repair", "SHARE", "Part of the image that multicast sends again",
 	 FAB_TAKES_REAL, TO(methods.repair), .high = 1, .preset = "0"},
 	{"chunk", "SIZE", "A node of a chain passes the image on by this much",

@@ -9,12 +9,12 @@
 #include "bootplan.h"
 #include "present/jsonl.h"
 
-/* What is read and made for the files. */
+/* Inputs of the files. */
 struct work {
 	const struct bootplan_export *e;
 	const struct fab_machine *m;
 	const struct bootplan_outcome *o;
-	struct fab_host_addresses *told, *plan;
+	struct fab_host_addresses *given, *plan;
 };
 
 int bootplan_take_format(void *params, const char *arg, struct fab_err *err)
@@ -63,19 +63,19 @@ static int read_hosts(struct work *w, struct fab_err *err)
 	struct fab_input in;
 	int rc;
 
-	w->told = fab_host_addresses_new();
+	w->given = fab_host_addresses_new();
 	if (!w->e->hosts)
 		return 0;
 	rc = fab_input_read(w->e->hosts, &in, err);
 	if (rc)
 		return rc;
 	rc = fab_host_addresses_read(bootplan_label(w->e->hosts), in.bytes, in.n,
-				     &w->told, err);
+				     &w->given, err);
 	fab_input_fini(&in);
 	return rc;
 }
 
-/* Addresses kept from before, and new ones for who has none. */
+/* Addresses kept from before, and new ones for hosts without any. */
 static int plan_addresses(struct work *w, struct fab_err *err)
 {
 	const char *path = w->e->addresses;
@@ -93,7 +93,7 @@ static int plan_addresses(struct work *w, struct fab_err *err)
 	}
 	for (size_t i = 0; i < 2 && !rc; i++) {
 		if (w->o->has_network[i])
-			rc = fab_address_plan_assign(w->m, &w->o->network[i], w->told,
+			rc = fab_address_plan_assign(w->m, &w->o->network[i], w->given,
 						     w->plan, err);
 		if (rc && path)
 			fab_err_prefix(err, path);
@@ -163,7 +163,7 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 {
 	const struct bootplan_export *e = w->e;
 	struct fab_boot_site site = {
-		.addresses = w->told,
+		.addresses = w->given,
 		.identity = e->identity,
 		.network4 = w->o->has_network[0] ? &w->o->network[0] : NULL,
 		.network6 = w->o->has_network[1] ? &w->o->network[1] : NULL,
@@ -273,7 +273,7 @@ int bootplan_export(struct fab_cli_results *results, const struct fab_work *w,
 	out->is_by_interface = out->written.n_servers > o->m->n_servers;
 	if (out->written.n_by_guid)
 		tell_ports(&p->run, o->m, o->largest, out);
-	fab_host_addresses_free(work.told);
+	fab_host_addresses_free(work.given);
 	fab_host_addresses_free(work.plan);
 	return 0;
 }

@@ -47,7 +47,7 @@ static const struct fab_option options[] = {
 	 "patterns, separated by commas, or a file with such a list a line; repeatable",
 	 FAB_TAKES_FILE_OR_TEXT, TO(servers), .is_many = true, .everyday = true},
 	{"rate", "KIND",
-	 "What cables of FABRIC carry: data (default: QDR 32 Gb/s, FDR 54.5) or "
+	 "Rates of cables of FABRIC: data (default: QDR 32 Gb/s, FDR 54.5) or "
 	 "signalling (with the line code: QDR 40, FDR 56)",
 	 FAB_TAKES_ONE, TO(rate), .choices = FAB_NAME_LIST("data", "signalling")},
 	{"fail-server", "LIST",
@@ -59,7 +59,7 @@ static const struct fab_option options[] = {
 	{"without-node", "LIST", "Nodes that are gone: say what moves; repeatable",
 	 FAB_TAKES_TEXT, TO(without), .is_many = true},
 
-	{.help = "What boots, and from where:"},
+	{.help = "Nodes and their servers:"},
 	{"boot", "SPEC|FILE",
 	 "all (default), first:N, first:N:UNIT, unit:LIST, a list of nodes (names, host "
 	 "lists as n[1-16], patterns), or a file with such a list a line",
@@ -80,7 +80,7 @@ static const struct fab_option options[] = {
 	 .max = FAB_PLAN_CHOICES_MAX - 3, .preset = "scda,bcda,balanced",
 	 .flag = TO(has_algorithms), .everyday = true},
 	{"loaded", "FILE",
-	 "What a site has now, a line NODE SERVER each, as algorithm loaded",
+	 "The mapping of the site, a line NODE SERVER each, as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(loaded)},
 	{"model", "MODEL",
 	 "How nodes share bandwidth: equal-share (default), max-min (others take what a "
@@ -89,7 +89,7 @@ static const struct fab_option options[] = {
 	 .choices =
 		 FAB_NAME_LIST([FAB_PLAN_EQUAL_SHARE] = "equal-share",
 			       [FAB_PLAN_MAX_MIN] = "max-min", [FAB_PLAN_BOTH] = "all")},
-	{"image-size", "SIZE", "What every node loads, as 50MB (default) or 64MiB",
+	{"image-size", "SIZE", "Image that every node loads, as 50MB (default) or 64MiB",
 	 FAB_TAKES_BYTES, TRANSFER(image_bytes), .preset = "50MB", .everyday = true},
 	{"target", "TIME", "Say what boots within TIME, as 60s", FAB_TAKES_SECONDS,
 	 TO(target_seconds), .min = 1, .max = MAX_TARGET_NS, .like = "60s",
@@ -132,7 +132,7 @@ static const struct fab_option options[] = {
 	 "one next time",
 	 FAB_TAKES_OUTPUT, TO(export.addresses)},
 	{"boot-file", "[ARCH=]NAME",
-	 "What a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
+	 "File that a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
 	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
 	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
 	{"kernel", "URL",
@@ -248,7 +248,7 @@ static int complete(void *params, struct fab_err *err)
 	n_named = p->n_choices;
 	if (!rc && p->loaded)
 		rc = add_named(p, "loaded", err);
-	/* what stays beside what is made anew */
+	/* what stays next to new mappings */
 	if (!rc && changes && !p->has_algorithms)
 		rc = add_named(p, "stable", err);
 	if (!rc && changes && !p->has_algorithms)

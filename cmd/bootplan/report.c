@@ -203,7 +203,7 @@ static char *names_like(const struct bootplan_outcome *o,
 	return names;
 }
 
-/* Add one time and who needs it, once: "; scda and bcda need 0.48 s". */
+/* Add one time and the mappings that need it, once: "; scda and bcda need 0.48 s". */
 static void add_rivals(const struct bootplan_outcome *o,
 		       const struct fab_plan_result *best, size_t i, bool as_long,
 		       char **text)
@@ -253,7 +253,7 @@ static char *others_text(const struct bootplan_outcome *o,
 	return text;
 }
 
-/* What holds the nodes back. */
+/* Segments that hold the nodes back. */
 static char *reason_text(const struct bootplan_outcome *o,
 			 const struct fab_plan_result *best)
 {
@@ -468,7 +468,7 @@ static void print_segments(struct fab_report *r, const struct bootplan_outcome *
 	fab_report_table_end(r);
 }
 
-/* What is read first: how long, who is last and why. */
+/* Fields that are read first: time, last node and reason. */
 static void print_answers(struct fab_report *r, const struct bootplan_outcome *o,
 			  struct bootplan_segments *s)
 {
@@ -550,7 +550,7 @@ static void print_servers_needed(struct fab_report *r, const struct bootplan_out
 	fab_report_field(r, &fields[2], (union fab_cell){.u = !needed.is_estimate});
 }
 
-/* What to buy: servers for the target, and the segments worth raising. */
+/* Advice: servers for the target, and the segments worth raising. */
 static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	static const struct fab_column columns[] = {

@@ -120,7 +120,7 @@ bool fab_ip_network_has(const struct fab_ip_network *net, const char *ip)
 
 enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 63, WORDS_MAX = 128, TEXT_BYTES = 200 };
 
-/* Who has a MAC or IP, and which line said so first. */
+/* Owner of a MAC or IP, and the first line that has it. */
 struct claim {
 	uint32_t entry;
 	uint64_t line;
@@ -135,8 +135,8 @@ struct fab_host_addresses {
 	FAB_VEC(struct claim) claims;
 };
 
-/* What one line says. */
-struct told {
+/* Contents of one line. */
+struct given {
 	uint64_t line;
 	struct fab_host_address of;
 	const char *name[WORDS_MAX];
@@ -184,7 +184,7 @@ static bool is_hosts_mac(const char *mac)
 	return !strchr("13579bdf", mac[1]) && strcmp(mac, "00:00:00:00:00:00") != 0;
 }
 
-enum kind { NO_IP, IP_OF_HOST, IP_OF_NOBODY, IP_ELSEWHERE };
+enum kind { NO_IP, IP_OF_HOST, IP_OF_NO_HOST, IP_ELSEWHERE };
 
 /* An IPv4 address in the spelling of inet_ntop(), and whether a host can have it. */
 static enum kind parse_ip4(const char *text, char out[16])
@@ -197,7 +197,7 @@ static enum kind parse_ip4(const char *text, char out[16])
 	bits = ntohl(ip.s_addr);
 	if (bits >> 24 == 127)
 		return IP_ELSEWHERE;
-	return bits >> 24 == 0 || bits >> 28 >= 14 ? IP_OF_NOBODY : IP_OF_HOST;
+	return bits >> 24 == 0 || bits >> 28 >= 14 ? IP_OF_NO_HOST : IP_OF_HOST;
 }
 
 static enum kind parse_ip6(const char *text, char out[46])
@@ -209,7 +209,7 @@ static enum kind parse_ip6(const char *text, char out[46])
 	/* what every /etc/hosts has: loopback, link-local, groups */
 	if (IN6_IS_ADDR_LOOPBACK(&ip) || ip.s6_addr[0] >= 0xfe)
 		return IP_ELSEWHERE;
-	return IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_V4MAPPED(&ip) ? IP_OF_NOBODY
+	return IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_V4MAPPED(&ip) ? IP_OF_NO_HOST
 									 : IP_OF_HOST;
 }
 
@@ -224,7 +224,7 @@ static const char *next_word(char **rest)
 }
 
 /* One more address of the line; a sentence of what is wrong, or NULL. */
-static const char *take_ip(struct told *told, const char *word)
+static const char *take_ip(struct given *given, const char *word)
 {
 	char ip[16], ip6[46];
 	enum kind four = parse_ip4(word, ip), six = parse_ip6(word, ip6);
@@ -233,56 +233,56 @@ static const char *take_ip(struct told *told, const char *word)
 		return "expected NAME MAC [IP], MAC NAME or IP NAME...";
 	if (four != IP_OF_HOST && six != IP_OF_HOST)
 		return "no host has this IP address";
-	if (four == IP_OF_HOST && !*told->of.ip)
-		memcpy(told->of.ip, ip, sizeof(ip));
-	else if (six == IP_OF_HOST && !*told->of.ip6)
-		memcpy(told->of.ip6, ip6, sizeof(ip6));
+	if (four == IP_OF_HOST && !*given->of.ip)
+		memcpy(given->of.ip, ip, sizeof(ip));
+	else if (six == IP_OF_HOST && !*given->of.ip6)
+		memcpy(given->of.ip6, ip6, sizeof(ip6));
 	else
 		return "a host has one IP address of a family";
 	return NULL;
 }
 
 /* The rest of a line of /etc/hosts. */
-static const char *take_names(struct told *told, char **rest)
+static const char *take_names(struct given *given, char **rest)
 {
 	const char *word;
 
 	while ((word = next_word(rest)) != NULL) {
-		if (told->n_names == FAB_COUNT(told->name))
+		if (given->n_names == FAB_COUNT(given->name))
 			return "more than 128 names";
-		told->name[told->n_names++] = word;
+		given->name[given->n_names++] = word;
 	}
 	return NULL;
 }
 
 /* Takes a line apart; a sentence of what is wrong, or NULL. */
-static const char *parse_line(struct told *told, char *line)
+static const char *parse_line(struct given *given, char *line)
 {
 	char *rest = line, ip[46];
 	const char *first, *second, *third, *wrong;
 
 	line[strcspn(line, "#")] = 0;
 	first = next_word(&rest);
-	told->is_skipped = !first;
+	given->is_skipped = !first;
 	if (!first)
 		return NULL;
 	if (parse_ip4(first, ip) != NO_IP || parse_ip6(first, ip) != NO_IP) {
-		told->is_skipped = parse_ip4(first, ip) == IP_ELSEWHERE ||
-				   parse_ip6(first, ip) == IP_ELSEWHERE;
-		wrong = told->is_skipped ? NULL : take_ip(told, first);
-		return wrong || told->is_skipped ? wrong : take_names(told, &rest);
+		given->is_skipped = parse_ip4(first, ip) == IP_ELSEWHERE ||
+				    parse_ip6(first, ip) == IP_ELSEWHERE;
+		wrong = given->is_skipped ? NULL : take_ip(given, first);
+		return wrong || given->is_skipped ? wrong : take_names(given, &rest);
 	}
 	second = next_word(&rest);
 	third = next_word(&rest);
-	if (parse_mac(first, told->of.mac) && second && !third) {
-		told->name[told->n_names++] = second;
+	if (parse_mac(first, given->of.mac) && second && !third) {
+		given->name[given->n_names++] = second;
 		return NULL;
 	}
-	if (!second || !parse_mac(second, told->of.mac))
+	if (!second || !parse_mac(second, given->of.mac))
 		return "expected NAME MAC [IP], MAC NAME or IP NAME...";
-	told->name[told->n_names++] = first;
+	given->name[given->n_names++] = first;
 	for (; third; third = next_word(&rest)) {
-		wrong = take_ip(told, third);
+		wrong = take_ip(given, third);
 		if (wrong)
 			return wrong;
 	}
@@ -310,23 +310,23 @@ static bool has(const struct fab_host_addresses *a, uint32_t entry, const char *
 	       !strcmp(e->ip6, address);
 }
 
-/* Nobody but the names of this line may have the address. */
-static bool claim(struct fab_host_addresses *a, const struct told *told,
+/* Only the names of this line may have the address. */
+static bool claim(struct fab_host_addresses *a, const struct given *given,
 		  const char *address, char wrong[TEXT_BYTES])
 {
 	uint32_t n = (uint32_t)a->claims.n, at;
 
-	if (!*address || !told->n_names)
+	if (!*address || !given->n_names)
 		return true;
 	at = fab_strmap_put(a->by_address, address, strlen(address), n);
 	if (at == n) {
 		FAB_PUSH(&a->claims,
-			 ((struct claim){entry_of(a, told->name[0]), told->line}));
+			 ((struct claim){entry_of(a, given->name[0]), given->line}));
 		return true;
 	}
-	for (size_t i = 0; i < told->n_names; i++) {
-		uint32_t entry =
-			fab_strmap_get(a->by_name, told->name[i], strlen(told->name[i]));
+	for (size_t i = 0; i < given->n_names; i++) {
+		uint32_t entry = fab_strmap_get(a->by_name, given->name[i],
+						strlen(given->name[i]));
 
 		if (entry != FAB_NONE && has(a, entry, address))
 			return true;
@@ -352,23 +352,23 @@ static bool set(char *field, size_t size, const char *value)
 }
 
 /* Note what a line says; false and a sentence when it contradicts what is known. */
-static bool note(struct fab_host_addresses *a, const struct told *told,
+static bool note(struct fab_host_addresses *a, const struct given *given,
 		 char wrong[TEXT_BYTES])
 {
-	const struct fab_host_address *of = &told->of;
+	const struct fab_host_address *of = &given->of;
 
 	snprintf(wrong, TEXT_BYTES, "this is no host name");
-	for (size_t i = 0; i < told->n_names; i++)
-		if (!fab_is_host_name(told->name[i]))
+	for (size_t i = 0; i < given->n_names; i++)
+		if (!fab_is_host_name(given->name[i]))
 			return false;
 	snprintf(wrong, TEXT_BYTES, "no host has this MAC address");
 	if (*of->mac && !is_hosts_mac(of->mac))
 		return false;
-	if (!claim(a, told, of->mac, wrong) || !claim(a, told, of->ip, wrong) ||
-	    !claim(a, told, of->ip6, wrong))
+	if (!claim(a, given, of->mac, wrong) || !claim(a, given, of->ip, wrong) ||
+	    !claim(a, given, of->ip6, wrong))
 		return false;
-	for (size_t i = 0; i < told->n_names; i++) {
-		uint32_t entry = entry_of(a, told->name[i]);
+	for (size_t i = 0; i < given->n_names; i++) {
+		uint32_t entry = entry_of(a, given->name[i]);
 		struct fab_host_address *e = &a->entries.v[entry];
 
 		snprintf(wrong, TEXT_BYTES, "the name has another %s address already",
@@ -385,7 +385,7 @@ static bool note(struct fab_host_addresses *a, const struct told *told,
 static int read_line(struct fab_host_addresses *a, const char *file, uint64_t number,
 		     const char *at, size_t n, struct fab_err *err)
 {
-	struct told told = {.line = number};
+	struct given given = {.line = number};
 	const char *wrong = "the line is too long";
 	char line[LINE_MAX_BYTES], text[TEXT_BYTES];
 
@@ -393,9 +393,9 @@ static int read_line(struct fab_host_addresses *a, const char *file, uint64_t nu
 		memcpy(line, at, n);
 		line[n] = 0;
 		wrong = strlen(line) < n ? "the line has a NUL byte"
-					 : parse_line(&told, line);
+					 : parse_line(&given, line);
 	}
-	if (!wrong && !told.is_skipped && !note(a, &told, text))
+	if (!wrong && !given.is_skipped && !note(a, &given, text))
 		wrong = text;
 	return wrong ? fab_fail(err, EINVAL, "%s:%llu: %s: '%.*s'", file,
 				(unsigned long long)number, wrong, n > 60 ? 60 : (int)n,
@@ -598,7 +598,7 @@ struct line {
 	const char *at;
 	size_t n;	  /* without the line end */
 	size_t name, len; /* where the first name stands */
-	uint64_t guid;	  /* 0: none is told */
+	uint64_t guid;	  /* 0: none is given */
 };
 
 static struct line line_at(const char *at, const char *end)
@@ -708,54 +708,54 @@ static const char *ip_of(const struct fab_host_addresses *addresses, const char 
 	return *ip ? ip : NULL;
 }
 
-/* The next one that nobody has; false: there is none. */
+/* The next free address; false: none is left. */
 static bool next_free(const struct fab_ip_network *net, uint64_t *next,
-		      const struct fab_host_addresses *told,
+		      const struct fab_host_addresses *given,
 		      const struct fab_host_addresses *plan, char ip[FAB_IP_BYTES])
 {
 	while (*next < fab_ip_network_hosts(net)) {
 		fab_ip_network_host(net, (*next)++, ip);
-		if (!fab_host_addresses_has_ip(told, ip) &&
+		if (!fab_host_addresses_has_ip(given, ip) &&
 		    !fab_host_addresses_has_ip(plan, ip))
 			return true;
 	}
 	return false;
 }
 
-/* Take over what the plan has of hosts whose address is not told. */
+/* Take over what the plan has of hosts whose address is not given. */
 static int keep(const struct hosts *h, const struct fab_ip_network *net,
-		struct fab_host_addresses *told, const struct fab_host_addresses *plan,
+		struct fab_host_addresses *given, const struct fab_host_addresses *plan,
 		struct fab_err *err)
 {
 	for (uint32_t i = 0; i < h->n; i++) {
 		const char *ip = ip_of(plan, h->v[i].name, net->is_ip6);
 
-		if (!ip || ip_of(told, h->v[i].name, net->is_ip6))
+		if (!ip || ip_of(given, h->v[i].name, net->is_ip6))
 			continue;
-		if (fab_host_addresses_has_ip(told, ip))
+		if (fab_host_addresses_has_ip(given, ip))
 			return fab_fail(err, EINVAL,
 					"%s, kept for '%.80s', is the address of another "
 					"host",
 					ip, h->v[i].name);
-		fab_host_addresses_set_ip(told, h->v[i].name, ip);
+		fab_host_addresses_set_ip(given, h->v[i].name, ip);
 	}
 	return 0;
 }
 
 int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_network *net,
-			    struct fab_host_addresses *told,
+			    struct fab_host_addresses *given,
 			    struct fab_host_addresses *plan, struct fab_err *err)
 {
 	struct hosts h = hosts_of(m);
 	char ip[FAB_IP_BYTES];
 	uint64_t next = 0;
-	int rc = keep(&h, net, told, plan, err);
+	int rc = keep(&h, net, given, plan, err);
 
 	for (uint32_t i = 0; i < h.n && !rc; i++) {
-		if (ip_of(told, h.v[i].name, net->is_ip6))
+		if (ip_of(given, h.v[i].name, net->is_ip6))
 			continue;
-		if (next_free(net, &next, told, plan, ip)) {
-			fab_host_addresses_set_ip(told, h.v[i].name, ip);
+		if (next_free(net, &next, given, plan, ip)) {
+			fab_host_addresses_set_ip(given, h.v[i].name, ip);
 			fab_host_addresses_set_ip(plan, h.v[i].name, ip);
 		} else {
 			rc = fab_fail(err, ENOSPC,

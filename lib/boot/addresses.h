@@ -42,9 +42,9 @@ bool fab_ip_network_has(const struct fab_ip_network *net, const char *ip);
 struct fab_host_addresses;
 
 struct fab_host_address {
-	char mac[18]; /* "00:11:22:aa:bb:cc", empty: not told */
-	char ip[16];  /* IPv4, empty: not told */
-	char ip6[46]; /* IPv6, empty: not told */
+	char mac[18]; /* "00:11:22:aa:bb:cc", empty: not given */
+	char ip[16];  /* IPv4, empty: not given */
+	char ip6[46]; /* IPv6, empty: not given */
 };
 
 /* None of any host. The caller frees. O(1). */
@@ -53,8 +53,8 @@ struct fab_host_addresses *fab_host_addresses_new(void);
 /*
  * Read addresses, a host a line, # begins a comment; each line is one of
  *     NAME MAC [IP]...   MAC NAME (as in /etc/ethers)      IP NAME... (as in /etc/hosts)
- * An IP is one of IPv4 or of IPv6; a host has at most one of each. What several lines say
- * of one name adds up; names of one line of /etc/hosts are one host. Its lines of
+ * An IP is one of IPv4 or of IPv6; a host has at most one of each. Statements of several
+ * lines of one name adds up; names of one line of /etc/hosts are one host. Its lines of
  * loopback, link-local and multicast addresses are skipped. Adds to *out when it is not
  * NULL, else makes it; on failure frees it and sets NULL. EINVAL names file and line: no
  * MAC or IP where one should be, one that no host has (0.0.0.0, a group address), a name
@@ -67,11 +67,11 @@ int fab_host_addresses_read(const char *file, const char *text, size_t len,
 /* NULL is allowed. O(size). */
 void fab_host_addresses_free(struct fab_host_addresses *addresses);
 /* Borrowed; by the name to the letter, else whatever its case, if only one is. NULL when
- * nothing is told of the name, or the addresses is NULL. O(1). */
+ * the name is not known, or the addresses is NULL. O(1). */
 const struct fab_host_address *
 fab_host_addresses_find(const struct fab_host_addresses *addresses, const char *name);
 
-/* Names in the order in which they came, and what is told of them; borrowed. O(1). */
+/* Names in the order in which they came, and their addresses; borrowed. O(1). */
 uint32_t fab_host_addresses_count(const struct fab_host_addresses *addresses);
 const char *fab_host_addresses_name(const struct fab_host_addresses *addresses,
 				    uint32_t i);
@@ -115,14 +115,14 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 			  struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Give every server interface, then every node, that is not in `told` with an address of
+ * Give every server interface, then every node, that is not in `given` with an address of
  * the network's family the one that it has in `plan`, else the lowest one that neither of
  * the two has, in the order of names as people count, and note it in both. Hosts whose
  * names are no host names get none. EINVAL: an address in `plan` that another host has in
- * `told`; ENOSPC: the network is full, and how many hosts there are. O(hosts log hosts).
+ * `given`; ENOSPC: the network is full, and how many hosts there are. O(hosts log hosts).
  */
 int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_network *net,
-			    struct fab_host_addresses *told,
+			    struct fab_host_addresses *given,
 			    struct fab_host_addresses *plan,
 			    struct fab_err *err) FAB_MUST_CHECK;
 
@@ -136,7 +136,7 @@ void fab_address_plan_write(FILE *out, const struct fab_machine *m,
  * port says of itself, which follows from the GUID in a dump.
  */
 enum fab_boot_identity {
-	FAB_IDENTITY_AUTO, /* the MAC where one is told, else the client identifier */
+	FAB_IDENTITY_AUTO, /* the MAC where one is given, else the client identifier */
 	FAB_IDENTITY_MAC,  /* hardware type 1 */
 	FAB_IDENTITY_CLIENT_ID,	   /* ff:00:00:00:00:00:02:00:00:02:c9:00: and the GUID */
 	FAB_IDENTITY_CLIENT_ID_20, /* 20: and the GUID */
@@ -144,7 +144,7 @@ enum fab_boot_identity {
 	FAB_N_IDENTITIES,
 };
 
-/* What one node says; empty texts where it says nothing of the kind. */
+/* Identifiers that one node sends; empty where it sends none of the kind. */
 struct fab_boot_id {
 	enum fab_boot_identity kind; /* never auto */
 	char mac[18];		     /* its MAC; or that which follows from the GUID */
@@ -153,7 +153,7 @@ struct fab_boot_id {
 };
 
 /*
- * Of a node with a MAC (empty: none is told) and a port GUID (0: none is known); false
+ * Of a node with a MAC (empty: unknown) and a port GUID (0: none is known); false
  * when it has not what the kind needs. The client identifier is that of the adapters'
  * boot ROM and of NetworkManager: IAID 0 and a DUID of enterprise 0x2c9 (RFC 4361), the
  * same DUID in DHCPv6; client-id-20 is that of iPXE (hardware type 32 and the GUID), its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What would make booting faster: capacities, other methods, servers. */
+/* Changes that make booting faster: capacities, other methods, servers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,13 +243,13 @@ void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *ba
 /*
  * How few servers are enough. At a bandwidth b a segment of capacity c takes floor(c / b)
  * nodes each direction, and serving nodes by servers of the same subtree first is never
- * wrong (mapping_balanced.c). What a subtree has left over (less than 0: lacks) with its
+ * wrong (mapping_balanced.c). The surplus of a subtree (below 0: its lack) with its
  * k best servers is concave in k: that of a server is a step, sums and cuts from above
  * keep it so. So a subtree is a value with its fewest servers and the gains of the next
  * ones, falling; the root needs as many as bring it to 0.
  */
 struct gain {
-	uint64_t of_each, n; /* n servers that add so many nodes each */
+	uint64_t of_each, n; /* n servers that add of_each nodes each */
 };
 
 struct subtree {
@@ -459,7 +459,7 @@ static int cmp_worth(const void *a, const void *b)
 
 /*
  * Where servers have several interfaces: those that can be left out are, the weakest
- * first. What stays is enough, by the whole model, but may be more than the fewest.
+ * first. The rest is enough, by the whole model, but may be more than the fewest.
  * FAB_NONE: not even all are enough.
  */
 static uint64_t leave_out(const struct needing *x)

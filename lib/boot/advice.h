@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What would make booting faster: servers, capacities, other methods to distribute. */
+/* Changes that make booting faster: servers, capacities, other methods to distribute. */
 #pragma once
 
 #include "boot/mapping.h"
@@ -54,7 +54,7 @@ struct fab_alternatives {
 	/* every server sends to one node, that to the next one while it receives, chunk
 	 * by chunk; chains are consecutive nodes; equal shares of what they cross */
 	double chain_seconds;
-	/* who has the image gives it to one that has not: servers and finished nodes,
+	/* each holder gives the image to a node without it: servers and finished nodes,
 	 * round by round at the rate of the slowest node; assumes partners nearby */
 	double peer_seconds;
 };

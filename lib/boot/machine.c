@@ -334,7 +334,7 @@ enum { NAME_BYTES = 256, SHOWN = 80 };
 
 enum kind { NODES, SERVERS, INTERFACES, UNITS, N_KINDS };
 
-/* What a lookup asks. */
+/* Names and kind that a lookup asks for. */
 struct view {
 	const struct fab_machine_names *names;
 	enum kind kind;

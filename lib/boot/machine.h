@@ -72,7 +72,7 @@ struct fab_machine {
 	char *names;
 	size_t names_bytes;
 
-	/* What deserves a word, as lines for people; owned. */
+	/* Warnings, a line each; owned. */
 	char **warnings;
 	uint32_t n_warnings;
 };
@@ -106,8 +106,8 @@ int fab_machine_parse(const char *spec, struct fab_machine **out,
  * or vertices by name, for what is irregular
  *     NAME PARENT RATE [node|server]       (PARENT - : the root)
  * # begins a comment. EINVAL names file and line: capacity 0 or negative, a parent that
- * is never told, a cycle, a vertex told twice with other values, a node with something
- * below. O(bytes + vertices).
+ * is never defined, a cycle, a vertex defined twice with other values, a node with
+ * something below. O(bytes + vertices).
  */
 int fab_machine_read(const char *file, const char *text, size_t len,
 		     struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;

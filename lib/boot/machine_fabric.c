@@ -20,7 +20,7 @@ struct fabric_reader {
 	const struct fab_machine_servers *servers;
 	struct fab_machine_builder b;
 	struct fab_ranks ranks;
-	uint32_t *above;     /* [n_switches] raw vertex that a leaf's vertex hangs on */
+	uint32_t *above;     /* [n_switches] raw vertex above a leaf's vertex */
 	uint32_t *leaf;	     /* [n_switches] raw vertex of a switch with hosts */
 	uint32_t *server_of; /* [n_hosts] number of the server, FAB_NONE */
 	struct fab_planes *planes;
@@ -123,8 +123,8 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 	return rc;
 }
 
-/* What cables of switches of no higher rank join, as base/sets.h has it; how many of
- * these parts have leaf switches. */
+/* Parts joined by cables of switches of no higher rank, as base/sets.h has it; how many
+ * of these parts have leaf switches. */
 static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_t *part)
 {
 	const struct fab_fabric *f = r->f;
@@ -456,7 +456,7 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 	return rc;
 }
 
-/* Adapters that nobody could name in a file of a boot server are left out. */
+/* Adapters without a name, which no file of a boot server can hold, are left out. */
 static void warn_unnamed(struct fabric_reader *r)
 {
 	uint32_t n = 0;

@@ -210,8 +210,8 @@ struct file_reader {
 	uint64_t line;
 	struct fab_machine_builder b;
 	struct spec spec;
-	struct fab_strmap *by_name;	     /* raw index */
-	FAB_VEC(struct fab_raw_vertex) told; /* parent: index, FAB_NONE not told yet */
+	struct fab_strmap *by_name;	      /* raw index */
+	FAB_VEC(struct fab_raw_vertex) given; /* parent: index, FAB_NONE not given yet */
 	bool has_levels, in_servers;
 	const char *word[WORDS_MAX];
 	size_t len[WORDS_MAX], n_words;
@@ -296,11 +296,11 @@ static int read_level(struct file_reader *r, struct fab_err *err)
 
 static uint32_t vertex_named(struct file_reader *r, size_t word)
 {
-	uint32_t n = (uint32_t)r->told.n;
+	uint32_t n = (uint32_t)r->given.n;
 	uint32_t at = fab_strmap_put(r->by_name, r->word[word], r->len[word], n);
 
 	if (at == n)
-		FAB_PUSH(&r->told,
+		FAB_PUSH(&r->given,
 			 ((struct fab_raw_vertex){
 				 .parent = FAB_NONE,
 				 .owner = FAB_NONE,
@@ -332,11 +332,11 @@ static int read_vertex(struct file_reader *r, struct fab_err *err)
 		kind = FAB_VERTEX_INTERFACE;
 	else if (r->n_words == 4)
 		return bad_line(r, err, "expected node or server", 3);
-	if (r->told.n + 2 > FAB_MACHINE_VERTICES_MAX)
+	if (r->given.n + 2 > FAB_MACHINE_VERTICES_MAX)
 		return bad_line(r, err, "too many vertices", 0);
 	v = vertex_named(r, 0);
 	parent = is_word(r, 1, "-") ? 0 : vertex_named(r, 1);
-	t = &r->told.v[v];
+	t = &r->given.v[v];
 	if (v == 0 || v == parent)
 		return bad_line(r, err, "a vertex below itself", 0);
 	if (t->parent != FAB_NONE &&
@@ -384,11 +384,11 @@ static int read_line(struct file_reader *r, const char *line, size_t len,
 		r->in_servers = true;
 		return 0;
 	}
-	if (is_word(r, 0, "level") && !r->told.n)
+	if (is_word(r, 0, "level") && !r->given.n)
 		return read_level(r, err);
 	if (r->has_levels)
 		return bad_line(r, err, "expected level or servers", 0);
-	if (!r->told.n) {
+	if (!r->given.n) {
 		r->word[WORDS_MAX - 1] = "-";
 		r->len[WORDS_MAX - 1] = 1;
 		vertex_named(r, WORDS_MAX - 1);
@@ -396,11 +396,11 @@ static int read_line(struct file_reader *r, const char *line, size_t len,
 	return read_vertex(r, err);
 }
 
-/* Everything told has a parent, only switches have children; depth gives the level. */
+/* Every vertex has a parent, only switches have children; depth gives the level. */
 static int check_told(struct file_reader *r, struct fab_err *err)
 {
-	for (size_t i = 1; i < r->told.n; i++) {
-		const struct fab_raw_vertex *t = &r->told.v[i];
+	for (size_t i = 1; i < r->given.n; i++) {
+		const struct fab_raw_vertex *t = &r->given.v[i];
 
 		if (t->parent == FAB_NONE)
 			return fab_fail(
@@ -408,28 +408,28 @@ static int check_told(struct file_reader *r, struct fab_err *err)
 				"%s: '%.60s' is named as a parent, but no line says "
 				"what is above it",
 				r->file, t->name);
-		if (r->told.v[t->parent].kind != FAB_VERTEX_SWITCH)
+		if (r->given.v[t->parent].kind != FAB_VERTEX_SWITCH)
 			return fab_fail(err, EINVAL,
 					"%s: '%.60s' is a node or server and has '%.60s' "
 					"below it",
-					r->file, r->told.v[t->parent].name, t->name);
+					r->file, r->given.v[t->parent].name, t->name);
 	}
 	return 0;
 }
 
 /*
- * depth[told] = units above it, the root not counted; *deepest of those that are no nodes
- * or servers, FAB_NONE: there is none. EINVAL: too deep, or a cycle.
+ * depth[given] = units above it, the root not counted; *deepest of those that are no
+ * nodes or servers, FAB_NONE: there is none. EINVAL: too deep, or a cycle.
  */
 static int measure_depths(const struct file_reader *r, uint8_t *depth, uint32_t *deepest,
 			  struct fab_err *err)
 {
 	*deepest = FAB_NONE;
-	for (size_t i = 1; i < r->told.n; i++) {
-		const struct fab_raw_vertex *t = &r->told.v[i];
+	for (size_t i = 1; i < r->given.n; i++) {
+		const struct fab_raw_vertex *t = &r->given.v[i];
 		uint32_t n = 0;
 
-		for (uint32_t v = t->parent; v; v = r->told.v[v].parent)
+		for (uint32_t v = t->parent; v; v = r->given.v[v].parent)
 			if (++n > FAB_MACHINE_LEVELS_MAX)
 				return fab_fail(err, EINVAL,
 						"%s: the hierarchy above '%.60s' has a "
@@ -447,7 +447,7 @@ static int measure_depths(const struct file_reader *r, uint8_t *depth, uint32_t 
 /* Levels tier1, tier2 ... by depth, then nodes, then servers, whatever line is first. */
 static int give_levels(struct file_reader *r, struct fab_err *err)
 {
-	uint8_t *depth = FAB_NEW(r->told.n, uint8_t);
+	uint8_t *depth = FAB_NEW(r->given.n, uint8_t);
 	uint32_t deepest, n_ranks, level[FAB_MACHINE_LEVELS_MAX + 4], n_of[3] = {0};
 	int rc = measure_depths(r, depth, &deepest, err);
 
@@ -465,8 +465,8 @@ static int give_levels(struct file_reader *r, struct fab_err *err)
 			rc = fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
 				      FAB_MACHINE_LEVELS_MAX - 3);
 	}
-	for (size_t i = 1; i < r->told.n && !rc; i++) {
-		struct fab_raw_vertex *t = &r->told.v[i];
+	for (size_t i = 1; i < r->given.n && !rc; i++) {
+		struct fab_raw_vertex *t = &r->given.v[i];
 
 		n_of[t->kind]++;
 		t->level = (uint8_t)level[t->kind == FAB_VERTEX_NODE	    ? n_ranks
@@ -480,28 +480,28 @@ static int give_levels(struct file_reader *r, struct fab_err *err)
 	return rc;
 }
 
-static int by_name(const void *a, const void *b, void *told)
+static int by_name(const void *a, const void *b, void *given)
 {
-	const struct fab_raw_vertex *t = told;
+	const struct fab_raw_vertex *t = given;
 
 	return fab_text_natural_cmp(t[*(const uint32_t *)a].name,
 				    t[*(const uint32_t *)b].name);
 }
 
-/* Hand what was told to the builder in the order of the names: that of the lines does not
+/* Hand the vertices to the builder in the order of the names: that of the lines does not
  * matter. */
 static void add_told(struct file_reader *r)
 {
-	uint32_t n = (uint32_t)r->told.n;
+	uint32_t n = (uint32_t)r->given.n;
 	uint32_t *order = FAB_NEW(n, uint32_t), *place = FAB_NEW(n, uint32_t);
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order + 1, n - 1, sizeof(*order), by_name, r->told.v);
+	qsort_r(order + 1, n - 1, sizeof(*order), by_name, r->given.v);
 	for (uint32_t i = 0; i < n; i++)
 		place[order[i]] = i;
 	for (uint32_t i = 1; i < n; i++) {
-		struct fab_raw_vertex *t = &r->told.v[order[i]];
+		struct fab_raw_vertex *t = &r->given.v[order[i]];
 
 		t->parent = place[t->parent];
 		FAB_PUSH(&r->b.raw, *t);
@@ -521,9 +521,9 @@ static int finish_file(struct file_reader *r, struct fab_machine **out,
 		if (rc)
 			fab_err_prefix(err, r->file);
 	} else {
-		rc = r->told.n ? check_told(r, err)
-			       : fab_fail(err, EINVAL, "%s: there is no machine in it",
-					  r->file);
+		rc = r->given.n ? check_told(r, err)
+				: fab_fail(err, EINVAL, "%s: there is no machine in it",
+					   r->file);
 		if (!rc)
 			rc = give_levels(r, err);
 		if (!rc)
@@ -553,9 +553,9 @@ int fab_machine_read(const char *file, const char *text, size_t len,
 	if (!rc)
 		rc = finish_file(&r, out, err);
 	fab_machine_builder_fini(&r.b);
-	for (size_t i = 0; i < r.told.n; i++)
-		free(r.told.v[i].name);
-	free(r.told.v);
+	for (size_t i = 0; i < r.given.n; i++)
+		free(r.given.v[i].name);
+	free(r.given.v);
 	fab_strmap_free(r.by_name);
 	return rc;
 }

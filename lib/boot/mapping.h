@@ -14,7 +14,7 @@
 
 struct fab_transfer_options;
 
-/* What `balanced` is to be best for. */
+/* Batches that `balanced` is best for. */
 enum fab_mapping_purpose {
 	FAB_FOR_BATCH, /* the batch at hand; other batches may take as long as they like
 			*/

@@ -197,7 +197,7 @@ struct balance {
 	uint64_t *demand; /* [n_vertices] nodes that need a server above */
 	uint64_t *supply; /* [n_vertices] nodes above that could be served from here */
 	uint64_t *served; /* [n_vertices] nodes served across this vertex */
-	/* nodes are counted where they hang once for all */
+	/* nodes below each vertex, counted once */
 	uint32_t *inner; /* vertices above servers or nodes of the batch, ascending */
 	uint32_t n_inner;
 	uint64_t *below; /* [n_vertices] nodes of the batch right below */
@@ -671,7 +671,8 @@ static void hand_out(struct handout *h)
 	free(h->heap.v);
 }
 
-/* What best() found for the nodes of the batch that have no interface yet. */
+/* Interfaces by the bandwidth of best() for the nodes of the batch that have no interface
+ * yet. */
 static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 {
 	const struct fab_machine *m = b->m;

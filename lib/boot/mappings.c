@@ -281,14 +281,14 @@ const struct fab_mapping_engine fab_mapping_scda = {
 const struct fab_mapping_engine fab_mapping_bcda = {
 	.form = "bcda",
 	.summary = "board i to server i mod N",
-	.manual = "The same by the units right above the nodes (boards).",
+	.manual = "Block-cyclic by the units right above the nodes (boards).",
 	.is_in_all = true,
 	.map = map_bcda,
 };
 const struct fab_mapping_engine fab_mapping_block = {
 	.form = "block:N",
 	.summary = "N nodes after each other to the next server",
-	.manual = "The same by N consecutive nodes.",
+	.manual = "Block-cyclic by N consecutive nodes.",
 	.map = map_block,
 };
 
@@ -470,8 +470,8 @@ const struct fab_mapping_engine fab_mapping_loaded = {
 /* ---- keep ---- */
 
 /*
- * What a site has stays: only nodes whose server is down get another one, and, where
- * servers are new, as many as hold the others back.
+ * The mapping of a site stays: only nodes whose server is down get another one, and,
+ * where servers are new, as many as hold the others back.
  */
 /* The mapping before: what was loaded, else balanced over the servers that were up. */
 static int map_before(const struct fab_mapping_problem *p, uint32_t *interface_of,
@@ -591,11 +591,12 @@ static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
 
 const struct fab_mapping_engine fab_mapping_keep = {
 	.form = "keep",
-	.summary = "who has a server keeps it; orphans are spread best",
-	.manual = "What was before (`--loaded`, else `balanced`) stays: only nodes whose "
-		  "server is down get another one, so that the slowest node gets the "
-		  "most; with `--with-server` also as many others as exceed what the "
-		  "best mapping would leave where they are.",
+	.summary = "nodes keep their server; orphans are spread best",
+	.manual =
+		"The mapping before (`--loaded`, else `balanced`) stays: only nodes whose "
+		"server is down get another one, so that the slowest node gets the "
+		"most; with `--with-server` also as many others as exceed what the "
+		"best mapping would leave where they are.",
 	.keeps = true,
 	.is_for_batch = true,
 	.map = map_keep,

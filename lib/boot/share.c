@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The capacity model: limits beside cables, and equal shares of both. */
+/* The capacity model: limits of transfers and equal shares of both. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -130,7 +130,7 @@ void fab_share_fini(struct fab_share *share);
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of);
 
-/* What happens to nodes and servers when servers are down. */
+/* Effects of failed servers on nodes and servers. */
 /* A server that is up and serves more nodes of the batch than before. */
 struct fab_failover_server {
 	uint32_t server;

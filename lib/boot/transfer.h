@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What TCP-like transfers get: max-min fair rates by progressive filling over the real
+ * Rates of TCP-like transfers: max-min fair rates by progressive filling over the real
  * paths, followed through time as nodes start, finish and free bandwidth.
  */
 #pragma once
@@ -14,7 +14,7 @@ struct fab_transfer_options {
 				 */
 	double stagger_seconds; /* node i of the batch starts at i * stagger */
 	/*
-	 * A node that does not have its image so long after it asked gives up, loses what
+	 * A node without its image timeout_seconds after its request gives up, loses what
 	 * it has, and asks again (with the time of its requests), `retries` times; 0: it
 	 * waits for ever.
 	 */
@@ -32,7 +32,7 @@ struct fab_transfer {
 	double first_rate_mbps; /* least rate of a node when all run at once */
 };
 
-/* What one TFTP transfer can get: window blocks per round trip. O(1). */
+/* Rate of one TFTP transfer: window blocks per round trip. O(1). */
 double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
 			      double rtt_seconds);
 
@@ -40,7 +40,7 @@ double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
  * Simulate. An event computes only the rates that it changes. Times closer than 1e-9 of
  * each other are one event. EINVAL as fab_share_of(); ELOOP: rates that do not settle (no
  * case is known). The caller frees *out. O(events * (levels + groups whose rate changes)
- * * log), beside classes that change their group.
+ * * log), without classes that change their group.
  */
 int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 		     const uint32_t *interface_of,

@@ -119,7 +119,7 @@ struct maker {
 	const char *extension;
 	bool (*is_ambiguous)(const char *name);
 	void (*write)(const struct boot_part *part);
-	struct boot_template template, script; /* of the format; of iPXE beside it */
+	struct boot_template template, script; /* of the format; of the iPXE script */
 	const struct fab_machine *m;
 	struct boot_plan plan;
 	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
@@ -160,13 +160,13 @@ static int resolve(struct maker *k, enum fab_boot_format format, struct fab_err 
 static void take_addresses(const struct fab_host_addresses *addresses, const char *name,
 			   struct fab_host_address *out)
 {
-	const struct fab_host_address *told = fab_host_addresses_find(addresses, name);
+	const struct fab_host_address *known = fab_host_addresses_find(addresses, name);
 
-	*out = told ? *told : (struct fab_host_address){0};
+	*out = known ? *known : (struct fab_host_address){0};
 }
 
 /*
- * The server that an interface belongs to: one of its own when its address is told, the
+ * The server that an interface belongs to: one of its own when its address is known, the
  * first interface of the host otherwise. Formats that quote have names as they are.
  */
 static uint32_t server_of(struct maker *k, uint32_t interface)
@@ -339,8 +339,8 @@ static void maker_fini(struct maker *k)
 static int lacks(const struct maker *k, const char *what, const char *who,
 		 const char *name, struct fab_err *err)
 {
-	return fab_fail(err, EINVAL, "no %s is told for %s '%.80s', which %s needs", what,
-			who, name, k->name);
+	return fab_fail(err, EINVAL, "no %s is known for %s '%.80s', which %s needs",
+			what, who, name, k->name);
 }
 
 /* Is the address where the DHCP server has a network? */
@@ -410,14 +410,15 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 	for (size_t i = 0; i < FAB_COUNT(templates) && !has_ip; i++)
 		if (boot_names_address(templates[i]) &&
 		    flags & (NEEDS_KERNEL | NAMES_SCRIPT))
-			return fab_fail(err, EINVAL,
-					"no IP address is told for server '%.80s', which "
-					"'%.80s' needs",
-					s->name, templates[i]);
+			return fab_fail(
+				err, EINVAL,
+				"no IP address is known for server '%.80s', which "
+				"'%.80s' needs",
+				s->name, templates[i]);
 	return 0;
 }
 
-/* Nobody else may have it. */
+/* Refuse a second owner. */
 static int check_only(struct fab_strmap *seen, const char *what, const char *text,
 		      const struct maker *k, uint32_t node, struct fab_err *err)
 {
@@ -471,7 +472,7 @@ static bool is_file_name(const char *text)
 	return *text && strlen(text) < 128;
 }
 
-/* What the format needs besides hosts. */
+/* Requirements of the format apart from hosts. */
 static int check_site(const struct maker *k, bool is_directory, struct fab_err *err)
 {
 	const struct fab_boot_site *site = k->plan.site;
@@ -489,13 +490,13 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 				"no network is given, without which %s opens no port",
 				name);
 	if (flags & NEEDS_NETWORK4 && !site->network4)
-		return fab_fail(err, EINVAL, "no IPv4 network is told, which %s needs",
+		return fab_fail(err, EINVAL, "no IPv4 network is given, which %s needs",
 				name);
 	if (flags & NEEDS_NETWORK6 && !site->network6)
-		return fab_fail(err, EINVAL, "no IPv6 network is told, which %s needs",
+		return fab_fail(err, EINVAL, "no IPv6 network is given, which %s needs",
 				name);
 	if (flags & NEEDS_KERNEL && !site->kernel)
-		return fab_fail(err, EINVAL, "no kernel is told, which %s needs", name);
+		return fab_fail(err, EINVAL, "no kernel is given, which %s needs", name);
 	if (flags & BY_SERVER && !is_directory && k->plan.n_servers > 1)
 		return fab_fail(err, EINVAL,
 				"%s is a file for each of the %u servers, not one file",

@@ -34,14 +34,14 @@ extern const struct fab_choices fab_boot_format_choices;
 /* Architectures as DHCP option 93 tells them: 0; 7, 9, 16; 11, 19. */
 enum fab_boot_arch { FAB_ARCH_BIOS, FAB_ARCH_X86_64, FAB_ARCH_ARM64, FAB_N_BOOT_ARCHS };
 /*
- * What goes into the files besides the mapping. In templates {server} stands for the
+ * Contents of the files apart from the mapping. In templates {server} stands for the
  * server's name, {address} for its IP (in brackets where it is IPv6), {file} for the
  * name of the file that the architecture loads; ${...} is left to iPXE.
  */
 struct fab_boot_site {
-	const struct fab_host_addresses *addresses; /* NULL: none is told */
+	const struct fab_host_addresses *addresses; /* NULL: none is known */
 	enum fab_boot_identity identity;
-	const struct fab_ip_network *network4, *network6; /* NULL: not told */
+	const struct fab_ip_network *network4, *network6; /* NULL: not given */
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* NULL: undionly.kpxe, ipxe.efi .. */
 	/* templates; NULL: what is usual */
 	const char *boot_url; /* of UEFI HTTP boot: http://{address}/{file} */
@@ -59,7 +59,7 @@ struct fab_boot_site {
 int fab_boot_template_check(const char *text, bool has_blanks,
 			    struct fab_err *err) FAB_MUST_CHECK;
 
-/* What was written. */
+/* Counts of what was written. */
 struct fab_boot_written {
 	uint32_t n_nodes, n_servers, n_files;
 	uint32_t n_by_guid; /* nodes that are known by what follows from their GUID */
@@ -87,10 +87,10 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 void fab_boot_written_fini(struct fab_boot_written *written);
 
 /*
- * The same in files: one a server, with its nodes only, one that is shared (`default.*`),
- * and the iPXE script of each server where the format names it and site->kernel is given.
- * `open` gives where the file of a name goes; it is written before the next one is asked
- * for, and not closed here. O(nodes + servers).
+ * Write a folder: a file for each server, with its nodes only, one that is shared
+ * (`default.*`), and the iPXE script of each server where the format names it and
+ * site->kernel is given. `open` gives where the file of a name goes; it is written before
+ * the next one is asked for, and not closed here. O(nodes + servers).
  */
 struct fab_boot_directory {
 	FILE *(*open)(void *context, const char *name);

@@ -22,7 +22,7 @@ struct boot_server {
 	uint32_t first, n; /* into boot_plan.by_server */
 };
 
-/* Who boots from where, checked. */
+/* Nodes and their servers, checked. */
 struct boot_plan {
 	const struct fab_boot_site *site;
 	struct boot_node *node; /* [n_nodes], in the order of the batch */

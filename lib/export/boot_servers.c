@@ -10,10 +10,10 @@
 
 /*
  * dnsmasq(8): the tag boot-SERVER on each node, and by tags of architecture and iPXE what
- * it loads from that server. iPXE is told by its user class: it gets its script, not
- * itself once more.
+ * it loads from that server. iPXE is recognised by its user class: it gets its script,
+ * not itself once more.
  */
-/* What is the same whoever serves; also of use in a file of its own. */
+/* Lines that all servers share; also of use in a file of its own. */
 static void write_shared(const struct boot_part *part)
 {
 	const struct boot_plan *plan = part->plan;
@@ -231,7 +231,7 @@ void boot_write_dhcpd(const struct boot_part *part)
  * HTTP boot, architecture) tell what it loads. Such classes ask member('KNOWN') first, so
  * that they are evaluated when the reservation has been found.
  */
-/* What a node is, by options of its packets. */
+/* Kind of a node, by options of its packets. */
 static const struct {
 	const char *name, *test4, *test6;
 } kinds[] = {
@@ -253,7 +253,7 @@ static const struct {
 	 "substring(option[61].hex,0,2) == 0x0013"},
 };
 
-/* The classes of one server: who is in them. */
+/* Classes of one server, with their conditions. */
 enum { LOADS_SCRIPT, LOADS_URL, LOADS_FILE };
 static const struct {
 	const char *name, *test;

@@ -129,7 +129,7 @@ char *boot_http_url(const struct boot_plan *plan, const struct boot_server *serv
 	return boot_expand(url ? url : "http://{address}/{file}", server, file, is_ip6);
 }
 
-/* A name that TFTP knows, for those who want an URL. */
+/* A file name of TFTP as an URL. */
 static char *as_url6(char *name, const struct boot_server *server)
 {
 	const char *at = name;

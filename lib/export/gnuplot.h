@@ -7,7 +7,7 @@
 #include "store/store.h"
 
 enum fab_plot_kind {
-	FAB_PLOT_DISTRIBUTION, /* cables (log) that carry at least so many trees */
+	FAB_PLOT_DISTRIBUTION, /* cables (log) that carry at least a number of trees */
 	FAB_PLOT_SECONDS,      /* max_efi against seconds.total (log) */
 };
 enum fab_plot_terminal { FAB_PLOT_SVG, FAB_PLOT_PNG };

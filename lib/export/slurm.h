@@ -17,7 +17,7 @@
 char *fab_hostlist_fold(const char *const *names, size_t n);
 
 /* Slurm's topology.conf for the plugin topology/tree. */
-/* What the reader of a topology.conf should know; also said in its comments. */
+/* Notes for the reader of a topology.conf; also said in its comments. */
 struct fab_slurm_notes {
 	uint32_t n_hosts;  /* listed, each once */
 	uint32_t n_leaves; /* switches that list hosts */

@@ -181,28 +181,28 @@ Test(boot_files, refusals)
 	static const struct {
 		const char *format, *machine, *book, *wrong, *network4, *network6;
 	} cases[] = {
-		{"dnsmasq", two_hosts, NULL, "no IP address is told for server 'v1'",
+		{"dnsmasq", two_hosts, NULL, "no IP address is known for server 'v1'",
 		 "10.0.0.0/24"},
 		{"dnsmasq", two_hosts, "10.0.0.9 v1\n",
-		 "no MAC address and no port GUID is told for node 'n1'", "10.0.0.0/24"},
+		 "no MAC address and no port GUID is known for node 'n1'", "10.0.0.0/24"},
 		/* files by which the programs would open no port */
 		{"dnsmasq", two_hosts, "10.0.0.9 v1\n", "dnsmasq opens no port"},
-		{"dhcpd", two_hosts, "10.0.0.9 v1\n", "no IPv4 network is told"},
+		{"dhcpd", two_hosts, "10.0.0.9 v1\n", "no IPv4 network is given"},
 		{"dhcpd", two_hosts, "10.0.1.9 v1\n",
 		 "10.0.1.9, the address of server 'v1', is not in 10.0.0.0/24",
 		 "10.0.0.0/24"},
 		/* addresses for nodes, and nothing to load */
 		{"dnsmasq", two_hosts, "fd00::9 v1\n",
-		 "no IP address is told for server 'v1'", "10.0.0.0/24"},
+		 "no IP address is known for server 'v1'", "10.0.0.0/24"},
 		{"dnsmasq", two_hosts, "10.0.0.9 v1\n",
-		 "no IPv6 address is told for server 'v1'", "10.0.0.0/24", "fd00::/64"},
-		{"ethers", two_hosts, NULL, "no MAC address is told for node 'n1'"},
-		{"hosts", two_hosts, "10.0.0.9 v1\n", "no IP address is told for node"},
-		{"warewulf", two_hosts, NULL, "no IP address is told for server 'v1'"},
-		{"kea4", two_hosts, "10.0.0.9 v1\n", "no IPv4 network is told"},
-		{"kea6", two_hosts, "10.0.0.9 v1\n", "no IPv6 network is told"},
-		{"openchami", two_hosts, "10.0.0.9 v1\n", "no kernel is told"},
-		{"ipxe", two_hosts, NULL, "no kernel is told"},
+		 "no IPv6 address is known for server 'v1'", "10.0.0.0/24", "fd00::/64"},
+		{"ethers", two_hosts, NULL, "no MAC address is known for node 'n1'"},
+		{"hosts", two_hosts, "10.0.0.9 v1\n", "no IP address is known for node"},
+		{"warewulf", two_hosts, NULL, "no IP address is known for server 'v1'"},
+		{"kea4", two_hosts, "10.0.0.9 v1\n", "no IPv4 network is given"},
+		{"kea6", two_hosts, "10.0.0.9 v1\n", "no IPv6 network is given"},
+		{"openchami", two_hosts, "10.0.0.9 v1\n", "no kernel is given"},
+		{"ipxe", two_hosts, NULL, "no kernel is given"},
 		{"csv", two_hosts, "n1 what\n",
 		 "book:1: expected NAME MAC [IP], MAC NAME or IP NAME...: 'n1 what'"},
 		{"csv", two_hosts, "n1;x 02:00:00:00:00:01\n", "book:1: "},
@@ -326,7 +326,7 @@ Test(boot_files, own_templates)
 			"n1 02:00:00:00:00:01 10.0.0.1 fd00::1\nv1 02:00:00:00:00:09\n",
 			&site, &err);
 	cr_assert_null(text);
-	cr_expect_str_eq(err.text, "no IP address is told for node 'n\"2', which own "
+	cr_expect_str_eq(err.text, "no IP address is known for node 'n\"2', which own "
 				   "needs");
 	text = exported(two_hosts, "template",
 			"n1 02:00:00:00:00:01 10.0.0.1 fd00::1\nv1 02:00:00:00:00:09\n",
