@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/check.h"
+#include "fabric/check_add.h"
 
 #include "base/mem.h"
 #include "base/order.h"
@@ -16,26 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct checker {
-	const struct fab_fabric *f;
-	struct fab_check *check;
-	FAB_VEC(struct fab_finding) found;
-};
-
-/* Where a finding points: node, port, cable, line. */
-#define AT_NODE(n)                                                                       \
-	((struct fab_finding){.node = (n), .port = FAB_NONE, .cable = FAB_NONE})
-#define AT_PORT(n, p) ((struct fab_finding){.node = (n), .port = (p), .cable = FAB_NONE})
-
-/*
- * Switches by levels and, where the shape has such, by directions: what should be alike.
- */
-struct fab_check_levels {
-	struct fab_shape *shape;
-	uint32_t *level;     /* [n_switches] rank, FAB_NONE: no host in its part */
-	uint32_t *n_missing; /* [n_switches] cables up that check_pairs.c found missing */
-};
-
 /* Keys of findings, independent of the order of the input. */
 
 enum { GUID_BYTES = 19 }; /* "0x", 16 digits, a blank or the end */
@@ -49,7 +29,7 @@ static int by_node_guid(const void *x, const void *y, void *fabric)
 	return (a > b) - (a < b);
 }
 
-static char *check_key_nodes(const struct fab_fabric *f, uint32_t *nodes, size_t n)
+char *fab_check_key_nodes(const struct fab_fabric *f, uint32_t *nodes, size_t n)
 {
 	char *key = FAB_NEW(n * GUID_BYTES + 1, char), *at = key;
 
@@ -102,7 +82,7 @@ static char *key_of(const struct fab_fabric *f, struct fab_finding *at)
 	if (at->port != FAB_NONE)
 		return check_key_ports(f, at->port, FAB_NONE);
 	if (at->node != FAB_NONE)
-		return check_key_nodes(f, &at->node, 1);
+		return fab_check_key_nodes(f, &at->node, 1);
 	size = 4 * strlen(at->message) + 1;
 	safe = FAB_NEW(size, char);
 	key = FAB_NEW(2 * size + 2, char);
@@ -119,8 +99,8 @@ static char *key_of(const struct fab_fabric *f, struct fab_finding *at)
 	return key;
 }
 
-static void checker_add(struct checker *c, enum fab_severity severity, const char *code,
-			struct fab_finding at, const char *format, ...)
+void fab_checker_add(struct fab_checker *c, enum fab_severity severity, const char *code,
+		     struct fab_finding at, const char *format, ...)
 {
 	char text[1024];
 	va_list values;
@@ -163,7 +143,7 @@ static const char *cable_text(const struct fab_fabric *f, uint32_t cable, char o
 	return out;
 }
 
-static void check_width(struct checker *c, uint32_t cable, struct fab_finding at)
+static void check_width(struct fab_checker *c, uint32_t cable, struct fab_finding at)
 {
 	const struct fab_fabric *f = c->f;
 	uint8_t a = f->port_width[f->cable_a[cable]],
@@ -173,16 +153,17 @@ static void check_width(struct checker *c, uint32_t cable, struct fab_finding at
 	char text[512];
 
 	if (a && b && a != b)
-		checker_add(c, FAB_PROBLEM, "width-mismatch", at,
-			    "%s: one end says %ux, the other %ux",
-			    cable_text(f, cable, text), a, b);
+		fab_checker_add(c, FAB_PROBLEM, "width-mismatch", at,
+				"%s: one end says %ux, the other %ux",
+				cable_text(f, cable, text), a, b);
 	else if (class != FAB_CABLE_OTHER && width && width < usual)
-		checker_add(c, FAB_PROBLEM, "narrow-link", at,
-			    "%s: %ux, where %s usually have %ux",
-			    cable_text(f, cable, text), width, class_names[class], usual);
+		fab_checker_add(c, FAB_PROBLEM, "narrow-link", at,
+				"%s: %ux, where %s usually have %ux",
+				cable_text(f, cable, text), width, class_names[class],
+				usual);
 }
 
-static void check_speed(struct checker *c, uint32_t cable, struct fab_finding at)
+static void check_speed(struct fab_checker *c, uint32_t cable, struct fab_finding at)
 {
 	const struct fab_fabric *f = c->f;
 	uint8_t a = f->port_speed[f->cable_a[cable]],
@@ -192,18 +173,18 @@ static void check_speed(struct checker *c, uint32_t cable, struct fab_finding at
 	char text[512];
 
 	if (a && b && a != b)
-		checker_add(c, FAB_PROBLEM, "speed-mismatch", at,
-			    "%s: one end says %s, the other %s",
-			    cable_text(f, cable, text), fab_speed_name(a),
-			    fab_speed_name(b));
+		fab_checker_add(c, FAB_PROBLEM, "speed-mismatch", at,
+				"%s: one end says %s, the other %s",
+				cable_text(f, cable, text), fab_speed_name(a),
+				fab_speed_name(b));
 	else if (class != FAB_CABLE_OTHER && speed && speed < usual)
-		checker_add(c, FAB_PROBLEM, "slow-link", at,
-			    "%s: %s, where %s usually have %s",
-			    cable_text(f, cable, text), fab_speed_name(speed),
-			    class_names[class], fab_speed_name(usual));
+		fab_checker_add(c, FAB_PROBLEM, "slow-link", at,
+				"%s: %s, where %s usually have %s",
+				cable_text(f, cable, text), fab_speed_name(speed),
+				class_names[class], fab_speed_name(usual));
 }
 
-static void check_links(struct checker *c)
+static void check_links(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 	struct fab_rates rates;
@@ -230,8 +211,8 @@ static void check_links(struct checker *c)
 	text = fab_rates_unknown_text(c->f, &rates);
 	c->check->n_unknown_rates = rates.n_unknown;
 	if (text)
-		checker_add(c, FAB_NOTE, "unknown-rate", AT_NODE(FAB_NONE),
-			    "of the cables %s: they were not compared", text);
+		fab_checker_add(c, FAB_NOTE, "unknown-rate", AT_NODE(FAB_NONE),
+				"of the cables %s: they were not compared", text);
 	free(text);
 	for (uint32_t i = 0; i < f->n_cables; i++) {
 		struct fab_finding at = {.node = f->port_node[f->cable_a[i]],
@@ -241,270 +222,12 @@ static void check_links(struct checker *c)
 		check_width(c, i, at);
 		check_speed(c, i, at);
 		if (f->port_node[f->cable_a[i]] == f->port_node[f->cable_b[i]])
-			checker_add(c, FAB_NOTE, "self-loop", at,
-				    "ports %u and %u of \"%s\" are cabled to each other",
-				    f->port_num[f->cable_a[i]],
-				    f->port_num[f->cable_b[i]],
-				    fab_node_name(f, at.node));
+			fab_checker_add(
+				c, FAB_NOTE, "self-loop", at,
+				"ports %u and %u of \"%s\" are cabled to each other",
+				f->port_num[f->cable_a[i]], f->port_num[f->cable_b[i]],
+				fab_node_name(f, at.node));
 	}
-}
-
-/*
- * Pairs of switches joined by fewer cables than their peers. The peers of a pair are the
- * other pairs of either switch in the same direction: to the same level, or along the
- * same dimension of a grid, or within or out of a group of a dragonfly. A pair is short
- * when more than half of the pairs of one of its switches have more cables, and not more
- * than half of those of the other switch have as few.
- */
-
-enum { LEAST_PEERS = 3 }; /* of a switch in a direction */
-
-/* A neighbour of a switch, with the number of cables to it. */
-struct bundle {
-	uint64_t direction;
-	uint32_t n, peer;
-	uint32_t usual; /* what more than half of its direction have, 0: no such number */
-	uint32_t n_pairs; /* in its direction */
-};
-
-struct bundles {
-	const struct fab_fabric *f;
-	uint32_t *first; /* [n_switches + 1] into v; those of a switch by direction, n */
-	struct bundle *v;
-};
-
-static int by_direction(const void *x, const void *y)
-{
-	const struct bundle *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, direction);
-	FAB_ORDER_BY(a, b, n);
-	return (a->peer > b->peer) - (a->peer < b->peer);
-}
-
-/* The neighbours of a switch into v; returns how many. `peer` is sorted. */
-static uint32_t collect_of(const struct fab_check_levels *l, uint32_t sw, uint32_t *peer,
-			   uint32_t n_arcs, struct bundle *v)
-{
-	uint32_t n = 0;
-
-	qsort(peer, n_arcs, sizeof(*peer), fab_cmp_u32);
-	for (uint32_t k = 0, next; k < n_arcs; k = next) {
-		uint32_t b;
-		uint32_t la;
-		uint32_t lb;
-		uint32_t low;
-		uint32_t rise;
-		uint32_t within = 0;
-
-		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
-			next++;
-		/* Direction of a pair, equal from either side. */
-		b = peer[k];
-		la = l->level[sw];
-		lb = l->level[b];
-		low = la < lb ? la : lb;
-		rise = (la < lb ? lb : la) - low;
-		if (!rise && l->shape->group)
-			within = 1 + (l->shape->group[sw] == l->shape->group[b]);
-		else if (!rise && l->shape->coords) {
-			const uint32_t *ca =
-				l->shape->coords + (size_t)sw * l->shape->n_dims;
-			const uint32_t *cb =
-				l->shape->coords + (size_t)b * l->shape->n_dims;
-			uint32_t d = 0;
-
-			/* The dimension of the first coordinate in which two switches of
-			 * a grid differ. */
-			while (d < l->shape->n_dims && ca[d] == cb[d])
-				d++;
-			within = 1 + d;
-		}
-		v[n++] = (struct bundle){
-			.direction = ((uint64_t)low << 32 |
-				      (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
-				      within),
-			.n = next - k,
-			.peer = peer[k]};
-	}
-	qsort(v, n, sizeof(*v), by_direction);
-	/* Number that more than half of each direction have: the middle one when sorted,
-	 * or none. */
-	for (uint32_t i = 0, end; i < n; i = end) {
-		uint32_t usual, count = 0;
-
-		for (end = i; end < n && v[end].direction == v[i].direction;)
-			end++;
-		usual = v[i + (end - i) / 2].n;
-		for (uint32_t j = i; j < end; j++)
-			count += v[j].n == usual;
-		if (end - i < LEAST_PEERS || 2 * count <= end - i)
-			usual = 0;
-		for (uint32_t j = i; j < end; j++) {
-			v[j].usual = usual;
-			v[j].n_pairs = end - i;
-		}
-	}
-	return n;
-}
-
-/* Switch `observer`, an end of the pair, has more cables to most of its neighbours. */
-static void report_pair(struct checker *c, const struct fab_check_levels *l,
-			uint32_t observer, uint32_t other, const struct bundle *x)
-{
-	const struct fab_fabric *f = c->f;
-	uint32_t pair[2] = {observer, other}, a = l->level[observer], b = l->level[other];
-	struct fab_finding at = AT_NODE(b < a ? other : observer);
-	const char *where = a == b ? "beside" : a < b ? "above" : "below";
-
-	at.key = check_key_nodes(f, pair, 2);
-	if (a != b)
-		l->n_missing[at.node] += x->usual - x->n;
-	checker_add(c, FAB_PROBLEM, "few-cables", at,
-		    "%u cable%s \"%s\" and \"%s\"; most of the %u switches %s "
-		    "\"%s\" have %u to it",
-		    x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
-		    fab_node_name(f, at.node == observer ? other : observer), x->n_pairs,
-		    where, fab_node_name(f, observer), x->usual);
-}
-
-static void check_pairs(struct checker *c, struct fab_check_levels *l)
-{
-	struct bundles b = {.f = c->f};
-	const struct fab_fabric *f = b.f;
-	uint32_t n_arcs = f->arc_first[f->n_switches], n = 0;
-	uint32_t *other = FAB_NEW(n_arcs, uint32_t);
-
-	b.first = FAB_NEW(f->n_switches + 1, uint32_t);
-	b.v = FAB_NEW(n_arcs, struct bundle);
-	for (uint32_t k = 0; k < n_arcs; k++)
-		other[k] = f->arc_peer[k];
-	for (uint32_t j = 0; j < f->n_switches; j++) {
-		uint32_t at = f->arc_first[j];
-
-		b.first[j] = n;
-		n += collect_of(l, j, other + at, f->arc_first[j + 1] - at, b.v + n);
-	}
-	b.first[f->n_switches] = n;
-	free(other);
-	for (uint32_t s = 0; s < c->f->n_switches; s++)
-		for (uint32_t i = b.first[s]; i < b.first[s + 1]; i++) {
-			const struct bundle *own = &b.v[i], *peer;
-			struct bundle key;
-			uint32_t first;
-
-			if (own->peer < s)
-				continue;
-			/* The pair as seen from its other switch: a binary search for
-			 * direction, then n. */
-			key = (struct bundle){
-				.direction = own->direction, .n = own->n, .peer = s};
-			first = b.first[own->peer];
-			peer = bsearch(&key, b.v + first, b.first[own->peer + 1] - first,
-				       sizeof(key), by_direction);
-			if ((own->usual && own->usual <= own->n) ||
-			    (peer->usual && peer->usual <= own->n) ||
-			    (!own->usual && !peer->usual))
-				continue;
-			if (own->usual >= peer->usual)
-				report_pair(c, l, s, own->peer, own);
-			else
-				report_pair(c, l, own->peer, s, peer);
-		}
-	free(b.first);
-	free(b.v);
-}
-
-/*
- * Switches with fewer cables to the level above than most switches of their level, among
- * those that cables between switches join; leaves without hosts do not count. What
- * is missing of single pairs was reported before. A switch with less
- * than half of the usual below it, too, is a smaller one on purpose: a note.
- */
-
-enum { LEAST_SWITCHES = 3 }; /* switches of a level */
-
-/* Of each switch. */
-struct links {
-	uint32_t up, down; /* down: to lower levels and hosts */
-	uint32_t sw, part, level;
-};
-
-static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *part,
-		  struct links *links)
-{
-	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
-
-	fab_ranks_count_all_hosts(f, n_hosts);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		links[s] = (struct links){.down = n_hosts[s],
-					  .sw = s,
-					  .part = fab_sets_root(part, s),
-					  .level = level[s] || n_hosts[s] ? level[s]
-									  : FAB_NONE};
-		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
-			uint32_t to = level[f->arc_peer[k]];
-
-			if (to == FAB_NONE || level[s] == FAB_NONE)
-				continue;
-			links[s].up += to > level[s];
-			links[s].down += to < level[s];
-		}
-	}
-	free(n_hosts);
-}
-
-static int by_part(const void *x, const void *y)
-{
-	const struct links *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, part);
-	FAB_ORDER_BY(a, b, level);
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
-
-/* The middle one of n numbers; sorts them. */
-static uint32_t median(uint32_t *v, uint32_t n)
-{
-	qsort(v, n, sizeof(*v), fab_cmp_u32);
-	return v[n / 2];
-}
-
-/* n switches of one level of one part. */
-static void check_level(struct checker *c, const struct fab_check_levels *l,
-			const struct links *links, uint32_t n, uint32_t *scratch)
-{
-	struct links usual;
-	uint32_t n_usual = 0;
-
-	if (n < LEAST_SWITCHES)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		scratch[i] = links[i].down;
-	usual.down = median(scratch, n);
-	for (uint32_t i = 0; i < n; i++)
-		scratch[i] = links[i].up;
-	usual.up = median(scratch, n); /* more than half of them, or nothing is usual */
-	for (uint32_t i = 0; i < n; i++)
-		n_usual += links[i].up == usual.up;
-	if (2 * n_usual <= n)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		if (links[i].up + l->n_missing[links[i].sw] < usual.up) {
-			const struct links *x = &links[i];
-			bool is_small = 2 * x->down < usual.down;
-			const char *what =
-				x->level ? "switches of its level" : "leaf switches";
-
-			checker_add(
-				c, is_small ? FAB_NOTE : FAB_PROBLEM,
-				is_small ? "small-switch" : "few-uplinks", AT_NODE(x->sw),
-				"\"%s\" has %u cable%s up, where %u of %u %s have %u%s",
-				fab_node_name(c->f, x->sw), x->up, x->up == 1 ? "" : "s",
-				n_usual, n, what, usual.up,
-				is_small ? "; it has less than half as much below it, too"
-					 : "");
-		}
 }
 
 /*
@@ -525,7 +248,7 @@ static struct fab_finding at_part(const struct fab_fabric *f,
 		if (planes->of_switch[s] == part &&
 		    f->node_guid[s] < f->node_guid[lowest])
 			lowest = s;
-	at.key = check_key_nodes(f, &lowest, 1);
+	at.key = fab_check_key_nodes(f, &lowest, 1);
 	return at;
 }
 
@@ -539,8 +262,8 @@ static uint32_t measure_of(const struct fab_plane *v, enum measure m)
 			     : v->n_hosts;
 }
 
-static void check_plane(struct checker *c, const struct fab_planes *planes, uint32_t part,
-			const uint32_t *usual)
+static void check_plane(struct fab_checker *c, const struct fab_planes *planes,
+			uint32_t part, const uint32_t *usual)
 {
 	static const char *const what[N_MEASURES] = {"switches",
 						     "cables between switches", "hosts"};
@@ -560,16 +283,16 @@ static void check_plane(struct checker *c, const struct fab_planes *planes, uint
 		is_small |= 2 * (uint64_t)value < usual[m];
 	}
 	if (n)
-		checker_add(c, is_small ? FAB_NOTE : FAB_PROBLEM,
-			    is_small ? "small-plane" : "unequal-plane",
-			    at_part(c->f, planes, part),
-			    "%s, that of \"%s\", is smaller than the other%s: %s",
-			    fab_plane_text(planes, part, name),
-			    fab_node_name(c->f, v->first_switch),
-			    planes->n_planes > 2 ? "s" : "", text);
+		fab_checker_add(c, is_small ? FAB_NOTE : FAB_PROBLEM,
+				is_small ? "small-plane" : "unequal-plane",
+				at_part(c->f, planes, part),
+				"%s, that of \"%s\", is smaller than the other%s: %s",
+				fab_plane_text(planes, part, name),
+				fab_node_name(c->f, v->first_switch),
+				planes->n_planes > 2 ? "s" : "", text);
 }
 
-static void check_planes(struct checker *c)
+static void check_planes(struct fab_checker *c)
 {
 	struct fab_planes *planes = fab_planes_new(c->f);
 	uint32_t usual[N_MEASURES];
@@ -583,7 +306,7 @@ static void check_planes(struct checker *c)
 				 "; %u of its %u host%s on %s, too", v->n_shared,
 				 v->n_hosts, v->n_hosts == 1 ? " is" : "s are",
 				 fab_plane_text(planes, planes->largest, name));
-		checker_add(
+		fab_checker_add(
 			c, FAB_PROBLEM, "unconnected-part", at_part(c->f, planes, i),
 			"no cable joins \"%s\" to the rest of the fabric (a part of %u "
 			"switch%s and %u adapter%s%s)",
@@ -617,7 +340,7 @@ static void check_planes(struct checker *c)
 			snprintf(some, sizeof(some),
 				 " (%u of %u hosts on only %s of them)", n_some,
 				 planes->n_hosts, planes->n_planes == 2 ? "one" : "some");
-		checker_add(
+		fab_checker_add(
 			c, FAB_NOTE, "planes", AT_NODE(FAB_NONE),
 			"the hosts are on %u planes%s, which no path joins: each is a "
 			"network of its own (--hca=PATTERN chooses one, "
@@ -625,11 +348,11 @@ static void check_planes(struct checker *c)
 			planes->n_planes, some);
 	}
 	if (c->f->n_left_out_switches)
-		checker_add(c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
-			    "--hca leaves out %u switch%s, on which no adapter is "
-			    "left: they are not checked",
-			    c->f->n_left_out_switches,
-			    c->f->n_left_out_switches == 1 ? "" : "es");
+		fab_checker_add(c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
+				"--hca leaves out %u switch%s, on which no adapter is "
+				"left: they are not checked",
+				c->f->n_left_out_switches,
+				c->f->n_left_out_switches == 1 ? "" : "es");
 	fab_planes_free(planes);
 }
 
@@ -648,7 +371,7 @@ static bool has_lid(const struct fab_fabric *f, uint32_t port)
 	return f->port_lid[port] != FAB_LID_NONE && f->port_lid[port] != UINT16_MAX;
 }
 
-static void check_missing_lids(struct checker *c)
+static void check_missing_lids(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 	bool any = false;
@@ -656,7 +379,7 @@ static void check_missing_lids(struct checker *c)
 	for (uint32_t p = 0; p < f->n_ports && !any; p++)
 		any = has_lid(f, p);
 	if (!any) {
-		checker_add(
+		fab_checker_add(
 			c, FAB_NOTE, "missing-lids", AT_NODE(FAB_NONE),
 			"no port has a LID: this input has none, or no subnet manager "
 			"has been at work");
@@ -664,10 +387,10 @@ static void check_missing_lids(struct checker *c)
 	}
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (is_end_port(f, p) && !has_lid(f, p))
-			checker_add(c, FAB_PROBLEM, "missing-lid",
-				    AT_PORT(f->port_node[p], p),
-				    "port %u of \"%s\" has no LID", f->port_num[p],
-				    fab_node_name(f, f->port_node[p]));
+			fab_checker_add(c, FAB_PROBLEM, "missing-lid",
+					AT_PORT(f->port_node[p], p),
+					"port %u of \"%s\" has no LID", f->port_num[p],
+					fab_node_name(f, f->port_node[p]));
 }
 
 /* The LIDs of one port, in one part of the fabric: parts are subnets of their own, and so
@@ -695,7 +418,7 @@ static struct fab_finding at_ports(const struct fab_fabric *f, uint32_t port,
 	return at;
 }
 
-static void check_duplicate_lids(struct checker *c)
+static void check_duplicate_lids(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
@@ -727,14 +450,15 @@ static void check_duplicate_lids(struct checker *c)
 		const struct lids *a = &lids[reaching], *b = &lids[i];
 
 		if (a->part == b->part && b->first <= a->last)
-			checker_add(c, FAB_PROBLEM, "duplicate-lid",
-				    at_ports(f, b->port, a->port),
-				    "LID %u belongs to port %u of \"%s\" and to port %u "
-				    "of \"%s\"",
-				    b->first, f->port_num[a->port],
-				    fab_node_name(f, f->port_node[a->port]),
-				    f->port_num[b->port],
-				    fab_node_name(f, f->port_node[b->port]));
+			fab_checker_add(
+				c, FAB_PROBLEM, "duplicate-lid",
+				at_ports(f, b->port, a->port),
+				"LID %u belongs to port %u of \"%s\" and to port %u "
+				"of \"%s\"",
+				b->first, f->port_num[a->port],
+				fab_node_name(f, f->port_node[a->port]),
+				f->port_num[b->port],
+				fab_node_name(f, f->port_node[b->port]));
 		if (a->part != b->part || b->last > a->last)
 			reaching = i;
 	}
@@ -755,7 +479,7 @@ static int by_guid(const void *x, const void *y)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void check_port_guids(struct checker *c)
+static void check_port_guids(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 	struct guid *g = FAB_NEW(f->n_ports, struct guid);
@@ -771,7 +495,7 @@ static void check_port_guids(struct checker *c)
 		if (g[i].guid != g[first].guid)
 			first = i;
 		else if (a == b || f->node_guid[a] != f->node_guid[b])
-			checker_add(
+			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-port-guid",
 				at_ports(f, g[i].id, g[first].id),
 				"port GUID 0x%016llx belongs to port %u of \"%s\" and "
@@ -826,7 +550,7 @@ static bool counts_for_names(const struct fab_fabric *f, uint32_t node, bool swi
 	       f->host_adapter[f->host_first_adapter[host]] == node;
 }
 
-static void check_names(struct checker *c, bool switches)
+static void check_names(struct fab_checker *c, bool switches)
 {
 	const struct fab_fabric *f = c->f;
 	uint32_t *node = FAB_NEW(f->n_nodes, uint32_t);
@@ -850,15 +574,15 @@ static void check_names(struct checker *c, bool switches)
 
 			/* At the first of several nodes; about all of them. */
 			memcpy(sorted, nodes, total * sizeof(*sorted));
-			at.key = check_key_nodes(f, sorted, total);
+			at.key = fab_check_key_nodes(f, sorted, total);
 			free(sorted);
-			checker_add(c, FAB_PROBLEM, "duplicate-name", at,
-				    "%zu %s are called \"%s\" (GUIDs 0x%016llx, "
-				    "0x%016llx%s)",
-				    end - k, switches ? "switches" : "adapters", name,
-				    (unsigned long long)f->node_guid[node[k]],
-				    (unsigned long long)f->node_guid[node[k + 1]],
-				    end - k > 2 ? ", ..." : "");
+			fab_checker_add(c, FAB_PROBLEM, "duplicate-name", at,
+					"%zu %s are called \"%s\" (GUIDs 0x%016llx, "
+					"0x%016llx%s)",
+					end - k, switches ? "switches" : "adapters", name,
+					(unsigned long long)f->node_guid[node[k]],
+					(unsigned long long)f->node_guid[node[k + 1]],
+					end - k > 2 ? ", ..." : "");
 		}
 	}
 	free(node);
@@ -872,7 +596,7 @@ static bool is_one_of(const char *code, const char *const *list)
 	return false;
 }
 
-static bool has_duplicate_guid(const struct checker *c)
+static bool has_duplicate_guid(const struct fab_checker *c)
 {
 	for (size_t i = 0; i < c->found.n; i++)
 		if (!strcmp(c->found.v[i].code, "duplicate-guid"))
@@ -891,14 +615,14 @@ uint32_t fab_check_without_record(const struct fab_fabric *f)
 	return n;
 }
 
-static void take_warning(struct checker *c, const struct fab_warning *w,
+static void take_warning(struct fab_checker *c, const struct fab_warning *w,
 			 enum fab_severity severity)
 {
 	struct fab_finding at = AT_NODE(FAB_NONE);
 
 	at.line = w->line;
 	at.key = w->about ? fab_strdup(w->about) : NULL;
-	checker_add(c, severity, w->code, at, "%s", w->message);
+	fab_checker_add(c, severity, w->code, at, "%s", w->message);
 }
 
 static bool has_switch(const struct fab_fabric *f, uint32_t node)
@@ -909,7 +633,7 @@ static bool has_switch(const struct fab_fabric *f, uint32_t node)
 	return false;
 }
 
-static void check_adapters(struct checker *c)
+static void check_adapters(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 
@@ -917,27 +641,29 @@ static void check_adapters(struct checker *c)
 		const char *name = fab_node_name(f, i);
 
 		if (!has_switch(f, i))
-			checker_add(c, FAB_PROBLEM, "adapter-without-switch", AT_NODE(i),
-				    "no cable joins \"%s\" (GUID 0x%016llx) to a switch",
-				    name, (unsigned long long)f->node_guid[i]);
+			fab_checker_add(
+				c, FAB_PROBLEM, "adapter-without-switch", AT_NODE(i),
+				"no cable joins \"%s\" (GUID 0x%016llx) to a switch",
+				name, (unsigned long long)f->node_guid[i]);
 		if (f->node_host[i] != FAB_NONE &&
 		    fab_host_is_unnamed(f, f->node_host[i]))
-			checker_add(c, FAB_NOTE, "unnamed-adapter", AT_NODE(i),
-				    "adapter with GUID 0x%016llx has no name of its own: "
-				    "\"%s\"",
-				    (unsigned long long)f->node_guid[i], name);
+			fab_checker_add(
+				c, FAB_NOTE, "unnamed-adapter", AT_NODE(i),
+				"adapter with GUID 0x%016llx has no name of its own: "
+				"\"%s\"",
+				(unsigned long long)f->node_guid[i], name);
 	}
 	if (f->n_aggregation_nodes)
-		checker_add(c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
-			    "%u SHARP aggregation node%s no host%s: OpenSM's ftree "
-			    "routing needs root_guid_file and cn_guid_file here",
-			    f->n_aggregation_nodes,
-			    f->n_aggregation_nodes == 1 ? " is" : "s are",
-			    f->n_aggregation_nodes == 1 ? "" : "s");
+		fab_checker_add(c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
+				"%u SHARP aggregation node%s no host%s: OpenSM's ftree "
+				"routing needs root_guid_file and cn_guid_file here",
+				f->n_aggregation_nodes,
+				f->n_aggregation_nodes == 1 ? " is" : "s are",
+				f->n_aggregation_nodes == 1 ? "" : "s");
 }
 
 /* Problems before notes, codes together in the order in which they first came up. */
-static void sort_findings(struct checker *c)
+static void sort_findings(struct fab_checker *c)
 {
 	struct fab_finding *sorted = FAB_NEW(c->found.n, struct fab_finding);
 	size_t n = 0;
@@ -966,55 +692,9 @@ static void sort_findings(struct checker *c)
 	c->check->n_findings = (uint32_t)n;
 }
 
-static void check_levels(struct checker *c)
-{
-	uint32_t n = c->f->n_switches;
-	struct fab_check_levels levels = {.shape = fab_shape_recognize(c->f),
-					  .n_missing = FAB_NEW0(n, uint32_t)};
-	struct fab_ranks ranks;
-	const struct fab_fabric *f = c->f;
-	uint32_t *n_hosts;
-	struct links *links;
-	uint32_t *scratch;
-
-	fab_ranks_init(&ranks, c->f, levels.shape);
-	levels.level = ranks.rank;
-	/* Leaves of trees that have no host cabled to them, powered off or not. */
-	n_hosts = FAB_NEW(f->n_switches, uint32_t);
-	fab_ranks_count_all_hosts(f, n_hosts);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (!ranks.rank[s] && !n_hosts[s])
-			checker_add(c, FAB_NOTE, "leaf-without-hosts", AT_NODE(s),
-				    "\"%s\" has cables like a leaf switch, but no host",
-				    fab_node_name(f, s));
-	free(n_hosts);
-	check_pairs(c, &levels);
-	links = FAB_NEW(n, struct links);
-	scratch = FAB_NEW(n, uint32_t);
-	for (uint32_t j = 0; j < n; j++)
-		scratch[j] = j;
-	for (uint32_t j = 0; j < n; j++)
-		for (uint32_t k = c->f->peer_first[j]; k < c->f->peer_first[j + 1]; k++)
-			fab_sets_unite(scratch, j, c->f->peer[k]);
-	count(c->f, levels.level, scratch, links);
-	qsort(links, n, sizeof(*links), by_part);
-	for (uint32_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && links[end].part == links[i].part &&
-				  links[end].level == links[i].level;)
-			end++;
-		if (links[i].level != FAB_NONE)
-			check_level(c, &levels, links + i, end - i, scratch);
-	}
-	free(scratch);
-	free(links);
-	fab_shape_free(levels.shape);
-	fab_ranks_fini(&ranks);
-	free(levels.n_missing);
-}
-
 struct fab_check *fab_check_new(const struct fab_fabric *f)
 {
-	struct checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
+	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
 	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
 						 NULL};
 	static const char *const notes[] = {"foreign-line",
@@ -1035,7 +715,7 @@ struct fab_check *fab_check_new(const struct fab_fabric *f)
 			take_warning(&c, &c.f->warnings[i], FAB_PROBLEM);
 	check_planes(&c);
 	check_links(&c);
-	check_levels(&c);
+	fab_check_levels(&c);
 	check_missing_lids(&c);
 	check_duplicate_lids(&c);
 	g = FAB_NEW(f->n_nodes, struct guid);
@@ -1047,11 +727,11 @@ struct fab_check *fab_check_new(const struct fab_fabric *f)
 		if (g[j].guid != g[first].guid)
 			first = j;
 		else
-			checker_add(&c, FAB_PROBLEM, "duplicate-guid", AT_NODE(g[j].id),
-				    "node GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
-				    (unsigned long long)g[j].guid,
-				    fab_node_name(f, g[first].id),
-				    fab_node_name(f, g[j].id));
+			fab_checker_add(
+				&c, FAB_PROBLEM, "duplicate-guid", AT_NODE(g[j].id),
+				"node GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
+				(unsigned long long)g[j].guid,
+				fab_node_name(f, g[first].id), fab_node_name(f, g[j].id));
 	}
 	free(g);
 	check_port_guids(&c);

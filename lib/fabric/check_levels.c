@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks that compare: pairs of switches with pairs of the same direction, switches with
+ * their level. */
+#include "fabric/check_add.h"
+
+#include "base/order.h"
+#include "base/sets.h"
+#include "fabric/ranks.h"
+#include "fabric/shape.h"
+
+#include <stdlib.h>
+
+/*
+ * Switches by levels and, where the shape has such, by directions: what should be alike.
+ */
+struct levels {
+	struct fab_shape *shape;
+	uint32_t *level;     /* [n_switches] rank, FAB_NONE: no host in its part */
+	uint32_t *n_missing; /* [n_switches] cables up that check_pairs() found missing */
+};
+
+/*
+ * Pairs of switches joined by fewer cables than their peers. The peers of a pair are the
+ * other pairs of either switch in the same direction: to the same level, or along the
+ * same dimension of a grid, or within or out of a group of a dragonfly. A pair is short
+ * when more than half of the pairs of one of its switches have more cables, and not more
+ * than half of those of the other switch have as few.
+ */
+
+enum { LEAST_PEERS = 3 }; /* of a switch in a direction */
+
+/* A neighbour of a switch, with the number of cables to it. */
+struct bundle {
+	uint64_t direction;
+	uint32_t n, peer;
+	uint32_t usual; /* what more than half of its direction have, 0: no such number */
+	uint32_t n_pairs; /* in its direction */
+};
+
+struct bundles {
+	const struct fab_fabric *f;
+	uint32_t *first; /* [n_switches + 1] into v; those of a switch by direction, n */
+	struct bundle *v;
+};
+
+static int by_direction(const void *x, const void *y)
+{
+	const struct bundle *a = x, *b = y;
+
+	FAB_ORDER_BY(a, b, direction);
+	FAB_ORDER_BY(a, b, n);
+	return (a->peer > b->peer) - (a->peer < b->peer);
+}
+
+/* The neighbours of a switch into v; returns how many. `peer` is sorted. */
+static uint32_t collect_of(const struct levels *l, uint32_t sw, uint32_t *peer,
+			   uint32_t n_arcs, struct bundle *v)
+{
+	uint32_t n = 0;
+
+	qsort(peer, n_arcs, sizeof(*peer), fab_cmp_u32);
+	for (uint32_t k = 0, next; k < n_arcs; k = next) {
+		uint32_t b;
+		uint32_t la;
+		uint32_t lb;
+		uint32_t low;
+		uint32_t rise;
+		uint32_t within = 0;
+
+		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
+			next++;
+		/* Direction of a pair, equal from either side. */
+		b = peer[k];
+		la = l->level[sw];
+		lb = l->level[b];
+		low = la < lb ? la : lb;
+		rise = (la < lb ? lb : la) - low;
+		if (!rise && l->shape->group)
+			within = 1 + (l->shape->group[sw] == l->shape->group[b]);
+		else if (!rise && l->shape->coords) {
+			const uint32_t *ca =
+				l->shape->coords + (size_t)sw * l->shape->n_dims;
+			const uint32_t *cb =
+				l->shape->coords + (size_t)b * l->shape->n_dims;
+			uint32_t d = 0;
+
+			/* The dimension of the first coordinate in which two switches of
+			 * a grid differ. */
+			while (d < l->shape->n_dims && ca[d] == cb[d])
+				d++;
+			within = 1 + d;
+		}
+		v[n++] = (struct bundle){
+			.direction = ((uint64_t)low << 32 |
+				      (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
+				      within),
+			.n = next - k,
+			.peer = peer[k]};
+	}
+	qsort(v, n, sizeof(*v), by_direction);
+	/* Number that more than half of each direction have: the middle one when sorted,
+	 * or none. */
+	for (uint32_t i = 0, end; i < n; i = end) {
+		uint32_t usual, count = 0;
+
+		for (end = i; end < n && v[end].direction == v[i].direction;)
+			end++;
+		usual = v[i + (end - i) / 2].n;
+		for (uint32_t j = i; j < end; j++)
+			count += v[j].n == usual;
+		if (end - i < LEAST_PEERS || 2 * count <= end - i)
+			usual = 0;
+		for (uint32_t j = i; j < end; j++) {
+			v[j].usual = usual;
+			v[j].n_pairs = end - i;
+		}
+	}
+	return n;
+}
+
+/* Switch `observer`, an end of the pair, has more cables to most of its neighbours. */
+static void report_pair(struct fab_checker *c, const struct levels *l, uint32_t observer,
+			uint32_t other, const struct bundle *x)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t pair[2] = {observer, other}, a = l->level[observer], b = l->level[other];
+	struct fab_finding at = AT_NODE(b < a ? other : observer);
+	const char *where = a == b ? "beside" : a < b ? "above" : "below";
+
+	at.key = fab_check_key_nodes(f, pair, 2);
+	if (a != b)
+		l->n_missing[at.node] += x->usual - x->n;
+	fab_checker_add(c, FAB_PROBLEM, "few-cables", at,
+			"%u cable%s \"%s\" and \"%s\"; most of the %u switches %s "
+			"\"%s\" have %u to it",
+			x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
+			fab_node_name(f, at.node == observer ? other : observer),
+			x->n_pairs, where, fab_node_name(f, observer), x->usual);
+}
+
+static void check_pairs(struct fab_checker *c, struct levels *l)
+{
+	struct bundles b = {.f = c->f};
+	const struct fab_fabric *f = b.f;
+	uint32_t n_arcs = f->arc_first[f->n_switches], n = 0;
+	uint32_t *other = FAB_NEW(n_arcs, uint32_t);
+
+	b.first = FAB_NEW(f->n_switches + 1, uint32_t);
+	b.v = FAB_NEW(n_arcs, struct bundle);
+	for (uint32_t k = 0; k < n_arcs; k++)
+		other[k] = f->arc_peer[k];
+	for (uint32_t j = 0; j < f->n_switches; j++) {
+		uint32_t at = f->arc_first[j];
+
+		b.first[j] = n;
+		n += collect_of(l, j, other + at, f->arc_first[j + 1] - at, b.v + n);
+	}
+	b.first[f->n_switches] = n;
+	free(other);
+	for (uint32_t s = 0; s < c->f->n_switches; s++)
+		for (uint32_t i = b.first[s]; i < b.first[s + 1]; i++) {
+			const struct bundle *own = &b.v[i], *peer;
+			struct bundle key;
+			uint32_t first;
+
+			if (own->peer < s)
+				continue;
+			/* The pair as seen from its other switch: a binary search for
+			 * direction, then n. */
+			key = (struct bundle){
+				.direction = own->direction, .n = own->n, .peer = s};
+			first = b.first[own->peer];
+			peer = bsearch(&key, b.v + first, b.first[own->peer + 1] - first,
+				       sizeof(key), by_direction);
+			if ((own->usual && own->usual <= own->n) ||
+			    (peer->usual && peer->usual <= own->n) ||
+			    (!own->usual && !peer->usual))
+				continue;
+			if (own->usual >= peer->usual)
+				report_pair(c, l, s, own->peer, own);
+			else
+				report_pair(c, l, own->peer, s, peer);
+		}
+	free(b.first);
+	free(b.v);
+}
+
+/*
+ * Switches with fewer cables to the level above than most switches of their level, among
+ * those that cables between switches join; leaves without hosts do not count. What
+ * is missing of single pairs was reported before. A switch with less
+ * than half of the usual below it, too, is a smaller one on purpose: a note.
+ */
+
+enum { LEAST_SWITCHES = 3 }; /* switches of a level */
+
+/* Of each switch. */
+struct links {
+	uint32_t up, down; /* down: to lower levels and hosts */
+	uint32_t sw, part, level;
+};
+
+static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *part,
+		  struct links *links)
+{
+	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
+
+	fab_ranks_count_all_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		links[s] = (struct links){.down = n_hosts[s],
+					  .sw = s,
+					  .part = fab_sets_root(part, s),
+					  .level = level[s] || n_hosts[s] ? level[s]
+									  : FAB_NONE};
+		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+			uint32_t to = level[f->arc_peer[k]];
+
+			if (to == FAB_NONE || level[s] == FAB_NONE)
+				continue;
+			links[s].up += to > level[s];
+			links[s].down += to < level[s];
+		}
+	}
+	free(n_hosts);
+}
+
+static int by_part(const void *x, const void *y)
+{
+	const struct links *a = x, *b = y;
+
+	FAB_ORDER_BY(a, b, part);
+	FAB_ORDER_BY(a, b, level);
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* The middle one of n numbers; sorts them. */
+static uint32_t median(uint32_t *v, uint32_t n)
+{
+	qsort(v, n, sizeof(*v), fab_cmp_u32);
+	return v[n / 2];
+}
+
+/* n switches of one level of one part. */
+static void check_level(struct fab_checker *c, const struct levels *l,
+			const struct links *links, uint32_t n, uint32_t *scratch)
+{
+	struct links usual;
+	uint32_t n_usual = 0;
+
+	if (n < LEAST_SWITCHES)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		scratch[i] = links[i].down;
+	usual.down = median(scratch, n);
+	for (uint32_t i = 0; i < n; i++)
+		scratch[i] = links[i].up;
+	usual.up = median(scratch, n); /* more than half of them, or nothing is usual */
+	for (uint32_t i = 0; i < n; i++)
+		n_usual += links[i].up == usual.up;
+	if (2 * n_usual <= n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (links[i].up + l->n_missing[links[i].sw] < usual.up) {
+			const struct links *x = &links[i];
+			bool is_small = 2 * x->down < usual.down;
+			const char *what =
+				x->level ? "switches of its level" : "leaf switches";
+
+			fab_checker_add(
+				c, is_small ? FAB_NOTE : FAB_PROBLEM,
+				is_small ? "small-switch" : "few-uplinks", AT_NODE(x->sw),
+				"\"%s\" has %u cable%s up, where %u of %u %s have %u%s",
+				fab_node_name(c->f, x->sw), x->up, x->up == 1 ? "" : "s",
+				n_usual, n, what, usual.up,
+				is_small ? "; it has less than half as much below it, too"
+					 : "");
+		}
+}
+
+void fab_check_levels(struct fab_checker *c)
+{
+	uint32_t n = c->f->n_switches;
+	struct levels levels = {.shape = fab_shape_recognize(c->f),
+				.n_missing = FAB_NEW0(n, uint32_t)};
+	struct fab_ranks ranks;
+	const struct fab_fabric *f = c->f;
+	uint32_t *n_hosts;
+	struct links *links;
+	uint32_t *scratch;
+
+	fab_ranks_init(&ranks, c->f, levels.shape);
+	levels.level = ranks.rank;
+	/* Leaves of trees that have no host cabled to them, powered off or not. */
+	n_hosts = FAB_NEW(f->n_switches, uint32_t);
+	fab_ranks_count_all_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (!ranks.rank[s] && !n_hosts[s])
+			fab_checker_add(
+				c, FAB_NOTE, "leaf-without-hosts", AT_NODE(s),
+				"\"%s\" has cables like a leaf switch, but no host",
+				fab_node_name(f, s));
+	free(n_hosts);
+	check_pairs(c, &levels);
+	links = FAB_NEW(n, struct links);
+	scratch = FAB_NEW(n, uint32_t);
+	for (uint32_t j = 0; j < n; j++)
+		scratch[j] = j;
+	for (uint32_t j = 0; j < n; j++)
+		for (uint32_t k = c->f->peer_first[j]; k < c->f->peer_first[j + 1]; k++)
+			fab_sets_unite(scratch, j, c->f->peer[k]);
+	count(c->f, levels.level, scratch, links);
+	qsort(links, n, sizeof(*links), by_part);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && links[end].part == links[i].part &&
+				  links[end].level == links[i].level;)
+			end++;
+		if (links[i].level != FAB_NONE)
+			check_level(c, &levels, links + i, end - i, scratch);
+	}
+	free(scratch);
+	free(links);
+	fab_shape_free(levels.shape);
+	fab_ranks_fini(&ranks);
+	free(levels.n_missing);
+}
