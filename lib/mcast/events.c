@@ -72,12 +72,13 @@ static int expected(const struct reading *r, const char *what, const struct fab_
 static int read_time(const struct reading *r, const struct fab_token *t,
 		     struct fab_event *e)
 {
-	const struct request *last = &r->requests.v[r->requests.n - 1];
+	const struct request *last =
+		r->requests.n ? &r->requests.v[r->requests.n - 1] : NULL;
 
 	if (t->is_quoted ||
 	    fab_parse_time_ns(t->text, t->len, FAB_MAX_EVENT_NS, &e->time_ns, NULL))
 		return expected(r, "a time with its unit, such as 1.5ms", t);
-	if (!r->requests.n || e->time_ns >= last->event.time_ns)
+	if (!last || e->time_ns >= last->event.time_ns)
 		return 0;
 	return fab_line_fail(&r->place,
 			     "time %.*s is before that of line %llu, expected "
