@@ -22,8 +22,8 @@ enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20
 static const double BOUNDS_SHARE = 0.25, LOW_SHARE = 0.5;
 
 /* Trees revised and better ones of other algorithms alternately, while the largest load
- * falls. Small problems from the first trees, then from trees of few cables, twice; large
- * ones from these only. */
+ * falls. Small problems from the first trees, then from cheap trees, twice; large ones
+ * once: from cheap trees where members lie far apart, else from the first. */
 static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 				   const struct fab_mcast_options *o)
 {
@@ -44,7 +44,7 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 	}
 	n.n_steps = steps > n.n_steps ? steps : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
-	n.is_afresh = true;
+	n.is_afresh = !n.is_hasty || fab_mcast_is_far(s);
 	do {
 		max = fab_mcast_max_level(s);
 		ended = fab_negotiate(s, &n);

@@ -228,14 +228,15 @@ static bool set_target(struct negotiation *x)
 	return x->target < x->kept_max;
 }
 
-/* The first trees of few cables: in a hurry by the kind that a sample prefers. */
+/* The kind of the first trees: where members lie far apart, those of few cables, in a
+ * hurry by the kind that a sample prefers. */
 static enum fab_reroute_how choose_start(struct negotiation *x)
 {
 	static const enum fab_reroute_how how[] = {FAB_REROUTE_PATHS, FAB_REROUTE_DEEP};
 	uint64_t n_edges[2] = {0};
 
-	if (!x->o->is_hasty)
-		return FAB_REROUTE_DEEP;
+	if (!x->is_far || !x->o->is_hasty)
+		return x->is_far ? FAB_REROUTE_DEEP : FAB_REROUTE_ROOTS;
 	x->stride = x->s->forest.n / SAMPLE + 1;
 	for (int i = 0; i < 2; i++) {
 		run_round(x, (struct fab_reroute_try){.how = how[i]});
@@ -257,8 +258,8 @@ static void negotiate(struct negotiation *x)
 			x->ended = FAB_ENDED_BOUND;
 			break;
 		}
-		if (x->o->is_afresh && x->is_far && !x->is_started) {
-			/* trees of few cables, though some cables may have many */
+		if (x->o->is_afresh && !x->is_started) {
+			/* cheap trees, though some cables may have many */
 			x->is_starting = x->is_started = true;
 			x->target = 0;
 			fab_prices_set_smooth(&x->prices, FLATNESS * x->max);

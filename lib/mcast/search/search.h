@@ -230,8 +230,8 @@ struct fab_negotiation {
 	uint64_t n_steps;  /* stop after looking at that many cables; 0: no limit */
 	uint32_t n_rounds; /* give a target up after that many rounds without progress */
 	uint32_t n_attempts; /* and stop after that many targets given up */
-	/* where members lie far apart, first grow all trees again with few cables
-	 * whatever the loads: the negotiation then starts from less load in all */
+	/* first grow all trees again at prices that hardly rise with the load: the
+	 * negotiation then starts from less load in all */
 	bool is_afresh;
 	bool is_hasty;	  /* targets that seem too far away are given up at once */
 	bool is_reported; /* progress in words (base/progress.h) */
