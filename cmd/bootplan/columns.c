@@ -37,8 +37,7 @@ const struct fab_column bootplan_columns[] = {
 	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null by equal shares",
 	 FAB_COL_EXTRA, AT(failed_nodes), FAB_METRIC_LESS},
 	{"moved_nodes", FAB_NUMBER,
-	 "nodes with another server than before --fail-server, --with-server or "
-	 "--without-node; null without them",
+	 "nodes with another server than before --fail-server, --with-server or --without-node; null without them",
 	 FAB_COL_EXTRA, AT(moved_nodes), FAB_METRIC_LESS},
 	{"failover", FAB_ROWS, "servers that have more nodes than before these",
 	 FAB_COL_EXTRA, AT(failover)},
@@ -50,8 +49,7 @@ const struct fab_column bootplan_columns[] = {
 	{"shard", FAB_TEXT, "as --shard has it: so much of the sweep; null: all of it",
 	 FAB_COL_EXTRA, AT(shard)},
 	{"seconds_before", FAB_REAL,
-	 "boot_seconds before --fail-server, --with-server or --without-node; null "
-	 "without them",
+	 "boot_seconds before --fail-server, --with-server or --without-node; null without them",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.seconds_before), FAB_METRIC_PLAIN},
 	{"unserved_nodes", FAB_UINT,
 	 "nodes of the batch without a server: it is down, or --loaded names none",
@@ -103,8 +101,7 @@ const struct fab_option bootplan_settings[] = {
 	{"default-rate", "RATE", "Rate of cables of FABRIC whose speed is not known",
 	 FAB_TAKES_MBPS, TO(default_mbps)},
 	{"for", "PURPOSE",
-	 "Batches that balanced and keep are best for: batch, all of the machine, or "
-	 "prefixes, the first nodes, however many",
+	 "Batches that balanced and keep are best for: batch, all of the machine, or prefixes, the first nodes, however many",
 	 FAB_TAKES_ONE, TO(purpose), .preset = "batch",
 	 .choices = FAB_NAME_LIST([FAB_FOR_BATCH] = "batch", [FAB_FOR_ALL] = "all",
 				  [FAB_FOR_PREFIXES] = "prefixes")},
@@ -124,8 +121,7 @@ const struct fab_option bootplan_settings[] = {
 	 "max-min: transfers that a server serves at once; others wait in order",
 	 FAB_TAKES_NUMBER, TO(limits.connections), .min = 1, .max = 1000000},
 	{"timeout", "TIME",
-	 "max-min: a node without its image this long after its request gives up and asks "
-	 "again, from the beginning",
+	 "max-min: a node without its image this long after its request gives up and asks again, from the beginning",
 	 FAB_TAKES_SECONDS, TRANSFER(timeout_seconds), .min = 1, .max = DAY_NS},
 	{"retries", "N",
 	 "With timeout: how often a node asks again before it gives up for good",
@@ -134,9 +130,7 @@ const struct fab_option bootplan_settings[] = {
 	 "Refuse to write for a host whose name the format cannot hold, instead of leaving it out",
 	 FAB_TAKES_NOTHING, TO(export.is_strict)},
 	{"identity", "KIND",
-	 "Identity of nodes: auto (its MAC where --hosts names it, else "
-	 "client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) "
-	 "or hardware-32",
+	 "Identity of nodes: auto (its MAC where --hosts names it, else client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) or hardware-32",
 	 FAB_TAKES_ONE, TO(export.identity), .preset = "auto",
 	 .choices =
 		 FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",

@@ -51,10 +51,10 @@ int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
 		for (size_t i = 0; i < FAB_COUNT(archs); i++)
 			e->boot_file[i] = arg;
 	else
-		return fab_fail(err, EINVAL,
-				"'%s': expected NAME, or ARCH=NAME for bios, x86-64 or "
-				"arm64",
-				arg);
+		return fab_fail(
+			err, EINVAL,
+			"'%s': expected NAME, or ARCH=NAME for bios, x86-64 or arm64",
+			arg);
 	return 0;
 }
 
@@ -134,10 +134,10 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 		return;
 	out->port = fab_format("%s port %u", fab_node_name(f, f->port_node[first]),
 			       f->port_num[first]);
-	fab_cli_warn(run,
-		     "%u of %u nodes have several connected ports: each boots over its "
-		     "first one on the plane (such as '%s'); --hca=PATTERN names another",
-		     out->n_of_several_ports, batch->n, out->port);
+	fab_cli_warn(
+		run,
+		"%u of %u nodes have several connected ports: each boots over its first one on the plane (such as '%s'); --hca=PATTERN names another",
+		out->n_of_several_ports, batch->n, out->port);
 }
 
 /* Nodes left out, by name. */
@@ -151,9 +151,7 @@ static void warn_omitted(const struct fab_cli_run *run, const struct fab_boot_wr
 	if (w->omitted.n)
 		fab_cli_warn(
 			run,
-			"left out of the boot files because of their names: %s%s; "
-			"--node-name-map=FILE names such hosts, --set strict refuses "
-			"them",
+			"left out of the boot files because of their names: %s%s; --node-name-map=FILE names such hosts, --set strict refuses them",
 			names, w->omitted.n > SHOWN ? " ..." : "");
 	free(names);
 }
@@ -215,10 +213,10 @@ int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outco
 		if (rc)
 			return rc;
 		if (o->has_network[net.is_ip6]) {
-			fab_fail(err, EINVAL,
-				 "--network: there is one of each family, not '%s' and "
-				 "'%s'",
-				 o->network[net.is_ip6].text, net.text);
+			fab_fail(
+				err, EINVAL,
+				"--network: there is one of each family, not '%s' and '%s'",
+				o->network[net.is_ip6].text, net.text);
 			return FAB_EXIT_USAGE;
 		}
 		o->network[net.is_ip6] = net;
@@ -234,13 +232,13 @@ int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outco
 	if (loaded && loaded[first] != FAB_NONE)
 		fab_machine_server_name(o->m, o->m->interface_server[loaded[first]],
 					server, sizeof(server));
-	return fab_fail(err, EINVAL,
-			"--to: %s leaves %u of %u nodes without a server, such as "
-			"'%.80s': %s%.80s%s (--algorithm=keep gives them one)",
-			p->choices[0].name, n_unserved, o->largest->n,
-			fab_machine_node_name(o->m, first, node, sizeof(node)),
-			*server ? "'" : "--loaded names none", server,
-			*server ? "' is down" : "");
+	return fab_fail(
+		err, EINVAL,
+		"--to: %s leaves %u of %u nodes without a server, such as '%.80s': %s%.80s%s (--algorithm=keep gives them one)",
+		p->choices[0].name, n_unserved, o->largest->n,
+		fab_machine_node_name(o->m, first, node, sizeof(node)),
+		*server ? "'" : "--loaded names none", server,
+		*server ? "' is down" : "");
 }
 
 /* The mapping of the one algorithm that --algorithm names, which comes first. */
@@ -360,18 +358,18 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 		if (fab_plan_is_incomplete(o->largest, o->interface_of[i])) {
 			fab_cli_warn(
 				&o->p->run,
-				"--mapping-out: %s leaves nodes without a server and "
-				"is not written",
+				"--mapping-out: %s leaves nodes without a server and is not written",
 				o->p->choices[i].name);
 			continue;
 		}
 		is_any = true;
 		rc = write_lines(out, o, i, err);
 	}
-	return rc || is_any ? rc
-			    : fab_fail(err, EINVAL,
-				       "--mapping-out: no mapping has a server for every "
-				       "node");
+	return rc || is_any
+		       ? rc
+		       : fab_fail(
+				 err, EINVAL,
+				 "--mapping-out: no mapping has a server for every node");
 }
 
 /* ---- --plot ---- */

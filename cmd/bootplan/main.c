@@ -39,16 +39,13 @@ static int check_folder(const char *arg, struct fab_err *err)
 static const struct fab_option options[] = {
 	{.help = "The machine:"},
 	{"machine", "SPEC",
-	 "Instead of FABRIC: preset:taihulight, levels as in "
-	 "rack=4@20G,node=32@1G/server=2@10G, or a file that describes a machine",
+	 "Instead of FABRIC: preset:taihulight, levels as in rack=4@20G,node=32@1G/server=2@10G, or a file that describes a machine",
 	 FAB_TAKES_FILE_OR_TEXT, TO(machine), .everyday = true},
 	{"servers", "FILE|LIST",
-	 "Hosts of FABRIC that are boot servers: names, host lists as io[1-4] and "
-	 "patterns, separated by commas, or a file with such a list a line; repeatable",
+	 "Hosts of FABRIC that are boot servers: names, host lists as io[1-4] and patterns, separated by commas, or a file with such a list a line; repeatable",
 	 FAB_TAKES_FILE_OR_TEXT, TO(servers), .is_many = true, .everyday = true},
 	{"rate", "KIND",
-	 "Rates of cables of FABRIC: data (default: QDR 32 Gb/s, FDR 54.5) or "
-	 "signalling (with the line code: QDR 40, FDR 56)",
+	 "Rates of cables of FABRIC: data (default: QDR 32 Gb/s, FDR 54.5) or signalling (with the line code: QDR 40, FDR 56)",
 	 FAB_TAKES_ONE, TO(rate), .choices = FAB_NAME_LIST("data", "signalling")},
 	{"fail-server", "LIST",
 	 "Servers that are down: names, host lists and patterns; repeatable",
@@ -61,21 +58,16 @@ static const struct fab_option options[] = {
 
 	{.help = "Nodes and their servers:"},
 	{"boot", "SPEC|FILE",
-	 "all (default), first:N, first:N:UNIT, unit:LIST, a list of nodes (names, host "
-	 "lists as n[1-16], patterns), or a file with such a list a line",
+	 "all (default), first:N, first:N:UNIT, unit:LIST, a list of nodes (names, host lists as n[1-16], patterns), or a file with such a list a line",
 	 FAB_TAKES_FILE_OR_TEXT, TO(boot), .everyday = true},
 	{"sweep", "SPEC",
-	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every "
-	 "level); every:UNIT: 1, 2, 3 ... units; "
-	 "each:UNIT: every unit by itself; random:N: N subsets by chance",
+	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every level); every:UNIT: 1, 2, 3 ... units; each:UNIT: every unit by itself; random:N: N subsets by chance",
 	 FAB_TAKES_TEXT, TO(sweep), .is_optional = true, .flag = TO(is_sweep)},
 	{"shard", "K/N",
-	 "With --sweep: only every N-th batch, from the K-th on; fabric-compare --merge "
-	 "puts N such results together",
+	 "With --sweep: only every N-th batch, from the K-th on; fabric-compare --merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
 	{"algorithm", "LIST",
-	 "Rules that give nodes their servers, separated by commas, or all (default "
-	 "scda,bcda,balanced): @MAPPINGS@",
+	 "Rules that give nodes their servers, separated by commas, or all (default scda,bcda,balanced): @MAPPINGS@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .choices = &fab_mapping_choices,
 	 .max = FAB_PLAN_CHOICES_MAX - 3, .preset = "scda,bcda,balanced",
 	 .flag = TO(has_algorithms), .everyday = true},
@@ -83,8 +75,7 @@ static const struct fab_option options[] = {
 	 "The mapping of the site, a line NODE SERVER each, as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(loaded)},
 	{"model", "MODEL",
-	 "How nodes share bandwidth: equal-share (default), max-min (others take what a "
-	 "node cannot use, and what it leaves when it is done) or all",
+	 "How nodes share bandwidth: equal-share (default), max-min (others take what a node cannot use, and what it leaves when it is done) or all",
 	 FAB_TAKES_ONE, TO(model),
 	 .choices =
 		 FAB_NAME_LIST([FAB_PLAN_EQUAL_SHARE] = "equal-share",
@@ -97,12 +88,10 @@ static const struct fab_option options[] = {
 	{"check", NULL, "With --target: exit with status 1 when no algorithm keeps to it",
 	 FAB_TAKES_NOTHING, TO(check)},
 	{"mapping-out", "FILE",
-	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard "
-	 "output)",
+	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(mapping_out)},
 	{"plot", "FILE",
-	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png "
-	 "(needs gnuplot)",
+	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png (needs gnuplot)",
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "How it is transferred:"},
@@ -112,28 +101,22 @@ static const struct fab_option options[] = {
 	{"to", "FORMAT", "With --to-out or --to-dir: @BOOT_FORMATS@", FAB_TAKES_OTHER,
 	 .take = bootplan_take_format},
 	{"to-out", "FILE",
-	 "Write the mapping of the one algorithm to FILE in the format of --to (- is "
-	 "standard output)",
+	 "Write the mapping of the one algorithm to FILE in the format of --to (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(export.path)},
 	{"to-dir", "DIR",
-	 "Write the mapping of the one algorithm to a folder: a file for each server, "
-	 "with its nodes only, and default.* for what all share",
+	 "Write the mapping of the one algorithm to a folder: a file for each server, with its nodes only, and default.* for what all share",
 	 FAB_TAKES_TEXT, TO(export.folder), .check = check_folder},
 	{"hosts", "FILE",
-	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or "
-	 "IP NAME...",
+	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or IP NAME...",
 	 FAB_TAKES_INPUT, TO(export.hosts)},
 	{"network", "CIDR",
-	 "Addresses for hosts that have none, as 10.8.0.0/16 or fd00:8::/64; one of each "
-	 "family",
+	 "Addresses for hosts that have none, as 10.8.0.0/16 or fd00:8::/64; one of each family",
 	 FAB_TAKES_TEXT, TO(export.networks), .is_many = true, .check = check_network},
 	{"addresses", "FILE",
-	 "With --network: keep the addresses in FILE, so that the same host has the same "
-	 "one next time",
+	 "With --network: keep the addresses in FILE, so that the same host has the same one next time",
 	 FAB_TAKES_OUTPUT, TO(export.addresses)},
 	{"boot-file", "[ARCH=]NAME",
-	 "File that a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
-	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
+	 "File that a node loads first, of all or of ARCH bios, x86-64 or arm64 (default undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
 	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
 	{"kernel", "URL",
 	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
@@ -145,8 +128,7 @@ static const struct fab_option options[] = {
 
 	{.help = "Other methods to distribute:"},
 	{"multicast", "LIST",
-	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, "
-	 "separated by commas, all, or none (default fulb): @MULTICAST@",
+	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, separated by commas, all, or none (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(methods.multicast), .flag = TO(methods.has_engines),
 	 .choices = &fab_mcast_choices, .max = BOOTPLAN_MAX_ENGINES, .has_none = true,
 	 .preset = "fulb"},
@@ -199,9 +181,7 @@ static int take_tftp(struct bootplan_params *p, struct fab_err *err)
 	    fab_parse_time_ns(rtt_at, strlen(rtt_at), DAY_NS, &rtt_ns, NULL) || !rtt_ns)
 		return fab_fail(
 			err, EINVAL,
-			"--set tftp: '%s': expected BLOCK:WINDOW:RTT as 1468:16:200us, "
-			"numbers from 1 to 1000000 and a time above 0 and up to "
-			"a day",
+			"--set tftp: '%s': expected BLOCK:WINDOW:RTT as 1468:16:200us, numbers from 1 to 1000000 and a time above 0 and up to a day",
 			arg);
 	p->limits.flow_mbps = fab_transfer_tftp_mbps((uint32_t)block, (uint32_t)window,
 						     (double)rtt_ns / 1e9);
@@ -267,9 +247,7 @@ static int complete(void *params, struct fab_err *err)
 static const struct fab_command command = {
 	.name = "fabric-bootplan",
 	.args = "[FABRIC]",
-	.doc = "Say which server boots which node of a machine, what bandwidth the nodes "
-	       "get when they boot together, and how long that takes, for several "
-	       "mappings side by side.",
+	.doc = "Say which server boots which node of a machine, what bandwidth the nodes get when they boot together, and how long that takes, for several mappings side by side.",
 	.parts = parts,
 	.relations = relations,
 	.complete = complete,

@@ -269,11 +269,11 @@ static char *reason_text(const struct bootplan_outcome *o,
 	bootplan_segments_of(o->m, best, s);
 	segment = &best->share.segment[best->share.bottleneck];
 	is_joint = strchr(s->bottleneck, '+') != NULL;
-	text = fab_format("; segment%s %s hold%s them back (%u node%s on the tightest, "
-			  "%s each)",
-			  is_joint ? "s" : "", s->bottleneck, is_joint ? "" : "s",
-			  segment->max_sharers, segment->max_sharers == 1 ? "" : "s",
-			  fab_human_mbps(segment->share_mbps, rate));
+	text = fab_format(
+		"; segment%s %s hold%s them back (%u node%s on the tightest, %s each)",
+		is_joint ? "s" : "", s->bottleneck, is_joint ? "" : "s",
+		segment->max_sharers, segment->max_sharers == 1 ? "" : "s",
+		fab_human_mbps(segment->share_mbps, rate));
 	free(s);
 	return text;
 }
@@ -287,8 +287,7 @@ static void say_unserved(struct fab_report *r, const struct bootplan_outcome *o,
 
 	fab_report_answer(
 		r, FAB_TONE_BAD,
-		"%s leaves %u of %u nodes without a server, such as %s%s; "
-		"keep gives them one.",
+		"%s leaves %u of %u nodes without a server, such as %s%s; keep gives them one.",
 		best->algorithm, best->n_unserved, best->batch->n,
 		fab_machine_node_name(o->m, best->slowest_node, name, sizeof(name)),
 		others);
@@ -349,29 +348,28 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 	needed = fab_advice_servers(o->m, best->batch, o->plan.transfer,
 				    o->p->target_seconds);
 	if (needed.n_new)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "That misses the target of %s; it takes %s%u servers "
-				  "by equal shares, %u more than the %u that are up.",
-				  target, needed.is_estimate ? "about " : "", needed.n,
-				  needed.n_new, needed.n_up);
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"That misses the target of %s; it takes %s%u servers by equal shares, %u more than the %u that are up.",
+			target, needed.is_estimate ? "about " : "", needed.n,
+			needed.n_new, needed.n_up);
 	else if (needed.n && o->problem.timed)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "That misses the target of %s; %s%u of the %u servers "
-				  "would keep it by equal shares, if no node started "
-				  "late, waited or gave up.",
-				  target, needed.is_estimate ? "about " : "", needed.n,
-				  needed.n_up);
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"That misses the target of %s; %s%u of the %u servers would keep it by equal shares, if no node started late, waited or gave up.",
+			target, needed.is_estimate ? "about " : "", needed.n,
+			needed.n_up);
 	else if (needed.n)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "That misses the target of %s; the best mapping would "
-				  "keep it with %s%u of the %u servers.",
-				  target, needed.is_estimate ? "about " : "", needed.n,
-				  needed.n_up);
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"That misses the target of %s; the best mapping would keep it with %s%u of the %u servers.",
+			target, needed.is_estimate ? "about " : "", needed.n,
+			needed.n_up);
 	else
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "That misses the target of %s, and by equal shares no "
-				  "number of such servers would keep it.",
-				  target);
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"That misses the target of %s, and by equal shares no number of such servers would keep it.",
+			target);
 }
 
 static void say_doubts(struct fab_report *r, const struct bootplan_outcome *o)

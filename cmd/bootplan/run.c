@@ -95,10 +95,10 @@ static int machine_of_text(const char *given, struct fab_machine **out,
 	}
 	rc = fab_machine_parse(given, out, err);
 	if (rc && !strpbrk(given, "=:"))
-		rc = fab_fail(err, -rc,
-			      "--machine: '%s' is no file, and no list of levels "
-			      "LEVEL=N[@RATE]",
-			      given);
+		rc = fab_fail(
+			err, -rc,
+			"--machine: '%s' is no file, and no list of levels LEVEL=N[@RATE]",
+			given);
 	return rc;
 }
 

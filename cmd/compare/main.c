@@ -33,8 +33,7 @@ static const struct fab_option options[] = {
 	 "Only these metrics, separated by commas, in this order, such as max_efi",
 	 FAB_TAKES_TEXT, TO(metrics), .everyday = true},
 
-	{.help = "What to do (default: list the runs, or show the one named, or compare "
-		 "those named):"},
+	{.help = "What to do (default: list the runs, or show the one named, or compare those named):"},
 	{"compare", NULL,
 	 "Put side by side all runs that the other options choose, the oldest as base",
 	 FAB_TAKES_NOTHING, TO(compare), .everyday = true},
@@ -45,24 +44,20 @@ static const struct fab_option options[] = {
 	 "Differences up to PERCENT of the base count as none (default 0)",
 	 FAB_TAKES_REAL, TO(tolerance_percent), .flag = TO(has_tolerance), .high = 1000},
 	{"merge", NULL,
-	 "Put the shards of a sweep (--shard) together as one run in DATABASE: those of "
-	 "the files named behind it, or its own, whose place the run takes",
+	 "Put the shards of a sweep (--shard) together as one run in DATABASE: those of the files named behind it, or its own, whose place the run takes",
 	 FAB_TAKES_NOTHING, TO(merge), .everyday = true},
 	{"plot", "FILE", "Draw the runs into FILE.svg or FILE.png (needs gnuplot)",
 	 FAB_TAKES_PLOT, TO(plot), .everyday = true},
 	{"plot-kind", "KIND",
-	 "distribution (default): cables that carry at least so many trees; or seconds: "
-	 "max_efi against time",
+	 "distribution (default): cables that carry at least so many trees; or seconds: max_efi against time",
 	 FAB_TAKES_ONE, TO(plot_kind),
 	 .choices = FAB_NAME_LIST([FAB_PLOT_DISTRIBUTION] = "distribution",
 				  [FAB_PLOT_SECONDS] = "seconds")},
 	{"prune", NULL,
-	 "Remove the runs named, or all that the other options choose; without --yes say "
-	 "only which",
+	 "Remove the runs named, or all that the other options choose; without --yes say only which",
 	 FAB_TAKES_NOTHING, TO(prune)},
 	{"older-than", "AGE",
-	 "With --prune: runs that ended before a day (2026-01-31, UTC), or so long ago: "
-	 "hours, days, weeks, years as 12h, 30d, 8w, 1y",
+	 "With --prune: runs that ended before a day (2026-01-31, UTC), or so long ago: hours, days, weeks, years as 12h, 30d, 8w, 1y",
 	 FAB_TAKES_OTHER, .take = take_age},
 	{"keep-last", "N",
 	 "With --prune: the newest N of each label stay; those without a label are one",
@@ -110,10 +105,10 @@ static int take_age(void *params, const char *arg, struct fab_err *err)
 		return 0;
 	}
 	if (fab_parse_time_ns(arg, strlen(arg), UINT64_MAX, &age_ns, NULL))
-		return fab_fail(err, EINVAL,
-				"'%s' is no age as 12h, 30d, 8w or 1y, and no day as "
-				"2026-01-31",
-				arg);
+		return fab_fail(
+			err, EINVAL,
+			"'%s' is no age as 12h, 30d, 8w or 1y, and no day as 2026-01-31",
+			arg);
 	then = time(NULL) - (time_t)(age_ns / UINT64_C(1000000000));
 	strftime(p->older_than, sizeof(p->older_than), "%Y-%m-%dT%H:%M:%SZ",
 		 gmtime_r(&then, &utc));
@@ -187,9 +182,9 @@ static int check_prune(const struct compare_params *p, struct fab_err *err)
 
 	if (!p->specs.n && !*p->older_than && !p->keep_last && !f->fabric && !f->label &&
 	    !f->command && !f->algorithm)
-		return fab_fail(err, EINVAL,
-				"--prune needs runs, --older-than, --keep-last or one "
-				"of --fabric, --label, --command, --algorithm");
+		return fab_fail(
+			err, EINVAL,
+			"--prune needs runs, --older-than, --keep-last or one of --fabric, --label, --command, --algorithm");
 	for (size_t i = 0; i < p->specs.n; i++)
 		if (p->specs.v[i].algorithm)
 			return fab_fail(err, EINVAL,
@@ -280,10 +275,10 @@ static int find_labels(struct compare_params *p, struct fab_err *err)
 			spec->algorithm = colon + 1;
 		}
 		if (!spec->id)
-			rc = fab_fail(err, ENOENT,
-				      "%s: no run has the label '%s'%s: expected the "
-				      "number of a run, last or a label",
-				      p->path, spec->label, compare_among(p));
+			rc = fab_fail(
+				err, ENOENT,
+				"%s: no run has the label '%s'%s: expected the number of a run, last or a label",
+				p->path, spec->label, compare_among(p));
 	}
 	fab_store_runs_fini(&runs);
 	return rc;
@@ -430,8 +425,7 @@ static const struct fab_task *choose(const void *params)
 static const struct fab_command command = {
 	.name = "fabric-compare",
 	.args = "DATABASE [RUN[:ALGORITHM]...]\nDATABASE --merge [FILE...]",
-	.doc = "List the results that --store=DATABASE has kept, show one run, put runs "
-	       "side by side with ratios and what got better or worse, or draw them.",
+	.doc = "List the results that --store=DATABASE has kept, show one run, put runs side by side with ratios and what got better or worse, or draw them.",
 	.parts = parts,
 	.relations = relations,
 	.argument = argument,

@@ -17,10 +17,10 @@ static int too_many(size_t n, struct fab_err *err)
 {
 	if (n <= MAX_CURVES)
 		return 0;
-	return fab_fail(err, E2BIG,
-			"--plot: %zu results are too many for one picture (at most %d): "
-			"choose runs or use --algorithm",
-			n, MAX_CURVES);
+	return fab_fail(
+		err, E2BIG,
+		"--plot: %zu results are too many for one picture (at most %d): choose runs or use --algorithm",
+		n, MAX_CURVES);
 }
 
 /* Sweeps of fabric-bootplan: how long the batches take, a curve an algorithm. */

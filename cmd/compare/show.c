@@ -185,10 +185,10 @@ static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
 	}
 	names = best_names(run, runs->kinds[k].name, best, &is_close);
 	if (is_close)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Undecided by %s: the 95 %% intervals of %s meet (best "
-				  "%.4g).",
-				  runs->kinds[k].name, names, best);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Undecided by %s: the 95 %% intervals of %s meet (best %.4g).",
+			runs->kinds[k].name, names, best);
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
 				  runs->kinds[k].name, names, best);

@@ -38,8 +38,7 @@ static void say_flows(struct fab_report *r, const struct faults_params *p,
 		fab_human_count(best->after.flows, all);
 		fab_report_answer(
 			r, is_lost ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			"%s: the fullest direction of a cable carries %s of %s flows "
-			"(%s%s)%s%s%s.",
+			"%s: the fullest direction of a cable carries %s of %s flows (%s%s)%s%s%s.",
 			best->permutation, fab_human_count(best->after.max, max), all,
 			best->algorithm, o->n > 1 ? ", the best of these" : "",
 			is_lost ? "; " : "", is_lost ? lost : "",
@@ -107,22 +106,21 @@ static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 
 		fab_human_count(d->sum.cases, all);
 		if (!d->sum.cases)
-			fab_report_answer(r, FAB_TONE_WARN,
-					  "%u dead leaf switch%s that the tables do not "
-					  "know: no case meets, nothing is known.",
-					  d->unknown, d->unknown == 1 ? "" : "es");
+			fab_report_answer(
+				r, FAB_TONE_WARN,
+				"%u dead leaf switch%s that the tables do not know: no case meets, nothing is known.",
+				d->unknown, d->unknown == 1 ? "" : "es");
 		else if (!d->sum.stuck)
-			fab_report_answer(r, FAB_TONE_PLAIN,
-					  "%u dead leaf switch%s that the tables do not "
-					  "know: all %s cases can be rerouted locally.",
-					  d->unknown, d->unknown == 1 ? "" : "es", all);
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"%u dead leaf switch%s that the tables do not know: all %s cases can be rerouted locally.",
+				d->unknown, d->unknown == 1 ? "" : "es", all);
 		else
-			fab_report_answer(r, FAB_TONE_BAD,
-					  "%u dead leaf switch%s that the tables do not "
-					  "know: %s of %s cases cannot be rerouted "
-					  "locally.",
-					  d->unknown, d->unknown == 1 ? "" : "es",
-					  fab_human_count(d->sum.stuck, stuck), all);
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"%u dead leaf switch%s that the tables do not know: %s of %s cases cannot be rerouted locally.",
+				d->unknown, d->unknown == 1 ? "" : "es",
+				fab_human_count(d->sum.stuck, stuck), all);
 	}
 	if (o->rerouted.n < FAB_LOCAL_REROUTE_BURST_MAX)
 		fab_report_answer(r, FAB_TONE_WARN,
@@ -136,17 +134,17 @@ char *faults_rates_text(const struct faults_outcome *o)
 	bool differ = rates.most_gbps > rates.least_gbps;
 
 	if (unknown && differ)
-		text = fab_format("counted without rates: of the cables between switches "
-				  "%s, the others have %g to %g Gb/s",
-				  unknown, rates.least_gbps, rates.most_gbps);
+		text = fab_format(
+			"counted without rates: of the cables between switches %s, the others have %g to %g Gb/s",
+			unknown, rates.least_gbps, rates.most_gbps);
 	else if (unknown)
-		text = fab_format("counted without rates: of the cables between switches "
-				  "%s",
-				  unknown);
+		text = fab_format(
+			"counted without rates: of the cables between switches %s",
+			unknown);
 	else if (differ)
-		text = fab_format("counted without rates: cables between switches have "
-				  "%g to %g Gb/s",
-				  rates.least_gbps, rates.most_gbps);
+		text = fab_format(
+			"counted without rates: cables between switches have %g to %g Gb/s",
+			rates.least_gbps, rates.most_gbps);
 	free(unknown);
 	return text;
 }
@@ -227,8 +225,7 @@ static void say_loops(struct fab_report *r, const struct fab_faults_result *a)
 	if (why && j->cycle.n)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
-			"Whether there is a credit loop is not known: %s. That loop has "
-			"%zu cables and the paths of %s pairs (shortest loop below).",
+			"Whether there is a credit loop is not known: %s. That loop has %zu cables and the paths of %s pairs (shortest loop below).",
 			why, j->cycle.n, fab_human_count(j->pairs_on_cycles, n));
 	else if (why)
 		fab_report_answer(r, FAB_TONE_BAD,
@@ -237,13 +234,12 @@ static void say_loops(struct fab_report *r, const struct fab_faults_result *a)
 	else if (!j->deadlock_free)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
-			"Credit loop over %zu cables: %s pairs can block each other "
-			"(shortest loop below).",
+			"Credit loop over %zu cables: %s pairs can block each other (shortest loop below).",
 			j->cycle.n, fab_human_count(j->pairs_on_cycles, n));
 	else if (!j->vls)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "No credit loop: no path takes a cable between "
-				  "switches.");
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No credit loop: no path takes a cable between switches.");
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "No credit loop, with %u virtual lane%s.", j->vls,
@@ -294,12 +290,11 @@ static void say_lost(struct fab_report *r, const struct faults_outcome *o)
 	fab_human_count(lost->adapters, adapters);
 	fab_human_count(lost->pairs, pairs);
 	names = lost_names(o, true);
-	fab_report_answer(r, FAB_TONE_BAD,
-			  "Lost with what is dead: %s host%s (%s port%s of adapters, %s "
-			  "pairs)%s%s.",
-			  hosts, lost->hosts == 1 ? "" : "s", adapters,
-			  lost->adapters == 1 ? "" : "s", pairs, *names ? ": " : "",
-			  names);
+	fab_report_answer(
+		r, FAB_TONE_BAD,
+		"Lost with what is dead: %s host%s (%s port%s of adapters, %s pairs)%s%s.",
+		hosts, lost->hosts == 1 ? "" : "s", adapters,
+		lost->adapters == 1 ? "" : "s", pairs, *names ? ": " : "", names);
 	free(names);
 	if (!lost->rail_hosts)
 		return;
@@ -332,8 +327,7 @@ static void say_loads(struct fab_report *r, const struct faults_outcome *o)
 	if (text)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
-			"When every host sends to every other, the fullest cable "
-			"carries %s.",
+			"When every host sends to every other, the fullest cable carries %s.",
 			text);
 	free(text);
 }
@@ -343,10 +337,9 @@ static void say_whose(struct fab_report *r, const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->results[i].engine && o->results[i].engine->imitates_opensm) {
-			fab_report_answer(r, FAB_TONE_WARN,
-					  "That is of the tables that --lfts-out writes; "
-					  "OpenSM's own may differ: dump them and give "
-					  "--lfts.");
+			fab_report_answer(
+				r, FAB_TONE_WARN,
+				"That is of the tables that --lfts-out writes; OpenSM's own may differ: dump them and give --lfts.");
 			return;
 		}
 }
@@ -425,8 +418,7 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 				"pairs are without a path and there is a credit loop",
 			[KIND_UNKNOWN] = "whether there is a credit loop is not known",
 			[KIND_LOST_UNKNOWN] =
-				"pairs are without a path, and whether there is a "
-				"credit loop is not known",
+				"pairs are without a path, and whether there is a credit loop is not known",
 			[KIND_NOTHING] = "there are no pairs to analyse",
 		};
 
@@ -467,10 +459,10 @@ static void say_verified(struct fab_report *r, const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (!o->results[i].is_sound)
-			fab_report_answer(r, FAB_TONE_BAD,
-					  "The tables of %s failed --verify: do not use "
-					  "them.",
-					  o->results[i].algorithm);
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"The tables of %s failed --verify: do not use them.",
+				o->results[i].algorithm);
 }
 
 static void say_reliability(struct fab_report *r, const struct faults_outcome *o)
@@ -491,11 +483,11 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 		fab_report_answer(r, FAB_TONE_WARN, "No probability is known.");
 		return;
 	}
-	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "%s: with %u dead leaf switches some pair is lost with "
-			  "probability %.3g (%s%s).",
-			  best->algorithm, best->r.n_faults, best->r.probability,
-			  best->method, best->r.trials ? ", interval below" : "");
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"%s: with %u dead leaf switches some pair is lost with probability %.3g (%s%s).",
+		best->algorithm, best->r.n_faults, best->r.probability, best->method,
+		best->r.trials ? ", interval below" : "");
 }
 
 void faults_answer(struct fab_report *r, const struct fab_work *w)
@@ -562,8 +554,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 		fab_human_count(o->results[0].sets, sets);
 		fab_report_answer(
 			r, is_bad ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			"%s: of %s sets of faults %s leave some %s without a path and "
-			"%s make a credit loop.",
+			"%s: of %s sets of faults %s leave some %s without a path and %s make a credit loop.",
 			tables_name(&o->results[0]), sets, lost,
 			ends_name(p, o, &o->results[0]), loops);
 	} else {

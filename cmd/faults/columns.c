@@ -42,8 +42,7 @@ const struct fab_column faults_columns[] = {
 	{"sls", FAB_UINT, "service levels that are used", FAB_COL_MAX, AT(a.sum.sls),
 	 FAB_METRIC_LESS},
 	{"deadlock_free", FAB_BOOL,
-	 "no cycle of channel dependencies, in any set; unknown (null): something is "
-	 "missing, see deadlock_unknown",
+	 "no cycle of channel dependencies, in any set; unknown (null): something is missing, see deadlock_unknown",
 	 FAB_COL_BAD_IF_NO | FAB_COL_UNKNOWN, AT(deadlock_free), FAB_METRIC_MORE},
 	{"cycle_channels", FAB_UINT,
 	 "channels in cycles; with deadlock_free unknown: by assumed lanes",
@@ -62,8 +61,7 @@ const struct fab_column faults_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO | FAB_COL_MAX, AT(a.max_destinations),
 	 FAB_METRIC_PLAIN},
 	{"load", FAB_REAL,
-	 "fullest direction of a cable when every host sends to every other, in what "
-	 "one host sends",
+	 "fullest direction of a cable when every host sends to every other, in what one host sends",
 	 0, AT(a.load), FAB_METRIC_LESS},
 	{"load_before", FAB_REAL, "the same without faults", FAB_COL_EXTRA,
 	 AT(a.load_before), FAB_METRIC_PLAIN},
@@ -125,9 +123,7 @@ const struct fab_column faults_reliability_columns[] = {
 	{"as_published", FAB_REAL, "the published figure, which is wrong", 0,
 	 AT(as_published), FAB_METRIC_PLAIN},
 	{"seconds_to_unreachable", FAB_REAL,
-	 "mean time to the first unreachable pair, with --mtbf; at least that, unless "
-	 "the "
-	 "probability reaches 1",
+	 "mean time to the first unreachable pair, with --mtbf; at least that, unless the probability reaches 1",
 	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_MORE},
 	{"hits", FAB_UINT, "trials in which some pair was unreachable",
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.hits), FAB_METRIC_PLAIN},

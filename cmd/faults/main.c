@@ -19,36 +19,27 @@ static const struct fab_option options[] = {
 	{"exhaustive", "K", "Every set of K parts more, of --of, summed up",
 	 FAB_TAKES_NUMBER, TO(wish.exhaustive), .min = 1, .max = 1000},
 	{"shard", "K/N",
-	 "Only every N-th set, trial or part, from the K-th on; fabric-compare "
-	 "--merge puts N such results together",
+	 "Only every N-th set, trial or part, from the K-th on; fabric-compare --merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
 	{"algorithm", "LIST",
-	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
-	 "kfat, minhop,updn elsewhere)",
+	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a kfat, minhop,updn elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = FAULTS_MAX_ENGINES - 1,
 	 .everyday = true},
 	{"max-vls", "N",
-	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2); where they "
-	 "do "
-	 "not suffice, paths of vtftr-ib get longer",
+	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2); where they do not suffice, paths of vtftr-ib get longer",
 	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
 	{"max-sls", "N",
 	 "Service levels that vtftr-ib and dor may use, 1 to 16 (default 16)",
 	 FAB_TAKES_NUMBER, TO(max_sls), .min = 1, .max = 16},
 	{"root-guids", "FILE",
-	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each "
-	 "(root_guid_file of OpenSM); auto: the top rank, or where pairs would lose "
-	 "their path the roots of OpenSM, else the switch nearest to all hosts",
+	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each (root_guid_file of OpenSM); auto: the top rank, or where pairs would lose their path the roots of OpenSM, else the switch nearest to all hosts",
 	 FAB_TAKES_FILE_OR_TEXT, TO(root_guids)},
 	{"endpoints", "KIND",
-	 "Pairs of what: leaves (switches; default on a kfat), hosts (default elsewhere "
-	 "and with --lfts), adapters (SHARP nodes and routers, too) or all (switches' "
-	 "port 0, too)",
+	 "Pairs of what: leaves (switches; default on a kfat), hosts (default elsewhere and with --lfts), adapters (SHARP nodes and routers, too) or all (switches' port 0, too)",
 	 FAB_TAKES_ONE, TO(ends), .flag = TO(has_ends), .choices = &fab_ends_choices},
 	{"check", NULL,
-	 "Exit with status 1 when a pair is unreachable, a cycle exists or freedom of "
-	 "deadlock is unknown",
+	 "Exit with status 1 when a pair is unreachable, a cycle exists or freedom of deadlock is unknown",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 
 	{0},
@@ -75,12 +66,10 @@ static const struct fab_option table_options[] = {
 static const struct fab_option questions[] = {
 	{.help = "More questions:"},
 	{"explain", "SRC,DST",
-	 "Show the path from SRC to DST hop by hop, with lanes and reasons: switches or "
-	 "adapters by name, host, GUID or lid:N",
+	 "Show the path from SRC to DST hop by hop, with lanes and reasons: switches or adapters by name, host, GUID or lid:N",
 	 FAB_TAKES_TEXT, TO(questions.explain), .check = check_pair, .everyday = true},
 	{"permutation", "SPEC",
-	 "Load when each host sends to one other, before and after the faults: "
-	 "@PERMUTATIONS@; repeatable",
+	 "Load when each host sends to one other, before and after the faults: @PERMUTATIONS@; repeatable",
 	 FAB_TAKES_OTHER, .take = take_permutation, .everyday = true},
 	{"criticality", "N",
 	 "Rank switches and links by what their loss costs; show N (default 10) of them",
@@ -88,8 +77,7 @@ static const struct fab_option questions[] = {
 	 .flag = TO(questions.has_criticality), .min = 1, .max = 1000000,
 	 .is_optional = true, .bare = "10", .everyday = true},
 	{"local-reroute", NULL,
-	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute "
-	 "around them locally as VTFTR does",
+	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute around them locally as VTFTR does",
 	 FAB_TAKES_NOTHING, TO(questions.reroute)},
 	{"reliability", NULL,
 	 "With --random=K: how likely K dead leaves cost a pair of sound ones",
@@ -100,9 +88,7 @@ static const struct fab_option questions[] = {
 	 FAB_TAKES_NUMBER, TO(questions.trials), .min = 1, .max = 1000000000,
 	 .preset = "1000"},
 	{"mtbf", "TIME",
-	 "With --reliability --max-faults: mean time between failures of a leaf switch, "
-	 "in hours (h), days (d), years (y) or seconds; mean time to the first "
-	 "unreachable pair",
+	 "With --reliability --max-faults: mean time between failures of a leaf switch, in hours (h), days (d), years (y) or seconds; mean time to the first unreachable pair",
 	 FAB_TAKES_OTHER, .take = take_mtbf},
 	{0},
 };
@@ -138,8 +124,7 @@ static const struct fab_relation relations[] = {
 	 "lfts,explain,local-reroute,criticality,permutation"},
 	{"random", FAB_EXCLUDES, "max-faults"},
 	{"mtbf", FAB_NEEDS, "max-faults", "every number of faults is gone through"},
-	{"explain,local-reroute,criticality,permutation,lfts-out,fdbs-out,path-sl-out,"
-	 "sl2vl-out,subnet-out",
+	{"explain,local-reroute,criticality,permutation,lfts-out,fdbs-out,path-sl-out,sl2vl-out,subnet-out",
 	 FAB_EXCLUDES, "exhaustive", "the first is for one set of faults"},
 	{"lfts-out,fdbs-out,path-sl-out,sl2vl-out", FAB_EXCLUDES, "lfts",
 	 "tables that were read are there already"},
@@ -192,14 +177,14 @@ static int complete(void *params, struct fab_err *err)
 		return fab_fail(err, EINVAL, "--shard: one set of faults has no parts");
 	if (has_sets && (p->questions.explain || p->questions.reroute ||
 			 p->questions.has_criticality || p->questions.permutations.n))
-		return fab_fail(err, EINVAL,
-				"--explain, --local-reroute, --criticality and "
-				"--permutation are for one set of faults");
+		return fab_fail(
+			err, EINVAL,
+			"--explain, --local-reroute, --criticality and --permutation are for one set of faults");
 	if (faults_writes_tables(p) &&
 	    (has_sets || (p->has_algorithm && p->n_engines != 1)))
-		return fab_fail(err, EINVAL,
-				"tables are written of one algorithm and one set of "
-				"faults");
+		return fab_fail(
+			err, EINVAL,
+			"tables are written of one algorithm and one set of faults");
 	if (p->files.subnet_out && has_sets)
 		return fab_fail(err, EINVAL, "--subnet-out is for one set of faults");
 	return 0;
@@ -215,10 +200,7 @@ static const struct fab_task *choose(const void *params)
 static const struct fab_command command = {
 	.name = "fabric-faults",
 	.args = "FABRIC",
-	.doc = "Let switches and links of a fabric die and say what is left: pairs "
-	       "without a path, hops, virtual lanes, credit loops, for several routing "
-	       "algorithms of high-dimension fat trees side by side, or for the tables "
-	       "of a real fabric.",
+	.doc = "Let switches and links of a fabric die and say what is left: pairs without a path, hops, virtual lanes, credit loops, for several routing algorithms of high-dimension fat trees side by side, or for the tables of a real fabric.",
 	.parts = parts,
 	.relations = relations,
 	.choose = choose,

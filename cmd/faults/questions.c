@@ -257,9 +257,8 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 			    k->n_dims * sizeof(*turn)) &&
 		    !faults->switch_is_dead[k->leaf[i]])
 			return fab_format(
-				"coordinate %u %s: the path by %s is cut further "
-				"on",
-				d, b[d] == z[d] ? "first" : "by a detour", name);
+				"coordinate %u %s: the path by %s is cut further on", d,
+				b[d] == z[d] ? "first" : "by a detour", name);
 	return fab_format("%s is dead: coordinate %u %s", name, d,
 			  b[d] == z[d] ? "first" : "by a detour");
 }

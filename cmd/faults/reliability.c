@@ -80,11 +80,7 @@ static void explain_rule(struct faults_outcome *o, uint32_t k)
 	if (!is_whole_square(kfat) || k < n || k > n * n)
 		return;
 	o->reliability_text = fab_format(
-		"Liu et al. 2022 give %.4g for %u faults on %u x %u: that is "
-		"C(%u,%u)/C(%u,%u), "
-		"which lets the faults touch every row and column on one given diagonal "
-		"only and forgets its %u! orderings and all other sets; the exact figure "
-		"is that of %s",
+		"Liu et al. 2022 give %.4g for %u faults on %u x %u: that is C(%u,%u)/C(%u,%u), which lets the faults touch every row and column on one given diagonal only and forgets its %u! orderings and all other sets; the exact figure is that of %s",
 		fab_touch_all_as_published(n, k), k, n, n, n * n - n, k - n, n * n, k, n,
 		rule_name);
 }

@@ -78,10 +78,7 @@ static const struct fab_column critical_columns[] = {
 	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0,
 	 AT(l.interrupted)},
 	{"unreachable", FAB_UINT,
-	 "pairs of sound leaves lost when it dies, routed anew; with --lfts "
-	 "alone: "
-	 "pairs, "
-	 "until rerouted",
+	 "pairs of sound leaves lost when it dies, routed anew; with --lfts alone: pairs, until rerouted",
 	 0, AT(l.unreachable)},
 	{"unreachable_rerouted", FAB_UINT,
 	 "pairs of other hosts without a path after rerouting", 0,
@@ -113,8 +110,7 @@ const char *faults_assumed(const struct fab_faults_result *r)
 	if (!told || (told->has_sls && told->has_lanes))
 		return NULL;
 	if (!told->has_sls && !told->has_lanes)
-		return "one lane assumed: give --path-sl and --sl2vl if the engine uses "
-		       "lanes";
+		return "one lane assumed: give --path-sl and --sl2vl if the engine uses lanes";
 	return told->has_sls ? "lanes assumed to be the service levels: give --sl2vl"
 			     : "service level 0 assumed for all pairs: give --path-sl";
 }
@@ -254,9 +250,7 @@ static void print_gaps(struct fab_report *r, const struct faults_outcome *o)
 	static const struct fab_column columns[] = {
 		FAB_COLUMN(
 			missing, TEXT,
-			"lid, table, service-level, lane; strange-lid, strange-switch: in the "
-			"tables "
-			"only"),
+			"lid, table, service-level, lane; strange-lid, strange-switch: in the tables only"),
 		FAB_COLUMN(node, TEXT, "what lacks it, or where a pair begins"),
 		FAB_COLUMN_AS(port, UINT, "its port; of a lane, the port packets come by",
 			      FAB_COL_NULL_ZERO),
@@ -321,9 +315,9 @@ static void print_lost_ports(struct fab_report *r, const struct faults_outcome *
 	is_short = is_short && n > LOST_SHOWN;
 	fab_report_table_begin(
 		r, "cut_off",
-		is_short ? "Ports of hosts that are cut off, the first (all "
-			   "with --verbose)"
-			 : "Ports of hosts that are cut off",
+		is_short
+			? "Ports of hosts that are cut off, the first (all with --verbose)"
+			: "Ports of hosts that are cut off",
 		columns, FAB_COUNT(columns));
 	for (size_t i = 0; i < (is_short ? LOST_SHOWN : n); i++) {
 		const struct fab_lost_port *lost = &o->lost.of.v[i];

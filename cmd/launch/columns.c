@@ -197,8 +197,7 @@ const struct fab_column launch_advise_columns[] = {
 	{"helps", FAB_BOOL, "the change is worth it, see verdict", FAB_COL_EXTRA,
 	 AT(helps)},
 	{"verdict", FAB_TEXT,
-	 "yes: worth it over the possible values of all assumed constants; no; depends: "
-	 "worth it by the constants as they are, not by all possible ones",
+	 "yes: worth it over the possible values of all assumed constants; no; depends: worth it by the constants as they are, not by all possible ones",
 	 0, AT(verdict)},
 	{"scope", FAB_TEXT, "job, or cluster: all jobs share it", FAB_COL_EXTRA,
 	 AT(scope)},

@@ -183,8 +183,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_ONE, TO(stage_in), .choices = &fab_stage_ins, .preset = "storm",
 	 .everyday = true},
 	{"plot", "FILE",
-	 "Draw the critical paths as a timeline into FILE.svg or FILE.png (needs "
-	 "gnuplot)",
+	 "Draw the critical paths as a timeline into FILE.svg or FILE.png (needs gnuplot)",
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "Fences:"},
@@ -195,8 +194,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_OTHER, .take = take_bytes, .flag = TO(has_bytes),
 	 .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB", .everyday = true},
 	{"algorithm", "NAME",
-	 "Routing algorithm that makes the tables: @UNICAST@ (default: vtftr-ib on a "
-	 "kfat, dor on a torus or mesh, minhop elsewhere)",
+	 "Routing algorithm that makes the tables: @UNICAST@ (default: vtftr-ib on a kfat, dor on a torus or mesh, minhop elsewhere)",
 	 FAB_TAKES_ONE, TO(algorithm), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices},
 	{"shard", "K/N", "Only part K of N of the cases; parts are merged in a database",

@@ -71,14 +71,14 @@ static void put_groups(struct fab_report *r, const struct fab_fabric *f,
 		code = own;
 		n_shown += n_of_code++ < SHOWN_PER_CODE;
 	}
-	fab_report_table_begin(r, "findings",
-			       n_shown < groups.n
-				       ? "Findings (the first 10 of each kind, what "
-					 "repeats in one; --verbose: all)"
-			       : groups.n < check->n_findings
-				       ? "Findings (what repeats in one; --verbose: all)"
-				       : "Findings",
-			       columns, FAB_COUNT(columns));
+	fab_report_table_begin(
+		r, "findings",
+		n_shown < groups.n
+			? "Findings (the first 10 of each kind, what repeats in one; --verbose: all)"
+		: groups.n < check->n_findings
+			? "Findings (what repeats in one; --verbose: all)"
+			: "Findings",
+		columns, FAB_COUNT(columns));
 	for (uint32_t i = 0; i < groups.n; i++) {
 		const struct fab_finding *x = &check->findings[groups.v[i].first];
 

@@ -17,20 +17,17 @@ static const struct fab_option options[] = {
 	{"check", NULL, "List what is wrong with the fabric; exit status 1 on problems",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"known", "FILE",
-	 "With --check: leave out the problems that FILE accepts; exit status 1 on new "
-	 "ones only",
+	 "With --check: leave out the problems that FILE accepts; exit status 1 on new ones only",
 	 FAB_TAKES_INPUT, TO(known)},
 	{"known-out", "FILE", "With --check: write all problems to FILE, for --known",
 	 FAB_TAKES_OUTPUT, TO(known_out)},
 	{"diff", "OLD",
-	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1); exit "
-	 "status 1 on differences",
+	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1); exit status 1 on differences",
 	 FAB_TAKES_FILE_OR_TEXT, TO(other), .everyday = true},
 	{"ports", NULL, "List all cabled ports with their peers", FAB_TAKES_NOTHING,
 	 TO(ports), .everyday = true},
 	{"trace", "A,B",
-	 "Follow the path from A to B, cable by cable; exit status 1 when it does not "
-	 "arrive",
+	 "Follow the path from A to B, cable by cable; exit status 1 when it does not arrive",
 	 FAB_TAKES_TEXT, TO(trace), .everyday = true},
 	{"users", "SWITCH:PORT",
 	 "Count the pairs, hosts and trees that use a cable; --verbose names them",
@@ -38,16 +35,13 @@ static const struct fab_option options[] = {
 	{"lfts", "FILE", "With --trace and --users: forwarding tables of the fabric",
 	 FAB_TAKES_INPUT, TO(lfts), .everyday = true},
 	{"algorithm", "NAME",
-	 "With --trace and --users: tables by this algorithm of fabric-faults (default "
-	 "minhop): @UNICAST@",
+	 "With --trace and --users: tables by this algorithm of fabric-faults (default minhop): @UNICAST@",
 	 FAB_TAKES_ONE, TO(algorithm), .choices = &fab_unicast_choices,
 	 .preset = "minhop"},
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), subnet-lst (as "
-	 "OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of "
-	 "OpenSM), or booksim (network of BookSim2)",
+	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), or booksim (network of BookSim2)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
@@ -167,12 +161,7 @@ static const struct fab_task *choose(const void *params)
 static const struct fab_command command = {
 	.name = "fabric-topo",
 	.args = "FABRIC",
-	.doc = "Say what a switched fabric is like, check it, compare it with another or "
-	       "convert it.\vFABRIC is a file (ibnetdiscover dump, ibsim net file, cache "
-	       "of "
-	       "libibnetdisc, opensm-subnet.lst, also compressed), - for standard input, "
-	       "gen:KIND:PARAMETERS for a generated fabric or ib:[CA[/PORT]] for the "
-	       "live one.",
+	.doc = "Say what a switched fabric is like, check it, compare it with another or convert it.\vFABRIC is a file (ibnetdiscover dump, ibsim net file, cache of libibnetdisc, opensm-subnet.lst, also compressed), - for standard input, gen:KIND:PARAMETERS for a generated fabric or ib:[CA[/PORT]] for the live one.",
 	.parts = parts,
 	.relations = relations,
 	.choose = choose,

@@ -100,15 +100,15 @@ static void answer_tables(struct fab_report *r, const struct topo_params *t,
 	for (uint32_t i = 0; told && i < routes->f->n_switches; i++)
 		n_without += !told->has_table[i];
 	if (!t->lfts)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "The tables are computed by %s; those that the fabric "
-				  "has may differ (--lfts reads them).",
-				  table_name(t));
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"The tables are computed by %s; those that the fabric has may differ (--lfts reads them).",
+			table_name(t));
 	else if (n_without)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "%s lacks the table of %u of %u switches, or lines of "
-				  "it: what goes by them is not known.",
-				  t->lfts, n_without, routes->f->n_switches);
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s lacks the table of %u of %u switches, or lines of it: what goes by them is not known.",
+			t->lfts, n_without, routes->f->n_switches);
 }
 
 struct traced {

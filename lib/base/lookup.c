@@ -302,10 +302,10 @@ int fab_list_next(const char **at, const char *end, struct fab_item *item,
 	if (start < end && *start == '"') {
 		stop = closing_quote(start + 1, end);
 		if (!stop)
-			return fab_fail(err, EINVAL,
-					"'%.*s': expected \" and , at the end of a name "
-					"in \"\"",
-					shown((size_t)(end - start)), start);
+			return fab_fail(
+				err, EINVAL,
+				"'%.*s': expected \" and , at the end of a name in \"\"",
+				shown((size_t)(end - start)), start);
 		item->text = start + 1;
 		item->is_quoted = true;
 		item->len = (size_t)(stop - item->text);
@@ -491,8 +491,7 @@ static int add_bracket(struct fab_hostlist *list, const char *text, size_t len,
 	if (n > max || __builtin_mul_overflow(list->n, n, &list->n) || list->n > max)
 		return fab_fail(
 			err, EINVAL,
-			"'%.*s' stands for more names than can be meant: expected at "
-			"most %" PRIu64,
+			"'%.*s' stands for more names than can be meant: expected at most %" PRIu64,
 			shown(len), text, max);
 	return 0;
 }
@@ -758,8 +757,7 @@ static int two_readings(const struct fab_lookup *l, const struct fab_item *item,
 {
 	return fab_fail(
 		err, EINVAL,
-		"'%.*s' is the name of a %s, and a %s of others: put the name into "
-		"\"\"",
+		"'%.*s' is the name of a %s, and a %s of others: put the name into \"\"",
 		shown(item->len), item->text, l->one, other);
 }
 

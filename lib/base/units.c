@@ -201,8 +201,7 @@ int fab_parse_size_bytes(const char *text, size_t len, uint64_t *bytes,
 bad:
 	return fab_fail(
 		err, EINVAL,
-		"'%.*s' is no size: expected a number and B, kB, MB, GB, TB, KiB, "
-		"MiB, GiB or TiB (K, M, G, T: powers of 1024)",
+		"'%.*s' is no size: expected a number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (K, M, G, T: powers of 1024)",
 		shown(len), text);
 }
 
@@ -236,7 +235,6 @@ int fab_parse_rate_mbps(const char *text, size_t len, double *mbps, struct fab_e
 bad:
 	return fab_fail(
 		err, EINVAL,
-		"'%.*s' is no rate: expected a number and a unit, such as 20Gbps or "
-		"125MB/s",
+		"'%.*s' is no rate: expected a number and a unit, such as 20Gbps or 125MB/s",
 		shown(len), text);
 }

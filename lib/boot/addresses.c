@@ -58,18 +58,18 @@ int fab_ip_network_parse(const char *text, struct fab_ip_network *out,
 	if (!text[n] ||
 	    inet_pton(out->is_ip6 ? AF_INET6 : AF_INET, address, out->base) != 1 ||
 	    !fab_parse_u64(text + n + 1, strlen(text + n + 1), 1, bits_of(out), &prefix))
-		return fab_fail(err, EINVAL,
-				"'%.60s' is no network: expected one as 10.8.0.0/16 or "
-				"fd00:8::/64",
-				text);
+		return fab_fail(
+			err, EINVAL,
+			"'%.60s' is no network: expected one as 10.8.0.0/16 or fd00:8::/64",
+			text);
 	out->prefix = (unsigned)prefix;
 	if (out->prefix >= bits_of(out))
 		return fab_fail(err, EINVAL, "'%.60s' has room for one host only", text);
 	if (!is_base(out))
-		return fab_fail(err, EINVAL,
-				"'%.60s' is the address of a host, not of a "
-				"network of /%u",
-				text, out->prefix);
+		return fab_fail(
+			err, EINVAL,
+			"'%.60s' is the address of a host, not of a network of /%u", text,
+			out->prefix);
 	if (!is_of_hosts(out))
 		return fab_fail(err, EINVAL, "no host has an address of '%.60s'", text);
 	inet_ntop(out->is_ip6 ? AF_INET6 : AF_INET, out->base, out->first,
@@ -146,8 +146,8 @@ struct given {
 
 bool fab_is_host_name(const char *name)
 {
-	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789._-";
+	static const char good[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	size_t n = strlen(name);
 
 	return n >= 1 && n <= NAME_MAX_BYTES && strspn(name, good) == n &&
@@ -733,10 +733,10 @@ static int keep(const struct hosts *h, const struct fab_ip_network *net,
 		if (!ip || ip_of(given, h->v[i].name, net->is_ip6))
 			continue;
 		if (fab_host_addresses_has_ip(given, ip))
-			return fab_fail(err, EINVAL,
-					"%s, kept for '%.80s', is the address of another "
-					"host",
-					ip, h->v[i].name);
+			return fab_fail(
+				err, EINVAL,
+				"%s, kept for '%.80s', is the address of another host",
+				ip, h->v[i].name);
 		fab_host_addresses_set_ip(given, h->v[i].name, ip);
 	}
 	return 0;
@@ -758,11 +758,11 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_net
 			fab_host_addresses_set_ip(given, h.v[i].name, ip);
 			fab_host_addresses_set_ip(plan, h.v[i].name, ip);
 		} else {
-			rc = fab_fail(err, ENOSPC,
-				      "%s has no address left for '%.80s': it has "
-				      "%" PRIu64 " for hosts, and there are %" PRIu32,
-				      net->text, h.v[i].name, fab_ip_network_hosts(net),
-				      h.n);
+			rc = fab_fail(
+				err, ENOSPC,
+				"%s has no address left for '%.80s': it has %" PRIu64
+				" for hosts, and there are %" PRIu32,
+				net->text, h.v[i].name, fab_ip_network_hosts(net), h.n);
 		}
 	}
 	hosts_fini(&h);

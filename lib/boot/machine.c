@@ -229,8 +229,7 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, const char *source
 	if (order_of(b, order) < n)
 		rc = fab_fail(
 			err, EINVAL,
-			"%s: the hierarchy has a cycle: the root does not reach every "
-			"vertex",
+			"%s: the hierarchy has a cycle: the root does not reach every vertex",
 			source);
 	if (!rc) {
 		alloc(m, n);

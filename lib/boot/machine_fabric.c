@@ -81,8 +81,7 @@ static int cable_mbps(const struct fabric_reader *r, uint32_t cable, double *mbp
 		return 0;
 	return fab_fail(
 		err, EINVAL,
-		"the speed of the cable at port %u of '%.80s' is not known, and no "
-		"other is given",
+		"the speed of the cable at port %u of '%.80s' is not known, and no other is given",
 		f->port_num[f->cable_a[cable]],
 		fab_node_name(f, f->port_node[f->cable_a[cable]]));
 }
@@ -113,10 +112,11 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 			most[own] = most[own] > mbps ? most[own] : mbps;
 		}
 		if (!rank && most[own] > least[own])
-			FAB_PUSH(&r->b.warnings,
-				 fab_format("the cables up from '%.80s' differ: %g to %g "
-					    "Mb/s; counted as their sum",
-					    fab_node_name(f, s), least[own], most[own]));
+			FAB_PUSH(
+				&r->b.warnings,
+				fab_format(
+					"the cables up from '%.80s' differ: %g to %g Mb/s; counted as their sum",
+					fab_node_name(f, s), least[own], most[own]));
 	}
 	free(least);
 	free(most);
@@ -284,16 +284,14 @@ static int not_there(const struct fabric_reader *r, uint32_t host, const char *w
 	if (r->server_of[host] != FAB_NONE)
 		return fab_fail(
 			err, EINVAL,
-			"server '%.100s' is on %s and has no path to nodes, which "
-			"boot over %s%s",
+			"server '%.100s' is on %s and has no path to nodes, which boot over %s%s",
 			fab_host_name(r->f, host), here, there,
 			is_parallel ? "; --hca=PATTERN chooses one plane" : "");
-	return fab_fail(err, EINVAL,
-			"node '%.100s' has no path to any server: it is on %s, server "
-			"'%.100s' on %s%s",
-			fab_host_name(r->f, host), here,
-			fab_host_name(r->f, r->b.server_host[0]), there,
-			is_parallel ? "; --hca=PATTERN chooses one plane" : "");
+	return fab_fail(
+		err, EINVAL,
+		"node '%.100s' has no path to any server: it is on %s, server '%.100s' on %s%s",
+		fab_host_name(r->f, host), here, fab_host_name(r->f, r->b.server_host[0]),
+		there, is_parallel ? "; --hca=PATTERN chooses one plane" : "");
 }
 
 /* Hosts of each kind on a part: those that could be, and for whom it comes first. */
@@ -358,10 +356,11 @@ static void choose_plane(struct fabric_reader *r)
 			r->part = i;
 	}
 	if (n_on > 1)
-		FAB_PUSH(&r->b.warnings,
-			 fab_format("nodes and servers share %u planes: they boot over "
-				    "%s (--hca=PATTERN chooses another)",
-				    n_on, fab_plane_text(r->planes, r->part, name)));
+		FAB_PUSH(
+			&r->b.warnings,
+			fab_format(
+				"nodes and servers share %u planes: they boot over %s (--hca=PATTERN chooses another)",
+				n_on, fab_plane_text(r->planes, r->part, name)));
 	free(seen);
 	free(score);
 }
@@ -465,10 +464,11 @@ static void warn_unnamed(struct fabric_reader *r)
 		n += r->server_of[h] == FAB_NONE && !is_node(r, h);
 	r->b.n_unnamed = n;
 	if (n)
-		FAB_PUSH(&r->b.warnings,
-			 fab_format("%u adapter%s without a name %s left out of the "
-				    "nodes that boot",
-				    n, n == 1 ? "" : "s", n == 1 ? "is" : "are"));
+		FAB_PUSH(
+			&r->b.warnings,
+			fab_format(
+				"%u adapter%s without a name %s left out of the nodes that boot",
+				n, n == 1 ? "" : "s", n == 1 ? "is" : "are"));
 }
 
 /* Cables whose rate is assumed, in one line. */

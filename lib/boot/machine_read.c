@@ -23,8 +23,8 @@ struct spec {
 
 /* ---- the command line ---- */
 
-static const char taihulight[] = "cabinets=40,supernodes=4@20G:N3,boards=32@1G:N2,"
-				 "cpus=8@1G:N1/cascades=8@20G:N4,servers=20@1G:N5";
+static const char taihulight[] =
+	"cabinets=40,supernodes=4@20G:N3,boards=32@1G:N2,cpus=8@1G:N1/cascades=8@20G:N4,servers=20@1G:N5";
 
 /* A level behind those there are. EINVAL: no name, there already, too many. */
 static int add_level(struct fab_machine_builder *b, struct spec *spec, const char *unit,
@@ -169,9 +169,9 @@ static int parse_levels(struct fab_machine_builder *b, const char *text,
 		if (!*at)
 			break;
 		if (*at == '/' && is_server)
-			return fab_fail(err, EINVAL,
-					"a second slash: expected one, in "
-					"front of the levels of servers");
+			return fab_fail(
+				err, EINVAL,
+				"a second slash: expected one, in front of the levels of servers");
 		is_server |= *at == '/';
 	}
 	return grow(b, &spec, err);
@@ -185,10 +185,10 @@ int fab_machine_parse(const char *spec, struct fab_machine **out, struct fab_err
 
 	if (!strncmp(spec, "preset:", 7)) {
 		if (strcmp(spec + 7, "taihulight") != 0)
-			return fab_fail(err, EINVAL,
-					"there is no machine '%.80s'; there is: "
-					"preset:taihulight",
-					spec);
+			return fab_fail(
+				err, EINVAL,
+				"there is no machine '%.80s'; there is: preset:taihulight",
+				spec);
 		levels = taihulight;
 	}
 	fab_machine_builder_init(&b);
@@ -344,8 +344,7 @@ static int read_vertex(struct file_reader *r, struct fab_err *err)
 	     t->capacity_mbps > capacity))
 		return bad_line(
 			r, err,
-			"a second path, or one of another capacity: a hierarchy has "
-			"one way up",
+			"a second path, or one of another capacity: a hierarchy has one way up",
 			0);
 	t->parent = parent;
 	t->capacity_mbps = capacity;
@@ -405,14 +404,13 @@ static int check_told(struct file_reader *r, struct fab_err *err)
 		if (t->parent == FAB_NONE)
 			return fab_fail(
 				err, EINVAL,
-				"%s: '%.60s' is named as a parent, but no line says "
-				"what is above it",
+				"%s: '%.60s' is named as a parent, but no line says what is above it",
 				r->file, t->name);
 		if (r->given.v[t->parent].kind != FAB_VERTEX_SWITCH)
-			return fab_fail(err, EINVAL,
-					"%s: '%.60s' is a node or server and has '%.60s' "
-					"below it",
-					r->file, r->given.v[t->parent].name, t->name);
+			return fab_fail(
+				err, EINVAL,
+				"%s: '%.60s' is a node or server and has '%.60s' below it",
+				r->file, r->given.v[t->parent].name, t->name);
 	}
 	return 0;
 }
@@ -431,11 +429,10 @@ static int measure_depths(const struct file_reader *r, uint8_t *depth, uint32_t 
 
 		for (uint32_t v = t->parent; v; v = r->given.v[v].parent)
 			if (++n > FAB_MACHINE_LEVELS_MAX)
-				return fab_fail(err, EINVAL,
-						"%s: the hierarchy above '%.60s' has a "
-						"cycle or more than %d levels",
-						r->file, t->name,
-						FAB_MACHINE_LEVELS_MAX - 3);
+				return fab_fail(
+					err, EINVAL,
+					"%s: the hierarchy above '%.60s' has a cycle or more than %d levels",
+					r->file, t->name, FAB_MACHINE_LEVELS_MAX - 3);
 		depth[i] = (uint8_t)n;
 		if (t->kind == FAB_VERTEX_SWITCH &&
 		    (*deepest == FAB_NONE || n > *deepest))

@@ -943,14 +943,7 @@ const struct fab_mapping_engine fab_mapping_balanced = {
 	.form = "balanced",
 	.summary = "the most for the slowest node of the batch that any mapping can give",
 	.manual =
-		"The largest bandwidth of the slowest node for the batch at "
-		"hand, or for what `--set for` says, with cables, disks, protocol and "
-		"connections. By `max-min` with `--stagger`, `--set timeout` or "
-		"`--set server-connections`, where the order of nodes counts, no optimum is "
-		"known: then this mapping or that of `scda`, `bcda`, `block:1`, "
-		"`block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) "
-		"`keep`, whichever ends first, improved by up to 1000 trials of moving "
-		"or exchanging nodes.",
+		"The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes.",
 	.is_for_batch = true,
 	.is_in_all = true,
 	.map = map_balanced,

@@ -272,9 +272,8 @@ static int map_block(const struct fab_mapping_problem *p, uint32_t argument,
 const struct fab_mapping_engine fab_mapping_scda = {
 	.form = "scda",
 	.summary = "supernode i to server i mod N",
-	.manual = "Block-cyclic by the outermost units with a capacity of their "
-		  "own (supernodes in the preset): unit i boots from server i "
-		  "modulo their number.",
+	.manual =
+		"Block-cyclic by the outermost units with a capacity of their own (supernodes in the preset): unit i boots from server i modulo their number.",
 	.is_in_all = true,
 	.map = map_scda,
 };
@@ -446,9 +445,8 @@ const struct fab_mapping_engine fab_mapping_local = {
 const struct fab_mapping_engine fab_mapping_robust = {
 	.form = "robust",
 	.summary = "even for every prefix and every rack at once",
-	.manual = "Consecutive nodes go to servers in turn that lie behind "
-		  "different segments, so that every prefix and every unit is "
-		  "spread.",
+	.manual =
+		"Consecutive nodes go to servers in turn that lie behind different segments, so that every prefix and every unit is spread.",
 	.is_in_all = true,
 	.map = map_robust,
 };
@@ -593,10 +591,7 @@ const struct fab_mapping_engine fab_mapping_keep = {
 	.form = "keep",
 	.summary = "nodes keep their server; orphans are spread best",
 	.manual =
-		"The mapping before (`--loaded`, else `balanced`) stays: only nodes whose "
-		"server is down get another one, so that the slowest node gets the "
-		"most; with `--with-server` also as many others as exceed what the "
-		"best mapping would leave where they are.",
+		"The mapping before (`--loaded`, else `balanced`) stays: only nodes whose server is down get another one, so that the slowest node gets the most; with `--with-server` also as many others as exceed what the best mapping would leave where they are.",
 	.keeps = true,
 	.is_for_batch = true,
 	.map = map_keep,

@@ -327,12 +327,13 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 	if (rc)
 		return rc;
 	if (r.n_failed && batch == &p->batches[p->n_batches - 1])
-		FAB_PUSH(&out->doubts,
-			 fab_format("%s: %" PRIu32 " of %" PRIu32 " nodes never boot: "
-				    "no image within --set timeout, nor in %" PRIu32
-				    " retries",
-				    r.algorithm, r.n_failed, batch->n,
-				    p->transfer->retries));
+		FAB_PUSH(
+			&out->doubts,
+			fab_format(
+				"%s: %" PRIu32 " of %" PRIu32
+				" nodes never boot: no image within --set timeout, nor in %" PRIu32
+				" retries",
+				r.algorithm, r.n_failed, batch->n, p->transfer->retries));
 	if (p->verifies)
 		verify(p, &r, w->interface_of[choice], out);
 	FAB_PUSH(&out->of, r);

@@ -91,8 +91,8 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 /* One argument as a shell would read it; returns the end of what was written. */
 static char *quote(char *out, const char *arg)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-_=+:,./@%^";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%^";
 
 	if (*arg && strspn(arg, plain) == strlen(arg))
 		return stpcpy(out, arg);

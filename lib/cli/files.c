@@ -253,10 +253,10 @@ static int check_pair(const struct file *a, const struct identity *ia,
 	if (!a->is_output && !b->is_output)
 		return !are_streams
 			       ? 0
-			       : fab_fail(err, EINVAL,
-					  "standard input can be read only once: %s and "
-					  "%s both name it",
-					  a->option, b->option);
+			       : fab_fail(
+					 err, EINVAL,
+					 "standard input can be read only once: %s and %s both name it",
+					 a->option, b->option);
 	if (is_same(ia, ib) && ia->exists && S_ISREG(ia->st.st_mode))
 		return refuse(a, b, err);
 	return 0;

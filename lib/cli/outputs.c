@@ -394,11 +394,10 @@ static int check_old(const struct fab_cli_folder *folder, const char *name,
 
 	while (!rc && (entry = readdir(dir)) != NULL)
 		if (!is_ours(list, entry->d_name))
-			rc = fab_fail(err, EEXIST,
-				      "%s: the folder holds '%.200s', which was not "
-				      "written as one of its files: name an empty or a "
-				      "new folder",
-				      name, entry->d_name);
+			rc = fab_fail(
+				err, EEXIST,
+				"%s: the folder holds '%.200s', which was not written as one of its files: name an empty or a new folder",
+				name, entry->d_name);
 	if (dir)
 		closedir(dir);
 	free(list);

@@ -156,9 +156,9 @@ static void close_stdout(int status, void *unused)
 
 	(void)unused;
 	if (status == FAB_EXIT_FOUND && !is_ending) {
-		fab_cli_message("", "a library ended the run, as when the system starts "
-				    "no more threads (ulimit -u, pids): nothing was "
-				    "written; try --threads=1");
+		fab_cli_message(
+			"",
+			"a library ended the run, as when the system starts no more threads (ulimit -u, pids): nothing was written; try --threads=1");
 		_exit(FAB_EXIT_ERROR);
 	}
 	errno = 0;

@@ -27,8 +27,7 @@ const struct fab_option fab_cli_input_rows[] = {
 	{"node-name-map", "FILE", "Names for GUIDs, a line each: GUID \"NAME\"",
 	 FAB_TAKES_INPUT, TO(node_name_map)},
 	{"hca", "PATTERN",
-	 "Only adapters whose name matches (* ? [..]), with /N their port N; chooses "
-	 "a rail, with its switches",
+	 "Only adapters whose name matches (* ? [..]), with /N their port N; chooses a rail, with its switches",
 	 FAB_TAKES_TEXT, TO(hca)},
 	{"subnet", "FILE",
 	 "Take LIDs from FILE, such as opensm-subnet.lst of the same fabric",
@@ -124,10 +123,10 @@ int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg, struct fab_
 	if (!arg[len] || !fab_parse_u64(arg, len, 1, MAX_SHARDS, &number) ||
 	    !fab_parse_u64(arg + len + 1, strlen(arg + len + 1), 1, MAX_SHARDS, &count) ||
 	    number > count)
-		return fab_fail(err, EINVAL,
-				"'%s' is no shard: expected K/N, K from 1 to N, N up to "
-				"%d",
-				arg, MAX_SHARDS);
+		return fab_fail(
+			err, EINVAL,
+			"'%s' is no shard: expected K/N, K from 1 to N, N up to %d", arg,
+			MAX_SHARDS);
 	shard->part = (struct fab_shard){number, count};
 	snprintf(shard->text, sizeof(shard->text), "%" PRIu64 "/%" PRIu64, number, count);
 	return 0;
@@ -145,10 +144,10 @@ int fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const cha
 	shard->all = n_items;
 	shard->items = fab_shard_items(&shard->part, n_items);
 	if (shard->part.count > n_items)
-		return fab_fail(err, EINVAL,
-				"--shard=%s: more shards than %s, of which there %s "
-				"%" PRIu64,
-				shard->text, unit, n_items == 1 ? "is" : "are", n_items);
+		return fab_fail(
+			err, EINVAL,
+			"--shard=%s: more shards than %s, of which there %s %" PRIu64,
+			shard->text, unit, n_items == 1 ? "is" : "are", n_items);
 	return 0;
 }
 
@@ -185,15 +184,13 @@ void fab_cli_report_shard(struct fab_report *r, const struct fab_cli_shard *shar
 const struct fab_option fab_cli_faults_rows[] = {
 	{.help = "What is dead:"},
 	{"fail", "LIST",
-	 "Switches, separated by commas: NAME, 0xGUID, lid:N, coordinates of a leaf such "
-	 "as 3.7, host lists as ib[1-4], patterns; repeatable",
+	 "Switches, separated by commas: NAME, 0xGUID, lid:N, coordinates of a leaf such as 3.7, host lists as ib[1-4], patterns; repeatable",
 	 FAB_TAKES_TEXT, TO(fail), .is_many = true},
 	{"fail-link", "LIST",
 	 "Links, separated by commas: SWITCH:PORT or HOST/PORT; repeatable",
 	 FAB_TAKES_TEXT, TO(fail_link), .is_many = true},
 	{"fail-file", "FILE",
-	 "A file of what is dead, a line each: switches, or the word link and links; "
-	 "repeatable",
+	 "A file of what is dead, a line each: switches, or the word link and links; repeatable",
 	 FAB_TAKES_INPUT, TO(fail_file), .is_many = true},
 	{"random", "K", "K parts more, drawn by --seed", FAB_TAKES_NUMBER, TO(random),
 	 .min = 1, .max = 1000000},
@@ -207,9 +204,7 @@ const struct fab_option fab_cli_faults_rows[] = {
 const struct fab_option fab_cli_tables_rows[] = {
 	{.help = "Tables:"},
 	{"lfts", "FILE",
-	 "Analyse the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, "
-	 "dump_fts) "
-	 "as algorithm loaded",
+	 "Analyse the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(lfts)},
 	{"path-sl", "FILE",
 	 "With --lfts: service levels of the paths, as ibdmchk reads them",
@@ -250,10 +245,10 @@ static int add_switches(struct fab_faults *faults, const char *text, struct fab_
 	char *link = rc ? find_link(faults->f, text) : NULL;
 
 	if (link)
-		rc = fab_fail(err, EINVAL,
-			      "'%.80s' is a link: expected a switch; links are for "
-			      "--fail-link",
-			      link);
+		rc = fab_fail(
+			err, EINVAL,
+			"'%.80s' is a link: expected a switch; links are for --fail-link",
+			link);
 	free(link);
 	return rc;
 }
@@ -355,9 +350,9 @@ int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric 
 	if (!path)
 		return 0;
 	if (!has_updn)
-		return fab_fail(err, EINVAL,
-				"--root-guids is for algorithm updn, which is not asked "
-				"for");
+		return fab_fail(
+			err, EINVAL,
+			"--root-guids is for algorithm updn, which is not asked for");
 	return fab_cli_fills_roots(path) ? 0 : fab_root_list_read(f, path, out, err);
 }
 
@@ -368,8 +363,7 @@ static int take_pattern(void *at, const char *arg, struct fab_err *err);
 const struct fab_option fab_cli_groups_rows[] = {
 	{.help = "Multicast groups:"},
 	{"groups", "FILE",
-	 "Read groups from FILE (- is standard input), a line each: NAME: MEMBER MEMBER "
-	 "...; repeatable",
+	 "Read groups from FILE (- is standard input), a line each: NAME: MEMBER MEMBER ...; repeatable",
 	 FAB_TAKES_OTHER, .take = take_groups},
 	{"pattern", "SPEC", "Add the groups of a pattern: @PATTERNS@; repeatable",
 	 FAB_TAKES_OTHER, .take = take_pattern, .everyday = true},
@@ -431,10 +425,10 @@ static int read_file(struct fab_groups_builder *b, const char *path, bool ignore
 	if (!rc)
 		fab_cli_tell_matches(run, name, fab_groups_builder_matches(b));
 	if (rc && is_fabric(name, &in))
-		rc = fab_fail(err, EINVAL,
-			      "%s is a fabric, not groups: expected lines NAME: MEMBER "
-			      "MEMBER ...",
-			      name);
+		rc = fab_fail(
+			err, EINVAL,
+			"%s is a fabric, not groups: expected lines NAME: MEMBER MEMBER ...",
+			name);
 	fab_input_fini(&in);
 	return rc;
 }
@@ -462,11 +456,11 @@ int fab_cli_make_groups(const struct fab_cli_groups *groups,
 		fab_groups_add_mft(b, tables);
 	rc = fab_groups_builder_finish(b, groups->ignore_unknown, out, err);
 	if (!rc && ((*out)->n_unknown || (*out)->n_empty))
-		fab_cli_warn(run,
-			     "left out: %llu members that are not in the fabric, %llu "
-			     "groups without members",
-			     (unsigned long long)(*out)->n_unknown,
-			     (unsigned long long)(*out)->n_empty);
+		fab_cli_warn(
+			run,
+			"left out: %llu members that are not in the fabric, %llu groups without members",
+			(unsigned long long)(*out)->n_unknown,
+			(unsigned long long)(*out)->n_empty);
 	return rc;
 }
 
@@ -483,9 +477,9 @@ int fab_cli_read_mcfdbs(const char *path, bool ignore_unknown,
 	rc = fab_mcfdbs_read(f, name, in.bytes, in.n, ignore_unknown, out, err);
 	fab_input_fini(&in);
 	if (!rc && (*out)->n_unknown_switches)
-		fab_cli_warn(run,
-			     "left out: tables of %llu switches that are not in the "
-			     "fabric",
-			     (unsigned long long)(*out)->n_unknown_switches);
+		fab_cli_warn(
+			run,
+			"left out: tables of %llu switches that are not in the fabric",
+			(unsigned long long)(*out)->n_unknown_switches);
 	return rc;
 }

@@ -38,66 +38,48 @@ static const struct {
 	void (*write)(const struct boot_part *part);
 } formats[FAB_N_BOOT_FORMATS] = {
 	{"csv", "node, server, MAC, IP, IPv6 and client identifier",
-	 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier "
-	 "of each node; any name, quoted.",
+	 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier of each node; any name, quoted.",
 	 0, NULL},
 	{"json", "lines with the same fields",
 	 "Its fields as JSON lines, null for what is not known.", 0, NULL},
 	{"hosts", "lines of hosts(5)", "Lines of hosts(5), servers first.", 0, NULL},
 	{"ethers", "lines of ethers(5)", "Lines of ethers(5).", 0, NULL},
 	{"ansible", "inventory with a group for each server",
-	 "An inventory: a group `boot_SERVER` for each server with the variables "
-	 "`boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of "
-	 "all these groups.",
+	 "An inventory: a group `boot_SERVER` for each server with the variables `boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of all these groups.",
 	 0, NULL},
 	{"dnsmasq", "tags, dhcp-boot and dhcp-host",
-	 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE "
-	 "say with it what the node loads; needs `--network`, without which dnsmasq "
-	 "opens no port, and servers with addresses of each family of it. Checked by "
-	 "`dnsmasq --test` and by booting.",
+	 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE say with it what the node loads; needs `--network`, without which dnsmasq opens no port, and servers with addresses of each family of it. Checked by `dnsmasq --test` and by booting.",
 	 NEEDS_ID | NEEDS_SERVER_IP | NEEDS_NETWORK | NAMES_SCRIPT | USES_IP,
 	 boot_write_dnsmasq},
 	{"kea4", "configuration of Kea's DHCPv4 server",
-	 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; "
-	 "needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting.",
+	 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting.",
 	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | NAMES_SCRIPT | USES_IP,
 	 boot_write_kea4},
 	{"kea6", "configuration of Kea's DHCPv6 server",
-	 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and "
-	 "IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting.",
+	 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting.",
 	 NEEDS_ID | NEEDS_SERVER_IP6 | NEEDS_NETWORK6 | NAMES_SCRIPT | USES_IP,
 	 boot_write_kea6},
 	{"dhcpd", "ISC dhcpd, which is at its end of life",
-	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life "
-	 "since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the "
-	 "servers have addresses. Checked by `dhcpd -t` and by booting.",
+	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the servers have addresses. Checked by `dhcpd -t` and by booting.",
 	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | SERVERS_INSIDE | NAMES_SCRIPT |
 		 USES_IP,
 	 boot_write_dhcpd},
 	{"ipxe", "a script for each server",
-	 "The iPXE script of each server alone; needs `--kernel`, and `--to-dir` where "
-	 "there are several servers.",
+	 "The iPXE script of each server alone; needs `--kernel`, and `--to-dir` where there are several servers.",
 	 0, NULL},
 	{"xcat", "chdef commands",
 	 "One `chdef` for each server and its nodes as a node range.", 0, NULL},
 	{"warewulf", "wwctl commands and what its dnsmasq needs",
-	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, "
-	 "and the file for dnsmasq.d that says what the tag means, for the tags of "
-	 "Warewulf's own file.",
+	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file.",
 	 0, NULL},
 	{"openchami", "ochami commands with boot parameters",
-	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and "
-	 "parameters are all given, else `update`, which leaves the others as they are; "
-	 "with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`.",
+	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`.",
 	 0, NULL},
 	{"openchami-config", "the same as BootConfiguration objects",
-	 "Objects BootConfiguration of the newer boot service, for `ochami boot config "
-	 "add -e`. Needs `--kernel`.",
+	 "Objects BootConfiguration of the newer boot service, for `ochami boot config add -e`. Needs `--kernel`.",
 	 0, NULL},
 	{"template:FILE", "by a template of your own",
-	 "A line for each node or server by a template: see fabric-formats(5). Those of "
-	 "csv, json, hosts, ethers, ansible, ipxe, xcat, warewulf, openchami and "
-	 "openchami-config are templates, too, and are installed as examples.",
+	 "A line for each node or server by a template: see fabric-formats(5). Those of csv, json, hosts, ethers, ansible, ipxe, xcat, warewulf, openchami and openchami-config are templates, too, and are installed as examples.",
 	 0, NULL},
 };
 
@@ -236,15 +218,15 @@ static int check_name(const struct maker *k, const char *name, bool is_file,
 		      struct fab_err *err)
 {
 	if ((is_file || !(k->flags & QUOTES)) && !fab_is_host_name(name))
-		return fab_fail(err, EINVAL,
-				"'%.80s' is no host name that a %s file could hold: "
-				"letters, digits, . _ and - only",
-				name, k->name);
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s' is no host name that a %s file could hold: letters, digits, . _ and - only",
+			name, k->name);
 	if (k->is_ambiguous && k->is_ambiguous(name))
-		return fab_fail(err, EINVAL,
-				"'%.80s' would mean something else than a host name in a "
-				"%s file",
-				name, k->name);
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s' would mean something else than a host name in a %s file",
+			name, k->name);
 	return 0;
 }
 
@@ -392,9 +374,9 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 	if (rc)
 		return rc;
 	if (is_file && !strcmp(s->file, "default"))
-		return fab_fail(err, EINVAL,
-				"a server is called 'default', as is the file that all "
-				"servers share");
+		return fab_fail(
+			err, EINVAL,
+			"a server is called 'default', as is the file that all servers share");
 	if ((flags & NEEDS_SERVER_IP && !has_ip) ||
 	    (flags & NEEDS_SERVER_IP4 && !*s->ip.ip) ||
 	    (flags & NEEDS_NETWORK && site->network4 && !*s->ip.ip))
@@ -412,8 +394,7 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 		    flags & (NEEDS_KERNEL | NAMES_SCRIPT))
 			return fab_fail(
 				err, EINVAL,
-				"no IP address is known for server '%.80s', which "
-				"'%.80s' needs",
+				"no IP address is known for server '%.80s', which '%.80s' needs",
 				s->name, templates[i]);
 	return 0;
 }
@@ -481,10 +462,10 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 
 	for (int a = 0; a < FAB_N_BOOT_ARCHS; a++)
 		if (site->boot_file[a] && !is_file_name(site->boot_file[a]))
-			return fab_fail(err, EINVAL,
-					"'%.80s' is no file name that can stand in "
-					"configuration",
-					site->boot_file[a]);
+			return fab_fail(
+				err, EINVAL,
+				"'%.80s' is no file name that can stand in configuration",
+				site->boot_file[a]);
 	if (flags & NEEDS_NETWORK && !site->network4 && !site->network6)
 		return fab_fail(err, EINVAL,
 				"no network is given, without which %s opens no port",

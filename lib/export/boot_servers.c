@@ -90,12 +90,10 @@ static void write_boot6(const struct boot_part *part, const struct boot_server *
 		char *url = boot_http_url(part->plan, s, (enum fab_boot_arch)a, true);
 
 		fprintf(part->out,
-			"dhcp-option=tag:boot-%s,tag:!ipxe,tag:!http,%s,"
-			"option6:bootfile-url,%s\n",
+			"dhcp-option=tag:boot-%s,tag:!ipxe,tag:!http,%s,option6:bootfile-url,%s\n",
 			s->name, arch_tags[a], file);
 		fprintf(part->out,
-			"dhcp-option=tag:boot-%s,tag:!ipxe,tag:http,%s,"
-			"option6:bootfile-url,%s\n",
+			"dhcp-option=tag:boot-%s,tag:!ipxe,tag:http,%s,option6:bootfile-url,%s\n",
 			s->name, arch_tags[a], url);
 		free(file);
 		free(url);
@@ -128,8 +126,7 @@ void boot_write_dnsmasq(const struct boot_part *part)
 	if (part->has_shared)
 		write_shared(part);
 	else
-		fputs("# default.conf belongs to this file: without it no port is "
-		      "opened\n",
+		fputs("# default.conf belongs to this file: without it no port is opened\n",
 		      part->out);
 	for (uint32_t i = part->first; i < part->end; i++) {
 		const struct boot_server *s = &part->plan->server[i];
@@ -168,8 +165,7 @@ static void write_files(const struct boot_part *part, const struct boot_server *
 	fprintf(part->out,
 		"  if exists user-class and option user-class = \"iPXE\" {\n"
 		"    filename \"%s\";\n"
-		"  } elsif substring(option vendor-class-identifier, 0, 10) = "
-		"\"HTTPClient\" {\n"
+		"  } elsif substring(option vendor-class-identifier, 0, 10) = \"HTTPClient\" {\n"
 		"    option vendor-class-identifier \"HTTPClient\";\n"
 		"    if option boot-arch = 00:13 { filename \"%s\"; }\n"
 		"    else { filename \"%s\"; }\n"
@@ -208,8 +204,7 @@ void boot_write_dhcpd(const struct boot_part *part)
 	if (part->has_shared)
 		dhcpd_write_shared(part);
 	else
-		fputs("# default.conf belongs to this file: without it no port is "
-		      "opened\n",
+		fputs("# default.conf belongs to this file: without it no port is opened\n",
 		      part->out);
 	for (uint32_t i = part->first; i < part->end; i++) {
 		const struct boot_server *s = &part->plan->server[i];
@@ -240,17 +235,11 @@ static const struct {
 	{"is-http", "substring(option[60].hex,0,10) == 'HTTPClient'",
 	 "substring(option[16].hex,6,10) == 'HTTPClient'"},
 	{"is-x86-64",
-	 "substring(option[93].hex,0,2) == 0x0007 or "
-	 "substring(option[93].hex,0,2) == 0x0009 or "
-	 "substring(option[93].hex,0,2) == 0x0010",
-	 "substring(option[61].hex,0,2) == 0x0007 or "
-	 "substring(option[61].hex,0,2) == 0x0009 or "
-	 "substring(option[61].hex,0,2) == 0x0010"},
+	 "substring(option[93].hex,0,2) == 0x0007 or substring(option[93].hex,0,2) == 0x0009 or substring(option[93].hex,0,2) == 0x0010",
+	 "substring(option[61].hex,0,2) == 0x0007 or substring(option[61].hex,0,2) == 0x0009 or substring(option[61].hex,0,2) == 0x0010"},
 	{"is-arm64",
-	 "substring(option[93].hex,0,2) == 0x000b or "
-	 "substring(option[93].hex,0,2) == 0x0013",
-	 "substring(option[61].hex,0,2) == 0x000b or "
-	 "substring(option[61].hex,0,2) == 0x0013"},
+	 "substring(option[93].hex,0,2) == 0x000b or substring(option[93].hex,0,2) == 0x0013",
+	 "substring(option[61].hex,0,2) == 0x000b or substring(option[61].hex,0,2) == 0x0013"},
 };
 
 /* Classes of one server, with their conditions. */
@@ -270,8 +259,7 @@ static const struct {
 	{"arm64", "not member('is-http') and member('is-arm64')", LOADS_FILE,
 	 FAB_ARCH_ARM64},
 	{"bios",
-	 "not member('is-http') and not member('is-x86-64') and not "
-	 "member('is-arm64')",
+	 "not member('is-http') and not member('is-x86-64') and not member('is-arm64')",
 	 LOADS_FILE, FAB_ARCH_BIOS},
 };
 

@@ -56,17 +56,17 @@ int fab_boot_template_check(const char *text, bool has_blanks, struct fab_err *e
 
 		if (c < ' ' || c >= 0x7f ||
 		    (!has_blanks && (c == ' ' || strchr("\"'\\,;`<>|#", *at))))
-			return fab_fail(err, EINVAL,
-					"'%.80s' has a character that cannot stand in "
-					"configuration",
-					text);
+			return fab_fail(
+				err, EINVAL,
+				"'%.80s' has a character that cannot stand in configuration",
+				text);
 		if (setting_at(at))
 			at += setting_at(at) - 1;
 		else if (*at == '{' && word == FAB_COUNT(words))
-			return fab_fail(err, EINVAL,
-					"'%.80s': braces hold {server}, {address} or "
-					"{file} only",
-					text);
+			return fab_fail(
+				err, EINVAL,
+				"'%.80s': braces hold {server}, {address} or {file} only",
+				text);
 	}
 	return 0;
 }

@@ -429,8 +429,7 @@ void fab_export_dot(FILE *out, const struct fab_fabric *f,
 	put_quoted(out, f->source);
 	fputs(";\n  node [shape=box, fontname=\"sans-serif\"];\n", out);
 	if (d.boxes.n > LARGE)
-		fputs("  graph [splines=line, ranksep=4, nodesep=0.05, mclimit=0.05, "
-		      "nslimit=1, nslimit1=1, maxiter=10];\n",
+		fputs("  graph [splines=line, ranksep=4, nodesep=0.05, mclimit=0.05, nslimit=1, nslimit1=1, maxiter=10];\n",
 		      out);
 	put_switches(&d);
 	if (!without_hosts)
@@ -523,8 +522,7 @@ void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 	for (uint32_t c = 0; c < f->n_switch_links; c++)
 		max = result->load[c] > max ? result->load[c] : max;
 	fprintf(out,
-		"graph loads {\n  label=\"groups on the fullest cable of each two "
-		"switches, by %s\";\n  node [shape=box];\n",
+		"graph loads {\n  label=\"groups on the fullest cable of each two switches, by %s\";\n  node [shape=box];\n",
 		result->engine->name);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		put_tree_switch(out, f, s, "");

@@ -208,8 +208,7 @@ static void put_list_end(FILE *out, const struct fab_fabric *f, uint32_t port)
 	if (!port_guid && fab_node_is_switch(f, node))
 		port_guid = guid;
 	fprintf(out,
-		"{ %s Ports:%02X SystemGUID:%016llx NodeGUID:%016llx PortGUID:%016llx "
-		"VenID:%08X DevID:%04X Rev:%08X ",
+		"{ %s Ports:%02X SystemGUID:%016llx NodeGUID:%016llx PortGUID:%016llx VenID:%08X DevID:%04X Rev:%08X ",
 		kind_text(f, node), n_ports_of(f, node),
 		(unsigned long long)f->node_sys_guid[node], guid, port_guid,
 		f->node_vendor[node], f->node_device[node] & 0xffff, 0u);
@@ -245,9 +244,9 @@ int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err 
 	if (rc)
 		return rc;
 	if (f->n_cables && !has_cabled_switch(f))
-		return fab_fail(err, EINVAL,
-				"no switch has a cable: a list of links would be one of "
-				"adapters only, which nobody reads");
+		return fab_fail(
+			err, EINVAL,
+			"no switch has a cable: a list of links would be one of adapters only, which nobody reads");
 	for (uint32_t port = 0; port < f->n_ports; port++) {
 		uint32_t peer = fab_port_peer(f, port);
 

@@ -36,9 +36,7 @@ static void put_terminal(FILE *out, enum fab_plot_terminal terminal)
 		fputs("set terminal svg size 900,600 noenhanced background '#ffffff'\n",
 		      out);
 	else
-		fputs("if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) "
-		      "set terminal pngcairo size 900,600 noenhanced; "
-		      "else set terminal png size 900,600 noenhanced\n",
+		fputs("if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) set terminal pngcairo size 900,600 noenhanced; else set terminal png size 900,600 noenhanced\n",
 		      out);
 }
 

@@ -48,10 +48,10 @@ static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *wh
 
 	fab_ranks_init(&ranks, f, shape);
 	if (!ranks.n_roots)
-		rc = fab_fail(err, EINVAL,
-			      "%s: no %s: the switches of a %s stand in no ranks; "
-			      "updn and ftree are for trees",
-			      f->source, what, name ? name : "fabric of no known shape");
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: no %s: the switches of a %s stand in no ranks; updn and ftree are for trees",
+			f->source, what, name ? name : "fabric of no known shape");
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		rank[s] = ranks.is_root[s] ? 0 : FAB_NONE;
 	fab_ranks_fini(&ranks);
@@ -112,9 +112,9 @@ static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32
 		return 0;
 	single = single_root_text(f, n_threads);
 	fab_fail(err, EINVAL,
-		 "%s: no roots: with the %" PRIu32 " switch%s of the top rank as roots "
-		 "updn leaves %" PRIu64 " of %" PRIu64 " pairs of host ports without a "
-		 "path, such as '%.64s' to '%.64s'%s",
+		 "%s: no roots: with the %" PRIu32
+		 " switch%s of the top rank as roots updn leaves %" PRIu64 " of %" PRIu64
+		 " pairs of host ports without a path, such as '%.64s' to '%.64s'%s",
 		 f->source, n, n == 1 ? "" : "es", loss.pairs, loss.all,
 		 fab_node_name(f, loss.from), fab_node_name(f, loss.to), single);
 	free(single);

@@ -433,9 +433,7 @@ static void print_notes(FILE *out, const struct tree *t)
 	fprintf(out, "# hosts: %u, switches with hosts: %u\n", n->n_hosts, n->n_leaves);
 	if (n->n_split)
 		fprintf(out,
-			"# hosts with adapters on several switches: %u, each listed "
-			"under that "
-			"of its first adapter by name\n",
+			"# hosts with adapters on several switches: %u, each listed under that of its first adapter by name\n",
 			n->n_split);
 	if (n->n_unnamed)
 		fprintf(out,

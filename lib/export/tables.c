@@ -77,10 +77,10 @@ static int check_count(const struct fab_routes *r, struct fab_err *err)
 			n += fab_port_n_lids(r->f, p);
 	if (n <= LAST_UNICAST_LID)
 		return 0;
-	return fab_fail(err, EINVAL,
-			"%s: switches and adapters need %llu LIDs, but a subnet has %d: "
-			"no forwarding tables",
-			r->f->source, (unsigned long long)n, LAST_UNICAST_LID);
+	return fab_fail(
+		err, EINVAL,
+		"%s: switches and adapters need %llu LIDs, but a subnet has %d: no forwarding tables",
+		r->f->source, (unsigned long long)n, LAST_UNICAST_LID);
 }
 
 static int claim(const struct fab_routes *r, uint32_t *owner, uint32_t port,
@@ -92,10 +92,10 @@ static int claim(const struct fab_routes *r, uint32_t *owner, uint32_t port,
 
 	fab_text_safe(fab_node_name(f, f->port_node[port]), name, sizeof(name));
 	if (lid == FAB_LID_NONE)
-		return fab_fail(err, EINVAL,
-				"%s: port %u of %s has no LID, which forwarding tables "
-				"need (--subnet takes LIDs from an opensm-subnet.lst)",
-				f->source, f->port_num[port], name);
+		return fab_fail(
+			err, EINVAL,
+			"%s: port %u of %s has no LID, which forwarding tables need (--subnet takes LIDs from an opensm-subnet.lst)",
+			f->source, f->port_num[port], name);
 	if (end - 1 > LAST_UNICAST_LID)
 		return fab_fail(
 			err, EINVAL, "%s: port %u of %s has LID %u, expected at most %d",
@@ -420,9 +420,9 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 	}
 	if (has_none(r)) {
 		lid_rows_free(t);
-		return fab_fail(err, EINVAL,
-				"pairs without a service level cannot be written: more "
-				"virtual lanes are needed");
+		return fab_fail(
+			err, EINVAL,
+			"pairs without a service level cannot be written: more virtual lanes are needed");
 	}
 	source = sources(r);
 	for (uint32_t node = r->f->n_switches; node < r->f->n_nodes; node++) {

@@ -559,8 +559,7 @@ static void settle_mates(struct assembly *a)
 		if (a->mate[peer] == FAB_NONE) {
 			fab_builder_warn(
 				a->b, "one-sided-cable", e->line,
-				"port %u of \"%s\" names port %u of \"%s\", which "
-				"names no peer",
+				"port %u of \"%s\" names port %u of \"%s\", which names no peer",
 				f->port_num[port], fab_node_name(f, f->port_node[port]),
 				f->port_num[peer], fab_node_name(f, f->port_node[peer]));
 			about_cable(a, port, peer);
@@ -579,23 +578,20 @@ static void settle_mates(struct assembly *a)
 			 * state one. */
 			if (f->port_width[port] != f->port_width[peer] &&
 			    f->port_width[port] && f->port_width[peer])
-				fab_builder_warn(a->b, "width-mismatch", e->line,
-						 "port %u of \"%s\" runs at %ux, its "
-						 "peer, port %u of "
-						 "\"%s\", at %ux",
-						 f->port_num[port], from,
-						 f->port_width[port], f->port_num[peer],
-						 to, f->port_width[peer]);
+				fab_builder_warn(
+					a->b, "width-mismatch", e->line,
+					"port %u of \"%s\" runs at %ux, its peer, port %u of \"%s\", at %ux",
+					f->port_num[port], from, f->port_width[port],
+					f->port_num[peer], to, f->port_width[peer]);
 			if (f->port_speed[port] != f->port_speed[peer] &&
 			    f->port_speed[port] && f->port_speed[peer])
-				fab_builder_warn(a->b, "speed-mismatch", e->line,
-						 "port %u of \"%s\" runs at %s, its "
-						 "peer, port %u of "
-						 "\"%s\", at %s",
-						 f->port_num[port], from,
-						 fab_speed_name(f->port_speed[port]),
-						 f->port_num[peer], to,
-						 fab_speed_name(f->port_speed[peer]));
+				fab_builder_warn(
+					a->b, "speed-mismatch", e->line,
+					"port %u of \"%s\" runs at %s, its peer, port %u of \"%s\", at %s",
+					f->port_num[port], from,
+					fab_speed_name(f->port_speed[port]),
+					f->port_num[peer], to,
+					fab_speed_name(f->port_speed[peer]));
 		}
 	}
 }
@@ -657,10 +653,10 @@ static int check_content(const struct assembly *a, const char *source, const cha
 		return fab_fail(err, EINVAL, "%s: no adapter matches --hca '%s'", source,
 				hca);
 	if (hca && a->rail.is_port && !a->rail.n_connected)
-		return fab_fail(err, EINVAL,
-				"%s: no port that matches --hca '%s' has a cable to a "
-				"switch",
-				source, hca);
+		return fab_fail(
+			err, EINVAL,
+			"%s: no port that matches --hca '%s' has a cable to a switch",
+			source, hca);
 	if (!f->n_cables)
 		return fab_fail(err, EINVAL,
 				"%s: no cable in it (%u switch%s, %u adapter%s)", source,
@@ -681,9 +677,7 @@ static void assemble(struct assembly *a, const struct fab_host_options *hosts)
 			fab_builder_warn(
 				a->b, "unprintable-name",
 				a->b->nodes.v[a->old_id[i]].line,
-				"the description \"%s\" of GUID 0x%016llx is no "
-				"printable text: such bytes are written as \\xNN, "
-				"in tables of other programs as blanks",
+				"the description \"%s\" of GUID 0x%016llx is no printable text: such bytes are written as \\xNN, in tables of other programs as blanks",
 				fab_node_name(f, i), (unsigned long long)f->node_guid[i]);
 	warn_duplicate_guids(a);
 	number_ports(a);

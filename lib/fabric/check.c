@@ -308,8 +308,7 @@ static void check_planes(struct fab_checker *c)
 				 fab_plane_text(planes, planes->largest, name));
 		fab_checker_add(
 			c, FAB_PROBLEM, "unconnected-part", at_part(c->f, planes, i),
-			"no cable joins \"%s\" to the rest of the fabric (a part of %u "
-			"switch%s and %u adapter%s%s)",
+			"no cable joins \"%s\" to the rest of the fabric (a part of %u switch%s and %u adapter%s%s)",
 			fab_node_name(c->f, v->first_switch), v->n_switches,
 			v->n_switches == 1 ? "" : "es", v->n_adapters,
 			v->n_adapters == 1 ? "" : "s", shared);
@@ -342,17 +341,15 @@ static void check_planes(struct fab_checker *c)
 				 planes->n_hosts, planes->n_planes == 2 ? "one" : "some");
 		fab_checker_add(
 			c, FAB_NOTE, "planes", AT_NODE(FAB_NONE),
-			"the hosts are on %u planes%s, which no path joins: each is a "
-			"network of its own (--hca=PATTERN chooses one, "
-			"--hca=PATTERN/PORT where ports of an adapter differ)",
+			"the hosts are on %u planes%s, which no path joins: each is a network of its own (--hca=PATTERN chooses one, --hca=PATTERN/PORT where ports of an adapter differ)",
 			planes->n_planes, some);
 	}
 	if (c->f->n_left_out_switches)
-		fab_checker_add(c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
-				"--hca leaves out %u switch%s, on which no adapter is "
-				"left: they are not checked",
-				c->f->n_left_out_switches,
-				c->f->n_left_out_switches == 1 ? "" : "es");
+		fab_checker_add(
+			c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
+			"--hca leaves out %u switch%s, on which no adapter is left: they are not checked",
+			c->f->n_left_out_switches,
+			c->f->n_left_out_switches == 1 ? "" : "es");
 	fab_planes_free(planes);
 }
 
@@ -381,8 +378,7 @@ static void check_missing_lids(struct fab_checker *c)
 	if (!any) {
 		fab_checker_add(
 			c, FAB_NOTE, "missing-lids", AT_NODE(FAB_NONE),
-			"no port has a LID: this input has none, or no subnet manager "
-			"has been at work");
+			"no port has a LID: this input has none, or no subnet manager has been at work");
 		return;
 	}
 	for (uint32_t p = 0; p < f->n_ports; p++)
@@ -453,8 +449,7 @@ static void check_duplicate_lids(struct fab_checker *c)
 			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-lid",
 				at_ports(f, b->port, a->port),
-				"LID %u belongs to port %u of \"%s\" and to port %u "
-				"of \"%s\"",
+				"LID %u belongs to port %u of \"%s\" and to port %u of \"%s\"",
 				b->first, f->port_num[a->port],
 				fab_node_name(f, f->port_node[a->port]),
 				f->port_num[b->port],
@@ -498,8 +493,7 @@ static void check_port_guids(struct fab_checker *c)
 			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-port-guid",
 				at_ports(f, g[i].id, g[first].id),
-				"port GUID 0x%016llx belongs to port %u of \"%s\" and "
-				"to port %u of \"%s\"",
+				"port GUID 0x%016llx belongs to port %u of \"%s\" and to port %u of \"%s\"",
 				(unsigned long long)g[i].guid, f->port_num[g[first].id],
 				fab_node_name(f, a), f->port_num[g[i].id],
 				fab_node_name(f, b));
@@ -576,13 +570,13 @@ static void check_names(struct fab_checker *c, bool switches)
 			memcpy(sorted, nodes, total * sizeof(*sorted));
 			at.key = fab_check_key_nodes(f, sorted, total);
 			free(sorted);
-			fab_checker_add(c, FAB_PROBLEM, "duplicate-name", at,
-					"%zu %s are called \"%s\" (GUIDs 0x%016llx, "
-					"0x%016llx%s)",
-					end - k, switches ? "switches" : "adapters", name,
-					(unsigned long long)f->node_guid[node[k]],
-					(unsigned long long)f->node_guid[node[k + 1]],
-					end - k > 2 ? ", ..." : "");
+			fab_checker_add(
+				c, FAB_PROBLEM, "duplicate-name", at,
+				"%zu %s are called \"%s\" (GUIDs 0x%016llx, 0x%016llx%s)",
+				end - k, switches ? "switches" : "adapters", name,
+				(unsigned long long)f->node_guid[node[k]],
+				(unsigned long long)f->node_guid[node[k + 1]],
+				end - k > 2 ? ", ..." : "");
 		}
 	}
 	free(node);
@@ -649,17 +643,16 @@ static void check_adapters(struct fab_checker *c)
 		    fab_host_is_unnamed(f, f->node_host[i]))
 			fab_checker_add(
 				c, FAB_NOTE, "unnamed-adapter", AT_NODE(i),
-				"adapter with GUID 0x%016llx has no name of its own: "
-				"\"%s\"",
+				"adapter with GUID 0x%016llx has no name of its own: \"%s\"",
 				(unsigned long long)f->node_guid[i], name);
 	}
 	if (f->n_aggregation_nodes)
-		fab_checker_add(c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
-				"%u SHARP aggregation node%s no host%s: OpenSM's ftree "
-				"routing needs root_guid_file and cn_guid_file here",
-				f->n_aggregation_nodes,
-				f->n_aggregation_nodes == 1 ? " is" : "s are",
-				f->n_aggregation_nodes == 1 ? "" : "s");
+		fab_checker_add(
+			c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
+			"%u SHARP aggregation node%s no host%s: OpenSM's ftree routing needs root_guid_file and cn_guid_file here",
+			f->n_aggregation_nodes,
+			f->n_aggregation_nodes == 1 ? " is" : "s are",
+			f->n_aggregation_nodes == 1 ? "" : "s");
 }
 
 /* Problems before notes, codes together in the order in which they first came up. */

@@ -130,12 +130,12 @@ static void report_pair(struct fab_checker *c, const struct levels *l, uint32_t 
 	at.key = fab_check_key_nodes(f, pair, 2);
 	if (a != b)
 		l->n_missing[at.node] += x->usual - x->n;
-	fab_checker_add(c, FAB_PROBLEM, "few-cables", at,
-			"%u cable%s \"%s\" and \"%s\"; most of the %u switches %s "
-			"\"%s\" have %u to it",
-			x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
-			fab_node_name(f, at.node == observer ? other : observer),
-			x->n_pairs, where, fab_node_name(f, observer), x->usual);
+	fab_checker_add(
+		c, FAB_PROBLEM, "few-cables", at,
+		"%u cable%s \"%s\" and \"%s\"; most of the %u switches %s \"%s\" have %u to it",
+		x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
+		fab_node_name(f, at.node == observer ? other : observer), x->n_pairs,
+		where, fab_node_name(f, observer), x->usual);
 }
 
 static void check_pairs(struct fab_checker *c, struct levels *l)

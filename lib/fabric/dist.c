@@ -373,10 +373,10 @@ static struct fab_dist *new_dist(const struct fab_fabric *f)
 
 static int fail_far(struct fab_dist *d, struct fab_err *err)
 {
-	int rc = fab_fail(err, ERANGE,
-			  "%s: two switches are more than %d hops apart, more than any "
-			  "routing here is made for",
-			  d->f->source, FARTHEST);
+	int rc = fab_fail(
+		err, ERANGE,
+		"%s: two switches are more than %d hops apart, more than any routing here is made for",
+		d->f->source, FARTHEST);
 
 	fab_dist_free(d);
 	return rc;
@@ -422,8 +422,7 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 
 		rc = fab_fail(
 			err, ENOMEM,
-			"%s: the distances between %u switches take %s of memory, there "
-			"are %s",
+			"%s: the distances between %u switches take %s of memory, there are %s",
 			f->source, f->n_switches, fab_human_bytes(bytes, takes),
 			fab_human_bytes(fab_memory_bytes(), has));
 		free(d);

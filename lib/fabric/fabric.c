@@ -263,10 +263,10 @@ char *fab_rates_unknown_text(const struct fab_fabric *f, const struct fab_rates 
 	if (!rates->n_unknown)
 		return NULL;
 	port = f->cable_a[rates->first_unknown];
-	return fab_format("the rate of %u of %u is not known (the first: port %u of "
-			  "\"%.100s\")",
-			  rates->n_unknown, rates->n, f->port_num[port],
-			  fab_node_name(f, f->port_node[port]));
+	return fab_format(
+		"the rate of %u of %u is not known (the first: port %u of \"%.100s\")",
+		rates->n_unknown, rates->n, f->port_num[port],
+		fab_node_name(f, f->port_node[port]));
 }
 
 struct fab_map64 *fab_guids_new(const struct fab_fabric *f, uint32_t n_nodes)
@@ -293,9 +293,8 @@ int fab_guids_differ(const struct fab_fabric *f, uint32_t n_nodes, const char *w
 		return 0;
 	fab_text_safe(fab_node_name(f, first), name, sizeof(name));
 	fab_text_safe(fab_node_name(f, i), other, sizeof(other));
-	return fab_fail(err, EINVAL,
-			"%s: GUID 0x%016llx belongs to %s and to %s: %s name nodes by "
-			"GUID, expected each to have its own",
-			f->source, (unsigned long long)f->node_guid[i], name, other,
-			what);
+	return fab_fail(
+		err, EINVAL,
+		"%s: GUID 0x%016llx belongs to %s and to %s: %s name nodes by GUID, expected each to have its own",
+		f->source, (unsigned long long)f->node_guid[i], name, other, what);
 }

@@ -204,12 +204,8 @@ void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *option
 
 	f->host_rule =
 		options->is_mapped
-			? "name map, else first word of the description before an "
-			  "adapter's name, else system image GUID; generic names apart "
-			  "by "
-			  "GUID"
-			: "first word of the description before an adapter's name, else "
-			  "system image GUID; generic names apart by GUID";
+			? "name map, else first word of the description before an adapter's name, else system image GUID; generic names apart by GUID"
+			: "first word of the description before an adapter's name, else system image GUID; generic names apart by GUID";
 	f->node_host = FAB_NEW(f->n_nodes, uint32_t);
 	f->host_name = FAB_NEW(n, uint32_t);
 	for (uint32_t i = 0; i < f->n_nodes; i++)

@@ -81,10 +81,10 @@ static int colour(struct runs *r, struct fab_err *err)
 	}
 	free(queue);
 	if (bad != FAB_NONE)
-		return fab_fail(err, EINVAL,
-				"no kfat: the two lines that meet in leaf switch '%.64s' "
-				"would run along the same dimension",
-				fab_node_name(r->k->f, r->k->leaf[bad]));
+		return fab_fail(
+			err, EINVAL,
+			"no kfat: the two lines that meet in leaf switch '%.64s' would run along the same dimension",
+			fab_node_name(r->k->f, r->k->leaf[bad]));
 	return 0;
 }
 
@@ -207,8 +207,7 @@ static int name_runs(struct runs *r, struct fab_err *err)
 	if (bad != FAB_NONE)
 		return fab_fail(
 			err, EINVAL,
-			"no kfat: the lines through leaf switch '%.64s' leave no "
-			"dimension to one of them",
+			"no kfat: the lines through leaf switch '%.64s' leave no dimension to one of them",
 			fab_node_name(r->k->f, r->k->leaf[r->member[r->first[bad]]]));
 	return 0;
 }
@@ -339,19 +338,19 @@ static int check_leaves(const struct fab_kfat *k, struct fab_err *err)
 
 	if (k->n_leaves < 2)
 		return fab_fail(err, EINVAL,
-				"no kfat: %" PRIu32 " switches have hosts, expected 2 or "
-				"more",
+				"no kfat: %" PRIu32
+				" switches have hosts, expected 2 or more",
 				k->n_leaves);
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
 		for (uint32_t j = f->peer_first[u]; j < f->peer_first[u + 1]; j++)
 			if (k->leaf_of[f->peer[j]] != FAB_NONE)
-				return fab_fail(err, EINVAL,
-						"no kfat: '%.64s' and '%.64s' both have "
-						"hosts and are joined directly",
-						fab_node_name(f, u),
-						fab_node_name(f, f->peer[j]));
+				return fab_fail(
+					err, EINVAL,
+					"no kfat: '%.64s' and '%.64s' both have hosts and are joined directly",
+					fab_node_name(f, u),
+					fab_node_name(f, f->peer[j]));
 	}
 	return 0;
 }
@@ -462,18 +461,17 @@ static int count_dims(struct fab_kfat *k, const struct kfat_lines *l, struct fab
 			most = i;
 		}
 	if (k->n_dims < 2)
-		return fab_fail(err, EINVAL,
-				"no kfat: leaf switch '%.64s' is joined to %" PRIu32
-				" line of switches without hosts, and no other to more: "
-				"expected 2, one a dimension",
-				fab_node_name(k->f, k->leaf[most]), k->n_dims);
+		return fab_fail(
+			err, EINVAL,
+			"no kfat: leaf switch '%.64s' is joined to %" PRIu32
+			" line of switches without hosts, and no other to more: expected 2, one a dimension",
+			fab_node_name(k->f, k->leaf[most]), k->n_dims);
 	if (k->n_dims > FAB_KFAT_DIMS_MAX)
-		return fab_fail(err, EINVAL,
-				"no kfat: leaf switch '%.64s' is joined to %" PRIu32
-				" lines of switches without hosts, more than %d "
-				"dimensions",
-				fab_node_name(k->f, k->leaf[most]), k->n_dims,
-				FAB_KFAT_DIMS_MAX);
+		return fab_fail(
+			err, EINVAL,
+			"no kfat: leaf switch '%.64s' is joined to %" PRIu32
+			" lines of switches without hosts, more than %d dimensions",
+			fab_node_name(k->f, k->leaf[most]), k->n_dims, FAB_KFAT_DIMS_MAX);
 	return 0;
 }
 
@@ -491,10 +489,10 @@ static int place_lines(struct fab_kfat *k, const struct kfat_lines *l,
 			uint32_t *at = &k->line_of[(size_t)i * k->n_dims + d];
 
 			if (*at != FAB_NONE)
-				return fab_fail(err, EINVAL,
-						"no kfat: leaf switch '%.64s' is joined "
-						"to two lines along dimension %" PRIu32,
-						fab_node_name(k->f, k->leaf[i]), d);
+				return fab_fail(
+					err, EINVAL,
+					"no kfat: leaf switch '%.64s' is joined to two lines along dimension %" PRIu32,
+					fab_node_name(k->f, k->leaf[i]), d);
 			*at = l->at[j];
 		}
 	return 0;
@@ -601,10 +599,11 @@ static int check_grid(const struct fab_kfat *k, struct fab_err *err)
 	for (uint32_t d = 0; d < k->n_dims && all <= limit; d++)
 		all *= k->dims[d];
 	if (all > limit)
-		rc = fab_fail(err, EINVAL,
-			      "no kfat: %" PRIu32 " leaf switches fill less than a "
-			      "quarter of the grid that their lines make",
-			      k->n_leaves);
+		rc = fab_fail(
+			err, EINVAL,
+			"no kfat: %" PRIu32
+			" leaf switches fill less than a quarter of the grid that their lines make",
+			k->n_leaves);
 	for (uint32_t i = 0; i < k->n_leaves && !rc; i++) {
 		uint64_t at = 0;
 		uint32_t other;
@@ -613,11 +612,11 @@ static int check_grid(const struct fab_kfat *k, struct fab_err *err)
 			at = at * k->dims[d] + k->coord[(size_t)i * k->n_dims + d];
 		other = fab_map64_put(seen, at, i);
 		if (other != i)
-			rc = fab_fail(err, EINVAL,
-				      "no kfat: leaf switches '%.64s' and '%.64s' stand "
-				      "in the same point of the grid",
-				      fab_node_name(k->f, k->leaf[other]),
-				      fab_node_name(k->f, k->leaf[i]));
+			rc = fab_fail(
+				err, EINVAL,
+				"no kfat: leaf switches '%.64s' and '%.64s' stand in the same point of the grid",
+				fab_node_name(k->f, k->leaf[other]),
+				fab_node_name(k->f, k->leaf[i]));
 	}
 	fab_map64_free(seen);
 	return rc;

@@ -189,8 +189,7 @@ char *fab_planes_apart(const struct fab_planes *planes, const struct fab_fabric 
 		fab_node_name(f, f->port_node[a]), fab_plane_text(planes, x, at_x),
 		fab_node_name(f, f->port_node[b]), fab_plane_text(planes, y, at_y),
 		fab_planes_are_parallel(planes, x, y)
-			? "adapters do not forward; --hca=PATTERN chooses one "
-			  "plane"
+			? "adapters do not forward; --hca=PATTERN chooses one plane"
 			: "no cable joins these parts of the fabric");
 }
 

@@ -426,10 +426,10 @@ static int say_no_cable(const struct fab_resolver *r, const struct fab_item *nam
 	char near[SHOWN + 40];
 
 	if (!owner.len)
-		return fab_fail(err, EINVAL,
-				"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to "
-				"255",
-				shown(name), name->text);
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to 255",
+			shown(name), name->text);
 	readings_of(r, of_kinds, &owner, &readings);
 	if (readings.n)
 		return fab_fail(err, ENOENT, "'%.*s': no cable at port %" PRIu64,

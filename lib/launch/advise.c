@@ -301,10 +301,9 @@ static struct words words_of(struct fab_arena *a, enum fab_launch_setting settin
 		[FAB_WIREUP_FULL] = "",
 		[FAB_WIREUP_BACKGROUND] = "export OMPI_MCA_pmix_base_async_modex=1",
 		[FAB_WIREUP_DIRECT] =
-			"export OMPI_MCA_pmix_base_async_modex=1 "
-			"OMPI_MCA_pmix_base_collect_data=0 OMPI_MCA_async_mpi_init=1",
-		[FAB_WIREUP_DIRECT_BARRIER] = "export OMPI_MCA_pmix_base_async_modex=1 "
-					      "OMPI_MCA_pmix_base_collect_data=0",
+			"export OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0 OMPI_MCA_async_mpi_init=1",
+		[FAB_WIREUP_DIRECT_BARRIER] =
+			"export OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0",
 		[FAB_WIREUP_INSTANT] = ""};
 	uint32_t value = is->of[setting];
 	const char *fence = value == FAB_FENCE_RING ? "ring" : "tree";
@@ -314,16 +313,17 @@ static struct words words_of(struct fab_arena *a, enum fab_launch_setting settin
 		return (struct words){
 			"SLURM_PMIX_FENCE",
 			value == FAB_FENCE_SLURM_AUTO ? "mixed" : fence,
-			fab_arena_format(a,
-					 "export SLURM_PMIX_FENCE=%s (for good: "
-					 "PMIxCollFence=%s in mpi.conf)",
-					 fence, fence)};
+			fab_arena_format(
+				a,
+				"export SLURM_PMIX_FENCE=%s (for good: PMIxCollFence=%s in mpi.conf)",
+				fence, fence)};
 	case FAB_SETTING_TREE_WIDTH:
-		return (struct words){"TreeWidth", fab_arena_format(a, "%u", value),
-				      fab_arena_format(a,
-						       "TreeWidth=%u in slurm.conf, for "
-						       "all messages of the cluster",
-						       value)};
+		return (struct words){
+			"TreeWidth", fab_arena_format(a, "%u", value),
+			fab_arena_format(
+				a,
+				"TreeWidth=%u in slurm.conf, for all messages of the cluster",
+				value)};
 	case FAB_SETTING_FANOUT:
 		return (struct words){
 			"sbcast --fanout", fab_arena_format(a, "%u", value),
@@ -333,12 +333,11 @@ static struct words words_of(struct fab_arena *a, enum fab_launch_setting settin
 		return (struct words){"wire-up", fab_launch_wireups.at(value).form,
 				      wireups[value]};
 	default:
-		return (struct words){"pre-staging", fab_stage_ins.at(value).form,
-				      value == FAB_STAGE_TREE
-					      ? "sbcast --send-libs in the job script, "
-						"or srun --bcast --send-libs"
-					      : "a loader cache on each node (such as "
-						"Spindle), or files on local disks"};
+		return (struct words){
+			"pre-staging", fab_stage_ins.at(value).form,
+			value == FAB_STAGE_TREE
+				? "sbcast --send-libs in the job script, or srun --bcast --send-libs"
+				: "a loader cache on each node (such as Spindle), or files on local disks"};
 	}
 }
 
@@ -403,8 +402,7 @@ static int add_order(struct fab_launch_report *r, uint64_t bytes, struct fab_err
 				       : "no",
 		    .now = r->order,
 		    .advised = best,
-		    .how = "the order of hosts in the file SLURM_HOSTFILE, with srun "
-			   "--distribution=arbitrary",
+		    .how = "the order of hosts in the file SLURM_HOSTFILE, with srun --distribution=arbitrary",
 		    .saved_low_s = (double)NAN,
 		    .saved_high_s = (double)NAN},
 	    (now_us - best_us) / 1e6);
@@ -419,14 +417,14 @@ static int add_developments(struct fab_launch_report *r, uint64_t bytes,
 	int rc = fab_fence_fastest(r->clock, bytes, &s.fence, err);
 
 	if (!rc)
-		rc = add_start(r,
-			       (struct fab_launch_advice_row){
-				       .setting = "fence algorithm",
-				       .now = "mixed",
-				       .advised = fab_fence_text(&r->memory, s.fence),
-				       .how = "for developers of runtimes: Slurm has "
-					      "ring and tree only"},
-			       &s, err);
+		rc = add_start(
+			r,
+			(struct fab_launch_advice_row){
+				.setting = "fence algorithm",
+				.now = "mixed",
+				.advised = fab_fence_text(&r->memory, s.fence),
+				.how = "for developers of runtimes: Slurm has ring and tree only"},
+			&s, err);
 	s = r->start;
 	s.layout.opts = FAB_SIZE_ALL;
 	if (!rc)

@@ -51,10 +51,10 @@ int fab_detector_check(const struct fab_detector *d, struct fab_err *err)
 					"%g us: expected a time above 0, at most 1e15",
 					all[i]);
 	if (d->timeout_us <= d->period_us + d->message_us)
-		return fab_fail(err, EINVAL,
-				"a timeout of %g us: expected more than %g us, a period "
-				"and a message, or nodes that live are taken for dead",
-				d->timeout_us, d->period_us + d->message_us);
+		return fab_fail(
+			err, EINVAL,
+			"a timeout of %g us: expected more than %g us, a period and a message, or nodes that live are taken for dead",
+			d->timeout_us, d->period_us + d->message_us);
 	return 0;
 }
 

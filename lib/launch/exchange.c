@@ -27,15 +27,15 @@ int fab_exchange_costs_check(const struct fab_exchange_costs *costs, struct fab_
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++)
 		if (!(all[i] >= 0 && all[i] <= 1e9))
-			return fab_fail(err, EINVAL,
-					"costs of direct exchange: expected 0 to 1e9, "
-					"not %g",
-					all[i]);
+			return fab_fail(
+				err, EINVAL,
+				"costs of direct exchange: expected 0 to 1e9, not %g",
+				all[i]);
 	if (costs->remote_us < costs->serve_us)
-		return fab_fail(err, EINVAL,
-				"a Get of another node takes %g us, less than its server "
-				"needs, %g us",
-				costs->remote_us, costs->serve_us);
+		return fab_fail(
+			err, EINVAL,
+			"a Get of another node takes %g us, less than its server needs, %g us",
+			costs->remote_us, costs->serve_us);
 	return 0;
 }
 

@@ -6,11 +6,10 @@ static struct fab_choice lock_at(size_t i)
 	static const struct fab_choice rows[] = {
 		[FAB_LOCK_RWLOCK] = {"rwlock", "a reader-writer lock of POSIX", NULL,
 				     true},
-		[FAB_LOCK_2N] = {"2n", "a signal lock and a read lock for each reader",
-				 "A signal lock and a read lock for each reader; the "
-				 "writer takes all of the first kind, then all of the "
-				 "second, so that it does not starve (PMIx 2.1).",
-				 true},
+		[FAB_LOCK_2N] =
+			{"2n", "a signal lock and a read lock for each reader",
+			 "A signal lock and a read lock for each reader; the writer takes all of the first kind, then all of the second, so that it does not starve (PMIx 2.1).",
+			 true},
 		[FAB_LOCK_MUTEX_FLAG] = {"mutex-flag",
 					 "a mutex for each reader, a flag of the writer",
 					 NULL, true},

@@ -53,10 +53,10 @@ static int parse_axes(const char *text, struct fab_node_order *out, struct fab_e
 		if (!*at)
 			return 0;
 	}
-	return fab_fail(err, EINVAL,
-			"'axes:%.80s': expected axes:A,B,.., each axis (from 0 on, the "
-			"largest first) once",
-			text);
+	return fab_fail(
+		err, EINVAL,
+		"'axes:%.80s': expected axes:A,B,.., each axis (from 0 on, the largest first) once",
+		text);
 }
 
 int fab_node_order_parse(const char *text, uint64_t seed, struct fab_node_order *out,
@@ -170,11 +170,11 @@ static int key_by_axes(struct job *j, struct fab_err *err)
 	for (unsigned k = 0; fits && k < order->n_axes; k++)
 		fits = order->axis[k] < s->n_dims;
 	if (!fits)
-		rc = fab_fail(err, EINVAL,
-			      is_grid ? "an order by axes: expected each axis of %s once"
-				      : "an order by axes needs a torus, a mesh or a "
-					"hyperx, the shape is %s",
-			      fab_shape_text(s, text, sizeof(text)));
+		rc = fab_fail(
+			err, EINVAL,
+			is_grid ? "an order by axes: expected each axis of %s once"
+				: "an order by axes needs a torus, a mesh or a hyperx, the shape is %s",
+			fab_shape_text(s, text, sizeof(text)));
 	for (uint32_t i = 0; fits && i < j->n; i++) {
 		const uint32_t *coord = s->coords + (size_t)j->seats[i].sw * s->n_dims;
 		uint64_t *key = &j->seats[i].key;
@@ -281,11 +281,11 @@ static int check_parts(const struct job *j, struct fab_err *err)
 		others = fab_format(" and %u other%s", j->n - n_out - 1,
 				    j->n - n_out == 2 ? "" : "s");
 	if (n_out)
-		rc = fab_fail(err, ENOTCONN,
-			      "the nodes are in parts of the fabric that no live cable "
-			      "joins: %s%s; %s%s (%u in all)",
-			      j->seats[0].name, others ? others : "", named,
-			      n_out > NAMED ? ", .." : "", n_out);
+		rc = fab_fail(
+			err, ENOTCONN,
+			"the nodes are in parts of the fabric that no live cable joins: %s%s; %s%s (%u in all)",
+			j->seats[0].name, others ? others : "", named,
+			n_out > NAMED ? ", .." : "", n_out);
 	free(others);
 	free(named);
 	free(order);

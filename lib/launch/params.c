@@ -105,10 +105,10 @@ static int read_version(struct reading *r, struct fab_item *line, struct fab_err
 	struct word w = next_word(line);
 
 	if (!is_word(w, "fabric-launch-params"))
-		return fab_fail(err, EINVAL,
-				"no parameter file: expected the line "
-				"'fabric-launch-params %d' first, found '%.*s'",
-				FAB_LAUNCH_PARAMS_VERSION, shown(w), w.at);
+		return fab_fail(
+			err, EINVAL,
+			"no parameter file: expected the line 'fabric-launch-params %d' first, found '%.*s'",
+			FAB_LAUNCH_PARAMS_VERSION, shown(w), w.at);
 	w = next_word(line);
 	if (!is_word(w, "1"))
 		return fab_fail(err, EINVAL,
@@ -185,19 +185,19 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 				constants[id].name, constants[id].unit, shown(w), w.at);
 	w = next_word(line);
 	if (!take_spread(w, id, out))
-		return fab_fail(err, EINVAL,
-				"%s: expected its spread, LOW..HIGH around its value or "
-				"-, found '%.*s'",
-				constants[id].name, shown(w), w.at);
+		return fab_fail(
+			err, EINVAL,
+			"%s: expected its spread, LOW..HIGH around its value or -, found '%.*s'",
+			constants[id].name, shown(w), w.at);
 	w = next_word(line);
 	for (out->origin = 0; out->origin < FAB_N_ORIGINS; out->origin++)
 		if (is_word(w, fab_origin_name(out->origin)))
 			break;
 	if (out->origin == FAB_N_ORIGINS)
-		return fab_fail(err, EINVAL,
-				"%s: expected its origin, measured, survey, assumed or "
-				"given, found '%.*s'",
-				constants[id].name, shown(w), w.at);
+		return fab_fail(
+			err, EINVAL,
+			"%s: expected its origin, measured, survey, assumed or given, found '%.*s'",
+			constants[id].name, shown(w), w.at);
 	take_rest(*line, out->source, sizeof(out->source));
 	return 0;
 }
@@ -234,10 +234,10 @@ int fab_launch_params_read(struct fab_launch_params *params, const char *file,
 	int rc = fab_list_lines(file, text, len, use_line, &r, err);
 
 	if (!rc && !r.has_version)
-		rc = fab_fail(err, EINVAL,
-			      "%s: no parameter file: expected the line "
-			      "'fabric-launch-params %d' first",
-			      file, FAB_LAUNCH_PARAMS_VERSION);
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: no parameter file: expected the line 'fabric-launch-params %d' first",
+			file, FAB_LAUNCH_PARAMS_VERSION);
 	if (!rc)
 		*params = new;
 	return rc;

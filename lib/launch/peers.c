@@ -71,8 +71,7 @@ static int begin(struct fab_peers *p, enum fab_peers_kind kind, uint32_t n_nodes
 	*p = (struct fab_peers){.kind = kind, .n_nodes = n_nodes, .ppn = ppn};
 	if (!n_nodes || !ppn)
 		return fab_fail(err, EINVAL,
-				"%u nodes of %u processes: expected at "
-				"least 1 of each",
+				"%u nodes of %u processes: expected at least 1 of each",
 				n_nodes, ppn);
 	if ((uint64_t)n_nodes * ppn > FAB_PEERS_PROCESSES_MAX)
 		return fab_fail(err, ERANGE, "%llu processes: expected at most %d",

@@ -25,22 +25,16 @@ static struct fab_choice opt_at(size_t i)
 {
 	static const struct fab_choice rows[FAB_SIZE_N_OPTS] = {
 		{"addr", "addresses of UCX of 51 bytes take 21",
-		 "Addresses of UCX take 21 bytes instead of 51; every value of 51 bytes "
-		 "is "
-		 "taken for one.",
+		 "Addresses of UCX take 21 bytes instead of 51; every value of 51 bytes is taken for one.",
 		 true},
 		{"procid", "a process is its rank, not namespace and rank",
-		 "A process is identified by its rank in the job, without the name of "
-		 "the namespace.",
+		 "A process is identified by its rank in the job, without the name of the namespace.",
 		 true},
 		{"keyindex", "names of keys once a node",
-		 "Names of keys are written once a node, then their index. The library "
-		 "decides by the last key alone whether that pays.",
+		 "Names of keys are written once a node, then their index. The library decides by the last key alone whether that pays.",
 		 true},
 		{"leb128", "integers in base 128",
-		 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, "
-		 "and "
-		 "sizes lose the type in front of them.",
+		 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, and sizes lose the type in front of them.",
 		 true},
 	};
 
@@ -90,10 +84,10 @@ static int take_put(const char **at, struct fab_put *put, struct fab_err *err)
 	    !take_field(at, 0, FAB_PUT_MAX_BYTES, &bytes) ||
 	    (**at == ':' && (++*at, !take_field(at, 1, FAB_KEYS_MAX, &count))) ||
 	    (**at && **at != ','))
-		return fab_fail(err, EINVAL,
-				"'%.*s' is no key: expected LENGTH:BYTES[:COUNT] as "
-				"14:51 or 9:8:4, up to %d keys of up to 2^31 bytes",
-				shown < 60 ? shown : 60, start, FAB_KEYS_MAX);
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s' is no key: expected LENGTH:BYTES[:COUNT] as 14:51 or 9:8:4, up to %d keys of up to 2^31 bytes",
+			shown < 60 ? shown : 60, start, FAB_KEYS_MAX);
 	if (chars > FAB_KEY_MAX_CHARS)
 		return fab_fail(err, EINVAL,
 				"a key of %llu characters: PMIx takes up to %d",

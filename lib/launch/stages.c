@@ -21,19 +21,16 @@ static struct fab_choice interface_at(size_t i)
 	static const struct fab_choice rows[] = {
 		[FAB_PMI1] =
 			{"pmi1", "PMI-1: strings, one request at a time",
-			 "PMI-1 as in MPICH: a flat store of strings, one request of a "
-			 "connection at a time, all over a barrier; each process "
-			 "keeps what it needs.",
+			 "PMI-1 as in MPICH: a flat store of strings, one request of a connection at a time, all over a barrier; each process keeps what it needs.",
 			 true},
 		[FAB_PMI2] =
 			{"pmi2", "PMI-2: as PMI-1, faster, with respawn",
-			 "PMI-2: keys of the node or of all, threads, processes that "
-			 "replace failed ones.",
+			 "PMI-2: keys of the node or of all, threads, processes that replace failed ones.",
 			 true},
-		[FAB_PMIX] = {"pmix", "PMIx: typed values, all wire-ups",
-			      "PMIx: typed values, fences that need not block, Gets on "
-			      "demand, data before the start.",
-			      true},
+		[FAB_PMIX] =
+			{"pmix", "PMIx: typed values, all wire-ups",
+			 "PMIx: typed values, fences that need not block, Gets on demand, data before the start.",
+			 true},
 	};
 
 	return rows[i];
@@ -49,20 +46,17 @@ static struct fab_choice wireup_at(size_t i)
 				     NULL, true},
 		[FAB_WIREUP_BACKGROUND] =
 			{"background", "the fence runs while adapters are opened",
-			 "The fence runs while adapters are opened; the first Get waits "
-			 "for it, and there is no barrier.",
+			 "The fence runs while adapters are opened; the first Get waits for it, and there is no barrier.",
 			 true},
-		[FAB_WIREUP_DIRECT] = {"direct", "each requests the data it needs",
-				       "Each process requests the data of its peers "
-				       "(direct modex, DBCX).",
-				       true},
+		[FAB_WIREUP_DIRECT] =
+			{"direct", "each requests the data it needs",
+			 "Each process requests the data of its peers (direct modex, DBCX).",
+			 true},
 		[FAB_WIREUP_DIRECT_BARRIER] = {"direct+barrier",
 					       "as direct, then a barrier", NULL, true},
 		[FAB_WIREUP_INSTANT] =
 			{"instant", "all is known before: nothing is exchanged",
-			 "The ideal of PMIx: files are transferred while the previous "
-			 "job ends, addresses are known before, nothing is exchanged, "
-			 "there is no barrier. No manager has all of it.",
+			 "The ideal of PMIx: files are transferred while the previous job ends, addresses are known before, nothing is exchanged, there is no barrier. No manager has all of it.",
 			 true},
 	};
 

@@ -322,10 +322,10 @@ static int find_ports(const struct shared_fabric *s, const uint64_t *guid, uint3
 	for (uint32_t i = 0; i < n; i++) {
 		port[i] = fab_map64_get(s->port_of, guid[i]);
 		if (port[i] == FAB_NONE || fab_port_switch(s->f, port[i]) == FAB_NONE)
-			return fab_fail(err, ENOENT,
-					"port 0x%016llx is on no switch that does "
-					"multicast",
-					(unsigned long long)guid[i]);
+			return fab_fail(
+				err, ENOENT,
+				"port 0x%016llx is on no switch that does multicast",
+				(unsigned long long)guid[i]);
 	}
 	if (!n)
 		return 0;

@@ -85,8 +85,7 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 		if (!e || e->may_be_higher || !e->grow)
 			return fab_fail(
 				err, EINVAL,
-				"algorithm=%.*s: expected a multicast algorithm with "
-				"trees of minimal height, as balanced or fulb",
+				"algorithm=%.*s: expected a multicast algorithm with trees of minimal height, as balanced or fulb",
 				(int)w->value_len, w->value);
 		o->engine = e;
 		return 0;
@@ -108,11 +107,10 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 		o->file = fab_strndup(w->value, w->value_len);
 		return 0;
 	}
-	return fab_fail(err, EINVAL,
-			"'%.*s': expected mode, algorithm, max_moved, "
-			"rebalance_changes, rebalance_seconds, time_limit_ms or file, "
-			"each with =VALUE",
-			(int)(w->name_len + 1 + w->value_len), w->text);
+	return fab_fail(
+		err, EINVAL,
+		"'%.*s': expected mode, algorithm, max_moved, rebalance_changes, rebalance_seconds, time_limit_ms or file, each with =VALUE",
+		(int)(w->name_len + 1 + w->value_len), w->text);
 }
 
 /* The next word from *at on, up to `end`; false: no more. */

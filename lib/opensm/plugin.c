@@ -268,8 +268,7 @@ static void renew(void)
 		LOG(OSM_LOG_ERROR, "%s; OpenSM's own trees\n", err.text);
 	} else {
 		LOG(OSM_LOG_INFO,
-		    "%u switches: %u trees kept, %u routed, %u groups left to OpenSM; "
-		    "fullest cable %u trees; %.1f ms\n",
+		    "%u switches: %u trees kept, %u routed, %u groups left to OpenSM; fullest cable %u trees; %.1f ms\n",
 		    fab_keeper_fabric(plugin.keeper)->n_switches, counts.kept,
 		    counts.routed, counts.left, fab_keeper_max_efi(plugin.keeper),
 		    (fab_now() - start) * 1e3);
@@ -302,8 +301,7 @@ static void read_options(void)
 		return;
 	snprintf(moved, sizeof(moved), "%u", now->max_moved);
 	LOG(OSM_LOG_INFO,
-	    "options: mode=%s, algorithm=%s, max_moved=%s, rebalance_changes=%u, "
-	    "rebalance_seconds=%u, time_limit_ms=%u\n",
+	    "options: mode=%s, algorithm=%s, max_moved=%s, rebalance_changes=%u, rebalance_seconds=%u, time_limit_ms=%u\n",
 	    fab_opensm_mode_name(now->mode), now->engine->name,
 	    now->max_moved == UINT32_MAX ? "all" : moved, now->rebalance_changes,
 	    now->rebalance_seconds, now->time_limit_ms);
@@ -367,14 +365,12 @@ static void balance(struct fab_plan *plan)
 		/* Log the result of balancing. */
 		if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
 			LOG(OSM_LOG_INFO | OSM_LOG_SYS,
-			    "dry run: %u groups; OpenSM's trees: fullest cable %u; %s would give "
-			    "%u (at least %u%s); %.3f s\n",
+			    "dry run: %u groups; OpenSM's trees: fullest cable %u; %s would give %u (at least %u%s); %.3f s\n",
 			    r.n_groups, plugin.today, plugin.options.engine->name,
 			    r.after, r.bound, note, seconds);
 		else
 			LOG(OSM_LOG_INFO,
-			    "balanced %u groups: fullest cable %u, was %u (at least %u%s), %u "
-			    "trees to move; %.3f s\n",
+			    "balanced %u groups: fullest cable %u, was %u (at least %u%s), %u trees to move; %.3f s\n",
 			    r.n_groups, r.after, r.before, r.bound, note, r.n_moved,
 			    seconds);
 	}

@@ -138,14 +138,12 @@ static int read_nodes(struct cache *c)
 		if (!fab_smp_kind(p[NODE_TYPE], name, spec.name_len, &spec.kind))
 			return fab_fail(
 				c->err, EINVAL,
-				"%s: node %u of the libibnetdisc cache has type %u, "
-				"expected 1, 2 or 3",
+				"%s: node %u of the libibnetdisc cache has type %u, expected 1, 2 or 3",
 				c->name, i + 1, p[NODE_TYPE]);
 		if (fab_map64_put(c->node_of, guid, node) != node)
 			return fab_fail(
 				c->err, EINVAL,
-				"%s: node %u of the libibnetdisc cache has GUID 0x%016llx, "
-				"which an earlier one has, expected one node a GUID",
+				"%s: node %u of the libibnetdisc cache has GUID 0x%016llx, which an earlier one has, expected one node a GUID",
 				c->name, i + 1, (unsigned long long)guid);
 		fab_builder_add_node(c->b, &spec);
 		if (spec.kind == FAB_SWITCH)
@@ -174,8 +172,7 @@ static int index_ports(struct cache *c)
 		if (node == FAB_NONE)
 			return fab_fail(
 				c->err, EINVAL,
-				"%s: port %u of the libibnetdisc cache belongs to "
-				"node 0x%016llx, expected one of the %u nodes",
+				"%s: port %u of the libibnetdisc cache belongs to node 0x%016llx, expected one of the %u nodes",
 				c->name, i + 1, (unsigned long long)guid, c->n_nodes);
 		c->port_node[i] = node;
 		if (fab_strmap_put(c->port_of, (const char *)p, KEY_BYTES, i) != i) {
@@ -237,10 +234,10 @@ int fab_cache_read(struct fab_builder *b, const char *name, const char *bytes, s
 	uint64_t version;
 
 	if (c.n < HEADER_BYTES)
-		return fab_fail(c.err, EINVAL,
-				"%s: libibnetdisc cache of %zu bytes, expected at least "
-				"%d of a header",
-				c.name, c.n, HEADER_BYTES);
+		return fab_fail(
+			c.err, EINVAL,
+			"%s: libibnetdisc cache of %zu bytes, expected at least %d of a header",
+			c.name, c.n, HEADER_BYTES);
 	version = le(c.bytes + 4, 4);
 	if (version != 1)
 		return fab_fail(c.err, EINVAL,
@@ -251,8 +248,7 @@ int fab_cache_read(struct fab_builder *b, const char *name, const char *bytes, s
 	if (c.n_nodes > rest / NODE_BYTES || c.n_ports > rest / PORT_BYTES)
 		return fab_fail(
 			c.err, EINVAL,
-			"%s: libibnetdisc cache with %u nodes and %u ports in %zu "
-			"bytes, expected more bytes",
+			"%s: libibnetdisc cache with %u nodes and %u ports in %zu bytes, expected more bytes",
 			c.name, c.n_nodes, c.n_ports, c.n);
 	c.at = HEADER_BYTES;
 	c.node_of = fab_map64_new(c.n_nodes);

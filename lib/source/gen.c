@@ -52,20 +52,20 @@ int fab_gen_check_size(const struct fab_gen_net *net, const struct fab_gen_size 
 			net->kind, more, FAB_GEN_PORTS_MAX);
 	fab_human_bytes(bytes, takes);
 	if (fab_gen_add(size->switches, size->adapters) > FAB_GEN_NODES_MAX)
-		return fab_fail(err, EINVAL,
-				"gen:%s: the fabric would have %s %d switches and "
-				"adapters that can be numbered (and take %s of memory)",
-				net->kind, more, FAB_GEN_NODES_MAX, takes);
+		return fab_fail(
+			err, EINVAL,
+			"gen:%s: the fabric would have %s %d switches and adapters that can be numbered (and take %s of memory)",
+			net->kind, more, FAB_GEN_NODES_MAX, takes);
 	if (size->cables > FAB_GEN_CABLES_MAX)
-		return fab_fail(err, EINVAL,
-				"gen:%s: the fabric would have %s %d cables that can be "
-				"numbered (and take %s of memory)",
-				net->kind, more, FAB_GEN_CABLES_MAX, takes);
+		return fab_fail(
+			err, EINVAL,
+			"gen:%s: the fabric would have %s %d cables that can be numbered (and take %s of memory)",
+			net->kind, more, FAB_GEN_CABLES_MAX, takes);
 	if (bytes > available)
-		return fab_fail(err, ENOMEM,
-				"gen:%s: the fabric would take about %s of memory, there "
-				"are %s",
-				net->kind, takes, fab_human_bytes(available, has));
+		return fab_fail(
+			err, ENOMEM,
+			"gen:%s: the fabric would take about %s of memory, there are %s",
+			net->kind, takes, fab_human_bytes(available, has));
 	return 0;
 }
 
@@ -362,8 +362,8 @@ static const struct fab_gen_family *find_family(const char *name, size_t len)
 
 static bool is_word(const char *text, size_t len)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
-				      "YZ0123456789-_.";
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 
 	for (size_t i = 0; i < len; i++)
 		if (!text[i] || !strchr(allowed, text[i]))
@@ -392,11 +392,11 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 	if (prefix->is_given) {
 		if (prefix->word_len > FAB_GEN_PREFIX_MAX ||
 		    !is_word(prefix->word, prefix->word_len))
-			return fab_fail(err, EINVAL,
-					"gen:%s: name-prefix=%.*s: at most %d letters, "
-					"digits, '-', '_' and '.' are needed",
-					net->kind, shown(prefix), prefix->word,
-					FAB_GEN_PREFIX_MAX);
+			return fab_fail(
+				err, EINVAL,
+				"gen:%s: name-prefix=%.*s: at most %d letters, digits, '-', '_' and '.' are needed",
+				net->kind, shown(prefix), prefix->word,
+				FAB_GEN_PREFIX_MAX);
 		net->prefix = prefix->word;
 		net->prefix_len = prefix->word_len;
 	}
@@ -413,10 +413,10 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 			return 0;
 		}
 	}
-	return fab_fail(err, EINVAL,
-			"gen:%s: speed=%.*s: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or "
-			"XDR is needed",
-			net->kind, shown(value), value->word);
+	return fab_fail(
+		err, EINVAL,
+		"gen:%s: speed=%.*s: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or XDR is needed",
+		net->kind, shown(value), value->word);
 }
 
 static int build(struct fab_gen_net *net, const struct fab_gen_family *family,

@@ -362,12 +362,11 @@ static int add_unknown(struct fab_builder *b, const char *name,
 		return fab_fail(err, EINVAL, "%s:%llu: no cable can be read", name,
 				(unsigned long long)p->line);
 	if (!link.peer.is_guid || link.peer.kind == FAB_SWITCH)
-		return fab_fail(err, EINVAL,
-				"%s:%llu: peer \"%.*s\" is not described anywhere, "
-				"expected its record in the dump",
-				name, (unsigned long long)p->line,
-				(int)(link.peer.len < 60 ? link.peer.len : 60),
-				link.peer.text);
+		return fab_fail(
+			err, EINVAL,
+			"%s:%llu: peer \"%.*s\" is not described anywhere, expected its record in the dump",
+			name, (unsigned long long)p->line,
+			(int)(link.peer.len < 60 ? link.peer.len : 60), link.peer.text);
 	spec.kind = (enum fab_node_kind)link.peer.kind;
 	if (spec.kind == FAB_ADAPTER && fab_is_aggregation_name(link.name, link.name_len))
 		spec.kind = FAB_AGGREGATION;
@@ -376,10 +375,10 @@ static int add_unknown(struct fab_builder *b, const char *name,
 	spec.name_len = fab_name_cut(link.name_len);
 	slot->node = fab_builder_add_node(b, &spec);
 	slot->kind = UNKNOWN_KIND;
-	fab_builder_warn(b, "unknown-peer", p->line,
-			 "peer \"%.*s\" has no record of its own; what its switch says "
-			 "is taken",
-			 (int)link.peer.len, link.peer.text);
+	fab_builder_warn(
+		b, "unknown-peer", p->line,
+		"peer \"%.*s\" has no record of its own; what its switch says is taken",
+		(int)link.peer.len, link.peer.text);
 	fab_builder_warn_about(b, "0x%016llx", (unsigned long long)link.peer.key);
 	return 0;
 }
@@ -575,16 +574,15 @@ static int merge_node(struct reader *r, const struct dump_header *h,
 	if (slot->kind != h->kind || slot->n_ports != h->n_ports)
 		return fab_fail(
 			r->err, EINVAL,
-			"%s:%llu: node \"%.*s\" was described otherwise in line "
-			"%llu, expected the same type and %u ports",
+			"%s:%llu: node \"%.*s\" was described otherwise in line %llu, expected the same type and %u ports",
 			r->name, (unsigned long long)r->lines.line,
 			(int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN),
 			h->id.text, first, slot->n_ports);
-	fab_builder_warn(r->b, "duplicate-guid", r->lines.line,
-			 "node \"%.*s\" is described again (first in line %llu); the two "
-			 "records are taken together",
-			 (int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN),
-			 h->id.text, first);
+	fab_builder_warn(
+		r->b, "duplicate-guid", r->lines.line,
+		"node \"%.*s\" is described again (first in line %llu); the two records are taken together",
+		(int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN), h->id.text,
+		first);
 	fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h->id.key);
 	return 0;
 }
@@ -817,24 +815,21 @@ static int check_end(struct reader *r)
 	uint32_t n = fab_builder_n_nodes(r->b), n_switches = 0;
 
 	if (!n && r->n_listed)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: a list of nodes (ibnetdiscover -l) tells no "
-				"cables, expected the dump of ibnetdiscover without -l",
-				r->name, last);
+		return fab_fail(
+			r->err, EINVAL,
+			"%s:%llu: a list of nodes (ibnetdiscover -l) tells no cables, expected the dump of ibnetdiscover without -l",
+			r->name, last);
 	if (r->ids.line)
 		return fab_fail(
 			r->err, EINVAL,
-			"%s:%llu: the input ends within the record that begins in "
-			"line %llu, expected its node",
+			"%s:%llu: the input ends within the record that begins in line %llu, expected its node",
 			r->name, last, (unsigned long long)r->ids.line);
 	for (uint32_t i = 0; i < n; i++)
 		n_switches += fab_builder_node(r->b, i)->kind == FAB_SWITCH;
 	if (!n_switches || !r->links.n)
 		return fab_fail(
 			r->err, EINVAL,
-			"%s:%llu: the dump ends with %u switch%s, %u adapter%s and "
-			"%zu port%s with a cable, expected at least one switch and "
-			"one cable",
+			"%s:%llu: the dump ends with %u switch%s, %u adapter%s and %zu port%s with a cable, expected at least one switch and one cable",
 			r->name, last, n_switches, n_switches == 1 ? "" : "es",
 			n - n_switches, n - n_switches == 1 ? "" : "s", r->links.n,
 			r->links.n == 1 ? "" : "s");

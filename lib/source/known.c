@@ -124,9 +124,9 @@ static int parse_line(struct parser *p, const struct fab_span *line)
 	}
 	for (p->about.n = 0; !is_end(&s); fab_skip_blanks(&s)) {
 		if (!take_about(&s, &about))
-			return bad_line(p, line,
-					"GUIDs (0x...), GUID/PORT or a text in quotes "
-					"behind the code");
+			return bad_line(
+				p, line,
+				"GUIDs (0x...), GUID/PORT or a text in quotes behind the code");
 		FAB_PUSH(&p->about, about);
 	}
 	if (!p->about.n)

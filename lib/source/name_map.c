@@ -51,10 +51,10 @@ static int parse_map(struct fab_name_map *map, const char *name, const char *tex
 	struct fab_span line;
 
 	if (n && memchr(text, '\0', n))
-		return fab_fail(err, EINVAL,
-				"%s: binary data (a NUL byte), expected lines of GUID "
-				"\"NAME\"",
-				name);
+		return fab_fail(
+			err, EINVAL,
+			"%s: binary data (a NUL byte), expected lines of GUID \"NAME\"",
+			name);
 	while (fab_lines_next(&lines, &line)) {
 		struct fab_span rest = line, label;
 		uint64_t guid;
@@ -66,11 +66,11 @@ static int parse_map(struct fab_name_map *map, const char *name, const char *tex
 		if (line.p == line.end || *line.p == '#')
 			continue;
 		if (!take_guid(&rest, &guid))
-			return fab_fail(err, EINVAL,
-					"%s:%llu: no GUID in \"%.*s\", expected GUID "
-					"\"NAME\"",
-					name, (unsigned long long)lines.line,
-					fab_shown(&line), line.p);
+			return fab_fail(
+				err, EINVAL,
+				"%s:%llu: no GUID in \"%.*s\", expected GUID \"NAME\"",
+				name, (unsigned long long)lines.line, fab_shown(&line),
+				line.p);
 		/* Text between quotes, or up to '#' without them. */
 		s = rest;
 		fab_skip_blanks(&s);

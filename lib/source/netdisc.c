@@ -30,8 +30,7 @@ static int parse_where(const char *where, struct local_port *out, struct fab_err
 	     (!len || !fab_parse_u64(slash + 1, strlen(slash + 1), 1, 254, &port))))
 		return fab_fail(
 			err, EINVAL,
-			"ib:%s: expected ib:, ib:CA or ib:CA/PORT with a PORT from "
-			"1 to 254",
+			"ib:%s: expected ib:, ib:CA or ib:CA/PORT with a PORT from 1 to 254",
 			where);
 	memcpy(out->ca, where, len);
 	out->ca[len] = '\0';

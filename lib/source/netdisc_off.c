@@ -6,8 +6,8 @@
 int fab_netdisc_read(struct fab_builder *b, const char *where, struct fab_err *err)
 {
 	(void)b;
-	return fab_fail(err, ENOTSUP,
-			"ib:%s: built without libibnetdisc, so that no fabric can be "
-			"discovered",
-			where);
+	return fab_fail(
+		err, ENOTSUP,
+		"ib:%s: built without libibnetdisc, so that no fabric can be discovered",
+		where);
 }

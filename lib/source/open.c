@@ -121,15 +121,15 @@ static int take_lids(struct fab_builder *b, const char *source, const char *path
 			"%s: no port of it with a LID is in %s, expected the same fabric",
 			path, source);
 	else if (!n_with && n_without)
-		rc = fab_fail(err, EINVAL,
-			      "%s: it has LIDs of switches of %s, but of none of its "
-			      "%u ports of adapters, expected the same fabric",
-			      path, source, n_without);
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: it has LIDs of switches of %s, but of none of its %u ports of adapters, expected the same fabric",
+			path, source, n_without);
 	else if (n_without)
-		fab_builder_warn(b, "lids-missing", 0,
-				 "%s has no LIDs of %u of %u ports of adapters: they "
-				 "keep those of %s",
-				 path, n_without, n_with + n_without, source);
+		fab_builder_warn(
+			b, "lids-missing", 0,
+			"%s has no LIDs of %u of %u ports of adapters: they keep those of %s",
+			path, n_without, n_with + n_without, source);
 	fab_fabric_free(from);
 	return rc;
 }

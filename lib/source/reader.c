@@ -109,19 +109,19 @@ void fab_foreign_warn(const struct fab_foreign *foreign, struct fab_builder *b)
 		fab_builder_warn(b, "foreign-line", foreign->first,
 				 "this line is no part of the fabric and was skipped");
 	else if (foreign->n)
-		fab_builder_warn(b, "foreign-line", foreign->first,
-				 "this line and %llu more are no part of the fabric and "
-				 "were skipped",
-				 (unsigned long long)foreign->n - 1);
+		fab_builder_warn(
+			b, "foreign-line", foreign->first,
+			"this line and %llu more are no part of the fabric and were skipped",
+			(unsigned long long)foreign->n - 1);
 }
 
 int fab_cut_off(const char *name, const struct fab_lines *lines,
 		const struct fab_span *line, struct fab_err *err)
 {
-	return fab_fail(err, EINVAL,
-			"%s:%llu: the input ends within a record at \"%.*s\", expected a "
-			"whole line",
-			name, (unsigned long long)lines->line, fab_shown(line), line->p);
+	return fab_fail(
+		err, EINVAL,
+		"%s:%llu: the input ends within a record at \"%.*s\", expected a whole line",
+		name, (unsigned long long)lines->line, fab_shown(line), line->p);
 }
 
 /* The node that an end is of, added when it is named for the first time. */

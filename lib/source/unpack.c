@@ -43,10 +43,10 @@ static int sink_grow(struct sink *sink, struct fab_err *err)
 	if (sink->n + 1 < sink->cap)
 		return 0;
 	if (sink->n >= sink->max)
-		return fab_fail(err, EINVAL,
-				"%s: %s data that unpacks to more than %zu bytes, which "
-				"no dump of this size does",
-				sink->name, sink->kind, sink->max);
+		return fab_fail(
+			err, EINVAL,
+			"%s: %s data that unpacks to more than %zu bytes, which no dump of this size does",
+			sink->name, sink->kind, sink->max);
 	sink->cap = cap > sink->max + 1 ? sink->max + 1 : cap;
 	sink->bytes = fab_realloc(sink->bytes, sink->cap, 1);
 	return 0;
@@ -167,9 +167,7 @@ static int refuse_packed(const char *name, const void *bytes, size_t n,
 		    (known[i].n > 3 || memchr("123456789", ((const char *)bytes)[3], 9)))
 			return fab_fail(
 				err, EINVAL,
-				"%s: %s data, which is not read here (gzip and "
-				"zstd are): decompress it first, as in `%s FILE | "
-				"... -`",
+				"%s: %s data, which is not read here (gzip and zstd are): decompress it first, as in `%s FILE | ... -`",
 				name, known[i].kind, known[i].tool);
 	return 0;
 }
@@ -242,21 +240,21 @@ static int look_at_text(struct watch *w, const char *name, const char *bytes, si
 	if (end)
 		w->line = (size_t)(end + 1 - bytes);
 	if (n - w->line >= FAB_INPUT_SEEN)
-		return fab_fail(err, EINVAL,
-				"%s: a line of more than %zu bytes at byte %zu, expected "
-				"lines of text",
-				name, FAB_INPUT_SEEN, w->line + 1);
+		return fab_fail(
+			err, EINVAL,
+			"%s: a line of more than %zu bytes at byte %zu, expected lines of text",
+			name, FAB_INPUT_SEEN, w->line + 1);
 	if (w->saw_more || n < FAB_INPUT_SEEN || has_words(bytes, n, &line))
 		return 0;
 	if (line.p == line.end)
 		return fab_fail(err, EINVAL,
 				"%s: the first %zu bytes are comments and blanks", name,
 				FAB_INPUT_SEEN);
-	return fab_fail(err, EINVAL,
-			"%s: more than %zu bytes that begin with \"%.*s\": no list of "
-			"names is as long, and records have two words",
-			name, FAB_INPUT_SEEN,
-			fab_span_len(&line) < 40 ? (int)fab_span_len(&line) : 40, line.p);
+	return fab_fail(
+		err, EINVAL,
+		"%s: more than %zu bytes that begin with \"%.*s\": no list of names is as long, and records have two words",
+		name, FAB_INPUT_SEEN,
+		fab_span_len(&line) < 40 ? (int)fab_span_len(&line) : 40, line.p);
 }
 
 /* Continue reading? Fails on foreign input; *ends: stop here. */
@@ -272,10 +270,10 @@ static int look(struct watch *w, const char *name, const char *bytes, size_t n,
 		if (refuse_packed(name, bytes, n, err))
 			return -EINVAL;
 		if (nul)
-			return fab_fail(err, EINVAL,
-					"%s: binary data (a NUL byte at byte %zu) of no "
-					"known format, expected text",
-					name, (size_t)(nul - bytes) + 1);
+			return fab_fail(
+				err, EINVAL,
+				"%s: binary data (a NUL byte at byte %zu) of no known format, expected text",
+				name, (size_t)(nul - bytes) + 1);
 	}
 	if (w->saw_head && is_text && !w->is_known &&
 	    look_at_text(w, name, bytes, n, err))

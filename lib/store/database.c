@@ -187,9 +187,9 @@ static int check_tables(struct fab_store *store, struct fab_err *err)
 	struct fab_statement s;
 	int rc = 0, second;
 
-	fab_statement_init(&s, store, "read",
-			   "SELECT lower(name), type = 'table' FROM sqlite_master "
-			   "WHERE type = 'view' OR (type = 'table' AND rootpage <= 0)");
+	fab_statement_init(
+		&s, store, "read",
+		"SELECT lower(name), type = 'table' FROM sqlite_master WHERE type = 'view' OR (type = 'table' AND rootpage <= 0)");
 	while (!rc && fab_statement_next(&s)) {
 		const char *name = (const char *)sqlite3_column_text(s.of, 0);
 		bool is_ours = name && !strcmp(name, "metric_kind");
@@ -197,12 +197,12 @@ static int check_tables(struct fab_store *store, struct fab_err *err)
 		for (int i = 0; name && i < FAB_N_ROWS; i++)
 			is_ours |= !strcmp(name, fab_rows_kinds[i].table);
 		if (is_ours)
-			rc = fab_fail(err, EINVAL,
-				      "%s: %s is %s, expected a table: the file was not "
-				      "made by this program",
-				      store->path, name,
-				      sqlite3_column_int(s.of, 1) ? "a virtual table"
-								  : "a view");
+			rc = fab_fail(
+				err, EINVAL,
+				"%s: %s is %s, expected a table: the file was not made by this program",
+				store->path, name,
+				sqlite3_column_int(s.of, 1) ? "a virtual table"
+							    : "a view");
 	}
 	second = fab_statement_fini(&s, rc ? NULL : err);
 	return rc ? rc : second;
@@ -230,16 +230,16 @@ static int check_content(struct fab_store *store, bool *is_empty, struct fab_err
 	if (*is_empty)
 		return 0;
 	if (found[0] != APPLICATION_ID)
-		return fab_fail(err, EINVAL,
-				"%s: is no database of results, but one of another "
-				"program",
-				store->path);
+		return fab_fail(
+			err, EINVAL,
+			"%s: is no database of results, but one of another program",
+			store->path);
 	if (found[1] != SCHEMA)
-		return fab_fail(err, EINVAL,
-				"%s: has schema %" PRId64
-				", and this program has %d: it is of "
-				"another version of fabkit",
-				store->path, found[1], SCHEMA);
+		return fab_fail(
+			err, EINVAL,
+			"%s: has schema %" PRId64
+			", and this program has %d: it is of another version of fabkit",
+			store->path, found[1], SCHEMA);
 	return check_tables(store, err);
 }
 
@@ -281,12 +281,12 @@ static int configure(struct fab_store *store, enum fab_store_mode mode,
 	sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_late, store);
 	if (mode == FAB_STORE_WRITE && sqlite3_db_readonly(db, "main") == 1)
 		return fab_store_fail(store, SQLITE_READONLY, "write", err);
-	return fab_store_exec(store,
-			      mode == FAB_STORE_WRITE ? "PRAGMA synchronous = EXTRA;"
-							"PRAGMA foreign_keys = ON;"
-							"PRAGMA cell_size_check = ON"
-						      : "PRAGMA cell_size_check = ON;",
-			      "read", err);
+	return fab_store_exec(
+		store,
+		mode == FAB_STORE_WRITE
+			? "PRAGMA synchronous = EXTRA;PRAGMA foreign_keys = ON;PRAGMA cell_size_check = ON"
+			: "PRAGMA cell_size_check = ON;",
+		"read", err);
 }
 
 static int check_schema(struct fab_store *store, enum fab_store_mode mode,

@@ -139,10 +139,10 @@ static int place(const struct fab_merge_part *parts, size_t n, uint64_t count,
 
 static int disagree(const struct merging *m, const char *what, struct fab_err *err)
 {
-	return fab_fail(err, EINVAL,
-			"%s: the shards of '%.200s' do not agree: %.64s differs or is in "
-			"some of them only",
-			m->parts[0].path, m->parts[0].run->shard->job, what);
+	return fab_fail(
+		err, EINVAL,
+		"%s: the shards of '%.200s' do not agree: %.64s differs or is in some of them only",
+		m->parts[0].path, m->parts[0].run->shard->job, what);
 }
 
 static bool is_text_same(const char *a, const char *b)

@@ -31,27 +31,11 @@ static void glob(sqlite3_context *context, int n, sqlite3_value **args)
 /* What passes has the traits, then is among the ids or the last one, then has the age. A
  * parameter that is null lets everything pass; lists have commas around each item. */
 static const char choose_runs[] =
-	"INSERT INTO temp.chosen WITH traits AS (SELECT id, label, time FROM run "
-	"WHERE (?1 IS NULL OR fingerprint = ?1) "
-	"AND (?2 IS NULL OR fab_glob(?2, source)) "
-	"AND (?3 IS NULL OR fab_glob(?3, label)) AND (?4 IS NULL OR command = ?4) "
-	"AND (?5 IS NULL OR id IN (SELECT run FROM result "
-	"WHERE instr(?5, ',' || algorithm || ',')))) "
-	"SELECT id FROM traits WHERE (?6 IS NULL OR instr(?6, ',' || id || ',') "
-	"OR (?7 AND id = (SELECT max(id) FROM traits))) "
-	"AND (?8 IS NULL OR time < ?8) AND (?9 = 0 OR id NOT IN "
-	"(SELECT id FROM (SELECT id, row_number() OVER "
-	"(PARTITION BY label ORDER BY id DESC) AS newest FROM traits) "
-	"WHERE newest <= ?9))";
+	"INSERT INTO temp.chosen WITH traits AS (SELECT id, label, time FROM run WHERE (?1 IS NULL OR fingerprint = ?1) AND (?2 IS NULL OR fab_glob(?2, source)) AND (?3 IS NULL OR fab_glob(?3, label)) AND (?4 IS NULL OR command = ?4) AND (?5 IS NULL OR id IN (SELECT run FROM result WHERE instr(?5, ',' || algorithm || ',')))) SELECT id FROM traits WHERE (?6 IS NULL OR instr(?6, ',' || id || ',') OR (?7 AND id = (SELECT max(id) FROM traits))) AND (?8 IS NULL OR time < ?8) AND (?9 = 0 OR id NOT IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS newest FROM traits) WHERE newest <= ?9))";
 static const char choose_results[] =
-	"INSERT INTO temp.chosen_result SELECT run, position, result.id, algorithm "
-	"FROM temp.chosen CROSS JOIN result ON run = chosen.id "
-	"WHERE ?1 IS NULL OR instr(?1, ',' || algorithm || ',')";
+	"INSERT INTO temp.chosen_result SELECT run, position, result.id, algorithm FROM temp.chosen CROSS JOIN result ON run = chosen.id WHERE ?1 IS NULL OR instr(?1, ',' || algorithm || ',')";
 static const char make_chosen[] =
-	"CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);"
-	"CREATE TEMP TABLE IF NOT EXISTS chosen_result "
-	"(run, position, id, algorithm, PRIMARY KEY (run, position)) WITHOUT ROWID;"
-	"DELETE FROM temp.chosen; DELETE FROM temp.chosen_result";
+	"CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);CREATE TEMP TABLE IF NOT EXISTS chosen_result (run, position, id, algorithm, PRIMARY KEY (run, position)) WITHOUT ROWID;DELETE FROM temp.chosen; DELETE FROM temp.chosen_result";
 
 /* The runs that pass into the table temp.chosen (id), their results that pass into
  * temp.chosen_result (run, position, id, algorithm). */
@@ -222,11 +206,7 @@ static int read_metrics(struct fab_store *store, struct fab_arena *arena,
 
 	fab_statement_init(
 		&q, store, "read",
-		"SELECT command, name, coalesce(better = 'more', 0) - "
-		"coalesce(better = 'less', 0), is_time, unit, help, "
-		"CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 "
-		"WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, "
-		"position, name");
+		"SELECT command, name, coalesce(better = 'more', 0) - coalesce(better = 'less', 0), is_time, unit, help, CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, position, name");
 	q.arena = arena;
 	while (fab_statement_next(&q)) {
 		struct fab_store_kind kind = {fab_statement_name(&q, 0),

@@ -119,10 +119,9 @@ const struct fab_rows_kind fab_rows_kinds[FAB_N_ROWS] = {
 	[FAB_ROWS_BATCH] = {"batch", FAB_ROWS_RUN, "run", false, false,
 			    OF_RUN("batch") HAS_RESULT("t") "ORDER BY c.id, t.position",
 			    FIELDS(batch, fab_store_batch), OF(fab_store_run, batches)},
-	[FAB_ROWS_SEGMENT] = {"segment", FAB_ROWS_BATCH, "batch", false, true,
-			      "temp.chosen AS c CROSS JOIN batch AS b ON b.run = c.id "
-			      "CROSS JOIN segment AS t ON t.batch = b.id " HAS_RESULT(
-				      "b") "ORDER BY c.id, b.position, t.position",
-			      FIELDS(segment, fab_store_segment),
-			      OF(fab_store_batch, segments)},
+	[FAB_ROWS_SEGMENT] =
+		{"segment", FAB_ROWS_BATCH, "batch", false, true,
+		 "temp.chosen AS c CROSS JOIN batch AS b ON b.run = c.id CROSS JOIN segment AS t ON t.batch = b.id " HAS_RESULT(
+			 "b") "ORDER BY c.id, b.position, t.position",
+		 FIELDS(segment, fab_store_segment), OF(fab_store_batch, segments)},
 };

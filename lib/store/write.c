@@ -128,15 +128,7 @@ static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
 
 	fab_statement_init(
 		&in, store, "write",
-		"INSERT INTO metric_kind (command, name, position, better, is_time, "
-		"unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-		"ON CONFLICT (command, name) DO UPDATE SET position = "
-		"excluded.position, better = excluded.better, "
-		"is_time = excluded.is_time, unit = excluded.unit, "
-		"help = excluded.help, merge = excluded.merge "
-		"WHERE (position, better, is_time, unit, help, merge) IS NOT "
-		"(excluded.position, excluded.better, excluded.is_time, "
-		"excluded.unit, excluded.help, excluded.merge)");
+		"INSERT INTO metric_kind (command, name, position, better, is_time, unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (command, name) DO UPDATE SET position = excluded.position, better = excluded.better, is_time = excluded.is_time, unit = excluded.unit, help = excluded.help, merge = excluded.merge WHERE (position, better, is_time, unit, help, merge) IS NOT (excluded.position, excluded.better, excluded.is_time, excluded.unit, excluded.help, excluded.merge)");
 	/* backwards: the first of a name is written last */
 	for (size_t i = run->n_kinds; i-- > 0;) {
 		const struct fab_store_kind *k = &run->kinds[i];
@@ -169,10 +161,10 @@ static int take_out(struct fab_store *store, const uint64_t *ids, size_t n,
 		fab_statement_bind_uint(&s, ids[i]);
 		fab_statement_next(&s);
 		if (s.rc == SQLITE_OK && must_exist && !sqlite3_changes(store->db))
-			rc = fab_fail(err, EBUSY,
-				      "%s: run %llu is not there any more: somebody else "
-				      "has taken it out",
-				      store->path, (unsigned long long)ids[i]);
+			rc = fab_fail(
+				err, EBUSY,
+				"%s: run %llu is not there any more: somebody else has taken it out",
+				store->path, (unsigned long long)ids[i]);
 	}
 	second = fab_statement_fini(&s, rc ? NULL : err);
 	return rc ? rc : second;

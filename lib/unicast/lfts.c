@@ -88,10 +88,10 @@ int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t
 	*node = fab_map64_get(file->nodes, guid);
 	if (*node != FAB_SHARED)
 		return 0;
-	return fab_lfts_fail(file,
-			     "the fabric has two nodes 0x%016llx: which of them is meant "
-			     "cannot be told",
-			     (unsigned long long)guid);
+	return fab_lfts_fail(
+		file,
+		"the fabric has two nodes 0x%016llx: which of them is meant cannot be told",
+		(unsigned long long)guid);
 }
 
 int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected)
@@ -248,10 +248,10 @@ static int begin_table(struct tables_reading *r, enum block block, struct fab_sp
 	if (!fab_take_hex(&rest, &guid))
 		return fab_lfts_bad_line(&r->file, EXPECTED);
 	if (r->block == LFTS)
-		return fab_lfts_fail(&r->file,
-				     "expected the line \"N lids dumped\" of the table "
-				     "that begins in line %llu first",
-				     (unsigned long long)r->header_line);
+		return fab_lfts_fail(
+			&r->file,
+			"expected the line \"N lids dumped\" of the table that begins in line %llu first",
+			(unsigned long long)r->header_line);
 	rc = fab_lfts_find_node(&r->file, guid, &node);
 	if (rc)
 		return rc;
@@ -311,11 +311,10 @@ static int add_entry(struct tables_reading *r, uint32_t lid, uint32_t num, uint6
 			&r->file, "port %u of \"%.60s\" does not exist (%u ports)", num,
 			fab_node_name(r->f, r->sw), r->f->node_n_ports[r->sw]);
 	if (guid && r->guid[lid] && guid != r->guid[lid])
-		return fab_lfts_fail(&r->file,
-				     "LID %u is of port 0x%016llx, expected 0x%016llx as "
-				     "before",
-				     lid, (unsigned long long)guid,
-				     (unsigned long long)r->guid[lid]);
+		return fab_lfts_fail(
+			&r->file,
+			"LID %u is of port 0x%016llx, expected 0x%016llx as before", lid,
+			(unsigned long long)guid, (unsigned long long)r->guid[lid]);
 	if (guid)
 		r->guid[lid] = guid;
 	/* "no port" differs from "no entry" only here, where it is an entry */
@@ -333,8 +332,8 @@ static int read_entry(struct tables_reading *r)
 	if (!fab_lfts_take_hex(&rest, &lid))
 		return fab_lfts_bad_line(&r->file, EXPECTED);
 	if (r->block == NOWHERE)
-		return fab_lfts_fail(&r->file, "an entry before any line that names a "
-					       "switch");
+		return fab_lfts_fail(&r->file,
+				     "an entry before any line that names a switch");
 	if (!lid || lid > LAST_LID)
 		return fab_lfts_fail(&r->file,
 				     "0x%llx is no unicast LID, expected 0x0001 to 0x%x",
@@ -368,11 +367,11 @@ static int read_end(struct tables_reading *r)
 	if (!FAB_BEGINS(&rest, "lids dumped"))
 		return fab_lfts_bad_line(&r->file, EXPECTED);
 	if (r->n_entries > n)
-		return fab_lfts_fail(&r->file,
-				     "%u lids dumped, but the table that begins in line "
-				     "%llu has %llu",
-				     n, (unsigned long long)r->header_line,
-				     (unsigned long long)r->n_entries);
+		return fab_lfts_fail(
+			&r->file,
+			"%u lids dumped, but the table that begins in line %llu has %llu",
+			n, (unsigned long long)r->header_line,
+			(unsigned long long)r->n_entries);
 	r->block = NOWHERE;
 	return 0;
 }
@@ -408,18 +407,18 @@ static int read_all(struct tables_reading *r)
 			return rc;
 	}
 	if (!rc && r->block == LFTS)
-		return fab_lfts_fail(&r->file,
-				     "the input ends before the line \"N lids dumped\" "
-				     "of the table that begins in line %llu",
-				     (unsigned long long)r->header_line);
+		return fab_lfts_fail(
+			&r->file,
+			"the input ends before the line \"N lids dumped\" of the table that begins in line %llu",
+			(unsigned long long)r->header_line);
 	if (!rc && !r->n_tables)
 		return fab_lfts_fail(&r->file, "no forwarding table, expected " EXPECTED);
 	if (!rc && r->strange.n == r->n_tables)
-		return fab_lfts_fail(&r->file,
-				     "none of the %llu tables is of a switch of the "
-				     "fabric: the first is of 0x%016llx",
-				     (unsigned long long)r->n_tables,
-				     (unsigned long long)r->strange.v[0]);
+		return fab_lfts_fail(
+			&r->file,
+			"none of the %llu tables is of a switch of the fabric: the first is of 0x%016llx",
+			(unsigned long long)r->n_tables,
+			(unsigned long long)r->strange.v[0]);
 	return rc;
 }
 
@@ -654,10 +653,10 @@ static int read_sl_line(struct sls_reading *x)
 	}
 	row = x->row[node];
 	if (row[column] != UNSET && row[column] != sl)
-		return fab_lfts_fail(&x->file,
-				     "service level %u from 0x%016llx to LID %u, but "
-				     "%u in a line before",
-				     sl, (unsigned long long)guid, lid, row[column]);
+		return fab_lfts_fail(
+			&x->file,
+			"service level %u from 0x%016llx to LID %u, but %u in a line before",
+			sl, (unsigned long long)guid, lid, row[column]);
 	row[column] = (uint8_t)sl;
 	if (sl > x->most)
 		x->most = sl;
@@ -718,10 +717,10 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 	int rc;
 
 	if (!r->column_lid || r->sl)
-		return fab_fail(err, EINVAL,
-				"%s: service levels of LIDs, but the tables have none or "
-				"have their own",
-				file);
+		return fab_fail(
+			err, EINVAL,
+			"%s: service levels of LIDs, but the tables have none or have their own",
+			file);
 	x.column = FAB_NEW(UINT16_MAX + 1, uint32_t);
 	x.row = FAB_NEW0((size_t)r->f->n_nodes + 1, uint8_t *);
 	memset(x.column, 0xff, (UINT16_MAX + 1) * sizeof(*x.column));
@@ -839,11 +838,10 @@ static int keep(struct lanes_reading *x, uint32_t sw, const struct line *line)
 	if (before && (out == d || !line->in))
 		return 0;
 	if (before > 1 && memcmp(vl, line->vl, SLS) != 0)
-		return fab_lfts_fail(&x->file,
-				     "lanes from port %u to port %u other than those "
-				     "from port %u: expected the same for what an "
-				     "adapter sends",
-				     line->in, line->out, before - 1U);
+		return fab_lfts_fail(
+			&x->file,
+			"lanes from port %u to port %u other than those from port %u: expected the same for what an adapter sends",
+			line->in, line->out, before - 1U);
 	memcpy(vl, line->vl, SLS);
 	x->told_for[entry] = (uint16_t)(line->in + 1);
 	return 0;
@@ -868,11 +866,10 @@ static int read_lane_line(struct lanes_reading *x)
 		uint32_t num = i ? line.out : line.in;
 
 		if (!fab_lfts_has_port(f, node, num))
-			return fab_lfts_fail(&x->file,
-					     "port %u of \"%.60s\" does not exist (%u "
-					     "ports)",
-					     num, fab_node_name(f, node),
-					     f->node_n_ports[node]);
+			return fab_lfts_fail(
+				&x->file,
+				"port %u of \"%.60s\" does not exist (%u ports)", num,
+				fab_node_name(f, node), f->node_n_ports[node]);
 	}
 	return fab_node_is_switch(f, node) ? keep(x, node, &line) : 0;
 }

@@ -276,8 +276,8 @@ static unsigned lane_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
 /* Reasons of paths that do not arrive, by enum fab_path_end. */
 static const char *const stops[] = {
 	[FAB_PATH_NO_ENTRY] = "this switch has no entry for the destination",
-	[FAB_PATH_BROKEN] = "the entry of this switch leads to no cable, or to the wrong "
-			    "adapter",
+	[FAB_PATH_BROKEN] =
+		"the entry of this switch leads to no cable, or to the wrong adapter",
 	[FAB_PATH_CIRCLE] = "the tables lead in a circle",
 };
 

@@ -81,11 +81,10 @@ static int check_levels(const struct fab_gen_net *net, const struct fab_gen_valu
 {
 	if (values[LEVELS].number == 1) {
 		if (values[RADIX].is_given)
-			return fab_fail(err, EINVAL,
-					"gen:%s: radix is for levels=2; with levels=1 "
-					"the roots have as many ports as their line "
-					"has leaves",
-					net->kind);
+			return fab_fail(
+				err, EINVAL,
+				"gen:%s: radix is for levels=2; with levels=1 the roots have as many ports as their line has leaves",
+				net->kind);
 		return 0;
 	}
 	if (!values[RADIX].is_given || values[RADIX].number % 2)

@@ -296,10 +296,10 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 
 	work_on_all(j, false, 0, &w);
 	if (w.drops)
-		rc = fab_fail(err, EINVAL,
-			      "%s: the tables send packets on lane 15, on which switches "
-			      "drop data: expected lanes 0 to 14",
-			      j->r->f->source);
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: the tables send packets on lane 15, on which switches drop data: expected lanes 0 to 14",
+			j->r->f->source);
 	if (!rc) {
 		/* Pairs, and their number on each cable. */
 		for (size_t i = 0; i < j->targets.n; i++) {

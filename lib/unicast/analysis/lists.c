@@ -463,12 +463,11 @@ char *fab_analysis_why_unknown(const struct fab_analysis *j)
 		return NULL;
 	if (j->cycle_channels)
 		return fab_strdup(
-			!j->assumes_sls	   ? "a loop if each lane is its service level; "
-					     "these tables came without lanes"
-			: j->assumes_lanes ? "a loop if all is on one lane; these tables "
-					     "came without lanes"
-					   : "a loop if all has service level 0; these "
-					     "tables came without service levels");
+			!j->assumes_sls
+				? "a loop if each lane is its service level; these tables came without lanes"
+			: j->assumes_lanes
+				? "a loop if all is on one lane; these tables came without lanes"
+				: "a loop if all has service level 0; these tables came without service levels");
 	for (size_t i = 0; i < FAB_COUNT(reasons); i++) {
 		char *reason;
 
@@ -478,6 +477,6 @@ char *fab_analysis_why_unknown(const struct fab_analysis *j)
 		text = text ? join(text, "; ", reason) : reason;
 	}
 	return text ? text
-		    : fab_strdup("no cycle with the lanes that are assumed, but one when "
-				 "all is on one lane");
+		    : fab_strdup(
+			      "no cycle with the lanes that are assumed, but one when all is on one lane");
 }

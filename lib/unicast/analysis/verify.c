@@ -279,8 +279,7 @@ static int compare(const struct walker *w, const struct fab_analysis *j,
 			return fab_fail(
 				err, EINVAL,
 				"%s: %" PRIu64
-				" were counted by the analysis, walking every pair "
-				"finds %" PRIu64,
+				" were counted by the analysis, walking every pair finds %" PRIu64,
 				figures[i].what, figures[i].analysed, figures[i].walked);
 	return 0;
 }

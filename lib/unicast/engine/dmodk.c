@@ -259,8 +259,8 @@ static int route(const struct fab_unicast_problem *problem, struct fab_routes **
 		x.r->n_leaves = n_leaves;
 		fill_all(&x, problem->n_threads);
 		if (x.is_cut)
-			x.r->note = fab_strdup("some switches have no path up and down "
-					       "to some hosts");
+			x.r->note = fab_strdup(
+				"some switches have no path up and down to some hosts");
 		*out = x.r;
 	}
 	fab_shape_free(x.shape);
@@ -273,11 +273,7 @@ const struct fab_unicast_engine fab_unicast_dmodk = {
 	.name = "d-mod-k",
 	.summary = "up a fat tree by the number of the destination, then down",
 	.manual =
-		"Up a fat tree until above the destination, by the cable that its number "
-		"chooses (d-mod-k), then down: shifts of hosts in the order of the "
-		"fabric "
-		"share no cable on a full tree. One lane. With faults the cables that "
-		"are left take their turns; what no path up and down joins has none.",
+		"Up a fat tree until above the destination, by the cable that its number chooses (d-mod-k), then down: shifts of hosts in the order of the fabric share no cable on a full tree. One lane. With faults the cables that are left take their turns; what no path up and down joins has none.",
 	.fits = fits,
 	.route = route,
 };

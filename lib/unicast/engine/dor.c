@@ -160,13 +160,12 @@ static int look(struct dor *x, const struct fab_unicast_problem *problem, bool t
 		x->n_exits += a->n_exits;
 	}
 	if (problem->max_vls > 1 && (x->n_bits > 4 || 1u << x->n_bits > max_sls))
-		return fab_fail(err, EINVAL,
-				"%s needs 2^%" PRIu32
-				" service levels, for a lane of two along each "
-				"axis of long rings: there are %u",
-				ties_go_up ? fab_unicast_dor_up.name
-					   : fab_unicast_dor.name,
-				x->n_bits, max_sls);
+		return fab_fail(
+			err, EINVAL,
+			"%s needs 2^%" PRIu32
+			" service levels, for a lane of two along each axis of long rings: there are %u",
+			ties_go_up ? fab_unicast_dor_up.name : fab_unicast_dor.name,
+			x->n_bits, max_sls);
 	return 0;
 }
 
@@ -299,13 +298,12 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 	if (!rc) {
 		dor_fill(&x, problem->n_threads);
 		if (x.is_cut)
-			x.r->note = fab_strdup("the faults cut lines: pairs that the "
-					       "order of the axes does not join have no "
-					       "path");
+			x.r->note = fab_strdup(
+				"the faults cut lines: pairs that the order of the axes does not join have no path");
 		else if (x.n_bits && problem->max_vls < 2)
-			x.r->note = fab_format("rings of %s or more need two lanes, "
-					       "there is one",
-					       ties_go_up ? "four" : "five");
+			x.r->note = fab_format(
+				"rings of %s or more need two lanes, there is one",
+				ties_go_up ? "four" : "five");
 		*out = x.r;
 	} else {
 		fab_routes_free(x.r);
@@ -329,12 +327,8 @@ static int route_dor_up(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_dor = {
 	.name = "dor",
 	.summary = "dimension order on a torus, mesh or hyperx, two lanes on tori",
-	.manual = "Dimension order on a torus, a mesh or a hyperx: first axis first "
-		  "(the largest one; of equal ones the first one of a generated "
-		  "fabric), along each by a shortest path. On rings of five or more two "
-		  "lanes, by datelines, with a bit of the service level for each such "
-		  "axis, at most four. Faults are gone round only within a ring; what "
-		  "the order of axes does not join has no path.",
+	.manual =
+		"Dimension order on a torus, a mesh or a hyperx: first axis first (the largest one; of equal ones the first one of a generated fabric), along each by a shortest path. On rings of five or more two lanes, by datelines, with a bit of the service level for each such axis, at most four. Faults are gone round only within a ring; what the order of axes does not join has no path.",
 	.fits = dor_fits,
 	.route = route_dor,
 };
@@ -342,10 +336,8 @@ const struct fab_unicast_engine fab_unicast_dor = {
 const struct fab_unicast_engine fab_unicast_dor_up = {
 	.name = "dor-up",
 	.summary = "the same, upwards where both directions of a ring are equally short",
-	.manual = "As `dor`, but where both directions of a ring are equally short all "
-		  "packets go up, as in textbooks and simple routers: shifts by half a "
-		  "ring load one direction twice as much. Rings of four need two lanes, "
-		  "too.",
+	.manual =
+		"As `dor`, but where both directions of a ring are equally short all packets go up, as in textbooks and simple routers: shifts by half a ring load one direction twice as much. Rings of four need two lanes, too.",
 	.fits = dor_up_fits,
 	.route = route_dor_up,
 };

@@ -32,8 +32,7 @@ static const char *hint_on(const char *name, size_t len)
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i++)
 		if (len == strlen(engines[i]) && !strncasecmp(name, engines[i], len))
-			return "a routing engine of OpenSM, whose tables are read with "
-			       "--lfts=FILE (opensm-lfts.dump, opensm.fdbs or dump_fts)";
+			return "a routing engine of OpenSM, whose tables are read with --lfts=FILE (opensm-lfts.dump, opensm.fdbs or dump_fts)";
 	return NULL;
 }
 
@@ -291,9 +290,9 @@ int fab_sl_packer_new(struct fab_routes *routes, unsigned n_levels,
 	}
 	if (first[f->n_switches] > BYTES_MAX) {
 		free(first);
-		return fab_fail(err, ERANGE,
-				"tables of lanes by service level and ports would take "
-				"more than 1 GiB");
+		return fab_fail(
+			err, ERANGE,
+			"tables of lanes by service level and ports would take more than 1 GiB");
 	}
 	*out = FAB_NEW0(1, struct fab_sl_packer);
 	(*out)->routes = routes;

@@ -365,9 +365,8 @@ static int route_minhop(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
-	.manual = "The fewest hops as OpenSM's engine of that name: each LID goes "
-		  "by the port of fewest hops that serves the fewest LIDs so far, "
-		  "those of switches' own ports not counted.",
+	.manual =
+		"The fewest hops as OpenSM's engine of that name: each LID goes by the port of fewest hops that serves the fewest LIDs so far, those of switches' own ports not counted.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_minhop,
@@ -663,9 +662,9 @@ static char *note_of(const struct fab_unicast_problem *problem, uint32_t n_roots
 				  problem->n_roots ? "root of the list is alive"
 						   : "roots found");
 	if (n_free)
-		return fab_format("no roots %s on %u of the planes: these fall back to "
-				  "the fewest hops, as OpenSM does",
-				  problem->n_roots ? "of the list" : "found", n_free);
+		return fab_format(
+			"no roots %s on %u of the planes: these fall back to the fewest hops, as OpenSM does",
+			problem->n_roots ? "of the list" : "found", n_free);
 	return NULL;
 }
 
@@ -734,12 +733,7 @@ const struct fab_unicast_engine fab_unicast_updn = {
 	.name = "updn",
 	.summary = "up, then down, from the roots that OpenSM would find",
 	.manual =
-		"Up, then down, from the roots of `--root-guids`, else from those that "
-		"OpenSM finds without a list; without roots the fewest hops, as OpenSM "
-		"does. With `--root-guids=auto` from the switches of the top rank, if "
-		"every pair of hosts has a path from these, else from those that OpenSM "
-		"finds, else from the switch nearest to all hosts. "
-		"From one root every pair has a path, and there is no credit loop.",
+		"Up, then down, from the roots of `--root-guids`, else from those that OpenSM finds without a list; without roots the fewest hops, as OpenSM does. With `--root-guids=auto` from the switches of the top rank, if every pair of hosts has a path from these, else from those that OpenSM finds, else from the switch nearest to all hosts. From one root every pair has a path, and there is no credit loop.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_updn,

@@ -46,8 +46,8 @@ static int route_xy(const struct fab_unicast_problem *problem, struct fab_routes
 const struct fab_unicast_engine fab_unicast_xy = {
 	.name = "xy",
 	.summary = "dimension order, no tolerance of faults",
-	.manual = "Dimension order: row, then column. One lane; a pair that would "
-		  "turn at a dead leaf is lost.",
+	.manual =
+		"Dimension order: row, then column. One lane; a pair that would turn at a dead leaf is lost.",
 	.needs_kfat = true,
 	.route = route_xy,
 };
@@ -138,9 +138,8 @@ static int route_a(const struct fab_unicast_problem *problem, struct fab_routes 
 const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.name = "algorithm-a",
 	.summary = "one fixed detour of 4 hops more",
-	.manual = "One fixed detour of 4 hops more, by the next column and the "
-		  "next row. One lane, no answer to several faults, and credit "
-		  "loops. Two dimensions.",
+	.manual =
+		"One fixed detour of 4 hops more, by the next column and the next row. One lane, no answer to several faults, and credit loops. Two dimensions.",
 	.needs_kfat = true,
 	.n_dims = 2,
 	.route = route_a,
@@ -438,10 +437,8 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 const struct fab_unicast_engine fab_unicast_vtftr = {
 	.name = "vtftr",
 	.summary = "as published: detours through rows or columns without faults",
-	.manual = "As published: column first where the row's turn is dead; where "
-		  "both are, a detour through a column or row without any fault. "
-		  "Two lanes, changed on the turn from a column to a row. Two "
-		  "dimensions; it knows dead leaf switches only.",
+	.manual =
+		"As published: column first where the row's turn is dead; where both are, a detour through a column or row without any fault. Two lanes, changed on the turn from a column to a row. Two dimensions; it knows dead leaf switches only.",
 	.needs_kfat = true,
 	.n_dims = 2,
 	.route = route_vtftr,

@@ -346,9 +346,9 @@ static void note(struct vtftr_ib *v, unsigned n_rounds)
 		v->routes->note = fab_format("%s: %llu pairs are left without a path",
 					     limits, (unsigned long long)v->n_stuck);
 	else if (n_longer)
-		v->routes->note = fab_format("%s for shortest paths: %llu destinations "
-					     "have longer ones",
-					     limits, (unsigned long long)n_longer);
+		v->routes->note = fab_format(
+			"%s for shortest paths: %llu destinations have longer ones",
+			limits, (unsigned long long)n_longer);
 	else if (n_rounds > ROUNDS_FIRST)
 		v->routes->note = fab_format("2 lanes do not suffice, %u do", n_rounds);
 	free(limits);
@@ -414,13 +414,8 @@ static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_vtftr_ib = {
 	.name = "vtftr-ib",
 	.summary = "any usable line, with service levels for InfiniBand",
-	.manual = "Any usable row or column, any number of dimensions and planes, "
-		  "dead root switches and links, too; always shortest paths, as "
-		  "long as the lanes suffice. Service level and lane are the same "
-		  "where that is free of cycles, which is nearly always so while "
-		  "some row and some column are without faults; else lanes follow "
-		  "from service level, in-port and out-port (SL2VL), as few "
-		  "service levels as are found.",
+	.manual =
+		"Any usable row or column, any number of dimensions and planes, dead root switches and links, too; always shortest paths, as long as the lanes suffice. Service level and lane are the same where that is free of cycles, which is nearly always so while some row and some column are without faults; else lanes follow from service level, in-port and out-port (SL2VL), as few service levels as are found.",
 	.needs_kfat = true,
 	.route = route_vtftr_ib,
 };
