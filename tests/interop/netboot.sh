@@ -74,7 +74,7 @@ class S(http.server.ThreadingHTTPServer): address_family = socket.AF_INET$([ $fa
 class H(http.server.SimpleHTTPRequestHandler):
   def __init__(self, *a): super().__init__(*a, directory='root-$s')
 S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
-  local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --set=interface=eth0
+  local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --interface=eth0
     --dhcp-leasefile="$dir/leases-$s" --log-facility=- -d)
   case $program in
   dnsmasq*)
