@@ -10,12 +10,15 @@
 #include "base/clock.h"
 
 /* Rounds without progress after which a target is given up, by `balanced` and `optimal`;
- * and targets given up after which `optimal` stops. */
-enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS_OPTIMAL = 4 };
+ * and targets given up after which `optimal`, and `balanced` on small problems, stop. */
+enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS = 4 };
 
 /* Cables looked at when trees are revised: for each edge of all trees (more where members
  * lie far apart), but at least and at most. */
-enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
+enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 4000000, STEPS_MOST = 20000000 };
+
+/* Problems of more edges are large. */
+enum { SMALL_EDGES = 16000 };
 
 /* Shares of the time that is left: for bounds; and, where trees may be higher, for those
  * of minimal height. */
@@ -35,7 +38,9 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 	enum fab_mcast_ended ended;
 	double max;
 
-	n.is_hasty = STEPS_EDGE * s->n_edges > STEPS_LEAST;
+	n.is_hasty = s->n_edges > SMALL_EDGES;
+	if (!n.is_hasty)
+		n.n_attempts = ATTEMPTS;
 	for (int start = 0; start < 2 && !n.is_hasty; start++) {
 		n.is_afresh = start;
 		ended = fab_negotiate(s, &n);
@@ -87,7 +92,7 @@ static enum fab_mcast_ended improve(struct fab_mcast_state *s,
 {
 	const struct fab_negotiation n = {.options = o,
 					  .n_rounds = ROUNDS_OPTIMAL,
-					  .n_attempts = ATTEMPTS_OPTIMAL,
+					  .n_attempts = ATTEMPTS,
 					  .is_reported = true};
 
 	if (o->raise_bound && !s->problem->weights && fab_mcast_max_load(s) > o->bound)

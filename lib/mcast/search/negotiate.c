@@ -64,7 +64,7 @@ struct negotiation {
 	uint32_t stride;	      /* one group in that many is moved */
 	bool is_starting, is_started; /* first trees of few cables */
 	uint32_t n_asked;	      /* calls of should_stop() */
-	uint64_t first_step;	      /* cables looked at before the first target */
+	uint64_t start_steps;	      /* cables looked at for them */
 	enum fab_mcast_ended ended;   /* DONE: not yet */
 };
 
@@ -108,7 +108,7 @@ static bool should_stop(struct negotiation *x, uint32_t done)
 	const struct fab_mcast_options *o = x->o->options;
 
 	if (x->o->n_steps && !x->is_starting &&
-	    fab_reroute_steps(x->reroute) - x->first_step > x->o->n_steps)
+	    fab_reroute_steps(x->reroute) - x->start_steps > x->o->n_steps)
 		x->ended = FAB_ENDED_STALL;
 	if (o->until > 0 && fab_now() > o->until)
 		x->ended = FAB_ENDED_TIME;
@@ -251,6 +251,7 @@ static void negotiate(struct negotiation *x)
 {
 	enum fab_reroute_how how;
 	uint32_t given_up = 0;
+	uint64_t first;
 
 	while (x->ended == FAB_ENDED_DONE) {
 		/* one group on a cable is the least without weights */
@@ -258,17 +259,19 @@ static void negotiate(struct negotiation *x)
 			x->ended = FAB_ENDED_BOUND;
 			break;
 		}
-		if (x->o->is_afresh && !x->is_started) {
+		if (!x->is_started) {
 			/* cheap trees, though some cables may have many */
 			x->is_starting = x->is_started = true;
 			x->target = 0;
 			fab_prices_set_smooth(&x->prices, FLATNESS * x->max);
+			first = fab_reroute_steps(x->reroute);
 			how = choose_start(x);
 			if (x->ended == FAB_ENDED_DONE)
 				run_round(x, (struct fab_reroute_try){.how = how});
 			x->is_starting = false;
-			x->turn = 0;
-			x->first_step = fab_reroute_steps(x->reroute);
+			x->turn = given_up ? x->turn : 0;
+			x->start_steps += fab_reroute_steps(x->reroute) - first;
+			x->step = x->s->units || x->is_far ? HUGE_VAL : 1;
 			continue;
 		}
 		if (!set_target(x)) {
@@ -285,6 +288,8 @@ static void negotiate(struct negotiation *x)
 			x->step /= 2;
 		else if (++given_up >= x->o->n_attempts)
 			x->ended = FAB_ENDED_STALL;
+		else
+			x->is_started = false;
 	}
 }
 
@@ -297,6 +302,7 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				.mean = 1,
 				.step = 1,
 				.stride = 1,
+				.is_started = !o->is_afresh,
 				.is_far = fab_mcast_is_far(s)};
 	uint32_t n_cables = s->problem->f->n_switch_links;
 

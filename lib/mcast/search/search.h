@@ -229,7 +229,8 @@ struct fab_negotiation {
 		*options;  /* bound, seed, until, is_over, progress */
 	uint64_t n_steps;  /* stop after looking at that many cables; 0: no limit */
 	uint32_t n_rounds; /* give a target up after that many rounds without progress */
-	uint32_t n_attempts; /* and stop after that many targets given up */
+	uint32_t n_attempts; /* and stop after that many targets given up; from the second
+				on each begins with all trees grown again */
 	/* first grow all trees again at prices that hardly rise with the load: the
 	 * negotiation then starts from less load in all */
 	bool is_afresh;
