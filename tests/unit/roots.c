@@ -49,12 +49,14 @@ static uint8_t eccentricities(const struct fab_dist *dist, const struct fab_grou
 	return least;
 }
 
-/* More switches than are treated at a time, and groups larger than bounds look at. */
-Test(roots, candidates_of_large_fabrics)
+/* More switches than are treated at a time, and groups larger than bounds look at; and so
+ * few switches that candidates are found by balls. */
+Test(roots, candidates_of_large_and_small_fabrics)
 {
-	static const char *const specs[] = {"torus:dims=48x47,hosts=1",
-					    "mesh:dims=70x33,hosts=1",
-					    "kfat:dims=46x46,hosts=1"};
+	static const char *const specs[] = {
+		"torus:dims=48x47,hosts=1", "mesh:dims=70x33,hosts=1",
+		"kfat:dims=46x46,hosts=1",  "fattree:radix=6,levels=3",
+		"dragonfly:a=4,p=2,h=2",    "torus:dims=4x5,hosts=3"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		struct fab_fabric *f = test_gen_raw(specs[i]);

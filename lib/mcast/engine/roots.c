@@ -3,7 +3,10 @@
  * Candidates are found from rows of distances: the running maximum over the members'
  * rows, for a block of switches at a time so that it stays in the first level cache;
  * every BOUND_ROWS rows a block is dropped when its least maximum already exceeds the
- * best radius of an earlier block.
+ * best radius of an earlier block. Where every switch is in several groups, the balls of
+ * a few radii are made first, as bits: the candidates are the common part of the members'
+ * balls of the least radius that has one, a word for 64 switches at a time (1.3 times as
+ * fast for 100 000 groups on a fat tree of radix 64).
  */
 #include "mcast/roots.h"
 
@@ -21,6 +24,17 @@ enum { BLOCK = 1024, BOUND_ROWS = 8 };
 /* Rows on demand are made when each would be needed more often than this: they take
  * memory, and are quicker to read than to find from coordinates. */
 enum { ROW_USES = 8 };
+
+/* Balls are made when each would be read more often than this, for as many radii and in
+ * as many bytes at most; these are the radii of some groups and one less. */
+enum { BALL_USES = 4, MAX_RADII = 8, MAX_BALL_BYTES = 64 << 20, SAMPLE = 32 };
+
+/* For each radius and each switch the switches that are no farther, as bits. */
+struct balls {
+	size_t words;
+	unsigned low, n;	 /* radii low .. low + n - 1; n == 0: none */
+	uint64_t *of[MAX_RADII]; /* [switches * words] of each radius */
+};
 
 /* 2^32 by the golden section, whose multiples lie evenly; and its inverse. */
 #define SHUFFLE 2654435769u
@@ -126,6 +140,75 @@ static uint8_t find_set(const struct fab_dist *dist, const uint32_t *sw, uint32_
 	return best;
 }
 
+/* For the sets of these groups, leader[n], if they are worth it. */
+static struct balls make_balls(const struct fab_dist *dist,
+			       const struct fab_groups *groups, const uint32_t *leader,
+			       uint32_t n, int n_threads)
+{
+	size_t stride = fab_dist_stride(dist);
+	uint64_t n_switches = fab_dist_n(dist), n_uses = 0;
+	struct fab_roots_one *one;
+	struct balls b = {.words = stride / 64};
+	unsigned low = UINT8_MAX, high = 0, n_radii;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_uses += fab_group_n_switches(groups, leader[i]);
+	if (n <= SAMPLE || n_uses < BALL_USES * n_switches)
+		return b;
+	one = fab_roots_one_new(dist);
+	for (uint32_t i = 0; i < n; i += n / SAMPLE + 1) {
+		unsigned radius =
+			fab_roots_one_find(one, groups->sw + groups->sw_first[leader[i]],
+					   fab_group_n_switches(groups, leader[i]));
+
+		low = radius < low ? radius : low;
+		high = radius > high ? radius : high;
+	}
+	fab_roots_one_free(one);
+	b.low = low - (low > 0);
+	n_radii = high - b.low + 1;
+	if (n_radii > MAX_RADII || n_radii * n_switches * (stride / 8) > MAX_BALL_BYTES ||
+	    n_uses < BALL_USES * n_radii * n_switches)
+		return b;
+	for (; b.n < n_radii; b.n++) {
+		uint64_t *bits = b.of[b.n] = FAB_NEW(n_switches * b.words, uint64_t);
+		int n_workers = fab_threads_for(n_threads, n_switches * b.words);
+
+#pragma omp parallel for schedule(static) num_threads(n_workers)
+		for (uint32_t s = 0; s < n_switches; s++)
+			bytes_upto(fab_dist_row(dist, s), stride, (uint8_t)(b.low + b.n),
+				   bits + s * b.words);
+	}
+	return b;
+}
+
+FAB_WIDE static uint64_t keep_common(uint64_t *restrict bits,
+				     const uint64_t *restrict other, size_t words)
+{
+	uint64_t any = 0;
+
+	for (size_t w = 0; w < words; w++)
+		any |= bits[w] &= other[w];
+	return any;
+}
+
+/* Candidates by balls. False: the radius is none of theirs, or may be less. */
+static bool find_common(const struct balls *b, const uint32_t *sw, uint32_t n,
+			uint64_t *bits, uint8_t *radius)
+{
+	for (unsigned r = 0; r < b->n; r++) {
+		uint64_t any = 1;
+
+		memcpy(bits, b->of[r] + sw[0] * b->words, b->words * sizeof(*bits));
+		for (uint32_t i = 1; i < n && any; i++)
+			any = keep_common(bits, b->of[r] + sw[i] * b->words, b->words);
+		*radius = (uint8_t)(b->low + r);
+		if (any)
+			return r > 0 || b->low == 0;
+	}
+	return false;
+}
+
 bool fab_roots_find_all(const struct fab_dist *dist, const struct fab_groups *groups,
 			size_t max_bytes, int n_threads, struct fab_roots *out)
 {
@@ -146,6 +229,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	size_t stride = fab_dist_stride(dist), words = stride / 64;
 	size_t max_sets = max_bytes / (words * sizeof(uint64_t));
 	uint32_t *leader = FAB_NEW(groups->n - first_group, uint32_t); /* of each set */
+	struct balls balls = {0};
 	int n_workers;
 
 	*out = (struct fab_roots){.first_group = first_group, .words = words};
@@ -167,6 +251,8 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	if (groups->sw_first[groups->n] > (uint64_t)ROW_USES * fab_dist_n(dist))
 		for (uint32_t s = 0; s < fab_dist_n(dist); s++)
 			(void)fab_dist_row(dist, s);
+	if (!slack)
+		balls = make_balls(dist, groups, leader, out->n_sets, n_threads);
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
 #pragma omp parallel num_threads(n_workers)
 	{
@@ -175,14 +261,19 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 #pragma omp for schedule(dynamic, 4)
 		for (uint32_t i = 0; i < out->n_sets; i++) {
 			const uint32_t *sw = groups->sw + groups->sw_first[leader[i]];
+			uint32_t n = fab_group_n_switches(groups, leader[i]);
+			uint64_t *bits = out->bits + i * words;
 
 			fab_progress_report("roots", "groups", leader[i], groups->n);
-			out->radius[i] = find_set(
-				dist, sw, fab_group_n_switches(groups, leader[i]), slack,
-				one->largest, one->block_min, out->bits + i * words);
+			if (!find_common(&balls, sw, n, bits, &out->radius[i]))
+				out->radius[i] =
+					find_set(dist, sw, n, slack, one->largest,
+						 one->block_min, bits);
 		}
 		fab_roots_one_free(one);
 	}
+	for (unsigned i = 0; i < balls.n; i++)
+		free(balls.of[i]);
 	free(leader);
 }
 
