@@ -15,10 +15,10 @@ enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS = 4 };
 
 /* Cables looked at when trees are revised: for each edge of all trees (more where members
  * lie far apart), but at least and at most. */
-enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 4000000, STEPS_MOST = 20000000 };
+enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 
 /* Problems of more edges are large. */
-enum { SMALL_EDGES = 16000 };
+enum { SMALL_EDGES = 16600 };
 
 /* Shares of the time that is left: for bounds; and, where trees may be higher, for those
  * of minimal height. */
@@ -34,13 +34,16 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 				    .n_steps = STEPS_LEAST,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
-	uint64_t steps = (fab_mcast_is_far(s) ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
+	bool is_far = fab_mcast_is_far(s);
+	uint64_t steps = (is_far ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
 	enum fab_mcast_ended ended;
 	double max;
 
 	n.is_hasty = s->n_edges > SMALL_EDGES;
-	if (!n.is_hasty)
+	if (!n.is_hasty && !is_far) {
 		n.n_attempts = ATTEMPTS;
+		n.n_steps = 2 * STEPS_LEAST;
+	}
 	for (int start = 0; start < 2 && !n.is_hasty; start++) {
 		n.is_afresh = start;
 		ended = fab_negotiate(s, &n);
@@ -49,7 +52,7 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 	}
 	n.n_steps = steps > n.n_steps ? steps : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
-	n.is_afresh = !n.is_hasty || fab_mcast_is_far(s);
+	n.is_afresh = !n.is_hasty || is_far;
 	do {
 		max = fab_mcast_max_level(s);
 		ended = fab_negotiate(s, &n);
