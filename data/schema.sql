@@ -74,7 +74,7 @@ CREATE TABLE metric (
   PRIMARY KEY (result, name)
 ) STRICT, WITHOUT ROWID;
 
--- How loads spread: so many cables carry so many trees.
+-- Distribution of loads: cables by number of trees.
 CREATE TABLE histogram (
   result INTEGER NOT NULL REFERENCES result ON DELETE CASCADE,
   load INTEGER NOT NULL,

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: paper-boot.sh [full]
 # Sets the figures of Gong D., Song C., Liu S., Qi F., "Network boot distribution algorithms of
-# large-scale supercomputers" beside what fabric-bootplan gives for the machine of the paper, and
-# shows what a balanced mapping makes of it. Finds fabric-bootplan in PATH or in build/cmd. Exits
-# with 1 when a figure differs, or a balanced mapping is slower than one of the paper. With `full`
-# also for every number of boards and every single board (a minute).
+# large-scale supercomputers" next to what fabric-bootplan gives for the machine of the paper, and
+# shows what a balanced mapping makes of it. Then the claims of the paper, each with its verdict, the
+# numbers that it follows from, and the command, and a count of the verdicts. Finds fabric-bootplan
+# in PATH or in build/cmd. Exits with 1 when a figure differs, or a balanced mapping is slower than
+# one of the paper. With `full` also for every number of boards and every single board (a minute).
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:$PWD/build/cmd
@@ -61,8 +62,23 @@ figure() {
       printf "%-5s %-20s %-5s %9s %9s %9.2f  %s\n", a, b, w, p,
         c < 0 ? "-" : sprintf("%.2f", c), o, same ? "same" : "differs"
       exit !same
-    }' || echo differs >>"$work/differs"
+    }' && echo reproduced >>"$work/verdicts" || echo differs >>"$work/differs"
 }
+
+# claim CLAIM VERDICT NUMBERS COMMAND
+claim() {
+  printf '%s\n    %s\n    %s\n    $ %s\n' "$1" "$2" "$3" "$4"
+  echo "${2%%:*}" >>"$work/verdicts"
+}
+
+# values COLUMN ALGORITHM BOOT: the column of each algorithm, separated by blanks
+values() {
+  fabric-bootplan --quiet --machine=preset:taihulight --algorithm="$2" --boot="$3" \
+    --format=csv --no-header --columns="$1" | tr -d '\r' | tr '\n' ' ' | sed 's/ $//'
+}
+
+# if_true EXPRESSION YES NO: of awk
+if_true() { awk "BEGIN { exit !($1) }" && echo "$2" || echo "$3"; }
 
 cat <<'END'
 Shares in Mb/s on the segments N1 (CPU) to N5 (server), and times to boot (50 MB) in seconds: what
@@ -119,8 +135,8 @@ fabric-bootplan --quiet --machine=preset:taihulight --sweep=board --algorithm=sc
 
 cat <<'END'
 
-Seconds to boot so many nodes by equal shares and by max-min fairness, in which what a node cannot use is
-for the others. Those on the tightest segment gain nothing, so that the last node is as late by both,
+Seconds to boot that many nodes by equal shares and by max-min fairness, in which others take the
+bandwidth that a node cannot use. Those on the tightest segment gain nothing, so that the last node is as late by both,
 and half of the nodes are done hardly sooner (bcda's first 1536 of 3072 are): they use such segments alike.
 
            equal shares, last node      max-min, last node           max-min, half of them
@@ -186,4 +202,44 @@ if [ "${1:-}" = full ]; then
   row every:board
   row each:board
 fi
+
+preset='fabric-bootplan --machine=preset:taihulight'
+printf '\nClaims:\n'
+fabric-bootplan --quiet --machine=preset:taihulight --sweep=board --algorithm=scda,bcda,block:1,balanced \
+  --format=csv --no-header --columns=algorithm,nodes,boot_seconds,bottleneck | tr -d '\r' >"$work/sweep"
+gain=$(awk -F, '$1 == "scda" { t = $3 } $1 == "bcda" { g = t / $3; if (!n++ || g < low) low = g; if (g > high) high = g }
+  END { print low, high }' "$work/sweep")
+exact=$(values boot_seconds scda,bcda first:1:supernode)
+claim 'BCDA is 1 to 20 times faster than SCDA' \
+  "$(if_true "${gain% *} >= 0.999 && ${exact% *} / ${exact#* } > 19.9 && ${gain#* } < 20.01" reproduced refuted)" \
+  "over 1, 2, 5 ... boards ${gain% *} to ${gain#* } times; a supernode: $exact s" "$preset --sweep=board"
+other=$(awk -F, '$1 == "scda" && $4 !~ /N5/' "$work/sweep" | wc -l)
+claim 'SCDA: the servers (N5) always hold the nodes back' "$(if_true "$other == 0" reproduced refuted)" \
+  "$((other)) of $(grep -c scda "$work/sweep") batches have another segment" "$preset --sweep=board --algorithm=scda"
+few=$(values bottleneck bcda first:20:board) more=$(values bottleneck bcda first:21:board)
+last=$(values bottleneck bcda first:160:board) many=$(values bottleneck bcda first:320:board)
+claim 'BCDA: N2 and N5 hold 1 to 20 boards back, N3 21 to 160, N4 and N5 from 320 on' \
+  "$([ "$more,$last,$many" = N3,N3,N4+N5 ] && echo "$few" | grep -q 'N2.*N5' && echo reproduced || echo refuted)" \
+  "20 boards $few, 21 $more, 160 $last, 320 $many" "$preset --algorithm=bcda --boot=first:21:board"
+fabric-bootplan --quiet --machine=preset:taihulight --algorithm=bcda --boot=first:32:board \
+  --mapping-out="$work/mapping" --format=csv >"$work/out"
+met=$(sed -nE 's/.*"server":"server([0-9]+)".*/\1/p' "$work/mapping" |
+  awk '{ s[$1] = 1; c[int($1 / 20)] = 1 } END { for (i in s) n++; for (i in c) k++; print n, k }')
+claim '32 boards boot from 32 servers, that is over 32 paths of N4' \
+  "$(if_true "${met% *} == 32 && ${met#* } == 32" reproduced 'refuted: N4 is the uplink of a cascade of 20 servers')" \
+  "${met% *} servers, ${met#* } of 8 cascade uplinks" "$preset --algorithm=bcda --boot=first:32:board --dot-out=-"
+fine=$(values boot_seconds bcda,block:1,balanced first:161:board)
+# shellcheck disable=SC2086
+claim '(ours) BCDA is not the best of its kind: blocks of one CPU are finer' \
+  "$(set -- $fine && if_true "$2 < $1 && $3 <= $2" 'reproduced: balanced finds it' refuted)" \
+  "161 boards: bcda, block:1, balanced take $fine s" "$preset --algorithm=bcda,block:1,balanced --boot=first:161:board"
+both=$(fabric-bootplan --quiet --machine=preset:taihulight --boot=first:1:supernode --algorithm=scda,bcda --model=all \
+  --format=csv --no-header --columns=boot_seconds | tr -d '\r' | tr '\n' ' ' | sed 's/ $//')
+# shellcheck disable=SC2086
+claim '(assumed by the paper) All nodes of a segment get equal shares' \
+  "$(set -- $both && if_true "$1 - $2 < 1e-6 && $2 - $1 < 1e-6 && $3 - $4 < 1e-6 && $4 - $3 < 1e-6" \
+    'assumption: the last node is as late by max-min fairness' 'assumption: max-min fairness gives other times')" \
+  "a supernode by scda and bcda, each by equal shares and max-min: $both s" "$preset --model=all --boot=first:1:supernode"
+awk '{ n[$1]++ } END { printf "\n%d reproduced, %d refuted, %d depend on assumptions\n",
+  n["reproduced"], n["refuted"], n["assumption"] }' "$work/verdicts"
 [ ! -f "$work/differs" ]

@@ -19,6 +19,7 @@ row() {
 
 # is EXPRESSION: holds or DIFFERS
 is() { awk "BEGIN { print ($1) ? \"holds\" : \"DIFFERS\" }"; }
+premise() { awk "BEGIN { print ($1) ? \"met\" : \"not met by the model\" }"; }
 sum() { awk "BEGIN { x = $1; printf \"%.${2:-1}f\", x }"; }
 
 # column NAME OPTION...: that column, a line a row
@@ -56,6 +57,49 @@ row L3 '30 s: files over a tree, met' goal "$(column goal_met stages $storm --st
 row L3 '30 s: least rate of the file system then, MB/s' - \
   "$(column goal_fs_MBps stages $storm --stage-in=tree)" 'a goal'
 
+# Premises: the exchange is the most expensive step, the barrier the second. A barrier needs a
+# message of every process. Seconds of the phases on the critical path, the longest first.
+lengths() {
+  fabric-launch stages $start --iface="$1" --wireup=full --format=json | tr -d '",:{}' |
+    awk '$5 == "phase" && $13 == "critical_s" { print $14, $6 }' | sort -gr
+}
+place() { lengths "$1" | grep -E "${3:-.}" | awk -v want="$2" '$2 == want { print NR }'; }
+wiring='endpoints|put|exchange|channels|barrier'
+for iface in pmi1 pmi2 pmix; do
+  row L2 "premise: exchange is first of the wiring steps ($iface)" 1 \
+    "$(place $iface exchange $wiring)" "$(premise "$(place $iface exchange $wiring) == 1")"
+  row L2 "premise: barrier is second of these ($iface)" 2 "$(place $iface barrier $wiring)" \
+    "$(premise "$(place $iface barrier $wiring) == 2")"
+done
+row L2 'premise: exchange is first of all phases (pmi1)' 1 "$(place pmi1 exchange)" \
+  "$(premise "$(place pmi1 exchange) == 1")"
+barrier() {
+  fabric-launch stages --nodes=1000 --ppn="$1" --stage-in=tree --iface="$2" --wireup=full \
+    --format=json | sed -n 's/.*"phase": "barrier".*"critical_s": \([0-9.e-]*\).*/\1/p'
+}
+row L2 'barrier of 128 processes a node by that of 1, PMI-1' more \
+  "$(sum "$(barrier 128 pmi1) / $(barrier 1 pmi1)")" "$(is "$(barrier 128 pmi1) > $(barrier 1 pmi1)")"
+row L2 'barrier by PMI-1 by that of PMIx, 64 a node' more \
+  "$(sum "$(barrier 64 pmi1) / $(barrier 64 pmix)" 2)" "$(is "$(barrier 64 pmi1) > $(barrier 64 pmix)")"
+
+# Improvements, each alone, seconds saved of a start by PMIx
+saved() {
+  fabric-launch stages $start --iface="${2:-pmix}" --wireup=full --format=json ${3:+--keys="$3"} |
+    sed -n "s/.*\"improvement\": \"$1\", \"saved_s\": \([0-9.e-]*\).*/\1/p"
+}
+for improvement in manager-data predefined scopes static-ports non-blocking-get direct; do
+  row L4 "$improvement: seconds saved" more "$(saved $improvement)" "$(is "$(saved $improvement) > 0")"
+done
+row L4 'manager-data under PMI-1: seconds saved' more "$(saved manager-data pmi1)" \
+  "$(is "$(saved manager-data pmi1) > $(saved manager-data)")"
+row L5 'predefined keys are of PMI-2 and PMIx: PMI-1, s' 0 "$(saved predefined pmi1)" \
+  "$(is "$(saved predefined pmi1) == 0 && $(saved predefined pmi2) > 0")"
+row L14 'static ports and no other keys: no exchange, s' more "$(saved static-ports pmix 14:51)" \
+  "$(is "$(saved static-ports pmix 14:51) > $(saved static-ports)")"
+row L5 'node-local keys do not enter a fence, B' 0 \
+  $(($(column bytes size --ppn=64 --keys=14:51,9:8:4:node) - $(column bytes size --ppn=64 --keys=14:51))) \
+  "$(is "$(column bytes size --ppn=64 --keys=14:51,9:8:4:node) == $(column bytes size --ppn=64 --keys=14:51)")"
+
 # Direct exchange
 modex() { column total_us modex --nodes=256 --ppn=4 --fence=ring --keys=14:300 --peers="$1"; }
 sparse=$(modex random:1) dense=$(modex all)
@@ -66,12 +110,38 @@ row L4 'direct exchange, all peers, us: more than the fence' worse "$(echo "$den
 row L5 'PMI-1: one request at a time; start by PMI-2, s' less "$(total pmi2 full)" \
   "$(is "$(total pmi2 full) < $(total pmi1 full)")"
 
+row L5 'values of PMI-1, PMI-2 are strings; characters a byte' - \
+  "$(fabric-launch stages --nodes=2 --iface=pmi1 --wireup=full --format=json |
+    sed -n 's/.*"hex_factor", "value": \([0-9.]*\).*"origin": "\([a-z]*\)".*/\1 \2/p')" 'not stated there'
+
 # The store of a node
 memory=$(column memory_bytes,memory_each_bytes modex --nodes=64 --ppn=32 | tail -n 1)
 row L6 'memory a node: one copy for all, by PPN' 32 "$(sum "${memory#*,} / ${memory%,*}" 0)" \
   "$(is "int(${memory#*,} / ${memory%,*} * 100 + 0.5) == 3200")"
-factor=$(fabric-launch store --ppn=168 --format=json | sed -n 's/.*together a factor of \([0-9]*\).*/\1/p')
-row L7 'Get at 168 PPN: 2N locks AND the later thread shift' 66 "$factor" 'model only, two changes'
+factor() {
+  fabric-launch store --ppn=168 --format=json | sed -n "s/^  \"factor_$1\": \([0-9.]*\),.*/\1/p"
+}
+row L7 'Get at 168 PPN: 2N locks and later shift, by rwlock' 66 "$(factor rwlock)" \
+  "$(is "$(factor rwlock) > 33 && $(factor rwlock) < 132")"
+row L7 'the same by N locks, the static algorithm' - "$(factor n)" 'the shift is most of it'
+wait_of() { column lock,wait_us store --ppn="$1" | tr -d '"' | sed -n "s/^$2,//p" | tail -n 1; }
+row L7 'a writer among 168 readers, N locks, us' - "$(wait_of 168 n)" model
+row L7 'signal locks: the same with 2N, us' less "$(wait_of 168 2n)" \
+  "$(is "$(wait_of 168 2n) < $(wait_of 168 n)")"
+row L7 'POSIX rwlock: a writer starves, us for 16 and 32' grows \
+  "$(sum "$(wait_of 32 rwlock) / $(wait_of 16 rwlock)" 0)" \
+  "$(is "$(wait_of 32 rwlock) > 1000 * $(wait_of 16 rwlock)")"
+recorded() {
+  fabric-launch store --format=json |
+    sed -n "s/.*\"lock\": \"$1\", \"readers\": $2, \"wait_s\": \([0-9a-z.-]*\).*/\1/p"
+}
+rw='rwlock, readers first'
+row L7 'recorded: rwlock, 4 readers, s; 8 readers' starves "$(recorded "$rw" 4) $(recorded "$rw" 8)" \
+  "$([ "$(recorded "$rw" 8)" = null ] && echo holds || echo DIFFERS)"
+row L7 'recorded: 2N with 16 readers, s' - "$(recorded 2n 16)" \
+  "$(is "$(recorded 2n 16) < $(recorded "$rw" 4)")"
+row L7 'recorded: mutex and flag with 32 readers, s' - "$(recorded mutex-flag 32)" \
+  "$(is "$(recorded mutex-flag 32) < $(recorded 2n 16)")"
 
 # Sizes
 row L8 'address of UCX 51 -> 21 B, percent less' 60 "$(sum '100 * (51 - 21) / 51')" 'rounds 58.8 up'
@@ -113,9 +183,33 @@ row L13 'MPD: two neighbours, parts' 1 "$(parts near)" "$(is "$(parts near) == 1
 row L13 'ring that mends itself: 3 of 32, any placement, kept' - \
   "$(column within faults --nodes=32 --failures=3 --set=exhaustive | tail -n 1)" \
   "$(column within faults --nodes=32 --failures=3 --set=exhaustive | tail -n 1 | sed 's/true/holds/; s/false/DIFFERS/')"
+risk() {
+  fabric-launch faults --nodes=1000 --failures=1 --set=timeout_s="$1" --format=json |
+    sed -n 's/^  "false_suspicion": \([0-9.e-]*\),.*/\1/p'
+}
+row L13 'false suspicion at each heartbeat, timeout 1.01 periods' risk "$(risk 1.01)" \
+  "$(is "$(risk 1.01) > 0.1")"
+row L13 'the same, 3.01 periods: speed costs certainty' less "$(risk 3.01)" \
+  "$(is "$(risk 3.01) < $(risk 2.01) && $(risk 2.01) < $(risk 1.01)")"
+# Mechanisms side by side, in place of tables 1 to 3
+mechanism() {
+  column topic,mechanism,"$1" mechanisms --nodes="$4" --ppn=64 --stage-in=tree | tr -d '"' |
+    sed -n "s/^$2,$3,//p"
+}
+for manager in mpd hydra orte slurm; do
+  row L13 "$manager: seconds of a start on 4000 nodes by 1000" - \
+    "$(sum "$(mechanism seconds manager $manager 4000) / $(mechanism seconds manager $manager 1000)" 2)" \
+    "$(mechanism risk manager $manager 1000)"
+done
+row L13 'MPD and Hydra do not scale, as Slurm does' worse \
+  "$(sum "$(mechanism seconds manager mpd 4000) / $(mechanism seconds manager slurm 4000)")" \
+  "$(is "$(mechanism seconds manager mpd 4000) > 2 * $(mechanism seconds manager slurm 4000) && \
+    $(mechanism seconds manager hydra 4000) > $(mechanism seconds manager slurm 4000)")"
+row T123 'mechanisms with seconds, bytes, memory, risk: rows' lost \
+  "$(column mechanism mechanisms --nodes=1000 --ppn=64 | wc -l | tr -d ' ')" 'computed: mechanisms'
 row L14 'pre-staging: seconds saved, storm to tree' - "$(fabric-launch stages --nodes=1000 --ppn=64 \
   --iface=pmix --wireup=full --format=json | sed -n 's/.*"stage-in-tree", "saved_s": \([0-9.]*\).*/\1/p')" model
 row L15 'control at run time, planned only' - - 'not modelled'
-row - 'tables 1 to 3 are images; PRETE is PRRTE' - - 'lost, misspelt'
+row - 'PRETE is PRRTE' - - misspelt
 
 [ ! -s "$work/differs" ] || { echo "DIFFERS: $(tr '\n' ' ' <"$work/differs")"; exit 1; }

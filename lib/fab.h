@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fabkit: switched fabrics and what can be computed on them.
+ * fabkit: switched fabrics: reading, generating and building them, their problems, shape
+ * and distances. What routes them is used by the commands and not installed.
  *
  * A fabric comes from fab_source_open() or from a builder, never changes afterwards, and
  * is freed by fab_fabric_free(). A function that can fail returns 0 or a negative errno,
@@ -20,8 +21,5 @@
 #include "fabric/check.h"
 #include "fabric/dist.h"
 #include "fabric/fabric.h"
-#include "mcast/route.h"
+#include "fabric/shape.h"
 #include "source/source.h"
-#include "unicast/analysis.h"
-#include "unicast/engine.h"
-#include "unicast/routes.h"

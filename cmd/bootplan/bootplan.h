@@ -20,6 +20,8 @@ struct bootplan_export {
 	const char *template; /* of --to=template:FILE */
 	enum fab_boot_identity identity;
 	const char *path, *folder, *hosts, *addresses; /* NULL: not given */
+	bool is_dry, is_fresh;
+	bool keeps; /* servers and addresses that the folder has, by `keep` */
 	FAB_VEC(const char *) networks;
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
 	const char *boot_url, *script, *kernel, *initrd, *params, *interface;
@@ -48,7 +50,7 @@ struct bootplan_params {
 	enum fab_mapping_purpose purpose;
 	double default_mbps;
 	uint32_t rate; /* 1: signalling */
-	const char *boot;
+	const char *boot, *omit;
 	bool is_sweep;
 	const char *sweep;
 	struct fab_chosen_list algorithms; /* from which complete() makes these */
@@ -59,7 +61,7 @@ struct bootplan_params {
 	enum fab_plan_model model;
 	double target_seconds;
 	bool check;
-	const char *mapping_out;
+	const char *mapping_out, *dot_out;
 	struct fab_cli_plot plot;
 	struct fab_transfer_options transfer;
 	const char *tftp; /* BLOCK:WINDOW:RTT */
@@ -82,11 +84,33 @@ struct bootplan_method {
 /* The files of --to; zeroed: none were asked for. */
 struct bootplan_exported {
 	const char *format, *path;
+	bool is_dry;
 	struct fab_boot_written written;
 	struct fab_cli_folder folder;
 	bool is_by_interface;	     /* servers count by their interfaces */
 	uint32_t n_of_several_ports; /* nodes whose host has several connected ports */
 	char *port;		     /* of the first such node, on the heap */
+};
+
+/* A node in the folder of --to-dir before it is replaced. */
+struct bootplan_kept {
+	const char *node, *server;
+	uint32_t id, interface; /* now; FAB_NONE: gone */
+};
+
+struct bootplan_node_change {
+	const char *node, *change, *server_before, *server, *address_before, *address;
+};
+
+/* The folder before, and what differs now (previous.c). */
+struct bootplan_previous {
+	bool is_known; /* there is such a folder, and it was compared */
+	FAB_VEC(struct bootplan_kept) kept;
+	struct fab_host_addresses *addresses; /* NULL: none */
+	struct fab_arena *arena;
+	FAB_VEC(const char *) files; /* that differ, come or go */
+	FAB_VEC(struct bootplan_node_change) nodes;
+	uint32_t n_new, n_gone, n_moved, n_readdressed;
 };
 
 struct bootplan_outcome {
@@ -111,13 +135,10 @@ struct bootplan_outcome {
 	struct fab_ip_network network[2]; /* --network: IPv4, IPv6 */
 	bool has_network[2];
 	struct bootplan_exported exported;
+	struct bootplan_previous previous;
 };
 
 extern const struct fab_task bootplan_task; /* run.c */
-/* Does the path name a file? "-" is standard input. Its name in messages. */
-bool bootplan_is_file(const char *path);
-const char *bootplan_label(const char *path);
-
 /* Add the other methods for the largest batch; interface_of is the best mapping for it,
  * NULL: no mapping has a server for every node. */
 int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
@@ -134,21 +155,38 @@ int bootplan_export(struct fab_cli_results *results, const struct fab_work *w,
 		    struct fab_err *err);
 void bootplan_exported_fini(struct bootplan_exported *out);
 int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *err);
+int bootplan_write_dot(FILE *out, const struct fab_work *w, struct fab_err *err);
 int bootplan_write_plot(FILE *out, const struct fab_work *w, struct fab_err *err);
 /* Sentence and fields of the files; nothing without files. */
 void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x);
 void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x);
 
-/* `failover` of a result as rows, and the names in them. */
-struct bootplan_failover_server {
-	const char *algorithm, *server;
-	uint32_t moved_nodes, nodes_before, nodes;
-	char name[BOOTPLAN_NAME_BYTES];
-};
-struct bootplan_failover_rows {
-	struct fab_rows rows;
-	struct bootplan_failover_server *v; /* [rows.n] */
-};
+/* Does the folder hold the mapping of its boot files? */
+bool bootplan_has_previous(const char *folder);
+/* Read the mapping and addresses of the folder; names in the arena. */
+int bootplan_read_previous(const struct bootplan_params *p, const struct fab_machine *m,
+			   struct fab_arena *a, struct bootplan_previous *out,
+			   struct fab_err *err) FAB_MUST_CHECK;
+void bootplan_previous_fini(struct bootplan_previous *x);
+/* Its mapping by the nodes of the machine: interface_of[n_nodes]. */
+void bootplan_previous_mapping(const struct bootplan_previous *x, uint32_t n_nodes,
+			       uint32_t *interface_of);
+/* Add its addresses to a plan, where they are in a network and of no other host. */
+void bootplan_keep_addresses(const struct bootplan_previous *x,
+			     const struct bootplan_outcome *o,
+			     const struct fab_host_addresses *given,
+			     struct fab_host_addresses *plan);
+/* Write the mapping and the addresses into the new folder; compare it with the old one.
+ * `given`: addresses of all hosts. */
+void bootplan_write_state(struct fab_cli_folder *folder, const struct bootplan_outcome *o,
+			  const struct fab_host_addresses *given);
+void bootplan_compare_previous(struct bootplan_previous *x, struct fab_cli_folder *folder,
+			       const struct bootplan_outcome *o,
+			       const struct fab_host_addresses *given,
+			       struct fab_arena *a);
+/* Sentence, fields and table of the differences; nothing without such a folder. */
+void bootplan_answer_previous(struct fab_report *r, const struct bootplan_outcome *o);
+void bootplan_report_previous(struct fab_report *r, const struct bootplan_previous *x);
 
 /* Kinds of segments on the path of a result, with their names. */
 struct bootplan_segment {
@@ -179,11 +217,11 @@ struct bootplan_row {
 	/* memory of these */
 	char name[BOOTPLAN_NAME_BYTES];
 	struct bootplan_segments segment;
-	struct bootplan_failover_rows grown;
 };
-void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *o,
+/* Texts of the row come from the arena. */
+void bootplan_row_init(struct bootplan_row *row, struct fab_arena *a,
+		       const struct bootplan_outcome *o,
 		       const struct fab_plan_result *result);
-void bootplan_row_fini(struct bootplan_row *row);
 
 /* Columns of struct bootplan_row and of struct bootplan_segment. */
 extern const struct fab_column bootplan_columns[], bootplan_segment_columns[];

@@ -7,7 +7,10 @@
 
 #include "boot/addresses.h"
 #include "bootplan.h"
+#include "export/dot.h"
 #include "present/jsonl.h"
+
+enum { SHOWN = 5 };
 
 /* Inputs of the files. */
 struct work {
@@ -34,7 +37,8 @@ int bootplan_take_format(void *params, const char *arg, struct fab_err *err)
 
 int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
 {
-	static const char *const archs[FAB_N_BOOT_ARCHS] = {"bios", "x86-64", "arm64"};
+	static const char *const archs[FAB_N_BOOT_ARCHS] = {"bios", "x86-64", "arm64",
+							    "ia32"};
 	struct bootplan_export *e = &((struct bootplan_params *)params)->export;
 	size_t n = strcspn(arg, "=");
 
@@ -53,43 +57,38 @@ int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
 	else
 		return fab_fail(
 			err, EINVAL,
-			"'%s': expected NAME, or ARCH=NAME for bios, x86-64 or arm64",
+			"'%s': expected NAME, or ARCH=NAME for bios, ia32, x86-64 or arm64",
 			arg);
 	return 0;
 }
 
-static int read_hosts(struct work *w, struct fab_err *err)
-{
-	struct fab_input in;
-	int rc;
-
-	w->given = fab_host_addresses_new();
-	if (!w->e->hosts)
-		return 0;
-	rc = fab_input_read(w->e->hosts, &in, err);
-	if (rc)
-		return rc;
-	rc = fab_host_addresses_read(bootplan_label(w->e->hosts), in.bytes, in.n,
-				     &w->given, err);
-	fab_input_fini(&in);
-	return rc;
-}
-
-/* Addresses kept from before, and new ones for hosts without any. */
+/* Addresses that are given, those kept from before, and new ones for hosts without any.
+ */
 static int plan_addresses(struct work *w, struct fab_err *err)
 {
 	const char *path = w->e->addresses;
 	struct fab_input in;
 	int rc = 0;
 
-	if (path && bootplan_is_file(path)) {
+	w->given = fab_host_addresses_new();
+	if (w->e->hosts) {
+		rc = fab_input_read(w->e->hosts, &in, err);
+		if (rc)
+			return rc;
+		rc = fab_host_addresses_read(fab_input_name(w->e->hosts), in.bytes, in.n,
+					     &w->given, err);
+		fab_input_fini(&in);
+	}
+	if (!rc && path && fab_input_exists(path)) {
 		rc = fab_input_read(path, &in, err);
 		if (rc)
 			return rc;
 		rc = fab_address_plan_read(w->m, path, in.bytes, in.n, &w->plan, err);
 		fab_input_fini(&in);
-	} else {
+	} else if (!rc) {
 		w->plan = fab_host_addresses_new();
+		if (w->e->keeps)
+			bootplan_keep_addresses(&w->o->previous, w->o, w->given, w->plan);
 	}
 	for (size_t i = 0; i < 2 && !rc; i++) {
 		if (w->o->has_network[i])
@@ -101,20 +100,7 @@ static int plan_addresses(struct work *w, struct fab_err *err)
 	return rc;
 }
 
-/* Ports with a cable of the host that a node is. */
-static uint32_t count_ports(const struct fab_fabric *f, uint32_t host)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++)
-		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-		     p < f->node_first_port[f->host_adapter[i] + 1]; p++)
-			n += f->port_cable[p] != FAB_NONE;
-	return n;
-}
-
-/* Where a host has several ports, which one it is known by. */
+/* Where a host has several connected ports, which one it is known by. */
 static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *m,
 		       const struct fab_batch *batch, struct bootplan_exported *out)
 {
@@ -122,12 +108,16 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 	uint32_t first = FAB_NONE;
 
 	for (uint32_t i = 0; i < batch->n && f; i++) {
-		uint32_t node = batch->node[i];
+		uint32_t node = batch->node[i], h = m->node_host[node], n = 0;
 
-		if (m->node_host[node] == FAB_NONE ||
-		    count_ports(f, m->node_host[node]) < 2)
+		if (h == FAB_NONE)
 			continue;
-		if (!out->n_of_several_ports++)
+		for (uint32_t a = f->host_first_adapter[h];
+		     a < f->host_first_adapter[h + 1]; a++)
+			for (uint32_t p = f->node_first_port[f->host_adapter[a]];
+			     p < f->node_first_port[f->host_adapter[a] + 1]; p++)
+				n += f->port_cable[p] != FAB_NONE;
+		if (n >= 2 && !out->n_of_several_ports++)
 			first = m->node_port[node];
 	}
 	if (first == FAB_NONE)
@@ -138,22 +128,6 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 		run,
 		"%u of %u nodes have several connected ports: each boots over its first one on the plane (such as '%s'); --hca=PATTERN names another",
 		out->n_of_several_ports, batch->n, out->port);
-}
-
-/* Nodes left out, by name. */
-static void warn_omitted(const struct fab_cli_run *run, const struct fab_boot_written *w)
-{
-	enum { SHOWN = 5 };
-	char *names = fab_strdup("");
-
-	for (size_t i = 0; i < w->omitted.n && i < SHOWN; i++)
-		fab_append(&names, i ? ", " : "", "'%s'", w->omitted.v[i]);
-	if (w->omitted.n)
-		fab_cli_warn(
-			run,
-			"left out of the boot files because of their names: %s%s; --node-name-map=FILE names such hosts, --set strict refuses them",
-			names, w->omitted.n > SHOWN ? " ..." : "");
-	free(names);
 }
 
 static int write_files(const struct work *w, struct fab_cli_results *results,
@@ -181,7 +155,7 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 		rc = fab_input_read(e->template, &in, err);
 		if (rc)
 			return rc;
-		site.template_name = bootplan_label(e->template);
+		site.template_name = fab_input_name(e->template);
 		site.template_text = in.bytes;
 		site.template_bytes = in.n;
 	}
@@ -192,7 +166,8 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 	rc = fab_cli_open_folder(&out->folder, e->folder, err);
 	if (rc)
 		return rc;
-	results->folder = &out->folder;
+	if (!e->is_dry) /* else it is removed at the end */
+		results->folder = &out->folder;
 	return fab_export_boot_directory(&directory, e->format, w->m, w->o->largest,
 					 w->o->interface_of[0], &site, &out->written,
 					 err);
@@ -250,24 +225,37 @@ int bootplan_export(struct fab_cli_results *results, const struct fab_work *w,
 	struct bootplan_exported *out = &o->exported;
 	const struct bootplan_export *e = &p->export;
 	struct work work = {.e = e, .m = o->m, .o = o};
+	const char *omitted = "";
 	int rc;
 
 	if (!e->path && !e->folder)
 		return 0;
-	rc = read_hosts(&work, err);
-	if (!rc)
-		rc = plan_addresses(&work, err);
+	rc = plan_addresses(&work, err);
 	if (!rc)
 		rc = write_files(&work, results, out, err);
 	if (rc)
 		return rc;
-	if (e->addresses)
+	if (e->folder) {
+		bootplan_write_state(&out->folder, o, work.given);
+		o->previous.is_known = out->folder.exists;
+		bootplan_compare_previous(&o->previous, &out->folder, o, work.given,
+					  w->arena);
+	}
+	if (e->addresses && !e->is_dry)
 		fab_address_plan_write(fab_cli_open_result(results, e->addresses), o->m,
 				       work.plan);
 	out->format =
 		e->template ? e->template : fab_boot_format_choices.at(e->format).form;
 	out->path = e->folder ? e->folder : e->path;
-	warn_omitted(&p->run, &out->written);
+	out->is_dry = e->is_dry;
+	for (size_t i = 0; i < out->written.omitted.n && i < SHOWN; i++)
+		omitted = fab_arena_format(w->arena, "%s%s'%s'", omitted, i ? ", " : "",
+					   out->written.omitted.v[i]);
+	if (*omitted)
+		fab_cli_warn(
+			&p->run,
+			"left out of the boot files because of their names: %s%s; --node-name-map=FILE names such hosts, --set strict refuses them",
+			omitted, out->written.omitted.n > SHOWN ? " ..." : "");
 	out->is_by_interface = out->written.n_servers > o->m->n_servers;
 	if (out->written.n_by_guid)
 		tell_ports(&p->run, o->m, o->largest, out);
@@ -287,10 +275,11 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 	if (!x->format)
 		return;
 	fab_report_answer(
-		r, FAB_TONE_PLAIN, "Written for %s into %s: %u node%s of %u %s%s%s.",
-		x->format, strcmp(x->path, "-") ? x->path : "standard output",
-		x->written.n_nodes, x->written.n_nodes == 1 ? "" : "s",
-		x->written.n_servers, x->is_by_interface ? "server interface" : "server",
+		r, FAB_TONE_PLAIN, "%s for %s into %s: %u node%s of %u %s%s%s.",
+		x->is_dry ? "Not written (--dry-run)" : "Written", x->format,
+		strcmp(x->path, "-") ? x->path : "standard output", x->written.n_nodes,
+		x->written.n_nodes == 1 ? "" : "s", x->written.n_servers,
+		x->is_by_interface ? "server interface" : "server",
 		x->written.n_servers == 1 ? "" : "s",
 		x->port ? ", each known by the first connected port of its host" : "");
 	if (x->written.omitted.n)
@@ -321,49 +310,42 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_export
 
 /* ---- --mapping-out ---- */
 
-/* JSON lines, one node of the batch each. */
-static int write_lines(FILE *out, const struct bootplan_outcome *o, size_t choice,
-		       struct fab_err *err)
-{
-	const uint32_t *interface_of = o->interface_of[choice];
-	char node[BOOTPLAN_NAME_BYTES], interface[BOOTPLAN_NAME_BYTES];
-	int rc = 0;
-
-	for (uint32_t i = 0; i < o->largest->n && !rc; i++) {
-		uint32_t at = o->largest->node[i];
-		json_t *object = json_object();
-
-		fab_machine_node_name(o->m, at, node, sizeof(node));
-		fab_machine_interface_name(o->m, interface_of[at], interface,
-					   sizeof(interface));
-		if (!object ||
-		    json_object_set_new(object, "algorithm",
-					fab_json_text(o->p->choices[choice].name)) ||
-		    json_object_set_new(object, "node", fab_json_text(node)) ||
-		    json_object_set_new(object, "server", fab_json_text(interface)))
-			fab_oom(sizeof(void *));
-		rc = fab_jsonl_write(out, object, err);
-	}
-	return rc;
-}
-
-/* Mappings that leave nodes without a server are left out, and reported. */
+/* JSON lines, one node of the batch each. Mappings that leave nodes without a server are
+ * left out, and reported. */
 int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct bootplan_outcome *o = w->outcome;
+	char node[BOOTPLAN_NAME_BYTES], interface[BOOTPLAN_NAME_BYTES];
 	bool is_any = false;
 	int rc = 0;
 
 	for (size_t i = 0; i < o->p->n_choices && !rc; i++) {
+		const char *algorithm = o->p->choices[i].name;
+
 		if (fab_plan_is_incomplete(o->largest, o->interface_of[i])) {
 			fab_cli_warn(
 				&o->p->run,
 				"--mapping-out: %s leaves nodes without a server and is not written",
-				o->p->choices[i].name);
+				algorithm);
 			continue;
 		}
 		is_any = true;
-		rc = write_lines(out, o, i, err);
+		for (uint32_t k = 0; k < o->largest->n && !rc; k++) {
+			uint32_t at = o->largest->node[k];
+			json_t *object = json_object();
+
+			fab_machine_node_name(o->m, at, node, sizeof(node));
+			fab_machine_interface_name(o->m, o->interface_of[i][at],
+						   interface, sizeof(interface));
+			if (!object ||
+			    json_object_set_new(object, "algorithm",
+						fab_json_text(algorithm)) ||
+			    json_object_set_new(object, "node", fab_json_text(node)) ||
+			    json_object_set_new(object, "server",
+						fab_json_text(interface)))
+				fab_oom(sizeof(void *));
+			rc = fab_jsonl_write(out, object, err);
+		}
 	}
 	return rc || is_any
 		       ? rc
@@ -372,54 +354,44 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 				 "--mapping-out: no mapping has a server for every node");
 }
 
-/* ---- --plot ---- */
+/* ---- pictures ---- */
 
-/* Results that belong to one curve have the place of their batch in common. */
-static size_t results_a_batch(const struct bootplan_outcome *o)
+int bootplan_write_dot(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
-	size_t n = 0;
+	const struct bootplan_outcome *o = w->outcome;
 
-	while (n < o->results.of.n &&
-	       o->results.of.v[n].batch == o->results.of.v[0].batch)
-		n++;
-	return n;
+	(void)err;
+	fab_export_machine_dot(out, o->m, o->largest, o->interface_of[0],
+			       o->p->choices[0].name);
+	return 0;
 }
 
-/* The points of one curve; how many can be drawn. */
-static size_t fill(const struct bootplan_outcome *o, size_t at, size_t step, double *x,
-		   double *y)
-{
-	size_t n = 0;
-
-	for (size_t i = at; i < o->results.of.n; i += step) {
-		const struct fab_plan_result *r = &o->results.of.v[i];
-
-		if (!isfinite(r->boot_seconds) || !(r->boot_seconds > 0))
-			continue;
-		x[n] = r->batch->n;
-		y[n++] = r->boot_seconds;
-	}
-	return n;
-}
-
+/* A curve for each mapping and model: results of a batch come in the same order. */
 int bootplan_write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct bootplan_outcome *o = w->outcome;
-	size_t step = results_a_batch(o), n_points = 0, n = o->results.of.n;
-	struct fab_plot_series *series =
-		FAB_ARENA_NEW0(w->arena, step, struct fab_plot_series);
-	double *x = FAB_ARENA_NEW(w->arena, n, double);
-	double *y = FAB_ARENA_NEW(w->arena, n, double);
+	const struct fab_plan_result *of = o->results.of.v;
+	size_t step = 0, n_points = 0, n = o->results.of.n;
+	struct fab_plot_series *series;
 
+	while (step < n && of[step].batch == of[0].batch)
+		step++;
+	series = FAB_ARENA_NEW0(w->arena, step, struct fab_plot_series);
 	for (size_t i = 0; i < step; i++) {
-		const struct fab_plan_result *r = &o->results.of.v[i];
-		size_t at = i * o->n_batches;
+		double *x = FAB_ARENA_NEW(w->arena, o->n_batches, double);
+		double *y = FAB_ARENA_NEW(w->arena, o->n_batches, double);
+		size_t n_here = 0;
 
+		for (size_t k = i; k < n; k += step)
+			if (isfinite(of[k].boot_seconds) && of[k].boot_seconds > 0) {
+				x[n_here] = of[k].batch->n;
+				y[n_here++] = of[k].boot_seconds;
+			}
 		series[i] = (struct fab_plot_series){
-			fab_arena_format(w->arena, "%s%s", r->algorithm,
-					 r->is_max_min ? ", max-min" : ""),
-			x + at, y + at, fill(o, i, step, x + at, y + at)};
-		n_points += series[i].n;
+			fab_arena_format(w->arena, "%s%s", of[i].algorithm,
+					 of[i].is_max_min ? ", max-min" : ""),
+			x, y, n_here};
+		n_points += n_here;
 	}
 	if (!n_points)
 		return fab_fail(err, ENODATA,

@@ -61,7 +61,7 @@ static const struct fab_option options[] = {
 	 "all (default), first:N, first:N:UNIT, unit:LIST, a list of nodes (names, host lists as n[1-16], patterns), or a file with such a list a line",
 	 FAB_TAKES_FILE_OR_TEXT, TO(boot), .everyday = true},
 	{"sweep", "SPEC",
-	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every level); every:UNIT: 1, 2, 3 ... units; each:UNIT: every unit by itself; random:N: N subsets by chance",
+	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every level); every:UNIT: 1, 2, 3 ... units; each:UNIT: every unit by itself; random:N: N random subsets",
 	 FAB_TAKES_TEXT, TO(sweep), .is_optional = true, .flag = TO(is_sweep)},
 	{"shard", "K/N",
 	 "With --sweep: only every N-th batch, from the K-th on; fabric-compare --merge puts N such results together",
@@ -90,12 +90,15 @@ static const struct fab_option options[] = {
 	{"mapping-out", "FILE",
 	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(mapping_out)},
+	{"dot-out", "FILE",
+	 "Draw the machine with its servers, and how full its segments are by the one algorithm, to FILE for Graphviz (- is standard output)",
+	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"plot", "FILE",
 	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png (needs gnuplot)",
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "How it is transferred:"},
-	{"stagger", "TIME", "max-min: every node starts so much after the one before",
+	{"stagger", "TIME", "max-min: each node starts this long after the one before",
 	 FAB_TAKES_SECONDS, TRANSFER(stagger_seconds), .max = DAY_NS},
 	{.help = "Configuration for boot servers:"},
 	{"to", "FORMAT", "With --to-out or --to-dir: @BOOT_FORMATS@", FAB_TAKES_OTHER,
@@ -104,8 +107,11 @@ static const struct fab_option options[] = {
 	 "Write the mapping of the one algorithm to FILE in the format of --to (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(export.path)},
 	{"to-dir", "DIR",
-	 "Write the mapping of the one algorithm to a folder: a file for each server, with its nodes only, and default.* for what all share",
+	 "Write the mapping of the one algorithm to a folder: a file for each server, with its nodes only, and default.* for what all share; a folder written before keeps its servers and addresses where it can",
 	 FAB_TAKES_TEXT, TO(export.folder), .check = check_folder},
+	{"dry-run", NULL,
+	 "With --to-dir: report which files and nodes differ from what DIR has, and write nothing",
+	 FAB_TAKES_NOTHING, TO(export.is_dry)},
 	{"hosts", "FILE",
 	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or IP NAME...",
 	 FAB_TAKES_INPUT, TO(export.hosts)},
@@ -116,7 +122,7 @@ static const struct fab_option options[] = {
 	 "With --network: keep the addresses in FILE, so that the same host has the same one next time",
 	 FAB_TAKES_OUTPUT, TO(export.addresses)},
 	{"boot-file", "[ARCH=]NAME",
-	 "File that a node loads first, of all or of ARCH bios, x86-64 or arm64 (default undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
+	 "File that a node loads first, of all or of ARCH bios, ia32 (UEFI of 32 bits), x86-64 or arm64 (default undionly.kpxe, ipxe-ia32.efi, ipxe.efi, ipxe-arm64.efi); repeatable",
 	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
 	{"kernel", "URL",
 	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
@@ -159,6 +165,7 @@ static const struct fab_relation relations[] = {
 	{"to", FAB_NEEDS, "to-out,to-dir"},
 	{"to-out,to-dir", FAB_NEEDS, "to"},
 	{"to-out,to-dir", FAB_APART},
+	{"dry-run,fresh", FAB_GOES_WITH, "to-dir"},
 	{"strict,hosts,network,identity,boot-file,boot-url,script,kernel,initrd,params",
 	 FAB_GOES_WITH, "to"},
 	{"interface", FAB_GOES_WITH, "to=kea4,to=kea6"},
@@ -228,15 +235,35 @@ static int complete(void *params, struct fab_err *err)
 	n_named = p->n_choices;
 	if (!rc && p->loaded)
 		rc = add_named(p, "loaded", err);
-	/* what stays next to new mappings */
+	/* mappings that are compared with the kept one */
 	if (!rc && changes && !p->has_algorithms)
 		rc = add_named(p, "stable", err);
 	if (!rc && changes && !p->has_algorithms)
 		rc = add_named(p, "keep", err);
+	if (!rc && n_named == 1 && p->export.folder && !p->export.is_fresh &&
+	    !p->choices[0].engine->needs_loaded &&
+	    bootplan_has_previous(p->export.folder)) {
+		struct fab_mapping_choice keep;
+
+		/* its servers come first, next to those of the algorithm */
+		p->export.keeps = true;
+		rc = add_named(p, "keep", err);
+		keep = p->choices[p->n_choices - 1];
+		if (!rc && strcmp(p->choices[0].name, "keep") != 0) {
+			memmove(p->choices + 1, p->choices,
+				(p->n_choices - 1) * sizeof(*p->choices));
+			p->choices[0] = keep;
+		}
+	}
 	if (!rc && (p->export.path || p->export.folder) && n_named != 1)
 		rc = fab_fail(
 			err, EINVAL,
 			"--to writes the mapping of one algorithm, --algorithm names %zu",
+			n_named);
+	if (!rc && p->dot_out && n_named != 1)
+		rc = fab_fail(
+			err, EINVAL,
+			"--dot-out draws the mapping of one algorithm, --algorithm names %zu",
 			n_named);
 	for (size_t i = 0; i < p->methods.multicast.of.n; i++)
 		p->methods.engines[p->methods.n_engines++] =

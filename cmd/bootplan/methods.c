@@ -50,60 +50,50 @@ static void add_path(struct bootplan_outcome *o, const char *method,
 		 ((struct bootplan_method){method, algorithm, n_trees, seconds}));
 }
 
-/* Grow the trees of all servers by every algorithm. */
-static int route(const struct bootplan_params *p, struct bootplan_outcome *o,
-		 struct fab_mcast_problem *problem, double image_mbit,
-		 struct fab_err *err)
+/* Trees of all servers by every algorithm. */
+static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o,
+		     const uint32_t *interface_of, double image_mbit, struct fab_err *err)
 {
 	const struct bootplan_methods *w = &p->methods;
+	struct fab_mcast_problem problem = {.f = o->m->fabric};
 	struct fab_mcast_options mcast = {.n_threads = p->run.threads};
 	struct fab_mcast_result results[BOOTPLAN_MAX_ENGINES];
+	struct fab_groups *groups;
 	struct fab_dist *dist;
 	struct fab_err found;
 	double roots_seconds;
-	int rc = fab_dist_new(problem->f, p->run.threads, &dist, err);
+	int rc;
 
-	if (rc)
+	if (!w->n_engines || (!w->has_engines && problem.f->n_switches > MAX_SWITCHES))
+		return 0;
+	groups = make_groups(o, o->largest, interface_of, &found);
+	if (!groups) {
+		fab_cli_warn(&p->run, "no multicast trees: %s", found.text);
+		return 0;
+	}
+	rc = fab_dist_new(problem.f, p->run.threads, &dist, err);
+	if (rc) {
+		fab_groups_free(groups);
 		return rc;
-	problem->dist = dist;
-	rc = fab_mcast_route(problem, w->engines, w->n_engines, &mcast, results,
+	}
+	problem.groups = groups;
+	problem.dist = dist;
+	rc = fab_mcast_route(&problem, w->engines, w->n_engines, &mcast, results,
 			     &roots_seconds, err);
 	for (size_t i = 0; i < w->n_engines && !rc; i++) {
-		double mbps = fab_mcast_slowest_mbps(problem, results[i].load,
+		double mbps = fab_mcast_slowest_mbps(&problem, results[i].load,
 						     p->default_mbps, p->rate);
 
-		if (p->run.verify && fab_mcast_verify(problem, &results[i], &found)) {
+		if (p->run.verify && fab_mcast_verify(&problem, &results[i], &found)) {
 			fab_cli_warn(&p->run, "multicast by %s: %s", w->engines[i]->name,
 				     found.text);
 			o->has_broken_tree = true;
 		}
-		add_path(o, "multicast", w->engines[i]->name, problem->groups->n,
+		add_path(o, "multicast", w->engines[i]->name, groups->n,
 			 image_mbit * (1 + w->repair) / mbps);
 		fab_mcast_result_fini(&results[i]);
 	}
 	fab_dist_free(dist);
-	return rc;
-}
-
-static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o,
-		     const struct fab_batch *batch, const uint32_t *interface_of,
-		     double image_mbit, struct fab_err *err)
-{
-	struct fab_mcast_problem problem = {.f = o->m->fabric};
-	struct fab_groups *groups;
-	struct fab_err why;
-	int rc;
-
-	if (!p->methods.n_engines ||
-	    (!p->methods.has_engines && problem.f->n_switches > MAX_SWITCHES))
-		return 0;
-	groups = make_groups(o, batch, interface_of, &why);
-	if (!groups) {
-		fab_cli_warn(&p->run, "no multicast trees: %s", why.text);
-		return 0;
-	}
-	problem.groups = groups;
-	rc = route(p, o, &problem, image_mbit, err);
 	fab_groups_free(groups);
 	return rc;
 }
@@ -119,8 +109,7 @@ int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcom
 	fab_alternatives_of(o->m, batch, image_mbit,
 			    (double)p->methods.chunk_bytes * 8e-6, p->methods.repair, &a);
 	if (o->m->fabric && interface_of)
-		rc = add_trees(p, o, batch, interface_of, image_mbit / p->efficiency,
-			       err);
+		rc = add_trees(p, o, interface_of, image_mbit / p->efficiency, err);
 	else if (!o->m->fabric)
 		add_path(o, "multicast", NULL, 1, a.multicast_seconds);
 	add_path(o, "chain", NULL, 0, a.chain_seconds);

@@ -7,72 +7,116 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bootplan.h"
 #include "fabric/resolver.h"
 #include "store/store.h"
 
-bool bootplan_is_file(const char *path)
+/* Hosts of a fabric: each of `given` is a list of servers or a file of such lists. */
+static int find_servers(const struct fab_cli_run *run,
+			const struct fab_resolver *resolver, const char *const *given,
+			size_t n_given, struct fab_ids *ids, struct fab_err *err)
 {
-	struct stat st;
+	const struct fab_lookup hosts = fab_resolver_lookup(resolver, FAB_WANT_HOST);
+	int rc = 0;
 
-	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISDIR(st.st_mode));
-}
+	for (size_t i = 0; i < n_given && !rc; i++) {
+		struct fab_matches matches = {.with_names = run->verbose};
+		bool is_file = fab_input_exists(given[i]);
+		const char *label = is_file ? fab_input_name(given[i]) : "--servers";
+		struct fab_input in;
 
-const char *bootplan_label(const char *path)
-{
-	return strcmp(path, "-") ? path : "standard input";
-}
-
-/* Hosts that an option names, or a file. */
-static int add_servers(const struct fab_cli_run *run, const struct fab_lookup *hosts,
-		       const char *given, struct fab_ids *ids, struct fab_err *err)
-{
-	struct fab_matches matches = {.with_names = run->verbose};
-	bool is_file = bootplan_is_file(given);
-	struct fab_input in;
-	int rc;
-
-	if (is_file) {
-		rc = fab_input_read(given, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_lookup_lines(hosts, bootplan_label(given), in.bytes, in.n, ids,
-				      &matches, err);
-		fab_input_fini(&in);
-	} else {
-		rc = fab_lookup_list(hosts, given, strlen(given), ids, &matches, err);
-		if (rc)
-			fab_err_prefix(err, "--servers");
+		if (is_file) {
+			rc = fab_input_read(given[i], &in, err);
+			if (rc)
+				break;
+			rc = fab_lookup_lines(&hosts, label, in.bytes, in.n, ids,
+					      &matches, err);
+			fab_input_fini(&in);
+		} else {
+			rc = fab_lookup_list(&hosts, given[i], strlen(given[i]), ids,
+					     &matches, err);
+			if (rc)
+				fab_err_prefix(err, label);
+		}
+		if (!rc)
+			fab_cli_tell_matches(run, label, &matches);
+		fab_matches_fini(&matches);
 	}
-	if (!rc)
-		fab_cli_tell_matches(run, is_file ? bootplan_label(given) : "--servers",
-				     &matches);
-	fab_matches_fini(&matches);
 	return rc;
 }
 
-/* The machine of a fabric with these servers. */
+/* Servers that the fabric has only without --hca; `first` of them, on the heap. Inputs
+ * that can be read once only are not asked. */
+static uint32_t count_filtered(const struct bootplan_params *p,
+			       const struct fab_fabric *f, const char *const *given,
+			       size_t n_given, char **first)
+{
+	struct fab_cli_input input = p->input;
+	struct fab_cli_run run = {.quiet = true};
+	struct fab_resolver *resolver;
+	struct fab_strmap *left;
+	struct fab_ids ids = {0};
+	struct fab_fabric *all;
+	struct fab_err ignored;
+	uint32_t n = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < n_given; i++)
+		if (!strcmp(given[i], "-"))
+			return 0;
+	input.hca = NULL;
+	if (!p->input.hca || !strcmp(input.fabric, "-") ||
+	    !strncmp(input.fabric, "ib:", 3) ||
+	    fab_cli_open_fabric(&input, &run, &all, &ignored))
+		return 0;
+	left = fab_strmap_new(f->n_hosts);
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		fab_strmap_put(left, fab_host_name(f, h), strlen(fab_host_name(f, h)), h);
+	resolver = fab_resolver_new(all);
+	if (!find_servers(&run, resolver, given, n_given, &ids, &ignored))
+		for (size_t i = 0; i < ids.of.n; i++) {
+			const char *name = fab_host_name(all, ids.of.v[i]);
+
+			if (fab_strmap_get(left, name, strlen(name)) == FAB_NONE && !n++)
+				*first = fab_strdup(name);
+		}
+	free(ids.of.v);
+	fab_resolver_free(resolver);
+	fab_strmap_free(left);
+	fab_fabric_free(all);
+	return n;
+}
+
 static int machine_of_fabric(const struct bootplan_params *p, const struct fab_fabric *f,
-			     const char *const *given_servers, size_t n_given,
+			     const char *const *given, size_t n_given,
 			     struct fab_machine **out, struct fab_err *err)
 {
 	struct fab_machine_servers servers = {.default_mbps = p->default_mbps,
 					      .is_signalling = p->rate,
 					      .resolver = fab_resolver_new(f)};
-	const struct fab_lookup hosts =
-		fab_resolver_lookup(servers.resolver, FAB_WANT_HOST);
 	struct fab_ids ids = {0};
-	int rc = 0;
+	char *first;
+	uint32_t n_filtered = count_filtered(p, f, given, n_given, &first);
+	int rc = find_servers(&p->run, servers.resolver, given, n_given, &ids, err);
 
-	for (size_t i = 0; i < n_given && !rc; i++)
-		rc = add_servers(&p->run, &hosts, given_servers[i], &ids, err);
+	if (n_filtered && rc)
+		rc = fab_fail(err, -rc,
+			      "--hca=%.60s leaves out %u of the servers, such as '%.80s'",
+			      p->input.hca, n_filtered, first);
+	else if (n_filtered)
+		fab_cli_warn(&p->run,
+			     "--hca=%s leaves out %u of the servers, such as '%s'",
+			     p->input.hca, n_filtered, first);
+	free(first);
 	servers.hosts = ids.of.v;
 	servers.n_hosts = ids.of.n;
-	if (!rc)
+	if (rc)
+		fab_resolver_free(servers.resolver);
+	else
 		rc = fab_machine_of_fabric(f, &servers, out, err);
 	free(ids.of.v);
 	return rc;
@@ -85,11 +129,11 @@ static int machine_of_text(const char *given, struct fab_machine **out,
 	struct fab_input in;
 	int rc;
 
-	if (bootplan_is_file(given)) {
+	if (fab_input_exists(given)) {
 		rc = fab_input_read(given, &in, err);
 		if (rc)
 			return rc;
-		rc = fab_machine_read(bootplan_label(given), in.bytes, in.n, out, err);
+		rc = fab_machine_read(fab_input_name(given), in.bytes, in.n, out, err);
 		fab_input_fini(&in);
 		return rc;
 	}
@@ -102,24 +146,12 @@ static int machine_of_text(const char *given, struct fab_machine **out,
 	return rc;
 }
 
-/* Of the tree and its rates: the fingerprint of a machine. */
-static uint64_t fingerprint(const struct fab_machine *m)
-{
-	uint64_t hash = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
-
-	hash = fab_hash_bytes(m->capacity_mbps, m->n_vertices * sizeof(*m->capacity_mbps),
-			      hash);
-	return fab_hash_bytes(m->interface_vertex,
-			      m->n_interfaces * sizeof(*m->interface_vertex), hash);
-}
-
 /* Lists of servers or nodes of an option, marked in mark[n]. */
 struct marking {
-	const char *option, *leaves; /* what is wrong with naming all there are */
+	const char *option, *leaves; /* sentence when all are named */
 	const char *const *lists;
 	size_t n_lists;
-	int (*find)(const struct fab_machine *, const char *, bool *,
-		    struct fab_matches *, struct fab_err *);
+	enum fab_machine_kind kind;
 	bool *mark;
 	uint32_t n;
 };
@@ -131,7 +163,8 @@ static int mark_all(const struct bootplan_params *p, const struct fab_machine *m
 
 	for (size_t i = 0; i < x->n_lists; i++) {
 		uint32_t n = 0;
-		int rc = x->find(m, x->lists[i], x->mark, &matches, err);
+		int rc =
+			fab_machine_find(m, x->kind, x->lists[i], x->mark, &matches, err);
 
 		if (rc) {
 			fab_err_prefix(err, x->option);
@@ -173,14 +206,14 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 		.was_down = FAB_ARENA_NEW0(w->arena, (size_t)m->n_servers + 1, bool)};
 	rc = mark_all(p, m,
 		      &(struct marking){"--fail-server", "server that is up", p->failed.v,
-					p->failed.n, fab_machine_find_servers,
+					p->failed.n, FAB_MACHINE_SERVERS,
 					m->server_is_down, m->n_servers},
 		      err);
 	if (!rc)
 		rc = mark_all(p, m,
 			      &(struct marking){"--with-server",
 						"server that was there before", p->with.v,
-						p->with.n, fab_machine_find_servers,
+						p->with.n, FAB_MACHINE_SERVERS,
 						c->was_down, m->n_servers},
 			      err);
 	for (uint32_t s = 0; s < m->n_servers && !rc; s++)
@@ -193,7 +226,7 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 	is_gone = FAB_ARENA_NEW0(w->arena, (size_t)m->n_nodes + 1, bool);
 	rc = mark_all(p, m,
 		      &(struct marking){"--without-node", "node to boot", p->without.v,
-					p->without.n, fab_machine_find_nodes, is_gone,
+					p->without.n, FAB_MACHINE_NODES, is_gone,
 					m->n_nodes},
 		      err);
 	if (rc)
@@ -204,12 +237,40 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 	return rc;
 }
 
+/* All nodes but those of --set omit, such as login hosts. */
+static int boot_all_but(const struct bootplan_params *p, const struct fab_machine *m,
+			struct fab_batch *out, struct fab_err *err)
+{
+	struct fab_matches matches = {.with_names = p->run.verbose};
+	bool *is_omitted = FAB_NEW0((size_t)m->n_nodes + 1, bool);
+	struct fab_ids left = {0};
+	char *text = fab_format("all but %s", p->omit);
+	int rc = fab_machine_find(m, FAB_MACHINE_NODES, p->omit, is_omitted, &matches,
+				  err);
+
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		if (!is_omitted[i])
+			FAB_PUSH(&left.of, i);
+	if (!rc && !left.of.n)
+		rc = fab_fail(err, EINVAL, "'%.80s' leaves no node to boot", p->omit);
+	if (rc)
+		fab_err_prefix(err, "--set omit");
+	else
+		fab_cli_tell_matches(&p->run, "--set omit", &matches);
+	fab_batch_of(left.of.v, (uint32_t)left.of.n, text, out);
+	fab_matches_fini(&matches);
+	free(is_omitted);
+	free(left.of.v);
+	free(text);
+	return rc;
+}
+
 /* The batch of --boot, or those of each step of --sweep. */
 static int make_batches(const struct bootplan_params *p, struct bootplan_outcome *o,
 			struct fab_err *err)
 {
 	const char *boot = p->boot ? p->boot : "all";
-	bool is_file = bootplan_is_file(boot);
+	bool is_file = fab_input_exists(boot);
 	struct fab_input in;
 	int rc;
 
@@ -222,11 +283,13 @@ static int make_batches(const struct bootplan_params *p, struct bootplan_outcome
 	}
 	o->batches = FAB_NEW0(1, struct fab_batch);
 	o->n_batches = 1;
+	if (!p->boot && p->omit)
+		return boot_all_but(p, o->plan.change.now, o->batches, err);
 	if (is_file) {
 		rc = fab_input_read(boot, &in, err);
 		if (rc)
 			return rc;
-		rc = fab_batch_read(o->plan.change.now, bootplan_label(boot), in.bytes,
+		rc = fab_batch_read(o->plan.change.now, fab_input_name(boot), in.bytes,
 				    in.n, o->batches, err);
 		fab_input_fini(&in);
 	} else {
@@ -235,7 +298,7 @@ static int make_batches(const struct bootplan_params *p, struct bootplan_outcome
 			fab_err_prefix(err, "--boot");
 	}
 	if (!rc)
-		fab_cli_tell_matches(&p->run, is_file ? bootplan_label(boot) : "--boot",
+		fab_cli_tell_matches(&p->run, is_file ? fab_input_name(boot) : "--boot",
 				     &o->batches->matches);
 	return rc;
 }
@@ -280,11 +343,27 @@ static int read_loaded(const struct bootplan_params *p, struct bootplan_outcome 
 	uint32_t *loaded, *before;
 	int rc = p->loaded ? fab_input_read(p->loaded, &in, err) : 0;
 
+	if (!rc && p->export.folder && bootplan_has_previous(p->export.folder)) {
+		then->resolver = c->now->resolver;
+		rc = bootplan_read_previous(p, c->now, a, &o->previous, err);
+		if (!rc && p->export.keeps && !p->loaded) {
+			loaded = FAB_ARENA_NEW(a, (size_t)c->now->n_nodes + 1, uint32_t);
+			before = FAB_ARENA_NEW(a, (size_t)then->n_nodes + 1, uint32_t);
+			bootplan_previous_mapping(&o->previous, c->now->n_nodes, loaded);
+			memset(before, 0xff, then->n_nodes * sizeof(*before));
+			for (uint32_t i = 0; i < c->now->n_nodes; i++)
+				before[c->old_node ? c->old_node[i] : i] = loaded[i];
+			o->plan.loaded = loaded;
+			o->plan.loaded_before = before;
+		}
+		if (then != c->now)
+			then->resolver = NULL;
+	}
 	if (rc || !p->loaded)
 		return rc;
 	then->resolver = c->now->resolver;
 	before = FAB_ARENA_NEW(a, (size_t)then->n_nodes + 1, uint32_t);
-	rc = fab_mapping_read(then, bootplan_label(p->loaded), in.bytes, in.n, before,
+	rc = fab_mapping_read(then, fab_input_name(p->loaded), in.bytes, in.n, before,
 			      err);
 	fab_input_fini(&in);
 	if (then != c->now)
@@ -298,61 +377,15 @@ static int read_loaded(const struct bootplan_params *p, struct bootplan_outcome 
 	return 0;
 }
 
-/* Digests of what files and names stood for: servers that are down, a mapping. */
-static void note_input(struct bootplan_params *p, const struct bootplan_outcome *o)
-{
-	const struct fab_plan_change *c = &o->plan.change;
-
-	fab_cli_note_bytes(&p->shard, c->now->server_is_down,
-			   c->now->n_servers * sizeof(bool));
-	if (p->with.n)
-		fab_cli_note_bytes(&p->shard, c->was_down,
-				   c->now->n_servers * sizeof(bool));
-	if (c->is_gone)
-		fab_cli_note_bytes(&p->shard, c->is_gone, c->old->n_nodes * sizeof(bool));
-	if (o->plan.loaded)
-		fab_cli_note_bytes(&p->shard, o->plan.loaded,
-				   c->now->n_nodes * sizeof(*o->plan.loaded));
-}
-
-static int plan_all(const struct bootplan_params *p, struct bootplan_outcome *o,
-		    struct fab_err *err)
-{
-	struct fab_sweep sweep = {.n_items = p->shard.all,
-				  .shard = p->shard.part,
-				  .n_threads = p->run.threads,
-				  .progress = fab_cli_progress_tick};
-	int rc;
-
-	sweep.progress_context = fab_cli_progress_new(&p->run, "planning", "batches");
-	rc = fab_plan_run(&o->plan, sweep, &o->results, err);
-	fab_cli_progress_free(sweep.progress_context);
-	for (size_t i = 0; i < o->results.doubts.n; i++)
-		fab_cli_warn(&p->run, "%s", o->results.doubts.v[i]);
-	return rc;
-}
-
-static int prepare(struct bootplan_params *p, struct bootplan_outcome *o,
-		   struct fab_work *w, struct fab_err *err)
-{
-	int rc = make_machine(p, w, &o->plan.change, err);
-
-	if (rc)
-		return rc;
-	o->m = o->plan.change.now;
-	o->fingerprint = fingerprint(o->m);
-	fab_plan_limit(&o->plan.change, &p->limits, p->efficiency);
-	rc = make_batches(p, o, err);
-	if (!rc)
-		rc = read_loaded(p, o, w->arena, err);
-	return rc ? rc : take_shard(p, o, w->arena, err);
-}
-
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	struct bootplan_params *p = w->params;
 	struct bootplan_outcome *o = w->outcome;
+	struct fab_plan_change *c = &o->plan.change;
+	struct fab_sweep sweep = {.n_threads = p->run.threads,
+				  .progress = fab_cli_progress_tick};
 	const struct fab_plan_result *best;
+	const struct fab_machine *m;
 	const uint32_t *of = NULL;
 	int rc;
 
@@ -364,14 +397,45 @@ static int solve(struct fab_work *w, struct fab_err *err)
 				    .transfer = &p->transfer,
 				    .seed = p->run.seed,
 				    .verifies = p->run.verify};
-	rc = prepare(p, o, w, err);
+	rc = make_machine(p, w, c, err);
+	if (rc)
+		return rc;
+	o->m = m = c->now;
+	/* of the tree and its rates as they were described */
+	o->fingerprint = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
+	o->fingerprint =
+		fab_hash_bytes(m->capacity_mbps,
+			       m->n_vertices * sizeof(*m->capacity_mbps), o->fingerprint);
+	o->fingerprint = fab_hash_bytes(m->interface_vertex,
+					m->n_interfaces * sizeof(*m->interface_vertex),
+					o->fingerprint);
+	fab_plan_limit(c, &p->limits, p->efficiency);
+	rc = make_batches(p, o, err);
+	if (!rc)
+		rc = read_loaded(p, o, w->arena, err);
+	if (!rc)
+		rc = take_shard(p, o, w->arena, err);
 	if (rc)
 		return rc;
 	o->plan.batches = o->batches;
 	o->plan.n_batches = o->n_batches;
 	o->largest = &o->batches[o->n_batches - 1];
-	note_input(p, o);
-	rc = plan_all(p, o, err);
+	/* digests of what files and names stood for */
+	fab_cli_note_bytes(&p->shard, m->server_is_down, m->n_servers * sizeof(bool));
+	if (p->with.n)
+		fab_cli_note_bytes(&p->shard, c->was_down, m->n_servers * sizeof(bool));
+	if (c->is_gone)
+		fab_cli_note_bytes(&p->shard, c->is_gone, c->old->n_nodes * sizeof(bool));
+	if (o->plan.loaded)
+		fab_cli_note_bytes(&p->shard, o->plan.loaded,
+				   m->n_nodes * sizeof(*o->plan.loaded));
+	sweep.n_items = p->shard.all;
+	sweep.shard = p->shard.part;
+	sweep.progress_context = fab_cli_progress_new(&p->run, "planning", "batches");
+	rc = fab_plan_run(&o->plan, sweep, &o->results, err);
+	fab_cli_progress_free(sweep.progress_context);
+	for (size_t i = 0; i < o->results.doubts.n; i++)
+		fab_cli_warn(&p->run, "%s", o->results.doubts.v[i]);
 	if (!rc)
 		rc = fab_plan_map_largest(&o->plan, o->interface_of, err);
 	if (rc)
@@ -402,6 +466,7 @@ static void fini(void *outcome)
 	fab_plan_results_fini(&o->results);
 	free(o->methods.v);
 	bootplan_exported_fini(&o->exported);
+	bootplan_previous_fini(&o->previous);
 	for (uint32_t i = 0; i < o->n_batches; i++)
 		fab_batch_fini(&o->batches[i]);
 	free(o->batches);
@@ -413,50 +478,12 @@ static void fini(void *outcome)
 /* ---- the store: the largest batch as results, all of a sweep with their segments ----
  */
 
-static void add_batch(struct fab_draft *d, const struct bootplan_outcome *o, size_t i,
-		      const char *algorithm)
-{
-	const struct fab_plan_result *r = &o->results.of.v[i];
-	uint64_t per_batch = o->results.of.n / o->n_batches;
-	struct bootplan_segments s;
-
-	bootplan_segments_of(o->m, r, &s);
-	fab_draft_batch(
-		d, &(struct fab_store_batch){
-			   .position = fab_shard_item(&o->p->shard.part, i / per_batch) *
-					       per_batch +
-				       i % per_batch,
-			   .algorithm = algorithm,
-			   .name = r->batch->text,
-			   .nodes = r->batch->n,
-			   .servers = r->n_servers,
-			   .bandwidth_mbps = r->bandwidth_mbps,
-			   .boot_seconds = r->boot_seconds,
-			   .bottleneck = *s.bottleneck ? s.bottleneck : NULL});
-	for (uint32_t l = 0; l < s.n; l++)
-		fab_draft_segment(d, &(struct fab_store_segment){
-					     .name = s.v[l].name,
-					     .tightest = s.v[l].tightest,
-					     .capacity_mbps = s.v[l].capacity_mbps,
-					     .share_mbps = s.v[l].share_mbps,
-					     .max_sharers = s.v[l].max_sharers});
-}
-
-static void add_result(struct fab_draft *d, const struct bootplan_outcome *o, size_t i,
-		       const char *algorithm)
-{
-	struct bootplan_row *row = FAB_NEW0(1, struct bootplan_row);
-
-	bootplan_row_init(row, o, &o->results.of.v[i]);
-	fab_draft_result(d, algorithm, bootplan_columns, bootplan_n_columns, row);
-	bootplan_row_fini(row);
-	free(row);
-}
-
 static void store(struct fab_draft *d, const struct fab_work *w)
 {
 	const struct bootplan_params *p = w->params;
 	const struct bootplan_outcome *o = w->outcome;
+	uint64_t per_batch = o->results.of.n / o->n_batches;
+	struct bootplan_row *row = FAB_ARENA_NEW0(w->arena, 1, struct bootplan_row);
 
 	d->run.fabric.source = o->m->source;
 	d->run.fabric.fingerprint = o->fingerprint;
@@ -472,18 +499,41 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	fab_draft_table(d, bootplan_segment_columns, bootplan_segment_n_columns);
 	for (size_t i = 0; i < o->results.of.n; i++) {
 		const struct fab_plan_result *r = &o->results.of.v[i];
+		const struct bootplan_segments *s = &row->segment;
 		char *algorithm =
 			fab_format("%s%s", r->algorithm, r->is_max_min ? "/max-min" : "");
 
-		add_batch(d, o, i, algorithm);
+		bootplan_row_init(row, w->arena, o, r);
+		fab_draft_batch(d, &(struct fab_store_batch){
+					   .position = fab_shard_item(&p->shard.part,
+								      i / per_batch) *
+							       per_batch +
+						       i % per_batch,
+					   .algorithm = algorithm,
+					   .name = r->batch->text,
+					   .nodes = r->batch->n,
+					   .servers = r->n_servers,
+					   .bandwidth_mbps = r->bandwidth_mbps,
+					   .boot_seconds = r->boot_seconds,
+					   .bottleneck = row->bottleneck});
+		for (uint32_t l = 0; l < s->n; l++)
+			fab_draft_segment(d,
+					  &(struct fab_store_segment){
+						  .name = s->v[l].name,
+						  .tightest = s->v[l].tightest,
+						  .capacity_mbps = s->v[l].capacity_mbps,
+						  .share_mbps = s->v[l].share_mbps,
+						  .max_sharers = s->v[l].max_sharers});
 		if (r->batch == o->largest)
-			add_result(d, o, i, algorithm);
+			fab_draft_result(d, algorithm, bootplan_columns,
+					 bootplan_n_columns, row);
 		free(algorithm);
 	}
 }
 
 static const struct fab_task_file files[] = {{"mapping-out", bootplan_write_mapping},
 					     {.write_all = bootplan_export},
+					     {"dot-out", bootplan_write_dot},
 					     {"plot", bootplan_write_plot},
 					     {0}};
 

@@ -13,7 +13,7 @@ struct compare_item {
 	const char *algorithm; /* NULL: all */
 };
 
-/* RUN or RUN:ALGORITHM as it was given. */
+/* RUN or RUN:ALGORITHM of the command line. */
 struct compare_spec {
 	const char *label; /* the argument; NULL: it begins with a number or `last` */
 	uint64_t id;	   /* 0: the last one, or not yet found by its label */
@@ -79,6 +79,8 @@ struct compare_outcome {
 extern const struct fab_task compare_list, compare_show, compare_diff, compare_prune,
 	compare_merge;
 
+/* The runs that are named. EINVAL. */
+int compare_parse_specs(struct compare_params *p, struct fab_err *err);
 /* Read the runs that are asked for; `names_only`: without results. */
 int compare_find(struct fab_work *w, bool names_only, struct fab_err *err);
 void compare_fini(void *outcome);
@@ -104,7 +106,7 @@ void compare_pair_up(const struct compare_params *p, struct compare_outcome *o,
 
 /* "2/8"; NULL when the run is all of its sweep. */
 char *compare_shard_text(struct fab_arena *arena, const struct fab_store_run *run);
-/* A column for a metric; kind NULL: nobody says what it is. */
+/* A column for a metric; kind NULL: unknown. */
 struct fab_column compare_metric_column(const char *name,
 					const struct fab_store_kind *kind);
 /* A column for a fact, which says its unit in its name. */

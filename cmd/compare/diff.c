@@ -34,14 +34,6 @@ static char *value_text(struct fab_arena *arena, const struct compare_row *row,
 	return text;
 }
 
-static const char *text_get(const struct fab_store_run *run, const char *name)
-{
-	for (size_t i = 0; i < run->n_asked; i++)
-		if (!strcmp(run->asked[i].name, name))
-			return run->asked[i].value;
-	return NULL;
-}
-
 static char *number_text(struct fab_arena *arena, const char *name, double value)
 {
 	return isnan(value) ? fab_arena_strdup(arena, "none")
@@ -66,42 +58,6 @@ static void differ_in_text(char **list, const char *name, const char *a, const c
 		   b && strlen(b) > MAX_TEXT ? "..." : "");
 }
 
-/* Facts and requests in which the runs differ; NULL: none. On the heap. */
-static char *differences(struct fab_arena *arena, const struct fab_store_run *a,
-			 const struct fab_store_run *b)
-{
-	char *list = NULL;
-
-	differ_in_text(&list, "shard", compare_shard_text(arena, a),
-		       compare_shard_text(arena, b));
-	for (size_t side = 0; side < 2; side++) {
-		const struct fab_store_run *own = side ? b : a, *other = side ? a : b;
-
-		for (size_t i = 0; i < own->n_facts; i++) {
-			const char *name = own->facts[i].name;
-			double there =
-				fab_store_number_get(other->facts, other->n_facts, name);
-
-			if (!side)
-				differ_in_number(arena, &list, name, own->facts[i].value,
-						 there);
-			else if (isnan(there))
-				differ_in_number(arena, &list, name, there,
-						 own->facts[i].value);
-		}
-		for (size_t i = 0; i < own->n_asked; i++) {
-			const char *name = own->asked[i].name;
-			const char *there = text_get(other, name);
-
-			if (!side)
-				differ_in_text(&list, name, own->asked[i].value, there);
-			else if (!there)
-				differ_in_text(&list, name, NULL, own->asked[i].value);
-		}
-	}
-	return list;
-}
-
 static void note_of(struct fab_arena *arena, char **notes,
 		    const struct fab_store_run *base, const struct fab_store_run *run)
 {
@@ -119,7 +75,40 @@ static void note_of(struct fab_arena *arena, char **notes,
 			   "Runs %" PRIu64 " and %" PRIu64
 			   " are of different fabrics: %s and %s",
 			   base->id, run->id, base->fabric.source, run->fabric.source);
-	list = differences(arena, base, run);
+	/* Facts and requests in which the runs differ; NULL: none. On the heap. */
+	list = NULL;
+	differ_in_text(&list, "shard", compare_shard_text(arena, base),
+		       compare_shard_text(arena, run));
+	for (size_t side = 0; side < 2; side++) {
+		const struct fab_store_run *own = side ? run : base,
+					   *other = side ? base : run;
+
+		for (size_t i = 0; i < own->n_facts; i++) {
+			const char *name = own->facts[i].name;
+			double there =
+				fab_store_number_get(other->facts, other->n_facts, name);
+
+			if (!side)
+				differ_in_number(arena, &list, name, own->facts[i].value,
+						 there);
+			else if (isnan(there))
+				differ_in_number(arena, &list, name, there,
+						 own->facts[i].value);
+		}
+		for (size_t i = 0; i < own->n_asked; i++) {
+			const char *name = own->asked[i].name;
+			const char *there = NULL;
+
+			for (size_t k = 0; k < other->n_asked && !there; k++)
+				if (!strcmp(other->asked[k].name, name))
+					there = other->asked[k].value;
+
+			if (!side)
+				differ_in_text(&list, name, own->asked[i].value, there);
+			else if (!there)
+				differ_in_text(&list, name, NULL, own->asked[i].value);
+		}
+	}
 	if (list)
 		fab_append(notes, ". ",
 			   "Runs %" PRIu64 " and %" PRIu64
@@ -198,42 +187,6 @@ static void answer_most(struct fab_report *r, const struct fab_work *w,
 			  value_text(w->arena, most, most->value));
 }
 
-static void answer(struct fab_report *r, const struct fab_work *w)
-{
-	const struct compare_outcome *o = w->outcome;
-	const struct compare_counts *c = &o->counts, *p = &o->parts;
-	uint64_t vanished = c->vanished + p->vanished;
-	char better[FAB_HUMAN_BYTES], same[FAB_HUMAN_BYTES];
-
-	fab_human_count(c->better, better);
-	fab_human_count(c->same, same);
-	if (!c->better && !c->worse && !c->same)
-		fab_report_answer(
-			r, FAB_TONE_WARN,
-			"Nothing was compared: no metric with a better and a worse is on both sides.");
-	else
-		fab_report_answer(
-			r, c->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			"Beside the base %s became worse, %s better, %s the same (times apart).",
-			fab_human_counted(w->arena, c->worse, "metric", NULL), better,
-			same);
-	if (vanished)
-		fab_report_answer(r, FAB_TONE_BAD, "%s of the base %s missing beside it.",
-				  fab_human_counted(w->arena, vanished, "value", NULL),
-				  vanished == 1 ? "is" : "are");
-	answer_most(r, w, COMPARE_WORSE);
-	answer_most(r, w, COMPARE_BETTER);
-	if (p->better || p->worse || p->same)
-		fab_report_answer(
-			r, p->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			"Of the parts (sets of faults, batches, segments) %s became worse, %s better, %s the same.",
-			fab_human_counted(w->arena, p->worse, "value", NULL),
-			fab_human_count(p->better, better),
-			fab_human_count(p->same, same));
-	if (o->notes)
-		fab_report_answer(r, FAB_TONE_WARN, "%s.", o->notes);
-}
-
 /* A row for scripts. */
 struct record {
 	const char *metric, *part, *base_algorithm, *algorithm, *verdict;
@@ -258,32 +211,30 @@ static const struct fab_column columns[] = {
 };
 enum { N_COLUMNS = FAB_COUNT(columns) - 1 };
 
-static void put_row(struct fab_report *r, const struct compare_row *row)
-{
-	const struct compare_pair *p = row->pair;
-	const struct record record = {
-		.metric = row->metric,
-		.part = row->part,
-		.base_run = p->base_item->run->id,
-		.base_algorithm = p->base ? p->base->algorithm : NULL,
-		.base_value = row->base,
-		.run = p->item->run->id,
-		.algorithm = p->other ? p->other->algorithm : NULL,
-		.value = row->value,
-		.ratio = row->base > 0 ? row->value / row->base : (double)NAN,
-		.verdict = verdict_name(row->verdict),
-	};
-
-	fab_report_record(r, &record);
-}
-
 static void put_rows(struct fab_report *r, const char *name, const char *title,
 		     size_t n_columns, const struct compare_outcome *o, bool are_parts)
 {
 	fab_report_table_begin(r, name, title, columns, n_columns);
 	for (size_t i = 0; i < o->rows.n; i++)
-		if ((o->rows.v[i].part != NULL) == are_parts)
-			put_row(r, &o->rows.v[i]);
+		if ((o->rows.v[i].part != NULL) == are_parts) {
+			const struct compare_row *row = &o->rows.v[i];
+			const struct compare_pair *p = row->pair;
+			const struct record record = {
+				.metric = row->metric,
+				.part = row->part,
+				.base_run = p->base_item->run->id,
+				.base_algorithm = p->base ? p->base->algorithm : NULL,
+				.base_value = row->base,
+				.run = p->item->run->id,
+				.algorithm = p->other ? p->other->algorithm : NULL,
+				.value = row->value,
+				.ratio = row->base > 0 ? row->value / row->base
+						       : (double)NAN,
+				.verdict = verdict_name(row->verdict),
+			};
+
+			fab_report_record(r, &record);
+		}
 	fab_report_table_end(r);
 }
 
@@ -322,68 +273,6 @@ static const struct compare_row *row_of(const struct lines *l, size_t line)
 	return cells[i];
 }
 
-/* The metrics of all pairs; a line for each name. */
-static void collect_metrics(struct lines *l, const struct block *b)
-{
-	for (size_t k = 0; k < b->pairs.n; k++)
-		for (size_t i = b->o->first[b->pairs.v[k]];
-		     i < b->o->first[b->pairs.v[k] + 1]; i++) {
-			const struct compare_row *row = &b->o->rows.v[i];
-			size_t at = 0;
-
-			if (row->part)
-				continue;
-			while (at < l->n &&
-			       strcmp(row_of(l, at)->metric, row->metric) != 0)
-				at++;
-			(at < l->n ? l->cells + at * l->width : add_line(l))[k] = row;
-		}
-}
-
-/* Parts of the base, in the same order for every pair; then parts that it lacks. */
-static void collect_parts(struct lines *l, const struct block *b)
-{
-	for (size_t k = 0; k < b->pairs.n; k++) {
-		size_t at = 0;
-
-		for (size_t i = b->o->first[b->pairs.v[k]];
-		     i < b->o->first[b->pairs.v[k] + 1]; i++) {
-			const struct compare_row *row = &b->o->rows.v[i];
-
-			if (!row->part)
-				continue;
-			if (isnan(row->base) || !k)
-				add_line(l)[k] = row;
-			else
-				l->cells[at++ * l->width + k] = row;
-		}
-	}
-}
-
-/* Leave the lines where something changed, at most MAX_PARTS; how many go. */
-static size_t shorten(struct lines *l)
-{
-	size_t n = l->n, n_kept = 0;
-
-	for (size_t i = 0; i < n && n > MAX_PARTS; i++) {
-		bool has_changed = false;
-
-		for (size_t k = 0; k < l->width; k++) {
-			const struct compare_row *row = l->cells[i * l->width + k];
-
-			has_changed |= row && (row->verdict >= COMPARE_BETTER ||
-					       isnan(row->base) != isnan(row->value));
-		}
-		if (!has_changed || n_kept == MAX_PARTS)
-			continue;
-		memmove(l->cells + n_kept++ * l->width, l->cells + i * l->width,
-			l->width * sizeof(*l->cells));
-	}
-	if (n > MAX_PARTS)
-		l->n = n_kept;
-	return n - l->n;
-}
-
 /* The text of a column of a run: value, ratio or verdict. */
 static const char *text_of(struct fab_arena *arena, const struct compare_row *row,
 			   size_t which)
@@ -412,22 +301,16 @@ static char *heading_of(const struct block *b, const struct compare_item *item,
 						 item->run->id, r->algorithm);
 }
 
-/*
- * The lines as a table of texts: part (if any), metric, value of the base, and for each
- * run value, ratio and verdict. As many runs side by side as the width has room for, at
- * least one; the rest in further tables.
- */
+/* The lines as a table of texts: part (if any), metric, value of the base, and for each
+ * run value, ratio and verdict. */
 static void print_lines(struct fab_report *r, const char *title, const struct lines *l,
 			const struct block *b)
 {
-	unsigned room = fab_report_how(r)->width;
-	size_t own = row_of(l, 0)->part ? 3 : 2, n = own + PER_RUN * l->width, least = 0;
+	size_t own = row_of(l, 0)->part ? 3 : 2, n = own + PER_RUN * l->width;
 	struct fab_column *heads = FAB_ARENA_NEW0(b->arena, n, struct fab_column);
-	union fab_cell *cells = FAB_ARENA_NEW(b->arena, n * l->n, union fab_cell), *line;
-	size_t *width = FAB_ARENA_NEW(b->arena, n, size_t);
+	union fab_cell *line = FAB_ARENA_NEW(b->arena, n, union fab_cell);
 
-	if (own == 3)
-		heads[0] = (struct fab_column){"part", FAB_TEXT};
+	heads[0] = (struct fab_column){"part", FAB_TEXT};
 	heads[own - 2] = (struct fab_column){"metric", FAB_TEXT};
 	heads[own - 1] =
 		(struct fab_column){heading_of(b, b->first->base_item, b->first->base),
@@ -441,45 +324,20 @@ static void print_lines(struct fab_report *r, const char *title, const struct li
 		of_run[1] = (struct fab_column){"ratio", FAB_TEXT, "", FAB_COL_RIGHT};
 		of_run[2] = (struct fab_column){"verdict", FAB_TEXT, "", FAB_COL_VERDICT};
 	}
-	for (size_t c = 0; c < n; c++)
-		width[c] = strlen(heads[c].name);
+	fab_report_table_begin(r, "sides", title, heads, n);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct compare_row *row = row_of(l, i);
 
-		line = cells + i * n;
-		if (own == 3)
-			line[0].text = row->part;
+		line[0].text = row->part;
 		line[own - 2].text = row->metric;
 		line[own - 1].text = value_text(b->arena, row, row->base);
 		for (size_t c = own; c < n; c++)
 			line[c].text = text_of(
 				b->arena, l->cells[i * l->width + (c - own) / PER_RUN],
 				(c - own) % PER_RUN);
-		for (size_t c = 0; c < n; c++)
-			if (strlen(line[c].text) > width[c])
-				width[c] = strlen(line[c].text);
+		fab_report_row(r, line);
 	}
-	for (size_t c = 0; c < own; c++)
-		least += width[c] + (c + 1 < own);
-	for (size_t first = own, end; first < n; first = end) {
-		size_t used = least;
-
-		for (end = first; end < n; end += PER_RUN) {
-			used += width[end] + width[end + 1] + width[end + 2] + PER_RUN;
-			if (end > first && room && used > room)
-				break;
-		}
-		/* the heads of these runs behind the own ones */
-		memmove(heads + own, heads + first, (end - first) * sizeof(*heads));
-		fab_report_table_begin(r, "sides", first > own ? "" : title, heads,
-				       own + end - first);
-		for (size_t i = 0; i < l->n; i++) {
-			line = cells + i * n;
-			memmove(line + own, line + first, (end - first) * sizeof(*line));
-			fab_report_row(r, line);
-		}
-		fab_report_table_end(r);
-	}
+	fab_report_table_end(r);
 }
 
 static void print_block(struct fab_report *r, const struct block *b)
@@ -487,16 +345,67 @@ static void print_block(struct fab_report *r, const struct block *b)
 	struct lines metrics = {.width = b->pairs.n}, parts = {.width = b->pairs.n};
 	const char *name = b->first->base->algorithm;
 	size_t n_left_out;
+	size_t n;
+	size_t n_kept = 0;
 
-	collect_metrics(&metrics, b);
+	/* The metrics of all pairs; a line for each name. */
+	for (size_t k = 0; k < b->pairs.n; k++)
+		for (size_t i = b->o->first[b->pairs.v[k]];
+		     i < b->o->first[b->pairs.v[k] + 1]; i++) {
+			const struct compare_row *row = &b->o->rows.v[i];
+			size_t at = 0;
+
+			if (row->part)
+				continue;
+			while (at < metrics.n &&
+			       strcmp(row_of(&metrics, at)->metric, row->metric) != 0)
+				at++;
+			(at < metrics.n ? metrics.cells + at * metrics.width
+					: add_line(&metrics))[k] = row;
+		}
 	if (metrics.n)
 		print_lines(r,
-			    b->is_one_name
-				    ? name
-				    : fab_arena_format(b->arena, "Beside %s", name),
+			    b->is_one_name ? name
+					   : fab_arena_format(b->arena,
+							      "Compared with %s", name),
 			    &metrics, b);
-	collect_parts(&parts, b);
-	n_left_out = shorten(&parts);
+	/* Parts of the base, in the same order for every pair; then parts that it lacks.
+	 */
+	for (size_t k = 0; k < b->pairs.n; k++) {
+		size_t at = 0;
+
+		for (size_t i = b->o->first[b->pairs.v[k]];
+		     i < b->o->first[b->pairs.v[k] + 1]; i++) {
+			const struct compare_row *row = &b->o->rows.v[i];
+
+			if (!row->part)
+				continue;
+			if (isnan(row->base) || !k)
+				add_line(&parts)[k] = row;
+			else
+				parts.cells[at++ * parts.width + k] = row;
+		}
+	}
+	/* Leave the lines where something changed, at most MAX_PARTS; how many go. */
+	n = parts.n;
+	for (size_t i = 0; i < n && n > MAX_PARTS; i++) {
+		bool has_changed = false;
+
+		for (size_t k = 0; k < parts.width; k++) {
+			const struct compare_row *row = parts.cells[i * parts.width + k];
+
+			has_changed |= row && (row->verdict >= COMPARE_BETTER ||
+					       isnan(row->base) != isnan(row->value));
+		}
+		if (!has_changed || n_kept == MAX_PARTS)
+			continue;
+		memmove(parts.cells + n_kept++ * parts.width,
+			parts.cells + i * parts.width,
+			parts.width * sizeof(*parts.cells));
+	}
+	if (n > MAX_PARTS)
+		parts.n = n_kept;
+	n_left_out = n - parts.n;
 	if (parts.n)
 		print_lines(r, fab_arena_format(b->arena, "Parts of %s", name), &parts,
 			    b);
@@ -599,8 +508,38 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct compare_item *base = &o->items[0];
 	const struct fab_store_run *run = base->run;
 	bool is_for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+	const struct compare_counts *c = &o->counts, *p = &o->parts;
+	uint64_t vanished = c->vanished + p->vanished;
+	char better[FAB_HUMAN_BYTES], same[FAB_HUMAN_BYTES];
 
-	answer(r, w);
+	fab_human_count(c->better, better);
+	fab_human_count(c->same, same);
+	if (!c->better && !c->worse && !c->same)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"Nothing was compared: no metric with a better and a worse is on both sides.");
+	else
+		fab_report_answer(
+			r, c->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			"Compared with the base %s became worse, %s better, %s the same (times apart).",
+			fab_human_counted(w->arena, c->worse, "metric", NULL), better,
+			same);
+	if (vanished)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s of the base %s missing in other runs.",
+				  fab_human_counted(w->arena, vanished, "value", NULL),
+				  vanished == 1 ? "is" : "are");
+	answer_most(r, w, COMPARE_WORSE);
+	answer_most(r, w, COMPARE_BETTER);
+	if (p->better || p->worse || p->same)
+		fab_report_answer(
+			r, p->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			"Of the parts (sets of faults, batches, segments) %s became worse, %s better, %s the same.",
+			fab_human_counted(w->arena, p->worse, "value", NULL),
+			fab_human_count(p->better, better),
+			fab_human_count(p->same, same));
+	if (o->notes)
+		fab_report_answer(r, FAB_TONE_WARN, "%s.", o->notes);
 	fab_report_text(r, "base",
 			fab_arena_format(w->arena, "%" PRIu64 "%s%s %s %s%s%s", run->id,
 					 base->algorithm ? ":" : "",

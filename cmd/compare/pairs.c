@@ -36,28 +36,6 @@ static const struct fab_store_result *find(const struct compare_item *item,
 	return NULL;
 }
 
-/* Those of one name; what only one of the two has stands alone. */
-static void add_by_name(struct compare_outcome *o, const struct compare_item *base,
-			const struct compare_item *item)
-{
-	for (size_t i = 0; i < item->run->n_results; i++) {
-		const struct fab_store_result *r = &item->run->results[i];
-
-		/* of a name that comes twice the first counts */
-		if (has(item, r) && find(item, r->algorithm) == r)
-			FAB_PUSH(&o->pairs,
-				 ((struct compare_pair){base, item,
-							find(base, r->algorithm), r}));
-	}
-	for (size_t i = 0; i < base->run->n_results; i++) {
-		const struct fab_store_result *r = &base->run->results[i];
-
-		if (has(base, r) && find(base, r->algorithm) == r &&
-		    !find(item, r->algorithm))
-			FAB_PUSH(&o->pairs, ((struct compare_pair){base, item, r, NULL}));
-	}
-}
-
 /* A number of a part of a result: of a set of faults, a batch, a segment of one. */
 struct value {
 	const char *part, *metric;
@@ -71,7 +49,7 @@ struct values {
 	struct fab_strmap *index, *count;
 };
 
-/* Values of one name, as those of a set that is drawn twice, are told apart by order. */
+/* Values of one name, as those of a set that is drawn twice, are numbered. */
 static void add_value(struct values *v, const char *part, const char *metric,
 		      double value)
 {
@@ -94,24 +72,6 @@ static double or_nan(double value)
 	return isfinite(value) ? value : (double)NAN;
 }
 
-static void add_batch(struct values *v, const struct fab_store_batch *b)
-{
-	add_value(v, b->name, "nodes", (double)b->nodes);
-	add_value(v, b->name, "servers", (double)b->servers);
-	add_value(v, b->name, "bandwidth_mbps", or_nan(b->bandwidth_mbps));
-	/* without one some nodes never boot: worse than any time */
-	add_value(v, b->name, "boot_seconds",
-		  isfinite(b->boot_seconds) ? b->boot_seconds : (double)INFINITY);
-	for (size_t i = 0; i < b->n_segments; i++) {
-		const struct fab_store_segment *s = &b->segments[i];
-		char *part = fab_arena_format(v->arena, "%s: %s", b->name, s->name);
-
-		add_value(v, part, "capacity_mbps", or_nan(s->capacity_mbps));
-		add_value(v, part, "max_sharers", (double)s->max_sharers);
-		add_value(v, part, "share_mbps", or_nan(s->share_mbps));
-	}
-}
-
 /* Parts of result r of the run; r NULL: none. */
 static void values_init(struct values *v, struct fab_arena *arena,
 			const struct fab_store_run *run, const struct fab_store_result *r)
@@ -122,8 +82,28 @@ static void values_init(struct values *v, struct fab_arena *arena,
 		add_value(v, r->details[i].part, r->details[i].name,
 			  or_nan(r->details[i].value));
 	for (size_t i = 0; r && i < run->n_batches; i++)
-		if (!strcmp(run->batches[i].algorithm, r->algorithm))
-			add_batch(v, &run->batches[i]);
+		if (!strcmp(run->batches[i].algorithm, r->algorithm)) {
+			const struct fab_store_batch *b = &run->batches[i];
+
+			add_value(v, b->name, "nodes", (double)b->nodes);
+			add_value(v, b->name, "servers", (double)b->servers);
+			add_value(v, b->name, "bandwidth_mbps",
+				  or_nan(b->bandwidth_mbps));
+			/* without one some nodes never boot: worse than any time */
+			add_value(v, b->name, "boot_seconds",
+				  isfinite(b->boot_seconds) ? b->boot_seconds
+							    : (double)INFINITY);
+			for (size_t k = 0; k < b->n_segments; k++) {
+				const struct fab_store_segment *s = &b->segments[k];
+				char *part = fab_arena_format(v->arena, "%s: %s", b->name,
+							      s->name);
+
+				add_value(v, part, "capacity_mbps",
+					  or_nan(s->capacity_mbps));
+				add_value(v, part, "max_sharers", (double)s->max_sharers);
+				add_value(v, part, "share_mbps", or_nan(s->share_mbps));
+			}
+		}
 }
 
 static void values_fini(struct values *v)
@@ -131,14 +111,6 @@ static void values_fini(struct values *v)
 	free(v->of.v);
 	fab_strmap_free(v->index);
 	fab_strmap_free(v->count);
-}
-
-/* The value of this part, metric and occurrence; NaN: none. */
-static double value_get(const struct values *v, const struct value *x)
-{
-	uint32_t at = fab_strmap_get(v->index, x->key, strlen(x->key));
-
-	return at == FAB_NONE ? (double)NAN : v->of.v[at].value;
 }
 
 static enum compare_verdict verdict_of(const struct fab_store_kind *kind, double base,
@@ -208,8 +180,13 @@ static void add_rows(struct compare_outcome *o, const struct compare_params *p,
 			const struct value *x = &sides[side].of.v[i];
 			const struct fab_store_kind *kind =
 				fab_store_kind_get(&o->runs, command, x->metric);
-			double there = value_get(&sides[!side], x);
+			double there;
+			uint32_t at = fab_strmap_get(sides[!side].index, x->key,
+						     strlen(x->key));
 
+			/* The value of this part, metric and occurrence; NaN: none. */
+			there = at == FAB_NONE ? (double)NAN
+					       : sides[!side].of.v[at].value;
 			/* with --metric the others are not among the kinds */
 			if ((p->metrics && !kind) || (side && !isnan(there)))
 				continue;
@@ -256,7 +233,27 @@ void compare_pair_up(const struct compare_params *p, struct compare_outcome *o,
 			has_name |= has(base, &base->run->results[k]) &&
 				    find(item, base->run->results[k].algorithm);
 		if (!base->algorithm && (!is_single || has_name)) {
-			add_by_name(o, base, item);
+			/* Those of one name; what only one of the two has stands alone.
+			 */
+			for (size_t k = 0; k < item->run->n_results; k++) {
+				const struct fab_store_result *r = &item->run->results[k];
+
+				/* of a name that comes twice the first counts */
+				if (has(item, r) && find(item, r->algorithm) == r)
+					FAB_PUSH(&o->pairs,
+						 ((struct compare_pair){
+							 base, item,
+							 find(base, r->algorithm), r}));
+			}
+			for (size_t k = 0; k < base->run->n_results; k++) {
+				const struct fab_store_result *r = &base->run->results[k];
+
+				if (has(base, r) && find(base, r->algorithm) == r &&
+				    !find(item, r->algorithm))
+					FAB_PUSH(&o->pairs,
+						 ((struct compare_pair){base, item, r,
+									NULL}));
+			}
 			continue;
 		}
 		/* every result of one with every result of the other */

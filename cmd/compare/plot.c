@@ -12,7 +12,7 @@
 
 enum { MAX_CURVES = 64 };
 
-/* More curves than can be told apart? */
+/* Are there too many curves for one picture? */
 static int too_many(size_t n, struct fab_err *err)
 {
 	if (n <= MAX_CURVES)
@@ -23,72 +23,52 @@ static int too_many(size_t n, struct fab_err *err)
 		n, MAX_CURVES);
 }
 
-/* Sweeps of fabric-bootplan: how long the batches take, a curve an algorithm. */
-struct sweeps {
-	FAB_VEC(struct fab_plot_series) series;
-	FAB_VEC(char *) titles;
-	double *x, *y;
-	size_t n_points;
-};
-
-static void add_curve(struct sweeps *s, const struct fab_store_run *run,
-		      const char *algorithm)
-{
-	struct fab_plot_series curve = {.x = s->x + s->n_points, .y = s->y + s->n_points};
-
-	for (size_t i = 0; i < run->n_batches; i++) {
-		const struct fab_store_batch *b = &run->batches[i];
-
-		if (strcmp(b->algorithm, algorithm) != 0 || !(b->boot_seconds > 0) ||
-		    !isfinite(b->boot_seconds))
-			continue;
-		s->x[s->n_points] = (double)b->nodes;
-		s->y[s->n_points++] = b->boot_seconds;
-		curve.n++;
-	}
-	if (!curve.n)
-		return;
-	FAB_PUSH(&s->titles,
-		 fab_format("run %" PRIu64 " %s%s%s%s", run->id, algorithm,
-			    run->label ? " (" : "", run->label ? run->label : "",
-			    run->label ? ")" : ""));
-	curve.title = s->titles.v[s->titles.n - 1];
-	FAB_PUSH(&s->series, curve);
-}
-
-/* Sweeps of fabric-bootplan; *is_drawn: whether there was a curve. */
-static int plot_sweeps(FILE *script, const struct compare_params *p,
-		       const struct compare_outcome *o, bool *is_drawn,
+/* Sweeps of fabric-bootplan: time of the batches by their size, a curve an algorithm;
+ * *is_drawn: whether there was a curve. */
+static int plot_sweeps(FILE *script, const struct fab_work *w, bool *is_drawn,
 		       struct fab_err *err)
 {
-	struct sweeps s = {.n_points = 0};
-	size_t n = 1;
+	const struct compare_params *p = w->params;
+	const struct compare_outcome *o = w->outcome;
+	FAB_VEC(struct fab_plot_series) series = {0};
 	int rc;
 
-	for (size_t i = 0; i < o->n_items; i++)
-		n += o->items[i].run->n_batches;
-	s.x = FAB_NEW(n, double);
-	s.y = FAB_NEW(n, double);
-	for (size_t i = 0; i < o->n_items; i++)
-		for (size_t k = 0; k < o->items[i].run->n_results; k++) {
-			const char *name = o->items[i].run->results[k].algorithm;
+	for (size_t i = 0; i < o->n_items; i++) {
+		const struct fab_store_run *run = o->items[i].run;
 
-			if (!o->items[i].algorithm ||
-			    !strcmp(o->items[i].algorithm, name))
-				add_curve(&s, o->items[i].run, name);
+		for (size_t k = 0; k < run->n_results; k++) {
+			const char *name = run->results[k].algorithm;
+			double *x = FAB_ARENA_NEW(w->arena, run->n_batches, double);
+			double *y = FAB_ARENA_NEW(w->arena, run->n_batches, double);
+			struct fab_plot_series curve = {.x = x, .y = y};
+
+			if (o->items[i].algorithm && strcmp(o->items[i].algorithm, name))
+				continue;
+			for (size_t b = 0; b < run->n_batches; b++) {
+				const struct fab_store_batch *batch = &run->batches[b];
+
+				if (strcmp(batch->algorithm, name) != 0 ||
+				    !(batch->boot_seconds > 0) ||
+				    !isfinite(batch->boot_seconds))
+					continue;
+				x[curve.n] = (double)batch->nodes;
+				y[curve.n++] = batch->boot_seconds;
+			}
+			curve.title = fab_arena_format(
+				w->arena, "run %" PRIu64 " %s%s%s%s", run->id, name,
+				run->label ? " (" : "", run->label ? run->label : "",
+				run->label ? ")" : "");
+			if (curve.n)
+				FAB_PUSH(&series, curve);
 		}
-	rc = too_many(s.series.n, err);
-	*is_drawn = s.series.n > 0;
-	if (s.series.n)
+	}
+	rc = too_many(series.n, err);
+	*is_drawn = series.n > 0;
+	if (series.n)
 		fab_export_gnuplot_series(
 			script, p->plot.terminal, "nodes that boot together",
-			"seconds until all have booted", s.series.v, s.series.n);
-	for (size_t i = 0; i < s.titles.n; i++)
-		free(s.titles.v[i]);
-	free(s.titles.v);
-	free(s.series.v);
-	free(s.x);
-	free(s.y);
+			"seconds until all have booted", series.v, series.n);
+	free(series.v);
 	return rc;
 }
 
@@ -103,7 +83,7 @@ int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 	for (size_t i = 0; i < o->n_items; i++)
 		are_sweeps &= !strcmp(o->items[i].run->command, "fabric-bootplan");
 	if (are_sweeps)
-		rc = plot_sweeps(script, p, o, &is_drawn, err);
+		rc = plot_sweeps(script, w, &is_drawn, err);
 	if (rc || is_drawn)
 		return rc;
 	for (size_t i = 0; i < o->n_items; i++) {

@@ -72,36 +72,34 @@ static double metric_of(const struct fab_store_result *r, const char *name)
 	return fab_store_number_get(r->metrics, r->n_metrics, name);
 }
 
-/* The known metrics that the run has, in reading order. Others have no explanation. */
-static struct fab_cli_columns columns_of(struct fab_arena *arena,
-					 const struct fab_store_runs *runs,
-					 const struct fab_store_run *run)
-{
-	struct fab_column *v =
-		FAB_ARENA_NEW0(arena, runs->n_kinds + 1, struct fab_column);
-	size_t n = 0;
-
-	v[n++] = (struct fab_column){"algorithm", FAB_TEXT, "name", 0};
-	for (size_t k = 0; k < runs->n_kinds; k++) {
-		const struct fab_store_kind *kind = &runs->kinds[k];
-		bool is_there = false;
-
-		for (size_t i = 0; i < run->n_results; i++)
-			is_there |= !isnan(metric_of(&run->results[i], kind->name));
-		if (!strcmp(kind->command, run->command) && is_there &&
-		    fab_store_kind_get(runs, run->command, kind->name) == kind)
-			v[n++] = compare_metric_column(kind->name, kind);
-	}
-	return (struct fab_cli_columns){v, n};
-}
-
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	const struct compare_outcome *o = w->outcome;
 	int rc = compare_find(w, false, err);
 
-	if (!rc)
-		w->columns = columns_of(w->arena, &o->runs, o->items[0].run);
+	if (!rc) {
+		const struct fab_store_run *run = o->items[0].run;
+		struct fab_column *v =
+			FAB_ARENA_NEW0(w->arena, o->runs.n_kinds + 1, struct fab_column);
+		size_t n = 0;
+
+		/* The known metrics that the run has, in reading order. Others have no
+		 * explanation. */
+		v[n++] = (struct fab_column){"algorithm", FAB_TEXT, "name", 0};
+		for (size_t k = 0; k < o->runs.n_kinds; k++) {
+			const struct fab_store_kind *kind = &o->runs.kinds[k];
+			bool is_there = false;
+
+			for (size_t i = 0; i < run->n_results; i++)
+				is_there |=
+					!isnan(metric_of(&run->results[i], kind->name));
+			if (!strcmp(kind->command, run->command) && is_there &&
+			    fab_store_kind_get(&o->runs, run->command, kind->name) ==
+				    kind)
+				v[n++] = compare_metric_column(kind->name, kind);
+		}
+		w->columns = (struct fab_cli_columns){v, n};
+	}
 	return rc;
 }
 
@@ -218,46 +216,6 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 static bool is_field_name(const char *name)
 {
 	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
-}
-
-/* Facts are below `facts` in JSON, groups and members also beside it; `command` and
- * `version` of the document are those of fabric-compare. */
-static void print_fields(struct fab_report *r, struct fab_arena *arena,
-			 const struct fab_store_run *run, bool is_for_people)
-{
-	static const char *const old[] = {"groups", "members"};
-
-	fab_report_uint(r, "run", run->id);
-	fab_report_text(r, "time", run->time);
-	fab_report_text(r, "label", run->label);
-	if (run->n_shard)
-		fab_report_text(r, "shard", compare_shard_text(arena, run));
-	fab_report_text(r, "host", run->host);
-	fab_report_text(r, "run_command", run->command);
-	fab_report_text(r, "run_version", run->version);
-	fab_report_text(r, "arguments", run->arguments);
-	fab_report_brief(r, "fabric", &run->fabric);
-	for (size_t i = 0; i < FAB_COUNT(old) && !is_for_people; i++)
-		fab_report_field(
-			r, &(struct fab_column){.name = old[i], .type = FAB_NUMBER},
-			(union fab_cell){.real = fab_store_number_get(
-						 run->facts, run->n_facts, old[i])});
-	for (size_t i = 0; i < run->n_facts; i++) {
-		struct fab_column column = compare_fact_column(run->facts[i].name);
-
-		column.name = fab_arena_format(
-			arena, "%s%s", is_for_people ? "" : "facts.", column.name);
-		if (is_field_name(run->facts[i].name))
-			fab_report_field(r, &column,
-					 (union fab_cell){.real = run->facts[i].value});
-	}
-	for (size_t i = 0; i < run->n_asked; i++)
-		if (is_field_name(run->asked[i].name))
-			fab_report_text(r,
-					fab_arena_format(arena, "asked%c%s",
-							 is_for_people ? '_' : '.',
-							 run->asked[i].name),
-					run->asked[i].value);
 }
 
 static void print_results(struct fab_report *r, const struct fab_work *w)
@@ -406,9 +364,42 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct fab_store_run *run = item->run;
 	bool is_for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool has_bins = false;
+	static const char *const old[] = {"groups", "members"};
 
 	answer(r, w);
-	print_fields(r, w->arena, run, is_for_people);
+	/* Facts are below `facts` in JSON, groups and members also at the top; `command`
+	 * and `version` of the document are those of fabric-compare. */
+	fab_report_uint(r, "run", run->id);
+	fab_report_text(r, "time", run->time);
+	fab_report_text(r, "label", run->label);
+	if (run->n_shard)
+		fab_report_text(r, "shard", compare_shard_text(w->arena, run));
+	fab_report_text(r, "host", run->host);
+	fab_report_text(r, "run_command", run->command);
+	fab_report_text(r, "run_version", run->version);
+	fab_report_text(r, "arguments", run->arguments);
+	fab_report_brief(r, "fabric", &run->fabric);
+	for (size_t i = 0; i < FAB_COUNT(old) && !is_for_people; i++)
+		fab_report_field(
+			r, &(struct fab_column){.name = old[i], .type = FAB_NUMBER},
+			(union fab_cell){.real = fab_store_number_get(
+						 run->facts, run->n_facts, old[i])});
+	for (size_t i = 0; i < run->n_facts; i++) {
+		struct fab_column column = compare_fact_column(run->facts[i].name);
+
+		column.name = fab_arena_format(
+			w->arena, "%s%s", is_for_people ? "" : "facts.", column.name);
+		if (is_field_name(run->facts[i].name))
+			fab_report_field(r, &column,
+					 (union fab_cell){.real = run->facts[i].value});
+	}
+	for (size_t i = 0; i < run->n_asked; i++)
+		if (is_field_name(run->asked[i].name))
+			fab_report_text(r,
+					fab_arena_format(w->arena, "asked%c%s",
+							 is_for_people ? '_' : '.',
+							 run->asked[i].name),
+					run->asked[i].value);
 	print_results(r, w);
 	for (size_t i = 0; i < run->n_results; i++)
 		has_bins |= run->results[i].n_bins > 0;

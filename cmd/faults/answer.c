@@ -97,32 +97,35 @@ static void say_critical(struct fab_report *r, const struct fab_work *w)
 			  c.l.part.is_cable ? "link" : "switch", c.name, text);
 }
 
-/* "1 dead leaf switch that the tables do not know: all 368 cases are rerouted" */
+/* "1 dead leaf switch that the tables do not know: all 368 cases are rerouted by lists"
+ */
 static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->rerouted.n; i++) {
 		const struct faults_local_reroutes *d = &o->rerouted.v[i];
-		char stuck[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+		const char *by = !strcmp(d->method, "lists") ? "by the lists of VTFTR"
+							     : "by a search";
+		char stuck[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES], *text;
 
 		fab_human_count(d->sum.cases, all);
-		if (!d->sum.cases)
-			fab_report_answer(
-				r, FAB_TONE_WARN,
-				"%u dead leaf switch%s that the tables do not know: no case meets, nothing is known.",
-				d->unknown, d->unknown == 1 ? "" : "es");
-		else if (!d->sum.stuck)
-			fab_report_answer(
-				r, FAB_TONE_PLAIN,
-				"%u dead leaf switch%s that the tables do not know: all %s cases can be rerouted locally.",
-				d->unknown, d->unknown == 1 ? "" : "es", all);
-		else
-			fab_report_answer(
-				r, FAB_TONE_BAD,
-				"%u dead leaf switch%s that the tables do not know: %s of %s cases cannot be rerouted locally.",
-				d->unknown, d->unknown == 1 ? "" : "es",
-				fab_human_count(d->sum.stuck, stuck), all);
+		fab_human_count(d->sum.stuck, stuck);
+		text = !d->sum.cases ? fab_strdup("no case meets, nothing is known")
+		       : d->sum.stuck
+			       ? fab_format(
+					 "%s of %s cases cannot be rerouted locally %s",
+					 stuck, all, by)
+			       : fab_format("all %s cases can be rerouted locally %s",
+					    all, by);
+		fab_report_answer(
+			r,
+			!d->sum.cases  ? FAB_TONE_WARN
+			: d->sum.stuck ? FAB_TONE_BAD
+				       : FAB_TONE_PLAIN,
+			"%u dead leaf switch%s that the tables do not know: %s.",
+			d->unknown, d->unknown == 1 ? "" : "es", text);
+		free(text);
 	}
-	if (o->rerouted.n < FAB_LOCAL_REROUTE_BURST_MAX)
+	if (o->left_out_bursts)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Two at once were not tried: too many cases.");
 }
@@ -171,24 +174,6 @@ static const char *tables_name(const struct fab_faults_result *a)
 	return a->engine ? a->algorithm : "The tables that were read";
 }
 
-/* "leaf-1 to leaf-2 (16), ..": the first switches of pairs without a path; on the heap.
- */
-static char *unreached_text(const struct fab_fabric *f, const struct fab_analysis *j)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < j->unreached.n && i < NAMED; i++) {
-		const struct fab_pairs *pairs = &j->unreached.v[i];
-
-		fab_append(&text, ", ", "%s to %s (%" PRIu64 ")",
-			   fab_node_name(f, pairs->from), fab_node_name(f, pairs->to),
-			   pairs->pairs);
-	}
-	if (j->unreached.n > NAMED)
-		fab_append(&text, ", ", "..");
-	return text ? text : fab_strdup("");
-}
-
 /* "NAMES: all N pairs have a path": names as the answer calls the tables. */
 static void say_reached(struct fab_report *r, const struct faults_params *p,
 			const struct faults_outcome *o, const struct fab_faults_result *a,
@@ -196,18 +181,30 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 {
 	const struct fab_analysis *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
-	char *which = o->sweep.is_one_set ? unreached_text(o->f, j) : fab_strdup("");
+	char *which = NULL;
 
+	/* "leaf-1 to leaf-2 (16), ..": the first switches of pairs without a path */
+	for (size_t i = 0; o->sweep.is_one_set && i < j->unreached.n && i <= NAMED; i++) {
+		const struct fab_pairs *pairs = &j->unreached.v[i];
+
+		if (i == NAMED)
+			fab_append(&which, ", ", "..");
+		else
+			fab_append(&which, ", ", "%s to %s (%" PRIu64 ")",
+				   fab_node_name(o->f, pairs->from),
+				   fab_node_name(o->f, pairs->to), pairs->pairs);
+	}
 	fab_human_count(j->pairs, all);
 	if (!j->pairs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%s: there are no %s to analyse, nothing is known.",
 				  names, ends_name(p, o, a));
 	else if (j->unreachable)
-		fab_report_answer(
-			r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path%s%s.", names,
-			fab_human_count(j->unreachable, n), all, ends_name(p, o, a),
-			j->unreachable == 1 ? "is" : "are", *which ? ": " : "", which);
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s: %s of %s %s %s without a path%s%s.", names,
+				  fab_human_count(j->unreachable, n), all,
+				  ends_name(p, o, a), j->unreachable == 1 ? "is" : "are",
+				  which ? ": " : "", which ? which : "");
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.", names,
 				  all, ends_name(p, o, a));
@@ -332,28 +329,6 @@ static void say_loads(struct fab_report *r, const struct faults_outcome *o)
 	free(text);
 }
 
-/* Ours are not those of a running subnet manager. */
-static void say_whose(struct fab_report *r, const struct faults_outcome *o)
-{
-	for (size_t i = 0; i < o->n; i++)
-		if (o->results[i].engine && o->results[i].engine->imitates_opensm) {
-			fab_report_answer(
-				r, FAB_TONE_WARN,
-				"That is of the tables that --lfts-out writes; OpenSM's own may differ: dump them and give --lfts.");
-			return;
-		}
-}
-
-/* LIDs that tables that were read lack; the rest is in what is not known of loops. */
-static void say_missing(struct fab_report *r, const struct faults_outcome *o)
-{
-	char *text = fab_gaps_text(o->f, &o->results[0].sum.gaps, FAB_GAP_LID);
-
-	if (text)
-		fab_report_answer(r, FAB_TONE_BAD, "%s.", text);
-	free(text);
-}
-
 /* Outcomes that differ in their figures. */
 enum { FEW = 2 };
 
@@ -455,16 +430,6 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 	}
 }
 
-static void say_verified(struct fab_report *r, const struct faults_outcome *o)
-{
-	for (size_t i = 0; i < o->n; i++)
-		if (!o->results[i].is_sound)
-			fab_report_answer(
-				r, FAB_TONE_BAD,
-				"The tables of %s failed --verify: do not use them.",
-				o->results[i].algorithm);
-}
-
 static void say_reliability(struct fab_report *r, const struct faults_outcome *o)
 {
 	const struct faults_reliability_row *best = NULL, *row;
@@ -559,12 +524,27 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 			ends_name(p, o, &o->results[0]), loops);
 	} else {
 		say_reached(r, p, o, &o->results[0], tables_name(&o->results[0]));
-		say_missing(r, o);
+		/* LIDs that the tables lack; the rest is in what is unknown of loops. */
+		text = fab_gaps_text(o->f, &o->results[0].sum.gaps, FAB_GAP_LID);
+		if (text)
+			fab_report_answer(r, FAB_TONE_BAD, "%s.", text);
+		free(text);
 		say_loops(r, &o->results[0]);
 	}
 	if (o->n)
 		say_lost(r, o);
 	say_loads(r, o);
-	say_whose(r, o);
-	say_verified(r, o);
+	for (size_t i = 0; i < o->n; i++)
+		if (o->results[i].engine && o->results[i].engine->imitates_opensm) {
+			fab_report_answer(
+				r, FAB_TONE_WARN,
+				"That is of the tables that --lfts-out writes; OpenSM's own may differ: dump them and give --lfts.");
+			break;
+		}
+	for (size_t i = 0; i < o->n; i++)
+		if (!o->results[i].is_sound)
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"The tables of %s failed --verify: do not use them.",
+				o->results[i].algorithm);
 }

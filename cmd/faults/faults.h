@@ -32,13 +32,15 @@ struct faults_params {
 	struct {
 		const char *explain; /* SRC,DST */
 		bool reroute;
+		enum fab_reroute_method reroute_method;
+		const char *reroute_lists; /* switch */
 		bool has_criticality;
 		uint32_t criticality; /* rows */
 		FAB_VEC(const char *) permutations;
 		bool reliability;
 		uint32_t max_faults; /* 0: not given */
 		uint64_t trials;
-		double mtbf_seconds; /* 0: not given */
+		double mtbf_seconds, mttr_seconds; /* 0: not given */
 	} questions;
 	struct fab_cli_shard shard;
 	struct fab_chosen_list algorithms; /* from which complete() makes these */
@@ -68,9 +70,12 @@ struct faults_reliability_row {
 	double bound, as_published;
 	const char *shard; /* NULL: all trials */
 	double seconds;	   /* to the first unreachable pair, NaN: not asked for */
+	/* NaN: not asked for */
+	double next_before_repair, availability, downtime_seconds;
 };
 
 struct faults_local_reroutes {
+	const char *method;
 	uint32_t known, unknown;
 	uint64_t hops_more;
 	struct fab_local_reroute sum;
@@ -94,6 +99,8 @@ struct faults_outcome {
 	uint32_t *hosts;			/* [n_switches] of --criticality */
 	uint64_t n_untried;			/* losses with fewer pairs */
 	FAB_VEC(struct faults_local_reroutes) rerouted;
+	bool left_out_bursts;	      /* of two: too many cases */
+	uint32_t lists_of;	      /* switch of --reroute-lists */
 	struct fab_endpoint from, to; /* of --explain */
 };
 
@@ -148,6 +155,8 @@ int faults_find_pair(const struct faults_params *p, struct faults_outcome *o,
 /* Length of the path of --explain by a result, or the reason of a missing path (is_bad);
  * of the arena. */
 const char *faults_path_text(const struct fab_work *w, size_t result, bool *is_bad);
+/* The table of --reroute-lists. */
+void faults_report_lists(struct fab_report *r, const struct fab_work *w);
 /* The table `path` of --explain: each algorithm's path. */
 void faults_explain(struct fab_report *r, const struct fab_work *w);
 

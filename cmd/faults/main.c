@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "faults.h"
 
 static int take_permutation(void *params, const char *arg, struct fab_err *err);
-static int take_mtbf(void *params, const char *arg, struct fab_err *err);
 static int check_pair(const char *arg, struct fab_err *err);
 
 #define TO(member) FAB_TO(struct faults_params, member)
@@ -76,9 +74,13 @@ static const struct fab_option questions[] = {
 	 FAB_TAKES_NUMBER, TO(questions.criticality),
 	 .flag = TO(questions.has_criticality), .min = 1, .max = 1000000,
 	 .is_optional = true, .bare = "10", .everyday = true},
-	{"local-reroute", NULL,
-	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute around them locally as VTFTR does",
-	 FAB_TAKES_NOTHING, TO(questions.reroute)},
+	{"local-reroute", "METHOD",
+	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute around them locally: by the lists of VTFTR, by a search (an extension), or by both (default)",
+	 FAB_TAKES_ONE, TO(questions.reroute_method), .flag = TO(questions.reroute),
+	 .choices = &fab_reroute_choices, .is_optional = true, .bare = "both"},
+	{"reroute-lists", "SWITCH",
+	 "Print the lists by which a row or column switch reroutes locally, of each entry towards a leaf",
+	 FAB_TAKES_TEXT, TO(questions.reroute_lists)},
 	{"reliability", NULL,
 	 "With --random=K: how likely K dead leaves cost a pair of sound ones",
 	 FAB_TAKES_NOTHING, TO(questions.reliability), .everyday = true},
@@ -89,7 +91,12 @@ static const struct fab_option questions[] = {
 	 .preset = "1000"},
 	{"mtbf", "TIME",
 	 "With --reliability --max-faults: mean time between failures of a leaf switch, in hours (h), days (d), years (y) or seconds; mean time to the first unreachable pair",
-	 FAB_TAKES_OTHER, .take = take_mtbf},
+	 FAB_TAKES_SECONDS, TO(questions.mtbf_seconds), .min = 1, .max = UINT64_MAX,
+	 .like = "3y"},
+	{"mttr", "TIME",
+	 "With --mtbf: time to repair a leaf switch; probability that the next fault comes before, availability",
+	 FAB_TAKES_SECONDS, TO(questions.mttr_seconds), .min = 1, .max = UINT64_MAX,
+	 .like = "4h"},
 	{0},
 };
 
@@ -121,10 +128,12 @@ static const struct fab_relation relations[] = {
 	 "fail,fail-link,fail-file,exhaustive,of=roots,of=links,of=any",
 	 "its leaf switches die by chance"},
 	{"reliability", FAB_EXCLUDES,
-	 "lfts,explain,local-reroute,criticality,permutation"},
+	 "lfts,explain,local-reroute,reroute-lists,criticality,permutation"},
 	{"random", FAB_EXCLUDES, "max-faults"},
+	{"mttr", FAB_NEEDS, "mtbf"},
+	{"mttr", FAB_EXCLUDES, "shard", "availability needs all trials"},
 	{"mtbf", FAB_NEEDS, "max-faults", "every number of faults is gone through"},
-	{"explain,local-reroute,criticality,permutation,lfts-out,fdbs-out,path-sl-out,sl2vl-out,subnet-out",
+	{"explain,local-reroute,reroute-lists,criticality,permutation,lfts-out,fdbs-out,path-sl-out,sl2vl-out,subnet-out",
 	 FAB_EXCLUDES, "exhaustive", "the first is for one set of faults"},
 	{"lfts-out,fdbs-out,path-sl-out,sl2vl-out", FAB_EXCLUDES, "lfts",
 	 "tables that were read are there already"},
@@ -147,20 +156,6 @@ static int take_permutation(void *params, const char *arg, struct fab_err *err)
 	return 0;
 }
 
-/* Seconds of "200000h", "5y", "30d", "3600". */
-static int take_mtbf(void *params, const char *arg, struct fab_err *err)
-{
-	uint64_t ns;
-	int rc = fab_parse_time_ns(arg, strlen(arg), UINT64_MAX, &ns, err);
-
-	if (!rc && !ns)
-		rc = fab_fail(err, EINVAL, "'%s' is not above 0", arg);
-	if (!rc)
-		((struct faults_params *)params)->questions.mtbf_seconds =
-			(double)ns / 1e9;
-	return rc;
-}
-
 static int complete(void *params, struct fab_err *err)
 {
 	struct faults_params *p = params;
@@ -175,11 +170,12 @@ static int complete(void *params, struct fab_err *err)
 	if (p->shard.part.count && !p->wish.exhaustive && !has_sets &&
 	    !p->questions.reliability && !p->questions.has_criticality)
 		return fab_fail(err, EINVAL, "--shard: one set of faults has no parts");
-	if (has_sets && (p->questions.explain || p->questions.reroute ||
-			 p->questions.has_criticality || p->questions.permutations.n))
+	if (has_sets &&
+	    (p->questions.explain || p->questions.reroute || p->questions.reroute_lists ||
+	     p->questions.has_criticality || p->questions.permutations.n))
 		return fab_fail(
 			err, EINVAL,
-			"--explain, --local-reroute, --criticality and --permutation are for one set of faults");
+			"--explain, --local-reroute, --reroute-lists, --criticality and --permutation are for one set of faults");
 	if (faults_writes_tables(p) &&
 	    (has_sets || (p->has_algorithm && p->n_engines != 1)))
 		return fab_fail(

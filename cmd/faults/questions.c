@@ -154,30 +154,98 @@ int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
 int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o,
 			 struct fab_err *err)
 {
+	uint64_t n = o->kfat ? o->kfat->n_leaves : 0;
 	int rc = 0;
 
 	if (!o->kfat)
-		return fab_fail(err, EINVAL,
-				"%s: --local-reroute needs a high-dimension fat tree; %s",
-				p->input.fabric, o->kfat_error.text);
-	for (unsigned burst = 1; burst <= FAB_LOCAL_REROUTE_BURST_MAX && !rc; burst++) {
-		uint64_t n = o->kfat->n_leaves;
-		struct faults_local_reroutes row = {
-			.unknown = burst, .known = (uint32_t)o->faults->named.n};
+		return fab_fail(err, EINVAL, "%s: %s needs a high-dimension fat tree; %s",
+				p->input.fabric,
+				p->questions.reroute ? "--local-reroute"
+						     : "--reroute-lists",
+				o->kfat_error.text);
+	if (p->questions.reroute_lists) {
+		const struct fab_lookup lookup = fab_resolver_lookup(
+			fab_faults_resolver(o->faults), FAB_WANT_SWITCH);
+		struct fab_item name = {.text = p->questions.reroute_lists,
+					.len = strlen(p->questions.reroute_lists)};
 
-		if (burst > 1 && n * n * n > REROUTE_CASES_MAX) {
-			fab_cli_warn(
-				&p->run,
-				"--local-reroute: two unknown faults at once are not tried, %llu leaf switches are too many",
-				(unsigned long long)n);
-			break;
-		}
-		rc = fab_local_reroute_all(o->kfat, o->faults, burst, p->run.threads,
-					   &row.sum, err);
+		rc = lookup.find(lookup.of, &name, &o->lists_of, err);
+		if (!rc && o->kfat->n_dims != 2)
+			rc = fab_fail(
+				err, EINVAL,
+				"lists are those of two dimensions, the fabric has %u",
+				o->kfat->n_dims);
+		else if (!rc && o->kfat->switch_line[o->lists_of] == FAB_NONE)
+			rc = fab_fail(
+				err, EINVAL,
+				"\"%s\" is a leaf switch, expected a row or column switch",
+				fab_node_name(o->f, o->lists_of));
+		if (rc)
+			fab_err_prefix(err, "--reroute-lists");
+	}
+	o->left_out_bursts = p->questions.reroute && n * n * n > REROUTE_CASES_MAX;
+	if (!rc && o->left_out_bursts)
+		fab_cli_warn(
+			&p->run,
+			"--local-reroute: two unknown faults at once are not tried, %llu leaf switches are too many",
+			(unsigned long long)n);
+	for (unsigned i = 0; i < 2 * FAB_LOCAL_REROUTE_BURST_MAX && !rc; i++) {
+		enum fab_reroute_method method = i % 2;
+		struct faults_local_reroutes row = {
+			.method = fab_reroute_choices.names[method],
+			.unknown = i / 2 + 1,
+			.known = (uint32_t)o->faults->named.n};
+
+		if (!p->questions.reroute || (row.unknown > 1 && o->left_out_bursts) ||
+		    (p->questions.reroute_method != FAB_REROUTE_METHODS &&
+		     p->questions.reroute_method != method))
+			continue;
+		rc = fab_local_reroute_all(o->kfat, o->faults, method, row.unknown,
+					   p->run.threads, &row.sum, err);
 		row.hops_more = row.sum.segments_more * 2;
 		FAB_PUSH(&o->rerouted, row);
 	}
 	return rc;
+}
+
+void faults_report_lists(struct fab_report *r, const struct fab_work *w)
+{
+	struct record {
+		const char *sw, *towards, *list;
+	};
+#define AT(member) FAB_AT(struct record, member)
+	static const struct fab_column columns[] = {
+		{"switch", FAB_TEXT, "row or column switch", 0, AT(sw)},
+		FAB_COLUMN(towards, TEXT, "leaf switch of its entry"),
+		FAB_COLUMN(list, TEXT,
+			   "leaf switches in its place, the first that is alive"),
+	};
+#undef AT
+	const struct faults_outcome *o = w->outcome;
+	const struct fab_kfat *k = o->kfat;
+	uint32_t line = k->switch_line[o->lists_of], dim = k->line_dim[line];
+	uint32_t *leaf = FAB_ARENA_NEW(w->arena, k->n_leaves + 1, uint32_t);
+
+	fab_report_table_begin(r, "reroute_lists", "Lists of local rerouting", columns,
+			       FAB_COUNT(columns));
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		struct record row = {fab_node_name(o->f, o->lists_of),
+				     fab_node_name(o->f, k->leaf[i]), NULL};
+		char *list = NULL;
+		uint32_t n;
+
+		if (k->line_of[(size_t)i * 2 + dim] != line)
+			continue;
+		n = fab_local_reroute_list(k, o->faults, line,
+					   k->coord[(size_t)i * 2 + dim], leaf);
+		for (uint32_t m = 0; m < n; m++)
+			fab_append(&list, " ", "%s",
+				   fab_node_name(o->f, k->leaf[leaf[m]]));
+		fab_arena_own(w->arena, free, list);
+		row.list = list;
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
 }
 
 /* A row of the path of --explain. */
@@ -210,16 +278,6 @@ struct story {
 	const struct fab_faults_result *a;
 	struct fab_endpoint from, to;
 };
-
-/* Lane of a hop; NaN: in no file. */
-static double lane_of(const struct fab_routes *r, const struct fab_hop *hop, uint8_t sl)
-{
-	unsigned vl = FAB_VL_UNKNOWN;
-
-	if (sl != FAB_SL_UNKNOWN || r->lanes == FAB_LANES_ONE)
-		vl = fab_routes_vl(r, hop->sw, hop->in, hop->out, sl);
-	return vl == FAB_VL_UNKNOWN ? NAN : vl;
-}
 
 static const char *leaf_name(const struct fab_kfat *k, const uint32_t *coord)
 {
@@ -263,18 +321,6 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 			  b[d] == z[d] ? "first" : "by a detour");
 }
 
-/* The leaf at which the segment that begins at hops[i] ends. */
-static uint32_t segment_end(const struct story *s, const struct fab_hop *hops, uint32_t n,
-			    uint32_t i)
-{
-	const struct fab_kfat *k = s->o->kfat;
-
-	for (i++; i < n; i++)
-		if (k->leaf_of[hops[i].sw] != FAB_NONE)
-			return k->leaf_of[hops[i].sw];
-	return k->leaf_of[s->to.sw];
-}
-
 static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_t n,
 		      uint32_t i, uint8_t sl, uint64_t *segment)
 {
@@ -283,13 +329,23 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 	const struct fab_hop *hop = &hops[i];
 	bool is_segment =
 		k && k->leaf_of[hop->sw] != FAB_NONE && k->leaf_of[s->to.sw] != FAB_NONE;
+	const struct fab_routes *r = s->a->routes;
+	unsigned vl = FAB_VL_UNKNOWN;
 	char *reason = NULL;
 	struct record row;
 
 	*segment += is_segment;
-	if (is_segment && s->a->engine && s->a->engine->needs_kfat)
+	if (is_segment && s->a->engine && s->a->engine->needs_kfat) {
+		uint32_t end = i + 1; /* hop from the leaf at which the segment ends */
+
+		while (end < n && k->leaf_of[hops[end].sw] == FAB_NONE)
+			end++;
 		reason = reason_of(k, s->o->faults, k->leaf_of[hop->sw],
-				   segment_end(s, hops, n, i), k->leaf_of[s->to.sw]);
+				   k->leaf_of[end < n ? hops[end].sw : s->to.sw],
+				   k->leaf_of[s->to.sw]);
+	}
+	if (sl != FAB_SL_UNKNOWN || r->lanes == FAB_LANES_ONE)
+		vl = fab_routes_vl(r, hop->sw, hop->in, hop->out, sl);
 	row = (struct record){
 		.algorithm = s->a->algorithm,
 		.hop = i + 1,
@@ -299,23 +355,11 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 						 f->arc_first[hop->sw] + hop->out)],
 		.peer = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]),
 		.sl = sl == FAB_SL_UNKNOWN ? (double)NAN : sl,
-		.vl = lane_of(s->a->routes, hop, sl),
+		.vl = vl == FAB_VL_UNKNOWN ? (double)NAN : vl,
 		.reason = reason,
 	};
 	fab_report_record(s->r, &row);
 	free(reason);
-}
-
-/* Between two ports of one switch its table decides, too, where it has LIDs. */
-static bool stays(const struct story *s, uint32_t column)
-{
-	const struct fab_routes *r = s->a->routes;
-
-	if (s->from.sw != s->to.sw)
-		return false;
-	if (column == FAB_NONE)
-		return !r->column_port || s->to.port == FAB_NONE;
-	return fab_routes_next(r, column)[s->to.sw] == FAB_ARC_HERE;
 }
 
 /* The path of the pair, or why it has no hop. */
@@ -334,7 +378,13 @@ static void walk(const struct story *s, struct walk *w)
 	bool is_alive = fab_switch_is_live(s->o->faults, s->from.sw) &&
 			fab_switch_is_live(s->o->faults, s->to.sw);
 
-	*w = (struct walk){.is_local = is_alive && stays(s, column)};
+	/* between two ports of one switch its table decides, too, where it has LIDs */
+	*w = (struct walk){
+		.is_local =
+			is_alive && s->from.sw == s->to.sw &&
+			(column == FAB_NONE
+				 ? !r->column_port || s->to.port == FAB_NONE
+				 : fab_routes_next(r, column)[s->to.sw] == FAB_ARC_HERE)};
 	if (w->is_local)
 		w->why = "both are on this switch";
 	else if (!is_alive)

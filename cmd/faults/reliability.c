@@ -8,6 +8,7 @@
 #include "faults.h"
 
 static const char rule_name[] = "vtftr-rule";
+static const double YEAR_SECONDS = 365 * 86400.0;
 
 static bool is_whole_square(const struct fab_kfat *k)
 {
@@ -28,7 +29,31 @@ static struct faults_reliability_row new_row(const char *algorithm, const char *
 						     .share = NAN},
 					       .bound = NAN,
 					       .as_published = NAN,
-					       .seconds = NAN};
+					       .seconds = NAN,
+					       .next_before_repair = NAN,
+					       .availability = NAN,
+					       .downtime_seconds = NAN};
+}
+
+/* Mean times, by probabilities[0 .. k_max] of numbers of faults. */
+static void add_times(const struct faults_params *p, const struct fab_kfat *k,
+		      const double *probability, uint32_t k_max,
+		      struct faults_reliability_row *row)
+{
+	double mtbf = p->questions.mtbf_seconds, mttr = p->questions.mttr_seconds;
+	bool is_whole;
+
+	if (!(mtbf > 0))
+		return;
+	row->seconds =
+		fab_time_to_unreachable(probability, k_max, k->n_leaves, mtbf, &is_whole);
+	if (!(mttr > 0))
+		return;
+	row->next_before_repair = fab_next_before_repair(k->n_leaves, mtbf, mttr);
+	row->downtime_seconds =
+		YEAR_SECONDS *
+		fab_unavailability(probability, k_max, k->n_leaves, mtbf, mttr);
+	row->availability = 1 - row->downtime_seconds / YEAR_SECONDS;
 }
 
 /* The rule of Liu et al. 2022: nothing is promised when every row and every column is
@@ -38,38 +63,14 @@ static void add_rule(const struct faults_params *p, struct faults_outcome *o, ui
 	const struct fab_kfat *kfat = o->kfat;
 	double *all = FAB_NEW(kfat->n_leaves + 1, double);
 	struct faults_reliability_row row;
-	bool is_whole;
 
 	fab_touch_all(kfat->dims[0], kfat->dims[1], kfat->n_leaves, all);
 	row = new_row(rule_name, "exact", k, all[k]);
 	if (is_whole_square(kfat))
 		row.as_published = fab_touch_all_as_published(kfat->dims[0], k);
-	if (p->questions.mtbf_seconds > 0)
-		row.seconds =
-			fab_time_to_unreachable(all, kfat->n_leaves, kfat->n_leaves,
-						p->questions.mtbf_seconds, &is_whole);
+	add_times(p, kfat, all, kfat->n_leaves, &row);
 	FAB_PUSH(&o->reliability, row);
 	free(all);
-}
-
-/* The rows of an algorithm have all numbers of faults from 1 on: add the mean time. */
-static void add_times(const struct faults_params *p, struct faults_outcome *o)
-{
-	double *probability = FAB_NEW0((size_t)p->questions.max_faults + 1, double);
-
-	for (size_t i = 0; i < o->reliability.n; i++) {
-		struct faults_reliability_row *row = &o->reliability.v[i];
-		bool is_whole;
-
-		if (!strcmp(row->algorithm, rule_name))
-			continue;
-		probability[row->r.n_faults] = row->r.probability;
-		if (row->r.n_faults == p->questions.max_faults)
-			row->seconds = fab_time_to_unreachable(
-				probability, row->r.n_faults, o->kfat->n_leaves,
-				p->questions.mtbf_seconds, &is_whole);
-	}
-	free(probability);
 }
 
 static void explain_rule(struct faults_outcome *o, uint32_t k)
@@ -90,6 +91,7 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 {
 	uint32_t first = p->questions.max_faults ? 1 : p->wish.dead.random;
 	uint32_t last = p->questions.max_faults ? p->questions.max_faults : first;
+	double *probability;
 	int rc;
 
 	if (!o->kfat)
@@ -147,7 +149,17 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 			add_rule(p, o, k);
 		explain_rule(o, last);
 	}
-	if (p->questions.mtbf_seconds > 0 && p->questions.max_faults)
-		add_times(p, o);
+	/* The rows of an algorithm have all numbers of faults from 1 on. */
+	probability = FAB_NEW0((size_t)last + 1, double);
+	for (size_t i = 0; i < o->reliability.n; i++) {
+		struct faults_reliability_row *row = &o->reliability.v[i];
+
+		if (!strcmp(row->algorithm, rule_name))
+			continue;
+		probability[row->r.n_faults] = row->r.probability;
+		if (row->r.n_faults == p->questions.max_faults)
+			add_times(p, o->kfat, probability, last, row);
+	}
+	free(probability);
 	return 0;
 }

@@ -78,12 +78,12 @@ static const struct fab_column critical_columns[] = {
 	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0,
 	 AT(l.interrupted)},
 	{"unreachable", FAB_UINT,
-	 "pairs of sound leaves lost when it dies, routed anew; with --lfts alone: pairs, until rerouted",
+	 "pairs of sound leaves lost when it dies, after rerouting; with --lfts alone: pairs, until rerouted",
 	 0, AT(l.unreachable)},
 	{"unreachable_rerouted", FAB_UINT,
 	 "pairs of other hosts without a path after rerouting", 0,
 	 AT(l.unreachable_rerouted)},
-	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0,
+	{"longer", FAB_UINT, "additional hops of all pairs after rerouting", 0,
 	 AT(l.longer)},
 	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends", 0,
 	 AT(l.load)},
@@ -92,6 +92,8 @@ static const struct fab_column critical_columns[] = {
 
 #define AT(member) FAB_AT(struct faults_local_reroutes, member)
 static const struct fab_column local_reroute_columns[] = {
+	{"method", FAB_TEXT, "lists: those of VTFTR; search: an extension", 0,
+	 AT(method)},
 	{"known_faults", FAB_UINT, "faults that the tables know", 0, AT(known)},
 	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0,
 	 AT(unknown)},
@@ -105,14 +107,14 @@ static const struct fab_column local_reroute_columns[] = {
 
 const char *faults_assumed(const struct fab_faults_result *r)
 {
-	const struct fab_told *told = r->routes ? r->routes->told : NULL;
+	const struct fab_table_files *files = r->routes ? r->routes->files : NULL;
 
-	if (!told || (told->has_sls && told->has_lanes))
+	if (!files || (files->has_sls && files->has_lanes))
 		return NULL;
-	if (!told->has_sls && !told->has_lanes)
+	if (!files->has_sls && !files->has_lanes)
 		return "one lane assumed: give --path-sl and --sl2vl if the engine uses lanes";
-	return told->has_sls ? "lanes assumed to be the service levels: give --sl2vl"
-			     : "service level 0 assumed for all pairs: give --path-sl";
+	return files->has_sls ? "lanes assumed to be the service levels: give --sl2vl"
+			      : "service level 0 assumed for all pairs: give --path-sl";
 }
 
 struct faults_row faults_row_of(const struct fab_work *w,
@@ -138,40 +140,30 @@ struct faults_row faults_row_of(const struct fab_work *w,
 	return row;
 }
 
-static bool any_cycle(const struct faults_outcome *o)
-{
-	for (size_t i = 0; i < o->n; i++)
-		if (o->results[i].sum.cycle.n)
-			return true;
-	return false;
-}
-
 static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 {
 	const struct fab_fabric *f = o->f;
+	bool has_any = false;
 
-	if (!any_cycle(o))
-		return;
-	fab_report_table_begin(r, "cycle",
-			       o->results[0].sum.is_unknown
-				       ? "A shortest cycle of channels by assumed lanes"
-				       : "A shortest cycle of channels",
-			       cycle_columns, FAB_COUNT(cycle_columns));
 	for (size_t i = 0; i < o->n; i++) {
 		const struct fab_analysis *j = &o->results[i].sum;
 
+		if (j->cycle.n && !has_any)
+			fab_report_table_begin(
+				r, "cycle",
+				o->results[0].sum.is_unknown
+					? "A shortest cycle of channels by assumed lanes"
+					: "A shortest cycle of channels",
+				cycle_columns, FAB_COUNT(cycle_columns));
+		has_any |= j->cycle.n > 0;
 		for (size_t k = 0; k < j->cycle.n; k++) {
 			const struct fab_channel *c = &j->cycle.v[k];
 			uint32_t arc = f->arc_first[c->sw] + c->arc;
-			uint32_t cable = f->arc_cable[arc];
-			uint32_t port = f->port_node[f->cable_a[cable]] == c->sw
-						? f->cable_a[cable]
-						: f->cable_b[cable];
 			const struct record row = {
 				.algorithm = o->results[i].algorithm,
 				.step = k + 1,
 				.sw = fab_node_name(f, c->sw),
-				.port = f->port_num[port],
+				.port = f->port_num[fab_arc_port(f, c->sw, arc)],
 				.peer = fab_node_name(f, f->arc_peer[arc]),
 				.vl = c->vl,
 			};
@@ -179,25 +171,8 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 			fab_report_record(r, &row);
 		}
 	}
-	fab_report_table_end(r);
-}
-
-static void print_pairs(struct fab_report *r, const struct fab_faults_result *a,
-			const struct fab_fabric *f, const struct fab_pair_list *pairs,
-			size_t most)
-{
-	for (size_t k = 0; k < pairs->n && k < most; k++) {
-		uint32_t at = pairs->v[k].at;
-		const struct record row = {
-			.algorithm = a->algorithm,
-			.from = fab_node_name(f, pairs->v[k].from),
-			.to = fab_node_name(f, pairs->v[k].to),
-			.pairs = pairs->v[k].pairs,
-			.at = at == FAB_NONE ? NULL : fab_node_name(f, at),
-		};
-
-		fab_report_record(r, &row);
-	}
+	if (has_any)
+		fab_report_table_end(r);
 }
 
 /* One of the two lists of pairs: of each algorithm; in a table for people without
@@ -219,6 +194,7 @@ static void print_list(struct fab_report *r, const struct fab_work *w, bool is_s
 	};
 	const struct faults_outcome *o = w->outcome;
 	bool has_any = false;
+	size_t most;
 
 	for (size_t i = 0; i < o->n; i++) {
 		const struct fab_analysis *j = &o->results[i].sum;
@@ -232,8 +208,19 @@ static void print_list(struct fab_report *r, const struct fab_work *w, bool is_s
 					       tables[of_valleys].columns,
 					       tables[of_valleys].n);
 		has_any |= pairs->n > 0;
-		print_pairs(r, &o->results[i], o->f, pairs,
-			    is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX);
+		most = is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX;
+		for (size_t k = 0; k < pairs->n && k < most; k++) {
+			uint32_t at = pairs->v[k].at;
+			const struct record row = {
+				.algorithm = o->results[i].algorithm,
+				.from = fab_node_name(o->f, pairs->v[k].from),
+				.to = fab_node_name(o->f, pairs->v[k].to),
+				.pairs = pairs->v[k].pairs,
+				.at = at == FAB_NONE ? NULL : fab_node_name(o->f, at),
+			};
+
+			fab_report_record(r, &row);
+		}
 	}
 	if (has_any)
 		fab_report_table_end(r);
@@ -377,38 +364,36 @@ static void print_critical(struct fab_report *r, const struct fab_work *w,
 	}
 }
 
-/* A kfat may lack parts; other shapes are those of a whole fabric. */
-static void print_shape(struct fab_report *r, const struct faults_outcome *o,
-			bool for_people)
-{
-	struct fab_shape *whole = o->kfat ? NULL : fab_shape_recognize(o->f);
-	struct fab_shape shape = whole ? *whole : fab_shape_of_kfat(o->kfat);
-	const char *name = fab_shape_name(shape.kind);
-	char text[256],
-		*detail = name ? fab_shape_text(&shape, text, sizeof(text)) : NULL;
-
-	fab_report_text(r, "shape", for_people ? detail : name);
-	if (!for_people)
-		fab_report_text(r, "shape_detail", detail);
-	fab_shape_free(whole);
-}
-
-/* Loads count what passes, whatever the rate of a cable: say where that misleads. */
-static void print_rates(struct fab_report *r, const struct faults_outcome *o,
-			bool for_people)
+/*
+ * The shape (a kfat may lack parts; other shapes are those of a whole fabric), and the
+ * rates of cables: loads count packets, whatever the rate.
+ */
+static void print_fabric(struct fab_report *r, const struct fab_work *w, bool for_people)
 {
 	static const struct fab_column fields[] = {
 		{.name = "rates.least_gbps", .type = FAB_NUMBER},
 		{.name = "rates.most_gbps", .type = FAB_NUMBER},
 		{.name = "rates.unknown_links", .type = FAB_UINT},
 	};
+	const struct faults_params *p = w->params;
+	const struct faults_outcome *o = w->outcome;
 	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);
 	bool is_known = rates.least_gbps > 0;
-	char *text = faults_rates_text(o);
+	struct fab_shape *whole = o->kfat ? NULL : fab_shape_recognize(o->f);
+	struct fab_shape shape = whole ? *whole : fab_shape_of_kfat(o->kfat);
+	const char *name = fab_shape_name(shape.kind);
+	char text[256],
+		*load = faults_rates_text(o),
+		*detail = name ? fab_shape_text(&shape, text, sizeof(text)) : NULL;
 
-	if (for_people && text)
-		fab_report_text(r, "load", text);
-	free(text);
+	fab_report_text(r, "shape", for_people ? detail : name);
+	if (!for_people)
+		fab_report_text(r, "shape_detail", detail);
+	fab_shape_free(whole);
+	fab_cli_report_shard(r, &p->shard);
+	if (for_people && load)
+		fab_report_text(r, "load", load);
+	free(load);
 	if (for_people)
 		return;
 	fab_report_field(
@@ -426,9 +411,25 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_outcome *o = w->outcome;
 	const struct fab_faults_result *a = &o->results[0];
+	const struct fab_lost *lost = &a->lost;
 	const char *assumed = o->n ? faults_assumed(a) : NULL;
 	char *why = o->n ? fab_analysis_why_unknown(&a->sum) : NULL;
+	char *failed = fab_faults_text(o->faults, ", ");
 
+	fab_report_text(r, "failed", *failed ? failed : "none");
+	free(failed);
+	if (o->n && lost->pairs)
+		fab_report_text(
+			r, "lost",
+			fab_arena_format(
+				w->arena,
+				"%" PRIu64 " host%s, %" PRIu64
+				" adapter%s of hosts, %" PRIu64 " pairs%s",
+				lost->hosts, lost->hosts == 1 ? "" : "s", lost->adapters,
+				lost->adapters == 1 ? "" : "s", lost->pairs,
+				o->sweep.is_one_set ? "" : ", all sets together"));
+	if (!o->sweep.is_one_set)
+		fab_report_uint(r, "sets", o->sweep.n_sets);
 	for (size_t i = 0; i < o->n; i++, a++) {
 		if (a->note)
 			fab_report_text(r, a->algorithm, a->note);
@@ -454,29 +455,6 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 	free(why);
 }
 
-static void print_faults(struct fab_report *r, const struct fab_work *w, bool for_people)
-{
-	const struct faults_outcome *o = w->outcome;
-	const struct fab_lost *lost = &o->results[0].lost;
-	char *text = fab_faults_text(o->faults, ", ");
-
-	if (for_people)
-		fab_report_text(r, "failed", *text ? text : "none");
-	free(text);
-	if (for_people && o->n && lost->pairs)
-		fab_report_text(
-			r, "lost",
-			fab_arena_format(
-				w->arena,
-				"%" PRIu64 " host%s, %" PRIu64
-				" adapter%s of hosts, %" PRIu64 " pairs%s",
-				lost->hosts, lost->hosts == 1 ? "" : "s", lost->adapters,
-				lost->adapters == 1 ? "" : "s", lost->pairs,
-				o->sweep.is_one_set ? "" : ", all sets together"));
-	if (!o->sweep.is_one_set)
-		fab_report_uint(r, "sets", o->sweep.n_sets);
-}
-
 void faults_report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_params *p = w->params;
@@ -487,9 +465,7 @@ void faults_report(struct fab_report *r, const struct fab_work *w)
 	const char **names;
 
 	faults_answer(r, w);
-	print_shape(r, o, for_people);
-	fab_cli_report_shard(r, &p->shard);
-	print_rates(r, o, for_people);
+	print_fabric(r, w, for_people);
 	if (p->questions.reliability) {
 		fab_report_table(r, "reliability", "Reliability",
 				 faults_reliability_columns, faults_reliability_n_columns,
@@ -499,9 +475,10 @@ void faults_report(struct fab_report *r, const struct fab_work *w)
 			fab_report_text(r, "reliability_note", o->reliability_text);
 		return;
 	}
-	print_faults(r, w, for_people);
 	if (for_people)
 		print_lines(r, w);
+	else if (!o->sweep.is_one_set)
+		fab_report_uint(r, "sets", o->sweep.n_sets);
 	n = o->faults->named.n;
 	names = FAB_ARENA_NEW(w->arena, n + 1, const char *);
 	for (size_t i = 0; i < n; i++) {
@@ -550,6 +527,8 @@ void faults_report(struct fab_report *r, const struct fab_work *w)
 		fab_report_table(r, "dodge", "A fault that the tables do not know",
 				 local_reroute_columns, FAB_COUNT(local_reroute_columns),
 				 o->rerouted.v, sizeof(*o->rerouted.v), o->rerouted.n);
+	if (p->questions.reroute_lists)
+		faults_report_lists(r, w);
 	if (p->questions.explain)
 		faults_explain(r, w);
 }

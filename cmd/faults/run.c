@@ -162,6 +162,10 @@ static int sweep(struct faults_params *p, struct faults_outcome *o, struct fab_e
 				       .seed = p->run.seed,
 				       .has_ends = p->has_ends,
 				       .ends = p->ends,
+				       .needs_tables = faults_writes_tables(p) ||
+						       p->questions.explain ||
+						       p->questions.has_criticality ||
+						       p->questions.permutations.n,
 				       .verify = p->run.verify,
 				       .n_kept = p->store.path ? SETS_STORED_MAX : 0,
 				       .shard = p->shard.part,
@@ -207,7 +211,7 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 		rc = faults_flow(p, o, err);
 	if (!rc && p->questions.has_criticality && o->n)
 		rc = faults_rank_parts(p, o, err);
-	if (!rc && p->questions.reroute)
+	if (!rc && (p->questions.reroute || p->questions.reroute_lists))
 		rc = faults_local_reroute(p, o, err);
 	for (size_t i = 0; i < o->n && !rc; i++) {
 		const struct fab_faults_result *r = &o->results[i];

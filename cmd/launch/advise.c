@@ -3,8 +3,6 @@
  */
 #include "launch/advise.h"
 
-#include <stdlib.h>
-
 #include "base/human.h"
 #include "launch.h"
 
@@ -20,7 +18,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	struct outcome *o = w->outcome;
 	struct fab_launch_nodes *nodes =
 		FAB_ARENA_NEW0(w->arena, FAB_COUNT(orders), struct fab_launch_nodes);
-	int rc = launch_read_constants(p, launch_start_constants, err);
+	int rc = launch_read_constants(p, err);
 
 	if (!rc)
 		rc = launch_timing_init(w, &o->t, err);
@@ -30,6 +28,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (rc)
 		return rc;
 	o->r = (struct fab_launch_report){.start = launch_start(p, &o->t),
+					  .memory = w->arena,
 					  .params = &p->constants,
 					  .uses = p->uses,
 					  .clock = &o->t.clock,
@@ -43,7 +42,6 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column base = {"total_s", FAB_REAL, "", FAB_COL_SECONDS};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	const struct fab_launch_report *x = &o->r;
@@ -71,7 +69,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_text(r, "tables", o->t.job.algorithm);
 	fab_report_uint(r, "nodes", o->t.clock.n_nodes);
 	fab_report_uint(r, "ppn", p->ppn);
-	fab_report_field(r, &base, (union fab_cell){.real = o->r.advice.now.total_s});
+	launch_report_real(r, "total_s", FAB_COL_SECONDS, o->r.advice.now.total_s);
 	launch_report_range(r, &o->r.total);
 	fab_report_table(r, "results", "Settings, each alone", launch_advise_columns,
 			 launch_advise_n_columns, o->r.rows, sizeof(*o->r.rows),
@@ -83,28 +81,10 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 {
 	const struct outcome *o = w->outcome;
 
-	fab_draft_table(d, launch_advise_columns, launch_advise_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("advise"));
+	launch_store_begin(d, w, NULL, NULL);
 	for (size_t i = 0; i < o->r.n_rows; i++)
 		fab_draft_result(d, o->r.rows[i].setting, launch_advise_columns,
 				 launch_advise_n_columns, &o->r.rows[i]);
 }
 
-static void fini(void *outcome)
-{
-	struct outcome *o = outcome;
-
-	fab_arena_free(&o->r.memory);
-	launch_timing_fini(&o->t);
-}
-
-const struct fab_task launch_advise = {
-	.primary = "results",
-	.columns = launch_advise_columns,
-	.n_columns = &launch_advise_n_columns,
-	.outcome_bytes = sizeof(struct outcome),
-	.solve = solve,
-	.report = report,
-	.store = store,
-	.fini = fini,
-};
+LAUNCH_TASK(advise, struct outcome, .solve = solve, .report = report, .store = store);

@@ -7,6 +7,7 @@
 #include "launch/advise.h"
 #include "launch/detector.h"
 #include "launch/locks.h"
+#include "launch/mechanisms.h"
 
 #define AT(member) FAB_AT(struct launch_size_row, member)
 const struct fab_column launch_size_columns[] = {
@@ -171,7 +172,7 @@ const size_t launch_faults_n_columns = FAB_COUNT(launch_faults_columns);
 
 #define AT(member) FAB_AT(struct fab_lock_cost, member)
 const struct fab_column launch_store_columns[] = {
-	{"lock", FAB_TEXT, "rwlock, 2n, mutex-flag or pointer", 0, AT(lock)},
+	{"lock", FAB_TEXT, "rwlock, n, 2n, mutex-flag or pointer", 0, AT(lock)},
 	{"ppn", FAB_UINT, "processes a node", 0, AT(ppn), FAB_METRIC_PLAIN},
 	{"read_ns", FAB_REAL, "a read by the model, lock included, ns", 0, AT(read_ns),
 	 FAB_METRIC_LESS},
@@ -179,8 +180,9 @@ const struct fab_column launch_store_columns[] = {
 	 FAB_COL_EXTRA, AT(get_us), FAB_METRIC_LESS},
 	{"shifted_get_us", FAB_REAL, "a Get that shifts threads first, by the model, us",
 	 0, AT(shifted_get_us), FAB_METRIC_LESS},
-	{"write_us", FAB_REAL, "until a writer has its locks, by the model, us", 0,
-	 AT(write_us), FAB_METRIC_LESS},
+	{"wait_us", FAB_REAL,
+	 "wait of a writer among these readers, by the model, us; null: it starves", 0,
+	 AT(wait_us), FAB_METRIC_LESS},
 };
 #undef AT
 const size_t launch_store_n_columns = FAB_COUNT(launch_store_columns);
@@ -218,6 +220,24 @@ const struct fab_column launch_advise_columns[] = {
 #undef AT
 const size_t launch_advise_n_columns = FAB_COUNT(launch_advise_columns);
 
+#define AT(member) FAB_AT(struct fab_mechanism, member)
+const struct fab_column launch_mechanisms_columns[] = {
+	{"topic", FAB_TEXT, "exchange, encoding, store, detection or manager", 0,
+	 AT(topic)},
+	{"mechanism", FAB_TEXT, "mechanism", 0, AT(name)},
+	{"seconds", FAB_REAL,
+	 "a start, of store a Get, of detection one failure, s; null: it cannot run this job",
+	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_LESS},
+	{"bytes", FAB_NUMBER, "contribution of a node, B; null: not of this topic", 0,
+	 AT(bytes), FAB_METRIC_LESS},
+	{"memory_bytes", FAB_NUMBER, "memory of a node, B; of store its locks", 0,
+	 AT(memory_bytes), FAB_METRIC_LESS},
+	{"risk", FAB_TEXT, "risk; null: none is known", 0, AT(risk)},
+	{"what", FAB_TEXT, "meaning", FAB_COL_EXTRA, AT(what)},
+};
+#undef AT
+const size_t launch_mechanisms_n_columns = FAB_COUNT(launch_mechanisms_columns);
+
 #define TO(member) FAB_TO(struct launch_params, member)
 const struct fab_option launch_settings[] = {
 	{"exhaustive", NULL, "Of faults: also follow every placement of the failures",
@@ -248,7 +268,7 @@ const struct fab_option launch_settings[] = {
 	{"socket-store", NULL,
 	 "Gets of PMIx ask the server of the node over a socket, sequentially, instead of shared memory",
 	 FAB_TAKES_NOTHING, TO(socket_store)},
-#define ROW(name, unit, least, most, meaning)                                            \
+#define ROW(name, unit, verbs, least, most, meaning)                                     \
 	{#name,                                                                          \
 	 unit,                                                                           \
 	 meaning,                                                                        \

@@ -16,26 +16,6 @@ struct outcome {
 	struct fab_fence_table t;
 };
 
-/* Every order by every number of nodes. */
-static int make_groups(struct fab_work *w, struct outcome *o, struct fab_err *err)
-{
-	const struct launch_params *p = w->params;
-	size_t n = p->nodes.of.n ? p->nodes.of.n : 1;
-
-	for (size_t i = 0; i < p->orders.n; i++)
-		for (size_t k = 0; k < n; k++) {
-			struct fab_fence_group g = {.order = p->orders.v[i]};
-			int rc = launch_job_nodes(p, &o->job,
-						  p->nodes.of.n ? p->nodes.of.v[k] : 0,
-						  g.order, w->arena, &g.nodes, err);
-
-			if (rc)
-				return rc;
-			FAB_PUSH(&o->t.groups, g);
-		}
-	return 0;
-}
-
 static int choose_fences(const struct launch_params *p, struct fab_fence_table *t,
 			 struct fab_err *err)
 {
@@ -60,14 +40,13 @@ static int choose_fences(const struct launch_params *p, struct fab_fence_table *
 
 static int solve(struct fab_work *w, struct fab_err *err)
 {
-	static const enum fab_launch_constant constants[] = {
-		FAB_CONST_o_us,		 FAB_CONST_latency_us, FAB_CONST_gap_ns_per_B,
-		FAB_CONST_copy_ns_per_B, FAB_CONST_tree_width, FAB_N_LAUNCH_CONSTANTS};
 	struct launch_params *p = w->params;
 	struct outcome *o = w->outcome;
 	struct fab_fence_table *t = &o->t;
-	int rc = launch_read_constants(p, constants, err);
+	size_t n = p->nodes.of.n ? p->nodes.of.n : 1;
+	int rc = launch_read_constants(p, err);
 
+	fab_fence_table_begin(t, w->arena);
 	t->params = &p->constants;
 	t->uses = p->uses;
 	t->bytes = p->bytes.v;
@@ -80,7 +59,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (!rc)
 		rc = choose_fences(p, t, err);
 	if (!rc)
-		rc = launch_job_init(p, w->f, &o->job, err);
+		rc = launch_job_init(w, &o->job, err);
 	if (rc)
 		return rc;
 	/* contents of files that arguments name: parts with other faults, nodes or
@@ -94,7 +73,16 @@ static int solve(struct fab_work *w, struct fab_err *err)
 			fab_cli_note_bytes(&p->shard, &p->constants.of[i].value,
 					   sizeof(p->constants.of[i].value));
 	t->routes = o->job.routes;
-	rc = make_groups(w, o, err);
+	/* every order by every number of nodes */
+	for (size_t i = 0; i < p->orders.n * n && !rc; i++) {
+		struct fab_fence_group g = {.order = p->orders.v[i / n]};
+
+		rc = launch_job_nodes(p, &o->job,
+				      p->nodes.of.n ? p->nodes.of.v[i % n] : 0, g.order,
+				      w->arena, &g.nodes, err);
+		if (!rc)
+			FAB_PUSH(&t->groups, g);
+	}
 	if (!rc)
 		rc = fab_cli_count_shard(&p->shard, fab_fence_table_plan(t), "fences",
 					 err);
@@ -222,42 +210,6 @@ static void answer_loads(struct fab_report *r, const struct fab_fence_table *t)
 	free(where);
 }
 
-/* Times that are not simulated are compared with others that are. */
-static void answer_cut(struct fab_report *r, const struct fab_fence_table *t)
-{
-	size_t n = 0, n_cut = 0;
-
-	for (size_t i = 0; i < t->items.n && !t->model_only; i++)
-		for (size_t k = 0; t->items.v[i].rows && k < t->n_bytes; k++, n++)
-			n_cut += isnan(t->items.v[i].rows[k].simulated_us);
-	if (n_cut)
-		fab_report_answer(
-			r, FAB_TONE_WARN,
-			"%zu of %zu times would take too long to simulate: contended_us stands for them, by which they may look slower than they are.",
-			n_cut, n);
-}
-
-static void report_ranges(struct fab_report *r, const struct fab_fence_table *t)
-{
-#define AT(member) FAB_AT(struct fab_fence_best_range, member)
-	static const struct fab_column columns[] = {
-		{"order", FAB_TEXT, "how nodes are numbered", 0, AT(order)},
-		{"nodes", FAB_UINT, "nodes of the job", 0, AT(nodes)},
-		{"algorithm", FAB_TEXT, "the fastest one", 0, AT(algorithm)},
-		{"from_bytes", FAB_REAL, "from this size on, B", 0, AT(from_bytes)},
-		{"to_bytes", FAB_REAL, "up to this one, B; null: without end", 0,
-		 AT(to_bytes)},
-		{"simulated_to_bytes", FAB_REAL,
-		 "size at which the next one is faster when simulated, B; null: not simulated",
-		 0, AT(simulated_to_bytes)},
-	};
-#undef AT
-
-	fab_report_table(r, "ranges", "Which algorithm from which size", columns,
-			 FAB_COUNT(columns), t->ranges.v, sizeof(*t->ranges.v),
-			 t->ranges.n);
-}
-
 struct step_row {
 	const char *order, *algorithm;
 	char *cable;
@@ -310,16 +262,34 @@ static void report_steps(struct fab_report *r, const struct outcome *o)
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
+#define AT(member) FAB_AT(struct fab_fence_best_range, member)
+	static const struct fab_column ranges[] = {
+		{"order", FAB_TEXT, "how nodes are numbered", 0, AT(order)},
+		{"nodes", FAB_UINT, "nodes of the job", 0, AT(nodes)},
+		{"algorithm", FAB_TEXT, "the fastest one", 0, AT(algorithm)},
+		{"from_bytes", FAB_REAL, "from this size on, B", 0, AT(from_bytes)},
+		{"to_bytes", FAB_REAL, "up to this one, B; null: without end", 0,
+		 AT(to_bytes)},
+	};
+#undef AT
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	const struct fab_fence_table *t = &o->t;
+	size_t n = 0, n_cut = 0;
 
 	fab_cli_answer_shard(r, &p->shard);
 	answer_sizes(r, t);
 	launch_answer_range(r, p, t->n_bytes > 1 ? "The last" : "It", &t->seconds);
 	answer_orders(r, p, t);
 	answer_loads(r, t);
-	answer_cut(r, t);
+	for (size_t i = 0; i < t->items.n && !t->model_only; i++)
+		for (size_t k = 0; t->items.v[i].rows && k < t->n_bytes; k++, n++)
+			n_cut += isnan(t->items.v[i].rows[k].simulated_us);
+	if (n_cut)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%zu of %zu times would take too long to simulate: contended_us stands for them, by which they may look slower than they are.",
+			n_cut, n);
 	fab_cli_report_shard(r, &p->shard);
 	fab_report_text(r, "tables", o->job.algorithm);
 	if (!p->model_only)
@@ -333,7 +303,9 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	for (size_t i = 0; i < t->autos.n; i++)
 		fab_report_record(r, &t->autos.v[i]);
 	fab_report_table_end(r);
-	report_ranges(r, t);
+	fab_report_table(r, "ranges", "Which algorithm from which size", ranges,
+			 FAB_COUNT(ranges), t->ranges.v, sizeof(*t->ranges.v),
+			 t->ranges.n);
 	if (fab_report_how(r)->format != FAB_FORMAT_TABLE || p->run.verbose)
 		report_steps(r, o);
 	launch_report_constants(r, p);
@@ -345,9 +317,7 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	const struct outcome *o = w->outcome;
 	const struct fab_fence_table *t = &o->t;
 
-	fab_draft_table(d, launch_fence_columns, launch_fence_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("fence"));
-	fab_draft_asked(d, "tables", fab_strdup(o->job.algorithm));
+	launch_store_begin(d, w, "tables", o->job.algorithm);
 	for (size_t i = 0; i < t->items.n; i++) {
 		const struct fab_fence_item *x = &t->items.v[i];
 		const char *fence =
@@ -370,21 +340,4 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	}
 }
 
-static void fini(void *outcome)
-{
-	struct outcome *o = outcome;
-
-	fab_fence_table_fini(&o->t);
-	launch_job_fini(&o->job);
-}
-
-const struct fab_task launch_fence = {
-	.primary = "results",
-	.columns = launch_fence_columns,
-	.n_columns = &launch_fence_n_columns,
-	.outcome_bytes = sizeof(struct outcome),
-	.solve = solve,
-	.report = report,
-	.store = store,
-	.fini = fini,
-};
+LAUNCH_TASK(fence, struct outcome, .solve = solve, .report = report, .store = store);

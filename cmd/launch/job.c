@@ -21,24 +21,12 @@ static const char *input_name(const char *path)
 	return strcmp(path, "-") ? path : "<stdin>";
 }
 
-const enum fab_launch_constant launch_start_constants[] = {
-	FAB_CONST_o_us,		 FAB_CONST_latency_us,	    FAB_CONST_gap_ns_per_B,
-	FAB_CONST_copy_ns_per_B, FAB_CONST_tree_width,	    FAB_CONST_fanout,
-	FAB_CONST_submit_ms,	 FAB_CONST_allocate_ms,	    FAB_CONST_daemon_ms,
-	FAB_CONST_skew_ms,	 FAB_CONST_fork_ms,	    FAB_CONST_previous_end_s,
-	FAB_CONST_blob_B,	 FAB_CONST_image_MB,	    FAB_CONST_files,
-	FAB_CONST_fs_MBps,	 FAB_CONST_node_MBps,	    FAB_CONST_fs_ops,
-	FAB_CONST_init_ms,	 FAB_CONST_register_ms,	    FAB_CONST_register_us,
-	FAB_CONST_put_us,	 FAB_CONST_commit_us,	    FAB_CONST_fence_us,
-	FAB_CONST_get_us,	 FAB_CONST_get_first_us,    FAB_CONST_get_remote_us,
-	FAB_CONST_serve_us,	 FAB_CONST_unpack_ns_per_B, FAB_CONST_peers,
-	FAB_CONST_nic_init_ms,	 FAB_CONST_channel_us,	    FAB_CONST_inline_keys,
-	FAB_N_LAUNCH_CONSTANTS,
-};
-
-int launch_read_constants(struct launch_params *p, const enum fab_launch_constant *uses,
-			  struct fab_err *err)
+int launch_read_constants(struct launch_params *p, struct fab_err *err)
 {
+	static const char *const letters[] = {
+		[LAUNCH_STAGES] = "s", [LAUNCH_FENCE] = "f",	   [LAUNCH_MODEX] = "m",
+		[LAUNCH_SIZE] = "",    [LAUNCH_STORE] = "l",	   [LAUNCH_FAULTS] = "d",
+		[LAUNCH_ADVISE] = "a", [LAUNCH_MECHANISMS] = "sld"};
 	struct fab_input in;
 	int rc = 0;
 
@@ -54,8 +42,9 @@ int launch_read_constants(struct launch_params *p, const enum fab_launch_constan
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS && !rc; i++)
 		if (p->is_given[i])
 			rc = fab_launch_params_set(&p->constants, i, p->given[i], err);
-	for (; *uses != FAB_N_LAUNCH_CONSTANTS; uses++)
-		p->uses[*uses] = true;
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		for (const char *verb = letters[p->verb]; *verb; verb++)
+			p->uses[i] |= fab_launch_constant_is_of(i, *verb);
 	return rc;
 }
 
@@ -82,16 +71,32 @@ void launch_answer_range(struct fab_report *r, const struct launch_params *p,
 			  limits[1], *unit ? " " : "", unit, v->value);
 }
 
+void launch_report_real(struct fab_report *r, const char *name, unsigned flags,
+			double value)
+{
+	struct fab_column column = {name, FAB_REAL, "", flags};
+
+	fab_report_field(r, &column, (union fab_cell){.real = value});
+}
+
+void launch_store_begin(struct fab_draft *d, const struct fab_work *w, const char *asked,
+			const char *text)
+{
+	const struct launch_params *p = w->params;
+	const struct fab_verb *verb = &launch_verbs[p->verb];
+
+	fab_draft_table(d, verb->task->columns, *verb->task->n_columns);
+	fab_draft_asked(d, "verb", fab_strdup(verb->name));
+	if (text)
+		fab_draft_asked(d, asked, fab_strdup(text));
+}
+
 void launch_report_range(struct fab_report *r, const struct fab_launch_range *range)
 {
-	static const struct fab_column fields[] = {
-		{"total_low_s", FAB_REAL, "", FAB_COL_SECONDS},
-		{"total_high_s", FAB_REAL, "", FAB_COL_SECONDS},
-	};
 	bool has_range = range->by != FAB_N_LAUNCH_CONSTANTS;
 
-	fab_report_field(r, &fields[0], (union fab_cell){.real = range->low});
-	fab_report_field(r, &fields[1], (union fab_cell){.real = range->high});
+	launch_report_real(r, "total_low_s", FAB_COL_SECONDS, range->low);
+	launch_report_real(r, "total_high_s", FAB_COL_SECONDS, range->high);
 	fab_report_text(r, "range_by",
 			has_range ? fab_launch_constants.at(range->by).form : NULL);
 }
@@ -184,13 +189,23 @@ static int find_hosts(const struct launch_params *p, struct launch_job *job,
 	return rc;
 }
 
-int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
-		     struct launch_job *job, struct fab_err *err)
+static void end_job(void *of)
 {
+	struct launch_job *job = of;
+
+	fab_routes_free(job->routes);
+	fab_faults_free(job->faults);
+	free(job->hosts.of.v);
+}
+
+int launch_job_hosts(struct fab_work *w, struct launch_job *job, struct fab_err *err)
+{
+	const struct launch_params *p = w->params;
 	int rc;
 
-	*job = (struct launch_job){.f = f};
-	rc = fab_cli_draw_faults(&p->faults, &p->run, f, &job->faults, err);
+	*job = (struct launch_job){.f = w->f};
+	fab_arena_own(w->arena, end_job, job);
+	rc = fab_cli_draw_faults(&p->faults, &p->run, w->f, &job->faults, err);
 	return rc || (!p->node_list && !p->node_file) ? rc : find_hosts(p, job, err);
 }
 
@@ -238,19 +253,11 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 	return rc;
 }
 
-int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
-		    struct launch_job *job, struct fab_err *err)
+int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *err)
 {
-	int rc = launch_job_hosts(p, f, job, err);
+	int rc = launch_job_hosts(w, job, err);
 
-	return rc ? rc : make_tables(p, job, err);
-}
-
-void launch_job_fini(struct launch_job *job)
-{
-	fab_routes_free(job->routes);
-	fab_faults_free(job->faults);
-	free(job->hosts.of.v);
+	return rc ? rc : make_tables(w->params, job, err);
 }
 
 int launch_job_nodes(const struct launch_params *p, const struct launch_job *job,
@@ -283,11 +290,13 @@ int launch_timing_init(struct fab_work *w, struct launch_timing *t, struct fab_e
 	uint32_t n = launch_n_nodes(p);
 	int rc;
 
-	t->clock = (struct fab_fence_clock){
-		.params = &p->constants, .n_nodes = n, .model_only = p->model_only};
+	t->clock = (struct fab_fence_clock){.params = &p->constants,
+					    .n_nodes = n,
+					    .model_only = p->model_only,
+					    .memory = w->arena};
 	if (!w->f)
 		return 0;
-	rc = launch_job_init(p, w->f, &t->job, err);
+	rc = launch_job_init(w, &t->job, err);
 	if (!rc)
 		rc = launch_job_nodes(p, &t->job, n, p->orders.v[0], w->arena, &t->nodes,
 				      err);
@@ -300,12 +309,6 @@ int launch_timing_init(struct fab_work *w, struct launch_timing *t, struct fab_e
 		return fab_fail(err, EINVAL,
 				"%u nodes of %u are more than 2^32 processes", n, p->ppn);
 	return 0;
-}
-
-void launch_timing_fini(struct launch_timing *t)
-{
-	fab_fence_clock_fini(&t->clock);
-	launch_job_fini(&t->job);
 }
 
 void launch_answer_cut(struct fab_report *r, const struct launch_timing *t)

@@ -18,6 +18,7 @@ enum launch_verb {
 	LAUNCH_STORE,
 	LAUNCH_FAULTS,
 	LAUNCH_ADVISE,
+	LAUNCH_MECHANISMS,
 };
 
 struct launch_params {
@@ -38,7 +39,7 @@ struct launch_params {
 	uint32_t algorithm;
 	bool has_algorithm;
 	const char *keys_text;
-	struct fab_puts keys;
+	struct fab_puts keys, exchanged; /* all, those that enter a fence */
 	/* fence */
 	struct fab_chosen_list fences;
 	bool has_fence, has_bytes;
@@ -69,6 +70,7 @@ struct launch_params {
 	struct fab_arena memory;
 };
 extern const struct fab_option launch_settings[];
+extern const struct fab_verb launch_verbs[];
 
 /* Nodes of --nodes; 0: not given. */
 static inline uint32_t launch_n_nodes(const struct launch_params *p)
@@ -76,11 +78,14 @@ static inline uint32_t launch_n_nodes(const struct launch_params *p)
 	return p->nodes.of.n ? p->nodes.of.v[0] : 0;
 }
 
-/* Read the constants; the verb uses these, up to FAB_N_LAUNCH_CONSTANTS. */
-int launch_read_constants(struct launch_params *p, const enum fab_launch_constant *uses,
-			  struct fab_err *err);
-/* Constants of starts by PMIx. */
-extern const enum fab_launch_constant launch_start_constants[];
+/* Read the constants, and mark those that the verb uses. */
+int launch_read_constants(struct launch_params *p, struct fab_err *err);
+/* A number of the report, by flags of its column. */
+void launch_report_real(struct fab_report *r, const char *name, unsigned flags,
+			double value);
+/* The table, the verb and a text (NULL: none) of a result that is stored. */
+void launch_store_begin(struct fab_draft *d, const struct fab_work *w, const char *asked,
+			const char *text);
 /* The table of the constants that the verb uses. */
 void launch_report_constants(struct fab_report *r, const struct launch_params *p);
 /* Seconds over the assumed constant that changes them most: a sentence, and the fields
@@ -97,12 +102,9 @@ struct launch_job {
 	struct fab_routes *routes;
 	const char *algorithm; /* of the tables */
 };
-/* The caller ends it, also after an error. The first: hosts alone, without tables. */
-int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
-		     struct launch_job *job, struct fab_err *err);
-int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
-		    struct launch_job *job, struct fab_err *err);
-void launch_job_fini(struct launch_job *job);
+/* In the outcome, whose arena ends it. The first: hosts alone, without tables. */
+int launch_job_hosts(struct fab_work *w, struct launch_job *job, struct fab_err *err);
+int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *err);
 /* Its first n_nodes (0: all) in an order of --order. */
 int launch_job_nodes(const struct launch_params *p, const struct launch_job *job,
 		     uint32_t n_nodes, const char *order, struct fab_arena *memory,
@@ -111,15 +113,13 @@ int launch_job_nodes(const struct launch_params *p, const struct launch_job *job
 char *launch_job_text(struct fab_arena *memory, uint32_t n_nodes, uint32_t ppn,
 		      const char *verb);
 
-/* A job whose fences are timed, with a fabric or by formula. The caller ends it, also
- * after an error. */
+/* A job whose fences are timed, with a fabric or by formula: in the outcome. */
 struct launch_timing {
 	struct launch_job job;
 	struct fab_launch_nodes nodes;
 	struct fab_fence_clock clock;
 };
 int launch_timing_init(struct fab_work *w, struct launch_timing *t, struct fab_err *err);
-void launch_timing_fini(struct launch_timing *t);
 /* A sentence on times that would take too long to simulate. */
 void launch_answer_cut(struct fab_report *r, const struct launch_timing *t);
 /* The first of --fence; auto is the fastest. */
@@ -131,7 +131,7 @@ struct fab_launch_start launch_start(const struct launch_params *p,
 				     struct launch_timing *t);
 
 extern const struct fab_task launch_stages, launch_fence, launch_modex, launch_size,
-	launch_store, launch_faults, launch_advise;
+	launch_store, launch_faults, launch_advise, launch_mechanisms;
 
 /* Records of the main tables, where the library has none, and their columns. */
 struct launch_size_row {
@@ -166,3 +166,12 @@ LAUNCH_COLUMNS(size)
 LAUNCH_COLUMNS(store)
 LAUNCH_COLUMNS(faults)
 LAUNCH_COLUMNS(advise)
+LAUNCH_COLUMNS(mechanisms)
+
+/* The task of a verb, whose main table is `results`; fields of struct fab_task follow. */
+#define LAUNCH_TASK(verb, outcome, ...)                                                  \
+	const struct fab_task launch_##verb = {.primary = "results",                     \
+					       .columns = launch_##verb##_columns,       \
+					       .n_columns = &launch_##verb##_n_columns,  \
+					       .outcome_bytes = sizeof(outcome),         \
+					       __VA_ARGS__}

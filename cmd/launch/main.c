@@ -13,7 +13,7 @@
 
 enum { MAX_LIST = 1000 }; /* most values of a list */
 
-static const struct fab_verb verbs[] = {
+const struct fab_verb launch_verbs[] = {
 	[LAUNCH_STAGES] = {"stages", "[FABRIC]",
 			   "phases of a start, critical path, improvements",
 			   &launch_stages},
@@ -30,88 +30,72 @@ static const struct fab_verb verbs[] = {
 	[LAUNCH_ADVISE] = {"advise", "FABRIC",
 			   "seconds that settings of Slurm and Open MPI save",
 			   &launch_advise},
+	[LAUNCH_MECHANISMS] = {"mechanisms", "",
+			       "the mechanisms of a published survey side by side",
+			       &launch_mechanisms},
 	{0},
 };
 
-/* Values of a list between commas, by `parse`; EINVAL: more than MAX_LIST. */
-static int take_list(const char *arg, const char *what,
-		     int (*parse)(void *out, const char *text, size_t len,
-				  struct fab_err *err),
-		     void *out, struct fab_err *err)
+/* Numbers between commas, 1 to `most`. */
+static int take_numbers(struct fab_ids *out, const char *arg, const char *what,
+			uint32_t most, struct fab_err *err)
 {
-	int rc = 0;
+	size_t len;
 
-	for (size_t n = 0, len; !rc; arg += len + 1) {
+	out->of.n = 0;
+	for (;; arg += len + 1) {
+		uint64_t n;
+
 		len = strcspn(arg, ",");
-		rc = parse(out, arg, len, err);
-		if (!rc && n++ == MAX_LIST)
-			return fab_fail(err, EINVAL, "more than %d %s", MAX_LIST, what);
+		if (!fab_parse_u64(arg, len, 1, most, &n))
+			return fab_fail(err, EINVAL,
+					"'%.*s' is no number of %s: expected 1 to %u",
+					len < 60 ? (int)len : 60, arg, what, most);
+		if (out->of.n == MAX_LIST)
+			return fab_fail(err, EINVAL, "more than %d numbers", MAX_LIST);
+		FAB_PUSH(&out->of, (uint32_t)n);
 		if (!arg[len])
-			break;
+			return 0;
 	}
-	return rc;
-}
-
-static int take_number(struct fab_ids *out, const char *text, size_t len,
-		       const char *what, uint32_t most, struct fab_err *err)
-{
-	uint64_t n;
-
-	if (!fab_parse_u64(text, len, 1, most, &n))
-		return fab_fail(err, EINVAL,
-				"'%.*s' is no number of %s: expected 1 to %u",
-				len < 60 ? (int)len : 60, text, what, most);
-	FAB_PUSH(&out->of, (uint32_t)n);
-	return 0;
-}
-
-static int take_failure(void *out, const char *text, size_t len, struct fab_err *err)
-{
-	return take_number(out, text, len, "failures", FAB_DETECTOR_FAILURES_MAX, err);
-}
-
-static int take_node(void *out, const char *text, size_t len, struct fab_err *err)
-{
-	return take_number(out, text, len, "nodes", FAB_FENCE_NODES_MAX, err);
-}
-
-static int take_size(void *params, const char *text, size_t len, struct fab_err *err)
-{
-	struct launch_params *p = params;
-	uint64_t n = 0;
-	/* the option's name is the unit of a plain number */
-	int rc = fab_parse_u64(text, len, 0, UINT64_MAX, &n)
-			 ? 0
-			 : fab_parse_size_bytes(text, len, &n, err);
-
-	if (!rc && n > FAB_FENCE_BYTES_MAX)
-		rc = fab_fail(err, EINVAL, "'%.*s' is more than 1 TiB",
-			      len < 60 ? (int)len : 60, text);
-	if (!rc)
-		FAB_PUSH(&p->bytes, n);
-	return rc;
 }
 
 static int take_failures(void *params, const char *arg, struct fab_err *err)
 {
-	struct fab_ids *out = &((struct launch_params *)params)->failures;
-
-	out->of.n = 0;
-	return take_list(arg, "numbers", take_failure, out, err);
+	return take_numbers(&((struct launch_params *)params)->failures, arg, "failures",
+			    FAB_DETECTOR_FAILURES_MAX, err);
 }
 
 static int take_nodes(void *params, const char *arg, struct fab_err *err)
 {
-	struct fab_ids *out = &((struct launch_params *)params)->nodes;
-
-	out->of.n = 0;
-	return take_list(arg, "numbers", take_node, out, err);
+	return take_numbers(&((struct launch_params *)params)->nodes, arg, "nodes",
+			    FAB_FENCE_NODES_MAX, err);
 }
 
 static int take_bytes(void *params, const char *arg, struct fab_err *err)
 {
-	((struct launch_params *)params)->bytes.n = 0;
-	return take_list(arg, "sizes", take_size, params, err);
+	struct launch_params *p = params;
+	size_t len;
+
+	p->bytes.n = 0;
+	for (;; arg += len + 1) {
+		uint64_t n = 0;
+		int rc = 0;
+
+		len = strcspn(arg, ",");
+		/* the option's name is the unit of a plain number */
+		if (!fab_parse_u64(arg, len, 0, UINT64_MAX, &n))
+			rc = fab_parse_size_bytes(arg, len, &n, err);
+		if (rc)
+			return rc;
+		if (n > FAB_FENCE_BYTES_MAX)
+			return fab_fail(err, EINVAL, "'%.*s' is more than 1 TiB",
+					len < 60 ? (int)len : 60, arg);
+		if (p->bytes.n == MAX_LIST)
+			return fab_fail(err, EINVAL, "more than %d sizes", MAX_LIST);
+		FAB_PUSH(&p->bytes, n);
+		if (!arg[len])
+			return 0;
+	}
 }
 
 /* A name begins with a letter: commas between numbers belong to axes:. */
@@ -149,9 +133,13 @@ static int take_keys(void *params, const char *arg, struct fab_err *err)
 {
 	struct launch_params *p = params;
 
-	p->keys.of.n = 0;
+	int rc;
+
+	p->keys.of.n = p->exchanged.of.n = 0;
 	p->keys_text = arg;
-	return fab_puts_parse(arg, &p->keys, err);
+	rc = fab_puts_parse(arg, &p->keys, err);
+	fab_puts_exchanged(&p->keys, &p->exchanged);
+	return rc;
 }
 
 #define TO(member) FAB_TO(struct launch_params, member)
@@ -169,8 +157,8 @@ static const struct fab_option options[] = {
 	{"ppn", "P", "Processes a node (default 1, of store 168)", FAB_TAKES_NUMBER,
 	 TO(ppn), .flag = TO(has_ppn), .min = 1, .max = FAB_SIZE_MAX_PPN, .preset = "1",
 	 .everyday = true},
-	{"keys", "LIST", "Keys of a process, CHARACTERS:BYTES[:COUNT],..",
-	 FAB_TAKES_OTHER, .take = take_keys, .preset = "14:51,9:8:4", .everyday = true},
+	{"keys", "LIST", "Keys: LENGTH:BYTES[:COUNT][:SCOPE],..", FAB_TAKES_OTHER,
+	 .take = take_keys, .preset = "14:51,9:8:4", .everyday = true},
 
 	{.help = "Starts:"},
 	{"iface", "LIST",
@@ -179,9 +167,8 @@ static const struct fab_option options[] = {
 	 .preset = "all"},
 	{"wireup", "LIST", "Wire-ups, separated by commas, or all (default): @WIREUPS@",
 	 FAB_TAKES_CHOSEN, TO(wireups), .choices = &fab_launch_wireups, .preset = "all"},
-	{"stage-in", "HOW", "Files on nodes by @STAGE_INS@ (default storm)",
-	 FAB_TAKES_ONE, TO(stage_in), .choices = &fab_stage_ins, .preset = "storm",
-	 .everyday = true},
+	{"stage-in", "HOW", "Files by @STAGE_INS@ (default storm)", FAB_TAKES_ONE,
+	 TO(stage_in), .choices = &fab_stage_ins, .preset = "storm", .everyday = true},
 	{"plot", "FILE",
 	 "Draw the critical paths as a timeline into FILE.svg or FILE.png (needs gnuplot)",
 	 FAB_TAKES_PLOT, TO(plot)},
@@ -192,7 +179,7 @@ static const struct fab_option options[] = {
 	 .everyday = true},
 	{"bytes", "LIST", "Contributions of a node (default 0, 64 to 64KiB)",
 	 FAB_TAKES_OTHER, .take = take_bytes, .flag = TO(has_bytes),
-	 .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB", .everyday = true},
+	 .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB"},
 	{"algorithm", "NAME",
 	 "Routing algorithm that makes the tables: @UNICAST@ (default: vtftr-ib on a kfat, dor on a torus or mesh, minhop elsewhere)",
 	 FAB_TAKES_ONE, TO(algorithm), .flag = TO(has_algorithm),
@@ -237,13 +224,16 @@ static const struct fab_part parts[] = {
 #define FENCES "VERB=stages,VERB=fence,VERB=modex,VERB=advise"
 
 static const struct fab_relation relations[] = {
-	{"nodes", FAB_GOES_WITH, FENCES ",VERB=faults,VERB=size"},
-	{"ppn", FAB_GOES_WITH, "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=store"},
-	{"keys", FAB_GOES_WITH, "VERB=stages,VERB=modex,VERB=advise,VERB=size"},
+	{"nodes", FAB_GOES_WITH, FENCES ",VERB=faults,VERB=size,VERB=mechanisms"},
+	{"ppn", FAB_GOES_WITH,
+	 "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=store,VERB=mechanisms"},
+	{"keys", FAB_GOES_WITH,
+	 "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=mechanisms"},
 	{"order,algorithm,lfts,model-only", FAB_GOES_WITH, FENCES},
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
 	{"iface,wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
-	{"stage-in,socket-store", FAB_GOES_WITH, "VERB=stages,VERB=advise"},
+	{"stage-in,socket-store", FAB_GOES_WITH,
+	 "VERB=stages,VERB=advise,VERB=mechanisms"},
 	{"fence", FAB_EXCLUDES, "VERB=advise", "it looks for the best one"},
 	{"fence", FAB_GOES_WITH, "VERB=stages,VERB=fence,VERB=modex"},
 	{"verify", FAB_GOES_WITH, "VERB=size"},
@@ -273,6 +263,8 @@ static int complete(void *params, struct fab_err *err)
 		fab_err_prefix(err, "--set");
 		return rc;
 	}
+	if (p->verb == LAUNCH_SIZE && !p->exchanged.of.n)
+		return fab_fail(err, EINVAL, "--keys: no key enters a fence");
 	/* no relation: a constant has that name, too */
 	if (p->has_peers && p->verb != LAUNCH_MODEX)
 		return fab_fail(err, EINVAL, "--peers goes with modex only");
@@ -284,7 +276,7 @@ static int complete(void *params, struct fab_err *err)
 				p->nodes.of.v[i], p->ppn);
 	if (!p->nodes.of.n && !p->input.fabric &&
 	    (p->verb == LAUNCH_STAGES || p->verb == LAUNCH_MODEX ||
-	     p->verb == LAUNCH_FAULTS))
+	     p->verb == LAUNCH_FAULTS || p->verb == LAUNCH_MECHANISMS))
 		return fab_fail(
 			err, EINVAL,
 			"--nodes=N is missing: without a FABRIC the number of nodes is unknown");
@@ -311,7 +303,7 @@ static const struct fab_command command = {
 	.doc = "Show where the seconds of a job start go, and the best fence on this fabric.",
 	.parts = parts,
 	.relations = relations,
-	.verbs = verbs,
+	.verbs = launch_verbs,
 	.verb = TO(verb),
 	.settings = launch_settings,
 	.complete = complete,
@@ -323,6 +315,7 @@ int main(int argc, char **argv)
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	free(p.keys.of.v);
+	free(p.exchanged.of.v);
 	free(p.nodes.of.v);
 	free(p.failures.of.v);
 	free(p.bytes.v);

@@ -2,7 +2,6 @@
 /* fabric-launch modex: direct exchange, compared with a fence that brings all data. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/human.h"
 #include "launch.h"
@@ -105,24 +104,16 @@ static void fill_rows(struct fab_work *w)
 
 static int solve(struct fab_work *w, struct fab_err *err)
 {
-	static const enum fab_launch_constant constants[] = {
-		FAB_CONST_o_us,		FAB_CONST_latency_us,
-		FAB_CONST_gap_ns_per_B, FAB_CONST_copy_ns_per_B,
-		FAB_CONST_tree_width,	FAB_CONST_get_us,
-		FAB_CONST_get_first_us, FAB_CONST_get_remote_us,
-		FAB_CONST_serve_us,	FAB_CONST_unpack_ns_per_B,
-		FAB_CONST_fence_us,	FAB_N_LAUNCH_CONSTANTS,
-	};
 	struct launch_params *p = w->params;
 	struct outcome *o = w->outcome;
 	struct fab_size_layout layout = {FAB_SIZE_LIBRARY, p->namespace_chars};
-	int rc = launch_read_constants(p, constants, err);
+	int rc = launch_read_constants(p, err);
 
 	if (!rc)
 		rc = launch_timing_init(w, &o->t, err);
 	if (!rc)
 		rc = follow_peers(w, err);
-	o->bytes = fab_size_node(&p->keys, &layout, 0, p->ppn);
+	o->bytes = fab_size_node(&p->exchanged, &layout, 0, p->ppn);
 	if (!rc)
 		rc = launch_choose_fence(p, &o->t, o->bytes, &o->fence, err);
 	if (rc)
@@ -178,10 +169,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column fields[] = {
-		{"fence_us", FAB_REAL, "", 0},
-		{"barrier_us", FAB_REAL, "", 0},
-		{"crossing_degree", FAB_NUMBER, "", 0}};
+	static const struct fab_column field = {"crossing_degree", FAB_NUMBER, "", 0};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	double crossing = o->crossing == FAB_NONE ? (double)NAN : o->crossing;
@@ -193,9 +181,9 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_uint(r, "nodes", o->t.clock.n_nodes);
 	fab_report_uint(r, "ppn", p->ppn);
 	fab_report_uint(r, "bytes", o->bytes);
-	fab_report_field(r, &fields[0], (union fab_cell){.real = o->fence_us});
-	fab_report_field(r, &fields[1], (union fab_cell){.real = o->barrier_us});
-	fab_report_field(r, &fields[2], (union fab_cell){.real = crossing});
+	launch_report_real(r, "fence_us", 0, o->fence_us);
+	launch_report_real(r, "barrier_us", 0, o->barrier_us);
+	fab_report_field(r, &field, (union fab_cell){.real = crossing});
 	launch_report_range(r, &o->full);
 	fab_report_table(r, "results", "Exchange", launch_modex_columns,
 			 launch_modex_n_columns, o->rows, sizeof(*o->rows), 2);
@@ -207,26 +195,10 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 
-	fab_draft_table(d, launch_modex_columns, launch_modex_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("modex"));
-	fab_draft_asked(d, "peers", fab_strdup(p->peers));
+	launch_store_begin(d, w, "peers", p->peers);
 	for (size_t i = 0; i < 2; i++)
 		fab_draft_result(d, o->rows[i].method, launch_modex_columns,
 				 launch_modex_n_columns, &o->rows[i]);
 }
 
-static void fini(void *outcome)
-{
-	launch_timing_fini(&((struct outcome *)outcome)->t);
-}
-
-const struct fab_task launch_modex = {
-	.primary = "results",
-	.columns = launch_modex_columns,
-	.n_columns = &launch_modex_n_columns,
-	.outcome_bytes = sizeof(struct outcome),
-	.solve = solve,
-	.report = report,
-	.store = store,
-	.fini = fini,
-};
+LAUNCH_TASK(modex, struct outcome, .solve = solve, .report = report, .store = store);

@@ -28,23 +28,11 @@ struct size_outcome {
 	struct opt_row opts[FAB_SIZE_N_OPTS + 1]; /* the last one: all */
 };
 
-/* "procid, leb128". */
-static const char *opts_text(struct fab_arena *memory, unsigned opts)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < FAB_SIZE_N_OPTS; i++)
-		if (opts & 1u << i)
-			fab_append(&text, ", ", "%s", fab_size_opts.at(i).form);
-	fab_arena_own(memory, free, text);
-	return text ? text : "none";
-}
-
 static uint64_t bytes_of(const struct launch_params *p, unsigned opts)
 {
 	struct fab_size_layout layout = {opts, p->namespace_chars};
 
-	return fab_size_node(&p->keys, &layout, 0, p->ppn);
+	return fab_size_node(&p->exchanged, &layout, 0, p->ppn);
 }
 
 static int solve_size(struct fab_work *w, struct fab_err *err)
@@ -63,24 +51,29 @@ static int solve_size(struct fab_work *w, struct fab_err *err)
 		struct fab_size_layout layout = {p->has_opt ? given
 							    : fab_size_version_opts(row),
 						 p->namespace_chars};
-		uint64_t values = fab_puts_bytes(&p->keys) * p->ppn;
+		uint64_t values = fab_puts_bytes(&p->exchanged) * p->ppn;
 		uint64_t bytes = bytes_of(p, layout.opts);
+		char *opt = NULL; /* "procid, leb128" */
 		size_t n_encoded;
 
+		for (size_t k = 0; k < FAB_SIZE_N_OPTS; k++)
+			if (layout.opts & 1u << k)
+				fab_append(&opt, ", ", "%s", fab_size_opts.at(k).form);
+		fab_arena_own(w->arena, free, opt);
 		o->rows[i] = (struct launch_size_row){
 			.layout = fab_size_layouts.at(row).form,
-			.opt = opts_text(w->arena, layout.opts),
+			.opt = opt ? opt : "none",
 			.ppn = p->ppn,
-			.keys = (uint32_t)fab_puts_keys(&p->keys),
+			.keys = (uint32_t)fab_puts_keys(&p->exchanged),
 			.value_bytes = values,
 			.bytes = bytes,
 			.job_bytes = p->nodes.of.n ? (double)fab_size_job(
-							     &p->keys, &layout,
+							     &p->exchanged, &layout,
 							     p->nodes.of.v[0], p->ppn)
 						   : (double)NAN,
 			.overhead = values ? (double)bytes / (double)values : (double)NAN,
 			.factor = (double)none / (double)bytes,
-			.table = fab_size_has_table(&p->keys, &layout, p->ppn),
+			.table = fab_size_has_table(&p->exchanged, &layout, p->ppn),
 			.verified = FAB_UNKNOWN,
 		};
 		if (!p->run.verify)
@@ -90,7 +83,7 @@ static int solve_size(struct fab_work *w, struct fab_err *err)
 				err, EINVAL,
 				"--verify: %llu bytes are too many to write, up to %d",
 				(unsigned long long)bytes, MAX_ENCODED);
-		free(fab_size_encode(&p->keys, &layout, 0, p->ppn, &n_encoded));
+		free(fab_size_encode(&p->exchanged, &layout, 0, p->ppn, &n_encoded));
 		if (n_encoded != bytes)
 			return fab_fail(
 				err, EPROTO,
@@ -164,23 +157,14 @@ static void store_size(struct fab_draft *d, const struct fab_work *w)
 	const struct launch_params *p = w->params;
 	const struct size_outcome *o = w->outcome;
 
-	fab_draft_table(d, launch_size_columns, launch_size_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("size"));
-	fab_draft_asked(d, "keys", fab_strdup(p->keys_text));
+	launch_store_begin(d, w, "keys", p->keys_text);
 	for (size_t i = 0; i < p->layouts.of.n; i++)
 		fab_draft_result(d, o->rows[i].layout, launch_size_columns,
 				 launch_size_n_columns, &o->rows[i]);
 }
 
-const struct fab_task launch_size = {
-	.primary = "results",
-	.columns = launch_size_columns,
-	.n_columns = &launch_size_n_columns,
-	.outcome_bytes = sizeof(struct size_outcome),
-	.solve = solve_size,
-	.report = report_size,
-	.store = store_size,
-};
+LAUNCH_TASK(size, struct size_outcome, .solve = solve_size, .report = report_size,
+	    .store = store_size);
 
 /* store. */
 
@@ -204,13 +188,10 @@ static int read_of(void *context, const struct fab_launch_params *params, double
 
 static int solve_store(struct fab_work *w, struct fab_err *err)
 {
-	static const enum fab_launch_constant constants[] = {
-		FAB_CONST_lock_ns, FAB_CONST_line_ns, FAB_CONST_read_ns,
-		FAB_CONST_shift_us, FAB_N_LAUNCH_CONSTANTS};
 	struct launch_params *p = w->params;
 	struct store_outcome *o = w->outcome;
 	double read_s = 0;
-	int rc = launch_read_constants(p, constants, err);
+	int rc = launch_read_constants(p, err);
 
 	if (rc)
 		return rc;
@@ -222,6 +203,7 @@ static int solve_store(struct fab_work *w, struct fab_err *err)
 			FAB_PUSH(&o->rows,
 				 fab_lock_model(lock, last ? o->ppn : n, &p->constants));
 		}
+	fab_arena_own(w->arena, free, o->rows.v);
 	rc = read_of(o, &p->constants, &read_s, err);
 	return rc ? rc
 		  : fab_launch_range_find(&p->constants, p->uses, read_s, read_of, o,
@@ -234,13 +216,15 @@ static void report_store(struct fab_report *r, const struct fab_work *w)
 	static const struct fab_column columns[] = {
 		{"lock", FAB_TEXT, "lock", 0, AT(lock)},
 		{"readers", FAB_UINT, "threads that read", 0, AT(readers)},
-		{"wait_s", FAB_REAL, "mean wait of the writer, s", FAB_COL_SECONDS,
+		{"wait_s", FAB_REAL,
+		 "mean wait of the writer, s; null: it never finished", FAB_COL_SECONDS,
 		 AT(wait_s)},
 	};
 #undef AT
 	const struct launch_params *p = w->params;
 	const struct store_outcome *o = w->outcome;
 	struct fab_lock_cost rw = fab_lock_model(FAB_LOCK_RWLOCK, o->ppn, &p->constants);
+	struct fab_lock_cost each = fab_lock_model(FAB_LOCK_N, o->ppn, &p->constants);
 	struct fab_lock_cost two = fab_lock_model(FAB_LOCK_2N, o->ppn, &p->constants);
 	double shift_ns = FAB_PARAM(&p->constants, shift_us) * 1e3;
 	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
@@ -253,10 +237,21 @@ static void report_store(struct fab_report *r, const struct fab_work *w)
 	launch_answer_range(r, p, "The first", &o->read);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
-		"2N locks and a thread shift after the read are two changes: together a factor of %.0f by the model (the locks alone %.3g, the shift alone %.3g); published is up to 66 at 168.",
+		"2N locks and a thread shift after the read are two changes: together a factor of %.0f against the reader-writer lock by the model (the locks alone %.3g, the shift alone %.3g), of %.0f against N locks; published is up to 66 at 168.",
 		(rw.read_ns + shift_ns) / two.read_ns,
 		(rw.read_ns + shift_ns) / (two.read_ns + shift_ns),
-		(rw.read_ns + shift_ns) / rw.read_ns);
+		(rw.read_ns + shift_ns) / rw.read_ns,
+		(each.read_ns + shift_ns) / two.read_ns);
+	fab_human_seconds(two.wait_us / 1e6, a);
+	fab_human_seconds(each.wait_us / 1e6, b);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"A writer waits %s for 2N locks and %s for N locks; under a reader-writer lock %s.",
+		a, b,
+		isnan(rw.wait_us) ? "it starves"
+				  : fab_arena_format(w->arena, "%.4g us", rw.wait_us));
+	launch_report_real(r, "factor_rwlock", 0, (rw.read_ns + shift_ns) / two.read_ns);
+	launch_report_real(r, "factor_n", 0, (each.read_ns + shift_ns) / two.read_ns);
 	launch_report_range(r, &o->read);
 	fab_report_table(r, "results", "Locks", launch_store_columns,
 			 launch_store_n_columns, o->rows.v, sizeof(*o->rows.v),
@@ -273,8 +268,7 @@ static void store_store(struct fab_draft *d, const struct fab_work *w)
 {
 	const struct store_outcome *o = w->outcome;
 
-	fab_draft_table(d, launch_store_columns, launch_store_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("store"));
+	launch_store_begin(d, w, NULL, NULL);
 	for (size_t i = 0; i < o->rows.n; i++)
 		fab_draft_result(d,
 				 fab_arena_format(w->arena, "%s/%u", o->rows.v[i].lock,
@@ -283,53 +277,40 @@ static void store_store(struct fab_draft *d, const struct fab_work *w)
 				 &o->rows.v[i]);
 }
 
-static void fini_store(void *outcome)
-{
-	free(((struct store_outcome *)outcome)->rows.v);
-}
-
-const struct fab_task launch_store = {
-	.primary = "results",
-	.columns = launch_store_columns,
-	.n_columns = &launch_store_n_columns,
-	.outcome_bytes = sizeof(struct store_outcome),
-	.solve = solve_store,
-	.report = report_store,
-	.store = store_store,
-	.fini = fini_store,
-};
+LAUNCH_TASK(store, struct store_outcome, .solve = solve_store, .report = report_store,
+	    .store = store_store);
 
 /* faults. */
 
 struct faults_outcome {
+	struct launch_job job;
 	struct fab_detector d;
 	struct fab_failure_row *rows;
 	size_t n;
+	struct fab_risk_row risks[FAB_N_RISKS]; /* the present one first */
 };
+
+/* False suspicions that come more often than this are a warning. */
+static const double SECONDS_A_DAY = 86400;
 
 /* The survey does not say how they would join again. */
 static const char not_modelled[] = "nodes that come back";
 
 static int solve_faults(struct fab_work *w, struct fab_err *err)
 {
-	static const enum fab_launch_constant constants[] = {
-		FAB_CONST_heartbeat_s, FAB_CONST_timeout_s, FAB_CONST_news_us,
-		FAB_N_LAUNCH_CONSTANTS};
 	struct launch_params *p = w->params;
 	const struct fab_launch_params *c = &p->constants;
 	struct faults_outcome *o = w->outcome;
 	struct fab_launch_nodes nodes = {0};
-	struct launch_job job;
 	size_t n_each = p->exhaustive ? 3 : 2;
 	uint32_t n = launch_n_nodes(p);
-	int rc = launch_read_constants(p, constants, err);
+	int rc = launch_read_constants(p, err);
 
 	if (!rc && w->f) { /* the job's nodes among the fabric's hosts; 0: all */
-		rc = launch_job_hosts(p, w->f, &job, err);
+		rc = launch_job_hosts(w, &o->job, err);
 		if (!rc)
-			rc = launch_job_nodes(p, &job, n, "fabric", w->arena, &nodes,
+			rc = launch_job_nodes(p, &o->job, n, "fabric", w->arena, &nodes,
 					      err);
-		launch_job_fini(&job);
 		n = nodes.n;
 	}
 	o->d = (struct fab_detector){.n = n,
@@ -338,6 +319,9 @@ static int solve_faults(struct fab_work *w, struct fab_err *err)
 				     .message_us = FAB_PARAM(c, news_us)};
 	if (!rc)
 		rc = fab_detector_check(&o->d, err);
+	if (!rc)
+		rc = fab_detector_risks(&o->d, FAB_PARAM(c, beat_delay_ms) * 1e3,
+					FAB_PARAM(c, beat_loss), o->risks, err);
 	o->rows = FAB_ARENA_NEW(w->arena, n_each * p->failures.of.n,
 				struct fab_failure_row);
 	for (size_t i = 0; i < p->failures.of.n && !rc; i++) {
@@ -392,6 +376,14 @@ static void answer_faults(struct fab_report *r, const struct fab_work *w)
 		"Each node sends a heartbeat each %s and passes news on to %u node%s.",
 		fab_human_seconds(o->d.period_us / 1e6, text), degree,
 		degree == 1 ? "" : "s");
+	if (o->risks[0].false_every_s < 1e9)
+		fab_report_answer(
+			r,
+			o->risks[0].false_every_s < SECONDS_A_DAY ? FAB_TONE_WARN
+								  : FAB_TONE_PLAIN,
+			"A live node is considered dead once in %s on average: the timeout is %.3g times the period, and heartbeats are late or lost.",
+			fab_human_seconds(o->risks[0].false_every_s, text),
+			o->d.timeout_us / o->d.period_us);
 	if (split)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "MPD's ring falls into %" PRIu64 " parts with %" PRIu64
@@ -401,16 +393,38 @@ static void answer_faults(struct fab_report *r, const struct fab_work *w)
 
 static void report_faults(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column rate = {"heartbeats_a_second", FAB_REAL, "", 0};
+#define AT(member) FAB_AT(struct fab_risk_row, member)
+	static const struct fab_column risks[] = {
+		{"heartbeat_s", FAB_REAL, "time between two heartbeats, s",
+		 FAB_COL_SECONDS, AT(heartbeat_s)},
+		{"timeout_s", FAB_REAL, "timeout, s", FAB_COL_SECONDS, AT(timeout_s)},
+		{"heartbeats_a_second", FAB_REAL, "heartbeats of all nodes a second", 0,
+		 AT(heartbeats_a_second)},
+		{"detected_s", FAB_REAL, "until one failure is detected, s",
+		 FAB_COL_SECONDS, AT(detected_s)},
+		{"false_suspicion", FAB_REAL,
+		 "probability that a live node is considered dead, for each heartbeat", 0,
+		 AT(false_suspicion)},
+		{"false_every_s", FAB_REAL,
+		 "mean time between false suspicions in the job, s; null: there are none",
+		 FAB_COL_SECONDS, AT(false_every_s)},
+		{"present", FAB_BOOL, "the detector of the results", 0, AT(is_present)},
+	};
+#undef AT
 	const struct faults_outcome *o = w->outcome;
 
 	answer_faults(r, w);
 	fab_report_uint(r, "nodes", o->d.n);
-	fab_report_field(r, &rate, (union fab_cell){.real = 1e6 / o->d.period_us});
+	launch_report_real(r, "heartbeats_a_second", 0, 1e6 / o->d.period_us);
 	fab_report_uint(r, "news_degree", fab_detector_degree(o->d.n));
+	launch_report_real(r, "false_suspicion", 0, o->risks[0].false_suspicion);
+	launch_report_real(r, "false_every_s", FAB_COL_SECONDS,
+			   o->risks[0].false_every_s);
 	fab_report_text(r, "not_modelled", not_modelled);
 	fab_report_table(r, "results", "Failures", launch_faults_columns,
 			 launch_faults_n_columns, o->rows, sizeof(*o->rows), o->n);
+	fab_report_table(r, "risks", "Load, speed and risk by period and timeout", risks,
+			 FAB_COUNT(risks), o->risks, sizeof(*o->risks), FAB_N_RISKS);
 	launch_report_constants(r, w->params);
 }
 
@@ -418,8 +432,7 @@ static void store_faults(struct fab_draft *d, const struct fab_work *w)
 {
 	const struct faults_outcome *o = w->outcome;
 
-	fab_draft_table(d, launch_faults_columns, launch_faults_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("faults"));
+	launch_store_begin(d, w, NULL, NULL);
 	for (size_t i = 0; i < o->n; i++)
 		fab_draft_result(
 			d,
@@ -428,12 +441,5 @@ static void store_faults(struct fab_draft *d, const struct fab_work *w)
 			launch_faults_columns, launch_faults_n_columns, &o->rows[i]);
 }
 
-const struct fab_task launch_faults = {
-	.primary = "results",
-	.columns = launch_faults_columns,
-	.n_columns = &launch_faults_n_columns,
-	.outcome_bytes = sizeof(struct faults_outcome),
-	.solve = solve_faults,
-	.report = report_faults,
-	.store = store_faults,
-};
+LAUNCH_TASK(faults, struct faults_outcome, .solve = solve_faults, .report = report_faults,
+	    .store = store_faults);

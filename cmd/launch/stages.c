@@ -21,19 +21,14 @@ struct outcome {
 
 static int solve(struct fab_work *w, struct fab_err *err)
 {
-	static const enum fab_launch_constant pmi_constants[] = {
-		FAB_CONST_pmi1_us, FAB_CONST_pmi2_us, FAB_CONST_hex_factor,
-		FAB_N_LAUNCH_CONSTANTS};
 	struct launch_params *p = w->params;
 	struct outcome *o = w->outcome;
 	struct fab_fence_chosen fastest;
 	struct fab_launch_start s;
 	uint64_t bytes;
-	int rc = launch_read_constants(p, launch_start_constants, err);
+	int rc = launch_read_constants(p, err);
 
-	for (size_t i = 0; pmi_constants[i] != FAB_N_LAUNCH_CONSTANTS; i++)
-		p->uses[pmi_constants[i]] = true;
-	o->memory = w->arena;
+	o->memory = o->c.memory = w->arena;
 	o->c.goal_s = p->goal_s;
 	if (!rc)
 		rc = launch_timing_init(w, &o->t, err);
@@ -44,7 +39,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		return fab_fail(err, EINVAL,
 				"--set respawn=%u: the job has only %llu processes",
 				p->respawn, (unsigned long long)s.n_nodes * p->ppn);
-	bytes = fab_size_node(&p->keys, &s.layout, 0, p->ppn);
+	bytes = fab_launch_bytes(&s);
 	rc = launch_choose_fence(p, &o->t, bytes, &s.fence, err);
 	if (!rc)
 		rc = fab_fence_fastest(&o->t.clock, bytes, &fastest, err);
@@ -234,10 +229,10 @@ static void report_phases(struct fab_report *r, const struct outcome *o, bool al
 	fab_report_table_end(r);
 }
 
-static void report_improvements(struct fab_report *r, const struct outcome *o)
+static void report(struct fab_report *r, const struct fab_work *w)
 {
 #define AT(member) FAB_AT(struct fab_improvement, member)
-	static const struct fab_column columns[] = {
+	static const struct fab_column improvements[] = {
 		{"improvement", FAB_TEXT, "name", 0, AT(name)},
 		{"saved_s", FAB_REAL, "saving alone, s; negative: a cost",
 		 FAB_COL_SECONDS, AT(saved_s)},
@@ -247,26 +242,13 @@ static void report_improvements(struct fab_report *r, const struct outcome *o)
 		{"what", FAB_TEXT, "meaning", 0, AT(what)},
 	};
 #undef AT
-	const struct fab_launch_case *base = &o->c.cases.v[o->c.base];
-
-	fab_report_table(r, "improvements",
-			 fab_arena_format(o->memory,
-					  "Each improvement alone, on top of %s with %s",
-					  INTERFACE(base), WIREUP(base)),
-			 columns, FAB_COUNT(columns), o->c.improvements,
-			 sizeof(*o->c.improvements), FAB_N_IMPROVEMENTS);
-}
-
-static void report(struct fab_report *r, const struct fab_work *w)
-{
-	static const struct fab_column goal = {"goal_s", FAB_REAL, "", FAB_COL_SECONDS};
 	static const struct fab_column respawn[] = {
 		{"respawn.processes", FAB_UINT, "", 0},
 		{"respawn.nodes", FAB_UINT, "", 0},
-		{"respawn.total_s", FAB_REAL, "", FAB_COL_SECONDS},
 	};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
+	const struct fab_launch_case *base = &o->c.cases.v[o->c.base];
 	char total[FAB_HUMAN_BYTES];
 
 	if (o->respawn.n_nodes)
@@ -283,14 +265,14 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	launch_answer_cut(r, &o->t);
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);
-	fab_report_field(r, &goal, (union fab_cell){.real = p->goal_s});
+	launch_report_real(r, "goal_s", FAB_COL_SECONDS, p->goal_s);
 	launch_report_range(r, &o->c.total);
 	if (o->respawn.n_nodes) {
 		fab_report_field(r, &respawn[0], (union fab_cell){.u = p->respawn});
 		fab_report_field(r, &respawn[1],
 				 (union fab_cell){.u = o->respawn.n_nodes});
-		fab_report_field(r, &respawn[2],
-				 (union fab_cell){.real = o->respawn.total_s});
+		launch_report_real(r, "respawn.total_s", FAB_COL_SECONDS,
+				   o->respawn.total_s);
 	}
 	fab_report_table_begin(r, "results", "Starts", launch_stages_columns,
 			       launch_stages_n_columns);
@@ -300,7 +282,12 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
-	report_improvements(r, o);
+	fab_report_table(r, "improvements",
+			 fab_arena_format(o->memory,
+					  "Each improvement alone, on top of %s with %s",
+					  INTERFACE(base), WIREUP(base)),
+			 improvements, FAB_COUNT(improvements), o->c.improvements,
+			 sizeof(*o->c.improvements), FAB_N_IMPROVEMENTS);
 	report_phases(r, o,
 		      fab_report_how(r)->format != FAB_FORMAT_TABLE || p->run.verbose);
 	launch_report_constants(r, p);
@@ -311,9 +298,7 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 
-	fab_draft_table(d, launch_stages_columns, launch_stages_n_columns);
-	fab_draft_asked(d, "verb", fab_strdup("stages"));
-	fab_draft_asked(d, "keys", fab_strdup(p->keys_text));
+	launch_store_begin(d, w, "keys", p->keys_text);
 	fab_draft_fact(d, "nodes", o->t.clock.n_nodes);
 	for (size_t i = 0; i < o->c.cases.n; i++) {
 		struct launch_stages_row row = row_of(o, i);
@@ -357,24 +342,7 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 	return 0;
 }
 
-static void fini(void *outcome)
-{
-	struct outcome *o = outcome;
-
-	fab_launch_comparison_fini(&o->c);
-	launch_timing_fini(&o->t);
-}
-
 static const struct fab_task_file files[] = {{"plot", write_plot}, {0}};
 
-const struct fab_task launch_stages = {
-	.primary = "results",
-	.columns = launch_stages_columns,
-	.n_columns = &launch_stages_n_columns,
-	.outcome_bytes = sizeof(struct outcome),
-	.solve = solve,
-	.files = files,
-	.report = report,
-	.store = store,
-	.fini = fini,
-};
+LAUNCH_TASK(stages, struct outcome, .solve = solve, .files = files, .report = report,
+	    .store = store);

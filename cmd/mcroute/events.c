@@ -97,55 +97,9 @@ struct events_outcome {
 	struct outcome *all;
 };
 
-/* The trace of --events or --events-pattern. */
-static int get_events(const struct mcroute_params *p, const struct fab_fabric *f,
-		      struct fab_events **out, struct fab_err *err)
-{
-	const char *path = p->events.path;
-	struct fab_input in;
-	int rc;
-
-	if (!path)
-		return fab_events_generate(f, p->events.pattern, p->run.seed, out, err);
-	rc = fab_input_read(path, &in, err);
-	if (rc)
-		return rc;
-	rc = fab_events_read(f, strcmp(path, "-") ? path : "standard input", in.bytes,
-			     in.n, out, err);
-	fab_input_fini(&in);
-	return rc;
-}
-
 static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
 {
 	return fab_live_route(live, group, member, n);
-}
-
-/* Figures of the trees that are left. */
-static int analyse(const struct mcroute_params *p, const struct fab_fabric *f,
-		   const struct fab_dist *dist, const struct fab_live *live,
-		   const struct fab_events *events, struct outcome *out,
-		   struct fab_err *err)
-{
-	struct fab_mcast_result result;
-	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
-	struct fab_mcast_problem problem = {f, dist, &none};
-	struct fab_err found;
-	int rc = fab_live_result(live, events->groups, &alive, &result, err);
-
-	if (rc)
-		return rc;
-	if (alive)
-		problem.groups = alive;
-	fab_efi_of(&problem, &result, &out->efi);
-	out->is_sound = true;
-	if (p->run.verify && alive && fab_mcast_verify(&problem, &result, &found)) {
-		fab_cli_warn(&p->run, "%s", found.text);
-		out->is_sound = false;
-	}
-	fab_mcast_result_fini(&result);
-	fab_groups_free(alive);
-	return 0;
 }
 
 /* One engine in one behaviour. */
@@ -167,15 +121,32 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 		.notify_ns = e->notify_ns,
 		.loss = e->loss,
 		.seed = p->run.seed};
+	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
+	struct fab_mcast_problem problem = {f, dist, &none};
+	struct fab_mcast_result result;
+	struct fab_err found;
 	double start = fab_now();
 	int rc;
 
 	fab_lifecycle_replay(events, &lifecycle, &router, &out->lifecycle);
 	out->seconds = fab_now() - start;
 	out->peak = fab_live_peak(live);
-	rc = analyse(p, f, dist, live, events, out, err);
+	/* Figures of the trees that are left. */
+	rc = fab_live_result(live, events->groups, &alive, &result, err);
 	fab_live_free(live);
-	return rc;
+	if (rc)
+		return rc;
+	if (alive)
+		problem.groups = alive;
+	fab_efi_of(&problem, &result, &out->efi);
+	out->is_sound = true;
+	if (p->run.verify && alive && fab_mcast_verify(&problem, &result, &found)) {
+		fab_cli_warn(&p->run, "%s", found.text);
+		out->is_sound = false;
+	}
+	fab_mcast_result_fini(&result);
+	fab_groups_free(alive);
+	return 0;
 }
 
 static int solve(struct fab_work *w, struct fab_err *err)
@@ -185,8 +156,22 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	size_t n = p->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS;
 	struct fab_dist *dist = NULL;
 	bool is_sound = true;
-	int rc = get_events(p, w->f, &o->events, err);
+	const char *path = p->events.path;
+	struct fab_input in;
+	int rc;
 
+	if (path) {
+		rc = fab_input_read(path, &in, err);
+		if (!rc) {
+			rc = fab_events_read(w->f,
+					     strcmp(path, "-") ? path : "standard input",
+					     in.bytes, in.n, &o->events, err);
+			fab_input_fini(&in);
+		}
+	} else {
+		rc = fab_events_generate(w->f, p->events.pattern, p->run.seed, &o->events,
+					 err);
+	}
 	o->all = FAB_ARENA_NEW0(w->arena, n, struct outcome);
 	if (!rc)
 		rc = fab_dist_new(w->f, p->run.threads, &dist, err);

@@ -41,9 +41,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
 	 .preset = "10s", .flag = TO(has_time_limit), .everyday = true},
 	{"height-slack", "HOPS",
-	 "Let trees of balanced and optimal be so many hops higher than the least "
-	 "(default "
-	 "0)",
+	 "Let trees of balanced and optimal be up to HOPS hops higher than the least (default 0)",
 	 FAB_TAKES_NUMBER, TO(height_slack), .max = 64, .flag = TO(has_height_slack)},
 	{"sweep", "height",
 	 "Largest EFI of optimal for every --height-slack from 0 to 3, or to the one "
@@ -59,7 +57,7 @@ static const struct fab_option options[] = {
 	{"fullest", "N", "List the N fullest cables of each algorithm (default 5)",
 	 FAB_TAKES_NUMBER, TO(fullest), .max = 1000000, .preset = "5"},
 	{"explain", "GROUP",
-	 "Why the tree of GROUP has this root and these cables, beside those that would "
+	 "Why the tree of GROUP has this root and these cables, compared with those that would "
 	 "do",
 	 FAB_TAKES_TEXT, TO(explain), .everyday = true},
 	{"explain-cable", "SWITCH:PORT", "Which groups share this cable between switches",
@@ -171,7 +169,7 @@ static int complete(void *params, struct fab_err *err)
 			return fab_fail(err, EINVAL, "%s, --algorithm names %zu",
 					single[i].text, p->n_engines);
 	if ((p->explain || p->explain_cable || p->trees_out) && !p->n_engines)
-		return fab_fail(err, EINVAL, "%s --algorithm beside --mcfdbs",
+		return fab_fail(err, EINVAL, "%s --algorithm in addition to --mcfdbs",
 				p->explain || p->explain_cable
 					? "--explain and --explain-cable need"
 					: "--trees-out needs");

@@ -55,8 +55,7 @@ struct mcroute_params {
 enum mcroute_bound {
 	MCROUTE_NATURAL,
 	MCROUTE_DUAL,
-	MCROUTE_WEIGHTED,
-	MCROUTE_REACH,
+	MCROUTE_FORCED,
 	MCROUTE_MATCHING,
 	MCROUTE_N_BOUNDS
 };
@@ -73,6 +72,7 @@ struct mcroute_sweep_row {
 
 /* Everything that was computed and is reported. */
 struct mcroute_outcome {
+	struct fab_arena *arena; /* of the run */
 	struct fab_mcast_problem problem;
 	struct fab_groups *groups;
 	struct fab_mft *tables; /* of --mcfdbs; NULL */
@@ -91,6 +91,7 @@ struct mcroute_outcome {
 	bool was_verified;
 	bool is_sound[MCROUTE_MAX_ENGINES];
 	struct fab_bound bounds[MCROUTE_N_BOUNDS];
+	bool has_deep_bounds;	     /* those that take long were tried, too */
 	uint32_t lower_bound;	     /* the largest for any trees */
 	uint32_t height_bound;	     /* of trees of minimal height; 0: not tried */
 	struct fab_weights *weights; /* of the problem; NULL: none asked for */
@@ -121,12 +122,3 @@ extern const size_t mcroute_n_columns;
 extern const struct fab_task mcroute_task, mcroute_events_task;
 void mcroute_report(struct fab_report *r, const struct fab_work *w);
 void mcroute_store(struct fab_draft *d, const struct fab_work *w);
-
-/* --explain and --explain-cable: in words for one result, and as tables. */
-void mcroute_answer_explained(struct fab_report *r, const struct mcroute_params *p,
-			      const struct mcroute_outcome *o, size_t result);
-void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
-			     const struct mcroute_outcome *o);
-/* out[n]: the columns, of which `load` is no extra one where there are weights. */
-void mcroute_show_loads(const struct mcroute_outcome *o, const struct fab_column *columns,
-			size_t n, struct fab_column *out);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report of fabric-mcroute: the answer in words, its tables, and what is stored. */
+/*
+ * The report of fabric-mcroute: the answer in words, its tables, why a tree looks as it
+ * does and which groups share a cable (--explain, --explain-cable), and what is stored.
+ */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +14,38 @@
 #include "base/mem.h"
 #include "mcroute.h"
 #include "store/store.h"
+
+/* A row of any of the small tables. */
+struct record {
+	const char *algorithm, *group, *root, *below, *sw, *peer, *parent, *mlid,
+		*problem;
+	const char *bound, *holds_for;
+	double load;
+	uint64_t efi, cables, port, peer_port, switch_guid, peer_guid, parent_port;
+	uint64_t parent_guid, root_guid, max_efi, max_efi_shared, count, value, complete;
+	uint64_t height, least_height, candidates, is_candidate, groups_rooted;
+	uint64_t least_rooted, depth, choices, least_efi, members;
+};
+
+/* Begin a table of such records, in which weighted loads are shown where there are any.
+ */
+static void begin(struct fab_report *r, const struct mcroute_outcome *o, const char *name,
+		  const char *title, const struct fab_column *columns, size_t n)
+{
+	struct fab_column *own = FAB_ARENA_NEW(o->arena, n, struct fab_column);
+
+	for (size_t i = 0; i < n; i++) {
+		own[i] = columns[i];
+		if (o->weights && !strcmp(columns[i].name, "load"))
+			own[i].flags &= ~FAB_COL_EXTRA;
+	}
+	fab_report_table_begin(r, name, title, own, n);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 
 /* The result with the least EFI (by_load: weighted load) or, with `sign` -1, the most; of
  * equal ones the first. */
@@ -37,116 +72,152 @@ static const char *exact_text(const struct mcroute_outcome *o, size_t result)
 		       : "proven optimal for trees of minimal height";
 }
 
-/* How far the best can still be from what is possible at all. */
-static void bound_text(const struct mcroute_outcome *o, size_t result, char *out,
-		       size_t size)
-{
-	uint32_t max = o->efi[result].max;
-	bool is_exact = o->results[result].ended == FAB_ENDED_EXACT;
-	bool is_low = !o->results[result].engine->may_be_higher &&
-		      !o->results[result].height_slack &&
-		      o->height_bound > o->lower_bound;
-
-	if (max <= o->lower_bound)
-		snprintf(out, size, "proven optimal: no trees can do with fewer");
-	else if (is_exact && !o->weights)
-		snprintf(out, size, "%s", exact_text(o, result));
-	else if (is_low && max <= o->height_bound)
-		snprintf(out, size, "proven optimal for trees of minimal height");
-	else if (is_low)
-		snprintf(out, size, "proven >= %u for trees of minimal height",
-			 o->height_bound);
-	else if (o->lower_bound)
-		snprintf(out, size, "proven >= %u whatever the trees", o->lower_bound);
-	else
-		snprintf(out, size, "no lower bound is known");
-}
-
-/* A load and its bound with as many digits as it takes to see that they differ. */
-static void print_loads(double load, double bound, char *load_text, char *bound_text)
-{
-	for (int digits = 4; digits <= DBL_DIG; digits++) {
-		snprintf(load_text, FAB_HUMAN_BYTES, "%.*g", digits, load);
-		snprintf(bound_text, FAB_HUMAN_BYTES, "%.*g", digits, bound);
-		if (strcmp(load_text, bound_text) != 0 ||
-		    load <= bound * (1 + FAB_LOAD_ROUNDING))
-			return;
-	}
-}
-
 /* Largest weighted loads, those of tables that were read included. */
 static void say_loads(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	size_t best = best_of(o, 0, true, 1), worst = best_of(o, 0, true, -1);
-	char load[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES], bound[128], others[160] = "";
+	double max = o->efi[best].max_load;
+	char load[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES], others[160] = "";
+	bool is_least = max <= o->load_bound * (1 + FAB_LOAD_ROUNDING);
+	const char *bound = "proven >= ", *trees = " whatever the trees";
 
-	print_loads(o->efi[best].max_load, o->load_bound, load, least);
-	if (o->efi[best].max_load <= o->load_bound * (1 + FAB_LOAD_ROUNDING))
-		snprintf(bound, sizeof(bound),
-			 "proven optimal: no trees can do with less");
+	/* as many digits as it takes to see that they differ */
+	for (int digits = 4; digits <= DBL_DIG; digits++) {
+		snprintf(load, sizeof(load), "%.*g", digits, max);
+		snprintf(least, sizeof(least), "%.*g", digits, o->load_bound);
+		if (is_least || strcmp(load, least) != 0)
+			break;
+	}
+	if (is_least)
+		bound = "proven optimal: no trees can do with less";
 	else if (o->results[best].ended == FAB_ENDED_EXACT)
-		snprintf(bound, sizeof(bound), "%s", exact_text(o, best));
-	else
-		snprintf(bound, sizeof(bound), "proven >= %s whatever the trees", least);
+		bound = exact_text(o, best);
+	if (strcmp(bound, "proven >= ") != 0) {
+		least[0] = '\0';
+		trees = "";
+	}
 	if (worst != best)
 		snprintf(others, sizeof(others),
 			 "; of %zu algorithms the worst, %s, %.4g", o->n,
 			 o->results[worst].engine->name, o->efi[worst].max_load);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
-		"%s: the largest load of a cable between switches is %s%s, %s%s.",
+		"%s: the largest load of a cable between switches is %s%s, %s%s%s%s.",
 		o->results[best].engine->name, load,
-		o->weights->has_capacities ? " of its rate" : "", bound, others);
+		o->weights->has_capacities ? " of its rate" : "", bound, least, trees,
+		others);
 }
 
-/* The tables that were read: never better than they are. */
-static void say_tables(struct fab_report *r, const struct mcroute_outcome *o)
+/* The largest EFI of the algorithms, and how far that can be from what is possible. */
+static void say_efi(struct fab_report *r, const struct mcroute_outcome *o)
 {
-	char broken[FAB_HUMAN_BYTES], trees[FAB_HUMAN_BYTES];
+	size_t best = best_of(o, o->has_tables, false, 1);
+	size_t worst = best_of(o, o->has_tables, false, -1), n = o->n - o->has_tables;
+	const struct fab_mcast_result *result = &o->results[best];
+	const char *name = result->engine->name;
+	uint32_t max = o->efi[best].max;
+	bool is_low = !result->engine->may_be_higher && !result->height_slack &&
+		      o->height_bound > o->lower_bound;
+	char trees[FAB_HUMAN_BYTES], bound[80] = "no lower bound is known";
+	char others[160] = "";
 
 	fab_human_count(o->problem.groups->n, trees);
-	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "The tables that were read put %u of %s groups on their "
-			  "fullest cable.",
-			  o->efi[0].max, trees);
-	if (o->loaded.n_broken)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "%s of the groups %s broken in them (list below).",
-				  fab_human_count(o->loaded.n_broken, broken),
-				  o->loaded.n_broken == 1 ? "is" : "are");
+	if (max <= o->lower_bound)
+		snprintf(bound, sizeof(bound),
+			 "proven optimal: no trees can do with fewer");
+	else if (result->ended == FAB_ENDED_EXACT && !o->weights)
+		snprintf(bound, sizeof(bound), "%s", exact_text(o, best));
+	else if (is_low && max <= o->height_bound)
+		snprintf(bound, sizeof(bound),
+			 "proven optimal for trees of minimal height");
+	else if (is_low)
+		snprintf(bound, sizeof(bound), "proven >= %u for trees of minimal height",
+			 o->height_bound);
+	else if (o->lower_bound)
+		snprintf(bound, sizeof(bound), "proven >= %u whatever the trees",
+			 o->lower_bound);
+	if (o->efi[worst].max > max)
+		snprintf(others, sizeof(others), "; of %zu algorithms the worst, %s, %u",
+			 n, o->results[worst].engine->name, o->efi[worst].max);
+	else if (n > 1)
+		snprintf(others, sizeof(others), "; the other algorithms the same");
+	if (!max)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s: no cable between switches is used, the members of "
+				  "every group (of %s) are on one switch.",
+				  name, trees);
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "All their trees reach their members without a loop.");
+				  "%s: the fullest cable between switches carries %u of "
+				  "%s trees, %s%s.",
+				  name, max, trees, bound, others);
 }
 
-/* A search that was ended early. */
-static void say_ended(struct fab_report *r, const struct mcroute_outcome *o, size_t i)
+/* The tree of the group that is explained. */
+static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size_t i,
+		     uint32_t group)
 {
-	const char *name = o->results[i].engine->name;
+	const char *name = fab_group_name(o->problem.groups, group);
+	const char *root, *engine = o->results[i].engine->name;
+	uint32_t height = o->results[i].forest.height[group], n_least = 0;
+	struct fab_explained x;
 
-	if (o->results[i].ended == FAB_ENDED_TIME)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "%s stopped at --time-limit: more time may find better "
-				  "trees.",
-				  name);
-	else if (o->results[i].ended == FAB_ENDED_STOPPED)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "%s was interrupted: these are its best trees until "
-				  "then.",
-				  name);
-	else if (o->results[i].ended == FAB_ENDED_STALL)
+	fab_mcast_explain(&o->problem, &o->results[i], group, &x);
+	root = fab_node_name(o->problem.f, x.root);
+	for (size_t k = 0; k < x.link.n; k++)
+		n_least += x.link.v[k].load <= x.link.v[k].least;
+	if (!x.link.n)
 		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s found nothing better in its last attempts.", name);
+				  "%s needs no cable between switches: its members are "
+				  "on one.",
+				  name);
+	else if (x.is_candidate)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s by %s: its root %s is one of %u switch%s within %u "
+				  "hop%s of all members, and the root of %u group%s "
+				  "(least of these switches: %u).",
+				  name, engine, root, x.n_candidates,
+				  x.n_candidates == 1 ? "" : "es", x.radius,
+				  plural(x.radius), x.n_rooted, plural(x.n_rooted),
+				  x.least_rooted);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s by %s: its root %s is %u hop%s from a member; from "
+				  "%u switch%s there are %u at most.",
+				  name, engine, root, height, plural(height),
+				  x.n_candidates, x.n_candidates == 1 ? "" : "es",
+				  x.radius);
+	if (x.link.n)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Of its %zu cable%s %u had the fewest trees of those "
+				  "that lead as near to the root.",
+				  x.link.n, plural(x.link.n), n_least);
+	fab_explained_fini(&x);
 }
 
 /* Reservations: searches that ended early, faults, limits. */
 static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 {
+	static const struct {
+		enum fab_tone tone;
+		const char *text;
+	} ends[] = {
+		[FAB_ENDED_TIME] = {FAB_TONE_WARN, "stopped at --time-limit: more time "
+						   "may find better trees."},
+		[FAB_ENDED_STOPPED] = {FAB_TONE_WARN, "was interrupted: these are its "
+						      "best trees until then."},
+		[FAB_ENDED_STALL] = {FAB_TONE_PLAIN,
+				     "found nothing better in its last attempts."},
+		[FAB_ENDED_FAILED] = {0},
+	};
 	const struct fab_groups *g = o->problem.groups;
 	char count[FAB_HUMAN_BYTES], cap[FAB_HUMAN_BYTES];
 
 	for (size_t i = o->has_tables; i < o->n; i++)
-		say_ended(r, o, i);
+		if (ends[o->results[i].ended].text)
+			fab_report_answer(r, ends[o->results[i].ended].tone, "%s %s",
+					  o->results[i].engine->name,
+					  ends[o->results[i].ended].text);
 	for (size_t i = o->has_tables; o->was_verified && i < o->n; i++)
 		if (!o->is_sound[i])
 			fab_report_answer(r, FAB_TONE_BAD,
@@ -168,79 +239,55 @@ static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 static void answer(struct fab_report *r, const struct mcroute_params *p,
 		   const struct mcroute_outcome *o)
 {
+	size_t best = best_of(o, o->has_tables, o->weights, 1);
+	bool has_trees = o->n > o->has_tables;
+	char count[FAB_HUMAN_BYTES];
+
 	if (!o->problem.groups->n) {
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "There are no groups: nothing was routed or analysed.");
 		return;
 	}
-	if (o->n > o->has_tables)
-		mcroute_answer_explained(r, p, o,
-					 best_of(o, o->has_tables, o->weights, 1));
+	if (has_trees && p->explain)
+		say_tree(r, o, best, p->explained_group);
+	if (has_trees && p->explain_cable) {
+		uint32_t load = o->results[best].load[p->explained_cable];
+		const char *name = o->results[best].engine->name;
+
+		if (load)
+			fab_report_answer(r, FAB_TONE_PLAIN,
+					  "The cable %s carries %u tree%s by %s (the "
+					  "fullest: %u).",
+					  p->explain_cable, load, plural(load), name,
+					  o->efi[best].max);
+		else
+			fab_report_answer(r, FAB_TONE_PLAIN,
+					  "No tree by %s is on the cable %s.", name,
+					  p->explain_cable);
+	}
 	if (o->weights)
 		say_loads(r, o);
-	if (o->n > o->has_tables) {
-		size_t best = best_of(o, o->has_tables, false, 1),
-		       worst = best_of(o, o->has_tables, false, -1);
-		const char *name = o->results[best].engine->name;
-		uint32_t max = o->efi[best].max;
-		char trees[FAB_HUMAN_BYTES], bound[80], others[160] = "";
-
-		fab_human_count(o->problem.groups->n, trees);
-		bound_text(o, best, bound, sizeof(bound));
-		if (o->efi[worst].max > max)
-			snprintf(others, sizeof(others),
-				 "; of %zu algorithms the worst, %s, %u",
-				 o->n - o->has_tables, o->results[worst].engine->name,
-				 o->efi[worst].max);
-		else if (o->n - o->has_tables > 1)
-			snprintf(others, sizeof(others),
-				 "; the other algorithms the same");
-		if (!max)
+	if (has_trees)
+		say_efi(r, o);
+	if (o->has_tables) {
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "The tables that were read put %u of %s groups on "
+				  "their fullest cable.",
+				  o->efi[0].max,
+				  fab_human_count(o->problem.groups->n, count));
+		if (o->loaded.n_broken)
 			fab_report_answer(
-				r, FAB_TONE_PLAIN,
-				"%s: no cable between switches is used, the members "
-				"of every group (of %s) are on one switch.",
-				name, trees);
+				r, FAB_TONE_BAD,
+				"%s of the groups %s broken in them (list below).",
+				fab_human_count(o->loaded.n_broken, count),
+				o->loaded.n_broken == 1 ? "is" : "are");
 		else
-			fab_report_answer(
-				r, FAB_TONE_PLAIN,
-				"%s: the fullest cable between switches carries %u of "
-				"%s trees, %s%s.",
-				name, max, trees, bound, others);
+			fab_report_answer(r, FAB_TONE_PLAIN,
+					  "All their trees reach their members without a "
+					  "loop.");
 	}
-	if (o->has_tables)
-		say_tables(r, o);
 	say_doubts(r, o);
 }
-
-/* A row of any of the small tables. */
-struct record {
-	const char *algorithm, *sw, *peer, *mlid, *problem;
-	double load;
-	uint64_t efi, cables, port, peer_port, switch_guid, peer_guid;
-	uint64_t max_efi, max_efi_shared, count;
-};
-
-#define AT(member) FAB_AT(struct record, member)
-static const struct fab_column histogram_columns[] = {
-	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
-	FAB_COLUMN(efi, UINT, "number of trees on a cable"),
-	FAB_COLUMN(cables, UINT, "switch-to-switch cables with that number"),
-};
-
-static const struct fab_column fullest_columns[] = {
-	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
-	FAB_COLUMN(efi, UINT, "number of trees on the cable"),
-	FAB_COLUMN_AS(load, NUMBER, "its weighted load; null without weights",
-		      FAB_COL_EXTRA),
-	{"switch", FAB_TEXT, "name of the switch at one end", 0, AT(sw)},
-	FAB_COLUMN(port, UINT, "port there"),
-	FAB_COLUMN(peer, TEXT, "name of the switch at the other end"),
-	FAB_COLUMN(peer_port, UINT, "port there"),
-	FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
-	FAB_COLUMN_AS(peer_guid, GUID, "GUID of the peer", FAB_COL_EXTRA),
-};
-#undef AT
 
 static struct mcroute_row row_of(const struct mcroute_outcome *o, size_t i)
 {
@@ -263,38 +310,261 @@ static struct mcroute_row row_of(const struct mcroute_outcome *o, size_t i)
 	};
 }
 
-static void print_results(struct fab_report *r, const struct mcroute_outcome *o)
+#define AT(member) FAB_AT(struct record, member)
+/* Why the trees of a group look as they do. */
+static void explain(struct fab_report *r, const struct mcroute_outcome *o, uint32_t group)
 {
-	fab_report_table_begin(r, "results", "Algorithms", mcroute_columns,
-			       mcroute_n_columns);
-	for (size_t i = 0; i < o->n; i++) {
-		const struct mcroute_row row = row_of(o, i);
+	static const struct fab_column roots[] = {
+		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+		FAB_COLUMN(group, TEXT, "group"),
+		FAB_COLUMN(root, TEXT, "switch at the root of its tree"),
+		FAB_COLUMN_AS(root_guid, GUID, "GUID of it", FAB_COL_EXTRA),
+		FAB_COLUMN(height, UINT, "switch hops from it to the farthest member"),
+		FAB_COLUMN(least_height, UINT, "the least that any root has"),
+		FAB_COLUMN(candidates, UINT, "switches that have this least"),
+		FAB_COLUMN_AS(is_candidate, BOOL, "the root is one of them",
+			      FAB_COL_EXTRA),
+		FAB_COLUMN(groups_rooted, UINT, "groups with this root"),
+		FAB_COLUMN(least_rooted, UINT, "the least of a candidate"),
+	};
+	static const struct fab_column links[] = {
+		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+		FAB_COLUMN(depth, UINT, "hops from the root"),
+		{"switch", FAB_TEXT, "switch", 0, AT(sw)},
+		FAB_COLUMN(port, UINT, "its port towards the root"),
+		FAB_COLUMN(parent, TEXT, "switch at the other end"),
+		FAB_COLUMN(parent_port, UINT, "port there"),
+		FAB_COLUMN(efi, UINT, "groups on the cable, this one too"),
+		FAB_COLUMN(choices, UINT,
+			   "cables of the switch that lead as near to the root"),
+		FAB_COLUMN(least_efi, UINT,
+			   "what the emptiest of these would have with this group"),
+		FAB_COLUMN_AS(load, NUMBER,
+			      "weighted load of the cable; null without weights",
+			      FAB_COL_EXTRA),
+		FAB_COLUMN(members, UINT, "members that are reached by it"),
+		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+		FAB_COLUMN_AS(parent_guid, GUID, "GUID of the parent", FAB_COL_EXTRA),
+	};
+	const struct fab_fabric *f = o->problem.f;
+	struct fab_explained x[MCROUTE_MAX_ENGINES];
 
-		fab_report_record(r, &row);
+	begin(r, o, "explain_root", "Root of the group", roots, FAB_COUNT(roots));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		fab_mcast_explain(&o->problem, &o->results[i], group, &x[i]);
+		fab_report_record(r, &(struct record){
+					     .algorithm = o->results[i].engine->name,
+					     .group = fab_group_name(o->groups, group),
+					     .root = fab_node_name(f, x[i].root),
+					     .root_guid = f->node_guid[x[i].root],
+					     .height = o->results[i].forest.height[group],
+					     .least_height = x[i].radius,
+					     .candidates = x[i].n_candidates,
+					     .is_candidate = x[i].is_candidate,
+					     .groups_rooted = x[i].n_rooted,
+					     .least_rooted = x[i].least_rooted,
+				     });
+	}
+	fab_report_table_end(r);
+	begin(r, o, "explain_links", "Cables of its tree", links, FAB_COUNT(links));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		const double *weighted = o->results[i].weighted;
+
+		for (size_t k = 0; k < x[i].link.n; k++) {
+			const struct fab_tree_link *l = &x[i].link.v[k];
+			uint32_t port = fab_cable_port(f, l->cable, l->sw);
+			const struct record row = {
+				.algorithm = o->results[i].engine->name,
+				.sw = fab_node_name(f, l->sw),
+				.parent = fab_node_name(f, l->parent),
+				.port = f->port_num[port],
+				.parent_port = f->port_num[fab_port_peer(f, port)],
+				.depth = l->depth,
+				.efi = l->load,
+				.choices = l->n_choices,
+				.least_efi = l->least,
+				.members = l->n_members,
+				.switch_guid = f->node_guid[l->sw],
+				.parent_guid = f->node_guid[l->parent],
+				.load = weighted ? weighted[l->cable] : (double)NAN,
+			};
+
+			fab_report_record(r, &row);
+		}
+		fab_explained_fini(&x[i]);
 	}
 	fab_report_table_end(r);
 }
 
+/* The groups that share a cable. */
+static void explain_cable(struct fab_report *r, const struct mcroute_outcome *o,
+			  uint32_t cable)
+{
+	static const struct fab_column columns[] = {
+		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+		FAB_COLUMN(group, TEXT, "group on the cable"),
+		FAB_COLUMN(root, TEXT, "switch at the root of its tree"),
+		FAB_COLUMN(below, TEXT, "end of the cable that is farther from the root"),
+		FAB_COLUMN(members, UINT, "members of the group"),
+		FAB_COLUMN_AS(load, NUMBER,
+			      "what it adds to the load; null without weights",
+			      FAB_COL_EXTRA),
+	};
+	const struct fab_fabric *f = o->problem.f;
+	const struct fab_weights *w = o->weights;
+
+	begin(r, o, "explain_cable", "Groups on the cable", columns, FAB_COUNT(columns));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		uint32_t n;
+		struct fab_sharer *v = fab_mcast_sharers(&o->results[i], cable, &n);
+
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t g = v[k].group;
+			const struct record row = {
+				.algorithm = o->results[i].engine->name,
+				.group = fab_group_name(o->groups, g),
+				.root = fab_node_name(f, o->results[i].forest.root[g]),
+				.below = fab_node_name(f, v[k].sw),
+				.members = fab_group_size(o->groups, g),
+				.load = w ? w->demand[g] / w->capacity[cable]
+					  : (double)NAN,
+			};
+
+			fab_report_record(r, &row);
+		}
+		free(v);
+	}
+	fab_report_table_end(r);
+}
+
+/* Cables by number of trees. */
 static void print_histogram(struct fab_report *r, const struct mcroute_outcome *o)
 {
-	fab_report_table_begin(r, "histogram",
-			       "Switch-to-switch cables by number of trees",
-			       histogram_columns, FAB_COUNT(histogram_columns));
+	static const struct fab_column columns[] = {
+		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+		FAB_COLUMN(efi, UINT, "number of trees on a cable"),
+		FAB_COLUMN(cables, UINT, "switch-to-switch cables with that number"),
+	};
+
+	begin(r, o, "histogram", "Switch-to-switch cables by number of trees", columns,
+	      FAB_COUNT(columns));
 	for (size_t i = 0; i < o->n; i++) {
 		uint32_t *count = fab_efi_histogram(o->problem.f, o->results[i].load,
 						    o->efi[i].max);
 
-		for (uint32_t e = 0; e <= o->efi[i].max; e++) {
-			const struct record row = {
-				.algorithm = o->results[i].engine->name,
-				.efi = e,
-				.cables = count[e],
-			};
-
+		for (uint32_t e = 0; e <= o->efi[i].max; e++)
 			if (count[e])
-				fab_report_record(r, &row);
-		}
+				fab_report_record(
+					r,
+					&(struct record){
+						.algorithm = o->results[i].engine->name,
+						.efi = e,
+						.cables = count[e]});
 		free(count);
+	}
+	fab_report_table_end(r);
+}
+
+/* Lists of cables, bounds, heights, shared multicast LIDs, broken tables. */
+static void print_details(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	static const struct fab_column sweep[] = {
+		{"height_slack", FAB_UINT, "hops that trees may be higher than the least",
+		 0, FAB_AT(struct mcroute_sweep_row, slack)},
+		{"max_height", FAB_UINT,
+		 "switch hops from a root to its farthest member, largest", 0,
+		 FAB_AT(struct mcroute_sweep_row, efi.max_height)},
+		{"max_efi", FAB_UINT,
+		 "largest number of trees on a switch-to-switch cable", 0,
+		 FAB_AT(struct mcroute_sweep_row, efi.max)},
+		{"links_at_max", FAB_UINT,
+		 "switch-to-switch cables with the largest number", 0,
+		 FAB_AT(struct mcroute_sweep_row, efi.n_at_max)},
+		{"bound", FAB_UINT, "no such trees can have a smaller max_efi", 0,
+		 FAB_AT(struct mcroute_sweep_row, bound)},
+		{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together",
+		 0, FAB_AT(struct mcroute_sweep_row, efi.tree_links)},
+		{"ended", FAB_TEXT,
+		 "why the search stopped: bound, exact, stall, time or interrupt", 0,
+		 FAB_AT(struct mcroute_sweep_row, ended)},
+		{"verified", FAB_BOOL,
+		 "every tree was checked by --verify; null without it",
+		 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO,
+		 FAB_AT(struct mcroute_sweep_row, verified)},
+		{"seconds", FAB_REAL, "time for the trees",
+		 FAB_COL_EXTRA | FAB_COL_SECONDS,
+		 FAB_AT(struct mcroute_sweep_row, seconds)},
+	};
+	static const struct fab_column bounds[] = {
+		FAB_COLUMN(
+			bound, TEXT,
+			"how it was found: cut, parts, hops, dual, forced or matching"),
+		FAB_COLUMN(value, UINT, "no trees have a smaller max_efi"),
+		FAB_COLUMN(holds_for, TEXT, "any trees, or those of minimal height"),
+		FAB_COLUMN(complete, BOOL, "the search for it was not stopped"),
+	};
+	static const struct fab_column sharing[] = {
+		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+		FAB_COLUMN(max_efi, UINT,
+			   "largest number of groups on a cable, each with its own MLID"),
+		FAB_COLUMN(max_efi_shared, UINT, "the same with MLIDs that groups share"),
+	};
+	static const struct fab_column broken[] = {
+		FAB_COLUMN(mlid, TEXT, "multicast LID of the group"),
+		FAB_COLUMN(problem, TEXT, "loop, cut-off, one-sided or no-cable"),
+		FAB_COLUMN(count, UINT, "cables too many, members, ports"),
+		{"switch", FAB_TEXT, "name of the switch where the first of them is", 0,
+		 AT(sw)},
+		FAB_COLUMN(port, UINT, "port there"),
+		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+	};
+	const struct fab_fabric *f = o->problem.f;
+
+	if (o->sweep.n)
+		fab_report_table(r, "sweep", "Largest EFI by height", sweep,
+				 FAB_COUNT(sweep), o->sweep.v, sizeof(*o->sweep.v),
+				 o->sweep.n);
+	begin(r, o, "bounds", "Lower bounds", bounds, FAB_COUNT(bounds));
+	for (size_t i = 0; i < MCROUTE_N_BOUNDS; i++) {
+		const struct fab_bound *b = &o->bounds[i];
+		const struct record row = {
+			.bound = fab_bound_name(b->kind),
+			.value = b->value,
+			.holds_for = fab_bound_is_low_only(b->kind) ? "minimal height"
+								    : "any trees",
+			.complete = !b->is_cut_short,
+		};
+
+		if (b->kind != FAB_BOUND_NONE)
+			fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+	if (o->has_sharing) {
+		begin(r, o, "sharing", "Groups that share multicast LIDs", sharing,
+		      FAB_COUNT(sharing));
+		for (size_t i = o->has_tables; i < o->n; i++)
+			fab_report_record(
+				r,
+				&(struct record){.algorithm = o->results[i].engine->name,
+						 .max_efi = o->efi[i].max,
+						 .max_efi_shared = o->shared_efi[i]});
+		fab_report_table_end(r);
+	}
+	if (!o->has_tables)
+		return;
+	begin(r, o, "broken", "Broken trees in the tables", broken, FAB_COUNT(broken));
+	for (size_t i = 0; i < o->loaded.broken.n; i++) {
+		const struct fab_broken *b = &o->loaded.broken.v[i];
+		const struct record row = {
+			.mlid = fab_group_name(o->groups, b->group),
+			.problem = fab_broken_name(b->kind),
+			.count = b->count,
+			.sw = fab_node_name(f, b->sw),
+			.port = b->port,
+			.switch_guid = f->node_guid[b->sw],
+		};
+
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }
@@ -334,199 +604,91 @@ static void print_ranges(struct fab_report *r, const struct mcroute_outcome *o)
 	fab_report_table_end(r);
 }
 
-static void print_cable(struct fab_report *r, const struct mcroute_outcome *o,
-			size_t engine, uint32_t cable)
-{
-	const struct fab_fabric *f = o->problem.f;
-	const double *weighted = o->results[engine].weighted;
-	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-	const struct record row = {
-		.algorithm = o->results[engine].engine->name,
-		.efi = o->results[engine].load[cable],
-		.load = weighted ? weighted[cable] : (double)NAN,
-		.sw = fab_node_name(f, f->port_node[a]),
-		.port = f->port_num[a],
-		.peer = fab_node_name(f, f->port_node[b]),
-		.peer_port = f->port_num[b],
-		.switch_guid = f->node_guid[f->port_node[a]],
-		.peer_guid = f->node_guid[f->port_node[b]],
-	};
-
-	fab_report_record(r, &row);
-}
-
-void mcroute_show_loads(const struct mcroute_outcome *o, const struct fab_column *columns,
-			size_t n, struct fab_column *out)
-{
-	for (size_t i = 0; i < n; i++) {
-		out[i] = columns[i];
-		if (o->weights && !strcmp(columns[i].name, "load"))
-			out[i].flags &= ~FAB_COL_EXTRA;
-	}
-}
-
 static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
 			  uint32_t n_fullest)
 {
-	uint32_t *cable = FAB_NEW(n_fullest, uint32_t);
-	struct fab_column columns[FAB_COUNT(fullest_columns)];
-
-	mcroute_show_loads(o, fullest_columns, FAB_COUNT(fullest_columns), columns);
-	fab_report_table_begin(r, "fullest", "Fullest cables", columns,
-			       FAB_COUNT(columns));
-	for (size_t i = 0; i < o->n; i++) {
-		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load,
-					     o->results[i].weighted, n_fullest, cable);
-
-		for (uint32_t k = 0; k < n; k++)
-			print_cable(r, o, i, cable[k]);
-	}
-	fab_report_table_end(r);
-	free(cable);
-}
-
-static void print_bounds(struct fab_report *r, const struct mcroute_outcome *o)
-{
 	static const struct fab_column columns[] = {
-		{"bound", FAB_TEXT,
-		 "how it was found: cut, parts, hops, dual, weighted, reach or "
-		 "matching",
-		 0},
-		{"value", FAB_UINT, "no trees have a smaller max_efi", 0},
-		{"holds_for", FAB_TEXT, "any trees, or those of minimal height", 0},
-		{"complete", FAB_BOOL, "the search for it was not stopped", 0},
+		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+		FAB_COLUMN(efi, UINT, "number of trees on the cable"),
+		FAB_COLUMN_AS(load, NUMBER, "its weighted load; null without weights",
+			      FAB_COL_EXTRA),
+		{"switch", FAB_TEXT, "name of the switch at one end", 0, AT(sw)},
+		FAB_COLUMN(port, UINT, "port there"),
+		FAB_COLUMN(peer, TEXT, "name of the switch at the other end"),
+		FAB_COLUMN(peer_port, UINT, "port there"),
+		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+		FAB_COLUMN_AS(peer_guid, GUID, "GUID of the peer", FAB_COL_EXTRA),
 	};
+	const struct fab_fabric *f = o->problem.f;
+	uint32_t *cable = FAB_ARENA_NEW(o->arena, n_fullest, uint32_t);
 
-	fab_report_table_begin(r, "bounds", "Lower bounds", columns, FAB_COUNT(columns));
-	for (size_t i = 0; i < MCROUTE_N_BOUNDS; i++) {
-		const struct fab_bound *b = &o->bounds[i];
-		const union fab_cell cells[] = {
-			{.text = fab_bound_name(b->kind)},
-			{.u = b->value},
-			{.text = fab_bound_is_low_only(b->kind) ? "minimal height"
-								: "any trees"},
-			{.u = !b->is_cut_short},
-		};
+	begin(r, o, "fullest", "Fullest cables", columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_mcast_result *result = &o->results[i];
+		const double *weighted = result->weighted;
+		uint32_t n = fab_efi_fullest(f, result->load, weighted, n_fullest, cable);
 
-		if (b->kind != FAB_BOUND_NONE)
-			fab_report_row(r, cells);
-	}
-	fab_report_table_end(r);
-}
-
-#define AT(member) FAB_AT(struct mcroute_sweep_row, member)
-static const struct fab_column sweep_columns[] = {
-	{"height_slack", FAB_UINT, "hops that trees may be higher than the least", 0,
-	 AT(slack)},
-	{"max_height", FAB_UINT,
-	 "switch hops from a root to its farthest member, largest", 0,
-	 AT(efi.max_height)},
-	{"max_efi", FAB_UINT, "largest number of trees on a switch-to-switch cable", 0,
-	 AT(efi.max)},
-	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0,
-	 AT(efi.n_at_max)},
-	{"bound", FAB_UINT, "no such trees can have a smaller max_efi", 0, AT(bound)},
-	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0,
-	 AT(efi.tree_links)},
-	{"ended", FAB_TEXT,
-	 "why the search stopped: bound, exact, stall, time or interrupt", 0, AT(ended)},
-	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(verified)},
-	{"seconds", FAB_REAL, "time for the trees", FAB_COL_EXTRA | FAB_COL_SECONDS,
-	 AT(seconds)},
-};
-#undef AT
-
-static void print_sweep(struct fab_report *r, const struct mcroute_outcome *o)
-{
-	fab_report_table_begin(r, "sweep", "Largest EFI by height", sweep_columns,
-			       FAB_COUNT(sweep_columns));
-	for (size_t i = 0; i < o->sweep.n; i++)
-		fab_report_record(r, &o->sweep.v[i]);
-	fab_report_table_end(r);
-}
-
-static const struct fab_column sharing_columns[] = {
-	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
-	FAB_COLUMN(max_efi, UINT,
-		   "largest number of groups on a cable, each with its own MLID"),
-	FAB_COLUMN(max_efi_shared, UINT, "the same with MLIDs that groups share"),
-};
-
-static void print_sharing(struct fab_report *r, const struct mcroute_outcome *o)
-{
-	fab_report_table_begin(r, "sharing", "Groups that share multicast LIDs",
-			       sharing_columns, FAB_COUNT(sharing_columns));
-	for (size_t i = o->has_tables; i < o->n; i++) {
-		const struct record row = {
-			.algorithm = o->results[i].engine->name,
-			.max_efi = o->efi[i].max,
-			.max_efi_shared = o->shared_efi[i],
-		};
-
-		fab_report_record(r, &row);
-	}
-	fab_report_table_end(r);
-}
-
-#define AT(member) FAB_AT(struct record, member)
-static const struct fab_column broken_columns[] = {
-	FAB_COLUMN(mlid, TEXT, "multicast LID of the group"),
-	FAB_COLUMN(problem, TEXT, "loop, cut-off, one-sided or no-cable"),
-	FAB_COLUMN(count, UINT, "cables too many, members, ports"),
-	{"switch", FAB_TEXT, "name of the switch where the first of them is", 0, AT(sw)},
-	FAB_COLUMN(port, UINT, "port there"),
-	FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
-};
-#undef AT
-
-void mcroute_report(struct fab_report *r, const struct fab_work *w)
-{
-	static const struct fab_column fields[] = {
-		{"groups", FAB_UINT, "multicast groups", 0},
-		{"members", FAB_UINT, "members of all groups together", 0},
-		{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
-		 FAB_COL_EXTRA},
-		{"mlids_needed", FAB_UINT, "multicast LIDs, one a group", FAB_COL_EXTRA},
-		{"mlid_cap", FAB_UINT, "multicast LIDs that the switches hold",
-		 FAB_COL_EXTRA},
-	};
-	const struct mcroute_params *p = w->params;
-	const struct mcroute_outcome *o = w->outcome;
-	const struct fab_groups *g = o->problem.groups;
-	const uint64_t values[] = {g->n, g->first[g->n], g->n_unknown, g->n, o->mlid_cap};
-	bool is_table = fab_report_how(r)->format == FAB_FORMAT_TABLE;
-
-	answer(r, p, o);
-	for (size_t i = 0; i < FAB_COUNT(fields); i++)
-		fab_report_field(r, &fields[i], (union fab_cell){.u = values[i]});
-	print_results(r, o);
-	mcroute_print_explained(r, p, o);
-	if (o->sweep.n)
-		print_sweep(r, o);
-	print_bounds(r, o);
-	if (o->has_sharing)
-		print_sharing(r, o);
-	if (o->has_tables) {
-		const struct fab_fabric *f = o->problem.f;
-
-		fab_report_table_begin(r, "broken", "Broken trees in the tables",
-				       broken_columns, FAB_COUNT(broken_columns));
-		for (size_t i = 0; i < o->loaded.broken.n; i++) {
-			const struct fab_broken *b = &o->loaded.broken.v[i];
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t a = f->cable_a[cable[k]], b = f->cable_b[cable[k]];
 			const struct record row = {
-				.mlid = fab_group_name(o->problem.groups, b->group),
-				.problem = fab_broken_name(b->kind),
-				.count = b->count,
-				.sw = fab_node_name(f, b->sw),
-				.port = b->port,
-				.switch_guid = f->node_guid[b->sw],
+				.algorithm = result->engine->name,
+				.efi = result->load[cable[k]],
+				.load = weighted ? weighted[cable[k]] : (double)NAN,
+				.sw = fab_node_name(f, f->port_node[a]),
+				.port = f->port_num[a],
+				.peer = fab_node_name(f, f->port_node[b]),
+				.peer_port = f->port_num[b],
+				.switch_guid = f->node_guid[f->port_node[a]],
+				.peer_guid = f->node_guid[f->port_node[b]],
 			};
 
 			fab_report_record(r, &row);
 		}
-		fab_report_table_end(r);
 	}
+	fab_report_table_end(r);
+}
+#undef AT
+
+void mcroute_report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct mcroute_params *p = w->params;
+	const struct mcroute_outcome *o = w->outcome;
+	const struct fab_groups *g = o->groups;
+	const struct {
+		struct fab_column column;
+		uint64_t value;
+	} fields[] = {
+		{{"groups", FAB_UINT, "multicast groups", 0}, g->n},
+		{{"members", FAB_UINT, "members of all groups together", 0},
+		 g->first[g->n]},
+		{{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
+		  FAB_COL_EXTRA},
+		 g->n_unknown},
+		{{"mlids_needed", FAB_UINT, "multicast LIDs, one a group", FAB_COL_EXTRA},
+		 g->n},
+		{{"mlid_cap", FAB_UINT, "multicast LIDs that the switches hold",
+		  FAB_COL_EXTRA},
+		 o->mlid_cap},
+	};
+	bool is_table = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+
+	answer(r, p, o);
+	for (size_t i = 0; i < FAB_COUNT(fields); i++)
+		fab_report_field(r, &fields[i].column,
+				 (union fab_cell){.u = fields[i].value});
+	fab_report_table_begin(r, "results", "Algorithms", mcroute_columns,
+			       mcroute_n_columns);
+	for (size_t i = 0; i < o->n; i++) {
+		const struct mcroute_row row = row_of(o, i);
+
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+	if (p->explain)
+		explain(r, o, p->explained_group);
+	if (p->explain_cable)
+		explain_cable(r, o, p->explained_cable);
+	print_details(r, o);
 	if (is_table)
 		print_ranges(r, o);
 	else
@@ -546,22 +708,16 @@ static char *join_groups(const struct mcroute_params *p, bool is_pattern)
 	return text;
 }
 
-/* Where a pattern is drawn; on the heap. */
-static char *seed_of(const struct mcroute_params *p)
-{
-	for (size_t i = 0; i < p->groups.of.n; i++)
-		if (p->groups.of.v[i].is_pattern &&
-		    !strncmp(p->groups.of.v[i].text, "random", 6))
-			return fab_format("%" PRIu64, p->run.seed);
-	return NULL;
-}
-
 void mcroute_store(struct fab_draft *d, const struct fab_work *w)
 {
 	const struct mcroute_params *p = w->params;
 	const struct mcroute_outcome *o = w->outcome;
-	const struct fab_groups *g = o->problem.groups;
+	const struct fab_groups *g = o->groups;
+	bool is_drawn = false;
 
+	for (size_t i = 0; i < p->groups.of.n; i++)
+		is_drawn |= p->groups.of.v[i].is_pattern &&
+			    !strncmp(p->groups.of.v[i].text, "random", 6);
 	fab_draft_fact(d, "groups", g->n);
 	fab_draft_fact(d, "members", (double)g->first[g->n]);
 	fab_draft_fact(d, "unknown_members", (double)g->n_unknown);
@@ -571,7 +727,7 @@ void mcroute_store(struct fab_draft *d, const struct fab_work *w)
 		fab_draft_asked(d, "weight", fab_strdup(p->weight));
 	if (p->capacity == MCROUTE_RATE)
 		fab_draft_asked(d, "capacity", fab_strdup("rate"));
-	fab_draft_asked(d, "seed", seed_of(p));
+	fab_draft_asked(d, "seed", is_drawn ? fab_format("%" PRIu64, p->run.seed) : NULL);
 	if (o->has_tables)
 		fab_draft_asked(d, "tables", fab_strdup(p->mcfdbs));
 	for (size_t i = 0; i < o->n; i++) {

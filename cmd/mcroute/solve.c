@@ -46,7 +46,7 @@ static int weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
 		rc = fab_input_read(p->weight, &in, err);
 		if (rc)
 			return rc;
-		demand = FAB_NEW(o->problem.groups->n, double);
+		demand = FAB_ARENA_NEW(o->arena, o->groups->n, double);
 		rc = fab_demands_read(o->problem.groups, name, in.bytes, in.n,
 				      p->groups.ignore_unknown ? &n_left_out : NULL,
 				      demand, err);
@@ -59,7 +59,6 @@ static int weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
 	if (!rc)
 		rc = fab_weights_new(o->problem.f, o->problem.groups, demand,
 				     p->capacity == MCROUTE_RATE, &o->weights, err);
-	free(demand);
 	o->problem.weights = rc ? NULL : o->weights;
 	return rc;
 }
@@ -109,14 +108,13 @@ static int find_explained(struct mcroute_params *p, const struct mcroute_outcome
 static int analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables,
 			  struct fab_err *err)
 {
-	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
+	uint16_t *mlid = FAB_ARENA_NEW(o->arena, o->groups->n, uint16_t);
 	struct fab_mcast_result *result = &o->results[o->n];
 	int rc = fab_groups_mlids(o->problem.groups, mlid, err);
 
 	if (!rc)
 		fab_loaded_of(o->problem.f, o->problem.groups, mlid, tables,
 			      o->problem.weights, &o->loaded);
-	free(mlid);
 	if (rc)
 		return rc;
 	*result = (struct fab_mcast_result){.engine = &loaded_engine,
@@ -146,30 +144,26 @@ static void find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
 					       QUICK_STEPS_MEMBER * g->sw_first[g->n],
 				      .n_threads = n_threads,
 				      .until = until};
+	uint32_t least = 0;
 
 	if (b[MCROUTE_NATURAL].kind == FAB_BOUND_NONE) {
 		fab_mcast_natural_bound(&o->problem, &b[MCROUTE_NATURAL]);
 		fab_mcast_matching_bound(&o->problem, &b[MCROUTE_MATCHING]);
 		fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
+		for (size_t i = 0; i < MCROUTE_N_BOUNDS; i++)
+			raise(&least, &b[i]);
+		fab_mcast_forced_bound(&o->problem, least, &b[MCROUTE_FORCED]);
 	}
-	if (is_deep && b[MCROUTE_REACH].kind == FAB_BOUND_NONE) {
-		uint32_t least = 0;
-
+	if (is_deep && !o->has_deep_bounds && b[MCROUTE_DUAL].is_limited) {
 		work.steps = DUAL_STEPS;
 		work.is_over = fab_cli_is_interrupted;
-		if (b[MCROUTE_DUAL].is_limited) {
-			fab_bound_fini(&b[MCROUTE_DUAL]);
-			fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
-		}
-		raise(&least, &b[MCROUTE_DUAL]);
-		raise(&least, &b[MCROUTE_NATURAL]);
-		fab_mcast_weighted_bound(&o->problem, &work, least, &b[MCROUTE_WEIGHTED]);
-		fab_mcast_reach_bound(&o->problem, &work, &b[MCROUTE_REACH]);
+		fab_bound_fini(&b[MCROUTE_DUAL]);
+		fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
 	}
+	o->has_deep_bounds |= is_deep;
 	raise(&o->lower_bound, &b[MCROUTE_NATURAL]);
 	raise(&o->lower_bound, &b[MCROUTE_DUAL]);
-	raise(&o->lower_bound, &b[MCROUTE_WEIGHTED]);
-	raise(&o->height_bound, &b[MCROUTE_REACH]);
+	raise(&o->height_bound, &b[MCROUTE_FORCED]);
 	raise(&o->height_bound, &b[MCROUTE_MATCHING]);
 }
 
@@ -242,7 +236,7 @@ static int share(struct mcroute_outcome *o, const struct mcroute_params *p,
 	}
 	problem.groups = groups;
 	problem.roots = NULL;	/* those are of the other groups */
-	problem.weights = NULL; /* what shares is counted in groups */
+	problem.weights = NULL; /* bounds count groups */
 	rc = fab_mcast_route(&problem, p->engines, n, options, results, &seconds, err);
 	for (size_t i = 0; i < n && !rc; i++) {
 		o->shared_efi[o->has_tables + i] = fab_shared_max_efi(
@@ -328,30 +322,15 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	return p->mlid_cap ? share(o, p, &mcast, err) : 0;
 }
 
-/* Every result by a second path; what is wrong goes to standard error. */
-static bool verify(const struct mcroute_params *p, struct mcroute_outcome *o)
-{
-	bool all = true;
-
-	for (size_t i = o->has_tables; i < o->n; i++) {
-		struct fab_err err;
-
-		o->is_sound[i] = !fab_mcast_verify(&o->problem, &o->results[i], &err);
-		if (!o->is_sound[i])
-			fab_cli_warn(&p->run, "%s", err.text);
-		all &= o->is_sound[i];
-	}
-	return all;
-}
-
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	struct mcroute_params *p = w->params;
 	struct mcroute_outcome *o = w->outcome;
+	bool is_sound = true;
 	uint32_t n;
-	bool is_sound;
 	int rc = 0;
 
+	o->arena = w->arena;
 	if (p->mcfdbs)
 		rc = fab_cli_read_mcfdbs(p->mcfdbs, p->groups.ignore_unknown, &p->run,
 					 w->f, &o->tables, err);
@@ -380,7 +359,15 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		rc = route(p, o, err);
 	if (rc)
 		return rc;
-	is_sound = !p->run.verify || verify(p, o);
+	/* Every result by a second path; what is wrong goes to standard error. */
+	for (size_t i = o->has_tables; i < o->n && p->run.verify; i++) {
+		struct fab_err found;
+
+		o->is_sound[i] = !fab_mcast_verify(&o->problem, &o->results[i], &found);
+		if (!o->is_sound[i])
+			fab_cli_warn(&p->run, "%s", found.text);
+		is_sound &= o->is_sound[i];
+	}
 	return is_sound && !(p->check && o->loaded.n_broken) ? FAB_EXIT_DONE
 							     : FAB_EXIT_FOUND;
 }

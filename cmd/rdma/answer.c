@@ -57,8 +57,9 @@ static const char *more_losses(const struct answer *a, const struct fab_rdma_poi
 	uint64_t runs;
 
 	if (!(bad->loss > 0))
-		return bad->drop_control > 0 || bad->n_outages || !r ? ""
-								     : " (--loss=1e-4)";
+		return bad->drop_control > 0 || bad->corrupt > 0 || bad->n_outages || !r
+			       ? ""
+			       : " (--loss=1e-4)";
 	if (!r)
 		return "";
 	runs = rdma_runs_for_losses(bad->loss * (double)r->sum.n_packets / r->sum.n_runs);
@@ -389,6 +390,7 @@ static void say_limits(const struct answer *a)
 		wrong += r->sum.n_wrong;
 		stalled += r->sum.n_stalled;
 		all += r->sum.n_transfers;
+		lost += r->sum.n.damaged;
 		for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
 			lost += r->sum.n.lost[kind];
 	}

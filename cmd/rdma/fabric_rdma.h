@@ -36,6 +36,7 @@ struct rdma_params {
 	uint32_t window[RDMA_MAX_WINDOWS];
 	size_t n_windows;
 	uint64_t memory;
+	bool has_memory;
 	const char *bits;
 	struct fab_rdma_widths widths;
 
@@ -61,7 +62,7 @@ struct rdma_params {
 	/* schemes; times in ns */
 	uint64_t rto, rto_low, rto_high, reorder, ask, retry_delay, end;
 	bool has_rto, has_gap, has_credit, has_cap;
-	uint32_t gap, credit, cap, timers, retry;
+	uint32_t gap, credit, cap, timers, retry, multi;
 	struct fab_rdma_params sim; /* all of them together */
 
 	uint32_t runs;

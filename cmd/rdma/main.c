@@ -24,10 +24,9 @@ static const struct fab_verb verbs[] = {
 #define TO(member) FAB_TO(struct rdma_params, member)
 static const struct fab_option options[] = {
 	{.help = "Transfers:"},
-	{"scheme", "LIST",
-	 "Schemes, separated by commas, or all (default): @RDMA_SCHEMES@",
-	 FAB_TAKES_CHOSEN, TO(schemes), .choices = &fab_rdma_scheme_choices,
-	 .max = RDMA_MAX_SCHEMES, .preset = "all", .everyday = true},
+	{"scheme", "LIST", "Schemes, or all (default): @RDMA_SCHEMES@", FAB_TAKES_CHOSEN,
+	 TO(schemes), .choices = &fab_rdma_scheme_choices, .max = RDMA_MAX_SCHEMES,
+	 .preset = "all", .everyday = true},
 	{"pattern", "SPEC", "Who transfers to whom (default pair): @RDMA_PATTERNS@",
 	 FAB_TAKES_OTHER, .take = rdma_take_pattern, .everyday = true},
 	{"size", "SIZE", "Bytes of a transfer (default 256KiB)", FAB_TAKES_OTHER,
@@ -53,6 +52,9 @@ static const struct fab_option options[] = {
 	 TO(sim.bad.per_hop)},
 	{"burst", "N", "Mean length of loss bursts (Gilbert model; default 1)",
 	 FAB_TAKES_REAL, TO(sim.bad.burst), .low = 1, .high = 1e6},
+	{"corrupt", "SHARE",
+	 "Share of data packets that arrive damaged: missed by link checks, found by the receiver's (default 0)",
+	 FAB_TAKES_REAL, TO(sim.bad.corrupt), .high = 1},
 	{"drop-control", "SHARE",
 	 "Share of control packets that are lost, 0 to 1 (default 0)", FAB_TAKES_REAL,
 	 TO(sim.bad.drop_control), .high = 1},
@@ -101,8 +103,9 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_OTHER, .take = rdma_take_arrivals},
 	{"as-printed", NULL, "trace: slide by the rule as the paper prints it",
 	 FAB_TAKES_NOTHING, TO(as_printed)},
-	{"memory", "SIZE", "Memory for contexts (default 256KiB)", FAB_TAKES_BYTES,
-	 TO(memory)},
+	{"memory", "SIZE",
+	 "Memory for contexts (default 256KiB); run and sweep: limit those of a node to what it holds",
+	 FAB_TAKES_BYTES, TO(memory), .flag = TO(has_memory)},
 	{0},
 };
 
@@ -121,7 +124,7 @@ static const struct fab_part parts[] = {
 #define SIMULATED "VERB=run,VERB=sweep,VERB=plan"
 static const struct fab_relation relations[] = {
 	{"arrivals,as-printed", FAB_GOES_WITH, "VERB=trace"},
-	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,drop-control,delay,link-down,route,algorithm,max-vls,buffer,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,no-handshake,rto,singles,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
+	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
@@ -157,6 +160,7 @@ static void set_sim(struct rdma_params *p)
 	s->host_ps = p->host_delay * 1000;
 	s->buffer = (uint32_t)p->buffer;
 	s->retry = (enum fab_rdma_retry)p->retry;
+	s->multi = (enum fab_rdma_multi)p->multi;
 	s->retry_ps = p->retry_delay * 1000;
 	s->ask_ps = p->ask * 1000;
 	s->rto_ps = p->rto * 1000;

@@ -58,7 +58,8 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	/* data packets that all runs of a trial lose, expected */
 	double losses = bad->loss * p->runs * (double)plans->n_packets;
 	bool has_few = bad->loss > 0 && losses < FAB_RDMA_FEW;
-	bool may_lose = bad->loss > 0 || bad->drop_control > 0 || bad->n_outages;
+	bool may_lose = bad->loss > 0 || bad->corrupt > 0 || bad->drop_control > 0 ||
+			bad->n_outages;
 	bool is_harmless = !may_lose && !(bad->delayed > 0) &&
 			   o->q.params.routing == FAB_RDMA_BY_TABLE;
 

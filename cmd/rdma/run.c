@@ -115,6 +115,7 @@ static struct fab_rdma_question question_of(struct fab_work *w)
 				      .n_threads = p->run.threads,
 				      .widths = p->widths,
 				      .memory_bytes = p->memory,
+				      .memory_limits = p->has_memory,
 				      .progress = tick,
 				      .warn = warn,
 				      .context = w};

@@ -47,9 +47,10 @@ static uint32_t *width_of(struct fab_rdma_widths *w, const char *name, size_t le
 	const struct {
 		const char *name;
 		uint32_t *width;
-	} all[] = {{"node", &w->node},	 {"context", &w->context},
-		   {"msgid", &w->msgid}, {"number", &w->number},
-		   {"timer", &w->timer}, {"epoch", &w->epoch}};
+	} all[] = {{"node", &w->node},	    {"context", &w->context},
+		   {"msgid", &w->msgid},    {"number", &w->number},
+		   {"timer", &w->timer},    {"epoch", &w->epoch},
+		   {"address", &w->address}};
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++)
 		if (strlen(all[i].name) == len && !memcmp(all[i].name, name, len))
@@ -68,7 +69,7 @@ int rdma_read_bits(struct rdma_params *p, struct fab_err *err)
 		    !fab_parse_u64(at + name_len + 1, len - name_len - 1, 0, 64, &n))
 			return fab_fail(
 				err, EINVAL,
-				"--set bits: '%.*s': expected FIELD=BITS, such as number=24, of node, context, msgid, number, timer and epoch, 0 to 64 bits",
+				"--set bits: '%.*s': expected FIELD=BITS, such as number=24, of node, context, msgid, number, timer, epoch and address, 0 to 64 bits",
 				(int)len, at);
 		*width = (uint32_t)n;
 		at += len;
@@ -87,9 +88,7 @@ int rdma_take_size(void *params, const char *arg, struct fab_err *err)
 int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
 {
 	struct rdma_params *p = params;
-	const struct fab_rdma_pattern *pattern;
-	const char *argument;
-	int rc = fab_rdma_pattern_check(arg, &pattern, &argument, err);
+	int rc = fab_rdma_pattern_check(arg, err);
 
 	p->pattern = arg;
 	if (!rc)

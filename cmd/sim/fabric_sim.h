@@ -16,12 +16,14 @@ enum { SIM_MAX_NETS = 32, SIM_MAX_SIZES = 64, SIM_MAX_POINTS = 100000 };
 
 /* Unit of times and sizes. */
 enum sim_tick { SIM_TICK_PS, SIM_TICK_FLIT };
+enum sim_route { SIM_BY_TABLE, SIM_BY_DOR, SIM_ADAPTIVE, SIM_SPRAY };
+extern const char *const sim_route_names[];
 enum sim_arrivals { SIM_POISSON, SIM_BERNOULLI, SIM_SLOTTED };
 
 /* Values as typed: their meaning depends on --tick and --preset. */
 struct sim_texts {
 	const char *packet, *sizes, *buffer, *warmup, *time, *drain, *stall, *think;
-	const char *switch_delay, *cable_delay, *host_delay, *header;
+	const char *switch_delay, *cable_delay, *host_delay;
 };
 
 struct sim_params {
@@ -43,14 +45,15 @@ struct sim_params {
 	double rate;
 	bool has_rate, is_sweep;
 	double from, to, step; /* rates of a sweep */
-	uint32_t tick, arrivals, preset;
+	uint32_t tick, arrivals, preset, route, chooser;
 	bool has_preset, has_arrivals;
 	struct sim_texts texts;
 	uint32_t window; /* 0: open loop */
 	bool is_closed;
 	uint32_t switch_kind;
 	bool buffer_per_vl, spread_vls;
-	uint32_t vls, speedup;
+	uint32_t vls, speedup, header;
+	bool has_header;
 	double default_mbps, cable_mbps; /* 0: not given */
 	uint32_t runs;
 	const char *pair;
@@ -82,6 +85,7 @@ struct sim_net {
 	uint16_t *mlid;
 	struct fab_sim_problem problem;
 	struct fab_no_path no_path; /* of tables */
+	const char *circle;	    /* of no_path; NULL: none */
 	const char *note;	    /* NULL: none */
 	double seconds;		    /* for tables or trees */
 };
@@ -92,7 +96,7 @@ struct sim_row {
 	const struct fab_sim_point *point;
 	struct fab_sim_summary sum;
 	struct fab_sim_cause cause;
-	const char *algorithm, *traffic, *switch_kind, *tick;
+	const char *algorithm, *traffic, *route, *switch_kind, *tick;
 	struct fab_names failed;
 	uint64_t faults, buffer, packet, cables_at_max;
 	uint64_t saturated_sources, saturated_receivers;
@@ -112,6 +116,7 @@ struct sim_pair {
 
 struct sim_outcome {
 	const struct sim_params *p;
+	struct fab_arena *arena; /* of the command */
 	const struct fab_fabric *f;
 	struct fab_fabric *left; /* rest of it, for trees; NULL: f is all */
 	struct fab_kfat *kfat;	 /* NULL: none */
@@ -151,14 +156,10 @@ void sim_outcome_fini(void *outcome);
 extern const struct fab_task sim_results_task, sim_pairs_task;
 /* Number of rows of one algorithm from `first` on. */
 size_t sim_count_rows(const struct sim_outcome *o, size_t first);
+/* A text of the heap, which lives as long as the outcome from now on; NULL stays NULL. */
+const char *sim_keep(const struct sim_outcome *o, char *text);
 
 /* sim/report.c */
 void sim_report(struct fab_report *r, const struct fab_work *w);
-
-/* sim/answer.c: "1.85 us", "237 flit times" of a printed time; returns `out`, of
- * FAB_HUMAN_BYTES. */
-char *sim_time_text(const struct sim_params *p, double time, char *out);
-/* The backlog that grows, or why that is not decided; on the heap; NULL: none grows. */
-char *sim_saturation_text(const struct sim_outcome *o, const struct sim_row *x);
-/* The sentences that the report begins with. */
-void sim_answer(struct fab_report *r, const struct sim_outcome *o);
+/* The backlog that grows, or why that is not decided; NULL: none grows. */
+const char *sim_saturation_text(const struct sim_outcome *o, const struct sim_row *x);

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "fabric_sim.h"
 
-enum { MAX_RUNS = 10000, MAX_TRACED = 1000000 };
+enum { MAX_RUNS = 10000 };
 
 static const double LEAST_RATE = 1e-6;
 
@@ -22,12 +22,11 @@ static const struct fab_option options[] = {
 	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a kfat, minhop elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = SIM_MAX_NETS / 2, .everyday = true},
-	{"max-vls", "N",
-	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2)",
-	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
-	{"root-guids", "FILE",
-	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each (root_guid_file of OpenSM); auto: the top rank, or where pairs would lose their path the roots of OpenSM, else the switch nearest to all hosts",
-	 FAB_TAKES_FILE_OR_TEXT, TO(root_guids)},
+	{"route", "KIND", "Choice of a path: table (default), dor, adaptive or spray",
+	 FAB_TAKES_ONE, TO(route),
+	 .choices = FAB_NAME_LIST([SIM_BY_TABLE] = "table", [SIM_BY_DOR] = "dor",
+				  [SIM_ADAPTIVE] = "adaptive", [SIM_SPRAY] = "spray"),
+	 .everyday = true},
 	{"mcast-algorithm", "LIST",
 	 "With --traffic=groups: algorithms that make the trees (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(mcast_algorithms), .flag = TO(has_mcast_algorithm),
@@ -35,11 +34,6 @@ static const struct fab_option options[] = {
 	{"mcfdbs", "FILE",
 	 "Take the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without --groups the groups are taken from it",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
-	{"mlid-cap", "N",
-	 "Groups share N multicast LIDs, and so trees (default: each has its own)",
-	 FAB_TAKES_NUMBER, TO(mlid_cap), .min = 1,
-	 .max = FAB_MLID_LAST - FAB_MLID_FIRST + 1},
-
 	{.help = "What is sent:"},
 	{"traffic", "SPEC", "Sources and targets (default uniform): @TRAFFIC@",
 	 FAB_TAKES_OTHER, .take = take_traffic, .everyday = true},
@@ -49,18 +43,6 @@ static const struct fab_option options[] = {
 	 .everyday = true},
 	{"sweep", "FROM:TO:STEP", "A series of such rates, as 0.1:1:0.1", FAB_TAKES_OTHER,
 	 .flag = TO(is_sweep), .take = take_sweep, .everyday = true},
-	{"arrivals", "KIND",
-	 "When messages are created: poisson (default), bernoulli (each flit time, without --tick=flit each packet time; default with --tick=flit) or slotted (each packet time)",
-	 FAB_TAKES_ONE, TO(arrivals), .flag = TO(has_arrivals),
-	 .choices =
-		 FAB_NAME_LIST([SIM_POISSON] = "poisson", [SIM_BERNOULLI] = "bernoulli",
-			       [SIM_SLOTTED] = "slotted")},
-	{"closed-loop", "WINDOW",
-	 "Instead of a rate: WINDOW messages of each sender under way (default 1), the next one when one has arrived",
-	 FAB_TAKES_NUMBER, TO(window), .flag = TO(is_closed), .is_optional = true,
-	 .bare = "1", .min = 1, .max = FAB_WINDOW_MAX},
-	{"think", "TIME", "With --closed-loop: time between arrival and the next message",
-	 FAB_TAKES_TEXT, TO(texts.think)},
 	{"packet", "N",
 	 "Payload of a packet (MTU): bytes (default 2048), with --tick=flit flits (default 16)",
 	 FAB_TAKES_TEXT, TO(texts.packet)},
@@ -77,27 +59,10 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_TEXT, TO(texts.buffer)},
 	{"vls", "N", "Data lanes of each cable (default: as many as the tables use)",
 	 FAB_TAKES_NUMBER, TO(vls), .min = 1, .max = FAB_SIM_LANES_MAX},
-	{"spread-vls", NULL,
-	 "With --vls and tables of one lane: each pair takes a random lane",
-	 FAB_TAKES_NOTHING, TO(spread_vls)},
 	{"tick", "UNIT",
 	 "Time in ps (default), or in flit: then every cable carries a flit a tick",
 	 FAB_TAKES_ONE, TO(tick),
 	 .choices = FAB_NAME_LIST([SIM_TICK_PS] = "ps", [SIM_TICK_FLIT] = "flit")},
-	{"switch-delay", "TIME",
-	 "Delay of a switch, from head in to head out (default 100ns; flits: 0)",
-	 FAB_TAKES_TEXT, TO(texts.switch_delay)},
-	{"cable-delay", "TIME", "Delay of a cable (default 10ns; flits: 1)",
-	 FAB_TAKES_TEXT, TO(texts.cable_delay)},
-	{"host-delay", "TIME", "Delay of both adapters of a path together (default 0)",
-	 FAB_TAKES_TEXT, TO(texts.host_delay)},
-	{"default-rate", "RATE",
-	 "Data rate of cables whose speed is not known (default 100G)", FAB_TAKES_MBPS,
-	 TO(default_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
-	 .high = 1000 * FAB_SIM_GBPS_MAX},
-	{"cable-rate", "RATE", "Data rate of all cables, whatever theirs is",
-	 FAB_TAKES_MBPS, TO(cable_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
-	 .high = 1000 * FAB_SIM_GBPS_MAX},
 	{"preset", "NAME",
 	 "paper: 200 bytes a packet without headers, cables of 100 Gb/s and 35 ns, 11 ns in the hosts; other options go before",
 	 FAB_TAKES_ONE, TO(preset), .flag = TO(has_preset),
@@ -110,9 +75,8 @@ static const struct fab_option options[] = {
 	{"time", "TIME",
 	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all of it)",
 	 FAB_TAKES_TEXT, TO(texts.time)},
-	{"runs", "N", "Runs of each rate, with a 95 % interval (default 1)",
-	 FAB_TAKES_NUMBER, TO(runs), .min = 1, .max = MAX_RUNS, .preset = "1",
-	 .everyday = true},
+	{"runs", "N", "Runs of each rate (default 1)", FAB_TAKES_NUMBER, TO(runs),
+	 .min = 1, .max = MAX_RUNS, .preset = "1", .everyday = true},
 	{"shard", "K/N",
 	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
@@ -120,12 +84,8 @@ static const struct fab_option options[] = {
 	 "Instead of traffic: latency of one packet in an idle network", FAB_TAKES_TEXT,
 	 TO(pair)},
 	{"check", NULL,
-	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with --min-throughput) is, or may be, saturated below that",
+	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with --set min-throughput) is, or may be, saturated below that",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
-	{"min-throughput", "SHARE", "With --check: what each live host must get",
-	 FAB_TAKES_REAL, TO(min_throughput), .flag = TO(has_min_throughput), .high = 1},
-	{"trace-out", "N", "Trace the first N packets hop by hop", FAB_TAKES_NUMBER,
-	 TO(n_traced), .min = 1, .max = MAX_TRACED},
 	{"cables-out", "FILE",
 	 "Write what each direction and lane of a cable carried to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(cables_out)},
@@ -158,6 +118,12 @@ static const struct fab_relation relations[] = {
 	{"of", FAB_GOES_WITH, "random"},
 	{"rate,sweep", FAB_APART},
 	{"root-guids", FAB_GOES_WITH, "algorithm"},
+	{"algorithm,lfts", FAB_EXCLUDES, "route=dor", "dor has its own tables"},
+	{"vls,max-vls,spread-vls", FAB_EXCLUDES, "route=adaptive,route=spray",
+	 "there each cable has a lane for the tables and one for adaptive packets"},
+	{"trace,pair,mcfdbs", FAB_EXCLUDES, "route=adaptive,route=spray",
+	 "these follow tables"},
+	{"chooser", FAB_GOES_WITH, "route=adaptive"},
 	{"closed-loop", FAB_EXCLUDES, "rate,sweep,arrivals"},
 	{"think", FAB_GOES_WITH, "closed-loop"},
 	{"spread-vls", FAB_GOES_WITH, "vls"},
@@ -167,7 +133,7 @@ static const struct fab_relation relations[] = {
 	{"min-throughput", FAB_GOES_WITH, "check"},
 	{"plot", FAB_GOES_WITH, "sweep"},
 	{"pair", FAB_EXCLUDES,
-	 "traffic,rate,sweep,closed-loop,runs,shard,check,trace-out,cables-out,histogram-out,plot,store"},
+	 "traffic,rate,sweep,closed-loop,runs,shard,check,trace,cables-out,histogram-out,plot,store"},
 	{"pattern", FAB_EXCLUDES, "mcfdbs",
 	 "the groups of a pattern have no multicast LIDs"},
 	{0},
@@ -185,23 +151,20 @@ static int take_traffic(void *params, const char *arg, struct fab_err *err)
 	return rc;
 }
 
-/* The text up to a colon as a rate; moves on. */
-static bool take_rate(const char **at, double *out)
-{
-	size_t len = strcspn(*at, ":");
-	bool ok = fab_parse_real(*at, len, LEAST_RATE, 1, out);
-
-	*at += len + ((*at)[len] != '\0');
-	return ok;
-}
-
 static int take_sweep(void *params, const char *arg, struct fab_err *err)
 {
 	struct sim_params *s = params;
+	double *const to[] = {&s->from, &s->to, &s->step};
 	const char *at = arg;
+	bool ok = true;
 
-	if (!take_rate(&at, &s->from) || !take_rate(&at, &s->to) ||
-	    !take_rate(&at, &s->step) || *at || s->from > s->to)
+	for (size_t i = 0; i < FAB_COUNT(to) && ok; i++) {
+		size_t len = strcspn(at, ":");
+
+		ok = fab_parse_real(at, len, LEAST_RATE, 1, to[i]);
+		at += len + (at[len] != '\0');
+	}
+	if (!ok || *at || s->from > s->to)
 		return fab_fail(
 			err, EINVAL,
 			"'%s' is no series: expected FROM:TO:STEP as 0.1:1:0.1, rates above 0 and up to 1",
@@ -210,22 +173,6 @@ static int take_sweep(void *params, const char *arg, struct fab_err *err)
 		return fab_fail(err, EINVAL, "'%s' is more than %d rates", arg,
 				SIM_MAX_POINTS);
 	return 0;
-}
-
-/* The rates: those of a series are whole steps, whatever is lost in adding. */
-static void make_rates(struct sim_params *p)
-{
-	bool has_none = p->is_closed || p->traffic_kind->is_finite;
-	size_t n = 1;
-
-	if (p->is_sweep)
-		n += (size_t)((p->to - p->from) / p->step + 1e-9);
-	p->rates = FAB_NEW(n, double);
-	p->n_rates = n;
-	for (size_t i = 0; i < n; i++)
-		p->rates[i] = p->is_sweep ? fmin(p->from + (double)i * p->step, 1)
-			      : has_none  ? (double)NAN
-					  : p->rate;
 }
 
 /* Options that depend on the kind of traffic. */
@@ -250,13 +197,18 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		return fab_fail(
 			err, EINVAL,
 			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only");
+	if (p->traffic_kind->needs_groups && p->route != SIM_BY_TABLE)
+		return fab_fail(
+			err, EINVAL,
+			"--route goes with unicast traffic only: --traffic=%s follows trees",
+			p->traffic);
 	if (p->mlid_cap && !has_groups)
 		return fab_fail(err, EINVAL,
-				"--mlid-cap goes with --traffic=groups only");
+				"--set mlid-cap goes with --traffic=groups only");
 	if (p->mlid_cap && p->mcfdbs)
 		return fab_fail(
 			err, EINVAL,
-			"--mlid-cap does not go with --mcfdbs, whose trees are fixed");
+			"--set mlid-cap does not go with --mcfdbs, whose trees are fixed");
 	if (p->traffic_kind->needs_groups && (p->has_algorithm || p->tables.lfts))
 		return fab_fail(
 			err, EINVAL,
@@ -265,9 +217,11 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 	return 0;
 }
 
+/* The rates of a series are whole steps, whatever is lost in adding. */
 static int complete(void *params, struct fab_err *err)
 {
 	struct sim_params *p = params;
+	bool has_none;
 	int rc;
 
 	if (!p->traffic) {
@@ -279,7 +233,15 @@ static int complete(void *params, struct fab_err *err)
 	rc = check_traffic(p, err);
 	if (rc)
 		return rc;
-	make_rates(p);
+	has_none = p->is_closed || p->traffic_kind->is_finite;
+	p->n_rates = 1;
+	if (p->is_sweep)
+		p->n_rates += (size_t)((p->to - p->from) / p->step + 1e-9);
+	p->rates = FAB_NEW(p->n_rates, double);
+	for (size_t i = 0; i < p->n_rates; i++)
+		p->rates[i] = p->is_sweep ? fmin(p->from + (double)i * p->step, 1)
+			      : has_none  ? (double)NAN
+					  : p->rate;
 	if (p->n_rates * p->runs > SIM_MAX_POINTS)
 		return fab_fail(err, EINVAL, "%zu rates of %u runs are more than %d",
 				p->n_rates, p->runs, SIM_MAX_POINTS);

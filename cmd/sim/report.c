@@ -1,11 +1,415 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of fabric-sim. */
+/* The report of fabric-sim: the answer in sentences, then fields and tables. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/human.h"
 #include "base/mem.h"
 #include "fabric/label.h"
 #include "fabric_sim.h"
+
+/* "1.85 us", "237 flit times" of a printed time. */
+static const char *time_text(const struct sim_outcome *o, double time)
+{
+	char text[FAB_HUMAN_BYTES];
+
+	if (!isfinite(time))
+		return "unknown";
+	if (o->p->tick == SIM_TICK_FLIT)
+		return fab_arena_format(o->arena, "%.4g flit times", time);
+	return fab_arena_strdup(o->arena, fab_human_seconds(time * 1e-9, text));
+}
+
+static const char *end_name(const struct sim_outcome *o, uint32_t end)
+{
+	return fab_node_name(o->f, o->f->port_node[o->ends.port[end]]);
+}
+
+/* With the GUID, where names are ambiguous. */
+static const char *end_text(const struct sim_outcome *o, uint32_t end)
+{
+	return sim_keep(o, fab_node_text(o->f, o->f->port_node[o->ends.port[end]]));
+}
+
+static bool is_bad(const struct sim_row *x)
+{
+	return x->sum.is_deadlocked || x->sum.is_stalled;
+}
+
+/* Does much less arrive than is sent, though no queue at a source grows (yet)? */
+static bool falls_short(const struct sim_row *x)
+{
+	return x->sum.accepted < 0.95 * x->sum.born;
+}
+
+const char *sim_saturation_text(const struct sim_outcome *o, const struct sim_row *x)
+{
+	const struct fab_sim_growth *g = &x->point->first.growth;
+	uint32_t others = g->n_sources + g->n_targets - 1;
+	const struct fab_sim_summary *s = &x->sum;
+	const char *more;
+
+	if (!s->n_saturated && !s->n_undecided)
+		return NULL;
+	if (s->n_saturated && s->n_saturated < s->runs)
+		return fab_arena_format(
+			o->arena, "in %" PRIu64 " of %" PRIu64 " runs a backlog grows",
+			s->n_saturated, s->runs);
+	if (!s->n_saturated && s->is_stalled)
+		return "nothing moved any more";
+	if (!s->n_saturated && s->n_undecided < s->runs)
+		return fab_arena_format(
+			o->arena,
+			"in %" PRIu64 " of %" PRIu64
+			" runs a backlog grew, within what random arrivals cause in this time (--time)",
+			s->n_undecided, s->runs);
+	if (!s->n_saturated && g->n_undecided)
+		return fab_arena_format(
+			o->arena,
+			"the backlog of %u host%s grew, within what random arrivals cause in this time (--time)",
+			g->n_undecided, g->n_undecided == 1 ? "" : "s");
+	if (!s->n_saturated)
+		return "the measured time is too short (--time)";
+	if (g->worst == FAB_NONE)
+		return fab_arena_format(
+			o->arena,
+			"the backlog of all hosts together grows by %.0f %% of what they create",
+			100 * g->share);
+	more = others ? fab_arena_format(o->arena, ", and %u more grow%s", others,
+					 others == 1 ? "s" : "")
+		      : "";
+	return fab_arena_format(
+		o->arena,
+		"the backlog of packets %s %s grows by %.0f %% of those created%s",
+		g->worst_is_target ? "to" : "from", end_name(o, g->worst),
+		100 * g->worst_share, more);
+}
+
+/* "vtftr-ib, uniform at 0.5" */
+static const char *name_of(const struct sim_outcome *o, const struct sim_row *x)
+{
+	if (isnan(x->sum.rate))
+		return fab_arena_format(o->arena, "%s, %s", x->algorithm, o->p->traffic);
+	return fab_arena_format(o->arena, "%s, %s at %g", x->algorithm, o->p->traffic,
+				x->sum.rate);
+}
+
+/* Mean and 99 % of latency; the reason why nothing has arrived is another sentence. */
+static const char *latency_text(const struct sim_outcome *o, const struct sim_row *x)
+{
+	if (x->sum.n_saturated)
+		return "latency grows with the time simulated";
+	if (!x->point->latency.n)
+		return "no packet that was measured has arrived";
+	return fab_arena_format(
+		o->arena, "latency %s on average, 99 %% within %s%s",
+		time_text(o, x->sum.latency_mean), time_text(o, x->sum.latency_p99),
+		x->sum.n_cut ? " (and some packets had not arrived)" : "");
+}
+
+/* One rate of endless traffic. */
+static void say_endless(struct fab_report *r, const struct sim_outcome *o,
+			const struct sim_row *x)
+{
+	enum fab_tone tone = is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN;
+	const char *name = name_of(o, x), *latency = latency_text(o, x), *suffix = "";
+
+	if (isnan(x->sum.rate)) {
+		fab_report_answer(r, tone,
+				  "%s: hosts get %.3g %% of what their cables carry; %s.",
+				  name, 100 * x->sum.accepted, latency);
+		return;
+	}
+	if (x->saturation)
+		suffix = fab_arena_format(o->arena, ": %s, %s",
+					  x->sum.saturated == 1
+						  ? "saturated"
+						  : "undecided whether saturated",
+					  x->saturation);
+	else if (falls_short(x))
+		suffix = ": not all of it has arrived";
+	fab_report_answer(
+		r, tone,
+		"%s: hosts get %.3g %% of what their cables carry, and send %.3g %%%s; %s.",
+		name, 100 * x->sum.accepted, 100 * x->sum.born, suffix, latency);
+}
+
+static void say_finite(struct fab_report *r, const struct sim_outcome *o,
+		       const struct sim_row *x)
+{
+	const char *name = name_of(o, x), *latency = latency_text(o, x);
+	const char *end = time_text(o, x->sum.end);
+
+	if (x->sum.n_stopped)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s: not finished when it was interrupted, after %s; %s.", name,
+			end, latency);
+	else if (x->sum.unfinished || x->sum.unroutable || x->sum.looped || is_bad(x))
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s: not finished: not all has arrived, and %" PRIu64
+				  " hosts had more to send or to wait for; %s.",
+				  name, x->sum.unfinished, latency);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all has arrived after %s; %s.",
+				  name, end, latency);
+}
+
+static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
+			const struct sim_row *x)
+{
+	const struct fab_sim_cause *cause = &x->cause;
+	const char *others = "", *credit = "", *why;
+	bool names_credit;
+
+	if (cause->cable == FAB_NONE) {
+		fab_report_answer(r, FAB_TONE_WARN, "No cable carried anything.");
+		return;
+	}
+	names_credit = cause->kind == FAB_SIM_CREDITS && x->waits_at;
+	if (x->cables_at_max > 1)
+		others = fab_arena_format(o->arena, ", as %" PRIu64 " more %s",
+					  x->cables_at_max - 1,
+					  x->cables_at_max == 2 ? "is" : "are");
+	if (cause->no_credit >= 0.001 && !names_credit)
+		credit = fab_arena_format(
+			o->arena, "; packets waited there for credit %.2g %% of the time",
+			100 * cause->no_credit);
+	if (cause->kind == FAB_SIM_LOAD)
+		why = "load: no more is sent over it";
+	else if (cause->kind == FAB_SIM_CONTENTION)
+		why = cause->is_full
+			      ? "contention: it carries what it can"
+			      : "contention: packets wait in switches while others are read or sent";
+	else if (!names_credit)
+		why = "credits: the buffers behind it are full";
+	else
+		why = fab_arena_format(
+			o->arena,
+			"credits: packets wait for room in the buffers, most behind %s (no credit %.2g %% of the time)",
+			x->waits_at, 100 * cause->waits_no_credit);
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "The fullest cable is %s, busy %.3g %% of the time%s; %s%s.",
+			  x->fullest, 100 * x->max_utilisation, others, why, credit);
+}
+
+/* A sweep by one algorithm, points x[0] .. x[n - 1]; `best`: the one at which most
+ * arrives. */
+static void say_sweep(struct fab_report *r, const struct sim_outcome *o,
+		      const struct sim_row *x, size_t n, const struct sim_row *best)
+{
+	const char *latency;
+	size_t n_good = 0;
+
+	while (n_good < n && !x[n_good].sum.saturated && !falls_short(&x[n_good]) &&
+	       !is_bad(&x[n_good]))
+		n_good++;
+	latency = latency_text(o, n_good ? &x[n_good - 1] : x);
+	if (n_good == n)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s, %s: all that is offered arrives up to %g; there %s.",
+			x->algorithm, o->p->traffic, x[n - 1].sum.rate, latency);
+	else if (n_good)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s, %s: all that is offered arrives up to %g (there %s), at %g %s; most arrives at %g: %.3g %% of the hosts' cables.",
+			x->algorithm, o->p->traffic, x[n_good - 1].sum.rate, latency,
+			x[n_good].sum.rate,
+			x[n_good].sum.saturated == FAB_UNKNOWN
+				? "that is not decided (--time)"
+				: "no more",
+			best->sum.rate, 100 * best->sum.accepted);
+	else
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s, %s: more is offered than arrives from %g on; most arrives at %g: %.3g %% of the hosts' cables.",
+			x->algorithm, o->p->traffic, x->sum.rate, best->sum.rate,
+			100 * best->sum.accepted);
+}
+
+/* Are all channels of the cycle that was seen in that of the tables, of as many? */
+static bool is_shortest(const struct fab_fabric *f, const struct fab_analysis *j,
+			const struct fab_sim_result *seen)
+{
+	if (j->cycle.n != seen->cycle.n)
+		return false;
+	for (size_t i = 0; i < seen->cycle.n; i++) {
+		const struct fab_sim_channel *c = &seen->cycle.v[i];
+		size_t k = 0;
+
+		while (k < j->cycle.n &&
+		       (f->port_cable[c->port] !=
+				f->arc_cable[f->arc_first[j->cycle.v[k].sw] +
+					     j->cycle.v[k].arc] ||
+			f->port_node[c->port] != j->cycle.v[k].sw ||
+			c->vl != j->cycle.v[k].vl))
+			k++;
+		if (k == j->cycle.n)
+			return false;
+	}
+	return true;
+}
+
+/* The first deadlock or stall, and whether its cycle is one of the tables. */
+static void say_stall(struct fab_report *r, const struct sim_outcome *o)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = o->p->run.threads};
+	const struct sim_row *x = o->rows, *end = x + o->n_rows;
+	const char *origin = "the tables have no such cycle";
+	const struct fab_sim_result *first;
+	char packets[FAB_HUMAN_BYTES];
+	struct fab_analysis j;
+	struct fab_err err;
+
+	while (x < end && !is_bad(x))
+		x++;
+	if (x == end)
+		return;
+	first = &x->point->first;
+	if (!first->cycle.n) {
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"Stalled (%s): nothing moved any more, and no cycle was found.",
+			name_of(o, x));
+		return;
+	}
+	if (!x->net->routes || fab_analyse(x->net->routes, &options, &j, &err)) {
+		origin = "no unicast table says which it is";
+	} else {
+		if (is_shortest(o->f, &j, first))
+			origin = "it is the one that fabric-faults shows";
+		else if (j.cycle_channels >= first->cycle.n)
+			origin =
+				"it is one of those that fabric-faults finds in the tables";
+		fab_analysis_fini(&j);
+	}
+	fab_report_answer(r, FAB_TONE_BAD,
+			  "Deadlock (%s): %s packets on %" PRIu64
+			  " lanes can never move; a cycle of %zu is below, %s.",
+			  name_of(o, x), fab_human_count(first->stuck_packets, packets),
+			  first->stuck_channels, first->cycle.n, origin);
+}
+
+/* Pairs that tables do not connect, and where they send packets in a circle. */
+static void say_no_path(struct fab_report *r, const struct sim_outcome *o)
+{
+	char pairs[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+
+	for (const struct sim_net *net = o->nets; net < o->nets + o->n_nets; net++) {
+		const struct fab_no_path *x = &net->no_path;
+
+		if (x->without)
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"%s: %s of %s pairs of host ports have no path, as from %s to %s.",
+				net->algorithm, fab_human_count(x->without, pairs),
+				fab_human_count(x->pairs, all), end_text(o, x->from),
+				end_text(o, x->to));
+		if (net->circle)
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"%s: %s. %s pair%s of host ports lose%s packets there.",
+				net->algorithm, net->circle,
+				x->circling ? fab_human_count(x->circling, pairs) : "No",
+				x->circling == 1 || !x->circling ? "" : "s",
+				x->circling > 1 ? "" : "s");
+	}
+}
+
+/* Restrictions of the results. */
+static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
+{
+	uint64_t unroutable = 0, looped = 0, unsteady = 0, limited = 0, unknown_sl = 0;
+	const struct sim_net *looping = NULL;
+	char n[FAB_HUMAN_BYTES];
+
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++) {
+		unroutable += x->sum.unroutable;
+		looped += x->sum.looped;
+		if (x->sum.looped && !looping)
+			looping = x->net;
+		unknown_sl += x->sum.unknown_sl;
+		unsteady += !x->sum.is_steady && !x->sum.n_saturated && !is_bad(x);
+		limited =
+			x->sum.credit_limited > limited ? x->sum.credit_limited : limited;
+	}
+	if (unroutable)
+		fab_report_answer(r, FAB_TONE_BAD, "%s packets had no path.",
+				  fab_human_count(unroutable, n));
+	if (looping)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s packets were dropped after %d hops%s.",
+				  fab_human_count(looped, n), FAB_SIM_HOPS_MAX,
+				  looping->no_path.circling ? ""
+				  : looping->routes	    ? ": their path is longer"
+							    : ": the trees loop");
+	if (unknown_sl)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"No file contains the service level of %s messages: 0 is used.",
+			fab_human_count(unknown_sl, n));
+	if (limited)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"The buffers of %s lanes are smaller than their cable needs to be full (--buffer).",
+			fab_human_count(limited, n));
+	if (unsteady)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"At %s rate%s throughput and latency were not steady when the measuring began (--warmup).",
+			fab_human_count(unsteady, n), unsteady == 1 ? "" : "s");
+}
+
+/* Remarks of the algorithms on their tables. */
+static void say_notes(struct fab_report *r, const struct sim_outcome *o)
+{
+	for (size_t i = 0; i < o->n_nets; i++)
+		if (o->nets[i].note)
+			fab_report_answer(r, FAB_TONE_WARN, "%s: %s.",
+					  o->nets[i].algorithm, o->nets[i].note);
+}
+
+/* The shard, and of an interrupted sweep how much is complete and measured. */
+static void say_extent(struct fab_report *r, const struct sim_outcome *o)
+{
+	fab_cli_answer_shard(r, &o->p->shard);
+	if (!o->was_interrupted)
+		return;
+	fab_report_answer(r, FAB_TONE_WARN,
+			  "Interrupted: %" PRIu64 " of %" PRIu64
+			  " simulations are complete.",
+			  o->points.n_done, o->points.n_items);
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		if (x->sum.n_stopped && !o->p->traffic_kind->is_finite)
+			fab_report_answer(
+				r, FAB_TONE_WARN,
+				"%s was measured for %s of %s, and that is reported.",
+				name_of(o, x), time_text(o, x->sum.measured),
+				time_text(o, (double)o->p->sim.time / o->p->unit));
+}
+
+/* The rates of each algorithm, and the fullest cable where most arrives. */
+static void say_rates(struct fab_report *r, const struct sim_outcome *o)
+{
+	for (size_t i = 0, n; i < o->n_rows; i += n) {
+		const struct sim_row *x = &o->rows[i], *best = x;
+
+		n = sim_count_rows(o, i);
+		for (size_t k = 1; k < n; k++)
+			if (x[k].sum.accepted > best->sum.accepted)
+				best = &x[k];
+		if (o->p->traffic_kind->is_finite)
+			say_finite(r, o, x);
+		else if (n == 1)
+			say_endless(r, o, x);
+		else
+			say_sweep(r, o, x, n, best);
+		say_fullest(r, o, best);
+	}
+}
 
 static const struct fab_column group_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of the trees", 0},
@@ -55,15 +459,10 @@ static const struct fab_column cycle_columns[] = {
 	{"target", FAB_TEXT, "host adapter or group that it is for", 0},
 };
 
-/* A printed time. */
+/* A printed time, in units of the report. */
 static union fab_cell time_cell(const struct sim_outcome *o, double ticks)
 {
 	return (union fab_cell){.real = ticks / o->p->unit};
-}
-
-static const char *end_name(const struct sim_outcome *o, uint32_t end)
-{
-	return fab_node_name(o->f, o->f->port_node[o->ends.port[end]]);
 }
 
 /* The fullest cable of each rate. */
@@ -99,39 +498,35 @@ static void print_cycles(struct fab_report *r, const struct sim_outcome *o)
 	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
 		for (size_t k = 0; k < x->point->first.cycle.n; k++) {
 			const struct fab_sim_channel *c = &x->point->first.cycle.v[k];
-			char *sender = fab_node_text(f, f->port_node[c->port]);
-			char *peer =
-				fab_node_text(f, f->port_node[fab_port_peer(f, c->port)]);
-			char *source =
-				fab_node_text(f, f->port_node[o->ends.port[c->source]]);
-			char *target =
-				c->to_group
-					? fab_strdup(fab_group_name(o->groups, c->target))
-					: fab_node_text(
-						  f,
-						  f->port_node[o->ends.port[c->target]]);
+			uint32_t peer = fab_port_peer(f, c->port);
 
 			fab_report_row(
-				r, (const union fab_cell[]){{.text = x->algorithm},
-							    {.real = x->sum.rate},
-							    {.u = k + 1},
-							    {.text = sender},
-							    {.u = f->port_num[c->port]},
-							    {.text = peer},
-							    {.u = c->vl},
-							    {.u = c->packets},
-							    {.text = source},
-							    {.text = target}});
-			free(sender);
-			free(peer);
-			free(source);
-			free(target);
+				r,
+				(const union fab_cell[]){
+					{.text = x->algorithm},
+					{.real = x->sum.rate},
+					{.u = k + 1},
+					{.text = sim_keep(
+						 o, fab_node_text(
+							    f, f->port_node[c->port]))},
+					{.u = f->port_num[c->port]},
+					{.text = sim_keep(
+						 o,
+						 fab_node_text(f, f->port_node[peer]))},
+					{.u = c->vl},
+					{.u = c->packets},
+					{.text = end_text(o, c->source)},
+					{.text = c->to_group ? fab_group_name(o->groups,
+									      c->target)
+							     : end_text(o, c->target)}});
 		}
 	fab_report_table_end(r);
 }
 
 static void print_groups(struct fab_report *r, const struct sim_outcome *o)
 {
+	if (!o->groups)
+		return;
 	fab_report_table_begin(r, "groups", "Groups", group_columns,
 			       FAB_COUNT(group_columns));
 	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
@@ -156,53 +551,32 @@ static void print_groups(struct fab_report *r, const struct sim_outcome *o)
 
 static void print_trace(struct fab_report *r, const struct sim_outcome *o)
 {
+	if (!o->p->n_traced)
+		return;
 	fab_report_table_begin(r, "trace", "Packets hop by hop", trace_columns,
 			       FAB_COUNT(trace_columns));
 	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
 		for (size_t k = 0; k < x->point->first.trace.n; k++) {
 			const struct fab_sim_step *s = &x->point->first.trace.v[k];
-			char *cable = fab_cable_text(o->f, s->port);
 			const char *target =
 				s->to_group ? fab_group_name(o->groups, s->target)
 					    : end_name(o, s->target);
 
-			fab_report_row(r, (const union fab_cell[]){
-						  {.text = x->algorithm},
-						  {.u = s->packet},
-						  time_cell(o, (double)s->birth),
-						  {.text = end_name(o, s->source)},
-						  {.text = target},
-						  {.u = s->hop},
-						  {.text = cable},
-						  {.u = s->vl},
-						  time_cell(o, (double)s->arrived),
-						  time_cell(o, (double)s->left)});
-			free(cable);
+			fab_report_row(
+				r, (const union fab_cell[]){
+					   {.text = x->algorithm},
+					   {.u = s->packet},
+					   time_cell(o, (double)s->birth),
+					   {.text = end_name(o, s->source)},
+					   {.text = target},
+					   {.u = s->hop},
+					   {.text = sim_keep(
+						    o, fab_cable_text(o->f, s->port))},
+					   {.u = s->vl},
+					   time_cell(o, (double)s->arrived),
+					   time_cell(o, (double)s->left)});
 		}
 	fab_report_table_end(r);
-}
-
-static void print_pairs(struct fab_report *r, const struct fab_work *w)
-{
-	static const struct fab_column fields[] = {
-		{"pair.source", FAB_TEXT, "host adapter that sends", 0},
-		{"pair.target", FAB_TEXT, "host adapter that receives", 0},
-		{"pair.hops", FAB_UINT, "switch-to-switch hops by the first algorithm",
-		 0},
-		{"pair.latency_ns", FAB_REAL, "its latency, ns (flit times by flit)",
-		 FAB_COL_EXACT},
-	};
-	const struct sim_outcome *o = w->outcome;
-	const struct sim_pair *first = &o->pairs[0];
-
-	fab_report_field(r, &fields[0],
-			 (union fab_cell){.text = fab_node_name(o->f, o->from.node)});
-	fab_report_field(r, &fields[1],
-			 (union fab_cell){.text = fab_node_name(o->f, o->to.node)});
-	fab_report_field(r, &fields[2], (union fab_cell){.u = first->hops});
-	fab_report_field(r, &fields[3], (union fab_cell){.real = first->latency});
-	fab_report_table(r, "pairs", "One packet in an idle network", w->columns.v,
-			 w->columns.n, o->pairs, sizeof(*o->pairs), o->n_nets);
 }
 
 /* Parameters of the simulation. */
@@ -229,8 +603,10 @@ static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
 		{"parameters.seed", (double)o->p->run.seed},
 	};
 
+	fab_cli_report_shard(r, &o->p->shard);
 	if (!o->p->pair)
 		fab_report_text(r, "traffic", o->p->traffic);
+	fab_report_text(r, "route", sim_route_names[o->p->route]);
 	fab_report_text(r, "switch", s->kind->name);
 	fab_report_text(r, "tick", o->p->tick == SIM_TICK_FLIT ? "flit" : "ps");
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {
@@ -241,37 +617,70 @@ static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
 	}
 }
 
-static void print_interrupt(struct fab_report *r, const struct sim_outcome *o)
+/* One packet in an idle network. */
+static void report_pairs(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column field = {"interrupted", FAB_BOOL, "",
-						FAB_COL_EXTRA};
+	static const struct fab_column fields[] = {
+		{"pair.source", FAB_TEXT, "host adapter that sends", 0},
+		{"pair.target", FAB_TEXT, "host adapter that receives", 0},
+		{"pair.hops", FAB_UINT, "switch-to-switch hops by the first algorithm",
+		 0},
+		{"pair.latency_ns", FAB_REAL, "its latency, ns (flit times by flit)",
+		 FAB_COL_EXACT},
+	};
+	const struct sim_outcome *o = w->outcome;
+	const struct sim_pair *first = &o->pairs[0];
+	const union fab_cell cells[] = {{.text = fab_node_name(o->f, o->from.node)},
+					{.text = fab_node_name(o->f, o->to.node)},
+					{.u = first->hops},
+					{.real = first->latency}};
 
-	fab_report_field(r, &field, (union fab_cell){.u = o->was_interrupted});
-	if (!o->was_interrupted)
-		return;
-	fab_report_uint(r, "simulations", o->points.n_done);
-	fab_report_uint(r, "all_simulations", o->points.n_items);
+	for (const struct sim_pair *x = first; x < first + o->n_nets; x++)
+		if (x->why)
+			fab_report_answer(r, FAB_TONE_BAD, "%s: no path: %s.",
+					  x->algorithm, x->why);
+		else
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"%s: %s in an idle network, %u hops between switches.",
+				x->algorithm, time_text(o, x->latency), x->hops);
+	say_notes(r, o);
+	print_parameters(r, o);
+	for (size_t i = 0; i < FAB_COUNT(fields); i++)
+		fab_report_field(r, &fields[i], cells[i]);
+	fab_report_table(r, "pairs", "One packet in an idle network", w->columns.v,
+			 w->columns.n, o->pairs, sizeof(*o->pairs), o->n_nets);
 }
+
+/* Fields of the sweep, and its main table. */
+static void print_rates(struct fab_report *r, const struct sim_outcome *o)
+{
+	static const struct fab_column interrupted = {"interrupted", FAB_BOOL, "",
+						      FAB_COL_EXTRA};
+
+	fab_report_uint(r, "hosts_live", o->ends.n);
+	fab_report_field(r, &interrupted, (union fab_cell){.u = o->was_interrupted});
+	if (o->was_interrupted) {
+		fab_report_uint(r, "simulations", o->points.n_done);
+		fab_report_uint(r, "all_simulations", o->points.n_items);
+	}
+	fab_report_table(r, "results", "Rates", sim_columns, sim_n_columns, o->rows,
+			 sizeof(*o->rows), o->n_rows);
+}
+
+/* Parts of the report, in order; each prints nothing where it does not apply. */
+static void (*const parts[])(struct fab_report *r, const struct sim_outcome *o) = {
+	say_no_path,  say_extent,   say_stall,	      say_rates,
+	say_notes,    say_doubts,   print_parameters, print_rates,
+	print_cables, print_cycles, print_groups,     print_trace,
+};
 
 void sim_report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct sim_outcome *o = w->outcome;
 
-	sim_answer(r, o);
-	fab_cli_report_shard(r, &o->p->shard);
-	print_parameters(r, o);
-	if (o->p->pair) {
-		print_pairs(r, w);
-		return;
-	}
-	fab_report_uint(r, "hosts_live", o->ends.n);
-	print_interrupt(r, o);
-	fab_report_table(r, "results", "Rates", sim_columns, sim_n_columns, o->rows,
-			 sizeof(*o->rows), o->n_rows);
-	print_cables(r, o);
-	print_cycles(r, o);
-	if (o->groups)
-		print_groups(r, o);
-	if (o->p->n_traced)
-		print_trace(r, o);
+	if (o->p->pair)
+		report_pairs(r, w);
+	for (size_t i = 0; i < FAB_COUNT(parts) && !o->p->pair; i++)
+		parts[i](r, o);
 }

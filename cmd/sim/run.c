@@ -33,18 +33,17 @@ size_t sim_count_rows(const struct sim_outcome *o, size_t first)
 	return n;
 }
 
-/* A text of the heap that lives as long as the arena. */
-static const char *own(struct fab_arena *arena, char *text)
+const char *sim_keep(const struct sim_outcome *o, char *text)
 {
 	if (text)
-		fab_arena_own(arena, free, text);
+		fab_arena_own(o->arena, free, text);
 	return text;
 }
 
-static void make_row(struct fab_work *w, const struct fab_sim_point *x,
+/* A point of the sweep with names. */
+static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		     struct fab_names failed, struct sim_row *row)
 {
-	const struct sim_outcome *o = w->outcome;
 	const struct sim_params *p = o->p;
 	const struct sim_net *net = &o->nets[x->net];
 	const struct fab_sim_result *r = &x->first;
@@ -56,6 +55,7 @@ static void make_row(struct fab_work *w, const struct fab_sim_point *x,
 		.cause = fab_sim_cause(r),
 		.algorithm = net->algorithm,
 		.traffic = p->traffic,
+		.route = sim_route_names[p->route],
 		.switch_kind = p->sim.kind->name,
 		.tick = p->tick == SIM_TICK_FLIT ? "flit" : "ps",
 		.failed = failed,
@@ -70,13 +70,12 @@ static void make_row(struct fab_work *w, const struct fab_sim_point *x,
 		.note = net->note,
 		.shard = fab_cli_shard_text(&p->shard),
 	};
-	row->saturation = own(w->arena, sim_saturation_text(o, row));
+	row->saturation = sim_saturation_text(o, row);
 	row->pairs_without_path = row->looping_destinations = NAN;
 	if (net->routes) {
 		row->pairs_without_path = (double)net->no_path.without;
 		row->looping_destinations = net->no_path.circles;
-		row->circle = own(w->arena,
-				  fab_no_path_circle_text(net->routes, &net->no_path));
+		row->circle = net->circle;
 	}
 	row->max_utilisation = row->mean_utilisation = row->no_credit = NAN;
 	row->waiting = row->waiting_for_credit = NAN;
@@ -89,40 +88,10 @@ static void make_row(struct fab_work *w, const struct fab_sim_point *x,
 	row->no_credit = row->cause.no_credit;
 	row->waiting = row->cause.waiting;
 	row->waiting_for_credit = row->cause.waiting_for_credit;
-	row->fullest =
-		own(w->arena, fab_cable_text(o->f, r->cable[row->cause.cable].port));
+	row->fullest = sim_keep(o, fab_cable_text(o->f, r->cable[row->cause.cable].port));
 	if (row->cause.waits_at != FAB_NONE)
-		row->waits_at =
-			own(w->arena,
-			    fab_cable_text(o->f, r->cable[row->cause.waits_at].port));
-}
-
-static void make_rows(struct fab_work *w)
-{
-	struct sim_outcome *o = w->outcome;
-	size_t n = o->dead->named.n;
-	const char **names = FAB_ARENA_NEW(w->arena, n + 1, const char *);
-
-	for (size_t i = 0; i < n; i++)
-		names[i] = own(w->arena, fab_fault_text(o->dead->f, o->dead->named.v[i]));
-	o->n_rows = o->points.of.n;
-	o->rows = FAB_ARENA_NEW(w->arena, o->n_rows + 1, struct sim_row);
-	for (size_t i = 0; i < o->n_rows; i++)
-		make_row(w, &o->points.of.v[i], (struct fab_names){names, n},
-			 &o->rows[i]);
-}
-
-/* Does a rate fail --check? */
-static bool is_bad(const struct sim_params *p, const struct sim_row *x)
-{
-	const struct fab_sim_summary *s = &x->sum;
-
-	if (s->is_stalled || s->is_deadlocked || s->unroutable || s->looped ||
-	    s->unfinished || x->net->no_path.circles)
-		return true;
-	return p->has_min_throughput && s->saturated &&
-	       (s->accepted < p->min_throughput ||
-		s->rate * s->least_carried < p->min_throughput);
+		row->waits_at = sim_keep(
+			o, fab_cable_text(o->f, r->cable[row->cause.waits_at].port));
 }
 
 static int solve_results(struct fab_work *w, struct fab_err *err)
@@ -130,7 +99,10 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
 	const struct fab_sim_problem *nets[SIM_MAX_NETS];
+	bool by_flit = p->tick == SIM_TICK_FLIT, fails = false;
 	struct fab_sim_sweep sweep = {.nets = nets};
+	const char **names;
+	size_t n_dead;
 	int rc = sim_set_up(w, err);
 
 	/* all algorithms and runs of a rate are in one shard: shards have the same
@@ -161,8 +133,8 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 			.size = p->size,
 			.n_sizes = p->n_sizes,
 			.mtu = p->sim.mtu,
-			.slot = p->arrivals == SIM_BERNOULLI && p->tick == SIM_TICK_FLIT,
-			.in_ticks = p->tick == SIM_TICK_FLIT}};
+			.slot = p->arrivals == SIM_BERNOULLI && by_flit,
+			.in_ticks = by_flit}};
 	sweep.params = p->sim;
 	sweep.seed = p->run.seed;
 	sweep.unit = p->unit;
@@ -181,24 +153,24 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 		return rc;
 	if (!o->points.of.n)
 		return fab_fail(err, EINTR, "interrupted before anything was measured");
-	make_rows(w);
-	for (size_t i = 0; p->check && i < o->n_rows; i++)
-		if (is_bad(p, &o->rows[i]))
-			return FAB_EXIT_FOUND;
-	return FAB_EXIT_DONE;
-}
+	n_dead = o->dead->named.n;
+	names = FAB_ARENA_NEW(o->arena, n_dead + 1, const char *);
+	for (size_t i = 0; i < n_dead; i++)
+		names[i] = sim_keep(o, fab_fault_text(o->dead->f, o->dead->named.v[i]));
+	o->n_rows = o->points.of.n;
+	o->rows = FAB_ARENA_NEW(o->arena, o->n_rows + 1, struct sim_row);
+	for (size_t i = 0; i < o->n_rows; i++) {
+		const struct fab_sim_summary *x = &o->points.of.v[i].sum;
+		bool is_short = p->has_min_throughput && x->saturated &&
+				(x->accepted < p->min_throughput ||
+				 x->rate * x->least_carried < p->min_throughput);
 
-/* The number of the end at a port. */
-static int find_end(const struct sim_outcome *o, uint32_t port, uint32_t *end,
-		    struct fab_err *err)
-{
-	for (*end = 0; *end < o->ends.n; ++*end)
-		if (o->ends.port[*end] == port)
-			return 0;
-	return fab_fail(
-		err, EINVAL,
-		"--pair: '%.100s' is no live host adapter: it, its switch or its cable is dead, or it is no host's",
-		fab_node_name(o->f, o->f->port_node[port]));
+		make_row(o, &o->points.of.v[i], (struct fab_names){names, n_dead},
+			 &o->rows[i]);
+		fails |= is_short || x->is_stalled || x->is_deadlocked || x->unroutable ||
+			 x->looped || x->unfinished || o->rows[i].net->no_path.circles;
+	}
+	return p->check && fails ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
 
 /* One packet in an idle network. */
@@ -208,7 +180,7 @@ static int solve_pairs(struct fab_work *w, struct fab_err *err)
 	struct sim_outcome *o = w->outcome;
 	struct fab_endpoint ends[2];
 	struct fab_lookup lookup;
-	uint32_t from, to;
+	uint32_t number[2]; /* among the ends of traffic */
 	int rc = sim_set_up(w, err);
 
 	if (rc)
@@ -221,9 +193,18 @@ static int solve_pairs(struct fab_work *w, struct fab_err *err)
 	}
 	o->from = ends[0];
 	o->to = ends[1];
-	if (find_end(o, ends[0].port, &from, err) || find_end(o, ends[1].port, &to, err))
-		return -EINVAL;
-	if (from == to)
+	for (size_t k = 0; k < 2; k++) {
+		uint32_t *e = &number[k];
+
+		for (*e = 0; *e < o->ends.n && o->ends.port[*e] != ends[k].port;)
+			++*e;
+		if (*e == o->ends.n)
+			return fab_fail(
+				err, EINVAL,
+				"--pair: '%.100s' is no live host adapter: it, its switch or its cable is dead, or it is no host's",
+				fab_node_name(o->f, o->f->port_node[ends[k].port]));
+	}
+	if (number[0] == number[1])
 		return fab_fail(err, EINVAL, "--pair: expected two different hosts");
 	for (size_t i = 0; i < o->n_nets; i++) {
 		struct sim_pair *pair = &o->pairs[i];
@@ -232,8 +213,8 @@ static int solve_pairs(struct fab_work *w, struct fab_err *err)
 
 		*pair = (struct sim_pair){.algorithm = o->nets[i].algorithm,
 					  .latency = NAN};
-		if (fab_sim_pair(&o->nets[i].problem, &p->sim, from, to, p->size[0],
-				 &latency, &pair->hops, &why))
+		if (fab_sim_pair(&o->nets[i].problem, &p->sim, number[0], number[1],
+				 p->size[0], &latency, &pair->hops, &why))
 			pair->why = fab_arena_strdup(w->arena, why.text);
 		else
 			pair->latency = (double)latency / p->unit;
@@ -363,6 +344,8 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	fab_draft_fact(d, "faults", (double)o->dead->named.n);
 	fab_draft_fact(d, "hosts_live", o->ends.n);
 	fab_draft_asked(d, "traffic", fab_strdup(p->traffic));
+	if (p->route != SIM_BY_TABLE)
+		fab_draft_asked(d, "route", fab_strdup(sim_route_names[p->route]));
 	fab_draft_asked(d, "switch", fab_strdup(p->sim.kind->name));
 	fab_draft_asked(d, "seed", fab_format("%" PRIu64, p->run.seed));
 	if (o->dead->named.n)

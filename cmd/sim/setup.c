@@ -13,6 +13,11 @@
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 
+const char *const sim_route_names[] = {[SIM_BY_TABLE] = "table",
+				       [SIM_BY_DOR] = "dor",
+				       [SIM_ADAPTIVE] = "adaptive",
+				       [SIM_SPRAY] = "spray"};
+
 static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
 enum { PAPER_BYTES = 200, PAPER_CABLE_NS = 35, PAPER_HOST_NS = 11, PAPER_GBPS = 100 };
 enum { GROUP_HEADER_MORE = 8 + 40 }; /* DETH, GRH */
@@ -38,15 +43,17 @@ static int read_time(const struct sim_params *p, const char *option, const char 
 	return rc;
 }
 
-/* A size of `len` bytes of text: bytes, with --tick=flit a plain number. */
+/* A size of `len` bytes of text: bytes, with --tick=flit a plain number. NULL: unchanged.
+ */
 static int read_size(const struct sim_params *p, const char *option, const char *text,
 		     size_t len, uint64_t max, uint32_t *out, struct fab_err *err)
 {
-	bool by_flit = p->tick == SIM_TICK_FLIT;
 	uint64_t n = 0;
 	int rc = 0;
 
-	if (!by_flit)
+	if (!text)
+		return 0;
+	if (p->tick != SIM_TICK_FLIT)
 		rc = fab_parse_size_bytes(text, len, &n, err);
 	else if (!fab_parse_u64(text, len, 1, max, &n))
 		rc = fab_fail(err, EINVAL, "'%.*s' is not a number from 1 to %llu",
@@ -60,85 +67,42 @@ static int read_size(const struct sim_params *p, const char *option, const char 
 	return rc;
 }
 
-static int read_sizes(struct sim_params *p, struct fab_err *err)
-{
-	const char *at = p->texts.sizes;
-
-	if (!at) {
-		p->size[p->n_sizes++] = p->sim.mtu;
-		return 0;
-	}
-	while (at) {
-		size_t len = strcspn(at, ",");
-		int rc;
-
-		if (p->n_sizes == SIM_MAX_SIZES)
-			return fab_fail(err, EINVAL, "--size: more than %d sizes",
-					SIM_MAX_SIZES);
-		rc = read_size(p, "--size", at, len, FAB_MESSAGE_BYTES_MAX,
-			       &p->size[p->n_sizes++], err);
-		if (rc)
-			return rc;
-		at = at[len] ? at + len + 1 : NULL;
-	}
-	return 0;
-}
-
-/* Parameters for the figures of the paper, on fabrics of any speed. */
-static void take_preset(struct sim_params *p)
-{
-	uint64_t ns = p->tick == SIM_TICK_FLIT ? 1 : 1000;
-
-	p->sim.switch_delay = 0;
-	p->sim.cable_delay = PAPER_CABLE_NS * ns;
-	p->sim.host_delay = PAPER_HOST_NS * ns;
-	p->sim.header = p->sim.group_header = 0;
-	if (p->tick == SIM_TICK_FLIT)
-		return;
-	p->sim.mtu = PAPER_BYTES;
-	p->sim.rate_gbps = PAPER_GBPS;
-	p->sim.all_rates = true;
-}
-
-static int read_sizes_of_packets(struct sim_params *p, struct fab_err *err)
-{
-	const char *header = p->texts.header;
-	uint64_t n = p->sim.header;
-	int rc = 0;
-
-	if (p->texts.packet)
-		rc = read_size(p, "--packet", p->texts.packet, strlen(p->texts.packet),
-			       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
-	if (!rc && header && !fab_parse_u64(header, strlen(header), 0, 4096, &n))
-		rc = fab_fail(err, EINVAL,
-			      "--set header: '%s' is not a number from 0 to 4096",
-			      header);
-	if (header)
-		p->sim.header = p->sim.group_header = (uint32_t)n;
-	if (!rc && p->texts.buffer)
-		rc = read_size(p, "--buffer", p->texts.buffer, strlen(p->texts.buffer),
-			       UINT32_MAX >> 1, &p->sim.buffer, err);
-	return rc ? rc : read_sizes(p, err);
-}
-
-static int read_times(struct sim_params *p, struct fab_err *err)
+/* Sizes and times as typed. */
+static int read_texts(struct sim_params *p, struct fab_err *err)
 {
 	const struct sim_texts *t = &p->texts;
 	const struct {
 		const char *option, *text;
 		uint64_t *to;
 	} times[] = {
-		{"--think", t->think, &p->think},
-		{"--switch-delay", t->switch_delay, &p->sim.switch_delay},
-		{"--cable-delay", t->cable_delay, &p->sim.cable_delay},
-		{"--host-delay", t->host_delay, &p->sim.host_delay},
+		{"--set think", t->think, &p->think},
+		{"--set switch-delay", t->switch_delay, &p->sim.switch_delay},
+		{"--set cable-delay", t->cable_delay, &p->sim.cable_delay},
+		{"--set host-delay", t->host_delay, &p->sim.host_delay},
 		{"--warmup", t->warmup, &p->sim.warmup},
 		{"--time", t->time, &p->sim.time},
 		{"--set drain", t->drain, &p->sim.drain},
 		{"--set stall", t->stall, &p->sim.stall},
 	};
-	int rc = 0;
+	int rc = read_size(p, "--packet", t->packet, t->packet ? strlen(t->packet) : 0,
+			   FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
 
+	if (!rc)
+		rc = read_size(p, "--buffer", t->buffer,
+			       t->buffer ? strlen(t->buffer) : 0, UINT32_MAX >> 1,
+			       &p->sim.buffer, err);
+	if (!t->sizes)
+		p->size[p->n_sizes++] = p->sim.mtu;
+	for (const char *at = t->sizes; at && !rc;) {
+		size_t len = strcspn(at, ",");
+
+		if (p->n_sizes == SIM_MAX_SIZES)
+			return fab_fail(err, EINVAL, "--size: more than %d sizes",
+					SIM_MAX_SIZES);
+		rc = read_size(p, "--size", at, len, FAB_MESSAGE_BYTES_MAX,
+			       &p->size[p->n_sizes++], err);
+		at = at[len] ? at + len + 1 : NULL;
+	}
 	for (size_t i = 0; i < FAB_COUNT(times) && !rc; i++)
 		rc = read_time(p, times[i].option, times[i].text, times[i].to, err);
 	if (!rc && t->time && !p->sim.time)
@@ -148,38 +112,48 @@ static int read_times(struct sim_params *p, struct fab_err *err)
 
 int sim_read_texts(struct sim_params *p, struct fab_err *err)
 {
-	bool by_flit = p->tick == SIM_TICK_FLIT;
-	int rc;
+	bool by_flit = p->tick == SIM_TICK_FLIT, is_finite = p->traffic_kind->is_finite;
+	struct fab_sim_params *s = &p->sim;
 
 	p->unit = by_flit ? 1 : 1000;
-	p->sim = by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
+	*s = by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
 	if (!by_flit)
-		p->sim.group_header = p->sim.header + GROUP_HEADER_MORE;
-	else
-		p->sim.mtu = 16;
+		s->group_header = s->header + GROUP_HEADER_MORE;
 	if (!p->has_arrivals)
 		p->arrivals = by_flit ? SIM_BERNOULLI : SIM_POISSON;
-	if (p->has_preset)
-		take_preset(p);
-	if (p->default_mbps > 0)
-		p->sim.rate_gbps = p->default_mbps / 1000;
-	if (p->cable_mbps > 0) {
-		p->sim.rate_gbps = p->cable_mbps / 1000;
-		p->sim.all_rates = true;
+	if (p->has_preset) { /* the figures of the paper, on fabrics of any speed */
+		s->switch_delay = 0;
+		s->cable_delay = PAPER_CABLE_NS * (uint64_t)p->unit;
+		s->host_delay = PAPER_HOST_NS * (uint64_t)p->unit;
+		s->header = s->group_header = 0;
 	}
-	p->sim.kind = &fab_sim_switches[p->switch_kind];
-	p->sim.n_vls = p->vls;
-	p->sim.spread_vls = p->spread_vls;
-	p->sim.buffer_per_vl = p->buffer_per_vl;
-	p->sim.speedup = p->speedup;
-	p->sim.n_traced = p->n_traced;
-	p->sim.warmup = p->traffic_kind->is_finite ? 0 : UINT64_MAX;
-	p->sim.time = by_flit ? 20000 : (uint64_t)200 * 1000 * 1000;
-	if (p->traffic_kind->is_finite)
-		p->sim.time = 0;
-	p->sim.drain = UINT64_MAX;
-	rc = read_sizes_of_packets(p, err);
-	return rc ? rc : read_times(p, err);
+	if (p->has_preset && !by_flit) {
+		s->mtu = PAPER_BYTES;
+		s->rate_gbps = PAPER_GBPS;
+		s->all_rates = true;
+	}
+	if (p->default_mbps > 0)
+		s->rate_gbps = p->default_mbps / 1000;
+	if (p->cable_mbps > 0) {
+		s->rate_gbps = p->cable_mbps / 1000;
+		s->all_rates = true;
+	}
+	if (p->has_header)
+		s->header = s->group_header = p->header;
+	if (p->route == SIM_ADAPTIVE || p->route == SIM_SPRAY)
+		s->chooser = 1 + (p->route == SIM_ADAPTIVE
+					  ? p->chooser
+					  : fab_choices_find(&fab_sim_chooser_choices,
+							     "random", 6));
+	s->kind = &fab_sim_switches[p->switch_kind];
+	s->n_vls = p->vls;
+	s->spread_vls = p->spread_vls;
+	s->buffer_per_vl = p->buffer_per_vl;
+	s->speedup = p->speedup;
+	s->n_traced = p->n_traced;
+	s->warmup = is_finite ? 0 : UINT64_MAX;
+	s->time = is_finite ? 0 : by_flit ? 20000 : (uint64_t)200 * 1000 * 1000;
+	return read_texts(p, err);
 }
 
 static struct fab_unicast_problem problem_of(const struct sim_params *p,
@@ -192,7 +166,8 @@ static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					    .roots = o->roots.of.v,
 					    .n_roots = (uint32_t)o->roots.of.n,
 					    .fills_roots =
-						    fab_cli_fills_roots(p->root_guids),
+						    fab_cli_fills_roots(p->root_guids) ||
+						    (p->sim.chooser && !p->root_guids),
 					    .n_threads = p->run.threads};
 }
 
@@ -212,43 +187,42 @@ static int route(const struct sim_params *p, struct sim_outcome *o,
 	return 0;
 }
 
-/* Tables that were read, as algorithm loaded. Lanes that data must not take are found as
- * by fabric-faults. */
-static int read_tables(const struct sim_params *p, struct sim_outcome *o,
+/* Tables that were read, then those of the algorithms: of `all` those that fit. */
+static int make_tables(const struct sim_params *p, struct sim_outcome *o,
 		       struct fab_err *err)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = p->run.threads};
-	struct sim_net *net = &o->nets[o->n_nets];
-	struct fab_analysis j;
-	double start = fab_now();
-	int rc = fab_routes_read(o->f, o->faults, p->tables.lfts, p->tables.path_sl,
-				 p->tables.sl2vl, &net->routes, err);
-
-	if (rc)
-		return rc;
-	net->algorithm = "loaded";
-	net->seconds = fab_now() - start;
-	o->n_nets++;
-	if (net->routes->lanes == FAB_LANES_ONE)
-		return 0;
-	rc = fab_analyse(net->routes, &options, &j, err);
-	if (!rc)
-		fab_analysis_fini(&j);
-	return rc;
-}
-
-/* Tables that were read, then those of the algorithms: of `all` those that fit. */
-static int route_all(const struct sim_params *p, struct sim_outcome *o,
-		     struct fab_err *err)
-{
 	struct fab_unicast_problem problem;
 	bool has_updn = false;
-	int rc = p->tables.lfts ? read_tables(p, o, err) : 0;
+	int rc = 0;
 
-	if (!rc && !p->has_algorithm && !p->tables.lfts)
-		return route(p, o, o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop,
+	if (p->tables.lfts) {
+		struct sim_net *net = &o->nets[o->n_nets];
+		struct fab_analysis j;
+		double start = fab_now();
+
+		rc = fab_routes_read(o->f, o->faults, p->tables.lfts, p->tables.path_sl,
+				     p->tables.sl2vl, &net->routes, err);
+		if (rc)
+			return rc;
+		net->algorithm = "loaded";
+		net->seconds = fab_now() - start;
+		o->n_nets++;
+		/* lanes that data must not take are found as by fabric-faults */
+		if (net->routes->lanes != FAB_LANES_ONE) {
+			rc = fab_analyse(net->routes, &options, &j, err);
+			if (!rc)
+				fab_analysis_fini(&j);
+		}
+	} else if (!p->has_algorithm) {
+		return route(p, o,
+			     p->route == SIM_BY_DOR	? &fab_unicast_dor
+			     : p->route != SIM_BY_TABLE ? &fab_unicast_updn
+			     : o->kfat			? &fab_unicast_vtftr_ib
+							: &fab_unicast_minhop,
 			     err);
+	}
 	for (size_t i = 0; i < p->algorithms.of.n; i++)
 		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
 			    &fab_unicast_updn;
@@ -302,31 +276,33 @@ static int make_trees(const struct sim_params *p, struct sim_outcome *o,
 
 /* Members as numbers of ends. Dead ones are an error, unless they may be left out. */
 static int find_members(const struct sim_params *p, struct sim_outcome *o,
-			struct fab_arena *arena, struct fab_err *err)
+			struct fab_err *err)
 {
 	const struct fab_groups *g = o->groups;
 	struct fab_map64 *end_of = fab_map64_new(o->ends.n);
 	uint64_t n_dead = 0;
+	uint32_t in = 0;
 	int rc = 0;
 
 	for (uint32_t e = 0; e < o->ends.n; e++)
 		fab_map64_put(end_of, o->ends.port[e], e);
-	o->group_end = FAB_ARENA_NEW(arena, g->first[g->n] + 1, uint32_t);
-	for (uint32_t i = 0; i < g->n && !rc; i++)
-		for (uint64_t m = g->first[i]; m < g->first[i + 1] && !rc; m++) {
-			uint32_t port = g->member[m];
+	o->group_end = FAB_ARENA_NEW(o->arena, g->first[g->n] + 1, uint32_t);
+	for (uint64_t m = 0; m < g->first[g->n] && !rc; m++) {
+		uint32_t port = g->member[m];
 
-			o->group_end[m] = fab_map64_get(end_of, port);
-			if (o->group_end[m] != FAB_NONE)
-				continue;
-			n_dead++;
-			if (!p->groups.ignore_unknown)
-				rc = fab_fail(
-					err, EINVAL,
-					"group \"%.60s\": member %.100s is no live host adapter: it, its switch or its cable is dead, or it is no host's (go on without: --ignore-unknown)",
-					fab_group_name(g, i),
-					fab_node_name(o->f, o->f->port_node[port]));
-		}
+		while (m >= g->first[in + 1])
+			in++;
+		o->group_end[m] = fab_map64_get(end_of, port);
+		if (o->group_end[m] != FAB_NONE)
+			continue;
+		n_dead++;
+		if (!p->groups.ignore_unknown)
+			rc = fab_fail(
+				err, EINVAL,
+				"group \"%.60s\": member %.100s is no live host adapter: it, its switch or its cable is dead, or it is no host's (go on without: --ignore-unknown)",
+				fab_group_name(g, in),
+				fab_node_name(o->f, o->f->port_node[port]));
+	}
 	fab_map64_free(end_of);
 	if (!rc && n_dead)
 		fab_cli_warn(&p->run,
@@ -335,8 +311,7 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 	return rc;
 }
 
-static int set_up_groups(struct sim_params *p, struct sim_outcome *o,
-			 struct fab_arena *arena, struct fab_err *err)
+static int set_up_groups(struct sim_params *p, struct sim_outcome *o, struct fab_err *err)
 {
 	struct fab_mft *mft = NULL;
 	int rc = p->mcfdbs ? fab_cli_read_mcfdbs(p->mcfdbs, p->groups.ignore_unknown,
@@ -354,11 +329,11 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o,
 
 		net->algorithm = "loaded";
 		net->mft = mft;
-		net->mlid = FAB_ARENA_NEW(arena, o->groups->n, uint16_t);
+		net->mlid = FAB_ARENA_NEW(o->arena, o->groups->n, uint16_t);
 		rc = fab_groups_mlids(o->groups, net->mlid, err);
 	}
 	if (!rc)
-		rc = find_members(p, o, arena, err);
+		rc = find_members(p, o, err);
 	if (!rc && (!mft || p->has_mcast_algorithm))
 		rc = make_trees(p, o, err);
 	return rc;
@@ -366,6 +341,7 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o,
 
 int sim_set_up(struct fab_work *w, struct fab_err *err)
 {
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS};
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
 	bool needs_groups = p->traffic_kind->needs_groups;
@@ -374,6 +350,7 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 
 	o->p = p;
 	o->f = w->f;
+	o->arena = w->arena;
 	if (fab_kfat_recognize(w->f, &o->kfat, &o->kfat_error))
 		o->kfat = NULL;
 	rc = fab_cli_draw_faults(&p->faults, &p->run, w->f, &o->dead, err);
@@ -395,10 +372,9 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 	fab_flow_ends_init(&o->ends, o->f, o->faults->switch_is_dead,
 			   o->faults->cable_is_dead);
 	if (!o->ends.n)
-		return fab_fail(err, EINVAL, "%s: no live host: nobody can send",
+		return fab_fail(err, EINVAL, "%s: no live host can send",
 				p->input.fabric);
-	rc = needs_groups && !p->pair ? set_up_groups(p, o, w->arena, err)
-				      : route_all(p, o, err);
+	rc = needs_groups && !p->pair ? set_up_groups(p, o, err) : make_tables(p, o, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < o->n_nets; i++) {
@@ -419,16 +395,33 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 		net->note = net->routes->note;
 		fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port,
 				 &net->no_path);
+		net->circle =
+			sim_keep(o, fab_no_path_circle_text(net->routes, &net->no_path));
 	}
 	if (p->tick != SIM_TICK_FLIT && !p->sim.all_rates && o->n_nets)
 		o->n_unknown_rates = fab_sim_unknown_rates(&o->nets[0].problem);
 	if (o->n_unknown_rates && !(p->default_mbps > 0))
 		fab_cli_warn(
 			&p->run,
-			"the rate of %u cables is not known: taken as %g Gb/s (--default-rate)",
+			"the rate of %u cables is not known: taken as %g Gb/s (--set default-rate)",
 			o->n_unknown_rates, p->sim.rate_gbps);
-	for (size_t i = 0; i < o->n_nets && !rc; i++)
-		rc = fab_sim_check(&o->nets[i].problem, &p->sim, err);
+	for (size_t i = 0; i < o->n_nets && !rc; i++) {
+		struct sim_net *net = &o->nets[i];
+		struct fab_analysis j;
+
+		rc = fab_sim_check(&net->problem, &p->sim, err);
+		if (!rc && p->sim.chooser) {
+			rc = fab_analyse(net->routes, &options, &j, err);
+			if (rc)
+				return rc;
+			if (!j.deadlock_free)
+				rc = fab_fail(
+					err, EINVAL,
+					"the tables of %s can stall: adaptive packets need tables without deadlock, such as those of updn, to escape to",
+					net->algorithm);
+			fab_analysis_fini(&j);
+		}
+	}
 	return rc;
 }
 

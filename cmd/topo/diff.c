@@ -50,81 +50,73 @@ static const struct fab_column columns[] = {
 };
 #undef AT
 
-struct sides {
-	const struct fab_fabric *old, *new;
-	const struct fab_diff *diff;
-	struct fab_arena *arena;
+struct outcome {
+	struct fab_fabric *old;
+	struct fab_diff *diff;
 };
 
-/* Texts of a row. */
-struct texts {
-	const char *name, *old, *new;
-};
+/* Texts of old and new: ends and rates of cables, GUIDs of nodes. */
 
-static char *end_text(const struct sides *s, const struct fab_fabric *f, uint32_t port)
+static char *end_text(struct fab_arena *arena, const struct fab_fabric *f, uint32_t port)
 {
-	return fab_arena_format(s->arena, "%s port %u",
-				fab_node_name(f, f->port_node[port]), f->port_num[port]);
+	return fab_arena_format(arena, "%s port %u", fab_node_name(f, f->port_node[port]),
+				f->port_num[port]);
 }
 
-static char *cable_text(const struct sides *s, const struct fab_fabric *f, uint32_t cable)
+static char *cable_text(struct fab_arena *arena, const struct fab_fabric *f,
+			uint32_t cable)
 {
-	return fab_arena_format(s->arena, "%s - %s", end_text(s, f, f->cable_a[cable]),
-				end_text(s, f, f->cable_b[cable]));
+	return fab_arena_format(arena, "%s - %s", end_text(arena, f, f->cable_a[cable]),
+				end_text(arena, f, f->cable_b[cable]));
 }
 
-static char *rate_text(const struct sides *s, const struct fab_fabric *f, uint32_t cable)
+/* One side of a change: the node, or the ends and the rate of the cable. */
+static const char *set_side(struct side *side, struct fab_arena *arena,
+			    const struct fab_fabric *f, uint32_t node, uint32_t cable)
 {
-	return fab_arena_format(s->arena, "%ux%s", fab_cable_width(f, cable),
-				fab_speed_name(fab_cable_speed(f, cable)));
-}
+	bool is_cable = cable != FAB_NONE;
 
-static char *guid_text(const struct sides *s, const struct fab_fabric *f, uint32_t node)
-{
-	return fab_arena_format(s->arena, "0x%016llx",
-				(unsigned long long)f->node_guid[node]);
-}
+	if (is_cable) {
+		uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
 
-/* A cable, or an end that a moved one kept. */
-static struct texts cable_texts(const struct sides *s, const struct fab_change *c)
-{
-	uint32_t old = c->old_cable, new = c->new_cable;
-
-	if (c->kind == FAB_CHANGE_MOVED) {
-		const uint32_t a[2] = {s->old->cable_a[old], s->old->cable_b[old]};
-		const uint32_t b[2] = {s->new->cable_a[new], s->new->cable_b[new]};
-
-		for (int k = 3; k >= 0; k--) { /* end b first: that of the adapter */
-			int x = k >> 1, y = k & 1;
-
-			if (s->diff->new_of[s->old->port_node[a[x]]] ==
-				    s->new->port_node[b[y]] &&
-			    s->old->port_num[a[x]] == s->new->port_num[b[y]])
-				return (struct texts){end_text(s, s->new, b[y]),
-						      end_text(s, s->old, a[!x]),
-						      end_text(s, s->new, b[!y])};
-		}
-		return (struct texts){NULL, cable_text(s, s->old, old),
-				      cable_text(s, s->new, new)};
+		node = f->port_node[a];
+		side->port = f->port_num[a];
+		side->peer = fab_node_name(f, f->port_node[b]);
+		side->peer_port = f->port_num[b];
 	}
-	return (struct texts){new == FAB_NONE ? cable_text(s, s->old, old)
-					      : cable_text(s, s->new, new),
-			      old == FAB_NONE ? NULL : rate_text(s, s->old, old),
-			      new == FAB_NONE ? NULL : rate_text(s, s->new, new)};
+	if (node == FAB_NONE)
+		return NULL;
+	side->node = fab_node_name(f, node);
+	side->guid = f->node_guid[node];
+	return is_cable ? fab_arena_format(arena, "%ux%s", fab_cable_width(f, cable),
+					   fab_speed_name(fab_cable_speed(f, cable)))
+			: fab_arena_format(arena, "0x%016llx",
+					   (unsigned long long)side->guid);
 }
 
-static struct texts node_texts(const struct sides *s, const struct fab_change *c)
+/* A moved cable: the end that it kept and the others, or the whole cables. */
+static void set_moved(struct record *row, struct fab_arena *arena,
+		      const struct outcome *o, const struct fab_fabric *new,
+		      const struct fab_change *c)
 {
-	const char *old =
-		c->old_node == FAB_NONE ? NULL : fab_node_name(s->old, c->old_node);
-	const char *new =
-		c->new_node == FAB_NONE ? NULL : fab_node_name(s->new, c->new_node);
+	const struct fab_fabric *old = o->old;
+	const uint32_t a[2] = {old->cable_a[c->old_cable], old->cable_b[c->old_cable]};
+	const uint32_t b[2] = {new->cable_a[c->new_cable], new->cable_b[c->new_cable]};
 
-	if (c->kind == FAB_CHANGE_RENAMED)
-		return (struct texts){new, old, new};
-	return (struct texts){new ? new : old,
-			      old ? guid_text(s, s->old, c->old_node) : NULL,
-			      new ? guid_text(s, s->new, c->new_node) : NULL};
+	row->name = NULL;
+	row->old_text = cable_text(arena, old, c->old_cable);
+	row->new_text = cable_text(arena, new, c->new_cable);
+	for (int k = 3; k >= 0; k--) { /* end b first: that of the adapter */
+		int x = k >> 1, y = k & 1;
+
+		if (o->diff->new_of[old->port_node[a[x]]] != new->port_node[b[y]] ||
+		    old->port_num[a[x]] != new->port_num[b[y]])
+			continue;
+		row->name = end_text(arena, new, b[y]);
+		row->old_text = end_text(arena, old, a[!x]);
+		row->new_text = end_text(arena, new, b[!y]);
+		return;
+	}
 }
 
 /* Objects of changes, in columns and in the answer. */
@@ -139,51 +131,35 @@ static const struct {
 	[HOST_LINK] = {"host-link", "cable to a host", "cables to hosts"},
 };
 
-static enum object object_of(const struct sides *s, const struct fab_change *c)
+static enum object object_of(const struct fab_fabric *old, const struct fab_fabric *new,
+			     const struct fab_change *c)
 {
 	if (c->old_node != FAB_NONE)
-		return fab_node_is_switch(s->old, c->old_node) ? SWITCH : ADAPTER;
+		return fab_node_is_switch(old, c->old_node) ? SWITCH : ADAPTER;
 	if (c->new_node != FAB_NONE)
-		return fab_node_is_switch(s->new, c->new_node) ? SWITCH : ADAPTER;
+		return fab_node_is_switch(new, c->new_node) ? SWITCH : ADAPTER;
 	if (c->old_cable != FAB_NONE)
-		return c->old_cable < s->old->n_switch_links ? SWITCH_LINK : HOST_LINK;
-	return c->new_cable < s->new->n_switch_links ? SWITCH_LINK : HOST_LINK;
-}
-
-/* The node, or the ends of the cable; what there is not stays as it is. */
-static void set_side(struct side *side, const struct fab_fabric *f, uint32_t node,
-		     uint32_t cable)
-{
-	if (cable != FAB_NONE) {
-		uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-
-		node = f->port_node[a];
-		side->port = f->port_num[a];
-		side->peer = fab_node_name(f, f->port_node[b]);
-		side->peer_port = f->port_num[b];
-	}
-	if (node != FAB_NONE) {
-		side->node = fab_node_name(f, node);
-		side->guid = f->node_guid[node];
-	}
+		return c->old_cable < old->n_switch_links ? SWITCH_LINK : HOST_LINK;
+	return c->new_cable < new->n_switch_links ? SWITCH_LINK : HOST_LINK;
 }
 
 /* Counts of changes by kind and object, in the order in which they first occur: "2
  * switches missing". */
-static void answer(struct fab_report *r, const struct sides *s)
+static void answer(struct fab_report *r, const struct fab_work *w)
 {
 	struct {
 		enum fab_change_kind kind;
 		enum object object;
 		uint64_t n;
 	} tally[FAB_COUNT(objects) * (FAB_CHANGE_WIDTH + 1)];
-	const struct fab_diff *diff = s->diff;
+	const struct outcome *o = w->outcome;
+	const struct fab_diff *diff = o->diff;
 	char *list = NULL;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < diff->n_changes; i++) {
 		const struct fab_change *c = &diff->changes[i];
-		enum object object = object_of(s, c);
+		enum object object = object_of(o->old, w->f, c);
 		size_t k = 0;
 
 		while (k < n && (tally[k].kind != c->kind || tally[k].object != object))
@@ -197,7 +173,7 @@ static void answer(struct fab_report *r, const struct sides *s)
 	}
 	for (size_t i = 0; i < n; i++)
 		fab_append(&list, ", ", "%s %s",
-			   fab_human_counted(s->arena, tally[i].n,
+			   fab_human_counted(w->arena, tally[i].n,
 					     objects[tally[i].object].one,
 					     objects[tally[i].object].many),
 			   tally[i].kind == FAB_CHANGE_SPEED ? "with another speed"
@@ -207,7 +183,7 @@ static void answer(struct fab_report *r, const struct sides *s)
 	if (list)
 		fab_report_answer(
 			r, FAB_TONE_WARN, "%s: %s.",
-			fab_human_counted(s->arena, diff->n_changes, "difference", NULL),
+			fab_human_counted(w->arena, diff->n_changes, "difference", NULL),
 			list);
 	else
 		fab_report_answer(
@@ -219,11 +195,6 @@ static void answer(struct fab_report *r, const struct sides *s)
 			r, FAB_TONE_WARN,
 			"The two share no GUID: nodes were matched by name only.");
 }
-
-struct outcome {
-	struct fab_fabric *old;
-	struct fab_diff *diff;
-};
 
 static int solve(struct fab_work *w, struct fab_err *err)
 {
@@ -243,7 +214,6 @@ static int solve(struct fab_work *w, struct fab_err *err)
 static void report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct outcome *o = w->outcome;
-	struct sides sides = {o->old, w->f, o->diff, w->arena};
 	char title[512], old_name[200], new_name[200];
 	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool table_only = topo_is_table_only(r);
@@ -253,7 +223,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	if (table_only) {
 		fab_report_without_fabric(r);
 	} else {
-		answer(r, &sides);
+		answer(r, w);
 		fab_report_brief(r, "other", &other);
 		fab_report_text(r, "old", o->old->source);
 		fab_report_text(r, "new", w->f->source);
@@ -270,23 +240,30 @@ static void report(struct fab_report *r, const struct fab_work *w)
 			       FAB_COUNT(columns));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fab_change *c = &o->diff->changes[i];
-		bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
-		struct texts texts =
-			is_node ? node_texts(&sides, c) : cable_texts(&sides, c);
 		struct record row = {
 			/* as diff(1) has them; ! of its context form */
 			.sign = c->kind == FAB_CHANGE_MISSING ? "-"
 				: c->kind == FAB_CHANGE_NEW   ? "+"
 							      : "!",
 			.change = fab_change_name(c->kind),
-			.object = objects[object_of(&sides, c)].name,
-			.name = texts.name,
-			.old_text = texts.old,
-			.new_text = texts.new,
+			.object = objects[object_of(o->old, w->f, c)].name,
 		};
 
-		set_side(&row.old, o->old, c->old_node, c->old_cable);
-		set_side(&row.new, w->f, c->new_node, c->new_cable);
+		row.old_text =
+			set_side(&row.old, w->arena, o->old, c->old_node, c->old_cable);
+		row.new_text =
+			set_side(&row.new, w->arena, w->f, c->new_node, c->new_cable);
+		row.name = row.new.node ? row.new.node : row.old.node;
+		if (c->new_cable != FAB_NONE)
+			row.name = cable_text(w->arena, w->f, c->new_cable);
+		else if (c->old_cable != FAB_NONE)
+			row.name = cable_text(w->arena, o->old, c->old_cable);
+		if (c->kind == FAB_CHANGE_RENAMED) {
+			row.old_text = row.old.node;
+			row.new_text = row.new.node;
+		} else if (c->kind == FAB_CHANGE_MOVED) {
+			set_moved(&row, w->arena, o, w->f, c);
+		}
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);

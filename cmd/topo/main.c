@@ -14,15 +14,16 @@
 #define TO(member) FAB_TO(struct topo_params, member)
 static const struct fab_option options[] = {
 	{.help = "What to do (default: a summary):"},
-	{"check", NULL, "List what is wrong with the fabric; exit status 1 on problems",
+	{"check", NULL,
+	 "Say what is wrong with the fabric, a line for each cause, worst first; --verbose lists every finding; exit status 1 on problems",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"known", "FILE",
-	 "With --check: leave out the problems that FILE accepts; exit status 1 on new ones only",
+	 "With --check: put the problems that FILE accepts last; exit status 1 on new ones only",
 	 FAB_TAKES_INPUT, TO(known)},
 	{"known-out", "FILE", "With --check: write all problems to FILE, for --known",
 	 FAB_TAKES_OUTPUT, TO(known_out)},
 	{"diff", "OLD",
-	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1); exit status 1 on differences",
+	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1); exit status 1 on differences; with --check: say what is new since OLD",
 	 FAB_TAKES_FILE_OR_TEXT, TO(other), .everyday = true},
 	{"ports", NULL, "List all cabled ports with their peers", FAB_TAKES_NOTHING,
 	 TO(ports), .everyday = true},
@@ -32,8 +33,13 @@ static const struct fab_option options[] = {
 	{"users", "SWITCH:PORT",
 	 "Count the pairs, hosts and trees that use a cable; --verbose names them",
 	 FAB_TAKES_TEXT, TO(users), .everyday = true},
-	{"lfts", "FILE", "With --trace and --users: forwarding tables of the fabric",
+	{"lfts", "FILE",
+	 "With --check, --trace and --users: forwarding tables of the fabric",
 	 FAB_TAKES_INPUT, TO(lfts), .everyday = true},
+	{"path-sl", "FILE", "With --check and --lfts: service levels of the paths",
+	 FAB_TAKES_INPUT, TO(path_sl)},
+	{"sl2vl", "FILE", "With --check and --lfts: lanes of the service levels",
+	 FAB_TAKES_INPUT, TO(sl2vl)},
 	{"algorithm", "NAME",
 	 "With --trace and --users: tables by this algorithm of fabric-faults (default minhop): @UNICAST@",
 	 FAB_TAKES_ONE, TO(algorithm), .choices = &fab_unicast_choices,
@@ -41,13 +47,14 @@ static const struct fab_option options[] = {
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), or booksim (network of BookSim2)",
+	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), booksim (network of BookSim2) or min-hops (tables of minimum hops)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
 		 [TOPO_TO_JSON] = "json", [TOPO_TO_SLURM] = "slurm",
 		 [TOPO_TO_SUBNET_LST] = "subnet-lst", [TOPO_TO_ROOT_GUIDS] = "root-guids",
-		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim"),
+		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim",
+		 [TOPO_TO_MIN_HOPS] = "min-hops"),
 	 .everyday = true},
 	{"switches-only", NULL, "With --to=dot: leave out hosts and other adapters",
 	 FAB_TAKES_NOTHING, TO(switches_only)},
@@ -66,12 +73,16 @@ static const struct fab_part parts[] = {
 };
 
 static const struct fab_relation relations[] = {
-	{"check,diff,ports,trace,users,to", FAB_APART},
+	{"check,ports,trace,users,to", FAB_APART},
+	{"diff,ports,trace,users,to", FAB_APART},
 	{"to", FAB_EXCLUDES, "format,columns,list-columns,no-header",
 	 "what --to writes has a form of its own"},
 	{"switches-only,fold", FAB_GOES_WITH, "to=dot"},
 	{"known,known-out", FAB_GOES_WITH, "check"},
-	{"lfts,algorithm", FAB_GOES_WITH, "trace,users"},
+	{"lfts", FAB_GOES_WITH, "check,trace,users"},
+	{"algorithm", FAB_GOES_WITH, "trace,users"},
+	{"path-sl,sl2vl", FAB_GOES_WITH, "check"},
+	{"path-sl,sl2vl", FAB_NEEDS, "lfts"},
 	{"lfts", FAB_EXCLUDES, "algorithm"},
 	{"mcfdbs", FAB_GOES_WITH, "users"},
 	{0},
@@ -114,9 +125,11 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 		if (!rc && n_left_out)
 			fab_cli_warn(
 				&p->run,
-				"left out: %u cables beside others of the same two switches",
+				"left out: %u cables parallel to others of the same two switches",
 				n_left_out);
 		break;
+	case TOPO_TO_MIN_HOPS:
+		return fab_export_min_hops(out, w->f, p->run.threads, err);
 	default:
 		return fab_export_ibnetdiscover(out, w->f, err);
 	}

@@ -67,7 +67,7 @@ static const struct fab_column plane_columns[] = {
 	FAB_COLUMN(diameter, UINT, "largest number of switch hops on it"),
 	FAB_COLUMN_AS(diameter_at_most, UINT, "bound of the diameter", FAB_COL_EXTRA),
 	FAB_COLUMN(shape, TEXT, "what was recognised, with its parameters"),
-	FAB_COLUMN_AS(is_plane, BOOL, "a parallel network; false: a part that is none",
+	FAB_COLUMN_AS(is_plane, BOOL, "a parallel network; false: another part",
 		      FAB_COL_EXTRA),
 };
 
@@ -97,7 +97,7 @@ static const struct fab_column level_columns[] = {
 #define AT(member) FAB_AT(struct fab_rail_count, member)
 static const struct fab_column rail_columns[] = {
 	{"adapters_per_host", FAB_UINT, "adapters with a cable", 0, AT(n_adapters)},
-	{"hosts", FAB_UINT, "hosts that have so many", 0, AT(n_hosts)},
+	{"hosts", FAB_UINT, "hosts with this number of adapters", 0, AT(n_hosts)},
 };
 #undef AT
 
@@ -122,12 +122,24 @@ void topo_answer_incomplete(struct fab_report *r, const struct fab_work *w)
 			n == 1 ? "has" : "have");
 }
 
-/* Planes are as it should be, other parts are not. */
-static void answer_parts(struct fab_report *r, const struct fab_planes *p)
+static void answer(struct fab_report *r, const struct fab_work *w,
+		   const struct fab_summary *s, const char *detail)
 {
+	const struct fab_fabric *f = w->f;
+	const struct fab_rates rates = fab_rates_of(f, 0, f->n_cables);
+	const struct fab_level *l = s->levels;
+	const struct fab_planes *p = s->planes;
 	uint32_t n_some = p->n_hosts - p->n_on_all, n_cut = p->n - p->n_planes;
-	char some[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+	char text[2][FAB_HUMAN_BYTES], *unknown = fab_rates_unknown_text(f, &rates);
 
+	topo_answer_incomplete(r, w);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN, "%s: %s, %s, %s between switches.",
+		detail ? detail : "No shape known here",
+		fab_human_counted(w->arena, f->n_switches, "switch", "switches"),
+		fab_human_counted(w->arena, f->n_hosts, "host", NULL),
+		fab_human_counted(w->arena, f->n_switch_links, "cable", NULL));
+	/* Planes are as it should be, other parts are not. */
 	if (p->n_planes > 1 && !n_some)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
@@ -137,33 +149,15 @@ static void answer_parts(struct fab_report *r, const struct fab_planes *p)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
 			"It has %u planes, parallel networks: %s of %s hosts %s on only %s of them.",
-			p->n_planes, fab_human_count(n_some, some),
-			fab_human_count(p->n_hosts, all), n_some == 1 ? "is" : "are",
+			p->n_planes, fab_human_count(n_some, text[0]),
+			fab_human_count(p->n_hosts, text[1]), n_some == 1 ? "is" : "are",
 			p->n_planes == 2 ? "one" : "some");
 	if (n_cut)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
 			"%u more part%s of the switches %s cut off from the rest.", n_cut,
 			n_cut == 1 ? "" : "s", n_cut == 1 ? "is" : "are");
-}
-
-static void answer(struct fab_report *r, const struct fab_work *w,
-		   const struct fab_summary *s, const char *detail)
-{
-	const struct fab_fabric *f = w->f;
-	const struct fab_rates rates = fab_rates_of(f, 0, f->n_cables);
-	const struct fab_level *l = s->levels;
-	char *unknown = fab_rates_unknown_text(f, &rates);
-
-	topo_answer_incomplete(r, w);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN, "%s: %s, %s, %s between switches.",
-		detail ? detail : "No shape known here",
-		fab_human_counted(w->arena, f->n_switches, "switch", "switches"),
-		fab_human_counted(w->arena, f->n_hosts, "host", NULL),
-		fab_human_counted(w->arena, f->n_switch_links, "cable", NULL));
-	answer_parts(r, s->planes);
-	/* what the leaf switches can send up, compared with what hosts send */
+	/* upward bandwidth of the leaf switches divided by that of their hosts */
 	if (s->n_levels && l->rate_up > 0 && l->rate_down / l->rate_up > 1.005)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,

@@ -17,6 +17,7 @@ enum topo_target {
 	TOPO_TO_ROOT_GUIDS,
 	TOPO_TO_CN_GUIDS,
 	TOPO_TO_BOOKSIM,
+	TOPO_TO_MIN_HOPS,
 };
 
 /* The command line; NULL: not given. */
@@ -27,8 +28,9 @@ struct topo_params {
 	bool switches_only, fold;
 	const char *known, *known_out; /* files of accepted problems */
 	const char *trace, *users;
-	const char *lfts, *mcfdbs; /* tables of these two */
-	uint32_t algorithm;	   /* of fab_unicast_engines */
+	const char *lfts, *mcfdbs; /* tables of these two, and of --check */
+	const char *path_sl, *sl2vl;
+	uint32_t algorithm; /* of fab_unicast_engines */
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;

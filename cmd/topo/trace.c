@@ -35,7 +35,8 @@ static const struct fab_column hop_columns[] = {
 	FAB_COLUMN(peer_port, UINT, "port at which it receives"),
 	FAB_COLUMN(speed, TEXT, "speed of the cable, the lower of its ends"),
 	FAB_COLUMN_AS(width, UINT, "lanes of the cable", FAB_COL_NULL_ZERO),
-	FAB_COLUMN_AS(vl, NUMBER, "virtual lane between switches; unknown: nothing tells",
+	FAB_COLUMN_AS(vl, NUMBER,
+		      "virtual lane between switches; unknown: no file has it",
 		      FAB_COL_UNKNOWN),
 };
 
@@ -90,15 +91,15 @@ static const char *table_name(const struct topo_params *t)
 	return t->lfts ? t->lfts : fab_unicast_engines[t->algorithm]->name;
 }
 
-/* Where the tables come from, and what they do not tell. */
+/* Source of the tables, and their gaps. */
 static void answer_tables(struct fab_report *r, const struct topo_params *t,
 			  const struct fab_routes *routes)
 {
-	const struct fab_told *told = routes->told;
+	const struct fab_table_files *files = routes->files;
 	uint32_t n_without = 0;
 
-	for (uint32_t i = 0; told && i < routes->f->n_switches; i++)
-		n_without += !told->has_table[i];
+	for (uint32_t i = 0; files && i < routes->f->n_switches; i++)
+		n_without += !files->has_table[i];
 	if (!t->lfts)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
@@ -171,11 +172,10 @@ static void report_trace(struct fab_report *r, const struct fab_work *w)
 	answer_trace(r, w);
 	answer_tables(r, p, o->routes);
 	fab_report_text(r, "tables", table_name(p));
-	fab_report_text(
-		r, "lanes",
-		o->routes->told
-			? "not known: --lfts tells neither service levels nor lanes"
-			: NULL);
+	fab_report_text(r, "lanes",
+			o->routes->files
+				? "not known: --lfts has no service levels and no lanes"
+				: NULL);
 	fab_report_text(r, "from", fab_node_name(f, o->ends[0].node));
 	fab_report_text(r, "to", fab_node_name(f, o->ends[1].node));
 	fab_report_field(r, &(struct fab_column){.name = "arrives", .type = FAB_BOOL},

@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a chunk. With AddressSanitizer every block has a chunk of its own, so that an
- * access beyond its end is found. */
+/* Bytes of the first chunk, and of others. The first is small, as malloc returns large
+ * chunks to the system and asks for them again when arenas come and go. With
+ * AddressSanitizer every block has a chunk of its own, so that an access beyond its end
+ * is found. */
 #ifdef __SANITIZE_ADDRESS__
-enum { CHUNK_BYTES = 0 };
+enum { FIRST_BYTES = 0, CHUNK_BYTES = 0 };
 #else
-enum { CHUNK_BYTES = 64 << 10 };
+enum { FIRST_BYTES = 4 << 10, CHUNK_BYTES = 64 << 10 };
 #endif
 
 struct fab_arena_chunk {
@@ -53,8 +55,8 @@ static struct fab_arena_chunk *chunk_new(size_t size, bool zeroed)
 
 static void *take(struct fab_arena *a, size_t n, size_t size, bool zeroed)
 {
+	size_t chunk_bytes = a->chunks ? CHUNK_BYTES : FIRST_BYTES, bytes;
 	struct fab_arena_chunk *chunk;
-	size_t bytes;
 	void *p;
 
 	if (__builtin_mul_overflow(n, size, &bytes) ||
@@ -63,7 +65,7 @@ static void *take(struct fab_arena *a, size_t n, size_t size, bool zeroed)
 	bytes -= bytes % alignof(max_align_t);
 	if (!bytes)
 		bytes = alignof(max_align_t);
-	if (bytes > CHUNK_BYTES / 4) {
+	if (bytes > chunk_bytes / 4) {
 		chunk = chunk_new(bytes, zeroed);
 		if (a->chunks) { /* behind the chunk that is in use */
 			chunk->next = a->chunks->next;
@@ -76,11 +78,11 @@ static void *take(struct fab_arena *a, size_t n, size_t size, bool zeroed)
 		return chunk->bytes;
 	}
 	if (a->size - a->used < bytes) {
-		chunk = chunk_new(CHUNK_BYTES, false);
+		chunk = chunk_new(chunk_bytes, false);
 		chunk->next = a->chunks;
 		a->chunks = chunk;
 		a->used = 0;
-		a->size = CHUNK_BYTES;
+		a->size = chunk_bytes;
 	}
 	p = a->chunks->bytes + a->used;
 	a->used += bytes;

@@ -29,6 +29,15 @@ struct fab_choices {
 	const char *(*hint)(const char *name, size_t len);
 };
 
+/* Define the choices `symbol` of the array `rows` of struct fab_choice. */
+#define FAB_CHOICES(symbol, kind, rows)                                                  \
+	static struct fab_choice symbol##_at(size_t i)                                   \
+	{                                                                                \
+		return (rows)[i];                                                        \
+	}                                                                                \
+	const struct fab_choices symbol = {                                              \
+		.what = (kind), .n = FAB_COUNT(rows), .at = symbol##_at}
+
 /* A constant list of names, by number of an enum: FAB_NAME_LIST([A] = "a", [B] = "b"). */
 #define FAB_NAME_LIST(...)                                                               \
 	(&(const struct fab_choices){                                                    \

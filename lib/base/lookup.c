@@ -574,11 +574,6 @@ const char *fab_hostlist_next(struct fab_hostlist *list)
 
 enum { MISSING_SHOWN = 3, MATCHES_KEPT = 20, NAMES_MIN = 65536, IDS_MAX = 1 << 28 };
 
-static int shown_short(size_t len)
-{
-	return len > SHOWN / 2 ? SHOWN / 2 : (int)len;
-}
-
 void fab_matches_fini(struct fab_matches *matches)
 {
 	for (size_t i = 0; i < matches->of.n; i++) {
@@ -627,31 +622,6 @@ static void note(struct fab_matches *matches, const struct fab_lookup *l,
 			 .which = matches->with_names ? names_of(l, ids, first) : NULL}));
 }
 
-/* Members of a host list that do not exist. */
-struct missing {
-	uint64_t n;
-	char text[3 * (SHOWN / 2) + 40];
-	struct fab_err first;
-	bool has_first;
-};
-
-static int say_missing(const struct fab_lookup *l, const struct fab_item *item,
-		       const struct missing *m, uint64_t n, struct fab_err *err)
-{
-	char more[40] = "";
-
-	if (m->has_first && m->n == 1)
-		return fab_fail(err, ENOENT, "'%.*s': %.250s", shown_short(item->len),
-				item->text, m->first.text);
-	if (m->n > MISSING_SHOWN)
-		snprintf(more, sizeof(more), " and %" PRIu64 " more",
-			 m->n - MISSING_SHOWN);
-	return fab_fail(err, ENOENT,
-			"'%.*s': %" PRIu64 " of its %" PRIu64 " names are no %s: %s%s",
-			shown_short(item->len), item->text, m->n, n, l->one, m->text,
-			more);
-}
-
 static int match_pattern(const struct fab_lookup *l, const char *pattern,
 			 struct fab_ids *out)
 {
@@ -677,42 +647,56 @@ static int take_member(const struct fab_lookup *l, const char *name, bool as_pat
 	return rc;
 }
 
+/* A host list; `as_pattern`: its names are patterns besides. Names that do not exist are
+ * counted, or named in a sentence. */
 static int expand(const struct fab_lookup *l, const struct fab_item *item,
 		  struct fab_ids *out, struct fab_err *err)
 {
 	bool as_pattern = l->match && is_pattern(item->text, item->len);
-	uint64_t max = l->n_known > NAMES_MIN ? l->n_known : NAMES_MIN;
+	uint64_t max = l->n_known > NAMES_MIN ? l->n_known : NAMES_MIN, n_missing = 0;
+	char missing[3 * (SHOWN / 2) + 40] = "", more[40] = "";
+	int rc, shown_len = item->len > SHOWN / 2 ? SHOWN / 2 : (int)item->len;
+	struct fab_err first = {""};
 	struct fab_hostlist *list;
-	struct missing missing = {0};
+	bool has_first = false;
 	const char *name;
-	int rc = fab_hostlist_new(item->text, item->len, max, &list, err);
 
+	rc = fab_hostlist_new(item->text, item->len, max, &list, err);
 	if (rc)
 		return rc;
 	while (!rc && (name = fab_hostlist_next(list))) {
+		size_t at = strlen(missing);
+
 		rc = take_member(l, name, as_pattern, out, NULL);
 		if (!rc)
 			continue;
-		if (rc == -ENOENT) {
-			size_t at;
-
-			if (!missing.n && err && !as_pattern)
-				missing.has_first = take_member(l, name, false, out,
-								&missing.first) != 0;
-			at = strlen(missing.text);
-			if (missing.n++ < MISSING_SHOWN)
-				snprintf(missing.text + at, sizeof(missing.text) - at,
-					 "%s'%.*s'", at ? ", " : "", SHOWN / 2, name);
-			rc = 0;
-		} else if (err) {
+		if (rc != -ENOENT) {
 			/* several have the name, or it is something else */
-			rc = take_member(l, name, false, out, err);
+			rc = err ? take_member(l, name, false, out, err) : rc;
+			continue;
 		}
+		if (!n_missing && err && !as_pattern)
+			has_first = take_member(l, name, false, out, &first) != 0;
+		if (n_missing++ < MISSING_SHOWN)
+			snprintf(missing + at, sizeof(missing) - at, "%s'%.*s'",
+				 at ? ", " : "", SHOWN / 2, name);
+		rc = 0;
 	}
-	if (!rc && missing.n && l->n_missing)
-		*l->n_missing += missing.n;
-	else if (!rc && missing.n)
-		rc = say_missing(l, item, &missing, fab_hostlist_count(list), err);
+	if (!rc && n_missing && l->n_missing) {
+		*l->n_missing += n_missing;
+	} else if (!rc && n_missing == 1 && has_first) {
+		rc = fab_fail(err, ENOENT, "'%.*s': %.250s", shown_len, item->text,
+			      first.text);
+	} else if (!rc && n_missing) {
+		if (n_missing > MISSING_SHOWN)
+			snprintf(more, sizeof(more), " and %" PRIu64 " more",
+				 n_missing - MISSING_SHOWN);
+		rc = fab_fail(err, ENOENT,
+			      "'%.*s': %" PRIu64 " of its %" PRIu64
+			      " names are no %s: %s%s",
+			      shown_len, item->text, n_missing, fab_hostlist_count(list),
+			      l->one, missing, more);
+	}
 	fab_hostlist_free(list);
 	return rc;
 }
@@ -722,26 +706,6 @@ static int count_missing(const struct fab_lookup *l)
 {
 	++*l->n_missing;
 	return 0;
-}
-
-/* Append the ids of a host list or pattern. */
-static int take_many(const struct fab_lookup *l, const struct fab_item *item,
-		     struct fab_ids *out, struct fab_err *err)
-{
-	char *pattern;
-	int rc;
-
-	if (fab_is_hostlist(item->text, item->len))
-		return expand(l, item, out, err);
-	pattern = fab_strndup(item->text, item->len);
-	rc = match_pattern(l, pattern, out);
-	free(pattern);
-	if (rc && l->n_missing)
-		rc = count_missing(l);
-	else if (rc)
-		rc = fab_fail(err, ENOENT, "no %s matches '%.*s'", l->one,
-			      shown(item->len), item->text);
-	return rc;
 }
 
 static bool holds(const struct fab_ids *ids, size_t first, uint32_t id)
@@ -768,6 +732,7 @@ int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 	bool is_many = !item->is_quoted &&
 		       (is_list || (l->match && is_pattern(item->text, item->len)));
 	size_t first = out->of.n;
+	struct fab_err *problem;
 	uint32_t id = 0;
 	bool is_name;
 	int rc;
@@ -781,7 +746,20 @@ int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 		return rc == -ENOENT ? count_missing(l) : l->find(l->of, item, &id, err);
 	}
 	is_name = !l->find(l->of, item, &id, NULL);
-	rc = take_many(l, item, out, is_name ? NULL : err);
+	problem = is_name ? NULL : err;
+	if (is_list) {
+		rc = expand(l, item, out, problem);
+	} else {
+		char *pattern = fab_strndup(item->text, item->len);
+
+		rc = match_pattern(l, pattern, out);
+		free(pattern);
+		if (rc && l->n_missing)
+			rc = count_missing(l);
+		else if (rc)
+			rc = fab_fail(problem, ENOENT, "no %s matches '%.*s'", l->one,
+				      shown(item->len), item->text);
+	}
 	if (!is_name) {
 		if (!rc)
 			note(matches, l, item, out, first);

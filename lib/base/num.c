@@ -21,17 +21,6 @@ double fab_quantile(const double *sorted, size_t n, double q)
 	return sorted[fab_quantile_rank(q, n)];
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool fab_parse_hex(const char *text, size_t len, uint64_t *out)
 {
 	uint64_t value = 0;
@@ -39,11 +28,12 @@ bool fab_parse_hex(const char *text, size_t len, uint64_t *out)
 	if (!len || len > 16)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		int d = hex_digit(text[i]);
+		char c = text[i] | 0x20; /* lower case */
+		bool is_letter = c >= 'a' && c <= 'f';
 
-		if (d < 0)
+		if (!is_letter && (text[i] < '0' || text[i] > '9'))
 			return false;
-		value = value << 4 | (uint64_t)d;
+		value = value << 4 | (uint64_t)(is_letter ? c - 'a' + 10 : text[i] - '0');
 	}
 	*out = value;
 	return true;

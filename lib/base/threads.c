@@ -60,14 +60,10 @@ int fab_threads(int wanted)
 #endif
 }
 
-static bool threads_pay(uint64_t steps)
-{
-	return steps >= 4000000; /* about ten milliseconds */
-}
-
 int fab_threads_for(int wanted, uint64_t steps)
 {
-	return threads_pay(steps) ? fab_threads(wanted) : 1;
+	/* about ten milliseconds */
+	return steps >= 4000000 ? fab_threads(wanted) : 1;
 }
 
 void fab_threads_rest(int n_threads)

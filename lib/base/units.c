@@ -52,15 +52,6 @@ static int without_unit(const char *text, size_t len, const char *kind, const ch
 			shown(len), text, kind, shown(len), text, unit);
 }
 
-/* Digits and points only? */
-static bool is_plain(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (text[i] != '.' && (text[i] < '0' || text[i] > '9'))
-			return false;
-	return true;
-}
-
 /* A decimal number times `scale`; ERANGE above `max`, EINVAL if not whole. */
 static int parse_scaled(const char *text, size_t len, uint64_t scale, uint64_t max,
 			uint64_t *out)
@@ -106,7 +97,8 @@ static int parse_time(const char *text, size_t len, const struct time_unit *unit
 		*out = 0;
 		return 0;
 	}
-	if (len && *text != '.' && text[len - 1] != '.' && is_plain(text, len))
+	if (len && *text != '.' && text[len - 1] != '.' &&
+	    strspn(text, "0123456789.") >= len)
 		return without_unit(text, len, "time", "us", err);
 	/* the longest name fits: `ms` before `s` */
 	for (; unit->name; unit++) {

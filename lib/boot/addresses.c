@@ -22,34 +22,12 @@ static unsigned bits_of(const struct fab_ip_network *net)
 	return net->is_ip6 ? 128 : 32;
 }
 
-/* Is bit i, from the left, one of the host's? Are all of them 0? */
-static bool is_base(const struct fab_ip_network *net)
-{
-	for (unsigned i = net->prefix; i < bits_of(net); i++)
-		if (net->base[i / 8] >> (7 - i % 8) & 1)
-			return false;
-	return true;
-}
-
-static bool is_of_hosts(const struct fab_ip_network *net)
-{
-	if (net->is_ip6)
-		return net->base[0] < 0xfe && (net->base[0] || net->prefix > 8);
-	return net->base[0] && net->base[0] != 127 && net->base[0] < 224;
-}
-
-static void put_mask(struct fab_ip_network *net)
-{
-	struct in_addr mask = {.s_addr = htonl(~0U << (32 - net->prefix))};
-
-	inet_ntop(AF_INET, &mask, net->mask, sizeof(net->mask));
-}
-
 int fab_ip_network_parse(const char *text, struct fab_ip_network *out,
 			 struct fab_err *err)
 {
 	size_t n = strcspn(text, "/");
 	char address[FAB_IP_BYTES] = "";
+	bool is_base = true, has_hosts;
 	uint64_t prefix;
 
 	*out = (struct fab_ip_network){.is_ip6 = memchr(text, ':', n) != NULL};
@@ -65,18 +43,26 @@ int fab_ip_network_parse(const char *text, struct fab_ip_network *out,
 	out->prefix = (unsigned)prefix;
 	if (out->prefix >= bits_of(out))
 		return fab_fail(err, EINVAL, "'%.60s' has room for one host only", text);
-	if (!is_base(out))
+	for (unsigned i = out->prefix; i < bits_of(out); i++)
+		is_base &= !(out->base[i / 8] >> (7 - i % 8) & 1);
+	has_hosts = out->is_ip6
+			    ? out->base[0] < 0xfe && (out->base[0] || out->prefix > 8)
+			    : out->base[0] && out->base[0] != 127 && out->base[0] < 224;
+	if (!is_base)
 		return fab_fail(
 			err, EINVAL,
 			"'%.60s' is the address of a host, not of a network of /%u", text,
 			out->prefix);
-	if (!is_of_hosts(out))
+	if (!has_hosts)
 		return fab_fail(err, EINVAL, "no host has an address of '%.60s'", text);
 	inet_ntop(out->is_ip6 ? AF_INET6 : AF_INET, out->base, out->first,
 		  sizeof(out->first));
 	snprintf(out->text, sizeof(out->text), "%s/%u", out->first, out->prefix);
-	if (!out->is_ip6)
-		put_mask(out);
+	if (!out->is_ip6) {
+		struct in_addr mask = {.s_addr = htonl(~0U << (32 - out->prefix))};
+
+		inet_ntop(AF_INET, &mask, out->mask, sizeof(out->mask));
+	}
 	return 0;
 }
 
@@ -178,12 +164,6 @@ static bool parse_mac(const char *text, char out[18])
 	return true;
 }
 
-/* A host's own: not 0, not of a group. */
-static bool is_hosts_mac(const char *mac)
-{
-	return !strchr("13579bdf", mac[1]) && strcmp(mac, "00:00:00:00:00:00") != 0;
-}
-
 enum kind { NO_IP, IP_OF_HOST, IP_OF_NO_HOST, IP_ELSEWHERE };
 
 /* An IPv4 address in the spelling of inet_ntop(), and whether a host can have it. */
@@ -242,19 +222,6 @@ static const char *take_ip(struct given *given, const char *word)
 	return NULL;
 }
 
-/* The rest of a line of /etc/hosts. */
-static const char *take_names(struct given *given, char **rest)
-{
-	const char *word;
-
-	while ((word = next_word(rest)) != NULL) {
-		if (given->n_names == FAB_COUNT(given->name))
-			return "more than 128 names";
-		given->name[given->n_names++] = word;
-	}
-	return NULL;
-}
-
 /* Takes a line apart; a sentence of what is wrong, or NULL. */
 static const char *parse_line(struct given *given, char *line)
 {
@@ -270,7 +237,12 @@ static const char *parse_line(struct given *given, char *line)
 		given->is_skipped = parse_ip4(first, ip) == IP_ELSEWHERE ||
 				    parse_ip6(first, ip) == IP_ELSEWHERE;
 		wrong = given->is_skipped ? NULL : take_ip(given, first);
-		return wrong || given->is_skipped ? wrong : take_names(given, &rest);
+		while (!wrong && !given->is_skipped && (first = next_word(&rest))) {
+			if (given->n_names == FAB_COUNT(given->name))
+				return "more than 128 names";
+			given->name[given->n_names++] = first;
+		}
+		return wrong;
 	}
 	second = next_word(&rest);
 	third = next_word(&rest);
@@ -302,14 +274,6 @@ static uint32_t entry_of(struct fab_host_addresses *a, const char *name)
 	return at;
 }
 
-static bool has(const struct fab_host_addresses *a, uint32_t entry, const char *address)
-{
-	const struct fab_host_address *e = &a->entries.v[entry];
-
-	return !strcmp(e->mac, address) || !strcmp(e->ip, address) ||
-	       !strcmp(e->ip6, address);
-}
-
 /* Only the names of this line may have the address. */
 static bool claim(struct fab_host_addresses *a, const struct given *given,
 		  const char *address, char wrong[TEXT_BYTES])
@@ -328,7 +292,9 @@ static bool claim(struct fab_host_addresses *a, const struct given *given,
 		uint32_t entry = fab_strmap_get(a->by_name, given->name[i],
 						strlen(given->name[i]));
 
-		if (entry != FAB_NONE && has(a, entry, address))
+		if (entry != FAB_NONE && (!strcmp(a->entries.v[entry].mac, address) ||
+					  !strcmp(a->entries.v[entry].ip, address) ||
+					  !strcmp(a->entries.v[entry].ip6, address)))
 			return true;
 	}
 	if (a->claims.v[at].line)
@@ -362,7 +328,9 @@ static bool note(struct fab_host_addresses *a, const struct given *given,
 		if (!fab_is_host_name(given->name[i]))
 			return false;
 	snprintf(wrong, TEXT_BYTES, "no host has this MAC address");
-	if (*of->mac && !is_hosts_mac(of->mac))
+	/* one of a host is not 0, and not of a group */
+	if (*of->mac &&
+	    (strchr("13579bdf", of->mac[1]) || !strcmp(of->mac, "00:00:00:00:00:00")))
 		return false;
 	if (!claim(a, given, of->mac, wrong) || !claim(a, given, of->ip, wrong) ||
 	    !claim(a, given, of->ip6, wrong))
@@ -631,19 +599,6 @@ static struct line line_at(const char *at, const char *end)
 	return l;
 }
 
-/* The name that a host of the file has now, NULL: the same one. */
-static const char *new_name(const struct hosts *h, const struct fab_map64 *by_guid,
-			    const struct fab_strmap *in_file, const struct line *l)
-{
-	uint32_t at = l->guid ? fab_map64_get(by_guid, l->guid) : FAB_NONE;
-
-	if (at == FAB_NONE || at >= h->n ||
-	    fab_strmap_get(h->by_name, l->at + l->name, l->len) != FAB_NONE ||
-	    fab_strmap_get(in_file, h->v[at].name, strlen(h->v[at].name)) != FAB_NONE)
-		return NULL;
-	return h->v[at].name;
-}
-
 /* The text with the names that hosts have now; the caller frees. */
 static char *renamed(const struct hosts *h, const char *text, size_t len, size_t *n)
 {
@@ -666,8 +621,12 @@ static char *renamed(const struct hosts *h, const char *text, size_t len, size_t
 	}
 	for (const char *at = text; at < end;) {
 		struct line l = line_at(at, end);
-		const char *name = new_name(h, by_guid, in_file, &l);
+		uint32_t host = l.guid ? fab_map64_get(by_guid, l.guid) : FAB_NONE;
+		const char *name = host < h->n ? h->v[host].name : NULL;
 
+		if (name && (fab_strmap_get(h->by_name, at + l.name, l.len) != FAB_NONE ||
+			     fab_strmap_get(in_file, name, strlen(name)) != FAB_NONE))
+			name = NULL; /* it has the name that it had */
 		fwrite(at, 1, name ? l.name : l.n, file);
 		if (name) {
 			fputs(name, file);
@@ -708,53 +667,40 @@ static const char *ip_of(const struct fab_host_addresses *addresses, const char 
 	return *ip ? ip : NULL;
 }
 
-/* The next free address; false: none is left. */
-static bool next_free(const struct fab_ip_network *net, uint64_t *next,
-		      const struct fab_host_addresses *given,
-		      const struct fab_host_addresses *plan, char ip[FAB_IP_BYTES])
-{
-	while (*next < fab_ip_network_hosts(net)) {
-		fab_ip_network_host(net, (*next)++, ip);
-		if (!fab_host_addresses_has_ip(given, ip) &&
-		    !fab_host_addresses_has_ip(plan, ip))
-			return true;
-	}
-	return false;
-}
-
-/* Take over what the plan has of hosts whose address is not given. */
-static int keep(const struct hosts *h, const struct fab_ip_network *net,
-		struct fab_host_addresses *given, const struct fab_host_addresses *plan,
-		struct fab_err *err)
-{
-	for (uint32_t i = 0; i < h->n; i++) {
-		const char *ip = ip_of(plan, h->v[i].name, net->is_ip6);
-
-		if (!ip || ip_of(given, h->v[i].name, net->is_ip6))
-			continue;
-		if (fab_host_addresses_has_ip(given, ip))
-			return fab_fail(
-				err, EINVAL,
-				"%s, kept for '%.80s', is the address of another host",
-				ip, h->v[i].name);
-		fab_host_addresses_set_ip(given, h->v[i].name, ip);
-	}
-	return 0;
-}
-
 int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_network *net,
 			    struct fab_host_addresses *given,
 			    struct fab_host_addresses *plan, struct fab_err *err)
 {
+	uint64_t next = 0, n_all = fab_ip_network_hosts(net);
 	struct hosts h = hosts_of(m);
 	char ip[FAB_IP_BYTES];
-	uint64_t next = 0;
-	int rc = keep(&h, net, given, plan, err);
+	int rc = 0;
 
+	/* take over what the plan has of hosts whose address is not given */
 	for (uint32_t i = 0; i < h.n && !rc; i++) {
+		const char *kept = ip_of(plan, h.v[i].name, net->is_ip6);
+
+		if (!kept || ip_of(given, h.v[i].name, net->is_ip6))
+			continue;
+		if (fab_host_addresses_has_ip(given, kept))
+			rc = fab_fail(
+				err, EINVAL,
+				"%s, kept for '%.80s', is the address of another host",
+				kept, h.v[i].name);
+		else
+			fab_host_addresses_set_ip(given, h.v[i].name, kept);
+	}
+	for (uint32_t i = 0; i < h.n && !rc; i++) {
+		bool is_free = false;
+
 		if (ip_of(given, h.v[i].name, net->is_ip6))
 			continue;
-		if (next_free(net, &next, given, plan, ip)) {
+		while (!is_free && next < n_all) {
+			fab_ip_network_host(net, next++, ip);
+			is_free = !fab_host_addresses_has_ip(given, ip) &&
+				  !fab_host_addresses_has_ip(plan, ip);
+		}
+		if (is_free) {
 			fab_host_addresses_set_ip(given, h.v[i].name, ip);
 			fab_host_addresses_set_ip(plan, h.v[i].name, ip);
 		} else {
@@ -762,7 +708,7 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_net
 				err, ENOSPC,
 				"%s has no address left for '%.80s': it has %" PRIu64
 				" for hosts, and there are %" PRIu32,
-				net->text, h.v[i].name, fab_ip_network_hosts(net), h.n);
+				net->text, h.v[i].name, n_all, h.n);
 		}
 	}
 	hosts_fini(&h);
@@ -820,16 +766,6 @@ static void put_guid(char out[24], uint64_t guid)
 	}
 }
 
-/* Bytes 0 to 2 and 5 to 7 of the GUID. */
-static void put_mac(char out[18], uint64_t guid)
-{
-	char text[24];
-
-	put_guid(text, guid);
-	memcpy(out, text, 9);
-	memcpy(out + 9, text + 15, 9);
-}
-
 bool fab_boot_id_of(enum fab_boot_identity kind, const char *mac, uint64_t guid,
 		    struct fab_boot_id *out)
 {
@@ -846,7 +782,8 @@ bool fab_boot_id_of(enum fab_boot_identity kind, const char *mac, uint64_t guid,
 	if (*mac)
 		snprintf(out->mac, sizeof(out->mac), "%s", mac);
 	if (kind == FAB_IDENTITY_HARDWARE_32) {
-		put_mac(out->mac, guid);
+		/* bytes 0 to 2 and 5 to 7 of the GUID */
+		snprintf(out->mac, sizeof(out->mac), "%.9s%s", text, text + 15);
 	} else if (kind == FAB_IDENTITY_CLIENT_ID) {
 		snprintf(out->duid, sizeof(out->duid), "00:02:00:00:02:c9:00:%s", text);
 		snprintf(out->client_id, sizeof(out->client_id),

@@ -38,7 +38,8 @@ void fab_ip_network_host(const struct fab_ip_network *net, uint64_t i,
 /* Is the address of the network's family and in it? O(len). */
 bool fab_ip_network_has(const struct fab_ip_network *net, const char *ip);
 
-/* Addresses of hosts: what boot server configuration needs and a fabric does not tell. */
+/* Addresses of hosts: what boot server configuration needs and a fabric does not contain.
+ */
 struct fab_host_addresses;
 
 struct fab_host_address {

@@ -98,31 +98,6 @@ static void find_limited(struct raising *x)
 			x->bit[x->n++] = fab_limit_bit((enum fab_limit)k);
 }
 
-/* Where no level alone helps: of all of them those that cannot be left out, the one with
- * the most segments first. levels 0: nothing helps. */
-static int raise_together(const struct raising *x, struct fab_advice *out,
-			  struct fab_err *err)
-{
-	uint32_t levels = 0;
-	int rc;
-
-	for (uint32_t i = 0; i < x->n; i++)
-		levels |= x->bit[i];
-	rc = raise_levels(x, levels, out, err);
-	if (rc || !is_less(out->seconds, x->base_seconds)) {
-		out->levels = 0;
-		return rc;
-	}
-	for (uint32_t i = 0; i < x->n && !rc; i++) {
-		struct fab_advice without;
-
-		rc = raise_levels(x, out->levels & ~x->bit[i], &without, err);
-		if (!rc && is_less(without.seconds, x->base_seconds))
-			*out = without;
-	}
-	return rc;
-}
-
 static void insert(struct fab_advice *out, uint32_t *n, struct fab_advice a)
 {
 	uint32_t at = (*n)++;
@@ -137,6 +112,7 @@ int fab_advice_raise(const struct fab_mapping_problem *problem,
 		     uint32_t *n, struct fab_err *err)
 {
 	struct raising x = {.problem = problem, .options = options};
+	uint32_t levels = 0;
 	struct fab_advice a;
 	int rc = raise_levels(&x, 0, &a, err);
 
@@ -144,51 +120,28 @@ int fab_advice_raise(const struct fab_mapping_problem *problem,
 	x.base_seconds = a.seconds;
 	find_limited(&x);
 	for (uint32_t i = 0; i < x.n && !rc; i++) {
+		levels |= x.bit[i];
 		rc = raise_levels(&x, x.bit[i], &a, err);
 		if (!rc)
 			insert(out, n, a);
 	}
 	if (rc || !*n || is_less(out[0].seconds, x.base_seconds))
 		return rc;
-	rc = raise_together(&x, &a, err);
+	/* no level alone helps: of all of them those that cannot be left out, the one
+	 * with the most segments first */
+	rc = raise_levels(&x, levels, &a, err);
+	if (rc || !is_less(a.seconds, x.base_seconds))
+		return rc;
+	for (uint32_t i = 0; i < x.n && !rc; i++) {
+		struct fab_advice without;
+
+		rc = raise_levels(&x, a.levels & ~x.bit[i], &without, err);
+		if (!rc && is_less(without.seconds, x.base_seconds))
+			a = without;
+	}
 	if (!rc && a.levels)
 		insert(out, n, a);
 	return rc;
-}
-
-/* The least capacity above any node of the batch, and above the servers as a whole. */
-static double stream_mbps(const struct fab_machine *m, const struct fab_batch *batch)
-{
-	double least = INFINITY, server = 0;
-
-	for (uint32_t i = 0; i < batch->n; i++)
-		for (uint32_t v = m->node_vertex[batch->node[i]]; v; v = m->parent[v])
-			least = fmin(least, m->capacity_mbps[v]);
-	/* one server is the source: the best connected one */
-	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		double own = INFINITY;
-
-		if (!fab_interface_is_up(m, i))
-			continue;
-		for (uint32_t v = m->interface_vertex[i]; v; v = m->parent[v])
-			own = fmin(own, m->capacity_mbps[v]);
-		server = fmax(server, own);
-	}
-	return fmin(least, server);
-}
-
-/* A hop of a chain from one leaf of the tree to another. */
-static void add_hop(const struct fab_machine *m, uint32_t from, uint32_t to,
-		    uint32_t *down, uint32_t *up)
-{
-	while (to != from)
-		if (to > from) {
-			down[to]++;
-			to = m->parent[to];
-		} else {
-			up[from]++;
-			from = m->parent[from];
-		}
 }
 
 static double chain_seconds(const struct fab_machine *m, const struct fab_batch *batch,
@@ -201,11 +154,19 @@ static double chain_seconds(const struct fab_machine *m, const struct fab_batch 
 	double rate = INFINITY;
 
 	length = n_chains ? (batch->n + n_chains - 1) / n_chains : 0;
-	for (uint32_t i = 0; i < batch->n; i++)
-		add_hop(m,
-			i % length ? m->node_vertex[batch->node[i - 1]]
-				   : m->interface_vertex[server[i / length]],
-			m->node_vertex[batch->node[i]], down, up);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		/* a hop of a chain from one leaf of the tree to another */
+		uint32_t from = i % length ? m->node_vertex[batch->node[i - 1]]
+					   : m->interface_vertex[server[i / length]];
+		uint32_t to = m->node_vertex[batch->node[i]];
+
+		while (to != from) {
+			uint32_t *at = to > from ? &to : &from;
+
+			(at == &to ? down : up)[*at]++;
+			*at = m->parent[*at];
+		}
+	}
 	for (uint32_t v = 1; v < m->n_vertices; v++) {
 		if (down[v])
 			rate = fmin(rate, m->capacity_mbps[v] / down[v]);
@@ -219,17 +180,37 @@ static double chain_seconds(const struct fab_machine *m, const struct fab_batch 
 		      : 0;
 }
 
+/* The least capacity above a vertex. */
+static double narrowest(const struct fab_machine *m, uint32_t vertex)
+{
+	double least = INFINITY;
+
+	for (uint32_t v = vertex; v; v = m->parent[v])
+		least = fmin(least, m->capacity_mbps[v]);
+	return least;
+}
+
 void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *batch,
 			 double image_mbit, double chunk_mbit, double repair,
 			 struct fab_alternatives *out)
 {
-	double stream = stream_mbps(m, batch), slowest = INFINITY;
+	double stream = INFINITY, source = 0, slowest = INFINITY;
 	uint32_t n_up, *server = fab_interfaces_up(m, &n_up), rounds = 0;
 
-	for (uint32_t i = 0; i < batch->n; i++)
-		slowest = fmin(slowest, m->capacity_mbps[m->node_vertex[batch->node[i]]]);
-	for (uint32_t i = 0; i < n_up; i++)
-		slowest = fmin(slowest, m->capacity_mbps[m->interface_vertex[server[i]]]);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t v = m->node_vertex[batch->node[i]];
+
+		stream = fmin(stream, narrowest(m, v));
+		slowest = fmin(slowest, m->capacity_mbps[v]);
+	}
+	for (uint32_t i = 0; i < n_up; i++) {
+		uint32_t v = m->interface_vertex[server[i]];
+
+		/* one server is the source of the stream: the best connected one */
+		source = fmax(source, narrowest(m, v));
+		slowest = fmin(slowest, m->capacity_mbps[v]);
+	}
+	stream = fmin(stream, source);
 	for (uint64_t have = n_up; have < (uint64_t)batch->n + n_up; have *= 2)
 		rounds++;
 	free(server);
@@ -345,17 +326,6 @@ static void cut(struct subtree *t, int64_t most)
 	t->gain.n = i;
 }
 
-/* Everything of a child into its parent. */
-static void join(struct subtree *parent, struct subtree *child)
-{
-	parent->left_over += child->left_over;
-	parent->n_taken += child->n_taken;
-	for (size_t i = 0; i < child->gain.n; i++)
-		FAB_PUSH(&parent->gain, child->gain.v[i]);
-	free(child->gain.v);
-	*child = (struct subtree){0};
-}
-
 /* The fewest servers; FAB_NONE: there are not enough. The subtrees are used up. */
 static uint64_t fewest(struct needing *x)
 {
@@ -373,8 +343,15 @@ static uint64_t fewest(struct needing *x)
 			qsort(t->gain.v, t->gain.n, sizeof(*t->gain.v), cmp_gain);
 		is_possible = is_possible && take(t, most);
 		if (v) {
+			struct subtree *parent = &x->at[m->parent[v]];
+
 			cut(t, most);
-			join(&x->at[m->parent[v]], t);
+			parent->left_over += t->left_over;
+			parent->n_taken += t->n_taken;
+			for (size_t i = 0; i < t->gain.n; i++)
+				FAB_PUSH(&parent->gain, t->gain.v[i]);
+			free(t->gain.v);
+			*t = (struct subtree){0};
 		}
 	}
 	if (is_possible)
@@ -382,21 +359,6 @@ static uint64_t fewest(struct needing *x)
 	free(x->at[0].gain.v);
 	x->at[0] = (struct subtree){0};
 	return n;
-}
-
-/* Nodes that the median server serves. */
-static uint64_t median_quota(const struct needing *x)
-{
-	uint32_t n, *up = fab_interfaces_up(x->m, &n);
-	double *each = FAB_NEW(n, double), median;
-
-	for (uint32_t i = 0; i < n; i++)
-		each[i] = (double)interface_quota(x, up[i]);
-	qsort(each, n, sizeof(*each), fab_cmp_double);
-	median = fab_quantile(each, n, 0.5);
-	free(each);
-	free(up);
-	return (uint64_t)median;
 }
 
 /* Each server that is up can be had for one; its own segment cuts what it serves. */
@@ -416,30 +378,27 @@ static void offer_servers(struct needing *x, bool is_for_nothing)
 	}
 }
 
-/* Beside those there are, more like the median one, wherever a server hangs now. */
+/* Besides those there are, more like the median one, wherever a server is attached now.
+ */
 static void offer_new(struct needing *x)
 {
-	uint64_t each = median_quota(x);
+	uint32_t n, *up = fab_interfaces_up(x->m, &n);
+	double *each = FAB_NEW(n, double);
+	uint64_t median;
 
-	each = each < x->batch->n ? each : x->batch->n;
-	for (uint32_t i = 0; i < x->m->n_interfaces; i++) {
-		struct subtree *t = &x->at[x->m->parent[x->m->interface_vertex[i]]];
+	for (uint32_t i = 0; i < n; i++)
+		each[i] = (double)interface_quota(x, up[i]);
+	qsort(each, n, sizeof(*each), fab_cmp_double);
+	median = (uint64_t)fab_quantile(each, n, 0.5);
+	median = median < x->batch->n ? median : x->batch->n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct subtree *t = &x->at[x->m->parent[x->m->interface_vertex[up[i]]]];
 
-		if (each && !t->gain.n && fab_interface_is_up(x->m, i))
-			FAB_PUSH(&t->gain, ((struct gain){each, x->batch->n}));
+		if (median && !t->gain.n)
+			FAB_PUSH(&t->gain, ((struct gain){median, x->batch->n}));
 	}
-}
-
-static uint32_t count_up(const struct fab_machine *m, bool *has_several)
-{
-	uint32_t n = 0, n_interfaces = 0;
-
-	for (uint32_t s = 0; s < m->n_servers; s++)
-		n += !m->server_is_down[s];
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		n_interfaces += fab_interface_is_up(m, i);
-	*has_several = n_interfaces > n;
-	return n;
+	free(each);
+	free(up);
 }
 
 /* A server and what it serves by itself. */
@@ -452,9 +411,8 @@ static int cmp_worth(const void *a, const void *b)
 {
 	const struct worth *x = a, *y = b;
 
-	if (x->nodes != y->nodes)
-		return x->nodes < y->nodes ? -1 : 1;
-	return x->server < y->server ? -1 : x->server > y->server;
+	FAB_ORDER_BY(x, y, nodes);
+	return fab_cmp_u32(&x->server, &y->server);
 }
 
 /*
@@ -517,9 +475,12 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 		(!(m->limits.flow_mbps > 0) || m->limits.flow_mbps >= x.bandwidth_mbps);
 	uint64_t n = FAB_NONE;
 
-	out.n_up = count_up(m, &out.is_estimate);
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		x.n_interfaces[m->interface_server[i]]++;
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		out.n_up += !m->server_is_down[s];
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		out.is_estimate |= x.n_interfaces[m->interface_server[i]]++ &&
+				   fab_interface_is_up(m, i);
+	}
 	x.of_server = fab_limits_server_quota(m, flow, x.bandwidth_mbps);
 	if (is_possible && out.is_estimate) {
 		n = leave_out(&x);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "boot/batch.h"
 #include "boot/machine.h"
 #include "event/stream.h"
@@ -20,13 +21,6 @@ void fab_batch_fini(struct fab_batch *batch)
 	*batch = (struct fab_batch){0};
 }
 
-static int cmp_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 void fab_batch_of(const uint32_t *nodes, uint32_t n, const char *text,
 		  struct fab_batch *out)
 {
@@ -34,42 +28,33 @@ void fab_batch_of(const uint32_t *nodes, uint32_t n, const char *text,
 				  .text = fab_strdup(text)};
 	if (n)
 		memcpy(out->node, nodes, n * sizeof(*nodes));
-	qsort(out->node, n, sizeof(*nodes), cmp_u32);
+	qsort(out->node, n, sizeof(*nodes), fab_cmp_u32);
 	for (uint32_t i = 0; i < n; i++)
 		if (!out->n || out->node[out->n - 1] != out->node[i])
 			out->node[out->n++] = out->node[i];
 }
 
-static void range(uint32_t from, uint32_t to, const char *text, struct fab_batch *out)
+/* Consecutive nodes; takes the text over. */
+static struct fab_batch range(uint32_t from, uint32_t to, char *text)
 {
-	*out = (struct fab_batch){.n = to - from,
-				  .node = FAB_NEW((size_t)(to - from) + 1, uint32_t),
-				  .text = fab_strdup(text)};
+	struct fab_batch b = {.n = to - from,
+			      .node = FAB_NEW((size_t)(to - from) + 1, uint32_t),
+			      .text = text};
+
 	for (uint32_t i = from; i < to; i++)
-		out->node[i - from] = i;
+		b.node[i - from] = i;
+	return b;
 }
 
 struct fab_batch fab_batch_all(const struct fab_machine *m)
 {
-	struct fab_batch all;
-
-	range(0, m->n_nodes, "all", &all);
-	return all;
+	return range(0, m->n_nodes, fab_strdup("all"));
 }
 
-/* End of the nodes of the first n vertices of a level that have nodes; how many there
- * are. */
-static uint32_t end_of_units(const struct fab_machine *m, uint32_t level, uint64_t n,
-			     uint64_t *n_units)
+/* Is the vertex a unit of the level, with nodes? */
+static bool is_unit(const struct fab_machine *m, uint32_t v, uint32_t level)
 {
-	uint32_t end = 0;
-
-	*n_units = 0;
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		if (m->level_of[v] == level && m->end_node[v] > m->first_node[v] &&
-		    (*n_units)++ < n)
-			end = m->end_node[v];
-	return end;
+	return m->level_of[v] == level && m->end_node[v] > m->first_node[v];
 }
 
 static int parse_first(const struct fab_machine *m, const char *spec,
@@ -91,36 +76,16 @@ static int parse_first(const struct fab_machine *m, const char *spec,
 			return fab_fail(err, EINVAL,
 					"'%.80s': the machine has no unit '%.40s'", spec,
 					colon + 1);
-		end = end_of_units(m, level, n, &there);
+		there = 0;
+		for (uint32_t v = 0; v < m->n_vertices; v++)
+			if (is_unit(m, v, level) && there++ < n)
+				end = m->end_node[v];
 	}
 	if (n > there)
 		return fab_fail(err, EINVAL, "'%.80s': there are only %llu", spec,
 				(unsigned long long)there);
-	range(0, end, spec, out);
+	*out = range(0, end, fab_strdup(spec));
 	return 0;
-}
-
-/* Vertices become the nodes below them. */
-static void below(const struct fab_machine *m, struct fab_ids *ids)
-{
-	struct fab_ids nodes = {0};
-	uint32_t *until = FAB_NEW0((size_t)m->n_nodes + 1, uint32_t);
-
-	for (size_t i = 0; i < ids->of.n; i++) {
-		uint32_t first = m->first_node[ids->of.v[i]];
-		uint32_t end = m->end_node[ids->of.v[i]];
-
-		if (until[first] < end)
-			until[first] = end;
-	}
-	for (uint32_t at = 0, end = 0; at < m->n_nodes; at++) {
-		end = until[at] > end ? until[at] : end;
-		if (at < end)
-			FAB_PUSH(&nodes.of, at);
-	}
-	free(until);
-	free(ids->of.v);
-	*ids = nodes;
 }
 
 /* The nodes of a list, which may be below units, or of the lines of a file (or NULL). */
@@ -129,15 +94,23 @@ static int parse_names(const struct fab_machine *m, const char *text, size_t len
 		       struct fab_err *err)
 {
 	struct fab_machine_names *names = fab_machine_names_new(m);
-	const struct fab_lookup lookup = of_units ? fab_machine_unit_lookup(names)
-						  : fab_machine_node_lookup(names);
+	const struct fab_lookup lookup = fab_machine_lookup(
+		names, of_units ? FAB_MACHINE_UNITS : FAB_MACHINE_NODES);
 	struct fab_matches matches = {.with_names = true};
 	struct fab_ids ids = {0};
 	int rc = file ? fab_lookup_lines(&lookup, file, text, len, &ids, &matches, err)
 		      : fab_lookup_list(&lookup, text, len, &ids, &matches, err);
 
-	if (!rc && of_units)
-		below(m, &ids);
+	if (!rc && of_units) { /* vertices become the nodes below them */
+		struct fab_ids nodes = {0};
+
+		for (size_t i = 0; i < ids.of.n; i++)
+			for (uint32_t node = m->first_node[ids.of.v[i]];
+			     node < m->end_node[ids.of.v[i]]; node++)
+				FAB_PUSH(&nodes.of, node);
+		free(ids.of.v);
+		ids = nodes;
+	}
 	if (!rc) {
 		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, file ? file : text, out);
 		out->matches = matches;
@@ -179,19 +152,6 @@ struct sweep {
 	FAB_VEC(struct fab_batch) list;
 };
 
-static void add(struct sweep *s, uint32_t from, uint32_t to, char *text)
-{
-	struct fab_batch b = {
-		.n = to - from,
-		.node = FAB_NEW((size_t)(to - from) + 1, uint32_t),
-		.text = text,
-	};
-
-	for (uint32_t i = from; i < to; i++)
-		b.node[i - from] = i;
-	FAB_PUSH(&s->list, b);
-}
-
 /* Prefixes have their nodes in common: the last, largest one owns them. */
 static void add_prefix(struct sweep *s, uint32_t end, uint64_t units, uint32_t level)
 {
@@ -203,66 +163,33 @@ static void add_prefix(struct sweep *s, uint32_t end, uint64_t units, uint32_t l
 				     .is_borrowed = true}));
 }
 
-static void share_nodes(struct sweep *s)
-{
-	struct fab_batch *last;
-	uint32_t *node;
-
-	if (!s->list.n)
-		return;
-	last = &s->list.v[s->list.n - 1];
-	node = FAB_NEW((size_t)last->n + 1, uint32_t);
-	for (uint32_t i = 0; i < last->n; i++)
-		node[i] = i;
-	for (size_t b = 0; b < s->list.n; b++)
-		s->list.v[b].node = node;
-	last->is_borrowed = false;
-}
-
-/* The next of 1, 2, 5, 10, 20 .. */
-static uint64_t next_step(uint64_t n)
-{
-	uint64_t unit = 1;
-
-	while (unit * 10 <= n)
-		unit *= 10;
-	return n < 2 * unit ? 2 * unit : n < 5 * unit ? 5 * unit : 10 * unit;
-}
-
-/* Prefixes of whole units of a level; every one, or 1, 2, 5, 10 .. and all. */
+/* Prefixes of whole units of a level; every one, or 1, 2, 5, 10, 20 .. and all. */
 static void add_prefixes(struct sweep *s, uint32_t level, bool every)
 {
 	const struct fab_machine *m = s->m;
-	uint64_t units = 0, want = 1;
+	uint64_t units = 0, want = 1, ten = 1;
 	uint32_t end = 0;
 
 	for (uint32_t v = 0; v < m->n_vertices; v++) {
 		uint32_t last = s->list.n ? s->list.v[s->list.n - 1].n : 0;
 
-		if (m->level_of[v] != level || m->end_node[v] == m->first_node[v])
+		if (!is_unit(m, v, level))
 			continue;
 		units++;
 		end = m->end_node[v];
 		if (units < want)
 			continue;
-		want = every ? want + 1 : next_step(want);
+		if (every)
+			want++;
+		else
+			want = want < 2 * ten	? 2 * ten
+			       : want < 5 * ten ? 5 * ten
+						: (ten *= 10);
 		if (end > last)
 			add_prefix(s, end, units, level);
 	}
 	if (units && end > (s->list.n ? s->list.v[s->list.n - 1].n : 0))
 		add_prefix(s, end, units, level);
-}
-
-static void add_units(struct sweep *s, uint32_t level)
-{
-	const struct fab_machine *m = s->m;
-	char name[256];
-
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		if (m->level_of[v] == level && m->end_node[v] > m->first_node[v])
-			add(s, m->first_node[v], m->end_node[v],
-			    fab_format("unit:%s", fab_machine_vertex_name(m, v, name,
-									  sizeof(name))));
 }
 
 /* Subset `number`, which follows from the seed and the number alone; its size is as
@@ -299,45 +226,6 @@ static void add_subset(struct sweep *s, uint32_t number, uint64_t seed,
 	free(text);
 }
 
-static int add_random(struct sweep *s, uint32_t n, uint64_t seed, struct fab_err *err)
-{
-	uint32_t n_nodes = s->m->n_nodes;
-	uint32_t *shuffled = FAB_NEW((size_t)n_nodes + 1, uint32_t);
-	uint32_t *with = FAB_NEW((size_t)n_nodes + 1, uint32_t);
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < n_nodes; i++)
-		shuffled[i] = i;
-	for (uint32_t k = 0; k < n && total <= MAX_NODES; k++) {
-		add_subset(s, k, seed, shuffled, with);
-		total += s->list.v[s->list.n - 1].n;
-	}
-	free(shuffled);
-	free(with);
-	return total <= MAX_NODES
-		       ? 0
-		       : fab_fail(err, EINVAL,
-				  "'random:%u' is more than 2^28 nodes together", n);
-}
-
-static uint32_t find_level(const struct fab_machine *m, const char *unit,
-			   struct fab_err *err)
-{
-	uint32_t level = fab_machine_find_level(m, unit, strlen(unit));
-	char units[512] = "";
-	size_t at = 0;
-
-	if (level != FAB_NONE && !m->level[level].is_server)
-		return level;
-	for (uint32_t i = 1; i < m->n_levels && at < sizeof(units); i++)
-		if (!m->level[i].is_server)
-			at += (size_t)snprintf(units + at, sizeof(units) - at, "%s%s",
-					       at ? ", " : "", m->level[i].unit);
-	fab_fail(err, EINVAL, "'%.80s' is no unit of the machine: it has %s", unit,
-		 units);
-	return FAB_NONE;
-}
-
 static int cmp_size(const void *a, const void *b)
 {
 	const struct fab_batch *x = a, *y = b;
@@ -350,48 +238,85 @@ static int cmp_size(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static int add_by_spec(struct sweep *s, const char *spec, uint64_t seed,
-		       struct fab_err *err)
+/* The level of UNIT in a spec. */
+static int find_level(const struct fab_machine *m, const char *unit, uint32_t *level,
+		      struct fab_err *err)
 {
-	bool every = !strncmp(spec, "every:", 6), each = !strncmp(spec, "each:", 5);
-	uint32_t level;
-	uint64_t n;
+	char units[512] = "";
+	size_t at = 0;
 
-	if (!strncmp(spec, "random:", 7)) {
-		if (!fab_parse_u64(spec + 7, strlen(spec + 7), 1, MAX_RANDOM, &n))
-			return fab_fail(err, EINVAL,
-					"'%.80s': expected random:N, N from 1 to %d",
-					spec, MAX_RANDOM);
-		return add_random(s, (uint32_t)n, seed, err);
-	}
-	level = find_level(s->m, spec + (every ? 6 : each ? 5 : 0), err);
-	if (level == FAB_NONE)
-		return -EINVAL;
-	if (each)
-		add_units(s, level);
-	else
-		add_prefixes(s, level, every);
-	return 0;
+	*level = fab_machine_find_level(m, unit, strlen(unit));
+	if (*level != FAB_NONE && !m->level[*level].is_server)
+		return 0;
+	for (uint32_t i = 1; i < m->n_levels && at < sizeof(units); i++)
+		if (!m->level[i].is_server)
+			at += (size_t)snprintf(units + at, sizeof(units) - at, "%s%s",
+					       at ? ", " : "", m->level[i].unit);
+	return fab_fail(err, EINVAL, "'%.80s' is no unit of the machine: it has %s", unit,
+			units);
 }
 
 int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed,
 		    struct fab_batch **out, uint32_t *n, struct fab_err *err)
 {
+	bool every = spec && !strncmp(spec, "every:", 6);
+	bool each = spec && !strncmp(spec, "each:", 5);
+	uint64_t n_random, total = 0;
 	struct sweep s = {.m = m};
+	char name[256];
+	uint32_t level;
 	int rc = 0;
 
-	if (spec)
-		rc = add_by_spec(&s, spec, seed, err);
-	else
+	if (!spec) {
 		for (uint32_t l = m->n_levels; l-- > 1;)
 			if (!m->level[l].is_server)
 				add_prefixes(&s, l, false);
+	} else if (!strncmp(spec, "random:", 7)) {
+		uint32_t *shuffled = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+		uint32_t *with = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+
+		for (uint32_t i = 0; i < m->n_nodes; i++)
+			shuffled[i] = i;
+		if (!fab_parse_u64(spec + 7, strlen(spec + 7), 1, MAX_RANDOM, &n_random))
+			rc = fab_fail(err, EINVAL,
+				      "'%.80s': expected random:N, N from 1 to %d", spec,
+				      MAX_RANDOM);
+		for (uint32_t k = 0; !rc && k < n_random; k++) {
+			add_subset(&s, k, seed, shuffled, with);
+			total += s.list.v[s.list.n - 1].n;
+			if (total > MAX_NODES)
+				rc = fab_fail(
+					err, EINVAL,
+					"'random:%u' is more than 2^28 nodes together",
+					(uint32_t)n_random);
+		}
+		free(shuffled);
+		free(with);
+	} else {
+		rc = find_level(m, spec + (every ? 6 : each ? 5 : 0), &level, err);
+		if (!rc && !each)
+			add_prefixes(&s, level, every);
+		for (uint32_t v = 0; v < m->n_vertices && each && !rc; v++)
+			if (is_unit(m, v, level))
+				FAB_PUSH(&s.list,
+					 range(m->first_node[v], m->end_node[v],
+					       fab_format("unit:%s",
+							  fab_machine_vertex_name(
+								  m, v, name,
+								  sizeof(name)))));
+	}
 	if (!rc && !s.list.n)
 		rc = fab_fail(err, EINVAL, "'%.80s': nothing to boot", spec ? spec : "");
-	if (s.list.n && s.list.v[0].is_borrowed)
-		share_nodes(&s);
-	else if (s.list.n)
+	if (s.list.n && s.list.v[0].is_borrowed) {
+		struct fab_batch *last = &s.list.v[s.list.n - 1];
+		struct fab_batch nodes = range(0, last->n, NULL);
+
+		for (size_t b = 0; b < s.list.n; b++)
+			s.list.v[b].node = nodes.node;
+		last->is_borrowed = false;
+	} else if (s.list.n) {
 		qsort(s.list.v, s.list.n, sizeof(*s.list.v), cmp_size);
+	}
 	*out = s.list.v;
 	*n = (uint32_t)s.list.n;
 	if (!rc)

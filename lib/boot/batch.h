@@ -39,10 +39,10 @@ void fab_batch_fini(struct fab_batch *batch);
  *   UNIT          of this level only
  *   every:UNIT    every prefix of whole units
  *   each:UNIT     every unit by itself
- *   random:N      N subsets by chance, small and large ones: any number of bits that the
+ *   random:N      N random subsets, small and large ones: any number of bits that the
  *                 size can have is equally likely
- * The array is on the heap, each batch ended by fab_batch_fini(). EINVAL: no such unit,
- * nothing to boot, random subsets of more than 2^28 nodes together. O(nodes of all
+ * The array is on the heap, each batch is released by fab_batch_fini(). EINVAL: no such
+ * unit, nothing to boot, random subsets of more than 2^28 nodes together. O(nodes of all
  * batches); prefixes share theirs.
  */
 int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed,

@@ -32,82 +32,49 @@ static size_t singular(const char *unit, size_t len)
 	return len;
 }
 
-void fab_machine_builder_init(struct fab_machine_builder *b)
+void fab_machine_builder_init(struct fab_machine_builder *b, const char *source)
 {
-	*b = (struct fab_machine_builder){.n_levels = 1};
-	b->level[0] = (struct fab_machine_level){.unit = fab_strdup("core"),
-						 .segment = fab_strdup("core")};
-	FAB_PUSH(&b->raw, ((struct fab_raw_vertex){.parent = FAB_NONE,
-						   .owner = FAB_NONE,
-						   .port = FAB_NONE,
-						   .capacity_mbps = INFINITY}));
+	struct fab_machine *m = FAB_NEW0(1, struct fab_machine);
+
+	m->source = fab_arena_strdup(&m->arena, source);
+	m->n_levels = 1;
+	m->level[0] = (struct fab_machine_level){.unit = "core", .segment = "core"};
+	*b = (struct fab_machine_builder){.m = m};
+	FAB_PUSH(&b->raw, fab_raw_vertex(FAB_NONE, INFINITY, 0, FAB_VERTEX_SWITCH));
+}
+
+struct fab_raw_vertex fab_raw_vertex(uint32_t parent, double capacity_mbps,
+				     uint32_t level, enum fab_vertex_kind kind)
+{
+	return (struct fab_raw_vertex){.parent = parent,
+				       .capacity_mbps = capacity_mbps,
+				       .owner = FAB_NONE,
+				       .port = FAB_NONE,
+				       .level = (uint8_t)level,
+				       .kind = (uint8_t)kind};
 }
 
 uint32_t fab_machine_builder_level(struct fab_machine_builder *b, const char *unit,
 				   size_t len, bool is_server)
 {
-	size_t n = singular(unit, len);
+	struct fab_machine *m = b->m;
+	uint32_t level = fab_machine_find_level(m, unit, len);
+	const char *name;
 
-	for (uint32_t i = 0; i < b->n_levels; i++)
-		if (strlen(b->level[i].unit) == n && !strncmp(b->level[i].unit, unit, n))
-			return i;
-	if (b->n_levels == FAB_MACHINE_LEVELS_MAX)
-		return FAB_NONE;
-	b->level[b->n_levels] =
-		(struct fab_machine_level){.unit = fab_strndup(unit, n),
-					   .segment = fab_strndup(unit, n),
-					   .is_server = is_server};
-	return b->n_levels++;
-}
-
-void fab_machine_builder_fini(struct fab_machine_builder *b)
-{
-	for (size_t i = 0; i < b->raw.n; i++)
-		free(b->raw.v[i].name);
-	free(b->raw.v);
-	for (uint32_t i = 0; i < b->n_levels; i++) {
-		free(b->level[i].unit);
-		free(b->level[i].segment);
-	}
-	for (size_t i = 0; i < b->warnings.n; i++)
-		free(b->warnings.v[i]);
-	free(b->warnings.v);
-	free(b->server_host);
-	fab_resolver_free(b->resolver);
-	*b = (struct fab_machine_builder){0};
+	if (level != FAB_NONE || m->n_levels == FAB_MACHINE_LEVELS_MAX)
+		return level;
+	name = fab_arena_format(&m->arena, "%.*s", (int)singular(unit, len), unit);
+	m->level[m->n_levels] = (struct fab_machine_level){
+		.unit = name, .segment = name, .is_server = is_server};
+	return m->n_levels++;
 }
 
 void fab_machine_free(struct fab_machine *m)
 {
 	if (!m)
 		return;
-	for (uint32_t i = 0; i < m->n_levels; i++) {
-		free(m->level[i].unit);
-		free(m->level[i].segment);
-	}
-	for (uint32_t i = 0; i < m->n_warnings; i++)
-		free(m->warnings[i]);
-	free(m->warnings);
-	free(m->source);
-	free(m->parent);
-	free(m->level_of);
-	free(m->number);
-	free(m->capacity_mbps);
-	free(m->name);
-	free(m->first_node);
-	free(m->end_node);
-	free(m->first_interface);
-	free(m->end_interface);
-	free(m->node_vertex);
-	free(m->node_host);
-	free(m->node_port);
-	free(m->interface_port);
-	free(m->interface_vertex);
-	free(m->interface_server);
-	free(m->server_host);
-	free(m->server_is_down);
-	free(m->names);
 	fab_resolver_free(m->resolver);
+	fab_arena_free(&m->arena);
 	free(m);
 }
 
@@ -140,149 +107,167 @@ static uint32_t order_of(const struct fab_machine_builder *b, uint32_t *order)
 	return done;
 }
 
-static void alloc(struct fab_machine *m, uint32_t n)
+/* Room for the vertices of a machine, of which some are nodes and interfaces. */
+static void alloc(struct fab_machine *m, uint32_t n, uint32_t n_nodes,
+		  uint32_t n_interfaces)
 {
-	m->n_vertices = n;
-	m->parent = FAB_NEW(n, uint32_t);
-	m->level_of = FAB_NEW(n, uint8_t);
-	m->number = FAB_NEW(n, uint32_t);
-	m->capacity_mbps = FAB_NEW(n, double);
-	m->name = FAB_NEW(n, uint32_t);
-	m->first_node = FAB_NEW(n, uint32_t);
-	m->end_node = FAB_NEW(n, uint32_t);
-	m->first_interface = FAB_NEW(n, uint32_t);
-	m->end_interface = FAB_NEW(n, uint32_t);
-	m->node_vertex = FAB_NEW(n, uint32_t);
-	m->node_host = FAB_NEW(n, uint32_t);
-	m->node_port = FAB_NEW(n, uint32_t);
-	m->interface_port = FAB_NEW(n, uint32_t);
-	m->interface_vertex = FAB_NEW(n, uint32_t);
-	m->interface_server = FAB_NEW(n, uint32_t);
+	struct fab_arena *a = &m->arena;
+
+	m->parent = FAB_ARENA_NEW(a, n, uint32_t);
+	m->level_of = FAB_ARENA_NEW(a, n, uint8_t);
+	m->number = FAB_ARENA_NEW(a, n, uint32_t);
+	m->capacity_mbps = FAB_ARENA_NEW(a, n, double);
+	m->name = FAB_ARENA_NEW(a, n, const char *);
+	m->first_node = FAB_ARENA_NEW(a, n, uint32_t);
+	m->end_node = FAB_ARENA_NEW(a, n, uint32_t);
+	m->first_interface = FAB_ARENA_NEW(a, n, uint32_t);
+	m->end_interface = FAB_ARENA_NEW(a, n, uint32_t);
+	m->node_vertex = FAB_ARENA_NEW(a, n_nodes, uint32_t);
+	m->node_host = FAB_ARENA_NEW(a, n_nodes, uint32_t);
+	m->node_port = FAB_ARENA_NEW(a, n_nodes, uint32_t);
+	m->interface_port = FAB_ARENA_NEW(a, n_interfaces, uint32_t);
+	m->interface_vertex = FAB_ARENA_NEW(a, n_interfaces, uint32_t);
+	m->interface_server = FAB_ARENA_NEW(a, n_interfaces, uint32_t);
 }
 
-static void add_name(struct fab_machine *m, const char *name, uint32_t *at)
+/* Add a vertex behind the others; they come in preorder. */
+static void add_vertex(struct fab_machine *m, uint32_t parent, uint32_t number,
+		       const struct fab_raw_vertex *r)
 {
-	size_t len;
+	uint32_t v = m->n_vertices++;
 
-	*at = FAB_NONE;
-	if (!name)
-		return;
-	len = strlen(name) + 1;
-	m->names = fab_realloc(m->names, m->names_bytes + len, 1);
-	memcpy(m->names + m->names_bytes, name, len);
-	*at = (uint32_t)m->names_bytes;
-	m->names_bytes += len;
-}
-
-static void copy_vertices(struct fab_machine *m, const struct fab_machine_builder *b,
-			  const uint32_t *order)
-{
-	uint32_t *number = FAB_NEW(m->n_vertices, uint32_t);
-	uint32_t of_level[FAB_MACHINE_LEVELS_MAX] = {0};
-
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		number[order[v]] = v;
-	for (uint32_t v = 0; v < m->n_vertices; v++) {
-		const struct fab_raw_vertex *r = &b->raw.v[order[v]];
-
-		m->parent[v] = v ? number[r->parent] : FAB_NONE;
-		m->level_of[v] = r->level;
-		m->number[v] = of_level[r->level]++;
-		m->capacity_mbps[v] = v ? r->capacity_mbps : INFINITY;
-		if (v && isfinite(r->capacity_mbps))
-			m->level[r->level].is_limited = true;
-		add_name(m, r->name, &m->name[v]);
-		m->first_node[v] = m->n_nodes;
-		m->first_interface[v] = m->n_interfaces;
-		if (r->kind == FAB_VERTEX_NODE) {
-			m->node_host[m->n_nodes] = r->owner;
-			m->node_port[m->n_nodes] = r->port;
-			m->node_vertex[m->n_nodes++] = v;
-		} else if (r->kind == FAB_VERTEX_INTERFACE) {
-			m->interface_server[m->n_interfaces] =
-				b->n_servers ? r->owner : m->n_interfaces;
-			m->interface_port[m->n_interfaces] = r->port;
-			m->interface_vertex[m->n_interfaces++] = v;
-		}
+	m->parent[v] = parent;
+	m->level_of[v] = r->level;
+	m->number[v] = number;
+	m->capacity_mbps[v] = r->capacity_mbps;
+	m->level[r->level].is_limited |= isfinite(r->capacity_mbps);
+	m->name[v] = r->name;
+	m->first_node[v] = m->n_nodes;
+	m->first_interface[v] = m->n_interfaces;
+	if (r->kind == FAB_VERTEX_NODE) {
+		m->node_host[m->n_nodes] = r->owner;
+		m->node_port[m->n_nodes] = r->port;
+		m->node_vertex[m->n_nodes++] = v;
+	} else if (r->kind == FAB_VERTEX_INTERFACE) {
+		m->interface_server[m->n_interfaces] = r->owner;
+		m->interface_port[m->n_interfaces] = r->port;
+		m->interface_vertex[m->n_interfaces++] = v;
+	}
+	for (uint32_t p = v; p != FAB_NONE && r->kind != FAB_VERTEX_SWITCH;
+	     p = m->parent[p]) {
+		m->end_node[p] = m->n_nodes;
+		m->end_interface[p] = m->n_interfaces;
+	}
+	if (r->kind == FAB_VERTEX_SWITCH) {
 		m->end_node[v] = m->n_nodes;
 		m->end_interface[v] = m->n_interfaces;
 	}
-	for (uint32_t v = m->n_vertices; v-- > 1;) {
-		uint32_t p = m->parent[v];
-
-		if (m->end_node[p] < m->end_node[v])
-			m->end_node[p] = m->end_node[v];
-		if (m->end_interface[p] < m->end_interface[v])
-			m->end_interface[p] = m->end_interface[v];
-	}
-	free(number);
 }
 
-int fab_machine_builder_finish(struct fab_machine_builder *b, const char *source,
+int fab_machine_builder_finish(struct fab_machine_builder *b, int rc,
 			       struct fab_machine **out, struct fab_err *err)
 {
 	uint32_t n = (uint32_t)b->raw.n, *order = FAB_NEW(n, uint32_t);
-	struct fab_machine *m = FAB_NEW0(1, struct fab_machine);
-	int rc = 0;
+	uint32_t n_of[3] = {0}, of_level[FAB_MACHINE_LEVELS_MAX] = {0};
+	uint32_t *place = FAB_NEW(n, uint32_t);
+	struct fab_machine *m = b->m;
 
-	m->source = fab_strdup(source);
-	if (order_of(b, order) < n)
+	for (uint32_t i = 0; i < n; i++)
+		n_of[b->raw.v[i].kind]++;
+	if (!rc && order_of(b, order) < n)
 		rc = fab_fail(
 			err, EINVAL,
 			"%s: the hierarchy has a cycle: the root does not reach every vertex",
-			source);
-	if (!rc) {
-		alloc(m, n);
-		m->n_levels = b->n_levels;
-		memcpy(m->level, b->level, sizeof(m->level));
-		b->n_levels = 0;
-		copy_vertices(m, b, order);
-		m->n_servers = b->n_servers ? b->n_servers : m->n_interfaces;
-		m->server_is_down = FAB_NEW0(m->n_servers + 1, bool);
-		m->server_host = b->server_host;
-		m->warnings = b->warnings.v;
-		m->n_warnings = (uint32_t)b->warnings.n;
-		b->server_host = NULL;
-		m->n_unnamed = b->n_unnamed;
-		m->resolver = b->resolver;
-		b->resolver = NULL;
-		b->warnings.v = NULL;
-		b->warnings.n = 0;
+			m->source);
+	else if (!rc && !n_of[FAB_VERTEX_NODE])
+		rc = fab_fail(err, EINVAL, "%s: there is no node to boot", m->source);
+	else if (!rc && !n_of[FAB_VERTEX_INTERFACE])
+		rc = fab_fail(err, EINVAL, "%s: there is no server", m->source);
+	if (!rc)
+		alloc(m, n, n_of[FAB_VERTEX_NODE], n_of[FAB_VERTEX_INTERFACE]);
+	for (uint32_t v = 0; v < n && !rc; v++) {
+		struct fab_raw_vertex *r = &b->raw.v[order[v]];
+
+		place[order[v]] = v;
+		/* without hosts every interface is a server */
+		if (r->kind == FAB_VERTEX_INTERFACE && !m->server_host)
+			r->owner = m->n_servers++;
+		add_vertex(m, v ? place[r->parent] : FAB_NONE, of_level[r->level]++, r);
 	}
-	if (!rc && !m->n_nodes)
-		rc = fab_fail(err, EINVAL, "%s: there is no node to boot", source);
-	if (!rc && !m->n_interfaces)
-		rc = fab_fail(err, EINVAL, "%s: there is no server", source);
+	m->server_is_down = FAB_ARENA_NEW0(&m->arena, (size_t)m->n_servers + 1, bool);
+	m->warnings = b->warnings.v;
+	m->n_warnings = (uint32_t)b->warnings.n;
+	fab_arena_own(&m->arena, free, b->warnings.v);
 	free(order);
-	fab_machine_builder_fini(b);
-	if (rc) {
+	free(place);
+	free(b->raw.v);
+	if (rc)
 		fab_machine_free(m);
-		return rc;
-	}
-	*out = m;
-	return 0;
+	else
+		*out = m;
+	return rc;
 }
 
-int fab_machine_find_servers(const struct fab_machine *m, const char *list, bool *mark,
-			     struct fab_matches *matches, struct fab_err *err)
+/* A machine that some of its nodes have been taken from. */
+int fab_machine_without(struct fab_machine *old, const bool *is_gone, uint32_t *old_node,
+			struct fab_machine **out, struct fab_err *err)
 {
-	struct fab_machine_names *names = fab_machine_names_new(m);
-	const struct fab_lookup servers = fab_machine_server_lookup(names);
-	struct fab_ids ids = {0};
-	int rc = fab_lookup_list(&servers, list, strlen(list), &ids, matches, err);
+	struct fab_machine *m = FAB_NEW0(1, struct fab_machine);
+	uint32_t *place = FAB_NEW(old->n_vertices, uint32_t), node = 0, interface = 0;
+	char name[256];
 
-	for (size_t i = 0; i < ids.of.n && !rc; i++)
-		mark[ids.of.v[i]] = true;
-	free(ids.of.v);
-	fab_machine_names_free(names);
-	return rc;
+	alloc(m, old->n_vertices, old->n_nodes, old->n_interfaces);
+	memcpy(m->level, old->level, sizeof(m->level));
+	m->n_levels = old->n_levels;
+	for (uint32_t v = 0; v < old->n_vertices; v++) {
+		struct fab_raw_vertex r =
+			fab_raw_vertex(FAB_NONE, old->capacity_mbps[v], old->level_of[v],
+				       FAB_VERTEX_SWITCH);
+
+		r.name = old->name[v];
+		if (node < old->n_nodes && old->node_vertex[node] == v) {
+			if (is_gone[node++])
+				continue;
+			old_node[m->n_nodes] = node - 1;
+			r.kind = FAB_VERTEX_NODE;
+			r.owner = old->node_host[node - 1];
+			r.port = old->node_port[node - 1];
+			fab_machine_node_name(old, node - 1, name, sizeof(name));
+		} else if (interface < old->n_interfaces &&
+			   old->interface_vertex[interface] == v) {
+			r.kind = FAB_VERTEX_INTERFACE;
+			r.owner = old->interface_server[interface];
+			r.port = old->interface_port[interface];
+			fab_machine_interface_name(old, interface++, name, sizeof(name));
+		}
+		if (r.kind != FAB_VERTEX_SWITCH) /* made of another number from now on */
+			r.name = fab_arena_strdup(&m->arena, name);
+		place[v] = m->n_vertices;
+		add_vertex(m, v ? place[old->parent[v]] : FAB_NONE, old->number[v], &r);
+	}
+	free(place);
+	m->source = old->source;
+	m->n_unnamed = old->n_unnamed;
+	m->fabric = old->fabric;
+	m->limits = old->limits;
+	m->n_servers = old->n_servers;
+	m->server_host = old->server_host;
+	m->server_is_down = old->server_is_down;
+	if (!m->n_nodes) {
+		fab_machine_free(m);
+		return fab_fail(err, EINVAL, "%s: there is no node to boot", old->source);
+	}
+	m->resolver = old->resolver;
+	old->resolver = NULL;
+	*out = m;
+	return 0;
 }
 
 static char *made_up(const struct fab_machine *m, uint32_t vertex, uint32_t number,
 		     char *out, size_t size)
 {
-	if (m->name[vertex] != FAB_NONE)
-		snprintf(out, size, "%s", m->names + m->name[vertex]);
+	if (m->name[vertex])
+		snprintf(out, size, "%s", m->name[vertex]);
 	else
 		snprintf(out, size, "%s%u", m->level[m->level_of[vertex]].unit, number);
 	return out;
@@ -331,54 +316,53 @@ uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit, s
 
 enum { NAME_BYTES = 256, SHOWN = 80 };
 
-enum kind { NODES, SERVERS, INTERFACES, UNITS, N_KINDS };
-
 /* Names and kind that a lookup asks for. */
 struct view {
 	const struct fab_machine_names *names;
-	enum kind kind;
+	enum fab_machine_kind kind;
 };
 
 struct fab_machine_names {
 	const struct fab_machine *m;
-	struct fab_directory *of[N_KINDS];
+	struct fab_directory *of[FAB_MACHINE_N_KINDS];
 	uint32_t *node_of_host, *server_of_host; /* [hosts]; NULL without a fabric */
 	struct fab_map64 *interface_of_port;
 	uint32_t *first_interface; /* [n_servers] */
-	struct view view[N_KINDS];
+	struct view view[FAB_MACHINE_N_KINDS];
 };
 
 static const struct {
 	const char *one, *many;
-} words[N_KINDS] = {
-	[NODES] = {"node", "nodes"},
-	[SERVERS] = {"server", "servers"},
-	[INTERFACES] = {"server", "servers"},
-	[UNITS] = {"unit", "units"},
+} words[FAB_MACHINE_N_KINDS] = {
+	[FAB_MACHINE_NODES] = {"node", "nodes"},
+	[FAB_MACHINE_SERVERS] = {"server", "servers"},
+	[FAB_MACHINE_INTERFACES] = {"server", "servers"},
+	[FAB_MACHINE_UNITS] = {"unit", "units"},
 };
 
-static char *name_of(const struct fab_machine *m, enum kind kind, uint32_t id,
+static char *name_of(const struct fab_machine *m, enum fab_machine_kind kind, uint32_t id,
 		     char out[NAME_BYTES])
 {
 	switch (kind) {
-	case NODES:
+	case FAB_MACHINE_NODES:
 		return fab_machine_node_name(m, id, out, NAME_BYTES);
-	case SERVERS:
+	case FAB_MACHINE_SERVERS:
 		return fab_machine_server_name(m, id, out, NAME_BYTES);
-	case INTERFACES:
+	case FAB_MACHINE_INTERFACES:
 		return fab_machine_interface_name(m, id, out, NAME_BYTES);
 	default:
 		return fab_machine_vertex_name(m, id, out, NAME_BYTES);
 	}
 }
 
-static void add_all(struct fab_machine_names *n, enum kind kind, uint32_t count)
+static void add_all(struct fab_machine_names *n, enum fab_machine_kind kind,
+		    uint32_t count)
 {
 	char name[NAME_BYTES], label[FAB_LABEL_SIZE];
 
 	n->of[kind] = fab_directory_new(count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (kind == UNITS && n->m->end_node[i] == n->m->first_node[i])
+		if (kind == FAB_MACHINE_UNITS && n->m->end_node[i] == n->m->first_node[i])
 			continue;
 		name_of(n->m, kind, i, name);
 		fab_directory_add(n->of[kind], name, strlen(name), i);
@@ -387,41 +371,33 @@ static void add_all(struct fab_machine_names *n, enum kind kind, uint32_t count)
 	}
 }
 
-/* Hosts to nodes and servers, ports to interfaces. */
-static void add_hosts(struct fab_machine_names *n)
-{
-	const struct fab_machine *m = n->m;
-	size_t bytes = ((size_t)m->fabric->n_hosts + 1) * sizeof(uint32_t);
-
-	n->node_of_host = fab_alloc(bytes, 1);
-	n->server_of_host = fab_alloc(bytes, 1);
-	memset(n->node_of_host, 0xff, bytes);
-	memset(n->server_of_host, 0xff, bytes);
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		n->node_of_host[m->node_host[i]] = i;
-	for (uint32_t i = 0; m->server_host && i < m->n_servers; i++)
-		n->server_of_host[m->server_host[i]] = i;
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		fab_map64_put(n->interface_of_port, m->interface_port[i], i);
-}
-
 struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m)
 {
+	const uint32_t count[FAB_MACHINE_N_KINDS] = {m->n_nodes, m->n_servers,
+						     m->n_interfaces, m->n_vertices};
 	struct fab_machine_names *n = FAB_NEW0(1, struct fab_machine_names);
 
 	n->m = m;
-	for (int kind = 0; kind < N_KINDS; kind++)
-		n->view[kind] = (struct view){n, (enum kind)kind};
-	add_all(n, NODES, m->n_nodes);
-	add_all(n, SERVERS, m->n_servers);
-	add_all(n, INTERFACES, m->n_interfaces);
-	add_all(n, UNITS, m->n_vertices);
+	for (int kind = 0; kind < FAB_MACHINE_N_KINDS; kind++) {
+		n->view[kind] = (struct view){n, (enum fab_machine_kind)kind};
+		add_all(n, (enum fab_machine_kind)kind, count[kind]);
+	}
 	n->interface_of_port = fab_map64_new(m->n_interfaces);
 	n->first_interface = FAB_NEW((size_t)m->n_servers + 1, uint32_t);
 	for (uint32_t i = m->n_interfaces; i-- > 0;)
 		n->first_interface[m->interface_server[i]] = i;
-	if (m->fabric && m->resolver)
-		add_hosts(n);
+	if (m->fabric && m->resolver) {
+		size_t bytes = ((size_t)m->fabric->n_hosts + 1) * sizeof(uint32_t);
+
+		n->node_of_host = memset(fab_alloc(bytes, 1), 0xff, bytes);
+		n->server_of_host = memset(fab_alloc(bytes, 1), 0xff, bytes);
+		for (uint32_t i = 0; i < m->n_nodes; i++)
+			n->node_of_host[m->node_host[i]] = i;
+		for (uint32_t i = 0; m->server_host && i < m->n_servers; i++)
+			n->server_of_host[m->server_host[i]] = i;
+		for (uint32_t i = 0; i < m->n_interfaces; i++)
+			fab_map64_put(n->interface_of_port, m->interface_port[i], i);
+	}
 	return n;
 }
 
@@ -429,7 +405,7 @@ void fab_machine_names_free(struct fab_machine_names *n)
 {
 	if (!n)
 		return;
-	for (int kind = 0; kind < N_KINDS; kind++)
+	for (int kind = 0; kind < FAB_MACHINE_N_KINDS; kind++)
 		fab_directory_free(n->of[kind]);
 	free(n->node_of_host);
 	free(n->server_of_host);
@@ -443,8 +419,8 @@ static int shown(const struct fab_item *name)
 	return name->len > SHOWN ? SHOWN : (int)name->len;
 }
 
-static int say_several(enum kind kind, const struct fab_item *name, uint32_t n,
-		       struct fab_err *err)
+static int say_several(enum fab_machine_kind kind, const struct fab_item *name,
+		       uint32_t n, struct fab_err *err)
 {
 	return fab_fail(err, EINVAL, "%u %s are called '%.*s'", n, words[kind].many,
 			shown(name), name->text);
@@ -493,14 +469,15 @@ static int find_host(const struct view *v, const struct fab_item *name, uint32_t
 
 	if (rc)
 		return rc;
-	*id = v->kind == NODES ? n->node_of_host[host] : n->server_of_host[host];
+	*id = v->kind == FAB_MACHINE_NODES ? n->node_of_host[host]
+					   : n->server_of_host[host];
 	if (*id != FAB_NONE)
 		return 0;
 	if (n->node_of_host[host] == FAB_NONE && n->server_of_host[host] == FAB_NONE)
 		return fab_fail(err, EINVAL, "'%.*s' is a host that does not boot",
 				shown(name), name->text);
 	return fab_fail(err, EINVAL, "'%.*s' is a %s: expected a %s", shown(name),
-			name->text, v->kind == NODES ? "server" : "node",
+			name->text, v->kind == FAB_MACHINE_NODES ? "server" : "node",
 			words[v->kind].one);
 }
 
@@ -508,7 +485,7 @@ static int find_host(const struct view *v, const struct fab_item *name, uint32_t
 static int find_interface(const struct view *v, const struct fab_item *name, uint32_t *id,
 			  struct fab_err *err)
 {
-	const struct view servers = {v->names, SERVERS};
+	const struct view servers = {v->names, FAB_MACHINE_SERVERS};
 	struct fab_err ignored;
 	uint32_t port;
 	int rc = find_own(v, name, id, v->names->node_of_host ? &ignored : err);
@@ -555,9 +532,9 @@ static int find(const void *of, const struct fab_item *name, uint32_t *id,
 
 	if (!name->len)
 		return fab_fail(err, EINVAL, "expected a name, found nothing");
-	if (v->kind == UNITS)
+	if (v->kind == FAB_MACHINE_UNITS)
 		return find_unit(v, name, id, err);
-	if (v->kind == INTERFACES)
+	if (v->kind == FAB_MACHINE_INTERFACES)
 		return find_interface(v, name, id, err);
 	return v->names->node_of_host ? find_host(v, name, id, err)
 				      : find_own(v, name, id, err);
@@ -578,133 +555,30 @@ static char *name(const void *of, uint32_t id)
 	return fab_strdup(name_of(v->names->m, v->kind, id, text));
 }
 
-static struct fab_lookup lookup(const struct fab_machine_names *n, enum kind kind)
+struct fab_lookup fab_machine_lookup(const struct fab_machine_names *n,
+				     enum fab_machine_kind kind)
 {
-	const struct fab_machine *m = n->m;
-
 	return (struct fab_lookup){.of = &n->view[kind],
 				   .one = words[kind].one,
 				   .many = words[kind].many,
-				   .n_known = m->n_vertices,
+				   .n_known = n->m->n_vertices,
 				   .find = find,
 				   .match = match,
 				   .name = name};
 }
 
-struct fab_lookup fab_machine_node_lookup(const struct fab_machine_names *n)
-{
-	return lookup(n, NODES);
-}
-
-struct fab_lookup fab_machine_server_lookup(const struct fab_machine_names *n)
-{
-	return lookup(n, SERVERS);
-}
-
-struct fab_lookup fab_machine_interface_lookup(const struct fab_machine_names *n)
-{
-	return lookup(n, INTERFACES);
-}
-
-struct fab_lookup fab_machine_unit_lookup(const struct fab_machine_names *n)
-{
-	return lookup(n, UNITS);
-}
-
-/* ---- nodes taken away ---- */
-
-/* A machine that some of its nodes have been taken from. */
-int fab_machine_find_nodes(const struct fab_machine *m, const char *list, bool *mark,
-			   struct fab_matches *matches, struct fab_err *err)
+int fab_machine_find(const struct fab_machine *m, enum fab_machine_kind kind,
+		     const char *list, bool *mark, struct fab_matches *matches,
+		     struct fab_err *err)
 {
 	struct fab_machine_names *names = fab_machine_names_new(m);
-	const struct fab_lookup nodes = fab_machine_node_lookup(names);
+	const struct fab_lookup lookup = fab_machine_lookup(names, kind);
 	struct fab_ids ids = {0};
-	int rc = fab_lookup_list(&nodes, list, strlen(list), &ids, matches, err);
+	int rc = fab_lookup_list(&lookup, list, strlen(list), &ids, matches, err);
 
 	for (size_t i = 0; i < ids.of.n && !rc; i++)
 		mark[ids.of.v[i]] = true;
 	free(ids.of.v);
 	fab_machine_names_free(names);
 	return rc;
-}
-
-/* The vertices that stay as raw ones: numbers are made of their places. */
-static void add_vertices(const struct fab_machine *m, const bool *is_gone,
-			 struct fab_machine_builder *b)
-{
-	uint32_t *place = FAB_NEW(m->n_vertices, uint32_t), node = 0, interface = 0;
-	char name[256];
-
-	place[0] = 0;
-	for (uint32_t v = 1; v < m->n_vertices; v++) {
-		bool is_node = node < m->n_nodes && m->node_vertex[node] == v;
-		bool is_interface = interface < m->n_interfaces &&
-				    m->interface_vertex[interface] == v;
-		struct fab_raw_vertex raw = {.parent = place[m->parent[v]],
-					     .capacity_mbps = m->capacity_mbps[v],
-					     .owner = FAB_NONE,
-					     .port = FAB_NONE,
-					     .level = m->level_of[v]};
-
-		if (is_node && is_gone[node++])
-			continue;
-		if (is_node) {
-			raw.kind = FAB_VERTEX_NODE;
-			raw.owner = m->node_host[node - 1];
-			raw.port = m->node_port[node - 1];
-			raw.name = fab_strdup(
-				fab_machine_node_name(m, node - 1, name, sizeof(name)));
-		} else if (is_interface) {
-			raw.kind = FAB_VERTEX_INTERFACE;
-			raw.owner = m->interface_server[interface];
-			raw.port = m->interface_port[interface];
-			raw.name = fab_strdup(fab_machine_interface_name(
-				m, interface++, name, sizeof(name)));
-		} else if (m->name[v] != FAB_NONE) {
-			raw.name = fab_strdup(m->names + m->name[v]);
-		}
-		place[v] = (uint32_t)b->raw.n;
-		FAB_PUSH(&b->raw, raw);
-	}
-	free(place);
-}
-
-int fab_machine_without(struct fab_machine *m, const bool *is_gone, uint32_t *old_node,
-			struct fab_machine **out, struct fab_err *err)
-{
-	struct fab_machine_builder b;
-	uint32_t n = 0;
-	int rc;
-
-	fab_machine_builder_init(&b);
-	free(b.level[0].unit);
-	free(b.level[0].segment);
-	b.n_levels = m->n_levels;
-	for (uint32_t l = 0; l < m->n_levels; l++) {
-		b.level[l] = m->level[l];
-		b.level[l].unit = fab_strdup(m->level[l].unit);
-		b.level[l].segment = fab_strdup(m->level[l].segment);
-	}
-	add_vertices(m, is_gone, &b);
-	b.n_servers = m->n_servers;
-	if (m->server_host) {
-		b.server_host = FAB_NEW((size_t)m->n_servers + 1, uint32_t);
-		memcpy(b.server_host, m->server_host,
-		       m->n_servers * sizeof(*m->server_host));
-	}
-	rc = fab_machine_builder_finish(&b, m->source, out, err);
-	if (rc)
-		return rc;
-	(*out)->n_unnamed = m->n_unnamed;
-	(*out)->fabric = m->fabric;
-	(*out)->limits = m->limits;
-	(*out)->resolver = m->resolver;
-	m->resolver = NULL;
-	memcpy((*out)->server_is_down, m->server_is_down,
-	       m->n_servers * sizeof(*m->server_is_down));
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (!is_gone[i])
-			old_node[n++] = i;
-	return 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/lookup.h"
 #include "fabric/fabric.h"
@@ -23,10 +24,10 @@ enum { FAB_MACHINE_LEVELS_MAX = 16 };
 
 /* All vertices of one kind; level 0 is the root alone. */
 struct fab_machine_level {
-	char *unit;	 /* one of them, as in --boot first:20:board: "board" */
-	char *segment;	 /* the stretch up to the parent: "N2", "board" */
-	bool is_server;	 /* between the top and servers only: traffic runs up */
-	bool is_limited; /* has a finite capacity anywhere */
+	const char *unit;    /* one of them, as in --boot first:20:board: "board" */
+	const char *segment; /* the stretch up to the parent: "N2", "board" */
+	bool is_server;	     /* between the top and servers only: traffic runs up */
+	bool is_limited;     /* has a finite capacity anywhere */
 };
 
 /* Limits of transfers that are no segment (boot/limits.h); 0: no such limit. */
@@ -37,7 +38,8 @@ struct fab_limits {
 };
 
 struct fab_machine {
-	char *source;			 /* what it was made from */
+	struct fab_arena arena;		 /* of all that it has, but the resolver */
+	const char *source;		 /* text or file that it was made from */
 	const struct fab_fabric *fabric; /* borrowed; NULL when described */
 	struct fab_resolver *resolver;	 /* of its names; NULL when described */
 
@@ -50,7 +52,7 @@ struct fab_machine {
 	uint8_t *level_of;
 	uint32_t *number;      /* among those of its level, from 0 */
 	double *capacity_mbps; /* of the segment above, each direction; INFINITY: none */
-	uint32_t *name; /* offset into names; FAB_NONE: made from level and number */
+	const char **name;     /* NULL: made from level and number */
 	/* nodes below (itself, too): first_node .. end_node - 1; interfaces alike */
 	uint32_t *first_node, *end_node;
 	uint32_t *first_interface, *end_interface;
@@ -69,11 +71,7 @@ struct fab_machine {
 	bool *server_is_down;			       /* [n_servers] */
 	struct fab_limits limits;
 
-	char *names;
-	size_t names_bytes;
-
-	/* Warnings, a line each; owned. */
-	char **warnings;
+	char **warnings; /* [n_warnings] a line each */
 	uint32_t n_warnings;
 };
 
@@ -140,22 +138,30 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,
 			  struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
 
+/* Kinds of things that have names; an interface also by its server, for its first one;
+ * units are vertices that have nodes below. */
+enum fab_machine_kind {
+	FAB_MACHINE_NODES,
+	FAB_MACHINE_SERVERS,
+	FAB_MACHINE_INTERFACES,
+	FAB_MACHINE_UNITS,
+	FAB_MACHINE_N_KINDS,
+};
+
 /*
- * Mark the servers or nodes of a list: names, host lists and patterns, separated by
- * commas; `matches` (base/lookup.h) may be NULL. mark[n_servers], mark[n_nodes]. ENOENT,
- * EINVAL: one is none. O(vertices + names).
+ * Mark those of a list (names, host lists and patterns, separated by commas) in
+ * mark[servers, nodes ...]; `matches` (base/lookup.h) may be NULL. ENOENT, EINVAL: one is
+ * none. O(vertices + names).
  */
-int fab_machine_find_servers(const struct fab_machine *m, const char *list, bool *mark,
-			     struct fab_matches *matches,
-			     struct fab_err *err) FAB_MUST_CHECK;
-int fab_machine_find_nodes(const struct fab_machine *m, const char *list, bool *mark,
-			   struct fab_matches *matches,
-			   struct fab_err *err) FAB_MUST_CHECK;
+int fab_machine_find(const struct fab_machine *m, enum fab_machine_kind kind,
+		     const char *list, bool *mark, struct fab_matches *matches,
+		     struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * A machine from which nodes are gone (is_gone[n_nodes]); all others and the servers have
  * the names that they had. old_node[nodes left] is the caller's: what each was before.
- * The resolver goes over to the new machine. EINVAL: no node is left. The caller frees
+ * *out borrows the rest of `m`, whose resolver goes
+ * over to it; EINVAL: no node is left. The caller frees
  * *out. O(vertices).
  */
 int fab_machine_without(struct fab_machine *m, const bool *is_gone, uint32_t *old_node,
@@ -176,20 +182,13 @@ uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 				size_t len);
 
 /*
- * Names of a machine's nodes, servers, interfaces and units, as people write them. Where
- * the machine is a fabric a node or server is a host, by any name that
- * fabric/resolver.h knows; else its own name, whatever the letters' case.
+ * Names of a machine, as people write them. Where the machine is a fabric a node or
+ * server is a host, by any name that fabric/resolver.h knows; else its own name, whatever
+ * the letters' case. The machine is borrowed; the caller frees. O(vertices).
  */
-struct fab_machine_names;
-
-/* The machine is borrowed. The caller frees. O(vertices). */
 struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m);
 /* NULL is allowed. O(size). */
 void fab_machine_names_free(struct fab_machine_names *names);
-
-/* Ids: nodes; servers; interfaces (a server's name is its first one); vertices that have
- * nodes below. Valid as long as `names`. O(1). */
-struct fab_lookup fab_machine_node_lookup(const struct fab_machine_names *names);
-struct fab_lookup fab_machine_server_lookup(const struct fab_machine_names *names);
-struct fab_lookup fab_machine_interface_lookup(const struct fab_machine_names *names);
-struct fab_lookup fab_machine_unit_lookup(const struct fab_machine_names *names);
+/* Ids of a kind by name; valid as long as `names`. O(1). */
+struct fab_lookup fab_machine_lookup(const struct fab_machine_names *names,
+				     enum fab_machine_kind kind);

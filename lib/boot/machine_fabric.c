@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/sets.h"
 #include "base/text.h"
 #include "boot/machine_impl.h"
@@ -27,12 +28,15 @@ struct fabric_reader {
 	uint32_t part; /* the plane that all boot over */
 };
 
-static int mark_servers(struct fabric_reader *r, struct fab_err *err)
+static int choose_servers(struct fabric_reader *r, struct fab_err *err)
 {
-	const struct fab_lookup hosts = fab_resolver_lookup(r->b.resolver, FAB_WANT_HOST);
+	const struct fab_lookup hosts =
+		fab_resolver_lookup(r->b.m->resolver, FAB_WANT_HOST);
+	struct fab_machine *m = r->b.m;
 	struct fab_ids ids = {0};
 	int rc = 0;
 
+	memset(r->server_of, 0xff, r->f->n_hosts * sizeof(*r->server_of));
 	for (size_t i = 0; i < r->servers->n && !rc; i++)
 		rc = fab_lookup_list(&hosts, r->servers->patterns[i],
 				     strlen(r->servers->patterns[i]), &ids, NULL, err);
@@ -43,28 +47,13 @@ static int mark_servers(struct fabric_reader *r, struct fab_err *err)
 	for (size_t i = 0; i < r->servers->n_hosts; i++)
 		r->server_of[r->servers->hosts[i]] = 0;
 	free(ids.of.v);
-	return rc;
-}
-
-static int choose_servers(struct fabric_reader *r, struct fab_err *err)
-{
-	const struct fab_fabric *f = r->f;
-	int rc;
-
-	for (uint32_t h = 0; h < f->n_hosts; h++)
-		r->server_of[h] = FAB_NONE;
-	rc = mark_servers(r, err);
-	if (rc)
-		return rc;
-	r->b.server_host = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
-	for (uint32_t h = 0; h < f->n_hosts; h++)
+	m->server_host = FAB_ARENA_NEW(&m->arena, (size_t)r->f->n_hosts + 1, uint32_t);
+	for (uint32_t h = 0; h < r->f->n_hosts; h++)
 		if (r->server_of[h] != FAB_NONE) {
-			r->b.server_host[r->b.n_servers] = h;
-			r->server_of[h] = r->b.n_servers++;
+			m->server_host[m->n_servers] = h;
+			r->server_of[h] = m->n_servers++;
 		}
-	if (!r->b.n_servers)
-		return fab_fail(err, EINVAL, "no server is named");
-	return 0;
+	return rc || m->n_servers ? rc : fab_fail(err, EINVAL, "no server is named");
 }
 
 static int cable_mbps(const struct fabric_reader *r, uint32_t cable, double *mbps,
@@ -114,7 +103,8 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 		if (!rank && most[own] > least[own])
 			FAB_PUSH(
 				&r->b.warnings,
-				fab_format(
+				fab_arena_format(
+					&r->b.m->arena,
 					"the cables up from '%.80s' differ: %g to %g Mb/s; counted as their sum",
 					fab_node_name(f, s), least[own], most[own]));
 	}
@@ -176,15 +166,9 @@ static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 			continue;
 		if (vertex[own] == FAB_NONE) {
 			vertex[own] = (uint32_t)r->b.raw.n;
-			FAB_PUSH(
-				&r->b.raw,
-				((struct fab_raw_vertex){
-					.parent = r->above[s],
-					.owner = FAB_NONE,
-					.port = FAB_NONE,
-					.level = (uint8_t)level,
-					.name = rank ? NULL
-						     : fab_strdup(fab_node_name(f, s))}));
+			FAB_PUSH(&r->b.raw, fab_raw_vertex(r->above[s], 0, level,
+							   FAB_VERTEX_SWITCH));
+			r->b.raw.v[vertex[own]].name = rank ? NULL : fab_node_name(f, s);
 		}
 		r->above[s] = vertex[own];
 	}
@@ -199,10 +183,7 @@ static int add_ranks(struct fabric_reader *r, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
 
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		r->above[s] = 0;
-		r->leaf[s] = FAB_NONE;
-	}
+	memset(r->leaf, 0xff, f->n_switches * sizeof(*r->leaf));
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
 		uint32_t node = f->port_node[f->cable_b[c]];
@@ -225,57 +206,24 @@ static int add_ranks(struct fabric_reader *r, struct fab_err *err)
 	return 0;
 }
 
-static bool is_usable(const struct fabric_reader *r, uint32_t port)
-{
-	uint32_t sw = fab_port_switch(r->f, port);
-
-	return sw != FAB_NONE && r->above[sw] != 0 && r->planes->of_switch[sw] == r->part;
-}
-
-static int add_end(struct fabric_reader *r, uint32_t port, uint32_t level,
-		   enum fab_vertex_kind kind, uint32_t owner, char *name,
-		   struct fab_err *err)
-{
-	double mbps = 0;
-	int rc = cable_mbps(r, r->f->port_cable[port], &mbps, err);
-
-	FAB_PUSH(&r->b.raw,
-		 ((struct fab_raw_vertex){.parent = r->above[fab_port_switch(r->f, port)],
-					  .capacity_mbps = mbps,
-					  .owner = owner,
-					  .port = port,
-					  .name = name,
-					  .level = (uint8_t)level,
-					  .kind = (uint8_t)kind}));
-	return rc;
-}
-
-/* The first part, in the order of its adapters, that a host is on; FAB_NONE. */
-static uint32_t first_part(const struct fabric_reader *r, uint32_t host)
-{
-	const struct fab_fabric *f = r->f;
-
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++)
-		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-		     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
-			uint32_t part = fab_planes_of_port(r->planes, f, p);
-
-			if (part != FAB_NONE)
-				return part;
-		}
-	return FAB_NONE;
-}
-
 /* A host that has no port on the plane that is booted over. Returns -EINVAL. */
 static int not_there(const struct fabric_reader *r, uint32_t host, const char *what,
 		     struct fab_err *err)
 {
 	char here[FAB_PLANE_TEXT_SIZE], there[FAB_PLANE_TEXT_SIZE];
-	uint32_t part = first_part(r, host);
-	bool is_parallel =
-		part != FAB_NONE && fab_planes_are_parallel(r->planes, part, r->part);
+	const struct fab_fabric *f = r->f;
+	uint32_t part = FAB_NONE;
+	bool is_parallel;
 
+	/* the first part, in the order of its adapters, that the host is on */
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++)
+		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
+		     p < f->node_first_port[f->host_adapter[i] + 1] && part == FAB_NONE;
+		     p++)
+			part = fab_planes_of_port(r->planes, f, p);
+	is_parallel =
+		part != FAB_NONE && fab_planes_are_parallel(r->planes, part, r->part);
 	if (part == FAB_NONE)
 		return fab_fail(err, EINVAL, "%s '%.100s' has no cable to a switch", what,
 				fab_host_name(r->f, host));
@@ -290,11 +238,13 @@ static int not_there(const struct fabric_reader *r, uint32_t host, const char *w
 	return fab_fail(
 		err, EINVAL,
 		"node '%.100s' has no path to any server: it is on %s, server '%.100s' on %s%s",
-		fab_host_name(r->f, host), here, fab_host_name(r->f, r->b.server_host[0]),
-		there, is_parallel ? "; --hca=PATTERN chooses one plane" : "");
+		fab_host_name(r->f, host), here,
+		fab_host_name(r->f, r->b.m->server_host[0]), there,
+		is_parallel ? "; --hca=PATTERN chooses one plane" : "");
 }
 
-/* Hosts of each kind on a part: those that could be, and for whom it comes first. */
+/* Hosts of each kind on a part: those that could be, and those that it comes first for.
+ */
 struct part_score {
 	uint32_t nodes, servers, first;
 };
@@ -324,15 +274,14 @@ static void score_host(const struct fabric_reader *r, uint32_t host, uint32_t *s
 		}
 }
 
-static bool is_better(const struct part_score *a, const struct part_score *b)
+static int cmp_score(const struct part_score *a, const struct part_score *b)
 {
 	if (!a->servers != !b->servers)
-		return a->servers > 0;
-	if (a->nodes != b->nodes)
-		return a->nodes > b->nodes;
-	if (a->servers != b->servers)
-		return a->servers > b->servers;
-	return a->first > b->first;
+		return a->servers ? 1 : -1;
+	FAB_ORDER_BY(a, b, nodes);
+	FAB_ORDER_BY(a, b, servers);
+	FAB_ORDER_BY(a, b, first);
+	return 0;
 }
 
 /*
@@ -352,13 +301,14 @@ static void choose_plane(struct fabric_reader *r)
 			score_host(r, h, seen, score);
 	for (uint32_t i = 0; i < n; i++) {
 		n_on += score[i].nodes && score[i].servers;
-		if (is_better(&score[i], &score[r->part]))
+		if (cmp_score(&score[i], &score[r->part]) > 0)
 			r->part = i;
 	}
 	if (n_on > 1)
 		FAB_PUSH(
 			&r->b.warnings,
-			fab_format(
+			fab_arena_format(
+				&r->b.m->arena,
 				"nodes and servers share %u planes: they boot over %s (--hca=PATTERN chooses another)",
 				n_on, fab_plane_text(r->planes, r->part, name)));
 	free(seen);
@@ -390,115 +340,105 @@ static void usable_ports(const struct fabric_reader *r, uint32_t host,
 	out->of.n = 0;
 	for (uint32_t i = f->host_first_adapter[host];
 	     i < f->host_first_adapter[host + 1]; i++) {
-		uint32_t node = f->host_adapter[i];
+		uint32_t node = f->host_adapter[i], sw;
 
 		for (uint32_t p = f->node_first_port[node];
 		     p < f->node_first_port[node + 1]; p++)
-			if (is_usable(r, p))
+			if ((sw = fab_port_switch(f, p)) != FAB_NONE && r->above[sw] &&
+			    r->planes->of_switch[sw] == r->part)
 				FAB_PUSH(&out->of, p);
 	}
 	if (out->of.n > 1)
 		qsort_r(out->of.v, out->of.n, sizeof(*out->of.v), cmp_port, &f);
 }
 
-/* Every port of a server is an interface. */
-static int add_server(struct fabric_reader *r, uint32_t host, uint32_t level,
-		      const struct fab_ids *ports, struct fab_err *err)
+/* Every port of a server is an interface; a node boots over its first one. */
+static int add_host(struct fabric_reader *r, uint32_t host, uint32_t level,
+		    struct fab_ids *ports, struct fab_err *err)
 {
 	const char *name = fab_host_name(r->f, host);
-	int rc = ports->of.n ? 0 : not_there(r, host, "server", err);
-
-	for (size_t i = 0; i < ports->of.n && !rc; i++)
-		rc = add_end(r, ports->of.v[i], level, FAB_VERTEX_INTERFACE,
-			     r->server_of[host],
-			     i ? fab_format("%s/%zu", name, i + 1) : fab_strdup(name),
-			     err);
-	return rc;
-}
-
-/* A node boots over the first one. */
-static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
-		    const struct fab_ids *ports, struct fab_err *err)
-{
-	if (!ports->of.n)
-		return not_there(r, host, "node", err);
-	return add_end(r, ports->of.v[0], level, FAB_VERTEX_NODE, host,
-		       fab_strdup(fab_host_name(r->f, host)), err);
-}
-
-/* Does a host boot? It is no server, and has a name. */
-static bool is_node(const struct fabric_reader *r, uint32_t host)
-{
-	return r->server_of[host] == FAB_NONE && !fab_host_is_unnamed(r->f, host);
-}
-
-static int add_hosts(struct fabric_reader *r, struct fab_err *err)
-{
-	uint32_t node = fab_machine_builder_level(&r->b, "node", 4, false);
-	uint32_t server = fab_machine_builder_level(&r->b, "server", 6, true);
-	struct fab_ids ports = {0};
+	bool is_server = r->server_of[host] != FAB_NONE;
 	int rc = 0;
 
-	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++) {
-		if (r->server_of[h] == FAB_NONE)
-			continue;
-		usable_ports(r, h, &ports);
-		rc = add_server(r, h, server, &ports, err);
+	usable_ports(r, host, ports);
+	if (!ports->of.n)
+		return not_there(r, host, is_server ? "server" : "node", err);
+	for (size_t i = 0; i < (is_server ? ports->of.n : 1) && !rc; i++) {
+		uint32_t port = ports->of.v[i];
+		struct fab_raw_vertex v = fab_raw_vertex(
+			r->above[fab_port_switch(r->f, port)], 0, level,
+			is_server ? FAB_VERTEX_INTERFACE : FAB_VERTEX_NODE);
+
+		rc = cable_mbps(r, r->f->port_cable[port], &v.capacity_mbps, err);
+		v.owner = is_server ? r->server_of[host] : host;
+		v.port = port;
+		v.name = i ? fab_arena_format(&r->b.m->arena, "%s/%zu", name, i + 1)
+			   : name;
+		FAB_PUSH(&r->b.raw, v);
 	}
-	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++) {
-		if (!is_node(r, h))
-			continue;
-		usable_ports(r, h, &ports);
-		rc = add_node(r, h, node, &ports, err);
-	}
-	free(ports.of.v);
 	return rc;
 }
 
-/* Adapters without a name, which no file of a boot server can hold, are left out. */
-static void warn_unnamed(struct fabric_reader *r)
-{
-	uint32_t n = 0;
-
-	for (uint32_t h = 0; h < r->f->n_hosts; h++)
-		n += r->server_of[h] == FAB_NONE && !is_node(r, h);
-	r->b.n_unnamed = n;
-	if (n)
-		FAB_PUSH(
-			&r->b.warnings,
-			fab_format(
-				"%u adapter%s without a name %s left out of the nodes that boot",
-				n, n == 1 ? "" : "s", n == 1 ? "is" : "are"));
-}
-
-/* Cables whose rate is assumed, in one line. */
-static void warn_assumed(struct fabric_reader *r)
+/* Servers, then nodes; adapters without a name, which no file of a boot server can hold,
+ * are left out. */
+static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 {
 	const struct fab_rates rates =
 		fab_rates_of(r->f, 0, r->f->n_switch_links + r->f->n_host_links);
-	char *text = fab_rates_unknown_text(r->f, &rates);
+	uint32_t node = fab_machine_builder_level(&r->b, "node", 4, false), n = 0;
+	uint32_t server = fab_machine_builder_level(&r->b, "server", 6, true);
+	struct fab_machine *m = r->b.m;
+	struct fab_ids ports = {0};
+	char *text;
+	int rc = 0;
 
+	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
+		if (r->server_of[h] != FAB_NONE)
+			rc = add_host(r, h, server, &ports, err);
+	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
+		if (r->server_of[h] == FAB_NONE && fab_host_is_unnamed(r->f, h))
+			n++;
+		else if (r->server_of[h] == FAB_NONE)
+			rc = add_host(r, h, node, &ports, err);
+	free(ports.of.v);
+	if (rc)
+		return rc;
+	text = fab_rates_unknown_text(r->f, &rates);
 	if (text)
 		FAB_PUSH(&r->b.warnings,
-			 fab_format("of the cables %s: %g Mb/s is assumed", text,
-				    r->servers->default_mbps));
+			 fab_arena_format(&m->arena,
+					  "of the cables %s: %g Mb/s is assumed", text,
+					  r->servers->default_mbps));
 	free(text);
+	m->n_unnamed = n;
+	if (n)
+		FAB_PUSH(
+			&r->b.warnings,
+			fab_arena_format(
+				&m->arena,
+				"%u adapter%s without a name %s left out of the nodes that boot",
+				n, n == 1 ? "" : "s", n == 1 ? "is" : "are"));
+	return 0;
 }
 
 int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,
 			  struct fab_machine **out, struct fab_err *err)
 {
-	struct fabric_reader r = {.f = f, .servers = servers};
+	struct fab_arena a = FAB_ARENA_INIT;
+	struct fabric_reader r = {
+		.f = f,
+		.servers = servers,
+		.above = FAB_ARENA_NEW0(&a, (size_t)f->n_switches + 1, uint32_t),
+		.leaf = FAB_ARENA_NEW(&a, (size_t)f->n_switches + 1, uint32_t),
+		.server_of = FAB_ARENA_NEW(&a, (size_t)f->n_hosts + 1, uint32_t),
+		.planes = fab_planes_new(f)};
 	struct fab_shape *shape = fab_shape_recognize(f);
 	int rc;
 
-	fab_machine_builder_init(&r.b);
-	r.b.resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
-	r.above = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	r.leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	r.server_of = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
-	r.planes = fab_planes_new(f);
+	fab_machine_builder_init(&r.b, f->source);
+	r.b.m->fabric = f;
+	r.b.m->resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
 	fab_ranks_init(&r.ranks, f, shape);
 	rc = choose_servers(&r, err);
 	if (!rc) {
@@ -507,20 +447,10 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 	}
 	if (!rc)
 		rc = add_hosts(&r, err);
-	if (!rc)
-		warn_assumed(&r);
-	if (!rc)
-		warn_unnamed(&r);
-	if (!rc)
-		rc = fab_machine_builder_finish(&r.b, f->source, out, err);
-	if (!rc)
-		(*out)->fabric = f;
-	fab_machine_builder_fini(&r.b);
+	rc = fab_machine_builder_finish(&r.b, rc, out, err);
 	fab_shape_free(shape);
 	fab_ranks_fini(&r.ranks);
-	free(r.above);
-	free(r.leaf);
-	free(r.server_of);
 	fab_planes_free(r.planes);
+	fab_arena_free(&a);
 	return rc;
 }

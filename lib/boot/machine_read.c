@@ -31,7 +31,7 @@ static int add_level(struct fab_machine_builder *b, struct spec *spec, const cha
 		     size_t unit_len, uint32_t count, double capacity_mbps,
 		     bool is_server, struct fab_err *err)
 {
-	uint32_t before = b->n_levels, level;
+	uint32_t before = b->m->n_levels, level;
 
 	if (unit_len == 0 || unit_len > 32 ||
 	    strspn(unit, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") <
@@ -43,38 +43,11 @@ static int add_level(struct fab_machine_builder *b, struct spec *spec, const cha
 	if (level == FAB_NONE)
 		return fab_fail(err, EINVAL, "more than %d levels",
 				FAB_MACHINE_LEVELS_MAX - 1);
-	if (b->n_levels == before)
+	if (b->m->n_levels == before)
 		return fab_fail(err, EINVAL, "level '%.*s' is there twice", (int)unit_len,
 				unit);
 	spec->count[level] = count;
 	spec->capacity_mbps[level] = capacity_mbps;
-	return 0;
-}
-
-/* Hang `count` vertices of a level below each of those in from .. to-1. */
-static int grow_level(struct fab_machine_builder *b, const struct spec *spec,
-		      uint32_t level, enum fab_vertex_kind kind, size_t *from, size_t *to,
-		      struct fab_err *err)
-{
-	uint64_t n = (uint64_t)spec->count[level] * (*to - *from);
-	size_t start = b->raw.n;
-
-	if (n + b->raw.n > FAB_MACHINE_VERTICES_MAX)
-		return fab_fail(err, EINVAL, "more than %d of everything together",
-				FAB_MACHINE_VERTICES_MAX);
-	FAB_RESERVE(&b->raw, n);
-	for (size_t p = *from; p < *to; p++)
-		for (uint32_t i = 0; i < spec->count[level]; i++)
-			FAB_PUSH(&b->raw,
-				 ((struct fab_raw_vertex){
-					 .parent = (uint32_t)p,
-					 .capacity_mbps = spec->capacity_mbps[level],
-					 .owner = FAB_NONE,
-					 .port = FAB_NONE,
-					 .level = (uint8_t)level,
-					 .kind = (uint8_t)kind}));
-	*from = start;
-	*to = b->raw.n;
 	return 0;
 }
 
@@ -83,11 +56,11 @@ static int grow(struct fab_machine_builder *b, const struct spec *spec,
 		struct fab_err *err)
 {
 	for (int side = 0; side < 2; side++) {
-		size_t from = 0, to = 1;
+		size_t from = 0, to = 1, start;
 		uint32_t last = 0;
 
-		for (uint32_t i = 1; i < b->n_levels; i++)
-			if (b->level[i].is_server == (side == 1))
+		for (uint32_t i = 1; i < b->m->n_levels; i++)
+			if (b->m->level[i].is_server == (side == 1))
 				last = i;
 		if (!last)
 			return fab_fail(err, EINVAL, "there is no level of %s",
@@ -97,13 +70,23 @@ static int grow(struct fab_machine_builder *b, const struct spec *spec,
 			enum fab_vertex_kind kind = i < last ? FAB_VERTEX_SWITCH
 						    : side   ? FAB_VERTEX_INTERFACE
 							     : FAB_VERTEX_NODE;
-			int rc;
-
-			if (b->level[i].is_server != (side == 1))
+			if (b->m->level[i].is_server != (side == 1))
 				continue;
-			rc = grow_level(b, spec, i, kind, &from, &to, err);
-			if (rc)
-				return rc;
+			start = b->raw.n;
+			if ((uint64_t)spec->count[i] * (to - from) + start >
+			    FAB_MACHINE_VERTICES_MAX)
+				return fab_fail(err, EINVAL,
+						"more than %d of everything together",
+						FAB_MACHINE_VERTICES_MAX);
+			FAB_RESERVE(&b->raw, spec->count[i] * (to - from));
+			for (size_t p = from; p < to; p++)
+				for (uint32_t k = 0; k < spec->count[i]; k++)
+					FAB_PUSH(&b->raw,
+						 fab_raw_vertex((uint32_t)p,
+								spec->capacity_mbps[i], i,
+								kind));
+			from = start;
+			to = b->raw.n;
 		}
 	}
 	return 0;
@@ -139,12 +122,9 @@ static int parse_level(struct fab_machine_builder *b, struct spec *spec, const c
 		is_server = true;
 	rc = add_level(b, spec, text, (size_t)(equal - text), (uint32_t)count, capacity,
 		       is_server, err);
-	if (!rc && colon && colon + 1 < end) {
-		struct fab_machine_level *level = &b->level[b->n_levels - 1];
-
-		free(level->segment);
-		level->segment = fab_strndup(colon + 1, (size_t)(end - colon - 1));
-	}
+	if (!rc && colon && colon + 1 < end)
+		b->m->level[b->m->n_levels - 1].segment = fab_arena_format(
+			&b->m->arena, "%.*s", (int)(end - colon - 1), colon + 1);
 	return rc;
 }
 
@@ -191,14 +171,11 @@ int fab_machine_parse(const char *spec, struct fab_machine **out, struct fab_err
 				spec);
 		levels = taihulight;
 	}
-	fab_machine_builder_init(&b);
+	fab_machine_builder_init(&b, spec);
 	rc = parse_levels(&b, levels, err);
-	if (rc) {
+	if (rc)
 		fab_err_prefix(err, "machine");
-		fab_machine_builder_fini(&b);
-		return rc;
-	}
-	return fab_machine_builder_finish(&b, spec, out, err);
+	return fab_machine_builder_finish(&b, rc, out, err);
 }
 
 /* ---- files ---- */
@@ -282,10 +259,8 @@ static int read_level(struct file_reader *r, struct fab_err *err)
 	if (rc)
 		return where(r, rc, err);
 	if (is_segment(r, next) && r->len[next] > 8) {
-		struct fab_machine_level *level = &r->b.level[r->b.n_levels - 1];
-
-		free(level->segment);
-		level->segment = fab_strndup(r->word[next] + 8, r->len[next] - 8);
+		r->b.m->level[r->b.m->n_levels - 1].segment = fab_arena_format(
+			&r->b.m->arena, "%.*s", (int)r->len[next] - 8, r->word[next] + 8);
 		next++;
 	}
 	if (next < r->n_words)
@@ -299,14 +274,11 @@ static uint32_t vertex_named(struct file_reader *r, size_t word)
 	uint32_t n = (uint32_t)r->given.n;
 	uint32_t at = fab_strmap_put(r->by_name, r->word[word], r->len[word], n);
 
-	if (at == n)
-		FAB_PUSH(&r->given,
-			 ((struct fab_raw_vertex){
-				 .parent = FAB_NONE,
-				 .owner = FAB_NONE,
-				 .port = FAB_NONE,
-				 .capacity_mbps = 0,
-				 .name = fab_strndup(r->word[word], r->len[word])}));
+	if (at == n) {
+		FAB_PUSH(&r->given, fab_raw_vertex(FAB_NONE, 0, 0, FAB_VERTEX_SWITCH));
+		r->given.v[n].name = fab_arena_format(&r->b.m->arena, "%.*s",
+						      (int)r->len[word], r->word[word]);
+	}
 	return at;
 }
 
@@ -395,11 +367,27 @@ static int read_line(struct file_reader *r, const char *line, size_t len,
 	return read_vertex(r, err);
 }
 
-/* Every vertex has a parent, only switches have children; depth gives the level. */
-static int check_told(struct file_reader *r, struct fab_err *err)
+static int by_name(const void *a, const void *b, void *given)
 {
-	for (size_t i = 1; i < r->given.n; i++) {
-		const struct fab_raw_vertex *t = &r->given.v[i];
+	const struct fab_raw_vertex *t = given;
+
+	return fab_text_natural_cmp(t[*(const uint32_t *)a].name,
+				    t[*(const uint32_t *)b].name);
+}
+
+/*
+ * Vertices by name: each has a parent, only switches have children. Levels tier1, tier2
+ * ... by depth, then nodes, then servers, whatever line is first. They go to the builder
+ * in the order of their names, so that the order of lines does not matter.
+ */
+static int add_named(struct file_reader *r, uint32_t *order, uint32_t *place,
+		     struct fab_err *err)
+{
+	uint32_t n = (uint32_t)r->given.n, n_ranks = 0, n_of[3] = {0};
+	uint32_t level[FAB_MACHINE_LEVELS_MAX + 4];
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct fab_raw_vertex *t = &r->given.v[i];
 
 		if (t->parent == FAB_NONE)
 			return fab_fail(
@@ -412,123 +400,51 @@ static int check_told(struct file_reader *r, struct fab_err *err)
 				"%s: '%.60s' is a node or server and has '%.60s' below it",
 				r->file, r->given.v[t->parent].name, t->name);
 	}
-	return 0;
-}
+	for (uint32_t i = 1; i < n; i++) {
+		struct fab_raw_vertex *t = &r->given.v[i];
 
-/*
- * depth[given] = units above it, the root not counted; *deepest of those that are no
- * nodes or servers, FAB_NONE: there is none. EINVAL: too deep, or a cycle.
- */
-static int measure_depths(const struct file_reader *r, uint8_t *depth, uint32_t *deepest,
-			  struct fab_err *err)
-{
-	*deepest = FAB_NONE;
-	for (size_t i = 1; i < r->given.n; i++) {
-		const struct fab_raw_vertex *t = &r->given.v[i];
-		uint32_t n = 0;
-
+		n_of[t->kind]++;
 		for (uint32_t v = t->parent; v; v = r->given.v[v].parent)
-			if (++n > FAB_MACHINE_LEVELS_MAX)
+			if (++t->level > FAB_MACHINE_LEVELS_MAX)
 				return fab_fail(
 					err, EINVAL,
 					"%s: the hierarchy above '%.60s' has a cycle or more than %d levels",
 					r->file, t->name, FAB_MACHINE_LEVELS_MAX - 3);
-		depth[i] = (uint8_t)n;
-		if (t->kind == FAB_VERTEX_SWITCH &&
-		    (*deepest == FAB_NONE || n > *deepest))
-			*deepest = n;
+		if (t->kind == FAB_VERTEX_SWITCH && t->level >= n_ranks)
+			n_ranks = t->level + 1U;
 	}
-	return 0;
-}
-
-/* Levels tier1, tier2 ... by depth, then nodes, then servers, whatever line is first. */
-static int give_levels(struct file_reader *r, struct fab_err *err)
-{
-	uint8_t *depth = FAB_NEW(r->given.n, uint8_t);
-	uint32_t deepest, n_ranks, level[FAB_MACHINE_LEVELS_MAX + 4], n_of[3] = {0};
-	int rc = measure_depths(r, depth, &deepest, err);
-
-	n_ranks = rc || deepest == FAB_NONE ? 0 : deepest + 1;
-	for (uint32_t i = 0; i < n_ranks + 2 && !rc; i++) {
+	for (uint32_t i = 0; i < n_ranks + 2; i++) {
 		char unit[16];
 
-		if (i < n_ranks)
-			snprintf(unit, sizeof(unit), "tier%u", i + 1);
-		else
-			snprintf(unit, sizeof(unit), i == n_ranks ? "node" : "server");
+		snprintf(unit, sizeof(unit),
+			 i < n_ranks	? "tier%u"
+			 : i == n_ranks ? "node"
+					: "server",
+			 i + 1);
 		level[i] = fab_machine_builder_level(&r->b, unit, strlen(unit),
 						     i == n_ranks + 1);
 		if (level[i] == FAB_NONE)
-			rc = fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
-				      FAB_MACHINE_LEVELS_MAX - 3);
+			return fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
+					FAB_MACHINE_LEVELS_MAX - 3);
 	}
-	for (size_t i = 1; i < r->given.n && !rc; i++) {
-		struct fab_raw_vertex *t = &r->given.v[i];
-
-		n_of[t->kind]++;
-		t->level = (uint8_t)level[t->kind == FAB_VERTEX_NODE	    ? n_ranks
-					  : t->kind == FAB_VERTEX_INTERFACE ? n_ranks + 1
-									    : depth[i]];
-	}
-	free(depth);
-	if (!rc && (!n_of[FAB_VERTEX_NODE] || !n_of[FAB_VERTEX_INTERFACE]))
-		rc = fab_fail(err, EINVAL, "%s: no line names a %s", r->file,
-			      n_of[FAB_VERTEX_NODE] ? "server" : "node");
-	return rc;
-}
-
-static int by_name(const void *a, const void *b, void *given)
-{
-	const struct fab_raw_vertex *t = given;
-
-	return fab_text_natural_cmp(t[*(const uint32_t *)a].name,
-				    t[*(const uint32_t *)b].name);
-}
-
-/* Hand the vertices to the builder in the order of the names: that of the lines does not
- * matter. */
-static void add_told(struct file_reader *r)
-{
-	uint32_t n = (uint32_t)r->given.n;
-	uint32_t *order = FAB_NEW(n, uint32_t), *place = FAB_NEW(n, uint32_t);
-
+	if (!n_of[FAB_VERTEX_NODE] || !n_of[FAB_VERTEX_INTERFACE])
+		return fab_fail(err, EINVAL, "%s: no line names a %s", r->file,
+				n_of[FAB_VERTEX_NODE] ? "server" : "node");
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	qsort_r(order + 1, n - 1, sizeof(*order), by_name, r->given.v);
 	for (uint32_t i = 0; i < n; i++)
 		place[order[i]] = i;
 	for (uint32_t i = 1; i < n; i++) {
-		struct fab_raw_vertex *t = &r->given.v[order[i]];
+		struct fab_raw_vertex t = r->given.v[order[i]];
 
-		t->parent = place[t->parent];
-		FAB_PUSH(&r->b.raw, *t);
-		t->name = NULL;
+		t.parent = place[t.parent];
+		t.level = (uint8_t)level[t.kind == FAB_VERTEX_NODE	  ? n_ranks
+					 : t.kind == FAB_VERTEX_INTERFACE ? n_ranks + 1
+									  : t.level];
+		FAB_PUSH(&r->b.raw, t);
 	}
-	free(order);
-	free(place);
-}
-
-static int finish_file(struct file_reader *r, struct fab_machine **out,
-		       struct fab_err *err)
-{
-	int rc;
-
-	if (r->has_levels) {
-		rc = grow(&r->b, &r->spec, err);
-		if (rc)
-			fab_err_prefix(err, r->file);
-	} else {
-		rc = r->given.n ? check_told(r, err)
-				: fab_fail(err, EINVAL, "%s: there is no machine in it",
-					   r->file);
-		if (!rc)
-			rc = give_levels(r, err);
-		if (!rc)
-			add_told(r);
-	}
-	if (!rc)
-		rc = fab_machine_builder_finish(&r->b, r->file, out, err);
-	return rc;
+	return 0;
 }
 
 int fab_machine_read(const char *file, const char *text, size_t len,
@@ -537,7 +453,7 @@ int fab_machine_read(const char *file, const char *text, size_t len,
 	struct file_reader r = {.file = file, .by_name = fab_strmap_new(64)};
 	int rc = 0;
 
-	fab_machine_builder_init(&r.b);
+	fab_machine_builder_init(&r.b, file);
 	for (const char *at = text, *end = text + len; at < end && !rc;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 
@@ -547,11 +463,21 @@ int fab_machine_read(const char *file, const char *text, size_t len,
 		rc = read_line(&r, at, (size_t)(stop - at), err);
 		at = stop + 1;
 	}
-	if (!rc)
-		rc = finish_file(&r, out, err);
-	fab_machine_builder_fini(&r.b);
-	for (size_t i = 0; i < r.given.n; i++)
-		free(r.given.v[i].name);
+	if (!rc && r.has_levels) {
+		rc = grow(&r.b, &r.spec, err);
+		if (rc)
+			fab_err_prefix(err, file);
+	} else if (!rc && !r.given.n) {
+		rc = fab_fail(err, EINVAL, "%s: there is no machine in it", file);
+	} else if (!rc) {
+		uint32_t *order = FAB_NEW(r.given.n, uint32_t);
+		uint32_t *place = FAB_NEW(r.given.n, uint32_t);
+
+		rc = add_named(&r, order, place, err);
+		free(order);
+		free(place);
+	}
+	rc = fab_machine_builder_finish(&r.b, rc, out, err);
 	free(r.given.v);
 	fab_strmap_free(r.by_name);
 	return rc;

@@ -28,7 +28,7 @@ struct fab_mapping_problem {
 	const struct fab_batch *batch; /* the batch at hand: for `balanced` */
 	const uint32_t *loaded;	       /* [n_nodes] what a site has now, or NULL */
 	/* [n_servers] servers that were down before something changed; NULL: as now */
-	const bool *was_down;
+	bool *was_down;
 	enum fab_mapping_purpose purpose;
 	/* by max-min: transfers through time, where these can end later than by equal
 	 * shares (fab_transfer_is_timed()); NULL: by equal shares */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/queues.h"
@@ -13,22 +14,89 @@
 #include "boot/share.h"
 #include "boot/transfer.h"
 
+/* ---- by equal shares ---- */
+
+/*
+ * The mapping that gives the slowest node of a batch the most under equal shares.
+ *
+ * At a bandwidth b a segment of capacity c takes floor(c / b) nodes in each direction.
+ * Serving nodes by servers of the same subtree first is never wrong: of a node served
+ * from outside and an outside node served from inside the two servers can be swapped, and
+ * both paths only get shorter. So one pass from the leaves to the root decides whether b
+ * is possible. Disks and connections are a number of nodes of each server; a server with
+ * several interfaces divides it among them, evenly if that is possible, else by a maximum
+ * flow. The largest b is a capacity divided by a whole number: bisection goes on until
+ * only one of these is left.
+ */
+/* Relative difference of bandwidths that are equal but for rounding. */
+#define SAME 1e-12
+
+struct balance {
+	struct fab_arena arena;
+	const struct fab_machine *m;
+	const struct fab_batch *batch;
+	uint64_t *demand; /* [n_vertices] nodes that need a server above */
+	uint64_t *supply; /* [n_vertices] nodes above that could be served from here */
+	uint64_t *served; /* [n_vertices] nodes served across this vertex */
+	/* nodes below each vertex, counted once */
+	uint32_t *inner; /* vertices above servers or nodes of the batch, ascending */
+	uint32_t n_inner;
+	uint64_t *below; /* [n_vertices] nodes of the batch right below */
+	/* [n_vertices] nodes that keep their server: on the segment above, in each
+	 * direction, and served from below */
+	uint64_t *fixed_down, *fixed_up, *fixed_served;
+	uint64_t *fixed_server; /* [n_servers] nodes that keep it; none: 0 */
+	uint64_t n_fixed;
+	uint64_t *offer;	/* [n_interfaces] nodes that it may serve */
+	uint32_t *place;	/* [n_interfaces] among those of its server */
+	uint32_t *n_interfaces; /* [n_servers] */
+	bool has_joint;		/* limits that several interfaces have in common */
+	double node_mbps; /* least capacity of a node of the batch, or of a transfer */
+	double transfer_mbps; /* most that a transfer gets */
+	double *capacity;     /* [n_capacities] of the machine, each once */
+	size_t n_capacities;
+};
+
+/* Does every node find a server when the interfaces serve no more than they offer?
+ * O(vertices). */
+static bool is_enough(struct balance *b, double bandwidth)
+{
+	const struct fab_machine *m = b->m;
+
+	for (uint32_t i = 0; i < b->n_inner; i++) {
+		b->demand[b->inner[i]] = b->below[b->inner[i]];
+		b->supply[b->inner[i]] = 0;
+	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		b->supply[m->interface_vertex[i]] = b->offer[i];
+	for (uint32_t i = b->n_inner; i-- > 1;) {
+		uint32_t v = b->inner[i], p = m->parent[v];
+		uint64_t q = fab_limits_quota(m->capacity_mbps[v], bandwidth), up = q,
+			 down = q;
+		uint64_t d = b->demand[v], s = b->supply[v];
+
+		up -= b->fixed_up[v];
+		down -= b->fixed_down[v];
+		b->served[v] = d < s ? d : s;
+		d -= b->served[v];
+		s -= b->served[v];
+		if (d > down)
+			return false;
+		b->demand[v] = d;
+		b->supply[v] = s < up ? s : up;
+		b->demand[p] += b->demand[v];
+		b->supply[p] += b->supply[v];
+	}
+	b->served[0] = b->demand[0];
+	return b->demand[0] <= b->supply[0];
+}
+
 /* ---- maximum flows ---- */
 
 /*
  * Nodes of each interface where servers have several and limits in common, by a maximum
  * flow: nodes up and down the tree to interfaces, from these to their servers.
  */
-struct flow_problem {
-	const struct fab_machine *m;
-	const uint32_t *inner; /* [n_inner] vertices of the tree that count, ascending */
-	uint32_t n_inner;
-	const uint64_t *below; /* [n_vertices] nodes right below, which want a server */
-	uint64_t n_nodes;      /* all of them */
-	const uint64_t *down, *up; /* [n_vertices] nodes that the segment above takes */
-	const uint64_t *room;	   /* [n_servers] nodes that a server takes; down: 0 */
-};
-
 /* One direction of an edge; that of the other has its lowest bit flipped. */
 struct arc {
 	uint32_t to, next;
@@ -123,183 +191,57 @@ static uint64_t block(struct network *g)
 	}
 }
 
-/* Vertices of the tree by their number, servers behind them; the arcs of interfaces to
- * their servers come first. */
-static void build(struct network *g, const struct flow_problem *p)
+/*
+ * Do all nodes that keep no server find one, with room[n_servers] nodes for a server?
+ * Then offer[n_interfaces] are the nodes of each. Vertices of the tree have their number,
+ * servers stand behind them; the arcs of interfaces to their servers come first. The tree
+ * has room for the fixed nodes: is_enough() was asked. Dinic 1970: O(levels of the graph
+ * * arcs) a phase, a few phases on trees.
+ */
+static bool find_flow(struct balance *b, double bandwidth, const uint64_t *room)
 {
-	const struct fab_machine *m = p->m;
+	const struct fab_machine *m = b->m;
+	uint32_t n = m->n_vertices + m->n_servers + 2;
+	uint64_t n_nodes = b->batch->n - b->n_fixed, sum = 0;
+	struct network g = {.n = n,
+			    .source = n - 2,
+			    .sink = n - 1,
+			    .first = FAB_NEW(n, uint32_t),
+			    .level = FAB_NEW(n, uint32_t),
+			    .at = FAB_NEW(n, uint32_t),
+			    .list = FAB_NEW(n, uint32_t)};
 
-	g->n = m->n_vertices + m->n_servers + 2;
-	g->source = g->n - 2;
-	g->sink = g->n - 1;
-	g->first = FAB_NEW(g->n, uint32_t);
-	g->level = FAB_NEW(g->n, uint32_t);
-	g->at = FAB_NEW(g->n, uint32_t);
-	g->list = FAB_NEW(g->n, uint32_t);
-	for (uint32_t v = 0; v < g->n; v++)
-		g->first[v] = FAB_NONE;
+	for (uint32_t v = 0; v < n; v++)
+		g.first[v] = FAB_NONE;
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		add_edge(g, m->interface_vertex[i],
-			 m->n_vertices + m->interface_server[i], p->n_nodes, 0);
+		add_edge(&g, m->interface_vertex[i],
+			 m->n_vertices + m->interface_server[i], n_nodes, 0);
 	for (uint32_t s = 0; s < m->n_servers; s++)
-		add_edge(g, m->n_vertices + s, g->sink, p->room[s], 0);
-	for (uint32_t i = 0; i < p->n_inner; i++) {
-		uint32_t v = p->inner[i];
+		add_edge(&g, m->n_vertices + s, g.sink, room[s], 0);
+	for (uint32_t i = 0; i < b->n_inner; i++) {
+		uint32_t v = b->inner[i];
+		uint64_t q = fab_limits_quota(m->capacity_mbps[v], bandwidth);
 
 		if (v)
-			add_edge(g, v, m->parent[v], p->down[v], p->up[v]);
-		if (p->below[v])
-			add_edge(g, g->source, v, p->below[v], 0);
+			add_edge(&g, v, m->parent[v], q - b->fixed_down[v],
+				 q - b->fixed_up[v]);
+		if (b->below[v])
+			add_edge(&g, g.source, v, b->below[v], 0);
 	}
-}
-
-/* Do all nodes find a server? Then of_interface[n_interfaces] are the nodes of each.
- * Dinic 1970: O(levels of the graph * arcs) a phase, a few phases on trees. */
-static bool find_flow(const struct flow_problem *problem, uint64_t *of_interface)
-{
-	struct network g = {0};
-	uint64_t sum = 0;
-
-	build(&g, problem);
-	while (sum < problem->n_nodes && find_levels(&g))
+	while (sum < n_nodes && find_levels(&g))
 		sum += block(&g);
-	for (uint32_t i = 0; i < problem->m->n_interfaces; i++)
-		of_interface[i] = g.arc.v[2 * (size_t)i + 1].room;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		b->offer[i] = g.arc.v[2 * (size_t)i + 1].room;
 	free(g.first);
 	free(g.level);
 	free(g.at);
 	free(g.list);
 	free(g.arc.v);
 	free(g.path.v);
-	return sum >= problem->n_nodes;
+	return sum >= n_nodes;
 }
 
-/* ---- by equal shares ---- */
-
-/*
- * The mapping that gives the slowest node of a batch the most under equal shares.
- *
- * At a bandwidth b a segment of capacity c takes floor(c / b) nodes in each direction.
- * Serving nodes by servers of the same subtree first is never wrong: of a node served
- * from outside and an outside node served from inside the two servers can be swapped, and
- * both paths only get shorter. So one pass from the leaves to the root decides whether b
- * is possible. Disks and connections are a number of nodes of each server; a server with
- * several interfaces divides it among them, evenly if that is possible, else by a maximum
- * flow. The largest b is a capacity divided by a whole number: bisection goes on until
- * only one of these is left.
- */
-/* Relative difference of bandwidths that are equal but for rounding. */
-#define SAME 1e-12
-
-struct balance {
-	const struct fab_machine *m;
-	const struct fab_batch *batch;
-	uint64_t *demand; /* [n_vertices] nodes that need a server above */
-	uint64_t *supply; /* [n_vertices] nodes above that could be served from here */
-	uint64_t *served; /* [n_vertices] nodes served across this vertex */
-	/* nodes below each vertex, counted once */
-	uint32_t *inner; /* vertices above servers or nodes of the batch, ascending */
-	uint32_t n_inner;
-	uint64_t *below; /* [n_vertices] nodes of the batch right below */
-	/* [n_vertices] nodes that keep their server: on the segment above, in each
-	 * direction, and served from below; NULL: there are none */
-	uint64_t *fixed_down, *fixed_up, *fixed_served;
-	uint64_t *fixed_server; /* [n_servers] nodes that keep it; none: 0 */
-	uint64_t n_fixed;
-	uint64_t *offer;	/* [n_interfaces] nodes that it may serve */
-	uint32_t *place;	/* [n_interfaces] among those of its server */
-	uint32_t *n_interfaces; /* [n_servers] */
-	bool has_joint;		/* limits that several interfaces have in common */
-	double node_mbps; /* least capacity of a node of the batch, or of a transfer */
-	double transfer_mbps; /* most that a transfer gets */
-	double *capacity;     /* [n_capacities] that there are, each once */
-	size_t n_capacities;
-};
-
-/* Does every node find a server when the interfaces serve no more than they offer?
- * O(vertices). */
-static bool is_enough(struct balance *b, double bandwidth)
-{
-	const struct fab_machine *m = b->m;
-
-	for (uint32_t i = 0; i < b->n_inner; i++) {
-		b->demand[b->inner[i]] = b->below[b->inner[i]];
-		b->supply[b->inner[i]] = 0;
-	}
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		b->supply[m->interface_vertex[i]] = b->offer[i];
-	for (uint32_t i = b->n_inner; i-- > 1;) {
-		uint32_t v = b->inner[i], p = m->parent[v];
-		uint64_t q = fab_limits_quota(m->capacity_mbps[v], bandwidth), up = q,
-			 down = q;
-		uint64_t d = b->demand[v], s = b->supply[v];
-
-		if (b->fixed_up) {
-			up -= b->fixed_up[v];
-			down -= b->fixed_down[v];
-		}
-		b->served[v] = d < s ? d : s;
-		d -= b->served[v];
-		s -= b->served[v];
-		if (d > down)
-			return false;
-		b->demand[v] = d;
-		b->supply[v] = s < up ? s : up;
-		b->demand[p] += b->demand[v];
-		b->supply[p] += b->supply[v];
-	}
-	b->served[0] = b->demand[0];
-	return b->demand[0] <= b->supply[0];
-}
-
-/* Nodes that the segment above a vertex still takes, in each direction. */
-static void list_room(const struct balance *b, double bandwidth, uint64_t *down,
-		      uint64_t *up)
-{
-	for (uint32_t i = 0; i < b->n_inner; i++) {
-		uint32_t v = b->inner[i];
-		uint64_t q = fab_limits_quota(b->m->capacity_mbps[v], bandwidth);
-
-		down[v] = q - (b->fixed_down ? b->fixed_down[v] : 0);
-		up[v] = q - (b->fixed_up ? b->fixed_up[v] : 0);
-	}
-}
-
-/* Offers of servers with several interfaces by a maximum flow. The tree has room for the
- * fixed nodes: is_enough() was asked. */
-static bool offer_by_flow(struct balance *b, double bandwidth, const uint64_t *room)
-{
-	const struct fab_machine *m = b->m;
-	uint64_t *down = FAB_NEW(m->n_vertices, uint64_t);
-	uint64_t *up = FAB_NEW(m->n_vertices, uint64_t);
-	const struct flow_problem flow = {.m = m,
-					  .inner = b->inner,
-					  .n_inner = b->n_inner,
-					  .below = b->below,
-					  .n_nodes = b->batch->n - b->n_fixed,
-					  .down = down,
-					  .up = up,
-					  .room = room};
-	bool is_found;
-
-	list_room(b, bandwidth, down, up);
-	is_found = find_flow(&flow, b->offer);
-	free(down);
-	free(up);
-	return is_found;
-}
-
-static bool has_room_for_fixed(const struct balance *b, double bandwidth)
-{
-	for (uint32_t i = 1; i < b->n_inner && b->fixed_up; i++) {
-		uint32_t v = b->inner[i];
-		uint64_t q = fab_limits_quota(b->m->capacity_mbps[v], bandwidth);
-
-		if (b->fixed_up[v] > q || b->fixed_down[v] > q)
-			return false;
-	}
-	return true;
-}
+/* ---- the largest bandwidth ---- */
 
 /* Does every node of the batch find a server at this bandwidth? O(vertices), beyond that
  * a maximum flow where servers have several interfaces and limits. */
@@ -308,9 +250,14 @@ static bool is_possible(struct balance *b, double bandwidth)
 	const struct fab_machine *m = b->m;
 	uint64_t most = fab_limits_server_quota(m, b->transfer_mbps, bandwidth);
 	uint64_t *room = FAB_NEW0((size_t)m->n_servers + 1, uint64_t);
-	bool is_found = bandwidth <= b->node_mbps * (1 + SAME) &&
-			has_room_for_fixed(b, bandwidth);
+	bool is_found = bandwidth <= b->node_mbps * (1 + SAME);
 
+	for (uint32_t i = 1; i < b->n_inner && b->n_fixed; i++) {
+		uint32_t v = b->inner[i];
+		uint64_t q = fab_limits_quota(m->capacity_mbps[v], bandwidth);
+
+		is_found = is_found && b->fixed_up[v] <= q && b->fixed_down[v] <= q;
+	}
 	for (uint32_t s = 0; s < m->n_servers; s++) {
 		is_found = is_found && b->fixed_server[s] <= most;
 		if (!m->server_is_down[s] && is_found)
@@ -325,39 +272,59 @@ static bool is_possible(struct balance *b, double bandwidth)
 					   : room[s];
 	}
 	if (is_found && !is_enough(b, bandwidth))
-		is_found = b->has_joint && offer_by_flow(b, bandwidth, room) &&
+		is_found = b->has_joint && find_flow(b, bandwidth, room) &&
 			   is_enough(b, bandwidth);
 	free(room);
 	return is_found;
 }
 
-/* Vertices that images may run across on the path to another one. */
-static void list_inner(struct balance *b)
+static void init(struct balance *b, const struct fab_machine *m,
+		 const struct fab_batch *batch)
 {
-	const struct fab_machine *m = b->m;
-	bool *is_inner = FAB_NEW0(m->n_vertices, bool);
+	uint32_t nv = m->n_vertices;
+	struct fab_arena arena = FAB_ARENA_INIT, *a = &arena;
+	double flow = m->limits.flow_mbps > 0 ? m->limits.flow_mbps : (double)INFINITY;
+	bool *is_inner;
+	size_t n = 0;
 
-	for (uint32_t i = 0; i < b->batch->n; i++)
-		for (uint32_t v = m->parent[m->node_vertex[b->batch->node[i]]];
-		     v != FAB_NONE && !is_inner[v]; v = m->parent[v])
+	*b = (struct balance){
+		.m = m,
+		.batch = batch,
+		.demand = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.supply = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.served = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.below = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.fixed_down = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.fixed_up = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.fixed_served = FAB_ARENA_NEW0(a, nv, uint64_t),
+		.fixed_server = FAB_ARENA_NEW0(a, (size_t)m->n_servers + 1, uint64_t),
+		.offer = FAB_ARENA_NEW(a, (size_t)m->n_interfaces + 1, uint64_t),
+		.place = FAB_ARENA_NEW(a, (size_t)m->n_interfaces + 1, uint32_t),
+		.n_interfaces = FAB_ARENA_NEW0(a, (size_t)m->n_servers + 1, uint32_t),
+		.inner = FAB_ARENA_NEW(a, (size_t)nv + 1, uint32_t),
+		.node_mbps = flow,
+		.transfer_mbps = fab_limits_transfer_mbps(m, batch)};
+	is_inner = FAB_ARENA_NEW0(a, nv, bool);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t v = m->node_vertex[batch->node[i]];
+
+		b->below[m->parent[v]]++;
+		b->node_mbps = fmin(b->node_mbps, m->capacity_mbps[v]);
+		for (v = m->parent[v]; v != FAB_NONE && !is_inner[v]; v = m->parent[v])
 			is_inner[v] = true;
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
+	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		b->place[i] = b->n_interfaces[m->interface_server[i]]++;
+		b->has_joint |= b->place[i] > 0;
 		for (uint32_t v = m->interface_vertex[i]; v != FAB_NONE && !is_inner[v];
 		     v = m->parent[v])
 			is_inner[v] = true;
-	b->inner = FAB_NEW((size_t)m->n_vertices + 1, uint32_t);
-	for (uint32_t v = 0; v < m->n_vertices; v++)
+	}
+	b->has_joint &= m->limits.disk_mbps > 0 || m->limits.connections;
+	for (uint32_t v = 0; v < nv; v++)
 		if (is_inner[v])
 			b->inner[b->n_inner++] = v;
-	free(is_inner);
-}
-
-/* The capacities above them, each once. */
-static void list_capacities(struct balance *b)
-{
-	size_t n = 0;
-
-	b->capacity = FAB_NEW((size_t)b->n_inner + 4, double);
+	b->capacity = FAB_ARENA_NEW(a, (size_t)b->n_inner + 4, double);
 	if (isfinite(b->node_mbps))
 		b->capacity[n++] = b->node_mbps;
 	if (b->m->limits.disk_mbps > 0)
@@ -365,95 +332,17 @@ static void list_capacities(struct balance *b)
 	if (b->m->limits.connections && isfinite(b->transfer_mbps))
 		b->capacity[n++] = b->transfer_mbps;
 	for (uint32_t i = 0; i < b->n_inner; i++)
-		if (isfinite(b->m->capacity_mbps[b->inner[i]]))
-			b->capacity[n++] = b->m->capacity_mbps[b->inner[i]];
+		if (isfinite(m->capacity_mbps[b->inner[i]]))
+			b->capacity[n++] = m->capacity_mbps[b->inner[i]];
 	qsort(b->capacity, n, sizeof(*b->capacity), fab_cmp_double);
 	for (size_t i = 0; i < n; i++)
 		if (!i || b->capacity[i] > b->capacity[i - 1])
 			b->capacity[b->n_capacities++] = b->capacity[i];
-}
-
-/* Nodes of the batch that have an interface keep it. */
-static void fix(struct balance *b, const uint32_t *interface_of)
-{
-	const struct fab_machine *m = b->m;
-
-	b->fixed_down = FAB_NEW0(m->n_vertices, uint64_t);
-	b->fixed_up = FAB_NEW0(m->n_vertices, uint64_t);
-	b->fixed_served = FAB_NEW0(m->n_vertices, uint64_t);
-	for (uint32_t i = 0; i < b->batch->n; i++) {
-		uint32_t node = b->batch->node[i], a = m->node_vertex[node], s;
-
-		if (interface_of[node] == FAB_NONE)
-			continue;
-		b->below[m->parent[a]]--;
-		b->n_fixed++;
-		b->fixed_server[m->interface_server[interface_of[node]]]++;
-		s = m->interface_vertex[interface_of[node]];
-		for (uint32_t v = s; v != FAB_NONE; v = m->parent[v])
-			b->fixed_served[v]++;
-		while (a != s)
-			if (a > s) {
-				b->fixed_down[a]++;
-				a = m->parent[a];
-			} else {
-				b->fixed_up[s]++;
-				s = m->parent[s];
-			}
-	}
-}
-
-static void init(struct balance *b, const struct fab_machine *m,
-		 const struct fab_batch *batch)
-{
-	*b = (struct balance){
-		.m = m,
-		.batch = batch,
-		.demand = FAB_NEW0(m->n_vertices, uint64_t),
-		.supply = FAB_NEW0(m->n_vertices, uint64_t),
-		.served = FAB_NEW0(m->n_vertices, uint64_t),
-		.below = FAB_NEW0(m->n_vertices, uint64_t),
-		.fixed_server = FAB_NEW0((size_t)m->n_servers + 1, uint64_t),
-		.offer = FAB_NEW((size_t)m->n_interfaces + 1, uint64_t),
-		.place = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t),
-		.n_interfaces = FAB_NEW0((size_t)m->n_servers + 1, uint32_t),
-		.node_mbps =
-			m->limits.flow_mbps > 0 ? m->limits.flow_mbps : (double)INFINITY,
-		.transfer_mbps = fab_limits_transfer_mbps(m, batch)};
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t v = m->node_vertex[batch->node[i]];
-
-		b->below[m->parent[v]]++;
-		b->node_mbps = fmin(b->node_mbps, m->capacity_mbps[v]);
-	}
-	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		b->place[i] = b->n_interfaces[m->interface_server[i]]++;
-		b->has_joint |= b->place[i] > 0;
-	}
-	b->has_joint &= m->limits.disk_mbps > 0 || m->limits.connections;
-	list_inner(b);
-	list_capacities(b);
-}
-
-static void fini(struct balance *b)
-{
-	free(b->demand);
-	free(b->supply);
-	free(b->served);
-	free(b->inner);
-	free(b->below);
-	free(b->fixed_down);
-	free(b->fixed_up);
-	free(b->fixed_served);
-	free(b->fixed_server);
-	free(b->offer);
-	free(b->place);
-	free(b->n_interfaces);
-	free(b->capacity);
+	b->arena = arena;
 }
 
 /* The least bandwidth at which a segment is full (a capacity divided by a whole number)
- * that is not below x; above it when is_above. INFINITY: there is none. */
+ * that is not below x; above it when is_above. INFINITY: no segment. */
 static double next_full(const struct balance *b, double x, bool is_above)
 {
 	double least = INFINITY;
@@ -487,7 +376,7 @@ static double best(struct balance *b)
 		if (next_full(b, low, true) >= high * (1 - SAME))
 			break;
 		if (at >= high * (1 - SAME))
-			high = middle; /* there is none between the two */
+			high = middle; /* no segment is full between the two */
 		else if (is_possible(b, at))
 			low = at;
 		else
@@ -505,7 +394,7 @@ double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 
 	init(&b, m, batch);
 	bandwidth = best(&b);
-	fini(&b);
+	fab_arena_free(&b.arena);
 	return bandwidth;
 }
 
@@ -517,29 +406,8 @@ bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *ba
 
 	init(&b, m, batch);
 	is_attained = is_possible(&b, mbps);
-	fini(&b);
+	fab_arena_free(&b.arena);
 	return is_attained;
-}
-
-/* Hand the nodes that a vertex keeps over to it, the rest up to its parent. */
-static void keep_or_lift(const struct balance *b, struct fab_queues *wait,
-			 struct fab_queues *kept)
-{
-	const struct fab_machine *m = b->m;
-
-	for (uint32_t v = m->n_vertices; v-- > 0;) {
-		uint32_t p = m->parent[v];
-
-		for (uint64_t i = 0; i < b->served[v]; i++)
-			fab_queues_append(kept, v, fab_queues_pop(wait, v));
-		if (wait->head[v] == FAB_NONE)
-			continue;
-		if (wait->head[p] == FAB_NONE)
-			wait->tail[p] = wait->tail[v];
-		else
-			wait->next[wait->tail[v]] = wait->head[p];
-		wait->head[p] = wait->head[v];
-	}
 }
 
 struct child {
@@ -575,111 +443,48 @@ static void sift(struct child *heap, size_t n, size_t i)
 	}
 }
 
+/* Children of a vertex that have servers, and the rate of interfaces below a vertex. */
 struct handout {
-	const struct balance *b;
-	struct fab_queues kept;
-	uint32_t *first, *next; /* children with servers */
-	double *weight;		/* [n_vertices] rate of interfaces below */
-	uint32_t *interface_of;
-	FAB_VEC(struct child) heap;
+	uint32_t *first, *next;
+	double *weight;
 };
 
-/* Children that are alike, and take all: in turn, which is what the heap would give. */
-static bool hand_in_turn(struct handout *h, uint32_t v)
-{
-	size_t n = h->heap.n, k = 0, nodes = 0;
-
-	for (uint32_t at = h->kept.head[v]; at != FAB_NONE; at = h->kept.next[at])
-		nodes++;
-	for (size_t i = 0; i < n; i++)
-		if (h->heap.v[i].weight > h->heap.v[0].weight ||
-		    h->heap.v[i].weight < h->heap.v[0].weight ||
-		    h->heap.v[i].left < (nodes + n - 1) / n)
-			return false;
-	for (; h->kept.head[v] != FAB_NONE && n; k = k + 1 < n ? k + 1 : 0)
-		fab_queues_append(&h->kept, h->heap.v[k].vertex,
-				  fab_queues_pop(&h->kept, v));
-	return true;
-}
-
 /* Nodes of a vertex to its children, evenly, none more than it can take. */
-static void hand_down(struct handout *h, uint32_t v)
+static void hand_down(const struct balance *b, const struct handout *h, uint32_t v,
+		      struct child *heap, struct fab_queues *kept)
 {
-	const struct fab_machine *m = h->b->m;
-	size_t n;
+	size_t n = 0;
 
-	if (h->first[v] == FAB_NONE) {
-		while (h->kept.head[v] != FAB_NONE) {
-			uint32_t node = fab_queues_pop(&h->kept, v);
-
-			h->interface_of[node] = m->first_interface[v];
-		}
-		return;
-	}
-	h->heap.n = 0;
 	for (uint32_t c = h->first[v]; c != FAB_NONE; c = h->next[c])
-		if (h->b->supply[c])
-			FAB_PUSH(&h->heap,
-				 ((struct child){c, h->b->supply[c], h->weight[c],
-						 h->b->fixed_served
-							 ? (double)h->b->fixed_served[c]
-							 : 0}));
-	n = h->heap.n;
-	if (!h->b->fixed_served && hand_in_turn(h, v))
-		return;
+		if (b->supply[c])
+			heap[n++] = (struct child){c, b->supply[c], h->weight[c],
+						   (double)b->fixed_served[c]};
 	for (size_t i = n; i-- > 0;)
-		sift(h->heap.v, n, i);
-	while (h->kept.head[v] != FAB_NONE && n) {
-		struct child *top = &h->heap.v[0];
-
-		fab_queues_append(&h->kept, top->vertex, fab_queues_pop(&h->kept, v));
-		top->taken++;
-		if (--top->left == 0)
-			*top = h->heap.v[--n];
-		sift(h->heap.v, n, 0);
+		sift(heap, n, i);
+	while (kept->head[v] != FAB_NONE && n) {
+		fab_queues_append(kept, heap[0].vertex, fab_queues_pop(kept, v));
+		heap[0].taken++;
+		if (--heap[0].left == 0)
+			heap[0] = heap[--n];
+		sift(heap, n, 0);
 	}
-}
-
-static void hand_out(struct handout *h)
-{
-	const struct fab_machine *m = h->b->m;
-	double *rate = fab_limits_interfaces(m);
-
-	h->first = FAB_NEW(m->n_vertices, uint32_t);
-	h->next = FAB_NEW(m->n_vertices, uint32_t);
-	h->weight = FAB_NEW0(m->n_vertices, double);
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		h->first[v] = FAB_NONE;
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		h->weight[m->interface_vertex[i]] = isfinite(rate[i]) ? rate[i] : 1;
-	for (uint32_t v = m->n_vertices; v-- > 1;) {
-		uint32_t p = m->parent[v];
-
-		if (!(h->weight[v] > 0))
-			continue;
-		h->weight[p] += h->weight[v];
-		h->next[v] = h->first[p];
-		h->first[p] = v;
-	}
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		if (h->kept.head[v] != FAB_NONE)
-			hand_down(h, v);
-	free(rate);
-	free(h->first);
-	free(h->next);
-	free(h->weight);
-	free(h->heap.v);
 }
 
 /* Interfaces by the bandwidth of best() for the nodes of the batch that have no interface
- * yet. */
+ * yet: each vertex keeps those that it serves and lifts the rest to its parent, then
+ * hands its own down. */
 static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 {
 	const struct fab_machine *m = b->m;
-	struct fab_queues wait = fab_queues_new(m->n_vertices, m->n_nodes);
-	struct handout h = {.b = b,
-			    .kept = fab_queues_new(m->n_vertices, m->n_nodes),
-			    .interface_of = interface_of};
+	uint32_t nv = m->n_vertices;
+	struct fab_queues wait = fab_queues_new(nv, m->n_nodes);
+	struct fab_queues kept = fab_queues_new(nv, m->n_nodes);
+	struct fab_arena a = FAB_ARENA_INIT;
+	struct handout h = {.first = FAB_ARENA_NEW(&a, nv, uint32_t),
+			    .next = FAB_ARENA_NEW(&a, nv, uint32_t),
+			    .weight = FAB_ARENA_NEW0(&a, nv, double)};
+	struct child *heap = FAB_ARENA_NEW(&a, nv, struct child);
+	double *rate = fab_limits_interfaces(m);
 
 	for (uint32_t i = 0; i < b->batch->n; i++) {
 		uint32_t node = b->batch->node[i];
@@ -687,10 +492,38 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 		if (interface_of[node] == FAB_NONE)
 			fab_queues_append(&wait, m->node_vertex[node], node);
 	}
-	keep_or_lift(b, &wait, &h.kept);
-	hand_out(&h);
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		h.weight[m->interface_vertex[i]] = isfinite(rate[i]) ? rate[i] : 1;
+	memset(h.first, 0xff, nv * sizeof(*h.first));
+	for (uint32_t v = nv; v-- > 0;) {
+		uint32_t p = m->parent[v];
+
+		if (v && h.weight[v] > 0) {
+			h.weight[p] += h.weight[v];
+			h.next[v] = h.first[p];
+			h.first[p] = v;
+		}
+		for (uint64_t i = 0; i < b->served[v]; i++)
+			fab_queues_append(&kept, v, fab_queues_pop(&wait, v));
+		if (wait.head[v] == FAB_NONE)
+			continue;
+		if (wait.head[p] == FAB_NONE)
+			wait.tail[p] = wait.tail[v];
+		else
+			wait.next[wait.tail[v]] = wait.head[p];
+		wait.head[p] = wait.head[v];
+	}
+	for (uint32_t v = 0; v < nv; v++)
+		if (h.first[v] != FAB_NONE && kept.head[v] != FAB_NONE)
+			hand_down(b, &h, v, heap, &kept);
+		else
+			while (kept.head[v] != FAB_NONE)
+				interface_of[fab_queues_pop(&kept, v)] =
+					m->first_interface[v];
+	free(rate);
 	fab_queues_fini(&wait);
-	fab_queues_fini(&h.kept);
+	fab_queues_fini(&kept);
+	fab_arena_free(&a);
 }
 
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
@@ -699,10 +532,27 @@ void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *b
 	struct balance b;
 
 	init(&b, m, batch);
-	fix(&b, interface_of);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i], a = m->node_vertex[node], s;
+
+		if (interface_of[node] == FAB_NONE)
+			continue;
+		b.below[m->parent[a]]--;
+		b.n_fixed++;
+		b.fixed_server[m->interface_server[interface_of[node]]]++;
+		s = m->interface_vertex[interface_of[node]];
+		for (uint32_t v = s; v != FAB_NONE; v = m->parent[v])
+			b.fixed_served[v]++;
+		while (a != s) {
+			uint32_t *at = a > s ? &a : &s;
+
+			(at == &a ? b.fixed_down : b.fixed_up)[*at]++;
+			*at = m->parent[*at];
+		}
+	}
 	best(&b);
 	give_interfaces(&b, interface_of);
-	fini(&b);
+	fab_arena_free(&b.arena);
 }
 
 /* ---- by transfers through time ---- */
@@ -714,8 +564,9 @@ void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *b
  * in which nodes are served; transfers do.
  */
 /* A mapping is improved step by step in this many trials at most, and in fewer when more
- * nodes than this would be simulated. */
-enum { IMPROVE_TRIALS = 1000, IMPROVE_NODES = 60000 };
+ * nodes than this would be simulated; mappings of larger batches are those of equal
+ * shares: each transfer takes a second there. */
+enum { IMPROVE_TRIALS = 1000, IMPROVE_NODES = 60000, IMPROVE_BATCH = 5000 };
 
 /* A mapping and its end; fewer nodes that give up come before an early end. */
 struct trial {
@@ -776,20 +627,6 @@ static int try_spare(struct search *x, bool *is_taken, struct fab_err *err)
 	return rc;
 }
 
-/* By equal shares, and by the start of the last node. */
-static double least_seconds(const struct fab_mapping_problem *p,
-			    const struct fab_batch *batch)
-{
-	const struct fab_transfer_options *o = p->timed;
-	double image_mbit = fab_transfer_image_mbit(o);
-	double requests = o->n_files * o->request_seconds;
-	double shared = image_mbit / fab_mapping_upper_bound_mbps(p->m, batch);
-	double last = (batch->n - 1) * o->stagger_seconds +
-		      image_mbit / fab_limits_transfer_mbps(p->m, batch);
-
-	return requests + fmax(shared, last);
-}
-
 /* Another rule's mapping in place of the best one, if it ends sooner. */
 static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 		    uint32_t argument, struct fab_err *err)
@@ -843,38 +680,9 @@ static int try_moves(struct search *x, uint32_t node, bool is_exchange, bool *is
 	return rc;
 }
 
-/* One step: the node that ends last, then the others, the last ones first. */
-static int step(struct search *x, bool *is_taken, struct fab_err *err)
-{
-	int rc = 0;
-
-	*is_taken = false;
-	for (uint32_t i = 0; i <= x->batch->n && !rc && !*is_taken; i++) {
-		uint32_t node =
-			i ? x->batch->node[x->batch->n - i] : x->best.slowest_node;
-
-		for (int k = 0; k < 2 && !rc && !*is_taken; k++)
-			rc = try_moves(x, node, k, is_taken, err);
-	}
-	return rc;
-}
-
-/* Step by step, until no step helps. */
-static int improve(struct search *x, struct fab_err *err)
-{
-	bool is_taken = true;
-	int rc = 0;
-
-	x->trials_left = IMPROVE_NODES / x->batch->n;
-	if (x->trials_left > IMPROVE_TRIALS)
-		x->trials_left = IMPROVE_TRIALS;
-	while (is_taken && x->trials_left && !rc && !is_done(x))
-		rc = step(x, &is_taken, err);
-	return rc;
-}
-
-/* A better mapping of the batch than the one given, if the time of transfers shows one.
- * O(rules * transfers). */
+/* A better mapping of the batch than the one given, if the time of transfers shows one:
+ * another rule's, then step by step with moves of the node that ends last, then of the
+ * others, the last ones first. O(rules * transfers). */
 static int improve_timed(const struct fab_mapping_problem *p,
 			 const struct fab_batch *batch, uint32_t *interface_of,
 			 struct fab_err *err)
@@ -885,24 +693,41 @@ static int improve_timed(const struct fab_mapping_problem *p,
 	} rules[] = {{&fab_mapping_scda, 0},   {&fab_mapping_bcda, 0},
 		     {&fab_mapping_block, 1},  {&fab_mapping_block, 2},
 		     {&fab_mapping_block, 4},  {&fab_mapping_local, 0},
-		     {&fab_mapping_robust, 0}, {&fab_mapping_stable, 0}};
-	size_t n = p->m->n_nodes;
+		     {&fab_mapping_robust, 0}, {&fab_mapping_stable, 0},
+		     {&fab_mapping_keep, 0}};
+	const struct fab_transfer_options *o = p->timed;
+	double image_mbit = fab_transfer_image_mbit(o), shared, last;
+	size_t n = p->m->n_nodes, n_rules = FAB_COUNT(rules) - !p->loaded;
 	struct search x = {.p = p, .batch = batch};
+	bool is_taken = true;
 	int rc;
 
 	if (!batch->n)
 		return 0;
 	x.best.interface_of = FAB_NEW(n + 1, uint32_t);
 	x.spare.interface_of = FAB_NEW(n + 1, uint32_t);
-	x.least_s = least_seconds(p, batch);
+	/* by equal shares, and by the start of the last node */
+	shared = image_mbit / fab_mapping_upper_bound_mbps(p->m, batch);
+	last = (batch->n - 1) * o->stagger_seconds +
+	       image_mbit / fab_limits_transfer_mbps(p->m, batch);
+	x.least_s = o->n_files * o->request_seconds + fmax(shared, last);
 	memcpy(x.best.interface_of, interface_of, n * sizeof(*interface_of));
 	rc = run(&x, &x.best, err);
-	for (size_t i = 0; i < FAB_COUNT(rules) && !rc && !is_done(&x); i++)
+	for (size_t i = 0; i < n_rules && !rc && !is_done(&x); i++)
 		rc = try_rule(&x, rules[i].rule, rules[i].argument, err);
-	if (!rc && p->loaded && !is_done(&x))
-		rc = try_rule(&x, &fab_mapping_keep, 0, err);
-	if (!rc)
-		rc = improve(&x, err);
+	x.trials_left = IMPROVE_NODES / batch->n;
+	if (x.trials_left > IMPROVE_TRIALS)
+		x.trials_left = IMPROVE_TRIALS;
+	while (is_taken && x.trials_left && !rc && !is_done(&x)) {
+		is_taken = false;
+		for (uint32_t i = 0; i <= batch->n && !rc && !is_taken; i++) {
+			uint32_t node =
+				i ? batch->node[batch->n - i] : x.best.slowest_node;
+
+			for (int k = 0; k < 2 && !rc && !is_taken; k++)
+				rc = try_moves(&x, node, k, &is_taken, err);
+		}
+	}
 	if (!rc)
 		memcpy(interface_of, x.best.interface_of, n * sizeof(*interface_of));
 	free(x.best.interface_of);
@@ -931,8 +756,8 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 		init(&b, p->m, batch);
 		best(&b);
 		give_interfaces(&b, interface_of);
-		fini(&b);
-		if (!rc && p->timed)
+		fab_arena_free(&b.arena);
+		if (!rc && p->timed && batch->n <= IMPROVE_BATCH)
 			rc = improve_timed(p, batch, interface_of, err);
 	}
 	fab_batch_fini(&all);
@@ -943,7 +768,7 @@ const struct fab_mapping_engine fab_mapping_balanced = {
 	.form = "balanced",
 	.summary = "the most for the slowest node of the batch that any mapping can give",
 	.manual =
-		"The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes.",
+		"The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes, the mapping by equal shares.",
 	.is_for_batch = true,
 	.is_in_all = true,
 	.map = map_balanced,

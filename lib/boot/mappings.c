@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "boot/machine.h"
 #include "boot/mapping_impl.h"
@@ -54,14 +56,6 @@ uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n)
 	return up;
 }
 
-/* How many turns an interface takes: as it is faster than the slowest. */
-static uint32_t turns(double rate, double least)
-{
-	double times = isfinite(rate) && least > 0 ? nearbyint(rate / least) : 1;
-
-	return times < 1 ? 1 : times > 64 ? 64 : (uint32_t)times;
-}
-
 /* Where the rounds through the branches stand. */
 struct spread {
 	const struct fab_machine *m;
@@ -94,24 +88,30 @@ static uint32_t take(struct spread *s)
 
 uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 {
+	struct fab_arena a = FAB_ARENA_INIT;
 	uint32_t nv = m->n_vertices, total = 0, *out;
 	struct spread s = {.m = m,
-			   .first = FAB_NEW(nv, uint32_t),
-			   .next = FAB_NEW(nv, uint32_t),
-			   .n_children = FAB_NEW0(nv, uint32_t),
-			   .at = FAB_NEW0(nv, uint32_t),
-			   .left = FAB_NEW0(nv, uint32_t)};
+			   .first = FAB_ARENA_NEW(&a, nv, uint32_t),
+			   .next = FAB_ARENA_NEW(&a, nv, uint32_t),
+			   .n_children = FAB_ARENA_NEW0(&a, nv, uint32_t),
+			   .at = FAB_ARENA_NEW0(&a, nv, uint32_t),
+			   .left = FAB_ARENA_NEW0(&a, nv, uint32_t)};
 	double least = INFINITY, *rate = fab_limits_interfaces(m);
 
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		if (fab_interface_is_up(m, i))
 			least = fmin(least, rate[i]);
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		/* turns as it is faster than the slowest */
+		double times =
+			isfinite(rate[i]) && least > 0 ? nearbyint(rate[i] / least) : 1;
+
 		if (fab_interface_is_up(m, i))
-			total += s.left[m->interface_vertex[i]] = turns(rate[i], least);
+			total += s.left[m->interface_vertex[i]] =
+				(uint32_t)fmax(1, fmin(times, 64));
+	}
 	free(rate);
-	for (uint32_t v = 0; v < nv; v++)
-		s.first[v] = s.next[v] = FAB_NONE;
+	memset(s.first, 0xff, nv * sizeof(*s.first));
 	for (uint32_t v = nv; v-- > 1;) {
 		uint32_t p = m->parent[v];
 
@@ -125,11 +125,7 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 	out = FAB_NEW((size_t)total + 1, uint32_t);
 	for (uint32_t i = 0; i < total; i++)
 		out[i] = take(&s);
-	free(s.first);
-	free(s.next);
-	free(s.n_children);
-	free(s.at);
-	free(s.left);
+	fab_arena_free(&a);
 	*n = total;
 	return out;
 }
@@ -170,9 +166,10 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 		     size_t len, uint32_t *interface_of, struct fab_err *err)
 {
 	struct fab_machine_names *names = fab_machine_names_new(m);
-	struct mapping_reader r = {.nodes = fab_machine_node_lookup(names),
-				   .interfaces = fab_machine_interface_lookup(names),
-				   .interface_of = interface_of};
+	struct mapping_reader r = {
+		.nodes = fab_machine_lookup(names, FAB_MACHINE_NODES),
+		.interfaces = fab_machine_lookup(names, FAB_MACHINE_INTERFACES),
+		.interface_of = interface_of};
 	int rc;
 
 	for (uint32_t i = 0; i < m->n_nodes; i++)
@@ -226,23 +223,19 @@ static void by_level(const struct fab_machine *m, uint32_t level, uint32_t *inte
 	free(up);
 }
 
-/* The outermost level that holds nodes and has a capacity; a single one says nothing. */
-static uint32_t supernode_level(const struct fab_machine *m)
-{
-	uint32_t node_level = m->level_of[m->node_vertex[0]];
-
-	for (uint32_t l = 1; l < m->n_levels; l++)
-		if (!m->level[l].is_server && m->level[l].is_limited && l != node_level)
-			return l;
-	return node_level;
-}
-
 static int map_scda(const struct fab_mapping_problem *p, uint32_t argument,
 		    uint32_t *interface_of, struct fab_err *err)
 {
+	const struct fab_machine *m = p->m;
+	uint32_t node_level = m->level_of[m->node_vertex[0]], l = 1;
+
 	(void)argument;
 	(void)err;
-	by_level(p->m, supernode_level(p->m), interface_of);
+	/* the outermost level that holds nodes and has a capacity */
+	while (l < m->n_levels &&
+	       (m->level[l].is_server || !m->level[l].is_limited || l == node_level))
+		l++;
+	by_level(m, l < m->n_levels ? l : node_level, interface_of);
 	return 0;
 }
 
@@ -354,30 +347,11 @@ static int cmp_point(const void *a, const void *b)
 {
 	const struct point *x = a, *y = b;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	FAB_ORDER_BY(x, y, hash);
+	return fab_cmp_u32(&x->id, &y->id);
 }
 
 enum { POINTS = 64 };
-
-static struct point *ring_of(const struct fab_machine *m, const uint32_t *up, uint32_t n)
-{
-	struct point *ring = FAB_NEW((size_t)n * POINTS, struct point);
-	char name[256];
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t h;
-
-		fab_machine_interface_name(m, up[i], name, sizeof(name));
-		h = fab_hash_bytes(name, strlen(name), 1);
-		for (uint32_t k = 0; k < POINTS; k++)
-			ring[(size_t)i * POINTS + k] =
-				(struct point){fab_mix64(h + k), up[i]};
-	}
-	qsort(ring, (size_t)n * POINTS, sizeof(*ring), cmp_point);
-	return ring;
-}
 
 /*
  * Consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam 2018): by name,
@@ -390,13 +364,23 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 	uint32_t n_up, *up = fab_interfaces_up(m, &n_up);
 	uint32_t *load = FAB_NEW0(m->n_interfaces, uint32_t);
 	uint64_t cap = ((uint64_t)m->n_nodes * 9 + 8ULL * n_up - 1) / (8ULL * n_up);
-	struct point *ring = ring_of(m, up, n_up);
-	struct point *nodes = FAB_NEW(m->n_nodes, struct point);
 	size_t n_ring = (size_t)n_up * POINTS, at = 0;
+	struct point *ring = FAB_NEW(n_ring, struct point);
+	struct point *nodes = FAB_NEW(m->n_nodes, struct point);
 	char name[256];
 
 	(void)argument;
 	(void)err;
+	for (uint32_t i = 0; i < n_up; i++) {
+		uint64_t h;
+
+		fab_machine_interface_name(m, up[i], name, sizeof(name));
+		h = fab_hash_bytes(name, strlen(name), 1);
+		for (uint32_t k = 0; k < POINTS; k++)
+			ring[(size_t)i * POINTS + k] =
+				(struct point){fab_mix64(h + k), up[i]};
+	}
+	qsort(ring, n_ring, sizeof(*ring), cmp_point);
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		fab_machine_node_name(m, i, name, sizeof(name));
 		nodes[i] = (struct point){fab_hash_bytes(name, strlen(name), 2), i};
@@ -467,41 +451,6 @@ const struct fab_mapping_engine fab_mapping_loaded = {
 
 /* ---- keep ---- */
 
-/*
- * The mapping of a site stays: only nodes whose server is down get another one, and,
- * where servers are new, as many as hold the others back.
- */
-/* The mapping before: what was loaded, else balanced over the servers that were up. */
-static int map_before(const struct fab_mapping_problem *p, uint32_t *interface_of,
-		      struct fab_err *err)
-{
-	const struct fab_machine *m = p->m;
-	struct fab_machine before = *m;
-	struct fab_mapping_problem old = *p;
-	int rc;
-
-	if (p->loaded) {
-		memcpy(interface_of, p->loaded, m->n_nodes * sizeof(*interface_of));
-		return 0;
-	}
-	old.m = &before;
-	before.server_is_down = FAB_NEW(m->n_servers, bool);
-	memcpy(before.server_is_down, p->was_down ? p->was_down : m->server_is_down,
-	       m->n_servers * sizeof(*m->server_is_down));
-	rc = fab_mapping_balanced.map(&old, 0, interface_of, err);
-	free(before.server_is_down);
-	return rc;
-}
-
-static bool has_new_server(const struct fab_mapping_problem *p)
-{
-	bool is_new = false;
-
-	for (uint32_t s = 0; s < p->m->n_servers && p->was_down; s++)
-		is_new |= p->was_down[s] && !p->m->server_is_down[s];
-	return is_new;
-}
-
 /* Nodes on each segment, in both directions, and of each server. */
 struct loads {
 	const struct fab_machine *m;
@@ -565,19 +514,37 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
 	free(l.of_server);
 }
 
+/*
+ * The mapping before (what was loaded, else balanced over the servers that were up)
+ * stays: only nodes whose server is down get another one, and, where servers are new, as
+ * many as hold the others back.
+ */
 static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
 		    uint32_t *interface_of, struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 	struct fab_batch all = fab_batch_all(m);
-	int rc = map_before(p, interface_of, err);
+	struct fab_mapping_problem old = *p;
+	struct fab_machine before = *m;
+	bool is_new = false;
+	int rc = 0;
 
 	(void)argument;
+	if (p->loaded) {
+		memcpy(interface_of, p->loaded, m->n_nodes * sizeof(*interface_of));
+	} else {
+		old.m = &before;
+		if (p->was_down)
+			before.server_is_down = p->was_down;
+		rc = fab_mapping_balanced.map(&old, 0, interface_of, err);
+	}
 	for (uint32_t i = 0; i < m->n_nodes && !rc; i++)
 		if (interface_of[i] != FAB_NONE &&
 		    !fab_interface_is_up(m, interface_of[i]))
 			interface_of[i] = FAB_NONE;
-	if (!rc && has_new_server(p))
+	for (uint32_t s = 0; s < m->n_servers && p->was_down; s++)
+		is_new |= p->was_down[s] && !p->m->server_is_down[s];
+	if (!rc && is_new)
 		release(p, interface_of);
 	if (!rc)
 		fab_mapping_complete(m, p->batch, interface_of);
@@ -651,25 +618,6 @@ static void update(struct prefixes *x, uint32_t v)
 		x->worst[v] = through(x, best_child(x, v));
 }
 
-/* Where to turn from up to down: the vertex whose path is best. */
-static uint32_t best_turn(const struct prefixes *x, uint32_t node)
-{
-	const struct fab_machine *m = x->m;
-	double climbed = 0, least = INFINITY;
-	uint32_t best = 0;
-
-	for (uint32_t v = m->node_vertex[node]; v != FAB_NONE; v = m->parent[v]) {
-		double cost = fmax(climbed, x->worst[v]);
-
-		if (x->first[v] != FAB_NONE && cost < least * (1 - 1e-12)) {
-			least = cost;
-			best = v;
-		}
-		climbed = fmax(climbed, with_one(x, x->down, v));
-	}
-	return best;
-}
-
 /* Inverse share of a server's disk and connections with one node more. */
 static double of_limits(const struct prefixes *x, uint32_t server)
 {
@@ -679,53 +627,60 @@ static double of_limits(const struct prefixes *x, uint32_t server)
 			fab_limits_connections_share(x->m, x->transfer_mbps, n));
 }
 
-static void update_path(struct prefixes *x, uint32_t interface)
-{
-	uint32_t v = x->m->interface_vertex[interface];
-
-	x->worst[v] = of_limits(x, x->m->interface_server[interface]);
-	for (; v != FAB_NONE; v = x->m->parent[v])
-		update(x, v);
-}
-
 static uint32_t assign(struct prefixes *x, uint32_t node)
 {
 	const struct fab_machine *m = x->m;
-	uint32_t turn = best_turn(x, node), v = turn, server;
+	double climbed = 0, least = INFINITY;
+	uint32_t turn = 0, v, server;
 
+	/* turn from up to down at the vertex whose path is best */
+	for (v = m->node_vertex[node]; v != FAB_NONE; v = m->parent[v]) {
+		double cost = fmax(climbed, x->worst[v]);
+
+		if (x->first[v] != FAB_NONE && cost < least * (1 - 1e-12)) {
+			least = cost;
+			turn = v;
+		}
+		climbed = fmax(climbed, with_one(x, x->down, v));
+	}
 	for (uint32_t a = m->node_vertex[node]; a != turn; a = m->parent[a])
 		x->down[a]++;
-	while (x->first[v] != FAB_NONE)
+	for (v = turn; x->first[v] != FAB_NONE;)
 		v = best_child(x, v);
 	for (uint32_t a = v; a != turn; a = m->parent[a])
 		x->up[a]++;
 	server = m->interface_server[m->first_interface[v]];
 	x->of_server[server]++;
-	for (uint32_t i = x->first_of[server]; i != FAB_NONE; i = x->next_of[i])
-		update_path(x, i);
+	for (uint32_t i = x->first_of[server]; i != FAB_NONE; i = x->next_of[i]) {
+		uint32_t at = m->interface_vertex[i];
+
+		x->worst[at] = of_limits(x, server);
+		for (; at != FAB_NONE; at = m->parent[at])
+			update(x, at);
+	}
 	return m->first_interface[v];
 }
 
 void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
 {
+	struct fab_arena a = FAB_ARENA_INIT;
 	struct prefixes x = {.m = m,
-			     .down = FAB_NEW0(m->n_vertices, uint32_t),
-			     .up = FAB_NEW0(m->n_vertices, uint32_t),
-			     .first = FAB_NEW(m->n_vertices, uint32_t),
-			     .next = FAB_NEW(m->n_vertices, uint32_t),
-			     .worst = FAB_NEW0(m->n_vertices, double),
-			     .of_server = FAB_NEW0(m->n_servers, uint32_t),
-			     .first_of = FAB_NEW(m->n_servers, uint32_t),
-			     .next_of = FAB_NEW(m->n_interfaces, uint32_t)};
+			     .down = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
+			     .up = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
+			     .first = FAB_ARENA_NEW(&a, m->n_vertices, uint32_t),
+			     .next = FAB_ARENA_NEW(&a, m->n_vertices, uint32_t),
+			     .worst = FAB_ARENA_NEW0(&a, m->n_vertices, double),
+			     .of_server = FAB_ARENA_NEW0(&a, m->n_servers, uint32_t),
+			     .first_of = FAB_ARENA_NEW(&a, m->n_servers, uint32_t),
+			     .next_of = FAB_ARENA_NEW(&a, m->n_interfaces, uint32_t)};
 	struct fab_batch all = fab_batch_all(m);
-	bool *leads = FAB_NEW0(m->n_vertices, bool);
+	bool *leads = FAB_ARENA_NEW0(&a, m->n_vertices, bool);
 
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		x.first[v] = x.next[v] = FAB_NONE;
+	memset(x.first, 0xff, m->n_vertices * sizeof(*x.first));
+	memset(x.next, 0xff, m->n_vertices * sizeof(*x.next));
 	x.transfer_mbps = fab_limits_transfer_mbps(m, &all);
 	fab_batch_fini(&all);
-	for (uint32_t s = 0; s < m->n_servers; s++)
-		x.first_of[s] = FAB_NONE;
+	memset(x.first_of, 0xff, m->n_servers * sizeof(*x.first_of));
 	for (uint32_t i = m->n_interfaces; i-- > 0;) {
 		uint32_t s = m->interface_server[i];
 
@@ -747,13 +702,5 @@ void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
 	update(&x, 0);
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		interface_of[i] = assign(&x, i);
-	free(x.down);
-	free(x.up);
-	free(x.first);
-	free(x.next);
-	free(x.worst);
-	free(x.of_server);
-	free(x.first_of);
-	free(x.next_of);
-	free(leads);
+	fab_arena_free(&a);
 }

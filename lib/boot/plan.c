@@ -216,28 +216,6 @@ static int measure(const struct fab_plan *p, const struct fab_machine *m,
 	return 0;
 }
 
-/* Time before a change; NaN: nothing changes, INFINITY: nodes had no server. */
-static int measure_before(const struct fab_plan *p, struct work *w, size_t choice,
-			  struct fab_plan_result *r, struct fab_err *err)
-{
-	struct fab_plan_result old = {.is_max_min = r->is_max_min,
-				      .boot_seconds = INFINITY};
-	struct fab_batch then;
-	int rc = 0;
-
-	r->seconds_before = NAN;
-	if (!p->change.is_any)
-		return 0;
-	batch_before(&p->change, r->batch, &then);
-	old.batch = &then;
-	if (!fab_plan_is_incomplete(&then, w->before[choice]))
-		rc = measure(p, &p->change.before, w->before[choice], w->share_before,
-			     &old, err);
-	r->seconds_before = old.boot_seconds;
-	fab_batch_fini(&then);
-	return rc;
-}
-
 /* Servers that serve nodes of the batch, and nodes without one. */
 static void count_servers(const struct fab_plan *p, const uint32_t *interface_of,
 			  bool *is_used, struct fab_plan_result *r)
@@ -296,6 +274,7 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 				    .bandwidth_mbps = NAN,
 				    .boot_seconds = INFINITY,
 				    .median_seconds = NAN,
+				    .seconds_before = NAN,
 				    .share.bottleneck = FAB_NONE};
 	bool is_first = !is_max_min || p->model == FAB_PLAN_MAX_MIN;
 	int rc = 0;
@@ -316,10 +295,23 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 		free(before);
 	}
 	r.failover = *failover;
-	if (!rc)
-		rc = measure_before(p, w, choice, &r, err);
 	if (rc)
 		return rc;
+	if (p->change.is_any) { /* INFINITY: nodes had no server */
+		struct fab_plan_result old = {.is_max_min = is_max_min,
+					      .boot_seconds = INFINITY};
+		struct fab_batch then;
+
+		batch_before(&p->change, batch, &then);
+		old.batch = &then;
+		if (!fab_plan_is_incomplete(&then, w->before[choice]))
+			rc = measure(p, &p->change.before, w->before[choice],
+				     w->share_before, &old, err);
+		r.seconds_before = old.boot_seconds;
+		fab_batch_fini(&then);
+		if (rc)
+			return rc;
+	}
 	count_servers(p, w->interface_of[choice], w->is_used, &r);
 	if (!r.n_unserved)
 		rc = measure(p, p->change.now, w->interface_of[choice], w->share, &r,

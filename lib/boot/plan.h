@@ -74,7 +74,7 @@ struct fab_plan_result {
 };
 
 /* Results batch by batch, in each the mappings in the order of the choices, by both
- * models one after the other. */
+ * models. */
 struct fab_plan_results {
 	FAB_VEC(struct fab_plan_result) of;
 	FAB_VEC(struct fab_failover *) failovers; /* results share them */

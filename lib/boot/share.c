@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "boot/share.h"
 
@@ -164,37 +165,16 @@ char *fab_share_segment_name(const struct fab_machine *m,
 	return out;
 }
 
-/* Both climb to where they meet: vertices of a lower number are higher up or aside. */
-static int count(const struct fab_machine *m, const struct fab_batch *batch,
-		 const uint32_t *interface_of, struct fab_share_workspace *w,
-		 struct fab_err *err)
+static void add_segments(const struct fab_machine *m, struct fab_share *out, bool is_up,
+			 const uint32_t *sharers)
 {
-	memset(w->down, 0, m->n_vertices * sizeof(*w->down));
-	memset(w->up, 0, m->n_vertices * sizeof(*w->up));
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i], a = m->node_vertex[node], s;
-		char name[256];
+	struct fab_share_segment of_level[FAB_MACHINE_LEVELS_MAX];
 
-		if (interface_of[node] >= m->n_interfaces)
-			return fab_fail(
-				err, EINVAL, "node '%s' has no server",
-				fab_machine_node_name(m, node, name, sizeof(name)));
-		s = m->interface_vertex[interface_of[node]];
-		while (a != s)
-			if (a > s) {
-				w->down[a]++;
-				a = m->parent[a];
-			} else {
-				w->up[s]++;
-				s = m->parent[s];
-			}
-	}
-	return 0;
-}
-
-static void sum_level(const struct fab_machine *m, const uint32_t *sharers,
-		      struct fab_share_segment *of_level)
-{
+	for (uint32_t l = 0; l < m->n_levels; l++)
+		of_level[l] = (struct fab_share_segment){.level = l,
+							 .is_up = is_up,
+							 .name = m->level[l].segment,
+							 .vertex = FAB_NONE};
 	for (uint32_t v = 1; v < m->n_vertices; v++) {
 		struct fab_share_segment *s = &of_level[m->level_of[v]];
 		double share;
@@ -210,67 +190,12 @@ static void sum_level(const struct fab_machine *m, const uint32_t *sharers,
 			s->share_mbps = share;
 		}
 	}
-}
-
-static void add_segments(const struct fab_machine *m, struct fab_share *out, bool is_up,
-			 const uint32_t *sharers)
-{
-	struct fab_share_segment of_level[FAB_MACHINE_LEVELS_MAX];
-
-	for (uint32_t l = 0; l < m->n_levels; l++)
-		of_level[l] = (struct fab_share_segment){.level = l,
-							 .is_up = is_up,
-							 .name = m->level[l].segment,
-							 .vertex = FAB_NONE};
-	sum_level(m, sharers, of_level);
 	for (uint32_t k = 1; k < m->n_levels; k++) {
 		uint32_t l = is_up ? k : m->n_levels - k;
 
 		if (of_level[l].vertex != FAB_NONE && isfinite(of_level[l].share_mbps))
 			out->segment[out->n_segments++] = of_level[l];
 	}
-}
-
-/* The least share of the segments of a node. */
-static double node_share(const struct fab_machine *m, const struct fab_share_workspace *w,
-			 uint32_t node, uint32_t interface)
-{
-	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
-	double least = INFINITY;
-
-	while (a != s)
-		if (a > s) {
-			least = fmin(least, m->capacity_mbps[a] / w->down[a]);
-			a = m->parent[a];
-		} else {
-			least = fmin(least, m->capacity_mbps[s] / w->up[s]);
-			s = m->parent[s];
-		}
-	return least;
-}
-
-/* The server with most nodes of the batch: one of its interfaces, how many nodes these
- * are, and the first of them. */
-static uint32_t fullest_server(const struct fab_machine *m, const struct fab_batch *batch,
-			       const uint32_t *interface_of, uint32_t *n_nodes,
-			       uint32_t *first_node)
-{
-	uint32_t *n = FAB_NEW0(m->n_servers, uint32_t), fullest = 0, best = FAB_NONE;
-
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t s = m->interface_server[interface_of[batch->node[i]]];
-
-		if (++n[s] > n[fullest])
-			fullest = s;
-	}
-	for (uint32_t i = batch->n; i-- > 0;)
-		if (n[m->interface_server[interface_of[batch->node[i]]]] == n[fullest]) {
-			*first_node = batch->node[i];
-			best = interface_of[batch->node[i]];
-		}
-	*n_nodes = n[fullest];
-	free(n);
-	return best;
 }
 
 static void add_limit(struct fab_share *share, enum fab_limit limit, uint32_t vertex,
@@ -293,11 +218,12 @@ static void add_limit(struct fab_share *share, enum fab_limit limit, uint32_t ve
 	share->n_segments++;
 }
 
-/* The limits as segments without a level behind those of the path. */
+/* The limits as segments without a level behind those of the path: at the server with
+ * most nodes of the batch. */
 static void add_limits(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_share *share)
 {
-	uint32_t n, first = FAB_NONE, server;
+	uint32_t *n, fullest = 0, first = FAB_NONE, server, most;
 	double flow = fab_limits_transfer_mbps(m, batch);
 
 	if (!batch->n)
@@ -311,18 +237,50 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 						    .share_mbps = m->limits.flow_mbps});
 	if (!(m->limits.disk_mbps > 0) && !m->limits.connections)
 		return;
-	server = m->interface_vertex[fullest_server(m, batch, interface_of, &n, &first)];
+	n = FAB_NEW0(m->n_servers, uint32_t);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t s = m->interface_server[interface_of[batch->node[i]]];
+
+		if (++n[s] > n[fullest])
+			fullest = s;
+	}
+	most = n[fullest];
+	for (uint32_t i = batch->n; i-- > 0;)
+		if (n[m->interface_server[interface_of[batch->node[i]]]] == most)
+			first = batch->node[i];
+	free(n);
+	server = m->interface_vertex[interface_of[first]];
 	add_limit(share, FAB_LIMIT_DISK, server, first,
 		  &(struct fab_share_segment){.is_up = true,
 					      .capacity_mbps = m->limits.disk_mbps,
-					      .max_sharers = n,
-					      .share_mbps = fab_limits_disk_share(m, n)});
+					      .max_sharers = most,
+					      .share_mbps =
+						      fab_limits_disk_share(m, most)});
 	add_limit(share, FAB_LIMIT_CONNECTIONS, server, first,
 		  &(struct fab_share_segment){
 			  .is_up = true,
 			  .capacity_mbps = m->limits.connections * flow,
-			  .max_sharers = n,
-			  .share_mbps = fab_limits_connections_share(m, flow, n)});
+			  .max_sharers = most,
+			  .share_mbps = fab_limits_connections_share(m, flow, most)});
+}
+
+/* Climb from a node and its interface to where they meet: vertices of a lower number are
+ * higher up or aside. Count `more` nodes on each segment; returns the least share. */
+static double climb(const struct fab_machine *m, struct fab_share_workspace *w,
+		    uint32_t node, uint32_t interface, uint32_t more)
+{
+	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
+	double least = INFINITY;
+
+	while (a != s) {
+		uint32_t *at = a > s ? &a : &s;
+		uint32_t *n = &(at == &a ? w->down : w->up)[*at];
+
+		*n += more;
+		least = fmin(least, m->capacity_mbps[*at] / *n);
+		*at = m->parent[*at];
+	}
+	return least;
 }
 
 int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
@@ -330,10 +288,19 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 struct fab_share_workspace *w, struct fab_share *out,
 		 struct fab_err *err)
 {
-	int rc = count(m, batch, interface_of, w, err);
+	char name[256];
 
-	if (rc)
-		return rc;
+	memset(w->down, 0, m->n_vertices * sizeof(*w->down));
+	memset(w->up, 0, m->n_vertices * sizeof(*w->up));
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i];
+
+		if (interface_of[node] >= m->n_interfaces)
+			return fab_fail(
+				err, EINVAL, "node '%s' has no server",
+				fab_machine_node_name(m, node, name, sizeof(name)));
+		(void)climb(m, w, node, interface_of[node], 1);
+	}
 	*out = (struct fab_share){.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY};
 	add_segments(m, out, false, w->down);
 	add_segments(m, out, true, w->up);
@@ -347,7 +314,7 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	out->slowest_node = batch->n ? batch->node[0] : FAB_NONE;
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i];
-		double share = node_share(m, w, node, interface_of[node]);
+		double share = climb(m, w, node, interface_of[node], 0);
 
 		if (per_node)
 			out->node_mbps[i] = share;
@@ -360,24 +327,6 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	}
 	add_limits(m, batch, interface_of, out);
 	return 0;
-}
-
-/* Which vertex of a depth each node and interface lies below, by the vertices' ranges. */
-static void lie_below(const struct fab_machine *m, const uint32_t *depth, uint32_t d,
-		      uint32_t *of_node, uint32_t *of_interface)
-{
-	for (uint32_t n = 0; n < m->n_nodes; n++)
-		of_node[n] = FAB_NONE;
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		of_interface[i] = FAB_NONE;
-	for (uint32_t v = 1; v < m->n_vertices; v++) {
-		if (depth[v] != d)
-			continue;
-		for (uint32_t n = m->first_node[v]; n < m->end_node[v]; n++)
-			of_node[n] = v;
-		for (uint32_t i = m->first_interface[v]; i < m->end_interface[v]; i++)
-			of_interface[i] = v;
-	}
 }
 
 /* The least share by limits: node by node, server by server. */
@@ -413,35 +362,43 @@ static double limits_brute(const struct fab_machine *m, const struct fab_batch *
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of)
 {
-	uint32_t *depth = FAB_NEW0(m->n_vertices, uint32_t), deepest = 0;
-	uint32_t *of_node = FAB_NEW(m->n_nodes, uint32_t);
-	uint32_t *of_interface = FAB_NEW(m->n_interfaces, uint32_t);
-	uint32_t *down = FAB_NEW0((size_t)m->n_vertices + 1, uint32_t);
-	uint32_t *up = FAB_NEW0((size_t)m->n_vertices + 1, uint32_t);
+	struct fab_arena a = FAB_ARENA_INIT;
+	uint32_t nv = m->n_vertices, deepest = 0;
+	uint32_t *depth = FAB_ARENA_NEW0(&a, nv, uint32_t);
+	uint32_t *of_node = FAB_ARENA_NEW(&a, m->n_nodes, uint32_t);
+	uint32_t *of_interface = FAB_ARENA_NEW(&a, m->n_interfaces, uint32_t);
+	uint32_t *down = FAB_ARENA_NEW0(&a, (size_t)nv + 1, uint32_t);
+	uint32_t *up = FAB_ARENA_NEW0(&a, (size_t)nv + 1, uint32_t);
 	double least = limits_brute(m, batch, interface_of);
 
-	for (uint32_t v = 1; v < m->n_vertices; v++) {
+	for (uint32_t v = 1; v < nv; v++) {
 		depth[v] = depth[m->parent[v]] + 1;
 		deepest = depth[v] > deepest ? depth[v] : deepest;
 	}
 	for (uint32_t d = 1; d <= deepest; d++) {
-		lie_below(m, depth, d, of_node, of_interface);
+		/* vertices of this depth that nodes and interfaces lie below, by range */
+		memset(of_node, 0xff, m->n_nodes * sizeof(*of_node));
+		memset(of_interface, 0xff, m->n_interfaces * sizeof(*of_interface));
+		for (uint32_t v = 1; v < nv; v++) {
+			for (uint32_t n = m->first_node[v];
+			     n < m->end_node[v] && depth[v] == d; n++)
+				of_node[n] = v;
+			for (uint32_t i = m->first_interface[v];
+			     i < m->end_interface[v] && depth[v] == d; i++)
+				of_interface[i] = v;
+		}
 		for (uint32_t i = 0; i < batch->n; i++) {
-			uint32_t a = of_node[batch->node[i]];
-			uint32_t b = of_interface[interface_of[batch->node[i]]];
+			uint32_t x = of_node[batch->node[i]];
+			uint32_t y = of_interface[interface_of[batch->node[i]]];
 
-			down[a == b || a == FAB_NONE ? 0 : a]++;
-			up[a == b || b == FAB_NONE ? 0 : b]++;
+			down[x == y || x == FAB_NONE ? 0 : x]++;
+			up[x == y || y == FAB_NONE ? 0 : y]++;
 		}
 	}
-	for (uint32_t v = 1; v < m->n_vertices; v++)
+	for (uint32_t v = 1; v < nv; v++)
 		least = fmin(least,
 			     m->capacity_mbps[v] / (down[v] > up[v] ? down[v] : up[v]));
-	free(depth);
-	free(of_node);
-	free(of_interface);
-	free(down);
-	free(up);
+	fab_arena_free(&a);
 	return least;
 }
 

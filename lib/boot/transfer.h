@@ -9,7 +9,7 @@
 
 struct fab_transfer_options {
 	uint64_t image_bytes;	/* all files together */
-	uint32_t n_files;	/* requested one after the other; at least 1 */
+	uint32_t n_files;	/* requested in sequence; at least 1 */
 	double request_seconds; /* round trips of a request; all of them before the data
 				 */
 	double stagger_seconds; /* node i of the batch starts at i * stagger */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all commands share: the structs that their common options fill (the tables of the
+ * Shared by all commands: the structs that their common options fill (the tables of the
  * options are in cli/command.h), messages, result files, progress, pictures.
  */
 #pragma once
@@ -57,7 +57,7 @@ struct fab_cli_output {
 
 /*
  * -q/--quiet, -v/--verbose, --threads N (given to OpenMP at once), --seed N, --verify;
- * the last two not for a command that leaves nothing to chance and has nothing to verify.
+ * the last two only for commands with random choices or a verification.
  */
 struct fab_cli_run {
 	bool quiet;
@@ -82,7 +82,7 @@ struct fab_cli_shard {
 /* Shards are of one whole only if these bytes, too, are the same: what names or files in
  * the arguments stood for. O(n). */
 void fab_cli_note_bytes(struct fab_cli_shard *shard, const void *bytes, size_t n);
-/* The sweep has so many items: EINVAL where shards would have none. */
+/* Number of items of the sweep; EINVAL where shards would be empty. */
 int fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit,
 			struct fab_err *err) FAB_MUST_CHECK;
 /* "2/8"; NULL: all of the sweep. */
@@ -145,13 +145,13 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 			struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Where results go. With a path: a temporary file beside it, which fab_cli_commit_sink
- * flushes, syncs and renames; it vanishes if the command ends before. A target that
- * exists keeps its permissions, owner and group (where only the owner may give a file
- * away, what was written is copied into it at the end); a symbolic link is followed, also
- * one that leads to nothing yet; a device, a FIFO and what standard output is open on are
- * written directly. No path or "-" is standard output. The errno of what cannot be
- * written. At most 16 at once.
+ * Where results go. With a path: a temporary file in its folder, which
+ * fab_cli_commit_sink flushes, syncs and renames; it vanishes if the command ends before.
+ * A target that exists keeps its permissions, owner and group (where only the owner may
+ * give a file away, what was written is copied into it at the end); a symbolic link is
+ * followed, also one that leads to nothing yet; a device, a FIFO and what standard output
+ * is open on are written directly. No path or "-" is standard output. The errno of what
+ * cannot be written. At most 16 at once.
  */
 struct fab_cli_sink {
 	FILE *file;
@@ -164,9 +164,9 @@ int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path,
 int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * A folder of results: its files are written into another one beside it, which takes its
- * name, and the place of a folder of that name, as a whole. A folder that exists must be
- * empty or hold only files that were written so (they are listed in `.fabkit-files`
+ * A folder of results: its files are written into a temporary one next to it, which takes
+ * its name, and the place of a folder of that name, as a whole. A folder that exists must
+ * be empty or hold only files that were written so (they are listed in `.fabkit-files`
  * there): none of others is removed. It vanishes if the command ends before. One at once.
  */
 struct fab_cli_folder {
@@ -181,8 +181,15 @@ struct fab_cli_folder {
 int fab_cli_open_folder(struct fab_cli_folder *folder, const char *path,
 			struct fab_err *err) FAB_MUST_CHECK;
 /* The next file, to be written before the one after it; `folder` is a fab_cli_folder.
- * What fails is said when it is settled. */
+ * Failures are reported when it is settled. */
 FILE *fab_cli_folder_file(void *folder, const char *name);
+/* Give each file written so far and its difference to that of the folder which is
+ * replaced, then files that are gone. O(bytes). */
+enum fab_cli_change { FAB_CLI_SAME, FAB_CLI_NEW, FAB_CLI_CHANGED, FAB_CLI_GONE };
+void fab_cli_compare_folder(struct fab_cli_folder *folder,
+			    void (*use)(void *context, const char *name,
+					enum fab_cli_change change),
+			    void *context);
 /* All that can fail before the folder appears; then let it appear. */
 int fab_cli_settle_folder(struct fab_cli_folder *folder,
 			  struct fab_err *err) FAB_MUST_CHECK;
@@ -194,8 +201,8 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder,
  * commit them together; no target changes before all are written and synced. `keep`
  * (NULL: nothing), which adds the run to a database, is called once, by the last commit,
  * when all is written and before any target changes. A result on standard output commits
- * the files before it as it is opened, because whoever reads it may end the command; it
- * is printed before the run is kept. What fails first stays: from then on files that are
+ * the files before it when it is opened, because its reader may end the command; it is
+ * printed before the run is kept. What fails first stays: from then on files that are
  * opened lead nowhere, nothing is kept, and the commit returns it.
  */
 struct fab_cli_results {
@@ -266,8 +273,8 @@ void fab_cli_progress_free(struct fab_cli_progress *progress);
 
 /*
  * From now on the first interrupt (Ctrl-C) is remembered instead of ending the program:
- * for work that can stop with what it has. When its results are written the program ends
- * by that signal, so that the status is FAB_EXIT_INTERRUPTED and a script that called it
+ * for work that can stop with what it has. After writing its results the program raises
+ * that signal, so that the status is FAB_EXIT_INTERRUPTED and a script that called it
  * stops, too. The second interrupt ends it at once. Where a parent process ignores
  * interrupts (nohup) they stay ignored.
  */

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef _OPENMP
@@ -17,35 +16,31 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/num.h"
 #include "cli/command.h"
 #include "cli/internal.h"
 #include "source/source.h"
 
-static void print_warning(const struct fab_cli_run *run, const struct fab_fabric *f,
-			  const struct fab_warning *w, uint32_t n_alike)
+int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_run *run,
+			struct fab_fabric **out, struct fab_err *err)
 {
-	char line[24] = "", more[64] = "";
-
-	if (w->line)
-		snprintf(line, sizeof(line), ":%" PRIu64, w->line);
-	if (n_alike > 1)
-		snprintf(more, sizeof(more), " (and %" PRIu32 " more like this)",
-			 n_alike - 1);
-	fab_cli_warn(run, "%s%s: %s%s", strcmp(f->source, "-") ? f->source : "<stdin>",
-		     line, w->message, more);
-}
-
-/* With --verbose all warnings, else one line for each code; the number of codes is small,
- * that of warnings is not. */
-static void print_warnings(const struct fab_cli_run *run, const struct fab_fabric *f)
-{
+	struct fab_source_options options = {.node_name_map = input->node_name_map,
+					     .hca = input->hca,
+					     .subnet = input->subnet};
 	struct code {
 		const struct fab_warning *first;
 		uint32_t n;
 	};
 	FAB_VEC(struct code) codes = {.n = 0};
+	const struct fab_fabric *f;
+	int rc;
 
+	fab_cli_progress_listen(run);
+	rc = fab_source_open(input->fabric, &options, out, err);
+	if (rc || run->quiet)
+		return rc;
+	f = *out;
+	/* With --verbose all warnings, else one line for each code; the number of codes
+	 * is small, that of warnings is not. */
 	for (uint32_t i = 0; i < f->n_warnings; i++) {
 		size_t k = run->verbose ? codes.n : 0;
 
@@ -56,27 +51,23 @@ static void print_warnings(const struct fab_cli_run *run, const struct fab_fabri
 			FAB_PUSH(&codes, ((struct code){&f->warnings[i], 0}));
 		codes.v[k].n++;
 	}
-	for (size_t k = 0; k < codes.n; k++)
-		print_warning(run, f, codes.v[k].first, codes.v[k].n);
+	for (size_t k = 0; k < codes.n; k++) {
+		const struct fab_warning *w = codes.v[k].first;
+		char line[24] = "", more[64] = "";
+
+		if (w->line)
+			snprintf(line, sizeof(line), ":%" PRIu64, w->line);
+		if (codes.v[k].n > 1)
+			snprintf(more, sizeof(more), " (and %" PRIu32 " more like this)",
+				 codes.v[k].n - 1);
+		fab_cli_warn(run, "%s%s: %s%s",
+			     strcmp(f->source, "-") ? f->source : "<stdin>", line,
+			     w->message, more);
+	}
 	free(codes.v);
 	if (f->n_warnings_total > f->n_warnings)
 		fab_cli_warn(run, "%s: %" PRIu64 " further warnings were not kept",
 			     f->source, f->n_warnings_total - f->n_warnings);
-}
-
-int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_run *run,
-			struct fab_fabric **out, struct fab_err *err)
-{
-	struct fab_source_options options = {.node_name_map = input->node_name_map,
-					     .hca = input->hca,
-					     .subnet = input->subnet};
-	int rc;
-
-	fab_cli_progress_listen(run);
-	rc = fab_source_open(input->fabric, &options, out, err);
-	if (rc || run->quiet)
-		return rc;
-	print_warnings(run, *out);
 	/* parts that --hca leaves out are in no answer */
 	if ((*out)->n_left_out_switches)
 		fab_cli_warn(run,
@@ -86,48 +77,6 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 			     input->hca, (*out)->n_left_out_switches,
 			     (*out)->n_left_out_switches == 1 ? "" : "es");
 	return 0;
-}
-
-/* One argument as a shell would read it; returns the end of what was written. */
-static char *quote(char *out, const char *arg)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%^";
-
-	if (*arg && strspn(arg, plain) == strlen(arg))
-		return stpcpy(out, arg);
-	*out++ = '\'';
-	for (; *arg; arg++)
-		if (*arg == '\'')
-			out = stpcpy(out, "'\\''");
-		else
-			*out++ = *arg;
-	*out++ = '\'';
-	*out = 0;
-	return out;
-}
-
-char *fab_cli_quote(int n, char **args)
-{
-	size_t size = 1;
-	char *text, *end;
-
-	for (int i = 0; i < n; i++)
-		size += 4 * strlen(args[i]) + 3;
-	end = text = fab_zalloc(size, 1);
-	for (int i = 0; i < n; i++) {
-		if (i)
-			*end++ = ' ';
-		end = quote(end, args[i]);
-	}
-	return text;
-}
-
-int fab_cli_check_database(const char *path, struct fab_err *err)
-{
-	if (strcmp(path, "-") != 0)
-		return 0;
-	return fab_fail(err, EINVAL, "a database cannot be standard output");
 }
 
 int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err)
@@ -185,42 +134,6 @@ void fab_cli_close_store(struct fab_cli_store *store)
 	store->arguments = store->job = NULL;
 }
 
-struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
-						 const struct fab_cli_sink *sink)
-{
-	struct fab_report_options options = {
-		.format = output->format,
-		.columns = output->columns,
-		.no_header = output->no_header,
-		.color = output->color == FAB_COLOR_ALWAYS,
-	};
-	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
-	const char *no_color = getenv("NO_COLOR");
-	struct winsize size;
-	uint64_t n;
-
-	if (sink->path || !isatty(fileno(sink->file)))
-		return options;
-	/* COLUMNS if it is set, else the width of the terminal, else no limit */
-	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
-		options.width = (unsigned)n;
-	else if (ioctl(fileno(sink->file), TIOCGWINSZ, &size) == 0)
-		options.width = size.ws_col;
-	if (output->color == FAB_COLOR_AUTO)
-		options.color =
-			term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
-	return options;
-}
-
-struct fab_report *fab_cli_begin_report(FILE *out,
-					const struct fab_report_options *options,
-					const char *command, const char *primary,
-					const struct fab_fabric *fabric)
-{
-	fab_cli_progress_hide();
-	return fab_report_new(out, options, command, primary, fabric);
-}
-
 static int list_columns(const struct fab_cli_output *output,
 			const struct fab_cli_columns *columns, struct fab_err *err)
 {
@@ -253,32 +166,6 @@ static const char *path_of(const struct fab_given *g, const char *option, bool *
 	}
 	assert(!"option of a file");
 	return NULL;
-}
-
-static int write_files(const struct run *run, struct fab_cli_results *results,
-		       struct fab_err *err)
-{
-	int rc = 0;
-
-	for (const struct fab_task_file *x = run->task->files;
-	     x && (x->option || x->write_all) && !rc; x++) {
-		bool is_plot;
-		const char *path =
-			x->option ? path_of(run->g, x->option, &is_plot) : NULL;
-
-		if (x->write_all) {
-			rc = x->write_all(results, run->w, err);
-		} else if (path && is_plot) {
-			FILE *script = fab_cli_begin_plot(results);
-
-			rc = x->write(script, run->w, err);
-			if (!rc)
-				fab_cli_end_plot(script, path, results);
-		} else if (path) {
-			rc = x->write(fab_cli_open_result(results, path), run->w, err);
-		}
-	}
-	return rc;
 }
 
 /* The last result: with it all of them are committed. */
@@ -342,8 +229,28 @@ static int do_task(const struct fab_given *g, const struct fab_task *task,
 	}
 	if (!rc && output->list_columns)
 		rc = list_columns(output, &w->columns, err);
-	else if (!rc)
-		rc = write_files(&run, &results, err);
+	else if (!rc) {
+		rc = 0;
+		for (const struct fab_task_file *x = run.task->files;
+		     x && (x->option || x->write_all) && !rc; x++) {
+			bool is_plot;
+			const char *path =
+				x->option ? path_of(run.g, x->option, &is_plot) : NULL;
+
+			if (x->write_all) {
+				rc = x->write_all(&results, run.w, err);
+			} else if (path && is_plot) {
+				FILE *script = fab_cli_begin_plot(&results);
+
+				rc = x->write(script, run.w, err);
+				if (!rc)
+					fab_cli_end_plot(script, path, &results);
+			} else if (path) {
+				rc = x->write(fab_cli_open_result(&results, path), run.w,
+					      err);
+			}
+		}
+	}
 	if (!rc && !output->list_columns)
 		rc = write_report(&run, &results, err);
 	if (!rc && !output->list_columns)

@@ -79,7 +79,7 @@ struct fab_task {
 struct fab_verb {
 	const char *name; /* "trace" */
 	const char *args; /* behind it: "FABRIC", "[FABRIC]" where it may be missing, ""
-			     where there is none */
+			     without arguments */
 	const char *help;
 	const struct fab_task *task;
 };

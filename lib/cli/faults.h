@@ -17,15 +17,15 @@ struct fab_cli_faults {
 extern const struct fab_option fab_cli_faults_rows[];
 
 /*
- * What the options name, without what is drawn; says what lists stood for. The caller
- * frees *out, which an error leaves as it was. ENOENT, EINVAL: the sentence begins with
- * the option. O(names).
+ * Parts named by the options, without random ones; reports the matches of lists. The
+ * caller frees *out, which an error does not change. ENOENT, EINVAL: the sentence begins
+ * with the option. O(names).
  */
 int fab_cli_name_faults(const struct fab_cli_faults *faults,
 			const struct fab_cli_run *run, const struct fab_fabric *f,
 			struct fab_faults **out, struct fab_err *err) FAB_MUST_CHECK;
-/* The same, and the K of --random, drawn by --seed: those that a single set of
- * fabric-faults has. O(names + K). */
+/* Parts named by the options and the K of --random, drawn by --seed: those that a single
+ * set of fabric-faults has. O(names + K). */
 int fab_cli_draw_faults(const struct fab_cli_faults *faults,
 			const struct fab_cli_run *run, const struct fab_fabric *f,
 			struct fab_faults **out, struct fab_err *err) FAB_MUST_CHECK;
@@ -45,7 +45,7 @@ void fab_cli_note_faults(struct fab_cli_shard *shard, const struct fab_faults *d
  */
 int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric *f,
 		       struct fab_ids *out, struct fab_err *err) FAB_MUST_CHECK;
-/* Is it auto: shall updn take roots of its own where there are none? O(1). */
+/* Is it auto: shall updn choose its own roots where the fabric has no ranks? O(1). */
 bool fab_cli_fills_roots(const char *path);
 
 /* Where groups come from, in the order of the command line. */

@@ -29,7 +29,7 @@ struct identity {
 	bool is_stream; /* standard input or output, whatever that is */
 	bool exists;
 	struct stat st;
-	char *name; /* of a file that does not exist: where it would be made */
+	char *name; /* of a file that is still missing: its future path */
 };
 
 static void note(size_t position, const char *option, const char *path, bool is_output)
@@ -117,20 +117,6 @@ static char *name_of_new(const char *path)
 	return name;
 }
 
-static struct identity identify(const struct file *file)
-{
-	struct identity id = {.is_stream = !strcmp(file->path, "-")};
-
-	if (id.is_stream)
-		id.exists = fstat(file->is_output ? STDOUT_FILENO : STDIN_FILENO,
-				  &id.st) == 0;
-	else
-		id.exists = stat(file->path, &id.st) == 0;
-	if (!id.exists && !id.is_stream)
-		id.name = name_of_new(file->path);
-	return id;
-}
-
 static bool is_same(const struct identity *a, const struct identity *b)
 {
 	if (a->exists && b->exists)
@@ -160,6 +146,34 @@ uint64_t fab_cli_hash_inputs(void)
 			fclose(file);
 	}
 	return hash;
+}
+
+bool fab_cli_is_open_file(const char *path)
+{
+	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/proc/", 6);
+}
+
+int fab_cli_no_gnuplot(struct fab_err *err)
+{
+	return fab_fail(err, ENOENT,
+			"--plot: gnuplot is not installed (package gnuplot-nox)");
+}
+
+int fab_cli_find_gnuplot(struct fab_err *err)
+{
+	const char *at = getenv("PATH");
+	bool is_there = !at; /* the system's own search */
+
+	while (at && !is_there) {
+		size_t n = strcspn(at, ":");
+		char *path = fab_format("%.*s%sgnuplot", (int)n, at, n ? "/" : "");
+
+		is_there = access(path, X_OK) == 0;
+		free(path);
+		at = at[n] ? at + n + 1 : NULL;
+	}
+	return is_there ? 0 : fab_cli_no_gnuplot(err);
 }
 
 /* May a new file be made in the folder where this one would be? An errno. */
@@ -288,7 +302,17 @@ int fab_cli_find_clash(const struct fab_cli_output *output, struct fab_err *err)
 	qsort(files.v, files.n, sizeof(*files.v), by_role);
 	ids = FAB_NEW0(files.n, struct identity);
 	for (size_t b = 0; b < files.n && !rc; b++) {
-		ids[b] = identify(&files.v[b]);
+		const struct file *file = &files.v[b];
+		struct identity id = {.is_stream = !strcmp(file->path, "-")};
+
+		if (id.is_stream)
+			id.exists = fstat(file->is_output ? STDOUT_FILENO : STDIN_FILENO,
+					  &id.st) == 0;
+		else
+			id.exists = stat(file->path, &id.st) == 0;
+		if (!id.exists && !id.is_stream)
+			id.name = name_of_new(file->path);
+		ids[b] = id;
 		for (size_t a = 0; a < b && !rc; a++)
 			rc = check_pair(&files.v[a], &ids[a], &files.v[b], &ids[b], err);
 	}

@@ -31,10 +31,6 @@ void fab_given_read(struct fab_given *g, int argc, char **argv);
 /* The task of the command line, and its columns; none: not known yet. */
 const struct fab_task *fab_given_task(const struct fab_given *g);
 struct fab_cli_columns fab_given_columns(const struct fab_given *g);
-/* One use of an option or a setting; `arg` NULL: without its value. EINVAL. */
-int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_err *err);
-/* --set NAME=VALUE. EINVAL. O(settings). */
-int fab_setting_take(struct fab_given *g, const char *arg, struct fab_err *err);
 /* --list-settings. O(settings). */
 int fab_settings_list(const struct fab_given *g, struct fab_err *err);
 /* "run, sweep or trace"; on the heap. */
@@ -56,8 +52,6 @@ int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg,
  * anything was opened, close it. */
 int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err) FAB_MUST_CHECK;
 void fab_cli_close_store(struct fab_cli_store *store);
-/* May --store name it? */
-int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK;
 /*
  * A file holds one result, and none goes over an input: EINVAL when two outputs, or an
  * output and an input, are the same file by name, through a link or by inode, or when two
@@ -66,7 +60,7 @@ int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK
  */
 int fab_cli_find_clash(const struct fab_cli_output *output,
 		       struct fab_err *err) FAB_MUST_CHECK;
-/* Digest of the files that options name, beside FABRIC, as far as they can be read twice
+/* Digest of the files that options name, without FABRIC, as far as they can be read twice
  * (no pipes). O(bytes). */
 uint64_t fab_cli_hash_inputs(void);
 /* Does the path name a file that is open already, as /dev/stdout: nothing that could be
@@ -77,9 +71,8 @@ bool fab_cli_is_open_file(const char *path);
 int fab_cli_check_outputs(struct fab_err *err) FAB_MUST_CHECK;
 /* Is there gnuplot? ENOENT. O(PATH). */
 int fab_cli_find_gnuplot(struct fab_err *err) FAB_MUST_CHECK;
-
-/* Arguments as a shell would read them; the caller frees. */
-char *fab_cli_quote(int n, char **args);
+/* ENOENT and the sentence. */
+int fab_cli_no_gnuplot(struct fab_err *err);
 
 /* From here on the command ends by itself: status 1 is its own. Before, a library that
  * gave up has chosen it (libgomp without a thread), and it becomes FAB_EXIT_ERROR. */
@@ -88,16 +81,17 @@ void fab_cli_expect_end(void);
 /* Take the progress line off the terminal, so that a message can be printed. */
 void fab_cli_progress_hide(void);
 
-/* Remove the temporary files and folder of results that were not committed.
- * Async-signal-safe. */
-void fab_cli_discard(void);
+/* Call `remove` (async-signal-safe) when the process ends, by exit() or by a signal. */
+void fab_cli_on_end(void (*remove)(void));
 
 /* Where a chain of symbolic links ends, whether or not there is such a file; NULL and
  * ELOOP when it does not end. The caller frees. */
 char *fab_cli_link_end(const char *path);
 
-/* Standard error, also while the parser holds back what is printed there. */
-FILE *fab_cli_terminal(void);
+/* Hold back standard error, where the parser prints, and release it as one line that is
+ * safe for a terminal; messages go past. */
+void fab_cli_hold(void);
+void fab_cli_release(void);
 
 /* `program: LABELtext` and a line end on standard error, made safe for a terminal. */
 void fab_cli_message(const char *label, const char *text);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A command line by the tables of a command: argp finds the options, rows take them.
- * Verbs, --help, messages that are safe for a terminal, and the arguments that shards of
- * one sweep have in common.
+ * Verbs, --help, and the arguments that shards of one sweep have in common. Settings are
+ * expert options without a place in --help: --set NAME=VALUE sets one by its row in the
+ * table of the command, --list-settings prints the table, as man/fill.c does for the page
+ * and the completions.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,46 +24,39 @@ static const char *const apart[] = {"shard",	 "store",  "label",  "threads", "qu
 				    "verbose",	 "output", "format", "columns", "color",
 				    "no-header", "check",  "plot"};
 
-/* Messages of the parser while it runs; getopt knows no stream but stderr. */
-static struct {
-	FILE *terminal; /* the true standard error, NULL: not parsing */
-	FILE *memory;
-	char *text;
-	size_t n;
-} said;
-
-FILE *fab_cli_terminal(void)
+/* One argument as a shell would read it; returns the end of what was written. */
+static char *quote(char *out, const char *arg)
 {
-	return said.terminal ? said.terminal : stderr;
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%^";
+
+	if (*arg && strspn(arg, plain) == strlen(arg))
+		return stpcpy(out, arg);
+	*out++ = '\'';
+	for (; *arg; arg++)
+		if (*arg == '\'')
+			out = stpcpy(out, "'\\''");
+		else
+			*out++ = *arg;
+	*out++ = '\'';
+	*out = 0;
+	return out;
 }
 
-/* Print them: the message as one line without control characters, then argp's hint at
- * --help, in a line or two of its own, as it is. */
-static void release(void)
+static char *quote_all(int n, char **args)
 {
-	const char *hint = NULL;
-	size_t len, size;
-	char *message, *safe;
+	size_t size = 1;
+	char *text, *end;
 
-	if (!said.terminal)
-		return;
-	fclose(said.memory);
-	stderr = said.terminal;
-	said.terminal = NULL;
-	for (const char *at = said.text; (at = strstr(at, "\nTry ")); at++)
-		hint = at;
-	len = hint ? (size_t)(hint - said.text) : strlen(said.text);
-	if (len && said.text[len - 1] == '\n')
-		len--;
-	message = fab_strndup(said.text, len);
-	size = 4 * len + 8;
-	safe = fab_text_local(fab_text_safe(message, fab_alloc(size, 1), size));
-	if (said.n)
-		fprintf(stderr, "%s%s", safe, said.text + len);
-	free(safe);
-	free(message);
-	free(said.text);
-	said.text = NULL;
+	for (int i = 0; i < n; i++)
+		size += 4 * strlen(args[i]) + 3;
+	end = text = fab_zalloc(size, 1);
+	for (int i = 0; i < n; i++) {
+		if (i)
+			*end++ = ' ';
+		end = quote(end, args[i]);
+	}
+	return text;
 }
 
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params)
@@ -144,15 +139,6 @@ static struct argp_option *argp_options(const struct fab_given *g, bool everyday
 	return options;
 }
 
-char *fab_verb_names(const struct fab_verb *verbs)
-{
-	char *text = NULL;
-
-	for (const struct fab_verb *v = verbs; v->name; v++)
-		fab_append(&text, v[1].name ? ", " : " or ", "%s", v->name);
-	return text;
-}
-
 /* Arguments and text of --help, with the verbs; on the heap. */
 static void make_texts(const struct fab_command *c, char **args, char **doc)
 {
@@ -191,7 +177,8 @@ static _Noreturn void refuse(struct argp_state *state, const char *option,
 	abort(); /* argp_error exits */
 }
 
-int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_err *err)
+/* One use of an option or a setting; `arg` NULL: without its value. EINVAL. */
+static int take_given(struct fab_given *g, size_t i, const char *arg, struct fab_err *err)
 {
 	struct fab_given_option *given = &g->of.v[i];
 	const struct fab_option *o = given->row;
@@ -317,6 +304,69 @@ static _Noreturn void print_help(const struct fab_given *g, const struct argp *f
 	exit(0);
 }
 
+/* "--set NAME: SENTENCE" of a name without a row: the nearest name, or all of them. */
+static int refuse_name(const struct fab_given *g, const char *name, size_t len,
+		       struct fab_err *err)
+{
+	FAB_VEC(const char *) names = {0};
+	struct fab_choices choices = {.what = "setting"};
+	int rc;
+
+	for (size_t i = 0; i < g->of.n; i++)
+		if (g->of.v[i].is_setting)
+			FAB_PUSH(&names, g->of.v[i].row->name);
+	choices.names = names.v;
+	choices.n = names.n;
+	rc = fab_choices_refuse(&choices, name, len, NULL, err);
+	free(names.v);
+	return rc;
+}
+
+/* yes, or the name alone; no. */
+static int take_switch(struct fab_given *g, size_t i, const char *value,
+		       struct fab_err *err)
+{
+	struct fab_given_option *given = &g->of.v[i];
+
+	if (value && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return fab_fail(err, EINVAL, "'%s' is unknown; expected yes or no",
+				value);
+	*(bool *)((char *)given->at + given->row->to.offset) =
+		!value || !strcmp(value, "yes");
+	given->is_given = true;
+	return 0;
+}
+
+static int take_setting(struct fab_given *g, const char *arg, struct fab_err *err)
+{
+	size_t len = strcspn(arg, "="), i = 0;
+	const char *value = arg[len] ? arg + len + 1 : NULL;
+	const struct fab_option *o;
+	int rc;
+
+	while (i < g->of.n &&
+	       !(g->of.v[i].is_setting && strlen(g->of.v[i].row->name) == len &&
+		 !memcmp(g->of.v[i].row->name, arg, len)))
+		i++;
+	if (i == g->of.n)
+		return refuse_name(g, arg, len, err);
+	o = g->of.v[i].row;
+	if (o->takes == FAB_TAKES_NOTHING)
+		rc = take_switch(g, i, value, err);
+	else if (!value && !o->is_optional)
+		rc = fab_fail(err, EINVAL, "the value is missing: expected %s=%s",
+			      o->name, o->arg);
+	else
+		rc = take_given(g, i, value, err);
+	if (rc) {
+		char *where = fab_format("--set %s", o->name);
+
+		fab_err_prefix(err, where);
+		free(where);
+	}
+	return rc;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct fab_given *g = state->input;
@@ -328,7 +378,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->row->name || o->is_setting || key_of(g, i) != key)
 			continue;
 		note_job(g, o->row->name, arg);
-		if (fab_given_take(g, i, arg, &err))
+		if (take_given(g, i, arg, &err))
 			refuse(state, o->row->name, &err);
 		return 0;
 	}
@@ -360,7 +410,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SET:
 		note_job(g, "set", arg);
-		if (fab_setting_take(g, arg, &err))
+		if (take_setting(g, arg, &err))
 			refuse(state, "set", &err);
 		return 0;
 	default:
@@ -370,7 +420,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void fab_given_read(struct fab_given *g, int argc, char **argv)
 {
-	static bool is_registered;
 	struct argp_option *options = argp_options(g, false);
 	struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
 	char *args, *doc;
@@ -381,7 +430,7 @@ void fab_given_read(struct fab_given *g, int argc, char **argv)
 	argp.args_doc = args;
 	argp.doc = doc;
 	if (store) /* parsing will change the order of the arguments */
-		store->arguments = fab_cli_quote(argc - 1, argv + 1);
+		store->arguments = quote_all(argc - 1, argv + 1);
 	for (size_t i = 0; i < g->of.n; i++) {
 		const struct fab_option *o = g->of.v[i].row;
 
@@ -389,18 +438,11 @@ void fab_given_read(struct fab_given *g, int argc, char **argv)
 		if (o->preset && fab_option_take(o, g->of.v[i].at, o->preset, NULL))
 			assert(!"preset");
 	}
-	if (!is_registered)
-		atexit(release);
-	is_registered = true;
-	said.memory = open_memstream(&said.text, &said.n);
-	if (!said.memory)
-		fab_oom(0);
-	said.terminal = stderr;
-	stderr = said.memory;
+	fab_cli_hold();
 	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, g);
-	release();
+	fab_cli_release();
 	if (store)
-		store->job = fab_cli_quote((int)g->job.n, g->job.v);
+		store->job = quote_all((int)g->job.n, g->job.v);
 	for (size_t i = 0; i < g->job.n; i++)
 		free(g->job.v[i]);
 	free(g->job.v);
@@ -418,14 +460,6 @@ void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *para
 	free(g.of.v);
 }
 
-void *fab_given_part(const struct fab_given *g, const struct fab_option *rows)
-{
-	for (const struct fab_part *part = g->command->parts; part->rows; part++)
-		if (part->rows == rows)
-			return (char *)g->params + part->offset;
-	return NULL;
-}
-
 void fab_cli_free_params(const struct fab_command *c, void *params)
 {
 	struct fab_given g;
@@ -434,4 +468,49 @@ void fab_cli_free_params(const struct fab_command *c, void *params)
 	for (size_t i = 0; i < g.of.n; i++)
 		fab_option_free(g.of.v[i].row, g.of.v[i].at);
 	free(g.of.v);
+}
+
+/* A row of the list. */
+struct record {
+	const char *setting, *preset, *help;
+	char *range; /* on the heap */
+};
+
+int fab_settings_list(const struct fab_given *g, struct fab_err *err)
+{
+	static const struct fab_column columns[] = {
+		FAB_COLUMN(setting, TEXT, "name"),
+		{"default", FAB_TEXT, "value without --set", 0,
+		 FAB_AT(struct record, preset)},
+		FAB_COLUMN(range, TEXT, "values that it takes"),
+		FAB_COLUMN(help, TEXT, "effect"),
+	};
+	struct fab_cli_results results = {.n = 0};
+	struct fab_report_options options;
+	FILE *file = fab_cli_open_report(&results, fab_given_part(g, fab_cli_output_rows),
+					 &options);
+	struct fab_report *r;
+	int rc;
+
+	options.columns = NULL;
+	r = fab_cli_begin_report(file, &options, g->command->name, "settings", NULL);
+	fab_report_table_begin(r, "settings", NULL, columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < g->of.n; i++) {
+		const struct fab_option *o = g->of.v[i].row;
+		struct record row = {o->name,
+				     o->preset			     ? o->preset
+				     : o->otherwise		     ? o->otherwise
+				     : o->takes == FAB_TAKES_NOTHING ? "no"
+								     : NULL,
+				     o->help, NULL};
+
+		if (!g->of.v[i].is_setting)
+			continue;
+		row.range = fab_option_range(o);
+		fab_report_record(r, &row);
+		free(row.range);
+	}
+	fab_report_table_end(r);
+	rc = fab_report_finish(r, err);
+	return rc ? rc : fab_cli_commit_results(&results, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a command takes, as tables: one row an option, from which come argp's option, the
+ * Options of a command as tables: one row an option, from which come argp's option, the
  * check of the value, its place in the parameters and the sentence on a bad one; and how
  * options go together.
  */

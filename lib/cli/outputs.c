@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Results that appear whole or not at all: files and folders are written under a
- * temporary name beside the target, synced, and renamed when all of them are complete.
+ * temporary name next to the target, synced, and renamed when all of them are complete.
  * The temporary name is locked while it is in use; the kernel drops the lock with the
- * process, so that the next run with the same target can tell what a killed run has left.
+ * process, so that the next run with the same target recognises what a killed run has
+ * left.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "cli/cli.h"
 #include "cli/internal.h"
 
@@ -25,7 +28,7 @@
 #define LIST_NAME ".fabkit-files"
 
 /*
- * What to remove when the command ends before the results are committed: exit handlers
+ * Files to remove when the command ends before the results are committed: exit handlers
  * and signal handlers can only know it from globals. An entry is complete before it is
  * set, and cleared after its file was renamed.
  */
@@ -38,7 +41,7 @@ struct made {
 static struct made *volatile made_files; /* of the folder */
 static char *volatile made_folder;
 
-void fab_cli_discard(void)
+static void discard(void)
 {
 	for (size_t i = 0; i < MAX_SINKS; i++)
 		if (pending[i])
@@ -138,7 +141,7 @@ static void remove_stale(const char *path)
 	free(name);
 }
 
-/* A temporary file or folder beside the path, open and locked; -1: errno. Until it is
+/* A temporary file or folder next to the path, open and locked; -1: errno. Until it is
  * locked, a run with the same target may take it for stale and remove it: then another.
  */
 static int make_locked(const char *path, bool is_folder, char **temporary)
@@ -146,6 +149,7 @@ static int make_locked(const char *path, bool is_folder, char **temporary)
 	struct stat st = {.st_nlink = 1};
 	int fd;
 
+	fab_cli_on_end(discard);
 	do {
 		free(*temporary);
 		*temporary = temporary_name(path);
@@ -196,32 +200,6 @@ static int open_temporary(struct fab_cli_sink *sink, const struct stat *old,
 	return 0;
 }
 
-/* /dev/stdout, a FIFO: nothing that could be renamed. */
-static int open_directly(struct fab_cli_sink *sink, const char *path,
-			 const struct stat *old, struct fab_err *err)
-{
-	struct stat out;
-	bool is_stdout = fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == old->st_dev &&
-			 out.st_ino == old->st_ino;
-
-	sink->path = fab_strdup(path);
-	/* opening it anew would cut off what stands in it, and begin at its beginning */
-	if (is_stdout && fflush(stdout) == 0) {
-		int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-
-		sink->file = fd < 0 ? NULL : fdopen(fd, "w");
-	} else {
-		sink->file = fopen(path, "we");
-	}
-	return sink->file ? 0 : cannot_write(path, err);
-}
-
-bool fab_cli_is_open_file(const char *path)
-{
-	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
-	       !strncmp(path, "/proc/", 6);
-}
-
 int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_err *err)
 {
 	struct stat old;
@@ -237,28 +215,28 @@ int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_er
 		errno = EISDIR;
 		return cannot_write(path, err);
 	}
-	if (exists && (!S_ISREG(old.st_mode) || fab_cli_is_open_file(path)))
-		return open_directly(sink, path, &old, err);
+	if (exists && (!S_ISREG(old.st_mode) || fab_cli_is_open_file(path))) {
+		struct stat out;
+		bool is_stdout = fstat(STDOUT_FILENO, &out) == 0 &&
+				 out.st_dev == old.st_dev && out.st_ino == old.st_ino;
+
+		/* /dev/stdout, a FIFO: nothing that could be renamed. */
+		sink->path = fab_strdup(path);
+		/* opening it again would truncate it */
+		if (is_stdout && fflush(stdout) == 0) {
+			int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+			sink->file = fd < 0 ? NULL : fdopen(fd, "w");
+		} else {
+			sink->file = fopen(path, "we");
+		}
+		return sink->file ? 0 : cannot_write(path, err);
+	}
 	/* write through a symbolic link, do not replace it */
 	sink->path = exists ? realpath(path, NULL) : fab_cli_link_end(path);
 	if (!sink->path || (exists && access(path, W_OK) != 0))
 		return cannot_write(path, err);
 	return open_temporary(sink, exists ? &old : NULL, err);
-}
-
-/* The new name must survive a crash as well: sync the directory. Best effort. */
-static void sync_directory(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir =
-		slash ? fab_strndup(path, (size_t)(slash + 1 - path)) : fab_strdup(".");
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		(void)!fsync(fd);
-		close(fd);
-	}
-	free(dir);
 }
 
 static bool is_written(FILE *file)
@@ -314,39 +292,31 @@ int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
 	if (rc)
 		return rc;
 	if (sink->temporary) {
+		const char *slash;
+		char *dir;
+		int fd;
+
 		if (sink->copies_to_old)
 			unlink(sink->temporary);
 		else if (rename(sink->temporary, sink->path) != 0)
 			return cannot_write(sink->path, err);
 		set_pending(sink->temporary, NULL);
-		sync_directory(sink->path);
+		/* The new name must survive a crash as well: sync the directory. Best
+		 * effort. */
+		slash = strrchr(sink->path, '/');
+		dir = slash ? fab_strndup(sink->path, (size_t)(slash + 1 - sink->path))
+			    : fab_strdup(".");
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0) {
+			(void)!fsync(fd);
+			close(fd);
+		}
+		free(dir);
 	}
 	free(sink->temporary);
 	free(sink->path);
 	*sink = (struct fab_cli_sink){0};
 	return 0;
-}
-
-static void note_made(const char *path)
-{
-	size_t n = strlen(path) + 1;
-	struct made *m = fab_alloc(sizeof(*m) + n, 1);
-
-	m->next = made_files;
-	memcpy(m->path, path, n);
-	made_files = m;
-}
-
-static void forget_made(void)
-{
-	struct made *m = made_files, *next;
-
-	made_files = NULL;
-	made_folder = NULL;
-	for (; m; m = next) {
-		next = m->next;
-		free(m);
-	}
 }
 
 /* Is the file in the list of the folder's own files? */
@@ -365,14 +335,14 @@ static bool is_ours(const char *list, const char *name)
 	return false;
 }
 
-/* The list of a folder written before, NULL: there is none. The caller frees. */
+/* The list of a folder written before, NULL: no list. The caller frees. */
 static char *read_list(const char *folder)
 {
 	char *path = fab_format("%s/" LIST_NAME, folder), *text = NULL;
 	FILE *file = fopen(path, "re");
 	size_t room = 0;
 
-	/* a NUL cannot be in a name, nor in what we write: up to there is all of it */
+	/* no name has a NUL: up to there is all of it */
 	if (file && getdelim(&text, &room, 0, file) < 0) {
 		free(text);
 		text = NULL;
@@ -381,27 +351,6 @@ static char *read_list(const char *folder)
 		fclose(file);
 	free(path);
 	return text;
-}
-
-/* Nothing of others may be lost when the new folder takes the place of this one. */
-static int check_old(const struct fab_cli_folder *folder, const char *name,
-		     struct fab_err *err)
-{
-	char *list = read_list(folder->path);
-	DIR *dir = opendir(folder->path);
-	const struct dirent *entry;
-	int rc = dir ? 0 : cannot_write(folder->path, err);
-
-	while (!rc && (entry = readdir(dir)) != NULL)
-		if (!is_ours(list, entry->d_name))
-			rc = fab_fail(
-				err, EEXIST,
-				"%s: the folder holds '%.200s', which was not written as one of its files: name an empty or a new folder",
-				name, entry->d_name);
-	if (dir)
-		closedir(dir);
-	free(list);
-	return rc;
 }
 
 static char *without_slashes(const char *path)
@@ -413,7 +362,7 @@ static char *without_slashes(const char *path)
 	return fab_strndup(path, n);
 }
 
-/* The folder that is written, beside the one that it takes the place of. */
+/* The temporary folder, next to the one that it replaces. */
 static int make_temporary(struct fab_cli_folder *folder, const struct stat *old,
 			  struct fab_err *err)
 {
@@ -446,8 +395,24 @@ int fab_cli_open_folder(struct fab_cli_folder *folder, const char *path,
 	}
 	if (!folder->path)
 		return cannot_write(path, err);
-	if (folder->exists)
-		rc = check_old(folder, path, err);
+	if (folder->exists) {
+		char *list = read_list(folder->path);
+		DIR *dir = opendir(folder->path);
+		const struct dirent *entry;
+
+		/* Nothing of others may be lost when the new folder takes the place of
+		 * this one. */
+		rc = dir ? 0 : cannot_write(folder->path, err);
+		while (!rc && (entry = readdir(dir)) != NULL)
+			if (!is_ours(list, entry->d_name))
+				rc = fab_fail(
+					err, EEXIST,
+					"%s: the folder holds '%.200s', which was not written as one of its files: name an empty or a new folder",
+					path, entry->d_name);
+		if (dir)
+			closedir(dir);
+		free(list);
+	}
 	return rc ? rc : make_temporary(folder, folder->exists ? &old : NULL, err);
 }
 
@@ -476,9 +441,15 @@ static void close_file(struct fab_cli_folder *folder)
 static FILE *add_file(struct fab_cli_folder *folder, const char *name)
 {
 	char *path = fab_format("%s/%s", folder->temporary, name);
+	size_t n;
+	struct made *m;
 
 	close_file(folder);
-	note_made(path);
+	n = strlen(path) + 1;
+	m = fab_alloc(sizeof(*m) + n, 1);
+	m->next = made_files;
+	memcpy(m->path, path, n);
+	made_files = m;
 	folder->file = fopen(path, "wxe");
 	if (!folder->file) {
 		note_failure(folder, path);
@@ -498,6 +469,51 @@ FILE *fab_cli_folder_file(void *context, const char *name)
 	return add_file(folder, name);
 }
 
+static enum fab_cli_change compare_file(const struct fab_cli_folder *folder,
+					const char *name)
+{
+	char *new_path = fab_format("%s/%s", folder->temporary, name);
+	char *old_path = fab_format("%s/%s", folder->path, name);
+	FILE *new_file = fopen(new_path, "re"), *old_file = fopen(old_path, "re");
+	enum fab_cli_change change = old_file ? FAB_CLI_SAME : FAB_CLI_NEW;
+	int c = 0;
+
+	while (new_file && old_file && c != EOF && change == FAB_CLI_SAME) {
+		c = getc(new_file);
+		if (c != getc(old_file))
+			change = FAB_CLI_CHANGED;
+	}
+	if (new_file)
+		fclose(new_file);
+	if (old_file)
+		fclose(old_file);
+	free(new_path);
+	free(old_path);
+	return change;
+}
+
+void fab_cli_compare_folder(struct fab_cli_folder *folder,
+			    void (*use)(void *context, const char *name,
+					enum fab_cli_change change),
+			    void *context)
+{
+	char *list = folder->exists ? read_list(folder->path) : NULL, *rest = list, *name;
+
+	close_file(folder);
+	for (size_t i = 0; i < folder->names.n; i++)
+		use(context, folder->names.v[i],
+		    compare_file(folder, folder->names.v[i]));
+	while ((name = strsep(&rest, "\n")) != NULL) {
+		bool is_gone = *name;
+
+		for (size_t i = 0; i < folder->names.n; i++)
+			is_gone = is_gone && strcmp(folder->names.v[i], name) != 0;
+		if (is_gone)
+			use(context, name, FAB_CLI_GONE);
+	}
+	free(list);
+}
+
 int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
 	FILE *list = add_file(folder, LIST_NAME);
@@ -510,55 +526,53 @@ int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
 	return folder->rc;
 }
 
-/* Remove the previous folder, which has the temporary name now. */
-static void remove_old(const char *folder)
-{
-	char *list = read_list(folder), *rest = list, *name;
-
-	while ((name = strsep(&rest, "\n")) != NULL) {
-		char *path = fab_format("%s/%s", folder, name);
-
-		if (*name && !strchr(name, '/'))
-			unlink(path);
-		free(path);
-	}
-	rest = fab_format("%s/" LIST_NAME, folder);
-	unlink(rest);
-	free(rest);
-	rmdir(folder);
-	free(list);
-}
-
-/* Where two names cannot be exchanged in one step, as on NFS. */
-static int replace(const struct fab_cli_folder *folder)
-{
-	char *aside = fab_format("%s.old", folder->temporary);
-	int rc = rename(folder->path, aside);
-
-	if (!rc) {
-		rc = rename(folder->temporary, folder->path);
-		if (rc)
-			(void)!rename(aside, folder->path);
-		else
-			(void)!rename(aside, folder->temporary);
-	}
-	free(aside);
-	return rc;
-}
-
 int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
 	int rc = !folder->exists ? rename(folder->temporary, folder->path)
 				 : renameat2(AT_FDCWD, folder->temporary, AT_FDCWD,
 					     folder->path, RENAME_EXCHANGE);
+	struct made *m, *next;
 
-	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS))
-		rc = replace(folder);
+	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS)) {
+		char *aside = fab_format("%s.old", folder->temporary);
+
+		/* Where two names cannot be exchanged in one step, as on NFS. */
+		rc = rename(folder->path, aside);
+		if (!rc) {
+			rc = rename(folder->temporary, folder->path);
+			if (rc)
+				(void)!rename(aside, folder->path);
+			else
+				(void)!rename(aside, folder->temporary);
+		}
+		free(aside);
+	}
 	if (rc)
 		return cannot_write(folder->path, err);
-	forget_made();
-	if (folder->exists)
-		remove_old(folder->temporary);
+	m = made_files;
+	made_files = NULL;
+	made_folder = NULL;
+	for (; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+	if (folder->exists) {
+		char *list = read_list(folder->temporary), *rest = list, *name;
+
+		/* Remove the previous folder, which has the temporary name now. */
+		while ((name = strsep(&rest, "\n")) != NULL) {
+			char *path = fab_format("%s/%s", folder->temporary, name);
+
+			if (*name && !strchr(name, '/'))
+				unlink(path);
+			free(path);
+		}
+		rest = fab_format("%s/" LIST_NAME, folder->temporary);
+		unlink(rest);
+		free(rest);
+		rmdir(folder->temporary);
+		free(list);
+	}
 	close(folder->lock);
 	for (size_t i = 0; i < folder->names.n; i++)
 		free(folder->names.v[i]);
@@ -580,26 +594,19 @@ void fab_cli_fail_results(struct fab_cli_results *results, int rc,
 
 static void settle_files(struct fab_cli_results *results)
 {
-	struct fab_err err;
-
 	for (size_t i = 0; i < results->n && !results->rc; i++)
-		fab_cli_fail_results(results, settle(&results->sinks[i], &err), &err);
+		results->rc = settle(&results->sinks[i], &results->err);
 	if (results->folder && !results->rc)
-		fab_cli_fail_results(results,
-				     fab_cli_settle_folder(results->folder, &err), &err);
+		results->rc = fab_cli_settle_folder(results->folder, &results->err);
 }
 
 static void commit_files(struct fab_cli_results *results)
 {
-	struct fab_err err;
-
 	if (results->folder && !results->rc)
-		fab_cli_fail_results(results,
-				     fab_cli_commit_folder(results->folder, &err), &err);
+		results->rc = fab_cli_commit_folder(results->folder, &results->err);
 	results->folder = NULL;
 	for (size_t i = 0; i < results->n && !results->rc; i++)
-		fab_cli_fail_results(results,
-				     fab_cli_commit_sink(&results->sinks[i], &err), &err);
+		results->rc = fab_cli_commit_sink(&results->sinks[i], &results->err);
 	results->n = 0;
 }
 
@@ -616,25 +623,58 @@ static FILE *nowhere(struct fab_cli_results *results)
 FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 {
 	struct fab_cli_sink sink = {0};
-	struct fab_err err;
 
 	if (!results->rc)
-		fab_cli_fail_results(results, fab_cli_open_sink(&sink, path, &err), &err);
-	/* whoever reads standard output may close it, which ends the command */
+		results->rc = fab_cli_open_sink(&sink, path, &results->err);
+	/* the reader of standard output may close it, which ends the command */
 	if (!results->rc && !sink.path) {
 		settle_files(results);
 		commit_files(results);
 	}
 	if (!results->rc && results->n == FAB_COUNT(results->sinks))
-		fab_cli_fail_results(results,
-				     fab_fail(&err, EMFILE,
-					      "%s: more than %zu results at once", path,
-					      FAB_COUNT(results->sinks)),
-				     &err);
+		results->rc = fab_fail(&results->err, EMFILE,
+				       "%s: more than %zu results at once", path,
+				       FAB_COUNT(results->sinks));
 	if (results->rc)
 		return nowhere(results);
 	results->sinks[results->n++] = sink;
 	return sink.file;
+}
+
+struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
+						 const struct fab_cli_sink *sink)
+{
+	struct fab_report_options options = {
+		.format = output->format,
+		.columns = output->columns,
+		.no_header = output->no_header,
+		.color = output->color == FAB_COLOR_ALWAYS,
+	};
+	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+	struct winsize size;
+	uint64_t n;
+
+	if (sink->path || !isatty(fileno(sink->file)))
+		return options;
+	/* COLUMNS if it is set, else the width of the terminal, else no limit */
+	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
+		options.width = (unsigned)n;
+	else if (ioctl(fileno(sink->file), TIOCGWINSZ, &size) == 0)
+		options.width = size.ws_col;
+	if (output->color == FAB_COLOR_AUTO)
+		options.color =
+			term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
+	return options;
+}
+
+struct fab_report *fab_cli_begin_report(FILE *out,
+					const struct fab_report_options *options,
+					const char *command, const char *primary,
+					const struct fab_fabric *fabric)
+{
+	fab_cli_progress_hide();
+	return fab_report_new(out, options, command, primary, fabric);
 }
 
 FILE *fab_cli_open_report(struct fab_cli_results *results,
@@ -651,12 +691,9 @@ FILE *fab_cli_open_report(struct fab_cli_results *results,
 
 int fab_cli_commit_results(struct fab_cli_results *results, struct fab_err *err)
 {
-	struct fab_err own;
-
 	settle_files(results);
 	if (results->keep && !results->rc)
-		fab_cli_fail_results(results, results->keep(results->context, &own),
-				     &own);
+		results->rc = results->keep(results->context, &results->err);
 	results->keep = NULL;
 	commit_files(results);
 	if (results->nowhere)

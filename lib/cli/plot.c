@@ -15,28 +15,6 @@
 
 extern char **environ;
 
-static int no_gnuplot(struct fab_err *err)
-{
-	return fab_fail(err, ENOENT,
-			"--plot: gnuplot is not installed (package gnuplot-nox)");
-}
-
-int fab_cli_find_gnuplot(struct fab_err *err)
-{
-	const char *at = getenv("PATH");
-	bool is_there = !at; /* the system's own search */
-
-	while (at && !is_there) {
-		size_t n = strcspn(at, ":");
-		char *path = fab_format("%.*s%sgnuplot", (int)n, at, n ? "/" : "");
-
-		is_there = access(path, X_OK) == 0;
-		free(path);
-		at = at[n] ? at + n + 1 : NULL;
-	}
-	return is_there ? 0 : no_gnuplot(err);
-}
-
 static int start_gnuplot(FILE *script, int picture, FILE *messages, pid_t *pid,
 			 struct fab_err *err)
 {
@@ -52,7 +30,7 @@ static int start_gnuplot(FILE *script, int picture, FILE *messages, pid_t *pid,
 	rc = posix_spawnp(pid, name, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (rc == ENOENT)
-		return no_gnuplot(err);
+		return fab_cli_no_gnuplot(err);
 	return rc ? fab_fail(err, rc, "--plot: cannot start gnuplot: %s", strerror(rc))
 		  : 0;
 }
@@ -104,7 +82,7 @@ static int run_gnuplot(FILE *script, FILE *out, const char *path, FILE *messages
 		return rc;
 	}
 	rc = copy_picture(fds[0], out, path, err);
-	close(fds[0]); /* gnuplot ends where nobody reads */
+	close(fds[0]); /* gnuplot ends when its pipe is closed */
 	do
 		has_ended = waitpid(pid, &status, 0) == pid;
 	while (!has_ended && errno == EINTR);

@@ -25,7 +25,7 @@ struct fab_cli_progress {
 	struct fab_progress_line line;
 };
 
-/* Threads of a sweep report by turns, while the first one is heard in between. */
+/* Several threads of a sweep report progress. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Is a progress line on the terminal? Messages must take it off first. */
@@ -71,8 +71,8 @@ static void show(struct fab_progress_line *line, uint64_t done, uint64_t total)
 
 /*
  * Phases that the library reports where no progress of a command has ticked within a
- * second: each is timed from its first report, and again from the beginning when it
- * begins anew. The first second without a line is that of all of them together.
+ * second: each is timed from its first report, and again when it restarts. The first
+ * second without a line is that of all of them together.
  */
 static struct {
 	const char *name; /* NULL: none yet */
@@ -128,14 +128,65 @@ void fab_cli_progress_free(struct fab_cli_progress *progress)
 	free(progress);
 }
 
+/* Messages of the parser while it runs; getopt knows no stream but stderr. */
+static struct {
+	FILE *terminal; /* the true standard error, NULL: not parsing */
+	FILE *memory;
+	char *text;
+	size_t n;
+} said;
+
+/* Print them: the message as one line without control characters, then argp's hint at
+ * --help, unchanged, on lines of its own. */
+void fab_cli_release(void)
+{
+	const char *hint = NULL;
+	size_t len, size;
+	char *message, *safe;
+
+	if (!said.terminal)
+		return;
+	fclose(said.memory);
+	stderr = said.terminal;
+	said.terminal = NULL;
+	for (const char *at = said.text; (at = strstr(at, "\nTry ")); at++)
+		hint = at;
+	len = hint ? (size_t)(hint - said.text) : strlen(said.text);
+	if (len && said.text[len - 1] == '\n')
+		len--;
+	message = fab_strndup(said.text, len);
+	size = 4 * len + 8;
+	safe = fab_text_local(fab_text_safe(message, fab_alloc(size, 1), size));
+	if (said.n)
+		fprintf(stderr, "%s%s", safe, said.text + len);
+	free(safe);
+	free(message);
+	free(said.text);
+	said.text = NULL;
+}
+
+void fab_cli_hold(void)
+{
+	static bool is_registered;
+
+	if (!is_registered)
+		atexit(fab_cli_release);
+	is_registered = true;
+	said.memory = open_memstream(&said.text, &said.n);
+	if (!said.memory)
+		fab_oom(0);
+	said.terminal = stderr;
+	stderr = said.memory;
+}
+
 void fab_cli_message(const char *label, const char *text)
 {
 	size_t size = 4 * strlen(text) + 8;
 	char *safe = fab_text_local(fab_text_safe(text, fab_alloc(size, 1), size));
 
 	fab_cli_progress_hide();
-	fprintf(fab_cli_terminal(), "%s: %s%s\n", program_invocation_short_name, label,
-		safe);
+	fprintf(said.terminal ? said.terminal : stderr, "%s: %s%s\n",
+		program_invocation_short_name, label, safe);
 	free(safe);
 }
 
@@ -176,15 +227,29 @@ static void close_stdout(int status, void *unused)
 			_exit(status);
 		return;
 	}
-	if (status != FAB_EXIT_ERROR) /* else somebody has said why */
+	if (status != FAB_EXIT_ERROR) /* else the reason was printed */
 		fprintf(stderr, "%s: cannot write standard output: %s\n",
 			program_invocation_short_name, strerror(errnum));
 	_exit(FAB_EXIT_ERROR);
 }
 
+/* Removes what was not committed; async-signal-safe. */
+static void (*volatile discard)(void);
+
+void fab_cli_on_end(void (*remove)(void))
+{
+	discard = remove;
+}
+
+static void discard_all(void)
+{
+	if (discard)
+		discard();
+}
+
 static void end_by_signal(int signum)
 {
-	fab_cli_discard();
+	discard_all();
 	raise(signum); /* SA_RESETHAND: now with its default effect */
 }
 
@@ -256,9 +321,10 @@ void fab_cli_init(const char *program)
 	argp_err_exit_status = FAB_EXIT_USAGE;
 	setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay in the C locale */
 	on_exit(close_stdout, NULL);
-	atexit(fab_cli_discard);
+	atexit(discard_all);
 	atexit(fab_cli_progress_hide);
-	/* whoever started us may have had it ignored: a closed pipe ends us quietly */
+	/* the parent process may have ignored it: a closed pipe ends the command quietly
+	 */
 	signal(SIGPIPE, SIG_DFL);
 	catch_signals();
 }

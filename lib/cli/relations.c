@@ -10,6 +10,23 @@
 #include "cli/faults.h"
 #include "cli/internal.h"
 
+char *fab_verb_names(const struct fab_verb *verbs)
+{
+	char *text = NULL;
+
+	for (const struct fab_verb *v = verbs; v->name; v++)
+		fab_append(&text, v[1].name ? ", " : " or ", "%s", v->name);
+	return text;
+}
+
+void *fab_given_part(const struct fab_given *g, const struct fab_option *rows)
+{
+	for (const struct fab_part *part = g->command->parts; part->rows; part++)
+		if (part->rows == rows)
+			return (char *)g->params + part->offset;
+	return NULL;
+}
+
 /* One of a list of names, `to=dot` with its value; `VERB=run`. */
 struct side {
 	const struct fab_given_option *option; /* NULL: FABRIC, or a verb */
@@ -47,7 +64,7 @@ static bool was_given(const struct fab_given *g, const struct side *side)
 	if (!side->option) {
 		const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
 
-		return input->fabric != NULL;
+		return input && input->fabric;
 	}
 	text = side->option->text;
 	return side->option->is_given &&

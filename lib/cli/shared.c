@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options that commands share, and what they stand for: input, output, how it runs, dead
+ * Options that commands share, and their evaluation: input, output, how it runs, dead
  * parts, tables, groups, shards, the database of results.
  */
 #include <errno.h>
@@ -20,6 +20,13 @@
 #include "unicast/faults.h"
 
 enum { MAX_THREADS = 4096, MAX_SHARDS = 1000000 };
+
+static int check_database(const char *path, struct fab_err *err)
+{
+	if (strcmp(path, "-") != 0)
+		return 0;
+	return fab_fail(err, EINVAL, "a database cannot be standard output");
+}
 
 #define TO(member) FAB_TO(struct fab_cli_input, member)
 const struct fab_option fab_cli_input_rows[] = {
@@ -75,8 +82,8 @@ const struct fab_option fab_cli_run_rows[] = {
 };
 
 const struct fab_option fab_cli_chance_rows[] = {
-	{"seed", "N", "Seed of everything that is left to chance", FAB_TAKES_NUMBER,
-	 TO(seed), .flag = TO(has_seed), .max = UINT64_MAX, .everyday = true},
+	{"seed", "N", "Seed of random choices", FAB_TAKES_NUMBER, TO(seed),
+	 .flag = TO(has_seed), .max = UINT64_MAX, .everyday = true},
 	{"verify", NULL, "Check the result by a second, independent computation",
 	 FAB_TAKES_NOTHING, TO(verify)},
 	{0},
@@ -86,7 +93,7 @@ const struct fab_option fab_cli_chance_rows[] = {
 #define TO(member) FAB_TO(struct fab_cli_store, member)
 const struct fab_option fab_cli_store_rows[] = {
 	{"store", "FILE", "Add the result to the SQLite database FILE", FAB_TAKES_OUTPUT,
-	 TO(path), .check = fab_cli_check_database, .everyday = true},
+	 TO(path), .check = check_database, .everyday = true},
 	{"label", "TEXT", "With --store: a name for this run", FAB_TAKES_TEXT, TO(label)},
 	{0},
 };
@@ -182,7 +189,7 @@ void fab_cli_report_shard(struct fab_report *r, const struct fab_cli_shard *shar
 
 #define TO(member) FAB_TO(struct fab_cli_faults, member)
 const struct fab_option fab_cli_faults_rows[] = {
-	{.help = "What is dead:"},
+	{.help = "Dead parts:"},
 	{"fail", "LIST",
 	 "Switches, separated by commas: NAME, 0xGUID, lid:N, coordinates of a leaf such as 3.7, host lists as ib[1-4], patterns; repeatable",
 	 FAB_TAKES_TEXT, TO(fail), .is_many = true},
@@ -194,7 +201,7 @@ const struct fab_option fab_cli_faults_rows[] = {
 	 FAB_TAKES_INPUT, TO(fail_file), .is_many = true},
 	{"random", "K", "K parts more, drawn by --seed", FAB_TAKES_NUMBER, TO(random),
 	 .min = 1, .max = 1000000},
-	{"of", "KIND", "Which parts die by chance: leaves (default), roots, links or any",
+	{"of", "KIND", "Parts that --random draws: leaves (default), roots, links or any",
 	 FAB_TAKES_ONE, TO(of), .choices = &fab_fault_kind_choices},
 	{0},
 };
@@ -352,7 +359,7 @@ int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric 
 	if (!has_updn)
 		return fab_fail(
 			err, EINVAL,
-			"--root-guids is for algorithm updn, which is not asked for");
+			"root-guids is for algorithm updn, which is not asked for");
 	return fab_cli_fills_roots(path) ? 0 : fab_root_list_read(f, path, out, err);
 }
 

@@ -25,14 +25,12 @@ struct run {
 	uint64_t grain, window;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t was_taken;
-	uint64_t *order; /* [n] in which items are given out; NULL: ascending */
-	uint64_t next;	 /* to be given out: place in that order */
-	uint64_t taken;	 /* all below are */
+	uint64_t next;	/* to be given out */
+	uint64_t taken; /* all below are */
 	uint64_t done;
 	char *results; /* [window], that of i at i % window */
 	unsigned char *state;
 	uint64_t failed; /* the first that did; n: none */
-	bool was_stopped;
 	struct fab_err err;
 	int rc;
 };
@@ -63,23 +61,13 @@ static void *result_at(const struct run *r, uint64_t i)
 static bool get_items(struct run *r, uint64_t *from, uint64_t *to)
 {
 	pthread_mutex_lock(&r->lock);
-	if (r->order) { /* one item by cost; after a failure only one before it */
-		while (r->next < r->n && r->order[r->next] >= r->failed)
-			r->next++;
-		if (r->was_stopped)
-			r->next = r->n;
-		*from = r->next < r->n ? r->order[r->next++] : r->n;
-		*to = *from < r->n ? *from + 1 : r->n;
-	} else {
-		/* the thread that has the first item not taken never waits here */
-		while (!r->rc && r->next < r->n &&
-		       r->next + r->grain > r->taken + r->window)
-			pthread_cond_wait(&r->was_taken, &r->lock);
-		*from = r->rc ? r->n : r->next;
-		*to = *from + r->grain < r->n ? *from + r->grain : r->n;
-		if (!r->rc)
-			r->next = *to;
-	}
+	/* the thread that has the first item not taken never waits here */
+	while (!r->rc && r->next < r->n && r->next + r->grain > r->taken + r->window)
+		pthread_cond_wait(&r->was_taken, &r->lock);
+	*from = r->rc ? r->n : r->next;
+	*to = *from + r->grain < r->n ? *from + r->grain : r->n;
+	if (!r->rc)
+		r->next = *to;
 	pthread_mutex_unlock(&r->lock);
 	return *from < *to;
 }
@@ -115,7 +103,6 @@ static void deliver(struct run *r, uint64_t from, uint64_t to)
 		pthread_cond_broadcast(&r->was_taken);
 	if (s->progress && s->progress(s->progress_context, r->done, r->n) && !r->rc) {
 		r->rc = fab_fail(&r->err, ECANCELED, "stopped");
-		r->was_stopped = true;
 		pthread_cond_broadcast(&r->was_taken);
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -145,38 +132,6 @@ static void work_on(struct run *r)
 	}
 	if (s->close)
 		s->close(s->context, memory);
-}
-
-struct costly {
-	double cost;
-	uint64_t i;
-};
-
-static int by_cost(const void *pa, const void *pb)
-{
-	const struct costly *a = pa, *b = pb;
-
-	if (a->cost != b->cost)
-		return a->cost > b->cost ? -1 : 1;
-	return a->i < b->i ? -1 : a->i > b->i;
-}
-
-/* The most expensive items first, if all results have room. */
-static void set_order(struct run *r, int n_threads)
-{
-	const struct fab_sweep *s = r->sweep;
-	struct costly *v;
-
-	if (!s->cost || n_threads < 2 || r->n > r->window)
-		return;
-	v = FAB_NEW(r->n, struct costly);
-	for (uint64_t i = 0; i < r->n; i++)
-		v[i] = (struct costly){s->cost(s->context, item_of(r, i)), i};
-	qsort(v, r->n, sizeof(*v), by_cost);
-	r->order = FAB_NEW(r->n, uint64_t);
-	for (uint64_t i = 0; i < r->n; i++)
-		r->order[i] = v[i].i;
-	free(v);
 }
 
 /* Threads for items; the others are for use within each item. */
@@ -223,7 +178,6 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 	r.failed = r.n;
 	r.results = fab_alloc(r.window, sweep->result_bytes + 1);
 	r.state = FAB_NEW0(r.window, unsigned char);
-	set_order(&r, outer);
 	run_all(&r, outer);
 	for (uint64_t i = r.taken; r.rc && i < r.n && i < r.taken + r.window; i++)
 		if (r.state[i % r.window] == DONE && sweep->drop)
@@ -237,7 +191,6 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 	}
 	if (r.rc && err)
 		*err = r.err;
-	free(r.order);
 	free(r.results);
 	free(r.state);
 	return r.rc;

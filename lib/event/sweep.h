@@ -36,11 +36,6 @@ struct fab_sweep {
 	 * ends the sweep: then *result holds nothing. */
 	int (*work)(void *context, void *memory, uint64_t item, void *result,
 		    struct fab_err *err);
-	/* Expected cost of an item: the most expensive ones start first, so that no
-	 * long one is left for the end, while results are taken in order. On several
-	 * threads, of sweeps of at most 64 items a thread; others begin in order. NULL:
-	 * all are alike. */
-	double (*cost)(const void *context, uint64_t item);
 	/* The result of an item, which it frees: one at a time, items ascending, in any
 	 * thread. */
 	void (*take)(void *context, uint64_t item, void *result);

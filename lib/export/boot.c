@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/boot.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -16,71 +15,38 @@
 
 enum { NAME_BYTES = 256 };
 
-/*
- * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
- * looks like one, and a name with an empty label ends dhcpd's parser.
- */
-static bool is_dhcp_word(const char *name)
-{
-	size_t digits = strspn(name, "0123456789"), n = strlen(name);
-	struct in_addr ip;
-
-	return !strcmp(name, "ignore") || !strcmp(name, "infinite") ||
-	       inet_pton(AF_INET, name, &ip) == 1 || digits == n ||
-	       (digits && digits + 1 == n && strchr("wdhmsWDHMS", name[digits])) ||
-	       strstr(name, "..") || name[n - 1] == '.';
-}
-
-/* The formats by number; those without a function are templates. */
+/* The formats by number. */
 static const struct {
 	const char *name, *summary, *manual;
-	unsigned flags;
-	void (*write)(const struct boot_part *part);
 } formats[FAB_N_BOOT_FORMATS] = {
 	{"csv", "node, server, MAC, IP, IPv6 and client identifier",
-	 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier of each node; any name, quoted.",
-	 0, NULL},
+	 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier of each node; any name, quoted."},
 	{"json", "lines with the same fields",
-	 "Its fields as JSON lines, null for what is not known.", 0, NULL},
-	{"hosts", "lines of hosts(5)", "Lines of hosts(5), servers first.", 0, NULL},
-	{"ethers", "lines of ethers(5)", "Lines of ethers(5).", 0, NULL},
+	 "Its fields as JSON lines, null for what is not known."},
+	{"hosts", "lines of hosts(5)", "Lines of hosts(5), servers first."},
+	{"ethers", "lines of ethers(5)", "Lines of ethers(5)."},
 	{"ansible", "inventory with a group for each server",
-	 "An inventory: a group `boot_SERVER` for each server with the variables `boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of all these groups.",
-	 0, NULL},
+	 "An inventory: a group `boot_SERVER` for each server with the variables `boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of all these groups."},
 	{"dnsmasq", "tags, dhcp-boot and dhcp-host",
-	 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE say with it what the node loads; needs `--network`, without which dnsmasq opens no port, and servers with addresses of each family of it. Checked by `dnsmasq --test` and by booting.",
-	 NEEDS_ID | NEEDS_SERVER_IP | NEEDS_NETWORK | NAMES_SCRIPT | USES_IP,
-	 boot_write_dnsmasq},
+	 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE say with it what the node loads; needs `--network`, without which dnsmasq opens no port, and servers with addresses of each family of it. Checked by `dnsmasq --test` and by booting."},
 	{"kea4", "configuration of Kea's DHCPv4 server",
-	 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting.",
-	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | NAMES_SCRIPT | USES_IP,
-	 boot_write_kea4},
+	 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting."},
 	{"kea6", "configuration of Kea's DHCPv6 server",
-	 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting.",
-	 NEEDS_ID | NEEDS_SERVER_IP6 | NEEDS_NETWORK6 | NAMES_SCRIPT | USES_IP,
-	 boot_write_kea6},
+	 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting."},
 	{"dhcpd", "ISC dhcpd, which is at its end of life",
-	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the servers have addresses. Checked by `dhcpd -t` and by booting.",
-	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | SERVERS_INSIDE | NAMES_SCRIPT |
-		 USES_IP,
-	 boot_write_dhcpd},
+	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the servers have addresses. Checked by `dhcpd -t` and by booting."},
 	{"ipxe", "a script for each server",
-	 "The iPXE script of each server alone; needs `--kernel`, and `--to-dir` where there are several servers.",
-	 0, NULL},
+	 "The iPXE script of each server alone; needs `--kernel`, and `--to-dir` where there are several servers."},
 	{"xcat", "chdef commands",
-	 "One `chdef` for each server and its nodes as a node range.", 0, NULL},
+	 "One `chdef` for each server and its nodes as a node range."},
 	{"warewulf", "wwctl commands and what its dnsmasq needs",
-	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file.",
-	 0, NULL},
+	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file."},
 	{"openchami", "ochami commands with boot parameters",
-	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`.",
-	 0, NULL},
+	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`."},
 	{"openchami-config", "the same as BootConfiguration objects",
-	 "Objects BootConfiguration of the newer boot service, for `ochami boot config add -e`. Needs `--kernel`.",
-	 0, NULL},
+	 "Objects BootConfiguration of the newer boot service, for `ochami boot config add -e`. Needs `--kernel`."},
 	{"template:FILE", "by a template of your own",
-	 "A line for each node or server by a template: see fabric-formats(5). Those of csv, json, hosts, ethers, ansible, ipxe, xcat, warewulf, openchami and openchami-config are templates, too, and are installed as examples.",
-	 0, NULL},
+	 "A file by a template: see fabric-formats(5). The other formats are templates, too, and are installed as examples."},
 };
 
 static struct fab_choice format_at(size_t i)
@@ -96,112 +62,143 @@ const struct fab_choices fab_boot_format_choices = {
 
 /* The files of a mapping while they are made. */
 struct maker {
-	const char *name; /* of the format */
-	unsigned flags;
-	const char *extension;
-	bool (*is_ambiguous)(const char *name);
-	void (*write)(const struct boot_part *part);
+	const char *name;		       /* of the format */
 	struct boot_template template, script; /* of the format; of the iPXE script */
 	const struct fab_machine *m;
 	struct boot_plan plan;
+	struct fab_arena arena;
 	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
 	struct fab_strmap *by_name; /* of servers */
-	struct fab_batch kept;	    /* nodes whose names the format can hold */
 	struct fab_boot_written *written;
 };
 
-/* Flags and functions of the format, and its template. */
-static int resolve(struct maker *k, enum fab_boot_format format, struct fab_err *err)
+static struct fab_host_address address_of(const struct maker *k, const char *name)
 {
-	const struct fab_boot_site *site = k->plan.site;
-	const char *text = boot_template_text(format),
-		   *ipxe = boot_template_text(FAB_BOOT_IPXE);
-	int rc = 0;
+	const struct fab_host_address *known =
+		fab_host_addresses_find(k->plan.site->addresses, name);
 
-	k->name =
-		format == FAB_BOOT_TEMPLATE ? site->template_name : formats[format].name;
-	k->flags = formats[format].flags;
-	k->write = formats[format].write;
-	k->extension =
-		format == FAB_BOOT_KEA4 || format == FAB_BOOT_KEA6 ? "json" : "conf";
-	if (k->write) {
-		if (format == FAB_BOOT_DNSMASQ || format == FAB_BOOT_DHCPD)
-			k->is_ambiguous = is_dhcp_word;
-		return boot_template_read("ipxe", ipxe, strlen(ipxe), &k->script, err);
-	}
-	rc = text ? boot_template_read(k->name, text, strlen(text), &k->template, err)
-		  : boot_template_read(k->name, site->template_text, site->template_bytes,
-				       &k->template, err);
-	k->flags = k->template.flags;
-	k->extension = k->template.extension;
-	k->is_ambiguous = k->template.is_ambiguous;
-	k->write = boot_write_template;
-	return rc;
-}
-
-static void take_addresses(const struct fab_host_addresses *addresses, const char *name,
-			   struct fab_host_address *out)
-{
-	const struct fab_host_address *known = fab_host_addresses_find(addresses, name);
-
-	*out = known ? *known : (struct fab_host_address){0};
+	return known ? *known : (struct fab_host_address){0};
 }
 
 /*
  * The server that an interface belongs to: one of its own when its address is known, the
- * first interface of the host otherwise. Formats that quote have names as they are.
+ * first interface of the host otherwise. Formats that quote keep names unchanged.
  */
 static uint32_t server_of(struct maker *k, uint32_t interface)
 {
 	struct boot_plan *plan = &k->plan;
-	const struct fab_host_addresses *known = plan->site->addresses;
 	char name[NAME_BYTES];
 	uint32_t n = plan->n_servers, at;
 
 	if (k->server_of[interface] != FAB_NONE)
 		return k->server_of[interface];
 	fab_machine_interface_name(k->m, interface, name, sizeof(name));
-	if (!(k->flags & QUOTES) && strchr(name, '/')) {
+	if (!(k->template.flags & QUOTES) && strchr(name, '/')) {
 		fab_machine_interface_host_name(k->m, interface, name, sizeof(name));
-		if (!fab_host_addresses_find(known, name))
+		if (!fab_host_addresses_find(plan->site->addresses, name))
 			fab_machine_server_name(k->m, k->m->interface_server[interface],
 						name, sizeof(name));
 	}
 	at = fab_strmap_put(k->by_name, name, strlen(name), n);
 	if (at == n) {
-		plan->server[n].name = fab_strdup(name);
+		plan->server[n].name = fab_arena_strdup(&k->arena, name);
 		if (strchr(name, '/'))
 			fab_machine_interface_host_name(k->m, interface, name,
 							sizeof(name));
-		plan->server[n].file = fab_strdup(name);
-		take_addresses(known, name, &plan->server[n].ip);
+		plan->server[n].file = fab_arena_strdup(&k->arena, name);
+		plan->server[n].ip = address_of(k, name);
 		plan->n_servers++;
 	}
 	return k->server_of[interface] = at;
 }
 
-static void add_node(struct maker *k, uint32_t node, uint32_t interface)
+static int check_name(const struct maker *k, const char *name, bool is_file,
+		      struct fab_err *err)
 {
-	struct boot_node *n = &k->plan.node[k->plan.n_nodes++];
-	char name[NAME_BYTES];
-
-	fab_machine_node_name(k->m, node, name, sizeof(name));
-	*n = (struct boot_node){.name = fab_strdup(name),
-				.server = server_of(k, interface),
-				.guid = fab_machine_node_guid(k->m, node)};
-	take_addresses(k->plan.site->addresses, name, &n->ip);
-	n->has_id = fab_boot_id_of(k->plan.site->identity, n->ip.mac, n->guid, &n->id);
-	if (!n->has_id)
-		*n->id.client_id = 0;
-	k->plan.server[n->server].n++;
+	if ((is_file || !(k->template.flags & QUOTES)) && !fab_is_host_name(name))
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s' is no host name that a %s file could hold: letters, digits, . _ and - only",
+			name, k->name);
+	if (k->template.is_ambiguous && k->template.is_ambiguous(name))
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s' would mean something else than a host name in a %s file",
+			name, k->name);
+	return 0;
 }
 
-/* The nodes of each server, in the order of the batch. */
-static void sort_by_server(struct boot_plan *plan)
+/* Names of groups: alphanumeric and underscores, each once. */
+static void name_groups(struct maker *k)
 {
-	uint32_t at = 0;
+	struct boot_plan *plan = &k->plan;
+	struct fab_strmap *taken = fab_strmap_new(plan->n_servers);
 
-	plan->by_server = FAB_NEW((size_t)plan->n_nodes + 1, uint32_t);
+	for (uint32_t s = 0; s < plan->n_servers; s++) {
+		char *name = fab_arena_format(&k->arena, "boot_%s", plan->server[s].name),
+		     *own = name;
+		uint32_t again = 1;
+
+		for (char *at = name; *at; at++)
+			if (!isalnum((unsigned char)*at))
+				*at = '_';
+		while (fab_strmap_put(taken, own, strlen(own), s) != s)
+			own = fab_arena_format(&k->arena, "%s__%u", name, ++again);
+		plan->server[s].group = own;
+	}
+	fab_strmap_free(taken);
+}
+
+/* Nodes and servers of the batch; a node whose name the format cannot hold is noted
+ * instead. */
+static void collect(struct maker *k, const struct fab_batch *batch,
+		    const uint32_t *interface_of)
+{
+	struct boot_plan *plan = &k->plan;
+	struct fab_boot_written *w = k->written;
+	uint32_t n_interfaces = k->m->n_interfaces, n_kept = 0, at = 0;
+	uint32_t *kept = FAB_ARENA_NEW(&k->arena, batch->n, uint32_t);
+	bool *serves = FAB_ARENA_NEW0(&k->arena, n_interfaces, bool);
+	char name[NAME_BYTES], safe[4 * NAME_BYTES];
+
+	plan->node = FAB_ARENA_NEW(&k->arena, batch->n, struct boot_node);
+	plan->server = FAB_ARENA_NEW0(&k->arena, n_interfaces, struct boot_server);
+	k->server_of = FAB_ARENA_NEW(&k->arena, n_interfaces, uint32_t);
+	k->by_name = fab_strmap_new(n_interfaces);
+	for (uint32_t i = 0; i < n_interfaces; i++)
+		k->server_of[i] = FAB_NONE;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i];
+
+		fab_machine_node_name(k->m, node, name, sizeof(name));
+		if (check_name(k, name, false, w->omitted.n ? NULL : &w->why_omitted)) {
+			fab_text_safe(name, safe, sizeof(safe));
+			FAB_PUSH(&w->omitted, fab_strdup(safe));
+		} else if (interface_of[node] < n_interfaces) {
+			kept[n_kept++] = node;
+			serves[interface_of[node]] = true;
+		}
+	}
+	/* servers in their own order, whatever the batch's */
+	for (uint32_t i = 0; i < n_interfaces; i++)
+		if (serves[i])
+			server_of(k, i);
+	for (uint32_t i = 0; i < n_kept; i++) {
+		struct boot_node *n = &plan->node[plan->n_nodes++];
+
+		fab_machine_node_name(k->m, kept[i], name, sizeof(name));
+		*n = (struct boot_node){.name = fab_arena_strdup(&k->arena, name),
+					.server = server_of(k, interface_of[kept[i]]),
+					.guid = fab_machine_node_guid(k->m, kept[i]),
+					.ip = address_of(k, name)};
+		n->has_id =
+			fab_boot_id_of(plan->site->identity, n->ip.mac, n->guid, &n->id);
+		if (!n->has_id)
+			*n->id.client_id = 0;
+		plan->server[n->server].n++;
+	}
+	/* the nodes of each server, in the order of the batch */
+	plan->by_server = FAB_ARENA_NEW(&k->arena, plan->n_nodes, uint32_t);
 	for (uint32_t s = 0; s < plan->n_servers; s++) {
 		plan->server[s].first = at;
 		at += plan->server[s].n;
@@ -212,110 +209,15 @@ static void sort_by_server(struct boot_plan *plan)
 
 		plan->by_server[s->first + s->n++] = i;
 	}
-}
-
-static int check_name(const struct maker *k, const char *name, bool is_file,
-		      struct fab_err *err)
-{
-	if ((is_file || !(k->flags & QUOTES)) && !fab_is_host_name(name))
-		return fab_fail(
-			err, EINVAL,
-			"'%.80s' is no host name that a %s file could hold: letters, digits, . _ and - only",
-			name, k->name);
-	if (k->is_ambiguous && k->is_ambiguous(name))
-		return fab_fail(
-			err, EINVAL,
-			"'%.80s' would mean something else than a host name in a %s file",
-			name, k->name);
-	return 0;
-}
-
-/* Names of groups are letters, digits and underscores, and differ. */
-static void name_groups(struct boot_plan *plan)
-{
-	struct fab_strmap *taken = fab_strmap_new(plan->n_servers);
-
-	for (uint32_t s = 0; s < plan->n_servers; s++) {
-		char *name = fab_format("boot_%s", plan->server[s].name), *own;
-		uint32_t again = 1;
-
-		for (char *at = name; *at; at++)
-			if (!isalnum((unsigned char)*at))
-				*at = '_';
-		own = fab_strdup(name);
-		while (fab_strmap_put(taken, own, strlen(own), s) != s) {
-			free(own);
-			own = fab_format("%s__%u", name, ++again);
-		}
-		plan->server[s].group = own;
-		free(name);
-	}
-	fab_strmap_free(taken);
-}
-
-/* Is the node left out? Then it is noted. */
-static bool leaves_out(struct maker *k, uint32_t node)
-{
-	struct fab_boot_written *w = k->written;
-	char name[NAME_BYTES], safe[4 * NAME_BYTES];
-
-	fab_machine_node_name(k->m, node, name, sizeof(name));
-	if (!check_name(k, name, false, w->omitted.n ? NULL : &w->why_omitted))
-		return false;
-	FAB_PUSH(&w->omitted, fab_strdup(fab_text_safe(name, safe, sizeof(safe))));
-	return true;
-}
-
-static void collect(struct maker *k, const struct fab_batch *whole,
-		    const uint32_t *interface_of)
-{
-	const struct fab_batch *batch = &k->kept;
-
-	k->kept.node = FAB_NEW((size_t)whole->n + 1, uint32_t);
-	for (uint32_t i = 0; i < whole->n; i++)
-		if (!leaves_out(k, whole->node[i]))
-			k->kept.node[k->kept.n++] = whole->node[i];
-	k->plan.node = FAB_NEW((size_t)batch->n + 1, struct boot_node);
-	k->plan.server = FAB_NEW0((size_t)k->m->n_interfaces + 1, struct boot_server);
-	k->server_of = FAB_NEW((size_t)k->m->n_interfaces + 1, uint32_t);
-	k->by_name = fab_strmap_new(k->m->n_interfaces);
-	for (uint32_t i = 0; i < k->m->n_interfaces; i++)
-		k->server_of[i] = FAB_NONE;
-	/* servers in their own order, whatever the batch's */
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < batch->n && !pass; i++)
-			if (interface_of[batch->node[i]] < k->m->n_interfaces)
-				k->server_of[interface_of[batch->node[i]]] = FAB_SHARED;
-		for (uint32_t i = 0; i < k->m->n_interfaces && pass; i++)
-			if (k->server_of[i] == FAB_SHARED) {
-				k->server_of[i] = FAB_NONE;
-				server_of(k, i);
-			}
-	}
-	for (uint32_t i = 0; i < batch->n; i++)
-		if (interface_of[batch->node[i]] < k->m->n_interfaces)
-			add_node(k, batch->node[i], interface_of[batch->node[i]]);
-	sort_by_server(&k->plan);
-	name_groups(&k->plan);
+	name_groups(k);
 }
 
 static void maker_fini(struct maker *k)
 {
 	boot_template_fini(&k->template);
 	boot_template_fini(&k->script);
-	free(k->kept.node);
-	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
-		free(k->plan.node[i].name);
-	for (uint32_t i = 0; i < k->plan.n_servers; i++) {
-		free(k->plan.server[i].name);
-		free(k->plan.server[i].file);
-		free(k->plan.server[i].group);
-	}
-	free(k->plan.node);
-	free(k->plan.server);
-	free(k->plan.by_server);
-	free(k->server_of);
 	fab_strmap_free(k->by_name);
+	fab_arena_free(&k->arena);
 }
 
 static int lacks(const struct maker *k, const char *what, const char *who,
@@ -338,7 +240,7 @@ static int check_network(const struct fab_ip_network *net, const char *ip,
 static int check_node(const struct maker *k, const struct boot_node *n,
 		      struct fab_err *err)
 {
-	unsigned flags = k->flags;
+	unsigned flags = k->template.flags;
 	const struct fab_boot_site *site = k->plan.site;
 	int rc = check_name(k, n->name, false, err);
 
@@ -367,7 +269,7 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 	const struct fab_boot_site *site = k->plan.site;
 	const char *const templates[] = {site->boot_url, site->script, site->kernel,
 					 site->initrd, site->params};
-	unsigned flags = k->flags;
+	unsigned flags = k->template.flags;
 	int rc = check_name(k, is_file ? s->file : s->name, is_file, err);
 	bool has_ip = *s->ip.ip || *s->ip.ip6;
 
@@ -418,7 +320,7 @@ static int check_twice(const struct maker *k, struct fab_err *err)
 {
 	struct fab_strmap *seen = fab_strmap_new(k->plan.n_nodes);
 	struct fab_strmap *names = fab_strmap_new(k->plan.n_nodes);
-	unsigned flags = k->flags;
+	unsigned flags = k->template.flags;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < k->plan.n_nodes && !rc; i++) {
@@ -444,28 +346,26 @@ static int check_twice(const struct maker *k, struct fab_err *err)
 	return rc;
 }
 
-static bool is_file_name(const char *text)
-{
-	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f ||
-		    strchr("\"'\\,;{}#", *at))
-			return false;
-	return *text && strlen(text) < 128;
-}
-
 /* Requirements of the format apart from hosts. */
 static int check_site(const struct maker *k, bool is_directory, struct fab_err *err)
 {
 	const struct fab_boot_site *site = k->plan.site;
-	unsigned flags = k->flags;
+	unsigned flags = k->template.flags;
 	const char *name = k->name;
 
-	for (int a = 0; a < FAB_N_BOOT_ARCHS; a++)
-		if (site->boot_file[a] && !is_file_name(site->boot_file[a]))
+	for (int a = 0; a < FAB_N_BOOT_ARCHS; a++) {
+		const char *file = site->boot_file[a];
+		size_t n = file ? strlen(file) : 0, n_good = 0;
+
+		while (n_good < n && file[n_good] > ' ' && file[n_good] < 0x7f &&
+		       !strchr("\"'\\,;{}#", file[n_good]))
+			n_good++;
+		if (file && (!n || n_good < n || n >= 128))
 			return fab_fail(
 				err, EINVAL,
 				"'%.80s' is no file name that can stand in configuration",
 				site->boot_file[a]);
+	}
 	if (flags & NEEDS_NETWORK && !site->network4 && !site->network6)
 		return fab_fail(err, EINVAL,
 				"no network is given, without which %s opens no port",
@@ -485,23 +385,22 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 	return 0;
 }
 
-static int check(const struct maker *k, bool is_directory, struct fab_err *err)
-{
-	int rc = check_site(k, is_directory, err);
-
-	for (uint32_t i = 0; i < k->plan.n_servers && !rc; i++)
-		rc = check_server(k, &k->plan.server[i], is_directory, err);
-	for (uint32_t i = 0; i < k->plan.n_nodes && !rc; i++)
-		rc = check_node(k, &k->plan.node[i], err);
-	return rc ? rc : check_twice(k, err);
-}
-
 static int make(struct maker *k, enum fab_boot_format format,
 		const struct fab_batch *batch, const uint32_t *interface_of,
 		bool is_directory, struct fab_boot_written *written, struct fab_err *err)
 {
-	int rc = resolve(k, format, err);
+	int rc;
+	const struct fab_boot_site *site = k->plan.site;
+	const char *text = boot_template_text(format),
+		   *ipxe = boot_template_text(FAB_BOOT_IPXE);
 
+	/* Templates of the format, and of the iPXE scripts that its files name. */
+	k->name = text ? formats[format].name : site->template_name;
+	rc = boot_template_read(k->name, text ? text : site->template_text,
+				text ? strlen(text) : site->template_bytes, &k->template,
+				err);
+	if (!rc && k->template.flags & NAMES_SCRIPT)
+		rc = boot_template_read("ipxe", ipxe, strlen(ipxe), &k->script, err);
 	*written = (struct fab_boot_written){0};
 	k->written = written;
 	if (rc)
@@ -509,7 +408,13 @@ static int make(struct maker *k, enum fab_boot_format format,
 	collect(k, batch, interface_of);
 	if (written->omitted.n && (k->plan.site->is_strict || !k->plan.n_nodes))
 		return fab_fail(err, EINVAL, "%s", written->why_omitted.text);
-	rc = check(k, is_directory, err);
+	rc = check_site(k, is_directory, err);
+	for (uint32_t i = 0; i < k->plan.n_servers && !rc; i++)
+		rc = check_server(k, &k->plan.server[i], is_directory, err);
+	for (uint32_t i = 0; i < k->plan.n_nodes && !rc; i++)
+		rc = check_node(k, &k->plan.node[i], err);
+	if (!rc)
+		rc = check_twice(k, err);
 	if (rc)
 		return rc;
 	written->n_nodes = k->plan.n_nodes;
@@ -529,11 +434,11 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 	int rc = make(&k, format, batch, interface_of, false, written, err);
 
 	if (!rc) {
-		k.write(&(struct boot_part){.out = out,
-					    .plan = &k.plan,
-					    .template = &k.template,
-					    .end = k.plan.n_servers,
-					    .has_shared = true});
+		boot_write_template(&(struct boot_part){.out = out,
+							.plan = &k.plan,
+							.template = &k.template,
+							.end = k.plan.n_servers,
+							.has_shared = true});
 		written->n_files = 1;
 	}
 	maker_fini(&k);
@@ -550,14 +455,13 @@ void fab_boot_written_fini(struct fab_boot_written *written)
 /* One file of a folder. */
 static void write_file(const struct fab_boot_directory *directory,
 		       const struct boot_part *part, const char *name,
-		       const char *extension, void (*write)(const struct boot_part *part),
-		       uint32_t *n_files)
+		       const char *extension, uint32_t *n_files)
 {
 	char *file = fab_format("%s.%s", name, extension);
 	struct boot_part own = *part;
 
 	own.out = directory->open(directory->context, file);
-	write(&own);
+	boot_write_template(&own);
 	++*n_files;
 	free(file);
 }
@@ -574,8 +478,8 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 	const struct boot_part shared = {
 		.plan = &k.plan, .template = &k.template, .has_shared = true};
 
-	if (!rc && !(k.flags & (NO_DEFAULT | BY_SERVER)))
-		write_file(directory, &shared, "default", k.extension, k.write, &n_files);
+	if (!rc && !(k.template.flags & (NO_DEFAULT | BY_SERVER)))
+		write_file(directory, &shared, "default", k.template.extension, &n_files);
 	for (uint32_t i = 0; i < k.plan.n_servers && !rc; i++) {
 		const char *file = k.plan.server[i].file;
 		struct boot_part part = shared;
@@ -583,11 +487,10 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 		part.has_shared = false;
 		part.first = i;
 		part.end = i + 1;
-		write_file(directory, &part, file, k.extension, k.write, &n_files);
+		write_file(directory, &part, file, k.template.extension, &n_files);
 		part.template = &k.script;
-		if (k.flags & NAMES_SCRIPT && site->kernel)
-			write_file(directory, &part, file, "ipxe", boot_write_template,
-				   &n_files);
+		if (k.template.flags & NAMES_SCRIPT && site->kernel)
+			write_file(directory, &part, file, "ipxe", &n_files);
 	}
 	written->n_files = n_files;
 	maker_fini(&k);

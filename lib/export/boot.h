@@ -31,12 +31,18 @@ enum fab_boot_format {
 /* Their names, by number. */
 extern const struct fab_choices fab_boot_format_choices;
 
-/* Architectures as DHCP option 93 tells them: 0; 7, 9, 16; 11, 19. */
-enum fab_boot_arch { FAB_ARCH_BIOS, FAB_ARCH_X86_64, FAB_ARCH_ARM64, FAB_N_BOOT_ARCHS };
+/* Architectures by their DHCP option 93: 0; 7, 9, 16; 11, 19; 6, 15. */
+enum fab_boot_arch {
+	FAB_ARCH_BIOS,
+	FAB_ARCH_X86_64,
+	FAB_ARCH_ARM64,
+	FAB_ARCH_IA32,
+	FAB_N_BOOT_ARCHS
+};
 /*
- * Contents of the files apart from the mapping. In templates {server} stands for the
- * server's name, {address} for its IP (in brackets where it is IPv6), {file} for the
- * name of the file that the architecture loads; ${...} is left to iPXE.
+ * Contents of the files apart from the mapping. In templates {server} is the server's
+ * name, {address} for its IP (in brackets where it is IPv6), {file} for the name of the
+ * file that the architecture loads; ${...} is left to iPXE.
  */
 struct fab_boot_site {
 	const struct fab_host_addresses *addresses; /* NULL: none is known */

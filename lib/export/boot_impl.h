@@ -6,7 +6,7 @@
 #include "export/boot.h"
 
 struct boot_node {
-	char *name;
+	const char *name;
 	uint32_t server; /* into boot_plan.server */
 	uint64_t guid;	 /* of the port; 0: unknown */
 	struct fab_boot_id id;
@@ -15,9 +15,9 @@ struct boot_node {
 };
 
 struct boot_server {
-	char *name;
-	char *file;  /* of its file, without the extension */
-	char *group; /* letters, digits and underscores; no other server has it */
+	const char *name;
+	const char *file;  /* of its file, without the extension */
+	const char *group; /* of a-z, A-Z, 0-9 and _; no other server has it */
 	struct fab_host_address ip;
 	uint32_t first, n; /* into boot_plan.by_server */
 };
@@ -67,7 +67,7 @@ struct boot_template {
 struct boot_part {
 	FILE *out;
 	const struct boot_plan *plan;
-	const struct boot_template *template; /* NULL: dnsmasq, Kea, dhcpd */
+	const struct boot_template *template;
 	uint32_t first, end;
 	bool has_shared;
 };
@@ -88,23 +88,4 @@ void boot_template_fini(struct boot_template *t);
 const char *boot_template_text(enum fab_boot_format format);
 void boot_write_template(const struct boot_part *part);
 
-/* Texts of the command line with {server}, {address} and {file}: the text on the heap;
- * `is_ip6` takes the server's IPv6 address. The caller frees. Was checked before. */
-char *boot_expand(const char *text, const struct boot_server *server, const char *file,
-		  bool is_ip6);
 bool boot_names_address(const char *text);
-/* File that an architecture loads from the server by UEFI HTTP boot; file that iPXE loads
- * then, for DHCPv4 and for DHCPv6; file that an architecture loads by DHCPv6. The caller
- * frees. */
-char *boot_http_url(const struct boot_plan *plan, const struct boot_server *server,
-		    enum fab_boot_arch arch, bool is_ip6);
-char *boot_script_name(const struct boot_plan *plan, const struct boot_server *server,
-		       bool is_ip6);
-char *boot_file_url6(const struct boot_plan *plan, const struct boot_server *server,
-		     enum fab_boot_arch arch);
-const char *boot_file_of(const struct boot_plan *plan, enum fab_boot_arch arch);
-
-void boot_write_dnsmasq(const struct boot_part *part);
-void boot_write_kea4(const struct boot_part *part);
-void boot_write_kea6(const struct boot_part *part);
-void boot_write_dhcpd(const struct boot_part *part);

@@ -9,6 +9,7 @@
  * dropped where a value in it is empty. Grammar: fabric-formats(5), TEMPLATES OF BOOT
  * FILES.
  */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -76,8 +77,10 @@ bool boot_names_address(const char *text)
 	return text && strstr(text, words[1]);
 }
 
-char *boot_expand(const char *text, const struct boot_server *server, const char *file,
-		  bool is_ip6)
+/* Texts of the command line with {server}, {address} and {file}, which were checked
+ * before; on the heap. `is_ip6` takes the server's IPv6 address. */
+static char *expand(const char *text, const struct boot_server *server, const char *file,
+		    bool is_ip6)
 {
 	/* where both families use one text, the one that is there */
 	bool is_six = is_ip6 || !*server->ip.ip;
@@ -108,76 +111,60 @@ char *boot_expand(const char *text, const struct boot_server *server, const char
 	return out;
 }
 
-const char *boot_file_of(const struct boot_plan *plan, enum fab_boot_arch arch)
+static const char *boot_file_of(const struct fab_boot_site *site, enum fab_boot_arch arch)
 {
-	static const char *const usual[FAB_N_BOOT_ARCHS] = {"undionly.kpxe", "ipxe.efi",
-							    "ipxe-arm64.efi"};
+	static const char *const usual[FAB_N_BOOT_ARCHS] = {
+		"undionly.kpxe", "ipxe.efi", "ipxe-arm64.efi", "ipxe-ia32.efi"};
 
-	return plan->site->boot_file[arch] ? plan->site->boot_file[arch] : usual[arch];
+	return site->boot_file[arch] ? site->boot_file[arch] : usual[arch];
 }
 
-char *boot_http_url(const struct boot_plan *plan, const struct boot_server *server,
-		    enum fab_boot_arch arch, bool is_ip6)
+/* File that an architecture loads from the server by UEFI HTTP boot; on the heap. */
+static char *http_url(const struct fab_boot_site *site, const struct boot_server *server,
+		      enum fab_boot_arch arch, bool is_ip6)
 {
-	const char *url = plan->site->boot_url;
-	const char *file = boot_file_of(plan, arch);
+	const char *url = site->boot_url;
+	const char *file = boot_file_of(site, arch);
 
 	if (!url && strstr(file, "://"))
 		return fab_strdup(file);
 	while (!url && *file == '/')
 		file++;
-	return boot_expand(url ? url : "http://{address}/{file}", server, file, is_ip6);
+	return expand(url ? url : "http://{address}/{file}", server, file, is_ip6);
 }
 
 /* A file name of TFTP as an URL. */
 static char *as_url6(char *name, const struct boot_server *server)
 {
-	const char *at = name;
 	char *url;
 
 	if (strstr(name, "://"))
 		return name;
-	while (*at == '/')
-		at++;
-	url = fab_format("tftp://[%s]/%s", server->ip.ip6, at);
+	url = fab_format("tftp://[%s]/%s", server->ip.ip6, name + strspn(name, "/"));
 	free(name);
 	return url;
-}
-
-char *boot_script_name(const struct boot_plan *plan, const struct boot_server *server,
-		       bool is_ip6)
-{
-	const char *text = plan->site->script ? plan->site->script : "{server}.ipxe";
-	char *name = boot_expand(text, server, "", is_ip6);
-
-	return is_ip6 ? as_url6(name, server) : name;
-}
-
-char *boot_file_url6(const struct boot_plan *plan, const struct boot_server *server,
-		     enum fab_boot_arch arch)
-{
-	return as_url6(fab_strdup(boot_file_of(plan, arch)), server);
 }
 
 /* ---- files ---- */
 
 enum { BLOCKS_MAX = 8, LIST_MAX_BYTES = 60000 /* an argument has up to 128 KiB */ };
 
-enum line_kind { TEXT, SHARED, SERVERS, ALL_SERVERS, NODES, LISTS, ONCE, END };
+enum line_kind { TEXT, SERVERS, ALL_SERVERS, NODES, LISTS, IF, UNLESS, END };
 
 struct boot_line {
 	const char *at;
 	size_t n;
 	enum line_kind kind;
-	size_t end; /* of a block: its %end */
+	size_t end;		   /* of a block: its %end */
+	const struct value *value; /* of IF and UNLESS */
 };
 
 static const struct {
 	const char *name;
 	enum line_kind kind;
 } blocks[] = {
-	{"shared", SHARED}, {"servers", SERVERS}, {"servers all", ALL_SERVERS},
-	{"nodes", NODES},   {"lists", LISTS},	  {"once", ONCE},
+	{"servers", SERVERS}, {"servers all", ALL_SERVERS},
+	{"nodes", NODES},     {"lists", LISTS},
 	{"end", END},
 };
 
@@ -185,16 +172,51 @@ static const struct {
 	const char *name;
 	unsigned flags;
 } needs[] = {
-	{"mac", NEEDS_MAC},	  {"ip", NEEDS_IP | USES_IP},
-	{"distinct-ip", USES_IP}, {"server-ip", NEEDS_SERVER_IP},
-	{"kernel", NEEDS_KERNEL}, {"one-server", BY_SERVER},
+	{"id", NEEDS_ID},
+	{"mac", NEEDS_MAC},
+	{"ip", NEEDS_IP | USES_IP},
+	{"distinct-ip", USES_IP},
+	{"server-ip", NEEDS_SERVER_IP},
+	{"server-ip4", NEEDS_SERVER_IP4},
+	{"server-ip6", NEEDS_SERVER_IP6},
+	{"network", NEEDS_NETWORK},
+	{"network4", NEEDS_NETWORK4},
+	{"network6", NEEDS_NETWORK6},
+	{"server-in-network", SERVERS_INSIDE},
+	{"ipxe-scripts", NAMES_SCRIPT},
+	{"kernel", NEEDS_KERNEL},
+	{"one-server", BY_SERVER},
 };
 
 /* Where values are taken from. */
 enum source { OF_SITE, OF_LIST, OF_SERVER, OF_NODE };
-/* A member that is a text, an array of char, or both addresses of a host; a text of the
- * command line; values that are computed. */
-enum form { POINTER, CHARS, EITHER, GIVEN, COUNT, COMMA, NEWLINE };
+/* A member that is a text, an array of char, both addresses of a host, or a text of the
+ * command line for each server; a member of a network; the file of an architecture, by
+ * TFTP, HTTP and TFTP over IPv6, and the script of iPXE; values that are computed. */
+enum form {
+	POINTER,
+	CHARS,
+	EITHER,
+	GIVEN,
+	NETWORK4,
+	NETWORK6,
+	PREFIX6,
+	BOOT_FILE,
+	HTTP_URL,
+	HTTP_URL6,
+	TFTP_URL6,
+	SCRIPT,
+	SCRIPT6,
+	HARDWARE,
+	ALL_BY_MAC,
+	LEASES,
+	COUNT,
+	COMMA,
+	SERVER_COMMA,
+	SHARED,
+	N_SERVERS,
+	NEWLINE,
+};
 
 static const struct value {
 	const char *name;
@@ -209,6 +231,8 @@ static const struct value {
 	{"ip6", OF_NODE, CHARS, offsetof(struct boot_node, ip.ip6)},
 	{"any_ip", OF_NODE, EITHER, offsetof(struct boot_node, ip)},
 	{"client_id", OF_NODE, CHARS, offsetof(struct boot_node, id.client_id)},
+	{"duid", OF_NODE, CHARS, offsetof(struct boot_node, id.duid)},
+	{"hardware", OF_NODE, HARDWARE, 0},
 	{"comma", OF_NODE, COMMA, 0},
 	{"list", OF_LIST, POINTER, 0},
 	{"server", OF_SERVER, POINTER, offsetof(struct boot_server, name)},
@@ -217,6 +241,22 @@ static const struct value {
 	{"server_any_ip", OF_SERVER, EITHER, offsetof(struct boot_server, ip)},
 	{"group", OF_SERVER, POINTER, offsetof(struct boot_server, group)},
 	{"count", OF_SERVER, COUNT, 0},
+	{"server_comma", OF_SERVER, SERVER_COMMA, 0},
+	{"ipxe", OF_SERVER, SCRIPT, 0},
+	{"ipxe6", OF_SERVER, SCRIPT6, 0},
+	{"file_bios", OF_SERVER, BOOT_FILE, FAB_ARCH_BIOS},
+	{"file_x86_64", OF_SERVER, BOOT_FILE, FAB_ARCH_X86_64},
+	{"file_arm64", OF_SERVER, BOOT_FILE, FAB_ARCH_ARM64},
+	{"file_ia32", OF_SERVER, BOOT_FILE, FAB_ARCH_IA32},
+	{"url_ia32", OF_SERVER, HTTP_URL, FAB_ARCH_IA32},
+	{"file6_ia32", OF_SERVER, TFTP_URL6, FAB_ARCH_IA32},
+	{"url6_ia32", OF_SERVER, HTTP_URL6, FAB_ARCH_IA32},
+	{"url_x86_64", OF_SERVER, HTTP_URL, FAB_ARCH_X86_64},
+	{"url_arm64", OF_SERVER, HTTP_URL, FAB_ARCH_ARM64},
+	{"file6_x86_64", OF_SERVER, TFTP_URL6, FAB_ARCH_X86_64},
+	{"file6_arm64", OF_SERVER, TFTP_URL6, FAB_ARCH_ARM64},
+	{"url6_x86_64", OF_SERVER, HTTP_URL6, FAB_ARCH_X86_64},
+	{"url6_arm64", OF_SERVER, HTTP_URL6, FAB_ARCH_ARM64},
 	{"kernel", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, kernel)},
 	{"initrd", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, initrd)},
 	{"params", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, params)},
@@ -228,16 +268,37 @@ static const struct value {
 	 offsetof(struct fab_boot_site, boot_file[1])},
 	{"boot_file_arm64", OF_SERVER, GIVEN,
 	 offsetof(struct fab_boot_site, boot_file[2])},
+	{"boot_file_ia32", OF_SERVER, GIVEN,
+	 offsetof(struct fab_boot_site, boot_file[3])},
+	{"shared", OF_SITE, SHARED, 0},
+	{"servers", OF_SITE, N_SERVERS, 0},
+	{"all_by_mac", OF_SITE, ALL_BY_MAC, 0},
+	{"leases", OF_SITE, LEASES, 0},
+	{"interface", OF_SITE, POINTER, offsetof(struct fab_boot_site, interface)},
+	{"network4", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, text)},
+	{"network4_first", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, first)},
+	{"network4_mask", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, mask)},
+	{"network6", OF_SITE, NETWORK6, offsetof(struct fab_ip_network, text)},
+	{"network6_first", OF_SITE, NETWORK6, offsetof(struct fab_ip_network, first)},
+	{"network6_prefix", OF_SITE, PREFIX6, offsetof(struct fab_ip_network, text)},
 	{"newline", OF_SITE, NEWLINE, 0},
 };
 
 /* A value in a text: {[csv:|json:]NAME[?][:FILE][|DEFAULT]} */
 struct place {
-	const struct value *value; /* NULL: there is none of this name */
+	const struct value *value; /* NULL: unknown name */
 	bool is_csv, is_json, is_test;
 	const char *file, *otherwise; /* NULL: none */
 	size_t n_file, n_otherwise;
 };
+
+static const struct value *find_value(const char *name, size_t n)
+{
+	for (size_t v = 0; v < FAB_COUNT(values); v++)
+		if (strlen(values[v].name) == n && !strncmp(values[v].name, name, n))
+			return &values[v];
+	return NULL;
+}
 
 /* Bytes of the value at `at`, a brace; 0: plain text.  */
 static size_t place_at(const char *at, const char *end, bool is_ipxe, struct place *out)
@@ -255,9 +316,7 @@ static size_t place_at(const char *at, const char *end, bool is_ipxe, struct pla
 			      .is_json = !strncmp(name, "json:", 5)};
 	name += out->is_csv ? 4 : out->is_json ? 5 : 0;
 	n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
-	for (size_t v = 0; v < FAB_COUNT(values); v++)
-		if (strlen(values[v].name) == n && !strncmp(values[v].name, name, n))
-			out->value = &values[v];
+	out->value = find_value(name, n);
 	name += n;
 	out->is_test = *name == '?';
 	name += out->is_test;
@@ -283,34 +342,41 @@ static int bad_line(const char *file, size_t number, const char *wrong, const ch
 			n > 60 ? 60 : (int)n, at);
 }
 
-/* A sentence on the values of a line that cannot be; NULL: there are none. `open` has a
- * bit for each kind of block around it. */
+/* A sentence on a value that cannot stand here; NULL: it can. `open` has a bit for each
+ * kind of block around it. */
+static const char *wrong_value(const struct value *v, unsigned open)
+{
+	if (!v)
+		return "an unknown value";
+	if (v->of == OF_NODE && !(open & 1U << NODES))
+		return "a value of a node, expected between %nodes and %end";
+	if (v->of == OF_LIST && !(open & 1U << LISTS))
+		return "a list, expected between %lists and %end";
+	if (v->of == OF_SERVER &&
+	    !(open & (1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES)))
+		return "a value of a server, expected between %servers and %end";
+	return NULL;
+}
+
+/* A sentence on the first such value of a line; NULL: all can stand there. */
 static const char *wrong_values(const struct boot_template *t, const char *at, size_t n,
 				unsigned open)
 {
-	const char *end = at + n;
-	bool has_servers = open & (1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES);
+	const char *end = at + n, *wrong = NULL;
 	struct place p;
 
-	for (const char *c = at; c < end; c++) {
+	for (const char *c = at; c < end && !wrong; c++) {
 		size_t len = *c != '{' ? 0 : place_at(c, end, c > at && c[-1] == '$', &p);
 
 		if (!len)
 			continue;
-		if (!p.value)
-			return "a value that there is not";
-		if (p.value->of == OF_NODE && !(open & 1U << NODES))
-			return "a value of a node, expected between %nodes and %end";
-		if (p.value->of == OF_LIST && !(open & 1U << LISTS))
-			return "a list, expected between %lists and %end";
-		if (p.value->of == OF_SERVER && !has_servers)
-			return "a value of a server, expected between %servers and %end";
-		if (t->flags & QUOTES && p.value->form == POINTER && !p.is_csv &&
-		    !p.is_json)
-			return "with %names any expected csv: or json: before names";
+		wrong = wrong_value(p.value, open);
+		if (!wrong && t->flags & QUOTES && p.value->form == POINTER &&
+		    !p.is_csv && !p.is_json)
+			wrong = "with %names any expected csv: or json: before names";
 		c += len - 1;
 	}
-	return NULL;
+	return wrong;
 }
 
 /*
@@ -349,7 +415,22 @@ static bool is_noderange(const char *name)
 	return low == middle && !*high;
 }
 
-/* A header; false: it is none. */
+/*
+ * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
+ * looks like one, and a name with an empty label ends dhcpd's parser.
+ */
+static bool is_dhcp_word(const char *name)
+{
+	size_t digits = strspn(name, "0123456789"), n = strlen(name);
+	struct in_addr ip;
+
+	return !strcmp(name, "ignore") || !strcmp(name, "infinite") ||
+	       inet_pton(AF_INET, name, &ip) == 1 || digits == n ||
+	       (digits && digits + 1 == n && strchr("wdhmsWDHMS", name[digits])) ||
+	       strstr(name, "..") || name[n - 1] == '.';
+}
+
+/* A header; false: not a header. */
 static bool take_header(struct boot_template *t, const char *at, size_t n)
 {
 	char line[80] = "", *rest = line, *word;
@@ -368,7 +449,9 @@ static bool take_header(struct boot_template *t, const char *at, size_t n)
 	}
 	if (!strcmp(word, "names") && rest) {
 		t->flags |= strcmp(rest, "any") ? 0 : QUOTES;
-		t->is_ambiguous = strcmp(rest, "noderange") ? NULL : is_noderange;
+		t->is_ambiguous = !strcmp(rest, "noderange") ? is_noderange
+				  : !strcmp(rest, "dhcp")    ? is_dhcp_word
+							     : NULL;
 		return t->flags & QUOTES || t->is_ambiguous || !strcmp(rest, "host");
 	}
 	if (strcmp(word, "needs") != 0)
@@ -383,17 +466,6 @@ static bool take_header(struct boot_template *t, const char *at, size_t n)
 		t->flags |= needs[i].flags;
 	}
 	return true;
-}
-
-/* Kind of a line behind its %; FAB_COUNT(blocks): none. */
-static size_t block_at(const char *at, size_t n)
-{
-	size_t i = 0;
-
-	while (i < FAB_COUNT(blocks) &&
-	       (strlen(blocks[i].name) != n || strncmp(blocks[i].name, at, n) != 0))
-		i++;
-	return i;
 }
 
 int boot_template_read(const char *file, const char *text, size_t len,
@@ -421,15 +493,30 @@ int boot_template_read(const char *file, const char *text, size_t len,
 			FAB_PUSH(&out->lines, line);
 			continue;
 		}
-		block = block_at(line.at + 1, n - 1);
-		if (block == FAB_COUNT(blocks)) {
+		/* Kind of a line behind its %; FAB_COUNT(blocks): none. */
+		block = 0;
+		while (block < FAB_COUNT(blocks) &&
+		       (strlen(blocks[block].name) != (n - 1) ||
+			strncmp(blocks[block].name, line.at + 1, n - 1) != 0))
+			block++;
+		if (block < FAB_COUNT(blocks)) {
+			line.kind = blocks[block].kind;
+		} else if ((n > 4 && !memcmp(line.at, "%if ", 4)) ||
+			   (n > 8 && !memcmp(line.at, "%unless ", 8))) {
+			size_t skipped = line.at[1] == 'i' ? 4 : 8;
+
+			line.kind = line.at[1] == 'i' ? IF : UNLESS;
+			line.value = find_value(line.at + skipped, n - skipped);
+			wrong = wrong_value(line.value, kinds);
+			if (wrong)
+				return bad_line(file, number, wrong, line.at, n, err);
+		} else {
 			if (line.at[1] != '#' && !take_header(out, line.at + 1, n - 1))
 				return bad_line(file, number,
 						"no header and no block of a template",
 						line.at, n, err);
 			continue;
 		}
-		line.kind = blocks[block].kind;
 		if (line.kind == END && !depth)
 			return bad_line(file, number, "nothing to end", line.at, n, err);
 		if (line.kind == LISTS && !(kinds & 1U << SERVERS))
@@ -464,6 +551,10 @@ const char *boot_template_text(enum fab_boot_format format)
 		[FAB_BOOT_HOSTS] = hosts_tmpl,
 		[FAB_BOOT_ETHERS] = ethers_tmpl,
 		[FAB_BOOT_ANSIBLE] = ansible_tmpl,
+		[FAB_BOOT_DNSMASQ] = dnsmasq_tmpl,
+		[FAB_BOOT_KEA4] = kea4_tmpl,
+		[FAB_BOOT_KEA6] = kea6_tmpl,
+		[FAB_BOOT_DHCPD] = dhcpd_tmpl,
 		[FAB_BOOT_IPXE] = ipxe_tmpl,
 		[FAB_BOOT_XCAT] = xcat_tmpl,
 		[FAB_BOOT_WAREWULF] = warewulf_tmpl,
@@ -498,13 +589,27 @@ static void put(const struct scope *x, const char *text, size_t n)
 	x->text->n += n;
 }
 
-/* A value as text; *owned is freed by the caller. */
-static const char *value_of(const struct scope *x, const struct place *p, char **owned)
+/* Are all nodes known by the MAC of an Ethernet or InfiniBand port? */
+static bool are_all_by_mac(const struct boot_plan *plan)
 {
-	const void *const bases[] = {x->part->plan->site, &x->list, x->server, x->node};
-	const struct value *v = p->value;
+	for (uint32_t i = 0; i < plan->n_nodes; i++)
+		if (*plan->node[i].id.client_id)
+			return false;
+	return true;
+}
+
+/* A value as text, NULL or "" without one; *owned is freed by the caller. */
+static const char *value_of(const struct scope *x, const struct value *v,
+			    const struct place *p, char **owned)
+{
+	const struct boot_part *part = x->part;
+	const struct fab_boot_site *site = part->plan->site;
+	const void *const bases[] = {site, &x->list, x->server, x->node};
 	const char *at = (const char *)bases[v->of] + v->at;
 	const struct fab_host_address *ip = (const void *)at;
+	const struct fab_ip_network *net =
+		v->form == NETWORK4 ? site->network4 : site->network6;
+	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
 	char *file, *otherwise;
 
 	switch (v->form) {
@@ -514,70 +619,96 @@ static const char *value_of(const struct scope *x, const struct place *p, char *
 		return at;
 	case EITHER:
 		return *ip->ip ? ip->ip : ip->ip6;
+	case NETWORK4:
+	case NETWORK6:
+		return net ? (const char *)net + v->at : NULL;
+	case PREFIX6:
+		return net ? strchr(net->text, '/') + 1 : NULL;
+	case BOOT_FILE:
+		return boot_file_of(site, arch);
+	case HTTP_URL:
+	case HTTP_URL6:
+		return *owned = http_url(site, x->server, arch, v->form == HTTP_URL6);
+	case TFTP_URL6:
+		return *owned = as_url6(fab_strdup(boot_file_of(site, arch)), x->server);
+	case SCRIPT:
+	case SCRIPT6:
+		*owned = expand(site->script ? site->script : "{server}.ipxe", x->server,
+				"", v->form == SCRIPT6);
+		if (v->form == SCRIPT6)
+			*owned = as_url6(*owned, x->server);
+		return *owned;
+	case HARDWARE:
+		return x->node->id.kind == FAB_IDENTITY_HARDWARE_32 ? "infiniband" : NULL;
+	case ALL_BY_MAC:
+		return are_all_by_mac(part->plan) ? "yes" : NULL;
+	case LEASES:
+		return *owned = fab_format("%u", part->plan->n_nodes * 2 + 1000);
 	case COUNT:
 		return *owned = fab_format("%u", x->server->n);
 	case COMMA:
-		return x->is_last ? "" : ",";
+		return x->is_last ? NULL : ",";
+	case SERVER_COMMA:
+		return x->server + 1 == part->plan->server + part->end ? NULL : ",";
+	case SHARED:
+		return part->has_shared ? "yes" : NULL;
+	case N_SERVERS:
+		return part->end > part->first
+			       ? *owned = fab_format("%u", part->end - part->first)
+			       : NULL;
 	case NEWLINE:
 		return "\n";
 	case GIVEN:
 		break;
 	}
 	/* by the command line, or the default of the template, for this server */
-	at = (const char *)bases[OF_SITE] + v->at;
-	file = fab_strndup(p->file ? p->file : "", p->n_file);
-	otherwise = fab_strndup(p->otherwise ? p->otherwise : "", p->n_otherwise);
-	at = *(const char *const *)(const void *)at;
-	*owned = boot_expand(at ? at : otherwise, x->server, file, false);
+	at = *(const char *const *)(const void *)((const char *)site + v->at);
+	file = fab_strndup(p && p->file ? p->file : "", p ? p->n_file : 0);
+	otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
+				p ? p->n_otherwise : 0);
+	*owned = expand(at ? at : otherwise, x->server, file, false);
 	free(file);
 	free(otherwise);
 	return *owned;
-}
-
-static void put_csv(const struct scope *x, const char *value)
-{
-	size_t size = 4 * strlen(value) + 8;
-	char *safe = fab_text_safe(value, fab_alloc(size, 1), size);
-	bool is_quoted = *safe == ' ' || safe[strcspn(safe, ",\"\r\n")];
-
-	put(x, "\"", is_quoted);
-	for (const char *at = safe; *at; at++) {
-		put(x, "\"", *at == '"');
-		put(x, at, 1);
-	}
-	put(x, "\"", is_quoted);
-	free(safe);
-}
-
-/* null where it is empty; DEL, which jansson leaves as it is, escaped. */
-static void put_json(const struct scope *x, const char *value)
-{
-	json_t *json = fab_json_text(*value ? value : NULL);
-	char *text = json_dumps(json, JSON_ENCODE_ANY | FAB_JSON_FLAGS);
-
-	if (!text)
-		fab_oom(strlen(value));
-	for (const char *at = text; *at; at++)
-		if (*at == 0x7f)
-			put(x, "\\u007f", 6);
-		else
-			put(x, at, 1);
-	free(text);
-	json_decref(json);
 }
 
 /* False: it is empty. */
 static bool put_value(const struct scope *x, const struct place *p)
 {
 	char *owned = NULL;
-	const char *value = value_of(x, p, &owned);
-	bool is_there = *value;
+	const char *value = value_of(x, p->value, p, &owned);
+	bool is_there = value && *value;
+
+	value = value ? value : "";
 
 	if (p->is_json && !p->is_test) {
-		put_json(x, value);
+		json_t *json = fab_json_text(*value ? value : NULL);
+		char *text = json_dumps(json, JSON_ENCODE_ANY | FAB_JSON_FLAGS);
+
+		/* null where it is empty; DEL, which jansson does not escape, as an
+		 * escape. */
+		if (!text)
+			fab_oom(strlen(value));
+		for (const char *at = text; *at; at++)
+			if (*at == 0x7f)
+				put(x, "\\u007f", 6);
+			else
+				put(x, at, 1);
+		free(text);
+		json_decref(json);
 		is_there = true;
 	} else if (p->is_csv && !p->is_test) {
-		put_csv(x, value);
+		size_t size = 4 * strlen(value) + 8;
+		char *safe = fab_text_safe(value, fab_alloc(size, 1), size);
+		bool is_quoted = *safe == ' ' || safe[strcspn(safe, ",\"\r\n")];
+
+		put(x, "\"", is_quoted);
+		for (const char *at = safe; *at; at++) {
+			put(x, "\"", *at == '"');
+			put(x, at, 1);
+		}
+		put(x, "\"", is_quoted);
+		free(safe);
 	} else if (!p->is_test) {
 		put(x, value, strlen(value));
 	}
@@ -687,10 +818,14 @@ static void write_block(struct scope x, const struct boot_line *line, size_t fro
 		write_nodes(x, from, line->end);
 	} else if (line->kind == LISTS) {
 		write_lists(x, from, line->end);
-	} else if (line->kind == SHARED ? part->has_shared
-					: line->kind == ONCE && part->end > part->first) {
-		write_lines(&x, from, line->end);
-	} else if (line->kind == SERVERS || is_all) {
+	} else if (line->kind == IF || line->kind == UNLESS) {
+		char *owned = NULL;
+		const char *value = value_of(&x, line->value, NULL, &owned);
+
+		if ((value && *value) == (line->kind == IF))
+			write_lines(&x, from, line->end);
+		free(owned);
+	} else {
 		uint32_t end = is_all ? part->plan->n_servers : part->end;
 
 		for (uint32_t i = is_all ? 0 : part->first; i < end; i++) {

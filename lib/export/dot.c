@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pictures for Graphviz: first which switches share a box, then fabrics, then trees and
- * loads. */
+/* Pictures for Graphviz: first which switches share a box, then fabrics, then trees,
+ * loads, and machines that boot. */
 #include "export/dot.h"
 
+#include "base/arena.h"
+#include "base/human.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -13,6 +15,7 @@
 #include "fabric/ranks.h"
 #include "fabric/shape.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,45 +27,23 @@ struct box {
 	uint32_t n_hosts; /* cables to host adapters */
 };
 
-struct boxes {
-	uint32_t n;
-	struct box *v;	     /* [n] */
-	uint32_t *of_switch; /* [n_switches] */
+/* Parallel cables: between the same two boxes of the picture. */
+struct edge {
+	uint32_t upper, lower, cable;
 };
 
-struct folding {
+struct dot {
+	FILE *out;
 	const struct fab_fabric *f;
-	struct fab_ranks ranks;
-	uint32_t *parent; /* sets of switches that share a box */
+	struct fab_arena arena;
+	struct box *box; /* [n_boxes] */
+	uint32_t n_boxes;
+	uint32_t *box_of; /* [n_switches] */
 };
 
-static void unite_below_top(struct folding *x)
-{
-	const struct fab_fabric *f = x->f;
+enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
 
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
-			if (!x->ranks.is_root[s] && !x->ranks.is_root[f->peer[k]])
-				fab_sets_unite(x->parent, s, f->peer[k]);
-}
-
-static void unite_groups(struct folding *x, const struct fab_shape *shape)
-{
-	uint32_t *first = FAB_NEW(shape->n_groups, uint32_t);
-
-	for (uint32_t g = 0; g < shape->n_groups; g++)
-		first[g] = FAB_NONE;
-	for (uint32_t s = 0; s < x->f->n_switches; s++) {
-		uint32_t *of_group = &first[shape->group[s]];
-
-		if (*of_group == FAB_NONE)
-			*of_group = s;
-		fab_sets_unite(x->parent, *of_group, s);
-	}
-	free(first);
-}
-
-/* What a single switch is joined to, boxes as they were before, in one number. */
+/* Digest of the boxes that a single switch is joined to. */
 struct likeness {
 	uint64_t digest;
 	uint32_t rank, sw;
@@ -79,33 +60,48 @@ static int by_likeness(const void *a, const void *b)
 	return (x->sw > y->sw) - (x->sw < y->sw);
 }
 
-/* Switches alone in their box that are joined to the same boxes by as many cables. */
-static void unite_alike(struct folding *x)
+/*
+ * Unite the switches of a pod. In a tree a pod is what cables join below the top rank
+ * (fabric/ranks.h); single switches, those of the top rank too, share a box when they are
+ * joined to the same pods, or switches, by as many cables. In a dragonfly a pod is a
+ * group. Other shapes have none.
+ */
+static void unite_pods(struct dot *d, const struct fab_shape *shape,
+		       const struct fab_ranks *ranks, uint32_t *parent)
 {
-	const struct fab_fabric *f = x->f;
-	struct likeness *v = FAB_NEW(f->n_switches, struct likeness);
-	uint32_t *size = FAB_NEW0(f->n_switches, uint32_t), n = 0;
+	const struct fab_fabric *f = d->f;
+	struct likeness *v = FAB_ARENA_NEW(&d->arena, f->n_switches, struct likeness);
+	uint32_t *size = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t), n = 0;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		size[fab_sets_root(x->parent, s)]++;
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
+			uint32_t peer = f->peer[k];
+
+			if (shape->group ? shape->group[s] == shape->group[peer]
+					 : ranks->n_roots && !ranks->is_root[s] &&
+						   !ranks->is_root[peer])
+				fab_sets_unite(parent, s, peer);
+		}
+	if (shape->group || !ranks->n_roots)
+		return;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		size[fab_sets_root(parent, s)]++;
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint64_t digest = 0;
 
-		if (size[fab_sets_root(x->parent, s)] > 1)
+		if (size[fab_sets_root(parent, s)] > 1)
 			continue;
 		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
-			uint64_t state = fab_sets_root(x->parent, f->arc_peer[k]);
+			uint64_t state = fab_sets_root(parent, f->arc_peer[k]);
 
 			digest += fab_mix64(state + 1);
 		}
-		v[n++] = (struct likeness){digest, x->ranks.rank[s], s};
+		v[n++] = (struct likeness){digest, ranks->rank[s], s};
 	}
 	qsort(v, n, sizeof(*v), by_likeness);
 	for (uint32_t i = 1; i < n; i++)
 		if (v[i].rank == v[i - 1].rank && v[i].digest == v[i - 1].digest)
-			fab_sets_unite(x->parent, v[i - 1].sw, v[i].sw);
-	free(v);
-	free(size);
+			fab_sets_unite(parent, v[i - 1].sw, v[i].sw);
 }
 
 static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
@@ -113,85 +109,47 @@ static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
 	return fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b)) < 0;
 }
 
-/* Number the sets and say what each holds. */
-static void fill_boxes(struct boxes *boxes, struct folding *x)
+/* A box for each switch, or with `fold` for each pod. O(cables log cables). */
+static void make_boxes(struct dot *d, bool fold)
 {
-	const struct fab_fabric *f = x->f;
-	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
+	const struct fab_fabric *f = d->f;
+	struct fab_shape *shape = fab_shape_recognize(f);
+	uint32_t *n_hosts = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	uint32_t *parent = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	struct fab_ranks ranks;
 
+	fab_ranks_init(&ranks, f, shape);
 	fab_ranks_count_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		parent[s] = s;
+	if (fold)
+		unite_pods(d, shape, &ranks, parent);
+	d->box = FAB_ARENA_NEW(&d->arena, f->n_switches, struct box);
+	d->box_of = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t root = fab_sets_root(x->parent, s);
+		uint32_t root = fab_sets_root(parent, s), rank = ranks.rank[s];
 		struct box *b;
 
-		boxes->of_switch[s] = root == s ? boxes->n++ : boxes->of_switch[root];
-		b = &boxes->v[boxes->of_switch[s]];
+		d->box_of[s] = root == s ? d->n_boxes++ : d->box_of[root];
+		b = &d->box[d->box_of[s]];
 		if (root == s)
-			*b = (struct box){
-				.first = s, .last = s, .rank = x->ranks.rank[s]};
-		if (x->ranks.rank[s] < b->rank) {
+			*b = (struct box){.first = s, .last = s, .rank = rank};
+		if (rank < b->rank) {
 			b->first = b->last = s;
-			b->rank = x->ranks.rank[s];
+			b->rank = rank;
 			b->n_lowest = 0;
 		}
 		b->n_switches++;
 		b->n_hosts += n_hosts[s];
-		if (x->ranks.rank[s] != b->rank)
+		if (rank != b->rank)
 			continue;
 		b->n_lowest++;
 		b->first = is_before(f, s, b->first) ? s : b->first;
 		b->last = is_before(f, b->last, s) ? s : b->last;
 	}
-	free(n_hosts);
+	fab_ranks_fini(&ranks);
+	fab_shape_free(shape);
 }
-
-/*
- * A box for each switch, or with `fold` for each pod. In a tree a pod is what cables join
- * below the top rank (fabric/ranks.h); single switches, those of the top rank too, share
- * a box when they are joined to the same pods, or switches, by as many cables. In a
- * dragonfly a pod is a group. Other shapes have none. The caller frees it. O(cables log
- * cables).
- */
-static void boxes_init(struct boxes *boxes, const struct fab_fabric *f,
-		       const struct fab_shape *shape, bool fold)
-{
-	struct folding x = {.f = f, .parent = FAB_NEW(f->n_switches, uint32_t)};
-
-	fab_ranks_init(&x.ranks, f, shape);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		x.parent[s] = s;
-	if (fold && shape->group) {
-		unite_groups(&x, shape);
-	} else if (fold && x.ranks.n_roots) {
-		unite_below_top(&x);
-		unite_alike(&x);
-	}
-	*boxes = (struct boxes){.v = FAB_NEW(f->n_switches, struct box),
-				.of_switch = FAB_NEW(f->n_switches, uint32_t)};
-	fill_boxes(boxes, &x);
-	fab_ranks_fini(&x.ranks);
-	free(x.parent);
-}
-
-static void boxes_fini(struct boxes *boxes)
-{
-	free(boxes->v);
-	free(boxes->of_switch);
-}
-
-/* Parallel cables: between the same two boxes of the picture. */
-struct edge {
-	uint32_t upper, lower, cable;
-};
-
-struct dot {
-	FILE *out;
-	const struct fab_fabric *f;
-	struct fab_shape *shape;
-	struct boxes boxes;
-};
-
-enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
 
 static void put_text(FILE *out, const char *text)
 {
@@ -214,85 +172,65 @@ static void put_quoted(FILE *out, const char *text)
 
 /* Nodes of the picture: boxes of switches by their first switch, other nodes by node id,
  * hosts behind them. */
-static uint32_t box_of(const struct dot *d, uint32_t node)
+static uint32_t node_of(const struct dot *d, uint32_t node)
 {
 	const struct fab_fabric *f = d->f;
 
 	if (fab_node_is_switch(f, node))
-		return d->boxes.v[d->boxes.of_switch[node]].first;
+		return d->box[d->box_of[node]].first;
 	return f->node_host[node] == FAB_NONE ? node : f->n_nodes + f->node_host[node];
 }
 
-/* How many switches have the short name, by its first one. */
-static struct fab_strmap *count_labels(const struct fab_fabric *f, uint32_t *n_equal)
+static void put_short_name(FILE *out, const struct fab_fabric *f, uint32_t sw)
 {
-	struct fab_strmap *first = fab_strmap_new(f->n_switches);
+	char label[FAB_LABEL_SIZE];
+
+	put_text(out, fab_label_short(fab_node_name(f, sw), label, sizeof(label)));
+}
+
+static void put_switches(struct dot *d)
+{
+	const struct fab_fabric *f = d->f;
+	/* how many switches have the short name, by its first one */
+	uint32_t *n_equal = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t);
+	uint32_t *first = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	struct fab_strmap *map = fab_strmap_new(f->n_switches);
 
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		char label[FAB_LABEL_SIZE];
 
 		fab_label_short(fab_node_name(f, s), label, sizeof(label));
-		n_equal[s] = 0;
-		n_equal[fab_strmap_put(first, label, strlen(label), s)]++;
+		first[s] = fab_strmap_put(map, label, strlen(label), s);
+		n_equal[first[s]]++;
 	}
-	return first;
-}
+	for (uint32_t i = 0; i < d->n_boxes; i++) {
+		const struct box *b = &d->box[i];
+		unsigned long long guid = f->node_guid[b->first];
+		bool is_pod = b->n_switches > 1;
 
-static void put_short_name(const struct dot *d, uint32_t sw)
-{
-	char label[FAB_LABEL_SIZE];
-
-	put_text(d->out, fab_label_short(fab_node_name(d->f, sw), label, sizeof(label)));
-}
-
-/* A single switch; its GUID below the name where others have the same. */
-static void put_switch(const struct dot *d, uint32_t sw, const struct fab_strmap *first,
-		       const uint32_t *n_equal)
-{
-	unsigned long long guid = d->f->node_guid[sw];
-	char label[FAB_LABEL_SIZE];
-
-	fab_label_short(fab_node_name(d->f, sw), label, sizeof(label));
-	fprintf(d->out, "  n%u [label=\"", sw);
-	put_text(d->out, label);
-	if (n_equal[fab_strmap_get(first, label, strlen(label))] > 1)
-		fprintf(d->out, "\\n0x%016llx", guid);
-	fprintf(d->out, "\", tooltip=\"0x%016llx\"];\n", guid);
-}
-
-/* A pod: from which to which switch, and how many of what. */
-static void put_pod(const struct dot *d, const struct box *b)
-{
-	fprintf(d->out, "  n%u [shape=box3d, label=\"", b->first);
-	put_short_name(d, b->first);
-	if (b->last != b->first) {
-		fputs(" .. ", d->out);
-		put_short_name(d, b->last);
+		fprintf(d->out, "  n%u [%slabel=\"", b->first,
+			is_pod ? "shape=box3d, " : "");
+		put_short_name(d->out, f, b->first);
+		if (!is_pod) {
+			/* the GUID below the name where others have the same */
+			if (n_equal[first[b->first]] > 1)
+				fprintf(d->out, "\\n0x%016llx", guid);
+			fprintf(d->out, "\", tooltip=\"0x%016llx\"];\n", guid);
+			continue;
+		}
+		if (b->last != b->first) {
+			fputs(" .. ", d->out);
+			put_short_name(d->out, f, b->last);
+		}
+		fprintf(d->out, "\\n%u switches", b->n_switches);
+		if (b->n_lowest != b->n_switches)
+			fprintf(d->out, ", %u of the lowest rank", b->n_lowest);
+		if (b->n_hosts)
+			fprintf(d->out, "\\n%u host cable%s", b->n_hosts,
+				b->n_hosts == 1 ? "" : "s");
+		fputs("\"];\n", d->out);
 	}
-	fprintf(d->out, "\\n%u switches", b->n_switches);
-	if (b->n_lowest != b->n_switches)
-		fprintf(d->out, ", %u of the lowest rank", b->n_lowest);
-	if (b->n_hosts)
-		fprintf(d->out, "\\n%u host cable%s", b->n_hosts,
-			b->n_hosts == 1 ? "" : "s");
-	fputs("\"];\n", d->out);
-}
-
-static void put_switches(const struct dot *d)
-{
-	uint32_t *n_equal = FAB_NEW(d->f->n_switches, uint32_t);
-	struct fab_strmap *first = count_labels(d->f, n_equal);
-
-	for (uint32_t i = 0; i < d->boxes.n; i++) {
-		const struct box *b = &d->boxes.v[i];
-
-		if (b->n_switches == 1)
-			put_switch(d, b->first, first, n_equal);
-		else
-			put_pod(d, b);
-	}
-	fab_strmap_free(first);
-	free(n_equal);
+	fab_strmap_free(map);
 }
 
 static int by_rank(const void *x, const void *y, void *boxes)
@@ -303,32 +241,6 @@ static int by_rank(const void *x, const void *y, void *boxes)
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
 	return (a->first > b->first) - (a->first < b->first);
-}
-
-/* The boxes of each rank side by side, the highest first. Where all have hosts, as in a
- * torus, there is nothing to rank. */
-static void put_ranks(const struct dot *d)
-{
-	uint32_t *order = FAB_NEW(d->boxes.n, uint32_t), n = d->boxes.n, end;
-
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	qsort_r(order, n, sizeof(*order), by_rank, d->boxes.v);
-	if (d->boxes.v[order[0]].rank == d->boxes.v[order[n - 1]].rank)
-		n = 0;
-	for (uint32_t i = 0; i < n; i = end) {
-		const struct box *b = &d->boxes.v[order[i]];
-
-		for (end = i + 1; end < n && d->boxes.v[order[end]].rank == b->rank;)
-			end++;
-		if (b->rank == FAB_NONE || end - i < 2)
-			continue;
-		fputs("  {rank=same", d->out);
-		for (uint32_t k = i; k < end; k++)
-			fprintf(d->out, "; n%u", d->boxes.v[order[k]].first);
-		fputs("}\n", d->out);
-	}
-	free(order);
 }
 
 static void put_others(const struct dot *d)
@@ -351,15 +263,15 @@ static void put_others(const struct dot *d)
 }
 
 /* Graphviz draws the first end of an edge above the second. */
-static bool stands_above(const struct dot *d, uint32_t a, uint32_t b)
+static bool is_above(const struct dot *d, uint32_t a, uint32_t b)
 {
 	bool a_is_switch = a < d->f->n_switches, b_is_switch = b < d->f->n_switches;
 	uint32_t a_rank, b_rank;
 
 	if (!a_is_switch || !b_is_switch)
 		return a_is_switch || (!b_is_switch && a < b);
-	a_rank = d->boxes.v[d->boxes.of_switch[a]].rank;
-	b_rank = d->boxes.v[d->boxes.of_switch[b]].rank;
+	a_rank = d->box[d->box_of[a]].rank;
+	b_rank = d->box[d->box_of[b]].rank;
 	if (a_rank != b_rank)
 		return a_rank != FAB_NONE && (b_rank == FAB_NONE || a_rank > b_rank);
 	return a < b;
@@ -376,87 +288,92 @@ static int by_boxes(const void *x, const void *y)
 	return (a->cable > b->cable) - (a->cable < b->cable);
 }
 
-static void put_edge(const struct dot *d, const struct edge *e, size_t n)
+static void put_edges(struct dot *d, uint32_t n_cables)
 {
 	const struct fab_fabric *f = d->f;
-	unsigned width = fab_cable_width(f, e->cable);
-	const char *speed = fab_speed_name(fab_cable_speed(f, e->cable));
-
-	fprintf(d->out, "  n%u -- n%u", e->upper, e->lower);
-	if (n > 1)
-		fprintf(d->out,
-			" [label=\"%zu\", penwidth=%.1f, tooltip=\"%zu x %ux%s\"];\n", n,
-			n < 16 ? 1 + (double)n / 4 : 5.0, n, width, speed);
-	else
-		fprintf(d->out, " [tooltip=\"%ux%s\"];\n", width, speed);
-}
-
-static void put_edges(const struct dot *d, uint32_t n_cables)
-{
-	const struct fab_fabric *f = d->f;
-	struct edge *edges = FAB_NEW(n_cables, struct edge);
-	size_t n = 0;
+	struct edge *edges = FAB_ARENA_NEW(&d->arena, n_cables, struct edge);
+	size_t n_edges = 0;
 
 	for (uint32_t c = 0; c < n_cables; c++) {
 		uint32_t x = f->port_node[f->cable_a[c]], y = f->port_node[f->cable_b[c]];
-		uint32_t a = box_of(d, x), b = box_of(d, y);
-		bool is_above = stands_above(d, a, b);
+		uint32_t a = node_of(d, x), b = node_of(d, y);
 
 		if (a != b || x == y) /* not those within a pod */
-			edges[n++] = (struct edge){is_above ? a : b, is_above ? b : a, c};
+			edges[n_edges++] = is_above(d, a, b) ? (struct edge){a, b, c}
+							     : (struct edge){b, a, c};
 	}
-	n_cables = (uint32_t)n;
-	qsort(edges, n_cables, sizeof(*edges), by_boxes);
-	for (size_t i = 0, end; i < n_cables; i = end) {
-		end = i + 1;
-		while (end < n_cables && edges[end].upper == edges[i].upper &&
-		       edges[end].lower == edges[i].lower)
+	qsort(edges, n_edges, sizeof(*edges), by_boxes);
+	for (size_t i = 0, end; i < n_edges; i = end) {
+		const struct edge *e = &edges[i];
+		unsigned width = fab_cable_width(f, e->cable);
+		const char *speed = fab_speed_name(fab_cable_speed(f, e->cable));
+		size_t n;
+
+		for (end = i + 1; end < n_edges && edges[end].upper == e->upper &&
+				  edges[end].lower == e->lower;)
 			end++;
-		put_edge(d, &edges[i], end - i);
+		n = end - i;
+		fprintf(d->out, "  n%u -- n%u", e->upper, e->lower);
+		if (n > 1)
+			fprintf(d->out,
+				" [label=\"%zu\", penwidth=%.1f, tooltip=\"%zu x %ux%s\"];\n",
+				n, n < 16 ? 1 + (double)n / 4 : 5.0, n, width, speed);
+		else
+			fprintf(d->out, " [tooltip=\"%ux%s\"];\n", width, speed);
 	}
-	free(edges);
 }
 
 void fab_export_dot(FILE *out, const struct fab_fabric *f,
 		    const struct fab_dot_options *options)
 {
-	struct dot d = {.out = out, .f = f, .shape = fab_shape_recognize(f)};
+	struct dot d = {.out = out, .f = f};
 	bool fold = options && options->fold;
 	bool without_hosts = fold || (options && options->without_hosts);
+	uint32_t *order, n, end;
 
-	boxes_init(&d.boxes, f, d.shape, fold);
+	make_boxes(&d, fold);
 	fputs("graph fabric {\n  label=", out);
 	put_quoted(out, f->source);
 	fputs(";\n  node [shape=box, fontname=\"sans-serif\"];\n", out);
-	if (d.boxes.n > LARGE)
+	if (d.n_boxes > LARGE)
 		fputs("  graph [splines=line, ranksep=4, nodesep=0.05, mclimit=0.05, nslimit=1, nslimit1=1, maxiter=10];\n",
 		      out);
 	put_switches(&d);
 	if (!without_hosts)
 		put_others(&d);
-	put_ranks(&d);
+	/* The boxes of each rank side by side, the highest first. Where all have hosts,
+	 * as in a torus, there is nothing to rank. */
+	order = FAB_ARENA_NEW(&d.arena, d.n_boxes, uint32_t);
+	n = d.n_boxes;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_rank, d.box);
+	if (d.box[order[0]].rank == d.box[order[n - 1]].rank)
+		n = 0;
+	for (uint32_t i = 0; i < n; i = end) {
+		const struct box *b = &d.box[order[i]];
+
+		for (end = i + 1; end < n && d.box[order[end]].rank == b->rank;)
+			end++;
+		if (b->rank == FAB_NONE || end - i < 2)
+			continue;
+		fputs("  {rank=same", d.out);
+		for (uint32_t k = i; k < end; k++)
+			fprintf(d.out, "; n%u", d.box[order[k]].first);
+		fputs("}\n", d.out);
+	}
 	put_edges(&d, without_hosts ? f->n_switch_links : f->n_cables);
 	fputs("}\n", out);
-	boxes_fini(&d.boxes);
-	fab_shape_free(d.shape);
+	fab_arena_free(&d.arena);
 }
 
 static void put_tree_switch(FILE *out, const struct fab_fabric *f, uint32_t sw,
 			    const char *more)
 {
-	char label[FAB_LABEL_SIZE];
-
 	fprintf(out, "  n%u [label=\"", sw);
-	put_text(out, fab_label_short(fab_node_name(f, sw), label, sizeof(label)));
+	put_short_name(out, f, sw);
 	fprintf(out, "\", tooltip=\"0x%016llx\"%s];\n",
 		(unsigned long long)f->node_guid[sw], more);
-}
-
-static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
-{
-	uint32_t a = f->port_node[f->cable_a[cable]];
-
-	return a == sw ? f->port_node[f->cable_b[cable]] : a;
 }
 
 void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
@@ -479,38 +396,15 @@ void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
 	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
 		put_tree_switch(out, f, t->sw[e],
 				is_member[t->sw[e]] ? ", style=filled" : "");
-	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
-		fprintf(out, "  n%u -> n%u [label=\"%u\"];\n",
-			other_end(f, t->cable[e], t->sw[e]), t->sw[e],
-			result->load[t->cable[e]]);
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++) {
+		uint32_t a = f->port_node[f->cable_a[t->cable[e]]];
+		uint32_t b = f->port_node[f->cable_b[t->cable[e]]];
+
+		fprintf(out, "  n%u -> n%u [label=\"%u\"];\n", a == t->sw[e] ? b : a,
+			t->sw[e], result->load[t->cable[e]]);
+	}
 	fputs("}\n", out);
 	free(is_member);
-}
-
-/* One line for all cables of two switches: the fullest of them, and how many there are.
- */
-static void put_load(FILE *out, const struct fab_fabric *f, const uint32_t *load,
-		     uint32_t sw, uint32_t peer, uint32_t max)
-{
-	uint32_t most = 0, n = 0;
-	double share;
-
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (f->arc_peer[a] == peer) {
-			n++;
-			most = load[f->arc_cable[a]] > most ? load[f->arc_cable[a]]
-							    : most;
-		}
-	share = max ? (double)most / max : 0;
-	if (!most)
-		fprintf(out, "  n%u -- n%u [color=grey", sw, peer);
-	else /* from green to red */
-		fprintf(out,
-			"  n%u -- n%u [color=\"%.3f 1 0.8\", penwidth=%.1f, label=\"%u",
-			sw, peer, 0.33 * (1 - share), 1 + 3 * share, most);
-	if (most && n > 1)
-		fprintf(out, " of %u cables", n);
-	fputs(most ? "\"];\n" : "];\n", out);
 }
 
 void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
@@ -528,7 +422,225 @@ void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 		put_tree_switch(out, f, s, "");
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
-			if (f->peer[i] > s)
-				put_load(out, f, result->load, s, f->peer[i], max);
+			if (f->peer[i] > s) {
+				uint32_t peer = f->peer[i];
+				uint32_t most = 0, n = 0;
+				double share;
+
+				/* One line for all cables of two switches: the fullest of
+				 * them, and how many there are.
+				 */
+				for (uint32_t a = f->arc_first[s];
+				     a < f->arc_first[s + 1]; a++)
+					if (f->arc_peer[a] == peer) {
+						n++;
+						most = result->load[f->arc_cable[a]] >
+								       most
+							       ? result->load
+									 [f->arc_cable[a]]
+							       : most;
+					}
+				share = max ? (double)most / max : 0;
+				if (!most)
+					fprintf(out, "  n%u -- n%u [color=grey", s, peer);
+				else /* from green to red */
+					fprintf(out,
+						"  n%u -- n%u [color=\"%.3f 1 0.8\", penwidth=%.1f, label=\"%u",
+						s, peer, 0.33 * (1 - share),
+						1 + 3 * share, most);
+				if (most && n > 1)
+					fprintf(out, " of %u cables", n);
+				fputs(most ? "\"];\n" : "];\n", out);
+			}
 	fputs("}\n", out);
+}
+
+/* ---- machines that boot ---- */
+
+enum { KINDS_SHOWN = 4 };
+
+/* A machine with the loads of a mapping; siblings that are alike share a box. */
+struct machine_dot {
+	FILE *out;
+	const struct fab_machine *m;
+	const struct fab_batch *batch;
+	const uint32_t *interface_of;
+	uint32_t *down, *up;	/* [n_vertices] nodes on the segment above, each way */
+	uint32_t *n_booting;	/* [n_vertices] nodes of the batch below */
+	uint64_t *look;		/* [n_vertices] equal where subtrees and loads are */
+	uint32_t *first, *next; /* children of a vertex */
+	bool *is_used;		/* [n_servers] */
+	double least_mbps;	/* least share of a node on any segment */
+};
+
+static uint32_t sharers_of(const struct machine_dot *d, uint32_t v)
+{
+	return d->down[v] > d->up[v] ? d->down[v] : d->up[v];
+}
+
+/* Levels from the nodes to the servers, the fullest segments first, equals together. */
+static int cmp_child(const void *x, const void *y, void *dot)
+{
+	const struct machine_dot *d = dot;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	uint32_t n = sharers_of(d, a), k = sharers_of(d, b);
+
+	if (d->m->level_of[a] != d->m->level_of[b])
+		return d->m->level_of[a] < d->m->level_of[b] ? -1 : 1;
+	if (n != k)
+		return n > k ? -1 : 1;
+	if (d->look[a] != d->look[b])
+		return d->look[a] < d->look[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* A box for n alike vertices, of which v is the first, and the segment above it: as wide
+ * and red as full. `least` sharers: those of the one with the fewest. */
+static void put_kind(const struct machine_dot *d, uint32_t v, uint32_t n, uint32_t least)
+{
+	const struct fab_machine *m = d->m;
+	const struct fab_machine_level *level = &m->level[m->level_of[v]];
+	uint32_t p = m->parent[v], most = sharers_of(d, v);
+	uint32_t n_nodes = m->end_node[v] - m->first_node[v];
+	uint32_t n_servers;
+	double capacity = m->capacity_mbps[v], share = most ? capacity / most : INFINITY;
+	char name[256], rate[FAB_HUMAN_BYTES];
+
+	/* Servers that serve nodes below a vertex. */
+	n_servers = 0;
+	memset(d->is_used, 0, m->n_servers * sizeof(*d->is_used));
+	for (uint32_t i = 0; i < d->batch->n; i++) {
+		uint32_t node = d->batch->node[i], interface = d->interface_of[node];
+		bool *is_used;
+
+		if (node < m->first_node[v] || node >= m->end_node[v] ||
+		    interface == FAB_NONE)
+			continue;
+		is_used = &d->is_used[m->interface_server[interface]];
+		n_servers += !*is_used;
+		*is_used = true;
+	}
+	if (n == 1)
+		fab_machine_vertex_name(m, v, name, sizeof(name));
+	else
+		snprintf(name, sizeof(name), "%u x %s", n, level->unit);
+	fprintf(d->out, "  v%u [%slabel=\"", v,
+		level->is_server ? "style=rounded, " : "");
+	put_text(d->out, name);
+	if (n_nodes > 1 && d->n_booting[v])
+		fprintf(d->out, "\\n%u of %u nodes, by %u server%s", d->n_booting[v],
+			n_nodes, n_servers, n_servers == 1 ? "" : "s");
+	else if (n_nodes > 1)
+		fprintf(d->out, "\\n%u nodes", n_nodes);
+	fprintf(d->out, "\"];\n  v%u -- v%u [", level->is_server ? v : p,
+		level->is_server ? p : v);
+	if (!most) {
+		fputs("color=grey", d->out);
+	} else { /* from green to red */
+		double full = isfinite(share) ? d->least_mbps / share : 0;
+
+		fprintf(d->out, "color=\"%.3f 1 0.8\", penwidth=%.1f", 0.33 * (1 - full),
+			1 + 3 * full);
+	}
+	fputs(", label=\"", d->out);
+	put_text(d->out, level->segment);
+	if (isfinite(capacity))
+		fprintf(d->out, " %s", fab_human_mbps(capacity, rate));
+	if (most && least < most)
+		fprintf(d->out, "\\n%u to %u nodes", least, most);
+	else if (most)
+		fprintf(d->out, "\\n%u node%s", most, most == 1 ? "" : "s");
+	if (isfinite(share))
+		fprintf(d->out, "\\n%s each", fab_human_mbps(share, rate));
+	fputs("\"];\n", d->out);
+}
+
+/* Boxes of the children of a vertex, and below the first of each kind, where nodes boot
+ * or no sibling shows it. */
+static void put_children(struct machine_dot *d, uint32_t v)
+{
+	FAB_VEC(uint32_t) child = {0};
+	uint32_t n_kinds = 0;
+
+	for (uint32_t c = d->first[v]; c != FAB_NONE; c = d->next[c])
+		FAB_PUSH(&child, c);
+	if (child.n)
+		qsort_r(child.v, child.n, sizeof(*child.v), cmp_child, d);
+	for (size_t i = 0, end; i < child.n; i = end) {
+		uint32_t at = child.v[i], level = d->m->level_of[at];
+		bool is_rest;
+
+		n_kinds = i && d->m->level_of[child.v[i - 1]] == level ? n_kinds + 1 : 1;
+		is_rest = n_kinds == KINDS_SHOWN;
+		for (end = i + 1; end < child.n &&
+				  d->m->level_of[child.v[end]] == level &&
+				  (is_rest || d->look[child.v[end]] == d->look[at]);)
+			end++;
+		put_kind(d, at, (uint32_t)(end - i), sharers_of(d, child.v[end - 1]));
+		if (n_kinds == 1 || sharers_of(d, at))
+			put_children(d, at);
+	}
+	free(child.v);
+}
+
+void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
+			    const struct fab_batch *batch, const uint32_t *interface_of,
+			    const char *algorithm)
+{
+	struct fab_arena a = FAB_ARENA_INIT;
+	uint32_t nv = m->n_vertices;
+	struct machine_dot d = {.out = out,
+				.m = m,
+				.batch = batch,
+				.interface_of = interface_of,
+				.down = FAB_ARENA_NEW0(&a, nv, uint32_t),
+				.up = FAB_ARENA_NEW0(&a, nv, uint32_t),
+				.n_booting = FAB_ARENA_NEW0(&a, nv, uint32_t),
+				.look = FAB_ARENA_NEW0(&a, nv, uint64_t),
+				.first = FAB_ARENA_NEW(&a, nv, uint32_t),
+				.next = FAB_ARENA_NEW(&a, nv, uint32_t),
+				.is_used =
+					FAB_ARENA_NEW(&a, (size_t)m->n_servers + 1, bool),
+				.least_mbps = INFINITY};
+
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t v = m->node_vertex[batch->node[i]], s;
+
+		for (uint32_t x = v; x != FAB_NONE; x = m->parent[x])
+			d.n_booting[x]++;
+		if (interface_of[batch->node[i]] == FAB_NONE)
+			continue;
+		s = m->interface_vertex[interface_of[batch->node[i]]];
+		while (v != s) {
+			uint32_t *at = v > s ? &v : &s;
+
+			(at == &v ? d.down : d.up)[*at]++;
+			*at = m->parent[*at];
+		}
+	}
+	memset(d.first, 0xff, nv * sizeof(*d.first));
+	for (uint32_t v = nv; v-- > 1;) {
+		uint32_t p = m->parent[v];
+		const double content[] = {m->capacity_mbps[v], m->level_of[v], d.down[v],
+					  d.up[v], d.n_booting[v]};
+
+		d.look[v] = fab_hash_bytes(content, sizeof(content), d.look[v]);
+		d.look[p] += d.look[v];
+		d.next[v] = d.first[p];
+		d.first[p] = v;
+		if (sharers_of(&d, v))
+			d.least_mbps = fmin(d.least_mbps,
+					    m->capacity_mbps[v] / sharers_of(&d, v));
+	}
+	fputs("graph machine {\n  label=\"", out);
+	put_text(out, batch->text);
+	fputs(" by ", out);
+	put_text(out, algorithm);
+	fputs(": nodes on the fullest segment of each kind\";\n  node [shape=box];\n  v0 [label=\"",
+	      out);
+	put_text(out, m->level[0].unit);
+	fputs("\"];\n", out);
+	put_children(&d, 0);
+	fputs("}\n", out);
+	fab_arena_free(&a);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "boot/batch.h"
 #include "fabric/fabric.h"
 #include "mcast/route.h"
 
@@ -38,3 +39,13 @@ void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
  */
 void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 			  const struct fab_mcast_result *result);
+/*
+ * The tree of a machine with the servers of a batch, servers on top. Segments have their
+ * capacity, the nodes on them and the share of each, and are as wide and red as the share
+ * is little. Siblings that are alike, with equal loads, are one box; of more than four
+ * kinds the emptiest are one, drawn as the fullest of them. interface_of as
+ * boot/mapping.h has it. O(vertices * log + batch * levels * boxes).
+ */
+void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
+			    const struct fab_batch *batch, const uint32_t *interface_of,
+			    const char *algorithm);

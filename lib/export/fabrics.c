@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A fabric as ibnetdiscover dump, as list of links of OpenSM, as JSON document and as
- * network of BookSim2. */
+/* A fabric as ibnetdiscover dump, as list of links of OpenSM, as JSON document, as
+ * network of BookSim2 and as tables of minimum hops. */
 #include "export/fabrics.h"
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "fabric/check.h"
+#include "fabric/dist.h"
 #include "fabric/fabric.h"
 #include "present/jsonl.h"
 #include "source/scan.h"
@@ -16,6 +19,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Names of the kinds of nodes in the three formats. */
+static const struct {
+	char letter;
+	const char *guid, *dump, *list, *json;
+} kinds[] = {
+	[FAB_SWITCH] = {'S', "switch", "Switch", "SW", "switch"},
+	[FAB_ADAPTER] = {'H', "ca", "Ca", "CA", "adapter"},
+	[FAB_AGGREGATION] = {'H', "ca", "Ca", "CA", "aggregation-node"},
+	[FAB_ROUTER] = {'R', "rt", "Rt", "Rt", "router"},
+};
 
 /* The description of a node; of an aggregation node one that identifies it as such. */
 static const char *name_of(const struct fab_fabric *f, uint32_t node)
@@ -28,170 +42,6 @@ static const char *name_of(const struct fab_fabric *f, uint32_t node)
 		       : name;
 }
 
-static void put_dump_name(FILE *out, const struct fab_fabric *f, uint32_t node)
-{
-	putc_unlocked('"', out);
-	fab_text_put_blanked(out, name_of(f, node));
-	putc_unlocked('"', out);
-}
-
-static char kind_letter(const struct fab_fabric *f, uint32_t node)
-{
-	if (fab_node_is_switch(f, node))
-		return 'S';
-	return f->node_kind[node] == FAB_ROUTER ? 'R' : 'H';
-}
-
-static void put_id(FILE *out, const struct fab_fabric *f, uint32_t node)
-{
-	fprintf(out, "\"%c-%016llx\"", kind_letter(f, node),
-		(unsigned long long)f->node_guid[node]);
-}
-
-/* The LID under which a port is reached: for a switch that of its port 0. */
-static unsigned lid_of(const struct fab_fabric *f, uint32_t port)
-{
-	uint32_t node = f->port_node[port];
-
-	if (fab_node_is_switch(f, node))
-		port = f->node_first_port[node];
-	return f->port_lid[port];
-}
-
-static void put_dump_rate(FILE *out, const struct fab_fabric *f, uint32_t port)
-{
-	if (f->port_width[port])
-		fprintf(out, " %ux", f->port_width[port]);
-	else
-		fputs(" ??", out);
-	fputs(fab_speed_name(f->port_speed[port]), out);
-	putc_unlocked('\n', out);
-}
-
-static void put_dump_port(FILE *out, const struct fab_fabric *f, uint32_t port)
-{
-	uint32_t node = f->port_node[port], peer_port = fab_port_peer(f, port), peer;
-	bool is_switch = fab_node_is_switch(f, node);
-
-	if (peer_port == FAB_NONE)
-		return;
-	peer = f->port_node[peer_port];
-	fprintf(out, "[%u]", f->port_num[port]);
-	if (!is_switch)
-		fprintf(out, "(%llx) ", (unsigned long long)f->port_guid[port]);
-	putc_unlocked('\t', out);
-	put_id(out, f, peer);
-	fprintf(out, "[%u]", f->port_num[peer_port]);
-	if (!fab_node_is_switch(f, peer))
-		fprintf(out, "%s(%llx) ", is_switch ? "" : " ",
-			(unsigned long long)f->port_guid[peer_port]);
-	fputs("\t\t# ", out);
-	if (!is_switch)
-		fprintf(out, "lid %u lmc %u ", f->port_lid[port], f->port_lmc[port]);
-	put_dump_name(out, f, peer);
-	fprintf(out, " lid %u", lid_of(f, peer_port));
-	put_dump_rate(out, f, port);
-}
-
-static void put_dump_node(FILE *out, const struct fab_fabric *f, uint32_t node)
-{
-	bool is_router = f->node_kind[node] == FAB_ROUTER;
-	unsigned n_ports = f->node_n_ports[node];
-	unsigned long long guid = f->node_guid[node];
-	uint32_t port0 = f->node_first_port[node];
-
-	fprintf(out, "\nvendid=0x%x\ndevid=0x%x\n", f->node_vendor[node],
-		f->node_device[node]);
-	if (f->node_sys_guid[node])
-		fprintf(out, "sysimgguid=0x%llx\n",
-			(unsigned long long)f->node_sys_guid[node]);
-	if (fab_node_is_switch(f, node)) {
-		fprintf(out, "switchguid=0x%llx(%llx)\nSwitch", guid,
-			f->port_guid[port0] ? (unsigned long long)f->port_guid[port0]
-					    : guid);
-	} else {
-		fprintf(out, "%sguid=0x%llx\n%s", is_router ? "rt" : "ca", guid,
-			is_router ? "Rt" : "Ca");
-	}
-	/* A number that is not known is that of the ports with a cable, at least one. */
-	fprintf(out, "\t%u ", n_ports ? n_ports : 1);
-	put_id(out, f, node);
-	fputs("\t\t# ", out);
-	put_dump_name(out, f, node);
-	if (fab_node_is_switch(f, node))
-		fprintf(out, " %s port 0 lid %u lmc %u",
-			f->node_is_enhanced[node] ? "enhanced" : "base",
-			f->port_lid[port0], f->port_lmc[port0]);
-	putc_unlocked('\n', out);
-}
-
-/* Where a discovery would have begun: at the first adapter, or else the first switch. */
-static void put_dump_title(FILE *out, const struct fab_fabric *f)
-{
-	uint32_t from = f->n_switches < f->n_nodes ? f->n_switches : 0;
-	uint32_t port = fab_node_first_connected_port(f, from);
-	unsigned long long guid = f->node_guid[from];
-
-	if (fab_node_is_switch(f, from))
-		port = f->node_first_port[from];
-	fprintf(out,
-		"#\n# Topology file: generated by fabkit\n#\n"
-		"# Initiated from node %016llx port %016llx\n",
-		guid,
-		port != FAB_NONE && f->port_guid[port]
-			? (unsigned long long)f->port_guid[port]
-			: guid);
-}
-
-int fab_export_ibnetdiscover(FILE *out, const struct fab_fabric *f, struct fab_err *err)
-{
-	int rc = fab_guids_differ(f, f->n_nodes, "dumps", err);
-
-	if (rc)
-		return rc;
-	put_dump_title(out, f);
-	for (uint32_t node = 0; node < f->n_nodes; node++) {
-		put_dump_node(out, f, node);
-		for (uint32_t port = f->node_first_port[node];
-		     port < f->node_first_port[node + 1]; port++)
-			put_dump_port(out, f, port);
-	}
-	return 0;
-}
-
-enum { MAX_DESCRIPTION = 64 };
-
-static void put_list_name(FILE *out, const struct fab_fabric *f, uint32_t node)
-{
-	static const char end[] = " LID:";
-	const char *name = name_of(f, node);
-	char *blanked = fab_strndup(name, strnlen(name, MAX_DESCRIPTION));
-
-	fab_text_blank(blanked);
-	putc_unlocked('{', out);
-	for (const char *at = blanked; *at; at++)
-		putc_unlocked(strncmp(at + 1, end, sizeof(end) - 1) || *at != '}' ? *at
-										  : ')',
-			      out);
-	putc_unlocked('}', out);
-	free(blanked);
-}
-
-static const char *kind_text(const struct fab_fabric *f, uint32_t node)
-{
-	if (fab_node_is_switch(f, node))
-		return "SW";
-	return f->node_kind[node] == FAB_ROUTER ? "Rt" : "CA";
-}
-
-/* Ports of a node; where that is not known, as many as have a number. */
-static unsigned n_ports_of(const struct fab_fabric *f, uint32_t node)
-{
-	unsigned last = f->port_num[f->node_first_port[node + 1] - 1];
-
-	return f->node_n_ports[node] > last ? f->node_n_ports[node] : last;
-}
-
 /* The port that LID and GUID of an end belong to: for a switch its port 0. */
 static uint32_t own_port(const struct fab_fabric *f, uint32_t port)
 {
@@ -200,55 +50,148 @@ static uint32_t own_port(const struct fab_fabric *f, uint32_t port)
 	return fab_node_is_switch(f, node) ? f->node_first_port[node] : port;
 }
 
+static uint64_t first_of(uint64_t guid, uint64_t other)
+{
+	return guid ? guid : other;
+}
+
+static void put_dump_name(FILE *out, const struct fab_fabric *f, uint32_t node)
+{
+	putc_unlocked('"', out);
+	fab_text_put_blanked(out, name_of(f, node));
+	putc_unlocked('"', out);
+}
+
+static void put_id(FILE *out, const struct fab_fabric *f, uint32_t node)
+{
+	fprintf(out, "\"%c-%016" PRIx64 "\"", kinds[f->node_kind[node]].letter,
+		f->node_guid[node]);
+}
+
+static void put_dump_port(FILE *out, const struct fab_fabric *f, uint32_t port)
+{
+	uint32_t peer_port = fab_port_peer(f, port), peer = f->port_node[peer_port];
+	bool is_switch = fab_node_is_switch(f, f->port_node[port]);
+
+	fprintf(out, "[%u]", f->port_num[port]);
+	if (!is_switch)
+		fprintf(out, "(%" PRIx64 ") ", f->port_guid[port]);
+	putc_unlocked('\t', out);
+	put_id(out, f, peer);
+	fprintf(out, "[%u]", f->port_num[peer_port]);
+	if (!fab_node_is_switch(f, peer))
+		fprintf(out, "%s(%" PRIx64 ") ", is_switch ? "" : " ",
+			f->port_guid[peer_port]);
+	fputs("\t\t# ", out);
+	if (!is_switch)
+		fprintf(out, "lid %u lmc %u ", f->port_lid[port], f->port_lmc[port]);
+	put_dump_name(out, f, peer);
+	fprintf(out, " lid %u", f->port_lid[own_port(f, peer_port)]);
+	if (f->port_width[port])
+		fprintf(out, " %ux", f->port_width[port]);
+	else
+		fputs(" ??", out);
+	fprintf(out, "%s\n", fab_speed_name(f->port_speed[port]));
+}
+
+int fab_export_ibnetdiscover(FILE *out, const struct fab_fabric *f, struct fab_err *err)
+{
+	/* a discovery would have begun at the first adapter, else at the first switch */
+	uint32_t from = f->n_switches < f->n_nodes ? f->n_switches : 0, port;
+	int rc = fab_guids_differ(f, f->n_nodes, "dumps", err);
+
+	if (rc)
+		return rc;
+	port = fab_node_is_switch(f, from) ? f->node_first_port[from]
+					   : fab_node_first_connected_port(f, from);
+	fprintf(out,
+		"#\n# Topology file: generated by fabkit\n#\n# Initiated from node %016" PRIx64
+		" port %016" PRIx64 "\n",
+		f->node_guid[from],
+		first_of(port == FAB_NONE ? 0 : f->port_guid[port], f->node_guid[from]));
+	for (uint32_t node = 0; node < f->n_nodes; node++) {
+		unsigned kind = f->node_kind[node], n_ports = f->node_n_ports[node];
+		uint32_t port0 = f->node_first_port[node];
+		uint64_t guid = f->node_guid[node];
+
+		fprintf(out, "\nvendid=0x%x\ndevid=0x%x\n", f->node_vendor[node],
+			f->node_device[node]);
+		if (f->node_sys_guid[node])
+			fprintf(out, "sysimgguid=0x%" PRIx64 "\n",
+				f->node_sys_guid[node]);
+		fprintf(out, "%sguid=0x%" PRIx64, kinds[kind].guid, guid);
+		if (kind == FAB_SWITCH)
+			fprintf(out, "(%" PRIx64 ")",
+				first_of(f->port_guid[port0], guid));
+		/* an unknown number is that of the ports with a cable, at least one */
+		fprintf(out, "\n%s\t%u ", kinds[kind].dump, n_ports ? n_ports : 1);
+		put_id(out, f, node);
+		fputs("\t\t# ", out);
+		put_dump_name(out, f, node);
+		if (kind == FAB_SWITCH)
+			fprintf(out, " %s port 0 lid %u lmc %u",
+				f->node_is_enhanced[node] ? "enhanced" : "base",
+				f->port_lid[port0], f->port_lmc[port0]);
+		putc_unlocked('\n', out);
+		for (port = port0; port < f->node_first_port[node + 1]; port++)
+			if (fab_port_peer(f, port) != FAB_NONE)
+				put_dump_port(out, f, port);
+	}
+	return 0;
+}
+
+enum { MAX_DESCRIPTION = 64 };
+
 static void put_list_end(FILE *out, const struct fab_fabric *f, uint32_t port)
 {
+	static const char end[] = " LID:";
 	uint32_t node = f->port_node[port], own = own_port(f, port);
-	unsigned long long guid = f->node_guid[node], port_guid = f->port_guid[own];
+	const char *name = name_of(f, node);
+	char *blanked = fab_strndup(name, strnlen(name, MAX_DESCRIPTION));
+	/* of an unknown number of ports as many as have a number */
+	unsigned last = f->port_num[f->node_first_port[node + 1] - 1];
+	uint64_t guid = f->port_guid[own];
 
-	if (!port_guid && fab_node_is_switch(f, node))
-		port_guid = guid;
+	if (fab_node_is_switch(f, node))
+		guid = first_of(guid, f->node_guid[node]);
 	fprintf(out,
-		"{ %s Ports:%02X SystemGUID:%016llx NodeGUID:%016llx PortGUID:%016llx VenID:%08X DevID:%04X Rev:%08X ",
-		kind_text(f, node), n_ports_of(f, node),
-		(unsigned long long)f->node_sys_guid[node], guid, port_guid,
-		f->node_vendor[node], f->node_device[node] & 0xffff, 0u);
-	put_list_name(out, f, node);
-	fprintf(out, " LID:%04X PN:%02X }", f->port_lid[own], f->port_num[port]);
-}
-
-/* Gbit/s of a lane as OpenSM names the speeds. */
-static const char *speed_text(uint8_t speed)
-{
-	static const char *const texts[] = {
-		[FAB_SDR] = "2.5",     [FAB_DDR] = "5",	  [FAB_QDR] = "10",
-		[FAB_FDR10] = "FDR10", [FAB_FDR] = "14",  [FAB_EDR] = "25",
-		[FAB_HDR] = "50",      [FAB_NDR] = "100", [FAB_XDR] = "200",
-	};
-
-	return speed < FAB_COUNT(texts) && texts[speed] ? texts[speed] : "??";
-}
-
-/* Switches come first: has one of them a cable? */
-static bool has_cabled_switch(const struct fab_fabric *f)
-{
-	for (uint32_t port = 0; port < f->node_first_port[f->n_switches]; port++)
-		if (fab_port_peer(f, port) != FAB_NONE)
-			return true;
-	return false;
+		"{ %s Ports:%02X SystemGUID:%016" PRIx64 " NodeGUID:%016" PRIx64
+		" PortGUID:%016" PRIx64 " VenID:%08X DevID:%04X Rev:%08X {",
+		kinds[f->node_kind[node]].list,
+		f->node_n_ports[node] > last ? f->node_n_ports[node] : last,
+		f->node_sys_guid[node], f->node_guid[node], guid, f->node_vendor[node],
+		f->node_device[node] & 0xffff, 0u);
+	fab_text_blank(blanked);
+	for (const char *at = blanked; *at; at++)
+		putc_unlocked(strncmp(at + 1, end, sizeof(end) - 1) || *at != '}' ? *at
+										  : ')',
+			      out);
+	fprintf(out, "} LID:%04X PN:%02X }", f->port_lid[own], f->port_num[port]);
+	free(blanked);
 }
 
 int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err *err)
 {
+	/* Gbit/s of a lane as OpenSM names the speeds */
+	static const char *const speeds[] = {
+		[FAB_SDR] = "2.5",     [FAB_DDR] = "5",	  [FAB_QDR] = "10",
+		[FAB_FDR10] = "FDR10", [FAB_FDR] = "14",  [FAB_EDR] = "25",
+		[FAB_HDR] = "50",      [FAB_NDR] = "100", [FAB_XDR] = "200",
+	};
+	uint32_t n_switch_ports = f->node_first_port[f->n_switches], n_cabled = 0;
 	int rc = fab_guids_differ(f, f->n_nodes, "lists of links", err);
 
 	if (rc)
 		return rc;
-	if (f->n_cables && !has_cabled_switch(f))
+	for (uint32_t port = 0; port < n_switch_ports; port++)
+		n_cabled += fab_port_peer(f, port) != FAB_NONE;
+	if (f->n_cables && !n_cabled)
 		return fab_fail(
 			err, EINVAL,
-			"no switch has a cable: a list of links would be one of adapters only, which nobody reads");
+			"no switch has a cable: a list of links would have adapters only");
 	for (uint32_t port = 0; port < f->n_ports; port++) {
 		uint32_t peer = fab_port_peer(f, port);
+		unsigned speed = f->port_speed[port];
 
 		if (peer == FAB_NONE)
 			continue;
@@ -259,7 +202,9 @@ int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err 
 			fprintf(out, " PHY=%ux", f->port_width[port]);
 		else
 			fputs(" PHY=??", out);
-		fprintf(out, " LOG=ACT SPD=%s\n", speed_text(f->port_speed[port]));
+		fprintf(out, " LOG=ACT SPD=%s\n",
+			speed < FAB_COUNT(speeds) && speeds[speed] ? speeds[speed]
+								   : "??");
 	}
 	return 0;
 }
@@ -267,13 +212,6 @@ int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err 
 struct writer {
 	FILE *out;
 	bool is_first; /* record of the array */
-};
-
-static const char *const kind_names[] = {
-	[FAB_SWITCH] = "switch",
-	[FAB_ADAPTER] = "adapter",
-	[FAB_AGGREGATION] = "aggregation-node",
-	[FAB_ROUTER] = "router",
 };
 
 static const char *const class_names[] = {
@@ -320,8 +258,19 @@ static void put_member(FILE *out, const char *name, json_t *value)
 	json_decref(value);
 }
 
-static void put_json_head(FILE *out, const struct fab_fabric *f, const char *command)
+static json_t *end_of(const struct fab_fabric *f, uint32_t port)
 {
+	uint8_t width = f->port_width[port], speed = f->port_speed[port];
+
+	return json_pack("{s:i, s:i, s:o, s:o}", "node", f->port_node[port], "port",
+			 f->port_num[port], "width",
+			 width ? json_integer(width) : json_null(), "speed",
+			 speed ? json_string(fab_speed_name(speed)) : json_null());
+}
+
+void fab_export_json(FILE *out, const struct fab_fabric *f, const char *command)
+{
+	struct writer w = {.out = out};
 	const struct fab_brief brief = fab_fabric_brief(f);
 	json_t *fabric = json_object();
 
@@ -337,46 +286,34 @@ static void put_json_head(FILE *out, const struct fab_fabric *f, const char *com
 	put_member(out, "fabric", fabric);
 	put_member(out, "format", fab_json_text(f->format));
 	put_member(out, "host_rule", fab_json_text(f->host_rule));
-}
-
-static void put_json_warnings(struct writer *w, const struct fab_fabric *f)
-{
-	open_array(w, "warnings");
+	open_array(&w, "warnings");
 	for (uint32_t i = 0; i < f->n_warnings; i++) {
 		const struct fab_warning *x = &f->warnings[i];
 
-		put(w,
+		put(&w,
 		    json_pack("{s:o, s:o, s:o}", "code", fab_json_text(x->code),
 			      "message", fab_json_text(x->message), "line",
 			      x->line ? json_integer((json_int_t)x->line) : json_null()));
 	}
-	close_array(w);
-}
-
-static void put_json_nodes(struct writer *w, const struct fab_fabric *f)
-{
-	open_array(w, "nodes");
+	close_array(&w);
+	open_array(&w, "nodes");
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		put(w,
+		put(&w,
 		    json_pack("{s:i, s:s, s:o, s:o, s:o, s:i, s:I, s:I, s:o}", "id", i,
-			      "kind", kind_names[f->node_kind[i]], "guid",
+			      "kind", kinds[f->node_kind[i]].json, "guid",
 			      guid_or_null(f->node_guid[i]), "system_guid",
 			      guid_or_null(f->node_sys_guid[i]), "name",
 			      fab_json_text(fab_node_name(f, i)), "ports",
 			      f->node_n_ports[i], "vendor", (json_int_t)f->node_vendor[i],
 			      "device", (json_int_t)f->node_device[i], "host",
 			      id_or_null(f->node_host[i])));
-	close_array(w);
-}
-
-static void put_json_ports(struct writer *w, const struct fab_fabric *f)
-{
-	open_array(w, "ports");
+	close_array(&w);
+	open_array(&w, "ports");
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		if (fab_node_is_switch(f, f->port_node[p]) && f->port_num[p] &&
 		    !f->port_guid[p] && !f->port_lid[p])
 			continue; /* its cable has all that is known of it */
-		put(w,
+		put(&w,
 		    json_pack("{s:i, s:i, s:o, s:o, s:i, s:o}", "node", f->port_node[p],
 			      "port", f->port_num[p], "guid",
 			      guid_or_null(f->port_guid[p]), "lid",
@@ -384,65 +321,27 @@ static void put_json_ports(struct writer *w, const struct fab_fabric *f)
 			      "lmc", f->port_lmc[p], "cable",
 			      id_or_null(f->port_cable[p])));
 	}
-	close_array(w);
-}
-
-static json_t *end_of(const struct fab_fabric *f, uint32_t port)
-{
-	uint8_t width = f->port_width[port], speed = f->port_speed[port];
-
-	return json_pack("{s:i, s:i, s:o, s:o}", "node", f->port_node[port], "port",
-			 f->port_num[port], "width",
-			 width ? json_integer(width) : json_null(), "speed",
-			 speed ? json_string(fab_speed_name(speed)) : json_null());
-}
-
-static void put_json_cables(struct writer *w, const struct fab_fabric *f)
-{
-	open_array(w, "cables");
+	close_array(&w);
+	open_array(&w, "cables");
 	for (uint32_t c = 0; c < f->n_cables; c++)
-		put(w,
+		put(&w,
 		    json_pack("{s:i, s:s, s:o, s:o}", "id", c, "class",
 			      class_names[fab_cable_class(f, c)], "a",
 			      end_of(f, f->cable_a[c]), "b", end_of(f, f->cable_b[c])));
-	close_array(w);
-}
-
-static void put_json_hosts(struct writer *w, const struct fab_fabric *f)
-{
-	open_array(w, "hosts");
+	close_array(&w);
+	open_array(&w, "hosts");
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		json_t *adapters = json_array();
 
 		for (uint32_t i = f->host_first_adapter[h];
 		     i < f->host_first_adapter[h + 1]; i++)
 			json_array_append_new(adapters, json_integer(f->host_adapter[i]));
-		put(w,
+		put(&w,
 		    json_pack("{s:i, s:o, s:o}", "id", h, "name",
 			      fab_json_text(fab_host_name(f, h)), "adapters", adapters));
 	}
-	close_array(w);
-}
-
-void fab_export_json(FILE *out, const struct fab_fabric *f, const char *command)
-{
-	struct writer w = {.out = out};
-
-	put_json_head(out, f, command);
-	put_json_warnings(&w, f);
-	put_json_nodes(&w, f);
-	put_json_ports(&w, f);
-	put_json_cables(&w, f);
-	put_json_hosts(&w, f);
+	close_array(&w);
 	fputs("\n}\n", out);
-}
-
-/* Ends of a switch follow each other in no order of the switches. */
-static void put_nodes(FILE *out, const struct fab_flow_ends *ends, uint32_t sw)
-{
-	for (uint32_t e = 0; e < ends->n; e++)
-		if (ends->sw[e] == sw)
-			fprintf(out, " node %" PRIu32, e);
 }
 
 int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parallel,
@@ -454,11 +353,15 @@ int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parall
 	*n_parallel = 0;
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	if (!ends.n)
-		rc = fab_fail(err, EINVAL, "%s: no host is on a switch: nobody can send",
+		rc = fab_fail(err, EINVAL,
+			      "%s: no host is on a switch: no traffic is possible",
 			      f->source);
 	for (uint32_t sw = 0; sw < f->n_switches && !rc; sw++) {
 		fprintf(out, "router %" PRIu32, sw);
-		put_nodes(out, &ends, sw);
+		/* Ends of a switch follow each other in no order of the switches. */
+		for (uint32_t e = 0; e < ends.n; e++)
+			if (ends.sw[e] == sw)
+				fprintf(out, " node %" PRIu32, e);
 		for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
 			if (f->peer[i] > sw)
 				fprintf(out, " router %" PRIu32, f->peer[i]);
@@ -468,5 +371,70 @@ int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parall
 	}
 	*n_parallel /= 2;
 	fab_flow_ends_fini(&ends);
+	return rc;
+}
+
+/* Hops from a switch to a target by one of its ports, `row` of the target's switch. */
+static unsigned hops_by(const struct fab_fabric *f, uint32_t port, uint32_t target,
+			const uint8_t *row)
+{
+	uint32_t peer = fab_port_peer(f, port), last = f->port_num[target] != 0;
+	uint32_t node = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
+
+	if (peer == FAB_NONE)
+		return FAB_HOPS_UNREACHABLE;
+	if (!fab_node_is_switch(f, node))
+		return peer == target ? 1 : FAB_HOPS_UNREACHABLE;
+	if (row[node] == FAB_HOPS_UNREACHABLE)
+		return FAB_HOPS_UNREACHABLE;
+	last += row[node] + 1u;
+	return last < FAB_HOPS_UNREACHABLE ? last : FAB_HOPS_UNREACHABLE - 1u;
+}
+
+int fab_export_min_hops(FILE *out, const struct fab_fabric *f, int n_threads,
+			struct fab_err *err)
+{
+	struct fab_arena arena = FAB_ARENA_INIT;
+	uint64_t *order = FAB_ARENA_NEW(&arena, f->n_ports, uint64_t); /* LID, port */
+	struct fab_dist *dist;
+	uint32_t n = 0;
+	int rc = fab_dist_new(f, n_threads, &dist, err);
+
+	for (uint32_t p = 0; p < f->n_ports && !rc; p++)
+		if (f->port_lid[p] && fab_port_switch(f, p) != FAB_NONE)
+			order[n++] = (uint64_t)f->port_lid[p] << 32 | p;
+	if (!rc && !n)
+		rc = fab_fail(err, EINVAL, "%s: no port of a switch or host has a LID",
+			      f->source);
+	qsort(order, n, sizeof(*order), fab_cmp_u64);
+	for (uint32_t sw = 0; sw < f->n_switches && !rc; sw++) {
+		fprintf(out, "Switch: guid 0x%016" PRIx64 "\n", f->node_guid[sw]);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t target = (uint32_t)order[i];
+			uint32_t own = fab_port_switch(f, target), first, end;
+			const uint8_t *row = fab_dist_row(dist, own);
+			unsigned least = own == sw ? 0 : row[sw];
+
+			first = f->node_first_port[sw];
+			end = f->node_first_port[sw + 1];
+			if (least == FAB_HOPS_UNREACHABLE)
+				continue;
+			fprintf(out, "0x%04x: %02x", (unsigned)(order[i] >> 32),
+				least + (f->port_num[target] != 0));
+			for (unsigned num = 1; num <= f->node_n_ports[sw]; num++) {
+				while (first < end && f->port_num[first] < num)
+					first++;
+				fprintf(out, " %02x",
+					first < end && f->port_num[first] == num
+						? hops_by(f, first, target, row)
+						: FAB_HOPS_UNREACHABLE);
+			}
+			fprintf(out, " # portguid 0x%016" PRIx64 "\n",
+				f->port_guid[target]);
+		}
+	}
+	if (!rc)
+		fab_dist_free(dist);
+	fab_arena_free(&arena);
 	return rc;
 }

@@ -49,3 +49,13 @@ void fab_export_json(FILE *out, const struct fab_fabric *f, const char *command)
  */
 int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parallel,
 		       struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Tables of minimum hops (Chen et al. 2022, definition 5), as OpenSM dumps them to
+ * opensm-lid-matrix.dump: for each switch its GUID, then a line for each LID that it
+ * reaches, ascending: the fewest hops, then those by each port, ff: none, and the GUID of
+ * the target's port. A hop is a cable, that of a host too. EINVAL: there are no LIDs.
+ * O(switches * LIDs * ports of a switch).
+ */
+int fab_export_min_hops(FILE *out, const struct fab_fabric *f, int n_threads,
+			struct fab_err *err) FAB_MUST_CHECK;

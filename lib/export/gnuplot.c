@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * In single quotes, where gnuplot knows neither escapes nor commands in backquotes; a
- * quote is doubled.
+ * In single quotes, where gnuplot has no escapes and no commands in backquotes; a quote
+ * is doubled.
  */
 static void put_text(FILE *out, const char *text)
 {
@@ -16,18 +16,6 @@ static void put_text(FILE *out, const char *text)
 			fputs("''", out);
 		else
 			putc(*text >= ' ' && *text <= '~' ? *text : '?', out);
-}
-
-static void put_title(FILE *out, const struct fab_plot_curve *curve)
-{
-	fprintf(out, "title 'run %" PRIu64 " ", curve->run->id);
-	put_text(out, curve->result->algorithm);
-	if (curve->run->label) {
-		fputs(" (", out);
-		put_text(out, curve->run->label);
-		putc(')', out);
-	}
-	putc('\'', out);
 }
 
 static void put_terminal(FILE *out, enum fab_plot_terminal terminal)
@@ -40,11 +28,14 @@ static void put_terminal(FILE *out, enum fab_plot_terminal terminal)
 		      out);
 }
 
-static void put_axes(FILE *out, enum fab_plot_kind kind)
+void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
+			enum fab_plot_terminal terminal,
+			const struct fab_plot_curve *curves, size_t n)
 {
+	put_terminal(out, terminal);
 	if (kind == FAB_PLOT_DISTRIBUTION)
 		fputs("set xlabel 'trees (EFI)'\n"
-		      "set ylabel 'switch-to-switch cables that carry at least so many'\n"
+		      "set ylabel 'switch-to-switch cables with this number or more'\n"
 		      "set logscale y\n"
 		      "set yrange [0.5:*]\n"
 		      "set xrange [-0.5:*]\n",
@@ -57,52 +48,49 @@ static void put_axes(FILE *out, enum fab_plot_kind kind)
 		      "set offsets graph 0.1, graph 0.1, graph 0.1, 0\n",
 		      out);
 	fputs("set key outside right top\nset grid\n", out);
-}
-
-/* For every load how many cables carry at least as much. */
-static void put_distribution(FILE *out, const struct fab_store_result *r)
-{
-	uint64_t n = 0;
-
-	for (size_t k = 0; k < r->n_bins; k++)
-		n += r->bins[k].links;
-	for (size_t k = 0; k < r->n_bins; k++) {
-		fprintf(out, "%" PRIu64 " %" PRIu64 "\n", r->bins[k].load, n);
-		n -= r->bins[k].links;
-	}
-}
-
-static void put_data(FILE *out, enum fab_plot_kind kind, size_t i,
-		     const struct fab_store_result *r)
-{
-	fprintf(out, "$d%zu << EOD\n", i);
-	if (kind == FAB_PLOT_DISTRIBUTION)
-		put_distribution(out, r);
-	else
-		fprintf(out, "%.9g %.9g\n",
-			fab_store_number_get(r->metrics, r->n_metrics, "seconds.total"),
-			fab_store_number_get(r->metrics, r->n_metrics, "max_efi"));
-	fputs("EOD\n", out);
-}
-
-void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
-			enum fab_plot_terminal terminal,
-			const struct fab_plot_curve *curves, size_t n)
-{
-	put_terminal(out, terminal);
-	put_axes(out, kind);
-	for (size_t i = 0; i < n; i++)
-		put_data(out, kind, i, curves[i].result);
 	for (size_t i = 0; i < n; i++) {
+		const struct fab_store_result *r = curves[i].result;
+
+		fprintf(out, "$d%zu << EOD\n", i);
+		if (kind == FAB_PLOT_DISTRIBUTION) {
+			uint64_t count = 0;
+
+			/* For every load how many cables carry at least as much. */
+			for (size_t k = 0; k < r->n_bins; k++)
+				count += r->bins[k].links;
+			for (size_t k = 0; k < r->n_bins; k++) {
+				fprintf(out, "%" PRIu64 " %" PRIu64 "\n", r->bins[k].load,
+					count);
+				count -= r->bins[k].links;
+			}
+		} else
+			fprintf(out, "%.9g %.9g\n",
+				fab_store_number_get(r->metrics, r->n_metrics,
+						     "seconds.total"),
+				fab_store_number_get(r->metrics, r->n_metrics,
+						     "max_efi"));
+		fputs("EOD\n", out);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_plot_curve *curve;
+
 		fprintf(out, "%s$d%zu using 1:2 with %s ", i ? ", \\\n  " : "plot ", i,
 			kind == FAB_PLOT_DISTRIBUTION ? "fsteps linewidth 2"
 						      : "points pointsize 1.5");
-		put_title(out, &curves[i]);
+		curve = &curves[i];
+		fprintf(out, "title 'run %" PRIu64 " ", curve->run->id);
+		put_text(out, curve->result->algorithm);
+		if (curve->run->label) {
+			fputs(" (", out);
+			put_text(out, curve->run->label);
+			putc(')', out);
+		}
+		putc('\'', out);
 	}
 	putc('\n', out);
 }
 
-/* Data blocks $d0, $d1 and so on, `letter` in place of d. */
+/* Data blocks named by a prefix and a number: $d0, $d1. */
 static void put_points(FILE *out, char letter, const struct fab_plot_series *series,
 		       size_t n)
 {
@@ -170,29 +158,25 @@ void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
 	fputs("unset multiplot\n", out);
 }
 
-/* The bars of one kind, as what gnuplot draws a box from. */
-static void put_bars(FILE *out, uint32_t kind, const struct fab_plot_bar *bars, size_t n)
-{
-	fprintf(out, "$k%u << EOD\n", kind);
-	for (size_t i = 0; i < n; i++)
-		if (bars[i].kind == kind && isfinite(bars[i].from) &&
-		    isfinite(bars[i].to))
-			fprintf(out, "%.9g %d %.9g %.9g %.1f %.1f\n",
-				(bars[i].from + bars[i].to) / 2, -(int)bars[i].row,
-				bars[i].from, bars[i].to, -(int)bars[i].row - 0.4,
-				-(int)bars[i].row + 0.4);
-	/* one that is not seen, so that no block of data is empty */
-	fprintf(out, "0 1e9 0 0 1e9 1e9\nEOD\n");
-}
-
 void fab_export_gnuplot_timeline(FILE *out, enum fab_plot_terminal terminal,
 				 const char *x_label, const char *const *rows,
 				 size_t n_rows, const char *const *kinds, size_t n_kinds,
 				 const struct fab_plot_bar *bars, size_t n)
 {
 	put_terminal(out, terminal);
-	for (size_t i = 0; i < n_kinds; i++)
-		put_bars(out, (uint32_t)i, bars, n);
+	for (size_t i = 0; i < n_kinds; i++) {
+		/* The bars of one kind, as what gnuplot draws a box from. */
+		fprintf(out, "$k%u << EOD\n", (uint32_t)i);
+		for (size_t j = 0; j < n; j++)
+			if (bars[j].kind == (uint32_t)i && isfinite(bars[j].from) &&
+			    isfinite(bars[j].to))
+				fprintf(out, "%.9g %d %.9g %.9g %.1f %.1f\n",
+					(bars[j].from + bars[j].to) / 2,
+					-(int)bars[j].row, bars[j].from, bars[j].to,
+					-(int)bars[j].row - 0.4, -(int)bars[j].row + 0.4);
+		/* one that is not seen, so that no block of data is empty */
+		fprintf(out, "0 1e9 0 0 1e9 1e9\nEOD\n");
+	}
 	fputs("set xlabel '", out);
 	put_text(out, x_label);
 	fputs("'\nset ytics (", out);

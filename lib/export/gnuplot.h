@@ -35,7 +35,7 @@ struct fab_plot_series {
 };
 
 /*
- * The same for series over two logarithmic axes; titles are any text. x and y are above
+ * Script for series over two logarithmic axes; titles are any text. x and y are above
  * 0. O(points).
  */
 void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
@@ -44,8 +44,8 @@ void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
 
 /*
  * Two pictures, one above the other, against the offered load (share of the hosts'
- * cables, from 0 to 1): what arrives, beside the line of all that is offered, and the
- * latency over a logarithmic axis. n series of both, titles of the first. O(points).
+ * cables, from 0 to 1): accepted load, with the line of the offered load, and latency
+ * over a logarithmic axis. n series of both, titles of the first. O(points).
  */
 void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
 			     const char *latency_label,

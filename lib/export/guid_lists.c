@@ -59,34 +59,23 @@ static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *wh
 	return rc;
 }
 
-/* Hops from the switches of rank 0 to all others. */
-static void spread(const struct fab_fabric *f, uint32_t *rank)
+/* EINVAL where updn finds no path from these roots for a pair of hosts that cables join.
+ */
+static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32_t n,
+		       int n_threads, struct fab_err *err)
 {
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), n = 0;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (!rank[s])
-			queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t a = f->arc_first[queue[i]]; a < f->arc_first[queue[i] + 1];
-		     a++) {
-			uint32_t peer = f->arc_peer[a];
-
-			if (rank[peer] != FAB_NONE)
-				continue;
-			rank[peer] = rank[queue[i]] + 1;
-			queue[n++] = peer;
-		}
-	free(queue);
-}
-
-/* ": from the single root ... they have one"; "" where there is no such root. */
-static char *single_root_text(const struct fab_fabric *f, int n_threads)
-{
-	uint32_t *none = FAB_NEW(f->n_switches, uint32_t);
-	uint32_t *root = FAB_NEW(f->n_switches, uint32_t);
+	const struct fab_updn_loss loss =
+		fab_updn_try_roots(f, NULL, roots, n, n_threads);
+	uint32_t *none, *root;
 	char *text = NULL;
 
+	char *single;
+
+	if (!loss.pairs)
+		return 0;
+	/* ": from the single root ... they have one"; "" where there is no such root. */
+	none = FAB_NEW(f->n_switches, uint32_t);
+	root = FAB_NEW(f->n_switches, uint32_t);
 	memset(none, 0xff, f->n_switches * sizeof(*none));
 	if (fab_updn_fill_roots(f, NULL, none, root, 0) == 1 &&
 	    !fab_updn_try_roots(f, NULL, root, 1, n_threads).pairs)
@@ -95,22 +84,7 @@ static char *single_root_text(const struct fab_fabric *f, int n_threads)
 				  fab_node_name(f, *root), f->node_guid[*root]);
 	free(none);
 	free(root);
-	return text ? text : fab_strdup("");
-}
-
-/* EINVAL where updn finds no path from these roots for a pair of hosts that cables join.
- */
-static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32_t n,
-		       int n_threads, struct fab_err *err)
-{
-	const struct fab_updn_loss loss =
-		fab_updn_try_roots(f, NULL, roots, n, n_threads);
-
-	char *single;
-
-	if (!loss.pairs)
-		return 0;
-	single = single_root_text(f, n_threads);
+	single = text ? text : fab_strdup("");
 	fab_fail(err, EINVAL,
 		 "%s: no roots: with the %" PRIu32
 		 " switch%s of the top rank as roots updn leaves %" PRIu64 " of %" PRIu64
@@ -146,41 +120,14 @@ int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
 	return rc;
 }
 
-/* The rank of the switch at a cable of a host adapter; FAB_NONE: of none, or no host. */
+/* The rank of the switch at a cable of a host adapter; FAB_NONE: without a rank, or no
+ * host. */
 static uint32_t rank_of_host(const struct fab_fabric *f, const uint32_t *rank,
 			     uint32_t cable)
 {
 	if (f->node_kind[f->port_node[f->cable_b[cable]]] != FAB_ADAPTER)
 		return FAB_NONE;
 	return rank[f->port_node[f->cable_a[cable]]];
-}
-
-static void put_compute_nodes(FILE *out, const struct fab_fabric *f, const uint32_t *rank,
-			      uint32_t *n_left_out)
-{
-	struct entry *v = FAB_NEW(f->n_host_links, struct entry);
-	uint32_t first = f->n_switch_links, last = first + f->n_host_links, lowest = 0;
-	size_t n = 0;
-
-	for (uint32_t c = first; c < last; c++) {
-		uint32_t r = rank_of_host(f, rank, c);
-
-		if (r != FAB_NONE && r > lowest)
-			lowest = r;
-	}
-	for (uint32_t c = first; c < last; c++) {
-		uint32_t port = f->cable_b[c];
-
-		if (f->node_kind[f->port_node[port]] != FAB_ADAPTER)
-			continue;
-		if (rank_of_host(f, rank, c) == lowest)
-			v[n++] = (struct entry){f->port_guid[port], f->port_node[port]};
-		else
-			++*n_left_out;
-	}
-	fputs("# cn_guid_file of OpenSM: ports of hosts on leaf switches\n", out);
-	put_entries(out, f, v, n);
-	free(v);
 }
 
 int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_out,
@@ -191,8 +138,50 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 
 	*n_left_out = 0;
 	if (!rc) {
-		spread(f, rank);
-		put_compute_nodes(out, f, rank, n_left_out);
+		uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), n = 0;
+		struct entry *v;
+		uint32_t first, last;
+		uint32_t lowest = 0;
+		size_t count = 0;
+
+		/* Hops from the switches of rank 0 to all others. */
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (!rank[s])
+				queue[n++] = s;
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t a = f->arc_first[queue[i]];
+			     a < f->arc_first[queue[i] + 1]; a++) {
+				uint32_t peer = f->arc_peer[a];
+
+				if (rank[peer] != FAB_NONE)
+					continue;
+				rank[peer] = rank[queue[i]] + 1;
+				queue[n++] = peer;
+			}
+		free(queue);
+		v = FAB_NEW(f->n_host_links, struct entry);
+		first = f->n_switch_links;
+		last = first + f->n_host_links;
+		for (uint32_t c = first; c < last; c++) {
+			uint32_t r = rank_of_host(f, rank, c);
+
+			if (r != FAB_NONE && r > lowest)
+				lowest = r;
+		}
+		for (uint32_t c = first; c < last; c++) {
+			uint32_t port = f->cable_b[c];
+
+			if (f->node_kind[f->port_node[port]] != FAB_ADAPTER)
+				continue;
+			if (rank_of_host(f, rank, c) == lowest)
+				v[count++] = (struct entry){f->port_guid[port],
+							    f->port_node[port]};
+			else
+				++*n_left_out;
+		}
+		fputs("# cn_guid_file of OpenSM: ports of hosts on leaf switches\n", out);
+		put_entries(out, f, v, count);
+		free(v);
 	}
 	free(rank);
 	return rc;

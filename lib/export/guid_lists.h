@@ -23,8 +23,8 @@ int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
  * Port GUIDs of the ports of host adapters on switches of the lowest rank that has any
  * (the most hops below the roots of fab_export_root_guids()), by GUID: ftree wants all
  * compute nodes on one rank. `n_left_out` counts ports of hosts on other switches;
- * aggregation nodes and routers are none. Errors as those of the roots. O(cables + ports
- * log ports).
+ * aggregation nodes and routers do not count. Errors as those of the roots. O(cables +
+ * ports log ports).
  */
 int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_out,
 			struct fab_err *err) FAB_MUST_CHECK;

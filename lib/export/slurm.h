@@ -38,7 +38,8 @@ struct fab_slurm_notes {
  * hosts (fabric/ranks.h): the pods of a fat tree, then what joins them; of a
  * dragonfly, its groups first. It has the name of the first of its topmost switches, or a
  * made-up one (`group1`) where all of these have hosts and a line of their own, as in a
- * torus. Switches without hosts below them are left out. Names hold only letters, digits,
+ * torus. Switches without hosts below them are left out. Names hold only alphanumeric
+ * characters,
  * `.`, `_` and `-`, at most 64 characters, each once: the short name (fab_label_short),
  * else `S-<GUID>`, of hosts `H-<GUID>`.
  *

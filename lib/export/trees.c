@@ -29,17 +29,8 @@ static void add_end(json_t *list, const struct fab_fabric *f, uint32_t port)
 	json_array_append_new(list, fab_json_uint(f->port_num[port]));
 }
 
-static json_t *link_of(const struct fab_fabric *f, const struct edge *e)
-{
-	uint32_t a = f->cable_a[e->cable], b = f->cable_b[e->cable];
-	bool a_is_child = f->port_node[a] == e->child;
-	json_t *link = json_array();
-
-	add_end(link, f, a_is_child ? b : a);
-	add_end(link, f, a_is_child ? a : b);
-	return link;
-}
-
+/* [[switch GUID, port, switch GUID, port]...] by cable, the end nearer to the root first.
+ */
 static json_t *links_of(const struct fab_fabric *f, const struct fab_forest *t,
 			uint32_t group)
 {
@@ -47,13 +38,19 @@ static json_t *links_of(const struct fab_fabric *f, const struct fab_forest *t,
 	struct edge *edges = FAB_NEW(n, struct edge);
 	json_t *links = json_array();
 
-	for (uint32_t i = 0; i < n; i++) {
-		edges[i].cable = t->cable[t->first[group] + i];
-		edges[i].child = t->sw[t->first[group] + i];
-	}
-	qsort(edges, n, sizeof(*edges), by_cable);
 	for (uint32_t i = 0; i < n; i++)
-		json_array_append_new(links, link_of(f, &edges[i]));
+		edges[i] = (struct edge){t->cable[t->first[group] + i],
+					 t->sw[t->first[group] + i]};
+	qsort(edges, n, sizeof(*edges), by_cable);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t a = f->cable_a[edges[i].cable], b = f->cable_b[edges[i].cable];
+		bool a_is_child = f->port_node[a] == edges[i].child;
+		json_t *link = json_array();
+
+		add_end(link, f, a_is_child ? b : a);
+		add_end(link, f, a_is_child ? a : b);
+		json_array_append_new(links, link);
+	}
 	free(edges);
 	return links;
 }
@@ -125,75 +122,58 @@ static json_t *fabric_line(const struct fab_fabric *f, uint32_t *place)
 	return json_pack("{s:o, s:o}", "switches", guids, "cables", cables);
 }
 
-/* The switches of the set. */
-static json_t *inside(const struct fab_fabric *f, const uint32_t *part)
-{
-	json_t *list = json_array();
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (part[s] == 0)
-			json_array_append_new(list, json_integer(s));
-	return list;
-}
-
-/* The part of each switch, null for none. */
-static json_t *parts(const struct fab_fabric *f, const uint32_t *part)
-{
-	json_t *list = json_array();
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		json_array_append_new(list, part[s] == FAB_NONE ? json_null()
-								: json_integer(part[s]));
-	return list;
-}
-
-static json_t *turns(const struct fab_bound *b, uint32_t n_groups)
-{
-	json_t *list = json_array();
-
-	for (uint32_t g = 0; g < n_groups; g++)
-		json_array_append_new(list, numbers(b->turn + b->first[g],
-						    b->first[g + 1] - b->first[g]));
-	return list;
-}
-
-/* Weight of each cable, in the order of the line of the fabric. */
-static json_t *weights(const struct fab_fabric *f, const uint32_t *weight)
-{
-	json_t *list = json_array();
-
-	for (uint32_t c = 0; c < f->n_switch_links; c++)
-		if (f->port_node[f->cable_a[c]] != f->port_node[f->cable_b[c]])
-			json_array_append_new(list, json_integer(weight[c]));
-	return list;
-}
-
 static json_t *bound_line(const struct fab_mcast_problem *p, const struct fab_bound *b,
 			  const uint32_t *place)
 {
+	const struct fab_fabric *f = p->f;
+	json_t *list = json_array(), *groups;
 	json_t *line =
 		json_pack("{s:s, s:i, s:s, s:b}", "bound", fab_bound_name(b->kind),
 			  "value", b->value, "holds_for",
 			  fab_bound_is_low_only(b->kind) ? "minimal height" : "any trees",
 			  "complete", !b->is_cut_short);
 
-	if (b->kind == FAB_BOUND_CUT)
-		json_object_set_new(line, "inside", inside(p->f, b->part));
-	if (b->kind == FAB_BOUND_PARTS)
-		json_object_set_new(line, "parts", parts(p->f, b->part));
-	if (b->kind == FAB_BOUND_WEIGHTED)
-		json_object_set_new(line, "weights", weights(p->f, b->weight));
-	if (b->first)
-		json_object_set_new(line, "turns", turns(b, p->groups->n));
-	if (b->kind == FAB_BOUND_MATCHING) {
-		json_t *cables = json_array();
-
+	switch (b->kind) {
+	case FAB_BOUND_CUT: /* the switches of the set */
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (b->part[s] == 0)
+				json_array_append_new(list, json_integer(s));
+		json_object_set(line, "inside", list);
+		break;
+	case FAB_BOUND_PARTS: /* the part of each switch, null for none */
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			json_array_append_new(list, b->part[s] == FAB_NONE
+							    ? json_null()
+							    : json_integer(b->part[s]));
+		json_object_set(line, "parts", list);
+		break;
+	case FAB_BOUND_FORCED: /* weight of each cable, in the order of the fabric's line
+				*/
+		for (uint32_t c = 0; c < f->n_switch_links; c++)
+			if (f->port_node[f->cable_a[c]] != f->port_node[f->cable_b[c]])
+				json_array_append_new(list, json_integer(b->weight[c]));
+		break;
+	case FAB_BOUND_MATCHING:
 		for (uint32_t i = 0; i < b->n_cables; i++)
-			json_array_append_new(cables, json_integer(place[b->cable[i]]));
+			json_array_append_new(list, json_integer(place[b->cable[i]]));
+		break;
+	default:
+		break;
+	}
+	groups = b->first ? json_array() : NULL;
+	for (uint32_t g = 0; groups && g < p->groups->n; g++)
+		json_array_append_new(groups, numbers(b->turn + b->first[g],
+						      b->first[g + 1] - b->first[g]));
+	if (groups)
+		json_object_set_new(line, "turns", groups);
+	if (b->kind == FAB_BOUND_FORCED)
+		json_object_set(line, "weights", list);
+	if (b->kind == FAB_BOUND_MATCHING) {
 		json_object_set_new(line, "switch", json_integer(b->sw));
 		json_object_set_new(line, "groups", numbers(b->group, b->n_groups));
-		json_object_set_new(line, "cables", cables);
+		json_object_set(line, "cables", list);
 	}
+	json_decref(list);
 	return line;
 }
 
@@ -222,12 +202,6 @@ int fab_export_bounds(FILE *out, const struct fab_mcast_problem *p,
 
 enum { NS = 1000000000 };
 
-/* Would the name be read as one token that is no comment? */
-static bool is_plain(const char *name)
-{
-	return *name && *name != '"' && *name != '#' && !strpbrk(name, " \t\r");
-}
-
 static void write_name(FILE *out, const char *name, bool is_quoted)
 {
 	size_t size = 4 * strlen(name) + 8;
@@ -237,19 +211,6 @@ static void write_name(FILE *out, const char *name, bool is_quoted)
 	free(safe);
 }
 
-static void write_group(FILE *out, const char *name)
-{
-	write_name(out, name, !is_plain(name));
-}
-
-static void write_member(FILE *out, const struct fab_fabric *f, uint32_t port)
-{
-	if (f->port_guid[port])
-		fprintf(out, "0x%016" PRIx64, f->port_guid[port]);
-	else
-		write_name(out, fab_node_name(f, f->port_node[port]), true);
-}
-
 int fab_export_events(FILE *out, const struct fab_fabric *f,
 		      const struct fab_events *events, struct fab_err *err)
 {
@@ -257,12 +218,21 @@ int fab_export_events(FILE *out, const struct fab_fabric *f,
 	      out);
 	for (size_t i = 0; i < events->n && !ferror(out); i++) {
 		const struct fab_event *e = &events->v[i];
+		const char *name;
+		uint32_t port;
 
 		fprintf(out, "%" PRIu64 ".%09" PRIu64 "s %s ", e->time_ns / NS,
 			e->time_ns % NS, e->is_leave ? "leave" : "join");
-		write_group(out, fab_group_name(events->groups, e->group));
+		name = fab_group_name(events->groups, e->group);
+		write_name(out, name,
+			   !*name || *name == '"' || *name == '#' ||
+				   strpbrk(name, " \t\r"));
 		fputc(' ', out);
-		write_member(out, f, events->groups->member[e->seat]);
+		port = events->groups->member[e->seat];
+		if (f->port_guid[port])
+			fprintf(out, "0x%016" PRIx64, f->port_guid[port]);
+		else
+			write_name(out, fab_node_name(f, f->port_node[port]), true);
 		if (!e->is_leave)
 			fprintf(out, " %" PRIu32, e->count);
 		fputs(e->is_lost ? " lost\n" : "\n", out);

@@ -31,24 +31,6 @@ static void plain(const uint64_t *planes, const uint64_t *seen, size_t words,
 }
 
 #if defined(__x86_64__)
-/* A mask register selects the bytes that get a plane's bit: one operation a plane. */
-__attribute__((target("avx512f,avx512bw"))) static void
-with_avx512(const uint64_t *planes, const uint64_t *seen, size_t words, int n_planes,
-	    size_t used, uint8_t *out)
-{
-	for (size_t w = 0; w < used; w++) {
-		__m512i hops = _mm512_maskz_set1_epi8(~seen[w], -1);
-
-		for (int k = 0; k < n_planes; k++) {
-			__mmask64 bits = planes[(size_t)k * words + w];
-			__m512i bit = _mm512_maskz_set1_epi8(bits, (char)(1u << k));
-
-			hops = _mm512_or_si512(hops, bit);
-		}
-		_mm512_storeu_si512((void *)(out + 64 * w), hops);
-	}
-}
-
 /* 32 bits to 32 bytes of 0 or 255: each byte looks at its bit of its byte of the word. */
 __attribute__((target("avx2"))) static inline __m256i bytes_of_bits(uint32_t bits)
 {
@@ -83,16 +65,12 @@ __attribute__((target("avx2"))) static void with_avx2(const uint64_t *planes,
 }
 #endif
 
-size_t fab_bitplanes_variants(struct fab_bitplanes_variant *variants)
+fab_bitplanes_fn fab_bitplanes(bool only_plain)
 {
-	size_t n = 0;
-
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512bw"))
-		variants[n++] = (struct fab_bitplanes_variant){"avx512", with_avx512};
-	if (__builtin_cpu_supports("avx2"))
-		variants[n++] = (struct fab_bitplanes_variant){"avx2", with_avx2};
+	if (!only_plain && __builtin_cpu_supports("avx2"))
+		return with_avx2;
 #endif
-	variants[n++] = (struct fab_bitplanes_variant){"plain", plain};
-	return n;
+	(void)only_plain;
+	return plain;
 }

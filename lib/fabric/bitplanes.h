@@ -2,6 +2,8 @@
 /* From bit planes, as a search of many sources at once leaves them, to bytes. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 
 enum { FAB_BITPLANES = 8 };
@@ -14,15 +16,5 @@ enum { FAB_BITPLANES = 8 };
 typedef void (*fab_bitplanes_fn)(const uint64_t *planes, const uint64_t *seen,
 				 size_t words, int n_planes, size_t used, uint8_t *out);
 
-/* One variant, for processors that have what it takes. */
-struct fab_bitplanes_variant {
-	const char *name;
-	fab_bitplanes_fn to_bytes;
-};
-
-/*
- * The variants that this processor can run, widest vectors first; the last is plain C and
- * always there. Writes at most FAB_BITPLANES_VARIANTS, returns how many.
- */
-enum { FAB_BITPLANES_VARIANTS = 3 };
-size_t fab_bitplanes_variants(struct fab_bitplanes_variant *variants);
+/* The fastest conversion of this processor, or the one in plain C. O(1). */
+fab_bitplanes_fn fab_bitplanes(bool only_plain);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The builder between adding and finishing (builder.c), and the choice of a rail
- * (hosts.c). */
+/* The builder between adding (builder.c) and finishing (assembly.c), and the choice of a
+ * rail (hosts.c). */
 #pragma once
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "fabric/builder.h"
 
 enum { FAB_WARNINGS_OF_LINES = 100 }; /* stored of each code */
@@ -30,6 +30,7 @@ struct fab_builder {
 	FAB_VEC(struct fab_end) cables; /* known whole */
 	FAB_VEC(struct fab_warning) warnings;
 	FAB_VEC(struct code_count) codes;
+	struct fab_arena arena; /* texts of warnings */
 	uint64_t n_warnings_total;
 	bool has_warned; /* the warning given last was stored */
 };
@@ -50,8 +51,11 @@ struct fab_rail {
 
 /*
  * `hca` is "GLOB" or "GLOB/PORT" (PORT: decimal digits), NULL all. Takes ends, cables and
- * notes of other ports of adapters away from the builder. End with fab_rail_fini().
+ * notes of other ports of adapters away from the builder. *out is in `arena`.
  * O(nodes + ends).
  */
-void fab_rail_choose(struct fab_builder *b, const char *hca, struct fab_rail *out);
-void fab_rail_fini(struct fab_rail *rail);
+void fab_rail_choose(struct fab_builder *b, const char *hca, struct fab_arena *arena,
+		     struct fab_rail *out);
+
+/* End, or cable, number i of all, in the order of adding. O(1). */
+const struct fab_end *fab_builder_end(const struct fab_builder *b, size_t i);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The check: rules that each look at the whole fabric and add findings, in the order of
+ * the table at the end. Rules that compare switches with their level are in
+ * check_levels.c.
+ */
 #include "fabric/check_add.h"
 
-#include "base/mem.h"
+#include "base/map.h"
 #include "base/order.h"
 #include "base/sets.h"
 #include "base/text.h"
@@ -11,115 +16,28 @@
 #include "fabric/ranks.h"
 #include "fabric/shape.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of findings, independent of the order of the input. */
-
-enum { GUID_BYTES = 19 }; /* "0x", 16 digits, a blank or the end */
-
-static int by_node_guid(const void *x, const void *y, void *fabric)
+/* At the first of two ports; about both. */
+static struct fab_finding at_ports(struct fab_checker *c, uint32_t port, uint32_t other)
 {
-	const struct fab_fabric *f = fabric;
-	uint64_t a = f->node_guid[*(const uint32_t *)x];
-	uint64_t b = f->node_guid[*(const uint32_t *)y];
+	struct fab_finding at = AT_PORT(c->f->port_node[port], port);
 
-	return (a > b) - (a < b);
+	at.peer_port = other;
+	at.peer_node = c->f->port_node[other];
+	at.key = fab_ports_key(c->f, &c->check->arena, port, other);
+	return at;
 }
 
-char *fab_check_key_nodes(const struct fab_fabric *f, uint32_t *nodes, size_t n)
+/* Name of the node of a port. */
+static const char *owner(const struct fab_fabric *f, uint32_t port)
 {
-	char *key = FAB_NEW(n * GUID_BYTES + 1, char), *at = key;
-
-	qsort_r(nodes, n, sizeof(*nodes), by_node_guid, (void *)(uintptr_t)f);
-	for (size_t i = 0; i < n; i++)
-		at += snprintf(at, GUID_BYTES + 1, "%s0x%016llx", i ? " " : "",
-			       (unsigned long long)f->node_guid[nodes[i]]);
-	return key;
-}
-
-static char *port_text(const struct fab_fabric *f, uint32_t port)
-{
-	return fab_format("0x%016llx/%u",
-			  (unsigned long long)f->node_guid[f->port_node[port]],
-			  f->port_num[port]);
-}
-
-static bool comes_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
-{
-	uint64_t ga = f->node_guid[f->port_node[a]], gb = f->node_guid[f->port_node[b]];
-
-	return ga != gb ? ga < gb : f->port_num[a] < f->port_num[b];
-}
-
-static char *check_key_ports(const struct fab_fabric *f, uint32_t a, uint32_t b)
-{
-	char *first, *second, *key;
-
-	if (b == FAB_NONE)
-		return port_text(f, a);
-	first = port_text(f, comes_before(f, a, b) ? a : b);
-	second = port_text(f, comes_before(f, a, b) ? b : a);
-	key = fab_format("%s %s", first, second);
-	free(first);
-	free(second);
-	return key;
-}
-
-/* One finding more. */
-
-static char *key_of(const struct fab_fabric *f, struct fab_finding *at)
-{
-	size_t size;
-	size_t n = 0;
-	char *safe;
-	char *key;
-
-	if (at->cable != FAB_NONE)
-		return check_key_ports(f, f->cable_a[at->cable], f->cable_b[at->cable]);
-	if (at->port != FAB_NONE)
-		return check_key_ports(f, at->port, FAB_NONE);
-	if (at->node != FAB_NONE)
-		return fab_check_key_nodes(f, &at->node, 1);
-	size = 4 * strlen(at->message) + 1;
-	safe = FAB_NEW(size, char);
-	key = FAB_NEW(2 * size + 2, char);
-	fab_text_safe(at->message, safe, size);
-	key[n++] = '"';
-	for (const char *p = safe; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			key[n++] = '\\';
-		key[n++] = *p;
-	}
-	key[n++] = '"';
-	key[n] = '\0';
-	free(safe);
-	return key;
-}
-
-void fab_checker_add(struct fab_checker *c, enum fab_severity severity, const char *code,
-		     struct fab_finding at, const char *format, ...)
-{
-	char text[1024];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	at.code = code;
-	at.severity = severity;
-	at.message = fab_strdup(text);
-	if (!at.key)
-		at.key = key_of(c->f, &at);
-	FAB_PUSH(&c->found, at);
+	return fab_node_name(f, f->port_node[port]);
 }
 
 /* Cables: widths and speeds against each other and against the usual, self-loops. */
-
-static const char *const class_names[FAB_N_CABLE_CLASSES] = {
-	"switch links", "host links", "aggregation links", "other links"};
 
 /* The commonest value but 0; of equally common ones the lowest. */
 static uint8_t commonest(const uint32_t *histogram)
@@ -132,74 +50,58 @@ static uint8_t commonest(const uint32_t *histogram)
 	return best;
 }
 
-/* A cable in words: both its ends, cut to fit. */
-static const char *cable_text(const struct fab_fabric *f, uint32_t cable, char out[512])
+/* One property of a cable: its width, or its speed. */
+static void check_rate(struct fab_checker *c, struct fab_finding at, bool is_width)
 {
-	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-
-	snprintf(out, 512, "cable from port %u of \"%.180s\" to port %u of \"%.180s\"",
-		 f->port_num[a], fab_node_name(f, f->port_node[a]), f->port_num[b],
-		 fab_node_name(f, f->port_node[b]));
-	return out;
-}
-
-static void check_width(struct fab_checker *c, uint32_t cable, struct fab_finding at)
-{
+	static const char *const class_names[FAB_N_CABLE_CLASSES] = {
+		"switch links", "host links", "aggregation links", "other links"};
 	const struct fab_fabric *f = c->f;
-	uint8_t a = f->port_width[f->cable_a[cable]],
-		b = f->port_width[f->cable_b[cable]];
-	enum fab_cable_class class = fab_cable_class(f, cable);
-	uint8_t width = fab_cable_width(f, cable), usual = c->check->usual_width[class];
-	char text[512];
+	enum fab_cable_class class = fab_cable_class(f, at.cable);
+	const uint8_t *of_port = is_width ? f->port_width : f->port_speed;
+	uint32_t port_a = f->cable_a[at.cable], port_b = f->cable_b[at.cable];
+	uint8_t value[4] = {
+		of_port[port_a], of_port[port_b],
+		is_width ? fab_cable_width(f, at.cable) : fab_cable_speed(f, at.cable),
+		is_width ? c->check->usual_width[class] : c->check->usual_speed[class]};
+	char text[4][8], cable[512];
 
-	if (a && b && a != b)
-		fab_checker_add(c, FAB_PROBLEM, "width-mismatch", at,
-				"%s: one end says %ux, the other %ux",
-				cable_text(f, cable, text), a, b);
-	else if (class != FAB_CABLE_OTHER && width && width < usual)
-		fab_checker_add(c, FAB_PROBLEM, "narrow-link", at,
-				"%s: %ux, where %s usually have %ux",
-				cable_text(f, cable, text), width, class_names[class],
-				usual);
-}
-
-static void check_speed(struct fab_checker *c, uint32_t cable, struct fab_finding at)
-{
-	const struct fab_fabric *f = c->f;
-	uint8_t a = f->port_speed[f->cable_a[cable]],
-		b = f->port_speed[f->cable_b[cable]];
-	enum fab_cable_class class = fab_cable_class(f, cable);
-	uint8_t speed = fab_cable_speed(f, cable), usual = c->check->usual_speed[class];
-	char text[512];
-
-	if (a && b && a != b)
-		fab_checker_add(c, FAB_PROBLEM, "speed-mismatch", at,
-				"%s: one end says %s, the other %s",
-				cable_text(f, cable, text), fab_speed_name(a),
-				fab_speed_name(b));
-	else if (class != FAB_CABLE_OTHER && speed && speed < usual)
-		fab_checker_add(c, FAB_PROBLEM, "slow-link", at,
-				"%s: %s, where %s usually have %s",
-				cable_text(f, cable, text), fab_speed_name(speed),
-				class_names[class], fab_speed_name(usual));
+	if ((!value[0] || !value[1] || value[0] == value[1]) &&
+	    (class == FAB_CABLE_OTHER || !value[2] || value[2] >= value[3]))
+		return;
+	for (int i = 0; i < 4; i++) {
+		snprintf(text[i], sizeof(text[i]), "%ux", value[i]);
+		if (!is_width)
+			snprintf(text[i], sizeof(text[i]), "%s",
+				 fab_speed_name(value[i]));
+	}
+	snprintf(cable, sizeof(cable),
+		 "cable from port %u of \"%.180s\" to port %u of \"%.180s\"",
+		 f->port_num[port_a], owner(f, port_a), f->port_num[port_b],
+		 owner(f, port_b));
+	if (value[0] && value[1] && value[0] != value[1])
+		fab_checker_add(
+			c, FAB_PROBLEM, is_width ? "width-mismatch" : "speed-mismatch",
+			at, "%s: one end says %s, the other %s", cable, text[0], text[1]);
+	else
+		fab_checker_add(c, FAB_PROBLEM, is_width ? "narrow-link" : "slow-link",
+				at, "%s: %s, where %s usually have %s", cable, text[2],
+				class_names[class], text[3]);
 }
 
 static void check_links(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
-	struct fab_rates rates;
-	char *text;
-	static const uint32_t zero[FAB_N_CABLE_CLASSES][256];
-	uint32_t widths[FAB_N_CABLE_CLASSES][256], speeds[FAB_N_CABLE_CLASSES][256];
+	struct fab_rates rates = fab_rates_of(f, 0, f->n_cables);
+	char *text = fab_rates_unknown_text(f, &rates);
+	uint32_t widths[FAB_N_CABLE_CLASSES][256] = {0};
+	uint32_t speeds[FAB_N_CABLE_CLASSES][256] = {0};
 
-	memcpy(widths, zero, sizeof(widths));
-	memcpy(speeds, zero, sizeof(speeds));
-	for (uint32_t k = 0; k < c->f->n_cables; k++) {
-		enum fab_cable_class class = fab_cable_class(c->f, k);
+	for (uint32_t k = 0; k < f->n_cables; k++) {
+		enum fab_cable_class class = fab_cable_class(f, k);
 
 		c->check->n_cables[class]++;
-		widths[class][fab_cable_width(c->f, k)]++;
-		speeds[class][fab_cable_speed(c->f, k)]++;
+		widths[class][fab_cable_width(f, k)]++;
+		speeds[class][fab_cable_speed(f, k)]++;
 	}
 	for (unsigned class = 0; class < FAB_N_CABLE_CLASSES; class ++) {
 		c->check->usual_width[class] = commonest(widths[class]);
@@ -207,26 +109,22 @@ static void check_links(struct fab_checker *c)
 	}
 	/* Cables that were not compared are reported: silence would mean that the rates
 	 * are right. */
-	rates = fab_rates_of(c->f, 0, c->f->n_cables);
-	text = fab_rates_unknown_text(c->f, &rates);
 	c->check->n_unknown_rates = rates.n_unknown;
 	if (text)
 		fab_checker_add(c, FAB_NOTE, "unknown-rate", AT_NODE(FAB_NONE),
 				"of the cables %s: they were not compared", text);
 	free(text);
 	for (uint32_t i = 0; i < f->n_cables; i++) {
-		struct fab_finding at = {.node = f->port_node[f->cable_a[i]],
-					 .port = f->cable_a[i],
-					 .cable = i};
+		uint32_t a = f->cable_a[i], b = f->cable_b[i];
+		struct fab_finding at = {.node = f->port_node[a], .port = a, .cable = i};
 
-		check_width(c, i, at);
-		check_speed(c, i, at);
-		if (f->port_node[f->cable_a[i]] == f->port_node[f->cable_b[i]])
+		check_rate(c, at, true);
+		check_rate(c, at, false);
+		if (f->port_node[a] == f->port_node[b])
 			fab_checker_add(
 				c, FAB_NOTE, "self-loop", at,
 				"ports %u and %u of \"%s\" are cabled to each other",
-				f->port_num[f->cable_a[i]], f->port_num[f->cable_b[i]],
-				fab_node_name(f, at.node));
+				f->port_num[a], f->port_num[b], owner(f, a));
 	}
 }
 
@@ -237,65 +135,78 @@ static void check_links(struct fab_checker *c)
  * network, such as one for storage: a note.
  */
 
-/* Key of a part: its switch of lowest GUID, independent of the order of the input. */
-static struct fab_finding at_part(const struct fab_fabric *f,
-				  const struct fab_planes *planes, uint32_t part)
+/* Key of a part: its switch of lowest GUID. */
+static struct fab_finding at_part(struct fab_checker *c, const struct fab_planes *planes,
+				  uint32_t part)
 {
 	struct fab_finding at = AT_NODE(planes->v[part].first_switch);
 	uint32_t lowest = at.node;
 
-	for (uint32_t s = 0; s < f->n_switches; s++)
+	for (uint32_t s = 0; s < c->f->n_switches; s++)
 		if (planes->of_switch[s] == part &&
-		    f->node_guid[s] < f->node_guid[lowest])
+		    c->f->node_guid[s] < c->f->node_guid[lowest])
 			lowest = s;
-	at.key = fab_check_key_nodes(f, &lowest, 1);
+	at.key = fab_check_key_nodes(c, &lowest, 1);
 	return at;
 }
 
-/* Measures by which planes are compared. */
-enum measure { SWITCHES, LINKS, HOSTS, N_MEASURES };
+enum { N_MEASURES = 3 };
 
-static uint32_t measure_of(const struct fab_plane *v, enum measure m)
+/* A measure by which planes are compared. */
+static uint32_t measure_of(const struct fab_plane *v, int m)
 {
-	return m == SWITCHES ? v->n_switches
-	       : m == LINKS  ? v->n_switch_links
-			     : v->n_hosts;
+	return m == 0 ? v->n_switches : m == 1 ? v->n_switch_links : v->n_hosts;
 }
 
-static void check_plane(struct fab_checker *c, const struct fab_planes *planes,
-			uint32_t part, const uint32_t *usual)
+static void compare_planes(struct fab_checker *c, const struct fab_planes *planes)
 {
 	static const char *const what[N_MEASURES] = {"switches",
 						     "cables between switches", "hosts"};
-	const struct fab_plane *v = &planes->v[part];
-	char name[FAB_PLANE_TEXT_SIZE], text[256];
-	bool is_small = false;
-	size_t n = 0;
+	uint32_t usual[N_MEASURES] = {0};
 
-	for (enum measure m = SWITCHES; m < N_MEASURES; m++) {
-		uint32_t value = measure_of(v, m);
+	/* The value that most planes have; of equally common ones the largest. */
+	for (int m = 0; m < N_MEASURES; m++)
+		for (uint32_t i = 0, n_best = 0; i < planes->n_planes; i++) {
+			uint32_t value = measure_of(&planes->v[i], m), n = 0;
 
-		n += (size_t)(value >= usual[m]
-				      ? 0
-				      : snprintf(text + n, sizeof(text) - n,
-						 "%s%u %s, not %u", (!n) ? "" : "; ",
-						 value, what[m], usual[m]));
-		is_small |= 2 * (uint64_t)value < usual[m];
-	}
-	if (n)
-		fab_checker_add(c, is_small ? FAB_NOTE : FAB_PROBLEM,
+			for (uint32_t k = 0; k < planes->n_planes; k++)
+				n += measure_of(&planes->v[k], m) == value;
+			if (n > n_best || (n == n_best && value > usual[m])) {
+				usual[m] = value;
+				n_best = n;
+			}
+		}
+	for (uint32_t i = 0; i < planes->n_planes; i++) {
+		const struct fab_plane *v = &planes->v[i];
+		char name[FAB_PLANE_TEXT_SIZE], *text = NULL;
+		bool is_small = false;
+
+		for (int m = 0; m < N_MEASURES; m++) {
+			uint32_t value = measure_of(v, m);
+
+			if (value < usual[m])
+				fab_append(&text, "; ", "%u %s, not %u", value, what[m],
+					   usual[m]);
+			is_small |= 2 * (uint64_t)value < usual[m];
+		}
+		if (text)
+			fab_checker_add(
+				c, is_small ? FAB_NOTE : FAB_PROBLEM,
 				is_small ? "small-plane" : "unequal-plane",
-				at_part(c->f, planes, part),
+				at_part(c, planes, i),
 				"%s, that of \"%s\", is smaller than the other%s: %s",
-				fab_plane_text(planes, part, name),
+				fab_plane_text(planes, i, name),
 				fab_node_name(c->f, v->first_switch),
 				planes->n_planes > 2 ? "s" : "", text);
+		free(text);
+	}
 }
 
 static void check_planes(struct fab_checker *c)
 {
 	struct fab_planes *planes = fab_planes_new(c->f);
-	uint32_t usual[N_MEASURES];
+	uint32_t n_some = planes->n_hosts - planes->n_on_all;
+	uint32_t n_out = c->f->n_left_out_switches;
 
 	for (uint32_t i = planes->n_planes; i < planes->n; i++) {
 		const struct fab_plane *v = &planes->v[i];
@@ -307,32 +218,14 @@ static void check_planes(struct fab_checker *c)
 				 v->n_hosts, v->n_hosts == 1 ? " is" : "s are",
 				 fab_plane_text(planes, planes->largest, name));
 		fab_checker_add(
-			c, FAB_PROBLEM, "unconnected-part", at_part(c->f, planes, i),
+			c, FAB_PROBLEM, "unconnected-part", at_part(c, planes, i),
 			"no cable joins \"%s\" to the rest of the fabric (a part of %u switch%s and %u adapter%s%s)",
 			fab_node_name(c->f, v->first_switch), v->n_switches,
 			v->n_switches == 1 ? "" : "es", v->n_adapters,
 			v->n_adapters == 1 ? "" : "s", shared);
 	}
-	for (enum measure m = SWITCHES; m < N_MEASURES; m++) {
-		uint32_t best = 0, n_best = 0;
-
-		/* The value that most planes have; of equally common ones the largest. */
-		for (uint32_t i = 0; i < planes->n_planes; i++) {
-			uint32_t value = measure_of(&planes->v[i], m), n = 0;
-
-			for (uint32_t k = 0; k < planes->n_planes; k++)
-				n += measure_of(&planes->v[k], m) == value;
-			if (n > n_best || (n == n_best && value > best)) {
-				best = value;
-				n_best = n;
-			}
-		}
-		usual[m] = best;
-	}
-	for (uint32_t i = 0; i < planes->n_planes; i++)
-		check_plane(c, planes, i, usual);
+	compare_planes(c, planes);
 	if (planes->n_planes > 1) {
-		uint32_t n_some = planes->n_hosts - planes->n_on_all;
 		char some[80] = "";
 
 		if (n_some)
@@ -344,50 +237,15 @@ static void check_planes(struct fab_checker *c)
 			"the hosts are on %u planes%s, which no path joins: each is a network of its own (--hca=PATTERN chooses one, --hca=PATTERN/PORT where ports of an adapter differ)",
 			planes->n_planes, some);
 	}
-	if (c->f->n_left_out_switches)
+	if (n_out)
 		fab_checker_add(
 			c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
 			"--hca leaves out %u switch%s, on which no adapter is left: they are not checked",
-			c->f->n_left_out_switches,
-			c->f->n_left_out_switches == 1 ? "" : "es");
+			n_out, n_out == 1 ? "" : "es");
 	fab_planes_free(planes);
 }
 
 /* LIDs, GUIDs and names: unique and present. */
-
-/* Does the port take part in the subnet: a switch's port 0, an adapter's cabled port? */
-static bool is_end_port(const struct fab_fabric *f, uint32_t port)
-{
-	if (fab_node_is_switch(f, f->port_node[port]))
-		return f->port_num[port] == 0;
-	return f->port_cable[port] != FAB_NONE;
-}
-
-static bool has_lid(const struct fab_fabric *f, uint32_t port)
-{
-	return f->port_lid[port] != FAB_LID_NONE && f->port_lid[port] != UINT16_MAX;
-}
-
-static void check_missing_lids(struct fab_checker *c)
-{
-	const struct fab_fabric *f = c->f;
-	bool any = false;
-
-	for (uint32_t p = 0; p < f->n_ports && !any; p++)
-		any = has_lid(f, p);
-	if (!any) {
-		fab_checker_add(
-			c, FAB_NOTE, "missing-lids", AT_NODE(FAB_NONE),
-			"no port has a LID: this input has none, or no subnet manager has been at work");
-		return;
-	}
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		if (is_end_port(f, p) && !has_lid(f, p))
-			fab_checker_add(c, FAB_PROBLEM, "missing-lid",
-					AT_PORT(f->port_node[p], p),
-					"port %u of \"%s\" has no LID", f->port_num[p],
-					fab_node_name(f, f->port_node[p]));
-}
 
 /* The LIDs of one port, in one part of the fabric: parts are subnets of their own, and so
  * are two adapters joined to each other. */
@@ -404,61 +262,61 @@ static int by_lid(const void *x, const void *y)
 	return a->port < b->port ? -1 : a->port > b->port;
 }
 
-/* At the first of two ports; about both. */
-static struct fab_finding at_ports(const struct fab_fabric *f, uint32_t port,
-				   uint32_t other)
-{
-	struct fab_finding at = AT_PORT(f->port_node[port], port);
-
-	at.key = check_key_ports(f, port, other);
-	return at;
-}
-
-static void check_duplicate_lids(struct fab_checker *c)
+static void check_lids(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
-	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *component = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
 	uint32_t n_parts = fab_fabric_components(f, component);
-	struct lids *lids = FAB_NEW(f->n_ports, struct lids);
-	size_t n = 0;
-	size_t reaching = 0;
+	struct lids *lids = FAB_ARENA_NEW(&c->scratch, f->n_ports, struct lids);
+	size_t n = 0, reaching = 0; /* the range so far that reaches farthest */
+	bool any = false;
 
+	for (uint32_t p = 0; p < f->n_ports && !any; p++)
+		any = f->port_lid[p] && f->port_lid[p] != UINT16_MAX;
+	if (!any) {
+		fab_checker_add(
+			c, FAB_NOTE, "missing-lids", AT_NODE(FAB_NONE),
+			"no port has a LID: this input has none, or no subnet manager has been at work");
+		return;
+	}
+	/* Ports that take part in the subnet: a switch's port 0, an adapter's cabled
+	 * port. */
 	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t lmc = f->port_lmc[p] <= 7 ? f->port_lmc[p] : 0;
-		uint32_t sw;
+		uint32_t lmc = f->port_lmc[p] <= 7 ? f->port_lmc[p] : 0, sw;
+		bool is_switch = fab_node_is_switch(f, f->port_node[p]);
 
-		if (!is_end_port(f, p) || !has_lid(f, p))
+		if (is_switch ? f->port_num[p] != 0 : f->port_cable[p] == FAB_NONE)
 			continue;
-		/* The number of the port's part; those behind n_parts are cables between
-		 * adapters. */
+		if (!f->port_lid[p] || f->port_lid[p] == UINT16_MAX) {
+			fab_checker_add(c, FAB_PROBLEM, "missing-lid",
+					AT_PORT(f->port_node[p], p),
+					"port %u of \"%s\" has no LID", f->port_num[p],
+					owner(f, p));
+			continue;
+		}
+		/* parts behind n_parts are cables between adapters */
 		sw = fab_port_switch(f, p);
-		lids[n++] = (struct lids){.part = (sw != FAB_NONE
-							   ? component[sw]
-							   : n_parts + f->port_cable[p]),
-					  .first = f->port_lid[p],
-					  .last = f->port_lid[p] + (1u << lmc) - 1,
-					  .port = p};
+		lids[n++] =
+			(struct lids){.part = sw != FAB_NONE ? component[sw]
+							     : n_parts + f->port_cable[p],
+				      .first = f->port_lid[p],
+				      .last = f->port_lid[p] + (1u << lmc) - 1,
+				      .port = p};
 	}
 	qsort(lids, n, sizeof(*lids), by_lid);
-	/* the range so far that reaches farthest */
-
 	for (size_t i = 1; i < n; i++) {
 		const struct lids *a = &lids[reaching], *b = &lids[i];
 
 		if (a->part == b->part && b->first <= a->last)
 			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-lid",
-				at_ports(f, b->port, a->port),
+				at_ports(c, b->port, a->port),
 				"LID %u belongs to port %u of \"%s\" and to port %u of \"%s\"",
-				b->first, f->port_num[a->port],
-				fab_node_name(f, f->port_node[a->port]),
-				f->port_num[b->port],
-				fab_node_name(f, f->port_node[b->port]));
+				b->first, f->port_num[a->port], owner(f, a->port),
+				f->port_num[b->port], owner(f, b->port));
 		if (a->part != b->part || b->last > a->last)
 			reaching = i;
 	}
-	free(lids);
-	free(component);
 }
 
 struct guid {
@@ -474,47 +332,57 @@ static int by_guid(const void *x, const void *y)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void check_port_guids(struct fab_checker *c)
+/* GUIDs that several nodes or ports have; ports of one node's GUID count once. */
+static void check_guids(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
-	struct guid *g = FAB_NEW(f->n_ports, struct guid);
-	size_t n = 0, first = 0;
+	struct guid *g = FAB_ARENA_NEW(&c->scratch, f->n_nodes + f->n_ports, struct guid);
 
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		if (f->port_guid[p])
-			g[n++] = (struct guid){f->port_guid[p], p};
-	qsort(g, n, sizeof(*g), by_guid);
-	for (size_t i = 1; i < n; i++) {
-		uint32_t a = f->port_node[g[first].id], b = f->port_node[g[i].id];
+	for (int of_ports = 0; of_ports < 2; of_ports++) {
+		const uint64_t *guid = of_ports ? f->port_guid : f->node_guid;
+		size_t n = 0, first = 0;
 
-		if (g[i].guid != g[first].guid)
-			first = i;
-		else if (a == b || f->node_guid[a] != f->node_guid[b])
-			fab_checker_add(
-				c, FAB_PROBLEM, "duplicate-port-guid",
-				at_ports(f, g[i].id, g[first].id),
-				"port GUID 0x%016llx belongs to port %u of \"%s\" and to port %u of \"%s\"",
-				(unsigned long long)g[i].guid, f->port_num[g[first].id],
-				fab_node_name(f, a), f->port_num[g[i].id],
-				fab_node_name(f, b));
+		for (uint32_t i = 0; i < (of_ports ? f->n_ports : f->n_nodes); i++)
+			if (guid[i])
+				g[n++] = (struct guid){guid[i], i};
+		qsort(g, n, sizeof(*g), by_guid);
+		for (size_t i = 1; i < n; i++) {
+			unsigned long long value = g[i].guid;
+			uint32_t a = g[first].id, b = g[i].id;
+
+			if (g[i].guid != g[first].guid) {
+				first = i;
+			} else if (!of_ports) {
+				fab_checker_add(
+					c, FAB_PROBLEM, "duplicate-guid", AT_NODE(b),
+					"node GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
+					value, fab_node_name(f, a), fab_node_name(f, b));
+				c->has_duplicate_guid = true;
+			} else if (f->port_node[a] == f->port_node[b] ||
+				   f->node_guid[f->port_node[a]] !=
+					   f->node_guid[f->port_node[b]]) {
+				fab_checker_add(
+					c, FAB_PROBLEM, "duplicate-port-guid",
+					at_ports(c, b, a),
+					"port GUID 0x%016llx belongs to port %u of \"%s\" and to port %u of \"%s\"",
+					value, f->port_num[a], owner(f, a),
+					f->port_num[b], owner(f, b));
+			}
+		}
 	}
-	free(g);
 }
 
-static size_t trimmed_len(const char *s)
-{
-	size_t n = strlen(s);
-
-	while (n && s[n - 1] == ' ')
-		n--;
-	return n;
-}
-
+/* By the text without the blanks at its end. */
 static int name_cmp(const char *a, const char *b)
 {
-	size_t na = trimmed_len(a), nb = trimmed_len(b);
-	int order = memcmp(a, b, na < nb ? na : nb);
+	size_t na = strlen(a), nb = strlen(b);
+	int order;
 
+	while (na && a[na - 1] == ' ')
+		na--;
+	while (nb && b[nb - 1] == ' ')
+		nb--;
+	order = memcmp(a, b, na < nb ? na : nb);
 	return order ? order : (na > nb) - (na < nb);
 }
 
@@ -529,74 +397,177 @@ static int by_name(const void *x, const void *y, void *fabric)
 
 /*
  * Adapters without a name of their own differ by GUID and are noted elsewhere. Those
- * that have but the name of their host are no duplicates of each other: a node name map
+ * that have only the name of their host are no duplicates of each other: a node name map
  * gives it to all of them, and so do cards that are several nodes; the first one counts.
  */
-static bool counts_for_names(const struct fab_fabric *f, uint32_t node, bool switches)
+static bool is_named_adapter(const struct fab_fabric *f, uint32_t node)
 {
 	uint32_t host = f->node_host[node];
 
-	if (fab_node_is_switch(f, node))
-		return switches;
-	if (switches || host == FAB_NONE || fab_host_is_unnamed(f, host))
-		return false;
-	return name_cmp(fab_node_name(f, node), fab_host_name(f, host)) != 0 ||
-	       f->host_adapter[f->host_first_adapter[host]] == node;
+	return !fab_node_is_switch(f, node) && host != FAB_NONE &&
+	       !fab_host_is_unnamed(f, host) &&
+	       (name_cmp(fab_node_name(f, node), fab_host_name(f, host)) != 0 ||
+		f->host_adapter[f->host_first_adapter[host]] == node);
 }
 
-static void check_names(struct fab_checker *c, bool switches)
+static void check_names(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
-	uint32_t *node = FAB_NEW(f->n_nodes, uint32_t);
-	size_t n = 0;
+	uint32_t *node = FAB_ARENA_NEW(&c->scratch, f->n_nodes, uint32_t);
 
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		if (counts_for_names(f, i, switches))
-			node[n++] = i;
-	qsort_r(node, n, sizeof(*node), by_name, (void *)(uintptr_t)f);
-	for (size_t k = 0, end; k < n; k = end) {
-		const char *name = fab_node_name(f, node[k]);
+	for (int switches = 1; switches >= 0; switches--) {
+		size_t n = 0;
 
-		end = k + 1;
-		while (end < n && !name_cmp(name, fab_node_name(f, node[end])))
-			end++;
-		if (end - k > 1) {
-			const uint32_t *nodes = node + k;
-			size_t total = end - k;
-			struct fab_finding at = AT_NODE(nodes[0]);
-			uint32_t *sorted = FAB_NEW(total, uint32_t);
+		for (uint32_t i = 0; i < f->n_nodes; i++)
+			if (switches ? fab_node_is_switch(f, i) : is_named_adapter(f, i))
+				node[n++] = i;
+		qsort_r(node, n, sizeof(*node), by_name, (void *)(uintptr_t)f);
+		for (size_t k = 0, end; k < n; k = end) {
+			const char *name = fab_node_name(f, node[k]);
+			struct fab_finding at = AT_NODE(node[k]);
+			const uint64_t guid[2] = {f->node_guid[node[k]],
+						  k + 1 < n ? f->node_guid[node[k + 1]]
+							    : 0};
 
-			/* At the first of several nodes; about all of them. */
-			memcpy(sorted, nodes, total * sizeof(*sorted));
-			at.key = fab_check_key_nodes(f, sorted, total);
-			free(sorted);
+			end = k + 1;
+			while (end < n && !name_cmp(name, fab_node_name(f, node[end])))
+				end++;
+			if (end - k == 1)
+				continue;
+			/* at the first of several nodes; about all of them */
+			at.key = fab_check_key_nodes(c, node + k, end - k);
 			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-name", at,
 				"%zu %s are called \"%s\" (GUIDs 0x%016llx, 0x%016llx%s)",
 				end - k, switches ? "switches" : "adapters", name,
-				(unsigned long long)f->node_guid[node[k]],
-				(unsigned long long)f->node_guid[node[k + 1]],
+				(unsigned long long)guid[0], (unsigned long long)guid[1],
 				end - k > 2 ? ", ..." : "");
 		}
 	}
-	free(node);
 }
 
-static bool is_one_of(const char *code, const char *const *list)
+static void check_adapters(struct fab_checker *c)
 {
-	for (; *list; list++)
-		if (!strcmp(*list, code))
-			return true;
-	return false;
+	const struct fab_fabric *f = c->f;
+	uint32_t n = f->n_aggregation_nodes;
+
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
+		const char *name = fab_node_name(f, i);
+		unsigned long long guid = f->node_guid[i];
+		uint32_t p = f->node_first_port[i];
+
+		while (p < f->node_first_port[i + 1] && fab_port_switch(f, p) == FAB_NONE)
+			p++;
+		if (p == f->node_first_port[i + 1])
+			fab_checker_add(
+				c, FAB_PROBLEM, "adapter-without-switch", AT_NODE(i),
+				"no cable joins \"%s\" (GUID 0x%016llx) to a switch",
+				name, guid);
+		if (f->node_host[i] != FAB_NONE &&
+		    fab_host_is_unnamed(f, f->node_host[i]))
+			fab_checker_add(
+				c, FAB_NOTE, "unnamed-adapter", AT_NODE(i),
+				"adapter with GUID 0x%016llx has no name of its own: \"%s\"",
+				guid, name);
+	}
+	if (n)
+		fab_checker_add(
+			c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
+			"%u SHARP aggregation node%s no host%s: OpenSM's ftree routing needs root_guid_file and cn_guid_file here",
+			n, n == 1 ? " is" : "s are", n == 1 ? "" : "s");
 }
 
-static bool has_duplicate_guid(const struct fab_checker *c)
+/*
+ * Rails: adapters of the same name ("mlx5_0") and port are mostly on the same switches. A
+ * host of which two are cabled the other way round than those of the others has its
+ * cables exchanged.
+ */
+
+enum { RAIL_LEAST = 4 }; /* host cables of a switch, three quarters of them of one rail */
+
+static void check_rails(struct fab_checker *c)
 {
-	for (size_t i = 0; i < c->found.n; i++)
-		if (!strcmp(c->found.v[i].code, "duplicate-guid"))
-			return true;
-	return false;
+	const struct fab_fabric *f = c->f;
+	struct fab_strmap *names = fab_strmap_new(64);
+	uint32_t *rail = FAB_ARENA_NEW(&c->scratch, f->n_ports, uint32_t); /* of a port */
+	uint32_t *of_switch = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
+	uint32_t n_rails = 0, end = f->n_switch_links + f->n_host_links, *count;
+
+	memset(rail, 0xff, f->n_ports * sizeof(*rail));
+	for (uint32_t k = f->n_switch_links; k < end; k++) {
+		uint32_t port = f->cable_b[k], node = f->port_node[port];
+		const char *name = fab_node_name(f, node), *blank = strrchr(name, ' ');
+		char key[96];
+		int n;
+
+		if (f->node_host[node] == FAB_NONE || !blank || !blank[1] ||
+		    fab_host_is_unnamed(f, f->node_host[node]))
+			continue;
+		n = snprintf(key, sizeof(key), "%.80s/%u", blank + 1, f->port_num[port]);
+		rail[port] = fab_strmap_put(names, key, (size_t)n, n_rails);
+		n_rails += rail[port] == n_rails;
+	}
+	fab_strmap_free(names);
+	/* The rail of most host cables of each switch. */
+	count = FAB_ARENA_NEW0(&c->scratch, n_rails, uint32_t);
+	for (uint32_t s = 0; s < f->n_switches && n_rails > 1; s++) {
+		const uint32_t *port = &f->node_first_port[s];
+		uint32_t n = 0, best = FAB_NONE;
+
+		for (uint32_t p = port[0]; p < port[1]; p++) {
+			uint32_t peer = fab_port_peer(f, p);
+			uint32_t r = peer == FAB_NONE ? FAB_NONE : rail[peer];
+
+			if (r == FAB_NONE)
+				continue;
+			n++;
+			if (++count[r] > (best == FAB_NONE ? 0 : count[best]))
+				best = r;
+		}
+		of_switch[s] =
+			n >= RAIL_LEAST && 4 * count[best] >= 3 * n ? best : FAB_NONE;
+		for (uint32_t p = port[0]; p < port[1]; p++) {
+			uint32_t peer = fab_port_peer(f, p);
+
+			if (peer != FAB_NONE && rail[peer] != FAB_NONE)
+				count[rail[peer]] = 0;
+		}
+	}
+	for (uint32_t h = 0; h < f->n_hosts && n_rails > 1; h++) {
+		FAB_VEC(uint32_t) wrong = {0}; /* ports on a switch of another rail */
+
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++) {
+			const uint32_t *port = &f->node_first_port[f->host_adapter[i]];
+
+			for (uint32_t p = port[0]; p < port[1]; p++) {
+				uint32_t s = fab_port_switch(f, p);
+
+				if (rail[p] != FAB_NONE && s != FAB_NONE &&
+				    of_switch[s] != FAB_NONE && of_switch[s] != rail[p])
+					FAB_PUSH(&wrong, p);
+			}
+		}
+		for (size_t i = 0; i < wrong.n; i++)
+			for (size_t k = i + 1; k < wrong.n; k++) {
+				uint32_t a = wrong.v[i], b = wrong.v[k];
+				uint32_t sa = fab_port_switch(f, a);
+				uint32_t sb = fab_port_switch(f, b);
+
+				if (of_switch[sa] != rail[b] || of_switch[sb] != rail[a])
+					continue;
+				fab_checker_add(
+					c, FAB_PROBLEM, "mixed-rails", at_ports(c, a, b),
+					"port %u of \"%s\" is on \"%s\" and port %u of \"%s\" on \"%s\", the other way round than those of other hosts: exchange the cables",
+					f->port_num[a], owner(f, a), fab_node_name(f, sa),
+					f->port_num[b], owner(f, b),
+					fab_node_name(f, sb));
+			}
+		free(wrong.v);
+	}
 }
+
+/* Warnings of the reader and the builder. */
 
 static const char no_record[] = "unknown-peer";
 
@@ -609,50 +580,50 @@ uint32_t fab_check_without_record(const struct fab_fabric *f)
 	return n;
 }
 
-static void take_warning(struct fab_checker *c, const struct fab_warning *w,
-			 enum fab_severity severity)
+static bool is_one_of(const char *code, const char *const *list)
 {
-	struct fab_finding at = AT_NODE(FAB_NONE);
-
-	at.line = w->line;
-	at.key = w->about ? fab_strdup(w->about) : NULL;
-	fab_checker_add(c, severity, w->code, at, "%s", w->message);
+	while (*list && strcmp(*list, code) != 0)
+		list++;
+	return *list;
 }
 
-static bool has_switch(const struct fab_fabric *f, uint32_t node)
+/* Those about nodes without a record, or the others but for what is found here again. */
+static void take_warnings(struct fab_checker *c, bool without_record)
 {
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
-		if (fab_port_switch(f, p) != FAB_NONE)
-			return true;
-	return false;
-}
+	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
+						 NULL};
+	static const char *const notes[] = {"foreign-line",
+					    "foreign-lines",
+					    "trailing-line",
+					    "missing-blank-line",
+					    "unused-name",
+					    "unprintable-name",
+					    NULL};
 
-static void check_adapters(struct fab_checker *c)
-{
-	const struct fab_fabric *f = c->f;
+	for (uint32_t k = 0; k < c->f->n_warnings; k++) {
+		const struct fab_warning *w = &c->f->warnings[k];
+		struct fab_finding at = AT_NODE(FAB_NONE);
 
-	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
-		const char *name = fab_node_name(f, i);
-
-		if (!has_switch(f, i))
-			fab_checker_add(
-				c, FAB_PROBLEM, "adapter-without-switch", AT_NODE(i),
-				"no cable joins \"%s\" (GUID 0x%016llx) to a switch",
-				name, (unsigned long long)f->node_guid[i]);
-		if (f->node_host[i] != FAB_NONE &&
-		    fab_host_is_unnamed(f, f->node_host[i]))
-			fab_checker_add(
-				c, FAB_NOTE, "unnamed-adapter", AT_NODE(i),
-				"adapter with GUID 0x%016llx has no name of its own: \"%s\"",
-				(unsigned long long)f->node_guid[i], name);
+		if (!strcmp(w->code, no_record) != without_record ||
+		    is_one_of(w->code, found_here) ||
+		    (c->has_duplicate_guid && !strcmp(w->code, "duplicate-guid")))
+			continue;
+		at.line = w->line;
+		at.key = w->about ? fab_arena_strdup(&c->check->arena, w->about) : NULL;
+		fab_checker_add(c, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM,
+				w->code, at, "%s", w->message);
 	}
-	if (f->n_aggregation_nodes)
-		fab_checker_add(
-			c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
-			"%u SHARP aggregation node%s no host%s: OpenSM's ftree routing needs root_guid_file and cn_guid_file here",
-			f->n_aggregation_nodes,
-			f->n_aggregation_nodes == 1 ? " is" : "s are",
-			f->n_aggregation_nodes == 1 ? "" : "s");
+}
+
+/* That the input is incomplete explains most other findings: it comes first. */
+static void check_records(struct fab_checker *c)
+{
+	take_warnings(c, true);
+}
+
+static void check_input(struct fab_checker *c)
+{
+	take_warnings(c, false);
 }
 
 /* Problems before notes, codes together in the order in which they first came up. */
@@ -687,77 +658,26 @@ static void sort_findings(struct fab_checker *c)
 
 struct fab_check *fab_check_new(const struct fab_fabric *f)
 {
+	static void (*const rules[])(struct fab_checker * c) = {
+		check_records, check_planes, check_links, fab_check_levels,
+		check_lids,    check_guids,  check_names, check_adapters,
+		check_rails,   check_input};
 	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
-	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
-						 NULL};
-	static const char *const notes[] = {"foreign-line",
-					    "foreign-lines",
-					    "trailing-line",
-					    "missing-blank-line",
-					    "unused-name",
-					    "unprintable-name",
-					    NULL};
-	bool has_guids;
-	struct guid *g;
-	size_t n = 0;
-	size_t first = 0;
 
-	/* That the input is incomplete explains most other findings: it comes first. */
-	for (uint32_t i = 0; i < c.f->n_warnings; i++)
-		if (!strcmp(c.f->warnings[i].code, no_record))
-			take_warning(&c, &c.f->warnings[i], FAB_PROBLEM);
-	check_planes(&c);
-	check_links(&c);
-	fab_check_levels(&c);
-	check_missing_lids(&c);
-	check_duplicate_lids(&c);
-	g = FAB_NEW(f->n_nodes, struct guid);
-	for (uint32_t j = 0; j < f->n_nodes; j++)
-		if (f->node_guid[j])
-			g[n++] = (struct guid){f->node_guid[j], j};
-	qsort(g, n, sizeof(*g), by_guid);
-	for (size_t j = 1; j < n; j++) {
-		if (g[j].guid != g[first].guid)
-			first = j;
-		else
-			fab_checker_add(
-				&c, FAB_PROBLEM, "duplicate-guid", AT_NODE(g[j].id),
-				"node GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
-				(unsigned long long)g[j].guid,
-				fab_node_name(f, g[first].id), fab_node_name(f, g[j].id));
-	}
-	free(g);
-	check_port_guids(&c);
-	check_names(&c, true);
-	check_names(&c, false);
-	check_adapters(&c);
-	/* Warnings of the reader and the builder, without those that are found here
-	 * again. */
-	has_guids = has_duplicate_guid(&c);
-	for (uint32_t k = 0; k < f->n_warnings; k++) {
-		const struct fab_warning *w = &f->warnings[k];
-
-		if (is_one_of(w->code, found_here) || !strcmp(w->code, no_record) ||
-		    (has_guids && !strcmp(w->code, "duplicate-guid")))
-			continue;
-		take_warning(&c, w, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM);
+	for (size_t i = 0; i < FAB_COUNT(rules); i++) {
+		rules[i](&c);
+		fab_arena_free(&c.scratch);
 	}
 	sort_findings(&c);
 	return c.check;
-}
-
-void fab_finding_fini(struct fab_finding *x)
-{
-	free(x->message);
-	free(x->key);
 }
 
 void fab_check_free(struct fab_check *check)
 {
 	if (!check)
 		return;
-	for (uint32_t i = 0; i < check->n_findings; i++)
-		fab_finding_fini(&check->findings[i]);
+	fab_arena_free(&check->arena);
 	free(check->findings);
+	free(check->known);
 	free(check);
 }

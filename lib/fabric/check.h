@@ -2,6 +2,7 @@
 /* Problems of a fabric, as an administrator would want them listed. */
 #pragma once
 
+#include "base/arena.h"
 #include "fabric/fabric.h"
 
 enum fab_severity {
@@ -23,7 +24,8 @@ enum fab_severity {
  *   apart); missing-lid, duplicate-lid; duplicate-name; duplicate-port-guid;
  *   adapter-without-switch; few-cables (two switches joined by fewer cables than most of
  *   the pairs of one of them in that direction have); few-uplinks (a switch with fewer
- *   cables up than more than half of its level)
+ *   cables up than more than half of its level); mixed-rails (a host whose two adapters
+ *   are cabled the other way round than those of the other hosts on these switches)
  *   unequal-plane (fewer switches, cables or hosts than the other planes)
  * Notes
  *   unknown-rate (cables without speed or width in the input),
@@ -42,6 +44,9 @@ struct fab_finding {
 	fab_node_id node;
 	fab_port_id port;
 	fab_cable_id cable;
+	/* the other end, of a cable or of two switches; FAB_NONE where there is none */
+	fab_node_id peer_node;
+	fab_port_id peer_port;
 	uint64_t line;
 	/* Subject, independent of the order of the input: GUIDs of nodes,
 	 * GUID/PORT of ports, ascending, apart by blanks; the message in quotes where
@@ -50,8 +55,11 @@ struct fab_finding {
 };
 
 struct fab_check {
+	struct fab_arena arena;	      /* texts of findings */
 	struct fab_finding *findings; /* problems first, each code in one run */
 	uint32_t n_findings, n_problems;
+	struct fab_finding *known; /* accepted problems, taken out (source/known.h) */
+	uint32_t n_known;
 	/* Of each class: how many cables, and the commonest width and speed (0 unknown;
 	   of several equally common ones the lowest). */
 	uint32_t n_cables[FAB_N_CABLE_CLASSES];
@@ -72,30 +80,26 @@ uint32_t fab_check_without_record(const struct fab_fabric *f);
  */
 struct fab_check *fab_check_new(const struct fab_fabric *f);
 void fab_check_free(struct fab_check *check);
-/* Frees the members of a finding. O(size). */
-void fab_finding_fini(struct fab_finding *finding);
 
 /*
- * Findings that repeat, put together for people: those of one code about cables between
- * one node and one host (or switch) that say the same of them, and those of one code
- * about ports of one host.
+ * A cause of findings, in a line for people: it names both ends of a cable and says what
+ * to look at. Cables, ports and adapters of which the same is said are one cause.
  */
-
-struct fab_finding_group {
-	uint32_t first; /* index of its first finding */
-	uint32_t n;
-	char *text; /* what is said of all; names as the fabric has them */
+struct fab_cause {
+	const char *code;
+	enum fab_severity severity;
+	uint32_t first, n; /* index of its first finding; how many there are */
+	const char *text;  /* names as the fabric has them */
 };
 
-struct fab_finding_groups {
-	struct fab_finding_group *v; /* [n] in the order of the first findings */
-	uint32_t n;
-};
-
-/* The caller frees *out. O(findings log findings). */
-void fab_finding_groups_init(const struct fab_fabric *f, const struct fab_check *check,
-			     struct fab_finding_groups *out);
-void fab_finding_groups_fini(struct fab_finding_groups *groups);
+/*
+ * The causes of n findings as they stand in a check, *n_causes of them, in `arena`:
+ * problems before notes, of each the most urgent first. O(findings log findings), and for
+ * three switches with missing cables of each kind O(cables).
+ */
+struct fab_cause *fab_causes(const struct fab_fabric *f,
+			     const struct fab_finding *findings, uint32_t n,
+			     struct fab_arena *arena, uint32_t *n_causes);
 
 /* The finding that is most urgent, NULL without a problem: parts that are cut off, then
  * cables that are missing or wrong, then identities, then rates; codes unknown here

@@ -4,11 +4,11 @@
 #include "fabric/check_add.h"
 
 #include "base/order.h"
-#include "base/sets.h"
 #include "fabric/ranks.h"
 #include "fabric/shape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Switches by levels and, where the shape has such, by directions: what should be alike.
@@ -37,12 +37,6 @@ struct bundle {
 	uint32_t n_pairs; /* in its direction */
 };
 
-struct bundles {
-	const struct fab_fabric *f;
-	uint32_t *first; /* [n_switches + 1] into v; those of a switch by direction, n */
-	struct bundle *v;
-};
-
 static int by_direction(const void *x, const void *y)
 {
 	const struct bundle *a = x, *b = y;
@@ -52,6 +46,28 @@ static int by_direction(const void *x, const void *y)
 	return (a->peer > b->peer) - (a->peer < b->peer);
 }
 
+/* Direction of a pair, equal from either side. */
+static uint64_t direction_of(const struct levels *l, uint32_t a, uint32_t b)
+{
+	const struct fab_shape *shape = l->shape;
+	uint32_t la = l->level[a], lb = l->level[b], low = la < lb ? la : lb;
+	uint32_t rise = (la < lb ? lb : la) - low, within = 0;
+
+	if (!rise && shape->group) {
+		within = 1 + (shape->group[a] == shape->group[b]);
+	} else if (!rise && shape->coords) {
+		const uint32_t *ca = shape->coords + (size_t)a * shape->n_dims;
+		const uint32_t *cb = shape->coords + (size_t)b * shape->n_dims;
+
+		/* behind the first dimension in which they differ */
+		while (within < shape->n_dims && ca[within] == cb[within])
+			within++;
+		within++;
+	}
+	return (uint64_t)low << 32 | (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
+	       within;
+}
+
 /* The neighbours of a switch into v; returns how many. `peer` is sorted. */
 static uint32_t collect_of(const struct levels *l, uint32_t sw, uint32_t *peer,
 			   uint32_t n_arcs, struct bundle *v)
@@ -59,43 +75,12 @@ static uint32_t collect_of(const struct levels *l, uint32_t sw, uint32_t *peer,
 	uint32_t n = 0;
 
 	qsort(peer, n_arcs, sizeof(*peer), fab_cmp_u32);
-	for (uint32_t k = 0, next; k < n_arcs; k = next) {
-		uint32_t b;
-		uint32_t la;
-		uint32_t lb;
-		uint32_t low;
-		uint32_t rise;
-		uint32_t within = 0;
-
-		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
-			next++;
-		/* Direction of a pair, equal from either side. */
-		b = peer[k];
-		la = l->level[sw];
-		lb = l->level[b];
-		low = la < lb ? la : lb;
-		rise = (la < lb ? lb : la) - low;
-		if (!rise && l->shape->group)
-			within = 1 + (l->shape->group[sw] == l->shape->group[b]);
-		else if (!rise && l->shape->coords) {
-			const uint32_t *ca =
-				l->shape->coords + (size_t)sw * l->shape->n_dims;
-			const uint32_t *cb =
-				l->shape->coords + (size_t)b * l->shape->n_dims;
-			uint32_t d = 0;
-
-			/* The dimension of the first coordinate in which two switches of
-			 * a grid differ. */
-			while (d < l->shape->n_dims && ca[d] == cb[d])
-				d++;
-			within = 1 + d;
-		}
-		v[n++] = (struct bundle){
-			.direction = ((uint64_t)low << 32 |
-				      (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
-				      within),
-			.n = next - k,
-			.peer = peer[k]};
+	for (uint32_t k = 0; k < n_arcs; k++) {
+		if (!k || peer[k - 1] != peer[k])
+			v[n++] =
+				(struct bundle){.direction = direction_of(l, sw, peer[k]),
+						.peer = peer[k]};
+		v[n - 1].n++;
 	}
 	qsort(v, n, sizeof(*v), by_direction);
 	/* Number that more than half of each direction have: the middle one when sorted,
@@ -127,7 +112,8 @@ static void report_pair(struct fab_checker *c, const struct levels *l, uint32_t 
 	struct fab_finding at = AT_NODE(b < a ? other : observer);
 	const char *where = a == b ? "beside" : a < b ? "above" : "below";
 
-	at.key = fab_check_key_nodes(f, pair, 2);
+	at.key = fab_check_key_nodes(c, pair, 2);
+	at.peer_node = at.node == observer ? other : observer;
 	if (a != b)
 		l->n_missing[at.node] += x->usual - x->n;
 	fab_checker_add(
@@ -140,37 +126,32 @@ static void report_pair(struct fab_checker *c, const struct levels *l, uint32_t 
 
 static void check_pairs(struct fab_checker *c, struct levels *l)
 {
-	struct bundles b = {.f = c->f};
-	const struct fab_fabric *f = b.f;
+	const struct fab_fabric *f = c->f;
 	uint32_t n_arcs = f->arc_first[f->n_switches], n = 0;
-	uint32_t *other = FAB_NEW(n_arcs, uint32_t);
+	uint32_t *other = FAB_ARENA_NEW(&c->scratch, n_arcs, uint32_t);
+	/* Neighbours of each switch, by direction, then number of cables. */
+	uint32_t *first = FAB_ARENA_NEW(&c->scratch, f->n_switches + 1, uint32_t);
+	struct bundle *v = FAB_ARENA_NEW(&c->scratch, n_arcs, struct bundle);
 
-	b.first = FAB_NEW(f->n_switches + 1, uint32_t);
-	b.v = FAB_NEW(n_arcs, struct bundle);
-	for (uint32_t k = 0; k < n_arcs; k++)
-		other[k] = f->arc_peer[k];
+	memcpy(other, f->arc_peer, n_arcs * sizeof(*other));
 	for (uint32_t j = 0; j < f->n_switches; j++) {
 		uint32_t at = f->arc_first[j];
 
-		b.first[j] = n;
-		n += collect_of(l, j, other + at, f->arc_first[j + 1] - at, b.v + n);
+		first[j] = n;
+		n += collect_of(l, j, other + at, f->arc_first[j + 1] - at, v + n);
 	}
-	b.first[f->n_switches] = n;
-	free(other);
-	for (uint32_t s = 0; s < c->f->n_switches; s++)
-		for (uint32_t i = b.first[s]; i < b.first[s + 1]; i++) {
-			const struct bundle *own = &b.v[i], *peer;
-			struct bundle key;
-			uint32_t first;
+	first[f->n_switches] = n;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t i = first[s]; i < first[s + 1]; i++) {
+			const struct bundle *own = &v[i], *peer;
+			/* the pair as seen from its other switch */
+			const struct bundle key = {
+				.direction = own->direction, .n = own->n, .peer = s};
+			uint32_t from = first[own->peer];
 
 			if (own->peer < s)
 				continue;
-			/* The pair as seen from its other switch: a binary search for
-			 * direction, then n. */
-			key = (struct bundle){
-				.direction = own->direction, .n = own->n, .peer = s};
-			first = b.first[own->peer];
-			peer = bsearch(&key, b.v + first, b.first[own->peer + 1] - first,
+			peer = bsearch(&key, v + from, first[own->peer + 1] - from,
 				       sizeof(key), by_direction);
 			if ((own->usual && own->usual <= own->n) ||
 			    (peer->usual && peer->usual <= own->n) ||
@@ -181,8 +162,6 @@ static void check_pairs(struct fab_checker *c, struct levels *l)
 			else
 				report_pair(c, l, own->peer, s, peer);
 		}
-	free(b.first);
-	free(b.v);
 }
 
 /*
@@ -199,30 +178,6 @@ struct links {
 	uint32_t up, down; /* down: to lower levels and hosts */
 	uint32_t sw, part, level;
 };
-
-static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *part,
-		  struct links *links)
-{
-	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
-
-	fab_ranks_count_all_hosts(f, n_hosts);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		links[s] = (struct links){.down = n_hosts[s],
-					  .sw = s,
-					  .part = fab_sets_root(part, s),
-					  .level = level[s] || n_hosts[s] ? level[s]
-									  : FAB_NONE};
-		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
-			uint32_t to = level[f->arc_peer[k]];
-
-			if (to == FAB_NONE || level[s] == FAB_NONE)
-				continue;
-			links[s].up += to > level[s];
-			links[s].down += to < level[s];
-		}
-	}
-	free(n_hosts);
-}
 
 static int by_part(const void *x, const void *y)
 {
@@ -279,47 +234,52 @@ static void check_level(struct fab_checker *c, const struct levels *l,
 
 void fab_check_levels(struct fab_checker *c)
 {
-	uint32_t n = c->f->n_switches;
-	struct levels levels = {.shape = fab_shape_recognize(c->f),
-				.n_missing = FAB_NEW0(n, uint32_t)};
-	struct fab_ranks ranks;
 	const struct fab_fabric *f = c->f;
-	uint32_t *n_hosts;
-	struct links *links;
-	uint32_t *scratch;
+	uint32_t n = f->n_switches;
+	struct levels levels = {.shape = fab_shape_recognize(f),
+				.n_missing = FAB_ARENA_NEW0(&c->scratch, n, uint32_t)};
+	uint32_t *n_hosts = FAB_ARENA_NEW(&c->scratch, n, uint32_t);
+	uint32_t *part = FAB_ARENA_NEW(&c->scratch, n, uint32_t);
+	struct links *links = FAB_ARENA_NEW(&c->scratch, n, struct links);
+	struct fab_ranks ranks;
 
-	fab_ranks_init(&ranks, c->f, levels.shape);
+	fab_ranks_init(&ranks, f, levels.shape);
 	levels.level = ranks.rank;
 	/* Leaves of trees that have no host cabled to them, powered off or not. */
-	n_hosts = FAB_NEW(f->n_switches, uint32_t);
 	fab_ranks_count_all_hosts(f, n_hosts);
-	for (uint32_t s = 0; s < f->n_switches; s++)
+	for (uint32_t s = 0; s < n; s++)
 		if (!ranks.rank[s] && !n_hosts[s])
 			fab_checker_add(
 				c, FAB_NOTE, "leaf-without-hosts", AT_NODE(s),
 				"\"%s\" has cables like a leaf switch, but no host",
 				fab_node_name(f, s));
-	free(n_hosts);
 	check_pairs(c, &levels);
-	links = FAB_NEW(n, struct links);
-	scratch = FAB_NEW(n, uint32_t);
-	for (uint32_t j = 0; j < n; j++)
-		scratch[j] = j;
-	for (uint32_t j = 0; j < n; j++)
-		for (uint32_t k = c->f->peer_first[j]; k < c->f->peer_first[j + 1]; k++)
-			fab_sets_unite(scratch, j, c->f->peer[k]);
-	count(c->f, levels.level, scratch, links);
+	fab_fabric_components(f, part);
+	for (uint32_t s = 0; s < n; s++) {
+		uint32_t level = ranks.rank[s];
+
+		links[s] =
+			(struct links){.down = n_hosts[s],
+				       .sw = s,
+				       .part = part[s],
+				       .level = level || n_hosts[s] ? level : FAB_NONE};
+		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+			uint32_t to = ranks.rank[f->arc_peer[k]];
+
+			if (to == FAB_NONE || level == FAB_NONE)
+				continue;
+			links[s].up += to > level;
+			links[s].down += to < level;
+		}
+	}
 	qsort(links, n, sizeof(*links), by_part);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && links[end].part == links[i].part &&
 				  links[end].level == links[i].level;)
 			end++;
 		if (links[i].level != FAB_NONE)
-			check_level(c, &levels, links + i, end - i, scratch);
+			check_level(c, &levels, links + i, end - i, part);
 	}
-	free(scratch);
-	free(links);
 	fab_shape_free(levels.shape);
 	fab_ranks_fini(&ranks);
-	free(levels.n_missing);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist.h"
 
+#include "base/arena.h"
 #include "base/human.h"
 #include "base/macros.h"
-#include "base/mem.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "fabric/bitplanes.h"
@@ -14,86 +14,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct fab_dist_grid;
-
-struct fab_dist_grid {
-	struct fab_shape *shape;
-	uint16_t *at; /* [dimensions * switches] coordinates */
-};
-
-static struct fab_dist_grid *dist_grid_new(const struct fab_fabric *f)
-{
-	struct fab_shape *shape = fab_shape_recognize(f);
-	struct fab_dist_grid *grid;
-
-	if (shape->kind != FAB_SHAPE_TORUS && shape->kind != FAB_SHAPE_MESH &&
-	    shape->kind != FAB_SHAPE_HYPERX) {
-		fab_shape_free(shape);
-		return NULL;
-	}
-	grid = FAB_NEW(1, struct fab_dist_grid);
-	grid->shape = shape;
-	grid->at = FAB_NEW((size_t)shape->n_dims * shape->n_switches, uint16_t);
-	for (uint32_t d = 0; d < shape->n_dims; d++)
-		for (uint32_t v = 0; v < shape->n_switches; v++)
-			grid->at[(size_t)d * shape->n_switches + v] =
-				(uint16_t)shape->coords[(size_t)v * shape->n_dims + d];
-	return grid;
-}
-
-/* Hops between two places of a ring, path or complete graph of `size`. */
-static uint32_t hops_between(enum fab_shape_kind kind, uint32_t size, uint32_t a,
-			     uint32_t b)
-{
-	uint32_t apart = a < b ? b - a : a - b;
-
-	if (kind == FAB_SHAPE_HYPERX)
-		return apart != 0;
-	return kind == FAB_SHAPE_TORUS && size - apart < apart ? size - apart : apart;
-}
-
-static uint32_t dist_grid_diameter(const struct fab_dist_grid *grid)
-{
-	const struct fab_shape *s = grid->shape;
-	uint32_t sum = 0;
-
-	for (uint32_t d = 0; d < s->n_dims; d++)
-		sum += hops_between(s->kind, s->dims[d], 0,
-				    s->kind == FAB_SHAPE_TORUS ? s->dims[d] / 2
-							       : s->dims[d] - 1);
-	return sum;
-}
-
-/* Add the hops from coordinate `own` to each at[n]: at most `most`, and around the other
- * way where that is less, which are `size` together. */
-FAB_WIDE static void add_hops(uint8_t *restrict hops, const uint16_t *restrict at,
-			      size_t n, uint16_t own, uint16_t size, uint16_t most)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint16_t apart = at[i] > own ? at[i] - own : own - at[i];
-		uint16_t around = (uint16_t)(size - apart);
-
-		apart = apart < around ? apart : around;
-		hops[i] = (uint8_t)(hops[i] + (apart < most ? apart : most));
-	}
-}
-
-static void dist_grid_part(const struct fab_dist_grid *grid, uint32_t sw, uint32_t first,
-			   size_t n, uint8_t *hops)
-{
-	const struct fab_shape *s = grid->shape;
-
-	memset(hops, 0, n);
-	for (uint32_t d = 0; d < s->n_dims; d++) {
-		const uint16_t *at = grid->at + (size_t)d * s->n_switches;
-		/* a mesh has no path around */
-		uint32_t size = s->kind == FAB_SHAPE_MESH ? 2 * s->dims[d] : s->dims[d];
-
-		add_hops(hops, at + first, n, at[sw], (uint16_t)size,
-			 s->kind == FAB_SHAPE_HYPERX ? 1 : UINT16_MAX);
-	}
-}
 
 enum {
 	WORDS = 8, /* of 64 sources each, searched at once: one cache line a switch */
@@ -110,22 +30,50 @@ static const size_t AT_ONCE_BYTES = (size_t)256 << 20;
 /* Locks of rows that are made: batch b has lock b % LOCKS. */
 enum { LOCKS = 64 };
 
-/* Rows that were asked for. */
-struct made {
-	uint32_t per_batch; /* rows that are made together: one from coordinates */
-	uint8_t **rows;	    /* [batches] NULL: not asked for yet */
-	pthread_mutex_t lock[LOCKS];
-	uint64_t bytes; /* of all */
-};
+/* Add the hops from coordinate `own` to each at[n]: at most `most`, and around the other
+ * way where that is less, which are `size` together. */
+FAB_WIDE static void add_hops(uint8_t *restrict hops, const uint16_t *restrict at,
+			      size_t n, uint16_t own, uint16_t size, uint16_t most)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint16_t apart = at[i] > own ? at[i] - own : own - at[i];
+		uint16_t around = (uint16_t)(size - apart);
+
+		apart = apart < around ? apart : around;
+		hops[i] = (uint8_t)(hops[i] + (apart < most ? apart : most));
+	}
+}
 
 struct fab_dist {
 	const struct fab_fabric *f;
 	uint32_t n;
 	size_t stride;
-	uint8_t *hops; /* [n * stride]; NULL: on demand */
-	struct made *made;
-	struct fab_dist_grid *grid; /* on demand, from coordinates; NULL: by searches */
+	uint8_t *hops; /* [n * stride]; NULL: rows on demand, in what follows */
+	struct fab_arena arena;
+	struct fab_shape *shape; /* of a grid: rows come from coordinates, else NULL */
+	uint16_t *at;		 /* [dimensions * n] coordinates */
+	uint32_t n_batches, per_batch; /* rows made together; 1 from coordinates */
+	uint8_t **rows;		       /* [n_batches] NULL: not asked for yet */
+	pthread_mutex_t lock[LOCKS];
+	uint64_t bytes; /* of all rows */
 };
+
+/* Hops from a switch to the n switches from `first` on, by coordinates. */
+static void rows_by_grid(const struct fab_dist *dist, uint32_t sw, uint32_t first,
+			 size_t n, uint8_t *hops)
+{
+	const struct fab_shape *s = dist->shape;
+
+	memset(hops, 0, n);
+	for (uint32_t d = 0; d < s->n_dims; d++) {
+		const uint16_t *at = dist->at + (size_t)d * s->n_switches;
+		/* a mesh has no path around */
+		uint32_t size = s->kind == FAB_SHAPE_MESH ? 2 * s->dims[d] : s->dims[d];
+
+		add_hops(hops, at + first, n, at[sw], (uint16_t)size,
+			 s->kind == FAB_SHAPE_HYPERX ? 1 : UINT16_MAX);
+	}
+}
 
 /*
  * Buffers of one thread. A switch's planes stand together: bit k of the distance of
@@ -152,11 +100,6 @@ static void search_init(struct search *s, uint32_t n, bool keeps_levels)
 	s->frontier = s->seen + pitch;
 	s->next = s->frontier + pitch;
 	s->planes = keeps_levels ? s->next + pitch : NULL;
-}
-
-static void search_fini(struct search *s)
-{
-	free(s->arena);
 }
 
 /* Sets go by address: how vectors are passed depends on the processor. */
@@ -242,71 +185,52 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 	return level;
 }
 
-/* The rows of a batch; the caller has its lock. */
-static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
+/* Distances of the sources of the last search to switch v, from planes to bytes. */
+static void to_bytes(const struct search *s, size_t v, uint32_t levels, size_t used,
+		     uint8_t *out)
 {
-	uint32_t per_batch = d->made->per_batch, first = batch * per_batch;
-	uint32_t n_rows = d->n - first < per_batch ? d->n - first : per_batch;
-	size_t bytes = n_rows * d->stride;
-	struct search s;
-	uint8_t *rows;
-	uint32_t levels;
-
-	if (__atomic_add_fetch(&d->made->bytes, bytes, __ATOMIC_RELAXED) >
-	    fab_memory_bytes())
-		fab_oom(d->made->bytes);
-	if (d->grid) {
-		uint8_t *row = aligned_alloc(64, d->stride);
-
-		if (!row)
-			fab_oom(d->stride);
-		dist_grid_part(d->grid, first, 0, d->n, row);
-		memset(row + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
-		return row;
-	}
-	rows = fab_alloc_huge(bytes);
-	search_init(&s, d->n, true);
-	/* Distances of the search of a batch, from planes to bytes, as rows of its
-	 * sources.
-	 */
-	levels = search_batch(d->f, &s, first);
-	enum { TILE = 64 };
-	uint8_t(*tile)[BATCH] = fab_alloc(TILE, BATCH);
-	struct fab_bitplanes_variant variants[FAB_BITPLANES_VARIANTS];
 	int n_planes = 0;
+
 	while (levels >> n_planes)
 		n_planes++;
-	fab_bitplanes_variants(variants);
+	fab_bitplanes(false)((const uint64_t *)(s->planes + v * FAB_BITPLANES),
+			     (const uint64_t *)&s->seen[v], WORDS, n_planes, used, out);
+}
+
+/* The rows of a batch; the caller has its lock. */
+static uint8_t *make_rows(struct fab_dist *d, uint32_t batch)
+{
+	enum { TILE = 64 };
+	uint32_t per_batch = d->per_batch, first = batch * per_batch, levels;
+	uint32_t n_rows = d->n - first < per_batch ? d->n - first : per_batch;
+	size_t bytes = n_rows * d->stride;
+	uint8_t(*tile)[BATCH], *rows;
+	struct search s;
+
+	if (__atomic_add_fetch(&d->bytes, bytes, __ATOMIC_RELAXED) > fab_memory_bytes())
+		fab_oom(d->bytes);
+	if (d->shape) {
+		rows = aligned_alloc(64, d->stride);
+		if (!rows)
+			fab_oom(d->stride);
+		rows_by_grid(d, first, 0, d->n, rows);
+		memset(rows + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
+		return rows;
+	}
+	rows = fab_alloc_huge(bytes);
+	tile = fab_alloc(TILE, BATCH);
+	search_init(&s, d->n, true);
+	levels = search_batch(d->f, &s, first);
 	for (size_t v = 0; v < d->stride; v += TILE) {
 		memset(tile, FAB_HOPS_UNREACHABLE, TILE * sizeof(*tile));
 		for (size_t k = 0; k < TILE && v + k < d->n; k++)
-			variants[0].to_bytes(
-				(const uint64_t *)(s.planes + (v + k) * FAB_BITPLANES),
-				(const uint64_t *)&s.seen[v + k], WORDS, n_planes, WORDS,
-				tile[k]);
+			to_bytes(&s, v + k, levels, WORDS, tile[k]);
 		for (uint32_t i = 0; i < n_rows; i++)
 			for (size_t k = 0; k < TILE; k++)
 				rows[i * d->stride + v + k] = tile[k][i];
 	}
 	free(tile);
-	search_fini(&s);
-	return rows;
-}
-
-static const uint8_t *rows_of(const struct fab_dist *d, uint32_t batch)
-{
-	struct made *made = d->made;
-	uint8_t *rows = __atomic_load_n(&made->rows[batch], __ATOMIC_ACQUIRE);
-
-	if (rows)
-		return rows;
-	pthread_mutex_lock(&made->lock[batch % LOCKS]);
-	rows = made->rows[batch];
-	if (!rows) {
-		rows = make_rows(d, batch);
-		__atomic_store_n(&made->rows[batch], rows, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&made->lock[batch % LOCKS]);
+	free(s.arena);
 	return rows;
 }
 
@@ -328,35 +252,16 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 		for (int64_t b = 0; b < n_all; b++) {
 			uint32_t first = (uint32_t)b * BATCH;
 			uint32_t levels = search_batch(f, &s, first);
+			size_t used = d ? (d->stride - first) / 64 : 0;
 
 			fab_progress_report("distances", "switches", first, n);
-
 			if (levels > farthest)
 				farthest = levels;
-			if (d && levels <= FARTHEST) {
-				struct fab_bitplanes_variant
-					variants[FAB_BITPLANES_VARIANTS];
-				size_t used = (d->stride - first) / 64;
-				int n_planes = 0;
-
-				/* The columns of a batch, from planes to bytes in every
-				 * row. */
-				if (used > WORDS)
-					used = WORDS;
-				while (levels >> n_planes)
-					n_planes++;
-				fab_bitplanes_variants(variants);
-				for (uint32_t v = 0; v < d->n; v++)
-					variants[0].to_bytes(
-						(const uint64_t *)(s.planes +
-								   (size_t)v *
-									   FAB_BITPLANES),
-						(const uint64_t *)&s.seen[v], WORDS,
-						n_planes, used,
-						d->hops + (size_t)v * d->stride + first);
-			}
+			for (size_t v = 0; v < n && d && levels <= FARTHEST; v++)
+				to_bytes(&s, v, levels, used < WORDS ? used : WORDS,
+					 d->hops + v * d->stride + first);
 		}
-		search_fini(&s);
+		free(s.arena);
 	}
 	return farthest;
 }
@@ -382,24 +287,31 @@ static int fail_far(struct fab_dist *d, struct fab_err *err)
 	return rc;
 }
 
-static uint32_t n_batches(const struct fab_dist *d)
-{
-	return (d->n + d->made->per_batch - 1) / d->made->per_batch;
-}
-
 int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 			   struct fab_dist **out, struct fab_err *err)
 {
 	struct fab_dist *d = new_dist(f);
-	uint32_t farthest;
+	struct fab_shape *shape = fab_shape_recognize(f);
+	uint32_t farthest = fab_shape_diameter(shape);
 
-	d->made = FAB_NEW0(1, struct made);
-	d->grid = dist_grid_new(f);
-	d->made->per_batch = d->grid ? 1 : BATCH;
-	d->made->rows = FAB_NEW0(n_batches(d) + 1, uint8_t *);
+	d->per_batch = BATCH;
+	if (farthest != FAB_NONE) {
+		d->shape = shape;
+		d->per_batch = 1;
+		d->at = FAB_ARENA_NEW(&d->arena, (size_t)shape->n_dims * d->n, uint16_t);
+		for (uint32_t k = 0; k < shape->n_dims; k++)
+			for (uint32_t v = 0; v < d->n; v++)
+				d->at[(size_t)k * d->n + v] =
+					(uint16_t)shape
+						->coords[(size_t)v * shape->n_dims + k];
+	} else {
+		fab_shape_free(shape);
+		farthest = search_all(f, NULL, n_threads);
+	}
+	d->n_batches = (d->n + d->per_batch - 1) / d->per_batch;
+	d->rows = FAB_ARENA_NEW0(&d->arena, d->n_batches + 1, uint8_t *);
 	for (uint32_t i = 0; i < LOCKS; i++)
-		pthread_mutex_init(&d->made->lock[i], NULL);
-	farthest = d->grid ? dist_grid_diameter(d->grid) : search_all(f, NULL, n_threads);
+		pthread_mutex_init(&d->lock[i], NULL);
 	if (farthest > FARTHEST)
 		return fail_far(d, err);
 	*out = d;
@@ -428,6 +340,7 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 		free(d);
 		return rc;
 	}
+	d->bytes = bytes;
 	d->hops = fab_alloc_huge(bytes);
 	if (search_all(f, d, n_threads) > FARTHEST)
 		return fail_far(d, err);
@@ -439,29 +352,35 @@ void fab_dist_free(struct fab_dist *dist)
 {
 	if (!dist)
 		return;
-	if (dist->made) {
-		for (uint32_t i = 0; i < n_batches(dist); i++)
-			free(dist->made->rows[i]);
-		for (uint32_t i = 0; i < LOCKS; i++)
-			pthread_mutex_destroy(&dist->made->lock[i]);
-		free(dist->made->rows);
-		free(dist->made);
-	}
-	if (dist->grid) {
-		fab_shape_free(dist->grid->shape);
-		free(dist->grid->at);
-	}
-	free(dist->grid);
+	for (uint32_t i = 0; i < dist->n_batches; i++)
+		free(dist->rows[i]);
+	for (uint32_t i = 0; i < LOCKS && dist->rows; i++)
+		pthread_mutex_destroy(&dist->lock[i]);
+	fab_shape_free(dist->shape);
+	fab_arena_free(&dist->arena);
 	free(dist->hops);
 	free(dist);
 }
 
 const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw)
 {
-	if (dist->hops)
-		return dist->hops + sw * dist->stride;
-	return rows_of(dist, sw / dist->made->per_batch) +
-	       sw % dist->made->per_batch * dist->stride;
+	struct fab_dist *d = (struct fab_dist *)(uintptr_t)dist; /* rows are made */
+	uint32_t batch;
+	uint8_t *rows;
+
+	if (d->hops)
+		return d->hops + sw * d->stride;
+	batch = sw / d->per_batch;
+	rows = __atomic_load_n(&d->rows[batch], __ATOMIC_ACQUIRE);
+	if (!rows) {
+		pthread_mutex_lock(&d->lock[batch % LOCKS]);
+		if (!d->rows[batch])
+			__atomic_store_n(&d->rows[batch], make_rows(d, batch),
+					 __ATOMIC_RELEASE);
+		rows = d->rows[batch];
+		pthread_mutex_unlock(&d->lock[batch % LOCKS]);
+	}
+	return rows + sw % d->per_batch * d->stride;
 }
 
 const uint8_t *fab_dist_part(const struct fab_dist *dist, uint32_t sw, size_t from,
@@ -469,10 +388,10 @@ const uint8_t *fab_dist_part(const struct fab_dist *dist, uint32_t sw, size_t fr
 {
 	size_t n_real = from < dist->n ? dist->n - from : 0;
 
-	if (!dist->made || !dist->grid || dist->made->rows[sw])
+	if (!dist->shape || dist->rows[sw])
 		return fab_dist_row(dist, sw) + from;
 	n_real = n < n_real ? n : n_real;
-	dist_grid_part(dist->grid, sw, (uint32_t)from, n_real, room);
+	rows_by_grid(dist, sw, (uint32_t)from, n_real, room);
 	memset(room + n_real, FAB_HOPS_UNREACHABLE, n - n_real);
 	return room;
 }
@@ -494,31 +413,21 @@ size_t fab_dist_stride(const struct fab_dist *dist)
 
 size_t fab_dist_bytes(const struct fab_dist *dist)
 {
-	return dist->made ? dist->made->bytes : dist->n * dist->stride;
-}
-
-FAB_WIDE static unsigned row_max(const uint8_t *row, size_t n)
-{
-	uint8_t max = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint8_t hops = row[i] == FAB_HOPS_UNREACHABLE ? 0 : row[i];
-
-		max = hops > max ? hops : max;
-	}
-	return max;
+	return dist->bytes;
 }
 
 unsigned fab_dist_diameter(const struct fab_dist *dist)
 {
-	unsigned max = 0;
+	unsigned most = 0;
 
 	for (uint32_t s = 0; s < dist->n; s++) {
-		unsigned of_row = row_max(fab_dist_row(dist, s), dist->stride);
+		const uint8_t *row = fab_dist_row(dist, s);
 
-		max = of_row > max ? of_row : max;
+		for (size_t i = 0; i < dist->n; i++)
+			if (row[i] != FAB_HOPS_UNREACHABLE && row[i] > most)
+				most = row[i];
 	}
-	return max;
+	return most;
 }
 
 uint32_t fab_fabric_diameter(const struct fab_fabric *f, int n_threads)

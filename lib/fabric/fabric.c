@@ -12,39 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fab_warning_fini(struct fab_warning *w)
-{
-	free(w->message);
-	free(w->about);
-}
-
 void fab_fabric_free(struct fab_fabric *f)
 {
 	if (!f)
 		return;
-	for (uint32_t i = 0; i < f->n_warnings; i++)
-		fab_warning_fini(&f->warnings[i]);
-	void *const blocks[] = {
-		f->source,	 f->format,
-		f->node_kind,	 f->node_is_enhanced,
-		f->node_n_ports, f->node_first_port,
-		f->node_name,	 f->node_host,
-		f->node_vendor,	 f->node_device,
-		f->node_guid,	 f->node_sys_guid,
-		f->port_guid,	 f->port_node,
-		f->port_cable,	 f->port_num,
-		f->port_lid,	 f->port_lmc,
-		f->port_width,	 f->port_speed,
-		f->cable_a,	 f->cable_b,
-		f->host_name,	 f->host_first_adapter,
-		f->host_adapter, f->arc_first,
-		f->arc_peer,	 f->arc_cable,
-		f->arc_reverse,	 f->peer_first,
-		f->peer,	 f->names,
-		f->warnings,	 f->switch_n_left_out,
-	};
-	for (size_t i = 0; i < FAB_COUNT(blocks); i++)
-		free(blocks[i]);
+	free(f->names);
+	free(f->port_num);
+	free(f->warnings);
+	fab_arena_free(&f->texts);
+	fab_arena_free(&f->arena);
 	free(f);
 }
 
@@ -144,23 +120,6 @@ double fab_speed_lane_gbps(enum fab_speed speed)
 	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
 }
 
-/* Both ends run alike: the known one of them counts. */
-static double lower_rate(double a, double b)
-{
-	if (!(a > 0) || !(b > 0))
-		return a > 0 ? a : b;
-	return a < b ? a : b;
-}
-
-double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
-{
-	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-	double at_a = f->port_width[a] * fab_speed_lane_gbps(f->port_speed[a]);
-	double at_b = f->port_width[b] * fab_speed_lane_gbps(f->port_speed[b]);
-
-	return lower_rate(at_a, at_b);
-}
-
 /* Share of the signalling rate after the line code: 8b/10b, 64b/66b; EDR and faster
  * are named by their data rate. */
 double fab_speed_data_gbps(enum fab_speed speed)
@@ -171,38 +130,27 @@ double fab_speed_data_gbps(enum fab_speed speed)
 	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
 }
 
-double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable)
+/* Both ends run alike: the lower one counts, or the known one. */
+static double cable_rate(const struct fab_fabric *f, fab_cable_id cable,
+			 double (*lane_gbps)(enum fab_speed speed))
 {
 	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-	double at_a = f->port_width[a] * fab_speed_data_gbps(f->port_speed[a]);
-	double at_b = f->port_width[b] * fab_speed_data_gbps(f->port_speed[b]);
+	double at_a = f->port_width[a] * lane_gbps(f->port_speed[a]);
+	double at_b = f->port_width[b] * lane_gbps(f->port_speed[b]);
 
-	return lower_rate(at_a, at_b);
+	if (!(at_a > 0) || !(at_b > 0))
+		return at_a > 0 ? at_a : at_b;
+	return at_a < at_b ? at_a : at_b;
 }
 
-size_t fab_fabric_bytes(const struct fab_fabric *f)
+double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
 {
-	const size_t node = sizeof(*f->node_kind) + sizeof(*f->node_is_enhanced) +
-			    sizeof(*f->node_n_ports) + sizeof(*f->node_first_port) +
-			    sizeof(*f->node_name) + sizeof(*f->node_host) +
-			    sizeof(*f->node_vendor) + sizeof(*f->node_device) +
-			    sizeof(*f->node_guid) + sizeof(*f->node_sys_guid);
-	const size_t port = sizeof(*f->port_guid) + sizeof(*f->port_node) +
-			    sizeof(*f->port_cable) + sizeof(*f->port_num) +
-			    sizeof(*f->port_lid) + sizeof(*f->port_lmc) +
-			    sizeof(*f->port_width) + sizeof(*f->port_speed);
-	const size_t cable = sizeof(*f->cable_a) + sizeof(*f->cable_b);
-	const size_t arc =
-		sizeof(*f->arc_peer) + sizeof(*f->arc_cable) + sizeof(*f->arc_reverse);
+	return cable_rate(f, cable, fab_speed_lane_gbps);
+}
 
-	return sizeof(*f) + f->n_nodes * node + f->n_ports * port + f->n_cables * cable +
-	       f->n_hosts * (sizeof(*f->host_name) + sizeof(*f->host_first_adapter)) +
-	       f->n_adapters * sizeof(*f->host_adapter) +
-	       f->n_switches * (sizeof(*f->arc_first) + sizeof(*f->peer_first) +
-				sizeof(*f->switch_n_left_out)) +
-	       (f->n_switches ? f->arc_first[f->n_switches] * arc +
-					f->peer_first[f->n_switches] * sizeof(*f->peer)
-			      : 0);
+double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable)
+{
+	return cable_rate(f, cable, fab_speed_data_gbps);
 }
 
 enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable)

@@ -22,7 +22,7 @@
 
 #include <stdbool.h>
 
-#include "base/macros.h"
+#include "base/arena.h"
 
 struct fab_err;
 struct fab_map64;
@@ -70,7 +70,8 @@ struct fab_warning {
 };
 
 struct fab_fabric {
-	char *source; /* the FABRIC argument it came from */
+	struct fab_arena arena, texts; /* arrays; messages of warnings */
+	char *source;		       /* the FABRIC argument it came from */
 	char *format; /* "ibnetdiscover", "ibnetdiscover-ports", "cache", "subnet-lst",
 			 "generated", "live" */
 
@@ -143,9 +144,6 @@ static inline uint32_t fab_port_n_lids(const struct fab_fabric *f, uint32_t port
 	return 1u << (f->port_lmc[port] & 7);
 }
 
-/* Frees the members of a warning. O(size). */
-void fab_warning_fini(struct fab_warning *warning);
-
 /* Frees everything; NULL is allowed. O(size). */
 void fab_fabric_free(struct fab_fabric *fabric);
 
@@ -184,6 +182,23 @@ static inline fab_port_id fab_arc_port(const struct fab_fabric *f, uint32_t sw,
 	uint32_t c = f->arc_cable[arc], a = f->cable_a[c];
 
 	return f->port_node[a] == sw ? a : f->cable_b[c];
+}
+
+/* The port of a switch that a cable is in, and the switch at its other end; of a cable
+ * between two different ones. O(1). */
+static inline fab_port_id fab_cable_port(const struct fab_fabric *f, uint32_t cable,
+					 uint32_t sw)
+{
+	uint32_t a = f->cable_a[cable];
+
+	return f->port_node[a] == sw ? a : f->cable_b[cable];
+}
+static inline uint32_t fab_cable_peer(const struct fab_fabric *f, uint32_t cable,
+				      uint32_t sw)
+{
+	uint32_t a = f->port_node[f->cable_a[cable]];
+
+	return a == sw ? f->port_node[f->cable_b[cable]] : a;
 }
 
 /* Port `num` of a node, FAB_NONE when it is not kept. O(log ports of the node). */
@@ -232,9 +247,6 @@ double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable);
 double fab_speed_data_gbps(enum fab_speed speed);
 /* Lower data rate of the two ends of a cable in Gbit/s (4xQDR 32), 0 unknown. O(1). */
 double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable);
-
-/* Bytes that the fabric takes in memory, without the names. O(1). */
-size_t fab_fabric_bytes(const struct fab_fabric *f);
 
 /* Do cables have one rate, several, and one that is known? What counts loads asks this.
  */

@@ -1,73 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/graph.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The switch at the other end of a switch port, FAB_NONE for anything else or itself. */
-static uint32_t peer_switch(const struct fab_fabric *f, uint32_t sw, uint32_t port)
-{
-	uint32_t c = f->port_cable[port], node;
-
-	if (c >= f->n_switch_links)
-		return FAB_NONE;
-	node = f->port_node[fab_port_peer(f, port)];
-	return node == sw ? FAB_NONE : node;
-}
-
-/* Sort and keep each once. */
-static uint32_t unique(uint32_t *id, uint32_t n)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 1; i < n; i++)
-		if (id[i - 1] > id[i]) {
-			qsort(id, n, sizeof(*id), fab_cmp_u32);
-			break;
-		}
-	for (uint32_t i = 0; i < n; i++)
-		if (!kept || id[kept - 1] != id[i])
-			id[kept++] = id[i];
-	return kept;
-}
-
 void fab_graph_build(struct fab_fabric *f)
 {
-	uint32_t n = f->n_switches, at = 0, kept = 0;
-	uint32_t *arc_of;
+	uint32_t n = f->n_switches, n_arcs = 2 * f->n_switch_links, at = 0, kept = 0;
+	uint32_t *arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
 
-	f->arc_first = FAB_NEW((size_t)n + 1, uint32_t);
-	f->arc_peer = FAB_NEW(2 * (size_t)f->n_switch_links, uint32_t);
-	f->arc_cable = FAB_NEW(2 * (size_t)f->n_switch_links, uint32_t);
-	f->peer_first = FAB_NEW((size_t)n + 1, uint32_t);
-	f->peer = FAB_NEW(2 * (size_t)f->n_switch_links, uint32_t);
+	f->arc_first = FAB_ARENA_NEW(&f->arena, (size_t)n + 1, uint32_t);
+	f->arc_peer = FAB_ARENA_NEW(&f->arena, n_arcs, uint32_t);
+	f->arc_cable = FAB_ARENA_NEW(&f->arena, n_arcs, uint32_t);
+	f->arc_reverse = FAB_ARENA_NEW(&f->arena, n_arcs, uint16_t);
+	f->peer_first = FAB_ARENA_NEW(&f->arena, (size_t)n + 1, uint32_t);
+	f->peer = FAB_ARENA_NEW(&f->arena, n_arcs, uint32_t);
+	memset(arc_of, 0xff, f->n_switch_links * sizeof(*arc_of));
 	for (uint32_t s = 0; s < n; s++) {
+		uint32_t *peers = f->peer + kept, n_peers, is_sorted = true;
+
 		f->arc_first[s] = at;
 		f->peer_first[s] = kept;
 		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
 		     p++) {
-			uint32_t peer = peer_switch(f, s, p);
+			uint32_t c = f->port_cable[p], peer;
 
-			if (peer == FAB_NONE)
+			if (c >= f->n_switch_links)
+				continue;
+			peer = f->port_node[fab_port_peer(f, p)];
+			if (peer == s)
 				continue;
 			f->arc_peer[at] = peer;
-			f->arc_cable[at++] = f->port_cable[p];
+			f->arc_cable[at++] = c;
 		}
-		memcpy(f->peer + kept, f->arc_peer + f->arc_first[s],
-		       (at - f->arc_first[s]) * sizeof(*f->peer));
-		kept += unique(f->peer + kept, at - f->arc_first[s]);
+		/* Each neighbour once, ascending. */
+		n_peers = at - f->arc_first[s];
+		memcpy(peers, f->arc_peer + f->arc_first[s], n_peers * sizeof(*peers));
+		for (uint32_t i = 1; i < n_peers; i++)
+			is_sorted &= peers[i - 1] <= peers[i];
+		if (!is_sorted)
+			qsort(peers, n_peers, sizeof(*peers), fab_cmp_u32);
+		for (uint32_t i = 0; i < n_peers; i++)
+			if (!i || peers[i] != f->peer[kept - 1])
+				f->peer[kept++] = peers[i];
 	}
 	f->arc_first[n] = at;
 	f->peer_first[n] = kept;
-	f->peer = fab_realloc(f->peer, kept, sizeof(*f->peer));
 	/* Each cable is met twice. */
-	arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
-	f->arc_reverse = FAB_NEW(2 * (size_t)f->n_switch_links, uint16_t);
-	memset(arc_of, 0xff, f->n_switch_links * sizeof(*arc_of));
-	for (uint32_t i = 0; i < f->n_switches; i++)
+	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t a = f->arc_first[i]; a < f->arc_first[i + 1]; a++) {
 			uint32_t b = arc_of[f->arc_cable[a]];
 
@@ -177,83 +160,68 @@ bool fab_graph_has_cycle(const struct fab_graph *g)
 	return tail < g->n;
 }
 
-struct girth {
-	const struct fab_graph *g;
-	const uint32_t *part;
-	uint32_t *from;	 /* [n] the vertex before, on the path from the start */
-	uint32_t *depth; /* [n] FAB_NONE: not reached; 0 too: done with */
-	uint32_t *queue;
-	uint32_t n_queue;
-	uint64_t n_steps;
-	uint32_t *best;
-	uint32_t n_best; /* FAB_NONE: no cycle yet */
-};
-
-/* The edges of a vertex; true: one leads back to the start, no shorter cycle does. */
-static bool look_from(struct girth *s, uint32_t start, uint32_t v)
-{
-	for (uint32_t e = s->g->first[v]; e < s->g->first[v + 1]; e++) {
-		uint32_t to = s->g->peer[e];
-
-		s->n_steps++;
-		if (to == start) {
-			uint32_t n = s->n_best = s->depth[v] + 1;
-
-			for (uint32_t i = v; n; i = s->from[i])
-				s->best[--n] = i;
-			s->best[0] = start;
-			return true;
-		}
-		if (s->depth[to] != FAB_NONE || s->part[to] != s->part[start])
-			continue;
-		s->depth[to] = s->depth[v] + 1;
-		s->from[to] = v;
-		s->queue[s->n_queue++] = to;
-	}
-	return false;
-}
-
 uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *part,
 				   uint64_t max_steps, uint32_t *n_cycle)
 {
+	struct fab_arena arena = FAB_ARENA_INIT;
 	size_t size = (size_t)g->n + 1;
-	struct girth s = {.g = g, .part = part, .n_best = FAB_NONE};
+	uint32_t *from = FAB_ARENA_NEW(&arena, size, uint32_t); /* the vertex before */
+	/* FAB_NONE: not reached; starts that are done with keep 0 */
+	uint32_t *depth = FAB_ARENA_NEW(&arena, size, uint32_t);
+	uint32_t *queue = FAB_ARENA_NEW(&arena, size, uint32_t);
+	uint32_t *best = FAB_NEW(size, uint32_t), n_best = FAB_NONE;
+	uint64_t n_steps = 0;
 
-	s.from = FAB_NEW(size, uint32_t);
-	s.depth = FAB_NEW(size, uint32_t);
-	s.queue = FAB_NEW(size, uint32_t);
-	s.best = FAB_NEW(size, uint32_t);
-	memset(s.depth, 0xff, size * sizeof(*s.depth));
-	/* none is shorter than two but an edge from a vertex to itself */
-	for (uint32_t v = 0; v < g->n && s.n_best != 1; v++)
+	memset(depth, 0xff, size * sizeof(*depth));
+	/* An edge from a vertex to itself is the shortest of all. */
+	for (uint32_t v = 0; v < g->n && n_best != 1; v++)
 		for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
 			if (g->peer[e] == v) {
-				s.best[0] = v;
-				s.n_best = 1;
+				best[0] = v;
+				n_best = 1;
 			}
-	for (uint32_t v = 0; v < g->n && s.n_best > 2; v++) {
-		if (s.n_best != FAB_NONE && s.n_steps > max_steps)
+	for (uint32_t start = 0; start < g->n && n_best > 2; start++) {
+		uint32_t tail = 0;
+		bool is_found = false;
+
+		if (n_best != FAB_NONE && n_steps > max_steps)
 			break;
-		if (part[v] != FAB_NONE) {
-			/* Breadth first from a vertex back to it, no further than what is
-			 * known is long. */
-			s.n_queue = 0;
-			s.queue[s.n_queue++] = v;
-			s.depth[v] = 0;
-			for (uint32_t head = 0; head < s.n_queue; head++)
-				if ((s.n_best != FAB_NONE &&
-				     s.depth[s.queue[head]] + 1 >= s.n_best) ||
-				    look_from(&s, v, s.queue[head]))
+		if (part[start] == FAB_NONE)
+			continue;
+		/* Breadth first from a vertex back to it, no further than the shortest
+		 * known cycle is long. */
+		queue[tail++] = start;
+		depth[start] = 0;
+		for (uint32_t head = 0; head < tail && !is_found; head++) {
+			uint32_t v = queue[head];
+
+			if (n_best != FAB_NONE && depth[v] + 1 >= n_best)
+				break;
+			for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+				uint32_t to = g->peer[e];
+
+				n_steps++;
+				if (to == start) {
+					uint32_t n = n_best = depth[v] + 1;
+
+					for (uint32_t i = v; n; i = from[i])
+						best[--n] = i;
+					best[0] = start;
+					is_found = true;
 					break;
-			/* all cycles through the start are known: it is left out from now
-			 * on */
-			for (uint32_t i = 1; i < s.n_queue; i++)
-				s.depth[s.queue[i]] = FAB_NONE;
+				}
+				if (depth[to] != FAB_NONE || part[to] != part[start])
+					continue;
+				depth[to] = depth[v] + 1;
+				from[to] = v;
+				queue[tail++] = to;
+			}
 		}
+		/* All cycles through the start are known: it is left out from now on. */
+		for (uint32_t i = 1; i < tail; i++)
+			depth[queue[i]] = FAB_NONE;
 	}
-	free(s.from);
-	free(s.depth);
-	free(s.queue);
-	*n_cycle = s.n_best == FAB_NONE ? 0 : s.n_best;
-	return s.best;
+	fab_arena_free(&arena);
+	*n_cycle = n_best == FAB_NONE ? 0 : n_best;
+	return best;
 }

@@ -3,15 +3,15 @@
  * Which switches of a high-dimension fat tree are leaves, which line a root switch
  * belongs to, and along which dimension a line runs; parts may be missing.
  *
- *   pieces  what the fabric falls into without its leaf switches
+ *   pieces  parts of the fabric without its leaf switches
  *   lines   pieces that share two leaf switches or more are planes of one line: in a grid
  *           two lines meet in one point at most
- *   runs    lines that run along the same dimension (kfat_runs.c)
+ *   runs    lines that run along the same dimension
  */
 #include "fabric/kfat.h"
 
+#include "base/arena.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/sets.h"
 #include "fabric/ranks.h"
 
@@ -32,9 +32,9 @@ enum { UNKNOWN = 0xff, NEAR = 8 };
 struct runs {
 	struct fab_kfat *k;
 	const struct kfat_lines *l;
+	struct fab_arena arena;
 	uint32_t *first, *member; /* leaves of a line: member[first[line] ..] */
 	uint32_t *parent;	  /* lines that are known to run alike */
-	uint32_t *head, *next;	  /* lines of a run, a list */
 	struct fab_map64 *cross;  /* two lines -> the leaf where they meet */
 };
 
@@ -46,7 +46,8 @@ static int colour(struct runs *r, struct fab_err *err)
 {
 	const struct kfat_lines *l = r->l;
 	uint8_t *dim = r->k->line_dim;
-	uint32_t *queue = FAB_NEW(r->k->n_lines + 1, uint32_t), bad = FAB_NONE;
+	uint32_t *queue = FAB_ARENA_NEW(&r->arena, r->k->n_lines + 1, uint32_t);
+	uint32_t bad = FAB_NONE;
 
 	for (uint32_t start = 0; start < r->k->n_leaves; start++) {
 		uint32_t head = 0, tail = 0;
@@ -79,7 +80,6 @@ static int colour(struct runs *r, struct fab_err *err)
 			}
 		}
 	}
-	free(queue);
 	if (bad != FAB_NONE)
 		return fab_fail(
 			err, EINVAL,
@@ -91,18 +91,6 @@ static int colour(struct runs *r, struct fab_err *err)
 static uint64_t pair_key(uint32_t a, uint32_t b)
 {
 	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
-
-static void list_crossings(struct runs *r)
-{
-	const struct kfat_lines *l = r->l;
-
-	r->cross = fab_map64_new((size_t)r->k->n_leaves * r->k->n_dims);
-	for (uint32_t leaf = 0; leaf < r->k->n_leaves; leaf++)
-		for (uint32_t i = l->first[leaf]; i < l->first[leaf + 1]; i++)
-			for (uint32_t j = l->first[leaf]; j < i; j++)
-				fab_map64_put(r->cross, pair_key(l->at[i], l->at[j]),
-					      leaf);
 }
 
 /* b on line_b through a, c on line_c through a: the fourth corner d joins them. */
@@ -125,14 +113,7 @@ static void close_rectangle(struct runs *r, uint32_t a, uint32_t line_b, uint32_
 		}
 }
 
-/* The member of `line` that follows leaf `a` in a circle at distance `step`. */
-static uint32_t follower(const struct runs *r, uint32_t line, uint32_t at, uint32_t step)
-{
-	uint32_t n = r->first[line + 1] - r->first[line];
-
-	return r->member[r->first[line] + (at + step) % n];
-}
-
+/* Place of a leaf on a line. */
 static uint32_t position(const struct runs *r, uint32_t line, uint32_t leaf)
 {
 	uint32_t low = r->first[line], high = r->first[line + 1] - 1;
@@ -148,42 +129,48 @@ static uint32_t position(const struct runs *r, uint32_t line, uint32_t leaf)
 	return low - r->first[line];
 }
 
-/* A dimension that no other line through the leaves of `line` has, UNKNOWN: none. */
-static uint8_t free_dim(const struct runs *r, uint32_t run, const uint8_t *of_run)
+/* Lines that are opposite sides of rectangles through leaf `a` run alike: its lines are
+ * taken two by two, on each the next NEAR leaves behind `a` in a circle. */
+static void close_rectangles(struct runs *r, uint32_t a)
 {
-	uint32_t taken = 0;
+	const struct kfat_lines *l = r->l;
 
-	for (uint32_t line_b = r->head[run]; line_b != FAB_NONE;
-	     line_b = r->next[line_b]) {
-		for (uint32_t i = r->first[line_b]; i < r->first[line_b + 1]; i++) {
-			uint32_t leaf = r->member[i];
+	for (uint32_t i = l->first[a]; i < l->first[a + 1]; i++)
+		for (uint32_t j = l->first[a]; j < i; j++) {
+			uint32_t b = l->at[i], c = l->at[j];
+			uint32_t nb = r->first[b + 1] - r->first[b];
+			uint32_t nc = r->first[c + 1] - r->first[c];
+			uint32_t at_b = position(r, b, a), at_c = position(r, c, a);
 
-			for (uint32_t j = r->l->first[leaf]; j < r->l->first[leaf + 1];
-			     j++) {
-				uint32_t other = fab_sets_root(r->parent, r->l->at[j]);
-
-				if (other != run && of_run[other] != UNKNOWN)
-					taken |= UINT32_C(1) << of_run[other];
-			}
+			for (uint32_t k = 1; k < nb && k <= NEAR; k++)
+				for (uint32_t m = 1; m < nc && m <= NEAR; m++)
+					close_rectangle(
+						r, a, b,
+						r->member[r->first[b] + (at_b + k) % nb],
+						c,
+						r->member[r->first[c] + (at_c + m) % nc]);
 		}
-	}
-	for (uint8_t d = 0; d < r->k->n_dims; d++)
-		if (!(taken >> d & 1))
-			return d;
-	return UNKNOWN;
 }
 
-/*
- * Runs become dimensions: those that meet in the first leaf with all its lines in the
- * order of its ports, then each by what is free at its leaves.
+/* Runs become dimensions: those that meet in the first leaf with all its lines in the
+ * order of its ports, then each by the first that no other line through its leaves has.
  */
 static int name_runs(struct runs *r, struct fab_err *err)
 {
 	const struct kfat_lines *l = r->l;
-	uint8_t *of_run = FAB_NEW(r->k->n_lines + 1, uint8_t), next = 0;
-	uint32_t leaf = 0, bad = FAB_NONE;
+	uint32_t n = r->k->n_lines, leaf = 0;
+	uint8_t *of_run = FAB_ARENA_NEW(&r->arena, n + 1, uint8_t), next = 0;
+	uint32_t *head = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
+	uint32_t *follower = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
 
-	memset(of_run, UNKNOWN, r->k->n_lines);
+	memset(of_run, UNKNOWN, n);
+	memset(head, 0xff, n * sizeof(*head));
+	for (uint32_t line = n; line-- > 0;) { /* the lines of each run, ascending */
+		uint32_t run = fab_sets_root(r->parent, line);
+
+		follower[line] = head[run];
+		head[run] = line;
+	}
 	while (l->first[leaf + 1] - l->first[leaf] < r->k->n_dims)
 		leaf++;
 	for (uint32_t i = l->first[leaf]; i < l->first[leaf + 1]; i++) {
@@ -192,122 +179,97 @@ static int name_runs(struct runs *r, struct fab_err *err)
 		if (of_run[run] == UNKNOWN)
 			of_run[run] = next++;
 	}
-	for (uint32_t line = 0; line < r->k->n_lines; line++) {
-		uint32_t run = fab_sets_root(r->parent, line);
+	for (uint32_t line = 0; line < n; line++) {
+		uint32_t run = fab_sets_root(r->parent, line), used = 0;
+		uint8_t d = 0;
 
+		for (uint32_t of = head[run]; of_run[run] == UNKNOWN && of != FAB_NONE;
+		     of = follower[of])
+			for (uint32_t i = r->first[of]; i < r->first[of + 1]; i++) {
+				const uint32_t *first = &l->first[r->member[i]];
+
+				for (uint32_t j = first[0]; j < first[1]; j++) {
+					uint32_t other =
+						fab_sets_root(r->parent, l->at[j]);
+
+					if (other != run && of_run[other] != UNKNOWN)
+						used |= UINT32_C(1) << of_run[other];
+				}
+			}
+		while (used >> d & 1)
+			d++;
+		if (of_run[run] == UNKNOWN && d >= r->k->n_dims)
+			return fab_fail(
+				err, EINVAL,
+				"no kfat: the lines through leaf switch '%.64s' leave no dimension to one of them",
+				fab_node_name(r->k->f,
+					      r->k->leaf[r->member[r->first[line]]]));
 		if (of_run[run] == UNKNOWN)
-			of_run[run] = free_dim(r, run, of_run);
-		if (of_run[run] == UNKNOWN) {
-			bad = line;
-			break;
-		}
+			of_run[run] = d;
 		r->k->line_dim[line] = of_run[run];
 	}
-	free(of_run);
-	if (bad != FAB_NONE)
-		return fab_fail(
-			err, EINVAL,
-			"no kfat: the lines through leaf switch '%.64s' leave no dimension to one of them",
-			fab_node_name(r->k->f, r->k->leaf[r->member[r->first[bad]]]));
 	return 0;
 }
 
-static int place_in_space(struct runs *r, struct fab_err *err)
+static int find_runs(struct fab_kfat *k, const struct kfat_lines *l, struct fab_err *err)
 {
-	const struct kfat_lines *l = r->l;
-
-	r->parent = FAB_NEW(r->k->n_lines + 1, uint32_t);
-	for (uint32_t i = 0; i < r->k->n_lines; i++)
-		r->parent[i] = i;
-	list_crossings(r);
-	for (uint32_t a = 0; a < r->k->n_leaves; a++)
-		for (uint32_t i = l->first[a]; i < l->first[a + 1]; i++)
-			for (uint32_t j = l->first[a]; j < i; j++) {
-				uint32_t line_b = l->at[i];
-				uint32_t line_c = l->at[j];
-				uint32_t nb = r->first[line_b + 1] - r->first[line_b];
-				uint32_t nc = r->first[line_c + 1] - r->first[line_c];
-				uint32_t at_b = position(r, line_b, a),
-					 at_c = position(r, line_c, a);
-
-				for (uint32_t k = 1; k < nb && k <= NEAR; k++)
-					for (uint32_t m = 1; m < nc && m <= NEAR; m++)
-						close_rectangle(
-							r, a, line_b,
-							follower(r, line_b, at_b, k),
-							line_c,
-							follower(r, line_c, at_c, m));
-			}
-	r->head = FAB_NEW(r->k->n_lines + 1, uint32_t);
-	r->next = FAB_NEW(r->k->n_lines + 1, uint32_t);
-	memset(r->head, 0xff, r->k->n_lines * sizeof(*r->head));
-	for (uint32_t line = r->k->n_lines; line-- > 0;) {
-		uint32_t run = fab_sets_root(r->parent, line);
-
-		r->next[line] = r->head[run];
-		r->head[run] = line;
-	}
-	return name_runs(r, err);
-}
-
-static int kfat_find_runs(struct fab_kfat *k, const struct kfat_lines *l,
-			  struct fab_err *err)
-{
+	uint32_t n = l->first[k->n_leaves], *at;
 	struct runs r = {.k = k, .l = l};
 	int rc;
-	uint32_t n;
-	uint32_t *at;
 
-	k->line_dim = FAB_NEW(k->n_lines + 1, uint8_t);
+	k->line_dim = FAB_ARENA_NEW(&k->arena, k->n_lines + 1, uint8_t);
 	memset(k->line_dim, UNKNOWN, k->n_lines);
-	n = l->first[r.k->n_leaves];
-	r.first = FAB_NEW0(r.k->n_lines + 2, uint32_t);
-	r.member = FAB_NEW(n + 1, uint32_t);
+	/* Leaves of each line, ascending. */
+	r.first = FAB_ARENA_NEW0(&r.arena, k->n_lines + 2, uint32_t);
+	r.member = FAB_ARENA_NEW(&r.arena, n + 1, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
 		r.first[l->at[i] + 1]++;
-	for (uint32_t i = 0; i < r.k->n_lines; i++)
+	for (uint32_t i = 0; i < k->n_lines; i++)
 		r.first[i + 1] += r.first[i];
-	at = FAB_NEW(r.k->n_lines + 1, uint32_t);
-	memcpy(at, r.first, r.k->n_lines * sizeof(*at));
-	for (uint32_t leaf = 0; leaf < r.k->n_leaves; leaf++)
+	at = FAB_ARENA_NEW(&r.arena, k->n_lines + 1, uint32_t);
+	memcpy(at, r.first, k->n_lines * sizeof(*at));
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
 		for (uint32_t i = l->first[leaf]; i < l->first[leaf + 1]; i++)
 			r.member[at[l->at[i]]++] = leaf;
-	free(at);
-	rc = k->n_dims == 2 ? colour(&r, err) : place_in_space(&r, err);
-	free(r.first);
-	free(r.member);
-	free(r.parent);
-	free(r.head);
-	free(r.next);
-	fab_map64_free(r.cross);
+	if (k->n_dims == 2) {
+		rc = colour(&r, err);
+	} else {
+		r.parent = FAB_ARENA_NEW(&r.arena, k->n_lines + 1, uint32_t);
+		for (uint32_t i = 0; i < k->n_lines; i++)
+			r.parent[i] = i;
+		r.cross = fab_map64_new((size_t)k->n_leaves * k->n_dims);
+		for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
+			for (uint32_t i = l->first[leaf]; i < l->first[leaf + 1]; i++)
+				for (uint32_t j = l->first[leaf]; j < i; j++)
+					fab_map64_put(r.cross,
+						      pair_key(l->at[i], l->at[j]), leaf);
+		for (uint32_t a = 0; a < k->n_leaves; a++)
+			close_rectangles(&r, a);
+		rc = name_runs(&r, err);
+		fab_map64_free(r.cross);
+	}
+	fab_arena_free(&r.arena);
 	return rc;
 }
 
-enum { SHOWN_MAX = 64, FILLED_AT_LEAST = 4 };
+enum { FILLED_AT_LEAST = 4 };
 
 static uint32_t n_peers(const struct fab_fabric *f, uint32_t sw)
 {
 	return f->peer_first[sw + 1] - f->peer_first[sw];
 }
 
-static bool has_peer_in(const struct fab_fabric *f, uint32_t sw, const uint32_t *mark)
-{
-	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
-		if (mark[f->peer[i]])
-			return true;
-	return false;
-}
-
 /*
  * Leaves are the switches with hosts; with `idle` also those that lost all of theirs:
  * joined to no leaf and to no more switches than a leaf is, in a part with hosts.
  */
-static void find_leaves(struct fab_kfat *k, bool idle)
+static int find_leaves(struct fab_kfat *k, struct fab_arena *arena, bool idle,
+		       struct fab_err *err)
 {
 	const struct fab_fabric *f = k->f;
-	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), uplinks = 0;
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
-	bool *has_hosts = FAB_NEW0(f->n_switches + 1, bool);
+	uint32_t *hosts = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t), uplinks = 0;
+	uint32_t *part = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
+	bool *has_hosts = FAB_ARENA_NEW0(arena, f->n_switches + 1, bool);
 
 	fab_fabric_components(f, part);
 	fab_ranks_count_all_hosts(f, hosts);
@@ -316,26 +278,17 @@ static void find_leaves(struct fab_kfat *k, bool idle)
 		if (hosts[u] && n_peers(f, u) > uplinks)
 			uplinks = n_peers(f, u);
 	}
-	k->n_leaves = 0;
 	for (uint32_t u = 0; u < f->n_switches; u++) {
-		bool is_idle = !hosts[u] && n_peers(f, u) && n_peers(f, u) <= uplinks &&
-			       !has_peer_in(f, u, hosts) && has_hosts[part[u]];
-		bool is_leaf = hosts[u] || (idle && is_idle);
+		bool is_leaf =
+			hosts[u] || (idle && n_peers(f, u) && n_peers(f, u) <= uplinks &&
+				     has_hosts[part[u]]);
 
+		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+			is_leaf &= hosts[u] || !hosts[f->peer[i]];
 		k->leaf_of[u] = is_leaf ? k->n_leaves : FAB_NONE;
 		if (is_leaf)
 			k->leaf[k->n_leaves++] = u;
 	}
-	free(hosts);
-	free(part);
-	free(has_hosts);
-}
-
-/* Two leaf switches joined directly are a contradiction. */
-static int check_leaves(const struct fab_kfat *k, struct fab_err *err)
-{
-	const struct fab_fabric *f = k->f;
-
 	if (k->n_leaves < 2)
 		return fab_fail(err, EINVAL,
 				"no kfat: %" PRIu32
@@ -355,31 +308,25 @@ static int check_leaves(const struct fab_kfat *k, struct fab_err *err)
 	return 0;
 }
 
-/* parent[switch]: switches without hosts that are joined are of one piece. */
-static uint32_t *find_pieces(struct fab_kfat *k)
+/* The lines: switches without hosts that are joined are of one piece, and pieces that
+ * share two leaves are planes of one line. Those that have two leaves or more are
+ * numbered by their lowest switch. */
+static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 {
 	const struct fab_fabric *f = k->f;
-	uint32_t *parent = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *parent = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
+	uint32_t *piece = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
+	uint32_t *first_leaf = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
+	uint32_t *number = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
+	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
 
 	for (uint32_t u = 0; u < f->n_switches; u++)
 		parent[u] = u;
-	for (uint32_t u = 0; u < f->n_switches; u++) {
-		if (k->leaf_of[u] != FAB_NONE)
-			continue;
+	for (uint32_t u = 0; u < f->n_switches; u++)
 		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
-			if (k->leaf_of[f->peer[i]] == FAB_NONE)
+			if (k->leaf_of[u] == FAB_NONE &&
+			    k->leaf_of[f->peer[i]] == FAB_NONE)
 				fab_sets_unite(parent, u, f->peer[i]);
-	}
-	return parent;
-}
-
-/* Planes: pieces that share two leaves become one. */
-static void join_planes(const struct fab_kfat *k, uint32_t *parent)
-{
-	const struct fab_fabric *f = k->f;
-	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
-	uint32_t *piece = FAB_NEW(f->n_switches + 1, uint32_t);
-
 	for (uint32_t u = 0; u < f->n_switches; u++)
 		piece[u] = fab_sets_root(parent, u);
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
@@ -388,26 +335,14 @@ static void join_planes(const struct fab_kfat *k, uint32_t *parent)
 		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++)
 			for (uint32_t b = f->peer_first[u]; b < a; b++) {
 				uint32_t p = piece[f->peer[a]], q = piece[f->peer[b]];
-				uint64_t key = p < q ? (uint64_t)p << 32 | q
-						     : (uint64_t)q << 32 | p;
 
 				if (fab_sets_root(parent, p) !=
 					    fab_sets_root(parent, q) &&
-				    fab_map64_put(seen, key, i) != i)
+				    fab_map64_put(seen, pair_key(p, q), i) != i)
 					fab_sets_unite(parent, p, q);
 			}
 	}
-	free(piece);
 	fab_map64_free(seen);
-}
-
-/* Number the lines that have two leaves or more by their lowest switch. */
-static void number_lines(struct fab_kfat *k, uint32_t *parent)
-{
-	const struct fab_fabric *f = k->f;
-	uint32_t *first_leaf = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *number = FAB_NEW(f->n_switches + 1, uint32_t);
-
 	memset(first_leaf, 0xff, f->n_switches * sizeof(*first_leaf));
 	memset(number, 0xff, f->n_switches * sizeof(*number));
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
@@ -422,7 +357,6 @@ static void number_lines(struct fab_kfat *k, uint32_t *parent)
 				number[line] = 0; /* two leaves */
 		}
 	}
-	k->n_lines = 0;
 	for (uint32_t u = 0; u < f->n_switches; u++) {
 		uint32_t line = fab_sets_root(parent, u);
 
@@ -432,22 +366,36 @@ static void number_lines(struct fab_kfat *k, uint32_t *parent)
 		if (line == u)
 			number[line] = k->n_lines++;
 		k->switch_line[u] = number[line];
+		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+			k->has_deep_lines |= k->leaf_of[f->peer[i]] == FAB_NONE;
 	}
-	free(first_leaf);
-	free(number);
 }
 
-/* Is a switch of a line joined to another one of it? */
-static bool has_deep_lines(const struct fab_kfat *k)
+/* Lines of each leaf in the order of its ports, each once. */
+static void list_lines(const struct fab_kfat *k, struct fab_arena *arena,
+		       struct kfat_lines *l)
 {
 	const struct fab_fabric *f = k->f;
+	size_t arcs = 0;
 
-	for (uint32_t u = 0; u < f->n_switches; u++)
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
-			if (k->switch_line[u] != FAB_NONE &&
-			    k->leaf_of[f->peer[i]] == FAB_NONE)
-				return true;
-	return false;
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		arcs += f->arc_first[k->leaf[i] + 1] - f->arc_first[k->leaf[i]];
+	l->first = FAB_ARENA_NEW(arena, k->n_leaves + 1, uint32_t);
+	l->at = FAB_ARENA_NEW(arena, arcs + 1, uint32_t);
+	l->first[0] = 0;
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t u = k->leaf[i], from = l->first[i], to = from;
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t line = k->switch_line[f->arc_peer[a]], j = from;
+
+			while (j < to && l->at[j] != line)
+				j++;
+			if (j == to && line != FAB_NONE)
+				l->at[to++] = line;
+		}
+		l->first[i + 1] = to;
+	}
 }
 
 static int count_dims(struct fab_kfat *k, const struct kfat_lines *l, struct fab_err *err)
@@ -481,7 +429,7 @@ static int place_lines(struct fab_kfat *k, const struct kfat_lines *l,
 {
 	size_t n = (size_t)k->n_leaves * k->n_dims;
 
-	k->line_of = FAB_NEW(n, uint32_t);
+	k->line_of = FAB_ARENA_NEW(&k->arena, n, uint32_t);
 	memset(k->line_of, 0xff, n * sizeof(*k->line_of));
 	for (uint32_t i = 0; i < k->n_leaves; i++)
 		for (uint32_t j = l->first[i]; j < l->first[i + 1]; j++) {
@@ -558,8 +506,7 @@ static void number_coords(struct fab_kfat *k, bool strays)
 	uint32_t *parent = FAB_NEW(k->n_leaves + 1, uint32_t);
 	uint32_t *first = FAB_NEW(k->n_lines + 1, uint32_t);
 
-	free(k->coord);
-	k->coord = FAB_NEW((size_t)k->n_leaves * k->n_dims, uint32_t);
+	k->coord = FAB_ARENA_NEW(&k->arena, (size_t)k->n_leaves * k->n_dims, uint32_t);
 	for (uint32_t d = 0; d < k->n_dims; d++) {
 		for (uint32_t i = 0; i < k->n_leaves; i++)
 			parent[i] = i;
@@ -589,16 +536,24 @@ static void number_coords(struct fab_kfat *k, bool strays)
 	free(first);
 }
 
-/* Leaves that differ in no coordinate, or a grid that is nearly empty. */
-static int check_grid(const struct fab_kfat *k, struct fab_err *err)
+/* Points of the grid; those beyond `limit` are not counted exactly. */
+static uint64_t n_points(const struct fab_kfat *k, uint64_t limit)
 {
-	uint64_t all = 1, limit = (uint64_t)k->n_leaves * FILLED_AT_LEAST;
-	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
-	int rc = 0;
+	uint64_t all = 1;
 
 	for (uint32_t d = 0; d < k->n_dims && all <= limit; d++)
 		all *= k->dims[d];
-	if (all > limit)
+	return all;
+}
+
+/* Leaves that differ in no coordinate, or a grid that is nearly empty. */
+static int check_grid(const struct fab_kfat *k, struct fab_err *err)
+{
+	uint64_t limit = (uint64_t)k->n_leaves * FILLED_AT_LEAST;
+	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
+	int rc = 0;
+
+	if (n_points(k, limit) > limit)
 		rc = fab_fail(
 			err, EINVAL,
 			"no kfat: %" PRIu32
@@ -640,11 +595,8 @@ static void count_joints(const struct fab_kfat *k, uint32_t i, uint32_t *n)
 bool fab_kfat_is_whole(const struct fab_kfat *k)
 {
 	uint32_t n[FAB_KFAT_DIMS_MAX];
-	uint64_t all = 1;
 
-	for (uint32_t d = 0; d < k->n_dims && all <= k->n_leaves; d++)
-		all *= k->dims[d];
-	if (all != k->n_leaves)
+	if (n_points(k, k->n_leaves) != k->n_leaves)
 		return false;
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		count_joints(k, i, n);
@@ -659,72 +611,40 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 		     struct fab_err *err)
 {
 	struct fab_kfat *k = FAB_NEW0(1, struct fab_kfat);
-	struct kfat_lines l = {0};
-	uint32_t *parent;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct kfat_lines l;
+	struct fab_err ignored;
 	int rc;
 
 	k->f = f;
-	k->leaf = FAB_NEW(f->n_switches + 1, uint32_t);
-	k->leaf_of = FAB_NEW(f->n_switches + 1, uint32_t);
-	k->switch_line = FAB_NEW(f->n_switches + 1, uint32_t);
-	find_leaves(k, idle);
-	rc = check_leaves(k, err);
+	k->leaf = FAB_ARENA_NEW(&k->arena, f->n_switches + 1, uint32_t);
+	k->leaf_of = FAB_ARENA_NEW(&k->arena, f->n_switches + 1, uint32_t);
+	k->switch_line = FAB_ARENA_NEW(&k->arena, f->n_switches + 1, uint32_t);
+	rc = find_leaves(k, &arena, idle, err);
 	if (!rc) {
-		size_t arcs = 0;
-
-		parent = find_pieces(k);
-		join_planes(k, parent);
-		number_lines(k, parent);
-		k->has_deep_lines = has_deep_lines(k);
-		free(parent);
-		/* Lines of each leaf in the order of its ports, each once: at[first[i] ..
-		 * first[i+1]). */
-		for (uint32_t i = 0; i < k->n_leaves; i++)
-			arcs += f->arc_first[k->leaf[i] + 1] - f->arc_first[k->leaf[i]];
-		l.first = FAB_NEW(k->n_leaves + 1, uint32_t);
-		l.at = FAB_NEW(arcs + 1, uint32_t);
-		l.first[0] = 0;
-		for (uint32_t i = 0; i < k->n_leaves; i++) {
-			uint32_t u = k->leaf[i], from = l.first[i], to = from;
-
-			for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-				uint32_t line = k->switch_line[f->arc_peer[a]], j = from;
-
-				while (j < to && l.at[j] != line)
-					j++;
-				if (j == to && line != FAB_NONE)
-					l.at[to++] = line;
-			}
-			l.first[i + 1] = to;
-		}
+		find_lines(k, &arena);
+		list_lines(k, &arena, &l);
 		rc = count_dims(k, &l, err);
 	}
 	if (!rc)
-		rc = kfat_find_runs(k, &l, err);
+		rc = find_runs(k, &l, err);
 	if (!rc)
 		rc = place_lines(k, &l, err);
 	if (!rc) {
-		struct fab_err ignored;
-
 		number_coords(k, true);
 		if (check_grid(k, &ignored)) {
 			number_coords(k, false);
 			rc = check_grid(k, err);
 		}
 	}
-	if (!rc) {
+	for (uint32_t i = 0; i < k->n_leaves && !rc; i++) {
 		uint32_t n[FAB_KFAT_DIMS_MAX];
 
-		k->n_planes = 0;
-		for (uint32_t i = 0; i < k->n_leaves; i++) {
-			count_joints(k, i, n);
-			for (uint32_t d = 0; d < k->n_dims; d++)
-				if (n[d] > k->n_planes)
-					k->n_planes = n[d];
-		}
+		count_joints(k, i, n);
+		for (uint32_t d = 0; d < k->n_dims; d++)
+			k->n_planes = n[d] > k->n_planes ? n[d] : k->n_planes;
 	}
-	free(l.first);
-	free(l.at);
+	fab_arena_free(&arena);
 	if (rc)
 		fab_kfat_free(k);
 	else
@@ -732,14 +652,10 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 	return rc;
 }
 
-/* Points of the grid without a leaf; at most those of check_grid(). */
+/* Points of the grid without a leaf. */
 static uint64_t n_holes(const struct fab_kfat *k)
 {
-	uint64_t all = 1;
-
-	for (uint32_t d = 0; d < k->n_dims; d++)
-		all *= k->dims[d];
-	return all - k->n_leaves;
+	return n_points(k, UINT64_MAX) - k->n_leaves;
 }
 
 int fab_kfat_recognize(const struct fab_fabric *f, struct fab_kfat **out,
@@ -767,11 +683,6 @@ void fab_kfat_free(struct fab_kfat *k)
 {
 	if (!k)
 		return;
-	free(k->leaf);
-	free(k->leaf_of);
-	free(k->coord);
-	free(k->line_of);
-	free(k->line_dim);
-	free(k->switch_line);
+	fab_arena_free(&k->arena);
 	free(k);
 }

@@ -14,6 +14,7 @@ enum { FAB_KFAT_DIMS_MAX = 24 };
 /* A kfat with its coordinates, dead parts included. */
 struct fab_kfat {
 	const struct fab_fabric *f;
+	struct fab_arena arena; /* of the arrays */
 	uint32_t n_dims, dims[FAB_KFAT_DIMS_MAX];
 	uint32_t n_leaves;
 	uint32_t *leaf;	       /* [n_leaves] switch ids, ascending */

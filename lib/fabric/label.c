@@ -11,16 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Length without the blanks at the end. */
-static size_t trimmed_len(const char *s)
-{
-	size_t n = strlen(s);
-
-	while (n && isspace((unsigned char)s[n - 1]))
-		n--;
-	return n;
-}
-
 /* `MF0;name:model/module`: two capitals, digits, a semicolon. */
 static const char *skip_chassis(const char *s)
 {
@@ -38,13 +28,17 @@ static const char *skip_chassis(const char *s)
 
 char *fab_label_short(const char *description, char *out, size_t size)
 {
-	size_t len = trimmed_len(description);
-	const char *end = description + len, *name = skip_chassis(description);
-	const char *colon = name ? memrchr(name, ':', (size_t)(end - name)) : NULL;
-	const char *slash = colon ? memchr(colon, '/', (size_t)(end - colon)) : NULL;
+	const char *end = description + strlen(description);
+	const char *name = skip_chassis(description);
+	const char *colon, *slash;
+
+	while (end > description && isspace((unsigned char)end[-1]))
+		end--;
+	colon = name ? memrchr(name, ':', (size_t)(end - name)) : NULL;
+	slash = colon ? memchr(colon, '/', (size_t)(end - colon)) : NULL;
 
 	if (!slash || colon == name)
-		snprintf(out, size, "%.*s", (int)len, description);
+		snprintf(out, size, "%.*s", (int)(end - description), description);
 	else if (end - slash == 3 && !memcmp(slash, "/U1", 3))
 		snprintf(out, size, "%.*s", (int)(colon - name), name);
 	else
@@ -104,22 +98,17 @@ bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host)
 	return !strcmp(guid, fab_host_name(f, host));
 }
 
-static bool is_only_one(const struct fab_fabric *f, fab_node_id node)
-{
-	const char *name = fab_node_name(f, node);
-
-	for (fab_node_id other = 0; other < f->n_nodes; other++)
-		if (other != node && strcmp(fab_node_name(f, other), name) == 0)
-			return false;
-	return true;
-}
-
 char *fab_node_text(const struct fab_fabric *f, fab_node_id node)
 {
-	if (is_only_one(f, node) || !f->node_guid[node])
-		return fab_strdup(fab_node_name(f, node));
-	return fab_format("%s (0x%016" PRIx64 ")", fab_node_name(f, node),
-			  f->node_guid[node]);
+	const char *name = fab_node_name(f, node);
+	fab_node_id other = 0;
+
+	while (other < f->n_nodes &&
+	       (other == node || strcmp(fab_node_name(f, other), name) != 0))
+		other++;
+	if (other == f->n_nodes || !f->node_guid[node])
+		return fab_strdup(name);
+	return fab_format("%s (0x%016" PRIx64 ")", name, f->node_guid[node]);
 }
 
 char *fab_cable_text(const struct fab_fabric *f, fab_port_id port)
@@ -138,23 +127,34 @@ char *fab_cable_text(const struct fab_fabric *f, fab_port_id port)
 	return text;
 }
 
-enum { MAX_NAME = 64 };
-
-static bool is_allowed(char c)
+char *fab_ports_key(const struct fab_fabric *f, struct fab_arena *arena, fab_port_id a,
+		    fab_port_id b)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+	unsigned long long guid_a = f->node_guid[f->port_node[a]], guid_b;
+
+	if (b == FAB_NONE)
+		return fab_arena_format(arena, "0x%016llx/%u", guid_a, f->port_num[a]);
+	guid_b = f->node_guid[f->port_node[b]];
+	if (guid_b < guid_a || (guid_b == guid_a && f->port_num[b] < f->port_num[a]))
+		return fab_ports_key(f, arena, b, a);
+	return fab_arena_format(arena, "0x%016llx/%u 0x%016llx/%u", guid_a,
+				f->port_num[a], guid_b, f->port_num[b]);
 }
+
+enum { MAX_NAME = 64 };
 
 /* Runs of other characters become one `-`, none at the ends. NULL when nothing is left or
  * it is too long, or a word of Slurm's. */
-static char *clean(const char *name)
+static char *clean(struct fab_arena *arena, const char *name)
 {
-	char *out = fab_alloc(strlen(name) + 1, 1);
+	char *out = fab_arena_alloc(arena, strlen(name) + 1, 1);
 	size_t n = 0;
 
 	for (; *name; name++) {
-		if (is_allowed(*name) && (n || (*name != '-' && *name != '.')))
+		bool is_ascii = isascii((unsigned char)*name);
+
+		if (is_ascii && (isalnum((unsigned char)*name) || *name == '_' ||
+				 (n && (*name == '-' || *name == '.'))))
 			out[n++] = *name;
 		else if (n && out[n - 1] != '-')
 			out[n++] = '-';
@@ -162,83 +162,75 @@ static char *clean(const char *name)
 	while (n && out[n - 1] == '-')
 		n--;
 	out[n] = '\0';
-	if (n && n <= MAX_NAME &&
-	    !(!strcasecmp(out, "all") || !strcasecmp(out, "default") ||
-	      !strcasecmp(out, "none")))
-		return out;
-	free(out);
-	return NULL;
+	return n && n <= MAX_NAME && strcasecmp(out, "all") != 0 &&
+			       strcasecmp(out, "default") != 0 &&
+			       strcasecmp(out, "none") != 0
+		       ? out
+		       : NULL;
 }
 
 /*
  * Keep the wanted names that are unique; the others get `letter`-<GUID>, if need be with
  * a number behind it. Returns how many others there are.
  */
-static uint32_t settle(char **wish, uint32_t n, char letter, const uint64_t *guid)
+static uint32_t settle(struct fab_arena *arena, char **wish, uint32_t n, char letter,
+		       const uint64_t *guid)
 {
-	struct fab_strmap *map;
-	uint32_t n_others = 0;
 	struct fab_strmap *counts = fab_strmap_new(n);
+	uint32_t n_others = 0;
 
 	/* Count each wanted short name; one that is wanted twice is not used. */
 	for (uint32_t j = 0; j < n; j++) {
 		size_t len = wish[j] ? strlen(wish[j]) : 0;
-		uint32_t before = len ? fab_strmap_get(counts, wish[j], len) : FAB_NONE;
 
-		if (len)
-			fab_strmap_set(counts, wish[j], len,
-				       before == FAB_NONE ? 1 : before + 1);
+		if (len && fab_strmap_put(counts, wish[j], len, j) != j)
+			fab_strmap_set(counts, wish[j], len, FAB_SHARED);
 	}
-	map = counts;
 	for (uint32_t i = 0; i < n; i++) {
 		char *name;
 
-		if (wish[i] && fab_strmap_get(map, wish[i], strlen(wish[i])) == 1)
+		if (wish[i] && fab_strmap_get(counts, wish[i], strlen(wish[i])) == i)
 			continue;
-		free(wish[i]);
-		name = fab_format("%c-%016llx", letter, (unsigned long long)guid[i]);
+		name = fab_arena_format(arena, "%c-%016llx", letter,
+					(unsigned long long)guid[i]);
 		for (uint32_t k = 2;
-		     !(fab_strmap_get(map, name, strlen(name)) == FAB_NONE); k++) {
-			free(name);
-			name = fab_format("%c-%016llx.%u", letter,
-					  (unsigned long long)guid[i], k);
-		}
-		fab_strmap_set(map, name, strlen(name), 1);
+		     fab_strmap_get(counts, name, strlen(name)) != FAB_NONE; k++)
+			name = fab_arena_format(arena, "%c-%016llx.%u", letter,
+						(unsigned long long)guid[i], k);
+		fab_strmap_set(counts, name, strlen(name), i);
 		wish[i] = name;
 		n_others++;
 	}
-	fab_strmap_free(map);
+	fab_strmap_free(counts);
 	return n_others;
 }
 
 void fab_plain_names_init(struct fab_plain_names *names, const struct fab_fabric *f)
 {
-	uint64_t *guid = FAB_NEW(f->n_hosts, uint64_t);
+	struct fab_arena *arena = &names->arena;
 	char label[FAB_LABEL_SIZE];
+	uint64_t *guid;
 
-	names->of_switch = FAB_NEW(f->n_switches, char *);
-	names->of_host = FAB_NEW(f->n_hosts, char *);
+	*names = (struct fab_plain_names){.n_unnamed = 0};
+	names->of_switch = FAB_ARENA_NEW(arena, f->n_switches, char *);
+	names->of_host = FAB_ARENA_NEW(arena, f->n_hosts, char *);
+	guid = FAB_ARENA_NEW(arena, f->n_hosts, uint64_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		names->of_switch[s] =
-			clean(fab_label_short(fab_node_name(f, s), label, sizeof(label)));
-	settle(names->of_switch, f->n_switches, 'S', f->node_guid);
+		names->of_switch[s] = clean(arena, fab_label_short(fab_node_name(f, s),
+								   label, sizeof(label)));
+	settle(arena, names->of_switch, f->n_switches, 'S', f->node_guid);
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		guid[h] = f->node_guid[f->host_adapter[f->host_first_adapter[h]]];
-		names->of_host[h] =
-			fab_host_is_unnamed(f, h) ? NULL : clean(fab_host_name(f, h));
+		names->of_host[h] = fab_host_is_unnamed(f, h)
+					    ? NULL
+					    : clean(arena, fab_host_name(f, h));
 	}
-	names->n_unnamed = settle(names->of_host, f->n_hosts, 'H', guid);
-	free(guid);
+	names->n_unnamed = settle(arena, names->of_host, f->n_hosts, 'H', guid);
 }
 
-void fab_plain_names_fini(struct fab_plain_names *names, const struct fab_fabric *f)
+void fab_plain_names_fini(struct fab_plain_names *names)
 {
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		free(names->of_switch[s]);
-	for (uint32_t h = 0; h < f->n_hosts; h++)
-		free(names->of_host[h]);
-	free(names->of_switch);
-	free(names->of_host);
+	fab_arena_free(&names->arena);
 }
 
 char *fab_plain_names_invent(const struct fab_plain_names *names,

@@ -42,16 +42,24 @@ char *fab_node_text(const struct fab_fabric *f, fab_node_id node);
  */
 char *fab_cable_text(const struct fab_fabric *f, fab_port_id port);
 
+/*
+ * GUID/PORT of a port, or of the two ends of a cable in ascending order whatever that of
+ * the input; b FAB_NONE: of one. In `arena`. O(1).
+ */
+char *fab_ports_key(const struct fab_fabric *f, struct fab_arena *arena, fab_port_id a,
+		    fab_port_id b);
+
 /* Names that Slurm takes, each once. */
 
 struct fab_plain_names {
 	char **of_switch; /* [n_switches] */
 	char **of_host;	  /* [n_hosts] */
 	uint32_t n_unnamed;
+	struct fab_arena arena; /* of all names */
 };
 
 void fab_plain_names_init(struct fab_plain_names *names, const struct fab_fabric *f);
-void fab_plain_names_fini(struct fab_plain_names *names, const struct fab_fabric *f);
+void fab_plain_names_fini(struct fab_plain_names *names);
 
 /* `stem` and the lowest number from *next on that no switch is called; the caller frees.
  */

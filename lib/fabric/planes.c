@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/planes.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct work {
-	const struct fab_fabric *f;
-	struct fab_planes *p;
-	uint32_t *seen;		/* [n] mark of who was last seen on the part */
-	uint32_t *list, n_list; /* parts of the host at hand */
-};
 
 uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fabric *f,
 			    fab_port_id port)
@@ -23,81 +16,61 @@ uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fa
 	return sw == FAB_NONE ? FAB_NONE : planes->of_switch[sw];
 }
 
-/* Add the parts that a node is on to the list, each once under `mark`. */
-static void list_parts(struct work *w, uint32_t node, uint32_t mark)
-{
-	const struct fab_fabric *f = w->f;
+/* Parts that nodes are on; each once for one mark. */
+struct on_parts {
+	uint32_t *seen; /* [parts] the last mark */
+	FAB_VEC(uint32_t) list;
+};
 
+static void add_parts(struct on_parts *on, const struct fab_planes *planes,
+		      const struct fab_fabric *f, uint32_t node, uint32_t mark)
+{
 	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
 	     p++) {
-		uint32_t part = fab_planes_of_port(w->p, f, p);
+		uint32_t part = fab_planes_of_port(planes, f, p);
 
-		if (part == FAB_NONE || w->seen[part] == mark)
+		if (part == FAB_NONE || on->seen[part] == mark)
 			continue;
-		w->seen[part] = mark;
-		w->list[w->n_list++] = part;
+		on->seen[part] = mark;
+		FAB_PUSH(&on->list, part);
 	}
 }
 
-static void list_parts_of_host(struct work *w, uint32_t host)
+/* Which parts are planes, by the hosts that are on them: those of host h are
+ * list[first[h] .. first[h + 1]). */
+static void find_planes(struct fab_planes *p, uint32_t n_hosts, const uint32_t *first,
+			const uint32_t *list)
 {
-	const struct fab_fabric *f = w->f;
+	for (uint32_t k = 0; k < first[n_hosts]; k++)
+		p->v[list[k]].n_hosts++;
+	for (uint32_t r = 1; r < p->n; r++) {
+		const struct fab_plane *a = &p->v[r], *b = &p->v[p->largest];
 
-	w->n_list = 0;
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++)
-		list_parts(w, f->host_adapter[i], host);
-}
-
-static void forget(struct work *w)
-{
-	memset(w->seen, 0xff, w->p->n * sizeof(*w->seen));
-}
-
-static void count_adapters(struct work *w)
-{
-	const struct fab_fabric *f = w->f;
-
-	forget(w);
-	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
-		w->n_list = 0;
-		list_parts(w, i, i);
-		for (uint32_t k = 0; k < w->n_list && f->node_kind[i] != FAB_ROUTER; k++)
-			w->p->v[w->list[k]].n_adapters++;
+		if (a->n_hosts != b->n_hosts ? a->n_hosts > b->n_hosts
+					     : a->n_switches > b->n_switches)
+			p->largest = r;
 	}
-}
+	for (uint32_t h = 0; h < n_hosts; h++) {
+		bool is_shared = false;
 
-/* Planes go before other parts; both stay in the order of their switches. */
-static void put_planes_first(struct fab_planes *p, uint32_t n_switches)
-{
-	struct fab_plane *old = p->v, *v = FAB_NEW(p->n, struct fab_plane);
-	uint32_t *at = FAB_NEW(p->n, uint32_t), n = 0;
+		for (uint32_t k = first[h]; k < first[h + 1]; k++)
+			is_shared |= list[k] == p->largest;
+		for (uint32_t k = first[h]; k < first[h + 1]; k++)
+			p->v[list[k]].n_shared += is_shared;
+	}
+	for (uint32_t m = 0; m < p->n; m++) {
+		struct fab_plane *v = &p->v[m];
 
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < p->n; i++)
-			if (old[i].is_plane == (pass == 0)) {
-				v[n] = old[i];
-				at[i] = n++;
-			}
-	for (uint32_t s = 0; s < n_switches; s++)
-		p->of_switch[s] = at[p->of_switch[s]];
-	p->largest = at[p->largest];
-	p->v = v;
-	free(at);
-	free(old);
-}
-
-static void count_on_planes(struct work *w)
-{
-	struct fab_planes *p = w->p;
-
-	forget(w);
-	for (uint32_t h = 0; h < w->f->n_hosts; h++) {
+		v->is_plane = m == p->largest ||
+			      (v->n_hosts &&
+			       2 * (uint64_t)v->n_shared >= p->v[p->largest].n_hosts);
+		p->n_planes += v->is_plane;
+	}
+	for (uint32_t h = 0; h < n_hosts; h++) {
 		uint32_t n = 0;
 
-		list_parts_of_host(w, h);
-		for (uint32_t k = 0; k < w->n_list; k++)
-			n += p->v[w->list[k]].is_plane;
+		for (uint32_t k = first[h]; k < first[h + 1]; k++)
+			n += p->v[list[k]].is_plane;
 		p->n_hosts += n > 0;
 		p->n_on_all += n == p->n_planes;
 	}
@@ -106,63 +79,56 @@ static void count_on_planes(struct work *w)
 struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 {
 	struct fab_planes *p = FAB_NEW0(1, struct fab_planes);
-	struct work w = {.f = f, .p = p};
-	uint64_t n_hosts;
-	uint32_t best = 0;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	uint32_t *first = FAB_ARENA_NEW(&arena, (size_t)f->n_hosts + 1, uint32_t);
+	struct on_parts on = {0};
+	struct fab_plane *v;
+	uint32_t *at, n = 0;
 
 	p->of_switch = FAB_NEW(f->n_switches, uint32_t);
 	p->n = fab_fabric_components(f, p->of_switch);
-	p->v = FAB_NEW0(p->n, struct fab_plane);
-	w.seen = FAB_NEW(p->n, uint32_t);
-	w.list = FAB_NEW(p->n, uint32_t);
+	v = p->v = FAB_ARENA_NEW0(&arena, p->n, struct fab_plane);
 	for (uint32_t s = f->n_switches; s-- > 0;) {
-		p->v[p->of_switch[s]].n_switches++;
-		p->v[p->of_switch[s]].first_switch = s;
+		v[p->of_switch[s]].n_switches++;
+		v[p->of_switch[s]].first_switch = s;
 	}
 	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
-		struct fab_plane *part = &p->v[p->of_switch[f->port_node[f->cable_a[c]]]];
+		struct fab_plane *part = &v[p->of_switch[f->port_node[f->cable_a[c]]]];
 
-		if (c < f->n_switch_links)
-			part->n_switch_links++;
-		else
-			part->n_host_links++;
+		part->n_switch_links += c < f->n_switch_links;
+		part->n_host_links += c >= f->n_switch_links;
 	}
-	count_adapters(&w);
-	forget(&w);
-	for (uint32_t h = 0; h < w.f->n_hosts; h++) {
-		list_parts_of_host(&w, h);
-		for (uint32_t k = 0; k < w.n_list; k++)
-			w.p->v[w.list[k]].n_hosts++;
+	on.seen = FAB_ARENA_NEW(&arena, p->n, uint32_t);
+	memset(on.seen, 0xff, p->n * sizeof(*on.seen));
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++)
+		if (f->node_kind[i] != FAB_ROUTER)
+			add_parts(&on, p, f, i, i);
+	for (size_t k = 0; k < on.list.n; k++)
+		v[on.list.v[k]].n_adapters++;
+	on.list.n = 0;
+	memset(on.seen, 0xff, p->n * sizeof(*on.seen));
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		first[h] = (uint32_t)on.list.n;
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++)
+			add_parts(&on, p, f, f->host_adapter[i], h);
 	}
-	for (uint32_t r = 1; r < p->n; r++) {
-		const struct fab_plane *a = &p->v[r], *b = &p->v[best];
-
-		if (a->n_hosts != b->n_hosts ? a->n_hosts > b->n_hosts
-					     : a->n_switches > b->n_switches)
-			best = r;
-	}
-	p->largest = best;
-	/* Hosts that parts have in common with the largest. */
-	forget(&w);
-	for (uint32_t i = 0; i < w.f->n_hosts; i++) {
-		list_parts_of_host(&w, i);
-		if (w.seen[w.p->largest] != i)
-			continue;
-		for (uint32_t j = 0; j < w.n_list; j++)
-			w.p->v[w.list[j]].n_shared++;
-	}
-	n_hosts = p->v[p->largest].n_hosts;
-	for (uint32_t m = 0; m < p->n; m++) {
-		struct fab_plane *v = &p->v[m];
-
-		v->is_plane = m == p->largest ||
-			      (v->n_hosts && 2 * (uint64_t)v->n_shared >= n_hosts);
-		p->n_planes += v->is_plane;
-	}
-	put_planes_first(p, f->n_switches);
-	count_on_planes(&w);
-	free(w.list);
-	free(w.seen);
+	first[f->n_hosts] = (uint32_t)on.list.n;
+	find_planes(p, f->n_hosts, first, on.list.v);
+	/* Planes go before other parts; both stay in the order of their switches. */
+	p->v = FAB_NEW(p->n, struct fab_plane);
+	at = FAB_ARENA_NEW(&arena, p->n, uint32_t);
+	for (int is_plane = 1; is_plane >= 0; is_plane--)
+		for (uint32_t i = 0; i < p->n; i++)
+			if (v[i].is_plane == is_plane) {
+				p->v[n] = v[i];
+				at[i] = n++;
+			}
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		p->of_switch[s] = at[p->of_switch[s]];
+	p->largest = at[p->largest];
+	free(on.list.v);
+	fab_arena_free(&arena);
 	return p;
 }
 

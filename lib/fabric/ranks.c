@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which switches are leaves, and the ranks above them; the top rank is ranks_top.c. */
+/* Which switches are leaves, the ranks above them, and the top rank. */
 #include "fabric/ranks.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/sets.h"
 #include "fabric/graph.h"
@@ -122,73 +122,66 @@ static bool search_open(struct search *x, const uint32_t *n_hosts, bool idle,
 	return any;
 }
 
-static void ranks_find_roots(struct fab_ranks *r, const struct fab_fabric *f,
-			     const uint32_t *n_hosts, const struct rank_order *order)
+static void find_roots(struct fab_ranks *r, const struct fab_fabric *f,
+		       struct fab_arena *arena, const uint32_t *n_hosts,
+		       const struct rank_order *order)
 {
-	bool *is_open = FAB_NEW((size_t)order->n_components + 1, bool);
+	size_t n_parts = (size_t)order->n_components + 1;
+	bool *is_open = FAB_ARENA_NEW(arena, n_parts, bool);
 	struct search x = {.f = f,
 			   .r = r,
 			   .order = order,
-			   .end = FAB_NEW(f->n_switches, uint32_t),
-			   .top = FAB_NEW0((size_t)order->n_components + 1, uint32_t)};
+			   .end = FAB_ARENA_NEW(arena, f->n_switches, uint32_t),
+			   .top = FAB_ARENA_NEW0(arena, n_parts, uint32_t),
+			   .all = FAB_ARENA_NEW(arena, n_parts, leaf_set)};
 
-	memset(is_open, true, order->n_components * sizeof(*is_open));
-	if (r->n_ranks > 1) {
-		x.below = FAB_NEW(f->n_switches, leaf_set);
-		x.reach = FAB_NEW(f->n_switches, leaf_set);
-		x.all = FAB_NEW((size_t)order->n_components + 1, leaf_set);
-		if (search_open(&x, n_hosts, true, is_open) &&
-		    search_open(&x, n_hosts, false, is_open)) {
-			const uint32_t *rank = x.r->rank;
-			uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
-			bool *has_leaf = FAB_NEW(f->n_switches, bool);
+	memset(is_open, true, n_parts * sizeof(*is_open));
+	/* The sets are large: they do not stay in the arena. */
+	x.below = r->n_ranks > 1 ? FAB_NEW(f->n_switches, leaf_set) : NULL;
+	x.reach = r->n_ranks > 1 ? FAB_NEW(f->n_switches, leaf_set) : NULL;
+	if (r->n_ranks > 1 && search_open(&x, n_hosts, true, is_open) &&
+	    search_open(&x, n_hosts, false, is_open)) {
+		const uint32_t *rank = r->rank;
+		uint32_t *parent = FAB_ARENA_NEW(arena, f->n_switches, uint32_t);
+		bool *has_leaf = FAB_ARENA_NEW(arena, f->n_switches, bool);
 
-			/* Where no rank does: the rank of the last switch that joins
-			 * leaves by any path, when switches come rank by rank. */
-			for (uint32_t s = 0; s < f->n_switches; s++) {
-				parent[s] = s;
-				has_leaf[s] = rank[s] == 0;
-				if (is_open[x.order->component[s]])
-					x.top[x.order->component[s]] = 0;
-			}
-			for (uint32_t i = 0; i < x.order->n; i++) {
-				uint32_t s = x.order->sw[i], part = x.order->component[s];
-
-				for (uint32_t k = f->peer_first[s];
-				     k < f->peer_first[s + 1]; k++) {
-					uint32_t a = fab_sets_root(parent, s);
-					uint32_t b = fab_sets_root(parent, f->peer[k]);
-
-					if (rank[f->peer[k]] > rank[s] || a == b)
-						continue;
-					if (has_leaf[a] && has_leaf[b] && is_open[part])
-						x.top[part] = rank[s];
-					has_leaf[a] = has_leaf[b] =
-						has_leaf[a] || has_leaf[b];
-					fab_sets_unite(parent, a, b);
-				}
-			}
-			free(parent);
-			free(has_leaf);
+		/* Where no rank does: the rank of the last switch that joins leaves by
+		 * any path, when switches come rank by rank. */
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			parent[s] = s;
+			has_leaf[s] = rank[s] == 0;
+			if (is_open[order->component[s]])
+				x.top[order->component[s]] = 0;
 		}
-		free(x.below);
-		free(x.reach);
-		free(x.all);
+		for (uint32_t i = 0; i < order->n; i++) {
+			uint32_t s = order->sw[i], part = order->component[s];
+
+			for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1];
+			     k++) {
+				uint32_t a = fab_sets_root(parent, s);
+				uint32_t b = fab_sets_root(parent, f->peer[k]);
+
+				if (rank[f->peer[k]] > rank[s] || a == b)
+					continue;
+				if (has_leaf[a] && has_leaf[b] && is_open[part])
+					x.top[part] = rank[s];
+				has_leaf[a] = has_leaf[b] = has_leaf[a] || has_leaf[b];
+				fab_sets_unite(parent, a, b);
+			}
+		}
 	}
+	free(x.below);
+	free(x.reach);
 	/* A switch on its own is its root; where all switches have hosts there is no
-	 * root.
-	 */
+	 * root. */
 	r->n_roots = 0;
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		bool is_alone = f->peer_first[s] == f->peer_first[s + 1];
-		uint32_t top = is_alone ? 0 : x.top[x.order->component[s]];
+		uint32_t top = is_alone ? 0 : x.top[order->component[s]];
 
 		r->is_root[s] = r->rank[s] == top && (top || is_alone);
 		r->n_roots += r->is_root[s];
 	}
-	free(is_open);
-	free(x.end);
-	free(x.top);
 }
 
 enum {
@@ -228,70 +221,57 @@ static int by_hosts(const void *x, const void *y)
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 
-static struct candidate *list_candidates(const struct fab_fabric *f,
-					 const uint32_t *hosts, const uint32_t *component,
-					 uint32_t *n)
+/* Leaves of each component: of its switches with hosts the first is one. */
+static void choose_leaves(const struct fab_fabric *f, struct fab_arena *arena,
+			  const uint32_t *hosts, const uint32_t *component,
+			  enum fab_leaf_rule rule, bool *is_leaf)
 {
-	struct candidate *list = FAB_NEW(f->n_switches, struct candidate);
+	struct candidate *list = FAB_ARENA_NEW(arena, f->n_switches, struct candidate);
+	uint32_t n = 0;
 
-	*n = 0;
 	for (uint32_t u = 0; u < f->n_switches; u++)
 		if (hosts[u])
-			list[(*n)++] = (struct candidate){u, component[u], hosts[u],
-							  f->peer_first[u + 1] -
-								  f->peer_first[u]};
-	qsort(list, *n, sizeof(*list), by_hosts);
-	return list;
-}
+			list[n++] = (struct candidate){u, component[u], hosts[u],
+						       f->peer_first[u + 1] -
+							       f->peer_first[u]};
+	qsort(list, n, sizeof(*list), by_hosts);
+	for (uint32_t i = 0, from, end; i < n; i = end) {
+		uint64_t all = 0, seen = 0;
 
-static bool has_leaf_beside(const struct fab_fabric *f, const bool *is_leaf, uint32_t u)
-{
-	for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
-		if (is_leaf[f->peer[i]])
-			return true;
-	return false;
-}
+		for (end = i; end < n && list[end].component == list[i].component; end++)
+			all += list[end].hosts;
+		/* A typical switch is that to which the middle adapter is cabled. */
+		for (from = i; from + 1 < end && 2 * (seen + list[from].hosts) < all;
+		     from++)
+			seen += list[from].hosts;
+		for (uint32_t k = i; k < end; k++) {
+			uint32_t u = list[k].sw;
+			bool has_few = (uint64_t)list[k].hosts * FEW < list[from].hosts;
+			bool is_beside = false;
 
-/* Leaves of one component, list[0 .. n-1]: the first is one. */
-static void choose_leaves(const struct fab_fabric *f, const struct candidate *list,
-			  uint32_t n, enum fab_leaf_rule rule, bool *is_leaf)
-{
-	uint32_t typical;
-	uint64_t all = 0, seen = 0;
-	uint32_t k = 0;
-
-	/* Hosts of the switch to which the middle adapter of a component is cabled. */
-	for (uint32_t j = 0; j < n; j++)
-		all += list[j].hosts;
-	for (; k + 1 < n && 2 * (seen + list[k].hosts) < all; k++)
-		seen += list[k].hosts;
-	typical = list[k].hosts;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t u = list[i].sw;
-		bool has_few = (uint64_t)list[i].hosts * FEW < typical;
-		bool is_beside = has_leaf_beside(f, is_leaf, u);
-
-		is_leaf[u] = rule == FAB_LEAVES_APART ? !has_few && !is_beside
-						      : !has_few || !is_beside;
+			for (uint32_t e = f->peer_first[u]; e < f->peer_first[u + 1]; e++)
+				is_beside |= is_leaf[f->peer[e]];
+			is_leaf[u] = rule == FAB_LEAVES_APART ? !has_few && !is_beside
+							      : !has_few || !is_beside;
+		}
 	}
 }
 
-/* Ranks are hops to the nearest leaf; order[n_order] are the switches by rank. */
+/* Ranks are hops to the nearest leaf. */
 static void rank_from_leaves(const struct fab_fabric *f, const bool *is_leaf,
-			     struct fab_ranks *r, uint32_t *order, uint32_t *n_order)
+			     struct fab_ranks *r, struct rank_order *order)
 {
 	const struct fab_graph g = fab_graph_of_peers(f);
-	uint32_t n = 0;
 
+	order->n = 0;
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (is_leaf[s])
-			order[n++] = s;
-	n = fab_graph_search(&g, NULL, n, r->rank, order, NULL);
-	r->n_ranks = n ? r->rank[order[n - 1]] + 1 : 0;
-	*n_order = n;
+			order->sw[order->n++] = s;
+	order->n = fab_graph_search(&g, NULL, order->n, r->rank, order->sw, NULL);
+	r->n_ranks = order->n ? r->rank[order->sw[order->n - 1]] + 1 : 0;
 }
 
-/* Searches down from switches: what they share below. */
+/* Searches down from switches: the leaves that they share. */
 struct below {
 	const struct fab_fabric *f;
 	const uint32_t *rank;
@@ -299,6 +279,16 @@ struct below {
 	uint32_t *stack;	 /* [n_switches] */
 	uint32_t search, mark;	 /* the last ones */
 };
+
+static struct below below_of(const struct fab_fabric *f, const uint32_t *rank,
+			     struct fab_arena *arena)
+{
+	return (struct below){.f = f,
+			      .rank = rank,
+			      .seen = FAB_ARENA_NEW0(arena, f->n_switches, uint32_t),
+			      .marked = FAB_ARENA_NEW0(arena, f->n_switches, uint32_t),
+			      .stack = FAB_ARENA_NEW(arena, f->n_switches, uint32_t)};
+}
 
 /* Go down from a switch to all leaves below it, which are marked if `marks`. Returns how
  * many there are, in *n_marked how many of them are marked. */
@@ -360,34 +350,19 @@ static bool joins_nothing(struct below *b, uint32_t s)
 	return true;
 }
 
-static bool has_higher_peer(const struct fab_fabric *f, const uint32_t *rank, uint32_t s)
+/* Is it an even number of hops above a leaf, as all leaves of a tree are, and has it no
+ * hosts or does no switch stand above it? */
+static bool may_be_leaf(const struct fab_fabric *f, const struct fab_ranks *r, uint32_t s,
+			bool is_at_top)
 {
-	for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
-		if (rank[f->peer[i]] > rank[s])
-			return true;
-	return false;
-}
+	uint32_t rank = r->rank[s];
 
-static void below_init(struct below *b, const struct fab_fabric *f, const uint32_t *rank)
-{
-	*b = (struct below){.f = f,
-			    .rank = rank,
-			    .seen = FAB_NEW0(f->n_switches, uint32_t),
-			    .marked = FAB_NEW0(f->n_switches, uint32_t),
-			    .stack = FAB_NEW(f->n_switches, uint32_t)};
-}
-
-static void below_fini(struct below *b)
-{
-	free(b->seen);
-	free(b->marked);
-	free(b->stack);
-}
-
-/* An even number of hops above a leaf, as all leaves of a tree are? */
-static bool may_be_leaf(uint32_t rank)
-{
-	return rank != FAB_NONE && rank && !(rank % 2);
+	if (rank == FAB_NONE || !rank || rank % 2)
+		return false;
+	for (uint32_t i = f->peer_first[s]; is_at_top && i < f->peer_first[s + 1]; i++)
+		if (r->rank[f->peer[i]] > rank)
+			return false;
+	return true;
 }
 
 /*
@@ -395,18 +370,17 @@ static bool may_be_leaf(uint32_t rank)
  * something as leaves are. Most of the switches they are joined to may have nothing but
  * such leaves below them. Returns whether there are any.
  */
-static bool add_deep_leaves(const struct fab_fabric *f, const uint32_t *hosts,
-			    const struct fab_ranks *r, const uint32_t *component,
-			    bool *is_leaf)
+static bool add_deep_leaves(const struct fab_fabric *f, struct fab_arena *arena,
+			    const uint32_t *hosts, const struct fab_ranks *r,
+			    const uint32_t *component, bool *is_leaf)
 {
 	const struct fab_graph g = fab_graph_of_peers(f);
-	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
-	uint32_t *depth = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *top = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	struct below b;
+	uint32_t *order = FAB_ARENA_NEW(arena, (size_t)f->n_switches + 1, uint32_t);
+	uint32_t *depth = FAB_ARENA_NEW(arena, (size_t)f->n_switches + 1, uint32_t);
+	uint32_t *top = FAB_ARENA_NEW(arena, (size_t)f->n_switches + 1, uint32_t), n = 0;
+	struct below b = below_of(f, r->rank, arena);
 	bool any = false;
 
-	below_init(&b, f, r->rank);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (r->is_root[s] && r->rank[s] > 1 && !joins_nothing(&b, s)) {
 			top[component[s]] = r->rank[s];
@@ -414,13 +388,9 @@ static bool add_deep_leaves(const struct fab_fabric *f, const uint32_t *hosts,
 		}
 	fab_graph_search(&g, NULL, n, depth, order, NULL);
 	for (uint32_t s = 0; s < f->n_switches && n; s++)
-		if (may_be_leaf(r->rank[s]) && depth[s] != FAB_NONE && !hosts[s] &&
+		if (may_be_leaf(f, r, s, false) && depth[s] != FAB_NONE && !hosts[s] &&
 		    depth[s] == top[component[s]] && joins_nothing(&b, s))
 			is_leaf[s] = any = true;
-	below_fini(&b);
-	free(order);
-	free(depth);
-	free(top);
 	return any;
 }
 
@@ -455,49 +425,36 @@ static bool is_levelled(const struct fab_fabric *f, const uint32_t *hosts,
 bool fab_ranks_find(struct fab_ranks *r, const struct fab_fabric *f,
 		    const uint32_t *n_hosts, enum fab_leaf_rule rule)
 {
-	bool *is_leaf = FAB_NEW0(f->n_switches, bool);
-	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
-	struct rank_order order = {.sw = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
-				   .component = component};
-	bool is_tree;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	bool *is_leaf = FAB_ARENA_NEW0(&arena, f->n_switches, bool);
+	uint32_t *component = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
+	struct rank_order order = {
+		.sw = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t),
+		.component = component,
+		.n_components = fab_fabric_components(f, component)};
+	bool is_tree, any = false;
 	struct below b;
-	bool any = false;
-	uint32_t n;
-	uint32_t from = 0;
-	struct candidate *list;
 
 	ranks_new(r, f);
-	order.n_components = fab_fabric_components(f, component);
-	list = list_candidates(f, n_hosts, component, &n);
-	for (uint32_t i = 1; i <= n; i++)
-		if (i == n || list[i].component != list[from].component) {
-			choose_leaves(f, list + from, i - from, rule, is_leaf);
-			from = i;
-		}
-	free(list);
-	rank_from_leaves(f, is_leaf, r, order.sw, &order.n);
-	/* Leaves whose hosts are off or few. Returns whether there are any. */
-	below_init(&b, f, r->rank);
+	choose_leaves(f, &arena, n_hosts, component, rule, is_leaf);
+	rank_from_leaves(f, is_leaf, r, &order);
+	/* Leaves whose hosts are off or few. */
+	b = below_of(f, r->rank, &arena);
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (may_be_leaf(r->rank[s]) &&
-		    (n_hosts[s] || !has_higher_peer(f, r->rank, s)) &&
-		    joins_nothing(&b, s))
+		if (may_be_leaf(f, r, s, !n_hosts[s]) && joins_nothing(&b, s))
 			is_leaf[s] = any = true;
-	below_fini(&b);
 	if (any)
-		rank_from_leaves(f, is_leaf, r, order.sw, &order.n);
+		rank_from_leaves(f, is_leaf, r, &order);
 	is_tree = is_levelled(f, n_hosts, r->rank);
 	if (is_tree || rule == FAB_LEAVES_ANY) {
-		ranks_find_roots(r, f, n_hosts, &order);
-		if (add_deep_leaves(f, n_hosts, r, component, is_leaf)) {
-			rank_from_leaves(f, is_leaf, r, order.sw, &order.n);
+		find_roots(r, f, &arena, n_hosts, &order);
+		if (add_deep_leaves(f, &arena, n_hosts, r, component, is_leaf)) {
+			rank_from_leaves(f, is_leaf, r, &order);
 			is_tree = is_levelled(f, n_hosts, r->rank);
-			ranks_find_roots(r, f, n_hosts, &order);
+			find_roots(r, f, &arena, n_hosts, &order);
 		}
 	}
-	free(is_leaf);
-	free(component);
-	free(order.sw);
+	fab_arena_free(&arena);
 	return is_tree;
 }
 

@@ -87,6 +87,14 @@ static void take(struct fab_readings *out, enum thing_kind kind, uint32_t id)
 		out->of[out->n++] = (struct thing){kind, id};
 }
 
+/* The node of a thing; of a host the first. */
+static uint32_t node_of(const struct fab_fabric *f, const struct thing *t)
+{
+	return t->kind == THING_PORT   ? f->port_node[t->id]
+	       : t->kind == THING_HOST ? f->host_adapter[f->host_first_adapter[t->id]]
+				       : t->id;
+}
+
 /* By name, of these kinds; exact, or else case ignored. */
 static void read_names(const struct fab_resolver *r, unsigned kinds, const char *text,
 		       size_t len, struct fab_readings *out)
@@ -120,21 +128,20 @@ static void take_port(const struct fab_resolver *r, unsigned kinds, uint32_t por
 		take(out, THING_PORT, port);
 }
 
+/* Ports with this LID, or GUID; nodes with the GUID. Of several all are searched for. */
 static void read_lid(const struct fab_resolver *r, unsigned kinds, uint64_t lid,
 		     struct fab_readings *out)
 {
 	const struct fab_fabric *f = r->f;
+	uint32_t found = r->lid[lid];
 
-	if (r->lid[lid] == FAB_NONE)
-		return;
-	if (r->lid[lid] != FAB_SHARED) {
-		take_port(r, kinds, r->lid[lid], out);
-		return;
-	}
-	for (uint32_t p = 0; p < f->n_ports; p++)
+	for (uint32_t p = found == FAB_SHARED ? 0 : found; p < f->n_ports; p++) {
 		if (f->port_lid[p] && lid >= f->port_lid[p] &&
 		    lid < f->port_lid[p] + fab_port_n_lids(f, p))
 			take_port(r, kinds, p, out);
+		if (found != FAB_SHARED)
+			break;
+	}
 }
 
 static void read_guid(const struct fab_resolver *r, unsigned kinds, uint64_t guid,
@@ -143,21 +150,19 @@ static void read_guid(const struct fab_resolver *r, unsigned kinds, uint64_t gui
 	const struct fab_fabric *f = r->f;
 	uint32_t node = guid ? fab_map64_get(r->node_guid, guid) : FAB_NONE;
 	uint32_t port = guid ? fab_map64_get(r->port_guid, guid) : FAB_NONE;
+	bool all = port == FAB_SHARED || node == FAB_SHARED;
 
-	if (port == FAB_SHARED || node == FAB_SHARED) {
-		for (uint32_t p = 0; p < f->n_ports; p++)
-			if (f->port_guid[p] == guid)
-				take_port(r, kinds, p, out);
-		for (uint32_t i = 0; i < f->n_nodes; i++)
-			if (f->node_guid[i] == guid && kinds >> kind_of_node(f, i) & 1)
-				take(out, kind_of_node(f, i), i);
-		return;
-	}
-	if (port != FAB_NONE)
+	for (uint32_t p = 0; all && p < f->n_ports; p++)
+		if (f->port_guid[p] == guid)
+			take_port(r, kinds, p, out);
+	if (!all && port != FAB_NONE)
 		take_port(r, kinds, port, out);
-	if (node != FAB_NONE && (port == FAB_NONE || f->port_node[port] != node) &&
-	    kinds >> kind_of_node(f, node) & 1)
-		take(out, kind_of_node(f, node), node);
+	if (!all &&
+	    (node == FAB_NONE || (port != FAB_NONE && f->port_node[port] == node)))
+		return;
+	for (uint32_t i = all ? 0 : node; i < (all ? f->n_nodes : node + 1); i++)
+		if (f->node_guid[i] == guid && kinds >> kind_of_node(f, i) & 1)
+			take(out, kind_of_node(f, i), i);
 }
 
 /* fe80::GUID, and S-, H-, R- before the digits, as dumps have it. */
@@ -209,41 +214,13 @@ static size_t port_suffix(const char *text, size_t len, const char *separator,
 	return len - digits - n;
 }
 
-static void take_ports_of(const struct fab_fabric *f, uint32_t node, unsigned number,
-			  struct fab_readings *out)
-{
-	uint32_t port = fab_port_find(f, node, number);
-
-	if (port != FAB_NONE)
-		take(out, THING_PORT, port);
-}
-
-/* Ports of this number of a host's adapters; its connected port of this number, too, if
- * they are several. */
-static void take_host_ports(const struct fab_fabric *f, uint32_t host, unsigned number,
-			    struct fab_readings *out)
-{
-	uint32_t from = f->host_first_adapter[host], to = f->host_first_adapter[host + 1];
-	unsigned connected = 0;
-
-	for (uint32_t i = from; i < to; i++)
-		take_ports_of(f, f->host_adapter[i], number, out);
-	for (uint32_t i = from; i < to; i++) {
-		uint32_t node = f->host_adapter[i];
-
-		for (uint32_t p = f->node_first_port[node];
-		     p < f->node_first_port[node + 1]; p++)
-			if (fab_port_switch(f, p) != FAB_NONE && ++connected == number &&
-			    number > 1)
-				take(out, THING_PORT, p);
-	}
-}
-
-/* The port that a number behind a separator names. */
+/* The ports that a number behind a separator names: those of this number, and of a host
+ * with several connected ports also the connected one of this number. */
 static void read_ports(const struct fab_resolver *r, unsigned kinds,
 		       const struct fab_item *name, const char *separator,
 		       struct fab_readings *out)
 {
+	const struct fab_fabric *f = r->f;
 	struct fab_readings owners = {.n = 0};
 	struct fab_item owner = *name;
 	uint64_t number;
@@ -256,37 +233,42 @@ static void read_ports(const struct fab_resolver *r, unsigned kinds,
 		read_numbers(r, kinds, owner.text, owner.len, &owners);
 	for (uint32_t i = 0; i < owners.n; i++) {
 		const struct thing *t = &owners.of[i];
+		bool is_host = t->kind == THING_HOST;
+		uint32_t one = node_of(f, t), n_connected = 0;
+		uint32_t from = is_host ? f->host_first_adapter[t->id] : 0;
+		uint32_t to = is_host ? f->host_first_adapter[t->id + 1] : 1;
 
-		if (t->kind == THING_HOST)
-			take_host_ports(r->f, t->id, (unsigned)number, out);
-		else
-			take_ports_of(r->f,
-				      t->kind == THING_PORT ? r->f->port_node[t->id]
-							    : t->id,
-				      (unsigned)number, out);
+		for (uint32_t k = from; k < to; k++) {
+			uint32_t port = fab_port_find(
+				f, is_host ? f->host_adapter[k] : one, (unsigned)number);
+
+			if (port != FAB_NONE)
+				take(out, THING_PORT, port);
+		}
+		for (uint32_t k = from; is_host && k < to; k++) {
+			const uint32_t *first = &f->node_first_port[f->host_adapter[k]];
+
+			for (uint32_t p = first[0]; p < first[1]; p++)
+				if (fab_port_switch(f, p) != FAB_NONE &&
+				    ++n_connected == number && number > 1)
+					take(out, THING_PORT, p);
+		}
 	}
 }
 
-static void readings_of(const struct fab_resolver *r, unsigned kinds,
+/* All readings of a name; of a cable only those of ports. */
+static void readings_of(const struct fab_resolver *r, unsigned kinds, bool of_cable,
 			const struct fab_item *name, struct fab_readings *out)
 {
 	out->n = 0;
 	out->n_all = 0;
-	read_names(r, kinds, name->text, name->len, out);
-	if (!name->is_quoted)
+	if (!of_cable)
+		read_names(r, kinds, name->text, name->len, out);
+	if (!of_cable && !name->is_quoted)
 		read_numbers(r, kinds, name->text, name->len, out);
-	read_ports(r, kinds, name, "/", out);
-}
-
-static void cables_of(const struct fab_resolver *r, const struct fab_item *name,
-		      struct fab_readings *out)
-{
-	unsigned kinds = want_kinds(FAB_WANT_CABLE);
-
-	out->n = 0;
-	out->n_all = 0;
 	for (size_t i = 0; i < FAB_COUNT(port_separators); i++)
-		read_ports(r, kinds, name, port_separators[i], out);
+		if (of_cable || !strcmp(port_separators[i], "/"))
+			read_ports(r, kinds, name, port_separators[i], out);
 }
 
 static uint32_t endpoint_of(const struct fab_fabric *f, const struct thing *t)
@@ -318,9 +300,7 @@ uint32_t fab_member_port(const struct fab_fabric *f, uint32_t member,
 static uint32_t thing_as(const struct fab_fabric *f, const struct thing *t,
 			 enum fab_want want)
 {
-	bool is_of_switch =
-		t->kind == THING_SWITCH ||
-		(t->kind == THING_PORT && fab_node_is_switch(f, f->port_node[t->id]));
+	bool is_of_switch = fab_node_is_switch(f, node_of(f, t));
 	uint32_t port;
 
 	switch (want) {
@@ -332,13 +312,7 @@ static uint32_t thing_as(const struct fab_fabric *f, const struct thing *t,
 	case FAB_WANT_SWITCH:
 		return t->kind == THING_SWITCH ? t->id : FAB_NONE;
 	case FAB_WANT_HOST:
-		return is_of_switch
-			       ? FAB_NONE
-			       : (t->kind == THING_HOST
-					  ? t->id
-					  : f->node_host[t->kind == THING_PORT
-								 ? f->port_node[t->id]
-								 : t->id]);
+		return is_of_switch ? FAB_NONE : f->node_host[node_of(f, t)];
 	case FAB_WANT_CABLE:
 		return t->kind == THING_PORT ? f->port_cable[t->id] : FAB_NONE;
 	case FAB_WANT_ADAPTER:
@@ -374,24 +348,6 @@ static int shown(const struct fab_item *name)
 	return name->len > SHOWN ? SHOWN : (int)name->len;
 }
 
-/* Article and kind: "an adapter". */
-static const char *kind_of(const struct fab_fabric *f, const struct thing *t,
-			   char out[48])
-{
-	const char *kind = kinds[t->kind];
-
-	if (t->kind == THING_ADAPTER && f->node_kind[t->id] == FAB_AGGREGATION)
-		kind = "aggregation node";
-	else if (t->kind == THING_ADAPTER && f->node_kind[t->id] == FAB_ROUTER)
-		kind = "router";
-	else if (t->kind == THING_PORT && !fab_node_is_switch(f, f->port_node[t->id]))
-		kind = "adapter's port";
-	else if (t->kind == THING_PORT)
-		kind = "switch's port";
-	snprintf(out, 48, "%s %s", *kind == 'a' ? "an" : "a", kind);
-	return out;
-}
-
 /* `, did you mean 'X'?` or nothing. */
 static void nearest(const struct fab_resolver *r, unsigned of_kinds, const char *text,
 		    size_t len, char out[SHOWN + 40])
@@ -406,31 +362,24 @@ static void nearest(const struct fab_resolver *r, unsigned of_kinds, const char 
 		snprintf(out, SHOWN + 40, "; did you mean '%.*s'?", SHOWN, near.name);
 }
 
-/* The part of SWITCH:PORT that names the switch, 0: there is no port. */
-static size_t owner_len(const struct fab_item *name, uint64_t *number)
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < FAB_COUNT(port_separators) && !len; i++)
-		len = port_suffix(name->text, name->len, port_separators[i], number);
-	return len;
-}
-
 static int say_no_cable(const struct fab_resolver *r, const struct fab_item *name,
 			struct fab_err *err)
 {
 	uint64_t number = 0;
-	struct fab_item owner = {name->text, owner_len(name, &number), name->is_quoted};
+	struct fab_item owner = {name->text, 0, name->is_quoted};
 	unsigned of_kinds = want_kinds(FAB_WANT_CABLE);
 	struct fab_readings readings;
 	char near[SHOWN + 40];
 
+	for (size_t i = 0; i < FAB_COUNT(port_separators) && !owner.len; i++)
+		owner.len =
+			port_suffix(name->text, name->len, port_separators[i], &number);
 	if (!owner.len)
 		return fab_fail(
 			err, EINVAL,
 			"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to 255",
 			shown(name), name->text);
-	readings_of(r, of_kinds, &owner, &readings);
+	readings_of(r, of_kinds, false, &owner, &readings);
 	if (readings.n)
 		return fab_fail(err, ENOENT, "'%.*s': no cable at port %" PRIu64,
 				shown(name), name->text, number);
@@ -439,8 +388,32 @@ static int say_no_cable(const struct fab_resolver *r, const struct fab_item *nam
 			shown(name), name->text, shown(&owner), owner.text, near);
 }
 
-static int resolver_say_none(const struct fab_resolver *r, enum fab_want want,
-			     const struct fab_item *name, struct fab_err *err)
+/* The name has a reading, but of another kind, or of something without a cable. */
+static int say_other(const struct fab_resolver *r, enum fab_want want,
+		     const struct fab_item *name, const struct thing *t,
+		     struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+	bool is_switch = fab_node_is_switch(f, node_of(f, t));
+	enum thing_kind as = t->kind == THING_PORT ? THING_ADAPTER : t->kind;
+	const char *kind = kinds[t->kind];
+
+	if (want != FAB_WANT_HOST && want_kinds(want) >> as & 1 &&
+	    !(t->kind == THING_PORT && is_switch))
+		return fab_fail(err, ENOENT, "'%.*s' has no cable", shown(name),
+				name->text);
+	if (t->kind == THING_ADAPTER && f->node_kind[t->id] == FAB_AGGREGATION)
+		kind = "aggregation node";
+	else if (t->kind == THING_ADAPTER && f->node_kind[t->id] == FAB_ROUTER)
+		kind = "router";
+	else if (t->kind == THING_PORT)
+		kind = is_switch ? "switch's port" : "adapter's port";
+	return fab_fail(err, EINVAL, "'%.*s' is %s %s: expected a %s", shown(name),
+			name->text, *kind == 'a' ? "an" : "a", kind, wanted[want]);
+}
+
+static int say_none(const struct fab_resolver *r, enum fab_want want,
+		    const struct fab_item *name, struct fab_err *err)
 {
 	unsigned all = want_kinds(FAB_WANT_ENDPOINT);
 	struct fab_readings readings;
@@ -451,24 +424,9 @@ static int resolver_say_none(const struct fab_resolver *r, enum fab_want want,
 		return -ENOENT;
 	if (want == FAB_WANT_CABLE)
 		return say_no_cable(r, name, err);
-	readings_of(r, all, name, &readings);
-	if (readings.n) {
-		const struct thing *t = &readings.of[0];
-		bool is_kind = t->kind == THING_PORT
-				       ? (want_kinds(want) & 1U << THING_ADAPTER) != 0
-				       : want_kinds(want) >> t->kind & 1;
-		char kind[48];
-
-		if (want == FAB_WANT_HOST && is_kind)
-			is_kind = false;
-		/* of no host */
-		if (is_kind && !(t->kind == THING_PORT &&
-				 fab_node_is_switch(r->f, r->f->port_node[t->id])))
-			return fab_fail(err, ENOENT, "'%.*s' has no cable", shown(name),
-					name->text);
-		return fab_fail(err, EINVAL, "'%.*s' is %s: expected a %s", shown(name),
-				name->text, kind_of(r->f, t, kind), wanted[want]);
-	}
+	readings_of(r, all, false, name, &readings);
+	if (readings.n)
+		return say_other(r, want, name, &readings.of[0], err);
 	if (!err)
 		return -ENOENT;
 	if (!name->is_quoted && name->len > 4 && !strncasecmp(name->text, "lid:", 4)) {
@@ -486,16 +444,12 @@ static int resolver_say_none(const struct fab_resolver *r, enum fab_want want,
 			shown(name), name->text, near);
 }
 
-static uint64_t host_guid(const struct fab_fabric *f, uint32_t host)
-{
-	return f->node_guid[f->host_adapter[f->host_first_adapter[host]]];
-}
-
-static int resolver_say_several(const struct fab_resolver *r, enum fab_want want,
-				const struct fab_item *name,
-				const struct fab_readings *readings, struct fab_err *err)
+static int say_several(const struct fab_resolver *r, enum fab_want want,
+		       const struct fab_item *name, const struct fab_readings *readings,
+		       struct fab_err *err)
 {
 	char list[CANDIDATES_SHOWN * (CANDIDATE_SHOWN + 48)] = "", more[40] = "";
+	const struct fab_fabric *f = r->f;
 	uint64_t n = 0;
 	size_t at = 0;
 
@@ -503,27 +457,19 @@ static int resolver_say_several(const struct fab_resolver *r, enum fab_want want
 		return -EINVAL;
 	for (uint32_t i = 0; i < readings->n; i++) {
 		const struct thing *t = &readings->of[i];
+		uint32_t node = node_of(f, t);
+		char port[8] = "";
 
-		if (thing_as(r->f, t, want) == FAB_NONE || n++ >= CANDIDATES_SHOWN)
+		if (thing_as(f, t, want) == FAB_NONE || n++ >= CANDIDATES_SHOWN)
 			continue;
-		at += (size_t)snprintf(
-			list + at, sizeof(list) - at, "%s%.*s", at ? ", " : "",
-			CANDIDATE_SHOWN,
-			t->kind == THING_HOST
-				? fab_host_name(r->f, t->id)
-				: fab_node_name(r->f, t->kind == THING_PORT
-							      ? r->f->port_node[t->id]
-							      : t->id));
 		if (t->kind == THING_PORT)
-			at += (size_t)snprintf(list + at, sizeof(list) - at, "/%u",
-					       r->f->port_num[t->id]);
-		at += (size_t)snprintf(
-			list + at, sizeof(list) - at, " (0x%016" PRIx64 ")",
-			t->kind == THING_HOST
-				? host_guid(r->f, t->id)
-				: r->f->node_guid[t->kind == THING_PORT
-							  ? r->f->port_node[t->id]
-							  : t->id]);
+			snprintf(port, sizeof(port), "/%u", f->port_num[t->id]);
+		at += (size_t)snprintf(list + at, sizeof(list) - at,
+				       "%s%.*s%s (0x%016" PRIx64 ")", at ? ", " : "",
+				       CANDIDATE_SHOWN,
+				       t->kind == THING_HOST ? fab_host_name(f, t->id)
+							     : fab_node_name(f, node),
+				       port, f->node_guid[node]);
 	}
 	n += readings->n_all - readings->n;
 	if (n > CANDIDATES_SHOWN)
@@ -544,24 +490,21 @@ int fab_resolve(const struct fab_resolver *r, enum fab_want want,
 
 	if (!name->len)
 		return fab_fail(err, EINVAL, "expected a name, found nothing");
-	if (want == FAB_WANT_CABLE)
-		cables_of(r, name, &readings);
-	else
-		readings_of(r, want_kinds(want), name, &readings);
+	readings_of(r, want_kinds(want), want == FAB_WANT_CABLE, name, &readings);
 	for (uint32_t i = 0; i < readings.n; i++) {
 		uint32_t is = thing_as(r->f, &readings.of[i], same);
 		uint32_t as = thing_as(r->f, &readings.of[i], want);
 
 		if (found != FAB_NONE && is != FAB_NONE && is != found)
-			return resolver_say_several(r, want, name, &readings, err);
+			return say_several(r, want, name, &readings, err);
 		found = is == FAB_NONE ? found : is;
 		if (as != FAB_NONE && (widest == FAB_NONE || as > widest))
 			widest = as; /* hosts come behind adapters behind ports */
 	}
 	if (readings.n_all > readings.n)
-		return resolver_say_several(r, want, name, &readings, err);
+		return say_several(r, want, name, &readings, err);
 	if (found == FAB_NONE)
-		return resolver_say_none(r, want, name, err);
+		return say_none(r, want, name, err);
 	*id = widest;
 	return 0;
 }
@@ -758,23 +701,6 @@ static const char *coordinates_of(const char *name)
 	return at;
 }
 
-static void add_others(struct fab_resolver *r, const struct fab_plain_names *plain)
-{
-	const struct fab_fabric *f = r->f;
-
-	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
-		const char *name = fab_node_name(f, i);
-
-		if (f->node_host[i] == FAB_NONE ||
-		    strcmp(name, fab_host_name(f, f->node_host[i])) != 0)
-			add(r->names[THING_ADAPTER], name, i);
-	}
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		add(r->names[THING_HOST], fab_host_name(f, h), h);
-		add(r->names[THING_HOST], plain->of_host[h], h);
-	}
-}
-
 struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 {
 	struct fab_resolver *r = FAB_NEW0(1, struct fab_resolver);
@@ -793,8 +719,8 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 		r->view[want] = (struct view){r, (enum fab_want)want};
 	fab_plain_names_init(&plain, f);
 	d = r->names[THING_SWITCH];
-	for (uint32_t s = 0; s < r->f->n_switches; s++) {
-		const char *name = fab_node_name(r->f, s);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		const char *name = fab_node_name(f, s);
 		const char *coordinates = coordinates_of(name);
 
 		add(d, name, s);
@@ -803,7 +729,17 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 		if (coordinates)
 			add(d, coordinates, s);
 	}
-	add_others(r, &plain);
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
+		const char *name = fab_node_name(f, i);
+
+		if (f->node_host[i] == FAB_NONE ||
+		    strcmp(name, fab_host_name(f, f->node_host[i])) != 0)
+			add(r->names[THING_ADAPTER], name, i);
+	}
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		add(r->names[THING_HOST], fab_host_name(f, h), h);
+		add(r->names[THING_HOST], plain.of_host[h], h);
+	}
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_guid[p] &&
 		    fab_map64_put(r->port_guid, f->port_guid[p], p) != p)
@@ -816,7 +752,7 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 		for (; lid && lid < end && lid < LIDS; lid++)
 			r->lid[lid] = r->lid[lid] == FAB_NONE ? i : FAB_SHARED;
 	}
-	fab_plain_names_fini(&plain, f);
+	fab_plain_names_fini(&plain);
 	return r;
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The recognisers of shapes, tried in the order of the table at the end; the first that
+ * succeeds fills the shape.
+ */
 #include "fabric/shape.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "fabric/graph.h"
 #include "fabric/kfat.h"
 #include "fabric/ranks.h"
@@ -12,24 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A factor of a Cartesian product. */
-enum fab_factor {
-	PATH,	  /* of 2 or more */
-	RING,	  /* of 5 or more */
-	COMPLETE, /* of 3 or more */
-};
-
-/* A Cartesian product and where each vertex lies in it. */
-struct product {
-	uint32_t n_dims;
-	uint32_t dims[FAB_SHAPE_DIMS_MAX];
-	enum fab_factor factor[FAB_SHAPE_DIMS_MAX];
-	uint32_t *coords; /* [n * n_dims] */
-};
-
-/* Helpers of several recognisers. */
-
-static void shape_sort_dims(struct fab_shape *shape)
+/* Put the dimensions of a shape in order, the largest first. */
+static void sort_dims(struct fab_shape *shape)
 {
 	uint32_t n = shape->n_dims, order[FAB_SHAPE_DIMS_MAX], old[FAB_SHAPE_DIMS_MAX];
 
@@ -53,9 +41,8 @@ static void shape_sort_dims(struct fab_shape *shape)
 }
 
 /* Levelled fabrics: the levels are the ranks of their switches. */
-
-static bool shape_try_tree(const struct fab_fabric *f, const uint32_t *hosts,
-			   struct fab_shape *shape)
+static bool try_tree(const struct fab_fabric *f, const uint32_t *hosts,
+		     struct fab_shape *shape)
 {
 	struct fab_ranks r;
 	bool is_tree = fab_ranks_find(&r, f, hosts, FAB_LEAVES_APART) &&
@@ -80,28 +67,6 @@ static bool shape_try_tree(const struct fab_fabric *f, const uint32_t *hosts,
 
 enum { LEAVES_MIN = 4 };
 
-static uint32_t n_peers(const struct fab_fabric *f, uint32_t sw)
-{
-	return f->peer_first[sw + 1] - f->peer_first[sw];
-}
-
-/* Four host switches or more, all joined to equally many others: a quick refusal. */
-static bool is_even(const struct fab_fabric *f, const uint32_t *hosts)
-{
-	uint32_t n_leaves = 0, first = FAB_NONE;
-
-	for (uint32_t u = 0; u < f->n_switches; u++) {
-		if (!hosts[u])
-			continue;
-		if (first == FAB_NONE)
-			first = u;
-		else if (n_peers(f, u) != n_peers(f, first))
-			return false;
-		n_leaves++;
-	}
-	return n_leaves >= LEAVES_MIN && n_peers(f, first) >= 2;
-}
-
 struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k)
 {
 	struct fab_shape shape = {.kind = FAB_SHAPE_KFAT,
@@ -115,116 +80,118 @@ struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k)
 	return shape;
 }
 
-static bool has_higher_peer(const struct fab_fabric *f, const uint32_t *level, uint32_t s)
+static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
+		     struct fab_shape *shape)
 {
-	for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
-		if (level[f->peer[i]] > level[s])
-			return true;
-	return false;
-}
+	const struct fab_graph g = fab_graph_of_peers(f);
+	struct fab_arena arena = FAB_ARENA_INIT;
+	uint32_t n_leaves = 0, first = 0, n, n_dims;
+	uint32_t *leaf_of_line, *order, *level;
+	struct fab_kfat *k = NULL;
+	struct fab_err ignored;
 
-static void fill(const struct fab_kfat *k, struct fab_shape *shape)
-{
-	const struct fab_fabric *f = k->f;
-	struct fab_graph g;
-	uint32_t *order;
-	uint32_t n;
-	uint32_t *level;
-	uint32_t count = k->n_dims;
-	uint32_t n_switches = k->f->n_switches;
-	uint32_t *leaf_of_line;
-
+	/* A quick refusal: all leaves are joined to equally many switches. */
+	for (uint32_t u = 0; u < g.n; u++) {
+		if (!hosts[u])
+			continue;
+		first = n_leaves++ ? first : u;
+		if (fab_graph_degree(&g, u) != fab_graph_degree(&g, first))
+			return false;
+	}
+	if (n_leaves < LEAVES_MIN || fab_graph_degree(&g, first) < 2 ||
+	    fab_kfat_recognize(f, &k, &ignored))
+		return false;
+	if (!fab_kfat_is_whole(k)) {
+		fab_kfat_free(k);
+		return false;
+	}
 	*shape = fab_shape_of_kfat(k);
+	n_dims = k->n_dims;
 	/* The coordinates of a line are those of any leaf of it; a switch outside all
 	 * lines has none. */
-	leaf_of_line = FAB_NEW(k->n_lines, uint32_t);
-	for (size_t j = 0; j < (size_t)k->n_leaves * count; j++)
-		leaf_of_line[k->line_of[j]] = (uint32_t)(j / count);
-	shape->coords = FAB_NEW((size_t)n_switches * count, uint32_t);
-	for (uint32_t u = 0; u < n_switches; u++) {
-		bool is_leaf = k->leaf_of[u] != FAB_NONE;
+	leaf_of_line = FAB_ARENA_NEW(&arena, k->n_lines, uint32_t);
+	for (size_t j = 0; j < (size_t)k->n_leaves * n_dims; j++)
+		leaf_of_line[k->line_of[j]] = (uint32_t)(j / n_dims);
+	shape->coords = FAB_NEW((size_t)g.n * n_dims, uint32_t);
+	memset(shape->coords, 0xff, (size_t)g.n * n_dims * sizeof(*shape->coords));
+	for (uint32_t u = 0; u < g.n; u++) {
 		uint32_t line = k->switch_line[u], leaf = k->leaf_of[u];
-		uint32_t *coords = shape->coords + (size_t)u * count;
+		uint32_t *coords = shape->coords + (size_t)u * n_dims;
 
-		if (!is_leaf && line == FAB_NONE) {
-			memset(coords, 0xff, count * sizeof(*coords));
+		if (leaf == FAB_NONE && line == FAB_NONE)
 			continue;
-		}
-		if (!is_leaf)
+		if (leaf != FAB_NONE)
+			line = FAB_NONE;
+		else
 			leaf = leaf_of_line[line];
-		memcpy(coords, k->coord + (size_t)leaf * count, count * sizeof(*coords));
-		if (!is_leaf)
+		memcpy(coords, k->coord + (size_t)leaf * n_dims,
+		       n_dims * sizeof(*coords));
+		if (line != FAB_NONE)
 			coords[k->line_dim[line]] = FAB_NONE;
 	}
-	free(leaf_of_line);
-	shape_sort_dims(shape);
+	sort_dims(shape);
 	/* Levels are hops to the nearest leaf; roots have nothing above them. */
-	g = fab_graph_of_peers(f);
-	order = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	level = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	order = FAB_ARENA_NEW(&arena, (size_t)g.n + 1, uint32_t);
+	level = FAB_ARENA_NEW(&arena, (size_t)g.n + 1, uint32_t);
 	memcpy(order, k->leaf, k->n_leaves * sizeof(*order));
 	n = fab_graph_search(&g, NULL, k->n_leaves, level, order, NULL);
 	shape->n_levels = level[order[n - 1]] + 1;
-	shape->level = FAB_NEW(f->n_switches, uint8_t);
-	shape->is_root = FAB_NEW0(f->n_switches, bool);
-	memset(shape->level, FAB_SHAPE_NO_LEVEL, f->n_switches);
+	shape->level = FAB_NEW(g.n, uint8_t);
+	shape->is_root = FAB_NEW0(g.n, bool);
+	memset(shape->level, FAB_SHAPE_NO_LEVEL, g.n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = order[i];
+		bool is_root = level[s] > 0;
 
+		for (uint32_t e = g.first[s]; e < g.first[s + 1]; e++)
+			is_root &= level[g.peer[e]] <= level[s];
 		shape->level[s] = (uint8_t)level[s];
-		shape->is_root[s] = level[s] && !has_higher_peer(f, level, s);
-		shape->n_roots += shape->is_root[s];
+		shape->is_root[s] = is_root;
+		shape->n_roots += is_root;
 	}
-	free(order);
-	free(level);
-}
-
-static bool shape_try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
-			   struct fab_shape *shape)
-{
-	struct fab_kfat *k;
-	struct fab_err ignored;
-	bool is_good;
-
-	if (!is_even(f, hosts) || fab_kfat_recognize(f, &k, &ignored))
-		return false;
-	is_good = fab_kfat_is_whole(k);
-	if (is_good)
-		fill(k, shape);
+	fab_arena_free(&arena);
 	fab_kfat_free(k);
-	return is_good;
+	return true;
 }
 
 /*
- * Factors of a Cartesian product of paths, rings and complete graphs.
+ * Tori, meshes and HyperX: Cartesian products of rings, paths and complete graphs.
  *
- * 1. At one vertex the neighbours fall into dimensions: those of a complete factor are
- *    joined to each other; two neighbours along different dimensions have exactly two
- *    common neighbours, the two along one ring or path only one.
- * 2. The dimension of every other edge follows by squares: let u be labelled, v its
- *    neighbour along d, and w another along f; then v and w have besides u one common
- *    neighbour x, and v-x runs along f. What is left at v runs along d.
- * 3. The line through the first vertex along d numbers the layers of d; a layer is what
- *    is connected without the edges along d.
- * 4. Everything above is only a guess when the graph is no such product: at the end
- *    every edge is compared with the coordinates of its ends, and the edges are counted.
+ * 1. At one vertex, the root, the neighbours fall into dimensions: those of a complete
+ *    factor are joined to each other; two neighbours along different dimensions have
+ *    exactly two common neighbours, the two along one ring or path only one.
+ * 2. The line through the root along a ring or path goes on with the vertex that has one
+ *    common neighbour with the last but one; all others there have two.
+ * 3. Every vertex has one nearest vertex on each line through the root; the place of that
+ *    one on its line is the coordinate. A search from all vertices of a line hands the
+ *    places on.
+ * 4. All this is only a guess when the graph is no such product: at the end every edge is
+ *    compared with the coordinates of its ends, and the edges are counted.
  */
+
+enum fab_factor {
+	PATH,	  /* of 2 or more */
+	RING,	  /* of 5 or more */
+	COMPLETE, /* of 3 or more */
+};
 
 enum { NO_DIM = 255 };
 
-struct grid_work {
+struct product {
 	const struct fab_graph *g;
-	struct product *grid;
-	uint32_t root;
-	uint8_t *dim;	 /* of every arc */
-	uint32_t *slot;	 /* arc of the marked vertex to ... */
-	uint32_t *stamp; /* valid where stamp[v] == now */
-	uint32_t now;
-	uint32_t *queue, *parent;
+	struct fab_arena arena;
+	uint32_t root, first, end; /* edges of the root */
+	uint32_t n_dims, dims[FAB_SHAPE_DIMS_MAX];
+	enum fab_factor factor[FAB_SHAPE_DIMS_MAX];
+	uint8_t *dim;	       /* [edges] of the edges of the root */
+	uint32_t *slot;	       /* [n] edge of the marked vertex to ... */
+	uint32_t *stamp, now;  /* [n] valid where stamp[v] == now */
+	uint32_t *line, *dist; /* [2n], [n] */
+	uint32_t *coords;      /* [n * n_dims] */
 };
 
-/* Remember for every neighbour of `v` which arc leads to it. */
-static void mark_peers(struct grid_work *w, uint32_t v)
+/* Note for every neighbour of `v` which edge leads to it. */
+static void mark_peers(struct product *w, uint32_t v)
 {
 	w->now++;
 	for (uint32_t i = w->g->first[v]; i < w->g->first[v + 1]; i++) {
@@ -234,7 +201,7 @@ static void mark_peers(struct grid_work *w, uint32_t v)
 }
 
 /* Neighbours of `v` among the marked vertices. */
-static uint32_t count_marked(const struct grid_work *w, uint32_t v)
+static uint32_t count_marked(const struct product *w, uint32_t v)
 {
 	uint32_t n = 0;
 
@@ -243,444 +210,287 @@ static uint32_t count_marked(const struct grid_work *w, uint32_t v)
 	return n;
 }
 
-static bool add_dim(struct grid_work *w, enum fab_factor factor)
+/* Begin a dimension with an edge of the root. */
+static bool add_dim(struct product *w, uint32_t edge, enum fab_factor factor)
 {
-	if (w->grid->n_dims == FAB_SHAPE_DIMS_MAX)
+	if (w->n_dims == FAB_SHAPE_DIMS_MAX)
 		return false;
-	w->grid->factor[w->grid->n_dims++] = factor;
+	w->dim[edge] = (uint8_t)w->n_dims;
+	w->factor[w->n_dims++] = factor;
 	return true;
 }
 
-/*
- * Neighbours of the root that are joined to each other form one complete factor; true
- * when all those that are joined at all do. Leaves the others without a dimension.
- */
-static bool find_cliques(struct grid_work *w)
+/* Give all edges of the root their dimensions. False: it is in no product. */
+static bool find_dims(struct product *w)
 {
 	const struct fab_graph *g = w->g;
+	uint32_t left = 0;
 
-	for (uint32_t i = g->first[w->root]; i < g->first[w->root + 1]; i++) {
+	/* Neighbours that are joined to each other form one complete factor. */
+	for (uint32_t i = w->first; i < w->end; i++) {
 		uint32_t v = g->peer[i], joined, given = 0;
 
 		mark_peers(w, w->root);
 		joined = count_marked(w, v);
 		if (w->dim[i] != NO_DIM || !joined)
 			continue;
-		if (!add_dim(w, COMPLETE))
+		if (!add_dim(w, i, COMPLETE))
 			return false;
-		w->dim[i] = (uint8_t)(w->grid->n_dims - 1);
 		for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
-			uint32_t x = g->peer[k], at;
+			uint32_t x = g->peer[k];
 
 			if (w->stamp[x] != w->now)
 				continue;
-			at = w->slot[x];
-			if (w->dim[at] != NO_DIM || count_marked(w, x) != joined)
+			if (w->dim[w->slot[x]] != NO_DIM || count_marked(w, x) != joined)
 				return false;
-			w->dim[at] = w->dim[i];
+			w->dim[w->slot[x]] = w->dim[i];
 			given++;
 		}
 		if (given != joined)
 			return false;
 	}
-	return true;
-}
-
-/* The other neighbours of the root: two of one dimension, or one. */
-static bool find_lines(struct grid_work *w)
-{
-	const struct fab_graph *g = w->g;
-	uint32_t first = g->first[w->root], end = g->first[w->root + 1], left = 0;
-
-	for (uint32_t i = first; i < end; i++)
+	/* Of the others two are along one dimension, or one. */
+	for (uint32_t i = w->first; i < w->end; i++)
 		left += w->dim[i] == NO_DIM;
 	if (left > 2 * FAB_SHAPE_DIMS_MAX)
 		return false;
-	for (uint32_t i = first; i < end; i++) {
+	for (uint32_t i = w->first; i < w->end; i++) {
 		uint32_t partner = FAB_NONE;
 
 		if (w->dim[i] != NO_DIM)
 			continue;
 		mark_peers(w, g->peer[i]);
-		for (uint32_t k = i + 1; k < end; k++) {
-			uint32_t common;
+		for (uint32_t k = i + 1; k < w->end; k++) {
+			uint32_t common =
+				w->dim[k] == NO_DIM ? count_marked(w, g->peer[k]) : 2;
 
-			if (w->dim[k] != NO_DIM)
-				continue;
-			common = count_marked(w, g->peer[k]);
 			if (common == 1 && partner == FAB_NONE)
 				partner = k;
 			else if (common != 2)
 				return false;
 		}
-		if (!add_dim(w, PATH))
+		if (!add_dim(w, i, PATH))
 			return false;
-		w->dim[i] = (uint8_t)(w->grid->n_dims - 1);
 		if (partner != FAB_NONE)
 			w->dim[partner] = w->dim[i];
 	}
 	return true;
 }
 
-/* The edge of the marked vertex v that is opposite to u-x along `dim` in their square. */
-static bool close_square(struct grid_work *w, uint32_t u, uint32_t x, uint8_t dim)
-{
-	uint32_t at = FAB_NONE;
-
-	for (uint32_t i = w->g->first[x]; i < w->g->first[x + 1]; i++) {
-		uint32_t y = w->g->peer[i];
-
-		if (y == u || w->stamp[y] != w->now)
-			continue;
-		if (at != FAB_NONE)
-			return false;
-		at = w->slot[y];
-	}
-	if (at == FAB_NONE || (w->dim[at] != NO_DIM && w->dim[at] != dim))
-		return false;
-	w->dim[at] = dim;
-	return true;
-}
-
-/* Give all edges of `v` their dimensions, which those of its parent `u` have. */
-static bool label_vertex(struct grid_work *w, uint32_t v, uint32_t u)
+/* Go on with a line behind its last two of `n` vertices, to its end or before the root.
+ * Returns its length, more than there are vertices if it has no end. */
+static uint32_t follow(struct product *w, uint32_t n, bool *is_ring)
 {
 	const struct fab_graph *g = w->g;
-	uint32_t left = 0;
-	uint8_t along;
+	uint32_t *line = w->line;
 
-	mark_peers(w, u);
-	along = w->dim[w->slot[v]];
-	mark_peers(w, v);
-	w->dim[w->slot[u]] = along;
-	for (uint32_t i = g->first[u]; i < g->first[u + 1]; i++) {
-		uint32_t x = g->peer[i];
+	for (*is_ring = false; n <= g->n; n++) {
+		uint32_t before = line[n - 2], at = line[n - 1], e = g->first[at];
 
-		if (x == v)
-			continue;
-		if (w->dim[i] != along) {
-			if (!close_square(w, u, x, w->dim[i]))
-				return false;
-		} else if (w->stamp[x] == w->now) {
-			w->dim[w->slot[x]] = along;
-		}
-	}
-	for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++)
-		if (w->dim[i] == NO_DIM) {
-			w->dim[i] = along;
-			left++;
-		}
-	return left <= 1;
-}
-
-/* Breadth first, giving up at the first vertex that fits no product. */
-static bool label_all(struct grid_work *w)
-{
-	const struct fab_graph *g = w->g;
-	uint32_t tail = 0;
-
-	memset(w->parent, 0xff, g->n * sizeof(*w->parent));
-	w->parent[w->root] = w->root;
-	w->queue[tail++] = w->root;
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t v = w->queue[head];
-
-		if (v != w->root && !label_vertex(w, v, w->parent[v]))
-			return false;
-		for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++)
-			if (w->parent[g->peer[i]] == FAB_NONE) {
-				w->parent[g->peer[i]] = v;
-				w->queue[tail++] = g->peer[i];
-			}
-	}
-	return tail == g->n;
-}
-
-/* The next vertex along `dim` behind `v`, coming from `from`; FAB_NONE at the end. */
-static uint32_t step(const struct grid_work *w, uint32_t v, uint32_t from, uint32_t dim)
-{
-	for (uint32_t i = w->g->first[v]; i < w->g->first[v + 1]; i++)
-		if (w->dim[i] == dim && w->g->peer[i] != from)
-			return w->g->peer[i];
-	return FAB_NONE;
-}
-
-/*
- * The vertices of the line through the root in their order along `dim`; how many, 0 when
- * it is longer than the graph.
- */
-static uint32_t walk_line(struct grid_work *w, uint32_t dim, uint32_t *line)
-{
-	uint32_t n = 0, at = w->root, from = FAB_NONE, next;
-
-	line[n++] = at;
-	while ((next = step(w, at, from, dim)) != FAB_NONE && next != w->root) {
-		if (n == w->g->n)
-			return 0;
-		line[n++] = next;
-		from = at;
-		at = next;
-	}
-	if (next == w->root) {
-		w->grid->factor[dim] = RING;
-		return n;
-	}
-	for (uint32_t i = 0; i < n / 2; i++) {
-		uint32_t x = line[i];
-
-		line[i] = line[n - 1 - i];
-		line[n - 1 - i] = x;
-	} /* the root comes last: go on in the other direction */
-	from = n > 1 ? line[n - 2] : FAB_NONE;
-	for (at = w->root; (next = step(w, at, from, dim)) != FAB_NONE; at = next) {
-		if (n == w->g->n)
-			return 0;
-		line[n++] = next;
-		from = at;
+		mark_peers(w, before);
+		while (e < g->first[at + 1] &&
+		       (g->peer[e] == before || count_marked(w, g->peer[e]) != 1))
+			e++;
+		*is_ring = e < g->first[at + 1] && g->peer[e] == w->root;
+		if (e == g->first[at + 1] || *is_ring)
+			return n;
+		line[n] = g->peer[e];
 	}
 	return n;
 }
 
-static uint32_t list_clique(const struct grid_work *w, uint32_t dim, uint32_t *line)
+/* The vertices of the line through the root along `dim`, in order; returns how many. */
+static uint32_t find_line(struct product *w, uint32_t dim)
 {
-	uint32_t n = 0;
+	uint32_t n = 1, *line = w->line;
+	bool is_ring;
 
-	line[n++] = w->root;
-	for (uint32_t i = w->g->first[w->root]; i < w->g->first[w->root + 1]; i++)
-		if (w->dim[i] == dim)
-			line[n++] = w->g->peer[i];
+	line[0] = w->root;
+	for (uint32_t e = w->first; e < w->end; e++) {
+		if (w->dim[e] != dim)
+			continue;
+		line[n++] = w->g->peer[e];
+		if (w->factor[dim] == COMPLETE)
+			continue;
+		n = follow(w, n, &is_ring);
+		if (is_ring)
+			w->factor[dim] = RING;
+		if (is_ring || n > w->g->n || line[0] != w->root)
+			break;
+		/* the root comes last: go on in the other direction */
+		for (uint32_t i = 0; i < n / 2; i++) {
+			uint32_t x = line[i];
+
+			line[i] = line[n - 1 - i];
+			line[n - 1 - i] = x;
+		}
+	}
 	return n;
 }
 
-/* Number the layers of a dimension, parts of the graph without its edges, as the line
- * through the root meets them. False: it meets one twice. */
-static bool number_layers(struct grid_work *w, uint32_t dim, const uint32_t *line,
-			  uint32_t n)
+static void give_coords(struct product *w, uint32_t dim)
 {
-	uint32_t n_dims = w->grid->n_dims, *part = w->queue, *number = w->parent;
-	bool *is_along = FAB_NEW((size_t)w->g->first[w->g->n] + 1, bool), is_good = true;
+	const struct fab_graph *g = w->g;
+	uint32_t n = fab_graph_search(g, NULL, w->dims[dim], w->dist, w->line, NULL);
 
-	for (uint32_t i = 0; i < w->g->first[w->g->n]; i++)
-		is_along[i] = w->dim[i] == dim;
-	fab_graph_parts(w->g, is_along, part);
-	memset(number, 0xff, w->g->n * sizeof(*number));
 	for (uint32_t i = 0; i < n; i++) {
-		is_good &= number[part[line[i]]] == FAB_NONE;
-		number[part[line[i]]] = i;
+		uint32_t v = w->line[i], e = g->first[v], place = i;
+
+		if (i >= w->dims[dim]) {
+			while (w->dist[g->peer[e]] + 1 != w->dist[v])
+				e++;
+			place = w->coords[(size_t)g->peer[e] * w->n_dims + dim];
+		}
+		w->coords[(size_t)v * w->n_dims + dim] = place;
 	}
-	for (uint32_t v = 0; v < w->g->n; v++)
-		w->grid->coords[(size_t)v * n_dims + dim] = number[part[v]];
-	free(is_along);
-	return is_good;
 }
 
-static bool give_coords(struct grid_work *w)
+/* Are there as many edges as in the product, each along one dimension as its factor
+ * allows, and no place taken twice? */
+static bool is_product(struct product *w)
 {
-	struct product *grid = w->grid;
-	uint32_t *line = FAB_NEW((size_t)w->g->n + 1, uint32_t);
-	size_t n_coords = (size_t)w->g->n * grid->n_dims;
-	bool is_good = true;
+	uint32_t n = w->g->n, n_dims = w->n_dims;
+	bool *taken = FAB_ARENA_NEW0(&w->arena, n, bool);
+	uint64_t arcs = 0;
 
-	grid->coords = FAB_NEW(n_coords, uint32_t);
-	for (uint32_t d = 0; d < grid->n_dims && is_good; d++) {
-		uint32_t n = grid->factor[d] == COMPLETE ? list_clique(w, d, line)
-							 : walk_line(w, d, line);
+	for (uint32_t d = 0; d < n_dims; d++)
+		arcs += w->factor[d] == PATH
+				? 2 * (uint64_t)n * (w->dims[d] - 1) / w->dims[d]
+			: w->factor[d] == RING ? 2 * (uint64_t)n
+					       : (uint64_t)n * (w->dims[d] - 1);
+	if (arcs != w->g->first[n])
+		return false;
+	for (uint32_t v = 0; v < n; v++) {
+		const uint32_t *a = w->coords + (size_t)v * n_dims;
+		uint32_t at = 0;
 
-		grid->dims[d] = n;
-		is_good = n >= 2 && number_layers(w, d, line, n);
-	}
-	free(line);
-	for (size_t i = 0; i < n_coords && is_good; i++)
-		is_good = grid->coords[i] != FAB_NONE;
-	return is_good;
-}
-
-/* May an edge join the coordinates a and b of this dimension? */
-static bool fits(const struct product *grid, uint32_t d, uint32_t a, uint32_t b)
-{
-	uint32_t diff = a > b ? a - b : b - a;
-
-	switch (grid->factor[d]) {
-	case PATH:
-		return diff == 1;
-	case RING:
-		return diff == 1 || diff == grid->dims[d] - 1;
-	case COMPLETE:
-		return diff > 0;
-	}
-	return false;
-}
-
-/* Every edge along one dimension, as its factor allows. */
-static bool check_edges(const struct grid_work *w)
-{
-	const struct product *grid = w->grid;
-	uint32_t n = grid->n_dims;
-
-	for (uint32_t v = 0; v < w->g->n; v++)
+		for (uint32_t d = 0; d < n_dims; d++)
+			at = at * w->dims[d] + a[d];
+		if (taken[at])
+			return false;
+		taken[at] = true;
 		for (uint32_t i = w->g->first[v]; i < w->g->first[v + 1]; i++) {
-			const uint32_t *a = grid->coords + (size_t)v * n;
-			const uint32_t *b = grid->coords + (size_t)w->g->peer[i] * n;
+			const uint32_t *b = w->coords + (size_t)w->g->peer[i] * n_dims;
 			uint32_t differ = 0;
 
-			for (uint32_t d = 0; d < n; d++)
-				if (a[d] != b[d]) {
-					differ++;
-					if (!fits(grid, d, a[d], b[d]))
-						return false;
-				}
+			for (uint32_t d = 0; d < n_dims; d++) {
+				uint32_t apart = a[d] > b[d] ? a[d] - b[d] : b[d] - a[d];
+
+				differ += apart != 0;
+				if (apart > 1 && w->factor[d] != COMPLETE &&
+				    (w->factor[d] != RING || apart != w->dims[d] - 1))
+					return false;
+			}
 			if (differ != 1)
 				return false;
 		}
+	}
 	return true;
 }
 
-/* As many vertices and edges as the product has, and no place taken twice. */
-static bool check_counts(const struct grid_work *w)
+/* Find the factors of a graph and the coordinates of its vertices. */
+static bool factor(struct product *w)
 {
-	const struct product *grid = w->grid;
-	uint32_t n = w->g->n;
-	uint64_t all = 1, arcs = 0;
-	bool *taken, is_good = true;
+	const struct fab_graph *g = w->g;
+	struct fab_arena *arena = &w->arena;
+	uint64_t all = 1;
 
-	for (uint32_t d = 0; d < grid->n_dims && all <= n; d++) {
-		uint32_t size = grid->dims[d];
-
-		all *= size;
-		arcs += grid->factor[d] == PATH	  ? 2 * (uint64_t)n * (size - 1) / size
-			: grid->factor[d] == RING ? 2 * (uint64_t)n
-						  : (uint64_t)n * (size - 1);
-	}
-	if (all != n || arcs != w->g->first[n])
-		return false;
-	taken = FAB_NEW0(n, bool);
-	for (uint32_t v = 0; v < n && is_good; v++) {
-		uint32_t at = 0;
-
-		for (uint32_t d = 0; d < grid->n_dims; d++)
-			at = at * grid->dims[d] +
-			     grid->coords[(size_t)v * grid->n_dims + d];
-		is_good = !taken[at];
-		taken[at] = true;
-	}
-	free(taken);
-	return is_good;
-}
-
-static bool shape_factor(const struct fab_graph *g, struct product *grid)
-{
-	struct grid_work w = {.g = g, .grid = grid};
-	bool is_good;
-	uint32_t best = 0;
-
-	*grid = (struct product){0};
-	if (g->n < 2)
-		return false;
 	for (uint32_t v = 1; v < g->n; v++)
-		if (fab_graph_degree(g, v) < fab_graph_degree(g, best))
-			best = v;
-	w.root = best;
-	w.dim = FAB_NEW(g->first[g->n], uint8_t);
-	memset(w.dim, NO_DIM, g->first[g->n]);
-	w.slot = FAB_NEW(g->n, uint32_t);
-	w.stamp = FAB_NEW0(g->n, uint32_t);
-	w.queue = FAB_NEW(g->n, uint32_t);
-	w.parent = FAB_NEW(g->n, uint32_t);
-	is_good = find_cliques(&w) && find_lines(&w) && label_all(&w) &&
-		  give_coords(&w) && check_edges(&w) && check_counts(&w);
-	free(w.parent);
-	free(w.queue);
-	free(w.stamp);
-	free(w.slot);
-	free(w.dim);
-	if (!is_good) {
-		free(grid->coords);
-		grid->coords = NULL;
-	}
-	return is_good;
-}
-
-/* Tori, meshes and HyperX: which of them the factors of a product make. */
-
-/* Kinds of factors of a product that only one of the shapes can have. */
-struct census {
-	uint32_t pairs, paths, rings, completes; /* of 2; >= 3; >= 3; >= 4 */
-};
-
-static enum fab_shape_kind kind_of(const struct product *grid, struct census *c)
-{
-	*c = (struct census){0};
-	for (uint32_t d = 0; d < grid->n_dims; d++) {
-		if (grid->dims[d] == 2)
-			c->pairs++;
-		else if (grid->factor[d] == PATH)
-			c->paths++;
-		else if (grid->factor[d] == RING || grid->dims[d] == 3)
-			c->rings++;
-		else
-			c->completes++;
-	}
-	if (c->paths || c->pairs == grid->n_dims) {
-		if (c->rings || c->completes)
-			return FAB_SHAPE_NONE;
-		return c->paths || c->pairs == 1 ? FAB_SHAPE_MESH : FAB_SHAPE_TORUS;
-	}
-	if (!c->completes)
-		return FAB_SHAPE_TORUS;
-	for (uint32_t d = 0; d < grid->n_dims; d++)
-		if (grid->factor[d] == RING)
-			return FAB_SHAPE_NONE;
-	return FAB_SHAPE_HYPERX;
-}
-
-static bool shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape)
-{
-	struct fab_graph g = {f->n_switches, f->peer_first, f->peer};
-	enum fab_shape_kind kind;
-	struct product grid;
-	struct census census;
-
-	if (!shape_factor(&g, &grid))
+		if (fab_graph_degree(g, v) < fab_graph_degree(g, w->root))
+			w->root = v;
+	w->first = g->first[w->root];
+	w->end = g->first[w->root + 1];
+	w->dim = FAB_ARENA_NEW(arena, g->first[g->n], uint8_t);
+	memset(w->dim, NO_DIM, g->first[g->n]);
+	w->slot = FAB_ARENA_NEW(arena, g->n, uint32_t);
+	w->stamp = FAB_ARENA_NEW0(arena, g->n, uint32_t);
+	w->line = FAB_ARENA_NEW(arena, 2 * (size_t)g->n + 2, uint32_t);
+	w->dist = FAB_ARENA_NEW(arena, g->n, uint32_t);
+	if (!find_dims(w))
 		return false;
-	kind = kind_of(&grid, &census);
-	if (kind != FAB_SHAPE_NONE) {
-		bool merge;
-		uint32_t source[FAB_SHAPE_DIMS_MAX] = {0};
-		uint32_t other[FAB_SHAPE_DIMS_MAX] = {0};
-		uint32_t open = FAB_NONE;
+	for (uint32_t d = 0; d < w->n_dims && all <= g->n; d++)
+		all *= w->dims[d] = find_line(w, d);
+	if (all != g->n)
+		return false;
+	w->coords = FAB_ARENA_NEW0(arena, (size_t)g->n * w->n_dims, uint32_t);
+	for (uint32_t d = 0; d < w->n_dims; d++) {
+		find_line(w, d);
+		give_coords(w, d);
+	}
+	return is_product(w);
+}
 
-		shape->kind = kind;
-		/* Copy sizes and coordinates; with `merge`, pairs of dimensions of 2 as
-		 * one of 4. */
-		merge = kind == FAB_SHAPE_TORUS;
-		for (uint32_t d = 0; d < grid.n_dims; d++) {
-			if (merge && grid.dims[d] == 2 && open != FAB_NONE) {
-				other[open] = d;
-				shape->dims[open] = 4;
-				open = FAB_NONE;
-				continue;
-			}
-			if (merge && grid.dims[d] == 2)
-				open = shape->n_dims;
-			source[shape->n_dims] = d;
-			other[shape->n_dims] = FAB_NONE;
-			shape->dims[shape->n_dims++] = grid.dims[d];
+/* Which shape the factors of a product make: some factors only one of them can have. */
+static enum fab_shape_kind kind_of(const struct product *w)
+{
+	uint32_t pairs = 0, paths = 0, rings = 0, completes = 0; /* 2; >= 3; >= 3; >= 4 */
+	bool has_ring = false;
+
+	for (uint32_t d = 0; d < w->n_dims; d++) {
+		bool is_ring = w->factor[d] == RING || w->dims[d] == 3;
+
+		has_ring |= w->factor[d] == RING;
+		if (w->dims[d] == 2)
+			pairs++;
+		else if (w->factor[d] == PATH)
+			paths++;
+		else if (is_ring)
+			rings++;
+		else
+			completes++;
+	}
+	if (paths || pairs == w->n_dims) {
+		if (rings || completes)
+			return FAB_SHAPE_NONE;
+		return paths || pairs == 1 ? FAB_SHAPE_MESH : FAB_SHAPE_TORUS;
+	}
+	if (!completes)
+		return FAB_SHAPE_TORUS;
+	return has_ring ? FAB_SHAPE_NONE : FAB_SHAPE_HYPERX;
+}
+
+static bool try_grid(const struct fab_fabric *f, const uint32_t *hosts,
+		     struct fab_shape *shape)
+{
+	const struct fab_graph g = fab_graph_of_peers(f);
+	struct product w = {.g = &g, .arena = FAB_ARENA_INIT};
+	/* Dimensions of the product that a dimension of the shape has: in a torus, pairs
+	 * of dimensions of 2 are one of 4. */
+	uint32_t source[FAB_SHAPE_DIMS_MAX], other[FAB_SHAPE_DIMS_MAX], open = FAB_NONE;
+
+	(void)hosts;
+	if (g.n > 1 && factor(&w))
+		shape->kind = kind_of(&w);
+	for (uint32_t d = 0; shape->kind != FAB_SHAPE_NONE && d < w.n_dims; d++) {
+		bool is_pair = shape->kind == FAB_SHAPE_TORUS && w.dims[d] == 2;
+
+		if (is_pair && open != FAB_NONE) {
+			other[open] = d;
+			shape->dims[open] = 4;
+			open = FAB_NONE;
+			continue;
 		}
-		shape->coords =
-			FAB_NEW((size_t)shape->n_switches * shape->n_dims, uint32_t);
-		for (uint32_t v = 0; v < shape->n_switches; v++)
+		if (is_pair)
+			open = shape->n_dims;
+		source[shape->n_dims] = d;
+		other[shape->n_dims] = FAB_NONE;
+		shape->dims[shape->n_dims++] = w.dims[d];
+	}
+	if (shape->n_dims) {
+		shape->coords = FAB_NEW((size_t)g.n * shape->n_dims, uint32_t);
+		for (uint32_t v = 0; v < g.n; v++)
 			for (uint32_t d = 0; d < shape->n_dims; d++) {
-				const uint32_t *c = grid.coords + (size_t)v * grid.n_dims;
+				const uint32_t *c = w.coords + (size_t)v * w.n_dims;
 
 				shape->coords[(size_t)v * shape->n_dims + d] =
 					other[d] == FAB_NONE ? c[source[d]]
 					: c[source[d]]	     ? 3 - c[other[d]]
 							     : c[other[d]];
 			}
-		shape_sort_dims(shape);
+		sort_dims(shape);
 	}
-	free(grid.coords);
-	return kind != FAB_SHAPE_NONE;
+	fab_arena_free(&w.arena);
+	return shape->kind != FAB_SHAPE_NONE;
 }
 
 /*
@@ -695,9 +505,8 @@ enum { GROUP_MIN = 3, GROUPS_MIN = 3 };
 
 struct fly_work {
 	const struct fab_fabric *f;
-	bool *is_near;	/* neighbours of the switch at hand that are left */
-	uint32_t *near; /* the same as a list */
-	uint32_t n_near;
+	bool *is_near;		/* [n] neighbours of the switch at hand that are left */
+	uint32_t *near, n_near; /* the same as a list */
 	uint32_t *group;
 };
 
@@ -712,10 +521,13 @@ static uint32_t count_near(const struct fly_work *w, uint32_t v)
 	return n;
 }
 
-/* Start with all neighbours of `u` that have no group yet. */
-static void take_near(struct fly_work *w, uint32_t u)
+/* Make a list of the neighbours of `u` without a group, and drop some until each of them
+ * has a - 2 of the others. Returns how many switches these are with u. O(degree^2) a
+ * round. */
+static uint32_t gather(struct fly_work *w, uint32_t u, uint32_t a)
 {
 	const struct fab_fabric *f = w->f;
+	uint32_t before = 0;
 
 	w->n_near = 0;
 	for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
@@ -723,128 +535,101 @@ static void take_near(struct fly_work *w, uint32_t u)
 			w->is_near[f->peer[i]] = true;
 			w->near[w->n_near++] = f->peer[i];
 		}
-}
-
-static void drop_near(struct fly_work *w)
-{
-	for (uint32_t i = 0; i < w->n_near; i++)
-		w->is_near[w->near[i]] = false;
-}
-
-/* Drop neighbours until each of them has a - 2 of the others. O(degree^2) a round. */
-static void narrow(struct fly_work *w, uint32_t a)
-{
-	uint32_t kept, before;
-
-	do {
-		kept = 0;
+	while (before != w->n_near) {
 		before = w->n_near;
+		w->n_near = 0;
 		for (uint32_t i = 0; i < before; i++) {
 			uint32_t v = w->near[i];
 
-			if (count_near(w, v) + 2 < a)
-				w->is_near[v] = false;
-			else
-				w->near[kept++] = v;
+			w->is_near[v] = count_near(w, v) + 2 >= a;
+			if (w->is_near[v])
+				w->near[w->n_near++] = v;
 		}
-		w->n_near = kept;
-	} while (kept < before);
+	}
+	for (uint32_t i = 0; i < w->n_near; i++)
+		w->is_near[w->near[i]] = false;
+	return w->n_near + 1;
 }
 
-/* The size of the group that switch 0 is in, 0 when unknown. */
-static uint32_t find_size(struct fly_work *w)
+/* Put all switches into groups of the size of that of switch 0; returns the size, 0 when
+ * it cannot be done. What gather() leaves are a - 1 switches that each have a - 2 of the
+ * others: all joined. */
+static uint32_t make_groups(struct fly_work *w, struct fab_arena *arena,
+			    uint32_t *n_groups)
 {
-	uint32_t degree = w->f->peer_first[1], n, a, *common;
+	uint32_t degree = w->f->peer_first[1], a, found = 0;
+	uint32_t *common = FAB_ARENA_NEW(arena, degree, uint32_t);
 
-	take_near(w, 0);
-	common = FAB_NEW(degree, uint32_t);
 	for (uint32_t i = 0; i < degree; i++)
-		common[i] = count_near(w, w->near[i]);
-	drop_near(w);
-	for (a = degree + 1; a >= GROUP_MIN; a--) {
-		n = 0;
+		w->is_near[w->f->peer[i]] = true;
+	for (uint32_t i = 0; i < degree; i++)
+		common[i] = count_near(w, w->f->peer[i]);
+	for (uint32_t i = 0; i < degree; i++)
+		w->is_near[w->f->peer[i]] = false;
+	for (a = degree + 2; found < a && a-- > GROUP_MIN;) {
+		uint32_t n = 1;
+
 		for (uint32_t i = 0; i < degree; i++)
 			n += common[i] + 2 >= a;
-		if (n + 1 < a)
-			continue;
-		take_near(w, 0);
-		narrow(w, a);
-		drop_near(w);
-		if (w->n_near + 1 >= a)
-			break;
+		found = n < a ? 0 : gather(w, 0, a);
 	}
-	free(common);
-	return a >= GROUP_MIN && w->n_near + 1 == a ? a : 0;
-}
-
-/*
- * Put all switches into groups of a; how many groups, 0 when it cannot be done. What
- * narrow() leaves are a - 1 switches that each have a - 2 of the others: all joined.
- */
-static uint32_t make_groups(struct fly_work *w, uint32_t a)
-{
-	uint32_t n = w->f->n_switches, groups = 0;
-
-	for (uint32_t u = 0; u < n; u++) {
+	if (found != a || a < GROUP_MIN)
+		return 0;
+	for (uint32_t u = 0; u < w->f->n_switches; u++) {
 		if (w->group[u] != FAB_NONE)
 			continue;
-		take_near(w, u);
-		narrow(w, a);
-		drop_near(w);
-		if (w->n_near + 1 != a)
+		if (gather(w, u, a) != a)
 			return 0;
-		w->group[u] = groups;
+		w->group[u] = *n_groups;
 		for (uint32_t i = 0; i < w->n_near; i++)
-			w->group[w->near[i]] = groups;
-		groups++;
+			w->group[w->near[i]] = *n_groups;
+		++*n_groups;
 	}
-	return groups;
+	return a;
 }
 
-/* Is every group joined to every other? */
-static bool all_joined(const struct fly_work *w, uint32_t groups)
+static bool try_dragonfly(const struct fab_fabric *f, const uint32_t *hosts,
+			  struct fab_shape *shape)
 {
-	const struct fab_fabric *f = w->f;
-	uint64_t pairs = (uint64_t)groups * (groups - 1), seen = 0;
-	bool *joined;
-
-	if (pairs > f->peer_first[f->n_switches])
-		return false;
-	joined = FAB_NEW0((size_t)groups * groups, bool);
-	for (uint32_t u = 0; u < f->n_switches; u++)
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++) {
-			uint32_t g = w->group[u], h = w->group[f->peer[i]];
-			bool *pair = &joined[(size_t)g * groups + h];
-
-			seen += g != h && !*pair;
-			*pair = true;
-		}
-	free(joined);
-	return seen == pairs;
-}
-
-static bool shape_try_dragonfly(const struct fab_fabric *f, struct fab_shape *shape)
-{
-	uint32_t n = f->n_switches, a, groups;
+	uint32_t n = f->n_switches, a, groups = 0;
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct fly_work w = {.f = f};
-	bool is_good;
+	uint64_t missing = 0;
 
+	(void)hosts;
 	if (n < GROUP_MIN * GROUPS_MIN)
 		return false;
-	w.is_near = FAB_NEW0(n, bool);
-	w.near = FAB_NEW(n, uint32_t);
+	w.is_near = FAB_ARENA_NEW0(&arena, n, bool);
+	w.near = FAB_ARENA_NEW(&arena, n, uint32_t);
 	w.group = FAB_NEW(n, uint32_t);
 	memset(w.group, 0xff, n * sizeof(*w.group));
-	a = find_size(&w);
-	groups = a ? make_groups(&w, a) : 0;
-	is_good = groups >= GROUPS_MIN && all_joined(&w, groups);
-	free(w.near);
-	free(w.is_near);
-	if (!is_good) {
+	a = make_groups(&w, &arena, &groups);
+	if (a && groups >= GROUPS_MIN) {
+		missing = (uint64_t)groups * (groups - 1);
+		shape->kind = missing <= f->peer_first[n] ? FAB_SHAPE_DRAGONFLY
+							  : FAB_SHAPE_NONE;
+	}
+	if (shape->kind != FAB_SHAPE_NONE) {
+		/* Every group is joined to every other. */
+		bool *joined = FAB_ARENA_NEW0(&arena, (size_t)groups * groups, bool);
+
+		for (uint32_t u = 0; u < n; u++)
+			for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1];
+			     i++) {
+				uint32_t g = w.group[u], h = w.group[f->peer[i]];
+				bool *pair = &joined[(size_t)g * groups + h];
+
+				missing -= g != h && !*pair;
+				*pair = true;
+			}
+		if (missing)
+			shape->kind = FAB_SHAPE_NONE;
+	}
+	fab_arena_free(&arena);
+	if (shape->kind == FAB_SHAPE_NONE) {
 		free(w.group);
 		return false;
 	}
-	shape->kind = FAB_SHAPE_DRAGONFLY;
 	shape->n_groups = groups;
 	shape->group_size = a;
 	shape->group = w.group;
@@ -853,14 +638,17 @@ static bool shape_try_dragonfly(const struct fab_fabric *f, struct fab_shape *sh
 
 struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
 {
+	static bool (*const recognisers[])(
+		const struct fab_fabric *f, const uint32_t *hosts,
+		struct fab_shape *shape) = {try_kfat, try_tree, try_grid, try_dragonfly};
 	struct fab_shape *shape = FAB_NEW0(1, struct fab_shape);
 	uint32_t *hosts = FAB_NEW(f->n_switches, uint32_t);
 
 	fab_ranks_count_all_hosts(f, hosts);
 	shape->n_switches = f->n_switches;
-	if (!shape_try_kfat(f, hosts, shape) && !shape_try_tree(f, hosts, shape) &&
-	    !shape_try_grid(f, shape))
-		shape_try_dragonfly(f, shape);
+	for (size_t i = 0; i < FAB_COUNT(recognisers); i++)
+		if (recognisers[i](f, hosts, shape))
+			break;
 	free(hosts);
 	return shape;
 }
@@ -889,6 +677,20 @@ const char *fab_shape_name(enum fab_shape_kind kind)
 	};
 
 	return names[kind];
+}
+
+uint32_t fab_shape_diameter(const struct fab_shape *s)
+{
+	uint32_t hops = 0;
+
+	if (s->kind != FAB_SHAPE_TORUS && s->kind != FAB_SHAPE_MESH &&
+	    s->kind != FAB_SHAPE_HYPERX)
+		return FAB_NONE;
+	for (uint32_t d = 0; d < s->n_dims; d++)
+		hops += s->kind == FAB_SHAPE_TORUS  ? s->dims[d] / 2
+			: s->kind == FAB_SHAPE_MESH ? s->dims[d] - 1
+						    : 1;
+	return hops;
 }
 
 /* Append formatted text as far as there is room. */

@@ -87,6 +87,10 @@ void fab_shape_free(struct fab_shape *shape);
  * O(1). */
 const char *fab_shape_name(enum fab_shape_kind kind);
 
+/* Switch hops of a whole torus, mesh or hyperx of these sizes; FAB_NONE for the other
+ * shapes. O(dimensions). */
+uint32_t fab_shape_diameter(const struct fab_shape *shape);
+
 /*
  * In a few words: "fattree levels=3 roots=400", "torus 30x20x20", "kfat 16x16",
  * "kfat 8x8 levels=2 planes=2", "dragonfly groups=163 a=18", "none". At most `size`

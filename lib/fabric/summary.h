@@ -2,7 +2,7 @@
 /* A fabric in a few numbers. */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 #include "fabric/check.h"
 #include "fabric/fabric.h"
 #include "fabric/planes.h"
@@ -36,11 +36,12 @@ struct fab_rail_count {
 
 /* One part of the graph of switches; what is counted stands in struct fab_plane. */
 struct fab_part_summary {
-	struct fab_shape *shape; /* NULL: not a cable in it */
+	struct fab_shape *shape; /* without its arrays; NULL: not a cable in it */
 	uint32_t diameter, diameter_at_most;
 };
 
 struct fab_summary {
+	struct fab_arena arena;
 	uint32_t n_components;	   /* parts of the graph of switches */
 	struct fab_planes *planes; /* these parts, and which of them are planes */
 	/* switch hops, the largest of any part: exact when both are equal, else bounds */
@@ -91,21 +92,3 @@ struct fab_diameter {
 struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
 					       const struct fab_shape *shape,
 					       int n_threads);
-
-/* One part of the graph of switches as a fabric of its own. */
-
-/* Copies the parts of a fabric one by one. */
-struct fab_excerpts;
-
-/* `f` and `planes` are borrowed until the end. O(switches + nodes). */
-struct fab_excerpts *fab_excerpts_new(const struct fab_fabric *f,
-				      const struct fab_planes *planes);
-/* NULL is allowed. */
-void fab_excerpts_free(struct fab_excerpts *excerpts);
-
-/*
- * The switches of a part, their adapters and all cables between these: the same
- * names, GUIDs, LIDs and port numbers, renumbered in the same order. NULL for a part
- * without a cable. The caller frees. O(ports of the part).
- */
-struct fab_fabric *fab_excerpt(struct fab_excerpts *excerpts, uint32_t part);

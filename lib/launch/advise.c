@@ -341,65 +341,38 @@ static struct words words_of(struct fab_arena *a, enum fab_launch_setting settin
 	}
 }
 
-/* Each setting alone. */
-static void add_settings(struct fab_launch_report *r)
-{
-	static const enum fab_launch_setting order[FAB_N_SETTINGS] = {
-		FAB_SETTING_FENCE, FAB_SETTING_TREE_WIDTH, FAB_SETTING_WIREUP,
-		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT};
-
-	for (size_t i = 0; i < FAB_N_SETTINGS; i++) {
-		enum fab_launch_setting k = order[i];
-		const struct fab_launch_timed *best = &r->advice.alone[k];
-		struct words now = words_of(&r->memory, k, &r->advice.now.is);
-		struct words then = words_of(&r->memory, k, &best->is);
-
-		add_judged(r,
-			   (struct fab_launch_advice_row){.setting = now.setting,
-							  .now = now.value,
-							  .advised = then.value,
-							  .how = then.how},
-			   fab_launch_worth(k) > FAB_WORTH_JOB,
-			   r->advice.now.total_s - best->total_s, &r->advice.of_alone[k]);
-	}
-}
-
 /* Nodes in the fastest of several orders. */
 static int add_order(struct fab_launch_report *r, uint64_t bytes, struct fab_err *err)
 {
-	const struct fab_fence_clock *now = r->clock;
-	double best_us = INFINITY;
 	double now_us = fab_fence_clock_us(r->clock, r->start.fence, bytes, err);
+	double best_us = INFINITY, us;
 	const char *best = NULL;
+	bool is_worth_it;
 
 	if (now_us < 0)
 		return (int)now_us;
-	for (size_t i = 0; i < r->n_orders; i++) {
-		struct fab_fence_clock clock = {.params = now->params,
-						.n_nodes = now->n_nodes,
+	for (size_t i = 0; i < r->n_orders; i++, best_us = fmin(best_us, us)) {
+		struct fab_fence_clock clock = {.params = r->clock->params,
+						.n_nodes = r->clock->n_nodes,
 						.nodes = &r->nodes_of[i],
-						.routes = now->routes,
-						.model_only = now->model_only};
-		double us = fab_fence_clock_us(&clock, r->start.fence, bytes, err);
+						.routes = r->clock->routes,
+						.model_only = r->clock->model_only,
+						.memory = r->memory};
 
+		us = fab_fence_clock_us(&clock, r->start.fence, bytes, err);
 		r->clock->n_cut += clock.n_cut;
-		fab_fence_clock_fini(&clock);
 		if (us < 0)
 			return (int)us;
-		if (us < best_us) {
-			best_us = us;
+		if (us < best_us)
 			best = r->orders[i];
-		}
 	}
+	is_worth_it = now_us - best_us >= FAB_WORTH_JOB * r->advice.now.total_s * 1e6 &&
+		      best_us < now_us;
 	add(r,
 	    (struct fab_launch_advice_row){
 		    .setting = "order of nodes",
 		    .scope = "job",
-		    .verdict = now_us - best_us >= FAB_WORTH_JOB * r->advice.now.total_s *
-							       1e6 &&
-					       best_us < now_us
-				       ? "yes"
-				       : "no",
+		    .verdict = is_worth_it ? "yes" : "no",
 		    .now = r->order,
 		    .advised = best,
 		    .how = "the order of hosts in the file SLURM_HOSTFILE, with srun --distribution=arbitrary",
@@ -409,24 +382,61 @@ static int add_order(struct fab_launch_report *r, uint64_t bytes, struct fab_err
 	return 0;
 }
 
-/* Changes beyond the settings of Slurm: a fence that it does not have, and sizes. */
-static int add_developments(struct fab_launch_report *r, uint64_t bytes,
-			    struct fab_err *err)
+int fab_launch_report_make(struct fab_launch_report *r, struct fab_err *err)
 {
-	struct fab_launch_start s = r->start;
-	int rc = fab_fence_fastest(r->clock, bytes, &s.fence, err);
+	static const enum fab_launch_setting alone[FAB_N_SETTINGS] = {
+		FAB_SETTING_FENCE, FAB_SETTING_TREE_WIDTH, FAB_SETTING_WIREUP,
+		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT};
+	static const enum fab_launch_setting together[FAB_N_SETTINGS] = {
+		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT, FAB_SETTING_WIREUP,
+		FAB_SETTING_TREE_WIDTH, FAB_SETTING_FENCE};
+	uint64_t bytes = fab_launch_bytes(&r->start);
+	const struct fab_launch_timed *now = &r->advice.now, *best = &r->advice.together;
+	struct fab_launch_start start = r->start;
+	char saved[FAB_HUMAN_BYTES], *text = NULL, *how = NULL;
+	struct fab_launch_params params;
+	int rc = fab_launch_advise(&r->start, r->params, r->uses, &r->advice, err);
 
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < FAB_N_SETTINGS; i++) {
+		enum fab_launch_setting k = alone[i];
+		struct words is = words_of(r->memory, k, &now->is);
+		struct words then = words_of(r->memory, k, &r->advice.alone[k].is);
+
+		add_judged(r,
+			   (struct fab_launch_advice_row){.setting = is.setting,
+							  .now = is.value,
+							  .advised = then.value,
+							  .how = then.how},
+			   fab_launch_worth(k) > FAB_WORTH_JOB,
+			   now->total_s - r->advice.alone[k].total_s,
+			   &r->advice.of_alone[k]);
+	}
+	rc = fab_launch_range_find(r->params, r->uses, now->total_s, fab_launch_total_of,
+				   &r->start, &r->total, err);
+	params = *r->params;
+	apply(&best->is, &params, &start);
+	if (!rc)
+		rc = fab_launch_range_find(&params, r->uses, best->total_s,
+					   fab_launch_total_of, &start, &r->best, err);
+	if (!rc)
+		rc = add_order(r, bytes, err);
+	/* beyond the settings of Slurm: a fence that it does not have, and sizes */
+	start = r->start;
+	if (!rc)
+		rc = fab_fence_fastest(r->clock, bytes, &start.fence, err);
 	if (!rc)
 		rc = add_start(
 			r,
 			(struct fab_launch_advice_row){
 				.setting = "fence algorithm",
 				.now = "mixed",
-				.advised = fab_fence_text(&r->memory, s.fence),
+				.advised = fab_fence_text(r->memory, start.fence),
 				.how = "for developers of runtimes: Slurm has ring and tree only"},
-			&s, err);
-	s = r->start;
-	s.layout.opts = FAB_SIZE_ALL;
+			&start, err);
+	start = r->start;
+	start.layout.opts = FAB_SIZE_ALL;
 	if (!rc)
 		rc = add_start(
 			r,
@@ -435,30 +445,22 @@ static int add_developments(struct fab_launch_report *r, uint64_t bytes,
 				.now = "as put",
 				.advised = "short",
 				.how = "addresses of UCX of 21 bytes in place of 51"},
-			&s, err);
-	return rc;
-}
-
-/* All settings together, and the way to set each, with its own effect. */
-static void add_together(struct fab_launch_report *r)
-{
-	static const enum fab_launch_setting order[FAB_N_SETTINGS] = {
-		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT, FAB_SETTING_WIREUP,
-		FAB_SETTING_TREE_WIDTH, FAB_SETTING_FENCE};
-	const struct fab_launch_timed *best = &r->advice.together;
-	char saved[FAB_HUMAN_BYTES], *text = NULL, *how = NULL;
-
+			&start, err);
+	if (rc)
+		return rc;
+	/* all settings together, and the way to set each, with its own effect */
 	for (size_t i = 0; i < FAB_N_SETTINGS; i++) {
-		struct words then = words_of(&r->memory, order[i], &best->is);
+		enum fab_launch_setting k = together[i];
+		struct words then = words_of(r->memory, k, &best->is);
 
-		if (best->is.of[order[i]] == r->advice.now.is.of[order[i]])
+		if (best->is.of[k] == now->is.of[k])
 			continue;
-		fab_human_seconds(r->advice.own_s[order[i]], saved);
+		fab_human_seconds(r->advice.own_s[k], saved);
 		fab_append(&text, ", ", "%s %s", then.setting, then.value);
 		fab_append(&how, "; ", "%s saves %s of it", then.how, saved);
 	}
-	fab_arena_own(&r->memory, free, text);
-	fab_arena_own(&r->memory, free, how);
+	fab_arena_own(r->memory, free, text);
+	fab_arena_own(r->memory, free, how);
 	r->best_text = text;
 	r->best_how = how;
 	add(r,
@@ -470,31 +472,6 @@ static void add_together(struct fab_launch_report *r)
 					   .how = text,
 					   .saved_low_s = (double)NAN,
 					   .saved_high_s = (double)NAN},
-	    r->advice.now.total_s - best->total_s);
-}
-
-int fab_launch_report_make(struct fab_launch_report *r, struct fab_err *err)
-{
-	uint64_t bytes = fab_size_node(r->start.keys, &r->start.layout, 0, r->start.ppn);
-	struct fab_launch_params params;
-	struct fab_launch_start start = r->start;
-	int rc = fab_launch_advise(&r->start, r->params, r->uses, &r->advice, err);
-
-	if (rc)
-		return rc;
-	add_settings(r);
-	rc = fab_launch_range_find(r->params, r->uses, r->advice.now.total_s,
-				   fab_launch_total_of, &r->start, &r->total, err);
-	params = *r->params;
-	apply(&r->advice.together.is, &params, &start);
-	if (!rc)
-		rc = fab_launch_range_find(&params, r->uses, r->advice.together.total_s,
-					   fab_launch_total_of, &start, &r->best, err);
-	if (!rc)
-		rc = add_order(r, bytes, err);
-	if (!rc)
-		rc = add_developments(r, bytes, err);
-	if (!rc)
-		add_together(r);
-	return rc;
+	    now->total_s - best->total_s);
+	return 0;
 }

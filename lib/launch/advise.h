@@ -65,18 +65,14 @@ struct fab_launch_advice {
 	struct fab_launch_judgement of_alone[FAB_N_SETTINGS];
 	/* The best of all, without settings of the cluster whose verdict alone is not
 	 * yes, and without those that save less than they are worth on top of the others.
-	 * Of equal ones the first is taken: `now` of all, and of two settings that are to
-	 * be undone the first in enum fab_launch_setting. */
+	 * Of equal ones the first: `now` of all, of two to undo the first setting. */
 	struct fab_launch_timed together;
 	/* Seconds that each change in `together` saves on top of the others; 0: none. */
 	double own_s[FAB_N_SETTINGS];
 };
-/*
- * `params` are those of `start`, and those of its timer: TreeWidth and the fan-out are
- * changed there while others are tried, and are restored in the end, also after an error.
- * The fence of `start` is slurm-auto, ring or tree. `uses` as fab_launch_range_find().
- * Errors: those of fab_stages_total_s(). O(1400 stages).
- */
+/* `params` are those of `start` and of its timer: TreeWidth and the fan-out are changed
+ * there meanwhile. The fence of `start` is slurm-auto, ring or tree. `uses` as
+ * fab_launch_range_find(). Errors: those of fab_stages_total_s(). O(1400 stages). */
 int fab_launch_advise(const struct fab_launch_start *start,
 		      struct fab_launch_params *params, const bool *uses,
 		      struct fab_launch_advice *out, struct fab_err *err) FAB_MUST_CHECK;
@@ -101,8 +97,8 @@ struct fab_launch_report {
 	const char *const *orders;
 	const struct fab_launch_nodes *nodes_of; /* [n_orders] */
 	size_t n_orders;
-	/* Results, texts in `memory`. */
-	struct fab_arena memory;
+	struct fab_arena *memory; /* for texts of the results */
+	/* Results. */
 	struct fab_launch_advice advice;
 	struct fab_launch_range total, best; /* of the start as it is, with the advice */
 	const char *best_text, *best_how;    /* all settings together; NULL: none */
@@ -110,7 +106,6 @@ struct fab_launch_report {
 	struct fab_launch_advice_row rows[FAB_N_SETTINGS + 4];
 	size_t n_rows;
 };
-/* The caller frees report->memory, also after an error. Errors: those of
- * fab_launch_advise() and of the clock. */
+/* Errors: those of fab_launch_advise() and of the clock. */
 int fab_launch_report_make(struct fab_launch_report *report,
 			   struct fab_err *err) FAB_MUST_CHECK;

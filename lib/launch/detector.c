@@ -68,6 +68,64 @@ double fab_detector_bound_us(const struct fab_detector *d, uint32_t f, bool *is_
 	       pairs / 2 * 8 * d->message_us * log;
 }
 
+struct fab_suspicion fab_detector_suspicion(const struct fab_detector *d, double delay_us,
+					    double loss)
+{
+	enum { POINTS = 1000, TERMS = 100000 };
+	struct fab_suspicion s = {.probability = 0, .every_us = INFINITY};
+
+	for (int i = 0; i < POINTS; i++) {
+		double slack = d->timeout_us - delay_us * log1p(-(i + 0.5) / POINTS);
+		double all_missed = 1;
+
+		for (int j = 1; j < TERMS && all_missed > 0; j++) {
+			double left_us = slack - j * d->period_us;
+
+			if (left_us <= 0)
+				break;
+			all_missed *=
+				loss +
+				(1 - loss) *
+					(delay_us > 0 ? exp(-left_us / delay_us) : 0);
+		}
+		s.probability += all_missed / POINTS;
+	}
+	if (s.probability > 0)
+		s.every_us = d->period_us / (d->n * (1 - loss) * s.probability);
+	return s;
+}
+
+int fab_detector_risks(const struct fab_detector *d, double delay_us, double loss,
+		       struct fab_risk_row out[FAB_N_RISKS], struct fab_err *err)
+{
+	static const double factors[4] = {1.1, 2.1, 3.1, 5.1};
+
+	if (delay_us > 100 * d->period_us)
+		return fab_fail(
+			err, EINVAL,
+			"a mean delay of %g us: expected at most 100 periods of %g us",
+			delay_us, d->period_us);
+	for (size_t i = 0; i < FAB_N_RISKS; i++) {
+		struct fab_detector x = *d;
+		struct fab_suspicion s;
+
+		if (i && i <= FAB_COUNT(factors))
+			x.period_us = d->timeout_us / factors[i - 1];
+		else if (i)
+			x.timeout_us = d->period_us * factors[(i - 1) % 4];
+		s = fab_detector_suspicion(&x, delay_us, loss);
+		out[i] = (struct fab_risk_row){
+			.heartbeat_s = x.period_us / 1e6,
+			.timeout_s = x.timeout_us / 1e6,
+			.heartbeats_a_second = 1e6 / x.period_us * d->n,
+			.detected_s = (x.timeout_us + x.message_us) / 1e6,
+			.false_suspicion = s.probability,
+			.false_every_s = s.every_us / 1e6,
+			.is_present = !i};
+	}
+	return 0;
+}
+
 /* Distances of the receivers of news: powers of two on both sides, each node once. */
 static uint32_t offsets(uint32_t n, uint32_t *out)
 {
@@ -288,43 +346,12 @@ void fab_detector_place(uint32_t n, uint32_t f, bool is_near,
 			.node = is_near ? (i + 1) % n : (uint32_t)((uint64_t)i * n / f)};
 }
 
-/* Gaps between failures, from each to the next, the last one to the first. */
-static bool is_least(const uint32_t *gap, uint32_t f)
-{
-	for (uint32_t turn = 1; turn < f; turn++)
-		for (uint32_t i = 0; i < f; i++) {
-			uint32_t other = gap[(turn + i) % f];
-
-			if (other != gap[i]) {
-				if (other < gap[i])
-					return false;
-				break;
-			}
-		}
-	return true;
-}
-
-/* The next list of f - 1 places behind 0, ascending; false after the last one. */
-static bool next(uint32_t *place, uint32_t n, uint32_t f)
-{
-	uint32_t i = f;
-
-	while (i > 1 && place[i - 1] == n - f + i - 1)
-		i--;
-	if (i <= 1)
-		return false;
-	place[i - 1]++;
-	for (; i < f; i++)
-		place[i] = place[i - 1] + 1;
-	return true;
-}
-
 int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
 		       struct fab_detector_worst *out, struct fab_err *err)
 {
 	struct fab_failure *failures = FAB_ARENA_NEW0(memory, f, struct fab_failure);
 	uint32_t *place = FAB_ARENA_NEW(memory, 2 * (size_t)f, uint32_t);
-	uint32_t *gap = place + f;
+	uint32_t *gap = place + f, i;
 	struct fab_detection x;
 	double n_all = 1; /* placements with one failure at node 0 */
 	int rc = fab_detector_check(d, err);
@@ -336,59 +363,54 @@ int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, u
 	if (!f || f >= d->n)
 		return fab_fail(err, EINVAL, "%u failures of %u nodes: expected 1 to %u",
 				f, d->n, d->n - 1);
-	for (uint32_t i = 1; i < f; i++)
+	for (i = 1; i < f; i++)
 		n_all = n_all * (d->n - i) / i;
 	if (n_all > (double)PLACEMENTS_MAX * f)
 		return fab_fail(err, ERANGE,
 				"%u failures of %u nodes: more than %llu placements", f,
 				d->n, (unsigned long long)PLACEMENTS_MAX);
-	for (uint32_t i = 0; i < f; i++)
+	for (i = 0; i < f; i++)
 		place[i] = i;
-	do {
-		for (uint32_t i = 0; i < f; i++) {
+	do {			      /* all lists of f - 1 places behind 0, ascending */
+		bool is_least = true; /* of the gaps, turned so that each comes first */
+
+		for (i = 0; i < f; i++) {
 			gap[i] = (i + 1 < f ? place[i + 1] : d->n) - place[i];
 			failures[i].node = place[i];
 		}
-		if (!is_least(gap, f))
-			continue;
-		rc = fab_detector_run(d, failures, f, &x, err);
+		for (uint32_t turn = 1; turn < f && is_least; turn++) {
+			for (i = 0; i < f && gap[(turn + i) % f] == gap[i];)
+				i++;
+			is_least = i == f || gap[(turn + i) % f] > gap[i];
+		}
+		if (is_least)
+			rc = fab_detector_run(d, failures, f, &x, err);
 		if (rc)
 			return rc;
-		out->n_beyond += !x.is_within;
-		if (!out->n_placements++ || x.stable_us > out->worst.stable_us) {
-			out->worst = x;
-			memcpy(out->failures, failures, f * sizeof(*failures));
+		if (is_least) {
+			out->n_beyond += !x.is_within;
+			if (!out->n_placements++ || x.stable_us > out->worst.stable_us) {
+				out->worst = x;
+				memcpy(out->failures, failures, f * sizeof(*failures));
+			}
 		}
-	} while (next(place, d->n, f));
+		for (i = f; i > 1 && place[i - 1] == d->n - f + i - 1;)
+			i--;
+		if (i > 1)
+			place[i - 1]++;
+		for (uint32_t k = i; i > 1 && k < f; k++)
+			place[k] = place[k - 1] + 1;
+	} while (i > 1);
 	return 0;
-}
-
-/* Parts of MPD's ring without the nodes that failed, each between two of them. */
-static void split_ring(uint32_t n, const struct fab_failure *failures, uint32_t f,
-		       struct fab_failure_row *row)
-{
-	bool *is_dead = FAB_NEW0((size_t)n + 1, bool);
-	uint32_t start = 0, size = 0; /* a node that failed; nodes of the part so far */
-
-	for (uint32_t i = 0; i < f; i++)
-		is_dead[start = failures[i].node] = true;
-	for (uint32_t i = 1; i <= n; i++) {
-		bool is_end = is_dead[(start + i) % n] || (!f && i == n);
-
-		size += !is_dead[(start + i) % n];
-		if (!is_end)
-			continue;
-		row->mpd_parts += size > 0;
-		row->mpd_largest = size > row->mpd_largest ? size : row->mpd_largest;
-		size = 0;
-	}
-	free(is_dead);
 }
 
 void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detection *x,
 			  const struct fab_failure *failures, uint32_t f,
 			  struct fab_failure_row *row)
 {
+	bool *is_dead = FAB_NEW0((size_t)d->n + 1, bool);
+	uint32_t start = 0, size = 0; /* a node that failed; nodes of the part so far */
+
 	*row = (struct fab_failure_row){
 		.nodes = d->n,
 		.failures = f,
@@ -401,7 +423,20 @@ void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detecti
 		.most_news = x->most_news,
 		.placements = 1};
 	fab_detector_bound_us(d, f, &row->proven);
-	split_ring(d->n, failures, f, row);
+	/* parts of MPD's ring, each between two nodes that failed */
+	for (uint32_t i = 0; i < f; i++)
+		is_dead[start = failures[i].node] = true;
+	for (uint32_t i = 1; i <= d->n; i++) {
+		bool is_end = is_dead[(start + i) % d->n] || (!f && i == d->n);
+
+		size += !is_dead[(start + i) % d->n];
+		if (!is_end)
+			continue;
+		row->mpd_parts += size > 0;
+		row->mpd_largest = size > row->mpd_largest ? size : row->mpd_largest;
+		size = 0;
+	}
+	free(is_dead);
 }
 
 int fab_detector_table(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,

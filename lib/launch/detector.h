@@ -55,12 +55,40 @@ struct fab_detection {
  */
 int fab_detector_check(const struct fab_detector *d, struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * Microseconds from the first of f failures that overlap until all is known, at most:
+/* Microseconds from the first of f failures that overlap until all is known, at most:
  * f (f + 1) timeout + f message + f (f + 1) / 2 * 8 message log2(n). Proven for f below
- * log2(n), rounded down; `is_proven` may be NULL. O(1).
- */
+ * log2(n), rounded down; `is_proven` may be NULL. O(1). */
 double fab_detector_bound_us(const struct fab_detector *d, uint32_t f, bool *is_proven);
+
+/*
+ * Risk that a node which lives is considered dead. Heartbeats are lost independently, a
+ * share `loss`; others are delayed beyond their message by exponentially distributed
+ * times of mean `delay_us`. After a heartbeat that came with delay D, the node is
+ * suspected if none of those sent a period, two, three .. later arrives within the
+ * timeout: the product over all j with j period < D + timeout of
+ * loss + (1 - loss) exp(-(D + timeout - j period) / delay), mean over D. Heartbeats that
+ * overtake each other are not considered.
+ */
+struct fab_suspicion {
+	double probability; /* for each heartbeat that arrives */
+	double every_us; /* mean time between false suspicions among n nodes; INFINITY */
+};
+/* loss 0 .. below 1, delay_us from 0 to 100 periods: checked by fab_detector_check()'s
+ * caller. O(timeout / period), at most 10^5. */
+struct fab_suspicion fab_detector_suspicion(const struct fab_detector *d, double delay_us,
+					    double loss);
+/* A pair of period and timeout as it is reported: load, speed and risk. */
+struct fab_risk_row {
+	double heartbeat_s, timeout_s, heartbeats_a_second, detected_s;
+	double false_suspicion, false_every_s;
+	bool is_present; /* the period and the timeout of the detector */
+};
+enum { FAB_N_RISKS = 9 };
+/* The present pair, the timeout with other periods, the period with other timeouts.
+ * EINVAL: a delay above 100 periods. O(1). */
+int fab_detector_risks(const struct fab_detector *d, double delay_us, double loss,
+		       struct fab_risk_row out[FAB_N_RISKS],
+		       struct fab_err *err) FAB_MUST_CHECK;
 
 /* Number of nodes that a node sends news to. O(log n). */
 uint32_t fab_detector_degree(uint32_t n);
@@ -86,12 +114,9 @@ struct fab_detector_worst {
 	struct fab_failure *failures; /* [f] the placement that takes longest */
 	uint64_t n_beyond;	      /* placements beyond the bound */
 };
-/*
- * Every placement of f failures at one time. The ring, the graph of the news and the
- * order in which they are sent are the same from every node, so that a placement takes as
- * long as its rotations: one of each is followed. ERANGE: more than 2^24 placements.
- * O(placements * f n log n).
- */
+/* Every placement of f failures at one time. All is alike from every node, so that a
+ * placement takes as long as its rotations: one of each is followed. ERANGE: more than
+ * 2^24 placements. O(placements * f n log n). */
 int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
 		       struct fab_detector_worst *out,
 		       struct fab_err *err) FAB_MUST_CHECK;

@@ -53,60 +53,49 @@ struct run {
 	double sum_us;
 };
 
-/* Time when a process has the data of a peer; negative: it takes a request. */
-static double get_here(struct run *r, uint32_t p, uint32_t peer, double now)
-{
-	uint32_t node = p / r->peers->ppn, id;
-
-	if (node == peer / r->peers->ppn) {
-		r->out->local++;
-		return now + r->costs->local_us;
-	}
-	if (r->costs->has_no_cache)
-		return -1;
-	id = fab_map64_get(r->asked, (uint64_t)node << 32 | peer);
-	if (id == FAB_NONE)
-		return -1;
-	r->out->shared++;
-	return fmax(now, r->there_us.v[id]) + r->costs->get_us;
-}
-
-/* Time of the answer to a request at `now`. */
-static double request(struct run *r, uint32_t p, uint32_t peer, double now)
-{
-	uint32_t node = p / r->peers->ppn, server = peer / r->peers->ppn;
-	double half = (r->costs->remote_us - r->costs->serve_us) / 2;
-	double wait = fmax(0, r->free_us[server] - (now + half));
-
-	r->free_us[server] = now + half + wait + r->costs->serve_us;
-	r->out->longest_wait_us = fmax(r->out->longest_wait_us, wait);
-	r->out->requests++;
-	r->served[server]++;
-	if (!r->costs->has_no_cache) {
-		fab_map64_put(r->asked, (uint64_t)node << 32 | peer,
-			      (uint32_t)r->there_us.n);
-		FAB_PUSH(&r->there_us, r->free_us[server] + half);
-	}
-	return r->free_us[server] + half;
-}
-
-/* Gets of a process, up to the next one that takes a request later than now. Requests
- * reach a server in the order in which they are made: all take equally long. */
+/*
+ * Gets of a process, up to the next one that takes a request later than now: others may
+ * request first. Requests reach a server in the order in which they are made, as all take
+ * equally long.
+ */
 static void go_on(struct run *r, uint32_t p, double now)
 {
-	uint32_t degree = fab_peers_degree(r->peers, p);
-	bool is_later = false; /* than the event: others may request first */
+	const struct fab_exchange_costs *c = r->costs;
+	uint32_t degree = fab_peers_degree(r->peers, p), node = p / r->peers->ppn;
+	double half = (c->remote_us - c->serve_us) / 2, wait;
+	bool is_later = false;
 
-	for (; r->next[p] < degree; r->next[p]++) {
+	for (; r->next[p] < degree; r->next[p]++, is_later = true) {
 		uint32_t peer = fab_peers_at(r->peers, p, r->next[p]);
-		double there = get_here(r, p, peer, now);
+		uint32_t server = peer / r->peers->ppn, id = FAB_NONE;
+		uint64_t key = (uint64_t)node << 32 | peer;
 
-		if (there < 0 && is_later) {
+		if (server == node) {
+			r->out->local++;
+			now += c->local_us;
+			continue;
+		}
+		if (!c->has_no_cache)
+			id = fab_map64_get(r->asked, key);
+		if (id != FAB_NONE) {
+			r->out->shared++;
+			now = fmax(now, r->there_us.v[id]) + c->get_us;
+			continue;
+		}
+		if (is_later) {
 			fab_schedule_add(&r->schedule, fab_time_of_seconds(now), 0, p);
 			return;
 		}
-		is_later = true;
-		now = there < 0 ? request(r, p, peer, now) : there;
+		wait = fmax(0, r->free_us[server] - (now + half));
+		r->free_us[server] = now + half + wait + c->serve_us;
+		r->out->longest_wait_us = fmax(r->out->longest_wait_us, wait);
+		r->out->requests++;
+		r->served[server]++;
+		now = r->free_us[server] + half;
+		if (!c->has_no_cache) {
+			fab_map64_put(r->asked, key, (uint32_t)r->there_us.n);
+			FAB_PUSH(&r->there_us, now);
+		}
 	}
 	r->out->gets += degree;
 	r->sum_us += now;

@@ -42,22 +42,15 @@ struct fab_peers {
 	uint32_t *peer;
 };
 
-/* ring, stencil:D, random:K, all, file:PATH. */
 extern const struct fab_choices fab_peers_choices;
-/* EINVAL: not one of these with its argument. Files and sizes are not checked. O(text).
- */
+/* EINVAL: none of these with its argument; files and sizes are not checked. O(text). */
 int fab_peers_check(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Make a graph of peers, whose data a process needs. Process r is on node r / ppn.
- *   ring       the process before and the one after
- *   stencil:D  neighbours in a grid of D dimensions, 1 .. 8, with sizes as equal as
- *              possible, that closes around
- *   random:K   K random others
- *   all        all others
- *   file:PATH  see fab_peers_parse()
- * It is in `memory`. EINVAL: no such spec, K above the number of others, 0 nodes or
- * processes; ERANGE: too many processes or peers; errors of files. O(peers).
+ * Make a graph of peers, whose data a process needs, in `memory`. Process r is on node
+ * r / ppn. The grid of stencil:D closes around, its sizes are as equal as possible.
+ * EINVAL: no such spec, K above the number of others, 0 nodes or processes; ERANGE: too
+ * many processes or peers; errors of files. O(peers).
  */
 int fab_peers_make(struct fab_arena *memory, const char *spec, uint32_t n_nodes,
 		   uint32_t ppn, uint64_t seed, struct fab_peers *out,
@@ -74,11 +67,9 @@ int fab_peers_parse(struct fab_arena *memory, const char *file, const char *text
 		    size_t len, uint32_t n_nodes, uint32_t ppn, struct fab_peers *out,
 		    struct fab_err *err) FAB_MUST_CHECK;
 
-/* Peers of a process. O(1). */
+/* Peers of a process, number i of them, and their mean number. O(1). */
 uint32_t fab_peers_degree(const struct fab_peers *peers, uint32_t process);
-/* Number i of them. O(1). */
 uint32_t fab_peers_at(const struct fab_peers *peers, uint32_t process, uint32_t i);
-/* Mean of all processes. O(1). */
 double fab_peers_mean_degree(const struct fab_peers *peers);
 
 struct fab_exchange_costs {
@@ -119,11 +110,8 @@ int fab_exchange_run(const struct fab_peers *peers,
 		     const struct fab_exchange_costs *costs, struct fab_exchange *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * An estimate for random peers, `degree` of each process, without following them: mean
- * numbers; the time is that of the Gets of one process or of one server, whichever is
- * longer. O(1).
- */
+/* An estimate for `degree` random peers of each process: mean numbers; the time is that
+ * of the Gets of one process or of one server, whichever is longer. O(1). */
 struct fab_exchange fab_exchange_model(uint32_t n_nodes, uint32_t ppn, double degree,
 				       const struct fab_exchange_costs *costs);
 
@@ -139,10 +127,8 @@ struct fab_exchange_full {
 double fab_exchange_full_us(uint32_t n_nodes, double degree,
 			    const struct fab_exchange_full *full,
 			    const struct fab_exchange_costs *costs);
-/*
- * d*: the least degree from which the full fence is no slower than direct exchange with
- * random peers (by the model); FAB_NONE: at no possible degree. O(log processes).
- */
+/* d*: the least degree from which the full fence is no slower than direct exchange with
+ * random peers (by the model); FAB_NONE: at no possible degree. O(log processes). */
 uint32_t fab_exchange_crossing(uint32_t n_nodes, uint32_t ppn,
 			       const struct fab_exchange_full *full,
 			       const struct fab_exchange_costs *costs);

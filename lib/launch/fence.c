@@ -17,6 +17,7 @@
 struct plan {
 	const struct fab_fence_job *job;
 	uint32_t width; /* of a tree */
+	bool is_even;	/* of a dissemination: the rest is spread over all steps */
 	struct fab_fence_plan *out;
 	struct fab_arena *memory;
 };
@@ -50,47 +51,62 @@ static double ring_us(const struct fab_fence_job *job)
 }
 
 /*
- * Tree: up a tree of K children each, and down again. The tree is filled level by level;
- * its nodes are numbered so that each subtree is a range of nodes, as in Slurm's.
+ * Tree: up a tree of K children each, and down again. It is that of Slurm: the complete
+ * tree of the least depth that holds all nodes, numbered in preorder and cut off behind
+ * the last one, so that each subtree is a range of nodes and the first ones are full.
  */
 
 static void plan_tree(struct plan *p)
 {
-	uint32_t n = p->job->n_nodes, n_levels = 0, depth;
-	uint64_t width = p->width, first = 0, level_size = 1;
-	/* by number in the order of levels: nodes of the subtree, rank in preorder, rank
-	 * of the next child */
-	uint32_t *size = FAB_NEW(n, uint32_t), *rank = FAB_NEW(n, uint32_t);
-	uint32_t *next = FAB_NEW(n, uint32_t);
-	uint32_t *start = FAB_NEW((size_t)n + 1, uint32_t); /* [levels + 1] */
+	uint32_t n = p->job->n_nodes, depth = 0, now = 0;
+	/* of a node: parent, level, end of its subtree; nodes in the order of levels */
+	uint32_t *parent = FAB_NEW(n, uint32_t), *level = FAB_NEW(n, uint32_t);
+	uint32_t *end = FAB_NEW(n, uint32_t), *by_level = FAB_NEW(n, uint32_t);
+	/* nodes of complete subtrees by levels below their root, up to all; first node of
+	 * each level in by_level */
+	FAB_VEC(uint64_t) full = {0};
+	uint32_t *start;
 
-#define PARENT(h) ((uint32_t)(((h)-1) / width))
-	for (; first < n; first += level_size, level_size *= width)
-		start[n_levels++] = (uint32_t)first;
-	start[n_levels] = n;
-	depth = n_levels - 1;
-	for (uint32_t h = 0; h < n; h++)
-		size[h] = 1;
-	for (uint32_t h = n - 1; h; h--)
-		size[PARENT(h)] += size[h];
-	rank[0] = 0;
-	next[0] = 1;
-	for (uint32_t h = 1; h < n; h++) {
-		rank[h] = next[PARENT(h)];
-		next[PARENT(h)] += size[h];
-		next[h] = rank[h] + 1;
+	FAB_PUSH(&full, 1);
+	while (full.v[depth] < n) {
+		FAB_PUSH(&full, full.v[depth] * p->width + 1);
+		depth++;
 	}
+	start = FAB_NEW0((size_t)depth + 2, uint32_t);
+	parent[0] = level[0] = 0;
+	end[0] = n;
+	for (uint32_t i = 1; i < n; i++) { /* `now`: the last node, or one above it */
+		while (end[now] <= i)
+			now = parent[now];
+		parent[i] = now;
+		level[i] = level[now] + 1;
+		end[i] = full.v[depth - level[i]] < end[now] - i
+				 ? i + (uint32_t)full.v[depth - level[i]]
+				 : end[now];
+		now = i;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		start[level[i] + 1]++;
+	for (uint32_t i = 0; i <= depth; i++)
+		start[i + 1] += start[i];
+	for (uint32_t i = 0; i < n; i++)
+		by_level[start[level[i]]++] = i;
+	/* start[i] is now the end of level i */
 	FAB_RESERVE(&p->out->messages, 2 * (size_t)n);
-	for (uint32_t level = depth; level; level--, p->out->n_steps++)
-		for (uint32_t h = start[level]; h < start[level + 1]; h++)
-			send(p, rank[h], rank[PARENT(h)], rank[h], size[h]);
-	for (uint32_t level = 1; level <= depth; level++, p->out->n_steps++)
-		for (uint32_t h = start[level]; h < start[level + 1]; h++)
-			send(p, rank[PARENT(h)], rank[h], 0, n);
-#undef PARENT
-	free(size);
-	free(rank);
-	free(next);
+	for (uint32_t l = depth; l; l--, p->out->n_steps++)
+		for (uint32_t k = start[l - 1]; k < start[l]; k++) {
+			uint32_t i = by_level[k];
+
+			send(p, i, parent[i], i, end[i] - i);
+		}
+	for (uint32_t l = 1; l <= depth; l++, p->out->n_steps++)
+		for (uint32_t k = start[l - 1]; k < start[l]; k++)
+			send(p, parent[by_level[k]], by_level[k], 0, n);
+	free(parent);
+	free(level);
+	free(end);
+	free(by_level);
+	free(full.v);
 	free(start);
 }
 
@@ -117,28 +133,18 @@ static uint32_t blocks_before(uint32_t n, uint32_t step, bool is_even)
 	return step < n_doublings(n) ? 1u << step : n;
 }
 
-static void disseminate(struct plan *p, bool is_even)
+static void plan_bruck(struct plan *p)
 {
 	uint32_t n = p->job->n_nodes;
 
 	FAB_RESERVE(&p->out->messages, (size_t)n * n_doublings(n));
 	for (uint32_t step = 0; step < n_doublings(n); step++, p->out->n_steps++) {
-		uint32_t far = blocks_before(n, step, is_even);
-		uint32_t more = blocks_before(n, step + 1, is_even) - far;
+		uint32_t far = blocks_before(n, step, p->is_even);
+		uint32_t more = blocks_before(n, step + 1, p->is_even) - far;
 
 		for (uint32_t i = 0; i < n; i++)
 			send(p, i, i < far ? i + n - far : i - far, i, more);
 	}
-}
-
-static void plan_bruck(struct plan *p)
-{
-	disseminate(p, false);
-}
-
-static void plan_bruck_even(struct plan *p)
-{
-	disseminate(p, true);
 }
 
 static double bruck_us(const struct fab_fence_job *job)
@@ -194,33 +200,6 @@ struct leaves {
 	uint32_t *node_at;
 };
 
-/* Leaf switches in the order of their first nodes, nodes ascending. */
-static void find_leaves(struct leaves *l, const struct fab_fence_job *job,
-			struct fab_arena *memory)
-{
-	struct fab_map64 *number = fab_map64_new(job->n_nodes);
-	uint32_t *leaf = FAB_NEW(job->n_nodes, uint32_t), *next;
-
-	*l = (struct leaves){.first = FAB_NEW0((size_t)job->n_nodes + 2, uint32_t),
-			     .node_at = FAB_ARENA_NEW(memory, job->n_nodes, uint32_t)};
-	for (uint32_t i = 0; i < job->n_nodes; i++) {
-		leaf[i] = fab_map64_put(number, job->leaf ? job->leaf[i] : 0, l->n);
-		l->n += leaf[i] == l->n;
-		l->first[leaf[i] + 1]++;
-	}
-	for (uint32_t i = 0; i < l->n; i++) {
-		l->most = l->first[i + 1] > l->most ? l->first[i + 1] : l->most;
-		l->first[i + 1] += l->first[i];
-	}
-	next = FAB_NEW(l->n, uint32_t);
-	memcpy(next, l->first, l->n * sizeof(*next));
-	for (uint32_t i = 0; i < job->n_nodes; i++)
-		l->node_at[next[leaf[i]]++] = i;
-	free(next);
-	free(leaf);
-	fab_map64_free(number);
-}
-
 /* One level of the trees of all leaf switches, upwards or downwards. */
 static void add_level(struct plan *p, const struct leaves *l, uint32_t bit, bool is_up)
 {
@@ -241,25 +220,6 @@ static void add_level(struct plan *p, const struct leaves *l, uint32_t bit, bool
 	p->out->n_steps++;
 }
 
-/* Dissemination among the first nodes of all leaf switches. */
-static void add_between_leaves(struct plan *p, const struct leaves *l)
-{
-	for (uint32_t far = 1; far < l->n; far *= 2, p->out->n_steps++) {
-		uint32_t more = l->n - far < far ? l->n - far : far;
-
-		for (uint32_t i = 0; i < l->n; i++) {
-			uint32_t to = i < far ? i + l->n - far : i - far, end = i + more;
-			/* nodes of the leaf switches i .. end - 1, around */
-			uint32_t n_blocks = end <= l->n ? l->first[end] - l->first[i]
-							: l->first[l->n] - l->first[i] +
-								  l->first[end - l->n];
-
-			send(p, l->node_at[l->first[i]], l->node_at[l->first[to]],
-			     l->first[i], n_blocks);
-		}
-	}
-}
-
 static int cmp_messages(const void *a, const void *b)
 {
 	const struct fab_fence_message *x = a, *y = b;
@@ -271,13 +231,46 @@ static int cmp_messages(const void *a, const void *b)
 
 static void plan_leaf(struct plan *p)
 {
-	struct leaves l;
-	uint32_t bit = 1;
+	const struct fab_fence_job *job = p->job;
+	struct fab_map64 *number = fab_map64_new(job->n_nodes);
+	uint32_t *leaf = FAB_NEW(job->n_nodes, uint32_t), *next, bit = 1;
+	struct leaves l = {.first = FAB_NEW0((size_t)job->n_nodes + 2, uint32_t),
+			   .node_at = FAB_ARENA_NEW(p->memory, job->n_nodes, uint32_t)};
 
-	find_leaves(&l, p->job, p->memory);
+	/* leaf switches in the order of their first nodes, nodes ascending */
+	for (uint32_t i = 0; i < job->n_nodes; i++) {
+		leaf[i] = fab_map64_put(number, job->leaf ? job->leaf[i] : 0, l.n);
+		l.n += leaf[i] == l.n;
+		l.first[leaf[i] + 1]++;
+	}
+	for (uint32_t i = 0; i < l.n; i++) {
+		l.most = l.first[i + 1] > l.most ? l.first[i + 1] : l.most;
+		l.first[i + 1] += l.first[i];
+	}
+	next = FAB_NEW(l.n, uint32_t);
+	memcpy(next, l.first, l.n * sizeof(*next));
+	for (uint32_t i = 0; i < job->n_nodes; i++)
+		l.node_at[next[leaf[i]]++] = i;
+	free(next);
+	free(leaf);
+	fab_map64_free(number);
 	for (; bit < l.most; bit *= 2)
 		add_level(p, &l, bit, true);
-	add_between_leaves(p, &l);
+	/* dissemination among the first nodes of all leaf switches */
+	for (uint32_t far = 1; far < l.n; far *= 2, p->out->n_steps++) {
+		uint32_t more = l.n - far < far ? l.n - far : far;
+
+		for (uint32_t i = 0; i < l.n; i++) {
+			uint32_t to = i < far ? i + l.n - far : i - far, end = i + more;
+			/* nodes of the leaf switches i .. end - 1, around */
+			uint32_t n_blocks = end <= l.n ? l.first[end] - l.first[i]
+						       : l.first[l.n] - l.first[i] +
+								 l.first[end - l.n];
+
+			send(p, l.node_at[l.first[i]], l.node_at[l.first[to]], l.first[i],
+			     n_blocks);
+		}
+	}
 	for (bit /= 2; bit; bit /= 2)
 		add_level(p, &l, bit, false);
 	if (p->out->messages.n)
@@ -300,7 +293,7 @@ static const struct row {
 		 true, 0, plan_ring, ring_us},
 	[FAB_FENCE_TREE] =
 		{"tree:K", "up a tree of K children each, and down",
-		 "Blocks are collected up a tree in which a node has K children, and all of them are sent down again, as Slurm does for a fence without data; K is its TreeWidth.",
+		 "Blocks are collected up a tree in which a node has K children, and all of them are sent down again, as Slurm does for a fence without data; K is its TreeWidth. The tree is that of Slurm: complete, numbered in preorder, cut off behind the last node.",
 		 false, FAB_FENCE_WIDTH_MAX, plan_tree, NULL},
 	[FAB_FENCE_BRUCK] =
 		{"bruck", "twice as many blocks each step, the rest in the last one",
@@ -309,7 +302,7 @@ static const struct row {
 	[FAB_FENCE_BRUCK_EVEN] =
 		{"bruck-even", "as bruck, with the rest spread over all steps",
 		 "As `bruck`, but if N is no power of two each step is a little less than a doubling: N / 2, N / 4 ... blocks, counted from the last step.",
-		 false, 0, plan_bruck_even, bruck_us},
+		 false, 0, plan_bruck, bruck_us},
 	[FAB_FENCE_RECDBL] =
 		{"recdbl", "partners exchange all they have",
 		 "Recursive doubling: partners exchange what they have, 1, 2, 4 ... blocks. If N is no power of two, some nodes form pairs that count as one node: two more steps.",
@@ -417,7 +410,11 @@ int fab_fence_plan_make(struct fab_arena *memory, struct fab_fence_chosen chosen
 			struct fab_err *err)
 {
 	struct fab_fence_chosen is = fab_fence_stands_for(chosen, job);
-	struct plan p = {job, is.width, out, memory};
+	struct plan p = {.job = job,
+			 .width = is.width,
+			 .is_even = is.algorithm == FAB_FENCE_BRUCK_EVEN,
+			 .out = out,
+			 .memory = memory};
 	int rc = fab_fence_job_check(job, err);
 
 	*out = (struct fab_fence_plan){.n_nodes = job->n_nodes, .n_repeats = 1};

@@ -105,24 +105,18 @@ struct fab_fence_plan {
 	uint32_t n_repeats;
 	uint32_t *node_at; /* [n_nodes]; NULL: node i at position i */
 };
-/*
- * The plan of an algorithm that is not `auto`, in `memory`. Errors: those of
- * fab_fence_job_check(). O(messages + nodes log nodes).
- */
+/* The plan of an algorithm that is not `auto`, in `memory`. Errors: those of
+ * fab_fence_job_check(). O(messages + nodes log nodes). */
 int fab_fence_plan_make(struct fab_arena *memory, struct fab_fence_chosen chosen,
 			const struct fab_fence_job *job, struct fab_fence_plan *out,
 			struct fab_err *err) FAB_MUST_CHECK;
-/*
- * Microseconds without contention by a closed form: of ring (N - 1)(2 o + L + b (G + C)),
- * of bruck ceil(log2 N)(2 o + L) + (N - 1) b (G + C); NaN: none is known. O(1).
- */
+/* Microseconds without contention by a closed form: of ring (N - 1)(2 o + L + b (G + C)),
+ * of bruck ceil(log2 N)(2 o + L) + (N - 1) b (G + C); NaN: none is known. O(1). */
 double fab_fence_formula_us(struct fab_fence_chosen chosen,
 			    const struct fab_fence_job *job);
 
-/*
- * Cables that messages take, in each direction: the adapters' own ones first (node i
- * sends on i, receives on N + i), then those between switches that any message takes.
- */
+/* Cables that messages take, in each direction: the adapters' own ones first (node i
+ * sends on i, receives on N + i), then those between switches that any message takes. */
 struct fab_fence_paths {
 	uint32_t n_nodes, n_cables;
 	uint64_t *first; /* [messages + 1] into cable */
@@ -148,17 +142,14 @@ struct fab_fence_load {
 	uint32_t n_steps;	     /* of the messages: of a ring 1, which is repeated */
 	struct fab_fence_step *step; /* [n_steps] */
 	uint64_t max, max_between;   /* loads of the fullest step */
-	/* Wire time with contention over that without: sum of wire_blocks over that of
-	 * the most that a node sends or receives in a step. 1: no contention. NaN:
-	 * nothing is sent. */
-	double factor;
+	double factor; /* wire time with contention over that without; 1: there is none,
+			  NaN: nothing is sent */
 };
 
-/* Microseconds as a line over the size of a block: fixed + bytes * each. */
+/* Microseconds as a line over the size of a block. */
 struct fab_fence_line {
 	double fixed_us, byte_us;
 };
-/* At one size. O(1). */
 static inline double fab_fence_line_us(struct fab_fence_line line, uint64_t bytes)
 {
 	return line.fixed_us + line.byte_us * (double)bytes;
@@ -226,24 +217,11 @@ struct fab_fence_time {
 int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 			 const struct fab_fence_sim_options *options,
 			 struct fab_fence_time *out, struct fab_err *err) FAB_MUST_CHECK;
-/*
- * Microseconds of an algorithm that is not `auto`, without a fabric: the closed form, or
+/* Microseconds of an algorithm that is not `auto`, without a fabric: the closed form, or
  * its plan followed without contention. 0 of one node. Errors: those of
- * fab_fence_plan_make(). O(messages log messages).
- */
+ * fab_fence_plan_make(). O(messages log messages). */
 int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
 		       double *us, struct fab_err *err) FAB_MUST_CHECK;
-
-/*
- * Bytes from which on `b` is no slower than `a` by simulation, up to `most`, to one part
- * in 1000; INFINITY: at no size up to there; 0: at 1 byte already. By bisection: if the
- * times cross several times it is one of these sizes. Errors: those of the simulation;
- * EOVERFLOW: one of them is unknown. O(simulation * log most).
- */
-int fab_fence_crossing_simulated(const struct fab_fence_setup *a,
-				 const struct fab_fence_setup *b, uint64_t most,
-				 const struct fab_fence_sim_options *options,
-				 double *bytes, struct fab_err *err) FAB_MUST_CHECK;
 
 /* A range of sizes and the number of the line that is the lowest in it, up to where the
  * next range begins. */
@@ -251,30 +229,22 @@ struct fab_fence_range {
 	size_t line;
 	double from_bytes;
 };
-/*
- * The lowest of `n` lines from 0 to `most` bytes: ranges, ascending, into out[n]; returns
- * their number. Of equal lines the first. O(n^2).
- */
+/* The lowest of `n` lines from 0 to `most` bytes: ranges, ascending, into out[n]; returns
+ * their number. Of equal lines the first. O(n^2). */
 size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double most,
 			struct fab_fence_range *out);
 
-struct fab_fence_known {
-	const struct fab_fence_setup *setup;
-	uint64_t bytes;
-	double us;
-};
 /* Times of fences of one job, on its fabric or by formula; each is computed once. */
 struct fab_fence_clock {
 	const struct fab_launch_params *params; /* borrowed; may change between calls */
 	uint32_t n_nodes;
 	const struct fab_launch_nodes *nodes; /* borrowed; NULL: no fabric */
 	const struct fab_routes *routes;
-	bool model_only; /* nothing is simulated: contended times */
-	uint32_t n_cut;	 /* times that would take too long to simulate */
-	FAB_VEC(struct fab_fence_setup *) setups;
-	FAB_VEC(struct fab_fence_known) known;
+	bool model_only;	  /* nothing is simulated: contended times */
+	uint32_t n_cut;		  /* times that would take too long to simulate */
+	struct fab_arena *memory; /* of the caller: holds all that follows */
+	struct fab_fence_timed *timed;
 };
-void fab_fence_clock_fini(struct fab_fence_clock *clock);
 /* Microseconds of a fence, simulated, contended if that is unknown; a negative errno.
  * `clock` is a struct fab_fence_clock: a function of struct fab_launch_timer.
  * O(simulation). */
@@ -302,8 +272,6 @@ struct fab_fence_best_range {
 	const char *order, *algorithm;
 	uint32_t nodes;
 	double from_bytes, to_bytes;
-	double simulated_to_bytes; /* size at which the next one is faster by simulation;
-				      NaN: not simulated */
 };
 /* Nodes in one order. */
 struct fab_fence_group {
@@ -345,15 +313,15 @@ struct fab_fence_table {
 	FAB_VEC(struct fab_fence_best_range) ranges;
 	/* Seconds of the fastest fence of the first group at the largest size. */
 	struct fab_launch_range seconds;
-	struct fab_arena memory;
+	struct fab_arena *memory; /* holds the results */
 };
+/* An empty table that `memory` ends; it must live as long. O(1). */
+void fab_fence_table_begin(struct fab_fence_table *t, struct fab_arena *memory);
 /* Candidates of auto are added to the fences; returns the number of items of the sweep.
  * Before fab_fence_table_run(). O(fences). */
 size_t fab_fence_table_plan(struct fab_fence_table *t);
-/* The caller ends it, also after an error. Errors: those of fab_fence_setup_init() and
- * fab_fence_simulate(). */
+/* Errors: those of fab_fence_setup_init() and fab_fence_simulate(). */
 int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err) FAB_MUST_CHECK;
-void fab_fence_table_fini(struct fab_fence_table *t);
 /* Microseconds of a row: simulated if that is known, else contended. O(1). */
 double fab_fence_row_us(const struct fab_fence_row *row);
 /* The fastest of a group at size number `i`; NULL: none in this shard. O(fences). */

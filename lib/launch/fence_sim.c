@@ -152,41 +152,32 @@ static uint64_t enter(struct sim *s, struct flight *flight, uint64_t now, uint32
 	return begins;
 }
 
-/* Put a message's pieces on the node's own cable as soon as the processor has done its
- * part. */
-static void send(struct sim *s, struct node *node, uint32_t message)
-{
-	uint64_t at = node->free_at += s->o;
-
-	for (uint32_t piece = 0; piece < s->n_pieces; piece++) {
-		struct flight flight = {.message = message, .piece = piece};
-		uint32_t id;
-
-		at = enter(s, &flight, at, 0);
-		if (s->free_flights.n) {
-			id = s->free_flights.v[--s->free_flights.n];
-			s->flights.v[id] = flight;
-		} else {
-			id = (uint32_t)s->flights.n;
-			FAB_PUSH(&s->flights, flight);
-		}
-		fab_schedule_add(&s->schedule, at, 0, (uint64_t)1 << 32 | id);
-	}
-}
-
-/* Send all messages that a node waits for nothing to send. */
+/* Send all messages that a node waits for nothing to send: their pieces enter the node's
+ * own cable as soon as the processor has done its part. */
 static void send_ready(struct sim *s, struct node *node)
 {
 	uint64_t n_all = (uint64_t)node->n_sends * s->setup->plan.n_repeats;
 
-	while (node->n_sent < n_all) {
-		uint32_t message = node->sends[node->n_sent % node->n_sends];
-		uint64_t repeat = node->n_sent / node->n_sends;
+	for (; node->n_sent < n_all; node->n_sent++) {
+		uint32_t message = node->sends[node->n_sent % node->n_sends], id;
+		uint64_t repeat = node->n_sent / node->n_sends, at;
 
 		if (node->n_received < repeat * node->n_receives + s->needs[message])
 			return;
-		node->n_sent++;
-		send(s, node, message);
+		at = node->free_at += s->o;
+		for (uint32_t piece = 0; piece < s->n_pieces; piece++) {
+			struct flight flight = {.message = message, .piece = piece};
+
+			at = enter(s, &flight, at, 0);
+			if (s->free_flights.n) {
+				id = s->free_flights.v[--s->free_flights.n];
+				s->flights.v[id] = flight;
+			} else {
+				id = (uint32_t)s->flights.n;
+				FAB_PUSH(&s->flights, flight);
+			}
+			fab_schedule_add(&s->schedule, at, 0, (uint64_t)1 << 32 | id);
+		}
 	}
 }
 

@@ -13,10 +13,7 @@
 #include "base/human.h"
 #include "launch/fence.h"
 
-enum {
-	MAX_CROSSED = 2048, /* most nodes for which crossings are simulated */
-	MAX_LOADS = 64,	    /* steps whose loads are listed */
-};
+enum { MAX_LOADS = 64 }; /* steps whose loads are listed */
 
 double fab_fence_row_us(const struct fab_fence_row *row)
 {
@@ -158,55 +155,25 @@ static const char *why_text(struct fab_fence_table *t, size_t group, size_t i,
 	fab_human_seconds(next_us / 1e6, b);
 	if (best->load.max < 2)
 		return fab_arena_format(
-			&t->memory,
+			t->memory,
 			"%s, %s the next with %s; no two messages share a cable", a,
 			next->name, b);
-	return fab_arena_format(&t->memory,
+	return fab_arena_format(t->memory,
 				"%s, %s the next with %s; up to %" PRIu64
 				" messages share a cable",
 				a, next->name, b, best->load.max);
 }
 
-/* The size at which two fences of a group cross by simulation; NaN: none below 64 times
- * that of the lines, or unknown. */
-static int simulate_crossing(const struct fab_fence_table *t, size_t group, size_t a,
-			     size_t b, double near, double *bytes, struct fab_err *err)
-{
-	const struct fab_fence_group *g = &t->groups.v[group];
-	struct fab_fence_job job = job_of(t, g, (uint64_t)near + 1);
-	struct fab_fence_sim_options options = {.n_pieces = t->n_pieces};
-	struct fab_fence_setup x = {0}, y = {0};
-	double most = fmin(near * 64 + 1024, (double)FAB_FENCE_BYTES_MAX);
-	int rc;
-
-	*bytes = (double)NAN;
-	if (t->model_only || g->nodes.n > MAX_CROSSED)
-		return 0;
-	rc = fab_fence_setup_init(&x, t->fences.v[a], &job, &g->nodes, t->routes, err);
-	if (!rc)
-		rc = fab_fence_setup_init(&y, t->fences.v[b], &job, &g->nodes, t->routes,
-					  err);
-	if (!rc)
-		rc = fab_fence_crossing_simulated(&x, &y, (uint64_t)most, &options, bytes,
-						  err);
-	if (!isfinite(*bytes))
-		*bytes = (double)NAN;
-	fab_fence_setup_fini(&x);
-	fab_fence_setup_fini(&y);
-	return rc == -EOVERFLOW ? 0 : rc;
-}
-
 /* Ranges of sizes of one group. */
-static int find_ranges(struct fab_fence_table *t, size_t group, struct fab_err *err)
+static void find_ranges(struct fab_fence_table *t, size_t group)
 {
 	const struct fab_fence_item *items = &t->items.v[group * t->fences.n];
 	size_t n = 0, n_ranges, most = t->fences.n + 1;
 	struct fab_fence_line *lines =
-		FAB_ARENA_NEW(&t->memory, most, struct fab_fence_line);
+		FAB_ARENA_NEW(t->memory, most, struct fab_fence_line);
 	struct fab_fence_range *of =
-		FAB_ARENA_NEW(&t->memory, most, struct fab_fence_range);
-	size_t *fence = FAB_ARENA_NEW(&t->memory, most, size_t);
-	int rc = 0;
+		FAB_ARENA_NEW(t->memory, most, struct fab_fence_range);
+	size_t *fence = FAB_ARENA_NEW(t->memory, most, size_t);
 
 	for (size_t i = 0; i < t->fences.n; i++)
 		if (items[i].rows && !items[i].is_alias) {
@@ -214,24 +181,17 @@ static int find_ranges(struct fab_fence_table *t, size_t group, struct fab_err *
 			lines[n++] = items[i].line;
 		}
 	n_ranges = fab_fence_ranges(lines, n, (double)FAB_FENCE_BYTES_MAX, of);
-	for (size_t i = 0; i < n_ranges && !rc; i++) {
-		struct fab_fence_best_range row = {.order = t->groups.v[group].order,
-						   .nodes = t->groups.v[group].nodes.n,
-						   .algorithm =
-							   items[fence[of[i].line]].name,
-						   .from_bytes = of[i].from_bytes,
-						   .to_bytes = (double)NAN,
-						   .simulated_to_bytes = (double)NAN};
+	for (size_t i = 0; i < n_ranges; i++) {
+		bool is_last = i + 1 == n_ranges;
+		struct fab_fence_best_range row = {
+			.order = t->groups.v[group].order,
+			.nodes = t->groups.v[group].nodes.n,
+			.algorithm = items[fence[of[i].line]].name,
+			.from_bytes = of[i].from_bytes,
+			.to_bytes = is_last ? (double)NAN : of[i + 1].from_bytes};
 
-		if (i + 1 < n_ranges) {
-			row.to_bytes = of[i + 1].from_bytes;
-			rc = simulate_crossing(t, group, fence[of[i].line],
-					       fence[of[i + 1].line], row.to_bytes,
-					       &row.simulated_to_bytes, err);
-		}
 		FAB_PUSH(&t->ranges, row);
 	}
-	return rc;
 }
 
 /* Seconds of a fence by formula. */
@@ -254,25 +214,6 @@ static int seconds_of(void *context, const struct fab_launch_params *params, dou
 	return rc;
 }
 
-/* Of the fastest fence of the first group at the largest size. */
-static int find_seconds(struct fab_fence_table *t, struct fab_err *err)
-{
-	size_t last = t->n_bytes - 1;
-	const struct fab_fence_item *best = fab_fence_best(t, 0, last);
-	struct figure figure;
-
-	t->seconds = (struct fab_launch_range){
-		.low = (double)NAN, .high = (double)NAN, .by = FAB_N_LAUNCH_CONSTANTS};
-	if (!best)
-		return 0;
-	figure = (struct figure){.fence = t->fences.v[best - t->items.v],
-				 .nodes = &t->groups.v[0].nodes,
-				 .bytes = t->bytes[last]};
-	return fab_launch_range_find(t->params, t->uses,
-				     fab_fence_row_us(&best->rows[last]) / 1e6,
-				     seconds_of, &figure, &t->seconds, err);
-}
-
 size_t fab_fence_table_plan(struct fab_fence_table *t)
 {
 	t->n_shown = t->fences.n;
@@ -288,6 +229,25 @@ size_t fab_fence_table_plan(struct fab_fence_table *t)
 	return t->groups.n * t->fences.n;
 }
 
+static void end_table(void *table)
+{
+	struct fab_fence_table *t = table;
+
+	for (size_t i = 0; i < t->items.n; i++)
+		fab_arena_free(&t->items.v[i].memory);
+	free(t->items.v);
+	free(t->groups.v);
+	free(t->fences.v);
+	free(t->autos.v);
+	free(t->ranges.v);
+}
+
+void fab_fence_table_begin(struct fab_fence_table *t, struct fab_arena *memory)
+{
+	*t = (struct fab_fence_table){.memory = memory};
+	fab_arena_own(memory, end_table, t);
+}
+
 int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err)
 {
 	struct fab_sweep sweep = {.what = "fence",
@@ -301,21 +261,33 @@ int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err)
 				  .drop = drop_item,
 				  .progress = t->progress,
 				  .progress_context = t->progress_context};
+	const struct fab_fence_item *best;
+	size_t last = t->n_bytes - 1;
 	int rc;
 
 	FAB_RESERVE(&t->items, sweep.n_items + 1);
 	t->items.n = sweep.n_items;
 	memset(t->items.v, 0, sweep.n_items * sizeof(*t->items.v));
 	rc = fab_sweep_run(&sweep, err);
+	t->seconds = (struct fab_launch_range){
+		.low = (double)NAN, .high = (double)NAN, .by = FAB_N_LAUNCH_CONSTANTS};
 	for (size_t g = 0; g < t->groups.n && !rc; g++)
-		rc = find_ranges(t, g, err);
-	if (!rc)
-		rc = find_seconds(t, err);
+		find_ranges(t, g);
+	best = rc ? NULL : fab_fence_best(t, 0, last);
+	if (best) {
+		struct figure figure = {.fence = t->fences.v[best - t->items.v],
+					.nodes = &t->groups.v[0].nodes,
+					.bytes = t->bytes[last]};
+
+		rc = fab_launch_range_find(t->params, t->uses,
+					   fab_fence_row_us(&best->rows[last]) / 1e6,
+					   seconds_of, &figure, &t->seconds, err);
+	}
 	for (size_t g = 0; t->has_auto && g < t->groups.n && !rc; g++)
 		for (size_t i = 0; i < t->n_bytes; i++) {
-			const struct fab_fence_item *best = fab_fence_best(t, g, i);
 			struct fab_fence_row row;
 
+			best = fab_fence_best(t, g, i);
 			if (!best)
 				continue;
 			row = best->rows[i];
@@ -325,16 +297,4 @@ int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err)
 			FAB_PUSH(&t->autos, row);
 		}
 	return rc;
-}
-
-void fab_fence_table_fini(struct fab_fence_table *t)
-{
-	for (size_t i = 0; i < t->items.n; i++)
-		fab_arena_free(&t->items.v[i].memory);
-	free(t->items.v);
-	free(t->groups.v);
-	free(t->fences.v);
-	free(t->autos.v);
-	free(t->ranges.v);
-	fab_arena_free(&t->memory);
 }

@@ -2,11 +2,10 @@
 /*
  * Time of a fence on a fabric. A setup holds the cables that its messages take through
  * the forwarding tables, and how many messages of each step share a cable; it gives the
- * time as a line over the size of a block, or by simulation. Below: the sizes at which
- * one fence becomes faster than another, and a clock that computes each time once.
+ * time as a line over the size of a block, or by simulation. Below: the ranges of sizes
+ * in which a fence is the fastest, and a clock that computes each time once.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -142,35 +141,6 @@ struct node_sum {
 	uint64_t blocks;
 };
 
-static void add_to_cable(const struct fab_fence_paths *p, struct cable_sum *sums,
-			 size_t now, uint32_t cable, uint32_t n_blocks,
-			 struct fab_fence_step *step)
-{
-	struct cable_sum *c = &sums[cable];
-
-	if (c->step != now)
-		*c = (struct cable_sum){.step = now};
-	c->messages++;
-	c->blocks += n_blocks;
-	if (c->messages > step->load) {
-		step->load = c->messages;
-		step->cable = cable;
-	}
-	if (cable >= 2 * p->n_nodes && c->messages > step->load_between)
-		step->load_between = c->messages;
-	step->wire_blocks = fmax(step->wire_blocks, c->blocks * p->slowness[cable]);
-}
-
-static void add_to_node(struct node_sum *node, size_t now, uint32_t n_blocks,
-			uint32_t *most_messages)
-{
-	if (node->step != now)
-		*node = (struct node_sum){.step = now};
-	node->blocks += n_blocks;
-	if (++node->messages > *most_messages)
-		*most_messages = node->messages;
-}
-
 /* Loads of all steps, and the line of the time. */
 static void find_loads(struct fab_fence_setup *setup)
 {
@@ -192,15 +162,37 @@ static void find_loads(struct fab_fence_setup *setup)
 		struct fab_fence_step *step = &load->step[m->step];
 		size_t now = (size_t)m->step + 1;
 
-		add_to_node(&sent[m->from], now, m->n_blocks, &step->most_sent);
-		add_to_node(&received[m->to], now, m->n_blocks, &step->most_received);
+		for (int side = 0; side < 2; side++) {
+			struct node_sum *x = side ? &received[m->to] : &sent[m->from];
+			uint32_t *most = side ? &step->most_received : &step->most_sent;
+
+			if (x->step != now)
+				*x = (struct node_sum){.step = now};
+			x->blocks += m->n_blocks;
+			*most = ++x->messages > *most ? x->messages : *most;
+		}
 		if (sent[m->from].blocks > step->n_blocks)
 			step->n_blocks = sent[m->from].blocks;
 		step->copied_blocks =
 			fmax(step->copied_blocks, (double)received[m->to].blocks);
-		for (uint64_t k = paths->first[i]; k < paths->first[i + 1]; k++)
-			add_to_cable(paths, cable, now, paths->cable[k], m->n_blocks,
-				     step);
+		for (uint64_t k = paths->first[i]; k < paths->first[i + 1]; k++) {
+			uint32_t number = paths->cable[k];
+			struct cable_sum *c = &cable[number];
+
+			if (c->step != now)
+				*c = (struct cable_sum){.step = now};
+			c->messages++;
+			c->blocks += m->n_blocks;
+			if (c->messages > step->load) {
+				step->load = c->messages;
+				step->cable = number;
+			}
+			if (number >= 2 * paths->n_nodes &&
+			    c->messages > step->load_between)
+				step->load_between = c->messages;
+			step->wire_blocks = fmax(step->wire_blocks,
+						 c->blocks * paths->slowness[number]);
+		}
 	}
 	free(cable);
 	free(sent);
@@ -313,59 +305,6 @@ int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_jo
 	return rc;
 }
 
-/* 1 if b is no slower, 0, or an error. */
-static int is_faster(const struct fab_fence_setup *a, const struct fab_fence_setup *b,
-		     uint64_t bytes, const struct fab_fence_sim_options *options,
-		     struct fab_err *err)
-{
-	struct fab_fence_sim ta, tb;
-	int rc = fab_fence_simulate(a, bytes, options, &ta, err);
-
-	if (!rc)
-		rc = fab_fence_simulate(b, bytes, options, &tb, err);
-	if (rc)
-		return rc;
-	if (isnan(ta.us) || isnan(tb.us))
-		return fab_fail(err, EOVERFLOW,
-				"the simulation of %" PRIu64 " B has too many events",
-				bytes);
-	return tb.us <= ta.us;
-}
-
-int fab_fence_crossing_simulated(const struct fab_fence_setup *a,
-				 const struct fab_fence_setup *b, uint64_t most,
-				 const struct fab_fence_sim_options *options,
-				 double *bytes, struct fab_err *err)
-{
-	uint64_t slower = 1, faster = most;
-	int rc = is_faster(a, b, 1, options, err);
-
-	*bytes = 0;
-	if (rc)
-		return rc < 0 ? rc : 0;
-	rc = is_faster(a, b, most, options, err);
-	*bytes = INFINITY;
-	if (rc <= 0)
-		return rc;
-	while (faster - slower > 1 + slower / 1000) {
-		uint64_t at = faster > 2 * slower
-				      ? (uint64_t)sqrt((double)slower * (double)faster)
-				      : slower + (faster - slower) / 2;
-
-		if (at <= slower)
-			at = slower + 1;
-		rc = is_faster(a, b, at, options, err);
-		if (rc < 0)
-			return rc;
-		if (rc)
-			faster = at;
-		else
-			slower = at;
-	}
-	*bytes = (double)faster;
-	return 0;
-}
-
 size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double most,
 			struct fab_fence_range *out)
 {
@@ -403,6 +342,25 @@ size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double mos
 	return n_ranges;
 }
 
+/* A fence whose setup is made, once for all sizes, and its times. */
+struct fab_fence_timed {
+	struct fab_fence_timed *next;
+	struct fab_fence_setup setup;
+	FAB_VEC(struct {
+		uint64_t bytes;
+		double us;
+	})
+	known;
+};
+
+static void end_timed(void *of)
+{
+	struct fab_fence_timed *timed = of;
+
+	fab_fence_setup_fini(&timed->setup);
+	free(timed->known.v);
+}
+
 double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t bytes,
 			  struct fab_err *err)
 {
@@ -411,7 +369,7 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 	struct fab_fence_job job = fab_fence_job_of(
 		c->params, c->n_nodes, c->nodes ? c->nodes->sw : NULL, bytes);
 	struct fab_fence_chosen is = fab_fence_stands_for(fence, &job);
-	struct fab_fence_setup *setup = NULL; /* one for all sizes */
+	struct fab_fence_timed *timed = c->timed;
 	struct fab_fence_sim sim = {.us = (double)NAN};
 	double us;
 	int rc;
@@ -420,25 +378,31 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 		rc = fab_fence_plain_us(fence, &job, &us, err);
 		return rc ? rc : us;
 	}
-	for (size_t i = 0; i < c->setups.n; i++)
-		if (fab_fence_equal(c->setups.v[i]->is, is))
-			setup = c->setups.v[i];
-	if (!setup) {
-		setup = FAB_NEW0(1, struct fab_fence_setup);
-		FAB_PUSH(&c->setups, setup);
-		rc = fab_fence_setup_init(setup, is, &job, c->nodes, c->routes, err);
+	while (timed && !fab_fence_equal(timed->setup.is, is))
+		timed = timed->next;
+	if (!timed) {
+		timed = FAB_ARENA_NEW0(c->memory, 1, struct fab_fence_timed);
+		rc = fab_fence_setup_init(&timed->setup, is, &job, c->nodes, c->routes,
+					  err);
 		if (rc)
 			return rc;
+		fab_arena_own(c->memory, end_timed, timed);
+		timed->next = c->timed;
+		c->timed = timed;
 	}
-	for (size_t i = 0; i < c->known.n; i++)
-		if (c->known.v[i].setup == setup && c->known.v[i].bytes == bytes)
-			return c->known.v[i].us;
-	rc = c->model_only ? 0 : fab_fence_simulate(setup, bytes, &options, &sim, err);
+	for (size_t i = 0; i < timed->known.n; i++)
+		if (timed->known.v[i].bytes == bytes)
+			return timed->known.v[i].us;
+	rc = c->model_only
+		     ? 0
+		     : fab_fence_simulate(&timed->setup, bytes, &options, &sim, err);
 	if (rc)
 		return rc;
 	c->n_cut += !c->model_only && isnan(sim.us);
-	us = isnan(sim.us) ? fab_fence_line_us(setup->contended, bytes) : sim.us;
-	FAB_PUSH(&c->known, ((struct fab_fence_known){setup, bytes, us}));
+	us = isnan(sim.us) ? fab_fence_line_us(timed->setup.contended, bytes) : sim.us;
+	FAB_RESERVE(&timed->known, 1);
+	timed->known.v[timed->known.n].bytes = bytes;
+	timed->known.v[timed->known.n++].us = us;
 	return us;
 }
 
@@ -458,14 +422,4 @@ int fab_fence_fastest(struct fab_fence_clock *c, uint64_t bytes,
 		}
 	}
 	return 0;
-}
-
-void fab_fence_clock_fini(struct fab_fence_clock *c)
-{
-	for (size_t i = 0; i < c->setups.n; i++) {
-		fab_fence_setup_fini(c->setups.v[i]);
-		free(c->setups.v[i]);
-	}
-	free(c->setups.v);
-	free(c->known.v);
 }

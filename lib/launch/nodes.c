@@ -28,52 +28,39 @@ static const struct fab_choice rows[] = {
 				    "by coordinates of a grid, the fastest axis first"},
 };
 
-static struct fab_choice row_at(size_t i)
+FAB_CHOICES(fab_node_order_choices, "order", rows);
+
+int fab_node_order_parse(const char *text, uint64_t seed, struct fab_node_order *out,
+			 struct fab_err *err)
 {
-	return rows[i];
-}
+	size_t len = strcspn(text, ":");
+	uint32_t row = fab_choices_find(&fab_node_order_choices, text, len), seen = 0;
+	const char *at = text[len] ? text + len + 1 : "";
 
-const struct fab_choices fab_node_order_choices = {
-	.what = "order", .n = FAB_COUNT(rows), .at = row_at};
-
-static int parse_axes(const char *text, struct fab_node_order *out, struct fab_err *err)
-{
-	uint32_t seen = 0;
-
-	for (const char *at = text; out->n_axes < FAB_NODE_AXES_MAX; at++) {
-		size_t len = strcspn(at, ",");
+	if (row == FAB_NONE)
+		return fab_choices_refuse(&fab_node_order_choices, text, len, NULL, err);
+	*out = (struct fab_node_order){.kind = row, .seed = seed};
+	if (row != FAB_NODES_AXES)
+		return text[len] ? fab_fail(err, EINVAL, "'%.80s': expected %s", text,
+					    rows[row].form)
+				 : 0;
+	for (; out->n_axes < FAB_NODE_AXES_MAX; at++) {
+		size_t n = strcspn(at, ",");
 		uint64_t axis;
 
-		if (!fab_parse_u64(at, len, 0, FAB_NODE_AXES_MAX - 1, &axis) ||
+		if (!fab_parse_u64(at, n, 0, FAB_NODE_AXES_MAX - 1, &axis) ||
 		    seen >> axis & 1)
 			break;
 		seen |= 1u << axis;
 		out->axis[out->n_axes++] = (uint8_t)axis;
-		at += len;
+		at += n;
 		if (!*at)
 			return 0;
 	}
 	return fab_fail(
 		err, EINVAL,
 		"'axes:%.80s': expected axes:A,B,.., each axis (from 0 on, the largest first) once",
-		text);
-}
-
-int fab_node_order_parse(const char *text, uint64_t seed, struct fab_node_order *out,
-			 struct fab_err *err)
-{
-	size_t len = strcspn(text, ":");
-	uint32_t row = fab_choices_find(&fab_node_order_choices, text, len);
-
-	if (row == FAB_NONE)
-		return fab_choices_refuse(&fab_node_order_choices, text, len, NULL, err);
-	*out = (struct fab_node_order){.kind = row, .seed = seed};
-	if (row == FAB_NODES_AXES)
-		return parse_axes(text[len] ? text + len + 1 : "", out, err);
-	if (text[len])
-		return fab_fail(err, EINVAL, "'%.80s': expected %s", text,
-				rows[row].form);
-	return 0;
+		text[len] ? text + len + 1 : "");
 }
 
 struct seat {
@@ -157,62 +144,53 @@ static void number_switches(const struct fab_fabric *f, uint64_t *key)
 	free(has_hosts);
 }
 
-static int key_by_axes(struct job *j, struct fab_err *err)
-{
-	const struct fab_node_order *order = &j->choice->order;
-	struct fab_shape *s = fab_shape_recognize(j->f);
-	bool is_grid = s->kind == FAB_SHAPE_TORUS || s->kind == FAB_SHAPE_MESH ||
-		       s->kind == FAB_SHAPE_HYPERX;
-	bool fits = is_grid && order->n_axes == s->n_dims;
-	char text[256];
-	int rc = 0;
-
-	for (unsigned k = 0; fits && k < order->n_axes; k++)
-		fits = order->axis[k] < s->n_dims;
-	if (!fits)
-		rc = fab_fail(
-			err, EINVAL,
-			is_grid ? "an order by axes: expected each axis of %s once"
-				: "an order by axes needs a torus, a mesh or a hyperx, the shape is %s",
-			fab_shape_text(s, text, sizeof(text)));
-	for (uint32_t i = 0; fits && i < j->n; i++) {
-		const uint32_t *coord = s->coords + (size_t)j->seats[i].sw * s->n_dims;
-		uint64_t *key = &j->seats[i].key;
-
-		for (unsigned k = order->n_axes; k-- > 0;)
-			*key = *key * s->dims[order->axis[k]] + coord[order->axis[k]];
-	}
-	fab_shape_free(s);
-	return rc;
-}
-
+/* Sort the seats; an order by axes needs a grid. */
 static int put_in_order(struct job *j, struct fab_err *err)
 {
 	const struct fab_node_order *order = &j->choice->order;
+	struct fab_shape *s = NULL;
 	struct fab_rng rng;
-	uint64_t *key;
+	uint64_t *key = NULL;
+	char text[256];
 	int rc = 0;
 
-	switch (order->kind) {
-	case FAB_NODES_FABRIC:
+	if (order->kind == FAB_NODES_FABRIC)
 		return 0;
-	case FAB_NODES_NAME:
-		break;
-	case FAB_NODES_SWITCH:
+	if (order->kind == FAB_NODES_SWITCH) {
 		key = FAB_NEW(j->f->n_switches + 1, uint64_t);
 		number_switches(j->f, key);
-		for (uint32_t i = 0; i < j->n; i++)
-			j->seats[i].key = key[j->seats[i].sw];
-		free(key);
-		break;
-	case FAB_NODES_RANDOM:
+	} else if (order->kind == FAB_NODES_RANDOM) {
 		fab_rng_init(&rng, order->seed);
-		for (uint32_t i = 0; i < j->n; i++)
-			j->seats[i].key = fab_rng_next(&rng);
-		break;
-	case FAB_NODES_AXES:
-		rc = key_by_axes(j, err);
+	} else if (order->kind == FAB_NODES_AXES) {
+		s = fab_shape_recognize(j->f);
+		bool is_grid = s->kind == FAB_SHAPE_TORUS || s->kind == FAB_SHAPE_MESH ||
+			       s->kind == FAB_SHAPE_HYPERX;
+		bool fits = is_grid && order->n_axes == s->n_dims;
+
+		for (unsigned k = 0; fits && k < order->n_axes; k++)
+			fits = order->axis[k] < s->n_dims;
+		if (!fits)
+			rc = fab_fail(
+				err, EINVAL,
+				is_grid ? "an order by axes: expected each axis of %s once"
+					: "an order by axes needs a torus, a mesh or a hyperx, the shape is %s",
+				fab_shape_text(s, text, sizeof(text)));
 	}
+	for (uint32_t i = 0; i < j->n && !rc; i++) {
+		struct seat *seat = &j->seats[i];
+
+		if (key)
+			seat->key = key[seat->sw];
+		else if (order->kind == FAB_NODES_RANDOM)
+			seat->key = fab_rng_next(&rng);
+		for (unsigned k = order->n_axes; s && k-- > 0;)
+			seat->key =
+				seat->key * s->dims[order->axis[k]] +
+				s->coords[(size_t)seat->sw * s->n_dims + order->axis[k]];
+	}
+	free(key);
+	if (s)
+		fab_shape_free(s);
 	if (!rc)
 		qsort(j->seats, j->n, sizeof(*j->seats),
 		      order->kind == FAB_NODES_NAME ? cmp_name : cmp_key);

@@ -11,14 +11,15 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "launch_params.h"
+#include "source/scan.h"
 
 enum { MAX_CORES = 1 << 20, SHOWN = 40 };
 
 static const struct {
-	const char *name, *unit;
+	const char *name, *unit, *verbs;
 	double low, high;
 } constants[] = {
-#define FAB_ROW(name, unit, low, high, help) {#name, unit, low, high},
+#define FAB_ROW(name, unit, verbs, low, high, help) {#name, unit, verbs, low, high},
 	FAB_LAUNCH_CONSTANTS(FAB_ROW)
 #undef FAB_ROW
 };
@@ -30,6 +31,11 @@ static struct fab_choice constant_at(size_t i)
 
 const struct fab_choices fab_launch_constants = {
 	.what = "constant", .n = FAB_N_LAUNCH_CONSTANTS, .at = constant_at};
+
+bool fab_launch_constant_is_of(enum fab_launch_constant constant, char verb)
+{
+	return strchr(constants[constant].verbs, verb) != NULL;
+}
 
 const char *fab_launch_constant_unit(enum fab_launch_constant constant)
 {
@@ -43,19 +49,14 @@ const char *fab_origin_name(enum fab_origin origin)
 	return names[origin];
 }
 
-struct word {
-	const char *at;
-	size_t len;
-};
-
-static bool is_word(struct word w, const char *text)
+static bool is_word(struct fab_span w, const char *text)
 {
-	return w.len == strlen(text) && !memcmp(w.at, text, w.len);
+	return fab_span_len(&w) == strlen(text) && !memcmp(w.p, text, strlen(text));
 }
 
-static int shown(struct word w)
+static int shown(struct fab_span w)
 {
-	return w.len < SHOWN ? (int)w.len : SHOWN;
+	return fab_span_len(&w) < SHOWN ? (int)fab_span_len(&w) : SHOWN;
 }
 
 struct reading {
@@ -63,85 +64,22 @@ struct reading {
 	bool has_version, is_given[FAB_N_LAUNCH_CONSTANTS];
 };
 
-/* The next word of a line; empty at its end. */
-static struct word next_word(struct fab_item *line)
-{
-	static const char blanks[] = " \t";
-	struct word w;
-
-	while (line->len && memchr(blanks, *line->text, 2)) {
-		line->text++;
-		line->len--;
-	}
-	w.at = line->text;
-	for (w.len = 0; w.len < line->len && !memchr(blanks, w.at[w.len], 2);)
-		w.len++;
-	line->text += w.len;
-	line->len -= w.len;
-	return w;
-}
-
 /* The rest of the line, cut to fit and made printable. */
-static void take_rest(struct fab_item line, char *out, size_t size)
+static void take_rest(struct fab_span line, char *out, size_t size)
 {
-	struct word w = next_word(&line);
+	size_t len = fab_span_len(&line);
 	char raw[256];
 
-	snprintf(raw, sizeof(raw), "%.*s",
-		 (int)(w.len + line.len < 255 ? w.len + line.len : 255), w.at);
+	snprintf(raw, sizeof(raw), "%.*s", (int)(len < 255 ? len : 255), line.p);
 	fab_text_safe(raw, out, size);
 }
 
-static int expected(const char *what, struct word w, struct fab_err *err)
+static int expected(const char *what, struct fab_span w, struct fab_err *err)
 {
-	if (!w.len)
+	if (!fab_span_len(&w))
 		return fab_fail(err, EINVAL, "expected %s, found the end of the line",
 				what);
-	return fab_fail(err, EINVAL, "expected %s, found '%.*s'", what, shown(w), w.at);
-}
-
-static int read_version(struct reading *r, struct fab_item *line, struct fab_err *err)
-{
-	struct word w = next_word(line);
-
-	if (!is_word(w, "fabric-launch-params"))
-		return fab_fail(
-			err, EINVAL,
-			"no parameter file: expected the line 'fabric-launch-params %d' first, found '%.*s'",
-			FAB_LAUNCH_PARAMS_VERSION, shown(w), w.at);
-	w = next_word(line);
-	if (!is_word(w, "1"))
-		return fab_fail(err, EINVAL,
-				"a parameter file of version '%.*s': this is version %d",
-				shown(w), w.at, FAB_LAUNCH_PARAMS_VERSION);
-	w = next_word(line);
-	if (w.len)
-		return fab_fail(err, EINVAL,
-				"expected nothing behind the version, found '%.*s'",
-				shown(w), w.at);
-	r->has_version = true;
-	return 0;
-}
-
-/* host, cores, steal, date: of these only the host is kept. 1: it is none of them. */
-static int read_machine(struct fab_launch_params *p, struct word name,
-			struct fab_item *line, struct fab_err *err)
-{
-	struct fab_item rest = *line;
-	struct word w = next_word(&rest);
-	double percent;
-	uint64_t n;
-
-	if (is_word(name, "steal") && !fab_parse_real(w.at, w.len, 0, 100, &percent))
-		return expected("a percentage after steal", w, err);
-	if (is_word(name, "cores") && !fab_parse_u64(w.at, w.len, 1, MAX_CORES, &n))
-		return expected("a number after cores", w, err);
-	if (is_word(name, "host"))
-		take_rest(*line, p->host, sizeof(p->host));
-	else if (!is_word(name, "date") && !is_word(name, "cores") &&
-		 !is_word(name, "steal"))
-		return 1;
-	return w.len ? 0 : expected("a value", w, err);
+	return fab_fail(err, EINVAL, "expected %s, found '%.*s'", what, shown(w), w.p);
 }
 
 /* Whole numbers: tree_width and fanout. */
@@ -150,46 +88,45 @@ static bool is_whole(uint32_t id)
 	return id == FAB_CONST_tree_width || id == FAB_CONST_fanout;
 }
 
-/* "-", half a range, or LOW..HIGH with the value between. */
-static bool take_spread(struct word w, uint32_t id, struct fab_launch_value *out)
-{
-	const char *dots = memmem(w.at, w.len, "..", 2);
-	size_t len = dots ? (size_t)(dots - w.at) : 0;
-
-	out->spread = (double)NAN;
-	if (is_word(w, "-"))
-		return true;
-	if (!dots)
-		return fab_parse_real(w.at, w.len, 0, 1e15, &out->spread);
-	return fab_parse_real(w.at, len, constants[id].low, out->value, &out->low) &&
-	       fab_parse_real(dots + 2, w.len - len - 2, out->value, constants[id].high,
-			      &out->high) &&
-	       out->low < out->high;
-}
-
-static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_value *out,
+static int read_value(uint32_t id, struct fab_span *line, struct fab_launch_value *out,
 		      struct fab_err *err)
 {
-	struct word w = next_word(line);
+	struct fab_span w = fab_take_word(line);
+	const char *dots;
+	bool has_spread;
+	size_t len;
 
-	if (!fab_parse_real(w.at, w.len, constants[id].low, constants[id].high,
+	if (!fab_parse_real(w.p, fab_span_len(&w), constants[id].low, constants[id].high,
 			    &out->value) ||
 	    (is_whole(id) && out->value != trunc(out->value)))
 		return fab_fail(
 			err, EINVAL, "%s: expected a %s from %g to %g, found '%.*s'",
 			constants[id].name, is_whole(id) ? "whole number" : "value",
-			constants[id].low, constants[id].high, shown(w), w.at);
-	w = next_word(line);
+			constants[id].low, constants[id].high, shown(w), w.p);
+	w = fab_take_word(line);
 	if (!is_word(w, constants[id].unit))
 		return fab_fail(err, EINVAL, "%s: expected its unit, %s, found '%.*s'",
-				constants[id].name, constants[id].unit, shown(w), w.at);
-	w = next_word(line);
-	if (!take_spread(w, id, out))
+				constants[id].name, constants[id].unit, shown(w), w.p);
+	/* "-", half a range, or LOW..HIGH with the value between */
+	w = fab_take_word(line);
+	dots = fab_span_len(&w) ? memmem(w.p, fab_span_len(&w), "..", 2) : NULL;
+	len = dots ? (size_t)(dots - w.p) : 0;
+	out->spread = (double)NAN;
+	if (dots)
+		has_spread = fab_parse_real(w.p, len, constants[id].low, out->value,
+					    &out->low) &&
+			     fab_parse_real(dots + 2, fab_span_len(&w) - len - 2,
+					    out->value, constants[id].high, &out->high) &&
+			     out->low < out->high;
+	else
+		has_spread = is_word(w, "-") ||
+			     fab_parse_real(w.p, fab_span_len(&w), 0, 1e15, &out->spread);
+	if (!has_spread)
 		return fab_fail(
 			err, EINVAL,
 			"%s: expected its spread, LOW..HIGH around its value or -, found '%.*s'",
-			constants[id].name, shown(w), w.at);
-	w = next_word(line);
+			constants[id].name, shown(w), w.p);
+	w = fab_take_word(line);
 	for (out->origin = 0; out->origin < FAB_N_ORIGINS; out->origin++)
 		if (is_word(w, fab_origin_name(out->origin)))
 			break;
@@ -197,28 +134,58 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 		return fab_fail(
 			err, EINVAL,
 			"%s: expected its origin, measured, survey, assumed or given, found '%.*s'",
-			constants[id].name, shown(w), w.at);
+			constants[id].name, shown(w), w.p);
 	take_rest(*line, out->source, sizeof(out->source));
 	return 0;
 }
 
-static int use_line(void *context, struct fab_item line, struct fab_err *err)
+static int use_line(void *context, struct fab_item item, struct fab_err *err)
 {
+	struct fab_span line = {item.text, item.text + item.len};
 	struct reading *r = context;
-	struct word name;
+	struct fab_span name = fab_take_word(&line), w;
+	struct fab_span rest = line;
+	double percent;
+	uint64_t n;
 	uint32_t id;
-	int rc;
 
-	if (!r->has_version)
-		return read_version(r, &line, err);
-	name = next_word(&line);
-	rc = read_machine(r->params, name, &line, err);
-	if (rc <= 0)
-		return rc;
-	id = fab_choices_find(&fab_launch_constants, name.at, name.len);
+	w = fab_take_word(&rest);
+	if (!r->has_version) {
+		if (!is_word(name, "fabric-launch-params"))
+			return fab_fail(
+				err, EINVAL,
+				"no parameter file: expected the line 'fabric-launch-params %d' first, found '%.*s'",
+				FAB_LAUNCH_PARAMS_VERSION, shown(name), name.p);
+		if (!is_word(w, "1"))
+			return fab_fail(
+				err, EINVAL,
+				"a parameter file of version '%.*s': this is version %d",
+				shown(w), w.p, FAB_LAUNCH_PARAMS_VERSION);
+		w = fab_take_word(&rest);
+		if (fab_span_len(&w))
+			return fab_fail(
+				err, EINVAL,
+				"expected nothing behind the version, found '%.*s'",
+				shown(w), w.p);
+		r->has_version = true;
+		return 0;
+	}
+	/* the machine of the measurement, of which only the host is kept */
+	if (is_word(name, "steal") &&
+	    !fab_parse_real(w.p, fab_span_len(&w), 0, 100, &percent))
+		return expected("a percentage after steal", w, err);
+	if (is_word(name, "cores") &&
+	    !fab_parse_u64(w.p, fab_span_len(&w), 1, MAX_CORES, &n))
+		return expected("a number after cores", w, err);
+	if (is_word(name, "host"))
+		take_rest(line, r->params->host, sizeof(r->params->host));
+	if (is_word(name, "host") || is_word(name, "date") || is_word(name, "cores") ||
+	    is_word(name, "steal"))
+		return fab_span_len(&w) ? 0 : expected("a value", w, err);
+	id = fab_choices_find(&fab_launch_constants, name.p, fab_span_len(&name));
 	if (id == FAB_NONE)
-		return fab_choices_refuse(&fab_launch_constants, name.at, name.len, NULL,
-					  err);
+		return fab_choices_refuse(&fab_launch_constants, name.p,
+					  fab_span_len(&name), NULL, err);
 	if (r->is_given[id])
 		return fab_fail(err, EINVAL, "%s is there twice", constants[id].name);
 	r->is_given[id] = true;

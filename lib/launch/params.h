@@ -19,56 +19,66 @@
 
 enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 
-/* name, unit, least, most, meaning */
+/* name, unit, verbs of fabric-launch that use it (s: stages, a: advise, f: fence, m:
+ * modex, l: store, d: faults), least, most, meaning */
 #define FAB_LAUNCH_CONSTANTS(X)                                                          \
-	X(o_us, "us", 0, 1e9, "Processor time of a daemon for each message")             \
-	X(latency_us, "us", 0, 1e9, "Time between the end of sending and the receiver")  \
-	X(gap_ns_per_B, "ns/B", 0, 1e9, "A byte on a cable")                             \
-	X(copy_ns_per_B, "ns/B", 0, 1e9, "A byte copied by the receiver")                \
-	X(tree_width, "1", 1, 65533, "TreeWidth of Slurm")                               \
-	X(fanout, "1", 1, 64, "--fanout of sbcast")                                      \
-	X(submit_ms, "ms", 0, 1e9, "From the request to the allocation")                 \
-	X(allocate_ms, "ms", 0, 1e9, "Nodes are chosen and informed")                    \
-	X(daemon_ms, "ms", 0, 1e9, "One level of the tree that starts daemons")          \
-	X(skew_ms, "ms", 0, 1e9, "Nodes are ready up to this much later, evenly spread") \
-	X(fork_ms, "ms", 0, 1e9, "Start of a process of a node")                         \
-	X(previous_end_s, "s", 0, 1e9,                                                   \
+	X(o_us, "us", "safm", 0, 1e9, "Processor time of a daemon for each message")     \
+	X(latency_us, "us", "safm", 0, 1e9,                                              \
+	  "Time between the end of sending and the receiver")                            \
+	X(gap_ns_per_B, "ns/B", "safm", 0, 1e9, "A byte on a cable")                     \
+	X(copy_ns_per_B, "ns/B", "safm", 0, 1e9, "A byte copied by the receiver")        \
+	X(tree_width, "1", "safm", 1, 65533, "TreeWidth of Slurm")                       \
+	X(fanout, "1", "sa", 1, 64, "--fanout of sbcast")                                \
+	X(submit_ms, "ms", "sa", 0, 1e9, "From the request to the allocation")           \
+	X(allocate_ms, "ms", "sa", 0, 1e9, "Nodes are chosen and informed")              \
+	X(daemon_ms, "ms", "sa", 0, 1e9, "One level of the tree that starts daemons")    \
+	X(skew_ms, "ms", "sa", 0, 1e9,                                                   \
+	  "Nodes are ready up to this much later, evenly spread")                        \
+	X(fork_ms, "ms", "sa", 0, 1e9, "Start of a process of a node")                   \
+	X(previous_end_s, "s", "sa", 0, 1e9,                                             \
 	  "With instant: files are transferred while the previous job ends")             \
-	X(blob_B, "B", 0, 1e12,                                                          \
+	X(blob_B, "B", "sa", 0, 1e12,                                                    \
 	  "With instant: data of subsystems for a node before it starts")                \
-	X(image_MB, "MB", 0, 1e9, "Program and libraries")                               \
-	X(files, "1", 0, 1e9, "Files that a process opens before main()")                \
-	X(fs_MBps, "MB/s", 1e-3, 1e12, "Rate of the file system, all servers together")  \
-	X(node_MBps, "MB/s", 1e-3, 1e9, "Rate of the cable of a node")                   \
-	X(fs_ops, "1/s", 1e-3, 1e12, "Opens that the file system serves in a second")    \
-	X(init_ms, "ms", 0, 1e9, "PMIx_Init")                                            \
-	X(register_ms, "ms", 0, 1e9, "PMIx_server_register_nspace, fixed part")          \
-	X(register_us, "us", 0, 1e9, "PMIx_server_register_nspace, each process")        \
-	X(put_us, "us", 0, 1e9, "PMIx_Put of a key")                                     \
-	X(commit_us, "us", 0, 1e9, "PMIx_Commit")                                        \
-	X(fence_us, "us", 0, 1e9, "PMIx_Fence of a process without a network")           \
-	X(get_us, "us", 0, 1e9, "PMIx_Get of present data")                              \
-	X(get_first_us, "us", 0, 1e9, "First PMIx_Get from a local peer")                \
-	X(get_remote_us, "us", 0, 1e9, "First PMIx_Get by direct modex")                 \
-	X(serve_us, "us", 0, 1e9, "A request of direct modex at its server")             \
-	X(unpack_ns_per_B, "ns/B", 0, 1e9, "A server unpacks a byte of a fence")         \
-	X(pmi1_us, "us", 0, 1e9, "A request of PMI-1")                                   \
-	X(pmi2_us, "us", 0, 1e9, "A request of PMI-2")                                   \
-	X(hex_factor, "1", 1, 16, "Characters of a byte in PMI-1 and PMI-2")             \
-	X(peers, "1", 0, 1e9, "Peers of a process without --peers")                      \
-	X(nic_init_ms, "ms", 0, 1e9, "An adapter is opened and its memory registered")   \
-	X(channel_us, "us", 0, 1e9, "A connection is set up, both adapters")             \
-	X(inline_keys, "1", 0, 1e6, "Keys that are needed from each peer")               \
-	X(lock_ns, "ns", 0, 1e9, "An uncontended lock and unlock")                       \
-	X(line_ns, "ns", 0, 1e9, "A cache line moves from core to core")                 \
-	X(read_ns, "ns", 0, 1e9, "The data without a lock")                              \
-	X(shift_us, "us", 0, 1e9, "Thread shift of a Get")                               \
-	X(heartbeat_s, "s", 1e-9, 1e9, "Time between two heartbeats")                    \
-	X(timeout_s, "s", 1e-9, 1e9, "Silence after which a node is considered dead")    \
-	X(news_us, "us", 0, 1e9, "One message of the news")
+	X(image_MB, "MB", "sa", 0, 1e9, "Program and libraries")                         \
+	X(files, "1", "sa", 0, 1e9, "Files that a process opens before main()")          \
+	X(fs_MBps, "MB/s", "sa", 1e-3, 1e12,                                             \
+	  "Rate of the file system, all servers together")                               \
+	X(node_MBps, "MB/s", "sa", 1e-3, 1e9, "Rate of the cable of a node")             \
+	X(fs_ops, "1/s", "sa", 1e-3, 1e12,                                               \
+	  "Opens that the file system serves in a second")                               \
+	X(init_ms, "ms", "sa", 0, 1e9, "PMIx_Init")                                      \
+	X(register_ms, "ms", "sa", 0, 1e9, "PMIx_server_register_nspace, fixed part")    \
+	X(register_us, "us", "sa", 0, 1e9, "PMIx_server_register_nspace, each process")  \
+	X(put_us, "us", "sa", 0, 1e9, "PMIx_Put of a key")                               \
+	X(commit_us, "us", "sa", 0, 1e9, "PMIx_Commit")                                  \
+	X(fence_us, "us", "sam", 0, 1e9, "PMIx_Fence of a process without a network")    \
+	X(get_us, "us", "sam", 0, 1e9, "PMIx_Get of present data")                       \
+	X(get_first_us, "us", "sam", 0, 1e9, "First PMIx_Get from a local peer")         \
+	X(get_remote_us, "us", "sam", 0, 1e9, "First PMIx_Get by direct modex")          \
+	X(serve_us, "us", "sam", 0, 1e9, "A request of direct modex at its server")      \
+	X(unpack_ns_per_B, "ns/B", "sam", 0, 1e9, "A server unpacks a byte of a fence")  \
+	X(pmi1_us, "us", "s", 0, 1e9, "A request of PMI-1")                              \
+	X(pmi2_us, "us", "s", 0, 1e9, "A request of PMI-2")                              \
+	X(hex_factor, "1", "s", 1, 16, "Characters of a byte, values being strings")     \
+	X(peers, "1", "sa", 0, 1e9, "Peers of a process without --peers")                \
+	X(nic_init_ms, "ms", "sa", 0, 1e9,                                               \
+	  "An adapter is opened and its memory registered")                              \
+	X(channel_us, "us", "sa", 0, 1e9, "A connection is set up, both adapters")       \
+	X(inline_keys, "1", "sa", 0, 1e6, "Keys that are needed from each peer")         \
+	X(lock_ns, "ns", "l", 0, 1e9, "An uncontended lock and unlock")                  \
+	X(line_ns, "ns", "l", 0, 1e9, "A cache line moves from core to core")            \
+	X(read_ns, "ns", "l", 0, 1e9, "The data without a lock")                         \
+	X(read_share, "1", "l", 1e-6, 0.999999, "Share of its time that a reader reads") \
+	X(shift_us, "us", "l", 0, 1e9, "Thread shift of a Get")                          \
+	X(heartbeat_s, "s", "d", 1e-9, 1e9, "Time between two heartbeats")               \
+	X(beat_delay_ms, "ms", "d", 0, 1e9, "Mean delay of a heartbeat")                 \
+	X(beat_loss, "1", "d", 0, 0.999999, "Share of heartbeats that are lost")         \
+	X(timeout_s, "s", "d", 1e-9, 1e9,                                                \
+	  "Silence after which a node is considered dead")                               \
+	X(news_us, "us", "d", 0, 1e9, "One message of the news")
 
 enum fab_launch_constant {
-#define FAB_ROW(name, unit, low, high, help) FAB_CONST_##name,
+#define FAB_ROW(name, unit, verbs, low, high, help) FAB_CONST_##name,
 	FAB_LAUNCH_CONSTANTS(FAB_ROW)
 #undef FAB_ROW
 		FAB_N_LAUNCH_CONSTANTS,
@@ -76,6 +86,7 @@ enum fab_launch_constant {
 /* Their names. */
 extern const struct fab_choices fab_launch_constants;
 /* O(1). */
+bool fab_launch_constant_is_of(enum fab_launch_constant constant, char verb);
 const char *fab_launch_constant_unit(enum fab_launch_constant constant);
 
 /* The source of a value. */
@@ -146,9 +157,9 @@ struct fab_launch_range {
 };
 /*
  * The figure at both limits of each assumed constant with known limits and a set `uses`
- * (NULL: all). `base` is the figure as it is: the differences that the limits make are
- * added to it, so that `figure` may be a coarser model of it. Errors: those of `figure`,
- * called at most 2 * FAB_N_LAUNCH_CONSTANTS + 1 times.
+ * (NULL: all). `figure` may be a coarser model of `base`, the figure as it is:
+ * differences are added to that. Errors: those of `figure`, called 2 *
+ * FAB_N_LAUNCH_CONSTANTS + 1 times at most.
  */
 int fab_launch_range_find(const struct fab_launch_params *params, const bool *uses,
 			  double base, fab_launch_figure_fn *figure, void *context,

@@ -22,13 +22,7 @@ static const struct fab_choice rows[] = {
 	[FAB_PEERS_FILE] = {.form = "file:PATH", .summary = "read from a file"},
 };
 
-static struct fab_choice row_at(size_t i)
-{
-	return rows[i];
-}
-
-const struct fab_choices fab_peers_choices = {
-	.what = "peers", .n = FAB_COUNT(rows), .at = row_at};
+FAB_CHOICES(fab_peers_choices, "peers", rows);
 
 /* The kind, and its D, K or PATH. */
 static int parse(const char *spec, enum fab_peers_kind *kind, const char **argument,
@@ -135,34 +129,6 @@ static int make_stencil(struct fab_peers *p, uint32_t n_dims, struct fab_arena *
 	return 0;
 }
 
-/* K random others, each set equally likely (Floyd), in random order. */
-static void choose(const struct fab_peers *p, uint64_t seed, uint32_t r, uint32_t k,
-		   uint32_t *out, bool *is_in)
-{
-	struct fab_stream stream = fab_stream_of(seed, r);
-	uint32_t others = p->n - 1;
-
-	for (uint32_t i = 0; i < k; i++) {
-		uint32_t top = others - k + i;
-		uint32_t pick = (uint32_t)fab_stream_below(&stream, (uint64_t)top + 1);
-
-		if (is_in[pick])
-			pick = top;
-		is_in[pick] = true;
-		out[i] = pick;
-	}
-	for (uint32_t i = 0; i < k; i++)
-		is_in[out[i]] = false;
-	for (uint32_t i = k; i > 1; i--) {
-		uint32_t j = (uint32_t)fab_stream_below(&stream, i), swap = out[j];
-
-		out[j] = out[i - 1];
-		out[i - 1] = swap;
-	}
-	for (uint32_t i = 0; i < k; i++)
-		out[i] += out[i] >= r; /* numbers of others: r is none */
-}
-
 static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 		       struct fab_arena *memory, struct fab_err *err)
 {
@@ -179,8 +145,31 @@ static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 	p->peer = FAB_ARENA_NEW(memory, k * p->n, uint32_t);
 	for (uint32_t r = 0; r <= p->n; r++)
 		p->first[r] = k * r;
-	for (uint32_t r = 0; r < p->n; r++)
-		choose(p, seed, r, (uint32_t)k, p->peer + k * r, is_in);
+	for (uint32_t r = 0; r < p->n; r++) {
+		/* each set equally likely (Floyd), in random order */
+		struct fab_stream stream = fab_stream_of(seed, r);
+		uint32_t *out = p->peer + k * r, n = (uint32_t)k;
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t top = p->n - 1 - n + i;
+			uint32_t pick =
+				(uint32_t)fab_stream_below(&stream, (uint64_t)top + 1);
+
+			out[i] = is_in[pick] ? top : pick;
+			is_in[out[i]] = true;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			is_in[out[i]] = false;
+		for (uint32_t i = n; i > 1; i--) {
+			uint32_t j = (uint32_t)fab_stream_below(&stream, i);
+			uint32_t swap = out[j];
+
+			out[j] = out[i - 1];
+			out[i - 1] = swap;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			out[i] += out[i] >= r; /* numbers of others: r is none */
+	}
 	free(is_in);
 	return 0;
 }
@@ -197,11 +186,6 @@ struct reader {
 	FAB_VEC(struct range) ranges;
 	uint64_t n_peers; /* of all ranges, at most */
 };
-
-static bool is_gap(char c)
-{
-	return c == ' ' || c == '\t' || c == ',' || c == '\r';
-}
 
 /* A rank in a word of the file. */
 static int read_rank(const struct reader *r, struct fab_item word, const char *text,
@@ -220,53 +204,54 @@ static int read_rank(const struct reader *r, struct fab_item word, const char *t
 	return 0;
 }
 
-static int read_range(struct reader *r, uint32_t of, struct fab_item word,
-		      struct fab_err *err)
-{
-	const char *dash = memchr(word.text, '-', word.len);
-	size_t n = dash ? (size_t)(dash - word.text) : word.len;
-	struct range range = {.of = of};
-	int rc = read_rank(r, word, word.text, n, &range.first, err);
-
-	range.last = range.first;
-	if (!rc && dash)
-		rc = read_rank(r, word, dash + 1, word.len - n - 1, &range.last, err);
-	if (rc)
-		return rc;
-	if (range.last < range.first)
-		return fab_fail(err, EINVAL, "'%.*s': the range runs backwards",
-				word.len < SHOWN ? (int)word.len : SHOWN, word.text);
-	r->n_peers += (uint64_t)range.last - range.first + 1;
-	if (r->n_peers > FAB_PEERS_MAX)
-		return fab_fail(err, ERANGE, "more than %d peers in all", FAB_PEERS_MAX);
-	FAB_PUSH(&r->ranges, range);
-	return 0;
-}
-
+/* A rank, then ranks and ranges A-B. */
 static int read_line(void *context, struct fab_item line, struct fab_err *err)
 {
 	struct reader *r = context;
-	const char *at = line.text, *end = line.text + line.len;
-	uint32_t of = FAB_NONE;
-	int rc = 0;
+	const char *end = line.text + line.len;
+	struct range range = {.of = FAB_NONE};
 
-	while (!rc) {
-		struct fab_item word = {0};
+	for (const char *at = line.text; at < end;) {
+		size_t len = 0;
+		const char *dash;
+		struct fab_item word;
+		int rc;
 
-		while (at < end && is_gap(*at))
-			at++;
-		for (word.text = at; at < end && !is_gap(*at); at++)
-			word.len++;
-		if (!word.len)
-			break;
-		if (of == FAB_NONE)
-			rc = read_rank(r, word, word.text, word.len, &of, err);
-		else
-			rc = read_range(r, of, word, err);
+		while (at + len < end && !strchr(" \t,\r", at[len]))
+			len++;
+		word = (struct fab_item){.text = at, .len = len};
+		at += len + 1;
+		if (!len)
+			continue;
+		if (range.of == FAB_NONE) {
+			rc = read_rank(r, word, word.text, len, &range.of, err);
+			if (rc)
+				return rc;
+			continue;
+		}
+		dash = memchr(word.text, '-', len);
+		rc = read_rank(r, word, word.text,
+			       dash ? (size_t)(dash - word.text) : len, &range.first,
+			       err);
+		range.last = range.first;
+		if (!rc && dash)
+			rc = read_rank(r, word, dash + 1,
+				       (size_t)(word.text + len - dash - 1), &range.last,
+				       err);
+		if (rc)
+			return rc;
+		if (range.last < range.first)
+			return fab_fail(err, EINVAL, "'%.*s': the range runs backwards",
+					len < SHOWN ? (int)len : SHOWN, word.text);
+		r->n_peers += (uint64_t)range.last - range.first + 1;
+		if (r->n_peers > FAB_PEERS_MAX)
+			return fab_fail(err, ERANGE, "more than %d peers in all",
+					FAB_PEERS_MAX);
+		FAB_PUSH(&r->ranges, range);
 	}
-	if (!rc && of == FAB_NONE)
-		rc = fab_fail(err, EINVAL, "expected a rank and those that it talks to");
-	return rc;
+	return range.of == FAB_NONE
+		       ? fab_fail(err, EINVAL, "expected a rank and its peers")
+		       : 0;
 }
 
 static int cmp(const void *a, const void *b)

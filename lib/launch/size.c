@@ -21,43 +21,43 @@ enum {
 	TYPE_BYTE_OBJECT = 27, /* PMIX_BYTE_OBJECT */
 };
 
-static struct fab_choice opt_at(size_t i)
-{
-	static const struct fab_choice rows[FAB_SIZE_N_OPTS] = {
-		{"addr", "addresses of UCX of 51 bytes take 21",
-		 "Addresses of UCX take 21 bytes instead of 51; every value of 51 bytes is taken for one.",
+static const struct fab_choice opts[] = {
+	{"addr", "addresses of UCX of 51 bytes take 21",
+	 "Addresses of UCX take 21 bytes instead of 51; every value of 51 bytes is taken for one.",
+	 true},
+	{"procid", "a process is its rank, not namespace and rank",
+	 "A process is identified by its rank in the job, without the name of the namespace.",
+	 true},
+	{"keyindex", "names of keys once a node",
+	 "Names of keys are written once a node, then their index. The library decides by the last key alone whether that pays.",
+	 true},
+	{"leb128", "integers in base 128",
+	 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, and sizes lose the type in front of them.",
+	 true},
+};
+FAB_CHOICES(fab_size_opts, "optimisation", opts);
+
+static const struct fab_choice layouts[] = {
+	[FAB_SIZE_2_1] = {"2.1", "PMIx 2.1: none of the optimisations", NULL, true},
+	[FAB_SIZE_4_2] = {"4.2", "PMIx 4.2: procid, keyindex, leb128", NULL, true},
+};
+FAB_CHOICES(fab_size_layouts, "layout", layouts);
+
+static const struct fab_choice scopes[] = {
+	[FAB_SCOPE_GLOBAL] = {"global", "read by all processes (the default)", NULL,
+			      true},
+	[FAB_SCOPE_REMOTE] = {"remote", "read on other nodes only", NULL, true},
+	[FAB_SCOPE_NODE] = {"node", "read on the own node only: it enters no fence", NULL,
+			    true},
+	[FAB_SCOPE_PROCESS] = {"process",
+			       "read by the process itself: it enters no fence", NULL,
+			       true},
+	[FAB_SCOPE_NODE_LEVEL] =
+		{"node-level",
+		 "put by one process for its node (PMI-2): it enters no fence", NULL,
 		 true},
-		{"procid", "a process is its rank, not namespace and rank",
-		 "A process is identified by its rank in the job, without the name of the namespace.",
-		 true},
-		{"keyindex", "names of keys once a node",
-		 "Names of keys are written once a node, then their index. The library decides by the last key alone whether that pays.",
-		 true},
-		{"leb128", "integers in base 128",
-		 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, and sizes lose the type in front of them.",
-		 true},
-	};
-
-	return rows[i];
-}
-
-const struct fab_choices fab_size_opts = {
-	.what = "optimisation", .n = FAB_SIZE_N_OPTS, .at = opt_at};
-
-static struct fab_choice layout_at(size_t i)
-{
-	static const struct fab_choice rows[] = {
-		[FAB_SIZE_2_1] = {"2.1", "PMIx 2.1: none of the optimisations", NULL,
-				  true},
-		[FAB_SIZE_4_2] = {"4.2", "PMIx 4.2: procid, keyindex, leb128", NULL,
-				  true},
-	};
-
-	return rows[i];
-}
-
-const struct fab_choices fab_size_layouts = {
-	.what = "layout", .n = FAB_SIZE_4_2 + 1, .at = layout_at};
+};
+FAB_CHOICES(fab_key_scopes, "scope", scopes);
 
 unsigned fab_size_version_opts(enum fab_size_version version)
 {
@@ -79,21 +79,33 @@ static int take_put(const char **at, struct fab_put *put, struct fab_err *err)
 	const char *start = *at;
 	int shown = (int)strcspn(start, ",");
 	uint64_t chars, bytes, count = 1;
+	uint32_t scope = FAB_SCOPE_GLOBAL;
 
 	if (!take_field(at, 1, UINT32_MAX, &chars) || **at != ':' || (++*at, false) ||
 	    !take_field(at, 0, FAB_PUT_MAX_BYTES, &bytes) ||
-	    (**at == ':' && (++*at, !take_field(at, 1, FAB_KEYS_MAX, &count))) ||
-	    (**at && **at != ','))
+	    (**at == ':' && strchr("0123456789", (*at)[1]) &&
+	     (++*at, !take_field(at, 1, FAB_KEYS_MAX, &count))) ||
+	    (**at && !strchr(",:", **at)) || (**at == ':' && !(*at)[1]))
 		return fab_fail(
 			err, EINVAL,
-			"'%.*s' is no key: expected LENGTH:BYTES[:COUNT] as 14:51 or 9:8:4, up to %d keys of up to 2^31 bytes",
+			"'%.*s' is no key: expected LENGTH:BYTES[:COUNT][:SCOPE] as 14:51 or 9:8:4:node, up to %d keys of up to 2^31 bytes",
 			shown < 60 ? shown : 60, start, FAB_KEYS_MAX);
 	if (chars > FAB_KEY_MAX_CHARS)
 		return fab_fail(err, EINVAL,
 				"a key of %llu characters: PMIx takes up to %d",
 				(unsigned long long)chars, FAB_KEY_MAX_CHARS);
-	*put = (struct fab_put){
-		.chars = (uint32_t)chars, .count = (uint32_t)count, .bytes = bytes};
+	if (**at == ':') {
+		size_t len = strcspn(++*at, ",");
+
+		scope = fab_choices_find(&fab_key_scopes, *at, len);
+		if (scope == FAB_NONE)
+			return fab_choices_refuse(&fab_key_scopes, *at, len, NULL, err);
+		*at += len;
+	}
+	*put = (struct fab_put){.chars = (uint32_t)chars,
+				.count = (uint32_t)count,
+				.bytes = bytes,
+				.scope = scope};
 	return 0;
 }
 
@@ -140,6 +152,13 @@ int fab_puts_parse(const char *text, struct fab_puts *out, struct fab_err *err)
 		if (!*at)
 			return 0;
 	}
+}
+
+void fab_puts_exchanged(const struct fab_puts *puts, struct fab_puts *out)
+{
+	for (size_t i = 0; i < puts->of.n; i++)
+		if (fab_put_is_exchanged(&puts->of.v[i]))
+			FAB_PUSH(&out->of, puts->of.v[i]);
 }
 
 uint64_t fab_puts_keys(const struct fab_puts *puts)
@@ -211,7 +230,7 @@ bool fab_size_has_table(const struct fab_puts *puts, const struct fab_size_layou
 	uint64_t last = fab_puts_keys(puts) - 1;
 	uint64_t name, index;
 
-	if (!has(l, FAB_SIZE_KEYINDEX))
+	if (!has(l, FAB_SIZE_KEYINDEX) || !puts->of.n)
 		return false;
 	name = of_one(l) + of_string(l, puts->of.v[puts->of.n - 1].chars);
 	index = of_one(l) + of_uint(l, last);
@@ -228,6 +247,8 @@ static uint64_t of_nodes(const struct fab_puts *puts, const struct fab_size_layo
 	uint64_t process = of_one(l); /* id, keys and values, without the rank */
 	uint64_t bytes = 0;
 
+	if (!n)
+		return 0;
 	if (!has(l, FAB_SIZE_PROCID))
 		process += of_string(l, l->namespace_chars);
 	if (has_table)

@@ -51,25 +51,42 @@ enum {
 /* Values of a process, together. */
 #define FAB_PUT_MAX_BYTES ((uint64_t)1 << 31)
 
+/* Processes that read a key: the scopes of PMIx, and the node level of PMI-2, whose keys
+ * one process of a node puts. Only keys of global and remote scope enter a fence. */
+enum fab_key_scope {
+	FAB_SCOPE_GLOBAL,
+	FAB_SCOPE_REMOTE,
+	FAB_SCOPE_NODE,
+	FAB_SCOPE_PROCESS,
+	FAB_SCOPE_NODE_LEVEL,
+};
+extern const struct fab_choices fab_key_scopes;
+
 /* `count` keys, each of `chars` characters and a value of `bytes`. */
 struct fab_put {
 	uint32_t chars, count;
 	uint64_t bytes;
+	enum fab_key_scope scope;
 };
+static inline bool fab_put_is_exchanged(const struct fab_put *put)
+{
+	return put->scope <= FAB_SCOPE_REMOTE;
+}
 
 /* Keys that a process puts, in this order. */
 struct fab_puts {
 	FAB_VEC(struct fab_put) of;
 };
 
-/*
- * LENGTH:BYTES[:COUNT], separated by commas. EINVAL: no such list, a key longer than
- * FAB_KEY_MAX_CHARS, more keys of a length than there are names of printable characters,
- * too many keys or bytes. The caller frees out->of.v, also after an error.
- * O(len).
- */
+/* LENGTH:BYTES[:COUNT][:SCOPE], separated by commas. EINVAL: no such list, a key longer
+ * than FAB_KEY_MAX_CHARS, more keys of a length than there are names of printable
+ * characters, too many keys or bytes. The caller frees out->of.v, also after an error.
+ * O(len). */
 int fab_puts_parse(const char *text, struct fab_puts *out,
 		   struct fab_err *err) FAB_MUST_CHECK;
+/* The entries that enter a fence, into `out`, which is empty. The caller frees out->of.v.
+ * O(entries). */
+void fab_puts_exchanged(const struct fab_puts *puts, struct fab_puts *out);
 /* Keys of a process, and bytes of their values as they were put. O(entries). */
 uint64_t fab_puts_keys(const struct fab_puts *puts);
 uint64_t fab_puts_bytes(const struct fab_puts *puts);
@@ -82,7 +99,8 @@ struct fab_size_layout {
 
 /*
  * Bytes of the contribution of a node whose processes have the ranks first_rank ..
- * first_rank + ppn - 1 in the job; ppn at least 1. O(entries).
+ * first_rank + ppn - 1 in the job; ppn at least 1. 0: no keys. Scopes are not considered.
+ * O(entries).
  */
 uint64_t fab_size_node(const struct fab_puts *puts, const struct fab_size_layout *layout,
 		       uint32_t first_rank, uint32_t ppn);

@@ -16,72 +16,50 @@
 enum { MBPS_A_MB = 8 };
 static const double MAX_MBPS = 1e9; /* limit of fab_machine_parse() */
 
-static struct fab_choice interface_at(size_t i)
-{
-	static const struct fab_choice rows[] = {
-		[FAB_PMI1] =
-			{"pmi1", "PMI-1: strings, one request at a time",
-			 "PMI-1 as in MPICH: a flat store of strings, one request of a connection at a time, all over a barrier; each process keeps what it needs.",
-			 true},
-		[FAB_PMI2] =
-			{"pmi2", "PMI-2: as PMI-1, faster, with respawn",
-			 "PMI-2: keys of the node or of all, threads, processes that replace failed ones.",
-			 true},
-		[FAB_PMIX] =
-			{"pmix", "PMIx: typed values, all wire-ups",
-			 "PMIx: typed values, fences that need not block, Gets on demand, data before the start.",
-			 true},
-	};
+static const struct fab_choice interfaces[] = {
+	[FAB_PMI1] =
+		{"pmi1", "PMI-1: strings, one request at a time",
+		 "PMI-1 as in MPICH: a flat store of strings, one request of a connection at a time, all over a barrier; each process keeps what it needs.",
+		 true},
+	[FAB_PMI2] =
+		{"pmi2", "PMI-2: as PMI-1, faster, with respawn",
+		 "PMI-2: keys of the node or of all, threads, processes that replace failed ones.",
+		 true},
+	[FAB_PMIX] =
+		{"pmix", "PMIx: typed values, all wire-ups",
+		 "PMIx: typed values, fences that need not block, Gets on demand, data before the start.",
+		 true},
+};
+FAB_CHOICES(fab_launch_interfaces, "interface", interfaces);
 
-	return rows[i];
-}
+static const struct fab_choice wireups[] = {
+	[FAB_WIREUP_FULL] = {"full", "a fence brings all to all, then a barrier", NULL,
+			     true},
+	[FAB_WIREUP_BACKGROUND] =
+		{"background", "the fence runs while adapters are opened",
+		 "The fence runs while adapters are opened; the first Get waits for it, and there is no barrier.",
+		 true},
+	[FAB_WIREUP_DIRECT] =
+		{"direct", "each requests the data it needs",
+		 "Each process requests the data of its peers (direct modex, DBCX).",
+		 true},
+	[FAB_WIREUP_DIRECT_BARRIER] = {"direct+barrier", "as direct, then a barrier",
+				       NULL, true},
+	[FAB_WIREUP_INSTANT] =
+		{"instant", "all is known before: nothing is exchanged",
+		 "The ideal of PMIx: files are transferred while the previous job ends, addresses are known before, nothing is exchanged, there is no barrier. No manager has all of it.",
+		 true},
+};
+FAB_CHOICES(fab_launch_wireups, "wire-up", wireups);
 
-const struct fab_choices fab_launch_interfaces = {
-	.what = "interface", .n = FAB_PMIX + 1, .at = interface_at};
-
-static struct fab_choice wireup_at(size_t i)
-{
-	static const struct fab_choice rows[] = {
-		[FAB_WIREUP_FULL] = {"full", "a fence brings all to all, then a barrier",
-				     NULL, true},
-		[FAB_WIREUP_BACKGROUND] =
-			{"background", "the fence runs while adapters are opened",
-			 "The fence runs while adapters are opened; the first Get waits for it, and there is no barrier.",
-			 true},
-		[FAB_WIREUP_DIRECT] =
-			{"direct", "each requests the data it needs",
-			 "Each process requests the data of its peers (direct modex, DBCX).",
-			 true},
-		[FAB_WIREUP_DIRECT_BARRIER] = {"direct+barrier",
-					       "as direct, then a barrier", NULL, true},
-		[FAB_WIREUP_INSTANT] =
-			{"instant", "all is known before: nothing is exchanged",
-			 "The ideal of PMIx: files are transferred while the previous job ends, addresses are known before, nothing is exchanged, there is no barrier. No manager has all of it.",
-			 true},
-	};
-
-	return rows[i];
-}
-
-const struct fab_choices fab_launch_wireups = {
-	.what = "wire-up", .n = FAB_WIREUP_INSTANT + 1, .at = wireup_at};
-
-static struct fab_choice stage_in_at(size_t i)
-{
-	static const struct fab_choice rows[] = {
-		[FAB_STAGE_STORM] = {"storm", "every process opens, every node reads",
-				     NULL, true},
-		[FAB_STAGE_CACHE] = {"cache", "a node opens and reads once for all", NULL,
-				     true},
-		[FAB_STAGE_TREE] = {"tree", "one node reads, a tree spreads (sbcast)",
-				    NULL, true},
-	};
-
-	return rows[i];
-}
-
-const struct fab_choices fab_stage_ins = {
-	.what = "stage-in", .n = FAB_STAGE_NONE, .at = stage_in_at};
+static const struct fab_choice stage_ins[] = {
+	[FAB_STAGE_STORM] = {"storm", "every process opens, every node reads", NULL,
+			     true},
+	[FAB_STAGE_CACHE] = {"cache", "a node opens and reads once for all", NULL, true},
+	[FAB_STAGE_TREE] = {"tree", "one node reads, a tree spreads (sbcast)", NULL,
+			    true},
+};
+FAB_CHOICES(fab_stage_ins, "stage-in", stage_ins);
 
 const char *fab_phase_name(enum fab_phase phase)
 {
@@ -101,9 +79,9 @@ bool fab_launch_knows(enum fab_launch_interface interface, enum fab_launch_wireu
 
 uint32_t fab_launch_depth(uint32_t i, uint32_t width)
 {
-	uint32_t depth = 0;
+	uint32_t depth = width == 1 ? i : 0;
 
-	for (; i; depth++)
+	for (; i && width > 1; depth++)
 		i = (i - 1) / width;
 	return depth;
 }
@@ -189,6 +167,41 @@ struct costs {
 	double previous_s;  /* instant: files are transferred this long before */
 };
 
+static bool is_address(const struct fab_put *put)
+{
+	return put->bytes == FAB_SIZE_OLD_ADDRESS || put->bytes == FAB_SIZE_NEW_ADDRESS;
+}
+
+/* True if the improvements of a start leave the key to be put. */
+static bool is_put(const struct fab_launch_start *s, const struct fab_put *put)
+{
+	return !(s->does &
+		 (is_address(put) ? FAB_DOES_STATIC_PORTS
+				  : FAB_DOES_MANAGER_DATA | FAB_DOES_PREDEFINED));
+}
+
+uint64_t fab_launch_bytes(const struct fab_launch_start *s)
+{
+	struct fab_puts out = {0};
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < s->keys->of.n; i++) {
+		const struct fab_put *put = &s->keys->of.v[i];
+		double text = FAB_PARAM(s->params, hex_factor) * (double)put->bytes;
+
+		if (!fab_put_is_exchanged(put) || !is_put(s, put) ||
+		    (s->does & FAB_DOES_SCOPES && !is_address(put)))
+			continue;
+		FAB_PUSH(&out.of, *put);
+		/* PMI-1 and PMI-2 keep strings */
+		bytes += put->count * (put->chars + 2 + (uint64_t)text) * s->ppn;
+	}
+	if (s->interface == FAB_PMIX)
+		bytes = fab_size_node(&out, &s->layout, 0, s->ppn);
+	free(out.of.v);
+	return bytes;
+}
+
 static double degree_of(const struct fab_launch_start *s)
 {
 	double all = (double)s->n_nodes * s->ppn - 1;
@@ -227,20 +240,27 @@ static bool is_direct(const struct fab_launch_start *s)
 static double gets_us(const struct fab_launch_start *s)
 {
 	const struct fab_launch_params *p = s->params;
-	double n = degree_of(s) * FAB_PARAM(p, inline_keys);
+	double more = fmax(FAB_PARAM(p, inline_keys) - 1, 0); /* beside the address */
+	double others = s->does & FAB_DOES_PREDEFINED ? more : degree_of(s) * more;
+	double n = degree_of(s) * fmin(FAB_PARAM(p, inline_keys), 1) + others;
 	struct fab_exchange_costs costs = fab_exchange_costs_of(p, false);
 
 	if (s->interface == FAB_PMI1)
 		return n * s->ppn * FAB_PARAM(p, pmi1_us);
 	if (s->interface == FAB_PMI2 || s->has_socket_store)
 		return n * s->ppn * FAB_PARAM(p, pmi2_us);
-	if (is_direct(s)) {
+	if (is_direct(s) && !(s->does & FAB_DOES_STATIC_PORTS)) {
 		struct fab_exchange x;
 
 		costs.remote_us = fmax(costs.remote_us, costs.serve_us);
 		x = fab_exchange_model(s->n_nodes, s->ppn, degree_of(s), &costs);
-		return x.total_us +
-		       degree_of(s) * (FAB_PARAM(p, inline_keys) - 1) * costs.get_us;
+		/* all at once only the busiest server counts */
+		if (s->does & FAB_DOES_NONBLOCKING)
+			x.total_us = x.most_served ? (double)(x.most_served - 1) *
+								     costs.serve_us +
+							     costs.remote_us
+						   : costs.local_us;
+		return x.total_us + others * costs.get_us;
 	}
 	return n * costs.get_us;
 }
@@ -260,8 +280,17 @@ static double requests_s(const struct fab_launch_start *s, double n, double pmix
 static void cost_phases(const struct fab_launch_start *s, struct costs *c)
 {
 	const struct fab_launch_params *p = s->params;
-	double keys = (double)fab_puts_keys(s->keys);
 	bool is_pmix = s->interface == FAB_PMIX;
+	double keys = 0, open_s = FAB_PARAM(p, nic_init_ms) / 1e3;
+	double gets_s = gets_us(s) / 1e6;
+
+	for (size_t i = 0; i < s->keys->of.n; i++) {
+		const struct fab_put *put = &s->keys->of.v[i];
+		bool is_once = put->scope == FAB_SCOPE_NODE_LEVEL && !is_pmix;
+
+		if (is_put(s, put))
+			keys += (double)put->count / (is_once ? s->ppn : 1);
+	}
 
 	c->s[FAB_PHASE_SUBMIT] = FAB_PARAM(p, submit_ms) / 1e3;
 	c->s[FAB_PHASE_ALLOCATE] = FAB_PARAM(p, allocate_ms) / 1e3;
@@ -276,9 +305,9 @@ static void cost_phases(const struct fab_launch_start *s, struct costs *c)
 					       FAB_PARAM(p, init_ms) * 1e3);
 	c->s[FAB_PHASE_PUT] = requests_s(
 		s, keys, keys * FAB_PARAM(p, put_us) + FAB_PARAM(p, commit_us));
-	c->s[FAB_PHASE_CHANNELS] =
-		FAB_PARAM(p, nic_init_ms) / 1e3 +
-		(gets_us(s) + degree_of(s) * FAB_PARAM(p, channel_us)) / 1e6;
+	c->s[FAB_PHASE_CHANNELS] = (s->does & FAB_DOES_NONBLOCKING ? fmax(open_s, gets_s)
+								   : open_s + gets_s) +
+				   degree_of(s) * FAB_PARAM(p, channel_us) / 1e6;
 	for (size_t i = 0; i < FAB_N_PHASES; i++)
 		c->is_there[i] = true;
 	c->is_there[FAB_PHASE_REGISTER] = is_pmix;
@@ -291,11 +320,10 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 {
 	const struct fab_launch_params *p = s->params;
 	bool is_full = s->wireup == FAB_WIREUP_FULL;
-	bool exchanges = is_full || s->wireup == FAB_WIREUP_BACKGROUND;
+	bool exchanges = (is_full || s->wireup == FAB_WIREUP_BACKGROUND) && out->bytes;
 	bool is_instant = s->wireup == FAB_WIREUP_INSTANT;
-	/* processes and their server, before and after the servers' fence */
-	double local_s =
-		s->interface == FAB_PMIX ? s->ppn * FAB_PARAM(p, fence_us) / 1e6 : 0;
+	/* a message of each process to its daemon, and its release */
+	double local_s = requests_s(s, 1, s->ppn * FAB_PARAM(p, fence_us));
 	int rc = 0;
 
 	c->is_there[FAB_PHASE_EXCHANGE] = exchanges;
@@ -316,7 +344,7 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 						   FAB_PARAM(p, unpack_ns_per_B) / 1e9;
 	if (c->is_there[FAB_PHASE_BARRIER])
 		c->s[FAB_PHASE_BARRIER] = local_s + out->barrier_us / 1e6;
-	if (s->wireup == FAB_WIREUP_BACKGROUND)
+	if (s->wireup == FAB_WIREUP_BACKGROUND && exchanges)
 		c->meanwhile_s = FAB_PARAM(p, nic_init_ms) / 1e3;
 	if (is_instant) {
 		c->previous_s = FAB_PARAM(p, previous_end_s);
@@ -432,17 +460,8 @@ int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *s,
 				s->n_nodes ? "processes a node" : "nodes");
 	if (!fab_launch_knows(s->interface, s->wireup))
 		return fab_fail(err, EINVAL, "%s does not know the wire-up %s, only full",
-				interface_at(s->interface).form,
-				wireup_at(s->wireup).form);
-	/* PMI-1 and PMI-2 keep strings */
-	for (size_t i = 0; i < s->keys->of.n && s->interface != FAB_PMIX; i++) {
-		const struct fab_put *put = &s->keys->of.v[i];
-		double text = FAB_PARAM(s->params, hex_factor) * (double)put->bytes;
-
-		out->bytes += put->count * (put->chars + 2 + (uint64_t)text) * s->ppn;
-	}
-	if (s->interface == FAB_PMIX)
-		out->bytes = fab_size_node(s->keys, &s->layout, 0, s->ppn);
+				interfaces[s->interface].form, wireups[s->wireup].form);
+	out->bytes = fab_launch_bytes(s);
 	cost_phases(s, &c);
 	rc = cost_wireup(s, &c, out, err);
 	files_s = FAB_ARENA_NEW(memory, s->n_nodes, double);
@@ -459,6 +478,14 @@ int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *s,
 	out->total_s = before->last_end_s;
 	out->memory_bytes =
 		(double)out->bytes * s->n_nodes * (s->interface == FAB_PMI1 ? s->ppn : 1);
+	if (is_direct(s)) { /* its own, and those that were requested */
+		struct fab_exchange_costs costs = fab_exchange_costs_of(s->params, false);
+		struct fab_exchange x =
+			fab_exchange_model(s->n_nodes, s->ppn, degree_of(s), &costs);
+
+		out->memory_bytes =
+			fab_exchange_memory(s->n_nodes, s->ppn, out->bytes, &x).direct;
+	}
 	find_critical(s, &c, out);
 	return 0;
 }

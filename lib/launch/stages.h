@@ -59,6 +59,16 @@ struct fab_launch_timer {
 	void *context;
 };
 
+/* Improvements that are part of a start. Values of 51 and 21 bytes are addresses, all
+ * other keys are data that the manager knows. */
+enum {
+	FAB_DOES_MANAGER_DATA = 1, /* those keys are neither put nor exchanged */
+	FAB_DOES_PREDEFINED = 2,   /* and a process gets each once, not from each peer */
+	FAB_DOES_SCOPES = 4,	   /* those keys have the scope of the node */
+	FAB_DOES_STATIC_PORTS = 8, /* addresses are neither put nor exchanged */
+	FAB_DOES_NONBLOCKING = 16, /* all Gets at once, while the adapter is opened */
+};
+
 /* A job to start; all is borrowed. */
 struct fab_launch_start {
 	uint32_t n_nodes, ppn; /* 1 ..; processes below 2^32 */
@@ -69,6 +79,7 @@ struct fab_launch_start {
 	struct fab_size_layout layout;
 	struct fab_fence_chosen fence; /* of PMIx; PMI-1 and PMI-2 have a tree */
 	double degree;	       /* peers of a process; NaN: that of the constants */
+	unsigned does;	       /* FAB_DOES_... */
 	bool has_socket_store; /* PMIx asks its server for each Get, no shared memory */
 	bool is_respawn; /* the processes replace others of a running job of all_nodes */
 	uint32_t all_nodes;
@@ -100,18 +111,18 @@ struct fab_stages {
 	double total_s;
 	size_t n_critical;
 	struct fab_critical critical[FAB_N_PHASES];
-	uint64_t bytes;	 /* contribution of a node */
-	double fence_us; /* NaN: there is none */
+	uint64_t bytes;	 /* contribution of a node; 0: nothing is exchanged */
+	double fence_us; /* between nodes; NaN: there is none */
 	double barrier_us;
 	double memory_bytes; /* of a node for all contributions; PMI-1: of each process */
 };
 
-/*
- * The phases of a start, in `memory`. EINVAL: no nodes or processes, an interface without
- * the wire-up, errors of the timer or of the files. O(nodes + files).
- */
+/* The phases of a start, in `memory`. EINVAL: no nodes or processes, an interface without
+ * the wire-up, errors of the timer or of the files. O(nodes + files). */
 int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *start,
 		   struct fab_stages *out, struct fab_err *err) FAB_MUST_CHECK;
+/* Contribution of a node to the exchange; 0: nothing is exchanged. O(keys). */
+uint64_t fab_launch_bytes(const struct fab_launch_start *start);
 /* The end only. Errors and complexity of fab_stages_run(). */
 int fab_stages_total_s(const struct fab_launch_start *start, double *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
@@ -135,9 +146,10 @@ struct fab_improvement {
 	const char *name;
 	const char *what; /* one line */
 	bool applies;	  /* it changes this start */
-	double total_s, saved_s;
+	double total_s, saved_s, memory_bytes;
+	uint64_t bytes; /* as in struct fab_stages */
 };
-enum { FAB_N_IMPROVEMENTS = 10 };
+enum { FAB_N_IMPROVEMENTS = 15 };
 /* All of them, in the order of a table; `fastest`: the fence to take in place of that of
  * `start`. O(improvements * stages). */
 int fab_launch_improve(const struct fab_launch_start *start,
@@ -164,17 +176,21 @@ struct fab_launch_case {
 	struct fab_launch_goal goal;
 };
 struct fab_launch_comparison {
-	double goal_s; /* set by the caller, the rest zeroed */
-	FAB_VEC(struct fab_launch_case) cases;
+	/* Set by the caller: the goal, and memory for the results. */
+	double goal_s;
+	struct fab_arena *memory;
+	struct {
+		struct fab_launch_case *v;
+		size_t n;
+	} cases;
 	size_t base; /* the case that the improvements are on top of */
 	struct fab_improvement improvements[FAB_N_IMPROVEMENTS];
 	struct fab_launch_range total; /* of the first case */
-	struct fab_arena memory;
 };
 /*
  * Every interface by every wire-up that it has; `instant` has files by a tree. The range
- * is over the constants that `uses` has. The caller ends it, also after an error. Errors:
- * those of fab_stages_run(); EINVAL: no case is left. O(cases * 200 stages).
+ * is over the constants that `uses` has. Errors: those of fab_stages_run(); EINVAL: no
+ * case is left. O(cases * 200 stages).
  */
 int fab_launch_compare(struct fab_launch_comparison *c,
 		       const struct fab_launch_start *base,
@@ -182,7 +198,6 @@ int fab_launch_compare(struct fab_launch_comparison *c,
 		       const struct fab_chosen_list *interfaces,
 		       const struct fab_chosen_list *wireups, const bool *uses,
 		       struct fab_err *err) FAB_MUST_CHECK;
-void fab_launch_comparison_fini(struct fab_launch_comparison *c);
 /* `n` processes of the running job `base` are replaced by PMI-2. */
 int fab_launch_respawn(struct fab_arena *memory, const struct fab_launch_start *base,
 		       uint32_t n, struct fab_stages *out,

@@ -5,85 +5,72 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "launch/stages.h"
 
 enum { HALVINGS = 60 };
 static const double ENDLESS = 1e8, LEAST = 1e-3;
 
-enum {
-	BY_CACHE,
-	BY_TREE,
-	BY_PMI2,
-	BY_PMIX,
-	/* of PMIx only */
-	BY_SIZES,
-	BY_STORE,
-	BY_FENCE,
-	BY_BACKGROUND,
-	BY_DIRECT,
-	BY_INSTANT,
-};
-
+/* Each improvement with the first interface that has it, and the change to a start: the
+ * fields that are not 0. */
 static const struct {
 	const char *name, *what;
+	enum fab_launch_interface from, interface;
+	enum fab_stage_in stage_in;
+	enum fab_launch_wireup wireup;
+	unsigned does, opts;
+	bool has_shared_store, has_fastest_fence;
 } improvements[FAB_N_IMPROVEMENTS] = {
-	[BY_CACHE] = {"stage-in-cache",
-		      "a node opens and reads its files once (SPINDLE and the like)"},
-	[BY_TREE] = {"stage-in-tree",
-		     "files are spread from node to node (sbcast, pre-staging)"},
-	[BY_PMI2] = {"pmi2", "PMI-2 in place of PMI-1"},
-	[BY_PMIX] = {"pmix", "PMIx in place of PMI-1 or PMI-2, same wire-up"},
-	[BY_SIZES] = {"sizes",
-		      "L8 to L11: short addresses, process ids, key indexes, LEB128"},
-	[BY_STORE] = {"shared-store", "L6: Gets from shared memory, not from the server"},
-	[BY_FENCE] = {"fence", "the fastest fence in place of this one"},
-	[BY_BACKGROUND] = {"background",
-			   "the fence runs while adapters are opened; no barrier"},
-	[BY_DIRECT] = {"direct", "ask for what is needed; no fence, no barrier"},
-	[BY_INSTANT] = {"instant",
-			"all is known before; files come while the previous job ends"},
+	{"stage-in-cache", "a node opens and reads its files once (SPINDLE and the like)",
+	 .stage_in = FAB_STAGE_CACHE},
+	{"stage-in-tree", "files are spread from node to node (sbcast, pre-staging)",
+	 .stage_in = FAB_STAGE_TREE},
+	{"pmi2", "PMI-2 in place of PMI-1", .interface = FAB_PMI2},
+	{"pmix", "PMIx in place of PMI-1 or PMI-2, same wire-up", .interface = FAB_PMIX},
+	{"manager-data",
+	 "keys that the manager knows (all but addresses) are neither put nor exchanged",
+	 .does = FAB_DOES_MANAGER_DATA},
+	{"predefined",
+	 "as manager-data, and a process gets each key once, not from each peer",
+	 FAB_PMI2, .does = FAB_DOES_PREDEFINED},
+	{"scopes", "these keys have the scope of the node: put, not exchanged", FAB_PMIX,
+	 .does = FAB_DOES_SCOPES},
+	{"static-ports", "addresses are known before: neither put nor exchanged",
+	 FAB_PMIX, .does = FAB_DOES_STATIC_PORTS},
+	{"non-blocking-get", "all Gets at once, while the adapter is opened", FAB_PMIX,
+	 .does = FAB_DOES_NONBLOCKING},
+	{"sizes", "L8 to L11: short addresses, process ids, key indexes, LEB128",
+	 FAB_PMIX, .opts = FAB_SIZE_ALL},
+	{"shared-store", "L6: Gets from shared memory, not from the server", FAB_PMIX,
+	 .has_shared_store = true},
+	{"fence", "the fastest fence in place of this one", FAB_PMIX,
+	 .has_fastest_fence = true},
+	{"background", "the fence runs while adapters are opened; no barrier", FAB_PMIX,
+	 .wireup = FAB_WIREUP_BACKGROUND},
+	{"direct", "processes request the data they need; no fence, no barrier", FAB_PMIX,
+	 .wireup = FAB_WIREUP_DIRECT},
+	{"instant", "all is known before; files come while the previous job ends",
+	 FAB_PMIX, .wireup = FAB_WIREUP_INSTANT},
 };
 
 static void improve(struct fab_launch_start *s, size_t by,
 		    struct fab_fence_chosen fastest)
 {
-	if (by >= BY_SIZES && s->interface != FAB_PMIX)
+	if (s->interface < improvements[by].from)
 		return;
-	switch (by) {
-	case BY_CACHE:
-		s->stage_in = FAB_STAGE_CACHE;
-		break;
-	case BY_TREE:
-		s->stage_in = FAB_STAGE_TREE;
-		break;
-	case BY_PMI2:
-		if (s->interface == FAB_PMI1)
-			s->interface = FAB_PMI2;
-		break;
-	case BY_PMIX:
-		s->interface = FAB_PMIX;
-		break;
-	case BY_SIZES:
-		s->layout.opts = FAB_SIZE_ALL;
-		break;
-	case BY_STORE:
+	if (s->interface < improvements[by].interface)
+		s->interface = improvements[by].interface;
+	if (improvements[by].stage_in)
+		s->stage_in = improvements[by].stage_in;
+	if (improvements[by].wireup)
+		s->wireup = improvements[by].wireup;
+	if (improvements[by].opts)
+		s->layout.opts = improvements[by].opts;
+	if (improvements[by].has_shared_store)
 		s->has_socket_store = false;
-		break;
-	case BY_FENCE:
+	if (improvements[by].has_fastest_fence)
 		s->fence = fastest;
-		break;
-	case BY_BACKGROUND:
-		s->wireup = FAB_WIREUP_BACKGROUND;
-		break;
-	case BY_DIRECT:
-		s->wireup = FAB_WIREUP_DIRECT;
-		break;
-	case BY_INSTANT:
-		s->wireup = FAB_WIREUP_INSTANT;
-		break;
-	}
+	s->does |= improvements[by].does;
 }
 
 int fab_launch_improve(const struct fab_launch_start *start,
@@ -95,7 +82,9 @@ int fab_launch_improve(const struct fab_launch_start *start,
 	int rc = fab_stages_total_s(start, &base, err);
 
 	for (size_t i = 0; i < FAB_N_IMPROVEMENTS && !rc; i++) {
+		struct fab_arena memory = FAB_ARENA_INIT;
 		struct fab_launch_start s = *start;
+		struct fab_stages stages = {0};
 
 		improve(&s, i, fastest);
 		out[i] = (struct fab_improvement){
@@ -105,11 +94,16 @@ int fab_launch_improve(const struct fab_launch_start *start,
 				   s.wireup != start->wireup ||
 				   s.stage_in != start->stage_in ||
 				   s.layout.opts != start->layout.opts ||
+				   s.does != start->does ||
 				   s.has_socket_store != start->has_socket_store ||
 				   !fab_fence_equal(s.fence, start->fence),
 			.total_s = base};
+		rc = fab_stages_run(&memory, &s, &stages, err);
 		if (out[i].applies)
-			rc = fab_stages_total_s(&s, &out[i].total_s, err);
+			out[i].total_s = stages.total_s;
+		out[i].bytes = stages.bytes;
+		out[i].memory_bytes = stages.memory_bytes;
+		fab_arena_free(&memory);
 		out[i].saved_s = base - out[i].total_s;
 	}
 	return rc;
@@ -179,18 +173,16 @@ static int add_case(struct fab_launch_comparison *c, const struct fab_launch_sta
 		    enum fab_launch_interface interface, enum fab_launch_wireup wireup,
 		    struct fab_err *err)
 {
-	struct fab_launch_case x = {.start = *base};
+	struct fab_launch_case *x = &c->cases.v[c->cases.n++];
 	int rc;
 
-	x.start.interface = interface;
-	x.start.wireup = wireup;
+	*x = (struct fab_launch_case){.start = *base};
+	x->start.interface = interface;
+	x->start.wireup = wireup;
 	if (wireup == FAB_WIREUP_INSTANT)
-		x.start.stage_in = FAB_STAGE_TREE;
-	rc = fab_stages_run(&c->memory, &x.start, &x.stages, err);
-	if (!rc)
-		rc = fab_launch_goal_find(&x.start, c->goal_s, &x.goal, err);
-	FAB_PUSH(&c->cases, x);
-	return rc;
+		x->start.stage_in = FAB_STAGE_TREE;
+	rc = fab_stages_run(c->memory, &x->start, &x->stages, err);
+	return rc ? rc : fab_launch_goal_find(&x->start, c->goal_s, &x->goal, err);
 }
 
 int fab_launch_compare(struct fab_launch_comparison *c,
@@ -202,6 +194,8 @@ int fab_launch_compare(struct fab_launch_comparison *c,
 {
 	int rc = 0;
 
+	c->cases.v = FAB_ARENA_NEW(c->memory, interfaces->of.n * wireups->of.n,
+				   struct fab_launch_case);
 	for (size_t i = 0; i < interfaces->of.n && !rc; i++)
 		for (size_t k = 0; k < wireups->of.n && !rc; k++)
 			if (fab_launch_knows(interfaces->of.v[i].row,
@@ -240,10 +234,4 @@ int fab_launch_respawn(struct fab_arena *memory, const struct fab_launch_start *
 	s.ppn = n < s.ppn ? n : s.ppn;
 	s.timer.us = NULL;
 	return fab_stages_run(memory, &s, out, err);
-}
-
-void fab_launch_comparison_fini(struct fab_launch_comparison *c)
-{
-	free(c->cases.v);
-	fab_arena_free(&c->memory);
 }

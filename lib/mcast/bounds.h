@@ -20,8 +20,7 @@ enum fab_bound_kind {
 	FAB_BOUND_PARTS,    /* k-1 cables between k parts, all groups / cables between */
 	FAB_BOUND_HOPS,	    /* least spanning trees of members' distances / cables */
 	FAB_BOUND_DUAL,	    /* cuts around members of each group, none twice / cables */
-	FAB_BOUND_WEIGHTED, /* the same where cables of one kind count for more */
-	FAB_BOUND_REACH,    /* DUAL, without cables too far away for minimal height */
+	FAB_BOUND_FORCED,   /* cables that groups cannot avoid, whatever their roots */
 	FAB_BOUND_MATCHING, /* groups that must leave a switch by a few of its cables */
 	FAB_N_BOUND_KINDS,
 };
@@ -39,9 +38,9 @@ struct fab_bound {
 	/* MATCHING: these groups leave the switch by one of these cables each */
 	uint32_t sw, n_groups, n_cables;
 	uint32_t *group, *cable;
-	/* WEIGHTED: how much each cable counts */
+	/* FORCED: weights that prove it, whole numbers */
 	uint32_t *weight; /* [n_switch_links] */
-	/* DUAL, WEIGHTED, REACH: around turn[i], for first[g] <= i < first[g + 1], see
+	/* DUAL: around turn[i], for first[g] <= i < first[g + 1], see
 	 * fab_mcast_dual_bound() */
 	uint64_t *first; /* [groups + 1] */
 	uint32_t *turn;
@@ -49,10 +48,13 @@ struct fab_bound {
 
 /* Releases its arrays; kind is NONE afterwards. O(size). */
 void fab_bound_fini(struct fab_bound *bound);
-/* "cut", "parts", "hops", "dual", "weighted", "reach", "matching". O(1). */
+/* "cut", "parts", "hops", "dual", "forced", "matching". O(1). */
 const char *fab_bound_name(enum fab_bound_kind kind);
 /* Does it hold for trees of minimal height only? O(1). */
-bool fab_bound_is_low_only(enum fab_bound_kind kind);
+static inline bool fab_bound_is_low_only(enum fab_bound_kind kind)
+{
+	return kind == FAB_BOUND_MATCHING || kind == FAB_BOUND_FORCED;
+}
 
 /*
  * The largest bound of CUT, PARTS and HOPS for any trees, by the sets that the fabric
@@ -93,30 +95,17 @@ bool fab_bound_is_over(const struct fab_bound_work *work);
 void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 			  const struct fab_bound_work *work, struct fab_bound *out);
 
-/* The same where a cable counts weight[n_switch_links] times: a turn uses of all arcs
- * into the set the least that is left of one, and all trees together weigh no more than
- * the largest load on every cable. Takes the weights, which free() frees. As long. */
-void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
-			     const struct fab_bound_work *work, uint32_t *weight,
-			     struct fab_bound *out);
-
 /*
- * WEIGHTED, for any trees: the largest of such bounds where all cables along a dimension
- * of a torus, mesh or HyperX weigh the same, or all within groups of a dragonfly and all
- * between them; the weights are searched for on some of the groups. NONE: another shape,
- * or none that looks larger than `least`. O(steps).
+ * FORCED, for trees of minimal height: from each of its candidates a group has cables
+ * that every tree of that height uses. Where each cable has a weight, all groups by their
+ * cheapest candidates weigh no more than the largest load on all cables. NONE: no group
+ * is forced to use a cable, or distances are made on demand. Not tried for groups of more
+ * than 64 candidates; the search ends where it cannot come to more than `least`.
+ * O(candidates * cables of the members' switches) and some hundred
+ * rounds over the cables that are forced.
  */
-void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
-			      const struct fab_bound_work *work, uint32_t least,
-			      struct fab_bound *out);
-
-/*
- * REACH, for trees of minimal height: as DUAL, but a group's arcs are those of cables
- * that such a tree of it can use. O(steps + candidates of all groups *
- * switches).
- */
-void fab_mcast_reach_bound(const struct fab_mcast_problem *problem,
-			   const struct fab_bound_work *work, struct fab_bound *out);
+void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t least,
+			    struct fab_bound *out);
 
 /*
  * MATCHING, for trees of minimal height: at each switch the groups with members there and

@@ -332,31 +332,11 @@ static int by_time(const void *x, const void *y)
 {
 	const struct fab_event *a = x, *b = y;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	if (a->seat != b->seat)
-		return a->seat < b->seat ? -1 : 1;
-	if (a->is_leave != b->is_leave)
-		return a->is_leave ? 1 : -1;
-	return (b->is_lost > a->is_lost) - (b->is_lost < a->is_lost);
-}
-
-static void make_requests(struct pattern *p, const struct fab_groups *g)
-{
-	fab_rng_init(&p->rng, p->seed);
-	for (uint32_t i = 0; i < g->n; i++)
-		for (int is_leave = 0; is_leave <= p->has_hold; is_leave++)
-			for (uint64_t s = g->first[i]; s < g->first[i + 1]; s++)
-				request(p,
-					(struct fab_event){
-						.group = i,
-						.seat = (uint32_t)s,
-						.count = is_leave ? 0
-								  : fab_group_size(g, i),
-						.is_leave = is_leave},
-					i * p->gap_ns +
-						(is_leave ? p->skew_ns + p->hold_ns : 0));
-	qsort(p->v.v, p->v.n, sizeof(*p->v.v), by_time);
+	FAB_ORDER_BY(a, b, time_ns);
+	FAB_ORDER_BY(a, b, seat);
+	FAB_ORDER_BY(a, b, is_leave);
+	FAB_ORDER_BY(b, a, is_lost);
+	return 0;
 }
 
 int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t seed,
@@ -394,7 +374,20 @@ int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t s
 		fab_groups_free(g);
 		return rc;
 	}
-	make_requests(&p, g);
+	fab_rng_init(&p.rng, p.seed);
+	for (uint32_t i = 0; i < g->n; i++)
+		for (int is_leave = 0; is_leave <= p.has_hold; is_leave++)
+			for (uint64_t s = g->first[i]; s < g->first[i + 1]; s++)
+				request(&p,
+					(struct fab_event){
+						.group = i,
+						.seat = (uint32_t)s,
+						.count = is_leave ? 0
+								  : fab_group_size(g, i),
+						.is_leave = is_leave},
+					i * p.gap_ns +
+						(is_leave ? p.skew_ns + p.hold_ns : 0));
+	qsort(p.v.v, p.v.n, sizeof(*p.v.v), by_time);
 	*out = FAB_NEW(1, struct fab_events);
 	**out = (struct fab_events){g, p.v.v, p.v.n};
 	return 0;

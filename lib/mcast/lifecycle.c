@@ -6,7 +6,7 @@
  */
 #include "mcast/events.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/rng.h"
 #include "event/schedule.h"
 #include "event/stats.h"
@@ -79,7 +79,7 @@ static void set_unusable(struct replay *r, struct group *g, bool is_unusable)
 	if (g->is_unusable && !is_unusable)
 		g->unusable_ns =
 			fab_time_add(g->unusable_ns, r->schedule.now - g->since_ns);
-	if (!g->is_unusable && is_unusable)
+	if (!g->is_unusable)
 		g->since_ns = r->schedule.now;
 	g->is_unusable = is_unusable;
 }
@@ -295,72 +295,64 @@ static void end_job(struct replay *r, const struct job *job)
 		start_pass(r);
 }
 
-/* A request of the trace, unless it is lost: by a random number of its own each, so that
- * behaviours can be compared. The next one is then expected. */
-static void receive(struct replay *r, size_t i)
-{
-	const struct fab_event *e = &r->events->v[i];
-	uint64_t bits = fab_mix64(fab_mix64(r->options->seed) ^ i);
-
-	if (e->is_lost || fab_unit(bits) < r->options->loss)
-		r->out->lost++;
-	else if (r->options->behaviour == FAB_LIFECYCLE_BATCHED)
-		batched_request(r, e);
-	else
-		plain_request(r, e);
-	if (i + 1 < r->events->n)
-		fab_schedule_add(&r->schedule, e[1].time_ns, REQUEST, i + 1);
-}
-
-static void run(struct replay *r)
-{
-	struct fab_due due;
-
-	if (r->events->n)
-		fab_schedule_add(&r->schedule, r->events->v[0].time_ns, REQUEST, 0);
-	while (fab_schedule_take(&r->schedule, &due)) {
-		uint32_t group = (uint32_t)(due.item >> 32);
-		struct job job;
-
-		switch ((enum kind)fab_due_kind(&due)) {
-		case COMPUTED:
-			job = r->jobs.v[due.item];
-			end_job(r, &job);
-			break;
-		case REQUEST:
-			receive(r, due.item);
-			break;
-		case TIME_OUT:
-			if (r->groups[group].visit != (uint32_t)due.item)
-				break;
-			r->out->timed_out++;
-			destroy(r, group);
-			break;
-		}
-	}
-}
-
 void fab_lifecycle_replay(const struct fab_events *events,
 			  const struct fab_lifecycle_options *options,
 			  const struct fab_lifecycle_router *router,
 			  struct fab_lifecycle_outcome *out)
 {
 	const struct fab_groups *all = events->groups;
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct replay r = {.events = events,
 			   .all = all,
 			   .options = options,
 			   .router = router,
 			   .out = out,
-			   .groups = FAB_NEW0(all->n, struct group),
-			   .seats = FAB_NEW0(all->first[all->n], uint8_t)};
+			   .groups = FAB_ARENA_NEW0(&arena, all->n, struct group),
+			   .seats = FAB_ARENA_NEW0(&arena, all->first[all->n], uint8_t)};
 	uint32_t widest = 0;
+	struct fab_due due;
 
 	*out = (struct fab_lifecycle_outcome){0};
 	for (uint32_t i = 0; i < all->n; i++)
 		widest =
 			fab_group_size(all, i) > widest ? fab_group_size(all, i) : widest;
-	r.members = FAB_NEW(widest, uint32_t);
-	run(&r);
+	r.members = FAB_ARENA_NEW(&arena, widest, uint32_t);
+	if (events->n)
+		fab_schedule_add(&r.schedule, events->v[0].time_ns, REQUEST, 0);
+	while (fab_schedule_take(&r.schedule, &due)) {
+		uint32_t group = (uint32_t)(due.item >> 32);
+		const struct fab_event *e;
+		struct job job;
+		uint64_t bits;
+
+		switch ((enum kind)fab_due_kind(&due)) {
+		case COMPUTED:
+			job = r.jobs.v[due.item];
+			end_job(&r, &job);
+			break;
+		case REQUEST:
+			/* Lost by a random number of its own each, so that behaviours can
+			 * be compared. */
+			e = &events->v[due.item];
+			bits = fab_mix64(fab_mix64(options->seed) ^ due.item);
+			if (e->is_lost || fab_unit(bits) < options->loss)
+				out->lost++;
+			else if (options->behaviour == FAB_LIFECYCLE_BATCHED)
+				batched_request(&r, e);
+			else
+				plain_request(&r, e);
+			if (due.item + 1 < events->n)
+				fab_schedule_add(&r.schedule, e[1].time_ns, REQUEST,
+						 due.item + 1);
+			break;
+		case TIME_OUT:
+			if (r.groups[group].visit != (uint32_t)due.item)
+				break;
+			out->timed_out++;
+			destroy(&r, group);
+			break;
+		}
+	}
 	for (uint32_t i = 0; i < all->n; i++) {
 		const struct group *g = &r.groups[i];
 
@@ -381,12 +373,10 @@ void fab_lifecycle_replay(const struct fab_events *events,
 		out->unusable_mean_s = fab_tally_mean(&r.unusable);
 		out->unusable_max_s = r.unusable.max;
 	}
-	free(r.groups);
-	free(r.seats);
-	free(r.members);
 	free(r.jobs.v);
 	free(r.waiting.v);
 	fab_schedule_fini(&r.schedule);
+	fab_arena_free(&arena);
 }
 
 const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour)

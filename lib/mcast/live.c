@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A group as it is routed. */
-struct tree {
-	uint32_t n_members, n_edges, root; /* root: FAB_NONE without a tree */
-	uint8_t height;
-	uint32_t *member;
-	uint32_t *sw, *cable; /* [n_edges] */
-};
-
 struct fab_live {
 	struct fab_mcast_problem problem; /* of one group, the one being routed */
 	struct fab_groups one;
@@ -29,7 +21,7 @@ struct fab_live {
 	uint32_t round;
 	uint32_t peak;
 	uint32_t n_trees;
-	struct tree *trees;
+	struct fab_live_tree *trees;
 };
 
 struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist *dist,
@@ -37,25 +29,26 @@ struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist 
 			      enum fab_root_ties ties)
 {
 	struct fab_live *l = FAB_NEW0(1, struct fab_live);
+	struct fab_arena *a = &l->state.arena;
 
+	l->problem = (struct fab_mcast_problem){f, dist, &l->one, NULL};
 	l->one = (struct fab_groups){.n = 1,
 				     .first = l->first,
 				     .sw_first = l->sw_first,
-				     .same_as = &l->same_as,
-				     .sw = FAB_NEW(f->n_switches, uint32_t)};
-	l->problem = (struct fab_mcast_problem){f, dist, &l->one, NULL};
+				     .same_as = &l->same_as};
+	fab_mcast_state_init(&l->state, &l->problem, engine);
+	l->one.sw = FAB_ARENA_NEW(a, f->n_switches, uint32_t);
 	l->engine = engine;
 	l->ties = ties;
-	fab_mcast_state_init(&l->state, &l->problem, engine);
-	l->seen = FAB_NEW0(f->n_switches, uint32_t);
+	l->seen = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
 	l->n_trees = n_groups;
-	l->trees = FAB_NEW0(n_groups, struct tree);
+	l->trees = FAB_ARENA_NEW0(a, n_groups, struct fab_live_tree);
 	for (uint32_t i = 0; i < n_groups; i++)
 		l->trees[i].root = FAB_NONE;
 	return l;
 }
 
-static void tree_fini(struct tree *t)
+static void tree_fini(struct fab_live_tree *t)
 {
 	free(t->member);
 	free(t->sw);
@@ -68,9 +61,6 @@ void fab_live_free(struct fab_live *l)
 		return;
 	for (uint32_t i = 0; i < l->n_trees; i++)
 		tree_fini(&l->trees[i]);
-	free(l->trees);
-	free(l->one.sw);
-	free(l->seen);
 	fab_mcast_state_fini(&l->state);
 	free(l);
 }
@@ -84,27 +74,19 @@ static void *copy(const void *from, size_t n, size_t size)
 	return to;
 }
 
-static void count_peak(struct fab_live *l, const struct tree *t)
+/* Add a tree to the loads (sign 1), or subtract it (-1). */
+static void count(struct fab_live *l, const struct fab_live_tree *t, int sign)
 {
+	if (t->root == FAB_NONE)
+		return;
+	fab_mcast_state_count(&l->state, 0, t->root, t->cable, t->n_edges, sign);
 	for (uint32_t e = 0; e < t->n_edges; e++)
 		if (l->state.load[t->cable[e]] > l->peak)
 			l->peak = l->state.load[t->cable[e]];
 }
 
-static void take_out(struct fab_live *l, const struct tree *t)
-{
-	if (t->root != FAB_NONE)
-		fab_mcast_state_drop(&l->state, 0, t->root, t->cable, t->n_edges);
-}
-
-static void put_in(struct fab_live *l, const struct tree *t)
-{
-	if (t->root != FAB_NONE)
-		fab_mcast_state_count(&l->state, 0, t->root, t->cable, t->n_edges);
-}
-
 /* The tree of the members. */
-static void grow(struct fab_live *l, struct tree *t)
+static void grow(struct fab_live *l, struct fab_live_tree *t)
 {
 	struct fab_mcast_state *s = &l->state;
 	struct fab_roots roots;
@@ -134,11 +116,14 @@ static void grow(struct fab_live *l, struct tree *t)
 	t->n_edges = (uint32_t)s->n_edges;
 	t->sw = copy(s->forest.sw, t->n_edges, sizeof(*t->sw));
 	t->cable = copy(s->forest.cable, t->n_edges, sizeof(*t->cable));
-	count_peak(l, t);
+	for (uint32_t e = 0; e < t->n_edges; e++)
+		if (s->load[t->cable[e]] > l->peak)
+			l->peak = s->load[t->cable[e]];
 }
 
 /* The ports of switches that the tree's packets leave by, ascending; *n of them. */
-static uint32_t *ports_of(const struct fab_fabric *f, const struct tree *t, size_t *n)
+static uint32_t *ports_of(const struct fab_fabric *f, const struct fab_live_tree *t,
+			  size_t *n)
 {
 	uint32_t *ports = FAB_NEW(2 * (size_t)t->n_edges + t->n_members, uint32_t);
 
@@ -159,15 +144,24 @@ static uint32_t *ports_of(const struct fab_fabric *f, const struct tree *t, size
 	return ports;
 }
 
-/* Switches with a port that only one of the trees uses. Ports stand switch by switch. */
-static uint64_t count_changes(const struct fab_fabric *f, const struct tree *old,
-			      const struct tree *new)
+uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *member,
+			uint32_t n)
 {
+	struct fab_live_tree *old = &l->trees[group];
+	struct fab_live_tree new = {.root = FAB_NONE,
+				    .n_members = n,
+				    .member = copy(member, n, sizeof(*member))};
 	size_t n_old, n_new, i = 0, j = 0;
-	uint32_t *a = ports_of(f, old, &n_old), *b = ports_of(f, new, &n_new);
-	uint32_t last = FAB_NONE;
+	uint32_t *a, *b, last = FAB_NONE;
 	uint64_t changed = 0;
 
+	count(l, old, -1);
+	if (n > 1)
+		grow(l, &new);
+	/* Switches with a port that only one of the trees uses. Ports stand switch by
+	 * switch. */
+	a = ports_of(l->problem.f, old, &n_old);
+	b = ports_of(l->problem.f, &new, &n_new);
 	while (i < n_old || j < n_new) {
 		uint32_t port;
 
@@ -177,27 +171,11 @@ static uint64_t count_changes(const struct fab_fabric *f, const struct tree *old
 			continue;
 		}
 		port = j == n_new || (i < n_old && a[i] < b[j]) ? a[i++] : b[j++];
-		changed += f->port_node[port] != last;
-		last = f->port_node[port];
+		changed += l->problem.f->port_node[port] != last;
+		last = l->problem.f->port_node[port];
 	}
 	free(a);
 	free(b);
-	return changed;
-}
-
-uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *member,
-			uint32_t n)
-{
-	struct tree *old = &l->trees[group];
-	struct tree new = {.root = FAB_NONE,
-			   .n_members = n,
-			   .member = copy(member, n, sizeof(*member))};
-	uint64_t changed;
-
-	take_out(l, old);
-	if (n > 1)
-		grow(l, &new);
-	changed = count_changes(l->problem.f, old, &new);
 	tree_fini(old);
 	*old = new;
 	return changed;
@@ -205,41 +183,29 @@ uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *m
 
 struct fab_live_tree fab_live_tree_of(const struct fab_live *l, uint32_t group)
 {
-	const struct tree *t = &l->trees[group];
-
-	return (struct fab_live_tree){.member = t->member,
-				      .n_members = t->n_members,
-				      .root = t->root,
-				      .height = t->height,
-				      .n_edges = t->n_edges,
-				      .sw = t->sw,
-				      .cable = t->cable};
+	return l->trees[group];
 }
 
 void fab_live_adopt(struct fab_live *l, uint32_t group, const struct fab_live_tree *from)
 {
-	struct tree new = {
-		.n_members = from->n_members,
-		.n_edges = from->n_edges,
-		.root = from->root,
-		.height = from->height,
-		.member = copy(from->member, from->n_members, sizeof(*from->member)),
-		.sw = copy(from->sw, from->n_edges, sizeof(*from->sw)),
-		.cable = copy(from->cable, from->n_edges, sizeof(*from->cable))};
+	struct fab_live_tree new = *from;
 
-	take_out(l, &l->trees[group]);
+	new.member = copy(from->member, from->n_members, sizeof(*from->member));
+	new.sw = copy(from->sw, from->n_edges, sizeof(*from->sw));
+	new.cable = copy(from->cable, from->n_edges, sizeof(*from->cable));
+	count(l, &l->trees[group], -1);
 	tree_fini(&l->trees[group]);
 	l->trees[group] = new;
-	put_in(l, &new);
-	count_peak(l, &new);
+	count(l, &new, 1);
 }
 
 uint32_t fab_live_max_load(const struct fab_live *l)
 {
-	return fab_mcast_max_load(&l->state);
+	return (uint32_t)fab_mcast_max_level(&l->state);
 }
 
-static uint32_t edges_at(const struct fab_live *l, const struct tree *t, uint32_t load)
+static uint32_t edges_at(const struct fab_live *l, const struct fab_live_tree *t,
+			 uint32_t load)
 {
 	uint32_t n = 0;
 
@@ -250,14 +216,14 @@ static uint32_t edges_at(const struct fab_live *l, const struct tree *t, uint32_
 
 /* Route the group again; keep the new tree if none of its cables has more than `max`, and
  * fewer have that. */
-static bool move(struct fab_live *l, struct tree *t, uint32_t max)
+static bool move(struct fab_live *l, struct fab_live_tree *t, uint32_t max)
 {
-	struct tree new = {.n_members = t->n_members, .member = t->member};
+	struct fab_live_tree new = {.n_members = t->n_members, .member = t->member};
 	uint32_t before = edges_at(l, t, max), peak = l->peak;
 
 	if (!before)
 		return false;
-	take_out(l, t);
+	count(l, t, -1);
 	grow(l, &new);
 	if (!edges_at(l, &new, max + 1) && edges_at(l, &new, max) < before) {
 		t->member = NULL;
@@ -265,9 +231,9 @@ static bool move(struct fab_live *l, struct tree *t, uint32_t max)
 		*t = new;
 		return true;
 	}
-	take_out(l, &new);
+	count(l, &new, -1);
 	l->peak = peak;
-	put_in(l, t);
+	count(l, t, 1);
 	new.member = NULL;
 	tree_fini(&new);
 	return false;
@@ -304,23 +270,6 @@ uint32_t fab_live_peak(const struct fab_live *l)
 	return l->peak;
 }
 
-static void add_tree(const struct fab_live *l, const struct tree *t, uint32_t at,
-		     struct fab_forest *forest)
-{
-	uint64_t first = forest->first[at];
-
-	forest->root[at] = t->root != FAB_NONE
-				   ? t->root
-				   : fab_port_switch(l->problem.f, t->member[0]);
-	forest->height[at] = t->height;
-	fab_forest_reserve(forest, first, t->n_edges);
-	if (t->n_edges) {
-		memcpy(forest->sw + first, t->sw, t->n_edges * sizeof(*t->sw));
-		memcpy(forest->cable + first, t->cable, t->n_edges * sizeof(*t->cable));
-	}
-	forest->first[at + 1] = first + t->n_edges;
-}
-
 int fab_live_result(const struct fab_live *l, const struct fab_groups *names,
 		    struct fab_groups **groups, struct fab_mcast_result *result,
 		    struct fab_err *err)
@@ -351,8 +300,24 @@ int fab_live_result(const struct fab_live *l, const struct fab_groups *names,
 	result->load =
 		copy(l->state.load, l->problem.f->n_switch_links, sizeof(uint32_t));
 	fab_forest_init(&result->forest, n);
-	for (uint32_t i = 0; i < l->n_trees; i++)
-		if (l->trees[i].n_members)
-			add_tree(l, &l->trees[i], at++, &result->forest);
+	for (uint32_t i = 0; i < l->n_trees; i++) {
+		const struct fab_live_tree *t = &l->trees[i];
+		struct fab_forest *forest = &result->forest;
+		uint64_t first = forest->first[at];
+
+		if (!t->n_members)
+			continue;
+		forest->root[at] = t->root != FAB_NONE
+					   ? t->root
+					   : fab_port_switch(l->problem.f, t->member[0]);
+		forest->height[at] = t->height;
+		fab_forest_reserve(forest, first, t->n_edges);
+		if (t->n_edges) {
+			memcpy(forest->sw + first, t->sw, t->n_edges * sizeof(*t->sw));
+			memcpy(forest->cable + first, t->cable,
+			       t->n_edges * sizeof(*t->cable));
+		}
+		forest->first[++at] = first + t->n_edges;
+	}
 	return 0;
 }

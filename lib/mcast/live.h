@@ -27,12 +27,12 @@ uint64_t fab_live_route(struct fab_live *live, uint32_t group, const fab_port_id
 
 /* A group and its tree as they are; borrowed until the group is routed again. */
 struct fab_live_tree {
-	const fab_port_id *member;
+	fab_port_id *member;
 	uint32_t n_members;
 	uint32_t root; /* FAB_NONE: no tree */
 	uint8_t height;
 	uint32_t n_edges;
-	const uint32_t *sw, *cable; /* as in struct fab_forest */
+	uint32_t *sw, *cable; /* as in struct fab_forest */
 };
 
 /* O(1). */

@@ -2,39 +2,19 @@
 /* Loads of cables, explanations of trees, rates, and groups that share MLIDs. */
 #include "mcast/route.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The fullest host cable: groups of two endpoints or more that an adapter is in. */
-static uint32_t max_host_efi(const struct fab_mcast_problem *problem)
-{
-	const struct fab_groups *g = problem->groups;
-	const struct fab_fabric *f = problem->f;
-	uint32_t *load = FAB_NEW0(f->n_host_links, uint32_t), max = 0;
-
-	for (uint32_t i = 0; i < g->n; i++) {
-		if (fab_group_size(g, i) < 2)
-			continue;
-		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++) {
-			uint32_t c = f->port_cable[g->member[m]];
-
-			if (c == FAB_NONE || c < f->n_switch_links)
-				continue; /* port 0 of a switch */
-			if (++load[c - f->n_switch_links] > max)
-				max = load[c - f->n_switch_links];
-		}
-	}
-	free(load);
-	return max;
-}
-
 void fab_efi_of(const struct fab_mcast_problem *problem,
 		const struct fab_mcast_result *result, struct fab_efi *out)
 {
-	uint32_t n = problem->f->n_switch_links, host_max = max_host_efi(problem);
+	const struct fab_fabric *f = problem->f;
+	const struct fab_groups *g = problem->groups;
+	uint32_t n = f->n_switch_links, *load = FAB_NEW0(f->n_host_links, uint32_t);
 
 	*out = (struct fab_efi){0};
 	for (uint32_t c = 0; c < n; c++) {
@@ -46,7 +26,19 @@ void fab_efi_of(const struct fab_mcast_problem *problem,
 		out->tree_links += result->load[c];
 	}
 	out->mean = n ? (double)out->tree_links / n : 0;
-	out->max_all = host_max > out->max ? host_max : out->max;
+	/* Cables of hosts: groups of two endpoints or more that an adapter is in. */
+	out->max_all = out->max;
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint64_t m = g->first[i];
+		     fab_group_size(g, i) > 1 && m < g->first[i + 1]; m++) {
+			uint32_t c = f->port_cable[g->member[m]];
+
+			if (c == FAB_NONE || c < n)
+				continue; /* port 0 of a switch */
+			if (++load[c - n] > out->max_all)
+				out->max_all = load[c - n];
+		}
+	free(load);
 	out->max_load = out->mean_load = result->weighted ? 0 : (double)NAN;
 	for (uint32_t c = 0; result->weighted && c < n; c++) {
 		out->max_load = fmax(out->max_load, result->weighted[c]);
@@ -95,48 +87,13 @@ uint32_t fab_efi_fullest(const struct fab_fabric *f, const uint32_t *load,
 	return n;
 }
 
-static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
-{
-	uint32_t a = f->port_node[f->cable_a[cable]];
-
-	return a == sw ? f->port_node[f->cable_b[cable]] : a;
-}
-
-static void explain_root(const struct fab_mcast_problem *p,
-			 const struct fab_mcast_result *r, uint32_t group,
-			 struct fab_explained *out)
-{
-	const struct fab_groups *g = p->groups;
-	struct fab_roots_one *one = fab_roots_one_new(p->dist);
-	uint32_t *rooted = FAB_NEW0((size_t)p->f->n_switches + 1, uint32_t);
-
-	for (uint32_t i = 0; i < r->forest.n; i++)
-		if (r->forest.root[i] != FAB_NONE)
-			rooted[r->forest.root[i]]++;
-	out->root = r->forest.root[group];
-	out->radius = fab_roots_one_find(one, g->sw + g->sw_first[group],
-					 fab_group_n_switches(g, group));
-	out->least_rooted = FAB_NONE;
-	for (uint32_t s = 0; s < p->f->n_switches; s++) {
-		if (!(one->bits[s / 64] >> (s % 64) & 1))
-			continue;
-		out->n_candidates++;
-		out->is_candidate |= s == out->root;
-		if (rooted[s] < out->least_rooted)
-			out->least_rooted = rooted[s];
-	}
-	out->n_rooted = rooted[out->root];
-	free(rooted);
-	fab_roots_one_free(one);
-}
-
 static int by_depth(const void *x, const void *y)
 {
 	const struct fab_tree_link *a = x, *b = y;
 
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	FAB_ORDER_BY(a, b, depth);
+	FAB_ORDER_BY(a, b, sw);
+	return 0;
 }
 
 void fab_mcast_explain(const struct fab_mcast_problem *p,
@@ -145,17 +102,34 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 {
 	const struct fab_groups *g = p->groups;
 	const struct fab_forest *t = &r->forest;
-	uint32_t *at = FAB_NEW((size_t)p->f->n_switches + 1, uint32_t);
+	uint32_t n = p->f->n_switches;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct fab_roots_one *one = fab_roots_one_new(p->dist, &arena);
+	uint32_t *rooted = FAB_ARENA_NEW0(&arena, n, uint32_t);
+	uint32_t *at = FAB_ARENA_NEW(&arena, n, uint32_t);
 	const uint8_t *row;
 
-	*out = (struct fab_explained){.root = FAB_NONE};
-	explain_root(p, r, group, out);
+	*out = (struct fab_explained){.root = t->root[group], .least_rooted = FAB_NONE};
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->root[i] != FAB_NONE)
+			rooted[t->root[i]]++;
+	out->radius = fab_roots_one_find(one, g->sw + g->sw_first[group],
+					 fab_group_n_switches(g, group));
+	for (uint32_t s = 0; s < n; s++) {
+		if (!(one->bits[s / 64] >> (s % 64) & 1))
+			continue;
+		out->n_candidates++;
+		out->is_candidate |= s == out->root;
+		if (rooted[s] < out->least_rooted)
+			out->least_rooted = rooted[s];
+	}
+	out->n_rooted = rooted[out->root];
 	row = fab_dist_row(p->dist, out->root);
-	memset(at, 0xff, ((size_t)p->f->n_switches + 1) * sizeof(*at));
+	memset(at, 0xff, n * sizeof(*at));
 	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++) {
 		struct fab_tree_link l = {.sw = t->sw[e], .cable = t->cable[e]};
 
-		l.parent = other_end(p->f, l.cable, l.sw);
+		l.parent = fab_cable_peer(p->f, l.cable, l.sw);
 		l.load = r->load[l.cable];
 		/* Cables that lead as near to the root as the one that was taken. */
 		const struct fab_fabric *f = p->f;
@@ -182,7 +156,7 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 			out->link.v[at[sw]].n_members++;
 	if (out->link.n)
 		qsort(out->link.v, out->link.n, sizeof(*out->link.v), by_depth);
-	free(at);
+	fab_arena_free(&arena);
 }
 
 void fab_explained_fini(struct fab_explained *explained)

@@ -59,10 +59,11 @@ struct fab_roots_one {
 	uint64_t *bits; /* [words] of the last one */
 };
 
-/* Borrows the distances. The caller frees. O(switches), O(size). */
-struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
+/* Borrows the distances. O(switches). */
+struct fab_arena;
+struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist,
+					struct fab_arena *arena)
 	__attribute__((returns_nonnull));
-void fab_roots_one_free(struct fab_roots_one *one);
 /* Candidates of the switches sw[n]; returns their radius. O(n * switches) at most. */
 uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n);
 

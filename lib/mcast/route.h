@@ -114,6 +114,7 @@ enum fab_root_rule {
 };
 
 struct fab_mcast_state; /* mcast/engine/state.h */
+struct fab_arena;
 
 struct fab_mcast_engine {
 	const char *name;
@@ -127,9 +128,9 @@ struct fab_mcast_engine {
 	bool may_be_higher; /* its trees need not be of minimal height */
 	bool takes_slack;   /* it uses height_slack of the options */
 	bool uses_weights;  /* it lowers the largest weighted load, where there is one */
-	/* Scratch of the engine; NULL: none. scratch_free NULL: free(). */
-	void *(*scratch_new)(const struct fab_mcast_problem *problem);
-	void (*scratch_free)(void *scratch);
+	/* Scratch of the engine in the arena of its state. NULL: none. */
+	void *(*scratch_new)(const struct fab_mcast_problem *problem,
+			     struct fab_arena *arena);
 	/* Chooses the root of `group`, which `roots` has candidates for: any switch that
 	 * the members can be reached from. NULL: by root_rule. */
 	uint32_t (*choose_root)(struct fab_mcast_state *state,
@@ -274,7 +275,7 @@ uint32_t fab_shared_max_efi(const struct fab_fabric *f,
 
 /*
  * Check every tree without using anything that the engines used: its edges are cables
- * between switches, each switch but the root hangs on exactly one of them, every member's
+ * between switches, each switch but the root has exactly one to its parent, every member's
  * switch is in it, walking up from every switch ends at the root, the farthest member is
  * `height` hops down the tree, no switch of the fabric is nearer to all members than that
  * (unless trees may be higher), and the loads, weighted ones too, are the sums over the

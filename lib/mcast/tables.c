@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/tables.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
 
 /* Arrays by switch, port or cable hold for the group at hand where their stamp is its. */
@@ -216,35 +218,28 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 		   const uint16_t *mlid, const struct fab_mft *mft,
 		   const struct fab_weights *weights, struct fab_loaded *out)
 {
+	struct fab_arena a = FAB_ARENA_INIT;
 	struct walk w = {.f = f,
 			 .groups = groups,
 			 .mft = mft,
 			 .weights = weights,
 			 .out = out,
-			 .is_out = FAB_NEW0(f->n_ports, uint32_t),
-			 .is_used = FAB_NEW0(f->n_switch_links, uint32_t),
-			 .seen = FAB_NEW0(f->n_switches, uint32_t),
-			 .parent = FAB_NEW(f->n_switches, uint32_t),
-			 .n_members = FAB_NEW(f->n_switches, uint32_t),
-			 .entry = FAB_NEW(f->n_switches, uint64_t),
-			 .hops_of = FAB_NEW0(f->n_switches, uint32_t),
-			 .hops = FAB_NEW(f->n_switches, uint32_t),
-			 .queue = FAB_NEW(f->n_switches, uint32_t)};
+			 .is_out = FAB_ARENA_NEW0(&a, f->n_ports, uint32_t),
+			 .is_used = FAB_ARENA_NEW0(&a, f->n_switch_links, uint32_t),
+			 .seen = FAB_ARENA_NEW0(&a, f->n_switches, uint32_t),
+			 .parent = FAB_ARENA_NEW(&a, f->n_switches, uint32_t),
+			 .n_members = FAB_ARENA_NEW(&a, f->n_switches, uint32_t),
+			 .entry = FAB_ARENA_NEW(&a, f->n_switches, uint64_t),
+			 .hops_of = FAB_ARENA_NEW0(&a, f->n_switches, uint32_t),
+			 .hops = FAB_ARENA_NEW(&a, f->n_switches, uint32_t),
+			 .queue = FAB_ARENA_NEW(&a, f->n_switches, uint32_t)};
 
 	*out = (struct fab_loaded){.load = FAB_NEW0(f->n_switch_links, uint32_t)};
 	if (weights)
 		out->weighted = FAB_NEW0(f->n_switch_links, double);
 	for (uint32_t i = 0; i < groups->n; i++)
 		walk_group(&w, i, mlid[i]);
-	free(w.is_out);
-	free(w.is_used);
-	free(w.seen);
-	free(w.parent);
-	free(w.n_members);
-	free(w.entry);
-	free(w.hops_of);
-	free(w.hops);
-	free(w.queue);
+	fab_arena_free(&a);
 }
 
 void fab_loaded_fini(struct fab_loaded *loaded)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trees, heights, loads and distances checked by a second, simpler path. */
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/progress.h"
 #include "mcast/route.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Plain searches that check the distance matrix: roots beyond these are not searched. */
@@ -16,6 +15,7 @@ struct check {
 	const struct fab_mcast_problem *p;
 	const struct fab_mcast_result *r;
 	struct fab_err *err;
+	struct fab_arena *arena;
 	uint32_t *parent; /* [n_switches] in the tree at hand */
 	uint32_t *in;	  /* [n_switches] group + 1 whose tree the switch was last in */
 	uint32_t *load;	  /* [n_switch_links] */
@@ -46,8 +46,7 @@ static int read_tree(struct check *c, uint32_t group)
 			return wrong(c, group,
 				     "has an edge that is no cable between switches");
 		if (c->in[sw] == group + 1)
-			return wrong(c, group,
-				     "has a loop: a switch hangs on two cables");
+			return wrong(c, group, "has a loop: a switch has two parents");
 		c->in[sw] = group + 1;
 		uint32_t a = f->port_node[f->cable_a[cable]],
 			 b = f->port_node[f->cable_b[cable]];
@@ -104,38 +103,11 @@ FAB_WIDE static void raise(uint8_t *restrict max, const uint8_t *restrict row, s
 		max[i] = row[i] > max[i] ? row[i] : max[i];
 }
 
-/* How near a switch is to all members at best; the whole row, without any bound. */
-static void find_least(const struct check *c, uint32_t group, uint8_t *max,
-		       uint8_t *least_of)
-{
-	const struct fab_groups *g = c->p->groups;
-	uint32_t n = c->p->f->n_switches;
-	uint8_t least = UINT8_MAX;
-
-	memset(max, 0, n);
-	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
-		raise(max, fab_dist_row(c->p->dist, g->sw[i]), n);
-	for (uint32_t s = 0; s < n; s++)
-		least = max[s] < least ? max[s] : least;
-	least_of[group] = least;
-}
-
-static int check_height(const struct check *c, uint32_t group, uint8_t least)
-{
-	uint8_t height = c->r->forest.height[group];
-
-	if (height < least || height > least + c->r->height_slack)
-		return wrong(c, group,
-			     c->r->height_slack ? "is higher than it may be"
-						: "is not of minimal height");
-	return 0;
-}
-
 static int check_distances(const struct check *c)
 {
 	const struct fab_fabric *f = c->p->f;
-	uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *hops = FAB_ARENA_NEW(c->arena, f->n_switches, uint32_t);
+	uint32_t *queue = FAB_ARENA_NEW(c->arena, f->n_switches, uint32_t);
 	uint32_t step = c->r->forest.n / MAX_SEARCHES + 1;
 	int rc = 0;
 
@@ -169,77 +141,78 @@ static int check_distances(const struct check *c)
 			    (hops[s] == FAB_NONE ? FAB_HOPS_UNREACHABLE : hops[s]))
 				rc = wrong(c, g, "rests on a wrong distance");
 	}
-	free(hops);
-	free(queue);
 	return rc;
 }
 
 static int check_trees(struct check *c)
 {
 	const struct fab_groups *g = c->p->groups;
-	uint8_t *max = FAB_NEW(c->p->f->n_switches, uint8_t);
-	uint8_t *least_of = FAB_NEW((size_t)g->n + 1, uint8_t);
+	uint32_t n = c->p->f->n_switches;
+	uint8_t *max = FAB_ARENA_NEW(c->arena, n, uint8_t);
+	uint8_t *least_of = FAB_ARENA_NEW(c->arena, g->n, uint8_t);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		uint8_t least = UINT8_MAX, height = c->r->forest.height[i];
+
 		fab_progress_report("verifying", "groups", i, g->n);
 		rc = read_tree(c, i);
 		if (!rc)
 			rc = check_members(c, i);
 		if (rc || c->r->engine->may_be_higher)
 			continue;
-		if (g->same_as[i] == i)
-			find_least(c, i, max, least_of);
-		rc = check_height(c, i, least_of[g->same_as[i]]);
+		/* Hops from a switch to the farthest member at best; the whole row,
+		 * without any bound. */
+		if (g->same_as[i] == i) {
+			memset(max, 0, n);
+			for (uint64_t m = g->sw_first[i]; m < g->sw_first[i + 1]; m++)
+				raise(max, fab_dist_row(c->p->dist, g->sw[m]), n);
+			for (uint32_t s = 0; s < n; s++)
+				least = max[s] < least ? max[s] : least;
+			least_of[i] = least;
+		}
+		least = least_of[g->same_as[i]];
+		if (height < least || height > least + c->r->height_slack)
+			rc = wrong(c, i,
+				   c->r->height_slack ? "is higher than it may be"
+						      : "is not of minimal height");
 	}
-	free(max);
-	free(least_of);
 	return rc;
-}
-
-/* The loads that are stated against those of the trees. */
-static int check_loads(const struct check *c)
-{
-	for (uint32_t i = 0; i < c->p->f->n_switch_links; i++)
-		if (c->load[i] != c->r->load[i])
-			return fab_fail(
-				c->err, EPROTO,
-				"algorithm %s: cable %u carries %u trees, %u stated",
-				c->r->engine->name, i, c->load[i], c->r->load[i]);
-	for (uint32_t i = 0; c->demand && i < c->p->f->n_switch_links; i++) {
-		double load = c->demand[i] / c->p->weights->capacity[i];
-
-		if (fabs(load - c->r->weighted[i]) > 1e-9 * load + 1e-12)
-			return fab_fail(c->err, EPROTO,
-					"algorithm %s: cable %u has the load %g, %g "
-					"stated",
-					c->r->engine->name, i, load, c->r->weighted[i]);
-	}
-	return 0;
 }
 
 int fab_mcast_verify(const struct fab_mcast_problem *problem,
 		     const struct fab_mcast_result *result, struct fab_err *err)
 {
 	const struct fab_fabric *f = problem->f;
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct check c = {.p = problem,
 			  .r = result,
 			  .err = err,
-			  .parent = FAB_NEW(f->n_switches, uint32_t),
-			  .in = FAB_NEW0(f->n_switches, uint32_t),
-			  .load = FAB_NEW0(f->n_switch_links, uint32_t)};
+			  .arena = &arena,
+			  .parent = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t),
+			  .in = FAB_ARENA_NEW0(&arena, f->n_switches, uint32_t),
+			  .load = FAB_ARENA_NEW0(&arena, f->n_switch_links, uint32_t)};
 	int rc = check_distances(&c);
 
 	if (problem->weights)
-		c.demand = FAB_NEW0(f->n_switch_links, double);
-
+		c.demand = FAB_ARENA_NEW0(&arena, f->n_switch_links, double);
 	if (!rc)
 		rc = check_trees(&c);
-	if (!rc)
-		rc = check_loads(&c);
-	free(c.parent);
-	free(c.in);
-	free(c.load);
-	free(c.demand);
+	/* The loads that are stated against those of the trees. */
+	for (uint32_t i = 0; i < f->n_switch_links && !rc; i++)
+		if (c.load[i] != result->load[i])
+			rc = fab_fail(
+				err, EPROTO,
+				"algorithm %s: cable %u carries %u trees, %u stated",
+				result->engine->name, i, c.load[i], result->load[i]);
+	for (uint32_t i = 0; c.demand && i < f->n_switch_links && !rc; i++) {
+		double load = c.demand[i] / problem->weights->capacity[i];
+
+		if (fabs(load - result->weighted[i]) > 1e-9 * load + 1e-12)
+			rc = fab_fail(err, EPROTO,
+				      "algorithm %s: cable %u has the load %g, %g stated",
+				      result->engine->name, i, load, result->weighted[i]);
+	}
+	fab_arena_free(&arena);
 	return rc;
 }

@@ -44,12 +44,6 @@ struct fab_plan {
 	uint32_t n_moved, *moved; /* places */
 };
 
-static struct shared_fabric *shared_fabric_hold(struct shared_fabric *s)
-{
-	atomic_fetch_add(&s->n_users, 1);
-	return s;
-}
-
 static void shared_fabric_drop(struct shared_fabric *s)
 {
 	if (!s || atomic_fetch_sub(&s->n_users, 1) > 1)
@@ -72,7 +66,8 @@ struct fab_plan *fab_keeper_plan(const struct fab_keeper *k)
 	if (!n)
 		return NULL;
 	p = FAB_NEW0(1, struct fab_plan);
-	p->shared = shared_fabric_hold(k->shared);
+	p->shared = k->shared;
+	atomic_fetch_add(&p->shared->n_users, 1);
 	p->number = FAB_NEW(n, uint32_t);
 	p->moved = FAB_NEW(n, uint32_t);
 	p->live = fab_live_new(p->shared->f, p->shared->dist, n,
@@ -160,27 +155,6 @@ static int route_all(struct fab_plan *p, const struct fab_mcast_problem *problem
 	return rc;
 }
 
-/* Check the content of `live` independently. Trees that were kept may be higher. */
-static int verify(const struct fab_plan *p, const struct fab_groups *names,
-		  struct fab_err *err)
-{
-	struct fab_mcast_engine any_height = {.may_be_higher = true};
-	struct fab_mcast_result result;
-	struct fab_groups *groups;
-	int rc = fab_live_result(p->live, names, &groups, &result, err);
-
-	if (rc)
-		return rc;
-	any_height.name = result.engine->name;
-	result.engine = &any_height;
-	rc = fab_mcast_verify(
-		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, groups},
-		&result, err);
-	fab_mcast_result_fini(&result);
-	fab_groups_free(groups);
-	return rc;
-}
-
 static int solve(struct fab_plan *p, const struct fab_groups *groups,
 		 const struct fab_plan_options *o, struct fab_plan_result *r,
 		 struct fab_err *err)
@@ -192,6 +166,9 @@ static int solve(struct fab_plan *p, const struct fab_groups *groups,
 	double start = fab_now(), limit = o->time_limit_ms / 1e3;
 	struct deadline deadline = {start + limit * ENGINE_SHARE, o->stop};
 	uint32_t of_height = fab_mcast_height_bound(&problem);
+	struct fab_mcast_engine any_height = {.may_be_higher = true};
+	struct fab_mcast_result result;
+	struct fab_groups *found;
 	int rc = 0;
 
 	r->bound = fab_mcast_lower_bound(&problem);
@@ -208,7 +185,20 @@ static int solve(struct fab_plan *p, const struct fab_groups *groups,
 		p->n_moved =
 			fab_live_improve(p->live, most, p->moved, is_late, &deadline);
 	}
-	return rc ? rc : verify(p, groups, err);
+	if (!rc)
+		rc = fab_live_result(p->live, groups, &found, &result, err);
+	if (rc)
+		return rc;
+	/* Check the content of `live` independently. Trees that were kept may be higher.
+	 */
+	any_height.name = result.engine->name;
+	result.engine = &any_height;
+	rc = fab_mcast_verify(
+		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, found},
+		&result, err);
+	fab_mcast_result_fini(&result);
+	fab_groups_free(found);
+	return rc;
 }
 
 int fab_plan_solve(struct fab_plan *p, const struct fab_plan_options *options,
@@ -343,11 +333,6 @@ static int find_ports(const struct shared_fabric *s, const uint64_t *guid, uint3
 	return (int)n_ports;
 }
 
-static bool is_same(const struct fab_live_tree *t, const uint32_t *port, uint32_t n)
-{
-	return t->n_members == n && (!n || !memcmp(t->member, port, n * sizeof(*port)));
-}
-
 int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 		     uint32_t n, struct fab_err *err)
 {
@@ -360,7 +345,8 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 	port = FAB_NEW(n, uint32_t);
 	found = find_ports(k->shared, guid, n, port, err);
 	t = fab_live_tree_of(k->live, group);
-	if (found >= 0 && is_same(&t, port, (uint32_t)found))
+	if (found >= 0 && t.n_members == (uint32_t)found &&
+	    (!found || !memcmp(t.member, port, (size_t)found * sizeof(*port))))
 		rc = 0;
 	else
 		fab_live_route(k->live, group, port, found < 0 ? 0 : (uint32_t)found);
@@ -385,18 +371,6 @@ static uint32_t same_port(const struct shared_fabric *from,
 			      : fab_port_find(to->f, sw, from->f->port_num[port]);
 }
 
-/* This cable in `to`; FAB_NONE: gone. */
-static uint32_t same_cable(const struct shared_fabric *from,
-			   const struct shared_fabric *to, uint32_t cable)
-{
-	uint32_t a = same_port(from, to, from->f->cable_a[cable]);
-	uint32_t b = same_port(from, to, from->f->cable_b[cable]);
-
-	if (a == FAB_NONE || b == FAB_NONE || fab_port_peer(to->f, a) != b)
-		return FAB_NONE;
-	return to->f->port_cable[a];
-}
-
 /* The members hang where they did, on the switches with the same GUIDs. */
 static bool members_stay(const struct shared_fabric *from,
 			 const struct fab_live_tree *old, const struct shared_fabric *to,
@@ -419,8 +393,7 @@ static bool members_stay(const struct shared_fabric *from,
 
 /* The old tree in the new fabric, if all of it is there. */
 static bool carry_over(const struct shared_fabric *from, const struct fab_live_tree *old,
-		       struct fab_keeper *k, uint32_t group, const uint32_t *port,
-		       uint32_t n)
+		       struct fab_keeper *k, uint32_t group, uint32_t *port, uint32_t n)
 {
 	const struct shared_fabric *to = k->shared;
 	struct fab_live_tree new = *old;
@@ -433,9 +406,13 @@ static bool carry_over(const struct shared_fabric *from, const struct fab_live_t
 	cable = FAB_NEW(old->n_edges, uint32_t);
 	new.root = same_switch(from, to, old->root);
 	for (uint32_t e = 0; e < old->n_edges && is_there; e++) {
+		uint32_t a = same_port(from, to, from->f->cable_a[old->cable[e]]);
+		uint32_t b = same_port(from, to, from->f->cable_b[old->cable[e]]);
+
 		sw[e] = same_switch(from, to, old->sw[e]);
-		cable[e] = same_cable(from, to, old->cable[e]);
-		is_there = sw[e] != FAB_NONE && cable[e] != FAB_NONE;
+		is_there = sw[e] != FAB_NONE && a != FAB_NONE && b != FAB_NONE &&
+			   fab_port_peer(to->f, a) == b;
+		cable[e] = is_there ? to->f->port_cable[a] : FAB_NONE;
 	}
 	new.member = port;
 	new.sw = sw;

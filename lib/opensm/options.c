@@ -34,77 +34,65 @@ void fab_opensm_options_init(struct fab_opensm_options *o)
 					 .time_limit_ms = 10000};
 }
 
-void fab_opensm_options_fini(struct fab_opensm_options *o)
-{
-	free(o->file);
-	o->file = NULL;
-}
-
 /* A word NAME=VALUE. */
 struct word {
 	const char *text, *value;
 	size_t name_len, value_len;
 };
 
-static bool is_name(const struct word *w, const char *name)
+static bool is(const char *text, size_t len, const char *name)
 {
-	return strlen(name) == w->name_len && !memcmp(w->text, name, w->name_len);
-}
-
-static int take_number(const struct word *w, uint32_t min, uint32_t *out,
-		       struct fab_err *err)
-{
-	uint64_t n;
-
-	if (!fab_parse_u64(w->value, w->value_len, min, UINT32_MAX - 1, &n))
-		return fab_fail(err, EINVAL, "%.*s=%.*s: expected a number from %u on",
-				(int)w->name_len, w->text, (int)w->value_len, w->value,
-				min);
-	*out = (uint32_t)n;
-	return 0;
+	return strlen(name) == len && !memcmp(text, name, len);
 }
 
 static int take(const struct word *w, struct fab_opensm_options *o, struct fab_err *err)
 {
-	if (is_name(w, "mode")) {
+	const struct {
+		const char *name;
+		uint32_t min, *to;
+	} numbers[] = {{"max_moved", 0, &o->max_moved},
+		       {"rebalance_changes", 0, &o->rebalance_changes},
+		       {"rebalance_seconds", 0, &o->rebalance_seconds},
+		       {"time_limit_ms", 1, &o->time_limit_ms}};
+	int len = (int)w->value_len;
+	uint64_t n;
+
+	for (size_t i = 0; i < FAB_COUNT(numbers); i++) {
+		if (!is(w->text, w->name_len, numbers[i].name))
+			continue;
+		if (!i && is(w->value, w->value_len, "all"))
+			n = UINT32_MAX;
+		else if (!fab_parse_u64(w->value, w->value_len, numbers[i].min,
+					UINT32_MAX - 1, &n))
+			return fab_fail(err, EINVAL,
+					"%s=%.*s: expected a number from %u on",
+					numbers[i].name, len, w->value, numbers[i].min);
+		*numbers[i].to = (uint32_t)n;
+		return 0;
+	}
+	if (is(w->text, w->name_len, "mode")) {
 		for (size_t i = 0; i < FAB_COUNT(mode_names); i++) {
-			if (strlen(mode_names[i]) != w->value_len ||
-			    memcmp(mode_names[i], w->value, w->value_len) != 0)
+			if (!is(w->value, w->value_len, mode_names[i]))
 				continue;
 			o->mode = (enum fab_opensm_mode)i;
 			return 0;
 		}
 		return fab_fail(err, EINVAL,
-				"mode=%.*s: expected off, dry-run, on or own",
-				(int)w->value_len, w->value);
+				"mode=%.*s: expected off, dry-run, on or own", len,
+				w->value);
 	}
-	if (is_name(w, "algorithm")) {
-		const struct fab_mcast_engine *e =
-			fab_mcast_engine_find(w->value, w->value_len);
-
-		if (!e || e->may_be_higher || !e->grow)
-			return fab_fail(
-				err, EINVAL,
-				"algorithm=%.*s: expected a multicast algorithm with trees of minimal height, as balanced or fulb",
-				(int)w->value_len, w->value);
-		o->engine = e;
-		return 0;
+	if (is(w->text, w->name_len, "algorithm")) {
+		o->engine = fab_mcast_engine_find(w->value, w->value_len);
+		if (o->engine && !o->engine->may_be_higher && o->engine->grow)
+			return 0;
+		return fab_fail(
+			err, EINVAL,
+			"algorithm=%.*s: expected a multicast algorithm with trees of minimal height, as balanced or fulb",
+			len, w->value);
 	}
-	if (is_name(w, "max_moved") && w->value_len == 3 && !memcmp(w->value, "all", 3)) {
-		o->max_moved = UINT32_MAX;
-		return 0;
-	}
-	if (is_name(w, "max_moved"))
-		return take_number(w, 0, &o->max_moved, err);
-	if (is_name(w, "rebalance_changes"))
-		return take_number(w, 0, &o->rebalance_changes, err);
-	if (is_name(w, "rebalance_seconds"))
-		return take_number(w, 0, &o->rebalance_seconds, err);
-	if (is_name(w, "time_limit_ms"))
-		return take_number(w, 1, &o->time_limit_ms, err);
-	if (is_name(w, "file") && w->value_len) {
-		free(o->file);
-		o->file = fab_strndup(w->value, w->value_len);
+	if (is(w->text, w->name_len, "file") && w->value_len &&
+	    w->value_len < sizeof(o->file)) {
+		snprintf(o->file, sizeof(o->file), "%.*s", len, w->value);
 		return 0;
 	}
 	return fab_fail(
@@ -156,34 +144,17 @@ static int parse(const char *text, const char *end, bool has_prefix,
 	return rc;
 }
 
-static struct fab_opensm_options copy_of(const struct fab_opensm_options *o)
-{
-	struct fab_opensm_options copy = *o;
-
-	copy.file = o->file ? fab_strdup(o->file) : NULL;
-	return copy;
-}
-
-/* The parsed options become *o, or, after a failure, none of them. */
-static int settle(int rc, struct fab_opensm_options *taken, struct fab_opensm_options *o)
-{
-	struct fab_opensm_options old = *o;
-
-	if (!rc)
-		*o = *taken;
-	fab_opensm_options_fini(rc ? taken : &old);
-	return rc;
-}
-
 int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 			     struct fab_err *err)
 {
-	struct fab_opensm_options taken = copy_of(o);
-	bool has_prefix = text && strstr(text, prefix);
+	struct fab_opensm_options taken = *o;
+	int rc =
+		text ? parse(text, text + strlen(text), strstr(text, prefix), &taken, err)
+		     : 0;
 
-	return settle(text ? parse(text, text + strlen(text), has_prefix, &taken, err)
-			   : 0,
-		      &taken, o);
+	if (!rc)
+		*o = taken;
+	return rc;
 }
 
 static int parse_lines(const char *text, const char *name, struct fab_opensm_options *o,
@@ -193,7 +164,7 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 
 	for (const char *at = text; *at; line++) {
 		size_t len = strcspn(at, "\n"), code = strcspn(at, "#\n");
-		char where[256];
+		char where[sizeof(o->file) + 16];
 
 		if (parse(at, at + (code < len ? code : len), false, o, err) ||
 		    /* a file does not lead to another */
@@ -212,26 +183,27 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o, struct fab_err *err)
 {
-	char *name = fab_strdup(given->file), *text = FAB_NEW(MAX_FILE_BYTES + 1, char);
-	struct fab_opensm_options taken = copy_of(given);
-	FILE *file = fopen(name, "re");
-	size_t n = 0;
+	struct fab_opensm_options taken = *given;
+	char *text = FAB_NEW(MAX_FILE_BYTES + 1, char);
+	FILE *file = fopen(given->file, "re");
+	size_t n = file ? fread(text, 1, MAX_FILE_BYTES, file) : 0;
 	int rc = 0;
 
-	if (file)
-		n = fread(text, 1, MAX_FILE_BYTES, file);
 	if (!file || ferror(file))
-		rc = fab_fail(err, errno ? errno : EIO, "%s: %s", name, strerror(errno));
+		rc = fab_fail(err, errno ? errno : EIO, "%s: %s", given->file,
+			      strerror(errno));
 	else if (n == MAX_FILE_BYTES)
-		rc = fab_fail(err, EFBIG, "%s: expected options, less than 64 KiB", name);
+		rc = fab_fail(err, EFBIG, "%s: expected options, less than 64 KiB",
+			      given->file);
 	if (file)
 		fclose(file);
 	text[n] = '\0';
 	if (!rc)
-		rc = parse_lines(text, name, &taken, err);
+		rc = parse_lines(text, given->file, &taken, err);
 	free(text);
-	free(name);
-	return settle(rc, &taken, o);
+	if (!rc)
+		*o = taken;
+	return rc;
 }
 
 bool fab_opensm_options_equal(const struct fab_opensm_options *a,
@@ -242,13 +214,4 @@ bool fab_opensm_options_equal(const struct fab_opensm_options *a,
 	       a->rebalance_changes == b->rebalance_changes &&
 	       a->rebalance_seconds == b->rebalance_seconds &&
 	       a->time_limit_ms == b->time_limit_ms;
-}
-
-void fab_opensm_options_copy(const struct fab_opensm_options *from,
-			     struct fab_opensm_options *o)
-{
-	struct fab_opensm_options copy = copy_of(from);
-
-	fab_opensm_options_fini(o);
-	*o = copy;
 }

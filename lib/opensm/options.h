@@ -12,7 +12,7 @@
 
 enum fab_opensm_mode {
 	FAB_OPENSM_OFF,	    /* OpenSM's own trees */
-	FAB_OPENSM_DRY_RUN, /* the same; the log says what ours would give */
+	FAB_OPENSM_DRY_RUN, /* OpenSM's; the log says what ours would give */
 	FAB_OPENSM_ON,
 	FAB_OPENSM_OWN, /* OpenSM's own trees as the plug-in makes them when in doubt */
 };
@@ -23,15 +23,13 @@ struct fab_opensm_options {
 	uint32_t max_moved;		       /* trees that one rebalancing may move */
 	uint32_t rebalance_changes; /* rebalance after this many group changes (0: never)
 				     */
-	uint32_t rebalance_seconds; /* so long after a change; 0: never */
+	uint32_t rebalance_seconds; /* after a change; 0: never */
 	uint32_t time_limit_ms;	    /* of one rebalancing, in the background */
-	char *file;		    /* NULL: none; read again at each heavy sweep */
+	char file[4096];	    /* empty: none; read again at each heavy sweep */
 };
 
 /* mode dry-run, balanced, no limit of moves, after 100 changes or 60 s, 10 s. O(1). */
 void fab_opensm_options_init(struct fab_opensm_options *o);
-/* Frees what it holds. O(1). */
-void fab_opensm_options_fini(struct fab_opensm_options *o);
 
 /*
  * Take the words of `text` (NULL: none) into *o. Where any word begins with "fabkit:",
@@ -41,8 +39,8 @@ void fab_opensm_options_fini(struct fab_opensm_options *o);
 int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 			     struct fab_err *err) FAB_MUST_CHECK;
 /*
- * *o becomes what `given` says (event_plugin_options), and then the file given->file:
- * what a line said that is no longer there is over. EINVAL names file and line; errors of
+ * *o becomes what `given` says (event_plugin_options), and then the file given->file.
+ * EINVAL names file and line; errors of
  * the file as they are; a file of more than 64 KiB is EFBIG; then *o is as before.
  * O(file).
  */
@@ -52,8 +50,5 @@ int fab_opensm_options_read(const struct fab_opensm_options *given,
 /* Do they ask for the same? O(1). */
 bool fab_opensm_options_equal(const struct fab_opensm_options *a,
 			      const struct fab_opensm_options *b);
-/* *o becomes a copy of `from`. O(1). */
-void fab_opensm_options_copy(const struct fab_opensm_options *from,
-			     struct fab_opensm_options *o);
 /* "on" and so on. O(1). */
 const char *fab_opensm_mode_name(enum fab_opensm_mode mode);

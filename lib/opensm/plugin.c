@@ -286,9 +286,8 @@ static void read_options(void)
 	struct fab_err err;
 	char moved[16];
 
-	if (!plugin.given.file)
+	if (!plugin.given.file[0])
 		return;
-	before.file = NULL;
 	if (fab_opensm_options_read(&plugin.given, now, &err)) {
 		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "%s; mode=%s stays\n", err.text,
 		    fab_opensm_mode_name(before.mode));
@@ -464,24 +463,9 @@ static void destroy(void *data)
 	/* OpenSM has freed its routing engines by now: nothing to give back */
 	fab_plan_free(plugin.found);
 	fab_keeper_free(plugin.keeper);
-	fab_opensm_options_fini(&plugin.options);
-	fab_opensm_options_fini(&plugin.given);
 	pthread_cond_destroy(&plugin.wake);
 	pthread_mutex_destroy(&plugin.mutex);
 	memset(&plugin, 0, sizeof(plugin));
-}
-
-static int read_all_options(struct osm_opensm *osm, struct fab_err *err)
-{
-	int rc;
-
-	fab_opensm_options_init(&plugin.given);
-	rc = fab_opensm_options_parse(osm->subn.opt.event_plugin_options, &plugin.given,
-				      err);
-	if (!rc && plugin.given.file)
-		return fab_opensm_options_read(&plugin.given, &plugin.options, err);
-	fab_opensm_options_copy(&plugin.given, &plugin.options);
-	return rc;
 }
 
 static void *create_guarded(void)
@@ -489,12 +473,17 @@ static void *create_guarded(void)
 	struct osm_opensm *osm = plugin.osm;
 	pthread_mutexattr_t checked;
 	struct fab_err err;
+	int rc;
 
-	if (read_all_options(osm, &err)) {
+	fab_opensm_options_init(&plugin.given);
+	rc = fab_opensm_options_parse(osm->subn.opt.event_plugin_options, &plugin.given,
+				      &err);
+	plugin.options = plugin.given;
+	if (!rc && plugin.given.file[0])
+		rc = fab_opensm_options_read(&plugin.given, &plugin.options, &err);
+	if (rc) {
 		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "event_plugin_options: %s; not loaded\n",
 		    err.text);
-		fab_opensm_options_fini(&plugin.options);
-		fab_opensm_options_fini(&plugin.given);
 		return NULL;
 	}
 	pthread_mutexattr_init(&checked);

@@ -20,12 +20,6 @@ static void *csv_begin(FILE *out, const struct fab_report_options *options)
 	return csv;
 }
 
-static void put_heading(FILE *out, const char *name)
-{
-	for (; *name; name++)
-		putc(*name == '.' ? '_' : *name, out);
-}
-
 static void csv_table_begin(void *state, const struct fab_table *table)
 {
 	struct csv *csv = state;
@@ -33,30 +27,15 @@ static void csv_table_begin(void *state, const struct fab_table *table)
 	if (csv->no_header)
 		return;
 	for (size_t i = 0; i < table->n; i++) {
+		const char *name;
+
 		if (i)
 			putc(',', csv->out);
-		put_heading(csv->out, table->columns[i]->name);
+		name = table->columns[i]->name;
+		for (; *name; name++)
+			putc(*name == '.' ? '_' : *name, csv->out);
 	}
 	fputs("\r\n", csv->out);
-}
-
-static void put_cell(FILE *out, const struct fab_column *column, union fab_cell cell)
-{
-	char number[FAB_CELL_BYTES], *safe;
-
-	if (fab_cell_is_null(column, cell))
-		return;
-	if (column->type == FAB_BOOL) {
-		fputs(cell.u ? "true" : "false", out);
-	} else if (column->type == FAB_TEXT) {
-		safe = fab_cell_safe_text(cell.text);
-		fab_text_put_csv(out, safe, false);
-		free(safe);
-	} else if (column->flags & FAB_COL_EXACT) {
-		fprintf(out, "%.15g", cell.real);
-	} else {
-		fputs(fab_cell_number(column, cell, number), out);
-	}
 }
 
 static void csv_row(void *state, const struct fab_table *table,
@@ -65,9 +44,27 @@ static void csv_row(void *state, const struct fab_table *table,
 	struct csv *csv = state;
 
 	for (size_t i = 0; i < table->n; i++) {
+		const struct fab_column *column;
+		union fab_cell cell;
+		char number[FAB_CELL_BYTES], *safe;
+
 		if (i)
 			putc(',', csv->out);
-		put_cell(csv->out, table->columns[i], cells[i]);
+		column = table->columns[i];
+		cell = cells[i];
+		if (fab_cell_is_null(column, cell))
+			continue;
+		if (column->type == FAB_BOOL) {
+			fputs(cell.u ? "true" : "false", csv->out);
+		} else if (column->type == FAB_TEXT) {
+			safe = fab_cell_safe_text(cell.text);
+			fab_text_put_csv(csv->out, safe, false);
+			free(safe);
+		} else if (column->flags & FAB_COL_EXACT) {
+			fprintf(csv->out, "%.15g", cell.real);
+		} else {
+			fputs(fab_cell_number(column, cell, number), csv->out);
+		}
 	}
 	fputs("\r\n", csv->out);
 }

@@ -138,48 +138,39 @@ static void *json_begin(FILE *out, const struct fab_report_options *options)
 
 static json_t *rows_value(const struct fab_rows *rows);
 
-static json_t *names_value(const struct fab_names *names)
-{
-	json_t *array = must(json_array());
-
-	for (size_t i = 0; i < names->n; i++)
-		must_be_set(json_array_append_new(array, fab_json_text(names->v[i])));
-	return array;
-}
-
-static json_t *numbers_value(const struct fab_numbers *numbers)
-{
-	json_t *array = must(json_array());
-
-	for (size_t i = 0; i < numbers->n; i++)
-		must_be_set(json_array_append_new(array, fab_json_uint(numbers->v[i])));
-	return array;
-}
-
-static json_t *counts_value(const struct fab_counts *counts)
-{
-	json_t *object = must(json_object());
-	char key[24];
-
-	for (size_t i = 0; i < counts->n; i++) {
-		snprintf(key, sizeof(key), "%zu", i);
-		if (counts->count[i])
-			must_be_set(json_object_set_new(object, key,
-							fab_json_uint(counts->count[i])));
-	}
-	return object;
-}
-
 json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 {
 	if (column->type == FAB_ROWS)
 		return rows_value(cell.rows);
-	if (column->type == FAB_NAMES)
-		return names_value(cell.names);
-	if (column->type == FAB_NUMBERS)
-		return numbers_value(cell.numbers);
-	if (column->type == FAB_COUNTS)
-		return counts_value(cell.counts);
+	if (column->type == FAB_NAMES) {
+		json_t *array = must(json_array());
+
+		for (size_t i = 0; i < cell.names->n; i++)
+			must_be_set(json_array_append_new(
+				array, fab_json_text(cell.names->v[i])));
+		return array;
+	}
+	if (column->type == FAB_NUMBERS) {
+		json_t *array = must(json_array());
+
+		for (size_t i = 0; i < cell.numbers->n; i++)
+			must_be_set(json_array_append_new(
+				array, fab_json_uint(cell.numbers->v[i])));
+		return array;
+	}
+	if (column->type == FAB_COUNTS) {
+		json_t *object = must(json_object());
+		char key[24];
+
+		for (size_t i = 0; i < cell.counts->n; i++) {
+			snprintf(key, sizeof(key), "%zu", i);
+			if (cell.counts->count[i])
+				must_be_set(json_object_set_new(
+					object, key,
+					fab_json_uint(cell.counts->count[i])));
+		}
+		return object;
+	}
 	if (fab_cell_is_null(column, cell))
 		return json_null();
 	switch (column->type) {
@@ -196,7 +187,7 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 			return fab_json_uint((uint64_t)cell.real);
 		return fab_json_real(cell.real, column->flags & FAB_COL_EXACT);
 	case FAB_REAL:
-		/* 3.0 and not 3: a reader that tells the two apart sees one type */
+		/* 3.0 and not 3: a reader that distinguishes them sees one type */
 		return fab_json_real(cell.real, column->flags & FAB_COL_EXACT);
 	case FAB_ROWS: /* above */
 	case FAB_NAMES:

@@ -31,7 +31,7 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell);
 json_t *fab_json_real(double value, bool is_exact);
 
 /*
- * Write the value with these flags of jansson; DEL, which jansson leaves as it is, as
+ * Write the value with these flags of jansson; DEL, which jansson does not escape, as
  * \u007f. -1 and errno when a write fails. fab_json_put() the same for JSON as text.
  * O(size).
  */

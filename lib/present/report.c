@@ -416,7 +416,7 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 		r->writer->table_begin(r->state, &r->table);
 }
 
-/* Note why a write failed while errno still tells. */
+/* Note the errno of a failed write. */
 static void note_failure(struct fab_report *r)
 {
 	if (!r->errnum && ferror(r->out))

@@ -38,7 +38,7 @@ enum fab_type {
 	FAB_COUNTS,  /* .counts, an object {"2": n, ...} in JSON; nothing in the others */
 };
 
-/* A truth value that nobody asked for. */
+/* A truth value that was not computed. */
 #define FAB_UNKNOWN UINT64_MAX
 
 enum {
@@ -59,16 +59,16 @@ enum {
 	FAB_COL_EXACT = 32768, /* FAB_REAL: 15 digits in JSON and CSV, not 6: a time */
 };
 
-/* How good or bad something is: a colour on a terminal, beside words that say it. */
+/* How good or bad something is: a colour on a terminal, in addition to words. */
 enum fab_tone { FAB_TONE_PLAIN, FAB_TONE_GOOD, FAB_TONE_WARN, FAB_TONE_BAD };
 
 /*
- * What a column measures: with one of these but the first the store keeps its number, and
+ * Kind of metric of a column: the store keeps numbers of all but the first, and
  * fabric-compare says which of two is better. The unit is that of the flags.
  */
 enum fab_metric {
 	FAB_NO_METRIC,
-	FAB_METRIC_PLAIN, /* neither more nor less is better */
+	FAB_METRIC_PLAIN, /* no direction is better */
 	FAB_METRIC_LESS,
 	FAB_METRIC_MORE,
 	FAB_METRIC_TIME, /* what the computation took: less, and differs from run to run

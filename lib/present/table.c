@@ -121,7 +121,8 @@ static struct grid *grid_new(FILE *out, const struct fab_report_options *options
 	scols_table_enable_noencoding(grid->table, 1); /* cells are safe already */
 	scols_table_enable_noheadings(grid->table, options->no_header);
 	scols_table_enable_colors(grid->table, options->color);
-	/* widths are settled here: it shall neither ask the terminal nor cut anything */
+	/* widths are settled here: libsmartcols does not ask the terminal and cuts
+	 * nothing */
 	scols_table_set_termforce(grid->table, SCOLS_TERMFORCE_NEVER);
 	return grid;
 }
@@ -229,23 +230,6 @@ static bool is_text(const struct layout *l, size_t column)
 	return l->table->columns[column]->type == FAB_TEXT;
 }
 
-static void measure(struct layout *l)
-{
-	for (size_t i = 0; i < l->table->n; i++) {
-		size_t word = 0;
-
-		l->natural[i] = heading_width(l, i);
-		for (size_t row = 0; row < l->n_rows; row++) {
-			const char *text = text_at(l, row, i);
-
-			l->natural[i] = larger(l->natural[i], fab_display_width(text));
-			word = larger(word, longest_word(text));
-		}
-		l->least[i] =
-			is_text(l, i) ? larger(word, heading_width(l, i)) : l->natural[i];
-	}
-}
-
 static size_t natural_width(const struct layout *l)
 {
 	size_t width = l->table->n - 1;
@@ -326,49 +310,7 @@ static size_t row_width(const struct layout *l, size_t row, size_t most)
 	return smaller(width, most);
 }
 
-/* Some rows side by side; the first column gives the headings. */
-static void print_turned_part(const struct layout *l, size_t first, size_t n, size_t most)
-{
-	struct grid *grid = grid_new(l->out, l->options);
-	struct cell *line = FAB_NEW(n + 1, struct cell);
-
-	grid_add_column(grid, l->table->columns[0]->name, true, 0);
-	for (size_t k = 0; k < n; k++) {
-		bool is_long = row_width(l, first + k, SIZE_MAX) > most;
-
-		grid_add_column(grid, text_at(l, first + k, 0), is_long,
-				is_long ? most : 0);
-	}
-	for (size_t i = 1; i < l->table->n; i++) {
-		line[0] = (struct cell){.text = fab_strdup(l->table->columns[i]->name)};
-		for (size_t k = 0; k < n; k++)
-			line[k + 1] = l->cells[(first + k) * l->table->n + i];
-		grid_add_row(grid, line);
-	}
-	grid_finish(grid);
-	for (size_t k = 0; k < n; k++)
-		free(l->cells[(first + k) * l->table->n].text);
-	free(line);
-}
-
-static void print_turned(const struct layout *l)
-{
-	size_t names = name_width(l), most = l->options->width - names - 1;
-
-	for (size_t row = 0; row < l->n_rows;) {
-		size_t first = row, width = names;
-
-		do
-			width += 1 + row_width(l, row++, most);
-		while (row < l->n_rows &&
-		       width + 1 + row_width(l, row, most) <= l->options->width);
-		if (first)
-			putc('\n', l->out);
-		print_turned_part(l, first, row - first, most);
-	}
-}
-
-/* Is there room for the names of the columns and a row beside them? */
+/* Is there room for the names of the columns and a row? */
 static bool can_turn(const struct layout *l)
 {
 	return !l->options->no_header && l->table->n >= 2 &&
@@ -393,35 +335,13 @@ static bool is_same_in_all(const struct layout *l, size_t column)
 	return true;
 }
 
-/* "the same in all rows: model equal-share, within_target -", and a line that is free */
-static void say_same(const struct layout *l, const bool *is_same)
-{
-	char *text = fab_strdup("the same in all rows:");
-	const char *comma = "";
-
-	for (size_t i = 0; i < l->table->n; i++)
-		if (is_same[i]) {
-			fab_append(&text, comma, " %s %s", l->table->columns[i]->name,
-				   text_at(l, 0, i));
-			comma = ",";
-		}
-	for (const char *at = text; *at;) {
-		const char *line = at;
-
-		fprintf(l->out, "%.*s\n", (int)fab_wrap_line(&at, l->options->width),
-			line);
-	}
-	free(text);
-	putc('\n', l->out);
-}
-
 static void print_layout(FILE *out, const struct fab_report_options *options,
 			 const struct fab_table *table, struct cell *cells,
 			 size_t n_rows);
 
 /*
  * A table of many rows without the columns that are the same in all of them, which are
- * said before it; false: there are none, nothing is printed.
+ * said before it; false: no such column, nothing is printed.
  */
 static bool print_without_same(const struct layout *l)
 {
@@ -436,7 +356,25 @@ static bool print_without_same(const struct layout *l)
 			columns[n_left++] = l->table->columns[i];
 	}
 	if (n_left < n) {
-		say_same(l, is_same);
+		char *text = fab_strdup("the same in all rows:");
+		const char *comma = "";
+
+		/* "the same in all rows: model equal-share, within_target -", and a line
+		 * that is free */
+		for (size_t i = 0; i < l->table->n; i++)
+			if (is_same[i]) {
+				fab_append(&text, comma, " %s %s",
+					   l->table->columns[i]->name, text_at(l, 0, i));
+				comma = ",";
+			}
+		for (const char *at = text; *at;) {
+			const char *line = at;
+
+			fprintf(l->out, "%.*s\n",
+				(int)fab_wrap_line(&at, l->options->width), line);
+		}
+		free(text);
+		putc('\n', l->out);
 		for (size_t k = 0; k < l->n_rows * n; k++)
 			if (is_same[k % n])
 				free(l->cells[k].text);
@@ -453,7 +391,7 @@ static bool print_without_same(const struct layout *l)
 
 /*
  * Print the rows, `cells` row by row, and free their texts. As wide as the terminal
- * (options->width, 0: no limit): as they are if they fit; else with texts wrapped; else
+ * (options->width, 0: no limit): unchanged if they fit; else with texts wrapped; else
  * turned on their side, a line for each column with as many rows side by side as fit.
  * Where all rows do not fit side by side, columns that are the same in all of them are
  * said once and left out first, unless columns were chosen. Only what cannot be broken is
@@ -472,8 +410,22 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 			   widths + table->n,
 			   widths + 2 * table->n};
 
-	if (options->width)
-		measure(&l);
+	if (options->width) {
+		for (size_t i = 0; i < l.table->n; i++) {
+			size_t word = 0;
+
+			l.natural[i] = heading_width(&l, i);
+			for (size_t row = 0; row < l.n_rows; row++) {
+				const char *text = text_at(&l, row, i);
+
+				l.natural[i] =
+					larger(l.natural[i], fab_display_width(text));
+				word = larger(word, longest_word(text));
+			}
+			l.least[i] = is_text(&l, i) ? larger(word, heading_width(&l, i))
+						    : l.natural[i];
+		}
+	}
 	if (!options->width || natural_width(&l) <= options->width)
 		print_rows(&l, false);
 	else if (can_wrap(&l, WORD))
@@ -483,9 +435,46 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 		; /* the rest was laid out by itself */
 	else if ((n_rows > MAX_TURNED || !can_turn(&l)) && can_wrap(&l, SHORT_WORD))
 		print_rows(&l, true);
-	else if (can_turn(&l))
-		print_turned(&l);
-	else
+	else if (can_turn(&l)) {
+		size_t names = name_width(&l), most = l.options->width - names - 1;
+
+		for (size_t row = 0; row < l.n_rows;) {
+			size_t first = row, width = names;
+			size_t n;
+			struct grid *grid;
+			struct cell *line;
+
+			do
+				width += 1 + row_width(&l, row++, most);
+			while (row < l.n_rows &&
+			       width + 1 + row_width(&l, row, most) <= l.options->width);
+			if (first)
+				putc('\n', l.out);
+			/* Some rows side by side; the first column gives the headings. */
+			n = row - first;
+			grid = grid_new(l.out, l.options);
+			line = FAB_NEW(n + 1, struct cell);
+			grid_add_column(grid, l.table->columns[0]->name, true, 0);
+			for (size_t k = 0; k < n; k++) {
+				bool is_long = row_width(&l, first + k, SIZE_MAX) > most;
+
+				grid_add_column(grid, text_at(&l, first + k, 0), is_long,
+						is_long ? most : 0);
+			}
+			for (size_t i = 1; i < l.table->n; i++) {
+				line[0] = (struct cell){
+					.text = fab_strdup(l.table->columns[i]->name)};
+				for (size_t k = 0; k < n; k++)
+					line[k + 1] =
+						l.cells[(first + k) * l.table->n + i];
+				grid_add_row(grid, line);
+			}
+			grid_finish(grid);
+			for (size_t k = 0; k < n; k++)
+				free(l.cells[(first + k) * l.table->n].text);
+			free(line);
+		}
+	} else
 		print_rows(&l, false);
 	free(widths);
 }
@@ -653,35 +642,6 @@ static void table_answer(void *state, enum fab_tone tone, const char *text)
 	free(safe);
 }
 
-/* Fields of one group that follow each other become one field: `name value, name value`.
- */
-static void join_groups(struct table *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->fields.n; i++) {
-		struct field f = t->fields.v[i], *last = n ? &t->fields.v[n - 1] : NULL;
-
-		if (!f.group) {
-			t->fields.v[n++] = f;
-			continue;
-		}
-		if (!last || !last->group || strcmp(last->group, f.group) != 0) {
-			last = &t->fields.v[n++];
-			*last = (struct field){.group = f.group,
-					       .name = human_name(f.group)};
-			f.group = NULL;
-		}
-		fab_append(&last->value, ", ", "%s %s", f.name, f.value);
-		if (f.tone > last->tone)
-			last->tone = f.tone;
-		free(f.group);
-		free(f.name);
-		free(f.value);
-	}
-	t->fields.n = n;
-}
-
 static void print_fields(struct table *t)
 {
 	size_t widest = 0;
@@ -689,8 +649,35 @@ static void print_fields(struct table *t)
 	if (!t->fields.n)
 		return;
 	leave_line(t);
-	if (t->has_table)
-		join_groups(t);
+	if (t->has_table) {
+		size_t n = 0;
+
+		/* Fields of one group that follow each other become one field: `name
+		 * value, name value`.
+		 */
+		for (size_t i = 0; i < t->fields.n; i++) {
+			struct field f = t->fields.v[i],
+				     *last = n ? &t->fields.v[n - 1] : NULL;
+
+			if (!f.group) {
+				t->fields.v[n++] = f;
+				continue;
+			}
+			if (!last || !last->group || strcmp(last->group, f.group) != 0) {
+				last = &t->fields.v[n++];
+				*last = (struct field){.group = f.group,
+						       .name = human_name(f.group)};
+				f.group = NULL;
+			}
+			fab_append(&last->value, ", ", "%s %s", f.name, f.value);
+			if (f.tone > last->tone)
+				last->tone = f.tone;
+			free(f.group);
+			free(f.name);
+			free(f.value);
+		}
+		t->fields.n = n;
+	}
 	for (size_t i = 0; i < t->fields.n; i++) {
 		struct field *f = &t->fields.v[i];
 

@@ -211,49 +211,41 @@ static double mean(const struct fab_rdma_summary *s)
 static bool is_random(const struct fab_rdma_params *p)
 {
 	return p->bad.loss > 0 || p->bad.drop_control > 0 || p->bad.delayed > 0 ||
-	       p->routing != FAB_RDMA_BY_TABLE || p->retry == FAB_RDMA_RETRY_BACKOFF;
+	       p->bad.corrupt > 0 || p->routing != FAB_RDMA_BY_TABLE ||
+	       p->retry == FAB_RDMA_RETRY_BACKOFF;
 }
 
-/* Cost of one more timeout of a transfer to the mean of a run, us. */
-static double timeout_cost(const struct judge *j, uint32_t i)
+/* Is the mean of `own` below `factor` times that of `other`, at the confidence wanted?
+ * The range is at least the cost of one more timeout of a transfer to the mean of a run,
+ * us.
+ */
+static bool is_below(const struct judge *j, uint32_t own, uint32_t other, double factor)
 {
-	const struct fab_rdma_case *c = &j->q->runs.of[i];
-	const struct fab_rdma_summary *s = &j->out[i];
+	const struct fab_rdma_case *c = &j->q->runs.of[own];
 	const struct fab_rdma_params *p = &c->params;
+	const struct fab_rdma_summary *a = &j->out[own], *b = &j->out[other];
+	uint32_t n_both = a->n_runs < b->n_runs ? a->n_runs : b->n_runs;
 	uint64_t timer = p->rto_ps;
-	double each = (double)s->n_done / s->n_runs;
+	struct fab_tally d = {0};
+	double n, cost, range;
 
+	for (uint32_t i = 0; i < n_both; i++)
+		fab_tally_add(&d, a->run[i] - factor * b->run[i]);
+	if (!is_random(p))
+		return fab_tally_mean(&d) <= 0;
+	if (d.n < 2)
+		return false;
 	if (c->scheme == &fab_rdma_scheme_irn && p->rto_high_ps > timer)
 		timer = p->rto_high_ps;
 	if (p->bad.drop_control > 0 || p->bad.n_outages)
 		timer += p->ask_ps ? p->ask_ps : 4 * p->rto_ps;
-	return ((double)timer / 1e6 + fab_tally_mean(&s->completion_p50)) / fmax(each, 1);
-}
-
-/* Is the mean of `own` below `factor` times that of `other`, at the confidence wanted? */
-static bool is_below(const struct judge *j, uint32_t own, uint32_t other, double factor)
-{
-	const struct fab_rdma_summary *a = &j->out[own], *b = &j->out[other];
-	uint32_t n_both = a->n_runs < b->n_runs ? a->n_runs : b->n_runs;
-	struct fab_tally d = {0};
-	double n, range;
-
-	for (uint32_t i = 0; i < n_both; i++)
-		fab_tally_add(&d, a->run[i] - factor * b->run[i]);
-	if (!is_random(&j->q->runs.of[own].params))
-		return fab_tally_mean(&d) <= 0;
-	if (d.n < 2)
-		return false;
+	cost = ((double)timer / 1e6 + fab_tally_mean(&a->completion_p50)) /
+	       fmax((double)a->n_done / a->n_runs, 1);
 	n = (double)d.n;
-	range = fmax(d.max - d.min, timeout_cost(j, own));
+	range = fmax(d.max - d.min, cost);
 	return fab_tally_mean(&d) + sqrt(2 * d.squares / (n - 1) * j->log_odds / n) +
 		       7 * range * j->log_odds / (3 * (n - 1)) <=
 	       0;
-}
-
-static bool is_candidate(const struct fab_rdma_choice *c, uint32_t i)
-{
-	return c->standing[i] > FAB_RDMA_UNSOUND;
 }
 
 /* Compare each case with the fastest, and find those that may be taken. */
@@ -262,14 +254,14 @@ static void set_standings(const struct judge *j, struct fab_rdma_choice *c)
 	uint32_t n = j->q->runs.n_cases;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (is_candidate(c, i) && i != c->fastest &&
+		if (c->standing[i] > FAB_RDMA_UNSOUND && i != c->fastest &&
 		    is_below(j, c->fastest, i, 1 / FAB_RDMA_AS_FAST))
 			c->standing[i] = FAB_RDMA_SLOWER;
 	for (uint32_t i = 0; i < n; i++) {
 		bool is_fast = c->standing[i] == FAB_RDMA_OPEN;
 
 		for (uint32_t k = 0; k < n && is_fast; k++)
-			is_fast = k == i || !is_candidate(c, k) ||
+			is_fast = k == i || c->standing[k] <= FAB_RDMA_UNSOUND ||
 				  c->standing[k] == FAB_RDMA_SLOWER ||
 				  is_below(j, i, k, FAB_RDMA_AS_FAST);
 		if (is_fast)
@@ -286,42 +278,15 @@ static uint64_t sum_lost(const struct fab_rdma_counts *n)
 	return sum;
 }
 
-/* Was any packet of any real scheme lost, held up or overtaken? */
-static bool is_touched(const struct judge *j)
-{
-	for (uint32_t i = 0; i < j->q->runs.n_cases; i++) {
-		const struct fab_rdma_summary *s = &j->out[i];
-
-		if (j->q->runs.of[i].scheme != &fab_rdma_scheme_oracle &&
-		    (sum_lost(&s->n) || s->n.delayed || s->reorder.max > 1))
-			return true;
-	}
-	return false;
-}
-
-/* Were few packets lost, or held up, of the kinds that were asked for? */
-static bool is_few(const struct fab_rdma_impairments *bad,
-		   const struct fab_rdma_counts *n, enum fab_rdma_reason *reason)
-{
-	uint64_t data = n->lost[FAB_RDMA_DATA];
-
-	if ((bad->loss > 0 && data < FAB_RDMA_FEW) ||
-	    (bad->drop_control > 0 && sum_lost(n) - data < FAB_RDMA_FEW))
-		*reason = FAB_RDMA_FEW_LOST;
-	else if (bad->delayed > 0 && n->delayed < FAB_RDMA_FEW)
-		*reason = FAB_RDMA_FEW_DELAYED;
-	else
-		*reason = FAB_RDMA_TOO_CLOSE;
-	return *reason != FAB_RDMA_TOO_CLOSE;
-}
-
 void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 		    const struct fab_rdma_summary *out, uint32_t n_looks,
 		    struct fab_rdma_choice *c)
 {
 	uint32_t n = q->runs.n_cases, n_real = 0, best = FAB_NONE;
+	const struct fab_rdma_impairments *bad;
+	const struct fab_rdma_counts *lost;
 	struct judge j = {q, out, 0};
-	bool has_few;
+	bool is_touched = false;
 
 	*c = (struct fab_rdma_choice){
 		.verdict = FAB_RDMA_NO_END, .best = FAB_NONE, .fastest = FAB_NONE};
@@ -329,6 +294,9 @@ void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 		if (q->runs.of[i].scheme == &fab_rdma_scheme_oracle)
 			continue;
 		n_real++;
+		/* was any packet lost, held up or overtaken? */
+		is_touched |=
+			sum_lost(&out[i].n) || out[i].n.delayed || out[i].reorder.max > 1;
 		c->standing[i] =
 			fab_rdma_all_ended(&j.out[i]) ? FAB_RDMA_OPEN : FAB_RDMA_UNSOUND;
 		if (c->standing[i] == FAB_RDMA_OPEN &&
@@ -352,54 +320,61 @@ void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 			best = i;
 	}
 	c->best = best == FAB_NONE ? c->fastest : best;
-	c->n_lost = sum_lost(&out[c->best].n);
-	c->n_delayed = out[c->best].n.delayed;
-	has_few = is_few(&q->runs.of[c->best].params.bad, &out[c->best].n, &c->reason);
-	c->verdict = n_real == 1		   ? FAB_RDMA_ALONE
-		     : !is_touched(&j)		   ? FAB_RDMA_UNTOUCHED
-		     : has_few || best == FAB_NONE ? FAB_RDMA_UNDECIDED
-						   : FAB_RDMA_TAKE;
+	lost = &out[c->best].n;
+	c->n_lost = sum_lost(lost) + lost->damaged;
+	c->n_delayed = lost->delayed;
+	/* were few packets lost, or held up, of the kinds that were asked for? */
+	bad = &q->runs.of[c->best].params.bad;
+	if ((bad->loss > 0 && lost->lost[FAB_RDMA_DATA] < FAB_RDMA_FEW) ||
+	    (bad->corrupt > 0 && lost->damaged < FAB_RDMA_FEW) ||
+	    (bad->drop_control > 0 &&
+	     sum_lost(lost) - lost->lost[FAB_RDMA_DATA] < FAB_RDMA_FEW))
+		c->reason = FAB_RDMA_FEW_LOST;
+	else if (bad->delayed > 0 && lost->delayed < FAB_RDMA_FEW)
+		c->reason = FAB_RDMA_FEW_DELAYED;
+	else
+		c->reason = FAB_RDMA_TOO_CLOSE;
+	c->verdict = n_real == 1   ? FAB_RDMA_ALONE
+		     : !is_touched ? FAB_RDMA_UNTOUCHED
+		     : c->reason != FAB_RDMA_TOO_CLOSE || best == FAB_NONE
+			     ? FAB_RDMA_UNDECIDED
+			     : FAB_RDMA_TAKE;
 }
 
-/* Could as many runs as the bounds allow lose, or hold up, enough packets? Expected
- * numbers. */
-static bool is_out_of_reach(const struct fab_rdma_choice_question *q,
-			    const struct fab_rdma_summary *s, double events)
-{
-	const struct fab_rdma_impairments *bad = &q->runs.of[0].params.bad;
-	double runs = fmin(FAB_RDMA_RUNS_MAX, s->n_runs * (double)q->max_events / events);
-	double data = (double)s->n_packets / s->n_runs * runs, control = 0;
-
-	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
-		control += kind == FAB_RDMA_DATA
-				   ? 0
-				   : (double)s->n.packets[kind] / s->n_runs * runs;
-	return (bad->loss > 0 && bad->loss * data < FAB_RDMA_FEW / 2.) ||
-	       (bad->drop_control > 0 &&
-		bad->drop_control * control < FAB_RDMA_FEW / 2.) ||
-	       (bad->delayed > 0 && bad->delayed * data < FAB_RDMA_FEW / 2.);
-}
-
-/* Would further runs change nothing? */
+/* Would further runs change nothing? Or could as many as the bounds allow not lose, or
+ * hold up, enough packets, by expected numbers? */
 static bool is_settled(const struct fab_rdma_choice_question *q,
 		       const struct fab_rdma_summary *out,
 		       const struct fab_rdma_choice *c, double events)
 {
 	const struct fab_rdma_params *p = &q->runs.of[0].params;
-	bool may_harm = p->bad.loss > 0 || p->bad.drop_control > 0 || p->bad.delayed > 0;
-
+	const struct fab_rdma_impairments *bad = &p->bad;
+	const struct fab_rdma_summary *s;
+	double runs, data, control = 0;
 	struct fab_interval i;
 
-	if (c->best == FAB_NONE || !is_random(p))
+	if (c->best == FAB_NONE || !is_random(p) || c->verdict == FAB_RDMA_TAKE)
 		return true;
+	s = &out[c->best];
 	/* one scheme: its mean is known to 2 %, half of the interval of 95 % */
-	i = fab_tally_interval(&out[c->best].completion_mean, FAB_ALPHA);
+	i = fab_tally_interval(&s->completion_mean, FAB_ALPHA);
 	if (c->verdict == FAB_RDMA_ALONE && c->reason == FAB_RDMA_TOO_CLOSE &&
-	    i.high - i.low <= 2 * (FAB_RDMA_AS_FAST - 1) * mean(&out[c->best]))
+	    i.high - i.low <= 2 * (FAB_RDMA_AS_FAST - 1) * mean(s))
 		return true;
-	if (c->verdict == FAB_RDMA_UNTOUCHED && !may_harm)
+	if (c->verdict == FAB_RDMA_UNTOUCHED && !(bad->loss > 0) &&
+	    !(bad->drop_control > 0) && !(bad->delayed > 0) && !(bad->corrupt > 0))
 		return c->n_runs >= 4;
-	return c->verdict == FAB_RDMA_TAKE || is_out_of_reach(q, &out[c->best], events);
+	runs = fmin(FAB_RDMA_RUNS_MAX, s->n_runs * (double)q->max_events / events);
+	data = (double)s->n_packets / s->n_runs * runs;
+	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
+		control += kind == FAB_RDMA_DATA
+				   ? 0
+				   : (double)s->n.packets[kind] / s->n_runs * runs;
+	return (bad->loss > 0 && bad->loss * data < FAB_RDMA_FEW / 2.) ||
+	       (bad->corrupt > 0 && bad->corrupt * data < FAB_RDMA_FEW / 2.) ||
+	       (bad->drop_control > 0 &&
+		bad->drop_control * control < FAB_RDMA_FEW / 2.) ||
+	       (bad->delayed > 0 && bad->delayed * data < FAB_RDMA_FEW / 2.);
 }
 
 /* Events of the cases that get more runs. */
@@ -619,33 +594,22 @@ static int try_window(struct search *s, uint32_t window, struct fab_rdma_trial *
 	return 0;
 }
 
-/* Of the window found the least timeout. */
-static int least_timeout(struct search *s, struct fab_rdma_trial *answer,
-			 struct fab_err *err)
+/* The least window of those that reach the target, and its least timeout. */
+static int search(struct search *s, struct fab_err *err)
 {
-	for (size_t i = 0; i < FAB_RDMA_TIMEOUTS && s->rto_ps[i] < answer->rto_ps; i++) {
-		struct fab_rdma_trial t;
-		int rc = try_one(s, answer->window, s->rto_ps[i], &t, err);
+	const struct fab_rdma_plan_question *q = s->q;
+	struct fab_rdma_trial *answer = &s->out->answer, t;
+	uint32_t widest = 0, low = 0; /* low: does not reach it */
+	int rc;
 
-		if (rc)
-			return rc;
-		if (reaches(s, &t)) {
-			*answer = t;
-			return 0;
-		}
-	}
-	return 0;
-}
-
-/* The least window of those that reach the target, where `answer`, the widest, does. */
-static int least_window(struct search *s, struct fab_rdma_trial *answer,
-			struct fab_err *err)
-{
-	uint32_t low = 0; /* does not reach it */
-	struct fab_rdma_trial t;
-	int rc = 0;
-
-	while (!rc && answer->window - low > 1) {
+	if (q->scheme->has_window)
+		widest = q->most_packets < FAB_RDMA_WINDOW_MAX ? (uint32_t)q->most_packets
+							       : FAB_RDMA_WINDOW_MAX;
+	rc = try_window(s, widest, answer, err);
+	if (rc || !reaches(s, answer))
+		return rc;
+	s->out->is_found = true;
+	while (!rc && widest && answer->window - low > 1) {
 		rc = try_window(s, low + (answer->window - low) / 2, &t, err);
 		if (!rc && reaches(s, &t))
 			*answer = t;
@@ -663,26 +627,13 @@ static int least_window(struct search *s, struct fab_rdma_trial *answer,
 	if (answer->window <= 1)
 		s->out->below =
 			(struct fab_rdma_trial){.rto_us = NAN, .share = {NAN, NAN}};
+	for (size_t i = 0; !rc && i < FAB_RDMA_TIMEOUTS && s->rto_ps[i] < answer->rto_ps;
+	     i++) {
+		rc = try_one(s, answer->window, s->rto_ps[i], &t, err);
+		if (!rc && reaches(s, &t))
+			*answer = t;
+	}
 	return rc;
-}
-
-static int search(struct search *s, struct fab_err *err)
-{
-	const struct fab_rdma_plan_question *q = s->q;
-	struct fab_rdma_trial *answer = &s->out->answer;
-	uint32_t widest = 0;
-	int rc;
-
-	if (q->scheme->has_window)
-		widest = q->most_packets < FAB_RDMA_WINDOW_MAX ? (uint32_t)q->most_packets
-							       : FAB_RDMA_WINDOW_MAX;
-	rc = try_window(s, widest, answer, err);
-	if (rc || !reaches(s, answer))
-		return rc;
-	s->out->is_found = true;
-	if (widest)
-		rc = least_window(s, answer, err);
-	return rc ? rc : least_timeout(s, answer, err);
 }
 
 int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *out,

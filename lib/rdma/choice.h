@@ -161,7 +161,7 @@ struct fab_rdma_choice {
 	uint32_t best;
 	uint32_t fastest; /* least mean; FAB_NONE */
 	uint32_t n_runs;  /* of the cases that were not left out earlier */
-	/* Packets of the best that were lost, of all kinds, and held up. */
+	/* Packets of the best that were lost or damaged, of all kinds, and held up. */
 	uint64_t n_lost, n_delayed;
 	enum fab_rdma_standing standing[FAB_RDMA_CASES_MAX];
 };
@@ -343,6 +343,9 @@ struct fab_rdma_question {
 	int n_threads;
 	struct fab_rdma_widths widths; /* of contexts, in a memory of this size */
 	uint64_t memory_bytes;
+	/* A node receives, and asks for, as many transfers at once as this memory holds
+	 * contexts of the scheme, at least one. */
+	bool memory_limits;
 	fab_progress_fn progress; /* counts runs; not 0: stop */
 	void (*warn)(void *context, const char *text);
 	void *context;

@@ -161,6 +161,7 @@ const struct fab_rdma_widths fab_rdma_widths = {.node = 16,
 						.number = 12,
 						.timer = 16,
 						.epoch = 8,
+						.address = 64,
 						.mtu = 2048,
 						.buffer = 64};
 
@@ -173,93 +174,122 @@ enum width {
 	TIMER,
 	TIMERS,
 	EPOCH,
+	ADDRESS,
 	FLAG,
 	WINDOW,
 	TIMES,
 	PACKETS
 };
 
-struct row {
-	const char *name, *what, *side;
-	enum width width;
-	bool is_listed;
+/* Sides that keep a field, and whether the paper lists it in its context. */
+enum side { RX, RX_LISTED, TX, TX_LISTED };
+
+#define PAPER_STEP2 "paper, step 2: base address + number * length"
+#define PAPER_ZOMBIES "paper, 2.3.4: node, context and MSGID tell a late copy"
+#define IB "InfiniBand, volume 1, 9.7"
+#define IRN "Mittal et al. 2018, 3.2"
+#define OURS "ours"
+
+/* Fields of all schemes, each with the schemes that keep it and the sentence that
+ * requires it. */
+enum {
+	RSW = 1,
+	VEC = 2,
+	PLUS = 4,
+	SSW = 8,
+	RC = 16,
+	GBN = 32,
+	SACK = 64,
+	RO = 128,
+	ALL = 255
 };
 
-#define SENDER "sender"
-#define RECEIVER "receiver"
-/* Identity of the transfer: without it a late packet is taken for one of another. */
-#define IDENTITY                                                                         \
-	{"node", "node of the sender", RECEIVER, NODE, false},                           \
-	{                                                                                \
-		"msgid", "number of the message", RECEIVER, MSGID, false                 \
-	}
-#define IDENTITY_WITH_CONTEXT                                                            \
-	IDENTITY,                                                                        \
-	{                                                                                \
-		"context", "context of the sender", RECEIVER, CONTEXT, false             \
-	}
-#define RSW_FIELDS                                                                       \
-	{"wbase", "lowest number that has not arrived", RECEIVER, NUMBER, true},         \
-		{"wvec", "what of the next W has arrived", RECEIVER, WINDOW, true},      \
-		{"timer", "since when WBASE is missing", RECEIVER, TIMER, true},         \
-		{"is_last", "the last packet has arrived", RECEIVER, FLAG, true},        \
-		{"last", "number of the last packet", RECEIVER, NUMBER, false},          \
-		IDENTITY_WITH_CONTEXT
-#define SACK_FIELDS                                                                      \
-	{"base", "lowest number that has not arrived", RECEIVER, NUMBER, false},         \
-		{"received", "what of the next W has arrived", RECEIVER, WINDOW, false}, \
-		{"acknowledged", "what of them is known", SENDER, WINDOW, false},        \
-		{"last", "number of the last packet", SENDER, NUMBER, false},            \
-		{"timer", "retransmission timer", SENDER, TIMER, false},                 \
-		IDENTITY_WITH_CONTEXT
-
-static const struct row rsw[] = {RSW_FIELDS, {0}};
-static const struct row rsw_plus[] = {
-	RSW_FIELDS,
-	{"asked", "highest number asked for as a gap", RECEIVER, NUMBER, false},
-	{"credit", "WBASE that was last reported", RECEIVER, NUMBER, false},
-	{"timers", "of the next three gaps", RECEIVER, TIMERS, false},
-	{"limit", "WBASE + W as the sender knows it", SENDER, NUMBER, false},
-	{0}};
-static const struct row ssw[] = {
-	{"node", "the destination", SENDER, NODE, true},
-	{"oldest", "lowest number without acknowledgement", SENDER, NUMBER, true},
-	{"next", "number that is sent next", SENDER, NUMBER, true},
-	{"timer", "retransmission timer", SENDER, TIMER, true},
-	{"buffer", "packets that may be sent again", SENDER, PACKETS, true},
-	{0}};
-static const struct row rc[] = {
-	{"timer", "since when nothing has arrived", RECEIVER, TIMER, true},
-	{"context", "context of the sender", RECEIVER, CONTEXT, true},
-	{"total", "packets of the transfer", RECEIVER, NUMBER, true},
-	{"received", "packets that have arrived", RECEIVER, NUMBER, true},
-	{"epoch", "index of the retransmission", RECEIVER, EPOCH, true},
-	IDENTITY,
-	{0}};
-static const struct row gbn[] = {
-	{"expected", "number that must come next", RECEIVER, NUMBER, false},
-	{"nak_sent", "it was asked for", RECEIVER, FLAG, false},
-	{"oldest", "lowest number without acknowledgement", SENDER, NUMBER, false},
-	{"next", "number that is sent next", SENDER, NUMBER, false},
-	{"last", "number of the last packet", SENDER, NUMBER, false},
-	{"timer", "retransmission timer", SENDER, TIMER, false},
-	IDENTITY_WITH_CONTEXT,
-	{0}};
-static const struct row irn[] = {SACK_FIELDS, {0}};
-static const struct row sack_ro[] = {
-	SACK_FIELDS,
-	{"sent", "when each of the next W was sent last", SENDER, TIMES, false},
-	{"newest", "when what was last acknowledged was sent", SENDER, TIMER, false},
-	{0}};
+static const struct {
+	unsigned schemes;
+	const char *name, *what, *why;
+	enum width width;
+	enum side side;
+} fields[] = {
+	{RSW | VEC | PLUS, "wbase", "lowest number that has not arrived",
+	 "paper, 2.3.2: WBASE", NUMBER, RX_LISTED},
+	{RSW | VEC | PLUS, "wvec", "arrivals of the next W", "paper, 2.3.2: WVEC", WINDOW,
+	 RX_LISTED},
+	{RSW | VEC | PLUS, "timer", "time since which WBASE is missing",
+	 "paper, 2.3.4: one timer a window", TIMER, RX_LISTED},
+	{RSW | VEC | PLUS, "is_last", "the last packet has arrived",
+	 "paper, table 4: flag of the last packet", FLAG, RX_LISTED},
+	{RC, "timer", "time since which nothing has arrived",
+	 "paper, 1.2: the counter times out", TIMER, RX_LISTED},
+	{RC, "context", "context of the sender", PAPER_ZOMBIES, CONTEXT, RX_LISTED},
+	{RC, "total", "packets of the transfer",
+	 "paper, 1.2: whether all packets are there", NUMBER, RX_LISTED},
+	{RC, "received", "packets that have arrived",
+	 "paper, 1.2: the receiver counts packets", NUMBER, RX_LISTED},
+	{RC, "epoch", "index of the retransmission",
+	 "paper, 1.2: the whole transfer again", EPOCH, RX_LISTED},
+	{GBN, "expected", "number that must come next", IB, NUMBER, RX},
+	{GBN, "nak_sent", "it was asked for", IB, FLAG, RX},
+	{SACK | RO, "base", "lowest number that has not arrived", IRN, NUMBER, RX},
+	{SACK | RO, "received", "arrivals of the next W", IRN, WINDOW, RX},
+	{RSW | PLUS, "last", "number of the last packet",
+	 "paper, step 3: all packets have been collected", NUMBER, RX},
+	{VEC, "asked", "gaps below this number were asked for", OURS, NUMBER, RX},
+	{PLUS, "asked", "highest number asked for as a gap", OURS, NUMBER, RX},
+	{PLUS, "credit", "WBASE that was last reported", OURS, NUMBER, RX},
+	{PLUS, "timers", "timers of the next three gaps", OURS, TIMERS, RX},
+	{ALL, "node", "node of the sender", PAPER_ZOMBIES, NODE, RX},
+	{ALL, "msgid", "number of the message", PAPER_ZOMBIES, MSGID, RX},
+	{ALL & ~RC, "context", "context of the sender", PAPER_ZOMBIES, CONTEXT, RX},
+	{ALL, "address", "base address of the target", PAPER_STEP2, ADDRESS, RX},
+	{ALL, "source", "base address of the source",
+	 "paper, 2.3.4: the data are read from memory again", ADDRESS, TX},
+	{SSW, "target", "the destination", "paper, 3.1: a window for each receiving node",
+	 NODE, TX_LISTED},
+	{ALL & ~SSW, "target", "the destination", "paper, step 2: packets go to it", NODE,
+	 TX},
+	{ALL, "cid", "context of the receiver", "paper, step 2: packets carry the CID",
+	 CONTEXT, TX},
+	{ALL, "message", "number of the message", PAPER_ZOMBIES, MSGID, TX},
+	{ALL, "count", "packets of the transfer",
+	 "paper, step 2: a transfer is several packets", NUMBER, TX},
+	{SSW, "next", "number that is sent next", "paper, 1.2: the sender's window",
+	 NUMBER, TX_LISTED},
+	{ALL & ~SSW, "next", "number that is sent next",
+	 "paper, step 2: packets are numbered", NUMBER, TX},
+	{SSW, "oldest", "lowest number without acknowledgement",
+	 "paper, 1.2: the sender's window", NUMBER, TX_LISTED},
+	{SSW, "retransmission", "retransmission timer",
+	 "paper, 1.2: sent again on timeout", TIMER, TX_LISTED},
+	{SSW, "buffer", "packets that may be sent again",
+	 "paper, 3.1: a retransmission buffer for each receiving node", PACKETS,
+	 TX_LISTED},
+	{RC, "index", "index of the retransmission",
+	 "paper, 1.2: the whole transfer again", EPOCH, TX},
+	{RSW | PLUS, "first", "lowest number to send again",
+	 "paper, 2.3.4: a RESEND names a packet", NUMBER, TX},
+	{RSW | PLUS, "list", "numbers of the next W to send again",
+	 "paper, 2.3.3: a RESEND for each packet beyond the window", WINDOW, TX},
+	{VEC, "first", "WBASE of the last RESEND", OURS, NUMBER, TX},
+	{VEC, "list", "gaps of WVEC of the last RESEND", OURS, WINDOW, TX},
+	{PLUS, "limit", "WBASE + W as the sender knows it", OURS, NUMBER, TX},
+	{GBN | SACK | RO, "oldest", "lowest number without acknowledgement", IB, NUMBER,
+	 TX},
+	{GBN | SACK | RO, "retransmission", "retransmission timer", IB, TIMER, TX},
+	{SACK | RO, "acknowledged", "acknowledgements of the next W", IRN, WINDOW, TX},
+	{RO, "sent", "times at which each of the next W was sent last", "RFC 8985, 6.1",
+	 TIMES, TX},
+	{RO, "newest", "time at which the newest acknowledged was sent", "RFC 8985, 6.1",
+	 TIMER, TX},
+};
 
 static const struct {
 	const char *name;
-	const struct row *rows;
+	unsigned bit;
 	bool has_window;
 } schemes[] = {
-	{"rsw", rsw, true},	    {"rsw+", rsw_plus, true}, {"ssw", ssw, false},
-	{"rc", rc, false},	    {"gbn", gbn, false},      {"irn", irn, true},
-	{"sack-ro", sack_ro, true},
+	{"rsw", RSW, true},  {"rsw-vec", VEC, true}, {"rsw+", PLUS, true},
+	{"ssw", SSW, false}, {"rc", RC, false},	     {"gbn", GBN, false},
+	{"irn", SACK, true}, {"sack-ro", RO, true},
 };
 const size_t fab_rdma_n_costs = FAB_COUNT(schemes);
 
@@ -284,42 +314,43 @@ bool fab_rdma_cost_has_window(const char *scheme)
 	return i < FAB_COUNT(schemes) && schemes[i].has_window;
 }
 
-static uint64_t bits_of(enum width width, uint32_t window,
-			const struct fab_rdma_widths *w)
+bool fab_rdma_cost(const char *scheme, uint32_t window, const struct fab_rdma_widths *w,
+		   struct fab_rdma_context *out)
 {
-	const uint64_t bits[] = {[NODE] = w->node,
-				 [CONTEXT] = w->context,
-				 [MSGID] = w->msgid,
-				 [NUMBER] = w->number,
-				 [TIMER] = w->timer,
-				 [TIMERS] = 3 * (uint64_t)w->timer,
-				 [EPOCH] = w->epoch,
-				 [FLAG] = 1,
-				 [WINDOW] = window,
-				 [TIMES] = (uint64_t)window * w->timer,
-				 [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
-
-	return bits[width];
-}
-
-bool fab_rdma_cost(const char *scheme, uint32_t window,
-		   const struct fab_rdma_widths *widths, struct fab_rdma_context *out)
-{
+	const uint64_t width[] = {[NODE] = w->node,
+				  [CONTEXT] = w->context,
+				  [MSGID] = w->msgid,
+				  [NUMBER] = w->number,
+				  [TIMER] = w->timer,
+				  [TIMERS] = 3 * (uint64_t)w->timer,
+				  [EPOCH] = w->epoch,
+				  [ADDRESS] = w->address,
+				  [FLAG] = 1,
+				  [WINDOW] = window,
+				  [TIMES] = (uint64_t)window * w->timer,
+				  [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
 	size_t i = find(scheme);
 
 	if (i == FAB_COUNT(schemes))
 		return false;
 	*out = (struct fab_rdma_context){.scheme = schemes[i].name,
-					 .window = schemes[i].has_window ? window : 0};
-	for (const struct row *r = schemes[i].rows; r->name; r++) {
-		uint64_t bits = bits_of(r->width, window, widths);
+					 .window = schemes[i].has_window   ? window
+						   : schemes[i].bit == SSW ? w->buffer
+									   : 0};
+	for (size_t k = 0; k < FAB_COUNT(fields); k++) {
+		bool is_listed =
+			fields[k].side == RX_LISTED || fields[k].side == TX_LISTED;
+		bool is_rx = fields[k].side <= RX_LISTED;
+		uint64_t bits = width[fields[k].width];
 
-		if (r->width == PACKETS)
-			out->window = widths->buffer;
-		out->field[out->n++] = (struct fab_rdma_field){r->name, r->what, r->side,
-							       bits, r->is_listed};
+		if (!(fields[k].schemes & schemes[i].bit))
+			continue;
+		out->field[out->n++] = (struct fab_rdma_field){
+			fields[k].name, fields[k].what, is_rx ? "receiver" : "sender",
+			fields[k].why,	bits,		is_listed};
 		out->bits += bits;
-		out->listed_bits += r->is_listed ? bits : 0;
+		out->receiver_bits += is_rx ? bits : 0;
+		out->listed_bits += is_listed ? bits : 0;
 	}
 	return true;
 }
@@ -331,18 +362,74 @@ uint64_t fab_rdma_contexts_in(uint64_t memory_bytes, uint64_t bits)
 		    : UINT64_MAX;
 }
 
-uint32_t fab_rdma_cost_crossing(const char *scheme, const char *other, bool listed,
+uint32_t fab_rdma_cost_crossing(const char *scheme, const char *other,
+				enum fab_rdma_part part,
 				const struct fab_rdma_widths *widths)
 {
-	struct fab_rdma_context a, b;
+	struct fab_rdma_context c[2];
 	uint32_t w = 0;
 
 	while (++w <= FAB_RDMA_WINDOW_MAX) {
-		if (!fab_rdma_cost(scheme, w, widths, &a) ||
-		    !fab_rdma_cost(other, w, widths, &b))
+		uint64_t bits[2];
+
+		if (!fab_rdma_cost(scheme, w, widths, &c[0]) ||
+		    !fab_rdma_cost(other, w, widths, &c[1]))
 			return 0;
-		if (listed ? a.listed_bits >= b.listed_bits : a.bits >= b.bits)
+		for (int i = 0; i < 2; i++)
+			bits[i] = part == FAB_RDMA_LISTED     ? c[i].listed_bits
+				  : part == FAB_RDMA_RECEIVER ? c[i].receiver_bits
+							      : c[i].bits;
+		if (bits[0] >= bits[1])
 			break;
 	}
 	return w == 1 ? 0 : w;
+}
+
+/* Formats of packets */
+
+static const struct {
+	const char *packet, *field, *what;
+	enum width width;
+} packet_fields[] = {
+	{"rqt", "node", "of the sender", NODE},
+	{"rqt", "context", "of the sender", CONTEXT},
+	{"rqt", "msgid", "number of the message", MSGID},
+	{"rqt", "address", "base address of the target", ADDRESS},
+	{"rqt", "count", "packets of the transfer", NUMBER},
+	{"rsp", "context", "of the sender", CONTEXT},
+	{"rsp", "msgid", "number of the message", MSGID},
+	{"rsp", "cid", "context of the receiver", CONTEXT},
+	{"rsp", "is_refused", "no context is free", FLAG},
+	{"data", "node", "of the sender", NODE},
+	{"data", "context", "of the sender", CONTEXT},
+	{"data", "msgid", "number of the message", MSGID},
+	{"data", "cid", "context of the receiver", CONTEXT},
+	{"data", "pidx", "number of the packet", NUMBER},
+	{"data", "is_last", "it is the last one", FLAG},
+	{"resend", "context", "of the sender", CONTEXT},
+	{"resend", "msgid", "number of the message", MSGID},
+	{"resend", "pidx", "number to send again", NUMBER},
+	{"resend", "is_multi", "all from it on", FLAG},
+	{"resend-vec", "context", "of the sender", CONTEXT},
+	{"resend-vec", "msgid", "number of the message", MSGID},
+	{"resend-vec", "wbase", "lowest number that has not arrived", NUMBER},
+	{"resend-vec", "first", "first number asked for", NUMBER},
+	{"resend-vec", "limit", "end of the numbers asked for", NUMBER},
+	{"resend-vec", "wvec", "arrivals of the next W", WINDOW},
+	{"completion", "context", "of the sender", CONTEXT},
+	{"completion", "msgid", "number of the message", MSGID},
+};
+const size_t fab_rdma_n_packet_fields = FAB_COUNT(packet_fields);
+
+struct fab_rdma_packet_field fab_rdma_packet_field(size_t i, uint32_t window,
+						   const struct fab_rdma_widths *w)
+{
+	const uint32_t width[] = {
+		[NODE] = w->node,     [CONTEXT] = w->context, [MSGID] = w->msgid,
+		[NUMBER] = w->number, [ADDRESS] = w->address, [FLAG] = 1,
+		[WINDOW] = window};
+
+	return (struct fab_rdma_packet_field){
+		packet_fields[i].packet, packet_fields[i].field, packet_fields[i].what,
+		width[packet_fields[i].width]};
 }

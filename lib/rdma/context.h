@@ -75,31 +75,33 @@ int fab_rdma_arrivals_parse(const char *text, struct fab_rdma_arrivals *out,
 
 /* Widths of the fields in bits, and sizes of the buffer of ssw. */
 struct fab_rdma_widths {
-	uint32_t node, context, msgid, number, timer, epoch;
+	uint32_t node, context, msgid, number, timer, epoch, address;
 	uint32_t mtu;	 /* bytes of a packet in a retransmission buffer */
 	uint32_t buffer; /* packets of SSW's retransmission buffer, for a destination */
 };
 /* 64 Ki nodes, 4 Ki contexts, MSGID of 20 bit, 4 Ki packets, timer of 16 bit, an index of
- * retransmissions of 8; 64 packets of 2 KiB. */
+ * retransmissions of 8, addresses of 64; 64 packets of 2 KiB. */
 extern const struct fab_rdma_widths fab_rdma_widths;
 
 /* A field of a context. */
 struct fab_rdma_field {
 	const char *name; /* "wbase" */
 	const char *what; /* what it holds */
-	const char *side; /* who keeps it: "sender" or "receiver" */
+	const char *side; /* "sender" or "receiver" */
+	const char *why;  /* sentence that requires it */
 	uint64_t bits;
 	bool is_listed; /* in the paper's own list of the context */
 };
 
-enum { FAB_RDMA_FIELDS_MAX = 16 };
+enum { FAB_RDMA_FIELDS_MAX = 24 };
 /* The context of a scheme. */
 struct fab_rdma_context {
 	const char *scheme;
 	uint32_t window; /* 0: it has none */
 	size_t n;
 	struct fab_rdma_field field[FAB_RDMA_FIELDS_MAX];
-	uint64_t bits;	      /* all of them */
+	uint64_t bits; /* both sides */
+	uint64_t receiver_bits;
 	uint64_t listed_bits; /* those that the paper lists; 0: not of the paper */
 };
 
@@ -115,10 +117,28 @@ bool fab_rdma_cost(const char *scheme, uint32_t window,
 		   const struct fab_rdma_widths *widths, struct fab_rdma_context *out);
 /* How many contexts fit into a memory; of 0 bits UINT64_MAX. O(1). */
 uint64_t fab_rdma_contexts_in(uint64_t memory_bytes, uint64_t bits);
+/* Parts of a context that are compared. */
+enum fab_rdma_part {
+	FAB_RDMA_LISTED,   /* fields that the paper lists */
+	FAB_RDMA_RECEIVER, /* of the receiver, with the identity of the transfer */
+	FAB_RDMA_BOTH,
+};
 /*
  * The width from which on the window of `scheme` takes at least as many bits as the
- * context of `other`: below it, and only there, it is smaller. `listed`: by the fields
- * that the paper lists. 0: at no width; FAB_RDMA_WINDOW_MAX + 1: at all. O(W).
+ * context of `other`: below it, and only there, it is smaller. 0: at no width;
+ * FAB_RDMA_WINDOW_MAX + 1: at all. O(W).
  */
-uint32_t fab_rdma_cost_crossing(const char *scheme, const char *other, bool listed,
+uint32_t fab_rdma_cost_crossing(const char *scheme, const char *other,
+				enum fab_rdma_part part,
 				const struct fab_rdma_widths *widths);
+
+/* A field of a packet, beside the headers of the network; the paper's tables 2 and 3,
+ * which are lost, rebuilt from its text. */
+struct fab_rdma_packet_field {
+	const char *packet, *field, *what;
+	uint32_t bits;
+};
+extern const size_t fab_rdma_n_packet_fields;
+/* Field i of those. O(1). */
+struct fab_rdma_packet_field fab_rdma_packet_field(size_t i, uint32_t window,
+						   const struct fab_rdma_widths *widths);

@@ -6,6 +6,8 @@
  */
 #include "rdma/state.h"
 
+#include <string.h>
+
 #include "base/rng.h"
 #include "event/stream.h"
 
@@ -145,8 +147,9 @@ static void address(const struct rdma *r, struct rdma_packet *p, uint32_t from,
 	}
 }
 
-void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
-		  enum fab_rdma_kind kind, uint32_t number, uint32_t value, bool multi)
+static void send_control(struct rdma *r, struct rdma_session *s, bool by_sender,
+			 enum fab_rdma_kind kind, uint32_t number, uint32_t value,
+			 uint8_t flags, uint32_t more_bytes)
 {
 	uint32_t from = by_sender ? s->sender : s->receiver;
 	uint32_t to = by_sender ? s->receiver : s->sender, id = rdma_packet_new(r);
@@ -158,10 +161,10 @@ void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 				  .transfer = s->transfer,
 				  .number = number,
 				  .value = value,
-				  .bytes = (uint16_t)r->params->control,
+				  .bytes = (uint16_t)(r->params->control + more_bytes),
 				  .cid = s->cid,
 				  .kind = (uint8_t)kind & 15,
-				  .flags = multi ? RDMA_MULTI : 0};
+				  .flags = flags & 15};
 	address(r, p, from, to);
 	chance = (uint64_t)s->control_sent[by_sender]++ * 2 + by_sender;
 	if (r->params->bad.drop_control > 0 &&
@@ -174,6 +177,33 @@ void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 		r->packet.v[e->control_tail].next = id;
 	e->control_tail = id;
 	rdma_wake(r, from);
+}
+
+void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
+		  enum fab_rdma_kind kind, uint32_t number, uint32_t value, bool multi)
+{
+	send_control(r, s, by_sender, kind, number, value, multi ? RDMA_MULTI : 0, 0);
+}
+
+void rdma_request_gaps(struct rdma *r, struct rdma_session *s, uint32_t from,
+		       uint32_t limit)
+{
+	size_t words = fab_rdma_window_words(s->window.width);
+	uint32_t id = r->free_vector;
+
+	if (id != FAB_NONE) {
+		r->free_vector = r->vector.v[id].base;
+	} else {
+		id = (uint32_t)r->vector.n;
+		FAB_PUSH(&r->vector,
+			 ((struct rdma_vector){
+				 .ring = FAB_ARENA_NEW(&r->arena, words, uint64_t)}));
+	}
+	r->vector.v[id].base = s->window.base;
+	r->vector.v[id].from = from;
+	memcpy(r->vector.v[id].ring, s->window.ring, words * sizeof(uint64_t));
+	send_control(r, s, false, FAB_RDMA_RESEND, limit, id, RDMA_VECTOR,
+		     (s->window.width + 7) / 8);
 }
 
 static void count_sent(struct rdma *r, const struct rdma_packet *p)
@@ -220,33 +250,25 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 		r->code->sent(r, s, number);
 }
 
-static bool send_control(struct rdma *r, uint32_t end)
+void rdma_send(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
-	uint32_t id = e->control_head;
-	const struct rdma_packet *p;
+	uint32_t id = e->control_head, last = e->ring_tail;
+	const struct rdma_packet *control = id == FAB_NONE ? NULL : &r->packet.v[id];
+	bool has_sent = false, is_last = false;
 
-	if (id == FAB_NONE)
-		return false;
-	p = &r->packet.v[id];
-	if (!rdma_may_send(r, end, p->vl, p->bytes))
-		return false;
-	e->control_head = p->next;
-	if (e->control_head == FAB_NONE)
-		e->control_tail = FAB_NONE;
-	count_sent(r, p);
-	rdma_put(r, end, id, 0);
-	return true;
-}
-
-/* A packet of the first session that has one; those that have none leave the ring. */
-static bool send_of_ring(struct rdma *r, uint32_t end)
-{
-	struct rdma_end *e = &r->end[end];
-	uint32_t last = e->ring_tail;
-	bool is_last = false;
-
-	while (e->ring_head != FAB_NONE && !is_last) {
+	e->is_due = true; /* no other event wakes it now */
+	if (control && rdma_may_send(r, end, control->vl, control->bytes)) {
+		e->control_head = control->next;
+		if (e->control_head == FAB_NONE)
+			e->control_tail = FAB_NONE;
+		count_sent(r, control);
+		rdma_put(r, end, id, 0);
+		has_sent = true;
+	}
+	/* a packet of the first session that has one; those that have none leave the ring
+	 */
+	while (!has_sent && e->ring_head != FAB_NONE && !is_last) {
 		struct rdma_session *s = r->session.v[e->ring_head];
 		struct rdma_packet p = {0};
 		uint32_t number;
@@ -264,17 +286,8 @@ static bool send_of_ring(struct rdma *r, uint32_t end)
 			continue;
 		rdma_ready(r, s);
 		send_data(r, s, number);
-		return true;
+		has_sent = true;
 	}
-	return false;
-}
-
-void rdma_send(struct rdma *r, uint32_t end)
-{
-	bool has_sent;
-
-	r->end[end].is_due = true; /* no other event wakes it now */
-	has_sent = send_control(r, end) || send_of_ring(r, end);
 	r->end[end].is_due = false;
 	/* without room on its lanes it is woken by room */
 	if (has_sent)

@@ -60,6 +60,10 @@ static const char *const retries[] = {"delay", "backoff", "queue"};
 const struct fab_choices fab_rdma_retry_choices = {
 	.what = "retry policy", .n = FAB_COUNT(retries), .names = retries};
 
+static const char *const multis[] = {"consecutive", "same"};
+const struct fab_choices fab_rdma_multi_choices = {
+	.what = "rule", .n = FAB_COUNT(multis), .names = multis};
+
 static const char *const delays[] = {"U", "E", "F"};
 const struct fab_choices fab_rdma_delay_choices = {
 	.what = "distribution", .n = FAB_COUNT(delays), .names = delays};
@@ -89,63 +93,16 @@ struct fab_rdma_params fab_rdma_defaults(void)
 					.seed = 1};
 }
 
-static int check_chance(const struct fab_rdma_impairments *bad, struct fab_err *err)
-{
-	const struct {
-		const char *what;
-		double value;
-	} share[] = {{"loss", bad->loss},
-		     {"loss of control packets", bad->drop_control},
-		     {"share of packets that are held up", bad->delayed}};
+static const char PS[] = "ps"; /* unit of times */
 
-	for (size_t i = 0; i < FAB_COUNT(share); i++)
-		if (!(share[i].value >= 0 && share[i].value <= 1))
-			return fab_fail(err, EINVAL,
-					"%s: %g is no share, 0 .. 1 was expected",
-					share[i].what, share[i].value);
-	if (bad->burst != 0 && !(bad->burst >= 1 && bad->burst <= 1e6))
-		return fab_fail(err, EINVAL,
-				"burst: %g losses in a row, 1 .. 1000000 was expected",
-				bad->burst);
-	if (bad->burst > 1 && bad->loss > bad->burst / (bad->burst + 1))
-		return fab_fail(
-			err, EINVAL,
-			"a loss of %g in bursts of %g on average is impossible: at most %g",
-			bad->loss, bad->burst, bad->burst / (bad->burst + 1));
-	for (size_t i = 0; i < bad->n_outages; i++)
-		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
-			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
-					i);
-	return 0;
-}
-
-/* Range of a number; its unit is PS, a time of picoseconds, or a word. */
-struct range {
-	const char *what, *unit;
-	uint64_t value, low, high;
-};
-static const char PS[] = "ps";
-
-static int check_range(const struct range *x, struct fab_err *err)
-{
-	char value[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
-
-	if (x->value >= x->low && x->value <= x->high)
-		return 0;
-	if (x->unit != PS)
-		return fab_fail(err, EINVAL, "%s: %llu%s, expected %llu to %llu", x->what,
-				(unsigned long long)x->value, x->unit,
-				(unsigned long long)x->low, (unsigned long long)x->high);
-	return fab_fail(err, EINVAL, "%s: %s, expected %s %s", x->what,
-			fab_human_seconds((double)x->value * 1e-12, value),
-			x->low ? "more than 0 and at most" : "at most",
-			fab_human_seconds((double)x->high * 1e-12, high));
-}
-
-static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
+/* Ranges of numbers and times. */
+static int check_ranges(const struct fab_rdma_params *p, struct fab_err *err)
 {
 	const uint64_t time = FAB_RDMA_TIME_MAX_PS;
-	const struct range range[] = {
+	const struct {
+		const char *what, *unit;
+		uint64_t value, low, high;
+	} range[] = {
 		{"MTU", " bytes", p->mtu, 1, FAB_RDMA_MTU_MAX},
 		{"headers of a data packet", " bytes", p->header, 0, 4096},
 		{"a control packet", " bytes", p->control, 1, 4096},
@@ -172,17 +129,23 @@ static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
 		{"simulated time", PS, p->end_ps, 0, FAB_RDMA_END_MAX_PS},
 		{"parts of rsw+", "", p->plus, 0, FAB_RDMA_PLUS},
 	};
+	char value[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
 
 	for (size_t i = 0; i < FAB_COUNT(range); i++) {
-		int rc = check_range(&range[i], err);
+		uint64_t v = range[i].value, low = range[i].low, most = range[i].high;
 
-		if (rc)
-			return rc;
+		if (v >= low && v <= most)
+			continue;
+		if (range[i].unit != PS)
+			return fab_fail(err, EINVAL, "%s: %llu%s, expected %llu to %llu",
+					range[i].what, (unsigned long long)v,
+					range[i].unit, (unsigned long long)low,
+					(unsigned long long)most);
+		return fab_fail(err, EINVAL, "%s: %s, expected %s %s", range[i].what,
+				fab_human_seconds((double)v * 1e-12, value),
+				low ? "more than 0 and at most" : "at most",
+				fab_human_seconds((double)most * 1e-12, high));
 	}
-	if (!(p->rate_gbps >= FAB_SIM_GBPS_MIN && p->rate_gbps <= FAB_SIM_GBPS_MAX))
-		return fab_fail(err, EINVAL,
-				"a data rate of %g Gb/s: %g to %g are possible",
-				p->rate_gbps, FAB_SIM_GBPS_MIN, FAB_SIM_GBPS_MAX);
 	return 0;
 }
 
@@ -191,12 +154,41 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 {
 	uint32_t packet = params->mtu + params->header;
 	unsigned lanes = problem->routes ? problem->routes->n_vls : 1;
-	int rc = check_packets(params, err);
+	const struct fab_rdma_impairments *bad = &params->bad;
+	const struct {
+		const char *what;
+		double value;
+	} share[] = {{"loss", bad->loss},
+		     {"loss of control packets", bad->drop_control},
+		     {"share of packets that arrive damaged", bad->corrupt},
+		     {"share of packets that are held up", bad->delayed}};
+	int rc = check_ranges(params, err);
 
-	if (!rc)
-		rc = check_chance(&params->bad, err);
 	if (rc)
 		return rc;
+	if (!(params->rate_gbps >= FAB_SIM_GBPS_MIN &&
+	      params->rate_gbps <= FAB_SIM_GBPS_MAX))
+		return fab_fail(err, EINVAL,
+				"a data rate of %g Gb/s: %g to %g are possible",
+				params->rate_gbps, FAB_SIM_GBPS_MIN, FAB_SIM_GBPS_MAX);
+	for (size_t i = 0; i < FAB_COUNT(share); i++)
+		if (!(share[i].value >= 0 && share[i].value <= 1))
+			return fab_fail(err, EINVAL,
+					"%s: %g is no share, 0 .. 1 was expected",
+					share[i].what, share[i].value);
+	if (bad->burst != 0 && !(bad->burst >= 1 && bad->burst <= 1e6))
+		return fab_fail(err, EINVAL,
+				"burst: %g losses in a row, 1 .. 1000000 was expected",
+				bad->burst);
+	if (bad->burst > 1 && bad->loss > bad->burst / (bad->burst + 1))
+		return fab_fail(
+			err, EINVAL,
+			"a loss of %g in bursts of %g on average is impossible: at most %g",
+			bad->loss, bad->burst, bad->burst / (bad->burst + 1));
+	for (size_t i = 0; i < bad->n_outages; i++)
+		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
+			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
+					i);
 	if (problem->n_transfers > FAB_RDMA_TRANSFERS_MAX)
 		return fab_fail(err, EINVAL, "more than %d transfers",
 				FAB_RDMA_TRANSFERS_MAX);
@@ -231,97 +223,82 @@ static bool by_table(const struct fab_rdma_net *net)
 	return net->params.routing == FAB_RDMA_BY_TABLE;
 }
 
-/* Arcs on shortest paths, by hops. */
-static uint32_t productive_by_hops(const struct fab_rdma_net *net, uint32_t sw,
-				   uint32_t to, uint16_t *arc)
+uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
+			     uint16_t *arc)
 {
 	const struct fab_fabric *f = net->problem->f;
-	const uint8_t *row = net->live_hops ? net->live_hops + (size_t)to * f->n_switches
-					    : fab_dist_row(net->dist, to);
+	size_t at = (size_t)to * f->n_switches;
+	const uint8_t *row;
 	uint32_t n = 0;
 
-	if (row[sw] == FAB_HOPS_UNREACHABLE)
-		return 0;
+	if (net->mask)
+		return rdma_net_mask_arcs(net->mask[at + sw], arc);
+	row = net->live_hops ? net->live_hops + at : fab_dist_row(net->dist, to);
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1] && n < RDMA_ARCS_MAX;
 	     a++)
-		if (row[f->arc_peer[a]] + 1 == row[sw] &&
+		if (row[sw] != FAB_HOPS_UNREACHABLE &&
+		    row[f->arc_peer[a]] + 1 == row[sw] &&
 		    fab_arc_is_live(net->problem->faults, a))
 			arc[n++] = (uint16_t)(a - f->arc_first[sw]);
 	return n;
 }
 
-uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
-			     uint16_t *arc)
-{
-	size_t at = (size_t)to * net->problem->f->n_switches + sw;
-
-	return net->mask ? rdma_net_mask_arcs(net->mask[at], arc)
-			 : productive_by_hops(net, sw, to, arc);
-}
-
-/* Hops between all switches: of the whole fabric, or of its live part. */
-static int make_hops(struct fab_rdma_net *net, struct fab_err *err)
+/* Hops between all switches, of the whole fabric or of its live part; as bits where
+ * switches have few arcs. */
+static int make_shortest(struct fab_rdma_net *net, struct fab_err *err)
 {
 	const struct fab_fabric *f = net->problem->f;
+	const struct fab_flow_ends *ends = net->problem->ends;
 	size_t n = f->n_switches, n_queue;
 	uint32_t *queue;
-	int rc;
+	uint8_t *masks;
 
 	if (!net->problem->faults || !net->problem->faults->named.n) {
-		rc = fab_dist_new(f, 0, &net->dist, err);
+		int rc = fab_dist_new(f, 0, &net->dist, err);
+
 		fab_threads_rest(fab_threads(0));
-		return rc;
-	}
-	if (n * n > MASK_BYTES)
+		if (rc)
+			return rc;
+	} else if (n * n > MASK_BYTES) {
 		return fab_fail(
 			err, ERANGE,
 			"shortest paths around what is dead: more than 16384 switches");
-	net->live_hops = FAB_NEW(n * n + 1, uint8_t);
-	queue = FAB_NEW(n + 1, uint32_t);
-	memset(net->live_hops, FAB_HOPS_UNREACHABLE, n * n);
-	for (uint32_t to = 0; to < n; to++) {
-		uint8_t *row = net->live_hops + to * n;
+	} else {
+		net->live_hops = FAB_NEW(n * n + 1, uint8_t);
+		memset(net->live_hops, FAB_HOPS_UNREACHABLE, n * n);
+		queue = FAB_NEW(n + 1, uint32_t);
+		for (uint32_t to = 0; to < n; to++) {
+			uint8_t *row = net->live_hops + to * n;
 
-		row[to] = 0;
-		queue[0] = to;
-		n_queue = 1;
-		for (size_t i = 0; i < n_queue; i++) {
-			uint32_t sw = queue[i];
+			row[to] = 0;
+			queue[0] = to;
+			n_queue = 1;
+			for (size_t i = 0; i < n_queue; i++) {
+				uint32_t sw = queue[i], end = f->arc_first[sw + 1];
 
-			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-				if (row[f->arc_peer[a]] == FAB_HOPS_UNREACHABLE &&
-				    row[sw] + 1 < FAB_HOPS_UNREACHABLE &&
-				    fab_arc_is_live(net->problem->faults, a)) {
-					row[f->arc_peer[a]] = row[sw] + 1;
-					queue[n_queue++] = f->arc_peer[a];
-				}
+				for (uint32_t a = f->arc_first[sw]; a < end; a++)
+					if (row[f->arc_peer[a]] == FAB_HOPS_UNREACHABLE &&
+					    row[sw] + 1 < FAB_HOPS_UNREACHABLE &&
+					    fab_arc_is_live(net->problem->faults, a)) {
+						row[f->arc_peer[a]] = row[sw] + 1;
+						queue[n_queue++] = f->arc_peer[a];
+					}
+			}
 		}
+		free(queue);
 	}
-	free(queue);
-	return 0;
-}
-
-/* Shortest paths as bits instead of hops, where switches have few arcs. */
-static void make_masks(struct fab_rdma_net *net)
-{
-	const struct fab_fabric *f = net->problem->f;
-	uint32_t n = f->n_switches;
-	uint8_t *masks;
-
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (f->arc_first[sw + 1] - f->arc_first[sw] > RDMA_MASK_PORTS)
-			return;
-	if ((uint64_t)n * n > MASK_BYTES)
-		return;
-	masks = fab_alloc_huge((size_t)n * n + 1);
-	for (uint32_t e = 0; e < net->problem->ends->n; e++) {
-		uint32_t to = net->problem->ends->sw[e];
+			return 0;
+	if (n * n > MASK_BYTES)
+		return 0;
+	masks = fab_alloc_huge(n * n + 1);
+	for (uint32_t e = 0; e < ends->n; e++) {
+		uint32_t to = ends->sw[e];
 
-		if (e && to == net->problem->ends->sw[e - 1])
-			continue;
-		for (uint32_t sw = 0; sw < n; sw++) {
+		for (uint32_t sw = 0; sw < n && (!e || to != ends->sw[e - 1]); sw++) {
 			uint16_t arc[RDMA_ARCS_MAX];
-			uint32_t k = productive_by_hops(net, sw, to, arc);
+			uint32_t k = rdma_net_productive(net, sw, to, arc);
 			uint8_t mask = 0;
 
 			while (k--)
@@ -334,6 +311,7 @@ static void make_masks(struct fab_rdma_net *net)
 	free(net->live_hops);
 	net->dist = NULL;
 	net->live_hops = NULL;
+	return 0;
 }
 
 uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to,
@@ -368,13 +346,6 @@ uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t t
 	}
 	port[n++] = s->end_port[to];
 	return n;
-}
-
-static bool has_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to)
-{
-	uint32_t port[FAB_RDMA_HOPS_MAX];
-
-	return rdma_net_path(net, from, to, port) > 0;
 }
 
 /* When a packet that is put on the first port at `time` is delivered; the ports are then
@@ -454,8 +425,10 @@ uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer)
 bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer)
 {
 	const struct fab_rdma_transfer *t = &net->problem->transfer[transfer];
+	uint32_t port[FAB_RDMA_HOPS_MAX];
 
-	return has_path(net, t->source, t->target) && has_path(net, t->target, t->source);
+	return rdma_net_path(net, t->source, t->target, port) &&
+	       rdma_net_path(net, t->target, t->source, port);
 }
 
 uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net)
@@ -465,32 +438,6 @@ uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net)
 	for (uint32_t i = 0; i < net->problem->n_transfers; i++)
 		n += !fab_rdma_has_path(net, i);
 	return n;
-}
-
-static int check_transfers(const struct fab_rdma_net *net, struct fab_err *err)
-{
-	const struct fab_rdma_problem *p = net->problem;
-
-	for (uint32_t i = 0; i < p->n_transfers; i++) {
-		const struct fab_rdma_transfer *t = &p->transfer[i];
-
-		if (t->source >= p->ends->n || t->target >= p->ends->n)
-			return fab_fail(err, EINVAL,
-					"transfer %u: no such endpoint, there are %u", i,
-					p->ends->n);
-		if (t->source == t->target)
-			return fab_fail(err, EINVAL, "transfer %u is to its own source",
-					i);
-		if (!t->bytes)
-			return fab_fail(err, EINVAL, "transfer %u has no bytes", i);
-		if (rdma_packets(t->bytes, net->params.mtu) > FAB_RDMA_PACKETS_MAX)
-			return fab_fail(
-				err, EINVAL,
-				"transfer %u of %llu bytes has more than %d packets of %u: a smaller size or a larger MTU is needed",
-				i, (unsigned long long)t->bytes, FAB_RDMA_PACKETS_MAX,
-				net->params.mtu);
-	}
-	return 0;
 }
 
 int fab_rdma_net_new(const struct fab_rdma_problem *problem,
@@ -512,12 +459,26 @@ int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 	net->sim_params = (struct fab_sim_params){.rate_gbps = params->rate_gbps,
 						  .all_rates = params->all_rates};
 	rc = sim_net_init(&net->sim, &net->sim_problem, &net->sim_params, err);
-	if (!rc)
-		rc = check_transfers(net, err);
+	for (uint32_t i = 0; i < problem->n_transfers && !rc; i++) {
+		const struct fab_rdma_transfer *t = &problem->transfer[i];
+
+		if (t->source >= problem->ends->n || t->target >= problem->ends->n)
+			rc = fab_fail(err, EINVAL,
+				      "transfer %u: no such endpoint, there are %u", i,
+				      problem->ends->n);
+		else if (t->source == t->target)
+			rc = fab_fail(err, EINVAL, "transfer %u is to its own source", i);
+		else if (!t->bytes)
+			rc = fab_fail(err, EINVAL, "transfer %u has no bytes", i);
+		else if (rdma_packets(t->bytes, params->mtu) > FAB_RDMA_PACKETS_MAX)
+			rc = fab_fail(
+				err, EINVAL,
+				"transfer %u of %llu bytes has more than %d packets of %u: a smaller size or a larger MTU is needed",
+				i, (unsigned long long)t->bytes, FAB_RDMA_PACKETS_MAX,
+				params->mtu);
+	}
 	if (!rc && !by_table(net))
-		rc = make_hops(net, err);
-	if (!rc && !by_table(net))
-		make_masks(net);
+		rc = make_shortest(net, err);
 	for (uint32_t i = 0; i < problem->n_transfers && !rc; i++) {
 		uint64_t trip = fab_rdma_round_trip(net, i);
 

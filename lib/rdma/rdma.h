@@ -59,7 +59,7 @@ enum fab_rdma_kind {
 	FAB_RDMA_RSP,	  /* yes, to this context */
 	FAB_RDMA_REFUSAL, /* no context is free */
 	FAB_RDMA_DATA,
-	FAB_RDMA_RESEND,     /* this number, or all from it on (rsw, rsw+) */
+	FAB_RDMA_RESEND,     /* this number, all from it on, or all gaps (rsw ...) */
 	FAB_RDMA_ACK,	     /* has come: this number, or all below it */
 	FAB_RDMA_NAK,	     /* out of order: from this number on (gbn); whole (rc) */
 	FAB_RDMA_CREDIT,     /* WBASE is this (rsw+) */
@@ -103,6 +103,7 @@ const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
 /* A file adds its row here; in the order in which they are documented. */
 #define FAB_RDMA_SCHEMES(ROW)                                                            \
 	ROW(rsw)                                                                         \
+	ROW(rsw_vec)                                                                     \
 	ROW(rsw_plus)                                                                    \
 	ROW(ssw)                                                                         \
 	ROW(rc)                                                                          \
@@ -142,6 +143,14 @@ enum fab_rdma_retry {
 };
 extern const struct fab_choices fab_rdma_retry_choices; /* in this order */
 
+/* Timeouts that count towards the multi-packet RESEND of rsw. The paper says "several
+ * consecutive timeouts". */
+enum fab_rdma_multi {
+	FAB_RDMA_MULTI_CONSECUTIVE, /* of any packets */
+	FAB_RDMA_MULTI_SAME, /* of the same packet: a slide of the window clears it */
+};
+extern const struct fab_choices fab_rdma_multi_choices; /* in this order */
+
 /* One transfer. */
 struct fab_rdma_transfer {
 	uint64_t start_ps;
@@ -179,7 +188,10 @@ struct fab_rdma_impairments {
 	 * per hop, of those that start on a cable; <= 1: independent ones. */
 	double burst;
 	double drop_control; /* share of all other packets lost */
-	double delayed;	     /* share of data packets held up */
+	/* Share of data packets that arrive damaged: link checks have missed the error,
+	 * the transport check of the receiver finds it. */
+	double corrupt;
+	double delayed; /* share of data packets held up */
 	enum fab_rdma_delay delay;
 	uint64_t delay_ps; /* U: at most; E: mean; F: exactly */
 	const struct fab_rdma_outage *outage;
@@ -215,17 +227,18 @@ struct fab_rdma_params {
 	uint32_t sender_window; /* of ssw, packets; 0: window */
 	uint64_t rto_ps;	/* of receivers (rsw, rsw+, rc), of senders (ssw, gbn) */
 	uint32_t singles;	/* RESENDs of one packet in a row before one of all */
-	unsigned plus;		/* FAB_RDMA_GAP_NAK ... of rsw+ */
-	uint32_t gap;		/* G: arrivals so far ahead of WBASE cause a NAK; 0: 8 at
-				   first, doubled (up to W) when what was asked for was
-				   in flight */
-	uint32_t credit;	/* packets between reports of WBASE, the sender stays
-				   within the window; 0: W / 4, and only once one was
-				   dropped beyond it */
-	uint32_t timers;	/* of a context of rsw+ */
-	bool new_first;		/* new data before retransmissions */
-	uint32_t cap; /* packets in flight of irn and sack-ro; 0: bandwidth-delay
-			 product of the longest path; UINT32_MAX: no cap */
+	enum fab_rdma_multi multi;
+	unsigned plus;	 /* FAB_RDMA_GAP_NAK ... of rsw+ */
+	uint32_t gap;	 /* G: arrivals so far ahead of WBASE cause a NAK; 0: 8 at
+			    first, doubled (up to W) when what was asked for was
+			    in flight */
+	uint32_t credit; /* packets between reports of WBASE, the sender stays
+			    within the window; 0: W / 4, and only once one was
+			    dropped beyond it */
+	uint32_t timers; /* of a context of rsw+ */
+	bool new_first;	 /* new data before retransmissions */
+	uint32_t cap;	 /* packets in flight of irn and sack-ro; 0: bandwidth-delay
+			    product of the longest path; UINT32_MAX: no cap */
 	uint64_t rto_low_ps, rto_high_ps; /* of irn: below `few` in flight, else */
 	uint32_t few;
 	uint32_t nacks; /* of irn: acknowledgements out of order that begin a recovery; 1:
@@ -285,6 +298,7 @@ struct fab_rdma_counts {
 	uint64_t stale;	  /* of an earlier epoch (rc) */
 	uint64_t timeouts, multi, refusals, asked;
 	uint64_t delayed;
+	uint64_t damaged; /* data that failed the receiver's check */
 	uint64_t unroutable, looped;
 };
 
@@ -421,23 +435,9 @@ struct fab_rdma_transfers {
 	uint64_t n_left_out, n_priorities;
 };
 
-struct fab_rdma_pattern {
-	const char *form; /* "incast:K" */
-	const char *summary;
-	const char *manual;		      /* as struct fab_choice has it */
-	bool argument_is_optional, has_sizes; /* of its own */
-	/* Is this an argument? Without looking at the fabric. NULL: it takes none. EINVAL
-	 * with what was expected. */
-	int (*check)(const char *argument, struct fab_err *err);
-	int (*make)(const struct fab_rdma_pattern_problem *p, const char *argument,
-		    struct fab_rdma_transfers *out, struct fab_err *err);
-};
-
 extern const struct fab_choices fab_rdma_pattern_choices;
-/* The pattern of a well-formed spec, and its argument ("" without one). EINVAL with one
- * sentence. Without looking at the fabric. O(spec). */
-int fab_rdma_pattern_check(const char *spec, const struct fab_rdma_pattern **pattern,
-			   const char **argument, struct fab_err *err) FAB_MUST_CHECK;
+/* Is it well-formed? EINVAL with one sentence. Without looking at the fabric. O(spec). */
+int fab_rdma_pattern_check(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
 /* Are the transfers of a well-formed spec drawn by the seed, one of many such sets?
  * O(spec). */
 bool fab_rdma_pattern_is_drawn(const char *spec);

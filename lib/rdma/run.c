@@ -260,7 +260,7 @@ static int init(struct rdma *r, struct fab_err *err)
 	r->rto = params->rto_ps;
 	r->ask = params->ask_ps ? params->ask_ps : 4 * params->rto_ps;
 	r->cap = rdma_cap(r->net, params);
-	r->free_packet = r->free_session = FAB_NONE;
+	r->free_packet = r->free_session = r->free_vector = FAB_NONE;
 	r->port = FAB_ARENA_NEW(&r->arena, s->n_all + 1, struct rdma_port);
 	r->busy = FAB_ARENA_NEW0(&r->arena, s->n_all + 1, uint64_t);
 	for (uint32_t p = 0; p < s->n_all; p++) {
@@ -328,6 +328,7 @@ static void fini(struct rdma *r)
 	fab_free_big(r->packet.v, r->packet.cap, sizeof(*r->packet.v));
 	fab_map64_free(r->record_of);
 	free(r->record.v);
+	free(r->vector.v);
 	free(r->in_port);
 	free(r->batch.v);
 	free(r->sorted.v);

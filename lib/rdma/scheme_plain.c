@@ -140,6 +140,20 @@ static void rc_rx_expired(struct rdma *r, struct rdma_session *s)
 	rdma_rx_timer(r, s, r->now + r->rto);
 }
 
+/* The pass is asked for again at once, and the rest of it does not count. */
+static void rc_damaged(struct rdma *r, struct rdma_session *s,
+		       const struct rdma_packet *p)
+{
+	if (is_later(p->value, s->rx_epoch)) {
+		s->rx_epoch = p->value;
+		s->rx_count = 0;
+	}
+	if (p->value != s->rx_epoch)
+		return;
+	rdma_control(r, s, false, FAB_RDMA_NAK, 0, s->rx_epoch, true);
+	rdma_rx_timer(r, s, r->now + r->rto);
+}
+
 /* The pass has failed. Of one before this: so has this, if all of it has been sent. */
 static void rc_answer(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
@@ -157,6 +171,7 @@ static const struct rdma_scheme_code rc_code = {
 	.next = rdma_next_any,
 	.data = rc_data,
 	.answer = rc_answer,
+	.damaged = rc_damaged,
 	.rx_expired = rc_rx_expired,
 };
 
@@ -224,11 +239,28 @@ static void ssw_data(struct rdma *r, struct rdma_session *s, const struct rdma_p
 	rdma_control(r, s, false, FAB_RDMA_ACK, p->number, p->number, false);
 }
 
+static void ssw_damaged(struct rdma *r, struct rdma_session *s,
+			const struct rdma_packet *p)
+{
+	rdma_control(r, s, false, FAB_RDMA_NAK, p->number, p->number, false);
+}
+
+/* The whole buffer again. */
+static void ssw_resend(struct rdma *r, struct rdma_session *s)
+{
+	for (uint32_t i = s->base; i < s->next_new; i++)
+		rdma_due_add(s, i);
+	rdma_tx_timer(r, s, r->now + r->rto);
+	rdma_ready(r, s);
+}
+
 static void ssw_answer(struct rdma *r, struct rdma_session *s,
 		       const struct rdma_packet *p)
 {
 	uint32_t base;
 
+	if (p->kind == FAB_RDMA_NAK && p->number >= s->base)
+		ssw_resend(r, s);
 	if (p->kind != FAB_RDMA_ACK || p->number >= s->next_new)
 		return;
 	(void)rdma_bit_set(s->acked, p->number);
@@ -249,10 +281,7 @@ static void ssw_answer(struct rdma *r, struct rdma_session *s,
 static void ssw_tx_expired(struct rdma *r, struct rdma_session *s)
 {
 	r->result->n.timeouts++;
-	for (uint32_t i = s->base; i < s->next_new; i++)
-		rdma_due_add(s, i);
-	rdma_tx_timer(r, s, r->now + r->rto);
-	rdma_ready(r, s);
+	ssw_resend(r, s);
 }
 
 static const struct rdma_scheme_code ssw_code = {
@@ -261,6 +290,7 @@ static const struct rdma_scheme_code ssw_code = {
 	.sent = ssw_sent,
 	.data = ssw_data,
 	.answer = ssw_answer,
+	.damaged = ssw_damaged,
 	.tx_expired = ssw_tx_expired,
 };
 
@@ -295,6 +325,13 @@ static void oracle_data(struct rdma *r, struct rdma_session *s,
 		rdma_complete(r, s);
 }
 
+static void oracle_damaged(struct rdma *r, struct rdma_session *s,
+			   const struct rdma_packet *p)
+{
+	if (!rdma_bit(s->got, p->number))
+		r->code->lost(r, s, p->number);
+}
+
 static void oracle_lost(struct rdma *r, struct rdma_session *s, uint32_t number)
 {
 	rdma_due_add(s, number);
@@ -305,6 +342,7 @@ static const struct rdma_scheme_code oracle_code = {
 	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_GOT | RDMA_TAKES_BEST,
 	.next = rdma_next_any,
 	.data = oracle_data,
+	.damaged = oracle_damaged,
 	.lost = oracle_lost,
 };
 

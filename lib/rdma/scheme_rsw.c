@@ -44,6 +44,13 @@ static bool take(struct rdma *r, struct rdma_session *s, const struct rdma_packe
 	return false;
 }
 
+/* It is asked for at once, as one beyond the window. */
+static void damaged(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	if (!fab_rdma_window_has(&s->window, p->number))
+		ask_for(r, s, p->number, false);
+}
+
 static bool has_all(const struct rdma_session *s)
 {
 	return s->window.base >= s->n;
@@ -60,7 +67,8 @@ static void rsw_data(struct rdma *r, struct rdma_session *s, const struct rdma_p
 		rdma_complete(r, s);
 		return;
 	}
-	s->rx_expired = 0;
+	if (r->params->multi == FAB_RDMA_MULTI_SAME)
+		s->rx_expired = 0;
 	rdma_rx_timer(r, s, r->now + r->rto);
 }
 
@@ -81,6 +89,7 @@ static const struct rdma_scheme_code rsw_code = {
 	.next = rdma_next_any,
 	.data = rsw_data,
 	.answer = resend,
+	.damaged = damaged,
 	.rx_expired = expired,
 };
 
@@ -96,6 +105,115 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.has_window = true,
 	.is_literal = true,
 	.code = &rsw_code,
+};
+
+/*
+ * rsw-vec: rsw whose RESEND carries WVEC and a range of numbers, so that one asks for all
+ * gaps in it. A gap within the window is asked for once: when an arrival is half a window
+ * ahead of it, or as soon as the last packet has arrived. A packet beyond the window is
+ * dropped and is a gap when the window has come to it; every half window of such packets
+ * what is missing is asked for again, because it was lost again. The timer, too, asks
+ * for everything from WBASE on.
+ */
+static void vec_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	uint32_t base = s->window.base, half = (r->params->window + 1) / 2, i, limit;
+	enum fab_rdma_arrival what = fab_rdma_window_take(&s->window, p->number);
+
+	if (what == FAB_RDMA_PLACED)
+		rdma_memory_write(r, s, p);
+	r->result->n.duplicates += what == FAB_RDMA_DUPLICATE;
+	r->result->n.beyond += what == FAB_RDMA_BEYOND;
+	if (has_all(s)) {
+		rdma_complete(r, s);
+		return;
+	}
+	if (s->window.base != base)
+		rdma_rx_timer(r, s, r->now + r->rto);
+	base = s->window.base;
+	s->rx_last |= p->number == s->n - 1;
+	if (s->rx_last)
+		limit = s->n;
+	else
+		limit = p->number >= half ? p->number - half + 1 : 0;
+	if (limit > base + s->window.width + 1)
+		limit = base + s->window.width + 1;
+	i = s->rx_told > base ? s->rx_told : base;
+	/* what was asked for half a window ago was lost again */
+	if (what == FAB_RDMA_BEYOND &&
+	    (p->number - base - s->window.width - 1) % half == 0)
+		i = base;
+	while (i < limit && fab_rdma_window_has(&s->window, i))
+		i++;
+	if (i < limit)
+		rdma_request_gaps(r, s, i, limit);
+	if (i < limit || limit > s->rx_told)
+		s->rx_told = limit;
+}
+
+static void vec_damaged(struct rdma *r, struct rdma_session *s,
+			const struct rdma_packet *p)
+{
+	s->rx_last |= p->number == s->n - 1;
+	if (!fab_rdma_window_has(&s->window, p->number) &&
+	    p->number <= s->window.base + s->window.width)
+		rdma_request_gaps(r, s, p->number, p->number + 1);
+}
+
+static void vec_rx_expired(struct rdma *r, struct rdma_session *s)
+{
+	r->result->n.timeouts++;
+	rdma_request_gaps(r, s, s->window.base, s->n);
+	if (s->rx_told <= s->window.base)
+		s->rx_told = s->window.base + 1;
+	rdma_rx_timer(r, s, r->now + r->rto);
+}
+
+/* What has been sent of the range and is not there; what is beyond the window follows in
+ * its order, so that a list of W numbers is enough. */
+static void vec_answer(struct rdma *r, struct rdma_session *s,
+		       const struct rdma_packet *p)
+{
+	const struct rdma_vector *v = &r->vector.v[p->value];
+	const struct fab_rdma_window seen = {.base = v->base,
+					     .width = r->params->window,
+					     .mask = s->window.mask,
+					     .ring = v->ring};
+	uint32_t end = p->number < s->next_new ? p->number : s->next_new;
+
+	/* one that was overtaken asks for a range of its own */
+	if (v->base > s->base)
+		s->base = v->base;
+	rdma_due_drop_below(s, s->base);
+	for (uint32_t i = v->from; i < end && i <= v->base + seen.width; i++)
+		if (i >= s->base && !fab_rdma_window_has(&seen, i))
+			rdma_due_add(s, i);
+	if (end > v->base + seen.width + 1)
+		s->next_new = v->base + seen.width + 1;
+	rdma_ready(r, s);
+}
+
+static const struct rdma_scheme_code vec_code = {
+	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
+	.open_rx = open_rx,
+	.next = rdma_next_any,
+	.data = vec_data,
+	.answer = vec_answer,
+	.damaged = vec_damaged,
+	.rx_expired = vec_rx_expired,
+};
+
+const struct fab_rdma_scheme fab_rdma_scheme_rsw_vec = {
+	.name = "rsw-vec",
+	.summary = "rsw that asks for all gaps at once",
+	.manual =
+		"`rsw` whose RESEND carries WVEC, so that one asks for all gaps: for each once when an arrival is half a window ahead of it or when the last packet has arrived, and for all on timeout.",
+	.sender = "WBASE and WVEC of the last RESEND",
+	.receiver = "WBASE, WVEC of W bits, a timer, the range asked for",
+	.answers = "RESEND with WVEC of gaps, and on timeout",
+	.origin = "rsw, finished",
+	.has_window = true,
+	.code = &vec_code,
 };
 
 /*
@@ -206,7 +324,7 @@ static void plus_data(struct rdma *r, struct rdma_session *s, const struct rdma_
 		has_gap = p->number > s->rx_highest;
 		s->rx_highest = p->number + 1;
 	}
-	if (s->window.base != base)
+	if (s->window.base != base && r->params->multi == FAB_RDMA_MULTI_SAME)
 		s->rx_expired = 0;
 	if (has(r, FAB_RDMA_TIMERS) && (s->window.base != base || has_gap))
 		assign_timers(r, s);
@@ -272,6 +390,7 @@ static const struct rdma_scheme_code plus_code = {
 	.next = plus_next,
 	.data = plus_data,
 	.answer = plus_answer,
+	.damaged = damaged,
 	.asked = plus_asked,
 	.rx_expired = plus_rx_expired,
 };

@@ -54,48 +54,16 @@ void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 
 /* Memory of sessions */
 
-/* One block for the arrays that the scheme needs. */
-static void give_arrays(const struct rdma *r, struct rdma_session *s)
-{
-	size_t bits = ((size_t)s->n + 63) / 64 * sizeof(uint64_t), bytes = 0;
-	unsigned needs = r->code->needs;
-	uint64_t *ring = NULL;
-	char *at;
-	const struct {
-		unsigned need; /* 0: always */
-		void *array;   /* address of the pointer */
-		size_t bytes;
-	} part[] = {
-		{RDMA_NEEDS_TIME, &s->time, s->n * sizeof(*s->time)},
-		{0, &s->written, bits},
-		{RDMA_NEEDS_DUE, &s->due, bits},
-		{RDMA_NEEDS_ACKED, &s->acked, bits},
-		{RDMA_NEEDS_GOT, &s->got, bits},
-		{RDMA_NEEDS_WINDOW, &ring,
-		 fab_rdma_window_words(r->params->window) * sizeof(*ring)},
-		{RDMA_NEEDS_TIMED, &s->timed, FAB_RDMA_TIMERS_MAX * sizeof(*s->timed)},
-		{0, &s->sent, s->n * sizeof(*s->sent)}, /* of 4 bytes each */
-	};
-
-	for (size_t i = 0; i < FAB_COUNT(part); i++)
-		bytes += (part[i].need & needs) == part[i].need ? part[i].bytes : 0;
-	s->block = at = fab_zalloc(bytes + 1, 1);
-	for (size_t i = 0; i < FAB_COUNT(part); i++) {
-		if ((part[i].need & needs) != part[i].need)
-			continue;
-		memcpy(part[i].array, &at, sizeof(at));
-		at += part[i].bytes;
-	}
-	if (ring)
-		fab_rdma_window_init(&s->window, r->params->window, ring);
-}
-
 static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 {
 	const struct fab_rdma_transfer *t = &r->problem->transfer[transfer];
 	uint32_t id = r->free_session,
 		 n = (uint32_t)rdma_packets(t->bytes, r->params->mtu);
+	size_t bits = ((size_t)n + 63) / 64 * sizeof(uint64_t), bytes = 0;
+	unsigned needs = r->code->needs;
+	uint64_t *ring = NULL;
 	struct rdma_session *s;
+	char *at;
 
 	if (id == FAB_NONE) {
 		id = (uint32_t)r->session.n;
@@ -120,7 +88,33 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 				   .rx_armed = UINT64_MAX,
 				   .ask_armed = UINT64_MAX,
 				   .heard = r->now};
-	give_arrays(r, s);
+	/* one block for the arrays that the scheme needs */
+	const struct {
+		unsigned need; /* 0: always */
+		void *array;   /* address of the pointer */
+		size_t bytes;
+	} part[] = {
+		{RDMA_NEEDS_TIME, &s->time, n * sizeof(*s->time)},
+		{0, &s->written, bits},
+		{RDMA_NEEDS_DUE, &s->due, bits},
+		{RDMA_NEEDS_ACKED, &s->acked, bits},
+		{RDMA_NEEDS_GOT, &s->got, bits},
+		{RDMA_NEEDS_WINDOW, &ring,
+		 fab_rdma_window_words(r->params->window) * sizeof(*ring)},
+		{RDMA_NEEDS_TIMED, &s->timed, FAB_RDMA_TIMERS_MAX * sizeof(*s->timed)},
+		{0, &s->sent, n * sizeof(*s->sent)}, /* of 4 bytes each */
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(part); i++)
+		bytes += (part[i].need & needs) == part[i].need ? part[i].bytes : 0;
+	s->block = at = fab_zalloc(bytes + 1, 1);
+	for (size_t i = 0; i < FAB_COUNT(part); i++)
+		if ((part[i].need & needs) == part[i].need) {
+			memcpy(part[i].array, &at, sizeof(at));
+			at += part[i].bytes;
+		}
+	if (ring)
+		fab_rdma_window_init(&s->window, r->params->window, ring);
 	if (r->params->with_memory)
 		s->memory = FAB_NEW0(t->bytes + 1, uint8_t);
 	r->session_of[transfer] = s->id;
@@ -228,12 +222,6 @@ static bool take_context(struct rdma *r, struct rdma_session *s)
 		r->result->peak_contexts = e->n_contexts;
 	s->rx_open = true;
 	return true;
-}
-
-static void open_rx(struct rdma *r, struct rdma_session *s)
-{
-	if (r->code->open_rx)
-		r->code->open_rx(r, s);
 }
 
 static void open_tx(struct rdma *r, struct rdma_session *s)
@@ -373,14 +361,13 @@ static void request(struct rdma *r, struct rdma_session *s)
 static void grant(struct rdma *r, struct rdma_session *s, bool responds)
 {
 	s->is_queued = false;
-	if (s->is_read) {
-		open_rx(r, s);
+	if (!s->is_read)
+		note_open(r, s, s->receiver);
+	if (r->code->open_rx)
+		r->code->open_rx(r, s);
+	if (s->is_read)
 		request(r, s);
-		return;
-	}
-	note_open(r, s, s->receiver);
-	open_rx(r, s);
-	if (responds)
+	else if (responds)
 		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
 }
 
@@ -414,10 +401,19 @@ static void wait_for_context(struct rdma *r, struct rdma_session *s)
 	FAB_PUSH(&r->end[s->receiver].queue, s->transfer);
 }
 
-static void take_slot(struct rdma *r, struct rdma_session *s)
+static void begin(struct rdma *r, uint32_t transfer)
 {
-	struct rdma_end *e = &r->end[asker(r, s->transfer)];
+	const struct fab_rdma_transfer *t = &r->problem->transfer[transfer];
+	struct rdma_end *e = &r->end[t->source];
+	struct rdma_session *s;
 
+	if (!fab_rdma_has_path(r->net, transfer)) {
+		r->result->fate[transfer].has_path = false;
+		r->result->n_no_path++;
+		r->result->n_packets -= rdma_packets(t->bytes, r->params->mtu);
+		return;
+	}
+	s = session_new(r, transfer);
 	if (e->free_slot.n) {
 		s->slot = e->free_slot.v[--e->free_slot.n];
 	} else {
@@ -429,23 +425,8 @@ static void take_slot(struct rdma *r, struct rdma_session *s)
 	s->msgid = e->slot_msgid.v[s->slot]++ &
 		   (uint32_t)((UINT64_C(1) << r->params->msgid_bits) - 1);
 	s->is_asked = true;
-	r->is[s->transfer] = (struct rdma_identity){.msgid = s->msgid, .slot = s->slot};
+	r->is[transfer] = (struct rdma_identity){.msgid = s->msgid, .slot = s->slot};
 	e->n_active++;
-}
-
-static void begin(struct rdma *r, uint32_t transfer)
-{
-	const struct fab_rdma_transfer *t = &r->problem->transfer[transfer];
-	struct rdma_session *s;
-
-	if (!fab_rdma_has_path(r->net, transfer)) {
-		r->result->fate[transfer].has_path = false;
-		r->result->n_no_path++;
-		r->result->n_packets -= rdma_packets(t->bytes, r->params->mtu);
-		return;
-	}
-	s = session_new(r, transfer);
-	take_slot(r, s);
 	if (s->is_read) {
 		if (take_context(r, s))
 			grant(r, s, true);
@@ -482,19 +463,6 @@ static struct rdma_session *session_at(const struct rdma *r, uint32_t id)
 	return id == FAB_NONE ? NULL : r->session.v[id];
 }
 
-/* The session whose sender an answer is for; NULL: no such session (any more). */
-static struct rdma_session *session_of_answer(struct rdma *r, const struct rdma_packet *p)
-{
-	const struct rdma_end *e = &r->end[asker(r, p->transfer)];
-	const struct rdma_identity *is = &r->is[p->transfer];
-	struct rdma_session *s;
-
-	if (r->problem->transfer[p->transfer].is_read)
-		return session_at(r, r->session_of[p->transfer]);
-	s = session_at(r, e->slot.v[is->slot]);
-	return s && s->msgid == is->msgid && !s->is_read ? s : NULL;
-}
-
 /* Data: to the session of its context, unless the packet has another identity. */
 static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 {
@@ -513,6 +481,12 @@ static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 	}
 	s->has_data = true;
 	s->heard = r->now;
+	if (p->flags & RDMA_DAMAGED) {
+		result->n.damaged++;
+		if (r->code->damaged)
+			r->code->damaged(r, s, p);
+		return;
+	}
 	if (p->transfer == 0 && result->trace.n < r->params->n_traced)
 		FAB_PUSH(&result->trace, p->number);
 	if (p->flags & RDMA_FIRST) {
@@ -544,43 +518,37 @@ static void drop_old(struct rdma *r, const struct rdma_record *rec)
 	free_if_over(r, old);
 }
 
-/* A new request: a context, or a refusal. */
-static void accept(struct rdma *r, struct rdma_session *s)
-{
-	if (s->is_read) {
-		drop_old(r, record(r, s->sender, s->transfer, false));
-		note_open(r, s, s->sender);
-		open_tx(r, s);
-		return;
-	}
-	drop_old(r, record(r, s->receiver, s->transfer, false));
-	if (s->is_queued)
-		return;
-	if (take_context(r, s)) {
-		grant(r, s, true);
-	} else if (r->params->retry == FAB_RDMA_RETRY_QUEUE) {
-		wait_for_context(r, s);
-	} else {
-		r->result->n.refusals++;
-		r->result->fate[s->transfer].refusals++;
-		rdma_control(r, s, false, FAB_RDMA_REFUSAL, 0, s->msgid, false);
-	}
-}
-
+/* A new request gets a context, or a refusal; a copy of one the same answer again. */
 static void on_request(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 {
-	const struct rdma_record *rec = record(r, end, p->transfer, false);
+	struct rdma_record *rec = record(r, end, p->transfer, false);
 	enum freshness how = freshness(r, rec, r->is[p->transfer].msgid);
 	struct rdma_session *s = session_at(r, r->session_of[p->transfer]);
 
-	if (!s || how == LATE || !s->is_asked)
+	if (!s || how == LATE || !s->is_asked) {
 		r->result->n.zombies++;
-	else if (how == NEW)
-		accept(r, s);
-	else if (!s->is_read && rec->session == FAB_NONE)
-		rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
-	else if (!s->is_read)
-		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
+	} else if (how == SAME) {
+		if (!s->is_read && rec->session == FAB_NONE)
+			rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
+		else if (!s->is_read)
+			rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
+	} else {
+		drop_old(r, rec);
+		if (s->is_read) {
+			note_open(r, s, s->sender);
+			open_tx(r, s);
+		} else if (s->is_queued) {
+			return;
+		} else if (take_context(r, s)) {
+			grant(r, s, true);
+		} else if (r->params->retry == FAB_RDMA_RETRY_QUEUE) {
+			wait_for_context(r, s);
+		} else {
+			r->result->n.refusals++;
+			r->result->fate[s->transfer].refusals++;
+			rdma_control(r, s, false, FAB_RDMA_REFUSAL, 0, s->msgid, false);
+		}
+	}
 }
 
 static void refused(struct rdma *r, struct rdma_session *s)
@@ -603,29 +571,19 @@ static void refused(struct rdma *r, struct rdma_session *s)
 		      s->id);
 }
 
-/* The sender asks whether all is there (ASK), or knows that it is (CLOSE). */
-static void on_question(struct rdma *r, const struct rdma_packet *p)
-{
-	struct rdma_session *s = session_at(r, r->session_of[p->transfer]);
-
-	if (!s || s->tx == RDMA_TX_CLOSED)
-		r->result->n.zombies++;
-	else if (!s->rx_open)
-		rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
-	else if (p->kind == FAB_RDMA_CLOSE)
-		rdma_complete(r, s);
-	else if (r->code->asked)
-		r->code->asked(r, s);
-}
-
 /* To the side that asked, or to the sender. */
 static void on_answer(struct rdma *r, const struct rdma_packet *p)
 {
-	struct rdma_session *s = session_of_answer(r, p);
+	const struct rdma_identity *is = &r->is[p->transfer];
+	bool is_read = r->problem->transfer[p->transfer].is_read;
 	bool opens = p->kind == FAB_RDMA_COMPLETION || p->kind == FAB_RDMA_RSP ||
 		     p->kind == FAB_RDMA_REFUSAL;
+	struct rdma_session *s =
+		session_at(r, is_read ? r->session_of[p->transfer]
+				      : r->end[asker(r, p->transfer)].slot.v[is->slot]);
 
-	if (!s || (opens ? s->tx == RDMA_TX_CLOSED : s->tx != RDMA_TX_SENDING)) {
+	if (!s || (!is_read && (s->msgid != is->msgid || s->is_read)) ||
+	    (opens ? s->tx == RDMA_TX_CLOSED : s->tx != RDMA_TX_SENDING)) {
 		r->result->n.zombies++;
 		return;
 	}
@@ -654,6 +612,7 @@ void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id)
 {
 	/* a copy: its effects may move the pool */
 	struct rdma_packet p = r->packet.v[id];
+	struct rdma_session *s;
 
 	if (p.flags & RDMA_DOOMED || p.life <= 1) {
 		rdma_lose(r, id);
@@ -664,10 +623,19 @@ void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id)
 		on_data(r, end, &p);
 	else if (p.kind == FAB_RDMA_RQT)
 		on_request(r, end, &p);
-	else if (p.kind == FAB_RDMA_ASK || p.kind == FAB_RDMA_CLOSE)
-		on_question(r, &p);
-	else
+	else if (p.kind != FAB_RDMA_ASK && p.kind != FAB_RDMA_CLOSE)
 		on_answer(r, &p);
+	/* the sender asks whether all is there (ASK), or knows that it is (CLOSE) */
+	else if (!(s = session_at(r, r->session_of[p.transfer])) ||
+		 s->tx == RDMA_TX_CLOSED)
+		r->result->n.zombies++;
+	else if (!s->rx_open)
+		rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
+	else if (p.kind == FAB_RDMA_CLOSE)
+		rdma_complete(r, s);
+	else if (r->code->asked)
+		r->code->asked(r, s);
+	rdma_vector_free(r, &p);
 }
 
 /* Timers */

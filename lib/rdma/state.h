@@ -122,9 +122,11 @@ static inline uint32_t rdma_what(enum rdma_event kind, uint32_t id)
 
 enum {
 	RDMA_FIRST = 1,	  /* no packet of this number was sent before */
+	RDMA_VECTOR = 1,  /* of a RESEND: `value` is a vector of gaps */
 	RDMA_DOOMED = 2,  /* is lost on its last cable */
 	RDMA_MULTI = 4,	  /* a RESEND of all from the number on; of gbn: a NAK; an ACK of
 			     a packet that had come before */
+	RDMA_DAMAGED = 4, /* of data: the receiver's check fails */
 	RDMA_ESCAPED = 8, /* is on escape lanes */
 };
 
@@ -140,6 +142,13 @@ struct rdma_packet {
 	uint8_t sl : 4, vl : 4; /* vl: of the buffer that it is in */
 	uint8_t life;		/* cables that it has before it */
 	uint8_t unused;
+};
+
+/* WBASE, WVEC and the first number asked for, as a RESEND carries them. */
+struct rdma_vector {
+	uint32_t base; /* of a free one: the next free one */
+	uint32_t from;
+	uint64_t *ring;
 };
 
 /* A port: an output and an input. */
@@ -192,6 +201,7 @@ struct rdma_session {
 	uint32_t msgid, slot;
 	uint16_t cid;
 	bool in_ring, is_read, rx_open;
+	bool rx_last;	/* rsw-vec: the last packet has arrived, or was dropped */
 	bool is_asked;	/* the side that asked has not got its answer */
 	bool is_queued; /* for a context of the receiver */
 	bool has_data;	/* the receiver has seen some */
@@ -274,6 +284,8 @@ struct rdma {
 	struct fab_wheel wheel;
 	FAB_VEC(struct rdma_packet) packet;
 	uint32_t free_packet;
+	FAB_VEC(struct rdma_vector) vector; /* of RESENDs on their way */
+	uint32_t free_vector;
 	uint32_t n_ports; /* of switches; endpoints behind */
 	uint32_t n_switches;
 	bool is_adaptive, is_spray;
@@ -354,6 +366,9 @@ struct rdma_scheme_code {
 		       const struct rdma_packet *p);
 	/* The sender asks whether all is there, and it is not. */
 	void (*asked)(struct rdma *r, struct rdma_session *s);
+	/* A packet of the session has arrived damaged; NULL: as if it were lost. */
+	void (*damaged)(struct rdma *r, struct rdma_session *s,
+			const struct rdma_packet *p);
 	void (*tx_expired)(struct rdma *r, struct rdma_session *s);
 	void (*rx_expired)(struct rdma *r, struct rdma_session *s);
 	/* The network has lost a packet: known to the oracle only. */
@@ -365,6 +380,8 @@ void rdma_wires_init(struct rdma *r);
 /* Impairments, by the seed. EINVAL: an outage of a cable that does not exist. */
 int rdma_chance_init(struct rdma *r, struct fab_err *err) FAB_MUST_CHECK;
 uint32_t rdma_packet_new(struct rdma *r);
+/* The vector of a packet is free again. */
+void rdma_vector_free(struct rdma *r, const struct rdma_packet *p);
 void rdma_packet_free(struct rdma *r, uint32_t id);
 /* The packet is lost where it is. */
 void rdma_lose(struct rdma *r, uint32_t id);
@@ -388,6 +405,9 @@ void rdma_ready(struct rdma *r, struct rdma_session *s); /* the sender may have 
 void rdma_ring_drop(struct rdma *r, struct rdma_session *s);
 void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 		  enum fab_rdma_kind kind, uint32_t number, uint32_t value, bool multi);
+/* A RESEND of all numbers of from .. limit - 1 that the receiver misses. */
+void rdma_request_gaps(struct rdma *r, struct rdma_session *s, uint32_t from,
+		       uint32_t limit);
 void rdma_due_add(struct rdma_session *s, uint32_t number);
 /* Remove the lowest one and return it; FAB_NONE: none is due. */
 uint32_t rdma_due_take(struct rdma_session *s);

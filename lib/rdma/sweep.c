@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,45 +24,61 @@ const char *const fab_rdma_axis_name[FAB_RDMA_AXES] = {
 	"loss", "drop-control",	 "delayed", "delay",   "size", "mtu",
 	"W",	"sender-window", "rto",	    "contexts"};
 
+/* Range of an axis, and the parameter that it sets: a real number, or an integer that is
+ * `scale` times the value. */
+enum axis_kind { SHARE, NUMBER, BYTES, TIME };
+#define PART(member) offsetof(struct fab_rdma_point, member)
 static const struct {
 	double low, high;
-	enum { SHARE, NUMBER, BYTES, TIME } kind;
-} axis_range[FAB_RDMA_AXES] = {
-	{0, 1, SHARE},
-	{0, 1, SHARE},
-	{0, 1, SHARE},
-	{0, 1e9, TIME},
-	{1, 1125899906842624.0, BYTES},
-	{256, 4096, NUMBER},
-	{1, FAB_RDMA_WINDOW_MAX, NUMBER},
-	{1, FAB_RDMA_SENDER_WINDOW_MAX, NUMBER},
-	{1, 1e10, TIME},
-	{1, FAB_RDMA_CONTEXTS_MAX, NUMBER},
+	enum axis_kind kind;
+	size_t at;
+} axis[FAB_RDMA_AXES] = {
+	{0, 1, SHARE, PART(params.bad.loss)},
+	{0, 1, SHARE, PART(params.bad.drop_control)},
+	{0, 1, SHARE, PART(params.bad.delayed)},
+	{0, 1e9, TIME, PART(params.bad.delay_ps)},
+	{1, 1125899906842624.0, BYTES, PART(bytes)},
+	{256, 4096, NUMBER, PART(params.mtu)},
+	{1, FAB_RDMA_WINDOW_MAX, NUMBER, PART(params.window)},
+	{1, FAB_RDMA_SENDER_WINDOW_MAX, NUMBER, PART(params.sender_window)},
+	{1, 1e10, TIME, PART(params.rto_ps)},
+	{1, FAB_RDMA_CONTEXTS_MAX, NUMBER, PART(params.contexts)},
 };
+#undef PART
 
-static bool parse_value(enum fab_rdma_axis axis, const char *text, size_t len,
-			double *out)
+static void set_axis(struct fab_rdma_point *x, enum fab_rdma_axis a, double v)
 {
-	const double low = axis_range[axis].low, high = axis_range[axis].high;
-	uint64_t n;
+	void *part = (char *)x + axis[a].at;
 
-	switch (axis_range[axis].kind) {
+	x->at[a] = v;
+	switch (axis[a].kind) {
 	case SHARE:
-		return fab_parse_real(text, len, low, high, out);
+		*(double *)part = v;
+		break;
 	case NUMBER:
-		if (!fab_parse_u64(text, len, 0, UINT32_MAX, &n))
-			return false;
+		*(uint32_t *)part = (uint32_t)v;
 		break;
 	case BYTES:
-		if (fab_parse_size_bytes(text, len, &n, NULL))
-			return false;
+		*(uint64_t *)part = (uint64_t)v;
 		break;
-	default:
-		if (fab_parse_time_ns(text, len, (uint64_t)high, &n, NULL))
-			return false;
+	case TIME:
+		*(uint64_t *)part = (uint64_t)(v * 1000); /* ns to ps */
 	}
+}
+
+static bool parse_value(enum fab_rdma_axis a, const char *text, size_t len, double *out)
+{
+	uint64_t n;
+
+	if (axis[a].kind == SHARE)
+		return fab_parse_real(text, len, axis[a].low, axis[a].high, out);
+	if (axis[a].kind == NUMBER ? !fab_parse_u64(text, len, 0, UINT32_MAX, &n)
+	    : axis[a].kind == BYTES
+		    ? fab_parse_size_bytes(text, len, &n, NULL)
+		    : fab_parse_time_ns(text, len, (uint64_t)axis[a].high, &n, NULL))
+		return false;
 	*out = (double)n;
-	return *out >= low && *out <= high;
+	return *out >= axis[a].low && *out <= axis[a].high;
 }
 
 static bool push(struct fab_rdma_values *values, double v)
@@ -72,108 +89,83 @@ static bool push(struct fab_rdma_values *values, double v)
 	return true;
 }
 
-/* FROM:TO:STEP */
-static bool take_steps(struct fab_rdma_values *values, const char *text, size_t len)
+/* FROM:TO:STEP, FROM..TO (doubled each time, TO itself last), or values between slashes.
+ */
+static bool parse_values(struct fab_rdma_values *values, const char *text, size_t len)
 {
-	size_t first = strcspn(text, ":"), second;
+	enum fab_rdma_axis a = values->axis;
+	const char *end = text + len, *colon = memchr(text, ':', len), *at = text;
+	const char *dots = memmem(text, len, "..", 2), *second;
 	double from, to, step;
-	const char *at;
 
-	if (first >= len)
-		return false;
-	at = text + first + 1;
-	second = strcspn(at, ":");
-	if (first + 1 + second >= len || !parse_value(values->axis, text, first, &from) ||
-	    !parse_value(values->axis, at, second, &to))
-		return false;
-	at += second + 1;
-	if (axis_range[values->axis].kind == SHARE
-		    ? !fab_parse_real(at, len - (size_t)(at - text), 1e-12, 1, &step)
-		    : !parse_value(values->axis, at, len - (size_t)(at - text), &step))
-		return false;
-	if (from > to || !(step > 0) || (to - from) / step > FAB_RDMA_VALUES_MAX - 1)
-		return false;
-	for (size_t i = 0; i <= (size_t)((to - from) / step + 1e-9); i++)
+	if (colon) {
+		second = memchr(colon + 1, ':', (size_t)(end - colon - 1));
+		if (!second || !parse_value(a, text, (size_t)(colon - text), &from) ||
+		    !parse_value(a, colon + 1, (size_t)(second - colon - 1), &to))
+			return false;
+		len = (size_t)(end - second - 1);
+		if (axis[a].kind == SHARE
+			    ? !fab_parse_real(second + 1, len, 1e-12, 1, &step)
+			    : !parse_value(a, second + 1, len, &step))
+			return false;
+		if (from > to || !(step > 0) ||
+		    (to - from) / step > FAB_RDMA_VALUES_MAX - 1)
+			return false;
 		/* whole steps: adding would sum up errors */
-		if (!push(values, fmin(from + (double)i * step, to)))
+		for (size_t i = 0; i <= (size_t)((to - from) / step + 1e-9); i++)
+			if (!push(values, fmin(from + (double)i * step, to)))
+				return false;
+		return true;
+	}
+	if (dots) {
+		if (!parse_value(a, text, (size_t)(dots - text), &from) ||
+		    !parse_value(a, dots + 2, (size_t)(end - dots - 2), &to) ||
+		    !(from > 0) || from > to)
 			return false;
-	return true;
-}
-
-/* FROM..TO: doubled each time, TO itself last */
-static bool take_doubling(struct fab_rdma_values *values, const char *text, size_t len)
-{
-	const char *dots = memmem(text, len, "..", 2);
-	double from, to;
-
-	if (!parse_value(values->axis, text, (size_t)(dots - text), &from) ||
-	    !parse_value(values->axis, dots + 2, len - (size_t)(dots + 2 - text), &to) ||
-	    !(from > 0) || from > to)
-		return false;
-	for (double v = from; v < to; v *= 2)
-		if (!push(values, v))
+		for (; from < to; from *= 2)
+			if (!push(values, from))
+				return false;
+		return push(values, to);
+	}
+	for (const char *slash = text; slash; at = slash + 1) {
+		slash = memchr(at, '/', (size_t)(end - at));
+		if (!parse_value(a, at, (size_t)((slash ? slash : end) - at), &from) ||
+		    !push(values, from))
 			return false;
-	return push(values, to);
-}
-
-/* Values between slashes, one or more */
-static bool take_list(struct fab_rdma_values *values, const char *text, size_t len)
-{
-	for (const char *at = text, *end = text + len; at <= end;) {
-		const char *slash = memchr(at, '/', (size_t)(end - at));
-		size_t n = (size_t)((slash ? slash : end) - at);
-		double v;
-
-		if (!parse_value(values->axis, at, n, &v) || !push(values, v))
-			return false;
-		at += n + 1;
 	}
 	return true;
-}
-
-static int parse_axis(struct fab_rdma_axes *axes, const char *text, size_t len,
-		      struct fab_err *err)
-{
-	size_t name = strcspn(text, "=,"), rest = len - name - 1;
-	struct fab_rdma_values values = {.axis = 0};
-	const char *at = text + name + 1, *option;
-
-	while (values.axis < FAB_RDMA_AXES &&
-	       (strlen(fab_rdma_axis_name[values.axis]) != name ||
-		memcmp(fab_rdma_axis_name[values.axis], text, name) != 0))
-		values.axis++;
-	if (name == 6 && !memcmp(text, "window", 6))
-		values.axis = FAB_RDMA_AXIS_WINDOW;
-	if (name >= len || values.axis == FAB_RDMA_AXES)
-		return fab_fail(
-			err, EINVAL,
-			"'%.*s': expected AXIS=VALUES of loss, drop-control, delayed, delay, size, mtu, W, sender-window, rto and contexts",
-			(int)len, text);
-	option = fab_rdma_axis_name[values.axis];
-	for (size_t i = 0; i < axes->of.n; i++)
-		if (axes->of.v[i].axis == values.axis)
-			return fab_fail(err, EINVAL, "%s is there twice", option);
-	if (!(memchr(at, ':', rest)	  ? take_steps(&values, at, rest)
-	      : memmem(at, rest, "..", 2) ? take_doubling(&values, at, rest)
-					  : take_list(&values, at, rest)))
-		return fab_fail(
-			err, EINVAL,
-			"'%.*s': expected FROM:TO:STEP, FROM..TO (doubled each time) or A/B/C within the range of --%s, at most %d values",
-			(int)len, text,
-			values.axis == FAB_RDMA_AXIS_WINDOW ? "window" : option,
-			FAB_RDMA_VALUES_MAX);
-	FAB_PUSH(&axes->of, values);
-	return 0;
 }
 
 int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text, struct fab_err *err)
 {
 	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ",");
-		int rc = parse_axis(axes, at, len, err);
+		size_t len = strcspn(at, ","), name = strcspn(at, "=,");
+		struct fab_rdma_values values = {.axis = 0};
+		const char *option;
 
-		if (rc)
-			return rc;
+		while (values.axis < FAB_RDMA_AXES &&
+		       (strlen(fab_rdma_axis_name[values.axis]) != name ||
+			memcmp(fab_rdma_axis_name[values.axis], at, name) != 0))
+			values.axis++;
+		if (name == 6 && !memcmp(at, "window", 6))
+			values.axis = FAB_RDMA_AXIS_WINDOW;
+		if (name >= len || values.axis == FAB_RDMA_AXES)
+			return fab_fail(
+				err, EINVAL,
+				"'%.*s': expected AXIS=VALUES of loss, drop-control, delayed, delay, size, mtu, W, sender-window, rto and contexts",
+				(int)len, at);
+		option = fab_rdma_axis_name[values.axis];
+		for (size_t i = 0; i < axes->of.n; i++)
+			if (axes->of.v[i].axis == values.axis)
+				return fab_fail(err, EINVAL, "%s is there twice", option);
+		if (!parse_values(&values, at + name + 1, len - name - 1))
+			return fab_fail(
+				err, EINVAL,
+				"'%.*s': expected FROM:TO:STEP, FROM..TO (doubled each time) or A/B/C within the range of --%s, at most %d values",
+				(int)len, at,
+				values.axis == FAB_RDMA_AXIS_WINDOW ? "window" : option,
+				FAB_RDMA_VALUES_MAX);
+		FAB_PUSH(&axes->of, values);
 		at += len;
 		if (!*at)
 			return 0;
@@ -181,47 +173,6 @@ int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text, struct fab
 }
 
 /* Points */
-
-static void set_axis(struct fab_rdma_point *x, enum fab_rdma_axis axis, double v)
-{
-	struct fab_rdma_params *p = &x->params;
-
-	x->at[axis] = v;
-	switch (axis) {
-	case FAB_RDMA_AXIS_LOSS:
-		p->bad.loss = v;
-		break;
-	case FAB_RDMA_AXIS_DROP_CONTROL:
-		p->bad.drop_control = v;
-		break;
-	case FAB_RDMA_AXIS_DELAYED:
-		p->bad.delayed = v;
-		break;
-	case FAB_RDMA_AXIS_DELAY:
-		p->bad.delay_ps = (uint64_t)(v * 1000);
-		break;
-	case FAB_RDMA_AXIS_SIZE:
-		x->bytes = (uint64_t)v;
-		break;
-	case FAB_RDMA_AXIS_MTU:
-		p->mtu = (uint32_t)v;
-		break;
-	case FAB_RDMA_AXIS_WINDOW:
-		p->window = (uint32_t)v;
-		break;
-	case FAB_RDMA_AXIS_SENDER_WINDOW:
-		p->sender_window = (uint32_t)v;
-		break;
-	case FAB_RDMA_AXIS_RTO:
-		p->rto_ps = (uint64_t)(v * 1000);
-		break;
-	case FAB_RDMA_AXIS_CONTEXTS:
-		p->contexts = (uint32_t)v;
-		break;
-	case FAB_RDMA_AXES:
-		break;
-	}
-}
 
 int fab_rdma_sweep_init(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
 			struct fab_err *err)
@@ -258,10 +209,10 @@ int fab_rdma_sweep_init(struct fab_rdma_sweep *s, const struct fab_rdma_question
 	return 0;
 }
 
-static bool is_swept(const struct fab_rdma_question *q, enum fab_rdma_axis axis)
+static bool is_swept(const struct fab_rdma_question *q, enum fab_rdma_axis swept)
 {
 	for (size_t a = 0; q->axes && a < q->axes->of.n; a++)
-		if (q->axes->of.v[a].axis == axis)
+		if (q->axes->of.v[a].axis == swept)
 			return true;
 	return false;
 }
@@ -350,8 +301,7 @@ struct work {
 	const struct fab_rdma_question *q;
 	struct fab_rdma_sweep *s;
 	struct fab_rdma_traffic traffic;
-	uint32_t oracle; /* case of the oracle: behind the others if it was not asked for
-			  */
+	uint32_t oracle; /* its case: behind the others if it was not asked for */
 	uint32_t n_cases;
 	uint64_t runs_before;
 	bool has_warned, has_foretold;
@@ -364,27 +314,6 @@ static int tick(void *context, uint64_t done, uint64_t total)
 	(void)total;
 	return w->q->progress(w->q->context, w->runs_before + done,
 			      w->s->n_items * w->n_cases * w->q->n_runs);
-}
-
-static void warn_of_timeout(struct work *w, uint64_t rto, uint64_t wait)
-{
-	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES], *text;
-	uint64_t trip = w->s->round_trip_ps;
-
-	if (w->has_warned || (rto >= trip && rto >= wait))
-		return;
-	w->has_warned = true;
-	fab_human_seconds((double)rto * 1e-12, human);
-	fab_human_seconds((double)(rto < trip ? trip : wait) * 1e-12, than);
-	text = rto < trip
-		       ? fab_format(
-				 "a timeout of %s is below the base round trip of %s: every packet will be sent twice",
-				 human, than)
-		       : fab_format(
-				 "a timeout of %s is below the %s that packets wait for each other here: much will be sent twice",
-				 human, than);
-	w->q->warn(w->q->context, text);
-	free(text);
 }
 
 /* Before a run that the machine cannot hold, or that takes long. */
@@ -419,12 +348,6 @@ static int check_effort(struct work *w, const struct fab_rdma_point *x,
 	return 0;
 }
 
-/* Mean of a count over the runs. */
-static uint64_t each(const struct fab_rdma_summary *s, uint64_t sum)
-{
-	return s->n_runs ? (sum + s->n_runs / 2) / s->n_runs : 0;
-}
-
 static double half_interval(const struct fab_tally *t)
 {
 	struct fab_interval i = fab_tally_interval(t, FAB_ALPHA);
@@ -432,48 +355,73 @@ static double half_interval(const struct fab_tally *t)
 	return t->n > 1 ? (i.high - i.low) / 2 : (double)NAN;
 }
 
-/* Figures of a result, from its sums. */
-static void set_figures(struct fab_rdma_outcome *r)
+/* Result of scheme i at a point, with its figures from the sums over the runs. */
+static void keep_result(struct work *w, const struct fab_rdma_point *x,
+			const struct fab_rdma_case *of, uint32_t i,
+			const struct fab_rdma_summary *s, uint64_t bits, double ideal_us,
+			double seconds)
 {
-	const struct fab_rdma_summary *s = &r->sum;
 	const uint64_t *from = (const uint64_t *)&s->n;
-	uint64_t *to = (uint64_t *)&r->each, packets = 0, bytes = 0;
+	const uint64_t n = s->n_runs, half = n / 2;
+	struct fab_rdma_outcome r = {
+		.point = x,
+		.scheme = w->q->scheme[i],
+		.name = w->q->scheme[i]->name,
+		.standing = fab_rdma_standing_name[x->choice.standing[i]],
+		.verdict = fab_rdma_verdict_name[x->choice.verdict],
+		.params = of->params,
+		.bytes = x->bytes,
+		.delay_us = x->at[FAB_RDMA_AXIS_DELAY] / 1000,
+		.rto_us = x->at[FAB_RDMA_AXIS_RTO] / 1000,
+		.sum = *s,
+		.ideal_us = ideal_us,
+		.context_bits = bits,
+		.contexts = bits ? fab_rdma_contexts_in(w->q->memory_bytes, bits) : 0,
+		.total_seconds = seconds,
+		.mean = fab_tally_mean(&s->completion_mean),
+		.p50 = fab_tally_mean(&s->completion_p50),
+		.p99 = fab_tally_mean(&s->completion_p99),
+		.max = s->completion_max.n ? fab_tally_max(&s->completion_max)
+					   : (double)NAN,
+		.ci95 = half_interval(&s->completion_mean),
+		.goodput = fab_tally_mean(&s->goodput_gbps),
+		.goodput_mean = fab_tally_mean(&s->goodput_mean),
+		.rounds = fab_tally_mean(&s->rounds),
+		.difference = fab_tally_mean(&s->difference),
+		.difference_ci95 = half_interval(&s->difference),
+		.packets = (s->n_packets + half) / n,
+		.wire_bytes = (s->wire_bytes + half) / n,
+		.reorder_p99 =
+			s->reorder.n ? fab_histogram_quantile(&s->reorder, 0.99) : 0,
+		.ahead_p99 = s->ahead.n ? fab_histogram_quantile(&s->ahead, 0.99) : 0,
+	};
+	uint64_t *to = (uint64_t *)&r.each;
 
-	r->mean = fab_tally_mean(&s->completion_mean);
-	r->p50 = fab_tally_mean(&s->completion_p50);
-	r->p99 = fab_tally_mean(&s->completion_p99);
-	r->max = s->completion_max.n ? fab_tally_max(&s->completion_max) : (double)NAN;
-	r->ci95 = half_interval(&s->completion_mean);
-	r->goodput = fab_tally_mean(&s->goodput_gbps);
-	r->goodput_mean = fab_tally_mean(&s->goodput_mean);
-	r->rounds = fab_tally_mean(&s->rounds);
-	r->ideal_ratio = r->ideal_us / r->mean;
-	r->difference = fab_tally_mean(&s->difference);
-	r->difference_ci95 = half_interval(&s->difference);
-	for (size_t i = 0; i < sizeof(r->each) / sizeof(*to); i++)
-		to[i] = each(s, from[i]);
+	r.ideal_ratio = r.ideal_us / r.mean;
+	for (size_t k = 0; k < sizeof(r.each) / sizeof(*to); k++)
+		to[k] = (from[k] + half) / n; /* mean of a run */
 	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++) {
-		packets += kind == FAB_RDMA_DATA ? 0 : s->n.packets[kind];
-		bytes += kind == FAB_RDMA_DATA ? 0 : s->n.bytes[kind];
-		r->lost += s->n.lost[kind];
+		r.control += kind == FAB_RDMA_DATA ? 0 : s->n.packets[kind];
+		r.control_bytes += kind == FAB_RDMA_DATA ? 0 : s->n.bytes[kind];
+		r.lost += s->n.lost[kind];
 	}
-	r->lost = each(s, r->lost);
-	r->control = each(s, packets);
-	r->control_bytes = each(s, bytes);
-	r->packets = each(s, s->n_packets);
-	r->resends = each(s, s->n.packets[FAB_RDMA_RESEND] + s->n.packets[FAB_RDMA_NAK]);
-	r->wire_bytes = each(s, s->wire_bytes);
-	r->reorder_p99 = s->reorder.n ? fab_histogram_quantile(&s->reorder, 0.99) : 0;
-	r->ahead_p99 = s->ahead.n ? fab_histogram_quantile(&s->ahead, 0.99) : 0;
+	r.lost = (r.lost + half) / n;
+	r.control = (r.control + half) / n;
+	r.control_bytes = (r.control_bytes + half) / n;
+	r.resends =
+		(s->n.packets[FAB_RDMA_RESEND] + s->n.packets[FAB_RDMA_NAK] + half) / n;
+	FAB_PUSH(&w->s->results, r);
 }
 
 /* Parameters that the user did not give: a timeout above the time that packets wait for
  * each other, an end far behind that of the slowest, a window that lets ssw send all the
- * time. */
-static void set_missing(const struct work *w, struct fab_rdma_point *x,
+ * time. Warns of a timeout that is too short. */
+static void set_missing(struct work *w, struct fab_rdma_point *x,
 			const struct fab_rdma_load *load)
 {
 	struct fab_rdma_params *p = &x->params;
+	uint64_t trip = w->s->round_trip_ps, wait = fab_rdma_wait(load);
+	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES], *text;
 
 	if (!w->q->has_rto && !is_swept(w->q, FAB_RDMA_AXIS_RTO))
 		set_axis(x, FAB_RDMA_AXIS_RTO,
@@ -483,30 +431,20 @@ static void set_missing(const struct work *w, struct fab_rdma_point *x,
 	if (!is_swept(w->q, FAB_RDMA_AXIS_SENDER_WINDOW))
 		set_axis(x, FAB_RDMA_AXIS_SENDER_WINDOW,
 			 fitting_window(w->q, w->traffic.net, p));
-}
-
-static void keep_result(struct work *w, const struct fab_rdma_point *x, uint32_t i,
-			const struct fab_rdma_summary *sum, uint64_t bits,
-			double ideal_us, double seconds)
-{
-	struct fab_rdma_outcome r = {
-		.point = x,
-		.scheme = w->q->scheme[i],
-		.name = w->q->scheme[i]->name,
-		.standing = fab_rdma_standing_name[x->choice.standing[i]],
-		.verdict = fab_rdma_verdict_name[x->choice.verdict],
-		.params = x->params,
-		.bytes = x->bytes,
-		.delay_us = x->at[FAB_RDMA_AXIS_DELAY] / 1000,
-		.rto_us = x->at[FAB_RDMA_AXIS_RTO] / 1000,
-		.sum = *sum,
-		.ideal_us = ideal_us,
-		.context_bits = bits,
-		.contexts = bits ? fab_rdma_contexts_in(w->q->memory_bytes, bits) : 0,
-		.total_seconds = seconds};
-
-	set_figures(&r);
-	FAB_PUSH(&w->s->results, r);
+	if (w->has_warned || (p->rto_ps >= trip && p->rto_ps >= wait))
+		return;
+	w->has_warned = true;
+	fab_human_seconds((double)p->rto_ps * 1e-12, human);
+	fab_human_seconds((double)(p->rto_ps < trip ? trip : wait) * 1e-12, than);
+	text = p->rto_ps < trip
+		       ? fab_format(
+				 "a timeout of %s is below the base round trip of %s: every packet will be sent twice",
+				 human, than)
+		       : fab_format(
+				 "a timeout of %s is below the %s that packets wait for each other here: much will be sent twice",
+				 human, than);
+	w->q->warn(w->q->context, text);
+	free(text);
 }
 
 /* All runs of a point, and the choice. */
@@ -537,7 +475,6 @@ static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_e
 	if (rc)
 		return rc;
 	set_missing(w, x, &load);
-	warn_of_timeout(w, x->params.rto_ps, fab_rdma_wait(&load));
 	(void)count_packets(&w->traffic, x->params.mtu, &most);
 	for (uint32_t i = 0; i < w->n_cases; i++) {
 		cases[i] = (struct fab_rdma_case){
@@ -548,6 +485,15 @@ static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_e
 			.baseline = w->oracle};
 		bits[i] = context_bits(q, w->traffic.net, &x->params, cases[i].scheme,
 				       most);
+		if (q->memory_limits && bits[i]) {
+			struct fab_rdma_params *own = &cases[i].params;
+			uint64_t n = fab_rdma_contexts_in(q->memory_bytes, bits[i]);
+
+			n = n ? n : 1;
+			own->contexts = n < own->contexts ? (uint32_t)n : own->contexts;
+			if (!own->concurrency || own->concurrency > own->contexts)
+				own->concurrency = own->contexts;
+		}
 	}
 	rc = fab_rdma_choose(&choice, out, &x->choice, err);
 	for (uint32_t i = 0; i < w->n_cases; i++)
@@ -555,7 +501,7 @@ static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_e
 	x->is_there = is_kept && (!rc || rc == -ECANCELED);
 	for (uint32_t i = 0; i < w->n_cases; i++)
 		if (x->is_there && i < q->n_schemes)
-			keep_result(w, x, i, &out[i], bits[i], load.mean_us,
+			keep_result(w, x, &cases[i], i, &out[i], bits[i], load.mean_us,
 				    fab_now() - start);
 		else
 			fab_rdma_summary_fini(&out[i]);

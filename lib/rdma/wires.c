@@ -33,7 +33,7 @@ enum {
 	PURPOSES = 4,
 	COPIES = 64, /* of a packet, the best of which counts for a bound */
 };
-enum purpose { LOSS, HOLD_UP, HOW_LONG };
+enum purpose { LOSS, HOLD_UP, HOW_LONG, DAMAGE };
 
 static double draw(uint64_t seed, const struct rdma_packet *p, uint32_t attempt,
 		   enum purpose purpose)
@@ -116,11 +116,14 @@ uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attemp
 				   : draw(r->loss_seed, p, attempt, LOSS) < bad->loss)) {
 		p->flags |= RDMA_DOOMED;
 	}
+	if (bad->corrupt > 0 && draw(r->loss_seed, p, attempt, DAMAGE) < bad->corrupt)
+		p->flags |= RDMA_DAMAGED;
 	if (!(bad->delayed > 0))
 		return 0;
 	least = hold_up_of(r, p, attempt);
 	if (r->code->needs & RDMA_TAKES_BEST) {
-		if (p->flags & RDMA_DOOMED || p->life < FAB_RDMA_HOPS_MAX)
+		if (p->flags & (RDMA_DOOMED | RDMA_DAMAGED) ||
+		    p->life < FAB_RDMA_HOPS_MAX)
 			return 0;
 		for (uint32_t i = 0; i < COPIES && least; i++) {
 			uint64_t other = hold_up_of(r, p, i);
@@ -132,31 +135,19 @@ uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attemp
 	return least;
 }
 
-/* Does the outage affect this port's cable? */
-static bool hits(const struct rdma *r, const struct fab_rdma_outage *o, uint32_t port)
-{
-	const struct sim_net *s = &r->net->sim;
-	const struct fab_fabric *f = r->problem->f;
-
-	if (s->peer[port] == FAB_NONE)
-		return false;
-	if (o->cable == FAB_NONE)
-		return port < s->n_ports && s->peer[port] < s->n_ports;
-	return s->fabric_port[port] == f->cable_a[o->cable] ||
-	       s->fabric_port[port] == f->cable_b[o->cable];
-}
-
 int rdma_chance_init(struct rdma *r, struct fab_err *err)
 {
 	const struct fab_rdma_impairments *bad = &r->params->bad;
+	const struct sim_net *s = &r->net->sim;
+	const struct fab_fabric *f = r->problem->f;
 	uint64_t seed = r->params->seed, at = 0;
-	uint32_t n = r->net->sim.n_all;
+	uint32_t n = s->n_all;
 
 	r->loss_seed = fab_mix64(seed + 1);
 	r->delay_seed = fab_mix64(seed + 2);
 	r->control_seed = fab_mix64(seed + 3);
 	r->route_seed = fab_mix64(seed + 4);
-	r->harms_data = bad->loss > 0 || bad->delayed > 0;
+	r->harms_data = bad->loss > 0 || bad->delayed > 0 || bad->corrupt > 0;
 	r->may_lose_control = bad->drop_control > 0 || bad->n_outages;
 	r->log_keep = log1p(-bad->loss);
 	if (bad->burst > 1) {
@@ -177,9 +168,15 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 				      struct fab_rdma_outage);
 	for (uint32_t port = 0; port < n; port++) {
 		r->outages.first[port] = at;
-		for (size_t i = 0; i < bad->n_outages; i++)
-			if (hits(r, &bad->outage[i], port))
+		for (size_t i = 0; i < bad->n_outages && s->peer[port] != FAB_NONE; i++) {
+			uint32_t cable = bad->outage[i].cable;
+
+			if (cable == FAB_NONE
+				    ? port < s->n_ports && s->peer[port] < s->n_ports
+				    : s->fabric_port[port] == f->cable_a[cable] ||
+					      s->fabric_port[port] == f->cable_b[cable])
 				r->outages.of[at++] = bad->outage[i];
+		}
 	}
 	r->outages.first[n] = at;
 	return 0;
@@ -220,6 +217,14 @@ void rdma_packet_free(struct rdma *r, uint32_t id)
 	r->free_packet = id;
 }
 
+void rdma_vector_free(struct rdma *r, const struct rdma_packet *p)
+{
+	if (p->kind != FAB_RDMA_RESEND || !(p->flags & RDMA_VECTOR))
+		return;
+	r->vector.v[p->value].base = r->free_vector;
+	r->free_vector = p->value;
+}
+
 void rdma_lose(struct rdma *r, uint32_t id)
 {
 	const struct rdma_packet *p = &r->packet.v[id];
@@ -229,6 +234,7 @@ void rdma_lose(struct rdma *r, uint32_t id)
 	if (p->kind == FAB_RDMA_DATA && r->code->lost && session != FAB_NONE &&
 	    r->session.v[session]->tx == RDMA_TX_SENDING)
 		r->code->lost(r, r->session.v[session], p->number);
+	rdma_vector_free(r, &r->packet.v[id]);
 	rdma_packet_free(r, id);
 }
 
@@ -450,31 +456,14 @@ void rdma_port_room(struct rdma *r, uint32_t port, uint32_t item)
 		serve(r, port);
 }
 
-/* An adaptive packet continues by the tables, as from an adapter of this switch. */
-static void escape(const struct rdma *r, uint32_t in, struct rdma_packet *p)
-{
-	const struct sim_net *s = &r->net->sim;
-	const struct fab_routes *routes = r->problem->routes;
-	uint32_t source;
-
-	p->row = s->end_row[p->to];
-	p->flags |= RDMA_ESCAPED;
-	p->sl = 0;
-	if (!routes->sl)
-		return;
-	source = r->net->sl_row[r->port[in].sw];
-	p->sl = source == FAB_NONE ? routes->sl_default
-				   : routes->sl[(size_t)source * routes->n_columns +
-						s->end_column[p->to]] &
-					     15;
-}
-
 /* Output and lane of a packet; FAB_NONE: none. */
 static uint32_t route(struct rdma *r, uint32_t in, struct rdma_packet *p, unsigned *vl)
 {
+	const struct sim_net *s = &r->net->sim;
+	const struct fab_routes *routes = r->problem->routes;
 	bool chooses = has_adaptive_lane(r) && !(p->flags & RDMA_ESCAPED);
 	const struct rdma_port *port = &r->port[in];
-	uint32_t out = choose(r, in, p), n_arcs;
+	uint32_t out = choose(r, in, p), n_arcs, source;
 
 	*vl = 0; /* to an endpoint, which takes whatever comes */
 	if (out == FAB_NONE || r->port[out].peer >= r->n_ports)
@@ -487,40 +476,67 @@ static uint32_t route(struct rdma *r, uint32_t in, struct rdma_packet *p, unsign
 			lane->room -= p->bytes;
 			return out;
 		}
-		if (r->net->sim.end_row[p->to] == FAB_NONE)
+		/* it continues by the tables, as from an adapter of this switch */
+		p->row = s->end_row[p->to];
+		if (p->row == FAB_NONE)
 			return FAB_NONE;
-		escape(r, in, p);
+		p->flags |= RDMA_ESCAPED;
+		p->sl = 0;
+		source = routes->sl ? r->net->sl_row[port->sw] : FAB_NONE;
+		if (routes->sl)
+			p->sl = source == FAB_NONE
+					? routes->sl_default
+					: routes->sl[(size_t)source * routes->n_columns +
+						     s->end_column[p->to]] &
+						  15;
 		out = choose(r, in, p);
 		if (out == FAB_NONE)
 			return FAB_NONE;
 	}
 	n_arcs = r->problem->f->arc_first[port->sw + 1] -
 		 r->problem->f->arc_first[port->sw];
-	*vl = out - port->first >= n_arcs
-		      ? 0
-		      : sim_net_vl(&r->net->sim, port->sw,
-				   chooses ? n_arcs : in - port->first, out - port->first,
-				   p->sl);
+	if (out - port->first >= n_arcs)
+		*vl = 0;
+	else
+		*vl = sim_net_vl(s, port->sw, chooses ? n_arcs : in - port->first,
+				 out - port->first, p->sl);
 	return *vl < r->n_vls ? out : FAB_NONE;
 }
 
-/* The packet waits for its output; FAB_NONE and it is to be dropped: it has none. */
-static uint32_t enqueue(struct rdma *r, uint32_t in, uint32_t id)
+/* The head of a packet may leave a switch with bounded buffers: it waits for its output,
+ * or is dropped. */
+static void arrive_bounded(struct rdma *r, uint32_t in, uint32_t id, bool is_ready)
 {
 	struct rdma_packet *p = &r->packet.v[id];
 	struct rdma_lane *lane;
+	uint32_t out;
+	uint64_t wait;
 	unsigned vl;
-	uint32_t out = route(r, in, p, &vl);
 
-	if (out == FAB_NONE) {
-		r->result->n.unroutable++;
-		return FAB_NONE;
+	r->in_port[id] = in;
+	if (!is_ready && !--p->life) {
+		r->result->n.looped +=
+			!r->params->bad.per_hop || p->kind != FAB_RDMA_DATA;
+		goto drop;
 	}
+	if (!is_ready && !r->net->sim.is_even) {
+		out = choose(r, in, p);
+		wait = out == FAB_NONE ? 0 : tail_wait(r, in, out, p->bytes);
+		if (wait) {
+			fab_wheel_add(&r->wheel, r->now + wait, rdma_what(RDMA_READY, in),
+				      id);
+			return;
+		}
+	}
+	out = route(r, in, p, &vl);
+	r->result->n.unroutable += out == FAB_NONE;
+	if (out == FAB_NONE)
+		goto drop;
 	lane = lane_of(r, out, vl);
 	if (is_out(r, out)) {
 		if (vl == r->n_vls - 1 && has_adaptive_lane(r))
 			lane->room += p->bytes;
-		return FAB_NONE;
+		goto drop;
 	}
 	p->next = FAB_NONE;
 	if (lane->tail == FAB_NONE)
@@ -532,38 +548,11 @@ static uint32_t enqueue(struct rdma *r, uint32_t in, uint32_t id)
 	if (lane->waiting > r->result->peak_queue_bytes)
 		r->result->peak_queue_bytes = lane->waiting;
 	r->n_held++;
-	return out;
-}
-
-/* The head of a packet may leave a switch with bounded buffers. */
-static void arrive_bounded(struct rdma *r, uint32_t in, uint32_t id, bool is_ready)
-{
-	struct rdma_packet *p = &r->packet.v[id];
-	uint32_t out = FAB_NONE;
-	uint64_t wait;
-
-	r->in_port[id] = in;
-	if (!is_ready && !--p->life) {
-		r->result->n.looped +=
-			!r->params->bad.per_hop || p->kind != FAB_RDMA_DATA;
-	} else {
-		if (!is_ready && !r->net->sim.is_even) {
-			out = choose(r, in, p);
-			wait = out == FAB_NONE ? 0 : tail_wait(r, in, out, p->bytes);
-			if (wait) {
-				fab_wheel_add(&r->wheel, r->now + wait,
-					      rdma_what(RDMA_READY, in), id);
-				return;
-			}
-		}
-		out = enqueue(r, in, id);
-	}
-	if (out == FAB_NONE) {
-		leave_buffer(r, in, id, 0);
-		rdma_lose(r, id);
-	} else {
-		serve(r, out);
-	}
+	serve(r, out);
+	return;
+drop:
+	leave_buffer(r, in, id, 0);
+	rdma_lose(r, id);
 }
 
 /* Entries */

@@ -9,6 +9,7 @@
  * leads into a cycle. O(packets * rounds), a round frees one at least.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/state.h"
 
@@ -35,27 +36,20 @@ struct search {
 	int32_t *stuck;	 /* [channels] units that do not move */
 	uint32_t *leads; /* [channels] a stuck want of a packet in its buffer */
 	uint32_t *count; /* [channels] stuck packets */
-	/* of multicast packets: their body, by cell, one part at a time */
+	/* of packets: their body, by cell, one part at a time */
 	uint32_t *body_of;
 };
 
-static uint32_t channel_of(const struct sim *s, uint32_t port, unsigned vl)
-{
-	if (s->port[port].peer >= s->net.n_ports)
-		return FAB_NONE;
-	return port * s->n_vls + vl;
-}
-
 /* A packet that came by a port of a switch. */
 static uint32_t add_body(struct search *x, const struct sim_part *p, uint32_t in,
-			 uint32_t cell)
+			 uint32_t cell, uint32_t before)
 {
 	const struct sim *s = x->s;
 	const struct sim_packet *packet = sim_packet(p, cell);
 	struct body b = {.cell = cell,
 			 .part = p->index,
 			 .channel = s->port[in].peer * s->n_vls + packet->vl,
-			 .before = FAB_NONE,
+			 .before = before,
 			 .units = sim_units(s, packet->size)};
 
 	x->stuck[b.channel] += b.units;
@@ -63,84 +57,65 @@ static uint32_t add_body(struct search *x, const struct sim_part *p, uint32_t in
 	return (uint32_t)x->bodies.n - 1;
 }
 
-static void add_want(struct search *x, uint32_t body, uint32_t channel, uint32_t before)
+static uint32_t add_want(struct search *x, uint32_t body, uint32_t port, unsigned vl,
+			 uint32_t before)
 {
-	struct want w = {.body = body, .channel = channel, .before = before};
+	const struct sim *s = x->s;
+	bool to_end = s->port[port].peer >= s->net.n_ports;
+	struct want w = {.body = body,
+			 .channel = to_end ? FAB_NONE : port * s->n_vls + vl,
+			 .before = before};
 
 	x->bodies.v[body].n_stuck++;
 	FAB_PUSH(&x->wants, w);
+	return (uint32_t)x->wants.n - 1;
 }
 
-/* The queues of a pair of ports: one want behind the other. */
+/* The packets of a queue for one output: one want behind the other. The copies of a
+ * multicast packet have one body. */
 static void add_queue(struct search *x, const struct sim_part *p,
 		      const struct sim_switch *sw, uint32_t in, uint32_t out, unsigned vl)
 {
-	const struct sim *s = x->s;
-	const struct sim_queue *queue = sim_queue(s, sw, in, out, vl);
+	const struct sim_queue *queue = sim_queue(x->s, sw, in, out, vl);
 	uint32_t cell = queue->first, before = FAB_NONE;
-	uint32_t channel = channel_of(s, sw->port_first + out, vl);
 
-	for (bool more = !sim_queue_is_empty(queue); more;) {
-		const struct sim_packet *packet;
-		uint32_t body;
+	for (bool more = !sim_queue_is_empty(queue); more;
+	     cell = p->cell.v[cell].packet.next) {
+		const struct sim_packet *packet = sim_packet(p, cell);
+		uint32_t id = packet->source & SIM_TO_GROUP ? packet->row : cell;
 
-		packet = sim_packet(p, cell);
-		if (!(packet->source & SIM_TO_GROUP)) {
-			body = add_body(x, p, sw->port_first + in, cell);
-		} else {
-			if (x->body_of[packet->row] == FAB_NONE)
-				x->body_of[packet->row] =
-					add_body(x, p, sw->port_first + in, packet->row);
-			body = x->body_of[packet->row];
-		}
-		add_want(x, body, channel, before);
-		before = (uint32_t)x->wants.n - 1;
+		if (x->body_of[id] == FAB_NONE)
+			x->body_of[id] =
+				add_body(x, p, sw->port_first + in, id, FAB_NONE);
+		before = add_want(x, x->body_of[id], sw->port_first + out, vl, before);
 		more = cell != queue->last;
-		cell = p->cell.v[cell].packet.next;
 	}
 }
 
-/* The outputs that a packet in a fifo needs, or the first one still does. */
-static void add_wants(struct search *x, const struct sim_part *p, uint32_t sw_id,
-		      uint32_t unit, uint32_t body, bool is_first)
-{
-	const struct sim *s = x->s;
-	const struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t cell = x->bodies.v[body].cell, in = sim_input(s, unit);
-	struct sim_copy copy[1], *all = copy;
-	uint32_t n = sim_outputs(p, sw_id, in, cell, copy, 1);
-
-	if (n > 1) {
-		all = FAB_NEW(n, struct sim_copy);
-		(void)sim_outputs(p, sw_id, in, cell, all, n);
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!is_first || sim_bit(sim_waiters(s, sw, all[i].out, all[i].vl), unit))
-			add_want(x, body,
-				 channel_of(s, sw->port_first + all[i].out, all[i].vl),
-				 FAB_NONE);
-	if (all != copy)
-		free(all);
-}
-
+/* The packets of a fifo, with the outputs that they need, or the first one still does. */
 static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 		     uint32_t unit)
 {
 	const struct sim *s = x->s;
 	const struct sim_switch *sw = &s->sw[sw_id];
 	const struct sim_queue *queue = sim_queue(s, sw, unit, 0, 0);
-	uint32_t cell = queue->first, before = FAB_NONE;
+	uint32_t cell = queue->first, body = FAB_NONE, in = sim_input(s, unit);
+	struct sim_copy *all = FAB_NEW(sw->n_ports, struct sim_copy);
 
-	for (bool more = !sim_queue_is_empty(queue); more;) {
-		uint32_t body;
+	for (bool more = !sim_queue_is_empty(queue); more;
+	     cell = p->cell.v[cell].packet.next) {
+		uint32_t n = sim_outputs(p, sw_id, in, cell, all);
+		bool is_first = body == FAB_NONE;
 
-		body = add_body(x, p, sw->port_first + sim_input(s, unit), cell);
-		x->bodies.v[body].before = before;
-		add_wants(x, p, sw_id, unit, body, before == FAB_NONE);
-		before = body;
+		body = add_body(x, p, sw->port_first + in, cell, body);
+		for (uint32_t i = 0; i < n; i++)
+			if (!is_first ||
+			    sim_bit(sim_waiters(s, sw, all[i].out, all[i].vl), unit))
+				(void)add_want(x, body, sw->port_first + all[i].out,
+					       all[i].vl, FAB_NONE);
 		more = cell != queue->last;
-		cell = p->cell.v[cell].packet.next;
 	}
+	free(all);
 }
 
 static void collect(struct search *x)
@@ -151,8 +126,7 @@ static void collect(struct search *x)
 		const struct sim_part *p = &s->part[i];
 
 		x->body_of = FAB_NEW(p->cell.n + 1, uint32_t);
-		for (size_t k = 0; k < p->cell.n; k++)
-			x->body_of[k] = FAB_NONE;
+		memset(x->body_of, 0xff, p->cell.n * sizeof(*x->body_of));
 		for (uint32_t id = 0; id < s->net.n_switches; id++) {
 			const struct sim_switch *sw = &s->sw[id];
 
@@ -169,18 +143,16 @@ static void collect(struct search *x)
 	}
 }
 
-/* Would there be room, and is nothing in front of it? */
-static bool can_go(const struct search *x, const struct want *w)
+/* Is nothing in front of a want in its queue? */
+static bool is_first(const struct search *x, const struct want *w)
 {
 	const struct body *b = &x->bodies.v[w->body];
 
-	if (w->before != FAB_NONE && !x->wants.v[w->before].is_free)
-		return false;
-	if (b->before != FAB_NONE && x->bodies.v[b->before].n_stuck)
-		return false;
-	return w->channel == FAB_NONE || b->units <= x->s->credits - x->stuck[w->channel];
+	return (w->before == FAB_NONE || x->wants.v[w->before].is_free) &&
+	       (b->before == FAB_NONE || !x->bodies.v[b->before].n_stuck);
 }
 
+/* Free all wants for which there would be room. */
 static void reduce(struct search *x)
 {
 	bool is_over = false;
@@ -191,7 +163,9 @@ static void reduce(struct search *x)
 			struct want *w = &x->wants.v[i];
 			struct body *b = &x->bodies.v[w->body];
 
-			if (w->is_free || !can_go(x, w))
+			if (w->is_free || !is_first(x, w) ||
+			    (w->channel != FAB_NONE &&
+			     b->units > x->s->credits - x->stuck[w->channel]))
 				continue;
 			w->is_free = true;
 			is_over = false;
@@ -201,16 +175,7 @@ static void reduce(struct search *x)
 	}
 }
 
-/* Of what the first of a queue waits for: others wait for it. */
-static bool is_first(const struct search *x, const struct want *w)
-{
-	const struct body *b = &x->bodies.v[w->body];
-
-	return (w->before == FAB_NONE || x->wants.v[w->before].is_free) &&
-	       (b->before == FAB_NONE || !x->bodies.v[b->before].n_stuck);
-}
-
-/* The packet whose want leads from a channel on. */
+/* A channel of the cycle, and the packet whose want leads on from it. */
 static struct fab_sim_channel describe(const struct search *x, uint32_t channel)
 {
 	const struct sim *s = x->s;
@@ -228,49 +193,6 @@ static struct fab_sim_channel describe(const struct search *x, uint32_t channel)
 					.to_group = packet->source & SIM_TO_GROUP};
 }
 
-/* From channel to channel until one comes again. */
-static void find_cycle(const struct search *x, uint32_t from,
-		       struct fab_sim_result *result)
-{
-	size_t n = (size_t)x->s->net.n_all * x->s->n_vls;
-	uint8_t *seen = FAB_NEW0(n + 1, uint8_t);
-	uint32_t at = from;
-
-	while (!seen[at]) {
-		seen[at] = 1;
-		at = x->wants.v[x->leads[at]].channel;
-	}
-	for (; seen[at] == 1; at = x->wants.v[x->leads[at]].channel) {
-		seen[at] = 2;
-		FAB_PUSH(&result->cycle, describe(x, at));
-	}
-	free(seen);
-}
-
-/* Which stuck want leads from each channel on; a channel that one leads to. */
-static uint32_t follow(struct search *x, struct fab_sim_result *result)
-{
-	uint32_t from = FAB_NONE;
-
-	for (size_t i = 0; i < x->bodies.n; i++) {
-		const struct body *b = &x->bodies.v[i];
-
-		if (!b->n_stuck)
-			continue;
-		result->stuck_packets++;
-		result->stuck_channels += !x->count[b->channel]++;
-	}
-	for (size_t i = x->wants.n; i-- > 0;) {
-		const struct want *w = &x->wants.v[i];
-
-		if (w->is_free || w->channel == FAB_NONE || !is_first(x, w))
-			continue;
-		x->leads[x->bodies.v[w->body].channel] = (uint32_t)i;
-		from = w->channel;
-	}
-	return from;
-}
-
 void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 {
 	size_t n = (size_t)s->net.n_all * s->n_vls;
@@ -278,15 +200,40 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 			   .stuck = FAB_NEW0(n + 1, int32_t),
 			   .leads = FAB_NEW(n + 1, uint32_t),
 			   .count = FAB_NEW0(n + 1, uint32_t)};
-	uint32_t from;
+	uint8_t *seen = FAB_NEW0(n + 1, uint8_t);
+	uint32_t at = FAB_NONE;
 
 	collect(&x);
 	reduce(&x);
-	from = follow(&x, result);
-	if (from != FAB_NONE) {
-		result->is_deadlocked = true;
-		find_cycle(&x, from, result);
+	for (const struct body *b = x.bodies.v; b < x.bodies.v + x.bodies.n; b++)
+		if (b->n_stuck) {
+			result->stuck_packets++;
+			result->stuck_channels += !x.count[b->channel]++;
+		}
+	/* the first of a queue leads on, else one behind a packet of another lane, which
+	 * wants the same channel */
+	for (size_t i = 2 * x.wants.n; i-- > 0;) {
+		const struct want *w = &x.wants.v[i % x.wants.n];
+		const struct body *b = &x.bodies.v[w->body];
+		bool leads = i < x.wants.n ? is_first(&x, w)
+					   : b->before == FAB_NONE ||
+						     !x.bodies.v[b->before].n_stuck;
+
+		if (w->is_free || w->channel == FAB_NONE || !leads)
+			continue;
+		x.leads[b->channel] = (uint32_t)(i % x.wants.n);
+		at = w->channel;
 	}
+	result->is_deadlocked = at != FAB_NONE;
+	/* from channel to channel until one comes again, then once around */
+	for (; result->is_deadlocked && !seen[at]; at = x.wants.v[x.leads[at]].channel)
+		seen[at] = 1;
+	for (; result->is_deadlocked && seen[at] == 1;
+	     at = x.wants.v[x.leads[at]].channel) {
+		seen[at] = 2;
+		FAB_PUSH(&result->cycle, describe(&x, at));
+	}
+	free(seen);
 	free(x.bodies.v);
 	free(x.wants.v);
 	free(x.stuck);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+static const uint64_t BIRTH_MASK = (1ull << FAB_MESSAGE_TIME_BITS) - 1;
+
 /* An event for when an endpoint may go on, unless there is one before it. */
 static void inject_at(struct sim_part *p, uint32_t e, uint64_t time)
 {
@@ -16,45 +18,42 @@ static void inject_at(struct sim_part *p, uint32_t e, uint64_t time)
 	sim_event_at(p, time, SIM_INJECT, e, 0);
 }
 
-/* Is it a message at all? */
-static int check(struct sim_part *p, uint32_t e, const struct fab_message *m)
-{
-	const struct sim *s = p->sim;
-	uint32_t n = m->to_group ? s->net.n_groups : s->net.n_ends;
-
-	if (m->target >= n)
-		return fab_fail(&p->err, EINVAL,
-				"a message of endpoint %" PRIu32 " to %s %" PRIu32
-				": there are %" PRIu32,
-				e, m->to_group ? "group" : "endpoint", m->target, n);
-	if (!m->to_group && !s->net.problem->routes)
-		return fab_fail(&p->err, EINVAL,
-				"a message to an endpoint, and no tables");
-	if (!m->bytes || m->bytes > FAB_MESSAGE_BYTES_MAX)
-		return fab_fail(&p->err, EINVAL,
-				"a message of endpoint %" PRIu32 " of %" PRIu32
-				" bytes: 1 to 2^30 are possible",
-				e, m->bytes);
-	if (m->time < s->source[e].birth)
-		return fab_fail(&p->err, EINVAL,
-				"a message of endpoint %" PRIu32 " at %" PRIu64
-				", after one at %" PRIu64,
-				e, m->time, s->source[e].birth);
-	return 0;
-}
-
 /* Ask for the next message. */
 static void pull(struct sim_part *p, uint32_t e)
 {
 	struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
 	struct fab_message m = {0};
+	uint32_t n;
 
 	src->state = SIM_IDLE;
 	if (!s->messages->next(s->messages->context, e, p->now, &m) ||
 	    m.time >> FAB_MESSAGE_TIME_BITS)
 		return;
-	p->rc = check(p, e, &m);
+	n = m.to_group ? s->net.n_groups : s->net.n_ends;
+	if (m.target >= n)
+		p->rc = fab_fail(&p->err, EINVAL,
+				 "a message of endpoint %" PRIu32 " to %s %" PRIu32
+				 ": there are %" PRIu32,
+				 e, m.to_group ? "group" : "endpoint", m.target, n);
+	else if (!m.to_group && !s->net.problem->routes)
+		p->rc = fab_fail(&p->err, EINVAL,
+				 "a message to an endpoint, and no tables");
+	else if (!m.bytes || m.bytes > FAB_MESSAGE_BYTES_MAX)
+		p->rc = fab_fail(&p->err, EINVAL,
+				 "a message of endpoint %" PRIu32 " of %" PRIu32
+				 " bytes: 1 to 2^30 are possible",
+				 e, m.bytes);
+	else if (m.time < src->birth)
+		p->rc = fab_fail(&p->err, EINVAL,
+				 "a message of endpoint %" PRIu32 " at %" PRIu64
+				 ", after one at %" PRIu64,
+				 e, m.time, src->birth);
+	else if (s->params->chooser && s->messages->received && m.bytes > s->params->mtu)
+		p->rc = fab_fail(
+			&p->err, EINVAL,
+			"packets of adaptive routing overtake each other: messages that others wait for take one packet, up to %" PRIu32,
+			s->params->mtu);
 	if (p->rc)
 		return;
 	src->state = SIM_HAS;
@@ -80,28 +79,26 @@ static uint64_t bytes_of(const struct sim *s, uint32_t bytes, bool to_group)
 	return bytes + packets_of(s, bytes) * header(s, to_group);
 }
 
-static uint32_t message_new(struct sim_part *p, uint32_t e)
+/* Notify the source of an endpoint that a message of it has arrived or is lost. */
+static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet packet)
 {
-	const struct sim_source *src = &p->sim->source[e];
-	uint32_t id = p->free_message;
+	struct sim *s = p->sim;
+	uint32_t e = sim_endpoint_of(&packet), id;
 
-	if (id != FAB_NONE) {
-		p->free_message = p->message.v[id].next;
-	} else {
-		FAB_RESERVE(&p->message, 1);
-		id = (uint32_t)p->message.n++;
+	if (!s->messages->completed)
+		return;
+	if (s->end_part[e] != p->index) {
+		sim_write(p, s->end_part[e], time, SIM_LETTER_COMPLETED, e)->packet =
+			packet;
+		return;
 	}
-	p->message.v[id] =
-		(struct sim_message){.birth = src->birth,
-				     .source = e,
-				     .group = src->target,
-				     .packets = (uint32_t)packets_of(p->sim, src->left),
-				     .tag = src->tag,
-				     .is_open = true};
-	return id;
+	id = sim_cell_new(p);
+	p->cell.v[id].packet = packet;
+	sim_event_at(p, time, SIM_COMPLETED, e, id);
 }
 
-/* Where a message goes from its endpoint; false: nowhere. */
+/* Row of the tables, service level and lane of the message of an endpoint; false: it has
+ * no path. */
 static bool find_path(struct sim_part *p, uint32_t e)
 {
 	const struct sim *s = p->sim;
@@ -127,26 +124,9 @@ static bool find_path(struct sim_part *p, uint32_t e)
 	if (sl > 15 || src->row == FAB_NONE)
 		return false;
 	src->sl = (uint8_t)sl;
-	src->vl = (uint8_t)sim_net_first_vl(&s->net, sl);
+	src->vl = (uint8_t)(s->params->chooser ? s->adaptive_vl
+					       : sim_net_first_vl(&s->net, sl));
 	return true;
-}
-
-/* Notify the source of an endpoint that a message of it has arrived or is lost. */
-static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet packet)
-{
-	struct sim *s = p->sim;
-	uint32_t e = sim_endpoint_of(&packet), id;
-
-	if (!s->messages->completed)
-		return;
-	if (s->end_part[e] != p->index) {
-		sim_write(p, s->end_part[e], time, SIM_LETTER_COMPLETED, e)->packet =
-			packet;
-		return;
-	}
-	id = sim_cell_new(p);
-	p->cell.v[id].packet = packet;
-	sim_event_at(p, time, SIM_COMPLETED, e, id);
 }
 
 /* Create the next message of an endpoint and look up its path; false: unroutable. */
@@ -154,8 +134,12 @@ static bool create(struct sim_part *p, uint32_t e)
 {
 	const struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
-	uint64_t n = packets_of(s, src->left);
-	struct sim_packet note = {.source = e, .target = src->target, .tag = src->tag};
+	uint64_t n = packets_of(s, src->left), birth = src->birth & BIRTH_MASK;
+	struct sim_packet note = {.source = e | (uint32_t)SIM_LOST |
+					    (src->to_group ? SIM_TO_GROUP : 0),
+				  .target = src->target,
+				  .tag = src->tag,
+				  .birth = birth};
 
 	p->sums.born += n;
 	if (sim_in_window(s, src->birth)) {
@@ -163,38 +147,31 @@ static bool create(struct sim_part *p, uint32_t e)
 		p->sums.window_born += n;
 	}
 	src->state = SIM_BORN;
-	if (find_path(p, e)) {
-		sim_growth_of_source(s, e, src->birth, (int32_t)n);
-		if (src->to_group)
-			src->message = message_new(p, e);
-		else
-			sim_growth_of_target(s, src->target, src->birth, (int32_t)n);
-		return true;
+	if (!find_path(p, e)) {
+		p->sums.lost += n;
+		note_completed(p, p->now + s->hop_delay, note);
+		return false;
 	}
-	p->sums.lost += n;
-	note.birth = src->birth & ((1ull << FAB_MESSAGE_TIME_BITS) - 1);
-	note.source |= (uint32_t)SIM_LOST | (src->to_group ? SIM_TO_GROUP : 0);
-	note_completed(p, p->now + s->hop_delay, note);
-	return false;
-}
-
-/* Count a packet that an endpoint starts. */
-static void count_sent(struct sim_part *p, const struct sim_source *src, uint32_t size)
-{
-	const struct sim *s = p->sim;
-
-	p->sums.injected++;
+	sim_growth_of_source(s, e, src->birth, (int32_t)n);
 	if (!src->to_group)
-		sim_growth_of_source(s, (uint32_t)(src - s->source), p->now, -1);
-	if (sim_in_window(s, p->now)) {
-		p->sums.sent += size;
-		p->sums.window_sent++;
+		sim_growth_of_target(s, src->target, src->birth, (int32_t)n);
+	if (!src->to_group && !s->params->chooser)
+		return true;
+	src->message = p->free_message;
+	if (src->message != FAB_NONE) {
+		p->free_message = p->message.v[src->message].next;
+	} else {
+		FAB_RESERVE(&p->message, 1);
+		src->message = (uint32_t)p->message.n++;
 	}
-	if (!sim_in_window(s, src->birth))
-		return;
-	p->sums.window_in_flight++;
-	p->sums.n_wait++;
-	p->sums.wait += p->now - src->birth;
+	p->message.v[src->message] = (struct sim_message){.birth = src->birth,
+							  .source = e,
+							  .group = src->target,
+							  .packets = (uint32_t)n,
+							  .tag = src->tag,
+							  .to_group = src->to_group,
+							  .is_open = true};
+	return true;
 }
 
 /* The next packet of the message starts. */
@@ -202,17 +179,18 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 {
 	struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
+	bool is_counted = src->to_group || s->params->chooser; /* packet by packet */
 	uint32_t id = sim_cell_new(p), out = s->net.n_ports + e;
 	struct sim_packet *packet = sim_packet(p, id);
 	struct sim_port *port = &s->port[out];
 	uint64_t wire = sim_wire(port->per_byte, size);
 
 	*packet = (struct sim_packet){
-		.row = src->row,
+		.row = s->params->chooser ? src->message : src->row,
 		.target = src->to_group ? src->message : src->target,
 		.source = e | (src->to_group ? SIM_TO_GROUP : 0u) |
 			  (src->left == payload ? SIM_LAST : 0u),
-		.birth = src->birth & ((1ull << FAB_MESSAGE_TIME_BITS) - 1),
+		.birth = src->birth & BIRTH_MASK,
 		.size = (uint16_t)size,
 		.since = (uint32_t)src->birth,
 		.sl = src->sl & 15,
@@ -220,15 +198,26 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 	};
 	if (sim_is_traced(p, packet->birth))
 		packet->source |= SIM_TRACED;
-	if (src->to_group) {
+	if (is_counted) {
 		p->message.v[src->message].outstanding++;
 		p->message.v[src->message].is_traced |=
 			(packet->source & SIM_TRACED) != 0;
 	}
 	src->left -= payload;
-	if (!src->left && src->to_group)
+	if (!src->left && is_counted)
 		p->message.v[src->message].is_open = false;
-	count_sent(p, src, size);
+	p->sums.injected++;
+	if (!src->to_group)
+		sim_growth_of_source(s, e, p->now, -1);
+	if (sim_in_window(s, p->now)) {
+		p->sums.sent += size;
+		p->sums.window_sent++;
+	}
+	if (sim_in_window(s, src->birth)) {
+		p->sums.window_in_flight++;
+		p->sums.n_wait++;
+		p->sums.wait += p->now - src->birth;
+	}
 	sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
 	port->out_busy = p->now + wire;
 	sim_start(p, out, id, src->vl, wire);
@@ -277,48 +266,27 @@ void sim_inject(struct sim_part *p, uint32_t e)
 			  src->birth > port->out_busy ? src->birth : port->out_busy);
 }
 
-/* A notice may have created a message. */
-static void ask_again(struct sim_part *p, uint32_t e)
+void sim_notify(struct sim_part *p, uint32_t e, uint32_t id, bool is_received)
 {
+	const struct sim_packet *packet = sim_packet(p, id);
+	const struct fab_messages *m = p->sim->messages;
+	bool to_group = packet->source & SIM_TO_GROUP;
+	struct fab_delivery d = {
+		.time = p->now,
+		.birth = packet->birth,
+		.source = sim_endpoint_of(packet),
+		.target = is_received && to_group ? packet->row : packet->target,
+		.tag = packet->tag,
+		.to_group = to_group,
+		.is_lost = !is_received && packet->source & (uint32_t)SIM_LOST};
+
+	sim_cell_free(p, id);
+	(is_received ? m->received : m->completed)(m->context, e, &d);
 	if (p->sim->source[e].state != SIM_IDLE)
 		return;
-	pull(p, e);
+	pull(p, e); /* the notice may have created a message */
 	if (p->sim->source[e].state != SIM_IDLE)
 		FAB_PUSH(&p->dirty_ends, e);
-}
-
-void sim_received(struct sim_part *p, uint32_t e, uint32_t id)
-{
-	const struct sim_packet *packet = sim_packet(p, id);
-	const struct fab_messages *m = p->sim->messages;
-	struct fab_delivery d = {.time = p->now,
-				 .birth = packet->birth,
-				 .source = sim_endpoint_of(packet),
-				 .target = packet->source & SIM_TO_GROUP ? packet->row
-									 : packet->target,
-				 .tag = packet->tag,
-				 .to_group = packet->source & SIM_TO_GROUP};
-
-	sim_cell_free(p, id);
-	m->received(m->context, e, &d);
-	ask_again(p, e);
-}
-
-void sim_completed(struct sim_part *p, uint32_t e, uint32_t id)
-{
-	const struct sim_packet *packet = sim_packet(p, id);
-	const struct fab_messages *m = p->sim->messages;
-	struct fab_delivery d = {.time = p->now,
-				 .birth = packet->birth,
-				 .source = e,
-				 .target = packet->target,
-				 .tag = packet->tag,
-				 .to_group = packet->source & SIM_TO_GROUP,
-				 .is_lost = packet->source & (uint32_t)SIM_LOST};
-
-	sim_cell_free(p, id);
-	m->completed(m->context, e, &d);
-	ask_again(p, e);
 }
 
 /* A whole message has arrived. */
@@ -340,38 +308,34 @@ static void count_message(struct sim_part *p, uint64_t birth, uint64_t time,
 		p->group[group].most = latency;
 }
 
-/* Nothing of a multicast message is under way. */
-static void end_message(struct sim_part *p, uint32_t id)
-{
-	struct sim_message *m = &p->message.v[id];
-	struct sim_packet note = {.source = m->source | SIM_TO_GROUP |
-					    (m->is_lost ? (uint32_t)SIM_LOST : 0),
-				  .target = m->group,
-				  .birth = m->birth &
-					   ((1ull << FAB_MESSAGE_TIME_BITS) - 1),
-				  .tag = m->tag};
-
-	sim_growth_of_source(p->sim, m->source, m->last, -(int32_t)m->packets);
-	if (!m->is_lost)
-		count_message(p, m->birth, m->last, m->group);
-	note_completed(p, m->last, note);
-	if (m->is_traced) /* its number stays that of its steps */
-		return;
-	m->next = p->free_message;
-	p->free_message = id;
-}
-
+/* More or fewer copies of a multicast message are under way. */
 static void add_copies(struct sim_part *p, uint32_t id, int64_t copies, uint64_t time,
 		       bool is_lost)
 {
 	struct sim_message *m = &p->message.v[id];
+	struct sim_packet note;
 
 	m->outstanding += copies;
 	m->is_lost |= is_lost;
 	if (time > m->last)
 		m->last = time;
-	if (!m->outstanding && !m->is_open)
-		end_message(p, id);
+	if (m->outstanding || m->is_open)
+		return;
+	note = (struct sim_packet){.source = m->source |
+					     (m->to_group ? SIM_TO_GROUP : 0) |
+					     (m->is_lost ? (uint32_t)SIM_LOST : 0),
+				   .target = m->group,
+				   .birth = m->birth & BIRTH_MASK,
+				   .tag = m->tag};
+	if (m->to_group)
+		sim_growth_of_source(p->sim, m->source, m->last, -(int32_t)m->packets);
+	if (!m->is_lost)
+		count_message(p, m->birth, m->last, m->to_group ? m->group : FAB_NONE);
+	note_completed(p, m->last, note);
+	if (m->is_traced) /* its number stays that of its steps */
+		return;
+	m->next = p->free_message;
+	p->free_message = id;
 }
 
 void sim_message_copies(struct sim_part *p, uint32_t source, uint32_t message,
@@ -412,23 +376,25 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 	sim_cell_free(p, id);
 	if (!(packet.source & SIM_TO_GROUP))
 		sim_growth_of_target(s, packet.target, p->now, -1);
-	if (packet.source & SIM_TO_GROUP)
-		sim_message_copies(p, sim_endpoint_of(&packet), packet.target, -1,
-				   p->now + s->hop_delay, true);
+	if (packet.source & SIM_TO_GROUP || s->params->chooser)
+		sim_message_copies(p, sim_endpoint_of(&packet),
+				   packet.source & SIM_TO_GROUP ? packet.target
+								: packet.row,
+				   -1, p->now + s->hop_delay, true);
 	else if (packet.source & SIM_LAST)
 		note_completed(p, p->now + s->hop_delay, note);
 }
 
-static void count_delivered(struct sim_part *p, uint32_t e,
-			    const struct sim_packet *packet, uint64_t time)
+void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 {
 	const struct sim *s = p->sim;
-	bool to_group = packet->source & SIM_TO_GROUP;
+	const struct sim_packet *packet = sim_packet(p, id);
+	uint64_t time = p->now + s->cable_delay + wire + s->host_delay;
 	uint64_t latency = time - packet->birth;
+	bool to_group = packet->source & SIM_TO_GROUP, last = packet->source & SIM_LAST;
 
 	p->sums.delivered++;
 	p->sums.arrived += packet->size;
-	p->sums.arrived_packets++;
 	p->sums.arrived_latency += latency;
 	if (time > p->last_delivery)
 		p->last_delivery = time;
@@ -457,18 +423,9 @@ static void count_delivered(struct sim_part *p, uint32_t e,
 
 		FAB_PUSH(&p->deliveries, d);
 	}
-}
-
-void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
-{
-	const struct sim *s = p->sim;
-	struct sim_packet *packet = sim_packet(p, id);
-	uint64_t time = p->now + s->cable_delay + wire + s->host_delay;
-	bool to_group = packet->source & SIM_TO_GROUP, last = packet->source & SIM_LAST;
-
-	count_delivered(p, e, packet, time);
-	if (to_group) {
-		sim_message_copies(p, sim_endpoint_of(packet), packet->target, -1, time,
+	if (to_group || s->params->chooser) {
+		sim_message_copies(p, sim_endpoint_of(packet),
+				   to_group ? packet->target : packet->row, -1, time,
 				   false);
 	} else if (last) {
 		count_message(p, packet->birth, time, FAB_NONE);
@@ -529,19 +486,6 @@ void sim_part_start(struct sim_part *p)
 	}
 }
 
-/* The backlogs of a message that its endpoint has not come to. */
-static void count_unsent(const struct sim *s, uint32_t e)
-{
-	const struct sim_source *src = &s->source[e];
-	int32_t n = (int32_t)packets_of(s, src->left);
-
-	if (!src->to_group && s->net.end_row[src->target] == FAB_NONE)
-		return;
-	sim_growth_of_source(s, e, src->birth, n);
-	if (!src->to_group)
-		sim_growth_of_target(s, src->target, src->birth, n);
-}
-
 uint64_t sim_part_waiting(struct sim_part *p)
 {
 	const struct sim *s = p->sim;
@@ -558,13 +502,21 @@ uint64_t sim_part_waiting(struct sim_part *p)
 		}
 		while (src->state == SIM_HAS && src->birth < s->end &&
 		       src->birth <= p->now && !p->rc && --most) {
-			n += packets_of(s, src->left);
-			p->sums.born += packets_of(s, src->left);
+			int32_t packets = (int32_t)packets_of(s, src->left);
+			bool to_group = src->to_group;
+			bool has_path =
+				to_group || s->net.end_row[src->target] != FAB_NONE;
+
+			n += (uint64_t)packets;
+			p->sums.born += (uint64_t)packets;
 			if (sim_in_window(s, src->birth)) {
-				p->sums.offered += bytes_of(s, src->left, src->to_group);
-				p->sums.window_born += packets_of(s, src->left);
-				count_unsent(s, e);
+				p->sums.offered += bytes_of(s, src->left, to_group);
+				p->sums.window_born += (uint64_t)packets;
 			}
+			if (has_path)
+				sim_growth_of_source(s, e, src->birth, packets);
+			if (has_path && !to_group)
+				sim_growth_of_target(s, src->target, src->birth, packets);
 			pull(p, e);
 		}
 	}

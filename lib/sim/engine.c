@@ -7,22 +7,23 @@
  *
  * Memory that soon will be needed is prefetched: of heads in three steps (packet and
  * port; the entry of the table; the output, which is kept), of choices in three (output;
- * queue; packet), of ends and events of the wheel in two.
+ * queue; packet), of ends in two.
  */
+#include <stdlib.h>
+
+#include "base/order.h"
 #include "sim/state.h"
 
 enum { NEAR = 4, MIDDLE = 9, FAR = SIM_RING_ROOM }; /* events of a ring ahead */
-enum { SOON = 4, LATER = 7 };			    /* events of the wheel ahead */
 enum {
 	FEW_CHOICES = 16, /* their data are in the first caches */
 	CHOICES_SOON = 2, /* choices ahead; second step twice, first step thrice */
 	FEW_OUTS = 3,
-	EXPECTED = 2 * CHOICES_SOON,
-	ENDS_SOON = 4 /* endpoints ahead */
+	EXPECTED = 2 * CHOICES_SOON
 };
 
 /* sim_arrival.out: not looked up in unicast tables; no output. */
-enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe };
+enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe, OUT_ADAPTIVE = 0xfffd };
 
 /* Third step of a head: its output. */
 SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
@@ -34,7 +35,11 @@ SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
 	uint32_t out;
 
 	a->out = OUT_GROUP;
-	if (s->with_groups && packet->source & SIM_TO_GROUP)
+	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
+		return;
+	a->out = OUT_ADAPTIVE;
+	if (sim_is_adaptive(s) && packet->vl == s->adaptive_vl &&
+	    s->net.end_near[packet->target] != FAB_NONE)
 		return;
 	a->out = OUT_NONE;
 	if (!sim_look_up(s, in->sw, in->local, packet, &to))
@@ -47,7 +52,7 @@ SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
 	__builtin_prefetch(sim_lane_sums(s, out, to.vl));
 	if (!s->sw[in->sw].is_small)
 		__builtin_prefetch(sim_waiters(s, &s->sw[in->sw], to.out, to.vl));
-	if (!s->is_fifo)
+	if (!sim_is_fifo(s))
 		__builtin_prefetch(sim_queue_of(s, in, 0, to.out, to.vl));
 }
 
@@ -66,7 +71,7 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
 	__builtin_prefetch(&s->sw[in->sw]);
 	__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
-	if (!s->with_groups) {
+	if (!sim_with_groups(s)) {
 		__builtin_prefetch(
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
 		__builtin_prefetch(&s->net.end_port[packet->target]);
@@ -86,8 +91,8 @@ SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t 
 	uint32_t unit = in->local;
 
 	sim_packet(p, id)->since = (uint32_t)p->now;
-	if (s->is_fifo) {
-		unit = unit * s->n_vls + sim_packet(p, id)->vl;
+	if (sim_is_fifo(s)) {
+		unit = unit * sim_n_vls(s) + sim_packet(p, id)->vl;
 		if (sim_queue_push(p, sim_queue_of(s, in, unit, 0, 0), id))
 			sim_fifo_head(p, in->sw, unit);
 		return;
@@ -97,7 +102,7 @@ SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t 
 	sim_touch(p, sw, in, o);
 }
 
-/* A head at a switch. */
+/* A head at a switch, which knows its output. */
 SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 {
 	struct sim *s = p->sim;
@@ -107,6 +112,10 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 
 	if (a->out == OUT_GROUP) {
 		sim_group_arrive(p, a->port, a->packet, false);
+		return;
+	}
+	if (a->out == OUT_ADAPTIVE) {
+		FAB_PUSH(&p->undecided, (uint64_t)a->port << 32 | a->packet);
 		return;
 	}
 	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == OUT_NONE ||
@@ -119,6 +128,8 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 		uint64_t fast = sim_wire(out->per_byte, packet->size);
 
 		if (slow > fast) {
+			/* what an adaptive packet has chosen */
+			sim_packet(p, a->packet)->since = (uint32_t)a->vl << 16 | a->out;
 			sim_event_at(p, p->now + slow - fast, SIM_READY, a->port,
 				     a->packet);
 			return;
@@ -137,8 +148,29 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 		sim_group_arrive(p, in_id, id, true);
 		return;
 	}
-	(void)sim_look_up(p->sim, in->sw, in->local, sim_packet(p, id), &to);
+	to = (struct sim_copy){sim_packet(p, id)->since & 0xffff,
+			       sim_packet(p, id)->since >> 16};
 	ask(p, in, id, to.out, to.vl);
+}
+
+/* The adaptive packets of this time choose, in the order of ports. */
+static void decide(struct sim_part *p)
+{
+	qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v), fab_cmp_u64);
+	for (size_t i = 0; i < p->undecided.n; i++) {
+		struct sim_arrival a = {.time = p->now,
+					.port = (uint32_t)(p->undecided.v[i] >> 32),
+					.packet = (uint32_t)p->undecided.v[i],
+					.out = OUT_NONE};
+		struct sim_copy to;
+
+		if (sim_choose(p, a.port, a.packet, &to)) {
+			a.out = (uint16_t)to.out;
+			a.vl = (uint16_t)to.vl;
+		}
+		arrive(p, &a);
+	}
+	p->undecided.n = 0;
 }
 
 /* Is the first packet of a unit, for an output, a copy of the multicast packet that the
@@ -152,7 +184,7 @@ static bool is_reading(const struct sim_part *p, const struct sim_switch *sw,
 
 	if (in->reading == FAB_NONE || !(p->cell.v[head].packet.source & SIM_TO_GROUP))
 		return false;
-	return in->reading == (s->is_fifo ? head : p->cell.v[head].packet.row);
+	return in->reading == (sim_is_fifo(s) ? head : p->cell.v[head].packet.row);
 }
 
 /* Rotate so that bit `first` comes first. */
@@ -186,13 +218,13 @@ static uint32_t search(const struct sim_part *p, struct sim_switch *sw, uint32_t
 
 		if (i == n)
 			bits &= ~(~0ull << from % SIM_WORD);
-		if (!s->with_groups)
-			bits &= s->one_read ? free[w] : ~0ull;
+		if (!sim_with_groups(s))
+			bits &= sim_one_read(s) ? free[w] : ~0ull;
 		for (; bits; bits &= bits - 1) {
 			uint32_t unit = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
 
-			if (s->with_groups && s->one_read && !sim_bit(free, unit) &&
-			    !is_reading(p, sw, unit, out, vl))
+			if (sim_with_groups(s) && sim_one_read(s) &&
+			    !sim_bit(free, unit) && !is_reading(p, sw, unit, out, vl))
 				continue;
 			if (most == INT32_MAX || head_units(p, sw, unit, out, vl) <= most)
 				return unit;
@@ -209,9 +241,9 @@ SIM_HOT uint32_t pick(const struct sim_part *p, struct sim_switch *sw, uint32_t 
 {
 	uint64_t bits;
 
-	if (p->sim->with_groups || !sw->is_small)
+	if (sim_with_groups(p->sim) || !sim_is_small(sw))
 		return search(p, sw, out, vl, lane->last, INT32_MAX);
-	bits = lane->waiters & (p->sim->one_read ? sw->free_units : ~0ull);
+	bits = lane->waiters & (sim_one_read(p->sim) ? sw->free_units : ~0ull);
 	if (!bits)
 		return FAB_NONE;
 	bits = rotate(bits, lane->last);
@@ -239,7 +271,7 @@ SIM_HOT void read_packet(struct sim_part *p, struct sim_switch *sw, struct sim_p
 	uint64_t until = p->now + wire;
 
 	set_input(s, sw, in->local, false);
-	if (!s->reads_apart)
+	if (!sim_reads_apart(s))
 		return;
 	if (s->speedup != 1) {
 		until = p->now + (wire + s->speedup - 1) / s->speedup;
@@ -267,9 +299,9 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		fab_wheel_add(&p->wheel, end, sim_what(SIM_END, out_id), 0);
 	else
 		sim_ring_add(&p->ends, end, out_id, 0);
-	if (s->one_read)
+	if (sim_one_read(s))
 		read_packet(p, sw, in, wire);
-	if (s->with_groups && packet->source & SIM_TO_GROUP) {
+	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP) {
 		id = sim_group_copy(p, out->sw, unit, out->local, vl, wire);
 	} else { /* out of the queue, and out of the buffer when it has left */
 		bool is_empty = sim_queue_pop(p, queue);
@@ -277,13 +309,15 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		in->reading = FAB_NONE;
 		sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
 			    end + s->cable_delay);
-		if (is_empty || s->is_fifo)
+		if (is_empty || sim_is_fifo(s))
 			sim_unwant(s, sw, unit, in, out, vl);
-		if (!is_empty && s->is_fifo)
+		if (!is_empty && sim_is_fifo(s))
 			sim_fifo_head(p, in->sw, unit);
 	}
-	/* endpoints accept all packets */
-	lane->credits -= sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
+	/* endpoints accept all packets; adaptive ones have taken their room */
+	if (!sim_is_adaptive(s) || vl != s->adaptive_vl)
+		lane->credits -=
+			sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
 	sim_start(p, out_id, id, vl, wire);
 }
 
@@ -300,15 +334,17 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		sim_count_blocked(s, p->now, id);
 	if (!out->n_waiting)
 		return false;
-	for (unsigned i = 1; i <= s->n_vls; i++) {
-		unsigned vl = out->last_vl + i < s->n_vls ? out->last_vl + i
-							  : out->last_vl + i - s->n_vls;
+	for (unsigned i = 1; i <= sim_n_vls(s); i++) {
+		unsigned vl = out->last_vl + i < sim_n_vls(s)
+				      ? out->last_vl + i
+				      : out->last_vl + i - sim_n_vls(s);
 		struct sim_lane *lane = sim_lane(s, id, vl);
 		uint32_t unit = pick(p, sw, local, vl, lane);
 
 		if (unit == FAB_NONE)
 			continue;
-		if (!sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
+		if (!(sim_is_adaptive(s) && vl == s->adaptive_vl) &&
+		    !sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
 			/* a smaller packet may have credit */
 			unit = lane->credits <= 0 || !s->by_units
 				       ? FAB_NONE
@@ -338,7 +374,7 @@ SIM_HOT bool free_input(struct sim_part *p, uint32_t sw_id, uint32_t in)
 	const uint64_t *wants = sim_wants(s, sw, in), *free = sim_free_outs(s, sw);
 	uint64_t any = 0;
 
-	if (s->reads_apart && s->port[sw->port_first + in].in_busy > p->now)
+	if (sim_reads_apart(s) && s->port[sw->port_first + in].in_busy > p->now)
 		return false;
 	set_input(s, sw, in, true);
 	for (uint32_t w = 0; w < sw->out_words; w++) {
@@ -357,11 +393,12 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	bool is_waited = port->n_waiting, has_more = false;
 
 	sim_set(sim_free_outs(s, sw), port->local);
-	if (sw->is_small && s->n_vls == 1 && !s->reads_apart) { /* no branches */
+	if (sim_is_small(sw) && sim_n_vls(s) == 1 &&
+	    !sim_reads_apart(s)) { /* no branches */
 		uint64_t wants =
-			s->one_read ? port[port->out_from - port->local].wants : 0;
+			sim_one_read(s) ? port[port->out_from - port->local].wants : 0;
 
-		if (s->one_read)
+		if (sim_one_read(s))
 			sw->free_units |= 1ull << port->out_from % SIM_WORD;
 		sim_mark(p, sw, port->sw, 0,
 			 (uint64_t)is_waited << port->local % SIM_WORD |
@@ -371,7 +408,7 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	}
 	sim_mark(p, sw, port->sw, port->local / SIM_WORD,
 		 (uint64_t)is_waited << port->local % SIM_WORD);
-	if (s->one_read)
+	if (sim_one_read(s))
 		has_more = free_input(p, port->sw, port->out_from);
 	p->sums.events += is_waited | has_more;
 }
@@ -382,7 +419,7 @@ static void take_credit(struct sim_part *p, uint32_t id)
 	struct sim *s = p->sim;
 	const struct sim_port *port = &s->port[id];
 
-	for (unsigned vl = 0; vl < s->n_vls; vl++) {
+	for (unsigned vl = 0; vl < sim_n_vls(s); vl++) {
 		struct sim_lane *lane = sim_lane(s, id, vl);
 
 		if (lane->is_blocked && lane->wake <= p->now)
@@ -420,10 +457,8 @@ SIM_HOT void handle(struct sim_part *p, const struct fab_wheel_event *event)
 		if (s->source[id].due == p->now)
 			s->source[id].due = UINT64_MAX;
 		FAB_PUSH(&p->dirty_ends, id);
-	} else if (kind == SIM_RECEIVED) {
-		sim_received(p, id, item);
 	} else {
-		sim_completed(p, id, item);
+		sim_notify(p, id, item, kind == SIM_RECEIVED);
 	}
 }
 
@@ -435,7 +470,7 @@ SIM_HOT void list_outputs(struct sim_part *p, struct sim_switch *sw)
 	uint64_t below = ~(~0ull << sw->turn % SIM_WORD), mask = ~below;
 
 	sw->is_dirty = false;
-	if (sw->is_small) {
+	if (sim_is_small(sw)) {
 		uint64_t bits = rotate(*dirty, sw->turn);
 		uint32_t *to = p->choice + p->n_choices;
 
@@ -499,17 +534,16 @@ SIM_HOT void look_ahead_of_choice(const struct sim_part *p, struct expected *x,
  * that starts a packet moves its turn. */
 SIM_HOT void choose(struct sim_part *p)
 {
-	const struct fab_messages *m = p->sim->messages;
 	struct sim *s = p->sim;
 	struct expected x = {0};
-	size_t n, soon;
 	bool looks_ahead;
 
 	p->n_choices = 0;
 	for (uint32_t i = 0; i < p->n_dirty; i++)
 		list_outputs(p, &s->sw[p->dirty[i]]);
 	p->n_dirty = 0;
-	looks_ahead = s->n_vls == 1 && !s->with_groups && p->n_choices >= FEW_CHOICES;
+	looks_ahead =
+		sim_n_vls(s) == 1 && !sim_with_groups(s) && p->n_choices >= FEW_CHOICES;
 	for (uint32_t i = 0; i < p->n_choices; i++) {
 		struct sim_switch *sw = &s->sw[s->port[p->choice[i]].sw];
 		uint32_t next = s->port[p->choice[i]].local + 1u;
@@ -523,34 +557,9 @@ SIM_HOT void choose(struct sim_part *p)
 		sw->turn ^= (uint16_t)((sw->turn ^ next) & is_first);
 		sw->turned = p->now;
 	}
-	n = p->dirty_ends.n;
-	soon = n < ENDS_SOON ? n : ENDS_SOON;
-	for (size_t i = 0; m->prepare && i < soon; i++)
-		m->prepare(m->context, p->dirty_ends.v[i]);
-	for (size_t i = 0; i < p->dirty_ends.n; i++) {
-		if (m->prepare && i + soon < n)
-			m->prepare(m->context, p->dirty_ends.v[i + soon]);
+	for (size_t i = 0; i < p->dirty_ends.n; i++)
 		sim_inject(p, p->dirty_ends.v[i]);
-	}
 	p->dirty_ends.n = 0;
-}
-
-/* Prefetch for events of the wheel that come soon. No branches on their kinds. */
-SIM_HOT void look_ahead_of_event(const struct sim_part *p)
-{
-	const struct fab_wheel_event *event = &p->wheel.now.v[p->wheel.at - 1];
-	const size_t ahead = fab_wheel_ahead(&p->wheel);
-	uint32_t what = event[ahead < LATER ? ahead : LATER].what, id = what & SIM_ID;
-	uint32_t is_end = -(uint32_t)(what >> SIM_ID_BITS >= SIM_INJECT), sw;
-	const struct sim *s = p->sim;
-	const struct sim_port *port = &s->port[id + (s->net.n_ports & is_end)];
-
-	__builtin_prefetch(&s->source[id & is_end]);
-	__builtin_prefetch(port);
-	__builtin_prefetch(&port->lane);
-	port = &s->port[event[ahead < SOON ? ahead : SOON].what & SIM_ID];
-	sw = port->sw;
-	__builtin_prefetch(&s->sw[sw < s->n_switches ? sw : 0]);
 }
 
 /* The output that ends next. */
@@ -564,11 +573,14 @@ SIM_HOT uint32_t take_end(struct sim_part *p)
 	__builtin_prefetch(&port->lane);
 	port = &s->port[end[MIDDLE].port];
 	__builtin_prefetch(&s->sw[port->sw]);
-	if (s->one_read)
+	if (sim_one_read(s))
 		__builtin_prefetch(port - port->local + port->out_from);
 	return end->port;
 }
 
+#if SIM_PLAIN
+#define sim_part_run sim_part_run_plain
+#endif
 FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	struct fab_wheel *w = &p->wheel;
@@ -597,42 +609,10 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 		while (fab_wheel_ahead(w) && w->now.v[w->at].time == time) {
 			struct fab_wheel_event event = *fab_wheel_take(w);
 
-			look_ahead_of_event(p);
 			handle(p, &event);
 		}
+		if (sim_is_adaptive(p->sim) && p->undecided.n)
+			decide(p);
 		choose(p);
 	}
-}
-
-uint64_t sim_part_first(const struct sim_part *p)
-{
-	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
-	uint64_t ends = sim_ring_first(&p->ends), first = wheel < ring ? wheel : ring;
-
-	return first < ends ? first : ends;
-}
-
-bool sim_part_is_over(const struct sim_part *p)
-{
-	const struct sim *s = p->sim;
-
-	if (p->n_live || p->ring.head < p->ring.tail)
-		return false;
-	for (uint32_t id = 0; id < s->net.n_ports; id++) {
-		const struct sim_port *port = &s->port[id];
-		struct sim_switch *sw = &s->sw[port->sw];
-		const uint64_t *wants = sim_wants(s, sw, port->local);
-		uint64_t any = 0;
-
-		if (sw->part != p->index)
-			continue;
-		if (!sim_bit(sim_free_outs(s, sw), port->local) && port->n_waiting)
-			return false;
-		for (uint32_t w = 0; w < sw->out_words && s->one_read; w++)
-			any |= wants[w];
-		if (any &&
-		    !sim_bit(sim_free_units(s, sw), port->local * sim_units_of_input(s)))
-			return false;
-	}
-	return true;
 }

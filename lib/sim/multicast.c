@@ -17,54 +17,7 @@ static unsigned lane_of(const struct sim *s, uint32_t sw, uint32_t in, uint32_t 
 	return out >= s->sw[sw].n_arcs ? sim_net_first_vl(&s->net, sl) : FAB_VL_UNKNOWN;
 }
 
-/* How many copies there will be, and how much longer the slow cable takes than the
- * fastest of those out. */
-static uint32_t count_copies(const struct sim *s, uint32_t in_id,
-			     const struct sim_packet *packet, uint64_t *wait)
-{
-	const struct sim_port *in = &s->port[in_id];
-	const struct sim_net *net = &s->net;
-	uint64_t slow = sim_wire(in->per_byte, packet->size);
-	uint32_t n = 0;
-
-	*wait = 0;
-	for (uint64_t i = net->row_first[packet->row];
-	     i < net->row_first[packet->row + 1]; i++) {
-		uint32_t out = net->out[i];
-		uint64_t fast = sim_wire(s->port[s->sw[in->sw].port_first + out].per_byte,
-					 packet->size);
-
-		if (out == in->local ||
-		    lane_of(s, in->sw, in->local, out, packet->sl) == FAB_VL_UNKNOWN)
-			continue;
-		n++;
-		if (slow > fast && slow - fast > *wait)
-			*wait = slow - fast;
-	}
-	return n;
-}
-
-/* A copy waits in the queue of its output. */
-static void add_copy(struct sim_part *p, uint32_t sw_id, uint32_t in, uint32_t parent,
-		     uint64_t i)
-{
-	struct sim *s = p->sim;
-	struct sim_switch *sw = &s->sw[sw_id];
-	struct sim_port *first = &s->port[sw->port_first];
-	uint32_t out = s->net.out[i], id = sim_cell_new(p);
-	unsigned vl = lane_of(s, sw_id, in, out, p->cell.v[parent].packet.sl);
-
-	p->cell.v[id].packet = p->cell.v[parent].packet;
-	p->cell.v[id].packet.row = parent;
-	p->cell.v[id].packet.target =
-		(uint32_t)(i - s->net.row_first[p->cell.v[p->cell.v[parent].packet.row]
-							.fan.row]);
-	if (sim_queue_push(p, sim_queue(s, sw, in, out, vl), id))
-		sim_want(s, sw, in, first + in, first + out, vl);
-	sim_touch(p, sw, first + in, first + out);
-}
-
-/* For all copies of the packet of a fan: as add_copy(), or of a fifo's first packet. */
+/* Copies of the packet of a fan, or of a fifo's first packet, begin to wait. */
 static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 {
 	struct sim *s = p->sim;
@@ -76,14 +29,21 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
 		uint32_t out = s->net.out[i];
 		unsigned vl = lane_of(s, sw_id, in, out, p->cell.v[id].packet.sl);
+		bool is_new = true;
 
 		if (out == in || vl == FAB_VL_UNKNOWN)
 			continue;
-		if (!s->is_fifo) {
-			add_copy(p, sw_id, in, id, i);
-			continue;
+		if (!s->is_fifo) { /* a copy of its own in the queue of its output */
+			uint32_t copy = sim_cell_new(p);
+
+			p->cell.v[copy].packet = p->cell.v[id].packet;
+			p->cell.v[copy].packet.row = id;
+			p->cell.v[copy].packet.target =
+				(uint32_t)(i - s->net.row_first[row]);
+			is_new = sim_queue_push(p, sim_queue(s, sw, in, out, vl), copy);
 		}
-		sim_want(s, sw, unit, first + in, first + out, vl);
+		if (is_new)
+			sim_want(s, sw, unit, first + in, first + out, vl);
 		sim_touch(p, sw, first + in, first + out);
 	}
 }
@@ -111,12 +71,26 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 	struct sim *s = p->sim;
 	struct sim_packet *packet = sim_packet(p, id);
 	const struct sim_port *in = &s->port[in_id];
-	uint32_t n, fan, unit;
-	uint64_t wait = 0;
+	const struct sim_net *net = &s->net;
+	bool is_dead = packet->hops >= FAB_SIM_HOPS_MAX || packet->row == FAB_NONE;
+	uint64_t slow = sim_wire(in->per_byte, packet->size), wait = 0;
+	uint64_t from = is_dead ? 0 : net->row_first[packet->row];
+	uint64_t to = is_dead ? 0 : net->row_first[packet->row + 1];
+	uint32_t n = 0, fan, unit;
 
-	n = packet->hops >= FAB_SIM_HOPS_MAX || packet->row == FAB_NONE
-		    ? 0
-		    : count_copies(s, in_id, packet, &wait);
+	/* number of copies, and how much longer the slow cable takes than the fastest of
+	 * theirs */
+	for (uint64_t i = from; i < to; i++) {
+		uint32_t out = net->out[i];
+		uint64_t fast = sim_wire(in[(int)out - in->local].per_byte, packet->size);
+
+		if (out == in->local ||
+		    lane_of(s, in->sw, in->local, out, packet->sl) == FAB_VL_UNKNOWN)
+			continue;
+		n++;
+		if (slow > fast && slow - fast > wait)
+			wait = slow - fast;
+	}
 	if (!n) {
 		sim_drop(p, in_id, id);
 		return;
@@ -141,72 +115,52 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 		sim_fifo_head(p, in->sw, unit);
 }
 
-/* All copies have started: the buffer gets free when they have left. */
-static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
-{
-	struct sim *s = p->sim;
-	struct sim_switch *sw = &s->sw[sw_id];
-	const struct sim_packet *packet = sim_packet(p, id);
-	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s, unit);
-
-	s->port[in_id].reading = FAB_NONE;
-	sim_release(p, &s->port[in_id], packet->vl, (uint32_t)sim_units(s, packet->size),
-		    p->cell.v[fan].fan.end + s->cable_delay);
-	sim_cell_free(p, fan);
-	if (s->is_fifo && !sim_queue_pop(p, sim_queue(s, sw, unit, 0, 0)))
-		sim_fifo_head(p, sw_id, unit);
-	sim_cell_free(p, id);
-}
-
-/* Of a fifo: the packet stays, a copy goes. *parent is first in its queue. */
-static uint32_t copy_of_first(struct sim_part *p, uint32_t parent, uint32_t out,
-			      uint32_t *copy)
-{
-	const struct sim_net *net = &p->sim->net;
-	uint32_t id = sim_cell_new(p), row;
-
-	p->cell.v[id].packet = p->cell.v[parent].packet;
-	row = p->cell.v[p->cell.v[parent].packet.row].fan.row;
-	for (*copy = 0; net->out[net->row_first[row] + *copy] != out;)
-		++*copy;
-	return id;
-}
-
 uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t out,
 			unsigned vl, uint64_t wire)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
-	struct sim_port *first = &s->port[sw->port_first];
+	struct sim_port *in = &s->port[sw->port_first + sim_input(s, unit)];
 	struct sim_queue *queue = sim_queue(s, sw, unit, out, vl);
-	uint32_t id = queue->first, in = sim_input(s, unit), parent, copy;
-	struct sim_packet *packet;
+	uint32_t id = queue->first, parent = id, fan_id, copy = 0;
+	bool is_empty = true;
 	struct sim_fan *fan;
 
-	if (s->is_fifo) {
-		parent = id;
-		id = copy_of_first(p, parent, out, &copy);
-		sim_unwant(s, sw, unit, first + in, first + out, vl);
+	if (s->is_fifo) { /* the packet stays first in its queue, a copy goes */
+		id = sim_cell_new(p);
+		p->cell.v[id].packet = p->cell.v[parent].packet;
 	} else {
 		parent = p->cell.v[id].packet.row;
 		copy = p->cell.v[id].packet.target;
-		if (sim_queue_pop(p, queue))
-			sim_unwant(s, sw, unit, first + in, first + out, vl);
+		is_empty = sim_queue_pop(p, queue);
 	}
-	packet = sim_packet(p, id);
-	fan = &p->cell.v[p->cell.v[parent].packet.row].fan;
-	packet->row = s->net.out_row[s->net.row_first[fan->row] + copy];
-	packet->target = p->cell.v[parent].packet.target;
+	if (is_empty)
+		sim_unwant(s, sw, unit, in, &s->port[sw->port_first + out], vl);
+	fan_id = p->cell.v[parent].packet.row;
+	fan = &p->cell.v[fan_id].fan;
+	while (s->is_fifo && s->net.out[s->net.row_first[fan->row] + copy] != out)
+		copy++;
+	p->cell.v[id].packet.row = s->net.out_row[s->net.row_first[fan->row] + copy];
+	p->cell.v[id].packet.target = p->cell.v[parent].packet.target;
 	if (p->now + wire > fan->end)
 		fan->end = p->now + wire;
-	s->port[sw->port_first + in].reading = parent;
-	if (!--fan->left)
-		end_fan(p, sw_id, unit, parent);
+	in->reading = parent;
+	if (--fan->left)
+		return id;
+	/* all copies have started: the buffer gets free when they have left */
+	in->reading = FAB_NONE;
+	sim_release(p, in, p->cell.v[parent].packet.vl,
+		    (uint32_t)sim_units(s, p->cell.v[parent].packet.size),
+		    fan->end + s->cable_delay);
+	sim_cell_free(p, fan_id);
+	if (s->is_fifo && !sim_queue_pop(p, queue))
+		sim_fifo_head(p, sw_id, unit);
+	sim_cell_free(p, parent);
 	return id;
 }
 
 uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_t id,
-		     struct sim_copy *to, uint32_t room)
+		     struct sim_copy *to)
 {
 	const struct sim *s = p->sim;
 	const struct sim_packet *packet = sim_packet(p, id);
@@ -221,9 +175,7 @@ uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_
 
 		if (s->net.out[i] == in || vl == FAB_VL_UNKNOWN)
 			continue;
-		if (n < room)
-			to[n] = (struct sim_copy){s->net.out[i], vl};
-		n++;
+		to[n++] = (struct sim_copy){s->net.out[i], vl};
 	}
 	return n;
 }

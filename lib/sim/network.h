@@ -10,12 +10,14 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "sim/sim.h"
 
 /* A byte on the slowest cable, FAB_SIM_GBPS_MIN, still fits into 32 bits. */
 enum { SIM_RATE_SHIFT = 16 };
 
 struct sim_net {
+	struct fab_arena arena; /* of all arrays */
 	const struct fab_sim_problem *problem;
 	const struct fab_sim_params *params;
 	uint32_t n_switches, n_ports, n_ends, n_all; /* n_all = n_ports + n_ends */
@@ -27,6 +29,10 @@ struct sim_net {
 	uint32_t *fabric_port; /* [n_all] FAB_NONE */
 	uint32_t *end_port;    /* [n_ends] port of the switch */
 	bool is_even;	       /* all cables have one rate */
+	/* Adaptive routing: hops to the switch of an endpoint, distance[end_near[e] *
+	 * n_switches + sw]; 255: none. NULL: by tables. */
+	uint8_t *distance;
+	uint32_t *end_near; /* [n_ends] */
 
 	const uint16_t *next; /* [row * n_switches + sw] of the routes; NULL: none */
 	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
@@ -50,6 +56,8 @@ struct sim_net {
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
 void sim_net_fini(struct sim_net *net);
+/* sim/adaptive.c: the distances. O(switches with endpoints * arcs). */
+void sim_net_add_distances(struct sim_net *net);
 
 /* Ticks of a byte on a cable << SIM_RATE_SHIFT. O(1). */
 uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,

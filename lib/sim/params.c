@@ -81,58 +81,47 @@ uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls)
 	return (uint32_t)(params->by_flit ? room : room / FAB_SIM_CREDIT_BYTES);
 }
 
-static int check_buffer(const struct fab_sim_params *params, unsigned n_vls, bool groups,
-			struct fab_err *err)
-{
-	uint32_t header = groups && params->group_header > params->header
-				  ? params->group_header
-				  : params->header;
-	uint64_t most = (uint64_t)params->mtu + header;
-	uint32_t room = sim_lane_units(params, n_vls);
-
-	if (!params->mtu || most > FAB_SIM_PACKET_MAX)
-		return fab_fail(err, EINVAL,
-				"packets of %" PRIu64
-				": 1 to %d are possible, headers included",
-				most, FAB_SIM_PACKET_MAX);
-	if (params->by_flit && !room)
-		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32
-				" packets for %u lanes: each needs one",
-				params->buffer, n_vls);
-	if (params->by_flit)
-		return 0;
-	most = (most + FAB_SIM_CREDIT_BYTES - 1) / FAB_SIM_CREDIT_BYTES;
-	if (room < most)
-		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32
-				" bytes for %u lane%s: each needs %" PRIu64
-				" for one packet",
-				params->buffer, n_vls, n_vls == 1 ? "" : "s",
-				most * FAB_SIM_CREDIT_BYTES);
-	return 0;
-}
-
 int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params, struct fab_err *err)
 {
-	const struct fab_routes *r = problem->routes;
-	unsigned has = r ? r->n_vls : 1, n = params->n_vls ? params->n_vls : has;
-	const uint64_t most = 1ull << 40;
+	unsigned has = problem->routes ? problem->routes->n_vls : 1;
+	unsigned n = params->chooser ? 2 : params->n_vls ? params->n_vls : has;
+	const uint64_t most_ticks = 1ull << 40;
+	uint32_t header = params->header, units = 1, room;
+	uint64_t most;
 
+	if (problem->groups && params->group_header > header)
+		header = params->group_header;
+	most = (uint64_t)params->mtu + header;
+	if (!params->by_flit)
+		units = (uint32_t)((most + FAB_SIM_CREDIT_BYTES - 1) /
+				   FAB_SIM_CREDIT_BYTES);
 	if (!problem->ends->n)
 		return fab_fail(err, EINVAL, "there are no live hosts");
 	if (n < has || !n || n > FAB_SIM_LANES_MAX)
 		return fab_fail(err, EINVAL,
 				"%u lanes: the tables use %u, and %d are possible", n,
 				has, FAB_SIM_LANES_MAX);
+	if (params->chooser && (!problem->routes || has != 1))
+		return fab_fail(
+			err, EINVAL,
+			"adaptive packets escape to the lane of tables with one lane: these use %u",
+			has);
+	if (params->chooser && params->kind->is_fifo)
+		return fab_fail(
+			err, EINVAL,
+			"adaptive routing needs a queue for each output: switches voq or oq");
+	if (params->chooser && (params->n_traced || params->spread_vls))
+		return fab_fail(
+			err, EINVAL,
+			"with adaptive routing packets are not traced, and lanes not spread");
 	if (params->spread_vls && has > 1)
 		return fab_fail(err, EINVAL,
 				"pairs cannot be spread over lanes: the tables use %u",
 				has);
 	if (params->switch_delay + params->cable_delay == 0 ||
-	    params->switch_delay > most || params->cable_delay > most ||
-	    params->host_delay > most)
+	    params->switch_delay > most_ticks || params->cable_delay > most_ticks ||
+	    params->host_delay > most_ticks)
 		return fab_fail(
 			err, EINVAL,
 			"a switch and a cable together need a delay, and none takes more than 2^40");
@@ -144,7 +133,25 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 	if (params->speedup > 64)
 		return fab_fail(err, EINVAL, "a speedup of %u: 1 to 64 are possible",
 				params->speedup);
-	return check_buffer(params, n, problem->groups, err);
+	if (!params->mtu || most > FAB_SIM_PACKET_MAX)
+		return fab_fail(err, EINVAL,
+				"packets of %" PRIu64
+				": 1 to %d are possible, headers included",
+				most, FAB_SIM_PACKET_MAX);
+	room = sim_lane_units(params, n);
+	if (params->by_flit && !room)
+		return fab_fail(err, EINVAL,
+				"a buffer of %" PRIu32
+				" packets for %u lanes: each needs one",
+				params->buffer, n);
+	if (room < units)
+		return fab_fail(err, EINVAL,
+				"a buffer of %" PRIu32
+				" bytes for %u lane%s: each needs %" PRIu32
+				" for one packet",
+				params->buffer, n, n == 1 ? "" : "s",
+				units * FAB_SIM_CREDIT_BYTES);
+	return 0;
 }
 
 /* A packet on its path. */
@@ -155,10 +162,13 @@ struct pair {
 	uint64_t wire, latency; /* wire: of the cable crossed last */
 };
 
-/* Ticks of the packets of a message on a cable of `per_byte`. */
-static uint64_t message_ticks(const struct fab_sim_params *params, uint32_t per_byte,
-			      uint32_t bytes, uint32_t header)
+uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
+			    const struct fab_sim_params *params, uint32_t end,
+			    uint32_t bytes, bool to_group)
 {
+	uint32_t cable = problem->f->port_cable[problem->ends->port[end]];
+	uint32_t per_byte = sim_per_byte(problem->f, params, cable);
+	uint32_t header = to_group ? params->group_header : params->header;
 	uint64_t full = bytes / params->mtu, ticks = 0;
 
 	if (full)
@@ -166,17 +176,6 @@ static uint64_t message_ticks(const struct fab_sim_params *params, uint32_t per_
 	if (bytes % params->mtu)
 		ticks += sim_wire(per_byte, bytes % params->mtu + header);
 	return ticks;
-}
-
-uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
-			    const struct fab_sim_params *params, uint32_t end,
-			    uint32_t bytes, bool to_group)
-{
-	const struct fab_fabric *f = problem->f;
-
-	return message_ticks(
-		params, sim_per_byte(f, params, f->port_cable[problem->ends->port[end]]),
-		bytes, to_group ? params->group_header : params->header);
 }
 
 uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem)

@@ -118,3 +118,36 @@ void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
 	if (r->routed > to)
 		r->routed = to;
 }
+
+uint64_t sim_part_first(const struct sim_part *p)
+{
+	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
+	uint64_t ends = sim_ring_first(&p->ends), first = wheel < ring ? wheel : ring;
+
+	return first < ends ? first : ends;
+}
+
+bool sim_part_is_over(const struct sim_part *p)
+{
+	const struct sim *s = p->sim;
+
+	if (p->n_live || p->ring.head < p->ring.tail)
+		return false;
+	for (uint32_t id = 0; id < s->net.n_ports; id++) {
+		const struct sim_port *port = &s->port[id];
+		struct sim_switch *sw = &s->sw[port->sw];
+		const uint64_t *wants = sim_wants(s, sw, port->local);
+		uint64_t any = 0;
+
+		if (sw->part != p->index)
+			continue;
+		if (!sim_bit(sim_free_outs(s, sw), port->local) && port->n_waiting)
+			return false;
+		for (uint32_t w = 0; w < sw->out_words && s->one_read; w++)
+			any |= wants[w];
+		if (any &&
+		    !sim_bit(sim_free_units(s, sw), port->local * sim_units_of_input(s)))
+			return false;
+	}
+	return true;
+}

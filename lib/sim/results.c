@@ -107,26 +107,6 @@ static void take_cables(struct sim *s, struct fab_sim_result *r)
 		r->n_at_most += most > 0 && r->cable[p].utilisation >= 0.99 * most;
 }
 
-static void take_groups(const struct sim *s, struct fab_sim_result *r)
-{
-	r->n_groups = s->net.n_groups;
-	if (r->n_groups)
-		r->group = FAB_NEW0(r->n_groups, struct fab_sim_group);
-	for (uint32_t g = 0; g < r->n_groups; g++) {
-		uint64_t latency = 0;
-
-		for (uint32_t i = 0; i < s->n_parts; i++) {
-			const struct sim_group_sums *one = &s->part[i].group[g];
-
-			latency += one->latency;
-			r->group[g].messages += one->n;
-			if (one->most > r->group[g].latency_max)
-				r->group[g].latency_max = one->most;
-		}
-		r->group[g].latency_mean = mean(latency, r->group[g].messages);
-	}
-}
-
 static int cmp_delivery(const void *pa, const void *pb)
 {
 	const struct fab_sim_delivery *a = pa, *b = pb;
@@ -149,7 +129,22 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 	r->time = (r->end < s->end ? r->end : s->end) - s->begin;
 	take_sums(s, r);
 	take_cables(s, r);
-	take_groups(s, r);
+	r->n_groups = net->n_groups;
+	if (r->n_groups)
+		r->group = FAB_NEW0(r->n_groups, struct fab_sim_group);
+	for (uint32_t g = 0; g < r->n_groups; g++) {
+		uint64_t latency = 0;
+
+		for (uint32_t i = 0; i < s->n_parts; i++) {
+			const struct sim_group_sums *one = &s->part[i].group[g];
+
+			latency += one->latency;
+			r->group[g].messages += one->n;
+			if (one->most > r->group[g].latency_max)
+				r->group[g].latency_max = one->most;
+		}
+		r->group[g].latency_mean = mean(latency, r->group[g].messages);
+	}
 	sim_take_trace(s, r);
 	r->bytes =
 		net->n_all * (sizeof(*s->port) + (s->n_vls - 1) * sizeof(*s->lane) +

@@ -2,7 +2,7 @@
 /*
  * A run: warm-up, the measured time, what is still under way. Parts work in windows, no
  * longer than what one does can touch another (conservative synchronisation: Chandy,
- * Misra 1979), and read each other's letters in between.
+ * Misra 1979), and read each other's notices in between.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,54 +19,22 @@
 #include "sim/saturation.h"
 #include "unicast/path.h"
 
-enum { SLOTS = 1 << 9, FEW_ENDS = 256 };
-
-/* Is a switch next to one of a lower level? */
-static bool is_next(const struct sim *s, uint32_t sw, const uint32_t *levels,
-		    uint32_t level)
-{
-	const struct fab_fabric *f = s->net.problem->f;
-
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (levels[f->arc_peer[a]] < level)
-			return true;
-	return false;
-}
-
-/* The part that has most neighbours of a switch of a lower level; of several the
- * lightest, and none that has its share. */
-static uint32_t part_of_most(const struct sim *s, uint32_t sw, const uint32_t *levels,
-			     uint32_t level, const uint64_t *load, uint32_t *count)
-{
-	const struct fab_fabric *f = s->net.problem->f;
-	uint64_t share = s->net.n_ports / s->n_parts + 1;
-	uint32_t best = FAB_NONE;
-
-	memset(count, 0, s->n_parts * sizeof(*count));
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (levels[f->arc_peer[a]] < level)
-			count[s->sw[f->arc_peer[a]].part]++;
-	for (uint32_t i = 0; i < s->n_parts; i++) {
-		if (load[i] >= share)
-			continue;
-		if (best == FAB_NONE || count[i] > count[best] ||
-		    (count[i] == count[best] && load[i] < load[best]))
-			best = i;
-	}
-	return best == FAB_NONE ? s->n_parts - 1 : best;
-}
+enum { SLOTS_LEAST = 1 << 9, SLOTS_MOST = 1 << 15, FEW_ENDS = 256 };
 
 /*
  * Parts of about the same number of ports with few cables between them: first the
  * switches with endpoints in the order of their numbers, with the same number of
  * endpoints for each part (neighbours usually have near numbers), then level by level the
- * switches next to them, each to the part of most of its neighbours.
+ * switches next to them, each to the part of most of its neighbours of lower levels: of
+ * several the lightest, and none that has its share.
  */
 static void cut(struct sim *s)
 {
+	const struct fab_fabric *f = s->net.problem->f;
 	uint32_t *levels = FAB_NEW(s->n_switches + 1, uint32_t);
 	uint32_t *count = FAB_NEW(s->n_parts + 1, uint32_t);
 	uint64_t *load = FAB_NEW0(s->n_parts + 1, uint64_t), n_ends = 0;
+	uint64_t share = s->net.n_ports / s->n_parts + 1;
 	uint32_t done = 0, before = 0;
 
 	for (uint32_t id = 0; id < s->n_switches; id++) {
@@ -85,13 +53,26 @@ static void cut(struct sim *s)
 
 		before = done;
 		for (uint32_t id = 0; id < s->n_switches; id++) {
-			struct sim_switch *sw = &s->sw[id];
+			uint32_t best = FAB_NONE, n_next = 0;
 
-			if (levels[id] != FAB_NONE ||
-			    (!is_apart && !is_next(s, id, levels, level)))
+			memset(count, 0, s->n_parts * sizeof(*count));
+			for (uint32_t a = f->arc_first[id];
+			     a < f->arc_first[id + 1] && levels[id] == FAB_NONE; a++) {
+				bool is_next = levels[f->arc_peer[a]] < level;
+
+				n_next += is_next;
+				count[is_next ? s->sw[f->arc_peer[a]].part : 0] +=
+					is_next;
+			}
+			if (levels[id] != FAB_NONE || (!is_apart && !n_next))
 				continue;
-			sw->part = part_of_most(s, id, levels, level, load, count);
-			load[sw->part] += sw->n_ports;
+			for (uint32_t i = 0; i < s->n_parts; i++)
+				if (load[i] < share &&
+				    (best == FAB_NONE || count[i] > count[best] ||
+				     (count[i] == count[best] && load[i] < load[best])))
+					best = i;
+			s->sw[id].part = best == FAB_NONE ? s->n_parts - 1 : best;
+			load[s->sw[id].part] += s->sw[id].n_ports;
 			levels[id] = level;
 			done++;
 		}
@@ -117,7 +98,7 @@ static void *huge(struct sim *s, size_t n, size_t size)
 {
 	void *v = fab_alloc_huge((n + 1) * size);
 
-	fab_arena_own(&s->arena, free, v);
+	fab_arena_own(&s->net.arena, free, v);
 	return v;
 }
 
@@ -127,7 +108,8 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	const struct fab_fabric *f = net->problem->f;
 	uint64_t queues = 0, words = 0;
 
-	s->sw = FAB_ARENA_NEW0(&s->arena, net->n_switches + 1, struct sim_switch);
+	s->sw = FAB_ARENA_NEW0(&s->net.arena, net->n_switches + 1, struct sim_switch);
+	s->all_small = true;
 	for (uint32_t id = 0; id < net->n_switches; id++) {
 		struct sim_switch *sw = &s->sw[id];
 		uint64_t n = net->port_first[id + 1] - net->port_first[id];
@@ -148,6 +130,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 					"a switch with %" PRIu64
 					" ports and %u lanes: too many",
 					n, s->n_vls);
+		s->all_small &= sw->is_small;
 		queues += s->is_fifo ? units : n * n * s->n_vls;
 		if (!sw->is_small)
 			words += sw->unit_words * (1 + n * s->n_vls) +
@@ -158,7 +141,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	s->queue = huge(s, queues, sizeof(*s->queue));
 	for (uint64_t i = 0; i < queues; i++)
 		s->queue[i].first = FAB_NONE;
-	s->word = FAB_ARENA_NEW0(&s->arena, words + 1, uint64_t);
+	s->word = FAB_ARENA_NEW0(&s->net.arena, words + 1, uint64_t);
 	for (struct sim_switch *sw = s->sw; sw < s->sw + net->n_switches; sw++) {
 		for (uint32_t unit = 0; unit < sw->n_units; unit++)
 			sim_set(sim_free_units(s, sw), unit);
@@ -198,7 +181,7 @@ static void init_ports(struct sim *s)
 				.far_head = FAB_NONE,
 				.far_tail = FAB_NONE};
 	}
-	s->source = FAB_ARENA_NEW0(&s->arena, net->n_ends + 1, struct sim_source);
+	s->source = FAB_ARENA_NEW0(&s->net.arena, net->n_ends + 1, struct sim_source);
 	for (uint32_t e = 0; e < net->n_ends; e++)
 		s->source[e].due = UINT64_MAX;
 	if (!s->params->time)
@@ -211,13 +194,16 @@ static void init_ports(struct sim *s)
  * enough for most events. */
 static void init_parts(struct sim *s, uint32_t slowest)
 {
-	struct fab_arena *a = &s->arena;
+	struct fab_arena *a = &s->net.arena;
 	uint64_t span = s->hop_delay +
 			2 * sim_wire(slowest, s->params->mtu + s->params->group_header) +
 			s->cable_delay;
+	uint32_t n_slots = SLOTS_LEAST;
 	unsigned slot_bits = 0;
 
-	while (span >> slot_bits > SLOTS / 2)
+	while (n_slots < s->net.n_ends / s->n_parts && n_slots < SLOTS_MOST)
+		n_slots *= 2;
+	while (span >> slot_bits > n_slots / 2)
 		slot_bits++;
 	s->end_part = FAB_ARENA_NEW(a, s->net.n_ends + 1, uint32_t);
 	cut(s);
@@ -230,8 +216,10 @@ static void init_parts(struct sim *s, uint32_t slowest)
 		p->dirty = FAB_ARENA_NEW(a, s->n_switches + 1, uint32_t);
 		p->choice =
 			FAB_ARENA_NEW0(a, s->net.n_ports + SIM_CHOICES_ROOM, uint32_t);
+		if (s->params->chooser)
+			p->candidate = FAB_ARENA_NEW(a, s->net.n_ports + 1, uint32_t);
 		p->free_cell = p->free_message = FAB_NONE;
-		fab_wheel_init(&p->wheel, slot_bits, s->params->by_heap ? 0 : SLOTS);
+		fab_wheel_init(&p->wheel, slot_bits, s->params->by_heap ? 0 : n_slots);
 		for (unsigned t = 0; t < 2; t++) {
 			p->post[t] = FAB_ARENA_NEW0(a, s->n_parts, struct sim_post);
 			for (uint32_t to = 0; to < s->n_parts; to++)
@@ -257,6 +245,7 @@ static int setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->is_fifo = params->kind->is_fifo;
 	s->with_groups = s->net.n_groups;
 	s->n_vls = s->net.n_vls;
+	s->adaptive_vl = params->chooser ? s->n_vls - 1 : FAB_VL_UNKNOWN;
 	s->n_switches = s->net.n_switches;
 	s->speedup = params->speedup ? params->speedup : 1;
 	s->reads_apart = s->with_groups || s->speedup != 1;
@@ -282,6 +271,10 @@ static int setup(struct sim *s, const struct fab_sim_problem *problem,
 	rc = init_switches(s, err);
 	if (rc)
 		return rc;
+	s->run = s->one_read && !s->is_fifo && s->n_vls == 1 && !s->reads_apart &&
+				 s->all_small
+			 ? sim_part_run_plain
+			 : sim_part_run;
 	init_ports(s);
 	s->n_parts = (uint32_t)fab_threads(params->n_threads);
 	if (!params->n_threads && s->net.n_ends < FEW_ENDS)
@@ -302,6 +295,7 @@ static void fini(struct sim *s)
 		free(p->ends.v);
 		free(p->cell.v);
 		free(p->dirty_ends.v);
+		free(p->undecided.v);
 		free(p->message.v);
 		for (uint32_t to = 0; to < s->n_parts; to++) {
 			free(p->post[0][to].of.v);
@@ -311,7 +305,6 @@ static void fini(struct sim *s)
 		free(p->earliest.v);
 		free(p->deliveries.v);
 	}
-	fab_arena_free(&s->arena);
 	sim_net_fini(&s->net);
 }
 
@@ -326,7 +319,7 @@ enum {
 
 /* State of a part between two windows. */
 struct moment {
-	uint64_t next; /* no event or letter of it is earlier; UINT64_MAX: none */
+	uint64_t next; /* no event or notice of it is earlier; UINT64_MAX: none */
 	bool has_failed;
 };
 
@@ -362,7 +355,7 @@ static void run_windows(struct sim *s, uint32_t first, struct fab_barrier *barri
 			return;
 		end = start + s->window < limit ? start + s->window : limit;
 		for (uint32_t i = first; i < s->n_parts; i += n)
-			sim_part_run(&s->part[i], end);
+			s->run(&s->part[i], end);
 	}
 }
 
@@ -463,7 +456,7 @@ static void go_on(struct run *r, uint64_t until, uint64_t step)
 	while (r->now < until && !r->is_over) {
 		r->now = until - r->now > step ? r->now + step : until;
 		if (r->s->n_parts == 1) {
-			sim_part_run(&r->s->part[0], r->now);
+			r->s->run(&r->s->part[0], r->now);
 		} else {
 			r->team.limit = r->now;
 			fab_barrier_wait(&r->team.barrier);
@@ -513,7 +506,7 @@ static void warm_up(struct run *r)
 	for (uint64_t i = 0; i < most && state == SIM_UNSETTLED && !r->is_over; i++) {
 		measure_from(r, r->now + w.ticks);
 		go_on(r, r->now + w.ticks, w.ticks);
-		now = (struct sim_window){SUM(s, arrived_packets), SUM(s, arrived),
+		now = (struct sim_window){SUM(s, delivered), SUM(s, arrived),
 					  (double)SUM(s, arrived_latency)};
 		FAB_PUSH(&w.of, ((struct sim_window){now.packets - before.packets,
 						     now.bytes - before.bytes,
@@ -537,17 +530,6 @@ static bool is_drained(const struct run *r)
 	return true;
 }
 
-/* When all of a finite source had arrived; where that is not so, now. */
-static uint64_t finished(const struct run *r)
-{
-	uint64_t last = 0;
-
-	for (uint32_t i = 0; i < r->s->n_parts; i++)
-		if (r->s->part[i].last_delivery > last)
-			last = r->s->part[i].last_delivery;
-	return last && !in_flight(r->s) && !r->result->is_stopped ? last : r->now;
-}
-
 /* Warm-up, measured time, drain. */
 static void run_phases(struct run *r)
 {
@@ -565,8 +547,14 @@ static void run_phases(struct run *r)
 	step = params->time ? params->time / STEPS + 1 : 16 * r->idle_latency;
 	r->total = params->time ? s->end : r->total;
 	go_on(r, params->time ? s->end : plus(0, UINT64_MAX), step);
-	if (!params->time)
-		s->end = finished(r);
+	if (!params->time) { /* the time when all of a finite source had arrived */
+		uint64_t last = 0;
+
+		for (uint32_t i = 0; i < s->n_parts; i++)
+			if (s->part[i].last_delivery > last)
+				last = s->part[i].last_delivery;
+		s->end = last && !in_flight(s) && !r->result->is_stopped ? last : r->now;
+	}
 	end = plus(r->now, params->drain == UINT64_MAX ? params->time : params->drain);
 	while (params->time && !r->is_over && r->now < end && !is_drained(r))
 		go_on(r,
@@ -581,7 +569,8 @@ static void run_together(struct run *r)
 {
 	struct team *team = &r->team;
 
-	team->moments = FAB_ARENA_NEW0(&r->s->arena, 2 * r->s->n_parts, struct moment);
+	team->moments =
+		FAB_ARENA_NEW0(&r->s->net.arena, 2 * r->s->n_parts, struct moment);
 	team->barrier.n = 1;
 #pragma omp parallel num_threads((int)r->s->n_parts)
 	{

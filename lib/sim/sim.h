@@ -66,6 +66,9 @@ extern const struct fab_choices fab_sim_switch_choices;
 /* By its name of `len` bytes; NULL: none has it. O(rows). */
 const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len);
 
+/* How packets of adaptive routing choose (sim/adaptive.c): least, random, two, robin. */
+extern const struct fab_choices fab_sim_chooser_choices;
+
 /* Fabric, endpoints, tables and trees. All is borrowed. */
 struct fab_sim_problem {
 	const struct fab_fabric *f;
@@ -88,7 +91,12 @@ struct fab_sim_params {
 	bool by_flit; /* ticks are flit times, sizes flits, buffers packets; else
 			 picoseconds, bytes */
 	const struct fab_sim_switch *kind;
-	unsigned n_vls;	    /* lanes of each cable; 0: as many as the tables have */
+	unsigned n_vls; /* lanes of each cable; 0: as many as the tables have */
+	/* Row of fab_sim_chooser_choices, from 1: minimal adaptive routing, on two lanes,
+	 * that of the tables and the adaptive one; unicast, no fifo switches, no trace.
+	 * 0: by the tables. */
+	uint32_t chooser;
+	uint64_t seed;	    /* of its choices */
 	bool spread_vls;    /* each pair takes a random lane: tables with one lane */
 	uint32_t buffer;    /* of an input port, divided evenly among the lanes */
 	bool buffer_per_vl; /* of each lane */

@@ -2,7 +2,7 @@
 /*
  * State of a run, and the short operations of its hot loop. Ports, lanes, switches and
  * sources are arrays over the whole network; each element is changed by one part only,
- * the one that has the switch. Messages between parts (letters) are delivered at the end
+ * the one that has the switch. Notices between parts are delivered at the end
  * of a window.
  *
  * Packets are cells of a pool, 32 bytes, linked by numbers. Credits under way are times,
@@ -51,7 +51,7 @@ enum {
 
 struct sim_packet {
 	uint32_t next; /* in a queue; of free cells */
-	uint32_t row;  /* of the tables */
+	uint32_t row;  /* of the tables; of adaptive routing the message */
 	uint32_t target, source;
 	uint64_t birth : 48, size : 16; /* bytes (flits) with headers */
 	uint32_t since;			/* ready at this switch: low bits of the time */
@@ -133,8 +133,9 @@ struct sim_switch {
 	uint32_t port_first, part;
 	uint16_t n_ports, n_arcs, n_units;
 	uint16_t unit_words, out_words;
-	uint16_t turn; /* the output with which the next choice starts */
-	bool is_dirty; /* an output may start a packet */
+	uint16_t turn;	      /* the output with which the next choice starts */
+	uint16_t next_choice; /* of round-robin adaptive routing */
+	bool is_dirty;	      /* an output may start a packet */
 	bool is_small;
 };
 
@@ -161,10 +162,11 @@ struct sim_flow {
 /* A multicast message, at its sender. */
 struct sim_message {
 	uint64_t birth, last; /* last: latest delivery so far */
-	int64_t outstanding;  /* copies; may be below zero until all letters are read */
+	int64_t outstanding;  /* copies; may be below zero until all notices are read */
 	uint32_t source, group, next;
 	uint32_t packets;
 	uint16_t tag;
+	bool to_group; /* else of adaptive routing, whose packets overtake each other */
 	bool is_open, is_lost, is_traced; /* open: packets are still to be sent */
 };
 
@@ -196,7 +198,7 @@ struct sim_sums {
 	uint64_t window_born, window_sent, window_in_flight; /* packets; modulo 2^64 */
 	uint64_t offered, sent, accepted, goodput; /* bytes of the measured time */
 	uint64_t arrived;			   /* bytes, ever: for the warm-up */
-	uint64_t arrived_packets, arrived_latency;
+	uint64_t arrived_latency;
 	uint64_t n_latency, latency, hops, n_wait, wait, n_message, message;
 	uint32_t hops_max;
 };
@@ -233,6 +235,8 @@ struct sim_part {
 	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
 	uint32_t *choice, n_choices; /* [n_ports + SIM_CHOICES_ROOM] their outputs */
 	FAB_VEC(uint32_t) dirty_ends;
+	FAB_VEC(uint64_t) undecided; /* port << 32 | adaptive packet at it */
+	uint32_t *candidate;	     /* [n_ports] */
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
 	struct sim_post *post[2]; /* [n_parts] each, used alternately */
@@ -248,15 +252,16 @@ struct sim_part {
 };
 
 struct sim {
-	struct sim_net net;
-	struct fab_arena arena; /* of all arrays below of fixed size */
+	struct sim_net net; /* all arrays below of fixed size are in its arena */
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
 	bool one_read, is_fifo; /* of the kind of switch */
+	bool all_small;
 	bool with_groups;
 	bool reads_apart; /* the reading of a packet may last longer or shorter than its
 			     sending: groups, speedup */
 	unsigned n_vls, speedup;
+	unsigned adaptive_vl; /* FAB_VL_UNKNOWN: none */
 	uint32_t n_switches;
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint32_t least_payload; /* of a packet: what the window relies on */
@@ -270,7 +275,8 @@ struct sim {
 	struct sim_source *source;  /* [n_ends] */
 	struct sim_flow *flow;	    /* [2 * n_ends]: sources, receivers; NULL: no time */
 	double bins_a_tick;
-	struct sim_queue *queue; /* [n_queues] */
+	void (*run)(struct sim_part *p, uint64_t limit); /* the loop of this network */
+	struct sim_queue *queue;			 /* [n_queues] */
 	uint64_t n_queues, n_words;
 	uint64_t *word;
 	uint32_t n_parts;
@@ -284,6 +290,7 @@ uint64_t sim_part_first(const struct sim_part *p);
 bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
+void sim_part_run_plain(struct sim_part *p, uint64_t limit);
 
 /* sim/endpoints.c: read what the other parts wrote in the last window. */
 void sim_part_read(struct sim_part *p, unsigned turn);
@@ -294,8 +301,8 @@ void sim_part_start(struct sim_part *p);
 uint64_t sim_part_waiting(struct sim_part *p);
 /* Events of endpoints. */
 void sim_inject(struct sim_part *p, uint32_t end);
-void sim_received(struct sim_part *p, uint32_t end, uint32_t packet);
-void sim_completed(struct sim_part *p, uint32_t end, uint32_t packet);
+/* A message has been received by an endpoint, or one that it sent is completed. */
+void sim_notify(struct sim_part *p, uint32_t end, uint32_t packet, bool is_received);
 /* A packet starts on the cable to its endpoint, for `wire` ticks. */
 void sim_deliver(struct sim_part *p, uint32_t end, uint32_t packet, uint64_t wire);
 /* A packet that came by a port goes no further. */
@@ -320,12 +327,14 @@ struct sim_copy {
 	unsigned vl;
 };
 
-/*
- * All outputs of a packet in the buffer of an input (multicast: with its fan), into to[]
- * of `room` elements, if not more. Returns the number.
- */
+/* All outputs of a packet in the buffer of an input (multicast: with its fan), into to[],
+ * [ports of the switch]. Returns the number. */
 uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_t packet,
-		     struct sim_copy *to, uint32_t room);
+		     struct sim_copy *to);
+
+/* sim/adaptive.c: output and lane of a packet that came by a port on the adaptive lane,
+ * with room taken; false: none. */
+bool sim_choose(struct sim_part *p, uint32_t in, uint32_t packet, struct sim_copy *to);
 
 /* sim/trace.c: is a packet created at `birth` that is sent now to be traced? O(log
  * traced). */
@@ -344,7 +353,7 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *r);
 void sim_cells_grow(struct sim_part *p);
 /* Room for `more` events. */
 void sim_ring_grow(struct sim_ring *r, size_t more);
-/* Add the packets of letters, which come by time, to the ring. */
+/* Add the packets of notices, which come by time, to the ring. */
 void sim_ring_merge(struct sim_part *p, const struct sim_post *post);
 /* A credit under way, if the places of the lane are taken. */
 void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
@@ -353,6 +362,48 @@ void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
 void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port);
 /* Add the time that the lanes of a port were blocked. */
 void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port);
+
+/*
+ * Properties of a network. The loop is compiled twice, for any network and (SIM_PLAIN)
+ * for small voq switches, one lane, unicast and no speedup, where they are constants.
+ */
+#ifndef SIM_PLAIN
+#define SIM_PLAIN false
+#endif
+SIM_HOT unsigned sim_n_vls(const struct sim *s)
+{
+	return SIM_PLAIN ? 1 : s->n_vls;
+}
+
+SIM_HOT bool sim_is_small(const struct sim_switch *sw)
+{
+	return SIM_PLAIN || sw->is_small;
+}
+
+SIM_HOT bool sim_is_fifo(const struct sim *s)
+{
+	return !SIM_PLAIN && s->is_fifo;
+}
+
+SIM_HOT bool sim_one_read(const struct sim *s)
+{
+	return SIM_PLAIN || s->one_read;
+}
+
+SIM_HOT bool sim_is_adaptive(const struct sim *s)
+{
+	return !SIM_PLAIN && s->params->chooser;
+}
+
+SIM_HOT bool sim_with_groups(const struct sim *s)
+{
+	return !SIM_PLAIN && s->with_groups;
+}
+
+SIM_HOT bool sim_reads_apart(const struct sim *s)
+{
+	return !SIM_PLAIN && s->reads_apart;
+}
 
 /* Cells. All below is O(1). */
 SIM_HOT uint32_t sim_cell_new(struct sim_part *p)
@@ -394,14 +445,14 @@ SIM_HOT int32_t sim_units(const struct sim *s, uint32_t size)
 
 SIM_HOT struct sim_lane *sim_lane(const struct sim *s, uint32_t port, unsigned vl)
 {
-	return vl ? &s->lane[(size_t)port * (s->n_vls - 1) + vl - 1]
+	return vl ? &s->lane[(size_t)port * (sim_n_vls(s) - 1) + vl - 1]
 		  : &s->port[port].lane;
 }
 
 SIM_HOT struct sim_lane_sums *sim_lane_sums(const struct sim *s, uint32_t port,
 					    unsigned vl)
 {
-	return &s->sums[(size_t)port * s->n_vls + vl];
+	return &s->sums[(size_t)port * sim_n_vls(s) + vl];
 }
 
 SIM_HOT bool sim_in_window(const struct sim *s, uint64_t time)
@@ -409,7 +460,7 @@ SIM_HOT bool sim_in_window(const struct sim *s, uint64_t time)
 	return time >= s->begin && time < s->end;
 }
 
-/* A letter to another part. */
+/* A notice to another part. */
 SIM_HOT struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint64_t time,
 				     enum sim_letter_kind kind, uint32_t id)
 {
@@ -461,12 +512,9 @@ SIM_HOT void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
 	}
 }
 
-/* Is there room for a packet at the other end now? If not: an event when there may be. */
-SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t port,
-			    int32_t units)
+/* Collect the credits that have come by now. */
+SIM_HOT void sim_credit_collect(struct sim_part *p, struct sim_lane *lane)
 {
-	if (lane->credits >= units)
-		return true;
 	for (unsigned i = 0; i < SIM_BAG; i++)
 		(void)sim_credit_take(p, lane, i);
 	while (lane->far_head != FAB_NONE) {
@@ -479,6 +527,15 @@ SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t 
 		lane->far_head = c->next;
 		sim_cell_free(p, id);
 	}
+}
+
+/* Is there room for a packet at the other end now? If not: an event when there may be. */
+SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t port,
+			    int32_t units)
+{
+	if (lane->credits >= units)
+		return true;
+	sim_credit_collect(p, lane);
 	if (lane->credits >= units)
 		return true;
 	sim_credit_wait(p, lane, port);
@@ -525,49 +582,51 @@ SIM_HOT void sim_unset(uint64_t *word, uint32_t bit)
 
 SIM_HOT uint64_t *sim_free_units(const struct sim *s, struct sim_switch *sw)
 {
-	return sw->is_small ? &sw->free_units : s->word + sw->word_first;
+	return sim_is_small(sw) ? &sw->free_units : s->word + sw->word_first;
 }
 
 SIM_HOT uint64_t *sim_free_outs(const struct sim *s, struct sim_switch *sw)
 {
-	return sw->is_small ? &sw->free_outs : s->word + sw->word_first + sw->unit_words;
+	return sim_is_small(sw) ? &sw->free_outs
+				: s->word + sw->word_first + sw->unit_words;
 }
 
 SIM_HOT uint64_t *sim_dirty(const struct sim *s, struct sim_switch *sw)
 {
-	return sw->is_small ? &sw->dirty_outs
-			    : s->word + sw->word_first + sw->unit_words + sw->out_words;
+	return sim_is_small(sw)
+		       ? &sw->dirty_outs
+		       : s->word + sw->word_first + sw->unit_words + sw->out_words;
 }
 
 /* Units that wait for a lane of an output. */
 SIM_HOT uint64_t *sim_waiters(const struct sim *s, const struct sim_switch *sw,
 			      uint32_t out, unsigned vl)
 {
-	if (sw->is_small)
+	if (sim_is_small(sw))
 		return &sim_lane(s, sw->port_first + out, vl)->waiters;
 	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
-	       ((size_t)out * s->n_vls + vl) * sw->unit_words;
+	       ((size_t)out * sim_n_vls(s) + vl) * sw->unit_words;
 }
 
 /* Outputs that packets of an input wait for. */
 SIM_HOT uint64_t *sim_wants(const struct sim *s, const struct sim_switch *sw, uint32_t in)
 {
-	if (sw->is_small)
+	if (sim_is_small(sw))
 		return &s->port[sw->port_first + in].wants;
 	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
-	       (size_t)sw->n_ports * s->n_vls * sw->unit_words +
+	       (size_t)sw->n_ports * sim_n_vls(s) * sw->unit_words +
 	       (size_t)in * sw->out_words;
 }
 
 /* The input of a unit, and the number of units of an input. */
 SIM_HOT uint32_t sim_input(const struct sim *s, uint32_t unit)
 {
-	return s->is_fifo && s->n_vls > 1 ? unit / s->n_vls : unit;
+	return sim_is_fifo(s) && sim_n_vls(s) > 1 ? unit / sim_n_vls(s) : unit;
 }
 
 SIM_HOT uint32_t sim_units_of_input(const struct sim *s)
 {
-	return s->is_fifo ? s->n_vls : 1;
+	return sim_is_fifo(s) ? sim_n_vls(s) : 1;
 }
 
 /* The queue of a unit: of fifo switches (input, its lane), else (input, output, its
@@ -577,9 +636,10 @@ SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_por
 {
 	struct sim_queue *first = &s->queue[in->queue];
 
-	if (s->n_vls == 1)
-		return s->is_fifo ? first : first + out;
-	return s->is_fifo ? first + unit % s->n_vls : first + (size_t)out * s->n_vls + vl;
+	if (sim_n_vls(s) == 1)
+		return sim_is_fifo(s) ? first : first + out;
+	return sim_is_fifo(s) ? first + unit % sim_n_vls(s)
+			      : first + (size_t)out * sim_n_vls(s) + vl;
 }
 
 SIM_HOT struct sim_queue *sim_queue(const struct sim *s, const struct sim_switch *sw,
@@ -637,7 +697,7 @@ SIM_HOT void sim_touch(struct sim_part *p, struct sim_switch *sw,
 	const struct sim *s = p->sim;
 	bool is_free = sim_bit(sim_free_outs(s, sw), out->local);
 
-	if (s->one_read)
+	if (sim_one_read(s))
 		is_free &=
 			sim_bit(sim_free_units(s, sw), in->local * sim_units_of_input(s));
 	sim_mark(p, sw, in->sw, out->local / SIM_WORD,
@@ -649,7 +709,7 @@ SIM_HOT void sim_want(struct sim *s, struct sim_switch *sw, uint32_t unit,
 		      struct sim_port *in, struct sim_port *out, unsigned vl)
 {
 	sim_set(sim_waiters(s, sw, out->local, vl), unit);
-	if (s->one_read)
+	if (sim_one_read(s))
 		sim_set(sim_wants(s, sw, in->local), out->local);
 	out->n_waiting++;
 }
@@ -661,9 +721,9 @@ SIM_HOT void sim_unwant(struct sim *s, struct sim_switch *sw, uint32_t unit,
 
 	sim_unset(sim_waiters(s, sw, out->local, vl), unit);
 	out->n_waiting--;
-	if (!s->one_read)
+	if (!sim_one_read(s))
 		return;
-	for (unsigned v = 0; v < s->n_vls && s->n_vls > 1; v++)
+	for (unsigned v = 0; v < sim_n_vls(s) && sim_n_vls(s) > 1; v++)
 		for (uint32_t u = first; u < first + n; u++)
 			if (sim_bit(sim_waiters(s, sw, out->local, v), u))
 				return;
@@ -728,7 +788,8 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
-	uint32_t entry = sim_net_next(net, packet->row, id);
+	uint32_t row = sim_is_adaptive(s) ? net->end_row[packet->target] : packet->row;
+	uint32_t entry = sim_net_next(net, row, id);
 	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
 	uint32_t last = net->end_port[packet->target] - sw->port_first;
 	uint32_t out = entry ^ ((entry ^ last) & here);
@@ -738,10 +799,10 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 	to->out = out;
 	if (out >= most)
 		return false;
-	if (s->n_vls == 1)
+	if (sim_n_vls(s) == 1)
 		return true;
 	to->vl = sim_net_vl(net, id, in, out, packet->sl);
-	if (entry == FAB_ARC_HERE && to->vl >= s->n_vls)
+	if (entry == FAB_ARC_HERE && to->vl >= sim_n_vls(s))
 		to->vl = sim_net_first_vl(net, packet->sl);
-	return to->vl < s->n_vls;
+	return to->vl < sim_n_vls(s);
 }

@@ -50,15 +50,6 @@ static struct place place_of(const struct fab_sim_sweep *s, uint64_t item)
 			      .run = item % s->runs};
 }
 
-/* Simulations take the longer the more packets there are. */
-static double cost(const void *context, uint64_t item)
-{
-	const struct fab_sim_sweep *s = ((const struct work *)context)->s;
-	double rate = s->rates[place_of(s, item).rate];
-
-	return isnan(rate) ? 0 : rate;
-}
-
 static int tick(void *context, uint64_t done, uint64_t total)
 {
 	const struct fab_sim_sweep *s = ((const struct work *)context)->s;
@@ -105,6 +96,7 @@ static int simulate(void *context, void *memory, uint64_t number, void *result,
 	if (rc)
 		return rc;
 	params.n_threads = w->n_threads;
+	params.seed = problem.how.seed;
 	params.progress = tick;
 	params.progress_context = w;
 	rc = fab_sim_run(c.net, &params, &traffic.messages, &item->r, err);
@@ -189,21 +181,6 @@ static void begin(struct work *w, const struct place *at, struct fab_sim_point *
 					    .least_carried = 1}};
 }
 
-/* The last point, or a new one if this item is of another. */
-static struct fab_sim_point *point_of(struct work *w, const struct place *at)
-{
-	struct fab_sim_points *out = w->out;
-	struct fab_sim_point *last = out->of.n ? &out->of.v[out->of.n - 1] : NULL;
-
-	if (last && last->net == at->net && last->sum.number == at->rate)
-		return last;
-	finish(w);
-	FAB_RESERVE(&out->of, 1);
-	last = &out->of.v[out->of.n++];
-	begin(w, at, last);
-	return last;
-}
-
 static void add_result(struct tallies *t, struct fab_sim_summary *s,
 		       const struct fab_sim_result *r)
 {
@@ -261,7 +238,13 @@ static void take(void *context, uint64_t number, void *result)
 		drop(w, result);
 		return;
 	}
-	x = point_of(w, &at);
+	x = w->out->of.n ? &w->out->of.v[w->out->of.n - 1] : NULL;
+	if (!x || x->net != at.net || x->sum.number != at.rate) {
+		finish(w);
+		FAB_RESERVE(&w->out->of, 1);
+		x = &w->out->of.v[w->out->of.n++];
+		begin(w, &at, x);
+	}
 	if (r->is_stopped && x->sum.runs > x->sum.n_stopped) {
 		drop(w, result);
 		return;
@@ -294,7 +277,6 @@ int fab_sim_sweep(const struct fab_sim_sweep *s, struct fab_sim_points *out,
 				  .result_bytes = sizeof(struct item),
 				  .context = &w,
 				  .work = simulate,
-				  .cost = cost,
 				  .take = take,
 				  .drop = drop};
 	const char *argument;

@@ -103,25 +103,6 @@ static int cmp_step(const void *pa, const void *pb)
 	return 0;
 }
 
-/*
- * Number the packets of each message. Tables are static, and queues of one input, output
- * and lane are in order: the packets of a message, and messages created at one time by
- * one endpoint to the same target, pass each cable in the order in which they were sent.
- */
-static void number_packets(struct fab_sim_step *v, size_t n)
-{
-	if (!n)
-		return;
-	qsort(v, n, sizeof(*v), cmp_cable);
-	for (size_t i = 0; i < n; i++) {
-		v[i].packet = 0;
-		if (i && !cmp_message(&v[i - 1], &v[i]) && v[i - 1].hop == v[i].hop &&
-		    v[i - 1].port == v[i].port)
-			v[i].packet = v[i - 1].packet + 1;
-	}
-	qsort(v, n, sizeof(*v), cmp_step);
-}
-
 /* The steps of a packet: `n` from `first` on. */
 struct traced {
 	const struct fab_sim_step *first;
@@ -140,25 +121,36 @@ static int cmp_traced(const void *pa, const void *pb)
 	return 0;
 }
 
-/* The group of a message of the sender's part. */
-static uint32_t group_of(const struct sim *s, const struct fab_sim_step *step)
-{
-	return s->part[s->end_part[step->source]].message.v[step->target].group;
-}
-
+/*
+ * Number the packets of each message, then number the first packets of all. Tables are
+ * static, and queues of one input, output and lane are in order: the packets of a
+ * message, and messages created at one time by one endpoint to the same target, pass each
+ * cable in the order in which they were sent.
+ */
 void sim_take_trace(const struct sim *s, struct fab_sim_result *r)
 {
 	FAB_VEC(struct fab_sim_step) all = {0};
 	FAB_VEC(struct traced) packets = {0};
+	struct fab_sim_step *v;
 	size_t n;
 
 	for (uint32_t i = 0; i < s->n_parts; i++)
 		for (size_t k = 0; k < s->part[i].trace.n; k++)
 			FAB_PUSH(&all, s->part[i].trace.v[k]);
-	number_packets(all.v, all.n);
+	v = all.v;
+	if (all.n)
+		qsort(v, all.n, sizeof(*v), cmp_cable);
+	for (size_t i = 0; i < all.n; i++) {
+		v[i].packet = 0;
+		if (i && !cmp_message(&v[i - 1], &v[i]) && v[i - 1].hop == v[i].hop &&
+		    v[i - 1].port == v[i].port)
+			v[i].packet = v[i - 1].packet + 1;
+	}
+	if (all.n)
+		qsort(v, all.n, sizeof(*v), cmp_step);
 	for (size_t k = 0; k < all.n; k++) {
-		if (!all.v[k].hop)
-			FAB_PUSH(&packets, ((struct traced){&all.v[k], 0}));
+		if (!v[k].hop)
+			FAB_PUSH(&packets, ((struct traced){&v[k], 0}));
 		packets.v[packets.n - 1].n++;
 	}
 	if (packets.n)
@@ -169,10 +161,12 @@ void sim_take_trace(const struct sim *s, struct fab_sim_result *r)
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < packets.v[i].n; k++) {
 			struct fab_sim_step step = packets.v[i].first[k];
+			const struct sim_part *sender =
+				&s->part[s->end_part[step.source]];
 
 			step.packet = (uint32_t)i + 1;
 			if (step.to_group)
-				step.target = group_of(s, &step);
+				step.target = sender->message.v[step.target].group;
 			FAB_PUSH(&r->trace, step);
 		}
 	free(packets.v);

@@ -128,13 +128,17 @@ static char *digits_before(char *end, uint32_t number)
 	return end;
 }
 
-/* "PREFIXhI HCA-R", without printf: there are as many adapters as anything. */
-static size_t adapter_name(const struct fab_gen_net *net, char *name)
+void fab_gen_adapter(struct fab_gen_net *net, uint32_t sw, uint32_t port)
 {
 	static const char adapter[] = {' ', 'H', 'C', 'A', '-'};
+	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
 	char digits[12], *end = digits + sizeof(digits), *from;
+	uint64_t guid = ADAPTER_GUID + 16 * (uint64_t)net->n_adapters;
 	size_t n = net->prefix_len;
+	uint32_t id;
 
+	/* "PREFIXhI HCA-R", without printf: there are as many adapters as anything */
+	net->rail++;
 	memcpy(name, net->prefix, n);
 	name[n++] = 'h';
 	from = digits_before(end, net->n_hosts - 1);
@@ -144,27 +148,17 @@ static size_t adapter_name(const struct fab_gen_net *net, char *name)
 	n += sizeof(adapter);
 	from = digits_before(end, net->rail);
 	memcpy(name + n, from, (size_t)(end - from));
-	return n + (size_t)(end - from);
-}
-
-void fab_gen_adapter(struct fab_gen_net *net, uint32_t sw, uint32_t port)
-{
-	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
-	uint64_t guid = ADAPTER_GUID + 16 * (uint64_t)net->n_adapters;
-	uint32_t id;
-
-	net->rail++;
-	id = fab_builder_add_node(net->builder,
-				  &(struct fab_node_spec){
-					  .kind = FAB_ADAPTER,
-					  .guid = guid,
-					  .sys_guid = net->host_guid,
-					  .vendor = VENDOR,
-					  .device = DEVICE_ADAPTER,
-					  .n_ports = 1,
-					  .name = name,
-					  .name_len = adapter_name(net, name),
-				  });
+	n += (size_t)(end - from);
+	id = fab_builder_add_node(net->builder, &(struct fab_node_spec){
+							.kind = FAB_ADAPTER,
+							.guid = guid,
+							.sys_guid = net->host_guid,
+							.vendor = VENDOR,
+							.device = DEVICE_ADAPTER,
+							.n_ports = 1,
+							.name = name,
+							.name_len = n,
+						});
 	net->n_adapters++;
 	fab_builder_set_port(net->builder, id, 1, guid + 1, next_lid(net), 0);
 	fab_builder_add_cable(net->builder, sw, (uint16_t)port, id, 1, net->width,
@@ -212,24 +206,8 @@ const char *fab_gen_coords_text(const uint32_t *v, uint32_t n, uint32_t skip,
 	return text;
 }
 
-/* How much of a bad word an error message shows. */
+/* Bytes of a bad word that a message shows. */
 #define SHOWN(len) ((int)((len) < 40 ? (len) : 40))
-
-static int fail_value(const char *name, const struct fab_gen_key *key, const char *value,
-		      size_t len, struct fab_err *err)
-{
-	if (key->type == FAB_GEN_LIST)
-		return fab_fail(err, EINVAL,
-				"gen:%s: %s=%.*s: 1 to %d numbers from %" PRIu64
-				" to %" PRIu64 " separated by '%c' are needed (%s)",
-				name, key->name, SHOWN(len), value, FAB_GEN_LIST_MAX,
-				key->min, key->max, key->separator, key->help);
-	return fab_fail(err, EINVAL,
-			"gen:%s: %s=%.*s: a number from %" PRIu64 " to %" PRIu64
-			" is needed (%s)",
-			name, key->name, SHOWN(len), value, key->min, key->max,
-			key->help);
-}
 
 static bool parse_value(const struct fab_gen_key *key, const char *text, size_t len,
 			struct fab_gen_value *value)
@@ -263,65 +241,70 @@ static bool parse_value(const struct fab_gen_key *key, const char *text, size_t 
 		value->word = text;
 		value->word_len = len;
 		return true;
+	case FAB_GEN_CHOICE:
+		for (size_t i = 0; key->words[i]; i++) {
+			value->number = i;
+			if (strlen(key->words[i]) == len &&
+			    !memcmp(key->words[i], text, len))
+				return true;
+		}
+		return false;
 	}
 	return false;
 }
 
-static size_t find_key(const struct fab_gen_key *keys, size_t n_keys, const char *word,
-		       size_t len)
-{
-	size_t i = 0;
-
-	while (i < n_keys &&
-	       (strlen(keys[i].name) != len || memcmp(keys[i].name, word, len)))
-		i++;
-	return i;
-}
-
-/* One `key=value` of `len` bytes. */
-static int parse_pair(const char *name, const struct fab_gen_key *keys, size_t n_keys,
-		      const char *pair, size_t len, struct fab_gen_value *values,
-		      struct fab_err *err)
-{
-	const char *equals = memchr(pair, '=', len);
-	size_t word = equals ? (size_t)(equals - pair) : len;
-	size_t i = find_key(keys, n_keys, pair, word);
-
-	if (i == n_keys) {
-		char known[256];
-		size_t at = 0;
-
-		known[0] = '\0';
-		for (size_t k = 0; k < n_keys && at < sizeof(known); k++)
-			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s",
-					       keys[k].name);
-		return fab_fail(err, EINVAL,
-				"gen:%s: there is no key '%.*s'; the keys are:%s", name,
-				SHOWN(word), pair, known);
-	}
-	if (!equals)
-		return fab_fail(err, EINVAL, "gen:%s: key %s has no value: %s=... (%s)",
-				name, keys[i].name, keys[i].name, keys[i].help);
-	if (values[i].is_given)
-		return fab_fail(err, EINVAL, "gen:%s: key %s is given twice", name,
-				keys[i].name);
-	if (!parse_value(&keys[i], equals + 1, len - word - 1, &values[i]))
-		return fail_value(name, &keys[i], equals + 1, len - word - 1, err);
-	return 0;
-}
-
-static int gen_parse(const char *name, const struct fab_gen_key *keys, size_t n_keys,
-		     const char *params, struct fab_gen_value *values,
-		     struct fab_err *err)
+/* All `key=value` of the parameters. */
+static int parse_params(const char *name, const struct fab_gen_key *keys, size_t n_keys,
+			const char *params, struct fab_gen_value *values,
+			struct fab_err *err)
 {
 	for (size_t i = 0; i < n_keys; i++)
 		values[i] = (struct fab_gen_value){.number = keys[i].fallback};
 	while (*params) {
-		size_t len = strcspn(params, ",");
-		int rc = parse_pair(name, keys, n_keys, params, len, values, err);
+		size_t len = strcspn(params, ","), i = 0;
+		const char *equals = memchr(params, '=', len);
+		size_t word = equals ? (size_t)(equals - params) : len;
+		const struct fab_gen_key *key = keys;
+		char range[128], known[256] = "";
 
-		if (rc)
-			return rc;
+		while (i < n_keys &&
+		       (strlen(key->name) != word || memcmp(key->name, params, word))) {
+			size_t at = strlen(known);
+
+			snprintf(known + at, sizeof(known) - at, " %s", key->name);
+			key = &keys[++i];
+		}
+		if (i == n_keys)
+			return fab_fail(err, EINVAL,
+					"gen:%s: there is no key '%.*s'; the keys are:%s",
+					name, SHOWN(word), params, known);
+		if (!equals)
+			return fab_fail(err, EINVAL,
+					"gen:%s: key %s has no value: %s=... (%s)", name,
+					key->name, key->name, key->help);
+		if (values[i].is_given)
+			return fab_fail(err, EINVAL, "gen:%s: key %s is given twice",
+					name, key->name);
+		if (!parse_value(key, equals + 1, len - word - 1, &values[i])) {
+			snprintf(range, sizeof(range), "from %" PRIu64 " to %" PRIu64,
+				 key->min, key->max);
+			if (key->type == FAB_GEN_CHOICE)
+				return fab_fail(err, EINVAL,
+						"gen:%s: %s=%.*s: expected %s", name,
+						key->name, SHOWN(len - word - 1),
+						equals + 1, key->help);
+			if (key->type != FAB_GEN_LIST)
+				return fab_fail(
+					err, EINVAL,
+					"gen:%s: %s=%.*s: a number %s is needed (%s)",
+					name, key->name, SHOWN(len - word - 1),
+					equals + 1, range, key->help);
+			return fab_fail(
+				err, EINVAL,
+				"gen:%s: %s=%.*s: 1 to %d numbers %s separated by '%c' are needed (%s)",
+				name, key->name, SHOWN(len - word - 1), equals + 1,
+				FAB_GEN_LIST_MAX, range, key->separator, key->help);
+		}
 		params += len;
 		if (*params == ',' && !*++params)
 			return fab_fail(err, EINVAL,
@@ -334,7 +317,7 @@ static int gen_parse(const char *name, const struct fab_gen_key *keys, size_t n_
 	return 0;
 }
 
-/* Adding a family: its file, families.h and a line here. */
+/* A new family: its file, its declaration in gen/impl.h and a line here. */
 static const struct fab_gen_family *const families[] = {
 	&fab_gen_fattree,   &fab_gen_pgft,	 &fab_gen_torus,  &fab_gen_mesh,
 	&fab_gen_dragonfly, &fab_gen_kfat,	 &fab_gen_hyperx, &fab_gen_random,
@@ -351,35 +334,11 @@ static const struct fab_gen_key common[N_COMMON] = {
 	[PREFIX] = {"name-prefix", FAB_GEN_WORD, .help = "begins all names"},
 };
 
-static const struct fab_gen_family *find_family(const char *name, size_t len)
-{
-	for (size_t i = 0; i < FAB_COUNT(families); i++)
-		if (strlen(families[i]->name) == len &&
-		    !memcmp(families[i]->name, name, len))
-			return families[i];
-	return NULL;
-}
-
-static bool is_word(const char *text, size_t len)
-{
-	static const char allowed[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-
-	for (size_t i = 0; i < len; i++)
-		if (!text[i] || !strchr(allowed, text[i]))
-			return false;
-	return true;
-}
-
-/* The word of a value, shortened for a message. */
-static int shown(const struct fab_gen_value *value)
-{
-	return (int)(value->word_len < 40 ? value->word_len : 40);
-}
-
 static int take_common(struct fab_gen_net *net, const struct fab_gen_value *values,
 		       struct fab_err *err)
 {
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 	const struct fab_gen_value *prefix = &values[PREFIX];
 	const struct fab_gen_value *value;
 
@@ -391,11 +350,11 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 	net->prefix = "";
 	if (prefix->is_given) {
 		if (prefix->word_len > FAB_GEN_PREFIX_MAX ||
-		    !is_word(prefix->word, prefix->word_len))
+		    strspn(prefix->word, letters) < prefix->word_len)
 			return fab_fail(
 				err, EINVAL,
 				"gen:%s: name-prefix=%.*s: at most %d letters, digits, '-', '_' and '.' are needed",
-				net->kind, shown(prefix), prefix->word,
+				net->kind, SHOWN(prefix->word_len), prefix->word,
 				FAB_GEN_PREFIX_MAX);
 		net->prefix = prefix->word;
 		net->prefix_len = prefix->word_len;
@@ -416,63 +375,38 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 	return fab_fail(
 		err, EINVAL,
 		"gen:%s: speed=%.*s: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or XDR is needed",
-		net->kind, shown(value), value->word);
-}
-
-static int build(struct fab_gen_net *net, const struct fab_gen_family *family,
-		 const char *params, struct fab_err *err)
-{
-	struct fab_gen_key keys[FAB_GEN_KEYS_MAX];
-	struct fab_gen_value values[FAB_GEN_KEYS_MAX];
-	size_t n = family->n_keys;
-	int rc;
-
-	if (n)
-		memcpy(keys, family->keys, n * sizeof(*keys));
-	memcpy(keys + n, common, sizeof(common));
-	rc = gen_parse(family->name, keys, n + N_COMMON, params, values, err);
-	if (!rc)
-		rc = take_common(net, values + n, err);
-	if (!rc)
-		rc = family->build(net, values, err);
-	return rc;
+		net->kind, SHOWN(value->word_len), value->word);
 }
 
 int fab_gen_fill(struct fab_builder *b, const char *spec, struct fab_err *err)
 {
-	size_t len = strcspn(spec, ":");
-	const struct fab_gen_family *family = find_family(spec, len);
+	size_t len = strcspn(spec, ":"), n;
+	const struct fab_gen_family *family = NULL;
 	struct fab_gen_net net = {.builder = b};
+	struct fab_gen_key keys[FAB_GEN_KEYS_MAX];
+	struct fab_gen_value values[FAB_GEN_KEYS_MAX];
+	char known[256] = "";
+	int rc;
 
-	if (!family) {
-		char known[256];
-		size_t at = 0;
-
-		known[0] = '\0';
-		for (size_t i = 0; i < FAB_COUNT(families) && at < sizeof(known); i++)
-			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s",
-					       families[i]->name);
+	for (size_t i = 0; i < FAB_COUNT(families) && !family; i++) {
+		n = strlen(known);
+		snprintf(known + n, sizeof(known) - n, " %s", families[i]->name);
+		if (strlen(families[i]->name) == len &&
+		    !memcmp(families[i]->name, spec, len))
+			family = families[i];
+	}
+	if (!family)
 		return fab_fail(err, EINVAL,
 				"gen:%.*s: there is no such kind; the kinds are:%s",
-				(int)(len < 40 ? len : 40), spec, known);
-	}
+				SHOWN(len), spec, known);
 	net.kind = family->name;
-	return build(&net, family, spec + len + (spec[len] == ':'), err);
-}
-
-int fab_gen_fabric(const char *spec, struct fab_fabric **out, struct fab_err *err)
-{
-	struct fab_builder *b = fab_builder_new();
-	int rc = fab_gen_fill(b, spec, err);
-	char *source;
-
-	if (rc) {
-		fab_builder_free(b);
-		return rc;
-	}
-	source = fab_format("gen:%s", spec);
-	rc = fab_builder_finish(b, source, "generated", &(struct fab_host_options){0},
-				out, err);
-	free(source);
-	return rc;
+	n = family->n_keys;
+	if (n)
+		memcpy(keys, family->keys, n * sizeof(*keys));
+	memcpy(keys + n, common, sizeof(common));
+	rc = parse_params(family->name, keys, n + N_COMMON,
+			  spec + len + (spec[len] == ':'), values, err);
+	if (!rc)
+		rc = take_common(&net, values + n, err);
+	return rc ? rc : family->build(&net, values, err);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-
+/*
+ * The dump of ibnetdiscover and its port list: the grammar of single lines, then the
+ * readers. Cables of a dump are added when all nodes are known.
+ */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -74,21 +77,15 @@ struct dump_slot {
 	uint64_t line;
 };
 
-struct dump_peers {
-	const struct dump_pending *links;
-	size_t n_links;
-	struct dump_slot *slots;
-};
-
 /* "S-0008f10500200b50" or whatever ibsim allows between quotes. */
 static bool take_id(struct fab_span *s, struct dump_id *id)
 {
 	struct fab_span hex;
 	const char *close;
 
-	if (!fab_take_char(s, '"') || s->p == s->end)
+	if (!fab_take_char(s, FAB_QUOTE) || s->p == s->end)
 		return false;
-	close = memchr(s->p, '"', fab_span_len(s));
+	close = memchr(s->p, FAB_QUOTE, fab_span_len(s));
 	if (!close || close == s->p)
 		return false;
 	id->text = s->p;
@@ -110,33 +107,35 @@ static bool take_id(struct fab_span *s, struct dump_id *id)
 	return true;
 }
 
+/* " lid 1", " lmc 0": the word has four characters. */
+static inline bool take_number(struct fab_span *s, const char *word, uint32_t *value)
+{
+	fab_skip_blanks(s);
+	if (!fab_take_bytes(s, word, 4))
+		return false;
+	fab_skip_blanks(s);
+	return fab_take_dec(s, value);
+}
+
 /* " lid 1": a number beyond 16 bits is no LID. */
 static bool take_lid(struct fab_span *s, uint16_t *lid)
 {
 	uint32_t value;
+	bool ok = take_number(s, "lid ", &value);
 
-	fab_skip_blanks(s);
-	if (!FAB_TAKE(s, "lid "))
-		return false;
-	fab_skip_blanks(s);
-	if (!fab_take_dec(s, &value))
-		return false;
-	*lid = fab_lid(value);
-	return true;
+	if (ok)
+		*lid = fab_lid(value);
+	return ok;
 }
 
 static bool take_lmc(struct fab_span *s, uint8_t *lmc)
 {
 	uint32_t value;
+	bool ok = take_number(s, "lmc ", &value) && value <= 7;
 
-	fab_skip_blanks(s);
-	if (!FAB_TAKE(s, "lmc "))
-		return false;
-	fab_skip_blanks(s);
-	if (!fab_take_dec(s, &value) || value > 7)
-		return false;
-	*lmc = (uint8_t)value;
-	return true;
+	if (ok)
+		*lmc = (uint8_t)value;
+	return ok;
 }
 
 /* From an opening quote to the last quote of the line. */
@@ -145,27 +144,14 @@ static bool take_name(struct fab_span *s, const char **name, size_t *len)
 	const char *close;
 
 	fab_skip_blanks(s);
-	if (!fab_take_char(s, '"'))
+	if (!fab_take_char(s, FAB_QUOTE))
 		return false;
-	close = fab_span_last(s, '"');
+	close = fab_span_last(s, FAB_QUOTE);
 	if (!close)
 		return false;
 	*name = s->p;
 	*len = (size_t)(close - s->p);
 	s->p = close + 1;
-	return true;
-}
-
-static bool take_kind(struct fab_span *s, uint8_t *kind)
-{
-	if (FAB_TAKE(s, "Switch"))
-		*kind = FAB_SWITCH;
-	else if (FAB_TAKE(s, "Ca") || FAB_TAKE(s, "Hca"))
-		*kind = FAB_ADAPTER;
-	else if (FAB_TAKE(s, "Rt"))
-		*kind = FAB_ROUTER;
-	else
-		return false;
 	return true;
 }
 
@@ -184,9 +170,12 @@ static bool take_switch_tail(struct fab_span *s, struct dump_header *out)
 
 static enum fab_line_result parse_header(struct fab_span line, struct dump_header *out)
 {
+	enum fab_node_kind kind = FAB_ADAPTER;
+
 	*out = (struct dump_header){.name = ""};
-	if (!take_kind(&line, &out->kind))
+	if (!FAB_TAKE(&line, "Hca") && !fab_take_kind(&line, "Switch", "Ca", "Rt", &kind))
 		return FAB_LINE_FOREIGN;
+	out->kind = (uint8_t)kind;
 	fab_skip_blanks(&line);
 	if (line.p == line.end || !fab_is_digit(*line.p))
 		return FAB_LINE_FOREIGN;
@@ -210,7 +199,7 @@ static enum fab_line_result parse_header(struct fab_span line, struct dump_heade
 		/* Net files of ibsim may do without the quotes: then the words behind end
 		 * the name. */
 		fab_skip_blanks(&line);
-		is_quoted = fab_take_char(&line, '"');
+		is_quoted = fab_take_char(&line, FAB_QUOTE);
 		for (size_t i = 0; i < FAB_COUNT(tails); i++) {
 			const char *tail = memmem(line.p, (size_t)(end - line.p),
 						  tails[i], strlen(tails[i]));
@@ -383,60 +372,13 @@ static int add_unknown(struct fab_builder *b, const char *name,
 	return 0;
 }
 
-static int resolve_peers(struct fab_builder *b, const char *name,
-			 const struct dump_peers *peers, struct fab_err *err)
-{
-	for (size_t i = 0; i < peers->n_links; i++) {
-		const struct dump_pending *p = &peers->links[i];
-		struct dump_slot *slot = &peers->slots[p->peer_slot];
-		struct fab_end end = {
-			.node = p->node,
-			.port = p->port,
-			.peer_port = p->peer_port,
-			.width = p->width,
-			.speed = p->speed,
-			.line = p->line,
-		};
-
-		if (slot->node == FAB_NONE) {
-			int rc = add_unknown(b, name, p, slot, err);
-
-			if (rc)
-				return rc;
-		}
-		end.peer = slot->node;
-		fab_builder_add_end(b, &end);
-		if (slot->kind == UNKNOWN_KIND) {
-			struct fab_end back = end;
-			struct dump_link link;
-
-			/* The end that a described peer would give itself. */
-			if (parse_link(p->text, &link) == FAB_LINE_OK)
-				fab_builder_set_port(b, end.peer, end.peer_port,
-						     link.peer_guid, link.peer_lid, 0);
-			back.node = end.peer;
-			back.port = end.peer_port;
-			back.peer = end.node;
-			back.peer_port = end.port;
-			fab_builder_add_end(b, &back);
-		}
-	}
-	return 0;
-}
-
 /* CA   134  1 0x7cfe... 4x EDR - SW  1719 10 0x7cfe... ( 'o0001 HCA-1' - 'leaf1' ) */
 
 static bool take_end(struct fab_span *s, struct fab_told_end *end)
 {
 	uint32_t lid, port;
 
-	if (FAB_TAKE(s, "SW "))
-		end->kind = FAB_SWITCH;
-	else if (FAB_TAKE(s, "CA "))
-		end->kind = FAB_ADAPTER;
-	else if (FAB_TAKE(s, "RT "))
-		end->kind = FAB_ROUTER;
-	else
+	if (!fab_take_kind(s, "SW ", "CA ", "RT ", &end->kind))
 		return false;
 	fab_skip_blanks(s);
 	if (!fab_take_dec(s, &lid))
@@ -454,51 +396,31 @@ static bool take_end(struct fab_span *s, struct fab_told_end *end)
 	return true;
 }
 
-/* "4x EDR", "4x ???": a rate with a blank in it. */
-static bool take_spaced_rate(struct fab_span *s, uint8_t *width, uint8_t *speed)
-{
-	char joined[16];
-	struct fab_span at = {joined, joined};
-	size_t n = 0;
-	bool is_known;
-
-	for (int word = 0; word < 2; word++) {
-		while (s->p < s->end && !fab_is_blank(*s->p) && n < sizeof(joined))
-			joined[n++] = *s->p++;
-		fab_skip_blanks(s);
-	}
-	at.end = joined + n;
-	return fab_take_rate(&at, width, speed, &is_known) && at.p == at.end;
-}
-
-/* "( 'a' - 'b' )": quotes within are not escaped; the first that can part them does. */
-static bool take_names(struct fab_span *s, struct fab_told_cable *out)
-{
-	static const char parting[] = "' - '";
-	const char *close, *middle;
-
-	if (!FAB_TAKE(s, "( '") || fab_span_len(s) < 8 || memcmp(s->end - 3, "' )", 3))
-		return false;
-	close = s->end - 3;
-	middle = memmem(s->p, (size_t)(close - s->p), parting, sizeof(parting) - 1);
-	if (!middle)
-		return false;
-	out->own.name = s->p;
-	out->own.name_len = (size_t)(middle - s->p);
-	out->peer.name = middle + sizeof(parting) - 1;
-	out->peer.name_len = (size_t)(close - out->peer.name);
-	return true;
-}
-
 static enum fab_line_result parse_port_line(struct fab_span line,
 					    struct fab_told_cable *out)
 {
+	static const char parting[] = "' - '";
+	struct fab_span probe = line, rate;
+	enum fab_node_kind kind;
+	char joined[16];
+	const char *close, *middle;
+	size_t n = 0;
+	bool is_known;
+
 	*out = (struct fab_told_cable){.own = {.name = ""}, .peer = {.name = ""}};
-	if (!FAB_BEGINS(&line, "SW ") && !FAB_BEGINS(&line, "CA ") &&
-	    !FAB_BEGINS(&line, "RT "))
+	if (!fab_take_kind(&probe, "SW ", "CA ", "RT ", &kind))
 		return FAB_LINE_FOREIGN;
-	if (!take_end(&line, &out->own) ||
-	    !take_spaced_rate(&line, &out->width, &out->speed))
+	if (!take_end(&line, &out->own))
+		return FAB_LINE_BROKEN;
+	/* "4x EDR", "4x ???": a rate with a blank in it */
+	for (int word = 0; word < 2; word++) {
+		while (line.p < line.end && !fab_is_blank(*line.p) && n < sizeof(joined))
+			joined[n++] = *line.p++;
+		fab_skip_blanks(&line);
+	}
+	rate = (struct fab_span){joined, joined + n};
+	if (!fab_take_rate(&rate, &out->width, &out->speed, &is_known) ||
+	    rate.p != rate.end)
 		return FAB_LINE_BROKEN;
 	if (!FAB_TAKE(&line, "- ")) {
 		/* No peer: the description in quotes is all that follows. */
@@ -508,9 +430,20 @@ static enum fab_line_result parse_port_line(struct fab_span line,
 			       : FAB_LINE_BROKEN;
 	}
 	out->has_peer = true;
-	if (!take_end(&line, &out->peer) || !out->own.port || !out->peer.port ||
-	    !take_names(&line, out))
+	if (!take_end(&line, &out->peer) || !out->own.port || !out->peer.port)
 		return FAB_LINE_BROKEN;
+	/* "( 'a' - 'b' )": quotes within are not escaped; the first separator counts */
+	if (!FAB_TAKE(&line, "( '") || fab_span_len(&line) < 8 ||
+	    memcmp(line.end - 3, "' )", 3))
+		return FAB_LINE_BROKEN;
+	close = line.end - 3;
+	middle = memmem(line.p, (size_t)(close - line.p), parting, sizeof(parting) - 1);
+	if (!middle)
+		return FAB_LINE_BROKEN;
+	out->own.name = line.p;
+	out->own.name_len = (size_t)(middle - line.p);
+	out->peer.name = middle + sizeof(parting) - 1;
+	out->peer.name_len = (size_t)(close - out->peer.name);
 	return FAB_LINE_OK;
 }
 
@@ -548,11 +481,6 @@ struct reader {
 	char prefix; /* '<' or '>' when the records stand behind it, else 0 */
 };
 
-static int cut_off(struct reader *r, const struct fab_span *line)
-{
-	return fab_cut_off(r->name, &r->lines, line, r->err);
-}
-
 static uint32_t slot_for(struct reader *r, uint64_t key)
 {
 	uint32_t slot = fab_map64_put(r->slot_of, key, (uint32_t)r->slots.n);
@@ -563,42 +491,6 @@ static uint32_t slot_for(struct reader *r, uint64_t key)
 		FAB_PUSH(&r->slots, fresh);
 	}
 	return slot;
-}
-
-/* A second record of a node: more of the same, or a contradiction. */
-static int merge_node(struct reader *r, const struct dump_header *h,
-		      const struct dump_slot *slot)
-{
-	unsigned long long first = slot->line;
-
-	if (slot->kind != h->kind || slot->n_ports != h->n_ports)
-		return fab_fail(
-			r->err, EINVAL,
-			"%s:%llu: node \"%.*s\" was described otherwise in line %llu, expected the same type and %u ports",
-			r->name, (unsigned long long)r->lines.line,
-			(int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN),
-			h->id.text, first, slot->n_ports);
-	fab_builder_warn(
-		r->b, "duplicate-guid", r->lines.line,
-		"node \"%.*s\" is described again (first in line %llu); the two records are taken together",
-		(int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN), h->id.text,
-		first);
-	fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h->id.key);
-	return 0;
-}
-
-/* A last line without newline that may be the beginning of a record. */
-static bool may_begin_record(const struct fab_span *line)
-{
-	static const char *const words[] = {
-		"Switch",  "Ca",      "Hca",	     "Rt",	    "vendid=", "devid=",
-		"caguid=", "rtguid=", "sysimgguid=", "switchguid=", "["};
-	size_t n = fab_span_len(line);
-
-	for (size_t i = 0; i < FAB_COUNT(words); i++)
-		if (n <= strlen(words[i]) && !memcmp(words[i], line->p, n))
-			return true;
-	return false;
 }
 
 static int link_line(struct reader *r, const struct fab_span *line, bool *is_foreign)
@@ -613,7 +505,7 @@ static int link_line(struct reader *r, const struct fab_span *line, bool *is_for
 	if (r->lines.is_open &&
 	    (what == FAB_LINE_BROKEN || link.is_partial || !link.is_speed_known ||
 	     link.has_comment != r->has_comments))
-		return cut_off(r, line);
+		return fab_cut_off(r->name, &r->lines, line, r->err);
 	if (what == FAB_LINE_BROKEN)
 		fab_builder_warn(r->b, "malformed-line", r->lines.line,
 				 "no cable can be read from \"%.*s\"", fab_shown(line),
@@ -658,7 +550,7 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	enum fab_line_result what = parse_header(*line, &h);
 	struct dump_slot *slot;
 	uint32_t at;
-	int rc = 0;
+	int shown;
 
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_FOREIGN)
@@ -666,7 +558,7 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	r->has_comments |= h.has_comment;
 	if (r->lines.is_open &&
 	    (what == FAB_LINE_BROKEN || h.is_partial || h.has_comment != r->has_comments))
-		return cut_off(r, line);
+		return fab_cut_off(r->name, &r->lines, line, r->err);
 	if (what == FAB_LINE_BROKEN)
 		return fab_fail(r->err, EINVAL,
 				"%s:%llu: found \"%.*s\", " HEADER_EXPECTED, r->name,
@@ -710,106 +602,102 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 					     r->ids.port_guid ? r->ids.port_guid
 							      : r->guid,
 					     h.lid, h.lmc);
-	} else
-		rc = merge_node(r, &h, slot);
+	} else { /* a second record of a node: it is continued or contradicted */
+		shown = (int)(h.id.len < FAB_MAX_SHOWN ? h.id.len : FAB_MAX_SHOWN);
+		if (slot->kind != h.kind || slot->n_ports != h.n_ports)
+			return fab_fail(
+				r->err, EINVAL,
+				"%s:%llu: node \"%.*s\" was described otherwise in line %llu, expected the same type and %u ports",
+				r->name, (unsigned long long)r->lines.line, shown,
+				h.id.text, (unsigned long long)slot->line, slot->n_ports);
+		fab_builder_warn(
+			r->b, "duplicate-guid", r->lines.line,
+			"node \"%.*s\" is described again (first in line %llu); the two records are taken together",
+			shown, h.id.text, (unsigned long long)slot->line);
+		fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h.id.key);
+	}
 	r->node = slot->node;
 	r->ids = (struct dump_ids){.line = 0};
-	return rc;
-}
-
-static int ids_line(struct reader *r, const struct fab_span *line, bool *is_foreign)
-{
-	enum fab_line_result what = parse_ids(*line, &r->ids);
-
-	*is_foreign = what == FAB_LINE_FOREIGN;
-	if (what == FAB_LINE_OK && !r->ids.line)
-		r->ids.line = r->lines.line;
-	if (what == FAB_LINE_BROKEN && r->lines.is_open)
-		return cut_off(r, line);
-	if (what == FAB_LINE_BROKEN)
-		fab_builder_warn(r->b, "malformed-line", r->lines.line,
-				 "no number can be read from \"%.*s\"", fab_shown(line),
-				 line->p);
 	return 0;
 }
 
-static int one_line(struct reader *r, const struct fab_span *line)
+/* A line that is neither of a cable nor of a node. */
+static int other_line(struct reader *r, const struct fab_span *line)
 {
-	bool is_foreign = false;
-	int rc;
+	static const char *const words[] = {
+		"Switch",  "Ca",      "Hca",	     "Rt",	    "vendid=", "devid=",
+		"caguid=", "rtguid=", "sysimgguid=", "switchguid=", "["};
+	enum fab_line_result what =
+		*line->p == '[' ? FAB_LINE_FOREIGN : parse_ids(*line, &r->ids);
+	size_t n = fab_span_len(line);
 
-	if (*line->p == '[') {
-		rc = link_line(r, line, &is_foreign);
-	} else {
-		rc = header_line(r, line, &is_foreign);
-		if (!rc && is_foreign)
-			rc = ids_line(r, line, &is_foreign);
-	}
-	if (rc || !is_foreign || *line->p == '#' || FAB_BEGINS(line, "Chassis ") ||
+	if (what == FAB_LINE_OK && !r->ids.line)
+		r->ids.line = r->lines.line;
+	if (what == FAB_LINE_BROKEN && !r->lines.is_open)
+		fab_builder_warn(r->b, "malformed-line", r->lines.line,
+				 "no number can be read from \"%.*s\"", fab_shown(line),
+				 line->p);
+	if (what == FAB_LINE_BROKEN && r->lines.is_open)
+		return fab_cut_off(r->name, &r->lines, line, r->err);
+	if (what != FAB_LINE_FOREIGN || *line->p == '#' || FAB_BEGINS(line, "Chassis ") ||
 	    FAB_BEGINS(line, "Hostname:") || FAB_BEGINS(line, "Non-Chassis Nodes"))
-		return rc;
-	if (r->lines.is_open && may_begin_record(line))
-		return cut_off(r, line);
+		return 0;
+	/* a last line without newline that may be the beginning of a record */
+	for (size_t i = 0; r->lines.is_open && i < FAB_COUNT(words); i++)
+		if (n <= strlen(words[i]) && !memcmp(words[i], line->p, n))
+			return fab_cut_off(r->name, &r->lines, line, r->err);
 	r->n_listed += is_node_list_line(*line);
 	fab_foreign_add(&r->foreign, r->lines.line);
 	return 0;
 }
 
-static bool is_record(const struct fab_span *line)
-{
-	struct dump_ids ids;
-	struct dump_header h;
-
-	return parse_header(*line, &h) == FAB_LINE_OK ||
-	       parse_ids(*line, &ids) == FAB_LINE_OK;
-}
-
 /*
- * A dump that went through diff(1): when the first record stands behind "< " or "> ",
- * that side is read and everything else is foreign. False for a foreign line.
+ * All lines. Of a dump that went through diff(1), with the first record behind "< " or
+ * "> ", that side is read and everything else is foreign.
  */
-static bool strip_prefix(struct reader *r, struct fab_span *line)
-{
-	struct fab_span rest = {line->p + 1, line->end};
-	char c = *line->p;
-
-	if ((c != '<' && c != '>') || (rest.p != rest.end && *rest.p != ' '))
-		return !r->prefix;
-	fab_skip_blanks(&rest);
-	if (!r->prefix && r->node == FAB_NONE && !r->ids.line && is_record(&rest))
-		r->prefix = c;
-	if (r->prefix == c)
-		*line = rest;
-	return true;
-}
-
 static int read_lines(struct reader *r)
 {
 	const char *text = r->lines.at;
 	struct fab_span line;
-	int rc;
+	int rc = 0;
 
-	while (fab_lines_next(&r->lines, &line)) {
+	while (!rc && fab_lines_next(&r->lines, &line)) {
+		struct fab_span rest;
+		struct dump_header h;
+		struct dump_ids ids;
+		bool is_foreign = false;
+
 		fab_lines_tell(&r->lines, text);
 		if (line.p == line.end)
 			continue;
-		if (*line.p != '[' || r->prefix) {
-			if (!strip_prefix(r, &line)) {
-				fab_foreign_add(&r->foreign, r->lines.line);
-				continue;
-			}
+		rest = (struct fab_span){line.p + 1, line.end};
+		if ((*line.p == '<' || *line.p == '>') &&
+		    (rest.p == rest.end || *rest.p == ' ')) {
+			fab_skip_blanks(&rest);
+			if (!r->prefix && r->node == FAB_NONE && !r->ids.line &&
+			    (parse_header(rest, &h) == FAB_LINE_OK ||
+			     parse_ids(rest, &ids) == FAB_LINE_OK))
+				r->prefix = *line.p;
+			if (r->prefix == *line.p)
+				line = rest;
 			if (line.p == line.end)
 				continue;
+		} else if (r->prefix) {
+			fab_foreign_add(&r->foreign, r->lines.line);
+			continue;
 		}
-		rc = one_line(r, &line);
-		if (rc)
-			return rc;
+		if (*line.p == '[')
+			rc = link_line(r, &line, &is_foreign);
+		else
+			rc = header_line(r, &line, &is_foreign);
+		if (!rc && is_foreign)
+			rc = other_line(r, &line);
 	}
-	return 0;
+	return rc;
 }
 
-/* Checks at the end of the input. */
-static int check_end(struct reader *r)
+/* Errors of the whole input, then the cables, as all nodes are known. */
+static int add_cables(struct reader *r)
 {
 	unsigned long long last = r->lines.line;
 	uint32_t n = fab_builder_n_nodes(r->b), n_switches = 0;
@@ -817,7 +705,7 @@ static int check_end(struct reader *r)
 	if (!n && r->n_listed)
 		return fab_fail(
 			r->err, EINVAL,
-			"%s:%llu: a list of nodes (ibnetdiscover -l) tells no cables, expected the dump of ibnetdiscover without -l",
+			"%s:%llu: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of ibnetdiscover without -l",
 			r->name, last);
 	if (r->ids.line)
 		return fab_fail(
@@ -834,6 +722,37 @@ static int check_end(struct reader *r)
 			n - n_switches, n - n_switches == 1 ? "" : "s", r->links.n,
 			r->links.n == 1 ? "" : "s");
 	fab_foreign_warn(&r->foreign, r->b);
+	for (size_t i = 0; i < r->links.n; i++) {
+		const struct dump_pending *p = &r->links.v[i];
+		struct dump_slot *slot = &r->slots.v[p->peer_slot];
+		int rc = slot->node == FAB_NONE
+				 ? add_unknown(r->b, r->name, p, slot, r->err)
+				 : 0;
+		struct fab_end end = {.node = p->node,
+				      .port = p->port,
+				      .peer = slot->node,
+				      .peer_port = p->peer_port,
+				      .width = p->width,
+				      .speed = p->speed,
+				      .line = p->line};
+		struct fab_end back = end;
+		struct dump_link link;
+
+		if (rc)
+			return rc;
+		fab_builder_add_end(r->b, &end);
+		if (slot->kind != UNKNOWN_KIND)
+			continue;
+		/* the end that a described peer would give itself */
+		if (parse_link(p->text, &link) == FAB_LINE_OK)
+			fab_builder_set_port(r->b, end.peer, end.peer_port,
+					     link.peer_guid, link.peer_lid, 0);
+		back.node = end.peer;
+		back.port = end.peer_port;
+		back.peer = end.node;
+		back.peer_port = end.port;
+		fab_builder_add_end(r->b, &back);
+	}
 	return 0;
 }
 
@@ -848,16 +767,10 @@ int fab_ibnetdiscover_read(struct fab_builder *b, const char *name, const char *
 		.node = FAB_NONE,
 		.slot_of = fab_map64_new(1024),
 	};
-	struct dump_peers peers;
 	int rc = read_lines(&r);
 
 	if (!rc)
-		rc = check_end(&r);
-	if (!rc) {
-		peers = (struct dump_peers){
-			.links = r.links.v, .n_links = r.links.n, .slots = r.slots.v};
-		rc = resolve_peers(b, name, &peers, err);
-	}
+		rc = add_cables(&r);
 	fab_map64_free(r.slot_of);
 	free(r.slots.v);
 	free(r.links.v);

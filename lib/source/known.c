@@ -14,12 +14,13 @@
 enum { CODE_MAX = 40, SHOWN = 60 };
 
 struct line {
-	char *id; /* "CODE KEY" */
+	const char *id; /* "CODE KEY" */
 	uint64_t number;
 };
 
 struct fab_known {
-	char *name;
+	const char *name;
+	struct fab_arena memory;  /* texts */
 	struct fab_strmap *by_id; /* index into lines */
 	FAB_VEC(struct line) lines;
 };
@@ -57,9 +58,9 @@ static bool is_end(const struct fab_span *s)
 static bool take_quoted(struct fab_span *s, struct fab_span *text)
 {
 	text->p = s->p++;
-	while (s->p < s->end && *s->p != '"')
+	while (s->p < s->end && *s->p != FAB_QUOTE)
 		s->p += *s->p == '\\' && s->p + 1 < s->end ? 2 : 1;
-	if (!fab_take_char(s, '"'))
+	if (!fab_take_char(s, FAB_QUOTE))
 		return false;
 	text->end = s->p;
 	fab_skip_blanks(s);
@@ -85,17 +86,14 @@ static int by_guid(const void *x, const void *y)
 	return (a->port > b->port) - (a->port < b->port);
 }
 
-static void keep(struct parser *p, char *id)
+static void keep(struct parser *p, const char *id)
 {
 	struct fab_known *k = p->known;
 	struct line line = {.id = id, .number = p->lines.line};
 
-	if (fab_strmap_put(k->by_id, id, strlen(id), (uint32_t)k->lines.n) !=
-	    k->lines.n) {
-		free(id); /* listed twice */
-		return;
-	}
-	FAB_PUSH(&k->lines, line);
+	/* the first one if it is listed twice */
+	if (fab_strmap_put(k->by_id, id, strlen(id), (uint32_t)k->lines.n) == k->lines.n)
+		FAB_PUSH(&k->lines, line);
 }
 
 static int parse_line(struct parser *p, const struct fab_span *line)
@@ -115,11 +113,12 @@ static int parse_line(struct parser *p, const struct fab_span *line)
 	      (s.p == s.end || fab_is_blank(*s.p))))
 		return bad_line(p, line, "the code of a problem and a GUID");
 	fab_skip_blanks(&s);
-	if (s.p < s.end && *s.p == '"') {
+	if (s.p < s.end && *s.p == FAB_QUOTE) {
 		if (!take_quoted(&s, &text))
 			return bad_line(p, line, "one text in quotes behind the code");
-		keep(p, fab_format("%.*s %.*s", (int)fab_span_len(&code), code.p,
-				   (int)fab_span_len(&text), text.p));
+		keep(p, fab_arena_format(&p->known->memory, "%.*s %.*s",
+					 (int)fab_span_len(&code), code.p,
+					 (int)fab_span_len(&text), text.p));
 		return 0;
 	}
 	for (p->about.n = 0; !is_end(&s); fab_skip_blanks(&s)) {
@@ -134,7 +133,7 @@ static int parse_line(struct parser *p, const struct fab_span *line)
 	/* "CODE KEY" with the key as the check writes it. */
 	enum { ABOUT_BYTES = 32 };
 	size_t size = fab_span_len(&code) + p->about.n * ABOUT_BYTES + 1;
-	char *id = FAB_NEW(size, char), *at = id;
+	char *id = FAB_ARENA_NEW(&p->known->memory, size, char), *at = id;
 	qsort(p->about.v, p->about.n, sizeof(*p->about.v), by_guid);
 	at += snprintf(at, size, "%.*s", (int)fab_span_len(&code), code.p);
 	for (size_t i = 0; i < p->about.n; i++) {
@@ -157,7 +156,7 @@ int fab_known_parse(const char *name, const char *text, size_t len,
 	int rc = 0;
 
 	p.known = FAB_NEW0(1, struct fab_known);
-	p.known->name = fab_strdup(strcmp(name, "-") ? name : "standard input");
+	p.known->name = fab_arena_strdup(&p.known->memory, fab_input_name(name));
 	p.known->by_id = fab_strmap_new(64);
 	while (!rc && fab_lines_next(&p.lines, &line))
 		rc = parse_line(&p, &line);
@@ -185,11 +184,9 @@ void fab_known_free(struct fab_known *known)
 {
 	if (!known)
 		return;
-	for (size_t i = 0; i < known->lines.n; i++)
-		free(known->lines.v[i].id);
 	free(known->lines.v);
 	fab_strmap_free(known->by_id);
-	free(known->name);
+	fab_arena_free(&known->memory);
 	free(known);
 }
 
@@ -209,13 +206,16 @@ static uint32_t add_gone(const struct fab_known *known, const bool *is_met,
 			continue;
 		check->findings[at++] = (struct fab_finding){
 			.code = "known-gone",
-			.message = fab_format(
+			.message = fab_arena_format(
+				&check->arena,
 				"known, but not found any more: %s (%s:%llu)", line->id,
 				known->name, (unsigned long long)line->number),
-			.key = fab_strdup(line->id),
+			.key = fab_arena_strdup(&check->arena, line->id),
 			.node = FAB_NONE,
 			.port = FAB_NONE,
 			.cable = FAB_NONE,
+			.peer_node = FAB_NONE,
+			.peer_port = FAB_NONE,
 		};
 	}
 	check->n_findings = at;
@@ -231,20 +231,20 @@ struct fab_known_counts fab_known_leave_out(const struct fab_known *known,
 
 	for (uint32_t i = 0; i < check->n_findings; i++) {
 		struct fab_finding *x = &check->findings[i];
-		uint32_t line;
 		char *id = fab_format("%s %s", x->code, x->key);
-		uint32_t entry = fab_strmap_get(known->by_id, id, strlen(id));
+		uint32_t line = fab_strmap_get(known->by_id, id, strlen(id));
 
 		free(id);
-		line = entry;
 		if (line == FAB_NONE) {
 			check->findings[kept++] = *x;
 			continue;
 		}
 		is_met[line] = true;
+		if (!check->known)
+			check->known = FAB_NEW(check->n_findings, struct fab_finding);
+		check->known[check->n_known++] = *x;
 		counts.n_left_out++;
 		check->n_problems -= x->severity == FAB_PROBLEM;
-		fab_finding_fini(x);
 	}
 	check->n_findings = kept;
 	counts.n_gone = add_gone(known, is_met, check);

@@ -6,9 +6,8 @@
  *   slow-link 0x0002c90300080d59/1 0x0002c90200417670/36   # until the cable is replaced
  *   malformed-line "the text of the finding"
  *
- * A line is the code and what the finding is about (fab_finding.key): GUIDs of nodes,
- * GUID/PORT of ports in any order, or its text. No line numbers, no names: the file holds
- * when the dump comes in another order, or when a host is renamed.
+ * A line is the code and the key of the finding: GUIDs of nodes, GUID/PORT of ports in
+ * any order, or its text. It holds for a dump in another order and for renamed hosts.
  */
 #pragma once
 
@@ -19,14 +18,10 @@
 
 struct fab_known;
 
-/*
- * Read a file ("-": standard input; packed files are unpacked). The caller frees *out.
- * Errors: those of reading files; EINVAL with `file:line: ` and what was expected.
- * O(n log n).
- */
+/* Read a file ("-": standard input), packed or not. The caller frees *out. Errors: those
+ * of fab_input_read(); EINVAL with FILE:LINE. The second: text in memory. O(n log n). */
 int fab_known_read(const char *path, struct fab_known **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
-/* fab_known_read() of text in memory. */
 int fab_known_parse(const char *name, const char *text, size_t len,
 		    struct fab_known **out, struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is allowed. */
@@ -37,10 +32,8 @@ struct fab_known_counts {
 	uint32_t n_gone;     /* lines that no finding matches */
 };
 
-/*
- * Take the accepted findings out of the check; each line that matches none becomes a note
- * `known-gone`. O(findings + lines).
- */
+/* Take the accepted findings out of the check; each line that matches none becomes a note
+ * `known-gone`. O(findings + lines). */
 struct fab_known_counts fab_known_leave_out(const struct fab_known *known,
 					    struct fab_check *check);
 

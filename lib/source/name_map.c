@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 
 struct fab_name_map {
-	struct fab_map64 *index; /* GUID -> entry */
-	FAB_VEC(size_t) at;	 /* [entries] offset into names */
-	FAB_VEC(char) names;
+	struct fab_map64 *index;     /* GUID -> entry */
+	FAB_VEC(const char *) names; /* [entries] */
+	struct fab_arena memory;
 };
 
 /* The first word, which ends at a blank, a quote or '#'. */
@@ -21,7 +22,8 @@ static bool take_guid(struct fab_span *s, uint64_t *guid)
 	const char *word = s->p;
 	size_t len;
 
-	while (s->p < s->end && !fab_is_blank(*s->p) && *s->p != '"' && *s->p != '#')
+	while (s->p < s->end && !fab_is_blank(*s->p) && *s->p != FAB_QUOTE &&
+	       *s->p != '#')
 		s->p++;
 	len = (size_t)(s->p - word);
 	if (fab_parse_guid(word, len, guid) ||
@@ -31,70 +33,51 @@ static bool take_guid(struct fab_span *s, uint64_t *guid)
 	       fab_parse_hex(word + 2, 16, guid);
 }
 
-static void add_name(struct fab_name_map *map, uint64_t guid, const struct fab_span *name)
-{
-	size_t len = fab_name_cut(fab_span_len(name));
-
-	if (fab_map64_put(map->index, guid, (uint32_t)map->at.n) != map->at.n)
-		return;
-	FAB_PUSH(&map->at, map->names.n);
-	FAB_RESERVE(&map->names, len + 1);
-	memcpy(map->names.v + map->names.n, name->p, len);
-	map->names.v[map->names.n + len] = '\0';
-	map->names.n += len + 1;
-}
-
-static int parse_map(struct fab_name_map *map, const char *name, const char *text,
-		     size_t n, struct fab_err *err)
+int fab_name_map_parse(const char *name, const char *text, size_t n,
+		       struct fab_name_map **out, struct fab_err *err)
 {
 	struct fab_lines lines = {.at = text, .end = text + n};
+	struct fab_name_map *map;
 	struct fab_span line;
+	int rc = 0;
 
 	if (n && memchr(text, '\0', n))
 		return fab_fail(
 			err, EINVAL,
 			"%s: binary data (a NUL byte), expected lines of GUID \"NAME\"",
 			name);
-	while (fab_lines_next(&lines, &line)) {
-		struct fab_span rest = line, label;
+	map = FAB_NEW0(1, struct fab_name_map);
+	map->index = fab_map64_new(64);
+	while (!rc && fab_lines_next(&lines, &line)) {
+		struct fab_span s = line;
+		const char *p, *label;
 		uint64_t guid;
-		struct fab_span s;
-		const char *start;
-		const char *p;
 		bool is_quoted;
 
 		if (line.p == line.end || *line.p == '#')
 			continue;
-		if (!take_guid(&rest, &guid))
-			return fab_fail(
+		if (!take_guid(&s, &guid)) {
+			rc = fab_fail(
 				err, EINVAL,
 				"%s:%llu: no GUID in \"%.*s\", expected GUID \"NAME\"",
 				name, (unsigned long long)lines.line, fab_shown(&line),
 				line.p);
+			continue;
+		}
 		/* Text between quotes, or up to '#' without them. */
-		s = rest;
 		fab_skip_blanks(&s);
-		is_quoted = fab_take_char(&s, '"');
-		start = s.p;
-		for (p = start; p < s.end && *p != '"' && *p != '#';)
+		is_quoted = fab_take_char(&s, FAB_QUOTE);
+		for (p = s.p; p < s.end && *p != FAB_QUOTE && *p != '#';)
 			p++;
-		while (!is_quoted && p > start && fab_is_blank(p[-1]))
+		while (!is_quoted && p > s.p && fab_is_blank(p[-1]))
 			p--;
-		label = (struct fab_span){start, p};
-		if (label.p != label.end)
-			add_name(map, guid, &label);
+		if (p == s.p || fab_map64_put(map->index, guid, (uint32_t)map->names.n) !=
+					map->names.n)
+			continue;
+		label = fab_arena_format(&map->memory, "%.*s",
+					 (int)fab_name_cut((size_t)(p - s.p)), s.p);
+		FAB_PUSH(&map->names, label);
 	}
-	return 0;
-}
-
-int fab_name_map_parse(const char *name, const char *text, size_t n,
-		       struct fab_name_map **out, struct fab_err *err)
-{
-	struct fab_name_map *map = FAB_NEW0(1, struct fab_name_map);
-	int rc;
-
-	map->index = fab_map64_new(64);
-	rc = parse_map(map, name, text, n, err);
 	if (rc)
 		fab_name_map_free(map);
 	else
@@ -119,8 +102,8 @@ void fab_name_map_free(struct fab_name_map *map)
 	if (!map)
 		return;
 	fab_map64_free(map->index);
-	free(map->at.v);
 	free(map->names.v);
+	fab_arena_free(&map->memory);
 	free(map);
 }
 
@@ -128,7 +111,7 @@ const char *fab_name_map_get(const struct fab_name_map *map, uint64_t guid)
 {
 	uint32_t i = fab_map64_get(map->index, guid);
 
-	return i == FAB_NONE ? NULL : map->names.v + map->at.v[i];
+	return i == FAB_NONE ? NULL : map->names.v[i];
 }
 
 uint32_t fab_name_map_apply(const struct fab_name_map *map, struct fab_builder *b)

@@ -19,60 +19,29 @@ struct local_port {
 	int port; /* 0: any with a link */
 };
 
-static int parse_where(const char *where, struct local_port *out, struct fab_err *err)
+/*
+ * The port with a link that `where` names. libibnetdisc complains on standard error by
+ * itself: all that it would complain about is asked first.
+ */
+static int find_port(struct local_port *at, const char *where, struct fab_err *err)
 {
 	const char *slash = strchr(where, '/');
 	size_t len = slash ? (size_t)(slash - where) : strlen(where);
-	uint64_t port = 0;
+	const umad_port_t *found = NULL;
+	uint64_t number = 0;
+	umad_ca_t ca;
+	int rc = 0, fd;
 
-	if (len >= sizeof(out->ca) ||
+	if (len >= sizeof(at->ca) ||
 	    (slash &&
-	     (!len || !fab_parse_u64(slash + 1, strlen(slash + 1), 1, 254, &port))))
+	     (!len || !fab_parse_u64(slash + 1, strlen(slash + 1), 1, 254, &number))))
 		return fab_fail(
 			err, EINVAL,
 			"ib:%s: expected ib:, ib:CA or ib:CA/PORT with a PORT from 1 to 254",
 			where);
-	memcpy(out->ca, where, len);
-	out->ca[len] = '\0';
-	out->port = (int)port;
-	return 0;
-}
-
-/* The port with a link that is meant, by name and number. */
-static int choose_port(const umad_ca_t *ca, struct local_port *at, const char *where,
-		       struct fab_err *err)
-{
-	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
-		const umad_port_t *port = ca->ports[i];
-
-		if (!port || (at->port && at->port != port->portnum))
-			continue;
-		if (port->phys_state == PHYS_LINK_UP) {
-			snprintf(at->ca, sizeof(at->ca), "%s", ca->ca_name);
-			at->port = port->portnum;
-			return 0;
-		}
-		if (at->port)
-			return fab_fail(err, ENODEV,
-					"ib:%s: port %d of adapter %s has no link", where,
-					at->port, ca->ca_name);
-	}
-	if (at->port)
-		return fab_fail(err, ENODEV, "ib:%s: adapter %s has no port %d", where,
-				ca->ca_name, at->port);
-	return fab_fail(err, ENODEV, "ib:%s: no port of adapter %s has a link", where,
-			ca->ca_name);
-}
-
-/*
- * libibnetdisc complains on standard error by itself: ask first for what it would
- * complain about.
- */
-static int find_port(struct local_port *at, const char *where, struct fab_err *err)
-{
-	umad_ca_t ca;
-	int rc, fd;
-
+	memcpy(at->ca, where, len);
+	at->ca[len] = '\0';
+	at->port = (int)number;
 	if (umad_init() < 0)
 		return fab_fail(err, ENODEV, "ib:%s: libibumad does not start", where);
 	if (umad_get_ca(*at->ca ? at->ca : NULL, &ca) < 0)
@@ -81,7 +50,28 @@ static int find_port(struct local_port *at, const char *where, struct fab_err *e
 					  where)
 			       : fab_fail(err, ENODEV,
 					  "no InfiniBand adapter in this machine");
-	rc = choose_port(&ca, at, where, err);
+	for (int i = 0; i < UMAD_CA_MAX_PORTS && !rc; i++) {
+		const umad_port_t *port = ca.ports[i];
+
+		if (!port || found || (at->port && at->port != port->portnum))
+			continue;
+		if (port->phys_state == PHYS_LINK_UP)
+			found = port;
+		else if (at->port)
+			rc = fab_fail(err, ENODEV,
+				      "ib:%s: port %d of adapter %s has no link", where,
+				      at->port, ca.ca_name);
+	}
+	if (!rc && !found && at->port)
+		rc = fab_fail(err, ENODEV, "ib:%s: adapter %s has no port %d", where,
+			      ca.ca_name, at->port);
+	else if (!rc && !found)
+		rc = fab_fail(err, ENODEV, "ib:%s: no port of adapter %s has a link",
+			      where, ca.ca_name);
+	if (found) {
+		snprintf(at->ca, sizeof(at->ca), "%s", ca.ca_name);
+		at->port = found->portnum;
+	}
 	umad_release_ca(&ca);
 	if (rc)
 		return rc;
@@ -164,12 +154,10 @@ int fab_netdisc_read(struct fab_builder *b, const char *where, struct fab_err *e
 	struct ibnd_config config = {.flags = IBND_CONFIG_MLX_EPI};
 	struct local_port at = {.port = 0};
 	ibnd_fabric_t *fabric;
-	int rc = parse_where(where, &at, err);
+	int rc = find_port(&at, where, err);
 	static const int types[] = {FAB_SMP_SWITCH, FAB_SMP_ADAPTER, FAB_SMP_ROUTER};
 	struct walk walk;
 
-	if (!rc)
-		rc = find_port(&at, where, err);
 	if (rc)
 		return rc;
 	fabric = ibnd_discover_fabric(at.ca, at.port, NULL, &config);

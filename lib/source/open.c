@@ -18,7 +18,7 @@ struct format {
 
 static const struct format cache_format = {"cache", fab_cache_read};
 
-/* Does a line that is neither empty nor a comment belong to the format? */
+/* True if a line that is neither empty nor a comment belongs to the format. */
 typedef bool (*line_fn)(struct fab_span line);
 
 static const struct text_format {
@@ -44,57 +44,6 @@ static const struct format *find_text_format(const char *text, size_t n)
 				return &text_formats[i].format;
 	}
 	return NULL;
-}
-
-static uint64_t line_of(const char *text, const char *at)
-{
-	uint64_t line = 1;
-
-	for (; text < at; text++)
-		line += *text == '\n';
-	return line;
-}
-
-static int no_format(const char *name, const char *text, size_t n, struct fab_err *err)
-{
-	struct fab_lines lines = {.at = text, .end = text + n};
-	struct fab_span line, first = {"", NULL};
-
-	first.end = first.p;
-	size_t shown;
-
-	while (fab_lines_next(&lines, &line))
-		if (first.p == first.end)
-			first = line;
-	if (first.p == first.end)
-		return fab_fail(err, EINVAL, "%s:1: the input is empty, " EXPECTED, name);
-	shown = fab_span_len(&first) < 60 ? fab_span_len(&first) : 60;
-	return fab_fail(
-		err, EINVAL,
-		"%s:%llu: no record in %llu lines (the first is \"%.*s\"), " EXPECTED,
-		name, (unsigned long long)lines.line, (unsigned long long)lines.line,
-		(int)shown, first.p);
-}
-
-/* The format of the text; NULL with *rc set if unknown. */
-static const struct format *find_format(const char *name, const char *text, size_t n,
-					int *rc, struct fab_err *err)
-{
-	const char *nul;
-	const struct format *format;
-
-	if (fab_is_cache(text, n))
-		return &cache_format;
-	nul = n ? memchr(text, '\0', n) : NULL;
-	format = nul ? NULL : find_text_format(text, n);
-
-	if (nul)
-		*rc = fab_fail(err, EINVAL,
-			       "%s:%llu: binary data (a NUL byte), " EXPECTED, name,
-			       (unsigned long long)line_of(text, nul));
-	else if (!format)
-		*rc = no_format(name, text, n, err);
-	return format;
 }
 
 static bool is_mapped(const void *map, uint64_t guid)
@@ -165,12 +114,31 @@ static int parse(const char *source, const char *name, const char *text, size_t 
 		 const struct fab_source_options *options, struct fab_fabric **out,
 		 struct fab_err *err)
 {
+	bool is_cache = fab_is_cache(text, n);
+	const char *nul = n && !is_cache ? memchr(text, '\0', n) : NULL;
+	const struct format *format = is_cache ? &cache_format
+				      : nul    ? NULL
+					       : find_text_format(text, n);
+	struct fab_lines lines = {.at = text, .end = nul ? nul + 1 : text + n};
+	struct fab_span line, first = {NULL, NULL};
 	struct fab_builder *b;
-	int rc = 0;
-	const struct format *format = find_format(name, text, n, &rc, err);
+	int rc;
 
+	while (!format && fab_lines_next(&lines, &line))
+		if (first.p == first.end)
+			first = line;
+	if (nul)
+		return fab_fail(err, EINVAL,
+				"%s:%llu: binary data (a NUL byte), " EXPECTED, name,
+				(unsigned long long)lines.line);
+	if (!format && first.p == first.end)
+		return fab_fail(err, EINVAL, "%s:1: the input is empty, " EXPECTED, name);
 	if (!format)
-		return rc;
+		return fab_fail(
+			err, EINVAL,
+			"%s:%llu: no record in %llu lines (the first is \"%.*s\"), " EXPECTED,
+			name, (unsigned long long)lines.line,
+			(unsigned long long)lines.line, fab_shown(&first), first.p);
 	b = fab_builder_new();
 	rc = format->read(b, name, text, n, err);
 	if (rc) {

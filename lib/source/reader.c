@@ -36,22 +36,6 @@ bool fab_take_hex(struct fab_span *s, uint64_t *out)
 	return true;
 }
 
-static uint8_t speed_of(const char *word, size_t n)
-{
-	for (unsigned speed = FAB_SDR; speed <= FAB_XDR; speed++) {
-		const char *name = fab_speed_name(speed);
-
-		if (name[0] == word[0] && strlen(name) == n && !memcmp(name, word, n))
-			return (uint8_t)speed;
-	}
-	return FAB_SPEED_UNKNOWN;
-}
-
-static bool is_word_char(char c)
-{
-	return (c >= 'A' && c <= 'Z') || fab_is_digit(c);
-}
-
 bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_known)
 {
 	struct fab_span at = *s;
@@ -65,11 +49,18 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 	*speed = FAB_SPEED_UNKNOWN;
 	*is_known = true;
 	if (!FAB_TAKE(&at, "???")) {
-		while (at.p < at.end && is_word_char(*at.p))
+		while (at.p < at.end &&
+		       ((*at.p >= 'A' && *at.p <= 'Z') || fab_is_digit(*at.p)))
 			at.p++;
 		if (at.p == word)
 			return false;
-		*speed = speed_of(word, (size_t)(at.p - word));
+		for (unsigned i = FAB_SDR; i <= FAB_XDR; i++) {
+			size_t n = strlen(fab_speed_name(i));
+
+			if (n == (size_t)(at.p - word) &&
+			    !memcmp(fab_speed_name(i), word, n))
+				*speed = (uint8_t)i;
+		}
 		*is_known = *speed != FAB_SPEED_UNKNOWN;
 	}
 	*width = (uint8_t)lanes;

@@ -19,6 +19,8 @@ enum fab_line_result {
 	FAB_LINE_BROKEN,  /* begins like one */
 };
 
+enum { FAB_QUOTE = '"' };
+
 struct fab_lines {
 	const char *at, *end;
 	uint64_t line; /* number of the line given last, from 1 */
@@ -40,7 +42,7 @@ static inline bool fab_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Say now and then how far the reading of a text is, which begins at `text`. */
+/* Report the progress of reading a text that begins at `text`, every 4096 lines. */
 static inline void fab_lines_tell(const struct fab_lines *lines, const char *text)
 {
 	if (lines->line % 4096 == 0)
@@ -94,7 +96,7 @@ static inline bool fab_take_char(struct fab_span *s, char c)
 	return true;
 }
 
-/* Does the text begin with these bytes? */
+/* True if the text begins with these bytes. */
 static inline bool fab_begins(const struct fab_span *s, const char *text, size_t n)
 {
 	return fab_span_len(s) >= n && !memcmp(s->p, text, n);
@@ -139,7 +141,7 @@ static inline const char *fab_span_last(const struct fab_span *s, char c)
 bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_known);
 
 #define FAB_AGGREGATION_NAME "Mellanox Technologies Aggregation Node"
-/* Is this the description of a SHARP aggregation node? */
+/* True for the description of a SHARP aggregation node. */
 bool fab_is_aggregation_name(const char *name, size_t n);
 
 /* LIDs 0, 65535 and above are invalid: 0. */

@@ -19,17 +19,13 @@ struct fab_source_options {
  *                         opensm-subnet.lst; gzip and zstd are unpacked
  *   gen:KIND:PARAMS       generated (fabric-topologies(7))
  *   ib: ib:CA ib:CA/PORT  discovered live
- * The caller frees *out. Errors: EINVAL bad input or spec, ENOENT and other errnos of
- * open(2), ENODEV no adapter, ENOTSUP live discovery is not built in. The text names
- * file, line and what was expected. `options` may be NULL. O(input).
+ * `options` may be NULL. The caller frees *out. EINVAL: input or spec, with file and
+ * line; errors of open(2); ENODEV: no adapter; ENOTSUP: no live discovery. O(input).
  */
 int fab_source_open(const char *spec, const struct fab_source_options *options,
 		    struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * fab_source_open() of the bytes of a file in memory; `name` stands in front of
- * messages. The bytes are borrowed during the call. O(len).
- */
+/* fab_source_open() of the bytes of a file in memory; `name` begins messages. O(len). */
 int fab_source_parse(const char *name, const void *bytes, size_t n,
 		     const struct fab_source_options *options, struct fab_fabric **out,
 		     struct fab_err *err) FAB_MUST_CHECK;

@@ -8,13 +8,7 @@ enum { MAX_DESCRIPTION = 64 };
 
 static bool take_lst_kind(struct fab_span *s, enum fab_node_kind *kind)
 {
-	if (FAB_TAKE(s, "{ SW"))
-		*kind = FAB_SWITCH;
-	else if (FAB_TAKE(s, "{ CA"))
-		*kind = FAB_ADAPTER;
-	else if (FAB_TAKE(s, "{ Rt"))
-		*kind = FAB_ROUTER;
-	else
+	if (!fab_take_kind(s, "{ SW", "{ CA", "{ Rt", kind))
 		return false;
 	(void)FAB_TAKE(s, "-SM"); /* the subnet manager runs there */
 	return true;
@@ -26,24 +20,12 @@ static bool take_field(struct fab_span *s, const char *label, uint64_t *value)
 	return fab_take_bytes(s, label, strlen(label)) && fab_take_hex(s, value);
 }
 
-/* " LID:0001 PN:01 }" behind a description. */
-static bool take_address(struct fab_span *s, struct fab_told_end *end)
-{
-	uint64_t lid, port;
-
-	if (!take_field(s, "LID:", &lid) || !take_field(s, "PN:", &port) || !port ||
-	    port > FAB_MAX_PORT)
-		return false;
-	fab_skip_blanks(s);
-	end->lid = lid < UINT32_MAX ? fab_lid((uint32_t)lid) : 0;
-	end->port = (uint16_t)port;
-	return fab_take_char(s, '}');
-}
-
-/* "{description} LID:.. PN:.. }": the first closing brace after which it reads on. */
+/* "{description} LID:.. PN:.. }": the first closing brace behind which the line reads on.
+ */
 static bool take_description(struct fab_span *s, struct fab_told_end *end)
 {
 	const char *name, *limit;
+	uint64_t lid, port;
 
 	fab_skip_blanks(s);
 	if (!fab_take_char(s, '{'))
@@ -53,8 +35,14 @@ static bool take_description(struct fab_span *s, struct fab_told_end *end)
 	for (const char *p = name; p < limit; p++) {
 		struct fab_span rest = {p + 1, s->end};
 
-		if (*p != '}' || !take_address(&rest, end))
+		if (*p != '}' || !take_field(&rest, "LID:", &lid) ||
+		    !take_field(&rest, "PN:", &port) || !port || port > FAB_MAX_PORT)
 			continue;
+		fab_skip_blanks(&rest);
+		if (!fab_take_char(&rest, '}'))
+			continue;
+		end->lid = lid < UINT32_MAX ? fab_lid((uint32_t)lid) : 0;
+		end->port = (uint16_t)port;
 		end->name = name;
 		end->name_len = (size_t)(p - name);
 		*s = rest;
@@ -82,28 +70,13 @@ static bool take_lst_end(struct fab_span *s, struct fab_told_end *end)
 	return n_ports <= FAB_MAX_PORT;
 }
 
-static bool take_speed(struct fab_span *s, uint8_t *speed)
-{
-	static const struct {
-		const char *text;
-		uint8_t speed;
-	} speeds[] = {
-		{"2.5", FAB_SDR}, {"5", FAB_DDR},  {"10", FAB_QDR}, {"FDR10", FAB_FDR10},
-		{"14", FAB_FDR},  {"25", FAB_EDR}, {"50", FAB_HDR}, {"100", FAB_NDR},
-		{"200", FAB_XDR}, {"??", 0},
-	};
-
-	for (size_t i = 0; i < FAB_COUNT(speeds); i++)
-		if (fab_span_len(s) == strlen(speeds[i].text) &&
-		    fab_begins(s, speeds[i].text, strlen(speeds[i].text))) {
-			*speed = speeds[i].speed;
-			return true;
-		}
-	return false;
-}
-
 static bool take_state(struct fab_span *s, struct fab_told_cable *out)
 {
+	static const char *const speeds[] = {
+		[FAB_SPEED_UNKNOWN] = "??", [FAB_SDR] = "2.5",	   [FAB_DDR] = "5",
+		[FAB_QDR] = "10",	    [FAB_FDR10] = "FDR10", [FAB_FDR] = "14",
+		[FAB_EDR] = "25",	    [FAB_HDR] = "50",	   [FAB_NDR] = "100",
+		[FAB_XDR] = "200"};
 	uint32_t lanes = 0;
 
 	fab_skip_blanks(s);
@@ -119,7 +92,15 @@ static bool take_state(struct fab_span *s, struct fab_told_cable *out)
 	fab_skip_blanks(s);
 	if (s->p == s->end)
 		return true;
-	return FAB_TAKE(s, "SPD=") && take_speed(s, &out->speed);
+	if (!FAB_TAKE(s, "SPD="))
+		return false;
+	for (uint8_t i = 0; i < FAB_COUNT(speeds); i++)
+		if (fab_span_len(s) == strlen(speeds[i]) &&
+		    fab_begins(s, speeds[i], strlen(speeds[i]))) {
+			out->speed = i;
+			return true;
+		}
+	return false;
 }
 
 static enum fab_line_result parse_lst_line(struct fab_span line,

@@ -24,17 +24,6 @@ struct sink {
 	size_t n, cap, max;
 };
 
-static size_t max_unpacked(size_t packed)
-{
-	size_t max;
-
-	if (__builtin_mul_overflow(packed, (size_t)FAB_INPUT_MAX_RATIO, &max) ||
-	    __builtin_add_overflow(max, (size_t)FAB_INPUT_SLACK, &max) ||
-	    max > FAB_INPUT_MAX_BYTES)
-		return FAB_INPUT_MAX_BYTES;
-	return max;
-}
-
 /* Room for more bytes behind sink->n (and the closing NUL), or EINVAL at the limit. */
 static int sink_grow(struct sink *sink, struct fab_err *err)
 {
@@ -59,55 +48,49 @@ static int damaged(const struct sink *sink, const char *how, struct fab_err *err
 }
 
 /* One gzip file may be several streams behind each other. */
-static int inflate_all(z_stream *z, const char *bytes, size_t n, struct sink *sink,
+static int unpack_gzip(const char *bytes, size_t n, struct sink *sink,
 		       struct fab_err *err)
 {
+	z_stream z = {.next_in = NULL};
+	const char *broken = NULL;
 	size_t used = 0;
-	int rc = Z_OK;
+	int state = Z_OK, rc = 0;
 
-	while (used < n || rc != Z_STREAM_END) {
+	if (inflateInit2(&z, 15 + 16) != Z_OK)
+		return fab_fail(err, EIO, "%s: zlib does not start", sink->name);
+	while (!rc && !broken && (used < n || state != Z_STREAM_END)) {
 		size_t step = n - used > 1 << 30 ? 1 << 30 : n - used, room;
 
-		if (rc == Z_STREAM_END) {
+		if (state == Z_STREAM_END) {
 			/* Blocks of a tape are filled up with zeros. */
 			if (!bytes[used]) {
 				used++;
 				continue;
 			}
-			if (inflateReset(z) != Z_OK)
-				return damaged(sink, "cannot be read on", err);
+			if (inflateReset(&z) != Z_OK) {
+				broken = "cannot be read on";
+				break;
+			}
 		}
 		rc = sink_grow(sink, err);
 		if (rc)
-			return rc;
+			break;
 		room = sink->cap - sink->n - 1;
 		room = room > 1 << 30 ? 1 << 30 : room;
-		z->next_in = (const Bytef *)bytes + used;
-		z->avail_in = (uInt)step;
-		z->next_out = (Bytef *)sink->bytes + sink->n;
-		z->avail_out = (uInt)room;
-		rc = inflate(z, Z_NO_FLUSH);
-		used += step - z->avail_in;
-		sink->n += room - z->avail_out;
-		if (rc == Z_BUF_ERROR && used == n)
-			return damaged(sink, "ends early", err);
-		if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-			return damaged(sink, "is damaged", err);
+		z.next_in = (const Bytef *)bytes + used;
+		z.avail_in = (uInt)step;
+		z.next_out = (Bytef *)sink->bytes + sink->n;
+		z.avail_out = (uInt)room;
+		state = inflate(&z, Z_NO_FLUSH);
+		used += step - z.avail_in;
+		sink->n += room - z.avail_out;
+		if (state == Z_BUF_ERROR && used == n)
+			broken = "ends early";
+		else if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
+			broken = "is damaged";
 	}
-	return 0;
-}
-
-static int unpack_gzip(const char *bytes, size_t n, struct sink *sink,
-		       struct fab_err *err)
-{
-	z_stream z = {.next_in = NULL};
-	int rc;
-
-	if (inflateInit2(&z, 15 + 16) != Z_OK)
-		return fab_fail(err, EIO, "%s: zlib does not start", sink->name);
-	rc = inflate_all(&z, bytes, n, sink, err);
 	inflateEnd(&z);
-	return rc;
+	return broken ? damaged(sink, broken, err) : rc;
 }
 
 static int unpack_zstd(const char *bytes, size_t n, struct sink *sink,
@@ -148,7 +131,7 @@ static bool is_packed(const void *bytes, size_t n, bool *is_gzip)
 	return *is_gzip || (n >= sizeof(zstd) && !memcmp(bytes, zstd, sizeof(zstd)));
 }
 
-/* Compressed in a way that is not unpacked here: EINVAL says by what it is. */
+/* EINVAL for other kinds of compression, with the tool that unpacks it. */
 static int refuse_packed(const char *name, const void *bytes, size_t n,
 			 struct fab_err *err)
 {
@@ -186,7 +169,10 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 		*in = (struct fab_input){.bytes = bytes, .n = n};
 		return 0;
 	}
-	sink.max = max_unpacked(n);
+	if (__builtin_mul_overflow(n, (size_t)FAB_INPUT_MAX_RATIO, &sink.max) ||
+	    __builtin_add_overflow(sink.max, (size_t)FAB_INPUT_SLACK, &sink.max) ||
+	    sink.max > FAB_INPUT_MAX_BYTES)
+		sink.max = FAB_INPUT_MAX_BYTES;
 	sink.cap = (n < sink.max / 8 ? n * 8 : sink.max) + 4096;
 	sink.bytes = fab_alloc(sink.cap, 1);
 	rc = is_gzip ? unpack_gzip(bytes, n, &sink, err)
@@ -225,26 +211,50 @@ static bool has_words(const char *bytes, size_t n, struct fab_span *line)
 	return false;
 }
 
-/* The check while long text goes on: endless input is not read to its end. */
-static int look_at_text(struct watch *w, const char *name, const char *bytes, size_t n,
-			struct fab_err *err)
+/*
+ * Check the bytes so far; *ends: they are all that is read. Foreign input fails, and text
+ * that goes on and is no list: endless input is not read to its end.
+ */
+static int look(struct watch *w, const char *name, const char *bytes, size_t n,
+		bool *ends, struct fab_err *err)
 {
-	const char *from = bytes + w->seen, *nul = memchr(from, '\0', n - w->seen);
-	const char *end = memrchr(from, '\n', n - w->seen);
+	bool is_gzip, is_text = !is_packed(bytes, n, &is_gzip) && !fab_is_cache(bytes, n);
+	bool is_first = !w->saw_head, is_seen = n >= FAB_INPUT_SEEN && !w->saw_more;
+	const char *from = bytes + w->seen, *nul, *end;
 	struct fab_span line;
 
+	if (n < FAB_INPUT_HEAD)
+		return 0;
+	w->saw_head = true;
+	if (is_first && refuse_packed(name, bytes, n, err))
+		return -EINVAL;
+	if (is_seen) {
+		w->saw_more = true;
+		*ends = is_text && w->is_known && !w->is_known(bytes, n);
+	}
+	if (!is_text || (w->is_known && !is_first))
+		return 0;
+	nul = memchr(from, '\0', n - w->seen);
+	if (nul && is_first)
+		return fab_fail(
+			err, EINVAL,
+			"%s: binary data (a NUL byte at byte %zu) of no known format, expected text",
+			name, (size_t)(nul - bytes) + 1);
 	if (nul)
 		return fab_fail(err, EINVAL, "%s: a NUL byte at byte %zu, expected text",
 				name, (size_t)(nul - bytes) + 1);
+	end = memrchr(from, '\n', n - w->seen);
 	w->seen = n;
 	if (end)
 		w->line = (size_t)(end + 1 - bytes);
+	if (w->is_known)
+		return 0;
 	if (n - w->line >= FAB_INPUT_SEEN)
 		return fab_fail(
 			err, EINVAL,
 			"%s: a line of more than %zu bytes at byte %zu, expected lines of text",
 			name, FAB_INPUT_SEEN, w->line + 1);
-	if (w->saw_more || n < FAB_INPUT_SEEN || has_words(bytes, n, &line))
+	if (!is_seen || has_words(bytes, n, &line))
 		return 0;
 	if (line.p == line.end)
 		return fab_fail(err, EINVAL,
@@ -257,88 +267,16 @@ static int look_at_text(struct watch *w, const char *name, const char *bytes, si
 		fab_span_len(&line) < 40 ? (int)fab_span_len(&line) : 40, line.p);
 }
 
-/* Continue reading? Fails on foreign input; *ends: stop here. */
-static int look(struct watch *w, const char *name, const char *bytes, size_t n,
-		bool *ends, struct fab_err *err)
-{
-	bool is_gzip, is_text = !is_packed(bytes, n, &is_gzip) && !fab_is_cache(bytes, n);
-
-	if (!w->saw_head && n >= FAB_INPUT_HEAD) {
-		const char *nul = is_text ? memchr(bytes, '\0', n) : NULL;
-
-		w->saw_head = true;
-		if (refuse_packed(name, bytes, n, err))
-			return -EINVAL;
-		if (nul)
-			return fab_fail(
-				err, EINVAL,
-				"%s: binary data (a NUL byte at byte %zu) of no known format, expected text",
-				name, (size_t)(nul - bytes) + 1);
-	}
-	if (w->saw_head && is_text && !w->is_known &&
-	    look_at_text(w, name, bytes, n, err))
-		return -EINVAL;
-	if (!w->saw_more && n >= FAB_INPUT_SEEN) {
-		w->saw_more = true;
-		*ends = is_text && w->is_known && !w->is_known(bytes, n);
-	}
-	return 0;
-}
-
-/* Everything that comes out of a descriptor. */
-static int slurp(int fd, const char *name, size_t hint, struct watch *w, char **out,
-		 size_t *out_n, struct fab_err *err)
-{
-	size_t cap = hint + FAB_INPUT_HEAD + 4096, n = 0;
-	char *bytes = fab_alloc(cap, 1);
-	bool ends = false;
-	int rc;
-
-	while (!ends) {
-		size_t room = cap - n - 1;
-		ssize_t got =
-			read(fd, bytes + n, room > 1 << 20 ? (size_t)1 << 20 : room);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			int e = errno;
-
-			free(bytes);
-			return fab_fail(err, e, "%s: %s", name, strerror(e));
-		}
-		if (!got)
-			break;
-		n += (size_t)got;
-		fab_progress_report("reading", "bytes", n, hint > n ? hint : 0);
-		rc = look(w, name, bytes, n, &ends, err);
-		if (!rc && n > w->max)
-			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
-				      w->max);
-		if (rc) {
-			free(bytes);
-			return rc;
-		}
-		if (cap - n < 4096) {
-			cap = fab_grow(cap, cap + 65536);
-			bytes = fab_realloc(bytes, cap, 1);
-		}
-	}
-	/* how much a pipe gives at a time is no part of the answer */
-	if (ends)
-		n = FAB_INPUT_SEEN;
-	bytes[n] = '\0';
-	*out = bytes;
-	*out_n = n;
-	return 0;
-}
-
-static int read_raw(const char *path, struct watch *w, char **bytes, size_t *n,
+/* Everything that comes out of a file, followed by a NUL. */
+static int read_raw(const char *path, struct watch *w, char **out, size_t *out_n,
 		    struct fab_err *err)
 {
-	bool is_stdin = !strcmp(path, "-");
+	bool is_stdin = !strcmp(path, "-"), ends = false;
+	const char *name = is_stdin ? "<stdin>" : path;
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	size_t hint = 0, cap, n = 0;
+	char *bytes = NULL;
 	struct stat st;
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), rc;
 
 	if (fd < 0 || fstat(fd, &st)) {
 		int e = errno;
@@ -351,13 +289,45 @@ static int read_raw(const char *path, struct watch *w, char **bytes, size_t *n,
 		rc = fab_fail(err, EISDIR, "%s: %s", path, strerror(EISDIR));
 	else if (st.st_size > (off_t)w->max)
 		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path, w->max);
-	else
-		rc = slurp(fd, is_stdin ? "<stdin>" : path,
-			   S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, w, bytes, n,
-			   err);
+	else if (S_ISREG(st.st_mode))
+		hint = (size_t)st.st_size;
+	cap = hint + FAB_INPUT_HEAD + 4096;
+	if (!rc)
+		bytes = fab_alloc(cap, 1);
+	while (!rc && !ends) {
+		size_t room = cap - n - 1;
+		ssize_t got =
+			read(fd, bytes + n, room > 1 << 20 ? (size_t)1 << 20 : room);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			rc = fab_fail(err, errno, "%s: %s", name, strerror(errno));
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+		fab_progress_report("reading", "bytes", n, hint > n ? hint : 0);
+		rc = look(w, name, bytes, n, &ends, err);
+		if (!rc && n > w->max)
+			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
+				      w->max);
+		if (cap - n < 4096) {
+			cap = fab_grow(cap, cap + 65536);
+			bytes = fab_realloc(bytes, cap, 1);
+		}
+	}
 	if (!is_stdin)
 		close(fd);
-	return rc;
+	if (rc) {
+		free(bytes);
+		return rc;
+	}
+	/* the size of the pieces of a pipe must not change the answer */
+	n = ends ? FAB_INPUT_SEEN : n;
+	bytes[n] = '\0';
+	*out = bytes;
+	*out_n = n;
+	return 0;
 }
 
 static int read_watched(const char *path, struct watch w, struct fab_input *in,
@@ -371,9 +341,7 @@ static int read_watched(const char *path, struct watch w, struct fab_input *in,
 	if (rc)
 		return rc;
 	rc = fab_input_unpack(name, bytes, n, in, err);
-	if (rc)
-		free(bytes);
-	else if (in->heap)
+	if (rc || in->heap)
 		free(bytes);
 	else
 		in->heap = bytes;
@@ -402,6 +370,18 @@ void fab_input_fini(struct fab_input *in)
 {
 	free(in->heap);
 	*in = (struct fab_input){.bytes = NULL};
+}
+
+bool fab_input_exists(const char *path)
+{
+	struct stat st;
+
+	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISDIR(st.st_mode));
+}
+
+const char *fab_input_name(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
 }
 
 int fab_list_file_read(const char *path, fab_use_line *use, void *context,

@@ -6,10 +6,7 @@
 
 #include "base/lookup.h"
 
-/*
- * The bytes of an input. They are followed by a NUL byte that is not counted, unless they
- * were given by the caller of fab_input_unpack() and needed no unpacking.
- */
+/* Followed by a NUL byte that is not counted, unless fab_input_unpack() borrows them. */
 struct fab_input {
 	const char *bytes;
 	size_t n;
@@ -27,15 +24,13 @@ enum {
 #define FAB_INPUT_MAX_LIST ((size_t)1 << 30)
 
 /*
- * Read a file ("-" is standard input) to its end and unpack it when it begins with the
- * magic number of gzip or zstd. Nothing is mapped: a file that another process cuts short
- * meanwhile must not kill the reader. What goes on after FAB_INPUT_HEAD bytes is read on
- * only when these are text, packed data or a cache of libibnetdisc: /dev/zero has no end.
- * Text that goes on after FAB_INPUT_SEEN bytes must have lines that end, the first with
- * content of two words (none has one word a line by the million), and no NUL byte.
- * Errors: those of open(2) and read(2), EFBIG beyond
- * FAB_INPUT_MAX_LIST, EINVAL packed bytes that are damaged or unpack to more than
- * FAB_INPUT_MAX_RATIO times their size. The caller finishes *in with fab_input_fini().
+ * Read a file ("-": standard input) and unpack gzip and zstd. Nothing is mapped: a file
+ * that another process truncates must not kill the reader. Endless input is refused:
+ * beyond FAB_INPUT_HEAD bytes all that is not text, packed or a cache of libibnetdisc,
+ * beyond FAB_INPUT_SEEN bytes text with a NUL byte, with lines that do not end, or whose
+ * first line has one word. Errors: those of open(2) and read(2); EFBIG beyond
+ * FAB_INPUT_MAX_LIST; EINVAL: packed bytes that are damaged or unpack to more than
+ * FAB_INPUT_MAX_RATIO times their size. The caller ends *in.
  */
 int fab_input_read(const char *path, struct fab_input *in,
 		   struct fab_err *err) FAB_MUST_CHECK;
@@ -43,11 +38,8 @@ int fab_input_read(const char *path, struct fab_input *in,
 int fab_input_read_tables(const char *path, struct fab_input *in,
 			  struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * fab_input_read() of an input that begins with known content: when `is_known` does not
- * find it in the first FAB_INPUT_SEEN bytes of an input that is not packed, these are all
- * that is read.
- */
+/* fab_input_read() that ends after FAB_INPUT_SEEN bytes which are not packed and in which
+ * `is_known` does not find its content. */
 #define FAB_INPUT_SEEN ((size_t)16 << 20)
 int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, size_t n),
 			 struct fab_input *in, struct fab_err *err) FAB_MUST_CHECK;
@@ -57,6 +49,11 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 		     struct fab_err *err) FAB_MUST_CHECK;
 
 void fab_input_fini(struct fab_input *in);
+
+/* Is the path that of an input, "-" or something that is no directory? The name of an
+ * input in messages: "standard input" or the path. Borrowed. */
+bool fab_input_exists(const char *path);
+const char *fab_input_name(const char *path);
 
 /* fab_list_lines() of a file (`-`: standard input). O(bytes). */
 int fab_list_file_read(const char *path, fab_use_line *use, void *context,

@@ -21,17 +21,6 @@ void fab_draft_asked(struct fab_draft *d, const char *name, char *value)
 	fab_arena_own(&d->texts, free, value);
 }
 
-/* Counts are added up, but for those of which the largest counts. */
-static enum fab_merge merge_of(const struct fab_column *c)
-{
-	if (c->flags & FAB_COL_MAX)
-		return FAB_MERGE_MAX;
-	if (c->type == FAB_BOOL)
-		return FAB_MERGE_ALL;
-	return c->type == FAB_UINT || c->metric == FAB_METRIC_TIME ? FAB_MERGE_SUM
-								   : FAB_MERGE_NONE;
-}
-
 void fab_draft_table(struct fab_draft *d, const struct fab_column *columns, size_t n)
 {
 	static const int better[] = {
@@ -41,19 +30,27 @@ void fab_draft_table(struct fab_draft *d, const struct fab_column *columns, size
 		if (d->tables.v[i] == columns)
 			return;
 	FAB_PUSH(&d->tables, columns);
-	for (size_t i = 0; i < n; i++)
-		if (columns[i].metric != FAB_NO_METRIC)
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_column *c = &columns[i];
+		bool is_time = c->metric == FAB_METRIC_TIME;
+		/* counts are added up, but for those of which the largest counts */
+		enum fab_merge merge = c->flags & FAB_COL_MAX		? FAB_MERGE_MAX
+				       : c->type == FAB_BOOL		? FAB_MERGE_ALL
+				       : c->type == FAB_UINT || is_time ? FAB_MERGE_SUM
+									: FAB_MERGE_NONE;
+
+		if (c->metric != FAB_NO_METRIC)
 			FAB_PUSH(&d->kinds,
-				 ((struct fab_store_kind){
-					 .name = columns[i].name,
-					 .better = better[columns[i].metric],
-					 .is_time = columns[i].metric == FAB_METRIC_TIME,
-					 .unit = fab_unit_name(columns[i].flags),
-					 .help = columns[i].help,
-					 .merge = merge_of(&columns[i])}));
+				 ((struct fab_store_kind){.name = c->name,
+							  .better = better[c->metric],
+							  .is_time = is_time,
+							  .unit = fab_unit_name(c->flags),
+							  .help = c->help,
+							  .merge = merge}));
+	}
 }
 
-/* The number of a column that is a metric; NaN: it is none, or has no value. */
+/* The number of a column that is a metric; NaN: no metric, or no value. */
 static double number_of(const struct fab_column *column, const void *record)
 {
 	return column->metric == FAB_NO_METRIC ? (double)NAN

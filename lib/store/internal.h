@@ -15,7 +15,7 @@ struct fab_store {
 	double deadline, step_s; /* on the clock: end of the statement; its length */
 };
 
-/* Make the file that there is not yet; its schema comes with the first transaction. */
+/* Create the file; its schema comes with the first transaction. */
 int fab_store_make(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
 /* In a transaction for writing: make the schema, or check the one there is. */
 int fab_store_bring_up(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
@@ -45,7 +45,7 @@ void fab_statement_init(struct fab_statement *s, struct fab_store *store,
 void fab_statement_bind_text(struct fab_statement *s, const char *text, int len);
 void fab_statement_bind_uint(struct fab_statement *s, uint64_t value);
 void fab_statement_bind_real(struct fab_statement *s, double value);
-/* The next row. false: there is none, and the statement can be bound again. */
+/* The next row. false: no more rows, and the statement can be bound again. */
 bool fab_statement_next(struct fab_statement *s);
 /* Free it; fails with the first failure. */
 int fab_statement_fini(struct fab_statement *s, struct fab_err *err) FAB_MUST_CHECK;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,50 +53,36 @@ static int check_sane(const struct fab_merge_part *p, struct fab_err *err)
 			p->path, p->run->id, s->number, s->count, s->items, s->all_items);
 }
 
-/* Shards of different sweeps; the format says in what they differ. */
-static int FAB_PRINTF(4, 5)
-	refuse(const struct fab_merge_part *a, const struct fab_merge_part *b,
-	       struct fab_err *err, const char *format, ...)
-{
-	char difference[400];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(difference, sizeof(difference), format, values);
-	va_end(values);
-	return fab_fail(err, EINVAL,
-			"%s: run %" PRIu64
-			" is a shard of another sweep than run %" PRIu64 " of %s: %s",
-			b->path, b->run->id, a->run->id, a->path, difference);
-}
-
 static int check_alike(const struct fab_merge_part *a, const struct fab_merge_part *b,
-		       struct fab_err *err)
+		       struct fab_arena *arena, struct fab_err *err)
 {
 	const struct fab_store_shard *x = a->run->shard, *y = b->run->shard;
 	const struct fab_store_run *p = a->run, *q = b->run;
+#define NUMBER(format, value) fab_arena_format(arena, "%" format, value)
 	const struct {
 		const char *what, *of_a, *of_b;
-	} texts[] = {{"command", p->command, q->command},
-		     {"version", p->version, q->version},
-		     {"arguments", x->job, y->job},
-		     {"items", x->unit, y->unit}};
+	} facts[] = {
+		{"command", p->command, q->command},
+		{"version", p->version, q->version},
+		{"arguments", x->job, y->job},
+		{"unit", x->unit, y->unit},
+		{"fabric", NUMBER("#018" PRIx64, p->fabric.fingerprint),
+		 NUMBER("#018" PRIx64, q->fabric.fingerprint)},
+		{"digest of the files", NUMBER(PRIx64, x->input),
+		 NUMBER(PRIx64, y->input)},
+		{"shards", NUMBER(PRIu64, x->count), NUMBER(PRIu64, y->count)},
+		{"items", NUMBER(PRIu64, x->all_items), NUMBER(PRIu64, y->all_items)},
+	};
+#undef NUMBER
 
-	for (size_t i = 0; i < FAB_COUNT(texts); i++)
-		if (strcmp(texts[i].of_a, texts[i].of_b) != 0)
-			return refuse(a, b, err, "%s '%.120s', not '%.120s'",
-				      texts[i].what, texts[i].of_b, texts[i].of_a);
-	if (p->fabric.fingerprint != q->fabric.fingerprint)
-		return refuse(a, b, err, "fabric 0x%016" PRIx64 ", not 0x%016" PRIx64,
-			      q->fabric.fingerprint, p->fabric.fingerprint);
-	if (x->input != y->input)
-		return refuse(a, b, err, "the files that both name held something else");
-	if (x->count != y->count)
-		return refuse(a, b, err, "shards %" PRIu64 ", not %" PRIu64, y->count,
-			      x->count);
-	if (x->all_items != y->all_items)
-		return refuse(a, b, err, "items %" PRIu64 ", not %" PRIu64, y->all_items,
-			      x->all_items);
+	for (size_t i = 0; i < FAB_COUNT(facts); i++)
+		if (strcmp(facts[i].of_a, facts[i].of_b) != 0)
+			return fab_fail(err, EINVAL,
+					"%s: run %" PRIu64
+					" is a shard of another sweep than run %" PRIu64
+					" of %s: %s '%.120s', not '%.120s'",
+					b->path, q->id, p->id, a->path, facts[i].what,
+					facts[i].of_b, facts[i].of_a);
 	return 0;
 }
 
@@ -329,34 +314,6 @@ static void sum_up(struct fab_store_detail *v, size_t n)
 	}
 }
 
-/* Values derived from the trials of all shards: of each part, and the mean time in the
- * last part, which follows from the probabilities of all. */
-static void sum_up_trials(const struct merging *m, const numbers *all)
-{
-	const struct fab_store_run *run = m->run;
-	double mtbf = fab_store_number_get(run->facts, run->n_facts, "mtbf_seconds");
-	double leaves = fab_store_number_get(run->facts, run->n_facts, "leaves");
-	struct fab_store_detail *time = find(all->v, all->n, "seconds_to_unreachable");
-	double *probability = FAB_ARENA_NEW0(m->arena, all->n + 2, double);
-	uint32_t k = 0;
-	bool is_whole;
-
-	for (size_t from = 0, to; from < all->n; from = to) {
-		for (to = from;
-		     to < all->n && all->v[to].position == all->v[from].position;)
-			to++;
-		sum_up(all->v + from, to - from);
-	}
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].name, "probability"))
-			probability[++k] = all->v[i].value;
-	/* without trials all is exact, and what is in the file stays */
-	if (find(all->v, all->n, "trials") && time && mtbf > 0 && leaves >= 1 &&
-	    leaves < 0x1p32)
-		time->value = fab_time_to_unreachable(probability, k, (uint32_t)leaves,
-						      mtbf, &is_whole);
-}
-
 /* Numbers as metrics of the result; the numbers of one position. */
 static void take_metrics(const struct merging *m, const numbers *all, uint64_t position,
 			 struct fab_store_result *out)
@@ -391,8 +348,36 @@ static int merge_result(const struct merging *m, size_t k, struct fab_store_resu
 							    r->metrics[d].value}));
 	}
 	rc = fold_all(m, &details, false, err);
-	if (!rc && m->unit == TRIALS)
-		sum_up_trials(m, &details);
+	if (!rc && m->unit == TRIALS) {
+		const struct fab_store_run *run = m->run;
+		double mtbf =
+			fab_store_number_get(run->facts, run->n_facts, "mtbf_seconds");
+		double leaves = fab_store_number_get(run->facts, run->n_facts, "leaves");
+		struct fab_store_detail *time =
+			find(details.v, details.n, "seconds_to_unreachable");
+		double *probability = FAB_ARENA_NEW0(m->arena, details.n + 2, double);
+		uint32_t j = 0;
+		bool is_whole;
+
+		/* Values derived from the trials of all shards: of each part, and the
+		 * mean time in the last part, which follows from the probabilities of
+		 * all. */
+		for (size_t from = 0, to; from < details.n; from = to) {
+			for (to = from;
+			     to < details.n &&
+			     details.v[to].position == details.v[from].position;)
+				to++;
+			sum_up(details.v + from, to - from);
+		}
+		for (size_t i = 0; i < details.n; i++)
+			if (!strcmp(details.v[i].name, "probability"))
+				probability[++j] = details.v[i].value;
+		/* without trials all is exact, and what is in the file stays */
+		if (find(details.v, details.n, "trials") && time && mtbf > 0 &&
+		    leaves >= 1 && leaves < 0x1p32)
+			time->value = fab_time_to_unreachable(
+				probability, j, (uint32_t)leaves, mtbf, &is_whole);
+	}
 	/* of these the numbers of the last part are those of the result */
 	if (!rc && ends_in_result && details.n)
 		take_metrics(m, &details, details.v[details.n - 1].position, out);
@@ -414,34 +399,25 @@ static int by_batch(const void *a, const void *b)
 	return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* The batches of all; the results are those of the largest batch, which is the last. */
-static int merge_batches(const struct merging *m, struct fab_err *err)
+static int merge_all(struct merging *m, struct fab_err *err)
 {
-	const struct fab_store_shard *s = m->parts[0].run->shard;
-	size_t last = (size_t)((s->all_items - 1) % s->count);
-	FAB_VEC(struct fab_store_batch) all = {0};
-
-	m->run->results = m->parts[last].run->results;
-	for (size_t i = 0; i < m->n; i++)
-		for (size_t k = 0; k < m->parts[i].run->n_batches; k++)
-			FAB_PUSH(&all, m->parts[i].run->batches[k]);
-	fab_arena_own(m->arena, free, all.v);
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_batch);
-	for (size_t i = 1; i < all.n; i++)
-		if (all.v[i].position == all.v[i - 1].position)
-			return disagree(m, all.v[i].name, err);
-	m->run->batches = all.v;
-	m->run->n_batches = all.n;
-	return 0;
-}
-
-/* Hosts that computed, each once; a label that all have; the end of the last one. */
-static void describe_run(const struct merging *m)
-{
+	const char *unit = m->run->shard->unit;
+	struct fab_store_result *results;
+	int rc = check_facts(m, err);
 	struct fab_store_run *run = m->run;
-	char *hosts = fab_strdup(run->host);
+	char *hosts;
 
+	while (m->unit < N_UNITS && strcmp(units[m->unit], unit) != 0)
+		m->unit++;
+	if (!rc && m->unit == N_UNITS)
+		rc = fab_fail(err, EINVAL,
+			      "%s: this program cannot merge shards of '%.40s'",
+			      m->parts[0].path, unit);
+	if (rc)
+		return rc;
+	/* Hosts that computed, each once; a label that all have; the end of the last one.
+	 */
+	hosts = fab_strdup(run->host);
 	for (size_t i = 1; i < m->n; i++) {
 		const struct fab_store_run *other = m->parts[i].run;
 		bool is_new = true;
@@ -464,25 +440,27 @@ static void describe_run(const struct merging *m)
 	run->n_batches = 0;
 	run->kinds = m->kinds;
 	run->n_kinds = m->n_kinds;
-}
+	if (m->unit == BATCHES) {
+		const struct fab_store_shard *s = m->parts[0].run->shard;
+		size_t last = (size_t)((s->all_items - 1) % s->count);
+		FAB_VEC(struct fab_store_batch) all = {0};
 
-static int merge_all(struct merging *m, struct fab_err *err)
-{
-	const char *unit = m->run->shard->unit;
-	struct fab_store_result *results;
-	int rc = check_facts(m, err);
-
-	while (m->unit < N_UNITS && strcmp(units[m->unit], unit) != 0)
-		m->unit++;
-	if (!rc && m->unit == N_UNITS)
-		rc = fab_fail(err, EINVAL,
-			      "%s: this program cannot merge shards of '%.40s'",
-			      m->parts[0].path, unit);
-	if (rc)
-		return rc;
-	describe_run(m);
-	if (m->unit == BATCHES)
-		return merge_batches(m, err);
+		/* The batches of all; the results are those of the largest batch, which
+		 * is the last. */
+		m->run->results = m->parts[last].run->results;
+		for (size_t i = 0; i < m->n; i++)
+			for (size_t k = 0; k < m->parts[i].run->n_batches; k++)
+				FAB_PUSH(&all, m->parts[i].run->batches[k]);
+		fab_arena_own(m->arena, free, all.v);
+		if (all.n)
+			qsort(all.v, all.n, sizeof(*all.v), by_batch);
+		for (size_t i = 1; i < all.n; i++)
+			if (all.v[i].position == all.v[i - 1].position)
+				return disagree(m, all.v[i].name, err);
+		m->run->batches = all.v;
+		m->run->n_batches = all.n;
+		return 0;
+	}
 	results = FAB_ARENA_NEW0(m->arena, m->run->n_results, struct fab_store_result);
 	for (size_t k = 0; k < m->run->n_results && !rc; k++) {
 		results[k].algorithm = m->run->results[k].algorithm;
@@ -504,7 +482,7 @@ int fab_store_merge(const struct fab_merge_part *parts, size_t n,
 	for (size_t i = 0; i < n && !rc; i++) {
 		rc = check_sane(&parts[i], err);
 		if (!rc)
-			rc = check_alike(&parts[0], &parts[i], err);
+			rc = check_alike(&parts[0], &parts[i], arena, err);
 	}
 	if (rc)
 		return rc;

@@ -28,7 +28,7 @@ static void glob(sqlite3_context *context, int n, sqlite3_value **args)
 		sqlite3_result_int(context, fab_text_glob(pattern, text));
 }
 
-/* What passes has the traits, then is among the ids or the last one, then has the age. A
+/* A run passes by its traits, then by its id or as the last one, then by its age. A
  * parameter that is null lets everything pass; lists have commas around each item. */
 static const char choose_runs[] =
 	"INSERT INTO temp.chosen WITH traits AS (SELECT id, label, time FROM run WHERE (?1 IS NULL OR fingerprint = ?1) AND (?2 IS NULL OR fab_glob(?2, source)) AND (?3 IS NULL OR fab_glob(?3, label)) AND (?4 IS NULL OR command = ?4) AND (?5 IS NULL OR id IN (SELECT run FROM result WHERE instr(?5, ',' || algorithm || ',')))) SELECT id FROM traits WHERE (?6 IS NULL OR instr(?6, ',' || id || ',') OR (?7 AND id = (SELECT max(id) FROM traits))) AND (?8 IS NULL OR time < ?8) AND (?9 = 0 OR id NOT IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS newest FROM traits) WHERE newest <= ?9))";
@@ -198,45 +198,6 @@ static int read_kind(struct fab_store *store, struct fab_arena *arena, struct li
 	return rc ? rc : second;
 }
 
-static int read_metrics(struct fab_store *store, struct fab_arena *arena,
-			struct fab_store_runs *out, struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_kind) list = {0};
-	struct fab_statement q;
-
-	fab_statement_init(
-		&q, store, "read",
-		"SELECT command, name, coalesce(better = 'more', 0) - coalesce(better = 'less', 0), is_time, unit, help, CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, position, name");
-	q.arena = arena;
-	while (fab_statement_next(&q)) {
-		struct fab_store_kind kind = {fab_statement_name(&q, 0),
-					      fab_statement_name(&q, 1),
-					      sqlite3_column_int(q.of, 2),
-					      sqlite3_column_int(q.of, 3) != 0,
-					      fab_statement_name(&q, 4),
-					      fab_statement_name(&q, 5),
-					      (enum fab_merge)fab_statement_uint(&q, 6)};
-
-		size_t n = strspn(kind.name, "abcdefghijklmnopqrstuvwxyz0123456789_.");
-
-		/* names of metrics become names of columns, help one line of a list */
-		if (!n || n > MAX_NAME || kind.name[n])
-			continue;
-		if (!*kind.unit)
-			kind.unit = NULL;
-		for (const char *c = kind.help; *c; c++)
-			if (*c < ' ' || *c > '~') {
-				kind.help = "";
-				break;
-			}
-		FAB_PUSH(&list, kind);
-	}
-	out->kinds = list.v;
-	fab_arena_own(arena, free, list.v);
-	out->n_kinds = list.n;
-	return fab_statement_fini(&q, err);
-}
-
 int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
 		   struct fab_store_runs *out, struct fab_err *err)
 {
@@ -248,8 +209,45 @@ int fab_store_read(struct fab_store *store, const struct fab_store_filter *filte
 		return 0;
 	/* one transaction: all queries see the same moment */
 	rc = fab_store_exec(store, "BEGIN", "read", err);
-	if (!rc)
-		rc = read_metrics(store, &out->memory, out, err);
+	if (!rc) {
+		FAB_VEC(struct fab_store_kind) list = {0};
+		struct fab_statement q;
+
+		fab_statement_init(
+			&q, store, "read",
+			"SELECT command, name, coalesce(better = 'more', 0) - coalesce(better = 'less', 0), is_time, unit, help, CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, position, name");
+		q.arena = &out->memory;
+		while (fab_statement_next(&q)) {
+			struct fab_store_kind kind = {
+				fab_statement_name(&q, 0),
+				fab_statement_name(&q, 1),
+				sqlite3_column_int(q.of, 2),
+				sqlite3_column_int(q.of, 3) != 0,
+				fab_statement_name(&q, 4),
+				fab_statement_name(&q, 5),
+				(enum fab_merge)fab_statement_uint(&q, 6)};
+
+			size_t n = strspn(kind.name,
+					  "abcdefghijklmnopqrstuvwxyz0123456789_.");
+
+			/* names of metrics become names of columns, help one line of a
+			 * list */
+			if (!n || n > MAX_NAME || kind.name[n])
+				continue;
+			if (!*kind.unit)
+				kind.unit = NULL;
+			for (const char *c = kind.help; *c; c++)
+				if (*c < ' ' || *c > '~') {
+					kind.help = "";
+					break;
+				}
+			FAB_PUSH(&list, kind);
+		}
+		out->kinds = list.v;
+		fab_arena_own(&out->memory, free, list.v);
+		out->n_kinds = list.n;
+		rc = fab_statement_fini(&q, err);
+	}
 	if (!rc)
 		rc = choose(store, filter, err);
 	for (int i = 0; i < n_kinds && !rc; i++)

@@ -5,7 +5,7 @@
  * machine; a run that was cut off leaves nothing. Several programs may write at once:
  * they wait for each other, up to a minute.
  *
- * The database has one file and a rollback journal beside it while it is written, not a
+ * The database has one file and a rollback journal next to it while it is written, not a
  * write-ahead log: it can then lie on a file system that several hosts share, be read
  * from a read-only one, and be copied as one file. synchronous=EXTRA, because only that
  * syncs the folder after the journal is gone, without which a power cut may undo a
@@ -33,7 +33,8 @@ enum fab_store_mode {
  * Open a database of results; the caller closes it. Refused with a sentence that begins
  * with the path: what is no regular file, no SQLite database or one of another program,
  * another schema, a view or virtual table in place of a table (EINVAL), a file or folder
- * that cannot be written (EROFS, EACCES), one that somebody keeps locked (EBUSY). O(1).
+ * that cannot be written (EROFS, EACCES), one that another program keeps locked (EBUSY).
+ * O(1).
  */
 int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
@@ -46,7 +47,7 @@ struct fab_store_number {
 	double value; /* one that is not finite is not stored */
 };
 
-/* The number of this name among n; NaN when there is none. O(n). */
+/* The number of this name among n; NaN when it is missing. O(n). */
 double fab_store_number_get(const struct fab_store_number *numbers, size_t n,
 			    const char *name);
 
@@ -153,7 +154,7 @@ int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint
 		  struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * The same, and in the same transaction remove the runs whose place it takes: EBUSY when
+ * Add a run, and in the same transaction remove the runs that it replaces: EBUSY when
  * one of them is not there any more. O(rows of the runs).
  */
 int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids,
@@ -166,15 +167,15 @@ struct fab_store_filter {
 			  */
 	const uint64_t *ids; /* [n_ids], only these */
 	size_t n_ids;
-	bool last; /* of those that pass all that follows the newest, beside ids */
+	bool last; /* in addition to ids: the newest of those that pass the rest */
 	const char *fabric;    /* pattern for the source, or the fingerprint 0x... */
 	const char *label;     /* pattern; what has no label does not pass */
 	const char *command;   /* exactly */
 	const char *algorithm; /* comma list; other results are left out, and so are runs
 				  that have none of these */
 	const char *before;    /* UTC as in fab_store_run: only runs that ended earlier */
-	uint64_t keep; /* without the newest so many of each label that pass the above but
-			  `before`; runs without a label are one label */
+	uint64_t keep; /* without this many newest runs of each label that pass the above
+			  but `before`; runs without a label are one label */
 };
 
 struct fab_store_runs {

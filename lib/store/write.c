@@ -19,30 +19,6 @@ struct adding {
 	struct fab_statement inserts[FAB_N_ROWS];
 };
 
-/* On the heap. */
-static char *insert_of(const struct fab_rows_kind *kind)
-{
-	size_t size, n = kind->owner_column != NULL;
-	char *sql;
-	FILE *out = open_memstream(&sql, &size);
-
-	if (!out)
-		fab_oom(0);
-	fprintf(out, "INSERT INTO %s (%s", kind->table, n ? kind->owner_column : "");
-	if (kind->has_place)
-		fprintf(out, ", position"), n++;
-	for (size_t i = 0; i < kind->n_fields; i++)
-		if (kind->fields[i].type != FAB_FIELD_ID)
-			fprintf(out, "%s%s", n++ ? ", " : "", kind->fields[i].name);
-	fputs(") SELECT ?", out);
-	for (size_t i = 1; i < n; i++)
-		fputs(", ?", out);
-	if (kind->is_last_needed)
-		fprintf(out, " WHERE ?%zu IS NOT NULL", n);
-	fclose(out);
-	return sql;
-}
-
 static void bind_field(struct fab_statement *in, const struct fab_field *field,
 		       const char *row)
 {
@@ -86,8 +62,27 @@ static uint64_t add_row(struct adding *a, int which, uint64_t owner_id, size_t p
 	uint64_t id;
 
 	if (!in->of && in->rc == SQLITE_OK) {
-		char *sql = insert_of(kind);
+		char *sql;
+		size_t size, n = kind->owner_column != NULL;
+		FILE *out = open_memstream(&sql, &size);
 
+		/* On the heap. */
+		if (!out)
+			fab_oom(0);
+		fprintf(out, "INSERT INTO %s (%s", kind->table,
+			n ? kind->owner_column : "");
+		if (kind->has_place)
+			fprintf(out, ", position"), n++;
+		for (size_t i = 0; i < kind->n_fields; i++)
+			if (kind->fields[i].type != FAB_FIELD_ID)
+				fprintf(out, "%s%s", n++ ? ", " : "",
+					kind->fields[i].name);
+		fputs(") SELECT ?", out);
+		for (size_t i = 1; i < n; i++)
+			fputs(", ?", out);
+		if (kind->is_last_needed)
+			fprintf(out, " WHERE ?%zu IS NOT NULL", n);
+		fclose(out);
 		fab_statement_init(in, a->store, "write", sql);
 		free(sql);
 	}
@@ -115,39 +110,6 @@ static void add_list(struct adding *a, int which, uint64_t owner_id, const char 
 		add_row(a, which, owner_id, i, rows + i * kind->size);
 }
 
-/* The kinds of metrics of the run; the first of a name counts. A kind that is there
- * already is not written. */
-static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
-		     struct fab_err *err)
-{
-	static const char *const better[] = {"less", NULL, "more"};
-	static const char *const merge[] = {[FAB_MERGE_SUM] = "sum",
-					    [FAB_MERGE_MAX] = "max",
-					    [FAB_MERGE_ALL] = "all"};
-	struct fab_statement in;
-
-	fab_statement_init(
-		&in, store, "write",
-		"INSERT INTO metric_kind (command, name, position, better, is_time, unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (command, name) DO UPDATE SET position = excluded.position, better = excluded.better, is_time = excluded.is_time, unit = excluded.unit, help = excluded.help, merge = excluded.merge WHERE (position, better, is_time, unit, help, merge) IS NOT (excluded.position, excluded.better, excluded.is_time, excluded.unit, excluded.help, excluded.merge)");
-	/* backwards: the first of a name is written last */
-	for (size_t i = run->n_kinds; i-- > 0;) {
-		const struct fab_store_kind *k = &run->kinds[i];
-
-		if (k->command && strcmp(k->command, run->command) != 0)
-			continue;
-		fab_statement_bind_text(&in, run->command, -1);
-		fab_statement_bind_text(&in, k->name, -1);
-		fab_statement_bind_uint(&in, i + 1);
-		fab_statement_bind_text(&in, better[k->better + 1], -1);
-		fab_statement_bind_uint(&in, k->is_time);
-		fab_statement_bind_text(&in, k->unit, -1);
-		fab_statement_bind_text(&in, k->help, -1);
-		fab_statement_bind_text(&in, merge[k->merge], -1);
-		fab_statement_next(&in);
-	}
-	return fab_statement_fini(&in, err);
-}
-
 /* In a transaction: remove runs; EBUSY when one that must exist does not. */
 static int take_out(struct fab_store *store, const uint64_t *ids, size_t n,
 		    bool must_exist, struct fab_err *err)
@@ -163,7 +125,7 @@ static int take_out(struct fab_store *store, const uint64_t *ids, size_t n,
 		if (s.rc == SQLITE_OK && must_exist && !sqlite3_changes(store->db))
 			rc = fab_fail(
 				err, EBUSY,
-				"%s: run %llu is not there any more: somebody else has taken it out",
+				"%s: run %llu is not there any more: another program has removed it",
 				store->path, (unsigned long long)ids[i]);
 	}
 	second = fab_statement_fini(&s, rc ? NULL : err);
@@ -197,8 +159,36 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 
 		rc = rc ? rc : one;
 	}
-	if (!rc)
-		rc = add_kinds(store, run, err);
+	if (!rc) {
+		static const char *const better[] = {"less", NULL, "more"};
+		static const char *const merge[] = {[FAB_MERGE_SUM] = "sum",
+						    [FAB_MERGE_MAX] = "max",
+						    [FAB_MERGE_ALL] = "all"};
+		struct fab_statement in;
+
+		/* The kinds of metrics of the run; the first of a name counts. A kind
+		 * that is there already is not written. */
+		fab_statement_init(
+			&in, store, "write",
+			"INSERT INTO metric_kind (command, name, position, better, is_time, unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (command, name) DO UPDATE SET position = excluded.position, better = excluded.better, is_time = excluded.is_time, unit = excluded.unit, help = excluded.help, merge = excluded.merge WHERE (position, better, is_time, unit, help, merge) IS NOT (excluded.position, excluded.better, excluded.is_time, excluded.unit, excluded.help, excluded.merge)");
+		/* backwards: the first of a name is written last */
+		for (size_t i = run->n_kinds; i-- > 0;) {
+			const struct fab_store_kind *k = &run->kinds[i];
+
+			if (k->command && strcmp(k->command, run->command) != 0)
+				continue;
+			fab_statement_bind_text(&in, run->command, -1);
+			fab_statement_bind_text(&in, k->name, -1);
+			fab_statement_bind_uint(&in, i + 1);
+			fab_statement_bind_text(&in, better[k->better + 1], -1);
+			fab_statement_bind_uint(&in, k->is_time);
+			fab_statement_bind_text(&in, k->unit, -1);
+			fab_statement_bind_text(&in, k->help, -1);
+			fab_statement_bind_text(&in, merge[k->merge], -1);
+			fab_statement_next(&in);
+		}
+		rc = fab_statement_fini(&in, err);
+	}
 	if (!rc && n_ids)
 		rc = take_out(store, ids, n_ids, true, err);
 	if (!rc)

@@ -15,7 +15,7 @@
 #include "traffic/permutation.h"
 #include "traffic/traffic.h"
 
-/* Times are cut off there: no simulation takes so long. */
+/* Latest time of a message. */
 static const double TIME_MAX = 0x1p47;
 
 struct end {
@@ -50,21 +50,11 @@ struct endless {
 	uint32_t *to, *first;
 };
 
-/* The next time of an open loop: any time, or a whole number of slots later. */
-static double next_time(const struct endless *l, struct end *end)
-{
-	double gap;
-
-	if (l->how.arrivals == FAB_ARRIVALS_POISSON)
-		return end->at + fab_stream_exponential(&end->stream, end->interval);
-	gap = log(1 - fab_stream_unit(&end->stream)) * end->per_log;
-	return end->at + (1 + floor(gap)) * end->slot;
-}
-
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *out)
 {
 	const struct endless *l = context;
 	struct end *end = &l->end[e];
+	double gap;
 
 	(void)now;
 	if (!end->sends || (l->ready && !end->n_ready))
@@ -75,7 +65,14 @@ static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *ou
 		end->first_ready = (end->first_ready + 1) % l->how.window;
 		end->n_ready--;
 	} else {
-		end->at = fmin(next_time(l, end), TIME_MAX);
+		/* any time, or a whole number of slots later */
+		if (l->how.arrivals == FAB_ARRIVALS_POISSON)
+			gap = fab_stream_exponential(&end->stream, end->interval);
+		else
+			gap = (1 + floor(log(1 - fab_stream_unit(&end->stream)) *
+					 end->per_log)) *
+			      end->slot;
+		end->at = fmin(end->at + gap, TIME_MAX);
 		out->time = (uint64_t)end->at;
 	}
 	out->target = l->choose(l, e, end->number++, &end->stream);
@@ -93,18 +90,6 @@ static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 	uint32_t at = (end->first_ready + end->n_ready++) % l->how.window;
 
 	l->ready[(size_t)e * l->how.window + at] = d->time + l->how.think;
-}
-
-static void free_endless(void *context)
-{
-	struct endless *l = context;
-
-	free(l->size);
-	free(l->end);
-	free(l->ready);
-	free(l->to);
-	free(l->first);
-	free(l);
 }
 
 /* Interval and slot of an endpoint of an open loop. */
@@ -132,43 +117,35 @@ static void set_arrivals(const struct fab_traffic_problem *p, bool to_group, uin
 		end->at = -end->slot; /* slot 0 counts */
 }
 
-/* Does an endpoint have a target? */
-static bool has_target(const struct endless *l, uint32_t e)
-{
-	if (l->first)
-		return l->first[e + 1] > l->first[e];
-	if (l->to)
-		return l->to[e] != FAB_NONE && l->to[e] != e;
-	return l->n_ends > 1;
-}
-
-/* Make the traffic of a kind, whose members are in `kind`; takes its arrays over. */
+/* Make the traffic of a kind, whose members are in `kind`. */
 static void make(const struct fab_traffic_problem *p, const struct endless *kind,
 		 struct fab_traffic *out)
 {
 	bool is_closed = p->how.arrivals == FAB_ARRIVALS_CLOSED;
-	struct endless *l = FAB_NEW(1, struct endless);
+	struct endless *l = FAB_ARENA_NEW(&out->arena, 1, struct endless);
 	uint32_t n = p->ends->n, least = p->how.mtu;
 
 	*l = *kind;
 	l->how = p->how;
 	l->n_ends = n;
-	l->size = FAB_NEW(p->how.n_sizes, uint32_t);
+	l->size = FAB_ARENA_NEW(&out->arena, p->how.n_sizes, uint32_t);
 	for (size_t i = 0; i < p->how.n_sizes; i++) {
 		uint32_t payload = fab_last_payload(p->how.size[i], p->how.mtu);
 
 		l->size[i] = p->how.size[i];
 		least = payload < least ? payload : least;
 	}
-	l->end = FAB_NEW0((size_t)n + 1, struct end);
+	l->end = FAB_ARENA_NEW0(&out->arena, (size_t)n + 1, struct end);
 	if (is_closed)
-		l->ready = FAB_NEW0((size_t)n * p->how.window + 1, uint64_t);
-	out->n_senders = 0;
+		l->ready = FAB_ARENA_NEW0(&out->arena, (size_t)n * p->how.window + 1,
+					  uint64_t);
 	for (uint32_t e = 0; e < n; e++) {
 		struct end *end = &l->end[e];
 
 		end->stream = fab_stream_of(p->how.seed, e);
-		end->sends = has_target(l, e);
+		end->sends = l->first ? l->first[e + 1] > l->first[e]
+			     : l->to  ? l->to[e] != FAB_NONE && l->to[e] != e
+				      : n > 1;
 		end->n_ready = p->how.window;
 		out->n_senders += end->sends;
 		if (!is_closed)
@@ -178,7 +155,6 @@ static void make(const struct fab_traffic_problem *p, const struct endless *kind
 					      .least_payload = least,
 					      .next = next,
 					      .completed = is_closed ? completed : NULL};
-	out->free = free_endless;
 }
 
 /* Any end but this. */
@@ -282,7 +258,7 @@ static int make_incast(const struct fab_traffic_problem *p, const char *argument
 			err, EINVAL,
 			"traffic incast:%s: there are %u live hosts, one of them the target",
 			argument, n);
-	kind.to = FAB_NEW((size_t)n + 1, uint32_t);
+	kind.to = FAB_ARENA_NEW(&out->arena, (size_t)n + 1, uint32_t);
 	memset(kind.to, 0xff, n * sizeof(*kind.to));
 	for (uint64_t i = 0; i < k; i++)
 		kind.to[1 + i * (n - 1) / k] = 0;
@@ -298,9 +274,11 @@ static int make_permutation(const struct fab_traffic_problem *p, const char *arg
 	struct endless kind = {.choose = choose_one};
 	int rc = fab_permutation_make(argument, &problem, &kind.to, err);
 
-	if (!rc)
-		make(p, &kind, out);
-	return rc;
+	if (rc)
+		return rc;
+	fab_arena_own(&out->arena, free, kind.to);
+	make(p, &kind, out);
+	return 0;
 }
 
 /* The groups that an end sends to, in turn. */
@@ -328,7 +306,7 @@ static int make_groups(const struct fab_traffic_problem *p, const char *argument
 	uint32_t n = p->ends->n;
 
 	(void)err;
-	kind.first = FAB_NEW0((size_t)n + 2, uint32_t);
+	kind.first = FAB_ARENA_NEW0(&out->arena, (size_t)n + 2, uint32_t);
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t g = 0; g < p->n_groups; g++) {
 			uint32_t n_live = 0, n_senders;
@@ -354,7 +332,7 @@ static int make_groups(const struct fab_traffic_problem *p, const char *argument
 			break;
 		for (uint32_t e = 0; e < n; e++)
 			kind.first[e + 1] += kind.first[e];
-		kind.to = FAB_NEW((size_t)kind.first[n] + 1, uint32_t);
+		kind.to = FAB_ARENA_NEW(&out->arena, (size_t)kind.first[n] + 1, uint32_t);
 	}
 	memmove(kind.first + 1, kind.first, n * sizeof(*kind.first));
 	kind.first[0] = 0;

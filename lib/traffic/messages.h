@@ -69,9 +69,6 @@ struct fab_messages {
 	 */
 	bool (*next)(void *context, uint32_t endpoint, uint64_t now,
 		     struct fab_message *out);
-	/* next() of an endpoint will be called soon: have in the caches what it needs.
-	 * Changes nothing. NULL: there is nothing to do. */
-	void (*prepare)(const void *context, uint32_t endpoint);
 	/* All of a message (of a group: the copy for this member) is at `endpoint`. NULL:
 	 * not needed, which is faster. */
 	void (*received)(void *context, uint32_t endpoint,

@@ -29,7 +29,8 @@ struct permutation {
 	bool is_of_bits; /* the number of hosts must be a power of two */
 	/* Target of host i of n. */
 	uint32_t (*target)(uint32_t i, uint32_t n, uint64_t by);
-	/* Steps in a dimension, or ring, of `size`. */
+	bool is_of_grid;
+	/* Steps in a dimension, or ring, of `size`; NULL: dimensions are exchanged. */
 	uint32_t (*steps)(uint32_t size);
 	/* Fill to[ends->n], initially FAB_NONE. EINVAL or ENOENT with a sentence. */
 	int (*make)(const struct fab_permutation_problem *p, const char *argument,
@@ -115,46 +116,11 @@ static uint32_t *rank_ends(const struct fab_flow_ends *ends)
 	return rank;
 }
 
-/* The host of leaf y.x of the same rank as this one on leaf x.y. */
-static int transpose(const struct fab_permutation_problem *p, const char *argument,
-		     uint32_t *to, struct fab_err *err)
-{
-	const struct fab_flow_ends *ends = p->ends;
-	const struct fab_kfat *k = p->kfat;
-	struct fab_map64 *at;
-	uint32_t *rank;
-
-	(void)argument;
-	if (!k || k->n_dims != 2 || k->dims[0] != k->dims[1])
-		return fab_fail(
-			err, EINVAL,
-			"permutation transpose needs a kfat of two equal dimensions");
-	at = fab_map64_new(ends->n);
-	rank = rank_ends(ends);
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < ends->n; i++) {
-			uint32_t leaf = k->leaf_of[ends->sw[i]];
-			uint64_t x, y, key;
-
-			if (leaf == FAB_NONE)
-				continue;
-			x = k->coord[(size_t)leaf * 2 + (pass == 1)];
-			y = k->coord[(size_t)leaf * 2 + (pass == 0)];
-			key = (x * k->dims[0] + y) << 16 | (rank[i] & 0xffff);
-			if (pass)
-				to[i] = fab_map64_get(at, key);
-			else
-				fab_map64_put(at, key, i);
-		}
-	free(rank);
-	fab_map64_free(at);
-	return 0;
-}
-
-/* Place of end `rank` of the switch by[d] further on in each dimension, as one number;
- * false: the switch has no place, or too many ends. */
+/* Place of end `rank` of the switch by[d] further on in each dimension d, or with the
+ * two dimensions exchanged, as one number; false: the switch has no place, or too many
+ * ends. */
 static bool place_of(const struct fab_shape *s, uint32_t sw, uint32_t rank,
-		     const uint32_t *by, uint64_t *place)
+		     const uint32_t *by, bool is_exchanged, uint64_t *place)
 {
 	const uint32_t *at = s->coords + (size_t)sw * s->n_dims;
 
@@ -162,44 +128,55 @@ static bool place_of(const struct fab_shape *s, uint32_t sw, uint32_t rank,
 	for (uint32_t d = 0; d < s->n_dims; d++) {
 		if (at[d] == FAB_NONE)
 			return false;
-		*place = *place * s->dims[d] + ((uint64_t)at[d] + by[d]) % s->dims[d];
+		*place = *place * s->dims[d] +
+			 ((uint64_t)at[is_exchanged ? 1 - d : d] + by[d]) % s->dims[d];
 	}
 	*place = *place * MAX_RANK + rank;
 	return rank < MAX_RANK;
 }
 
-/* To the end of the same rank on the switch some steps further on in each dimension;
- * hosts of a fabric without a grid are one ring. */
-static void move(const struct fab_permutation_problem *p,
-		 uint32_t (*steps)(uint32_t size), uint32_t *to)
+/* To the end of the same rank on another switch of a grid: some steps further on in each
+ * dimension, or (`steps` NULL) of exchanged dimensions. Hosts of a fabric without a grid
+ * are one ring. */
+static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint32_t size),
+		uint32_t *to, struct fab_err *err)
 {
 	static const uint32_t nowhere[FAB_SHAPE_DIMS_MAX];
 	struct fab_shape *s = fab_shape_recognize(p->f);
 	const struct fab_flow_ends *ends = p->ends;
-	uint32_t by[FAB_SHAPE_DIMS_MAX], *rank;
+	bool is_kfat = s->kind == FAB_SHAPE_KFAT;
+	uint32_t by[FAB_SHAPE_DIMS_MAX] = {0}, *rank;
 	struct fab_map64 *end_at;
 	uint64_t place;
 
+	if (!steps &&
+	    !(p->kfat && is_kfat && s->n_dims == 2 && s->dims[0] == s->dims[1])) {
+		fab_shape_free(s);
+		return fab_fail(
+			err, EINVAL,
+			"permutation transpose needs a kfat of two equal dimensions");
+	}
 	if (s->kind != FAB_SHAPE_TORUS && s->kind != FAB_SHAPE_MESH &&
-	    s->kind != FAB_SHAPE_HYPERX && s->kind != FAB_SHAPE_KFAT) {
+	    s->kind != FAB_SHAPE_HYPERX && !is_kfat) {
 		for (uint32_t i = 0; i < ends->n; i++)
 			to[i] = shift(i, ends->n, steps(ends->n));
 		fab_shape_free(s);
-		return;
+		return 0;
 	}
 	end_at = fab_map64_new(ends->n);
 	rank = rank_ends(ends);
-	for (uint32_t d = 0; d < s->n_dims; d++)
+	for (uint32_t d = 0; d < s->n_dims && steps; d++)
 		by[d] = steps(s->dims[d]);
 	for (uint32_t i = 0; i < ends->n; i++)
-		if (place_of(s, ends->sw[i], rank[i], nowhere, &place))
+		if (place_of(s, ends->sw[i], rank[i], nowhere, false, &place))
 			fab_map64_put(end_at, place, i);
 	for (uint32_t i = 0; i < ends->n; i++)
-		if (place_of(s, ends->sw[i], rank[i], by, &place))
+		if (place_of(s, ends->sw[i], rank[i], by, !steps, &place))
 			to[i] = fab_map64_get(end_at, place);
 	free(rank);
 	fab_map64_free(end_at);
 	fab_shape_free(s);
+	return 0;
 }
 
 struct flow_reader {
@@ -279,15 +256,17 @@ static const struct permutation rows[] = {
 	{.form = "transpose",
 	 .summary = "kfat of two equal dimensions: leaf x.y to leaf y.x",
 	 .manual = "The hosts of leaf x.y of a square kfat send to those of leaf y.x.",
-	 .make = transpose},
+	 .is_of_grid = true},
 	{.form = "tornado",
 	 .summary = "nearly half around in every dimension",
 	 .manual =
 		 "On a torus, mesh, hyperx or kfat to the host of the same number on the switch ceil(k/2) - 1 further on, around, in every dimension of size k; elsewhere all N hosts are one ring. What has no such host sends nothing.",
+	 .is_of_grid = true,
 	 .steps = nearly_half},
 	{.form = "neighbour",
 	 .summary = "one further on in every dimension",
 	 .manual = "The same, one further on in every dimension.",
+	 .is_of_grid = true,
 	 .steps = one},
 	{.form = "bitcomp",
 	 .summary = "all bits of the number turned over",
@@ -368,8 +347,8 @@ int fab_permutation_make(const char *spec, const struct fab_permutation_problem 
 	memset(to, 0xff, n * sizeof(*to));
 	for (uint32_t i = 0; i < n && row->target; i++)
 		to[i] = row->target(i, n, number);
-	if (row->steps)
-		move(problem, row->steps, to);
+	if (row->is_of_grid)
+		rc = move(problem, row->steps, to, err);
 	if (row->make)
 		rc = row->make(problem, argument, to, err);
 	if (rc)

@@ -20,35 +20,28 @@ static struct fab_choice choice_at(size_t i)
 const struct fab_choices fab_traffic_choices = {"traffic", FAB_COUNT(fab_traffic_kinds),
 						choice_at};
 
-static int check_argument(const struct fab_traffic_kind *kind, const char *spec,
-			  const char *argument, struct fab_err *err)
-{
-	struct fab_err why;
-
-	if (!argument && (!kind->check || kind->argument_is_optional))
-		return 0;
-	if (!argument)
-		return fab_fail(err, EINVAL, "'%s' lacks its argument: expected %s", spec,
-				kind->form);
-	if (!kind->check)
-		return fab_fail(err, EINVAL, "'%s': %s takes no argument", spec,
-				kind->form);
-	if (kind->check(argument, &why))
-		return fab_fail(err, EINVAL, "'%s': %s", spec, why.text);
-	return 0;
-}
-
 int fab_traffic_check(const char *spec, const struct fab_traffic_kind **kind,
 		      const char **argument, struct fab_err *err)
 {
 	size_t len = fab_choice_name_len(spec);
 	uint32_t i = fab_choices_find(&fab_traffic_choices, spec, len);
+	const struct fab_traffic_kind *k;
+	struct fab_err why;
 
 	if (i == FAB_NONE)
 		return fab_choices_refuse(&fab_traffic_choices, spec, len, NULL, err);
-	*kind = fab_traffic_kinds[i];
+	*kind = k = fab_traffic_kinds[i];
 	*argument = spec[len] ? spec + len + 1 : "";
-	return check_argument(*kind, spec, spec[len] ? *argument : NULL, err);
+	if (!spec[len] && (!k->check || k->argument_is_optional))
+		return 0;
+	if (!spec[len])
+		return fab_fail(err, EINVAL, "'%s' lacks its argument: expected %s", spec,
+				k->form);
+	if (!k->check)
+		return fab_fail(err, EINVAL, "'%s': %s takes no argument", spec, k->form);
+	if (k->check(*argument, &why))
+		return fab_fail(err, EINVAL, "'%s': %s", spec, why.text);
+	return 0;
 }
 
 int fab_traffic_make(const char *spec, const struct fab_traffic_problem *p,
@@ -64,17 +57,16 @@ int fab_traffic_make(const char *spec, const struct fab_traffic_problem *p,
 	if (kind->needs_groups && !p->n_groups)
 		return fab_fail(err, EINVAL, "traffic %s needs groups", spec);
 	rc = kind->make(p, argument, out, err);
-	if (rc)
-		return rc;
 	out->kind = kind;
-	if (out->n_senders)
-		return 0;
-	fab_traffic_fini(out);
-	return fab_fail(err, EINVAL,
-			"traffic %s: nobody sends anything: of %u live hosts %s", spec,
-			p->ends->n,
-			kind->needs_groups ? "no two are in one group"
-					   : "none has another one to send to");
+	if (!rc && !out->n_senders)
+		rc = fab_fail(err, EINVAL,
+			      "traffic %s: no host sends anything: of %u live hosts %s",
+			      spec, p->ends->n,
+			      kind->needs_groups ? "no two are in one group"
+						 : "none has another one to send to");
+	if (rc)
+		fab_traffic_fini(out);
+	return rc;
 }
 
 uint32_t fab_traffic_unfinished(const struct fab_traffic *t)
@@ -84,7 +76,6 @@ uint32_t fab_traffic_unfinished(const struct fab_traffic *t)
 
 void fab_traffic_fini(struct fab_traffic *t)
 {
-	if (t->free)
-		t->free(t->messages.context);
+	fab_arena_free(&t->arena);
 	*t = (struct fab_traffic){.kind = NULL};
 }

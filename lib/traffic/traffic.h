@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "base/choice.h"
 #include "fabric/kfat.h"
 #include "traffic/ends.h"
@@ -53,8 +54,9 @@ struct fab_traffic_problem {
 	struct fab_traffic_options how;
 };
 
-/* A source of messages. */
+/* A source of messages, in its arena. */
 struct fab_traffic {
+	struct fab_arena arena;
 	struct fab_messages messages;
 	const struct fab_traffic_kind *kind;
 	uint32_t n_senders;  /* endpoints that send anything */
@@ -63,7 +65,6 @@ struct fab_traffic {
 	/* Of finite traffic: endpoints that have something left to send or, of a
 	 * collective, to receive. NULL: unknown. */
 	uint32_t (*unfinished)(const void *context);
-	void (*free)(void *context); /* of messages.context */
 };
 
 struct fab_traffic_kind {
@@ -76,6 +77,7 @@ struct fab_traffic_kind {
 	/* Is this an argument? EINVAL with what was expected. Without looking at the
 	 * fabric. NULL: it takes none. */
 	int (*check)(const char *argument, struct fab_err *err);
+	/* All but the kind; the arena is the traffic's. */
 	int (*make)(const struct fab_traffic_problem *p, const char *argument,
 		    struct fab_traffic *out, struct fab_err *err);
 };

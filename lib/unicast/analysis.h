@@ -2,8 +2,7 @@
 /*
  * Analysis of tables from any source: reachability, hops, lanes, and the exact channel
  * dependency graph (Dally, Seitz 1987: deadlock-free if it has no cycle). A channel is a
- * lane of one direction of a cable between switches; adapters end a path and join no
- * cycle. Packets that never arrive (no entry, a dead cable, a loop in the tables) make no
+ * lane of one direction of a cable between switches. Packets that never arrive make no
  * dependencies.
  */
 #pragma once
@@ -16,17 +15,18 @@
 #include "unicast/routes.h"
 
 /*
- * Between what. Ends are alive: the port's cable and its switch are. Where tables have a
- * column for each LID, or alternatives, a port with several LIDs is that many targets and
- * one source; a LID without a column is a target that nothing reaches. Where columns are
+ * Ends of pairs, all alive. A port with several LIDs is that many targets and one
+ * source; a LID without a column is a target that nothing reaches. Where columns are
  * switches without alternatives, the column serves all ends on its switch.
  */
 enum fab_ends {
-	/* Leaf switches, as the tables name them, else those of the columns. Where hosts
-	 * have columns of their own, the path to a leaf is that to the first host behind
-	 * it, and of alternatives it is the first; lanes, dependencies and pairs on
-	 * cycles are those of the paths to all of them. Of tables by LID that name no
-	 * leaves: the switches with hosts, at their own LIDs. */
+	/*
+	 * Leaf switches, of the tables or of their columns. Where hosts have columns of
+	 * their own, the path to a leaf is that to the first host behind it (or the
+	 * first alternative); lanes, dependencies and pairs on cycles are those of all.
+	 * Of tables by LID that name no leaves: the switches with hosts, at their own
+	 * LIDs.
+	 */
 	FAB_ENDS_LEAVES,
 	FAB_ENDS_HOSTS,	   /* end ports of host adapters */
 	FAB_ENDS_ADAPTERS, /* aggregation nodes and routers, too */
@@ -104,26 +104,26 @@ struct fab_analysis {
 	unsigned vls, sls; /* that are used between switches; by connected pairs */
 	/* Certainly: no cycle and nothing missing that could close one (is_unknown). */
 	bool deadlock_free;
-	/* No cycle in what is known, but tables, service levels or lanes are missing; or
-	 * service levels or lanes are assumed, and they, or all on one lane, have a
-	 * cycle. The cycle below is then that of the assumption. */
+	/*
+	 * No cycle in what is known, but tables, levels or lanes are missing; or levels
+	 * or lanes are assumed, and they, or all on one lane, have a cycle, which is the
+	 * one below.
+	 */
 	bool is_unknown;
-	/* Tables were read without service levels, without lanes: one lane is assumed
-	 * without both, else level 0 or lanes equal to the levels. */
+	/* Tables were read without levels, without lanes: one lane is assumed without
+	 * both, else level 0 or lanes equal to the levels. */
 	bool assumes_sls, assumes_lanes;
 	struct fab_gaps gaps;	  /* of tables that were read; else nothing */
 	uint64_t cycle_channels;  /* in strongly connected parts of two and more */
-	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one
-				     after the other: a dependency that is on a cycle */
+	uint64_t pairs_on_cycles; /* whose path has a dependency that is on a cycle */
 	FAB_VEC(struct fab_channel) cycle; /* one shortest cycle, in order */
-	/* Whose path goes up again after it went down, by the ranks of the whole fabric
-	 * (fabric/ranks.h), hops within a rank in between or not. */
+	/* Pairs whose path goes up again after it went down, by fabric/ranks.h of the
+	 * whole fabric. */
 	uint64_t valley_pairs;
 	/* at: where the path turns up */
 	struct fab_pair_list valleys;
-	/* at: the switch that does not send on, or to which packets come back, or where
-	 * they have no service level; FAB_NONE:
-	 * there is no column */
+	/* at: the switch that does not send on, to which packets come back, or where
+	 * they have no service level; FAB_NONE: there is no column */
 	struct fab_pair_list unreached;
 	uint64_t *load;	   /* [n arcs] pairs over each cable direction; NULL */
 	uint64_t max_load; /* 0 without load */
@@ -133,23 +133,20 @@ struct fab_analysis {
 };
 
 /*
- * Analyse. The caller frees *out. Equal for any number of threads. EINVAL: packets
- * that are sent on lane 15, which is no lane for data, or a service level above 15;
- * ERANGE: more than 65533 switches.
- *
- * O(columns * (switches + cables) + dependencies); takes, besides the tables, a bit for
- * each two arcs that follow each other and two lanes, and 200 bytes a switch and thread.
- * After 2^26 steps of the search for the shortest cycle, the shortest one found so far is
- * given.
+ * Analyse. The caller frees *out. Equal for any number of threads. EINVAL: packets on
+ * lane 15, which is no lane for data, or a service level above 15; ERANGE: more than
+ * 65533 switches. O(columns * (switches + cables) + dependencies); memory: the tables, a
+ * bit for each two arcs that follow each other and two lanes, 200 bytes a switch and
+ * thread. After 2^26 steps of the search for the shortest cycle, the shortest one so far
+ * is given.
  */
 int fab_analyse(const struct fab_routes *routes,
 		const struct fab_analysis_options *options, struct fab_analysis *out,
 		struct fab_err *err) FAB_MUST_CHECK;
 /*
- * Add the check of one more set of faults to the sum of those before it, zeroed before
- * the first: counts are added, maxima taken; lists are those of the first set, the cycle
- * that of the first set with one; no loads. Takes lists from *j, which remains to be
- * ended. O(1).
+ * Add one more set of faults to the sum, zeroed before the first: counts are added,
+ * maxima taken; lists are those of the first set, the cycle that of the first set with
+ * one; no loads. Takes lists from *j, which remains to be ended. O(1).
  */
 void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first);
 /* A load in what one of `ends` sends when they send `pairs` packets together; NaN: none.
@@ -158,17 +155,13 @@ void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_
 double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends);
 /*
  * The load of the fullest direction of a cable when every host sends a packet to every
- * other one: fab_load_per_host(). Tables by leaf switch are completed for that where
- * hosts hang elsewhere. `known`: what fab_analyse() said of the same tables, which saves
- * the work where that was between leaf switches, with load, and each of them has as many
- * hosts; NULL. Errors and time as fab_analyse().
+ * other one: fab_load_per_host(). Tables by leaf switch are completed. Errors and time as
+ * fab_analyse().
  */
-int fab_uniform_load(const struct fab_routes *routes, const struct fab_analysis *known,
-		     int n_threads, double *out, struct fab_err *err) FAB_MUST_CHECK;
+int fab_uniform_load(const struct fab_routes *routes, int n_threads, double *out,
+		     struct fab_err *err) FAB_MUST_CHECK;
 /* Free its lists; a zeroed one is allowed. O(size). */
 void fab_analysis_fini(struct fab_analysis *j);
-
-/* In words: what tables that were read do not say, and what follows from that. */
 
 /* "lid", "table", "service-level", "lane", "strange-lid", "strange-switch". */
 const char *fab_gap_kind_name(enum fab_gap_kind kind);
@@ -185,13 +178,10 @@ char *fab_gaps_text(const struct fab_fabric *f, const struct fab_gaps *gaps,
  */
 char *fab_analysis_why_unknown(const struct fab_analysis *j);
 
-/* A second opinion on tables, by the simplest method: every pair is walked hop by hop. */
-
 /*
- * Walk every pair of ends, collect the dependencies of channels one by one, take away
- * what nothing leads to until nothing is left; compare pairs, connected and shortest
- * ones, lanes, service levels and freedom of deadlock with the analysis. EINVAL: the
- * first difference, in one sentence. O(ends * columns * hops).
+ * Walk every pair of the analysis's ends, collect the dependencies of channels one by
+ * one, take away what nothing leads to until nothing is left; compare with the analysis.
+ * EINVAL: the first difference, in one sentence. O(ends * columns * hops).
  */
 int fab_unicast_verify(const struct fab_routes *routes, enum fab_ends ends,
 		       const struct fab_analysis *analysis,
@@ -206,11 +196,8 @@ struct fab_lost {
 	uint64_t pairs;	     /* ordered, of ends of which at least one is cut off */
 };
 
-/*
- * Against the fabric without faults. Pairs are of `ends`; a port with several LIDs is
- * that many targets. Leaf switches are those of `kfat`, or with NULL the switches
- * with hosts. O(ports).
- */
+/* Against the fabric without faults; leaf switches are those of `kfat`, or with NULL the
+ * switches with hosts. O(ports). */
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
 			       const struct fab_kfat *kfat, enum fab_ends ends);
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/choice.h"
-#include "base/lookup.h"
 #include "base/err.h"
+#include "base/lookup.h"
 #include "fabric/fabric.h"
 #include "fabric/kfat.h"
 #include "unicast/path.h"
@@ -28,8 +28,9 @@ struct fab_unicast_engine {
 	const char *manual; /* as struct fab_choice has it */
 	const char *caveat; /* what its verdicts do not promise; NULL: nothing */
 	bool needs_kfat;
-	bool imitates_opensm; /* by rules of OpenSM, whose own tables may differ */
-	uint32_t n_dims;      /* of the kfats that it is for; 0: any */
+	bool treats_planes_alike; /* unicast/kfat/segments.h: a fold gives its tables */
+	bool imitates_opensm;	  /* by rules of OpenSM, whose own tables may differ */
+	uint32_t n_dims;	  /* of the kfats that it is for; 0: any */
 	/* Other conditions; NULL: none. EINVAL: not met, with the reason. */
 	int (*fits)(const struct fab_unicast_problem *problem, struct fab_err *err);
 	/* Tables for the sound leaf switches of a kfat, or by LID for everything alive.
@@ -63,6 +64,7 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 	ROW(algorithm_a)                                                                 \
 	ROW(vtftr)                                                                       \
 	ROW(vtftr_ib)                                                                    \
+	ROW(intermediate)                                                                \
 	ROW(minhop)                                                                      \
 	ROW(updn)                                                                        \
 	ROW(dor)                                                                         \

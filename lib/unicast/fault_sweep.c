@@ -2,6 +2,7 @@
 #include "unicast/fault_sweep.h"
 
 #include "base/clock.h"
+#include "unicast/kfat/segments.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,6 +15,8 @@ enum { SETS_MAX = 100 * 1000 * 1000 };
 struct run {
 	const struct fab_faults_sweep *s;
 	struct fab_routes **sound; /* [n_engines] NULL: there are no faults */
+	struct fab_fold *fold;	   /* one plane stands for all; NULL: it does not */
+	uint32_t n_lids; /* of every leaf of a kfat of one plane; 0: they differ */
 	struct fab_faults_result *results;
 	int n_threads;
 };
@@ -81,7 +84,7 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 			  struct fab_err *err)
 {
 	const struct fab_faults_sweep *s = x->s;
-	const struct fab_fabric *f = s->problem.f;
+	const struct fab_fabric *f = routes->f;
 	const struct fab_kfat *kfat = s->problem.kfat;
 	const char *caveat = engine ? engine->caveat : NULL;
 	const struct fab_analysis_options options = {.ends = s->has_ends ? s->ends
@@ -111,9 +114,16 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 		out->note = fab_format("%s; %s", routes->note, caveat);
 	else if (caveat || routes->note)
 		out->note = fab_strdup(caveat ? caveat : routes->note);
-	for (uint32_t a = 0; out->j.destinations && a < f->arc_first[f->n_switches]; a++)
-		if (out->j.destinations[a] > out->max_destinations)
-			out->max_destinations = out->j.destinations[a];
+	for (uint32_t sw = 0; out->j.destinations && sw < f->n_switches; sw++)
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+			uint32_t n = out->j.destinations[a];
+
+			n *= x->fold ? x->fold->copies[sw] : 1;
+			if (n > out->max_destinations)
+				out->max_destinations = n;
+		}
+	if (x->fold)
+		fab_fold_undo(x->fold, &out->j);
 	if (faults->named.n && (s->n_kept || out->j.unreachable || !out->j.deadlock_free))
 		out->dead = fab_faults_text(faults, ",");
 	fab_routes_free(whole);
@@ -125,9 +135,43 @@ static int route(const struct run *x, size_t engine, const struct fab_faults *fa
 {
 	struct fab_unicast_problem problem = x->s->problem;
 
+	if (x->fold) {
+		problem.f = x->fold->f;
+		problem.kfat = x->fold->kfat;
+	}
 	problem.faults = faults;
 	problem.n_threads = x->n_threads;
 	return x->s->engines[engine]->route(&problem, out, err);
+}
+
+/*
+ * fab_uniform_load(); where leaves have as many LIDs, from the load between leaves, which
+ * `known` holds already (NULL: it is unknown).
+ */
+static int host_load(const struct run *x, const struct fab_routes *routes,
+		     const struct fab_analysis *known, double *out, struct fab_err *err)
+{
+	const struct fab_analysis_options options = {
+		.ends = FAB_ENDS_LEAVES, .only_load = true, .n_threads = x->n_threads};
+	uint64_t n_lids = x->fold ? x->fold->n_lids : x->n_lids, n;
+	uint64_t n_planes = x->fold ? x->fold->n_planes : 1;
+	struct fab_analysis j = {.load = NULL};
+	int rc = 0;
+
+	if (!n_lids || !routes->leaf || routes->column_lid)
+		return fab_uniform_load(routes, x->n_threads, out, err);
+	if (!known || known->between != FAB_ENDS_LEAVES) {
+		rc = fab_analyse(routes, &options, &j, err);
+		known = &j;
+	}
+	if (rc)
+		return rc;
+	n = known->ends * n_lids;
+	/* between two leaves as many packets as LIDs for one, n - 1 from each in all */
+	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / n_planes),
+				 n * (n - 1), n);
+	fab_analysis_fini(&j);
+	return 0;
 }
 
 /* Algorithm i on one set. Loads are for the only set: they are expensive. */
@@ -135,27 +179,34 @@ static int try_engine(const struct run *x, size_t i, const struct fab_faults *fa
 		      struct analysed *out, struct fab_err *err)
 {
 	double start = fab_now();
+	struct fab_faults *folded = x->fold ? fab_fold_faults(x->fold, faults) : NULL;
 	struct fab_routes *routes;
-	int rc = route(x, i, faults, &routes, err);
+	int rc = route(x, i, folded ? folded : faults, &routes, err);
 
-	if (rc)
+	if (rc) {
+		fab_faults_free(folded);
 		return rc;
+	}
 	out->load = out->load_before = NAN;
 	out->route_seconds = fab_now() - start;
 	out->routes = routes;
 	rc = analyse_tables(x, x->s->engines[i], routes, faults, out, err);
-	if (!rc && x->sound[i])
-		out->changes = fab_changes_count(routes, x->sound[i]);
-	if (!rc && x->s->is_one_set) {
-		rc = fab_uniform_load(routes, &out->j, x->n_threads, &out->load, err);
-		out->load_before = out->load;
-		return rc || !x->sound[i]
-			       ? rc
-			       : fab_uniform_load(x->sound[i], NULL, x->n_threads,
-						  &out->load_before, err);
+	if (!rc && x->sound[i]) {
+		out->changes = fab_changes_count(routes, x->sound[i],
+						 x->fold ? x->fold->copies : NULL);
+		out->changes.entries *= x->fold ? x->fold->n_planes : 1;
 	}
-	fab_routes_free(routes);
-	out->routes = NULL;
+	if (!rc && x->s->is_one_set) {
+		rc = host_load(x, routes, &out->j, &out->load, err);
+		out->load_before = out->load;
+		if (!rc && x->sound[i])
+			rc = host_load(x, x->sound[i], NULL, &out->load_before, err);
+	}
+	if (!x->s->is_one_set || x->fold) {
+		fab_routes_free(routes);
+		out->routes = NULL;
+	}
+	fab_faults_free(folded);
 	return rc;
 }
 
@@ -308,8 +359,26 @@ int fab_faults_sweep_run(struct fab_faults_sweep *s, struct fab_faults_result *r
 			.sound = FAB_NEW0(s->n_engines + 1, struct fab_routes *),
 			.results = results,
 			.n_threads = s->problem.n_threads};
+	bool may_fold = s->problem.kfat && !s->verify && !s->needs_tables &&
+			(!s->has_ends || s->ends == FAB_ENDS_LEAVES) &&
+			((!s->random && !s->exhaustive) || s->of == FAB_FAULT_LEAVES);
 	int rc = 0;
 
+	for (size_t i = 0; i < s->n_engines; i++)
+		may_fold = may_fold && s->engines[i]->treats_planes_alike;
+	if (may_fold)
+		x.fold = fab_fold_new(s->problem.kfat);
+	if (x.fold) {
+		struct fab_faults *folded = fab_fold_faults(x.fold, s->faults);
+
+		if (!folded) {
+			fab_fold_free(x.fold);
+			x.fold = NULL;
+		}
+		fab_faults_free(folded);
+	}
+	if (s->problem.kfat && s->problem.kfat->n_planes == 1)
+		x.n_lids = fab_fold_lids(s->problem.kfat, s->faults);
 	for (size_t i = 0; i < s->n_engines && !rc; i++) {
 		results[i].engine = s->engines[i];
 		results[i].algorithm = s->engines[i]->name;
@@ -323,6 +392,7 @@ int fab_faults_sweep_run(struct fab_faults_sweep *s, struct fab_faults_result *r
 	for (size_t i = 0; i < s->n_engines; i++)
 		fab_routes_free(x.sound[i]);
 	free(x.sound);
+	fab_fold_free(x.fold);
 	return rc;
 }
 
@@ -338,7 +408,7 @@ int fab_faults_add_loaded(struct fab_faults_sweep *s, struct fab_routes *routes,
 	result->algorithm = "loaded";
 	result->is_sound = true;
 	if (!rc)
-		rc = fab_uniform_load(routes, &a.j, x.n_threads, &a.load, err);
+		rc = host_load(&x, routes, NULL, &a.load, err);
 	if (!rc)
 		add_analysed(s, result, 0, &a);
 	else

@@ -30,7 +30,7 @@ struct fab_faults_result {
 	FAB_VEC(struct fab_faults_set) each; /* below number n_kept */
 	char *note;			     /* of the first set that has one */
 	char *worst; /* faults of the first set with lost pairs or a cycle */
-	struct fab_routes *routes; /* of the only set, else NULL */
+	struct fab_routes *routes; /* of the only set, if it is needed, else NULL */
 };
 
 struct fab_faults_sweep {
@@ -46,8 +46,9 @@ struct fab_faults_sweep {
 	uint64_t count, seed;
 	bool has_ends; /* else leaf switches for engines on a kfat, or hosts */
 	enum fab_ends ends;
-	bool verify;	 /* fab_unicast_verify() of each set, see on_trouble */
-	uint64_t n_kept; /* sets of which results keep the numbers one by one */
+	bool needs_tables; /* of the only set: results keep routes */
+	bool verify;	   /* fab_unicast_verify() of each set, see on_trouble */
+	uint64_t n_kept;   /* sets of which results keep the numbers one by one */
 	struct fab_shard shard;
 	fab_progress_fn progress;
 	void *progress_context;

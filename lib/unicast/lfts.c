@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_SHOWN = 60 };
+
 /* A file being read, line by line. */
-struct fab_lfts_file {
+struct file {
 	const char *name;
 	struct fab_lines lines;
 	struct fab_span line;
@@ -22,56 +24,23 @@ struct fab_lfts_file {
 	struct fab_err *err;
 };
 
-void fab_lfts_file_init(struct fab_lfts_file *file, const struct fab_fabric *f,
-			const char *name, const char *text, size_t len,
-			struct fab_err *err);
-void fab_lfts_file_fini(struct fab_lfts_file *file);
-
-/*
- * The next line that is not empty and no comment: 1. 0: the end. -EINVAL: it ends in the
- * middle of the line.
- */
-int fab_lfts_next_line(struct fab_lfts_file *file);
-/* -EINVAL and "file:line: expected <what>, found <the line>". */
-int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected);
-/* -EINVAL and "file:line: <text>". */
-int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
-	FAB_PRINTF(2, 3);
-
-/* The node that has the GUID, FAB_NONE: none. -EINVAL and a sentence: two have it. */
-int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t *node);
-
-/* "0x" and digits; the number ends with the line or before a blank. */
-bool fab_lfts_take_hex(struct fab_span *s, uint64_t *out);
-/* A decimal number before a blank or the end, blanks in front skipped. */
-bool fab_lfts_take_dec(struct fab_span *s, uint32_t *out);
-
-/* Does the switch have a port of this number? */
-bool fab_lfts_has_port(const struct fab_fabric *f, uint32_t sw, uint32_t num);
-/* [n_ports] arc of a switch's port counted from arc_first, FAB_ARC_NONE: its cable leads
- * to no other switch. The caller frees. O(ports). */
-uint16_t *fab_lfts_arcs(const struct fab_fabric *f);
-/* Append a sentence to the note. */
-void fab_lfts_note(struct fab_routes *r, const char *format, ...) FAB_PRINTF(2, 3);
-
-enum { MAX_SHOWN = 60 };
-
-void fab_lfts_file_init(struct fab_lfts_file *file, const struct fab_fabric *f,
-			const char *name, const char *text, size_t len,
-			struct fab_err *err)
+static void file_init(struct file *file, const struct fab_fabric *f, const char *name,
+		      const char *text, size_t len, struct fab_err *err)
 {
-	*file = (struct fab_lfts_file){.name = name,
-				       .lines = {.at = text, .end = text + len},
-				       .nodes = fab_guids_new(f, f->n_nodes),
-				       .err = err};
+	*file = (struct file){.name = name,
+			      .lines = {.at = text, .end = text + len},
+			      .nodes = fab_guids_new(f, f->n_nodes),
+			      .err = err};
 }
 
-void fab_lfts_file_fini(struct fab_lfts_file *file)
+static void file_fini(struct file *file)
 {
 	fab_map64_free(file->nodes);
 }
 
-int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
+/* -EINVAL and "file:line: <text>". */
+FAB_PRINTF(2, 3)
+static int fail(const struct file *file, const char *format, ...)
 {
 	char text[256];
 	va_list args;
@@ -83,32 +52,34 @@ int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
 			(unsigned long long)file->lines.line, text);
 }
 
-int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t *node)
+/* The node that has the GUID, FAB_NONE: none. -EINVAL: two have it. */
+static int find_node(const struct file *file, uint64_t guid, uint32_t *node)
 {
 	*node = fab_map64_get(file->nodes, guid);
 	if (*node != FAB_SHARED)
 		return 0;
-	return fab_lfts_fail(
-		file,
-		"the fabric has two nodes 0x%016llx: which of them is meant cannot be told",
-		(unsigned long long)guid);
+	return fail(file, "the fabric has two nodes 0x%016llx: it is ambiguous",
+		    (unsigned long long)guid);
 }
 
-int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected)
+/* -EINVAL and "file:line: expected <what>, found <the line>". */
+static int bad_line(const struct file *file, const char *expected)
 {
 	size_t len = fab_span_len(&file->line);
 
-	return fab_lfts_fail(file, "expected %s, found \"%.*s\"", expected,
-			     (int)(len < MAX_SHOWN ? len : MAX_SHOWN), file->line.p);
+	return fail(file, "expected %s, found \"%.*s\"", expected,
+		    (int)(len < MAX_SHOWN ? len : MAX_SHOWN), file->line.p);
 }
 
-int fab_lfts_next_line(struct fab_lfts_file *file)
+/* The next line that is not empty and no comment: 1; 0: the end; -EINVAL: an open line.
+ */
+static int next_line(struct file *file)
 {
 	while (fab_lines_next(&file->lines, &file->line)) {
 		if (file->line.p == file->line.end || *file->line.p == '#')
 			continue;
 		if (file->lines.is_open)
-			return fab_lfts_fail(file, "the input ends within the line");
+			return fail(file, "the input ends within the line");
 		return 1;
 	}
 	return 0;
@@ -119,24 +90,29 @@ static bool is_at_end(const struct fab_span *s)
 	return s->p == s->end || fab_is_blank(*s->p);
 }
 
-bool fab_lfts_take_hex(struct fab_span *s, uint64_t *out)
+/* "0x" and digits; the number ends with the line or before a blank. */
+static bool take_hex(struct fab_span *s, uint64_t *out)
 {
 	fab_skip_blanks(s);
 	return FAB_TAKE(s, "0x") && fab_take_hex(s, out) && is_at_end(s);
 }
 
-bool fab_lfts_take_dec(struct fab_span *s, uint32_t *out)
+/* A decimal number before a blank or the end, blanks in front skipped. */
+static bool take_dec(struct fab_span *s, uint32_t *out)
 {
 	fab_skip_blanks(s);
 	return fab_take_dec(s, out) && is_at_end(s);
 }
 
-bool fab_lfts_has_port(const struct fab_fabric *f, uint32_t sw, uint32_t num)
+/* Does the switch have a port of this number? */
+static bool has_port(const struct fab_fabric *f, uint32_t sw, uint32_t num)
 {
 	return num <= f->node_n_ports[sw] || fab_port_find(f, sw, num) != FAB_NONE;
 }
 
-uint16_t *fab_lfts_arcs(const struct fab_fabric *f)
+/* [n_ports] arc of a switch's port counted from arc_first, FAB_ARC_NONE: its cable leads
+ * to no other switch. The caller frees. */
+static uint16_t *arcs_of_ports(const struct fab_fabric *f)
 {
 	uint16_t *arc = FAB_NEW((size_t)f->n_ports + 1, uint16_t);
 
@@ -153,7 +129,8 @@ uint16_t *fab_lfts_arcs(const struct fab_fabric *f)
 	return arc;
 }
 
-void fab_lfts_note(struct fab_routes *r, const char *format, ...)
+FAB_PRINTF(2, 3)
+static void add_note(struct fab_routes *r, const char *format, ...)
 {
 	char text[256], *old = r->note;
 	va_list args;
@@ -181,7 +158,7 @@ enum block { NOWHERE, LFTS, FDBS };
 
 struct tables_reading {
 	const struct fab_fabric *f;
-	struct fab_lfts_file file;
+	struct file file;
 	struct fab_map64 *ports; /* by port GUID */
 	enum block block;
 	uint32_t sw; /* of the block, FAB_NONE: not in the fabric */
@@ -246,13 +223,13 @@ static int begin_table(struct tables_reading *r, enum block block, struct fab_sp
 	int rc;
 
 	if (!fab_take_hex(&rest, &guid))
-		return fab_lfts_bad_line(&r->file, EXPECTED);
+		return bad_line(&r->file, EXPECTED);
 	if (r->block == LFTS)
-		return fab_lfts_fail(
+		return fail(
 			&r->file,
 			"expected the line \"N lids dumped\" of the table that begins in line %llu first",
 			(unsigned long long)r->header_line);
-	rc = fab_lfts_find_node(&r->file, guid, &node);
+	rc = find_node(&r->file, guid, &node);
 	if (rc)
 		return rc;
 	if (node == FAB_NONE || !fab_node_is_switch(r->f, node)) {
@@ -270,27 +247,13 @@ static int begin_table(struct tables_reading *r, enum block block, struct fab_sp
 }
 
 /* Is there this text? *rest goes on after it. */
-static bool find(struct fab_span *rest, const char *text, size_t n)
+static bool find(struct fab_span *rest, const char *text)
 {
-	const char *at = memmem(rest->p, fab_span_len(rest), text, n);
+	const char *at = memmem(rest->p, fab_span_len(rest), text, strlen(text));
 
-	if (!at)
-		return false;
-	rest->p = at + n;
-	return true;
-}
-#define FIND(rest, literal) find((rest), literal, sizeof(literal) - 1)
-
-/* "... Channel Adapter portguid 0x0002c90300080d59: 'NAME'": the GUID, 0 without one.
- * Names are anything: they are not looked at. */
-static uint64_t named_guid(struct fab_span rest)
-{
-	const char *quote = memchr(rest.p, '\'', fab_span_len(&rest));
-	uint64_t guid;
-
-	if (quote)
-		rest.end = quote;
-	return FIND(&rest, "portguid 0x") && fab_take_hex(&rest, &guid) ? guid : 0;
+	if (at)
+		rest->p = at + strlen(text);
+	return at;
 }
 
 static int add_entry(struct tables_reading *r, uint32_t lid, uint32_t num, uint64_t guid)
@@ -303,18 +266,16 @@ static int add_entry(struct tables_reading *r, uint32_t lid, uint32_t num, uint6
 		memset(r->out[lid], 0xff, r->f->n_switches * sizeof(uint16_t));
 	}
 	if (r->out[lid][r->sw] != UINT16_MAX)
-		return fab_lfts_fail(&r->file,
-				     "LID %u a second time for switch 0x%016llx", lid,
-				     (unsigned long long)r->f->node_guid[r->sw]);
-	if (num != NO_PORT && !fab_lfts_has_port(r->f, r->sw, num))
-		return fab_lfts_fail(
-			&r->file, "port %u of \"%.60s\" does not exist (%u ports)", num,
-			fab_node_name(r->f, r->sw), r->f->node_n_ports[r->sw]);
+		return fail(&r->file, "LID %u a second time for switch 0x%016llx", lid,
+			    (unsigned long long)r->f->node_guid[r->sw]);
+	if (num != NO_PORT && !has_port(r->f, r->sw, num))
+		return fail(&r->file, "port %u of \"%.60s\" does not exist (%u ports)",
+			    num, fab_node_name(r->f, r->sw), r->f->node_n_ports[r->sw]);
 	if (guid && r->guid[lid] && guid != r->guid[lid])
-		return fab_lfts_fail(
-			&r->file,
-			"LID %u is of port 0x%016llx, expected 0x%016llx as before", lid,
-			(unsigned long long)guid, (unsigned long long)r->guid[lid]);
+		return fail(&r->file,
+			    "LID %u is of port 0x%016llx, expected 0x%016llx as before",
+			    lid, (unsigned long long)guid,
+			    (unsigned long long)r->guid[lid]);
 	if (guid)
 		r->guid[lid] = guid;
 	/* "no port" differs from "no entry" only here, where it is an entry */
@@ -326,130 +287,73 @@ static int add_entry(struct tables_reading *r, uint32_t lid, uint32_t num, uint6
 static int read_entry(struct tables_reading *r)
 {
 	struct fab_span rest = r->file.line;
+	const char *quote;
 	uint64_t lid, guid = 0;
 	uint32_t num = NO_PORT;
 
-	if (!fab_lfts_take_hex(&rest, &lid))
-		return fab_lfts_bad_line(&r->file, EXPECTED);
+	if (!take_hex(&rest, &lid))
+		return bad_line(&r->file, EXPECTED);
 	if (r->block == NOWHERE)
-		return fab_lfts_fail(&r->file,
-				     "an entry before any line that names a switch");
+		return fail(&r->file, "an entry before any line that names a switch");
 	if (!lid || lid > LAST_LID)
-		return fab_lfts_fail(&r->file,
-				     "0x%llx is no unicast LID, expected 0x0001 to 0x%x",
-				     (unsigned long long)lid, LAST_LID);
+		return fail(&r->file, "0x%llx is no unicast LID, expected 0x0001 to 0x%x",
+			    (unsigned long long)lid, LAST_LID);
 	fab_skip_blanks(&rest);
 	if (r->block == FDBS) {
 		if (!fab_take_char(&rest, ':'))
-			return fab_lfts_bad_line(&r->file, EXPECTED);
+			return bad_line(&r->file, EXPECTED);
 		fab_skip_blanks(&rest);
-		if (!FAB_BEGINS(&rest, "UNREACHABLE") && !fab_lfts_take_dec(&rest, &num))
-			return fab_lfts_bad_line(&r->file, EXPECTED);
+		if (!FAB_BEGINS(&rest, "UNREACHABLE") && !take_dec(&rest, &num))
+			return bad_line(&r->file, EXPECTED);
 	} else {
-		if (!fab_lfts_take_dec(&rest, &num))
-			return fab_lfts_bad_line(&r->file, EXPECTED);
-		guid = named_guid(rest);
+		if (!take_dec(&rest, &num))
+			return bad_line(&r->file, EXPECTED);
+		/* "... Channel Adapter portguid 0x0002c90300080d59: 'NAME'": names are
+		 * anything and are not looked at. */
+		quote = memchr(rest.p, '\'', fab_span_len(&rest));
+		rest.end = quote ? quote : rest.end;
+		if (!find(&rest, "portguid 0x") || !fab_take_hex(&rest, &guid))
+			guid = 0;
 	}
 	return add_entry(r, (uint32_t)lid, num, guid);
-}
-
-/* "56 lids dumped": OpenSM writes the largest LID, others the number of entries. */
-static int read_end(struct tables_reading *r)
-{
-	struct fab_span rest = r->file.line;
-	uint32_t n;
-
-	if (r->block != LFTS || !fab_lfts_take_dec(&rest, &n))
-		return fab_lfts_bad_line(&r->file, EXPECTED);
-	fab_skip_blanks(&rest);
-	if (FAB_TAKE(&rest, "valid"))
-		fab_skip_blanks(&rest);
-	if (!FAB_BEGINS(&rest, "lids dumped"))
-		return fab_lfts_bad_line(&r->file, EXPECTED);
-	if (r->n_entries > n)
-		return fab_lfts_fail(
-			&r->file,
-			"%u lids dumped, but the table that begins in line %llu has %llu",
-			n, (unsigned long long)r->header_line,
-			(unsigned long long)r->n_entries);
-	r->block = NOWHERE;
-	return 0;
 }
 
 static int read_table_line(struct tables_reading *r)
 {
 	struct fab_span rest = r->file.line;
+	uint32_t n;
 
 	if (FAB_BEGINS(&rest, "0x"))
 		return read_entry(r);
 	if (FAB_TAKE(&rest, "Unicast lids")) {
-		if (!FIND(&rest, " guid 0x"))
-			return fab_lfts_bad_line(&r->file, EXPECTED);
+		if (!find(&rest, " guid 0x"))
+			return bad_line(&r->file, EXPECTED);
 		return begin_table(r, LFTS, rest);
 	}
-	if (FIND(&rest, "Switch 0x"))
+	if (find(&rest, "Switch 0x"))
 		return begin_table(r, FDBS, rest);
 	rest = r->file.line;
 	/* headings of columns */
 	if (FAB_BEGINS(&rest, "LID") || FAB_BEGINS(&rest, "Lid") ||
 	    FAB_BEGINS(&rest, "Port"))
 		return 0;
-	return read_end(r);
-}
-
-static int read_all(struct tables_reading *r)
-{
-	int rc;
-
-	while ((rc = fab_lfts_next_line(&r->file)) > 0) {
-		rc = read_table_line(r);
-		if (rc)
-			return rc;
-	}
-	if (!rc && r->block == LFTS)
-		return fab_lfts_fail(
+	/* "56 lids dumped": OpenSM writes the largest LID, others the number of entries.
+	 */
+	if (r->block != LFTS || !take_dec(&rest, &n))
+		return bad_line(&r->file, EXPECTED);
+	fab_skip_blanks(&rest);
+	if (FAB_TAKE(&rest, "valid"))
+		fab_skip_blanks(&rest);
+	if (!FAB_BEGINS(&rest, "lids dumped"))
+		return bad_line(&r->file, EXPECTED);
+	if (r->n_entries > n)
+		return fail(
 			&r->file,
-			"the input ends before the line \"N lids dumped\" of the table that begins in line %llu",
-			(unsigned long long)r->header_line);
-	if (!rc && !r->n_tables)
-		return fab_lfts_fail(&r->file, "no forwarding table, expected " EXPECTED);
-	if (!rc && r->strange.n == r->n_tables)
-		return fab_lfts_fail(
-			&r->file,
-			"none of the %llu tables is of a switch of the fabric: the first is of 0x%016llx",
-			(unsigned long long)r->n_tables,
-			(unsigned long long)r->strange.v[0]);
-	return rc;
-}
-
-/* Entry of a switch for packets to a port that it sends on by port num. */
-static uint16_t to_arc(const struct tables_reading *r, const struct fab_faults *faults,
-		       const uint16_t *arc, uint32_t target, uint32_t sw, uint16_t num)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t port, cable;
-
-	if (num >= MAX_PORT)
-		return FAB_ARC_NONE;
-	if (!num)
-		return f->port_node[target] == sw ? FAB_ARC_HERE : FAB_ARC_BROKEN;
-	port = fab_port_find(f, sw, num);
-	cable = port == FAB_NONE ? FAB_NONE : f->port_cable[port];
-	if (cable == FAB_NONE || (faults && faults->cable_is_dead[cable]))
-		return FAB_ARC_BROKEN;
-	if (arc[port] != FAB_ARC_NONE)
-		return arc[port];
-	return fab_port_peer(f, port) == target ? FAB_ARC_HERE : FAB_ARC_BROKEN;
-}
-
-/* The port of a GUID; of several it is the one that has the LID in the fabric. */
-static uint32_t named_port(const struct tables_reading *r, uint64_t guid, uint32_t owner)
-{
-	uint32_t port = fab_map64_get(r->ports, guid);
-
-	if (port != FAB_SHARED)
-		return port;
-	return owner != FAB_NONE && r->f->port_guid[owner] == guid ? owner : FAB_NONE;
+			"%u lids dumped, but the table that begins in line %llu has %llu",
+			n, (unsigned long long)r->header_line,
+			(unsigned long long)r->n_entries);
+	r->block = NOWHERE;
+	return 0;
 }
 
 /*
@@ -482,7 +386,7 @@ static uint32_t covering_port(const struct tables_reading *r, const uint32_t *ow
 }
 
 /* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
-static uint32_t choose_ports(struct tables_reading *r, struct fab_told *told)
+static uint32_t choose_ports(struct tables_reading *r, struct fab_table_files *files)
 {
 	uint32_t *owner = FAB_NEW(N_LIDS, uint32_t), n = 0;
 
@@ -490,14 +394,19 @@ static uint32_t choose_ports(struct tables_reading *r, struct fab_told *told)
 	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
 		uint32_t port = r->owner[lid];
 
-		if (r->guid[lid])
-			port = named_port(r, r->guid[lid], port);
-		else if (port == FAB_NONE && r->out[lid])
+		if (r->guid[lid]) {
+			/* of several ports with the GUID, the one that has the LID */
+			uint32_t named = fab_map64_get(r->ports, r->guid[lid]);
+			bool owns =
+				port != FAB_NONE && r->f->port_guid[port] == r->guid[lid];
+
+			port = named != FAB_SHARED ? named : owns ? port : FAB_NONE;
+		} else if (port == FAB_NONE && r->out[lid])
 			port = covering_port(r, owner, lid);
 		if (!r->out[lid])
 			port = FAB_NONE;
 		else if (port == FAB_NONE || fab_port_switch(r->f, port) == FAB_NONE) {
-			FAB_PUSH(&told->strange_lids, (uint16_t)lid);
+			FAB_PUSH(&files->strange_lids, (uint16_t)lid);
 			port = FAB_NONE;
 		}
 		r->owner[lid] = port;
@@ -507,34 +416,34 @@ static uint32_t choose_ports(struct tables_reading *r, struct fab_told *told)
 	return n;
 }
 
-static struct fab_told *to_told(struct tables_reading *r)
+static struct fab_table_files *files_of(struct tables_reading *r)
 {
-	struct fab_told *told = FAB_NEW0(1, struct fab_told);
+	struct fab_table_files *files = FAB_NEW0(1, struct fab_table_files);
 
 	/* The form of opensm.fdbs has a line for every LID: one that other tables have
 	 * and this one lacks was cut off. */
-	told->has_table = FAB_NEW((size_t)r->f->n_switches + 1, bool);
+	files->has_table = FAB_NEW((size_t)r->f->n_switches + 1, bool);
 	for (uint32_t s = 0; s < r->f->n_switches; s++)
-		told->has_table[s] = r->form[s] != NOWHERE;
+		files->has_table[s] = r->form[s] != NOWHERE;
 	for (uint32_t lid = 1; lid < N_LIDS; lid++)
 		for (uint32_t s = 0; r->out[lid] && s < r->f->n_switches; s++)
 			if (r->out[lid][s] == UINT16_MAX && r->form[s] == FDBS)
-				told->has_table[s] = false;
+				files->has_table[s] = false;
 	for (size_t i = 0; i < r->strange.n; i++)
-		FAB_PUSH(&told->strange_switches, r->strange.v[i]);
-	return told;
+		FAB_PUSH(&files->strange_switches, r->strange.v[i]);
+	return files;
 }
 
 static struct fab_routes *to_routes(struct tables_reading *r,
 				    const struct fab_faults *faults)
 {
 	const struct fab_fabric *f = r->f;
-	struct fab_told *told = to_told(r);
-	uint32_t n = choose_ports(r, told), c = 0;
+	struct fab_table_files *files = files_of(r);
+	uint32_t n = choose_ports(r, files), c = 0;
 	struct fab_routes *out = fab_routes_new(f, faults, n);
-	uint16_t *arc = fab_lfts_arcs(f);
+	uint16_t *arc = arcs_of_ports(f);
 
-	out->told = told;
+	out->files = files;
 	out->column_port = FAB_NEW((size_t)n + 1, uint32_t);
 	out->column_lid = FAB_NEW((size_t)n + 1, uint16_t);
 	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
@@ -545,9 +454,23 @@ static struct fab_routes *to_routes(struct tables_reading *r,
 		out->column_port[c] = r->owner[lid];
 		out->column_switch[c] = fab_port_switch(f, r->owner[lid]);
 		out->column_lid[c++] = (uint16_t)lid;
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			next[s] =
-				to_arc(r, faults, arc, r->owner[lid], s, r->out[lid][s]);
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			uint16_t num = r->out[lid][s];
+			uint32_t port, cable, to = r->owner[lid];
+
+			next[s] = num >= MAX_PORT ? FAB_ARC_NONE : FAB_ARC_BROKEN;
+			if (!num && f->port_node[to] == s)
+				next[s] = FAB_ARC_HERE;
+			port = num && num < MAX_PORT ? fab_port_find(f, s, num)
+						     : FAB_NONE;
+			cable = port == FAB_NONE ? FAB_NONE : f->port_cable[port];
+			if (cable == FAB_NONE || !fab_cable_is_live(faults, cable))
+				continue;
+			if (arc[port] != FAB_ARC_NONE)
+				next[s] = arc[port];
+			else if (fab_port_peer(f, port) == to)
+				next[s] = FAB_ARC_HERE;
+		}
 	}
 	free(arc);
 	return out;
@@ -560,11 +483,28 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 	struct tables_reading *r = reading_new(f);
 	int rc;
 
-	fab_lfts_file_init(&r->file, f, file, text, len, err);
-	rc = read_all(r);
+	file_init(&r->file, f, file, text, len, err);
+	while ((rc = next_line(&r->file)) > 0) {
+		rc = read_table_line(r);
+		if (rc)
+			break;
+	}
+	if (!rc && r->block == LFTS)
+		rc = fail(
+			&r->file,
+			"the input ends before the line \"N lids dumped\" of the table that begins in line %llu",
+			(unsigned long long)r->header_line);
+	else if (!rc && !r->n_tables)
+		rc = fail(&r->file, "no forwarding table, expected " EXPECTED);
+	else if (!rc && r->strange.n == r->n_tables)
+		rc = fail(
+			&r->file,
+			"none of the %llu tables is of a switch of the fabric: the first is of 0x%016llx",
+			(unsigned long long)r->n_tables,
+			(unsigned long long)r->strange.v[0]);
 	if (!rc)
 		*out = to_routes(r, faults);
-	fab_lfts_file_fini(&r->file);
+	file_fini(&r->file);
 	for (uint32_t lid = 0; lid < N_LIDS; lid++)
 		free(r->out[lid]);
 	fab_map64_free(r->ports);
@@ -618,7 +558,7 @@ enum { MAX_SL = 15, UNSET = FAB_SL_UNKNOWN };
 
 struct sls_reading {
 	struct fab_routes *r;
-	struct fab_lfts_file file;
+	struct file file;
 	uint32_t *column; /* [UINT16_MAX + 1] of a LID */
 	uint8_t **row;	  /* [n_nodes] service level of each column; NULL: no line */
 	uint64_t n_unknown;
@@ -632,15 +572,14 @@ static int read_sl_line(struct sls_reading *x)
 	uint32_t lid, sl, node, column;
 	uint8_t *row;
 
-	if (!fab_lfts_take_hex(&rest, &guid) || !fab_lfts_take_dec(&rest, &lid) ||
-	    !fab_lfts_take_dec(&rest, &sl) || rest.p != rest.end)
-		return fab_lfts_bad_line(&x->file, "\"0xNODEGUID LID SL\"");
+	if (!take_hex(&rest, &guid) || !take_dec(&rest, &lid) || !take_dec(&rest, &sl) ||
+	    rest.p != rest.end)
+		return bad_line(&x->file, "\"0xNODEGUID LID SL\"");
 	if (sl > MAX_SL)
-		return fab_lfts_fail(&x->file, "service level %u, expected 0 to %d", sl,
-				     MAX_SL);
+		return fail(&x->file, "service level %u, expected 0 to %d", sl, MAX_SL);
 	if (lid > UINT16_MAX)
-		return fab_lfts_fail(&x->file, "LID %u, expected 1 to %d", lid, 0xbfff);
-	if (fab_lfts_find_node(&x->file, guid, &node))
+		return fail(&x->file, "LID %u, expected 1 to %d", lid, 0xbfff);
+	if (find_node(&x->file, guid, &node))
 		return -EINVAL;
 	column = x->column[lid];
 	if (node == FAB_NONE || column == FAB_NONE) {
@@ -653,7 +592,7 @@ static int read_sl_line(struct sls_reading *x)
 	}
 	row = x->row[node];
 	if (row[column] != UNSET && row[column] != sl)
-		return fab_lfts_fail(
+		return fail(
 			&x->file,
 			"service level %u from 0x%016llx to LID %u, but %u in a line before",
 			sl, (unsigned long long)guid, lid, row[column]);
@@ -661,16 +600,6 @@ static int read_sl_line(struct sls_reading *x)
 	if (sl > x->most)
 		x->most = sl;
 	return 0;
-}
-
-static bool is_same(const struct sls_reading *x, uint32_t a, uint32_t b)
-{
-	const uint8_t *p = x->row[a], *q = x->row[b];
-
-	for (uint32_t c = 0; c < x->r->n_columns; c++)
-		if ((p ? p[c] : UNSET) != (q ? q[c] : UNSET))
-			return false;
-	return true;
 }
 
 /*
@@ -698,14 +627,19 @@ static uint32_t *models(const struct sls_reading *x)
 static bool differs(const struct sls_reading *x, const uint32_t *model, uint32_t node)
 {
 	const struct fab_fabric *f = x->r->f;
+	const uint8_t *own = x->row[node];
 
 	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
 	     p++) {
 		uint32_t sw = fab_port_switch(f, p);
+		const uint8_t *row;
 
-		if (sw != FAB_NONE && model[sw] != FAB_NONE && model[sw] != node &&
-		    !is_same(x, node, model[sw]))
-			return true;
+		if (sw == FAB_NONE || model[sw] == FAB_NONE || model[sw] == node)
+			continue;
+		row = x->row[model[sw]];
+		for (uint32_t c = 0; c < x->r->n_columns; c++)
+			if ((own ? own[c] : UNSET) != (row ? row[c] : UNSET))
+				return true;
 	}
 	return false;
 }
@@ -726,8 +660,8 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 	memset(x.column, 0xff, (UINT16_MAX + 1) * sizeof(*x.column));
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		x.column[r->column_lid[c]] = c;
-	fab_lfts_file_init(&x.file, r->f, file, text, len, err);
-	while ((rc = fab_lfts_next_line(&x.file)) > 0) {
+	file_init(&x.file, r->f, file, text, len, err);
+	while ((rc = next_line(&x.file)) > 0) {
 		rc = read_sl_line(&x);
 		if (rc)
 			break;
@@ -760,14 +694,13 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 		free(model);
 		r->lanes = FAB_LANES_SL;
 		r->sl_default = UNSET;
-		r->told->has_sls = true;
+		r->files->has_sls = true;
 		r->n_sls = r->n_vls = (uint8_t)(x.most + 1);
 		if (x.n_unknown)
-			fab_lfts_note(r,
-				      "%llu service levels are of unknown nodes or LIDs",
-				      (unsigned long long)x.n_unknown);
+			add_note(r, "%llu service levels are of unknown nodes or LIDs",
+				 (unsigned long long)x.n_unknown);
 	}
-	fab_lfts_file_fini(&x.file);
+	file_fini(&x.file);
 	for (uint32_t i = 0; i < r->f->n_nodes; i++)
 		free(x.row[i]);
 	free(x.row);
@@ -781,10 +714,10 @@ enum { SLS = 16, DROP = 15 };
 
 struct lanes_reading {
 	struct fab_routes *r;
-	struct fab_lfts_file file;
+	struct file file;
 	uint16_t *arc; /* [n_ports] */
 	/* [entries / SLS] port of the line of an entry, and one more; 0: none yet */
-	uint16_t *told_for;
+	uint16_t *line_of;
 	uint64_t n_unknown;
 };
 
@@ -793,23 +726,6 @@ struct line {
 	uint32_t in, out;
 	uint8_t vl[SLS];
 };
-
-/* "0x0002c90200417670 1 2 0x00 0x11 0x22 0x33 0x44 0x55 0x66 0x77" */
-static bool parse(struct fab_span rest, struct line *line)
-{
-	if (!fab_lfts_take_hex(&rest, &line->guid) ||
-	    !fab_lfts_take_dec(&rest, &line->in) || !fab_lfts_take_dec(&rest, &line->out))
-		return false;
-	for (int sl = 0; sl < SLS; sl += 2) {
-		uint64_t two;
-
-		if (!fab_lfts_take_hex(&rest, &two) || two > 0xff)
-			return false;
-		line->vl[sl] = (uint8_t)(two >> 4);
-		line->vl[sl + 1] = two & 15;
-	}
-	return rest.p == rest.end;
-}
 
 /* Arc of a switch behind its port, its number of arcs: none. */
 static uint32_t arc_of(const struct lanes_reading *x, uint32_t sw, uint32_t port)
@@ -830,33 +746,43 @@ static int keep(struct lanes_reading *x, uint32_t sw, const struct line *line)
 	uint32_t out = arc_of(x, sw, fab_port_find(f, sw, line->out));
 	uint64_t entry = x->r->vl_first[sw] / SLS + (uint64_t)in * (d + 1) + out;
 	uint8_t *vl = x->r->sl2vl + entry * SLS;
-	uint16_t before = x->told_for[entry];
+	uint16_t before = x->line_of[entry];
 
 	if (in_port != FAB_NONE)
-		x->r->told->is_lane_told[fab_told_at(x->r, sw, in_port, out)] = true;
+		x->r->files->has_lane[fab_lane_at(x->r, sw, in_port, out)] = true;
 	/* to an adapter: the first line will do */
 	if (before && (out == d || !line->in))
 		return 0;
 	if (before > 1 && memcmp(vl, line->vl, SLS) != 0)
-		return fab_lfts_fail(
+		return fail(
 			&x->file,
 			"lanes from port %u to port %u other than those from port %u: expected the same for what an adapter sends",
 			line->in, line->out, before - 1U);
 	memcpy(vl, line->vl, SLS);
-	x->told_for[entry] = (uint16_t)(line->in + 1);
+	x->line_of[entry] = (uint16_t)(line->in + 1);
 	return 0;
 }
 
 static int read_lane_line(struct lanes_reading *x)
 {
 	const struct fab_fabric *f = x->r->f;
+	struct fab_span rest = x->file.line;
 	struct line line;
 	uint32_t node;
+	bool is_good = take_hex(&rest, &line.guid) && take_dec(&rest, &line.in) &&
+		       take_dec(&rest, &line.out);
 
-	if (!parse(x->file.line, &line))
-		return fab_lfts_bad_line(&x->file,
-					 "\"0xNODEGUID IN OUT\" and 8 times \"0xAB\"");
-	if (fab_lfts_find_node(&x->file, line.guid, &node))
+	/* "0x0002c90200417670 1 2 0x00 0x11 0x22 0x33 0x44 0x55 0x66 0x77" */
+	for (int sl = 0; sl < SLS && is_good; sl += 2) {
+		uint64_t two = 0;
+
+		is_good = take_hex(&rest, &two) && two <= 0xff;
+		line.vl[sl] = (uint8_t)(two >> 4);
+		line.vl[sl + 1] = two & 15;
+	}
+	if (!is_good || rest.p != rest.end)
+		return bad_line(&x->file, "\"0xNODEGUID IN OUT\" and 8 times \"0xAB\"");
+	if (find_node(&x->file, line.guid, &node))
 		return -EINVAL;
 	if (node == FAB_NONE) {
 		x->n_unknown++;
@@ -865,11 +791,10 @@ static int read_lane_line(struct lanes_reading *x)
 	for (int i = 0; i < 2; i++) {
 		uint32_t num = i ? line.out : line.in;
 
-		if (!fab_lfts_has_port(f, node, num))
-			return fab_lfts_fail(
-				&x->file,
-				"port %u of \"%.60s\" does not exist (%u ports)", num,
-				fab_node_name(f, node), f->node_n_ports[node]);
+		if (!has_port(f, node, num))
+			return fail(&x->file,
+				    "port %u of \"%.60s\" does not exist (%u ports)", num,
+				    fab_node_name(f, node), f->node_n_ports[node]);
 	}
 	return fab_node_is_switch(f, node) ? keep(x, node, &line) : 0;
 }
@@ -879,29 +804,29 @@ int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *tex
 {
 	struct lanes_reading x = {.r = r};
 	int rc;
-	struct fab_told *told;
+	struct fab_table_files *files;
 	const struct fab_fabric *f = r->f;
 
 	if (r->sl2vl)
 		return fab_fail(err, EINVAL, "%s: the tables have lanes already", file);
-	told = r->told;
+	files = r->files;
 	r->vl_first = FAB_NEW((size_t)f->n_switches + 1, uint64_t);
 	r->vl_first[0] = 0;
-	told->lane_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
+	files->lane_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
 		uint64_t n_ports = f->node_first_port[s + 1] - f->node_first_port[s];
 
 		r->vl_first[s + 1] = r->vl_first[s] + d * d * SLS;
-		told->lane_first[s + 1] = told->lane_first[s] + d * n_ports;
+		files->lane_first[s + 1] = files->lane_first[s] + d * n_ports;
 	}
 	r->sl2vl = FAB_NEW((size_t)r->vl_first[f->n_switches] + 1, uint8_t);
 	memset(r->sl2vl, FAB_VL_UNKNOWN, (size_t)r->vl_first[f->n_switches] + 1);
-	told->is_lane_told = FAB_NEW0((size_t)told->lane_first[f->n_switches] + 1, bool);
-	x.told_for = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
-	x.arc = fab_lfts_arcs(f);
-	fab_lfts_file_init(&x.file, r->f, file, text, len, err);
-	while ((rc = fab_lfts_next_line(&x.file)) > 0) {
+	files->has_lane = FAB_NEW0((size_t)files->lane_first[f->n_switches] + 1, bool);
+	x.line_of = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
+	x.arc = arcs_of_ports(f);
+	file_init(&x.file, r->f, file, text, len, err);
+	while ((rc = next_line(&x.file)) > 0) {
 		rc = read_lane_line(&x);
 		if (rc)
 			break;
@@ -913,14 +838,14 @@ int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *tex
 			if (r->sl2vl[i] > most && r->sl2vl[i] < DROP)
 				most = r->sl2vl[i];
 		r->lanes = FAB_LANES_TABLE;
-		r->told->has_lanes = true;
+		r->files->has_lanes = true;
 		r->n_vls = (uint8_t)(most + 1);
 		if (x.n_unknown)
-			fab_lfts_note(r, "%llu lines of lanes are of unknown nodes",
-				      (unsigned long long)x.n_unknown);
+			add_note(r, "%llu lines of lanes are of unknown nodes",
+				 (unsigned long long)x.n_unknown);
 	}
-	fab_lfts_file_fini(&x.file);
-	free(x.told_for);
+	file_fini(&x.file);
+	free(x.line_of);
 	free(x.arc);
 	return rc;
 }

@@ -31,8 +31,8 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
  * There is a column for each LID, ascending. A LID is that of the port whose GUID a line
  * names; where none does, of the port that has it in the fabric (LMC counts). LIDs of
  * ports that are not in the fabric, or on no switch, and tables of switches that are
- * not in the fabric are left out: r->told names them, and the switches without a table or
- * with one that lacks lines of the second form. Tables none of which is of a switch of
+ * not in the fabric are left out: r->files names them, and the switches without a table
+ * or with one that lacks lines of the second form. Tables none of which is of a switch of
  * the fabric, a port that a switch does not have, a LID twice in a switch or of two
  * ports, and a table of the first form without its end are errors. O(lines + LIDs *
  * switches).
@@ -52,7 +52,7 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 
 /*
  * Lanes, lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
- * levels 0 to 15. Without a line, the lane is FAB_VL_UNKNOWN; r->told says for which
+ * levels 0 to 15. Without a line, the lane is FAB_VL_UNKNOWN; r->files says for which
  * ports. Lines of adapters and those for packets that leave to an adapter are checked (of
  * the latter the first is kept), but no lane between switches follows from them. Ports of
  * adapters on a switch must agree; port 0 yields to them. O(lines + arcs of each switch

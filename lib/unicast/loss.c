@@ -52,20 +52,16 @@ static void measure(struct fab_loss_base *b)
 	free(dist);
 }
 
-/* LIDs of hosts by column; those of a switch are shared by all behind it. */
-static uint32_t *count_by_column(const struct fab_loss_base *b)
+/* LIDs of hosts by row; those of a switch's column are shared by all behind it. */
+static void count_lids(struct fab_loss_base *b, uint32_t *root)
 {
 	const struct fab_routes *r = b->r;
 	const struct fab_fabric *f = r->f;
 	uint32_t *n = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
 	struct fab_columns columns;
 
-	for (uint32_t c = 0; r->column_port && c < r->n_columns; c++)
-		n[c] = f->node_kind[f->port_node[r->column_port[c]]] == FAB_ADAPTER;
-	if (r->column_port)
-		return n;
 	fab_columns_init(&columns, r);
-	for (uint32_t p = 0; p < f->n_ports; p++)
+	for (uint32_t p = 0; !r->column_port && p < f->n_ports; p++)
 		for (uint32_t i = 0; i < fab_port_n_lids(f, p); i++) {
 			uint32_t sw = host_switch(b, p);
 
@@ -73,20 +69,14 @@ static uint32_t *count_by_column(const struct fab_loss_base *b)
 				n[fab_columns_of(&columns, p, i)]++;
 		}
 	fab_columns_fini(&columns);
-	return n;
-}
-
-/* LIDs of hosts by row. */
-static void count_lids(struct fab_loss_base *b, uint32_t *root)
-{
-	const struct fab_routes *r = b->r;
-	uint32_t *n = count_by_column(b);
-
 	b->row_lids = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_rows + 1, uint32_t);
 	memset(root, 0xff, ((size_t)b->n_rows + 1) * sizeof(*root));
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		uint32_t row = r->column_row ? r->column_row[c] : c;
 
+		if (r->column_port)
+			n[c] = f->node_kind[f->port_node[r->column_port[c]]] ==
+			       FAB_ADAPTER;
 		root[row] = r->column_switch[c];
 		b->row_lids[row] += n[c];
 		b->n_lids += n[c];
@@ -339,22 +329,6 @@ static void cut_part(struct fab_loss_work *w, const uint16_t *dist,
 			cut(w, parents, f->arc_peer[a]);
 }
 
-/* Hops of a far switch through neighbours whose hops are settled. */
-static uint16_t best_through(const struct fab_loss_work *w, const uint16_t *dist,
-			     uint32_t u)
-{
-	const struct fab_fabric *f = w->b->r->f;
-	uint16_t best = NO_PATH;
-
-	for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-		uint16_t h = hops_of(w, dist, f->arc_peer[a]);
-
-		if (!is_gone(w, u, a) && h != NO_PATH && h + 1 < best)
-			best = (uint16_t)(h + 1);
-	}
-	return best;
-}
-
 static int by_hops(const void *x, const void *y)
 {
 	const struct settling *a = x, *b = y;
@@ -372,10 +346,17 @@ static void settle_far(struct fab_loss_work *w, const uint16_t *dist)
 
 	w->border.n = w->inner.n = 0;
 	for (uint32_t k = 0; k < w->n_far; k++) {
-		uint16_t h = best_through(w, dist, w->far[k]);
+		uint32_t u = w->far[k];
+		uint16_t best = NO_PATH;
 
-		if (h != NO_PATH)
-			FAB_PUSH(&w->border, ((struct settling){h, w->far[k]}));
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint16_t h = hops_of(w, dist, f->arc_peer[a]);
+
+			if (!is_gone(w, u, a) && h != NO_PATH && h + 1 < best)
+				best = (uint16_t)(h + 1);
+		}
+		if (best != NO_PATH)
+			FAB_PUSH(&w->border, ((struct settling){best, u}));
 	}
 	if (w->border.n > 1)
 		qsort(w->border.v, w->border.n, sizeof(*w->border.v), by_hops);
@@ -404,17 +385,6 @@ static void suspect(struct fab_loss_work *w, uint32_t sw)
 		return;
 	w->is_suspect[sw] = true;
 	FAB_PUSH(&w->suspects, sw);
-}
-
-/* Must a switch leave its port? */
-static bool must_change(const struct fab_loss_work *w, uint32_t sw, uint16_t port)
-{
-	const struct fab_fabric *f = w->b->r->f;
-	uint32_t arc = f->arc_first[sw] + port;
-
-	return port < FAB_ARC_BROKEN &&
-	       (sw == w->part.id || w->is_far[sw] || is_gone(w, sw, arc) ||
-		w->is_far[f->arc_peer[arc]]);
 }
 
 /* Port of a switch in the i-th tree. */
@@ -447,19 +417,6 @@ static uint32_t detach(struct fab_loss_work *w, uint32_t i, uint32_t sw)
 	return flow;
 }
 
-static uint16_t choose(const struct fab_loss_work *w, const uint16_t *dist, uint32_t sw)
-{
-	const struct fab_fabric *f = w->b->r->f;
-	uint32_t first = f->arc_first[sw], best = FAB_NONE;
-	uint16_t hops = hops_of(w, dist, sw);
-
-	for (uint32_t a = first; a < f->arc_first[sw + 1] && hops != NO_PATH; a++)
-		if (!is_gone(w, sw, a) && hops_of(w, dist, f->arc_peer[a]) + 1 == hops &&
-		    (best == FAB_NONE || w->count[a] < w->count[best]))
-			best = a;
-	return best == FAB_NONE ? FAB_ARC_NONE : (uint16_t)(best - first);
-}
-
 static void attach(struct fab_loss_work *w, uint32_t i, uint32_t sw, uint32_t flow)
 {
 	const struct fab_loss_base *b = w->b;
@@ -480,35 +437,47 @@ static void attach(struct fab_loss_work *w, uint32_t i, uint32_t sw, uint32_t fl
 /* Switches that need another port in the i-th tree. Returns how many. */
 static uint32_t find_changed(struct fab_loss_work *w, uint32_t i)
 {
-	const struct fab_loss_base *b = w->b;
+	const struct fab_fabric *f = w->b->r->f;
 
 	w->n_changed = 0;
 	for (size_t k = 0; k < w->suspects.n; k++) {
 		uint32_t sw = w->suspects.v[k];
+		uint16_t port = port_of(w->b, sw, i);
+		uint32_t arc = f->arc_first[sw] + port;
 
 		if ((!w->part.is_cable && sw == w->part.id) ||
-		    must_change(w, sw, port_of(b, sw, i)))
+		    (port < FAB_ARC_BROKEN &&
+		     (sw == w->part.id || w->is_far[sw] || is_gone(w, sw, arc) ||
+		      w->is_far[f->arc_peer[arc]])))
 			w->changed[w->n_changed++] = sw;
 	}
 	return w->n_changed;
 }
 
-/* The i-th tree: detach all that must change, let them choose, attach them again. */
+/* The i-th tree: detach all that must change, let each take the port of fewest hops with
+ * the fewest LIDs, attach them again. */
 static void reroute_tree(struct fab_loss_work *w, uint32_t i, const uint16_t *dist)
 {
-	const struct fab_loss_base *b = w->b;
+	const struct fab_fabric *f = w->b->r->f;
 	uint32_t dead = w->part.is_cable ? FAB_NONE : w->part.id;
 
 	for (uint32_t k = 0; k < w->n_changed; k++)
 		w->left[k] = detach(w, i, w->changed[k]);
 	for (uint32_t k = 0; k < w->n_changed; k++) {
-		uint32_t sw = w->changed[k];
+		uint32_t sw = w->changed[k], best = FAB_NONE;
+		uint16_t hops = hops_of(w, dist, sw);
 
-		w->port[sw] = sw == dead ? FAB_ARC_NONE : choose(w, dist, sw);
+		for (uint32_t a = f->arc_first[sw];
+		     sw != dead && hops != NO_PATH && a < f->arc_first[sw + 1]; a++)
+			if (!is_gone(w, sw, a) &&
+			    hops_of(w, dist, f->arc_peer[a]) + 1 == hops &&
+			    (best == FAB_NONE || w->count[a] < w->count[best]))
+				best = a;
+		w->port[sw] = best == FAB_NONE ? FAB_ARC_NONE
+					       : (uint16_t)(best - f->arc_first[sw]);
 		w->is_changed[sw] = true;
-		if (w->port[sw] != FAB_ARC_NONE)
-			w->count[b->r->f->arc_first[sw] + w->port[sw]] +=
-				b->row_lids[b->row[i]];
+		if (best != FAB_NONE)
+			w->count[best] += w->b->row_lids[w->b->row[i]];
 	}
 	for (uint32_t k = 0; k < w->n_changed; k++)
 		if (w->changed[k] != dead)
@@ -518,25 +487,6 @@ static void reroute_tree(struct fab_loss_work *w, uint32_t i, const uint16_t *di
 	for (size_t k = 0; k < w->lessened.n; k++)
 		w->less[w->lessened.v[k]] = 0;
 	w->lessened.n = 0;
-}
-
-/* The trees of a switch that dies. */
-static void drop_trees(struct fab_loss_work *w, uint32_t t)
-{
-	const struct fab_loss_base *b = w->b;
-	const struct fab_fabric *f = b->r->f;
-
-	for (uint32_t s = 0; s < b->n_switches; s++)
-		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++) {
-			uint16_t port = port_of(b, s, i);
-			uint32_t lids = b->row_lids[b->row[i]];
-
-			if (port >= FAB_ARC_BROKEN)
-				continue;
-			w->load[f->arc_first[s] + port] -=
-				(uint64_t)b->flow[(size_t)s * b->n_trees + i] * lids;
-			w->count[f->arc_first[s] + port] -= lids;
-		}
 }
 
 static void try_target(struct fab_loss_work *w, uint32_t t, struct fab_loss_effect *out)
@@ -661,7 +611,8 @@ static uint64_t pairs_across(const struct fab_loss_base *b, struct fab_fault par
 void fab_loss_try(const struct fab_loss_base *b, struct fab_loss_work *w,
 		  struct fab_fault part, bool rerouted, struct fab_loss_effect *out)
 {
-	uint32_t arcs = b->r->f->arc_first[b->n_switches];
+	const struct fab_fabric *f = b->r->f;
+	uint32_t arcs = f->arc_first[b->n_switches];
 	uint64_t hosts = b->n_hosts, lids = b->n_lids;
 
 	*out = (struct fab_loss_effect){.interrupted = fab_loss_interrupted(b, part)};
@@ -676,11 +627,23 @@ void fab_loss_try(const struct fab_loss_base *b, struct fab_loss_work *w,
 			try_target(w, t, out);
 			continue;
 		}
-		if (rerouted)
-			drop_trees(w, t);
 		hosts -= b->hosts[part.id];
-		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++)
-			lids -= b->row_lids[b->row[i]];
+		/* The trees of the switch that dies. */
+		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++) {
+			uint32_t n = b->row_lids[b->row[i]];
+
+			lids -= n;
+			for (uint32_t s = 0; rerouted && s < b->n_switches; s++) {
+				uint16_t port = port_of(b, s, i);
+				uint32_t arc = f->arc_first[s] + port;
+
+				if (port >= FAB_ARC_BROKEN)
+					continue;
+				w->load[arc] -=
+					(uint64_t)b->flow[(size_t)s * b->n_trees + i] * n;
+				w->count[arc] -= n;
+			}
+		}
 	}
 	out->ends = hosts;
 	out->pairs = hosts ? lids * (hosts - 1) - pairs_across(b, part, hosts, lids) : 0;

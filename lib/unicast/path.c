@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is the column that of the LID? Of any, when none is asked for or known. */
+/* Paths through tables: of one pair, those by a cable, those that are missing. */
 #include "unicast/path.h"
 
+#include "base/arena.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "fabric/label.h"
@@ -12,31 +13,29 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-/* From the first column to the switch of an end to the one that its LID takes. */
-static uint32_t turn_of(const struct fab_routes *r, const struct fab_endpoint *to)
-{
-	uint32_t offset;
-
-	if (!r->n_alternatives || to->port == FAB_NONE)
-		return 0;
-	offset = to->lid ? to->lid - (uint32_t)r->f->port_lid[to->port] : 0;
-	return (r->turn[to->port] + offset) % r->n_alternatives[to->sw];
-}
 
 uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *to)
 {
 	for (uint32_t i = 0; i < r->n_columns; i++) {
-		if (r->column_port && to->port != FAB_NONE) {
+		bool by_port = r->column_port && to->port != FAB_NONE;
+		uint32_t offset = 0;
+
+		if (by_port) {
 			if (r->column_port[i] == to->port &&
 			    (!to->lid || !r->column_lid || !r->column_lid[i] ||
 			     r->column_lid[i] == to->lid))
 				return i;
-		} else if (r->column_switch[i] == to->sw &&
-			   (!r->column_port ||
-			    fab_node_is_switch(r->f, r->f->port_node[r->column_port[i]])))
-			return i + turn_of(r, to);
+			continue;
+		}
+		if (r->column_switch[i] != to->sw ||
+		    (r->column_port &&
+		     !fab_node_is_switch(r->f, r->f->port_node[r->column_port[i]])))
+			continue;
+		if (!r->n_alternatives || to->port == FAB_NONE)
+			return i;
+		if (to->lid)
+			offset = to->lid - (uint32_t)r->f->port_lid[to->port];
+		return i + (r->turn[to->port] + offset) % r->n_alternatives[to->sw];
 	}
 	return FAB_NONE;
 }
@@ -66,124 +65,6 @@ uint32_t fab_path_hops(const struct fab_routes *r, uint32_t sw, uint32_t column,
 	return fab_path_end(&p) == FAB_PATH_ARRIVES ? p.n_hops : 0;
 }
 
-void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
-		   const struct fab_faults *faults)
-{
-	size_t n = (size_t)f->n_switches + 1;
-
-	*w = (struct fab_walk){.f = f, .faults = faults};
-	w->own = w->hops = FAB_NEW(n, uint16_t);
-	w->order = FAB_NEW(n, uint32_t);
-	w->arc = FAB_NEW(n, uint32_t);
-	w->to = FAB_NEW(n, uint32_t);
-	w->turns = FAB_NEW0(n, uint8_t);
-	w->path = FAB_NEW(n, uint32_t);
-}
-
-void fab_walk_fini(struct fab_walk *w)
-{
-	free(w->own);
-	free(w->order);
-	free(w->arc);
-	free(w->to);
-	free(w->turns);
-	free(w->path);
-}
-
-bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root)
-{
-	w->next = next;
-	memset(w->hops, 0xff, w->f->n_switches * sizeof(*w->hops));
-	w->hops[root] = 0;
-	w->turns[root] = 0;
-	w->order[0] = root;
-	w->n_order = 1;
-	return next[root] == FAB_ARC_HERE;
-}
-
-/* The arc by which the packets of `sw` go on, FAB_NONE: they are not sent on. */
-static inline uint32_t walk_arc(const struct fab_walk *w, uint32_t sw)
-{
-	const struct fab_fabric *f = w->f;
-	uint32_t arc = f->arc_first[sw] + w->next[sw];
-
-	return arc < f->arc_first[sw + 1] && fab_arc_is_live(w->faults, arc) ? arc
-									     : FAB_NONE;
-}
-
-/* A switch that sends by an arc to one that is led to the root, as the i-th. */
-static inline void settle(struct fab_walk *w, uint32_t sw, uint32_t arc, uint32_t i)
-{
-	uint32_t to = w->f->arc_peer[arc];
-	uint16_t hops = w->hops[to];
-
-	w->hops[sw] = hops < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops + 1) : hops;
-	w->order[i] = sw;
-	w->arc[i] = arc;
-	w->to[i] = to;
-	if (w->direction) {
-		unsigned direction = w->direction[arc], turns = w->turns[to];
-
-		w->turns[sw] =
-			(uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
-	}
-}
-
-static void walk_path(struct fab_walk *w, uint32_t sw)
-{
-	uint32_t n = 0, at = sw;
-
-	while (at != FAB_NONE && w->hops[at] == FAB_HOPS_UNSET) {
-		uint32_t arc = walk_arc(w, at);
-
-		w->hops[at] = FAB_HOPS_PENDING;
-		w->path[n++] = at;
-		at = arc != FAB_NONE ? w->f->arc_peer[arc] : FAB_NONE;
-	}
-	if (at != FAB_NONE && w->hops[at] < FAB_HOPS_NEVER)
-		for (; n; n--)
-			settle(w, w->path[n - 1], walk_arc(w, w->path[n - 1]),
-			       w->n_order++);
-	while (n)
-		w->hops[w->path[--n]] = FAB_HOPS_NEVER;
-}
-
-void fab_walk_from(struct fab_walk *w, uint32_t sw)
-{
-	walk_path(w, sw);
-}
-
-bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
-{
-	struct fab_walk here; /* a copy without aliases, kept in registers */
-	uint32_t i = 1;
-
-	if (!fab_walk_begin(w, next, root)) {
-		w->hops[root] = FAB_HOPS_UNSET;
-		w->n_order = 0;
-		return false;
-	}
-	/* Mostly the next switch is known already: no path to keep. */
-	here = *w;
-	for (uint32_t s = 0; s < here.f->n_switches; s++) {
-		uint32_t arc;
-
-		if (here.hops[s] != FAB_HOPS_UNSET)
-			continue;
-		arc = walk_arc(&here, s);
-		if (arc != FAB_NONE &&
-		    here.hops[here.f->arc_peer[arc]] < FAB_HOPS_NEVER) {
-			settle(&here, s, arc, i++);
-			continue;
-		}
-		w->n_order = i;
-		walk_path(w, s);
-		i = w->n_order;
-	}
-	w->n_order = i;
-	return true;
-}
-
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err)
 {
@@ -198,45 +79,37 @@ int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpo
 	return 0;
 }
 
-/* Ends on two planes have no path whatever the tables are. */
-static int check_planes(const struct fab_fabric *f, const uint32_t ports[2],
-			struct fab_err *err)
-{
-	struct fab_planes *planes = fab_planes_new(f);
-	char *apart = fab_planes_apart(planes, f, ports[0], ports[1]);
-	int rc = apart ? fab_fail(err, EINVAL, "%s", apart) : 0;
-
-	free(apart);
-	fab_planes_free(planes);
-	return rc;
-}
-
-/* The LID that a name of an end says (`lid:N`), 0: none. */
-static uint16_t lid_of(const struct fab_item *name)
-{
-	uint64_t lid;
-
-	if (name->is_quoted || name->len <= 4 || strncasecmp(name->text, "lid:", 4) ||
-	    !fab_parse_u64(name->text + 4, name->len - 4, 1, UINT16_MAX, &lid))
-		return 0;
-	return (uint16_t)lid;
-}
-
 int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 		   const char *text, struct fab_endpoint ends[2], struct fab_err *err)
 {
+	struct fab_planes *planes;
 	struct fab_item pair[2];
 	uint32_t ports[2];
+	char *apart;
 	int rc = fab_list_pair(text, strlen(text), ",", pair, err);
 
 	for (int i = 0; i < 2 && !rc; i++) {
-		rc = lookup->find(lookup->of, &pair[i], &ports[i], err);
+		const struct fab_item *name = &pair[i];
+		uint64_t lid;
+
+		rc = lookup->find(lookup->of, name, &ports[i], err);
 		if (!rc)
 			rc = fab_trace_end_of(f, ports[i], &ends[i], err);
-		if (!rc)
-			ends[i].lid = lid_of(&pair[i]);
+		if (!rc && !name->is_quoted && name->len > 4 &&
+		    !strncasecmp(name->text, "lid:", 4) &&
+		    fab_parse_u64(name->text + 4, name->len - 4, 1, UINT16_MAX, &lid))
+			ends[i].lid = (uint16_t)lid;
 	}
-	return rc ? rc : check_planes(f, ports, err);
+	if (rc)
+		return rc;
+	/* Ends on two planes have no path whatever the tables are. */
+	planes = fab_planes_new(f);
+	apart = fab_planes_apart(planes, f, ports[0], ports[1]);
+	if (apart)
+		rc = fab_fail(err, EINVAL, "%s", apart);
+	free(apart);
+	fab_planes_free(planes);
+	return rc;
 }
 
 uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
@@ -260,17 +133,6 @@ static void add_hop(struct fab_trace *t, const struct fab_fabric *f, uint32_t ou
 	struct fab_trace_hop hop = {out, fab_port_peer(f, out), vl};
 
 	FAB_PUSH(&t->hops, hop);
-}
-
-/* Lane of a hop; unknown where the files of lanes were not read. */
-static unsigned lane_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
-			uint32_t out, unsigned sl)
-{
-	bool is_told = !r->told || (r->told->has_sls && r->told->has_lanes);
-
-	if (!is_told || sl == FAB_SL_UNKNOWN)
-		return FAB_VL_UNKNOWN;
-	return fab_routes_vl(r, sw, in, out, sl);
 }
 
 /* Reasons of paths that do not arrive, by enum fab_path_end. */
@@ -299,7 +161,7 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 		t->stopped = "the tables have no such destination";
 		return;
 	}
-	if (r->told && !r->told->has_sls)
+	if (r->files && !r->files->has_sls)
 		t->sl = FAB_SL_UNKNOWN;
 	else if (column != FAB_NONE)
 		t->sl = fab_trace_sl(r, from, column);
@@ -309,12 +171,17 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 	}
 	if (column != FAB_NONE) {
 		struct fab_path path = fab_path_from(r, from->sw, column);
+		bool has_lanes =
+			t->sl != FAB_SL_UNKNOWN &&
+			(!r->files || (r->files->has_sls && r->files->has_lanes));
 		struct fab_hop hop;
 
 		/* From switch to switch as far as the tables lead. */
 		while (fab_path_hop(&path, &hop))
-			add_hop(t, r->f, fab_arc_port(r->f, hop.sw, path.arc),
-				lane_of(r, hop.sw, hop.in, hop.out, t->sl));
+			add_hop(t, f, fab_arc_port(f, hop.sw, path.arc),
+				has_lanes
+					? fab_routes_vl(r, hop.sw, hop.in, hop.out, t->sl)
+					: FAB_VL_UNKNOWN);
 		t->stopped = stops[fab_path_end(&path)];
 	}
 	if (!t->stopped && to->port != FAB_NONE)
@@ -339,55 +206,30 @@ struct use_search {
 				      host cable, FAB_NONE */
 };
 
-static void list_ports(struct use_search *s)
-{
-	const struct fab_fabric *f = s->r->f;
-	uint32_t first = f->n_switch_links, last = first + f->n_host_links;
-
-	s->first = FAB_NEW0(f->n_switches + 2, uint32_t);
-	s->port = FAB_NEW(f->n_host_links, uint32_t);
-	for (uint32_t c = first; c < last; c++)
-		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
-			s->first[f->port_node[f->cable_a[c]] + 2]++;
-	for (uint32_t i = 0; i < f->n_switches; i++)
-		s->first[i + 2] += s->first[i + 1];
-	for (uint32_t c = first; c < last; c++)
-		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
-			s->port[s->first[f->port_node[f->cable_a[c]] + 1]++] =
-				f->cable_b[c];
-}
-
-static void mark(bool *set, uint32_t *n, uint32_t host)
-{
-	*n += !set[host];
-	set[host] = true;
-}
-
-/* Does the cable carry what this switch's ports send to the port? */
-static bool carries(struct use_search *s, uint32_t sw, uint32_t from, uint32_t to,
-		    bool is_outward)
-{
-	if (s->end == FAB_NONE)
-		return s->goes_through[sw];
-	return s->walk.hops[sw] < FAB_HOPS_NEVER && (is_outward ? to : from) == s->end;
-}
-
-/* All senders to one port by its column. */
+/* All senders to one port by its column whose packets take the cable. */
 static void add_target(struct use_search *s, uint32_t to, bool is_outward)
 {
 	const struct fab_fabric *f = s->r->f;
+	struct fab_cable_use *use = s->use;
+	uint32_t receiver = f->node_host[f->port_node[to]];
 
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-			if (carries(s, sw, s->port[i], to, is_outward)) {
-				if (s->port[i] != to) {
-					s->use->pairs++;
-					mark(s->use->sends, &s->use->n_senders,
-					     f->node_host[f->port_node[s->port[i]]]);
-					mark(s->use->receives, &s->use->n_receivers,
-					     f->node_host[f->port_node[to]]);
-				}
-			}
+		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++) {
+			uint32_t from = s->port[i];
+			uint32_t sender = f->node_host[f->port_node[from]];
+			bool takes_it =
+				s->end == FAB_NONE
+					? s->goes_through[sw]
+					: s->walk.hops[sw] < FAB_HOPS_NEVER &&
+						  (is_outward ? to : from) == s->end;
+
+			if (!takes_it || from == to)
+				continue;
+			use->pairs++;
+			use->n_senders += !use->sends[sender];
+			use->n_receivers += !use->receives[receiver];
+			use->sends[sender] = use->receives[receiver] = true;
+		}
 }
 
 /* One direction: from the port `use->from`. */
@@ -411,22 +253,13 @@ static void search_use(struct use_search *s)
 		if ((s->end == FAB_NONE && fab_routes_next(r, c)[s->sw] != s->arc) ||
 		    !fab_walk_all(&s->walk, fab_routes_next(r, c), sw))
 			continue;
-		if (s->end == FAB_NONE) {
-			const struct fab_fabric *m = s->r->f;
-			const struct fab_walk *w = &s->walk;
+		/* Switches that send through the direction at hand by this column. */
+		memset(s->goes_through, false, f->n_switches * sizeof(*s->goes_through));
+		for (uint32_t i = 1; i < s->walk.n_order; i++) {
+			uint32_t k = s->walk.order[i];
 
-			/* Switches that send through the direction at hand by this
-			 * column. */
-			memset(s->goes_through, false,
-			       m->n_switches * sizeof(*s->goes_through));
-			for (uint32_t i = 1; i < w->n_order; i++) {
-				uint32_t k = w->order[i], out = w->next[k];
-
-				s->goes_through[k] =
-					(k == s->sw && out == s->arc) ||
-					s->goes_through[m->arc_peer[m->arc_first[k] +
-								    out]];
-			}
+			s->goes_through[k] = (k == s->sw && s->walk.next[k] == s->arc) ||
+					     s->goes_through[s->walk.to[i]];
 		}
 		if (!r->column_port) {
 			for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
@@ -449,11 +282,25 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			fab_cable_id cable)
 {
 	const struct fab_fabric *f = r->f;
-	struct use_search s = {.r = r, .goes_through = FAB_NEW(f->n_switches + 1, bool)};
+	uint32_t first = f->n_switch_links, last = first + f->n_host_links;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct use_search s = {
+		.r = r,
+		.first = FAB_ARENA_NEW0(&arena, f->n_switches + 2U, uint32_t),
+		.port = FAB_ARENA_NEW(&arena, f->n_host_links + 1U, uint32_t),
+		.goes_through = FAB_ARENA_NEW(&arena, f->n_switches + 1U, bool)};
 
 	fab_columns_init(&s.columns, r);
 	fab_walk_init(&s.walk, f, r->faults);
-	list_ports(&s);
+	for (uint32_t c = first; c < last; c++)
+		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
+			s.first[f->port_node[f->cable_a[c]] + 2]++;
+	for (uint32_t i = 0; i < f->n_switches; i++)
+		s.first[i + 2] += s.first[i + 1];
+	for (uint32_t c = first; c < last; c++)
+		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
+			s.port[s.first[f->port_node[f->cable_a[c]] + 1]++] =
+				f->cable_b[c];
 	for (int i = 0; i < 2; i++) {
 		use[i] = (struct fab_cable_use){.from = i ? f->cable_b[cable]
 							  : f->cable_a[cable],
@@ -464,10 +311,8 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			search_use(&s);
 	}
 	fab_columns_fini(&s.columns);
-	free(s.first);
-	free(s.port);
-	free(s.goes_through);
 	fab_walk_fini(&s.walk);
+	fab_arena_free(&arena);
 }
 
 void fab_cable_use_fini(struct fab_cable_use use[2])
@@ -603,16 +448,37 @@ static int cmp_led(const void *pa, const void *pb)
 	return 0;
 }
 
-static uint32_t row_of(const struct fab_routes *r, uint32_t column)
+/* A circle of a column, which packets come into from `sw`: arcs from its lowest switch
+ * on. */
+static void name_circle(struct search *x, uint32_t column, uint32_t sw)
 {
-	return r->column_row && column != FAB_NONE ? r->column_row[column] : column;
+	const struct fab_routes *r = x->r;
+	const uint16_t *next = fab_routes_next(r, column);
+	const uint32_t *peer = r->f->arc_peer;
+	uint32_t lowest, at;
+
+	x->out->column = column;
+	for (uint32_t k = 0; k < r->f->n_switches; k++) /* into it, if it was not */
+		sw = peer[row_arc(r, next, sw)];
+	lowest = at = sw;
+	do {
+		at = peer[row_arc(r, next, at)];
+		lowest = at < lowest ? at : lowest;
+	} while (at != sw);
+	x->out->circle.n = 0;
+	at = lowest;
+	do {
+		uint32_t arc = row_arc(r, next, at);
+
+		FAB_PUSH(&x->out->circle, arc);
+		at = peer[arc];
+	} while (at != lowest);
 }
 
 /* All columns, and all ends with theirs, row by row. */
 static void follow_all(struct search *x, const struct led *led, size_t n)
 {
 	const struct fab_routes *r = x->r;
-	struct fab_no_path *out = x->out;
 	uint32_t on_circle = FAB_NONE;
 
 	for (size_t i = 0; i < n; i++) {
@@ -623,35 +489,9 @@ static void follow_all(struct search *x, const struct led *led, size_t n)
 				follow_row(x, fab_routes_next(r, c), r->column_switch[c]);
 		if (c != FAB_NONE && on_circle != FAB_NONE &&
 		    (!i || c != led[i - 1].column)) {
-			out->circles++;
-			if (c < out->column) {
-				const uint16_t *next;
-				uint32_t sw;
-				const struct fab_fabric *f = x->r->f;
-				uint32_t lowest, at;
-
-				out->column = c;
-				/* The circle that packets come into from a switch, from
-				 * its lowest switch on. */
-				next = fab_routes_next(r, c);
-				sw = on_circle;
-				for (uint32_t k = 0; k < f->n_switches;
-				     k++) /* into it, if it was not */
-					sw = f->arc_peer[row_arc(x->r, next, sw)];
-				lowest = at = sw;
-				do {
-					lowest = at < lowest ? at : lowest;
-					at = f->arc_peer[row_arc(x->r, next, at)];
-				} while (at != sw);
-				x->out->circle.n = 0;
-				at = lowest;
-				do {
-					uint32_t arc = row_arc(x->r, next, at);
-
-					FAB_PUSH(&x->out->circle, arc);
-					at = f->arc_peer[arc];
-				} while (at != lowest);
-			}
+			x->out->circles++;
+			if (c < x->out->column)
+				name_circle(x, c, on_circle);
 		}
 		if (led[i].end != FAB_NONE)
 			count_target(x, c, led[i].end);
@@ -661,30 +501,26 @@ static void follow_all(struct search *x, const struct led *led, size_t n)
 void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw,
 		      const uint32_t *port, struct fab_no_path *out)
 {
-	struct search x = {.r = r, .sw = sw, .out = out};
+	const struct fab_fabric *f = r->f;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct search x = {.r = r, .sw = sw, .out = out, .planes = fab_planes_new(f)};
 	uint32_t *column = fab_path_columns(r, n, sw, port);
-	FAB_VEC(struct led) led = {0};
-	const struct fab_fabric *f;
-	uint32_t *rows;
-	struct source *all;
+	uint32_t *rows = fab_routes_sl_rows(r);
+	struct source *all = FAB_ARENA_NEW(&arena, (size_t)n + 1, struct source);
+	size_t n_led = (size_t)r->n_columns + n;
+	struct led *led = FAB_ARENA_NEW(&arena, n_led + 1, struct led);
 
 	*out = (struct fab_no_path){.from = FAB_NONE, .to = FAB_NONE, .column = FAB_NONE};
-	x.planes = fab_planes_new(r->f);
-	x.fate = FAB_NEW((size_t)r->f->n_switches + 1, uint8_t);
-	x.path = FAB_NEW((size_t)r->f->n_switches + 1, uint32_t);
-	x.source_of = FAB_NEW((size_t)n + 1, uint32_t);
-	x.on_part = FAB_NEW0((size_t)x.planes->n + 1, uint64_t);
-	for (uint32_t e = 0; e < n; e++)
-		x.on_part[x.planes->of_switch[sw[e]]]++;
-	f = x.r->f;
-	rows = x.r->sl ? fab_routes_sl_rows(x.r) : NULL;
-	all = FAB_NEW((size_t)n + 1, struct source);
+	x.fate = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint8_t);
+	x.path = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
+	x.source_of = FAB_ARENA_NEW(&arena, (size_t)n + 1, uint32_t);
+	x.on_part = FAB_ARENA_NEW0(&arena, (size_t)x.planes->n + 1, uint64_t);
 	for (uint32_t e = 0; e < n; e++) {
-		uint32_t row = rows ? rows[f->port_node[port[e]]] : FAB_NONE;
+		uint32_t row = rows[f->port_node[port[e]]];
 
-		if (rows && row == FAB_NONE)
-			row = rows[x.sw[e]];
-		all[e] = (struct source){x.sw[e], row, 1, e, e};
+		x.on_part[x.planes->of_switch[sw[e]]]++;
+		all[e] = (struct source){sw[e], row != FAB_NONE ? row : rows[sw[e]], 1, e,
+					 e};
 	}
 	qsort(all, n, sizeof(*all), cmp_source);
 	for (uint32_t i = 0; i < n; i++) {
@@ -698,23 +534,21 @@ void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw
 		}
 		x.source_of[all[i].first] = (uint32_t)x.source.n - 1;
 	}
-	free(all);
-	free(rows);
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		FAB_PUSH(&led, ((struct led){row_of(r, c), c, FAB_NONE}));
-	for (uint32_t e = 0; e < n; e++)
-		FAB_PUSH(&led, ((struct led){row_of(r, column[e]), column[e], e}));
-	if (led.n)
-		qsort(led.v, led.n, sizeof(*led.v), cmp_led);
-	follow_all(&x, led.v, led.n);
-	free(led.v);
+	for (size_t i = 0; i < n_led; i++) {
+		uint32_t end = i < r->n_columns ? FAB_NONE : (uint32_t)i - r->n_columns;
+		uint32_t c = end == FAB_NONE ? (uint32_t)i : column[end];
+
+		led[i] = (struct led){
+			r->column_row && c != FAB_NONE ? r->column_row[c] : c, c, end};
+	}
+	if (n_led)
+		qsort(led, n_led, sizeof(*led), cmp_led);
+	follow_all(&x, led, n_led);
 	free(column);
+	free(rows);
 	fab_planes_free(x.planes);
-	free(x.fate);
-	free(x.path);
-	free(x.source_of);
-	free(x.on_part);
 	free(x.source.v);
+	fab_arena_free(&arena);
 }
 
 void fab_no_path_fini(struct fab_no_path *x)

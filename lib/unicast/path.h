@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Paths through tables: one path, hop by hop, and the paths of all switches to one
- * destination, each switch looked at once.
- *
- * A packet is asked for a column once, before it is sent (fab_path_column()); every
- * switch then sends it on by that column.
- */
+/* Paths through tables: one path, hop by hop; the paths of all switches to one
+ * destination; what uses a cable; what has no path. */
 #pragma once
 
 #include "base/lookup.h"
@@ -30,9 +25,9 @@ struct fab_endpoint {
 uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *to);
 
 /*
- * Columns of n destinations at once, each at the first LID of its port: column[n] of
- * ports port[i] (FAB_NONE: the switch) on switches sw[i]. The caller frees. O(columns +
- * ports + n).
+ * Columns of n destinations, each at the first LID of its port: column[n] of ports
+ * port[i] (FAB_NONE: the switch) on switches sw[i]. The caller frees. O(columns + ports
+ * + n).
  */
 uint32_t *fab_path_columns(const struct fab_routes *r, uint32_t n, const uint32_t *sw,
 			   const uint32_t *port);
@@ -79,10 +74,8 @@ static inline uint32_t fab_path_out(const struct fab_path *p)
 	return arc;
 }
 
-/*
- * One hop on; p->arc is the cable. False: the path ends here, fab_path_end() says why. It
- * ends after n_switches + 1 hops at the latest: then it leads in a circle. O(1).
- */
+/* One hop on by p->arc. False: the path ends, see fab_path_end(); after n_switches + 1
+ * hops at the latest. O(1). */
 static inline bool fab_path_step(struct fab_path *p)
 {
 	uint32_t arc = fab_path_out(p);
@@ -142,11 +135,6 @@ static inline uint32_t fab_path_length(const struct fab_routes *r, uint32_t sw,
 uint32_t fab_path_hops(const struct fab_routes *r, uint32_t sw, uint32_t column,
 		       struct fab_hop *hops);
 
-/*
- * The paths of all switches to one, as a row of tables leads: each switch is looked at
- * once, however many paths it is on.
- */
-
 enum {
 	/* hops of a switch: not asked for, on the path being followed, not led there */
 	FAB_HOPS_UNSET = 0xffff,
@@ -177,17 +165,13 @@ struct fab_walk {
 	uint16_t *own;	/* hops, unless pointed elsewhere */
 };
 
-/* The caller frees it. At most FAB_HOPS_NEVER switches. O(1) besides the memory: 19 bytes
- * a switch. */
+/* The caller frees it. At most FAB_HOPS_NEVER switches. 19 bytes a switch. */
 void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 		   const struct fab_faults *faults);
 void fab_walk_fini(struct fab_walk *w);
 
-/*
- * From now on the row `next` (fab_routes_next()) that leads to switch `root`; no switch
- * but the root is known yet. False: the root itself has no right entry, so that packets
- * come there and no further. O(switches).
- */
+/* From now on the row `next` that leads to switch `root`, no other switch known. False:
+ * the root itself has no right entry. O(switches). */
 bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root);
 
 /* Follow from a switch that was not asked for yet. Amortised O(1). */
@@ -201,23 +185,16 @@ static inline uint16_t fab_walk_hops(struct fab_walk *w, uint32_t sw)
 	return w->hops[sw];
 }
 
-/*
- * Hops and order of all switches at once. False: the root has no right entry; no switch
- * is led there then, and hops are FAB_HOPS_UNSET. O(switches).
- */
+/* Hops and order of all switches. False: the root has no right entry; hops are
+ * FAB_HOPS_UNSET. O(switches). */
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root);
-
-/* One path through forwarding tables, and everything that uses one cable. */
 
 /* End of a port. ENOENT: it has no cable to a switch. O(1). */
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * "FROM,TO": the two ends by any name (fabric/resolver.h; `lookup` finds ports of
- * endpoints). EINVAL, ENOENT with a sentence: what is no pair, an unknown name, an end
- * without a cable to a switch, ends on two planes, which no tables can join.
- */
+/* "FROM,TO": two ends by any name (`lookup` finds ports of endpoints). EINVAL, ENOENT:
+ * no pair, an unknown name, an end without a cable to a switch, ends on two planes. */
 int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 		   const char *text, struct fab_endpoint ends[2],
 		   struct fab_err *err) FAB_MUST_CHECK;
@@ -254,19 +231,11 @@ struct fab_cable_use {
 	bool *sends, *receives;		 /* [n_hosts] */
 };
 
-/*
- * Which pairs of ports of hosts use a cable with a switch, in each direction: `use` gets
- * two directions, that from cable_a first. Pairs on one switch use no cable between
- * switches. The caller frees both. O(columns * switches).
- */
+/* Pairs of ports of hosts that use a cable with a switch, by direction: use[0] from
+ * cable_a. The caller frees both. O(columns * switches). */
 void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			fab_cable_id cable);
 void fab_cable_use_fini(struct fab_cable_use use[2]);
-
-/*
- * Pairs that tables do not connect, and circles of tables: switches that send the packets
- * of a destination round and round.
- */
 
 struct fab_no_path {
 	/* Ordered pairs of different ends that could have a path: not of two planes. */
@@ -285,7 +254,7 @@ struct fab_no_path {
 /*
  * Follow every row of the tables from every switch. Ends are end port port[i] on switch
  * sw[i], i < n. The caller frees *out. O(rows * switches + columns * sources), a source:
- * the ends of a switch that share a row of service levels.
+ * the ends of a switch that share a row of levels.
  */
 void fab_no_path_find(const struct fab_routes *routes, uint32_t n, const uint32_t *sw,
 		      const uint32_t *port, struct fab_no_path *out);

@@ -266,3 +266,25 @@ double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leave
 	*is_whole = worst >= 1;
 	return time;
 }
+
+double fab_next_before_repair(uint32_t n_leaves, double mtbf, double mttr)
+{
+	return -expm1(-(n_leaves - 1.0) * mttr / mtbf);
+}
+
+double fab_unavailability(const double *p, uint32_t k_max, uint32_t n_leaves, double mtbf,
+			  double mttr)
+{
+	double down = log(mttr / (mtbf + mttr)), up = log(mtbf / (mtbf + mttr));
+	double sum = 0, worst = 0;
+
+	for (uint32_t k = 0; k <= n_leaves; k++) {
+		if (k > k_max)
+			worst = 1;
+		else if (p[k] > worst)
+			worst = p[k];
+		sum += worst *
+		       exp(log_choose(n_leaves, k) + k * down + (n_leaves - k) * up);
+	}
+	return sum;
+}

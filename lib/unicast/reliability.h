@@ -81,14 +81,35 @@ double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leave
 			       double mtbf, bool *is_whole);
 
 /*
+ * Leaf switches that die independently, and are repaired after `mttr` (same unit as
+ * mtbf): the probability that one of the n_leaves - 1 others dies before a dead one is
+ * repaired, 1 - exp(-(n_leaves - 1) * mttr / mtbf). O(1).
+ */
+double fab_next_before_repair(uint32_t n_leaves, double mtbf, double mttr);
+/*
+ * Share of time in which some pair is unreachable: the number of dead leaf switches at a
+ * time is binomial with mttr / (mtbf + mttr), whatever the distribution of repair times;
+ * p[0 .. k_max] as for fab_time_to_unreachable(), 1 for more faults than k_max. O(n).
+ */
+double fab_unavailability(const double *p, uint32_t k_max, uint32_t n_leaves, double mtbf,
+			  double mttr);
+
+/*
  * Faults that the tables do not know yet, rerouted locally as Liu et al. 2022 have it
  * (section 1): the switch of a row or column that finds a leaf dead hands the packet to
- * another leaf of its line, and it goes on by row - column - row or row - column - row -
- * column. A packet keeps to ascending channels, row and column on lane 0, then on lane 1,
- * so that it has four segments at most; a packet that needs more is stuck. In plain
- * InfiniBand the service level is fixed at the source, so that this can be simulated
- * only.
+ * another leaf of its line, and it goes on by column - row, row - column - row, column -
+ * row - column or row - column - row - column. A packet keeps to ascending channels, row
+ * and column on lane 0, then on lane 1, so that it has four segments at most; a packet
+ * that needs more is stuck. In plain InfiniBand the service level is fixed at the source,
+ * so that this can be simulated only.
+ *
+ * Lists are those of the paper (figure 4): each entry of a line's switch has the other
+ * leaves of the line whose crossing line has no known fault. A search, which is not in
+ * the paper, carries the dead leaves that were met in the packet and takes any way on.
  */
+enum fab_reroute_method { FAB_REROUTE_LISTS, FAB_REROUTE_SEARCH, FAB_REROUTE_METHODS };
+/* Their names, "lists", "search", and "both". */
+extern const struct fab_choices fab_reroute_choices;
 
 enum { FAB_LOCAL_REROUTE_BURST_MAX = 2 };
 
@@ -96,8 +117,8 @@ struct fab_local_reroute {
 	uint64_t bursts; /* sets of unknown faults */
 	uint64_t cases;	 /* pairs and bursts that meet: the path leads to a dead leaf */
 	uint64_t stuck;
-	uint64_t segments_more; /* of all cases that are not stuck, against the tables'
-				   path */
+	/* of all cases that are not stuck, against the tables' path */
+	uint64_t segments_more;
 };
 
 /*
@@ -107,5 +128,12 @@ struct fab_local_reroute {
  * n^2).
  */
 int fab_local_reroute_all(const struct fab_kfat *kfat, const struct fab_faults *known,
-			  unsigned burst, int n_threads, struct fab_local_reroute *out,
+			  enum fab_reroute_method method, unsigned burst, int n_threads,
+			  struct fab_local_reroute *out,
 			  struct fab_err *err) FAB_MUST_CHECK;
+
+/* The list of a line's entry towards the leaf at a coordinate along it, of a kfat of two
+ * dimensions: numbers of leaves, ascending. Returns how many. O(leaves). */
+uint32_t fab_local_reroute_list(const struct fab_kfat *kfat,
+				const struct fab_faults *known, uint32_t line,
+				uint32_t coord, uint32_t *leaf);

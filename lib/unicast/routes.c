@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Entries from which on huge pages pay. */
+/* Unicast forwarding tables: memory, columns, completion, differences. */
 #include "unicast/routes.h"
 
 #include "base/arena.h"
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Entries from which on huge pages pay. */
 enum { HUGE_AT_LEAST = 1 << 20 };
 
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
@@ -116,13 +117,13 @@ void fab_routes_free(struct fab_routes *r)
 {
 	if (!r)
 		return;
-	if (r->told) {
-		free(r->told->has_table);
-		free(r->told->strange_lids.v);
-		free(r->told->strange_switches.v);
-		free(r->told->is_lane_told);
-		free(r->told->lane_first);
-		free(r->told);
+	if (r->files) {
+		free(r->files->has_table);
+		free(r->files->strange_lids.v);
+		free(r->files->strange_switches.v);
+		free(r->files->has_lane);
+		free(r->files->lane_first);
+		free(r->files);
 	}
 	free(r->column_switch);
 	free(r->column_port);
@@ -156,27 +157,23 @@ void fab_columns_fini(struct fab_columns *c)
 	free(c->first);
 }
 
-/* Tables by LID that were read may lack some. */
-static uint32_t column_of_lid(const struct fab_routes *r, uint32_t first, uint32_t offset)
-{
-	uint32_t port = r->column_port[first], lid = r->f->port_lid[port];
-
-	for (uint32_t c = first; c < r->n_columns && r->column_port[c] == port; c++)
-		if (r->column_lid[c] ? r->column_lid[c] == lid + offset
-				     : c - first == offset)
-			return c;
-	return FAB_NONE;
-}
-
 uint32_t fab_columns_of(const struct fab_columns *c, uint32_t port, uint32_t offset)
 {
 	const struct fab_routes *r = c->r;
 	uint32_t sw, first;
 
 	if (r->column_port) {
-		first = c->first[port];
-		return first == FAB_NONE || !offset ? first
-						    : column_of_lid(r, first, offset);
+		uint32_t at = first = c->first[port];
+
+		if (first == FAB_NONE || !offset)
+			return first;
+		/* tables that were read may lack some LIDs */
+		for (; at < r->n_columns && r->column_port[at] == port; at++)
+			if (r->column_lid[at]
+				    ? r->column_lid[at] == r->f->port_lid[port] + offset
+				    : at - first == offset)
+				return at;
+		return FAB_NONE;
 	}
 	sw = fab_port_switch(r->f, port);
 	first = sw == FAB_NONE ? FAB_NONE : c->first[sw];
@@ -185,32 +182,12 @@ uint32_t fab_columns_of(const struct fab_columns *c, uint32_t port, uint32_t off
 	return first + (r->turn[port] + offset) % r->n_alternatives[sw];
 }
 
-/* The neighbour of a switch whose column has the most entries; *back: the arc from
- * there. */
-static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_of,
-			    const uint32_t *entries, uint32_t root, uint32_t *back)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t best = FAB_NONE;
-
-	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
-		uint32_t c = column_of[f->arc_peer[a]];
-
-		if (c == FAB_NONE || !fab_arc_is_live(r->faults, a) ||
-		    (best != FAB_NONE && entries[c] <= entries[best]))
-			continue;
-		best = c;
-		*back = f->arc_reverse[a];
-	}
-	return best;
-}
-
 static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 			const uint32_t *entries, uint32_t root, uint16_t *next)
 {
 	struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_fabric *f = r->f;
-	uint32_t back = 0, column = best_column(r, column_of, entries, root, &back);
+	uint32_t back = 0, column = FAB_NONE;
 	struct fab_graph g;
 	const bool *arc_is_dead;
 	uint32_t *dist, n = 0, n_led;
@@ -220,6 +197,16 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		next[s] = FAB_ARC_NONE;
+	/* The neighbour whose column has the most entries; back: the arc from there. */
+	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
+		uint32_t c = column_of[f->arc_peer[a]];
+
+		if (c == FAB_NONE || !fab_arc_is_live(r->faults, a) ||
+		    (column != FAB_NONE && entries[c] <= entries[column]))
+			continue;
+		column = c;
+		back = f->arc_reverse[a];
+	}
 	if (column != FAB_NONE) {
 		uint32_t leaf = r->column_switch[column];
 
@@ -251,17 +238,6 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 	next[root] = FAB_ARC_HERE;
 }
 
-static uint32_t *count_entries(const struct fab_routes *r)
-{
-	uint32_t *entries = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
-
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		for (uint32_t s = 0; s < r->f->n_switches; s++)
-			entries[c] += r->next[(size_t)c * r->f->n_switches + s] <
-				      FAB_ARC_BROKEN;
-	return entries;
-}
-
 static void *copy_of(const void *from, size_t n, size_t size)
 {
 	void *to;
@@ -271,19 +247,6 @@ static void *copy_of(const void *from, size_t n, size_t size)
 	to = fab_alloc(n + 1, size);
 	memcpy(to, from, n * size);
 	return to;
-}
-
-/* Service levels, 0 towards new columns. */
-static void copy_levels(const struct fab_routes *r, struct fab_routes *to)
-{
-	to->n_sl_sources = r->n_sl_sources;
-	to->sl_source = copy_of(r->sl_source, r->n_sl_sources, sizeof(*r->sl_source));
-	if (!r->sl)
-		return;
-	to->sl = FAB_NEW0((size_t)r->n_sl_sources * to->n_columns + 1, uint8_t);
-	for (uint32_t s = 0; s < r->n_sl_sources; s++)
-		memcpy(to->sl + (size_t)s * to->n_columns,
-		       r->sl + (size_t)s * r->n_columns, r->n_columns);
 }
 
 struct fab_routes *fab_routes_complete(const struct fab_routes *r)
@@ -309,15 +272,24 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 	to->n_leaves = r->leaf ? r->n_leaves : r->n_columns;
 	to->leaf = copy_of(r->leaf ? r->leaf : r->column_switch, to->n_leaves,
 			   sizeof(*r->leaf));
-	copy_levels(r, to);
+	to->n_sl_sources = r->n_sl_sources;
+	to->sl_source = copy_of(r->sl_source, r->n_sl_sources, sizeof(*r->sl_source));
+	/* service level 0 towards new columns */
+	to->sl = r->sl ? FAB_NEW0((size_t)r->n_sl_sources * n + 1, uint8_t) : NULL;
+	for (uint32_t s = 0; r->sl && s < r->n_sl_sources; s++)
+		memcpy(to->sl + (size_t)s * n, r->sl + (size_t)s * r->n_columns,
+		       r->n_columns);
 	to->lanes = r->lanes;
 	to->n_vls = r->n_vls;
 	to->n_sls = r->n_sls;
 	to->vl_first = copy_of(r->vl_first, (size_t)n_switches + 1, sizeof(*r->vl_first));
 	to->sl2vl = copy_of(r->sl2vl, r->vl_first ? r->vl_first[n_switches] : 0, 1);
 	to->note = r->note ? fab_strdup(r->note) : NULL;
-	entries = count_entries(r);
 	n = r->n_columns;
+	entries = FAB_NEW0((size_t)n + 1, uint32_t);
+	for (uint32_t c = 0; c < n; c++)
+		for (uint32_t s = 0; s < n_switches; s++)
+			entries[c] += fab_routes_next(r, c)[s] < FAB_ARC_BROKEN;
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		if (column_of[s] != FAB_NONE || !fab_switch_is_live(r->faults, s))
 			continue;
@@ -332,17 +304,9 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 	return to;
 }
 
-/* Is it the same destination? A port with several LIDs has them side by side. */
-static bool is_same_column(const struct fab_routes *a, uint32_t i,
-			   const struct fab_routes *b, uint32_t k)
-{
-	if (a->column_port)
-		return a->column_port[i] == b->column_port[k];
-	return a->column_switch[i] == b->column_switch[k];
-}
-
 struct fab_changes fab_changes_count(const struct fab_routes *now,
-				     const struct fab_routes *before)
+				     const struct fab_routes *before,
+				     const uint32_t *copies)
 {
 	uint32_t n = now->f->n_switches, at = 0;
 	bool *is_changed = FAB_NEW0(n + 1, bool);
@@ -351,19 +315,22 @@ struct fab_changes fab_changes_count(const struct fab_routes *now,
 	for (uint32_t i = 0; i < now->n_columns; i++, at++) {
 		const uint16_t *a = fab_routes_next(now, i), *b;
 
-		while (!is_same_column(before, at, now, i))
+		/* the same destination: a port with several LIDs has them side by side */
+		while (before->column_port
+			       ? before->column_port[at] != now->column_port[i]
+			       : before->column_switch[at] != now->column_switch[i])
 			at++;
 		b = fab_routes_next(before, at);
 		for (uint32_t sw = 0; sw < n; sw++) {
 			if (a[sw] == b[sw] ||
 			    (now->faults && now->faults->switch_is_dead[sw]))
 				continue;
-			changes.entries++;
+			changes.entries += copies ? copies[sw] : 1;
 			is_changed[sw] = true;
 		}
 	}
 	for (uint32_t sw = 0; sw < n; sw++)
-		changes.switches += is_changed[sw];
+		changes.switches += is_changed[sw] ? copies ? copies[sw] : 1 : 0;
 	free(is_changed);
 	return changes;
 }

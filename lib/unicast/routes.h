@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unicast forwarding of a fabric of which parts may be dead: tables and lanes, made by an
- * engine or read from files.
+ * Unicast forwarding: tables and lanes, made by an engine or read from files.
  *
  * A column is a destination: a switch at which packets leave the graph of switches, or a
  * LID. Engines of kfats have a column for each sound leaf switch, which all hosts behind
  * it share, or where lines have several switches or cables side by side a few for each:
- * alternatives, which the LIDs behind the leaf take in turn. minhop, updn and tables that
- * were read have a column for each LID. A row says where each switch sends a column's
- * packets. Columns whose paths are the same share a row: the hosts of a leaf choose among
- * the few rows that lead to it. Which column leads to a LID: unicast/columns.h.
+ * alternatives, which the LIDs behind the leaf take in turn. minhop, updn and tables
+ * that were read have a column for each LID. A row says where each switch sends the
+ * packets of a column; columns whose paths are the same share a row.
  */
 #pragma once
 
@@ -66,16 +64,18 @@ static inline bool fab_arc_is_live(const struct fab_faults *faults, uint32_t arc
 enum fab_lanes { FAB_LANES_ONE, FAB_LANES_SL, FAB_LANES_TABLE };
 
 /* Contents and gaps of files of tables. "Strange" parts are not in the fabric. */
-struct fab_told {
+struct fab_table_files {
 	bool *has_table; /* [n_switches] there is one, with all lines that it should have
 			  */
 	FAB_VEC(uint16_t) strange_lids;	    /* of no port on a switch */
 	FAB_VEC(uint64_t) strange_switches; /* node GUIDs */
 	bool has_sls, has_lanes;	    /* a file of these was read */
-	/* with has_lanes: is there a line for the lanes from a port of a switch to an arc
-	 * of it? is_lane_told[lane_first[sw] + port * (d + 1) + out]; port counted from
-	 * node_first_port, out from arc_first, d = number of arcs: to an adapter */
-	bool *is_lane_told;
+	/*
+	 * with has_lanes: is there a line for the lanes from a port of a switch to an
+	 * arc of it? has_lane[lane_first[sw] + port * (d + 1) + out]; port counted from
+	 * node_first_port, out from arc_first, d = number of arcs: to an adapter
+	 */
+	bool *has_lane;
 	uint64_t *lane_first; /* [n_switches + 1] */
 };
 
@@ -94,10 +94,11 @@ struct fab_routes {
 			   port's next LIDs take the next ones, around */
 	uint32_t n_rows;
 	uint32_t *column_row; /* [n_columns]; NULL: a column has the row of its number */
-	/* next[row * n_switches + sw]: arc of sw, counted from f->arc_first[sw];
-	 * FAB_ARC_HERE at the destination switch (its port is right), FAB_ARC_BROKEN a
-	 * port without a live cable to a switch or to the wrong adapter, FAB_ARC_NONE no
-	 * entry */
+	/*
+	 * next[row * n_switches + sw]: arc of sw, counted from f->arc_first[sw];
+	 * FAB_ARC_HERE at the destination switch, FAB_ARC_BROKEN a port without a live
+	 * cable to a switch or to the wrong adapter, FAB_ARC_NONE no entry
+	 */
 	uint16_t *next;
 	uint32_t row_cap; /* allocated rows */
 	/* The leaf switches that an engine routed for, ascending; NULL: those of the
@@ -107,9 +108,11 @@ struct fab_routes {
 
 	enum fab_lanes lanes;
 	uint8_t n_vls, n_sls;
-	/* SL of a packet: sl[source * n_columns + column], source = index in sl_source
-	 * (node ids ascending, n_sl_sources): that of the adapter that sends, else that
-	 * of its switch; neither: sl_default; NULL: 0. Engines have switches only. */
+	/*
+	 * SL of a packet: sl[source * n_columns + column], source = index in sl_source
+	 * (node ids ascending): that of the adapter that sends, else that of its switch;
+	 * neither: sl_default; NULL: 0. Engines have switches only.
+	 */
 	uint8_t sl_default;
 	uint32_t n_sl_sources;
 	uint32_t *sl_source;
@@ -119,7 +122,7 @@ struct fab_routes {
 	 * number of arcs: from or to an adapter */
 	uint64_t *vl_first; /* [n_switches + 1] */
 	uint8_t *sl2vl;
-	struct fab_told *told; /* NULL: made by an engine */
+	struct fab_table_files *files; /* NULL: made by an engine */
 	/* Note for readers of the results ("no roots found: min hops"), NULL: none. */
 	char *note;
 };
@@ -141,10 +144,10 @@ struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 uint32_t fab_routes_add_row(struct fab_routes *routes);
 
 /*
- * A column for each leaf switch, in the order of the switches: its own (the first of
- * several alternatives), or in tables by LID that of the first adapter behind it, else
- * the switch's own LID. Tables by LID that name no leaves have none. The caller frees.
- * Returns how many. O(columns + switches).
+ * A column for each leaf switch, in their order: its own (the first alternative), in
+ * tables by LID that of the first adapter behind it, else the switch's own LID. Tables
+ * by LID that name no leaves have none. The caller frees. Returns how many. O(columns +
+ * switches).
  */
 uint32_t fab_routes_leaf_columns(const struct fab_routes *routes, uint32_t **out);
 
@@ -175,13 +178,13 @@ static inline const uint16_t *fab_routes_next(const struct fab_routes *r, uint32
 	return r->next + (size_t)row * r->f->n_switches;
 }
 
-/* Index into is_lane_told of the lanes from a port of sw to an arc. O(1). */
-static inline uint64_t fab_told_at(const struct fab_routes *r, uint32_t sw, uint32_t port,
+/* Index into has_lane of the lanes from a port of sw to an arc. O(1). */
+static inline uint64_t fab_lane_at(const struct fab_routes *r, uint32_t sw, uint32_t port,
 				   uint32_t out)
 {
 	uint32_t d = r->f->arc_first[sw + 1] - r->f->arc_first[sw];
 
-	return r->told->lane_first[sw] +
+	return r->files->lane_first[sw] +
 	       (uint64_t)(port - r->f->node_first_port[sw]) * (d + 1) + out;
 }
 
@@ -198,8 +201,6 @@ static inline unsigned fab_routes_vl(const struct fab_routes *r, uint32_t sw, ui
 		return sl;
 	return r->sl2vl[r->vl_first[sw] + ((uint64_t)in * (d + 1) + out) * 16 + sl];
 }
-
-/* Columns by LID, for tables of LIDs and of switches. */
 
 struct fab_columns {
 	const struct fab_routes *r;
@@ -218,20 +219,15 @@ void fab_columns_fini(struct fab_columns *columns);
 uint32_t fab_columns_of(const struct fab_columns *columns, uint32_t port,
 			uint32_t offset);
 
-/* Tables for leaf switches, made to lead to every switch. */
-
 /*
- * Exported form of an engine's tables by leaf switch (column_lid NULL): with a column
- * more for each live switch without one (a root switch), made from the column of a
- * neighbour: towards it, and over its cable; switches without an entry there take the
- * shortest path to one that has one. Service level 0 towards them. Columns keep their
- * numbers; leaf names those that were there. The caller frees. O(columns * switches + new
- * columns * (switches + cables)).
+ * Exported form of tables by leaf switch: with a column more for each live switch
+ * without one (a root switch), made from a neighbour's: towards it, and over its cable;
+ * switches without an entry there take the shortest path to one that has one. Service
+ * level 0 towards them. Columns keep their numbers; leaf names those that were there.
+ * The caller frees. O(columns * switches + new columns * (switches + cables)).
  */
 struct fab_routes *fab_routes_complete(const struct fab_routes *routes)
 	__attribute__((returns_nonnull));
-
-/* Differences of two tables of one fabric. */
 
 struct fab_changes {
 	uint64_t entries;  /* of destinations that both have */
@@ -240,7 +236,9 @@ struct fab_changes {
 
 /*
  * Entries of live switches in `now` that differ from `before`, which has all columns of
- * `now`, in the same order, and maybe more. O(columns * switches).
+ * `now`, in the same order, and maybe more; a switch stands for copies[n_switches] of
+ * them (NULL: 1). O(columns * switches).
  */
 struct fab_changes fab_changes_count(const struct fab_routes *now,
-				     const struct fab_routes *before);
+				     const struct fab_routes *before,
+				     const uint32_t *copies);

@@ -56,7 +56,7 @@ saturation() {
   name=$1 hosts=$2 fabric=$3 algorithm=$4 period=$5 rates=$6
   shift 6
   ours=$(fabric-sim "$fabric" --algorithm="$algorithm" --sweep=0.3:1:0.05 --tick=flit --packet=16 --switch=fifo --buffer=8 \
-    --set buffer-per-vl --switch-delay=2 --warmup=15000 --time=30000 --quiet --format=csv --no-header \
+    --set buffer-per-vl --set=switch-delay=2 --warmup=15000 --time=30000 --quiet --format=csv --no-header \
     --columns=accepted_per_live_host | tr -d '\r' | sort -n | tail -n 1)
   peer_most "$period" "$rates" "$@" | awk -v ours="$ours" -v hosts="$hosts" -v flow="$peer_flow" -v name="$name" '{
     to_others = $1 * (hosts - 1) / hosts

@@ -156,8 +156,6 @@ int main(void)
 	failed = sweep();
 	failed |= stagger("preset:taihulight", 1e-3);
 	failed |= stagger("node=1000000@1G/server=160@10G", 1e-5);
-	failed |= stagger("board=62500@10G,cpu=16@1G/server=160@10G", 1e-5);
-	failed |= stagger(large, 1e-5);
 	w = fab_share_workspace_new(m);
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!fab_mapping_engines[i]->needs_loaded)

@@ -3,9 +3,9 @@
  * Seconds to make the fabrics of the papers and to recognise their shapes, best of a few
  * runs: rows of `name switches hosts generate_s shape_s shape`.
  */
-#include "source/reader.h"
 #include "base/clock.h"
 #include "fabric/shape.h"
+#include "source/source.h"
 
 #include <stdio.h>
 
@@ -28,18 +28,20 @@ static double least(double a, double b)
 
 static int measure(const char *spec)
 {
+	char full[256];
 	enum { RUNS = 5 };
 	double generate = 1e9, recognise = 1e9, start;
 	uint32_t switches = 0, hosts = 0;
 	char text[64] = "";
 
+	snprintf(full, sizeof(full), "gen:%s", spec);
 	for (int run = 0; run < RUNS; run++) {
 		struct fab_shape *shape;
 		struct fab_fabric *f;
 		struct fab_err err;
 
 		start = fab_now();
-		if (fab_gen_fabric(spec, &f, &err)) {
+		if (fab_source_open(full, NULL, &f, &err)) {
 			fprintf(stderr, "%s\n", err.text);
 			return 1;
 		}

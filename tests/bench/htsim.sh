@@ -19,8 +19,8 @@ fabric=gen:fattree:radix=16,levels=3
 
 htsim_run htsim "$htsim"
 awk '{ print 0, "h" $1, "h" $2, 5000000 }' pairs >flows
-bash -c "TIMEFORMAT='%U'; time fabric-sim $fabric --algorithm=minhop --traffic=trace:flows --packet=4096B --cable-rate=100G \
-  --switch-delay=0 --cable-delay=1us --threads=1 --quiet --format=csv --no-header --columns=packet_hops,packets,events >ours" 2>cpu
+bash -c "TIMEFORMAT='%U'; time fabric-sim $fabric --algorithm=minhop --traffic=trace:flows --packet=4096B --set=cable-rate=100G \
+  --set=switch-delay=0 --set=cable-delay=1us --threads=1 --quiet --format=csv --no-header --columns=packet_hops,packets,events >ours" 2>cpu
 tr -d '\r' <ours | awk -F, -v packets="$packets" -v peer="$peer" -v cpu="$(cat cpu)" '{
   hops = $1 / $2 # the same hosts and shortest paths: as many for both
   theirs = packets * hops / peer

@@ -2,7 +2,7 @@
 /*
  * usage: bench-read [FABRIC...]
  * How fast dumps are read, on one thread, from text to the finished model; best of a few
- * runs: rows of `fabric MB ports seconds MB_per_s bytes_a_port`. The text is what we
+ * runs: rows of `fabric MB ports seconds MB_per_s`. The text is what we
  * write of each fabric, in memory. Without arguments: two generated fabrics and, if the
  * folder of real dumps is there, the largest of them.
  */
@@ -36,7 +36,7 @@ static int dump_of(const char *fabric, char **text, size_t *n)
 static int measure(const char *fabric)
 {
 	enum { RUNS = 7 };
-	double best = 1e9, bytes = 0;
+	double best = 1e9;
 	uint32_t ports = 0;
 	char *text = NULL;
 	size_t n = 0;
@@ -56,11 +56,10 @@ static int measure(const char *fabric)
 		seconds = fab_now() - start;
 		best = seconds < best ? seconds : best;
 		ports = f->n_ports;
-		bytes = (double)fab_fabric_bytes(f);
 		fab_fabric_free(f);
 	}
-	printf("%-40.40s %8.2f %9u %9.4f %9.1f %8.1f\n", fabric, (double)n / 1e6, ports,
-	       best, (double)n / 1e6 / best, bytes / ports);
+	printf("%-40.40s %8.2f %9u %9.4f %9.1f\n", fabric, (double)n / 1e6, ports, best,
+	       (double)n / 1e6 / best);
 	free(text);
 	return 0;
 }
@@ -71,8 +70,7 @@ int main(int argc, char **argv)
 	char selene[4096];
 	int failed = 0;
 
-	printf("%-40s %8s %9s %9s %9s %8s\n", "fabric", "MB", "ports", "seconds",
-	       "MB_per_s", "bytes_a_port");
+	printf("%-40s %8s %9s %9s %9s\n", "fabric", "MB", "ports", "seconds", "MB_per_s");
 	for (int i = 1; i < argc; i++)
 		failed += measure(argv[i]);
 	if (argc > 1)

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traffic/connection_matrix.h"
+#include "traffic/message_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct fab_connection_matrix m;
+	struct fab_message_file m;
 	struct fab_err err = {""};
-	uint32_t n_ends;
+	struct fab_flow_ends ends = {0};
 
 	if (!n)
 		return 0;
-	n_ends = 2 + bytes[0];
-	if (fab_connection_matrix_parse(n_ends, "input", (const char *)bytes + 1, n - 1,
-					&m, &err)) {
+	ends.n = 2 + bytes[0];
+	if (fab_message_file_parse(NULL, &ends, FAB_MESSAGES_HTSIM, "input",
+				   (const char *)bytes + 1, n - 1, &m, &err)) {
 		if (strncmp(err.text, "input:", 6) != 0)
 			abort();
 		return 0;
@@ -25,11 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (!m.of.n)
 		abort();
 	for (size_t i = 0; i < m.of.n; i++) {
-		const struct fab_connection *c = &m.of.v[i];
+		const struct fab_timed_message *c = &m.of.v[i];
 
-		if (c->from >= n_ends || c->to >= n_ends || c->from == c->to ||
-		    !c->bytes || c->bytes > FAB_CONNECTION_MAX_BYTES ||
-		    c->start_ps > FAB_CONNECTION_MAX_PS)
+		if (c->from >= ends.n || c->to >= ends.n || c->from == c->to ||
+		    !c->bytes || c->bytes > FAB_TIMED_BYTES_MAX ||
+		    c->time > FAB_TIMED_TIME_MAX)
 			abort();
 	}
 	free(m.of.v);

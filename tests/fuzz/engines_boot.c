@@ -175,9 +175,9 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 	}
 	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name, sizeof(name));
 	if (m->n_servers > 1 &&
-	    !fuzz_refused(
-		    fab_machine_find_servers(m, name, m->server_is_down, NULL, &err),
-		    &err, "failed server"))
+	    !fuzz_refused(fab_machine_find(m, FAB_MACHINE_SERVERS, name,
+					   m->server_is_down, NULL, &err),
+			  &err, "failed server"))
 		map_all(m, &batch);
 	fab_batch_fini(&batch);
 }

@@ -22,6 +22,8 @@ static void look(const struct fab_fabric *f)
 {
 	struct fab_summary *summary = fab_summary_new(f, 1);
 	struct fab_check *check = fab_check_new(f);
+	uint32_t n_causes, n_explained = 0;
+	const struct fab_cause *cause;
 	struct fab_diff *diff = fab_diff_new(f, f);
 	char text[128];
 
@@ -31,6 +33,11 @@ static void look(const struct fab_fabric *f)
 		  "check");
 	fuzz_must(has_twins(f) || !diff->n_changes, "differs from itself", "diff");
 	fab_diff_free(diff);
+	cause = fab_causes(f, check->findings, check->n_findings, &check->arena,
+			   &n_causes);
+	for (uint32_t k = 0; k < n_causes; k++)
+		n_explained += cause[k].n;
+	fuzz_must(n_explained == check->n_findings, "causes of all findings", "check");
 	fab_check_free(check);
 	fab_summary_free(summary);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-faults does with a fabric: faults by chance, every engine, tables. */
 #include "engines.h"
-#include "export/tables.h"
 #include "export/fabrics.h"
+#include "export/tables.h"
 #include "source/source.h"
-#include "unicast/criticality.h"
-#include "unicast/faults.h"
-#include "unicast/engine.h"
-#include "unicast/lfts.h"
 #include "unicast/analysis.h"
+#include "unicast/criticality.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/lfts.h"
 #include "unicast/reliability.h"
 
 enum { FAULTS_MAX = 5, STEPS_MAX = 20000 };
@@ -213,8 +213,8 @@ static void ask(const struct fab_unicast_problem *problem,
 	send(r, problem->kfat);
 	if (!problem->kfat)
 		return;
-	fuzz_refused(fab_local_reroute_all(problem->kfat, problem->faults, 1, 1, &reroute,
-					   &err),
+	fuzz_refused(fab_local_reroute_all(problem->kfat, problem->faults,
+					   FAB_REROUTE_LISTS, 1, 1, &reroute, &err),
 		     &err, "dodge");
 	if (!problem->faults->named.n)
 		fuzz_refused(fab_reliability_try(&trials, 1, &reliability, &err), &err,

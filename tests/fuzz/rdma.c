@@ -30,6 +30,7 @@ static void draw_luck(struct fab_rdma_impairments *bad, struct fab_rdma_outage *
 		bad->outage = outage;
 		bad->n_outages = 1;
 	}
+	bad->corrupt = fuzz_below(d, 3) ? 0 : 0.001 * fuzz_below(d, 101);
 }
 
 static struct fab_rdma_params params_of(struct fuzz_draw *d)
@@ -50,6 +51,7 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 	p.sender_window = fuzz_below(d, 8);
 	p.rto_ps = (uint64_t)(5 + fuzz_below(d, 30)) * US;
 	p.singles = fuzz_below(d, 4);
+	p.multi = (enum fab_rdma_multi)(p.singles & 1);
 	p.plus = fuzz_below(d, FAB_RDMA_PLUS + 1);
 	p.gap = fuzz_below(d, 10);
 	p.credit = fuzz_below(d, 4);
@@ -69,7 +71,7 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 static bool is_endless(const struct fab_rdma_scheme *s, const struct fab_rdma_params *p)
 {
 	return s->name[0] == 'r' && s->name[1] == 'c' &&
-	       (p->bad.loss > 0.05 || p->bad.per_hop ||
+	       (p->bad.loss + p->bad.corrupt > 0.05 || p->bad.per_hop ||
 		(p->bad.delayed > 0 && 8 * p->bad.delay_ps > p->rto_ps));
 }
 

@@ -3,17 +3,18 @@
 #include "fuzz.h"
 #include "small.h"
 
-#include "traffic/message_trace.h"
+#include "traffic/message_file.h"
 
 /* A refusal says why and where; what is accepted is in order and between two ends. */
 static void try_one(const struct fab_fabric *f, const struct fab_flow_ends *ends,
 		    bool in_ticks, const uint8_t *bytes, size_t n)
 {
-	struct fab_message_trace trace;
+	struct fab_message_file trace;
 	struct fab_err err = {""};
 
-	if (fab_message_trace_parse(f, ends, in_ticks, "input", (const char *)bytes, n,
-				    &trace, &err)) {
+	if (fab_message_file_parse(f, ends,
+				   in_ticks ? FAB_MESSAGES_TICKS : FAB_MESSAGES_TRACE,
+				   "input", (const char *)bytes, n, &trace, &err)) {
 		if (strncmp(err.text, "input:", 6) != 0)
 			abort();
 		return;
@@ -21,10 +22,10 @@ static void try_one(const struct fab_fabric *f, const struct fab_flow_ends *ends
 	if (!trace.of.n)
 		abort();
 	for (size_t i = 0; i < trace.of.n; i++) {
-		const struct fab_traced_message *m = &trace.of.v[i];
+		const struct fab_timed_message *m = &trace.of.v[i];
 
 		if (m->from >= ends->n || m->to >= ends->n || m->from == m->to ||
-		    m->bytes > FAB_TRACE_MAX_BYTES || m->time > FAB_TRACE_MAX_TIME ||
+		    m->bytes > FAB_TIMED_BYTES_MAX || m->time > FAB_TIMED_TIME_MAX ||
 		    (i && m->time < m[-1].time))
 			abort();
 	}

@@ -65,7 +65,7 @@ start_server() { # NAME
     nsenter -t $pid -n ip addr add "$address/16" dev eth0
   fi || fail "no address for $s"
   mkdir "root-$s"
-  for file in undionly.kpxe ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
+  for file in undionly.kpxe ipxe-ia32.efi ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
   cp "files/$s.ipxe" "root-$s/"
   for file in vmlinuz initrd.img; do printf '#!ipxe\n# %s\nsleep 100\n' "$s" >"root-$s/$file"; done
   nsenter -t $pid -n python3 -c "
@@ -155,8 +155,8 @@ boot() { # NODE ARCH
 }
 
 booted=0
-archs=(0 7 11 16 19)
-[ $family -eq 6 ] && archs=(7 11 16 19)
+archs=(0 6 7 11 15 16 19)
+[ $family -eq 6 ] && archs=(6 7 11 15 16 19)
 i=0
 for host in h1 h16 h18 h31; do
   server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
@@ -166,7 +166,7 @@ for host in h1 h16 h18 h31; do
   all=("$arch")
   [ $host = h1 ] && all=("${archs[@]}")
   for arch in "${all[@]}"; do
-    case $arch in 0) file=undionly.kpxe ;; 7 | 16) file=ipxe.efi ;; *) file=ipxe-arm64.efi ;; esac
+    case $arch in 0) file=undionly.kpxe ;; 6 | 15) file=ipxe-ia32.efi ;; 7 | 16) file=ipxe.efi ;; *) file=ipxe-arm64.efi ;; esac
     boot $host "$arch" || fail "$host, architecture $arch: no boot"
     where=$address
     [ $family -eq 6 ] && where="[$address]"
@@ -176,7 +176,7 @@ for host in h1 h16 h18 h31; do
     grep -qxF "script kernel http://$where/vmlinuz initrd=initrd ip=dhcp quiet || goto wait" said ||
       fail "$host has a script of another server than $server: $(cat said)"
     case $arch in
-    16 | 19) grep -qF " http://$where/$file" said || fail "no HTTP: $(cat said)" ;;
+    15 | 16 | 19) grep -qF " http://$where/$file" said || fail "no HTTP: $(cat said)" ;;
     esac
     booted=$((booted + 1))
   done

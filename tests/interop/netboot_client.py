@@ -4,7 +4,7 @@
 
 usage: netboot_client.py IFACE 4|6 ARCH [mac=M] [client-id=HEX] [duid=HEX] [htype=N] [wait=S]
 
-ARCH is the number of option 93 (DHCPv6: 61); 16 and 19 are UEFI HTTP boot. As firmware it
+ARCH is the number of option 93 (DHCPv6: 61); 15, 16 and 19 are UEFI HTTP boot. As firmware it
 asks for an address and for what to load, fetches that over TFTP (or HTTP), asks again as
 iPXE, and fetches the script. Prints what it is told, a line each:
     rom ADDRESS NEXT-SERVER FILE
@@ -51,7 +51,7 @@ class Node:
         self.client_id = bytes.fromhex(options.get("client-id", "").replace(":", ""))
         self.duid = bytes.fromhex(options.get("duid", "").replace(":", ""))
         self.wait = float(options.get("wait", "20"))
-        self.is_http = arch in (16, 19)
+        self.is_http = arch in (15, 16, 19)
 
     # DHCPv4, by frames: there is no address yet
 

@@ -7,7 +7,6 @@ import json
 import sys
 from array import array
 from functools import lru_cache
-from math import inf
 
 
 class Checker:
@@ -59,39 +58,43 @@ class Checker:
             total += max(k, -(-tree * (k + 1) // (2 * k)) if k else 0)
         return total, len(self.cables)
 
-    def usable(self, group):
-        """What each cable counts for trees of minimal height; inf: they cannot use it."""
-        height, root = self.least_height(group)
-        near = self.search(*group)
-        hops = [min(root[x] + near[y], root[y] + near[x]) for x, y in self.cables]
-        return [1 if k < height else inf for k in hops]
-
     def prove_dual(self, b):
-        weights = b["weights"] if b["bound"] == "weighted" else [1] * len(self.cables)
-        assert all(type(w) is int and w >= 0 for w in weights)
-        weigh = self.usable if b["bound"] == "reach" else lambda group: weights
         trees = zip(self.groups, b["turns"])
-        return sum(self.least_weight(g, turns, weigh(g)) for g, turns in trees), sum(weights)
+        return sum(self.least_edges(g, turns) for g, turns in trees), len(self.cables)
 
-    prove_weighted = prove_reach = prove_dual
-
-    def least_weight(self, group, turns, weights):
-        """Of a tree of the group."""
-        left = [w for w in weights for _ in "ab"]  # what an arc may still take
-        inside, total = {t: {t} for t in group[1:]}, 0  # all that reaches it
-        cuts = {t: self.into[t] for t in group[1:]}  # arcs to that
+    def least_edges(self, group, turns):
+        """Of a tree of the group: no arc is used by two turns."""
+        used = set()
         for t in turns:
-            while full := [a for a in cuts[t] if not left[a]]:
+            inside, cut = {t}, self.into[t]  # all that reaches it, arcs to that
+            while full := [a for a in cut if a in used]:
                 new = {self.tail[a] for a in full}
-                inside[t] |= new
-                cuts[t] = cuts[t] + [a for s in new for a in self.into[s]]
-                cuts[t] = [a for a in cuts[t] if self.tail[a] not in inside[t]]
-            least = min(left[a] for a in cuts[t])
-            assert group[0] not in inside[t], "a turn that no tree needs"
-            for a in cuts[t]:
-                left[a] -= least
-            total += least
-        return total
+                inside |= new
+                cut = [a for a in cut + [a for s in new for a in self.into[s]] if self.tail[a] not in inside]
+            assert t in group and group[0] not in inside and cut, "a turn that no tree needs"
+            used.update(cut)
+        return len(turns)
+
+    def prove_forced(self, b):
+        weights = b["weights"]
+        assert all(type(w) is int and w >= 0 for w in weights) and len(weights) == len(self.cables)
+        total = 0
+        for g in self.groups:
+            height, root = self.least_height(g)
+            total += min(self.forced_weight(g, r, height, weights) for r in range(self.n) if not root[r])
+        return total, sum(weights)
+
+    def forced_weight(self, group, root, height, weights):
+        """Of cables that every tree of this height from this root uses."""
+        hops, forced = self.hops(root), set()
+        for at in (s for s in group if hops[s] == height):
+            while at != root:
+                nearer = [a for a in self.into[at] if hops[self.tail[a]] == hops[at] - 1]
+                if len(nearer) > 1:
+                    break
+                forced.add(nearer[0] // 2)
+                at = self.tail[nearer[0]]
+        return sum(weights[c] for c in forced)
 
     def prove_matching(self, b):
         sw, cables = b["switch"], set(b["cables"])
@@ -113,7 +116,7 @@ class Checker:
         return -(-needed // max(capacity, 1))
 
     def holds(self, b):
-        whose = "minimal height" if b["bound"] in ("reach", "matching") else "any trees"
+        whose = "minimal height" if b["bound"] in ("forced", "matching") else "any trees"
         return b["value"] == self.value(b) and b["holds_for"] == whose
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Hops of fabric-sim --trace-out against the tables that its packets follow.
+"""Hops of fabric-sim --set=trace against the tables that its packets follow.
 
 check-trace.py DUMP LFTS REPORT: an ibnetdiscover dump, tables as OpenSM dumps them, the report as
 JSON. Each packet starts on the cable of its source, follows the entry of its target's LID switch by

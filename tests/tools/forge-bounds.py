@@ -37,23 +37,17 @@ def forged_numbers(b, checker):
         elif isinstance(x, list):
             for other in other_lists(x, len(checker.groups) if key == "groups" else checker.n):
                 yield {**b, key: other}
-    n = len(checker.cables)
-    for weight in 0, -1, 0.25, 2, 2 - n:
-        for i in range(n):
-            yield {**b, "weights": [1] * i + [weight] + [1] * (n - 1 - i)}
 
 
 def all_turns(b, checker):
     """As many turns as are taken."""
     if "turns" not in b:
         return
-    weights = b.get("weights", [1] * len(checker.cables))
     forged = []
     for group in checker.groups:
-        usable = checker.usable(group) if b["bound"] == "reach" else weights
         turns, more = [], list(range(checker.n))
         while more:
-            more = [t for t in more if is_taken(checker.least_weight, group, turns + [t], usable)]
+            more = [t for t in more if is_taken(checker.least_edges, group, turns + [t])]
             turns += more[:1]
         forged.append(turns)
     yield {**b, "turns": forged}

@@ -7,6 +7,9 @@
 #include "boot/addresses.h"
 #include "source/source.h"
 #include "support/boots.h"
+#include "support/own.h"
+
+OWN_POINTER(fab_machine)
 
 static int read_book(const char *text, struct fab_host_addresses **addresses,
 		     struct fab_err *err)
@@ -196,11 +199,12 @@ static char *planned(const struct fab_machine *m, const char *network, const cha
 /* By name, whatever the order of the machine; the same after a change. */
 Test(addresses, same_host_same_address)
 {
-	struct fab_machine *m = machine_of("n10 - 1 node\nn2 - 1 node\nv1 - 1 server\n");
-	struct fab_machine *more =
+	OWN(fab_machine) *m = machine_of("n10 - 1 node\nn2 - 1 node\nv1 - 1 server\n");
+	OWN(fab_machine) *more =
 		machine_of("n1 - 1 node\nv1 - 1 server\nn2 - 1 node\nn3 - 1 node\n");
 	struct fab_err err = {""};
-	char *first = planned(m, "10.0.0.0/24", "", "", &err), *second, *third;
+	OWN_HEAP char *first = planned(m, "10.0.0.0/24", "", "", &err), *second = NULL,
+		      *third = NULL;
 
 	cr_assert_not_null(first, "%s", err.text);
 	cr_expect_str_eq(first, "10.0.0.2 n2\n10.0.0.3 n10\n10.0.0.1 v1\n");
@@ -220,11 +224,6 @@ Test(addresses, same_host_same_address)
 			   "%s", err.text);
 	cr_expect_null(planned(m, "10.0.0.0/24", "10.0.0.2 gateway\n", first, &err));
 	cr_expect_not_null(strstr(err.text, "10.0.0.2, kept for 'n2'"), "%s", err.text);
-	free(first);
-	free(second);
-	free(third);
-	fab_machine_free(m);
-	fab_machine_free(more);
 }
 
 /* On a fabric a host that was renamed is known by its GUID. */
@@ -233,8 +232,8 @@ Test(addresses, renamed_host)
 	const char *servers = "h0";
 	struct fab_machine_servers asked = {.patterns = &servers, .n = 1};
 	struct fab_err err = {""};
-	struct fab_fabric *f;
-	struct fab_machine *m;
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_machine) *m = NULL;
 	char *first, *second, *at, *old;
 
 	cr_assert_eq(fab_source_open("gen:fattree:radix=4,levels=2", NULL, &f, &err), 0,
@@ -250,6 +249,4 @@ Test(addresses, renamed_host)
 	free(first);
 	free(second);
 	free(old);
-	fab_machine_free(m);
-	fab_fabric_free(f);
 }

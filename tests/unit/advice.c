@@ -12,34 +12,16 @@
 #include "boot/share.h"
 #include "support/boots.h"
 
-/* Up to 8 nodes and 7 servers of unlike rates in a tree of up to three levels. */
+/* Up to 8 nodes and 7 servers of unlike rates. */
 static struct fab_machine *draw_machine(uint64_t seed)
 {
-	struct fab_machine *m;
 	struct fab_rng rng;
-	struct fab_err err;
-	char text[4000];
-	size_t at = 0;
-	uint32_t n_nodes, n_servers;
+	struct boots_kind kind[] = {{5, 1, 45}, {0, 1, 15}, {0, 1, 32}};
 
 	fab_rng_init(&rng, seed);
-	for (int i = 0; i < 5; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "u%d %s%.0d %u\n", i,
-				       i < 2 ? "-" : "u", i < 2 ? 0 : i - 1,
-				       (uint32_t)fab_rng_below(&rng, 40) + 5);
-	n_nodes = (uint32_t)fab_rng_below(&rng, 8) + 1;
-	n_servers = (uint32_t)fab_rng_below(&rng, 7) + 1;
-	for (uint32_t i = 0; i < n_nodes; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "n%u u%u %u node\n",
-				       i, (uint32_t)fab_rng_below(&rng, 5),
-				       (uint32_t)fab_rng_below(&rng, 10) + 5);
-	for (uint32_t i = 0; i < n_servers; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       "s%u u%u %u server\n", i,
-				       (uint32_t)fab_rng_below(&rng, 5),
-				       (uint32_t)fab_rng_below(&rng, 30) + 2);
-	cr_assert_eq(fab_machine_read("m", text, at, &m, &err), 0, "%s", err.text);
-	return m;
+	kind[1].n = (uint32_t)fab_rng_below(&rng, 8) + 1;
+	kind[2].n = (uint32_t)fab_rng_below(&rng, 7) + 1;
+	return boots_draw(&rng, kind);
 }
 
 /* By trying all sets of servers; 0: not even all are enough. */

@@ -2,9 +2,11 @@
 /* LIDs behind a leaf of a kfat whose lines several switches or cables join. */
 #include "base/mem.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/unicast_check.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
+#include "unicast/fault_sweep.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
 #include "unicast/routes.h"
@@ -33,6 +35,8 @@ static void end(struct net *n)
 	fab_kfat_free(n->k);
 	fab_fabric_free(n->f);
 }
+
+OWN_VALUE(net, end)
 
 static struct fab_routes *route(const struct net *n, const char *engine,
 				const struct fab_faults *faults)
@@ -83,8 +87,8 @@ static uint64_t closed_form(const struct fab_kfat *k, uint64_t hosts, uint64_t c
 static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 			uint64_t cables)
 {
-	struct fab_routes *r = route(n, engine, NULL);
-	struct fab_analysis j = analyse(r, FAB_ENDS_HOSTS);
+	OWN(fab_routes) *r = route(n, engine, NULL);
+	OWN(fab_analysis) j = analyse(r, FAB_ENDS_HOSTS);
 	struct fab_err err;
 
 	cr_expect_eq(j.unreachable, 0);
@@ -94,8 +98,6 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 		     (unsigned long long)j.max_load,
 		     (unsigned long long)closed_form(n->k, hosts, cables));
 	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
 }
 
 static const char *const engines[] = {"xy", "algorithm-a", "vtftr", "vtftr-ib"};
@@ -111,52 +113,46 @@ Test(alternatives, all_to_all_uses_all_planes)
 		    {"kfat:dims=2x6,hosts=16,planes=8", 16, 8}};
 
 	for (size_t i = 0; i < FAB_COUNT(nets); i++) {
-		struct net n = net_of(test_gen_raw(nets[i].spec));
+		OWN(net) n = net_of(test_gen_raw(nets[i].spec));
 
 		for (size_t e = 0; e < FAB_COUNT(engines); e++)
 			expect_load(&n, engines[e], nets[i].hosts, nets[i].planes);
-		end(&n);
 	}
 }
 
 Test(alternatives, three_dimensions)
 {
-	struct net n = net_of(test_gen_raw("kfat:dims=3x4x2,hosts=2,planes=2"));
+	OWN(net) n = net_of(test_gen_raw("kfat:dims=3x4x2,hosts=2,planes=2"));
 
 	expect_load(&n, "xy", 2, 2);
 	expect_load(&n, "vtftr-ib", 2, 2);
-	end(&n);
 }
 
 Test(alternatives, parallel_cables)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2");
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x3,hosts=2");
 	uint32_t pair[2] = {f->port_node[f->cable_a[0]], f->port_node[f->cable_b[0]]};
-	struct net n = net_of(test_with_cable(f, pair[0], pair[1]));
-	struct fab_routes *r = route(&n, "vtftr-ib", NULL);
+	OWN(net) n = net_of(test_with_cable(f, pair[0], pair[1]));
+	OWN(fab_routes) *r = route(&n, "vtftr-ib", NULL);
 	struct unicast_check c = unicast_check(r);
 	uint32_t n_used = 0;
 
 	/* the second cable is used, too, in both directions */
 	for (uint32_t way = 0; way < 2; way++) {
-		struct fab_analysis j = analyse(r, FAB_ENDS_HOSTS);
+		OWN(fab_analysis) j = analyse(r, FAB_ENDS_HOSTS);
 		uint32_t sw = pair[way], peer = pair[!way];
 
 		for (uint32_t a = n.f->arc_first[sw]; a < n.f->arc_first[sw + 1]; a++)
 			n_used += n.f->arc_peer[a] == peer && j.load[a];
-		fab_analysis_fini(&j);
 	}
 	cr_expect_eq(n_used, 4);
 	cr_expect_eq(c.connected, c.pairs);
 	cr_expect_not(c.has_cycle);
-	fab_routes_free(r);
-	end(&n);
-	fab_fabric_free(f);
 }
 
 Test(alternatives, parallel_cables_everywhere)
 {
-	struct net n;
+	OWN(net) n;
 	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2"),
 			  *one = test_gen_raw("kfat:dims=3x3,hosts=2");
 
@@ -175,7 +171,6 @@ Test(alternatives, parallel_cables_everywhere)
 	cr_assert_eq(n.f->n_switch_links, 36);
 	for (size_t e = 0; e < FAB_COUNT(engines); e++)
 		expect_load(&n, engines[e], 2, 2);
-	end(&n);
 }
 
 /* The largest load of a permutation. */
@@ -199,12 +194,12 @@ static uint64_t load_of(const struct net *n, const struct fab_routes *r, const c
 /* Leaf to leaf with as many hosts as planes: what one host a leaf and one plane have. */
 Test(alternatives, permutations_of_leaves)
 {
-	struct net n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
-	struct net one = net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
+	OWN(net) n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
+	OWN(net) one = net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
 
 	for (size_t e = 0; e < FAB_COUNT(engines); e++) {
-		struct fab_routes *r = route(&n, engines[e], NULL);
-		struct fab_routes *of_one = route(&one, engines[e], NULL);
+		OWN(fab_routes) *r = route(&n, engines[e], NULL);
+		OWN(fab_routes) *of_one = route(&one, engines[e], NULL);
 
 		cr_expect_eq(load_of(&n, r, "shift:4"), 1, "%s", engines[e]);
 		cr_expect_eq(load_of(&n, r, "shift:4"), load_of(&one, of_one, "shift:1"));
@@ -212,11 +207,7 @@ Test(alternatives, permutations_of_leaves)
 			     load_of(&one, of_one, "shift:5"));
 		cr_expect_eq(load_of(&n, r, "transpose"),
 			     load_of(&one, of_one, "transpose"));
-		fab_routes_free(r);
-		fab_routes_free(of_one);
 	}
-	end(&n);
-	end(&one);
 }
 
 /* A leaf with one LID, and lines with one cable, know nothing of alternatives. */
@@ -228,13 +219,11 @@ Test(alternatives, none_where_nothing_is_to_choose)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++)
 		for (size_t e = 0; e < FAB_COUNT(engines); e++) {
-			struct net n = net_of(test_gen_raw(specs[i]));
-			struct fab_routes *r = route(&n, engines[e], NULL);
+			OWN(net) n = net_of(test_gen_raw(specs[i]));
+			OWN(fab_routes) *r = route(&n, engines[e], NULL);
 
 			cr_expect_null(r->n_alternatives);
 			cr_expect_eq(r->n_columns, n.k->n_leaves);
-			fab_routes_free(r);
-			end(&n);
 		}
 }
 
@@ -254,11 +243,11 @@ static uint16_t arc_to(const struct fab_routes *r, uint32_t sw, uint32_t port,
 /* LMC: the LIDs of one port go by different planes, as those of several hosts do. */
 Test(alternatives, lids_of_one_port)
 {
-	struct net n = net_of(test_gen_raw("kfat:dims=3x3,hosts=1,planes=4"));
+	OWN(net) n = net_of(test_gen_raw("kfat:dims=3x3,hosts=1,planes=4"));
 	uint32_t host = 0, from = n.k->leaf[0];
 	struct fab_endpoint to;
-	struct fab_routes *r;
-	struct fab_analysis j;
+	OWN(fab_routes) *r = NULL;
+	OWN(fab_analysis) j;
 	struct fab_err err;
 
 	for (uint32_t p = 0; p < n.f->n_ports; p++)
@@ -285,22 +274,19 @@ Test(alternatives, lids_of_one_port)
 	j = analyse(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 9 * 8 * 4, "each LID is a destination");
 	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	end(&n);
 }
 
 /* A dead root: who used it is spread over the other planes, nobody else moves. */
 Test(alternatives, only_those_of_a_dead_root_move)
 {
-	struct net n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	uint32_t root = test_switch(n.f, "root2-x.1"), used[4] = {0};
 
 	fab_faults_kill_switch(faults, root);
 	for (size_t e = 0; e < FAB_COUNT(engines); e++) {
-		struct fab_routes *was = route(&n, engines[e], NULL);
-		struct fab_routes *is = route(&n, engines[e], faults);
+		OWN(fab_routes) *was = route(&n, engines[e], NULL);
+		OWN(fab_routes) *is = route(&n, engines[e], faults);
 
 		cr_assert_eq(was->n_columns, is->n_columns);
 		for (uint32_t c = 0; c < is->n_columns; c++)
@@ -321,13 +307,9 @@ Test(alternatives, only_those_of_a_dead_root_move)
 					used[p] += to == test_switch(n.f, name);
 				}
 			}
-		fab_routes_free(was);
-		fab_routes_free(is);
 	}
 	cr_expect_eq(used[2], 0);
 	cr_expect(used[0] && used[1] && used[3]);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 static void expect_sound(const struct fab_routes *r, bool reaches_all)
@@ -341,7 +323,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		cr_assert_eq(c.connected, c.connected_in_graph, "%s",
 			     r->note ? r->note : "");
 	for (size_t i = 0; i < FAB_COUNT(ends); i++) {
-		struct fab_analysis j = analyse(r, ends[i]);
+		OWN(fab_analysis) j = analyse(r, ends[i]);
 
 		cr_assert(j.deadlock_free);
 		if (reaches_all)
@@ -350,7 +332,6 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		if (ends[i] == FAB_ENDS_LEAVES)
 			cr_assert_eq(j.connected, c.connected,
 				     "all alternatives of a leaf are analysed alike");
-		fab_analysis_fini(&j);
 	}
 }
 
@@ -371,7 +352,7 @@ Test(alternatives, faults_of_planes)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct net n = net_of(test_gen_raw(cases[i].spec));
-		struct fab_faults *faults = fab_faults_new(n.f);
+		OWN(fab_faults) *faults = fab_faults_new(n.f);
 		struct fab_fault_list list;
 
 		fab_faults_candidates(n.f, cases[i].kind, NULL, &list);
@@ -381,18 +362,81 @@ Test(alternatives, faults_of_planes)
 			fab_faults_clear(faults);
 			fab_faults_draw(faults, &list, cases[i].n_faults, &rng);
 			for (size_t e = 0; e < FAB_COUNT(engines); e++) {
-				struct fab_routes *r;
+				OWN(fab_routes) *r = NULL;
 
 				/* the one promises no lanes, both two dimensions */
 				if (e == 1 || (e == 2 && n.k->n_dims != 2))
 					continue;
 				r = route(&n, engines[e], faults);
 				expect_sound(r, e == 3);
-				fab_routes_free(r);
 			}
 		}
 		free(list.of.v);
-		fab_faults_free(faults);
 		end(&n);
+	}
+}
+
+static struct fab_faults_result sweep_one(const struct net *n, const char *engine,
+					  const char *dead, bool needs_tables)
+{
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(engine, strlen(engine));
+	struct fab_faults_sweep s = {
+		.problem = {.f = n->f, .kfat = n->k, .max_vls = 2, .n_threads = 1},
+		.faults = fab_faults_new(n->f),
+		.engines = &e,
+		.n_engines = 1,
+		.needs_tables = needs_tables};
+	struct fab_faults_result result = {.algorithm = NULL};
+	struct fab_err err;
+
+	cr_assert_eq(fab_faults_add_switches(s.faults, dead, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_faults_sweep_init(&s, &err), 0);
+	cr_assert_eq(fab_faults_sweep_run(&s, &result, &err), 0, "%s", err.text);
+	cr_assert_eq(result.routes != NULL, needs_tables || strchr(dead, 'r'));
+	fab_faults_sweep_fini(&s);
+	fab_routes_free(result.routes);
+	result.routes = NULL;
+	fab_faults_free(s.faults);
+	return result;
+}
+
+/* Planes that are copies are routed once, with the same figures as all of them. */
+Test(alternatives, one_plane_stands_for_all)
+{
+	static const char *const fabrics[] = {"kfat:dims=4x4,hosts=2,planes=2",
+					      "kfat:dims=5x4,hosts=6,planes=3"};
+	static const char *const dead[] = {"leaf-1.1", "leaf-3.1,leaf-2.2,leaf-1.0",
+					   "leaf-0.0,root0-x.1"};
+
+	for (size_t i = 0; i < 18; i++) {
+		OWN(net) n = net_of(test_gen(fabrics[i % 2]));
+		const char *engine = engines[i / 2 % 3], *gone = dead[i / 6];
+		struct fab_faults_result a, b;
+
+		a = sweep_one(&n, engine, gone, true);
+		b = sweep_one(&n, engine, gone, false);
+		cr_expect_eq(a.sum.pairs, b.sum.pairs);
+		cr_expect_eq(a.sum.connected, b.sum.connected);
+		cr_expect_eq(a.sum.minimal, b.sum.minimal);
+		cr_expect_arr_eq(a.sum.hops, b.sum.hops, sizeof(a.sum.hops));
+		cr_expect_eq(a.sum.vls, b.sum.vls);
+		cr_expect_eq(a.sum.sls, b.sum.sls);
+		cr_expect_eq(a.sum.cycle_channels, b.sum.cycle_channels);
+		cr_expect_eq(a.sum.pairs_on_cycles, b.sum.pairs_on_cycles);
+		cr_expect_eq(a.sum.cycle.n, b.sum.cycle.n);
+		cr_assert_eq(a.sum.unreached.n, b.sum.unreached.n);
+		for (size_t k = 0; k < a.sum.unreached.n; k++) {
+			cr_expect_eq(a.sum.unreached.v[k].from,
+				     b.sum.unreached.v[k].from);
+			cr_expect_eq(a.sum.unreached.v[k].to, b.sum.unreached.v[k].to);
+		}
+		cr_expect_eq(a.changes.entries, b.changes.entries);
+		cr_expect_eq(a.changes.switches, b.changes.switches);
+		cr_expect_eq(a.max_destinations, b.max_destinations);
+		cr_expect_float_eq(a.load, b.load, 1e-12);
+		cr_expect_float_eq(a.load_before, b.load_before, 1e-12);
+		fab_faults_result_fini(&a);
+		fab_faults_result_fini(&b);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/plain.h"
 #include "support/plan.h"
 #include "unicast/engine.h"
@@ -111,7 +112,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	cr_expect_eq(j.sls, (unsigned)__builtin_popcount(x.sls));
 	for (int kind = FAB_GAP_SL; kind <= FAB_GAP_LANE; kind++) {
 		has_gaps |= x.got.gaps.n[kind] > 0;
-		cr_expect_eq(j.gaps.n[kind], r->told ? x.got.gaps.n[kind] : 0);
+		cr_expect_eq(j.gaps.n[kind], r->files ? x.got.gaps.n[kind] : 0);
 	}
 	check_named(&j);
 	cr_expect_eq(j.is_unknown, has_gaps && !x.got.cycle_channels);
@@ -235,15 +236,15 @@ static void share_rows(struct fab_rng *rng, struct fab_routes *r)
 static void random_lane_gaps(struct fab_rng *rng, struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
-	struct fab_told *told = r->told;
+	struct fab_table_files *files = r->files;
 
-	told->lane_first = FAB_NEW0(f->n_switches + 1, uint64_t);
+	files->lane_first = FAB_NEW0(f->n_switches + 1, uint64_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		told->lane_first[s + 1] =
-			told->lane_first[s] +
+		files->lane_first[s + 1] =
+			files->lane_first[s] +
 			(uint64_t)(f->node_first_port[s + 1] - f->node_first_port[s]) *
 				(f->arc_first[s + 1] - f->arc_first[s] + 1);
-	told->is_lane_told = FAB_NEW0(told->lane_first[f->n_switches] + 1, bool);
+	files->has_lane = FAB_NEW0(files->lane_first[f->n_switches] + 1, bool);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t d = f->arc_first[s + 1] - f->arc_first[s];
 
@@ -255,13 +256,13 @@ static void random_lane_gaps(struct fab_rng *rng, struct fab_routes *r)
 
 				for (uint32_t p = f->node_first_port[s];
 				     p < f->node_first_port[s + 1]; p++) {
-					bool is_told = fab_rng_below(rng, 15) > 0;
+					bool is_given = fab_rng_below(rng, 15) > 0;
 
 					if (plain_arc_of(f, s, p) != in)
 						continue;
-					told->is_lane_told[fab_told_at(r, s, p, out)] =
-						is_told;
-					is_any |= is_told;
+					files->has_lane[fab_lane_at(r, s, p, out)] =
+						is_given;
+					is_any |= is_given;
 				}
 				if (!is_any)
 					memset(vl, FAB_VL_UNKNOWN, 16);
@@ -269,15 +270,15 @@ static void random_lane_gaps(struct fab_rng *rng, struct fab_routes *r)
 	}
 }
 
-/* Service levels and lanes that no file told. */
+/* Service levels and lanes that no file contains. */
 static void random_gaps(struct fab_rng *rng, struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
 
-	r->told = FAB_NEW0(1, struct fab_told);
-	r->told->has_table = FAB_NEW(f->n_switches + 1, bool);
-	memset(r->told->has_table, 1, f->n_switches);
-	r->told->has_sls = r->told->has_lanes = true;
+	r->files = FAB_NEW0(1, struct fab_table_files);
+	r->files->has_table = FAB_NEW(f->n_switches + 1, bool);
+	memset(r->files->has_table, 1, f->n_switches);
+	r->files->has_sls = r->files->has_lanes = true;
 	if (r->sl && fab_rng_below(rng, 2))
 		r->sl_default = FAB_SL_UNKNOWN;
 	for (size_t i = 0; i < (size_t)r->n_sl_sources * r->n_columns; i++)
@@ -354,9 +355,9 @@ Test(analysis, as_walking_every_path)
 
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct fab_rng rng;
-		struct fab_fabric *f;
-		struct fab_faults *faults;
-		struct fab_routes *r;
+		OWN(fab_fabric) *f = NULL;
+		OWN(fab_faults) *faults = NULL;
+		OWN(fab_routes) *r = NULL;
 
 		fab_rng_init(&rng, seed);
 		f = random_fabric(&rng);
@@ -372,107 +373,22 @@ Test(analysis, as_walking_every_path)
 			n_cycles++;
 		else
 			n_sound++;
-		fab_routes_free(r);
-		fab_faults_free(faults);
-		fab_fabric_free(f);
 	}
 	cr_expect_gt(n_cycles, 50, "%u", n_cycles);
 	cr_expect_gt(n_sound, 50);
 }
 
-/* A ring of n switches with one host each, all packets going round the same way. */
-static struct fab_routes *ring(uint32_t n, struct fab_fabric **out)
-{
-	struct plan plan = {{0}};
-	struct fab_routes *r;
-	struct fab_fabric *f;
-
-	for (uint32_t s = 0; s < n; s++)
-		plan_switch(&plan, "sw", 4);
-	for (uint32_t s = 0; s < n; s++)
-		plan_cable(&plan, s, 1, (s + 1) % n, 2);
-	for (uint32_t s = 0; s < n; s++)
-		plan_cable(&plan, plan_adapter(&plan, "h HCA-1"), 1, s, 3);
-	*out = f = plan_build(&plan, 0);
-	plan_free(&plan);
-	r = fab_routes_new(f, NULL, n);
-	for (uint32_t c = 0; c < n; c++) {
-		r->column_switch[c] = c;
-		for (uint32_t s = 0; s < n; s++)
-			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-				if (f->arc_peer[a] == (s + 1) % n)
-					r->next[(size_t)c * n + s] =
-						s == c ? FAB_ARC_HERE
-						       : (uint16_t)(a - f->arc_first[s]);
-	}
-	return r;
-}
-
-Test(analysis, ring_is_one_cycle)
-{
-	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
-	struct fab_analysis j;
-	struct fab_fabric *f;
-	struct fab_routes *r = ring(7, &f);
-
-	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
-	cr_expect_eq(j.pairs, 42);
-	cr_expect_eq(j.connected, 42);
-	cr_expect_eq(j.minimal, 21);
-	cr_expect_eq(j.max_hops, 6);
-	cr_expect_eq(j.cycle_channels, 7);
-	cr_expect_eq(j.cycle.n, 7);
-	cr_expect_eq(j.pairs_on_cycles, 35, "all but those one hop away");
-	cr_expect_null(j.load);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	fab_fabric_free(f);
-}
-
-/* A lane for each source: none is left by one packet and taken by the next all round. */
-Test(analysis, lanes_break_the_ring)
-{
-	struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
-	struct fab_analysis j;
-	struct fab_fabric *f;
-	struct fab_routes *r = ring(7, &f);
-
-	r->lanes = FAB_LANES_SL;
-	r->n_sl_sources = 7;
-	r->sl_source = FAB_NEW(7, uint32_t);
-	r->sl = FAB_NEW0(49, uint8_t);
-	for (uint32_t s = 0; s < 7; s++) {
-		r->sl_source[s] = s;
-		memset(r->sl + (size_t)s * 7, (int)s, 7);
-	}
-	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
-	cr_expect(j.deadlock_free);
-	cr_expect_eq(j.vls, 7);
-	cr_expect_eq(j.sls, 7);
-	cr_expect_eq(j.cycle.n, 0);
-	fab_analysis_fini(&j);
-	memset(r->sl + 7, 6, 7); /* those from sw1 share the lane of those from sw6 */
-	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
-	cr_expect_not(j.deadlock_free);
-	cr_expect_eq(j.vls, 6);
-	cr_expect_eq(j.cycle.n, 7);
-	cr_expect_eq(j.cycle_channels, 7);
-	cr_expect_eq(j.pairs_on_cycles, 10, "from two switches, two hops and more");
-	for (size_t i = 0; i < j.cycle.n; i++)
-		cr_expect_eq(j.cycle.v[i].vl, 6);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	fab_fabric_free(f);
-}
-
 Test(analysis, lane_for_management_is_refused)
 {
 	struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
-	struct fab_analysis j;
+	OWN(fab_analysis) j;
 	struct fab_err err = {""};
-	struct fab_fabric *f;
-	struct fab_routes *r = ring(4, &f);
+	OWN(fab_fabric) *f = test_gen("mesh:dims=4");
+	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
+	OWN(fab_routes) *r = NULL;
 
+	cr_assert_eq(fab_unicast_dor.route(&problem, &r, NULL), 0);
+	cr_assert(r->n_columns == 4 && !r->column_switch[0] && !r->sl);
 	r->lanes = FAB_LANES_SL;
 	r->n_sl_sources = 1;
 	r->sl_source = FAB_NEW0(1, uint32_t);
@@ -487,9 +403,6 @@ Test(analysis, lane_for_management_is_refused)
 	r->sl[2] = 16;
 	cr_assert_neq(fab_analyse(r, &options, &j, &err), 0);
 	cr_expect(strstr(err.text, "service level"), "%s", err.text);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 static void expect_same_pairs(const struct fab_pair_list *a,
@@ -508,9 +421,9 @@ static void expect_same_pairs(const struct fab_pair_list *a,
 Test(analysis, threads_change_nothing)
 {
 	static const char *const engines[] = {"minhop", "xy"};
-	struct fab_fabric *f = test_gen("kfat:dims=20x20,hosts=1");
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_kfat *kfat = NULL;
+	OWN(fab_fabric) *f = test_gen("kfat:dims=20x20,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(f);
+	OWN(fab_kfat) *kfat = NULL;
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 
@@ -520,8 +433,8 @@ Test(analysis, threads_change_nothing)
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
 		struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
 						       .with_load = true};
-		struct fab_routes *r = NULL;
-		struct fab_analysis a, b;
+		OWN(fab_routes) *r = NULL;
+		OWN(fab_analysis) a, b;
 
 		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
 				     ->route(&problem, &r, NULL),
@@ -551,27 +464,21 @@ Test(analysis, threads_change_nothing)
 		expect_same_pairs(&a.unreached, &b.unreached);
 		cr_expect_eq(a.deadlock_free, i == 1);
 		cr_expect_eq(a.unreachable == 0, i == 0);
-		fab_analysis_fini(&a);
-		fab_analysis_fini(&b);
-		fab_routes_free(r);
 	}
-	fab_kfat_free(kfat);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* Hops are counted one by one up to 254; what is longer is counted together. */
 Test(analysis, paths_of_hundreds_of_hops)
 {
 	enum { N = 258, LONG = 255 };
-	struct fab_fabric *f = test_gen_raw("mesh:dims=258,hosts=1");
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("mesh:dims=258,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
-	struct fab_routes *r = NULL;
-	struct fab_analysis j;
+	OWN(fab_routes) *r = NULL;
+	OWN(fab_analysis) j;
 	struct fab_err err = {""};
 
 	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, &err), 0, "%s", err.text);
@@ -583,8 +490,4 @@ Test(analysis, paths_of_hundreds_of_hops)
 			     (unsigned long long)j.hops[h]);
 	cr_expect_eq(j.hops[LONG],
 		     2 * (N - LONG) + 2 * (N - LONG - 1) + 2 * (N - LONG - 2));
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }

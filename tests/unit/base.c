@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
+
+#include "support/own.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -72,7 +74,7 @@ Test(base, map64_agrees_with_an_array)
 {
 	enum { KEYS = 5000 };
 	struct fab_map64 *map = fab_map64_new(0);
-	uint32_t *truth = FAB_NEW(KEYS, uint32_t);
+	OWN_HEAP uint32_t *truth = FAB_NEW(KEYS, uint32_t);
 	struct fab_rng rng;
 
 	memset(truth, 0xff, KEYS * sizeof(*truth));
@@ -91,7 +93,6 @@ Test(base, map64_agrees_with_an_array)
 	}
 	for (uint64_t key = 0; key < KEYS; key++)
 		cr_assert_eq(fab_map64_get(map, key << 40), truth[key]);
-	free(truth);
 	fab_map64_free(map);
 }
 
@@ -352,11 +353,10 @@ Test(base, blanked_text)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		char *text = fab_strdup(cases[i].in);
+		OWN_HEAP char *text = fab_strdup(cases[i].in);
 
 		fab_text_blank(text);
 		cr_expect_str_eq(text, cases[i].out, "%zu", i);
-		free(text);
 	}
 }
 
@@ -472,7 +472,7 @@ Test(base, progress_line_of_bytes)
 
 Test(base, append_puts_a_separator_between_texts)
 {
-	char *text = NULL;
+	OWN_HEAP char *text = NULL;
 
 	fab_append(&text, ", ", "%s", "");
 	cr_assert_str_eq(text, "");
@@ -480,7 +480,6 @@ Test(base, append_puts_a_separator_between_texts)
 	fab_append(&text, ", ", "%s", "two");
 	fab_append(&text, " ", "and %zu more", (size_t)3);
 	cr_assert_str_eq(text, "1, two and 3 more");
-	free(text);
 }
 
 enum { TURNS = 3000, MEET = 3 };

@@ -15,7 +15,7 @@
 #include "support/boots.h"
 
 static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
-			const uint32_t *interface_of, double *shares)
+			const uint32_t *interface_of)
 {
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	struct fab_share share;
@@ -24,48 +24,9 @@ static double bandwidth(const struct fab_machine *m, const struct fab_batch *bat
 
 	cr_assert_eq(fab_share_of(m, batch, interface_of, false, w, &share, &err), 0);
 	out = share.bandwidth_mbps;
-	for (uint32_t i = 0; i < share.n_segments && shares; i++)
-		shares[i] = share.segment[i].share_mbps;
 	fab_share_fini(&share);
 	fab_share_workspace_free(w);
 	return out;
-}
-
-static double best_of(const struct fab_machine *m, const char *name,
-		      const struct fab_batch *batch)
-{
-	uint32_t *of = boots_map(m, name, batch);
-	double out = bandwidth(m, batch, of, NULL);
-
-	free(of);
-	return out;
-}
-
-/* Closed forms of Gong et al. for their machine: Mb/s of segment N1 .. N5 (0 .. 4) when
- * the first `boards` boards boot whole; is_bcda or SCDA. */
-static double closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda)
-{
-	enum { CPUS = 8, BOARDS = 32, SUPERNODES = 160, SERVERS = 160, CASCADE = 20 };
-	/* block-cyclic: full rounds over the servers, and what is left of the last one */
-	uint32_t block = is_bcda ? 1 : BOARDS, round = block * SERVERS;
-	uint32_t rounds = boards / round, rest = boards % round;
-	uint32_t in_supernode = boards < BOARDS ? boards : BOARDS;
-	uint32_t of_server = rounds * block + (rest < block ? rest : block);
-	uint32_t left = rest < block * CASCADE ? rest : block * CASCADE;
-	uint32_t of_cascade = rounds * block * CASCADE + left;
-
-	switch (segment) {
-	case 0:
-		return 1000;
-	case 1:
-		return 1000.0 / CPUS;
-	case 2:
-		return 20000.0 / (CPUS * in_supernode);
-	case 3:
-		return 20000.0 / (CPUS * of_cascade);
-	default:
-		return 1000.0 / (CPUS * of_server);
-	}
 }
 
 Test(boot, sizes_are_exact)
@@ -115,115 +76,6 @@ Test(boot, preset_is_the_machine_of_the_paper)
 	fab_machine_free(m);
 }
 
-/* The closed forms of the paper hold for every prefix of whole boards. */
-Test(boot, closed_forms_are_the_model)
-{
-	static const char *const names[] = {"scda", "bcda"};
-	struct fab_machine *m = boots_machine("preset:taihulight");
-
-	for (unsigned k = 0; k < 2; k++)
-		for (uint32_t boards = 1; boards <= 5120;
-		     boards += boards < 200 ? 1 : 97) {
-			double shares[2 * FAB_MACHINE_LEVELS_MAX];
-			struct fab_batch b;
-			uint32_t *of;
-			char text[40];
-
-			snprintf(text, sizeof(text), "first:%u:board", boards);
-			b = boots_batch(m, text);
-			of = boots_map(m, names[k], &b);
-			bandwidth(m, &b, of, shares);
-			for (unsigned s = 0; s < 5; s++)
-				cr_expect_float_eq(
-					shares[s], closed_form_mbps(s, boards, k == 1),
-					1e-9, "%s %u N%u", names[k], boards, s + 1);
-			free(of);
-			fab_batch_fini(&b);
-		}
-	fab_machine_free(m);
-}
-
-Test(boot, balanced_is_at_least_as_good_for_random_batches)
-{
-	struct fab_machine *m = boots_machine("preset:taihulight");
-	uint32_t *node = FAB_NEW(m->n_nodes, uint32_t);
-	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *scda = boots_map(m, "scda", &all), *bcda = boots_map(m, "bcda", &all);
-	struct fab_rng rng;
-
-	fab_rng_init(&rng, 7);
-	for (int k = 0; k < 40; k++) {
-		uint32_t n = 1 + (uint32_t)fab_rng_below(&rng, 3000);
-		struct fab_batch b;
-		double best;
-
-		for (uint32_t i = 0; i < n; i++)
-			node[i] = (uint32_t)fab_rng_below(&rng, m->n_nodes);
-		fab_batch_of(node, n, "random", &b);
-		best = best_of(m, "balanced", &b);
-		cr_expect_geq(best * (1 + 1e-9), bandwidth(m, &b, scda, NULL));
-		cr_expect_geq(best * (1 + 1e-9), bandwidth(m, &b, bcda, NULL));
-		cr_expect_geq(fab_mapping_upper_bound_mbps(m, &b) * (1 + 1e-9), best);
-		fab_batch_fini(&b);
-	}
-	free(node);
-	free(scda);
-	free(bcda);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
-}
-
-/* A small irregular machine with servers and nodes in the same branches. */
-/* By definition: for every segment all nodes, is one of its ends on either side? */
-static double slowest_by_pairs(const struct fab_machine *m, const struct fab_batch *batch,
-			       const uint32_t *of)
-{
-	double least = INFINITY;
-
-	for (uint32_t v = 1; v < m->n_vertices; v++) {
-		uint32_t down = 0, up = 0;
-
-		for (uint32_t i = 0; i < batch->n; i++) {
-			uint32_t k = batch->node[i], s = of[k];
-			bool in = k >= m->first_node[v] && k < m->end_node[v];
-			bool sv = s >= m->first_interface[v] && s < m->end_interface[v];
-
-			down += in && !sv;
-			up += sv && !in;
-		}
-		if (down)
-			least = fmin(least, m->capacity_mbps[v] / down);
-		if (up)
-			least = fmin(least, m->capacity_mbps[v] / up);
-	}
-	return least;
-}
-
-/* `balanced` is the best of all 3^6 mappings. */
-Test(boot, balanced_is_optimal)
-{
-	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct fab_machine *m = boots_random_machine(seed);
-		struct fab_batch all = boots_batch(m, "all");
-		double best = 0, own = best_of(m, "balanced", &all);
-		uint32_t of[6];
-
-		for (uint32_t code = 0; code < 729; code++) {
-			double brute;
-
-			for (uint32_t i = 0, c = code; i < 6; i++, c /= 3)
-				of[i] = c % 3;
-			brute = fab_share_slowest_brute(m, &all, of);
-			cr_expect_float_eq(brute, slowest_by_pairs(m, &all, of), 1e-9);
-			cr_expect_float_eq(brute, bandwidth(m, &all, of, NULL), 1e-9);
-			best = fmax(best, brute);
-		}
-		cr_expect_float_eq(own, best, 1e-9, "seed %d", (int)seed);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
-	}
-}
-
 Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 {
 	static const char *const units[] = {"board", "supernode", "cabinet"};
@@ -236,16 +88,16 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 20) {
 		snprintf(text, sizeof(text), "first:%u:board", boards);
 		b = boots_batch(m, text);
-		cr_expect_geq(bandwidth(m, &b, robust, NULL) * (1 + 1e-9),
-			      bandwidth(m, &b, bcda, NULL), "%s", text);
+		cr_expect_geq(bandwidth(m, &b, robust) * (1 + 1e-9),
+			      bandwidth(m, &b, bcda), "%s", text);
 		fab_batch_fini(&b);
 	}
 	for (size_t u = 0; u < FAB_COUNT(units); u++)
 		for (int k = 0; k < 40; k += 3) {
 			snprintf(text, sizeof(text), "unit:%s%d", units[u], k);
 			b = boots_batch(m, text);
-			cr_expect_geq(bandwidth(m, &b, robust, NULL) * (1 + 1e-9),
-				      bandwidth(m, &b, bcda, NULL), "%s", text);
+			cr_expect_geq(bandwidth(m, &b, robust) * (1 + 1e-9),
+				      bandwidth(m, &b, bcda), "%s", text);
 			fab_batch_fini(&b);
 		}
 	free(robust);
@@ -328,39 +180,6 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 	pattern = "nobody";
 	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
 	fab_fabric_free(f);
-}
-
-/* 28 nodes: with n servers the fullest serves fullest_of(n) of them, each 1 Gb/s in all.
- */
-static uint32_t fullest_of(uint32_t n)
-{
-	return (28 + n - 1) / n;
-}
-
-/* The fewest servers for a time are the fewest, not one more; for a bit less time more.
- */
-Test(boot, advice_counts_servers)
-{
-	struct fab_machine *m =
-		boots_machine("board=7@10Gbps,cpu=4@10Gbps,servers=28@1Gbps");
-	struct fab_batch all = boots_batch(m, "all");
-	const struct fab_transfer_options image = {.image_bytes = 125000000,
-						   .n_files = 1};
-
-	for (uint32_t n = 1; n <= 28; n++) {
-		uint32_t least = 1, more = 1;
-		double seconds = fullest_of(n);
-
-		while (fullest_of(least) > fullest_of(n))
-			least++;
-		while (more <= 28 && fullest_of(more) >= fullest_of(n))
-			more++;
-		cr_expect_eq(fab_advice_servers(m, &all, &image, seconds).n, least);
-		cr_expect_eq(fab_advice_servers(m, &all, &image, seconds * 0.999).n,
-			     more <= 28 ? more : 0);
-	}
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 Test(boot, advice_on_the_preset)

@@ -302,12 +302,14 @@ Test(boot_files, templates)
 Test(boot_files, own_templates)
 {
 	static const char own[] = "%# mine\n%extension lst\n%names any\n%needs ip\n"
-				  "%%head {x\n%shared\nall\n%servers all\n"
+				  "%%head {x\n%if shared\nall\n%servers all\n"
 				  "[[{json:server} at {server_any_ip}]]\n%end\n%end\n"
 				  "%servers\n[[k {kernel}~~none {count}]]\n%nodes\n"
 				  "{json:node}[[ {ip6}]]{comma}\n%end\n%end\n";
 	static const char *const bad[] = {"{node}\n",
 					  "%nodes\n{nod}\n%end\n",
+					  "%if node\n%end\n",
+					  "%unless nothing\n%end\n",
 					  "%nodes\n",
 					  "%end\n",
 					  "%other\n",

@@ -2,6 +2,7 @@
 #include "fabric/builder.h"
 
 #include "support/nets.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -74,7 +75,7 @@ static struct fab_fabric *small(void)
 
 Test(builder, numbers_switches_first_and_keeps_every_cable)
 {
-	struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 
 	cr_assert_eq(f->n_warnings, 0);
 	cr_assert_eq(f->n_switches, 2);
@@ -95,21 +96,19 @@ Test(builder, numbers_switches_first_and_keeps_every_cable)
 	cr_assert_eq(f->peer_first[2], 2);
 	cr_assert_eq(fab_port_switch(f, fab_node_first_connected_port(f, 2)), 0);
 	cr_assert_eq(f->port_num[f->cable_a[3]], 7);
-	fab_fabric_free(f);
 }
 
 Test(builder, one_sided_cable_counts_with_a_warning)
 {
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	end(b, s, 5, t, 6, 4, FAB_QDR, 17);
 	f = finish(b);
 	cr_assert_eq(f->n_switch_links, 1);
 	cr_assert_eq(f->port_speed[fab_port_find(f, 1, 6)], FAB_QDR);
 	cr_assert_eq(warning_line(f, "one-sided-cable"), 17);
-	fab_fabric_free(f);
 }
 
 Test(builder, contradicted_cable_is_left_out)
@@ -117,7 +116,7 @@ Test(builder, contradicted_cable_is_left_out)
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
 	uint32_t u = add(b, FAB_SWITCH, 3, 8, "u");
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	end(b, u, 1, t, 6, 4, FAB_QDR, 1); /* t knows nothing of u */
 	end(b, s, 5, t, 6, 4, FAB_QDR, 2);
@@ -128,14 +127,13 @@ Test(builder, contradicted_cable_is_left_out)
 	cr_assert_eq(f->n_switch_links, 1);
 	cr_assert_eq(f->n_warnings_total, 3);
 	cr_assert_eq(f->port_cable[fab_port_find(f, 2, 1)], FAB_NONE);
-	fab_fabric_free(f);
 }
 
 Test(builder, rates_that_differ_are_kept_and_told)
 {
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	end(b, s, 5, t, 6, 1, FAB_SDR, 1);
 	end(b, t, 6, s, 5, 4, FAB_DDR, 2);
@@ -143,14 +141,13 @@ Test(builder, rates_that_differ_are_kept_and_told)
 	cr_assert_eq(warning_line(f, "width-mismatch"), 1);
 	cr_assert_eq(warning_line(f, "speed-mismatch"), 1);
 	cr_assert_float_eq(fab_cable_gbps(f, 0), 2.5, 1e-9);
-	fab_fabric_free(f);
 }
 
 Test(builder, warnings_are_bounded_but_counted)
 {
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = add(b, FAB_SWITCH, 1, 2, "s"), t = add(b, FAB_SWITCH, 2, 2, "t");
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	end(b, s, 1, t, 1, 4, FAB_HDR, 1);
 	end(b, t, 1, s, 1, 4, FAB_HDR, 2);
@@ -160,12 +157,11 @@ Test(builder, warnings_are_bounded_but_counted)
 	cr_assert_eq(f->n_warnings, 101);
 	cr_assert_eq(f->n_warnings_total, 250);
 	cr_assert_str_eq(f->warnings[100].message, "150 more like these");
-	fab_fabric_free(f);
 }
 
 Test(builder, fingerprint_ignores_order_and_names)
 {
-	struct fab_fabric *f = small(), *g;
+	OWN(fab_fabric) *f = small(), *g = NULL;
 	struct fab_builder *b = fab_builder_new();
 	uint32_t t = add(b, FAB_SWITCH, 0xc, 36, "other");
 	uint32_t s = add(b, FAB_SWITCH, 0xb, 36, "names");
@@ -180,8 +176,6 @@ Test(builder, fingerprint_ignores_order_and_names)
 	fab_fabric_free(g);
 	g = test_ring(5);
 	cr_assert_neq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g));
-	fab_fabric_free(g);
-	fab_fabric_free(f);
 }
 
 Test(builder, nothing_to_build_is_an_error)
@@ -205,7 +199,7 @@ Test(builder, components)
 	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
 	uint32_t h = add(b, FAB_ADAPTER, 3, 2, "h");
 	uint32_t component[2];
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	/* adapters do not forward */
 	fab_builder_add_cable(b, s, 1, h, 1, 4, FAB_HDR);
@@ -214,12 +208,11 @@ Test(builder, components)
 	cr_assert_eq(fab_fabric_components(f, component), 2);
 	cr_assert_eq(component[0], 0);
 	cr_assert_eq(component[1], 1);
-	fab_fabric_free(f);
 }
 
 Test(builder, lids_from_another_description)
 {
-	struct fab_fabric *from = test_ring(4), *f; /* hosts have LIDs 1 to 4 */
+	OWN(fab_fabric) *from = test_ring(4), *f = NULL; /* hosts have LIDs 1 to 4 */
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = add(b, FAB_SWITCH, 0x10002, 8, "s"),
 		 h = add(b, FAB_ADAPTER, 0x5, 1, "h");
@@ -237,8 +230,6 @@ Test(builder, lids_from_another_description)
 	cr_assert_eq(f->port_lid[fab_port_find(f, 1, 1)], 2);
 	cr_assert_eq(f->port_guid[fab_port_find(f, 1, 1)], 0x30001);
 	cr_assert_eq(f->port_lid[fab_port_find(f, 2, 1)], 78);
-	fab_fabric_free(f);
-	fab_fabric_free(from);
 }
 
 /* As the specification codes them: 8b/10b up to QDR, 64b/66b from FDR on. */

@@ -4,6 +4,7 @@
 #include "export/tables.h"
 #include "support/data.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "unicast/engine.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
@@ -105,16 +106,14 @@ Test(cable_use, is_the_sum_over_all_pairs)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
+		OWN(fab_fabric) *f = test_gen(specs[i]);
 		uint64_t n = f->n_host_links;
-		struct fab_routes *r = routed(f, &fab_unicast_minhop);
+		OWN(fab_routes) *r = routed(f, &fab_unicast_minhop);
 
 		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i]);
 		fab_routes_free(r);
 		r = routed(f, &fab_unicast_updn);
 		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i]);
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
@@ -146,13 +145,13 @@ static char *damaged(const struct fab_routes *r, unsigned nth, bool turned)
 
 Test(cable_use, leaves_out_pairs_that_do_not_arrive)
 {
-	struct fab_fabric *f = test_gen("torus:dims=3x4,hosts=2");
+	OWN(fab_fabric) *f = test_gen("torus:dims=3x4,hosts=2");
 	uint64_t n = f->n_host_links, all = n * (n - 1);
-	struct fab_routes *r = routed(f, &fab_unicast_minhop);
+	OWN(fab_routes) *r = routed(f, &fab_unicast_minhop);
 
 	for (unsigned kind = 0; kind < 3; kind++) {
-		char *text = damaged(r, kind ? 7 : 0, kind == 2);
-		struct fab_routes *back = NULL;
+		OWN_HEAP char *text = damaged(r, kind ? 7 : 0, kind == 2);
+		OWN(fab_routes) *back = NULL;
 		struct fab_err err = {""};
 		uint64_t n_arrive;
 
@@ -163,9 +162,5 @@ Test(cable_use, leaves_out_pairs_that_do_not_arrive)
 		cr_assert_eq(n_arrive == all, !kind, "kind %u: %lu", kind,
 			     (unsigned long)n_arrive);
 		cr_assert_gt(n_arrive, 0);
-		fab_routes_free(back);
-		free(text);
 	}
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }

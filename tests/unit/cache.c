@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "source/smp.h"
 #include "source/source.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -159,7 +160,7 @@ static void expect_refused(struct file *file, const char *message)
 Test(cache, reads_all_fields)
 {
 	struct file file = whole_file();
-	struct fab_fabric *f = read_file(&file);
+	OWN(fab_fabric) *f = read_file(&file);
 	uint32_t port = fab_port_find(f, 0, 9);
 
 	cr_expect_str_eq(f->format, "cache");
@@ -185,7 +186,6 @@ Test(cache, reads_all_fields)
 	cr_expect_eq(f->port_lid[port], 12);
 	cr_expect_eq(f->port_lid[fab_port_find(f, 1, 1)], 0);
 	cr_expect_eq(f->n_warnings, 0);
-	fab_fabric_free(f);
 }
 
 Test(cache, notices_every_cut)
@@ -196,14 +196,13 @@ Test(cache, notices_every_cut)
 		struct fab_fabric *f = NULL;
 		struct fab_err err;
 		/* Behind the last byte of a heap block, so that sanitizers see a step. */
-		uint8_t *exact = malloc(n);
+		OWN_HEAP uint8_t *exact = malloc(n);
 
 		memcpy(exact, file.v, n);
 		cr_expect_eq(fab_source_parse("c", exact, n, NULL, &f, &err), -EINVAL,
 			     "%zu of %zu bytes", n, file.n);
 		cr_expect_eq(strncmp(err.text, "c: libibnetdisc cache ", 22), 0, "%s",
 			     err.text);
-		free(exact);
 	}
 	free(file.v);
 }
@@ -249,7 +248,7 @@ Test(cache, warns_of_a_peer_that_is_not_there)
 			    .peer_guid = 0x99,
 			    .peer_number = 1};
 	struct file file = {0};
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	put_heading(&file, 2, FAB_COUNT(ports) + 1);
 	put_node(&file, FAB_SMP_SWITCH, 1, "leaf", 0);
@@ -262,7 +261,6 @@ Test(cache, warns_of_a_peer_that_is_not_there)
 	cr_expect_str_eq(f->warnings[0].code, "unknown-peer");
 	cr_expect_str_eq(f->warnings[0].message,
 			 "the peer of port 3 of \"leaf\" is not in the cache");
-	fab_fabric_free(f);
 }
 
 Test(cache, rates)

@@ -2,6 +2,7 @@
 #include "fabric/check.h"
 
 #include "support/data.h"
+#include "support/own.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -36,10 +37,9 @@ static char *codes(struct plan *plan)
 
 static void expect(struct plan plan, const char *wanted)
 {
-	char *got = codes(&plan);
+	OWN_HEAP char *got = codes(&plan);
 
 	cr_assert_str_eq(got, wanted);
-	free(got);
 }
 
 Test(check, sound_tree_has_no_findings)
@@ -92,9 +92,9 @@ Test(check, below_the_usual_of_its_class)
 
 Test(check, usual_of_a_tie_is_the_lower)
 {
-	struct plan plan = plan_tree(4, 1, 1);
-	struct fab_fabric *f;
-	struct fab_check *check;
+	OWN(plan) plan = plan_tree(4, 1, 1);
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_check) *check = NULL;
 
 	for (size_t i = 0; i < 2; i++)
 		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
@@ -106,9 +106,6 @@ Test(check, usual_of_a_tie_is_the_lower)
 	cr_assert_eq(check->usual_speed[FAB_CABLE_HOST], FAB_HDR);
 	cr_assert_eq(check->usual_width[FAB_CABLE_AGGREGATION], 0);
 	cr_assert_eq(check->n_findings, 0);
-	fab_check_free(check);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(check, missing_lids)
@@ -248,9 +245,9 @@ Test(check, what_the_builder_says_counts)
 
 Test(check, findings_say_where)
 {
-	struct plan plan = plan_tree(4, 2, 3);
-	struct fab_fabric *f;
-	struct fab_check *check;
+	OWN(plan) plan = plan_tree(4, 2, 3);
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_check) *check = NULL;
 
 	plan.cables.v[3].a.speed = plan.cables.v[3].b.speed = FAB_EDR;
 	f = plan_build(&plan, 0);
@@ -263,9 +260,6 @@ Test(check, findings_say_where)
 	cr_assert_eq(check->findings[0].node, 3);
 	cr_assert_eq(f->port_num[check->findings[0].port], 4);
 	cr_assert_eq(f->cable_a[check->findings[0].cable], check->findings[0].port);
-	fab_check_free(check);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* A tree with two cables between each leaf switch and spine. */
@@ -285,14 +279,12 @@ static struct plan doubled_tree(uint32_t leaves, uint32_t spines, uint32_t hosts
 static void expect_first(struct plan plan, const char *message, const char *key)
 {
 	for (uint64_t seed = 0; seed < 3; seed++) {
-		struct fab_fabric *f = plan_build(&plan, seed);
-		struct fab_check *check = fab_check_new(f);
+		OWN(fab_fabric) *f = plan_build(&plan, seed);
+		OWN(fab_check) *check = fab_check_new(f);
 
 		cr_assert_eq(check->n_findings, 1);
 		cr_assert_str_eq(check->findings[0].message, message);
 		cr_assert_str_eq(check->findings[0].key, key);
-		fab_check_free(check);
-		fab_fabric_free(f);
 	}
 	plan_free(&plan);
 }
@@ -342,9 +334,9 @@ Test(check, leaf_with_half_of_all_its_cables)
 
 Test(check, key_of_each_finding)
 {
-	struct plan plan = plan_tree(4, 2, 3);
-	struct fab_fabric *f;
-	struct fab_check *check;
+	OWN(plan) plan = plan_tree(4, 2, 3);
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_check) *check = NULL;
 
 	plan.cables.v[0].a.width = 1;
 	plan.nodes.v[7].lid[1] = plan.nodes.v[0].lid[0];
@@ -365,9 +357,6 @@ Test(check, key_of_each_finding)
 		else
 			cr_assert_str_eq(x->key, "0x0000000000100800 0x0000000000100900");
 	}
-	fab_check_free(check);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* Two trees of equal hosts: each host has an adapter on either. */
@@ -424,71 +413,100 @@ Test(check, plane_of_another_kind)
 	expect(plan, "(small-plane) (planes)");
 }
 
-/* What the owners' dumps hold, counted by other means. */
-Test(check, real_dumps)
+/* Two rails of five hosts; the cables of one host are exchanged. */
+Test(check, mixed_rails)
 {
-	static const struct {
-		const char *file;
-		uint32_t n_problems, n_findings;
-	} cases[] = {
-		/* 13 pairs with one cable of two, 15 switches with 12 or 13 uplinks of
-		 * 14, 3 small leaf switches, one leaf switch without hosts */
-		{"ibnetdiscover/selene-compute-hdr.txt", 13 + 15, 13 + 15 + 3 + 1 + 1},
-		{"ibnetdiscover/stage-qdr.txt", 1, 1},
-		{"ibnetdiscover/topograph-ndr.txt", 6 + 9, 6 + 9 + 69 + 3 + 1},
-		{"ibnetdiscover/ufm-lab-mixed.txt", 0, 3},
-		{"ibnetdiscover/ibtopotool-1.txt", 2, 6},
-		{"ibnetdiscover/psmn-x5-qdr.txt", 23 + 2, 23 + 2 + 89 + 1 + 1},
-	};
+	for (uint32_t exchanged = 0; exchanged < 2; exchanged++) {
+		struct plan plan = {0};
+		uint32_t sw[2] = {plan_switch(&plan, "a", 8), plan_switch(&plan, "b", 8)};
+		char name[32];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fab_fabric *f = data_open(cases[i].file);
-		struct fab_check *check = fab_check_new(f);
+		plan_cable(&plan, sw[0], 8, sw[1], 8);
+		for (uint32_t h = 0; h < 5; h++)
+			for (uint32_t k = 0; k < 2; k++) {
+				uint32_t to = h == 2 && exchanged ? !k : k, node;
 
-		cr_assert_eq(check->n_problems, cases[i].n_problems, "%s", cases[i].file);
-		cr_assert_eq(check->n_findings, cases[i].n_findings, "%s", cases[i].file);
-		fab_check_free(check);
-		fab_fabric_free(f);
+				snprintf(name, sizeof(name), "n%u mlx5_%u", h, k);
+				node = plan_adapter(&plan, name);
+				plan_cable(&plan, sw[to], (uint16_t)(h + 1), node, 1);
+			}
+		expect(plan, exchanged ? "mixed-rails" : "");
 	}
 }
 
-/* Two cables of one switch to two ports of one host: one group; others apart. */
-Test(check, findings_that_repeat_are_one_group)
+/* The text of the only cause of a plan's findings holds this. */
+static void expect_cause(struct plan plan, const char *text)
 {
-	struct plan plan = plan_tree(4, 2, 3);
-	struct fab_finding_groups groups;
-	struct fab_check *check;
-	struct fab_fabric *f;
-	uint32_t n = 0;
+	OWN(fab_fabric) *f = plan_build(&plan, 0);
+	OWN(fab_check) *check = fab_check_new(f);
+	uint32_t n;
+	const struct fab_cause *cause =
+		fab_causes(f, check->findings, check->n_findings, &check->arena, &n);
 
-	for (uint32_t i = 0; i < 3; i++)
-		plan_switch(&plan, "lonely", 8);
-	f = plan_build(&plan, 0);
-	check = fab_check_new(f);
-	fab_finding_groups_init(f, check, &groups);
-	for (uint32_t i = 0; i < groups.n; i++) {
-		cr_expect(!i || groups.v[i].first > groups.v[i - 1].first);
-		cr_expect(strstr(groups.v[i].text,
-				 check->findings[groups.v[i].first].message) ||
-			  groups.v[i].n > 1);
-		n += groups.v[i].n;
-	}
-	cr_expect_eq(n, check->n_findings);
-	cr_expect_str_eq(fab_check_worst(check)->code, "unconnected-part");
-	fab_finding_groups_fini(&groups);
-	fab_check_free(check);
-	fab_fabric_free(f);
+	cr_assert_eq(n, 1, "%u causes of %u findings", n, check->n_findings);
+	cr_expect(strstr(cause->text, text), "%s", cause->text);
 	plan_free(&plan);
+}
+
+Test(check, causes_name_what_to_look_at)
+{
+	struct plan plan = plan_tree(6, 3, 4);
+
+	/* leaf3 lost its cable to spine2, which has one port too many */
+	for (size_t i = 0; i < plan.cables.n; i++)
+		if (plan.cables.v[i].a.node == 2 && plan.cables.v[i].b.node == 7) {
+			plan.cables.v[i].is_gone = true;
+			plan.nodes.v[7].n_ports = 6;
+		}
+	expect_cause(
+		plan,
+		"\"leaf3\" has 2 of 3 uplinks; missing: 1 to \"spine2\" (port 3 free there)");
+
+	plan = plan_tree(4, 2, 3);
+	for (size_t i = 8; i < 11; i++) /* all hosts of leaf1 */
+		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
+	expect_cause(
+		plan,
+		"3 host cables: EDR, where host links usually have HDR: all hosts of 1 switch (\"leaf1\"): by design?");
+
+	plan = plan_tree(4, 2, 3);
+	plan.cables.v[9].a.width = plan.cables.v[9].b.width = 2;
+	expect_cause(plan,
+		     "2x, where host links usually have 4x: reseat or replace the cable");
+
+	plan = plan_tree(4, 2, 3);
+	for (size_t i = 0; i < 4; i++)
+		plan.nodes.v[7 + i].lid[1] = 0;
+	expect_cause(plan, "4 ports have no LID: all of 4 hosts (");
+}
+
+/* All findings are explained, each by one cause, problems first. */
+Test(check, causes_explain_all_findings)
+{
+	for (const char *const *dump = data_dumps; *dump; dump++) {
+		OWN(fab_fabric) *f = data_open(*dump);
+		OWN(fab_check) *check = fab_check_new(f);
+		uint32_t n_causes, n = 0;
+		const struct fab_cause *cause = fab_causes(
+			f, check->findings, check->n_findings, &check->arena, &n_causes);
+
+		for (uint32_t i = 0; i < n_causes; i++) {
+			n += cause[i].n;
+			cr_expect_str_eq(cause[i].code,
+					 check->findings[cause[i].first].code);
+			cr_expect(!i || cause[i].severity <= cause[i - 1].severity);
+		}
+		cr_expect_eq(n, check->n_findings, "%s: %u of %u", *dump, n,
+			     check->n_findings);
+		cr_expect_leq(n_causes, 12, "%s: %u", *dump, n_causes);
+	}
 }
 
 Test(check, nothing_is_worst_without_problems)
 {
-	struct plan plan = plan_tree(4, 2, 3);
-	struct fab_fabric *f = plan_build(&plan, 0);
-	struct fab_check *check = fab_check_new(f);
+	OWN(plan) plan = plan_tree(4, 2, 3);
+	OWN(fab_fabric) *f = plan_build(&plan, 0);
+	OWN(fab_check) *check = fab_check_new(f);
 
 	cr_expect_null(fab_check_worst(check));
-	fab_check_free(check);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }

@@ -209,6 +209,75 @@ Test(detector, bound_is_proven_below_the_logarithm)
 			   6 * 1e7 + 2 * 3.5 + 3 * 8 * 3.5 * 6, 1e-6);
 }
 
+/* Gaps between arrivals that exceed the timeout, heartbeat by heartbeat. */
+static double followed(const struct fab_detector *d, double delay_us, double loss)
+{
+	uint64_t n_arrived = 0, n_missed = 0;
+	double last = 0, due = d->timeout_us;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 11);
+	for (uint64_t i = 1; i <= 2000000; i++) {
+		double at = (double)i * d->period_us -
+			    delay_us * log1p(-fab_unit(fab_rng_next(&rng)));
+
+		if (fab_unit(fab_rng_next(&rng)) < loss || at < last)
+			continue;
+		n_missed += at > due;
+		n_arrived++;
+		last = at;
+		due = at + d->timeout_us;
+	}
+	return (double)n_missed / (double)n_arrived;
+}
+
+Test(detector, false_suspicions_are_those_of_a_simulation)
+{
+	static const struct {
+		double timeout, delay, loss;
+	} rows[] = {{1.01, 0.01, 1e-4}, {1.5, 0.1, 0.1}, {2.2, 0.1, 0.1},
+		    {3.05, 0.05, 0.05}, {1.2, 0.1, 0},	 {2.5, 0, 0.05}};
+
+	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
+		struct fab_detector d = {.n = 100,
+					 .period_us = 1e6,
+					 .timeout_us = rows[i].timeout * 1e6,
+					 .message_us = 1};
+		double delay_us = rows[i].delay * 1e6;
+		struct fab_suspicion s =
+			fab_detector_suspicion(&d, delay_us, rows[i].loss);
+		double ours = followed(&d, delay_us, rows[i].loss);
+
+		cr_assert(fabs(s.probability - ours) < 0.1 * ours + 1e-6, "%zu: %g %g",
+			  i, s.probability, ours);
+		cr_assert_float_eq(s.every_us * 100 * s.probability * (1 - rows[i].loss),
+				   1e6, 1);
+	}
+}
+
+/* One period that may be missed: loss, or a delay beyond the rest of the timeout. */
+Test(detector, risk_in_closed_form)
+{
+	struct fab_detector d = {
+		.n = 10, .period_us = 1e6, .timeout_us = 1.01e6, .message_us = 1};
+	struct fab_risk_row rows[FAB_N_RISKS];
+	struct fab_err err = {""};
+
+	cr_assert_float_eq(fab_detector_suspicion(&d, 1e4, 1e-4).probability,
+			   1e-4 + (1 - 1e-4) * exp(-1) / 2, 1e-6);
+	d.timeout_us = 3.5e6;
+	cr_assert_float_eq(fab_detector_suspicion(&d, 0, 1e-2).probability, 1e-6, 1e-12);
+	cr_assert(isinf(fab_detector_suspicion(&d, 0, 0).every_us));
+	cr_assert_eq(fab_detector_risks(&d, 1e4, 1e-2, rows, &err), 0);
+	cr_assert(rows[0].is_present && !rows[1].is_present);
+	/* a shorter period: more heartbeats, less risk; a longer timeout: less risk */
+	for (size_t i = 2; i < FAB_N_RISKS; i++)
+		cr_assert(i == 5 ||
+			  rows[i].false_suspicion < rows[i - 1].false_suspicion);
+	cr_assert_eq(fab_detector_risks(&d, 1e9, 0, rows, &err), -EINVAL);
+	cr_assert(strstr(err.text, "100 periods"));
+}
+
 Test(detector, bad_input)
 {
 	struct fab_detector d = of(4);

@@ -5,6 +5,7 @@
 #include "fabric/summary.h"
 #include "support/gen.h"
 #include "support/nets.h"
+#include "support/own.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +15,7 @@
 static void expect_exact(const struct fab_fabric *f, const char *what)
 {
 	uint32_t wanted = fab_fabric_diameter(f, 1);
-	struct fab_shape *shape = fab_shape_recognize(f);
+	OWN(fab_shape) *shape = fab_shape_recognize(f);
 	struct fab_diameter a = fab_fabric_diameter_bounds(f, shape, 1);
 	struct fab_diameter b = fab_fabric_diameter_bounds(f, NULL, 1);
 
@@ -22,7 +23,6 @@ static void expect_exact(const struct fab_fabric *f, const char *what)
 	cr_expect_eq(b.hops, wanted, "%s: %u, expected %u", what, b.hops, wanted);
 	cr_expect_eq(a.at_most, wanted, "%s", what);
 	cr_expect_eq(b.at_most, wanted, "%s", what);
-	fab_shape_free(shape);
 }
 
 Test(diameter, generated_shapes)
@@ -43,10 +43,9 @@ Test(diameter, generated_shapes)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen_raw(specs[i]);
+		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
 
 		expect_exact(f, specs[i]);
-		fab_fabric_free(f);
 	}
 }
 
@@ -55,13 +54,12 @@ Test(diameter, random_graphs)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		uint32_t extra = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 3 : 60;
-		struct fab_fabric *f =
+		OWN(fab_fabric) *f =
 			test_random_fabric(20 + (uint32_t)seed * 5, extra, 1, seed);
 		char what[32];
 
 		snprintf(what, sizeof(what), "seed %u", (unsigned)seed);
 		expect_exact(f, what);
-		fab_fabric_free(f);
 	}
 }
 
@@ -90,33 +88,31 @@ Test(diameter, rings_with_spurs)
 {
 	for (uint32_t spurs = 1; spurs <= 3; spurs++)
 		for (uint32_t n = 300; n < 304; n++) {
-			struct fab_fabric *f = ring_with_spurs(n, spurs);
+			OWN(fab_fabric) *f = ring_with_spurs(n, spurs);
 
 			expect_exact(f, "ring with spurs");
-			fab_fabric_free(f);
 		}
 }
 
 /* What cannot be proved in bounded work is told as bounds, which hold. */
 Test(diameter, too_long_to_prove)
 {
-	struct fab_fabric *f = ring_with_spurs(100000, 1);
+	OWN(fab_fabric) *f = ring_with_spurs(100000, 1);
 	struct fab_diameter d = fab_fabric_diameter_bounds(f, NULL, 1);
 
 	cr_assert_leq(d.hops, 50001);
 	cr_assert_geq(d.hops, 50000);
 	cr_assert_geq(d.at_most, 50001);
 	cr_assert_leq(d.at_most, 50300);
-	fab_fabric_free(f);
 }
 
 /* Parts one by one: the same switches, cables and hosts as the whole. */
 Test(diameter, parts_are_fabrics_of_their_own)
 {
-	struct plan plan = plan_tree(4, 2, 3), other = plan_tree(3, 1, 2);
+	OWN(plan) plan = plan_tree(4, 2, 3), other = plan_tree(3, 1, 2);
 	uint32_t base = (uint32_t)plan.nodes.n;
-	struct fab_summary *s;
-	struct fab_fabric *f;
+	OWN(fab_summary) *s = NULL;
+	OWN(fab_fabric) *f = NULL;
 
 	for (size_t i = 0; i < other.nodes.n; i++) {
 		other.nodes.v[i].guid += 1000;
@@ -150,18 +146,14 @@ Test(diameter, parts_are_fabrics_of_their_own)
 			cr_assert_null(s->parts[i].shape);
 		}
 	}
-	fab_summary_free(s);
-	fab_fabric_free(f);
-	plan_free(&plan);
-	plan_free(&other);
 }
 
 /* Two tori are no shape together; as planes they have that of each. */
 Test(diameter, planes_of_one_shape)
 {
-	struct plan plan = {0};
-	struct fab_summary *s;
-	struct fab_fabric *f;
+	OWN(plan) plan = {0};
+	OWN(fab_summary) *s = NULL;
+	OWN(fab_fabric) *f = NULL;
 	char text[64];
 
 	for (uint32_t i = 0; i < 10; i++)
@@ -181,7 +173,4 @@ Test(diameter, planes_of_one_shape)
 	cr_assert_eq(s->planes->n_planes, 2);
 	cr_assert_eq(s->diameter, 2);
 	cr_assert_str_eq(fab_shape_text(s->shape, text, sizeof(text)), "torus 5");
-	fab_summary_free(s);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }

@@ -9,6 +9,7 @@
 
 #include "fabric/shape.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/unicast_check.h"
 #include "unicast/analysis.h"
 #include "unicast/faults.h"
@@ -33,7 +34,7 @@ static void check_sound(const struct fab_routes *r, const char *spec)
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_ALL,
 						     .n_threads = 1};
 	struct unicast_check c = unicast_check(r);
-	struct fab_analysis a;
+	OWN(fab_analysis) a;
 	struct fab_err err = {""};
 
 	cr_assert_not(c.has_cycle, "%s", spec);
@@ -41,7 +42,6 @@ static void check_sound(const struct fab_routes *r, const char *spec)
 	cr_assert_eq(fab_analyse(r, &options, &a, &err), 0, "%s", err.text);
 	cr_assert_eq(fab_unicast_verify(r, FAB_ENDS_ALL, &a, &err), 0, "%s", err.text);
 	cr_assert(a.deadlock_free, "%s", spec);
-	fab_analysis_fini(&a);
 }
 
 static uint64_t worst_shift(const struct fab_routes *r)
@@ -82,8 +82,8 @@ Test(dmodk, shifts_share_no_cable, .timeout = 60)
 		     {"pgft:h=2,m=8/8,w=1/4,p=1/1", 2}};
 
 	for (size_t i = 0; i < FAB_COUNT(trees); i++) {
-		struct fab_fabric *f = test_gen(trees[i].spec);
-		struct fab_routes *r = route(f, NULL);
+		OWN(fab_fabric) *f = test_gen(trees[i].spec);
+		OWN(fab_routes) *r = route(f, NULL);
 		uint32_t *dist;
 		uint32_t *order;
 
@@ -102,8 +102,6 @@ Test(dmodk, shifts_share_no_cable, .timeout = 60)
 		cr_assert_null(r->note);
 		cr_assert_eq(worst_shift(r), trees[i].worst, "%s: %llu", trees[i].spec,
 			     (unsigned long long)worst_shift(r));
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
@@ -127,17 +125,18 @@ static void mark_above(const struct fab_fabric *f, const struct fab_faults *faul
 
 Test(dmodk, with_faults_what_can_be_joined_is)
 {
-	struct fab_fabric *f = test_gen("fattree:radix=4,levels=3");
-	struct fab_shape *s = fab_shape_recognize(f);
-	bool *a = FAB_NEW(f->n_switches, bool), *b = FAB_NEW(f->n_switches, bool);
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen("fattree:radix=4,levels=3");
+	OWN(fab_shape) *s = fab_shape_recognize(f);
+	OWN_HEAP bool *a = FAB_NEW(f->n_switches, bool),
+		      *b = FAB_NEW(f->n_switches, bool);
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_fault_list all = {0};
 	bool any_lost = false;
 
 	fab_faults_candidates(f, FAB_FAULT_ANY, NULL, &all);
 	for (uint32_t trial = 0; trial < 60; trial++) {
 		struct fab_stream stream = fab_stream_of(9, trial);
-		struct fab_routes *r;
+		OWN(fab_routes) *r = NULL;
 
 		fab_faults_clear(faults);
 		fab_faults_draw(faults, &all, 1 + trial % 9, &stream);
@@ -157,15 +156,9 @@ Test(dmodk, with_faults_what_can_be_joined_is)
 				any_lost |= !joined;
 				cr_assert(joined || r->note);
 			}
-		fab_routes_free(r);
 	}
 	cr_assert(any_lost);
 	free(all.of.v);
-	fab_faults_free(faults);
-	free(a);
-	free(b);
-	fab_shape_free(s);
-	fab_fabric_free(f);
 }
 
 Test(dmodk, what_it_cannot_route)
@@ -174,13 +167,12 @@ Test(dmodk, what_it_cannot_route)
 					    "hyperx:dims=3x4"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
+		OWN(fab_fabric) *f = test_gen(specs[i]);
 		const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
 		struct fab_err err = {""};
 
 		cr_assert_eq(fab_unicast_fits(&fab_unicast_dmodk, &problem, &err),
 			     -EINVAL);
 		cr_assert(strstr(err.text, "fat tree"), "%s", err.text);
-		fab_fabric_free(f);
 	}
 }

@@ -5,6 +5,7 @@
 
 #include "fabric/shape.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/unicast_check.h"
 #include "unicast/analysis.h"
 #include "unicast/faults.h"
@@ -63,12 +64,12 @@ static uint32_t axis_at(const struct fab_shape *s, uint32_t i)
 
 static void check_sound(const char *spec, unsigned lanes)
 {
-	struct fab_fabric *f = test_gen(spec);
-	struct fab_routes *r = route(f, NULL, 2);
+	OWN(fab_fabric) *f = test_gen(spec);
+	OWN(fab_routes) *r = route(f, NULL, 2);
 	struct unicast_check c = unicast_check(r);
-	struct fab_analysis a = analysed(r, FAB_ENDS_ALL);
+	OWN(fab_analysis) a = analysed(r, FAB_ENDS_ALL);
 	uint64_t pairs = (uint64_t)f->n_switches * (f->n_switches - 1);
-	struct fab_shape *s;
+	OWN(fab_shape) *s = NULL;
 
 	cr_assert_eq(c.pairs, pairs, "%s", spec);
 	cr_assert_eq(c.connected, pairs, "%s", spec);
@@ -102,10 +103,6 @@ static void check_sound(const char *spec, unsigned lanes)
 		}
 		cr_assert_eq(fab_path_end(&p), FAB_PATH_ARRIVES, "%s", spec);
 	}
-	fab_shape_free(s);
-	fab_analysis_fini(&a);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 enum { LEAST = 2, MOST = 7, SWITCHES_MAX = 216 };
@@ -173,7 +170,7 @@ static void count_paths(const struct fab_routes *r, uint32_t *most, uint32_t *le
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t n = f->arc_first[f->n_switches];
-	uint32_t *load = FAB_NEW0((size_t)n + 1, uint32_t);
+	OWN_HEAP uint32_t *load = FAB_NEW0((size_t)n + 1, uint32_t);
 
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -188,7 +185,6 @@ static void count_paths(const struct fab_routes *r, uint32_t *most, uint32_t *le
 		*most = load[a] > *most ? load[a] : *most;
 		*least = load[a] < *least ? load[a] : *least;
 	}
-	free(load);
 }
 
 /* Even rings: every cable carries the same, k / 8 of all paths to a column. */
@@ -210,25 +206,23 @@ Test(dor, ties_are_balanced)
 		     {"torus:dims=6x6,hosts=3", 72, 54, 54}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_fabric *f = test_gen(cases[i].spec);
-		struct fab_routes *r = route(f, NULL, 2);
+		OWN(fab_fabric) *f = test_gen(cases[i].spec);
+		OWN(fab_routes) *r = route(f, NULL, 2);
 		uint32_t most, least;
 
 		count_paths(r, &most, &least);
 		cr_expect_eq(r->n_columns, cases[i].n_columns, "%s", cases[i].spec);
 		cr_expect_eq(most, cases[i].load, "%s: %u", cases[i].spec, most);
 		cr_expect_eq(least, cases[i].least, "%s: %u", cases[i].spec, least);
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
 /* Two cables beside each other: hosts of a switch take turns. */
 Test(dor, parallel_cables_take_turns)
 {
-	struct fab_fabric *f = test_gen("mesh:dims=2,hosts=4");
-	struct fab_fabric *two = test_with_cable(f, 0, 1);
-	struct fab_routes *r = route(two, NULL, 2);
+	OWN(fab_fabric) *f = test_gen("mesh:dims=2,hosts=4");
+	OWN(fab_fabric) *two = test_with_cable(f, 0, 1);
+	OWN(fab_routes) *r = route(two, NULL, 2);
 	struct fab_columns columns;
 	uint32_t used[2] = {0};
 
@@ -239,9 +233,6 @@ Test(dor, parallel_cables_take_turns)
 	cr_expect_eq(used[0], 2);
 	cr_expect_eq(used[1], 2);
 	fab_columns_fini(&columns);
-	fab_routes_free(r);
-	fab_fabric_free(two);
-	fab_fabric_free(f);
 }
 
 Test(dor, one_lane_does_not_do_for_rings_of_five)
@@ -251,17 +242,14 @@ Test(dor, one_lane_does_not_do_for_rings_of_five)
 					     "hyperx:dims=5x4"};
 
 	for (size_t i = 0; i < 5; i++) {
-		struct fab_fabric *f = test_gen(i < 2 ? rings[i] : others[i - 2]);
-		struct fab_routes *r = route(f, NULL, 1);
-		struct fab_analysis a = analysed(r, FAB_ENDS_HOSTS);
+		OWN(fab_fabric) *f = test_gen(i < 2 ? rings[i] : others[i - 2]);
+		OWN(fab_routes) *r = route(f, NULL, 1);
+		OWN(fab_analysis) a = analysed(r, FAB_ENDS_HOSTS);
 
 		cr_expect_eq(a.deadlock_free, i >= 2);
 		cr_expect_eq(a.unreachable, 0);
 		cr_expect_eq(r->n_vls, 1);
 		cr_expect_eq(r->note != NULL, i < 2);
-		fab_analysis_fini(&a);
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
@@ -278,7 +266,7 @@ Test(dor, what_it_cannot_route)
 		     {"torus:dims=5x5", "there are 2", 2}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_fabric *f = test_gen(cases[i].spec);
+		OWN(fab_fabric) *f = test_gen(cases[i].spec);
 		const struct fab_unicast_problem problem = {
 			.f = f, .max_vls = 2, .max_sls = cases[i].max_sls};
 		struct fab_routes *r = NULL;
@@ -287,7 +275,6 @@ Test(dor, what_it_cannot_route)
 		cr_expect_eq(fab_unicast_fits(&fab_unicast_dor, &problem, &err), -EINVAL);
 		cr_expect(strstr(err.text, cases[i].says), "%s", err.text);
 		cr_expect_eq(fab_unicast_dor.route(&problem, &r, NULL), -EINVAL);
-		fab_fabric_free(f);
 	}
 }
 
@@ -358,13 +345,13 @@ Test(dor, with_faults)
 
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		const char *spec = specs[seed % FAB_COUNT(specs)];
-		struct fab_fabric *f = test_gen(spec);
-		struct fab_faults *faults = fab_faults_new(f);
+		OWN(fab_fabric) *f = test_gen(spec);
+		OWN(fab_faults) *faults = fab_faults_new(f);
 		struct fab_stream rng = fab_stream_of(seed, 1);
-		struct fab_shape *s = fab_shape_recognize(f);
+		OWN(fab_shape) *s = fab_shape_recognize(f);
 		struct fab_fault_list list = {{0}};
 		struct fab_analysis a;
-		struct fab_routes *r;
+		OWN(fab_routes) *r = NULL;
 
 		fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 		fab_faults_draw(faults, &list, 1 + (uint32_t)fab_stream_below(&rng, 6),
@@ -386,11 +373,7 @@ Test(dor, with_faults)
 						     FAB_ARC_NONE);
 			}
 		fab_analysis_fini(&a);
-		fab_routes_free(r);
-		fab_shape_free(s);
 		free(list.of.v);
-		fab_faults_free(faults);
-		fab_fabric_free(f);
 	}
 }
 
@@ -427,9 +410,9 @@ static void check_others_stay(const struct fab_fabric *f, uint32_t cable)
 {
 	const uint32_t end[2] = {f->port_node[f->cable_a[cable]],
 				 f->port_node[f->cable_b[cable]]};
-	struct fab_shape *s = fab_shape_recognize(f);
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_routes *whole = route(f, NULL, 2), *r;
+	OWN(fab_shape) *s = fab_shape_recognize(f);
+	OWN(fab_faults) *faults = fab_faults_new(f);
+	OWN(fab_routes) *whole = route(f, NULL, 2), *r = NULL;
 	uint64_t n_other = 0;
 
 	fab_faults_kill_cable(faults, cable);
@@ -454,10 +437,6 @@ static void check_others_stay(const struct fab_fabric *f, uint32_t cable)
 		}
 	cr_expect_gt(n_other, 0);
 	cr_expect_lt(n_other, (uint64_t)r->n_columns * f->n_switches);
-	fab_routes_free(r);
-	fab_routes_free(whole);
-	fab_faults_free(faults);
-	fab_shape_free(s);
 }
 
 Test(dor, one_dead_cable_changes_its_line_alone)
@@ -467,20 +446,18 @@ Test(dor, one_dead_cable_changes_its_line_alone)
 					    "hyperx:dims=4x5,hosts=3", "torus:dims=6x6"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]), *g = test_shuffled(f, i);
+		OWN(fab_fabric) *f = test_gen(specs[i]), *g = test_shuffled(f, i);
 
 		check_others_stay(f, 0);
 		check_others_stay(g, f->n_switch_links / 2);
-		fab_fabric_free(g);
-		fab_fabric_free(f);
 	}
 }
 
 Test(dor, same_for_any_threads)
 {
-	struct fab_fabric *f = test_gen("torus:dims=12x10x8");
+	OWN(fab_fabric) *f = test_gen("torus:dims=12x10x8");
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
-	struct fab_routes *one = NULL, *three = NULL;
+	OWN(fab_routes) *one = NULL, *three = NULL;
 
 	cr_assert_eq(fab_unicast_dor.route(&problem, &one, NULL), 0);
 	problem.n_threads = 3;
@@ -489,9 +466,6 @@ Test(dor, same_for_any_threads)
 	cr_expect(!memcmp(one->next, three->next,
 			  (size_t)one->n_columns * f->n_switches * sizeof(*one->next)));
 	cr_expect(!memcmp(one->sl, three->sl, (size_t)one->n_columns * f->n_switches));
-	fab_routes_free(one);
-	fab_routes_free(three);
-	fab_fabric_free(f);
 }
 
 /* Where both ways round a ring are equally short, dor-up goes up; lanes make that free of
@@ -504,11 +478,11 @@ Test(dor, ties_go_up)
 		"torus:dims=3x3", "mesh:dims=4x3",    "hyperx:dims=4x4"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
-		struct fab_routes *r = route_by(&fab_unicast_dor_up, f, NULL, 2);
+		OWN(fab_fabric) *f = test_gen(specs[i]);
+		OWN(fab_routes) *r = route_by(&fab_unicast_dor_up, f, NULL, 2);
 		struct unicast_check c = unicast_check(r);
-		struct fab_analysis a = analysed(r, FAB_ENDS_ALL);
-		struct fab_shape *s = fab_shape_recognize(f);
+		OWN(fab_analysis) a = analysed(r, FAB_ENDS_ALL);
+		OWN(fab_shape) *s = fab_shape_recognize(f);
 
 		cr_assert_not(c.has_cycle, "%s", specs[i]);
 		cr_assert_eq(c.minimal, (uint64_t)f->n_switches * (f->n_switches - 1));
@@ -527,22 +501,16 @@ Test(dor, ties_go_up)
 					      (from + k - 1) % k + (k == 2), "%s",
 					      specs[i]);
 			}
-		fab_shape_free(s);
-		fab_analysis_fini(&a);
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
 /* One lane alone would not do. */
 Test(dor, ties_that_go_up_need_lanes)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4");
-	struct fab_routes *r = route_by(&fab_unicast_dor_up, f, NULL, 1);
+	OWN(fab_fabric) *f = test_gen("torus:dims=4");
+	OWN(fab_routes) *r = route_by(&fab_unicast_dor_up, f, NULL, 1);
 	struct unicast_check c = unicast_check(r);
 
 	cr_assert(c.has_cycle);
 	cr_assert_str_eq(r->note, "rings of four or more need two lanes, there is one");
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
 #include "base/mem.h"
-#include "boot/share.h"
 #include "boot/addresses.h"
+#include "boot/share.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
 #include "fabric/resolver.h"
@@ -10,6 +10,7 @@
 #include "fabric/summary.h"
 #include "support/boots.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/plan.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
@@ -72,8 +73,8 @@ static struct fab_fabric *build(struct plan *plan)
 Test(edges, hosts_that_keep_one_adapter)
 {
 	struct plan plan = two_adapters();
-	struct fab_fabric *f = build(&plan);
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = build(&plan);
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_lost lost;
 
 	cr_assert_eq(f->n_hosts, 2);
@@ -85,8 +86,6 @@ Test(edges, hosts_that_keep_one_adapter)
 	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS);
 	cr_expect_eq(lost.adapters, 3);
 	cr_expect_eq(lost.hosts, 2);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* An LMC of 7 is 128 LIDs. */
@@ -95,7 +94,7 @@ Test(edges, lids_of_a_port)
 	for (uint8_t lmc = 0; lmc < 8; lmc++) {
 		struct plan plan = two_adapters();
 		struct fab_destination *list = NULL;
-		struct fab_fabric *f;
+		OWN(fab_fabric) *f = NULL;
 		uint32_t n, most = 0;
 
 		plan.nodes.v[4].lmc = lmc;
@@ -107,7 +106,6 @@ Test(edges, lids_of_a_port)
 			most = list[i].offset > most ? list[i].offset : most;
 		cr_expect_eq(most, (1u << lmc) - 1);
 		free(list);
-		fab_fabric_free(f);
 	}
 }
 
@@ -115,10 +113,10 @@ Test(edges, lids_of_a_port)
 Test(edges, paths_between_switches)
 {
 	struct plan plan = two_adapters();
-	struct fab_fabric *f = build(&plan);
+	OWN(fab_fabric) *f = build(&plan);
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
 	struct fab_endpoint ends[2];
-	struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 	struct fab_trace t;
 	struct fab_err err = {""};
 
@@ -133,17 +131,15 @@ Test(edges, paths_between_switches)
 	fab_trace_init(&t, r, &ends[1], &ends[1]);
 	cr_expect_eq(t.hops.n, 0);
 	fab_trace_fini(&t);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 /* Tables that send packets to h2 back and forth: nobody's packets use the cable. */
 Test(edges, nobody_uses_a_loop)
 {
 	struct plan plan = two_adapters();
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 	struct fab_cable_use use[2];
-	struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 	struct fab_err err = {""};
 	char text[512];
 	int n;
@@ -165,16 +161,14 @@ Test(edges, nobody_uses_a_loop)
 		cr_expect_eq(use[1].pairs, 0, "cable %u", c);
 		fab_cable_use_fini(use);
 	}
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 /* A GUID of a node that is that of another node's port, too, means both. */
 Test(edges, a_guid_of_two_things)
 {
 	struct plan plan = two_adapters();
-	struct fab_resolver *resolver;
-	struct fab_fabric *f;
+	OWN(fab_resolver) *resolver = NULL;
+	OWN(fab_fabric) *f = NULL;
 	struct fab_err err = {""};
 	uint32_t id = 0;
 
@@ -185,8 +179,6 @@ Test(edges, a_guid_of_two_things)
 	cr_expect_neq(
 		fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, &err), 0);
 	cr_expect(strstr(err.text, "each of 2"), "%s", err.text);
-	fab_resolver_free(resolver);
-	fab_fabric_free(f);
 }
 
 /* Slurm's names have at most 64 characters and begin with none of "-" and ".". */
@@ -195,7 +187,7 @@ Test(edges, plain_names)
 	enum { LONGEST = 64 };
 	struct plan plan = two_adapters();
 	struct fab_plain_names names;
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	memset(plan.nodes.v[0].name, 'x', LONGEST);
 	plan.nodes.v[0].name[LONGEST] = 0;
@@ -204,48 +196,7 @@ Test(edges, plain_names)
 	fab_plain_names_init(&names, f);
 	cr_expect_eq(strlen(names.of_switch[0]), LONGEST, "%s", names.of_switch[0]);
 	cr_expect_str_eq(names.of_switch[1], "hidden");
-	fab_plain_names_fini(&names, f);
-	fab_fabric_free(f);
-}
-
-/* An adapter with two cables into a part is one adapter there. */
-Test(edges, excerpts_have_each_node_once)
-{
-	struct plan plan = two_adapters();
-	struct fab_excerpts *excerpts;
-	struct fab_planes *planes;
-	struct fab_fabric *f, *part;
-
-	plan_cable(&plan, 0, 5, 4, 2);
-	f = build(&plan);
-	planes = fab_planes_new(f);
-	excerpts = fab_excerpts_new(f, planes);
-	part = fab_excerpt(excerpts, 0);
-	cr_assert(part);
-	cr_expect_eq(part->n_nodes, f->n_nodes);
-	cr_expect_eq(part->n_cables, f->n_cables);
-	cr_expect_eq(fab_fabric_fingerprint(part), fab_fabric_fingerprint(f));
-	fab_fabric_free(part);
-	fab_excerpts_free(excerpts);
-	fab_planes_free(planes);
-	fab_fabric_free(f);
-}
-
-/* "ibp1" is the name of an adapter as "ibp10" is. */
-Test(edges, short_names_of_adapters)
-{
-	static const char *const names[] = {"h1 ibp1", "h1 ibp10", "h1 ib0"};
-
-	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		struct plan plan = two_adapters();
-		struct fab_fabric *f;
-
-		strcpy(plan.nodes.v[2].name, names[i]);
-		f = build(&plan);
-		cr_expect_eq(f->n_hosts, 2, "%s: %u", names[i], f->n_hosts);
-		cr_expect_str_eq(fab_host_name(f, 0), "h1");
-		fab_fabric_free(f);
-	}
+	fab_plain_names_fini(&names);
 }
 
 static int read_book(const char *text, struct fab_host_addresses **addresses,
@@ -284,8 +235,8 @@ Test(edges, servers_that_grow)
 {
 	struct fab_machine *m = boots_machine("board=3,cpu=4,servers=3");
 	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *before = boots_map(m, "scda", &all),
-		 *after = boots_map(m, "scda", &all);
+	OWN_HEAP uint32_t *before = boots_map(m, "scda", &all),
+			  *after = boots_map(m, "scda", &all);
 	struct fab_failover out;
 	uint32_t n_third = 0;
 
@@ -300,8 +251,6 @@ Test(edges, servers_that_grow)
 	cr_expect_eq(out.grown[0].nodes - out.grown[0].nodes_before, 3);
 	cr_expect_eq(out.grown[1].server, 0);
 	fab_failover_fini(&out);
-	free(before);
-	free(after);
 	fab_batch_fini(&all);
 	fab_machine_free(m);
 }
@@ -311,8 +260,8 @@ Test(edges, products_of_unlike_factors)
 {
 	enum { N = 3, M = 4 };
 	struct plan plan = {0};
-	struct fab_fabric *f;
-	struct fab_shape *shape;
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_shape) *shape = NULL;
 	uint16_t port[N * M] = {0};
 
 	for (uint32_t i = 0; i < N * M; i++) {
@@ -335,51 +284,6 @@ Test(edges, products_of_unlike_factors)
 	shape = fab_shape_recognize(f);
 	cr_expect_neq(shape->kind, FAB_SHAPE_MESH);
 	cr_expect_neq(shape->kind, FAB_SHAPE_TORUS);
-	fab_shape_free(shape);
-	fab_fabric_free(f);
-}
-
-/* The LIDs behind a leaf take its alternatives in turn. */
-Test(edges, lids_take_turns)
-{
-	struct fab_fabric *f = test_gen("kfat:dims=3x3,hosts=4,planes=2");
-	struct fab_kfat *k = NULL;
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_routes *r = NULL;
-	struct fab_columns columns;
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s", err.text);
-	problem.kfat = k;
-	problem.faults = faults;
-	cr_assert_eq(fab_unicast_vtftr_ib.route(&problem, &r, &err), 0, "%s", err.text);
-	fab_columns_init(&columns, r);
-	for (uint32_t i = 0; i < k->n_leaves; i++) {
-		unsigned n_of[2] = {0};
-		uint32_t least = FAB_NONE;
-
-		for (int turn = 0; turn < 2; turn++)
-			for (uint32_t c = f->n_switch_links;
-			     c < f->n_switch_links + f->n_host_links; c++) {
-				uint32_t at;
-
-				if (f->port_node[f->cable_a[c]] != k->leaf[i])
-					continue;
-				at = fab_columns_of(&columns, f->cable_b[c], 0);
-				if (turn)
-					n_of[(at - least) & 1]++;
-				else
-					least = at < least ? at : least;
-			}
-		cr_expect_eq(n_of[0], 2);
-		cr_expect_eq(n_of[1], 2);
-	}
-	fab_columns_fini(&columns);
-	fab_routes_free(r);
-	fab_faults_free(faults);
-	fab_kfat_free(k);
-	fab_fabric_free(f);
 }
 
 /* Where one half of the neighbours has two cables and one half one, neither is usual. */
@@ -387,8 +291,8 @@ Test(edges, no_usual_number_of_cables)
 {
 	enum { N = 4 };
 	struct plan plan = {0};
-	struct fab_fabric *f;
-	struct fab_check *check;
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_check) *check = NULL;
 	uint16_t port[2 * N] = {0};
 
 	for (uint32_t i = 0; i < 2 * N; i++) {
@@ -415,8 +319,6 @@ Test(edges, no_usual_number_of_cables)
 	f = build(&plan);
 	check = fab_check_new(f);
 	cr_expect_eq(check->n_problems, 0);
-	fab_check_free(check);
-	fab_fabric_free(f);
 }
 
 /* Lines of several levels of switches: two service levels by turns would close a cycle.
@@ -425,15 +327,15 @@ Test(edges, turns_in_deep_lines)
 {
 	static const char *const dead[] = {"leaf-0.0", "leaf-1.4", "leaf-2.3", "leaf-3.1",
 					   "leaf-3.2", "leaf-4.2", "leaf-4.3"};
-	struct fab_fabric *f = test_gen("kfat:dims=5x5,hosts=1,levels=2,radix=4");
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen("kfat:dims=5x5,hosts=1,levels=2,radix=4");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
 						     .n_threads = 1};
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 3, .max_sls = 2, .n_threads = 1};
-	struct fab_kfat *k = NULL;
-	struct fab_routes *r = NULL;
-	struct fab_analysis j;
+	OWN(fab_kfat) *k = NULL;
+	OWN(fab_routes) *r = NULL;
+	OWN(fab_analysis) j;
 	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(dead); i++)
@@ -446,9 +348,4 @@ Test(edges, turns_in_deep_lines)
 	cr_expect_leq(r->n_sls, 2);
 	cr_expect_leq(r->n_vls, 3);
 	cr_expect(r->note || j.connected == j.connected_in_graph);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	fab_kfat_free(k);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }

@@ -132,7 +132,7 @@ Test(exchange, bad_files_of_peers)
 		    {"0 3-\n", "f:1: '3-': expected a rank"},
 		    {"x 1\n", "f:1: 'x': expected a rank"},
 		    {"0 1e3\n", "f:1: '1e3': expected a rank"},
-		    {",\n", "f:1: expected a rank and those"},
+		    {",\n", "f:1: expected a rank and its peers"},
 		    {"99999999999999999999 1\n", "f:1: '9999"}};
 
 	for (size_t i = 0; i < FAB_COUNT(rows); i++) {

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/process.h"
 #include "unicast/analysis.h"
 #include "unicast/criticality.h"
@@ -29,9 +30,9 @@ static struct fab_faults *faults_of(const struct fab_fabric *f, const char *swit
 
 Test(faults, names)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=4x3,hosts=2");
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=4x3,hosts=2");
 	char text[128];
-	struct fab_faults *faults;
+	OWN(fab_faults) *faults = NULL;
 
 	snprintf(text, sizeof(text), "2.1,leaf-0.0,0x%016llx,lid:4,\"root-x.0\",2.1",
 		 (unsigned long long)f->node_guid[2]);
@@ -50,8 +51,6 @@ Test(faults, names)
 		cr_assert_not(faults->cable_is_dead[c]);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		cr_assert_not(faults->switch_is_dead[s]);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 Test(faults, names_that_are_none)
@@ -60,8 +59,8 @@ Test(faults, names_that_are_none)
 		"",	",",   "leaf-9.9", "9.9",	 "lid:0",	  "lid:x",
 		"0xzz", "0x1", "lid:1000", "\"leaf-0.0", "\"leaf-0.0\"x", "1.1,",
 		"."};
-	struct fab_fabric *f = test_gen_raw("kfat:dims=2x2,hosts=1");
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=2x2,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	char host[64];
 	struct fab_err err;
 
@@ -79,8 +78,6 @@ Test(faults, names_that_are_none)
 		     err.text);
 	/* "1.1," named 1.1 before it failed, and its cables died with it */
 	cr_assert_eq(faults->named.n, 2);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 static int read_file(struct fab_faults *faults, const char *text, size_t len,
@@ -101,8 +98,8 @@ Test(faults, file)
 {
 	static const char good[] = "# dead\n\n leaf-0.0 \r\nlink 1.1:3\nlid:2";
 	static const char zero[] = "leaf-1.0\nleaf\0-0.1\n";
-	struct fab_fabric *f = test_gen_raw("kfat:dims=2x2,hosts=1");
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=2x2,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	char *name;
 	struct fab_err err;
 
@@ -115,8 +112,6 @@ Test(faults, file)
 	cr_assert_eq(read_file(faults, zero, sizeof(zero) - 1, &err), -EINVAL);
 	cr_assert_not_null(strstr(err.text, ":2: expected text"), "%s", err.text);
 	cr_assert_eq(fab_faults_add_file(faults, "/nowhere", &err), -ENOENT);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* The next one in lexicographic order. */
@@ -158,8 +153,8 @@ Test(faults, combinations)
 /* Each pair of 5 candidates about as often. */
 Test(faults, drawing_is_fair)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=5x2,hosts=1");
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=5x2,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_fault_list list;
 	unsigned count[10] = {0};
 	struct fab_stream rng = fab_stream_of(3, 0);
@@ -181,16 +176,14 @@ Test(faults, drawing_is_fair)
 	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 	cr_assert_eq(list.of.n, 17 - 3 + 20 - 6);
 	free(list.of.v);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* A set follows from its number, whatever was made before, and keeps what is always dead.
  */
 Test(faults, sets_by_number)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=5x4,hosts=1");
-	struct fab_faults *always = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=5x4,hosts=1");
+	OWN(fab_faults) *always = fab_faults_new(f);
 	struct fab_fault_sets sets;
 	struct fab_fault_maker up, down;
 	struct fab_fault seen[20][4];
@@ -220,8 +213,6 @@ Test(faults, sets_by_number)
 	cr_assert_eq(fab_fault_sets_all(f, always, FAB_FAULT_LEAVES, 20, &sets, &err),
 		     -EINVAL);
 	cr_assert_str_eq(err.text, "20 faults are asked for, of 19 leaves");
-	fab_faults_free(always);
-	fab_fabric_free(f);
 }
 
 struct routed {
@@ -254,6 +245,8 @@ static void end(struct routed *x)
 	fab_fabric_free(x->f);
 }
 
+OWN_VALUE(routed, end)
+
 static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends ends)
 {
 	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
@@ -266,8 +259,8 @@ static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends end
 /* The second opinion agrees with the analysis, and notices each wrong figure. */
 Test(faults, second_opinion)
 {
-	struct routed x =
-		route("kfat:dims=4x4,hosts=2", "1.1,2.2,0.3", &fab_unicast_vtftr_ib);
+	static const char dead[] = "1.1,2.2,0.3";
+	OWN(routed) x = route("kfat:dims=4x4,hosts=2", dead, &fab_unicast_vtftr_ib);
 	struct fab_analysis j = analyse(x.r, FAB_ENDS_LEAVES), wrong;
 	struct fab_err err;
 
@@ -289,14 +282,13 @@ Test(faults, second_opinion)
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
 		     err.text);
 	fab_analysis_fini(&j);
-	end(&x);
 }
 
 /* A pair without a service level must not send: for the analysis as for the walk. */
 Test(faults, pairs_that_must_not_send)
 {
-	struct routed x = route("kfat:dims=4x4,hosts=2", "1.1", &fab_unicast_vtftr_ib);
-	struct fab_analysis j;
+	OWN(routed) x = route("kfat:dims=4x4,hosts=2", "1.1", &fab_unicast_vtftr_ib);
+	OWN(fab_analysis) j;
 	struct fab_err err;
 
 	cr_assert_not_null(x.r->sl);
@@ -312,8 +304,6 @@ Test(faults, pairs_that_must_not_send)
 	cr_assert_eq(j.unreachable, 8);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
 		     err.text);
-	fab_analysis_fini(&j);
-	end(&x);
 }
 
 static struct fab_flow_load load_of(const struct routed *x, const char *spec)
@@ -336,7 +326,7 @@ static struct fab_flow_load load_of(const struct routed *x, const char *spec)
 /* Dimension order by hand: n x n leaves of h hosts. */
 Test(faults, permutations)
 {
-	struct routed x = route("kfat:dims=4x4,hosts=3", NULL, &fab_unicast_xy);
+	OWN(routed) x = route("kfat:dims=4x4,hosts=3", NULL, &fab_unicast_xy);
 	struct fab_flow_load load = load_of(&x, "transpose");
 
 	/* leaf x.y sends to y.x, turning at y.y: three leaves of the row send there */
@@ -357,13 +347,12 @@ Test(faults, permutations)
 	load = load_of(&x, "transpose"); /* 0.1 and 2.1, 3.1 turn at 1.1 */
 	cr_assert_eq(load.flows, 12);
 	cr_assert_eq(load.lost, 3);
-	end(&x);
 }
 
 /* Each loss, routed again by hand. */
 Test(faults, losses)
 {
-	struct routed x = route("kfat:dims=3x3,hosts=2", "0.0", &fab_unicast_xy);
+	OWN(routed) x = route("kfat:dims=3x3,hosts=2", "0.0", &fab_unicast_xy);
 	const struct fab_losses_options options = {.steps = UINT64_MAX};
 	struct fab_losses losses;
 	struct fab_err err;
@@ -374,10 +363,10 @@ Test(faults, losses)
 	cr_assert_eq(losses.of.n, 14 + 18 - 2);
 	for (size_t i = 0; i < losses.of.n; i++) {
 		const struct fab_loss *loss = &losses.of.v[i];
-		struct fab_faults *faults = faults_of(x.f, "0.0");
+		OWN(fab_faults) *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
 		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES), after;
-		struct fab_routes *r;
+		OWN(fab_routes) *r = NULL;
 		uint64_t gone = 0;
 
 		fab_faults_kill(faults, loss->part);
@@ -405,47 +394,79 @@ Test(faults, losses)
 			cr_assert_geq(losses.of.v[i - 1].unreachable, loss->unreachable);
 		fab_analysis_fini(&before);
 		fab_analysis_fini(&after);
-		fab_routes_free(r);
-		fab_faults_free(faults);
 	}
 	free(losses.of.v);
-	end(&x);
 }
 
 /* One unknown fault can always be rerouted locally, with one known one, too; two cannot.
  */
 Test(faults, rerouting)
 {
-	struct routed x = route("kfat:dims=6x6,hosts=1", NULL, &fab_unicast_vtftr);
+	OWN(routed) x = route("kfat:dims=6x6,hosts=1", NULL, &fab_unicast_vtftr);
 	struct fab_local_reroute d;
 
-	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 1, 1, &d, NULL), 0);
+	cr_assert_eq(
+		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, NULL),
+		0);
 	cr_assert_eq(d.bursts, 36);
 	cr_assert_eq(d.cases, 36 * 25); /* every pair that turns meets its turn */
 	cr_assert_eq(d.stuck, 0);
 	cr_assert_eq(d.segments_more, d.cases); /* row - column - row: a segment more */
-	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 2, 2, &d, NULL), 0);
+	cr_assert_eq(
+		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 2, 2, &d, NULL),
+		0);
 	cr_assert_eq(d.cases, 36 * 25 * 33);
 	end(&x);
 	x = route("kfat:dims=6x6,hosts=1", "2.3", &fab_unicast_vtftr);
-	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 1, 1, &d, NULL), 0);
+	cr_assert_eq(
+		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, NULL),
+		0);
 	cr_assert_eq(d.stuck, 0);
-	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 2, 1, &d, NULL), 0);
+	cr_assert_eq(
+		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 2, 1, &d, NULL),
+		0);
 	cr_assert_gt(d.stuck, 0);
 	end(&x);
 	x = route("kfat:dims=3x3x3,hosts=1", NULL, &fab_unicast_xy);
-	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 1, 1, &d, NULL), -EINVAL);
-	end(&x);
+	cr_assert_eq(
+		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, NULL),
+		-EINVAL);
 }
 
-/* Two-level fat tree: its top switches are the roots, and nothing is cut off or circles.
- */
+/* With 7 faults on the diagonal of 8 x 8 only row 7 and column 7 have none: entries
+ * towards them have no list. */
+Test(faults, lists_of_local_rerouting)
+{
+	OWN(fab_fabric) *f = test_gen("kfat:dims=8x8,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(f);
+	struct fab_local_reroute d;
+	OWN(fab_kfat) *k = NULL;
+	uint32_t leaf[64], line;
+
+	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
+	cr_assert_eq(fab_local_reroute_all(k, faults, FAB_REROUTE_LISTS, 1, 1, &d, NULL),
+		     0);
+	cr_expect_eq(d.stuck, 0);
+	cr_expect_eq(d.segments_more, d.cases);
+	for (uint32_t i = 0; i < 7; i++)
+		fab_faults_kill_switch(faults, k->leaf[i * 9]);
+	line = k->line_of[0];
+	cr_expect_eq(fab_local_reroute_list(k, faults, line, 3, leaf), 1);
+	cr_expect_eq(k->coord[leaf[0] * 2 + k->line_dim[line]], 7);
+	cr_expect_eq(fab_local_reroute_list(k, faults, line, 7, leaf), 0);
+	cr_assert_eq(fab_local_reroute_all(k, faults, FAB_REROUTE_LISTS, 1, 2, &d, NULL),
+		     0);
+	/* paths with one turn: 392 of 2450; 42 pairs with two turns: 42 of 84 */
+	cr_expect_eq(d.cases, 2534);
+	cr_expect_eq(d.stuck, 434);
+}
+
 Test(faults, updn)
 {
-	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3");
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=3");
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
 	struct fab_analysis j;
-	struct fab_routes *r;
+	OWN(fab_routes) *r = NULL;
 
 	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
 	cr_assert_null(r->note);
@@ -461,8 +482,6 @@ Test(faults, updn)
 	problem.f = f;
 	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
 	cr_assert_not_null(r->note);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 /* The columns that engines make are those that were announced, with faults and LMC too.
@@ -475,8 +494,8 @@ Test(faults, effort)
 	static const char *const dead[] = {"2.1", "sw-1.2", "leaf-1,l2-0", "sw-0.1"};
 
 	for (size_t i = 0; i < 2 * FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i / 2]);
-		struct fab_faults *faults = i % 2 ? faults_of(f, dead[i / 2]) : NULL;
+		OWN(fab_fabric) *f = test_gen(specs[i / 2]);
+		OWN(fab_faults) *faults = i % 2 ? faults_of(f, dead[i / 2]) : NULL;
 		struct fab_unicast_problem problem = {
 			.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
 		struct fab_kfat *kfat = NULL;
@@ -490,7 +509,7 @@ Test(faults, effort)
 		for (size_t e = 0; e < fab_unicast_n_engines; e++) {
 			const struct fab_unicast_engine *engine = fab_unicast_engines[e];
 			struct fab_effort effort;
-			struct fab_routes *r;
+			OWN(fab_routes) *r = NULL;
 
 			if (fab_unicast_fits(engine, &problem, NULL))
 				continue;
@@ -504,10 +523,7 @@ Test(faults, effort)
 			cr_expect_eq(effort.table_bytes,
 				     effort.destinations * f->n_switches * 2);
 			cr_expect(effort.cpu_seconds > 0 && effort.cpu_seconds < 0.01);
-			fab_routes_free(r);
 		}
 		fab_kfat_free(problem.kfat ? kfat : NULL);
-		fab_faults_free(faults);
-		fab_fabric_free(f);
 	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables that were read: flows of a permutation, service levels of switches. */
 #include "base/mem.h"
+#include "support/own.h"
 #include "support/plan.h"
+#include "unicast/analysis.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
-#include "unicast/analysis.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -107,8 +108,8 @@ static unsigned level_of(const struct fab_routes *r, uint32_t node)
 /* A switch without a line of its own counts as its first adapter. */
 Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 {
-	struct fab_fabric *f = two_switches();
-	struct fab_routes *r = NULL;
+	OWN(fab_fabric) *f = two_switches();
+	OWN(fab_routes) *r = NULL;
 	struct fab_err err = {""};
 	char text[1024];
 	int n = snprintf(text, sizeof(text),
@@ -133,8 +134,6 @@ Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 	cr_expect_eq(level_of(r, 0), 3);
 	cr_expect_eq(level_of(r, 3), 2); /* the second adapter keeps its own */
 	cr_expect_eq(level_of(r, 1), 1);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 Test(flows, combinations_at_the_edges)
@@ -151,12 +150,12 @@ Test(flows, combinations_at_the_edges)
  */
 Test(flows, first_lid_of_a_port)
 {
-	struct plan plan = {0};
-	struct fab_fabric *f;
-	struct fab_routes *r = NULL;
+	OWN(plan) plan = {0};
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_routes) *r = NULL;
 	struct fab_err err = {""};
 	struct fab_flow_load load;
-	struct fab_flow_ends ends;
+	OWN(fab_flow_ends) ends;
 	uint32_t to[3], n_a = 0;
 	char text[512];
 	int n;
@@ -198,8 +197,4 @@ Test(flows, first_lid_of_a_port)
 	cr_expect_eq(load.flows, 2);
 	cr_expect_eq(load.lost, 0);
 	cr_expect_eq(load.max, 2);
-	fab_flow_ends_fini(&ends);
-	fab_routes_free(r);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }

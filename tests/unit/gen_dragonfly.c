@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Dragonflies against their closed forms. */
 #include "support/gen.h"
+#include "support/own.h"
 
 #include "base/mem.h"
 #include "fabric/dist.h"
@@ -25,13 +26,13 @@ static uint32_t *group_cables(const struct fab_fabric *f, uint32_t a, uint32_t g
 	return between;
 }
 
-static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g)
+static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g, const char *more)
 {
-	char spec[64];
-	struct fab_fabric *f;
+	char spec[128];
+	OWN(fab_fabric) *f = NULL;
 	uint32_t *between, least = a * h / (g - 1), used = a * h;
 
-	snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u", a, p, h, g);
+	snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u%s", a, p, h, g, more);
 	f = test_gen(spec);
 	/* A link left over that only an odd number of groups could not pair stays free */
 	if (g % 2 && (a * h % (g - 1)) % 2)
@@ -57,48 +58,76 @@ static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g)
 		cr_assert_eq(sum, used, "%s: group %u has %u", spec, i, sum);
 	}
 	free(between);
-	fab_fabric_free(f);
 }
 
 Test(gen_dragonfly, cables_between_groups_are_even)
 {
+	static const char *const wirings[] = {
+		"", ",wiring=absolute", ",wiring=relative,ports=below",
+		",wiring=circulant", ",wiring=random,seed=7"};
+
 	for (uint32_t a = 1; a <= 5; a++)
 		for (uint32_t h = 1; h <= 3; h++)
 			for (uint32_t g = 2; g <= a * h + 1; g++)
-				check(a, 2, h, g);
+				for (size_t i = 0; i < FAB_COUNT(wirings); i++)
+					check(a, 2, h, g, wirings[i]);
 }
 
 Test(gen_dragonfly, size_of_the_paper)
 {
-	struct fab_fabric *f = test_gen("dragonfly:a=18,p=9,h=9");
-	uint32_t *between = group_cables(f, 18, 163);
+	OWN(fab_fabric) *f = test_gen("dragonfly:a=18,p=9,h=9");
 
-	cr_assert_eq(f->n_switches, 163 * 18);
-	cr_assert_eq(f->n_hosts, 26406);
-	cr_assert_eq(f->n_switch_links, 163 * 153 + 163 * 162 / 2);
+	check(18, 9, 9, 163, "");
 	cr_assert_eq(fab_fabric_diameter(f, 1), 3);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		cr_assert_eq(f->arc_first[s + 1] - f->arc_first[s], 17 + 9);
-	for (uint32_t i = 0; i < 163 * 163; i++)
-		cr_assert_eq(between[i], i / 163 == i % 163 ? 153 : 1);
-	free(between);
-	fab_fabric_free(f);
 }
 
-/* Global link j of group A goes to group A + j + 1. */
-Test(gen_dragonfly, wiring)
+/* The group that global link j of group i goes to. */
+static uint32_t target_of(int wiring, uint32_t i, uint32_t j, uint32_t g)
+{
+	switch (wiring) {
+	case 0:
+		return (i + j + 1) % g;
+	case 1:
+		return j < i ? j : j + 1;
+	case 2:
+		return (i + g - j - 1) % g;
+	default:
+		return j % 2 ? (i + g - j / 2 - 1) % g : (i + j / 2 + 1) % g;
+	}
+}
+
+Test(gen_dragonfly, wirings)
 {
 	enum { A = 4, P = 2, H = 2, G = 9 };
-	struct fab_fabric *f = test_gen("dragonfly:a=4,p=2,h=2");
+	static const char *const names[] = {"consecutive", "absolute", "relative",
+					    "circulant"};
 
-	for (uint32_t group = 0; group < G; group++)
-		for (uint32_t link = 0; link < A * H; link++) {
-			uint32_t sw = group * A + link / H;
-			uint32_t port = fab_port_find(f, sw, P + A + link % H);
-			uint32_t peer = f->port_node[fab_port_peer(f, port)];
+	for (int i = 0; i < 8; i++) {
+		bool is_below = i / 4;
+		char spec[80];
+		OWN(fab_fabric) *f = NULL;
 
-			cr_assert_eq(peer / A, (group + link + 1) % G);
-		}
+		snprintf(spec, sizeof(spec), "dragonfly:a=4,p=2,h=2,wiring=%s,ports=%s",
+			 names[i % 4], is_below ? "below" : "above");
+		f = test_gen(spec);
+		for (uint32_t group = 0; group < G; group++)
+			for (uint32_t link = 0; link < A * H; link++) {
+				uint32_t sw = group * A + link / H;
+				uint32_t port = fab_port_find(
+					f, sw, P + (is_below ? 1 : A) + link % H);
+				uint32_t peer = f->port_node[fab_port_peer(f, port)];
+
+				cr_assert_eq(peer / A, target_of(i % 4, group, link, G),
+					     "%s: %u.%u", spec, group, link);
+			}
+	}
+}
+
+Test(gen_dragonfly, local_ports)
+{
+	enum { A = 4, P = 2 };
+	OWN(fab_fabric) *f = test_gen("dragonfly:a=4,p=2,h=2");
+
 	for (uint32_t i = 0; i < A; i++)
 		for (uint32_t j = 0; j < A - 1; j++) {
 			uint32_t port = fab_port_find(f, i, P + 1 + j);
@@ -107,14 +136,12 @@ Test(gen_dragonfly, wiring)
 				     j < i ? j : j + 1);
 		}
 	cr_assert_str_eq(fab_node_name(f, 6), "g1-2");
-	fab_fabric_free(f);
 }
 
 Test(gen_dragonfly, one_group_is_a_full_mesh)
 {
-	struct fab_fabric *f = test_gen("dragonfly:a=6,p=1,h=3,g=1");
+	OWN(fab_fabric) *f = test_gen("dragonfly:a=6,p=1,h=3,g=1");
 
 	cr_assert_eq(f->n_switch_links, 15);
 	cr_assert_eq(fab_fabric_diameter(f, 1), 1);
-	fab_fabric_free(f);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Torus, mesh, HyperX and high-dimension fat trees against their closed forms. */
 #include "support/gen.h"
+#include "support/own.h"
 
 #include "base/mem.h"
 #include "fabric/dist.h"
@@ -44,7 +45,7 @@ Test(gen_grid, torus_closed_forms)
 		const struct grid *t = &tori[i];
 		uint32_t all = product(t->dims, t->n), cables = 0, diameter = 0;
 		uint32_t degree = 0;
-		struct fab_fabric *f = test_gen(t->spec);
+		OWN(fab_fabric) *f = test_gen(t->spec);
 
 		for (uint32_t d = 0; d < t->n; d++) {
 			uint32_t size = t->dims[d];
@@ -62,7 +63,6 @@ Test(gen_grid, torus_closed_forms)
 			cr_assert_eq(test_n_hosts_on(f, s), t->hosts, "%s", t->spec);
 			cr_assert_eq(f->node_n_ports[s], t->hosts + 2 * t->n);
 		}
-		fab_fabric_free(f);
 	}
 }
 
@@ -73,15 +73,15 @@ static uint32_t ring_distance(uint32_t a, uint32_t b, uint32_t size, bool wraps)
 	return wraps && size - d < d ? size - d : d;
 }
 
-/* Every pair of switches has the distance that its coordinates say. */
+/* Distances of all pairs by coordinates: `line_hops` for each that differs (0: a ring or
+ * a line). */
 static void check_distances(const char *spec, const uint32_t *dims, uint32_t n,
-			    bool wraps, bool all_to_all)
+			    bool wraps, uint32_t line_hops)
 {
-	struct fab_fabric *f = test_gen(spec);
-	struct fab_dist *dist;
+	OWN(fab_fabric) *f = test_gen(spec);
+	OWN(fab_dist) *dist = NULL;
 	uint32_t all = product(dims, n), a[5], b[5];
 
-	cr_assert_eq(f->n_switches, all);
 	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
 	for (uint32_t i = 0; i < all; i++)
 		for (uint32_t j = 0; j < all; j++) {
@@ -90,29 +90,28 @@ static void check_distances(const char *spec, const uint32_t *dims, uint32_t n,
 			coords(i, dims, n, a);
 			coords(j, dims, n, b);
 			for (uint32_t d = 0; d < n; d++)
-				hops += all_to_all ? a[d] != b[d]
-						   : ring_distance(a[d], b[d], dims[d],
-								   wraps);
+				hops += line_hops ? line_hops * (a[d] != b[d])
+						  : ring_distance(a[d], b[d], dims[d],
+								  wraps);
 			cr_assert_eq(fab_dist_row(dist, i)[j], hops, "%s: %u to %u", spec,
 				     i, j);
 		}
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 Test(gen_grid, distances_follow_coordinates)
 {
-	check_distances("torus:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, true, false);
-	check_distances("torus:dims=2x3x2x4", (uint32_t[]){2, 3, 2, 4}, 4, true, false);
-	check_distances("mesh:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, false, false);
-	check_distances("mesh:dims=7", (uint32_t[]){7}, 1, false, false);
-	check_distances("hyperx:dims=4x3x2", (uint32_t[]){4, 3, 2}, 3, false, true);
-	check_distances("hyperx:dims=9", (uint32_t[]){9}, 1, false, true);
+	check_distances("torus:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, true, 0);
+	check_distances("torus:dims=2x3x2x4", (uint32_t[]){2, 3, 2, 4}, 4, true, 0);
+	check_distances("mesh:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, false, 0);
+	check_distances("mesh:dims=7", (uint32_t[]){7}, 1, false, 0);
+	check_distances("hyperx:dims=4x3x2", (uint32_t[]){4, 3, 2}, 3, false, 1);
+	check_distances("hyperx:dims=9", (uint32_t[]){9}, 1, false, 1);
+	check_distances("kfat:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, false, 2);
 }
 
 Test(gen_grid, mesh_and_hyperx_counts)
 {
-	struct fab_fabric *f = test_gen("mesh:dims=6x5x4,hosts=3");
+	OWN(fab_fabric) *f = test_gen("mesh:dims=6x5x4,hosts=3");
 
 	cr_assert_eq(f->n_switch_links, 5 * 20 + 4 * 24 + 3 * 30);
 	cr_assert_eq(f->n_hosts, 360);
@@ -125,35 +124,11 @@ Test(gen_grid, mesh_and_hyperx_counts)
 	cr_assert_eq(fab_fabric_diameter(f, 1), 2);
 	for (uint32_t s = 0; s < 64; s++)
 		cr_assert_eq(f->node_n_ports[s], 8 + 14);
-	fab_fabric_free(f);
-}
-
-/* Cables between the halves of dimension 0. */
-static uint32_t half_cut(const char *spec, uint32_t stride, uint32_t half)
-{
-	struct fab_fabric *f = test_gen(spec);
-	bool *side = FAB_NEW0(f->n_switches, bool);
-	uint32_t n;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		side[s] = s / stride < half;
-	n = test_cut(f, side);
-	free(side);
-	fab_fabric_free(f);
-	return n;
-}
-
-Test(gen_grid, bisection)
-{
-	cr_assert_eq(half_cut("torus:dims=30x20x20,hosts=2", 400, 15), 2 * 400);
-	cr_assert_eq(half_cut("torus:dims=2x8", 8, 1), 8);
-	cr_assert_eq(half_cut("mesh:dims=30x20x20", 400, 15), 400);
-	cr_assert_eq(half_cut("hyperx:dims=8x8", 8, 4), 8 * 4 * 4);
 }
 
 Test(gen_grid, torus_ports)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4x2,hosts=2");
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x2,hosts=2");
 	uint32_t sw = test_switch(f, "sw-3.1");
 	uint32_t next = fab_port_peer(f, fab_port_find(f, sw, 3));
 	uint32_t before = fab_port_peer(f, fab_port_find(f, sw, 4));
@@ -166,12 +141,11 @@ Test(gen_grid, torus_ports)
 	cr_assert_str_eq(fab_node_name(f, f->port_node[other]), "sw-3.0");
 	cr_assert_eq(f->port_num[other], 5);
 	cr_assert_eq(fab_port_find(f, sw, 5), FAB_NONE);
-	fab_fabric_free(f);
 }
 
 Test(gen_grid, hyperx_ports_in_order_of_the_peer)
 {
-	struct fab_fabric *f = test_gen("hyperx:dims=3x4,hosts=1");
+	OWN(fab_fabric) *f = test_gen("hyperx:dims=3x4,hosts=1");
 	uint32_t sw = test_switch(f, "sw-1.2");
 	static const char *const peers[] = {"sw-0.2", "sw-2.2", "sw-1.0", "sw-1.1",
 					    "sw-1.3"};
@@ -181,7 +155,6 @@ Test(gen_grid, hyperx_ports_in_order_of_the_peer)
 
 		cr_assert_str_eq(fab_node_name(f, f->port_node[q]), peers[i]);
 	}
-	fab_fabric_free(f);
 }
 
 static const struct grid kfats[] = {
@@ -197,7 +170,7 @@ Test(gen_grid, kfat_closed_forms)
 	for (size_t i = 0; i < FAB_COUNT(kfats); i++) {
 		const struct grid *k = &kfats[i];
 		uint32_t leaves = product(k->dims, k->n), sw = leaves, lines = 0;
-		struct fab_fabric *f = test_gen(k->spec);
+		OWN(fab_fabric) *f = test_gen(k->spec);
 
 		for (uint32_t d = 0; d < k->n; d++)
 			lines += leaves / k->dims[d];
@@ -213,54 +186,37 @@ Test(gen_grid, kfat_closed_forms)
 			for (uint32_t j = 0; j < leaves / k->dims[d]; j++)
 				cr_assert_eq(test_degree(f, sw++), k->dims[d], "%s",
 					     k->spec);
-		fab_fabric_free(f);
 	}
-}
-
-/* Two hops for each coordinate in which two leaves differ. */
-Test(gen_grid, kfat_distances)
-{
-	static const uint32_t dims[] = {5, 4, 3};
-	struct fab_fabric *f = test_gen("kfat:dims=5x4x3");
-	struct fab_dist *dist;
-	uint32_t a[3], b[3];
-
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
-	for (uint32_t i = 0; i < 60; i++)
-		for (uint32_t j = 0; j < 60; j++) {
-			uint32_t hops = 0;
-
-			coords(i, dims, 3, a);
-			coords(j, dims, 3, b);
-			for (uint32_t d = 0; d < 3; d++)
-				hops += 2 * (a[d] != b[d]);
-			cr_assert_eq(fab_dist_row(dist, i)[j], hops);
-		}
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 Test(gen_grid, kfat_names_are_coordinates)
 {
-	struct fab_fabric *f = test_gen("kfat:dims=5x9,hosts=3");
-	uint32_t leaf = test_switch(f, "leaf-3.7");
-	uint32_t row = fab_port_peer(f, fab_port_find(f, leaf, 4));
-	uint32_t column = fab_port_peer(f, fab_port_find(f, leaf, 5));
+	static const char *const roots[] = {"root-x.7",	 "root-3.x",  "root0-x.7",
+					    "root0-3.x", "root1-x.7", "root1-3.x"};
 
-	cr_assert_eq(leaf, 3 * 9 + 7);
-	cr_assert_str_eq(fab_node_name(f, f->port_node[row]), "root-x.7");
-	cr_assert_eq(f->port_num[row], 3 + 1);
-	cr_assert_eq(f->node_n_ports[f->port_node[row]], 5);
-	cr_assert_str_eq(fab_node_name(f, f->port_node[column]), "root-3.x");
-	cr_assert_eq(f->port_num[column], 7 + 1);
-	cr_assert_eq(f->node_n_ports[f->port_node[column]], 9);
-	fab_fabric_free(f);
+	for (uint32_t planes = 1; planes <= 2; planes++) {
+		OWN(fab_fabric) *f =
+			test_gen(planes == 1 ? "kfat:dims=5x9,hosts=3"
+					     : "kfat:dims=5x9,hosts=3,planes=2");
+		uint32_t leaf = test_switch(f, "leaf-3.7");
+
+		cr_assert_eq(f->n_switches, 45 + planes * (5 + 9));
+		cr_assert_eq(leaf, 3 * 9 + 7);
+		for (uint32_t i = 0; i < 2 * planes; i++) {
+			uint32_t q = fab_port_peer(f, fab_port_find(f, leaf, 4 + i));
+
+			cr_assert_str_eq(fab_node_name(f, f->port_node[q]),
+					 roots[2 * planes - 2 + i]);
+			cr_assert_eq(f->port_num[q], (i % 2 ? 7 : 3) + 1);
+			cr_assert_eq(f->node_n_ports[f->port_node[q]], i % 2 ? 9 : 5);
+		}
+	}
 }
 
 Test(gen_grid, kfat_of_two_level_lines)
 {
-	struct fab_fabric *f = test_gen("kfat:dims=16x8,hosts=2,levels=2,radix=8");
-	struct fab_dist *dist;
+	OWN(fab_fabric) *f = test_gen("kfat:dims=16x8,hosts=2,levels=2,radix=8");
+	OWN(fab_dist) *dist = NULL;
 
 	/* 8 lines of 4 low and 2 top switches, 16 lines of 2 and 1 */
 	cr_assert_eq(f->n_switches, 128 + 8 * 6 + 16 * 3);
@@ -279,35 +235,42 @@ Test(gen_grid, kfat_of_two_level_lines)
 				hops += y / 4 == v / 4 ? 2 : 4;
 			cr_assert_eq(fab_dist_row(dist, i)[j], hops, "%u %u", i, j);
 		}
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
-Test(gen_grid, kfat_of_planes)
+/* Two adapters a host, on leaves next to each other along x; trees with less up than
+ * down. */
+Test(gen_grid, kfat_of_rails_and_tapered_lines)
 {
-	struct fab_fabric *f = test_gen("kfat:dims=5x9,hosts=3,planes=2");
-	uint32_t leaf = test_switch(f, "leaf-3.7");
-	static const char *const root[] = {"root0-x.7", "root0-3.x", "root1-x.7",
-					   "root1-3.x"};
+	OWN(fab_fabric) *f = test_gen("kfat:dims=4x3,hosts=2,rails=3,planes=2");
 
-	cr_assert_eq(f->n_switches, 45 + 2 * (5 + 9));
-	for (uint32_t i = 0; i < 4; i++) {
-		uint32_t peer = fab_port_peer(f, fab_port_find(f, leaf, 4 + i));
+	cr_assert_eq(f->n_hosts, 4 * 3 * 2);
+	cr_assert_eq(f->n_host_links, f->n_hosts * 3);
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], host;
 
-		cr_assert_str_eq(fab_node_name(f, f->port_node[peer]), root[i]);
-		cr_assert_eq(f->port_num[peer], (i % 2 ? 7 : 3) + 1);
+		if (fab_node_is_switch(f, node))
+			continue;
+		host = f->node_host[node];
+		cr_expect_eq(fab_port_switch(f, p) % 3, host / 2 % 3);
+		for (uint32_t q = 0; q < p; q++)
+			cr_expect(fab_node_is_switch(f, f->port_node[q]) ||
+				  f->node_host[f->port_node[q]] != host ||
+				  fab_port_switch(f, q) != fab_port_switch(f, p));
 	}
 	fab_fabric_free(f);
+	f = test_gen("kfat:dims=8x8,levels=2,radix=6,up=2");
+	/* 16 lines of 2 low switches with 4 leaves each, 1 cable to each of 2 tops */
+	cr_assert_eq(f->n_switches, 64 + 16 * (2 + 1));
+	cr_assert_eq(f->n_switch_links, 128 + 16 * 4);
 }
 
 /* Lines that do not fill their switches. */
 Test(gen_grid, kfat_of_ragged_lines)
 {
-	struct fab_fabric *f = test_gen("kfat:dims=11x2,levels=2,radix=6");
+	OWN(fab_fabric) *f = test_gen("kfat:dims=11x2,levels=2,radix=6");
 
 	/* 2 lines of 4 low switches (3 3 3 2 leaves), each 1 cable to 3 tops;
 	 * 11 lines of 1 low switch, all 3 cables to 1 top */
 	cr_assert_eq(f->n_switches, 22 + 2 * (4 + 3) + 11 * (1 + 1));
 	cr_assert_eq(f->n_switch_links, 44 + 2 * 12 + 11 * 3);
-	fab_fabric_free(f);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random regular graphs: regular, simple, in one piece, and random. */
 #include "support/gen.h"
+#include "support/own.h"
 
 #include "base/mem.h"
 #include "fabric/dist.h"
@@ -51,11 +52,9 @@ Test(gen_random, larger_sizes)
 
 Test(gen_random, seeds_differ)
 {
-	struct fab_fabric *a = draw(100, 5, 2, 1), *b = draw(100, 5, 2, 2);
+	OWN(fab_fabric) *a = draw(100, 5, 2, 1), *b = draw(100, 5, 2, 2);
 
 	cr_assert_neq(fab_fabric_fingerprint(a), fab_fabric_fingerprint(b));
-	fab_fabric_free(a);
-	fab_fabric_free(b);
 }
 
 /* Each of the 15 pairs of six switches is joined in 3/5 of all cubic graphs. */
@@ -65,12 +64,11 @@ Test(gen_random, pairs_are_equally_likely)
 	unsigned seen[N][N] = {{0}};
 
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct fab_fabric *f = draw(N, 3, 0, seed);
+		OWN(fab_fabric) *f = draw(N, 3, 0, seed);
 
 		for (uint32_t s = 0; s < N; s++)
 			for (uint32_t p = f->peer_first[s]; p < f->peer_first[s + 1]; p++)
 				seen[s][f->peer[p]]++;
-		fab_fabric_free(f);
 	}
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
@@ -82,9 +80,8 @@ Test(gen_random, pairs_are_equally_likely)
 /* A random graph of 1000 switches and degree 10 has a diameter of 4 or 5. */
 Test(gen_random, diameter)
 {
-	struct fab_fabric *f = draw(1000, 10, 0, 7);
+	OWN(fab_fabric) *f = draw(1000, 10, 0, 7);
 	uint32_t diameter = fab_fabric_diameter(f, 1);
 
 	cr_assert(diameter == 4 || diameter == 5, "%u", diameter);
-	fab_fabric_free(f);
 }

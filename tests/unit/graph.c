@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/nets.h"
+#include "support/own.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>
@@ -49,6 +50,8 @@ static void setting_fini(struct setting *s)
 	fab_fabric_free(s->f);
 }
 
+OWN_VALUE(setting, setting_fini)
+
 /* Hops from the nearest of n switches: all cables, again and again. */
 static uint32_t *relax(const struct fab_fabric *f, const bool *cable_is_dead, uint32_t n,
 		       const uint32_t *from)
@@ -81,7 +84,7 @@ static uint32_t *relax(const struct fab_fabric *f, const bool *cable_is_dead, ui
 static void expect_order(const struct fab_fabric *f, const uint32_t *dist,
 			 const uint32_t *order, uint32_t n)
 {
-	bool *is_met = FAB_NEW0(f->n_switches, bool);
+	OWN_HEAP bool *is_met = FAB_NEW0(f->n_switches, bool);
 	uint32_t reached = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -93,14 +96,13 @@ static void expect_order(const struct fab_fabric *f, const uint32_t *dist,
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		reached += dist[sw] != FAB_NONE;
 	cr_assert_eq(n, reached);
-	free(is_met);
 }
 
 Test(graph, a_search_finds_the_fewest_hops)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_graph g;
-		struct setting s;
+		OWN(setting) s;
 		uint32_t *dist, *order, *by, *expected, n;
 
 		setting_init(&s, seed);
@@ -135,7 +137,6 @@ Test(graph, a_search_finds_the_fewest_hops)
 		free(dist);
 		free(order);
 		free(by);
-		setting_fini(&s);
 	}
 }
 
@@ -143,7 +144,7 @@ Test(graph, arcs_know_their_reverse_and_die_with_their_cable)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		const struct fab_fabric *f;
-		struct setting s;
+		OWN(setting) s;
 
 		setting_init(&s, seed);
 		f = s.f;
@@ -164,7 +165,6 @@ Test(graph, arcs_know_their_reverse_and_die_with_their_cable)
 		fab_faults_clear(s.faults);
 		for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++)
 			cr_assert(!s.faults->arc_is_dead[a]);
-		setting_fini(&s);
 	}
 }
 
@@ -267,7 +267,7 @@ Test(graph, parts_are_what_hangs_together)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		uint32_t *part, *dist, n, next = 0;
 		struct fab_graph g;
-		struct setting s;
+		OWN(setting) s;
 
 		setting_init(&s, seed);
 		g = fab_graph_of_arcs(s.f);
@@ -284,6 +284,5 @@ Test(graph, parts_are_what_hangs_together)
 		}
 		cr_assert_eq(n, next);
 		free(part);
-		setting_fini(&s);
 	}
 }

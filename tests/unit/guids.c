@@ -8,6 +8,7 @@
 #include "mcast/route.h"
 #include "mcast/tables.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/routed.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
@@ -24,7 +25,7 @@ enum { FIRST = 1, SECOND = 4 };
 
 Test(guids, ids_of_guids)
 {
-	struct fab_fabric *f = test_gen("kfat:dims=3x3,hosts=2");
+	OWN(fab_fabric) *f = test_gen("kfat:dims=3x3,hosts=2");
 	struct fab_map64 *map;
 	struct fab_err err = {""};
 
@@ -48,7 +49,6 @@ Test(guids, ids_of_guids)
 	cr_expect_eq(fab_map64_get(map, 0), FAB_SHARED);
 	cr_expect_eq(fab_map64_get(map, f->node_guid[0]), 0);
 	fab_map64_free(map);
-	fab_fabric_free(f);
 }
 
 /* Every file that names nodes by GUID. */
@@ -157,15 +157,16 @@ static void end(struct world *w)
 	routed_fini(&w->groups);
 }
 
+OWN_VALUE(world, end)
+
 static void expect_written(const struct world *w, enum kind kind, bool is_written)
 {
 	struct fab_err err = {""};
-	char *text = write_text(w, kind, &err);
+	OWN_HEAP char *text = write_text(w, kind, &err);
 
 	cr_expect_eq(!text, !is_written, "kind %d", kind);
 	cr_expect(text || strstr(err.text, "expected each to have its own"), "%s",
 		  err.text);
-	free(text);
 }
 
 static void expect_read(const struct world *w, enum kind kind, bool is_read)
@@ -180,7 +181,7 @@ static void expect_read(const struct world *w, enum kind kind, bool is_read)
 
 Test(guids, switches_of_one_guid)
 {
-	struct world w;
+	OWN(world) w;
 
 	begin(&w);
 	for (int i = LFTS; i < N_KINDS; i++)
@@ -190,13 +191,12 @@ Test(guids, switches_of_one_guid)
 		expect_written(&w, (enum kind)i, false);
 	for (int i = LFTS; i < N_KINDS; i++)
 		expect_read(&w, (enum kind)i, false);
-	end(&w);
 }
 
 /* Tables name switches only; an adapter's port they name beside its LID. */
 Test(guids, adapters_of_one_guid)
 {
-	struct world w;
+	OWN(world) w;
 	uint32_t a, b;
 
 	begin(&w);
@@ -210,7 +210,6 @@ Test(guids, adapters_of_one_guid)
 		if (i >= LFTS)
 			expect_read(&w, (enum kind)i, is_table);
 	}
-	end(&w);
 }
 
 /* Ports of one GUID are told apart by the LIDs that they have in the fabric. */
@@ -218,12 +217,12 @@ Test(guids, ports_of_one_guid)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS,
 						     .n_threads = 1};
-	struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 	struct fab_analysis j;
 	struct fab_err err = {""};
-	struct world w;
+	OWN(world) w;
 	uint32_t a, b;
-	char *text;
+	OWN_HEAP char *text = NULL;
 
 	begin(&w);
 	a = fab_node_first_connected_port(w.f, w.f->n_switches);
@@ -233,7 +232,7 @@ Test(guids, ports_of_one_guid)
 	cr_assert(text, "%s", err.text);
 	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
 		     0, "%s", err.text);
-	cr_expect_eq(r->told->strange_lids.n, 0);
+	cr_expect_eq(r->files->strange_lids.n, 0);
 	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(j.connected, j.pairs);
 	cr_expect_eq(j.unreachable, 0);
@@ -243,8 +242,5 @@ Test(guids, ports_of_one_guid)
 	w.f->port_lid[b] = 4000;
 	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
 		     0, "%s", err.text);
-	cr_expect_eq(r->told->strange_lids.n, 1);
-	fab_routes_free(r);
-	free(text);
-	end(&w);
+	cr_expect_eq(r->files->strange_lids.n, 1);
 }

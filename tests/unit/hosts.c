@@ -2,6 +2,7 @@
 #include "fabric/hosts.h"
 
 #include "base/mem.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -57,17 +58,17 @@ Test(hosts, first_word_before_an_adapter)
 	static const struct one adapters[] = {
 		{"n1 mlx5_0", 1},    {"n2 HCA-1", 2},	 {"n1 mlx5_1 ", 3},
 		{"n2 ibp65s0f1", 4}, {" n1  hfi1_0", 5}, {"n3 rocep3s0f0", 6},
-		{"n3 ib0", 7},	     {"n1 hca-2", 8},
+		{"n3 ib0", 7},	     {"n1 hca-2", 8},	 {"n3 ibp1", 9},
+		{"n3 ibp10", 10},
 	};
-	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
+	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
 	cr_expect_eq(f->n_hosts, 3);
 	expect_host(f, 0, "n1", 4);
 	expect_host(f, 1, "n2", 2);
-	expect_host(f, 2, "n3", 2);
+	expect_host(f, 2, "n3", 4);
 	cr_expect_eq(f->host_adapter[1], 3, "adapters in ascending order");
 	cr_expect_eq(f->node_host[0], FAB_NONE, "a switch has no host");
-	fab_fabric_free(f);
 }
 
 Test(hosts, system_image_guid_for_other_descriptions)
@@ -77,7 +78,7 @@ Test(hosts, system_image_guid_for_other_descriptions)
 		{"plain", 9},	       {"n1 eth0", 0},	      {"n1 ibx", 0},
 		{"gpu HCA-", 10},      {"plain more 1 2", 8}, {"gpu mlx5_", 11},
 	};
-	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
+	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
 	cr_expect_eq(f->n_hosts, 7, "%u hosts", f->n_hosts);
 	expect_host(f, 0, "storage node A", 2);
@@ -86,7 +87,6 @@ Test(hosts, system_image_guid_for_other_descriptions)
 	expect_host(f, 3, "n1 eth0", 1);
 	expect_host(f, 5, "gpu HCA-", 1);
 	expect_host(f, 6, "gpu mlx5_", 1); /* a digit, but no number behind it */
-	fab_fabric_free(f);
 }
 
 Test(hosts, generic_descriptions_stay_apart)
@@ -101,13 +101,12 @@ Test(hosts, generic_descriptions_stay_apart)
 		{"  ", 6},
 		{"localhosts HCA-1", 6},
 	};
-	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
+	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
 	cr_expect_eq(f->n_hosts, 8);
 	expect_host(f, 0, "0x0000000000000010", 1);
 	expect_host(f, 3, "0x0000000000000013", 1);
 	expect_host(f, 7, "localhosts", 1);
-	fab_fabric_free(f);
 }
 
 Test(hosts, aggregation_nodes_and_routers_are_none)
@@ -117,13 +116,12 @@ Test(hosts, aggregation_nodes_and_routers_are_none)
 		{"n1 HCA-1", 2},
 		{"gate HCA-1", 2, FAB_ROUTER},
 	};
-	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
+	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
 	cr_expect_eq(f->n_hosts, 1);
 	cr_expect_eq(f->node_host[1], FAB_NONE);
 	expect_host(f, 0, "n1", 1);
 	cr_expect_eq(f->node_host[3], FAB_NONE);
-	fab_fabric_free(f);
 }
 
 /* A map of the GUIDs below *(const uint64_t *)map. */
@@ -152,7 +150,7 @@ Test(hosts, a_name_map_names_hosts)
 	static const uint64_t end = 0x16;
 	static const struct fab_host_options options = {.is_mapped = names_guids_below,
 							.name_map = &end};
-	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
+	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
 
 	cr_expect_eq(f->n_hosts, 9, "%u hosts", f->n_hosts);
 	expect_host(f, 0, "rack 1 unit 2", 2);
@@ -165,7 +163,6 @@ Test(hosts, a_name_map_names_hosts)
 	expect_host(f, 7, "0x000000000000001a", 1);
 	expect_host(f, 8, "0x000000000000001b", 1);
 	cr_expect_eq(strncmp(f->host_rule, "name map", 8), 0);
-	fab_fabric_free(f);
 }
 
 Test(hosts, hca_patterns)
@@ -193,11 +190,10 @@ Test(hosts, hca_chooses_a_rail)
 	static const struct one adapters[] = {
 		{"n1 mlx5_0", 1}, {"n1 mlx5_1", 1}, {"n2 mlx5_0", 2}, {"n2 mlx5_1", 2}};
 	static const struct fab_host_options options = {.hca = "mlx5_1"};
-	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
+	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
 
 	cr_expect_eq(f->n_hosts, 2);
 	cr_expect_eq(f->n_adapters, 2);
 	cr_expect_eq(f->n_host_links, 2);
 	expect_host(f, 1, "n2", 1);
-	fab_fabric_free(f);
 }

@@ -3,63 +3,12 @@
 
 #include "source/source.h"
 #include "support/data.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Counts of an independent parser. */
-static const struct golden {
-	const char *file;
-	uint32_t switches, adapters, aggregation, hosts, isl, links, foreign;
-} golden[] = {
-	{"selene-compute-hdr", 666, 4341, 666, 469, 8511, 4341, 0},
-	{"ufm-director-puttylog", 400, 2328, 0, 383, 6395, 2328, 2},
-	{"topograph-ndr", 40, 582, 40, 193, 532, 582, 0},
-	{"stage-qdr", 8, 144, 0, 144, 47, 145, 0},
-	{"psmn-x5-qdr", 11, 89, 0, 89, 70, 89, 0},
-	{"ufm-lab-mixed", 2, 13, 1, 5, 3, 13, 0},
-	{"ibtopotool-1", 2, 4, 0, 4, 2, 5, 0},
-	{"ibtopotool-2", 1, 2, 0, 2, 0, 2, 0},
-};
-
-ParameterizedTestParameters(ibnetdiscover, golden_counts)
-{
-	static size_t index[FAB_COUNT(golden)];
-
-	for (size_t i = 0; i < FAB_COUNT(golden); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(golden), NULL);
-}
-
-ParameterizedTest(size_t *index, ibnetdiscover, golden_counts)
-{
-	const struct golden *g = &golden[*index];
-	struct fab_fabric *f;
-	uint32_t *component;
-	char file[80];
-
-	snprintf(file, sizeof(file), "ibnetdiscover/%s.txt", g->file);
-	f = data_open(file);
-	cr_expect_eq(f->n_switches, g->switches, "%s: %u switches", file, f->n_switches);
-	cr_expect_eq(f->n_adapters, g->adapters, "%s: %u adapters", file, f->n_adapters);
-	cr_expect_eq(f->n_aggregation_nodes, g->aggregation, "%s: %u aggregation nodes",
-		     file, f->n_aggregation_nodes);
-	cr_expect_eq(f->n_switch_links, g->isl, "%s: %u switch links", file,
-		     f->n_switch_links);
-	cr_expect_eq(f->n_host_links, g->links, "%s: %u host links", file,
-		     f->n_host_links);
-	cr_expect_eq(f->n_cables, g->isl + g->links, "%s: %u cables", file, f->n_cables);
-	component = malloc(f->n_nodes * sizeof(*component));
-	cr_expect_eq(fab_fabric_components(f, component), 1, "%s: components", file);
-	cr_expect_eq(!!find_warning(f, "foreign-line", 0), !!g->foreign, "%s: foreign",
-		     file);
-	cr_expect_str_eq(f->format, "ibnetdiscover");
-	free(component);
-	fab_fabric_free(f);
-}
 
 #define FORMATS                                                                          \
 	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache or an " \
@@ -137,25 +86,17 @@ static const struct refused {
 	{"vendid=0x1\nSwitch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\nCa\t "
 	 ": "
 	 "0x0002 ports 2 devid 0x1 vendid 0x2c9 \"n\"\n",
-	 "t:3: a list of nodes (ibnetdiscover -l) tells no cables, expected the dump of "
+	 "t:3: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of "
 	 "ibnetdiscover without -l"},
 	{"Switch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\n",
-	 "t:1: a list of nodes (ibnetdiscover -l) tells no cables, expected the dump of "
+	 "t:1: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of "
 	 "ibnetdiscover without -l"},
 };
 
-ParameterizedTestParameters(ibnetdiscover, refuses)
+Test(ibnetdiscover, refuses)
 {
-	static size_t index[FAB_COUNT(refused)];
-
 	for (size_t i = 0; i < FAB_COUNT(refused); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(refused), NULL);
-}
-
-ParameterizedTest(size_t *index, ibnetdiscover, refuses)
-{
-	cr_expect_str_eq(text_error(refused[*index].text), refused[*index].message);
+		cr_expect_str_eq(text_error(refused[i].text), refused[i].message);
 }
 
 Test(ibnetdiscover, refuses_binary_data)
@@ -176,7 +117,7 @@ Test(ibnetdiscover, notices_every_cut)
 	size_t n_read = 0;
 
 	for (size_t n = 0; n < sizeof(text); n++) {
-		struct fab_fabric *f = NULL;
+		OWN(fab_fabric) *f = NULL;
 		struct fab_err err;
 
 		if (fab_source_parse("t", text, n, NULL, &f, &err)) {
@@ -186,7 +127,6 @@ Test(ibnetdiscover, notices_every_cut)
 		n_read++;
 		cr_expect(text[n - 1] == '\n' || text[n] == '\n' || text[n] == '\0',
 			  "read although cut before \"%s\"", text + n);
-		fab_fabric_free(f);
 	}
 	cr_expect_geq(n_read, 4);
 }
@@ -203,21 +143,20 @@ static void expect_warning(const struct fab_fabric *f, const char *code, uint64_
 
 Test(ibnetdiscover, skips_and_counts_foreign_lines)
 {
-	struct fab_fabric *f = text_open("ibwarn: [1] discovery\n" SWITCH_1
-					 "[ mgmt ] (config) #\nCan't open\n" ADAPTER_2
-					 "Switches: 1\n$ ");
+	OWN(fab_fabric) *f = text_open("ibwarn: [1] discovery\n" SWITCH_1
+				       "[ mgmt ] (config) #\nCan't open\n" ADAPTER_2
+				       "Switches: 1\n$ ");
 
 	expect_warning(f, "foreign-line", 1,
 		       "this line and 4 more are no part of the fabric and were skipped");
 	cr_expect_null(find_warning(f, "foreign-line", 1));
 	cr_expect_eq(f->n_cables, 1);
 	cr_expect_eq(f->n_warnings, 1);
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, makes_adapters_that_only_a_switch_knows)
 {
-	struct fab_fabric *f = text_open(
+	OWN(fab_fabric) *f = text_open(
 		SWITCH_1
 		"[8]\t\"H-0000000000000002\"[2](4) \t\t# \"n1 HCA-1\" lid 6 2xEDR\n"
 		"[9]\t\"H-0000000000000005\"[1](6) \t\t# \"" FAB_AGGREGATION_NAME
@@ -244,12 +183,11 @@ Test(ibnetdiscover, makes_adapters_that_only_a_switch_knows)
 	cr_expect_eq(f->port_speed[port], FAB_EDR);
 	cr_expect_eq(f->port_lid[fab_port_find(f, 2, 1)], 0, "65535 is no LID");
 	cr_expect_eq(f->node_n_ports[3], 3);
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, merges_a_node_that_is_described_twice)
 {
-	struct fab_fabric *f =
+	OWN(fab_fabric) *f =
 		text_open(SWITCH_1 ADAPTER_2
 			  "Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced "
 			  "port 0 lid 4 lmc 0\n"
@@ -263,12 +201,11 @@ Test(ibnetdiscover, merges_a_node_that_is_described_twice)
 	cr_expect_eq(f->n_switches, 1);
 	cr_expect_eq(f->n_switch_links, 1, "the self-loop");
 	cr_expect_eq(f->n_cables, 2);
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, warns_of_what_it_cannot_read)
 {
-	struct fab_fabric *f = text_open(
+	OWN(fab_fabric) *f = text_open(
 		"[1]\t\"H-0000000000000009\"[1](9) # \"x\" lid 1 4xHDR\n" SWITCH_1
 		"[12\n[13]\t\"H-0000000000000004\"[1](5) \t\t# \"n2\" lid 6 "
 		"4xZDR\n" ADAPTER_2 "vendid=cisco\n");
@@ -284,12 +221,11 @@ Test(ibnetdiscover, warns_of_what_it_cannot_read)
 			 "no number can be read from \"vendid=cisco\"");
 	expect_warning(f, "unknown-speed", 9,
 		       "the speed of port 13 is none of those known");
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, believes_the_id_rather_than_the_guid_line)
 {
-	struct fab_fabric *f = text_open(
+	OWN(fab_fabric) *f = text_open(
 		"switchguid=0x77(77)\nSwitch 4 \"S-0000000000000001\" # \"s\" base port "
 		"0 lid "
 		"1 lmc 0\n[1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n[2] "
@@ -300,12 +236,11 @@ Test(ibnetdiscover, believes_the_id_rather_than_the_guid_line)
 		"node \"S-0000000000000001\" stands below GUID 0x0000000000000077; "
 		"its id counts");
 	cr_expect_eq(f->node_guid[0], 1);
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, reads_one_side_of_a_difference)
 {
-	struct fab_fabric *f = text_open(
+	OWN(fab_fabric) *f = text_open(
 		"1,3c1,3\n< Switch 4 \"S-0000000000000001\" # \"s\" base port 0 lid 1 "
 		"lmc 0\n"
 		"< [1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n"
@@ -317,7 +252,6 @@ Test(ibnetdiscover, reads_one_side_of_a_difference)
 	cr_expect_eq(f->n_switch_links, 1);
 	expect_warning(f, "foreign-line", 1,
 		       "this line and 3 more are no part of the fabric and were skipped");
-	fab_fabric_free(f);
 }
 
 /* The same fabric in every dress; all give one fingerprint. */
@@ -358,41 +292,33 @@ static const char *const dresses[] = {
 	"> [1](3) \t\"S-0000000000000001\"[7]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR\n",
 };
 
-ParameterizedTestParameters(ibnetdiscover, reads_every_dress)
+Test(ibnetdiscover, reads_every_dress)
 {
-	static size_t index[FAB_COUNT(dresses)];
+	for (size_t i = 0; i < FAB_COUNT(dresses); i++) {
+		OWN(fab_fabric) *plain = text_open(dresses[0]),
+				*f = text_open(dresses[i]);
+		uint32_t port = fab_port_find(f, 1, 1);
 
-	for (size_t i = 0; i < FAB_COUNT(dresses); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(dresses), NULL);
-}
-
-ParameterizedTest(size_t *index, ibnetdiscover, reads_every_dress)
-{
-	struct fab_fabric *plain = text_open(dresses[0]), *f = text_open(dresses[*index]);
-	uint32_t port = fab_port_find(f, 1, 1);
-
-	cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(plain),
-		     "dress %zu", *index);
-	cr_expect_eq(f->n_warnings, 0, "dress %zu: %s", *index,
-		     f->n_warnings ? f->warnings[0].message : "");
-	cr_expect_str_eq(fab_node_name(f, 0), "leaf");
-	cr_expect_str_eq(fab_node_name(f, 1), "n1 HCA-1");
-	cr_expect_eq(f->node_is_enhanced[0], 1);
-	cr_expect_eq(f->port_lid[f->node_first_port[0]], 4);
-	cr_expect_eq(f->port_guid[port], 3);
-	cr_expect_eq(f->port_lid[port], 5);
-	cr_expect_eq(f->port_lmc[port], 1);
-	cr_expect_eq(f->port_width[port], 4);
-	cr_expect_eq(f->port_speed[port], FAB_HDR);
-	cr_expect_eq(f->node_n_ports[0], 36);
-	fab_fabric_free(plain);
-	fab_fabric_free(f);
+		cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(plain),
+			     "dress %zu", i);
+		cr_expect_eq(f->n_warnings, 0, "dress %zu: %s", i,
+			     f->n_warnings ? f->warnings[0].message : "");
+		cr_expect_str_eq(fab_node_name(f, 0), "leaf");
+		cr_expect_str_eq(fab_node_name(f, 1), "n1 HCA-1");
+		cr_expect_eq(f->node_is_enhanced[0], 1);
+		cr_expect_eq(f->port_lid[f->node_first_port[0]], 4);
+		cr_expect_eq(f->port_guid[port], 3);
+		cr_expect_eq(f->port_lid[port], 5);
+		cr_expect_eq(f->port_lmc[port], 1);
+		cr_expect_eq(f->port_width[port], 4);
+		cr_expect_eq(f->port_speed[port], FAB_HDR);
+		cr_expect_eq(f->node_n_ports[0], 36);
+	}
 }
 
 Test(ibnetdiscover, keeps_what_the_two_ends_say_apart)
 {
-	struct fab_fabric *f = data_open("ibnetdiscover/ibtopotool-1.txt");
+	OWN(fab_fabric) *f = data_open("ibnetdiscover/ibtopotool-1.txt");
 	uint32_t port;
 
 	cr_assert_eq(f->node_guid[0], 0x5442ba00003080);
@@ -401,12 +327,11 @@ Test(ibnetdiscover, keeps_what_the_two_ends_say_apart)
 	cr_expect_eq(f->port_width[fab_port_peer(f, port)], 1);
 	cr_expect_eq(f->n_warnings, 2);
 	cr_expect_not_null(find_warning(f, "width-mismatch", 1));
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, describes_free_ids_as_ibsim_does)
 {
-	struct fab_fabric *f =
+	OWN(fab_fabric) *f =
 		text_open("hcaguids=0x50\nHca 2 \"h\" # plain name\n[1] \"s\"[3]\n"
 			  "Switch 8 \"s\"\n[3] \"h\"\n");
 
@@ -418,16 +343,15 @@ Test(ibnetdiscover, describes_free_ids_as_ibsim_does)
 	cr_expect_eq(f->port_guid[f->node_first_port[0]], f->node_guid[0]);
 	cr_expect_eq(f->n_cables, 1);
 	cr_expect_eq(f->n_warnings, 0);
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, reads_descriptions_without_quotes)
 {
-	struct fab_fabric *f = text_open("Switch 8 \"S-0000000000000001\" # ISR9024 "
-					 "Voltaire enhanced port 0 lid 6 lmc "
-					 "1\n[3] \"H-0000000000000002\"[1]\nCa 2 "
-					 "\"H-0000000000000002\" # one two\n"
-					 "[1] \"S-0000000000000001\"[3] # lid 7 lmc 0\n");
+	OWN(fab_fabric) *f = text_open("Switch 8 \"S-0000000000000001\" # ISR9024 "
+				       "Voltaire enhanced port 0 lid 6 lmc "
+				       "1\n[3] \"H-0000000000000002\"[1]\nCa 2 "
+				       "\"H-0000000000000002\" # one two\n"
+				       "[1] \"S-0000000000000001\"[3] # lid 7 lmc 0\n");
 
 	cr_expect_str_eq(fab_node_name(f, 0), "ISR9024 Voltaire");
 	cr_expect_eq(f->node_is_enhanced[0], 1);
@@ -437,12 +361,11 @@ Test(ibnetdiscover, reads_descriptions_without_quotes)
 	cr_expect_eq(f->port_lid[fab_port_find(f, 1, 1)], 7);
 	cr_expect_eq(f->n_cables, 1);
 	cr_expect_eq(f->n_warnings, 0);
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, reads_port_lists)
 {
-	struct fab_fabric *f = data_open("ibnetdiscover-p/exporter-test1.txt");
+	OWN(fab_fabric) *f = data_open("ibnetdiscover-p/exporter-test1.txt");
 
 	cr_expect_str_eq(f->format, "ibnetdiscover-ports");
 	cr_expect_eq(f->n_switches, 3);
@@ -451,7 +374,6 @@ Test(ibnetdiscover, reads_port_lists)
 	cr_expect_eq(f->n_switch_links, 1);
 	cr_expect_eq(f->n_warnings, 1, "one cable is told from one side only");
 	cr_expect_not_null(find_warning(f, "one-sided-cable", 0));
-	fab_fabric_free(f);
 }
 
 Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
@@ -476,13 +398,4 @@ Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
 			 "t:2: the input ends within a record at \"CA    88  1 "
 			 "0xb83fd2\", expected a "
 			 "whole line");
-}
-
-Test(ibnetdiscover, needs_few_bytes_a_port)
-{
-	struct fab_fabric *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
-
-	cr_expect_lt(fab_fabric_bytes(f) / f->n_ports, 64, "%zu bytes for %u ports",
-		     fab_fabric_bytes(f), f->n_ports);
-	fab_fabric_free(f);
 }

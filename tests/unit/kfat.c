@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Recognition of kfats, whole and with parts missing. */
 #include "support/gen.h"
-#include "unicast/faults.h"
+#include "support/own.h"
 #include "unicast/engine.h"
+#include "unicast/faults.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -34,8 +35,8 @@ static void expect_coords(const struct fab_kfat *k)
 static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool deep,
 		   uint32_t n_planes)
 {
-	struct fab_fabric *f = test_gen_raw(spec);
-	struct fab_kfat *k;
+	OWN(fab_fabric) *f = test_gen_raw(spec);
+	OWN(fab_kfat) *k = NULL;
 	struct fab_err err;
 
 	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s: %s", spec, err.text);
@@ -45,8 +46,6 @@ static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool de
 	cr_assert_eq(k->n_planes, n_planes);
 	cr_assert(fab_kfat_is_whole(k));
 	expect_coords(k);
-	fab_kfat_free(k);
-	fab_fabric_free(f);
 }
 
 Test(kfat, whole)
@@ -65,8 +64,8 @@ Test(kfat, whole)
 /* Coordinates are in the order of the names for what is whole. */
 Test(kfat, numbers_follow_the_fabric)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=3x4,hosts=1");
-	struct fab_kfat *k;
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x4,hosts=1");
+	OWN(fab_kfat) *k = NULL;
 	char name[32];
 
 	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
@@ -75,22 +74,20 @@ Test(kfat, numbers_follow_the_fabric)
 			 k->coord[i * 2 + 1]);
 		cr_assert_str_eq(fab_node_name(f, k->leaf[i]), name);
 	}
-	fab_kfat_free(k);
-	fab_fabric_free(f);
 }
 
 static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t dead,
 			    uint32_t n_dims)
 {
-	struct fab_fabric *f = test_gen_raw(spec);
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw(spec);
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_fault_list list;
 	struct fab_stream rng = fab_stream_of(dead, 0);
 
 	fab_faults_candidates(f, kind, NULL, &list);
 	for (unsigned i = 0; i < 30; i++) {
-		struct fab_fabric *left;
-		struct fab_kfat *k;
+		OWN(fab_fabric) *left = NULL;
+		OWN(fab_kfat) *k = NULL;
 		struct fab_err err;
 
 		fab_faults_clear(faults);
@@ -102,12 +99,8 @@ static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t d
 		cr_assert_not(fab_kfat_is_whole(k));
 		if (kind == FAB_FAULT_LEAVES)
 			expect_coords(k);
-		fab_kfat_free(k);
-		fab_fabric_free(left);
 	}
 	free(list.of.v);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 Test(kfat, parts_missing)
@@ -125,9 +118,9 @@ Test(kfat, parts_missing)
  * the row's stands in the gap. */
 Test(kfat, strays_keep_their_places)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=8x6,hosts=1"), *left;
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_kfat *k;
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=8x6,hosts=1"), *left = NULL;
+	OWN(fab_faults) *faults = fab_faults_new(f);
+	OWN(fab_kfat) *k = NULL;
 	struct fab_err err;
 
 	cr_assert_eq(fab_faults_add_switches(faults, "1.1,root-x.2,root-x.4", &err), 0);
@@ -136,21 +129,16 @@ Test(kfat, strays_keep_their_places)
 	cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s", err.text);
 	cr_assert_eq(k->dims[0] * k->dims[1], 48);
 	cr_assert_eq(k->n_leaves, 47);
-	fab_kfat_free(k);
-	fab_fabric_free(left);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 static void refuse(const char *spec, const char *why)
 {
-	struct fab_fabric *f = test_gen_raw(spec);
+	OWN(fab_fabric) *f = test_gen_raw(spec);
 	struct fab_kfat *k;
 	struct fab_err err = {0};
 
 	cr_assert_eq(fab_kfat_recognize(f, &k, &err), -EINVAL, "%s", spec);
 	cr_assert_not_null(strstr(err.text, why), "%s: %s", spec, err.text);
-	fab_fabric_free(f);
 }
 
 Test(kfat, what_is_none)
@@ -160,26 +148,4 @@ Test(kfat, what_is_none)
 	refuse("fattree:radix=4,levels=3", "1 line");
 	refuse("dragonfly:a=4,p=2,h=2", "joined directly");
 	refuse("random:switches=20,degree=4,hosts=0,seed=1", "0 switches have hosts");
-}
-
-/* A leaf switch that lost its hosts is still a leaf. */
-Test(kfat, idle_leaf)
-{
-	struct fab_fabric *f = test_gen_raw("kfat:dims=4x4,hosts=1"), *left;
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_kfat *k;
-	struct fab_err err;
-
-	for (uint32_t p = f->node_first_port[5]; p < f->node_first_port[6]; p++)
-		if (f->port_cable[p] != FAB_NONE && f->port_cable[p] >= f->n_switch_links)
-			fab_faults_kill_cable(faults, f->port_cable[p]);
-	cr_assert_eq(faults->named.n, 1);
-	cr_assert_eq(fab_fabric_without(f, faults, &left, &err), 0);
-	cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s", err.text);
-	cr_assert_eq(k->n_leaves, 16);
-	expect_coords(k);
-	fab_kfat_free(k);
-	fab_fabric_free(left);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }

@@ -2,6 +2,7 @@
 #include "fabric/label.h"
 
 #include "fabric/ranks.h"
+#include "support/own.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -49,10 +50,9 @@ Test(label, descriptions_inside_a_text_become_short)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *shown = fab_label_shorten(cases[i].text);
+		OWN_HEAP char *shown = fab_label_shorten(cases[i].text);
 
 		cr_expect_str_eq(shown, cases[i].shown);
-		free(shown);
 	}
 }
 
@@ -76,8 +76,8 @@ Test(label, hosts_without_a_name)
 		{"localhost2 HCA-3", false},
 		{"node1 mlx5_0", false},
 	};
-	struct plan plan = plan_tree(1, 1, 5);
-	struct fab_fabric *f;
+	OWN(plan) plan = plan_tree(1, 1, 5);
+	OWN(fab_fabric) *f = NULL;
 
 	for (size_t i = 0; i < 5; i++)
 		strcpy(plan.nodes.v[2 + i].name, cases[i].name);
@@ -86,17 +86,15 @@ Test(label, hosts_without_a_name)
 	for (uint32_t h = 0; h < 5; h++)
 		cr_assert_eq(fab_host_is_unnamed(f, h), cases[h].is_unnamed, "%s",
 			     cases[h].name);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(label, names_of_several_nodes_have_their_guid)
 {
-	struct plan plan = {0};
+	OWN(plan) plan = {0};
 	uint32_t a = plan_switch(&plan, "same", 4), b = plan_switch(&plan, "same", 4);
 	uint32_t c = plan_switch(&plan, "other", 4);
 	char expected[64], *text;
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	plan_cable(&plan, a, 1, b, 2);
 	plan_cable(&plan, b, 3, c, 4);
@@ -119,42 +117,4 @@ Test(label, names_of_several_nodes_have_their_guid)
 		free(text);
 	}
 	cr_expect_null(fab_cable_text(f, FAB_NONE));
-	fab_fabric_free(f);
-	plan_free(&plan);
-}
-
-/* A switch above one spine only joins nothing: it is a leaf without hosts. */
-Test(label, ranks_count_from_the_leaves)
-{
-	struct plan plan = plan_tree(3, 2, 2);
-	uint32_t top = plan_switch(&plan, "top", 8), far = plan_switch(&plan, "far", 8);
-	uint32_t an = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
-	uint32_t hosts[7];
-	struct fab_shape *shape;
-	struct fab_ranks r;
-	struct fab_fabric *f;
-
-	plan_cable(&plan, top, 1, 3, 7);
-	plan_cable(&plan, top, 2, an, 1);
-	plan.nodes.v[3].n_ports = 7;
-	f = plan_build(&plan, 0);
-	cr_assert_eq(f->n_switches, 7);
-	shape = fab_shape_recognize(f);
-	fab_ranks_init(&r, f, shape);
-	cr_assert_eq(r.n_ranks, 2);
-	cr_assert_eq(r.n_roots, 2);
-	for (uint32_t s = 0; s < 3; s++)
-		cr_assert_eq(r.rank[s], 0);
-	cr_assert_eq(r.rank[3], 1);
-	cr_assert_eq(r.rank[4], 1);
-	cr_assert_eq(r.rank[5], 0);
-	cr_assert_eq(r.rank[6], FAB_NONE);
-	fab_ranks_fini(&r);
-	fab_shape_free(shape);
-	(void)far;
-	fab_ranks_count_hosts(f, hosts);
-	cr_assert_eq(hosts[0], 2);
-	cr_assert_eq(hosts[5], 0);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }

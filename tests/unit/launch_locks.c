@@ -1,24 +1,80 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <math.h>
 
+#include "base/rng.h"
 #include "launch/locks.h"
 
-/* Only the reader-writer lock gets slower with readers; writers pay for 2N. */
-Test(launch_locks, model)
+/* Only the reader-writer lock gets slower with readers. */
+Test(launch_locks, reads)
 {
 	struct fab_launch_params p;
-	struct fab_lock_cost x;
+	struct fab_lock_cost rw, two;
 
 	fab_launch_params_init(&p);
-	x = fab_lock_model(FAB_LOCK_RWLOCK, 168, &p);
-	cr_expect(epsilon_eq(dbl, x.read_ns, 5 + 15 + 2 * 75 * 167, 1e-9));
-	cr_expect(epsilon_eq(dbl, x.shifted_get_us - x.get_us, 5, 1e-9));
-	for (enum fab_lock lock = FAB_LOCK_2N; lock < FAB_N_LOCKS; lock++)
+	rw = fab_lock_model(FAB_LOCK_RWLOCK, 168, &p);
+	two = fab_lock_model(FAB_LOCK_2N, 168, &p);
+	cr_expect(epsilon_eq(dbl, rw.read_ns, 340 + 15 + 2 * 75 * 167, 1e-9));
+	cr_expect(epsilon_eq(dbl, rw.shifted_get_us * 1e3 / two.read_ns, 82.2, 0.05));
+	for (enum fab_lock lock = FAB_LOCK_N; lock < FAB_N_LOCKS; lock++)
 		cr_expect(epsilon_eq(dbl, fab_lock_model(lock, 168, &p).read_ns,
 				     fab_lock_model(lock, 1, &p).read_ns, 1e-9));
-	cr_expect(epsilon_eq(dbl, fab_lock_model(FAB_LOCK_2N, 168, &p).write_us,
-			     336 * 0.09, 1e-9));
-	cr_expect(lt(dbl, fab_lock_model(FAB_LOCK_POINTER, 168, &p).write_us,
-		     fab_lock_model(FAB_LOCK_MUTEX_FLAG, 168, &p).write_us));
+}
+
+/* Signal locks and flags shorten the wait of a writer; without them it starves. */
+Test(launch_locks, waits_of_writers)
+{
+	struct fab_launch_params p;
+	double wait_us[FAB_N_LOCKS];
+
+	fab_launch_params_init(&p);
+	for (enum fab_lock lock = 0; lock < FAB_N_LOCKS; lock++)
+		wait_us[lock] = fab_lock_model(lock, 168, &p).wait_us;
+	cr_expect(isnan(wait_us[FAB_LOCK_RWLOCK]));
+	cr_expect(gt(dbl, wait_us[FAB_LOCK_N], wait_us[FAB_LOCK_2N]));
+	cr_expect(gt(dbl, wait_us[FAB_LOCK_2N], wait_us[FAB_LOCK_MUTEX_FLAG]));
+	cr_expect(gt(dbl, wait_us[FAB_LOCK_MUTEX_FLAG], wait_us[FAB_LOCK_POINTER]));
+	cr_expect(isnan(fab_lock_waits[1].wait_s) && fab_lock_waits[1].readers == 8);
+}
+
+/* Readers that hold and let go of a lock at random, from a random moment until none
+ * holds it. */
+static double followed_ns(uint32_t n, double share, double hold_ns)
+{
+	enum { TRIALS = 100000 };
+	double idle_ns = hold_ns * (1 - share) / share, sum = 0;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, n);
+	for (int i = 0; i < TRIALS; i++) {
+		uint32_t k = 0;
+
+		for (uint32_t j = 0; j < n; j++)
+			k += fab_unit(fab_rng_next(&rng)) < share;
+		while (k) {
+			double up = (n - k) / idle_ns, down = k / hold_ns;
+
+			sum -= log1p(-fab_unit(fab_rng_next(&rng))) / (up + down);
+			k += fab_unit(fab_rng_next(&rng)) * (up + down) < up ? 1 : -1u;
+		}
+	}
+	return sum / TRIALS;
+}
+
+Test(launch_locks, a_writer_waits_until_no_reader_holds_the_lock)
+{
+	static const double shares[] = {0.1, 0.5, 0.8};
+	struct fab_launch_params p;
+
+	fab_launch_params_init(&p);
+	for (size_t i = 0; i < FAB_COUNT(shares); i++)
+		for (uint32_t n = 1; n <= 5; n++) {
+			double ours, all = followed_ns(n, shares[i], 355);
+
+			p.of[FAB_CONST_read_share].value = shares[i];
+			ours = fab_lock_model(FAB_LOCK_RWLOCK, n, &p).wait_us * 1e3 - 90;
+			cr_expect(lt(dbl, fabs(ours - all), 0.03 * all), "%g %u: %g %g",
+				  shares[i], n, ours, all);
+		}
 }

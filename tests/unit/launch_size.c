@@ -181,6 +181,26 @@ Test(launch_size, lists_of_keys)
 	free(puts.of.v);
 }
 
+/* Keys of the node, of a process and of the node level do not enter a fence. */
+Test(launch_size, scopes_of_keys)
+{
+	struct fab_puts puts = {0}, exchanged = {0};
+	struct fab_size_layout layout = {FAB_SIZE_LIBRARY, 21};
+
+	cr_assert(zero(int, fab_puts_parse("14:51:global,9:8:4:node,9:8:process,5:3:2:"
+					   "remote,6:1:node-level",
+					   &puts, NULL)));
+	cr_expect(eq(u64, fab_puts_keys(&puts), 9));
+	fab_puts_exchanged(&puts, &exchanged);
+	cr_expect(eq(sz, exchanged.of.n, 2));
+	cr_expect(eq(u64, fab_puts_bytes(&exchanged), 51 + 2 * 3));
+	exchanged.of.n = 0;
+	for (uint32_t ppn = 1; ppn < 5; ppn++)
+		cr_expect(zero(u64, fab_size_node(&exchanged, &layout, 0, ppn)));
+	free(puts.of.v);
+	free(exchanged.of.v);
+}
+
 static const char *const bad[] = {
 	"",
 	"14",
@@ -203,6 +223,11 @@ static const char *const bad[] = {
 	"a:b",
 	"14:51:99999999999999999999",
 	"14 :51",
+	"14:51:",
+	"14:51:nod",
+	"14:51:node:2",
+	"14:51:2:",
+	"14:51:2:node,",
 };
 
 Test(launch_size, lists_that_are_none)

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "launch/advise.h"
+#include "launch/mechanisms.h"
 
 static struct fab_launch_params params;
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
@@ -67,11 +68,41 @@ Test(launch_stages, pmi1_is_serial)
 {
 	struct fab_launch_start s = start_of(1, 4);
 	double expected = 0.05 + 0.1 + 0.01 + (40 / 1000.0 + 0.1) + 4e-3 +
-			  (3 + 1 + 2 * 2) * 4 * 43.5e-6 + 4 * (14 + 2 + 102) * 1e-9 +
+			  (3 + 1 + 2 * 2 + 2) * 4 * 43.5e-6 + 4 * (14 + 2 + 102) * 1e-9 +
 			  30e-3 + 2 * 100e-6;
 
 	s.interface = FAB_PMI1;
 	cr_expect(epsilon_eq(dbl, total(&s), expected, 1e-9));
+}
+
+/* A barrier needs a message of every process, whatever the interface. */
+Test(launch_stages, fences_cost_the_daemon_work_per_process)
+{
+	static const double each_s[] = {
+		[FAB_PMI1] = 43.5e-6, [FAB_PMI2] = 10.4e-6, [FAB_PMIX] = 23e-6};
+
+	for (enum fab_launch_interface i = FAB_PMI1; i <= FAB_PMIX; i++) {
+		double before_s = 0;
+
+		for (uint32_t ppn = 1; ppn <= 128; ppn *= 2) {
+			struct fab_launch_start s = start_of(50, ppn);
+			const struct fab_stage *barrier, *exchange;
+			struct fab_stages x;
+			double length_s;
+
+			s.interface = i;
+			cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
+			barrier = &x.phase[FAB_PHASE_BARRIER];
+			exchange = &x.phase[FAB_PHASE_EXCHANGE];
+			length_s = barrier->last_end_s - barrier->first_start_s;
+			if (ppn > 1)
+				cr_expect(epsilon_eq(dbl, length_s - before_s,
+						     ppn / 2 * each_s[i], 1e-9));
+			before_s = length_s;
+			cr_expect(gt(dbl, exchange->last_end_s - exchange->first_start_s,
+				     ppn * each_s[i] + x.fence_us / 1e6));
+		}
+	}
 }
 
 static double files_of(struct fab_launch_start *s, uint32_t node)
@@ -590,5 +621,132 @@ Test(launch_stages, improvements_of_pmix_are_for_pmix)
 			cr_expect(gt(dbl, improvement(&s, "shared-store").saved_s, 0));
 			cr_expect(gt(dbl, improvement(&s, "fence").saved_s, 0));
 		}
+	}
+}
+
+/* Each improvement of the exchange alone, on keys of an address and four values. */
+Test(launch_stages, improvements_of_the_exchange)
+{
+	struct fab_put both[] = {{14, 1, 51}, {9, 4, 8}};
+	struct fab_puts all = {.of = {both, 2, 2}}, address = {.of = {both, 1, 2}};
+	struct fab_puts values = {.of = {both + 1, 1, 1}};
+	struct fab_launch_start s = start_of(64, 8), x;
+	struct fab_stages stages;
+	double gets_s;
+
+	s.keys = &all;
+	x = s;
+	x.keys = &address;
+	s.does = FAB_DOES_MANAGER_DATA;
+	cr_expect(eq(u64, fab_launch_bytes(&s), fab_launch_bytes(&x)));
+	cr_expect(epsilon_eq(dbl, total(&s), total(&x), 1e-12));
+	s.does = FAB_DOES_STATIC_PORTS;
+	x.keys = &values;
+	cr_expect(eq(u64, fab_launch_bytes(&s), fab_launch_bytes(&x)));
+	cr_expect(epsilon_eq(dbl, total(&s), total(&x), 1e-12));
+	/* node-local keys are put all the same */
+	s.does = FAB_DOES_SCOPES;
+	both[1].scope = FAB_SCOPE_NODE;
+	x.keys = &all;
+	cr_expect(epsilon_eq(dbl, total(&s), total(&x), 1e-12));
+	both[1].scope = FAB_SCOPE_GLOBAL;
+	/* one Get for each further key that is needed, not one of each of two peers */
+	x = s;
+	s.does = FAB_DOES_MANAGER_DATA;
+	x.does = FAB_DOES_PREDEFINED;
+	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 6e-6, 1e-9));
+	/* all Gets run while the adapter is opened: 4 of 6 us */
+	s.does = 0;
+	x.does = FAB_DOES_NONBLOCKING;
+	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 4 * 6e-6, 1e-9));
+	set(FAB_CONST_nic_init_ms, 0);
+	gets_s = total(&s) - total(&x);
+	cr_expect(zero(dbl, gets_s));
+	/* nothing is left to exchange; the barrier stays */
+	s.does = FAB_DOES_MANAGER_DATA | FAB_DOES_STATIC_PORTS;
+	cr_assert(zero(int, fab_stages_run(&memory, &s, &stages, NULL)));
+	cr_expect(zero(u64, stages.bytes));
+	cr_expect_not(stages.phase[FAB_PHASE_EXCHANGE].is_there);
+	cr_expect(stages.phase[FAB_PHASE_BARRIER].is_there);
+	/* PMI-1: strings; the node level is put by one process of a node */
+	s.does = 0;
+	s.interface = FAB_PMI1;
+	x = s;
+	x.does = FAB_DOES_MANAGER_DATA;
+	cr_expect(eq(u64, fab_launch_bytes(&s) - fab_launch_bytes(&x),
+		     4 * (9 + 2 + 16) * 8));
+	both[1].scope = FAB_SCOPE_NODE_LEVEL;
+	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 4 * 43.5e-6, 1e-9));
+}
+
+/* Direct requests all at once: the busiest server decides. */
+Test(launch_stages, direct_requests_at_once)
+{
+	struct fab_launch_start s = start_of(64, 8), x;
+
+	s.degree = 20;
+	s.wireup = FAB_WIREUP_DIRECT;
+	x = s;
+	x.does = FAB_DOES_NONBLOCKING;
+	cr_expect(lt(dbl, total(&x), total(&s)));
+	s.does = FAB_DOES_STATIC_PORTS; /* nothing is requested of other nodes */
+	x.does |= FAB_DOES_STATIC_PORTS;
+	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 2 * 20 * 6e-6, 1e-9));
+}
+
+static struct fab_mechanism mechanism(const struct fab_mechanisms *m, const char *topic,
+				      const char *name)
+{
+	for (size_t i = 0; i < m->rows.n; i++)
+		if (!strcmp(m->rows.v[i].topic, topic) &&
+		    !strcmp(m->rows.v[i].name, name))
+			return m->rows.v[i];
+	cr_assert(false, "%s %s", topic, name);
+	return m->rows.v[0];
+}
+
+/* Rows are the starts that they name; managers by their trees. */
+Test(launch_stages, mechanisms)
+{
+	static const struct fab_detector d = {
+		.n = 64, .period_us = 1e6, .timeout_us = 1e7, .message_us = 3.5};
+	double mpd_s = 0;
+
+	for (uint32_t n = 64; n <= 256; n *= 2) {
+		struct fab_launch_start s = start_of(n, 8), x;
+		struct fab_mechanisms m = {0};
+
+		s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
+		set(FAB_CONST_tree_width, 16);
+		cr_assert(zero(int, fab_launch_mechanisms(&memory, &s, &d, &m, NULL)));
+		cr_expect(epsilon_eq(dbl, mechanism(&m, "exchange", "pmix").seconds,
+				     total(&s), 1e-12));
+		cr_expect(epsilon_eq(dbl, mechanism(&m, "exchange", "direct").seconds,
+				     total(&s) - improvement(&s, "direct").saved_s,
+				     1e-9));
+		cr_expect(lt(dbl, mechanism(&m, "exchange", "direct").memory_bytes,
+			     mechanism(&m, "exchange", "pmix").memory_bytes));
+		cr_expect(gt(dbl, mechanism(&m, "encoding", "none").bytes,
+			     mechanism(&m, "encoding", "all").bytes));
+		cr_expect(epsilon_eq(dbl, mechanism(&m, "store", "2n").memory_bytes,
+				     2 * 8 * 64, 1e-9));
+		cr_expect(epsilon_eq(dbl,
+				     mechanism(&m, "detection", "1 s / 10 s").seconds,
+				     10.0000035, 1e-9));
+		x = s;
+		x.fence = (struct fab_fence_chosen){FAB_FENCE_TREE, 16};
+		cr_expect(epsilon_eq(dbl, mechanism(&m, "manager", "slurm").seconds,
+				     total(&x), 1e-12));
+		cr_expect(isnan(mechanism(&m, "manager", "gforker").seconds));
+		/* a ring of daemons: 10 ms for each node */
+		if (mpd_s > 0)
+			cr_expect(gt(dbl, mechanism(&m, "manager", "mpd").seconds - mpd_s,
+				     n / 2 * 10e-3 * 0.9));
+		mpd_s = mechanism(&m, "manager", "mpd").seconds;
+		cr_expect(strstr(mechanism(&m, "manager", "mpd").risk, "two failures") !=
+			  NULL);
+		/* root 0, 16 children, their children */
+		cr_expect_str_eq(mechanism(&m, "manager", "slurm").risk,
+				 "a failure cuts off up to 16 nodes");
 	}
 }

@@ -12,6 +12,10 @@
 #include "boot/advice.h"
 #include "boot/share.h"
 #include "support/boots.h"
+#include "support/own.h"
+
+OWN_POINTER(fab_machine)
+OWN_VALUE(fab_batch, fab_batch_fini)
 
 enum { NODES = 6, INTERFACES = 3, MAPPINGS = 729 };
 
@@ -82,9 +86,9 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 				      FAB_NONE, FAB_NONE, FAB_NONE};
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		struct fab_machine *m = draw_small(seed, seed % 2);
-		struct fab_batch all = boots_batch(m, "all");
-		uint32_t *of = boots_map(m, "balanced", &all);
+		OWN(fab_machine) *m = draw_small(seed, seed % 2);
+		OWN(fab_batch) all = boots_batch(m, "all");
+		OWN_HEAP uint32_t *of = boots_map(m, "balanced", &all);
 		double best = best_brute(m, &all, none), own = share_of(m, &all, of);
 
 		cr_expect_float_eq(own, fab_share_slowest_brute(m, &all, of), 1e-9 * own);
@@ -92,17 +96,14 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 				   (int)seed, own, best);
 		cr_expect_float_eq(fab_mapping_upper_bound_mbps(m, &all), best,
 				   1e-9 * best);
-		free(of);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
 	}
 }
 
 Test(limits, completing_is_the_best_with_fixed_nodes)
 {
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		struct fab_machine *m = draw_small(seed, seed % 2);
-		struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = draw_small(seed, seed % 2);
+		OWN(fab_batch) all = boots_batch(m, "all");
 		uint32_t fixed[NODES], of[NODES];
 		struct fab_rng rng;
 		double best, own;
@@ -120,8 +121,6 @@ Test(limits, completing_is_the_best_with_fixed_nodes)
 				   (int)seed, own, best);
 		for (uint32_t i = 0; i < NODES; i++)
 			cr_expect(fixed[i] == FAB_NONE || of[i] == fixed[i]);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
 	}
 }
 
@@ -132,11 +131,11 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	static const char text[] = "a - 10G\nb - 10G\nn1 a 1G node\nn2 a 1G node\n"
 				   "n3 b 1G node\nn4 b 1G node\ns1 a 10G server\n"
 				   "s2 b 10G server\ns3 - 1G server\n";
-	struct fab_machine *m;
-	struct fab_batch all;
+	OWN(fab_machine) *m = NULL;
+	OWN(fab_batch) all;
 	struct fab_err err;
 	uint32_t *of, n = 0, other = FAB_NONE;
-	double *rate;
+	OWN_HEAP double *rate = NULL;
 
 	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
 		     err.text);
@@ -157,18 +156,15 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	rate = fab_limits_interfaces(m);
 	for (uint32_t i = 0; i < 3; i++)
 		cr_expect_float_eq(rate[i], i == other ? 1000 : 500, 1e-9);
-	free(rate);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 /* Three nodes of one disk, the first node alone on the other: the second one is the first
  * of the slowest. */
 Test(limits, the_slowest_node_is_that_of_the_full_disk)
 {
-	struct fab_machine *m = boots_machine("node=4@1G/server=2@10G");
+	OWN(fab_machine) *m = boots_machine("node=4@1G/server=2@10G");
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
-	struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	const uint32_t of[4] = {0, 1, 1, 1};
 	struct fab_share share;
 	struct fab_err err;
@@ -182,8 +178,6 @@ Test(limits, the_slowest_node_is_that_of_the_full_disk)
 	cr_expect_eq(share.segment[share.bottleneck].max_sharers, 3);
 	fab_share_fini(&share);
 	fab_share_workspace_free(w);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 /* Servers of several interfaces: as many as advised are enough, those that are to be
@@ -194,8 +188,8 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 	uint32_t n_some = 0, n_new = 0;
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		struct fab_machine *m = draw_small(seed, true);
-		struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = draw_small(seed, true);
+		OWN(fab_batch) all = boots_batch(m, "all");
 
 		for (double mbps = 0.2; mbps < 4; mbps *= 1.4) {
 			struct fab_servers_needed got =
@@ -219,8 +213,6 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 			n_some += got.n == 1;
 			n_new += got.n_new > 0;
 		}
-		fab_batch_fini(&all);
-		fab_machine_free(m);
 	}
 	cr_expect_gt(n_some, 100);
 	cr_expect_gt(n_new, 20);
@@ -229,10 +221,10 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 /* A new server takes as many nodes as the disk of the old one leaves too little for. */
 Test(limits, keep_moves_nodes_off_a_full_disk)
 {
-	struct fab_machine *m = boots_machine("node=6@1G/server=2@10G");
-	struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("node=6@1G/server=2@10G");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	const uint32_t loaded[NODES] = {0, 0, 0, 0, 0, 0};
-	const bool was_down[2] = {false, true};
+	bool was_down[2] = {false, true};
 	const struct fab_mapping_problem problem = {
 		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
 	const struct fab_mapping_engine *keep = engine("keep");
@@ -247,15 +239,13 @@ Test(limits, keep_moves_nodes_off_a_full_disk)
 	for (uint32_t i = 0; i < NODES; i++)
 		n += of[i] == 1;
 	cr_expect_eq(n, 3);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 /* Nodes outside the batch have a server, too. */
 Test(limits, keep_gives_every_node_a_server)
 {
-	struct fab_machine *m = boots_machine("node=6@1G/server=2@10G");
-	struct fab_batch two = boots_batch(m, "first:2");
+	OWN(fab_machine) *m = boots_machine("node=6@1G/server=2@10G");
+	OWN(fab_batch) two = boots_batch(m, "first:2");
 	uint32_t loaded[NODES], of[NODES];
 	const struct fab_mapping_problem problem = {
 		.m = m, .batch = &two, .loaded = loaded};
@@ -266,8 +256,6 @@ Test(limits, keep_gives_every_node_a_server)
 	cr_assert_eq(engine("keep")->map(&problem, 0, of, &err), 0);
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_lt(of[i], 2);
-	fab_batch_fini(&two);
-	fab_machine_free(m);
 }
 
 /* Servers of 10 and 1 Gb/s with equal disks: each prefix is halved. */
@@ -275,8 +263,8 @@ Test(limits, prefixes_count_disks)
 {
 	static const char text[] = "n1 - 1G node\nn2 - 1G node\nn3 - 1G node\n"
 				   "n4 - 1G node\ns1 - 10G server\ns2 - 1G server\n";
-	struct fab_machine *m;
-	struct fab_batch two;
+	OWN(fab_machine) *m = NULL;
+	OWN(fab_batch) two;
 	struct fab_err err;
 	uint32_t of[4];
 	struct fab_mapping_problem problem = {.purpose = FAB_FOR_PREFIXES};
@@ -289,8 +277,6 @@ Test(limits, prefixes_count_disks)
 	cr_assert_eq(engine("balanced")->map(&problem, 0, of, &err), 0);
 	cr_expect_neq(of[0], of[1]);
 	cr_expect_neq(of[2], of[3]);
-	fab_batch_fini(&two);
-	fab_machine_free(m);
 }
 
 /* ---- the acceptance of the model on drawn machines ---- */
@@ -306,36 +292,19 @@ struct drawn {
  * few capacities. */
 static void draw(uint64_t seed, struct drawn *d)
 {
-	static const uint32_t rates[] = {1000, 2000, 5000, 10000};
-	uint32_t n[3], total, at = 0;
 	struct fab_limits limits = {0};
 	struct fab_rng rng;
-	struct fab_err err;
-	char text[4096];
 
 	fab_rng_init(&rng, seed + 77000);
-	n[0] = (uint32_t)fab_rng_below(&rng, 5);
-	n[1] = 1 + (uint32_t)fab_rng_below(&rng, 14);
-	n[2] = 1 + (uint32_t)fab_rng_below(&rng, 6);
-	total = n[0] + n[1] + n[2];
-	for (uint32_t i = 0; i < total; i++) {
-		uint32_t above = (uint32_t)fab_rng_below(&rng, (i < n[0] ? i : n[0]) + 1);
-		uint32_t rate = seed % 2 ? rates[fab_rng_below(&rng, 4)]
-					 : 300 + (uint32_t)fab_rng_below(&rng, 6000);
-		char parent[16] = "-";
+	{
+		uint64_t rate = seed % 2 ? 1000 : 1, n_rates = seed % 2 ? 4 : 6000;
+		const struct boots_kind kind[] = {
+			{(uint32_t)fab_rng_below(&rng, 5), rate, n_rates},
+			{1 + (uint32_t)fab_rng_below(&rng, 14), rate, n_rates},
+			{1 + (uint32_t)fab_rng_below(&rng, 6), rate, n_rates}};
 
-		if (above)
-			snprintf(parent, sizeof(parent), "t%u", above - 1);
-		at += (uint32_t)snprintf(text + at, sizeof(text) - at, "%c%u %s %u %s\n",
-					 i < n[0]	   ? 't'
-					 : i < n[0] + n[1] ? 'n'
-							   : 's',
-					 i, parent, rate,
-					 i < n[0]	   ? ""
-					 : i < n[0] + n[1] ? "node"
-							   : "server");
+		d->m = boots_draw(&rng, kind);
 	}
-	cr_assert_eq(fab_machine_read("m", text, at, &d->m, &err), 0, "%s", err.text);
 	d->all = boots_batch(d->m, "all");
 	d->options = (struct fab_transfer_options){
 		.image_bytes = 50000000,

@@ -357,68 +357,6 @@ Test(mcast, roots_and_links_follow_the_rules)
 		}
 }
 
-/* Least sum of loads over the shortest paths from the root, by repeated relaxing. */
-static void plain_costs(const struct routed *s, const uint32_t *load, uint32_t root,
-			uint64_t *cost)
-{
-	const uint8_t *row = fab_dist_row(s->dist, root);
-	bool changed = true;
-
-	memset(cost, 0xff, s->f->n_switches * sizeof(*cost));
-	cost[root] = 0;
-	while (changed) {
-		changed = false;
-		for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
-			for (uint32_t a = s->f->arc_first[sw];
-			     a < s->f->arc_first[sw + 1]; a++) {
-				uint32_t peer = s->f->arc_peer[a];
-
-				if (row[peer] + 1 != row[sw] ||
-				    cost[peer] == UINT64_MAX ||
-				    cost[peer] + load[s->f->arc_cable[a]] >= cost[sw])
-					continue;
-				cost[sw] = cost[peer] + load[s->f->arc_cable[a]];
-				changed = true;
-			}
-	}
-}
-
-Test(mcast, sssp_paths_have_the_least_load)
-{
-	struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_mcast_result r[MAX_ENGINES];
-	struct routed s;
-	uint32_t *load, *cable;
-	uint64_t *cost;
-
-	setting_init(&s, 4);
-	load = FAB_NEW0(s.f->n_switch_links, uint32_t);
-	cable = FAB_NEW(s.f->n_switches, uint32_t);
-	cost = FAB_NEW(s.f->n_switches, uint64_t);
-	route(&s, &options, r);
-	for (uint32_t g = 0; g < s.groups->n; g++) {
-		plain_costs(&s, load, r[3].forest.root[g], cost);
-		parents(&s, &r[3].forest, g, cable);
-		for (uint32_t sw = 0; sw < s.f->n_switches; sw++) {
-			uint32_t a, b;
-
-			if (cable[sw] == FAB_NONE)
-				continue;
-			a = s.f->port_node[s.f->cable_a[cable[sw]]];
-			b = s.f->port_node[s.f->cable_b[cable[sw]]];
-			cr_assert_eq(cost[sw], cost[a == sw ? b : a] + load[cable[sw]]);
-		}
-		for (uint32_t sw = 0; sw < s.f->n_switches; sw++)
-			if (cable[sw] != FAB_NONE)
-				load[cable[sw]]++;
-	}
-	free(load);
-	free(cable);
-	free(cost);
-	results_fini(r);
-	routed_fini(&s);
-}
-
 Test(mcast, efi_counts_every_cable)
 {
 	struct fab_mcast_options options = {.n_threads = 1};

@@ -3,6 +3,7 @@
 
 #include "source/source.h"
 #include "support/data.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -88,10 +89,10 @@ Test(name_map, refuses_a_line_without_guid)
 
 Test(name_map, names_the_hosts_of_a_real_fabric)
 {
-	char *dump = data_path("ibnetdiscover/psmn-x5-qdr.txt");
-	char *path = data_path("cabling/psmn-x5-guid-host.map");
+	OWN_HEAP char *dump = data_path("ibnetdiscover/psmn-x5-qdr.txt");
+	OWN_HEAP char *path = data_path("cabling/psmn-x5-guid-host.map");
 	struct fab_source_options options = {.node_name_map = path};
-	struct fab_fabric *f = NULL;
+	OWN(fab_fabric) *f = NULL;
 	struct fab_err err;
 	uint32_t named = 0;
 
@@ -100,7 +101,4 @@ Test(name_map, names_the_hosts_of_a_real_fabric)
 		named += !strstr(fab_node_name(f, i), "Mellanox");
 	cr_expect_eq(named, 86, "%u adapters named", named);
 	cr_expect_eq(f->n_hosts, 89);
-	fab_fabric_free(f);
-	free(dump);
-	free(path);
 }

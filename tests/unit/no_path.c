@@ -9,6 +9,7 @@
 #include "fabric/planes.h"
 #include "support/gen.h"
 #include "support/nets.h"
+#include "support/own.h"
 #include "traffic/ends.h"
 #include "unicast/engine.h"
 
@@ -65,10 +66,10 @@ static bool has_level(const struct fab_routes *r, const struct fab_flow_ends *en
 static void compare(const struct fab_routes *r, int seed)
 {
 	const struct fab_fabric *f = r->f;
-	struct fab_planes *planes = fab_planes_new(f);
+	OWN(fab_planes) *planes = fab_planes_new(f);
 	struct fab_no_path x, plain = {.from = FAB_NONE, .to = FAB_NONE};
-	struct fab_flow_ends ends;
-	uint32_t *column;
+	OWN(fab_flow_ends) ends;
+	OWN_HEAP uint32_t *column = NULL;
 
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	column = fab_path_columns(r, ends.n, ends.sw, ends.port);
@@ -114,16 +115,13 @@ static void compare(const struct fab_routes *r, int seed)
 	}
 	cr_assert_eq(x.circle.n > 0, x.circles > 0);
 	fab_no_path_fini(&x);
-	free(column);
-	fab_flow_ends_fini(&ends);
-	fab_planes_free(planes);
 }
 
 Test(no_path, beside_walks_of_every_pair)
 {
 	for (int seed = 0; seed < 300; seed++) {
-		struct fab_fabric *f;
-		struct fab_routes *r;
+		OWN(fab_fabric) *f = NULL;
+		OWN(fab_routes) *r = NULL;
 		struct fab_rng rng;
 
 		fab_rng_init(&rng, (uint64_t)seed);
@@ -133,33 +131,29 @@ Test(no_path, beside_walks_of_every_pair)
 				       (uint64_t)seed);
 		r = spoiled(f, &rng);
 		compare(r, seed);
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
 /* Hosts of two planes: nobody wants a path from one to the other. */
 Test(no_path, planes)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2,planes=2");
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x3,hosts=2,planes=2");
 	struct fab_rng rng;
-	struct fab_routes *r;
+	OWN(fab_routes) *r = NULL;
 
 	fab_rng_init(&rng, 1);
 	r = spoiled(f, &rng);
 	compare(r, -1);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 Test(no_path, circle_in_words)
 {
 	struct fab_unicast_problem problem = {.max_vls = 1};
-	struct fab_fabric *f = test_gen_raw("torus:dims=4,hosts=1");
-	struct fab_flow_ends ends;
+	OWN(fab_fabric) *f = test_gen_raw("torus:dims=4,hosts=1");
+	OWN(fab_flow_ends) ends;
 	struct fab_no_path x;
-	struct fab_routes *r;
-	char *text;
+	OWN(fab_routes) *r = NULL;
+	OWN_HEAP char *text = NULL;
 
 	problem.f = f;
 	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &r, NULL), 0);
@@ -180,9 +174,5 @@ Test(no_path, circle_in_words)
 	text = fab_no_path_circle_text(r, &x);
 	cr_expect_str_eq(text, "LFTs send LID 5 (h0 HCA-1) in a circle: sw-0:2, sw-1:2, "
 			       "sw-2:2, sw-3:2");
-	free(text);
 	fab_no_path_fini(&x);
-	fab_flow_ends_fini(&ends);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }

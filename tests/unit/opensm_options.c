@@ -32,7 +32,7 @@ Test(opensm_options, nothing_is_a_dry_run)
 		cr_assert_eq(o.mode, FAB_OPENSM_DRY_RUN);
 		cr_assert_str_eq(o.engine->name, "balanced");
 		cr_assert_eq(o.max_moved, UINT32_MAX);
-		cr_assert_null(o.file);
+		cr_assert_str_empty(o.file);
 	}
 }
 
@@ -53,7 +53,6 @@ Test(opensm_options, all_words)
 	cr_assert_eq(fab_opensm_options_parse("max_moved=all,file=y", &o, NULL), 0);
 	cr_assert_eq(o.max_moved, UINT32_MAX);
 	cr_assert_str_eq(o.file, "y");
-	fab_opensm_options_fini(&o);
 }
 
 Test(opensm_options, words_of_other_plugins_are_theirs)
@@ -129,8 +128,6 @@ Test(opensm_options, a_file_is_read_again)
 	unlink(name);
 	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), -ENOENT);
 	cr_assert_eq(o.max_moved, 2);
-	fab_opensm_options_fini(&o);
-	fab_opensm_options_fini(&given);
 	free(want);
 	free(text);
 }
@@ -160,8 +157,6 @@ Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 	cr_assert_str_eq(err.text, want);
 	cr_assert_eq(o.mode, FAB_OPENSM_OFF);
 	unlink(name);
-	fab_opensm_options_fini(&o);
-	fab_opensm_options_fini(&given);
 	free(want);
 	free(text);
 }

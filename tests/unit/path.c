@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/nets.h"
+#include "support/own.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>
@@ -58,6 +59,8 @@ static void setting_fini(struct setting *s)
 	fab_faults_free(s->faults);
 	fab_fabric_free(s->f);
 }
+
+OWN_VALUE(setting, setting_fini)
 
 /* Where the cable of an arc leads, by its ports. */
 static uint32_t other_end(const struct fab_fabric *f, uint32_t sw, uint32_t arc)
@@ -119,7 +122,7 @@ Test(path, is_what_following_the_tables_gives)
 	uint32_t met[FAB_PATH_CIRCLE + 1] = {0};
 
 	for (uint64_t seed = 0; seed < 30; seed++) {
-		struct setting s;
+		OWN(setting) s;
 
 		setting_init(&s, seed);
 		for (uint32_t c = 0; c < N_COLUMNS; c++)
@@ -138,7 +141,6 @@ Test(path, is_what_following_the_tables_gives)
 				cr_assert_eq(fab_path_end(&p), why, "seed %d", (int)seed);
 				met[why]++;
 			}
-		setting_fini(&s);
 	}
 	for (int why = 0; why <= FAB_PATH_CIRCLE; why++)
 		cr_assert_gt(met[why], 50, "%d", why);
@@ -167,9 +169,9 @@ static struct fab_routes *by_lid(const struct fab_fabric *f)
 
 Test(path, a_destination_has_a_column_for_each_lid)
 {
-	struct fab_fabric *f = test_random_fabric(9, 20, 3, 5);
-	struct fab_routes *r = by_lid(f);
-	uint32_t *port = FAB_NEW(r->n_columns, uint32_t), *all;
+	OWN(fab_fabric) *f = test_random_fabric(9, 20, 3, 5);
+	OWN(fab_routes) *r = by_lid(f);
+	OWN_HEAP uint32_t *port = FAB_NEW(r->n_columns, uint32_t), *all = NULL;
 
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		uint32_t node = f->port_node[r->column_port[c]];
@@ -192,10 +194,6 @@ Test(path, a_destination_has_a_column_for_each_lid)
 	all = fab_path_columns(r, r->n_columns, r->column_switch, port);
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		cr_assert_eq(all[c], c - (r->column_lid[c] - 100U) % 4);
-	free(all);
-	free(port);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 /* All switches of one column at once: as many hops as each path has alone. */
@@ -205,7 +203,7 @@ Test(path, a_walk_is_all_paths_of_a_column)
 
 	for (uint64_t seed = 0; seed < 30; seed++) {
 		struct fab_walk all, some;
-		struct setting s;
+		OWN(setting) s;
 
 		setting_init(&s, seed);
 		fab_walk_init(&all, s.f, s.r->faults);
@@ -245,7 +243,6 @@ Test(path, a_walk_is_all_paths_of_a_column)
 		}
 		fab_walk_fini(&all);
 		fab_walk_fini(&some);
-		setting_fini(&s);
 	}
 	cr_assert_gt(n_led, 500);
 	cr_assert_gt(n_lost, 500);

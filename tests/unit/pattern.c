@@ -2,11 +2,14 @@
 #include "base/mem.h"
 #include "mcast/groups.h"
 #include "support/nets.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+OWN_POINTER(fab_groups)
 
 static struct fab_groups *make(const struct fab_fabric *f, const char *spec)
 {
@@ -32,8 +35,8 @@ static uint32_t process(const struct fab_fabric *f, const struct fab_groups *g,
 Test(pattern, every_line_of_a_grid_is_a_group)
 {
 	enum { A = 3, B = 4, C = 5 };
-	struct fab_fabric *f = test_random_fabric(10, 5, 6, 3);
-	struct fab_groups *g = make(f, "grid:3x4x5");
+	OWN(fab_fabric) *f = test_random_fabric(10, 5, 6, 3);
+	OWN(fab_groups) *g = make(f, "grid:3x4x5");
 	uint32_t at = 0;
 
 	cr_assert_eq(g->n, B * C + A * C + A * B);
@@ -49,40 +52,34 @@ Test(pattern, every_line_of_a_grid_is_a_group)
 		for (uint32_t i = 0; i < C; i++)
 			cr_assert_eq(process(f, g, at, i), line * C + i);
 	}
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(pattern, axes_of_length_one_make_no_groups)
 {
-	struct fab_fabric *f = test_random_fabric(4, 2, 2, 3);
-	struct fab_groups *g = make(f, "grid:1x8x1");
+	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
+	OWN(fab_groups) *g = make(f, "grid:1x8x1");
 
 	cr_assert_eq(g->n, 1);
 	cr_assert_eq(fab_group_size(g, 0), 8);
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(pattern, processes_of_one_endpoint_are_one_member)
 {
-	struct fab_fabric *f = test_random_fabric(4, 2, 2, 3);
-	struct fab_groups *g = make(f, "grid:8x4,ppn=4");
+	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
+	OWN(fab_groups) *g = make(f, "grid:8x4,ppn=4");
 
 	cr_assert_eq(g->n, 4 + 8);
 	cr_assert_eq(fab_group_size(g, 0), 8);
 	for (uint32_t i = 4; i < 12; i++)
 		cr_assert_eq(fab_group_size(g, i), 1);
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(pattern, random_groups_are_distinct_and_repeat)
 {
-	struct fab_fabric *f = test_random_fabric(10, 5, 5, 3);
-	struct fab_groups *g = make(f, "random:groups=200,size=3-9,seed=7");
-	struct fab_groups *same = make(f, "random:groups=200,size=3-9,seed=7");
-	struct fab_groups *other = make(f, "random:groups=200,size=3-9");
+	OWN(fab_fabric) *f = test_random_fabric(10, 5, 5, 3);
+	OWN(fab_groups) *g = make(f, "random:groups=200,size=3-9,seed=7");
+	OWN(fab_groups) *same = make(f, "random:groups=200,size=3-9,seed=7");
+	OWN(fab_groups) *other = make(f, "random:groups=200,size=3-9");
 	bool size_seen[10] = {false};
 
 	cr_assert_eq(g->n, 200);
@@ -100,16 +97,12 @@ Test(pattern, random_groups_are_distinct_and_repeat)
 	cr_assert_arr_eq(same->member, g->member, g->first[200] * sizeof(*g->member));
 	cr_assert(other->first[200] != g->first[200] ||
 		  memcmp(other->member, g->member, g->first[200] * sizeof(*g->member)));
-	fab_groups_free(g);
-	fab_groups_free(same);
-	fab_groups_free(other);
-	fab_fabric_free(f);
 }
 
 Test(pattern, a_tree_has_levels_of_leaders)
 {
-	struct fab_fabric *f = test_random_fabric(10, 5, 5, 3); /* 50 hosts */
-	struct fab_groups *g = make(f, "tree:fanout=4");
+	OWN(fab_fabric) *f = test_random_fabric(10, 5, 5, 3); /* 50 hosts */
+	OWN(fab_groups) *g = make(f, "tree:fanout=4");
 
 	/* 13 groups of 50 (the last of 2), 4 of 13 (the last of 1: none), 1 of 4 */
 	cr_assert_eq(g->n, 13 + 3 + 1);
@@ -117,31 +110,27 @@ Test(pattern, a_tree_has_levels_of_leaders)
 	cr_assert_eq(process(f, g, 13, 1), 4);
 	cr_assert_eq(process(f, g, 14, 0), 16);
 	cr_assert_eq(process(f, g, 16, 3), 48);
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 /* The last two leaders are a level, too. */
 Test(pattern, a_tree_ends_with_two_leaders)
 {
-	struct fab_fabric *f = test_ring(4);
-	struct fab_groups *g = make(f, "tree:fanout=2");
+	OWN(fab_fabric) *f = test_ring(4);
+	OWN(fab_groups) *g = make(f, "tree:fanout=2");
 
 	cr_assert_eq(g->n, 3);
 	for (uint32_t i = 0; i < g->n; i++)
 		cr_assert_eq(fab_group_size(g, i), 2);
 	cr_assert_eq(process(f, g, 2, 0), 0);
 	cr_assert_eq(process(f, g, 2, 1), 2);
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(pattern, order_of_endpoints)
 {
-	struct fab_fabric *f = test_random_fabric(12, 5, 1, 3);
-	struct fab_groups *by_name = make(f, "grid:12,order=name");
-	struct fab_groups *by_lid = make(f, "grid:12,order=lid");
-	struct fab_groups *by_chance = make(f, "grid:12,order=random,seed=3");
+	OWN(fab_fabric) *f = test_random_fabric(12, 5, 1, 3);
+	OWN(fab_groups) *by_name = make(f, "grid:12,order=name");
+	OWN(fab_groups) *by_lid = make(f, "grid:12,order=lid");
+	OWN(fab_groups) *by_chance = make(f, "grid:12,order=random,seed=3");
 	bool is_moved = false;
 
 	for (uint32_t i = 0; i < 12; i++) {
@@ -150,10 +139,6 @@ Test(pattern, order_of_endpoints)
 		is_moved |= process(f, by_chance, 0, i) != i;
 	}
 	cr_assert(is_moved);
-	fab_groups_free(by_name);
-	fab_groups_free(by_lid);
-	fab_groups_free(by_chance);
-	fab_fabric_free(f);
 }
 
 Test(pattern, bad_specs)
@@ -207,7 +192,7 @@ Test(pattern, bad_specs)
 					   "processes, the fabric has 8 (8 adapters, "
 					   "ppn=1)"},
 	};
-	struct fab_fabric *f = test_random_fabric(4, 2, 2, 3);
+	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_groups_builder *b = fab_groups_builder_new(f);
@@ -218,5 +203,4 @@ Test(pattern, bad_specs)
 		cr_assert_str_eq(err.text, cases[i].message);
 		fab_groups_builder_free(b);
 	}
-	fab_fabric_free(f);
 }

@@ -5,6 +5,7 @@
 #include "boot/machine.h"
 #include "fabric/check.h"
 #include "mcast/groups.h"
+#include "support/own.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -46,8 +47,8 @@ static struct fab_planes *planes_of(struct plan *plan, struct fab_fabric **f)
 Test(planes, adapters_with_two_ports_join_nothing)
 {
 	struct plan plan = dual_port(2, 5);
-	struct fab_fabric *f;
-	struct fab_planes *p = planes_of(&plan, &f);
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_planes) *p = planes_of(&plan, &f);
 	char text[FAB_PLANE_TEXT_SIZE];
 
 	cr_assert_eq(p->n, 2);
@@ -65,8 +66,6 @@ Test(planes, adapters_with_two_ports_join_nothing)
 	cr_assert(fab_planes_are_parallel(p, 0, 1));
 	cr_assert_not(fab_planes_are_parallel(p, 1, 1));
 	cr_assert_str_eq(fab_plane_text(p, 1, text), "plane 2");
-	fab_planes_free(p);
-	fab_fabric_free(f);
 }
 
 /* Half of the hosts of the largest make a plane, fewer do not. */
@@ -74,8 +73,8 @@ Test(planes, half_of_the_hosts_make_a_plane)
 {
 	for (uint32_t lost = 2; lost <= 3; lost++) {
 		struct plan plan = dual_port(2, 4);
-		struct fab_fabric *f;
-		struct fab_planes *p;
+		OWN(fab_fabric) *f = NULL;
+		OWN(fab_planes) *p = NULL;
 
 		for (uint32_t h = 0; h < lost; h++)
 			plan.cables.v[2 * h].is_gone = true; /* to s1 */
@@ -85,8 +84,6 @@ Test(planes, half_of_the_hosts_make_a_plane)
 		cr_assert_eq(p->v[p->of_switch[1]].n_hosts, 4);
 		cr_assert_eq(p->v[p->of_switch[0]].is_plane, lost == 2);
 		cr_assert_eq(p->v[p->of_switch[0]].n_shared, 4 - lost);
-		fab_planes_free(p);
-		fab_fabric_free(f);
 	}
 }
 
@@ -96,8 +93,8 @@ Test(planes, a_switch_apart_is_a_part)
 	struct plan plan = {0};
 	uint32_t apart = plan_switch(&plan, "apart", 8), s = plan_switch(&plan, "s", 8);
 	uint32_t t = plan_switch(&plan, "t", 8);
-	struct fab_fabric *f;
-	struct fab_planes *p;
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_planes) *p = NULL;
 	char text[FAB_PLANE_TEXT_SIZE], *why;
 
 	plan_cable(&plan, s, 1, t, 1);
@@ -117,8 +114,6 @@ Test(planes, a_switch_apart_is_a_part)
 	free(why);
 	cr_assert_null(
 		fab_planes_apart(p, f, f->node_first_port[4], f->node_first_port[5]));
-	fab_planes_free(p);
-	fab_fabric_free(f);
 }
 
 /* Adapters that are joined to each other, or to nothing, are in no part. */
@@ -126,8 +121,8 @@ Test(planes, adapters_without_a_switch_are_in_no_part)
 {
 	struct plan plan = dual_port(1, 2);
 	uint32_t a = plan_adapter(&plan, "x HCA-1"), b = plan_adapter(&plan, "y HCA-1");
-	struct fab_fabric *f;
-	struct fab_planes *p;
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_planes) *p = NULL;
 
 	plan_adapter(&plan, "z HCA-1");
 	plan_cable(&plan, a, 1, b, 1);
@@ -135,8 +130,6 @@ Test(planes, adapters_without_a_switch_are_in_no_part)
 	cr_assert_eq(p->n, 1);
 	cr_assert_eq(p->v[0].n_adapters, 2);
 	cr_assert_eq(fab_planes_of_port(p, f, f->node_first_port[3]), FAB_NONE);
-	fab_planes_free(p);
-	fab_fabric_free(f);
 }
 
 static int read_groups(const struct fab_fabric *f, const char *text,
@@ -154,8 +147,8 @@ static int read_groups(const struct fab_fabric *f, const char *text,
 /* Named by host or adapter, members move to a plane that has them all. */
 Test(planes, members_meet_on_a_plane)
 {
-	struct plan plan = dual_port(2, 4);
-	struct fab_fabric *f;
+	OWN(plan) plan = dual_port(2, 4);
+	OWN(fab_fabric) *f = NULL;
 	struct fab_groups *g;
 	struct fab_err err;
 	char text[128];
@@ -180,8 +173,6 @@ Test(planes, members_meet_on_a_plane)
 			 "g:1: group \"d\": no path from \"n1 HCA-1\" (plane 2) to \"n2 "
 			 "HCA-1\" (plane 1): adapters do not forward; --hca=PATTERN "
 			 "chooses one plane");
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* All nodes and servers boot over one plane: that which most can use. */
@@ -189,9 +180,9 @@ Test(planes, machines_have_one_plane)
 {
 	const char *const servers[] = {"n4"};
 	const struct fab_machine_servers s = {servers, 1, 0};
-	struct plan plan = dual_port(2, 4);
+	OWN(plan) plan = dual_port(2, 4);
 	struct fab_machine *m;
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 	struct fab_err err;
 
 	plan.cables.v[0].is_gone = true; /* n1 to s1 */
@@ -211,8 +202,6 @@ Test(planes, machines_have_one_plane)
 	cr_assert_str_eq(err.text,
 			 "node 'n1' has no path to any server: it is on plane 2, server "
 			 "'n4' on plane 1; --hca=PATTERN chooses one plane");
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* Two switches with an adapter that has a port on each; a third one without adapters; an

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Documents in all formats, and for people: answers first, units, and tables that cut
+ * nothing at any width. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <jansson.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/mem.h"
 #include "present/jsonl.h"
 #include "present/report.h"
@@ -66,20 +70,37 @@ static void fill(struct fab_report *r)
 	fab_report_field(r, &fields[3], (union fab_cell){.u = 3});
 }
 
-/* The document in memory; the caller frees. */
+/* A document in memory. */
+struct sheet {
+	struct fab_report *r;
+	FILE *out;
+	char *text;
+	size_t n;
+};
+
+static struct fab_report *begin(struct sheet *s, struct fab_report_options options,
+				const char *primary, const struct fab_fabric *f)
+{
+	s->out = open_memstream(&s->text, &s->n);
+	return s->r = fab_report_new(s->out, &options, "fabric-test", primary, f);
+}
+
+/* The caller frees the text. */
+static char *end(struct sheet *s)
+{
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_report_finish(s->r, &err), 0, "%s", err.text);
+	fclose(s->out);
+	return s->text;
+}
+
 static char *print(struct fab_report_options options, const struct fab_fabric *fabric)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	struct fab_err err;
-	struct fab_report *r =
-		fab_report_new(out, &options, "fabric-test", "results", fabric);
+	struct sheet s;
 
-	fill(r);
-	cr_assert_eq(fab_report_finish(r, &err), 0);
-	fclose(out);
-	return text;
+	fill(begin(&s, options, "results", fabric));
+	return end(&s);
 }
 
 Test(present, table)
@@ -115,11 +136,9 @@ Test(present, table)
 /* Fields are the document itself where there is no primary table. */
 Test(present, fields_come_first_without_a_primary_table)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	struct fab_report_options options = {.format = FAB_FORMAT_TABLE};
-	struct fab_report *r = fab_report_new(out, &options, "fabric-test", "none", NULL);
+	struct sheet s;
+	struct fab_report *r = begin(&s, (struct fab_report_options){0}, "none", NULL);
+	char *text;
 
 	fab_report_text(r, "fabric.source", "MF0;a:M/U1");
 	fab_report_text(r, "other.source", "b");
@@ -127,8 +146,7 @@ Test(present, fields_come_first_without_a_primary_table)
 	fab_report_table_end(r);
 	fab_report_text(r, "other.source", "c");
 	fab_report_text(r, "other.x_y", "d");
-	cr_assert_eq(fab_report_finish(r, NULL), 0);
-	fclose(out);
+	text = end(&s);
 	cr_assert_str_eq(text, "source        a\n"
 			       "other source  b\n"
 			       "\n"
@@ -158,20 +176,18 @@ Test(present, table_fits_the_terminal_and_colours_only_there)
 {
 	static const struct fab_column wide[] = {{"name", FAB_TEXT, NULL, 0},
 						 {"n", FAB_UINT, NULL, 0}};
-	char name[301], *text = NULL;
-	size_t size;
+	char name[301], *text;
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	for (unsigned width = 0; width <= 80; width += 40) {
 		struct fab_report_options options = {.width = width, .color = width > 0};
-		FILE *out = open_memstream(&text, &size);
-		struct fab_report *r = fab_report_new(out, &options, "c", "t", NULL);
+		struct sheet s;
+		struct fab_report *r = begin(&s, options, "t", NULL);
 
 		fab_report_table_begin(r, "t", "T", wide, FAB_COUNT(wide));
 		fab_report_row(r, (union fab_cell[]){{.text = name}, {.u = 5}});
-		cr_assert_eq(fab_report_finish(r, NULL), 0);
-		fclose(out);
+		text = end(&s);
 		cr_assert_eq(strstr(text, name) != NULL, width == 0, "%u: %s", width,
 			     text);
 		cr_assert_eq(strchr(text, '\033') != NULL, width > 0, "%u: %s", width,
@@ -194,11 +210,9 @@ static char *print_numbers(unsigned width, unsigned n_rows)
 		{"second_number", FAB_UINT, NULL, 0},
 		{"third_number", FAB_UINT, NULL, 0},
 	};
-	struct fab_report_options options = {.width = width};
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	struct fab_report *r = fab_report_new(out, &options, "c", "t", NULL);
+	struct sheet s;
+	struct fab_report *r =
+		begin(&s, (struct fab_report_options){.width = width}, "t", NULL);
 
 	fab_report_table_begin(r, "t", "T", wide, FAB_COUNT(wide));
 	for (uint64_t i = 1; i <= n_rows; i++)
@@ -206,9 +220,7 @@ static char *print_numbers(unsigned width, unsigned n_rows)
 						     {.u = i},
 						     {.u = 10 * i},
 						     {.u = 100 * i}});
-	cr_assert_eq(fab_report_finish(r, NULL), 0);
-	fclose(out);
-	return text;
+	return end(&s);
 }
 
 Test(present, short_table_is_turned_when_it_is_too_wide)
@@ -273,47 +285,32 @@ Test(present, csv_chosen_columns)
 
 Test(present, json)
 {
-	struct fab_fabric fabric = {.n_switches = 3, .n_adapters = 4};
 	char source[] = "x.topo";
-	char *text;
-	json_t *doc, *row, *part;
+	struct fab_fabric fabric = {.n_switches = 3, .n_adapters = 4, .source = source};
+	char *text =
+		print((struct fab_report_options){.format = FAB_FORMAT_JSON}, &fabric);
 	json_error_t error;
+	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 
-	fabric.source = source;
-	text = print((struct fab_report_options){.format = FAB_FORMAT_JSON}, &fabric);
-	doc = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 	cr_assert(doc, "%s in %s", error.text, text);
-	cr_assert_eq(json_integer_value(json_object_get(doc, "schema")), 1);
-	cr_assert_str_eq(json_string_value(json_object_get(doc, "command")),
-			 "fabric-test");
-	cr_assert_str_eq(json_string_value(json_object_get(doc, "version")), FAB_VERSION);
-	cr_assert_eq(json_integer_value(json_object_get(doc, "groups")), 260);
-	cr_assert(json_is_null(json_object_get(doc, "shape")));
-	part = json_object_get(doc, "fabric");
-	cr_assert_str_eq(json_string_value(json_object_get(part, "source")), "x.topo");
-	cr_assert_eq(strlen(json_string_value(json_object_get(part, "fingerprint"))), 18);
-	cr_assert_eq(json_integer_value(json_object_get(part, "adapters")), 4);
-	cr_assert_str_eq(json_string_value(json_object_get(part, "note")), "a\\b");
-	cr_assert_eq(json_array_size(json_object_get(doc, "fullest")), 0);
-	cr_assert_eq(json_array_size(json_object_get(doc, "results")), 3);
-
-	row = json_array_get(json_object_get(doc, "results"), 1);
-	cr_assert_str_eq(json_string_value(json_object_get(row, "algorithm")),
-			 "\\x1b[31m\"x\", y\\x0a\\xff");
-	cr_assert_str_eq(json_string_value(json_object_get(row, "max_efi")),
-			 "18446744073709551615");
-	cr_assert_str_eq(json_string_value(json_object_get(row, "root")),
-			 "0xffffffffffffffff");
-	cr_assert(json_is_null(json_object_get(row, "mean_efi")));
-	cr_assert(json_is_false(json_object_get(row, "verified")));
-	part = json_object_get(row, "seconds");
-	cr_assert(json_is_null(json_object_get(part, "trees")));
-	cr_assert_float_eq(json_real_value(json_object_get(part, "total")), 1e-7, 1e-13);
-	row = json_array_get(json_object_get(doc, "results"), 2);
-	cr_assert(json_is_null(json_object_get(row, "algorithm")));
-	cr_assert(json_is_null(json_object_get(row, "lower_bound")));
+	cr_expect_eq(json_integer_value(
+			     json_object_get(json_object_get(doc, "fabric"), "adapters")),
+		     4);
+	cr_expect_eq(strlen(json_string_value(json_object_get(
+			     json_object_get(doc, "fabric"), "fingerprint"))),
+		     18);
 	json_decref(doc);
-	cr_assert(strstr(text, "\"mean_efi\": 0.1,"), "%s", text);
+	cr_expect(strstr(text, "\"groups\": 260,\n  \"shape\": null,"), "%s", text);
+	cr_expect(strstr(text, "{\"source\": \"x.topo\", "), "%s", text);
+	cr_expect(strstr(text, "\"note\": \"a\\\\b\"}"), "%s", text);
+	cr_expect(
+		strstr(text,
+		       "{\"algorithm\": \"fulb\", \"max_efi\": 7, \"mean_efi\": 0.1, \"verified\": true, \"root\": \"0x000000000002c903\", \"seconds\": {\"trees\": 0.5, \"total\": 2.0}, \"lower_bound\": null}"),
+		"%s", text);
+	cr_expect(
+		strstr(text,
+		       "\"max_efi\": \"18446744073709551615\", \"mean_efi\": null, \"verified\": false, \"root\": \"0xffffffffffffffff\", \"seconds\": {\"trees\": null, \"total\": 1e-7}, \"lower_bound\": 12}"),
+		"%s", text);
 	free(text);
 }
 
@@ -439,20 +436,13 @@ static char *print_rows_in_row(enum fab_format format)
 	const struct fab_rows two = {inner, 2, records, sizeof(*records), 2},
 			      none = {inner, 2, records, sizeof(*records), 0};
 	const struct fab_report_options options = {.format = format};
-	struct fab_report *r;
-	struct fab_err err;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct sheet s;
+	struct fab_report *r = begin(&s, options, "results", NULL);
 
-	r = fab_report_new(out, &options, "fabric-test", "results", NULL);
 	fab_report_table_begin(r, "results", "Results", outer, FAB_COUNT(outer));
 	fab_report_row(r, (const union fab_cell[]){{.text = "x"}, {.rows = &two}});
 	fab_report_row(r, (const union fab_cell[]){{.text = "y"}, {.rows = &none}});
-	fab_report_table_end(r);
-	cr_assert_eq(fab_report_finish(r, &err), 0);
-	fclose(out);
-	return text;
+	return end(&s);
 }
 
 Test(present, rows_in_a_row)
@@ -509,18 +499,14 @@ Test(present, a_record_is_read_by_the_places_of_its_columns)
 	const struct fab_report_options options = {.format = FAB_FORMAT_JSON};
 	static const double numbers[] = {NAN, 1099511627776.0, 7, 7, 1, NAN, 0.5, NAN,
 					 NAN};
-	struct fab_report *r;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct sheet s;
+	struct fab_report *r = begin(&s, options, "results", NULL);
+	char *text;
 
-	r = fab_report_new(out, &options, "fabric-test", "results", NULL);
 	fab_report_table_begin(r, "results", "Results", record_columns,
 			       FAB_COUNT(record_columns));
 	fab_report_record(r, &record);
-	fab_report_table_end(r);
-	cr_assert_eq(fab_report_finish(r, NULL), 0);
-	fclose(out);
+	text = end(&s);
 	cr_assert(strstr(text,
 			 "{\"text\": \"t\", \"large\": 1099511627776, \"small\": 7, "
 			 "\"as_number\": 7, \"is_so\": true, \"unknown\": null, "
@@ -532,5 +518,279 @@ Test(present, a_record_is_read_by_the_places_of_its_columns)
 
 		cr_assert(isnan(numbers[i]) ? isnan(number) : number == numbers[i],
 			  "%s: %g", record_columns[i].name, number);
+	}
+}
+
+Test(present, seconds)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} cases[] = {
+		{0, "0 s"},
+		{8.86e-6, "8.86 us"},
+		{1e-9, "1 ns"},
+		{2.5e-12, "0.0025 ns"},
+		{0.0013, "1.3 ms"},
+		{0.9996, "1 s"},
+		{0.9994, "999 ms"},
+		{2.5, "2.5 s"},
+		{59.94, "59.9 s"},
+		{59.96, "1 min"},
+		{119.6, "2 min"},
+		{200, "3 min 20 s"},
+		{3599.6, "1 h"},
+		{7500, "2 h 5 min"},
+		{86399, "1 d"},
+		{86400 * 12.125, "12 d 3 h"},
+		{365.25 * 86400 * 3.4, "3.4 years"},
+		{NAN, "unknown"},
+		{INFINITY, "unknown"},
+		{-1, "unknown"},
+	};
+	char out[FAB_HUMAN_BYTES];
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		cr_expect_str_eq(fab_human_seconds(cases[i].seconds, out), cases[i].text,
+				 "%g: %s", cases[i].seconds, out);
+}
+
+Test(present, counts_rates_and_sizes)
+{
+	char out[FAB_HUMAN_BYTES];
+
+	cr_expect_str_eq(fab_human_count(0, out), "0");
+	cr_expect_str_eq(fab_human_count(9999, out), "9999");
+	cr_expect_str_eq(fab_human_count(86762, out), "86 762");
+	cr_expect_str_eq(fab_human_count(UINT64_MAX, out), "18 446 744 073 709 551 615");
+	cr_expect_str_eq(fab_human_mbps(0.5, out), "500 kb/s");
+	cr_expect_str_eq(fab_human_mbps(1250, out), "1.25 Gb/s");
+	cr_expect_str_eq(fab_human_mbps(999.7, out), "1 Gb/s");
+	cr_expect_str_eq(fab_human_mbps(NAN, out), "unknown");
+	cr_expect_str_eq(fab_human_mbps(4e10, out), "4e+04 Tb/s");
+	cr_expect_str_eq(fab_human_bytes(0, out), "0 B");
+	cr_expect_str_eq(fab_human_bytes(50000000, out), "50 MB");
+	cr_expect_str_eq(fab_human_bytes(1048576, out), "1.05 MB");
+}
+
+Test(present, lines_break_at_blanks_and_lose_nothing)
+{
+	static const struct {
+		size_t width;
+		const char *text, *lines;
+	} cases[] = {
+		{5, "one two three", "one|two|three|"},
+		{7, "one two three", "one two|three|"},
+		{2, "one", "on|e|"},
+		{3, "a  b c", "a|b c|"},
+		{4, "\xc3\xbc\xc3\xbc\xc3\xbc \xc3\xbc",
+		 "\xc3\xbc\xc3\xbc\xc3\xbc|\xc3\xbc|"},
+		{1, "\xff\xfe", "\xff|\xfe|"},
+		{9, "seconds.total", "seconds.|total|"},
+		{9, "", "|"},
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		const char *rest = cases[i].text;
+		char got[64] = "";
+
+		do {
+			const char *start = rest;
+			size_t n = fab_wrap_line(&rest, cases[i].width);
+
+			strncat(got, start, n);
+			strcat(got, "|");
+		} while (*rest);
+		cr_expect_str_eq(got, cases[i].lines, "case %zu: %s", i, got);
+	}
+	/* two columns each, and a combining accent that takes none */
+	cr_expect_eq(fab_display_width("\xe6\xbc\xa2\xe5\xad\x97"), 4);
+	cr_expect_eq(fab_display_width("e\xcc\x81"), 1);
+}
+
+struct finding {
+	const char *severity, *code, *message;
+	uint64_t findings;
+	bool sound;
+};
+#define AT(member) FAB_AT(struct finding, member)
+static const struct fab_column finding_columns[] = {
+	{"severity", FAB_TEXT, NULL, 0, AT(severity)},
+	{"code", FAB_TEXT, NULL, 0, AT(code)},
+	{"message", FAB_TEXT, NULL, 0, AT(message)},
+	{"findings", FAB_UINT, NULL, FAB_COL_BAD_IF_ANY, AT(findings)},
+	{"sound", FAB_BOOL, NULL, FAB_COL_BAD_IF_NO, AT(sound)},
+};
+#undef AT
+
+/* A report with an answer, a field and a table of `n` rows; the caller frees. */
+static char *print_findings(struct fab_report_options options, size_t n)
+{
+	static const char *const messages[] = {
+		"cable from port 17 of \"MF0;sat11-0101-0904-02ib0:MQM8700/U1\" to port "
+		"1 "
+		"of \"sat11-0101-0902-01ufm HCA-2\": EDR, where host links have HDR",
+		"short",
+	};
+	struct sheet s;
+	struct fab_report *r = begin(&s, options, "findings", NULL);
+
+	fab_report_answer(r, FAB_TONE_PLAIN, "%u problems, the worst is a slow cable.",
+			  3u);
+	fab_report_answer(r, FAB_TONE_BAD,
+			  "Nobody knows whether %s is sound, and that "
+			  "has to be said on more than one line.",
+			  "\x1b[31mx");
+	fab_report_text(r, "source",
+			"/a/path/to/a/dump/that/is/so/long/that/it/does/not/"
+			"fit/into/a/line/of/eighty/columns.txt");
+	fab_report_table_begin(r, "findings", "Findings", finding_columns,
+			       FAB_COUNT(finding_columns));
+	for (size_t i = 0; i < n; i++)
+		fab_report_record_tone(r, i % 2 ? FAB_TONE_WARN : FAB_TONE_PLAIN,
+				       &(struct finding){"problem", "slow-link",
+							 messages[i % 2], i, i % 2});
+	return end(&s);
+}
+
+Test(present, answer_comes_first)
+{
+	static const char *const answer =
+		"3 problems, the worst is a slow cable.\nNobody "
+		"knows whether \\x1b[31mx is sound, and that has "
+		"to be said on more than one line.";
+	char *table = print_findings((struct fab_report_options){0}, 1);
+	char *json =
+		print_findings((struct fab_report_options){.format = FAB_FORMAT_JSON}, 1);
+	char *csv =
+		print_findings((struct fab_report_options){.format = FAB_FORMAT_CSV}, 1);
+	char *bare = print_findings((struct fab_report_options){.no_header = true}, 1);
+
+	cr_expect_eq(strncmp(table, answer, strlen(answer)), 0, "%s", table);
+	cr_expect_eq(strncmp(table + strlen(answer), "\n\nFindings\n", 11), 0, "%s",
+		     table);
+	cr_expect(strstr(table, "\n\nsource  /a/path"), "%s", table);
+	cr_expect(strstr(json, "\"summary\": \"3 problems, the worst is a slow cable. "
+			       "Nobody knows whether \\u001B[31mx is sound"),
+		  "%s", json);
+	cr_expect(strstr(json, "\"summary\"") < strstr(json, "\"source\""), "%s", json);
+	cr_expect_eq(strncmp(csv, "severity,code,", 14), 0, "%s", csv);
+	cr_expect_not(strstr(csv, "Nobody"), "%s", csv);
+	cr_expect_not(strstr(bare, "Nobody"), "%s", bare);
+	free(table);
+	free(json);
+	free(csv);
+	free(bare);
+}
+
+/* The text without white space: what must be there however it is wrapped. */
+static char *squeeze(const char *text)
+{
+	char *out = fab_strdup(text), *to = out;
+
+	for (; *text; text++)
+		if (*text != ' ' && *text != '\n')
+			*to++ = *text;
+	*to = '\0';
+	return out;
+}
+
+/* Are the words there, in this order? */
+static bool has_words(const char *text, const char *words)
+{
+	char *list = fab_strdup(words), *save = NULL;
+
+	for (char *word = strtok_r(list, " ", &save); word && text;
+	     word = strtok_r(NULL, " ", &save)) {
+		text = strstr(text, word);
+		if (text)
+			text += strlen(word);
+	}
+	free(list);
+	return text != NULL;
+}
+
+Test(present, nothing_is_cut_at_any_width)
+{
+	static const unsigned widths[] = {30, 40, 60, 80, 100, 132, 0};
+
+	for (size_t i = 0; i < FAB_COUNT(widths); i++)
+		for (size_t n = 0; n < 30; n += 1 + 3 * n) {
+			struct fab_report_options options = {.width = widths[i]};
+			char *text = print_findings(options, n), *all = squeeze(text);
+
+			for (const char *line = text; *line && widths[i] >= 60;
+			     line += strcspn(line, "\n") + 1)
+				cr_expect_leq(strcspn(line, "\n"), widths[i], "%u: %s",
+					      widths[i], text);
+			cr_expect(strstr(all, "solongthatitdoesnot") ||
+					  strstr(all, "/so/long/that/it/does/not/"),
+				  "%u: %s", widths[i], text);
+			cr_expect(!n || (has_words(text,
+						   "0904-02ib0 port of where have HDR") ||
+					 widths[i] < 60),
+				  "%u: %s", widths[i], text);
+			free(all);
+			free(text);
+		}
+}
+
+Test(present, what_is_bad_has_colour_only_when_asked_for)
+{
+	char *bare = print_findings((struct fab_report_options){.width = 132}, 2);
+	char *colored = print_findings(
+		(struct fab_report_options){.width = 132, .color = true}, 2);
+
+	cr_expect_not(strchr(bare, '\033'), "%s", bare);
+	/* the answer; a number that should be 0; a no; a row */
+	cr_expect_eq(strncmp(colored, "3 problems", 10), 0, "%s", colored);
+	cr_expect(strstr(colored, "\n\033[31mNobody knows"), "%s", colored);
+	cr_expect(strstr(colored, "\033[31m       1"), "%s", colored);
+	cr_expect(strstr(colored, "\033[31m   no"), "%s", colored);
+	cr_expect(strstr(colored, "33mproblem"), "%s", colored);
+	for (const char *line = colored; *line; line += strcspn(line, "\n") + 1) {
+		const char *end = line + strcspn(line, "\n");
+		const char *last = memrchr(line, '\033', (size_t)(end - line));
+
+		/* no colour is left on at the end of a line */
+		cr_expect(!last || !strncmp(last, "\033[0m", 4), "%s", line);
+	}
+	free(bare);
+	free(colored);
+}
+
+Test(present, units_in_tables_and_plain_numbers_for_scripts)
+{
+	static const struct fab_column units[] = {
+		{"wait_seconds", FAB_REAL, NULL, FAB_COL_SECONDS},
+		{"share_mbps", FAB_NUMBER, NULL, FAB_COL_MBPS},
+		{"image_bytes", FAB_UINT, NULL, FAB_COL_BYTES},
+	};
+	static const char *const expected[] = {
+		[FAB_FORMAT_TABLE] = "8.9 us   1 Gb/s       50 MB",
+		[FAB_FORMAT_JSON] = "{\"wait_seconds\": 8.9e-6, \"share_mbps\": 1000, "
+				    "\"image_bytes\": 50000000}",
+		[FAB_FORMAT_CSV] = "8.9e-06,1000,50000000\r\n",
+	};
+
+	for (int format = FAB_FORMAT_TABLE; format <= FAB_FORMAT_CSV; format++) {
+		struct fab_report_options options = {.format = (enum fab_format)format};
+		struct sheet s;
+		struct fab_report *r = begin(&s, options, "t", NULL);
+		char *text, *all;
+
+		fab_report_table_begin(r, "t", "T", units, FAB_COUNT(units));
+		fab_report_row(r, (union fab_cell[]){{.real = 8.9e-6},
+						     {.real = 1000},
+						     {.u = 50000000}});
+		text = end(&s);
+		all = squeeze(text);
+		cr_expect(format == FAB_FORMAT_TABLE
+				  ? strstr(all, "8.9us1Gb/s50MB") != NULL
+				  : strstr(text, expected[format]) != NULL,
+			  "%s", text);
+		free(all);
+		free(text);
 	}
 }

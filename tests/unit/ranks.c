@@ -14,6 +14,7 @@
 #include "fabric/summary.h"
 #include "support/data.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 
@@ -43,11 +44,13 @@ static void look_fini(struct look *l)
 	fab_shape_free(l->shape);
 }
 
+OWN_VALUE(look, look_fini)
+
 /* The first switches of both are the same ones: so are their ranks and roots. */
 static void expect_same(const struct fab_fabric *f, const struct look *want,
 			const struct fab_fabric *g, const char *what)
 {
-	struct look got;
+	OWN(look) got;
 
 	look_at(&got, g);
 	cr_assert_str_eq(got.text, want->text, "%s, %s: %s, not %s", f->source, what,
@@ -63,7 +66,6 @@ static void expect_same(const struct fab_fabric *f, const struct look *want,
 	}
 	for (uint32_t s = f->n_switches; s < g->n_switches; s++)
 		cr_assert_not(got.ranks.is_root[s], "%s: %s", f->source, what);
-	look_fini(&got);
 }
 
 static uint32_t add_stray(struct fab_builder *b, uint64_t guid)
@@ -132,7 +134,8 @@ static uint32_t power_off(const struct fab_fabric *f, uint32_t sw, bool *is_gone
 	return n_left;
 }
 
-ParameterizedTestParameters(ranks, dump_without_the_hosts_of_a_leaf)
+/* A test for each dump. */
+static struct criterion_test_params each_dump(void)
 {
 	static int number[16];
 	int n = 0;
@@ -142,13 +145,18 @@ ParameterizedTestParameters(ranks, dump_without_the_hosts_of_a_leaf)
 	return cr_make_param_array(int, number, (size_t)n);
 }
 
+ParameterizedTestParameters(ranks, dump_without_the_hosts_of_a_leaf)
+{
+	return each_dump();
+}
+
 /* Every leaf of every dump, one at a time. */
 ParameterizedTest(int *i, ranks, dump_without_the_hosts_of_a_leaf)
 {
-	struct fab_fabric *f = data_open(data_dumps[*i]);
-	bool *is_gone = FAB_NEW(f->n_nodes, bool);
+	OWN(fab_fabric) *f = data_open(data_dumps[*i]);
+	OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool);
 	uint32_t n_tried = 0;
-	struct look want;
+	OWN(look) want;
 
 	look_at(&want, f);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -164,9 +172,6 @@ ParameterizedTest(int *i, ranks, dump_without_the_hosts_of_a_leaf)
 		n_tried++;
 	}
 	cr_assert(n_tried || f->n_switches < 2);
-	free(is_gone);
-	look_fini(&want);
-	fab_fabric_free(f);
 }
 
 /* The last word of the description: "mlx5_0". */
@@ -196,21 +201,17 @@ static uint32_t remove_rail(const struct fab_fabric *f, const char *rail, bool *
 
 ParameterizedTestParameters(ranks, dump_without_a_rail)
 {
-	static int number[16];
-	int n = 0;
-
-	for (; data_dumps[n]; n++)
-		number[n] = n;
-	return cr_make_param_array(int, number, (size_t)n);
+	return each_dump();
 }
 
 /* Minus any rail, and any rail alone as --hca leaves it. */
 ParameterizedTest(int *i, ranks, dump_without_a_rail)
 {
-	struct fab_fabric *f = data_open(data_dumps[*i]);
-	bool *is_gone = FAB_NEW(f->n_nodes, bool), *none = FAB_NEW0(f->n_nodes, bool);
+	OWN(fab_fabric) *f = data_open(data_dumps[*i]);
+	OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool),
+		      *none = FAB_NEW0(f->n_nodes, bool);
 	char seen[8192] = " ", rail[256], key[260];
-	struct look want;
+	OWN(look) want;
 
 	look_at(&want, f);
 	for (uint32_t a = f->n_switches; a < f->n_nodes; a++) {
@@ -233,10 +234,6 @@ ParameterizedTest(int *i, ranks, dump_without_a_rail)
 		expect_same(f, &want, g, rail);
 		fab_fabric_free(g);
 	}
-	free(is_gone);
-	free(none);
-	look_fini(&want);
-	fab_fabric_free(f);
 }
 
 static const char *const families[] = {
@@ -274,8 +271,8 @@ static void draw_off(const struct fab_fabric *f, struct fab_rng *rng, uint64_t s
 Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 {
 	for (size_t i = 0; i < FAB_COUNT(families); i++) {
-		struct fab_fabric *f = test_gen_raw(families[i]);
-		bool *is_gone = FAB_NEW(f->n_nodes, bool);
+		OWN(fab_fabric) *f = test_gen_raw(families[i]);
+		OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool);
 		struct look want;
 		struct fab_rng rng;
 
@@ -300,9 +297,7 @@ Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 			expect_same(f, &want, g, what);
 			fab_fabric_free(g);
 		}
-		free(is_gone);
 		look_fini(&want);
-		fab_fabric_free(f);
 	}
 }
 
@@ -311,11 +306,11 @@ Test(ranks, stray_switches_of_every_family)
 {
 	for (size_t i = 0; i < FAB_COUNT(families); i++)
 		for (int with_hosts = 0; with_hosts < 2; with_hosts++) {
-			struct fab_fabric *f = test_gen_raw(families[i]), *g;
-			bool *is_gone = FAB_NEW0(f->n_nodes, bool);
-			struct fab_summary *summary;
-			struct fab_check *check;
-			uint32_t *part = FAB_NEW(f->n_switches, uint32_t);
+			OWN(fab_fabric) *f = test_gen_raw(families[i]), *g = NULL;
+			OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+			OWN(fab_summary) *summary = NULL;
+			OWN(fab_check) *check = NULL;
+			OWN_HEAP uint32_t *part = FAB_NEW(f->n_switches, uint32_t);
 
 			for (uint32_t a = f->n_switches; a < f->n_nodes; a++)
 				is_gone[a] = !with_hosts;
@@ -327,43 +322,16 @@ Test(ranks, stray_switches_of_every_family)
 			for (uint32_t s = f->n_switches; s < g->n_switches; s++)
 				cr_assert(summary->level_of[s] == FAB_NONE ||
 					  summary->shape->kind == FAB_SHAPE_NONE);
-			fab_check_free(check);
-			fab_summary_free(summary);
-			free(is_gone);
-			free(part);
-			fab_fabric_free(g);
-			fab_fabric_free(f);
 		}
-}
-
-/* What --check says of a leaf whose hosts are off. */
-Test(ranks, leaf_without_hosts_is_found)
-{
-	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3"), *g;
-	bool *is_gone = FAB_NEW0(f->n_nodes, bool);
-	uint32_t leaf = test_switch(f, "leaf-3");
-	struct fab_check *check;
-
-	power_off(f, leaf, is_gone);
-	g = without(f, is_gone, false, NULL);
-	check = fab_check_new(g);
-	cr_assert_eq(check->n_findings, 1);
-	cr_assert_eq(check->n_problems, 0);
-	cr_assert_str_eq(check->findings[0].code, "leaf-without-hosts");
-	cr_assert_eq(check->findings[0].node, leaf);
-	fab_check_free(check);
-	fab_fabric_free(g);
-	fab_fabric_free(f);
-	free(is_gone);
 }
 
 /* A tree in which a cable joins two leaves is no shape; ranks and roots stay. */
 Test(ranks, cable_between_leaves)
 {
-	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3");
-	struct fab_fabric *g =
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=3");
+	OWN(fab_fabric) *g =
 		test_with_cable(f, test_switch(f, "leaf-0"), test_switch(f, "leaf-9"));
-	struct look want, got;
+	OWN(look) want, got;
 
 	look_at(&want, f);
 	look_at(&got, g);
@@ -372,17 +340,13 @@ Test(ranks, cable_between_leaves)
 	cr_assert_arr_eq(got.ranks.rank, want.ranks.rank,
 			 f->n_switches * sizeof(uint32_t));
 	cr_assert_arr_eq(got.ranks.is_root, want.ranks.is_root, f->n_switches);
-	look_fini(&want);
-	look_fini(&got);
-	fab_fabric_free(f);
-	fab_fabric_free(g);
 }
 
 /* Where all switches have hosts there is no root. */
 Test(ranks, no_roots_where_all_are_leaves)
 {
-	struct fab_fabric *f = test_gen_raw("random:switches=12,degree=3,hosts=2");
-	struct look l;
+	OWN(fab_fabric) *f = test_gen_raw("random:switches=12,degree=3,hosts=2");
+	OWN(look) l;
 
 	look_at(&l, f);
 	cr_assert_str_eq(l.text, "none");
@@ -390,8 +354,6 @@ Test(ranks, no_roots_where_all_are_leaves)
 	cr_assert_eq(l.ranks.n_roots, 0);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		cr_assert(!l.ranks.rank[s] && !l.ranks.is_root[s]);
-	look_fini(&l);
-	fab_fabric_free(f);
 }
 
 /* The first cable from a switch to one whose name begins so. */
@@ -412,25 +374,22 @@ static uint32_t cable_to(const struct fab_fabric *f, uint32_t sw, const char *na
  * nothing, as a leaf without hosts does; it stands half as far below the roots. */
 Test(ranks, switch_with_one_cable_down)
 {
-	struct fab_fabric *f = test_gen_raw("fattree:radix=4,levels=5"), *g;
-	struct look want;
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=4,levels=5"), *g = NULL;
+	OWN(look) want;
 
 	look_at(&want, f);
 	g = test_without_cable(f, cable_to(f, test_switch(f, "l3-0"), "l2-"));
 	expect_same(f, &want, g, "one cable down");
-	look_fini(&want);
-	fab_fabric_free(f);
-	fab_fabric_free(g);
 }
 
 /* A leaf of a kfat that lost its hosts and the cable along one dimension: at the end of
  * the other line it fills the empty point of the grid. */
 Test(ranks, idle_leaf_with_one_cable)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=4x4"), *g, *h;
-	bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=4x4"), *g = NULL, *h = NULL;
+	OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
 	uint32_t leaf = test_switch(f, "leaf-1.2");
-	struct fab_kfat *k;
+	OWN(fab_kfat) *k = NULL;
 
 	power_off(f, leaf, is_gone);
 	g = without(f, is_gone, false, NULL);
@@ -438,21 +397,17 @@ Test(ranks, idle_leaf_with_one_cable)
 	cr_assert_eq(fab_kfat_recognize(h, &k, NULL), 0);
 	cr_assert_eq(k->n_leaves, 16);
 	cr_assert_neq(k->leaf_of[leaf], FAB_NONE);
-	fab_kfat_free(k);
-	free(is_gone);
-	fab_fabric_free(f);
-	fab_fabric_free(g);
-	fab_fabric_free(h);
 }
 
 /* Few hosts on all leaves of a pod (storage), one on a spine: the first are leaves, the
  * spine is none; a spine with a quarter of the hosts of a leaf is no leaf of a tree. */
 Test(ranks, leaves_of_few_hosts)
 {
-	struct fab_fabric *f = test_gen_raw("fattree:radix=16,levels=3"), *g, *h;
-	bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=16,levels=3"), *g = NULL,
+			*h = NULL;
+	OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
 	uint32_t spine = test_switch(f, "l2-0");
-	struct look want;
+	OWN(look) want;
 
 	look_at(&want, f);
 	for (uint32_t s = 0; s < 8; s++) /* all hosts but the first of the pod's leaves */
@@ -465,60 +420,6 @@ Test(ranks, leaves_of_few_hosts)
 	expect_same(f, &want, g, "one host on each leaf of a pod");
 	h = test_with_hosts(g, &spine, 1);
 	expect_same(f, &want, h, "and one on a spine");
-	look_fini(&want);
-	free(is_gone);
-	fab_fabric_free(f);
-	fab_fabric_free(g);
-	fab_fabric_free(h);
-}
-
-/* A management switch on all roots of a group, and a leaf cabled to two pods. */
-Test(ranks, switches_above_the_roots)
-{
-	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3"), *g;
-	struct look want, got;
-	uint32_t core = test_switch(f, "l3-5");
-
-	/* one host is a quarter of those of a leaf: a leaf at the place of a root */
-	g = test_with_hosts(f, &core, 1);
-	look_at(&want, f);
-	look_at(&got, g);
-	cr_assert_eq(got.ranks.n_roots, 15);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		cr_assert_eq(got.ranks.rank[s], s == core ? 0 : want.ranks.rank[s]);
-		cr_assert_eq(got.ranks.is_root[s], want.ranks.is_root[s] && s != core);
-	}
-	look_fini(&want);
-	look_fini(&got);
-	fab_fabric_free(f);
-	fab_fabric_free(g);
-}
-
-/* Hosts that --hca leaves out count: ranks and roots are those of all. */
-Test(ranks, hosts_left_out_count)
-{
-	static const char *const specs[] = {"fattree:radix=8,levels=3", "kfat:dims=4x4",
-					    "fattree:radix=4,levels=2",
-					    "torus:dims=4x3,hosts=2"};
-
-	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen_raw(specs[i]), *g;
-		bool *none = FAB_NEW0(f->n_nodes, bool);
-		struct look want;
-		uint32_t n_left_out = 0;
-
-		look_at(&want, f);
-		g = without(f, none, false, "h1 *");
-		cr_assert_eq(g->n_adapters, 1);
-		for (uint32_t s = 0; s < g->n_switches; s++)
-			n_left_out += g->switch_n_left_out[s];
-		cr_assert_eq(n_left_out, f->n_host_links - 1);
-		expect_same(f, &want, g, "--hca");
-		look_fini(&want);
-		free(none);
-		fab_fabric_free(f);
-		fab_fabric_free(g);
-	}
 }
 
 /* Pairs of host ports without a path in the tables of updn from these roots. */
@@ -557,8 +458,8 @@ Test(ranks, pairs_lost_are_those_of_the_tables)
 
 	fab_rng_init(&rng, 7);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen_raw(specs[i]);
-		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
+		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
+		OWN_HEAP uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
 
 		for (int k = 0; k < 20; k++) {
 			uint32_t n = 1 + (uint32_t)fab_rng_below(&rng, 4);
@@ -577,8 +478,6 @@ Test(ranks, pairs_lost_are_those_of_the_tables)
 			cr_assert_eq(loss.to == FAB_NONE, !loss.pairs);
 			n_losing += loss.pairs > 0;
 		}
-		free(roots);
-		fab_fabric_free(f);
 	}
 	cr_assert_gt(n_losing, 20);
 }
@@ -587,12 +486,12 @@ Test(ranks, pairs_lost_are_those_of_the_tables)
 Test(ranks, roots_of_trees_lose_nothing)
 {
 	for (size_t i = 0; i < FAB_COUNT(families); i++) {
-		struct fab_fabric *f = test_gen_raw(families[i]);
-		bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+		OWN(fab_fabric) *f = test_gen_raw(families[i]);
+		OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
 		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t), n = 0;
-		struct fab_fabric *g;
+		OWN(fab_fabric) *g = NULL;
 		struct fab_rng rng;
-		struct look l;
+		OWN(look) l;
 
 		fab_rng_init(&rng, i);
 		draw_off(f, &rng, 5, is_gone);
@@ -606,10 +505,6 @@ Test(ranks, roots_of_trees_lose_nothing)
 		    strstr(families[i], "kfat") != families[i])
 			cr_assert_eq(fab_updn_try_roots(g, NULL, roots, n, 1).pairs, 0,
 				     "%s", families[i]);
-		look_fini(&l);
 		free(roots);
-		free(is_gone);
-		fab_fabric_free(f);
-		fab_fabric_free(g);
 	}
 }

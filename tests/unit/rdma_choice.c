@@ -236,6 +236,12 @@ static void set_cases(const struct rdma_stage *st, struct fab_rdma_case *cases)
 						  .baseline = FAB_NONE};
 }
 
+static void end_all(struct fab_rdma_summary *sum)
+{
+	for (int i = 0; i < REAL; i++)
+		fab_rdma_summary_fini(&sum[i]);
+}
+
 static double mean_of(const struct fab_rdma_case *of, uint32_t n_runs)
 {
 	const struct fab_rdma_runs runs = {.of = of, .n_cases = 1, .n_runs = n_runs};
@@ -299,8 +305,7 @@ Test(rdma_choice, holds_under_other_seeds)
 			n_taken++;
 			n_wrong += !holds(cases, &c);
 		}
-		for (int i = 0; i < REAL; i++)
-			fab_rdma_summary_fini(&sum[i]);
+		end_all(sum);
 	}
 	cr_assert_leq(n_wrong, 0);
 	cr_assert_geq(n_taken, 3, "%u", n_taken);
@@ -343,8 +348,7 @@ Test(rdma_choice, looks)
 	}
 	/* rc sends all of it again */
 	cr_assert_lt(sum[3].n_runs, c.n_runs);
-	for (int i = 0; i < REAL; i++)
-		fab_rdma_summary_fini(&sum[i]);
+	end_all(sum);
 	q.max_events = events / 4;
 	cr_assert_eq(fab_rdma_choose(&q, sum, &c, NULL), 0);
 	cr_assert_eq(c.verdict, FAB_RDMA_UNDECIDED);
@@ -352,8 +356,7 @@ Test(rdma_choice, looks)
 	for (int i = 0; i < REAL; i++)
 		events += sum[i].events;
 	cr_assert_leq(events, q.max_events * 21 / 20);
-	for (int i = 0; i < REAL; i++)
-		fab_rdma_summary_fini(&sum[i]);
+	end_all(sum);
 	for (int i = 0; i < REAL; i++) {
 		cases[i].params.is_over = stop_late;
 		cases[i].params.is_over_context = &n_asked;
@@ -362,8 +365,7 @@ Test(rdma_choice, looks)
 	cr_assert_eq(fab_rdma_choose(&q, sum, &c, NULL), -ECANCELED);
 	cr_assert_gt(sum[0].n_runs, 1);
 	cr_assert_eq(c.verdict, FAB_RDMA_UNDECIDED);
-	for (int i = 0; i < REAL; i++)
-		fab_rdma_summary_fini(&sum[i]);
+	end_all(sum);
 	rdma_stage_close(&st);
 }
 
@@ -387,6 +389,7 @@ Test(rdma_choice, oracle_is_a_bound)
 		st.params.bad.delay = kinds[seed % 3];
 		st.params.bad.delay_ps = 100000u << seed % 10;
 		st.params.bad.loss = seed % 4 ? 0.02 * (double)(seed % 4) : 0;
+		st.params.bad.corrupt = seed % 9 == 2 ? 0.02 : 0;
 		st.params.bad.per_hop = seed % 5 == 1;
 		st.params.bad.burst = seed % 8 == 3 ? 3 : 0;
 		/* a pass of rc that is late is given up, for ever */
@@ -394,13 +397,13 @@ Test(rdma_choice, oracle_is_a_bound)
 		rdma_stage_net(&st);
 		best = rdma_stage_run(&st, rdma_scheme("oracle"));
 		cr_assert_eq(best.n_done, 1);
-		for (int i = 0; i < REAL; i++) {
+		for (size_t i = 0; i < fab_rdma_n_schemes; i++) {
 			struct fab_rdma_result r =
-				rdma_stage_run(&st, rdma_scheme(real[i]));
+				rdma_stage_run(&st, fab_rdma_schemes[i]);
 
 			cr_assert(!r.n_done || r.fate[0].done_ps >= best.fate[0].done_ps,
 				  "seed %lu: %s %lu ps, oracle %lu ps",
-				  (unsigned long)seed, real[i],
+				  (unsigned long)seed, fab_rdma_schemes[i]->name,
 				  (unsigned long)r.fate[0].done_ps,
 				  (unsigned long)best.fate[0].done_ps);
 			fab_rdma_result_fini(&r);

@@ -47,28 +47,30 @@ static void small_fini(struct small *s)
 	fab_fabric_free(s->f);
 }
 
-/* Mean of the oracle / mean of the scheme, one simulation after the other. */
-static double share_at(const struct small *s, uint32_t window, uint64_t rto_ps)
+/* Mean of the oracle / mean of the scheme over the first runs. */
+static double share_at(const struct small *s, uint32_t window, uint64_t rto_ps,
+		       uint32_t n_runs)
 {
-	double best = 0, sum = 0;
+	struct fab_rdma_case cases[2];
+	struct fab_rdma_summary sum[2] = {{0}};
+	const struct fab_rdma_runs runs = {.of = cases, .n_cases = 2, .n_runs = n_runs};
+	double best = 0, own = 0;
 
-	for (uint32_t r = 0; r < RUNS; r++) {
-		struct fab_rdma_params p = s->q.params;
-		struct fab_rdma_result oracle = {0}, own = {0};
-
-		p.seed = fab_rdma_run_seed(p.seed, r);
-		p.window = window;
-		p.rto_ps = rto_ps;
-		cr_assert_eq(
-			fab_rdma_run(s->net, &p, &fab_rdma_scheme_oracle, &oracle, NULL),
-			0);
-		cr_assert_eq(fab_rdma_run(s->net, &p, s->q.scheme, &own, NULL), 0);
-		best += oracle.completion_mean;
-		sum += own.completion_mean;
-		fab_rdma_result_fini(&oracle);
-		fab_rdma_result_fini(&own);
+	for (int k = 0; k < 2; k++)
+		cases[k] = (struct fab_rdma_case){
+			.net = s->net, .params = s->q.params, .baseline = 0};
+	cases[0].scheme = &fab_rdma_scheme_oracle;
+	cases[1].scheme = s->q.scheme;
+	cases[1].params.window = window;
+	cases[1].params.rto_ps = rto_ps;
+	cr_assert_eq(fab_rdma_compare(&runs, sum, NULL), 0);
+	for (uint32_t i = 0; i < n_runs; i++) {
+		best += sum[0].run[i];
+		own += sum[1].run[i];
 	}
-	return best / sum;
+	fab_rdma_summary_fini(&sum[0]);
+	fab_rdma_summary_fini(&sum[1]);
+	return best / own;
 }
 
 /* Does a window reach the target with any timeout; *least: the least such. */
@@ -78,7 +80,7 @@ static bool reaches(const struct small *s, uint32_t window, uint64_t *least)
 
 	fab_rdma_timeouts(s->net, 0, rto_ps);
 	for (size_t i = 0; i < FAB_RDMA_TIMEOUTS; i++)
-		if (share_at(s, window, rto_ps[i]) >= s->q.target) {
+		if (share_at(s, window, rto_ps[i], RUNS) >= s->q.target) {
 			*least = rto_ps[i];
 			return true;
 		}
@@ -100,7 +102,7 @@ static void check(double target)
 		cr_assert(reaches(&s, plan.answer.window, &rto));
 		cr_assert_eq(plan.answer.rto_ps, rto);
 		cr_assert_float_eq(plan.answer.share.value,
-				   share_at(&s, plan.answer.window, rto), 1e-12);
+				   share_at(&s, plan.answer.window, rto, RUNS), 1e-12);
 		cr_assert(plan.answer.window == 1 ||
 			  !reaches(&s, plan.answer.window - 1, &rto));
 		cr_assert_eq(plan.below.window, plan.answer.window - 1);
@@ -166,25 +168,8 @@ Test(rdma_plan, least_of_all)
 	s.q.n_runs = MANY;
 	fab_rdma_timeouts(s.net, 0, rto_ps);
 	for (uint32_t w = 1; w <= PACKETS && !least; w++)
-		for (size_t i = 0; i < FAB_RDMA_TIMEOUTS && !least; i++) {
-			struct fab_rdma_case cases[2];
-			struct fab_rdma_summary sum[2] = {{0}};
-			const struct fab_rdma_runs runs = {
-				.of = cases, .n_cases = 2, .n_runs = MANY};
-
-			for (int k = 0; k < 2; k++)
-				cases[k] = (struct fab_rdma_case){.net = s.net,
-								  .params = s.q.params,
-								  .baseline = 0};
-			cases[0].scheme = &fab_rdma_scheme_oracle;
-			cases[1].scheme = s.q.scheme;
-			cases[1].params.window = w;
-			cases[1].params.rto_ps = rto_ps[i];
-			cr_assert_eq(fab_rdma_compare(&runs, sum, NULL), 0);
-			least = sum[1].share.value >= s.q.target ? w : 0;
-			fab_rdma_summary_fini(&sum[0]);
-			fab_rdma_summary_fini(&sum[1]);
-		}
+		for (size_t i = 0; i < FAB_RDMA_TIMEOUTS && !least; i++)
+			least = share_at(&s, w, rto_ps[i], MANY) >= s.q.target ? w : 0;
 	cr_assert(least > 1 && least < PACKETS, "%u", least);
 	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
 	cr_assert(plan.is_found);
@@ -192,27 +177,6 @@ Test(rdma_plan, least_of_all)
 		      plan.answer.window, least);
 	cr_assert_eq(plan.answer.n_runs, MANY);
 	small_fini(&s);
-}
-
-/* Share of the ideal over the first runs of a timeout. */
-static double share_of_first(const struct small *s, uint64_t rto_ps, uint32_t n_runs)
-{
-	struct fab_rdma_case cases[2];
-	struct fab_rdma_summary sum[2] = {{0}};
-	const struct fab_rdma_runs runs = {.of = cases, .n_cases = 2, .n_runs = n_runs};
-	double share;
-
-	for (int k = 0; k < 2; k++)
-		cases[k] = (struct fab_rdma_case){
-			.net = s->net, .params = s->q.params, .baseline = 0};
-	cases[0].scheme = &fab_rdma_scheme_oracle;
-	cases[1].scheme = s->q.scheme;
-	cases[1].params.rto_ps = rto_ps;
-	cr_assert_eq(fab_rdma_compare(&runs, sum, NULL), 0);
-	share = sum[1].share.value;
-	fab_rdma_summary_fini(&sum[0]);
-	fab_rdma_summary_fini(&sum[1]);
-	return share;
 }
 
 /* A trial whose first 25 of 200 runs are below the target by less than the confidence
@@ -238,13 +202,14 @@ Test(rdma_plan, margin_of_giving_up)
 
 		s.q.params.seed = seed;
 		for (size_t i = 0; i < FAB_RDMA_TIMEOUTS; i++) {
-			double share = share_of_first(&s, rto_ps[i], MANY);
+			double share = share_at(&s, s.q.params.window, rto_ps[i], MANY);
 
 			at = share > best ? i : at;
 			best = share > best ? share : best;
 		}
 		s.q.target = best * (1 - 1e-9);
-		n_below += share_of_first(&s, rto_ps[at], FIRST) < s.q.target;
+		n_below +=
+			share_at(&s, s.q.params.window, rto_ps[at], FIRST) < s.q.target;
 		cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
 		cr_assert(plan.is_found, "seed %u", seed);
 		cr_assert_eq(plan.answer.rto_ps, rto_ps[at]);

@@ -161,21 +161,28 @@ Test(rdma_window, wraps)
 	}
 }
 
-static uint64_t contexts(const char *scheme, uint32_t window)
-{
-	struct fab_rdma_context c;
-
-	cr_assert(fab_rdma_cost(scheme, window, &fab_rdma_widths, &c));
-	return fab_rdma_contexts_in(256 << 10, c.bits);
-}
-
+/* Contexts of receivers, and of both sides, in 256 KiB. */
 Test(rdma_window, contexts_in_256_kib)
 {
-	cr_expect_eq(contexts("rc", 0), 21845);
-	cr_expect_eq(contexts("rsw", 32), 17331);
-	cr_expect_eq(contexts("rsw", 128), 9664);
-	cr_expect_eq(contexts("irn", 128), 6096);
-	cr_expect_eq(contexts("ssw", 0), 1);
+	static const struct {
+		const char *scheme;
+		uint32_t window;
+		uint64_t receivers, both;
+	} of[] = {{"rc", 0, 13107, 6898},   {"rsw", 32, 11335, 5745},
+		  {"rsw", 128, 7463, 3765}, {"rsw-vec", 128, 7463, 3765},
+		  {"irn", 128, 8322, 3855}, {"ssw", 0, 18724, 1}};
+
+	for (size_t i = 0; i < FAB_COUNT(of); i++) {
+		struct fab_rdma_context c;
+
+		cr_assert(
+			fab_rdma_cost(of[i].scheme, of[i].window, &fab_rdma_widths, &c));
+		cr_expect_eq(fab_rdma_contexts_in(256 << 10, c.receiver_bits),
+			     of[i].receivers, "%s: %lu bits", of[i].scheme,
+			     (unsigned long)c.receiver_bits);
+		cr_expect_eq(fab_rdma_contexts_in(256 << 10, c.bits), of[i].both,
+			     "%s: %lu bits", of[i].scheme, (unsigned long)c.bits);
+	}
 }
 
 Test(rdma_window, bits_of_contexts)
@@ -185,16 +192,21 @@ Test(rdma_window, bits_of_contexts)
 	for (uint32_t w = 1; w <= 300; w++) {
 		cr_assert(fab_rdma_cost("rsw", w, &fab_rdma_widths, &c));
 		cr_expect_eq(c.listed_bits, 29 + w);
-		cr_expect_eq(c.bits, 89 + w);
-		cr_assert(fab_rdma_cost("irn", w, &fab_rdma_widths, &c));
-		cr_expect_eq(c.bits, 88 + 2 * w);
+		cr_expect_eq(c.receiver_bits, 89 + w + 64);
+		cr_expect_eq(c.bits, c.receiver_bits + 136 + 12 + w);
 	}
 	cr_assert(fab_rdma_cost("rc", 0, &fab_rdma_widths, &c));
 	cr_expect_eq(c.listed_bits, 60);
-	cr_expect_eq(c.bits, 96);
+	cr_expect_eq(c.receiver_bits, 96 + 64);
 	cr_assert(!fab_rdma_cost("oracle", 0, &fab_rdma_widths, &c));
-	cr_expect_eq(fab_rdma_cost_crossing("rsw", "rc", true, &fab_rdma_widths), 31);
-	cr_expect_eq(fab_rdma_cost_crossing("rsw", "rc", false, &fab_rdma_widths), 7);
+	cr_expect_eq(
+		fab_rdma_cost_crossing("rsw", "rc", FAB_RDMA_LISTED, &fab_rdma_widths),
+		31);
+	cr_expect_eq(
+		fab_rdma_cost_crossing("rsw", "rc", FAB_RDMA_RECEIVER, &fab_rdma_widths),
+		7);
+	cr_expect_eq(fab_rdma_cost_crossing("rsw", "rc", FAB_RDMA_BOTH, &fab_rdma_widths),
+		     2);
 }
 
 /* Fields are the whole of a context, and no memory overflows. */

@@ -2,6 +2,7 @@
 /* Closed forms against counting, trials against closed forms, figures of the paper. */
 #include "unicast/reliability.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/unicast_check.h"
 #include "unicast/faults.h"
 
@@ -65,24 +66,22 @@ Test(reliability, figures_of_the_paper_note)
 
 Test(reliability, survived)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=16x16,hosts=1");
-	struct fab_kfat *k;
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=16x16,hosts=1");
+	OWN(fab_kfat) *k = NULL;
 
 	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
 	cr_assert_eq(fab_faults_survived(k), 29);
 	cr_assert_eq(fab_cut_bound(16, 16, 29), 0);
 	cr_assert_lt(fabs(fab_cut_bound(16, 16, 40) / 2.7e-18 - 1), 0.05);
 	cr_assert_lt(fabs(fab_cut_bound(16, 16, 64) / 8.2e-10 - 1), 0.05);
-	fab_kfat_free(k);
-	fab_fabric_free(f);
 }
 
 /* Every set of k of 3 x 3 against trials; the same for one thread and two. */
 Test(reliability, trials_agree_with_all_sets)
 {
-	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=1");
-	struct fab_kfat *kfat;
-	struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x3,hosts=1");
+	OWN(fab_kfat) *kfat = NULL;
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_trials t = {.engine = &fab_unicast_vtftr_ib,
 			       .max_vls = 2,
 			       .seed = 5,
@@ -103,7 +102,7 @@ Test(reliability, trials_agree_with_all_sets)
 
 		for (uint64_t s = 0; s < fab_faults_combinations(9, k); s++) {
 			struct unicast_check c;
-			struct fab_routes *r;
+			OWN(fab_routes) *r = NULL;
 
 			fab_faults_clear(faults);
 			fab_faults_combination(s, k, 9, pick);
@@ -113,7 +112,6 @@ Test(reliability, trials_agree_with_all_sets)
 			n++;
 			c = unicast_check(r);
 			hits += c.connected < c.pairs;
-			fab_routes_free(r);
 		}
 		cr_assert_eq(fab_reliability_try(&t, k, &one, NULL), 0);
 		cr_assert_leq(one.low, hits / n + 0.02);
@@ -128,9 +126,6 @@ Test(reliability, trials_agree_with_all_sets)
 		cr_assert_eq(one.share, two.share);
 		t.n_threads = 1;
 	}
-	fab_faults_free(faults);
-	fab_kfat_free(kfat);
-	fab_fabric_free(f);
 }
 
 Test(reliability, time_to_unreachable)
@@ -151,4 +146,19 @@ Test(reliability, time_to_unreachable)
 	cr_assert(is_whole);
 	fab_time_to_unreachable(falling, 2, 10, 90, &is_whole);
 	cr_assert_not(is_whole);
+}
+
+/* Four switches, each down a tenth of the time: by all 16 states. */
+Test(reliability, availability_by_all_states)
+{
+	static const double p[] = {0, 0, 0.5};
+	double sum = 0;
+
+	for (unsigned state = 0; state < 16; state++) {
+		int n = __builtin_popcount(state);
+
+		sum += pow(0.1, n) * pow(0.9, 4 - n) * (n < 3 ? p[n] : 1);
+	}
+	cr_expect_float_eq(fab_unavailability(p, 2, 4, 9, 1), sum, 1e-12);
+	cr_expect_float_eq(fab_next_before_repair(4, 9, 1), 1 - exp(-3 / 9.0), 1e-12);
 }

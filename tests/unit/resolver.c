@@ -8,6 +8,7 @@
 #include "fabric/label.h"
 #include "support/data.h"
 #include "support/gen.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -168,7 +169,7 @@ static void check_cables(const struct fab_fabric *f, const struct fab_resolver *
 
 static void check_fabric(struct fab_fabric *f)
 {
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 	struct fab_plain_names plain;
 
 	fab_plain_names_init(&plain, f);
@@ -177,8 +178,7 @@ static void check_fabric(struct fab_fabric *f)
 		check_adapter(f, r, i);
 	check_hosts(f, r, &plain);
 	check_cables(f, r);
-	fab_plain_names_fini(&plain, f);
-	fab_resolver_free(r);
+	fab_plain_names_fini(&plain);
 	fab_fabric_free(f);
 }
 
@@ -246,8 +246,8 @@ static uint32_t host_called(const struct fab_fabric *f, const char *name)
 
 Test(resolver, all_notations)
 {
-	struct fab_fabric *f = odd_fabric();
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_fabric) *f = odd_fabric();
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 	uint32_t n1 = host_called(f, "n1"), n2 = host_called(f, "n2");
 	uint32_t end = fab_host_endpoint(f, n1);
 	static const char *const ways[] = {"n1",
@@ -281,8 +281,6 @@ Test(resolver, all_notations)
 	expect_alone(r, FAB_WANT_HOST, "big", host_called(f, "big"));
 	expect_alone(r, FAB_WANT_HOST, "box", host_called(f, "BOX"));
 	expect_alone(r, FAB_WANT_HOST, "r\\x1b[2J", host_called(f, "r\033[2J"));
-	fab_resolver_free(r);
-	fab_fabric_free(f);
 }
 
 Test(resolver, names_that_are_none)
@@ -316,8 +314,8 @@ Test(resolver, names_that_are_none)
 		{FAB_WANT_CABLE, "ib7:7", "no switch or host is called 'ib7'; did you "},
 		{FAB_WANT_CABLE, "n2:1", "'n2:1' can be each of 2: "},
 	};
-	struct fab_fabric *f = odd_fabric();
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_fabric) *f = odd_fabric();
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_err err = {""};
@@ -333,8 +331,6 @@ Test(resolver, names_that_are_none)
 			fab_resolve_text(r, cases[i].want, text, strlen(text), &id, NULL),
 			0);
 	}
-	fab_resolver_free(r);
-	fab_fabric_free(f);
 }
 
 Test(resolver, lists)
@@ -350,8 +346,8 @@ Test(resolver, lists)
 		{"x*", "x,y x* xz"},	 {"\"x*\"", "x*"},
 		{"[x]z", "xz"},		 {"0x900,lid:1", "n2 n1"},
 	};
-	struct fab_fabric *f = odd_fabric();
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_fabric) *f = odd_fabric();
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 	struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
 
 	for (size_t i = 0; i < FAB_COUNT(good); i++) {
@@ -373,8 +369,6 @@ Test(resolver, lists)
 		cr_assert_str_eq(text, good[i].hosts, "%s: %s", good[i].list, text);
 		free(ids.of.v);
 	}
-	fab_resolver_free(r);
-	fab_fabric_free(f);
 }
 
 Test(resolver, lists_that_are_wrong)
@@ -400,8 +394,8 @@ Test(resolver, lists_that_are_wrong)
 		{"a[1-2]", "'a[1-2]' is the name of a host, and a host list of others"},
 		{"twin", "'twin' can be each of 2"},
 	};
-	struct fab_fabric *f = odd_fabric();
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_fabric) *f = odd_fabric();
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 	struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
@@ -415,14 +409,12 @@ Test(resolver, lists_that_are_wrong)
 				   err.text);
 		free(ids.of.v);
 	}
-	fab_resolver_free(r);
-	fab_fabric_free(f);
 }
 
 Test(resolver, matches_are_told)
 {
-	struct fab_fabric *f = odd_fabric();
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_fabric) *f = odd_fabric();
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 	struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
 	struct fab_lookup links = fab_resolver_lookup(r, FAB_WANT_CABLE);
 	struct fab_matches matches = {.with_names = true};
@@ -445,15 +437,13 @@ Test(resolver, matches_are_told)
 	cr_assert_eq(ids.of.n, 5);
 	fab_matches_fini(&matches);
 	free(ids.of.v);
-	fab_resolver_free(r);
-	fab_fabric_free(f);
 }
 
 /* A million names of 16 000 hosts take about as long each as a thousand. */
 Test(resolver, is_quick)
 {
-	struct fab_fabric *f = test_gen_raw("fattree:radix=40,levels=3");
-	struct fab_resolver *r = fab_resolver_new(f);
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=40,levels=3");
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 	double start = fab_now(), took;
 	uint32_t id;
 
@@ -468,6 +458,4 @@ Test(resolver, is_quick)
 	}
 	took = fab_now() - start;
 	cr_assert_lt(took, 20, "%g s", took);
-	fab_resolver_free(r);
-	fab_fabric_free(f);
 }

@@ -223,20 +223,22 @@ static uint32_t hops_to_all(const struct routed *s, uint32_t group, uint32_t roo
 	return sum;
 }
 
-/* fulb-mean: no candidate is nearer to the members together, and of those as near none
- * was the root less often; groups have few candidates, or many. */
+/* fulb-mean, minihop-mean, sssp-mean: no candidate is nearer to the members together, and
+ * of those as near none was the root less often; groups have few candidates, or many. */
 Test(roots, least_mean_distance)
 {
 	static const char *const specs[] = {"dragonfly:a=6,p=3,h=3", "torus:dims=9x8"};
-	const struct fab_mcast_engine *engine = &fab_mcast_fulb_mean;
+	static const struct fab_mcast_engine *const engines[] = {
+		&fab_mcast_fulb_mean, &fab_mcast_minihop_mean, &fab_mcast_sssp_mean};
 	uint32_t n_few = 0, n_many = 0;
 
-	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+	for (size_t i = 0; i < 2 * FAB_COUNT(engines); i++) {
+		const struct fab_mcast_engine *engine = engines[i / 2];
 		struct fab_mcast_state state;
 		struct fab_roots roots;
 		struct routed s;
 
-		routed_init(&s, test_gen_raw(specs[i]), 300, 12, i);
+		routed_init(&s, test_gen_raw(specs[i % 2]), 300, 12, i);
 		fab_roots_find(s.dist, s.groups, 0, SIZE_MAX / 2, 1, 0, &roots);
 		fab_mcast_state_init(&state, &s.problem, engine);
 		for (uint32_t g = 0; g < s.groups->n; g++) {

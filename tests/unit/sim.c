@@ -8,33 +8,6 @@
 #include "support/simulated.h"
 #include "support/uniform.h"
 
-static void conserved(const struct fab_sim_result *r)
-{
-	cr_expect_eq(r->born, r->lost + r->injected + r->waiting);
-	cr_expect_eq(r->injected + r->copied,
-		     r->delivered + r->in_flight + r->unroutable + r->looped);
-}
-
-Test(sim, uniform)
-{
-	for (size_t k = 0; k < 3; k++) {
-		struct fab_sim_params params = fab_sim_defaults_by_flit();
-		struct simulated s;
-		struct fab_sim_result r;
-
-		simulated_init(&s, "kfat:dims=4x4,hosts=2,planes=2", "xy");
-		params.kind = &fab_sim_switches[k];
-		params.time = 5000;
-		simulated_uniform(&s, &params, 0.3, 16, &r);
-		conserved(&r);
-		cr_expect_float_eq(r.accepted, 0.3, 0.01, "%g", r.accepted);
-		cr_expect_not(r.is_saturated);
-		cr_expect_not(r.is_cut);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
-	}
-}
-
 /* Between hosts in other rows and columns: six cables; detours of two and four more. */
 Test(sim, idle_pair_of_the_paper)
 {
@@ -141,16 +114,6 @@ Test(sim, wire_ticks)
 	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 17, false), 23);
 	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 33, true), 33);
 	simulated_fini(&s);
-}
-
-/* The last packet of a message cut at the MTU. */
-Test(sim, last_payload)
-{
-	cr_expect_eq(fab_last_payload(1, 2048), 1);
-	cr_expect_eq(fab_last_payload(2048, 2048), 2048);
-	cr_expect_eq(fab_last_payload(2049, 2048), 1);
-	cr_expect_eq(fab_last_payload(7000, 2048), 856);
-	cr_expect_eq(fab_last_payload(0, 2048), 0);
 }
 
 /* Figures of a time in which little happens are shares of it, and no alarm. */

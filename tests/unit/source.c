@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "source/unpack.h"
 #include "support/data.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -139,7 +140,7 @@ Test(source, notices_damage_of_packed_data)
 Test(source, bounds_what_is_unpacked)
 {
 	size_t n = 64 << 20;
-	char *zeros = calloc(n, 1);
+	OWN_HEAP char *zeros = calloc(n, 1);
 
 	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
 		struct packed bomb = packers[i](zeros, n);
@@ -157,7 +158,6 @@ Test(source, bounds_what_is_unpacked)
 		cr_expect_str_eq(err.text, wanted);
 		free(bomb.v);
 	}
-	free(zeros);
 }
 
 /* A file in the build folder with these bytes; the caller frees the path. */
@@ -175,7 +175,7 @@ static char *scratch_file(const char *name, const void *bytes, size_t n)
 Test(source, reads_files_and_standard_input)
 {
 	struct packed one = gzip(dump, sizeof(dump) - 1);
-	char *path = scratch_file("source-test.gz", one.v, one.n);
+	OWN_HEAP char *path = scratch_file("source-test.gz", one.v, one.n);
 	struct fab_fabric *f = NULL, *g = NULL;
 	struct fab_err err;
 	int fd = open(path, O_RDONLY);
@@ -195,14 +195,13 @@ Test(source, reads_files_and_standard_input)
 	unlink(path);
 	fab_fabric_free(f);
 	free(one.v);
-	free(path);
 }
 
 Test(source, reads_pipes_of_any_size)
 {
 	enum { REMARKS = 40000 };
 	int ends[2];
-	struct fab_fabric *f = NULL;
+	OWN(fab_fabric) *f = NULL;
 	struct fab_err err;
 
 	cr_assert_eq(pipe(ends), 0);
@@ -219,7 +218,6 @@ Test(source, reads_pipes_of_any_size)
 	cr_assert_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
 	cr_assert_eq(fab_source_open("-", NULL, &f, &err), 0, "%s", err.text);
 	cr_expect_eq(f->n_cables, 1);
-	fab_fabric_free(f);
 }
 
 Test(source, names_what_cannot_be_opened)
@@ -256,7 +254,7 @@ Test(source, names_what_cannot_be_opened)
 
 Test(source, options_reach_every_kind_of_source)
 {
-	char *map = scratch_file("source-test.map", "0x2 \"h7 mlx5_3\"\n", 15);
+	OWN_HEAP char *map = scratch_file("source-test.map", "0x2 \"h7 mlx5_3\"\n", 15);
 	struct fab_source_options options = {.node_name_map = map, .hca = "mlx5_3"};
 	struct fab_fabric *f = NULL;
 	struct fab_err err;
@@ -273,5 +271,4 @@ Test(source, options_reach_every_kind_of_source)
 			 "gen:fattree:radix=4,levels=2: no adapter matches --hca "
 			 "'nothing*'");
 	unlink(map);
-	free(map);
 }

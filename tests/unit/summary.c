@@ -2,6 +2,7 @@
 #include "fabric/summary.h"
 
 #include "support/data.h"
+#include "support/own.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -9,9 +10,9 @@
 
 Test(summary, a_tree_in_numbers)
 {
-	struct plan plan = plan_tree(4, 2, 6);
-	struct fab_summary *s;
-	struct fab_fabric *f;
+	OWN(plan) plan = plan_tree(4, 2, 6);
+	OWN(fab_summary) *s = NULL;
+	OWN(fab_fabric) *f = NULL;
 
 	/* One leaf with a slow uplink; one host with two adapters; a loop; SHARP. */
 	plan.cables.v[0].a.speed = FAB_EDR;
@@ -56,32 +57,26 @@ Test(summary, a_tree_in_numbers)
 	cr_assert_float_eq(s->levels[0].most_blocking, 4, 1e-9);
 	cr_assert_float_eq(s->levels[0].rate_down / s->levels[0].rate_up, 24. / 7.5,
 			   1e-9);
-	fab_summary_free(s);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(summary, parts)
 {
-	struct plan plan = plan_tree(2, 1, 1);
-	struct fab_summary *s;
-	struct fab_fabric *f;
+	OWN(plan) plan = plan_tree(2, 1, 1);
+	OWN(fab_summary) *s = NULL;
+	OWN(fab_fabric) *f = NULL;
 
 	plan_switch(&plan, "alone", 4);
 	f = plan_build(&plan, 0);
 	s = fab_summary_new(f, 1);
 	cr_assert_eq(s->n_components, 2);
 	cr_assert_eq(s->n_levels, 2);
-	fab_summary_free(s);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(summary, cables_within_a_level_count_once)
 {
-	struct plan plan = {0};
-	struct fab_summary *s;
-	struct fab_fabric *f;
+	OWN(plan) plan = {0};
+	OWN(fab_summary) *s = NULL;
+	OWN(fab_fabric) *f = NULL;
 
 	for (uint32_t i = 0; i < 3; i++)
 		plan_switch(&plan, i == 0 ? "a" : i == 1 ? "b" : "c", 8);
@@ -93,15 +88,12 @@ Test(summary, cables_within_a_level_count_once)
 	s = fab_summary_new(f, 1);
 	cr_assert_eq(s->n_levels, 1);
 	cr_assert_eq(s->levels[0].n_side, 3);
-	fab_summary_free(s);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(summary, real_dump)
 {
-	struct fab_fabric *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
-	struct fab_summary *s = fab_summary_new(f, 1);
+	OWN(fab_fabric) *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
+	OWN(fab_summary) *s = fab_summary_new(f, 1);
 
 	cr_assert_eq(s->n_components, 1);
 	cr_assert_eq(s->diameter, 6);
@@ -110,6 +102,4 @@ Test(summary, real_dump)
 	cr_assert_eq(s->rails[1].n_adapters, 8);
 	cr_assert_eq(s->rails[1].n_hosts, 458);
 	cr_assert_eq(s->n_levels, 3);
-	fab_summary_free(s);
-	fab_fabric_free(f);
 }

@@ -129,136 +129,6 @@ Test(sweep, order)
 		}
 }
 
-static double cost_of(const void *context, uint64_t item)
-{
-	struct fab_stream s = fab_stream_of(7, item);
-
-	(void)context;
-	return (double)fab_stream_below(&s, 20000);
-}
-
-/* Which item was begun when. */
-struct begun {
-	uint64_t items[100];
-	_Atomic size_t n;
-	uint64_t taken;
-};
-
-static int note_begun(void *context, void *memory, uint64_t item, void *result,
-		      struct fab_err *err)
-{
-	struct begun *b = context;
-
-	(void)memory;
-	(void)result;
-	(void)err;
-	b->items[b->n++] = item;
-	return 0;
-}
-
-static void take_begun(void *context, uint64_t item, void *result)
-{
-	struct begun *b = context;
-
-	(void)result;
-	cr_expect_eq(item, b->taken);
-	b->taken++;
-}
-
-/* How many items are dearer, or as dear and before it. */
-static size_t rank_of(uint64_t item, uint64_t n)
-{
-	size_t rank = 0;
-
-	for (uint64_t i = 0; i < n; i++)
-		rank += cost_of(NULL, i) > cost_of(NULL, item) ||
-			(cost_of(NULL, i) == cost_of(NULL, item) && i < item);
-	return rank;
-}
-
-/* The dearest are begun first: before an item all dearer ones, but for that of the other
- * thread, which may not have noted it yet. Results come in order. */
-Test(sweep, dearest_first)
-{
-	struct begun b = {.n = 0};
-	struct fab_sweep s = {.what = "item",
-			      .n_items = 100,
-			      .n_threads = 2,
-			      .context = &b,
-			      .work = note_begun,
-			      .cost = cost_of,
-			      .take = take_begun};
-
-	cr_assert_eq(fab_sweep_run(&s, NULL), 0);
-	cr_expect_eq(b.taken, 100);
-	for (size_t i = 0; i < 100; i++)
-		cr_expect_geq(i + 1, rank_of(b.items[i], 100));
-	b.n = b.taken = 0;
-	s.n_threads = 1; /* in order: what is interrupted has the first ones */
-	cr_assert_eq(fab_sweep_run(&s, NULL), 0);
-	for (size_t i = 0; i < 100; i++)
-		cr_expect_eq(b.items[i], i);
-}
-
-/* Items from `fail` on cannot be done (0: all can): the first of them is named, those
- * before it are taken in order, nothing is lost. Frees `t`. */
-static void check_failure(struct fab_sweep *s, struct trace *t, uint64_t fail)
-{
-	uint64_t n = fail ? fail : s->n_items;
-	struct fab_err err = {""};
-	char text[64];
-
-	t->fail_from = fail;
-	cr_assert_eq(fab_sweep_run(s, &err), fail ? -EDOM : 0);
-	snprintf(text, sizeof(text), "set %u of %u: cannot do it", (unsigned)fail + 1,
-		 (unsigned)s->n_items);
-	cr_expect_str_eq(err.text, fail ? text : "");
-	cr_assert_eq(t->n, n, "%zu of %zu", t->n, (size_t)n);
-	for (uint64_t i = 0; i < n; i++)
-		cr_assert_eq(t->items[i], i);
-	cr_assert_eq(t->n_opened, t->n_closed);
-	free(t);
-}
-
-/* Whatever the order of work. */
-Test(sweep, dearest_first_with_failures)
-{
-	for (size_t k = 0; k < FAB_COUNT(threads); k++)
-		for (uint64_t fail = 0; fail <= 50; fail += 25) {
-			struct trace *t = new_trace();
-			struct fab_sweep s = sweep_of(t, 60, threads[k]);
-
-			s.cost = cost_of;
-			check_failure(&s, t, fail);
-		}
-}
-
-/* More results than there is room for: in order, and none is lost. */
-Test(sweep, dearest_of_many)
-{
-	for (size_t k = 0; k < FAB_COUNT(threads); k++) {
-		struct trace *t = new_trace();
-		struct fab_sweep s = sweep_of(t, 4000, threads[k]);
-
-		s.cost = cost_of;
-		check_failure(&s, t, 0);
-	}
-}
-
-Test(sweep, dearest_first_stops)
-{
-	struct trace *t = new_trace();
-	struct fab_sweep s = sweep_of(t, 60, 2);
-	struct fab_err err;
-
-	s.cost = cost_of;
-	t->stop_at = 10;
-	cr_assert_eq(fab_sweep_run(&s, &err), -ECANCELED);
-	cr_assert_str_eq(err.text, "stopped");
-	cr_assert_lt(t->last_done, 15);
-	free(t);
-}
-
 Test(sweep, few_and_none)
 {
 	for (uint64_t n = 0; n < 4; n++) {
@@ -303,17 +173,25 @@ Test(sweep, shards)
 	}
 }
 
-/* Whichever thread was first. */
+/* The first item that fails is named, whichever thread was first; those before it are
+ * taken in order, nothing is lost. */
 Test(sweep, failure)
 {
-	for (size_t k = 0; k < FAB_COUNT(threads); k++)
-		for (uint32_t grain = 1; grain < 9; grain += 7) {
-			struct trace *t = new_trace();
-			struct fab_sweep s = sweep_of(t, 4000, threads[k]);
+	for (size_t k = 0; k < 2 * FAB_COUNT(threads); k++) {
+		struct trace *t = new_trace();
+		struct fab_sweep s = sweep_of(t, 4000, threads[k / 2]);
+		struct fab_err err = {""};
 
-			s.grain = grain;
-			check_failure(&s, t, 1234);
-		}
+		s.grain = k % 2 ? 8 : 1;
+		t->fail_from = 1234;
+		cr_assert_eq(fab_sweep_run(&s, &err), -EDOM);
+		cr_expect_str_eq(err.text, "set 1235 of 4000: cannot do it");
+		cr_assert_eq(t->n, 1234, "%zu", t->n);
+		for (uint64_t i = 0; i < t->n; i++)
+			cr_assert_eq(t->items[i], i);
+		cr_assert_eq(t->n_opened, t->n_closed);
+		free(t);
+	}
 }
 
 Test(sweep, failure_in_a_shard)

@@ -8,6 +8,7 @@
 #include "mcast/route.h"
 #include "support/gen.h"
 #include "support/nets.h"
+#include "support/own.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -15,6 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+OWN_POINTER(fab_groups)
+OWN_VALUE(fab_loaded, fab_loaded_fini)
 
 static struct fab_groups *pattern(const struct fab_fabric *f, const char *spec)
 {
@@ -53,7 +57,7 @@ static void check_members(const struct fab_mcast_problem *p, const struct fab_mf
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(p->f);
 	const struct fab_groups *g = p->groups;
-	struct fab_groups *got = NULL;
+	OWN(fab_groups) *got = NULL;
 	uint32_t *seen = FAB_NEW0(p->f->n_ports, uint32_t), at = 0;
 
 	fab_groups_add_mft(b, mft);
@@ -74,7 +78,6 @@ static void check_members(const struct fab_mcast_problem *p, const struct fab_mf
 	}
 	cr_assert_eq(at, got->n);
 	free(seen);
-	fab_groups_free(got);
 }
 
 /* Each entry is needed: without it one tree is broken, in the way that it must be. */
@@ -129,11 +132,11 @@ static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *
 
 static void round_trip(const struct fab_fabric *f, const char *spec)
 {
-	struct fab_groups *g = pattern(f, spec);
+	OWN(fab_groups) *g = pattern(f, spec);
 	struct fab_mcast_problem p = {.f = f, .groups = g};
-	uint16_t *mlid = FAB_NEW(g->n, uint16_t);
+	OWN_HEAP uint16_t *mlid = FAB_NEW(g->n, uint16_t);
 	struct fab_rng rng;
-	struct fab_dist *dist;
+	OWN(fab_dist) *dist = NULL;
 	double seconds;
 
 	fab_rng_init(&rng, 7);
@@ -143,11 +146,11 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		const struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result r;
-		struct fab_loaded loaded;
+		OWN(fab_loaded) loaded;
 		struct fab_mft *mft;
 		struct fab_efi efi;
 		size_t n;
-		char *text;
+		OWN_HEAP char *text = NULL;
 
 		cr_assert_eq(fab_mcast_route(&p, &fab_mcast_engines[i], 1, &options, &r,
 					     &seconds, NULL),
@@ -164,14 +167,9 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 			memcmp(loaded.load, r.load, f->n_switch_links * sizeof(*r.load)),
 			0);
 		check_each_entry(&p, mlid, mft, &rng);
-		fab_loaded_fini(&loaded);
 		fab_mft_free(mft);
-		free(text);
 		fab_mcast_result_fini(&r);
 	}
-	fab_dist_free(dist);
-	free(mlid);
-	fab_groups_free(g);
 }
 
 Test(tables, round_trip_on_generated_fabrics)
@@ -181,21 +179,19 @@ Test(tables, round_trip_on_generated_fabrics)
 		"dragonfly:a=4,p=2,h=2", "kfat:dims=4x4,hosts=2"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
+		OWN(fab_fabric) *f = test_gen(specs[i]);
 
 		round_trip(f, "random:groups=40,size=2-12");
 		round_trip(f, "grid:4x4");
-		fab_fabric_free(f);
 	}
 }
 
 Test(tables, round_trip_on_random_fabrics)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct fab_fabric *f = test_random_fabric(9, 7, 2, seed);
+		OWN(fab_fabric) *f = test_random_fabric(9, 7, 2, seed);
 
 		round_trip(f, "random:groups=30,size=1-9");
-		fab_fabric_free(f);
 	}
 }
 
@@ -221,8 +217,8 @@ static struct fab_loaded analyse(const struct fab_fabric *f, const char *text,
 
 static void expect(const struct fab_fabric *f, char *text, const char *want)
 {
-	struct fab_groups *groups;
-	struct fab_loaded loaded = analyse(f, text, &groups);
+	OWN(fab_groups) *groups = NULL;
+	OWN(fab_loaded) loaded = analyse(f, text, &groups);
 	char got[256] = "";
 
 	for (size_t i = 0; i < loaded.broken.n; i++) {
@@ -235,16 +231,14 @@ static void expect(const struct fab_fabric *f, char *text, const char *want)
 	}
 	cr_expect_str_eq(got, want, "%s is '%s' not '%s'", text, got, want);
 	cr_expect_eq(loaded.n_broken, *want != '\0');
-	fab_loaded_fini(&loaded);
-	fab_groups_free(groups);
 	free(text);
 }
 
 Test(tables, every_kind_of_fault_is_found)
 {
-	struct plan plan = plan_tree(2, 2, 1);
+	OWN(plan) plan = plan_tree(2, 2, 1);
 	unsigned long long leaf, other, spine, second;
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 
 	plan.nodes.v[1].n_ports = 4;
 	f = plan_build(&plan, 0);
@@ -267,18 +261,16 @@ Test(tables, every_kind_of_fault_is_found)
 	expect(f, TABLES(" 0x1", " 0x1 0x2", " 0x1 0x2", ""), "one-sided 1 spine1[1]; ");
 	expect(f, TABLES(" 0x1 0x2", " 0x1 0x2 0x4", " 0x1 0x2", ""),
 	       "no-cable 1 leaf2[4]; ");
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(tables, a_self_loop_is_a_loop)
 {
-	struct fab_fabric *ring = test_ring(3);
-	struct fab_fabric *f = test_with_cable(ring, 1, 1);
+	OWN(fab_fabric) *ring = test_ring(3);
+	OWN(fab_fabric) *f = test_with_cable(ring, 1, 1);
 	uint32_t cable = FAB_NONE;
-	struct fab_groups *groups;
-	struct fab_loaded loaded;
-	char *text;
+	OWN(fab_groups) *groups = NULL;
+	OWN(fab_loaded) loaded;
+	OWN_HEAP char *text = NULL;
 
 	for (uint32_t c = 0; c < f->n_switch_links; c++)
 		if (f->port_node[f->cable_a[c]] == f->port_node[f->cable_b[c]])
@@ -290,11 +282,6 @@ Test(tables, a_self_loop_is_a_loop)
 	cr_expect_eq(loaded.broken.n, 1);
 	cr_expect_eq(loaded.broken.v[0].kind, FAB_BROKEN_LOOP);
 	cr_expect_eq(loaded.load[cable], 1);
-	fab_loaded_fini(&loaded);
-	fab_groups_free(groups);
-	free(text);
-	fab_fabric_free(f);
-	fab_fabric_free(ring);
 }
 
 Test(tables, names_give_mlids)
@@ -312,7 +299,7 @@ Test(tables, names_give_mlids)
 Test(tables, switches_that_are_not_there)
 {
 	static const char text[] = "Switch 0x123456\n0xC000 : 0x001 \n";
-	struct fab_fabric *f = test_ring(3);
+	OWN(fab_fabric) *f = test_ring(3);
 	struct fab_mft *mft = NULL;
 	struct fab_err err;
 
@@ -326,16 +313,15 @@ Test(tables, switches_that_are_not_there)
 	cr_expect_eq(fab_mft_find(mft, 0xc000), FAB_NONE);
 	fab_mft_free(mft);
 	fab_mft_free(NULL);
-	fab_fabric_free(f);
 }
 
 /* By definition: who shares, and how many groups a cable carries. */
 Test(tables, sharing_counts_groups)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4x3,hosts=2");
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x3,hosts=2");
 	struct fab_groups *g = pattern(f, "random:groups=23,size=2-5"), *shared = NULL;
 	struct fab_mcast_problem p = {.f = f};
-	struct fab_dist *dist;
+	OWN(fab_dist) *dist = NULL;
 	double seconds;
 
 	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
@@ -373,7 +359,5 @@ Test(tables, sharing_counts_groups)
 		fab_mcast_result_fini(&r);
 		fab_groups_free(shared);
 	}
-	fab_dist_free(dist);
 	fab_groups_free(g);
-	fab_fabric_free(f);
 }

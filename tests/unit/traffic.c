@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "support/gen.h"
 #include "support/nets.h"
+#include "support/own.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
 
@@ -48,8 +49,8 @@ Test(traffic, by_chance_somebody_sends)
 					    "torus:dims=3,hosts=1"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
-		struct fab_flow_ends ends;
+		OWN(fab_fabric) *f = test_gen(specs[i]);
+		OWN(fab_flow_ends) ends;
 		uint32_t seen =
 			0; /* bits 3 * to[0] + to[1], which tell the permutation */
 
@@ -59,17 +60,14 @@ Test(traffic, by_chance_somebody_sends)
 			const struct fab_permutation_problem problem = {f, NULL, &ends,
 									seed};
 			struct fab_err err;
-			uint32_t *to;
+			OWN_HEAP uint32_t *to = NULL;
 
 			cr_assert_eq(fab_permutation_make("random", &problem, &to, &err),
 				     0);
 			seen |= 1u << (3 * to[0] + to[1]);
-			free(to);
 		}
 		cr_expect_eq(seen & 1u << 1, 0, "nobody sends");
 		cr_expect_eq(__builtin_popcount(seen), i ? 5 : 1);
-		fab_flow_ends_fini(&ends);
-		fab_fabric_free(f);
 	}
 }
 
@@ -78,16 +76,16 @@ Test(traffic, each_end_is_sent_to_once)
 {
 	static const char *const specs[] = {"shift:3", "shift:1000", "reverse",
 					    "random",  "tornado",    "neighbour"};
-	struct fab_fabric *f = test_random_fabric(10, 5, 4, 3);
-	struct fab_flow_ends ends;
+	OWN(fab_fabric) *f = test_random_fabric(10, 5, 4, 3);
+	OWN(fab_flow_ends) ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
 
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	cr_assert_gt(ends.n, 8);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		bool *seen = FAB_NEW0(ends.n, bool);
+		OWN_HEAP bool *seen = FAB_NEW0(ends.n, bool);
 		struct fab_err err;
-		uint32_t *to;
+		OWN_HEAP uint32_t *to = NULL;
 
 		cr_assert_eq(fab_permutation_make(specs[i], &problem, &to, &err), 0);
 		for (uint32_t k = 0; k < ends.n; k++) {
@@ -99,11 +97,7 @@ Test(traffic, each_end_is_sent_to_once)
 			if (i == 2)
 				cr_assert_eq(to[k], ends.n - 1 - k);
 		}
-		free(seen);
-		free(to);
 	}
-	fab_flow_ends_fini(&ends);
-	fab_fabric_free(f);
 }
 
 /* to[] of a generated fabric by a permutation; refused when NULL. */
@@ -143,7 +137,7 @@ Test(traffic, tornado_and_neighbour_go_by_the_grid)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		uint32_t nx = cases[i].dims[0], ny = cases[i].dims[1], h = cases[i].hosts,
 			 n;
-		uint32_t *to = permute(cases[i].fabric, cases[i].spec, &n);
+		OWN_HEAP uint32_t *to = permute(cases[i].fabric, cases[i].spec, &n);
 		unsigned ways = 0;
 
 		cr_assert_eq(n, nx * ny * h);
@@ -169,7 +163,6 @@ Test(traffic, tornado_and_neighbour_go_by_the_grid)
 			cr_assert_neq(to[e] / h, e / h);
 			cr_assert_eq(to[e] % h, e % h);
 		}
-		free(to);
 	}
 }
 
@@ -193,10 +186,10 @@ Test(traffic, bits_of_numbers)
 
 Test(traffic, what_is_dead_sends_nothing)
 {
-	struct fab_fabric *f = test_random_fabric(10, 5, 4, 3);
-	bool *switch_is_dead = FAB_NEW0(f->n_switches, bool);
-	bool *cable_is_dead = FAB_NEW0(f->n_cables, bool);
-	struct fab_flow_ends all, live;
+	OWN(fab_fabric) *f = test_random_fabric(10, 5, 4, 3);
+	OWN_HEAP bool *switch_is_dead = FAB_NEW0(f->n_switches, bool);
+	OWN_HEAP bool *cable_is_dead = FAB_NEW0(f->n_cables, bool);
+	OWN(fab_flow_ends) all, live;
 	uint32_t port;
 
 	fab_flow_ends_init(&all, f, NULL, NULL);
@@ -214,38 +207,6 @@ Test(traffic, what_is_dead_sends_nothing)
 			cr_assert_eq(k, live.n);
 	}
 	cr_assert_lt(live.n, all.n);
-	fab_flow_ends_fini(&all);
-	fab_flow_ends_fini(&live);
-	free(switch_is_dead);
-	free(cable_is_dead);
-	fab_fabric_free(f);
-}
-
-/* Every kind has what its sentences promise. */
-Test(traffic, patterns_are_told_by_name)
-{
-	struct fab_pattern p;
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_pattern_parse("grid:3x4,ppn=2,order=lid", 5, &p, &err), 0);
-	cr_assert_eq(p.ppn, 2);
-	cr_assert_eq(p.order, FAB_ORDER_LID);
-	cr_assert_eq(p.seed, 5);
-	for (size_t i = 0; i < fab_pattern_choices.n; i++) {
-		static const struct {
-			const char *spec, *takes;
-		} wrong[] = {
-			{"grid:2x2,what=1", "a grid takes per, ppn, order, seed"},
-			{"random:what=1",
-			 "random takes groups, size, seed, per, ppn, order"},
-			{"tree:what=1", "a tree takes fanout, per, ppn, order, seed"}};
-
-		cr_assert_eq(fab_pattern_parse(wrong[i].spec, 1, &p, &err), -EINVAL);
-		cr_assert_not_null(strstr(err.text, wrong[i].takes), "%s", err.text);
-		cr_assert_eq(fab_pattern_parse("nothing:1", 1, &p, &err), -EINVAL);
-		cr_assert_not_null(strstr(err.text, fab_pattern_choices.at(i).form), "%s",
-				   err.text);
-	}
 }
 
 Test(traffic, the_sentence_on_an_unknown_name)

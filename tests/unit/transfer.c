@@ -23,105 +23,6 @@ static struct fab_transfer transfer(const struct fab_machine *m,
 	return out;
 }
 
-/* Filling step by step, every node for itself: the least finishing time first. */
-static void fill_naively(const struct fab_machine *m, const struct fab_batch *b,
-			 const uint32_t *of, double *finish)
-{
-	double left[16], rate[16], now = 0;
-	bool done[16] = {0};
-
-	for (uint32_t i = 0; i < b->n; i++)
-		left[i] = 400;
-	for (uint32_t n_done = 0; n_done < b->n;) {
-		double step = INFINITY;
-		bool frozen[16];
-
-		for (uint32_t i = 0; i < b->n; i++) {
-			frozen[i] = done[i];
-			rate[i] = 0;
-		}
-		for (;;) {
-			double least = INFINITY;
-			uint32_t at = FAB_NONE;
-			int at_up = 0;
-
-			for (uint32_t v = 1; v < m->n_vertices; v++)
-				for (int up = 0; up < 2; up++) {
-					double used = 0, n = 0;
-
-					for (uint32_t i = 0; i < b->n; i++) {
-						uint32_t s = of[i], k = b->node[i];
-						bool in = k >= m->first_node[v] &&
-							  k < m->end_node[v];
-						bool sv = s >= m->first_interface[v] &&
-							  s < m->end_interface[v];
-
-						if (done[i] || in == sv ||
-						    sv != (up == 1))
-							continue;
-						used += frozen[i] ? rate[i] : 0;
-						n += !frozen[i];
-					}
-					if (n > 0 &&
-					    (m->capacity_mbps[v] - used) / n < least) {
-						least = (m->capacity_mbps[v] - used) / n;
-						at = v;
-						at_up = up;
-					}
-				}
-			if (at == FAB_NONE)
-				break;
-			for (uint32_t i = 0; i < b->n; i++) {
-				uint32_t s = of[i], k = b->node[i];
-				bool in = k >= m->first_node[at] && k < m->end_node[at];
-				bool sv = s >= m->first_interface[at] &&
-					  s < m->end_interface[at];
-
-				if (!frozen[i] && in != sv && sv == (at_up == 1)) {
-					frozen[i] = true;
-					rate[i] = least;
-				}
-			}
-		}
-		for (uint32_t i = 0; i < b->n; i++)
-			if (!done[i])
-				step = fmin(step, left[i] / rate[i]);
-		now += step;
-		for (uint32_t i = 0; i < b->n; i++) {
-			left[i] -= done[i] ? 0 : rate[i] * step;
-			if (!done[i] && left[i] < 1e-6) {
-				done[i] = true;
-				finish[i] = now;
-				n_done++;
-			}
-		}
-	}
-}
-
-Test(transfer, max_min_is_that_of_naive_filling)
-{
-	for (uint64_t seed = 0; seed < 100; seed++) {
-		struct fab_machine *m = boots_random_machine(seed);
-		struct fab_batch all = boots_batch(m, "all");
-		struct fab_transfer t;
-		double finish[16];
-		struct fab_rng rng;
-		uint32_t of[6];
-
-		fab_rng_init(&rng, seed + 1000);
-		for (int i = 0; i < 6; i++)
-			of[i] = (uint32_t)fab_rng_below(&rng, 3);
-		fill_naively(m, &all, of, finish);
-		t = transfer(m, &all, of, (struct fab_transfer_options){0});
-		for (int i = 0; i < 6; i++)
-			cr_expect_float_eq(t.finish_s[i], finish[i], 1e-5, "seed %d",
-					   (int)seed);
-		fab_transfer_fini(&t);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
-	}
-}
-
 Test(transfer, max_min_on_the_preset)
 {
 	struct fab_machine *m = boots_machine("preset:taihulight");
@@ -176,7 +77,7 @@ Test(transfer, who_times_out_asks_again)
 	const char *three = "rack=1,node=3@1G/server=1@1G";
 	struct fab_transfer_options o = {.timeout_seconds = 0.5};
 
-	/* together they take 1.2 s: nobody is ever done */
+	/* together they take 1.2 s: none is ever done */
 	expect_finish(three, 0, o, (double[]){INFINITY, INFINITY, INFINITY}, 0, 3);
 	o.retries = 7;
 	expect_finish(three, 0, o, (double[]){INFINITY, INFINITY, INFINITY}, 21, 3);
@@ -197,77 +98,17 @@ Test(transfer, who_times_out_asks_again)
 	expect_finish("rack=1,node=2@1G/server=1@1G", 0, o, (double[]){0.6, 0.8}, 0, 0);
 }
 
-/* Whoever has time enough is done as without a limit; all others retry or fail. */
-Test(transfer, timeouts_lose_nobody)
-{
-	for (uint64_t seed = 0; seed < 200; seed++) {
-		struct fab_machine *m = boots_random_machine(seed);
-		struct fab_batch all = boots_batch(m, "all");
-		struct fab_transfer_options o = {0};
-		struct fab_transfer free_run, long_run, short_run;
-		struct fab_rng rng;
-		uint32_t of[6], n_failed = 0;
-
-		m->limits.connections = (uint32_t)(seed % 3);
-		fab_rng_init(&rng, seed + 2000);
-		for (int i = 0; i < 6; i++)
-			of[i] = (uint32_t)fab_rng_below(&rng, 3);
-		free_run = transfer(m, &all, of, o);
-		o.timeout_seconds = free_run.last_s * (1 + 1e-9);
-		o.retries = 2;
-		long_run = transfer(m, &all, of, o);
-		cr_expect_eq(long_run.n_retries + long_run.n_failed, 0);
-		o.timeout_seconds = free_run.last_s * 0.6;
-		short_run = transfer(m, &all, of, o);
-		cr_expect_gt(short_run.n_retries, 0);
-		for (int i = 0; i < 6; i++) {
-			cr_expect_float_eq(long_run.finish_s[i], free_run.finish_s[i],
-					   1e-6);
-			n_failed += isinf(short_run.finish_s[i]);
-			cr_expect_gt(short_run.finish_s[i], 0);
-		}
-		cr_expect_eq(n_failed, short_run.n_failed);
-		cr_expect_leq(short_run.n_retries, 12);
-		fab_transfer_fini(&free_run);
-		fab_transfer_fini(&long_run);
-		fab_transfer_fini(&short_run);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
-	}
-}
-
 /* A tree of up to 40 nodes and 6 servers, everywhere; few capacities, so that many
  * segments are full at once, or many. */
 static struct fab_machine *draw_machine(struct fab_rng *rng)
 {
-	uint32_t n_switches = 1 + (uint32_t)fab_rng_below(rng, 8), at = 0;
-	uint32_t n_nodes = 1 + (uint32_t)fab_rng_below(rng, 40);
-	uint32_t n_servers = 1 + (uint32_t)fab_rng_below(rng, 6);
 	uint64_t n_rates = fab_rng_below(rng, 2) ? 3 : 1000;
-	struct fab_machine *m;
-	struct fab_err err;
-	char text[4096];
+	const struct boots_kind kind[] = {
+		{1 + (uint32_t)fab_rng_below(rng, 8), 4, n_rates},
+		{1 + (uint32_t)fab_rng_below(rng, 40), 1, n_rates},
+		{1 + (uint32_t)fab_rng_below(rng, 6), 1, n_rates}};
 
-	for (uint32_t i = 0; i < n_switches + n_nodes + n_servers; i++) {
-		uint32_t above = (uint32_t)fab_rng_below(
-			rng, (i < n_switches ? i : n_switches) + 1);
-		uint64_t rate = 1 + fab_rng_below(rng, n_rates);
-		char parent[20] = "-";
-
-		if (above)
-			snprintf(parent, sizeof(parent), "s%u", above - 1);
-		at += (uint32_t)snprintf(
-			text + at, sizeof(text) - at, "%c%u %s %llu %s\n",
-			i < n_switches		   ? 's'
-			: i < n_switches + n_nodes ? 'n'
-						   : 'v',
-			i, parent, (unsigned long long)(i < n_switches ? rate * 4 : rate),
-			i < n_switches		   ? ""
-			: i < n_switches + n_nodes ? "node"
-						   : "server");
-	}
-	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
-	return m;
+	return boots_draw(rng, kind);
 }
 
 static struct fab_transfer_options draw_options(struct fab_rng *rng,
@@ -293,8 +134,8 @@ static struct fab_transfer_options draw_options(struct fab_rng *rng,
 	return o;
 }
 
-/* What follows only changes is what all anew at every event gives: times, retries, nodes
- * that gave up, whatever the machine and the options. */
+/* Rates that follow changes are those of filling all pipes again at every event: times,
+ * retries, nodes that gave up, for any machine and options. */
 Test(transfer, changes_are_what_refilling_all_gives)
 {
 	uint64_t n_retries = 0, n_failed = 0;

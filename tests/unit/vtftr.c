@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/gen.h"
+#include "support/own.h"
 #include "support/unicast_check.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
@@ -30,6 +31,8 @@ static void end(struct net *n)
 	fab_kfat_free(n->k);
 	fab_fabric_free(n->f);
 }
+
+OWN_VALUE(net, end)
 
 static struct fab_routes *route_within(const struct net *n, const char *engine,
 				       const struct fab_faults *faults, unsigned max_vls,
@@ -68,7 +71,7 @@ struct sums {
 static void expect_sound(const struct net *n, const struct fab_faults *faults,
 			 unsigned max_vls, bool shortest, struct sums *sums)
 {
-	struct fab_routes *r = route(n, "vtftr-ib", faults, max_vls);
+	OWN(fab_routes) *r = route(n, "vtftr-ib", faults, max_vls);
 	struct unicast_check c = unicast_check(r);
 
 	cr_assert_not(c.has_cycle);
@@ -90,13 +93,12 @@ static void expect_sound(const struct net *n, const struct fab_faults *faults,
 		sums->vls = r->n_vls;
 	if (r->n_sls > sums->sls)
 		sums->sls = r->n_sls;
-	fab_routes_free(r);
 }
 
 Test(vtftr, every_set_of_4x4)
 {
-	struct net n = make("kfat:dims=4x4,hosts=1");
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = make("kfat:dims=4x4,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 
 	for (uint32_t set = 0; set < 65536; set++) {
@@ -111,15 +113,13 @@ Test(vtftr, every_set_of_4x4)
 	cr_assert_eq(sums.sets, 65536);
 	cr_assert_eq(sums.vls, 2);
 	cr_assert_leq(sums.sls, 3);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 static void draw_sets(const char *spec, enum fab_fault_kind kind, size_t k, unsigned sets,
 		      unsigned max_vls, bool shortest, struct sums *sums)
 {
-	struct net n = make(spec);
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = make(spec);
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_fault_list list;
 	struct fab_stream rng = fab_stream_of(k * 1000 + max_vls, 0);
 
@@ -130,8 +130,6 @@ static void draw_sets(const char *spec, enum fab_fault_kind kind, size_t k, unsi
 		expect_sound(&n, faults, max_vls, shortest, sums);
 	}
 	free(list.of.v);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 Test(vtftr, faults_of_16x16)
@@ -152,8 +150,8 @@ Test(vtftr, faults_of_16x16)
 Test(vtftr, no_line_is_whole)
 {
 	enum { SIDE = 16, MORE = 13, SETS = 40 };
-	struct net n = make("kfat:dims=16x16,hosts=1");
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = make("kfat:dims=16x16,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 	struct fab_rng rng;
 
@@ -178,20 +176,18 @@ Test(vtftr, no_line_is_whole)
 	cr_assert_eq(sums.vls, 2);
 	cr_assert_leq(sums.sls, 3);
 	cr_assert_eq(sums.with_note, 0);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 /* The same sets with two service levels and three lanes. */
 Test(vtftr, two_levels_where_no_line_is_whole)
 {
 	enum { SIDE = 16, SETS = 20 };
-	struct net n = make("kfat:dims=16x16,hosts=1");
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = make("kfat:dims=16x16,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	unsigned n_three = 0;
 
 	for (uint32_t set = 0; set < SETS; set++) {
-		struct fab_routes *r;
+		OWN(fab_routes) *r = NULL;
 		struct unicast_check c;
 
 		fab_faults_clear(faults);
@@ -211,19 +207,16 @@ Test(vtftr, two_levels_where_no_line_is_whole)
 		cr_assert_eq(r->n_sls, 2, "set %u", set);
 		cr_assert_null(r->note);
 		n_three += r->n_vls == 3;
-		fab_routes_free(r);
 	}
 	cr_assert_gt(n_three, 0);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 /* What needs more than is allowed is said, and no pair goes beyond it. */
 Test(vtftr, too_few_levels_are_said)
 {
-	struct net n = make("kfat:dims=6x6,hosts=1");
-	struct fab_faults *faults = fab_faults_new(n.f);
-	struct fab_routes *r;
+	OWN(net) n = make("kfat:dims=6x6,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
+	OWN(fab_routes) *r = NULL;
 	struct unicast_check c;
 
 	fab_faults_kill_switch(faults, n.k->leaf[7]);
@@ -234,9 +227,6 @@ Test(vtftr, too_few_levels_are_said)
 	cr_assert_lt(c.connected, c.connected_in_graph);
 	cr_assert_not_null(strstr(r->note, "with 1 service level do not suffice"), "%s",
 			   r->note);
-	fab_routes_free(r);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 Test(vtftr, three_dimensions)
@@ -286,8 +276,8 @@ Test(vtftr, lines_of_two_levels)
 /* Two planes: no two dead parts but leaves need a path against the phase order. */
 Test(vtftr, planes)
 {
-	struct net n = make("kfat:dims=4x3,hosts=1,planes=2");
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = make("kfat:dims=4x3,hosts=1,planes=2");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_fault_list list;
 	struct sums sums = {0};
 	size_t pick[2];
@@ -308,19 +298,17 @@ Test(vtftr, planes)
 	cr_assert_eq(sums.sets, 74 * 73 / 2);
 	cr_assert_eq(sums.with_note, 0);
 	free(list.of.v);
-	fab_faults_free(faults);
-	end(&n);
 }
 
 /* The rivals: what they promise without faults, and where they lose pairs. */
 Test(vtftr, other_engines)
 {
-	static const char *const engines[] = {"xy", "algorithm-a", "vtftr", "vtftr-ib",
-					      "minhop"};
-	struct net n = make("kfat:dims=5x4,hosts=2");
-	struct fab_faults *faults = fab_faults_new(n.f);
+	static const char *const engines[] = {"xy",	  "algorithm-a",  "vtftr",
+					      "vtftr-ib", "intermediate", "minhop"};
+	OWN(net) n = make("kfat:dims=5x4,hosts=2");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct unicast_check c;
-	struct fab_routes *r;
+	OWN(fab_routes) *r = NULL;
 	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
@@ -328,7 +316,7 @@ Test(vtftr, other_engines)
 		c = unicast_check(r);
 		cr_assert_eq(c.pairs, 20 * 19);
 		cr_assert_eq(c.minimal, c.pairs, "%s", engines[i]);
-		if (i < 4) {
+		if (i < 5) {
 			cr_assert_not(c.has_cycle, "%s", engines[i]);
 			cr_assert_eq(c.vls, 1);
 		}
@@ -351,16 +339,42 @@ Test(vtftr, other_engines)
 	cr_assert_eq(c.minimal, c.pairs);
 	cr_assert_not(c.has_cycle);
 	cr_assert_eq(c.vls, 2);
-	fab_routes_free(r);
-	fab_faults_free(faults);
-	end(&n);
+}
+
+/* An intermediate switch and a lane for each change: two lanes reach what two rounds of
+ * dimension order reach; with one lane it is dimension order. */
+Test(vtftr, intermediate_switches)
+{
+	static const char *const dead[] = {"1.1", "0.0,1.1,2.2,3.3", "0.0,0.1,1.0,2.3"};
+	OWN(net) n = make("kfat:dims=5x4,hosts=2");
+
+	for (size_t i = 0; i < FAB_COUNT(dead); i++) {
+		OWN(fab_faults) *faults = fab_faults_new(n.f);
+		struct unicast_check c, xy;
+		struct fab_routes *r;
+
+		cr_assert_eq(fab_faults_add_switches(faults, dead[i], NULL), 0);
+		r = route(&n, "xy", faults, 1);
+		xy = unicast_check(r);
+		fab_routes_free(r);
+		for (unsigned lanes = 1; lanes <= 4; lanes++) {
+			r = route(&n, "intermediate", faults, lanes);
+			c = unicast_check(r);
+			cr_expect_not(c.has_cycle, "%s, %u lanes", dead[i], lanes);
+			cr_expect_eq(c.connected,
+				     lanes == 1 ? xy.connected : c.connected_in_graph);
+			cr_expect_eq(c.vls, lanes == 1 ? 1 : 2);
+			cr_expect_eq(r->note != NULL, lanes == 1);
+			fab_routes_free(r);
+		}
+	}
 }
 
 /* VTFTR promises all pairs while a row and a column are free of faults. */
 Test(vtftr, as_published)
 {
-	struct net n = make("kfat:dims=6x6,hosts=1");
-	struct fab_faults *faults = fab_faults_new(n.f);
+	OWN(net) n = make("kfat:dims=6x6,hosts=1");
+	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_fault_list list;
 	struct fab_stream rng = fab_stream_of(7, 0);
 	unsigned n_promised = 0;
@@ -370,7 +384,7 @@ Test(vtftr, as_published)
 		bool row[6] = {0}, column[6] = {0};
 		unsigned rows = 0, columns = 0;
 		struct unicast_check c;
-		struct fab_routes *r;
+		OWN(fab_routes) *r = NULL;
 
 		fab_faults_clear(faults);
 		fab_faults_draw(faults, &list, 2 + i % 8, &rng);
@@ -393,10 +407,7 @@ Test(vtftr, as_published)
 			n_promised++;
 			cr_assert_eq(c.connected, c.pairs);
 		}
-		fab_routes_free(r);
 	}
 	cr_assert_gt(n_promised, 50);
 	free(list.of.v);
-	fab_faults_free(faults);
-	end(&n);
 }

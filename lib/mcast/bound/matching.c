@@ -7,8 +7,9 @@
  * itself. Each group with members elsewhere uses one of them at least: the least largest
  * load over all choices, found by matching groups to cables, is a bound.
  */
+#include "base/arena.h"
 #include "base/map.h"
-#include "base/mem.h"
+#include "base/order.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "mcast/bounds.h"
@@ -55,6 +56,7 @@ struct exits {
 	uint32_t *taken; /* [kinds * peers] of a kind to a neighbour */
 	uint32_t *queue, *from_peer, *from_kind;
 	struct fab_bound *out;
+	struct fab_arena arena;
 	FAB_VEC(uint64_t) proof; /* `peers` of the kinds that prove it */
 };
 
@@ -63,41 +65,31 @@ static size_t words_of(const struct fab_fabric *f, uint32_t sw)
 	return (f->peer_first[sw + 1] - f->peer_first[sw] + 63) / 64;
 }
 
-/* Is a switch a candidate or at most that many hops from one? True when that is not
- * known. */
-static bool has_candidate_within(const struct exits *x, const struct candidates *set,
-				 uint32_t sw, uint8_t hops)
-{
-	const struct fab_fabric *f = x->p->f;
-	const uint8_t *row;
-
-	if (set->bits[sw / 64] >> (sw % 64) & 1)
-		return true;
-	if (hops == 0)
-		return false;
-	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
-		if (set->bits[f->peer[i] / 64] >> (f->peer[i] % 64) & 1)
-			return true;
-	if (hops == 1)
-		return false;
-	if (!fab_dist_is_whole(x->p->dist))
-		return true; /* maybe: no row is made for a bound */
-	row = fab_dist_row(x->p->dist, sw);
-	for (size_t w = 0; w < x->words; w++)
-		for (uint64_t left = set->bits[w]; left; left &= left - 1)
-			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops)
-				return true;
-	return false;
-}
-
+/* Is a switch within radius - 1 hops of a candidate? True when that is not known. */
 static bool is_near(const struct exits *x, const struct candidates *set, uint32_t sw)
 {
-	if (set->near[sw] == UNKNOWN)
-		set->near[sw] =
-			has_candidate_within(x, set, sw, (uint8_t)(set->radius - 1))
-				? NEAR
-				: FAR;
-	return set->near[sw] == NEAR;
+	const struct fab_fabric *f = x->p->f;
+	unsigned hops = set->radius - 1u;
+	bool found = set->bits[sw / 64] >> (sw % 64) & 1;
+	const uint8_t *row;
+
+	if (set->near[sw] != UNKNOWN)
+		return set->near[sw] == NEAR;
+	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1] && hops && !found;
+	     i++)
+		found = set->bits[f->peer[i] / 64] >> (f->peer[i] % 64) & 1;
+	if (!found && hops > 1 && !fab_dist_is_whole(x->p->dist)) {
+		found = true; /* maybe: no row is made for a bound */
+	} else if (!found && hops > 1) {
+		row = fab_dist_row(x->p->dist, sw);
+		for (size_t w = 0; w < x->words && !found; w++)
+			for (uint64_t left = set->bits[w]; left && !found;
+			     left &= left - 1)
+				found = row[w * 64 + (size_t)__builtin_ctzll(left)] <=
+					hops;
+	}
+	set->near[sw] = found ? NEAR : FAR;
+	return found;
 }
 
 /* Find the candidates of a group; returns their radius. */
@@ -118,8 +110,9 @@ static uint8_t find_last(struct exits *x, uint32_t group)
 
 static uint32_t push_set(struct exits *x)
 {
-	struct candidates set = {.bits = FAB_NEW(x->words, uint64_t),
-				 .near = FAB_NEW(x->p->f->n_switches, uint8_t)};
+	struct candidates set = {
+		.bits = FAB_ARENA_NEW(&x->arena, x->words, uint64_t),
+		.near = FAB_ARENA_NEW(&x->arena, x->p->f->n_switches, uint8_t)};
 
 	FAB_PUSH(&x->sets, set);
 	return (uint32_t)(x->sets.n - 1);
@@ -164,25 +157,6 @@ static void push_exits(struct exits *x, const struct candidates *set, uint32_t s
 				(uint64_t)1 << ((i - f->peer_first[sw]) % 64);
 }
 
-/* Count n groups with the exits that were pushed last; equal ones are one kind. */
-static uint32_t add_kind(struct exits *x, uint32_t sw, uint32_t n)
-{
-	size_t words = words_of(x->p->f, sw);
-	uint64_t at = x->bits.n - words;
-	uint64_t key = fab_hash_words(x->bits.v + at, words, sw);
-	uint32_t id = fab_map64_put(x->known, key, (uint32_t)x->kinds.n);
-
-	if (id < x->kinds.n && x->kinds.v[id].sw == sw &&
-	    !memcmp(x->bits.v + x->kinds.v[id].peers, x->bits.v + at,
-		    words * sizeof(uint64_t))) {
-		x->kinds.v[id].n += n;
-		x->bits.n = at;
-		return id;
-	}
-	FAB_PUSH(&x->kinds, ((struct kind){sw, at, n}));
-	return (uint32_t)(x->kinds.n - 1);
-}
-
 /* Exits of the groups with the switches of `group`, n of them. */
 static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 {
@@ -190,6 +164,8 @@ static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 	const uint32_t *sw = g->sw + g->sw_first[group];
 	uint32_t n_sw = fab_group_n_switches(g, group);
 	uint32_t set = set_of_last(x, find_last(x, group));
+	size_t words;
+	uint64_t at;
 
 	for (uint32_t i = 0; i < n_sw; i++) {
 		uint64_t key = (uint64_t)set << 32 | sw[i];
@@ -200,7 +176,21 @@ static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 			continue;
 		}
 		push_exits(x, &x->sets.v[set], sw[i]);
-		kind = add_kind(x, sw[i], n);
+		/* Equal exits of a switch are one kind. */
+		words = words_of(x->p->f, sw[i]);
+		at = x->bits.n - words;
+		kind = fab_map64_put(x->known,
+				     fab_hash_words(x->bits.v + at, words, sw[i]),
+				     (uint32_t)x->kinds.n);
+		if (kind < x->kinds.n && x->kinds.v[kind].sw == sw[i] &&
+		    !memcmp(x->bits.v + x->kinds.v[kind].peers, x->bits.v + at,
+			    words * sizeof(uint64_t))) {
+			x->kinds.v[kind].n += n;
+			x->bits.n = at;
+		} else {
+			kind = (uint32_t)x->kinds.n;
+			FAB_PUSH(&x->kinds, ((struct kind){sw[i], at, n}));
+		}
 		if (set)
 			fab_map64_put(x->kind_of, key, kind);
 	}
@@ -284,13 +274,14 @@ static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kind
 	const struct fab_fabric *f = x->p->f;
 	uint32_t sw = kinds[0].sw, first = f->peer_first[sw];
 	uint32_t n_peers = f->peer_first[sw + 1] - first;
+	struct fab_arena arena = FAB_ARENA_INIT;
 
-	x->room = FAB_NEW0(n_peers + 1, uint32_t);
-	x->load = FAB_NEW0(n_peers + 1, uint32_t);
-	x->taken = FAB_NEW0((size_t)n_kinds * n_peers + 1, uint32_t);
-	x->queue = FAB_NEW(n_kinds + 1, uint32_t);
-	x->from_peer = FAB_NEW(n_kinds + 1, uint32_t);
-	x->from_kind = FAB_NEW(n_peers + 1, uint32_t);
+	x->room = FAB_ARENA_NEW0(&arena, n_peers, uint32_t);
+	x->load = FAB_ARENA_NEW0(&arena, n_peers, uint32_t);
+	x->taken = FAB_ARENA_NEW0(&arena, (size_t)n_kinds * n_peers, uint32_t);
+	x->queue = FAB_ARENA_NEW(&arena, n_kinds, uint32_t);
+	x->from_peer = FAB_ARENA_NEW(&arena, n_kinds, uint32_t);
+	x->from_kind = FAB_ARENA_NEW(&arena, n_peers, uint32_t);
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		for (uint32_t p = 0; p < n_peers; p++)
 			x->room[p] += f->peer[first + p] == f->arc_peer[a];
@@ -299,12 +290,7 @@ static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kind
 			while (!move_others(x, kinds, k, n_kinds, n_peers, cap) &&
 			       cap < x->p->groups->n)
 				note(x, kinds, n_kinds, n_peers, cap++);
-	free(x->room);
-	free(x->load);
-	free(x->taken);
-	free(x->queue);
-	free(x->from_peer);
-	free(x->from_kind);
+	fab_arena_free(&arena);
 	return cap;
 }
 
@@ -312,9 +298,9 @@ static int by_switch(const void *a, const void *b)
 {
 	const struct kind *x = a, *y = b;
 
-	if (x->sw != y->sw)
-		return x->sw < y->sw ? -1 : 1;
-	return (x->peers > y->peers) - (x->peers < y->peers);
+	FAB_ORDER_BY(x, y, sw);
+	FAB_ORDER_BY(x, y, peers);
+	return 0;
 }
 
 /* May a group leave the switch to the neighbours of one of the kinds of the proof only?
@@ -339,20 +325,6 @@ static bool is_in_proof(struct exits *x, uint32_t group, uint32_t sw)
 	return is_equal;
 }
 
-/* All groups of the kinds of the proof. */
-static void list_groups(struct exits *x)
-{
-	uint32_t n = x->p->groups->n;
-	struct fab_bound *b = x->out;
-
-	if (b->kind == FAB_BOUND_NONE)
-		return;
-	b->group = FAB_NEW(n, uint32_t);
-	for (uint32_t g = 0; g < n; g++)
-		if (is_in_proof(x, g, b->sw))
-			b->group[b->n_groups++] = g;
-}
-
 void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 			      struct fab_bound *out)
 {
@@ -365,14 +337,14 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 		return;
 	x.words = fab_dist_stride(problem->dist) / 64;
 	if (!problem->roots)
-		x.roots = fab_roots_one_new(problem->dist);
+		x.roots = fab_roots_one_new(problem->dist, &x.arena);
 	x.known = fab_map64_new(1024);
 	x.set_of = fab_map64_new(1024);
 	x.kind_of = fab_map64_new(1024);
 	push_set(&x);
 	x.sets.v[0].radius = 0;
 	/* groups with the same switches are counted with the first of them */
-	n_same = FAB_NEW0(g->n + 1, uint32_t);
+	n_same = FAB_ARENA_NEW0(&x.arena, g->n, uint32_t);
 	for (uint32_t i = 0; i < g->n; i++)
 		n_same[g->same_as[i]]++;
 	for (uint32_t i = 0; i < g->n; i++) {
@@ -389,20 +361,19 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 				    x.kinds.n);
 		bound = match(&x, x.kinds.v + i, (uint32_t)(end - i), bound);
 	}
-	list_groups(&x);
-	free(n_same);
-	fab_roots_one_free(x.roots);
+	if (out->kind != FAB_BOUND_NONE)
+		out->group = FAB_NEW(g->n, uint32_t);
+	for (uint32_t i = 0; i < g->n && out->group; i++)
+		if (is_in_proof(&x, i, out->sw))
+			out->group[out->n_groups++] = i;
 	fab_map64_free(x.known);
-	for (size_t i = 0; i < x.sets.n; i++) {
-		free(x.sets.v[i].bits);
-		free(x.sets.v[i].near);
-	}
 	free(x.sets.v);
 	fab_map64_free(x.set_of);
 	fab_map64_free(x.kind_of);
 	free(x.kinds.v);
 	free(x.bits.v);
 	free(x.proof.v);
+	fab_arena_free(&x.arena);
 }
 
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bounds by cuts and parts that the fabric suggests, and by distances of members. */
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -26,6 +27,7 @@ struct best {
 	/* of weighted loads, else both NULL: the largest so far, without a certificate */
 	const struct fab_weights *weights;
 	double *load;
+	struct fab_arena *arena; /* scratch until all bounds were tried */
 };
 
 static double demand_of(const struct best *b, uint32_t group)
@@ -94,10 +96,10 @@ static void count_demand(const struct best *b, const uint32_t *part, uint32_t n_
 			 struct demand *d)
 {
 	const struct fab_groups *g = b->p->groups;
-	uint32_t *seen = FAB_NEW0(n_parts, uint32_t);
+	uint32_t *seen = FAB_ARENA_NEW0(b->arena, n_parts, uint32_t);
 
-	d->crossing = FAB_NEW0(n_parts, double);
-	d->largest = FAB_NEW0(n_parts, double);
+	d->crossing = FAB_ARENA_NEW0(b->arena, n_parts, double);
+	d->largest = FAB_ARENA_NEW0(b->arena, n_parts, double);
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t first = part[g->sw[g->sw_first[i]]], touched = 0;
 		bool is_split = false;
@@ -121,15 +123,15 @@ static void count_demand(const struct best *b, const uint32_t *part, uint32_t n_
 		 */
 		d->joins += touched ? (touched - 1) * demand_of(b, i) : 0;
 	}
-	free(seen);
 }
 
 /* The bounds of a division into parts. */
 static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_parts)
 {
 	const struct fab_fabric *f = b->p->f;
-	double *across = FAB_NEW0(n_parts, double); /* capacity out of a part */
-	double *widest = FAB_NEW0(n_parts, double); /* of one cable */
+	double *across =
+		FAB_ARENA_NEW0(b->arena, n_parts, double); /* capacity out of a part */
+	double *widest = FAB_ARENA_NEW0(b->arena, n_parts, double); /* of one cable */
 	double between = 0;
 	struct demand d = {0};
 
@@ -158,30 +160,6 @@ static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_par
 		if (!b->weights)
 			memcpy(b->out->part, part, f->n_switches * sizeof(*part));
 	}
-	free(d.crossing);
-	free(d.largest);
-	free(across);
-	free(widest);
-}
-
-/* Levels counted from the switches that endpoints of the groups are on: rank[switch].
- * Returns the highest. */
-static uint32_t find_ranks(const struct fab_mcast_problem *problem, uint32_t *rank)
-{
-	const struct fab_graph graph = fab_graph_of_peers(problem->f);
-	const struct fab_groups *g = problem->groups;
-	uint32_t *order = FAB_NEW((size_t)graph.n + 1, uint32_t), n = 0, max;
-
-	memset(rank, 0xff, graph.n * sizeof(*rank));
-	for (uint64_t i = 0; i < g->sw_first[g->n]; i++)
-		if (rank[g->sw[i]] == FAB_NONE) {
-			rank[g->sw[i]] = 0;
-			order[n++] = g->sw[i];
-		}
-	n = fab_graph_search(&graph, NULL, n, rank, order, NULL);
-	max = n ? rank[order[n - 1]] : 0;
-	free(order);
-	return max;
 }
 
 /*
@@ -194,27 +172,6 @@ struct slabs {
 	double *cables; /* [size * size] between two values */
 	double *split;	/* [size * size] groups cut by low .. high-1 */
 };
-
-/* For a group of this demand: every interval that holds some of its values and not all.
- */
-static void count_split(struct slabs *x, double demand)
-{
-	uint32_t total = 0;
-
-	for (uint32_t v = 0; v < x->size; v++)
-		total += x->is_on[v];
-	if (total < 2)
-		return;
-	for (uint32_t low = 0; low < x->size; low++) {
-		uint32_t inside = 0;
-
-		for (uint32_t high = low; high < x->size; high++) {
-			inside += x->is_on[high];
-			if (inside && inside < total)
-				x->split[low * x->size + high] += demand;
-		}
-	}
-}
 
 /* The values of the best interval, low to high. */
 static double best_slab(const struct best *b, const struct slabs *x, uint32_t *first,
@@ -257,11 +214,12 @@ static void try_slabs(const struct best *b, const struct fab_shape *shape, uint3
 	const struct fab_fabric *f = b->p->f;
 	const struct fab_groups *g = b->p->groups;
 	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], low = 0, high = 0;
+	uint32_t total;
 	double bound;
 	struct slabs x = {.size = size,
-			  .is_on = FAB_NEW(size, bool),
-			  .cables = FAB_NEW0((size_t)size * size, double),
-			  .split = FAB_NEW0((size_t)size * size, double)};
+			  .is_on = FAB_ARENA_NEW(b->arena, size, bool),
+			  .cables = FAB_ARENA_NEW0(b->arena, (size_t)size * size, double),
+			  .split = FAB_ARENA_NEW0(b->arena, (size_t)size * size, double)};
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
@@ -272,7 +230,19 @@ static void try_slabs(const struct best *b, const struct fab_shape *shape, uint3
 		memset(x.is_on, 0, size * sizeof(*x.is_on));
 		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1]; s++)
 			x.is_on[shape->coords[g->sw[s] * n_dims + dim]] = true;
-		count_split(&x, demand_of(b, i));
+		/* Every interval that holds some of its values and not all. */
+		total = 0;
+		for (uint32_t v = 0; v < size; v++)
+			total += x.is_on[v];
+		for (uint32_t from = 0; from < size && total > 1; from++) {
+			uint32_t inside = 0;
+
+			for (uint32_t to = from; to < size; to++) {
+				inside += x.is_on[to];
+				if (inside && inside < total)
+					x.split[from * size + to] += demand_of(b, i);
+			}
+		}
 	}
 	bound = best_slab(b, &x, &low, &high);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -281,26 +251,6 @@ static void try_slabs(const struct best *b, const struct fab_shape *shape, uint3
 		part[s] = at >= low && at <= high ? 0 : FAB_NONE;
 	}
 	offer_cut(b, bound, part, 0);
-	free(x.is_on);
-	free(x.cables);
-	free(x.split);
-}
-
-/* Hops between two switches of a torus, mesh or HyperX. */
-static uint16_t grid_hops(const struct fab_shape *s, uint32_t a, uint32_t b)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t d = 0; d < s->n_dims; d++) {
-		uint32_t x = s->coords[(size_t)a * s->n_dims + d];
-		uint32_t y = s->coords[(size_t)b * s->n_dims + d];
-		uint32_t hops = x < y ? y - x : x - y;
-
-		if (s->kind == FAB_SHAPE_TORUS && s->dims[d] - hops < hops)
-			hops = s->dims[d] - hops;
-		sum += s->kind == FAB_SHAPE_HYPERX ? hops != 0 : hops;
-	}
-	return (uint16_t)sum;
 }
 
 /* Hops of the least spanning tree of n switches, joined by their distances (Prim). From
@@ -319,12 +269,23 @@ static uint64_t spanning_hops(const struct best *b, const struct fab_shape *grid
 		uint32_t best = 0;
 
 		for (uint32_t i = 0; i < n; i++) {
-			uint16_t own;
+			uint32_t own;
 
 			if (!nearest[i])
 				continue;
-			own = grid ? grid_hops(grid, sw[last], sw[i]) : row[sw[i]];
-			nearest[i] = own < nearest[i] ? own : nearest[i];
+			own = grid ? 0 : row[sw[i]];
+			for (uint32_t d = 0; grid && d < grid->n_dims; d++) {
+				uint32_t x = grid->coords[sw[last] * grid->n_dims + d];
+				uint32_t y = grid->coords[sw[i] * grid->n_dims + d];
+				uint32_t apart = x < y ? y - x : x - y;
+
+				if (grid->kind == FAB_SHAPE_TORUS &&
+				    grid->dims[d] - apart < apart)
+					apart = grid->dims[d] - apart;
+				own += grid->kind == FAB_SHAPE_HYPERX ? apart != 0
+								      : apart;
+			}
+			nearest[i] = own < nearest[i] ? (uint16_t)own : nearest[i];
 			if (!best || nearest[i] < nearest[best])
 				best = i;
 		}
@@ -349,7 +310,7 @@ static double metric_bound(const struct best *b)
 	struct fab_shape *own_shape = NULL;
 	const struct fab_shape *grid =
 		is_whole ? NULL : fab_mcast_shape(problem, &own_shape);
-	uint64_t *edges = FAB_NEW(g->n, uint64_t);
+	uint64_t *edges = FAB_ARENA_NEW(b->arena, g->n, uint64_t);
 	double capacity = 0, total = 0;
 
 	if (grid && grid->kind != FAB_SHAPE_TORUS && grid->kind != FAB_SHAPE_MESH &&
@@ -372,42 +333,48 @@ static double metric_bound(const struct best *b)
 		}
 		total += (double)edges[i] * demand_of(b, i);
 	}
-	free(edges);
 	fab_shape_free(own_shape);
 	for (uint32_t c = 0; c < problem->f->n_switch_links; c++)
 		capacity += capacity_of(b, c);
 	return capacity > 0 ? share(b, total, capacity) : 0;
 }
 
-static void try_all(const struct best *b)
+/* Try all bounds; `b` has no arena yet. */
+static void try_all(struct best *b)
 {
-	uint32_t *part = FAB_NEW(b->p->f->n_switches, uint32_t);
+	const struct fab_fabric *f = b->p->f;
+	const struct fab_groups *groups = b->p->groups;
+	const struct fab_graph g = fab_graph_of_peers(f);
+	struct fab_arena arena = FAB_ARENA_INIT;
+	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
+	bool *is_cut = FAB_ARENA_NEW(&arena, g.first[g.n], bool);
+	uint32_t *rank = FAB_ARENA_NEW(&arena, g.n, uint32_t);
+	uint32_t *order = FAB_ARENA_NEW(&arena, g.n, uint32_t), n = 0;
+	struct fab_shape *own;
+	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
 	double hops;
 
-	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
+	b->arena = &arena;
+	for (uint32_t s = 0; s < f->n_switches; s++)
 		part[s] = s;
-	try_parts(b, part, b->p->f->n_switches);
-	/* Parts that remain when the levels above `limit` are taken away, for each limit.
-	 */
-	const struct fab_graph g = fab_graph_of_peers(b->p->f);
-	bool *is_cut = FAB_NEW((size_t)g.first[g.n] + 1, bool);
-	uint32_t *rank = FAB_NEW((size_t)g.n + 1, uint32_t);
-	uint32_t max = find_ranks(b->p, rank);
-
-	for (uint32_t limit = 0; limit < max; limit++) {
-		/* Cut what leads to or from levels above `limit`. */
+	try_parts(b, part, f->n_switches);
+	/* Parts that remain when the levels above `limit`, counted from the switches that
+	 * endpoints of the groups are on, are taken away, for each limit. */
+	memset(rank, 0xff, g.n * sizeof(*rank));
+	for (uint64_t i = 0; i < groups->sw_first[groups->n]; i++)
+		if (rank[groups->sw[i]] == FAB_NONE) {
+			rank[groups->sw[i]] = 0;
+			order[n++] = groups->sw[i];
+		}
+	n = fab_graph_search(&g, NULL, n, rank, order, NULL);
+	for (uint32_t limit = 0; n && limit < rank[order[n - 1]]; limit++) {
 		for (uint32_t s = 0; s < g.n; s++)
 			for (uint32_t i = g.first[s]; i < g.first[s + 1]; i++)
 				is_cut[i] = rank[s] > limit || rank[g.peer[i]] > limit;
 		try_parts(b, part, fab_graph_parts(&g, is_cut, part));
 	}
-	free(rank);
-	free(is_cut);
 	/* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a
 	 * grid. */
-	struct fab_shape *own;
-	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
-
 	if (shape->group)
 		try_parts(b, shape->group, shape->n_groups);
 	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
@@ -419,13 +386,13 @@ static void try_all(const struct best *b)
 	hops = metric_bound(b);
 	if (is_better(b, hops))
 		offer(b, FAB_BOUND_HOPS, hops);
-	free(part);
+	fab_arena_free(&arena);
 }
 
 void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
 			     struct fab_bound *out)
 {
-	const struct best best = {.p = problem, .out = out};
+	struct best best = {.p = problem, .out = out};
 
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
 	try_all(&best);
@@ -434,8 +401,7 @@ void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
 double fab_mcast_load_bound(const struct fab_mcast_problem *problem)
 {
 	double load = 0;
-	const struct best best = {
-		.p = problem, .weights = problem->weights, .load = &load};
+	struct best best = {.p = problem, .weights = problem->weights, .load = &load};
 
 	try_all(&best);
 	return load;
@@ -472,16 +438,11 @@ bool fab_bound_is_over(const struct fab_bound_work *work)
 const char *fab_bound_name(enum fab_bound_kind kind)
 {
 	static const char *const names[] = {
-		[FAB_BOUND_NONE] = "none",   [FAB_BOUND_CUT] = "cut",
-		[FAB_BOUND_PARTS] = "parts", [FAB_BOUND_HOPS] = "hops",
-		[FAB_BOUND_DUAL] = "dual",   [FAB_BOUND_WEIGHTED] = "weighted",
-		[FAB_BOUND_REACH] = "reach", [FAB_BOUND_MATCHING] = "matching",
+		[FAB_BOUND_NONE] = "none",	   [FAB_BOUND_CUT] = "cut",
+		[FAB_BOUND_PARTS] = "parts",	   [FAB_BOUND_HOPS] = "hops",
+		[FAB_BOUND_DUAL] = "dual",	   [FAB_BOUND_FORCED] = "forced",
+		[FAB_BOUND_MATCHING] = "matching",
 	};
 
 	return names[kind];
-}
-
-bool fab_bound_is_low_only(enum fab_bound_kind kind)
-{
-	return kind == FAB_BOUND_MATCHING || kind == FAB_BOUND_REACH;
 }

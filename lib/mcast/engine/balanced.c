@@ -17,8 +17,8 @@ enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS = 4 };
  * lie far apart), but at least and at most. */
 enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 
-/* Problems of more edges are large. */
-enum { SMALL_EDGES = 16600 };
+/* Problems of more edges are large; with fewer than a few, attempts take little time. */
+enum { SMALL_EDGES = 16600, FEW_EDGES = 1000, ATTEMPTS_FEW = 24 };
 
 /* Shares of the time that is left: for bounds; and, where trees may be higher, for those
  * of minimal height. */
@@ -40,7 +40,7 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 	double max;
 
 	n.is_hasty = s->n_edges > SMALL_EDGES;
-	if (!n.is_hasty && !is_far) {
+	if (!n.is_hasty && (!is_far || s->units)) {
 		n.n_attempts = ATTEMPTS;
 		n.n_steps = 2 * STEPS_LEAST;
 	}
@@ -93,12 +93,13 @@ static double share_of(double until, double share)
 static enum fab_mcast_ended improve(struct fab_mcast_state *s,
 				    struct fab_mcast_options *o)
 {
-	const struct fab_negotiation n = {.options = o,
-					  .n_rounds = ROUNDS_OPTIMAL,
-					  .n_attempts = ATTEMPTS,
-					  .is_reported = true};
+	const struct fab_negotiation n = {
+		.options = o,
+		.n_rounds = ROUNDS_OPTIMAL,
+		.n_attempts = s->n_edges < FEW_EDGES ? ATTEMPTS_FEW : ATTEMPTS,
+		.is_reported = true};
 
-	if (o->raise_bound && !s->problem->weights && fab_mcast_max_load(s) > o->bound)
+	if (o->raise_bound && !s->problem->weights && fab_mcast_max_level(s) > o->bound)
 		o->bound = o->raise_bound(o->raise_bound_context,
 					  share_of(o->until, BOUNDS_SHARE));
 	o->raise_bound = NULL;
@@ -174,7 +175,6 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 	.takes_slack = true,
 	.uses_weights = true,
 	.scratch_new = fab_greedy_new,
-	.scratch_free = fab_greedy_free,
 	.choose_root = fab_greedy_choose_root,
 	.grow = fab_greedy_grow,
 	.solve = balance,
@@ -192,7 +192,6 @@ const struct fab_mcast_engine fab_mcast_optimal = {
 	.takes_slack = true,
 	.uses_weights = true,
 	.scratch_new = fab_greedy_new,
-	.scratch_free = fab_greedy_free,
 	.choose_root = fab_greedy_choose_root,
 	.grow = fab_greedy_grow,
 	.solve = optimise,

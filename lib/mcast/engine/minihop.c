@@ -8,7 +8,7 @@
  * smallest sequence of ports from the root to w. So walking member by member gives the
  * tree of the recursive definition.
  */
-#include "base/mem.h"
+#include "base/order.h"
 #include "mcast/engine/state.h"
 
 #include <stdlib.h>
@@ -62,6 +62,16 @@ const struct fab_mcast_engine fab_mcast_minihop_new = {
 	.grow = grow,
 };
 
+const struct fab_mcast_engine fab_mcast_minihop_mean = {
+	.name = "minihop-mean",
+	.summary = "minihop from the root of least mean distance",
+	.manual = "The same from the candidate with the least mean distance to the "
+		  "members, of equal ones that used least often.",
+	.scratch_new = fab_mean_new,
+	.choose_root = fab_mean_choose_root,
+	.grow = grow,
+};
+
 /*
  * The trees that OpenSM 3.3.23 makes by default (engines minhop, updn, dnup, ftree, lash,
  * dor and file; sssp, dfsssp, nue and torus-2QoS have rules of their own), port for port.
@@ -81,7 +91,6 @@ struct scratch {
 	uint32_t *rank;	     /* [n_switches] place in OpenSM's order */
 	uint32_t *member_of; /* [n_switches] last group + 1 that it is a member of */
 	uint32_t *cost;	     /* [n_switches] */
-	uint32_t storage[];
 };
 
 struct keyed {
@@ -93,95 +102,67 @@ static int by_key(const void *x, const void *y)
 {
 	const struct keyed *a = x, *b = y;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	FAB_ORDER_BY(a, b, key);
+	FAB_ORDER_BY(a, b, sw);
+	return 0;
 }
 
-static void *scratch_new(const struct fab_mcast_problem *problem)
+static void *scratch_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
 {
 	const struct fab_fabric *f = problem->f;
 	size_t n = f->n_switches;
-	struct scratch *x = fab_alloc(1, sizeof(*x) + 3 * n * sizeof(uint32_t));
-	struct keyed *order = FAB_NEW(n, struct keyed);
+	struct scratch *x = FAB_ARENA_NEW(a, 1, struct scratch);
+	struct keyed *order = FAB_ARENA_NEW(a, n, struct keyed);
 
-	x->rank = x->storage;
-	x->member_of = x->rank + n;
-	x->cost = x->member_of + n;
-	memset(x->member_of, 0, n * sizeof(*x->member_of));
+	x->rank = FAB_ARENA_NEW(a, n, uint32_t);
+	x->member_of = FAB_ARENA_NEW0(a, n, uint32_t);
+	x->cost = FAB_ARENA_NEW(a, n, uint32_t);
 	for (uint32_t s = 0; s < n; s++)
 		order[s] = (struct keyed){__builtin_bswap64(f->node_guid[s]), s};
 	qsort(order, n, sizeof(*order), by_key);
 	for (uint32_t i = 0; i < n; i++)
 		x->rank[order[i].sw] = i;
-	free(order);
 	return x;
-}
-
-/* Mark the switches that are members themselves; returns how many they are. */
-static uint32_t mark_switches(const struct fab_mcast_problem *p, uint32_t group,
-			      uint32_t *member_of)
-{
-	const struct fab_groups *g = p->groups;
-	uint32_t n = 0;
-
-	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++) {
-		uint32_t node = p->f->port_node[g->member[m]];
-
-		if (!fab_node_is_switch(p->f, node))
-			continue;
-		member_of[node] = group + 1;
-		n++;
-	}
-	return n;
-}
-
-/* The candidate that stands first in OpenSM's order. */
-static uint32_t first_candidate(const struct scratch *x, const struct fab_roots *roots,
-				uint32_t group)
-{
-	const uint64_t *bits = fab_roots_bits(roots, group);
-	uint32_t best = FAB_NONE;
-
-	for (size_t w = 0; w < roots->words; w++)
-		for (uint64_t left = bits[w]; left; left &= left - 1) {
-			uint32_t sw = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
-
-			if (best == FAB_NONE || x->rank[sw] < x->rank[best])
-				best = sw;
-		}
-	return best;
-}
-
-/* cost[s]: most hops from s to a switch with members, `last` added. */
-static void add_cost(const struct fab_mcast_problem *p, uint32_t to, uint32_t last,
-		     uint32_t *cost)
-{
-	const uint8_t *row = fab_dist_row(p->dist, to);
-
-	for (uint32_t s = 0; s < p->f->n_switches; s++) {
-		uint32_t hops =
-			row[s] == FAB_HOPS_UNREACHABLE ? UINT32_MAX : row[s] + last;
-
-		cost[s] = hops > cost[s] ? hops : cost[s];
-	}
 }
 
 static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
 			    uint32_t group)
 {
 	const struct fab_groups *g = s->problem->groups;
-	uint32_t n = s->problem->f->n_switches, best = 0, n_members;
+	uint32_t n = s->problem->f->n_switches, best = 0, n_members = 0;
 	struct scratch *x = s->scratch;
 
-	n_members = mark_switches(s->problem, group, x->member_of);
-	/* where all or none are members, the nearest switches cost least */
-	if (n_members == 0 || n_members == fab_group_n_switches(g, group))
-		return first_candidate(x, roots, group);
+	/* Switches that are members themselves. */
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++) {
+		uint32_t node = s->problem->f->port_node[g->member[m]];
+
+		if (!fab_node_is_switch(s->problem->f, node))
+			continue;
+		x->member_of[node] = group + 1;
+		n_members++;
+	}
+	/* The largest cost of a candidate is its radius where all or none are members. */
 	memset(x->cost, 0, n * sizeof(*x->cost));
-	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
-		add_cost(s->problem, g->sw[i], x->member_of[g->sw[i]] != group + 1,
-			 x->cost);
+	if (n_members == 0 || n_members == fab_group_n_switches(g, group)) {
+		const uint64_t *bits = fab_roots_bits(roots, group);
+
+		for (uint32_t sw = 0; sw < n; sw++)
+			x->cost[sw] = !(bits[sw / 64] >> sw % 64 & 1);
+	} else {
+		for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
+			const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);
+			uint32_t last = x->member_of[g->sw[i]] != group + 1;
+
+			for (uint32_t sw = 0; sw < n; sw++) {
+				uint32_t hops = row[sw] == FAB_HOPS_UNREACHABLE
+							? UINT32_MAX
+							: row[sw] + last;
+
+				if (hops > x->cost[sw])
+					x->cost[sw] = hops;
+			}
+		}
+	}
 	for (uint32_t sw = 1; sw < n; sw++)
 		if (x->cost[sw] < x->cost[best] ||
 		    (x->cost[sw] == x->cost[best] && x->rank[sw] < x->rank[best]))

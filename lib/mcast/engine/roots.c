@@ -10,7 +10,7 @@
  */
 #include "mcast/roots.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "base/threads.h"
@@ -147,6 +147,7 @@ static struct balls make_balls(const struct fab_dist *dist,
 {
 	size_t stride = fab_dist_stride(dist);
 	uint64_t n_switches = fab_dist_n(dist), n_uses = 0;
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct fab_roots_one *one;
 	struct balls b = {.words = stride / 64};
 	unsigned low = UINT8_MAX, high = 0, n_radii;
@@ -155,7 +156,7 @@ static struct balls make_balls(const struct fab_dist *dist,
 		n_uses += fab_group_n_switches(groups, leader[i]);
 	if (n <= SAMPLE || n_uses < BALL_USES * n_switches)
 		return b;
-	one = fab_roots_one_new(dist);
+	one = fab_roots_one_new(dist, &arena);
 	for (uint32_t i = 0; i < n; i += n / SAMPLE + 1) {
 		unsigned radius =
 			fab_roots_one_find(one, groups->sw + groups->sw_first[leader[i]],
@@ -164,7 +165,7 @@ static struct balls make_balls(const struct fab_dist *dist,
 		low = radius < low ? radius : low;
 		high = radius > high ? radius : high;
 	}
-	fab_roots_one_free(one);
+	fab_arena_free(&arena);
 	b.low = low - (low > 0);
 	n_radii = high - b.low + 1;
 	if (n_radii > MAX_RADII || n_radii * n_switches * (stride / 8) > MAX_BALL_BYTES ||
@@ -256,7 +257,8 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
 #pragma omp parallel num_threads(n_workers)
 	{
-		struct fab_roots_one *one = fab_roots_one_new(dist);
+		struct fab_arena arena = FAB_ARENA_INIT;
+		struct fab_roots_one *one = fab_roots_one_new(dist, &arena);
 
 #pragma omp for schedule(dynamic, 4)
 		for (uint32_t i = 0; i < out->n_sets; i++) {
@@ -270,7 +272,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 					find_set(dist, sw, n, slack, one->largest,
 						 one->block_min, bits);
 		}
-		fab_roots_one_free(one);
+		fab_arena_free(&arena);
 	}
 	for (unsigned i = 0; i < balls.n; i++)
 		free(balls.of[i]);
@@ -285,27 +287,17 @@ void fab_roots_fini(struct fab_roots *roots)
 	*roots = (struct fab_roots){0};
 }
 
-struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
+struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist, struct fab_arena *a)
 {
-	struct fab_roots_one *one = FAB_NEW0(1, struct fab_roots_one);
+	struct fab_roots_one *one = FAB_ARENA_NEW0(a, 1, struct fab_roots_one);
 	size_t stride = fab_dist_stride(dist);
 
 	one->dist = dist;
 	one->words = stride / 64;
-	one->largest = FAB_NEW(stride, uint8_t);
-	one->block_min = FAB_NEW(stride / BLOCK + 1, uint8_t);
-	one->bits = FAB_NEW(one->words, uint64_t);
+	one->largest = FAB_ARENA_NEW(a, stride, uint8_t);
+	one->block_min = FAB_ARENA_NEW(a, stride / BLOCK + 1, uint8_t);
+	one->bits = FAB_ARENA_NEW(a, one->words, uint64_t);
 	return one;
-}
-
-void fab_roots_one_free(struct fab_roots_one *one)
-{
-	if (!one)
-		return;
-	free(one->largest);
-	free(one->block_min);
-	free(one->bits);
-	free(one);
 }
 
 uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n)

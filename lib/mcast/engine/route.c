@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Elementary steps of growing a tree, for each switch with members. */
 enum { STEPS_MEMBER = 64 };
@@ -77,14 +78,6 @@ static void grow_chunk(struct fab_mcast_grower *r, const struct fab_roots *roots
 	r->seconds += fab_now() - start;
 }
 
-static bool all_over(const struct fab_mcast_grower *growers, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!growers[i].is_over)
-			return false;
-	return true;
-}
-
 int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		   struct fab_mcast_grower *growers, size_t n_growers,
 		   const struct fab_mcast_options *options, double *roots_seconds)
@@ -93,12 +86,13 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 	int n_workers =
 		fab_threads_for(options->n_threads,
 				n_growers * STEPS_MEMBER * problem->groups->sw_first[n]);
+	size_t n_over = n_growers ? 0 : SIZE_MAX;
 	int stopped = 0;
 
 	/* one grower stays with this thread, whose progress is reported */
 	if ((size_t)n_workers > n_growers)
 		n_workers = (int)n_growers;
-	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
+	for (uint32_t done = 0; done < n && !stopped && n_over < n_growers;) {
 		struct fab_roots own = {0};
 		const struct fab_roots *roots = problem->roots ? problem->roots : &own;
 		double start = fab_now();
@@ -111,37 +105,14 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		for (size_t i = n_growers; i > 0; i--) /* the last take longest */
 			grow_chunk(&growers[i - 1], roots, options);
 		done += roots->n;
+		n_over = 0;
+		for (size_t i = 0; i < n_growers; i++)
+			n_over += growers[i].is_over;
 		fab_roots_fini(&own);
 		if (options->progress)
 			stopped = options->progress(options->progress_context, done, n);
 	}
 	return stopped;
-}
-
-/* Exchange loads, uses and trees with those of another state of the same problem; the
- * other may lack the sums at switches. */
-static void exchange(struct fab_mcast_state *s, struct fab_mcast_state *other)
-{
-	struct fab_mcast_state old = *s, *pair[2] = {s, other};
-	const struct fab_fabric *f = s->problem->f;
-
-	if (s->adjacent && !other->adjacent) {
-		other->adjacent = FAB_NEW0(f->n_switches, uint32_t);
-		for (uint32_t c = 0; c < f->n_switch_links; c++) {
-			other->adjacent[f->port_node[f->cable_a[c]]] += other->load[c];
-			other->adjacent[f->port_node[f->cable_b[c]]] += other->load[c];
-		}
-	}
-	for (int i = 0; i < 2; i++) {
-		const struct fab_mcast_state *from = i ? &old : other;
-
-		pair[i]->load = from->load;
-		pair[i]->units = from->units;
-		pair[i]->root_use = from->root_use;
-		pair[i]->adjacent = from->adjacent;
-		pair[i]->forest = from->forest;
-		pair[i]->n_edges = from->n_edges;
-	}
 }
 
 bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
@@ -193,30 +164,12 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 			.engine = best.engine, .state = own, .may_stop = true};
 		(void)fab_mcast_grow(problem, &best, 1, &quiet, &seconds);
 		if (!best.is_over)
-			exchange(state, own);
+			fab_mcast_state_start(state, &own->forest);
 		fab_mcast_state_fini(own);
 	}
 	free(own);
 	free(growers);
 	return !best.is_over;
-}
-
-/* Give the trees and loads of a state to the caller, and end the rest of it. */
-static void hand_over(const struct fab_mcast_engine *engine, struct fab_mcast_state *s,
-		      struct fab_mcast_result *out)
-{
-	uint32_t n = s->problem->f->n_switch_links;
-
-	out->engine = engine;
-	out->forest = s->forest;
-	out->load = s->load;
-	out->ended = s->ended;
-	out->weighted = s->units ? FAB_NEW(n, double) : NULL;
-	for (uint32_t c = 0; out->weighted && c < n; c++)
-		out->weighted[c] = fab_mcast_level(s, c);
-	s->forest = (struct fab_forest){0};
-	s->load = NULL;
-	fab_mcast_state_fini(s);
 }
 
 int fab_mcast_route(const struct fab_mcast_problem *problem,
@@ -267,7 +220,20 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		results[i].trees_seconds += fab_now() - start;
 	}
 	for (size_t i = 0; i < n_engines; i++) {
-		hand_over(engines[i], &states[i], &results[i]);
+		struct fab_mcast_state *state = &states[i];
+		struct fab_mcast_result *out = &results[i];
+		uint32_t n_cables = p.f->n_switch_links;
+
+		out->engine = engines[i];
+		out->forest = state->forest;
+		out->load = FAB_NEW(n_cables, uint32_t);
+		memcpy(out->load, state->load, n_cables * sizeof(*out->load));
+		out->ended = state->ended;
+		out->weighted = state->units ? FAB_NEW(n_cables, double) : NULL;
+		for (uint32_t c = 0; out->weighted && c < n_cables; c++)
+			out->weighted[c] = fab_mcast_level(state, c);
+		state->forest = (struct fab_forest){0};
+		fab_mcast_state_fini(state);
 		if (stopped)
 			fab_mcast_result_fini(&results[i]);
 	}

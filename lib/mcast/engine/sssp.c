@@ -7,36 +7,24 @@
  */
 #include "mcast/engine/state.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-
 struct scratch {
-	uint64_t *cost;	  /* [n_switches] least sum of loads on a shortest path */
+	struct fab_mean mean; /* of sssp-mean */
+	uint64_t *cost;	      /* [n_switches] least sum of loads on a shortest path */
 	uint32_t *parent; /* [n_switches] arc towards the root on such a path; of equal
 			     ones the lowest port */
 	uint32_t *known;  /* [n_switches] == stamp of the state: both are valid */
 };
 
-static void *scratch_new(const struct fab_mcast_problem *problem)
+static void *scratch_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
 {
 	uint32_t n = problem->f->n_switches;
-	struct scratch *x = FAB_NEW0(1, struct scratch);
+	struct scratch *x = FAB_ARENA_NEW(a, 1, struct scratch);
 
-	x->cost = FAB_NEW(n, uint64_t);
-	x->parent = FAB_NEW(n, uint32_t);
-	x->known = FAB_NEW0(n, uint32_t);
+	fab_mean_init(&x->mean, problem, a);
+	x->cost = FAB_ARENA_NEW(a, n, uint64_t);
+	x->parent = FAB_ARENA_NEW(a, n, uint32_t);
+	x->known = FAB_ARENA_NEW0(a, n, uint32_t);
 	return x;
-}
-
-static void scratch_free(void *scratch)
-{
-	struct scratch *x = scratch;
-
-	free(x->cost);
-	free(x->parent);
-	free(x->known);
-	free(x);
 }
 
 /* The least cost of a switch, after those of switches nearer to the root: at most as deep
@@ -96,7 +84,6 @@ const struct fab_mcast_engine fab_mcast_sssp = {
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
-	.scratch_free = scratch_free,
 	.grow = grow,
 };
 
@@ -108,6 +95,15 @@ const struct fab_mcast_engine fab_mcast_sssp_new = {
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
-	.scratch_free = scratch_free,
+	.grow = grow,
+};
+
+const struct fab_mcast_engine fab_mcast_sssp_mean = {
+	.name = "sssp-mean",
+	.summary = "sssp from the root of least mean distance",
+	.manual = "The same from the candidate with the least mean distance to the "
+		  "members, of equal ones that used least often.",
+	.scratch_new = scratch_new,
+	.choose_root = fab_mean_choose_root,
 	.grow = grow,
 };

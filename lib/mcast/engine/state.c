@@ -49,19 +49,19 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 			  const struct fab_mcast_engine *engine)
 {
 	const struct fab_fabric *f = problem->f;
+	struct fab_arena *a = &s->arena;
 
 	*s = (struct fab_mcast_state){.problem = problem};
-	s->load = FAB_NEW0(f->n_switch_links, uint32_t);
+	s->load = FAB_ARENA_NEW0(a, f->n_switch_links, uint32_t);
 	if (problem->weights)
-		s->units = FAB_NEW0(f->n_switch_links, uint64_t);
-	s->root_use = FAB_NEW0(f->n_switches, uint32_t);
+		s->units = FAB_ARENA_NEW0(a, f->n_switch_links, uint64_t);
+	s->root_use = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
 	/* sums of loads cost as much as the loads; most rules do not use them */
 	if (engine->root_rule == FAB_ROOT_LEAST_ADJACENT || engine->choose_root ||
 	    engine->solve)
-		s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
-	s->mark = FAB_NEW0(f->n_switches, uint32_t);
-	s->scratch = engine->scratch_new ? engine->scratch_new(problem) : NULL;
-	s->scratch_free = engine->scratch_free;
+		s->adjacent = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
+	s->mark = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
+	s->scratch = engine->scratch_new ? engine->scratch_new(problem, a) : NULL;
 	fab_forest_init(&s->forest, problem->groups->n);
 	for (uint32_t i = 0; i < problem->groups->n; i++) {
 		s->forest.root[i] = FAB_NONE;
@@ -71,49 +71,29 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 
 void fab_mcast_state_fini(struct fab_mcast_state *s)
 {
-	free(s->load);
-	free(s->units);
-	free(s->root_use);
-	free(s->adjacent);
-	free(s->mark);
-	if (s->scratch_free)
-		s->scratch_free(s->scratch);
-	else
-		free(s->scratch);
 	fab_forest_fini(&s->forest);
+	fab_arena_free(&s->arena);
 }
 
-/* Add a tree to the loads and uses, `sign` times: 1 or -1. */
-static void add(struct fab_mcast_state *s, uint32_t group, uint32_t root,
-		const uint32_t *cable, uint64_t n_edges, uint32_t sign)
+void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t group, uint32_t root,
+			   const uint32_t *cable, uint64_t n_edges, int sign)
 {
 	const struct fab_fabric *f = s->problem->f;
 	uint64_t units = s->units ? s->problem->weights->units[group] : 0;
+	uint32_t more = (uint32_t)sign;
 
-	s->root_use[root] += sign;
+	s->root_use[root] += more;
 	for (uint64_t e = 0; e < n_edges; e++) {
 		uint32_t c = cable[e];
 
-		s->load[c] += sign;
+		s->load[c] += more;
 		if (s->adjacent) {
-			s->adjacent[f->port_node[f->cable_a[c]]] += sign;
-			s->adjacent[f->port_node[f->cable_b[c]]] += sign;
+			s->adjacent[f->port_node[f->cable_a[c]]] += more;
+			s->adjacent[f->port_node[f->cable_b[c]]] += more;
 		}
 		if (s->units)
 			s->units[c] += sign == 1 ? units : -units;
 	}
-}
-
-void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t group, uint32_t root,
-			   const uint32_t *cable, uint64_t n_edges)
-{
-	add(s, group, root, cable, n_edges, 1);
-}
-
-void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t group, uint32_t root,
-			  const uint32_t *cable, uint64_t n_edges)
-{
-	add(s, group, root, cable, n_edges, UINT32_MAX);
 }
 
 uint32_t fab_mcast_choose_root(struct fab_mcast_state *s,
@@ -129,6 +109,76 @@ uint32_t fab_mcast_choose_root(struct fab_mcast_state *s,
 	if (engine->choose_root)
 		return engine->choose_root(s, roots, group);
 	return fab_root_choose(fab_roots_bits(roots, group), roots->words, ties, value);
+}
+
+/*
+ * Roots of least mean distance (Chen et al. 2022 describe roots by the largest and by the
+ * mean one): of the candidates those with the least mean distance to the members, of
+ * these the one used least often.
+ */
+
+/* Rows of distances are added whole where one switch in DENSE is a candidate. */
+enum { DENSE = 32 };
+
+void fab_mean_init(struct fab_mean *x, const struct fab_mcast_problem *problem,
+		   struct fab_arena *a)
+{
+	size_t stride = fab_dist_stride(problem->dist);
+
+	x->nearest = FAB_ARENA_NEW(a, stride / 64, uint64_t);
+	x->sw = FAB_ARENA_NEW(a, problem->f->n_switches, uint32_t);
+	x->sum = FAB_ARENA_NEW(a, stride, uint32_t);
+}
+
+void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
+{
+	struct fab_mean *x = FAB_ARENA_NEW(a, 1, struct fab_mean);
+
+	fab_mean_init(x, problem, a);
+	return x;
+}
+
+FAB_WIDE static void add_row(uint32_t *restrict sum, const uint8_t *restrict row,
+			     size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] += row[i];
+}
+
+uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+			      uint32_t group)
+{
+	struct fab_mean *x = s->scratch;
+	const uint64_t *bits = fab_roots_bits(roots, group);
+	const struct fab_groups *g = s->problem->groups;
+	size_t stride = fab_dist_stride(s->problem->dist);
+	uint32_t n = 0, least = UINT32_MAX;
+	bool is_dense;
+
+	for (size_t w = 0; w < roots->words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1)
+			x->sw[n++] = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+	/* Hops from each of n candidates to all members of the group together. */
+	is_dense = n > stride / DENSE;
+	if (is_dense)
+		memset(x->sum, 0, stride * sizeof(*x->sum));
+	for (uint32_t i = 0; i < n && !is_dense; i++)
+		x->sum[x->sw[i]] = 0;
+	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++) {
+		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[m]);
+
+		if (is_dense)
+			add_row(x->sum, row, stride);
+		for (uint32_t i = 0; i < n && !is_dense; i++)
+			x->sum[x->sw[i]] += row[x->sw[i]];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		least = x->sum[x->sw[i]] < least ? x->sum[x->sw[i]] : least;
+	memset(x->nearest, 0, roots->words * sizeof(*x->nearest));
+	for (uint32_t i = 0; i < n; i++)
+		if (x->sum[x->sw[i]] == least)
+			x->nearest[x->sw[i] / 64] |= (uint64_t)1 << x->sw[i] % 64;
+	return fab_root_choose(x->nearest, roots->words, FAB_TIES_SPREAD, s->root_use);
 }
 
 void fab_mcast_state_grow(struct fab_mcast_state *s,
@@ -154,17 +204,8 @@ void fab_mcast_state_grow(struct fab_mcast_state *s,
 	s->mark[root] = ++s->stamp;
 	engine->grow(s, group);
 	s->forest.first[group + 1] = s->n_edges;
-	fab_mcast_state_count(s, group, root, s->forest.cable + first,
-			      s->n_edges - first);
-}
-
-uint32_t fab_mcast_max_load(const struct fab_mcast_state *s)
-{
-	uint32_t max = 0;
-
-	for (uint32_t c = 0; c < s->problem->f->n_switch_links; c++)
-		max = s->load[c] > max ? s->load[c] : max;
-	return max;
+	fab_mcast_state_count(s, group, root, s->forest.cable + first, s->n_edges - first,
+			      1);
 }
 
 double fab_mcast_max_level(const struct fab_mcast_state *s)
@@ -259,14 +300,14 @@ void fab_revision_restore(struct fab_revision *r, uint32_t g, const struct fab_f
 
 void fab_revision_take_out(struct fab_revision *r, uint32_t group)
 {
-	fab_mcast_state_drop(r->s, group, r->s->forest.root[group],
-			     fab_revision_cables(r, group), r->n_edges[group]);
+	fab_mcast_state_count(r->s, group, r->s->forest.root[group],
+			      fab_revision_cables(r, group), r->n_edges[group], -1);
 }
 
 void fab_revision_put_back(struct fab_revision *r, uint32_t group)
 {
 	fab_mcast_state_count(r->s, group, r->s->forest.root[group],
-			      fab_revision_cables(r, group), r->n_edges[group]);
+			      fab_revision_cables(r, group), r->n_edges[group], 1);
 }
 
 /* In the place of the old one, or behind all edges if it is larger. */

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "mcast/route.h"
 
 struct fab_mcast_state {
@@ -19,8 +20,8 @@ struct fab_mcast_state {
 	struct fab_forest forest;
 	uint64_t n_edges; /* of the groups so far and the one being grown */
 	enum fab_mcast_ended ended;
-	void *scratch;			     /* of the engine */
-	void (*scratch_free)(void *scratch); /* NULL: free() */
+	struct fab_arena arena; /* of its arrays but the forest, and of scratch */
+	void *scratch;		/* of the engine */
 };
 
 /* No load, no root used, an empty forest of all groups. O(switches + cables). */
@@ -56,21 +57,29 @@ uint32_t fab_mcast_choose_root(struct fab_mcast_state *s,
 			       const struct fab_mcast_engine *engine,
 			       const struct fab_roots *roots, enum fab_root_ties ties,
 			       uint32_t group);
+/* Members of engines with roots of least mean distance, of equal ones that used least
+ * often: the beginning of their scratch. O(switches of the group * switches). */
+struct fab_mean {
+	uint64_t *nearest; /* candidates with the least sum, a bit each */
+	uint32_t *sw;	   /* [n_switches] candidates */
+	uint32_t *sum;	   /* [stride of rows] hops of each to all members */
+};
+void fab_mean_init(struct fab_mean *mean, const struct fab_mcast_problem *problem,
+		   struct fab_arena *arena);
+void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *arena);
+uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+			      uint32_t group);
 /* Grow the tree of `group` from `root` behind the edges so far, and count it in the loads
  * and uses. `roots` has its candidates. As the engine. */
 void fab_mcast_state_grow(struct fab_mcast_state *s,
 			  const struct fab_mcast_engine *engine,
 			  const struct fab_roots *roots, uint32_t group, uint32_t root);
-/* Add a tree to the loads and uses, or subtract it: its root and the cables of its
- * edges. O(edges). */
+/* Add a tree to the loads and uses (sign 1), or subtract it (-1): its root and the cables
+ * of its edges. O(edges). */
 void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t group, uint32_t root,
-			   const uint32_t *cable, uint64_t n_edges);
-void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t group, uint32_t root,
-			  const uint32_t *cable, uint64_t n_edges);
+			   const uint32_t *cable, uint64_t n_edges, int sign);
 
-/* The largest load; the largest level, and its lower bound by the options. O(cables),
- * O(1). */
-uint32_t fab_mcast_max_load(const struct fab_mcast_state *s);
+/* The largest level, and its lower bound by the options. O(cables), O(1). */
 double fab_mcast_max_level(const struct fab_mcast_state *s);
 double fab_mcast_bound_of(const struct fab_mcast_problem *problem,
 			  const struct fab_mcast_options *options);
@@ -174,8 +183,10 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 #define FAB_MCAST_ENGINES(ROW)                                                           \
 	ROW(minihop)                                                                     \
 	ROW(minihop_new)                                                                 \
+	ROW(minihop_mean)                                                                \
 	ROW(sssp)                                                                        \
 	ROW(sssp_new)                                                                    \
+	ROW(sssp_mean)                                                                   \
 	ROW(fulb)                                                                        \
 	ROW(fulb_links)                                                                  \
 	ROW(fulb_mean)                                                                   \

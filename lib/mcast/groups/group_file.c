@@ -18,11 +18,6 @@ struct reading {
 	struct fab_line_place place;
 };
 
-static unsigned long long line_of(const struct reading *r)
-{
-	return r->place.line;
-}
-
 /* Do two neighbours make a name together? Then its quotes were forgotten. */
 static bool join(const struct reading *r, const struct fab_token *a,
 		 const struct fab_token *b, struct fab_item *joined)
@@ -40,7 +35,8 @@ static bool join(const struct reading *r, const struct fab_token *a,
 /* Put file, line and group in front of what is wrong with a member. */
 static int blame(const struct reading *r, const struct fab_token *group)
 {
-	char *prefix = fab_format("%s:%llu: group \"%.*s\"", r->place.file, line_of(r),
+	char *prefix = fab_format("%s:%llu: group \"%.*s\"", r->place.file,
+				  (unsigned long long)r->place.line,
 				  fab_token_shown(group), group->text);
 
 	fab_err_prefix(r->place.err, prefix);
@@ -68,22 +64,13 @@ static int unknown(const struct reading *r, const struct fab_token *group,
 	return blame(r, group);
 }
 
-/* A member and how much of the fabric was named by it. */
-static void add_member(struct fab_groups_builder *b, uint32_t member)
+static int read_member(const struct reading *r, const struct fab_token *t)
 {
 	static const enum fab_scope scopes[] = {
 		[FAB_MEMBER_PORT] = FAB_SCOPE_PORT,
 		[FAB_MEMBER_ADAPTER] = FAB_SCOPE_ADAPTER,
 		[FAB_MEMBER_HOST] = FAB_SCOPE_HOST,
 	};
-	enum fab_member_kind kind;
-	uint32_t port = fab_member_port(b->f, member, &kind);
-
-	fab_groups_builder_add_scope(b, port, scopes[kind]);
-}
-
-static int read_member(const struct reading *r, const struct fab_token *t)
-{
 	const struct fab_item name = {
 		.text = t->text, .len = t->len, .is_quoted = t->is_quoted};
 	struct fab_ids members = {0};
@@ -92,34 +79,20 @@ static int read_member(const struct reading *r, const struct fab_token *t)
 			      : fab_lookup_list(&r->lookup, t->text, t->len, &members,
 						&r->b->matches, r->place.err);
 
-	for (size_t i = 0; i < members.of.n && !rc; i++)
-		add_member(r->b, members.of.v[i]);
-	free(members.of.v);
-	return rc;
-}
+	for (size_t i = 0; i < members.of.n && !rc; i++) {
+		enum fab_member_kind kind;
+		uint32_t port = fab_member_port(r->b->f, members.of.v[i], &kind);
 
-static int read_members(const struct reading *r, const struct fab_token *group,
-			const char *at, const char *end)
-{
-	struct fab_token last = {0}, t;
-	int rc = fab_token_next(&r->place, &at, end, false, &t);
-
-	for (; !rc && (t.len || t.is_quoted);
-	     rc = fab_token_next(&r->place, &at, end, false, &t)) {
-		rc = read_member(r, &t);
-		if (rc == -ENOENT)
-			return unknown(r, group, &last, &t, at, end);
-		if (rc)
-			return blame(r, group);
-		last = t;
+		fab_groups_builder_add_scope(r->b, port, scopes[kind]);
 	}
+	free(members.of.v);
 	return rc;
 }
 
 static int read_line(void *context, const char *at, const char *end)
 {
 	const struct reading *r = context;
-	struct fab_token group;
+	struct fab_token group, last = {0}, t;
 	int rc = fab_token_next(&r->place, &at, end, true, &group);
 
 	if (rc || (!group.len && !group.is_quoted))
@@ -134,72 +107,57 @@ static int read_line(void *context, const char *at, const char *end)
 	at++;
 	r->b->here.line = r->place.line;
 	fab_groups_builder_begin(r->b, group.text, group.len);
-	return read_members(r, &group, at, end);
-}
-
-/* A group for each MLID of forwarding tables. */
-static int read_tables(struct fab_groups_builder *b, const char *file, const char *text,
-		       size_t len, bool ignore_unknown, struct fab_err *err)
-{
-	struct fab_mft *mft;
-	int rc = fab_mcfdbs_read(b->f, file, text, len, ignore_unknown, &mft, err);
-
-	if (rc)
-		return rc;
-	fab_groups_builder_count_unknown(b, mft->n_unknown_switches);
-	fab_groups_add_mft(b, mft);
-	fab_mft_free(mft);
-	return 0;
-}
-
-static int read_lines(struct fab_groups_builder *b, const char *file, const char *text,
-		      size_t len, bool ignore_unknown, struct fab_err *err)
-{
-	struct reading r = {.b = b, .place = {file, 0, err}};
-	size_t n_before = b->first.n;
-	int rc;
-
-	r.lookup = fab_resolver_lookup(fab_groups_builder_resolver(b), FAB_WANT_MEMBER);
-	if (ignore_unknown)
-		r.lookup.n_missing = &b->n_unknown;
-	rc = fab_lines_each(&r.place, "lines of groups", text, len, read_line, &r);
-	if (!rc && b->first.n == n_before)
-		rc = fab_fail(err, EINVAL,
-			      "%s: no group, expected lines NAME: MEMBER MEMBER ...",
-			      file);
+	rc = fab_token_next(&r->place, &at, end, false, &t);
+	for (; !rc && (t.len || t.is_quoted);
+	     rc = fab_token_next(&r->place, &at, end, false, &t)) {
+		rc = read_member(r, &t);
+		if (rc == -ENOENT)
+			return unknown(r, &group, &last, &t, at, end);
+		if (rc)
+			return blame(r, &group);
+		last = t;
+	}
 	return rc;
 }
 
 int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
 		    size_t len, bool ignore_unknown, struct fab_err *err)
 {
+	struct reading r = {.b = b, .place = {file, 0, err}};
 	const char *start =
 		len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? text + 3 : text;
-	size_t n = len - (size_t)(start - text);
+	size_t n = len - (size_t)(start - text), n_before = b->first.n;
+	struct fab_mft *mft;
 	int rc;
 
-	if (len && memchr(text, '\0', len))
-		return fab_fail(err, EINVAL,
-				"%s: a binary file, expected lines of groups", file);
 	fab_groups_builder_enter(b, file);
-	if (fab_is_mcfdbs(start, n))
-		rc = read_tables(b, file, start, n, ignore_unknown, err);
-	else if (fab_is_saquery(start, n))
+	if (len && memchr(text, '\0', len)) {
+		rc = fab_fail(err, EINVAL, "%s: a binary file, expected lines of groups",
+			      file);
+	} else if (fab_is_mcfdbs(start, n)) {
+		rc = fab_mcfdbs_read(b->f, file, start, n, ignore_unknown, &mft, err);
+		if (!rc) { /* a group for each MLID */
+			fab_groups_builder_count_unknown(b, mft->n_unknown_switches);
+			fab_groups_add_mft(b, mft);
+			fab_mft_free(mft);
+		}
+	} else if (fab_is_saquery(start, n)) {
 		rc = fab_saquery_read(b, file, start, n, ignore_unknown, err);
-	else
-		rc = read_lines(b, file, start, n, ignore_unknown, err);
+	} else {
+		r.lookup = fab_resolver_lookup(fab_groups_builder_resolver(b),
+					       FAB_WANT_MEMBER);
+		if (ignore_unknown)
+			r.lookup.n_missing = &b->n_unknown;
+		rc = fab_lines_each(&r.place, "lines of groups", text, len, read_line,
+				    &r);
+		if (!rc && b->first.n == n_before)
+			rc = fab_fail(
+				err, EINVAL,
+				"%s: no group, expected lines NAME: MEMBER MEMBER ...",
+				file);
+	}
 	fab_groups_builder_leave(b);
 	return rc;
-}
-
-/* A quoted token ends at a quote before a blank, a colon, a comment or the end. */
-static const char *closing_quote(const char *at, const char *end)
-{
-	for (; at < end; at++)
-		if (*at == '"' && (at + 1 == end || fab_token_is_blank(at[1]) ||
-				   at[1] == ':' || at[1] == '#'))
-			return at;
-	return NULL;
 }
 
 int fab_token_next(const struct fab_line_place *place, const char **at, const char *end,
@@ -213,9 +171,16 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 	if (*at == end || **at == '#')
 		return 0;
 	if (**at == '"') {
-		const char *close = closing_quote(*at + 1, end);
+		const char *close = *at + 1;
 
-		if (!close)
+		/* A quoted token ends at a quote before a blank, a colon, a comment or
+		 * the end. */
+		while (close < end &&
+		       (*close != '"' ||
+			(close + 1 < end && !fab_token_is_blank(close[1]) &&
+			 close[1] != ':' && close[1] != '#')))
+			close++;
+		if (close == end)
 			return fab_line_fail(
 				place, "a name begins with a quote, expected one at "
 				       "its end");

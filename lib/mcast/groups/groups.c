@@ -158,20 +158,6 @@ static int blame(const struct fab_groups_builder *b, size_t group, struct fab_er
 	return -EINVAL;
 }
 
-/* Every group has a member. */
-static int check_empty(const struct fab_groups_builder *b, struct fab_err *err)
-{
-	for (size_t i = 0; i < b->first.n; i++) {
-		if (b->first.v[i] !=
-		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
-			continue;
-		fab_fail(err, EINVAL, "group \"%.*s\" has no member", FAB_SHOWN_NAME,
-			 b->names.v + b->name_at.v[i]);
-		return blame(b, i, err);
-	}
-	return 0;
-}
-
 /* The different switches of each group, in order of first appearance. */
 static int list_switches(const struct fab_groups_builder *b, struct fab_groups *g,
 			 struct fab_err *err)
@@ -190,7 +176,7 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 
 			if (s == FAB_NONE) {
 				fab_fail(err, EINVAL,
-					 "group \"%.*s\": member \"%s\" hangs on no "
+					 "group \"%.*s\": member \"%s\" is on no "
 					 "switch",
 					 FAB_SHOWN_NAME, fab_group_name(g, i),
 					 fab_node_name(f, f->port_node[g->member[m]]));
@@ -210,26 +196,6 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 }
 
 /* Members of one group must reach each other. */
-static int check_group(const struct fab_groups_builder *b, const struct fab_groups *g,
-		       const struct fab_planes *planes, uint32_t group,
-		       struct fab_err *err)
-{
-	const struct fab_fabric *f = b->f;
-
-	for (uint64_t m = g->first[group] + 1; m < g->first[group + 1]; m++) {
-		uint32_t x = g->member[g->first[group]], y = g->member[m];
-		char *apart = fab_planes_apart(planes, f, x, y);
-
-		if (!apart)
-			continue;
-		fab_fail(err, EINVAL, "group \"%.*s\": %s", FAB_SHOWN_NAME,
-			 fab_group_name(g, group), apart);
-		free(apart);
-		return blame(b, group, err);
-	}
-	return 0;
-}
-
 static int check_connected(const struct fab_groups_builder *b, const struct fab_groups *g,
 			   struct fab_err *err)
 {
@@ -237,42 +203,35 @@ static int check_connected(const struct fab_groups_builder *b, const struct fab_
 	int rc = 0;
 
 	for (uint32_t i = 0; i < g->n && !rc && planes->n > 1; i++)
-		rc = check_group(b, g, planes, i, err);
+		for (uint64_t m = g->first[i] + 1; m < g->first[i + 1] && !rc; m++) {
+			char *apart = fab_planes_apart(
+				planes, b->f, g->member[g->first[i]], g->member[m]);
+
+			if (!apart)
+				continue;
+			fab_fail(err, EINVAL, "group \"%.*s\": %s", FAB_SHOWN_NAME,
+				 fab_group_name(g, i), apart);
+			free(apart);
+			rc = blame(b, i, err);
+		}
 	fab_planes_free(planes);
 	return rc;
-}
-
-static bool same_switches(const struct fab_groups *g, uint32_t a, uint32_t b)
-{
-	uint32_t n = fab_group_n_switches(g, a);
-
-	return n == fab_group_n_switches(g, b) &&
-	       !memcmp(g->sw + g->sw_first[a], g->sw + g->sw_first[b],
-		       n * sizeof(*g->sw));
-}
-
-static void find_same(struct fab_groups *g)
-{
-	struct fab_map64 *map = fab_map64_new(g->n);
-
-	g->same_as = FAB_NEW(g->n, uint32_t);
-	for (uint32_t i = 0; i < g->n; i++) {
-		uint64_t hash =
-			fab_hash_bytes(g->sw + g->sw_first[i],
-				       fab_group_n_switches(g, i) * sizeof(*g->sw), 0);
-		uint32_t first = fab_map64_put(map, hash, i);
-
-		g->same_as[i] = same_switches(g, first, i) ? first : i;
-	}
-	fab_map64_free(map);
 }
 
 int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 			      struct fab_groups **out, struct fab_err *err)
 {
 	struct fab_groups *g = NULL;
-	int rc = skip_empty ? 0 : check_empty(b, err);
+	int rc = 0;
 
+	for (size_t i = 0; i < b->first.n && !skip_empty && !rc; i++) {
+		if (b->first.v[i] !=
+		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
+			continue;
+		fab_fail(err, EINVAL, "group \"%.*s\" has no member", FAB_SHOWN_NAME,
+			 b->names.v + b->name_at.v[i]);
+		rc = blame(b, i, err);
+	}
 	if (!rc && !b->member.n)
 		rc = fab_fail(err, EINVAL,
 			      "there is no group with a member in the fabric (%llu "
@@ -284,8 +243,22 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 		rc = list_switches(b, g, err);
 		if (!rc)
 			rc = check_connected(b, g, err);
-		if (!rc)
-			find_same(g);
+	}
+	if (!rc) { /* groups with the same switches */
+		struct fab_map64 *map = fab_map64_new(g->n);
+
+		g->same_as = FAB_NEW(g->n, uint32_t);
+		for (uint32_t i = 0; i < g->n; i++) {
+			const uint32_t *sw = g->sw + g->sw_first[i];
+			size_t n = fab_group_n_switches(g, i), bytes = n * sizeof(*sw);
+			uint32_t first =
+				fab_map64_put(map, fab_hash_bytes(sw, bytes, 0), i);
+			bool is_same = fab_group_n_switches(g, first) == n &&
+				       !memcmp(g->sw + g->sw_first[first], sw, bytes);
+
+			g->same_as[i] = is_same ? first : i;
+		}
+		fab_map64_free(map);
 	}
 	fab_groups_builder_free(b);
 	if (rc)
@@ -302,9 +275,8 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
  */
 
 struct moving {
-	struct fab_groups_builder *b;
+	const struct fab_groups_builder *b;
 	const struct fab_planes *planes;
-	uint32_t *seen; /* [n_ports] number, from 1, of the last group that has it */
 };
 
 /* The lowest port of the adapter on a part, FAB_NONE. */
@@ -320,103 +292,88 @@ static uint32_t port_on(const struct moving *m, uint32_t adapter, uint32_t part)
 	return FAB_NONE;
 }
 
-/* A port of the host on a part: that of its first adapter by name. */
-static uint32_t port_of_host(const struct moving *m, uint32_t host, uint32_t part)
-{
-	const struct fab_fabric *f = m->b->f;
-	uint32_t best = FAB_NONE;
-
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++) {
-		uint32_t port = port_on(m, f->host_adapter[i], part);
-
-		if (port == FAB_NONE ||
-		    (best != FAB_NONE &&
-		     fab_text_natural_cmp(fab_node_name(f, f->host_adapter[i]),
-					  fab_node_name(f, f->port_node[best])) >= 0))
-			continue;
-		best = port;
-	}
-	return best;
-}
-
-/* The port that a member takes on a part, FAB_NONE when it has none there. */
+/* The port that a member takes on a part, of a host that of its first adapter by name;
+ * FAB_NONE when it has none there. */
 static uint32_t member_on(const struct moving *m, size_t i, uint32_t part)
 {
 	const struct fab_fabric *f = m->b->f;
-	uint32_t port = m->b->member.v[i], node = f->port_node[port];
+	uint32_t own = m->b->member.v[i], node = f->port_node[own], best = FAB_NONE;
+	uint32_t host = f->node_host[node];
 
-	if (fab_planes_of_port(m->planes, f, port) == part)
-		return port;
+	if (fab_planes_of_port(m->planes, f, own) == part)
+		return own;
 	if (fab_node_is_switch(f, node) || m->b->scope.v[i] == FAB_SCOPE_PORT)
 		return FAB_NONE;
-	if (m->b->scope.v[i] == FAB_SCOPE_HOST && f->node_host[node] != FAB_NONE)
-		return port_of_host(m, f->node_host[node], part);
-	return port_on(m, node, part);
-}
+	if (m->b->scope.v[i] != FAB_SCOPE_HOST || host == FAB_NONE)
+		return port_on(m, node, part);
+	for (uint32_t k = f->host_first_adapter[host];
+	     k < f->host_first_adapter[host + 1]; k++) {
+		uint32_t adapter = f->host_adapter[k], port = port_on(m, adapter, part);
 
-static bool all_on(const struct moving *m, size_t first, size_t end, uint32_t part)
-{
-	for (size_t i = first; i < end; i++)
-		if (member_on(m, i, part) == FAB_NONE)
-			return false;
-	return true;
+		if (port != FAB_NONE &&
+		    (best == FAB_NONE ||
+		     fab_text_natural_cmp(fab_node_name(f, adapter),
+					  fab_node_name(f, f->port_node[best])) < 0))
+			best = port;
+	}
+	return best;
 }
 
 /* The part that the group is to be on: that of its first member if it can be. */
 static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 {
-	uint32_t part = FAB_NONE;
+	uint32_t own;
 	bool is_joined;
 
 	if (first == end)
 		return FAB_NONE; /* empty */
-	part = fab_planes_of_port(m->planes, m->b->f, m->b->member.v[first]);
-	is_joined = part != FAB_NONE;
+	own = fab_planes_of_port(m->planes, m->b->f, m->b->member.v[first]);
+	is_joined = own != FAB_NONE;
 	for (size_t i = first; i < end && is_joined; i++)
 		is_joined =
-			fab_planes_of_port(m->planes, m->b->f, m->b->member.v[i]) == part;
+			fab_planes_of_port(m->planes, m->b->f, m->b->member.v[i]) == own;
 	if (is_joined)
 		return FAB_NONE; /* it stays as it is */
-	if (part != FAB_NONE && all_on(m, first, end, part))
-		return part;
-	for (uint32_t i = 0; i < m->planes->n_planes; i++)
-		if (all_on(m, first, end, i))
-			return i;
+	for (uint32_t k = own == FAB_NONE; k <= m->planes->n_planes; k++) {
+		uint32_t part = k ? k - 1 : own;
+		size_t i = first;
+
+		while (i < end && member_on(m, i, part) != FAB_NONE)
+			i++;
+		if (i == end)
+			return part;
+	}
 	return FAB_NONE;
 }
 
 void fab_groups_share_planes(struct fab_groups_builder *b)
 {
-	struct moving m = {.b = b};
 	struct fab_planes *planes = fab_planes_new(b->f);
+	const struct moving m = {b, planes};
+	uint32_t *seen = FAB_NEW0(b->f->n_ports, uint32_t); /* last group + 1 */
 	size_t at = 0;
 
-	m.planes = planes;
-	m.seen = FAB_NEW0(b->f->n_ports, uint32_t);
 	for (size_t g = 0; g < b->first.n && planes->n_planes > 1; g++) {
 		size_t first = b->first.v[g];
 		size_t end = g + 1 < b->first.n ? b->first.v[g + 1] : b->member.n;
+		uint32_t part = choose_part(&m, first, end);
 
 		b->first.v[g] = at;
 		/* move the members to `at`, each port once */
-		uint32_t group = (uint32_t)g;
-		uint32_t part = choose_part(&m, first, end);
-
 		for (size_t i = first; i < end; i++) {
-			uint32_t port = part == FAB_NONE ? m.b->member.v[i]
+			uint32_t port = part == FAB_NONE ? b->member.v[i]
 							 : member_on(&m, i, part);
 
-			if (m.seen[port] == group + 1)
+			if (seen[port] == g + 1)
 				continue;
-			m.seen[port] = group + 1;
-			m.b->scope.v[at] = m.b->scope.v[i];
-			m.b->member.v[at++] = port;
+			seen[port] = (uint32_t)g + 1;
+			b->scope.v[at] = b->scope.v[i];
+			b->member.v[at++] = port;
 		}
 	}
 	if (planes->n_planes > 1)
 		b->member.n = b->scope.n = at;
-	free(m.seen);
+	free(seen);
 	fab_planes_free(planes);
 }
 

@@ -63,8 +63,8 @@ static int read_switch(struct reading *r, struct fab_span line)
 	r->sw = fab_map64_get(r->switches, guid);
 	if (r->sw == FAB_SHARED)
 		return fab_fail(r->err, EINVAL,
-				"%s:%llu: the fabric has two switches 0x%016llx: whose "
-				"table it is cannot be told",
+				"%s:%llu: the fabric has two switches 0x%016llx: the "
+				"table is ambiguous",
 				r->file, (unsigned long long)r->lines.line,
 				(unsigned long long)guid);
 	if (r->sw != FAB_NONE)
@@ -75,24 +75,6 @@ static int read_switch(struct reading *r, struct fab_span line)
 	return fab_fail(r->err, EINVAL, "%s:%llu: switch 0x%016llx is not in the fabric",
 			r->file, (unsigned long long)r->lines.line,
 			(unsigned long long)guid);
-}
-
-static int add_entry(struct reading *r, uint16_t mlid, uint64_t num)
-{
-	unsigned n_ports;
-
-	if (r->sw == FAB_NONE)
-		return 0;
-	n_ports = r->f->node_n_ports[r->sw];
-	if (num > n_ports && fab_port_find(r->f, r->sw, (unsigned)num) == FAB_NONE)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: port 0x%03llx of \"%.60s\" does not exist (%u "
-				"ports)",
-				r->file, (unsigned long long)r->lines.line,
-				(unsigned long long)num, fab_node_name(r->f, r->sw),
-				n_ports);
-	FAB_PUSH(&r->entries, (uint64_t)mlid << 48 | (uint64_t)r->sw << 16 | num);
-	return 0;
 }
 
 /* "0xC000 : 0x001  0x00F": a line without any port is allowed. */
@@ -124,31 +106,19 @@ static int read_ports(struct reading *r, struct fab_span line)
 		    rest.p - digits > MAX_PORT_DIGITS ||
 		    (rest.p < rest.end && !fab_is_blank(*rest.p)))
 			return bad_line(r, &line);
-		rc = add_entry(r, (uint16_t)mlid, num);
-	}
-	return rc;
-}
-
-static int read_lines(struct reading *r)
-{
-	struct fab_span line;
-	int rc = 0;
-
-	while (!rc && fab_lines_next(&r->lines, &line)) {
-		if (line.p == line.end || *line.p == '#')
+		if (r->sw == FAB_NONE)
 			continue;
-		if (r->lines.is_open)
-			return fab_fail(r->err, EINVAL,
-					"%s:%llu: the input ends within the line",
-					r->file, (unsigned long long)r->lines.line);
-		if (FAB_BEGINS(&line, "Switch"))
-			rc = read_switch(r, line);
-		else if (!FAB_BEGINS(&line, "LID"))
-			rc = read_ports(r, line);
+		if (num > r->f->node_n_ports[r->sw] &&
+		    fab_port_find(r->f, r->sw, (unsigned)num) == FAB_NONE)
+			rc = fab_fail(
+				r->err, EINVAL,
+				"%s:%llu: port 0x%03llx of \"%.60s\" does not exist (%u ports)",
+				r->file, (unsigned long long)r->lines.line,
+				(unsigned long long)num, fab_node_name(r->f, r->sw),
+				r->f->node_n_ports[r->sw]);
+		else
+			FAB_PUSH(&r->entries, mlid << 48 | (uint64_t)r->sw << 16 | num);
 	}
-	if (!rc && !r->has_switch)
-		rc = fab_fail(r->err, EINVAL, "%s: no multicast table, " EXPECTED,
-			      r->file);
 	return rc;
 }
 
@@ -196,9 +166,23 @@ int fab_mcfdbs_read(const struct fab_fabric *f, const char *file, const char *te
 			    .sw = FAB_NONE,
 			    .ignore_unknown = ignore_unknown,
 			    .err = err};
-	int rc;
+	struct fab_span line;
+	int rc = 0;
 
-	rc = read_lines(&r);
+	while (!rc && fab_lines_next(&r.lines, &line)) {
+		if (line.p == line.end || *line.p == '#')
+			continue;
+		if (r.lines.is_open)
+			rc = fab_fail(err, EINVAL,
+				      "%s:%llu: the input ends within the line", file,
+				      (unsigned long long)r.lines.line);
+		else if (FAB_BEGINS(&line, "Switch"))
+			rc = read_switch(&r, line);
+		else if (!FAB_BEGINS(&line, "LID"))
+			rc = read_ports(&r, line);
+	}
+	if (!rc && !r.has_switch)
+		rc = fab_fail(err, EINVAL, "%s: no multicast table, " EXPECTED, file);
 	if (!rc)
 		*out = to_rows(&r);
 	fab_map64_free(r.switches);
@@ -233,48 +217,33 @@ uint32_t fab_mft_find(const struct fab_mft *mft, uint16_t mlid)
 	return low < mft->n && mft->mlid[low] == mlid ? low : FAB_NONE;
 }
 
-/* Receiver behind an out port; FAB_NONE: another switch, or no cable. */
-static uint32_t receiver(const struct fab_fabric *f, uint32_t port)
+void fab_groups_add_mft(struct fab_groups_builder *b, const struct fab_mft *mft)
 {
-	uint32_t peer;
-
-	if (port == FAB_NONE || !f->port_num[port])
-		return port;
-	peer = fab_port_peer(f, port);
-	return peer == FAB_NONE || fab_node_is_switch(f, f->port_node[peer]) ? FAB_NONE
-									     : peer;
-}
-
-/* Which MLIDs groups of the builder are named by, a byte each. */
-static uint8_t *named_mlids(const struct fab_groups_builder *b)
-{
-	uint8_t *is_named = FAB_NEW0(FAB_MLID_LAST - FAB_MLID_FIRST + 1, uint8_t);
+	const struct fab_fabric *f = b->f;
+	/* MLIDs that groups of the builder are named by */
+	bool *is_named = FAB_NEW0(FAB_MLID_LAST - FAB_MLID_FIRST + 1, bool);
 
 	for (size_t i = 0; i < b->name_at.n; i++) {
 		const char *name = b->names.v + b->name_at.v[i];
 		uint16_t mlid = fab_mlid_parse(name, strlen(name));
 
 		if (mlid)
-			is_named[mlid - FAB_MLID_FIRST] = 1;
+			is_named[mlid - FAB_MLID_FIRST] = true;
 	}
-	return is_named;
-}
-
-void fab_groups_add_mft(struct fab_groups_builder *b, const struct fab_mft *mft)
-{
-	const struct fab_fabric *f = b->f;
-	uint8_t *is_named = named_mlids(b);
-
 	for (uint32_t row = 0; row < mft->n; row++) {
-		bool has_begun = false;
+		bool has_begun = is_named[mft->mlid[row] - FAB_MLID_FIRST];
+		uint64_t end = has_begun ? 0 : mft->first[row + 1];
 		char name[FAB_MLID_TEXT];
 
-		if (is_named[mft->mlid[row] - FAB_MLID_FIRST])
-			continue;
-		for (uint64_t e = mft->first[row]; e < mft->first[row + 1]; e++) {
-			uint32_t member = receiver(f, mft->port[e]);
+		for (uint64_t e = mft->first[row]; e < end; e++) {
+			uint32_t member = mft->port[e];
 
-			if (member == FAB_NONE)
+			/* The receiver behind it; none: another switch, or no cable. */
+			if (member != FAB_NONE && f->port_num[member])
+				member = fab_port_peer(f, member);
+			if (member == FAB_NONE ||
+			    (fab_node_is_switch(f, f->port_node[member]) &&
+			     f->port_num[member]))
 				continue;
 			if (!has_begun) {
 				fab_mlid_text(mft->mlid[row], name);
@@ -316,7 +285,7 @@ int fab_groups_mlids(const struct fab_groups *groups, uint16_t *mlid, struct fab
 		mlid[i] = fab_mlid_parse(name, strlen(name));
 		if (!mlid[i])
 			rc = fab_fail(err, EINVAL,
-				      "group \"%.80s\": beside tables a group is named "
+				      "group \"%.80s\": with tables a group is named "
 				      "by its multicast LID, expected 0xc000 to 0xfffe",
 				      name);
 		else if (is_taken[mlid[i] - FAB_MLID_FIRST]++)

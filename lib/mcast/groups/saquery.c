@@ -2,6 +2,7 @@
 /* Groups out of the member records that saquery(8) prints. */
 #include "base/map.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "mcast/groups/collect.h"
 #include "mcast/tables.h"
 #include "source/scan.h"
@@ -137,12 +138,11 @@ static int finish_record(struct reading *r)
 						: "ScopeState or JoinState");
 	r->n_members++;
 	if (!now.guid && !r->ignore_unknown)
-		return fab_fail(
-			r->err, EINVAL,
-			"%s:%llu: group \"0x%04x\": the PortGid is hidden, as who "
-			"asks without --smkey is not trusted; expected saquery -m "
-			"--smkey KEY (sm_key in opensm.conf, 1 by default)",
-			r->file, (unsigned long long)now.guid_line, now.mlid);
+		return fab_fail(r->err, EINVAL,
+				"%s:%llu: group \"0x%04x\": the PortGid is hidden, as in "
+				"queries without --smkey; expected saquery -m "
+				"--smkey KEY (sm_key in opensm.conf, 1 by default)",
+				r->file, (unsigned long long)now.guid_line, now.mlid);
 	if (now.guid && !(now.state & FULL_MEMBER))
 		return 0;
 	port = fab_map64_get(r->ports, now.guid);
@@ -188,25 +188,9 @@ static int by_mlid(const void *x, const void *y)
 {
 	const struct found *a = x, *b = y;
 
-	if (a->mlid != b->mlid)
-		return a->mlid < b->mlid ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
-
-static struct fab_map64 *ports_by_guid(const struct fab_fabric *f)
-{
-	struct fab_map64 *map = fab_map64_new(f->n_nodes);
-
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint64_t guid = f->port_guid[p];
-
-		if (!f->port_num[p] && !guid)
-			guid = f->node_guid[f->port_node[p]];
-		if (guid && (f->port_cable[p] != FAB_NONE || !f->port_num[p]) &&
-		    fab_map64_put(map, guid, p) != p)
-			fab_map64_set(map, guid, FAB_SHARED);
-	}
-	return map;
+	FAB_ORDER_BY(a, b, mlid);
+	FAB_ORDER_BY(a, b, number);
+	return 0;
 }
 
 int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char *text,
@@ -214,13 +198,23 @@ int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char 
 {
 	struct reading r = {.b = b,
 			    .file = file,
-			    .ports = ports_by_guid(b->f),
+			    .ports = fab_map64_new(b->f->n_nodes),
 			    .ignore_unknown = ignore_unknown,
 			    .err = err};
 	struct fab_lines lines = {.at = text, .end = text + len};
 	struct fab_span line;
+	const struct fab_fabric *f = b->f;
 	int rc = 0;
 
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint64_t guid = f->port_guid[p];
+
+		if (!f->port_num[p] && !guid)
+			guid = f->node_guid[f->port_node[p]];
+		if (guid && (f->port_cable[p] != FAB_NONE || !f->port_num[p]) &&
+		    fab_map64_put(r.ports, guid, p) != p)
+			fab_map64_set(r.ports, guid, FAB_SHARED);
+	}
 	while (!rc && fab_lines_next(&lines, &line))
 		rc = read_line(&r, line, lines.line);
 	if (!rc)

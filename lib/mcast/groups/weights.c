@@ -16,49 +16,25 @@
  * A unit is no less than 2 to the second, so that its inverse is a number. */
 enum { LOG_UNITS = 52, LOG_LEAST = -900 };
 
-/* A power of two, so that demands with few digits are whole numbers of it. */
-static double unit_of(double sum)
-{
-	int exponent = 0;
-
-	(void)frexp(sum, &exponent);
-	exponent -= LOG_UNITS;
-	return ldexp(1, exponent > LOG_LEAST ? exponent : LOG_LEAST);
-}
-
-static double even_capacity(const struct fab_weights *w)
-{
-	for (uint32_t c = 1; c < w->n_cables; c++)
-		if (w->capacity[c] < w->capacity[0] || w->capacity[c] > w->capacity[0])
-			return 0;
-	return w->n_cables ? w->capacity[0] : 0;
-}
-
-static int set_capacities(struct fab_weights *w, const struct fab_fabric *f, bool by_rate,
-			  struct fab_err *err)
-{
-	struct fab_rates rates = fab_rates_of(f, 0, w->n_cables);
-	char *text;
-	int rc;
-
-	for (uint32_t c = 0; c < w->n_cables; c++)
-		w->capacity[c] = by_rate ? fab_cable_data_gbps(f, c) : 1;
-	if (!by_rate || !rates.n_unknown)
-		return 0;
-	text = fab_rates_unknown_text(f, &rates);
-	rc = fab_fail(err, EINVAL, "%s: no capacity of a cable between switches: %s",
-		      f->source, text);
-	free(text);
-	return rc;
-}
-
 int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
 		    const double *demand, bool by_rate, struct fab_weights **out,
 		    struct fab_err *err)
 {
-	struct fab_weights *w = FAB_NEW0(1, struct fab_weights);
-	double inverse = 0;
+	struct fab_rates rates = fab_rates_of(f, 0, f->n_switch_links);
+	struct fab_weights *w;
+	double inverse = 0, sum = 0, unit = 1;
+	uint64_t units = 0;
+	int exponent = 0;
 
+	if (by_rate && rates.n_unknown) {
+		char *text = fab_rates_unknown_text(f, &rates);
+
+		fab_fail(err, EINVAL, "%s: no capacity of a cable between switches: %s",
+			 f->source, text);
+		free(text);
+		return -EINVAL;
+	}
+	w = FAB_NEW0(1, struct fab_weights);
 	w->has_demands = demand;
 	w->has_capacities = by_rate;
 	w->n_cables = f->n_switch_links;
@@ -66,28 +42,29 @@ int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
 	w->units = FAB_NEW(groups->n, uint64_t);
 	w->capacity = FAB_NEW(w->n_cables, double);
 	w->per_unit = FAB_NEW(w->n_cables, double);
-	if (set_capacities(w, f, by_rate, err)) {
-		fab_weights_free(w);
-		return -EINVAL;
-	}
-	double sum = 0, unit;
-	uint64_t units = 0;
-
 	for (uint32_t i = 0; i < groups->n; i++)
 		sum += demand ? demand[i] : 1;
-	unit = demand && sum > 0 ? unit_of(sum) : 1;
+	/* A power of two, so that demands with few digits are whole numbers of it. */
+	(void)frexp(sum, &exponent);
+	exponent -= LOG_UNITS;
+	if (demand && sum > 0)
+		unit = ldexp(1, exponent > LOG_LEAST ? exponent : LOG_LEAST);
 	for (uint32_t i = 0; i < groups->n; i++) {
 		w->units[i] = (uint64_t)llround((demand ? demand[i] : 1) / unit);
 		w->demand[i] = (double)w->units[i] * unit;
 		units = fab_gcd(w->units[i], units);
 	}
 	w->granule = (double)units * unit;
-	w->even = even_capacity(w);
-	w->step = groups->n ? sum / groups->n : 0;
-	for (uint32_t c = 0; c < w->n_cables; c++)
+	for (uint32_t c = 0; c < w->n_cables; c++) {
+		w->capacity[c] = by_rate ? fab_cable_data_gbps(f, c) : 1;
 		w->per_unit[c] = unit / w->capacity[c];
-	for (uint32_t c = 0; c < w->n_cables; c++)
 		inverse += 1 / w->capacity[c];
+	}
+	w->even = w->n_cables ? w->capacity[0] : 0;
+	for (uint32_t c = 1; c < w->n_cables; c++)
+		if (w->capacity[c] < w->capacity[0] || w->capacity[c] > w->capacity[0])
+			w->even = 0;
+	w->step = groups->n ? sum / groups->n : 0;
 	w->step *= w->n_cables ? inverse / w->n_cables : 1;
 	*out = w;
 	return 0;
@@ -113,40 +90,6 @@ struct reading {
 	uint64_t *n_left_out; /* NULL: every name is a group's */
 	double *demand;	      /* NaN: no line yet */
 };
-
-static struct fab_strmap *map_names(const struct fab_groups *g)
-{
-	struct fab_strmap *map = fab_strmap_new(g->n);
-
-	for (uint32_t i = 0; i < g->n; i++) {
-		const char *name = fab_group_name(g, i);
-		size_t len = strlen(name);
-
-		if (fab_strmap_put(map, name, len, i) != i)
-			fab_strmap_set(map, name, len, FAB_SHARED);
-	}
-	return map;
-}
-
-/* The group of a line that has no demand yet. */
-static int find_group(const struct reading *r, const struct fab_token *name,
-		      uint32_t *group)
-{
-	const char *what = NULL;
-
-	*group = fab_strmap_get(r->by_name, name->text, name->len);
-	if (*group == FAB_NONE && r->n_left_out)
-		return 0;
-	if (*group == FAB_NONE)
-		what = "no group has this name";
-	else if (*group == FAB_SHARED)
-		what = "several groups have this name, expected names that differ";
-	else if (!isnan(r->demand[*group]))
-		what = "the group has a demand already, expected one line a group";
-	return what ? fab_line_fail(&r->place, "group \"%.*s\": %s",
-				    fab_token_shown(name), name->text, what)
-		    : 0;
-}
 
 /* NAME: NUMBER and nothing else. */
 static int split(const struct reading *r, const char *at, const char *end,
@@ -178,6 +121,7 @@ static int split(const struct reading *r, const char *at, const char *end,
 static int read_line(void *context, const char *at, const char *end)
 {
 	const struct reading *r = context;
+	const char *what = NULL;
 	struct fab_token name, number;
 	uint32_t group;
 	double demand;
@@ -185,13 +129,20 @@ static int read_line(void *context, const char *at, const char *end)
 
 	if (rc || (!name.len && !name.is_quoted))
 		return rc;
-	rc = find_group(r, &name, &group);
-	if (rc)
-		return rc;
-	if (group == FAB_NONE) {
+	group = fab_strmap_get(r->by_name, name.text, name.len);
+	if (group == FAB_NONE && r->n_left_out) {
 		++*r->n_left_out;
 		return 0;
 	}
+	if (group == FAB_NONE)
+		what = "no group has this name";
+	else if (group == FAB_SHARED)
+		what = "several groups have this name, expected names that differ";
+	else if (!isnan(r->demand[group]))
+		what = "the group has a demand already, expected one line a group";
+	if (what)
+		return fab_line_fail(&r->place, "group \"%.*s\": %s",
+				     fab_token_shown(&name), name.text, what);
 	if (!fab_parse_real(number.text, number.len, 0, FAB_DEMAND_MAX, &demand))
 		return fab_line_fail(&r->place,
 				     "group \"%.*s\": expected a demand from 0 to "
@@ -202,40 +153,37 @@ static int read_line(void *context, const char *at, const char *end)
 	return 0;
 }
 
-static int check_all(const struct reading *r)
-{
-	uint32_t n_missing = 0, first = 0;
-
-	for (uint32_t i = r->groups->n; i-- > 0;)
-		if (isnan(r->demand[i])) {
-			n_missing++;
-			first = i;
-		}
-	if (!n_missing)
-		return 0;
-	return fab_fail(r->place.err, EINVAL,
-			"%s: %u of %u groups have no demand (the first: \"%.*s\"), "
-			"expected a line NAME: NUMBER for each",
-			r->place.file, n_missing, r->groups->n, FAB_SHOWN_NAME,
-			fab_group_name(r->groups, first));
-}
-
 int fab_demands_read(const struct fab_groups *groups, const char *file, const char *text,
 		     size_t len, uint64_t *n_left_out, double *demand,
 		     struct fab_err *err)
 {
 	struct reading r = {.groups = groups,
+			    .by_name = fab_strmap_new(groups->n),
 			    .place = {file, 0, err},
 			    .n_left_out = n_left_out,
 			    .demand = demand};
+	uint32_t n_missing = 0, first = 0;
 	int rc;
 
-	for (uint32_t i = 0; i < groups->n; i++)
+	for (uint32_t i = 0; i < groups->n; i++) {
+		const char *name = fab_group_name(groups, i);
+
 		demand[i] = (double)NAN;
-	r.by_name = map_names(groups);
+		if (fab_strmap_put(r.by_name, name, strlen(name), i) != i)
+			fab_strmap_set(r.by_name, name, strlen(name), FAB_SHARED);
+	}
 	rc = fab_lines_each(&r.place, "lines NAME: NUMBER", text, len, read_line, &r);
-	if (!rc)
-		rc = check_all(&r);
 	fab_strmap_free(r.by_name);
+	for (uint32_t i = groups->n; i-- > 0 && !rc;)
+		if (isnan(demand[i])) {
+			n_missing++;
+			first = i;
+		}
+	if (!rc && n_missing)
+		rc = fab_fail(err, EINVAL,
+			      "%s: %u of %u groups have no demand (the first: \"%.*s\"), "
+			      "expected a line NAME: NUMBER for each",
+			      file, n_missing, groups->n, FAB_SHOWN_NAME,
+			      fab_group_name(groups, first));
 	return rc;
 }

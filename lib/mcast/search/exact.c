@@ -4,8 +4,8 @@
  * the levels of its cables can be for each set of groups is found beforehand, so that a
  * partial choice of trees is a set of groups for each link. A choice is given up when a
  * link reaches the best level so far, when a remaining group has no tree left, or when
- * the remaining groups need more capacity between the parts of some division of the
- * switches than is left there.
+ * the remaining groups need more capacity across some cut through the switches than is
+ * left there.
  */
 #include "base/clock.h"
 #include "base/mem.h"
@@ -20,16 +20,14 @@ enum {
 	LINKS = N * (N - 1) / 2,
 	GROUPS = FAB_EXACT_GROUPS,
 	SETS = 1 << GROUPS,
-	DIVISIONS = 4140,    /* Bell number of N */
-	DIVISIONS_DEPTH = 2, /* deeper only divisions into two parts are compared */
-	LOOK = 1024	     /* steps between two questions whether it is over */
+	LOOK = 1024 /* steps between two questions whether it is over */
 };
 
 /* Parallel cables. */
 struct link {
 	uint32_t sw[2];
 	double capacity; /* of all its cables: units, or groups without weights */
-	FAB_VEC(uint32_t) cable;
+	uint32_t *cable, n_cables;
 	uint8_t *on;	    /* [cables * SETS] best part of each set for the last of the
 			     * first cables */
 	double level[SETS]; /* least largest level of its cables, for each set of groups
@@ -42,25 +40,18 @@ struct member_group {
 	uint32_t switches; /* bits */
 	double need;	   /* capacity that it takes on a link */
 	unsigned height;   /* of its trees at most */
-	FAB_VEC(uint32_t) trees;
-};
-
-/* Switches divided into parts. */
-struct division {
-	uint8_t part[N]; /* bits of the switches of each part, 0: none */
-	uint8_t n_parts;
-	uint32_t across; /* links between parts, bits */
 };
 
 struct exact {
 	const struct fab_mcast_problem *p;
 	const struct fab_mcast_options *o;
-	uint32_t n, n_links, n_groups, n_divisions, n_halves;
+	struct fab_arena *arena;
+	uint32_t n, n_links, n_groups;
 	struct link link[LINKS];
 	uint32_t link_of[N][N]; /* FAB_NONE: no cable */
-	uint8_t peers[N];	/* bits */
 	struct member_group group[GROUPS];
-	struct division division[DIVISIONS]; /* those into two parts first */
+	/* links across the cut around a set of switches that the first is not in, bits */
+	uint32_t across[1 << (N - 1)];
 	uint64_t steps;
 	enum fab_mcast_ended ended; /* DONE: not yet */
 	/* the choice at hand, and the best */
@@ -96,34 +87,29 @@ static bool is_less(double level, double other)
 	return level < other * (1 - FAB_LOAD_ROUNDING);
 }
 
-/* Level of one cable that carries a set of groups. */
-static double level_on(const struct exact *x, uint32_t cable, uint32_t set)
-{
-	const struct fab_weights *w = x->p->weights;
-	uint64_t units = 0;
-
-	for (uint32_t g = 0; g < x->n_groups; g++)
-		if (set >> g & 1)
-			units += w ? w->units[x->group[g].id] : 1;
-	return w ? (double)units * w->per_unit[cable] : (double)units;
-}
-
 /* The best division of each set of groups among the cables of a link: of the first i
  * cables from that of the first i - 1. */
 static void fill_link(const struct exact *x, struct link *l)
 {
+	const struct fab_weights *w = x->p->weights;
 	uint32_t n_sets = 1u << x->n_groups;
 	double own[SETS], before[SETS];
 
-	l->on = FAB_NEW(l->cable.n * SETS, uint8_t);
+	l->on = FAB_ARENA_NEW(x->arena, (size_t)l->n_cables * SETS, uint8_t);
 	for (uint32_t set = 0; set < n_sets; set++)
 		l->level[set] = set ? HUGE_VAL : 0;
-	for (size_t c = 0; c < l->cable.n; c++) {
+	for (size_t c = 0; c < l->n_cables; c++) {
 		uint8_t *on = l->on + c * SETS;
 
 		memcpy(before, l->level, sizeof(before));
-		for (uint32_t set = 0; set < n_sets; set++)
-			own[set] = level_on(x, l->cable.v[c], set);
+		for (uint32_t set = 0; set < n_sets; set++) {
+			own[set] = 0;
+			for (uint32_t g = 0; g < x->n_groups; g++)
+				if (set >> g & 1)
+					own[set] +=
+						w ? (double)w->units[x->group[g].id] : 1;
+			own[set] *= w ? w->per_unit[l->cable[c]] : 1;
+		}
 		for (uint32_t set = 0; set < n_sets; set++) {
 			l->level[set] = before[set];
 			on[set] = 0;
@@ -153,13 +139,14 @@ static void find_links(struct exact *x)
 		if (a == b)
 			continue;
 		if (x->link_of[a][b] == FAB_NONE) {
-			x->link[x->n_links] = (struct link){.sw = {a, b}};
+			x->link[x->n_links] = (struct link){
+				.sw = {a, b},
+				.cable = FAB_ARENA_NEW(x->arena, f->n_switch_links,
+						       uint32_t)};
 			x->link_of[a][b] = x->link_of[b][a] = x->n_links++;
-			x->peers[a] |= (uint8_t)(1 << b);
-			x->peers[b] |= (uint8_t)(1 << a);
 		}
 		l = &x->link[x->link_of[a][b]];
-		FAB_PUSH(&l->cable, c);
+		l->cable[l->n_cables++] = c;
 		l->capacity += w ? 1 / w->per_unit[c] : 1;
 	}
 	for (uint32_t l = 0; l < x->n_links; l++)
@@ -183,22 +170,6 @@ static uint32_t reachable(const struct exact *x, uint32_t from, uint32_t in,
 		}
 	}
 	return seen;
-}
-
-/* Every switch that is no member must have two links: else the tree is one of fewer
- * switches with a link too many. */
-static bool is_lean(const struct growth *y, uint32_t tree)
-{
-	for (uint32_t left = y->all & ~y->g->switches; left; left &= left - 1) {
-		uint32_t sw = (uint32_t)__builtin_ctz(left), n = 0;
-
-		for (uint32_t b = 0; b < y->x->n; b++)
-			n += y->x->link_of[sw][b] != FAB_NONE &&
-			     tree >> y->x->link_of[sw][b] & 1;
-		if (n < 2)
-			return false;
-	}
-	return true;
 }
 
 /* Join switch `to` to the tree by its switch `from`; false: two are too far apart. */
@@ -226,8 +197,18 @@ static void grow(struct growth *y, uint32_t in, uint32_t tree, uint32_t links)
 	if (is_over(x))
 		return;
 	if (in == y->all) {
-		if (is_lean(y, tree))
-			FAB_PUSH(&y->g->trees, tree);
+		/* Every switch that is no member must have two links: else the tree is
+		 * one of fewer switches with a link too many. */
+		for (uint32_t left = y->all & ~y->g->switches; left; left &= left - 1) {
+			uint32_t sw = (uint32_t)__builtin_ctz(left), n = 0;
+
+			for (uint32_t k = 0; k < x->n; k++)
+				n += x->link_of[sw][k] != FAB_NONE &&
+				     tree >> x->link_of[sw][k] & 1;
+			if (n < 2)
+				return;
+		}
+		FAB_PUSH(&x->room, tree);
 		return;
 	}
 	if (reachable(x, in, y->all, links) != y->all)
@@ -267,73 +248,33 @@ static void list_trees(struct exact *x, struct member_group *g)
 		}
 }
 
-/* Divide the switches from `sw` on among the parts that there are and one more. */
-static void divide(struct exact *x, struct division *d, uint32_t sw, uint32_t n_parts)
+/* Is there room on all cuts for the groups of `left` below the best level? Without
+ * weights a cable takes whole groups. */
+static bool has_room(const struct exact *x, uint32_t left)
 {
-	if (sw < x->n) {
-		for (uint32_t p = 0; p <= n_parts; p++) {
-			d->part[p] |= (uint8_t)(1 << sw);
-			divide(x, d, sw + 1, p == n_parts ? n_parts + 1 : n_parts);
-			d->part[p] &= (uint8_t) ~(1 << sw);
-		}
-		return;
-	}
-	if (n_parts < 2)
-		return;
-	d->n_parts = (uint8_t)n_parts;
-	d->across = 0;
-	for (uint32_t l = 0; l < x->n_links; l++) {
-		uint32_t ends = 1u << x->link[l].sw[0] | 1u << x->link[l].sw[1];
-		bool is_within = false;
-
-		for (uint32_t p = 0; p < n_parts; p++)
-			is_within |= !(ends & ~d->part[p]);
-		d->across |= is_within ? 0 : 1u << l;
-	}
-	x->division[x->n_divisions++] = *d;
-	if (n_parts > 2)
-		return;
-	/* those into two parts come first */
-	x->division[x->n_divisions - 1] = x->division[x->n_halves];
-	x->division[x->n_halves++] = *d;
-}
-
-/* Do the groups of `left` need more between the parts than there is below the best level?
- * Without weights a cable takes whole groups. */
-static bool is_too_much(const struct exact *x, const struct division *d, uint32_t left,
-			const double *free_of)
-{
-	double need = 0, room = 0;
-
-	for (uint32_t g = 0; g < x->n_groups; g++) {
-		uint32_t n = 0;
-
-		if (!(left >> g & 1))
-			continue;
-		for (uint32_t p = 0; p < d->n_parts; p++)
-			n += (x->group[g].switches & d->part[p]) != 0;
-		need += (n - 1) * x->group[g].need;
-	}
-	for (uint32_t l = d->across; l; l &= l - 1)
-		room += free_of[__builtin_ctz(l)];
-	return is_less(room, need);
-}
-
-static bool has_room(const struct exact *x, uint32_t left, uint32_t depth)
-{
-	uint32_t n = depth < DIVISIONS_DEPTH ? x->n_divisions : x->n_halves;
-	double free_of[LINKS];
+	double level = x->p->weights ? x->best : x->best - 1, free_of[LINKS];
 
 	for (uint32_t l = 0; l < x->n_links; l++) {
-		double level = x->p->weights ? x->best : x->best - 1, used = 0;
+		double used = 0;
 
 		for (uint32_t g = 0; g < x->n_groups; g++)
 			used += x->on_link[l] >> g & 1 ? x->group[g].need : 0;
 		free_of[l] = level * x->link[l].capacity - used;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (is_too_much(x, &x->division[i], left, free_of))
+	for (uint32_t cut = 1; cut < 1u << (x->n - 1); cut++) {
+		double need = 0, room = 0;
+
+		for (uint32_t g = 0; g < x->n_groups; g++) {
+			uint32_t in = x->group[g].switches & cut << 1;
+
+			if (left >> g & 1 && in && in != x->group[g].switches)
+				need += x->group[g].need;
+		}
+		for (uint32_t l = x->across[cut]; l; l &= l - 1)
+			room += free_of[__builtin_ctz(l)];
+		if (is_less(room, need))
 			return false;
+	}
 	return true;
 }
 
@@ -354,33 +295,11 @@ struct choice {
 	size_t first, n;
 };
 
-/* Copy the trees that a group has left to the end of the room. */
-static struct choice filter(struct exact *x, uint32_t g, struct choice from)
-{
-	uint32_t links = usable(x, g);
-	struct choice to = {x->room.n, 0};
-
-	for (size_t i = 0; i < from.n; i++) {
-		uint32_t tree = x->room.v[from.first + i];
-
-		if (!(tree & ~links))
-			FAB_PUSH(&x->room, tree);
-	}
-	to.n = x->room.n - to.first;
-	return to;
-}
-
 static void put(struct exact *x, uint32_t g, uint32_t tree)
 {
 	x->tree[g] = tree;
 	for (; tree; tree &= tree - 1)
 		x->on_link[__builtin_ctz(tree)] |= (uint8_t)(1 << g);
-}
-
-static void take_out(struct exact *x, uint32_t g)
-{
-	for (uint32_t tree = x->tree[g]; tree; tree &= tree - 1)
-		x->on_link[__builtin_ctz(tree)] &= (uint8_t) ~(1 << g);
 }
 
 static double level_of(const struct exact *x)
@@ -392,27 +311,12 @@ static double level_of(const struct exact *x)
 	return level;
 }
 
-/* Groups of equal switches and demands are exchangeable: their trees are in the order in
- * which they were chosen. */
-static bool is_in_order(const struct exact *x, uint32_t g, uint32_t tree, uint32_t left)
-{
-	for (uint32_t h = 0; h < x->n_groups; h++) {
-		const struct member_group *a = &x->group[h], *b = &x->group[g];
-
-		if (!(left >> h & 1) && a->switches == b->switches &&
-		    !(a->need < b->need) && !(a->need > b->need) && tree < x->tree[h])
-			return false;
-	}
-	return true;
-}
-
 /* All choices for the groups of `left`, whose trees that are left are those of `from`. */
-static void branch(struct exact *x, uint32_t left, uint32_t depth,
-		   const struct choice *from)
+static void branch(struct exact *x, uint32_t left, const struct choice *from)
 {
 	struct choice own[GROUPS];
 	size_t room = x->room.n;
-	uint32_t g = FAB_NONE;
+	uint32_t g = FAB_NONE, links;
 
 	if (is_over(x))
 		return;
@@ -422,12 +326,21 @@ static void branch(struct exact *x, uint32_t left, uint32_t depth,
 		x->is_better = true;
 		return;
 	}
-	if (!has_room(x, left, depth))
+	if (!has_room(x, left))
 		return;
 	for (uint32_t i = 0; i < x->n_groups; i++) {
 		if (!(left >> i & 1))
 			continue;
-		own[i] = filter(x, i, from[i]);
+		/* Copy the trees that the group has left to the end of the room. */
+		links = usable(x, i);
+		own[i].first = x->room.n;
+		for (size_t k = 0; k < from[i].n; k++) {
+			uint32_t tree = x->room.v[from[i].first + k];
+
+			if (!(tree & ~links))
+				FAB_PUSH(&x->room, tree);
+		}
+		own[i].n = x->room.n - own[i].first;
 		if (g == FAB_NONE || own[i].n < own[g].n)
 			g = i;
 		if (!own[i].n)
@@ -435,13 +348,24 @@ static void branch(struct exact *x, uint32_t left, uint32_t depth,
 	}
 	for (size_t i = 0; i < own[g].n; i++) {
 		uint32_t tree = x->room.v[own[g].first + i];
-
 		/* the best level may have become less since the trees were listed */
-		if ((tree & ~usable(x, g)) || !is_in_order(x, g, tree, left))
+		bool is_new = !(tree & ~usable(x, g));
+
+		/* Groups of equal switches and demands are exchangeable: their trees are
+		 * in the order in which they were chosen. */
+		for (uint32_t h = 0; h < x->n_groups && is_new; h++) {
+			const struct member_group *a = &x->group[h], *b = &x->group[g];
+
+			is_new = left >> h & 1 || a->switches != b->switches ||
+				 a->need < b->need || a->need > b->need ||
+				 tree >= x->tree[h];
+		}
+		if (!is_new)
 			continue;
 		put(x, g, tree);
-		branch(x, left & ~(1u << g), depth + 1, own);
-		take_out(x, g);
+		branch(x, left & ~(1u << g), own);
+		for (uint32_t l = tree; l; l &= l - 1)
+			x->on_link[__builtin_ctz(l)] &= (uint8_t) ~(1 << g);
 		if (is_over(x) || !is_less(level_of(x), x->best))
 			break;
 	}
@@ -479,22 +403,6 @@ static uint32_t find_root(const struct exact *x, const struct member_group *g,
 	return best;
 }
 
-/* The cable of a link that a group is on. */
-static uint32_t cable_of(const struct exact *x, uint32_t link, uint32_t g)
-{
-	const struct link *l = &x->link[link];
-	uint32_t set = x->on_link[link];
-
-	for (size_t c = l->cable.n; c-- > 0;) {
-		uint8_t part = l->on[c * SETS + set];
-
-		if (part >> g & 1)
-			return l->cable.v[c];
-		set ^= part;
-	}
-	return FAB_NONE;
-}
-
 /* Give a group its best tree: edges from the root on. */
 static void hand_over(const struct exact *x, struct fab_revision *r, uint32_t g)
 {
@@ -513,7 +421,16 @@ static void hand_over(const struct exact *x, struct fab_revision *r, uint32_t g)
 			if ((in >> a & 1) == (in >> b & 1))
 				continue;
 			sw[n] = in >> a & 1 ? b : a;
-			cable[n] = cable_of(x, l, g);
+			/* The cable of the link that the group is on. */
+			for (size_t c = x->link[l].n_cables, set = x->on_link[l];
+			     c-- > 0;) {
+				uint8_t part = x->link[l].on[c * SETS + set];
+
+				cable[n] = x->link[l].cable[c];
+				if (part >> g & 1)
+					break;
+				set ^= part;
+			}
 			in |= 1u << sw[n++];
 			is_new = true;
 		}
@@ -525,7 +442,7 @@ static void hand_over(const struct exact *x, struct fab_revision *r, uint32_t g)
 static bool find_groups(struct exact *x)
 {
 	const struct fab_groups *groups = x->p->groups;
-	struct fab_roots_one *one = fab_roots_one_new(x->p->dist);
+	struct fab_roots_one *one = fab_roots_one_new(x->p->dist, x->arena);
 	const struct fab_weights *w = x->p->weights;
 	bool fits = true;
 
@@ -546,37 +463,41 @@ static bool find_groups(struct exact *x)
 		g->height = fab_roots_one_find(one, sw, n) + x->o->height_slack;
 		x->n_groups++;
 	}
-	fab_roots_one_free(one);
 	return fits;
 }
 
 enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 				     const struct fab_mcast_options *options)
 {
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct exact *x;
-	struct division d = {0};
 	enum fab_mcast_ended ended;
 
 	if (s->problem->f->n_switches > FAB_EXACT_SWITCHES)
 		return FAB_ENDED_DONE;
-	x = FAB_NEW0(1, struct exact);
+	x = FAB_ARENA_NEW0(&arena, 1, struct exact);
+	x->arena = &arena;
 	x->p = s->problem;
 	x->o = options;
 	x->n = x->p->f->n_switches;
 	if (find_groups(x)) {
 		find_links(x);
-		divide(x, &d, 0, 0);
+		for (uint32_t cut = 0; cut < 1u << (x->n - 1); cut++)
+			for (uint32_t l = 0; l < x->n_links; l++)
+				if ((cut << 1 >> x->link[l].sw[0] ^
+				     cut << 1 >> x->link[l].sw[1]) &
+				    1)
+					x->across[cut] |= 1u << l;
 		x->best = fab_mcast_max_level(s);
 		struct choice all[GROUPS] = {0};
 
 		for (uint32_t g = 0; g < x->n_groups; g++) {
+			all[g].first = x->room.n;
 			list_trees(x, &x->group[g]);
-			all[g] = (struct choice){x->room.n, x->group[g].trees.n};
-			for (size_t i = 0; i < x->group[g].trees.n; i++)
-				FAB_PUSH(&x->room, x->group[g].trees.v[i]);
+			all[g].n = x->room.n - all[g].first;
 		}
 		if (x->ended == FAB_ENDED_DONE)
-			branch(x, (1u << x->n_groups) - 1, 0, all);
+			branch(x, (1u << x->n_groups) - 1, all);
 		if (x->ended == FAB_ENDED_DONE)
 			x->ended = FAB_ENDED_EXACT;
 	}
@@ -593,13 +514,7 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 		fab_revision_end(&r);
 	}
 	ended = x->ended;
-	for (uint32_t l = 0; l < x->n_links; l++) {
-		free(x->link[l].cable.v);
-		free(x->link[l].on);
-	}
-	for (uint32_t g = 0; g < x->n_groups; g++)
-		free(x->group[g].trees.v);
 	free(x->room.v);
-	free(x);
+	fab_arena_free(&arena);
 	return ended;
 }

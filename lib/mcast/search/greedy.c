@@ -6,10 +6,7 @@
  */
 #include "mcast/search/search.h"
 
-#include "base/mem.h"
 #include "base/rng.h"
-
-#include <stdlib.h>
 
 /* Random roots; and from that many groups on, where members lie far from the root and all
  * trees are grown again later (fab_negotiate()), one root is enough. */
@@ -26,27 +23,22 @@ struct greedy {
 	FAB_VEC(uint32_t) sw, cable;
 };
 
-void *fab_greedy_new(const struct fab_mcast_problem *problem)
+static void release_prices(void *prices)
 {
-	struct greedy *x = FAB_NEW0(1, struct greedy);
+	fab_prices_fini(prices);
+}
+
+void *fab_greedy_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
+{
+	struct greedy *x = FAB_ARENA_NEW0(a, 1, struct greedy);
 
 	x->problem = problem;
 	x->root = FAB_NONE;
-	x->tree = fab_cheap_tree_new(problem);
+	x->tree = fab_cheap_tree_new(problem, a);
+	FAB_ROOM(a, &x->sw, problem->f->n_switches);
+	FAB_ROOM(a, &x->cable, problem->f->n_switches);
+	fab_arena_own(a, release_prices, &x->prices);
 	return x;
-}
-
-void fab_greedy_free(void *scratch)
-{
-	struct greedy *x = scratch;
-
-	if (!x)
-		return;
-	fab_cheap_tree_free(x->tree);
-	fab_prices_fini(&x->prices);
-	free(x->sw.v);
-	free(x->cable.v);
-	free(x);
 }
 
 /* From now on trees are for this group, and none is chosen yet. */

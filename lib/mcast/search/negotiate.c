@@ -40,6 +40,10 @@ static const double HOPELESS = 0.025;
 enum { SAMPLE = 32 };
 static const double WORTH = 0.99;
 
+/* Groups of a batch whose trees are found side by side in large problems whose members
+ * lie far apart. */
+enum { BATCH = 64 };
+
 /* Progress is reported once in that many calls of should_stop(). */
 enum { REPORT = 16 };
 
@@ -137,23 +141,35 @@ static bool is_above(const struct negotiation *x, uint32_t group)
 	return false;
 }
 
+/* Groups of a batch: where members lie near, trees of a batch would meet. */
+static uint32_t batch_of(const struct negotiation *x)
+{
+	return x->o->is_hasty && x->is_far ? BATCH : 1;
+}
+
 /* Every group that is above the target when its turn comes: from another one on each
  * round, forwards and backwards alternately. False: it is time to stop. */
 static bool run_round(struct negotiation *x, struct fab_reroute_try how)
 {
-	uint32_t n = x->s->forest.n;
+	uint32_t n = x->s->forest.n, batch[BATCH], n_batch = 0;
+	uint32_t most = batch_of(x);
 	uint32_t shift = (uint32_t)(fab_mix64(x->turn ^ x->o->options->seed) % n);
 
 	how.turn = x->turn;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && x->ended == FAB_ENDED_DONE; i++) {
 		uint32_t group = (x->turn & 1 ? n - 1 - i : i) + shift;
 
 		group -= group >= n ? n : 0;
-		if (group % x->stride || !is_above(x, group))
+		if (group % x->stride == 0 && is_above(x, group))
+			batch[n_batch++] = group;
+		if (!n_batch || (n_batch < most && i + 1 < n))
 			continue;
-		fab_reroute_group(x->reroute, group, &how);
-		if (should_stop(x, i))
-			break;
+		fab_reroute_find(x->reroute, batch, n_batch, &how);
+		for (uint32_t k = 0; k < n_batch; k++)
+			if (is_above(x, batch[k]))
+				fab_reroute_take(x->reroute, k);
+		n_batch = 0;
+		should_stop(x, i);
 	}
 	if (x->ended == FAB_ENDED_DONE) {
 		x->turn++;
@@ -213,44 +229,22 @@ static bool reach_target(struct negotiation *x)
 	return x->excess <= 0;
 }
 
-/* The next target: less by a step, which with weights is large at first. False: rounding
- * leaves no level between it and the largest one. */
-static bool set_target(struct negotiation *x)
+/* Reroute a sample of groups; cables of their trees. */
+static double sample(struct negotiation *x, enum fab_reroute_how how)
 {
-	if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
-		x->step = (x->kept_max - x->bound) / 2;
-	if (!x->s->units && x->is_far)
-		x->step = fmax(
-			1, floor(fmin(x->step, PART * (x->kept_max - mean_level(x)))));
-	x->target = x->kept_max - x->step;
-	if (x->s->units)
-		x->target *= ROUNDING;
-	return x->target < x->kept_max;
-}
+	double edges = 0;
 
-/* The kind of the first trees: where members lie far apart, those of few cables, in a
- * hurry by the kind that a sample prefers. */
-static enum fab_reroute_how choose_start(struct negotiation *x)
-{
-	static const enum fab_reroute_how how[] = {FAB_REROUTE_PATHS, FAB_REROUTE_DEEP};
-	uint64_t n_edges[2] = {0};
-
-	if (!x->is_far || !x->o->is_hasty)
-		return x->is_far ? FAB_REROUTE_DEEP : FAB_REROUTE_ROOTS;
-	x->stride = x->s->forest.n / SAMPLE + 1;
-	for (int i = 0; i < 2; i++) {
-		run_round(x, (struct fab_reroute_try){.how = how[i]});
-		for (uint32_t g = 0; g < x->s->forest.n; g += x->stride)
-			n_edges[i] += fab_revision_size(&x->revision, g);
-	}
-	x->stride = 1;
-	return how[(double)n_edges[1] < WORTH * (double)n_edges[0]];
+	run_round(x, (struct fab_reroute_try){.how = how});
+	for (uint32_t g = 0; g < x->s->forest.n; g += x->stride)
+		edges += fab_revision_size(&x->revision, g);
+	return edges;
 }
 
 static void negotiate(struct negotiation *x)
 {
 	enum fab_reroute_how how;
 	uint32_t given_up = 0;
+	double edges;
 	uint64_t first;
 
 	while (x->ended == FAB_ENDED_DONE) {
@@ -265,7 +259,16 @@ static void negotiate(struct negotiation *x)
 			x->target = 0;
 			fab_prices_set_smooth(&x->prices, FLATNESS * x->max);
 			first = fab_reroute_steps(x->reroute);
-			how = choose_start(x);
+			/* The kind of the first trees: where members lie far apart, those
+			 * of few cables, in a hurry by the kind that a sample prefers. */
+			how = x->is_far ? FAB_REROUTE_DEEP : FAB_REROUTE_ROOTS;
+			if (x->is_far && x->o->is_hasty) {
+				x->stride = x->s->forest.n / SAMPLE + 1;
+				edges = sample(x, FAB_REROUTE_PATHS);
+				if (sample(x, FAB_REROUTE_DEEP) >= WORTH * edges)
+					how = FAB_REROUTE_PATHS;
+				x->stride = 1;
+			}
 			if (x->ended == FAB_ENDED_DONE)
 				run_round(x, (struct fab_reroute_try){.how = how});
 			x->is_starting = false;
@@ -274,7 +277,15 @@ static void negotiate(struct negotiation *x)
 			x->step = x->s->units || x->is_far ? HUGE_VAL : 1;
 			continue;
 		}
-		if (!set_target(x)) {
+		/* The next target: less by a step, which with weights is large at first.
+		 */
+		if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
+			x->step = (x->kept_max - x->bound) / 2;
+		if (!x->s->units && x->is_far)
+			x->step = fmax(1, floor(fmin(x->step, PART * (x->kept_max -
+								      mean_level(x)))));
+		x->target = (x->kept_max - x->step) * (x->s->units ? ROUNDING : 1);
+		if (x->target >= x->kept_max) { /* by rounding */
 			x->ended = FAB_ENDED_STALL;
 			break;
 		}
@@ -318,7 +329,7 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	for (uint32_t c = 0; c < n_cables; c++)
 		x.prices.factor[c] = 1;
 	x.revision = fab_revision_begin(s);
-	x.reroute = fab_reroute_new(&x.revision, &x.prices, o->options);
+	x.reroute = fab_reroute_new(&x.revision, &x.prices, o->options, batch_of(&x));
 	measure(&x);
 	negotiate(&x);
 	measure(&x);

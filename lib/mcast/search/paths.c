@@ -9,7 +9,6 @@
  */
 #include "mcast/search/search.h"
 
-#include "base/mem.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -86,29 +85,22 @@ struct fab_paths {
 	uint64_t steps;
 };
 
-struct fab_paths *fab_paths_new(const struct fab_mcast_problem *p)
+struct fab_paths *fab_paths_new(const struct fab_mcast_problem *p, struct fab_arena *a)
 {
-	struct fab_paths *x = FAB_NEW0(1, struct fab_paths);
+	struct fab_paths *x = FAB_ARENA_NEW0(a, 1, struct fab_paths);
+	uint32_t n = p->f->n_switches;
 
 	x->p = p;
-	x->at = FAB_NEW0(p->f->n_switches, struct spot);
+	x->at = FAB_ARENA_NEW0(a, n, struct spot);
+	FAB_ROOM(a, &x->node, n);
+	FAB_ROOM(a, &x->edge, n);
+	FAB_ROOM(a, &x->next, 2 * (size_t)n);
+	FAB_ROOM(a, &x->path, n);
+	FAB_ROOM(a, &x->queue, n);
+	FAB_ROOM(a, &x->candidate, n);
+	FAB_ROOM(a, &x->sw, n);
+	FAB_ROOM(a, &x->cable, n);
 	return x;
-}
-
-void fab_paths_free(struct fab_paths *x)
-{
-	if (!x)
-		return;
-	free(x->at);
-	free(x->node.v);
-	free(x->edge.v);
-	free(x->next.v);
-	free(x->path.v);
-	free(x->queue.v);
-	free(x->candidate.v);
-	free(x->sw.v);
-	free(x->cable.v);
-	free(x);
 }
 
 /* Node of a switch, FAB_NONE: not in the tree. */
@@ -198,11 +190,8 @@ static void take(struct fab_paths *x, const struct fab_paths_job *job)
 	x->edge.n = 0;
 	for (uint32_t i = 0; i < job->n_edges; i++) {
 		uint32_t c = job->cable[i], sw = job->sw[i];
-		uint32_t a = f->port_node[f->cable_a[c]];
 
-		FAB_PUSH(&x->edge,
-			 ((struct edge){{sw, a == sw ? f->port_node[f->cable_b[c]] : a},
-					c}));
+		FAB_PUSH(&x->edge, ((struct edge){{sw, fab_cable_peer(f, c, sw)}, c}));
 	}
 	hang(x, job->member[0]);
 	n = x->edge.n;
@@ -321,28 +310,6 @@ static void look_from(struct fab_paths *x, struct node *node, uint32_t other[2][
 		}
 }
 
-/* The nearest pairs. A neighbour in the tree is at most one hop nearer to the other half,
- * so that most switches need not be looked at. */
-static void find_pairs(struct fab_paths *x, int most_hops, uint64_t seed)
-{
-	uint32_t n_lower = x->end - x->top, from[2][2], other[2][2];
-	uint32_t n_upper = (uint32_t)x->node.n - n_lower - (x->top - x->out);
-
-	ranges(x, n_lower <= n_upper, from);
-	ranges(x, n_lower > n_upper, other);
-	x->n_pairs = 0;
-	for (int r = 0; r < 2; r++)
-		for (uint32_t i = from[r][0]; i < from[r][1]; i++) {
-			struct node *node = &x->node.v[i];
-
-			node->nearest = i == 0 || i == x->top
-						? 0
-						: x->node.v[node->parent].nearest - 1;
-			if (node->nearest <= (int)x->hops)
-				look_from(x, node, other, most_hops, seed);
-		}
-}
-
 /* The cheapest of the shortest paths between two switches that crosses no switch of the
  * halves: switches come by their distance. __DBL_MAX__: none costs less than `limit`. */
 static double search(struct fab_paths *x, const struct pair *pair, double limit)
@@ -390,12 +357,28 @@ static bool find_path(struct fab_paths *x, const struct pair *old, unsigned old_
 		      int most_hops, double limit, uint64_t seed)
 {
 	unsigned apart = fab_dist_row(x->p->dist, old->to)[old->from];
+	uint32_t n_lower = x->end - x->top, range[2][2], other[2][2];
+	uint32_t n_upper = (uint32_t)x->node.n - n_lower - (x->top - x->out);
 	double least = limit;
 	uint64_t n;
 
 	x->hops = old_hops;
 	x->steps += x->node.n / SWITCHES_STEP;
-	find_pairs(x, most_hops, seed);
+	/* The nearest pairs. A neighbour in the tree is at most one hop nearer to the
+	 * other half, so that most switches need not be looked at. */
+	ranges(x, n_lower <= n_upper, range);
+	ranges(x, n_lower > n_upper, other);
+	x->n_pairs = 0;
+	for (int r = 0; r < 2; r++)
+		for (uint32_t i = range[r][0]; i < range[r][1]; i++) {
+			struct node *node = &x->node.v[i];
+
+			node->nearest = i == 0 || i == x->top
+						? 0
+						: x->node.v[node->parent].nearest - 1;
+			if (node->nearest <= (int)x->hops)
+				look_from(x, node, other, most_hops, seed);
+		}
 	n = x->n_pairs < PAIRS ? x->n_pairs : PAIRS;
 	for (uint64_t i = 0; i <= n; i++) {
 		const struct pair *pair = i < n ? &x->pair[i] : old;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Another tree for one group, whose own is taken out of loads and uses: the cheapest of
- * several roots, each with a tree of shortest paths and, where members are nearer than
- * the height allows, one that goes deeper; or other paths in the tree that it has.
+ * Other trees for groups: the cheapest of several roots, each with a tree of shortest
+ * paths and, where members are nearer than the height allows, one that goes deeper; or
+ * other paths in the tree that a group has. Trees of a batch of groups are found side by
+ * side, each at the loads from before the batch without its own; those that are still
+ * cheaper when their turn comes are then taken, one after the other. So results depend on
+ * the size of the batch, not on the number of threads.
  */
-#include "mcast/search/search.h"
-
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/threads.h"
+#include "mcast/search/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +26,45 @@ enum { LARGE = 512 };
 /* Cheaper by more than rounding. */
 static const double CHEAPER = 1 - 1e-9;
 
-struct fab_reroute {
-	struct fab_revision *revision;
-	struct fab_prices *prices;
-	const struct fab_mcast_options *options;
-	const struct fab_roots *roots; /* of the first groups: the problem's or own */
-	struct fab_roots own_roots;
-	struct fab_roots_one *one; /* of other groups */
+/* A tree that was found for a group. */
+struct proposal {
+	uint32_t group;
+	uint32_t root, n; /* root FAB_NONE: none is cheaper than the old one */
+	uint8_t height;
+	double price;
+	uint32_t *sw, *cable; /* [n_switches] */
+	uint64_t steps;
+};
+
+/* Room of a thread. With batches of one group its state is that of the revision. */
+struct worker {
+	struct fab_mcast_state view, *state;
+	struct fab_prices prices;
+	struct fab_roots_one *one;
 	struct fab_root_prices *root_prices;
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
 	struct fab_paths *paths;
-	/* the group at hand: its switches, the height that its tree may have, and the
-	 * best tree so far; root FAB_NONE: none is cheaper than the old one */
-	uint32_t group, n_sw;
+	uint32_t *parent; /* [n_switches] */
+	/* the group at hand: its switches, candidates, and largest height */
 	const uint32_t *sw;
-	const uint64_t *bits; /* candidates */
+	uint32_t n_sw;
+	const uint64_t *bits;
 	unsigned height;
 	uint64_t seed;
-	uint32_t root, n;
-	double price;
-	uint32_t *best_sw, *best_cable; /* [n_switches] */
-	uint32_t *parent;		/* [n_switches] */
+	struct proposal *best;
+};
+
+struct fab_reroute {
+	struct fab_revision *revision;
+	const struct fab_prices *prices;
+	const struct fab_mcast_options *options;
+	const struct fab_roots *roots; /* of the first groups: the problem's or own */
+	struct fab_roots own_roots;
+	struct fab_arena arena;
+	uint32_t n_workers, n_batch;
+	struct worker *worker;
+	struct proposal *proposal; /* [n_batch] */
 	uint64_t steps;
 };
 
@@ -57,12 +77,14 @@ bool fab_mcast_is_far(const struct fab_mcast_state *s)
 }
 
 struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
-				    struct fab_prices *prices,
-				    const struct fab_mcast_options *options)
+				    const struct fab_prices *prices,
+				    const struct fab_mcast_options *options,
+				    uint32_t n_batch)
 {
 	const struct fab_mcast_problem *p = revision->s->problem;
 	struct fab_reroute *r = FAB_NEW0(1, struct fab_reroute);
-	uint32_t n = p->f->n_switches;
+	struct fab_arena *a = &r->arena;
+	int n_threads = fab_threads(options->n_threads);
 
 	r->revision = revision;
 	r->prices = prices;
@@ -73,31 +95,43 @@ struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
 			       options->n_threads, options->height_slack, &r->own_roots);
 		r->roots = &r->own_roots;
 	}
-	r->one = fab_roots_one_new(p->dist);
-	r->one->slack = options->height_slack;
-	r->root_prices = fab_root_prices_new(p);
-	r->cheap = fab_cheap_tree_new(p);
-	r->deep = fab_deep_tree_new(p);
-	r->paths = fab_paths_new(p);
-	r->best_sw = FAB_NEW(n, uint32_t);
-	r->best_cable = FAB_NEW(n, uint32_t);
-	r->parent = FAB_NEW(n, uint32_t);
+	r->n_batch = n_batch;
+	r->n_workers = (uint32_t)n_threads < n_batch ? (uint32_t)n_threads : n_batch;
+	r->worker = FAB_ARENA_NEW0(a, r->n_workers, struct worker);
+	for (uint32_t i = 0; i < r->n_workers; i++) {
+		struct worker *w = &r->worker[i];
+		struct fab_mcast_state *s = revision->s;
+		uint32_t n = p->f->n_switch_links;
+
+		w->state = n_batch > 1 ? &w->view : s;
+		if (n_batch > 1)
+			w->view = (struct fab_mcast_state){
+				.problem = p,
+				.load = FAB_ARENA_NEW(a, n, uint32_t),
+				.units = s->units ? FAB_ARENA_NEW(a, n, uint64_t) : NULL,
+				.adjacent = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t),
+				.root_use =
+					FAB_ARENA_NEW0(a, p->f->n_switches, uint32_t)};
+		w->one = fab_roots_one_new(p->dist, a);
+		w->one->slack = options->height_slack;
+		w->root_prices = fab_root_prices_new(p, a);
+		w->cheap = fab_cheap_tree_new(p, a);
+		w->deep = fab_deep_tree_new(p, a);
+		w->paths = fab_paths_new(p, a);
+		w->parent = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t);
+	}
+	r->proposal = FAB_ARENA_NEW0(a, n_batch, struct proposal);
+	for (uint32_t i = 0; i < n_batch; i++) {
+		r->proposal[i].sw = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t);
+		r->proposal[i].cable = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t);
+	}
 	return r;
 }
 
 void fab_reroute_free(struct fab_reroute *r)
 {
-	if (!r)
-		return;
 	fab_roots_fini(&r->own_roots);
-	fab_roots_one_free(r->one);
-	fab_root_prices_free(r->root_prices);
-	fab_cheap_tree_free(r->cheap);
-	fab_deep_tree_free(r->deep);
-	fab_paths_free(r->paths);
-	free(r->best_sw);
-	free(r->best_cable);
-	free(r->parent);
+	fab_arena_free(&r->arena);
 	free(r);
 }
 
@@ -107,145 +141,200 @@ uint64_t fab_reroute_steps(const struct fab_reroute *r)
 }
 
 /* A tree was grown: keep it, if it is the cheapest. */
-static void look_at(struct fab_reroute *r, uint32_t root, const struct fab_grown *tree)
+static void look_at(struct worker *w, uint32_t root, const struct fab_grown *tree)
 {
-	r->steps += tree->steps;
-	if (tree->price >= r->price * CHEAPER)
+	struct proposal *best = w->best;
+
+	best->steps += tree->steps;
+	if (tree->price >= best->price * CHEAPER)
 		return;
-	r->root = root;
-	r->price = tree->price;
-	r->n = tree->n;
+	best->root = root;
+	best->price = tree->price;
+	best->n = tree->n;
 	if (tree->n) {
-		memcpy(r->best_sw, tree->sw, tree->n * sizeof(*tree->sw));
-		memcpy(r->best_cable, tree->cable, tree->n * sizeof(*tree->cable));
+		memcpy(best->sw, tree->sw, tree->n * sizeof(*tree->sw));
+		memcpy(best->cable, tree->cable, tree->n * sizeof(*tree->cable));
 	}
 }
 
-static void try_root(struct fab_reroute *r, uint32_t root, bool is_deep)
+static void try_root(struct worker *w, uint32_t root, bool is_deep)
 {
-	const uint8_t *row = fab_dist_row(r->revision->s->problem->dist, root);
-	struct fab_grown tree = fab_cheap_tree_grow(r->cheap, r->prices, r->sw, r->n_sw,
-						    root, r->price * CHEAPER);
+	const uint8_t *row = fab_dist_row(w->state->problem->dist, root);
+	struct fab_grown tree = fab_cheap_tree_grow(w->cheap, &w->prices, w->sw, w->n_sw,
+						    root, w->best->price * CHEAPER);
 	bool has_slack = false; /* a member is nearer than the height */
 
-	look_at(r, root, &tree);
-	for (uint32_t i = 0; i < r->n_sw && is_deep; i++)
-		has_slack |= r->sw[i] != root && row[r->sw[i]] < r->height;
+	look_at(w, root, &tree);
+	for (uint32_t i = 0; i < w->n_sw && is_deep; i++)
+		has_slack |= w->sw[i] != root && row[w->sw[i]] < w->height;
 	if (!has_slack)
 		return;
-	tree = fab_deep_tree_grow(r->deep, r->prices, r->sw, r->n_sw, root, r->height,
-				  r->seed);
-	look_at(r, root, &tree);
+	tree = fab_deep_tree_grow(w->deep, &w->prices, w->sw, w->n_sw, root, w->height,
+				  w->seed);
+	look_at(w, root, &tree);
 }
 
 /* Trees of several roots, deep ones as long as all cost `least` or more: a cheaper tree
  * has left the cables that it was to leave. */
-static void try_roots(struct fab_reroute *r, uint32_t old, double least)
+static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t old,
+		      double least)
 {
 	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n = 1, found;
-	uint32_t n_deep = r->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
+	uint32_t n_deep = w->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 	size_t words = r->roots->words;
 
 	root[0] = old;
-	found = fab_root_prices_best(r->root_prices, r->prices, r->sw, r->n_sw, r->bits,
-				     r->height, r->seed, CHEAPEST_ROOTS, root + n);
+	found = fab_root_prices_best(w->root_prices, &w->prices, w->sw, w->n_sw, w->bits,
+				     w->height, w->seed, CHEAPEST_ROOTS, root + n);
 	n += found;
 	if (!found) {
-		root[n++] = fab_root_choose(r->bits, words, FAB_TIES_SPREAD,
-					    r->revision->s->adjacent);
+		root[n++] = fab_root_choose(w->bits, words, FAB_TIES_SPREAD,
+					    w->state->adjacent);
 		for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
 			root[n++] =
-				fab_roots_draw(r->bits, words, fab_mix64(r->seed + i));
+				fab_roots_draw(w->bits, words, fab_mix64(w->seed + i));
 	}
 	for (uint32_t i = 0; i < n && !fab_mcast_is_over(r->options); i++) {
-		bool is_left = i && r->root != FAB_NONE && r->price < least;
+		bool is_left = i && w->best->root != FAB_NONE && w->best->price < least;
 		bool is_new = true;
 
 		for (uint32_t j = 0; j < i; j++)
 			is_new &= root[j] != root[i];
 		if (is_new)
-			try_root(r, root[i], i < n_deep && !is_left);
+			try_root(w, root[i], i < n_deep && !is_left);
 	}
 }
 
-static void swap_paths(struct fab_reroute *r, uint32_t old, double least)
+/* Hops from the root down to the farthest member of a tree with height slack; without it
+ * heights are the least. */
+static uint8_t height_of(struct worker *w, const struct proposal *x)
 {
-	const struct fab_paths_job job = {
-		.member = r->sw,
-		.n_members = r->n_sw,
-		.n_edges = fab_revision_size(r->revision, r->group),
-		.root = old,
-		.sw = fab_revision_switches(r->revision, r->group),
-		.cable = fab_revision_cables(r->revision, r->group),
-		.height = r->height,
-		.least = least,
-		.seed = r->seed,
-		.options = r->options};
-	struct fab_grown tree;
-	uint32_t root;
-
-	if (!job.n_edges || r->n_sw > LARGE)
-		return;
-	tree = fab_paths_swap(r->paths, r->prices, &job, &root);
-	look_at(r, root, &tree);
-}
-
-/* Hops from the root down to the farthest member of the best tree. */
-static uint8_t height_of_best(struct fab_reroute *r)
-{
-	const struct fab_fabric *f = r->revision->s->problem->f;
 	uint8_t height = 0;
 
-	if (!r->options->height_slack) /* never more than the least */
-		return r->revision->s->forest.height[r->group];
-	for (uint32_t i = 0; i < r->n; i++) {
-		uint32_t c = r->best_cable[i], a = f->port_node[f->cable_a[c]];
-		uint32_t sw = r->best_sw[i];
-
-		r->parent[sw] = a == sw ? f->port_node[f->cable_b[c]] : a;
-	}
-	for (uint32_t i = 0; i < r->n_sw; i++) {
+	for (uint32_t i = 0; i < x->n; i++)
+		w->parent[x->sw[i]] =
+			fab_cable_peer(w->state->problem->f, x->cable[i], x->sw[i]);
+	for (uint32_t i = 0; i < w->n_sw; i++) {
 		uint8_t hops = 0;
 
-		for (uint32_t sw = r->sw[i]; sw != r->root; sw = r->parent[sw])
+		for (uint32_t sw = w->sw[i]; sw != x->root; sw = w->parent[sw])
 			hops++;
 		height = hops > height ? hops : height;
 	}
 	return height;
 }
 
-void fab_reroute_group(struct fab_reroute *r, uint32_t group,
-		       const struct fab_reroute_try *how)
+/* Find a tree for a group that is cheaper than its own, which is left out meanwhile. */
+static void propose(const struct fab_reroute *r, struct worker *w, struct proposal *x,
+		    const struct fab_reroute_try *how)
 {
-	const struct fab_groups *g = r->revision->s->problem->groups;
-	uint32_t old = r->revision->s->forest.root[group];
+	const struct fab_groups *g = w->state->problem->groups;
+	const struct fab_forest *forest = &r->revision->s->forest;
+	const uint32_t *cable = fab_revision_cables(r->revision, x->group);
+	uint32_t n = fab_revision_size(r->revision, x->group);
+	uint32_t old = forest->root[x->group];
 
-	r->group = group;
-	r->sw = g->sw + g->sw_first[group];
-	r->n_sw = fab_group_n_switches(g, group);
-	r->seed = fab_mix64(fab_mix64(r->options->seed ^ how->turn << 32) ^ group);
-	if (group < r->roots->n) {
-		r->bits = fab_roots_bits(r->roots, group);
-		r->height = fab_roots_radius(r->roots, group);
+	w->best = x;
+	w->sw = g->sw + g->sw_first[x->group];
+	w->n_sw = fab_group_n_switches(g, x->group);
+	w->seed = fab_mix64(fab_mix64(r->options->seed ^ how->turn << 32) ^ x->group);
+	if (x->group < r->roots->n) {
+		w->bits = fab_roots_bits(r->roots, x->group);
+		w->height = fab_roots_radius(r->roots, x->group);
 	} else {
-		r->bits = r->one->bits;
-		r->height = fab_roots_one_find(r->one, r->sw, r->n_sw);
+		w->bits = w->one->bits;
+		w->height = fab_roots_one_find(w->one, w->sw, w->n_sw);
 	}
-	r->height += r->options->height_slack;
-	fab_revision_take_out(r->revision, group);
-	fab_prices_set_group(r->prices, group);
-	r->root = FAB_NONE;
-	r->price = fab_prices_sum(r->prices, fab_revision_cables(r->revision, group),
-				  fab_revision_size(r->revision, group));
+	w->height += r->options->height_slack;
+	fab_mcast_state_count(w->state, x->group, old, cable, n, -1);
+	w->prices = *r->prices;
+	w->prices.state = w->state;
+	w->prices.load = w->state->load;
+	fab_prices_set_group(&w->prices, x->group);
+	x->root = FAB_NONE;
+	x->steps = 0;
+	x->price = fab_prices_sum(&w->prices, cable, n);
 	if (how->how == FAB_REROUTE_ROOTS)
-		try_roots(r, old, how->least);
-	else if (r->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_DEEP)
-		try_root(r, old, true);
-	else if (r->height > FAB_NEAR_HOPS)
-		swap_paths(r, old, how->least);
-	if (r->root == FAB_NONE)
-		fab_revision_put_back(r->revision, group);
-	else
-		fab_revision_put(r->revision, group, r->root, height_of_best(r), r->n,
-				 r->best_sw, r->best_cable);
+		try_roots(r, w, old, how->least);
+	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_DEEP)
+		try_root(w, old, true);
+	else if (w->height > FAB_NEAR_HOPS && n && w->n_sw <= LARGE) {
+		const struct fab_paths_job job = {
+			.member = w->sw,
+			.n_members = w->n_sw,
+			.n_edges = n,
+			.root = old,
+			.sw = fab_revision_switches(r->revision, x->group),
+			.cable = cable,
+			.height = w->height,
+			.least = how->least,
+			.seed = w->seed,
+			.options = r->options};
+		uint32_t root;
+		struct fab_grown tree = fab_paths_swap(w->paths, &w->prices, &job, &root);
+
+		look_at(w, root, &tree);
+	}
+	fab_mcast_state_count(w->state, x->group, old, cable, n, 1);
+	if (x->root != FAB_NONE)
+		x->height = r->options->height_slack ? height_of(w, x)
+						     : forest->height[x->group];
+}
+
+void fab_reroute_find(struct fab_reroute *r, const uint32_t *group, uint32_t n,
+		      const struct fab_reroute_try *how)
+{
+	const struct fab_mcast_state *s = r->revision->s;
+	const struct fab_fabric *f = s->problem->f;
+	uint32_t next = 0, n_workers = n < r->n_workers ? n : r->n_workers;
+
+#pragma omp parallel for schedule(static, 1) num_threads(n_workers) if (n_workers > 1)
+	for (uint32_t t = 0; t < n_workers; t++) {
+		struct worker *w = &r->worker[t];
+		uint32_t i;
+
+		if (w->state != s) {
+			memcpy(w->view.load, s->load,
+			       f->n_switch_links * sizeof(*s->load));
+			memcpy(w->view.adjacent, s->adjacent,
+			       f->n_switches * sizeof(*s->adjacent));
+			if (s->units)
+				memcpy(w->view.units, s->units,
+				       f->n_switch_links * sizeof(*s->units));
+		}
+		for (;;) {
+#pragma omp atomic capture
+			i = next++;
+			if (i >= n)
+				break;
+			r->proposal[i].group = group[i];
+			propose(r, w, &r->proposal[i], how);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		r->steps += r->proposal[i].steps;
+}
+
+void fab_reroute_take(struct fab_reroute *r, uint32_t i)
+{
+	const struct proposal *x = &r->proposal[i];
+	uint32_t group = x->group;
+
+	if (x->root == FAB_NONE)
+		return;
+	fab_revision_take_out(r->revision, group);
+	if (i > 0) {
+		struct fab_prices prices = *r->prices;
+
+		/* Loads have changed. */
+		fab_prices_set_group(&prices, group);
+		if (fab_prices_sum(&prices, x->cable, x->n) >=
+		    CHEAPER * fab_prices_sum(&prices,
+					     fab_revision_cables(r->revision, group),
+					     fab_revision_size(r->revision, group))) {
+			fab_revision_put_back(r->revision, group);
+			return;
+		}
+	}
+	fab_revision_put(r->revision, group, x->root, x->height, x->n, x->sw, x->cable);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Estimates of the cheapest trees of all candidates of a group. */
 #include "base/macros.h"
-#include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/search/search.h"
 
@@ -41,63 +40,26 @@ struct fab_root_prices {
 	double *sum, *path;    /* [candidates] of all members, of the one at hand */
 };
 
-struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *p)
+struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *p,
+					    struct fab_arena *a)
 {
-	struct fab_root_prices *x = FAB_NEW0(1, struct fab_root_prices);
-	uint32_t n = p->f->n_switches;
+	struct fab_root_prices *x = FAB_ARENA_NEW0(a, 1, struct fab_root_prices);
+	uint32_t n = p->f->n_switches, n_arcs = p->f->arc_first[n];
 
 	x->p = p;
-	x->rank = FAB_NEW(n, uint32_t);
+	x->rank = FAB_ARENA_NEW(a, n, uint32_t);
 	memset(x->rank, 0xff, n * sizeof(*x->rank));
-	x->share = FAB_NEW0(n, uint32_t);
-	x->bits = FAB_NEW0(fab_dist_stride(p->dist) / 64, uint64_t);
-	x->list = FAB_NEW0(n, struct list);
-	x->up = FAB_NEW(n, double);
-	x->sum = FAB_NEW(n, double);
-	x->path = FAB_NEW(n, double);
+	x->share = FAB_ARENA_NEW0(a, n, uint32_t);
+	x->bits = FAB_ARENA_NEW0(a, fab_dist_stride(p->dist) / 64, uint64_t);
+	x->list = FAB_ARENA_NEW0(a, n, struct list);
+	x->up = FAB_ARENA_NEW(a, n, double);
+	x->sum = FAB_ARENA_NEW(a, n, double);
+	x->path = FAB_ARENA_NEW(a, n, double);
+	FAB_ROOM(a, &x->root, n);
+	FAB_ROOM(a, &x->near, n);
+	FAB_ROOM(a, &x->cable, n_arcs);
+	FAB_ROOM(a, &x->price, n_arcs);
 	return x;
-}
-
-void fab_root_prices_free(struct fab_root_prices *x)
-{
-	if (!x)
-		return;
-	free(x->rank);
-	free(x->share);
-	free(x->up);
-	free(x->near.v);
-	free(x->root.v);
-	free(x->bits);
-	free(x->list);
-	free(x->cable.v);
-	free(x->price.v);
-	free(x->sum);
-	free(x->path);
-	free(x);
-}
-
-/* How many cables add_member() would look at. */
-static uint64_t count_steps(struct fab_root_prices *x, const uint32_t *sw, uint32_t n)
-{
-	const struct fab_fabric *f = x->p->f;
-	uint64_t steps = 0;
-
-	for (uint32_t i = 0; i < n && steps <= STEPS_MAX; i++) {
-		steps += x->root.n;
-		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1]; j++)
-			steps += f->arc_first[f->peer[j] + 1] - f->arc_first[f->peer[j]];
-	}
-	return steps;
-}
-
-static void count_shares(struct fab_root_prices *x, const uint32_t *sw, uint32_t n)
-{
-	const struct fab_fabric *f = x->p->f;
-
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1]; j++)
-			if (!x->share[f->peer[j]]++)
-				FAB_PUSH(&x->near, f->peer[j]);
 }
 
 static void offer(double *price, double other)
@@ -169,26 +131,6 @@ static void list_cables(struct fab_root_prices *x, uint32_t sw)
 		l->is_run = l->is_run && cable[i].rank == cable[0].rank + i;
 }
 
-static void price_cables(struct fab_root_prices *x, const struct fab_prices *prices,
-			 uint32_t sw)
-{
-	struct list *l = &x->list[sw];
-	const struct fab_prices at_hand = *prices; /* which `price` is no part of */
-	uint32_t n = l->n, share = x->share[sw];
-	const struct cable *cable;
-	double *price;
-
-	l->group = x->group;
-	if (!n)
-		return;
-	cable = x->cable.v + l->first;
-	price = x->price.v + l->first;
-	for (uint32_t i = 0; i < n; i++)
-		price[i] = fab_price(&at_hand, cable[i].cable);
-	for (uint32_t i = 0; i < n && share > 1; i++)
-		price[i] /= share;
-}
-
 /* Paths by way of a switch that is `up` away, over its cables. */
 static void offer_paths(double *restrict path, const struct cable *restrict cable,
 			const double *restrict price, const struct list *l, double up)
@@ -237,7 +179,9 @@ FAB_WIDE static void add_member(struct fab_root_prices *x, uint32_t sw)
 static void price_neighbours(struct fab_root_prices *x, const struct fab_prices *prices,
 			     uint32_t sw)
 {
+	const struct fab_prices at_hand = *prices; /* which `price` is no part of */
 	const struct fab_fabric *f = x->p->f;
+	struct list *l;
 
 	for (uint32_t j = f->peer_first[sw]; j < f->peer_first[sw + 1]; j++) {
 		uint32_t peer = f->peer[j];
@@ -245,31 +189,15 @@ static void price_neighbours(struct fab_root_prices *x, const struct fab_prices 
 		x->up[peer] = __DBL_MAX__;
 		if (x->list[peer].set != x->set)
 			list_cables(x, peer);
-		if (x->list[peer].group != x->group)
-			price_cables(x, prices, peer);
+		l = &x->list[peer];
+		for (uint32_t i = l->first; i < l->first + l->n && l->group != x->group;
+		     i++)
+			x->price.v[i] =
+				fab_price(&at_hand, x->cable.v[i].cable) / x->share[peer];
+		l->group = x->group;
 	}
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		offer(&x->up[f->arc_peer[a]], fab_price(prices, f->arc_cable[a]));
-}
-
-/* The place of the cheapest root that is left. */
-static size_t cheapest(const struct fab_root_prices *x, uint64_t seed)
-{
-	size_t best = 0;
-	uint64_t tie = 0;
-
-	for (size_t i = 0; i < x->root.n; i++) {
-		uint64_t own;
-
-		if (x->sum[i] > x->sum[best])
-			continue;
-		own = fab_mix64(seed ^ x->root.v[i]);
-		if (i == 0 || x->sum[i] < x->sum[best] || own < tie) {
-			best = i;
-			tie = own;
-		}
-	}
-	return best;
 }
 
 uint32_t fab_root_prices_best(struct fab_root_prices *x, const struct fab_prices *prices,
@@ -277,17 +205,27 @@ uint32_t fab_root_prices_best(struct fab_root_prices *x, const struct fab_prices
 			      unsigned radius, uint64_t seed, uint32_t want,
 			      uint32_t *out)
 {
+	const struct fab_fabric *f = x->p->f;
+	uint64_t steps = 0;
 	uint32_t found = 0;
 
 	if (radius > 2)
 		return 0;
 	set_candidates(x, bits, sw[0]);
-	if (count_steps(x, sw, n) > STEPS_MAX)
+	for (uint32_t i = 0; i < n && steps <= STEPS_MAX; i++) {
+		steps += x->root.n;
+		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1]; j++)
+			steps += f->arc_first[f->peer[j] + 1] - f->arc_first[f->peer[j]];
+	}
+	if (steps > STEPS_MAX)
 		return 0;
 	for (uint32_t i = 0; i < x->root.n; i++)
 		x->sum[i] = 0;
 	x->group++;
-	count_shares(x, sw, n);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1]; j++)
+			if (!x->share[f->peer[j]]++)
+				FAB_PUSH(&x->near, f->peer[j]);
 	for (uint32_t i = 0; i < n; i++) {
 		price_neighbours(x, prices, sw[i]);
 		add_member(x, sw[i]);
@@ -295,11 +233,23 @@ uint32_t fab_root_prices_best(struct fab_root_prices *x, const struct fab_prices
 	for (size_t i = 0; i < x->near.n; i++)
 		x->share[x->near.v[i]] = 0;
 	x->near.n = 0;
-	while (found < want && found < x->root.n) {
-		size_t at = cheapest(x, seed);
+	for (; found < want && found < x->root.n; found++) {
+		size_t best = 0;
+		uint64_t tie = 0;
 
-		out[found++] = x->root.v[at];
-		x->sum[at] = __DBL_MAX__;
+		for (size_t i = 0; i < x->root.n; i++) {
+			uint64_t own;
+
+			if (x->sum[i] > x->sum[best])
+				continue;
+			own = fab_mix64(seed ^ x->root.v[i]);
+			if (i == 0 || x->sum[i] < x->sum[best] || own < tie) {
+				best = i;
+				tie = own;
+			}
+		}
+		out[found] = x->root.v[best];
+		x->sum[best] = __DBL_MAX__;
 	}
 	return found;
 }

@@ -5,7 +5,12 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "mcast/engine/state.h"
+
+/* Room in an arena for a list (FAB_VEC) that never grows beyond n entries. */
+#define FAB_ROOM(arena, list, n)                                                         \
+	((list)->v = fab_arena_alloc((arena), (n), sizeof(*(list)->v)), (list)->cap = (n))
 
 /*
  * Price of a cable for a tree: the higher, the nearer its load is to a target, and much
@@ -104,8 +109,8 @@ struct fab_grown {
  * `sw`: the n switches of the group. O(edges * cables of a switch).
  */
 struct fab_cheap_tree; /* room for one tree */
-struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *problem);
-void fab_cheap_tree_free(struct fab_cheap_tree *tree);
+struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *problem,
+					  struct fab_arena *arena);
 struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *tree,
 				     const struct fab_prices *prices, const uint32_t *sw,
 				     uint32_t n, uint32_t root, double limit);
@@ -122,8 +127,8 @@ struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *tree,
  * log(cables)) a member.
  */
 struct fab_deep_tree; /* room for one tree */
-struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *problem);
-void fab_deep_tree_free(struct fab_deep_tree *tree);
+struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *problem,
+					struct fab_arena *arena);
 struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
 				    const struct fab_prices *prices, const uint32_t *sw,
 				    uint32_t n, uint32_t root, unsigned height,
@@ -136,8 +141,8 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
  * is a root.
  */
 struct fab_paths; /* room for one tree */
-struct fab_paths *fab_paths_new(const struct fab_mcast_problem *problem);
-void fab_paths_free(struct fab_paths *x);
+struct fab_paths *fab_paths_new(const struct fab_mcast_problem *problem,
+				struct fab_arena *arena);
 /* A tree and its limits. */
 struct fab_paths_job {
 	const uint32_t *member; /* [n_members] switches of the group */
@@ -161,8 +166,8 @@ struct fab_grown fab_paths_swap(struct fab_paths *x, const struct fab_prices *pr
  * that is the price of its tree.
  */
 struct fab_root_prices; /* room for one group */
-struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *problem);
-void fab_root_prices_free(struct fab_root_prices *room);
+struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *problem,
+					    struct fab_arena *arena);
 /* The `want` cheapest roots of the switches sw[n] among those in `bits`, cheapest first,
  * equal ones in an order by `seed`; writes at most `want` to `out` and returns how many:
  * 0 where a candidate is farther away (radius > 2) or it would take too long. O(n *
@@ -175,8 +180,7 @@ uint32_t fab_root_prices_best(struct fab_root_prices *room,
 /* Trees one after the other over the loads so far: the cheapest of a few roots. Members
  * of engines that grow trees so (struct fab_mcast_engine); choose_root: O(roots tried *
  * tree + candidates). */
-void *fab_greedy_new(const struct fab_mcast_problem *problem);
-void fab_greedy_free(void *scratch);
+void *fab_greedy_new(const struct fab_mcast_problem *problem, struct fab_arena *arena);
 uint32_t fab_greedy_choose_root(struct fab_mcast_state *state,
 				const struct fab_roots *roots, uint32_t group);
 void fab_greedy_grow(struct fab_mcast_state *state, uint32_t group);
@@ -186,8 +190,8 @@ void fab_greedy_grow(struct fab_mcast_state *state, uint32_t group);
 enum { FAB_NEAR_HOPS = 3 };
 bool fab_mcast_is_far(const struct fab_mcast_state *state);
 
-/* Another tree for one group at a time. */
-struct fab_reroute; /* room, and the candidates of groups */
+/* Other trees for batches of groups. */
+struct fab_reroute; /* room of each thread, and the candidates of groups */
 enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing where members are near it */
@@ -200,15 +204,20 @@ struct fab_reroute_try {
 	double least;  /* ROOTS: deep trees only while all cost this; PATHS */
 	uint64_t turn; /* seed of this round */
 };
-/* For the trees of a revision at these prices, both borrowed. O(as fab_roots_find()). */
+/* For the trees of a revision at these prices, both borrowed, and batches of at most
+ * n_batch groups. O(as fab_roots_find() + n_batch * switches). */
 struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
-				    struct fab_prices *prices,
-				    const struct fab_mcast_options *options);
+				    const struct fab_prices *prices,
+				    const struct fab_mcast_options *options,
+				    uint32_t n_batch);
 void fab_reroute_free(struct fab_reroute *reroute);
-/* Replace the tree of a group by a cheaper one, if one is found. O(roots tried * tree).
- */
-void fab_reroute_group(struct fab_reroute *reroute, uint32_t group,
-		       const struct fab_reroute_try *how);
+/* Find trees for the n groups of a batch, each at the loads without its own: side by
+ * side, independent of the number of threads. O(n * roots tried * tree). */
+void fab_reroute_find(struct fab_reroute *reroute, const uint32_t *group, uint32_t n,
+		      const struct fab_reroute_try *how);
+/* Give group i of the batch the tree that was found for it, if there is one that is
+ * cheaper than its own at the loads of now. O(edges). */
+void fab_reroute_take(struct fab_reroute *reroute, uint32_t i);
 /* Cables that were looked at so far: a measure of time that repeats. O(1). */
 uint64_t fab_reroute_steps(const struct fab_reroute *reroute);
 
@@ -234,7 +243,9 @@ struct fab_negotiation {
 	/* first grow all trees again at prices that hardly rise with the load: the
 	 * negotiation then starts from less load in all */
 	bool is_afresh;
-	bool is_hasty;	  /* targets that seem too far away are given up at once */
+	/* targets that seem too far away are given up at once, and where members lie far
+	 * apart trees of a batch of groups are found side by side */
+	bool is_hasty;
 	bool is_reported; /* progress in words (base/progress.h) */
 };
 enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *state,

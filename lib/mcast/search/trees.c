@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Cheap trees for one group: of minimal height, and deeper ones. */
-#include "base/mem.h"
 #include "base/order.h"
+#include "base/queues.h"
 #include "base/rng.h"
 #include "mcast/search/search.h"
-
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* More than any cable costs. */
-static const double FORBIDDEN = __DBL_MAX__;
 
 struct fab_cheap_tree {
 	const struct fab_mcast_problem *p;
@@ -19,8 +12,7 @@ struct fab_cheap_tree {
 	uint64_t steps;	   /* cables looked at for the tree */
 	uint32_t *sharers; /* [n_switches] switches of the level that can hang there */
 	double *up;	   /* [n_switches] cheapest cable on, of parents in question */
-	uint32_t *parent;  /* [n_switches] those with sharers */
-	uint32_t n_parents;
+	FAB_VEC(uint32_t) parent; /* those with sharers */
 	/* the cheapest cable of each neighbour of the root, where by_root == stamp */
 	uint32_t *by_root, *root_cable; /* [n_switches] */
 	double *root_price;
@@ -29,135 +21,46 @@ struct fab_cheap_tree {
 	FAB_VEC(size_t) first; /* [level + 1] into choice */
 	uint32_t *counted;     /* [n_switches] == serial: a sharer is counted there */
 	uint32_t serial;
-	FAB_VEC(uint32_t) level[FAB_HOPS_UNREACHABLE + 1];
+	struct fab_queues level; /* switches of the tree by hops */
 	FAB_VEC(uint32_t) sw, cable;
 };
 
-struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *p)
+struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *p,
+					  struct fab_arena *a)
 {
-	struct fab_cheap_tree *t = FAB_NEW0(1, struct fab_cheap_tree);
+	struct fab_cheap_tree *t = FAB_ARENA_NEW0(a, 1, struct fab_cheap_tree);
 	uint32_t n = p->f->n_switches;
 
 	t->p = p;
-	t->mark = FAB_NEW0(n, uint32_t);
-	t->sharers = FAB_NEW0(n, uint32_t);
-	t->up = FAB_NEW(n, double);
-	t->parent = FAB_NEW(n, uint32_t);
-	t->by_root = FAB_NEW0(n, uint32_t);
-	t->root_cable = FAB_NEW(n, uint32_t);
-	t->root_price = FAB_NEW(n, double);
-	t->counted = FAB_NEW0(n, uint32_t);
+	t->mark = FAB_ARENA_NEW0(a, n, uint32_t);
+	t->sharers = FAB_ARENA_NEW0(a, n, uint32_t);
+	t->up = FAB_ARENA_NEW(a, n, double);
+	FAB_ROOM(a, &t->parent, n);
+	t->by_root = FAB_ARENA_NEW0(a, n, uint32_t);
+	t->root_cable = FAB_ARENA_NEW(a, n, uint32_t);
+	t->root_price = FAB_ARENA_NEW(a, n, double);
+	FAB_ROOM(a, &t->choice, p->f->arc_first[n]);
+	FAB_ROOM(a, &t->first, n + 1);
+	t->counted = FAB_ARENA_NEW0(a, n, uint32_t);
+	t->level.head = FAB_ARENA_NEW(a, FAB_HOPS_UNREACHABLE + 1, uint32_t);
+	t->level.tail = FAB_ARENA_NEW(a, FAB_HOPS_UNREACHABLE + 1, uint32_t);
+	t->level.next = FAB_ARENA_NEW(a, n, uint32_t);
+	FAB_ROOM(a, &t->sw, n);
+	FAB_ROOM(a, &t->cable, n);
 	return t;
-}
-
-void fab_cheap_tree_free(struct fab_cheap_tree *t)
-{
-	if (!t)
-		return;
-	for (size_t i = 0; i < FAB_COUNT(t->level); i++)
-		free(t->level[i].v);
-	free(t->mark);
-	free(t->sharers);
-	free(t->up);
-	free(t->parent);
-	free(t->by_root);
-	free(t->root_cable);
-	free(t->root_price);
-	free(t->counted);
-	free(t->choice.v);
-	free(t->first.v);
-	free(t->sw.v);
-	free(t->cable.v);
-	free(t);
-}
-
-static uint32_t degree(const struct fab_fabric *f, uint32_t sw)
-{
-	return f->arc_first[sw + 1] - f->arc_first[sw];
-}
-
-/* The port of a switch that a cable is in. */
-static uint32_t port_at(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
-{
-	uint32_t a = f->cable_a[cable];
-
-	return f->port_node[a] == sw ? a : f->cable_b[cable];
-}
-
-/* The cheapest cable of each neighbour to the root, of equal ones that of its lowest
- * port; a switch of many ports is asked once here, not each of its neighbours for all of
- * its own. */
-static void look_from_root(struct fab_cheap_tree *t, const struct fab_prices *prices,
-			   uint32_t root)
-{
-	const struct fab_fabric *f = t->p->f;
-
-	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
-		uint32_t sw = f->arc_peer[a], cable = f->arc_cable[a];
-		double price = fab_price(prices, cable);
-
-		if (t->by_root[sw] == t->stamp &&
-		    (price > t->root_price[sw] ||
-		     (price >= t->root_price[sw] &&
-		      port_at(f, cable, sw) > port_at(f, t->root_cable[sw], sw))))
-			continue;
-		t->by_root[sw] = t->stamp;
-		t->root_cable[sw] = cable;
-		t->root_price[sw] = price;
-	}
-}
-
-/* The cheapest cable of a switch one hop nearer to the root. */
-static double cheapest_up(struct fab_cheap_tree *t, const struct fab_prices *prices,
-			  const uint8_t *row, uint32_t sw)
-{
-	const struct fab_fabric *f = t->p->f;
-	int nearer = row[sw] - 1;
-	double best = FORBIDDEN;
-
-	t->steps += degree(f, sw);
-	if (!nearer)
-		return t->root_price[sw];
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (row[f->arc_peer[a]] == nearer) {
-			double price = fab_price(prices, f->arc_cable[a]);
-
-			best = price < best ? price : best;
-		}
-	return best;
-}
-
-/* The cables of a switch to those one hop nearer; each of these has one sharer more. */
-static void list_choices(struct fab_cheap_tree *t, const uint8_t *row, uint32_t sw)
-{
-	const struct fab_fabric *f = t->p->f;
-	int nearer = row[sw] - 1;
-
-	t->serial++;
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
-		uint32_t peer = f->arc_peer[a];
-
-		if (row[peer] != nearer)
-			continue;
-		FAB_PUSH(&t->choice, a);
-		if (t->counted[peer] == t->serial)
-			continue;
-		t->counted[peer] = t->serial;
-		if (!t->sharers[peer]++)
-			t->parent[t->n_parents++] = peer;
-	}
-	FAB_PUSH(&t->first, t->choice.n);
 }
 
 static void join_by(struct fab_cheap_tree *t, uint32_t sw, uint32_t cable)
 {
-	t->steps += 2 * degree(t->p->f, sw); /* sharers, too */
+	const struct fab_fabric *f = t->p->f;
+
+	t->steps += 2 * (f->arc_first[sw + 1] - f->arc_first[sw]); /* sharers, too */
 	FAB_PUSH(&t->sw, sw);
 	FAB_PUSH(&t->cable, cable);
 }
 
-/* Hang a switch on the cheapest parent of the choices from .. to - 1; what the cable
- * costs. */
+/* Hang a switch on the cheapest parent of the choices from .. to - 1; returns the price
+ * of the cable. */
 static double hang(struct fab_cheap_tree *t, const struct fab_prices *prices,
 		   unsigned hops, uint32_t sw, size_t from, size_t to)
 {
@@ -181,46 +84,59 @@ static double hang(struct fab_cheap_tree *t, const struct fab_prices *prices,
 	best = f->arc_peer[best];
 	if (t->mark[best] != t->stamp) {
 		t->mark[best] = t->stamp;
-		FAB_PUSH(&t->level[hops - 1], best);
+		fab_queues_append(&t->level, hops - 1, best);
 	}
 	return price;
 }
 
-/* Neighbours of the root. */
-static double hang_last(struct fab_cheap_tree *t)
-{
-	double price = 0;
-
-	for (size_t i = 0; i < t->level[1].n; i++) {
-		uint32_t sw = t->level[1].v[i];
-
-		join_by(t, sw, t->root_cable[sw]);
-		price += t->root_price[sw];
-	}
-	return price;
-}
-
+/* Hang all switches of a level; returns the price of the cables. */
 static double hang_level(struct fab_cheap_tree *t, const struct fab_prices *prices,
 			 const uint8_t *row, unsigned hops)
 {
+	const struct fab_fabric *f = t->p->f;
+	const uint32_t *first = f->arc_first;
 	double price = 0;
+	size_t at = 0;
 
-	t->n_parents = 0;
-	t->choice.n = t->first.n = 0;
+	t->parent.n = t->choice.n = t->first.n = 0;
 	FAB_PUSH(&t->first, t->choice.n);
-	for (size_t i = 0; i < t->level[hops].n; i++)
-		list_choices(t, row, t->level[hops].v[i]);
-	for (uint32_t i = 0; i < t->n_parents; i++) {
-		uint32_t sw = t->parent[i];
+	/* Cables to switches one hop nearer; each of these has one sharer more. */
+	for (uint32_t sw = t->level.head[hops]; sw != FAB_NONE; sw = t->level.next[sw]) {
+		t->serial++;
+		for (uint32_t a = first[sw]; a < first[sw + 1]; a++) {
+			uint32_t peer = f->arc_peer[a];
 
-		t->up[sw] = t->mark[sw] != t->stamp
-				    ? cheapest_up(t, prices, row, sw) / t->sharers[sw]
-				    : 0;
+			if (row[peer] + 1u != hops)
+				continue;
+			FAB_PUSH(&t->choice, a);
+			if (t->counted[peer] == t->serial)
+				continue;
+			t->counted[peer] = t->serial;
+			if (!t->sharers[peer]++)
+				FAB_PUSH(&t->parent, peer);
+		}
+		FAB_PUSH(&t->first, t->choice.n);
+	}
+	/* The cheapest cable on from each of them, divided by the sharers. */
+	for (size_t i = 0; i < t->parent.n; i++) {
+		uint32_t sw = t->parent.v[i];
+		double best = hops == 2 ? t->root_price[sw] : __DBL_MAX__;
+
+		if (t->mark[sw] != t->stamp) {
+			t->steps += first[sw + 1] - first[sw];
+			for (uint32_t a = first[sw]; a < first[sw + 1] && hops > 2; a++)
+				if (row[f->arc_peer[a]] + 2u == hops) {
+					double own = fab_price(prices, f->arc_cable[a]);
+
+					best = own < best ? own : best;
+				}
+			t->up[sw] = best / t->sharers[sw];
+		}
 		t->sharers[sw] = 0;
 	}
-	for (size_t i = 0; i < t->level[hops].n; i++)
-		price += hang(t, prices, hops, t->level[hops].v[i], t->first.v[i],
-			      t->first.v[i + 1]);
+	for (uint32_t sw = t->level.head[hops]; sw != FAB_NONE;
+	     sw = t->level.next[sw], at++)
+		price += hang(t, prices, hops, sw, t->first.v[at], t->first.v[at + 1]);
 	return price;
 }
 
@@ -229,6 +145,7 @@ struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *t,
 				     uint32_t n, uint32_t root, double limit)
 {
 	const uint8_t *row = fab_dist_row(t->p->dist, root);
+	const struct fab_fabric *f = t->p->f;
 	unsigned height = 0;
 	double price = 0;
 
@@ -238,75 +155,57 @@ struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *t,
 	for (uint32_t i = 0; i < n; i++)
 		height = row[sw[i]] > height ? row[sw[i]] : height;
 	for (unsigned h = 0; h <= height; h++)
-		t->level[h].n = 0;
+		t->level.head[h] = FAB_NONE;
 	for (uint32_t i = 0; i < n; i++)
 		if (t->mark[sw[i]] != t->stamp) {
 			t->mark[sw[i]] = t->stamp;
-			FAB_PUSH(&t->level[row[sw[i]]], sw[i]);
+			fab_queues_append(&t->level, row[sw[i]], sw[i]);
 		}
-	look_from_root(t, prices, root);
+	/* The cheapest cable of each neighbour to the root, of equal ones that of its
+	 * lowest port; a switch of many ports is asked once here, not each of its
+	 * neighbours for all of its own. */
+	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
+		uint32_t peer = f->arc_peer[a], cable = f->arc_cable[a];
+		double own = fab_price(prices, cable);
+
+		if (t->by_root[peer] == t->stamp &&
+		    (own > t->root_price[peer] ||
+		     (own >= t->root_price[peer] &&
+		      fab_cable_port(f, cable, peer) >
+			      fab_cable_port(f, t->root_cable[peer], peer))))
+			continue;
+		t->by_root[peer] = t->stamp;
+		t->root_cable[peer] = cable;
+		t->root_price[peer] = own;
+	}
 	for (unsigned h = height; h > 1 && price < limit; h--)
 		price += hang_level(t, prices, row, h);
-	if (height && price < limit)
-		price += hang_last(t);
+	if (height && price < limit) {
+		/* Neighbours of the root. */
+		double last = 0;
+
+		for (uint32_t s = t->level.head[1]; s != FAB_NONE; s = t->level.next[s]) {
+			join_by(t, s, t->root_cable[s]);
+			last += t->root_price[s];
+		}
+		price += last;
+	}
 	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
 				  t->steps};
 }
 
-/* Paths that a search for the cheapest one has come by so far, the cheapest first. */
-
 /* A path to a switch, not known to be the cheapest before it is taken. */
-struct fab_label {
+struct label {
 	double cost;
 	uint32_t sw;
 	int32_t hops;
 };
 
-/* A heap; free() of v. */
-struct fab_labels {
-	FAB_VEC(struct fab_label);
-};
-
-static inline bool fab_label_is_before(const struct fab_label *a,
-				       const struct fab_label *b)
+static bool is_before(const struct label *a, const struct label *b)
 {
 	if (a->cost != b->cost)
 		return a->cost < b->cost;
 	return a->hops != b->hops ? a->hops < b->hops : a->sw < b->sw;
-}
-
-/* O(log n). */
-static inline void fab_labels_push(struct fab_labels *heap, struct fab_label label)
-{
-	size_t at = heap->n;
-
-	FAB_PUSH(heap, label);
-	while (at && fab_label_is_before(&label, &heap->v[(at - 1) / 2])) {
-		heap->v[at] = heap->v[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	heap->v[at] = label;
-}
-
-/* O(log n). */
-static inline struct fab_label fab_labels_pop(struct fab_labels *heap)
-{
-	struct fab_label top = heap->v[0], last = heap->v[--heap->n];
-	size_t at = 0, n = heap->n;
-
-	while (2 * at + 1 < n) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < n &&
-		    fab_label_is_before(&heap->v[child + 1], &heap->v[child]))
-			child++;
-		if (!fab_label_is_before(&heap->v[child], &last))
-			break;
-		heap->v[at] = heap->v[child];
-		at = child;
-	}
-	heap->v[at] = last;
-	return top;
 }
 
 /* Share of its price that a cable to a member not joined yet costs: joining it would take
@@ -332,36 +231,32 @@ struct fab_deep_tree {
 	uint32_t *n_below; /* [n_switches] switches below it */
 	uint32_t search;   /* number of the search */
 	uint64_t steps;	   /* cables looked at for the tree */
-	struct fab_labels heap;
+	FAB_VEC(struct label) heap;
 	FAB_VEC(uint32_t) in, sw, cable;
 	FAB_VEC(uint64_t) order;
 };
 
-struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p)
+static void release_heap(void *tree)
 {
-	struct fab_deep_tree *t = FAB_NEW0(1, struct fab_deep_tree);
+	free(((struct fab_deep_tree *)tree)->heap.v);
+}
+
+struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p,
+					struct fab_arena *a)
+{
+	struct fab_deep_tree *t = FAB_ARENA_NEW0(a, 1, struct fab_deep_tree);
 	uint32_t n = p->f->n_switches;
 
 	t->p = p;
-	t->at = FAB_NEW0(n, struct place);
-	t->parent = FAB_NEW(n, uint32_t);
-	t->n_below = FAB_NEW(n, uint32_t);
+	t->at = FAB_ARENA_NEW0(a, n, struct place);
+	t->parent = FAB_ARENA_NEW(a, n, uint32_t);
+	t->n_below = FAB_ARENA_NEW(a, n, uint32_t);
+	FAB_ROOM(a, &t->in, n);
+	FAB_ROOM(a, &t->sw, n);
+	FAB_ROOM(a, &t->cable, n);
+	FAB_ROOM(a, &t->order, n);
+	fab_arena_own(a, release_heap, t);
 	return t;
-}
-
-void fab_deep_tree_free(struct fab_deep_tree *t)
-{
-	if (!t)
-		return;
-	free(t->at);
-	free(t->parent);
-	free(t->n_below);
-	free(t->heap.v);
-	free(t->in.v);
-	free(t->sw.v);
-	free(t->cable.v);
-	free(t->order.v);
-	free(t);
 }
 
 static bool is_joined(const struct fab_deep_tree *t, uint32_t sw)
@@ -369,18 +264,43 @@ static bool is_joined(const struct fab_deep_tree *t, uint32_t sw)
 	return t->at[sw].joined == t->stamp;
 }
 
+/* A path to a switch was found: list it if it is cheaper than that before. */
 static void reach(struct fab_deep_tree *t, uint32_t sw, uint32_t arc, double cost,
 		  unsigned hops)
 {
-	struct place *at = &t->at[sw];
+	struct place *place = &t->at[sw];
+	struct label label = {cost, sw, (int32_t)hops};
+	size_t at = t->heap.n;
 
-	if (at->seen == t->search && at->cost <= cost)
+	if (place->seen == t->search && place->cost <= cost)
 		return;
-	at->seen = t->search;
-	at->cost = cost;
-	at->hops = (uint16_t)hops;
-	at->from = arc;
-	fab_labels_push(&t->heap, (struct fab_label){cost, sw, (int32_t)hops});
+	place->seen = t->search;
+	place->cost = cost;
+	place->hops = (uint16_t)hops;
+	place->from = arc;
+	FAB_PUSH(&t->heap, label);
+	for (; at && is_before(&label, &t->heap.v[(at - 1) / 2]); at = (at - 1) / 2)
+		t->heap.v[at] = t->heap.v[(at - 1) / 2];
+	t->heap.v[at] = label;
+}
+
+/* The first label of the heap, which is not empty. */
+static struct label pop(struct fab_deep_tree *t)
+{
+	struct label *v = t->heap.v, top = v[0], last = v[--t->heap.n];
+	size_t at = 0, n = t->heap.n;
+
+	while (2 * at + 1 < n) {
+		size_t child = 2 * at + 1;
+
+		child += child + 1 < n && is_before(&v[child + 1], &v[child]);
+		if (!is_before(&v[child], &last))
+			break;
+		v[at] = v[child];
+		at = child;
+	}
+	v[at] = last;
+	return top;
 }
 
 /* Where a search may end, and what it may cross. */
@@ -391,7 +311,7 @@ struct reach_limit {
 };
 
 static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
-		   const struct reach_limit *l, const struct fab_label *at)
+		   const struct reach_limit *l, const struct label *at)
 {
 	const struct fab_fabric *f = t->p->f;
 	unsigned hops = (unsigned)at->hops + 1;
@@ -422,7 +342,7 @@ static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 	t->heap.n = 0;
 	reach(t, sw, FAB_NONE, 0, 0);
 	while (t->heap.n) {
-		struct fab_label at = fab_labels_pop(&t->heap);
+		struct label at = pop(t);
 
 		if (at.cost > t->at[at.sw].cost || at.hops != t->at[at.sw].hops)
 			continue;
@@ -436,27 +356,6 @@ static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 			expand(t, prices, l, &at);
 	}
 	return FAB_NONE;
-}
-
-/* Join the path that was found, from its end at the tree back to the member. */
-static void join_path(struct fab_deep_tree *t, uint32_t end)
-{
-	const struct fab_fabric *f = t->p->f;
-	unsigned depth = t->at[end].depth;
-
-	for (uint32_t arc = t->at[end].from; arc != FAB_NONE;) {
-		/* The switch that an arc leaves. */
-		uint32_t c = f->arc_cable[arc], a = f->port_node[f->cable_a[c]];
-		uint32_t sw = a == f->arc_peer[arc] ? f->port_node[f->cable_b[c]] : a;
-
-		if (!is_joined(t, sw)) {
-			t->at[sw].joined = t->stamp;
-			FAB_PUSH(&t->in, sw);
-		}
-		t->parent[sw] = arc;
-		t->at[sw].depth = (uint8_t)++depth;
-		arc = t->at[sw].from;
-	}
 }
 
 /* Leave out switches without members below: paths that were left for others. */
@@ -501,6 +400,7 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 {
 	struct reach_limit limit = {.row = fab_dist_row(t->p->dist, root),
 				    .height = height};
+	const struct fab_fabric *f = t->p->f;
 	double price;
 
 	t->stamp++;
@@ -529,7 +429,22 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 			limit.is_straight = true;
 			end = search(t, prices, &limit, member);
 		}
-		join_path(t, end);
+		/* Join the path, from its end at the tree back to the member. */
+		unsigned depth = t->at[end].depth;
+
+		for (uint32_t arc = t->at[end].from; arc != FAB_NONE;) {
+			/* The switch that an arc leaves. */
+			uint32_t s =
+				fab_cable_peer(f, f->arc_cable[arc], f->arc_peer[arc]);
+
+			if (!is_joined(t, s)) {
+				t->at[s].joined = t->stamp;
+				FAB_PUSH(&t->in, s);
+			}
+			t->parent[s] = arc;
+			t->at[s].depth = (uint8_t)++depth;
+			arc = t->at[s].from;
+		}
 	}
 	price = collect(t, prices, root);
 	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,

@@ -88,6 +88,7 @@ enum fab_gen_type {
 	FAB_GEN_NUMBER, /* .number */
 	FAB_GEN_LIST,	/* .list, numbers separated by fab_gen_key.separator */
 	FAB_GEN_WORD,	/* .word */
+	FAB_GEN_CHOICE, /* .number: place in fab_gen_key.words */
 };
 
 /* One key of a family. Numbers, also those in lists, must lie in min .. max. */
@@ -97,8 +98,9 @@ struct fab_gen_key {
 	char separator;
 	bool is_required;
 	uint64_t min, max;
-	uint64_t fallback; /* of a number that is not required */
-	const char *help;  /* what the value is, a noun phrase */
+	uint64_t fallback;	  /* of a number that is not required */
+	const char *const *words; /* of a choice, up to the NULL; the help lists them */
+	const char *help;	  /* what the value is, a noun phrase */
 };
 
 struct fab_gen_value {

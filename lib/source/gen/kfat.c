@@ -7,7 +7,9 @@
  * Leaf "leaf-3.7" is x = 3, y = 7; "root-x.7" is the root of the line along dimension 0
  * through y = 7, "root-3.x" that of the line along dimension 1 through x = 3. With
  * several planes, switches or trees side by side on every line, these are "root0-x.7",
- * "root1-x.7" ..., and plane p takes the ports p * dimensions further up.
+ * "root1-x.7" ..., and plane p takes the ports p * dimensions further up. With several
+ * rails a host has its adapters on leaf switches next to each other along dimension 0,
+ * rail r on the ports r * hosts further up.
  */
 #include "source/gen/impl.h"
 
@@ -15,7 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { DIMS, HOSTS, LEVELS, RADIX, PLANES };
+enum { DIMS, HOSTS, LEVELS, RADIX, UP, PLANES, RAILS };
 
 static const struct fab_gen_key keys[] = {
 	[DIMS] = {"dims", FAB_GEN_LIST, 'x', .is_required = true, .min = 1,
@@ -26,9 +28,14 @@ static const struct fab_gen_key keys[] = {
 		    .help = "levels of switches that join a line"},
 	[RADIX] = {"radix", FAB_GEN_NUMBER, .min = 2, .max = FAB_GEN_PORTS_MAX,
 		   .help = "ports of the switches of a line, with levels=2"},
+	[UP] = {"up", FAB_GEN_NUMBER, .min = 1, .max = FAB_GEN_PORTS_MAX,
+		.help = "ports up of a first-level switch of a line, with levels=2 (half of them)"},
 	[PLANES] = {"planes", FAB_GEN_NUMBER, .min = 1, .max = FAB_GEN_PORTS_MAX,
 		    .fallback = 1,
 		    .help = "switches, or trees, that join a line side by side"},
+	[RAILS] = {"rails", FAB_GEN_NUMBER, .min = 1, .max = FAB_GEN_PORTS_MAX,
+		   .fallback = 1,
+		   .help = "adapters of a host, on different leaf switches of a row"},
 };
 
 /* Tree that joins the leaves of one line along a dimension. */
@@ -40,58 +47,40 @@ struct line {
 
 struct kfat {
 	const uint32_t *dims;
-	uint32_t n, hosts, radix, planes, n_leaves; /* radix 0: levels=1 */
+	uint32_t n, hosts, radix, up, planes, rails, n_leaves; /* radix 0: levels=1 */
 	struct line line[FAB_GEN_LIST_MAX];
 	/* first switch of each dimension in plane 0 */
 	uint32_t low[FAB_GEN_LIST_MAX], top[FAB_GEN_LIST_MAX];
 };
 
 /*
- * A two-level tree of radix R for `size` leaves: half the ports of a low switch go down,
- * half up, in equal bundles to as few top switches as have the ports.
+ * A two-level tree of radix R for `size` leaves: `up` ports of a low switch go up, in
+ * equal bundles to as few top switches as have the ports, the others down.
  */
-static int plan_line(const struct fab_gen_net *net, uint32_t size, uint32_t radix,
+static int plan_line(const struct fab_gen_net *net, uint32_t size, const struct kfat *k,
 		     struct line *line, struct fab_err *err)
 {
-	uint32_t half = radix / 2;
+	uint32_t down = k->radix - k->up;
 
-	if (!radix) {
+	if (!k->radix) {
 		*line = (struct line){.lows = 1, .down = size};
 		return 0;
 	}
-	line->down = half;
-	line->lows = size / half + (size % half != 0);
-	if (line->lows > radix)
+	line->down = down;
+	line->lows = size / down + (size % down != 0);
+	if (line->lows > k->radix)
 		return fab_fail(err, EINVAL,
 				"gen:%s: dims: a line of %" PRIu32
-				" is longer than the radix*radix/2 = %" PRIu64
+				" is longer than the radix*%s = %" PRIu64
 				" that radix=%" PRIu32 " can join",
-				net->kind, size, (uint64_t)radix * half, radix);
-	line->cables = radix / line->lows;
-	if (line->cables > half)
-		line->cables = half;
-	while (half % line->cables)
+				net->kind, size, down == k->up ? "radix/2" : "(radix-up)",
+				(uint64_t)k->radix * down, k->radix);
+	line->cables = k->radix / line->lows;
+	if (line->cables > k->up)
+		line->cables = k->up;
+	while (k->up % line->cables)
 		line->cables--;
-	line->tops = half / line->cables;
-	return 0;
-}
-
-static int check_levels(const struct fab_gen_net *net, const struct fab_gen_value *values,
-			struct kfat *k, struct fab_err *err)
-{
-	if (values[LEVELS].number == 1) {
-		if (values[RADIX].is_given)
-			return fab_fail(
-				err, EINVAL,
-				"gen:%s: radix is for levels=2; with levels=1 the roots have as many ports as their line has leaves",
-				net->kind);
-		return 0;
-	}
-	if (!values[RADIX].is_given || values[RADIX].number % 2)
-		return fab_fail(err, EINVAL,
-				"gen:%s: levels=2 needs radix, an even number (%s)",
-				net->kind, keys[RADIX].help);
-	k->radix = (uint32_t)values[RADIX].number;
+	line->tops = k->up / line->cables;
 	return 0;
 }
 
@@ -100,26 +89,52 @@ static int plan(struct fab_gen_net *net, const struct fab_gen_value *values,
 {
 	struct fab_gen_size size = {.switches = 1};
 	uint64_t leaves = 1, uplinks;
-	int rc;
+	int rc = 0;
 
 	*k = (struct kfat){.dims = values[DIMS].list.v,
 			   .n = values[DIMS].list.n,
 			   .hosts = (uint32_t)values[HOSTS].number,
-			   .planes = (uint32_t)values[PLANES].number};
+			   .planes = (uint32_t)values[PLANES].number,
+			   .rails = (uint32_t)values[RAILS].number};
 	uplinks = (uint64_t)k->n * k->planes;
-	rc = check_levels(net, values, k, err);
+	if (k->rails > k->dims[0])
+		return fab_fail(err, EINVAL,
+				"gen:%s: rails: a row has %" PRIu32
+				" leaf switches, fewer than %" PRIu32 " rails",
+				net->kind, k->dims[0], k->rails);
+	if (values[LEVELS].number == 1 && values[UP].is_given)
+		return fab_fail(err, EINVAL, "gen:%s: up is for levels=2", net->kind);
+	if (values[LEVELS].number == 1 && values[RADIX].is_given)
+		return fab_fail(
+			err, EINVAL,
+			"gen:%s: radix is for levels=2; with levels=1 the roots have as many ports as their line has leaves",
+			net->kind);
+	if (values[LEVELS].number == 2) {
+		if (!values[RADIX].is_given ||
+		    (values[RADIX].number % 2 && !values[UP].is_given))
+			return fab_fail(
+				err, EINVAL,
+				"gen:%s: levels=2 needs radix, an even number (%s)",
+				net->kind, keys[RADIX].help);
+		k->radix = (uint32_t)values[RADIX].number;
+		k->up = values[UP].is_given ? (uint32_t)values[UP].number : k->radix / 2;
+		if (k->up >= k->radix)
+			return fab_fail(err, EINVAL,
+					"gen:%s: up: expected fewer than radix=%" PRIu32,
+					net->kind, k->radix);
+	}
 	for (uint32_t d = 0; d < k->n; d++)
 		leaves = fab_gen_mul(leaves, k->dims[d]);
 	size.switches = leaves;
-	size.adapters = fab_gen_mul(leaves, k->hosts);
+	size.adapters = fab_gen_mul(leaves, (uint64_t)k->hosts * k->rails);
 	size.cables = fab_gen_add(size.adapters, fab_gen_mul(leaves, uplinks));
-	size.ports = k->hosts + uplinks;
+	size.ports = (uint64_t)k->hosts * k->rails + uplinks;
 	for (uint32_t d = 0; d < k->n && !rc; d++) {
 		uint64_t lines = fab_gen_mul(leaves / k->dims[d], k->planes);
 		struct line *line = &k->line[d];
 		uint64_t ports = k->radix ? k->radix : k->dims[d];
 
-		rc = plan_line(net, k->dims[d], k->radix, line, err);
+		rc = plan_line(net, k->dims[d], k, line, err);
 		if (rc)
 			break;
 		size.switches = fab_gen_add(size.switches,
@@ -138,7 +153,7 @@ static int plan(struct fab_gen_net *net, const struct fab_gen_value *values,
 	return rc;
 }
 
-/* How many lines run along dimension d. */
+/* Number of lines along dimension d. */
 static uint32_t n_lines(const struct kfat *k, uint32_t d)
 {
 	return k->n_leaves / k->dims[d];
@@ -179,16 +194,17 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 		 struct fab_err *err)
 {
 	struct kfat k;
-	uint32_t stride = 1;
+	uint32_t stride = 1, n_ports;
 	int rc = plan(net, values, &k, err);
 	uint32_t v[FAB_GEN_LIST_MAX];
 	char text[FAB_GEN_NAME_MAX];
 
 	if (rc)
 		return rc;
+	n_ports = k.hosts * k.rails;
 	for (uint32_t m = 0; m < k.n_leaves; m++) {
 		fab_gen_coords(m, k.dims, k.n, v);
-		fab_gen_switch(net, k.hosts + k.n * k.planes, "leaf-%s",
+		fab_gen_switch(net, n_ports + k.n * k.planes, "leaf-%s",
 			       fab_gen_coords_text(v, k.n, FAB_NONE, text));
 	}
 	for (uint32_t j = 0; j < k.n; j++) {
@@ -199,8 +215,14 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 		k.top[j] = net->n_switches;
 		add_line_switches(net, &k, j, "top", k.line[j].tops);
 	}
-	for (uint32_t i = 0; i < k.n_leaves; i++)
-		fab_gen_hosts(net, i, k.hosts);
+	for (uint32_t i = 0; i < k.n_leaves * k.hosts; i++) {
+		fab_gen_host(net);
+		for (uint32_t r = 0; r < k.rails; r++)
+			fab_gen_adapter(net,
+					(i / k.hosts + r * (k.n_leaves / k.dims[0])) %
+						k.n_leaves,
+					r * k.hosts + i % k.hosts + 1);
+	}
 	for (uint32_t d = k.n; d-- > 0; stride *= k.dims[d])
 		for (uint32_t plane = 0; plane < k.planes; plane++) {
 			const struct line *line = &k.line[d];
@@ -215,7 +237,7 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 				uint32_t at = i / stride % size;
 				uint32_t number = i / stride / size * stride + i % stride;
 
-				fab_gen_cable(net, i, k.hosts + plane * k.n + d + 1,
+				fab_gen_cable(net, i, n_ports + plane * k.n + d + 1,
 					      low + number * line->lows + at / line->down,
 					      at % line->down + 1);
 			}

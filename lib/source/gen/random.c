@@ -39,33 +39,6 @@ struct graph {
 	uint32_t *adj;
 };
 
-static int check(const struct fab_gen_net *net, const struct fab_gen_value *values,
-		 struct fab_err *err)
-{
-	uint64_t n = values[SWITCHES].number, degree = values[DEGREE].number;
-	uint64_t hosts = values[HOSTS].number;
-	struct fab_gen_size size = {.switches = n,
-				    .adapters = fab_gen_mul(n, hosts),
-				    .ports = degree + hosts};
-
-	if (degree >= n)
-		return fab_fail(err, EINVAL,
-				"gen:%s: degree=%" PRIu64 ": a switch has only %" PRIu64
-				" others",
-				net->kind, degree, n - 1);
-	if (n % 2 && degree % 2)
-		return fab_fail(err, EINVAL,
-				"gen:%s: switches=%" PRIu64 ",degree=%" PRIu64
-				": one of them must be even",
-				net->kind, n, degree);
-	if (degree == 1 && n > 2)
-		return fab_fail(err, EINVAL,
-				"gen:%s: degree=1 cannot join more than 2 switches",
-				net->kind);
-	size.cables = fab_gen_add(fab_gen_mul(n, degree) / 2, size.adapters);
-	return fab_gen_check_size(net, &size, err);
-}
-
 static bool is_adjacent(const struct graph *g, uint32_t u, uint32_t v)
 {
 	const uint32_t *peers = g->adj + (size_t)u * g->degree;
@@ -92,63 +65,6 @@ static void exchange(struct graph *g, uint32_t u, uint32_t v, uint32_t x, uint32
 	replace_peer(g, v, u, y);
 	replace_peer(g, x, y, u);
 	replace_peer(g, y, x, v);
-}
-
-/* Pair the shuffled ends. */
-static void pair_ends(struct graph *g, struct fab_rng *rng)
-{
-	size_t n_ends = (size_t)g->n * g->degree;
-	uint32_t *ends = FAB_NEW(n_ends, uint32_t), *used = FAB_NEW0(g->n, uint32_t);
-
-	for (size_t i = 0; i < n_ends; i++) {
-		size_t j = fab_rng_below(rng, i + 1);
-
-		ends[i] = ends[j];
-		ends[j] = (uint32_t)(i / g->degree);
-	}
-	for (size_t i = 0; i < n_ends; i += 2) {
-		uint32_t u = ends[i], v = ends[i + 1];
-
-		g->adj[(size_t)u * g->degree + used[u]++] = v;
-		g->adj[(size_t)v * g->degree + used[v]++] = u;
-	}
-	free(used);
-	free(ends);
-}
-
-/*
- * A peer of u that is u itself or comes twice; FAB_NONE when all is well. `mark` holds
- * the stamps of earlier calls.
- */
-static uint32_t find_bad(const struct graph *g, uint32_t u, uint32_t *mark,
-			 uint32_t stamp)
-{
-	const uint32_t *peers = g->adj + (size_t)u * g->degree;
-
-	for (uint32_t i = 0; i < g->degree; i++) {
-		if (peers[i] == u || mark[peers[i]] == stamp)
-			return peers[i];
-		mark[peers[i]] = stamp;
-	}
-	return FAB_NONE;
-}
-
-/*
- * Exchange the bad cable u-v with a random one that fits both. Two self-loops give a
- * pair of parallel cables, which is the next to be repaired.
- */
-static void repair(struct graph *g, uint32_t u, uint32_t v, struct fab_rng *rng)
-{
-	for (;;) {
-		uint32_t x = (uint32_t)fab_rng_below(rng, g->n);
-		uint32_t y =
-			g->adj[(size_t)x * g->degree + fab_rng_below(rng, g->degree)];
-
-		if (x == u || y == v || is_adjacent(g, u, x) || is_adjacent(g, v, y))
-			continue;
-		exchange(g, u, v, x, y);
-		return;
-	}
 }
 
 /*
@@ -210,30 +126,56 @@ static struct graph draw(uint32_t n, uint32_t degree, uint64_t seed)
 {
 	bool complement = 2 * degree >= n;
 	struct graph g = {n, complement ? n - 1 - degree : degree, NULL}, s;
+	size_t n_ends = (size_t)n * g.degree;
+	uint32_t *ends = FAB_NEW(n_ends, uint32_t), *used = FAB_NEW0(n, uint32_t);
+	uint32_t *mark = FAB_NEW0(n, uint32_t), stamp = 0;
 	struct fab_rng rng;
-	uint32_t *mark;
-	uint32_t stamp = 0;
 
 	fab_rng_init(&rng, seed);
-	g.adj = FAB_NEW((size_t)n * g.degree, uint32_t);
-	pair_ends(&g, &rng);
-	mark = FAB_NEW0(g.n, uint32_t);
-	for (uint32_t u = 0; u < g.n; u++) {
-		uint32_t v;
+	g.adj = FAB_NEW(n_ends, uint32_t);
+	/* shuffle the ends and pair them */
+	for (size_t i = 0; i < n_ends; i++) {
+		size_t j = fab_rng_below(&rng, i + 1);
 
-		while ((v = find_bad(&g, u, mark, ++stamp)) != FAB_NONE)
-			repair(&g, u, v, &rng);
+		ends[i] = ends[j];
+		ends[j] = (uint32_t)(i / g.degree);
 	}
+	for (size_t i = 0; i < n_ends; i += 2) {
+		uint32_t u = ends[i], v = ends[i + 1];
+
+		g.adj[(size_t)u * g.degree + used[u]++] = v;
+		g.adj[(size_t)v * g.degree + used[v]++] = u;
+	}
+	/* Exchange a cable u-v that is a loop or parallel to another with a random one
+	 * that fits both, until none is left. Two loops give a pair of parallel cables,
+	 * which is the next to be repaired. */
+	for (uint32_t u = 0; u < n; u++)
+		for (uint32_t i = (stamp++, 0); i < g.degree; i++) {
+			uint32_t v = g.adj[(size_t)u * g.degree + i], x, y;
+
+			if (v != u && mark[v] != stamp) {
+				mark[v] = stamp;
+				continue;
+			}
+			do {
+				x = (uint32_t)fab_rng_below(&rng, n);
+				y = g.adj[(size_t)x * g.degree +
+					  fab_rng_below(&rng, g.degree)];
+			} while (x == u || y == v || is_adjacent(&g, u, x) ||
+				 is_adjacent(&g, v, y));
+			exchange(&g, u, v, x, y);
+			i = UINT32_MAX; /* from its first peer again */
+			stamp++;
+		}
+	free(ends);
+	free(used);
 	free(mark);
 	/* The complement has a degree of half the switches or more: it is connected. */
 	if (!complement) {
-		uint32_t *parent = FAB_NEW(g.n, uint32_t),
-			 *queue = FAB_NEW(g.n, uint32_t);
+		uint32_t *parent = FAB_NEW(n, uint32_t), *queue = FAB_NEW(n, uint32_t);
 
-		/* With a degree of two or more every component has a cable outside its
-		 * tree. */
-		memset(parent, 0xff, g.n * sizeof(*parent));
-		for (uint32_t u = 0; u < g.n; u++) {
+		memset(parent, 0xff, n * sizeof(*parent));
+		for (uint32_t u = 0; u < n; u++) {
 			uint32_t v = FAB_NONE, spare;
 
 			if (parent[u] != FAB_NONE)
@@ -256,9 +198,28 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 	uint32_t n = (uint32_t)values[SWITCHES].number;
 	uint32_t degree = (uint32_t)values[DEGREE].number;
 	uint32_t hosts = (uint32_t)values[HOSTS].number, *used;
+	struct fab_gen_size size = {.switches = n,
+				    .adapters = fab_gen_mul(n, hosts),
+				    .ports = (uint64_t)degree + hosts};
 	struct graph g;
-	int rc = check(net, values, err);
+	int rc;
 
+	if (degree >= n)
+		return fab_fail(err, EINVAL,
+				"gen:%s: degree=%" PRIu32 ": a switch has only %" PRIu32
+				" others",
+				net->kind, degree, n - 1);
+	if (n % 2 && degree % 2)
+		return fab_fail(err, EINVAL,
+				"gen:%s: switches=%" PRIu32 ",degree=%" PRIu32
+				": one of them must be even",
+				net->kind, n, degree);
+	if (degree == 1 && n > 2)
+		return fab_fail(err, EINVAL,
+				"gen:%s: degree=1 cannot join more than 2 switches",
+				net->kind);
+	size.cables = fab_gen_add(fab_gen_mul(n, degree) / 2, size.adapters);
+	rc = fab_gen_check_size(net, &size, err);
 	if (rc)
 		return rc;
 	for (uint32_t u = 0; u < n; u++)

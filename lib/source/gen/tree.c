@@ -41,82 +41,68 @@ static uint64_t level_size(const struct gen_tree *t, uint32_t l)
 	return n;
 }
 
-static int check_size(const struct fab_gen_net *net, const struct gen_tree *t,
-		      struct fab_err *err)
+static int gen_build_tree(struct fab_gen_net *net, const struct gen_tree *t,
+			  struct fab_err *err)
 {
-	struct fab_gen_size size = {0};
+	uint32_t first[FAB_GEN_LIST_MAX + 1], copies = 1, n;
+	struct fab_gen_size size = {.ports = t->radix};
+	int rc;
 
 	for (uint32_t l = 1; l <= t->h; l++) {
-		uint64_t n = level_size(t, l);
+		uint64_t all = level_size(t, l);
 		uint64_t ports = fab_gen_add(ports_down(t, l), ports_up(t, l));
 
-		size.switches = fab_gen_add(size.switches, n);
-		size.cables = fab_gen_add(size.cables, fab_gen_mul(n, ports_down(t, l)));
-		if (ports > size.ports)
-			size.ports = ports;
+		size.switches = fab_gen_add(size.switches, all);
+		size.cables =
+			fab_gen_add(size.cables, fab_gen_mul(all, ports_down(t, l)));
+		size.ports = ports > size.ports ? ports : size.ports;
 		if (l == 1)
 			size.adapters = size.cables;
 	}
-	if (t->radix > size.ports)
-		size.ports = t->radix;
-	return fab_gen_check_size(net, &size, err);
-}
-
-/* Cables between the levels `l` and `l + 1`. `copies` is w[0] * ... * w[l-1]. */
-static void add_level(struct fab_gen_net *net, const struct gen_tree *t, uint32_t l,
-		      const uint32_t *first, uint32_t copies)
-{
-	uint32_t n = (uint32_t)level_size(t, l);
-	uint32_t m = t->m[l], w = t->w[l], p = t->p[l];
-	uint32_t down = (uint32_t)ports_down(t, l);
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t copy = i % copies, a = i / copies % m;
-		uint32_t parent = (i / copies / m * copies + copy) * w;
-
-		for (uint32_t b = 0; b < w; b++)
-			for (uint32_t k = 0; k < p; k++)
-				fab_gen_cable(net, first[l] + i, down + b * p + k + 1,
-					      first[l + 1] + parent + b, a * p + k + 1);
-	}
-}
-
-static int gen_build_tree(struct fab_gen_net *net, const struct gen_tree *tree,
-			  struct fab_err *err)
-{
-	uint32_t first[FAB_GEN_LIST_MAX + 1], copies = 1;
-	int rc = check_size(net, tree, err);
-	uint32_t n;
-
+	rc = fab_gen_check_size(net, &size, err);
 	if (rc)
 		return rc;
-	for (uint32_t m = 1; m <= tree->h; m++) {
-		uint32_t count = (uint32_t)level_size(tree, m);
-		uint32_t ports = (uint32_t)(ports_down(tree, m) + ports_up(tree, m));
+	for (uint32_t l = 1; l <= t->h; l++) {
+		uint32_t ports = (uint32_t)(ports_down(t, l) + ports_up(t, l));
 
-		if (ports < tree->radix)
-			ports = tree->radix;
-		first[m] = net->n_switches;
-		for (uint32_t j = 0; j < count; j++) {
-			if (m == 1)
-				fab_gen_switch(net, ports, "leaf-%" PRIu32, j);
+		if (ports < t->radix)
+			ports = t->radix;
+		n = (uint32_t)level_size(t, l);
+		first[l] = net->n_switches;
+		for (uint32_t i = 0; i < n; i++) {
+			if (l == 1)
+				fab_gen_switch(net, ports, "leaf-%" PRIu32, i);
 			else
-				fab_gen_switch(net, ports, "l%" PRIu32 "-%" PRIu32, m, j);
+				fab_gen_switch(net, ports, "l%" PRIu32 "-%" PRIu32, l, i);
 		}
 	}
 	/* Every host has w[0] leaves, which follow each other, and p[0] cables to each.
 	 */
-	n = (uint32_t)level_size(tree, 0);
+	n = (uint32_t)level_size(t, 0);
 	for (uint32_t i = 0; i < n; i++) {
 		fab_gen_host(net);
-		for (uint32_t b = 0; b < tree->w[0]; b++)
-			for (uint32_t k = 0; k < tree->p[0]; k++)
-				fab_gen_adapter(net, i / tree->m[0] * tree->w[0] + b,
-						i % tree->m[0] * tree->p[0] + k + 1);
+		for (uint32_t b = 0; b < t->w[0]; b++)
+			for (uint32_t k = 0; k < t->p[0]; k++)
+				fab_gen_adapter(net, i / t->m[0] * t->w[0] + b,
+						i % t->m[0] * t->p[0] + k + 1);
 	}
-	for (uint32_t l = 1; l < tree->h; l++) {
-		copies *= tree->w[l - 1];
-		add_level(net, tree, l, first, copies);
+	/* Cables between the levels l and l + 1; copies = w[0] * ... * w[l - 1]. */
+	for (uint32_t l = 1; l < t->h; l++) {
+		uint32_t m = t->m[l], w = t->w[l], p = t->p[l];
+		uint32_t down = (uint32_t)ports_down(t, l);
+
+		copies *= t->w[l - 1];
+		n = (uint32_t)level_size(t, l);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t a = i / copies % m;
+			uint32_t parent = (i / copies / m * copies + i % copies) * w;
+
+			for (uint32_t b = 0; b < w; b++)
+				for (uint32_t k = 0; k < p; k++)
+					fab_gen_cable(
+						net, first[l] + i, down + b * p + k + 1,
+						first[l + 1] + parent + b, a * p + k + 1);
+		}
 	}
 	return 0;
 }

@@ -44,53 +44,33 @@ static void look_at_arcs(struct fab_analyser *j)
 	fab_shape_free(shape);
 }
 
-/* Which of the 256 values there are. */
-static void note_values(const uint8_t *v, size_t n, uint64_t *has)
-{
-	for (size_t i = 0; i < n; i++)
-		has[v[i] / 64] |= (uint64_t)1 << v[i] % 64;
-}
-
-/* Is it this value all over? */
-FAB_WIDE static bool is_all(const uint8_t *v, size_t n, uint8_t value)
-{
-	uint8_t differs = 0;
-
-	for (size_t i = 0; i < n; i++)
-		differs |= v[i] ^ value;
-	return !differs;
-}
-
 /* Which service levels pairs have, and whether some have none. */
 static int scan_levels(struct fab_analyser *j, struct fab_err *err)
 {
-	enum { AT_ONCE = 256 };
 	const struct fab_routes *r = j->r;
 	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
-	uint64_t has[4] = {0};
+	bool has[256] = {!r->sl};
 
-	for (size_t i = 0; i < n; i += AT_ONCE) {
-		size_t here = n - i < AT_ONCE ? n - i : AT_ONCE;
-
-		if (!is_all(r->sl + i, here, r->sl[i]))
-			note_values(r->sl + i, here, has);
-		else
-			note_values(r->sl + i, 1, has);
+	for (size_t i = 0; i < n; i++)
+		has[r->sl[i]] = true;
+	j->n_sls = 1;
+	for (uint32_t sl = 0; sl < FAB_SL_UNKNOWN; sl++) {
+		if (!has[sl])
+			continue;
+		if (sl >= FAB_ANALYSIS_SLS)
+			return fab_fail(
+				err, EINVAL,
+				"%s: a service level is more than 15: no such tables",
+				r->f->source);
+		j->n_sls = sl + 1;
+		j->levels |= 1u << sl;
 	}
-	j->has_none = has[FAB_SL_NONE / 64] >> FAB_SL_NONE % 64 & 1;
-	j->has_unknown = (has[FAB_SL_UNKNOWN / 64] >> FAB_SL_UNKNOWN % 64 & 1) ||
-			 (r->sl && r->sl_default == FAB_SL_UNKNOWN);
-	has[FAB_SL_NONE / 64] &= ~((uint64_t)1 << FAB_SL_NONE % 64);
-	has[FAB_SL_UNKNOWN / 64] &= ~((uint64_t)1 << FAB_SL_UNKNOWN % 64);
-	j->n_sls = has[0] ? 64 - (uint32_t)__builtin_clzll(has[0]) : 1;
-	j->levels = (uint32_t)has[0] |
-		    (r->sl && fab_analysis_is_level(r->sl_default) ? 1u << r->sl_default
-								   : !r->sl);
-	if (!(has[0] >> FAB_ANALYSIS_SLS) && !has[1] && !has[2] && !has[3])
-		return 0;
-	return fab_fail(err, EINVAL,
-			"%s: a service level is more than 15: no such tables",
-			r->f->source);
+	if (r->sl && fab_analysis_is_level(r->sl_default))
+		j->levels |= 1u << r->sl_default;
+	j->has_none = has[FAB_SL_NONE];
+	j->has_unknown =
+		has[FAB_SL_UNKNOWN] || (r->sl && r->sl_default == FAB_SL_UNKNOWN);
+	return 0;
 }
 
 /* Keep the lanes of these levels. Returns how many lanes there are, that for dropping not
@@ -105,9 +85,9 @@ static uint32_t take_lanes(struct fab_analyser *j)
 	if (r->lanes == FAB_LANES_SL)
 		return j->n_sls < FAB_ANALYSIS_DROP ? j->n_sls : FAB_ANALYSIS_DROP;
 	j->lane = FAB_ARENA_NEW(&j->arena, n * j->n_sls + 1, uint8_t);
-	if (n && r->told && r->told->has_lanes)
+	if (n && r->files && r->files->has_lanes)
 		j->is_missed = FAB_ARENA_NEW0(
-			&j->arena, r->told->lane_first[j->n_switches] * j->n_sls + 1,
+			&j->arena, r->files->lane_first[j->n_switches] * j->n_sls + 1,
 			uint8_t);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t sl = 0; sl < j->n_sls; sl++) {
@@ -132,17 +112,17 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 {
 	size_t n = (size_t)j->n_switches + 1;
 
-	*w = (struct fab_analysis_work){.valley_target = SIZE_MAX,
+	*w = (struct fab_analysis_work){.root = FAB_NONE,
+					.valley_target = SIZE_MAX,
 					.unreachable_target = SIZE_MAX};
-	w->hops = FAB_ARENA_NEW(&w->arena, n * BLOCK, uint16_t);
 	fab_walk_init(&w->walk, j->r->f, j->r->faults);
+	w->hops = w->walk.hops;
 	w->walk.direction = j->options->only_load ? NULL : j->direction;
-	w->is_shorter = FAB_ARENA_NEW(&w->arena, n, uint8_t);
+	w->dist = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	w->senders = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
-	w->nearest = FAB_ARENA_NEW(&w->arena, n * BLOCK, uint16_t);
 	w->sl = FAB_ARENA_NEW(&w->arena, ((size_t)j->n_groups + 1) * BLOCK, uint8_t);
-	w->mask = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->mask = FAB_ARENA_NEW0(&w->arena, n, uint32_t);
 	w->lanes = FAB_ARENA_NEW0(&w->arena, n * FAB_ANALYSIS_SLS, uint16_t);
 	if (j->options->with_load || j->options->only_load) {
 		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
@@ -243,47 +223,36 @@ static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 }
 
 /*
- * Levels or lanes alone were given: the lanes are assumed. If one lane for all has no
+ * Is the verdict certain? Cycles by assumed lanes, and their absence, are not. Where
+ * levels or lanes alone were given, the lanes are assumed: if one lane for all has no
  * cycle, no assignment of lanes has.
  */
-static int check_assumed(const struct fab_analyser *j, struct fab_analysis *out,
-			 struct fab_err *err)
-{
-	const struct fab_told *told = j->r->told;
-	struct fab_analysis_options options = *j->options;
-	struct fab_routes one = *j->r;
-	struct fab_analysis on_one;
-	int rc;
-
-	if (!told || told->has_sls == told->has_lanes)
-		return 0;
-	one.lanes = FAB_LANES_ONE;
-	one.sl = NULL;
-	one.told = NULL;
-	options.with_load = false;
-	rc = fab_analyse(&one, &options, &on_one, err);
-	if (rc)
-		return rc;
-	out->is_unknown = !on_one.deadlock_free;
-	fab_analysis_fini(&on_one);
-	return 0;
-}
-
-/* Is the verdict certain? Cycles by assumed lanes, and their absence, are not. */
 static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 			 struct fab_err *err)
 {
+	const struct fab_table_files *files = j->r->files;
+	struct fab_analysis_options options = *j->options;
+	struct fab_routes one = *j->r;
 	const uint64_t *n = out->gaps.n;
+	struct fab_analysis on_one;
 	int rc = 0;
 
 	if (out->cycle_channels) {
 		out->is_unknown = out->assumes_sls || out->assumes_lanes;
 		return 0;
 	}
-	if (n[FAB_GAP_TABLE] || n[FAB_GAP_SL] || n[FAB_GAP_LANE])
-		out->is_unknown = true;
-	else
-		rc = check_assumed(j, out, err);
+	out->is_unknown = n[FAB_GAP_TABLE] || n[FAB_GAP_SL] || n[FAB_GAP_LANE];
+	if (!out->is_unknown && files && files->has_sls != files->has_lanes) {
+		one.lanes = FAB_LANES_ONE;
+		one.sl = NULL;
+		one.files = NULL;
+		options.with_load = false;
+		rc = fab_analyse(&one, &options, &on_one, err);
+		if (rc)
+			return rc;
+		out->is_unknown = !on_one.deadlock_free;
+		fab_analysis_fini(&on_one);
+	}
 	out->deadlock_free = !out->is_unknown;
 	return rc;
 }
@@ -345,8 +314,8 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		fab_cdg_find_parts(&j->cdg);
 		fab_analysis_find_gaps(j, &w, out);
 		out->cycle_channels = j->cdg.n_in_parts;
-		out->assumes_sls = j->r->told && !j->r->told->has_sls;
-		out->assumes_lanes = j->r->told && !j->r->told->has_lanes;
+		out->assumes_sls = j->r->files && !j->r->files->has_sls;
+		out->assumes_lanes = j->r->files && !j->r->files->has_lanes;
 		rc = check_freedom(j, out, err);
 	}
 	if (!rc && out->cycle_channels) {
@@ -422,9 +391,7 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	}
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
-	free(j.targets.v);
-	fab_planes_free(j.planes);
-	fab_arena_free(&j.arena);
+	fab_analyser_fini(&j);
 	return rc;
 }
 
@@ -491,75 +458,25 @@ double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends)
 	return pairs ? (double)load / ((double)pairs / (double)ends) : (double)NAN;
 }
 
-/* Live ends of hosts by switch [n_switches]. The caller frees. */
-static uint32_t *count_hosts(const struct fab_routes *r)
-{
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS};
-	const struct fab_analyser j = {.r = r, .options = &options};
-	uint32_t *hosts = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
-
-	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t sw = fab_analysis_end_switch(&j, p);
-
-		if (sw != FAB_NONE)
-			hosts[sw]++;
-	}
-	return hosts;
-}
-
-/* Does a column lead to every host? */
-static bool leads_to_all(const struct fab_routes *r)
-{
-	uint32_t *hosts = count_hosts(r);
-	bool leads = true;
-
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		hosts[r->column_switch[c]] = 0;
-	for (uint32_t s = 0; s < r->f->n_switches; s++)
-		leads = leads && !hosts[s];
-	free(hosts);
-	return leads;
-}
-
-/* How many hosts each leaf switch has, 0: not all have as many, or some hang elsewhere,
- * or several columns lead there. */
-static uint32_t hosts_a_leaf(const struct fab_routes *r)
-{
-	uint32_t *hosts, n, total = 0;
-
-	if (!r->leaf || !r->n_leaves || r->n_alternatives || r->column_lid)
-		return 0;
-	hosts = count_hosts(r);
-	n = hosts[r->leaf[0]];
-	for (uint32_t i = 0; i < r->n_leaves; i++)
-		n = hosts[r->leaf[i]] == n ? n : 0;
-	for (uint32_t s = 0; s < r->f->n_switches; s++)
-		total += hosts[s];
-	free(hosts);
-	return total == n * r->n_leaves ? n : 0;
-}
-
-int fab_uniform_load(const struct fab_routes *r, const struct fab_analysis *known,
-		     int n_threads, double *out, struct fab_err *err)
+int fab_uniform_load(const struct fab_routes *r, int n_threads, double *out,
+		     struct fab_err *err)
 {
 	const struct fab_analysis_options options = {
 		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = n_threads};
-	bool is_of_leaves = known && known->load && known->between == FAB_ENDS_LEAVES;
-	uint64_t n = is_of_leaves ? hosts_a_leaf(r) : 0;
+	const struct fab_analyser j = {.r = r, .options = &options};
 	struct fab_routes *whole = NULL;
+	struct fab_columns columns;
 	struct fab_analysis all;
 	int rc;
 
-	if (n) { /* between two leaves n * n packets for one, and n - 1 from each in
-		  * addition
-		  */
-		*out = fab_load_per_host(n * n * known->max_load,
-					 n * n * known->pairs + n * (n - 1) * known->ends,
-					 n * known->ends);
-		return 0;
+	fab_columns_init(&columns, r);
+	for (uint32_t p = 0; p < r->f->n_ports && !r->column_lid && !whole; p++) {
+		uint32_t sw = fab_analysis_end_switch(&j, p);
+
+		if (sw != FAB_NONE && columns.first[sw] == FAB_NONE)
+			whole = fab_routes_complete(r);
 	}
-	if (!r->column_lid && !leads_to_all(r))
-		whole = fab_routes_complete(r);
+	fab_columns_fini(&columns);
 	rc = fab_analyse(whole ? whole : r, &options, &all, err);
 	fab_routes_free(whole);
 	if (rc)

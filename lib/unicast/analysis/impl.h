@@ -57,7 +57,7 @@ struct fab_analyser {
 	bool has_none;	       /* some pair has no service level */
 	bool has_unknown;      /* of some pair it is not known */
 	uint32_t *end;	       /* [n_ports] switch of each end, FAB_NONE; NULL: leaves */
-	/* [fab_told_at() * n_sls + sl] a packet needs a lane that no file contains; NULL:
+	/* [fab_lane_at() * n_sls + sl] a packet needs a lane that no file contains; NULL:
 	 * none is missing */
 	uint8_t *is_missed;
 	/* r->sl2vl with as many levels as pairs have: what is used stays near; and the
@@ -73,10 +73,11 @@ struct fab_analyser {
 /* Working memory of a thread. */
 struct fab_analysis_work {
 	struct fab_arena arena;
-	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
-	struct fab_walk walk; /* of the target at hand; its hops are among these */
-	uint16_t *nearest;    /* [n_switches * BLOCK] hops in the live graph */
-	uint8_t *is_shorter;  /* [n_switches] some of these are less than the tables' */
+	struct fab_walk walk; /* of the target at hand */
+	uint16_t *hops;	      /* [n_switches] of it */
+	uint32_t root;	      /* of the target that dist is of; FAB_NONE: none yet */
+	uint32_t *dist;	      /* [n_switches] hops in the live graph */
+	uint64_t in_graph;    /* ends that the live graph connects with one at the root */
 	uint8_t *sl;	      /* [BLOCK * n_groups] */
 	uint32_t *senders;    /* [n_switches] ends that send to the target at hand */
 	/* [n_switches] service levels, bits: those of its own ends, and from bit 16 on
@@ -131,20 +132,6 @@ static inline unsigned fab_analysis_vl(const struct fab_analyser *j, uint32_t sw
 	return j->lane[fab_analysis_entry(j, sw, in, out) * j->n_sls + sl];
 }
 
-/* Ends of a switch that send to a target: those with a service level for it; sl: one for
- * each group. */
-static inline uint32_t fab_analysis_senders(const struct fab_analyser *j,
-					    const uint8_t *sl, uint32_t u)
-{
-	uint32_t n = j->weight[u];
-
-	for (uint32_t g = j->group_first[u]; j->has_none && g < j->group_first[u + 1];
-	     g++)
-		if (sl[g] == FAB_SL_NONE)
-			n -= j->group_size[g];
-	return n;
-}
-
 static inline const uint16_t *fab_analysis_next(const struct fab_analyser *j,
 						const struct fab_target *target)
 {
@@ -154,8 +141,9 @@ static inline const uint16_t *fab_analysis_next(const struct fab_analyser *j,
 /* The switch at which an end hangs, by options and faults; FAB_NONE: it is no end, or
  * dead. O(1). */
 uint32_t fab_analysis_end_switch(const struct fab_analyser *j, uint32_t port);
-/* Fill weight, targets, n_ends, end and the groups. */
+/* Fill weight, targets, n_ends, planes, end and the groups. */
 void fab_analysis_find_targets(struct fab_analyser *j);
+void fab_analyser_fini(struct fab_analyser *j);
 
 void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls);
 void fab_cdg_fini(struct fab_cdg *g);
@@ -166,7 +154,7 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
-			 uint16_t *hops, struct fab_analysis_work *w);
+			 struct fab_analysis_work *w);
 /* Service levels of the sources to targets first .. first + n - 1. */
 void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
 			     struct fab_analysis_work *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pairs that deserve a word, by the switches at their ends. */
+/* Pairs without a path, paths that turn up again, and gaps of tables, by name. */
 #include "unicast/analysis/impl.h"
 
 #include "base/text.h"
@@ -17,19 +17,13 @@ struct towards {
 	struct fab_pair_list *list;
 };
 
-static void towards_init(struct towards *t, const struct fab_analyser *j, uint64_t n,
-			 struct fab_pair_list *list)
+static void towards_init(struct towards *t, const struct fab_analyser *j,
+			 struct fab_arena *arena, uint64_t n, struct fab_pair_list *list)
 {
-	t->pairs = FAB_NEW0((size_t)j->n_switches + 1, uint64_t);
-	t->at = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
+	t->pairs = FAB_ARENA_NEW0(arena, (size_t)j->n_switches + 1, uint64_t);
+	t->at = FAB_ARENA_NEW0(arena, (size_t)j->n_switches + 1, uint32_t);
 	t->left = n;
 	t->list = list;
-}
-
-static void towards_fini(struct towards *t)
-{
-	free(t->pairs);
-	free(t->at);
 }
 
 static bool is_done(const struct towards *t)
@@ -85,6 +79,19 @@ static uint32_t end_of(const struct fab_analyser *j, const struct fab_target *ta
 	return path.at;
 }
 
+/* Ends of a switch that send to a target: those with a service level for it; sl: one for
+ * each group. */
+static uint32_t senders_of(const struct fab_analyser *j, const uint8_t *sl, uint32_t u)
+{
+	uint32_t n = j->weight[u];
+
+	for (uint32_t g = j->group_first[u]; j->has_none && g < j->group_first[u + 1];
+	     g++)
+		if (sl[g] == FAB_SL_NONE)
+			n -= j->group_size[g];
+	return n;
+}
+
 static void add_valleys(struct towards *t, const struct fab_analyser *j,
 			const struct fab_target *target, struct fab_analysis_work *w)
 {
@@ -92,8 +99,7 @@ static void add_valleys(struct towards *t, const struct fab_analyser *j,
 		return;
 	for (uint32_t i = 1; i < w->walk.n_order; i++) {
 		uint32_t u = w->walk.order[i];
-		uint64_t pairs =
-			(uint64_t)fab_analysis_senders(j, w->sl, u) * target->weight;
+		uint64_t pairs = (uint64_t)senders_of(j, w->sl, u) * target->weight;
 
 		if (w->walk.turns[u] & 2 && pairs)
 			add_pairs(t, u, turn_of(j, target, u), pairs);
@@ -116,8 +122,7 @@ static void add_unreachable(struct towards *t, const struct fab_analyser *j,
 		if (u == target->root && (is_led || pairs))
 			pairs -= is_led ? pairs : target->weight;
 		else if (is_led)
-			pairs -= (uint64_t)fab_analysis_senders(j, w->sl, u) *
-				 target->weight;
+			pairs -= (uint64_t)senders_of(j, w->sl, u) * target->weight;
 		if (!pairs)
 			continue;
 		if (target->column == FAB_NONE)
@@ -133,14 +138,15 @@ void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_w
 {
 	size_t first = w->unreachable_target < w->valley_target ? w->unreachable_target
 								: w->valley_target;
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct towards valleys, unreachable;
 
-	towards_init(&valleys, j, out->valley_pairs, &out->valleys);
-	towards_init(&unreachable, j, out->unreachable, &out->unreached);
+	towards_init(&valleys, j, &arena, out->valley_pairs, &out->valleys);
+	towards_init(&unreachable, j, &arena, out->unreachable, &out->unreached);
 	for (size_t i = first; i < j->targets.n; i++) {
 		const struct fab_target *target = &j->targets.v[i];
 
-		fab_analysis_follow(j, target, w->hops, w);
+		fab_analysis_follow(j, target, w);
 		if (j->has_none)
 			fab_analysis_gather_sls(j, i, 1, w);
 		if (!is_done(&valleys))
@@ -154,8 +160,7 @@ void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_w
 		if (is_done(&valleys) && is_done(&unreachable))
 			break;
 	}
-	towards_fini(&valleys);
-	towards_fini(&unreachable);
+	fab_arena_free(&arena);
 }
 
 /* Gaps of tables that were read. */
@@ -165,14 +170,6 @@ static void add_gap(struct fab_gaps *gaps, struct fab_gap gap)
 {
 	if (gaps->n[gap.kind]++ < FAB_GAPS_NAMED)
 		FAB_PUSH(&gaps->first, gap);
-}
-
-static bool has_column(const struct fab_routes *r, uint32_t port, uint32_t lid)
-{
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		if (r->column_port[c] == port && r->column_lid[c] == lid)
-			return true;
-	return false;
 }
 
 /* Service level by which a port sends to a column. */
@@ -220,7 +217,7 @@ static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 	for (size_t i = 0; i < j->targets.n; i++) {
 		const struct fab_target *target = &j->targets.v[i];
 
-		if (!fab_analysis_follow(j, target, w->hops, w))
+		if (!fab_analysis_follow(j, target, w))
 			continue;
 		for (uint32_t p = 0; p < j->r->f->n_ports; p++) {
 			uint32_t sw = j->end[p];
@@ -240,12 +237,12 @@ static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 				/* Is the lane known by which packets of an end leave its
 				 * switch? */
 				if (fab_analysis_is_level(sl)) {
-					at = fab_told_at(r, k, port, out);
+					at = fab_lane_at(r, k, port, out);
 					/* port 0 takes the lanes of adapters where it has
 					 * none of its own */
 					if (is_own ? fab_analysis_vl(j, k, d, out, sl) ==
 							     FAB_VL_UNKNOWN
-						   : !r->told->is_lane_told[at])
+						   : !r->files->has_lane[at])
 						j->is_missed[at * j->n_sls + sl] = 1;
 				}
 			}
@@ -260,7 +257,7 @@ static void add_lanes(const struct fab_analyser *j, uint32_t sw, struct fab_gaps
 
 	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
 		for (uint32_t out = 0; out < fab_degree(f, sw); out++) {
-			uint64_t at = fab_told_at(j->r, sw, p, out) * j->n_sls;
+			uint64_t at = fab_lane_at(j->r, sw, p, out) * j->n_sls;
 
 			for (uint32_t sl = 0; sl < j->n_sls; sl++) {
 				struct fab_gap gap = {.kind = FAB_GAP_LANE,
@@ -278,17 +275,6 @@ static void add_lanes(const struct fab_analyser *j, uint32_t sw, struct fab_gaps
 		}
 }
 
-static uint32_t *rows_of_nodes(const struct fab_routes *r)
-{
-	uint32_t *rows = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
-
-	for (uint32_t i = 0; i < r->f->n_nodes; i++)
-		rows[i] = FAB_NONE;
-	for (uint32_t i = 0; i < r->n_sl_sources; i++)
-		rows[r->sl_source[i]] = i;
-	return rows;
-}
-
 void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_work *w,
 			    struct fab_analysis *out)
 {
@@ -297,9 +283,9 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 	const struct fab_routes *r = j->r;
 	uint32_t *n_columns;
 
-	if (!j->r->told)
+	if (!j->r->files)
 		return;
-	rows = rows_of_nodes(j->r);
+	rows = fab_routes_sl_rows(j->r);
 	n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		n_columns[r->column_port[c]]++;
@@ -307,29 +293,27 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 		uint32_t n = fab_port_n_lids(r->f, p);
 
 		if (j->end[p] != FAB_NONE && n_columns[p] < n) {
-			uint32_t i = n - n_columns[p];
-			const struct fab_fabric *f = j->r->f;
-			struct fab_gap gap = {FAB_GAP_LID,
-					      f->port_node[p],
-					      f->port_num[p],
-					      FAB_NONE,
-					      0,
-					      0,
-					      0,
-					      0};
-			uint32_t n_lids = fab_port_n_lids(f, p);
-			uint32_t lid = f->port_lid[p], end = lid + n_lids;
-			bool is_none = i == n_lids;
+			uint32_t i = n - n_columns[p], lid = r->f->port_lid[p];
+			struct fab_gap gap = {.kind = FAB_GAP_LID,
+					      .from = r->f->port_node[p],
+					      .port = r->f->port_num[p],
+					      .to = FAB_NONE};
 
-			/* LIDs of a port that is an end, of which `n` are missing. Where
+			/* LIDs of a port that is an end, of which `i` are missing. Where
 			 * the port has other LIDs in the tables than in the fabric, none
 			 * is its own that is missing. */
-			for (; i && lid && lid < end; lid++)
-				if (is_none || !has_column(j->r, p, lid)) {
-					gap.lid = (uint16_t)lid;
-					add_gap(gaps, gap);
-					i--;
-				}
+			for (uint32_t end = lid + n; i && lid && lid < end; lid++) {
+				uint32_t c = 0;
+
+				while (c < r->n_columns && (r->column_port[c] != p ||
+							    r->column_lid[c] != lid))
+					c++;
+				if (c < r->n_columns)
+					continue;
+				gap.lid = (uint16_t)lid;
+				add_gap(gaps, gap);
+				i--;
+			}
 			gap.lid = 0;
 			while (i--)
 				add_gap(gaps, gap);
@@ -337,7 +321,7 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 	}
 	free(n_columns);
 	for (uint32_t s = 0; s < j->n_switches; s++)
-		if (!j->r->told->has_table[s] && fab_switch_is_live(j->r->faults, s) &&
+		if (!j->r->files->has_table[s] && fab_switch_is_live(j->r->faults, s) &&
 		    (j->weight[s] || j->live_first[s] < j->live_first[s + 1]))
 			add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_TABLE,
 						       .from = s,
@@ -347,7 +331,7 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 		size_t n = 0;
 
 		for (size_t i = 0; i < j->targets.n; i++)
-			if (fab_analysis_follow(j, &j->targets.v[i], w->hops, w) &&
+			if (fab_analysis_follow(j, &j->targets.v[i], w) &&
 			    !name_sources(j, &j->targets.v[i], rows, w->hops, gaps, &n))
 				break;
 	}
@@ -356,17 +340,17 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 		for (uint32_t s = 0; s < j->n_switches; s++)
 			add_lanes(j, s, gaps);
 	}
-	for (size_t i = 0; i < j->r->told->strange_lids.n; i++)
+	for (size_t i = 0; i < j->r->files->strange_lids.n; i++)
 		add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_STRANGE_LID,
 					       .from = FAB_NONE,
 					       .to = FAB_NONE,
-					       .lid = j->r->told->strange_lids.v[i]});
-	for (size_t i = 0; i < j->r->told->strange_switches.n; i++)
+					       .lid = j->r->files->strange_lids.v[i]});
+	for (size_t i = 0; i < j->r->files->strange_switches.n; i++)
 		add_gap(gaps,
 			(struct fab_gap){.kind = FAB_GAP_STRANGE_SWITCH,
 					 .from = FAB_NONE,
 					 .to = FAB_NONE,
-					 .guid = j->r->told->strange_switches.v[i]});
+					 .guid = j->r->files->strange_switches.v[i]});
 	free(rows);
 }
 

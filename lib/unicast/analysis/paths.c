@@ -33,169 +33,91 @@ static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
 	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
 }
 
-/* Up to HOPS_AT_ONCE hops are counted number by number, many switches at once. */
-enum { BLOCK = FAB_ANALYSIS_BLOCK, TILE = 64, HOPS_AT_ONCE = 16 };
+enum { BLOCK = FAB_ANALYSIS_BLOCK };
 
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
-			 uint16_t *hops, struct fab_analysis_work *w)
+			 struct fab_analysis_work *w)
 {
-	w->walk.hops = hops;
 	w->walk.n_order = 0;
 	if (target->column != FAB_NONE)
 		return fab_walk_all(&w->walk, fab_analysis_next(j, target), target->root);
-	memset(hops, 0xff, j->n_switches * sizeof(*hops));
+	memset(w->hops, 0xff, j->n_switches * sizeof(*w->hops));
 	return false;
-}
-
-/* Is it the level of most: so in all of a block of columns side by side? */
-static inline bool are_default(const uint8_t *sl, uint8_t level)
-{
-	uint64_t eight, differs = 0;
-
-	for (int i = 0; i < BLOCK; i += 8) {
-		memcpy(&eight, sl + i, sizeof(eight));
-		differs |= eight ^ UINT64_C(0x0101010101010101) * level;
-	}
-	return !differs;
 }
 
 void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
 			     struct fab_analysis_work *w)
 {
-	uint8_t sl[BLOCK][TILE];
+	const struct fab_routes *r = j->r;
+	const struct fab_target *targets = j->targets.v + first;
 
-	if (!j->r->sl) {
-		memset(w->sl, 0, n * j->n_groups);
-		return;
-	}
-	for (uint32_t g = 0; g < j->n_groups; g += TILE) {
-		uint32_t here = j->n_groups - g < TILE ? j->n_groups - g : TILE;
-		const struct fab_routes *r = j->r;
-		uint32_t column[BLOCK];
-		bool are_beside = n == BLOCK;
+	memset(w->sl, r->sl ? r->sl_default : 0, n * j->n_groups);
+	for (uint32_t g = 0; r->sl && g < j->n_groups; g++) {
+		const uint8_t *row;
 
-		/* Levels of some groups towards targets first .. first + n - 1:
-		 * sl[n][TILE]. */
-		for (size_t k = 0; k < n; k++) {
-			column[k] = j->targets.v[first + k].column;
-			are_beside = are_beside && column[k] != FAB_NONE &&
-				     column[k] == column[0] + k;
-			memset(sl[k], r->sl_default, here);
-		}
-		for (uint32_t i = 0; i < here; i++) {
-			uint32_t from = j->group_row[g + i];
-			const uint8_t *row;
-
-			if (from == FAB_NONE)
-				continue;
-			row = r->sl + (size_t)from * r->n_columns;
-			if (are_beside && are_default(row + column[0], r->sl_default))
-				continue;
-			for (size_t k = 0; k < n; k++)
-				if (column[k] != FAB_NONE)
-					sl[k][i] = row[column[k]];
-		}
+		if (j->group_row[g] == FAB_NONE)
+			continue;
+		row = r->sl + (size_t)j->group_row[g] * r->n_columns;
 		for (size_t k = 0; k < n; k++)
-			memcpy(w->sl + k * j->n_groups + g, sl[k], here);
+			if (targets[k].column != FAB_NONE &&
+			    row[targets[k].column] != r->sl_default)
+				w->sl[k * j->n_groups + g] = row[targets[k].column];
 	}
 }
 
-/* Pairs that are connected, but no file says with which service level. */
-static void count_unknown(const struct fab_analyser *j, const struct fab_target *target,
-			  const uint8_t *sl, struct fab_analysis_work *w)
+/*
+ * Pairs towards a target: by hops, with valleys, as short as the live graph allows (dist:
+ * hops there), their service levels and those without a known one.
+ */
+static void count(const struct fab_analyser *j, size_t at, const uint8_t *sl,
+		  struct fab_analysis_work *w)
 {
-	for (uint32_t i = 0; i < w->walk.n_order; i++) {
-		uint32_t u = w->walk.order[i], first = j->group_first[u];
+	const struct fab_target *target = &j->targets.v[at];
+	uint32_t root = target->root;
+	uint64_t n = 0, minimal = 0, here = j->weight[root] ? j->weight[root] - 1 : 0;
+	uint64_t valleys = 0, by_hops[256] = {0};
 
-		for (uint32_t g = first; g < j->group_first[u + 1]; g++) {
+	for (uint32_t i = 1; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i], h = w->hops[u], senders = w->senders[u];
+
+		if (!senders)
+			continue;
+		n += senders;
+		minimal += h == w->dist[u] ? senders : 0;
+		valleys += w->walk.turns[u] & 2 ? senders : 0;
+		by_hops[h < 255 ? h : 255] += senders;
+		w->max_hops = h > w->max_hops ? h : w->max_hops;
+	}
+	if (valleys && at < w->valley_target)
+		w->valley_target = at;
+	if (n + here + fab_analysis_ends_beside(j, root) < j->n_ends - 1 &&
+	    at < w->unreachable_target)
+		w->unreachable_target = at;
+	for (int h = 1; h < 256; h++)
+		w->hist[h] += by_hops[h] * target->weight;
+	w->hist[0] += here * target->weight;
+	w->connected += (n + here) * target->weight;
+	w->minimal += (minimal + here) * target->weight;
+	w->valley_pairs += valleys * target->weight;
+	if (w->sls == j->levels && !j->has_unknown)
+		return;
+	for (uint32_t i = 0; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i], begin = j->group_first[u];
+
+		for (uint32_t g = begin; g < j->group_first[u + 1]; g++) {
 			/* the target itself sends as its switch does, or is alone */
 			bool has_target =
-				!i && (target->alone == FAB_NONE ? g == first
+				!i && (target->alone == FAB_NONE ? g == begin
 								 : g == target->alone);
 
 			if (sl[g] == FAB_SL_UNKNOWN)
 				w->without_sl +=
 					(uint64_t)(j->group_size[g] - has_target) *
 					target->weight;
+			if (fab_analysis_is_level(sl[g]) && g != target->alone &&
+			    (i || j->weight[root] > 1))
+				w->sls |= 1u << sl[g];
 		}
-	}
-}
-
-/* Counts of a row of hops. */
-struct tally {
-	uint32_t arrived, valleys, most;
-};
-
-FAB_WIDE static struct tally tally(const uint16_t *hops, const uint8_t *turns,
-				   const uint32_t *senders, uint32_t n)
-{
-	struct tally t = {0};
-
-	for (uint32_t u = 0; u < n; u++) {
-		uint32_t here = hops[u] < FAB_HOPS_NEVER ? senders[u] : 0;
-		uint32_t h = here ? hops[u] : 0;
-
-		t.arrived += here;
-		t.valleys += turns[u] & 2 ? here : 0;
-		t.most = h > t.most ? h : t.most;
-	}
-	return t;
-}
-
-FAB_WIDE static uint32_t count_at(const uint16_t *hops, const uint32_t *senders,
-				  uint32_t n, uint32_t h)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t u = 0; u < n; u++)
-		sum += hops[u] == h ? senders[u] : 0;
-	return sum;
-}
-
-/* Count those who arrive: pairs by hops, valleys. */
-static void count(const struct fab_analyser *j, size_t at, const uint16_t *hops,
-		  struct fab_analysis_work *w)
-{
-	const struct fab_target *target = &j->targets.v[at];
-	uint32_t root = target->root;
-	struct tally t = tally(hops, w->walk.turns, w->senders, j->n_switches);
-	uint64_t n = t.arrived - w->senders[root];
-	uint64_t here = j->weight[root] ? j->weight[root] - 1 : 0;
-
-	/* Pairs by hops, but those from the root itself. */
-	if (t.most > w->max_hops)
-		w->max_hops = t.most;
-	for (uint32_t h = 1; h <= t.most && t.most <= HOPS_AT_ONCE; h++)
-		w->hist[h] += (uint64_t)count_at(hops, w->senders, j->n_switches, h) *
-			      target->weight;
-	for (uint32_t i = 1; i < w->walk.n_order && t.most > HOPS_AT_ONCE; i++) {
-		uint32_t u = w->walk.order[i], h = hops[u] < 255 ? hops[u] : 255;
-
-		w->hist[h] += (uint64_t)w->senders[u] * target->weight;
-	}
-	if (t.valleys && at < w->valley_target)
-		w->valley_target = at;
-	if (n + here + fab_analysis_ends_beside(j, root) < j->n_ends - 1 &&
-	    at < w->unreachable_target)
-		w->unreachable_target = at;
-	w->hist[0] += here * target->weight;
-	w->connected += (n + here) * target->weight;
-	w->valley_pairs += (uint64_t)t.valleys * target->weight;
-}
-
-static void count_sls(const struct fab_analyser *j, const struct fab_target *target,
-		      const uint8_t *sl, struct fab_analysis_work *w)
-{
-	if (w->sls == j->levels)
-		return; /* there are no others to be found */
-	for (uint32_t i = 0; i < w->walk.n_order; i++) {
-		uint32_t u = w->walk.order[i];
-
-		if (!i && j->weight[target->root] < 2)
-			continue;
-		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
-			if (g != target->alone)
-				w->sls |= fab_analysis_is_level(sl[g]) ? 1u << sl[g] : 0;
 	}
 }
 
@@ -208,8 +130,7 @@ static void count_sls(const struct fab_analyser *j, const struct fab_target *tar
 enum { SLS = FAB_ANALYSIS_SLS, ALL = 0xffff, PASSING = 16 };
 
 /* A packet of a service level leaves a switch on a lane. */
-static inline void leaves_on(struct fab_analysis_work *w, uint32_t u, unsigned sl,
-			     unsigned vl)
+static void leaves_on(struct fab_analysis_work *w, uint32_t u, unsigned sl, unsigned vl)
 {
 	uint16_t *lanes = &w->lanes[(size_t)u * SLS + sl];
 	uint32_t bit = 0;
@@ -242,13 +163,10 @@ static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysi
 		unsigned to = fab_analysis_vl(j, v, in, next[v], s);
 
 		leaves_on(w, v, s, to);
-		if (to == FAB_VL_UNKNOWN) {
-			uint64_t at = fab_told_at(
-				j->r, v,
-				fab_arc_port(j->r->f, v, j->r->f->arc_first[v] + in),
-				next[v]);
+		if (to == FAB_VL_UNKNOWN) { /* a lane that no file contains */
+			uint32_t port = fab_arc_port(f, v, f->arc_first[v] + in);
+			uint64_t at = fab_lane_at(j->r, v, port, next[v]);
 
-			/* A packet came by arc and needs a lane that no file contains. */
 			__atomic_store_n(&j->is_missed[at * j->n_sls + s], 1,
 					 __ATOMIC_RELAXED);
 		}
@@ -260,196 +178,55 @@ static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysi
 	}
 }
 
-/* Dependencies of levels that keep their lane. */
-static inline void pass_same_lane(struct fab_analyser *j, uint32_t arc, uint32_t out,
-				  uint32_t levels)
-{
-	for (; levels; levels &= levels - 1) {
-		uint32_t vl = j->lane_of_sl[__builtin_ctz(levels)];
-
-		fab_cdg_add(&j->cdg, arc, vl, out, vl);
-	}
-}
-
-static inline void pass_flow(struct fab_analysis_work *w, uint32_t i)
-{
-	uint64_t flow = w->flow[w->walk.order[i]];
-
-	w->load[w->walk.arc[i]] += flow;
-	w->flow[w->walk.to[i]] += flow;
-}
-
-/* Levels of the i-th switch: to the next one, and what depends on what there. Returns
- * those that keep their lane. */
-static inline uint32_t pass_levels(struct fab_analyser *j, uint32_t i,
-				   struct fab_analysis_work *w)
-{
-	uint32_t v = w->walk.to[i], levels = w->mask[w->walk.order[i]];
-	uint32_t same = levels & j->same_lane;
-
-	if (levels & ~j->same_lane)
-		pass_by_table(j, i, w);
-	if (v == w->walk.order[0])
-		return same;
-	w->mask[v] |= same;
-	pass_same_lane(j, w->walk.arc[i], w->walk.next[v], same);
-	return same;
-}
-
-static void pass_all(struct fab_analyser *j, struct fab_analysis_work *w, bool with_load)
-{
-	uint32_t used = 0;
-
-	for (uint32_t i = w->walk.n_order; --i > 0;) {
-		if (with_load)
-			pass_flow(w, i);
-		used |= pass_levels(j, i, w);
-	}
-	for (; used; used &= used - 1)
-		w->vls |= 1u << j->lane_of_sl[__builtin_ctz(used)];
-}
-
 /* Process the paths of a target from the far ends to the root: loads of cables (w->load),
  * and dependencies of channels unless only load is wanted. sl: of its groups; w->senders
  * is filled. */
 static void pass(struct fab_analyser *j, const struct fab_target *target,
 		 const uint8_t *sl, struct fab_analysis_work *w)
 {
-	bool is_one; /* whatever the level */
+	bool only_load = j->options->only_load, is_one = j->r->lanes == FAB_LANES_ONE;
+	uint32_t used = 0;
 
 	for (uint32_t u = 0; w->load && u < j->n_switches; u++)
 		w->flow[u] = (uint64_t)w->senders[u] * target->weight;
-	if (j->options->only_load) {
-		for (uint32_t i = w->walk.n_order; --i > 0;)
-			pass_flow(w, i);
-		return;
-	}
-	/* Levels of a switch's own ends. */
-	is_one = j->r->lanes == FAB_LANES_ONE;
+	/* Levels of a switch's own ends; with one lane, any stands for all. */
 	for (uint32_t u = 0; u < j->n_switches; u++)
 		w->mask[u] = is_one && w->senders[u];
-	for (uint32_t g = 0; g < j->n_groups && !is_one; g++)
+	for (uint32_t g = 0; g < j->n_groups && !is_one && !only_load; g++)
 		if (fab_analysis_is_level(sl[g]))
 			w->mask[j->group_switch[g]] |= 1u << sl[g];
-	if (w->load)
-		pass_all(j, w, true);
-	else
-		pass_all(j, w, false);
+	for (uint32_t i = w->walk.n_order; --i > 0;) {
+		uint32_t u = w->walk.order[i], v = w->walk.to[i], arc = w->walk.arc[i];
+		uint32_t same = w->mask[u] & j->same_lane;
+
+		if (w->load) {
+			w->load[arc] += w->flow[u];
+			w->flow[v] += w->flow[u];
+		}
+		if (only_load)
+			continue;
+		if (w->mask[u] & ~j->same_lane)
+			pass_by_table(j, i, w);
+		used |= same;
+		if (v == target->root)
+			continue;
+		w->mask[v] |= same;
+		for (; same; same &= same - 1) {
+			uint32_t vl = j->lane_of_sl[__builtin_ctz(same)];
+
+			fab_cdg_add(&j->cdg, arc, vl, w->walk.next[v], vl);
+		}
+	}
+	for (; used; used &= used - 1)
+		w->vls |= 1u << j->lane_of_sl[__builtin_ctz(used)];
 }
 
 /* Paths against the shortest that the live graph has, a block of targets at a time. */
 
-/*
- * Make distances of upper bounds [n_switches * BLOCK]: sweeps over the cables until
- * nothing changes. Bounds that are exact already need one sweep.
- */
-FAB_WIDE static bool sweep(const struct fab_analyser *j, uint16_t *nearest,
-			   uint8_t *is_shorter)
-{
-	uint16_t changed = 0;
-
-	for (uint32_t u = 0; u < j->n_switches; u++) {
-		uint16_t *own = nearest + (size_t)u * BLOCK, least[BLOCK], differs = 0;
-
-		memcpy(least, own, sizeof(least));
-		for (uint32_t i = j->live_first[u]; i < j->live_first[u + 1]; i++) {
-			const uint16_t *peer = nearest + (size_t)j->live_peer[i] * BLOCK;
-
-			for (int k = 0; k < BLOCK; k++) {
-				uint16_t h = (uint16_t)(peer[k] + 1);
-
-				least[k] = h < least[k] ? h : least[k];
-			}
-		}
-		for (int k = 0; k < BLOCK; k++)
-			differs |= (uint16_t)(least[k] ^ own[k]);
-		memcpy(own, least, sizeof(least));
-		is_shorter[u] |= differs != 0;
-		changed |= differs;
-	}
-	return changed;
-}
-
-/* Sources connected in the graph. */
-FAB_WIDE static void add_row(const uint16_t *row, uint32_t weight, uint32_t *sum)
-{
-	for (int k = 0; k < BLOCK; k++)
-		sum[k] += row[k] < FAB_HOPS_NEVER ? weight : 0;
-}
-
-static void count_nearest(const struct fab_analyser *j, size_t first, size_t n,
-			  struct fab_analysis_work *w)
-{
-	uint32_t in_graph[BLOCK] = {0}, minimal[BLOCK] = {0};
-
-	for (uint32_t u = 0; u < j->n_switches; u++) {
-		const uint16_t *row = w->nearest + (size_t)u * BLOCK;
-
-		if (!j->weight[u])
-			continue;
-		add_row(row, j->weight[u], in_graph);
-		if (j->has_none || w->is_shorter[u]) {
-			/* Those of a switch whose paths are as short as can be, where
-			 * hops differ from the nearest or not all of the ends send. */
-			for (size_t k = 0; k < n; k++) {
-				uint16_t h = w->nearest[(size_t)u * BLOCK + k];
-
-				if (h >= FAB_HOPS_NEVER ||
-				    h != w->hops[k * j->n_switches + u])
-					continue;
-				minimal[k] +=
-					u == j->targets.v[first + k].root
-						? j->weight[u]
-						: fab_analysis_senders(
-							  j, w->sl + k * j->n_groups, u);
-			}
-		} else
-			add_row(row, j->weight[u], minimal);
-	}
-	for (size_t k = 0; k < n; k++) { /* no end sends to itself */
-		const struct fab_target *target = &j->targets.v[first + k];
-		uint32_t itself = j->weight[target->root] != 0;
-		bool is_led = w->hops[k * j->n_switches + target->root] == 0;
-
-		w->connected_in_graph +=
-			(uint64_t)(in_graph[k] - itself) * target->weight;
-		w->minimal +=
-			(uint64_t)(minimal[k] - (is_led ? itself : 0)) * target->weight;
-	}
-}
-
-/* Hops of the tables against those of the live graph, for a block of targets. */
-static void measure(const struct fab_analyser *j, size_t first, size_t n,
-		    struct fab_analysis_work *w)
-{
-	/* The hops of the tables, by switch; the root is there whatever the tables say.
-	 */
-	for (uint32_t u = 0; u < j->n_switches; u++) {
-		uint16_t *row = w->nearest + (size_t)u * BLOCK;
-
-		for (size_t k = 0; k < BLOCK; k++) {
-			uint16_t h =
-				k < n ? w->hops[k * j->n_switches + u] : FAB_HOPS_PENDING;
-
-			/* one more must not come round to 0 */
-			row[k] = h < FAB_HOPS_NEVER - 1 ? h : FAB_HOPS_PENDING;
-		}
-		w->is_shorter[u] = 0;
-	}
-	for (size_t k = 0; k < n; k++) {
-		uint32_t root = j->targets.v[first + k].root;
-
-		w->is_shorter[root] |= w->hops[k * j->n_switches + root] != 0;
-		w->nearest[(size_t)root * BLOCK + k] = 0;
-	}
-	while (sweep(j, w->nearest, w->is_shorter))
-		;
-	count_nearest(j, first, n, w);
-}
-
 void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
 			struct fab_analysis_work *w)
 {
+	const struct fab_graph live = {j->n_switches, j->live_first, j->live_peer};
 	bool only_load = j->options->only_load;
 
 	if (!only_load || j->has_none)
@@ -457,9 +234,19 @@ void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
 	for (size_t k = 0; k < n; k++) {
 		const struct fab_target *target = &j->targets.v[first + k];
 		const uint8_t *sl = w->sl + k * j->n_groups;
-		uint16_t *hops = w->hops + k * j->n_switches;
 
-		if (!fab_analysis_follow(j, target, hops, w)) {
+		if (!only_load && w->root != target->root) {
+			w->root = w->walk.path[0] = target->root;
+			w->in_graph = 0;
+			fab_graph_search(&live, NULL, 1, w->dist, w->walk.path, NULL);
+			for (uint32_t u = 0; u < j->n_switches; u++)
+				w->in_graph += w->dist[u] == FAB_NONE || u == w->root
+						       ? 0
+						       : j->weight[u];
+			w->in_graph += j->weight[w->root] ? j->weight[w->root] - 1 : 0;
+		}
+		w->connected_in_graph += (uint64_t)w->in_graph * target->weight;
+		if (!fab_analysis_follow(j, target, w)) {
 			if (first + k < w->unreachable_target)
 				w->unreachable_target = first + k;
 			continue;
@@ -474,15 +261,9 @@ void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
 						j->group_size[g];
 		}
 		pass(j, target, sl, w);
-		if (only_load)
-			continue;
-		count(j, first + k, hops, w);
-		count_sls(j, target, sl, w);
-		if (j->has_unknown)
-			count_unknown(j, target, sl, w);
+		if (!only_load)
+			count(j, first + k, sl, w);
 	}
-	if (!only_load)
-		measure(j, first, n, w);
 }
 
 /*
@@ -728,7 +509,7 @@ void fab_analysis_block_cycles(const struct fab_analyser *j, size_t first, size_
 {
 	fab_analysis_gather_sls(j, first, n, w);
 	for (size_t k = 0; k < n; k++)
-		if (fab_analysis_follow(j, &j->targets.v[first + k], w->hops, w))
+		if (fab_analysis_follow(j, &j->targets.v[first + k], w))
 			count_cycles(j, &j->targets.v[first + k], w->sl + k * j->n_groups,
 				     w);
 }

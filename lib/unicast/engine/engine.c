@@ -88,41 +88,6 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
  * took 0.64 s by minhop and a torus 24x24x24 21 s, with the analysis. */
 static const double SWITCH_NS = 45, ARC_NS = 1.5;
 
-/* LIDs of live ends: ports of adapters and switches' port 0. */
-static uint64_t count_lids(const struct fab_fabric *f, const struct fab_faults *faults)
-{
-	uint64_t n = 0;
-
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t node = f->port_node[p], sw = node;
-
-		if (!fab_node_is_switch(f, node))
-			sw = fab_port_switch(f, p);
-		else if (f->port_num[p])
-			continue;
-		if (sw != FAB_NONE && fab_switch_is_live(faults, sw) &&
-		    (sw == node || fab_cable_is_live(faults, f->port_cable[p])))
-			n += UINT64_C(1) << (f->port_lmc[p] & 7);
-	}
-	return n;
-}
-
-struct fab_effort fab_unicast_effort(const struct fab_unicast_engine *engine,
-				     const struct fab_unicast_problem *problem)
-{
-	const struct fab_fabric *f = problem->f;
-	uint64_t n = engine->needs_kfat && problem->kfat ? problem->kfat->n_leaves
-							 : count_lids(f, problem->faults);
-	double per_destination =
-		SWITCH_NS * f->n_switches + ARC_NS * f->arc_first[f->n_switches];
-
-	return (struct fab_effort){
-		.destinations = n,
-		.table_bytes = n * f->n_switches * sizeof(uint16_t),
-		.cpu_seconds = (double)n * per_destination / 1e9,
-	};
-}
-
 /* The switch at which packets to a port leave, FAB_NONE: it takes none or is dead. */
 static uint32_t exit_switch(const struct fab_fabric *f, const struct fab_faults *faults,
 			    uint32_t port)
@@ -133,9 +98,26 @@ static uint32_t exit_switch(const struct fab_fabric *f, const struct fab_faults 
 		return FAB_NONE;
 	if (fab_node_is_switch(f, node))
 		return f->port_num[port] ? FAB_NONE : node;
-	if (!fab_cable_is_live(faults, f->port_cable[port]))
-		return FAB_NONE;
-	return sw;
+	return fab_cable_is_live(faults, f->port_cable[port]) ? sw : FAB_NONE;
+}
+
+struct fab_effort fab_unicast_effort(const struct fab_unicast_engine *engine,
+				     const struct fab_unicast_problem *problem)
+{
+	const struct fab_fabric *f = problem->f;
+	bool by_leaf = engine->needs_kfat && problem->kfat;
+	uint64_t n = by_leaf ? problem->kfat->n_leaves : 0;
+	double per_destination =
+		SWITCH_NS * f->n_switches + ARC_NS * f->arc_first[f->n_switches];
+
+	for (uint32_t p = 0; !by_leaf && p < f->n_ports; p++)
+		if (exit_switch(f, problem->faults, p) != FAB_NONE)
+			n += fab_port_n_lids(f, p);
+	return (struct fab_effort){
+		.destinations = n,
+		.table_bytes = n * f->n_switches * sizeof(uint16_t),
+		.cpu_seconds = (double)n * per_destination / 1e9,
+	};
 }
 
 /* An end in the order of OpenSM: adapters' ports before switches. */

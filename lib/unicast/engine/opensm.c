@@ -66,14 +66,6 @@ static bool is_down(const struct min_hops *m, uint32_t u, uint32_t v)
 	return guid[u] <= guid[v];
 }
 
-static bool is_shortest(const struct min_hops *m, uint32_t sw, uint32_t arc)
-{
-	if (m->rank)
-		return m->arc_hops[arc] == m->hops[sw];
-	return fab_arc_is_live(m->faults, arc) &&
-	       m->hops[m->f->arc_peer[arc]] + 1 == m->hops[sw];
-}
-
 /* Search towards a live switch. O(arcs); with ranks a switch may be looked at again. */
 static void min_hops_to(struct min_hops *m, uint32_t to)
 {
@@ -143,7 +135,9 @@ static void min_hops_to(struct min_hops *m, uint32_t to)
 		if (m->hops[s] == FAB_NONE || !m->hops[s])
 			continue;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (is_shortest(m, s, a))
+			if (m->rank ? m->arc_hops[a] == m->hops[s]
+				    : fab_arc_is_live(m->faults, a) &&
+					      m->hops[f->arc_peer[a]] + 1 == m->hops[s])
 				m->port[i++] = (uint16_t)(a - f->arc_first[s]);
 	}
 	m->port_first[f->n_switches] = i;
@@ -242,17 +236,6 @@ static uint16_t choose_further(const struct balance *b, const struct fab_destina
 	return node.arc != FAB_ARC_NONE ? node.arc : any.arc;
 }
 
-static uint16_t choose(const struct balance *b, uint32_t sw, const uint16_t *ports,
-		       uint32_t n)
-{
-	const uint32_t *load = b->load + b->r->f->arc_first[sw];
-	struct best best = {UINT32_MAX, FAB_ARC_NONE};
-
-	for (uint32_t i = 0; i < n; i++)
-		improve(&best, ports[i], load[ports[i]]);
-	return best.arc;
-}
-
 /* Give a column the row `next`, which others may have already. */
 static void keep(struct balance *b, const struct fab_destination *d, const uint16_t *next)
 {
@@ -301,9 +284,14 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 			uint32_t sw = m->order[k], first = m->port_first[sw];
 			uint32_t e = m->port_first[sw + 1] - first;
 
-			next[sw] = d[i].offset ? choose_further(b, &d[i], sw,
-								m->port + first, e)
-					       : choose(b, sw, m->port + first, e);
+			const uint16_t *ports = m->port + first;
+			struct best best = {UINT32_MAX, FAB_ARC_NONE};
+
+			for (uint32_t p = 0; !d[i].offset && p < e; p++)
+				improve(&best, ports[p],
+					b->load[f->arc_first[sw] + ports[p]]);
+			next[sw] = d[i].offset ? choose_further(b, &d[i], sw, ports, e)
+					       : best.arc;
 			if (counts && next[sw] != FAB_ARC_NONE)
 				b->load[f->arc_first[sw] + next[sw]]++;
 		}
@@ -654,20 +642,6 @@ static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots
 	return note;
 }
 
-static char *note_of(const struct fab_unicast_problem *problem, uint32_t n_roots,
-		     uint32_t n_free)
-{
-	if (!n_roots)
-		return fab_format("no %s: falls back to the fewest hops, as OpenSM does",
-				  problem->n_roots ? "root of the list is alive"
-						   : "roots found");
-	if (n_free)
-		return fab_format(
-			"no roots %s on %u of the planes: these fall back to the fewest hops, as OpenSM does",
-			problem->n_roots ? "of the list" : "found", n_free);
-	return NULL;
-}
-
 /* The live roots of the rank finder, if every pair of hosts has a path from them. */
 static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *roots)
 {
@@ -697,7 +671,7 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 	uint32_t *roots = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
 	uint32_t n_roots = 0, n_free = 0;
 	bool fills = problem->fills_roots, is_top = false;
-	char *note;
+	char *note = NULL;
 
 	(void)err;
 	if (problem->n_roots) {
@@ -721,8 +695,16 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 		n_roots = find_roots(f, problem->faults, roots);
 	if (!fills && n_roots)
 		n_free = fab_updn_rank(f, problem->faults, roots, n_roots, rank);
-	note = fills ? rank_all(problem, roots, n_roots, is_top, rank)
-		     : note_of(problem, n_roots, n_free);
+	if (fills)
+		note = rank_all(problem, roots, n_roots, is_top, rank);
+	else if (!n_roots)
+		note = fab_format("no %s: falls back to the fewest hops, as OpenSM does",
+				  problem->n_roots ? "root of the list is alive"
+						   : "roots found");
+	else if (n_free)
+		note = fab_format(
+			"no roots %s on %u of the planes: these fall back to the fewest hops, as OpenSM does",
+			problem->n_roots ? "of the list" : "found", n_free);
 	*out = balance_route(problem, n_roots || fills ? rank : NULL);
 	(*out)->note = note;
 	fab_arena_free(&arena);

@@ -49,6 +49,7 @@ const struct fab_unicast_engine fab_unicast_xy = {
 	.manual =
 		"Dimension order: row, then column. One lane; a pair that would turn at a dead leaf is lost.",
 	.needs_kfat = true,
+	.treats_planes_alike = true,
 	.route = route_xy,
 };
 
@@ -59,68 +60,44 @@ const struct fab_unicast_engine fab_unicast_xy = {
  * lost. One lane, and no argument why it should be free of deadlock.
  */
 
-/* The leaf of row `line` in column x: any leaf of the row knows its y. */
-static bool can_turn(const struct fab_segments *segments, uint32_t row, uint32_t x)
-{
-	return fab_segments_leaf(segments, row, x) != FAB_NONE;
-}
-
-/* Rows: to the column of the destination, or to the next one where that turn is dead. */
-static void plan_rows(const struct fab_segments *segments, uint32_t to,
-		      struct fab_segment_plan *plan)
-{
-	const struct fab_kfat *k = segments->k;
-	uint32_t x = fab_kfat_coord(k, to, 0), detour = (x + 1) % k->dims[0];
-
-	for (uint32_t line = 0; line < k->n_lines; line++)
-		if (k->line_dim[line] == 0)
-			plan->target[line] = fab_segments_leaf(
-				segments, line, can_turn(segments, line, x) ? x : detour);
-}
-
-/* Columns: to the row of the destination; the detour's to the row after the first dead
- * turn. */
-static void plan_columns(const struct fab_segments *segments, uint32_t to,
-			 struct fab_segment_plan *plan)
-{
-	const struct fab_kfat *k = segments->k;
-	uint32_t x = fab_kfat_coord(k, to, 0), detour = (x + 1) % k->dims[0],
-		 first_dead = FAB_NONE;
-
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
-		if (fab_kfat_coord(k, leaf, 0) == x &&
-		    !fab_switch_is_live(segments->faults, k->leaf[leaf]) &&
-		    fab_kfat_coord(k, leaf, 1) < first_dead)
-			first_dead = fab_kfat_coord(k, leaf, 1);
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		uint32_t line = k->line_of[(size_t)leaf * 2 + 1],
-			 y = fab_kfat_coord(k, to, 1);
-
-		if (line == FAB_NONE)
-			continue;
-		if (fab_kfat_coord(k, leaf, 0) == detour && first_dead != FAB_NONE)
-			y = (first_dead + 1) % k->dims[1];
-		plan->target[line] = fab_segments_leaf(segments, line, y);
-	}
-}
-
 static void plan_a(const struct fab_segments *segments, uint32_t to,
 		   struct fab_segment_plan *plan)
 {
 	const struct fab_kfat *k = segments->k;
-	uint32_t x = fab_kfat_coord(k, to, 0), detour = (x + 1) % k->dims[0];
+	uint32_t xd = fab_kfat_coord(k, to, 0), yd = fab_kfat_coord(k, to, 1);
+	uint32_t detour = (xd + 1) % k->dims[0], first_dead = FAB_NONE;
 
-	plan_rows(segments, to, plan);
-	plan_columns(segments, to, plan);
+	/* Rows: to the column of the destination, or to the next one where that turn is
+	 * dead. */
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		if (k->line_dim[line] == 0) {
+			uint32_t turn = fab_segments_leaf(segments, line, xd);
+
+			plan->target[line] =
+				turn != FAB_NONE
+					? turn
+					: fab_segments_leaf(segments, line, detour);
+		}
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
+		if (fab_kfat_coord(k, leaf, 0) == xd &&
+		    !fab_switch_is_live(segments->faults, k->leaf[leaf]) &&
+		    fab_kfat_coord(k, leaf, 1) < first_dead)
+			first_dead = fab_kfat_coord(k, leaf, 1);
+	/* Columns: to the row of the destination; the detour's to the row after the first
+	 * dead turn. */
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		uint32_t row = k->line_of[(size_t)leaf * 2];
-		bool turns = fab_kfat_coord(k, leaf, 1) == fab_kfat_coord(k, to, 1) ||
-			     (row != FAB_NONE && can_turn(segments, row, x));
+		const uint32_t *line = k->line_of + (size_t)leaf * 2;
+		uint32_t x = fab_kfat_coord(k, leaf, 0);
+		bool is_detour = x == detour && first_dead != FAB_NONE;
+		/* any leaf of the row knows its y */
+		bool turns = fab_kfat_coord(k, leaf, 1) == yd ||
+			     fab_segments_leaf(segments, line[0], xd) != FAB_NONE;
 
-		plan->dim[leaf] = 0;
-		if (fab_kfat_coord(k, leaf, 0) == x ||
-		    (!turns && fab_kfat_coord(k, leaf, 0) == detour))
-			plan->dim[leaf] = 1;
+		if (line[1] != FAB_NONE)
+			plan->target[line[1]] = fab_segments_leaf(
+				segments, line[1],
+				is_detour ? (first_dead + 1) % k->dims[1] : yd);
+		plan->dim[leaf] = x == xd || (!turns && x == detour);
 	}
 }
 
@@ -141,6 +118,7 @@ const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.manual =
 		"One fixed detour of 4 hops more, by the next column and the next row. One lane, no answer to several faults, and credit loops. Two dimensions.",
 	.needs_kfat = true,
+	.treats_planes_alike = true,
 	.n_dims = 2,
 	.route = route_a,
 };
@@ -192,14 +170,6 @@ static uint32_t pick_whole(const bool *is_whole, uint32_t n, uint32_t to)
 	return FAB_NONE;
 }
 
-/* Is the leaf at (line, coordinate) there and joined to it? */
-static bool is_sound(const struct turns *t, uint32_t line, uint32_t coord)
-{
-	uint32_t leaf = fab_segments_leaf(t->segments, line, coord);
-
-	return leaf != FAB_NONE;
-}
-
 /* Returns what plan_leaves() does. */
 static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 {
@@ -208,7 +178,7 @@ static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 	uint32_t xd = fab_kfat_coord(k, to, 0), yd = fab_kfat_coord(k, to, 1);
 	uint32_t c = pick_whole(t->column_is_whole, k->dims[0], to);
 	uint32_t r = pick_whole(t->row_is_whole, k->dims[1], to);
-	uint32_t i, m, own;
+	uint32_t own = k->line_of[(size_t)to * 2 + 1];
 	bool any = false;
 
 	for (uint32_t line = 0; line < k->n_lines; line++)
@@ -216,7 +186,8 @@ static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 	for (uint32_t y = 0; y < k->dims[1]; y++) {
 		uint32_t x;
 
-		t->row_is_sound[y] = is_sound(t, t->row[y], xd);
+		t->row_is_sound[y] =
+			fab_segments_leaf(segments, t->row[y], xd) != FAB_NONE;
 		x = y == yd || t->row_is_sound[y] ? xd : c;
 		if (t->row[y] != FAB_NONE && x != FAB_NONE)
 			p->target[t->row[y]] = fab_segments_leaf(segments, t->row[y], x);
@@ -224,7 +195,8 @@ static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 	for (uint32_t x = 0; x < k->dims[0]; x++) {
 		uint32_t y;
 
-		t->column_is_sound[x] = is_sound(t, t->column[x], yd);
+		t->column_is_sound[x] =
+			fab_segments_leaf(segments, t->column[x], yd) != FAB_NONE;
 		y = x == xd || t->column_is_sound[x] ? yd : r;
 		if (t->column[x] != FAB_NONE && y != FAB_NONE)
 			p->target[t->column[x]] =
@@ -233,15 +205,11 @@ static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 	/* By row where the turn of xy is sound or both are dead and a column is whole,
 	 * else by column. Returns whether a leaf goes by a column that is not the
 	 * destination's. */
-	i = fab_kfat_coord(k, to, 0);
-	m = fab_kfat_coord(k, to, 1);
-	own = k->line_of[(size_t)to * 2 + 1];
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t x = fab_kfat_coord(k, leaf, 0), y = fab_kfat_coord(k, leaf, 1);
-		bool is_beside = x != i;
-		bool by_row = y == m || (is_beside &&
-					 (t->row_is_sound[y] ||
-					  (!t->column_is_sound[x] && (c != FAB_NONE))));
+		bool by_row = y == yd ||
+			      (x != xd && (t->row_is_sound[y] ||
+					   (!t->column_is_sound[x] && c != FAB_NONE)));
 
 		any |= !by_row && k->line_of[(size_t)leaf * 2 + 1] != own;
 		p->dim[leaf] = !by_row;
@@ -304,32 +272,14 @@ static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
 	return fill->turning[line] = turning_of(fill, next, to);
 }
 
-/* Is there a line that leaves take and whose paths turn? */
-static bool find_turning(struct filling *fill, uint32_t to)
-{
-	const struct fab_kfat *k = fill->t->segments->k;
-	uint32_t own = k->line_of[(size_t)to * 2 + 1];
-	bool any = false;
-
-	memset(fill->turning, 0, k->n_lines * sizeof(*fill->turning));
-	for (uint32_t line = 0; line < k->n_lines; line++) {
-		bool is_taken =
-			fill->others_by_column || k->line_dim[line] == 0 || line == own;
-
-		any = (turning_of(fill, line, to) == TURNS && is_taken) || any;
-	}
-	return any;
-}
-
 /* May a leaf's path turn from a column to a row? */
 static bool may_turn(const struct filling *fill, uint32_t leaf)
 {
 	uint8_t dim = fill->plan.dim[leaf];
-	uint32_t line;
+	const struct fab_kfat *k = fill->t->segments->k;
+	uint32_t line =
+		dim == FAB_SEGMENT_NONE ? FAB_NONE : k->line_of[(size_t)leaf * 2 + dim];
 
-	if (dim == FAB_SEGMENT_NONE)
-		return false;
-	line = fill->t->segments->k->line_of[(size_t)leaf * 2 + dim];
 	return line != FAB_NONE && fill->turning[line] == TURNS;
 }
 
@@ -348,14 +298,24 @@ static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err 
 		uint32_t to = k->leaf_of[r->column_switch[i]];
 		struct fab_hop hops[FAB_PATH_MAX];
 		uint8_t lanes[FAB_PATH_MAX];
+		uint32_t own;
+		bool any = false;
 
 		fill.others_by_column = plan(t, to, &fill.plan);
 		fab_segments_fill(t->segments, &fill.plan, to,
 				  fab_routes_alternative(r, i),
 				  r->next + (size_t)i * k->f->n_switches);
 		/* Levels of the pairs of a column: without the turn level 0, lane 0; the
-		 * others are packed from level 1 on. */
-		if (!find_turning(&fill, k->leaf_of[r->column_switch[i]]))
+		 * others are packed from level 1 on, where leaves take such lines. */
+		own = k->line_of[(size_t)to * 2 + 1];
+		memset(fill.turning, 0, k->n_lines * sizeof(*fill.turning));
+		for (uint32_t line = 0; line < k->n_lines; line++) {
+			bool is_taken = fill.others_by_column || k->line_dim[line] == 0 ||
+					line == own;
+
+			any = (turning_of(&fill, line, to) == TURNS && is_taken) || any;
+		}
+		if (!any)
 			continue;
 		for (uint32_t s = 0; s < r->n_sl_sources; s++) {
 			uint32_t sw = r->sl_source[s], n;
@@ -385,6 +345,7 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 		       struct fab_err *err)
 {
 	const struct fab_kfat *k = problem->kfat;
+	struct fab_arena arena = FAB_ARENA_INIT;
 	struct fab_segments segments;
 	struct turns t;
 	struct fab_routes *r;
@@ -394,12 +355,12 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 		return rc;
 	fab_segments_init(&segments, k, problem->faults);
 	t.segments = &segments;
-	t.row = FAB_NEW(k->dims[1] + 1, uint32_t);
-	t.column = FAB_NEW(k->dims[0] + 1, uint32_t);
-	t.row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
-	t.column_is_whole = FAB_NEW0(k->dims[0] + 1, bool);
-	t.row_is_sound = FAB_NEW0(k->dims[1] + 1, bool);
-	t.column_is_sound = FAB_NEW0(k->dims[0] + 1, bool);
+	t.row = FAB_ARENA_NEW(&arena, k->dims[1] + 1, uint32_t);
+	t.column = FAB_ARENA_NEW(&arena, k->dims[0] + 1, uint32_t);
+	t.row_is_whole = FAB_ARENA_NEW0(&arena, k->dims[1] + 1, bool);
+	t.column_is_whole = FAB_ARENA_NEW0(&arena, k->dims[0] + 1, bool);
+	t.row_is_sound = FAB_ARENA_NEW0(&arena, k->dims[1] + 1, bool);
+	t.column_is_sound = FAB_ARENA_NEW0(&arena, k->dims[0] + 1, bool);
 	for (uint32_t y = 0; y < k->dims[1]; y++)
 		t.row[y] = FAB_NONE;
 	for (uint32_t x = 0; x < k->dims[0]; x++)
@@ -420,12 +381,7 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	rc = fill_all(&t, r, err);
 	if (!rc)
 		fab_alternatives_settle(r);
-	free(t.row);
-	free(t.column);
-	free(t.row_is_whole);
-	free(t.column_is_whole);
-	free(t.row_is_sound);
-	free(t.column_is_sound);
+	fab_arena_free(&arena);
 	fab_segments_fini(&segments);
 	if (rc)
 		fab_routes_free(r);
@@ -440,6 +396,7 @@ const struct fab_unicast_engine fab_unicast_vtftr = {
 	.manual =
 		"As published: column first where the row's turn is dead; where both are, a detour through a column or row without any fault. Two lanes, changed on the turn from a column to a row. Two dimensions; it knows dead leaf switches only.",
 	.needs_kfat = true,
+	.treats_planes_alike = true,
 	.n_dims = 2,
 	.route = route_vtftr,
 };
@@ -449,6 +406,7 @@ enum { LAST_PHASE = 3, LEGS_MAX = 4 };
 /* A packet in flight. Phase 0 and 2 are rows, 1 and 3 columns, on lanes 0 and 1. */
 struct packet {
 	const struct fab_segments *segments;
+	const bool *is_clean; /* [lines] no leaf is known to be dead; NULL: search */
 	uint32_t to;
 	uint32_t dead[FAB_LOCAL_REROUTE_BURST_MAX], n_dead; /* unknown to the tables */
 	uint32_t met[FAB_LOCAL_REROUTE_BURST_MAX], n_met;
@@ -572,6 +530,90 @@ static uint32_t reroute(struct packet *p, uint32_t line, uint32_t from, uint32_t
 	}
 }
 
+/* [lines] lines of which all leaves are there and alive. The caller frees. */
+static bool *find_clean(const struct fab_kfat *k, const struct fab_faults *known)
+{
+	bool *is_clean = FAB_NEW(k->n_lines + 1, bool);
+	uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
+
+	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++)
+		if (k->line_of[i] != FAB_NONE &&
+		    fab_switch_is_live(known, k->leaf[i / k->n_dims]))
+			n[k->line_of[i]]++;
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		is_clean[line] = n[line] == k->dims[k->line_dim[line]];
+	free(n);
+	return is_clean;
+}
+
+/* Is a leaf in the list of a line's entry towards the leaf at `coord`? */
+static bool is_listed(const struct fab_kfat *k, const bool *is_clean, uint32_t line,
+		      uint32_t coord, uint32_t leaf)
+{
+	uint32_t dim = k->line_dim[line], across;
+
+	if (leaf == FAB_NONE || fab_kfat_coord(k, leaf, dim) == coord)
+		return false;
+	across = k->line_of[(size_t)leaf * 2 + !dim];
+	return across != FAB_NONE && is_clean[across];
+}
+
+uint32_t fab_local_reroute_list(const struct fab_kfat *k, const struct fab_faults *known,
+				uint32_t line, uint32_t coord, uint32_t *leaf)
+{
+	bool *is_clean = find_clean(k, known);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		if (k->line_of[(size_t)i * k->n_dims + k->line_dim[line]] == line &&
+		    is_listed(k, is_clean, line, coord, i))
+			leaf[n++] = i;
+	free(is_clean);
+	return n;
+}
+
+/*
+ * The line's switch finds the leaf `dead` dead: it hands the packet to the first leaf in
+ * the list of its entry; from there it goes by the other dimension first, and then
+ * straight. Segments, FAB_NONE: a list is empty, or a segment more than the lanes allow.
+ */
+static uint32_t reroute_by_lists(const struct packet *p, uint32_t line, uint32_t dead,
+				 int phase)
+{
+	const struct fab_kfat *k = p->segments->k;
+	uint32_t n_segments = 0;
+
+	for (;;) {
+		uint32_t dim = k->line_dim[line], to = FAB_NONE, next;
+		uint32_t coord = fab_kfat_coord(k, dead, dim);
+
+		for (uint32_t c = 0; c < k->dims[dim] && to == FAB_NONE; c++) {
+			uint32_t by = fab_segments_leaf(p->segments, line, c);
+
+			if (is_listed(k, p->is_clean, line, coord, by) &&
+			    !is_in(p->dead, p->n_dead, by))
+				to = by;
+		}
+		for (dead = FAB_NONE; dead == FAB_NONE;) {
+			if (to == FAB_NONE)
+				return FAB_NONE;
+			n_segments++;
+			if (to == p->to)
+				return n_segments;
+			dim = !dim;
+			line = k->line_of[(size_t)to * 2 + dim];
+			phase = next_phase(phase, (int)dim);
+			if (phase > LAST_PHASE)
+				return FAB_NONE;
+			next = fab_segments_leaf(p->segments, line,
+						 fab_kfat_coord(k, p->to, dim));
+			if (next != FAB_NONE && is_in(p->dead, p->n_dead, next))
+				dead = next;
+			to = next;
+		}
+	}
+}
+
 /* The pair of leaf[0] and leaf[n], whose path turns at leaf[i], dead with the others. */
 static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *leaf,
 		 uint32_t n, uint32_t i, struct fab_local_reroute *sum)
@@ -588,7 +630,8 @@ static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *lea
 	}
 	p->to = leaf[n];
 	sum->cases++;
-	segments = reroute(p, line, leaf[i - 1], leaf[i], phase);
+	segments = p->is_clean ? reroute_by_lists(p, line, leaf[i], phase)
+			       : reroute(p, line, leaf[i - 1], leaf[i], phase);
 	if (segments == FAB_NONE)
 		sum->stuck++;
 	else
@@ -597,7 +640,8 @@ static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *lea
 
 static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		const struct fab_segments *segments, const struct fab_routes *r,
-		unsigned burst, int n_threads, struct fab_local_reroute *out)
+		const bool *is_clean, unsigned burst, int n_threads,
+		struct fab_local_reroute *out)
 {
 	uint64_t cases = 0, stuck = 0, more = 0;
 	/* alternatives go through the same leaves */
@@ -607,7 +651,7 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 8)        \
 	reduction(+ : cases, stuck, more)
 	for (uint32_t i = 0; i < n; i++) {
-		struct packet p = {.segments = segments};
+		struct packet p = {.segments = segments, .is_clean = is_clean};
 		struct fab_local_reroute sum = {0};
 		uint32_t leaf[LEGS_MAX + 1];
 
@@ -661,9 +705,15 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 					  stuck, more};
 }
 
+static const char *const method_names[] = {[FAB_REROUTE_LISTS] = "lists",
+					   [FAB_REROUTE_SEARCH] = "search",
+					   [FAB_REROUTE_METHODS] = "both"};
+const struct fab_choices fab_reroute_choices = {
+	.what = "method", .n = FAB_COUNT(method_names), .names = method_names};
+
 int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *known,
-			  unsigned burst, int n_threads, struct fab_local_reroute *out,
-			  struct fab_err *err)
+			  enum fab_reroute_method method, unsigned burst, int n_threads,
+			  struct fab_local_reroute *out, struct fab_err *err)
 {
 	const struct fab_unicast_problem problem = {.f = k->f,
 						    .faults = known,
@@ -672,12 +722,15 @@ int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *kno
 						    .n_threads = n_threads};
 	struct fab_segments segments;
 	struct fab_routes *r;
+	bool *is_clean;
 	int rc = fab_unicast_vtftr.route(&problem, &r, err);
 
 	if (rc)
 		return rc;
 	fab_segments_init(&segments, k, known);
-	run(k, known, &segments, r, burst, n_threads, out);
+	is_clean = method == FAB_REROUTE_LISTS ? find_clean(k, known) : NULL;
+	run(k, known, &segments, r, is_clean, burst, n_threads, out);
+	free(is_clean);
 	fab_segments_fini(&segments);
 	fab_routes_free(r);
 	return 0;

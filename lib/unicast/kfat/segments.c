@@ -40,14 +40,6 @@ static uint32_t lids_behind(const struct fab_fabric *f, uint32_t sw)
 	return n;
 }
 
-/* Dimension of the line that an arc of a leaf leads into, FAB_NONE: into none. */
-static uint32_t dim_of(const struct fab_kfat *k, uint32_t arc)
-{
-	uint32_t line = k->switch_line[k->f->arc_peer[arc]];
-
-	return line == FAB_NONE ? FAB_NONE : k->line_dim[line];
-}
-
 void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 			   const struct fab_faults *faults)
 {
@@ -67,7 +59,9 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 			uint32_t m;
 			uint16_t *slot;
 
-			if (dim_of(k, arc) != i % k->n_dims)
+			uint32_t line = k->switch_line[f->arc_peer[arc]];
+
+			if (line == FAB_NONE || k->line_dim[line] != i % k->n_dims)
 				continue;
 			/* Put an arc of a leaf behind those to lower switches. Returns
 			 * whether there is one to the same already. */
@@ -170,27 +164,20 @@ static uint32_t slots_of(const struct fab_alternatives *a, uint32_t leaf, uint32
 	return a->slot_first[at + 1] - a->slot_first[at];
 }
 
-/* Their sum: other for each leaf of a line. */
-static uint32_t coordinates(const struct fab_kfat *k, uint32_t leaf)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t d = 0; d < k->n_dims; d++)
-		sum += k->coord[(size_t)leaf * k->n_dims + d];
-	return sum;
-}
-
 uint16_t fab_alternatives_up(const struct fab_alternatives *a, uint32_t leaf,
 			     uint32_t dim, uint32_t number, const uint16_t *arc,
 			     uint32_t n)
 {
 	const uint16_t *slot;
-	uint32_t n_slots = slots_of(a, leaf, dim, &slot);
+	uint32_t n_slots = slots_of(a, leaf, dim, &slot), sum = number / n_slots;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (arc[i] == slot[number % n_slots])
 			return arc[i];
-	return arc[(number / n_slots + coordinates(a->k, leaf)) % n];
+	/* the sum of the coordinates is another one for each leaf of a line */
+	for (uint32_t d = 0; d < a->k->n_dims; d++)
+		sum += fab_kfat_coord(a->k, leaf, d);
+	return arc[sum % n];
 }
 
 uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
@@ -217,38 +204,20 @@ uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
 	return any;
 }
 
-FAB_WIDE static void add_none(const uint8_t *sl, uint32_t n, uint32_t *n_none)
-{
-	for (uint32_t c = 0; c < n; c++)
-		n_none[c] += sl[c] == FAB_SL_NONE;
-}
-
-/* Pairs towards each column that have no service level. The caller frees. */
-static uint32_t *count_none(const struct fab_routes *r)
-{
-	uint32_t *n_none = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
-
-	for (uint32_t s = 0; s < r->n_sl_sources; s++)
-		add_none(r->sl + (size_t)s * r->n_columns, r->n_columns, n_none);
-	return n_none;
-}
-
 uint64_t fab_alternatives_settle(struct fab_routes *r)
 {
+	uint32_t *n_none = FAB_NEW0((size_t)r->n_columns + 1, uint32_t); /* pairs */
 	uint64_t n_without = 0;
-	uint32_t *n_none;
 
-	if (!r->sl)
-		return 0;
-	n_none = count_none(r);
+	for (uint32_t s = 0; r->sl && s < r->n_sl_sources; s++)
+		for (uint32_t c = 0; c < r->n_columns; c++)
+			n_none[c] += r->sl[(size_t)s * r->n_columns + c] == FAB_SL_NONE;
 	for (uint32_t c = 0, n = 1; c < r->n_columns; c += n) {
-		uint32_t best;
+		uint32_t best = c;
 
 		if (r->n_alternatives)
 			n = r->n_alternatives[r->column_switch[c]];
-		/* The alternative that fewest pairs lack, for all that more lack. Returns
-		 * how many. */
-		best = c;
+		/* The alternative that fewest pairs lack, for all that more lack. */
 		for (uint32_t k = c + 1; k < c + n; k++)
 			if (n_none[k] < n_none[best])
 				best = k;
@@ -298,11 +267,11 @@ static void list_leaves(struct fab_segments *segments)
 struct walk {
 	const struct fab_segments *segments;
 	uint32_t line, target;
-	uint32_t *hops;	   /* [switches of the line] to the target, FAB_NONE */
-	uint8_t *is_down;  /* [switches of the line] the path goes down only */
-	uint8_t *has_leaf; /* [n_switches] joined to a leaf: the lower level */
-	uint16_t *path;	   /* [n_choices * path_width] of this target */
-	uint16_t *usable;  /* [arcs of a switch] room */
+	uint32_t *hops;	  /* [switches of the line] to the target, FAB_NONE */
+	uint8_t *is_down; /* [switches of the line] the path goes down only */
+	bool *has_leaf;	  /* [n_switches] joined to a leaf: the lower level */
+	uint16_t *path;	  /* [n_choices * path_width] of this target */
+	uint16_t *usable; /* [arcs of a switch] room */
 };
 
 /*
@@ -440,20 +409,10 @@ static void walk_to(struct walk *w, uint32_t target)
 	}
 }
 
-static uint8_t *find_low(const struct fab_kfat *k)
-{
-	uint8_t *has_leaf = FAB_NEW0(k->f->n_switches + 1, uint8_t);
-
-	for (uint32_t i = 0; i < k->n_leaves; i++)
-		for (uint32_t p = k->f->peer_first[k->leaf[i]];
-		     p < k->f->peer_first[k->leaf[i] + 1]; p++)
-			has_leaf[k->f->peer[p]] = 1;
-	return has_leaf;
-}
-
 void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		       const struct fab_faults *faults)
 {
+	struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t n = k->f->n_switches, *at;
 	struct walk w;
 	size_t all = 0;
@@ -471,7 +430,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 			segments->switch_first[k->switch_line[sw] + 1]++;
 	for (uint32_t line = 0; line < k->n_lines; line++)
 		segments->switch_first[line + 1] += segments->switch_first[line];
-	at = FAB_NEW(k->n_lines + 1, uint32_t);
+	at = FAB_ARENA_NEW(&arena, k->n_lines + 1, uint32_t);
 	memcpy(at, segments->switch_first, k->n_lines * sizeof(*at));
 	for (uint32_t sw = 0; sw < n; sw++) {
 		uint32_t line = k->switch_line[sw];
@@ -481,8 +440,8 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		segments->in_line[sw] = at[line] - segments->switch_first[line];
 		segments->line_switch[at[line]++] = sw;
 	}
-	free(at);
-	w = (struct walk){.segments = segments, .has_leaf = find_low(k)};
+	w = (struct walk){.segments = segments,
+			  .has_leaf = fab_kfat_low_switches(k, &arena)};
 	segments->path_first = FAB_NEW(k->n_lines + 1, size_t);
 	segments->path_width = FAB_NEW(k->n_lines + 1, uint32_t);
 	for (uint32_t line = 0; line < k->n_lines; line++) {
@@ -495,9 +454,9 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 	}
 	segments->path = FAB_NEW(all + 1, uint16_t);
 	memset(segments->path, 0xff, all * sizeof(*segments->path));
-	w.hops = FAB_NEW(k->f->n_switches + 1, uint32_t);
-	w.is_down = FAB_NEW(k->f->n_switches + 1, uint8_t);
-	w.usable = FAB_NEW((size_t)UINT16_MAX + 1, uint16_t);
+	w.hops = FAB_ARENA_NEW(&arena, n + 1, uint32_t);
+	w.is_down = FAB_ARENA_NEW(&arena, n + 1, uint8_t);
+	w.usable = FAB_ARENA_NEW(&arena, (size_t)UINT16_MAX + 1, uint16_t);
 	for (w.line = 0; w.line < k->n_lines; w.line++)
 		for (uint32_t c = 0; c < segments->width; c++) {
 			uint32_t target = fab_segments_leaf(segments, w.line, c);
@@ -508,10 +467,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 			if (target != FAB_NONE)
 				walk_to(&w, target);
 		}
-	free(w.hops);
-	free(w.is_down);
-	free(w.usable);
-	free(w.has_leaf);
+	fab_arena_free(&arena);
 	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
 	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
 	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);

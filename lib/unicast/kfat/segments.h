@@ -179,3 +179,28 @@ static inline uint32_t fab_segments_leaf(const struct fab_segments *segments,
 /* Is there a path along the line from leaf to leaf? */
 bool fab_segments_has(const struct fab_segments *segments, uint32_t line, uint32_t from,
 		      uint32_t to);
+
+/* One plane of a kfat whose planes are copies, with one host a leaf. */
+struct fab_fold {
+	const struct fab_kfat *of;
+	struct fab_fabric *f;
+	struct fab_kfat *kfat;
+	uint32_t n_planes, n_lids; /* LIDs behind each leaf, a multiple of the planes */
+	uint32_t *original;	   /* [switches of f] */
+	uint32_t *copies;	   /* [switches of f] 1 leaf switch, n_planes others */
+};
+
+/* LIDs behind each leaf if all have as many, with live cables, and none are elsewhere;
+ * else 0. O(ports). */
+uint32_t fab_fold_lids(const struct fab_kfat *k, const struct fab_faults *faults);
+/* NULL: planes differ, or leaves in their number of LIDs. The caller frees. O(ports). */
+struct fab_fold *fab_fold_new(const struct fab_kfat *k);
+void fab_fold_free(struct fab_fold *fold);
+/* Dead leaf switches in one plane; NULL: others are dead, too. The caller frees. O(ports
+ * of what is dead). */
+struct fab_faults *fab_fold_faults(const struct fab_fold *fold,
+				   const struct fab_faults *faults);
+/* Of one plane between leaf switches, made that of all planes, but for loads. O(lists).
+ */
+struct fab_analysis;
+void fab_fold_undo(const struct fab_fold *fold, struct fab_analysis *analysis);

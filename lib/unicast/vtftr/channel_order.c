@@ -33,6 +33,7 @@ struct keyed {
 enum { UNSEEN, AHEAD, BEHIND };
 
 struct fab_channel_order {
+	struct fab_arena arena;
 	uint32_t n;
 	uint64_t *label;	  /* [n] ascend along the order */
 	uint32_t *after, *before; /* [n + 1] neighbours in the order; n: both ends */
@@ -95,13 +96,13 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 	struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
 
 	o->n = n;
-	o->label = FAB_NEW(n + 1, uint64_t);
-	o->after = FAB_NEW(n + 1, uint32_t);
-	o->before = FAB_NEW(n + 1, uint32_t);
-	o->first_out = FAB_NEW(n + 1, uint32_t);
-	o->first_in = FAB_NEW(n + 1, uint32_t);
-	o->is_seen = FAB_NEW0(n + 1, uint8_t);
-	o->slot = FAB_NEW((size_t)n_slots + 1, uint32_t);
+	o->label = FAB_ARENA_NEW(&o->arena, n + 1, uint64_t);
+	o->after = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
+	o->before = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
+	o->first_out = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
+	o->first_in = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
+	o->is_seen = FAB_ARENA_NEW0(&o->arena, n + 1, uint8_t);
+	o->slot = FAB_ARENA_NEW(&o->arena, (size_t)n_slots + 1, uint32_t);
 	memset(o->slot, 0xff, n_slots * sizeof(*o->slot));
 	memset(o->first_out, 0xff, n * sizeof(*o->first_out));
 	memset(o->first_in, 0xff, n * sizeof(*o->first_in));
@@ -122,19 +123,13 @@ void fab_channel_order_free(struct fab_channel_order *o)
 {
 	if (!o)
 		return;
-	free(o->label);
-	free(o->after);
-	free(o->before);
-	free(o->first_out);
-	free(o->first_in);
-	free(o->is_seen);
 	free(o->edges.v);
 	free(o->out.v);
 	free(o->in.v);
 	free(o->ahead.met.v);
 	free(o->behind.met.v);
 	free(o->moved.v);
-	free(o->slot);
+	fab_arena_free(&o->arena);
 	free(o);
 }
 
@@ -152,43 +147,26 @@ static void start(struct fab_channel_order *o, struct side *side, uint32_t v,
 	meet(o, side, v, mark);
 }
 
-static void forget(struct fab_channel_order *o, const struct side *side)
+/*
+ * Look at the next vertex of a side: its neighbours within the labels first .. last.
+ * False: one of them was met by the other side.
+ */
+static bool look(struct fab_channel_order *o, struct side *side, uint8_t mark,
+		 uint64_t first, uint64_t last)
 {
-	for (size_t i = 0; i < side->met.n; i++)
-		o->is_seen[side->met.v[i]] = UNSEEN;
-}
+	const uint32_t *heads = mark == AHEAD ? o->first_out : o->first_in;
+	const struct link *links = mark == AHEAD ? o->out.v : o->in.v;
+	uint32_t e = heads[side->met.v[side->at++]];
 
-/* The next vertex ahead; false: it leads to one that was met behind. */
-static bool look_ahead(struct fab_channel_order *o, uint64_t last)
-{
-	uint32_t e = o->first_out[o->ahead.met.v[o->ahead.at++]];
+	for (; e != FAB_NONE; e = links[e].next) {
+		uint32_t v = links[e].vertex;
 
-	for (; e != FAB_NONE; e = o->out.v[e].next) {
-		uint32_t v = o->out.v[e].vertex;
-
-		o->ahead.n_looked++;
-		if (o->is_seen[v] == AHEAD || o->label[v] > last)
+		side->n_looked++;
+		if (o->is_seen[v] == mark || o->label[v] < first || o->label[v] > last)
 			continue;
-		if (o->is_seen[v] == BEHIND)
+		if (o->is_seen[v] != UNSEEN)
 			return false;
-		meet(o, &o->ahead, v, AHEAD);
-	}
-	return true;
-}
-
-static bool look_behind(struct fab_channel_order *o, uint64_t first)
-{
-	uint32_t e = o->first_in[o->behind.met.v[o->behind.at++]];
-
-	for (; e != FAB_NONE; e = o->in.v[e].next) {
-		uint32_t v = o->in.v[e].vertex;
-
-		o->behind.n_looked++;
-		if (o->is_seen[v] == BEHIND || o->label[v] < first)
-			continue;
-		if (o->is_seen[v] == AHEAD)
-			return false;
-		meet(o, &o->behind, v, BEHIND);
+		meet(o, side, v, mark);
 	}
 	return true;
 }
@@ -239,10 +217,15 @@ static bool make_room(struct fab_channel_order *o, uint32_t from, uint32_t to)
 	start(o, &o->ahead, to, AHEAD);
 	start(o, &o->behind, from, BEHIND);
 	while (is_free && o->ahead.at < o->ahead.met.n && o->behind.at < o->behind.met.n)
-		is_free = o->ahead.n_looked <= o->behind.n_looked ? look_ahead(o, last)
-								  : look_behind(o, first);
-	forget(o, &o->ahead);
-	forget(o, &o->behind);
+		is_free = look(o,
+			       o->ahead.n_looked <= o->behind.n_looked ? &o->ahead
+								       : &o->behind,
+			       o->ahead.n_looked <= o->behind.n_looked ? AHEAD : BEHIND,
+			       first, last);
+	for (size_t i = 0; i < o->ahead.met.n; i++)
+		o->is_seen[o->ahead.met.v[i]] = UNSEEN;
+	for (size_t i = 0; i < o->behind.met.n; i++)
+		o->is_seen[o->behind.met.v[i]] = UNSEEN;
 	if (is_free && o->ahead.at == o->ahead.met.n)
 		move(o, &o->ahead, from, o->after[from]);
 	else if (is_free)
@@ -274,17 +257,6 @@ bool fab_channel_order_has(const struct fab_channel_order *o, uint32_t slot,
 	return e != FAB_NONE && !is_dropped(o, e);
 }
 
-static uint32_t add_edge(struct fab_channel_order *o, uint32_t slot, uint32_t from,
-			 uint32_t to)
-{
-	uint32_t e = (uint32_t)o->edges.n;
-
-	FAB_PUSH(&o->edges, ((struct edge){from, to, o->slot[slot], slot}));
-	FAB_PUSH(&o->out, ((struct link){to, o->first_out[from]}));
-	FAB_PUSH(&o->in, ((struct link){from, o->first_in[to]}));
-	return o->first_out[from] = o->first_in[to] = o->slot[slot] = e;
-}
-
 enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t slot,
 				    uint32_t from, uint32_t to, uint32_t *id)
 {
@@ -294,7 +266,14 @@ enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t slot,
 		return FAB_EDGE_KNOWN;
 	if (!make_room(o, from, to))
 		return FAB_EDGE_CYCLE;
-	*id = known != FAB_NONE ? known : add_edge(o, slot, from, to);
+	if (known == FAB_NONE) {
+		known = (uint32_t)o->edges.n;
+		FAB_PUSH(&o->edges, ((struct edge){from, to, o->slot[slot], slot}));
+		FAB_PUSH(&o->out, ((struct link){to, o->first_out[from]}));
+		FAB_PUSH(&o->in, ((struct link){from, o->first_in[to]}));
+		o->first_out[from] = o->first_in[to] = o->slot[slot] = known;
+	}
+	*id = known;
 	o->out.v[*id].vertex = to;
 	o->in.v[*id].vertex = from;
 	return FAB_EDGE_NEW;

@@ -230,8 +230,10 @@ static bool try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 			best = i;
 		}
 	}
-	choose(ph, best, n);
-	grow_trees(v, ph);
+	if (best + 1 < n) {
+		choose(ph, best, n);
+		grow_trees(v, ph);
+	}
 	v->n_left = least;
 	return false;
 }
@@ -418,4 +420,76 @@ const struct fab_unicast_engine fab_unicast_vtftr_ib = {
 		"Any usable row or column, any number of dimensions and planes, dead root switches and links, too; always shortest paths, as long as the lanes suffice. Service level and lane are the same where that is free of cycles, which is nearly always so while some row and some column are without faults; else lanes follow from service level, in-port and out-port (SL2VL), as few service levels as are found.",
 	.needs_kfat = true,
 	.route = route_vtftr_ib,
+};
+
+/*
+ * Engine intermediate: after the algorithm that Liu et al. 2022 compare with (their
+ * reference 31), which knows no turns: where the dimension-order path is cut, a packet
+ * goes to an intermediate leaf switch first, from there to the next one or to its
+ * destination, always by dimension order, and changes to another lane at each of them.
+ * That is a path in phase order; as few lanes as all pairs need, up to max_vls. Pairs
+ * that need more intermediate switches have no path.
+ */
+static int route_intermediate(const struct fab_unicast_problem *problem,
+			      struct fab_routes **out, struct fab_err *err)
+{
+	uint32_t n = problem->kfat->n_leaves;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct vtftr_ib v = {.problem = problem,
+			     .is_longer = FAB_ARENA_NEW0(&arena, n + 1, bool),
+			     .is_settled = FAB_ARENA_NEW0(&arena, n + 1, bool),
+			     .is_stuck = FAB_ARENA_NEW0(&arena, n + 1, bool)};
+	struct fab_routes *r;
+	uint64_t n_left = 1, n_others = 0;
+	int rc = 0;
+
+	fab_alternatives_init(&v.alternatives, problem->kfat, problem->faults);
+	r = v.routes = fab_alternatives_routes(&v.alternatives);
+	v.path = FAB_ARENA_NEW0(&arena, r->n_columns + 1, uint8_t *);
+	memset(v.is_longer, true, n * sizeof(*v.is_longer));
+	for (unsigned lanes = 1; lanes <= problem->max_vls && n_left && !rc; lanes++) {
+		struct fab_phases ph;
+
+		fab_phases_init(&ph, &v.alternatives, lanes);
+		memset(v.is_settled, 0, n * sizeof(*v.is_settled));
+		grow_trees(&v, &ph);
+		fab_phases_fini(&ph);
+		n_left = n_others = 0;
+		for (uint32_t i = 0; i < r->n_columns; i++)
+			VTFTR_IB_EACH_OTHER(&v, i, s)
+			{
+				n_others++;
+				n_left += vtftr_ib_kind(&v, i, s) == FAB_PATH_LEFT;
+			}
+		if (!n_others || (n_left && lanes < problem->max_vls))
+			continue;
+		fab_routes_new_levels(r);
+		rc = vtftr_ib_pack(&v, lanes, err);
+	}
+	for (uint32_t i = 0; n_others && !rc && i < r->n_columns; i++)
+		VTFTR_IB_EACH_OTHER(&v, i, s)
+	if (vtftr_ib_kind(&v, i, s) == FAB_PATH_LEFT)
+		r->sl[(size_t)s * r->n_columns + i] = FAB_SL_NONE;
+	if (n_left || v.n_stuck)
+		r->note = fab_format(
+			"%u lanes do not suffice: %llu pairs are left without a path",
+			problem->max_vls, (unsigned long long)(n_left + v.n_stuck));
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		free(v.path[i]);
+	fab_alternatives_fini(&v.alternatives);
+	fab_arena_free(&arena);
+	if (rc)
+		fab_routes_free(r);
+	else
+		*out = r;
+	return rc;
+}
+
+const struct fab_unicast_engine fab_unicast_intermediate = {
+	.name = "intermediate",
+	.summary = "by intermediate leaf switches, a lane more for each",
+	.manual =
+		"Where dimension order is cut, first to an intermediate leaf switch and on from there by dimension order, with another lane behind each of them: the algorithm that VTFTR is compared with for its lanes (Liu et al. 2022, reference 31). As few lanes as all pairs need, up to `--max-vls`; what needs more has no path.",
+	.needs_kfat = true,
+	.route = route_intermediate,
 };

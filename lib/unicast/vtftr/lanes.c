@@ -446,20 +446,6 @@ static bool place_column(struct place *p, uint32_t column)
 	return grow_column(p, column) && place_paths(p, column, UINT32_MAX, most);
 }
 
-static bool place_all(struct place *p)
-{
-	const struct vtftr_ib *v = p->l.v;
-	uint32_t n = v->routes->n_columns;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (!place_paths(p, i, SHORT_SEGMENTS, vtftr_ib_levels(v) - 1))
-			return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (v->path[i] && !place_column(p, i))
-			return false;
-	return true;
-}
-
 int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
 		   enum vtftr_ib_first first, bool *is_done, struct fab_err *err)
 {
@@ -470,7 +456,11 @@ int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
 		return rc;
 	p.space = fab_phase_space_new(phases, &p.l.arena);
 	begin_order(&p.l, false);
-	*is_done = place_all(&p);
+	*is_done = true;
+	for (uint32_t i = 0; i < v->routes->n_columns && *is_done; i++)
+		*is_done = place_paths(&p, i, SHORT_SEGMENTS, vtftr_ib_levels(v) - 1);
+	for (uint32_t i = 0; i < v->routes->n_columns && *is_done; i++)
+		*is_done = !v->path[i] || place_column(&p, i);
 	*phases = p.base;
 	lanes_end(&p.l);
 	return 0;
@@ -549,27 +539,6 @@ static unsigned level_of(const struct lanes *l)
 	return n_turns > 1 ? FAB_SL_NONE : sl;
 }
 
-/* Levels of all pairs; false: one of them has none. */
-static bool note_pairs(struct lanes *l)
-{
-	struct vtftr_ib *v = l->v;
-	struct fab_routes *r = v->routes;
-
-	for (uint32_t i = 0; i < r->n_columns; i++)
-		VTFTR_IB_EACH_OTHER(v, i, s)
-		{
-			unsigned sl;
-
-			if (!read_path(l, s, i))
-				continue;
-			sl = level_of(l);
-			if (sl == FAB_SL_NONE)
-				return false;
-			r->sl[(size_t)s * r->n_columns + i] = (uint8_t)sl;
-		}
-	return true;
-}
-
 /* Does an arc join a leaf switch and its row? */
 static bool is_of_row(const struct fab_kfat *k, uint32_t arc)
 {
@@ -592,7 +561,20 @@ int vtftr_ib_order_turns(struct vtftr_ib *v, bool *is_done, struct fab_err *err)
 	rc = lanes_init(&l, v, N_LANES, err);
 	if (rc)
 		return rc;
-	*is_done = note_pairs(&l);
+	*is_done = true;
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		VTFTR_IB_EACH_OTHER(v, i, s)
+		{
+			unsigned sl = 0;
+
+			if (!*is_done || !read_path(&l, s, i))
+				continue;
+			sl = level_of(&l);
+			*is_done = sl != FAB_SL_NONE;
+			if (*is_done)
+				v->routes->sl[(size_t)s * v->routes->n_columns + i] =
+					(uint8_t)sl;
+		}
 	/* SL2VL tables: of levels that no pair has, too */
 	for (uint32_t sw = 0; *is_done && sw < k->f->n_switches; sw++) {
 		uint16_t d = (uint16_t)(first[sw + 1] - first[sw]);

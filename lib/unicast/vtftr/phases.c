@@ -187,6 +187,9 @@ void fab_phases_init(struct fab_phases *ph, const struct fab_alternatives *alter
 		}
 		ph->soundness[at] = sum < SCORE_MAX ? (uint32_t)sum : SCORE_MAX;
 	}
+	ph->round = FAB_ARENA_NEW(&ph->arena, n_rounds * k->n_dims + 1, uint16_t);
+	for (uint32_t p = 0; p <= n_rounds * k->n_dims; p++)
+		ph->round[p] = (uint16_t)(p - p % k->n_dims);
 	ph->has_leaf = fab_kfat_low_switches(k, &ph->arena);
 	if (has_plain_lines(ph)) {
 		ph->plain = make_plain(ph);
@@ -241,6 +244,7 @@ struct fab_phase_space {
 	uint8_t *is_down; /* [n_switches] the path goes down in the line from here */
 	uint16_t *usable; /* [arcs of a switch] scratch */
 	bool has_chosen;  /* among equals, for this destination */
+	bool has_alternatives; /* of this destination */
 };
 
 struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph,
@@ -264,9 +268,9 @@ struct offer {
 	bool is_down;
 };
 
-static struct offer offer_to_line(const struct fab_phases *ph,
-				  const struct fab_phase_space *s, uint32_t sw,
-				  uint32_t u, uint32_t score)
+static inline struct offer offer_to_line(const struct fab_phases *ph,
+					 const struct fab_phase_space *s, uint32_t sw,
+					 uint32_t u, uint32_t score)
 {
 	const struct fab_kfat *k = ph->k;
 	uint32_t line = k->switch_line[sw], leaf = k->leaf_of[u];
@@ -281,7 +285,7 @@ static struct offer offer_to_line(const struct fab_phases *ph,
 
 		/* the largest phase of dimension d below that of the leaf */
 		if (below >= 0)
-			o.phase = (int)d + below / (int)k->n_dims * (int)k->n_dims;
+			o.phase = (int)d + ph->round[below];
 		if (ph->concentrate)
 			o.score = ph->soundness[at];
 		o.score |= (uint32_t)ph->n_whole[at] << 24;
@@ -293,113 +297,119 @@ static struct offer offer_to_line(const struct fab_phases *ph,
 	return o;
 }
 
-static bool is_better(const struct fab_phases *ph, const struct offer *a,
-		      const struct offer *b, bool is_leaf)
-{
-	bool in_detour = is_leaf && ph->rows_first && ph->n_rounds == 2 &&
-			 a->phase >= 0 && a->phase < 2 && b->phase >= 0 && b->phase < 2;
+/* Best hop from a switch so far; arc FAB_ARC_NONE: none yet. */
+struct hop {
+	struct offer best;
+	uint16_t arc;
+};
 
-	if (in_detour && (a->phase == 0) != (b->phase == 0))
-		return a->phase == 0;
-	if (a->phase != b->phase)
-		return a->phase > b->phase;
-	return a->score > b->score;
-}
-
-/*
- * The best hop from a switch over switches of a level to the destination `to`: *next,
- * unchanged where there is none; phase and is_down of the switch. False: against the
- * phase order.
- */
-static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
-		  uint32_t sw, uint32_t level, uint16_t *next)
+/* Compare the hop by arc `a`, to a switch one level nearer to the destination `to`. */
+static inline void consider(const struct fab_phases *ph, struct fab_phase_space *s,
+			    uint32_t to, uint32_t sw, uint32_t a, struct hop *hop)
 {
 	const struct fab_kfat *k = ph->k;
-	bool is_leaf = k->leaf_of[sw] != FAB_NONE, has_any = false;
-	struct offer best = {.phase = -1};
+	uint32_t u = k->f->arc_peer[a];
+	uint32_t mix = (to + 1) * 0x9e3779b1u ^ (u + ph->salt) * 0x85ebca6bu;
+	bool is_leaf = k->leaf_of[sw] != FAB_NONE, has_any = hop->arc != FAB_ARC_NONE;
+	struct offer o = {.phase = -1, .score = (mix ^ mix >> 15) * 0x2c1b3c6du >> 8};
 
-	for (uint32_t a = k->f->arc_first[sw]; a < k->f->arc_first[sw + 1]; a++) {
-		uint32_t u = k->f->arc_peer[a], mix;
-		struct offer o = {.phase = -1};
-
-		if (s->level[u] != level || !fab_arc_is_live(ph->faults, a))
-			continue;
-		mix = (to + 1) * 0x9e3779b1u ^ (u + ph->salt) * 0x85ebca6bu;
-		o.score = (mix ^ mix >> 15) * 0x2c1b3c6du >> 8;
-		if (!is_leaf)
-			o = offer_to_line(ph, s, sw, u, o.score);
-		else if (k->switch_line[u] != FAB_NONE)
-			o.phase = s->phase[u];
-		/* would other settings of the phases choose otherwise between the two? */
-		s->has_chosen =
-			s->has_chosen ||
-			(has_any && (o.phase == best.phase ||
-				     (ph->plain && o.phase < 2 && best.phase < 2)));
-		if (has_any && !is_better(ph, &o, &best, is_leaf))
-			continue;
-		has_any = true;
-		best = o;
-		*next = (uint16_t)(a - k->f->arc_first[sw]);
+	if (!is_leaf)
+		o = offer_to_line(ph, s, sw, u, o.score);
+	else if (k->switch_line[u] != FAB_NONE)
+		o.phase = s->phase[u];
+	/* would other settings of the phases choose otherwise between the two? */
+	if (has_any && (o.phase == hop->best.phase ||
+			(ph->plain && o.phase < 2 && hop->best.phase < 2)))
+		s->has_chosen = true;
+	if (has_any && is_leaf && ph->rows_first && ph->n_rounds == 2 && o.phase >= 0 &&
+	    o.phase < 2 && hop->best.phase >= 0 && hop->best.phase < 2 &&
+	    !o.phase != !hop->best.phase) {
+		if (o.phase)
+			return;
+	} else if (has_any && (o.phase != hop->best.phase ? o.phase < hop->best.phase
+							  : o.score <= hop->best.score)) {
+		return;
 	}
-	s->phase[sw] = (int16_t)best.phase;
-	s->is_down[sw] = best.is_down;
-	return best.phase >= 0;
+	*hop = (struct hop){o, (uint16_t)(a - k->f->arc_first[sw])};
 }
 
-/* A switch goes on by this arc, over a switch of the level, and so with alternatives. */
-static void take(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
-		 uint32_t sw, uint32_t level, uint16_t arc,
-		 const struct fab_phase_rows *rows)
+/* Alternatives of a switch that goes on by this arc, over a switch of the level. */
+static void take_alternatives(const struct fab_phases *ph, struct fab_phase_space *s,
+			      uint32_t to, uint32_t sw, uint32_t level, uint16_t arc,
+			      const struct fab_phase_rows *rows)
 {
 	const struct fab_alternatives *al = ph->alternatives;
 	const struct fab_kfat *k = ph->k;
-	uint32_t leaf = k->leaf_of[sw], u = k->f->arc_peer[k->f->arc_first[sw] + arc];
-	uint32_t dest = k->leaf_of[to], line = k->switch_line[u], n = 0;
+	const struct fab_fabric *f = k->f;
+	uint32_t first = f->arc_first[sw], u = f->arc_peer[first + arc];
+	uint32_t leaf = k->leaf_of[sw], dest = k->leaf_of[to], line = k->switch_line[u];
+	uint32_t n = 0;
 
-	rows->next[sw] = arc;
-	if (!fab_alternatives_has(al, dest))
-		return;
-	if (leaf != FAB_NONE && line != FAB_NONE) {
-		const struct fab_fabric *f = ph->k->f;
-		uint32_t first = f->arc_first[sw], like = f->arc_peer[first + arc], i = 0;
+	/* The arcs of a leaf to switches of the line that are as good as this one. */
+	for (uint32_t a = first;
+	     leaf != FAB_NONE && line != FAB_NONE && a < f->arc_first[sw + 1]; a++) {
+		uint32_t v = f->arc_peer[a];
 
-		/* The arcs of a leaf to switches of one line that are as good as this
-		 * one. */
-		for (uint32_t a = first; a < f->arc_first[sw + 1]; a++) {
-			uint32_t m = f->arc_peer[a];
-
-			if (s->level[m] == level && fab_arc_is_live(ph->faults, a) &&
-			    ph->k->switch_line[m] == ph->k->switch_line[like] &&
-			    s->phase[m] == s->phase[like])
-				s->usable[i++] = (uint16_t)(a - first);
-		}
-		n = i;
+		if (s->level[v] == level && fab_arc_is_live(ph->faults, a) &&
+		    k->switch_line[v] == line && s->phase[v] == s->phase[u])
+			s->usable[n++] = (uint16_t)(a - first);
 	}
 	for (uint32_t i = 0; i < rows->n; i++) {
 		uint32_t number = fab_alternatives_number(al, dest, rows->first + i);
-		uint16_t *next = rows->next + (size_t)i * k->f->n_switches;
+		uint16_t *next = &rows->next[(size_t)i * f->n_switches + sw];
 
-		next[sw] = arc;
+		*next = arc;
 		if (n)
-			next[sw] = fab_alternatives_up(al, leaf, k->line_dim[line],
-						       number, s->usable, n);
+			*next = fab_alternatives_up(al, leaf, k->line_dim[line], number,
+						    s->usable, n);
 		else if (k->switch_line[sw] != FAB_NONE && k->leaf_of[u] != FAB_NONE)
-			next[sw] =
-				fab_alternatives_down(al, sw, k->leaf_of[u], number, arc);
+			*next = fab_alternatives_down(al, sw, k->leaf_of[u], number, arc);
 	}
 }
 
+/* The switch goes on by its best hop, over a switch of the level. */
+static inline void adopt(const struct fab_phases *ph, struct fab_phase_space *s,
+			 uint32_t to, uint32_t sw, uint32_t level, const struct hop *hop,
+			 const struct fab_phase_rows *rows)
+{
+	s->phase[sw] = (int16_t)hop->best.phase;
+	s->is_down[sw] = hop->best.is_down;
+	rows->next[sw] = hop->arc;
+	if (s->has_alternatives)
+		take_alternatives(ph, s, to, sw, level, hop->arc, rows);
+}
+
+#define NO_HOP ((struct hop){.best = {.phase = -1}, .arc = FAB_ARC_NONE})
+
+/* Breadth first; a switch chooses its hop when it is its turn. */
 static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
 		     const struct fab_phase_rows *rows)
 {
-	uint32_t n = fab_faults_search(ph->k->f, ph->faults, to, s->level, s->order);
+	const struct fab_fabric *f = ph->k->f;
+	uint32_t n = fab_switch_is_live(ph->faults, to);
 
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t sw = s->order[i], level = s->level[sw] - 1;
-		uint16_t arc = FAB_ARC_NONE;
+	memset(s->level, 0xff, f->n_switches * sizeof(*s->level));
+	s->order[0] = to;
+	s->level[to] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = s->order[i], level = s->level[sw];
+		struct hop hop = NO_HOP;
 
-		adopt(ph, s, to, sw, level, &arc);
-		take(ph, s, to, sw, level, arc, rows);
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+			uint32_t u = f->arc_peer[a], of_u = s->level[u];
+
+			if ((of_u != FAB_NONE && of_u + 1 != level) ||
+			    !fab_arc_is_live(ph->faults, a))
+				continue;
+			if (of_u != FAB_NONE) {
+				consider(ph, s, to, sw, a, &hop);
+				continue;
+			}
+			s->level[u] = level + 1;
+			s->order[n++] = u;
+		}
+		if (i)
+			adopt(ph, s, to, sw, level - 1, &hop, rows);
 	}
 }
 
@@ -419,12 +429,17 @@ static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
 
 		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
 			uint32_t v = f->arc_peer[a];
-			uint16_t by = FAB_ARC_NONE;
+			struct hop hop = NO_HOP;
 
-			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a) ||
-			    (!adopt(ph, s, dest, v, level, &by) && !any))
+			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a))
 				continue;
-			take(ph, s, dest, v, level, by, rows);
+			for (uint32_t b = f->arc_first[v]; b < f->arc_first[v + 1]; b++)
+				if (s->level[f->arc_peer[b]] == level &&
+				    fab_arc_is_live(ph->faults, b))
+					consider(ph, s, dest, v, b, &hop);
+			if (hop.best.phase < 0 && !any)
+				continue;
+			adopt(ph, s, dest, v, level, &hop, rows);
 			s->level[v] = NEW_LEVEL;
 			s->order[tail++] = v;
 		}
@@ -476,6 +491,7 @@ bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
 	bool all_plain = true;
 
 	s->has_chosen = false;
+	s->has_alternatives = fab_alternatives_has(ph->alternatives, leaf);
 	if (sound_column(ph, leaf, rows->next))
 		return true;
 	memset(rows->next, 0xff, rows->n * n * sizeof(*rows->next));

@@ -32,7 +32,8 @@ struct fab_phases {
 	/* [n_leaves * D] the larger, the fewer parts miss on the leaf's lines but that
 	 * along d; the same order for all destinations */
 	uint32_t *soundness;
-	bool *has_leaf; /* [n_switches] a line's switch that is joined to leaves */
+	uint16_t *round; /* [phases + 1] first phase of the round of each */
+	bool *has_leaf;	 /* [n_switches] a line's switch that is joined to leaves */
 	/* template of the tables of a destination whose column is sound; NULL: lines are
 	 * no single switches, or there are not two dimensions */
 	struct fab_plain *plain;

@@ -44,37 +44,46 @@ struct fab_batch boots_batch(const struct fab_machine *m, const char *spec)
 	return b;
 }
 
-struct fab_machine *boots_random_machine(uint64_t seed)
+struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind[3])
 {
-	char text[1024];
-	size_t at = 0;
+	static const char *const what[] = {"", "node", "server"};
 	struct fab_machine *m;
-	struct fab_rng rng;
 	struct fab_err err;
+	char text[8192];
+	size_t at = 0;
 
-	fab_rng_init(&rng, seed);
-	for (int s = 0; s < 4; s++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "s%d %s %d\n", s,
-				       s < 2	? "-"
-				       : s == 2 ? "s0"
-						: "s1",
-				       1 + (int)fab_rng_below(&rng, 6));
-	for (int n = 0; n < 6; n++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "n%d s%d %d node\n",
-				       n, (int)fab_rng_below(&rng, 4),
-				       1 + (int)fab_rng_below(&rng, 4));
-	for (int n = 0; n < 3; n++)
-		at += (size_t)snprintf(
-			text + at, sizeof(text) - at, "v%d s%d %d server\n", n,
-			(int)fab_rng_below(&rng, 4), 1 + (int)fab_rng_below(&rng, 6));
+	for (int k = 0; k < 3; k++)
+		for (uint32_t i = 0; i < kind[k].n; i++) {
+			uint64_t above = fab_rng_below(rng, (k ? kind[0].n : i) + 1ULL);
+			uint64_t rate = 1 + fab_rng_below(rng, kind[k].n_rates);
+			char parent[16] = "-";
+
+			if (above)
+				snprintf(parent, sizeof(parent), "s%u",
+					 (uint32_t)above - 1);
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+					       "%c%u %s %llu %s\n", "snv"[k], i, parent,
+					       (unsigned long long)(kind[k].rate * rate),
+					       what[k]);
+		}
 	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
 	return m;
+}
+
+struct fab_machine *boots_random_machine(uint64_t seed)
+{
+	const struct boots_kind kind[] = {{4, 1, 6}, {6, 1, 4}, {3, 1, 6}};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	return boots_draw(&rng, kind);
 }
 
 void boots_fail_server(struct fab_machine *m, const char *list)
 {
 	struct fab_err err;
 
-	cr_assert_eq(fab_machine_find_servers(m, list, m->server_is_down, NULL, &err), 0,
-		     "%s", err.text);
+	cr_assert_eq(fab_machine_find(m, FAB_MACHINE_SERVERS, list, m->server_is_down,
+				      NULL, &err),
+		     0, "%s", err.text);
 }

@@ -2,11 +2,19 @@
 /* Machines, batches and mappings for tests of lib/boot; failure fails the test. */
 #pragma once
 
+#include "base/rng.h"
 #include "boot/mapping.h"
 
 /* By the grammar of the command line; fab_machine_free(). */
 struct fab_machine *boots_machine(const char *spec);
-/* Six nodes n0 .., three servers v0 .., switches and capacities by chance. */
+/* A random tree of switches s0 .., nodes n0 .. and servers v0 ..; each segment has `rate`
+ * times 1 to n_rates Mb/s. */
+struct boots_kind {
+	uint32_t n;
+	uint64_t rate, n_rates;
+};
+struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind[3]);
+/* Four switches, six nodes, three servers. */
 struct fab_machine *boots_random_machine(uint64_t seed);
 /* fab_batch_fini(). */
 struct fab_batch boots_batch(const struct fab_machine *m, const char *spec);

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "fabric/builder.h"
 #include "source/reader.h"
+#include "source/source.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -16,8 +17,10 @@ struct fab_fabric *test_gen_raw(const char *spec)
 {
 	struct fab_fabric *f = NULL;
 	struct fab_err err;
+	char *text = fab_format("gen:%s", spec);
 
-	cr_assert_eq(fab_gen_fabric(spec, &f, &err), 0, "%s: %s", spec, err.text);
+	cr_assert_eq(fab_source_open(text, NULL, &f, &err), 0, "%s: %s", spec, err.text);
+	free(text);
 	return f;
 }
 
@@ -120,16 +123,6 @@ uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 	free(queue);
 	free(hops);
 	return paths;
-}
-
-uint32_t test_cut(const struct fab_fabric *f, const bool *side)
-{
-	uint32_t n = 0;
-
-	for (uint32_t c = 0; c < f->n_switch_links; c++)
-		n += side[f->port_node[f->cable_a[c]]] !=
-		     side[f->port_node[f->cable_b[c]]];
-	return n;
 }
 
 uint32_t test_n_hosts_on(const struct fab_fabric *f, uint32_t sw)

@@ -20,9 +20,6 @@ uint32_t test_switch(const struct fab_fabric *f, const char *name);
  * the caller. */
 uint64_t *test_paths(const struct fab_fabric *f, uint32_t from);
 
-/* Cables between the switches with side[sw] and those without. */
-uint32_t test_cut(const struct fab_fabric *f, const bool *side);
-
 /*
  * Largest flow from the first half of the adapters to the second, one unit a cable and
  * direction, by augmenting paths.

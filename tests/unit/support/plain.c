@@ -147,18 +147,18 @@ static uint32_t in_port(const struct fab_fabric *f, const struct plain_path *p,
 	return f->port_node[end] == p->at[0] ? end : fab_port_peer(f, end);
 }
 
-/* A hop whose lane would have to be told. */
+/* A hop whose lane a file must contain. */
 static void miss(struct plain *x, const struct plain_path *p, uint32_t i, uint32_t end,
 		 unsigned sl)
 {
 	const struct fab_routes *r = x->r;
 	uint32_t sw = p->at[i], port = in_port(r->f, p, i, end);
-	uint64_t at = fab_told_at(r, sw, port, p->arc[i] - r->f->arc_first[sw]);
-	bool is_told = r->f->port_num[port] ? r->told->is_lane_told[at]
-					    : p->channel[i] != FAB_NONE;
+	uint64_t at = fab_lane_at(r, sw, port, p->arc[i] - r->f->arc_first[sw]);
+	bool is_given =
+		r->f->port_num[port] ? r->files->has_lane[at] : p->channel[i] != FAB_NONE;
 
-	x->got.gaps.n[FAB_GAP_LANE] += !is_told && !x->is_missed[at * 16 + sl];
-	x->is_missed[at * 16 + sl] |= !is_told;
+	x->got.gaps.n[FAB_GAP_LANE] += !is_given && !x->is_missed[at * 16 + sl];
+	x->is_missed[at * 16 + sl] |= !is_given;
 }
 
 /* One pair; column FAB_NONE: none leads there. */
@@ -281,8 +281,9 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	x->reach = FAB_NEW(n_reach + 1, uint32_t);
 	x->rank = FAB_NEW(x->n, uint32_t);
 	x->load = FAB_NEW0(x->n_arcs + 1, uint64_t);
-	if (r->told && r->told->has_lanes && r->sl2vl)
-		x->is_missed = FAB_NEW0(r->told->lane_first[f->n_switches] * 16, uint8_t);
+	if (r->files && r->files->has_lanes && r->sl2vl)
+		x->is_missed =
+			FAB_NEW0(r->files->lane_first[f->n_switches] * 16, uint8_t);
 	shape = fab_shape_recognize(f);
 	fab_ranks_init(&ranks, f, shape);
 	memcpy(x->rank, ranks.rank, x->n * sizeof(*x->rank));

@@ -17,29 +17,23 @@
  * parent[sw]: the switch's own arc towards the root, on a path of that cost; among equals
  * the lowest port. Both forms give the same numbers and so the same trees.
  */
-struct fab_sssp {
+struct scratch {
 	uint64_t *cost;	  /* [n_switches] */
 	uint32_t *parent; /* [n_switches] */
-};
-
-struct scratch {
-	struct fab_sssp sssp;
-	uint32_t *heap; /* [n_switches] switches, least cost on top */
-	uint32_t *slot; /* [n_switches] where a switch is in the heap, FAB_NONE */
+	uint32_t *heap;	  /* [n_switches] switches, least cost on top */
+	uint32_t *slot;	  /* [n_switches] where a switch is in the heap, FAB_NONE */
 	uint32_t n;
-	uint64_t storage[];
 };
 
-static void *scratch_new(const struct fab_mcast_problem *problem)
+static void *scratch_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
 {
 	size_t n = problem->f->n_switches;
-	struct scratch *x =
-		fab_alloc(1, sizeof(*x) + (2 * n + n / 2 + 1) * sizeof(uint64_t));
+	struct scratch *x = FAB_ARENA_NEW(a, 1, struct scratch);
 
-	x->sssp.cost = x->storage;
-	x->sssp.parent = (uint32_t *)(x->storage + n);
-	x->heap = x->sssp.parent + n;
-	x->slot = x->heap + n;
+	x->cost = FAB_ARENA_NEW(a, n, uint64_t);
+	x->parent = FAB_ARENA_NEW(a, n, uint32_t);
+	x->heap = FAB_ARENA_NEW(a, n, uint32_t);
+	x->slot = FAB_ARENA_NEW(a, n, uint32_t);
 	return x;
 }
 
@@ -55,7 +49,7 @@ static void sift_up(struct scratch *x, uint32_t at, uint32_t sw)
 	while (at) {
 		uint32_t up = (at - 1) / 2;
 
-		if (x->sssp.cost[x->heap[up]] <= x->sssp.cost[sw])
+		if (x->cost[x->heap[up]] <= x->cost[sw])
 			break;
 		put(x, at, x->heap[up]);
 		at = up;
@@ -69,9 +63,9 @@ static uint32_t pop(struct scratch *x)
 
 	for (uint32_t down; (down = 2 * at + 1) < x->n; at = down) {
 		if (down + 1 < x->n &&
-		    x->sssp.cost[x->heap[down + 1]] < x->sssp.cost[x->heap[down]])
+		    x->cost[x->heap[down + 1]] < x->cost[x->heap[down]])
 			down++;
-		if (x->sssp.cost[sw] <= x->sssp.cost[x->heap[down]])
+		if (x->cost[sw] <= x->cost[x->heap[down]])
 			break;
 		put(x, at, x->heap[down]);
 	}
@@ -94,19 +88,19 @@ static void relax(const struct fab_fabric *f, struct scratch *x, uint32_t sw,
 		  uint32_t arc, uint32_t load)
 {
 	uint32_t peer = f->arc_peer[arc];
-	uint64_t cost = x->sssp.cost[sw] + HOP + load;
+	uint64_t cost = x->cost[sw] + HOP + load;
 
-	if (cost > x->sssp.cost[peer])
+	if (cost > x->cost[peer])
 		return;
-	if (cost == x->sssp.cost[peer]) { /* the same cost: lowest port of the peer */
+	if (cost == x->cost[peer]) { /* the same cost: lowest port of the peer */
 		uint32_t back = arc_back(f, peer, f->arc_cable[arc]);
 
-		if (back < x->sssp.parent[peer])
-			x->sssp.parent[peer] = back;
+		if (back < x->parent[peer])
+			x->parent[peer] = back;
 		return;
 	}
-	x->sssp.cost[peer] = cost;
-	x->sssp.parent[peer] = arc_back(f, peer, f->arc_cable[arc]);
+	x->cost[peer] = cost;
+	x->parent[peer] = arc_back(f, peer, f->arc_cable[arc]);
 	sift_up(x, x->slot[peer] == FAB_NONE ? x->n++ : x->slot[peer], peer);
 }
 
@@ -131,9 +125,9 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	struct scratch *x = s->scratch;
 	uint32_t root = s->forest.root[group];
 
-	memset(x->sssp.cost, 0xff, f->n_switches * sizeof(*x->sssp.cost));
+	memset(x->cost, 0xff, f->n_switches * sizeof(*x->cost));
 	memset(x->slot, 0xff, f->n_switches * sizeof(*x->slot));
-	x->sssp.cost[root] = 0;
+	x->cost[root] = 0;
 	x->n = 1;
 	put(x, 0, root);
 	while (x->n) {
@@ -142,7 +136,7 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 			relax(f, x, sw, a, s->load[f->arc_cable[a]]);
 	}
-	keep(s, group, x->sssp.parent);
+	keep(s, group, x->parent);
 }
 
 const struct fab_mcast_engine sssp_heap = {

@@ -53,15 +53,6 @@ static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *ou
 	return true;
 }
 
-static void prepare(const void *context, uint32_t e)
-{
-	const struct fab_uniform_end *end =
-		&((const struct fab_uniform *)context)->end[e];
-
-	__builtin_prefetch(end);
-	__builtin_prefetch((const char *)(end + 1) - 1);
-}
-
 void fab_uniform_init(struct fab_uniform *u, uint32_t n_ends, const uint64_t *wire,
 		      double rate, uint32_t bytes, uint64_t slot, uint64_t seed,
 		      struct fab_messages *out)
@@ -80,7 +71,7 @@ void fab_uniform_init(struct fab_uniform *u, uint32_t n_ends, const uint64_t *wi
 		end->per_log = p < 1 ? 1 / log1p(-p) : 0;
 		end->at = -(double)slot; /* slot 0 counts */
 	}
-	*out = (struct fab_messages){.context = u, .next = next, .prepare = prepare};
+	*out = (struct fab_messages){.context = u, .next = next};
 }
 
 void fab_uniform_fini(struct fab_uniform *u)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Adaptive routing: nothing stalls, nothing is lost, and it spreads what tables bundle.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/simulated.h"
+#include "unicast/analysis.h"
+#include "unicast/faults.h"
+
+enum { PARTS = 6, SETS = 60, SOUND = 50 };
+
+static struct fab_sim_params tight(uint32_t chooser, uint32_t kind, uint32_t buffer)
+{
+	struct fab_sim_params params = fab_sim_defaults_by_flit();
+
+	params.chooser = chooser;
+	params.kind = &fab_sim_switches[kind];
+	params.buffer = buffer;
+	params.buffer_per_vl = true;
+	params.mtu = 4;
+	params.warmup = 0;
+	params.time = 600;
+	params.drain = 0;
+	params.n_threads = 1;
+	return params;
+}
+
+static void conserved(const struct fab_sim_result *r)
+{
+	cr_expect_eq(r->born, r->lost + r->injected + r->waiting);
+	cr_expect_eq(r->injected, r->delivered + r->in_flight + r->unroutable);
+	cr_expect_eq(r->looped, 0);
+}
+
+/* A fabric with dead cables under updn, with a root of its own. */
+static void drawn(struct simulated *s, int number)
+{
+	static const char *const specs[] = {
+		"torus:dims=4x4,hosts=2",   "kfat:dims=4x4,hosts=2",
+		"hyperx:dims=3x3,hosts=2",  "random:switches=16,degree=4,hosts=2,seed=3",
+		"fattree:radix=6,levels=2", "mesh:dims=4x3,hosts=2"};
+	struct fab_stream stream = fab_stream_of(11, (uint64_t)number);
+	struct fab_fault_list list = {0};
+
+	simulated_init(s, specs[number % 6], "minhop");
+	s->faults = fab_faults_new(s->f);
+	fab_faults_candidates(s->f, FAB_FAULT_LINKS, NULL, &list);
+	fab_faults_draw(s->faults, &list, 1 + fab_stream_below(&stream, 3), &stream);
+	free(list.of.v);
+	s->has_root = s->fills_roots = true; /* fills: in parts without that root */
+	s->root = (uint32_t)fab_stream_below(&stream, s->f->n_switches);
+	simulated_route(s, "updn");
+}
+
+ParameterizedTestParameters(sim_adaptive, never_stops)
+{
+	static int part[PARTS];
+
+	for (int i = 0; i < PARTS; i++)
+		part[i] = i;
+	return cr_make_param_array(int, part, PARTS);
+}
+
+/* 300 sets of faults and more, with tables that cannot stall, buffers of one packet, all
+ * hosts send all they can, by each chooser on each kind of switch: nothing stalls or
+ * loops; any number of threads agree. */
+ParameterizedTest(int *part, sim_adaptive, never_stops)
+{
+	int n_sound = 0;
+
+	for (int i = 0; i < SETS; i++) {
+		int number = *part * SETS + i;
+		struct fab_sim_params params =
+			tight(1 + (uint32_t)number / 6 % 4, (uint32_t)number / 24 % 2, 1);
+		const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+							     .n_threads = 1};
+		struct fab_sim_result r, more;
+		struct fab_analysis analysis;
+		struct simulated s;
+		bool is_sound;
+
+		drawn(&s, number);
+		cr_assert_eq(fab_analyse(s.routes, &options, &analysis, NULL), 0);
+		is_sound = analysis.deadlock_free;
+		fab_analysis_fini(&analysis);
+		if (!is_sound) { /* some pairs have no path up and down */
+			simulated_fini(&s);
+			continue;
+		}
+		n_sound++;
+		params.stall = 300;
+		simulated_uniform(&s, &params, 1, 4, &r);
+		cr_expect(!r.is_stalled && !r.is_deadlocked, "set %d", number);
+		cr_expect_gt(r.delivered, 100);
+		conserved(&r);
+		params.n_threads = 2 + number % 2;
+		simulated_uniform(&s, &params, 1, 4, &more);
+		cr_expect_eq(more.events, r.events, "set %d", number);
+		cr_expect_eq(memcmp(&more.latency, &r.latency, sizeof(r.latency)), 0);
+		cr_expect_eq(memcmp(more.cable, r.cable, r.n_cables * sizeof(*r.cable)),
+			     0);
+		fab_sim_result_fini(&more);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+	cr_expect_geq(n_sound, SOUND);
+}
+
+/* Hosts of a leaf of 4 send messages of three packets to hosts 8 apart. */
+struct transpose {
+	uint64_t sent[32];
+};
+
+static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	struct transpose *s = context;
+
+	(void)now;
+	*m = (struct fab_message){
+		.time = 12 * s->sent[e]++, .target = e % 4 * 8 + e / 4, .bytes = 12};
+	return true;
+}
+
+/* A fat tree of full bandwidth: tables put several flows of a permutation on one cable
+ * up, adaptive packets take them all. */
+Test(sim_adaptive, fat_tree_carries_a_permutation)
+{
+	double accepted[5];
+	struct simulated s;
+
+	simulated_init(&s, "pgft:h=2,m=4/8,w=1/4,p=1/1", "updn");
+	for (uint32_t chooser = 0; chooser < 5; chooser++) {
+		struct fab_sim_params params = tight(chooser, 1, 16);
+		struct transpose transpose = {{0}};
+		struct fab_messages messages = {.context = &transpose, .next = next};
+		struct fab_sim_result r;
+
+		params.time = 8000;
+		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+		conserved(&r);
+		accepted[chooser] = r.accepted;
+		cr_expect_geq(r.message_latency_mean, r.latency_mean);
+		fab_sim_result_fini(&r);
+	}
+	for (uint32_t chooser = 1; chooser < 5; chooser++)
+		cr_expect_gt(accepted[chooser], 2 * accepted[0], "%u: %g, table %g",
+			     chooser, accepted[chooser], accepted[0]);
+	cr_expect_gt(accepted[1], 0.8, "least: %g", accepted[1]);
+	simulated_fini(&s);
+}
+
+/* Refused: tables of two lanes, fifo switches, traces. */
+Test(sim_adaptive, what_does_not_go_together)
+{
+	struct fab_sim_params params = tight(1, 2, 4);
+	struct fab_err err;
+	struct simulated s;
+
+	simulated_init(&s, "torus:dims=6,hosts=1", "updn");
+	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
+	cr_expect_not_null(strstr(err.text, "voq or oq"), "%s", err.text);
+	params.kind = &fab_sim_switches[1];
+	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), 0);
+	params.n_traced = 1;
+	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
+	params.n_traced = 0;
+	simulated_route(&s, "dor");
+	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
+	cr_expect_not_null(strstr(err.text, "tables with one lane"), "%s", err.text);
+	simulated_fini(&s);
+}
