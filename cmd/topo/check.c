@@ -287,7 +287,8 @@ static void find_causes(struct fab_work *w)
 	add_causes(w, check->known, check->n_known, FAB_PROBLEM, "accepted");
 	n = o->causes.n;
 	copy = FAB_ARENA_NEW(w->arena, n, struct record);
-	memcpy(copy, o->causes.v, n * sizeof(*copy));
+	if (n)
+		memcpy(copy, o->causes.v, n * sizeof(*copy));
 	for (size_t k = 0, at = 0; k < FAB_COUNT(order); k++)
 		for (size_t i = 0; i < n; i++)
 			if (!strcmp(copy[i].severity, order[k]))
