@@ -267,6 +267,7 @@ int bootplan_export(struct fab_cli_results *results, const struct fab_work *w,
 void bootplan_exported_fini(struct bootplan_exported *out)
 {
 	free(out->port);
+	fab_cli_folder_fini(&out->folder);
 	fab_boot_written_fini(&out->written);
 }
 

@@ -195,6 +195,9 @@ int fab_cli_settle_folder(struct fab_cli_folder *folder,
 			  struct fab_err *err) FAB_MUST_CHECK;
 int fab_cli_commit_folder(struct fab_cli_folder *folder,
 			  struct fab_err *err) FAB_MUST_CHECK;
+/* Remove the temporary folder unless it was committed, and free what `folder` holds,
+ * which may be all zeros. O(files). */
+void fab_cli_folder_fini(struct fab_cli_folder *folder);
 
 /*
  * Several results of one command, all or none of them: open each and write it, then

@@ -526,12 +526,43 @@ int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
 	return folder->rc;
 }
 
+/* The folder has been renamed, or removed. */
+static void forget_made(void)
+{
+	struct made *m = made_files, *next;
+
+	made_files = NULL;
+	made_folder = NULL;
+	for (; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+}
+
+void fab_cli_folder_fini(struct fab_cli_folder *folder)
+{
+	close_file(folder);
+	if (made_folder && made_folder == folder->temporary) {
+		for (const struct made *m = made_files; m; m = m->next)
+			unlink(m->path);
+		rmdir(made_folder);
+		forget_made();
+	}
+	if (folder->temporary)
+		close(folder->lock);
+	for (size_t i = 0; i < folder->names.n; i++)
+		free(folder->names.v[i]);
+	free(folder->names.v);
+	free(folder->path);
+	free(folder->temporary);
+	*folder = (struct fab_cli_folder){0};
+}
+
 int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
 	int rc = !folder->exists ? rename(folder->temporary, folder->path)
 				 : renameat2(AT_FDCWD, folder->temporary, AT_FDCWD,
 					     folder->path, RENAME_EXCHANGE);
-	struct made *m, *next;
 
 	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS)) {
 		char *aside = fab_format("%s.old", folder->temporary);
@@ -549,13 +580,7 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 	}
 	if (rc)
 		return cannot_write(folder->path, err);
-	m = made_files;
-	made_files = NULL;
-	made_folder = NULL;
-	for (; m; m = next) {
-		next = m->next;
-		free(m);
-	}
+	forget_made();
 	if (folder->exists) {
 		char *list = read_list(folder->temporary), *rest = list, *name;
 
@@ -573,13 +598,7 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 		rmdir(folder->temporary);
 		free(list);
 	}
-	close(folder->lock);
-	for (size_t i = 0; i < folder->names.n; i++)
-		free(folder->names.v[i]);
-	free(folder->names.v);
-	free(folder->path);
-	free(folder->temporary);
-	*folder = (struct fab_cli_folder){0};
+	fab_cli_folder_fini(folder);
 	return 0;
 }
 
