@@ -61,7 +61,7 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 	struct fab_directory *names = fab_directory_new(c->n + 1);
 	struct fab_near near = {0};
 	const char *hint = c->hint ? c->hint(name, len) : NULL;
-	char *all = fab_choices_text(c, "");
+	FAB_AUTOFREE char *all = fab_choices_text(c, "");
 	int rc;
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -77,7 +77,6 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 		      len > SHOWN ? SHOWN : (int)len, name, hint ? hint : "unknown",
 		      near.name ? "did you mean '" : "", near.name ? near.name : "",
 		      near.name ? "'? T" : "t", more ? more : "", more ? ", " : "", all);
-	free(all);
 	fab_directory_free(names);
 	return rc;
 }

@@ -180,7 +180,7 @@ void fab_append(char **text, const char *separator, const char *format, ...)
 {
 	size_t len = *text ? strlen(*text) : 0, gap = len ? strlen(separator) : 0;
 	va_list values;
-	char *more;
+	FAB_AUTOFREE char *more = NULL;
 
 	va_start(values, format);
 	more = format_all(format, values);
@@ -188,7 +188,6 @@ void fab_append(char **text, const char *separator, const char *format, ...)
 	*text = fab_realloc(*text, len + gap + strlen(more) + 1, 1);
 	memcpy(*text + len, separator, gap);
 	strcpy(*text + len + gap, more);
-	free(more);
 }
 
 size_t fab_grow(size_t cap, size_t need)

@@ -8,6 +8,9 @@
 
 #include "base/macros.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 _Noreturn void fab_oom(size_t bytes);
 /*
  * For a program that must go on: `handler` is called first in this thread when memory
@@ -62,6 +65,29 @@ void fab_append(char **text, const char *separator, const char *format, ...)
 /* Typed short forms: FAB_NEW(n, struct x), FAB_NEW0(n, uint32_t). */
 #define FAB_NEW(n, type) ((type *)fab_alloc((n), sizeof(type)))
 #define FAB_NEW0(n, type) ((type *)fab_zalloc((n), sizeof(type)))
+
+/*
+ * Local variables that are released at the end of their block, by whatever way it is
+ * left: a block of the heap, and an object with the function that releases it.
+ *   FAB_AUTOFREE uint32_t *rank = FAB_NEW(n, uint32_t);
+ *   FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
+ *   FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_new(f);
+ * FAB_AUTO_POINTER(noun) defines noun_free_at() from noun_free().
+ */
+#define FAB_AUTO(release) __attribute__((cleanup(release)))
+#define FAB_AUTOFREE FAB_AUTO(fab_free_at)
+#define FAB_AUTO_POINTER(noun)                                                           \
+	static inline void noun##_free_at(struct noun **x)                               \
+	{                                                                                \
+		noun##_free(*x);                                                         \
+	}
+static inline void fab_free_at(void *pointer)
+{
+	void *block;
+
+	memcpy(&block, pointer, sizeof(block));
+	free(block);
+}
 
 /*
  * A growable array: struct { type *v; size_t n, cap; } list = {0};

@@ -108,7 +108,7 @@ void fab_text_blank(char *text)
 
 void fab_text_put_blanked(FILE *out, const char *text)
 {
-	char *blanked;
+	FAB_AUTOFREE char *blanked = NULL;
 
 	if (fab_text_is_safe(text)) {
 		fputs(text, out);
@@ -117,7 +117,6 @@ void fab_text_put_blanked(FILE *out, const char *text)
 	blanked = fab_strdup(text);
 	fab_text_blank(blanked);
 	fputs(blanked, out);
-	free(blanked);
 }
 
 char *fab_text_ascii(char *text)

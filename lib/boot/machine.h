@@ -189,6 +189,7 @@ uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m);
 /* NULL is allowed. O(size). */
 void fab_machine_names_free(struct fab_machine_names *names);
+FAB_AUTO_POINTER(fab_machine_names)
 /* Ids of a kind by name; valid as long as `names`. O(1). */
 struct fab_lookup fab_machine_lookup(const struct fab_machine_names *names,
 				     enum fab_machine_kind kind);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 struct fab_dist;
@@ -30,6 +31,7 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 			   struct fab_dist **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_dist_free(struct fab_dist *dist);
+FAB_AUTO_POINTER(fab_dist)
 
 /*
  * Borrowed row of a switch: hops to each switch, FAB_HOPS_UNREACHABLE for none. Rows are

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 struct fab_plane {
@@ -37,6 +38,7 @@ struct fab_planes {
 struct fab_planes *fab_planes_new(const struct fab_fabric *f);
 /* NULL is allowed. O(size). */
 void fab_planes_free(struct fab_planes *planes);
+FAB_AUTO_POINTER(fab_planes)
 
 /* The part that a port is on, FAB_NONE when it has no cable to a switch. O(1). */
 uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fabric *f,

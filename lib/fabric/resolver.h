@@ -20,6 +20,7 @@
 #pragma once
 
 #include "base/lookup.h"
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 struct fab_resolver;
@@ -28,6 +29,7 @@ struct fab_resolver;
 struct fab_resolver *fab_resolver_new(const struct fab_fabric *f);
 /* NULL is allowed. O(size). */
 void fab_resolver_free(struct fab_resolver *r);
+FAB_AUTO_POINTER(fab_resolver)
 
 /* Kind of thing that is looked up, and so the kind of id. */
 enum fab_want {

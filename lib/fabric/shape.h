@@ -27,6 +27,7 @@
  */
 #pragma once
 
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 enum fab_shape_kind {
@@ -82,6 +83,7 @@ struct fab_kfat;
 struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k);
 /* NULL is allowed. O(size). */
 void fab_shape_free(struct fab_shape *shape);
+FAB_AUTO_POINTER(fab_shape)
 
 /* "fattree", "kfat", "torus", "mesh", "hyperx", "dragonfly"; NULL for FAB_SHAPE_NONE.
  * O(1). */

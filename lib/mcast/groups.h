@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/lookup.h"
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 /*
@@ -31,6 +32,7 @@ struct fab_groups {
 
 /* NULL is allowed. O(groups + members). */
 void fab_groups_free(struct fab_groups *g);
+FAB_AUTO_POINTER(fab_groups)
 
 /* Borrowed name of a group. O(1). */
 static inline const char *fab_group_name(const struct fab_groups *g, uint32_t group)

@@ -129,6 +129,7 @@ struct fab_routes {
 
 /* Frees everything but f and faults; NULL is allowed. O(size). */
 void fab_routes_free(struct fab_routes *routes);
+FAB_AUTO_POINTER(fab_routes)
 /*
  * Zeroed but for f, faults, n_columns, column_switch (unset) and next (unset); one lane.
  * The caller frees. n_columns * n_switches * 2 bytes. O(columns * switches).
