@@ -59,7 +59,7 @@ static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o
 	struct fab_mcast_options mcast = {.n_threads = p->run.threads};
 	struct fab_mcast_result results[BOOTPLAN_MAX_ENGINES];
 	struct fab_groups *groups;
-	struct fab_dist *dist;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_err found;
 	double roots_seconds;
 	int rc;
@@ -93,7 +93,6 @@ static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o
 			 image_mbit * (1 + w->repair) / mbps);
 		fab_mcast_result_fini(&results[i]);
 	}
-	fab_dist_free(dist);
 	fab_groups_free(groups);
 	return rc;
 }

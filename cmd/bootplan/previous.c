@@ -23,10 +23,9 @@ static char *path_of(struct fab_arena *a, const char *folder, const char *name)
 
 bool bootplan_has_previous(const char *folder)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	bool has = fab_input_exists(path_of(&a, folder, MAPPING));
 
-	fab_arena_free(&a);
 	return has;
 }
 

@@ -57,8 +57,8 @@ static uint32_t count_filtered(const struct bootplan_params *p,
 {
 	struct fab_cli_input input = p->input;
 	struct fab_cli_run run = {.quiet = true};
-	struct fab_resolver *resolver;
-	struct fab_strmap *left;
+	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *resolver = NULL;
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *left = NULL;
 	struct fab_ids ids = {0};
 	struct fab_fabric *all;
 	struct fab_err ignored;
@@ -85,8 +85,6 @@ static uint32_t count_filtered(const struct bootplan_params *p,
 				*first = fab_strdup(name);
 		}
 	free(ids.of.v);
-	fab_resolver_free(resolver);
-	fab_strmap_free(left);
 	fab_fabric_free(all);
 	return n;
 }
@@ -241,10 +239,11 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 static int boot_all_but(const struct bootplan_params *p, const struct fab_machine *m,
 			struct fab_batch *out, struct fab_err *err)
 {
+	FAB_AUTO(fab_matches_fini)
 	struct fab_matches matches = {.with_names = p->run.verbose};
-	bool *is_omitted = FAB_NEW0((size_t)m->n_nodes + 1, bool);
+	FAB_AUTOFREE bool *is_omitted = FAB_NEW0((size_t)m->n_nodes + 1, bool);
 	struct fab_ids left = {0};
-	char *text = fab_format("all but %s", p->omit);
+	FAB_AUTOFREE char *text = fab_format("all but %s", p->omit);
 	int rc = fab_machine_find(m, FAB_MACHINE_NODES, p->omit, is_omitted, &matches,
 				  err);
 
@@ -258,10 +257,7 @@ static int boot_all_but(const struct bootplan_params *p, const struct fab_machin
 	else
 		fab_cli_tell_matches(&p->run, "--set omit", &matches);
 	fab_batch_of(left.of.v, (uint32_t)left.of.n, text, out);
-	fab_matches_fini(&matches);
-	free(is_omitted);
 	free(left.of.v);
-	free(text);
 	return rc;
 }
 
