@@ -61,7 +61,7 @@ static void differ_in_text(char **list, const char *name, const char *a, const c
 static void note_of(struct fab_arena *arena, char **notes,
 		    const struct fab_store_run *base, const struct fab_store_run *run)
 {
-	char *list;
+	FAB_AUTOFREE char *list = NULL;
 
 	if (strcmp(base->command, run->command) != 0) {
 		fab_append(notes, ". ",
@@ -114,7 +114,6 @@ static void note_of(struct fab_arena *arena, char **notes,
 			   "Runs %" PRIu64 " and %" PRIu64
 			   " were asked for different things: %s",
 			   base->id, run->id, list);
-	free(list);
 }
 
 /* Does --check fail, and why? What is worse stands in the report. */
@@ -426,7 +425,7 @@ static void print_single(struct fab_report *r, const struct fab_work *w, size_t 
 {
 	const struct compare_outcome *o = w->outcome;
 	const struct compare_item *item = o->pairs.v[first].item;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 
 	for (size_t i = first; i < o->pairs.n && o->pairs.v[i].item == item; i++) {
 		const struct compare_pair *p = &o->pairs.v[i];
@@ -442,7 +441,6 @@ static void print_single(struct fab_report *r, const struct fab_work *w, size_t 
 							 : "only_in_run_%" PRIu64,
 						 item->run->id),
 				text);
-	free(text);
 }
 
 /* For people: a block for each result of the base that another is compared with. */

@@ -69,7 +69,7 @@ static uint64_t newest_labelled(const struct fab_store_runs *runs, const char *l
 static int find_labels(struct compare_params *p, struct fab_err *err)
 {
 	struct fab_store_filter filter = p->filter;
-	struct fab_store_runs runs = {0};
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	int rc = 0;
 
 	filter.names_only = true;
@@ -95,7 +95,6 @@ static int find_labels(struct compare_params *p, struct fab_err *err)
 				"%s: no run has the label '%s'%s: expected the number of a run, last or a label",
 				p->path, spec->label, compare_among(p));
 	}
-	fab_store_runs_fini(&runs);
 	return rc;
 }
 

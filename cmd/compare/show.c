@@ -169,7 +169,7 @@ static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
 {
 	double best = NAN;
 	bool is_close = false;
-	char *names;
+	FAB_AUTOFREE char *names = NULL;
 	size_t k = 0;
 
 	while (k < runs->n_kinds && isnan(best = best_of(run, &runs->kinds[k])))
@@ -190,7 +190,6 @@ static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
 				  runs->kinds[k].name, names, best);
-	free(names);
 }
 
 static void answer(struct fab_report *r, const struct fab_work *w)
