@@ -169,7 +169,7 @@ static void answer_loads(struct fab_report *r, const struct fab_fence_table *t)
 	const struct fab_fence_item *worst = NULL;
 	const struct fab_fence_group *g;
 	uint64_t max = 0, between = 0;
-	char *where;
+	FAB_AUTOFREE char *where = NULL;
 
 	for (size_t i = 0; i < t->items.n; i++) {
 		const struct fab_fence_item *x = &t->items.v[i];
@@ -207,7 +207,6 @@ static void answer_loads(struct fab_report *r, const struct fab_fence_table *t)
 			r, FAB_TONE_GOOD,
 			"No two messages of a step share a cable%s: there is no contention.",
 			max > 1 ? " between switches" : "");
-	free(where);
 }
 
 struct step_row {

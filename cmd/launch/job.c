@@ -154,8 +154,10 @@ void launch_report_constants(struct fab_report *r, const struct launch_params *p
 static int find_hosts(const struct launch_params *p, struct launch_job *job,
 		      struct fab_err *err)
 {
+	FAB_AUTO(fab_matches_fini)
 	struct fab_matches matches = {.with_names = p->run.verbose};
 	const char *where = p->node_list ? "--node-list" : input_name(p->node_file);
+	FAB_AUTO(fab_resolver_free_at)
 	struct fab_resolver *resolver = fab_resolver_new(job->f);
 	struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_HOST);
 	struct fab_ids *hosts = &job->hosts;
@@ -184,8 +186,6 @@ static int find_hosts(const struct launch_params *p, struct launch_job *job,
 				hosts->of.v[n++] = hosts->of.v[i];
 		hosts->of.n = n;
 	}
-	fab_matches_fini(&matches);
-	fab_resolver_free(resolver);
 	return rc;
 }
 

@@ -24,7 +24,7 @@ static int follow_peers(struct fab_work *w, struct fab_err *err)
 	struct outcome *o = w->outcome;
 	struct fab_exchange_costs costs =
 		fab_exchange_costs_of(&p->constants, p->no_cache);
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_peers peers;
 	int rc = fab_exchange_costs_check(&costs, err);
 
@@ -35,7 +35,6 @@ static int follow_peers(struct fab_work *w, struct fab_err *err)
 		o->degree = fab_peers_mean_degree(&peers);
 		rc = fab_exchange_run(&peers, &costs, &o->exchange, err);
 	}
-	fab_arena_free(&memory);
 	return rc;
 }
 
