@@ -121,7 +121,8 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 		.notify_ns = e->notify_ns,
 		.loss = e->loss,
 		.seed = p->run.seed};
-	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
+	struct fab_groups none = {.first = (uint64_t[1]){0}};
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *alive = NULL;
 	struct fab_mcast_problem problem = {f, dist, &none};
 	struct fab_mcast_result result;
 	struct fab_err found;
@@ -145,7 +146,6 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 		out->is_sound = false;
 	}
 	fab_mcast_result_fini(&result);
-	fab_groups_free(alive);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	const struct mcroute_params *p = w->params;
 	struct events_outcome *o = w->outcome;
 	size_t n = p->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS;
-	struct fab_dist *dist = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	bool is_sound = true;
 	const char *path = p->events.path;
 	struct fab_input in;
@@ -180,7 +180,6 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		rc = replay(p, w->f, dist, o->events, i, &o->all[i], err);
 		is_sound &= o->all[i].is_sound;
 	}
-	fab_dist_free(dist);
 	return rc ? rc : is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }
 

@@ -160,7 +160,7 @@ static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size
 	const char *name = fab_group_name(o->problem.groups, group);
 	const char *root, *engine = o->results[i].engine->name;
 	uint32_t height = o->results[i].forest.height[group], n_least = 0;
-	struct fab_explained x;
+	FAB_AUTO(fab_explained_fini) struct fab_explained x;
 
 	fab_mcast_explain(&o->problem, &o->results[i], group, &x);
 	root = fab_node_name(o->problem.f, x.root);
@@ -192,7 +192,6 @@ static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size
 				  "Of its %zu cable%s %u had the fewest trees of those "
 				  "that lead as near to the root.",
 				  x.link.n, plural(x.link.n), n_least);
-	fab_explained_fini(&x);
 }
 
 /* Reservations: searches that ended early, faults, limits. */

@@ -223,7 +223,7 @@ static int share(struct mcroute_outcome *o, const struct mcroute_params *p,
 	struct fab_mcast_problem problem = o->problem;
 	size_t n = o->n - o->has_tables;
 	struct fab_mcast_result results[MCROUTE_MAX_ENGINES];
-	struct fab_groups *groups;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
 	struct fab_err why;
 	double seconds;
 	int rc;
@@ -244,7 +244,6 @@ static int share(struct mcroute_outcome *o, const struct mcroute_params *p,
 		fab_mcast_result_fini(&results[i]);
 	}
 	o->has_sharing = !rc;
-	fab_groups_free(groups);
 	return rc;
 }
 
