@@ -91,7 +91,7 @@ static void say_choice(const struct answer *a, const struct fab_rdma_point *x)
 	const struct fab_rdma_choice *c = &x->choice;
 	const struct fab_rdma_outcome *best = result_at(a, x, c->best), *next = NULL;
 	const char *why = "", *then = "";
-	char *equals = NULL;
+	FAB_AUTOFREE char *equals = NULL;
 
 	for (uint32_t i = 0; i < a->q->n_schemes; i++) {
 		const struct fab_rdma_outcome *r = result_at(a, x, i);
@@ -118,7 +118,6 @@ static void say_choice(const struct answer *a, const struct fab_rdma_point *x)
 			? ", for the permutation that --seed draws"
 			: "",
 		mean_text(a, best, c->n_runs), why, then);
-	free(equals);
 }
 
 static int by_mean(const void *a, const void *b)
@@ -138,7 +137,7 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 	const char *runs = c->n_runs == 1
 				   ? "one run"
 				   : fab_arena_format(a->arena, "%u runs", c->n_runs);
-	char *names = NULL;
+	FAB_AUTOFREE char *names = NULL;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < a->q->n_schemes; i++)
@@ -164,7 +163,6 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 			"Undecided between %s: in %s only %" PRIu64 " packet%s %s%s.",
 			names, runs, count, count == 1 ? " was" : "s were",
 			is_lost ? "lost" : "held up", is_lost ? more_losses(a, x) : "");
-	free(names);
 }
 
 /* The slowest schemes of a point and their causes. */
@@ -172,7 +170,7 @@ static void say_slow(const struct answer *a, const struct fab_rdma_point *x)
 {
 	const struct fab_rdma_outcome *fastest = fastest_at(a, x);
 	double below = INFINITY;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 
 	for (int n = 0; n < MOST_SLOW; n++) {
 		const struct fab_rdma_outcome *worst = NULL;
@@ -197,7 +195,6 @@ static void say_slow(const struct answer *a, const struct fab_rdma_point *x)
 	}
 	if (text)
 		fab_report_answer(a->r, FAB_TONE_PLAIN, "%s.", text);
-	free(text);
 }
 
 static void answer_point(const struct answer *a, const struct fab_rdma_point *x)

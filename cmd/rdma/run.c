@@ -279,7 +279,7 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 /* Simplifications of the model. */
 static void print_approximations(struct fab_report *r, const struct rdma_params *p)
 {
-	char *text =
+	FAB_AUTOFREE char *text =
 		fab_strdup("no congestion control, no host bus, no cache of contexts");
 
 	if (!p->sim.buffer)
@@ -293,7 +293,6 @@ static void print_approximations(struct fab_report *r, const struct rdma_params 
 		fab_append(&text, "; ",
 			   "one permutation, drawn by the seed, for all runs");
 	put_text(r, "approximations", text);
-	free(text);
 }
 
 static struct rdma_row row_of(const struct fab_work *w, const struct fab_rdma_outcome *r)
@@ -321,7 +320,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct fab_column interrupted = {"interrupted", FAB_BOOL, "",
 					       FAB_COL_EXTRA};
 	const struct fab_column no_path = {"no_path", FAB_UINT, "", FAB_COL_EXTRA};
-	char *columns = NULL;
+	FAB_AUTOFREE char *columns = NULL;
 
 	rdma_answer(r, w);
 	fab_report_text(r, "verb", p->verb == RDMA_SWEEP ? "sweep" : "run");
@@ -364,7 +363,6 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
-	free(columns);
 }
 
 /* Files and the store */
