@@ -602,8 +602,8 @@ static struct line line_at(const char *at, const char *end)
 /* The text with the names that hosts have now; the caller frees. */
 static char *renamed(const struct hosts *h, const char *text, size_t len, size_t *n)
 {
-	struct fab_map64 *by_guid = fab_map64_new(h->n);
-	struct fab_strmap *in_file = fab_strmap_new(64);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *by_guid = fab_map64_new(h->n);
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *in_file = fab_strmap_new(64);
 	const char *end = text + len;
 	char *out = NULL;
 	FILE *file = open_memstream(&out, n);
@@ -637,8 +637,6 @@ static char *renamed(const struct hosts *h, const char *text, size_t len, size_t
 	}
 	if (fclose(file) != 0)
 		fab_oom(len);
-	fab_map64_free(by_guid);
-	fab_strmap_free(in_file);
 	return out;
 }
 
@@ -646,15 +644,13 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 			  size_t len, struct fab_host_addresses **out,
 			  struct fab_err *err)
 {
-	struct hosts h = hosts_of(m);
+	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
 	size_t n;
-	char *now = renamed(&h, text, len, &n);
+	FAB_AUTOFREE char *now = renamed(&h, text, len, &n);
 	int rc;
 
 	*out = NULL;
 	rc = fab_host_addresses_read(file, now, n, out, err);
-	free(now);
-	hosts_fini(&h);
 	return rc;
 }
 
@@ -672,7 +668,7 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_net
 			    struct fab_host_addresses *plan, struct fab_err *err)
 {
 	uint64_t next = 0, n_all = fab_ip_network_hosts(net);
-	struct hosts h = hosts_of(m);
+	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
 	char ip[FAB_IP_BYTES];
 	int rc = 0;
 
@@ -711,7 +707,6 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_net
 				net->text, h.v[i].name, n_all, h.n);
 		}
 	}
-	hosts_fini(&h);
 	return rc;
 }
 
@@ -734,8 +729,8 @@ void fab_address_plan_write(FILE *out, const struct fab_machine *m,
 			    const struct fab_host_addresses *plan)
 {
 	uint32_t n = fab_host_addresses_count(plan);
-	const char **name = FAB_NEW((size_t)n + 1, const char *);
-	struct hosts h = hosts_of(m);
+	FAB_AUTOFREE const char **name = FAB_NEW((size_t)n + 1, const char *);
+	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
 
 	for (uint32_t i = 0; i < n; i++)
 		name[i] = fab_host_addresses_name(plan, i);
@@ -748,8 +743,6 @@ void fab_address_plan_write(FILE *out, const struct fab_machine *m,
 		write_line(out, a->ip, name[i], guid);
 		write_line(out, a->ip6, name[i], guid);
 	}
-	free(name);
-	hosts_fini(&h);
 }
 
 /* ---- identities ---- */

@@ -60,7 +60,7 @@ static int raise_levels(const struct raising *x, uint32_t levels, struct fab_adv
 {
 	struct fab_mapping_problem raised = *x->problem;
 	struct fab_machine m;
-	uint32_t *interface_of;
+	FAB_AUTOFREE uint32_t *interface_of = NULL;
 	int rc;
 
 	fab_limits_raise(x->problem->m, levels, &m);
@@ -70,7 +70,6 @@ static int raise_levels(const struct raising *x, uint32_t levels, struct fab_adv
 	rc = fab_mapping_balanced.map(&raised, 0, interface_of, err);
 	if (!rc)
 		rc = measure(x, &raised, interface_of, out, err);
-	free(interface_of);
 	free(m.capacity_mbps);
 	return rc;
 }
@@ -382,8 +381,9 @@ static void offer_servers(struct needing *x, bool is_for_nothing)
  */
 static void offer_new(struct needing *x)
 {
-	uint32_t n, *up = fab_interfaces_up(x->m, &n);
-	double *each = FAB_NEW(n, double);
+	uint32_t n;
+	FAB_AUTOFREE uint32_t *up = fab_interfaces_up(x->m, &n);
+	FAB_AUTOFREE double *each = FAB_NEW(n, double);
 	uint64_t median;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -397,8 +397,6 @@ static void offer_new(struct needing *x)
 		if (median && !t->gain.n)
 			FAB_PUSH(&t->gain, ((struct gain){median, x->batch->n}));
 	}
-	free(each);
-	free(up);
 }
 
 /* A server and what it serves by itself. */
@@ -423,7 +421,8 @@ static int cmp_worth(const void *a, const void *b)
 static uint64_t leave_out(const struct needing *x)
 {
 	const struct fab_machine *m = x->m;
-	struct worth *worth = FAB_NEW0((size_t)m->n_servers + 1, struct worth);
+	FAB_AUTOFREE struct worth *worth =
+		FAB_NEW0((size_t)m->n_servers + 1, struct worth);
 	struct fab_machine some = *m;
 	uint64_t n = 0;
 
@@ -451,7 +450,6 @@ static uint64_t leave_out(const struct needing *x)
 			some.server_is_down[s] = false;
 	}
 	free(some.server_is_down);
-	free(worth);
 	return n;
 }
 

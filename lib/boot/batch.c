@@ -93,6 +93,7 @@ static int parse_names(const struct fab_machine *m, const char *text, size_t len
 		       const char *file, bool of_units, struct fab_batch *out,
 		       struct fab_err *err)
 {
+	FAB_AUTO(fab_machine_names_free_at)
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	const struct fab_lookup lookup = fab_machine_lookup(
 		names, of_units ? FAB_MACHINE_UNITS : FAB_MACHINE_NODES);
@@ -118,7 +119,6 @@ static int parse_names(const struct fab_machine *m, const char *text, size_t len
 		fab_matches_fini(&matches);
 	}
 	free(ids.of.v);
-	fab_machine_names_free(names);
 	return rc;
 }
 
@@ -199,7 +199,7 @@ static void add_subset(struct sweep *s, uint32_t number, uint64_t seed,
 {
 	uint32_t n_nodes = s->m->n_nodes, size, n_bits = 1;
 	struct fab_stream stream = fab_stream_of(seed, number);
-	char *text = fab_format("random:%u", number + 1);
+	FAB_AUTOFREE char *text = fab_format("random:%u", number + 1);
 	struct fab_batch b;
 	uint64_t half;
 
@@ -223,7 +223,6 @@ static void add_subset(struct sweep *s, uint32_t number, uint64_t seed,
 		shuffled[i] = shuffled[with[i]];
 		shuffled[with[i]] = node;
 	}
-	free(text);
 }
 
 static int cmp_size(const void *a, const void *b)

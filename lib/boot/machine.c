@@ -82,8 +82,8 @@ void fab_machine_free(struct fab_machine *m)
 static uint32_t order_of(const struct fab_machine_builder *b, uint32_t *order)
 {
 	uint32_t n = (uint32_t)b->raw.n, done = 0, depth = 0;
-	uint32_t *first = FAB_NEW(n, uint32_t), *next = FAB_NEW(n, uint32_t);
-	uint32_t *stack = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *first = FAB_NEW(n, uint32_t), *next = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *stack = FAB_NEW(n, uint32_t);
 
 	for (uint32_t i = 0; i < n; i++)
 		first[i] = next[i] = FAB_NONE;
@@ -101,9 +101,6 @@ static uint32_t order_of(const struct fab_machine_builder *b, uint32_t *order)
 		if (first[v] != FAB_NONE)
 			stack[depth++] = first[v];
 	}
-	free(first);
-	free(next);
-	free(stack);
 	return done;
 }
 
@@ -571,6 +568,7 @@ int fab_machine_find(const struct fab_machine *m, enum fab_machine_kind kind,
 		     const char *list, bool *mark, struct fab_matches *matches,
 		     struct fab_err *err)
 {
+	FAB_AUTO(fab_machine_names_free_at)
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	const struct fab_lookup lookup = fab_machine_lookup(names, kind);
 	struct fab_ids ids = {0};
@@ -579,6 +577,5 @@ int fab_machine_find(const struct fab_machine *m, enum fab_machine_kind kind,
 	for (size_t i = 0; i < ids.of.n && !rc; i++)
 		mark[ids.of.v[i]] = true;
 	free(ids.of.v);
-	fab_machine_names_free(names);
 	return rc;
 }

@@ -80,8 +80,8 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 		  const uint32_t *vertex, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
-	double *least = FAB_NEW0(f->n_switches, double);
-	double *most = FAB_NEW0(f->n_switches, double);
+	FAB_AUTOFREE double *least = FAB_NEW0(f->n_switches, double);
+	FAB_AUTOFREE double *most = FAB_NEW0(f->n_switches, double);
 	int rc = 0;
 
 	for (uint32_t s = 0; s < f->n_switches && !rc; s++) {
@@ -108,8 +108,6 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 					"the cables up from '%.80s' differ: %g to %g Mb/s; counted as their sum",
 					fab_node_name(f, s), least[own], most[own]));
 	}
-	free(least);
-	free(most);
 	return rc;
 }
 
@@ -118,7 +116,7 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_t *part)
 {
 	const struct fab_fabric *f = r->f;
-	bool *is_seen = FAB_NEW0(f->n_switches + 1, bool);
+	FAB_AUTOFREE bool *is_seen = FAB_NEW0(f->n_switches + 1, bool);
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
@@ -136,7 +134,6 @@ static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_
 		n += !*seen;
 		*seen = true;
 	}
-	free(is_seen);
 	return n;
 }
 
@@ -144,8 +141,9 @@ static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_
 static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n, level;
-	uint32_t *vertex = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t n, level;
+	FAB_AUTOFREE uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *vertex = FAB_NEW(f->n_switches + 1, uint32_t);
 	char unit[16];
 	int rc = 0;
 
@@ -157,7 +155,7 @@ static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 			     : "tier%u",
 		 rank);
 	if (rank && n <= 1)
-		goto done;
+		return rc;
 	level = fab_machine_builder_level(&r->b, unit, strlen(unit), false);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t own = fab_sets_root(part, s);
@@ -173,9 +171,6 @@ static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 		r->above[s] = vertex[own];
 	}
 	rc = sum_up(r, part, rank, vertex, err);
-done:
-	free(part);
-	free(vertex);
 	return rc;
 }
 
@@ -291,8 +286,8 @@ static int cmp_score(const struct part_score *a, const struct part_score *b)
 static void choose_plane(struct fabric_reader *r)
 {
 	uint32_t n = r->planes->n, n_on = 0;
-	struct part_score *score = FAB_NEW0(n, struct part_score);
-	uint32_t *seen = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE struct part_score *score = FAB_NEW0(n, struct part_score);
+	FAB_AUTOFREE uint32_t *seen = FAB_NEW(n, uint32_t);
 	char name[FAB_PLANE_TEXT_SIZE];
 
 	memset(seen, 0xff, n * sizeof(*seen));
@@ -311,8 +306,6 @@ static void choose_plane(struct fabric_reader *r)
 				&r->b.m->arena,
 				"nodes and servers share %u planes: they boot over %s (--hca=PATTERN chooses another)",
 				n_on, fab_plane_text(r->planes, r->part, name)));
-	free(seen);
-	free(score);
 }
 
 /* By the names of adapters as people count, then by number: the order of a dump differs
@@ -425,7 +418,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,
 			  struct fab_machine **out, struct fab_err *err)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	struct fabric_reader r = {
 		.f = f,
 		.servers = servers,
@@ -433,7 +426,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 		.leaf = FAB_ARENA_NEW(&a, (size_t)f->n_switches + 1, uint32_t),
 		.server_of = FAB_ARENA_NEW(&a, (size_t)f->n_hosts + 1, uint32_t),
 		.planes = fab_planes_new(f)};
-	struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	int rc;
 
 	fab_machine_builder_init(&r.b, f->source);
@@ -448,9 +441,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 	if (!rc)
 		rc = add_hosts(&r, err);
 	rc = fab_machine_builder_finish(&r.b, rc, out, err);
-	fab_shape_free(shape);
 	fab_ranks_fini(&r.ranks);
 	fab_planes_free(r.planes);
-	fab_arena_free(&a);
 	return rc;
 }

@@ -249,7 +249,7 @@ static bool is_possible(struct balance *b, double bandwidth)
 {
 	const struct fab_machine *m = b->m;
 	uint64_t most = fab_limits_server_quota(m, b->transfer_mbps, bandwidth);
-	uint64_t *room = FAB_NEW0((size_t)m->n_servers + 1, uint64_t);
+	FAB_AUTOFREE uint64_t *room = FAB_NEW0((size_t)m->n_servers + 1, uint64_t);
 	bool is_found = bandwidth <= b->node_mbps * (1 + SAME);
 
 	for (uint32_t i = 1; i < b->n_inner && b->n_fixed; i++) {
@@ -274,7 +274,6 @@ static bool is_possible(struct balance *b, double bandwidth)
 	if (is_found && !is_enough(b, bandwidth))
 		is_found = b->has_joint && find_flow(b, bandwidth, room) &&
 			   is_enough(b, bandwidth);
-	free(room);
 	return is_found;
 }
 
@@ -477,14 +476,14 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 {
 	const struct fab_machine *m = b->m;
 	uint32_t nv = m->n_vertices;
-	struct fab_queues wait = fab_queues_new(nv, m->n_nodes);
-	struct fab_queues kept = fab_queues_new(nv, m->n_nodes);
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_queues_fini) struct fab_queues wait = fab_queues_new(nv, m->n_nodes);
+	FAB_AUTO(fab_queues_fini) struct fab_queues kept = fab_queues_new(nv, m->n_nodes);
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	struct handout h = {.first = FAB_ARENA_NEW(&a, nv, uint32_t),
 			    .next = FAB_ARENA_NEW(&a, nv, uint32_t),
 			    .weight = FAB_ARENA_NEW0(&a, nv, double)};
 	struct child *heap = FAB_ARENA_NEW(&a, nv, struct child);
-	double *rate = fab_limits_interfaces(m);
+	FAB_AUTOFREE double *rate = fab_limits_interfaces(m);
 
 	for (uint32_t i = 0; i < b->batch->n; i++) {
 		uint32_t node = b->batch->node[i];
@@ -520,10 +519,6 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 			while (kept.head[v] != FAB_NONE)
 				interface_of[fab_queues_pop(&kept, v)] =
 					m->first_interface[v];
-	free(rate);
-	fab_queues_fini(&wait);
-	fab_queues_fini(&kept);
-	fab_arena_free(&a);
 }
 
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
@@ -740,7 +735,7 @@ static int improve_timed(const struct fab_mapping_problem *p,
 static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 			uint32_t *interface_of, struct fab_err *err)
 {
-	struct fab_batch all = fab_batch_all(p->m);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(p->m);
 	const struct fab_batch *batch = p->purpose == FAB_FOR_ALL ? &all : p->batch;
 	struct balance b;
 	int rc = 0;
@@ -760,7 +755,6 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 		if (!rc && p->timed && batch->n <= IMPROVE_BATCH)
 			rc = improve_timed(p, batch, interface_of, err);
 	}
-	fab_batch_fini(&all);
 	return rc;
 }
 

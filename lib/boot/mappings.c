@@ -165,6 +165,7 @@ static int read_pair(void *context, struct fab_item line, struct fab_err *err)
 int fab_mapping_read(const struct fab_machine *m, const char *file, const char *text,
 		     size_t len, uint32_t *interface_of, struct fab_err *err)
 {
+	FAB_AUTO(fab_machine_names_free_at)
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	struct mapping_reader r = {
 		.nodes = fab_machine_lookup(names, FAB_MACHINE_NODES),
@@ -175,7 +176,6 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		interface_of[i] = FAB_NONE;
 	rc = fab_list_lines(file, text, len, read_pair, &r, err);
-	fab_machine_names_free(names);
 	return rc;
 }
 
@@ -207,7 +207,8 @@ int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batc
 /* All nodes below each vertex of a level to the next server; others one by one. */
 static void by_level(const struct fab_machine *m, uint32_t level, uint32_t *interface_of)
 {
-	uint32_t n_up, *up = fab_interfaces_up(m, &n_up), block = 0, done = 0;
+	uint32_t n_up, block = 0, done = 0;
+	FAB_AUTOFREE uint32_t *up = fab_interfaces_up(m, &n_up);
 
 	for (uint32_t v = 0; v < m->n_vertices; v++) {
 		if (m->level_of[v] != level || m->end_node[v] == m->first_node[v])
@@ -220,7 +221,6 @@ static void by_level(const struct fab_machine *m, uint32_t level, uint32_t *inte
 	}
 	while (done < m->n_nodes)
 		interface_of[done++] = up[block++ % n_up];
-	free(up);
 }
 
 static int map_scda(const struct fab_mapping_problem *p, uint32_t argument,
@@ -253,12 +253,12 @@ static int map_bcda(const struct fab_mapping_problem *p, uint32_t argument,
 static int map_block(const struct fab_mapping_problem *p, uint32_t argument,
 		     uint32_t *interface_of, struct fab_err *err)
 {
-	uint32_t n_up, *up = fab_interfaces_up(p->m, &n_up);
+	uint32_t n_up;
+	FAB_AUTOFREE uint32_t *up = fab_interfaces_up(p->m, &n_up);
 
 	(void)err;
 	for (uint32_t i = 0; i < p->m->n_nodes; i++)
 		interface_of[i] = up[i / argument % n_up];
-	free(up);
 	return 0;
 }
 
@@ -295,9 +295,10 @@ static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
 		     uint32_t *interface_of, struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
-	uint32_t n_up, *up = fab_interfaces_up(m, &n_up);
-	uint32_t *before = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t);
-	uint32_t *turn = FAB_NEW0(m->n_vertices, uint32_t);
+	uint32_t n_up;
+	FAB_AUTOFREE uint32_t *up = fab_interfaces_up(m, &n_up);
+	FAB_AUTOFREE uint32_t *before = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *turn = FAB_NEW0(m->n_vertices, uint32_t);
 
 	(void)argument;
 	(void)err;
@@ -315,9 +316,6 @@ static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
 		} while (!n);
 		interface_of[i] = up[first + turn[v]++ % n];
 	}
-	free(up);
-	free(before);
-	free(turn);
 	return 0;
 }
 
@@ -328,13 +326,13 @@ static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
 static int map_robust(const struct fab_mapping_problem *p, uint32_t argument,
 		      uint32_t *interface_of, struct fab_err *err)
 {
-	uint32_t n, *order = fab_interfaces_spread(p->m, &n);
+	uint32_t n;
+	FAB_AUTOFREE uint32_t *order = fab_interfaces_spread(p->m, &n);
 
 	(void)argument;
 	(void)err;
 	for (uint32_t i = 0; i < p->m->n_nodes; i++)
 		interface_of[i] = order[(i + (uint64_t)(i / n)) % n];
-	free(order);
 	return 0;
 }
 
@@ -361,12 +359,13 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 		      uint32_t *interface_of, struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
-	uint32_t n_up, *up = fab_interfaces_up(m, &n_up);
-	uint32_t *load = FAB_NEW0(m->n_interfaces, uint32_t);
+	uint32_t n_up;
+	FAB_AUTOFREE uint32_t *up = fab_interfaces_up(m, &n_up);
+	FAB_AUTOFREE uint32_t *load = FAB_NEW0(m->n_interfaces, uint32_t);
 	uint64_t cap = ((uint64_t)m->n_nodes * 9 + 8ULL * n_up - 1) / (8ULL * n_up);
 	size_t n_ring = (size_t)n_up * POINTS, at = 0;
-	struct point *ring = FAB_NEW(n_ring, struct point);
-	struct point *nodes = FAB_NEW(m->n_nodes, struct point);
+	FAB_AUTOFREE struct point *ring = FAB_NEW(n_ring, struct point);
+	FAB_AUTOFREE struct point *nodes = FAB_NEW(m->n_nodes, struct point);
 	char name[256];
 
 	(void)argument;
@@ -396,10 +395,6 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 		load[ring[k].id]++;
 		interface_of[nodes[i].id] = ring[k].id;
 	}
-	free(up);
-	free(load);
-	free(ring);
-	free(nodes);
 	return 0;
 }
 
@@ -523,7 +518,7 @@ static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
 		    uint32_t *interface_of, struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
-	struct fab_batch all = fab_batch_all(m);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
 	struct fab_mapping_problem old = *p;
 	struct fab_machine before = *m;
 	bool is_new = false;
@@ -550,7 +545,6 @@ static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
 		fab_mapping_complete(m, p->batch, interface_of);
 	if (!rc && p->batch->n < m->n_nodes) /* those that stay off, likewise */
 		fab_mapping_complete(m, &all, interface_of);
-	fab_batch_fini(&all);
 	return rc;
 }
 
@@ -663,7 +657,7 @@ static uint32_t assign(struct prefixes *x, uint32_t node)
 
 void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	struct prefixes x = {.m = m,
 			     .down = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
 			     .up = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
@@ -702,5 +696,4 @@ void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
 	update(&x, 0);
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		interface_of[i] = assign(&x, i);
-	fab_arena_free(&a);
 }

@@ -100,7 +100,7 @@ double fab_limits_connections_share(const struct fab_machine *m, double transfer
 double *fab_limits_interfaces(const struct fab_machine *m)
 {
 	double *rate = FAB_NEW((size_t)m->n_interfaces + 1, double);
-	uint32_t *n = FAB_NEW0((size_t)m->n_servers + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *n = FAB_NEW0((size_t)m->n_servers + 1, uint32_t);
 
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		n[m->interface_server[i]]++;
@@ -116,7 +116,6 @@ double *fab_limits_interfaces(const struct fab_machine *m)
 		if (m->server_is_down[s])
 			rate[i] = 0;
 	}
-	free(n);
 	return rate;
 }
 
@@ -362,7 +361,7 @@ static double limits_brute(const struct fab_machine *m, const struct fab_batch *
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	uint32_t nv = m->n_vertices, deepest = 0;
 	uint32_t *depth = FAB_ARENA_NEW0(&a, nv, uint32_t);
 	uint32_t *of_node = FAB_ARENA_NEW(&a, m->n_nodes, uint32_t);
@@ -398,7 +397,6 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 	for (uint32_t v = 1; v < nv; v++)
 		least = fmin(least,
 			     m->capacity_mbps[v] / (down[v] > up[v] ? down[v] : up[v]));
-	fab_arena_free(&a);
 	return least;
 }
 
@@ -429,8 +427,8 @@ void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
 		     const uint32_t *before, const uint32_t *after,
 		     struct fab_failover *out)
 {
-	uint32_t *old = FAB_NEW0(m->n_servers, uint32_t);
-	uint32_t *new = FAB_NEW0(m->n_servers, uint32_t);
+	FAB_AUTOFREE uint32_t *old = FAB_NEW0(m->n_servers, uint32_t);
+	FAB_AUTOFREE uint32_t *new = FAB_NEW0(m->n_servers, uint32_t);
 
 	*out = (struct fab_failover){
 		.grown = FAB_NEW(m->n_servers, struct fab_failover_server)};
@@ -444,8 +442,6 @@ void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
 			out->grown[out->n++] =
 				(struct fab_failover_server){s, old[s], new[s]};
 	qsort(out->grown, out->n, sizeof(*out->grown), cmp_growth);
-	free(old);
-	free(new);
 }
 
 void fab_failover_fini(struct fab_failover *failover)

@@ -615,7 +615,7 @@ static int simulate(struct simulation *s, struct fab_transfer *out, struct fab_e
 
 static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
 {
-	double *sorted = FAB_NEW((size_t)batch->n + 1, double);
+	FAB_AUTOFREE double *sorted = FAB_NEW((size_t)batch->n + 1, double);
 
 	for (uint32_t i = 0; i < batch->n; i++) {
 		sorted[i] = out->finish_s[i];
@@ -629,7 +629,6 @@ static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
 		out->first_s = sorted[0];
 		out->median_s = fab_quantile(sorted, batch->n, 0.5);
 	}
-	free(sorted);
 }
 
 int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
