@@ -132,6 +132,7 @@ static int check_name(const struct maker *k, const char *name, bool is_file,
 static void name_groups(struct maker *k)
 {
 	struct boot_plan *plan = &k->plan;
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *taken = fab_strmap_new(plan->n_servers);
 
 	for (uint32_t s = 0; s < plan->n_servers; s++) {
@@ -146,7 +147,6 @@ static void name_groups(struct maker *k)
 			own = fab_arena_format(&k->arena, "%s__%u", name, ++again);
 		plan->server[s].group = own;
 	}
-	fab_strmap_free(taken);
 }
 
 /* Nodes and servers of the batch; a node whose name the format cannot hold is noted
@@ -318,7 +318,9 @@ static int check_only(struct fab_strmap *seen, const char *what, const char *tex
 
 static int check_twice(const struct maker *k, struct fab_err *err)
 {
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *seen = fab_strmap_new(k->plan.n_nodes);
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *names = fab_strmap_new(k->plan.n_nodes);
 	unsigned flags = k->template.flags;
 	int rc = 0;
@@ -341,8 +343,6 @@ static int check_twice(const struct maker *k, struct fab_err *err)
 		if (!rc && flags & USES_IP)
 			rc = check_only(seen, "IP address", n->ip.ip6, k, i, err);
 	}
-	fab_strmap_free(seen);
-	fab_strmap_free(names);
 	return rc;
 }
 
@@ -430,7 +430,7 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 		    const struct fab_boot_site *site, struct fab_boot_written *written,
 		    struct fab_err *err)
 {
-	struct maker k = {.m = m, .plan = {.site = site}};
+	FAB_AUTO(maker_fini) struct maker k = {.m = m, .plan = {.site = site}};
 	int rc = make(&k, format, batch, interface_of, false, written, err);
 
 	if (!rc) {
@@ -441,7 +441,6 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 							.has_shared = true});
 		written->n_files = 1;
 	}
-	maker_fini(&k);
 	return rc;
 }
 
@@ -457,13 +456,12 @@ static void write_file(const struct fab_boot_directory *directory,
 		       const struct boot_part *part, const char *name,
 		       const char *extension, uint32_t *n_files)
 {
-	char *file = fab_format("%s.%s", name, extension);
+	FAB_AUTOFREE char *file = fab_format("%s.%s", name, extension);
 	struct boot_part own = *part;
 
 	own.out = directory->open(directory->context, file);
 	boot_write_template(&own);
 	++*n_files;
-	free(file);
 }
 
 int fab_export_boot_directory(const struct fab_boot_directory *directory,
@@ -472,7 +470,7 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 			      const struct fab_boot_site *site,
 			      struct fab_boot_written *written, struct fab_err *err)
 {
-	struct maker k = {.m = m, .plan = {.site = site}};
+	FAB_AUTO(maker_fini) struct maker k = {.m = m, .plan = {.site = site}};
 	uint32_t n_files = 0;
 	int rc = make(&k, format, batch, interface_of, true, written, err);
 	const struct boot_part shared = {
@@ -493,6 +491,5 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 			write_file(directory, &part, file, "ipxe", &n_files);
 	}
 	written->n_files = n_files;
-	maker_fini(&k);
 	return rc;
 }

@@ -610,7 +610,7 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	const struct fab_ip_network *net =
 		v->form == NETWORK4 ? site->network4 : site->network6;
 	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
-	char *file, *otherwise;
+	FAB_AUTOFREE char *file = NULL, *otherwise = NULL;
 
 	switch (v->form) {
 	case POINTER:
@@ -667,15 +667,13 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
 				p ? p->n_otherwise : 0);
 	*owned = expand(at ? at : otherwise, x->server, file, false);
-	free(file);
-	free(otherwise);
 	return *owned;
 }
 
 /* False: it is empty. */
 static bool put_value(const struct scope *x, const struct place *p)
 {
-	char *owned = NULL;
+	FAB_AUTOFREE char *owned = NULL;
 	const char *value = value_of(x, p->value, p, &owned);
 	bool is_there = value && *value;
 
@@ -712,7 +710,6 @@ static bool put_value(const struct scope *x, const struct place *p)
 	} else if (!p->is_test) {
 		put(x, value, strlen(value));
 	}
-	free(owned);
 	return is_there;
 }
 
@@ -763,7 +760,7 @@ static void write_lines(const struct scope *x, size_t from, size_t to);
 static void write_lists(struct scope x, size_t from, size_t to)
 {
 	const struct boot_server *s = x.server;
-	const char **name = FAB_NEW((size_t)s->n + 1, const char *);
+	FAB_AUTOFREE const char **name = FAB_NEW((size_t)s->n + 1, const char *);
 
 	for (uint32_t i = 0, n = 0; i < s->n; i += n) {
 		size_t bytes = 0;
@@ -777,7 +774,6 @@ static void write_lists(struct scope x, size_t from, size_t to)
 		write_lines(&x, from, to);
 		free(list);
 	}
-	free(name);
 }
 
 /* The nodes of a server; without one those of the part: all of them in the order of the

@@ -147,7 +147,7 @@ static void put_list_end(FILE *out, const struct fab_fabric *f, uint32_t port)
 	static const char end[] = " LID:";
 	uint32_t node = f->port_node[port], own = own_port(f, port);
 	const char *name = name_of(f, node);
-	char *blanked = fab_strndup(name, strnlen(name, MAX_DESCRIPTION));
+	FAB_AUTOFREE char *blanked = fab_strndup(name, strnlen(name, MAX_DESCRIPTION));
 	/* of an unknown number of ports as many as have a number */
 	unsigned last = f->port_num[f->node_first_port[node + 1] - 1];
 	uint64_t guid = f->port_guid[own];
@@ -167,7 +167,6 @@ static void put_list_end(FILE *out, const struct fab_fabric *f, uint32_t port)
 										  : ')',
 			      out);
 	fprintf(out, "} LID:%04X PN:%02X }", f->port_lid[own], f->port_num[port]);
-	free(blanked);
 }
 
 int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err *err)
@@ -347,7 +346,7 @@ void fab_export_json(FILE *out, const struct fab_fabric *f, const char *command)
 int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parallel,
 		       struct fab_err *err)
 {
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	int rc = 0;
 
 	*n_parallel = 0;
@@ -370,7 +369,6 @@ int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parall
 			       (f->peer_first[sw + 1] - f->peer_first[sw]);
 	}
 	*n_parallel /= 2;
-	fab_flow_ends_fini(&ends);
 	return rc;
 }
 
@@ -394,7 +392,7 @@ static unsigned hops_by(const struct fab_fabric *f, uint32_t port, uint32_t targ
 int fab_export_min_hops(FILE *out, const struct fab_fabric *f, int n_threads,
 			struct fab_err *err)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint64_t *order = FAB_ARENA_NEW(&arena, f->n_ports, uint64_t); /* LID, port */
 	struct fab_dist *dist;
 	uint32_t n = 0;
@@ -435,6 +433,5 @@ int fab_export_min_hops(FILE *out, const struct fab_fabric *f, int n_threads,
 	}
 	if (!rc)
 		fab_dist_free(dist);
-	fab_arena_free(&arena);
 	return rc;
 }

@@ -41,9 +41,9 @@ static void put_entries(FILE *out, const struct fab_fabric *f, struct entry *v, 
 static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *what,
 		      struct fab_err *err)
 {
-	struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	const char *name = fab_shape_name(shape->kind);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 	int rc = 0;
 
 	fab_ranks_init(&ranks, f, shape);
@@ -54,8 +54,6 @@ static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *wh
 			f->source, what, name ? name : "fabric of no known shape");
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		rank[s] = ranks.is_root[s] ? 0 : FAB_NONE;
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 	return rc;
 }
 
@@ -98,9 +96,10 @@ static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32
 int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
 			  struct fab_err *err)
 {
-	uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
-	uint32_t *roots = FAB_NEW(f->n_switches, uint32_t), n = 0;
-	struct entry *v = FAB_NEW(f->n_switches, struct entry);
+	FAB_AUTOFREE uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE struct entry *v = FAB_NEW(f->n_switches, struct entry);
 	int rc = find_roots(f, rank, "roots", err);
 
 	for (uint32_t s = 0; !rc && s < f->n_switches; s++)
@@ -114,9 +113,6 @@ int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
 		fputs("# root_guid_file of OpenSM: switches of the top rank\n", out);
 		put_entries(out, f, v, n);
 	}
-	free(v);
-	free(roots);
-	free(rank);
 	return rc;
 }
 
@@ -133,7 +129,7 @@ static uint32_t rank_of_host(const struct fab_fabric *f, const uint32_t *rank,
 int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_out,
 			struct fab_err *err)
 {
-	uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
 	int rc = find_roots(f, rank, "compute nodes", err);
 
 	*n_left_out = 0;
@@ -183,6 +179,5 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 		put_entries(out, f, v, count);
 		free(v);
 	}
-	free(rank);
 	return rc;
 }

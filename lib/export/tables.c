@@ -187,7 +187,7 @@ int fab_export_lfts(FILE *out, const struct fab_routes *routes, struct fab_err *
 					    [FAB_AGGREGATION] = "Channel Adapter",
 					    [FAB_ROUTER] = "Router"};
 	const struct fab_fabric *f = routes->f;
-	struct lid_rows t;
+	FAB_AUTO(rows_fini) struct lid_rows t;
 	int rc = rows_init(&t, routes, err);
 
 	for (uint32_t sw = 0; sw < f->n_switches && !rc; sw++) {
@@ -220,7 +220,6 @@ int fab_export_lfts(FILE *out, const struct fab_routes *routes, struct fab_err *
 		}
 		fprintf(out, "%u lids dumped\n", n);
 	}
-	rows_fini(&t);
 	return rc;
 }
 
@@ -236,7 +235,7 @@ static uint16_t *hops_of_rows(struct lid_rows *t)
 	uint32_t *root = FAB_ARENA_NEW(&t->arena, r->n_columns, uint32_t);
 	uint16_t *all =
 		FAB_ARENA_NEW(&t->arena, (size_t)r->n_columns * f->n_switches, uint16_t);
-	struct fab_walk walk;
+	FAB_AUTO(fab_walk_fini) struct fab_walk walk;
 
 	fab_walk_init(&walk, f, r->faults);
 	memset(root, 0xff, r->n_columns * sizeof(*root));
@@ -259,14 +258,13 @@ static uint16_t *hops_of_rows(struct lid_rows *t)
 			if (hops[s] != UNKNOWN && hops[s] > dist[s])
 				hops[s] |= NOT_SHORTEST;
 	}
-	fab_walk_fini(&walk);
 	return all;
 }
 
 int fab_export_fdbs(FILE *out, const struct fab_routes *routes, struct fab_err *err)
 {
 	const struct fab_fabric *f = routes->f;
-	struct lid_rows t;
+	FAB_AUTO(rows_fini) struct lid_rows t;
 	int rc = rows_init(&t, routes, err);
 	const uint16_t *hops = rc ? NULL : hops_of_rows(&t);
 
@@ -291,7 +289,6 @@ int fab_export_fdbs(FILE *out, const struct fab_routes *routes, struct fab_err *
 		}
 		putc_unlocked('\n', out);
 	}
-	rows_fini(&t);
 	return rc;
 }
 
@@ -299,7 +296,7 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 {
 	const struct fab_fabric *f = r->f;
 	size_t n_sls = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
-	struct lid_rows t;
+	FAB_AUTO(rows_fini) struct lid_rows t;
 	uint32_t *source; /* index of each node in sl_source */
 	int rc = rows_init(&t, r, err);
 
@@ -333,7 +330,6 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 				(unsigned long long)f->node_guid[node], t.lid[i], sl);
 		}
 	}
-	rows_fini(&t);
 	return rc;
 }
 
@@ -360,7 +356,7 @@ static void put_sl2vl(FILE *out, const struct fab_routes *r, uint32_t sw)
 	uint32_t first = f->node_first_port[sw], n = f->node_first_port[sw + 1] - first;
 	uint32_t a = f->arc_first[sw], d = f->arc_first[sw + 1] - a;
 	/* behind each port; d: none (an adapter, or the switch itself) */
-	uint32_t *arc = FAB_NEW(n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *arc = FAB_NEW(n + 1, uint32_t);
 	unsigned vl[N_SLS];
 
 	for (uint32_t i = 0; i < n; i++)
@@ -379,7 +375,6 @@ static void put_sl2vl(FILE *out, const struct fab_routes *r, uint32_t sw)
 				 f->port_num[first + to], vl);
 		}
 	}
-	free(arc);
 }
 
 int fab_export_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)

@@ -35,7 +35,7 @@ static json_t *links_of(const struct fab_fabric *f, const struct fab_forest *t,
 			uint32_t group)
 {
 	uint32_t n = fab_forest_size(t, group);
-	struct edge *edges = FAB_NEW(n, struct edge);
+	FAB_AUTOFREE struct edge *edges = FAB_NEW(n, struct edge);
 	json_t *links = json_array();
 
 	for (uint32_t i = 0; i < n; i++)
@@ -51,7 +51,6 @@ static json_t *links_of(const struct fab_fabric *f, const struct fab_forest *t,
 		add_end(link, f, a_is_child ? a : b);
 		json_array_append_new(links, link);
 	}
-	free(edges);
 	return links;
 }
 
@@ -182,7 +181,8 @@ int fab_export_bounds(FILE *out, const struct fab_mcast_problem *p,
 		      struct fab_err *err)
 {
 	const struct fab_groups *g = p->groups;
-	uint32_t *place = FAB_NEW((size_t)p->f->n_switch_links + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *place =
+		FAB_NEW((size_t)p->f->n_switch_links + 1, uint32_t);
 	int rc = fab_jsonl_write(out, fabric_line(p->f, place), err);
 
 	for (uint32_t i = 0; i < g->n && !rc; i++) {
@@ -196,7 +196,6 @@ int fab_export_bounds(FILE *out, const struct fab_mcast_problem *p,
 	for (size_t i = 0; i < n_bounds && !rc; i++)
 		if (bounds[i].kind != FAB_BOUND_NONE)
 			rc = fab_jsonl_write(out, bound_line(p, &bounds[i], place), err);
-	free(place);
 	return rc;
 }
 
@@ -205,10 +204,9 @@ enum { NS = 1000000000 };
 static void write_name(FILE *out, const char *name, bool is_quoted)
 {
 	size_t size = 4 * strlen(name) + 8;
-	char *safe = fab_text_safe(name, fab_alloc(size, 1), size);
+	FAB_AUTOFREE char *safe = fab_text_safe(name, fab_alloc(size, 1), size);
 
 	fprintf(out, is_quoted ? "\"%s\"" : "%s", safe);
-	free(safe);
 }
 
 int fab_export_events(FILE *out, const struct fab_fabric *f,
