@@ -92,6 +92,7 @@ void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
 uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from,
 			       uint32_t *n_with, uint32_t *n_without)
 {
+	FAB_AUTO(fab_map64_free_at)
 	struct fab_map64 *taken = fab_map64_new(from->n_nodes);
 	size_t n_notes = b->notes.n;
 	uint32_t n = 0;
@@ -124,7 +125,6 @@ uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *f
 				     from->port_lmc[port]);
 		n++;
 	}
-	fab_map64_free(taken);
 	return n;
 }
 

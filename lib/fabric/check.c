@@ -204,7 +204,7 @@ static void compare_planes(struct fab_checker *c, const struct fab_planes *plane
 
 static void check_planes(struct fab_checker *c)
 {
-	struct fab_planes *planes = fab_planes_new(c->f);
+	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(c->f);
 	uint32_t n_some = planes->n_hosts - planes->n_on_all;
 	uint32_t n_out = c->f->n_left_out_switches;
 
@@ -242,7 +242,6 @@ static void check_planes(struct fab_checker *c)
 			c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
 			"--hca leaves out %u switch%s, on which no adapter is left: they are not checked",
 			n_out, n_out == 1 ? "" : "es");
-	fab_planes_free(planes);
 }
 
 /* LIDs, GUIDs and names: unique and present. */

@@ -39,7 +39,7 @@ char *fab_check_key_nodes(struct fab_checker *c, uint32_t *nodes, size_t n)
 static char *key_text(struct fab_checker *c, const char *message)
 {
 	size_t size = 4 * strlen(message) + 1, n = 0;
-	char *safe = fab_text_safe(message, fab_alloc(size, 1), size);
+	FAB_AUTOFREE char *safe = fab_text_safe(message, fab_alloc(size, 1), size);
 	char *key = fab_arena_alloc(&c->check->arena, 2 * size + 2, 1);
 
 	key[n++] = '"';
@@ -50,7 +50,6 @@ static char *key_text(struct fab_checker *c, const char *message)
 	}
 	key[n++] = '"';
 	key[n] = '\0';
-	free(safe);
 	return key;
 }
 

@@ -241,7 +241,7 @@ void fab_check_levels(struct fab_checker *c)
 	uint32_t *n_hosts = FAB_ARENA_NEW(&c->scratch, n, uint32_t);
 	uint32_t *part = FAB_ARENA_NEW(&c->scratch, n, uint32_t);
 	struct links *links = FAB_ARENA_NEW(&c->scratch, n, struct links);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 
 	fab_ranks_init(&ranks, f, levels.shape);
 	levels.level = ranks.rank;
@@ -281,5 +281,4 @@ void fab_check_levels(struct fab_checker *c)
 			check_level(c, &levels, links + i, end - i, part);
 	}
 	fab_shape_free(levels.shape);
-	fab_ranks_fini(&ranks);
 }

@@ -224,7 +224,7 @@ static uint64_t key_of(const struct differ *d, int side, uint32_t cable, bool of
 static void pair_by_key(struct differ *d, bool of_adapter)
 {
 	struct fab_map64 *first = fab_map64_new(0); /* key: first gained cable with it */
-	uint32_t *next = FAB_NEW(d->f[1]->n_cables, uint32_t);
+	FAB_AUTOFREE uint32_t *next = FAB_NEW(d->f[1]->n_cables, uint32_t);
 
 	for (uint32_t i = d->f[1]->n_cables; i-- > 0;) {
 		uint64_t key = key_of(d, 1, i, of_adapter);
@@ -243,7 +243,6 @@ static void pair_by_key(struct differ *d, bool of_adapter)
 		join_cables(d, i, gained);
 		fab_map64_set(first, key, next[gained]);
 	}
-	free(next);
 	fab_map64_free(first);
 }
 
@@ -343,7 +342,7 @@ static int by_kind(const void *x, const void *y)
 struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fabric *new)
 {
 	struct differ d = {.f = {old, new}, .diff = FAB_NEW0(1, struct fab_diff)};
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t most = 0, *votes;
 
 	for (int side = 0; side < 2; side++) {
@@ -390,7 +389,6 @@ struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fab
 		qsort(d.found.v, d.found.n, sizeof(*d.found.v), by_kind);
 	d.diff->changes = d.found.v;
 	d.diff->n_changes = (uint32_t)d.found.n;
-	fab_arena_free(&arena);
 	return d.diff;
 }
 

@@ -10,7 +10,7 @@
 void fab_graph_build(struct fab_fabric *f)
 {
 	uint32_t n = f->n_switches, n_arcs = 2 * f->n_switch_links, at = 0, kept = 0;
-	uint32_t *arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
 
 	f->arc_first = FAB_ARENA_NEW(&f->arena, (size_t)n + 1, uint32_t);
 	f->arc_peer = FAB_ARENA_NEW(&f->arena, n_arcs, uint32_t);
@@ -60,7 +60,6 @@ void fab_graph_build(struct fab_fabric *f)
 			f->arc_reverse[a] = (uint16_t)(b - f->arc_first[f->arc_peer[a]]);
 			f->arc_reverse[b] = (uint16_t)(a - f->arc_first[i]);
 		}
-	free(arc_of);
 }
 
 uint32_t fab_graph_search(const struct fab_graph *g, const bool *is_cut, uint32_t n_from,
@@ -90,7 +89,8 @@ uint32_t fab_graph_search(const struct fab_graph *g, const bool *is_cut, uint32_
 
 uint32_t fab_graph_parts(const struct fab_graph *g, const bool *is_cut, uint32_t *part)
 {
-	uint32_t *stack = FAB_NEW((size_t)g->n + 1, uint32_t), n = 0;
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *stack = FAB_NEW((size_t)g->n + 1, uint32_t);
 
 	memset(part, 0xff, g->n * sizeof(*part));
 	for (uint32_t root = 0; root < g->n; root++) {
@@ -112,7 +112,6 @@ uint32_t fab_graph_parts(const struct fab_graph *g, const bool *is_cut, uint32_t
 		}
 		n++;
 	}
-	free(stack);
 	return n;
 }
 
@@ -140,8 +139,9 @@ void fab_graph_fini(struct fab_graph *g)
 
 bool fab_graph_has_cycle(const struct fab_graph *g)
 {
-	uint32_t *n_in = FAB_NEW0((size_t)g->n + 1, uint32_t);
-	uint32_t *queue = FAB_NEW((size_t)g->n + 1, uint32_t), tail = 0;
+	FAB_AUTOFREE uint32_t *n_in = FAB_NEW0((size_t)g->n + 1, uint32_t);
+	uint32_t tail = 0;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW((size_t)g->n + 1, uint32_t);
 
 	for (uint32_t e = 0; e < g->first[g->n]; e++)
 		n_in[g->peer[e]]++;
@@ -155,8 +155,6 @@ bool fab_graph_has_cycle(const struct fab_graph *g)
 			if (!--n_in[g->peer[e]])
 				queue[tail++] = g->peer[e];
 	}
-	free(queue);
-	free(n_in);
 	return tail < g->n;
 }
 

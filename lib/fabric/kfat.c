@@ -503,8 +503,8 @@ static void place_strays(const struct fab_kfat *k, uint32_t d, uint32_t *parent)
  */
 static void number_coords(struct fab_kfat *k, bool strays)
 {
-	uint32_t *parent = FAB_NEW(k->n_leaves + 1, uint32_t);
-	uint32_t *first = FAB_NEW(k->n_lines + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *parent = FAB_NEW(k->n_leaves + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *first = FAB_NEW(k->n_lines + 1, uint32_t);
 
 	k->coord = FAB_ARENA_NEW(&k->arena, (size_t)k->n_leaves * k->n_dims, uint32_t);
 	for (uint32_t d = 0; d < k->n_dims; d++) {
@@ -532,8 +532,6 @@ static void number_coords(struct fab_kfat *k, bool strays)
 					  : k->coord[(size_t)root * k->n_dims + d];
 		}
 	}
-	free(parent);
-	free(first);
 }
 
 /* Points of the grid; those beyond `limit` are not counted exactly. */
@@ -550,7 +548,7 @@ static uint64_t n_points(const struct fab_kfat *k, uint64_t limit)
 static int check_grid(const struct fab_kfat *k, struct fab_err *err)
 {
 	uint64_t limit = (uint64_t)k->n_leaves * FILLED_AT_LEAST;
-	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *seen = fab_map64_new(k->n_leaves);
 	int rc = 0;
 
 	if (n_points(k, limit) > limit)
@@ -573,7 +571,6 @@ static int check_grid(const struct fab_kfat *k, struct fab_err *err)
 				fab_node_name(k->f, k->leaf[other]),
 				fab_node_name(k->f, k->leaf[i]));
 	}
-	fab_map64_free(seen);
 	return rc;
 }
 

@@ -114,7 +114,8 @@ char *fab_node_text(const struct fab_fabric *f, fab_node_id node)
 char *fab_cable_text(const struct fab_fabric *f, fab_port_id port)
 {
 	fab_port_id peer = port == FAB_NONE ? FAB_NONE : fab_port_peer(f, port);
-	char *from, *to, *text;
+	char *text;
+	FAB_AUTOFREE char *from = NULL, *to = NULL;
 
 	if (peer == FAB_NONE)
 		return NULL;
@@ -122,8 +123,6 @@ char *fab_cable_text(const struct fab_fabric *f, fab_port_id port)
 	to = fab_node_text(f, f->port_node[peer]);
 	text = fab_format("%s:%u -> %s:%u", from, f->port_num[port], to,
 			  f->port_num[peer]);
-	free(from);
-	free(to);
 	return text;
 }
 
@@ -176,7 +175,7 @@ static char *clean(struct fab_arena *arena, const char *name)
 static uint32_t settle(struct fab_arena *arena, char **wish, uint32_t n, char letter,
 		       const uint64_t *guid)
 {
-	struct fab_strmap *counts = fab_strmap_new(n);
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *counts = fab_strmap_new(n);
 	uint32_t n_others = 0;
 
 	/* Count each wanted short name; one that is wanted twice is not used. */
@@ -201,7 +200,6 @@ static uint32_t settle(struct fab_arena *arena, char **wish, uint32_t n, char le
 		wish[i] = name;
 		n_others++;
 	}
-	fab_strmap_free(counts);
 	return n_others;
 }
 

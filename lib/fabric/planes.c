@@ -79,7 +79,7 @@ static void find_planes(struct fab_planes *p, uint32_t n_hosts, const uint32_t *
 struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 {
 	struct fab_planes *p = FAB_NEW0(1, struct fab_planes);
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *first = FAB_ARENA_NEW(&arena, (size_t)f->n_hosts + 1, uint32_t);
 	struct on_parts on = {0};
 	struct fab_plane *v;
@@ -128,7 +128,6 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 		p->of_switch[s] = at[p->of_switch[s]];
 	p->largest = at[p->largest];
 	free(on.list.v);
-	fab_arena_free(&arena);
 	return p;
 }
 

@@ -425,7 +425,7 @@ static bool is_levelled(const struct fab_fabric *f, const uint32_t *hosts,
 bool fab_ranks_find(struct fab_ranks *r, const struct fab_fabric *f,
 		    const uint32_t *n_hosts, enum fab_leaf_rule rule)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	bool *is_leaf = FAB_ARENA_NEW0(&arena, f->n_switches, bool);
 	uint32_t *component = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
 	struct rank_order order = {
@@ -454,14 +454,13 @@ bool fab_ranks_find(struct fab_ranks *r, const struct fab_fabric *f,
 			find_roots(r, f, &arena, n_hosts, &order);
 		}
 	}
-	fab_arena_free(&arena);
 	return is_tree;
 }
 
 void fab_ranks_init(struct fab_ranks *r, const struct fab_fabric *f,
 		    const struct fab_shape *shape)
 {
-	uint32_t *hosts = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *hosts = FAB_NEW(f->n_switches, uint32_t);
 
 	if (shape->level) {
 		ranks_new(r, f);
@@ -485,7 +484,6 @@ void fab_ranks_init(struct fab_ranks *r, const struct fab_fabric *f,
 			       f->n_switches * sizeof(*r->rank));
 		}
 	}
-	free(hosts);
 }
 
 void fab_ranks_fini(struct fab_ranks *r)

@@ -673,7 +673,7 @@ uint32_t fab_host_endpoint(const struct fab_fabric *f, uint32_t host)
 static void add(struct fab_directory *d, const char *name, uint32_t id)
 {
 	size_t len = strlen(name), size = 4 * len + 1;
-	char *other = fab_text_safe(name, fab_alloc(size, 1), size);
+	FAB_AUTOFREE char *other = fab_text_safe(name, fab_alloc(size, 1), size);
 	char *ascii = fab_text_ascii(fab_strdup(other));
 
 	fab_directory_add(d, name, len, id);
@@ -685,7 +685,6 @@ static void add(struct fab_directory *d, const char *name, uint32_t id)
 		fab_text_blank(strcpy(other, name));
 		fab_directory_add(d, other, len, id);
 	}
-	free(other);
 }
 
 /* The coordinates behind `leaf-` at the end of a name; NULL: it has none. */
@@ -704,7 +703,7 @@ static const char *coordinates_of(const char *name)
 struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 {
 	struct fab_resolver *r = FAB_NEW0(1, struct fab_resolver);
-	struct fab_plain_names plain;
+	FAB_AUTO(fab_plain_names_fini) struct fab_plain_names plain;
 	struct fab_directory *d;
 	char label[FAB_LABEL_SIZE];
 
@@ -752,7 +751,6 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 		for (; lid && lid < end && lid < LIDS; lid++)
 			r->lid[lid] = r->lid[lid] == FAB_NONE ? i : FAB_SHARED;
 	}
-	fab_plain_names_fini(&plain);
 	return r;
 }
 

@@ -44,7 +44,7 @@ static void sort_dims(struct fab_shape *shape)
 static bool try_tree(const struct fab_fabric *f, const uint32_t *hosts,
 		     struct fab_shape *shape)
 {
-	struct fab_ranks r;
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks r;
 	bool is_tree = fab_ranks_find(&r, f, hosts, FAB_LEAVES_APART) &&
 		       r.n_ranks < FAB_SHAPE_LEVELS_MAX;
 
@@ -59,7 +59,6 @@ static bool try_tree(const struct fab_fabric *f, const uint32_t *hosts,
 			shape->level[s] = r.rank[s] == FAB_NONE ? FAB_SHAPE_NO_LEVEL
 								: (uint8_t)r.rank[s];
 	}
-	fab_ranks_fini(&r);
 	return is_tree;
 }
 
@@ -84,7 +83,7 @@ static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 		     struct fab_shape *shape)
 {
 	const struct fab_graph g = fab_graph_of_peers(f);
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t n_leaves = 0, first = 0, n, n_dims;
 	uint32_t *leaf_of_line, *order, *level;
 	struct fab_kfat *k = NULL;
@@ -149,7 +148,6 @@ static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 		shape->is_root[s] = is_root;
 		shape->n_roots += is_root;
 	}
-	fab_arena_free(&arena);
 	fab_kfat_free(k);
 	return true;
 }
@@ -642,14 +640,13 @@ struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
 		const struct fab_fabric *f, const uint32_t *hosts,
 		struct fab_shape *shape) = {try_kfat, try_tree, try_grid, try_dragonfly};
 	struct fab_shape *shape = FAB_NEW0(1, struct fab_shape);
-	uint32_t *hosts = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *hosts = FAB_NEW(f->n_switches, uint32_t);
 
 	fab_ranks_count_all_hosts(f, hosts);
 	shape->n_switches = f->n_switches;
 	for (size_t i = 0; i < FAB_COUNT(recognisers); i++)
 		if (recognisers[i](f, hosts, shape))
 			break;
-	free(hosts);
 	return shape;
 }
 

@@ -66,7 +66,7 @@ struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
 {
 	uint64_t n = f->n_switches, arcs = f->peer_first[n], batches, steps = n + arcs;
 	uint32_t hops = shape ? fab_shape_diameter(shape) : FAB_NONE;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct bounds b = {.g = fab_graph_of_peers(f)};
 
 	if (hops != FAB_NONE)
@@ -98,7 +98,6 @@ struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
 				best = v;
 		look_from(&b, best);
 	}
-	fab_arena_free(&arena);
 	return b.of_all;
 }
 
