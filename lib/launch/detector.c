@@ -284,7 +284,7 @@ static void follow(struct run *r)
 int fab_detector_run(const struct fab_detector *d, const struct fab_failure *failures,
 		     uint32_t f, struct fab_detection *out, struct fab_err *err)
 {
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct run r = {.d = d, .failures = failures, .f = f, .out = out};
 	int rc = fab_detector_check(d, err);
 
@@ -334,7 +334,6 @@ int fab_detector_run(const struct fab_detector *d, const struct fab_failure *fai
 	if (!rc)
 		follow(&r);
 	fab_schedule_fini(&r.schedule);
-	fab_arena_free(&memory);
 	return rc;
 }
 
@@ -408,7 +407,7 @@ void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detecti
 			  const struct fab_failure *failures, uint32_t f,
 			  struct fab_failure_row *row)
 {
-	bool *is_dead = FAB_NEW0((size_t)d->n + 1, bool);
+	FAB_AUTOFREE bool *is_dead = FAB_NEW0((size_t)d->n + 1, bool);
 	uint32_t start = 0, size = 0; /* a node that failed; nodes of the part so far */
 
 	*row = (struct fab_failure_row){
@@ -436,7 +435,6 @@ void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detecti
 		row->mpd_largest = size > row->mpd_largest ? size : row->mpd_largest;
 		size = 0;
 	}
-	free(is_dead);
 }
 
 int fab_detector_table(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,

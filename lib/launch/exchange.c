@@ -106,7 +106,7 @@ int fab_exchange_run(const struct fab_peers *peers,
 		     const struct fab_exchange_costs *costs, struct fab_exchange *out,
 		     struct fab_err *err)
 {
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	double degree = fab_peers_mean_degree(peers);
 	struct run r = {.peers = peers, .costs = costs, .out = out};
 	struct fab_due due;
@@ -137,7 +137,6 @@ int fab_exchange_run(const struct fab_peers *peers,
 	fab_schedule_fini(&r.schedule);
 	fab_map64_free(r.asked);
 	free(r.there_us.v);
-	fab_arena_free(&memory);
 	return 0;
 }
 

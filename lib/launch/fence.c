@@ -60,12 +60,14 @@ static void plan_tree(struct plan *p)
 {
 	uint32_t n = p->job->n_nodes, depth = 0, now = 0;
 	/* of a node: parent, level, end of its subtree; nodes in the order of levels */
-	uint32_t *parent = FAB_NEW(n, uint32_t), *level = FAB_NEW(n, uint32_t);
-	uint32_t *end = FAB_NEW(n, uint32_t), *by_level = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *parent = FAB_NEW(n, uint32_t),
+			      *level = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *end = FAB_NEW(n, uint32_t),
+			      *by_level = FAB_NEW(n, uint32_t);
 	/* nodes of complete subtrees by levels below their root, up to all; first node of
 	 * each level in by_level */
 	FAB_VEC(uint64_t) full = {0};
-	uint32_t *start;
+	FAB_AUTOFREE uint32_t *start = NULL;
 
 	FAB_PUSH(&full, 1);
 	while (full.v[depth] < n) {
@@ -102,12 +104,7 @@ static void plan_tree(struct plan *p)
 	for (uint32_t l = 1; l <= depth; l++, p->out->n_steps++)
 		for (uint32_t k = start[l - 1]; k < start[l]; k++)
 			send(p, parent[by_level[k]], by_level[k], 0, n);
-	free(parent);
-	free(level);
-	free(end);
-	free(by_level);
 	free(full.v);
-	free(start);
 }
 
 /*

@@ -96,7 +96,7 @@ static void make_lists(struct sim *s)
 	size_t n = plan->messages.n, first = 0;
 	uint32_t *sends = FAB_ARENA_NEW(&s->memory, n + 1, uint32_t);
 	uint32_t *receives = FAB_ARENA_NEW(&s->memory, n + 1, uint32_t);
-	uint32_t *received = FAB_NEW0((size_t)plan->n_nodes + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *received = FAB_NEW0((size_t)plan->n_nodes + 1, uint32_t);
 
 	s->node = FAB_ARENA_NEW0(&s->memory, (size_t)plan->n_nodes + 1, struct node);
 	s->needs = FAB_ARENA_NEW(&s->memory, n + 1, uint32_t);
@@ -124,7 +124,6 @@ static void make_lists(struct sim *s)
 				received[m[first].to]++;
 		s->needs[i] = received[m[i].from];
 	}
-	free(received);
 }
 
 /* Bytes of a message. */

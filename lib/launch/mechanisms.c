@@ -13,7 +13,7 @@ enum { LINE_BYTES = 64, ORTE_RADIX = 64, ROWS_MAX = 64 };
 static int add_start(struct fab_mechanisms *out, struct fab_mechanism row,
 		     const struct fab_launch_start *start, struct fab_err *err)
 {
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_launch_start s = *start;
 	struct fab_stages stages;
 	int rc;
@@ -25,7 +25,6 @@ static int add_start(struct fab_mechanisms *out, struct fab_mechanism row,
 	row.memory_bytes = stages.memory_bytes;
 	if (!rc)
 		out->rows.v[out->rows.n++] = row;
-	fab_arena_free(&memory);
 	return rc;
 }
 

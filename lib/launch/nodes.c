@@ -102,9 +102,10 @@ struct job {
  */
 static void number_switches(const struct fab_fabric *f, uint64_t *key)
 {
-	bool *has_hosts = FAB_NEW0(f->n_switches + 1, bool);
-	uint32_t *stack = FAB_NEW(f->n_switches + 1, uint32_t), n, number = 0;
-	uint32_t *next = FAB_NEW0(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE bool *has_hosts = FAB_NEW0(f->n_switches + 1, bool);
+	uint32_t n, number = 0;
+	FAB_AUTOFREE uint32_t *stack = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *next = FAB_NEW0(f->n_switches + 1, uint32_t);
 
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint32_t port = fab_host_endpoint(f, h);
@@ -139,9 +140,6 @@ static void number_switches(const struct fab_fabric *f, uint64_t *key)
 				stack[n++] = to;
 			}
 		}
-	free(next);
-	free(stack);
-	free(has_hosts);
 }
 
 /* Sort the seats; an order by axes needs a grid. */
@@ -246,9 +244,10 @@ static int take_hosts(struct job *j, struct fab_err *err)
 static int check_parts(const struct job *j, struct fab_err *err)
 {
 	const struct fab_fabric *f = j->f;
-	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t), n_out = 0;
-	char *named = NULL, *others = NULL;
+	FAB_AUTOFREE uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t n_out = 0;
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE char *named = NULL, *others = NULL;
 	int rc = 0;
 
 	fab_faults_search(f, j->faults, j->seats[0].sw, dist, order);
@@ -264,10 +263,6 @@ static int check_parts(const struct job *j, struct fab_err *err)
 			"the nodes are in parts of the fabric that no live cable joins: %s%s; %s%s (%u in all)",
 			j->seats[0].name, others ? others : "", named,
 			n_out > NAMED ? ", .." : "", n_out);
-	free(others);
-	free(named);
-	free(order);
-	free(dist);
 	return rc;
 }
 

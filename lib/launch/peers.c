@@ -132,7 +132,7 @@ static int make_stencil(struct fab_peers *p, uint32_t n_dims, struct fab_arena *
 static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 		       struct fab_arena *memory, struct fab_err *err)
 {
-	bool *is_in;
+	FAB_AUTOFREE bool *is_in = NULL;
 
 	if (k >= p->n)
 		return fab_fail(err, EINVAL, "random:%llu: a process has only %u others",
@@ -170,7 +170,6 @@ static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 		for (uint32_t i = 0; i < n; i++)
 			out[i] += out[i] >= r; /* numbers of others: r is none */
 	}
-	free(is_in);
 	return 0;
 }
 

@@ -98,7 +98,7 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 	struct fab_machine *m = NULL;
 	struct fab_transfer t;
 	struct fab_batch batch;
-	uint32_t *interface_of;
+	FAB_AUTOFREE uint32_t *interface_of = NULL;
 	int rc = fab_machine_parse(spec, &m, err);
 
 	free(spec);
@@ -114,7 +114,6 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 	if (!rc)
 		fab_transfer_fini(&t);
 	fab_batch_fini(&batch);
-	free(interface_of);
 	fab_machine_free(m);
 	return rc;
 }
@@ -126,7 +125,8 @@ static int spread(const struct fab_launch_start *s, uint64_t bytes, double open_
 	const struct fab_launch_params *p = s->params;
 	uint32_t width = (uint32_t)FAB_PARAM(p, fanout);
 	uint32_t n_first = s->n_nodes - 1 < width ? s->n_nodes - 1 : width;
-	double *level = FAB_NEW0((size_t)n_first + 1, double), read_s;
+	double read_s;
+	FAB_AUTOFREE double *level = FAB_NEW0((size_t)n_first + 1, double);
 	int rc = read_all(1, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps), open_s,
 			  bytes, &read_s, err);
 
@@ -135,7 +135,6 @@ static int spread(const struct fab_launch_start *s, uint64_t bytes, double open_
 			      0, bytes, level, err);
 	for (uint32_t i = 0; i < s->n_nodes && !rc; i++)
 		out[i] = read_s + level[0] * fab_launch_depth(i, width);
-	free(level);
 	return rc;
 }
 
@@ -492,12 +491,11 @@ int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *s,
 
 int fab_stages_total_s(const struct fab_launch_start *s, double *out, struct fab_err *err)
 {
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_stages stages;
 	int rc = fab_stages_run(&memory, s, &stages, err);
 
 	*out = stages.total_s;
-	fab_arena_free(&memory);
 	return rc;
 }
 
