@@ -61,11 +61,11 @@ static bool is_end(const struct fab_token *t)
 
 static int expected(const struct reading *r, const char *what, const struct fab_token *t)
 {
-	char *found = is_end(t) ? fab_strdup("the end of the line")
-				: fab_format("\"%.*s\"", fab_token_shown(t), t->text);
+	FAB_AUTOFREE char *found =
+		is_end(t) ? fab_strdup("the end of the line")
+			  : fab_format("\"%.*s\"", fab_token_shown(t), t->text);
 	int rc = fab_line_fail(&r->place, "expected %s, found %s", what, found);
 
-	free(found);
 	return rc;
 }
 
@@ -165,7 +165,7 @@ static int finish(const struct reading *r, struct fab_events **out)
 	size_t n = r->requests.n, at = 0;
 	uint64_t *order = FAB_NEW(n, uint64_t);
 	struct fab_groups *g;
-	struct fab_map64 *seat_of;
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *seat_of = NULL;
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
@@ -198,7 +198,6 @@ static int finish(const struct reading *r, struct fab_events **out)
 		(*out)->v[i].seat =
 			fab_map64_get(seat_of, (uint64_t)q->event.group << 32 | q->port);
 	}
-	fab_map64_free(seat_of);
 	return 0;
 }
 
@@ -206,7 +205,7 @@ int fab_events_read(const struct fab_fabric *f, const char *file, const char *te
 		    size_t len, struct fab_events **out, struct fab_err *err)
 {
 	struct reading r = {.f = f, .place = {file, 0, err}};
-	struct fab_resolver *resolver;
+	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *resolver = NULL;
 	int rc;
 
 	r.resolver = resolver = fab_resolver_new(f);
@@ -219,7 +218,6 @@ int fab_events_read(const struct fab_fabric *f, const char *file, const char *te
 			      file);
 	if (!rc)
 		rc = finish(&r, out);
-	fab_resolver_free(resolver);
 	fab_strmap_free(r.group_of);
 	free(r.groups.v);
 	free(r.requests.v);

@@ -301,7 +301,7 @@ void fab_lifecycle_replay(const struct fab_events *events,
 			  struct fab_lifecycle_outcome *out)
 {
 	const struct fab_groups *all = events->groups;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct replay r = {.events = events,
 			   .all = all,
 			   .options = options,
@@ -376,7 +376,6 @@ void fab_lifecycle_replay(const struct fab_events *events,
 	free(r.jobs.v);
 	free(r.waiting.v);
 	fab_schedule_fini(&r.schedule);
-	fab_arena_free(&arena);
 }
 
 const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour)

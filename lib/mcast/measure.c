@@ -103,7 +103,7 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 	const struct fab_groups *g = p->groups;
 	const struct fab_forest *t = &r->forest;
 	uint32_t n = p->f->n_switches;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct fab_roots_one *one = fab_roots_one_new(p->dist, &arena);
 	uint32_t *rooted = FAB_ARENA_NEW0(&arena, n, uint32_t);
 	uint32_t *at = FAB_ARENA_NEW(&arena, n, uint32_t);
@@ -156,7 +156,6 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 			out->link.v[at[sw]].n_members++;
 	if (out->link.n)
 		qsort(out->link.v, out->link.n, sizeof(*out->link.v), by_depth);
-	fab_arena_free(&arena);
 }
 
 void fab_explained_fini(struct fab_explained *explained)
@@ -185,7 +184,7 @@ double fab_mcast_slowest_mbps(const struct fab_mcast_problem *problem,
 {
 	const struct fab_fabric *f = problem->f;
 	const struct fab_groups *g = problem->groups;
-	uint32_t *trees = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *trees = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
 	double least = INFINITY;
 
 	memcpy(trees, load, f->n_switch_links * sizeof(*load));
@@ -199,7 +198,6 @@ double fab_mcast_slowest_mbps(const struct fab_mcast_problem *problem,
 		if (trees[c])
 			least = fmin(least, (mbps > 0 ? mbps : default_mbps) / trees[c]);
 	}
-	free(trees);
 	return least;
 }
 
@@ -224,7 +222,8 @@ uint32_t fab_shared_max_efi(const struct fab_fabric *f,
 			    uint32_t n_mlids)
 {
 	const struct fab_forest *t = &result->forest;
-	uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t), max = 0;
+	uint32_t max = 0;
+	FAB_AUTOFREE uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t);
 
 	for (uint32_t m = 0; m < t->n; m++) {
 		uint32_t sharing = (n_groups - m - 1) / n_mlids + 1;
@@ -235,6 +234,5 @@ uint32_t fab_shared_max_efi(const struct fab_fabric *f,
 				max = load[t->cable[e]];
 		}
 	}
-	free(load);
 	return max;
 }

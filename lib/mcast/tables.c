@@ -218,7 +218,7 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 		   const uint16_t *mlid, const struct fab_mft *mft,
 		   const struct fab_weights *weights, struct fab_loaded *out)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	struct walk w = {.f = f,
 			 .groups = groups,
 			 .mft = mft,
@@ -239,7 +239,6 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 		out->weighted = FAB_NEW0(f->n_switch_links, double);
 	for (uint32_t i = 0; i < groups->n; i++)
 		walk_group(&w, i, mlid[i]);
-	fab_arena_free(&a);
 }
 
 void fab_loaded_fini(struct fab_loaded *loaded)

@@ -184,7 +184,7 @@ int fab_mcast_verify(const struct fab_mcast_problem *problem,
 		     const struct fab_mcast_result *result, struct fab_err *err)
 {
 	const struct fab_fabric *f = problem->f;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct check c = {.p = problem,
 			  .r = result,
 			  .err = err,
@@ -213,6 +213,5 @@ int fab_mcast_verify(const struct fab_mcast_problem *problem,
 				      "algorithm %s: cable %u has the load %g, %g stated",
 				      result->engine->name, i, load, result->weighted[i]);
 	}
-	fab_arena_free(&arena);
 	return rc;
 }

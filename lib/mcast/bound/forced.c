@@ -167,10 +167,10 @@ void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t le
 			    struct fab_bound *out)
 {
 	const struct fab_groups *g = problem->groups;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct forced x = {.p = problem};
 	const struct fab_roots *roots = problem->roots;
-	struct fab_roots own = {0};
+	FAB_AUTO(fab_roots_fini) struct fab_roots own = {0};
 	uint32_t *n_same;
 
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
@@ -198,6 +198,4 @@ void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t le
 	free(x.root.v);
 	free(x.end.v);
 	free(x.n.v);
-	fab_roots_fini(&own);
-	fab_arena_free(&arena);
 }

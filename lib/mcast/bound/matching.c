@@ -274,7 +274,7 @@ static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kind
 	const struct fab_fabric *f = x->p->f;
 	uint32_t sw = kinds[0].sw, first = f->peer_first[sw];
 	uint32_t n_peers = f->peer_first[sw + 1] - first;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 
 	x->room = FAB_ARENA_NEW0(&arena, n_peers, uint32_t);
 	x->load = FAB_ARENA_NEW0(&arena, n_peers, uint32_t);
@@ -290,7 +290,6 @@ static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kind
 			while (!move_others(x, kinds, k, n_kinds, n_peers, cap) &&
 			       cap < x->p->groups->n)
 				note(x, kinds, n_kinds, n_peers, cap++);
-	fab_arena_free(&arena);
 	return cap;
 }
 
@@ -378,11 +377,10 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
 {
-	struct fab_bound bound;
+	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
 	uint32_t value;
 
 	fab_mcast_matching_bound(problem, &bound);
 	value = bound.value;
-	fab_bound_fini(&bound);
 	return value;
 }

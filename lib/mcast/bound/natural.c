@@ -345,7 +345,7 @@ static void try_all(struct best *b)
 	const struct fab_fabric *f = b->p->f;
 	const struct fab_groups *groups = b->p->groups;
 	const struct fab_graph g = fab_graph_of_peers(f);
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
 	bool *is_cut = FAB_ARENA_NEW(&arena, g.first[g.n], bool);
 	uint32_t *rank = FAB_ARENA_NEW(&arena, g.n, uint32_t);
@@ -386,7 +386,6 @@ static void try_all(struct best *b)
 	hops = metric_bound(b);
 	if (is_better(b, hops))
 		offer(b, FAB_BOUND_HOPS, hops);
-	fab_arena_free(&arena);
 }
 
 void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
@@ -409,12 +408,11 @@ double fab_mcast_load_bound(const struct fab_mcast_problem *problem)
 
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 {
-	struct fab_bound bound;
+	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
 	uint32_t value;
 
 	fab_mcast_natural_bound(problem, &bound);
 	value = bound.value;
-	fab_bound_fini(&bound);
 	return value;
 }
 

@@ -58,10 +58,9 @@ const struct fab_mcast_engine fab_mcast_fulb_links = {
  */
 static bool differs(const struct fab_mcast_problem *p)
 {
-	struct fab_shape *own;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *own = NULL;
 	bool is_tree = fab_mcast_shape(p, &own)->kind == FAB_SHAPE_FATTREE;
 
-	fab_shape_free(own);
 	return !is_tree;
 }
 
@@ -168,10 +167,9 @@ static void local_grow(struct fab_mcast_state *s, uint32_t group)
 /* Elsewhere its trees are those of fulb. */
 static bool is_dragonfly(const struct fab_mcast_problem *problem)
 {
-	struct fab_shape *own;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *own = NULL;
 	bool has_groups = fab_mcast_shape(problem, &own)->group != NULL;
 
-	fab_shape_free(own);
 	return has_groups;
 }
 

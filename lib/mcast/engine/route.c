@@ -127,7 +127,7 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 							options->is_over_context};
 	struct fab_mcast_state *own =
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_state);
-	struct fab_mcast_grower *growers =
+	FAB_AUTOFREE struct fab_mcast_grower *growers =
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_grower);
 	double max = fab_mcast_max_level(state), least = HUGE_VAL, seconds = 0;
 	double bound = fab_mcast_bound_of(problem, options);
@@ -168,7 +168,6 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 		fab_mcast_state_fini(own);
 	}
 	free(own);
-	free(growers);
 	return !best.is_over;
 }
 
@@ -178,10 +177,12 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		    struct fab_mcast_result *results, double *roots_seconds,
 		    struct fab_err *err)
 {
-	struct fab_mcast_state *states = FAB_NEW0(n_engines, struct fab_mcast_state);
-	struct fab_mcast_grower *growers = FAB_NEW0(n_engines, struct fab_mcast_grower);
+	FAB_AUTOFREE struct fab_mcast_state *states =
+		FAB_NEW0(n_engines, struct fab_mcast_state);
+	FAB_AUTOFREE struct fab_mcast_grower *growers =
+		FAB_NEW0(n_engines, struct fab_mcast_grower);
 	struct fab_mcast_problem p = *problem;
-	struct fab_roots roots = {0};
+	FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 	size_t bytes = 0, n = 0;
 	double start = fab_now();
 	int stopped;
@@ -238,9 +239,6 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 			fab_mcast_result_fini(&results[i]);
 	}
 	fab_threads_rest(fab_threads(options->n_threads));
-	fab_roots_fini(&roots);
-	free(growers);
-	free(states);
 	return stopped ? fab_fail(err, ECANCELED, "stopped") : 0;
 }
 

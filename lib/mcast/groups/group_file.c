@@ -35,12 +35,11 @@ static bool join(const struct reading *r, const struct fab_token *a,
 /* Put file, line and group in front of what is wrong with a member. */
 static int blame(const struct reading *r, const struct fab_token *group)
 {
-	char *prefix = fab_format("%s:%llu: group \"%.*s\"", r->place.file,
-				  (unsigned long long)r->place.line,
-				  fab_token_shown(group), group->text);
+	FAB_AUTOFREE char *prefix = fab_format("%s:%llu: group \"%.*s\"", r->place.file,
+					       (unsigned long long)r->place.line,
+					       fab_token_shown(group), group->text);
 
 	fab_err_prefix(r->place.err, prefix);
-	free(prefix);
 	return -EINVAL;
 }
 

@@ -147,14 +147,13 @@ static struct fab_groups *take(struct fab_groups_builder *b)
 static int blame(const struct fab_groups_builder *b, size_t group, struct fab_err *err)
 {
 	const struct fab_group_origin *o = &b->origin.v[group];
-	char *prefix;
+	FAB_AUTOFREE char *prefix = NULL;
 
 	if (!o->source)
 		return -EINVAL;
 	prefix = o->line ? fab_format("%s:%llu", o->source, (unsigned long long)o->line)
 			 : fab_strdup(o->source);
 	fab_err_prefix(err, prefix);
-	free(prefix);
 	return -EINVAL;
 }
 
@@ -163,7 +162,7 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 			 struct fab_err *err)
 {
 	const struct fab_fabric *f = b->f;
-	uint32_t *seen = FAB_NEW0(f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *seen = FAB_NEW0(f->n_switches, uint32_t);
 	uint64_t at = 0;
 	int rc = 0;
 
@@ -191,7 +190,6 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 	}
 	g->sw_first[g->n] = at;
 	g->sw = fab_realloc(g->sw, at, sizeof(*g->sw));
-	free(seen);
 	return rc;
 }
 
@@ -199,7 +197,7 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 static int check_connected(const struct fab_groups_builder *b, const struct fab_groups *g,
 			   struct fab_err *err)
 {
-	struct fab_planes *planes = fab_planes_new(b->f);
+	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(b->f);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < g->n && !rc && planes->n > 1; i++)
@@ -214,7 +212,6 @@ static int check_connected(const struct fab_groups_builder *b, const struct fab_
 			free(apart);
 			rc = blame(b, i, err);
 		}
-	fab_planes_free(planes);
 	return rc;
 }
 
@@ -348,7 +345,7 @@ static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 
 void fab_groups_share_planes(struct fab_groups_builder *b)
 {
-	struct fab_planes *planes = fab_planes_new(b->f);
+	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(b->f);
 	const struct moving m = {b, planes};
 	uint32_t *seen = FAB_NEW0(b->f->n_ports, uint32_t); /* last group + 1 */
 	size_t at = 0;
@@ -374,7 +371,6 @@ void fab_groups_share_planes(struct fab_groups_builder *b)
 	if (planes->n_planes > 1)
 		b->member.n = b->scope.n = at;
 	free(seen);
-	fab_planes_free(planes);
 }
 
 /* Groups of a pattern. */

@@ -221,7 +221,7 @@ void fab_groups_add_mft(struct fab_groups_builder *b, const struct fab_mft *mft)
 {
 	const struct fab_fabric *f = b->f;
 	/* MLIDs that groups of the builder are named by */
-	bool *is_named = FAB_NEW0(FAB_MLID_LAST - FAB_MLID_FIRST + 1, bool);
+	FAB_AUTOFREE bool *is_named = FAB_NEW0(FAB_MLID_LAST - FAB_MLID_FIRST + 1, bool);
 
 	for (size_t i = 0; i < b->name_at.n; i++) {
 		const char *name = b->names.v + b->name_at.v[i];
@@ -253,7 +253,6 @@ void fab_groups_add_mft(struct fab_groups_builder *b, const struct fab_mft *mft)
 			fab_groups_builder_add(b, member);
 		}
 	}
-	free(is_named);
 }
 
 uint16_t fab_mlid_parse(const char *text, size_t len)
@@ -276,7 +275,7 @@ char *fab_mlid_text(uint16_t mlid, char *out)
 int fab_groups_mlids(const struct fab_groups *groups, uint16_t *mlid, struct fab_err *err)
 {
 	uint32_t n = FAB_MLID_LAST - FAB_MLID_FIRST + 1;
-	uint8_t *is_taken = FAB_NEW0(n, uint8_t);
+	FAB_AUTOFREE uint8_t *is_taken = FAB_NEW0(n, uint8_t);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < groups->n && !rc; i++) {
@@ -292,7 +291,6 @@ int fab_groups_mlids(const struct fab_groups *groups, uint16_t *mlid, struct fab
 			rc = fab_fail(err, EINVAL, "group \"%.80s\" is there twice",
 				      name);
 	}
-	free(is_taken);
 	return rc;
 }
 

@@ -469,7 +469,7 @@ static bool find_groups(struct exact *x)
 enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 				     const struct fab_mcast_options *options)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct exact *x;
 	enum fab_mcast_ended ended;
 
@@ -515,6 +515,5 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 	}
 	ended = x->ended;
 	free(x->room.v);
-	fab_arena_free(&arena);
 	return ended;
 }
