@@ -33,7 +33,7 @@ json_t *fab_json_text(const char *text)
 {
 	json_t *value;
 	size_t size;
-	char *safe;
+	FAB_AUTOFREE char *safe = NULL;
 
 	if (!text)
 		return json_null();
@@ -43,7 +43,6 @@ json_t *fab_json_text(const char *text)
 	size = 4 * strlen(text) + 8;
 	safe = fab_text_safe(text, fab_alloc(size, 1), size);
 	value = must(json_string(safe));
-	free(safe);
 	return value;
 }
 
@@ -250,12 +249,11 @@ static void json_answer(void *state, enum fab_tone tone, const char *text)
 {
 	struct json *json = state;
 	const char *before = json_string_value(json_object_get(json->root, "summary"));
-	char *joined =
+	FAB_AUTOFREE char *joined =
 		fab_format("%s%s%s", before ? before : "", before ? " " : "", text);
 
 	(void)tone;
 	set_nested(json->root, "summary", fab_json_text(joined));
-	free(joined);
 }
 
 static void json_table_begin(void *state, const struct fab_table *table)

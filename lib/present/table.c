@@ -147,7 +147,7 @@ static void grid_add_column(struct grid *grid, const char *heading, bool is_left
 static void grid_add_row(struct grid *grid, const struct cell *cells)
 {
 	size_t n = grid->limits.n;
-	const char **rest = FAB_NEW(n, const char *);
+	FAB_AUTOFREE const char **rest = FAB_NEW(n, const char *);
 	bool has_more = true;
 
 	for (size_t i = 0; i < n; i++)
@@ -177,7 +177,6 @@ static void grid_add_row(struct grid *grid, const struct cell *cells)
 	}
 	for (size_t i = 0; i < n; i++)
 		free(cells[i].text);
-	free(rest);
 }
 
 /* Print and free. */
@@ -346,8 +345,9 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 static bool print_without_same(const struct layout *l)
 {
 	size_t n = l->table->n, n_left = 0, n_cells = 0;
-	const struct fab_column **columns = FAB_NEW(n, const struct fab_column *);
-	bool *is_same = FAB_NEW0(n, bool);
+	FAB_AUTOFREE const struct fab_column **columns =
+		FAB_NEW(n, const struct fab_column *);
+	FAB_AUTOFREE bool *is_same = FAB_NEW0(n, bool);
 	struct fab_table left = *l->table;
 
 	for (size_t i = 0; i < n; i++) {
@@ -384,8 +384,6 @@ static bool print_without_same(const struct layout *l)
 		left.n = n_left;
 		print_layout(l->out, l->options, &left, l->cells, l->n_rows);
 	}
-	free(columns);
-	free(is_same);
 	return n_left < n;
 }
 
@@ -400,7 +398,7 @@ static bool print_without_same(const struct layout *l)
 static void print_layout(FILE *out, const struct fab_report_options *options,
 			 const struct fab_table *table, struct cell *cells, size_t n_rows)
 {
-	size_t *widths = FAB_NEW(3 * table->n, size_t);
+	FAB_AUTOFREE size_t *widths = FAB_NEW(3 * table->n, size_t);
 	struct layout l = {out,
 			   options,
 			   table,
@@ -476,7 +474,6 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 		}
 	} else
 		print_rows(&l, false);
-	free(widths);
 }
 
 struct field {
@@ -505,10 +502,9 @@ static void *table_begin(FILE *out, const struct fab_report_options *options)
 /* A text for people: safe in the locale, switches by their short names. */
 static char *human_text(const char *text)
 {
-	char *shortened = fab_label_shorten(text);
+	FAB_AUTOFREE char *shortened = fab_label_shorten(text);
 	char *shown = fab_text_local(fab_cell_safe_text(shortened));
 
-	free(shortened);
 	return shown;
 }
 
@@ -632,14 +628,13 @@ static void print_toned(const struct table *t, const char *text, size_t indent,
 static void table_answer(void *state, enum fab_tone tone, const char *text)
 {
 	struct table *t = state;
-	char *safe;
+	FAB_AUTOFREE char *safe = NULL;
 
 	if (t->options->no_header)
 		return;
 	safe = human_text(text);
 	t->has_printed = true;
 	print_toned(t, safe, 0, tone);
-	free(safe);
 }
 
 static void print_fields(struct table *t)
