@@ -533,7 +533,7 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 				  .params = s->q->params,
 				  .scheme = s->q->scheme,
 				  .baseline = FAB_NONE};
-	struct fab_rdma_summary sum = {0};
+	FAB_AUTO(fab_rdma_summary_fini) struct fab_rdma_summary sum = {0};
 	struct fab_rdma_ratio share;
 	uint32_t n_runs = s->q->n_runs, few = n_runs / 8 > 2 ? n_runs / 8 : n_runs;
 	int rc;
@@ -560,7 +560,6 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 			.is_done = fab_rdma_all_ended(&sum)};
 		s->out->n_trials++;
 	}
-	fab_rdma_summary_fini(&sum);
 	return rc;
 }
 

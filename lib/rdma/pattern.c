@@ -104,7 +104,7 @@ static int make_permutation(const struct fab_rdma_pattern_problem *p,
 			    struct fab_err *err)
 {
 	const struct fab_permutation_problem problem = {p->f, p->kfat, p->ends, p->seed};
-	uint32_t *to;
+	FAB_AUTOFREE uint32_t *to = NULL;
 	int rc =
 		fab_permutation_make(*argument ? argument : "random", &problem, &to, err);
 
@@ -113,7 +113,6 @@ static int make_permutation(const struct fab_rdma_pattern_problem *p,
 	for (uint32_t e = 0; e < p->ends->n; e++)
 		if (to[e] != FAB_NONE && to[e] != e)
 			add(p, e, to[e], out);
-	free(to);
 	return 0;
 }
 

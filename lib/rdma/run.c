@@ -339,7 +339,8 @@ static void fini(struct rdma *r)
 static void sum_up(const struct rdma *r)
 {
 	struct fab_rdma_result *result = r->result;
-	double *us = FAB_NEW(result->n_transfers + 1, double), bits = 0, goodputs = 0;
+	double bits = 0, goodputs = 0;
+	FAB_AUTOFREE double *us = FAB_NEW(result->n_transfers + 1, double);
 	uint64_t first = UINT64_MAX, last = 0, sent = 0;
 	uint32_t n = 0;
 
@@ -377,7 +378,6 @@ static void sum_up(const struct rdma *r)
 	}
 	result->rounds = result->n_packets ? (double)sent / (double)result->n_packets : 0;
 	result->n_hung = result->n_transfers - result->n_done - result->n_no_path;
-	free(us);
 }
 
 static double cpu_seconds(void)

@@ -421,7 +421,8 @@ static void set_missing(struct work *w, struct fab_rdma_point *x,
 {
 	struct fab_rdma_params *p = &x->params;
 	uint64_t trip = w->s->round_trip_ps, wait = fab_rdma_wait(load);
-	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES], *text;
+	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES];
+	FAB_AUTOFREE char *text = NULL;
 
 	if (!w->q->has_rto && !is_swept(w->q, FAB_RDMA_AXIS_RTO))
 		set_axis(x, FAB_RDMA_AXIS_RTO,
@@ -444,7 +445,6 @@ static void set_missing(struct work *w, struct fab_rdma_point *x,
 				 "a timeout of %s is below the %s that packets wait for each other here: much will be sent twice",
 				 human, than);
 	w->q->warn(w->q->context, text);
-	free(text);
 }
 
 /* All runs of a point, and the choice. */
