@@ -89,8 +89,9 @@ void sim_net_add_distances(struct sim_net *net)
 {
 	const struct fab_flow_ends *ends = net->problem->ends;
 	const struct fab_fabric *f = net->problem->f;
-	uint32_t *row_of = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *queue = FAB_NEW(f->n_switches + 1, uint32_t), n = 0;
+	FAB_AUTOFREE uint32_t *row_of = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	memset(row_of, 0xff, f->n_switches * sizeof(*row_of));
 	net->end_near = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
@@ -121,8 +122,6 @@ void sim_net_add_distances(struct sim_net *net)
 				}
 		}
 	}
-	free(row_of);
-	free(queue);
 }
 
 bool sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id, struct sim_copy *to)

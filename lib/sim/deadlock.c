@@ -100,7 +100,7 @@ static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 	const struct sim_switch *sw = &s->sw[sw_id];
 	const struct sim_queue *queue = sim_queue(s, sw, unit, 0, 0);
 	uint32_t cell = queue->first, body = FAB_NONE, in = sim_input(s, unit);
-	struct sim_copy *all = FAB_NEW(sw->n_ports, struct sim_copy);
+	FAB_AUTOFREE struct sim_copy *all = FAB_NEW(sw->n_ports, struct sim_copy);
 
 	for (bool more = !sim_queue_is_empty(queue); more;
 	     cell = p->cell.v[cell].packet.next) {
@@ -115,7 +115,6 @@ static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 					       all[i].vl, FAB_NONE);
 		more = cell != queue->last;
 	}
-	free(all);
 }
 
 static void collect(struct search *x)
@@ -200,7 +199,7 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 			   .stuck = FAB_NEW0(n + 1, int32_t),
 			   .leads = FAB_NEW(n + 1, uint32_t),
 			   .count = FAB_NEW0(n + 1, uint32_t)};
-	uint8_t *seen = FAB_NEW0(n + 1, uint8_t);
+	FAB_AUTOFREE uint8_t *seen = FAB_NEW0(n + 1, uint8_t);
 	uint32_t at = FAB_NONE;
 
 	collect(&x);
@@ -233,7 +232,6 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 		seen[at] = 2;
 		FAB_PUSH(&result->cycle, describe(&x, at));
 	}
-	free(seen);
 	free(x.bodies.v);
 	free(x.wants.v);
 	free(x.stuck);

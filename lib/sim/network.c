@@ -152,7 +152,7 @@ static void add_tables(struct sim_net *net)
 	const struct fab_flow_ends *ends = net->problem->ends;
 	const struct fab_routes *r = net->problem->routes;
 	struct fab_arena *a = &net->arena;
-	uint32_t *sl_row;
+	FAB_AUTOFREE uint32_t *sl_row = NULL;
 
 	net->end_row = FAB_ARENA_NEW(a, net->n_ends + 1, uint32_t);
 	net->end_sl_row = FAB_ARENA_NEW(a, net->n_ends + 1, uint32_t);
@@ -178,7 +178,6 @@ static void add_tables(struct sim_net *net)
 		net->end_sl_row[e] =
 			sl_row[node] != FAB_NONE ? sl_row[node] : sl_row[ends->sw[e]];
 	}
-	free(sl_row);
 }
 
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
