@@ -90,7 +90,7 @@ static int check_alike(const struct fab_merge_part *a, const struct fab_merge_pa
 static int place(const struct fab_merge_part *parts, size_t n, uint64_t count,
 		 struct fab_merge_part *at, struct fab_err *err)
 {
-	char *missing = NULL;
+	FAB_AUTOFREE char *missing = NULL;
 	size_t n_missing = 0;
 	int rc = 0;
 
@@ -118,7 +118,6 @@ static int place(const struct fab_merge_part *parts, size_t n, uint64_t count,
 			      " of the sweep '%.200s' %s missing",
 			      parts[0].path, n_missing == 1 ? "" : "s", missing, count,
 			      parts[0].run->shard->job, n_missing == 1 ? "is" : "are");
-	free(missing);
 	return rc;
 }
 

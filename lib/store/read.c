@@ -42,9 +42,10 @@ static const char make_chosen[] =
 static int choose(struct fab_store *store, const struct fab_store_filter *filter,
 		  struct fab_err *err)
 {
-	char *algorithms =
+	FAB_AUTOFREE char *algorithms =
 		filter->algorithm ? fab_format(",%s,", filter->algorithm) : NULL;
-	char *ids = filter->ids || filter->last ? fab_strdup(",") : NULL, fingerprint[32];
+	char fingerprint[32];
+	FAB_AUTOFREE char *ids = filter->ids || filter->last ? fab_strdup(",") : NULL;
 	const char *fabric = filter->fabric;
 	struct fab_statement q;
 	uint64_t guid;
@@ -82,8 +83,6 @@ static int choose(struct fab_store *store, const struct fab_store_filter *filter
 		fab_statement_next(&q);
 		rc = fab_statement_fini(&q, err);
 	}
-	free(algorithms);
-	free(ids);
 	return rc;
 }
 
@@ -143,7 +142,8 @@ static int read_kind(struct fab_store *store, struct fab_arena *arena, struct li
 	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
 	struct list *own = &lists[which];
 	struct list *owners = kind->owner < 0 ? NULL : &lists[kind->owner];
-	size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL, at = 0, first = 0;
+	size_t at = 0, first = 0;
+	FAB_AUTOFREE size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL;
 	struct fab_statement q;
 	char *sql = owners ? fab_format("SELECT t.%s", kind->owner_column) : NULL;
 	int rc = 0, second;
@@ -194,7 +194,6 @@ static int read_kind(struct fab_store *store, struct fab_arena *arena, struct li
 		memcpy(element(owners, kind->owner, i) + kind->n, &n_of[i],
 		       sizeof(n_of[i]));
 	}
-	free(n_of);
 	return rc ? rc : second;
 }
 
