@@ -103,7 +103,7 @@ static uint64_t largest_group(const struct fab_pattern *p)
 static void make_random(const struct fab_pattern *p, const struct seating *s)
 {
 	uint64_t n = s->n_processes, more = p->number[MOST] - p->number[LEAST];
-	uint32_t *shuffled = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *shuffled = FAB_NEW(n, uint32_t);
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, p->seed);
@@ -122,7 +122,6 @@ static void make_random(const struct fab_pattern *p, const struct seating *s)
 			add(s, shuffled[i]);
 		}
 	}
-	free(shuffled);
 }
 
 enum { FANOUT }; /* number of a tree */
@@ -423,7 +422,7 @@ int fab_pattern_make(const struct fab_pattern *p, const struct fab_fabric *f,
 		     const struct fab_pattern_sink *sink, struct fab_err *err)
 {
 	size_t n;
-	uint32_t *port = make_seats(f, p, &n);
+	FAB_AUTOFREE uint32_t *port = make_seats(f, p, &n);
 	const struct seating seating = {sink, port, p->ppn, n * p->ppn};
 	uint64_t want = p->kind->needs(p);
 	int rc = 0;
@@ -437,6 +436,5 @@ int fab_pattern_make(const struct fab_pattern *p, const struct fab_fabric *f,
 			p->per_host ? "hosts" : "adapters", (unsigned long long)p->ppn);
 	else
 		p->kind->make(p, &seating);
-	free(port);
 	return rc;
 }

@@ -145,8 +145,9 @@ static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint3
 	struct fab_shape *s = fab_shape_recognize(p->f);
 	const struct fab_flow_ends *ends = p->ends;
 	bool is_kfat = s->kind == FAB_SHAPE_KFAT;
-	uint32_t by[FAB_SHAPE_DIMS_MAX] = {0}, *rank;
-	struct fab_map64 *end_at;
+	uint32_t by[FAB_SHAPE_DIMS_MAX] = {0};
+	FAB_AUTOFREE uint32_t *rank = NULL;
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *end_at = NULL;
 	uint64_t place;
 
 	if (!steps &&
@@ -173,8 +174,6 @@ static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint3
 	for (uint32_t i = 0; i < ends->n; i++)
 		if (place_of(s, ends->sw[i], rank[i], by, !steps, &place))
 			to[i] = fab_map64_get(end_at, place);
-	free(rank);
-	fab_map64_free(end_at);
 	fab_shape_free(s);
 	return 0;
 }
@@ -301,7 +300,7 @@ static int find(const char *spec, const struct permutation **row, const char **a
 {
 	size_t len = fab_choice_name_len(spec);
 	uint32_t i = fab_choices_find(&fab_permutation_choices, spec, len);
-	char *forms;
+	FAB_AUTOFREE char *forms = NULL;
 	int rc;
 
 	*argument = spec[len] ? spec + len + 1 : "";
@@ -314,7 +313,6 @@ static int find(const char *spec, const struct permutation **row, const char **a
 		return 0;
 	forms = fab_choices_text(&fab_permutation_choices, "or");
 	rc = fab_fail(err, EINVAL, "'%s' is unknown: expected %s", spec, forms);
-	free(forms);
 	return rc;
 }
 
