@@ -22,10 +22,11 @@ struct table {
 
 static struct table measure(const struct fab_routes *r)
 {
-	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
+	FAB_AUTOFREE uint32_t *column = NULL;
+	uint32_t n = fab_routes_leaf_columns(r, &column);
 	struct table t = {.n = n};
-	uint32_t *row = fab_routes_sl_rows(r);
-	struct fab_walk walk;
+	FAB_AUTOFREE uint32_t *row = fab_routes_sl_rows(r);
+	FAB_AUTO(fab_walk_fini) struct fab_walk walk;
 
 	t.hops = FAB_NEW((size_t)n * n + 1, uint16_t);
 	t.leaf = FAB_NEW((size_t)n + 1, uint32_t);
@@ -48,9 +49,6 @@ static struct table measure(const struct fab_routes *r)
 									      : NO_PATH;
 		}
 	}
-	free(column);
-	free(row);
-	fab_walk_fini(&walk);
 	return t;
 }
 
@@ -74,11 +72,12 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 		      struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint64_t *all = FAB_NEW0(fab_fabric_components(f, part) + 1, uint64_t);
-	uint64_t *cable = FAB_NEW0(f->n_cables + 1, uint64_t);
-	uint64_t *into = FAB_NEW0(f->n_switches + 1, uint64_t);
+	FAB_AUTOFREE uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint64_t *all =
+		FAB_NEW0(fab_fabric_components(f, part) + 1, uint64_t);
+	FAB_AUTOFREE uint64_t *cable = FAB_NEW0(f->n_cables + 1, uint64_t);
+	FAB_AUTOFREE uint64_t *into = FAB_NEW0(f->n_switches + 1, uint64_t);
 	struct fab_analysis j;
 	int rc = uniform(r, &j, err);
 
@@ -112,11 +111,6 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 						    .load = NAN}));
 	if (!rc)
 		fab_analysis_fini(&j);
-	free(hosts);
-	free(part);
-	free(all);
-	free(cable);
-	free(into);
 	return rc;
 }
 
@@ -162,7 +156,7 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 		struct fab_err *err)
 {
 	struct fab_unicast_problem problem = *t->problem;
-	struct fab_routes *after;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *after = NULL;
 	struct fab_analysis j;
 	struct table is;
 	int rc;
@@ -209,7 +203,6 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 		loss->load = load_of(j.max_load, j.pairs, j.ends);
 		fab_analysis_fini(&j);
 	}
-	fab_routes_free(after);
 	return rc;
 }
 

@@ -155,7 +155,7 @@ static int host_load(const struct run *x, const struct fab_routes *routes,
 		.ends = FAB_ENDS_LEAVES, .only_load = true, .n_threads = x->n_threads};
 	uint64_t n_lids = x->fold ? x->fold->n_lids : x->n_lids, n;
 	uint64_t n_planes = x->fold ? x->fold->n_planes : 1;
-	struct fab_analysis j = {.load = NULL};
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {.load = NULL};
 	int rc = 0;
 
 	if (!n_lids || !routes->leaf || routes->column_lid)
@@ -170,7 +170,6 @@ static int host_load(const struct run *x, const struct fab_routes *routes,
 	/* between two leaves as many packets as LIDs for one, n - 1 from each in all */
 	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / n_planes),
 				 n * (n - 1), n);
-	fab_analysis_fini(&j);
 	return 0;
 }
 
@@ -334,7 +333,7 @@ static int try_sets(struct run *x, struct fab_err *err)
 					.drop = drop_set,
 					.progress = s->progress,
 					.progress_context = s->progress_context};
-	struct analysed *a;
+	FAB_AUTOFREE struct analysed *a = NULL;
 	int rc;
 
 	if (!s->is_one_set) {
@@ -348,7 +347,6 @@ static int try_sets(struct run *x, struct fab_err *err)
 	rc = work_on_set(x, NULL, 0, a, err);
 	if (!rc)
 		take_set(x, 0, a);
-	free(a);
 	return rc;
 }
 

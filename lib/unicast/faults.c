@@ -175,7 +175,7 @@ void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidate
 		     size_t k, struct fab_stream *stream)
 {
 	struct fab_fault *v = candidates->of.v;
-	size_t *with = FAB_NEW(k + 1, size_t);
+	FAB_AUTOFREE size_t *with = FAB_NEW(k + 1, size_t);
 
 	for (size_t i = 0; i < k; i++) {
 		with[i] = i + fab_stream_below(stream, candidates->of.n - i);
@@ -184,7 +184,6 @@ void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidate
 	}
 	for (size_t i = k; i-- > 0;)
 		swap(v, i, with[i]);
-	free(with);
 }
 
 char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault)
@@ -411,7 +410,7 @@ int fab_fabric_without(const struct fab_fabric *f, const struct fab_faults *faul
 		       struct fab_fabric **out, struct fab_err *err)
 {
 	struct fab_builder *b;
-	uint32_t *id;
+	FAB_AUTOFREE uint32_t *id = NULL;
 
 	if (!has_cable_left(f, faults))
 		return fab_fail(err, EINVAL, "%s: no switch has a cable left", f->source);
@@ -428,6 +427,5 @@ int fab_fabric_without(const struct fab_fabric *f, const struct fab_faults *faul
 			continue;
 		fab_builder_copy_cable(b, f, c, id);
 	}
-	free(id);
 	return fab_builder_finish(b, f->source, f->format, NULL, out, err);
 }

@@ -388,7 +388,8 @@ static uint32_t covering_port(const struct tables_reading *r, const uint32_t *ow
 /* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
 static uint32_t choose_ports(struct tables_reading *r, struct fab_table_files *files)
 {
-	uint32_t *owner = FAB_NEW(N_LIDS, uint32_t), n = 0;
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *owner = FAB_NEW(N_LIDS, uint32_t);
 
 	memcpy(owner, r->owner, sizeof(r->owner));
 	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
@@ -412,7 +413,6 @@ static uint32_t choose_ports(struct tables_reading *r, struct fab_table_files *f
 		r->owner[lid] = port;
 		n += port != FAB_NONE;
 	}
-	free(owner);
 	return n;
 }
 
@@ -441,7 +441,7 @@ static struct fab_routes *to_routes(struct tables_reading *r,
 	struct fab_table_files *files = files_of(r);
 	uint32_t n = choose_ports(r, files), c = 0;
 	struct fab_routes *out = fab_routes_new(f, faults, n);
-	uint16_t *arc = arcs_of_ports(f);
+	FAB_AUTOFREE uint16_t *arc = arcs_of_ports(f);
 
 	out->files = files;
 	out->column_port = FAB_NEW((size_t)n + 1, uint32_t);
@@ -472,7 +472,6 @@ static struct fab_routes *to_routes(struct tables_reading *r,
 				next[s] = FAB_ARC_HERE;
 		}
 	}
-	free(arc);
 	return out;
 }
 
@@ -480,7 +479,7 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 			 const char *file, const char *text, size_t len,
 			 struct fab_routes **out, struct fab_err *err)
 {
-	struct tables_reading *r = reading_new(f);
+	FAB_AUTOFREE struct tables_reading *r = reading_new(f);
 	int rc;
 
 	file_init(&r->file, f, file, text, len, err);
@@ -510,7 +509,6 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 	fab_map64_free(r->ports);
 	free(r->form);
 	free(r->strange.v);
-	free(r);
 	return rc;
 }
 

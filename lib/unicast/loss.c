@@ -30,8 +30,8 @@ static void measure(struct fab_loss_base *b)
 {
 	const struct fab_fabric *f = b->r->f;
 	uint32_t n = b->n_switches;
-	uint32_t *dist = FAB_NEW((size_t)n + 1, uint32_t);
-	uint32_t *order = FAB_NEW((size_t)n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *dist = FAB_NEW((size_t)n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW((size_t)n + 1, uint32_t);
 
 	b->dist = FAB_ARENA_NEW(&b->arena, (size_t)b->n_targets * n + 1, uint16_t);
 	b->parents = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_targets * n + 1, uint16_t);
@@ -48,8 +48,6 @@ static void measure(struct fab_loss_base *b)
 					      hops[s] != NO_PATH &&
 					      hops[f->arc_peer[a]] + 1 == hops[s];
 	}
-	free(order);
-	free(dist);
 }
 
 /* LIDs of hosts by row; those of a switch's column are shared by all behind it. */
@@ -57,7 +55,7 @@ static void count_lids(struct fab_loss_base *b, uint32_t *root)
 {
 	const struct fab_routes *r = b->r;
 	const struct fab_fabric *f = r->f;
-	uint32_t *n = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *n = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
 	struct fab_columns columns;
 
 	fab_columns_init(&columns, r);
@@ -81,7 +79,6 @@ static void count_lids(struct fab_loss_base *b, uint32_t *root)
 		b->row_lids[row] += n[c];
 		b->n_lids += n[c];
 	}
-	free(n);
 }
 
 /* The tables by switch, a block at a time: both sides stay near. */
@@ -104,8 +101,9 @@ static void turn_tables(struct fab_loss_base *b)
 static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 {
 	const struct fab_fabric *f = b->r->f;
-	uint32_t n = b->n_switches, *flow = FAB_NEW((size_t)n + 1, uint32_t);
-	struct fab_walk walk;
+	uint32_t n = b->n_switches;
+	FAB_AUTOFREE uint32_t *flow = FAB_NEW((size_t)n + 1, uint32_t);
+	FAB_AUTO(fab_walk_fini) struct fab_walk walk;
 
 	fab_walk_init(&walk, f, b->r->faults);
 	b->flow = FAB_ARENA_NEW(&b->arena, (size_t)b->n_trees * n + 1, uint32_t);
@@ -135,13 +133,11 @@ static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 			b->count[f->arc_first[s] + next[s]] += b->row_lids[row];
 		}
 	}
-	free(flow);
-	fab_walk_fini(&walk);
 }
 
 void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 {
-	uint32_t *root = FAB_NEW((size_t)r->n_rows + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *root = FAB_NEW((size_t)r->n_rows + 1, uint32_t);
 	const struct fab_fabric *f;
 	uint32_t *column, n;
 	uint32_t *number;
@@ -202,7 +198,6 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 	}
 	turn_tables(b);
 	add_flows(b, root);
-	free(root);
 }
 
 void fab_loss_base_fini(struct fab_loss_base *b)

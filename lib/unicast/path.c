@@ -44,14 +44,13 @@ uint32_t *fab_path_columns(const struct fab_routes *r, uint32_t n, const uint32_
 			   const uint32_t *port)
 {
 	uint32_t *column = FAB_NEW((size_t)n + 1, uint32_t);
-	struct fab_columns columns;
+	FAB_AUTO(fab_columns_fini) struct fab_columns columns;
 
 	fab_columns_init(&columns, r);
 	for (uint32_t i = 0; i < n; i++)
 		column[i] = fab_columns_of(
 			&columns,
 			port[i] != FAB_NONE ? port[i] : r->f->node_first_port[sw[i]], 0);
-	fab_columns_fini(&columns);
 	return column;
 }
 
@@ -82,10 +81,10 @@ int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpo
 int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 		   const char *text, struct fab_endpoint ends[2], struct fab_err *err)
 {
-	struct fab_planes *planes;
+	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = NULL;
 	struct fab_item pair[2];
 	uint32_t ports[2];
-	char *apart;
+	FAB_AUTOFREE char *apart = NULL;
 	int rc = fab_list_pair(text, strlen(text), ",", pair, err);
 
 	for (int i = 0; i < 2 && !rc; i++) {
@@ -107,8 +106,6 @@ int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 	apart = fab_planes_apart(planes, f, ports[0], ports[1]);
 	if (apart)
 		rc = fab_fail(err, EINVAL, "%s", apart);
-	free(apart);
-	fab_planes_free(planes);
 	return rc;
 }
 
@@ -283,7 +280,7 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t first = f->n_switch_links, last = first + f->n_host_links;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct use_search s = {
 		.r = r,
 		.first = FAB_ARENA_NEW0(&arena, f->n_switches + 2U, uint32_t),
@@ -312,7 +309,6 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 	}
 	fab_columns_fini(&s.columns);
 	fab_walk_fini(&s.walk);
-	fab_arena_free(&arena);
 }
 
 void fab_cable_use_fini(struct fab_cable_use use[2])
@@ -502,10 +498,10 @@ void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw
 		      const uint32_t *port, struct fab_no_path *out)
 {
 	const struct fab_fabric *f = r->f;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct search x = {.r = r, .sw = sw, .out = out, .planes = fab_planes_new(f)};
-	uint32_t *column = fab_path_columns(r, n, sw, port);
-	uint32_t *rows = fab_routes_sl_rows(r);
+	FAB_AUTOFREE uint32_t *column = fab_path_columns(r, n, sw, port);
+	FAB_AUTOFREE uint32_t *rows = fab_routes_sl_rows(r);
 	struct source *all = FAB_ARENA_NEW(&arena, (size_t)n + 1, struct source);
 	size_t n_led = (size_t)r->n_columns + n;
 	struct led *led = FAB_ARENA_NEW(&arena, n_led + 1, struct led);
@@ -544,11 +540,8 @@ void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw
 	if (n_led)
 		qsort(led, n_led, sizeof(*led), cmp_led);
 	follow_all(&x, led, n_led);
-	free(column);
-	free(rows);
 	fab_planes_free(x.planes);
 	free(x.source.v);
-	fab_arena_free(&arena);
 }
 
 void fab_no_path_fini(struct fab_no_path *x)
@@ -562,7 +555,8 @@ enum { STEPS_SHOWN = 8 };
 char *fab_no_path_circle_text(const struct fab_routes *r, const struct fab_no_path *x)
 {
 	const struct fab_fabric *f = r->f;
-	char *steps = NULL, *target, *text, *lid = NULL;
+	char *text;
+	FAB_AUTOFREE char *steps = NULL, *target = NULL, *lid = NULL;
 	uint32_t c = x->column;
 
 	if (c == FAB_NONE || !x->circle.n)
@@ -585,8 +579,5 @@ char *fab_no_path_circle_text(const struct fab_routes *r, const struct fab_no_pa
 	if (x->circles > 1)
 		fab_append(&text, "; ", "so they do %" PRIu32 " other%s", x->circles - 1,
 			   x->circles == 2 ? "" : "s");
-	free(lid);
-	free(target);
-	free(steps);
 	return text;
 }

@@ -16,7 +16,8 @@ enum { TRIALS_AT_ONCE = 8 };
 void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out)
 {
 	size_t states = ((size_t)n + 1) * ((size_t)m + 1);
-	double *from = FAB_NEW0(states, double), *to = FAB_NEW0(states, double);
+	FAB_AUTOFREE double *from = FAB_NEW0(states, double),
+			    *to = FAB_NEW0(states, double);
 
 	from[0] = 1;
 	out[0] = 0;
@@ -56,8 +57,6 @@ void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out)
 		to = swap;
 		out[k] = from[states - 1];
 	}
-	free(from);
-	free(to);
 }
 
 static double log_choose(double n, double k)
@@ -107,9 +106,10 @@ double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k)
  * O(columns * switches). */
 static uint64_t count_unreachable(const struct fab_routes *r)
 {
-	uint32_t *leaf, n_leaves = fab_routes_leaf_columns(r, &leaf);
-	uint32_t *row = fab_routes_sl_rows(r);
-	struct fab_walk walk;
+	FAB_AUTOFREE uint32_t *leaf = NULL;
+	uint32_t n_leaves = fab_routes_leaf_columns(r, &leaf);
+	FAB_AUTOFREE uint32_t *row = fab_routes_sl_rows(r);
+	FAB_AUTO(fab_walk_fini) struct fab_walk walk;
 	uint64_t n = 0;
 
 	fab_walk_init(&walk, r->f, r->faults);
@@ -129,9 +129,6 @@ static uint64_t count_unreachable(const struct fab_routes *r)
 				n++;
 		}
 	}
-	fab_walk_fini(&walk);
-	free(row);
-	free(leaf);
 	return n;
 }
 
@@ -176,7 +173,7 @@ static int try_once(void *context, void *memory, uint64_t number, void *out,
 					      .max_sls = t->max_sls,
 					      .n_threads = 1};
 	struct trial *trial = out;
-	struct fab_routes *routes;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
 	int rc;
 
 	fab_fault_maker_make(maker, number);
@@ -185,7 +182,6 @@ static int try_once(void *context, void *memory, uint64_t number, void *out,
 		return rc;
 	trial->unreachable = count_unreachable(routes);
 	trial->has_note = routes->note != NULL;
-	fab_routes_free(routes);
 	return 0;
 }
 

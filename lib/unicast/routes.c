@@ -69,7 +69,8 @@ uint32_t fab_routes_add_row(struct fab_routes *r)
 uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *of = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *of = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 
 	*out = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
@@ -89,7 +90,6 @@ uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 	for (uint32_t s = 0; !r->leaf && !r->column_lid && s < f->n_switches; s++)
 		if (of[s] != FAB_NONE)
 			(*out)[n++] = of[s];
-	free(of);
 	return n;
 }
 
@@ -252,7 +252,8 @@ static void *copy_of(const void *from, size_t n, size_t size)
 struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *column_of, *entries, n = r->n_columns;
+	uint32_t n = r->n_columns;
+	FAB_AUTOFREE uint32_t *column_of = NULL, *entries = NULL;
 	struct fab_routes *to;
 	uint32_t n_switches = r->f->n_switches;
 
@@ -299,8 +300,6 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 		fill_column(r, column_of, entries, s,
 			    to->next + (size_t)n++ * f->n_switches);
 	}
-	free(entries);
-	free(column_of);
 	return to;
 }
 
@@ -309,7 +308,7 @@ struct fab_changes fab_changes_count(const struct fab_routes *now,
 				     const uint32_t *copies)
 {
 	uint32_t n = now->f->n_switches, at = 0;
-	bool *is_changed = FAB_NEW0(n + 1, bool);
+	FAB_AUTOFREE bool *is_changed = FAB_NEW0(n + 1, bool);
 	struct fab_changes changes = {0};
 
 	for (uint32_t i = 0; i < now->n_columns; i++, at++) {
@@ -331,6 +330,5 @@ struct fab_changes fab_changes_count(const struct fab_routes *now,
 	}
 	for (uint32_t sw = 0; sw < n; sw++)
 		changes.switches += is_changed[sw] ? copies ? copies[sw] : 1 : 0;
-	free(is_changed);
 	return changes;
 }

@@ -25,8 +25,8 @@ enum { BLOCK = FAB_ANALYSIS_BLOCK };
 static void look_at_arcs(struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
-	struct fab_shape *shape = fab_shape_recognize(f);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 	const uint32_t *rank;
 
 	fab_ranks_init(&ranks, f, shape);
@@ -40,8 +40,6 @@ static void look_at_arcs(struct fab_analyser *j)
 					  : rank[v] < rank[s] ? 2
 							      : 0;
 		}
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 }
 
 /* Which service levels pairs have, and whether some have none. */
@@ -260,7 +258,7 @@ static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_err *err)
 {
 	const struct fab_fabric *f = j->r->f;
-	struct fab_analysis_work w;
+	FAB_AUTO(work_fini) struct fab_analysis_work w;
 	int rc = 0;
 
 	work_on_all(j, false, 0, &w);
@@ -339,14 +337,13 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		free(sw_of);
 		out->pairs_on_cycles = count_on_cycles(j, w.sls);
 	}
-	work_fini(&w);
 	return rc;
 }
 
 int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *options,
 		struct fab_analysis *out, struct fab_err *err)
 {
-	struct fab_analyser j = {.r = r, .options = options};
+	FAB_AUTO(fab_analyser_fini) struct fab_analyser j = {.r = r, .options = options};
 	int rc = scan_levels(&j, err);
 	const struct fab_fabric *f;
 	uint32_t *seen_by, n = 0;
@@ -391,7 +388,6 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	}
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
-	fab_analyser_fini(&j);
 	return rc;
 }
 

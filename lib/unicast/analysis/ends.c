@@ -134,7 +134,8 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
 	const struct fab_fabric *f = r->f;
-	uint32_t *row_of = fab_routes_sl_rows(r), n = 0;
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *row_of = fab_routes_sl_rows(r);
 	uint32_t *own = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	uint32_t *at = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	uint32_t *group_of = FAB_ARENA_NEW(&j->arena, (size_t)f->n_ports + 1, uint32_t);
@@ -178,7 +179,6 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 		if (j->targets.v[i].column != FAB_NONE)
 			j->targets.v[i].alone =
 				group_of[r->column_port[j->targets.v[i].column]];
-	free(row_of);
 }
 
 void fab_analysis_find_targets(struct fab_analyser *j)

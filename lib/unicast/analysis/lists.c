@@ -138,7 +138,7 @@ void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_w
 {
 	size_t first = w->unreachable_target < w->valley_target ? w->unreachable_target
 								: w->valley_target;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct towards valleys, unreachable;
 
 	towards_init(&valleys, j, &arena, out->valley_pairs, &out->valleys);
@@ -160,7 +160,6 @@ void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_w
 		if (is_done(&valleys) && is_done(&unreachable))
 			break;
 	}
-	fab_arena_free(&arena);
 }
 
 /* Gaps of tables that were read. */
@@ -279,7 +278,7 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 			    struct fab_analysis *out)
 {
 	struct fab_gaps *gaps = &out->gaps;
-	uint32_t *rows;
+	FAB_AUTOFREE uint32_t *rows = NULL;
 	const struct fab_routes *r = j->r;
 	uint32_t *n_columns;
 
@@ -351,7 +350,6 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 					 .from = FAB_NONE,
 					 .to = FAB_NONE,
 					 .guid = j->r->files->strange_switches.v[i]});
-	free(rows);
 }
 
 enum { SHOWN = 3 };

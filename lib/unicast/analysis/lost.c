@@ -50,7 +50,7 @@ static uint8_t *host_states(const struct fab_faults *faults)
 void fab_lost_ports(const struct fab_faults *faults, struct fab_lost_ports *out)
 {
 	const struct fab_fabric *f = faults->f;
-	uint8_t *state = host_states(faults);
+	FAB_AUTOFREE uint8_t *state = host_states(faults);
 
 	out->of.n = 0;
 	for (int is_host = 1; is_host >= 0; is_host--)
@@ -62,7 +62,6 @@ void fab_lost_ports(const struct fab_faults *faults, struct fab_lost_ports *out)
 			    is_cut == (is_host == 1))
 				FAB_PUSH(&out->of, ((struct fab_lost_port){p, is_cut}));
 		}
-	free(state);
 }
 
 /* Sources and targets, without faults and with them. */
@@ -94,7 +93,7 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 			 struct tally *t)
 {
 	const struct fab_fabric *f = faults->f;
-	uint8_t *state = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
+	FAB_AUTOFREE uint8_t *state = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
 
 	for (uint32_t i = 0; kfat && i < kfat->n_leaves; i++)
 		state[kfat->leaf[i]] = faults->switch_is_dead[kfat->leaf[i]] ? 1 : 2;
@@ -104,13 +103,13 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (state[s])
 			add(t, s, state[s] > 1, 1);
-	free(state);
 }
 
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
 			       const struct fab_kfat *kfat, enum fab_ends ends)
 {
 	struct fab_lost lost = {0};
+	FAB_AUTO(fab_planes_free_at)
 	struct fab_planes *planes = fab_planes_new(faults->f);
 	struct tally t = {.planes = planes};
 	const struct fab_fabric *f;
@@ -164,7 +163,6 @@ struct fab_lost fab_lost_count(const struct fab_faults *faults,
 	}
 	lost.pairs = all - left;
 	free(t.of_part);
-	fab_planes_free(planes);
 	return lost;
 }
 
@@ -185,9 +183,10 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 			  const uint32_t *to, struct fab_flow_load *out)
 {
 	const struct fab_fabric *f = r->f;
-	uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
-	uint32_t *column = fab_path_columns(r, ends->n, ends->sw, ends->port);
-	uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
+	FAB_AUTOFREE uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
+	FAB_AUTOFREE uint32_t *column =
+		fab_path_columns(r, ends->n, ends->sw, ends->port);
+	FAB_AUTOFREE uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
 	uint64_t n = 0, sum = 0;
 
 	*out = (struct fab_flow_load){0};
@@ -214,7 +213,4 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 			out->max = load[a];
 	}
 	out->mean = n ? (double)sum / (double)n : 0;
-	free(load);
-	free(column);
-	free(row);
 }

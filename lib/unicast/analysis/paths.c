@@ -401,7 +401,7 @@ void fab_cdg_find_parts(struct fab_cdg *g)
 uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n)
 {
 	FAB_VEC(uint32_t) from = {0}, to = {0};
-	struct fab_graph graph;
+	FAB_AUTO(fab_graph_fini) struct fab_graph graph;
 	uint32_t *cycle;
 
 	for (uint32_t c = 0; c < g->n_channels; c++) {
@@ -415,7 +415,6 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n)
 	}
 	fab_graph_init(&graph, g->n_channels, from.n, from.v, to.v);
 	cycle = fab_graph_shortest_cycle(&graph, g->part, MAX_STEPS, n);
-	fab_graph_fini(&graph);
 	free(from.v);
 	free(to.v);
 	return cycle;

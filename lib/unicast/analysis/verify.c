@@ -106,6 +106,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 {
 	const struct fab_fabric *f = r->f;
 	const struct fab_analysis_options options = {.ends = ends};
+	FAB_AUTO(fab_analyser_fini)
 	struct fab_analyser a = {
 		.r = r, .options = &options, .n_switches = f->n_switches};
 	struct walker w = {.r = r, .known = fab_map64_new(1024)};
@@ -160,6 +161,5 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	free(w.from.v);
 	free(w.to.v);
 	free(w.path.v);
-	fab_analyser_fini(&a);
 	return rc;
 }

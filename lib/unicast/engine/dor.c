@@ -155,19 +155,17 @@ static void dor_fini(struct dor *x)
 
 static int dor_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 {
-	struct dor x;
+	FAB_AUTO(dor_fini) struct dor x;
 	int rc = look(&x, problem, false, err);
 
-	dor_fini(&x);
 	return rc;
 }
 
 static int dor_up_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 {
-	struct dor x;
+	FAB_AUTO(dor_fini) struct dor x;
 	int rc = look(&x, problem, true, err);
 
-	dor_fini(&x);
 	return rc;
 }
 
@@ -475,7 +473,7 @@ static bool fill(const struct dor *x, int n_threads)
 static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 		 struct fab_routes **out, struct fab_err *err)
 {
-	struct dor x;
+	FAB_AUTO(dor_fini) struct dor x;
 	int rc = look(&x, problem, ties_go_up, err);
 
 	if (!rc) {
@@ -539,7 +537,6 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 	} else {
 		fab_routes_free(x.r);
 	}
-	dor_fini(&x);
 	return rc;
 }
 

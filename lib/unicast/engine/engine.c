@@ -69,7 +69,7 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 		       const struct fab_err *no_kfat, struct fab_err *err)
 {
 	bool wants_kfat = engine->needs_kfat && !problem->kfat;
-	char *names = fab_strdup("");
+	FAB_AUTOFREE char *names = fab_strdup("");
 	struct fab_err why = {""};
 
 	if (!fab_unicast_fits(engine, problem, &why))
@@ -80,7 +80,6 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 	fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
 		 why.text, wants_kfat ? "; " : "", wants_kfat ? no_kfat->text : "",
 		 names);
-	free(names);
 	return -EINVAL;
 }
 
@@ -149,7 +148,8 @@ static int by_order(const void *x, const void *y)
 static uint32_t list_ends(const struct fab_fabric *f, const struct fab_faults *faults,
 			  struct end *ends, uint32_t *n_all)
 {
-	uint32_t *on = FAB_NEW0((size_t)f->n_switches + 1, uint32_t), n = 0;
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *on = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
 
 	*n_all = 0;
 	for (uint32_t p = 0; p < f->n_ports; p++) {
@@ -169,15 +169,14 @@ static uint32_t list_ends(const struct fab_fabric *f, const struct fab_faults *f
 	}
 	for (uint32_t i = 0; i < n; i++)
 		ends[i].n_ends = ends[i].is_switch ? 0 : on[ends[i].sw];
-	free(on);
 	return n;
 }
 
 uint32_t fab_destinations(const struct fab_fabric *f, const struct fab_faults *faults,
 			  struct fab_destination **out)
 {
-	struct end *ends = FAB_NEW((size_t)f->n_ports + 1, struct end);
-	uint32_t *column = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+	FAB_AUTOFREE struct end *ends = FAB_NEW((size_t)f->n_ports + 1, struct end);
+	FAB_AUTOFREE uint32_t *column = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 	uint32_t n_all, n_ends = list_ends(f, faults, ends, &n_all), n = 0;
 
 	for (uint32_t i = 0, at = 0; i < n_ends;
@@ -192,8 +191,6 @@ uint32_t fab_destinations(const struct fab_fabric *f, const struct fab_faults *f
 				(*out)[n++] = (struct fab_destination){
 					ends[i].port, ends[i].sw, offset,
 					column[ends[i].port] + offset};
-	free(column);
-	free(ends);
 	return n;
 }
 
@@ -201,14 +198,14 @@ uint32_t fab_destination_switches(const struct fab_fabric *f,
 				  const struct fab_faults *faults,
 				  const struct fab_kfat *kfat, uint32_t *sw_of)
 {
-	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n = 0;
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	fab_ranks_count_hosts(f, hosts);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		if (fab_switch_is_live(faults, sw) &&
 		    (kfat ? kfat->leaf_of[sw] != FAB_NONE : hosts[sw] > 0))
 			sw_of[n++] = sw;
-	free(hosts);
 	return n;
 }
 
@@ -235,6 +232,7 @@ static int take_line(void *context, struct fab_item line, struct fab_err *err)
 int fab_root_list_read(const struct fab_fabric *f, const char *path, struct fab_ids *out,
 		       struct fab_err *err)
 {
+	FAB_AUTO(fab_resolver_free_at)
 	struct fab_resolver *resolver = fab_resolver_new(f);
 	struct reading r = {fab_resolver_lookup(resolver, FAB_WANT_SWITCH), out};
 	int rc = fab_list_file_read(path, take_line, &r, err);
@@ -242,7 +240,6 @@ int fab_root_list_read(const struct fab_fabric *f, const char *path, struct fab_
 	if (!rc && !out->of.n)
 		rc = fab_fail(err, EINVAL, "%s: expected the GUIDs of roots, a line each",
 			      path);
-	fab_resolver_free(resolver);
 	return rc;
 }
 

@@ -263,7 +263,7 @@ static void keep(struct balance *b, const struct fab_destination *d, const uint1
 static void route_all(struct balance *b, const struct fab_destination *d, uint32_t n)
 {
 	const struct fab_fabric *f = b->r->f;
-	uint16_t *next = FAB_NEW((size_t)f->n_switches + 1, uint16_t);
+	FAB_AUTOFREE uint16_t *next = FAB_NEW((size_t)f->n_switches + 1, uint16_t);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t c = d[i].column, lid = f->port_lid[d[i].port];
@@ -297,7 +297,6 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 		}
 		keep(b, &d[i], next);
 	}
-	free(next);
 }
 
 /*
@@ -315,7 +314,7 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
 	const struct fab_fabric *f = problem->f;
 	size_t n_switches = (size_t)f->n_switches + 1;
 	struct balance b = {0};
-	struct fab_destination *all;
+	FAB_AUTOFREE struct fab_destination *all = NULL;
 	uint32_t n;
 
 	n = fab_destinations(f, problem->faults, &all);
@@ -331,7 +330,6 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
 	free(b.load);
 	free(b.last_row);
 	free(b.rows.v);
-	free(all);
 	fab_arena_free(&b.paths.arena);
 	return b.r;
 }
@@ -363,7 +361,7 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
 		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_graph g = fab_graph_of_arcs(f);
 	uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	uint32_t *part, n_free = 0;
@@ -393,7 +391,6 @@ uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faul
 		n_free += has_peer && !is_counted[part[s]];
 		is_counted[part[s]] |= has_peer;
 	}
-	fab_arena_free(&arena);
 	return n_free;
 }
 
@@ -409,7 +406,7 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 					const uint32_t *roots, uint32_t n_roots,
 					int n_threads)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *rank = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
 	struct fab_updn_loss *of =
 		FAB_ARENA_NEW0(&arena, (size_t)f->n_switches + 1, struct fab_updn_loss);
@@ -480,7 +477,6 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 		sum.all += of[s].all;
 		sum.pairs += of[s].pairs;
 	}
-	fab_arena_free(&arena);
 	return sum;
 }
 
@@ -621,7 +617,8 @@ static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots
 {
 	const struct fab_graph g = fab_graph_of_arcs(problem->f);
 	const bool *is_dead = problem->faults ? problem->faults->arc_is_dead : NULL;
-	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n;
+	uint32_t n;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t);
 	char *names, *note = NULL;
 
 	memcpy(queue, roots, n_roots * sizeof(*roots));
@@ -638,7 +635,6 @@ static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots
 			   n - n_roots == 1 ? "" : "s", names);
 		free(names);
 	}
-	free(queue);
 	return note;
 }
 
@@ -646,8 +642,8 @@ static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots
 static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *roots)
 {
 	const struct fab_fabric *f = problem->f;
-	struct fab_shape *shape = fab_shape_recognize(f);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 	uint32_t n = 0;
 
 	fab_ranks_init(&ranks, f, shape);
@@ -657,15 +653,13 @@ static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *ro
 	if (n &&
 	    fab_updn_try_roots(f, problem->faults, roots, n, problem->n_threads).pairs)
 		n = 0;
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 	return n;
 }
 
 static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_fabric *f = problem->f;
 	uint32_t *rank = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
 	uint32_t *roots = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
@@ -707,7 +701,6 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 			problem->n_roots ? "of the list" : "found", n_free);
 	*out = balance_route(problem, n_roots || fills ? rank : NULL);
 	(*out)->note = note;
-	fab_arena_free(&arena);
 	return 0;
 }
 

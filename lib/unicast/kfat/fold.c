@@ -19,7 +19,7 @@
 static bool find_first(const struct fab_kfat *k, uint32_t *first)
 {
 	const struct fab_fabric *f = k->f;
-	uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
 	bool are_alike = k->n_planes > 1 && !k->has_deep_lines;
 
 	memset(first, 0xff, k->n_lines * sizeof(*first));
@@ -35,7 +35,6 @@ static bool find_first(const struct fab_kfat *k, uint32_t *first)
 		are_alike = n_arcs == k->n_dims * k->n_planes &&
 			    f->peer_first[sw + 1] - f->peer_first[sw] == n_arcs;
 	}
-	free(n);
 	return are_alike;
 }
 
@@ -119,7 +118,7 @@ struct fab_fold *fab_fold_new(const struct fab_kfat *k)
 {
 	const struct fab_fabric *f = k->f;
 	struct fab_fold *fold = FAB_NEW0(1, struct fab_fold);
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *first = FAB_ARENA_NEW(&arena, (size_t)k->n_lines + 1, uint32_t);
 	uint32_t *host = FAB_ARENA_NEW(&arena, (size_t)k->n_leaves + 1, uint32_t);
 	uint32_t *id = FAB_ARENA_NEW(&arena, (size_t)f->n_nodes + 1, uint32_t);
@@ -158,7 +157,6 @@ struct fab_fold *fab_fold_new(const struct fab_kfat *k)
 		free(fold);
 		fold = NULL;
 	}
-	fab_arena_free(&arena);
 	return fold;
 }
 

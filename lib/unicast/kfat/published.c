@@ -534,7 +534,7 @@ static uint32_t reroute(struct packet *p, uint32_t line, uint32_t from, uint32_t
 static bool *find_clean(const struct fab_kfat *k, const struct fab_faults *known)
 {
 	bool *is_clean = FAB_NEW(k->n_lines + 1, bool);
-	uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
 
 	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++)
 		if (k->line_of[i] != FAB_NONE &&
@@ -542,7 +542,6 @@ static bool *find_clean(const struct fab_kfat *k, const struct fab_faults *known
 			n[k->line_of[i]]++;
 	for (uint32_t line = 0; line < k->n_lines; line++)
 		is_clean[line] = n[line] == k->dims[k->line_dim[line]];
-	free(n);
 	return is_clean;
 }
 
@@ -561,14 +560,13 @@ static bool is_listed(const struct fab_kfat *k, const bool *is_clean, uint32_t l
 uint32_t fab_local_reroute_list(const struct fab_kfat *k, const struct fab_faults *known,
 				uint32_t line, uint32_t coord, uint32_t *leaf)
 {
-	bool *is_clean = find_clean(k, known);
+	FAB_AUTOFREE bool *is_clean = find_clean(k, known);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < k->n_leaves; i++)
 		if (k->line_of[(size_t)i * k->n_dims + k->line_dim[line]] == line &&
 		    is_listed(k, is_clean, line, coord, i))
 			leaf[n++] = i;
-	free(is_clean);
 	return n;
 }
 
@@ -721,8 +719,8 @@ int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *kno
 						    .max_vls = 2,
 						    .n_threads = n_threads};
 	struct fab_segments segments;
-	struct fab_routes *r;
-	bool *is_clean;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	FAB_AUTOFREE bool *is_clean = NULL;
 	int rc = fab_unicast_vtftr.route(&problem, &r, err);
 
 	if (rc)
@@ -730,8 +728,6 @@ int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *kno
 	fab_segments_init(&segments, k, known);
 	is_clean = method == FAB_REROUTE_LISTS ? find_clean(k, known) : NULL;
 	run(k, known, &segments, r, is_clean, burst, n_threads, out);
-	free(is_clean);
 	fab_segments_fini(&segments);
-	fab_routes_free(r);
 	return 0;
 }

@@ -565,7 +565,7 @@ struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
 				      fab_segment_planner *planner)
 {
 	const struct fab_kfat *k = problem->kfat;
-	struct fab_segments segments;
+	FAB_AUTO(fab_segments_fini) struct fab_segments segments;
 	struct fab_routes *r;
 	int n_threads;
 
@@ -590,6 +590,5 @@ struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
 		fab_segment_plan_fini(&plan);
 	}
 	fab_threads_rest(n_threads);
-	fab_segments_fini(&segments);
 	return r;
 }

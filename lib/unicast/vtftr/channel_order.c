@@ -93,7 +93,7 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 						uint32_t n_slots)
 {
 	struct fab_channel_order *o = FAB_NEW0(1, struct fab_channel_order);
-	struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
+	FAB_AUTOFREE struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
 
 	o->n = n;
 	o->label = FAB_ARENA_NEW(&o->arena, n + 1, uint64_t);
@@ -115,7 +115,6 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 		join(o, sorted[i].vertex, n);
 	}
 	relabel(o);
-	free(sorted);
 	return o;
 }
 

@@ -138,7 +138,7 @@ static bool one_lane_suffices(const struct vtftr_ib *v)
 {
 	const struct fab_fabric *f = v->routes->f;
 	uint32_t n_arcs = f->arc_first[f->n_switches];
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct dependencies d = {.f = f,
 				 .first = FAB_ARENA_NEW(&arena, n_arcs + 1U, uint64_t)};
 	struct vtftr_ib_walk walk = {
@@ -147,7 +147,7 @@ static bool one_lane_suffices(const struct vtftr_ib *v)
 		.take = add_dependency,
 		.context = &d,
 		.walked = FAB_ARENA_NEW0(&arena, f->n_switches + 1U, uint32_t)};
-	struct fab_graph g;
+	FAB_AUTO(fab_graph_fini) struct fab_graph g;
 	uint64_t n = 0;
 	bool suffices;
 
@@ -162,10 +162,8 @@ static bool one_lane_suffices(const struct vtftr_ib *v)
 		vtftr_ib_walk(&walk, i);
 	fab_graph_init(&g, n_arcs, d.from.n, d.from.v, d.to.v);
 	suffices = !fab_graph_has_cycle(&g);
-	fab_graph_fini(&g);
 	free(d.from.v);
 	free(d.to.v);
-	fab_arena_free(&arena);
 	return suffices;
 }
 
@@ -310,7 +308,7 @@ static int place(struct vtftr_ib *v, struct fab_phases *ph, bool *is_done,
 static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 		  struct fab_err *err)
 {
-	struct fab_phases ph;
+	FAB_AUTO(fab_phases_fini) struct fab_phases ph;
 	int rc = 0;
 
 	fab_phases_init(&ph, &v->alternatives, n_rounds);
@@ -327,7 +325,6 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 		rc = vtftr_ib_pack(v, n_rounds, err);
 		*is_done = !rc && !v->n_stuck;
 	}
-	fab_phases_fini(&ph);
 	return rc;
 }
 
@@ -336,7 +333,7 @@ static void note(struct vtftr_ib *v, unsigned n_rounds)
 {
 	unsigned max_sls = vtftr_ib_levels(v);
 	uint64_t n_longer = 0;
-	char *limits;
+	FAB_AUTOFREE char *limits = NULL;
 
 	for (uint32_t i = 0; i < v->problem->kfat->n_leaves; i++)
 		n_longer += v->is_longer[i];
@@ -353,7 +350,6 @@ static void note(struct vtftr_ib *v, unsigned n_rounds)
 			limits, (unsigned long long)n_longer);
 	else if (n_rounds > ROUNDS_FIRST)
 		v->routes->note = fab_format("2 lanes do not suffice, %u do", n_rounds);
-	free(limits);
 }
 
 static int solve(struct vtftr_ib *v, struct fab_err *err)
