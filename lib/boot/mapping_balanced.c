@@ -730,6 +730,146 @@ static int improve_timed(const struct fab_mapping_problem *p,
 	return rc;
 }
 
+/* ---- prefixes ---- */
+
+/*
+ * One mapping for the first nodes, however many there are: node by node, each to the
+ * interface on whose path the worst share is best then (list scheduling, Graham 1966, on
+ * the segments of a tree), of equal ones the nearest. Where nodes cross nothing but the
+ * segments of servers this is the best for every prefix at once; no mapping is in every
+ * tree (a test has the example, a factor of the square root of 2).
+ */
+struct prefixes {
+	const struct fab_machine *m;
+	uint32_t *down, *up;	/* [n_vertices] nodes on the segment above */
+	uint32_t *first, *next; /* children that lead to interfaces that are up */
+	/* [n_vertices] most that a further node would make of what is used of a
+	 * segment, from below up to here: nodes a Mb/s; by the best interface */
+	double *worst;
+	uint32_t *of_server;	      /* [n_servers] nodes */
+	uint32_t *first_of, *next_of; /* interfaces of a server; FAB_NONE: no more */
+	double transfer_mbps;
+};
+
+/* One node more on the segment above. */
+static double with_one(const struct prefixes *x, const uint32_t *n, uint32_t v)
+{
+	return (n[v] + 1) / x->m->capacity_mbps[v];
+}
+
+static double through(const struct prefixes *x, uint32_t child)
+{
+	return fmax(with_one(x, x->up, child), x->worst[child]);
+}
+
+/* Of equal children the one that has the fewest nodes for its capacity, then the first.
+ */
+static uint32_t best_child(const struct prefixes *x, uint32_t v)
+{
+	uint32_t best = x->first[v];
+
+	for (uint32_t c = x->next[best]; c != FAB_NONE; c = x->next[c]) {
+		double a = through(x, c), b = through(x, best);
+
+		if (a < b ||
+		    (!(a > b) && with_one(x, x->up, c) < with_one(x, x->up, best)))
+			best = c;
+	}
+	return best;
+}
+
+static void update(struct prefixes *x, uint32_t v)
+{
+	if (x->first[v] != FAB_NONE)
+		x->worst[v] = through(x, best_child(x, v));
+}
+
+/* Inverse share of a server's disk and connections with one node more. */
+static double of_limits(const struct prefixes *x, uint32_t server)
+{
+	uint32_t n = x->of_server[server] + 1;
+
+	return 1 / fmin(fab_limits_disk_share(x->m, n),
+			fab_limits_connections_share(x->m, x->transfer_mbps, n));
+}
+
+static uint32_t assign(struct prefixes *x, uint32_t node)
+{
+	const struct fab_machine *m = x->m;
+	double climbed = 0, least = INFINITY;
+	uint32_t turn = 0, v, server;
+
+	/* turn from up to down at the vertex whose path is best */
+	for (v = m->node_vertex[node]; v != FAB_NONE; v = m->parent[v]) {
+		double cost = fmax(climbed, x->worst[v]);
+
+		if (x->first[v] != FAB_NONE && cost < least * (1 - 1e-12)) {
+			least = cost;
+			turn = v;
+		}
+		climbed = fmax(climbed, with_one(x, x->down, v));
+	}
+	for (uint32_t a = m->node_vertex[node]; a != turn; a = m->parent[a])
+		x->down[a]++;
+	for (v = turn; x->first[v] != FAB_NONE;)
+		v = best_child(x, v);
+	for (uint32_t a = v; a != turn; a = m->parent[a])
+		x->up[a]++;
+	server = m->interface_server[m->first_interface[v]];
+	x->of_server[server]++;
+	for (uint32_t i = x->first_of[server]; i != FAB_NONE; i = x->next_of[i]) {
+		uint32_t at = m->interface_vertex[i];
+
+		x->worst[at] = of_limits(x, server);
+		for (; at != FAB_NONE; at = m->parent[at])
+			update(x, at);
+	}
+	return m->first_interface[v];
+}
+
+static void map_prefixes(const struct fab_machine *m, uint32_t *interface_of)
+{
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
+	struct prefixes x = {.m = m,
+			     .down = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
+			     .up = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
+			     .first = FAB_ARENA_NEW(&a, m->n_vertices, uint32_t),
+			     .next = FAB_ARENA_NEW(&a, m->n_vertices, uint32_t),
+			     .worst = FAB_ARENA_NEW0(&a, m->n_vertices, double),
+			     .of_server = FAB_ARENA_NEW0(&a, m->n_servers, uint32_t),
+			     .first_of = FAB_ARENA_NEW(&a, m->n_servers, uint32_t),
+			     .next_of = FAB_ARENA_NEW(&a, m->n_interfaces, uint32_t)};
+	struct fab_batch all = fab_batch_all(m);
+	bool *leads = FAB_ARENA_NEW0(&a, m->n_vertices, bool);
+
+	memset(x.first, 0xff, m->n_vertices * sizeof(*x.first));
+	memset(x.next, 0xff, m->n_vertices * sizeof(*x.next));
+	x.transfer_mbps = fab_limits_transfer_mbps(m, &all);
+	fab_batch_fini(&all);
+	memset(x.first_of, 0xff, m->n_servers * sizeof(*x.first_of));
+	for (uint32_t i = m->n_interfaces; i-- > 0;) {
+		uint32_t s = m->interface_server[i];
+
+		leads[m->interface_vertex[i]] = fab_interface_is_up(m, i);
+		x.next_of[i] = x.first_of[s];
+		x.first_of[s] = i;
+		x.worst[m->interface_vertex[i]] = of_limits(&x, s);
+	}
+	for (uint32_t v = m->n_vertices; v-- > 1;) {
+		uint32_t p = m->parent[v];
+
+		if (!leads[v])
+			continue;
+		leads[p] = true;
+		x.next[v] = x.first[p];
+		x.first[p] = v;
+		update(&x, v);
+	}
+	update(&x, 0);
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		interface_of[i] = assign(&x, i);
+}
+
 /* ---- the rule ---- */
 
 static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
@@ -742,7 +882,7 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 
 	(void)argument;
 	if (p->purpose == FAB_FOR_PREFIXES) {
-		fab_mapping_prefixes(p->m, interface_of);
+		map_prefixes(p->m, interface_of);
 	} else {
 		/* those that stay off: as robust has them */
 		rc = fab_mapping_robust.map(p, 0, interface_of, err);

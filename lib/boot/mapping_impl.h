@@ -26,9 +26,6 @@ static inline bool fab_interface_is_up(const struct fab_machine *m, uint32_t int
 	return !m->server_is_down[m->interface_server[interface]];
 }
 
-/* One mapping that suits the first nodes, however many. */
-void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of);
-
 /* Interfaces of servers that are up, ascending, on the heap; *n of them, at least 1. */
 uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n);
 
