@@ -151,13 +151,13 @@ int sim_read_texts(struct sim_params *p, struct fab_err *err);
 /* Ends, tables and trees of the options. */
 int sim_set_up(struct fab_work *w, struct fab_err *err);
 void sim_outcome_fini(void *outcome);
-
-/* sim/run.c */
-extern const struct fab_task sim_results_task, sim_pairs_task;
 /* Number of rows of one algorithm from `first` on. */
 size_t sim_count_rows(const struct sim_outcome *o, size_t first);
 /* A text of the heap, which lives as long as the outcome from now on; NULL stays NULL. */
 const char *sim_keep(const struct sim_outcome *o, char *text);
+
+/* sim/run.c */
+extern const struct fab_task sim_results_task, sim_pairs_task;
 
 /* sim/report.c */
 void sim_report(struct fab_report *r, const struct fab_work *w);

@@ -24,22 +24,6 @@ static const struct fab_column pair_columns[] = {
 };
 #undef AT
 
-size_t sim_count_rows(const struct sim_outcome *o, size_t first)
-{
-	size_t n = 1;
-
-	while (first + n < o->n_rows && o->rows[first + n].net == o->rows[first].net)
-		n++;
-	return n;
-}
-
-const char *sim_keep(const struct sim_outcome *o, char *text)
-{
-	if (text)
-		fab_arena_own(o->arena, free, text);
-	return text;
-}
-
 /* A point of the sweep with names. */
 static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		     struct fab_names failed, struct sim_row *row)

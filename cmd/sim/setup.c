@@ -22,6 +22,22 @@ static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
 enum { PAPER_BYTES = 200, PAPER_CABLE_NS = 35, PAPER_HOST_NS = 11, PAPER_GBPS = 100 };
 enum { GROUP_HEADER_MORE = 8 + 40 }; /* DETH, GRH */
 
+size_t sim_count_rows(const struct sim_outcome *o, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < o->n_rows && o->rows[first + n].net == o->rows[first].net)
+		n++;
+	return n;
+}
+
+const char *sim_keep(const struct sim_outcome *o, char *text)
+{
+	if (text)
+		fab_arena_own(o->arena, free, text);
+	return text;
+}
+
 /* A time in ticks; NULL: unchanged. */
 static int read_time(const struct sim_params *p, const char *option, const char *text,
 		     uint64_t *out, struct fab_err *err)
