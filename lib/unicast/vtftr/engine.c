@@ -9,9 +9,10 @@
  *   variant II   lanes by service level, in- and out-port: for each path the lowest level
  *                and first word of lanes that close no cycle, with other tables for a
  *                column that would need one more; where that leads nowhere, paths in
- * phase order have the lanes of their phases, and left-overs the first word that closes
- * none (lanes.c) turns        two dimensions, where that takes more than max_sls service
- * levels and three lanes are allowed: two levels, three lanes (lanes.c)
+ *                phase order have the lanes of their phases, and left-overs the first
+ *                word that closes none (lanes.c)
+ *   turns        two dimensions, where that takes more than max_sls service levels and
+ *                three lanes are allowed: two levels, three lanes (lanes.c)
  *
  * Alternatives of a leaf have the same paths in the same lines, by other switches of them
  * (unicast/alternatives.h), each with a service level of its own; where one of them gets
@@ -26,7 +27,6 @@
 #include "unicast/vtftr/vtftr.h"
 
 #include "base/threads.h"
-#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 
 #pragma omp parallel num_threads(n_threads)
 	{
-		struct fab_arena arena = FAB_ARENA_INIT;
+		FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 		struct fab_phase_space *space = fab_phase_space_new(ph, &arena);
 		uint8_t *path = FAB_ARENA_NEW(&arena, k->n_leaves + 1, uint8_t);
 
@@ -78,93 +78,8 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 					}
 				}
 			}
-		fab_arena_free(&arena);
 	}
 	fab_threads_rest(n_threads);
-}
-
-bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
-{
-	const struct fab_routes *r = w->v->routes;
-	const struct fab_fabric *f = r->f;
-	const uint16_t *next = r->next + (size_t)column * f->n_switches;
-
-	w->stamp++;
-	if (!w->v->path[column] && !(w->kinds >> FAB_PATH_PLAIN & 1))
-		return true;
-	for (uint32_t s = 0; s < r->n_leaves; s++) {
-		uint32_t sw = r->leaf[s], in = FAB_NONE;
-
-		if (!(w->kinds >> vtftr_ib_kind(w->v, column, s) & 1))
-			continue;
-		while (next[sw] < FAB_ARC_BROKEN) {
-			uint32_t out = f->arc_first[sw] + next[sw];
-
-			if (in != FAB_NONE && !w->take(w->context, in, out))
-				return false;
-			if (w->walked[sw] == w->stamp)
-				break; /* the rest was walked before */
-			w->walked[sw] = w->stamp;
-			in = out;
-			sw = f->arc_peer[out];
-		}
-	}
-	return true;
-}
-
-struct dependencies {
-	const struct fab_fabric *f;
-	FAB_VEC(uint32_t) from, to; /* arcs */
-	uint64_t *first; /* [arcs] dependencies that arcs before it could have */
-	uint64_t *known; /* bits */
-};
-
-static bool add_dependency(void *context, uint32_t from, uint32_t to)
-{
-	struct dependencies *d = context;
-	uint64_t bit = d->first[from] + to - d->f->arc_first[d->f->arc_peer[from]];
-
-	if (d->known[bit / 64] >> bit % 64 & 1)
-		return true;
-	d->known[bit / 64] |= (uint64_t)1 << bit % 64;
-	FAB_PUSH(&d->from, from);
-	FAB_PUSH(&d->to, to);
-	return true;
-}
-
-/* Do all paths that are not plain, put on one lane of their own, close no cycle there?
- * O(columns * switches). */
-static bool one_lane_suffices(const struct vtftr_ib *v)
-{
-	const struct fab_fabric *f = v->routes->f;
-	uint32_t n_arcs = f->arc_first[f->n_switches];
-	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	struct dependencies d = {.f = f,
-				 .first = FAB_ARENA_NEW(&arena, n_arcs + 1U, uint64_t)};
-	struct vtftr_ib_walk walk = {
-		.v = v,
-		.kinds = 1 << FAB_PATH_PHASED | 1 << FAB_PATH_LEFT,
-		.take = add_dependency,
-		.context = &d,
-		.walked = FAB_ARENA_NEW0(&arena, f->n_switches + 1U, uint32_t)};
-	FAB_AUTO(fab_graph_fini) struct fab_graph g;
-	uint64_t n = 0;
-	bool suffices;
-
-	for (uint32_t a = 0; a < n_arcs; a++) {
-		uint32_t sw = f->arc_peer[a];
-
-		d.first[a] = n;
-		n += f->arc_first[sw + 1] - f->arc_first[sw];
-	}
-	d.known = FAB_ARENA_NEW0(&arena, (size_t)(n / 64 + 1), uint64_t);
-	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		vtftr_ib_walk(&walk, i);
-	fab_graph_init(&g, n_arcs, d.from.n, d.from.v, d.to.v);
-	suffices = !fab_graph_has_cycle(&g);
-	free(d.from.v);
-	free(d.to.v);
-	return suffices;
 }
 
 /* Trees, and lanes of the first variant that suffices; false: none so far. */
@@ -183,7 +98,8 @@ static bool try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 		}
 	if (!n_others)
 		return true;
-	if (v->problem->max_vls < 2 || vtftr_ib_levels(v) < 2 || !one_lane_suffices(v))
+	if (v->problem->max_vls < 2 || vtftr_ib_levels(v) < 2 ||
+	    !vtftr_ib_fits_one_lane(v))
 		return false;
 	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
@@ -383,30 +299,42 @@ static int solve(struct vtftr_ib *v, struct fab_err *err)
 	return 0;
 }
 
+/* No paths yet, and trees of all leaves open. */
+static void begin(struct vtftr_ib *v, const struct fab_unicast_problem *problem,
+		  struct fab_arena *arena)
+{
+	uint32_t n = problem->kfat->n_leaves + 1;
+
+	*v = (struct vtftr_ib){.problem = problem,
+			       .is_longer = FAB_ARENA_NEW0(arena, n, bool),
+			       .is_settled = FAB_ARENA_NEW0(arena, n, bool),
+			       .is_stuck = FAB_ARENA_NEW0(arena, n, bool)};
+	fab_alternatives_init(&v->alternatives, problem->kfat, problem->faults);
+	v->routes = fab_alternatives_routes(&v->alternatives);
+	v->path = FAB_ARENA_NEW0(arena, v->routes->n_columns + 1, uint8_t *);
+}
+
+/* The routes become the caller's unless rc says that there are none. */
+static int finish(struct vtftr_ib *v, int rc, struct fab_routes **out)
+{
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		free(v->path[i]);
+	fab_alternatives_fini(&v->alternatives);
+	if (rc)
+		fab_routes_free(v->routes);
+	else
+		*out = v->routes;
+	return rc;
+}
+
 static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 			  struct fab_routes **out, struct fab_err *err)
 {
-	uint32_t n = problem->kfat->n_leaves;
-	struct fab_arena arena = FAB_ARENA_INIT;
-	struct vtftr_ib v = {.problem = problem,
-			     .is_longer = FAB_ARENA_NEW0(&arena, n + 1, bool),
-			     .is_settled = FAB_ARENA_NEW0(&arena, n + 1, bool),
-			     .is_stuck = FAB_ARENA_NEW0(&arena, n + 1, bool)};
-	int rc;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+	struct vtftr_ib v;
 
-	fab_alternatives_init(&v.alternatives, problem->kfat, problem->faults);
-	v.routes = fab_alternatives_routes(&v.alternatives);
-	v.path = FAB_ARENA_NEW0(&arena, v.routes->n_columns + 1, uint8_t *);
-	rc = solve(&v, err);
-	for (uint32_t i = 0; i < v.routes->n_columns; i++)
-		free(v.path[i]);
-	fab_alternatives_fini(&v.alternatives);
-	fab_arena_free(&arena);
-	if (rc)
-		fab_routes_free(v.routes);
-	else
-		*out = v.routes;
-	return rc;
+	begin(&v, problem, &arena);
+	return finish(&v, solve(&v, err), out);
 }
 
 const struct fab_unicast_engine fab_unicast_vtftr_ib = {
@@ -430,26 +358,21 @@ static int route_intermediate(const struct fab_unicast_problem *problem,
 			      struct fab_routes **out, struct fab_err *err)
 {
 	uint32_t n = problem->kfat->n_leaves;
-	struct fab_arena arena = FAB_ARENA_INIT;
-	struct vtftr_ib v = {.problem = problem,
-			     .is_longer = FAB_ARENA_NEW0(&arena, n + 1, bool),
-			     .is_settled = FAB_ARENA_NEW0(&arena, n + 1, bool),
-			     .is_stuck = FAB_ARENA_NEW0(&arena, n + 1, bool)};
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+	struct vtftr_ib v;
 	struct fab_routes *r;
 	uint64_t n_left = 1, n_others = 0;
 	int rc = 0;
 
-	fab_alternatives_init(&v.alternatives, problem->kfat, problem->faults);
-	r = v.routes = fab_alternatives_routes(&v.alternatives);
-	v.path = FAB_ARENA_NEW0(&arena, r->n_columns + 1, uint8_t *);
+	begin(&v, problem, &arena);
+	r = v.routes;
 	memset(v.is_longer, true, n * sizeof(*v.is_longer));
 	for (unsigned lanes = 1; lanes <= problem->max_vls && n_left && !rc; lanes++) {
-		struct fab_phases ph;
+		FAB_AUTO(fab_phases_fini) struct fab_phases ph;
 
 		fab_phases_init(&ph, &v.alternatives, lanes);
 		memset(v.is_settled, 0, n * sizeof(*v.is_settled));
 		grow_trees(&v, &ph);
-		fab_phases_fini(&ph);
 		n_left = n_others = 0;
 		for (uint32_t i = 0; i < r->n_columns; i++)
 			VTFTR_IB_EACH_OTHER(&v, i, s)
@@ -470,15 +393,7 @@ static int route_intermediate(const struct fab_unicast_problem *problem,
 		r->note = fab_format(
 			"%u lanes do not suffice: %llu pairs are left without a path",
 			problem->max_vls, (unsigned long long)(n_left + v.n_stuck));
-	for (uint32_t i = 0; i < r->n_columns; i++)
-		free(v.path[i]);
-	fab_alternatives_fini(&v.alternatives);
-	fab_arena_free(&arena);
-	if (rc)
-		fab_routes_free(r);
-	else
-		*out = r;
-	return rc;
+	return finish(&v, rc, out);
 }
 
 const struct fab_unicast_engine fab_unicast_intermediate = {

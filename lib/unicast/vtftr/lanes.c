@@ -8,11 +8,109 @@
 #include "unicast/vtftr/vtftr.h"
 
 #include "base/map.h"
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SEGMENTS_MAX = 12 };
+
+/*
+ * The dependencies of a column's paths, from one arc to the next: each that no other path
+ * of the column had before is handed to `take`, until that returns false. Paths are those
+ * of the kinds in `kinds`, 1 << enum fab_path_kind.
+ */
+struct path_walk {
+	const struct vtftr_ib *v;
+	unsigned kinds;
+	bool (*take)(void *context, uint32_t from, uint32_t to);
+	void *context;
+	uint32_t *walked; /* [switches], 0 at first */
+	uint32_t stamp;	  /* 0 at first */
+};
+
+/* False: `take` returned it. O(switches). */
+static bool walk_paths(struct path_walk *w, uint32_t column)
+{
+	const struct fab_routes *r = w->v->routes;
+	const struct fab_fabric *f = r->f;
+	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+
+	w->stamp++;
+	if (!w->v->path[column] && !(w->kinds >> FAB_PATH_PLAIN & 1))
+		return true;
+	for (uint32_t s = 0; s < r->n_leaves; s++) {
+		uint32_t sw = r->leaf[s], in = FAB_NONE;
+
+		if (!(w->kinds >> vtftr_ib_kind(w->v, column, s) & 1))
+			continue;
+		while (next[sw] < FAB_ARC_BROKEN) {
+			uint32_t out = f->arc_first[sw] + next[sw];
+
+			if (in != FAB_NONE && !w->take(w->context, in, out))
+				return false;
+			if (w->walked[sw] == w->stamp)
+				break; /* the rest was walked before */
+			w->walked[sw] = w->stamp;
+			in = out;
+			sw = f->arc_peer[out];
+		}
+	}
+	return true;
+}
+
+struct dependencies {
+	const struct fab_fabric *f;
+	FAB_VEC(uint32_t) from, to; /* arcs */
+	uint64_t *first; /* [arcs] dependencies that arcs before it could have */
+	uint64_t *known; /* bits */
+};
+
+static bool add_known(void *context, uint32_t from, uint32_t to)
+{
+	struct dependencies *d = context;
+	uint64_t bit = d->first[from] + to - d->f->arc_first[d->f->arc_peer[from]];
+
+	if (d->known[bit / 64] >> bit % 64 & 1)
+		return true;
+	d->known[bit / 64] |= (uint64_t)1 << bit % 64;
+	FAB_PUSH(&d->from, from);
+	FAB_PUSH(&d->to, to);
+	return true;
+}
+
+bool vtftr_ib_fits_one_lane(const struct vtftr_ib *v)
+{
+	const struct fab_fabric *f = v->routes->f;
+	uint32_t n_arcs = f->arc_first[f->n_switches];
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+	struct dependencies d = {.f = f,
+				 .first = FAB_ARENA_NEW(&arena, n_arcs + 1U, uint64_t)};
+	struct path_walk walk = {
+		.v = v,
+		.kinds = 1 << FAB_PATH_PHASED | 1 << FAB_PATH_LEFT,
+		.take = add_known,
+		.context = &d,
+		.walked = FAB_ARENA_NEW0(&arena, f->n_switches + 1U, uint32_t)};
+	FAB_AUTO(fab_graph_fini) struct fab_graph g;
+	uint64_t n = 0;
+	bool suffices;
+
+	for (uint32_t a = 0; a < n_arcs; a++) {
+		uint32_t sw = f->arc_peer[a];
+
+		d.first[a] = n;
+		n += f->arc_first[sw + 1] - f->arc_first[sw];
+	}
+	d.known = FAB_ARENA_NEW0(&arena, (size_t)(n / 64 + 1), uint64_t);
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		walk_paths(&walk, i);
+	fab_graph_init(&g, n_arcs, d.from.n, d.from.v, d.to.v);
+	suffices = !fab_graph_has_cycle(&g);
+	free(d.from.v);
+	free(d.to.v);
+	return suffices;
+}
 
 /* In `refused`: more than n_back ever is. */
 static const uint32_t FOR_GOOD = FAB_NONE - 1;
@@ -32,7 +130,7 @@ struct lanes {
 	size_t n_kept;		   /* of them that stay; SIZE_MAX: all */
 	struct fab_map64 *refused; /* from << 32 | to -> n_back then, or for good */
 	uint32_t n_back;	   /* how often some were taken back */
-	struct vtftr_ib_walk walk; /* of plain paths */
+	struct path_walk walk;	   /* of plain paths */
 	/* the path at hand */
 	uint32_t n_hops, n_segments;
 	struct fab_hop hops[FAB_PATH_MAX];
@@ -155,7 +253,7 @@ static bool take_plain(void *lanes, uint32_t from, uint32_t to)
 static bool add_plain(struct lanes *l, uint32_t column)
 {
 	l->n_before = l->added.n;
-	return vtftr_ib_walk(&l->walk, column);
+	return walk_paths(&l->walk, column);
 }
 
 /* Channels by phase, within a phase up before down: paths in phase order ascend. */
@@ -235,7 +333,7 @@ static int lanes_init(struct lanes *l, struct vtftr_ib *v, unsigned n_rounds,
 	if (rc)
 		return rc;
 	l->refused = fab_map64_new(1024);
-	l->walk = (struct vtftr_ib_walk){
+	l->walk = (struct path_walk){
 		.v = v,
 		.kinds = 1 << FAB_PATH_PLAIN,
 		.take = take_plain,

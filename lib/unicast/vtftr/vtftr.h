@@ -128,21 +128,9 @@ static inline uint32_t vtftr_ib_other(const struct vtftr_ib *v, uint32_t column,
 	for (uint32_t s = vtftr_ib_other(v, column, 0); s != FAB_NONE;                   \
 	     s = vtftr_ib_other(v, column, s + 1))
 
-/*
- * The dependencies of a column's paths, from one arc to the next: each that no other path
- * of the column had before is handed to `take`, until that returns false. Paths are those
- * of the kinds in `kinds`, 1 << enum fab_path_kind.
- */
-struct vtftr_ib_walk {
-	const struct vtftr_ib *v;
-	unsigned kinds;
-	bool (*take)(void *context, uint32_t from, uint32_t to);
-	void *context;
-	uint32_t *walked; /* [switches], 0 at first */
-	uint32_t stamp;	  /* 0 at first */
-};
-/* False: `take` returned it. O(switches). */
-bool vtftr_ib_walk(struct vtftr_ib_walk *walk, uint32_t column);
+/* Do all paths that are not plain, put on one lane of their own, close no cycle there?
+ * O(columns * switches). */
+bool vtftr_ib_fits_one_lane(const struct vtftr_ib *v);
 
 /* The word of lanes that a path tries first. */
 enum vtftr_ib_first {
