@@ -430,9 +430,11 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 	}
 }
 
-static void say_reliability(struct fab_report *r, const struct faults_outcome *o)
+static void say_reliability(struct fab_report *r, const struct faults_outcome *o,
+			    double mttr_seconds)
 {
 	const struct faults_reliability_row *best = NULL, *row;
+	char time[FAB_HUMAN_BYTES];
 
 	for (size_t i = 0; i < o->reliability.n; i++) {
 		row = &o->reliability.v[i];
@@ -453,6 +455,52 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 		"%s: with %u dead leaf switches some pair is lost with probability %.3g (%s%s).",
 		best->algorithm, best->r.n_faults, best->r.probability, best->method,
 		best->r.trials ? ", interval below" : "");
+	if (isfinite(best->seconds))
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Without repair some pair is lost after %s%s on average.",
+				  best->r.probability < 1 ? "at least " : "",
+				  fab_human_seconds(best->seconds, time));
+	if (isfinite(best->next_before_repair))
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Repaired within %s, another leaf switch dies before with probability %.3g, and some pair is lost for %s %.3g s a year.",
+			fab_human_seconds(mttr_seconds, time), best->next_before_repair,
+			best->r.trials ? "about" : "at most", best->downtime_seconds);
+}
+
+/* The lists of --reroute-lists: how long they are, and the entries without one. */
+static void say_lists(struct fab_report *r, const struct fab_work *w)
+{
+	const struct faults_outcome *o = w->outcome;
+	const struct fab_kfat *k = o->kfat;
+	uint32_t line = k->switch_line[o->lists_of], dim = k->line_dim[line];
+	uint32_t *leaf = FAB_ARENA_NEW(w->arena, k->n_leaves + 1, uint32_t);
+	uint32_t least = FAB_NONE, most = 0;
+	char *none = NULL;
+
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t n;
+
+		if (k->line_of[(size_t)i * 2 + dim] != line)
+			continue;
+		n = fab_local_reroute_list(k, o->faults, line,
+					   k->coord[(size_t)i * 2 + dim], leaf);
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+		if (!n)
+			fab_append(&none, ", ", "%s", fab_node_name(o->f, k->leaf[i]));
+	}
+	if (none)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s has no other leaf switch for packets that find %s dead: they get stuck (lists at the end).",
+			fab_node_name(o->f, o->lists_of), none);
+	else
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s has %u to %u other leaf switches for packets that find theirs dead (lists at the end).",
+			fab_node_name(o->f, o->lists_of), least, most);
+	free(none);
 }
 
 void faults_answer(struct fab_report *r, const struct fab_work *w)
@@ -463,7 +511,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 
 	fab_cli_answer_shard(r, &p->shard);
 	if (p->questions.reliability) {
-		say_reliability(r, o);
+		say_reliability(r, o, p->questions.mttr_seconds);
 		return;
 	}
 	if (p->questions.explain) {
@@ -503,6 +551,8 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 	free(text);
 	if (p->questions.reroute)
 		say_rerouted(r, o);
+	if (p->questions.reroute_lists)
+		say_lists(r, w);
 	if (!o->n)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "No algorithm was tried: nothing is known.");

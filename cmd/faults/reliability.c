@@ -8,7 +8,7 @@
 #include "faults.h"
 
 static const char rule_name[] = "vtftr-rule";
-static const double YEAR_SECONDS = 365 * 86400.0;
+static const double YEAR_SECONDS = 365.25 * 86400; /* as the unit y */
 
 static bool is_whole_square(const struct fab_kfat *k)
 {
