@@ -221,10 +221,32 @@ last=$(values bottleneck bcda first:160:board) many=$(values bottleneck bcda fir
 claim 'BCDA: N2 and N5 hold 1 to 20 boards back, N3 21 to 160, N4 and N5 from 320 on' \
   "$([ "$more,$last,$many" = N3,N3,N4+N5 ] && echo "$few" | grep -q 'N2.*N5' && echo reproduced || echo refuted)" \
   "20 boards $few, 21 $more, 160 $last, 320 $many" "$preset --algorithm=bcda --boot=first:21:board"
-fabric-bootplan --quiet --machine=preset:taihulight --algorithm=bcda --boot=first:32:board \
-  --mapping-out="$work/mapping" --format=csv >"$work/out"
-met=$(sed -nE 's/.*"server":"server([0-9]+)".*/\1/p' "$work/mapping" |
-  awk '{ s[$1] = 1; c[int($1 / 20)] = 1 } END { for (i in s) n++; for (i in c) k++; print n, k }')
+claim 'SCDA: the time is in proportion to the boards of a supernode, and constant from a full one on' \
+  "$(awk -F, '$1 == "scda" { want = $2 < 256 ? $2 * 0.4 : 102.4; if ($3 < want - 0.001 || $3 > want + 0.001) bad++; n++ }
+    END { print (n && !bad ? "reproduced" : "refuted") }' "$work/sweep")" \
+  "$(awk -F, '$1 == "scda" { printf "%s%s nodes %s s", (n++ ? ", " : ""), $2, $3 }' "$work/sweep")" "$preset --sweep=board --algorithm=scda"
+machine='cabinet=40,supernode=4@20G,board=32@1G,cpu=8@1G/cascade=8@20G,server=20'
+faster=$(for rate in 1G 2G; do
+  fabric-bootplan --quiet "--machine=$machine@$rate" --algorithm=scda --boot=first:1:supernode --format=csv --no-header --columns=boot_seconds
+done | tr -d '\r' | tr '\n' ' ' | sed 's/ $//')
+claim 'SCDA: faster links of the servers (N5) shorten the boot' "$(if_true "${faster#* } < ${faster% *}" reproduced refuted)" \
+  "a supernode with servers of 1 and 2 Gb/s: $faster s" "fabric-bootplan --machine=$machine@2G --algorithm=scda --boot=first:1:supernode"
+steps=$(for boards in 160 161 320 321 480 640; do values boot_seconds bcda first:$boards:board; echo ' '; done | tr -d '\n' | sed 's/ $//')
+# shellcheck disable=SC2086
+claim 'BCDA: above 1.25 cabinets (160 boards) the time is in proportion to the nodes' \
+  "$(set -- $steps && if_true "$3 / $2 > 1.5 && $6 / $3 > 1.99 && $6 / $3 < 2.01" reproduced 'refuted: it grows in steps of 160 boards, in proportion at full ones')" \
+  "160, 161, 320, 321, 480, 640 boards: $steps s" "$preset --algorithm=bcda --boot=first:161:board"
+# meets BOARDS: servers and cascade uplinks that serve the first boards by bcda
+meets() {
+  fabric-bootplan --quiet --machine=preset:taihulight --algorithm=bcda --boot=first:"$1":board \
+    --mapping-out="$work/mapping" --format=csv >"$work/out"
+  sed -nE 's/.*"server":"server([0-9]+)".*/\1/p' "$work/mapping" |
+    awk '{ s[$1] = 1; c[int($1 / 20)] = 1 } END { for (i in s) n++; for (i in c) k++; print n, k }'
+}
+met=$(meets 160)
+claim 'BCDA: five supernodes use all 160 servers and 8 paths of N4' \
+  "$(if_true "${met% *} == 160 && ${met#* } == 8" reproduced refuted)" "${met% *} servers, ${met#* } cascade uplinks" "$preset --algorithm=bcda --boot=first:5:supernode"
+met=$(meets 32)
 claim '32 boards boot from 32 servers, that is over 32 paths of N4' \
   "$(if_true "${met% *} == 32 && ${met#* } == 32" reproduced 'refuted: N4 is the uplink of a cascade of 20 servers')" \
   "${met% *} servers, ${met#* } of 8 cascade uplinks" "$preset --algorithm=bcda --boot=first:32:board --dot-out=-"

@@ -44,14 +44,22 @@ efi() { # NAME TIES ALGORITHM
   awk -F, -v a="$3" '$1 == a { print $2 }' "$work/$1.$2"
 }
 
-# seconds NAME FABRIC PATTERN: trees of SSSP and of FULB, one thread
+# seconds NAME FABRIC PATTERN: trees of SSSP, FULB and MINIHOP-new, one thread
 seconds() {
-  fabric-mcroute --quiet "$2" --pattern="$3" --algorithm=sssp,sssp-new,fulb --threads=1 \
+  fabric-mcroute --quiet "$2" --pattern="$3" --algorithm=sssp,sssp-new,fulb,minihop-new --threads=1 \
     --fullest=0 --format=csv --no-header --columns=algorithm,seconds.trees |
-    tr -d '\r' | awk -F, -v what="$1 ${3#grid:}" '
+    tr -d '\r' | awk -F, -v name="$1" -v what="$1 ${3#grid:}" -v file="$work/times" '
       { s[$1] = $2 }
-      END { printf "%-28s %12.4f %12.4f %12.5f %9.0f\n", what, s["sssp"], s["sssp-new"],
-                   s["fulb"], s["sssp-new"] / s["fulb"] }'
+      END { printf "%-28s %12.4f %12.4f %12.5f %12.5f %9.0f\n", what, s["sssp"], s["sssp-new"],
+                   s["fulb"], s["minihop-new"], s["sssp-new"] / s["fulb"]
+            print name "," s["sssp"] "," s["sssp-new"] "," s["fulb"] "," s["minihop-new"] >>file }'
+}
+
+# one FABRIC PATTERN ALGORITHMS COLUMN: its values, on a line
+one() {
+  fabric-mcroute --quiet "$1" --pattern="$2" --algorithm="$3" --fullest=0 --format=csv --no-header \
+    --columns="$4" --root-ties="${5:-spread}" >"$work/one" || return
+  tr -d '\r' <"$work/one" | tr '\n' ' ' | sed 's/ $//'
 }
 
 # row CLAIM VERDICT NUMBERS COMMAND
@@ -104,7 +112,7 @@ if [ -z "$quick" ]; then
   echo 'Seconds for all trees, one thread; the paper (2.4 GHz Xeon E5-2630 v3): fat tree SSSP up'
   echo 'to 2.4, FULB below 0.2; torus SSSP-new up to 24, FULB below 2.3; TaihuLight SSSP-new up to'
   echo '48, FULB below 3.'
-  printf '%-28s %12s %12s %12s %9s\n' 'fabric, groups' SSSP SSSP-new FULB ratio
+  printf '%-28s %12s %12s %12s %12s %9s\n' 'fabric, groups' SSSP SSSP-new FULB MINIHOP-new ratio
   seconds 'fat tree' $fattree grid:160x100
   seconds 'fat tree' $fattree grid:40x20x20
   seconds torus $torus grid:240x100
@@ -116,13 +124,6 @@ if [ -z "$quick" ]; then
   seconds TaihuLight gen:taihulight grid:202x202
 fi
 
-# one FABRIC PATTERN ALGORITHMS COLUMN: its values, on a line
-one() {
-  fabric-mcroute --quiet "$1" --pattern="$2" --algorithm="$3" --fullest=0 --format=csv --no-header \
-    --columns="$4" --root-ties="${5:-spread}" >"$work/one" || return
-  tr -d '\r' <"$work/one" | tr '\n' ' ' | sed 's/ $//'
-}
-
 route='fabric-mcroute FABRIC --pattern=GROUPS --algorithm=all --root-ties=lowest|spread'
 echo
 echo '-- the statements of the paper (ft, t, d, b, w: fat tree, torus, dragonfly, BlueLight and TaihuLight, with the groups in the order of the table)'
@@ -133,10 +134,18 @@ both 'Fat tree: both are far above FULB (4 times or more)' \
   'v["ft1 minihop"] >= 4 * v["ft1 fulb"] && v["ft2 minihop"] >= 4 * v["ft2 fulb"] && v["ft3 minihop"] >= 4 * v["ft3 fulb"]' \
   'ft1 minihop;ft1 fulb;ft2 minihop;ft2 fulb;ft3 minihop;ft3 fulb' "$route"
 both 'Fat tree: MINIHOP-new and SSSP-new equal FULB' \
-  'v["ft1 minihop-new"] == v["ft1 fulb"] && v["ft1 sssp-new"] == v["ft1 fulb"] && v["ft2 minihop-new"] == v["ft2 fulb"] && v["ft2 sssp-new"] == v["ft2 fulb"]' \
-  'ft1 minihop-new;ft1 sssp-new;ft1 fulb;ft2 minihop-new;ft2 fulb' "$route"
-both 'Torus 20x30x40: FULB below MINIHOP-new' 'v["t2 fulb"] < v["t2 minihop-new"]' 't2 fulb;t2 minihop-new' "$route"
-both 'Torus, random groups: FULB below MINIHOP-new' 'v["t3 fulb"] < v["t3 minihop-new"]' 't3 fulb;t3 minihop-new' "$route"
+  'v["ft1 minihop-new"] == v["ft1 fulb"] && v["ft1 sssp-new"] == v["ft1 fulb"] && v["ft2 minihop-new"] == v["ft2 fulb"] && v["ft2 sssp-new"] == v["ft2 fulb"] && v["ft3 minihop-new"] == v["ft3 fulb"] && v["ft3 sssp-new"] == v["ft3 fulb"]' \
+  'ft1 minihop-new;ft1 sssp-new;ft1 fulb;ft2 minihop-new;ft2 fulb;ft3 minihop-new;ft3 fulb' "$route"
+for ties in lowest spread; do
+  for pattern in grid:20x30x40 grid:60x20x20 grid:24x25x40 grid:120x200 grid:240x100 random:groups=1500,size=8-24 random:groups=1500,size=4; do
+    echo "${pattern#grid:} $(one $torus $pattern minihop-new,sssp-new,fulb max_efi $ties)"
+  done >"$work/torus.$ties"
+done
+most() { awk '$2 > $4 && $2 > $3 { n++ } END { print n + 0 " of " NR }' "$work/torus.$1"; }
+row 'Torus: in most patterns FULB and SSSP-new are below MINIHOP-new' \
+  "$(echo "$(most lowest) $(most spread)" | awk '{ a = 2 * $1 > $3; b = 2 * $4 > $6; print (a && b ? "reproduced" : a || b ? "depends: on the order of equal roots" : "refuted") }')" \
+  "lowest: both below in $(most lowest), spread: in $(most spread); MINIHOP-new, SSSP-new and FULB of $(awk '{ printf "%s%s %s %s %s", (NR > 1 ? "; " : ""), $1, $2, $3, $4 }' "$work/torus.spread")" \
+  "fabric-mcroute $torus --pattern=PATTERN --algorithm=minihop-new,sssp-new,fulb --root-ties=lowest|spread"
 both 'Torus: FULB about SSSP-new (within a quarter)' \
   'v["t1 fulb"] <= 1.25 * v["t1 sssp-new"] && v["t2 fulb"] <= 1.25 * v["t2 sssp-new"] && v["t3 fulb"] <= 1.25 * v["t3 sssp-new"]' \
   't1 fulb;t1 sssp-new;t2 fulb;t2 sssp-new;t3 fulb;t3 sssp-new' "$route"
@@ -149,12 +158,44 @@ row 'BlueLight with 16 middle switches and 8 cables to one top: FULB 1/5 or less
   "$(echo "$values" | awk '{ print (5 * $3 <= $1 ? "depends: on a wiring that the paper does not give" : "refuted") }')" \
   "3000 random groups: MINIHOP-new, SSSP-new and FULB $values" "fabric-mcroute $other --pattern=random:groups=3000,size=16"
 both 'BlueLight: FULB about SSSP-new' 'v["b1 fulb"] == v["b1 sssp-new"]' 'b1 fulb;b1 sssp-new' "$route"
-both 'TaihuLight: FULB about 1/2 of MINIHOP-new (0.4 to 0.6)' \
-  'v["w1 fulb"] <= 0.6 * v["w1 minihop-new"] && v["w2 fulb"] <= 0.6 * v["w2 minihop-new"] && v["w3 fulb"] <= 0.6 * v["w3 minihop-new"]' \
+mean=$(one gen:bluelight grid:34x16x64,ppn=4 sssp-new,fulb mean_efi)
+row 'BlueLight: in the mean over all cables FULB is about SSSP-new (within 5 %)' \
+  "$(echo "$mean" | awk '{ print ($2 <= 1.05 * $1 ? "reproduced" : "refuted") }')" "mean EFI of SSSP-new and FULB: $mean" \
+  'fabric-mcroute gen:bluelight --pattern=grid:34x16x64,ppn=4 --algorithm=sssp-new,fulb'
+both 'TaihuLight: FULB at best about 1/2 of MINIHOP-new (0.4 to 0.6)' \
+  '(r = v["w1 fulb"] / v["w1 minihop-new"]) && ((q = v["w2 fulb"] / v["w2 minihop-new"]) >= r || (r = q)) && ((q = v["w3 fulb"] / v["w3 minihop-new"]) >= r || (r = q)) && r >= 0.4 && r <= 0.6' \
   'w1 fulb;w1 minihop-new;w2 fulb;w2 minihop-new;w3 fulb;w3 minihop-new' "$route"
 
-# dragonflies: 5 wirings, 2 orders of ports, 2 of the axes, equal roots lowest
-for wiring in consecutive absolute relative circulant random; do
+all='ft1 ft2 ft3 t1 t2 t3 d1 d2 b1 w1 w2 w3'
+every() { # CONDITION on M, S, N, F: MINIHOP, SSSP, SSSP-new and FULB of all patterns
+  for name in $all; do
+    echo "$1" | sed "s/M/v[\"$name minihop\"]/g; s/S/v[\"$name sssp\"]/g; s/N/v[\"$name sssp-new\"]/g; s/F/v[\"$name fulb\"]/g"
+  done | awk '{ printf "%s(%s)", (NR > 1 ? " && " : ""), $0 }'
+}
+both 'On every fabric FULB is below MINIHOP and SSSP' "$(every 'F < M && F < S')" \
+  't3 minihop;t3 sssp;t3 fulb;d1 minihop;d1 sssp;d1 fulb;b1 minihop;b1 sssp;b1 fulb' "$route"
+both 'On every fabric FULB is about SSSP-new (at most a quarter more)' "$(every 'F <= 1.25 * N')" \
+  'ft3 sssp-new;ft3 fulb;d2 sssp-new;d2 fulb;w3 sssp-new;w3 fulb' "$route"
+heights=$(for f in "$fattree grid:40x20x20" "$torus grid:20x30x40" "$dragonfly grid:81x27x12"; do
+  # shellcheck disable=SC2086
+  one $f minihop,fulb,sssp max_height; echo; done)
+row 'MINIHOP and FULB make trees of the least height' \
+  "$(echo "$heights" | awk '$1 != $3 || $2 != $3 { n++ } END { print (n ? "refuted" : "reproduced") }')" \
+  "largest height by MINIHOP, FULB and shortest paths (SSSP): $(echo "$heights" | awk '{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }'); --verify checks each tree above" "$route"
+if [ -z "$quick" ]; then
+  row 'FULB takes less time than SSSP and SSSP-new everywhere' \
+    "$(awk -F, '$4 >= $2 || $4 >= $3 { n++ } END { print (n ? "refuted in " n " of " NR : "reproduced") }' "$work/times")" \
+    "$(awk -F, '{ r = $3 / $4; if (NR == 1 || r < low) low = r; if (r > high) high = r } END { printf "SSSP-new takes %.0f to %.0f times as long as FULB", low, high }' "$work/times")" "$route --threads=1"
+  row 'BlueLight: FULB takes about as long as MINIHOP (at most twice)' \
+    "$(awk -F, '$1 == "BlueLight" { print ($4 <= 2 * $5 ? "reproduced" : "refuted") }' "$work/times")" \
+    "$(awk -F, '$1 == "BlueLight" { print "seconds of FULB and MINIHOP-new: " $4 " and " $5 }' "$work/times")" "$route --threads=1"
+  row 'FULB: below 0.2 s on the fat tree, 2.3 s on the torus, 3 s on TaihuLight; SSSP up to 2.4, 24 and 48 s' \
+    'depends: on the computer' \
+    "$(awk -F, '{ if ($3 > s[$1]) s[$1] = $3; if ($2 > s[$1]) s[$1] = $2; if ($4 > f[$1]) f[$1] = $4 } END { for (i in s) if (i != "BlueLight" && i != "dragonfly") printf "%s FULB up to %s, SSSP up to %s; ", i, f[i], s[i] }' "$work/times" | sed 's/; $//')" "$route --threads=1"
+fi
+
+# dragonflies: 5 wirings, of them random ones by 3 seeds; 2 orders of ports, 2 of the axes, equal roots lowest
+for wiring in consecutive absolute relative circulant random,seed=1 random,seed=2 random,seed=3; do
   for ports in above below; do
     for axes in 81x27x12 12x27x81; do
       echo "$wiring $ports $axes $(one "$dragonfly,wiring=$wiring,ports=$ports" grid:$axes minihop-new,fulb,fulb-local max_efi lowest)"
@@ -162,12 +203,28 @@ for wiring in consecutive absolute relative circulant random; do
   done
 done >"$work/wirings"
 show='fabric-mcroute gen:dragonfly:a=18,p=9,h=9,wiring=WIRING,ports=above|below --pattern=grid:81x27x12|12x27x81 --algorithm=minihop-new,fulb,fulb-local --root-ties=lowest'
-row 'Dragonfly 81x27x12: FULB 54 above MINIHOP-new 41, by a quarter or more' \
-  "$(awk '$5 >= 1.25 * $4 { n++ } END { print (n ? "depends: on the wiring, in " n " of " NR : "refuted in all " NR " wirings and orders") }' "$work/wirings")" \
-  "$(awk '$5 > $4 { n++; text = text sprintf("%s%s, ports %s, %s: %d against %d", n > 1 ? "; " : "", $1, $2, $3, $5, $4) } END { print "FULB is above in " n + 0 " of " NR (n ? " (" text ")" : "") }' "$work/wirings")" "$show"
+row 'Dragonfly 81x27x12: FULB 54 above MINIHOP-new 41' \
+  "$(awk '$4 == 41 && $5 == 54 { n++ } END { print (n ? "depends: on the wiring, in " n " of " NR : "refuted in all " NR " wirings and orders") }' "$work/wirings")" \
+  "$(awk '{ r = $5 / $4; if (r > most) { most = r; text = $5 " against " $4 " (" $1 ", ports " $2 ", " $3 ")" } } END { print "FULB is highest above with " text }' "$work/wirings")" "$show"
+row 'Dragonfly: in many patterns MINIHOP-new is a little below FULB' \
+  "$(awk '$2 == "above" { all++; n += $5 > $4 } $2 == "below" { other += $5 > $4 } END { print (n ? "depends: on the wiring" : other ? "refuted with local ports below global ones, as the paper numbers them" : "refuted") }' "$work/wirings")" \
+  "$(awk '{ all[$2]++; n[$2] += $5 > $4 } END { print "FULB is above in " n["above"] + 0 " of " all["above"] ", with the ports the other way round in " n["below"] + 0 " of " all["below"] }' "$work/wirings")" "$show"
 row 'The additional rule guarantees a max EFI not above MINIHOP-new (fulb-local)' \
   "$(awk '$6 > $4 { n++ } END { print (n ? "refuted in " n " of " NR : "reproduced") }' "$work/wirings")" \
-  "$(awk '$6 - $4 > worst { worst = $6 - $4; text = $1 ", ports " $2 ", " $3 ": " $6 " against " $4 } END { print "at worst " text }' "$work/wirings")" "$show"
+  "$(awk '{ above[$2] += $6 > $4 } $6 - $4 > worst { worst = $6 - $4; text = $1 ", ports " $2 ", " $3 ": " $6 " against " $4 } END { print above["above"] " of these with the ports as in the paper; at worst " text }' "$work/wirings")" "$show"
+# the ports of all switches numbered from the other end
+fabric-topo --quiet $dragonfly --to=ibnetdiscover | awk '
+  /^(Switch|Ca)/ { n = $1 == "Switch" ? $2 : 0 }
+  n && match($0, /^\[[0-9]+\]/) { $0 = "[" n + 1 - substr($0, 2, RLENGTH - 2) "]" substr($0, RLENGTH + 1) }
+  match($0, /"S-[0-9a-f]+"\[[0-9]+\]/) && /^\[/ {
+    at = index($0, "\"["); rest = substr($0, at + 2); q = rest + 0; sub(/^[0-9]+/, "", rest)
+    $0 = substr($0, 1, at + 1) 35 + 1 - q rest }
+  { print }' >"$work/highest"
+highest=$(one "$work/highest" grid:81x27x12 minihop-new max_efi lowest)
+others=$(one $dragonfly grid:81x27x12 sssp-new,fulb max_efi lowest)
+row 'Dragonfly: MINIHOP-new by the highest port instead of the lowest is above SSSP-new and FULB' \
+  "$(echo "$highest $others" | awk '{ print ($1 > $2 && $1 > $3 ? "reproduced" : "refuted") }')" \
+  "MINIHOP-new $highest, SSSP-new and FULB $others" "fabric-mcroute DUMP --pattern=grid:81x27x12 --algorithm=minihop-new --root-ties=lowest, in DUMP all ports p of switches as 36 - p"
 mean=$(for a in minihop-new sssp-new fulb; do one $dragonfly grid:81x27x12 $a,${a%-new}-mean mean_efi; echo; done | tr '\n' ' ' | sed 's/ $//')
 most=$(for a in minihop-new sssp-new fulb; do one $dragonfly grid:81x27x12 $a,${a%-new}-mean max_efi; echo; done | tr '\n' ' ' | sed 's/ $//')
 row 'Roots of least mean distance, the other reading: fewer cables than roots used least often' \
@@ -190,16 +247,14 @@ for wiring in consecutive absolute relative circulant random; do
   [ -n "$quick" ] && [ $wiring != absolute ] && [ $wiring != random ] || algorithms=balanced,optimal
   values=$(one "$dragonfly,wiring=$wiring" grid:81x27x12 $algorithms max_efi,height_bound | tr , ' ')
   row "$wiring: 5, or a bound above" \
-    "$(echo "$values" | awk '{ print ($(NF - 1) <= 5 || $NF > 5 ? "reached" : "not reached") }')" \
+    "$(echo "$values" | awk '{ for (i = 1; i < NF; i += 2) is[i] = $i <= 5 || $(i + 1) > 5
+        print (is[1] && is[NF - 1] ? "reached" : is[NF - 1] ? "reached by optimal only" : "not reached") }')" \
     "$(echo "$algorithms" | tr , ' '), each with its bound: $values" "fabric-mcroute $dragonfly,wiring=$wiring --pattern=grid:81x27x12 --algorithm=$algorithms"
 done
 
 echo
 echo '-- other figures'
 echo "mean EFI, fat tree 40x20x20, minihop-new, sssp-new and fulb: $(one $fattree grid:40x20x20 minihop-new,sssp-new,fulb mean_efi)"
-[ -n "$quick" ] || for pattern in grid:160x100 grid:40x20x20 random:groups=5000,size=8-24; do
-  echo "fat tree $pattern, seconds of MINIHOP and FULB: $(one $fattree $pattern minihop,fulb seconds.trees)"
-done
 for dump in ${DUMPS:+"$DUMPS"/*}; do
   values='' some=''
   for pattern in groups=900,size=4,seed=3 groups=900,size=8,seed=2 groups=300,size=16,seed=1; do
@@ -217,7 +272,7 @@ Where we differ, and why
   them. That MINIHOP-new beats FULB on some patterns is an effect of this: scattered, FULB
   falls to a fraction and the exceptions go.
 - Dragonfly: the paper states the order of the ports (local ones below global ones) but not the
-  wiring of its global cables; 41 and 54 come out in none. A FULB that reads the load of the far
+  wiring of its global cables; 41 and 54 come out in none of five. A FULB that reads the load of the far
   port of a cable, which is not offered, was clearly above in a prototype: 43 against 36.
   In the absolute arrangement two groups with consecutive numbers meet at their first
   switches only, so that trees of minimal height cannot avoid each other: the bound by forced

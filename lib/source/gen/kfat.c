@@ -2,7 +2,7 @@
 /*
  * High-dimension fat tree: leaf switches on a grid; every line of the grid along every
  * dimension has a root switch, or a two-level fat tree, that joins its leaves. Port
- * hosts + d + 1 of a leaf goes to its line along dimension d.
+ * hosts * rails + d + 1 of a leaf goes to its line along dimension d.
  *
  * Leaf "leaf-3.7" is x = 3, y = 7; "root-x.7" is the root of the line along dimension 0
  * through y = 7, "root-3.x" that of the line along dimension 1 through x = 3. With
