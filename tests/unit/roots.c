@@ -218,8 +218,8 @@ static uint32_t hops_to_all(const struct routed *s, uint32_t group, uint32_t roo
 	const struct fab_groups *g = s->groups;
 	uint32_t sum = 0;
 
-	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++)
-		sum += fab_dist_row(s->dist, g->sw[m])[root];
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+		sum += fab_dist_row(s->dist, fab_port_switch(s->f, g->member[m]))[root];
 	return sum;
 }
 

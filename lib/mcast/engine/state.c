@@ -106,6 +106,7 @@ uint32_t fab_mcast_choose_root(struct fab_mcast_state *s,
 					? s->adjacent
 					: NULL;
 
+	s->ties = ties;
 	if (engine->choose_root)
 		return engine->choose_root(s, roots, group);
 	return fab_root_choose(fab_roots_bits(roots, group), roots->words, ties, value);
@@ -128,6 +129,7 @@ void fab_mean_init(struct fab_mean *x, const struct fab_mcast_problem *problem,
 	x->nearest = FAB_ARENA_NEW(a, stride / 64, uint64_t);
 	x->sw = FAB_ARENA_NEW(a, problem->f->n_switches, uint32_t);
 	x->sum = FAB_ARENA_NEW(a, stride, uint32_t);
+	x->n_members = FAB_ARENA_NEW(a, problem->f->n_switches, uint32_t);
 }
 
 void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
@@ -139,10 +141,10 @@ void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
 }
 
 FAB_WIDE static void add_row(uint32_t *restrict sum, const uint8_t *restrict row,
-			     size_t n)
+			     size_t n, uint32_t times)
 {
 	for (size_t i = 0; i < n; i++)
-		sum[i] += row[i];
+		sum[i] += row[i] * times;
 }
 
 uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
@@ -164,13 +166,18 @@ uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots 
 		memset(x->sum, 0, stride * sizeof(*x->sum));
 	for (uint32_t i = 0; i < n && !is_dense; i++)
 		x->sum[x->sw[i]] = 0;
+	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++)
+		x->n_members[g->sw[m]] = 0;
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+		x->n_members[fab_port_switch(s->problem->f, g->member[m])]++;
 	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++) {
 		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[m]);
+		uint32_t times = x->n_members[g->sw[m]];
 
 		if (is_dense)
-			add_row(x->sum, row, stride);
+			add_row(x->sum, row, stride, times);
 		for (uint32_t i = 0; i < n && !is_dense; i++)
-			x->sum[x->sw[i]] += row[x->sw[i]];
+			x->sum[x->sw[i]] += row[x->sw[i]] * times;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		least = x->sum[x->sw[i]] < least ? x->sum[x->sw[i]] : least;
@@ -178,7 +185,7 @@ uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots 
 	for (uint32_t i = 0; i < n; i++)
 		if (x->sum[x->sw[i]] == least)
 			x->nearest[x->sw[i] / 64] |= (uint64_t)1 << x->sw[i] % 64;
-	return fab_root_choose(x->nearest, roots->words, FAB_TIES_SPREAD, s->root_use);
+	return fab_root_choose(x->nearest, roots->words, s->ties, s->root_use);
 }
 
 void fab_mcast_state_grow(struct fab_mcast_state *s,

@@ -20,6 +20,7 @@ struct fab_mcast_state {
 	struct fab_forest forest;
 	uint64_t n_edges; /* of the groups so far and the one being grown */
 	enum fab_mcast_ended ended;
+	enum fab_root_ties ties;
 	struct fab_arena arena; /* of its arrays but the forest, and of scratch */
 	void *scratch;		/* of the engine */
 };
@@ -58,11 +59,13 @@ uint32_t fab_mcast_choose_root(struct fab_mcast_state *s,
 			       const struct fab_roots *roots, enum fab_root_ties ties,
 			       uint32_t group);
 /* Members of engines with roots of least mean distance, of equal ones that used least
- * often: the beginning of their scratch. O(switches of the group * switches). */
+ * often: the beginning of their scratch. O(members + switches of the group * switches).
+ */
 struct fab_mean {
-	uint64_t *nearest; /* candidates with the least sum, a bit each */
-	uint32_t *sw;	   /* [n_switches] candidates */
-	uint32_t *sum;	   /* [stride of rows] hops of each to all members */
+	uint64_t *nearest;   /* candidates with the least sum, a bit each */
+	uint32_t *sw;	     /* [n_switches] candidates */
+	uint32_t *sum;	     /* [stride of rows] hops of each to all members */
+	uint32_t *n_members; /* [n_switches] of the group at hand */
 };
 void fab_mean_init(struct fab_mean *mean, const struct fab_mcast_problem *problem,
 		   struct fab_arena *arena);
