@@ -7,6 +7,8 @@
 #include "fabric/check.h"
 
 #include "base/order.h"
+#include "base/rng.h"
+#include "fabric/label.h"
 #include "fabric/ranks.h"
 #include "fabric/shape.h"
 
@@ -18,8 +20,10 @@
 enum {
 	OWN_LINES = 2, /* with all details, of a code */
 	NAMES_SHOWN = 3,
-	LOOKED_AT = 32, /* switches whose missing cables are searched for */
-	COMMON = 3,	/* of them that lack a cable to the same switch */
+	GAP_LINES = 3,	 /* of missing cables */
+	LOOKED_AT = 256, /* switches whose missing cables are searched for */
+	COMMON = 3,	 /* of them that lack a cable to the same switch */
+	INNER_PORT = 37, /* lowest odd number of ports of which the last is internal */
 };
 
 struct causer {
@@ -57,10 +61,15 @@ static const char *names_of(struct causer *c, const uint32_t *ids, uint32_t n,
 {
 	char *text = NULL;
 
-	for (uint32_t i = 0; i < n && i < NAMES_SHOWN; i++)
-		fab_append(&text, ", ", "\"%.64s\"",
-			   of_hosts ? fab_host_name(c->f, ids[i])
-				    : fab_node_name(c->f, ids[i]));
+	for (uint32_t i = 0; i < n && i < NAMES_SHOWN; i++) {
+		char *own = of_hosts ? NULL : fab_node_text(c->f, ids[i]);
+		const char *name = of_hosts ? fab_host_name(c->f, ids[i])
+					    : fab_node_name(c->f, ids[i]);
+
+		fab_append(&text, ", ", "\"%.64s\"%s", name,
+			   own ? own + strlen(name) : "");
+		free(own);
+	}
 	if (n > NAMES_SHOWN)
 		fab_append(&text, " ", "and %u more", n - NAMES_SHOWN);
 	fab_arena_own(&c->scratch, free, text);
@@ -90,6 +99,17 @@ static const char *plural(uint32_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* Has the node this port, and can a cable be put into it? The last of 37, 41 or 65 ports
+ * leads to the aggregation node inside of the switch. */
+static bool is_free(const struct fab_fabric *f, uint32_t node, unsigned num)
+{
+	unsigned n = f->node_n_ports[node];
+	uint32_t port = fab_port_find(f, node, num);
+
+	return num && num <= n && (num < n || n < INNER_PORT || n % 2 == 0) &&
+	       (port == FAB_NONE || f->port_cable[port] == FAB_NONE);
+}
+
 /* "port 31 free", "ports 31, 33 free", "7 ports free", "no port free". */
 static const char *free_ports(struct causer *c, uint32_t node)
 {
@@ -98,9 +118,7 @@ static const char *free_ports(struct causer *c, uint32_t node)
 	uint32_t n = 0;
 
 	for (unsigned num = 1; num <= f->node_n_ports[node]; num++) {
-		uint32_t port = fab_port_find(f, node, num);
-
-		if (port != FAB_NONE && f->port_cable[port] != FAB_NONE)
+		if (!is_free(f, node, num))
 			continue;
 		if (n++ < NAMES_SHOWN)
 			fab_append(&list, ", ", "%u", num);
@@ -111,6 +129,12 @@ static const char *free_ports(struct causer *c, uint32_t node)
 	free(list);
 	fab_arena_own(&c->scratch, free, text);
 	return text;
+}
+
+/* ", ports 7, 9 free here" */
+static const char *free_here(struct causer *c, uint32_t node)
+{
+	return fab_arena_format(&c->scratch, ", %s here", free_ports(c, node));
 }
 
 /* Messages of the first, then one line of all others. */
@@ -154,7 +178,8 @@ static void say_alike(struct causer *c, const uint32_t *index, uint32_t n)
 	uint32_t *all = FAB_ARENA_NEW0(&c->scratch, f->n_switches, uint32_t);
 	uint32_t *sw = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t), n_sw = 0;
 	uint32_t a = f->cable_a[x->cable], b = f->cable_b[x->cable];
-	bool are_hosts = true, are_all = true;
+	uint32_t n_whole = 0; /* switches of which it is said of all hosts */
+	bool are_hosts = true;
 
 	fab_ranks_count_hosts(f, all);
 	for (uint32_t i = 0; i < n; i++) {
@@ -166,12 +191,21 @@ static void say_alike(struct causer *c, const uint32_t *index, uint32_t n)
 			sw[n_sw++] = s;
 	}
 	for (uint32_t i = 0; i < n_sw; i++)
-		are_all &= of_switch[sw[i]] == all[sw[i]];
-	if (are_hosts && are_all)
+		if (of_switch[sw[i]] == all[sw[i]]) {
+			uint32_t s = sw[i];
+
+			sw[i] = sw[n_whole];
+			sw[n_whole++] = s;
+		}
+	if (are_hosts && n_whole)
 		say(c, index[0], n,
-		    "%u host cables: %s: all hosts of %u switch%s (%s): by design?", n,
-		    tail_of(x->message), n_sw, n_sw == 1 ? "" : "es",
-		    names_of(c, sw, n_sw, false));
+		    "%u host cables: %s: all hosts of %u switch%s (%s)%s: by design?", n,
+		    tail_of(x->message), n_whole, n_whole == 1 ? "" : "es",
+		    names_of(c, sw, n_whole, false),
+		    n_whole == n_sw
+			    ? ""
+			    : fab_arena_format(&c->scratch, ", some of %u other%s",
+					       n_sw - n_whole, plural(n_sw - n_whole)));
 	else
 		say(c, index[0], n,
 		    "%u cables of %u switch%s: %s; the first: \"%.64s\":%u - \"%.64s\":%u",
@@ -206,153 +240,403 @@ static void say_cables(struct causer *c, uint32_t first, uint32_t n)
 	}
 }
 
-/* Switches with too few cables: which are missing, by the switches with the same peers.
+/*
+ * Switches with too few cables to the level above: which are missing. A switch lacks what
+ * more than half of its siblings have: switches of its level that share more than half of
+ * the switches above it. Three switches that lack the same quarter, and those without a
+ * free port, can be built so; a switch above that three others lack cables to is the
+ * cause; else each is one.
  */
 
-/* Cables that a switch lacks: to which switches, how many; of n_usual n_up are there. */
+/* Cables to one switch above; ports of a single one by the pattern of the others, where
+ * both are free, else 0. */
 struct missing {
-	uint32_t n_up, n_usual, n;
-	uint32_t *to, *cables; /* [n] */
+	uint32_t to, n, own_port, peer_port;
 };
 
-static struct missing missing_of(struct causer *c, uint32_t s)
+/* A switch, and the findings about it. */
+struct lower {
+	uint32_t sw, first, n_findings;
+	uint32_t n_up, n_missing; /* cables */
+	struct missing *v;	  /* [n] */
+	uint32_t n;
+	uint64_t digest; /* of what is missing */
+};
+
+/* Cables of a sibling to a switch above. */
+struct tie {
+	uint32_t to, n;
+};
+
+static int by_tie(const void *x, const void *y)
+{
+	const struct tie *a = x, *b = y;
+
+	FAB_ORDER_BY(a, b, to);
+	return (a->n > b->n) - (a->n < b->n);
+}
+
+static bool is_above(const struct causer *c, uint32_t t, uint32_t s)
+{
+	return c->ranks.rank[t] != FAB_NONE && c->ranks.rank[t] > c->ranks.rank[s];
+}
+
+/* A port of the node that is free, and of which v[0 .. n - 1] has the number more than
+ * `least` times; 0: none. Sorts them. */
+static uint32_t usual_port(struct causer *c, uint32_t node, uint32_t *v, uint32_t n,
+			   uint32_t least)
+{
+	if (n)
+		qsort(v, n, sizeof(*v), fab_cmp_u32);
+	for (uint32_t i = 0; i + least < n; i++)
+		if (v[i] == v[i + least] && is_free(c->f, node, v[i]))
+			return v[i];
+	return 0;
+}
+
+/* The ports that most siblings use to the switch above, and that s uses at most switches
+ * above. */
+static void find_ports(struct causer *c, uint32_t s, struct missing *m,
+		       const uint32_t *sibling, uint32_t n_siblings)
 {
 	const struct fab_fabric *f = c->f;
-	uint32_t n = f->n_switches, n_peers = 0, n_siblings = 0;
-	uint32_t *own = FAB_ARENA_NEW0(&c->scratch, n, uint32_t);
-	uint32_t *shared = FAB_ARENA_NEW0(&c->scratch, n, uint32_t);
-	uint32_t *joined = FAB_ARENA_NEW0(&c->scratch, n, uint32_t);
-	uint32_t *cables = FAB_ARENA_NEW0(&c->scratch, n, uint32_t);
-	struct missing out = {.to = FAB_ARENA_NEW(&c->scratch, n, uint32_t),
-			      .cables = FAB_ARENA_NEW(&c->scratch, n, uint32_t)};
-	const uint32_t *rank;
+	uint32_t *num = FAB_ARENA_NEW(&c->scratch, f->n_ports, uint32_t), n = 0;
 
-	if (!c->ranks.rank) {
-		struct fab_shape *shape = fab_shape_recognize(f);
+	for (uint32_t i = 0; i < n_siblings; i++)
+		for (uint32_t e = f->arc_first[sibling[i]];
+		     e < f->arc_first[sibling[i] + 1]; e++)
+			if (f->arc_peer[e] == m->to)
+				num[n++] = f->port_num[fab_arc_port(f, sibling[i], e)];
+	m->own_port = usual_port(c, s, num, n, n_siblings / 2);
+	n = 0;
+	for (uint32_t e = f->arc_first[s]; e < f->arc_first[s + 1]; e++)
+		if (is_above(c, f->arc_peer[e], s))
+			num[n++] = f->port_num[fab_port_peer(f, fab_arc_port(f, s, e))];
+	m->peer_port = n < COMMON ? 0 : usual_port(c, m->to, num, n, n / 2);
+	if (!m->own_port || !m->peer_port)
+		m->own_port = m->peer_port = 0;
+}
 
-		fab_ranks_init(&c->ranks, f, shape);
-		fab_shape_free(shape);
-	}
-	rank = c->ranks.rank;
+/* The siblings of a switch into sibling[n_switches]; returns how many. own[n_switches]:
+ * its cables to each switch above. */
+static uint32_t find_siblings(struct causer *c, struct lower *l, uint32_t *own,
+			      uint32_t *sibling)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t s = l->sw, n_peers = 0, n = 0;
+	uint32_t *shared = FAB_ARENA_NEW0(&c->scratch, f->n_switches, uint32_t);
+
 	for (uint32_t e = f->arc_first[s]; e < f->arc_first[s + 1]; e++) {
 		uint32_t t = f->arc_peer[e];
 
-		if (rank[t] == FAB_NONE || rank[t] <= rank[s])
+		if (!is_above(c, t, s))
 			continue;
-		out.n_up++;
+		l->n_up++;
 		if (own[t]++)
 			continue;
 		n_peers++;
 		for (uint32_t k = f->peer_first[t]; k < f->peer_first[t + 1]; k++)
-			shared[f->peer[k]] += rank[f->peer[k]] == rank[s];
+			shared[f->peer[k]] +=
+				c->ranks.rank[f->peer[k]] == c->ranks.rank[s];
 	}
-	/* Siblings share more than half of the switches above. */
-	for (uint32_t u = 0; u < n; u++) {
-		if (u == s || 2 * shared[u] <= n_peers)
-			continue;
-		n_siblings++;
-		for (uint32_t e = f->arc_first[u]; e < f->arc_first[u + 1]; e++)
-			cables[f->arc_peer[e]]++;
-		for (uint32_t k = f->peer_first[u]; k < f->peer_first[u + 1]; k++)
-			joined[f->peer[k]]++;
-	}
-	out.n_usual = out.n_up;
-	for (uint32_t t = 0; t < n; t++) {
-		uint32_t usual = joined[t] ? cables[t] / joined[t] : 0;
-
-		if (rank[t] == FAB_NONE || rank[t] <= rank[s] ||
-		    2 * joined[t] <= n_siblings || usual <= own[t])
-			continue;
-		out.n_usual += usual - own[t];
-		out.to[out.n] = t;
-		out.cables[out.n++] = usual - own[t];
-	}
-	return out;
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		if (u != s && 2 * shared[u] > n_peers)
+			sibling[n++] = u;
+	return n;
 }
 
-/* Where many lack a cable to one switch, that switch is the cause. */
-static void say_uplinks(struct causer *c, uint32_t first, uint32_t n)
-{
-	uint32_t *lack = FAB_ARENA_NEW0(&c->scratch, c->f->n_switches, uint32_t);
-	uint32_t *other = FAB_ARENA_NEW(&c->scratch, n, uint32_t), n_other = 0, most = 0;
-	uint32_t *nodes = FAB_ARENA_NEW(&c->scratch, n, uint32_t), n_nodes = 0, own;
-	struct missing *of = FAB_ARENA_NEW0(&c->scratch, n, struct missing);
-
-	for (uint32_t i = 0; i < n && i < LOOKED_AT; i++) {
-		of[i] = missing_of(c, c->findings[first + i].node);
-		for (uint32_t k = 0; k < of[i].n; k++)
-			if (++lack[of[i].to[k]] > lack[most])
-				most = of[i].to[k];
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		bool lacks_it = false;
-
-		for (uint32_t k = 0; k < of[i].n; k++)
-			lacks_it |= of[i].to[k] == most;
-		if (lacks_it && lack[most] >= COMMON)
-			nodes[n_nodes++] = c->findings[first + i].node;
-		else
-			other[n_other++] = i;
-	}
-	if (n_nodes)
-		say(c, first, n_nodes,
-		    "\"%.64s\" (%s) lacks cables to %u switches with too few uplinks: %s",
-		    fab_node_name(c->f, most), free_ports(c, most), n_nodes,
-		    names_of(c, nodes, n_nodes, false));
-	own = n_other <= OWN_LINES + 1 ? n_other : OWN_LINES;
-	for (uint32_t i = 0; i < own; i++) {
-		const struct missing *m = &of[other[i]];
-		const struct fab_finding *x = &c->findings[first + other[i]];
-		char *text = NULL;
-
-		for (uint32_t k = 0; k < m->n && k < OWN_LINES; k++)
-			fab_append(&text, ", ", "%u to \"%.64s\" (%s there)",
-				   m->cables[k], fab_node_name(c->f, m->to[k]),
-				   free_ports(c, m->to[k]));
-		if (m->n > OWN_LINES)
-			fab_append(&text, " and ", "%u more", m->n - OWN_LINES);
-		if (text)
-			say(c, first + other[i], 1,
-			    "\"%.64s\" has %u of %u uplinks; missing: %s",
-			    fab_node_name(c->f, x->node), m->n_up, m->n_usual, text);
-		else
-			say(c, first + other[i], 1, "%s", x->message);
-		free(text);
-	}
-	for (uint32_t i = own; i < n_other; i++)
-		nodes[i - own] = c->findings[first + other[i]].node;
-	if (n_other > own)
-		say(c, first + other[own], n_other - own,
-		    "%u more switches with fewer uplinks than their level: %s",
-		    n_other - own, names_of(c, nodes, n_other - own, false));
-}
-
-static void say_pairs(struct causer *c, uint32_t first, uint32_t n)
+static void find_missing(struct causer *c, struct lower *l)
 {
 	const struct fab_fabric *f = c->f;
-	uint32_t own = n <= OWN_LINES + 1 ? n : OWN_LINES, n_nodes, *nodes;
+	uint32_t *own = FAB_ARENA_NEW0(&c->scratch, f->n_switches, uint32_t);
+	uint32_t *n_to = FAB_ARENA_NEW0(&c->scratch, f->n_switches, uint32_t);
+	uint32_t *sibling = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
+	uint32_t n_siblings = find_siblings(c, l, own, sibling), half = n_siblings / 2;
+	FAB_VEC(struct tie) ties = {0};
 
-	for (uint32_t i = first; i < first + own; i++) {
-		const struct fab_finding *x = &c->findings[i];
-		uint32_t n_cables = 0;
-		const char *usual = x->message, *at = usual;
+	for (uint32_t i = 0; i < n_siblings; i++) {
+		uint32_t u = sibling[i];
 
-		while ((at = strstr(at, " have ")))
-			usual = at += 6;
-		for (uint32_t e = f->arc_first[x->node]; e < f->arc_first[x->node + 1];
-		     e++)
-			n_cables += f->arc_peer[e] == x->peer_node;
-		say(c, i, 1,
-		    "\"%.64s\" and \"%.64s\" are joined by %u of %u cables (%s there, %s here)",
-		    fab_node_name(f, x->node), fab_node_name(f, x->peer_node), n_cables,
-		    (unsigned)strtoul(usual, NULL, 10), free_ports(c, x->peer_node),
-		    free_ports(c, x->node));
+		for (uint32_t e = f->arc_first[u]; e < f->arc_first[u + 1]; e++)
+			n_to[f->arc_peer[e]]++;
+		for (uint32_t k = f->peer_first[u]; k < f->peer_first[u + 1]; k++) {
+			uint32_t t = f->peer[k];
+
+			if (is_above(c, t, u))
+				FAB_PUSH(&ties, ((struct tie){t, n_to[t]}));
+			n_to[t] = 0;
+		}
 	}
-	nodes = nodes_of(c, first + own, n - own, &n_nodes);
-	if (n > own)
-		say(c, first + own, n - own,
+	if (ties.n)
+		qsort(ties.v, ties.n, sizeof(*ties.v), by_tie);
+	l->v = FAB_ARENA_NEW(&c->scratch, ties.n, struct missing);
+	for (size_t i = 0; i + half < ties.n; i++) {
+		const struct tie *x = &ties.v[i], *last = &ties.v[i + half];
+		struct missing *m = &l->v[l->n];
+
+		if (x->to != last->to || x->n != last->n || x->n <= own[x->to])
+			continue;
+		*m = (struct missing){.to = x->to, .n = x->n - own[x->to]};
+		if (m->n == 1)
+			find_ports(c, l->sw, m, sibling, n_siblings);
+		l->n++;
+		l->n_missing += m->n;
+		l->digest += fab_mix64((uint64_t)m->to << 32 | m->n);
+		own[x->to] = UINT32_MAX; /* once */
+	}
+	free(ties.v);
+}
+
+/* Lines about missing cables, the most of them first. */
+struct gap {
+	char *text;
+	uint32_t first, n_findings, n_cables, sw;
+};
+
+static int by_cables(const void *x, const void *y)
+{
+	const struct gap *a = x, *b = y;
+
+	if (a->n_cables != b->n_cables)
+		return a->n_cables > b->n_cables ? -1 : 1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* "1 to "spine2" (port 3 free there)", or port by port: "3 - "spine2":3". */
+static void append_missing(struct causer *c, char **text, const struct missing *m,
+			   const char *here)
+{
+	const char *name = fab_node_name(c->f, m->to);
+
+	if (m->own_port)
+		fab_append(text, ", ", "port %u - \"%.64s\":%u", m->own_port, name,
+			   m->peer_port);
+	else
+		fab_append(text, ", ", "%u to \"%.64s\" (%s there%s)", m->n, name,
+			   free_ports(c, m->to), here);
+}
+
+/* Three switches or more that lack the same quarter of their uplinks. */
+static bool is_alike(const struct lower *a, const struct lower *b)
+{
+	return a->n_missing && b->n_missing && a->digest == b->digest &&
+	       a->n_up == b->n_up && a->n > 1 &&
+	       4 * a->n_missing >= a->n_up + a->n_missing;
+}
+
+static struct gap gap_of_design(struct causer *c, struct lower *l, uint32_t n,
+				uint32_t at)
+{
+	struct gap gap = {.first = l[at].first, .sw = l[at].sw};
+	uint32_t *nodes = FAB_ARENA_NEW(&c->scratch, n, uint32_t), n_nodes = 0;
+	uint32_t n_up = l[at].n_up, usual = n_up + l[at].n_missing;
+	const struct lower like = l[at];
+
+	for (uint32_t i = at; i < n; i++) {
+		if (!is_alike(&like, &l[i]))
+			continue;
+		nodes[n_nodes++] = l[i].sw;
+		gap.n_cables += l[i].n_missing;
+		gap.n_findings += l[i].n_findings;
+		l[i].n = l[i].n_findings = l[i].n_missing = 0;
+	}
+	gap.text = fab_format(
+		"%u switches have %u uplinks each, where others have %u (%s): by design?",
+		n_nodes, n_up, usual, names_of(c, nodes, n_nodes, false));
+	return gap;
+}
+
+/* All that switches lack to the switch t. */
+static struct gap gap_above(struct causer *c, struct lower *l, uint32_t n, uint32_t t)
+{
+	struct gap gap = {.first = FAB_NONE, .sw = t};
+	uint32_t *nodes = FAB_ARENA_NEW(&c->scratch, n, uint32_t), n_nodes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < l[i].n; k++) {
+			if (l[i].v[k].to != t)
+				continue;
+			nodes[n_nodes++] = l[i].sw;
+			gap.n_cables += l[i].v[k].n;
+			gap.n_findings += l[i].n_findings;
+			gap.first = gap.first == FAB_NONE ? l[i].first : gap.first;
+			l[i].n_findings = 0;
+			l[i].v[k--] = l[i].v[--l[i].n];
+		}
+	gap.text = fab_format(
+		"\"%.64s\" lacks %u cables to %u switches of the level below: %s (%s there)",
+		fab_node_name(c->f, t), gap.n_cables, n_nodes,
+		names_of(c, nodes, n_nodes, false), free_ports(c, t));
+	return gap;
+}
+
+/* What is left of one switch. */
+static struct gap gap_below(struct causer *c, const struct lower *l)
+{
+	struct gap gap = {.first = l->first, .n_findings = l->n_findings, .sw = l->sw};
+	uint32_t n_free = 0;
+	char *text = NULL;
+
+	for (unsigned num = 1; num <= c->f->node_n_ports[l->sw]; num++)
+		n_free += is_free(c->f, l->sw, num);
+	for (uint32_t k = 0; k < l->n; k++) {
+		gap.n_cables += l->v[k].n;
+		if (k < OWN_LINES)
+			append_missing(c, &text, &l->v[k],
+				       l->n == 1 ? free_here(c, l->sw) : "");
+	}
+	if (!l->n)
+		gap.text = fab_strdup(c->findings[l->first].message);
+	else
+		gap.text = fab_format(
+			"\"%.64s\" has %u of %u uplinks; %s: %s%s",
+			fab_node_name(c->f, l->sw), l->n_up, l->n_up + l->n_missing,
+			n_free < gap.n_cables
+				? "by design, as its ports are in use? Others have"
+				: "missing",
+			text, l->n > OWN_LINES ? " and others" : "");
+	free(text);
+	return gap;
+}
+
+/* The switches that findings are about, each once, with what they lack. */
+static struct lower *find_lowers(struct causer *c, uint32_t first, uint32_t n,
+				 bool *is_of_pair, uint32_t *n_lowers)
+{
+	struct lower *v = FAB_ARENA_NEW(&c->scratch, n, struct lower);
+	uint32_t *place = FAB_ARENA_NEW(&c->scratch, c->f->n_switches, uint32_t);
+	uint32_t n_kept = 0;
+
+	memset(place, 0xff, c->f->n_switches * sizeof(*place));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fab_finding *x = &c->findings[first + i];
+		uint32_t t = x->peer_node, *at = &place[x->node];
+		bool is_known = false;
+
+		if (*at == FAB_NONE) {
+			*at = n_kept;
+			v[n_kept] = (struct lower){.sw = x->node, .first = first + i};
+			if (n_kept < LOOKED_AT && c->ranks.rank[x->node] != FAB_NONE)
+				find_missing(c, &v[n_kept]);
+			n_kept++;
+		}
+		for (uint32_t k = 0; k < v[*at].n; k++)
+			is_known |= v[*at].v[k].to == t;
+		/* a pair that is no case of missing cables to the level above */
+		is_of_pair[i] = t != FAB_NONE && !is_known;
+		v[*at].n_findings += !is_of_pair[i];
+	}
+	*n_lowers = n_kept;
+	return v;
+}
+
+static void say_pair(struct causer *c, uint32_t i)
+{
+	const struct fab_fabric *f = c->f;
+	const struct fab_finding *x = &c->findings[i];
+	const char *usual = x->message, *at = usual;
+	uint32_t n_cables = 0;
+
+	while ((at = strstr(at, " have ")))
+		usual = at += 6;
+	for (uint32_t e = f->arc_first[x->node]; e < f->arc_first[x->node + 1]; e++)
+		n_cables += f->arc_peer[e] == x->peer_node;
+	say(c, i, 1,
+	    "\"%.64s\" and \"%.64s\" are joined by %u of %u cables (%s there, %s here)",
+	    fab_node_name(f, x->node), fab_node_name(f, x->peer_node), n_cables,
+	    (unsigned)strtoul(usual, NULL, 10), free_ports(c, x->peer_node),
+	    free_ports(c, x->node));
+}
+
+/* Pairs that are no case of missing uplinks, those of which is_of_pair is set. */
+static void say_pairs(struct causer *c, uint32_t first, uint32_t n,
+		      const bool *is_of_pair)
+{
+	bool *is_taken = FAB_ARENA_NEW0(&c->scratch, c->f->n_nodes, bool);
+	uint32_t *nodes = FAB_ARENA_NEW(&c->scratch, n, uint32_t), n_nodes = 0;
+	uint32_t n_pairs = 0, own, said = 0, other = FAB_NONE;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_pairs += is_of_pair[i];
+	own = n_pairs <= OWN_LINES + 1 ? n_pairs : OWN_LINES;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t node = c->findings[first + i].node;
+
+		if (!is_of_pair[i])
+			continue;
+		if (said < own) {
+			say_pair(c, first + i);
+			said++;
+			continue;
+		}
+		other = other == FAB_NONE ? first + i : other;
+		if (!is_taken[node])
+			nodes[n_nodes++] = node;
+		is_taken[node] = true;
+	}
+	if (n_pairs > own)
+		say(c, other, n_pairs - own,
 		    "%u more pairs of switches with fewer cables than others, of %s",
-		    n - own, names_of(c, nodes, n_nodes, false));
+		    n_pairs - own, names_of(c, nodes, n_nodes, false));
+}
+
+static void say_missing(struct causer *c, uint32_t first, uint32_t n)
+{
+	bool *is_of_pair = FAB_ARENA_NEW(&c->scratch, n, bool);
+	uint32_t *lack = FAB_ARENA_NEW(&c->scratch, c->f->n_switches, uint32_t);
+	uint32_t n_lowers, n_alike, *nodes, n_findings = 0, n_cables = 0;
+	struct lower *l;
+	FAB_VEC(struct gap) gaps = {0};
+
+	if (!c->ranks.rank) {
+		struct fab_shape *shape = fab_shape_recognize(c->f);
+
+		fab_ranks_init(&c->ranks, c->f, shape);
+		fab_shape_free(shape);
+	}
+	l = find_lowers(c, first, n, is_of_pair, &n_lowers);
+	for (uint32_t i = 0; i < n_lowers; i++) {
+		n_alike = 0;
+		for (uint32_t k = i; k < n_lowers; k++)
+			n_alike += is_alike(&l[i], &l[k]);
+		if (n_alike >= COMMON)
+			FAB_PUSH(&gaps, gap_of_design(c, l, n_lowers, i));
+	}
+	for (uint32_t most = COMMON; most >= COMMON;) {
+		uint32_t t = 0;
+
+		memset(lack, 0, c->f->n_switches * sizeof(*lack));
+		for (uint32_t i = 0; i < n_lowers; i++)
+			for (uint32_t k = 0; k < l[i].n; k++)
+				t = ++lack[l[i].v[k].to] > lack[t] ? l[i].v[k].to : t;
+		most = c->f->n_switches ? lack[t] : 0;
+		if (most >= COMMON)
+			FAB_PUSH(&gaps, gap_above(c, l, n_lowers, t));
+	}
+	for (uint32_t i = 0; i < n_lowers; i++)
+		if (l[i].n || l[i].n_findings)
+			FAB_PUSH(&gaps, gap_below(c, &l[i]));
+	if (gaps.n)
+		qsort(gaps.v, gaps.n, sizeof(*gaps.v), by_cables);
+	nodes = FAB_ARENA_NEW(&c->scratch, gaps.n, uint32_t);
+	for (size_t i = 0; i < gaps.n; i++) {
+		const struct gap *gap = &gaps.v[i];
+		bool is_own = gaps.n <= GAP_LINES + 1 || i < GAP_LINES;
+
+		if (is_own)
+			say(c, gap->first, gap->n_findings, "%s", gap->text);
+		else
+			nodes[i - GAP_LINES] = gap->sw;
+		n_findings += is_own ? 0 : gap->n_findings;
+		n_cables += is_own ? 0 : gap->n_cables;
+		free(gap->text);
+	}
+	if (gaps.n > GAP_LINES + 1)
+		say(c, gaps.v[GAP_LINES].first, n_findings,
+		    "%zu more switches lack %u cables: %s", gaps.n - GAP_LINES, n_cables,
+		    names_of(c, nodes, (uint32_t)gaps.n - GAP_LINES, false));
+	free(gaps.v);
+	say_pairs(c, first, n, is_of_pair);
 }
 
 /* Ports without a LID: whole hosts, or single ports. */
@@ -361,7 +645,9 @@ static void say_lids(struct causer *c, uint32_t first, uint32_t n)
 	const struct fab_fabric *f = c->f;
 	uint32_t *missing = FAB_ARENA_NEW0(&c->scratch, f->n_hosts, uint32_t);
 	uint32_t *whole = FAB_ARENA_NEW(&c->scratch, f->n_hosts, uint32_t), n_whole = 0;
-	uint32_t n_hosts = 0, n_switches = 0;
+	uint32_t *sw = FAB_ARENA_NEW(&c->scratch, n, uint32_t), n_switches = 0;
+	uint32_t n_hosts = 0;
+	const char *switches = "";
 
 	if (n <= OWN_LINES) {
 		say_messages(c, first, n);
@@ -370,7 +656,8 @@ static void say_lids(struct causer *c, uint32_t first, uint32_t n)
 	for (uint32_t i = first; i < first + n; i++) {
 		uint32_t host = f->node_host[c->findings[i].node];
 
-		n_switches += fab_node_is_switch(f, c->findings[i].node);
+		if (fab_node_is_switch(f, c->findings[i].node))
+			sw[n_switches++] = c->findings[i].node;
 		if (host != FAB_NONE)
 			n_hosts += !missing[host]++;
 	}
@@ -388,13 +675,20 @@ static void say_lids(struct causer *c, uint32_t first, uint32_t n)
 			continue;
 		whole[n_whole++] = h;
 	}
-	say(c, first, n,
-	    n_whole == n_hosts && n_hosts
-		    ? "%u ports have no LID: all of %u host%s (%s)%s: down, or in another subnet?"
-		    : "%u ports have no LID, on %u host%s (all of %s)%s: links down?",
-	    n, n_hosts, plural(n_hosts),
-	    n_whole ? names_of(c, whole, n_whole, true) : "none",
-	    n_switches ? ", and switches" : "");
+	if (n_switches)
+		switches = fab_arena_format(&c->scratch, " and of %u switch%s (%s)",
+					    n_switches, n_switches == 1 ? "" : "es",
+					    names_of(c, sw, n_switches, false));
+	if (n_whole && n_whole == n_hosts)
+		say(c, first, n,
+		    "%u ports have no LID: all of %u host%s (%s)%s: down, or in another subnet?",
+		    n, n_hosts, plural(n_hosts), names_of(c, whole, n_whole, true),
+		    switches);
+	else
+		say(c, first, n,
+		    "%u ports have no LID, of %u host%s (all of %s)%s: links down?", n,
+		    n_hosts, plural(n_hosts),
+		    n_whole ? names_of(c, whole, n_whole, true) : "none", switches);
 }
 
 static int by_description(const void *x, const void *y, void *fabric)
@@ -443,8 +737,8 @@ static const struct {
 	{"duplicate-guid", say_messages},
 	{"duplicate-port-guid", say_messages},
 	{"missing-lid", say_lids},
-	{"few-uplinks", say_uplinks},
-	{"few-cables", say_pairs},
+	{"few-cables", say_missing}, /* and the run of few-uplinks behind it */
+	{"few-uplinks", say_missing},
 	{"mixed-rails", say_messages},
 	{NULL, say_messages},
 	{"width-mismatch", say_cables},
@@ -468,16 +762,14 @@ static size_t kind_of(const char *code)
 	return unknown;
 }
 
-/* Problems before notes, the most urgent first. */
-static int by_urgency(const void *x, const void *y)
+/* Findings of one code, and those of missing cables, have their lines in common. */
+static bool is_of_run(const struct fab_finding *a, const struct fab_finding *b)
 {
-	const struct fab_cause *a = x, *b = y;
 	size_t ka = kind_of(a->code), kb = kind_of(b->code);
 
-	if (a->severity != b->severity)
-		return a->severity == FAB_PROBLEM ? -1 : 1;
-	return ka != kb ? (ka < kb ? -1 : 1)
-			: (a->first > b->first) - (a->first < b->first);
+	return a->severity == b->severity &&
+	       (!strcmp(a->code, b->code) ||
+		(kinds[ka].say == say_missing && kinds[kb].say == say_missing));
 }
 
 struct fab_cause *fab_causes(const struct fab_fabric *f,
@@ -486,15 +778,20 @@ struct fab_cause *fab_causes(const struct fab_fabric *f,
 {
 	struct causer c = {.f = f, .findings = findings, .arena = arena};
 
-	for (uint32_t i = 0, end; i < n; i = end) {
-		for (end = i; end < n && !strcmp(findings[i].code, findings[end].code) &&
-			      findings[i].severity == findings[end].severity;)
-			end++;
-		kinds[kind_of(findings[i].code)].say(&c, i, end - i);
-		fab_arena_free(&c.scratch);
+	for (size_t k = 0; k < 2 * FAB_COUNT(kinds); k++) {
+		enum fab_severity severity =
+			k < FAB_COUNT(kinds) ? FAB_PROBLEM : FAB_NOTE;
+
+		for (uint32_t i = 0, end; i < n; i = end) {
+			for (end = i; end < n && is_of_run(&findings[i], &findings[end]);)
+				end++;
+			if (findings[i].severity != severity ||
+			    kind_of(findings[i].code) != k % FAB_COUNT(kinds))
+				continue;
+			kinds[kind_of(findings[i].code)].say(&c, i, end - i);
+			fab_arena_free(&c.scratch);
+		}
 	}
-	if (c.out.n)
-		qsort(c.out.v, c.out.n, sizeof(*c.out.v), by_urgency);
 	fab_arena_own(arena, free, c.out.v);
 	fab_ranks_fini(&c.ranks);
 	*n_causes = (uint32_t)c.out.n;

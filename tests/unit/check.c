@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/check.h"
 
+#include "base/rng.h"
 #include "support/data.h"
+#include "support/gen.h"
 #include "support/own.h"
 #include "support/plan.h"
 
@@ -460,7 +462,7 @@ Test(check, causes_name_what_to_look_at)
 		}
 	expect_cause(
 		plan,
-		"\"leaf3\" has 2 of 3 uplinks; missing: 1 to \"spine2\" (port 3 free there)");
+		"\"leaf3\" has 2 of 3 uplinks; missing: 1 to \"spine2\" (port 3 free there, port 6 free here)");
 
 	plan = plan_tree(4, 2, 3);
 	for (size_t i = 8; i < 11; i++) /* all hosts of leaf1 */
@@ -468,6 +470,26 @@ Test(check, causes_name_what_to_look_at)
 	expect_cause(
 		plan,
 		"3 host cables: EDR, where host links usually have HDR: all hosts of 1 switch (\"leaf1\"): by design?");
+
+	/* leaves 1 to 3 of 9 have half of the uplinks */
+	plan = plan_tree(9, 4, 4);
+	for (size_t i = 0; i < plan.cables.n; i++)
+		plan.cables.v[i].is_gone = plan.cables.v[i].a.node < 3 &&
+					   plan.cables.v[i].b.node >= 11 &&
+					   plan.cables.v[i].b.node < 13;
+	expect_cause(
+		plan,
+		"3 switches have 2 uplinks each, where others have 4 (\"leaf1\", \"leaf2\", \"leaf3\"): by design?");
+
+	/* spine1 lost them; the last of its 41 ports is internal */
+	plan = plan_tree(9, 4, 4);
+	plan.nodes.v[9].n_ports = 41;
+	for (size_t i = 0; i < plan.cables.n; i++)
+		plan.cables.v[i].is_gone =
+			plan.cables.v[i].a.node < 3 && plan.cables.v[i].b.node == 9;
+	expect_cause(
+		plan,
+		"\"spine1\" lacks 3 cables to 3 switches of the level below: \"leaf1\", \"leaf2\", \"leaf3\" (34 ports free there)");
 
 	plan = plan_tree(4, 2, 3);
 	plan.cables.v[9].a.width = plan.cables.v[9].b.width = 2;
@@ -478,6 +500,40 @@ Test(check, causes_name_what_to_look_at)
 	for (size_t i = 0; i < 4; i++)
 		plan.nodes.v[7 + i].lid[1] = 0;
 	expect_cause(plan, "4 ports have no LID: all of 4 hosts (");
+}
+
+/* Of a generated tree one cable between switches is missing: both its ends are named,
+ * with ports where the others show them. */
+Test(check, a_missing_cable_is_named_by_both_ends)
+{
+	OWN(fab_fabric) *whole = test_gen("fattree:radix=8,levels=3");
+	struct fab_rng rng;
+	uint32_t n_by_port = 0;
+
+	fab_rng_init(&rng, 5);
+	for (int round = 0; round < 40; round++) {
+		uint32_t gone = (uint32_t)fab_rng_below(&rng, whole->n_switch_links);
+		uint32_t a = whole->port_node[whole->cable_a[gone]];
+		uint32_t b = whole->port_node[whole->cable_b[gone]];
+		char *names[2] = {fab_format("\"%s\"", fab_node_name(whole, a)),
+				  fab_format("\"%s\"", fab_node_name(whole, b))};
+		OWN(fab_fabric) *f = NULL;
+		OWN(fab_check) *check = NULL;
+		const struct fab_cause *cause;
+		uint32_t n;
+
+		f = test_without_cable(whole, gone);
+		check = fab_check_new(f);
+		cause = fab_causes(f, check->findings, check->n_findings, &check->arena,
+				   &n);
+		cr_assert(n && (n == 1 || cause[1].severity == FAB_NOTE));
+		cr_expect(strstr(cause->text, names[0]) && strstr(cause->text, names[1]),
+			  "%s - %s: %s", names[0], names[1], cause->text);
+		n_by_port += strstr(cause->text, "missing: port ") != NULL;
+		free(names[0]);
+		free(names[1]);
+	}
+	cr_expect_gt(n_by_port, 20);
 }
 
 /* All findings are explained, each by one cause, problems first. */
