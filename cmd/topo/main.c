@@ -47,11 +47,13 @@ static const struct fab_option options[] = {
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), booksim (network of BookSim2) or min-hops (tables of minimum hops)",
+	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), slurm-yaml (topology.yaml, a topology for each rail), slurm-block (topology.conf of topology/block), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), booksim (network of BookSim2) or min-hops (tables of minimum hops)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
 		 [TOPO_TO_JSON] = "json", [TOPO_TO_SLURM] = "slurm",
+		 [TOPO_TO_SLURM_YAML] = "slurm-yaml",
+		 [TOPO_TO_SLURM_BLOCK] = "slurm-block",
 		 [TOPO_TO_SUBNET_LST] = "subnet-lst", [TOPO_TO_ROOT_GUIDS] = "root-guids",
 		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim",
 		 [TOPO_TO_MIN_HOPS] = "min-hops"),
@@ -107,6 +109,12 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 	case TOPO_TO_SLURM:
 		rc = fab_export_slurm(out, w->f, &slurm, err);
 		break;
+	case TOPO_TO_SLURM_YAML:
+		rc = fab_export_slurm_yaml(out, w->f, &slurm, err);
+		break;
+	case TOPO_TO_SLURM_BLOCK:
+		rc = fab_export_slurm_block(out, w->f, &slurm, err);
+		break;
 	case TOPO_TO_SUBNET_LST:
 		return fab_export_subnet_lst(out, w->f, err);
 	case TOPO_TO_ROOT_GUIDS:
@@ -135,7 +143,7 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 	}
 	if (rc)
 		return rc;
-	if (slurm.n_split)
+	if (slurm.n_split && !slurm.n_topologies)
 		fab_cli_warn(
 			&p->run,
 			"hosts with adapters on several switches: %u, each listed under that of its first adapter by name (--hca chooses another)",
@@ -148,6 +156,11 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 	if (slurm.n_unattached)
 		fab_cli_warn(&p->run, "hosts without a cable to a switch: %u, left out",
 			     slurm.n_unattached);
+	if (slurm.n_blockless)
+		fab_cli_warn(
+			&p->run,
+			"hosts on switches that have too few for a block: %u, left out; Slurm gives them no job",
+			slurm.n_blockless);
 	if (slurm.n_roots > 1)
 		fab_cli_warn(
 			&p->run,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Host lists and topology.conf as Slurm has them. */
+/* Host lists, then trees of switches as Slurm has them: topology.conf for topology/tree
+ * and topology/block, and topology.yaml. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sets.h"
 #include "base/text.h"
 #include "export/slurm.h"
@@ -140,6 +142,12 @@ struct branch {
 	uint32_t sw; /* any switch within, whose set has the others */
 	bool is_leaf;
 	FAB_VEC(const char *) members; /* hosts or branches */
+	FAB_VEC(uint32_t) below;       /* branches: their places */
+};
+
+/* A port of a host's adapter that is cabled to a switch. */
+struct attachment {
+	uint32_t node, port, sw;
 };
 
 struct tree {
@@ -147,42 +155,79 @@ struct tree {
 	struct fab_arena arena;
 	struct fab_plain_names names;
 	struct fab_ranks ranks;
-	uint32_t *set;	   /* [n_switches] union-find, parent pointers */
-	uint32_t *by_name; /* [n_switches] in the order of their names */
-	bool *is_named;	   /* [n_switches] its name is in the file */
+	struct fab_shape *shape;
+	uint32_t *first, n_rails;      /* [n_hosts + 1] into attachment */
+	struct attachment *attachment; /* of each host, by name of adapter and port */
+	uint32_t *leaf;		       /* [n_hosts] switch on this rail, FAB_NONE */
+	uint32_t *set;		       /* [n_switches] union-find, parent pointers */
+	uint32_t *by_name;	       /* [n_switches] in the order of their names */
+	bool *is_named;		       /* [n_switches] its name is in the file */
 	FAB_VEC(struct branch) branches;
 	FAB_VEC(uint32_t) tops; /* branches without a parent so far */
 	uint32_t next_invented;
 	struct fab_slurm_notes notes;
 };
 
-/* The switch of the host's first adapter by name, as people count, that has a cable to
- * one; FAB_NONE. */
-static uint32_t host_switch(const struct fab_fabric *f, uint32_t host, bool *is_split)
+static int by_adapter(const void *x, const void *y, void *fabric)
 {
-	uint32_t leaf = FAB_NONE, first = FAB_NONE;
+	const struct attachment *a = x, *b = y;
+	const struct fab_fabric *f = fabric;
+	int order = fab_text_natural_cmp(fab_node_name(f, a->node),
+					 fab_node_name(f, b->node));
 
-	*is_split = false;
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++) {
-		uint32_t node = f->host_adapter[i], s = FAB_NONE;
-		int order;
+	if (order)
+		return order;
+	FAB_ORDER_BY(a, b, node);
+	return (a->port > b->port) - (a->port < b->port);
+}
 
-		for (uint32_t p = f->node_first_port[node];
-		     p < f->node_first_port[node + 1] && s == FAB_NONE; p++)
-			s = fab_port_switch(f, p);
-		if (s == FAB_NONE)
-			continue;
-		*is_split |= leaf != FAB_NONE && s != leaf;
-		order = first == FAB_NONE ? -1
-					  : fab_text_natural_cmp(fab_node_name(f, node),
-								 fab_node_name(f, first));
-		if (order < 0 || (order == 0 && node < first)) {
-			first = node;
-			leaf = s;
+/* Where hosts are attached; a host's first attachment is its first rail, and so on. */
+static void find_attachments(struct tree *t)
+{
+	const struct fab_fabric *f = t->f;
+	uint32_t n = 0;
+
+	t->first = FAB_ARENA_NEW(&t->arena, f->n_hosts + 1, uint32_t);
+	t->leaf = FAB_ARENA_NEW(&t->arena, f->n_hosts, uint32_t);
+	t->attachment = FAB_ARENA_NEW(&t->arena, f->n_host_links, struct attachment);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		struct attachment *own = t->attachment + n;
+		uint32_t n_own = 0, n_switches = 0;
+
+		t->first[h] = n;
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++) {
+			uint32_t node = f->host_adapter[i];
+
+			for (uint32_t p = f->node_first_port[node];
+			     p < f->node_first_port[node + 1]; p++)
+				if (fab_port_switch(f, p) != FAB_NONE)
+					own[n_own++] = (struct attachment){
+						node, p, fab_port_switch(f, p)};
 		}
+		if (n_own)
+			qsort_r(own, n_own, sizeof(*own), by_adapter,
+				(void *)(uintptr_t)f);
+		/* other ports of an adapter are rails as well, but do not split a host */
+		for (uint32_t i = 1; i < n_own; i++)
+			n_switches +=
+				own[i].sw != own[0].sw && own[i].node != own[i - 1].node;
+		t->notes.n_split += n_switches > 0;
+		t->notes.n_hosts += n_own > 0;
+		t->notes.n_unattached += !n_own;
+		t->n_rails = n_own > t->n_rails ? n_own : t->n_rails;
+		n += n_own;
 	}
-	return leaf;
+	t->first[f->n_hosts] = n;
+}
+
+/* The leaf of each host on a rail. */
+static void choose_rail(struct tree *t, uint32_t rail)
+{
+	for (uint32_t h = 0; h < t->f->n_hosts; h++)
+		t->leaf[h] = t->first[h] + rail < t->first[h + 1]
+				     ? t->attachment[t->first[h] + rail].sw
+				     : FAB_NONE;
 }
 
 static uint32_t add_branch(struct tree *t, const char *name, uint32_t sw, bool is_leaf)
@@ -239,6 +284,7 @@ static void group_tops(struct tree *t, uint32_t rank)
 			t->tops.v[kept++] = group[root];
 		}
 		FAB_PUSH(&t->branches.v[group[root]].members, t->branches.v[top].name);
+		FAB_PUSH(&t->branches.v[group[root]].below, top);
 	}
 	t->tops.n = kept;
 	free(giver);
@@ -258,19 +304,12 @@ static int by_name(const void *x, const void *y, void *names)
 static void add_leaves(struct tree *t)
 {
 	const struct fab_fabric *f = t->f;
-	uint32_t *leaf = FAB_ARENA_NEW(&t->arena, f->n_hosts, uint32_t);
+	const uint32_t *leaf = t->leaf;
 	uint32_t *branch = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
 
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		bool is_split;
-
-		leaf[h] = host_switch(f, h, &is_split);
-		t->notes.n_split += is_split;
-		t->notes.n_hosts += leaf[h] != FAB_NONE;
-		t->notes.n_unattached += leaf[h] == FAB_NONE;
+	for (uint32_t h = 0; h < f->n_hosts; h++)
 		if (leaf[h] != FAB_NONE)
 			t->is_named[leaf[h]] = true;
-	}
 	for (uint32_t i = 0; i < f->n_switches; i++) {
 		uint32_t s = t->by_name[i];
 
@@ -286,20 +325,55 @@ static void add_leaves(struct tree *t)
 	t->notes.n_leaves = (uint32_t)t->branches.n;
 }
 
+static void init(struct tree *t)
+{
+	const struct fab_fabric *f = t->f;
+
+	fab_plain_names_init(&t->names, f);
+	t->shape = fab_shape_recognize(f);
+	fab_ranks_init(&t->ranks, f, t->shape);
+	t->set = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
+	t->by_name = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
+	t->is_named = FAB_ARENA_NEW(&t->arena, f->n_switches, bool);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		t->by_name[s] = s;
+	qsort_r(t->by_name, f->n_switches, sizeof(*t->by_name), by_name, &t->names);
+	find_attachments(t);
+	t->notes.n_unnamed = t->names.n_unnamed;
+}
+
+static void clear(struct tree *t)
+{
+	for (size_t i = 0; i < t->branches.n; i++) {
+		free(t->branches.v[i].members.v);
+		free(t->branches.v[i].below.v);
+	}
+	t->branches.n = t->tops.n = 0;
+}
+
+static void fini(struct tree *t)
+{
+	clear(t);
+	free(t->branches.v);
+	free(t->tops.v);
+	fab_plain_names_fini(&t->names);
+	fab_ranks_fini(&t->ranks);
+	fab_shape_free(t->shape);
+	fab_arena_free(&t->arena);
+}
+
+/* The branches of the rail that was chosen, leaves first. */
 static void build(struct tree *t)
 {
 	const struct fab_fabric *f = t->f;
-	struct fab_shape *shape = fab_shape_recognize(f);
-	const uint32_t *of = shape->group, *rank_of;
+	const uint32_t *of = t->shape->group, *rank_of = t->ranks.rank;
 
-	fab_ranks_init(&t->ranks, f, shape);
-	rank_of = t->ranks.rank;
-	t->set = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
-	t->by_name = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
-	t->is_named = FAB_ARENA_NEW0(&t->arena, f->n_switches, bool);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		t->set[s] = t->by_name[s] = s;
-	qsort_r(t->by_name, f->n_switches, sizeof(*t->by_name), by_name, &t->names);
+	clear(t);
+	t->next_invented = 1;
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		t->set[s] = s;
+		t->is_named[s] = false;
+	}
 	add_leaves(t);
 	/* the groups of a dragonfly first */
 	for (uint32_t s = 0; s < f->n_switches && of; s++)
@@ -323,43 +397,56 @@ static void build(struct tree *t)
 		group_tops(t, rank);
 	}
 	t->notes.n_roots = (uint32_t)t->tops.n;
-	t->notes.n_unnamed = t->names.n_unnamed;
-	fab_shape_free(shape);
+}
+
+/* The comments at the top. */
+static void put_head(FILE *out, const struct tree *t, const char *what)
+{
+	const struct fab_slurm_notes *n = &t->notes;
+	const struct {
+		uint32_t n;
+		const char *before, *after;
+	} remarks[] = {
+		{n->n_topologies ? 0 : n->n_split,
+		 "hosts with adapters on several switches: ",
+		 ", each listed under that of its first adapter by name"},
+		{n->n_unnamed,
+		 "hosts without a name that Slurm takes: ", ", called H-<GUID>"},
+		{n->n_unattached, "hosts without a cable to a switch: ", ", left out"},
+		{n->n_roots > 1 && !n->n_topologies ? n->n_roots : 0, "",
+		 " parts that no cable joins: no job spans two of them"},
+	};
+	char source[512];
+
+	fprintf(out, "# %s\n# fabric: %s\n# hosts: %u, switches with hosts: %u\n", what,
+		fab_text_safe(t->f->source, source, sizeof(source)), n->n_hosts,
+		n->n_leaves);
+	for (size_t i = 0; i < FAB_COUNT(remarks); i++)
+		if (remarks[i].n)
+			fprintf(out, "# %s%u%s\n", remarks[i].before, remarks[i].n,
+				remarks[i].after);
+}
+
+/* Prepare the first rail; EINVAL: there is no host to list. */
+static int begin(struct tree *t, struct fab_err *err)
+{
+	init(t);
+	if (!t->notes.n_hosts)
+		return fab_fail(err, EINVAL, "%s: no host with a cable to a switch",
+				t->f->source);
+	choose_rail(t, 0);
+	build(t);
+	return 0;
 }
 
 int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
 		     struct fab_err *err)
 {
-	struct tree t = {.f = f, .next_invented = 1};
-	const struct fab_slurm_notes *n = &t.notes;
-	const struct {
-		const uint32_t *n;
-		const char *before, *after;
-	} remarks[] = {
-		{&n->n_split, "hosts with adapters on several switches: ",
-		 ", each listed under that of its first adapter by name"},
-		{&n->n_unnamed,
-		 "hosts without a name that Slurm takes: ", ", called H-<GUID>"},
-		{&n->n_unattached, "hosts without a cable to a switch: ", ", left out"},
-		{&n->n_roots, "", " parts that no cable joins: no job spans two of them"},
-	};
-	char source[512];
-	int rc = 0;
+	struct tree t = {.f = f};
+	int rc = begin(&t, err);
 
-	fab_plain_names_init(&t.names, f);
-	build(&t);
-	if (!n->n_hosts)
-		rc = fab_fail(err, EINVAL, "%s: no host with a cable to a switch",
-			      f->source);
 	if (!rc)
-		fprintf(out,
-			"# topology.conf for TopologyPlugin=topology/tree\n# fabric: %s\n# hosts: %u, switches with hosts: %u\n",
-			fab_text_safe(f->source, source, sizeof(source)), n->n_hosts,
-			n->n_leaves);
-	for (size_t i = 0; i < FAB_COUNT(remarks) && !rc; i++)
-		if (*remarks[i].n > (remarks[i].n == &n->n_roots))
-			fprintf(out, "# %s%u%s\n", remarks[i].before, *remarks[i].n,
-				remarks[i].after);
+		put_head(out, &t, "topology.conf for TopologyPlugin=topology/tree");
 	/* leaves come before groups */
 	for (size_t i = 0; i < t.branches.n && !rc; i++) {
 		const struct branch *b = &t.branches.v[i];
@@ -371,12 +458,181 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 	}
 	if (!rc && notes)
 		*notes = t.notes;
-	for (size_t i = 0; i < t.branches.n; i++)
-		free(t.branches.v[i].members.v);
-	free(t.branches.v);
-	free(t.tops.v);
-	fab_plain_names_fini(&t.names);
-	fab_ranks_fini(&t.ranks);
-	fab_arena_free(&t.arena);
+	fini(&t);
 	return rc;
+}
+
+/* ---- topology.yaml: a topology for each rail ---- */
+
+/* The first rail on which every host that is on this one has the same leaf. */
+static uint32_t first_alike(const struct tree *t, uint32_t rail)
+{
+	for (uint32_t r = 0; r < rail; r++) {
+		bool is_alike = true;
+
+		for (uint32_t h = 0; h < t->f->n_hosts && is_alike; h++)
+			if (t->first[h] + rail < t->first[h + 1])
+				is_alike = t->attachment[t->first[h] + r].sw ==
+					   t->attachment[t->first[h] + rail].sw;
+		if (is_alike)
+			return r;
+	}
+	return rail;
+}
+
+int fab_export_slurm_yaml(FILE *out, const struct fab_fabric *f,
+			  struct fab_slurm_notes *notes, struct fab_err *err)
+{
+	struct tree t = {.f = f};
+	int rc = begin(&t, err);
+
+	for (uint32_t rail = 0; rail < t.n_rails && !rc; rail++)
+		t.notes.n_topologies += first_alike(&t, rail) == rail;
+	if (!rc)
+		put_head(out, &t,
+			 "topology.yaml for Slurm 25.05 and later, topology/tree");
+	if (!rc && t.notes.n_topologies > 1)
+		fprintf(out,
+			"# rails: %u, by the order of each host's adapters; Topology=rail2 in the line of a partition chooses one\n",
+			t.notes.n_topologies);
+	fputs(rc ? "" : "---\n", out);
+	for (uint32_t rail = 0; rail < t.n_rails && !rc; rail++) {
+		uint32_t n_without = 0;
+
+		if (first_alike(&t, rail) != rail)
+			continue;
+		choose_rail(&t, rail);
+		build(&t);
+		for (uint32_t h = 0; h < f->n_hosts; h++)
+			n_without += t.first[h] < t.first[h + 1] && t.leaf[h] == FAB_NONE;
+		if (n_without)
+			fprintf(out, "# hosts that have no such rail: %u\n", n_without);
+		if (t.notes.n_roots > 1)
+			fprintf(out,
+				"# %u parts that no cable joins: no job spans two of them\n",
+				t.notes.n_roots);
+		fprintf(out,
+			"- topology: \"rail%u\"\n  cluster_default: %s\n  tree:\n    switches:\n",
+			rail + 1, rail ? "false" : "true");
+		for (size_t i = 0; i < t.branches.n; i++) {
+			const struct branch *b = &t.branches.v[i];
+			char *list = fab_hostlist_fold(b->members.v, b->members.n);
+
+			fprintf(out, "      - switch: \"%s\"\n        %s: \"%s\"\n",
+				b->name, b->is_leaf ? "nodes" : "children", list);
+			free(list);
+		}
+	}
+	if (!rc && notes)
+		*notes = t.notes;
+	fini(&t);
+	return rc;
+}
+
+/* ---- topology.conf of topology/block: a block for each leaf ---- */
+
+enum { MAX_LEVEL = 15 }; /* Slurm takes 2^15 blocks in one at most */
+
+/* Leaves in the order of the tree, and the branches above them as ranges of it. */
+struct order {
+	uint32_t *leaf, n;   /* places of branches that are blocks */
+	uint32_t *from, *to; /* [n_branches] */
+};
+
+static void put_in_order(const struct tree *t, uint32_t branch, uint32_t least,
+			 struct order *order)
+{
+	const struct branch *b = &t->branches.v[branch];
+
+	order->from[branch] = order->n;
+	if (b->is_leaf && b->members.n >= least)
+		order->leaf[order->n++] = branch;
+	for (size_t i = 0; i < b->below.n; i++)
+		put_in_order(t, b->below.v[i], least, order);
+	order->to[branch] = order->n;
+}
+
+/* Does every run of `size` blocks lie within a branch, or hold all of it? */
+static bool fits_tree(const struct tree *t, const struct order *order, uint32_t size)
+{
+	for (size_t i = 0; i < t->branches.n; i++) {
+		uint32_t from = order->from[i], to = order->to[i];
+		bool is_cut_at_start = from % size && to > from - from % size + size;
+		bool is_cut_at_end = to % size && to < order->n && from < to - to % size;
+
+		if (is_cut_at_start || is_cut_at_end)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t median_block(const struct tree *t)
+{
+	FAB_VEC(uint32_t) sizes = {0};
+	uint32_t median = 0;
+
+	for (size_t i = 0; i < t->branches.n; i++)
+		if (t->branches.v[i].is_leaf)
+			FAB_PUSH(&sizes, (uint32_t)t->branches.v[i].members.n);
+	if (sizes.n) {
+		qsort(sizes.v, sizes.n, sizeof(*sizes.v), fab_cmp_u32);
+		median = sizes.v[sizes.n / 2];
+	}
+	free(sizes.v);
+	return median;
+}
+
+int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
+			   struct fab_slurm_notes *notes, struct fab_err *err)
+{
+	struct tree t = {.f = f};
+	struct order order = {0};
+	uint32_t least, base = UINT32_MAX;
+	int rc = begin(&t, err);
+
+	if (rc) {
+		fini(&t);
+		return rc;
+	}
+	/* A block has at least BlockSizes hosts: leaves with less than half of the usual
+	 * are none. */
+	least = (median_block(&t) + 1) / 2;
+	order.leaf = FAB_ARENA_NEW(&t.arena, t.branches.n, uint32_t);
+	order.from = FAB_ARENA_NEW(&t.arena, t.branches.n, uint32_t);
+	order.to = FAB_ARENA_NEW(&t.arena, t.branches.n, uint32_t);
+	for (size_t i = 0; i < t.tops.n; i++)
+		put_in_order(&t, t.tops.v[i], least, &order);
+	for (uint32_t i = 0; i < order.n; i++)
+		if (t.branches.v[order.leaf[i]].members.n < base)
+			base = (uint32_t)t.branches.v[order.leaf[i]].members.n;
+	put_head(out, &t, "topology.conf for TopologyPlugin=topology/block");
+	for (size_t i = 0; i < t.branches.n; i++) {
+		const struct branch *b = &t.branches.v[i];
+		char *list = NULL;
+
+		if (!b->is_leaf || b->members.n >= least)
+			continue;
+		list = fab_hostlist_fold(b->members.v, b->members.n);
+		t.notes.n_blockless += (uint32_t)b->members.n;
+		fprintf(out, "# too few for a block of %u: %s on %s\n", base, list,
+			b->name);
+		free(list);
+	}
+	for (uint32_t i = 0; i < order.n; i++) {
+		const struct branch *b = &t.branches.v[order.leaf[i]];
+		char *list = fab_hostlist_fold(b->members.v, b->members.n);
+
+		fprintf(out, "BlockName=%s Nodes=%s\n", b->name, list);
+		free(list);
+	}
+	fprintf(out, "BlockSizes=%u", base);
+	for (uint32_t level = 1; level <= MAX_LEVEL && 1u << (level - 1) < order.n;
+	     level++)
+		if (1u << level >= order.n || fits_tree(&t, &order, 1u << level))
+			fprintf(out, ",%u", base << level);
+	fputs("\n", out);
+	if (notes)
+		*notes = t.notes;
+	fini(&t);
+	return 0;
 }

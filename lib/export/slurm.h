@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Host lists, and topology.conf for the plugin topology/tree, as Slurm has them. */
+/* Host lists, topology.conf for the plugins topology/tree and topology/block, and
+ * topology.yaml, as Slurm has them. */
 #pragma once
 #include <stdio.h>
 
@@ -26,6 +27,8 @@ struct fab_slurm_notes {
 	uint32_t n_split;      /* hosts with adapters on several switches */
 	uint32_t n_unnamed;    /* hosts called H-<GUID> for want of a name */
 	uint32_t n_unattached; /* hosts left out: no cable to a switch */
+	uint32_t n_topologies; /* of a topology.yaml */
+	uint32_t n_blockless;  /* hosts on leaves that are too small for a block */
 };
 
 /*
@@ -48,3 +51,25 @@ struct fab_slurm_notes {
  */
 int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
 		     struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Write a topology.yaml of Slurm 25.05 (topology.yaml(5)): a topology of the type tree
+ * for each rail, called `rail1` and so on; the first one is the default of the cluster.
+ * Rail N has each host on the switch of its Nth cabled port, by name of adapter, then
+ * port; a rail on which all hosts have the switches of another one is left out. Else as
+ * fab_export_slurm(). O(rails * n log n).
+ */
+int fab_export_slurm_yaml(FILE *out, const struct fab_fabric *f,
+			  struct fab_slurm_notes *notes,
+			  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Write a topology.conf for topology/block: a block for the hosts of each leaf, in the
+ * order of the tree of fab_export_slurm(), and BlockSizes: the least number of hosts of a
+ * block, then those of 2, 4, 8 ... blocks where such runs do not cross the limits of
+ * groups, up to all. Leaves with less than half of the usual number of hosts are no
+ * block: their hosts are left out, and named in a comment. Else as fab_export_slurm().
+ */
+int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
+			   struct fab_slurm_notes *notes,
+			   struct fab_err *err) FAB_MUST_CHECK;

@@ -88,6 +88,8 @@ void fuzz_topo(const struct fab_fabric *f)
 	write_subnet(f);
 	fab_export_dot(out, f, &all);
 	fuzz_refused(fab_export_slurm(out, f, NULL, &err), &err, "slurm");
+	fuzz_refused(fab_export_slurm_yaml(out, f, NULL, &err), &err, "slurm-yaml");
+	fuzz_refused(fab_export_slurm_block(out, f, NULL, &err), &err, "slurm-block");
 	fclose(out);
 	fuzz_must(n > 0, "nothing is drawn", "dot");
 	free(text);

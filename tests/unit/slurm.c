@@ -4,11 +4,14 @@
 #include "base/rng.h"
 #include "source/source.h"
 #include "support/data.h"
+#include "support/gen.h"
+#include "support/own.h"
 #include "support/plan.h"
 #include "support/topology_conf.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -461,4 +464,229 @@ Test(slurm, nothing_to_list_is_an_error)
 	cr_assert_str_eq(err.text, "plan: no host with a cable to a switch");
 	fab_fabric_free(f);
 	plan_free(&plan);
+}
+
+/* ---- topology.yaml and topology/block ---- */
+
+typedef int exporter(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
+		     struct fab_err *err);
+
+static char *export_by(exporter *export, const struct fab_fabric *f)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct fab_err err = {{0}};
+
+	cr_assert_eq(export(out, f, NULL, &err), 0, "%s", err.text);
+	fclose(out);
+	return text;
+}
+
+/* The topology number `nth` of a topology.yaml as a topology.conf; NULL: it has fewer. */
+static char *conf_of_yaml(const char *text, int nth)
+{
+	char *conf = NULL, *copy = fab_strdup(text), *save = NULL, name[80] = "";
+	int at = -1;
+
+	for (char *line = strtok_r(copy, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char key[16], value[2048];
+
+		if (*line == '#' || !strcmp(line, "---"))
+			continue;
+		if (!strncmp(line, "- topology: \"rail", 17)) {
+			at++;
+			continue;
+		}
+		if (!strcmp(line, "  cluster_default: true") ||
+		    !strcmp(line, "  cluster_default: false")) {
+			cr_assert_eq(!strcmp(line, "  cluster_default: true"), at == 0);
+			continue;
+		}
+		if (!strcmp(line, "  tree:") || !strcmp(line, "    switches:"))
+			continue;
+		if (sscanf(line, "      - switch: \"%79[^\"]\"", name) == 1)
+			continue;
+		cr_assert_eq(sscanf(line, "        %15[a-z]: \"%2047[^\"]\"", key, value),
+			     2, "%s", line);
+		cr_assert(!strcmp(key, "nodes") || !strcmp(key, "children"), "%s", line);
+		if (at == nth)
+			fab_append(&conf, "", "SwitchName=%s %s=%s\n", name,
+				   *key == 'n' ? "Nodes" : "Switches", value);
+	}
+	free(copy);
+	return conf;
+}
+
+/* The first topology is that of topology.conf; each is a tree with the hosts of its rail;
+ * as many as the hosts have cables, where these lead to different switches. */
+Test(slurm, topologies_of_rails)
+{
+	OWN(fab_fabric) *two = NULL, *one = test_gen("fattree:radix=8,levels=2");
+	struct plan plan = plan_tree(4, 2, 0);
+	OWN_HEAP char *text = NULL, *conf = NULL, *same = NULL;
+
+	for (uint16_t h = 0; h < 6; h++) /* n1 .. n6: the second adapter two leaves on */
+		for (uint16_t k = 0; k < 2; k++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "n%u mlx5_%u", h + 1u, k);
+			plan_cable(&plan, (h % 2u) + 2u * k, (uint16_t)(10 + h / 2),
+				   plan_adapter(&plan, name), 1);
+		}
+	for (uint32_t i = 0; i < 4; i++)
+		plan.nodes.v[i].n_ports = 36;
+	two = plan_build(&plan, 0);
+	plan_free(&plan);
+	text = export_by(fab_export_slurm_yaml, two);
+	conf = conf_of_yaml(text, 1);
+	cr_assert_str_eq(conf, "SwitchName=leaf3 Nodes=n[1,3,5]\n"
+			       "SwitchName=leaf4 Nodes=n[2,4,6]\n"
+			       "SwitchName=spine1 Switches=leaf[3-4]\n");
+	cr_assert_null(conf_of_yaml(text, 2));
+	free(text);
+	text = export_by(fab_export_slurm_yaml, one);
+	free(conf);
+	conf = conf_of_yaml(text, 0);
+	same = export_by(fab_export_slurm, one);
+	cr_assert_str_eq(conf, body(same));
+	cr_assert_null(conf_of_yaml(text, 1));
+}
+
+Test(slurm, topologies_of_real_dumps)
+{
+	for (const char *const *dump = data_dumps; *dump; dump++) {
+		OWN(fab_fabric) *f = data_open(*dump);
+		OWN_HEAP char *text = export_by(fab_export_slurm_yaml, f);
+		OWN_HEAP char *same = export_by(fab_export_slurm, f);
+		char *conf;
+		int n = 0;
+
+		for (; (conf = conf_of_yaml(text, n)); n++) {
+			struct conf read = conf_read(conf);
+
+			cr_expect_leq(read.hosts.n, f->n_hosts);
+			cr_expect(n || !strcmp(conf, body(same)), "%s", *dump);
+			conf_free(&read);
+			free(conf);
+		}
+		cr_assert_geq(n, 1, "%s", *dump);
+	}
+}
+
+/* Names of the blocks in order, and BlockSizes. */
+struct blocks {
+	FAB_VEC(char *) name;
+	unsigned size[16], n_sizes, least;
+};
+
+static struct blocks blocks_read(const char *text)
+{
+	struct blocks b = {.least = UINT_MAX};
+	OWN_HEAP char *copy = fab_strdup(text), *conf = NULL;
+	struct conf read;
+	char *save = NULL;
+
+	for (char *line = strtok_r(copy, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char name[80], list[4096];
+
+		if (*line == '#')
+			continue;
+		if (sscanf(line, "BlockName=%79s Nodes=%4095s", name, list) == 2) {
+			FAB_PUSH(&b.name, fab_strdup(name));
+			fab_append(&conf, "", "SwitchName=%s Nodes=%s\n", name, list);
+			continue;
+		}
+		cr_assert(!strncmp(line, "BlockSizes=", 11), "%s", line);
+		for (char *at = line + 10; at; at = strchr(at + 1, ','))
+			b.size[b.n_sizes++] = (unsigned)strtoul(at + 1, NULL, 10);
+	}
+	read = conf_read(conf); /* names differ, no host is in two blocks */
+	for (size_t i = 0; i < read.switches.n; i++)
+		if (read.switches.v[i].nodes.n < b.least)
+			b.least = (unsigned)read.switches.v[i].nodes.n;
+	conf_free(&read);
+	return b;
+}
+
+/* Is the leaf `name` below the switch `above`, or that? */
+static bool is_below(const struct conf *tree, const char *name, const char *above)
+{
+	while (name && strcmp(name, above) != 0) {
+		const char *parent = NULL;
+
+		for (size_t s = 0; s < tree->switches.n; s++)
+			for (size_t k = 0; k < tree->switches.v[s].switches.n; k++)
+				if (!strcmp(tree->switches.v[s].switches.v[k], name))
+					parent = tree->switches.v[s].name;
+		name = parent;
+	}
+	return name;
+}
+
+/* As block_record.c of Slurm checks them: BlockSizes are the first one times a power of
+ * two. No run of blocks is cut by a switch of the tree of topology.conf. */
+static void check_blocks(const struct fab_fabric *f)
+{
+	OWN_HEAP char *text = export_by(fab_export_slurm_block, f);
+	OWN_HEAP char *tree = export_by(fab_export_slurm, f);
+	struct blocks b = blocks_read(text);
+	struct conf conf = conf_read(tree);
+
+	cr_assert_eq(b.size[0], b.least, "%s", f->source);
+	cr_assert_geq(b.size[b.n_sizes - 1], b.least * b.name.n, "%s", f->source);
+	for (unsigned k = 1; k < b.n_sizes; k++) {
+		unsigned n = b.size[k] / b.size[0];
+
+		cr_assert_eq(b.size[k] % b.size[0], 0);
+		cr_assert_eq(n & (n - 1), 0);
+		cr_assert_gt(b.size[k], b.size[k - 1]);
+		for (size_t s = 0; s < conf.switches.n; s++)
+			for (size_t from = 0; from < b.name.n; from += n) {
+				size_t end = from + n < b.name.n ? from + n : b.name.n;
+				size_t in = 0, all = 0;
+
+				for (size_t i = 0; i < b.name.n; i++) {
+					bool is_in = is_below(&conf, b.name.v[i],
+							      conf.switches.v[s].name);
+
+					all += is_in;
+					in += is_in && i >= from && i < end;
+				}
+				cr_assert(!in || in == all || in == end - from,
+					  "%s: %u blocks are cut by %s", f->source, n,
+					  conf.switches.v[s].name);
+			}
+	}
+	for (size_t i = 0; i < b.name.n; i++)
+		free(b.name.v[i]);
+	free(b.name.v);
+	conf_free(&conf);
+}
+
+Test(slurm, blocks_are_those_of_the_tree)
+{
+	static const char *const specs[] = {
+		"fattree:radix=8,levels=2",
+		"fattree:radix=8,levels=3",
+		"pgft:h=3,m=4/3/2,w=1/2/3,p=1/1/1",
+		"pgft:h=3,m=4/6/3,w=1/2/3,p=1/1/1",
+		"dragonfly:a=4,p=2,h=2",
+		"torus:dims=3x3,hosts=1",
+		"fattree:radix=6,levels=1",
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		OWN(fab_fabric) *f = test_gen(specs[i]);
+
+		check_blocks(f);
+	}
+	for (const char *const *dump = data_dumps; *dump; dump++) {
+		OWN(fab_fabric) *f = data_open(*dump);
+
+		if (f->n_switches < 100)
+			check_blocks(f);
+	}
 }
