@@ -40,7 +40,7 @@ static struct words split(const char *name)
 }
 
 /* The names that drivers give adapters, with a number in them. */
-static bool is_adapter(const char *word, size_t len)
+bool fab_hosts_is_adapter(const char *word, size_t len)
 {
 	static const char *const drivers[] = {
 		"HCA-",	  "mlx4_",  "mlx5_",   "mthca", "hfi1_", "qib",
@@ -48,9 +48,11 @@ static bool is_adapter(const char *word, size_t len)
 		"efa_",	  "ocrdma", "qedr",    "ehca",	"usnic", "vmw_pvrdma",
 		"erdma_", "mana_",  "rdmap",   "siw",	"rxe",
 	};
-	size_t n_others = strcspn(word, "0123456789");
+	size_t n_others = 0;
 
-	if (n_others >= len)
+	while (n_others < len && !isdigit((unsigned char)word[n_others]))
+		n_others++;
+	if (n_others == len)
 		return false;
 	for (size_t i = 0; i < FAB_COUNT(drivers); i++) {
 		size_t n = strlen(drivers[i]);
@@ -65,7 +67,7 @@ static bool is_adapter(const char *word, size_t len)
 
 static bool has_adapter_part(const struct words *w)
 {
-	return w->n == 2 && is_adapter(w->second, w->second_len);
+	return w->n == 2 && fab_hosts_is_adapter(w->second, w->second_len);
 }
 
 /* Generic descriptions of adapters. */
@@ -94,7 +96,7 @@ bool fab_hosts_hca_matches(const char *description, const char *hca)
 		return true;
 	if (!w.n)
 		return false;
-	if (w.n == 1 && is_adapter(w.first, w.first_len)) {
+	if (w.n == 1 && fab_hosts_is_adapter(w.first, w.first_len)) {
 		w.second = w.first;
 		w.second_len = w.first_len;
 	} else if (!has_adapter_part(&w)) {

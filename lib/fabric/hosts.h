@@ -22,3 +22,6 @@ void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *option
 
 /* Does the adapter's description or its adapter part match the glob of --hca? */
 bool fab_hosts_hca_matches(const char *description, const char *hca);
+
+/* Is the word the name that a driver gives an adapter ("HCA-1", "mlx5_0")? O(len). */
+bool fab_hosts_is_adapter(const char *word, size_t len);

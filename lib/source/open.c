@@ -2,14 +2,14 @@
 #include "source/source.h"
 
 #include "fabric/builder.h"
-#include "source/reader.h"
+#include "source/cabling.h"
 #include "source/unpack.h"
 
 #include <errno.h>
 
 #define EXPECTED                                                                         \
-	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache or an " \
-	"opensm-subnet.lst"
+	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache, an "   \
+	"opensm-subnet.lst or a cabling plan"
 
 struct format {
 	const char *name;
@@ -28,6 +28,8 @@ static const struct text_format {
 	{{"ibnetdiscover", fab_ibnetdiscover_read}, fab_is_dump_line},
 	{{"subnet-lst", fab_subnet_lst_read}, fab_is_subnet_lst_line},
 	{{"ibnetdiscover-ports", fab_ibnetdiscover_ports_read}, fab_is_port_list_line},
+	{{FAB_CABLING_FORMAT, fab_cabling_csv_read}, fab_is_cabling_csv_line},
+	{{FAB_CABLING_FORMAT "-topo", fab_cabling_topo_read}, fab_is_cabling_topo_line},
 };
 
 /* The first line that belongs to a format decides. */
@@ -37,7 +39,9 @@ static const struct format *find_text_format(const char *text, size_t n)
 	struct fab_span line;
 
 	while (fab_lines_next(&lines, &line)) {
-		if (line.p == line.end || *line.p == '#')
+		/* of comments only the header line of a plan says something */
+		if (line.p == line.end ||
+		    (*line.p == '#' && !fab_is_cabling_csv_line(line)))
 			continue;
 		for (size_t i = 0; i < FAB_COUNT(text_formats); i++)
 			if (text_formats[i].is_line(line))
@@ -167,13 +171,53 @@ static bool is_fabric(const char *text, size_t n)
 	return find_text_format(text, n) != NULL;
 }
 
+/* Cabling plans in several files, with commas between the paths. */
+static int open_plans(const char *paths, const struct fab_source_options *options,
+		      struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_cabling c;
+	int rc = 0;
+
+	fab_cabling_init(&c);
+	for (const char *at = paths, *end; at && !rc; at = *end ? end + 1 : NULL) {
+		struct fab_input in;
+		char *path;
+
+		end = strchrnul(at, ',');
+		path = fab_arena_format(&c.arena, "%.*s", (int)(end - at), at);
+		rc = fab_input_read_known(path, is_fabric, &in, err);
+		if (rc)
+			break;
+		if (fab_is_cache(in.bytes, in.n) || !find_text_format(in.bytes, in.n) ||
+		    find_text_format(in.bytes, in.n)->read != fab_cabling_csv_read)
+			rc = fab_fail(
+				err, EINVAL,
+				"%s: no header line of a cabling plan, expected one, as in all files of a list with commas",
+				fab_input_name(path));
+		else
+			rc = fab_cabling_csv_add(&c, path, in.bytes, in.n, err);
+		fab_input_fini(&in);
+	}
+	if (!rc)
+		rc = fab_cabling_build(&c, b, err);
+	fab_cabling_fini(&c);
+	if (!rc)
+		return finish(b, paths, FAB_CABLING_FORMAT, options, out, err);
+	fab_builder_free(b);
+	return rc;
+}
+
 static int open_file(const char *path, const struct fab_source_options *options,
 		     struct fab_fabric **out, struct fab_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "<stdin>";
 	struct fab_input in;
-	int rc = fab_input_read_known(path, is_fabric, &in, err);
+	int rc;
 
+	if (strchr(path, ',') && !fab_input_exists(path))
+		return open_plans(path, options, out, err);
+	rc = fab_input_read_known(path, is_fabric, &in, err);
 	if (rc)
 		return rc;
 	rc = parse(path, name, in.bytes, in.n, options, out, err);

@@ -180,3 +180,25 @@ int fab_ibnetdiscover_ports_read(struct fab_builder *b, const char *name,
 bool fab_is_port_list_line(struct fab_span line);
 /* Also of the list of `ibnetdiscover -l`. */
 bool fab_is_dump_line(struct fab_span line);
+
+/*
+ * A cabling plan: the network description table of UFM (NDT) or any CSV file with the
+ * columns StartDevice, StartPort, EndDevice and EndPort, in any order, as the header line
+ * names them. Nodes are known by name only: GUIDs are made from names, LIDs are counted.
+ * See fabric-formats(5) for ports, and source/cabling.h. EINVAL, with the line: a column is
+ * missing, a line ends early, a port is none, or is used twice.
+ */
+#define FAB_CABLING_FORMAT "plan"
+int fab_cabling_csv_read(struct fab_builder *b, const char *name, const char *text,
+			 size_t n, struct fab_err *err) FAB_MUST_CHECK;
+/* The header line of such a file, also behind a # or a byte order mark. */
+bool fab_is_cabling_csv_line(struct fab_span line);
+
+/*
+ * The topology file of ibutils (ibdm-topo-file(1)): a line `TYPE NAME` for each system,
+ * below it its ports, `P1 -> TYPE NAME P2`. Systems of one chip are nodes. EINVAL, with
+ * the line: a port that is none or is used twice, a type of several chips.
+ */
+int fab_cabling_topo_read(struct fab_builder *b, const char *name, const char *text,
+			  size_t n, struct fab_err *err) FAB_MUST_CHECK;
+bool fab_is_cabling_topo_line(struct fab_span line);
