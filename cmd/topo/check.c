@@ -6,6 +6,7 @@
  */
 #include "topo.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,6 +367,11 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		rc = fab_cli_open_fabric(&input, &p->run, &o->old, err);
 		if (rc)
 			return rc;
+		if (fab_fabric_is_plan(o->old))
+			return fab_fail(
+				err, EINVAL,
+				"%s: --check --diff compares with an earlier state of the fabric, not with a cabling plan: expected a dump, or --diff without --check",
+				o->old->source);
 		o->old_check = fab_check_new(o->old);
 		o->diff = fab_diff_new(o->old, w->f);
 	}

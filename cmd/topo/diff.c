@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
+#include "fabric/diff_plan.h"
+#include "fabric/label.h"
 
 /* One side of a change: the node, or the ends of the cable. */
 struct side {
@@ -18,13 +20,16 @@ struct side {
 struct record {
 	const char *sign, *change, *object, *name, *old_text, *new_text;
 	struct side old, new;
+	const char *swapped_node;
+	uint64_t swapped_port;
 };
 
 #define AT(member) FAB_AT(struct record, member)
 static const struct fab_column columns[] = {
 	FAB_COLUMN(sign, TEXT, "- only in OLD, + only in NEW, ! changed"),
-	FAB_COLUMN(change, TEXT,
-		   "missing, new, moved, renamed, replaced, speed or width"),
+	FAB_COLUMN(
+		change, TEXT,
+		"missing, new, moved, renamed, replaced, speed or width; with a cabling plan missing, miswired or extra"),
 	FAB_COLUMN(object, TEXT, "switch, adapter, switch-link or host-link"),
 	FAB_COLUMN(name, TEXT, "what changed: the node, or the ends that the cable kept"),
 	{"old", FAB_TEXT, "what OLD has", 0, AT(old_text)},
@@ -47,12 +52,19 @@ static const struct fab_column columns[] = {
 	{"new_peer", FAB_TEXT, "in NEW: end b of the cable", FAB_COL_EXTRA, AT(new.peer)},
 	{"new_peer_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
 	 AT(new.peer_port)},
+	{"swapped_node", FAB_TEXT,
+	 "two swapped ends: of the other cable, the end that is as planned",
+	 FAB_COL_EXTRA, AT(swapped_node)},
+	{"swapped_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(swapped_port)},
 };
 #undef AT
 
 struct outcome {
 	struct fab_fabric *old;
 	struct fab_diff *diff;
+	struct fab_plan_diff *wiring; /* instead of it where one is a cabling plan */
+	const struct fab_fabric *plan, *found;
 };
 
 /* Texts of old and new: ends and rates of cables, GUIDs of nodes. */
@@ -196,6 +208,200 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 			"The two share no GUID: nodes were matched by name only.");
 }
 
+/* A cabling plan and a fabric: by names and ports. */
+
+/* "leaf1 port 5", of adapters with one port "node1 HCA-1"; the name without the model, of
+ * an adapter without a name its GUID. */
+static const char *short_end(struct fab_arena *arena, const struct fab_fabric *f,
+			     uint32_t port)
+{
+	char label[FAB_LABEL_SIZE];
+	uint32_t node = f->port_node[port];
+
+	fab_label_short(fab_node_name(f, node), label, sizeof(label));
+	if (f->node_kind[node] == FAB_ADAPTER &&
+	    fab_host_is_unnamed(f, f->node_host[node]))
+		snprintf(label, sizeof(label), "%s",
+			 fab_host_name(f, f->node_host[node]));
+	if (!fab_node_is_switch(f, node) && f->port_num[port] == 1)
+		return fab_arena_strdup(arena, label);
+	return fab_arena_format(arena, "%s port %u", label, f->port_num[port]);
+}
+
+static const char *short_cable(struct fab_arena *arena, const struct fab_fabric *f,
+			       uint32_t cable)
+{
+	return fab_arena_format(arena, "%s - %s", short_end(arena, f, f->cable_a[cable]),
+				short_end(arena, f, f->cable_b[cable]));
+}
+
+/* The end of a cable that is not `kept`; FAB_NONE kept: the whole cable. */
+static const char *other_end(struct fab_arena *arena, const struct fab_fabric *f,
+			     uint32_t cable, uint32_t kept)
+{
+	if (kept == FAB_NONE)
+		return short_cable(arena, f, cable);
+	return short_end(arena, f, fab_port_peer(f, kept));
+}
+
+/* Why a planned cable can be missing: devices that are not there, ports in use. */
+static const char *missing_text(struct fab_arena *arena, const struct outcome *o,
+				uint32_t cable)
+{
+	const struct fab_fabric *plan = o->plan, *f = o->found;
+	const uint32_t ends[2] = {plan->cable_a[cable], plan->cable_b[cable]};
+
+	for (int k = 0; k < 2; k++)
+		if (o->wiring->end_node[ends[k]] == FAB_NONE)
+			return fab_arena_format(
+				arena, "not there: %s",
+				fab_node_name(plan, plan->port_node[ends[k]]));
+	for (int k = 0; k < 2; k++) {
+		uint32_t port = fab_port_find(f, o->wiring->end_node[ends[k]],
+					      o->wiring->end_port[ends[k]]);
+
+		if (port != FAB_NONE && fab_port_peer(f, port) != FAB_NONE)
+			return fab_arena_format(
+				arena, "%s leads to %s", short_end(arena, f, port),
+				short_end(arena, f, fab_port_peer(f, port)));
+	}
+	return "both ports free";
+}
+
+/* Ends a and b of a cable; a is `kept` if that is an end. */
+static void set_ends(struct side *side, const struct fab_fabric *f, uint32_t cable,
+		     uint32_t kept)
+{
+	uint32_t a = kept == FAB_NONE ? f->cable_a[cable] : kept;
+	uint32_t b = fab_port_peer(f, a);
+
+	side->node = fab_node_name(f, f->port_node[a]);
+	side->guid = fab_fabric_is_plan(f) ? 0 : f->node_guid[f->port_node[a]];
+	side->port = f->port_num[a];
+	side->peer = fab_node_name(f, f->port_node[b]);
+	side->peer_port = f->port_num[b];
+}
+
+/* A row of the table; the plan is OLD or NEW. */
+static struct record wiring_row(struct fab_arena *arena, const struct outcome *o,
+				const struct fab_wiring_change *c)
+{
+	static const char *const names[] = {[FAB_WIRING_MISSING] = "missing",
+					    [FAB_WIRING_MISWIRED] = "miswired",
+					    [FAB_WIRING_EXTRA] = "extra"};
+	const struct fab_fabric *plan = o->plan, *f = o->found;
+	bool is_old = o->plan == o->old, has_kept = c->kept_found[0] != FAB_NONE;
+	struct record row = {
+		.sign = c->kind == FAB_WIRING_MISWIRED		    ? "!"
+			: (c->kind == FAB_WIRING_MISSING) == is_old ? "-"
+								    : "+",
+		.change = names[c->kind],
+	};
+	const char *planned = NULL, *found = NULL;
+	bool is_host;
+
+	if (c->kind != FAB_WIRING_EXTRA) {
+		set_ends(is_old ? &row.old : &row.new, plan, c->planned[0],
+			 c->kept_planned[0]);
+		is_host = c->planned[0] >= plan->n_switch_links;
+		planned = other_end(arena, plan, c->planned[0], c->kept_planned[0]);
+	}
+	if (c->kind != FAB_WIRING_MISSING) {
+		set_ends(is_old ? &row.new : &row.old, f, c->found[0], c->kept_found[0]);
+		is_host = c->found[0] >= f->n_switch_links;
+		found = other_end(arena, f, c->found[0], c->kept_found[0]);
+	}
+	row.object = objects[is_host ? HOST_LINK : SWITCH_LINK].name;
+	if (c->kind == FAB_WIRING_MISSING) {
+		row.name = planned;
+		planned = "planned";
+		found = missing_text(arena, o, c->planned[0]);
+	} else if (c->kind == FAB_WIRING_EXTRA) {
+		row.name = found;
+		planned = "not planned";
+		found = "there";
+	} else if (has_kept) {
+		row.name = short_end(arena, f, c->kept_found[0]);
+	}
+	if (c->is_swap) {
+		row.swapped_node = fab_node_name(f, f->port_node[c->kept_found[1]]);
+		row.swapped_port = f->port_num[c->kept_found[1]];
+		row.name = fab_arena_format(arena, "%s and %s swapped", row.name,
+					    short_end(arena, f, c->kept_found[1]));
+	}
+	row.old_text = is_old ? planned : found;
+	row.new_text = is_old ? found : planned;
+	return row;
+}
+
+/* Devices of the plan that are not in the fabric, the first ones by name. */
+static void answer_unknown(struct fab_report *r, const struct fab_work *w)
+{
+	enum { SHOWN = 3 };
+	const struct outcome *o = w->outcome;
+	uint32_t n = 0;
+	char *list = NULL;
+
+	for (uint32_t i = 0; i < o->plan->n_nodes && n < SHOWN; i++)
+		if (o->wiring->is_unknown[i]) {
+			fab_append(&list, ", ", "%s", fab_node_name(o->plan, i));
+			n++;
+		}
+	if (list)
+		fab_report_answer(
+			r, FAB_TONE_WARN, "Not in the fabric: %s of the plan (%s%s).",
+			fab_human_counted(w->arena, o->wiring->n_unknown, "device", NULL),
+			list, o->wiring->n_unknown > SHOWN ? ", ..." : "");
+	free(list);
+}
+
+static void answer_wiring(struct fab_report *r, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+	const struct fab_plan_diff *d = o->wiring;
+	uint32_t n_swaps = 0;
+
+	for (uint32_t i = 0; i < d->n_changes; i++)
+		n_swaps += d->changes[i].is_swap;
+	if (!d->n_changes)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No differences from the plan: %s as planned.",
+				  fab_human_counted(w->arena, d->n_planned, "cable is",
+						    "cables are"));
+	else
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%s from the plan: %u missing, %u miswired%s, %u extra; %u of %s are as planned.",
+			fab_human_counted(w->arena, d->n_changes, "difference", NULL),
+			d->n_of[FAB_WIRING_MISSING], d->n_of[FAB_WIRING_MISWIRED],
+			n_swaps ? fab_arena_format(w->arena,
+						   " (%u of them two swapped ends)",
+						   n_swaps)
+				: "",
+			d->n_of[FAB_WIRING_EXTRA], d->n_as_planned,
+			fab_human_counted(w->arena, d->n_planned, "planned cable", NULL));
+	answer_unknown(r, w);
+	if (d->n_by_host)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%s called otherwise in the fabric (%s: %s), found by host and place: two of a host that are swapped cannot be seen.",
+			fab_human_counted(w->arena, d->n_by_host,
+					  "adapter of the plan is",
+					  "adapters of the plan are"),
+			fab_node_name(o->plan, d->first_by_host),
+			fab_node_name(o->found, d->node_of[d->first_by_host]));
+	if (d->n_unnamed)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%s an adapter without a name: whether it is the planned one is not known (--node-name-map gives names).",
+			fab_human_counted(w->arena, d->n_unnamed, "planned place has",
+					  "planned places have"));
+	if (d->n_inside)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN, "Not compared: %s inside of directors.",
+			fab_human_counted(w->arena, d->n_inside, "cable", NULL));
+}
+
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
@@ -207,8 +413,46 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	rc = fab_cli_open_fabric(&input, &p->run, &o->old, err);
 	if (rc)
 		return rc;
+	if (fab_fabric_is_plan(o->old) || fab_fabric_is_plan(w->f)) {
+		bool is_old = fab_fabric_is_plan(o->old);
+
+		o->plan = is_old ? o->old : w->f;
+		o->found = is_old ? w->f : o->old;
+		rc = fab_plan_diff_new(o->plan, o->found, &o->wiring, err);
+		if (rc)
+			return rc;
+		return o->wiring->n_changes ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	}
 	o->diff = fab_diff_new(o->old, w->f);
 	return o->diff->n_changes ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static struct record change_row(const struct fab_work *w, const struct fab_change *c)
+{
+	const struct outcome *o = w->outcome;
+	struct record row = {
+		/* as diff(1) has them; ! of its context form */
+		.sign = c->kind == FAB_CHANGE_MISSING ? "-"
+			: c->kind == FAB_CHANGE_NEW   ? "+"
+						      : "!",
+		.change = fab_change_name(c->kind),
+		.object = objects[object_of(o->old, w->f, c)].name,
+	};
+
+	row.old_text = set_side(&row.old, w->arena, o->old, c->old_node, c->old_cable);
+	row.new_text = set_side(&row.new, w->arena, w->f, c->new_node, c->new_cable);
+	row.name = row.new.node ? row.new.node : row.old.node;
+	if (c->new_cable != FAB_NONE)
+		row.name = cable_text(w->arena, w->f, c->new_cable);
+	else if (c->old_cable != FAB_NONE)
+		row.name = cable_text(w->arena, o->old, c->old_cable);
+	if (c->kind == FAB_CHANGE_RENAMED) {
+		row.old_text = row.old.node;
+		row.new_text = row.new.node;
+	} else if (c->kind == FAB_CHANGE_MOVED) {
+		set_moved(&row, w->arena, o, w->f, c);
+	}
+	return row;
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)
@@ -218,16 +462,20 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool table_only = topo_is_table_only(r);
 	const struct fab_brief other = fab_fabric_brief(o->old);
-	uint32_t n = o->diff->n_changes;
+	uint32_t n = o->wiring ? o->wiring->n_changes : o->diff->n_changes;
 
 	if (table_only) {
 		fab_report_without_fabric(r);
 	} else {
-		answer(r, w);
+		if (o->wiring)
+			answer_wiring(r, w);
+		else
+			answer(r, w);
 		fab_report_brief(r, "other", &other);
 		fab_report_text(r, "old", o->old->source);
 		fab_report_text(r, "new", w->f->source);
-		fab_report_text(r, "matched_by", o->diff->by_guid ? "guid" : "name");
+		fab_report_text(r, "matched_by",
+				o->diff && o->diff->by_guid ? "guid" : "name");
 		fab_report_uint(r, "n_differences", n);
 	}
 	snprintf(title, sizeof(title),
@@ -239,31 +487,10 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_begin(r, "differences", table_only ? NULL : title, columns,
 			       FAB_COUNT(columns));
 	for (uint32_t i = 0; i < n; i++) {
-		const struct fab_change *c = &o->diff->changes[i];
-		struct record row = {
-			/* as diff(1) has them; ! of its context form */
-			.sign = c->kind == FAB_CHANGE_MISSING ? "-"
-				: c->kind == FAB_CHANGE_NEW   ? "+"
-							      : "!",
-			.change = fab_change_name(c->kind),
-			.object = objects[object_of(o->old, w->f, c)].name,
-		};
+		struct record row =
+			o->wiring ? wiring_row(w->arena, o, &o->wiring->changes[i])
+				  : change_row(w, &o->diff->changes[i]);
 
-		row.old_text =
-			set_side(&row.old, w->arena, o->old, c->old_node, c->old_cable);
-		row.new_text =
-			set_side(&row.new, w->arena, w->f, c->new_node, c->new_cable);
-		row.name = row.new.node ? row.new.node : row.old.node;
-		if (c->new_cable != FAB_NONE)
-			row.name = cable_text(w->arena, w->f, c->new_cable);
-		else if (c->old_cable != FAB_NONE)
-			row.name = cable_text(w->arena, o->old, c->old_cable);
-		if (c->kind == FAB_CHANGE_RENAMED) {
-			row.old_text = row.old.node;
-			row.new_text = row.new.node;
-		} else if (c->kind == FAB_CHANGE_MOVED) {
-			set_moved(&row, w->arena, o, w->f, c);
-		}
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
@@ -274,6 +501,7 @@ static void fini(void *outcome)
 	struct outcome *o = outcome;
 
 	fab_diff_free(o->diff);
+	fab_plan_diff_free(o->wiring);
 	fab_fabric_free(o->old);
 }
 

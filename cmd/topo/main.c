@@ -47,7 +47,7 @@ static const struct fab_option options[] = {
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), slurm-yaml (topology.yaml, a topology for each rail), slurm-block (topology.conf of topology/block), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), booksim (network of BookSim2) or min-hops (tables of minimum hops)",
+	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), slurm-yaml (topology.yaml, a topology for each rail), slurm-block (topology.conf of topology/block), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), booksim (network of BookSim2), min-hops (tables of minimum hops) or plan (cabling plan, CSV)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
@@ -56,7 +56,7 @@ static const struct fab_option options[] = {
 		 [TOPO_TO_SLURM_BLOCK] = "slurm-block",
 		 [TOPO_TO_SUBNET_LST] = "subnet-lst", [TOPO_TO_ROOT_GUIDS] = "root-guids",
 		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim",
-		 [TOPO_TO_MIN_HOPS] = "min-hops"),
+		 [TOPO_TO_MIN_HOPS] = "min-hops", [TOPO_TO_PLAN] = "plan"),
 	 .everyday = true},
 	{"switches-only", NULL, "With --to=dot: leave out hosts and other adapters",
 	 FAB_TAKES_NOTHING, TO(switches_only)},
@@ -138,6 +138,8 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 		break;
 	case TOPO_TO_MIN_HOPS:
 		return fab_export_min_hops(out, w->f, p->run.threads, err);
+	case TOPO_TO_PLAN:
+		return fab_export_plan(out, w->f, err);
 	default:
 		return fab_export_ibnetdiscover(out, w->f, err);
 	}

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
+#include "fabric/diff_plan.h"
 #include "fabric/fabric.h"
 #include "fabric/summary.h"
 
@@ -20,6 +21,7 @@ enum topo_target {
 	TOPO_TO_CN_GUIDS,
 	TOPO_TO_BOOKSIM,
 	TOPO_TO_MIN_HOPS,
+	TOPO_TO_PLAN,
 };
 
 /* The command line; NULL: not given. */

@@ -147,8 +147,8 @@ int fab_cabling_add(struct fab_cabling *c, struct fab_cabling_end a,
 		if (d->last_port < ends[k].port)
 			d->last_port = ends[k].port;
 	}
-	FAB_PUSH(&c->cables, ((struct fab_cabling_cable){
-				     a, b, (uint32_t)c->files.n - 1, line}));
+	FAB_PUSH(&c->cables,
+		 ((struct fab_cabling_cable){a, b, (uint32_t)c->files.n - 1, line}));
 	return 0;
 }
 
@@ -264,8 +264,8 @@ static void complete_directors(struct build *x)
 	for (size_t i = 0; i < c->devices.n; i++) {
 		const struct fab_cabling_device *d = &c->devices.v[i];
 
-		if (d->board && (d->board > BOARDS || d->chip > CHIPS ||
-				 d->last_port > BOARD_PORTS))
+		if (d->board &&
+		    (d->board > BOARDS || d->chip > CHIPS || d->last_port > BOARD_PORTS))
 			is_other[d->chassis] = true;
 	}
 	for (uint32_t i = 0; i < c->devices.n; i++) {

@@ -27,8 +27,8 @@ static const char *const column_names[N_COLUMNS] = {"StartDevice", "StartPort",
 static const char separators[] = {',', ';', '\t'};
 
 #define COLUMNS_EXPECTED "expected StartDevice, StartPort, EndDevice and EndPort"
-#define PORT_EXPECTED                                                         \
-	"expected \"Port N\", \"Blade N_Port CHIP/PORT\" or an adapter such " \
+#define PORT_EXPECTED                                                                    \
+	"expected \"Port N\", \"Blade N_Port CHIP/PORT\" or an adapter such "            \
 	"as \"HCA-1\" or \"node1 mlx5_0\""
 
 /* Which fields of a line are what; `line` is that of the header, 0: none was read. */
@@ -231,17 +231,17 @@ static bool take_adapter(struct csv *x, struct fab_span device, struct fab_span 
 	second = fab_take_word(&words);
 	if (words.p != words.end || !port || port > FAB_MAX_PORT)
 		return false;
-	if (second.p == second.end &&
-	    fab_hosts_is_adapter(first.p, fab_span_len(&first)))
+	if (second.p == second.end && fab_hosts_is_adapter(first.p, fab_span_len(&first)))
 		name = fab_arena_format(&x->c->arena, "%.*s %.*s",
 					(int)fab_name_cut(fab_span_len(&device)),
 					device.p, (int)fab_name_cut(fab_span_len(&first)),
 					first.p);
 	else if (second.p < second.end &&
 		 fab_hosts_is_adapter(second.p, fab_span_len(&second)))
-		name = fab_arena_format(
-			&x->c->arena, "%.*s %.*s", (int)fab_name_cut(fab_span_len(&first)),
-			first.p, (int)fab_name_cut(fab_span_len(&second)), second.p);
+		name = fab_arena_format(&x->c->arena, "%.*s %.*s",
+					(int)fab_name_cut(fab_span_len(&first)), first.p,
+					(int)fab_name_cut(fab_span_len(&second)),
+					second.p);
 	else
 		return false;
 	id = fab_cabling_device(x->c, name, strlen(name), x->lines.line);
@@ -261,10 +261,10 @@ static int read_end(struct csv *x, struct fab_span device, struct fab_span text,
 	if (is_port(text, &port)) {
 		if (port > FAB_MAX_PORT)
 			return csv_fail(x, "port", &text, "expected at most 65534");
-		*end = (struct fab_cabling_end){
-			fab_cabling_device(x->c, device.p, fab_span_len(&device),
-					   x->lines.line),
-			(uint16_t)port};
+		*end = (struct fab_cabling_end){fab_cabling_device(x->c, device.p,
+								   fab_span_len(&device),
+								   x->lines.line),
+						(uint16_t)port};
 		/* a device that is called as an adapter is one */
 		(void)fab_take_word(&words);
 		second = fab_take_word(&words);

@@ -47,8 +47,8 @@ struct system_type {
 
 struct system {
 	uint32_t type;
-	uint32_t first_device; /* of its chips, FAB_NONE: none yet */
-	const char *config;    /* text behind CFG:, NULL: none */
+	uint32_t first_device;		   /* of its chips, FAB_NONE: none yet */
+	const char *config;		   /* text behind CFG:, NULL: none */
 	const struct fab_netlist *netlist; /* NULL: of one chip */
 };
 
@@ -57,9 +57,9 @@ struct topo {
 	const char *file;
 	struct fab_lines lines;
 	struct fab_strmap *type_of, *system_of; /* by name */
-	struct fab_netlists netlists; /* of ibutils, read when one is needed */
+	struct fab_netlists netlists;		/* of ibutils, read when one is needed */
 	bool has_netlists;
-	uint32_t system;	     /* whose ports are read first, FAB_NONE: none yet */
+	uint32_t system;	    /* whose ports are read first, FAB_NONE: none yet */
 	struct fab_span type, name; /* of the system whose cables are read */
 	FAB_VEC(struct system_type) types;
 	FAB_VEC(struct system) systems;
@@ -142,7 +142,8 @@ static bool plain_port(struct fab_span s, uint32_t *port)
 	       s.p == s.end && *port && *port <= FAB_MAX_PORT;
 }
 
-/* The netlist of a system, with its boards; NULL: its type has one chip, or is unknown. */
+/* The netlist of a system, with its boards; NULL: its type has one chip, or is unknown.
+ */
 static int netlist_of(struct topo *t, struct system *s)
 {
 	struct system_type *type = &t->types.v[s->type];
@@ -195,8 +196,9 @@ static int open_system(struct topo *t, struct fab_span name, struct system *s)
 		uint32_t id = fab_cabling_device(t->c, text, (size_t)n, t->lines.line);
 
 		if (id != s->first_device + i)
-			return topo_fail(t, name,
-					 "expected a name that no chip of another system has");
+			return topo_fail(
+				t, name,
+				"expected a name that no chip of another system has");
 		d = &t->c->devices.v[id];
 		d->is_kind_known = true;
 		d->kind = chip->kind;
@@ -236,18 +238,19 @@ static int read_end(struct topo *t, struct fab_span type, struct fab_span name,
 		 port.p);
 	for (uint32_t i = 0; list && i < list->n_ports; i++)
 		if (!strcmp(list->ports[i].name, text)) {
-			*end = (struct fab_cabling_end){
-				s->first_device + list->ports[i].end.chip,
-				list->ports[i].end.port};
+			*end = (struct fab_cabling_end){s->first_device +
+								list->ports[i].end.chip,
+							list->ports[i].end.port};
 			return 0;
 		}
 	if (list)
-		return fab_fail(t->err, EINVAL,
-				"%s:%" PRIu64
-				": port %s of \"%.*s\", expected one of the %u of a %s%s%s",
-				t->file, t->lines.line, text, fab_shown(&name), name.p,
-				list->n_ports, t->types.v[s->type].name,
-				s->config ? " with " : "", s->config ? s->config : "");
+		return fab_fail(
+			t->err, EINVAL,
+			"%s:%" PRIu64
+			": port %s of \"%.*s\", expected one of the %u of a %s%s%s",
+			t->file, t->lines.line, text, fab_shown(&name), name.p,
+			list->n_ports, t->types.v[s->type].name,
+			s->config ? " with " : "", s->config ? s->config : "");
 	n_ports = t->c->devices.v[s->first_device].n_ports;
 	if (!plain_port(port, &number) && t->types.v[s->type].plain < 0)
 		return fab_fail(
@@ -273,8 +276,7 @@ static bool parse_header(struct fab_span line, struct fab_span *type,
 	*type = fab_take_word(&line);
 	*name = fab_take_word(&line);
 	*config = line;
-	return name->p < name->end &&
-	       (line.p == line.end || FAB_TAKE(config, "CFG:"));
+	return name->p < name->end && (line.p == line.end || FAB_TAKE(config, "CFG:"));
 }
 
 /* First pass: boards of systems, and the highest port of each type. */
@@ -317,13 +319,15 @@ static int connect(struct topo *t, struct fab_span line)
 		    !parse_header(line, &t->type, &t->name, &config))
 			return t->lines.is_open
 				       ? fab_cut_off(t->file, &t->lines, &line, t->err)
-				       : topo_fail(t, line,
-						   "expected TYPE NAME, or PORT -> TYPE NAME PORT");
+				       : topo_fail(
+						 t, line,
+						 "expected TYPE NAME, or PORT -> TYPE NAME PORT");
 		return 0;
 	}
 	if (!t->name.p)
-		return topo_fail(t, line,
-				 "expected a line TYPE NAME of a system before its ports");
+		return topo_fail(
+			t, line,
+			"expected a line TYPE NAME of a system before its ports");
 	rc = read_end(t, t->type, t->name, link.port, &a);
 	if (!rc)
 		rc = read_end(t, link.type, link.name, link.peer_port, &b);

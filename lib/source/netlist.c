@@ -197,8 +197,8 @@ int fab_netlists_parse(struct fab_netlists *all, const char *name, const char *t
 int fab_netlists_load(struct fab_netlists *all, struct fab_err *err)
 {
 	static const char *const patterns[] = {
-		"/usr/lib/*/ibdm*/ibnl/*.ibnl",	   "/usr/lib/ibdm*/ibnl/*.ibnl",
-		"/usr/lib64/ibdm*/ibnl/*.ibnl",	   "/usr/share/ibdm*/ibnl/*.ibnl",
+		"/usr/lib/*/ibdm*/ibnl/*.ibnl", "/usr/lib/ibdm*/ibnl/*.ibnl",
+		"/usr/lib64/ibdm*/ibnl/*.ibnl", "/usr/share/ibdm*/ibnl/*.ibnl",
 		"/usr/local/lib/ibdm*/ibnl/*.ibnl"};
 	int rc = 0;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Netlists of ibutils (ibdm-ibnl-file(1)): which chips a system is made of, how they are
- * joined inside, and which chip's port a port outside is. They are installed with ibutils.
+ * joined inside, and which chip's port a port outside is. They are installed with
+ * ibutils.
  */
 #pragma once
 
@@ -20,21 +21,22 @@ struct fab_netlist {
 		const char *name; /* "leaf1/U1" */
 		enum fab_node_kind kind;
 		uint16_t n_ports;
-	} *chips;
+	} * chips;
 	struct fab_netlist_cable {
 		struct fab_netlist_end a, b;
-	} *cables; /* inside */
+	} * cables; /* inside */
 	struct fab_netlist_port {
 		const char *name; /* "L1/P3" */
 		struct fab_netlist_end end;
-	} *ports; /* outside */
+	} * ports; /* outside */
 	uint32_t n_chips, n_cables, n_ports;
 };
 
 /* Types of systems, from any number of files. Start with FAB_ARENA_INIT inside zeroes:
  * {0}. */
 struct fab_netlists {
-	struct fab_arena arena; /* of all that is here and in what fab_netlist_get() gives */
+	struct fab_arena
+		arena; /* of all that is here and in what fab_netlist_get() gives */
 	struct netlist_file *files; /* the last one first */
 };
 

@@ -185,8 +185,8 @@ bool fab_is_dump_line(struct fab_span line);
  * A cabling plan: the network description table of UFM (NDT) or any CSV file with the
  * columns StartDevice, StartPort, EndDevice and EndPort, in any order, as the header line
  * names them. Nodes are known by name only: GUIDs are made from names, LIDs are counted.
- * See fabric-formats(5) for ports, and source/cabling.h. EINVAL, with the line: a column is
- * missing, a line ends early, a port is none, or is used twice.
+ * See fabric-formats(5) for ports, and source/cabling.h. EINVAL, with the line: a column
+ * is missing, a line ends early, a port is none, or is used twice.
  */
 #define FAB_CABLING_FORMAT "plan"
 int fab_cabling_csv_read(struct fab_builder *b, const char *name, const char *text,
