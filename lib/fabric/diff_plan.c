@@ -27,7 +27,8 @@ struct matcher {
 	const struct fab_fabric *plan, *found;
 	struct fab_plan_diff *diff;
 	struct fab_resolver *names;
-	uint32_t *plan_of;	  /* [nodes found] node of the plan, FAB_NONE */
+	uint32_t *plan_of;  /* [nodes found] node of the plan, FAB_NONE */
+	bool *is_by_port;   /* [nodes planned] a host, whose ports are those of adapters */
 	struct ends *planned, *real; /* [cables] a 0: not compared */
 	struct fab_map64 *planned_at, *real_at; /* end: cable */
 	uint32_t *twin;	      /* [cables planned] cable found, FAB_NONE */
@@ -61,7 +62,7 @@ static int join(struct matcher *m, uint32_t planned, uint32_t found, struct fab_
 
 static bool is_single(const struct matcher *m, uint32_t planned)
 {
-	return m->diff->node_of[planned] == FAB_NONE;
+	return m->diff->node_of[planned] == FAB_NONE && !m->is_by_port[planned];
 }
 
 fab_node_id fab_plan_find_node(const struct fab_fabric *f,
@@ -152,26 +153,68 @@ static int match_domains(struct matcher *m, struct fab_err *err)
 	return rc;
 }
 
+static int by_name(const void *x, const void *y, void *f)
+{
+	return fab_text_natural_cmp(fab_node_name(f, *(const uint32_t *)x),
+				    fab_node_name(f, *(const uint32_t *)y));
+}
+
+/* Adapters of a host without a counterpart, in natural order. Returns how many. */
+static uint32_t rest_of(struct matcher *m, bool of_plan, uint32_t host, uint32_t **out)
+{
+	const struct fab_fabric *f = of_plan ? m->plan : m->found;
+	uint32_t first = f->host_first_adapter[host], n = 0;
+
+	*out = FAB_ARENA_NEW(&m->arena, f->host_first_adapter[host + 1] - first,
+			     uint32_t);
+	for (uint32_t i = first; i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t node = f->host_adapter[i];
+
+		if (of_plan ? is_single(m, node) : m->plan_of[node] == FAB_NONE)
+			(*out)[n++] = node;
+	}
+	qsort_r(*out, n, sizeof(**out), by_name, (void *)(uintptr_t)f);
+	return n;
+}
+
+/* Connected port number `num` of a host, its adapters in natural order; FAB_NONE. */
+static uint32_t port_of_host(struct matcher *m, uint32_t host, uint32_t num)
+{
+	const struct fab_fabric *f = m->found;
+	uint32_t first = f->host_first_adapter[host];
+	uint32_t n = f->host_first_adapter[host + 1] - first;
+	uint32_t *adapters = FAB_ARENA_NEW(&m->arena, n, uint32_t);
+
+	memcpy(adapters, f->host_adapter + first, n * sizeof(*adapters));
+	qsort_r(adapters, n, sizeof(*adapters), by_name, (void *)(uintptr_t)f);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t p = f->node_first_port[adapters[i]];
+		     p < f->node_first_port[adapters[i] + 1]; p++)
+			if (fab_port_peer(f, p) != FAB_NONE && !--num)
+				return p;
+	return FAB_NONE;
+}
+
 /* The ends of the fabric that ports are: by node, or port K of a host by K. */
 static void set_ends(struct matcher *m)
 {
 	const struct fab_fabric *plan = m->plan, *f = m->found;
 
 	for (uint32_t p = 0; p < plan->n_ports; p++) {
-		const char *name = fab_node_name(plan, plan->port_node[p]);
-		char text[FAB_LABEL_SIZE + 16];
-		uint32_t id, host;
+		uint32_t node = plan->port_node[p], host, id;
+		const char *name = fab_node_name(plan, node);
 
-		m->diff->end_node[p] = m->diff->node_of[plan->port_node[p]];
+		m->diff->end_node[p] = m->diff->node_of[node];
 		m->diff->end_port[p] = plan->port_num[p];
-		snprintf(text, sizeof(text), "%s/%u", name, plan->port_num[p]);
-		if (m->diff->end_node[p] != FAB_NONE ||
-		    fab_resolve_text(m->names, FAB_WANT_ADAPTER, text, strlen(text), &id,
-				     NULL))
+		if (m->diff->end_node[p] != FAB_NONE || !plan->port_num[p] ||
+		    fab_resolve_text(m->names, FAB_WANT_HOST, name, strlen(name), &host,
+				     NULL) ||
+		    strcasecmp(fab_host_name(f, host), name) != 0)
 			continue;
-		host = f->node_host[f->port_node[id]];
-		if (host == FAB_NONE || strcasecmp(fab_host_name(f, host), name) != 0)
+		id = port_of_host(m, host, plan->port_num[p]);
+		if (id == FAB_NONE)
 			continue;
+		m->is_by_port[node] = true;
 		m->diff->end_node[p] = f->port_node[id];
 		m->diff->end_port[p] = f->port_num[id];
 	}
@@ -208,26 +251,6 @@ static bool is_free_adapter(const struct matcher *m, uint32_t node, bool is_unna
 	       fab_host_is_unnamed(f, f->node_host[node]) == is_unnamed;
 }
 
-static int by_name(const void *x, const void *y, void *f)
-{
-	return fab_text_natural_cmp(fab_node_name(f, *(const uint32_t *)x),
-				    fab_node_name(f, *(const uint32_t *)y));
-}
-
-/* Adapters of a host without a counterpart, in natural order. Returns how many. */
-static uint32_t rest_of(struct fab_arena *arena, const struct fab_fabric *f, uint32_t host,
-			const uint32_t *mate, uint32_t **out)
-{
-	uint32_t first = f->host_first_adapter[host], n = 0;
-
-	*out = FAB_ARENA_NEW(arena, f->host_first_adapter[host + 1] - first, uint32_t);
-	for (uint32_t i = first; i < f->host_first_adapter[host + 1]; i++)
-		if (mate[f->host_adapter[i]] == FAB_NONE)
-			(*out)[n++] = f->host_adapter[i];
-	qsort_r(*out, n, sizeof(**out), by_name, (void *)(uintptr_t)f);
-	return n;
-}
-
 static void join_by_host(struct matcher *m, uint32_t planned, uint32_t found)
 {
 	struct fab_err err;
@@ -244,7 +267,7 @@ static void match_host(struct matcher *m, uint32_t planned_host, uint32_t host)
 	const struct fab_fabric *plan = m->plan, *f = m->found;
 	uint32_t *a, *b, n, n_found;
 
-	n = rest_of(&m->arena, plan, planned_host, m->diff->node_of, &a);
+	n = rest_of(m, true, planned_host, &a);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t p = plan->node_first_port[a[i]];
 		     p < plan->node_first_port[a[i] + 1] && is_single(m, a[i]); p++) {
@@ -253,8 +276,8 @@ static void match_host(struct matcher *m, uint32_t planned_host, uint32_t host)
 			if (is_free_adapter(m, node, false) && f->node_host[node] == host)
 				join_by_host(m, a[i], node);
 		}
-	n = rest_of(&m->arena, plan, planned_host, m->diff->node_of, &a);
-	n_found = rest_of(&m->arena, f, host, m->plan_of, &b);
+	n = rest_of(m, true, planned_host, &a);
+	n_found = rest_of(m, false, host, &b);
 	for (uint32_t i = 0; i < n && n == n_found; i++)
 		join_by_host(m, a[i], b[i]);
 }
@@ -635,6 +658,7 @@ int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *fo
 	d->end_port = FAB_ARENA_NEW0(&d->arena, plan->n_ports, uint16_t);
 	d->is_unknown = FAB_ARENA_NEW0(&d->arena, plan->n_nodes, bool);
 	m.plan_of = none(&m.arena, found->n_nodes);
+	m.is_by_port = FAB_ARENA_NEW0(&m.arena, plan->n_nodes, bool);
 	m.twin = none(&m.arena, plan->n_cables);
 	m.twin_of = none(&m.arena, found->n_cables);
 	m.planned = FAB_ARENA_NEW0(&m.arena, plan->n_cables, struct ends);

@@ -6,6 +6,7 @@
 
 #include "fabric/check.h"
 #include "fabric/diff.h"
+#include "fabric/diff_plan.h"
 #include "fabric/dist.h"
 #include "fabric/fabric.h"
 #include "fabric/kfat.h"
@@ -38,6 +39,7 @@
 
 OWN_POINTER(fab_check)
 OWN_POINTER(fab_diff)
+OWN_POINTER(fab_plan_diff)
 OWN_POINTER(fab_dist)
 OWN_POINTER(fab_fabric)
 OWN_POINTER(fab_faults)

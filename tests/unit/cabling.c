@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/cabling.h"
+
+#include "fabric/diff_plan.h"
+#include "source/netlist.h"
+#include "source/source.h"
+#include "support/data.h"
+#include "support/gen.h"
+#include "support/own.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "StartDevice,StartPort,EndDevice,EndPort\n"
+
+static void expect_cable(const struct fab_fabric *f, const char *a, unsigned port_a,
+			 const char *b, unsigned port_b)
+{
+	for (uint32_t i = 0; i < f->n_cables; i++) {
+		uint32_t ends[2] = {f->cable_a[i], f->cable_b[i]};
+
+		for (int k = 0; k < 2; k++) {
+			uint32_t x = ends[k], y = ends[!k];
+
+			if (!strcmp(fab_node_name(f, f->port_node[x]), a) &&
+			    !strcmp(fab_node_name(f, f->port_node[y]), b) &&
+			    f->port_num[x] == port_a && f->port_num[y] == port_b)
+				return;
+		}
+	}
+	cr_assert_fail("no cable from port %u of %s to port %u of %s", port_a, a, port_b, b);
+}
+
+Test(cabling, forms_of_ports)
+{
+	OWN(fab_fabric) *f = text_open(
+		HEAD "leaf1,Port 1,node1,node1 HCA-1\n"
+		     "leaf1,P2,node2,mlx5_0\n"
+		     "Leaf1 ,3,node3 ibp65s0,Port 1\n"
+		     "node4,node4 HCA-1/2,LEAF1,port_4\n"
+		     "leaf1,5,node5,HCA-2 Port 2\n"
+		     "leaf1,6,node6,1\n"
+		     "leaf1,7,core,Blade 16_Port 2/20\n"
+		     "leaf1,8,core,Blade 3_Port 7\n");
+
+	cr_expect_str_eq(f->format, "plan");
+	cr_expect(fab_fabric_is_plan(f));
+	expect_cable(f, "leaf1", 1, "node1 HCA-1", 1);
+	expect_cable(f, "leaf1", 2, "node2 mlx5_0", 1);
+	expect_cable(f, "leaf1", 3, "node3 ibp65s0", 1);
+	expect_cable(f, "leaf1", 4, "node4 HCA-1", 2);
+	expect_cable(f, "leaf1", 5, "node5 HCA-2", 2);
+	expect_cable(f, "leaf1", 6, "node6", 1);
+	expect_cable(f, "leaf1", 7, "core/L16/U2", 20);
+	expect_cable(f, "leaf1", 8, "core/L03/U1", 7);
+	/* inside the director: port 20 + s of chip c, board b to port 20 (c-1) + b of s */
+	expect_cable(f, "core/L16/U2", 21, "core/S01/U1", 36);
+	expect_cable(f, "core/L03/U1", 40, "core/S20/U1", 3);
+	cr_expect_eq(f->n_switches, 1 + 2 + 20);
+	cr_expect_eq(f->n_adapters, 6);
+	cr_expect_not_null(find_warning(f, "chassis-assumed", 0));
+}
+
+/* The layout that the real director has, from its plan. */
+Test(cabling, director_is_completed_as_the_real_one)
+{
+	char *paths = NULL, *a = data_path("cabling/ufm-switch-to-switch.ndt"),
+	     *b = data_path("cabling/ufm-switch-to-host.ndt");
+	OWN(fab_fabric) *real = data_open("ibnetdiscover/ufm-director-puttylog.txt");
+	OWN(fab_fabric) *plan = NULL;
+	OWN(fab_plan_diff) *diff = NULL;
+	struct fab_err err = {""};
+	uint32_t n_inside = 0, n_same = 0;
+
+	paths = fab_format("%s,%s", a, b);
+	cr_assert_eq(fab_source_open(paths, NULL, &plan, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_plan_diff_new(plan, real, &diff, &err), 0, "%s", err.text);
+	for (uint32_t i = 0; i < plan->n_cables; i++) {
+		uint32_t x = plan->cable_a[i], y = plan->cable_b[i], p;
+
+		if (!fab_cable_is_inside(plan, i))
+			continue;
+		n_inside++;
+		cr_assert_lt(diff->end_node[x], real->n_switches);
+		p = fab_port_peer(real, fab_port_find(real, diff->end_node[x],
+						      plan->port_num[x]));
+		n_same += real->port_node[p] == diff->end_node[y] &&
+			  real->port_num[p] == plan->port_num[y];
+	}
+	cr_expect_eq(n_inside, 3200);
+	cr_expect_eq(n_same, n_inside);
+	/* counted by an independent program */
+	cr_expect_eq(diff->n_planned, 5418);
+	cr_expect_eq(diff->n_as_planned, 5414);
+	cr_expect_eq(diff->n_inside, 3200);
+	cr_expect_eq(diff->n_of[FAB_WIRING_MISSING], 2);
+	cr_expect_eq(diff->n_of[FAB_WIRING_MISWIRED], 2);
+	cr_expect_eq(diff->n_of[FAB_WIRING_EXTRA], 107);
+	free(paths);
+	free(a);
+	free(b);
+}
+
+Test(cabling, tables_of_spreadsheets)
+{
+	static const char *const texts[] = {
+		HEAD "a,1,b,1\na,2,n HCA-1,Port 1\n",
+		"#StartDevice,StartPort,EndDevice,EndPort,LinkType\r\n"
+		"a,Port 1,b,Port 1, Data\r\na,Port 2,n,n HCA-1,Data\r\n",
+		"\xef\xbb\xbf#Fields:StartDevice,StartPort,EndDevice,EndPort\n"
+		"b,1,a,1\nn,HCA-1,a,2",
+		"\xef\xbb\xbf\"Start Device\";\"Start Port\";\"End Device\";\"End Port\"\r\n"
+		"\"a\";1;\"b\";1\r\n;;;\r\n\"a\";\"2\" ; n;\"HCA-1\"\r\n",
+		"Rack\tend_port\tEND_DEVICE\tstart_device\tstart_port\n"
+		"r1\t1\tb\ta\t1\nr2\tHCA-1\tn\ta\t2\n",
+		"Plan of the machine\n\n" HEAD "# comment\na,1,b,1\nb,1,a,1\n" HEAD
+		"a,2,n,HCA-1\n",
+	};
+	OWN(fab_fabric) *first = text_open(texts[0]);
+
+	cr_assert_eq(first->n_cables, 2);
+	for (size_t i = 1; i < FAB_COUNT(texts); i++) {
+		OWN(fab_fabric) *f = text_open(texts[i]);
+
+		cr_expect_eq(f->n_cables, 2, "text %zu", i);
+		cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(first),
+			     "text %zu", i);
+	}
+}
+
+Test(cabling, quotes_in_names)
+{
+	OWN(fab_fabric) *f =
+		text_open(HEAD "\"a \"\"left\"\", 1\",1,\"#b\",2\n\"#b\",3,n,HCA-1\n");
+
+	expect_cable(f, "a \"left\", 1", 1, "#b", 2);
+}
+
+Test(cabling, bad_lines)
+{
+	static const char *const texts[][2] = {
+		{HEAD "a,1,b,1\nc,1,a,1\n",
+		 "t:3: port 1 of \"a\" is used twice: for port 1 of \"c\" here, for port 1 of \"b\" in line 2"},
+		{HEAD "a,1,A,1\n",
+		 "t:2: port 1 of \"a\" is both ends of the cable, expected two ports"},
+		{HEAD "a,1,b\n", "t:2: 3 fields in \"a,1,b\", expected at least 4: the columns of line 1"},
+		{HEAD "a,1,b",
+		 "t:2: the input ends within a record at \"a,1,b\", expected a whole line"},
+		{HEAD "a,1,b,\n",
+		 "t:2: EndPort is empty in \"a,1,b,\", expected the name of a port"},
+		{HEAD ",1,b,2\n",
+		 "t:2: StartDevice is empty in \",1,b,2\", expected the name of a device"},
+		{HEAD "a,abra,b,1\n",
+		 "t:2: port \"abra\", expected \"Port N\", \"Blade N_Port CHIP/PORT\" or an adapter such as \"HCA-1\" or \"node1 mlx5_0\""},
+		{HEAD "a,Port 0,b,1\n",
+		 "t:2: port \"Port 0\", expected \"Port N\", \"Blade N_Port CHIP/PORT\" or an adapter such as \"HCA-1\" or \"node1 mlx5_0\""},
+		{HEAD "a,70000,b,1\n", "t:2: port \"70000\", expected at most 65534"},
+		{HEAD "a,\"1,b,1\n",
+		 "t:2: a quote is not closed in \"a,\"1,b,1\", expected a quoted field to end with a quote and the separator"},
+		{"StartDevice,StartPort,EndDevice\na,1,b\n",
+		 "t:1: no column EndPort in \"StartDevice,StartPort,EndDevice\", expected StartDevice, StartPort, EndDevice and EndPort"},
+		{"StartDevice,StartPort,EndDevice,EndPort,EndPort\na,1,b,1,1\n",
+		 "t:1: a column is there twice in \"StartDevice,StartPort,EndDevice,EndPort,EndPort\", expected StartDevice, StartPort, EndDevice and EndPort"},
+		{HEAD, "t: the plan has no cable, expected at least one"},
+		/* topology files */
+		{"MTS800 s\n P1 -> Cougar n P3\n",
+		 "t:2: port P3 of \"n\", expected P1 to P2 of a Cougar"},
+		{"MTS800 s\n P9 -> Cougar n P1\n",
+		 "t:2: port P9 of \"s\", expected P1 to P8 of a MTS800"},
+		{"MTS800 s\n P1 -> Cougar n P1\n P2 -> Cougar n P1\n",
+		 "t:3: port 1 of \"n\" is used twice: for port 2 of \"s\" here, for port 1 of \"s\" in line 2"},
+		{"MTS800 s\n P1 -> Cougar n P1\nMTS2400 t\n P1 -> Cougar s P2\n",
+		 "t:4: system \"s\" is of type Cougar here, expected MTS800 as before"},
+		{"MTS800 s\n P1 -> Cougar n P1\n P2 -> Cougar\n",
+		 "t:3: found \"P2 -> Cougar\", expected TYPE NAME, or PORT -> TYPE NAME PORT"},
+		{" P1 -> Cougar n P1\n",
+		 "t:1: found \"P1 -> Cougar n P1\", expected a line TYPE NAME of a system before its ports"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(texts); i++)
+		cr_expect_str_eq(text_error(texts[i][0]), texts[i][1]);
+}
+
+/* Kinds that nothing says: one or two cables, to devices with more, is an adapter. */
+Test(cabling, kinds_by_cables)
+{
+	OWN(fab_fabric) *f = text_open(HEAD "a,1,b,1\na,2,b,2\n"
+					    "n,1,a,3\nn,2,b,3\nm,1,a,4\nc,3,a,5\n");
+
+	cr_expect_eq(f->n_switches, 3);
+	cr_expect_eq(f->n_adapters, 2);
+	cr_expect(test_switch(f, "c") != FAB_NONE);
+}
+
+static const char netlist[] = "SYSTEM LEAF,LEAF:4x\n"
+			      "NODE SW 4 X U1\n 1 -> P1\n 2 -> P2\n 3 -> P3\n 4 -> P4\n"
+			      "SYSTEM LEAF:12x\n"
+			      "NODE SW 3 X U1\n 1 -> P1\n 2 -> P2\n 3 -> P3\n"
+			      "# comment\n"
+			      "TOPSYSTEM Box,Crate\n\n"
+			      "leaf1/U1=isMain\n"
+			      "SUBSYSTEM LEAF leaf1\n P1 -> L1/P1\n P2 -4x-10G-> leaf2 P2\n"
+			      " P4 -> chip 1\n"
+			      "SUBSYSTEM LEAF leaf2\n P1 -> L2/P1\n P2 -> leaf1 P2\n"
+			      "NODE CA 2 Y chip\n 1 -> leaf1 P4\n 2 -> P9\n";
+
+Test(cabling, netlists)
+{
+	struct fab_netlists all = {0};
+	const struct fab_netlist *list;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_netlists_parse(&all, "t", netlist, strlen(netlist), &err), 0,
+		     "%s", err.text);
+	cr_assert_eq(fab_netlist_get(&all, "crate", NULL, &list, &err), 0);
+	cr_assert_not_null(list);
+	cr_expect_eq(list->n_chips, 3);
+	cr_expect_str_eq(list->chips[1].name, "leaf2/U1");
+	cr_expect_eq(list->chips[2].kind, FAB_ADAPTER);
+	cr_expect_eq(list->n_ports, 3);
+	cr_expect_str_eq(list->ports[1].name, "L2/P1");
+	cr_expect_eq(list->ports[1].end.chip, 1);
+	cr_expect_eq(list->n_cables, 4, "each is written from both its ends");
+	cr_assert_eq(fab_netlist_get(&all, "Box", "leaf2=R", &list, &err), 0);
+	cr_expect_eq(list->n_chips, 2);
+	cr_expect_eq(list->n_cables, 2);
+	cr_assert_eq(fab_netlist_get(&all, "Box", "leaf1=R, leaf2=12x", &list, &err), 0);
+	cr_expect_eq(list->chips[0].n_ports, 3);
+	cr_assert_eq(fab_netlist_get(&all, "Ox", NULL, &list, &err), 0);
+	cr_expect_null(list);
+	cr_expect_lt(fab_netlist_get(&all, "Box", "leaf1=8x", &list, &err), 0);
+	cr_expect_str_eq(err.text, "t: board \"LEAF:8x\" of \"leaf1\" is not in the netlist");
+	cr_expect_lt(fab_netlists_parse(&all, "t", "NODE SW\n", 8, &err), 0);
+	cr_expect_str_eq(
+		err.text,
+		"t:1: found \"NODE SW\", expected a line of a netlist (ibdm-ibnl-file(1))");
+	fab_netlists_fini(&all);
+}
+
+/* A board within itself ends. */
+Test(cabling, netlists_without_end)
+{
+	static const char text[] = "SYSTEM A\nSUBSYSTEM A x\nSUBSYSTEM A y\n"
+				   "TOPSYSTEM T\nSUBSYSTEM A a\n";
+	struct fab_netlists all = {0};
+	const struct fab_netlist *list;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_netlists_parse(&all, "t", text, strlen(text), &err), 0);
+	cr_expect_lt(fab_netlist_get(&all, "T", NULL, &list, &err), 0);
+	fab_netlists_fini(&all);
+}
