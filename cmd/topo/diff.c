@@ -371,7 +371,7 @@ static void answer_wiring(struct fab_report *r, const struct fab_work *w)
 	else
 		fab_report_answer(
 			r, FAB_TONE_WARN,
-			"%s from the plan: %u missing, %u miswired%s, %u extra; %u of %s are as planned.",
+			"%s from the plan: %u missing, %u miswired%s, %u extra; as planned: %u of %s.",
 			fab_human_counted(w->arena, d->n_changes, "difference", NULL),
 			d->n_of[FAB_WIRING_MISSING], d->n_of[FAB_WIRING_MISWIRED],
 			n_swaps ? fab_arena_format(w->arena,
@@ -379,7 +379,7 @@ static void answer_wiring(struct fab_report *r, const struct fab_work *w)
 						   n_swaps)
 				: "",
 			d->n_of[FAB_WIRING_EXTRA], d->n_as_planned,
-			fab_human_counted(w->arena, d->n_planned, "planned cable", NULL));
+			fab_human_counted(w->arena, d->n_planned, "cable", NULL));
 	answer_unknown(r, w);
 	if (d->n_by_host)
 		fab_report_answer(
@@ -477,6 +477,12 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		fab_report_text(r, "matched_by",
 				o->diff && o->diff->by_guid ? "guid" : "name");
 		fab_report_uint(r, "n_differences", n);
+		if (o->wiring) {
+			fab_report_uint(r, "planned_cables", o->wiring->n_planned);
+			fab_report_uint(r, "cables_as_planned", o->wiring->n_as_planned);
+			fab_report_uint(r, "cables_inside", o->wiring->n_inside);
+			fab_report_uint(r, "devices_not_there", o->wiring->n_unknown);
+		}
 	}
 	snprintf(title, sizeof(title),
 		 "Differences (- only in OLD: %s, + only in NEW: %s, ! changed)",

@@ -23,7 +23,7 @@ static const struct fab_option options[] = {
 	{"known-out", "FILE", "With --check: write all problems to FILE, for --known",
 	 FAB_TAKES_OUTPUT, TO(known_out)},
 	{"diff", "OLD",
-	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1); exit status 1 on differences; with --check: say what is new since OLD",
+	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1), or how FABRIC differs from the cabling plan OLD; exit status 1 on differences; with --check: say what is new since OLD",
 	 FAB_TAKES_FILE_OR_TEXT, TO(other), .everyday = true},
 	{"ports", NULL, "List all cabled ports with their peers", FAB_TAKES_NOTHING,
 	 TO(ports), .everyday = true},
@@ -189,7 +189,7 @@ static const struct fab_task *choose(const void *params)
 static const struct fab_command command = {
 	.name = "fabric-topo",
 	.args = "FABRIC",
-	.doc = "Say what a switched fabric is like, check it, compare it with another or convert it.\vFABRIC is a file (ibnetdiscover dump, ibsim net file, cache of libibnetdisc, opensm-subnet.lst, also compressed), - for standard input, gen:KIND:PARAMETERS for a generated fabric or ib:[CA[/PORT]] for the live one.",
+	.doc = "Say what a switched fabric is like, check it, compare it with another or convert it.\vFABRIC is a file (ibnetdiscover dump, ibsim net file, cache of libibnetdisc, opensm-subnet.lst, cabling plan, also compressed), - for standard input, gen:KIND:PARAMETERS for a generated fabric or ib:[CA[/PORT]] for the live one.",
 	.parts = parts,
 	.relations = relations,
 	.choose = choose,

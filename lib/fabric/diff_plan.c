@@ -445,6 +445,26 @@ static int list_cables(struct matcher *m, struct fab_err *err)
 	return 0;
 }
 
+/* Devices that are not in the fabric: if none is, it is another fabric's plan. */
+static int count_unknown(struct matcher *m, struct fab_err *err)
+{
+	uint32_t n_known = 0, first = 0;
+
+	for (uint32_t i = m->plan->n_nodes; i-- > 0;)
+		if (m->diff->is_unknown[i]) {
+			m->diff->n_unknown++;
+			first = i;
+		}
+	for (uint32_t p = 0; p < m->plan->n_ports; p++)
+		n_known += m->diff->end_node[p] != FAB_NONE;
+	if (n_known || !m->diff->n_unknown)
+		return 0;
+	return fab_fail(
+		err, EINVAL,
+		"%s: no device of the plan is in %s (the first: \"%s\"), expected the plan of this fabric",
+		m->plan->source, m->found->source, fab_node_name(m->plan, first));
+}
+
 /* A cable at this end that is compared and has no counterpart yet; FAB_NONE. */
 static uint32_t lost_at(const struct matcher *m, end_key at)
 {
@@ -669,12 +689,12 @@ int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *fo
 	rc = match_nodes(&m, err);
 	if (!rc)
 		rc = list_cables(&m, err);
+	if (!rc)
+		rc = count_unknown(&m, err);
 	if (!rc) {
 		compare_cables(&m);
 		if (m.changes.n)
 			qsort(m.changes.v, m.changes.n, sizeof(*m.changes.v), by_kind);
-		for (uint32_t i = 0; i < plan->n_nodes; i++)
-			d->n_unknown += d->is_unknown[i];
 	}
 	d->changes = m.changes.v;
 	d->n_changes = (uint32_t)m.changes.n;

@@ -58,8 +58,8 @@ struct fab_plan_diff {
  * aggregation nodes are left out. Two planned cables a-b, c-d that were found as a-d, c-b
  * are one change; else a planned cable is miswired if one of its ends, that of the
  * adapter first, has a cable that no plan contains, or one joins the same nodes.
- * EINVAL: two nodes of the plan are one of the fabric, or a planned port is beyond those
- * that the switch has. O(nodes + cables) and names to resolve.
+ * EINVAL: two nodes of the plan are one of the fabric, none is in it, or a planned port is
+ * beyond those that the switch has. O(nodes + cables) and names to resolve.
  */
 int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *found,
 		      struct fab_plan_diff **out, struct fab_err *err) FAB_MUST_CHECK;

@@ -156,16 +156,23 @@ int fab_cabling_add(struct fab_cabling *c, struct fab_cabling_end a,
 static void guess_kinds(struct fab_cabling *c)
 {
 	bool *is_adapter = FAB_ARENA_NEW(&c->arena, c->devices.n, bool);
+	uint32_t most = 2;
 
 	for (size_t i = 0; i < c->devices.n; i++)
-		is_adapter[i] =
-			!c->devices.v[i].is_kind_known && c->devices.v[i].last_port <= 2;
+		if (c->devices.v[i].is_kind_known && c->devices.v[i].kind == FAB_ADAPTER)
+			most = 1;
+	for (size_t i = 0; i < c->devices.n; i++) {
+		const struct fab_cabling_device *d = &c->devices.v[i];
+
+		is_adapter[i] = !d->is_kind_known && d->last_port <= 2 &&
+				d->n_cables <= most;
+	}
 	for (size_t i = 0; i < c->cables.n; i++) {
 		uint32_t a = c->cables.v[i].a.device, b = c->cables.v[i].b.device;
 		const struct fab_cabling_device *v = c->devices.v;
 
-		is_adapter[a] &= v[a].n_cables < v[b].n_cables && v[a].n_cables <= 2;
-		is_adapter[b] &= v[b].n_cables < v[a].n_cables && v[b].n_cables <= 2;
+		is_adapter[a] &= v[a].n_cables < v[b].n_cables;
+		is_adapter[b] &= v[b].n_cables < v[a].n_cables;
 	}
 	for (size_t i = 0; i < c->devices.n; i++)
 		if (!c->devices.v[i].is_kind_known)
