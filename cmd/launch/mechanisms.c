@@ -36,27 +36,28 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	return rc ? rc : fab_launch_mechanisms(w->arena, &s, &d, &o->m, err);
 }
 
-/* The row of least seconds of a topic, and its first row. */
+/* The starts of a topic that take least and most, as a sentence. */
 static void answer(struct fab_report *r, const struct fab_work *w, const char *topic,
 		   const char *name)
 {
 	const struct outcome *o = w->outcome;
-	const struct fab_mechanism *first = NULL, *best = NULL;
+	const struct fab_mechanism *least = NULL, *most = NULL;
 	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
 
 	for (size_t i = 0; i < o->m.rows.n; i++) {
 		const struct fab_mechanism *x = &o->m.rows.v[i];
 
-		if (strcmp(x->topic, topic) != 0 || isnan(x->seconds))
+		if (strcmp(x->topic, topic) != 0 || isnan(x->saved_s))
 			continue;
-		first = first ? first : x;
-		best = !best || x->seconds < best->seconds ? x : best;
+		least = !least || x->saved_s > least->saved_s ? x : least;
+		most = !most || x->saved_s < most->saved_s ? x : most;
 	}
-	if (first && best)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Of %s, %s takes least: %s; %s takes %s.", name,
-				  best->name, fab_human_seconds(best->seconds, a),
-				  first->name, fab_human_seconds(first->seconds, b));
+	if (!least || !(least->saved_s > most->saved_s))
+		return;
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "Of %s, %s starts fastest (%s), %s slowest (%s later).", name,
+			  least->name, fab_human_seconds(least->seconds, a), most->name,
+			  fab_human_seconds(least->saved_s - most->saved_s, b));
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)

@@ -133,6 +133,12 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 	const struct fab_rdma_choice *c = &x->choice;
 	const struct fab_rdma_outcome *open[RDMA_MAX_SCHEMES];
 	bool is_lost = c->reason == FAB_RDMA_FEW_LOST;
+	const char *what =
+		!is_lost		       ? "held up"
+		: !(x->params.bad.corrupt > 0) ? "lost"
+		: !(x->params.bad.loss > 0) && !(x->params.bad.drop_control > 0)
+			? "damaged"
+			: "lost or damaged";
 	uint64_t count = is_lost ? c->n_lost : c->n_delayed;
 	const char *runs = c->n_runs == 1
 				   ? "one run"
@@ -162,7 +168,7 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 			a->r, FAB_TONE_WARN,
 			"Undecided between %s: in %s only %" PRIu64 " packet%s %s%s.",
 			names, runs, count, count == 1 ? " was" : "s were",
-			is_lost ? "lost" : "held up", is_lost ? more_losses(a, x) : "");
+			what, is_lost ? more_losses(a, x) : "");
 }
 
 /* The slowest schemes of a point and their causes. */
@@ -228,11 +234,11 @@ static void answer_point(const struct answer *a, const struct fab_rdma_point *x)
 				"The oracle cannot be built: it says what is possible, %.4g us a transfer.",
 				a->s->results.v[0].mean);
 		else
-			fab_report_answer(a->r, FAB_TONE_BAD,
-					  "Take none of these here: %s.",
-					  a->s->n_no_path == a->s->n_transfers
-						  ? "no transfer has a path"
-						  : "transfers hang under all schemes");
+			fab_report_answer(
+				a->r, FAB_TONE_BAD, "Take none of these here: %s.",
+				a->s->n_no_path == a->s->n_transfers
+					? "no transfer has a path"
+					: "transfers hang, or bytes are wrong, under all schemes");
 		break;
 	}
 	if (fastest_at(a, x))
@@ -311,7 +317,7 @@ static void answer_sweep(const struct answer *a)
 		{FAB_RDMA_UNDECIDED, FAB_TONE_WARN, "it is undecided"},
 		{FAB_RDMA_UNTOUCHED, FAB_TONE_WARN, "no packet was lost or late"},
 		{FAB_RDMA_NO_END, FAB_TONE_BAD,
-		 "no scheme brings all transfers to their end"},
+		 "transfers hang, or bytes are wrong, under all schemes"},
 	};
 	const struct fab_rdma_point *first;
 	size_t n = count_points(a, FAB_RDMA_TAKE, &first);
@@ -366,6 +372,24 @@ void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of)
 			n, of);
 }
 
+/* Contexts that --memory holds. */
+static void say_contexts(const struct answer *a)
+{
+	char *text = NULL, memory[FAB_HUMAN_BYTES];
+
+	for (size_t i = 0; a->q->memory_limits && i < a->s->results.n; i++) {
+		const struct fab_rdma_outcome *r = &a->s->results.v[i];
+
+		if (r->context_bits)
+			fab_append(&text, ", ", "%u of %s", r->params.contexts, r->name);
+	}
+	if (text)
+		fab_report_answer(a->r, FAB_TONE_PLAIN,
+				  "In %s a node has contexts for transfers: %s.",
+				  fab_human_bytes(a->p->memory, memory), text);
+	free(text);
+}
+
 /* Limits of the answer: a window that was chosen for ssw, no loss, transfers that did not
  * end. */
 static void say_limits(const struct answer *a)
@@ -387,7 +411,7 @@ static void say_limits(const struct answer *a)
 		wrong += r->sum.n_wrong;
 		stalled += r->sum.n_stalled;
 		all += r->sum.n_transfers;
-		lost += r->sum.n.damaged;
+		lost += r->sum.n.damaged + r->sum.n_wrong;
 		for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
 			lost += r->sum.n.lost[kind];
 	}
@@ -404,8 +428,11 @@ static void say_limits(const struct answer *a)
 		fab_report_answer(
 			a->r, FAB_TONE_BAD,
 			"Of %" PRIu64 " transfers of all schemes and runs %" PRIu64
-			" did not end and %" PRIu64 " were wrong%s.",
-			all, hung, wrong, stalled ? "; they stalled for ever" : "");
+			" did not end and %" PRIu64 " were wrong%s%s.",
+			all, hung, wrong, stalled ? "; they stalled for ever" : "",
+			wrong && a->q->params.bad.corrupt > 0
+				? "; damaged packets pass the receiver's check (--set check-bits)"
+				: "");
 }
 
 void rdma_answer(struct fab_report *r, const struct fab_work *w)
@@ -429,5 +456,7 @@ void rdma_answer(struct fab_report *r, const struct fab_work *w)
 	if (s->n_no_path == s->n_transfers)
 		return;
 	rdma_say_no_path(r, s->n_no_path, s->n_transfers);
+	if (s->n_points == 1)
+		say_contexts(&a);
 	say_limits(&a);
 }

@@ -103,7 +103,7 @@ static void append_contexts(const struct rdma_params *p, char **text, const char
 		fab_append(text, "", " with W = %u", window);
 }
 
-/* "below W = 31 only", "at no W", "at any W". */
+/* "only below W = 31", "at no W", "at any W". */
 static const char *crossing_text(const struct fab_work *w, enum fab_rdma_part part)
 {
 	const struct rdma_params *p = w->params;
@@ -112,7 +112,7 @@ static const char *crossing_text(const struct fab_work *w, enum fab_rdma_part pa
 	return !at ? "at no W"
 	       : at > FAB_RDMA_WINDOW_MAX
 		       ? "at any W"
-		       : fab_arena_format(w->arena, "below W = %u only", at);
+		       : fab_arena_format(w->arena, "only below W = %u", at);
 }
 
 static void answer_cost(const struct fab_work *w, struct fab_report *r,

@@ -124,7 +124,7 @@ static const struct fab_part parts[] = {
 #define SIMULATED "VERB=run,VERB=sweep,VERB=plan"
 static const struct fab_relation relations[] = {
 	{"arrivals,as-printed", FAB_GOES_WITH, "VERB=trace"},
-	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
+	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},

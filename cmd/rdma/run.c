@@ -353,8 +353,9 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		fab_append(&columns, ",", "%s", axis_column[p->axes.of.v[a].axis]);
 	fab_append(
 		&columns, ",",
-		"scheme,completion_us.mean,completion_us.p99,ratio_to_oracle,rounds,hung%s",
-		p->axes.of.n ? "" : ",context_bits");
+		"scheme,completion_us.mean,completion_us.p99,ratio_to_oracle,rounds,hung%s%s",
+		p->axes.of.n ? "" : ",context_bits",
+		p->has_memory ? ",contexts_limit,peak_contexts" : "");
 	fab_report_prefer(r, columns);
 	fab_report_table_begin(r, "results", "Schemes", rdma_columns, rdma_n_columns);
 	for (size_t i = 0; i < s->results.n; i++) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "event/schedule.h"
 
 enum { OFFSETS_MAX = 64 };
@@ -41,6 +42,7 @@ struct run {
 int fab_detector_check(const struct fab_detector *d, struct fab_err *err)
 {
 	const double all[] = {d->period_us, d->timeout_us, d->message_us};
+	char text[FAB_HUMAN_BYTES];
 
 	if (d->n < 2 || d->n > FAB_DETECTOR_NODES_MAX)
 		return fab_fail(err, EINVAL, "%u nodes: expected 2 to %d", d->n,
@@ -53,8 +55,8 @@ int fab_detector_check(const struct fab_detector *d, struct fab_err *err)
 	if (d->timeout_us <= d->period_us + d->message_us)
 		return fab_fail(
 			err, EINVAL,
-			"a timeout of %g us: expected more than %g us, a period and a message, or nodes that live are taken for dead",
-			d->timeout_us, d->period_us + d->message_us);
+			"a timeout of %s (timeout_s): expected more than a period of %.6g s and a message, or live nodes are considered dead",
+			fab_human_seconds(d->timeout_us / 1e6, text), d->period_us / 1e6);
 	return 0;
 }
 

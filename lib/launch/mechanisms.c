@@ -21,6 +21,7 @@ static int add_start(struct fab_mechanisms *out, struct fab_mechanism row,
 	s.timer.us = NULL;
 	rc = fab_stages_run(&memory, &s, &stages, err);
 	row.seconds = stages.total_s;
+	row.saved_s = out->base_s - stages.total_s;
 	row.bytes = (double)stages.bytes;
 	row.memory_bytes = stages.memory_bytes;
 	if (!rc)
@@ -60,6 +61,7 @@ static int add_exchange(const struct fab_launch_start *base, struct fab_mechanis
 				.name = all[i].name,
 				.what = all[i].what,
 				.seconds = all[i].total_s,
+				.saved_s = all[i].saved_s,
 				.bytes = (double)all[i].bytes,
 				.memory_bytes = all[i].memory_bytes};
 	}
@@ -124,7 +126,9 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 	int rc;
 
 	out->rows.v = FAB_ARENA_NEW(memory, ROWS_MAX, struct fab_mechanism);
-	rc = add_exchange(base, out, err);
+	rc = fab_launch_total_of(&s, p, &out->base_s, err);
+	if (!rc)
+		rc = add_exchange(base, out, err);
 
 	for (size_t i = 0; i <= FAB_SIZE_N_OPTS + 1 && !rc; i++) {
 		bool is_one = i && i <= FAB_SIZE_N_OPTS;
@@ -152,6 +156,7 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 			.name = cost.lock,
 			.what = fab_locks.at(i).summary,
 			.seconds = cost.get_us / 1e6,
+			.saved_s = (double)NAN,
 			.bytes = (double)NAN,
 			.memory_bytes = n_lines * LINE_BYTES,
 			.risk = isnan(cost.wait_us)
@@ -174,6 +179,7 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 						 x->heartbeat_s, x->timeout_s),
 			.what = "a ring of observers: period / timeout",
 			.seconds = x->detected_s,
+			.saved_s = (double)NAN,
 			.bytes = (double)NAN,
 			.memory_bytes = (double)NAN,
 			.risk = is_never
@@ -199,6 +205,7 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 					       .name = "gforker",
 					       .what = "forks all on one node",
 					       .seconds = (double)NAN,
+					       .saved_s = (double)NAN,
 					       .bytes = (double)NAN,
 					       .memory_bytes = (double)NAN,
 					       .risk = "it has no other nodes"};

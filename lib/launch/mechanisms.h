@@ -15,6 +15,8 @@ struct fab_mechanism {
 	/* Of exchange, encoding and manager the start; of store a Get; of detection one
 	 * failure. NaN: it cannot run this job. */
 	double seconds;
+	/* Of a start, seconds less than by `base`; NaN: not of this topic. */
+	double saved_s;
 	double bytes; /* contribution of a node to the exchange; NaN: not of this topic */
 	double memory_bytes; /* of a node: all contributions, or locks */
 	const char *risk;    /* NULL: none is known */
@@ -24,6 +26,7 @@ struct fab_mechanisms {
 		struct fab_mechanism *v;
 		size_t n;
 	} rows;
+	double base_s; /* the start by `base` */
 };
 /*
  * Mechanisms for a job: `base` by PMIx and with the full wire-up, its fence by formula;

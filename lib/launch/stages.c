@@ -485,6 +485,8 @@ int fab_stages_run(struct fab_arena *memory, const struct fab_launch_start *s,
 		out->memory_bytes =
 			fab_exchange_memory(s->n_nodes, s->ppn, out->bytes, &x).direct;
 	}
+	if (isnan(out->fence_us)) /* the data is not exchanged, or asked for directly */
+		out->bytes = 0;
 	find_critical(s, &c, out);
 	return 0;
 }

@@ -295,8 +295,8 @@ void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 			continue;
 		n_real++;
 		/* was any packet lost, held up or overtaken? */
-		is_touched |=
-			sum_lost(&out[i].n) || out[i].n.delayed || out[i].reorder.max > 1;
+		is_touched |= sum_lost(&out[i].n) || out[i].n.damaged ||
+			      out[i].n.delayed || out[i].reorder.max > 1;
 		c->standing[i] =
 			fab_rdma_all_ended(&j.out[i]) ? FAB_RDMA_OPEN : FAB_RDMA_UNSOUND;
 		if (c->standing[i] == FAB_RDMA_OPEN &&

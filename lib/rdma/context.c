@@ -185,7 +185,7 @@ enum width {
 enum side { RX, RX_LISTED, TX, TX_LISTED };
 
 #define PAPER_STEP2 "paper, step 2: base address + number * length"
-#define PAPER_ZOMBIES "paper, 2.3.4: node, context and MSGID tell a late copy"
+#define PAPER_ZOMBIES "paper, 2.3.4: node, context and MSGID identify a late copy"
 #define IB "InfiniBand, volume 1, 9.7"
 #define IRN "Mittal et al. 2018, 3.2"
 #define OURS "ours"
@@ -217,16 +217,17 @@ static const struct {
 	{RSW | VEC | PLUS, "timer", "time since which WBASE is missing",
 	 "paper, 2.3.4: one timer a window", TIMER, RX_LISTED},
 	{RSW | VEC | PLUS, "is_last", "the last packet has arrived",
-	 "paper, table 4: flag of the last packet", FLAG, RX_LISTED},
+	 "paper, 3.1: flag of the last packet", FLAG, RX_LISTED},
 	{RC, "timer", "time since which nothing has arrived",
 	 "paper, 1.2: the counter times out", TIMER, RX_LISTED},
-	{RC, "context", "context of the sender", PAPER_ZOMBIES, CONTEXT, RX_LISTED},
+	{RC, "context", "context of the sender",
+	 "paper, 3.1: entry of the sender's context", CONTEXT, RX_LISTED},
 	{RC, "total", "packets of the transfer",
 	 "paper, 1.2: whether all packets are there", NUMBER, RX_LISTED},
 	{RC, "received", "packets that have arrived",
 	 "paper, 1.2: the receiver counts packets", NUMBER, RX_LISTED},
 	{RC, "epoch", "index of the retransmission",
-	 "paper, 1.2: the whole transfer again", EPOCH, RX_LISTED},
+	 "paper, 3.1: tells retransmissions from late packets", EPOCH, RX_LISTED},
 	{GBN, "expected", "number that must come next", IB, NUMBER, RX},
 	{GBN, "nak_sent", "it was asked for", IB, FLAG, RX},
 	{SACK | RO, "base", "lowest number that has not arrived", IRN, NUMBER, RX},

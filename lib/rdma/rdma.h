@@ -188,9 +188,11 @@ struct fab_rdma_impairments {
 	 * per hop, of those that start on a cable; <= 1: independent ones. */
 	double burst;
 	double drop_control; /* share of all other packets lost */
-	/* Share of data packets that arrive damaged: link checks have missed the error,
-	 * the transport check of the receiver finds it. */
+	/* Share of data packets that arrive damaged: link checks have missed the error.
+	 * The transport check of the receiver finds it, but for a share of 2^-check_bits:
+	 * such a packet goes to memory as it is. 0 .. 64; 0: no transport check. */
 	double corrupt;
+	unsigned check_bits;
 	double delayed; /* share of data packets held up */
 	enum fab_rdma_delay delay;
 	uint64_t delay_ps; /* U: at most; E: mean; F: exactly */

@@ -42,6 +42,10 @@ void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 
 	if (p->transfer != s->transfer || p->number >= s->n) {
 		s->has_strangers = true;
+	} else if (p->is_spoiled) {
+		/* wrong until a good copy replaces it */
+		s->n_written -= rdma_bit(s->written, p->number);
+		s->written[p->number / 64] &= ~(UINT64_C(1) << p->number % 64);
 	} else if (rdma_bit_set(s->written, p->number)) {
 		s->n_written++;
 		s->lowest_missing =
@@ -49,7 +53,7 @@ void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 	}
 	end = at + bytes < end ? at + bytes : end;
 	for (; s->memory && at < end; at++)
-		s->memory[at] = byte(p->transfer, at);
+		s->memory[at] = (uint8_t)(byte(p->transfer, at) ^ p->is_spoiled << 7);
 }
 
 /* Memory of sessions */

@@ -141,7 +141,7 @@ struct rdma_packet {
 	uint8_t kind : 4, flags : 4;
 	uint8_t sl : 4, vl : 4; /* vl: of the buffer that it is in */
 	uint8_t life;		/* cables that it has before it */
-	uint8_t unused;
+	bool is_spoiled;	/* data: damaged, and the receiver's check passes */
 };
 
 /* WBASE, WVEC and the first number asked for, as a RESEND carries them. */
@@ -306,7 +306,7 @@ struct rdma {
 
 	/* impairments */
 	bool harms_data, may_lose_control;
-	uint64_t loss_seed, delay_seed, control_seed, route_seed;
+	uint64_t loss_seed, delay_seed, control_seed, route_seed, check_seed;
 	double log_keep; /* of a hop */
 	double burst_enter, burst_leave;
 	struct rdma_cable_chance { /* bursts of each cable by itself */

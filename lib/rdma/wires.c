@@ -116,8 +116,11 @@ uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attemp
 				   : draw(r->loss_seed, p, attempt, LOSS) < bad->loss)) {
 		p->flags |= RDMA_DOOMED;
 	}
-	if (bad->corrupt > 0 && draw(r->loss_seed, p, attempt, DAMAGE) < bad->corrupt)
-		p->flags |= RDMA_DAMAGED;
+	if (bad->corrupt > 0 && draw(r->loss_seed, p, attempt, DAMAGE) < bad->corrupt) {
+		p->is_spoiled = draw(r->check_seed, p, attempt, DAMAGE) <
+				ldexp(1, -(int)bad->check_bits);
+		p->flags |= p->is_spoiled ? 0 : RDMA_DAMAGED;
+	}
 	if (!(bad->delayed > 0))
 		return 0;
 	least = hold_up_of(r, p, attempt);
@@ -147,6 +150,7 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 	r->delay_seed = fab_mix64(seed + 2);
 	r->control_seed = fab_mix64(seed + 3);
 	r->route_seed = fab_mix64(seed + 4);
+	r->check_seed = fab_mix64(seed + 5);
 	r->harms_data = bad->loss > 0 || bad->delayed > 0 || bad->corrupt > 0;
 	r->may_lose_control = bad->drop_control > 0 || bad->n_outages;
 	r->log_keep = log1p(-bad->loss);

@@ -465,6 +465,52 @@ Test(rdma, damaged)
 	rdma_stage_close(&st);
 }
 
+/* A damaged packet that passes the check is wrong data, with or without memory: in a
+ * share of transfers of 1 - (1 - p)^packets where nothing is checked, half of that by a
+ * check of one bit and no more than few packets, none by 64 bits. A whole transfer that
+ * is sent again replaces it. */
+Test(rdma, undetected)
+{
+	static const char *const name[] = {"rsw", "rsw-vec", "rsw+", "gbn", "irn", "rc"};
+	static const unsigned bits[] = {0, 1, 64};
+	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20 * 512 - 1};
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
+	st.params.mtu = 512;
+	st.params.rto_ps = 50000000;
+	st.params.bad.corrupt = 0.02;
+	rdma_stage_net(&st);
+	for (size_t k = 0; k < FAB_COUNT(name); k++) {
+		unsigned wrong[FAB_COUNT(bits)] = {0};
+
+		for (size_t i = 0; i < 2 * FAB_COUNT(bits) * 1000; i++) {
+			struct fab_rdma_result r;
+
+			st.params.seed = i / (2 * FAB_COUNT(bits)) + 1;
+			st.params.bad.check_bits = bits[i / 2 % FAB_COUNT(bits)];
+			st.params.with_memory = i % 2;
+			r = rdma_stage_run(&st, rdma_scheme(name[k]));
+			cr_assert_eq(r.n_done, 1);
+			cr_assert(st.params.bad.check_bits || !r.n.damaged);
+			/* odd: with memory; as the run before */
+			wrong[i / 2 % FAB_COUNT(bits)] += r.n_wrong;
+			if (i % 2)
+				cr_assert_eq(wrong[i / 2 % FAB_COUNT(bits)] % 2, 0,
+					     "%s, seed %lu", name[k],
+					     (unsigned long)st.params.seed);
+			fab_rdma_result_fini(&r);
+		}
+		/* 1 - 0.98^20 and 1 - 0.99^20, four deviations */
+		cr_assert_float_eq(wrong[0] / 2., 332, 60, "%s: %u", name[k],
+				   wrong[0] / 2);
+		cr_assert_float_eq(wrong[1] / 2., k == 5 ? 160 : 182, 50, "%s: %u",
+				   name[k], wrong[1] / 2);
+		cr_assert_eq(wrong[2], 0);
+	}
+	rdma_stage_close(&st);
+}
+
 /* The checker sees what is wrong: a MSGID of one bit, contexts and slots reused while
  * copies are held up for long. */
 Test(rdma, checker_sees)
