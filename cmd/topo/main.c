@@ -23,10 +23,18 @@ static const struct fab_option options[] = {
 	{"known-out", "FILE", "With --check: write all problems to FILE, for --known",
 	 FAB_TAKES_OUTPUT, TO(known_out)},
 	{"diff", "OLD",
-	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1), or how FABRIC differs from the cabling plan OLD; exit status 1 on differences; with --check: say what is new since OLD",
+	 "List what changed from the fabric OLD to FABRIC, or how FABRIC differs from the cabling plan OLD; exit status 1 on differences; with --check: say what is new since OLD",
 	 FAB_TAKES_FILE_OR_TEXT, TO(other), .everyday = true},
 	{"ports", NULL, "List all cabled ports with their peers", FAB_TAKES_NOTHING,
 	 TO(ports), .everyday = true},
+	{"who", "WHAT", "Say what has a LID, GUID or name, and where", FAB_TAKES_TEXT,
+	 TO(who), .everyday = true},
+	{"choose", "N",
+	 "Choose N hosts for a job, near to each other; with --quiet the host list alone",
+	 FAB_TAKES_NUMBER, TO(choose), .min = 1, .max = UINT32_MAX, .everyday = true},
+	{"from", "LIST",
+	 "With --choose: of these free hosts, a host list (default all); -: standard input",
+	 FAB_TAKES_TEXT, TO(from)},
 	{"trace", "A,B",
 	 "Follow the path from A to B, cable by cable; exit status 1 when it does not arrive",
 	 FAB_TAKES_TEXT, TO(trace), .everyday = true},
@@ -34,20 +42,20 @@ static const struct fab_option options[] = {
 	 "Count the pairs, hosts and trees that use a cable; --verbose names them",
 	 FAB_TAKES_TEXT, TO(users), .everyday = true},
 	{"lfts", "FILE",
-	 "With --check, --trace and --users: forwarding tables of the fabric",
+	 "With --check, --choose, --trace and --users: forwarding tables of the fabric",
 	 FAB_TAKES_INPUT, TO(lfts), .everyday = true},
 	{"path-sl", "FILE", "With --check and --lfts: service levels of the paths",
 	 FAB_TAKES_INPUT, TO(path_sl)},
 	{"sl2vl", "FILE", "With --check and --lfts: lanes of the service levels",
 	 FAB_TAKES_INPUT, TO(sl2vl)},
 	{"algorithm", "NAME",
-	 "With --trace and --users: tables by this algorithm of fabric-faults (default minhop): @UNICAST@",
+	 "With --choose, --trace and --users: tables by this algorithm of fabric-faults (default minhop): @UNICAST@",
 	 FAB_TAKES_ONE, TO(algorithm), .choices = &fab_unicast_choices,
 	 .preset = "minhop"},
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), slurm-yaml (topology.yaml, a topology for each rail), slurm-block (topology.conf of topology/block), subnet-lst (as OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of OpenSM), booksim (network of BookSim2), min-hops (tables of minimum hops) or plan (cabling plan, CSV)",
+	 "Convert to ibnetdiscover, dot, json, slurm, slurm-yaml, slurm-block (files of Slurm), subnet-lst, root-guids, cn-guids (of OpenSM), booksim (of BookSim2), min-hops (tables of minimum hops) or plan (cabling plan, CSV)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
@@ -75,14 +83,15 @@ static const struct fab_part parts[] = {
 };
 
 static const struct fab_relation relations[] = {
-	{"check,ports,trace,users,to", FAB_APART},
-	{"diff,ports,trace,users,to", FAB_APART},
+	{"check,ports,who,choose,trace,users,to", FAB_APART},
+	{"diff,ports,who,choose,trace,users,to", FAB_APART},
 	{"to", FAB_EXCLUDES, "format,columns,list-columns,no-header",
 	 "what --to writes has a form of its own"},
 	{"switches-only,fold", FAB_GOES_WITH, "to=dot"},
 	{"known,known-out", FAB_GOES_WITH, "check"},
-	{"lfts", FAB_GOES_WITH, "check,trace,users"},
-	{"algorithm", FAB_GOES_WITH, "trace,users"},
+	{"from", FAB_GOES_WITH, "choose"},
+	{"lfts", FAB_GOES_WITH, "check,choose,trace,users"},
+	{"algorithm", FAB_GOES_WITH, "choose,trace,users"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "check"},
 	{"path-sl,sl2vl", FAB_NEEDS, "lfts"},
 	{"lfts", FAB_EXCLUDES, "algorithm"},
@@ -177,13 +186,15 @@ static const struct fab_task *choose(const void *params)
 {
 	const struct topo_params *p = params;
 
-	return p->check	  ? &topo_check
-	       : p->other ? &topo_diff
-	       : p->ports ? &topo_ports
-	       : p->trace ? &topo_trace
-	       : p->users ? &topo_users
-	       : p->to	  ? &convert
-			  : &topo_summary;
+	return p->check	   ? &topo_check
+	       : p->other  ? &topo_diff
+	       : p->ports  ? &topo_ports
+	       : p->who	   ? &topo_who
+	       : p->choose ? (p->run.quiet ? &topo_choose_quietly : &topo_choose)
+	       : p->trace  ? &topo_trace
+	       : p->users  ? &topo_users
+	       : p->to	   ? &convert
+			   : &topo_summary;
 }
 
 static const struct fab_command command = {

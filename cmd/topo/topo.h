@@ -31,10 +31,12 @@ struct topo_params {
 	const char *other; /* --diff */
 	bool switches_only, fold;
 	const char *known, *known_out; /* files of accepted problems */
-	const char *trace, *users;
+	const char *trace, *users, *who;
 	const char *lfts, *mcfdbs; /* tables of these two, and of --check */
 	const char *path_sl, *sl2vl;
 	uint32_t algorithm; /* of fab_unicast_engines */
+	uint32_t choose;    /* hosts; 0: not given */
+	const char *from;   /* free hosts */
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;
@@ -49,7 +51,16 @@ static inline bool topo_is_table_only(const struct fab_report *r)
 }
 
 extern const struct fab_task topo_summary, topo_check, topo_diff, topo_ports, topo_trace,
-	topo_users;
+	topo_users, topo_who, topo_choose, topo_choose_quietly;
 
 /* Before all else: what follows is of a part of the fabric. */
 void topo_answer_incomplete(struct fab_report *r, const struct fab_work *w);
+
+/* The tables of --lfts, or those that --algorithm computes; their name; a sentence on
+ * their source and gaps. */
+struct fab_routes;
+int topo_open_routes(const struct topo_params *p, const struct fab_fabric *f,
+		     struct fab_routes **out, struct fab_err *err) FAB_MUST_CHECK;
+const char *topo_table_name(const struct topo_params *p);
+void topo_answer_tables(struct fab_report *r, const struct topo_params *p,
+			const struct fab_routes *routes);

@@ -61,8 +61,8 @@ static const struct fab_column tree_columns[] = {
 	FAB_COLUMN(mlid, TEXT, "multicast LID of a tree that uses the cable"),
 };
 
-static int open_routes(const struct topo_params *t, const struct fab_fabric *f,
-		       struct fab_routes **out, struct fab_err *err)
+int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
+		     struct fab_routes **out, struct fab_err *err)
 {
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
 	const struct fab_unicast_engine *engine = fab_unicast_engines[t->algorithm];
@@ -86,14 +86,13 @@ static int open_routes(const struct topo_params *t, const struct fab_fabric *f,
 	return rc;
 }
 
-static const char *table_name(const struct topo_params *t)
+const char *topo_table_name(const struct topo_params *t)
 {
 	return t->lfts ? t->lfts : fab_unicast_engines[t->algorithm]->name;
 }
 
-/* Source of the tables, and their gaps. */
-static void answer_tables(struct fab_report *r, const struct topo_params *t,
-			  const struct fab_routes *routes)
+void topo_answer_tables(struct fab_report *r, const struct topo_params *t,
+			const struct fab_routes *routes)
 {
 	const struct fab_table_files *files = routes->files;
 	uint32_t n_without = 0;
@@ -104,7 +103,7 @@ static void answer_tables(struct fab_report *r, const struct topo_params *t,
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
 			"The tables are computed by %s; those that the fabric has may differ (--lfts reads them).",
-			table_name(t));
+			topo_table_name(t));
 	else if (n_without)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
@@ -131,7 +130,7 @@ static int solve_trace(struct fab_work *w, struct fab_err *err)
 		fab_err_prefix(err, "--trace");
 		return rc;
 	}
-	rc = open_routes(p, w->f, &o->routes, err);
+	rc = topo_open_routes(p, w->f, &o->routes, err);
 	if (rc)
 		return rc;
 	fab_trace_init(&o->trace, o->routes, &o->ends[0], &o->ends[1]);
@@ -170,8 +169,8 @@ static void report_trace(struct fab_report *r, const struct fab_work *w)
 	if (topo_is_table_only(r))
 		fab_report_without_fabric(r);
 	answer_trace(r, w);
-	answer_tables(r, p, o->routes);
-	fab_report_text(r, "tables", table_name(p));
+	topo_answer_tables(r, p, o->routes);
+	fab_report_text(r, "tables", topo_table_name(p));
 	fab_report_text(r, "lanes",
 			o->routes->files
 				? "not known: --lfts has no service levels and no lanes"
@@ -255,7 +254,7 @@ static int solve_users(struct fab_work *w, struct fab_err *err)
 		fab_input_fini(&in);
 	}
 	if (!rc)
-		rc = open_routes(p, f, &o->routes, err);
+		rc = topo_open_routes(p, f, &o->routes, err);
 	if (rc)
 		return rc;
 	o->uses = FAB_ARENA_NEW(w->arena, o->mft ? o->mft->n : 0, bool);
@@ -319,8 +318,8 @@ static void report_users(struct fab_report *r, const struct fab_work *w)
 	if (o->mft)
 		fab_report_answer(r, FAB_TONE_PLAIN, "%u of %u multicast trees use it.",
 				  o->n_trees, o->mft->n);
-	answer_tables(r, p, o->routes);
-	fab_report_text(r, "tables", table_name(p));
+	topo_answer_tables(r, p, o->routes);
+	fab_report_text(r, "tables", topo_table_name(p));
 	fab_report_uint(r, "pairs", pairs);
 	if (o->mft)
 		fab_report_uint(r, "n_trees", o->n_trees);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/placement.h"
+
+#include "base/rng.h"
+#include "fabric/dist.h"
+#include "fabric/resolver.h"
+#include "support/gen.h"
+#include "support/own.h"
+#include "support/plan.h"
+#include "unicast/engine.h"
+#include "unicast/path.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t leaf_of(const struct fab_fabric *f, uint32_t host)
+{
+	return fab_port_switch(f, fab_host_endpoint(f, host));
+}
+
+static uint32_t n_leaves_of(const struct fab_fabric *f, const uint32_t *hosts, uint32_t n)
+{
+	uint32_t n_leaves = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_new = true;
+
+		for (uint32_t k = 0; k < i; k++)
+			is_new &= leaf_of(f, hosts[k]) != leaf_of(f, hosts[i]);
+		n_leaves += is_new;
+	}
+	return n_leaves;
+}
+
+static uint64_t hops_of(const struct fab_fabric *f, const struct fab_dist *dist,
+			const uint32_t *hosts, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			sum += fab_dist_row(dist,
+					    leaf_of(f, hosts[i]))[leaf_of(f, hosts[k])];
+	return sum;
+}
+
+/* Free hosts: each with this probability. */
+static uint32_t some_free(const struct fab_fabric *f, struct fab_rng *rng, uint32_t *free)
+{
+	uint32_t n = 0;
+
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		if (fab_rng_below(rng, 10) < 7)
+			free[n++] = h;
+	return n;
+}
+
+/* The fewest switches and the fewest hops of all subsets of n free hosts. */
+static void best_of_all(const struct fab_fabric *f, const struct fab_dist *dist,
+			const uint32_t *free, uint32_t n_free, uint32_t n,
+			uint32_t *n_leaves, uint64_t *hops)
+{
+	uint32_t hosts[16];
+
+	*n_leaves = UINT32_MAX;
+	*hops = UINT64_MAX;
+	for (uint32_t set = 0; set < 1u << n_free; set++) {
+		uint32_t k = 0, leaves;
+		uint64_t sum;
+
+		if ((uint32_t)__builtin_popcount(set) != n)
+			continue;
+		for (uint32_t i = 0; i < n_free; i++)
+			if (set >> i & 1)
+				hosts[k++] = free[i];
+		leaves = n_leaves_of(f, hosts, n);
+		sum = hops_of(f, dist, hosts, n);
+		if (leaves < *n_leaves || (leaves == *n_leaves && sum < *hops)) {
+			*n_leaves = leaves;
+			*hops = sum;
+		}
+	}
+}
+
+/* Of small fabrics all choices are tried: the one that is made is on as few switches, and
+ * hardly another one is nearer. */
+Test(placement, no_choice_is_on_fewer_switches)
+{
+	static const struct {
+		const char *spec;
+		double most; /* hops, by those of the best */
+	} cases[] = {{"fattree:radix=4,levels=3", 1.15},
+		     {"pgft:h=2,m=4/4,w=1/2,p=1/1", 1},
+		     {"torus:dims=4x2,hosts=2", 1.15},
+		     {"dragonfly:a=3,p=1,h=1", 1.15},
+		     {"hyperx:dims=4x3,hosts=1", 1.15}};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 11);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_fabric) *f = test_gen(cases[i].spec);
+		OWN(fab_dist) *dist = NULL;
+		struct fab_err err = {{0}};
+
+		cr_assert_eq(fab_dist_new(f, 1, &dist, &err), 0);
+		for (int round = 0; round < 12; round++) {
+			uint32_t free[64], chosen[64], n_leaves;
+			uint32_t n_free = some_free(f, &rng, free), n;
+			uint64_t hops = 0, got;
+
+			n_free = n_free > 14 ? 14 : n_free;
+			if (!n_free)
+				continue;
+			n = 1 + (uint32_t)fab_rng_below(&rng, n_free);
+			cr_assert_eq(
+				fab_placement_choose(f, free, n_free, n, 1, chosen, &err),
+				0, "%s", err.text);
+			best_of_all(f, dist, free, n_free, n, &n_leaves, &hops);
+			for (uint32_t k = 0; k < n; k++) {
+				bool is_free = false;
+
+				for (uint32_t j = 0; j < n_free; j++)
+					is_free |= free[j] == chosen[k];
+				for (uint32_t j = 0; j < k; j++)
+					cr_assert_neq(chosen[j], chosen[k]);
+				cr_assert(is_free);
+			}
+			cr_expect_eq(n_leaves_of(f, chosen, n), n_leaves, "%s: %u of %u",
+				     cases[i].spec, n, n_free);
+			got = hops_of(f, dist, chosen, n);
+			cr_expect_leq((double)got, (double)hops * cases[i].most,
+				      "%s: %u of %u: %llu, best %llu", cases[i].spec, n,
+				      n_free, (unsigned long long)got,
+				      (unsigned long long)hops);
+		}
+	}
+}
+
+/* The order of the free hosts does not count; the hosts are those of one part. */
+Test(placement, parts_and_order)
+{
+	struct plan plan = plan_tree(3, 2, 2);
+	uint32_t far = plan_switch(&plan, "far", 12), a[12], b[12];
+	uint32_t free[12], back[12];
+	struct fab_err err = {{0}};
+	struct fab_fabric *f;
+	char name[32];
+
+	for (uint16_t i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "far%u HCA-1", i);
+		plan_cable(&plan, far, (uint16_t)(i + 1), plan_adapter(&plan, name), 1);
+	}
+	plan_adapter(&plan, "adrift HCA-1");
+	f = plan_build(&plan, 0);
+	cr_assert_eq(f->n_hosts, 11);
+	for (uint32_t h = 0; h < 10; h++) {
+		free[h] = h;
+		back[h] = 9 - h;
+	}
+	/* four on one switch, which is not joined to the tree; six in the tree only */
+	cr_assert_eq(fab_placement_choose(f, free, 10, 4, 1, a, &err), 0);
+	cr_assert_eq(n_leaves_of(f, a, 4), 1);
+	cr_assert_eq(fab_placement_choose(f, free, 10, 6, 1, a, &err), 0);
+	cr_assert_eq(n_leaves_of(f, a, 6), 3);
+	cr_assert_eq(fab_placement_choose(f, back, 10, 6, 1, b, &err), 0);
+	cr_assert_arr_eq(a, b, 6 * sizeof(*a));
+	cr_assert_eq(fab_placement_choose(f, free, 10, 7, 1, a, &err), -EINVAL);
+	cr_assert_str_eq(
+		err.text,
+		"7 hosts are wanted; 10 are free, at most 6 in one part of the fabric");
+	free[0] = 10;
+	cr_assert_eq(fab_placement_choose(f, free, 10, 2, 1, a, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "host 'adrift' has no cable to a switch");
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+/* Costs as found pair by pair. */
+Test(placement, costs_are_those_of_all_pairs)
+{
+	static const char *const specs[] = {"fattree:radix=6,levels=3",
+					    "torus:dims=4x3,hosts=2",
+					    "dragonfly:a=4,p=2,h=2"};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 3);
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		OWN(fab_fabric) *f = test_gen(specs[i]);
+		OWN(fab_routes) *routes = NULL;
+		struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
+		struct fab_placement_cost cost;
+		struct fab_err err = {{0}};
+		uint32_t hosts[256], n = some_free(f, &rng, hosts), max_hops = 0;
+		uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches], uint64_t);
+		uint64_t hops = 0, most = 0;
+
+		cr_assert_eq(fab_unicast_engine_find("minhop", 6)
+				     ->route(&problem, &routes, &err),
+			     0);
+		fab_placement_measure(routes, hosts, n, &cost);
+		for (uint32_t a = 0; a < n; a++)
+			for (uint32_t b = 0; b < n; b++) {
+				uint32_t port = fab_host_endpoint(f, hosts[b]);
+				struct fab_endpoint to = {.port = port,
+							  .node = f->port_node[port],
+							  .sw = leaf_of(f, hosts[b])};
+				struct fab_path p =
+					fab_path_from(routes, leaf_of(f, hosts[a]),
+						      fab_path_column(routes, &to));
+
+				while (a != b && fab_path_step(&p))
+					load[p.arc]++;
+				hops += p.n_hops;
+				max_hops = p.n_hops > max_hops ? p.n_hops : max_hops;
+			}
+		for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++)
+			most = load[a] > most ? load[a] : most;
+		cr_expect_eq(cost.pairs, (uint64_t)n * (n - 1));
+		cr_expect_eq(cost.unreachable, 0);
+		cr_expect_eq(cost.every, 1);
+		cr_expect_eq(cost.n_leaves, n_leaves_of(f, hosts, n));
+		cr_expect_eq(cost.max_load, (double)most, "%s", specs[i]);
+		cr_expect_eq(cost.max_hops, max_hops);
+		cr_expect_float_eq(cost.mean_hops, (double)hops / (n * (n - 1.0)), 1e-9);
+		free(load);
+	}
+}
