@@ -69,7 +69,7 @@ static const struct fab_option options[] = {
 	{"switches-only", NULL, "With --to=dot: leave out hosts and other adapters",
 	 FAB_TAKES_NOTHING, TO(switches_only)},
 	{"fold", NULL,
-	 "With --to=dot: a box for each pod instead of its switches and hosts",
+	 "With --to=dot: fold hosts into lists, switches into pods or ranks, as far as a picture of 3000 pixels needs",
 	 FAB_TAKES_NOTHING, TO(fold)},
 	{0},
 };

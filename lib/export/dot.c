@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/sets.h"
 #include "base/text.h"
+#include "export/slurm.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
@@ -25,6 +26,7 @@ struct box {
 	uint32_t n_lowest;    /* switches of that rank */
 	uint32_t n_switches;
 	uint32_t n_hosts; /* cables to host adapters */
+	char *hosts;	  /* of a fold: how many, and a host list, in lines; NULL: none */
 };
 
 /* Parallel cables: between the same two boxes of the picture. */
@@ -38,7 +40,10 @@ struct dot {
 	struct fab_arena arena;
 	struct box *box; /* [n_boxes] */
 	uint32_t n_boxes;
-	uint32_t *box_of; /* [n_switches] */
+	uint32_t *box_of;   /* [n_switches] */
+	uint32_t *group_of; /* [n_hosts] the first host that is cabled to the same
+			       switches */
+	struct fab_plain_names names;
 };
 
 enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
@@ -60,18 +65,46 @@ static int by_likeness(const void *a, const void *b)
 	return (x->sw > y->sw) - (x->sw < y->sw);
 }
 
+/* Unite single switches of one rank that are joined to the same sets of `parent` by as
+ * many cables; leaves not with `above_leaves`. */
+static void unite_alike(struct dot *d, const struct fab_ranks *ranks, uint32_t *parent,
+			bool above_leaves)
+{
+	const struct fab_fabric *f = d->f;
+	struct likeness *v = FAB_ARENA_NEW(&d->arena, f->n_switches, struct likeness);
+	uint32_t *size = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t), n = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		size[fab_sets_root(parent, s)]++;
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t digest = 0;
+
+		if (size[fab_sets_root(parent, s)] > 1 ||
+		    (above_leaves && !ranks->rank[s]))
+			continue;
+		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+			uint64_t state = fab_sets_root(parent, f->arc_peer[k]);
+
+			digest += fab_mix64(state + 1);
+		}
+		v[n++] = (struct likeness){digest, ranks->rank[s], s};
+	}
+	if (n)
+		qsort(v, n, sizeof(*v), by_likeness);
+	for (uint32_t i = 1; i < n; i++)
+		if (v[i].rank == v[i - 1].rank && v[i].digest == v[i - 1].digest)
+			fab_sets_unite(parent, v[i - 1].sw, v[i].sw);
+}
+
 /*
  * Unite the switches of a pod. In a tree a pod is what cables join below the top rank
  * (fabric/ranks.h); single switches, those of the top rank too, share a box when they are
- * joined to the same pods, or switches, by as many cables. In a dragonfly a pod is a
- * group. Other shapes have none.
+ * alike. In a dragonfly a pod is a group. Other shapes have none.
  */
 static void unite_pods(struct dot *d, const struct fab_shape *shape,
 		       const struct fab_ranks *ranks, uint32_t *parent)
 {
 	const struct fab_fabric *f = d->f;
-	struct likeness *v = FAB_ARENA_NEW(&d->arena, f->n_switches, struct likeness);
-	uint32_t *size = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t), n = 0;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
@@ -82,26 +115,8 @@ static void unite_pods(struct dot *d, const struct fab_shape *shape,
 						   !ranks->is_root[peer])
 				fab_sets_unite(parent, s, peer);
 		}
-	if (shape->group || !ranks->n_roots)
-		return;
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		size[fab_sets_root(parent, s)]++;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t digest = 0;
-
-		if (size[fab_sets_root(parent, s)] > 1)
-			continue;
-		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
-			uint64_t state = fab_sets_root(parent, f->arc_peer[k]);
-
-			digest += fab_mix64(state + 1);
-		}
-		v[n++] = (struct likeness){digest, ranks->rank[s], s};
-	}
-	qsort(v, n, sizeof(*v), by_likeness);
-	for (uint32_t i = 1; i < n; i++)
-		if (v[i].rank == v[i - 1].rank && v[i].digest == v[i - 1].digest)
-			fab_sets_unite(parent, v[i - 1].sw, v[i].sw);
+	if (!shape->group && ranks->n_roots)
+		unite_alike(d, ranks, parent, false);
 }
 
 static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
@@ -109,25 +124,16 @@ static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
 	return fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b)) < 0;
 }
 
-/* A box for each switch, or with `fold` for each pod. O(cables log cables). */
-static void make_boxes(struct dot *d, bool fold)
+/* Boxes of the switches that are united. O(cables log cables). */
+static void make_boxes(struct dot *d, const struct fab_ranks *ranks, uint32_t *parent)
 {
 	const struct fab_fabric *f = d->f;
-	struct fab_shape *shape = fab_shape_recognize(f);
 	uint32_t *n_hosts = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	uint32_t *parent = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	struct fab_ranks ranks;
 
-	fab_ranks_init(&ranks, f, shape);
 	fab_ranks_count_hosts(f, n_hosts);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		parent[s] = s;
-	if (fold)
-		unite_pods(d, shape, &ranks, parent);
-	d->box = FAB_ARENA_NEW(&d->arena, f->n_switches, struct box);
-	d->box_of = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	d->n_boxes = 0;
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t root = fab_sets_root(parent, s), rank = ranks.rank[s];
+		uint32_t root = fab_sets_root(parent, s), rank = ranks->rank[s];
 		struct box *b;
 
 		d->box_of[s] = root == s ? d->n_boxes++ : d->box_of[root];
@@ -147,9 +153,237 @@ static void make_boxes(struct dot *d, bool fold)
 		b->first = is_before(f, s, b->first) ? s : b->first;
 		b->last = is_before(f, b->last, s) ? s : b->last;
 	}
+}
+
+/* ---- hosts as lists ---- */
+
+enum { LINE = 26, LINES = 4 }; /* characters, and lines of a host list */
+
+/* "20 hosts" and their list in lines, cut at commas: at most LINES of them. */
+static char *hosts_text(struct dot *d, const char *const *names, uint32_t n)
+{
+	char *list = fab_hostlist_fold(names, n), *out = NULL;
+	uint32_t n_lines = 0;
+
+	fab_append(&out, "", "%u host%s", n, n == 1 ? "" : "s");
+	for (const char *at = list; *at; n_lines++) {
+		size_t len = strlen(at), end = len;
+
+		if (n_lines == LINES) {
+			fab_append(&out, "", "\n...");
+			break;
+		}
+		for (size_t i = 0; len > LINE && i < len; i++)
+			if (at[i] == ',' && (i < LINE || end == len)) {
+				end = i + 1;
+				if (i >= LINE)
+					break;
+			}
+		fab_append(&out, "", "\n%.*s", (int)end, at);
+		at += end;
+	}
+	free(list);
+	fab_arena_own(&d->arena, free, out);
+	return out;
+}
+
+/* The hosts of each box, by all of their cables. */
+static void list_hosts(struct dot *d)
+{
+	const struct fab_fabric *f = d->f;
+	uint32_t *seen = FAB_ARENA_NEW(&d->arena, d->n_boxes, uint32_t);
+	struct {
+		FAB_VEC(const char *) of;
+	} *names = FAB_ARENA_NEW0(&d->arena, d->n_boxes, __typeof__(*names));
+
+	memset(seen, 0xff, d->n_boxes * sizeof(*seen));
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++)
+			for (uint32_t p = f->node_first_port[f->host_adapter[i]];
+			     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+				uint32_t s = fab_port_switch(f, p), box;
+
+				if (s == FAB_NONE)
+					continue;
+				box = d->box_of[s];
+				if (seen[box] != h)
+					FAB_PUSH(&names[box].of, d->names.of_host[h]);
+				seen[box] = h;
+			}
+	for (uint32_t i = 0; i < d->n_boxes; i++) {
+		if (names[i].of.n)
+			d->box[i].hosts =
+				hosts_text(d, names[i].of.v, (uint32_t)names[i].of.n);
+		free(names[i].of.v);
+	}
+}
+
+/* Hosts with cables to the same switches are one node of the picture. */
+static void group_hosts(struct dot *d)
+{
+	const struct fab_fabric *f = d->f;
+	struct fab_map64 *first = fab_map64_new(f->n_hosts);
+
+	d->group_of = FAB_ARENA_NEW(&d->arena, f->n_hosts, uint32_t);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		uint64_t digest = 1;
+
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++)
+			for (uint32_t p = f->node_first_port[f->host_adapter[i]];
+			     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+				uint64_t s = fab_port_switch(f, p);
+
+				digest += s == FAB_NONE ? 0 : fab_mix64(s + 1);
+			}
+		d->group_of[h] = fab_map64_put(first, digest, h);
+	}
+	fab_map64_free(first);
+}
+
+/* ---- how much is folded: as little as makes a picture of WIDTH points ---- */
+
+enum {
+	WIDTH = 2250, /* points: 3000 pixels of 96 an inch */
+	MARGIN = 150,
+	CHARACTER = 8,
+	FRAME = 40,	  /* points, of a box and the gap to the next one */
+	MOST_EDGES = 300, /* in a picture whose ranks are one row each */
+	MOST_ROWS = 6,
+	MOST_UNRANKED = 24, /* boxes of a picture without ranks */
+};
+
+/* Stages of the fold. */
+enum fold {
+	FOLD_NOTHING,	   /* a box for each switch */
+	FOLD_ALIKE,	   /* above the leaves, those with the same neighbours */
+	FOLD_ABOVE_LEAVES, /* a box for each rank above the leaves */
+	FOLD_PODS,
+	FOLD_ROOTS, /* and one for all roots */
+	FOLD_RANKS, /* one for each rank */
+};
+
+static uint32_t points_of(const struct dot *d, const struct box *b)
+{
+	char label[FAB_LABEL_SIZE];
+	size_t most = b->n_switches > 1 ? 34 : 0, len;
+
+	len = strlen(
+		fab_label_short(fab_node_name(d->f, b->first), label, sizeof(label)));
+	if (b->n_switches > 1)
+		len += 4 + strlen(fab_label_short(fab_node_name(d->f, b->last), label,
+						  sizeof(label)));
+	most = len > most ? len : most;
+	for (const char *at = b->hosts; at; at = strchr(at + 1, '\n')) {
+		const char *end = strchr(at + 1, '\n');
+
+		len = end ? (size_t)(end - at) : strlen(at);
+		most = len > most ? len : most;
+	}
+	return (uint32_t)most * CHARACTER + FRAME;
+}
+
+/* Is the picture narrow enough, in so few rows that its lines can be followed? */
+static bool is_narrow(const struct dot *d, bool has_ranks, uint32_t most_rows)
+{
+	uint32_t points[256] = {0}, n_edges = 0, most = 0;
+	struct fab_map64 *edges = fab_map64_new(64);
+
+	for (uint32_t s = 0; s < d->f->n_switches; s++)
+		for (uint32_t k = d->f->peer_first[s]; k < d->f->peer_first[s + 1]; k++) {
+			uint64_t a = d->box_of[s], b = d->box_of[d->f->peer[k]];
+
+			if (a < b && n_edges <= MOST_EDGES)
+				n_edges += fab_map64_put(edges, a << 32 | b, n_edges) ==
+					   n_edges;
+		}
+	fab_map64_free(edges);
+	if (!has_ranks)
+		return d->n_boxes <= MOST_UNRANKED;
+	for (uint32_t i = 0; i < d->n_boxes; i++) {
+		uint32_t rank = d->box[i].rank < 255 ? d->box[i].rank : 255;
+
+		points[rank] += points_of(d, &d->box[i]);
+		most = points[rank] > most ? points[rank] : most;
+	}
+	/* lines that pass other rows take their place */
+	return n_edges <= (most_rows > 1 ? MOST_EDGES / 4 : MOST_EDGES) &&
+	       most <= most_rows * (WIDTH - MARGIN);
+}
+
+static void unite_rank(struct dot *d, const struct fab_ranks *ranks, uint32_t *parent,
+		       enum fold stage)
+{
+	const struct fab_fabric *f = d->f;
+	uint32_t *part = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	uint32_t *first = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	struct fab_map64 *of = fab_map64_new(64);
+
+	fab_fabric_components(f, part);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t rank = ranks->rank[s];
+		bool is_chosen = stage == FOLD_RANKS ||
+				 (stage == FOLD_ROOTS && ranks->is_root[s]) ||
+				 (stage == FOLD_ABOVE_LEAVES && rank);
+
+		first[s] = is_chosen ? fab_map64_put(of, rank << 32 | part[s], s) : s;
+		fab_sets_unite(parent, first[s], s);
+	}
+	fab_map64_free(of);
+}
+
+/* The boxes of a fold, of the first stage that makes a narrow picture. */
+static void fold(struct dot *d, const struct fab_shape *shape,
+		 const struct fab_ranks *ranks, uint32_t *parent)
+{
+	bool has_ranks = ranks->n_roots > 0;
+
+	for (enum fold stage = FOLD_NOTHING; stage <= FOLD_RANKS; stage++) {
+		for (uint32_t s = 0; s < d->f->n_switches; s++)
+			parent[s] = s;
+		if (!has_ranks && stage != FOLD_NOTHING && stage != FOLD_RANKS &&
+		    (stage != FOLD_PODS || !shape->group))
+			continue;
+		if (stage == FOLD_ALIKE)
+			unite_alike(d, ranks, parent, true);
+		if (stage == FOLD_PODS || stage == FOLD_ROOTS)
+			unite_pods(d, shape, ranks, parent);
+		unite_rank(d, ranks, parent, stage);
+		make_boxes(d, ranks, parent);
+		list_hosts(d);
+		if (is_narrow(d, has_ranks,
+			      stage == FOLD_ABOVE_LEAVES || stage == FOLD_ROOTS
+				      ? MOST_ROWS
+				      : 1))
+			return;
+	}
+}
+
+static void choose_boxes(struct dot *d, bool is_folded)
+{
+	const struct fab_fabric *f = d->f;
+	struct fab_shape *shape = fab_shape_recognize(f);
+	uint32_t *parent = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	struct fab_ranks ranks;
+
+	fab_ranks_init(&ranks, f, shape);
+	d->box = FAB_ARENA_NEW(&d->arena, f->n_switches, struct box);
+	d->box_of = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	fab_plain_names_init(&d->names, f);
+	if (is_folded) {
+		fold(d, shape, &ranks, parent);
+	} else {
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			parent[s] = s;
+		make_boxes(d, &ranks, parent);
+		group_hosts(d);
+	}
 	fab_ranks_fini(&ranks);
 	fab_shape_free(shape);
 }
+
+/* ---- the file ---- */
 
 static void put_text(FILE *out, const char *text)
 {
@@ -178,7 +412,9 @@ static uint32_t node_of(const struct dot *d, uint32_t node)
 
 	if (fab_node_is_switch(f, node))
 		return d->box[d->box_of[node]].first;
-	return f->node_host[node] == FAB_NONE ? node : f->n_nodes + f->node_host[node];
+	return f->node_host[node] == FAB_NONE
+		       ? node
+		       : f->n_nodes + d->group_of[f->node_host[node]];
 }
 
 static void put_short_name(FILE *out, const struct fab_fabric *f, uint32_t sw)
@@ -186,6 +422,16 @@ static void put_short_name(FILE *out, const struct fab_fabric *f, uint32_t sw)
 	char label[FAB_LABEL_SIZE];
 
 	put_text(out, fab_label_short(fab_node_name(f, sw), label, sizeof(label)));
+}
+
+/* Lines of hosts_text(), in a label behind `gap`. */
+static void put_hosts(FILE *out, const char *hosts, const char *gap)
+{
+	for (const char *at = hosts; at && *at; at += strcspn(at, "\n")) {
+		at += *at == '\n';
+		fprintf(out, "%s%.*s", gap, (int)strcspn(at, "\n"), at);
+		gap = "\\n";
+	}
 }
 
 static void put_switches(struct dot *d)
@@ -215,6 +461,7 @@ static void put_switches(struct dot *d)
 			/* the GUID below the name where others have the same */
 			if (n_equal[first[b->first]] > 1)
 				fprintf(d->out, "\\n0x%016llx", guid);
+			put_hosts(d->out, b->hosts, "\\n");
 			fprintf(d->out, "\", tooltip=\"0x%016llx\"];\n", guid);
 			continue;
 		}
@@ -225,9 +472,7 @@ static void put_switches(struct dot *d)
 		fprintf(d->out, "\\n%u switches", b->n_switches);
 		if (b->n_lowest != b->n_switches)
 			fprintf(d->out, ", %u of the lowest rank", b->n_lowest);
-		if (b->n_hosts)
-			fprintf(d->out, "\\n%u host cable%s", b->n_hosts,
-				b->n_hosts == 1 ? "" : "s");
+		put_hosts(d->out, b->hosts, "\\n");
 		fputs("\"];\n", d->out);
 	}
 	fab_strmap_free(map);
@@ -243,7 +488,27 @@ static int by_rank(const void *x, const void *y, void *boxes)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-static void put_others(const struct dot *d)
+/* The hosts that are cabled as host h, if that is the first of them. */
+static void put_group(struct dot *d, uint32_t h)
+{
+	FAB_VEC(const char *) names = {0};
+
+	for (uint32_t k = h; d->group_of[h] == h && k < d->f->n_hosts; k++)
+		if (d->group_of[k] == h)
+			FAB_PUSH(&names, d->names.of_host[k]);
+	if (names.n == 1) {
+		fprintf(d->out, "  n%u [shape=ellipse, label=", d->f->n_nodes + h);
+		put_quoted(d->out, fab_host_name(d->f, h));
+		fputs("];\n", d->out);
+	} else if (names.n) {
+		fprintf(d->out, "  n%u [style=rounded, label=\"", d->f->n_nodes + h);
+		put_hosts(d->out, hosts_text(d, names.v, (uint32_t)names.n), "");
+		fputs("\"];\n", d->out);
+	}
+	free(names.v);
+}
+
+static void put_others(struct dot *d)
 {
 	const struct fab_fabric *f = d->f;
 
@@ -255,11 +520,8 @@ static void put_others(const struct dot *d)
 		put_quoted(d->out, fab_node_name(f, i));
 		fputs("];\n", d->out);
 	}
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		fprintf(d->out, "  n%u [shape=ellipse, label=", f->n_nodes + h);
-		put_quoted(d->out, fab_host_name(f, h));
-		fputs("];\n", d->out);
-	}
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		put_group(d, h);
 }
 
 /* Graphviz draws the first end of an edge above the second. */
@@ -323,47 +585,66 @@ static void put_edges(struct dot *d, uint32_t n_cables)
 	}
 }
 
+/* The boxes of each rank side by side, the highest first; of a fold in rows that are not
+ * too wide. Where all have hosts, as in a torus, there is nothing to rank. */
+static void put_ranks(struct dot *d, bool in_rows)
+{
+	uint32_t *order = FAB_ARENA_NEW(&d->arena, d->n_boxes, uint32_t), n = d->n_boxes;
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (n)
+		qsort_r(order, n, sizeof(*order), by_rank, d->box);
+	if (!n || d->box[order[0]].rank == d->box[order[n - 1]].rank)
+		return;
+	for (uint32_t i = 0, end, above = 0; i < n; i = end) {
+		const struct box *b = &d->box[order[i]];
+		uint32_t points = points_of(d, b);
+
+		for (end = i + 1; end < n && d->box[order[end]].rank == b->rank; end++) {
+			points += points_of(d, &d->box[order[end]]);
+			if (in_rows && points > WIDTH - MARGIN)
+				break;
+		}
+		/* in columns below the row before it */
+		for (uint32_t k = i; k < end && i && k - i < i - above &&
+				     d->box[order[i - 1]].rank == b->rank;
+		     k++)
+			fprintf(d->out, "  n%u -- n%u [style=invis, weight=100];\n",
+				d->box[order[above + k - i]].first,
+				d->box[order[k]].first);
+		above = i;
+		if (b->rank == FAB_NONE || end - i < 2)
+			continue;
+		fputs("  {rank=same", d->out);
+		for (uint32_t k = i; k < end; k++)
+			fprintf(d->out, "; n%u", d->box[order[k]].first);
+		fputs("}\n", d->out);
+	}
+}
+
 void fab_export_dot(FILE *out, const struct fab_fabric *f,
 		    const struct fab_dot_options *options)
 {
 	struct dot d = {.out = out, .f = f};
 	bool fold = options && options->fold;
 	bool without_hosts = fold || (options && options->without_hosts);
-	uint32_t *order, n, end;
 
-	make_boxes(&d, fold);
+	choose_boxes(&d, fold);
 	fputs("graph fabric {\n  label=", out);
 	put_quoted(out, f->source);
-	fputs(";\n  node [shape=box, fontname=\"sans-serif\"];\n", out);
+	fputs(";\n  size=\"31.25,500\";\n  node [shape=box, fontname=\"sans-serif\"];\n",
+	      out);
 	if (d.n_boxes > LARGE)
 		fputs("  graph [splines=line, ranksep=4, nodesep=0.05, mclimit=0.05, nslimit=1, nslimit1=1, maxiter=10];\n",
 		      out);
 	put_switches(&d);
 	if (!without_hosts)
 		put_others(&d);
-	/* The boxes of each rank side by side, the highest first. Where all have hosts,
-	 * as in a torus, there is nothing to rank. */
-	order = FAB_ARENA_NEW(&d.arena, d.n_boxes, uint32_t);
-	n = d.n_boxes;
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	qsort_r(order, n, sizeof(*order), by_rank, d.box);
-	if (d.box[order[0]].rank == d.box[order[n - 1]].rank)
-		n = 0;
-	for (uint32_t i = 0; i < n; i = end) {
-		const struct box *b = &d.box[order[i]];
-
-		for (end = i + 1; end < n && d.box[order[end]].rank == b->rank;)
-			end++;
-		if (b->rank == FAB_NONE || end - i < 2)
-			continue;
-		fputs("  {rank=same", d.out);
-		for (uint32_t k = i; k < end; k++)
-			fprintf(d.out, "; n%u", d.box[order[k]].first);
-		fputs("}\n", d.out);
-	}
+	put_ranks(&d, fold);
 	put_edges(&d, without_hosts ? f->n_switch_links : f->n_cables);
 	fputs("}\n", out);
+	fab_plain_names_fini(&d.names);
 	fab_arena_free(&d.arena);
 }
 

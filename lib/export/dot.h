@@ -11,17 +11,18 @@
 
 struct fab_dot_options {
 	bool without_hosts; /* switches and the cables between them only */
-	bool fold; /* a box for each pod (levels of a tree, groups of a dragonfly), and no
-		      hosts */
+	bool fold; /* hosts as lists in their leaves, and boxes for several switches, as
+		      far as a picture of 3000 pixels needs */
 };
 
 /*
  * Write an undirected graph: a box for each switch with its short name (fab_label_short),
- * an ellipse for each host, points for aggregation nodes, a diamond for each router; one
- * edge for all parallel cables of two nodes, labelled with their number if more than one.
- * Switches of equal names have their GUIDs below them. Ranks of switches are those of the
- * picture, the roots on top. A loop is an edge from a switch to itself. Errors are left
- * to ferror(out). O(n log n) in cables.
+ * an ellipse for a host, a box for hosts with cables to the same switches, points for
+ * aggregation nodes, a diamond for each router; one edge for all parallel cables of two
+ * nodes, labelled with their number if more than one. Switches of equal names have their
+ * GUIDs below them. Ranks of switches are those of the picture, the roots on top. A loop
+ * is an edge from a switch to itself. Errors are left to ferror(out). O(n log n) in
+ * cables.
  */
 void fab_export_dot(FILE *out, const struct fab_fabric *f,
 		    const struct fab_dot_options *options);

@@ -2,6 +2,7 @@
 #include "export/dot.h"
 
 #include "fabric/ranks.h"
+#include "support/gen.h"
 #include "support/own.h"
 #include "support/plan.h"
 
@@ -39,6 +40,7 @@ Test(dot, whole_picture)
 		text,
 		"graph fabric {\n"
 		"  label=\"plan\";\n"
+		"  size=\"31.25,500\";\n"
 		"  node [shape=box, fontname=\"sans-serif\"];\n"
 		"  n0 [label=\"leaf1\", tooltip=\"0x0000000000100000\"];\n"
 		"  n1 [label=\"leaf2\", tooltip=\"0x0000000000100100\"];\n"
@@ -54,6 +56,51 @@ Test(dot, whole_picture)
 		"  n2 -- n2 [tooltip=\"4xHDR\"];\n"
 		"  n2 -- n5 [tooltip=\"4xHDR\"];\n"
 		"}\n");
+}
+
+/* Hosts with cables to the same switches are one node, with their list. */
+Test(dot, hosts_of_a_switch_are_a_list)
+{
+	struct plan plan = plan_tree(2, 1, 30);
+	OWN_HEAP char *text = dot_text(&plan);
+
+	cr_assert(strstr(text, "[style=rounded, label=\"30 hosts\\nnode[001-030]\"];\n"));
+	cr_assert(strstr(text, "\\nnode[031-060]"));
+	cr_assert(strstr(text, "[label=\"30\", penwidth=5.0, tooltip=\"30 x 4xHDR\"]"));
+}
+
+/* A fold is as fine as fits: a box with its hosts for each of a few leaves, in rows where
+ * they are many, one box for all where no picture would be clear. */
+Test(dot, folds_are_as_fine_as_fits)
+{
+	static const struct {
+		const char *spec;
+		size_t least, most; /* boxes */
+	} cases[] = {{"fattree:radix=4,levels=2", 6, 6},
+		     {"fattree:radix=36,levels=2", 37, 37},
+		     {"fattree:radix=40,levels=3", 41, 41},
+		     {"dragonfly:a=4,p=2,h=2", 9, 9},
+		     {"dragonfly:a=8,p=4,h=4", 1, 1},
+		     {"torus:dims=4x4,hosts=1", 16, 16},
+		     {"torus:dims=10x10x10,hosts=1", 1, 1}};
+	const struct fab_dot_options options = {.fold = true};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_fabric) *f = test_gen(cases[i].spec);
+		OWN_HEAP char *text = NULL;
+		size_t size, n = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		fab_export_dot(out, f, &options);
+		fclose(out);
+		for (const char *at = text; (at = strstr(at, "label=\"")); at++)
+			n += at[-1] == '[' || at[-1] == ' ';
+		for (const char *at = text; (at = strstr(at, " -- ")); at++)
+			n -= strcspn(at, "\n") > 12 &&
+			     !strncmp(strchr(at + 4, ' '), " [label", 7);
+		cr_expect(n - 1 >= cases[i].least && n - 1 <= cases[i].most,
+			  "%s: %zu boxes", cases[i].spec, n - 1);
+	}
 }
 
 /* The roots join the leaf switches; a switch above them that joins nothing is none. */
