@@ -20,6 +20,7 @@
 
 enum {
 	LIDS = 0xc000,
+	PORT_MAX = 65534,  /* of generated switches; 254 in InfiniBand */
 	READINGS_MAX = 64, /* kept of each text; there may be more */
 };
 
@@ -209,7 +210,7 @@ static size_t port_suffix(const char *text, size_t len, const char *separator,
 	       text[len - digits - 1] <= '9')
 		digits++;
 	if (len <= digits + n || memcmp(text + len - digits - n, separator, n) != 0 ||
-	    !fab_parse_u64(text + len - digits, digits, 1, 255, number))
+	    !fab_parse_u64(text + len - digits, digits, 1, PORT_MAX, number))
 		return 0;
 	return len - digits - n;
 }
@@ -377,8 +378,8 @@ static int say_no_cable(const struct fab_resolver *r, const struct fab_item *nam
 	if (!owner.len)
 		return fab_fail(
 			err, EINVAL,
-			"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to 255",
-			shown(name), name->text);
+			"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to %d",
+			shown(name), name->text, PORT_MAX);
 	readings_of(r, of_kinds, false, &owner, &readings);
 	if (readings.n)
 		return fab_fail(err, ENOENT, "'%.*s': no cable at port %" PRIu64,
@@ -444,6 +445,7 @@ static int say_none(const struct fab_resolver *r, enum fab_want want,
 			shown(name), name->text, near);
 }
 
+/* `want` FAB_N_WANTS: all readings count. */
 static int say_several(const struct fab_resolver *r, enum fab_want want,
 		       const struct fab_item *name, const struct fab_readings *readings,
 		       struct fab_err *err)
@@ -460,7 +462,8 @@ static int say_several(const struct fab_resolver *r, enum fab_want want,
 		uint32_t node = node_of(f, t);
 		char port[8] = "";
 
-		if (thing_as(f, t, want) == FAB_NONE || n++ >= CANDIDATES_SHOWN)
+		if ((want != FAB_N_WANTS && thing_as(f, t, want) == FAB_NONE) ||
+		    n++ >= CANDIDATES_SHOWN)
 			continue;
 		if (t->kind == THING_PORT)
 			snprintf(port, sizeof(port), "/%u", f->port_num[t->id]);
@@ -507,6 +510,87 @@ int fab_resolve(const struct fab_resolver *r, enum fab_want want,
 		return say_none(r, want, name, err);
 	*id = widest;
 	return 0;
+}
+
+/* Places for the number behind the separator of a name, each once; of a host with several
+ * adapters those that read_ports() finds. */
+static void read_sockets(const struct fab_resolver *r, const struct fab_item *name,
+			 const char *separator, struct fab_readings *out,
+			 uint64_t *number)
+{
+	struct fab_item owner = *name;
+	struct fab_readings owners, ports = {.n = 0};
+
+	owner.len = port_suffix(name->text, name->len, separator, number);
+	if (!owner.len)
+		return;
+	readings_of(r, want_kinds(FAB_WANT_ENDPOINT), false, &owner, &owners);
+	for (uint32_t i = 0; i < owners.n; i++) {
+		const struct thing *t = &owners.of[i];
+		const uint32_t *first = &r->f->host_first_adapter[t->id];
+
+		if (t->kind != THING_HOST || first[1] - first[0] == 1)
+			take(out, THING_ADAPTER, node_of(r->f, t));
+		else
+			read_ports(r, 1U << THING_HOST, name, separator, &ports);
+	}
+	for (uint32_t i = 0; i < ports.n; i++)
+		take(out, THING_PORT, ports.of[i].id);
+}
+
+int fab_resolve_socket(const struct fab_resolver *r, const struct fab_item *name,
+		       struct fab_socket *out, struct fab_err *err)
+{
+	struct fab_readings found = {.n = 0};
+	bool is_found = false;
+
+	for (size_t i = 0; i < FAB_COUNT(port_separators); i++) {
+		uint64_t number = 0;
+		uint32_t before = found.n;
+
+		read_sockets(r, name, port_separators[i], &found, &number);
+		for (uint32_t k = before; k < found.n; k++) {
+			const struct thing *t = &found.of[k];
+			struct fab_socket at = {node_of(r->f, t), (uint16_t)number};
+
+			if (t->kind == THING_PORT)
+				at.port = r->f->port_num[t->id];
+			if (is_found && (at.node != out->node || at.port != out->port))
+				return say_several(r, FAB_N_WANTS, name, &found, err);
+			*out = at;
+			is_found = true;
+		}
+	}
+	if (found.n_all > found.n)
+		return say_several(r, FAB_N_WANTS, name, &found, err);
+	return is_found ? 0 : say_none(r, FAB_WANT_CABLE, name, err);
+}
+
+int fab_resolve_nodes(const struct fab_resolver *r, const struct fab_item *name,
+		      struct fab_node_ids *out, struct fab_err *err)
+{
+	struct fab_readings readings;
+	struct fab_node_ids first = {FAB_NONE, FAB_NONE};
+
+	readings_of(r, want_kinds(FAB_WANT_ENDPOINT), false, name, &readings);
+	for (uint32_t i = 0; i < readings.n; i++) {
+		const struct thing *t = &readings.of[i];
+		const struct fab_node_ids ids = {
+			t->kind == THING_HOST ? FAB_NONE : node_of(r->f, t),
+			t->kind == THING_HOST ? t->id : FAB_NONE};
+
+		if (t->kind == THING_PORT &&
+		    port_suffix(name->text, name->len, "/", &(uint64_t){0}))
+			continue;
+		if ((first.node != FAB_NONE || first.host != FAB_NONE) &&
+		    (ids.node != first.node || ids.host != first.host))
+			return say_several(r, FAB_N_WANTS, name, &readings, err);
+		first = ids;
+	}
+	*out = first;
+	return first.node != FAB_NONE || first.host != FAB_NONE
+		       ? 0
+		       : say_none(r, FAB_WANT_ENDPOINT, name, err);
 }
 
 int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const char *text,

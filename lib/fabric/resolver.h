@@ -62,6 +62,25 @@ int fab_resolve(const struct fab_resolver *r, enum fab_want want,
 int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const char *text,
 		     size_t len, uint32_t *id, struct fab_err *err) FAB_MUST_CHECK;
 
+/* A place for the end of a cable, whether or not there is one. */
+struct fab_socket {
+	fab_node_id node;
+	uint16_t port;
+};
+/* The port that SWITCH:PORT or HOST/PORT names, cabled or not, which the node need not
+ * have. `err` may be NULL. ENOENT: no such node; EINVAL: ambiguous, or no port is named.
+ * O(len) and, with `err`, O(names). */
+int fab_resolve_socket(const struct fab_resolver *r, const struct fab_item *name,
+		       struct fab_socket *out, struct fab_err *err) FAB_MUST_CHECK;
+/* A switch or adapter, or (host not FAB_NONE) a host, whose adapters are meant. */
+struct fab_node_ids {
+	fab_node_id node;
+	fab_host_id host;
+};
+/* The node or host of a name, with or without cables; errors as fab_resolve(). */
+int fab_resolve_nodes(const struct fab_resolver *r, const struct fab_item *name,
+		      struct fab_node_ids *out, struct fab_err *err) FAB_MUST_CHECK;
+
 /*
  * For lists, host lists and patterns (base/lookup.h). A pattern is held against host
  * names; where it matches none, and adapters or switches are looked for, against theirs.

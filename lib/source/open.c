@@ -2,10 +2,13 @@
 #include "source/source.h"
 
 #include "fabric/builder.h"
+#include "fabric/edit.h"
 #include "source/cabling.h"
+#include "source/reader.h"
 #include "source/unpack.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define EXPECTED                                                                         \
 	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache, an "   \
@@ -87,6 +90,49 @@ static int take_lids(struct fab_builder *b, const char *source, const char *path
 	return rc;
 }
 
+/* A text of edits, or a file if there is one of this name. */
+static int take_edits(struct fab_editor *e, const char *text, struct fab_err *err)
+{
+	struct fab_input in;
+	int rc;
+
+	if (strcmp(text, "-") != 0 && access(text, F_OK) != 0) {
+		rc = strpbrk(text, " \t")
+			     ? fab_editor_add(e, text, strlen(text), err)
+			     : fab_fail(
+				       err, ENOENT,
+				       "'%.80s' is neither a file nor an edit such as 'remove leaf1:40'",
+				       text);
+		if (rc)
+			fab_err_prefix(err, "--edit");
+		return rc;
+	}
+	rc = fab_input_read(text, &in, err);
+	if (rc)
+		return rc;
+	rc = fab_editor_add_lines(e, strcmp(text, "-") ? text : "<stdin>", in.bytes, in.n,
+				  err);
+	fab_input_fini(&in);
+	return rc;
+}
+
+/* The fabric as edited; frees it as it was read. */
+static int edit(const struct fab_source_options *options,
+		const struct fab_host_options *hosts, struct fab_fabric *before,
+		struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_editor *e = fab_editor_new(before);
+	int rc = 0;
+
+	for (size_t i = 0; i < options->n_edits && !rc; i++)
+		rc = take_edits(e, options->edits[i], err);
+	if (!rc)
+		rc = fab_editor_finish(e, hosts, out, err);
+	fab_editor_free(e);
+	fab_fabric_free(before);
+	return rc;
+}
+
 /* LIDs, names from the map, hosts, and the model itself. Frees the builder. */
 static int finish(struct fab_builder *b, const char *source, const char *format,
 		  const struct fab_source_options *options, struct fab_fabric **out,
@@ -94,6 +140,7 @@ static int finish(struct fab_builder *b, const char *source, const char *format,
 {
 	struct fab_host_options hosts = {.hca = options ? options->hca : NULL};
 	struct fab_name_map *map = NULL;
+	struct fab_fabric *f;
 	int rc = 0;
 
 	if (options && options->subnet)
@@ -109,7 +156,12 @@ static int finish(struct fab_builder *b, const char *source, const char *format,
 		hosts.name_map = map;
 		hosts.is_mapped = is_mapped;
 	}
-	rc = fab_builder_finish(b, source, format, &hosts, out, err);
+	rc = fab_builder_finish(b, source, format, &hosts, &f, err);
+	hosts.hca = NULL;
+	if (!rc && options && options->n_edits)
+		rc = edit(options, &hosts, f, &f, err);
+	if (!rc)
+		*out = f;
 	fab_name_map_free(map);
 	return rc;
 }

@@ -9,7 +9,9 @@ struct fab_source_options {
 	const char *node_name_map; /* path, NULL none */
 	const char *hca;	   /* "GLOB" or "GLOB/PORT" that chooses adapters and with
 				      them a rail, NULL all */
-	const char *subnet; /* path of a description to take LIDs from, NULL none */
+	const char *subnet;	  /* path of a description to take LIDs from, NULL none */
+	const char *const *edits; /* [n_edits] files or texts of fabric/edit.h */
+	size_t n_edits;
 };
 
 /*
@@ -19,8 +21,8 @@ struct fab_source_options {
  *                         opensm-subnet.lst; gzip and zstd are unpacked
  *   gen:KIND:PARAMS       generated (fabric-topologies(7))
  *   ib: ib:CA ib:CA/PORT  discovered live
- * `options` may be NULL. The caller frees *out. EINVAL: input or spec, with file and
- * line; errors of open(2); ENODEV: no adapter; ENOTSUP: no live discovery. O(input).
+ * `options` may be NULL. The caller frees *out. EINVAL: input, spec or edit, with file
+ * and line; errors of open(2); ENODEV: no adapter; ENOTSUP: no live discovery. O(input).
  */
 int fab_source_open(const char *spec, const struct fab_source_options *options,
 		    struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
