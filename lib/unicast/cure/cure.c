@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The search of remedies as a whole: what is tried, in which order, how a remedy is
+ * verified; and remedies that leave the cables alone.
+ */
+#include "unicast/cure/impl.h"
+
+#include "fabric/edit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SETS_KEPT = 12, /* cures by leaving out that are reported */
+	SETS_MOVED = 4, /* of these: cables are moved instead */
+	SETS_LEAST = 60,
+	SETS_MOST = 600,
+	PAIRS_DROPPED = 8, /* switch pairs that are tried one by one */
+};
+
+static enum fab_ends ends_of(const struct fab_cure_search *s, const struct fab_kfat *kfat)
+{
+	return s->options->has_ends ? s->options->ends
+	       : kfat		    ? FAB_ENDS_LEAVES
+				    : FAB_ENDS_HOSTS;
+}
+
+void fab_cure_tables_fini(struct fab_cure_tables *x)
+{
+	fab_analysis_fini(&x->j);
+	fab_routes_free(x->routes);
+}
+
+/* Analyse x->routes, completed where ends need more columns than there are. */
+static int analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		   struct fab_cure_tables *x, struct fab_err *err)
+{
+	const struct fab_analysis_options options = {.ends = ends_of(s, p->kfat),
+						     .n_threads = p->n_threads};
+	struct fab_routes *whole =
+		options.ends == FAB_ENDS_LEAVES || x->routes->column_lid
+			? NULL
+			: fab_routes_complete(x->routes);
+	int rc = fab_analyse(whole ? whole : x->routes, &options, &x->j, err);
+
+	fab_routes_free(whole);
+	return rc;
+}
+
+int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		   const struct fab_unicast_engine *engine, struct fab_cure_tables *x,
+		   struct fab_err *err)
+{
+	int rc;
+
+	*x = (struct fab_cure_tables){.routes = NULL};
+	rc = engine->route(p, &x->routes, err);
+	if (rc) {
+		x->routes = NULL;
+		return rc;
+	}
+	rc = analyse(s, p, x, err);
+	if (rc) {
+		fab_routes_free(x->routes);
+		x->routes = NULL;
+	}
+	return rc;
+}
+
+/* No loop, for certain, and every pair that had a path has one. */
+bool fab_cure_is_proper(const struct fab_cure_search *s, uint32_t cable)
+{
+	const uint32_t *rank = s->ranks.rank;
+	uint32_t a = rank[s->f->port_node[s->f->cable_a[cable]]];
+	uint32_t b = rank[s->f->port_node[s->f->cable_b[cable]]];
+
+	return a != FAB_NONE && b != FAB_NONE && (a + 1 == b || b + 1 == a);
+}
+
+bool fab_cure_works(const struct fab_cure_search *s, const struct fab_analysis *j,
+		    uint64_t n_pairs)
+{
+	return j->deadlock_free && j->pairs == s->loop->pairs &&
+	       j->unreachable <= s->loop->unreachable + n_pairs;
+}
+
+bool fab_cure_is_stopped(const struct fab_cure_search *s, uint64_t done, uint64_t total)
+{
+	return s->options->progress &&
+	       s->options->progress(s->options->progress_context, done, total);
+}
+
+static unsigned port_of_entry(const struct fab_routes *r, const uint16_t *next,
+			      uint32_t sw)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t arc = f->arc_first[sw] + next[sw];
+
+	return arc < f->arc_first[sw + 1] ? f->port_num[fab_arc_port(f, sw, arc)] : 0;
+}
+
+/* Entries with another port, of two fabrics with the same nodes. */
+static uint64_t count_changed(const struct fab_routes *a, const struct fab_routes *b)
+{
+	uint64_t n = 0;
+
+	if (!a->column_lid || !b->column_lid || a->n_columns != b->n_columns ||
+	    a->f->n_switches != b->f->n_switches)
+		return UINT64_MAX;
+	for (uint32_t c = 0; c < a->n_columns; c++) {
+		const uint16_t *x = fab_routes_next(a, c), *y = fab_routes_next(b, c);
+
+		for (uint32_t s = 0; s < a->f->n_switches; s++)
+			n += port_of_entry(a, x, s) != port_of_entry(b, y, s);
+	}
+	return n;
+}
+
+/* Figures of a remedy that works; it is kept. */
+int fab_cure_keep(struct fab_cure_search *s, const struct fab_cure *cure,
+		  const struct fab_cure_tables *x, struct fab_err *err)
+{
+	struct fab_cure c = *cure;
+	int rc;
+
+	c.entries = count_changed(s->now.routes, x->routes);
+	c.max_hops = x->j.max_hops;
+	c.vls = x->j.vls;
+	c.valley_pairs = x->j.valley_pairs;
+	rc = fab_uniform_load(x->routes, s->problem.n_threads, &c.load, err);
+	if (!rc)
+		FAB_PUSH(&s->out->of, c);
+	return rc;
+}
+
+void fab_cure_changed_fini(struct fab_cure_changed *c)
+{
+	if (c->x.routes)
+		fab_cure_tables_fini(&c->x);
+	fab_kfat_free(c->kfat);
+	fab_fabric_free(c->f);
+}
+
+/* Apply edits to the fabric, route and analyse what they leave; fab_cure_changed_fini().
+ * EINVAL, ENOENT: two edits want one port. */
+int fab_cure_change(const struct fab_cure_search *s, const char *edit,
+		    const struct fab_unicast_engine *engine, struct fab_cure_changed *out,
+		    struct fab_err *err)
+{
+	struct fab_editor *e = fab_editor_new(s->f);
+	struct fab_unicast_problem p = s->problem;
+	int rc = fab_editor_add(e, edit, strlen(edit), err);
+
+	*out = (struct fab_cure_changed){.f = NULL};
+	if (!rc)
+		rc = fab_editor_finish(e, NULL, &out->f, err);
+	if (rc)
+		out->f = NULL;
+	fab_editor_free(e);
+	if (rc)
+		return rc;
+	if (!p.kfat || fab_kfat_recognize(out->f, &out->kfat, NULL))
+		out->kfat = NULL;
+	p.f = out->f;
+	p.kfat = out->kfat;
+	if (fab_unicast_fits(engine, &p, NULL))
+		return 0;
+	rc = fab_cure_judge(s, &p, engine, &out->x, err);
+	if (rc)
+		fab_cure_changed_fini(out);
+	return rc;
+}
+
+/* Change the fabric. 1: it is a cure and was kept if wanted, 0: it is none. */
+int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
+		      struct fab_err *err)
+{
+	struct fab_cure_changed c;
+	int rc = fab_cure_change(s, cure->edit, cure->engine, &c, err);
+	bool is_one;
+
+	if (rc)
+		return rc;
+	is_one = c.x.routes && fab_cure_works(s, &c.x.j, 0);
+	if (is_one && keeps)
+		rc = fab_cure_keep(s, cure, &c.x, err);
+	fab_cure_changed_fini(&c);
+	return rc ? rc : is_one;
+}
+
+/* Tables in which the pairs that are marked must not send: [switch pair of the list]. */
+static void forbid(const struct fab_cure_search *s, struct fab_routes *r,
+		   const bool *is_in)
+{
+	const struct fab_pair_list *list = &s->loop->valleys;
+	uint32_t *row = FAB_NEW((size_t)s->f->n_switches + 1, uint32_t);
+
+	memset(row, 0xff, ((size_t)s->f->n_switches + 1) * sizeof(*row));
+	for (uint32_t i = 0; i < r->n_sl_sources; i++)
+		row[r->sl_source[i]] = i;
+	memset(r->sl, 0, (size_t)r->n_sl_sources * r->n_columns);
+	for (size_t i = 0; i < list->n; i++)
+		for (uint32_t c = 0; c < r->n_columns && is_in[i]; c++)
+			if (r->column_switch[c] == list->v[i].to)
+				r->sl[(size_t)row[list->v[i].from] * r->n_columns + c] =
+					FAB_SL_NONE;
+	free(row);
+}
+
+/* Is there no loop without these pairs? Then x->j is the analysis. */
+static int try_pairs(const struct fab_cure_search *s, struct fab_cure_tables *x,
+		     const bool *is_in, uint64_t n_pairs, bool *works,
+		     struct fab_err *err)
+{
+	int rc;
+
+	forbid(s, x->routes, is_in);
+	fab_analysis_fini(&x->j);
+	rc = analyse(s, &s->problem, x, err);
+	*works = !rc && fab_cure_works(s, &x->j, n_pairs);
+	return rc;
+}
+
+/* All pairs of the list's switches, in a table of one lane and by LID: not only those
+ * whose path turns. */
+static uint64_t pairs_between(const struct fab_cure_search *s,
+			      const struct fab_pairs *pairs)
+{
+	return (uint64_t)s->n_hosts[pairs->from] * s->n_hosts[pairs->to];
+}
+
+/* The pairs of switches whose paths turn up again, as few of them as possible. */
+static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
+{
+	const struct fab_pair_list *list = &s->loop->valleys;
+	bool *is_in = FAB_ARENA_NEW0(&s->out->arena, list->n + 1, bool);
+	struct fab_cure cure = {.kind = FAB_CURE_PAIRS, .engine = s->engine};
+	struct fab_cure_tables x = {.routes = NULL};
+	uint64_t n_turning = 0;
+	bool works = false;
+	int rc;
+
+	for (size_t i = 0; i < list->n; i++) {
+		n_turning += list->v[i].pairs;
+		is_in[i] = true;
+	}
+	/* the list is cut at FAB_PAIRS_MAX; other tables have levels already */
+	if (!list->n || n_turning != s->loop->valley_pairs ||
+	    !s->now.routes->column_lid || s->now.routes->lanes != FAB_LANES_ONE)
+		return 0;
+	rc = s->engine->route(&s->problem, &x.routes, err);
+	if (rc)
+		return rc;
+	x.routes->n_sl_sources = s->f->n_switches;
+	x.routes->sl_source = FAB_NEW((size_t)s->f->n_switches + 1, uint32_t);
+	for (uint32_t i = 0; i < s->f->n_switches; i++)
+		x.routes->sl_source[i] = i;
+	free(x.routes->sl);
+	x.routes->sl =
+		FAB_NEW0((size_t)s->f->n_switches * x.routes->n_columns + 1, uint8_t);
+	rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &works, err);
+	for (size_t i = 0; i < list->n && works && !rc && list->n <= PAIRS_DROPPED; i++) {
+		bool is_needed;
+
+		is_in[i] = false;
+		rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &is_needed, err);
+		is_in[i] = !is_needed;
+	}
+	if (works && !rc) {
+		cure.pairs = FAB_ARENA_NEW(&s->out->arena, list->n + 1, struct fab_pairs);
+		for (size_t i = 0; i < list->n; i++)
+			if (is_in[i]) {
+				cure.pairs[cure.n_switch_pairs] = list->v[i];
+				cure.pairs[cure.n_switch_pairs].pairs =
+					pairs_between(s, &list->v[i]);
+				cure.n_pairs += cure.pairs[cure.n_switch_pairs++].pairs;
+			}
+		rc = try_pairs(s, &x, is_in, cure.n_pairs, &works, err);
+	}
+	if (works && !rc) {
+		cure.n_pairs = x.j.unreachable - s->loop->unreachable;
+		rc = fab_cure_keep(s, &cure, &x, err);
+	}
+	fab_cure_tables_fini(&x);
+	return rc;
+}
+
+/* Another algorithm for the fabric as it is; `fills_roots`: updn that is given roots. */
+static int try_engine(struct fab_cure_search *s, const struct fab_unicast_engine *engine,
+		      bool fills_roots, struct fab_err *err)
+{
+	struct fab_cure cure = {.kind = fills_roots ? FAB_CURE_ROOTS : FAB_CURE_ENGINE,
+				.engine = engine};
+	struct fab_unicast_problem p = s->problem;
+	struct fab_cure_tables x;
+	int rc = 0;
+
+	p.fills_roots = fills_roots;
+	if (fab_unicast_fits(engine, &p, NULL) || fab_cure_judge(s, &p, engine, &x, NULL))
+		return 0;
+	if (fab_cure_works(s, &x.j, 0))
+		rc = fab_cure_keep(s, &cure, &x, err);
+	fab_cure_tables_fini(&x);
+	return rc;
+}
+
+/* The least change first. */
+static int by_change(const void *a, const void *b)
+{
+	const struct fab_cure *x = a, *y = b;
+
+	if (!x->n_cables != !y->n_cables)
+		return x->n_cables ? -1 : 1;
+	if (x->n_cables != y->n_cables)
+		return x->n_cables < y->n_cables ? -1 : 1;
+	if (x->n_proper != y->n_proper)
+		return x->n_proper < y->n_proper ? -1 : 1;
+	if (x->n_cables && !x->valley_pairs != !y->valley_pairs)
+		return x->valley_pairs ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->valley_pairs != y->valley_pairs)
+		return x->valley_pairs < y->valley_pairs ? -1 : 1;
+	if (x->entries != y->entries)
+		return x->entries < y->entries ? -1 : 1;
+	return x->edit && y->edit ? strcmp(x->edit, y->edit) : 0;
+}
+
+static int find_all(struct fab_cure_search *s, struct fab_err *err)
+{
+	struct fab_cure_sets sets = {.of = {0}};
+	size_t n_cured;
+	int rc = fab_cure_judge(s, &s->problem, s->engine, &s->now, err);
+
+	if (!rc)
+		rc = fab_cure_search_moves(s, err);
+	if (!rc)
+		rc = fab_cure_find_sets(s, &sets, &n_cured, err);
+	for (size_t i = 0; !rc && i < n_cured && i < SETS_KEPT; i++) {
+		rc = fab_cure_keep_set(s, &sets.of.v[i], false, err);
+		if (!rc && i < SETS_MOVED)
+			rc = fab_cure_keep_set(s, &sets.of.v[i], true, err);
+	}
+	free(sets.of.v);
+	if (!rc)
+		rc = find_pairs(s, err);
+	/* updn that finds its own roots is among the algorithms */
+	if (!rc)
+		rc = try_engine(s, &fab_unicast_updn, true, err);
+	for (size_t i = 0; i < fab_unicast_n_engines && !rc; i++)
+		if (fab_unicast_engines[i] != s->engine)
+			rc = try_engine(s, fab_unicast_engines[i], false, err);
+	if (!rc && s->out->of.n)
+		qsort(s->out->of.v, s->out->of.n, sizeof(*s->out->of.v), by_change);
+	return rc;
+}
+
+int fab_cures_find(const struct fab_unicast_problem *problem,
+		   const struct fab_unicast_engine *engine,
+		   const struct fab_analysis *loop,
+		   const struct fab_cure_options *options, struct fab_cures *out,
+		   struct fab_err *err)
+{
+	struct fab_effort effort = fab_unicast_effort(engine, problem);
+	double sets = options->cpu_seconds / (effort.cpu_seconds + 1e-3);
+	struct fab_cure_search s = {.problem = *problem,
+				    .engine = engine,
+				    .options = options,
+				    .loop = loop,
+				    .f = problem->f,
+				    .resolver = fab_resolver_new(problem->f),
+				    .sets_left = sets < SETS_LEAST  ? SETS_LEAST
+						 : sets > SETS_MOST ? SETS_MOST
+								    : (uint32_t)sets,
+				    .most_cables = FAB_CURE_DEPTH,
+				    .out = out};
+	struct fab_shape *shape = fab_shape_recognize(problem->f);
+	int rc;
+
+	*out = (struct fab_cures){.n_tried = 0};
+	fab_ranks_init(&s.ranks, s.f, shape);
+	s.n_hosts = FAB_NEW((size_t)s.f->n_switches + 1, uint32_t);
+	fab_ranks_count_hosts(s.f, s.n_hosts);
+	rc = find_all(&s, err);
+	if (s.now.routes)
+		fab_cure_tables_fini(&s.now);
+	free(s.n_hosts);
+	fab_ranks_fini(&s.ranks);
+	fab_shape_free(shape);
+	fab_resolver_free(s.resolver);
+	return rc;
+}
+
+void fab_cures_fini(struct fab_cures *cures)
+{
+	free(cures->of.v);
+	fab_arena_free(&cures->arena);
+	*cures = (struct fab_cures){.n_tried = 0};
+}

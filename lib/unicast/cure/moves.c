@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cables that are moved to a free port: so that pairs get a path up, then down, which
+ * they lack; or instead of being left out.
+ */
+#include "unicast/cure/impl.h"
+
+#include "base/map.h"
+#include "fabric/edit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOVES_TRIED = 16, /* of single cables, on top of those before */
+	MOVES_BEAM = 3,
+	MOVES_KEPT = 4,
+	UP_MAX = 2048,	 /* switches above one that are looked at */
+	PORTS_TRIED = 5, /* new switches for an end of a cable */
+};
+
+static bool has_free_port(const struct fab_fabric *f, uint32_t sw, uint16_t *port)
+{
+	for (uint32_t p = 1; p <= f->node_n_ports[sw]; p++) {
+		uint32_t id = fab_port_find(f, sw, p);
+
+		if (id != FAB_NONE && f->port_cable[id] != FAB_NONE)
+			continue;
+		*port = (uint16_t)p;
+		return true;
+	}
+	return false;
+}
+
+static char *end_text(const struct fab_cure_search *s, uint32_t sw, uint16_t port)
+{
+	return fab_editor_end_text(s->f, s->resolver, (struct fab_socket){sw, port});
+}
+
+/* A cable from x upwards that could lead to y instead. */
+struct move {
+	uint32_t x, y;
+	uint64_t pairs; /* that would have a path up, then down, and have none */
+	uint32_t port;	/* of the cable, at its upper end */
+	uint32_t n;	/* cables like it, itself included */
+};
+
+/* Fabrics on the way to a cure by moves. */
+struct moved {
+	char *edit; /* of the arena; NULL: the fabric as it is */
+	uint64_t channels, pairs;
+};
+
+/* A switch and those above it, by cables that go up only. Returns how many. */
+static uint32_t find_above(const struct fab_cure_search *s, const struct fab_fabric *f,
+			   uint32_t sw, bool *is_in, uint32_t out[UP_MAX])
+{
+	const uint32_t *rank = s->ranks.rank;
+	uint32_t n = 1;
+
+	memset(is_in, 0, f->n_switches * sizeof(*is_in));
+	out[0] = sw;
+	is_in[sw] = true;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t a = f->arc_first[out[i]]; a < f->arc_first[out[i] + 1];
+		     a++) {
+			uint32_t v = f->arc_peer[a];
+
+			if (rank[v] == FAB_NONE || rank[v] <= rank[out[i]] || is_in[v] ||
+			    n == UP_MAX)
+				continue;
+			is_in[v] = true;
+			out[n++] = v;
+		}
+	return n;
+}
+
+/* The cable of x to the rank of y of which there are most alike; false: there is none. */
+static bool choose_cable(const struct fab_cure_search *s, const struct fab_fabric *f,
+			 struct move *m)
+{
+	const uint32_t *rank = s->ranks.rank;
+
+	m->n = 0;
+	for (uint32_t a = f->arc_first[m->x]; a < f->arc_first[m->x + 1]; a++) {
+		uint32_t z = f->arc_peer[a], n = 0;
+
+		if (rank[z] != rank[m->y])
+			continue;
+		for (uint32_t b = f->arc_first[m->x]; b < f->arc_first[m->x + 1]; b++)
+			n += f->arc_peer[b] == z;
+		if (n <= m->n)
+			continue;
+		m->n = n;
+		m->port = fab_cable_port(f, f->arc_cable[a], z);
+	}
+	return m->n > 0;
+}
+
+static int by_pairs(const void *a, const void *b)
+{
+	const struct move *x = a, *y = b;
+
+	if (x->pairs != y->pairs)
+		return x->pairs < y->pairs ? 1 : -1;
+	if ((x->n > 1) != (y->n > 1))
+		return x->n > 1 ? -1 : 1;
+	if (x->x != y->x)
+		return x->x < y->x ? -1 : 1;
+	return x->y < y->y ? -1 : x->y > y->y;
+}
+
+struct moves {
+	FAB_VEC(struct move) of;
+	struct fab_map64 *at; /* by x and y */
+};
+
+/* Cables from those above `from` to those above `to`. */
+static void add_moves(const struct fab_cure_search *s, const struct fab_fabric *f,
+		      const uint32_t *from, uint32_t n_from, const uint32_t *to,
+		      uint32_t n_to, uint64_t pairs, struct moves *out)
+{
+	const uint32_t *rank = s->ranks.rank;
+
+	for (uint32_t i = 0; i < n_from; i++)
+		for (uint32_t k = 0; k < n_to; k++) {
+			struct move m = {.x = from[i], .y = to[k]};
+			uint64_t key = (uint64_t)m.x << 32 | m.y;
+			uint32_t at;
+			uint16_t port;
+
+			if (rank[m.y] != rank[m.x] + 1 || !has_free_port(f, m.y, &port) ||
+			    !choose_cable(s, f, &m))
+				continue;
+			at = fab_map64_put(out->at, key, (uint32_t)out->of.n);
+			if (at == out->of.n)
+				FAB_PUSH(&out->of, m);
+			out->of.v[at].pairs += pairs;
+		}
+}
+
+/* Moves after which pairs that turn up again, because nothing above joins them, need not:
+ * those for most pairs first. */
+static void find_moves(const struct fab_cure_search *s, const struct fab_fabric *f,
+		       const struct fab_analysis *j, struct moves *out)
+{
+	uint32_t(*above)[UP_MAX] = fab_alloc(2, sizeof(*above));
+	bool *is_in[2];
+
+	*out = (struct moves){.at = fab_map64_new(64)};
+	for (int k = 0; k < 2; k++)
+		is_in[k] = FAB_NEW((size_t)f->n_switches + 1, bool);
+	for (size_t i = 0; i < j->valleys.n; i++) {
+		const struct fab_pairs *pairs = &j->valleys.v[i];
+		uint32_t n[2];
+		bool is_joined = false;
+
+		n[0] = find_above(s, f, pairs->from, is_in[0], above[0]);
+		n[1] = find_above(s, f, pairs->to, is_in[1], above[1]);
+		for (uint32_t u = 0; u < f->n_switches && !is_joined; u++)
+			is_joined = is_in[0][u] && is_in[1][u];
+		if (is_joined)
+			continue;
+		for (int k = 0; k < 2; k++)
+			add_moves(s, f, above[k], n[k], above[!k], n[!k], pairs->pairs,
+				  out);
+	}
+	if (out->of.n)
+		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_pairs);
+	fab_map64_free(out->at);
+	for (int k = 0; k < 2; k++)
+		free(is_in[k]);
+	free(above);
+}
+
+static int by_rest(const void *a, const void *b)
+{
+	const struct moved *x = a, *y = b;
+
+	if (x->channels != y->channels)
+		return x->channels < y->channels ? -1 : 1;
+	if (x->pairs != y->pairs)
+		return x->pairs < y->pairs ? -1 : 1;
+	return strcmp(x->edit, y->edit);
+}
+
+struct moved_list {
+	FAB_VEC(struct moved) of;
+};
+
+/* One more move on top of `from`, whose fabric and analysis are given: cures are kept,
+ * the others added to *next. */
+static int extend_moves(struct fab_cure_search *s, const struct moved *from,
+			const struct fab_fabric *f, const struct fab_analysis *j,
+			uint32_t n_cables, struct moved_list *next, struct fab_err *err)
+{
+	struct moves moves;
+	int rc = 0;
+
+	find_moves(s, f, j, &moves);
+	for (size_t i = 0; i < moves.of.n && i < MOVES_TRIED && !rc; i++) {
+		const struct move *m = &moves.of.v[i];
+		uint32_t z = f->port_node[m->port];
+		struct fab_cure cure = {
+			.kind = FAB_CURE_MOVE, .n_cables = n_cables, .engine = s->engine};
+		uint16_t port = 0;
+		struct fab_cure_changed c;
+		char *goes, *to;
+
+		if (s->out->of.n >= MOVES_KEPT)
+			break;
+		has_free_port(f, m->y, &port);
+		goes = end_text(s, z, f->port_num[m->port]);
+		to = end_text(s, m->y, port);
+		cure.edit = fab_arena_format(&s->out->arena, "%s%smove %s %s",
+					     from->edit ? from->edit : "",
+					     from->edit ? "; " : "", goes, to);
+		free(goes);
+		free(to);
+		rc = fab_cure_change(s, cure.edit, s->engine, &c, err);
+		if (rc)
+			break;
+		s->out->n_tried++;
+		if (fab_cure_is_stopped(s, s->out->n_tried, 0))
+			rc = fab_fail(err, ECANCELED, "stopped");
+		else if (c.x.routes && fab_cure_works(s, &c.x.j, 0))
+			rc = fab_cure_keep(s, &cure, &c.x, err);
+		else if (c.x.routes)
+			FAB_PUSH(&next->of,
+				 ((struct moved){cure.edit, c.x.j.cycle_channels,
+						 c.x.j.pairs_on_cycles}));
+		fab_cure_changed_fini(&c);
+	}
+	free(moves.of.v);
+	return rc;
+}
+
+/* Cures by the fewest moves that give all pairs a path up, then down. */
+int fab_cure_search_moves(struct fab_cure_search *s, struct fab_err *err)
+{
+	struct moved_list last = {.of = {0}};
+	int rc;
+
+	rc = extend_moves(s, &(struct moved){.edit = NULL}, s->f, s->loop, 1, &last, err);
+	for (uint32_t n = 2; n <= FAB_CURE_DEPTH && !rc && !s->out->of.n && last.of.n;
+	     n++) {
+		struct moved_list next = {.of = {0}};
+
+		qsort(last.of.v, last.of.n, sizeof(*last.of.v), by_rest);
+		for (size_t i = 0; i < last.of.n && i < MOVES_BEAM && !rc; i++) {
+			struct fab_cure_changed c;
+
+			rc = fab_cure_change(s, last.of.v[i].edit, s->engine, &c, err);
+			if (rc)
+				break;
+			rc = extend_moves(s, &last.of.v[i], c.f, &c.x.j, n, &next, err);
+			fab_cure_changed_fini(&c);
+		}
+		free(last.of.v);
+		last = next;
+	}
+	free(last.of.v);
+	if (s->out->of.n)
+		s->most_cables = s->out->of.v[0].n_cables;
+	return rc;
+}
+
+/* A switch that an end of a cable could go to. */
+struct place {
+	uint32_t sw;
+	uint32_t joined; /* cables that it has with the other end */
+	uint32_t near;	 /* ways from there over two switches */
+};
+
+/* Few cables so far, many that are like it. */
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->joined != y->joined)
+		return x->joined < y->joined ? -1 : 1;
+	if (x->near != y->near)
+		return x->near < y->near ? 1 : -1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
+/* Switches that an end of a cable could go to, of which the other end is at `stays`: of
+ * one rank above or below, near, with a free port; those with fewest cables to it first.
+ */
+static size_t find_places(const struct fab_cure_search *s, uint32_t stays,
+			  uint32_t leaves, struct place out[PORTS_TRIED])
+{
+	const struct fab_fabric *f = s->f;
+	uint32_t *near = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *joined = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	FAB_VEC(struct place) list = {.n = 0};
+	uint16_t port;
+	size_t n;
+
+	for (uint32_t a = f->arc_first[stays]; a < f->arc_first[stays + 1]; a++) {
+		uint32_t v = f->arc_peer[a];
+
+		joined[v]++;
+		near[v]++;
+		/* switches beside those that it is joined to: two cables on */
+		for (uint32_t b = f->arc_first[v]; b < f->arc_first[v + 1]; b++) {
+			uint32_t w = f->arc_peer[b];
+
+			for (uint32_t c = f->arc_first[w]; c < f->arc_first[w + 1]; c++)
+				near[f->arc_peer[c]]++;
+		}
+	}
+	for (uint32_t w = 0; w < f->n_switches; w++) {
+		uint32_t up = s->ranks.rank[w], own = s->ranks.rank[stays];
+
+		if (near[w] && w != stays && w != leaves && up != FAB_NONE &&
+		    own != FAB_NONE && (up == own + 1 || up + 1 == own) &&
+		    has_free_port(f, w, &port))
+			FAB_PUSH(&list, ((struct place){w, joined[w], near[w]}));
+	}
+	n = list.n < PORTS_TRIED ? list.n : PORTS_TRIED;
+	if (list.n)
+		qsort(list.v, list.n, sizeof(*list.v), by_place);
+	for (size_t i = 0; i < n; i++)
+		out[i] = list.v[i];
+	free(list.v);
+	free(near);
+	free(joined);
+	return n;
+}
+
+/* "move A:40 B:39" instead of leaving cable number i of the set out, the others as
+ * edits[] has them; the first that works. */
+static int move_cable(struct fab_cure_search *s, const struct fab_cure_set *set, size_t i,
+		      char **edits, struct fab_err *err)
+{
+	const struct fab_fabric *f = s->f;
+	uint32_t cable = set->cables[i];
+	const uint32_t ends[2] = {f->cable_a[cable], f->cable_b[cable]};
+	char *old = edits[i];
+	int rc = 0;
+
+	for (int k = 0; k < 2 && !rc; k++) {
+		uint32_t goes = ends[k], stays = f->port_node[ends[!k]];
+		struct place places[PORTS_TRIED];
+		size_t n = find_places(s, stays, f->port_node[goes], places);
+		char *from = end_text(s, f->port_node[goes], f->port_num[goes]);
+
+		for (size_t m = 0; m < n && !rc; m++) {
+			struct fab_cure cure = {.engine = s->engine};
+			char *to, *text = NULL;
+			uint16_t port = 0;
+
+			has_free_port(f, places[m].sw, &port);
+			to = end_text(s, places[m].sw, port);
+			edits[i] =
+				fab_arena_format(&s->out->arena, "move %s %s", from, to);
+			for (size_t e = 0; e < set->n; e++)
+				fab_append(&text, "; ", "%s", edits[e]);
+			cure.edit = text;
+			rc = fab_cure_try_edit(s, &cure, false, err);
+			/* two cables may have been given the same port */
+			if (rc == -EINVAL || rc == -ENOENT)
+				rc = 0;
+			free(text);
+			free(to);
+		}
+		free(from);
+	}
+	if (!rc)
+		edits[i] = old;
+	return rc < 0 ? rc : 0;
+}
+
+/* A set of cables left out, verified as an edit; `moves`: instead, as many of them as
+ * possible moved. */
+int fab_cure_keep_set(struct fab_cure_search *s, const struct fab_cure_set *set,
+		      bool moves, struct fab_err *err)
+{
+	struct fab_cure cure = {.kind = FAB_CURE_REMOVE,
+				.n_cables = (uint32_t)set->n,
+				.n_proper = (uint32_t)set->n_proper,
+				.engine = s->engine};
+	char *edits[FAB_CURE_DEPTH], *text = NULL;
+	size_t n_moved = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		uint32_t port = s->f->cable_a[set->cables[i]];
+		char *end = end_text(s, s->f->port_node[port], s->f->port_num[port]);
+
+		edits[i] = fab_arena_format(&s->out->arena, "remove %s", end);
+		free(end);
+	}
+	for (size_t i = 0; i < set->n && moves && !rc; i++)
+		rc = move_cable(s, set, i, edits, err);
+	for (size_t i = 0; i < set->n; i++) {
+		n_moved += *edits[i] == 'm';
+		fab_append(&text, "; ", "%s", edits[i]);
+	}
+	cure.edit = fab_arena_strdup(&s->out->arena, text);
+	free(text);
+	if (n_moved == set->n)
+		cure.kind = FAB_CURE_MOVE;
+	if (!rc && (!moves || n_moved))
+		rc = fab_cure_try_edit(s, &cure, true, err);
+	return rc < 0 ? rc : 0;
+}

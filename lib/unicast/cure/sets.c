@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sets of cables that are left out, built up along the paths that close the loop: each
+ * cable alone, then the best with one more.
+ */
+#include "unicast/cure/impl.h"
+
+#include "base/threads.h"
+#include "unicast/faults.h"
+#include "unicast/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BEAM = 6,	     /* sets that are built up further */
+	COLUMNS_LOOKED = 64, /* destinations of which paths are looked at */
+};
+
+/* Does a tree have no path that goes on so? Up, then down is right; 0: on one rank. */
+static bool is_turn(const struct fab_cure_search *s, uint32_t from, uint32_t at,
+		    uint32_t to)
+{
+	const uint32_t *rank = s->ranks.rank;
+
+	return rank[at] <= rank[from] && rank[to] >= rank[at];
+}
+
+/* Count the cables of the paths to a column that leave `from` by `first` and go on by
+ * `second`. */
+static void count_paths(const struct fab_cure_search *s, const struct fab_routes *r,
+			uint32_t column, uint32_t first, uint32_t second, uint32_t *uses)
+{
+	const struct fab_fabric *f = s->f;
+
+	for (uint32_t u = 0; u < f->n_switches; u++) {
+		struct fab_path p = fab_path_from(r, u, column);
+		uint32_t before = FAB_NONE;
+		bool is_on = false;
+
+		if (!s->n_hosts[u])
+			continue;
+		while (!is_on && fab_path_step(&p)) {
+			is_on = before == first && p.arc == second;
+			before = p.arc;
+		}
+		if (!is_on)
+			continue;
+		p = fab_path_from(r, u, column);
+		while (fab_path_step(&p))
+			uses[f->arc_cable[p.arc]]++;
+	}
+}
+
+struct use {
+	uint32_t cable, n;
+};
+
+static int by_uses(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return x->cable < y->cable ? -1 : x->cable > y->cable;
+}
+
+/*
+ * The cables on paths that close the shortest cycle: those of a tree that turn up again,
+ * where there are any, else all that follow a step of it. Most used first.
+ */
+static void find_candidates(const struct fab_cure_search *s,
+			    const struct fab_cure_tables *x, struct fab_cure_set *out)
+{
+	const struct fab_fabric *f = s->f;
+	const struct fab_routes *r = x->routes;
+	uint32_t *uses = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
+	size_t n = x->j.cycle.n, n_turns = 0;
+	FAB_VEC(struct use) list = {.n = 0};
+
+	for (int only_turns = 1; only_turns >= 0 && (only_turns || !n_turns);
+	     only_turns--)
+		for (size_t i = 0; i < n; i++) {
+			const struct fab_channel *a = &x->j.cycle.v[i];
+			const struct fab_channel *b = &x->j.cycle.v[(i + 1) % n];
+			uint32_t first = f->arc_first[a->sw] + a->arc;
+			uint32_t second = f->arc_first[b->sw] + b->arc, looked = 0;
+
+			if (only_turns && !is_turn(s, a->sw, b->sw, f->arc_peer[second]))
+				continue;
+			n_turns++;
+			uses[f->arc_cable[first]]++;
+			uses[f->arc_cable[second]]++;
+			for (uint32_t c = 0; c < r->n_columns && looked < COLUMNS_LOOKED;
+			     c++) {
+				const uint16_t *next = fab_routes_next(r, c);
+
+				if (next[a->sw] != a->arc || next[b->sw] != b->arc)
+					continue;
+				looked++;
+				count_paths(s, r, c, first, second, uses);
+			}
+		}
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (uses[c])
+			FAB_PUSH(&list, ((struct use){c, uses[c]}));
+	if (list.n)
+		qsort(list.v, list.n, sizeof(*list.v), by_uses);
+	for (size_t i = 0; i < list.n && out->n_more < FAB_CURE_CANDIDATES; i++)
+		out->more[out->n_more++] = list.v[i].cable;
+	free(list.v);
+	free(uses);
+}
+
+/* Route and analyse without the cables of a set. */
+static void try_set(const struct fab_cure_search *s, struct fab_cure_set *set)
+{
+	struct fab_faults *faults = fab_faults_new(s->f);
+	struct fab_unicast_problem p = s->problem;
+	struct fab_cure_tables x;
+
+	for (size_t i = 0; i < set->n; i++) {
+		fab_faults_kill_cable(faults, set->cables[i]);
+		set->n_proper += fab_cure_is_proper(s, set->cables[i]);
+	}
+	p.faults = faults;
+	p.n_threads = 1;
+	set->rc = fab_cure_judge(s, &p, s->engine, &x, &set->err);
+	set->is_done = true;
+	if (!set->rc) {
+		set->is_cured = fab_cure_works(s, &x.j, 0);
+		set->channels = x.j.cycle_channels;
+		set->pairs = x.j.pairs_on_cycles;
+		set->turns = x.j.valley_pairs;
+		if (!set->is_cured && x.j.cycle.n && set->n < FAB_CURE_DEPTH)
+			find_candidates(s, &x, set);
+		fab_cure_tables_fini(&x);
+	}
+	fab_faults_free(faults);
+}
+
+/* The best first; sets whose cables cut pairs off are no way further. */
+static int by_loop(const void *a, const void *b)
+{
+	const struct fab_cure_set *x = a, *y = b;
+
+	if (x->is_cured != y->is_cured)
+		return x->is_cured ? -1 : 1;
+	if (!x->n_more != !y->n_more)
+		return x->n_more ? -1 : 1;
+	if (x->channels != y->channels)
+		return x->channels < y->channels ? -1 : 1;
+	if (x->pairs != y->pairs)
+		return x->pairs < y->pairs ? -1 : 1;
+	if (x->n_proper != y->n_proper)
+		return x->n_proper < y->n_proper ? -1 : 1;
+	if (x->turns != y->turns)
+		return x->turns < y->turns ? -1 : 1;
+	return memcmp(x->cables, y->cables, sizeof(x->cables));
+}
+
+/* A set and one cable more; false: it has that cable. */
+static bool extend(const struct fab_cure_set *set, uint32_t cable,
+		   struct fab_cure_set *out)
+{
+	size_t i = 0;
+
+	*out = (struct fab_cure_set){.n = 0};
+	for (; i < set->n && set->cables[i] < cable; i++)
+		out->cables[out->n++] = set->cables[i];
+	if (i < set->n && set->cables[i] == cable)
+		return false;
+	out->cables[out->n++] = cable;
+	for (; i < set->n; i++)
+		out->cables[out->n++] = set->cables[i];
+	return true;
+}
+
+/* The sets of one cable more than those of `from`, each once, as many as may be tried. */
+static void extend_all(struct fab_cure_search *s, const struct fab_cure_set *from,
+		       size_t n, struct fab_cure_sets *out)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < from[i].n_more; k++) {
+			struct fab_cure_set set;
+			bool is_new = extend(&from[i], from[i].more[k], &set);
+
+			for (size_t m = 0; m < out->of.n && is_new; m++)
+				is_new = memcmp(set.cables, out->of.v[m].cables,
+						sizeof(set.cables)) != 0;
+			if (!is_new)
+				continue;
+			if (!s->sets_left) {
+				s->out->has_given_up = true;
+				return;
+			}
+			s->sets_left--;
+			FAB_PUSH(&out->of, set);
+		}
+}
+
+/* Try all of them, a set a thread. */
+static int try_sets(struct fab_cure_search *s, struct fab_cure_sets *sets,
+		    struct fab_err *err)
+{
+	int n_threads = fab_threads_for(s->problem.n_threads, UINT64_MAX);
+	bool stop = false;
+
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic) if (n_threads > 1)
+	for (size_t i = 0; i < sets->of.n; i++) {
+		bool ends;
+
+#pragma omp atomic read
+		ends = stop;
+		if (ends)
+			continue;
+		try_set(s, &sets->of.v[i]);
+#pragma omp critical
+		if (fab_cure_is_stopped(s, s->out->n_tried++, 0)) {
+#pragma omp atomic write
+			stop = true;
+		}
+	}
+	fab_threads_rest(n_threads);
+	if (stop)
+		return fab_fail(err, ECANCELED, "stopped");
+	for (size_t i = 0; i < sets->of.n; i++)
+		if (sets->of.v[i].rc) {
+			*err = sets->of.v[i].err;
+			return sets->of.v[i].rc;
+		}
+	return 0;
+}
+
+/* The smallest sets without which there is no loop, *n_cured of them first in *out. */
+int fab_cure_find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
+		       size_t *n_cured, struct fab_err *err)
+{
+	struct fab_cure_sets last = {.of = {0}};
+	struct fab_cure_set none = {.n = 0};
+	int rc = 0;
+
+	*n_cured = 0;
+	find_candidates(s, &s->now, &none);
+	FAB_PUSH(&last.of, none);
+	for (size_t depth = 1; depth <= s->most_cables && !*n_cured && !rc; depth++) {
+		struct fab_cure_sets next = {.of = {0}};
+
+		extend_all(s, last.of.v, last.of.n < BEAM ? last.of.n : BEAM, &next);
+		free(last.of.v);
+		last = next;
+		if (!last.of.n)
+			break;
+		rc = try_sets(s, &last, err);
+		if (rc)
+			break;
+		s->out->n_searched = (uint32_t)depth;
+		if (depth == 1)
+			s->out->n_single = s->out->n_tried;
+		qsort(last.of.v, last.of.n, sizeof(*last.of.v), by_loop);
+		while (*n_cured < last.of.n && last.of.v[*n_cured].is_cured)
+			++*n_cured;
+	}
+	*out = last;
+	return rc;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/effect.h"
+
+#include "fabric/diff.h"
+
+#include <stdlib.h>
+
+/* The first direction of a cable with the most packets, by its port. */
+static fab_port_id fullest_of(const struct fab_fabric *f, const struct fab_analysis *j)
+{
+	for (uint32_t s = 0; s < f->n_switches && j->max_load; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (j->load[a] == j->max_load)
+				return fab_arc_port(f, s, a);
+	return FAB_NONE;
+}
+
+/* Both of the tables' columns, and of completed ones where hosts need more. */
+static int analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads,
+		   struct fab_effect *out, struct fab_err *err)
+{
+	const struct fab_analysis_options options = {.ends = ends,
+						     .with_load = ends == FAB_ENDS_HOSTS,
+						     .n_threads = n_threads};
+	const struct fab_analysis_options only_load = {
+		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = n_threads};
+	struct fab_routes *whole = r->column_lid ? NULL : fab_routes_complete(r);
+	const struct fab_routes *hosts = whole ? whole : r;
+	struct fab_analysis loads = {.load = NULL};
+	const struct fab_analysis *j = &out->j;
+	int rc = fab_analyse(ends == FAB_ENDS_LEAVES ? r : hosts, &options, &out->j, err);
+
+	if (!rc && ends != FAB_ENDS_HOSTS) {
+		rc = fab_analyse(hosts, &only_load, &loads, err);
+		j = &loads;
+	}
+	if (!rc) {
+		out->load = fab_load_per_host(j->max_load, j->pairs, j->ends);
+		out->fullest = fullest_of(r->f, j);
+	} else {
+		fab_analysis_fini(&out->j);
+	}
+	fab_analysis_fini(&loads);
+	fab_routes_free(whole);
+	return rc;
+}
+
+int fab_effect_analyse(const struct fab_routes *routes, enum fab_ends ends, int n_threads,
+		       struct fab_effect *out, struct fab_err *err)
+{
+	*out = (struct fab_effect){.fullest = FAB_NONE};
+	return analyse(routes, ends, n_threads, out, err);
+}
+
+int fab_effect_route(const struct fab_unicast_problem *problem,
+		     const struct fab_unicast_engine *engine, bool has_ends,
+		     enum fab_ends ends, struct fab_effect *out, struct fab_err *err)
+{
+	struct fab_routes *routes;
+	int rc = engine->route(problem, &routes, err);
+
+	*out = (struct fab_effect){.fullest = FAB_NONE};
+	if (rc)
+		return rc;
+	if (!has_ends)
+		ends = problem->kfat ? FAB_ENDS_LEAVES : FAB_ENDS_HOSTS;
+	rc = analyse(routes, ends, problem->n_threads, out, err);
+	fab_routes_free(routes);
+	return rc;
+}
+
+void fab_effect_fini(struct fab_effect *effect)
+{
+	fab_analysis_fini(&effect->j);
+}
+
+/* A port with a live cable to a live switch. */
+static bool is_live(const struct fab_fabric *f, const struct fab_faults *faults,
+		    fab_port_id port)
+{
+	uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(f, port);
+
+	return sw != FAB_NONE && fab_switch_is_live(faults, sw) &&
+	       fab_cable_is_live(faults, f->port_cable[port]);
+}
+
+struct fab_effect_hosts fab_effect_count_hosts(const struct fab_fabric *f,
+					       const struct fab_faults *faults)
+{
+	struct fab_effect_hosts n = {0, 0};
+
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		uint64_t before = n.ports;
+
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++) {
+			const uint32_t *first = &f->node_first_port[f->host_adapter[i]];
+
+			for (uint32_t p = first[0]; p < first[1]; p++)
+				n.ports += is_live(f, faults, p);
+		}
+		n.hosts += n.ports > before;
+	}
+	return n;
+}
+
+void fab_effect_lost_ports(const struct fab_fabric *before,
+			   const struct fab_fabric *after,
+			   const struct fab_faults *faults, struct fab_lost_ports *out)
+{
+	const struct fab_fabric *f = before;
+	struct fab_diff *diff = before == after ? NULL : fab_diff_new(before, after);
+	bool *is_lost = FAB_NEW0((size_t)f->n_ports + 1, bool);
+	bool *is_left = FAB_NEW0((size_t)f->n_hosts + 1, bool);
+
+	*out = (struct fab_lost_ports){.of = {0}};
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], host = f->node_host[node];
+		uint32_t new = diff ? diff->new_of[node] : node;
+		bool is_there;
+
+		if (host == FAB_NONE || !is_live(f, NULL, p))
+			continue;
+		is_there = new !=
+			   FAB_NONE &&is_live(after, faults,
+					      fab_port_find(after, new, f->port_num[p]));
+		is_lost[p] = !is_there;
+		is_left[host] |= is_there;
+	}
+	for (int of_hosts = 1; of_hosts >= 0; of_hosts--)
+		for (uint32_t p = 0; p < f->n_ports; p++)
+			if (is_lost[p] &&
+			    is_left[f->node_host[f->port_node[p]]] == !of_hosts)
+				FAB_PUSH(&out->of, ((struct fab_lost_port){p, of_hosts}));
+	free(is_lost);
+	free(is_left);
+	fab_diff_free(diff);
+}

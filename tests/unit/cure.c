@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Planted loops and their remedies, each checked by a second computation. */
+#include "unicast/cure.h"
+
+#include "base/rng.h"
+#include "fabric/edit.h"
+#include "support/data.h"
+#include "support/gen.h"
+#include "support/own.h"
+#include "unicast/effect.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+OWN_POINTER(fab_editor)
+OWN_VALUE(fab_cures, fab_cures_fini)
+
+static struct fab_fabric *edited(const struct fab_fabric *f, const char *text)
+{
+	OWN(fab_editor) *e = fab_editor_new(f);
+	struct fab_fabric *out = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_editor_add(e, text, strlen(text), &err), 0, "%s", err.text);
+	cr_assert_eq(fab_editor_finish(e, NULL, &out, &err), 0, "%s", err.text);
+	return out;
+}
+
+static struct fab_unicast_problem problem_of(const struct fab_fabric *f)
+{
+	return (struct fab_unicast_problem){.f = f, .max_vls = 2, .n_threads = 1};
+}
+
+static struct fab_routes *route(const struct fab_unicast_problem *problem,
+				const struct fab_unicast_engine *engine)
+{
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(engine->route(problem, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+static struct fab_analysis analyse(const struct fab_routes *r)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
+	struct fab_analysis j;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	return j;
+}
+
+/* ---- a loop, found path by path ---- */
+
+static bool is_forbidden(const struct fab_cure *c, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i < c->n_switch_pairs; i++)
+		if (c->pairs[i].from == from && c->pairs[i].to == to)
+			return true;
+	return false;
+}
+
+static bool has_host(const struct fab_fabric *f, uint32_t sw)
+{
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t peer = fab_port_peer(f, p);
+
+		if (peer != FAB_NONE && f->node_host[f->port_node[peer]] != FAB_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Dependencies of arcs by every path between hosts that the cure does not forbid, on one
+ * lane; then arcs that nothing leads to are taken away until nothing changes. */
+static bool has_loop(const struct fab_routes *r, const struct fab_cure *c)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t n = f->arc_first[f->n_switches];
+	bool *follows = calloc((size_t)n * n + 1, sizeof(*follows)), changed = true;
+	bool *is_left = calloc(n + 1, sizeof(*is_left)), any = false;
+
+	for (uint32_t column = 0; column < r->n_columns; column++)
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			struct fab_path p = fab_path_from(r, s, column);
+			uint32_t before = FAB_NONE;
+
+			if (!has_host(f, s) ||
+			    is_forbidden(c, s, r->column_switch[column]) ||
+			    f->node_host[f->port_node[r->column_port[column]]] ==
+				    FAB_NONE)
+				continue;
+			while (fab_path_step(&p)) {
+				if (before != FAB_NONE)
+					follows[(size_t)before * n + p.arc] = true;
+				before = p.arc;
+			}
+		}
+	memset(is_left, true, n);
+	while (changed) {
+		changed = false;
+		for (uint32_t a = 0; a < n; a++) {
+			bool leads = false;
+
+			for (uint32_t b = 0; b < n && is_left[a] && !leads; b++)
+				leads = is_left[b] && follows[(size_t)a * n + b];
+			changed |= is_left[a] && !leads;
+			is_left[a] = leads;
+		}
+	}
+	for (uint32_t a = 0; a < n; a++)
+		any |= is_left[a];
+	free(follows);
+	free(is_left);
+	return any;
+}
+
+/* Route and analyse what the cure leaves, and look at every path. */
+static void expect_cured(const struct fab_fabric *f, const struct fab_analysis *loop,
+			 const struct fab_cure *c)
+{
+	OWN(fab_fabric) *left = c->edit ? edited(f, c->edit) : NULL;
+	struct fab_unicast_problem problem = problem_of(left ? left : f);
+	OWN(fab_routes) *r = NULL;
+	OWN(fab_analysis) j;
+	struct fab_err err;
+
+	problem.fills_roots = c->kind == FAB_CURE_ROOTS;
+	r = route(&problem, c->engine);
+	j = analyse(r);
+	cr_assert_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0);
+	cr_assert_eq(j.unreachable, loop->unreachable);
+	if (c->kind != FAB_CURE_PAIRS) {
+		cr_assert_eq(c->n_pairs, 0);
+		cr_assert(j.deadlock_free);
+	} else {
+		cr_assert_gt(c->n_pairs, 0);
+		cr_assert_lt(c->n_pairs, j.pairs);
+	}
+	if (r->lanes == FAB_LANES_ONE && r->column_lid)
+		cr_assert_not(has_loop(r, c), "%s", c->edit ? c->edit : "pairs");
+	cr_assert_eq(j.max_hops, c->kind == FAB_CURE_PAIRS ? j.max_hops : c->max_hops);
+}
+
+/* ---- planted cables ---- */
+
+enum { TREES = 100, PARTS = 10 };
+
+/* A random fat tree with free ports at its leaves. */
+static struct fab_fabric *draw_tree(struct fab_rng *rng)
+{
+	char spec[128];
+	unsigned k = 2 + (unsigned)fab_rng_below(rng, 2); /* leaves of a pod */
+	unsigned pods = 3 + (unsigned)fab_rng_below(rng, 3);
+	unsigned w = 2 + (unsigned)fab_rng_below(rng, 2);
+
+	if (fab_rng_below(rng, 2)) {
+		snprintf(spec, sizeof(spec), "fattree:radix=%u,levels=3,hosts=1",
+			 fab_rng_below(rng, 2) ? 4U : 6U);
+		return test_gen_raw(spec);
+	}
+	snprintf(spec, sizeof(spec), "pgft:m=1/%u/%u,w=1/%u/%u,p=1/1/%u", k, pods, w, w,
+		 1 + (unsigned)fab_rng_below(rng, 2));
+	return test_gen_raw(spec);
+}
+
+/* Does the edit take out the cable between two switches, and only that? */
+static bool is_without(const struct fab_fabric *f, const char *edit, uint32_t a,
+		       uint32_t b)
+{
+	OWN(fab_fabric) *left = edited(f, edit);
+
+	for (uint32_t x = left->arc_first[a]; x < left->arc_first[a + 1]; x++)
+		if (left->arc_peer[x] == b)
+			return false;
+	return left->n_cables + 1 == f->n_cables;
+}
+
+ParameterizedTestParameters(cure, planted)
+{
+	static int part[PARTS];
+
+	for (int i = 0; i < PARTS; i++)
+		part[i] = i;
+	return cr_make_param_array(int, part, PARTS);
+}
+
+/* In each of 100 random trees a cable between two leaves closes a loop of minhop: it is
+ * found, alone, and first among the cables to leave out. */
+ParameterizedTest(int *part, cure, planted)
+{
+	const struct fab_cure_options options = {.cpu_seconds = 5};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 7 + (uint64_t)*part);
+	for (int found = 0, tried = 0; found < TREES / PARTS; tried++) {
+		OWN(fab_fabric) *tree = draw_tree(&rng);
+		uint32_t a = (uint32_t)fab_rng_below(&rng, tree->n_switches);
+		uint32_t b = (uint32_t)fab_rng_below(&rng, tree->n_switches);
+		OWN(fab_fabric) *f = NULL;
+		OWN(fab_routes) *r = NULL;
+		OWN(fab_analysis) loop = {.pairs = 0};
+		OWN(fab_cures) cures;
+		struct fab_unicast_problem problem;
+		const struct fab_cure *first = NULL; /* that leaves out */
+		struct fab_err err = {""};
+
+		cures = (struct fab_cures){.n_tried = 0};
+		cr_assert_lt(tried, 4000);
+		if (a == b || !test_n_hosts_on(tree, a) || !test_n_hosts_on(tree, b))
+			continue;
+		f = test_with_cable(tree, a, b);
+		problem = problem_of(f);
+		r = route(&problem, &fab_unicast_minhop);
+		loop = analyse(r);
+		if (loop.deadlock_free)
+			continue;
+		found++;
+		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
+					    &options, &cures, &err),
+			     0, "%s", err.text);
+		for (size_t i = 0; i < cures.of.n; i++) {
+			const struct fab_cure *c = &cures.of.v[i];
+
+			expect_cured(f, &loop, c);
+			if (i)
+				cr_assert(c->n_cables >= c[-1].n_cables || !c->n_cables);
+			if (c->kind == FAB_CURE_REMOVE && !first)
+				first = c;
+		}
+		cr_assert_not_null(first, "%s and %s", fab_node_name(f, a),
+				   fab_node_name(f, b));
+		cr_assert_eq(first->n_cables, 1);
+		cr_assert(is_without(f, first->edit, a, b), "%s and %s: %s",
+			  fab_node_name(f, a), fab_node_name(f, b), first->edit);
+	}
+}
+
+/* Selene's loop: two leaves whose spines nothing joins; one cable moved joins them. */
+Test(cure, selene)
+{
+	OWN(fab_fabric) *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
+	const struct fab_unicast_problem problem = problem_of(f);
+	const struct fab_cure_options options = {.cpu_seconds = 0};
+	OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
+	OWN(fab_analysis) loop = analyse(r);
+	OWN(fab_cures) cures;
+	struct fab_err err = {""};
+
+	cr_assert_not(loop.deadlock_free);
+	cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options,
+				    &cures, &err),
+		     0, "%s", err.text);
+	cr_assert_gt(cures.of.n, 0);
+	cr_assert_eq(cures.of.v[0].kind, FAB_CURE_MOVE);
+	cr_assert_eq(cures.of.v[0].n_cables, 1);
+	cr_assert_eq(cures.of.v[0].valley_pairs, 0);
+	for (size_t i = 0; i < cures.of.n; i++)
+		if (cures.of.v[i].kind == FAB_CURE_PAIRS)
+			cr_assert_eq(cures.of.v[i].n_pairs, 18);
+	expect_cured(f, &loop, &cures.of.v[0]);
+}
+
+static int stop(void *context, uint64_t done, uint64_t total)
+{
+	(void)context;
+	(void)total;
+	return done >= 1;
+}
+
+Test(cure, stopped)
+{
+	OWN(fab_fabric) *tree = test_gen_raw("fattree:radix=6,levels=3,hosts=1");
+	const struct fab_cure_options options = {.cpu_seconds = 5, .progress = stop};
+	int n = 0;
+
+	for (uint32_t b = 1; b < tree->n_switches; b++) {
+		OWN(fab_fabric) *f = NULL;
+		OWN(fab_routes) *r = NULL;
+		OWN(fab_analysis) loop = {.pairs = 0};
+		OWN(fab_cures) cures;
+		struct fab_unicast_problem problem;
+		struct fab_err err = {""};
+
+		cures = (struct fab_cures){.n_tried = 0};
+		if (!test_n_hosts_on(tree, b))
+			continue;
+		f = test_with_cable(tree, 0, b);
+		problem = problem_of(f);
+		r = route(&problem, &fab_unicast_minhop);
+		loop = analyse(r);
+		if (loop.deadlock_free)
+			continue;
+		n++;
+		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
+					    &options, &cures, &err),
+			     -ECANCELED);
+	}
+	cr_assert_gt(n, 0);
+}
+
+/* ---- before and after ---- */
+
+/* Hosts and ports that are lost, against a list made by names. */
+Test(cure, lost_ports)
+{
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=2,hosts=2");
+	OWN(fab_fabric) *after =
+		edited(f, "remove leaf-1; remove h0/1; move leaf-2:1 leaf-0:8");
+	struct fab_lost_ports lost;
+	struct fab_effect_hosts n;
+
+	fab_effect_lost_ports(f, after, NULL, &lost);
+	n = fab_effect_count_hosts(after, NULL);
+	cr_assert_eq(n.hosts + 3, f->n_hosts);
+	cr_assert_eq(lost.of.n, 3);
+	free(lost.of.v);
+}
