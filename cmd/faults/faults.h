@@ -37,6 +37,7 @@ struct faults_params {
 		bool has_criticality;
 		uint32_t criticality; /* rows */
 		FAB_VEC(const char *) permutations;
+		bool cure;
 		bool reliability;
 		uint32_t max_faults; /* 0: not given */
 		uint64_t trials;
@@ -132,7 +133,16 @@ extern const struct fab_column faults_columns[];
 extern const size_t faults_n_columns;
 extern const struct fab_column faults_reliability_columns[];
 extern const size_t faults_reliability_n_columns;
-extern const struct fab_task faults_results_task, faults_reliability_task;
+extern const struct fab_task faults_results_task, faults_reliability_task,
+	faults_cure_task, faults_change_task;
+
+/* Names of dead parts, algorithms and roots; then all sets by all algorithms, and the
+ * tables of --lfts. faults_fini() frees the outcome, whatever failed. */
+int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
+		  struct faults_outcome *o, struct fab_err *err) FAB_MUST_CHECK;
+int faults_sweep(struct faults_params *p, struct faults_outcome *o,
+		 struct fab_err *err) FAB_MUST_CHECK;
+void faults_fini(void *outcome);
 
 /* Problem for engines: these faults (NULL: none), the lanes and threads of the options.
  * Borrows all. */

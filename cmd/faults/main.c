@@ -74,6 +74,9 @@ static const struct fab_option questions[] = {
 	 FAB_TAKES_NUMBER, TO(questions.criticality),
 	 .flag = TO(questions.has_criticality), .min = 1, .max = 1000000,
 	 .is_optional = true, .bare = "10", .everyday = true},
+	{"cure", NULL,
+	 "Find the least change that ends a credit loop, as an --edit to paste",
+	 FAB_TAKES_NOTHING, TO(questions.cure), .everyday = true},
 	{"local-reroute", "METHOD",
 	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute around them locally: by the lists of VTFTR, by a search (an extension), or by both (default)",
 	 FAB_TAKES_ONE, TO(questions.reroute_method), .flag = TO(questions.reroute),
@@ -123,6 +126,12 @@ static const struct fab_relation relations[] = {
 	{"lfts", FAB_EXCLUDES, "random,exhaustive",
 	 "tables that were read do not change"},
 	{"max-faults,mtbf", FAB_GOES_WITH, "reliability"},
+	{"cure", FAB_EXCLUDES, "fail,fail-link,fail-file,random,exhaustive",
+	 "--edit takes them out of the fabric"},
+	{"cure", FAB_EXCLUDES, "lfts",
+	 "what was read cannot be routed again: --algorithm names what routes"},
+	{"cure", FAB_EXCLUDES,
+	 "reliability,explain,local-reroute,reroute-lists,criticality,permutation,store,lfts-out,fdbs-out,path-sl-out,sl2vl-out,subnet-out"},
 	{"reliability", FAB_NEEDS, "random,max-faults"},
 	{"reliability", FAB_EXCLUDES,
 	 "fail,fail-link,fail-file,exhaustive,of=roots,of=links,of=any",
@@ -186,11 +195,31 @@ static int complete(void *params, struct fab_err *err)
 	return 0;
 }
 
+/* Edits, or for people dead parts that are named, and no other question: before and
+ * after on one screen. */
+static bool is_change(const struct faults_params *p)
+{
+	const struct fab_cli_faults *dead = &p->wish.dead;
+	bool has_faults = dead->fail.n || dead->fail_link.n || dead->fail_file.n;
+
+	if (dead->random || p->wish.exhaustive || p->questions.explain ||
+	    p->questions.reroute || p->questions.reroute_lists ||
+	    p->questions.has_criticality || p->questions.permutations.n ||
+	    p->shard.part.count || p->store.path || p->files.subnet_out ||
+	    faults_writes_tables(p) || p->run.verify || p->run.verbose ||
+	    p->output.columns)
+		return false;
+	return p->input.edit.n || (has_faults && p->output.format == FAB_FORMAT_TABLE);
+}
+
 static const struct fab_task *choose(const void *params)
 {
 	const struct faults_params *p = params;
 
-	return p->questions.reliability ? &faults_reliability_task : &faults_results_task;
+	return p->questions.reliability ? &faults_reliability_task
+	       : p->questions.cure	? &faults_cure_task
+	       : is_change(p)		? &faults_change_task
+					: &faults_results_task;
 }
 
 static const struct fab_command command = {

@@ -72,7 +72,7 @@ static int choose_engines(struct faults_params *p, const struct faults_outcome *
 }
 
 /* Names of dead parts, algorithms and roots. */
-static int set_up(struct faults_params *p, const struct fab_fabric *f,
+int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 		  struct faults_outcome *o, struct fab_err *err)
 {
 	bool has_updn = false;
@@ -142,7 +142,7 @@ static void warn_trouble(void *context, const char *algorithm, const char *text)
 }
 
 /* Tables of --lfts, then all sets by all algorithms. */
-static int sweep(struct faults_params *p, struct faults_outcome *o, struct fab_err *err)
+int faults_sweep(struct faults_params *p, struct faults_outcome *o, struct fab_err *err)
 {
 	size_t first = p->files.in.lfts != NULL;
 	struct fab_faults_sweep *s = &o->sweep;
@@ -199,12 +199,12 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 {
 	struct faults_params *p = w->params;
 	struct faults_outcome *o = w->outcome;
-	int rc = set_up(p, w->f, o, err);
+	int rc = faults_set_up(p, w->f, o, err);
 
 	if (!rc && p->questions.explain)
 		rc = faults_find_pair(p, o, err);
 	if (!rc)
-		rc = sweep(p, o, err);
+		rc = faults_sweep(p, o, err);
 	if (!rc && o->sweep.is_one_set)
 		fab_lost_ports(o->faults, &o->lost);
 	if (!rc)
@@ -230,7 +230,7 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 
 static int solve_reliability(struct fab_work *w, struct fab_err *err)
 {
-	int rc = set_up(w->params, w->f, w->outcome, err);
+	int rc = faults_set_up(w->params, w->f, w->outcome, err);
 
 	return rc ? rc : faults_try_reliability(w->params, w->outcome, err);
 }
@@ -367,7 +367,7 @@ static void store_reliability(struct fab_draft *d, const struct fab_work *w)
 	}
 }
 
-static void fini(void *outcome)
+void faults_fini(void *outcome)
 {
 	struct faults_outcome *o = outcome;
 
@@ -397,7 +397,7 @@ const struct fab_task faults_results_task = {
 	.files = files,
 	.report = faults_report,
 	.store = store_results,
-	.fini = fini,
+	.fini = faults_fini,
 };
 
 const struct fab_task faults_reliability_task = {
@@ -409,5 +409,5 @@ const struct fab_task faults_reliability_task = {
 	.files = files,
 	.report = faults_report,
 	.store = store_reliability,
-	.fini = fini,
+	.fini = faults_fini,
 };

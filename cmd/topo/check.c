@@ -364,6 +364,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	fab_known_free(known);
 	if (p->other) {
 		input.fabric = p->other;
+		input.edit.n = 0;
 		rc = fab_cli_open_fabric(&input, &p->run, &o->old, err);
 		if (rc)
 			return rc;

@@ -410,6 +410,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	int rc;
 
 	input.fabric = p->other;
+	input.edit.n = 0; /* those of --edit are of the new one */
 	rc = fab_cli_open_fabric(&input, &p->run, &o->old, err);
 	if (rc)
 		return rc;

@@ -30,12 +30,13 @@ struct fab_cli_columns {
 	size_t n;
 };
 
-/* FABRIC, --node-name-map FILE, --hca PATTERN, --subnet FILE. */
+/* FABRIC, --node-name-map FILE, --hca PATTERN, --subnet FILE, --edit EDITS. */
 struct fab_cli_input {
 	const char *fabric; /* NULL: not given */
 	const char *node_name_map;
 	const char *hca;
 	const char *subnet;
+	FAB_VEC(const char *) edit; /* files or texts */
 };
 
 /* When to use colour: on a terminal; always; never. */

@@ -25,7 +25,9 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 {
 	struct fab_source_options options = {.node_name_map = input->node_name_map,
 					     .hca = input->hca,
-					     .subnet = input->subnet};
+					     .subnet = input->subnet,
+					     .edits = input->edit.v,
+					     .n_edits = input->edit.n};
 	struct code {
 		const struct fab_warning *first;
 		uint32_t n;

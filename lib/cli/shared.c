@@ -39,6 +39,9 @@ const struct fab_option fab_cli_input_rows[] = {
 	{"subnet", "FILE",
 	 "Take LIDs from FILE, such as opensm-subnet.lst of the same fabric",
 	 FAB_TAKES_INPUT, TO(subnet)},
+	{"edit", "EDITS",
+	 "Change the fabric first: a file or a text of move, drain, add, remove and speed such as 'move A:40 B:39; remove C:1' (fabric-formats(5)); repeatable",
+	 FAB_TAKES_FILE_OR_TEXT, TO(edit), .is_many = true},
 	{0},
 };
 #undef TO
