@@ -73,7 +73,7 @@ static void print_list(const struct fab_choices *c)
 
 	for (size_t i = 0; i < c->n; i++) {
 		struct fab_choice row = c->at(i);
-		int len = (int)fab_choice_name_len(row.form);
+		int len = (int)fab_choice_row_len(&row);
 
 		printf("%s.TP\n", i ? "\n" : "");
 		if (row.form[len]) {
@@ -107,10 +107,11 @@ static void print_words(const struct fab_choices *c, enum kind kind)
 static void print_names(const struct fab_choices *c, enum kind kind)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		char *name = fab_strdup(c->at(i).form);
+		const struct fab_choice row = c->at(i);
+		char *name = fab_strdup(row.form);
 
 		if (kind != MAN)
-			name[fab_choice_name_len(name)] = '\0';
+			name[fab_choice_row_len(&row)] = '\0';
 		if (i)
 			fputs(kind == MAN ? ", " : " ", stdout);
 		if (kind == MAN)

@@ -44,6 +44,7 @@ struct faults_params {
 		double mtbf_seconds, mttr_seconds; /* 0: not given */
 	} questions;
 	struct fab_cli_shard shard;
+	struct fab_opensm opensm;
 	struct fab_chosen_list algorithms; /* from which complete() makes these */
 	const struct fab_unicast_engine *engines[FAULTS_MAX_ENGINES];
 	bool is_optional[FAULTS_MAX_ENGINES]; /* by `all` only: may be left out */

@@ -107,6 +107,7 @@ static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct faults_params, input),
 	FAB_PART(fab_cli_faults_rows, struct faults_params, wish.dead),
 	{options, 0},
+	FAB_PART(fab_cli_opensm_rows, struct faults_params, opensm),
 	FAB_PART(fab_cli_tables_rows, struct faults_params, files.in),
 	{table_options, 0},
 	{questions, 0},
@@ -234,7 +235,7 @@ static const struct fab_command command = {
 
 int main(int argc, char **argv)
 {
-	struct faults_params p = {.run.seed = 1};
+	struct faults_params p = {.run.seed = 1, .opensm = FAB_OPENSM};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	free(p.questions.permutations.v);

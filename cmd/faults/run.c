@@ -37,6 +37,7 @@ struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					    .n_roots = (uint32_t)o->roots.of.n,
 					    .fills_roots =
 						    fab_cli_fills_roots(p->root_guids),
+					    .opensm = &p->opensm.outside,
 					    .n_threads = p->run.threads};
 }
 

@@ -216,6 +216,7 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 	struct fab_unicast_problem problem = {.f = job->f,
 					      .faults = job->faults,
 					      .max_vls = 2,
+					      .opensm = &p->opensm.outside,
 					      .n_threads = p->run.threads};
 	const struct fab_unicast_engine *e;
 	struct fab_kfat *kfat = NULL;

@@ -28,6 +28,7 @@ struct launch_params {
 	struct fab_cli_store store;
 	struct fab_cli_faults faults;
 	struct fab_cli_tables tables;
+	struct fab_opensm opensm;
 	struct fab_cli_shard shard;
 	uint32_t verb; /* enum launch_verb */
 	/* the job */

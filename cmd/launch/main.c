@@ -213,6 +213,7 @@ static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_faults_rows, struct launch_params, faults),
 	FAB_PART(fab_cli_tables_rows, struct launch_params, tables),
 	{options, 0},
+	FAB_PART(fab_cli_opensm_rows, struct launch_params, opensm),
 	FAB_PART(fab_cli_output_rows, struct launch_params, output),
 	FAB_PART(fab_cli_store_rows, struct launch_params, store),
 	FAB_PART(fab_cli_run_rows, struct launch_params, run),
@@ -311,7 +312,7 @@ static const struct fab_command command = {
 
 int main(int argc, char **argv)
 {
-	struct launch_params p = {.run.seed = 1};
+	struct launch_params p = {.run.seed = 1, .opensm = FAB_OPENSM};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	free(p.keys.of.v);

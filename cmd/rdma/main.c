@@ -114,6 +114,7 @@ static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_faults_rows, struct rdma_params, faults),
 	FAB_PART(fab_cli_tables_rows, struct rdma_params, tables),
 	{options, 0},
+	FAB_PART(fab_cli_opensm_rows, struct rdma_params, opensm),
 	FAB_PART(fab_cli_output_rows, struct rdma_params, output),
 	FAB_PART(fab_cli_store_rows, struct rdma_params, store),
 	FAB_PART(fab_cli_run_rows, struct rdma_params, run),
@@ -224,6 +225,7 @@ static const struct fab_command command = {
 int main(int argc, char **argv)
 {
 	struct rdma_params p = {.run.seed = 1,
+				.opensm = FAB_OPENSM,
 				.window = {128},
 				.n_windows = 1,
 				.memory = 256 << 10,

@@ -47,6 +47,7 @@ static int set_tables(struct fab_work *w, struct fab_err *err)
 						    .faults = n->dead,
 						    .kfat = n->kfat,
 						    .max_vls = p->max_vls,
+						    .opensm = &p->opensm.outside,
 						    .n_threads = p->run.threads};
 	const struct fab_unicast_engine *engine =
 		n->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop;

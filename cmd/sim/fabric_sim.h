@@ -33,6 +33,7 @@ struct sim_params {
 	struct fab_cli_store store;
 	struct fab_cli_faults faults;
 	struct fab_cli_tables tables;
+	struct fab_opensm opensm;
 	struct fab_cli_groups groups;
 	struct fab_cli_shard shard;
 	struct fab_chosen_list algorithms, mcast_algorithms;

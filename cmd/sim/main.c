@@ -103,6 +103,7 @@ static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_faults_rows, struct sim_params, faults),
 	FAB_PART(fab_cli_tables_rows, struct sim_params, tables),
 	{options, 0},
+	FAB_PART(fab_cli_opensm_rows, struct sim_params, opensm),
 	FAB_PART(fab_cli_groups_rows, struct sim_params, groups),
 	FAB_PART(fab_cli_output_rows, struct sim_params, output),
 	FAB_PART(fab_cli_store_rows, struct sim_params, store),
@@ -267,7 +268,7 @@ static const struct fab_command command = {
 
 int main(int argc, char **argv)
 {
-	struct sim_params p = {.run.seed = 1};
+	struct sim_params p = {.run.seed = 1, .opensm = FAB_OPENSM};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	fab_cli_groups_fini(&p.groups);

@@ -184,6 +184,7 @@ static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					    .fills_roots =
 						    fab_cli_fills_roots(p->root_guids) ||
 						    (p->sim.chooser && !p->root_guids),
+					    .opensm = &p->opensm.outside,
 					    .n_threads = p->run.threads};
 }
 

@@ -77,6 +77,7 @@ static const struct fab_option options[] = {
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct topo_params, input),
 	{options, 0},
+	FAB_PART(fab_cli_opensm_rows, struct topo_params, opensm),
 	FAB_PART(fab_cli_output_rows, struct topo_params, output),
 	FAB_PART(fab_cli_run_rows, struct topo_params, run),
 	{0},
@@ -221,7 +222,7 @@ static void move_diff(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct topo_params p = {0};
+	struct topo_params p = {.opensm = FAB_OPENSM};
 
 	move_diff(argc, argv);
 	return fab_cli_main(&command, argc, argv, &p);

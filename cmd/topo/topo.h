@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/command.h"
+#include "cli/faults.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
 #include "fabric/diff_plan.h"
@@ -37,6 +38,7 @@ struct topo_params {
 	uint32_t algorithm; /* of fab_unicast_engines */
 	uint32_t choose;    /* hosts; 0: not given */
 	const char *from;   /* free hosts */
+	struct fab_opensm opensm;
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;

@@ -64,7 +64,9 @@ static const struct fab_column tree_columns[] = {
 int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
 		     struct fab_routes **out, struct fab_err *err)
 {
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
+	struct fab_unicast_problem problem = {.f = f,
+					      .max_vls = 2,
+					      .opensm = &t->opensm.outside};
 	const struct fab_unicast_engine *engine = fab_unicast_engines[t->algorithm];
 	struct fab_kfat *kfat = NULL;
 	int rc;

@@ -14,6 +14,11 @@ size_t fab_choice_name_len(const char *form)
 	return strcspn(form, ":");
 }
 
+size_t fab_choice_row_len(const struct fab_choice *row)
+{
+	return row->is_whole ? strlen(row->form) : fab_choice_name_len(row->form);
+}
+
 static struct fab_choice row_of(const struct fab_choices *c, size_t i)
 {
 	return c->at ? c->at(i) : (struct fab_choice){.form = c->names[i]};
@@ -22,9 +27,9 @@ static struct fab_choice row_of(const struct fab_choices *c, size_t i)
 uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t len)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		const char *form = row_of(c, i).form;
+		const struct fab_choice row = row_of(c, i);
 
-		if (fab_choice_name_len(form) == len && !memcmp(form, name, len))
+		if (fab_choice_row_len(&row) == len && !memcmp(row.form, name, len))
 			return (uint32_t)i;
 	}
 	return FAB_NONE;
@@ -65,9 +70,9 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 	int rc;
 
 	for (size_t i = 0; i < c->n; i++) {
-		const char *form = row_of(c, i).form;
+		const struct fab_choice row = row_of(c, i);
 
-		fab_directory_add(names, form, fab_choice_name_len(form), (uint32_t)i);
+		fab_directory_add(names, row.form, fab_choice_row_len(&row), (uint32_t)i);
 	}
 	if (more)
 		fab_directory_add(names, more, strlen(more), FAB_NONE);
@@ -100,12 +105,16 @@ static int add_one(const struct fab_choices *c, const char *text, size_t len,
 {
 	const char *colon = memchr(text, ':', len), *form;
 	size_t n = colon ? (size_t)(colon - text) : len;
-	uint32_t row = fab_choices_find(c, text, n);
+	uint32_t row = fab_choices_find(c, text, len);
 
+	if (row != FAB_NONE)
+		n = len;
+	else
+		row = fab_choices_find(c, text, n);
 	if (row == FAB_NONE)
 		return fab_choices_refuse(c, text, len, "all", err);
 	form = row_of(c, row).form;
-	if ((colon != NULL) != (form[n] != '\0'))
+	if ((n < len) != (form[n] != '\0'))
 		return fab_fail(err, EINVAL, "'%.*s': expected %s",
 				len > SHOWN ? SHOWN : (int)len, text, form);
 	add(out, (struct fab_chosen){.row = row, .text = text, .len = len});

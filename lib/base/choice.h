@@ -17,6 +17,7 @@ struct fab_choice {
 	const char *manual;  /* sentences for the manual page, `names` quoted so; NULL:
 				the summary */
 	bool is_in_all;	     /* chosen by "all" */
+	bool is_whole;	     /* a colon is of the name: "opensm:ftree" */
 };
 
 struct fab_choices {
@@ -45,8 +46,9 @@ struct fab_choices {
 		.n = FAB_COUNT(((const char *const[]){__VA_ARGS__})),                    \
 		.names = (const char *const[]){__VA_ARGS__}})
 
-/* Length of the name in a form. O(len). */
+/* Length of the name in a form, and in that of a row. O(len). */
 size_t fab_choice_name_len(const char *form);
+size_t fab_choice_row_len(const struct fab_choice *row);
 
 /* The row of this name, FAB_NONE: none has it. O(rows). */
 uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t len);

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "mcast/groups.h"
 #include "mcast/tables.h"
+#include "peer/opensm.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 
@@ -36,12 +37,15 @@ struct fab_cli_tables {
 };
 extern const struct fab_option fab_cli_tables_rows[];
 
+/* --opensm-conf, --time-limit: of algorithms opensm:ENGINE, into a struct fab_opensm. */
+extern const struct fab_option fab_cli_opensm_rows[];
+
 /* A shard is of what is dead, by whatever names and files: into its digest. O(named). */
 void fab_cli_note_faults(struct fab_cli_shard *shard, const struct fab_faults *dead);
 /*
  * The list of --root-guids=PATH (NULL: not given, nothing is done; `auto`: there is
- * none), which is for algorithm updn. The caller frees out->of.v. EINVAL: updn is not
- * asked for; and as fab_root_list_read().
+ * none), which is for engines of that name. The caller frees out->of.v. EINVAL: no such
+ * engine is asked for; and as fab_root_list_read().
  */
 int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric *f,
 		       struct fab_ids *out, struct fab_err *err) FAB_MUST_CHECK;

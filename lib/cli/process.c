@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/internal.h"
+#include "peer/child.h"
 
 struct fab_cli_progress {
 	char *what, *unit;
@@ -243,6 +244,7 @@ void fab_cli_on_end(void (*remove)(void))
 
 static void discard_all(void)
 {
+	fab_child_end_all();
 	if (discard)
 		discard();
 }

@@ -212,6 +212,8 @@ int fab_given_check(const struct fab_given *g, bool lists, struct fab_err *err)
 		{fab_cli_faults_rows,
 		 {"fail,fail-link,fail-file,random", FAB_GOES_WITH, "FABRIC"}},
 		{fab_cli_tables_rows, {"lfts", FAB_GOES_WITH, "FABRIC"}},
+		{fab_cli_opensm_rows,
+		 {"opensm-conf,time-limit", FAB_GOES_WITH, "algorithm"}},
 		{fab_cli_store_rows, {"label", FAB_GOES_WITH, "store"}},
 	};
 	int rc = check_arguments(g, lists, err);

@@ -226,6 +226,19 @@ const struct fab_option fab_cli_tables_rows[] = {
 };
 #undef TO
 
+#define TO(member) FAB_TO(struct fab_opensm, member)
+const struct fab_option fab_cli_opensm_rows[] = {
+	{"opensm-conf", "FILE",
+	 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count",
+	 FAB_TAKES_INPUT, TO(conf)},
+	{"time-limit", "TIME",
+	 "With --algorithm=opensm:ENGINE: how long OpenSM may take for the tables (default 10min)",
+	 FAB_TAKES_SECONDS, TO(limit_seconds), .min = 1000 * 1000, .max = UINT64_MAX,
+	 .like = "30s", .preset = "10min"},
+	{0},
+};
+#undef TO
+
 typedef int (*add_fn)(struct fab_faults *faults, const char *text, struct fab_err *err);
 
 /* The first item of a list that is a link, as SWITCH:PORT; on the heap, NULL: none. */

@@ -10,6 +10,16 @@
 #include "unicast/path.h"
 #include "unicast/routes.h"
 
+struct fab_unicast_problem;
+
+/* How the OpenSM that is installed is run: the head of the struct of peer/opensm.h. */
+struct fab_unicast_outside {
+	/* As `route` of engines, by OpenSM's `engine`. */
+	int (*route)(const struct fab_unicast_outside *self,
+		     const struct fab_unicast_problem *problem, const char *engine,
+		     struct fab_routes **out, struct fab_err *err);
+};
+
 struct fab_unicast_problem {
 	const struct fab_fabric *f;
 	const struct fab_faults *faults;
@@ -20,6 +30,7 @@ struct fab_unicast_problem {
 	uint32_t n_roots; /* switches from which updn ranks; 0: those that it finds */
 	const uint32_t *roots;
 	bool fills_roots; /* updn takes the top rank, or a switch where it is no use */
+	const struct fab_unicast_outside *opensm; /* NULL: nothing runs it */
 };
 
 struct fab_unicast_engine {
@@ -30,6 +41,7 @@ struct fab_unicast_engine {
 	bool needs_kfat;
 	bool treats_planes_alike; /* unicast/kfat/segments.h: a fold gives its tables */
 	bool imitates_opensm;	  /* by rules of OpenSM, whose own tables may differ */
+	bool is_outside;	  /* another program makes the tables, in seconds */
 	uint32_t n_dims;	  /* of the kfats that it is for; 0: any */
 	/* Other conditions; NULL: none. EINVAL: not met, with the reason. */
 	int (*fits)(const struct fab_unicast_problem *problem, struct fab_err *err);
@@ -69,7 +81,17 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 	ROW(updn)                                                                        \
 	ROW(dor)                                                                         \
 	ROW(dor_up)                                                                      \
-	ROW(dmodk)
+	ROW(dmodk)                                                                       \
+	ROW(opensm_minhop)                                                               \
+	ROW(opensm_updn)                                                                 \
+	ROW(opensm_dnup)                                                                 \
+	ROW(opensm_ftree)                                                                \
+	ROW(opensm_lash)                                                                 \
+	ROW(opensm_dor)                                                                  \
+	ROW(opensm_torus_2qos)                                                           \
+	ROW(opensm_sssp)                                                                 \
+	ROW(opensm_dfsssp)                                                               \
+	ROW(opensm_nue)
 
 #define FAB_DECLARE(row) extern const struct fab_unicast_engine fab_unicast_##row;
 FAB_UNICAST_ENGINES(FAB_DECLARE)

@@ -552,33 +552,41 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
 
 /* Service levels of paths, out of a file. */
 
-enum { MAX_SL = 15, UNSET = FAB_SL_UNKNOWN };
+enum { MAX_SL = 15, UNSET = FAB_SL_UNKNOWN, SPLIT = 0xfd };
+
+#define EXPECTED_SL                                                                      \
+	"\"0xNODEGUID LID SL\", as ibdmchk reads it, or \"PathRecord dump:\" of saquery -p"
+
+/* A PathRecord being read: what is known of it yet. */
+struct path_record {
+	uint64_t line;		/* of its head, 0: none is being read */
+	uint32_t slid, dlid, sl; /* FAB_NONE: no line yet */
+};
 
 struct sls_reading {
 	struct fab_routes *r;
 	struct file file;
 	uint32_t *column; /* [UINT16_MAX + 1] of a LID */
-	uint8_t **row;	  /* [n_nodes] service level of each column; NULL: no line */
-	uint64_t n_unknown;
+	/* [n_nodes] service level of each column; NULL: no line. SPLIT: ports of the node
+	 * have different ones */
+	uint8_t **row;
+	uint32_t *sender; /* [UINT16_MAX + 1] node of a LID; NULL: not asked for yet */
+	struct path_record record;
+	uint64_t n_unknown, n_split;
 	unsigned most;
 };
 
-static int read_sl_line(struct sls_reading *x)
+/* A service level of a node, or of one of its ports. */
+static int keep_level(struct sls_reading *x, uint32_t node, uint32_t lid, uint32_t sl,
+		      bool is_of_port)
 {
-	struct fab_span rest = x->file.line;
-	uint64_t guid;
-	uint32_t lid, sl, node, column;
+	uint32_t column;
 	uint8_t *row;
 
-	if (!take_hex(&rest, &guid) || !take_dec(&rest, &lid) || !take_dec(&rest, &sl) ||
-	    rest.p != rest.end)
-		return bad_line(&x->file, "\"0xNODEGUID LID SL\"");
 	if (sl > MAX_SL)
 		return fail(&x->file, "service level %u, expected 0 to %d", sl, MAX_SL);
 	if (lid > UINT16_MAX)
-		return fail(&x->file, "LID %u, expected 1 to %d", lid, 0xbfff);
-	if (find_node(&x->file, guid, &node))
-		return -EINVAL;
+		return fail(&x->file, "LID %u, expected 1 to %d", lid, LAST_LID);
 	column = x->column[lid];
 	if (node == FAB_NONE || column == FAB_NONE) {
 		x->n_unknown++;
@@ -589,15 +597,129 @@ static int read_sl_line(struct sls_reading *x)
 		memset(x->row[node], UNSET, (size_t)x->r->n_columns + 1);
 	}
 	row = x->row[node];
-	if (row[column] != UNSET && row[column] != sl)
+	if (row[column] != UNSET && row[column] != sl && !is_of_port)
 		return fail(
 			&x->file,
 			"service level %u from 0x%016llx to LID %u, but %u in a line before",
-			sl, (unsigned long long)guid, lid, row[column]);
+			sl, (unsigned long long)x->r->f->node_guid[node], lid,
+			row[column]);
+	if (row[column] == SPLIT)
+		return 0;
+	if (row[column] != UNSET && row[column] != sl) {
+		row[column] = SPLIT;
+		x->n_split++;
+		return 0;
+	}
 	row[column] = (uint8_t)sl;
 	if (sl > x->most)
 		x->most = sl;
 	return 0;
+}
+
+/* "0xNODEGUID LID SL", and what our plug-in for OpenSM writes of a port: the levels of
+ * the LIDs behind it too, "-" where there is none. */
+static int read_levels(struct sls_reading *x)
+{
+	struct fab_span rest = x->file.line;
+	uint64_t guid;
+	uint32_t lid, sl, node, n = 0;
+	bool is_list;
+
+	if (!take_hex(&rest, &guid) || !take_dec(&rest, &lid))
+		return bad_line(&x->file, EXPECTED_SL);
+	fab_skip_blanks(&rest);
+	if (find_node(&x->file, guid, &node))
+		return -EINVAL;
+	is_list = memchr(rest.p, ' ', fab_span_len(&rest)) != NULL;
+	for (; rest.p != rest.end; lid++, n++) {
+		int rc = 0;
+
+		if (!is_list || !fab_take_char(&rest, '-'))
+			rc = take_dec(&rest, &sl) ? keep_level(x, node, lid, sl, is_list)
+						  : bad_line(&x->file, EXPECTED_SL);
+		if (rc)
+			return rc;
+		fab_skip_blanks(&rest);
+	}
+	return n ? 0 : bad_line(&x->file, EXPECTED_SL);
+}
+
+/* The node that sends from a LID, FAB_NONE: none. */
+static uint32_t sender_of(struct sls_reading *x, uint32_t lid)
+{
+	const struct fab_routes *r = x->r;
+
+	if (!x->sender) {
+		x->sender = FAB_NEW(UINT16_MAX + 1, uint32_t);
+		memset(x->sender, 0xff, (UINT16_MAX + 1) * sizeof(*x->sender));
+		for (uint32_t c = 0; c < r->n_columns; c++)
+			x->sender[r->column_lid[c]] =
+				r->f->port_node[r->column_port[c]];
+	}
+	return x->sender[lid];
+}
+
+/* Between two records, and at the end. */
+static int end_record(struct sls_reading *x)
+{
+	const struct path_record record = x->record;
+
+	x->record.line = 0;
+	if (!record.line)
+		return 0;
+	if (record.slid == FAB_NONE || record.dlid == FAB_NONE || record.sl == FAB_NONE)
+		return fail(&x->file,
+			    "the PathRecord of line %llu ends without slid, dlid and sl",
+			    (unsigned long long)record.line);
+	if (!record.slid || !record.dlid)
+		return fail(
+			&x->file,
+			"the PathRecord of line %llu has LID 0: the answer to saquery was cut off",
+			(unsigned long long)record.line);
+	if (record.slid > UINT16_MAX)
+		return fail(&x->file, "LID %u, expected 1 to %d", record.slid, LAST_LID);
+	return keep_level(x, sender_of(x, record.slid), record.dlid, record.sl, true);
+}
+
+/* "slid....................2", "sl......................0x3": a name, points, a value. */
+static int read_record_line(struct sls_reading *x)
+{
+	const struct fab_span *line = &x->file.line;
+	const char *point = memchr(line->p, '.', fab_span_len(line));
+	struct fab_span name = {line->p, point}, value = {point, line->end};
+	uint32_t *to, number;
+	uint64_t hex;
+
+	if (!point)
+		return bad_line(&x->file, "a field of a PathRecord, as \"slid....2\"");
+	while (fab_take_char(&value, '.'))
+		;
+#define IS(literal)                                                                      \
+	(fab_span_len(&name) == sizeof(literal) - 1 && FAB_BEGINS(&name, literal))
+	to = IS("slid")	  ? &x->record.slid
+	     : IS("dlid") ? &x->record.dlid
+	     : IS("sl")	  ? &x->record.sl
+			  : NULL;
+#undef IS
+	if (!to)
+		return 0;
+	if (FAB_BEGINS(&value, "0x") && take_hex(&value, &hex) && hex <= UINT16_MAX)
+		number = (uint32_t)hex;
+	else if (!take_dec(&value, &number))
+		return bad_line(&x->file, "a number");
+	*to = number;
+	return value.p == value.end ? 0 : bad_line(&x->file, "a number");
+}
+
+static int read_sl_line(struct sls_reading *x)
+{
+	int rc;
+
+	if (!FAB_BEGINS(&x->file.line, "PathRecord dump:"))
+		return x->record.line ? read_record_line(x) : read_levels(x);
+	rc = end_record(x);
+	x->record = (struct path_record){x->file.lines.line, FAB_NONE, FAB_NONE, FAB_NONE};
+	return rc;
 }
 
 /*
@@ -664,6 +786,12 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 		if (rc)
 			break;
 	}
+	if (!rc)
+		rc = end_record(&x);
+	for (uint32_t i = 0; !rc && x.n_split && i < r->f->n_nodes; i++)
+		for (uint32_t c = 0; x.row[i] && c < r->n_columns; c++)
+			if (x.row[i][c] == SPLIT)
+				x.row[i][c] = UNSET;
 	if (!rc) {
 		const struct fab_fabric *f = r->f;
 		uint32_t *model = models(&x), n = 0;
@@ -697,11 +825,17 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 		if (x.n_unknown)
 			add_note(r, "%llu service levels are of unknown nodes or LIDs",
 				 (unsigned long long)x.n_unknown);
+		if (x.n_split)
+			add_note(
+				r,
+				"%llu service levels differ between ports of one adapter: these are not known",
+				(unsigned long long)x.n_split);
 	}
 	file_fini(&x.file);
 	for (uint32_t i = 0; i < r->f->n_nodes; i++)
 		free(x.row[i]);
 	free(x.row);
+	free(x.sender);
 	free(x.column);
 	return rc;
 }
@@ -717,6 +851,8 @@ struct lanes_reading {
 	/* [entries / SLS] port of the line of an entry, and one more; 0: none yet */
 	uint16_t *line_of;
 	uint64_t n_unknown;
+	bool is_dump; /* it is OpenSM's, whose lines stand under their node: dumped */
+	uint64_t dumped;
 };
 
 struct line {
@@ -761,25 +897,64 @@ static int keep(struct lanes_reading *x, uint32_t sw, const struct line *line)
 	return 0;
 }
 
-static int read_lane_line(struct lanes_reading *x)
+/* "0x0002c90200417670 1 2 0x00 0x11 0x22 0x33 0x44 0x55 0x66 0x77" */
+static bool take_lanes(struct fab_span rest, struct line *line)
 {
-	const struct fab_fabric *f = x->r->f;
-	struct fab_span rest = x->file.line;
-	struct line line;
-	uint32_t node;
-	bool is_good = take_hex(&rest, &line.guid) && take_dec(&rest, &line.in) &&
-		       take_dec(&rest, &line.out);
+	bool is_good = take_hex(&rest, &line->guid) && take_dec(&rest, &line->in) &&
+		       take_dec(&rest, &line->out);
 
-	/* "0x0002c90200417670 1 2 0x00 0x11 0x22 0x33 0x44 0x55 0x66 0x77" */
 	for (int sl = 0; sl < SLS && is_good; sl += 2) {
 		uint64_t two = 0;
 
 		is_good = take_hex(&rest, &two) && two <= 0xff;
-		line.vl[sl] = (uint8_t)(two >> 4);
-		line.vl[sl + 1] = two & 15;
+		line->vl[sl] = (uint8_t)(two >> 4);
+		line->vl[sl + 1] = two & 15;
 	}
-	if (!is_good || rest.p != rest.end)
-		return bad_line(&x->file, "\"0xNODEGUID IN OUT\" and 8 times \"0xAB\"");
+	return is_good && rest.p == rest.end;
+}
+
+/* "3   8   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7", under its node */
+static bool take_dumped_lanes(struct fab_span rest, struct line *line)
+{
+	bool is_good = take_dec(&rest, &line->in) && take_dec(&rest, &line->out);
+
+	fab_skip_blanks(&rest);
+	is_good = is_good && fab_take_char(&rest, ':');
+	for (int sl = 0; sl < SLS && is_good; sl++) {
+		uint32_t vl = 0;
+
+		is_good = take_dec(&rest, &vl) && vl < SLS;
+		line->vl[sl] = (uint8_t)vl;
+	}
+	return is_good && rest.p == rest.end;
+}
+
+/* "Switch 0x0002c90200000001, base LID 2, "NAME"" of opensm-sl2vl.dump. */
+static bool take_lanes_head(struct fab_span rest, uint64_t *guid)
+{
+	return (FAB_TAKE(&rest, "Switch 0x") || FAB_TAKE(&rest, "Channel Adapter 0x") ||
+		FAB_TAKE(&rest, "Router 0x")) &&
+	       fab_take_hex(&rest, guid) && FAB_BEGINS(&rest, ", base LID ");
+}
+
+static int read_lane_line(struct lanes_reading *x)
+{
+	const struct fab_fabric *f = x->r->f;
+	struct line line = {.guid = x->dumped};
+	uint32_t node;
+
+	if (take_lanes_head(x->file.line, &line.guid)) {
+		x->dumped = line.guid;
+		x->is_dump = true;
+		return 0;
+	}
+	if (x->is_dump ? !take_dumped_lanes(x->file.line, &line)
+		       : !take_lanes(x->file.line, &line))
+		return bad_line(
+			&x->file,
+			x->is_dump
+				? "\"IN OUT :\" and 16 lanes, as in opensm-sl2vl.dump"
+				: "\"0xNODEGUID IN OUT\" and 8 times \"0xAB\", or opensm-sl2vl.dump");
 	if (find_node(&x->file, line.guid, &node))
 		return -EINVAL;
 	if (node == FAB_NONE) {

@@ -42,8 +42,15 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 			 struct fab_routes **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Service levels, lines `0xNODEGUID LID SL`, for tables by LID. A pair without a line has
- * FAB_SL_UNKNOWN; nodes and LIDs that are not known are left out (note). Lanes are
+ * Service levels for tables by LID, in any of these forms, recognised line by line:
+ *   `0xNODEGUID LID SL`, as ibdmchk reads them;
+ *   `0xNODEGUID LID SL SL - ...` of a port, with the levels of the next LIDs (`-`: none),
+ *     as the plug-in fabkit-path-sl writes them;
+ *   what saquery -p prints: `PathRecord dump:` and lines as `slid....2`, of which slid,
+ *     dlid and sl count.
+ * Of a node whose ports have different levels in the last two forms the level is not
+ * known (note); in the first form that is an error, and so is a record with LID 0, as the
+ * end of an answer that was cut off. A pair without a line has FAB_SL_UNKNOWN; nodes and LIDs that are not known are left out (note). Lanes are
  * service levels from then on. A switch without a line of its own counts as its first
  * adapter. Rows that are equal on a switch are kept once. O(lines + nodes * LIDs).
  */
@@ -51,8 +58,9 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 			   size_t len, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Lanes, lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
- * levels 0 to 15. Without a line, the lane is FAB_VL_UNKNOWN; r->files says for which
+ * Lanes: lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
+ * levels 0 to 15; or opensm-sl2vl.dump, where lines `IN OUT : LANE LANE ...` stand under
+ * `Switch 0xGUID, base LID 1, "NAME"`. Without a line, the lane is FAB_VL_UNKNOWN; r->files says for which
  * ports. Lines of adapters and those for packets that leave to an adapter are checked (of
  * the latter the first is kept), but no lane between switches follows from them. Ports of
  * adapters on a switch must agree; port 0 yields to them. O(lines + arcs of each switch

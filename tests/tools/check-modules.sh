@@ -3,7 +3,7 @@
 # usage: check-modules.sh LIB   a module of the library includes only itself and modules below it
 cd "$1" || exit 1
 below='' failed=0
-for module in base fabric source event traffic boot unicast mcast opensm sim rdma launch present store export cli; do
+for module in base fabric source event traffic boot unicast mcast opensm sim rdma launch present store export peer cli; do
   below="$below $module"
   [ -d "$module" ] || continue
   # shellcheck disable=SC2046 # names without blanks

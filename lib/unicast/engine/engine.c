@@ -21,7 +21,9 @@ static struct fab_choice choice_at(size_t i)
 {
 	const struct fab_unicast_engine *e = fab_unicast_engines[i];
 
-	return (struct fab_choice){e->name, e->summary, e->manual, .is_in_all = true};
+	return (struct fab_choice){e->name, e->summary, e->manual,
+				   .is_in_all = !e->is_outside,
+				   .is_whole = e->is_outside};
 }
 
 /* Routing engines of OpenSM that have no row. */
@@ -32,7 +34,7 @@ static const char *hint_on(const char *name, size_t len)
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i++)
 		if (len == strlen(engines[i]) && !strncasecmp(name, engines[i], len))
-			return "a routing engine of OpenSM, whose tables are read with --lfts=FILE (opensm-lfts.dump, opensm.fdbs or dump_fts)";
+			return "a routing engine of OpenSM: opensm:ENGINE runs it where OpenSM is installed, and --lfts=FILE reads its tables";
 	return NULL;
 }
 
@@ -75,7 +77,8 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 	if (!fab_unicast_fits(engine, problem, &why))
 		why.text[0] = '\0';
 	for (size_t i = 0; i < fab_unicast_n_engines; i++)
-		if (!fab_unicast_fits(fab_unicast_engines[i], problem, NULL))
+		if (!fab_unicast_engines[i]->is_outside &&
+		    !fab_unicast_fits(fab_unicast_engines[i], problem, NULL))
 			fab_append(&names, ", ", "%s", fab_unicast_engines[i]->name);
 	fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
 		 why.text, wants_kfat ? "; " : "", wants_kfat ? no_kfat->text : "",

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "peer/opensm_conf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "source/scan.h"
+#include "source/unpack.h"
+
+enum kind {
+	VALUE,
+	GUIDS, /* a file that routing cannot do without */
+	FILE_IF_THERE
+};
+
+/* Options of OpenSM 3.3 that tables, service levels and lanes depend on. */
+static const struct option {
+	const char *name;
+	enum kind kind;
+} options[] = {
+	{"max_op_vls", VALUE},
+	{"sm_sl", VALUE},
+	{"partition_config_file", FILE_IF_THERE},
+	{"no_partition_enforcement", VALUE},
+	{"part_enforce", VALUE},
+	{"port_profile_switch_nodes", VALUE},
+	{"port_prof_ignore_file", GUIDS},
+	{"hop_weights_file", GUIDS},
+	{"port_search_ordering_file", GUIDS},
+	{"avoid_throttled_links", VALUE},
+	{"connect_roots", VALUE},
+	{"root_guid_file", GUIDS},
+	{"cn_guid_file", GUIDS},
+	{"io_guid_file", GUIDS},
+	{"quasi_ftree_indexing", VALUE},
+	{"max_reverse_hops", VALUE},
+	{"ids_guid_file", GUIDS},
+	{"guid_routing_order_file", GUIDS},
+	{"guid_routing_order_no_scatter", VALUE},
+	{"do_mesh_analysis", VALUE},
+	{"lash_start_vl", VALUE},
+	{"nue_max_num_vls", VALUE},
+	{"nue_include_switches", VALUE},
+	{"port_shifting", VALUE},
+	{"scatter_ports", VALUE},
+	{"torus_config", FILE_IF_THERE},
+	{"use_optimized_slvl", VALUE},
+	{"qos", VALUE},
+	{"qos_policy_file", FILE_IF_THERE},
+};
+
+/* Options for kinds of ports: qos_ca_sl2vl and the like. */
+static bool is_of_qos(const struct fab_span *name)
+{
+	static const char *const ports[] = {"qos_", "qos_ca_", "qos_sw0_", "qos_swe_",
+					    "qos_rtr_"};
+	static const char *const what[] = {"max_vls", "high_limit", "vlarb_high",
+					   "vlarb_low", "sl2vl"};
+
+	for (size_t i = 0; i < FAB_COUNT(ports); i++)
+		for (size_t k = 0; k < FAB_COUNT(what); k++) {
+			struct fab_span rest = *name;
+
+			if (fab_take_bytes(&rest, ports[i], strlen(ports[i])) &&
+			    fab_take_bytes(&rest, what[k], strlen(what[k])) &&
+			    rest.p == rest.end)
+				return true;
+		}
+	return false;
+}
+
+static const struct option *find(const struct fab_span *name)
+{
+	static const struct option value = {NULL, VALUE};
+
+	for (size_t i = 0; i < FAB_COUNT(options); i++)
+		if (strlen(options[i].name) == fab_span_len(name) &&
+		    fab_begins(name, options[i].name, fab_span_len(name)))
+			return &options[i];
+	return is_of_qos(name) ? &value : NULL;
+}
+
+static int copy_file(const char *where, const struct option *option, const char *value,
+		     FILE *out, struct fab_err *err)
+{
+	char *here = *value == '/' ? NULL : getcwd(NULL, 0);
+	char *path = here ? fab_format("%s/%s", here, value) : fab_strdup(value);
+	int rc = 0;
+
+	if (access(path, R_OK) == 0)
+		fprintf(out, "%s %s\n", option->name, path);
+	else if (option->kind == GUIDS)
+		rc = fab_fail(err, errno, "%s: %s %s: %s", where, option->name, value,
+			      strerror(errno));
+	free(path);
+	free(here);
+	return rc;
+}
+
+int fab_opensm_conf_copy(const char *path, FILE *out, bool *sets_qos, struct fab_err *err)
+{
+	struct fab_input in;
+	struct fab_lines lines;
+	struct fab_span rest;
+	int rc = fab_input_read(path, &in, err);
+
+	if (rc)
+		return rc;
+	lines = (struct fab_lines){.at = in.bytes, .end = in.bytes + in.n};
+	while (!rc && fab_lines_next(&lines, &rest)) {
+		struct fab_span name;
+		const struct option *option;
+		char *where, *value;
+
+		if (rest.p == rest.end || *rest.p == '#')
+			continue;
+		name = fab_take_word(&rest);
+		option = find(&name);
+		if (!option)
+			continue;
+		where = fab_format("%s:%llu", path, (unsigned long long)lines.line);
+		value = fab_strndup(rest.p, fab_span_len(&rest));
+		if (!*value || memchr(rest.p, '\0', fab_span_len(&rest)))
+			rc = fab_fail(err, EINVAL, "%s: expected a value of %.*s", where,
+				      (int)fab_span_len(&name), name.p);
+		else if (!strcmp(value, "(null)"))
+			; /* as if it were not there */
+		else if (option->kind != VALUE)
+			rc = copy_file(where, option, value, out, err);
+		else
+			fprintf(out, "%.*s %s\n", (int)fab_span_len(&name), name.p,
+				value);
+		*sets_qos |= option->name && !strcmp(option->name, "qos");
+		free(value);
+		free(where);
+	}
+	fab_input_fini(&in);
+	return rc;
+}
