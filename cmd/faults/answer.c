@@ -374,6 +374,62 @@ static bool is_said(const struct faults_outcome *o, size_t result)
 	return false;
 }
 
+/* Hops of the mean path between switches, NaN: there is no path. */
+static double mean_hops(const struct fab_analysis *j)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(j->hops); i++)
+		sum += (double)i * (double)j->hops[i];
+	return j->connected ? sum / (double)j->connected : NAN;
+}
+
+/* "Safe: A (1 lane), B (4 lanes); shortest: A (2.31 hops in the mean)": of algorithms of
+ * which OpenSM itself runs some. Safe is what has a path for each pair and no loop. */
+static void say_choice(struct fab_report *r, const struct faults_outcome *o)
+{
+	char *safe = NULL, *shortest = NULL;
+	double least = INFINITY;
+
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_analysis *j = &o->results[i].sum;
+		double mean = mean_hops(j);
+
+		if (kind_of(&o->results[i]) == KIND_SOUND)
+			fab_append(&safe, ", ", "%s (%u lane%s)", o->results[i].algorithm,
+				   j->vls, j->vls == 1 ? "" : "s");
+		/* paths of pairs that others have, too */
+		if (j->unreachable || !j->pairs || !(mean <= least))
+			continue;
+		if (mean < least) {
+			free(shortest);
+			shortest = NULL;
+		}
+		least = mean;
+		fab_append(&shortest, ", ", "%s", o->results[i].algorithm);
+	}
+	if (shortest)
+		fab_report_answer(r, safe ? FAB_TONE_PLAIN : FAB_TONE_BAD,
+				  "Safe: %s; shortest paths: %s (%.3g hops in the mean).",
+				  safe ? safe : "none of these", shortest, least);
+	else
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "Safe: none of these; none has a path for every pair.");
+	free(safe);
+	free(shortest);
+}
+
+/* What is called by the name of an engine of OpenSM, but is another's. */
+static void say_replaced(struct fab_report *r, const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->results[i].instead)
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"%s: OpenSM took %s instead; what is said of it is of these tables.",
+				o->results[i].algorithm, o->results[i].instead);
+}
+
 /* Several algorithms: with their figures where few of them differ. */
 static void say_many(struct fab_report *r, const struct faults_params *p,
 		     const struct faults_outcome *o)
@@ -508,8 +564,14 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 	const struct faults_params *p = w->params;
 	const struct faults_outcome *o = w->outcome;
 	char *text = NULL;
+	bool has_opensm = false;
 
 	fab_cli_answer_shard(r, &p->shard);
+	for (size_t i = 0; i < o->n; i++)
+		has_opensm |= o->results[i].engine && o->results[i].engine->is_outside;
+	if (has_opensm && o->n > 1 && o->sweep.is_one_set)
+		say_choice(r, o);
+	say_replaced(r, o);
 	if (p->questions.reliability) {
 		say_reliability(r, o, p->questions.mttr_seconds);
 		return;

@@ -67,6 +67,13 @@ static int choose_engines(struct faults_params *p, const struct faults_outcome *
 		else
 			return fab_unicast_refuse(p->input.fabric, p->engines[i],
 						  &problem, &o->kfat_error, err);
+		if (p->engines[i]->is_outside &&
+		    (p->questions.has_criticality || p->questions.reliability))
+			return fab_fail(
+				err, EINVAL,
+				"--%s routes once for each of many parts: too often for %s; take minhop or updn",
+				p->questions.reliability ? "reliability" : "criticality",
+				p->engines[i]->name);
 	}
 	p->n_engines = n;
 	return 0;
@@ -88,7 +95,8 @@ int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 	if (!rc)
 		rc = choose_engines(p, o, err);
 	for (size_t i = 0; i < p->n_engines; i++)
-		has_updn |= p->engines[i] == &fab_unicast_updn;
+		has_updn |=
+			p->engines[i] == &fab_unicast_updn || p->engines[i]->is_outside;
 	if (!rc)
 		rc = fab_cli_read_roots(p->root_guids, has_updn, f, &o->roots, err);
 	if (!rc && !p->questions.reliability) {

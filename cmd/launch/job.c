@@ -250,6 +250,8 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 		rc = fab_unicast_refuse(p->input.fabric, e, &problem, &kfat_error, err);
 	else
 		rc = e->route(&problem, &job->routes, err);
+	if (!rc)
+		fab_cli_tell_tables(&p->run, e->name, job->routes);
 	fab_kfat_free(kfat);
 	return rc;
 }

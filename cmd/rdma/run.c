@@ -29,12 +29,16 @@ static int make_tables(struct fab_work *w, const struct fab_unicast_engine *engi
 {
 	const struct rdma_params *p = w->params;
 	struct rdma_network *n = &((struct rdma_outcome *)w->outcome)->net;
+	int rc;
 
 	if (fab_unicast_fits(engine, problem, NULL))
 		return fab_unicast_refuse(p->input.fabric, engine, problem,
 					  &n->kfat_error, err);
 	n->algorithm = engine->name;
-	return engine->route(problem, &n->routes, err);
+	rc = engine->route(problem, &n->routes, err);
+	if (!rc)
+		fab_cli_tell_tables(&p->run, engine->name, n->routes);
+	return rc;
 }
 
 /* Route and tables that were asked for, and the tables of the escape lanes where buffers

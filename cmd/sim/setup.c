@@ -242,7 +242,8 @@ static int make_tables(const struct sim_params *p, struct sim_outcome *o,
 	}
 	for (size_t i = 0; i < p->algorithms.of.n; i++)
 		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
-			    &fab_unicast_updn;
+				    &fab_unicast_updn ||
+			    fab_unicast_engines[p->algorithms.of.v[i].row]->is_outside;
 	if (!rc)
 		rc = fab_cli_read_roots(p->root_guids, has_updn, o->f, &o->roots, err);
 	problem = problem_of(p, o);

@@ -64,9 +64,8 @@ static const struct fab_column tree_columns[] = {
 int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
 		     struct fab_routes **out, struct fab_err *err)
 {
-	struct fab_unicast_problem problem = {.f = f,
-					      .max_vls = 2,
-					      .opensm = &t->opensm.outside};
+	struct fab_unicast_problem problem = {
+		.f = f, .max_vls = 2, .opensm = &t->opensm.outside};
 	const struct fab_unicast_engine *engine = fab_unicast_engines[t->algorithm];
 	struct fab_kfat *kfat = NULL;
 	int rc;
@@ -83,6 +82,8 @@ int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
 		const struct fab_err why = *err;
 
 		fab_fail(err, -rc, "algorithm %s", why.text);
+	} else {
+		fab_cli_tell_tables(&t->run, engine->name, *out);
 	}
 	fab_kfat_free(kfat);
 	return rc;
@@ -104,8 +105,9 @@ void topo_answer_tables(struct fab_report *r, const struct topo_params *t,
 	if (!t->lfts)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
-			"The tables are computed by %s; those that the fabric has may differ (--lfts reads them).",
-			topo_table_name(t));
+			"The tables are computed by %s%s; those that the fabric has may differ (--lfts reads them).",
+			topo_table_name(t),
+			routes->instead ? ", for which OpenSM took another engine" : "");
 	else if (n_without)
 		fab_report_answer(
 			r, FAB_TONE_BAD,

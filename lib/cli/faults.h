@@ -39,6 +39,9 @@ extern const struct fab_option fab_cli_tables_rows[];
 
 /* --opensm-conf, --time-limit: of algorithms opensm:ENGINE, into a struct fab_opensm. */
 extern const struct fab_option fab_cli_opensm_rows[];
+/* Warn where OpenSM took another engine than `algorithm` for the tables. */
+void fab_cli_tell_tables(const struct fab_cli_run *run, const char *algorithm,
+			 const struct fab_routes *routes);
 
 /* A shard is of what is dead, by whatever names and files: into its digest. O(named). */
 void fab_cli_note_faults(struct fab_cli_shard *shard, const struct fab_faults *dead);

@@ -239,6 +239,13 @@ const struct fab_option fab_cli_opensm_rows[] = {
 };
 #undef TO
 
+void fab_cli_tell_tables(const struct fab_cli_run *run, const char *algorithm,
+			 const struct fab_routes *routes)
+{
+	if (routes->instead)
+		fab_cli_warn(run, "%s: %s", algorithm, routes->note);
+}
+
 typedef int (*add_fn)(struct fab_faults *faults, const char *text, struct fab_err *err);
 
 /* The first item of a list that is a link, as SWITCH:PORT; on the heap, NULL: none. */

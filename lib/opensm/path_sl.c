@@ -30,8 +30,7 @@ enum { NO_SL = 16 };
 /* What the SA takes before it asks the routing engine. */
 static uint8_t level_of_partition(osm_subn_t *subn)
 {
-	cl_map_item_t *item = cl_qmap_get(&subn->prtn_pkey_tbl,
-					  IB_DEFAULT_PARTIAL_PKEY);
+	cl_map_item_t *item = cl_qmap_get(&subn->prtn_pkey_tbl, IB_DEFAULT_PARTIAL_PKEY);
 
 	return item == cl_qmap_end(&subn->prtn_pkey_tbl) ? OSM_DEFAULT_SL
 							 : ((osm_prtn_t *)item)->sl;
@@ -52,7 +51,8 @@ static void write_levels(FILE *out)
 		if (!slid)
 			continue;
 		fprintf(out, "0x%016llx 1",
-			(unsigned long long)cl_ntoh64(osm_node_get_node_guid(from->p_node)));
+			(unsigned long long)cl_ntoh64(
+				osm_node_get_node_guid(from->p_node)));
 		for (size_t lid = 1; lid < n_lids; lid++) {
 			uint8_t sl = hint;
 

@@ -13,17 +13,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "export/fabrics.h"
 #include "peer/child.h"
 #include "peer/opensm_conf.h"
+#include "peer/opensm_log.h"
 #include "source/scan.h"
 #include "source/unpack.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 
-enum { LAST_LID = 0xbfff, MAX_LMC = 7, POLL_US = 10000, FAILED_SWEEPS_MAX = 3 };
+enum { LAST_LID = 0xbfff, MAX_LMC = 7, POLL_US = 20000, FAILED_SWEEPS_MAX = 3 };
 
 /* Our plug-in for OpenSM, which writes service levels. */
 #define PLUGIN "fabkit-path-sl"
@@ -37,8 +39,9 @@ struct run {
 	char *opensm, *ibsim, *preload, *plugin_dir; /* the last NULL: not installed */
 	char *dir;				     /* NULL: not made yet */
 	char *name;				     /* of ibsim's socket */
-	struct fab_fabric *left;		     /* what is alive */
-	uint16_t *lid;				     /* [ports of left] of ends */
+	struct fab_fabric *left; /* what is alive, as it is simulated */
+	struct fab_fabric seen;	 /* the fabric with the GUIDs that are simulated */
+	uint16_t *lid;		 /* [ports of left] of ends */
 	unsigned lmc;
 	bool has_switch_lmc;
 	struct fab_child sim;
@@ -72,7 +75,8 @@ static char *find_file(const char *pattern)
 	return found;
 }
 
-/* The folder of the plug-in: beside the program in a build, else where it is installed. */
+/* The folder of the plug-in: beside the program in a build, else where it is installed.
+ */
 static char *find_plugin(void)
 {
 	char exe[4096], *slash, *dir;
@@ -112,7 +116,9 @@ static int find_programs(struct run *x, struct fab_err *err)
 	return fab_fail(
 		err, ENOENT,
 		"no %s found: it needs the packages opensm and ibsim-utils (libumad2sim)",
-		!x->opensm ? "opensm" : !x->ibsim ? "ibsim" : "libumad2sim.so");
+		!x->opensm  ? "opensm"
+		: !x->ibsim ? "ibsim"
+			    : "libumad2sim.so");
 }
 
 static FILE *create(const struct run *x, const char *part, const char *name,
@@ -131,9 +137,62 @@ static int finish(FILE *file, struct fab_err *err)
 {
 	int failed = ferror(file), closed = fclose(file);
 
-	return failed || closed
-		       ? fab_fail(err, EIO, "cannot write the files for OpenSM")
-		       : 0;
+	return failed || closed ? fab_fail(err, EIO, "cannot write the files for OpenSM")
+				: 0;
+}
+
+/* The node GUID from which ibsim gets the port GUIDs of an adapter right: it adds the
+ * port number, whatever the net file says. */
+static uint64_t base_of(const struct fab_fabric *f, uint32_t node)
+{
+	uint32_t p = fab_node_first_connected_port(f, node);
+
+	if (fab_node_is_switch(f, node) || p == FAB_NONE || !f->port_guid[p])
+		return f->node_guid[node];
+	return f->port_guid[p] - f->port_num[p];
+}
+
+/* GUIDs of nodes and ports as ibsim will have them. Where that of an adapter is another's
+ * already it keeps its own. EINVAL: GUIDs that several nodes have. */
+static int choose_guids(struct run *x, struct fab_err *err)
+{
+	const struct fab_fabric *f = x->problem->f;
+	struct fab_fabric *left = x->left;
+	struct fab_map64 *nodes = fab_guids_new(f, f->n_nodes);
+	struct fab_map64 *taken = fab_map64_new(left->n_nodes);
+	int rc = fab_guids_differ(left, left->n_nodes, "simulated fabrics", err);
+
+	x->seen = *f;
+	x->seen.node_guid = FAB_NEW((size_t)f->n_nodes + 1, uint64_t);
+	x->seen.port_guid = FAB_NEW0((size_t)f->n_ports + 1, uint64_t);
+	memcpy(x->seen.node_guid, f->node_guid, f->n_nodes * sizeof(*f->node_guid));
+	for (uint32_t node = 0; node < left->n_nodes && !rc; node++) {
+		uint64_t own = left->node_guid[node], guid = base_of(left, node);
+		uint32_t in_f = fab_map64_get(nodes, own);
+
+		if (fab_map64_put(taken, guid, node) != node) {
+			guid = own;
+			if (fab_map64_put(taken, guid, node) != node)
+				in_f = FAB_SHARED;
+		}
+		if (in_f == FAB_SHARED) {
+			rc = fab_fail(
+				err, EINVAL,
+				"the GUID of \"%.60s\" is that of another node, too",
+				fab_node_name(left, node));
+			break;
+		}
+		left->node_guid[node] = x->seen.node_guid[in_f] = guid;
+		for (uint32_t p = left->node_first_port[node];
+		     p < left->node_first_port[node + 1]; p++)
+			left->port_guid[p] = guid + left->port_num[p];
+		for (uint32_t p = f->node_first_port[in_f];
+		     p < f->node_first_port[in_f + 1]; p++)
+			x->seen.port_guid[p] = guid + f->port_num[p];
+	}
+	fab_map64_free(taken);
+	fab_map64_free(nodes);
+	return rc;
 }
 
 /* Is the port a destination: port 0 of a switch, a port of an adapter? */
@@ -195,12 +254,6 @@ static int choose_lids(struct run *x, struct fab_err *err)
 		       : 0;
 }
 
-/* GUID of an end port, as OpenSM knows it. */
-static uint64_t guid_of(const struct fab_fabric *f, uint32_t port)
-{
-	return f->port_guid[port] ? f->port_guid[port] : f->node_guid[f->port_node[port]];
-}
-
 static int write_lids(const struct run *x, const char *part, struct fab_err *err)
 {
 	FILE *file = create(x, part, "guid2lid", err);
@@ -210,7 +263,7 @@ static int write_lids(const struct run *x, const char *part, struct fab_err *err
 	for (uint32_t p = 0; p < x->left->n_ports; p++)
 		if (x->lid[p])
 			fprintf(file, "0x%016" PRIx64 " 0x%04x 0x%04x\n\n",
-				guid_of(x->left, p), x->lid[p],
+				x->left->port_guid[p], x->lid[p],
 				x->lid[p] + lids_of(x, p) - 1);
 	return finish(file, err);
 }
@@ -229,8 +282,7 @@ static int write_roots(const struct run *x, const char *part, struct fab_err *er
 }
 
 /* The site's options, then those of this run: of two lines the last one counts. */
-static int write_conf(const struct run *x, const char *part, uint64_t port_guid,
-		      struct fab_err *err)
+static int write_conf(const struct run *x, const char *part, struct fab_err *err)
 {
 	FILE *file = create(x, part, "opensm.conf", err);
 	bool sets_qos = false;
@@ -245,18 +297,19 @@ static int write_conf(const struct run *x, const char *part, uint64_t port_guid,
 		fprintf(file, "root_guid_file %s/%sroots\n", x->dir, part);
 	if (x->plugin_dir)
 		fprintf(file,
-			"event_plugin_name " PLUGIN "\nevent_plugin_options %s/%slevels\n",
+			"event_plugin_name " PLUGIN
+			"\nevent_plugin_options %s/%slevels\n",
 			x->dir, part);
 	/* 0x43: errors, what happens, and files with the tables */
 	fprintf(file,
-		"routing_engine %s\nguid 0x%016" PRIx64 "\nlmc %u\nlmc_esp0 %s\n"
+		"routing_engine %s\nlmc %u\nlmc_esp0 %s\n"
 		"honor_guid2lid_file TRUE\nreassign_lids FALSE\nsweep_interval 0\n"
 		"max_wire_smps 64\nmax_wire_smps2 64\ntransaction_timeout 1000\n"
 		"log_file %s/%sopensm.log\nlog_flags 0x43\nforce_log_flush TRUE\n"
 		"per_module_logging_file %s/%snone\ndump_files_dir %s/%s\n"
 		"fsync_high_avail_files FALSE\n",
-		x->engine, port_guid, x->lmc, x->has_switch_lmc ? "TRUE" : "FALSE",
-		x->dir, part, x->dir, part, x->dir, part);
+		x->engine, x->lmc, x->has_switch_lmc ? "TRUE" : "FALSE", x->dir, part,
+		x->dir, part, x->dir, part);
 	if (!rc)
 		return finish(file, err);
 	fclose(file);
@@ -328,10 +381,9 @@ static int start_sim(struct run *x, struct fab_err *err)
 	const struct fab_fabric *f = x->left;
 	uint64_t n_ports = 64;
 	char nodes[16], switches[16], ports[24], lids[16], net[] = "net";
-	char *const argv[] = {x->ibsim,	      (char[]){"-s"}, (char[]){"-n"},
-			      (char[]){"-N"}, nodes,	      (char[]){"-S"},
-			      switches,	      (char[]){"-P"}, ports,
-			      (char[]){"-L"}, lids,	      net,
+	char *const argv[] = {x->ibsim, (char[]){"-s"}, (char[]){"-n"}, (char[]){"-N"},
+			      nodes,	(char[]){"-S"}, switches,	(char[]){"-P"},
+			      ports,	(char[]){"-L"}, lids,		net,
 			      NULL};
 	const char *env[] = {NULL, NULL};
 	int rc;
@@ -365,110 +417,9 @@ static int start_sim(struct run *x, struct fab_err *err)
 	return rc;
 }
 
-/* What a log line says behind time, thread and level: *level, the rest. false: no line of
- * the log. "Nov 28 00:49:50 777295 [875786C0] 0x01 -> ucast_mgr_route: ..." */
-static bool take_log_line(struct fab_span *line, unsigned *level)
-{
-	const char *at = memmem(line->p, fab_span_len(line), "] 0x", 4);
-	uint64_t value;
-
-	if (!at)
-		return false;
-	line->p = at + 4;
-	if (!fab_take_hex(line, &value) || !FAB_TAKE(line, " -> "))
-		return false;
-	*level = (unsigned)value;
-	return true;
-}
-
-/* "construct_fabric: ERR AB2B: Found more" without function and number. */
-static struct fab_span message_of(struct fab_span line)
-{
-	const char *at = memmem(line.p, fab_span_len(&line), ": ", 2);
-
-	if (at)
-		line.p = at + 2;
-	if (FAB_BEGINS(&line, "ERR ")) {
-		at = memmem(line.p, fab_span_len(&line), ": ", 2);
-		line.p = at ? at + 2 : line.p;
-	}
-	return line;
-}
-
-/* What the log says: version, engine that routed, why another one did not. */
-struct said {
-	char *version, *used, *why; /* NULL: nothing; on the heap */
-	char *error;		    /* the last one */
-	unsigned n_failed;	    /* sweeps that ended with errors */
-	bool is_up, has_plugin;
-};
-
-static void said_fini(struct said *s)
-{
-	free(s->version);
-	free(s->used);
-	free(s->why);
-	free(s->error);
-}
-
-static void set_text(char **to, struct fab_span text)
-{
-	size_t n = fab_span_len(&text);
-
-	free(*to);
-	*to = fab_strndup(text.p, n < 300 ? n : 300);
-}
-
-static void read_log(const char *text, size_t n, struct said *s)
-{
-	static const char configured[] = " tables configured";
-	struct fab_lines lines = {.at = text, .end = text + n};
-	struct fab_span line;
-	char *reason = NULL;
-
-	*s = (struct said){0};
-	while (fab_lines_next(&lines, &line)) {
-		struct fab_span message;
-		unsigned level;
-		const char *at;
-
-		if (!take_log_line(&line, &level))
-			continue;
-		message = message_of(line);
-		at = memmem(line.p, fab_span_len(&line), configured,
-			    sizeof(configured) - 1);
-		if (!s->version && FAB_TAKE(&line, "OpenSM ")) {
-			set_text(&s->version, line);
-		} else if (at) {
-			message.end = at;
-			set_text(&s->used, message);
-		} else if (FAB_BEGINS(&line, "SUBNET UP")) {
-			s->is_up = true;
-		} else if (FAB_BEGINS(&line, PLUGIN)) {
-			s->has_plugin = true;
-		} else if (FAB_BEGINS(&line, "Entering MASTER")) {
-			free(reason);
-			reason = NULL;
-		} else if (FAB_BEGINS(&line, "ucast_mgr_route: ")) {
-			/* "ftree: cannot build lid matrices", after its reason */
-			if (level & 1 && !s->why)
-				s->why = reason ? fab_format("%s", reason)
-						: fab_strndup(message.p,
-							      fab_span_len(&message));
-		} else if (!reason || level & 1) {
-			set_text(&reason, message);
-		}
-		s->n_failed += memmem(line.p, fab_span_len(&line),
-				      "rrors during initialization", 27) != NULL;
-		if (level & 1)
-			set_text(&s->error, message);
-	}
-	free(reason);
-}
-
 /* The end of OpenSM before the subnet was up. */
 static int fail_early(const struct run *x, const char *part, const struct fab_child *sm,
-		      const struct said *s, struct fab_err *err)
+		      const struct fab_opensm_log *s, struct fab_err *err)
 {
 	size_t n;
 	char *out = text_of(x, part, "opensm.out", &n);
@@ -495,41 +446,40 @@ static bool exists(const struct run *x, const char *part, const char *name)
 
 /* Until the subnet is up and the service levels are written. */
 static int await_tables(const struct run *x, const char *part, struct fab_child *sm,
-			struct said *s, struct fab_err *err)
+			struct fab_opensm_log *s, struct fab_err *err)
 {
-	for (;;) {
-		size_t n;
-		bool has_ended = fab_child_has_ended(sm);
-		char *log = text_of(x, part, "opensm.log", &n);
-		int rc = 0;
+	char *path = fab_format("%s/%sopensm.log", x->dir, part);
+	int rc = 0;
 
-		read_log(log, n, s);
-		free(log);
+	while (!rc) {
+		bool has_ended = fab_child_has_ended(sm);
+
+		fab_opensm_log_read(s, path);
 		if (s->version && strncmp(s->version, "3.3.", 4) != 0)
-			rc = fab_fail(err, EPROTO,
-				      "OpenSM %s is installed: the files of 3.3 are known",
-				      s->version);
+			rc = fab_fail(
+				err, EPROTO,
+				"OpenSM %s is installed: the files of 3.3 are known",
+				s->version);
 		else if (s->is_up && (!s->has_plugin || exists(x, part, "levels")))
-			return 0;
+			break;
 		else if (has_ended || s->n_failed >= FAILED_SWEEPS_MAX)
 			rc = fail_early(x, part, sm, s, err);
 		if (!rc)
 			rc = wait_more(x, "opensm", err);
-		if (rc)
-			return rc;
-		said_fini(s);
 	}
+	free(path);
+	return rc;
 }
 
-static int start_opensm(const struct run *x, const char *part, uint32_t port,
+static int start_opensm(const struct run *x, const char *part, uint32_t sw,
 			struct fab_child *sm, struct fab_err *err)
 {
-	const struct fab_fabric *f = x->left;
-	char *dir = fab_format("%s/%s", x->dir, part), *conf = fab_format("%sopensm.conf", dir);
+	char *dir = fab_format("%s/%s", x->dir, part),
+	     *conf = fab_format("%sopensm.conf", dir);
 	char *const argv[] = {x->opensm, (char[]){"-F"}, conf, NULL};
 	char *vars[] = {
 		x->name,
-		fab_format("SIM_HOST=H-%016" PRIx64, f->node_guid[f->port_node[port]]),
+		fab_format("SIM_HOST=S-%016" PRIx64, x->left->node_guid[sw]),
 		fab_format("OSM_CACHE_DIR=%s", dir),
 		fab_format("OSM_TMP_DIR=%s", dir),
 		fab_format("LD_PRELOAD=%s", x->preload),
@@ -556,7 +506,7 @@ static void append(const struct run *x, const char *part, const char *name, FILE
 }
 
 /* Note what a part says; the first part that fell back is named. */
-static void take_said(struct run *x, struct said *s)
+static void take_said(struct run *x, struct fab_opensm_log *s)
 {
 	if (!x->version || (s->why && !x->why)) {
 		free(x->version);
@@ -567,15 +517,17 @@ static void take_said(struct run *x, struct said *s)
 		x->why = s->why;
 		s->version = s->used = s->why = NULL;
 	}
-	said_fini(s);
+	fab_opensm_log_fini(s);
 }
 
-/* One part of what is alive, by an OpenSM at the port of an adapter. */
-static int route_part(struct run *x, uint32_t number, uint32_t port, struct fab_err *err)
+/* One part of what is alive, by an OpenSM on one of its switches: ibsim has no other port
+ * 1 for programs on adapters, and where the subnet manager is does not matter here. */
+static int route_part(struct run *x, uint32_t number, uint32_t sw, struct fab_err *err)
 {
-	char *part = fab_format("part-%u/", number), *dir = fab_format("%s/%s", x->dir, part);
+	char *part = fab_format("part-%u/", number),
+	     *dir = fab_format("%s/%s", x->dir, part);
 	struct fab_child sm = {0};
-	struct said s = {0};
+	struct fab_opensm_log s = {0};
 	int rc = mkdir(dir, 0700) == 0
 			 ? 0
 			 : fab_fail(err, errno, "%s: %s", dir, strerror(errno));
@@ -585,9 +537,9 @@ static int route_part(struct run *x, uint32_t number, uint32_t port, struct fab_
 	if (!rc && x->problem->n_roots)
 		rc = write_roots(x, part, err);
 	if (!rc)
-		rc = write_conf(x, part, guid_of(x->left, port), err);
+		rc = write_conf(x, part, err);
 	if (!rc)
-		rc = start_opensm(x, part, port, &sm, err);
+		rc = start_opensm(x, part, sw, &sm, err);
 	if (!rc)
 		rc = await_tables(x, part, &sm, &s, err);
 	fab_child_stop(&sm);
@@ -608,33 +560,31 @@ static int route_part(struct run *x, uint32_t number, uint32_t port, struct fab_
 	return rc;
 }
 
-/* For each part its first adapter, hosts before aggregation nodes. */
+/* Each part of the graph of switches with several ends. */
 static int route_parts(struct run *x, struct fab_err *err)
 {
 	const struct fab_fabric *f = x->left;
 	uint32_t *part = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *port = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n_routed = 0;
-	uint32_t n = fab_fabric_components(f, part);
+	uint32_t *n_ends = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	uint32_t n = fab_fabric_components(f, part), n_routed = 0;
 	int rc = 0;
 
-	memset(port, 0xff, n * sizeof(*port));
 	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t sw = fab_port_switch(f, p), node = f->port_node[p], *to;
-		unsigned kind = f->node_kind[node];
+		uint32_t sw = fab_port_switch(f, p);
 
-		if (sw == FAB_NONE || (kind != FAB_ADAPTER && kind != FAB_AGGREGATION))
-			continue;
-		to = &port[part[sw]];
-		if (*to == FAB_NONE || (kind == FAB_ADAPTER &&
-					f->node_kind[f->port_node[*to]] != FAB_ADAPTER))
-			*to = p;
+		if (sw != FAB_NONE && is_end(f, p))
+			n_ends[part[sw]]++;
 	}
-	for (uint32_t i = 0; i < n && !rc; i++)
-		if (port[i] != FAB_NONE)
-			rc = route_part(x, n_routed++, port[i], err);
-	if (!rc && !n_routed)
-		rc = fab_fail(err, EINVAL, "no adapter is left to run OpenSM on");
-	free(port);
+	/* parts are numbered by their lowest switch */
+	for (uint32_t sw = 0; sw < f->n_switches && !rc; sw++)
+		if (part[sw] == n_routed && n_routed < n) {
+			if (n_ends[n_routed] > 1)
+				rc = route_part(x, n_routed, sw, err);
+			n_routed++;
+		}
+	if (!rc && !x->version)
+		rc = fab_fail(err, EINVAL, "nothing is left to route");
+	free(n_ends);
 	free(part);
 	return rc;
 }
@@ -661,8 +611,8 @@ static void arrange_columns(const struct run *x, struct fab_routes *r)
 	r->column_row = FAB_NEW((size_t)n + 1, uint32_t);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fab_destination *d = &all[i];
-		uint32_t from = first[d->port] == FAB_NONE ? n_read
-							   : first[d->port] + d->offset;
+		uint32_t from =
+			first[d->port] == FAB_NONE ? n_read : first[d->port] + d->offset;
 
 		r->column_switch[d->column] = d->sw;
 		r->column_port[d->column] = d->port;
@@ -710,8 +660,9 @@ static int read_dumps(const struct run *x, struct fab_routes **out, struct fab_e
 	const struct fab_unicast_problem *p = x->problem;
 	const struct fab_fabric *f = p->f;
 	struct fab_routes *r;
-	int rc = fab_routes_from_lfts(f, p->faults, "opensm-lfts.dump", x->lfts, x->n_lfts,
-				      &r, err);
+	char *before;
+	int rc = fab_routes_from_lfts(&x->seen, p->faults, "opensm-lfts.dump", x->lfts,
+				      x->n_lfts, &r, err);
 
 	if (rc)
 		return rc;
@@ -728,13 +679,20 @@ static int read_dumps(const struct run *x, struct fab_routes **out, struct fab_e
 	/* one lane: nothing of it comes from a file */
 	if (!x->n_levels && !x->n_lanes && !x->without_levels)
 		forget_files(r);
+	r->f = f;
 	restore_lids(r);
 	r->leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r->n_leaves = fab_destination_switches(f, p->faults, p->kfat, r->leaf);
+	before = r->note;
 	r->note = fab_format("OpenSM %s, %.1f s", x->version, fab_now() - x->start);
-	if (strcmp(x->used, x->engine) != 0)
+	if (strcmp(x->used, x->engine) != 0) {
+		r->instead = fab_strdup(x->used);
 		fab_append(&r->note, ": ", "%s routed, for %s could not: %s", x->used,
 			   x->engine, x->why ? x->why : "its log gives no reason");
+	}
+	if (before)
+		fab_append(&r->note, "; ", "%s", before);
+	free(before);
 	if (x->without_levels)
 		fab_append(&r->note, "; ",
 			   "service levels are not known without the plug-in " PLUGIN
@@ -765,6 +723,8 @@ static void run_fini(struct run *x)
 	free(x->version);
 	free(x->used);
 	free(x->why);
+	free(x->seen.node_guid);
+	free(x->seen.port_guid);
 	fab_fabric_free(x->left);
 }
 
@@ -775,6 +735,8 @@ static int run(struct run *x, struct fab_routes **out, struct fab_err *err)
 
 	if (!rc)
 		rc = fab_fabric_without(x->problem->f, x->problem->faults, &x->left, err);
+	if (!rc)
+		rc = choose_guids(x, err);
 	if (!rc)
 		rc = choose_lids(x, err);
 	if (!rc)
@@ -801,10 +763,7 @@ int fab_opensm_route(const struct fab_unicast_outside *self,
 		     struct fab_routes **out, struct fab_err *err)
 {
 	const struct fab_opensm *o = (const struct fab_opensm *)self;
-	struct run x = {.o = o,
-			.problem = problem,
-			.engine = engine,
-			.start = fab_now()};
+	struct run x = {.o = o, .problem = problem, .engine = engine, .start = fab_now()};
 	int rc;
 
 	x.until = x.start + o->limit_seconds;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The OpenSM that is installed as a routing algorithm: it routes what is alive of a fabric
- * under ibsim, the simulator of ibsim-utils, in a private folder and unprivileged, and its
- * own dumps become the tables. Engines are thus exactly those of the installed version.
+ * The OpenSM that is installed as a routing algorithm: it routes what is alive of a
+ * fabric under ibsim, the simulator of ibsim-utils, in a private folder and unprivileged,
+ * and its own dumps become the tables. Engines are thus exactly those of the installed
+ * version.
  */
 #pragma once
 
@@ -20,9 +21,9 @@ struct fab_opensm {
 
 /*
  * Tables by an engine of OpenSM, which is a name of those of unicast/engine/outside.c.
- * `self` is the head of a struct fab_opensm. Of its `conf` the options that routing depends on count
- * (roots, hosts, orders, lanes, qos, partitions); what concerns the machine of the subnet
- * manager (log files, ports, keys, plug-ins) does not.
+ * `self` is the head of a struct fab_opensm. Of its `conf` the options that routing
+ * depends on count (roots, hosts, orders, lanes, qos, partitions); what concerns the
+ * machine of the subnet manager (log files, ports, keys, plug-ins) does not.
  *
  * The tables are by LID. Ports keep their LIDs where OpenSM can have them (by
  * guid2lid); of a fabric without LIDs the tables have none. Each part of what is alive
@@ -32,8 +33,8 @@ struct fab_opensm {
  * the engine that routed, why it is another one, and the seconds.
  *
  * ENOENT: programs are missing, with the names of their packages; or files. EINVAL: the
- * site's file, the fabric. ETIMEDOUT: the limit. EPROTO: OpenSM or ibsim ended early, is of
- * an unknown version, or its dumps are not of this fabric. O(what OpenSM takes).
+ * site's file, the fabric. ETIMEDOUT: the limit. EPROTO: OpenSM or ibsim ended early, is
+ * of an unknown version, or its dumps are not of this fabric. O(what OpenSM takes).
  */
 int fab_opensm_route(const struct fab_unicast_outside *self,
 		     const struct fab_unicast_problem *problem, const char *engine,

@@ -29,9 +29,9 @@ struct analysed {
 	uint32_t max_destinations;
 	double load, load_before;
 	double route_seconds, analysis_seconds;
-	char *trouble;		   /* found by the verification; NULL: none */
-	char *note, *dead;	   /* NULL: none, not needed */
-	struct fab_routes *routes; /* of the only set */
+	char *trouble;		     /* found by the verification; NULL: none */
+	char *note, *instead, *dead; /* NULL: none, not needed */
+	struct fab_routes *routes;   /* of the only set */
 };
 
 static void free_analysed(struct analysed *a)
@@ -40,6 +40,7 @@ static void free_analysed(struct analysed *a)
 	fab_routes_free(a->routes);
 	free(a->trouble);
 	free(a->note);
+	free(a->instead);
 	free(a->dead);
 }
 
@@ -114,6 +115,7 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 		out->note = fab_format("%s; %s", routes->note, caveat);
 	else if (caveat || routes->note)
 		out->note = fab_strdup(caveat ? caveat : routes->note);
+	out->instead = routes->instead ? fab_strdup(routes->instead) : NULL;
 	for (uint32_t sw = 0; out->j.destinations && sw < f->n_switches; sw++)
 		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
 			uint32_t n = out->j.destinations[a];
@@ -236,6 +238,10 @@ static void add_analysed(const struct fab_faults_sweep *s, struct fab_faults_res
 	if (!r->note) {
 		r->note = a->note;
 		a->note = NULL;
+	}
+	if (!r->instead) {
+		r->instead = a->instead;
+		a->instead = NULL;
 	}
 	r->load = a->load;
 	r->load_before = a->load_before;
@@ -427,5 +433,6 @@ void fab_faults_result_fini(struct fab_faults_result *r)
 		free(r->each.v[k].dead);
 	free(r->each.v);
 	free(r->note);
+	free(r->instead);
 	free(r->worst);
 }

@@ -29,6 +29,7 @@ struct fab_faults_result {
 	double route_seconds, analysis_seconds;
 	FAB_VEC(struct fab_faults_set) each; /* below number n_kept */
 	char *note;			     /* of the first set that has one */
+	char *instead;			     /* of routes, of the first set that has it */
 	char *worst; /* faults of the first set with lost pairs or a cycle */
 	struct fab_routes *routes; /* of the only set, if it is needed, else NULL */
 };

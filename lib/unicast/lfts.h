@@ -50,9 +50,10 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
  *     dlid and sl count.
  * Of a node whose ports have different levels in the last two forms the level is not
  * known (note); in the first form that is an error, and so is a record with LID 0, as the
- * end of an answer that was cut off. A pair without a line has FAB_SL_UNKNOWN; nodes and LIDs that are not known are left out (note). Lanes are
- * service levels from then on. A switch without a line of its own counts as its first
- * adapter. Rows that are equal on a switch are kept once. O(lines + nodes * LIDs).
+ * end of an answer that was cut off. A pair without a line has FAB_SL_UNKNOWN; nodes and
+ * LIDs that are not known are left out (note). Lanes are service levels from then on. A
+ * switch without a line of its own counts as its first adapter. Rows that are equal on a
+ * switch are kept once. O(lines + nodes * LIDs).
  */
 int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *text,
 			   size_t len, struct fab_err *err) FAB_MUST_CHECK;
@@ -60,11 +61,11 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 /*
  * Lanes: lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
  * levels 0 to 15; or opensm-sl2vl.dump, where lines `IN OUT : LANE LANE ...` stand under
- * `Switch 0xGUID, base LID 1, "NAME"`. Without a line, the lane is FAB_VL_UNKNOWN; r->files says for which
- * ports. Lines of adapters and those for packets that leave to an adapter are checked (of
- * the latter the first is kept), but no lane between switches follows from them. Ports of
- * adapters on a switch must agree; port 0 yields to them. O(lines + arcs of each switch
- * squared).
+ * `Switch 0xGUID, base LID 1, "NAME"`. Without a line, the lane is FAB_VL_UNKNOWN;
+ * r->files says for which ports. Lines of adapters and those for packets that leave to an
+ * adapter are checked (of the latter the first is kept), but no lane between switches
+ * follows from them. Ports of adapters on a switch must agree; port 0 yields to them.
+ * O(lines + arcs of each switch squared).
  */
 int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
 			 size_t len, struct fab_err *err) FAB_MUST_CHECK;

@@ -138,6 +138,7 @@ void fab_routes_free(struct fab_routes *r)
 	free(r->vl_first);
 	free(r->sl2vl);
 	free(r->note);
+	free(r->instead);
 	free(r);
 }
 
@@ -286,6 +287,7 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 	to->vl_first = copy_of(r->vl_first, (size_t)n_switches + 1, sizeof(*r->vl_first));
 	to->sl2vl = copy_of(r->sl2vl, r->vl_first ? r->vl_first[n_switches] : 0, 1);
 	to->note = r->note ? fab_strdup(r->note) : NULL;
+	to->instead = r->instead ? fab_strdup(r->instead) : NULL;
 	n = r->n_columns;
 	entries = FAB_NEW0((size_t)n + 1, uint32_t);
 	for (uint32_t c = 0; c < n; c++)

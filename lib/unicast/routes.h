@@ -125,6 +125,7 @@ struct fab_routes {
 	struct fab_table_files *files; /* NULL: made by an engine */
 	/* Note for readers of the results ("no roots found: min hops"), NULL: none. */
 	char *note;
+	char *instead; /* OpenSM's engine that made them, not the one asked for; NULL */
 };
 
 /* Frees everything but f and faults; NULL is allowed. O(size). */

@@ -20,7 +20,8 @@ static int fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 	static int route_##id(const struct fab_unicast_problem *problem,                 \
 			      struct fab_routes **out, struct fab_err *err)              \
 	{                                                                                \
-		return problem->opensm->route(problem->opensm, problem, engine, out, err);                                \
+		return problem->opensm->route(problem->opensm, problem, engine, out,     \
+					      err);                                      \
 	}                                                                                \
 	const struct fab_unicast_engine fab_unicast_opensm_##id = {                      \
 		.name = "opensm:" engine,                                                \
@@ -35,9 +36,12 @@ ENGINE(minhop, "minhop", "Fewest hops, balanced by LID");
 ENGINE(updn, "updn", "Up, then down, from roots");
 ENGINE(dnup, "dnup", "Down, then up: for trees whose hosts are at the roots");
 ENGINE(ftree, "ftree", "Fat trees, balanced for shifts");
-ENGINE(lash, "lash", "Fewest hops, the pairs of switches spread over lanes without loops");
+ENGINE(lash, "lash",
+       "Fewest hops, the pairs of switches spread over lanes without loops");
 ENGINE(dor, "dor", "Dimension by dimension: meshes and hypercubes");
 ENGINE(torus_2qos, "torus-2QoS", "Tori, with its `torus_config` in `--opensm-conf`");
 ENGINE(sssp, "sssp", "Fewest hops, balanced by weights");
-ENGINE(dfsssp, "dfsssp", "Fewest hops, balanced by weights, the paths on lanes without loops");
-ENGINE(nue, "nue", "Any fabric without loops in the lanes that there are (`nue_max_num_vls`)");
+ENGINE(dfsssp, "dfsssp",
+       "Fewest hops, balanced by weights, the paths on lanes without loops");
+ENGINE(nue, "nue",
+       "Any fabric without loops in the lanes that there are (`nue_max_num_vls`)");
