@@ -89,6 +89,14 @@ static void print_list(const struct fab_choices *c)
 	}
 }
 
+/* zsh takes a colon for the end of a word. */
+static void put_typed(char c, enum kind kind)
+{
+	if (kind == ZSH && c == ':')
+		putchar('\\');
+	putchar(c);
+}
+
 /* What is typed of a form: up to its argument, which begins with a capital. */
 static void print_words(const struct fab_choices *c, enum kind kind)
 {
@@ -96,11 +104,8 @@ static void print_words(const struct fab_choices *c, enum kind kind)
 		if (i)
 			putchar(' ');
 		for (const char *at = c->at(i).form; *at && !(*at >= 'A' && *at <= 'Z');
-		     at++) {
-			if (kind == ZSH && *at == ':')
-				putchar('\\');
-			putchar(*at);
-		}
+		     at++)
+			put_typed(*at, kind);
 	}
 }
 
@@ -117,7 +122,8 @@ static void print_names(const struct fab_choices *c, enum kind kind)
 		if (kind == MAN)
 			print_text(name);
 		else
-			fputs(name, stdout);
+			for (const char *at = name; *at; at++)
+				put_typed(*at, kind);
 		free(name);
 	}
 }

@@ -5,7 +5,7 @@
  * answer for all pairs is too long for the simulator's clients, which take one packet.
  *
  * event_plugin_options is the file, which appears when it is whole. A line for each port
- * that sends: `0xNODEGUID 1 SL SL - ...`, of LID 1 and those that follow; `-` no port.
+ * that sends: `0xNODEGUID 1: SL SL - ...`, of LID 1 and those that follow; `-` no port.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void write_levels(FILE *out)
 
 		if (!slid)
 			continue;
-		fprintf(out, "0x%016llx 1",
+		fprintf(out, "0x%016llx 1:",
 			(unsigned long long)cl_ntoh64(
 				osm_node_get_node_guid(from->p_node)));
 		for (size_t lid = 1; lid < n_lids; lid++) {

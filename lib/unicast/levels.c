@@ -13,8 +13,7 @@
 
 enum { MAX_SL = 15, UNSET = FAB_SL_UNKNOWN, SPLIT = 0xfd };
 
-#define EXPECTED_SL                                                                      \
-	"\"0xNODEGUID LID SL\", as ibdmchk reads it, or \"PathRecord dump:\" of saquery -p"
+#define EXPECTED_SL "\"0xNODEGUID LID SL\" or \"PathRecord dump:\""
 
 /* A PathRecord being read: what is known of it yet. */
 struct path_record {
@@ -77,24 +76,27 @@ static int keep_level(struct sls_reading *x, uint32_t node, uint32_t lid, uint32
 	return 0;
 }
 
-/* "0xNODEGUID LID SL", and what our plug-in for OpenSM writes of a port: the levels of
- * the LIDs behind it too, "-" where there is none. */
+/* "0xNODEGUID LID SL"; or "0xNODEGUID LID: SL SL - ..." of a port, as our plug-in for
+ * OpenSM writes it: the levels of the LIDs behind it too, "-" where there is none. */
 static int read_levels(struct sls_reading *x)
 {
 	struct fab_span rest = x->file.line;
 	uint64_t guid;
 	uint32_t lid, sl, node, n = 0;
-	bool is_list;
+	bool is_good = fab_table_take_hex(&rest, &guid), is_list = false;
 
-	if (!fab_table_take_hex(&rest, &guid) || !fab_table_take_dec(&rest, &lid))
-		return fab_table_file_expected(&x->file, EXPECTED_SL);
 	fab_skip_blanks(&rest);
+	is_good = is_good && fab_take_dec(&rest, &lid);
+	is_list = is_good && fab_take_char(&rest, ':');
+	if (!is_good || rest.p == rest.end || !fab_is_blank(*rest.p))
+		return fab_table_file_expected(&x->file, EXPECTED_SL);
 	if (fab_table_file_node(&x->file, guid, &node))
 		return -EINVAL;
-	is_list = memchr(rest.p, ' ', fab_span_len(&rest)) != NULL;
-	for (; rest.p != rest.end; lid++, n++) {
+	for (fab_skip_blanks(&rest); rest.p != rest.end; lid++, n++) {
 		int rc = 0;
 
+		if (n && !is_list)
+			return fab_table_file_expected(&x->file, EXPECTED_SL);
 		if (!is_list || !fab_take_char(&rest, '-'))
 			rc = fab_table_take_dec(&rest, &sl)
 				     ? keep_level(x, node, lid, sl, is_list)
@@ -103,7 +105,7 @@ static int read_levels(struct sls_reading *x)
 			return rc;
 		fab_skip_blanks(&rest);
 	}
-	return n ? 0 : fab_table_file_expected(&x->file, EXPECTED_SL);
+	return 0;
 }
 
 /* The node that sends from a LID, FAB_NONE: none. */
@@ -413,10 +415,12 @@ static int read_lane_line(struct lanes_reading *x)
 {
 	const struct fab_fabric *f = x->r->f;
 	struct line line = {.guid = x->dumped};
+	bool is_switch;
 	uint32_t node;
 
-	if (take_lanes_head(x->file.line, &line.guid, &x->is_of_switch)) {
+	if (take_lanes_head(x->file.line, &line.guid, &is_switch)) {
 		x->dumped = line.guid;
+		x->is_of_switch = is_switch;
 		x->is_dump = true;
 		return 0;
 	}

@@ -44,7 +44,7 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 /*
  * Service levels for tables by LID, in any of these forms, recognised line by line:
  *   `0xNODEGUID LID SL`, as ibdmchk reads them;
- *   `0xNODEGUID LID SL SL - ...` of a port, with the levels of the next LIDs (`-`: none),
+ *   `0xNODEGUID LID: SL SL - ...` of a port, with the levels of the next LIDs (`-`: none),
  *     as the plug-in fabkit-path-sl writes them;
  *   what saquery -p prints: `PathRecord dump:` and lines as `slid....2`, of which slid,
  *     dlid and sl count.

@@ -345,20 +345,42 @@ Test(lfts, bad_tables_are_refused)
 	}
 }
 
+#define RECORD(slid, dlid, sl)                                                           \
+	"PathRecord dump:\n\t\tdlid...................." dlid                            \
+	"\n\t\tslid...................." slid "\n\t\tsl......................" sl "\n"
+
 static const struct {
 	const char *text, *want;
 } bad_sls[] = {
-	{"0x10 5\n", "t:1: expected \"0xNODEGUID LID SL\", found \"0x10 5\""},
+	{"0x10 5\n",
+	 "t:1: expected \"0xNODEGUID LID SL\" or \"PathRecord dump:\", found \"0x10 5\""},
 	{"10 5 1\n", "t:1: expected"},
 	{"0x10 5 1 1\n", "t:1: expected"},
 	{"0x10 5 1", "t:1: the input ends within the line"},
 	{"# c\n0x10 5 16\n", "t:2: service level 16, expected 0 to 15"},
 	{"0x10 65536 1\n", "t:1: LID 65536"},
+	{"0x10 5: 1 16\n", "t:1: service level 16"},
+	{"0x10 5: 1 x\n", "t:1: expected"},
+	{"0x10 65535: 1 1\n", "t:1: LID 65536"},
+	{"0x10 5:\n", "t:1: expected"},
+	{"PathRecord dump:\n\t\tdlid....5\n\t\tslid....8\n",
+	 "t:3: the PathRecord of line 1 ends without slid, dlid and sl"},
+	{RECORD("8", "5", "0x1") "PathRecord dump:\ndlid..5\nslid..0\nsl..0x0\n",
+	 "t:8: the PathRecord of line 5 has LID 0: the answer to saquery was cut off"},
+	{RECORD("8", "5", "0x10"), "t:4: service level 16, expected 0 to 15"},
+	{RECORD("8", "x", "0x1"), "t:2: expected a number"},
+	{RECORD("8", "5", "0x1") "\t\tmtu 3\n", "t:5: expected a field of a PathRecord"},
+	{RECORD("70000", "5", "0x1"), "t:4: LID 70000"},
 	{"0x10 5 1\n0x10 5 1\n0x10 5 2\n",
 	 "t:3: service level 2 from 0x0000000000000010 to LID 5, but 1 in a line before"},
 };
 
 #define ZEROS " 0x00 0x00 0x00 0x00 0x00 0x00 0x00"
+
+#define DUMP                                                                             \
+	"Switch 0x0000000000000001, base LID 1, \"A\"\n"                                 \
+	"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"                    \
+	"#--------------------------------------------------------\n"
 
 static const struct {
 	const char *text, *want;
@@ -369,6 +391,12 @@ static const struct {
 	{"0x1 1 2 0x00" ZEROS, "t:1: the input ends within the line"},
 	{"0x1 1 7 0x00" ZEROS "\n", "t:1: port 7 of \"A\" does not exist (6 ports)"},
 	{"0x10 0 2 0x00" ZEROS "\n", "t:1: port 2 of \"h1 HCA-1\" does not exist (1"},
+	{DUMP "1   2   : 0  1\n",
+	 "t:4: expected \"IN OUT :\" and 16 lanes, as in opensm-sl2vl.dump"},
+	{DUMP "1   2   : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 16\n", "t:4: expected"},
+	{DUMP "1   2   : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7 8\n", "t:4: expected"},
+	{DUMP "1   7   : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7\n", "t:4: port 7 of \"A\""},
+	{"1   2   : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7\n", "t:1: expected"},
 	{"0x1 2 1 0x01" ZEROS "\n0x1 3 1 0x10" ZEROS "\n",
 	 "t:2: lanes from port 3 to port 1 other than those from port 2"},
 };
@@ -436,6 +464,48 @@ Test(lfts, nodes_that_differ_from_their_switch)
 	cr_expect_eq(r->n_vls, 4);
 }
 
+/* h1 has LID 8, h2 has 5 and 6 on its two ports. */
+Test(lfts, levels_of_opensm_are_those_of_converted_files)
+{
+	static const char *const forms[] = {
+		"0x10 5 1\n0x10 6 2\n0x20 8 3\n",
+		"0x10 5: 1 2 - -\n0x20 5: - - - 3\n",
+		RECORD("8", "5", "0x1") RECORD("8", "6", "0x2") RECORD("5", "8", "0x3"),
+		RECORD("6", "8", "3") "# c\n" RECORD("8", "6", "2") RECORD("8", "5", "1")
+			RECORD("5", "8", "3"),
+	};
+	OWN(fab_fabric) *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(forms); i++) {
+		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
+
+		add_sls(r, forms[i]);
+		cr_expect_eq(r->n_sls, 4);
+		cr_expect_eq(sl_of(r, 0, 5), 1, "%zu", i);
+		cr_expect_eq(sl_of(r, 0, 6), 2);
+		cr_expect_eq(sl_of(r, 1, 8), 3);
+		cr_expect_null(r->note);
+	}
+}
+
+/* A node has one level for a LID: of two that its ports have neither is known. */
+Test(lfts, ports_with_different_levels)
+{
+	OWN(fab_fabric) *f = text_open(small);
+
+	for (int swap = 0; swap < 2; swap++) {
+		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
+
+		add_sls(r, swap ? RECORD("6", "8", "4") RECORD("5", "8", "3")
+				: RECORD("5", "8", "3") RECORD("6", "8", "4")
+					   RECORD("6", "8", "4") RECORD("5", "8", "3"));
+		cr_expect_eq(sl_of(r, 1, 8), FAB_SL_UNKNOWN);
+		cr_expect_not_null(strstr(
+			r->note,
+			"differ between ports of one adapter: these are not known"));
+	}
+}
+
 /* h1's service level towards itself is that of no pair. */
 Test(lfts, nobody_sends_to_itself)
 {
@@ -457,6 +527,27 @@ Test(lfts, nobody_sends_to_itself)
 	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	cr_expect_eq(j.sls, 1);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
+}
+
+/* The lanes of adapters are no switch's, and their head names a port. */
+Test(lfts, lanes_of_opensm_are_those_of_converted_files)
+{
+	static const char *const forms[] = {
+		"0x1 2 1 0x32" ZEROS
+		"\n0x1 1 2 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67\n",
+		DUMP "2   1   : 3  2  0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		     "1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 \n\n"
+		     "Channel Adapter 0x0000000000000002, base LID 8, \"h1 HCA-1\"\n"
+		     "1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7\n"};
+	OWN(fab_fabric) *f = text_open(small);
+	OWN(fab_routes) *a = read_tables(f, NULL, TABLES),
+			*b = read_tables(f, NULL, TABLES);
+
+	add_lanes(a, forms[0]);
+	add_lanes(b, forms[1]);
+	cr_expect_eq(a->n_vls, b->n_vls);
+	cr_expect_arr_eq(a->sl2vl, b->sl2vl, a->vl_first[f->n_switches]);
+	cr_expect_null(b->note);
 }
 
 Test(lfts, port_0_gives_way_to_adapters)
