@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Trees of groups that change, each grown over the loads of all others. */
+/* Trees of groups that change, over the loads of all others. */
 #include "mcast/live.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "mcast/engine/state.h"
+#include "mcast/graft.h"
 #include "mcast/roots.h"
 
 #include <stdlib.h>
@@ -17,9 +18,12 @@ struct fab_live {
 	const struct fab_mcast_engine *engine;
 	enum fab_root_ties ties;
 	struct fab_mcast_state state;
+	struct fab_graft *graft;
+	struct fab_roots_one *radius;
 	uint32_t *seen; /* [n_switches] == round: listed */
 	uint32_t round;
-	uint32_t peak;
+	FAB_VEC(uint32_t) n_at; /* cables by their loads */
+	uint32_t largest, peak; /* load of a cable: now, at any time */
 	uint32_t n_trees;
 	struct fab_live_tree *trees;
 };
@@ -40,6 +44,10 @@ struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist 
 	l->one.sw = FAB_ARENA_NEW(a, f->n_switches, uint32_t);
 	l->engine = engine;
 	l->ties = ties;
+	l->state.largest = &l->largest;
+	FAB_PUSH(&l->n_at, f->n_switch_links);
+	l->graft = fab_graft_new(f, a);
+	l->radius = fab_roots_one_new(dist, a);
 	l->seen = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
 	l->n_trees = n_groups;
 	l->trees = FAB_ARENA_NEW0(a, n_groups, struct fab_live_tree);
@@ -62,6 +70,7 @@ void fab_live_free(struct fab_live *l)
 	for (uint32_t i = 0; i < l->n_trees; i++)
 		tree_fini(&l->trees[i]);
 	fab_mcast_state_fini(&l->state);
+	free(l->n_at.v);
 	free(l);
 }
 
@@ -74,25 +83,35 @@ static void *copy(const void *from, size_t n, size_t size)
 	return to;
 }
 
+/* The loads of these cables have risen by one (sign 1), or fallen. */
+static void note_loads(struct fab_live *l, const uint32_t *cable, uint32_t n, int sign)
+{
+	for (uint32_t e = 0; e < n; e++) {
+		uint32_t load = l->state.load[cable[e]];
+
+		l->n_at.v[load - (uint32_t)sign]--;
+		if (load == l->n_at.n)
+			FAB_PUSH(&l->n_at, 0);
+		l->n_at.v[load]++;
+		l->largest = load > l->largest ? load : l->largest;
+	}
+	while (l->largest && !l->n_at.v[l->largest])
+		l->largest--;
+	l->peak = l->largest > l->peak ? l->largest : l->peak;
+}
+
 /* Add a tree to the loads (sign 1), or subtract it (-1). */
 static void count(struct fab_live *l, const struct fab_live_tree *t, int sign)
 {
 	if (t->root == FAB_NONE)
 		return;
 	fab_mcast_state_count(&l->state, 0, t->root, t->cable, t->n_edges, sign);
-	for (uint32_t e = 0; e < t->n_edges; e++)
-		if (l->state.load[t->cable[e]] > l->peak)
-			l->peak = l->state.load[t->cable[e]];
+	note_loads(l, t->cable, t->n_edges, sign);
 }
 
-/* The tree of the members. */
-static void grow(struct fab_live *l, struct fab_live_tree *t)
+/* The members and their different switches become the one group of the problem. */
+static void set_group(struct fab_live *l, const struct fab_live_tree *t)
 {
-	struct fab_mcast_state *s = &l->state;
-	struct fab_roots roots;
-
-	/* The members and their different switches become the one group of the problem.
-	 */
 	uint64_t at = 0;
 
 	l->one.member = t->member;
@@ -107,18 +126,57 @@ static void grow(struct fab_live *l, struct fab_live_tree *t)
 		l->one.sw[at++] = sw;
 	}
 	l->sw_first[1] = at;
+}
+
+/* The tree of the members, from nothing. */
+static void grow(struct fab_live *l, struct fab_live_tree *t)
+{
+	struct fab_mcast_state *s = &l->state;
+	struct fab_roots roots;
+
+	set_group(l, t);
 	fab_roots_find(l->problem.dist, &l->one, 0, 0, 1, 0, &roots);
 	t->root = fab_mcast_choose_root(s, l->engine, &roots, l->ties, 0);
 	s->n_edges = 0;
 	fab_mcast_state_grow(s, l->engine, &roots, 0, t->root);
 	fab_roots_fini(&roots);
+	t->n_routed = t->n_members;
 	t->height = s->forest.height[0];
 	t->n_edges = (uint32_t)s->n_edges;
 	t->sw = copy(s->forest.sw, t->n_edges, sizeof(*t->sw));
 	t->cable = copy(s->forest.cable, t->n_edges, sizeof(*t->cable));
-	for (uint32_t e = 0; e < t->n_edges; e++)
-		if (s->load[t->cable[e]] > l->peak)
-			l->peak = s->load[t->cable[e]];
+	note_loads(l, t->cable, t->n_edges, 1);
+}
+
+/* Is the group not much larger or smaller than when it was routed? */
+static bool is_similar(const struct fab_live_tree *old, uint32_t n)
+{
+	return old->root != FAB_NONE && 2 * (uint64_t)n < 3 * (uint64_t)old->n_routed &&
+	       2 * (uint64_t)n > old->n_routed;
+}
+
+/* The old tree, which is not in the loads, changed for the members; false: it would be
+ * too high. */
+static bool graft(struct fab_live *l, const struct fab_live_tree *old,
+		  struct fab_live_tree *t)
+{
+	uint32_t n_sw;
+	struct fab_grafted g;
+
+	set_group(l, t);
+	n_sw = (uint32_t)l->sw_first[1];
+	g = fab_graft_change(l->graft, l->state.load, l->largest, old->cable,
+			     old->n_edges, l->one.sw, n_sw);
+	if (g.height > 2 * fab_roots_one_find(l->radius, l->one.sw, n_sw))
+		return false;
+	t->n_routed = old->n_routed;
+	t->root = g.root;
+	t->height = g.height;
+	t->n_edges = g.n;
+	t->sw = copy(g.sw, g.n, sizeof(*t->sw));
+	t->cable = copy(g.cable, g.n, sizeof(*t->cable));
+	count(l, t, 1);
+	return true;
 }
 
 /* The ports of switches that the tree's packets leave by, ascending; *n of them. */
@@ -144,8 +202,8 @@ static uint32_t *ports_of(const struct fab_fabric *f, const struct fab_live_tree
 	return ports;
 }
 
-uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *member,
-			uint32_t n)
+static uint64_t replace(struct fab_live *l, uint32_t group, const fab_port_id *member,
+			uint32_t n, bool may_graft)
 {
 	struct fab_live_tree *old = &l->trees[group];
 	struct fab_live_tree new = {.root = FAB_NONE,
@@ -156,7 +214,7 @@ uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *m
 	uint64_t changed = 0;
 
 	count(l, old, -1);
-	if (n > 1)
+	if (n > 1 && !(may_graft && is_similar(old, n) && graft(l, old, &new)))
 		grow(l, &new);
 	/* Switches with a port that only one of the trees uses. Ports stand switch by
 	 * switch. */
@@ -181,6 +239,18 @@ uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *m
 	return changed;
 }
 
+uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *member,
+			uint32_t n)
+{
+	return replace(l, group, member, n, false);
+}
+
+uint64_t fab_live_change(struct fab_live *l, uint32_t group, const fab_port_id *member,
+			 uint32_t n)
+{
+	return replace(l, group, member, n, true);
+}
+
 struct fab_live_tree fab_live_tree_of(const struct fab_live *l, uint32_t group)
 {
 	return l->trees[group];
@@ -201,68 +271,7 @@ void fab_live_adopt(struct fab_live *l, uint32_t group, const struct fab_live_tr
 
 uint32_t fab_live_max_load(const struct fab_live *l)
 {
-	return (uint32_t)fab_mcast_max_level(&l->state);
-}
-
-static uint32_t edges_at(const struct fab_live *l, const struct fab_live_tree *t,
-			 uint32_t load)
-{
-	uint32_t n = 0;
-
-	for (uint32_t e = 0; e < t->n_edges; e++)
-		n += l->state.load[t->cable[e]] >= load;
-	return n;
-}
-
-/* Route the group again; keep the new tree if none of its cables has more than `max`, and
- * fewer have that. */
-static bool move(struct fab_live *l, struct fab_live_tree *t, uint32_t max)
-{
-	struct fab_live_tree new = {.n_members = t->n_members, .member = t->member};
-	uint32_t before = edges_at(l, t, max), peak = l->peak;
-
-	if (!before)
-		return false;
-	count(l, t, -1);
-	grow(l, &new);
-	if (!edges_at(l, &new, max + 1) && edges_at(l, &new, max) < before) {
-		t->member = NULL;
-		tree_fini(t);
-		*t = new;
-		return true;
-	}
-	count(l, &new, -1);
-	l->peak = peak;
-	count(l, t, 1);
-	new.member = NULL;
-	tree_fini(&new);
-	return false;
-}
-
-uint32_t fab_live_improve(struct fab_live *l, uint32_t max_moved, uint32_t *moved,
-			  fab_progress_fn progress, void *context)
-{
-	bool *is_moved = FAB_NEW0(l->n_trees, bool), is_better = true;
-	uint32_t n = 0;
-
-	while (is_better) {
-		uint32_t max = fab_live_max_load(l);
-
-		is_better = false;
-		for (uint32_t g = 0; g < l->n_trees; g++) {
-			if (progress && progress(context, g, l->n_trees))
-				break;
-			if ((n == max_moved && !is_moved[g]) ||
-			    !move(l, &l->trees[g], max))
-				continue;
-			is_better = true;
-			if (!is_moved[g])
-				moved[n++] = g;
-			is_moved[g] = true;
-		}
-	}
-	free(is_moved);
-	return n;
+	return l->largest;
 }
 
 uint32_t fab_live_peak(const struct fab_live *l)

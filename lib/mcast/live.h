@@ -25,11 +25,23 @@ void fab_live_free(struct fab_live *live);
 uint64_t fab_live_route(struct fab_live *live, uint32_t group, const fab_port_id *member,
 			uint32_t n);
 
+/*
+ * The same, but a tree that is there stays where it can: branches of members that left
+ * are cut, others are joined to it by the least loaded of the shortest paths
+ * (mcast/graft.h). The group is routed where it has no tree, has become half as large
+ * again as when it was routed, or half as large, or where the root would be more than
+ * twice as far from a member as needed. O(members * switches + tree + cables
+ * within reach of new members, or as fab_live_route()).
+ */
+uint64_t fab_live_change(struct fab_live *live, uint32_t group, const fab_port_id *member,
+			 uint32_t n);
+
 /* A group and its tree as they are; borrowed until the group is routed again. */
 struct fab_live_tree {
 	fab_port_id *member;
 	uint32_t n_members;
-	uint32_t root; /* FAB_NONE: no tree */
+	uint32_t n_routed; /* members when the whole tree was made */
+	uint32_t root;	   /* FAB_NONE: no tree */
 	uint8_t height;
 	uint32_t n_edges;
 	uint32_t *sw, *cable; /* as in struct fab_forest */
@@ -43,16 +55,7 @@ struct fab_live_tree fab_live_tree_of(const struct fab_live *live, uint32_t grou
  */
 void fab_live_adopt(struct fab_live *live, uint32_t group,
 		    const struct fab_live_tree *tree);
-/*
- * Groups on the fullest cables are routed again in turn, each only if its
- * new tree has fewer cables as full and none fuller; at most max_moved of them, whose
- * numbers are left in moved[max_moved]. Returns how many. Stops when nothing helps or
- * progress (may be NULL) says so; trees are sound at any time. O(rounds * (edges +
- * rerouted groups * a route)).
- */
-uint32_t fab_live_improve(struct fab_live *live, uint32_t max_moved, uint32_t *moved,
-			  fab_progress_fn progress, void *context);
-/* Largest load of a switch-to-switch cable now. O(cables). */
+/* Largest load of a switch-to-switch cable now. O(1). */
 uint32_t fab_live_max_load(const struct fab_live *live);
 /* Largest load that a switch-to-switch cable has had at any time. O(1). */
 uint32_t fab_live_peak(const struct fab_live *live);

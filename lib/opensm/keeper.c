@@ -8,6 +8,7 @@
 #include "fabric/dist.h"
 #include "fabric/shape.h"
 #include "mcast/bounds.h"
+#include "mcast/relief.h"
 #include "mcast/route.h"
 
 #include <errno.h>
@@ -29,12 +30,10 @@ struct fab_keeper {
 	uint32_t n_groups;
 	struct shared_fabric *shared; /* NULL: none */
 	struct fab_live *live;	      /* NULL without a fabric */
+	FAB_VEC(uint64_t) changed;    /* ports that joined or left the last group */
 };
 
 /* Balancing all trees on a copy, while the keeper goes on. */
-
-/* Of the time of a plan: what the engine may take; the rest is left for single trees. */
-#define ENGINE_SHARE 0.7
 
 struct fab_plan {
 	struct shared_fabric *shared;
@@ -71,7 +70,7 @@ struct fab_plan *fab_keeper_plan(const struct fab_keeper *k)
 	p->number = FAB_NEW(n, uint32_t);
 	p->moved = FAB_NEW(n, uint32_t);
 	p->live = fab_live_new(p->shared->f, p->shared->dist, n,
-			       fab_mcast_engine_find("fulb-links", 10), FAB_TIES_SPREAD);
+			       fab_mcast_engine_find("balanced", 8), FAB_TIES_SPREAD);
 	for (uint32_t g = 0; g < k->n_groups; g++) {
 		struct fab_live_tree t = fab_live_tree_of(k->live, g);
 
@@ -94,64 +93,101 @@ void fab_plan_free(struct fab_plan *p)
 	free(p);
 }
 
+uint32_t fab_plan_n_trees(const struct fab_plan *p)
+{
+	return p->n_trees;
+}
+
 struct deadline {
 	double seconds; /* of the clock */
 	const atomic_bool *stop;
 };
 
-static int is_late(void *context, uint64_t done, uint64_t total)
+static bool is_late(void *context)
 {
 	const struct deadline *d = context;
 
-	(void)done;
-	(void)total;
 	return (d->stop && atomic_load(d->stop)) || fab_now() > d->seconds;
 }
 
-/* All groups by the engine; taken only where the fullest cable has fewer trees. */
-static int route_all(struct fab_plan *p, const struct fab_mcast_problem *problem,
+static int is_late_at(void *context, uint64_t done, uint64_t total)
+{
+	(void)done;
+	(void)total;
+	return is_late(context);
+}
+
+/* All groups by the engine; -ECANCELED: out of time. */
+static int route_all(const struct fab_mcast_problem *problem,
 		     const struct fab_plan_options *o, struct deadline *deadline,
-		     struct fab_plan_result *r, struct fab_err *err)
+		     struct fab_plan_result *r, struct fab_forest *trees,
+		     struct fab_err *err)
 {
 	const struct fab_mcast_options options = {.n_threads = 1,
 						  .bound = r->bound,
-						  .progress = is_late,
+						  .progress = is_late_at,
 						  .progress_context = deadline};
 	struct fab_mcast_result result;
 	uint32_t max = 0;
 	double seconds;
-	int rc;
+	int rc =
+		fab_mcast_route(problem, &o->engine, 1, &options, &result, &seconds, err);
 
-	rc = fab_mcast_route(problem, &o->engine, 1, &options, &result, &seconds, err);
-	if (rc == -ECANCELED) {
-		r->is_out_of_time = true;
-		return 0;
-	}
 	if (rc)
 		return rc;
 	for (uint32_t c = 0; c < problem->f->n_switch_links; c++)
-		if (result.load[c] > max)
-			max = result.load[c];
+		max = result.load[c] > max ? result.load[c] : max;
 	rc = fab_mcast_verify(problem, &result, err);
 	if (!rc && max < r->before) {
-		/* The engine's trees in place of those that are there. */
-		for (uint32_t i = 0; i < p->n_trees; i++) {
-			struct fab_live_tree t = fab_live_tree_of(p->live, i), new = t;
+		struct fab_forest worse = *trees;
 
-			new.root = result.forest.root[i];
-			new.height = result.forest.height[i];
-			new.n_edges = fab_forest_size(&result.forest, i);
-			new.sw = result.forest.sw + result.forest.first[i];
-			new.cable = result.forest.cable + result.forest.first[i];
-			if (t.n_edges && t.root == new.root &&t.n_edges == new.n_edges &&
-			    !memcmp(t.sw, new.sw, t.n_edges * sizeof(*t.sw)) &&
-			    !memcmp(t.cable, new.cable, t.n_edges * sizeof(*t.cable)))
-				continue;
-			p->moved[p->n_moved++] = i;
-			fab_live_adopt(p->live, i, &new);
-		}
+		*trees = result.forest;
+		result.forest = worse;
 	}
 	fab_mcast_result_fini(&result);
+	return rc;
+}
+
+/* Put the trees of a forest that are others into the copy. */
+static void adopt(struct fab_plan *p, const struct fab_forest *forest)
+{
+	for (uint32_t i = 0; i < p->n_trees; i++) {
+		struct fab_live_tree t = fab_live_tree_of(p->live, i), new = t;
+
+		new.root = forest->root[i];
+		new.height = forest->height[i];
+		new.n_routed = t.n_members;
+		new.n_edges = fab_forest_size(forest, i);
+		new.sw = forest->sw + forest->first[i];
+		new.cable = forest->cable + forest->first[i];
+		if (t.root == new.root && t.n_edges == new.n_edges &&
+		    (!t.n_edges ||
+		     (!memcmp(t.sw, new.sw, t.n_edges * sizeof(*t.sw)) &&
+		      !memcmp(t.cable, new.cable, t.n_edges * sizeof(*t.cable)))))
+			continue;
+		p->moved[p->n_moved++] = i;
+		fab_live_adopt(p->live, i, &new);
+	}
+}
+
+/* Check the trees of the copy independently. Trees that were kept may be higher. */
+static int verify(const struct fab_plan *p, const struct fab_groups *groups,
+		  struct fab_err *err)
+{
+	struct fab_mcast_engine any_height = {.may_be_higher = true};
+	struct fab_mcast_result result;
+	struct fab_groups *found;
+	int rc = fab_live_result(p->live, groups, &found, &result, err);
+
+	if (rc)
+		return rc;
+	any_height.name = result.engine->name;
+	result.engine = &any_height;
+	rc = fab_mcast_verify(
+		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, found},
+		&result, err);
+	fab_mcast_result_fini(&result);
+	fab_groups_free(found);
 	return rc;
 }
 
@@ -163,42 +199,42 @@ static int solve(struct fab_plan *p, const struct fab_groups *groups,
 						  .dist = p->shared->dist,
 						  .groups = groups,
 						  .shape = p->shared->shape};
-	double start = fab_now(), limit = o->time_limit_ms / 1e3;
-	struct deadline deadline = {start + limit * ENGINE_SHARE, o->stop};
+	struct deadline deadline = {fab_now() + o->time_limit_ms / 1e3, o->stop};
 	uint32_t of_height = fab_mcast_height_bound(&problem);
-	struct fab_mcast_engine any_height = {.may_be_higher = true};
-	struct fab_mcast_result result;
-	struct fab_groups *found;
-	int rc = 0;
+	struct fab_mcast_result now;
+	struct fab_groups *same;
+	int rc;
 
 	r->bound = fab_mcast_lower_bound(&problem);
 	if (of_height > r->bound)
 		r->bound = of_height;
 	if (r->before <= r->bound)
 		return 0;
-	if (o->max_moved >= p->n_trees)
-		rc = route_all(p, &problem, o, &deadline, r, err);
-	if (!rc && !p->n_moved && (o->max_moved < p->n_trees || r->is_out_of_time)) {
-		uint32_t most = o->max_moved < p->n_trees ? o->max_moved : p->n_trees;
-
-		deadline.seconds = start + limit;
-		p->n_moved =
-			fab_live_improve(p->live, most, p->moved, is_late, &deadline);
-	}
-	if (!rc)
-		rc = fab_live_result(p->live, groups, &found, &result, err);
+	rc = fab_live_result(p->live, groups, &same, &now, err);
 	if (rc)
 		return rc;
-	/* Check the content of `live` independently. Trees that were kept may be higher.
-	 */
-	any_height.name = result.engine->name;
-	result.engine = &any_height;
-	rc = fab_mcast_verify(
-		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, found},
-		&result, err);
-	fab_mcast_result_fini(&result);
-	fab_groups_free(found);
-	return rc;
+	if (o->engine) {
+		rc = route_all(&problem, o, &deadline, r, &now.forest, err);
+	} else {
+		const struct fab_mcast_options options = {.n_threads = 1,
+							  .bound = r->bound,
+							  .is_over = is_late,
+							  .is_over_context = &deadline};
+		struct fab_relief relief;
+
+		fab_mcast_relieve(&problem, &now.forest, &options, o->max_moved, &relief);
+		r->n_needed = relief.n_needed;
+		r->is_out_of_time = relief.is_out_of_time;
+	}
+	if (rc == -ECANCELED) {
+		r->is_out_of_time = true;
+		rc = 0;
+	}
+	if (!rc)
+		adopt(p, &now.forest);
+	fab_mcast_result_fini(&now);
+	fab_groups_free(same);
+	return rc ? rc : verify(p, groups, err);
 }
 
 int fab_plan_solve(struct fab_plan *p, const struct fab_plan_options *options,
@@ -296,6 +332,7 @@ void fab_keeper_free(struct fab_keeper *k)
 	if (!k)
 		return;
 	fab_keeper_clear(k);
+	free(k->changed.v);
 	free(k);
 }
 
@@ -333,25 +370,54 @@ static int find_ports(const struct shared_fabric *s, const uint64_t *guid, uint3
 	return (int)n_ports;
 }
 
+/* List the ports of only one of two ascending lists; returns how many are in both. */
+static uint32_t list_changes(struct fab_keeper *k, const uint32_t *a, uint32_t n_a,
+			     const uint32_t *b, uint32_t n_b)
+{
+	uint32_t i = 0, j = 0, n_both = 0;
+
+	k->changed.n = 0;
+	while (i < n_a || j < n_b) {
+		uint32_t port;
+
+		if (i < n_a && j < n_b && a[i] == b[j]) {
+			i++;
+			j++;
+			n_both++;
+			continue;
+		}
+		port = j == n_b || (i < n_a && a[i] < b[j]) ? a[i++] : b[j++];
+		FAB_PUSH(&k->changed, k->shared->f->port_guid[port]);
+	}
+	return n_both;
+}
+
 int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 		     uint32_t n, struct fab_err *err)
 {
 	struct fab_live_tree t;
-	uint32_t *port;
-	int rc = 1, found;
+	uint32_t *port, n_now, n_stay;
+	int found;
 
 	if (!k->live || group >= k->n_groups)
 		return fab_fail(err, ENXIO, "nothing is known of the subnet yet");
 	port = FAB_NEW(n, uint32_t);
 	found = find_ports(k->shared, guid, n, port, err);
+	n_now = found < 0 ? 0 : (uint32_t)found;
 	t = fab_live_tree_of(k->live, group);
-	if (found >= 0 && t.n_members == (uint32_t)found &&
-	    (!found || !memcmp(t.member, port, (size_t)found * sizeof(*port))))
-		rc = 0;
-	else
-		fab_live_route(k->live, group, port, found < 0 ? 0 : (uint32_t)found);
+	n_stay = list_changes(k, t.member, t.n_members, port, n_now);
+	if (2 * n_stay < t.n_members) /* another group under the same number */
+		fab_live_route(k->live, group, port, n_now);
+	else if (k->changed.n)
+		fab_live_change(k->live, group, port, n_now);
 	free(port);
-	return found < 0 ? found : rc;
+	return found < 0 ? found : k->changed.n > 0;
+}
+
+uint32_t fab_keeper_changed(const struct fab_keeper *k, const uint64_t **guid)
+{
+	*guid = k->changed.v;
+	return (uint32_t)k->changed.n;
 }
 
 /* FAB_NONE: it is gone. */
@@ -371,40 +437,44 @@ static uint32_t same_port(const struct shared_fabric *from,
 			      : fab_port_find(to->f, sw, from->f->port_num[port]);
 }
 
-/* The members hang where they did, on the switches with the same GUIDs. */
-static bool members_stay(const struct shared_fabric *from,
-			 const struct fab_live_tree *old, const struct shared_fabric *to,
-			 const uint32_t *port, uint32_t n)
+/* Members of the old tree that are on the same switches as before, ascending, into
+ * stay[]; how many. */
+static uint32_t find_stay(const struct shared_fabric *from,
+			  const struct fab_live_tree *old, const struct shared_fabric *to,
+			  uint32_t *stay)
 {
-	if (old->root == FAB_NONE || old->n_members != n)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < old->n_members; i++) {
+		uint32_t was_on = fab_port_switch(from->f, old->member[i]);
 		uint32_t now =
 			fab_map64_get(to->port_of, from->f->port_guid[old->member[i]]);
-		uint32_t was_on = fab_port_switch(from->f, old->member[i]);
 
-		if (now == FAB_NONE ||
-		    !bsearch(&now, port, n, sizeof(*port), fab_cmp_u32) ||
-		    fab_port_switch(to->f, now) != same_switch(from, to, was_on))
-			return false;
+		if (now != FAB_NONE &&
+		    fab_port_switch(to->f, now) == same_switch(from, to, was_on))
+			stay[n++] = now;
 	}
-	return true;
+	qsort(stay, n, sizeof(*stay), fab_cmp_u32);
+	return n;
 }
 
-/* The old tree in the new fabric, if all of it is there. */
-static bool carry_over(const struct shared_fabric *from, const struct fab_live_tree *old,
-		       struct fab_keeper *k, uint32_t group, uint32_t *port, uint32_t n)
+/* The old tree in the new fabric, if all of it is there and at least half of its members
+ * stay. */
+static void carry_over(const struct shared_fabric *from, const struct fab_live_tree *old,
+		       struct fab_keeper *k, uint32_t group)
 {
 	const struct shared_fabric *to = k->shared;
 	struct fab_live_tree new = *old;
-	uint32_t *sw, *cable;
-	bool is_there = members_stay(from, old, to, port, n);
+	uint32_t *sw = FAB_NEW(old->n_edges, uint32_t);
+	uint32_t *cable = FAB_NEW(old->n_edges, uint32_t);
+	bool is_there;
 
-	if (!is_there)
-		return false;
-	sw = FAB_NEW(old->n_edges, uint32_t);
-	cable = FAB_NEW(old->n_edges, uint32_t);
+	new.member = FAB_NEW(old->n_members, uint32_t);
+	new.n_members = find_stay(from, old, to, new.member);
+	new.sw = sw;
+	new.cable = cable;
 	new.root = same_switch(from, to, old->root);
+	is_there = new.root != FAB_NONE && 2 * new.n_members >= old->n_members;
 	for (uint32_t e = 0; e < old->n_edges && is_there; e++) {
 		uint32_t a = same_port(from, to, from->f->cable_a[old->cable[e]]);
 		uint32_t b = same_port(from, to, from->f->cable_b[old->cable[e]]);
@@ -414,14 +484,11 @@ static bool carry_over(const struct shared_fabric *from, const struct fab_live_t
 			   fab_port_peer(to->f, a) == b;
 		cable[e] = is_there ? to->f->port_cable[a] : FAB_NONE;
 	}
-	new.member = port;
-	new.sw = sw;
-	new.cable = cable;
-	if (is_there && new.root != FAB_NONE)
+	if (is_there)
 		fab_live_adopt(k->live, group, &new);
+	free(new.member);
 	free(sw);
 	free(cable);
-	return is_there && new.root != FAB_NONE;
 }
 
 /* First what stays, so that the others are routed over its loads. */
@@ -437,13 +504,19 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 
 		if (is_first && old->live && found > 1) {
 			t = fab_live_tree_of(old->live, g);
-			counts->kept +=
-				carry_over(old->shared, &t, k, g, port, (uint32_t)found);
+			if (t.root != FAB_NONE)
+				carry_over(old->shared, &t, k, g);
 		}
 		t = fab_live_tree_of(k->live, g);
-		if (!is_first && found > 0 && t.root == FAB_NONE) {
-			fab_live_route(k->live, g, port, (uint32_t)found);
-			counts->routed += found > 1;
+		if (!is_first && found > 0) {
+			bool is_kept =
+				t.root != FAB_NONE && t.n_members == (uint32_t)found &&
+				!memcmp(t.member, port, (size_t)found * sizeof(*port));
+
+			if (!is_kept)
+				fab_live_change(k->live, g, port, (uint32_t)found);
+			counts->kept += is_kept;
+			counts->routed += found > 1 && !is_kept;
 		}
 		if (!is_first)
 			counts->left += found < 0;
@@ -455,14 +528,14 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 		     const struct fab_membership *members,
 		     struct fab_keeper_counts *counts, struct fab_err *err)
 {
-	const struct fab_mcast_engine *quick = fab_mcast_engine_find("fulb-links", 10);
-	struct fab_keeper old = *k;
+	const struct fab_mcast_engine *step = fab_mcast_engine_find("balanced", 8);
+	struct fab_keeper old = {.shared = k->shared, .live = k->live};
 
 	*counts = (struct fab_keeper_counts){0};
 	k->live = NULL;
 	k->shared = share(f, err);
 	if (k->shared) {
-		k->live = fab_live_new(f, k->shared->dist, k->n_groups, quick,
+		k->live = fab_live_new(f, k->shared->dist, k->n_groups, step,
 				       FAB_TIES_SPREAD);
 		settle(k, &old, members, true, counts);
 		settle(k, &old, members, false, counts);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The trees of all groups of a subnet. A group that is new or has changed is routed at
- * once over the loads of the others (fulb-links); all groups together are balanced on a
- * copy, a plan, which takes as long as it takes, and what it found is taken over in one
- * step. Nothing in here knows OpenSM. Groups have numbers (MLID - 0xc000), members the
- * GUIDs of their ports. One thread at a time, but for plans.
+ * The trees of all groups of a subnet. A group that is new is routed at once over the
+ * loads of the others, by the step of `balanced`; where members of a group come and go,
+ * its tree changes as little as possible (fab_live_change()). Better trees are looked for
+ * on a copy, a plan, in the background, and taken over in one step. Nothing in here knows
+ * OpenSM. Groups have numbers (MLID - 0xc000), members the GUIDs of their ports. One
+ * thread at a time, but for plans.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 struct fab_keeper;
 
 /* Members of groups: those of group i are guid[first[i] .. first[i + 1]-1],
- * host byte order. */
+ * host byte order, in any order, some perhaps twice. */
 struct fab_membership {
 	uint32_t n;	 /* groups */
 	uint64_t *first; /* [n + 1] */
@@ -24,8 +25,8 @@ struct fab_membership {
 
 /* Counts of a renewal, without groups of fewer than two members. */
 struct fab_keeper_counts {
-	uint32_t kept;	 /* their tree still is one */
-	uint32_t routed; /* again */
+	uint32_t kept;	 /* their tree is the same */
+	uint32_t routed; /* they have another tree */
 	uint32_t left;	 /* without a tree: a member is unknown or not connected */
 };
 
@@ -35,7 +36,8 @@ void fab_keeper_free(struct fab_keeper *k);
 
 /*
  * The subnet is now `f`, which the keeper frees, with these members (n <= n_groups).
- * Trees whose group and cables did not change stay; the others are routed. On failure
+ * Trees whose group and cables did not change stay. Where only members changed, the tree
+ * changes as in fab_keeper_route(); other groups are routed. On failure
  * (fab_dist_new()) there is no tree left. O(distances + trees).
  */
 int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
@@ -46,13 +48,17 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 void fab_keeper_clear(struct fab_keeper *k);
 
 /*
- * `group` has these members. 0: its tree stays; 1: it was routed again, or has no tree
- * any more because it has fewer than two members; -ENOENT: a member is unknown or hangs
+ * `group` has these members. 0: its tree stays; 1: it has another tree, or none any more
+ * because it has fewer than two members; -ENOENT: a member is unknown or hangs
  * on no switch, -EHOSTUNREACH: the members are not connected, -ENXIO: no fabric; then the
  * group has no tree. O(members * switches + tree).
  */
 int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 		     uint32_t n, struct fab_err *err) FAB_MUST_CHECK;
+
+/* GUIDs of the ports that joined or left in the last fab_keeper_route() that returned 1,
+ * borrowed until the next; returns how many. O(1). */
+uint32_t fab_keeper_changed(const struct fab_keeper *k, const uint64_t **guid);
 
 /* Borrowed until the group changes; no root: no tree. O(1). */
 struct fab_live_tree fab_keeper_tree(const struct fab_keeper *k, uint32_t group);
@@ -66,8 +72,10 @@ uint32_t fab_keeper_max_efi(const struct fab_keeper *k);
 struct fab_plan;
 
 struct fab_plan_options {
+	/* all trees by this engine, whatever moves; NULL: move trees as
+	 * fab_mcast_relieve() */
 	const struct fab_mcast_engine *engine;
-	uint32_t max_moved; /* trees that may become others */
+	uint32_t max_moved; /* without an engine: trees that may become others */
 	uint32_t time_limit_ms;
 	const atomic_bool *stop; /* true: end at once; NULL: never */
 };
@@ -77,17 +85,18 @@ struct fab_plan_result {
 	uint32_t before, after; /* largest EFI */
 	uint32_t bound;		/* no trees of minimal height have less */
 	uint32_t n_moved;
+	uint32_t n_needed;   /* more: the next plan goes on towards the same target */
 	bool is_out_of_time; /* stopped: less good than it could be */
 };
 
 /* NULL: no tree to balance. The caller frees. O(trees). */
 struct fab_plan *fab_keeper_plan(const struct fab_keeper *k);
 void fab_plan_free(struct fab_plan *plan);
+/* Trees of it. O(1). */
+uint32_t fab_plan_n_trees(const struct fab_plan *plan);
 /*
- * Find better trees: by the engine where any number may move, else, or when the time does
- * not suffice, by routing those on the fullest cables again. What is found is verified
- * (fab_mcast_verify()); EPROTO or an error of the groups: nothing is moved. As the engine
- * says.
+ * Find better trees. They are verified (fab_mcast_verify()); EPROTO or an error of the
+ * groups: nothing is moved. As the engine, or as fab_mcast_relieve() says.
  */
 int fab_plan_solve(struct fab_plan *plan, const struct fab_plan_options *options,
 		   struct fab_plan_result *result, struct fab_err *err) FAB_MUST_CHECK;

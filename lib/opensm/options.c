@@ -2,9 +2,12 @@
 #include "opensm/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -28,9 +31,12 @@ void fab_opensm_options_init(struct fab_opensm_options *o)
 {
 	*o = (struct fab_opensm_options){.mode = FAB_OPENSM_DRY_RUN,
 					 .engine = fab_mcast_engine_find("balanced", 8),
-					 .max_moved = UINT32_MAX,
-					 .rebalance_changes = 100,
-					 .rebalance_seconds = 60,
+					 .max_moved = 5,
+					 .is_percent = true,
+					 .pace = {.changes = 100,
+						  .seconds = 60,
+						  .min_interval_s = 60,
+						  .port_changes = 100},
 					 .time_limit_ms = 10000};
 }
 
@@ -45,14 +51,30 @@ static bool is(const char *text, size_t len, const char *name)
 	return strlen(name) == len && !memcmp(text, name, len);
 }
 
+/* all, N or N%. */
+static bool take_max_moved(const struct word *w, struct fab_opensm_options *o)
+{
+	bool is_percent = w->value_len && w->value[w->value_len - 1] == '%';
+	uint64_t n = UINT32_MAX;
+
+	if (!is(w->value, w->value_len, "all") &&
+	    !fab_parse_u64(w->value, w->value_len - is_percent, 0,
+			   is_percent ? 100 : UINT32_MAX - 1, &n))
+		return false;
+	o->max_moved = (uint32_t)n;
+	o->is_percent = is_percent;
+	return true;
+}
+
 static int take(const struct word *w, struct fab_opensm_options *o, struct fab_err *err)
 {
 	const struct {
 		const char *name;
 		uint32_t min, *to;
-	} numbers[] = {{"max_moved", 0, &o->max_moved},
-		       {"rebalance_changes", 0, &o->rebalance_changes},
-		       {"rebalance_seconds", 0, &o->rebalance_seconds},
+	} numbers[] = {{"rebalance_changes", 0, &o->pace.changes},
+		       {"rebalance_seconds", 0, &o->pace.seconds},
+		       {"min_interval", 0, &o->pace.min_interval_s},
+		       {"port_changes", 0, &o->pace.port_changes},
 		       {"time_limit_ms", 1, &o->time_limit_ms}};
 	int len = (int)w->value_len;
 	uint64_t n;
@@ -60,15 +82,21 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 	for (size_t i = 0; i < FAB_COUNT(numbers); i++) {
 		if (!is(w->text, w->name_len, numbers[i].name))
 			continue;
-		if (!i && is(w->value, w->value_len, "all"))
-			n = UINT32_MAX;
-		else if (!fab_parse_u64(w->value, w->value_len, numbers[i].min,
-					UINT32_MAX - 1, &n))
+		if (!fab_parse_u64(w->value, w->value_len, numbers[i].min, UINT32_MAX - 1,
+				   &n))
 			return fab_fail(err, EINVAL,
 					"%s=%.*s: expected a number from %u on",
 					numbers[i].name, len, w->value, numbers[i].min);
 		*numbers[i].to = (uint32_t)n;
 		return 0;
+	}
+	if (is(w->text, w->name_len, "max_moved")) {
+		if (take_max_moved(w, o))
+			return 0;
+		return fab_fail(
+			err, EINVAL,
+			"max_moved=%.*s: expected a number of trees, percent as 5%%, or all",
+			len, w->value);
 	}
 	if (is(w->text, w->name_len, "mode")) {
 		for (size_t i = 0; i < FAB_COUNT(mode_names); i++) {
@@ -97,7 +125,7 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 	}
 	return fab_fail(
 		err, EINVAL,
-		"'%.*s': expected mode, algorithm, max_moved, rebalance_changes, rebalance_seconds, time_limit_ms or file, each with =VALUE",
+		"'%.*s': expected mode, algorithm, max_moved, min_interval, rebalance_changes, rebalance_seconds, port_changes, time_limit_ms or file, each with =VALUE",
 		(int)(w->name_len + 1 + w->value_len), w->text);
 }
 
@@ -180,24 +208,76 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 	return 0;
 }
 
+/* Fails unless only root and this user can change the file, or put another one in its
+ * place. */
+static int check_owner(int fd, const char *path, struct fab_err *err)
+{
+	const mode_t others = S_IWGRP | S_IWOTH;
+	const char *slash = strrchr(path, '/');
+	size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
+	char folder[sizeof(((struct fab_opensm_options *)NULL)->file)];
+	struct stat s;
+
+	if (fstat(fd, &s))
+		return fab_fail(err, errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(s.st_mode))
+		return fab_fail(err, EPERM, "%s: expected a regular file", path);
+	if ((s.st_uid && s.st_uid != geteuid()) || (s.st_mode & others))
+		return fab_fail(
+			err, EPERM,
+			"%s: others may write it: expected a file of root, mode 0644 or less",
+			path);
+	snprintf(folder, sizeof(folder), "%.*s", (int)len, slash ? path : ".");
+	if (stat(folder, &s))
+		return fab_fail(err, errno, "%s: %s", folder, strerror(errno));
+	if ((s.st_uid && s.st_uid != geteuid()) ||
+	    ((s.st_mode & others) && !(s.st_mode & S_ISVTX)))
+		return fab_fail(
+			err, EPERM,
+			"%s: others may write its folder, and so replace it: expected a folder of root, mode 0755 or less",
+			path);
+	return 0;
+}
+
+/* The text of the file, which the caller frees, into *text. */
+static int read_text(const char *path, char **text, struct fab_err *err)
+{
+	/* a FIFO must not block OpenSM */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	size_t n = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return fab_fail(err, errno, "%s: %s", path, strerror(errno));
+	rc = check_owner(fd, path, err);
+	*text = rc ? NULL : FAB_NEW(MAX_FILE_BYTES + 1, char);
+	while (!rc && (got = read(fd, *text + n, MAX_FILE_BYTES - n)) != 0) {
+		if (got > 0)
+			n += (size_t)got;
+		else if (errno != EINTR)
+			rc = fab_fail(err, errno, "%s: %s", path, strerror(errno));
+	}
+	close(fd);
+	if (!rc && n == MAX_FILE_BYTES)
+		rc = fab_fail(err, EFBIG, "%s: expected options, less than 64 KiB", path);
+	if (!rc && memchr(*text, '\0', n))
+		rc = fab_fail(err, ENODATA, "%s: expected text, found a NUL", path);
+	if (!rc) {
+		(*text)[n] = '\0';
+		if (strspn(*text, " \t\r\n") == n)
+			rc = fab_fail(err, ENODATA, "%s: expected options, it is empty",
+				      path);
+	}
+	return rc;
+}
+
 int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o, struct fab_err *err)
 {
 	struct fab_opensm_options taken = *given;
-	char *text = FAB_NEW(MAX_FILE_BYTES + 1, char);
-	FILE *file = fopen(given->file, "re");
-	size_t n = file ? fread(text, 1, MAX_FILE_BYTES, file) : 0;
-	int rc = 0;
+	char *text = NULL;
+	int rc = read_text(given->file, &text, err);
 
-	if (!file || ferror(file))
-		rc = fab_fail(err, errno ? errno : EIO, "%s: %s", given->file,
-			      strerror(errno));
-	else if (n == MAX_FILE_BYTES)
-		rc = fab_fail(err, EFBIG, "%s: expected options, less than 64 KiB",
-			      given->file);
-	if (file)
-		fclose(file);
-	text[n] = '\0';
 	if (!rc)
 		rc = parse_lines(text, given->file, &taken, err);
 	free(text);
@@ -206,12 +286,36 @@ int fab_opensm_options_read(const struct fab_opensm_options *given,
 	return rc;
 }
 
+uint32_t fab_opensm_max_moved(const struct fab_opensm_options *o, uint32_t n)
+{
+	uint64_t part = (uint64_t)n * o->max_moved / 100;
+
+	if (!o->is_percent)
+		return o->max_moved;
+	return part || !o->max_moved ? (uint32_t)part : 1;
+}
+
+const char *fab_opensm_options_text(const struct fab_opensm_options *o,
+				    char text[FAB_OPENSM_OPTIONS_BYTES])
+{
+	char moved[16];
+
+	snprintf(moved, sizeof(moved), "%u%s", o->max_moved, o->is_percent ? "%" : "");
+	snprintf(
+		text, FAB_OPENSM_OPTIONS_BYTES,
+		"mode=%s, algorithm=%s, max_moved=%s, min_interval=%u, rebalance_changes=%u, rebalance_seconds=%u, port_changes=%u, time_limit_ms=%u",
+		fab_opensm_mode_name(o->mode), o->engine->name,
+		!o->is_percent && o->max_moved == UINT32_MAX ? "all" : moved,
+		o->pace.min_interval_s, o->pace.changes, o->pace.seconds,
+		o->pace.port_changes, o->time_limit_ms);
+	return text;
+}
+
 bool fab_opensm_options_equal(const struct fab_opensm_options *a,
 			      const struct fab_opensm_options *b)
 {
-	return a->mode == b->mode && a->engine == b->engine &&
-	       a->max_moved == b->max_moved &&
-	       a->rebalance_changes == b->rebalance_changes &&
-	       a->rebalance_seconds == b->rebalance_seconds &&
-	       a->time_limit_ms == b->time_limit_ms;
+	char text_a[FAB_OPENSM_OPTIONS_BYTES], text_b[FAB_OPENSM_OPTIONS_BYTES];
+
+	return !strcmp(fab_opensm_options_text(a, text_a),
+		       fab_opensm_options_text(b, text_b));
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "mcast/route.h"
+#include "opensm/pace.h"
 
 enum fab_opensm_mode {
 	FAB_OPENSM_OFF,	    /* OpenSM's own trees */
@@ -19,16 +20,16 @@ enum fab_opensm_mode {
 
 struct fab_opensm_options {
 	enum fab_opensm_mode mode;
-	const struct fab_mcast_engine *engine; /* of all groups at once */
-	uint32_t max_moved;		       /* trees that one rebalancing may move */
-	uint32_t rebalance_changes; /* rebalance after this many group changes (0: never)
-				     */
-	uint32_t rebalance_seconds; /* after a change; 0: never */
-	uint32_t time_limit_ms;	    /* of one rebalancing, in the background */
-	char file[4096];	    /* empty: none; read again at each heavy sweep */
+	const struct fab_mcast_engine *engine; /* of all groups, where none has a tree */
+	uint32_t max_moved; /* trees that a step may move, or percent of all */
+	bool is_percent;
+	struct fab_pace_limits pace; /* of steps */
+	uint32_t time_limit_ms;	     /* of one step, in the background */
+	char file[4096];	     /* empty: none; read again at each heavy sweep */
 };
 
-/* mode dry-run, balanced, no limit of moves, after 100 changes or 60 s, 10 s. O(1). */
+/* mode dry-run, balanced, 5 % of the trees, after 100 changes or 60 s, 60 s apart, 100
+ * changes of a port, 10 s. O(1). */
 void fab_opensm_options_init(struct fab_opensm_options *o);
 
 /*
@@ -40,13 +41,21 @@ int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 			     struct fab_err *err) FAB_MUST_CHECK;
 /*
  * *o becomes what `given` says (event_plugin_options), and then the file given->file.
- * EINVAL names file and line; errors of
- * the file as they are; a file of more than 64 KiB is EFBIG; then *o is as before.
- * O(file).
+ * EINVAL names file and line; errors of the file as they are; a file of more than 64 KiB
+ * is EFBIG; EPERM: somebody else could write it (it is not a regular file of root or of
+ * the process, or the group, others or everybody in its folder may write it); ENODATA: it
+ * has no option, or a NUL, as while it is being written. Then *o is as before. O(file).
  */
 int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o,
 			    struct fab_err *err) FAB_MUST_CHECK;
+/* Trees of n that a step may move: at least one of percent, and a whole number. O(1). */
+uint32_t fab_opensm_max_moved(const struct fab_opensm_options *o, uint32_t n);
+/* The options as words, as parse() takes them, but for the file; `text` is filled. O(1).
+ */
+enum { FAB_OPENSM_OPTIONS_BYTES = 256 };
+const char *fab_opensm_options_text(const struct fab_opensm_options *o,
+				    char text[FAB_OPENSM_OPTIONS_BYTES]);
 /* Do they ask for the same? O(1). */
 bool fab_opensm_options_equal(const struct fab_opensm_options *a,
 			      const struct fab_opensm_options *b);

@@ -8,6 +8,7 @@
 
 #include <opensm/osm_opensm.h>
 
+#include "base/mem.h"
 #include "fabric/fabric.h"
 #include "mcast/live.h"
 #include "opensm/keeper.h"
@@ -34,9 +35,9 @@ int fab_opensm_view_fabric(struct fab_opensm_view *view, struct fab_fabric **out
 void fab_opensm_view_fini(struct fab_opensm_view *view);
 
 /*
- * GUIDs of the different member ports of all groups that share the box, host byte order;
- * the caller frees *guid. Returns how many. The caller holds OpenSM's lock. O(members log
- * members).
+ * GUIDs of the member ports of all groups that share the box, host byte order, some
+ * perhaps twice; the caller frees *guid. Returns how many. The caller holds OpenSM's
+ * lock. O(members).
  */
 uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid);
 /* Groups that there can be: MLIDs from 0xc000 on. O(1). */
@@ -58,6 +59,34 @@ int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
 			  struct fab_err *err) FAB_MUST_CHECK;
 /* No ports for the MLID in any switch. O(switches). */
 void fab_opensm_clear(struct osm_opensm *osm, uint16_t mlid);
+
+/*
+ * Trees that OpenSM's tables are to hold, copied so that no lock of the keeper is needed
+ * while they are compared.
+ */
+struct fab_opensm_entry {
+	uint64_t guid; /* of a switch, host byte order */
+	uint8_t port;
+};
+struct fab_opensm_ends {
+	uint32_t group;
+	size_t end; /* its entries begin where those of the group before end */
+};
+struct fab_opensm_expected {
+	FAB_VEC(struct fab_opensm_entry) entries;
+	FAB_VEC(struct fab_opensm_ends) groups;
+};
+
+/* Those of the groups from .. end-1, until there are n_entries or more. Returns the first
+ * group that was not looked at. *out is ended by fab_opensm_expected_fini(). O(entries +
+ * groups). */
+uint32_t fab_opensm_expect(const struct fab_keeper *k, uint32_t from, uint32_t end,
+			   uint32_t n_entries, struct fab_opensm_expected *out);
+void fab_opensm_expected_fini(struct fab_opensm_expected *e);
+/* Do the tables hold the i-th tree and nothing else for its group, or has the group gone?
+ * OpenSM's lock is held, shared will do. O(switches + entries * log switches). */
+bool fab_opensm_is_held(const struct osm_opensm *osm, const struct fab_opensm_expected *e,
+			size_t i);
 
 /*
  * The tree that OpenSM itself makes: the root that osm_mcast_mgr_find_root_switch()

@@ -6,7 +6,6 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/order.h"
 #include "fabric/builder.h"
 
 uint32_t fab_opensm_n_groups(const struct osm_opensm *osm)
@@ -58,7 +57,6 @@ static void add_node(struct fab_builder *b, struct fab_map64 *id_of,
 uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid)
 {
 	FAB_VEC(uint64_t) all = {0};
-	uint32_t n = 0;
 
 	for (cl_list_item_t *i = cl_qlist_head(&box->mgrp_list);
 	     i != cl_qlist_end(&box->mgrp_list); i = cl_qlist_next(i)) {
@@ -71,13 +69,8 @@ uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid)
 			FAB_PUSH(&all, cl_ntoh64(member->port->guid));
 		}
 	}
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), fab_cmp_u64);
-	for (size_t i = 0; i < all.n; i++)
-		if (!n || all.v[i] != all.v[n - 1])
-			all.v[n++] = all.v[i];
 	*guid = all.v;
-	return n;
+	return (uint32_t)all.n;
 }
 
 void fab_opensm_view_copy(struct osm_opensm *osm, struct fab_opensm_view *view)

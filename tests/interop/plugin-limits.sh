@@ -22,7 +22,7 @@ members_of trees 1 | cut -f 2 >groups
 # switches hold 32 multicast LIDs, and the plug-in must not make more of them
 simulate net -M 32
 on="event_plugin_name fabkit-opensm
-event_plugin_options mode=on,rebalance_changes=20,rebalance_seconds=1"
+event_plugin_options mode=on,rebalance_changes=20,rebalance_seconds=1,min_interval=1"
 echo "multicast LIDs run out:"
 start minhop few "$on"
 join -r 0

@@ -56,7 +56,7 @@ for engine in "$@"; do
   cmp "$work/base/opensm.mcfdbs" "$logs/opensm.mcfdbs" || fail "OpenSM's own trees are others"
   finish
 
-  echo "mode=on,rebalance_changes=50,rebalance_seconds=1" >mode
+  echo "mode=on,rebalance_changes=50,rebalance_seconds=1,min_interval=1,max_moved=20%" >mode
   start "$engine" on "event_plugin_name fabkit-opensm" "event_plugin_options file=$work/mode"
   join -c 300
   sweep
@@ -128,7 +128,7 @@ is_balanced_again() {
   [ "$(n_balanced)" -gt "$had" ]
 }
 rebalance() { # OPTIONS, from the next sweep on
-  echo "mode=on,$1" >mode
+  echo "mode=on,min_interval=0,$1" >mode
   had=$(n_balanced)
   sweep
   await "$sm" balanced 60 is_balanced_again || fail "a sweep balances nothing"
@@ -160,7 +160,7 @@ finish
 # the plug-in, and gives the subnet back.
 echo "one MLID for several groups:"
 shared="event_plugin_name fabkit-opensm
-event_plugin_options mode=on,rebalance_seconds=1
+event_plugin_options mode=on,rebalance_seconds=1,min_interval=1
 consolidate_ipv6_snm_req TRUE
 sminfo_polling_timeout 500
 polling_retry_number 2"

@@ -246,9 +246,11 @@ static void churn(struct fab_keeper *k, struct wanted *w, struct fab_rng *rng)
 static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 		    struct fab_rng *rng)
 {
-	const struct fab_plan_options o = {.engine = fab_mcast_engine_find("balanced", 8),
-					   .max_moved = max_moved,
-					   .time_limit_ms = 60000};
+	const struct fab_plan_options o = {
+		.engine = max_moved == UINT32_MAX ? fab_mcast_engine_find("balanced", 8)
+						  : NULL,
+		.max_moved = max_moved,
+		.time_limit_ms = 60000};
 	struct fab_plan *plan = fab_keeper_plan(k);
 	uint32_t *moved, n, before = fab_keeper_max_efi(k), g;
 	struct fab_plan_result r;
@@ -259,7 +261,8 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 	cr_assert_eq(fab_plan_solve(plan, &o, &r, &err), 0, "%s", err.text);
 	cr_assert_eq(r.before, before);
 	cr_assert_leq(r.after, before);
-	cr_assert_geq(r.after, r.bound);
+	/* trees that are higher than needed may have less than the bound */
+	cr_assert(r.after >= r.bound || r.after == r.before);
 	cr_assert_leq(r.n_moved, max_moved);
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	if (fab_rng_below(rng, 2)) { /* a group changes meanwhile: it keeps its tree */

@@ -220,138 +220,200 @@ Test(live, groups_that_come_and_go)
 	}
 }
 
-/* Cables of the group's tree with so many trees; loads are counted afresh. */
-static uint32_t edges_at(const struct fab_live *live, const struct routed *s,
-			 uint32_t group, uint32_t at_least)
+/* Is `cable` one of the tree's? */
+static bool has_cable(const struct fab_live_tree *t, uint32_t cable)
 {
-	uint32_t *load = FAB_NEW0(s->f->n_switch_links, uint32_t), n = 0;
-	struct fab_live_tree t = fab_live_tree_of(live, group);
-
-	for (uint32_t g = 0; g < s->groups->n; g++) {
-		struct fab_live_tree other = fab_live_tree_of(live, g);
-
-		for (uint32_t e = 0; e < other.n_edges; e++)
-			load[other.cable[e]]++;
-	}
-	for (uint32_t e = 0; e < t.n_edges; e++)
-		n += load[t.cable[e]] >= at_least;
-	free(load);
-	return n;
-}
-
-/* Route the group again, and put its tree back where that is no better. */
-static bool try_again(struct fab_live *live, const struct routed *s, uint32_t group,
-		      uint32_t max)
-{
-	struct fab_live_tree old = fab_live_tree_of(live, group);
-	uint32_t before = edges_at(live, s, group, max), sw[512], cable[512];
-
-	if (!before)
-		return false;
-	cr_assert_leq(old.n_edges, 512);
-	memcpy(sw, old.sw, old.n_edges * sizeof(*sw));
-	memcpy(cable, old.cable, old.n_edges * sizeof(*cable));
-	route(live, s, group);
-	if (!edges_at(live, s, group, max + 1) && edges_at(live, s, group, max) < before)
-		return true;
-	old.member = s->groups->member + s->groups->first[group];
-	old.sw = sw;
-	old.cable = cable;
-	fab_live_adopt(live, group, &old);
+	for (uint32_t e = 0; e < t->n_edges; e++)
+		if (t->cable[e] == cable)
+			return true;
 	return false;
 }
 
-/* As fab_live_improve() says, by nothing but the other functions. */
-static uint32_t improve_plainly(struct fab_live *live, const struct routed *s,
-				uint32_t max_moved, uint32_t *moved)
+/* Cables of `a` that `b` has not. */
+static uint32_t count_missing(const struct fab_live_tree *a,
+			      const struct fab_live_tree *b)
 {
-	bool *is_moved = FAB_NEW0(s->groups->n, bool), goes_on = true;
 	uint32_t n = 0;
 
-	while (goes_on) {
-		uint32_t max = fab_live_max_load(live);
-
-		goes_on = false;
-		for (uint32_t g = 0; g < s->groups->n; g++) {
-			if ((is_moved[g] || n < max_moved) &&
-			    try_again(live, s, g, max)) {
-				goes_on = true;
-				if (!is_moved[g])
-					moved[n++] = g;
-				is_moved[g] = true;
-			}
-		}
-	}
-	free(is_moved);
+	for (uint32_t e = 0; e < a->n_edges; e++)
+		n += !has_cable(b, a->cable[e]);
 	return n;
 }
 
-/* Trees that crowd on the same cables, to begin with. */
-static struct fab_live *crowded(const struct routed *s)
+static struct fab_live_tree copy_tree(const struct fab_live *live, uint32_t group)
 {
-	struct fab_live *live =
-		fab_live_new(s->f, s->dist, s->groups->n,
-			     fab_mcast_engine_find("fulb-links", 10), FAB_TIES_SPREAD);
-	struct fab_live *worse =
-		fab_live_new(s->f, s->dist, s->groups->n,
-			     fab_mcast_engine_find("minihop", 7), FAB_TIES_LOWEST);
+	struct fab_live_tree t = fab_live_tree_of(live, group);
+	uint32_t *cable = FAB_NEW(t.n_edges, uint32_t);
 
-	for (uint32_t g = 0; g < s->groups->n; g++) {
-		struct fab_live_tree t;
-
-		route(worse, s, g);
-		t = fab_live_tree_of(worse, g);
-		fab_live_adopt(live, g, &t);
-	}
-	fab_live_free(worse);
-	return live;
+	if (t.n_edges)
+		memcpy(cable, t.cable, t.n_edges * sizeof(*cable));
+	t.cable = cable;
+	return t;
 }
 
-/* Trees on the fullest cables are routed again: no more than asked, each once in the
- * list, the same as by plain means; better ones are found. */
-Test(live, fullest_cables_are_relieved)
+/* All trees are sound, whatever their heights. */
+static void expect_sound(const struct routed *s, const struct fab_live *live)
 {
-	const uint32_t limits[] = {0, 1, 8, 24, 48, UINT32_MAX};
-	uint32_t n_better = 0, n_of_one = 0;
+	struct fab_mcast_engine any_height = {.name = "any", .may_be_higher = true};
+	struct fab_mcast_result r;
+	struct fab_groups *groups;
+	struct fab_err err = {""};
 
-	for (uint64_t i = 0; i < 5 * FAB_COUNT(limits); i++) {
-		uint32_t limit = limits[i % FAB_COUNT(limits)], n, n_plain, before, peak;
-		struct fab_live *live, *plain;
-		uint32_t *moved, *moved_plain;
-		struct fab_mcast_result a, b;
-		struct fab_groups *ga, *gb;
+	result(live, s, &groups, &r);
+	if (groups) {
+		struct fab_mcast_problem p = {s->f, s->dist, groups};
+
+		r.engine = &any_height;
+		cr_assert_eq(fab_mcast_verify(&p, &r, &err), 0, "%s", err.text);
+	}
+	fab_mcast_result_fini(&r);
+	fab_groups_free(groups);
+}
+
+/* Groups lose and gain a member at a time. A tree loses no cable to a join, gains none by
+ * a leave, and its height is at most twice the least. */
+Test(live, trees_change_little)
+{
+	uint32_t n_kept = 0, n_fewer = 0, n_more = 0;
+
+	for (uint64_t seed = 0; seed < 3; seed++) {
+		struct fab_live *live;
 		struct routed s;
+		struct fab_rng rng;
 
-		setting_init(&s, i / FAB_COUNT(limits));
-		moved = FAB_NEW(s.groups->n, uint32_t);
-		moved_plain = FAB_NEW(s.groups->n, uint32_t);
-		live = crowded(&s);
-		plain = crowded(&s);
-		before = fab_live_max_load(live);
-		peak = fab_live_peak(live);
-		cr_assert_eq(fab_live_improve(live, limit, moved, routed_stop, NULL), 0);
-		n = fab_live_improve(live, limit, moved, NULL, NULL);
-		n_plain = improve_plainly(plain, &s, limit, moved_plain);
-		cr_assert_eq(n, n_plain);
-		cr_assert_leq(n, limit);
-		cr_assert_arr_eq(moved, moved_plain, n * sizeof(*moved));
-		cr_assert_leq(fab_live_max_load(live), before);
-		cr_assert_eq(fab_live_peak(live), peak);
-		result(live, &s, &ga, &a);
-		result(plain, &s, &gb, &b);
-		expect_equal(&s, &a, &b);
-		n_better += fab_live_max_load(live) < before;
-		n_of_one += limit == 1 && n == 1;
-		fab_mcast_result_fini(&a);
-		fab_mcast_result_fini(&b);
-		fab_groups_free(ga);
-		fab_groups_free(gb);
+		setting_init(&s, seed);
+		fab_rng_init(&rng, seed);
+		live = fab_live_new(s.f, s.dist, s.groups->n,
+				    fab_mcast_engine_find("balanced", 8),
+				    FAB_TIES_SPREAD);
+		for (uint32_t g = 0; g < s.groups->n; g++)
+			route(live, &s, g);
+		for (int step = 0; step < N_STEPS; step++) {
+			uint32_t g = (uint32_t)fab_rng_below(&rng, s.groups->n), n;
+			fab_port_id member[MAX_SIZE];
+			struct fab_live_tree old = copy_tree(live, g), new;
+			bool is_leave = fab_rng_below(&rng, 2), is_rerouted;
+
+			n = old.n_members;
+			memcpy(member, old.member, n * sizeof(*member));
+			if (is_leave && n) {
+				member[fab_rng_below(&rng, n)] = member[n - 1];
+				n--;
+			} else if (n < MAX_SIZE) {
+				fab_port_id more = s.f->node_first_port[fab_rng_below(
+					&rng, s.f->n_switches)];
+				uint32_t i = 0;
+
+				while (i < n && member[i] != more)
+					i++;
+				member[i] = more;
+				n += i == n;
+			}
+			fab_live_change(live, g, member, n);
+			new = fab_live_tree_of(live, g);
+			is_rerouted = new.n_routed == n &&old.n_routed != n;
+			if (old.root != FAB_NONE && new.root != FAB_NONE &&
+			    !is_rerouted &&new.n_routed == old.n_routed) {
+				n_kept++;
+				n_fewer += new.n_edges < old.n_edges;
+				n_more += new.n_edges > old.n_edges;
+				if (is_leave && old.n_routed != n)
+					cr_expect_eq(count_missing(&new, &old), 0);
+				if (!is_leave && old.n_routed != n)
+					cr_expect_eq(count_missing(&old, &new), 0);
+			}
+			if (step % 20 == 0)
+				expect_sound(&s, live);
+			free(old.cable);
+		}
+		expect_sound(&s, live);
 		fab_live_free(live);
-		fab_live_free(plain);
-		free(moved);
-		free(moved_plain);
 		routed_fini(&s);
 	}
-	cr_assert_gt(n_better, 0);
-	cr_assert_gt(n_of_one, 0);
+	cr_assert_gt(n_kept, 300);
+	cr_assert_gt(n_fewer, 20);
+	cr_assert_gt(n_more, 20);
+}
+
+/* A group that became much larger or smaller is routed again: as the engine would. */
+Test(live, groups_that_become_others_are_routed)
+{
+	static const struct {
+		uint32_t from, to;
+		bool is_routed;
+	} cases[] = {{8, 9, false},
+		     {8, 11, false},
+		     {8, 12, true},
+		     {8, 5, false},
+		     {8, 4, true}};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_ring(16);
+		struct fab_dist *dist;
+		struct fab_live *live;
+		fab_port_id member[16];
+
+		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		for (uint32_t k = 0; k < 16; k++)
+			member[k] = fab_node_first_connected_port(f, f->n_switches + k);
+		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
+				    FAB_TIES_SPREAD);
+		fab_live_route(live, 0, member, cases[i].from);
+		fab_live_change(live, 0, member, cases[i].to);
+		cr_expect_eq(fab_live_tree_of(live, 0).n_routed,
+			     cases[i].is_routed ? cases[i].to : cases[i].from, "%zu", i);
+		fab_live_free(live);
+		fab_dist_free(dist);
+		fab_fabric_free(f);
+	}
+}
+
+/* A ring with a group on three quarters of it: the member that comes next could be joined
+ * by a path as high as the ring is long; the tree never gets higher than twice the least.
+ */
+Test(live, heights_are_bounded)
+{
+	enum { N = 40 };
+	struct fab_fabric *f = test_ring(N);
+	struct fab_dist *dist;
+	struct fab_live *live;
+	fab_port_id member[N];
+
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
+			    FAB_TIES_SPREAD);
+	/* a window of four members that moves around the ring */
+	for (uint32_t start = 0; start < N; start++) {
+		for (uint32_t k = 0; k < 4; k++)
+			member[k] = fab_node_first_connected_port(
+				f, f->n_switches + (start + k) % N);
+		fab_live_change(live, 0, member, 4);
+		cr_expect_leq(fab_live_tree_of(live, 0).height, 4);
+		cr_expect_leq(fab_live_max_load(live), 1);
+	}
+	fab_live_free(live);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
+
+/* The largest load is that of the trees that are there, not of those that were. */
+Test(live, load_after_trees_have_gone)
+{
+	struct fab_live *live;
+	struct routed s;
+	struct fab_live_tree t;
+
+	setting_init(&s, 2);
+	live = fab_live_new(s.f, s.dist, s.groups->n,
+			    fab_mcast_engine_find("balanced", 8), FAB_TIES_SPREAD);
+	for (uint32_t g = 0; g < s.groups->n; g++)
+		route(live, &s, g);
+	cr_assert_gt(fab_live_max_load(live), 2);
+	for (uint32_t g = 1; g < s.groups->n; g++)
+		fab_live_route(live, g, NULL, 0);
+	t = fab_live_tree_of(live, 0);
+	cr_assert_eq(fab_live_max_load(live), t.n_edges > 0);
+	cr_assert_gt(fab_live_peak(live), 2);
+	fab_live_free(live);
+	routed_fini(&s);
 }

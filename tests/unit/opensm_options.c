@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct fab_opensm_options of(const char *text)
@@ -31,7 +32,9 @@ Test(opensm_options, nothing_is_a_dry_run)
 
 		cr_assert_eq(o.mode, FAB_OPENSM_DRY_RUN);
 		cr_assert_str_eq(o.engine->name, "balanced");
-		cr_assert_eq(o.max_moved, UINT32_MAX);
+		cr_assert_eq(o.max_moved, 5);
+		cr_assert(o.is_percent);
+		cr_assert_eq(o.pace.min_interval_s, 60);
 		cr_assert_str_empty(o.file);
 	}
 }
@@ -40,19 +43,40 @@ Test(opensm_options, all_words)
 {
 	struct fab_opensm_options o =
 		of("mode=on,algorithm=fulb max_moved=5, rebalance_changes=7,"
-		   "rebalance_seconds=0,time_limit_ms=250,file=/etc/x.conf");
+		   "rebalance_seconds=0,time_limit_ms=250,file=/etc/x.conf,"
+		   "min_interval=3 port_changes=9");
+	char text[FAB_OPENSM_OPTIONS_BYTES];
 
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert_str_eq(fab_opensm_mode_name(o.mode), "on");
 	cr_assert_str_eq(o.engine->name, "fulb");
-	cr_assert_eq(o.max_moved, 5);
-	cr_assert_eq(o.rebalance_changes, 7);
-	cr_assert_eq(o.rebalance_seconds, 0);
-	cr_assert_eq(o.time_limit_ms, 250);
+	cr_assert_str_eq(fab_opensm_options_text(&o, text),
+			 "mode=on, algorithm=fulb, max_moved=5, min_interval=3, "
+			 "rebalance_changes=7, rebalance_seconds=0, port_changes=9, "
+			 "time_limit_ms=250");
 	cr_assert_str_eq(o.file, "/etc/x.conf");
 	cr_assert_eq(fab_opensm_options_parse("max_moved=all,file=y", &o, NULL), 0);
 	cr_assert_eq(o.max_moved, UINT32_MAX);
+	cr_assert_not(o.is_percent);
 	cr_assert_str_eq(o.file, "y");
+}
+
+Test(opensm_options, trees_that_may_move)
+{
+	static const struct {
+		const char *text;
+		uint32_t n, moved;
+	} cases[] = {{"max_moved=5", 3, 5},	      {"max_moved=0", 100, 0},
+		     {"max_moved=5%", 1000, 50},      {"max_moved=5%", 3, 1},
+		     {"max_moved=0%", 100, 0},	      {"max_moved=100%", 7, 7},
+		     {"max_moved=all", 7, UINT32_MAX}};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_opensm_options o = of(cases[i].text);
+
+		cr_expect_eq(fab_opensm_max_moved(&o, cases[i].n), cases[i].moved, "%s",
+			     cases[i].text);
+	}
 }
 
 Test(opensm_options, words_of_other_plugins_are_theirs)
@@ -73,16 +97,22 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 		{"mode", "mode=: expected off, dry-run, on or own"},
 		{"algorithm=sssp2", "algorithm=sssp2: expected a multicast algorithm "
 				    "with trees of minimal height, as balanced or fulb"},
-		{"max_moved=-1", "max_moved=-1: expected a number from 0 on"},
+		{"max_moved=-1", "max_moved=-1: expected a number of trees, percent as "
+				 "5%, or all"},
+		{"max_moved=101%", "max_moved=101%: expected a number of trees, percent "
+				   "as 5%, or all"},
+		{"max_moved=%", "max_moved=%: expected a number of trees, percent as 5%, "
+				"or all"},
 		{"time_limit_ms=0", "time_limit_ms=0: expected a number from 1 on"},
 		{"rebalance_changes=4294967296",
 		 "rebalance_changes=4294967296: expected a number from 0 on"},
 		{"mode=on,modes=off",
-		 "'modes=off': expected mode, algorithm, max_moved, rebalance_changes, "
-		 "rebalance_seconds, time_limit_ms or file, each with =VALUE"},
+		 "'modes=off': expected mode, algorithm, max_moved, min_interval, "
+		 "rebalance_changes, rebalance_seconds, port_changes, time_limit_ms or "
+		 "file, each with =VALUE"},
 		{"file=", "'file=': expected mode, algorithm, max_moved, "
-			  "rebalance_changes, rebalance_seconds, time_limit_ms or file, "
-			  "each with =VALUE"},
+			  "min_interval, rebalance_changes, rebalance_seconds, "
+			  "port_changes, time_limit_ms or file, each with =VALUE"},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
@@ -146,8 +176,8 @@ Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 	write_file(name, "mode=on\n");
 	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
-	cr_assert_eq(o.max_moved, UINT32_MAX);
-	write_file(name, "");
+	cr_assert(o.max_moved == 5 && o.is_percent, "not those of opensm.conf");
+	write_file(name, "# nothing now\n");
 	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
 	cr_assert(fab_opensm_options_equal(&given, &o), "not those of opensm.conf");
 	write_file(name, "mode=on\nfile=/etc/other\n");
@@ -158,5 +188,71 @@ Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 	cr_assert_eq(o.mode, FAB_OPENSM_OFF);
 	unlink(name);
 	free(want);
+	free(text);
+}
+
+static void write_bytes(const char *name, const char *bytes, size_t n)
+{
+	FILE *file = fopen(name, "w");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(bytes, 1, n, file), n);
+	fclose(file);
+}
+
+/* A file that is being written, or that others could write: what was in force stays. */
+Test(opensm_options, files_that_are_not_trusted)
+{
+	char dir[TEMP_SIZE], name[TEMP_SIZE + 8], *text;
+	struct fab_opensm_options given, o = {0};
+	struct fab_err err = {""};
+	static const struct {
+		const char *bytes;
+		size_t n;
+		mode_t file, folder;
+		int rc;
+		const char *says;
+	} cases[] = {
+		{"mode=on\n", 8, 0600, 0700, 0, ""},
+		{"mode=on\n", 8, 0644, 0755, 0, ""},
+		{"mode=off\n", 9, 0602, 0700, -EPERM,
+		 "o: others may write it: expected a file of root, mode 0644 or less"},
+		{"mode=off\n", 9, 0620, 0700, -EPERM,
+		 "o: others may write it: expected a file of root, mode 0644 or less"},
+		{"mode=off\n", 9, 0600, 0777, -EPERM,
+		 "o: others may write its folder, and so replace it: expected a folder of "
+		 "root, mode 0755 or less"},
+		{"mode=off\n", 9, 0600, 0770, -EPERM,
+		 "o: others may write its folder, and so replace it: expected a folder of "
+		 "root, mode 0755 or less"},
+		{"mode=on\n", 8, 0600, 01777, 0, ""},
+		{"", 0, 0600, 0700, -ENODATA, "o: expected options, it is empty"},
+		{" \n\n", 3, 0600, 0700, -ENODATA, "o: expected options, it is empty"},
+		{"mode=off\n\0", 10, 0600, 0700, -ENODATA,
+		 "o: expected text, found a NUL"},
+		{"\0\0\0", 3, 0600, 0700, -ENODATA, "o: expected text, found a NUL"},
+	};
+
+	cr_assert_not_null(mkdtemp(temp_template(dir)));
+	snprintf(name, sizeof(name), "%s/o", dir);
+	text = fab_format("mode=dry-run file=%s", name);
+	given = of(text);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		write_bytes(name, cases[i].bytes, cases[i].n);
+		chmod(name, cases[i].file);
+		chmod(dir, cases[i].folder);
+		cr_expect_eq(fab_opensm_options_read(&given, &o, &err), cases[i].rc,
+			     "%zu: %s", i, err.text);
+		cr_expect_eq(o.mode, FAB_OPENSM_ON, "%zu", i);
+		if (cases[i].rc)
+			cr_expect_str_eq(err.text + strlen(dir) + 1, cases[i].says);
+		unlink(name);
+	}
+	/* nothing waits for a writer */
+	cr_assert_eq(mkfifo(name, 0600), 0);
+	cr_expect_eq(fab_opensm_options_read(&given, &o, &err), -EPERM);
+	cr_expect_str_eq(err.text + strlen(dir) + 1, "o: expected a regular file");
+	unlink(name);
+	rmdir(dir);
 	free(text);
 }

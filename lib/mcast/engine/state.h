@@ -17,6 +17,9 @@ struct fab_mcast_state {
 			       by the engine */
 	uint32_t *mark;	    /* [n_switches] == stamp: in the tree being grown */
 	uint32_t stamp;
+	/* load of the fullest cable, where trees come and go (mcast/live.h); NULL: trees
+	 * are only added, or it is not known */
+	const uint32_t *largest;
 	struct fab_forest forest;
 	uint64_t n_edges; /* of the groups so far and the one being grown */
 	enum fab_mcast_ended ended;

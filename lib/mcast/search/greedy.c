@@ -2,7 +2,7 @@
 /*
  * One group after the other over the loads so far: of the trees of a few roots (least
  * load on its cables, least used, and drawn at random) the cheapest, where no cable is to
- * exceed the largest load so far.
+ * exceed the largest load so far, or of now where trees come and go.
  */
 #include "mcast/search/search.h"
 
@@ -49,6 +49,10 @@ static void begin(struct fab_mcast_state *s, uint32_t group)
 	if (!x->prices.state)
 		fab_prices_init(&x->prices, s);
 	fab_prices_set_group(&x->prices, group);
+	if (s->largest) {
+		x->max = *s->largest > 1 ? *s->largest : 1;
+		fab_prices_set_limit(&x->prices, x->max);
+	}
 	x->group = group;
 	x->root = FAB_NONE;
 	x->price = __DBL_MAX__;

@@ -179,11 +179,13 @@ static void try_root(struct worker *w, uint32_t root, bool is_deep)
 static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t old,
 		      double least)
 {
-	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n = 1, found;
+	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n = 0, found;
 	uint32_t n_deep = w->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 	size_t words = r->roots->words;
 
-	root[0] = old;
+	/* the root of a tree that is higher than needed may be no candidate */
+	if (w->bits[old / 64] >> (old % 64) & 1)
+		root[n++] = old;
 	found = fab_root_prices_best(w->root_prices, &w->prices, w->sw, w->n_sw, w->bits,
 				     w->height, w->seed, CHEAPEST_ROOTS, root + n);
 	n += found;
@@ -277,8 +279,8 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 	}
 	fab_mcast_state_count(w->state, x->group, old, cable, n, 1);
 	if (x->root != FAB_NONE)
-		x->height = r->options->height_slack ? height_of(w, x)
-						     : forest->height[x->group];
+		x->height =
+			r->options->height_slack ? height_of(w, x) : (uint8_t)w->height;
 }
 
 void fab_reroute_find(struct fab_reroute *r, const uint32_t *group, uint32_t n,

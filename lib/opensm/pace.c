@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "opensm/pace.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Budgets are for this long. */
+static const double WINDOW_S = 60;
+
+struct fab_pace {
+	uint32_t n_changes; /* since trees were balanced */
+	double changed_at;  /* the first of them */
+	bool is_asked;
+	double begun_at; /* -INFINITY: never */
+	double window_at;
+	struct fab_map64 *n_of; /* changes of each port in the window */
+};
+
+struct fab_pace *fab_pace_new(void)
+{
+	struct fab_pace *p = FAB_NEW0(1, struct fab_pace);
+
+	p->begun_at = p->window_at = -INFINITY;
+	return p;
+}
+
+void fab_pace_free(struct fab_pace *p)
+{
+	if (!p)
+		return;
+	fab_map64_free(p->n_of);
+	free(p);
+}
+
+uint64_t fab_pace_change(struct fab_pace *p, const struct fab_pace_limits *l,
+			 const uint64_t *guid, uint32_t n, double now)
+{
+	bool counts = false;
+	uint64_t spent = 0;
+
+	if (now - p->window_at >= WINDOW_S) {
+		fab_map64_free(p->n_of);
+		p->n_of = fab_map64_new(n);
+		p->window_at = now;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t before = fab_map64_get(p->n_of, guid[i]);
+		uint32_t own = before == FAB_NONE ? 1 : before + 1;
+
+		fab_map64_set(p->n_of, guid[i], own);
+		counts |= !l->port_changes || own <= l->port_changes;
+		if (l->port_changes && own == l->port_changes + 1)
+			spent = guid[i];
+	}
+	if (counts && !p->n_changes++)
+		p->changed_at = now;
+	return spent;
+}
+
+void fab_pace_ask(struct fab_pace *p)
+{
+	p->is_asked = true;
+}
+
+double fab_pace_due(const struct fab_pace *p, const struct fab_pace_limits *l, double now)
+{
+	double at = INFINITY;
+
+	if (p->is_asked || (l->changes && p->n_changes >= l->changes))
+		at = now;
+	else if (p->n_changes && l->seconds)
+		at = p->changed_at + l->seconds;
+	return fmax(0, fmax(at, p->begun_at + l->min_interval_s) - now);
+}
+
+void fab_pace_begin(struct fab_pace *p, double now)
+{
+	p->n_changes = 0;
+	p->is_asked = false;
+	p->begun_at = now;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When trees are balanced again: each reason, the interval, and the budgets of ports. */
+#include "opensm/pace.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+static const struct fab_pace_limits none = {0};
+
+static uint64_t change(struct fab_pace *p, const struct fab_pace_limits *l, uint64_t guid,
+		       double now)
+{
+	return fab_pace_change(p, l, &guid, 1, now);
+}
+
+Test(pace, nothing_is_due_without_a_reason)
+{
+	struct fab_pace *p = fab_pace_new();
+	const struct fab_pace_limits all = {3, 60, 60, 100};
+
+	cr_expect(isinf(fab_pace_due(p, &all, 5)));
+	change(p, &none, 1, 5);
+	cr_expect(isinf(fab_pace_due(p, &none, 1e9)));
+	fab_pace_free(p);
+}
+
+Test(pace, changes_and_seconds)
+{
+	const struct fab_pace_limits l = {.changes = 3, .seconds = 60};
+	struct fab_pace *p = fab_pace_new();
+
+	change(p, &l, 1, 100);
+	cr_expect_float_eq(fab_pace_due(p, &l, 100), 60, 1e-9);
+	change(p, &l, 2, 130);
+	cr_expect_float_eq(fab_pace_due(p, &l, 130), 30, 1e-9, "after the first one");
+	cr_expect_eq(fab_pace_due(p, &l, 160), 0);
+	cr_expect_eq(fab_pace_due(p, &l, 170), 0);
+	change(p, &l, 3, 131);
+	cr_expect_eq(fab_pace_due(p, &l, 131), 0, "three changes");
+	fab_pace_begin(p, 131);
+	cr_expect(isinf(fab_pace_due(p, &l, 131)), "they are done with");
+	change(p, &l, 1, 140);
+	cr_expect_float_eq(fab_pace_due(p, &l, 140), 60, 1e-9);
+	fab_pace_free(p);
+}
+
+/* However often it is asked, and whatever changes. */
+Test(pace, the_interval_holds)
+{
+	const struct fab_pace_limits l = {.changes = 1, .min_interval_s = 60};
+	struct fab_pace *p = fab_pace_new();
+
+	fab_pace_ask(p);
+	cr_expect_eq(fab_pace_due(p, &l, 1000), 0, "the first time at once");
+	fab_pace_begin(p, 1000);
+	cr_expect(isinf(fab_pace_due(p, &l, 1000)));
+	fab_pace_ask(p);
+	change(p, &l, 1, 1010);
+	cr_expect_float_eq(fab_pace_due(p, &l, 1010), 50, 1e-9);
+	cr_expect_eq(fab_pace_due(p, &l, 1060), 0);
+	fab_pace_begin(p, 1060);
+	cr_expect(isinf(fab_pace_due(p, &l, 1200)));
+	fab_pace_free(p);
+}
+
+/* A port that joins and leaves all the time counts up to its budget, and again in the
+ * next minute; others count meanwhile. */
+Test(pace, budgets)
+{
+	const struct fab_pace_limits l = {
+		.changes = 1000, .seconds = 1, .port_changes = 5};
+	struct fab_pace *p = fab_pace_new();
+	uint32_t n_told = 0;
+	uint64_t both[] = {7, 8};
+
+	for (int i = 0; i < 50; i++) {
+		uint64_t spent = change(p, &l, 7, 10);
+
+		cr_expect(spent == 0 || spent == 7);
+		n_told += spent == 7;
+		if (i == 4)
+			fab_pace_begin(p, 10);
+	}
+	cr_expect_eq(n_told, 1, "%u", n_told);
+	cr_expect(isinf(fab_pace_due(p, &l, 20)), "no change counts beyond the budget");
+	cr_expect_eq(fab_pace_change(p, &l, both, 2, 20), 0);
+	cr_expect_eq(fab_pace_due(p, &l, 21), 0, "another port counts");
+	fab_pace_begin(p, 21);
+	change(p, &l, 7, 69);
+	cr_expect(isinf(fab_pace_due(p, &l, 69)));
+	change(p, &l, 7, 70);
+	cr_expect_float_eq(fab_pace_due(p, &l, 70), 1, 1e-9, "a new minute");
+	fab_pace_free(p);
+}
+
+Test(pace, no_budget_is_no_limit)
+{
+	const struct fab_pace_limits l = {.changes = 1000};
+	struct fab_pace *p = fab_pace_new();
+
+	for (int i = 0; i < 1000; i++)
+		cr_expect_eq(change(p, &l, 7, 10), 0);
+	cr_expect_eq(fab_pace_due(p, &l, 10), 0);
+	fab_pace_free(p);
+}

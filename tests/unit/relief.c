@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Few trees move: loads counted plainly, every prefix of a relief, and a small problem
+ * where the least number of moves is known. */
+#include "mcast/relief.h"
+
+#include "base/mem.h"
+#include "mcast/bounds.h"
+#include "support/nets.h"
+#include "support/routed.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void setting_init(struct routed *s, uint64_t seed)
+{
+	static const char *const patterns[] = {"random:groups=80,size=2-10", "grid:6x10",
+					       NULL};
+
+	routed_init_patterns(s, test_random_fabric(20 + 9 * (uint32_t)seed, 60, 3, seed),
+			     patterns, seed);
+}
+
+/* Trees by a rule that looks at no load. */
+static struct fab_mcast_result crowd(const struct routed *s)
+{
+	const struct fab_mcast_engine *e = fab_mcast_engine_find("minihop", 7);
+	struct fab_mcast_options o = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
+	struct fab_mcast_result r;
+	double seconds;
+
+	cr_assert_eq(fab_mcast_route(&s->problem, &e, 1, &o, &r, &seconds, NULL), 0);
+	return r;
+}
+
+static uint32_t max_load(const struct routed *s, const struct fab_forest *trees,
+			 uint32_t *load)
+{
+	uint32_t max = 0;
+
+	memset(load, 0, s->f->n_switch_links * sizeof(*load));
+	for (uint64_t e = 0; e < trees->first[trees->n]; e++)
+		load[trees->cable[e]]++;
+	for (uint32_t c = 0; c < s->f->n_switch_links; c++)
+		max = load[c] > max ? load[c] : max;
+	return max;
+}
+
+/* Relieve the crowded trees by at most max_moved moves; all that is promised holds. */
+static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
+{
+	struct fab_mcast_result before = crowd(s), after = crowd(s);
+	struct fab_mcast_options o = {.n_threads = 1,
+				      .bound = fab_mcast_lower_bound(&s->problem)};
+	struct fab_relief r;
+	struct fab_err err = {""};
+	uint32_t n = 0;
+
+	fab_mcast_relieve(&s->problem, &after.forest, &o, max_moved, &r);
+	cr_expect_eq(r.before, max_load(s, &before.forest, before.load));
+	cr_expect_eq(r.after, max_load(s, &after.forest, after.load));
+	cr_expect_leq(r.after, r.before);
+	cr_expect_geq(r.after, o.bound);
+	for (uint32_t g = 0; g < s->groups->n; g++)
+		n += !fab_forest_is_same(&before.forest, &after.forest, g);
+	cr_expect_eq(n, r.n_moved);
+	cr_expect_leq(n, max_moved);
+	cr_expect_geq(r.n_needed, n);
+	cr_expect_not(r.is_out_of_time);
+	cr_expect_eq(fab_mcast_verify(&s->problem, &after, &err), 0, "%s", err.text);
+	fab_mcast_result_fini(&before);
+	fab_mcast_result_fini(&after);
+	return r;
+}
+
+Test(relief, few_trees_move)
+{
+	static const uint32_t limits[] = {0, 1, 5, 20, 60, UINT32_MAX};
+	uint32_t n_better = 0, n_by_one = 0, n_part = 0;
+
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		uint32_t last = UINT32_MAX;
+		struct routed s;
+
+		setting_init(&s, seed);
+		for (size_t i = 0; i < FAB_COUNT(limits); i++) {
+			struct fab_relief r = relieve(&s, limits[i]);
+
+			cr_expect_leq(r.after, last, "more moves, worse trees");
+			last = r.after;
+			if (limits[i] == 0) {
+				cr_expect_eq(r.n_moved, 0);
+				cr_expect_eq(r.after, r.before);
+			}
+			n_better += r.after < r.before;
+			n_by_one += limits[i] == 1 && r.n_moved == 1;
+			n_part += r.n_needed > r.n_moved && r.n_moved > 0;
+		}
+		routed_fini(&s);
+	}
+	cr_assert_geq(n_better, 8);
+	cr_assert_geq(n_by_one, 2);
+	cr_assert_geq(n_part, 2);
+}
+
+/* Small steps come as far as one large step, nearly, and then stay. */
+Test(relief, steps_end)
+{
+	struct routed s;
+	struct fab_mcast_result r;
+	struct fab_relief step, all;
+	struct fab_mcast_options o = {.n_threads = 1};
+	uint32_t n = 0;
+
+	setting_init(&s, 3);
+	o.bound = fab_mcast_lower_bound(&s.problem);
+	all = relieve(&s, UINT32_MAX);
+	r = crowd(&s);
+	do {
+		fab_mcast_relieve(&s.problem, &r.forest, &o, 7, &step);
+		cr_assert_leq(step.n_moved, 7);
+	} while (step.n_moved && ++n < 1000);
+	cr_assert_lt(n, 1000);
+	cr_expect_leq(step.after, all.after + 1);
+	fab_mcast_result_fini(&r);
+	routed_fini(&s);
+}
+
+static bool is_over(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* Without time nothing moves, and that is said. */
+Test(relief, without_time)
+{
+	struct fab_mcast_options o = {.n_threads = 1, .is_over = is_over};
+	struct fab_mcast_result before, r;
+	struct fab_relief out;
+	struct routed s;
+
+	setting_init(&s, 1);
+	before = crowd(&s);
+	r = crowd(&s);
+	fab_mcast_relieve(&s.problem, &r.forest, &o, UINT32_MAX, &out);
+	cr_expect(out.is_out_of_time);
+	cr_expect_eq(out.n_moved, 0);
+	for (uint32_t g = 0; g < s.groups->n; g++)
+		cr_expect(fab_forest_is_same(&before.forest, &r.forest, g));
+	fab_mcast_result_fini(&before);
+	fab_mcast_result_fini(&r);
+	routed_fini(&s);
+}
+
+/* Groups of adapters on opposite switches of a ring, all on one side of it: half of them
+ * have to move to the other side, and no more do. */
+Test(relief, no_more_than_needed)
+{
+	enum { N = 8, N_GROUPS = 12 };
+	struct fab_fabric *f = test_ring(N);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_mcast_options o = {.n_threads = 1, .bound = N_GROUPS / 2};
+	struct fab_groups *groups;
+	struct fab_dist *dist;
+	struct fab_forest trees;
+	struct fab_relief out;
+	struct fab_mcast_problem problem;
+	struct fab_mcast_result one;
+	const struct fab_mcast_engine *e = fab_mcast_engine_find("minihop", 7);
+	struct fab_mcast_options lowest = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
+	double seconds;
+
+	for (uint32_t g = 0; g < N_GROUPS; g++) {
+		char name[2] = {(char)('a' + g), 0};
+
+		fab_groups_builder_begin(b, name, 1);
+		fab_groups_builder_add(b,
+				       fab_node_first_connected_port(f, f->n_switches));
+		fab_groups_builder_add(
+			b, fab_node_first_connected_port(f, f->n_switches + N / 2));
+	}
+	cr_assert_eq(fab_groups_builder_finish(b, false, &groups, NULL), 0);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	problem = (struct fab_mcast_problem){f, dist, groups};
+	cr_assert_eq(fab_mcast_route(&problem, &e, 1, &lowest, &one, &seconds, NULL), 0);
+	trees = one.forest;
+	fab_mcast_relieve(&problem, &trees, &o, UINT32_MAX, &out);
+	cr_expect_eq(out.before, N_GROUPS);
+	cr_expect_eq(out.after, N_GROUPS / 2);
+	cr_expect_eq(out.n_moved, N_GROUPS / 2);
+	cr_expect_eq(out.n_needed, N_GROUPS / 2);
+	one.forest = trees;
+	fab_mcast_result_fini(&one);
+	fab_groups_free(groups);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
