@@ -63,11 +63,11 @@ char *fab_choices_text(const struct fab_choices *c, const char *last)
 int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len,
 		       const char *more, struct fab_err *err)
 {
+	FAB_AUTO(fab_directory_free_at)
 	struct fab_directory *names = fab_directory_new(c->n + 1);
 	struct fab_near near = {0};
 	const char *hint = c->hint ? c->hint(name, len) : NULL;
 	FAB_AUTOFREE char *all = fab_choices_text(c, "");
-	int rc;
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct fab_choice row = row_of(c, i);
@@ -78,12 +78,11 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 		fab_directory_add(names, more, strlen(more), FAB_NONE);
 	if (!hint)
 		fab_directory_nearest(names, name, len, &near);
-	rc = fab_fail(err, EINVAL, "'%.*s' is %s; %s%s%shere are: %s%s%s",
-		      len > SHOWN ? SHOWN : (int)len, name, hint ? hint : "unknown",
-		      near.name ? "did you mean '" : "", near.name ? near.name : "",
-		      near.name ? "'? T" : "t", more ? more : "", more ? ", " : "", all);
-	fab_directory_free(names);
-	return rc;
+	return fab_fail(err, EINVAL, "'%.*s' is %s; %s%s%shere are: %s%s%s",
+			len > SHOWN ? SHOWN : (int)len, name, hint ? hint : "unknown",
+			near.name ? "did you mean '" : "", near.name ? near.name : "",
+			near.name ? "'? T" : "t", more ? more : "", more ? ", " : "",
+			all);
 }
 
 static void add(struct fab_chosen_list *out, struct fab_chosen chosen)

@@ -590,7 +590,7 @@ static char *names_of(const struct fab_lookup *l, const struct fab_ids *ids, siz
 	FAB_VEC(char) text = {0};
 
 	for (size_t i = first; i < ids->of.n; i++) {
-		char *name = l->name(l->of, ids->of.v[i]);
+		FAB_AUTOFREE char *name = l->name(l->of, ids->of.v[i]);
 		size_t len = strlen(name);
 		bool is_odd = strpbrk(name, ", ") != NULL;
 
@@ -598,7 +598,6 @@ static char *names_of(const struct fab_lookup *l, const struct fab_ids *ids, siz
 		text.n +=
 			(size_t)sprintf(text.v + text.n, "%s%s%s%s", i > first ? "," : "",
 					is_odd ? "\"" : "", name, is_odd ? "\"" : "");
-		free(name);
 	}
 	FAB_PUSH(&text, '\0');
 	return text.v;
@@ -657,7 +656,7 @@ static int expand(const struct fab_lookup *l, const struct fab_item *item,
 	char missing[3 * (SHOWN / 2) + 40] = "", more[40] = "";
 	int rc, shown_len = item->len > SHOWN / 2 ? SHOWN / 2 : (int)item->len;
 	struct fab_err first = {""};
-	struct fab_hostlist *list;
+	FAB_AUTO(fab_hostlist_free_at) struct fab_hostlist *list = NULL;
 	bool has_first = false;
 	const char *name;
 
@@ -697,7 +696,6 @@ static int expand(const struct fab_lookup *l, const struct fab_item *item,
 			      shown_len, item->text, n_missing, fab_hostlist_count(list),
 			      l->one, missing, more);
 	}
-	fab_hostlist_free(list);
 	return rc;
 }
 
@@ -750,10 +748,9 @@ int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 	if (is_list) {
 		rc = expand(l, item, out, problem);
 	} else {
-		char *pattern = fab_strndup(item->text, item->len);
+		FAB_AUTOFREE char *pattern = fab_strndup(item->text, item->len);
 
 		rc = match_pattern(l, pattern, out);
-		free(pattern);
 		if (rc && l->n_missing)
 			rc = count_missing(l);
 		else if (rc)

@@ -63,6 +63,7 @@ int fab_hostlist_new(const char *text, size_t len, uint64_t max,
 		     struct fab_hostlist **out, struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is allowed. fab_hostlist_free: O(size), fab_hostlist_count: O(1). */
 void fab_hostlist_free(struct fab_hostlist *list);
+FAB_AUTO_POINTER(fab_hostlist)
 uint64_t fab_hostlist_count(const struct fab_hostlist *list);
 /* The next name, valid until the next call; NULL at the end. O(name). */
 const char *fab_hostlist_next(struct fab_hostlist *list);
@@ -79,6 +80,7 @@ struct fab_directory;
 struct fab_directory *fab_directory_new(size_t expected);
 /* NULL is allowed. O(size). */
 void fab_directory_free(struct fab_directory *d);
+FAB_AUTO_POINTER(fab_directory)
 /* Another name of an id; all names of one id follow each other. The name is copied.
  * O(len). */
 void fab_directory_add(struct fab_directory *d, const char *name, size_t len,

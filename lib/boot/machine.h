@@ -77,6 +77,7 @@ struct fab_machine {
 
 /* NULL is allowed. O(size of the machine). */
 void fab_machine_free(struct fab_machine *machine);
+FAB_AUTO_POINTER(fab_machine)
 
 /*
  * A machine from the command line:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Limits, equal shares, and what a change of servers does to nodes. */
 #pragma once
+
 #include <math.h>
 
 #include "boot/batch.h"
@@ -116,6 +117,7 @@ char *fab_share_segment_name(const struct fab_machine *m,
 struct fab_share_workspace;
 struct fab_share_workspace *fab_share_workspace_new(const struct fab_machine *m);
 void fab_share_workspace_free(struct fab_share_workspace *w);
+FAB_AUTO_POINTER(fab_share_workspace)
 int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 const uint32_t *interface_of, bool per_node,
 		 struct fab_share_workspace *w, struct fab_share *out,

@@ -146,6 +146,7 @@ static inline uint32_t fab_port_n_lids(const struct fab_fabric *f, uint32_t port
 
 /* Frees everything; NULL is allowed. O(size). */
 void fab_fabric_free(struct fab_fabric *fabric);
+FAB_AUTO_POINTER(fab_fabric)
 
 /* Borrowed: the name of a node or host, valid as long as the fabric. O(1). */
 static inline const char *fab_node_name(const struct fab_fabric *f, fab_node_id node)

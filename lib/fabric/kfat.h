@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 enum { FAB_KFAT_DIMS_MAX = 24 };
@@ -39,6 +40,7 @@ int fab_kfat_recognize(const struct fab_fabric *f, struct fab_kfat **out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is allowed. O(size). */
 void fab_kfat_free(struct fab_kfat *k);
+FAB_AUTO_POINTER(fab_kfat)
 
 /*
  * No part is missing: every point of the grid has its leaf switch, and every leaf is

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/choice.h"
+#include "base/mem.h"
 #include "event/stream.h"
 #include "fabric/resolver.h"
 #include "unicast/routes.h"
@@ -11,6 +12,7 @@
 struct fab_faults *fab_faults_new(const struct fab_fabric *f);
 /* NULL is allowed. O(size). */
 void fab_faults_free(struct fab_faults *faults);
+FAB_AUTO_POINTER(fab_faults)
 /* Nothing dead again. O(ports of what was dead). */
 void fab_faults_clear(struct fab_faults *faults);
 
