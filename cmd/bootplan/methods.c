@@ -17,8 +17,8 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 {
 	const struct fab_machine *m = o->m;
 	struct fab_groups_builder *b = fab_groups_builder_new(m->fabric);
-	uint32_t *first = FAB_NEW0((size_t)m->n_interfaces + 2, uint32_t);
-	uint32_t *sorted = FAB_NEW((size_t)batch->n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *first = FAB_NEW0((size_t)m->n_interfaces + 2, uint32_t);
+	FAB_AUTOFREE uint32_t *sorted = FAB_NEW((size_t)batch->n + 1, uint32_t);
 	struct fab_groups *groups = NULL;
 	char name[256];
 
@@ -37,8 +37,6 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 		for (uint32_t k = first[i]; k < first[i + 1]; k++)
 			fab_groups_builder_add(b, m->node_port[sorted[k]]);
 	}
-	free(first);
-	free(sorted);
 	/* the builder is freed in any case */
 	return fab_groups_builder_finish(b, false, &groups, err) ? NULL : groups;
 }

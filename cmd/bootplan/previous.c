@@ -63,6 +63,7 @@ int bootplan_read_previous(const struct bootplan_params *p, const struct fab_mac
 			   struct fab_err *err)
 {
 	const char *path = path_of(a, p->export.folder, MAPPING);
+	FAB_AUTO(fab_machine_names_free_at)
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	struct reading r = {.a = a,
 			    .nodes = fab_machine_lookup(names, FAB_MACHINE_NODES),
@@ -70,18 +71,15 @@ int bootplan_read_previous(const struct bootplan_params *p, const struct fab_mac
 				    fab_machine_lookup(names, FAB_MACHINE_INTERFACES),
 			    .out = out};
 	int rc = fab_list_file_read(path, read_pair, &r, err);
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 
-	fab_machine_names_free(names);
 	path = path_of(a, p->export.folder, ADDRESSES);
 	if (rc || !fab_input_exists(path))
 		return rc;
 	rc = fab_input_read(path, &in, err);
 	if (rc)
 		return rc;
-	rc = fab_address_plan_read(m, path, in.bytes, in.n, &out->addresses, err);
-	fab_input_fini(&in);
-	return rc;
+	return fab_address_plan_read(m, path, in.bytes, in.n, &out->addresses, err);
 }
 
 void bootplan_previous_mapping(const struct bootplan_previous *x, uint32_t n_nodes,

@@ -24,6 +24,7 @@ static int find_servers(const struct fab_cli_run *run,
 	int rc = 0;
 
 	for (size_t i = 0; i < n_given && !rc; i++) {
+		FAB_AUTO(fab_matches_fini)
 		struct fab_matches matches = {.with_names = run->verbose};
 		bool is_file = fab_input_exists(given[i]);
 		const char *label = is_file ? fab_input_name(given[i]) : "--servers";
@@ -44,7 +45,6 @@ static int find_servers(const struct fab_cli_run *run,
 		}
 		if (!rc)
 			fab_cli_tell_matches(run, label, &matches);
-		fab_matches_fini(&matches);
 	}
 	return rc;
 }
@@ -60,7 +60,7 @@ static uint32_t count_filtered(const struct bootplan_params *p,
 	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *resolver = NULL;
 	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *left = NULL;
 	struct fab_ids ids = {0};
-	struct fab_fabric *all;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *all = NULL;
 	struct fab_err ignored;
 	uint32_t n = 0;
 
@@ -85,7 +85,6 @@ static uint32_t count_filtered(const struct bootplan_params *p,
 				*first = fab_strdup(name);
 		}
 	free(ids.of.v);
-	fab_fabric_free(all);
 	return n;
 }
 
@@ -97,7 +96,7 @@ static int machine_of_fabric(const struct bootplan_params *p, const struct fab_f
 					      .is_signalling = p->rate,
 					      .resolver = fab_resolver_new(f)};
 	struct fab_ids ids = {0};
-	char *first;
+	FAB_AUTOFREE char *first = NULL;
 	uint32_t n_filtered = count_filtered(p, f, given, n_given, &first);
 	int rc = find_servers(&p->run, servers.resolver, given, n_given, &ids, err);
 
@@ -109,7 +108,6 @@ static int machine_of_fabric(const struct bootplan_params *p, const struct fab_f
 		fab_cli_warn(&p->run,
 			     "--hca=%s leaves out %u of the servers, such as '%s'",
 			     p->input.hca, n_filtered, first);
-	free(first);
 	servers.hosts = ids.of.v;
 	servers.n_hosts = ids.of.n;
 	if (rc)
@@ -124,16 +122,14 @@ static int machine_of_fabric(const struct bootplan_params *p, const struct fab_f
 static int machine_of_text(const char *given, struct fab_machine **out,
 			   struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc;
 
 	if (fab_input_exists(given)) {
 		rc = fab_input_read(given, &in, err);
 		if (rc)
 			return rc;
-		rc = fab_machine_read(fab_input_name(given), in.bytes, in.n, out, err);
-		fab_input_fini(&in);
-		return rc;
+		return fab_machine_read(fab_input_name(given), in.bytes, in.n, out, err);
 	}
 	rc = fab_machine_parse(given, out, err);
 	if (rc && !strpbrk(given, "=:"))
@@ -335,7 +331,7 @@ static int read_loaded(const struct bootplan_params *p, struct bootplan_outcome 
 {
 	const struct fab_plan_change *c = &o->plan.change;
 	struct fab_machine *then = c->old ? c->old : c->now;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	uint32_t *loaded, *before;
 	int rc = p->loaded ? fab_input_read(p->loaded, &in, err) : 0;
 
@@ -361,7 +357,6 @@ static int read_loaded(const struct bootplan_params *p, struct bootplan_outcome 
 	before = FAB_ARENA_NEW(a, (size_t)then->n_nodes + 1, uint32_t);
 	rc = fab_mapping_read(then, fab_input_name(p->loaded), in.bytes, in.n, before,
 			      err);
-	fab_input_fini(&in);
 	if (then != c->now)
 		then->resolver = NULL;
 	if (rc)
@@ -496,7 +491,7 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	for (size_t i = 0; i < o->results.of.n; i++) {
 		const struct fab_plan_result *r = &o->results.of.v[i];
 		const struct bootplan_segments *s = &row->segment;
-		char *algorithm =
+		FAB_AUTOFREE char *algorithm =
 			fab_format("%s%s", r->algorithm, r->is_max_min ? "/max-min" : "");
 
 		bootplan_row_init(row, w->arena, o, r);
@@ -523,7 +518,6 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 		if (r->batch == o->largest)
 			fab_draft_result(d, algorithm, bootplan_columns,
 					 bootplan_n_columns, row);
-		free(algorithm);
 	}
 }
 
