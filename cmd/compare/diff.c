@@ -490,10 +490,9 @@ static void put_counts(struct fab_report *r, const char *prefix,
 		   {"vanished", c->vanished}};
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {
-		char *name = fab_format("%s%s", prefix, all[i].name);
+		FAB_AUTOFREE char *name = fab_format("%s%s", prefix, all[i].name);
 
 		fab_report_uint(r, name, all[i].n);
-		free(name);
 	}
 }
 

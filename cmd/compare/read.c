@@ -101,14 +101,12 @@ static int find_labels(struct compare_params *p, struct fab_err *err)
 static int read_runs(struct compare_params *p, bool names_only,
 		     struct fab_store_runs *runs, struct fab_err *err)
 {
-	uint64_t *ids = FAB_NEW(p->specs.n + 1, uint64_t);
+	FAB_AUTOFREE uint64_t *ids = FAB_NEW(p->specs.n + 1, uint64_t);
 	struct fab_store_filter filter = p->filter;
 	int rc = find_labels(p, err);
 
-	if (rc) {
-		free(ids);
+	if (rc)
 		return rc;
-	}
 	filter.ids = p->specs.n ? ids : NULL;
 	for (size_t i = 0; i < p->specs.n; i++)
 		if (p->specs.v[i].id)
@@ -118,9 +116,7 @@ static int read_runs(struct compare_params *p, bool names_only,
 	filter.names_only = names_only;
 	filter.before = *p->older_than ? p->older_than : NULL;
 	filter.keep = p->keep_last;
-	rc = compare_read(p->path, &filter, runs, err);
-	free(ids);
-	return rc;
+	return compare_read(p->path, &filter, runs, err);
 }
 
 /* Leave only the metrics that were asked for, in the arena. */
@@ -137,14 +133,13 @@ static int choose_metrics(struct fab_arena *arena, const char *list,
 			    !strncmp(runs->kinds[i].name, at, len))
 				FAB_PUSH(&chosen, runs->kinds[i]);
 		if (chosen.n == before) {
-			char *names = NULL;
+			FAB_AUTOFREE char *names = NULL;
 
 			for (size_t i = 0; i < runs->n_kinds; i++)
 				fab_append(&names, ", ", "%s", runs->kinds[i].name);
 			fab_fail(err, EINVAL,
 				 "--metric: '%.*s' is unknown; there are: %s", (int)len,
 				 at, names ? names : "");
-			free(names);
 			free(chosen.v);
 			return FAB_EXIT_USAGE;
 		}
