@@ -124,7 +124,7 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 	struct fab_groups none = {.first = (uint64_t[1]){0}};
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *alive = NULL;
 	struct fab_mcast_problem problem = {f, dist, &none};
-	struct fab_mcast_result result;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result = {0};
 	struct fab_err found;
 	double start = fab_now();
 	int rc;
@@ -145,7 +145,6 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 		fab_cli_warn(&p->run, "%s", found.text);
 		out->is_sound = false;
 	}
-	fab_mcast_result_fini(&result);
 	return 0;
 }
 

@@ -415,7 +415,8 @@ static void explain_cable(struct fab_report *r, const struct mcroute_outcome *o,
 	begin(r, o, "explain_cable", "Groups on the cable", columns, FAB_COUNT(columns));
 	for (size_t i = o->has_tables; i < o->n; i++) {
 		uint32_t n;
-		struct fab_sharer *v = fab_mcast_sharers(&o->results[i], cable, &n);
+		FAB_AUTOFREE struct fab_sharer *v =
+			fab_mcast_sharers(&o->results[i], cable, &n);
 
 		for (uint32_t k = 0; k < n; k++) {
 			uint32_t g = v[k].group;
@@ -431,7 +432,6 @@ static void explain_cable(struct fab_report *r, const struct mcroute_outcome *o,
 
 			fab_report_record(r, &row);
 		}
-		free(v);
 	}
 	fab_report_table_end(r);
 }
@@ -448,8 +448,8 @@ static void print_histogram(struct fab_report *r, const struct mcroute_outcome *
 	begin(r, o, "histogram", "Switch-to-switch cables by number of trees", columns,
 	      FAB_COUNT(columns));
 	for (size_t i = 0; i < o->n; i++) {
-		uint32_t *count = fab_efi_histogram(o->problem.f, o->results[i].load,
-						    o->efi[i].max);
+		FAB_AUTOFREE uint32_t *count = fab_efi_histogram(
+			o->problem.f, o->results[i].load, o->efi[i].max);
 
 		for (uint32_t e = 0; e <= o->efi[i].max; e++)
 			if (count[e])
@@ -459,7 +459,6 @@ static void print_histogram(struct fab_report *r, const struct mcroute_outcome *
 						.algorithm = o->results[i].engine->name,
 						.efi = e,
 						.cables = count[e]});
-		free(count);
 	}
 	fab_report_table_end(r);
 }
@@ -732,7 +731,7 @@ void mcroute_store(struct fab_draft *d, const struct fab_work *w)
 	for (size_t i = 0; i < o->n; i++) {
 		const struct mcroute_row row = row_of(o, i);
 		uint32_t max = o->efi[i].max;
-		uint32_t *count =
+		FAB_AUTOFREE uint32_t *count =
 			fab_efi_histogram(o->problem.f, o->results[i].load, max);
 
 		fab_draft_result(d, row.algorithm, mcroute_columns, mcroute_n_columns,
@@ -740,6 +739,5 @@ void mcroute_store(struct fab_draft *d, const struct fab_work *w)
 		for (uint32_t e = 0; e <= max; e++)
 			if (count[e])
 				fab_draft_bin(d, e, count[e]);
-		free(count);
 	}
 }

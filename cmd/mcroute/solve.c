@@ -91,11 +91,11 @@ static int find_explained(struct mcroute_params *p, const struct mcroute_outcome
 			"\"%s\"",
 			p->explain, fab_group_name(g, 0));
 	if (p->explain_cable) {
+		FAB_AUTO(fab_resolver_free_at)
 		struct fab_resolver *r = fab_resolver_new(o->problem.f);
 
 		rc = fab_resolve_text(r, FAB_WANT_CABLE, p->explain_cable,
 				      strlen(p->explain_cable), &p->explained_cable, err);
-		fab_resolver_free(r);
 		if (!rc && p->explained_cable >= o->problem.f->n_switch_links)
 			rc = fab_fail(err, EINVAL,
 				      "--explain-cable: %s is no cable between switches",
