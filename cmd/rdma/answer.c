@@ -181,7 +181,7 @@ static void say_slow(const struct answer *a, const struct fab_rdma_point *x)
 	for (int n = 0; n < MOST_SLOW; n++) {
 		const struct fab_rdma_outcome *worst = NULL;
 		double most = SLOW;
-		char *cause;
+		FAB_AUTOFREE char *cause = NULL;
 
 		for (uint32_t i = 0; i < a->q->n_schemes; i++) {
 			double slow = fab_rdma_slowness(result_at(a, x, i), fastest);
@@ -197,7 +197,6 @@ static void say_slow(const struct answer *a, const struct fab_rdma_point *x)
 		cause = fab_rdma_cause(a->s, worst);
 		fab_append(&text, "; ", "%s takes about %.2g times as long%s%s",
 			   worst->name, below, cause ? ": " : "", cause ? cause : "");
-		free(cause);
 	}
 	if (text)
 		fab_report_answer(a->r, FAB_TONE_PLAIN, "%s.", text);

@@ -68,7 +68,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 					nearest->plan.answer.share.value)
 			nearest = &plans->of[i];
 	if (best && !is_harmless && !has_few) {
-		char *text = plan_text(best);
+		FAB_AUTOFREE char *text = plan_text(best);
 
 		fab_report_answer(
 			r, FAB_TONE_GOOD,
@@ -78,7 +78,6 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 			best->plan.answer.rounds > FAB_RDMA_WASTE
 				? ""
 				: " without sending much more than there is");
-		free(text);
 	} else if (!best && nearest) {
 		fab_report_answer(
 			r, FAB_TONE_BAD,

@@ -274,10 +274,9 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 	fab_report_text(r, "route", n->route->name);
 	fab_report_text(r, "algorithm", n->algorithm);
 	for (size_t i = 0; i < FAB_COUNT(number); i++) {
-		char *name = fab_format("parameters.%s", number[i].name);
+		FAB_AUTOFREE char *name = fab_format("parameters.%s", number[i].name);
 
 		put(r, name, number[i].value);
-		free(name);
 	}
 }
 
@@ -466,7 +465,7 @@ static void store_scheme(struct fab_draft *d, const struct fab_work *w,
 	fab_draft_result(d, scheme->name, rdma_columns, rdma_n_columns, &row);
 	for (size_t i = 0; i < last && p->axes.of.n; i++) {
 		const struct fab_rdma_outcome *r = &s->results.v[i];
-		char *part = NULL;
+		FAB_AUTOFREE char *part = NULL;
 
 		if (r->scheme != scheme)
 			continue;
@@ -477,7 +476,6 @@ static void store_scheme(struct fab_draft *d, const struct fab_work *w,
 		row = row_of(w, r);
 		fab_draft_part(d, (uint64_t)(r->point - s->point), part, rdma_columns,
 			       rdma_n_columns, &row);
-		free(part);
 	}
 }
 

@@ -173,7 +173,7 @@ int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 {
 	for (size_t i = 0; i < p->link_down.n; i++) {
 		const char *arg = p->link_down.v[i], *at = strrchr(arg, '@');
-		struct fab_faults *named = fab_faults_new(f);
+		FAB_AUTO(fab_faults_free_at) struct fab_faults *named = fab_faults_new(f);
 		char *link = at ? fab_strndup(arg, (size_t)(at - arg)) : NULL;
 		int rc = read_span(at ? at + 1 : arg, &out[i], err);
 
@@ -185,7 +185,6 @@ int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 				      link, named->named.n);
 		if (!rc && link)
 			out[i].cable = named->named.v[0].id;
-		fab_faults_free(named);
 		free(link);
 		if (rc) {
 			fab_err_prefix(err, "--link-down");
