@@ -297,7 +297,7 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 			struct fab_err *err)
 {
 	const struct fab_groups *g = o->groups;
-	struct fab_map64 *end_of = fab_map64_new(o->ends.n);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *end_of = fab_map64_new(o->ends.n);
 	uint64_t n_dead = 0;
 	uint32_t in = 0;
 	int rc = 0;
@@ -321,7 +321,6 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 				fab_group_name(g, in),
 				fab_node_name(o->f, o->f->port_node[port]));
 	}
-	fab_map64_free(end_of);
 	if (!rc && n_dead)
 		fab_cli_warn(&p->run,
 			     "left out: %llu members that are no live host adapters",
