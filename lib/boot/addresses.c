@@ -647,11 +647,9 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
 	size_t n;
 	FAB_AUTOFREE char *now = renamed(&h, text, len, &n);
-	int rc;
 
 	*out = NULL;
-	rc = fab_host_addresses_read(file, now, n, out, err);
-	return rc;
+	return fab_host_addresses_read(file, now, n, out, err);
 }
 
 static const char *ip_of(const struct fab_host_addresses *addresses, const char *name,

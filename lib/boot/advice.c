@@ -31,8 +31,8 @@ static int measure(const struct raising *x, const struct fab_mapping_problem *ra
 		   struct fab_err *err)
 {
 	struct fab_share_workspace *w = fab_share_workspace_new(raised->m);
-	struct fab_transfer t;
-	struct fab_share share;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
+	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
 	int rc = fab_share_of(raised->m, raised->batch, interface_of, false, w, &share,
 			      err);
 
@@ -41,7 +41,6 @@ static int measure(const struct raising *x, const struct fab_mapping_problem *ra
 		return rc;
 	out->bandwidth_mbps = share.bandwidth_mbps;
 	out->seconds = fab_transfer_equal_share_seconds(&share, x->options);
-	fab_share_fini(&share);
 	if (!raised->timed)
 		return 0;
 	rc = fab_transfer_run(raised->m, raised->batch, interface_of, raised->timed, &t,
@@ -50,7 +49,6 @@ static int measure(const struct raising *x, const struct fab_mapping_problem *ra
 		return rc;
 	out->bandwidth_mbps = t.first_rate_mbps;
 	out->seconds = t.last_s;
-	fab_transfer_fini(&t);
 	return 0;
 }
 
@@ -146,9 +144,10 @@ int fab_advice_raise(const struct fab_mapping_problem *problem,
 static double chain_seconds(const struct fab_machine *m, const struct fab_batch *batch,
 			    double image_mbit, double chunk_mbit)
 {
-	uint32_t n_up, *server = fab_interfaces_up(m, &n_up);
-	uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
-	uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
+	uint32_t n_up;
+	FAB_AUTOFREE uint32_t *server = fab_interfaces_up(m, &n_up);
+	FAB_AUTOFREE uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
+	FAB_AUTOFREE uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
 	uint32_t n_chains = batch->n < n_up ? batch->n : n_up, length;
 	double rate = INFINITY;
 
@@ -172,9 +171,6 @@ static double chain_seconds(const struct fab_machine *m, const struct fab_batch 
 		if (up[v])
 			rate = fmin(rate, m->capacity_mbps[v] / up[v]);
 	}
-	free(server);
-	free(down);
-	free(up);
 	return length ? (image_mbit + (length - 1) * fmin(chunk_mbit, image_mbit)) / rate
 		      : 0;
 }
@@ -194,7 +190,8 @@ void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *ba
 			 struct fab_alternatives *out)
 {
 	double stream = INFINITY, source = 0, slowest = INFINITY;
-	uint32_t n_up, *server = fab_interfaces_up(m, &n_up), rounds = 0;
+	uint32_t n_up, rounds = 0;
+	FAB_AUTOFREE uint32_t *server = fab_interfaces_up(m, &n_up);
 
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t v = m->node_vertex[batch->node[i]];
@@ -212,7 +209,6 @@ void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *ba
 	stream = fmin(stream, source);
 	for (uint64_t have = n_up; have < (uint64_t)batch->n + n_up; have *= 2)
 		rounds++;
-	free(server);
 	out->multicast_seconds = image_mbit * (1 + repair) / stream;
 	out->chain_seconds = chain_seconds(m, batch, image_mbit, chunk_mbit);
 	out->peer_seconds = rounds * image_mbit / slowest;

@@ -271,8 +271,9 @@ int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed
 			if (!m->level[l].is_server)
 				add_prefixes(&s, l, false);
 	} else if (!strncmp(spec, "random:", 7)) {
-		uint32_t *shuffled = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
-		uint32_t *with = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+		FAB_AUTOFREE uint32_t *shuffled =
+			FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+		FAB_AUTOFREE uint32_t *with = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
 
 		for (uint32_t i = 0; i < m->n_nodes; i++)
 			shuffled[i] = i;
@@ -289,8 +290,6 @@ int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed
 					"'random:%u' is more than 2^28 nodes together",
 					(uint32_t)n_random);
 		}
-		free(shuffled);
-		free(with);
 	} else {
 		rc = find_level(m, spec + (every ? 6 : each ? 5 : 0), &level, err);
 		if (!rc && !each)

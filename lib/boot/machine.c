@@ -164,9 +164,10 @@ static void add_vertex(struct fab_machine *m, uint32_t parent, uint32_t number,
 int fab_machine_builder_finish(struct fab_machine_builder *b, int rc,
 			       struct fab_machine **out, struct fab_err *err)
 {
-	uint32_t n = (uint32_t)b->raw.n, *order = FAB_NEW(n, uint32_t);
+	uint32_t n = (uint32_t)b->raw.n;
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(n, uint32_t);
 	uint32_t n_of[3] = {0}, of_level[FAB_MACHINE_LEVELS_MAX] = {0};
-	uint32_t *place = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *place = FAB_NEW(n, uint32_t);
 	struct fab_machine *m = b->m;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -195,8 +196,6 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, int rc,
 	m->warnings = b->warnings.v;
 	m->n_warnings = (uint32_t)b->warnings.n;
 	fab_arena_own(&m->arena, free, b->warnings.v);
-	free(order);
-	free(place);
 	free(b->raw.v);
 	if (rc)
 		fab_machine_free(m);

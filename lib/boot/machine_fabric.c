@@ -170,8 +170,7 @@ static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 		}
 		r->above[s] = vertex[own];
 	}
-	rc = sum_up(r, part, rank, vertex, err);
-	return rc;
+	return sum_up(r, part, rank, vertex, err);
 }
 
 static int add_ranks(struct fabric_reader *r, struct fab_err *err)
@@ -382,7 +381,7 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 	uint32_t server = fab_machine_builder_level(&r->b, "server", 6, true);
 	struct fab_machine *m = r->b.m;
 	struct fab_ids ports = {0};
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 	int rc = 0;
 
 	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
@@ -402,7 +401,6 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 			 fab_arena_format(&m->arena,
 					  "of the cables %s: %g Mb/s is assumed", text,
 					  r->servers->default_mbps));
-	free(text);
 	m->n_unnamed = n;
 	if (n)
 		FAB_PUSH(

@@ -470,12 +470,10 @@ int fab_machine_read(const char *file, const char *text, size_t len,
 	} else if (!rc && !r.given.n) {
 		rc = fab_fail(err, EINVAL, "%s: there is no machine in it", file);
 	} else if (!rc) {
-		uint32_t *order = FAB_NEW(r.given.n, uint32_t);
-		uint32_t *place = FAB_NEW(r.given.n, uint32_t);
+		FAB_AUTOFREE uint32_t *order = FAB_NEW(r.given.n, uint32_t);
+		FAB_AUTOFREE uint32_t *place = FAB_NEW(r.given.n, uint32_t);
 
 		rc = add_named(&r, order, place, err);
-		free(order);
-		free(place);
 	}
 	rc = fab_machine_builder_finish(&r.b, rc, out, err);
 	free(r.given.v);

@@ -588,7 +588,7 @@ static bool is_better(const struct trial *a, const struct trial *b)
 
 static int run(const struct search *x, struct trial *t, struct fab_err *err)
 {
-	struct fab_transfer transfer;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer transfer = {0};
 	int rc = fab_transfer_run(x->p->m, x->batch, t->interface_of, x->p->timed,
 				  &transfer, err);
 
@@ -597,7 +597,6 @@ static int run(const struct search *x, struct trial *t, struct fab_err *err)
 	t->n_failed = transfer.n_failed;
 	t->last_s = transfer.last_s;
 	t->slowest_node = transfer.slowest_node;
-	fab_transfer_fini(&transfer);
 	return 0;
 }
 
@@ -627,8 +626,8 @@ static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 		    uint32_t argument, struct fab_err *err)
 {
 	struct fab_mapping_problem plain = *x->p;
-	struct fab_share_workspace *w;
-	struct fab_share share;
+	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
+	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
 	bool is_beaten;
 	int rc;
 
@@ -639,13 +638,11 @@ static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 	w = fab_share_workspace_new(x->p->m);
 	rc = fab_share_of(x->p->m, x->batch, x->spare.interface_of, false, w, &share,
 			  err);
-	fab_share_workspace_free(w);
 	if (rc)
 		return rc;
 	/* equal shares are a bound: often there is nothing to simulate */
 	is_beaten = !x->best.n_failed && fab_transfer_equal_share_seconds(
 						 &share, x->p->timed) >= x->best.last_s;
-	fab_share_fini(&share);
 	return is_beaten ? 0 : try_spare(x, &is_beaten, err);
 }
 

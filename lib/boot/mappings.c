@@ -88,7 +88,7 @@ static uint32_t take(struct spread *s)
 
 uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	uint32_t nv = m->n_vertices, total = 0, *out;
 	struct spread s = {.m = m,
 			   .first = FAB_ARENA_NEW(&a, nv, uint32_t),
@@ -125,7 +125,6 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 	out = FAB_NEW((size_t)total + 1, uint32_t);
 	for (uint32_t i = 0; i < total; i++)
 		out[i] = take(&s);
-	fab_arena_free(&a);
 	*n = total;
 	return out;
 }
@@ -171,12 +170,10 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 		.nodes = fab_machine_lookup(names, FAB_MACHINE_NODES),
 		.interfaces = fab_machine_lookup(names, FAB_MACHINE_INTERFACES),
 		.interface_of = interface_of};
-	int rc;
 
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		interface_of[i] = FAB_NONE;
-	rc = fab_list_lines(file, text, len, read_pair, &r, err);
-	return rc;
+	return fab_list_lines(file, text, len, read_pair, &r, err);
 }
 
 int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batch,

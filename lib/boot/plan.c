@@ -193,7 +193,7 @@ static int measure(const struct fab_plan *p, const struct fab_machine *m,
 		   const uint32_t *interface_of, struct fab_share_workspace *w,
 		   struct fab_plan_result *r, struct fab_err *err)
 {
-	struct fab_transfer t;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	int rc = fab_share_of(m, r->batch, interface_of, false, w, &r->share, err);
 
 	if (rc)
@@ -212,7 +212,6 @@ static int measure(const struct fab_plan *p, const struct fab_machine *m,
 	r->slowest_node = t.slowest_node;
 	r->n_retries = t.n_retries;
 	r->n_failed = t.n_failed;
-	fab_transfer_fini(&t);
 	return 0;
 }
 
@@ -280,7 +279,7 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 	int rc = 0;
 
 	if (is_first || is_timed(p)) {
-		uint32_t *before = NULL;
+		FAB_AUTOFREE uint32_t *before = NULL;
 
 		rc = plan_mapping(p, w, batch, choice, is_max_min, &before, err);
 		*failover = NULL;
@@ -292,7 +291,6 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 			FAB_PUSH(&out->failovers, f);
 			*failover = f;
 		}
-		free(before);
 	}
 	r.failover = *failover;
 	if (rc)

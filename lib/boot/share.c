@@ -222,7 +222,8 @@ static void add_limit(struct fab_share *share, enum fab_limit limit, uint32_t ve
 static void add_limits(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_share *share)
 {
-	uint32_t *n, fullest = 0, first = FAB_NONE, server, most;
+	uint32_t fullest = 0, first = FAB_NONE, server, most;
+	FAB_AUTOFREE uint32_t *n = NULL;
 	double flow = fab_limits_transfer_mbps(m, batch);
 
 	if (!batch->n)
@@ -247,7 +248,6 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 	for (uint32_t i = batch->n; i-- > 0;)
 		if (n[m->interface_server[interface_of[batch->node[i]]]] == most)
 			first = batch->node[i];
-	free(n);
 	server = m->interface_vertex[interface_of[first]];
 	add_limit(share, FAB_LIMIT_DISK, server, first,
 		  &(struct fab_share_segment){.is_up = true,
