@@ -183,11 +183,11 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 		if (r.state[i % r.window] == DONE && sweep->drop)
 			sweep->drop(sweep->context, result_at(&r, i));
 	if (r.rc && r.failed < r.n && sweep->n_items > 1) {
-		char *prefix = fab_format("%s %" PRIu64 " of %" PRIu64, sweep->what,
-					  item_of(&r, r.failed) + 1, sweep->n_items);
+		FAB_AUTOFREE char *prefix =
+			fab_format("%s %" PRIu64 " of %" PRIu64, sweep->what,
+				   item_of(&r, r.failed) + 1, sweep->n_items);
 
 		fab_err_prefix(&r.err, prefix);
-		free(prefix);
 	}
 	if (r.rc && err)
 		*err = r.err;
