@@ -764,7 +764,7 @@ static void write_lists(struct scope x, size_t from, size_t to)
 
 	for (uint32_t i = 0, n = 0; i < s->n; i += n) {
 		size_t bytes = 0;
-		char *list;
+		FAB_AUTOFREE char *list = NULL;
 
 		for (n = 0; i + n < s->n && bytes < LIST_MAX_BYTES; n++) {
 			name[n] = boot_node_of(x.part->plan, s, i + n)->name;
@@ -772,7 +772,6 @@ static void write_lists(struct scope x, size_t from, size_t to)
 		}
 		x.list = list = fab_hostlist_fold(name, n);
 		write_lines(&x, from, to);
-		free(list);
 	}
 }
 
@@ -815,12 +814,11 @@ static void write_block(struct scope x, const struct boot_line *line, size_t fro
 	} else if (line->kind == LISTS) {
 		write_lists(x, from, line->end);
 	} else if (line->kind == IF || line->kind == UNLESS) {
-		char *owned = NULL;
+		FAB_AUTOFREE char *owned = NULL;
 		const char *value = value_of(&x, line->value, NULL, &owned);
 
 		if ((value && *value) == (line->kind == IF))
 			write_lines(&x, from, line->end);
-		free(owned);
 	} else {
 		uint32_t end = is_all ? part->plan->n_servers : part->end;
 

@@ -64,7 +64,7 @@ static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32
 {
 	const struct fab_updn_loss loss =
 		fab_updn_try_roots(f, NULL, roots, n, n_threads);
-	uint32_t *none, *root;
+	FAB_AUTOFREE uint32_t *none = NULL, *root = NULL;
 	char *text = NULL;
 
 	char *single;
@@ -80,8 +80,6 @@ static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32
 		text = fab_format("; with the one root '%.64s' (0x%016" PRIx64
 				  ") every pair has one",
 				  fab_node_name(f, *root), f->node_guid[*root]);
-	free(none);
-	free(root);
 	single = text ? text : fab_strdup("");
 	fab_fail(err, EINVAL,
 		 "%s: no roots: with the %" PRIu32
@@ -135,7 +133,7 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 	*n_left_out = 0;
 	if (!rc) {
 		uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), n = 0;
-		struct entry *v;
+		FAB_AUTOFREE struct entry *v = NULL;
 		uint32_t first, last;
 		uint32_t lowest = 0;
 		size_t count = 0;
@@ -177,7 +175,6 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 		}
 		fputs("# cn_guid_file of OpenSM: ports of hosts on leaf switches\n", out);
 		put_entries(out, f, v, count);
-		free(v);
 	}
 	return rc;
 }

@@ -143,7 +143,7 @@ static int rows_init(struct lid_rows *t, const struct fab_routes *r, struct fab_
 		for (uint32_t i = 0; i < t->n; i++)
 			t->row[i] = row_of[t->lid[i]];
 	} else {
-		struct fab_columns columns;
+		FAB_AUTO(fab_columns_fini) struct fab_columns columns = {0};
 
 		r = t->routes = t->whole = fab_routes_complete(r);
 		fab_columns_init(&columns, r);
@@ -151,7 +151,6 @@ static int rows_init(struct lid_rows *t, const struct fab_routes *r, struct fab_
 			t->row[i] = fab_columns_of(
 				&columns, t->port[i],
 				t->lid[i] - (uint32_t)r->f->port_lid[t->port[i]]);
-		fab_columns_fini(&columns);
 	}
 	return 0;
 }
