@@ -92,7 +92,7 @@ static void check_links(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 	struct fab_rates rates = fab_rates_of(f, 0, f->n_cables);
-	char *text = fab_rates_unknown_text(f, &rates);
+	FAB_AUTOFREE char *text = fab_rates_unknown_text(f, &rates);
 	uint32_t widths[FAB_N_CABLE_CLASSES][256] = {0};
 	uint32_t speeds[FAB_N_CABLE_CLASSES][256] = {0};
 
@@ -113,7 +113,6 @@ static void check_links(struct fab_checker *c)
 	if (text)
 		fab_checker_add(c, FAB_NOTE, "unknown-rate", AT_NODE(FAB_NONE),
 				"of the cables %s: they were not compared", text);
-	free(text);
 	for (uint32_t i = 0; i < f->n_cables; i++) {
 		uint32_t a = f->cable_a[i], b = f->cable_b[i];
 		struct fab_finding at = {.node = f->port_node[a], .port = a, .cable = i};
@@ -178,7 +177,8 @@ static void compare_planes(struct fab_checker *c, const struct fab_planes *plane
 		}
 	for (uint32_t i = 0; i < planes->n_planes; i++) {
 		const struct fab_plane *v = &planes->v[i];
-		char name[FAB_PLANE_TEXT_SIZE], *text = NULL;
+		char name[FAB_PLANE_TEXT_SIZE];
+		FAB_AUTOFREE char *text = NULL;
 		bool is_small = false;
 
 		for (int m = 0; m < N_MEASURES; m++) {
@@ -198,7 +198,6 @@ static void compare_planes(struct fab_checker *c, const struct fab_planes *plane
 				fab_plane_text(planes, i, name),
 				fab_node_name(c->f, v->first_switch),
 				planes->n_planes > 2 ? "s" : "", text);
-		free(text);
 	}
 }
 

@@ -230,13 +230,12 @@ struct fab_map64 *fab_guids_new(const struct fab_fabric *f, uint32_t n_nodes)
 int fab_guids_differ(const struct fab_fabric *f, uint32_t n_nodes, const char *what,
 		     struct fab_err *err)
 {
-	struct fab_map64 *seen = fab_map64_new(n_nodes);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *seen = fab_map64_new(n_nodes);
 	uint32_t first = 0, i = 0;
 	char name[128], other[128];
 
 	while (i < n_nodes && (first = fab_map64_put(seen, f->node_guid[i], i)) == i)
 		i++;
-	fab_map64_free(seen);
 	if (i == n_nodes)
 		return 0;
 	fab_text_safe(fab_node_name(f, first), name, sizeof(name));

@@ -161,7 +161,7 @@ bool fab_graph_has_cycle(const struct fab_graph *g)
 uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *part,
 				   uint64_t max_steps, uint32_t *n_cycle)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	size_t size = (size_t)g->n + 1;
 	uint32_t *from = FAB_ARENA_NEW(&arena, size, uint32_t); /* the vertex before */
 	/* FAB_NONE: not reached; starts that are done with keep 0 */
@@ -219,7 +219,6 @@ uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *pa
 		for (uint32_t i = 1; i < tail; i++)
 			depth[queue[i]] = FAB_NONE;
 	}
-	fab_arena_free(&arena);
 	*n_cycle = n_best == FAB_NONE ? 0 : n_best;
 	return best;
 }

@@ -99,9 +99,8 @@ bool fab_hosts_hca_matches(const char *description, const char *hca)
 	if (w.n == 1 && fab_hosts_is_adapter(w.first, w.first_len)) {
 		w.second = w.first;
 		w.second_len = w.first_len;
-	} else if (!has_adapter_part(&w)) {
+	} else if (!has_adapter_part(&w))
 		return false;
-	}
 	snprintf(part, sizeof(part), "%.*s",
 		 (int)(w.second_len < 255 ? w.second_len : 255), w.second);
 	return fab_text_glob(hca, part);

@@ -608,7 +608,7 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 		     struct fab_err *err)
 {
 	struct fab_kfat *k = FAB_NEW0(1, struct fab_kfat);
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct kfat_lines l;
 	struct fab_err ignored;
 	int rc;
@@ -641,7 +641,6 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 		for (uint32_t d = 0; d < k->n_dims; d++)
 			k->n_planes = n[d] > k->n_planes ? n[d] : k->n_planes;
 	}
-	fab_arena_free(&arena);
 	if (rc)
 		fab_kfat_free(k);
 	else

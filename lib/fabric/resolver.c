@@ -613,9 +613,10 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 	if (v->want == FAB_WANT_CABLE) {
 		const struct fab_fabric *f = v->r->f;
 		const char *colon = strrchr(pattern, ':');
-		bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
+		FAB_AUTOFREE bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
 		struct fab_ids switches = {0};
-		char *name, number[8];
+		char number[8];
+		FAB_AUTOFREE char *name = NULL;
 
 		/* SWITCH:PORT, both of them patterns. */
 		name = fab_strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
@@ -636,8 +637,6 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 				FAB_PUSH(&out->of, cable);
 			}
 		}
-		free(is_taken);
-		free(name);
 		free(switches.of.v);
 		return;
 	}
@@ -758,12 +757,11 @@ static void add(struct fab_directory *d, const char *name, uint32_t id)
 {
 	size_t len = strlen(name), size = 4 * len + 1;
 	FAB_AUTOFREE char *other = fab_text_safe(name, fab_alloc(size, 1), size);
-	char *ascii = fab_text_ascii(fab_strdup(other));
+	FAB_AUTOFREE char *ascii = fab_text_ascii(fab_strdup(other));
 
 	fab_directory_add(d, name, len, id);
 	if (strcmp(ascii, other) != 0)
 		fab_directory_add(d, ascii, strlen(ascii), id);
-	free(ascii);
 	if (strcmp(other, name) != 0) {
 		fab_directory_add(d, other, strlen(other), id);
 		fab_text_blank(strcpy(other, name));

@@ -86,7 +86,7 @@ static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t n_leaves = 0, first = 0, n, n_dims;
 	uint32_t *leaf_of_line, *order, *level;
-	struct fab_kfat *k = NULL;
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
 	struct fab_err ignored;
 
 	/* A quick refusal: all leaves are joined to equally many switches. */
@@ -100,10 +100,8 @@ static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 	if (n_leaves < LEAVES_MIN || fab_graph_degree(&g, first) < 2 ||
 	    fab_kfat_recognize(f, &k, &ignored))
 		return false;
-	if (!fab_kfat_is_whole(k)) {
-		fab_kfat_free(k);
+	if (!fab_kfat_is_whole(k))
 		return false;
-	}
 	*shape = fab_shape_of_kfat(k);
 	n_dims = k->n_dims;
 	/* The coordinates of a line are those of any leaf of it; a switch outside all
@@ -148,7 +146,6 @@ static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 		shape->is_root[s] = is_root;
 		shape->n_roots += is_root;
 	}
-	fab_kfat_free(k);
 	return true;
 }
 
@@ -590,7 +587,7 @@ static bool try_dragonfly(const struct fab_fabric *f, const uint32_t *hosts,
 			  struct fab_shape *shape)
 {
 	uint32_t n = f->n_switches, a, groups = 0;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct fly_work w = {.f = f};
 	uint64_t missing = 0;
 
@@ -623,7 +620,6 @@ static bool try_dragonfly(const struct fab_fabric *f, const uint32_t *hosts,
 		if (missing)
 			shape->kind = FAB_SHAPE_NONE;
 	}
-	fab_arena_free(&arena);
 	if (shape->kind == FAB_SHAPE_NONE) {
 		free(w.group);
 		return false;

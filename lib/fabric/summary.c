@@ -148,7 +148,7 @@ static int by_class(const void *x, const void *y)
 
 static void count_links(struct fab_summary *s, const struct fab_fabric *f)
 {
-	struct fab_map64 *index = fab_map64_new(16);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *index = fab_map64_new(16);
 	FAB_VEC(struct fab_link_count) links = {0};
 
 	for (uint32_t c = 0; c < f->n_cables; c++) {
@@ -163,7 +163,6 @@ static void count_links(struct fab_summary *s, const struct fab_fabric *f)
 			FAB_PUSH(&links, one);
 		links.v[at].n++;
 	}
-	fab_map64_free(index);
 	if (links.n)
 		qsort(links.v, links.n, sizeof(*links.v), by_class);
 	fab_arena_own(&s->arena, free, links.v);
@@ -290,6 +289,7 @@ static void measure_parts(struct fab_summary *s, const struct fab_fabric *f,
 		sw[at[planes->of_switch[i]]++] = i;
 	for (uint32_t i = 0; i < planes->n; i++) {
 		const struct fab_plane *v = &planes->v[i];
+		FAB_AUTO(fab_fabric_free_at)
 		struct fab_fabric *part = v->n_switch_links || v->n_host_links
 						  ? excerpt(f, sw + at[i] - v->n_switches,
 							    v->n_switches, id)
@@ -300,7 +300,6 @@ static void measure_parts(struct fab_summary *s, const struct fab_fabric *f,
 		if (part)
 			measure(s, i, part, shape, n_threads);
 		fab_shape_free(shape);
-		fab_fabric_free(part);
 		if (i < planes->n_planes && s->parts[i].shape)
 			fab_shape_text(s->parts[i].shape, i ? other : first,
 				       sizeof(first));
