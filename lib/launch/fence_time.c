@@ -291,7 +291,7 @@ int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
 		       double *us, struct fab_err *err)
 {
-	struct fab_fence_setup setup;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup = {0};
 	int rc = fab_fence_job_check(job, err);
 
 	*us = job->n_nodes > 1 ? fab_fence_formula_us(chosen, job) : 0;
@@ -300,9 +300,7 @@ int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_jo
 	rc = fab_fence_setup_init(&setup, chosen, job, NULL, NULL, err);
 	if (rc)
 		return rc;
-	rc = follow_plain(&setup, job, us, err);
-	fab_fence_setup_fini(&setup);
-	return rc;
+	return follow_plain(&setup, job, us, err);
 }
 
 size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double most,

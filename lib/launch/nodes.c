@@ -148,7 +148,7 @@ static int put_in_order(struct job *j, struct fab_err *err)
 	const struct fab_node_order *order = &j->choice->order;
 	struct fab_shape *s = NULL;
 	struct fab_rng rng;
-	uint64_t *key = NULL;
+	FAB_AUTOFREE uint64_t *key = NULL;
 	char text[256];
 	int rc = 0;
 
@@ -186,7 +186,6 @@ static int put_in_order(struct job *j, struct fab_err *err)
 				seat->key * s->dims[order->axis[k]] +
 				s->coords[(size_t)seat->sw * s->n_dims + order->axis[k]];
 	}
-	free(key);
 	if (s)
 		fab_shape_free(s);
 	if (!rc)
@@ -201,7 +200,7 @@ static int take_hosts(struct job *j, struct fab_err *err)
 	const struct fab_launch_choice *choice = j->choice;
 	uint32_t limit = choice->n_nodes ? choice->n_nodes : FAB_NONE;
 	uint32_t all = choice->host ? choice->n_hosts : j->f->n_hosts;
-	bool *is_in = FAB_NEW0((size_t)j->f->n_hosts + 1, bool);
+	FAB_AUTOFREE bool *is_in = FAB_NEW0((size_t)j->f->n_hosts + 1, bool);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < all && j->n < limit && !rc; i++) {
@@ -227,7 +226,6 @@ static int take_hosts(struct job *j, struct fab_err *err)
 				      fab_host_name(j->f, host));
 		is_in[host] = true;
 	}
-	free(is_in);
 	if (rc)
 		return rc;
 	if (!j->n)

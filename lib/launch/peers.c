@@ -311,7 +311,7 @@ int fab_peers_make(struct fab_arena *memory, const char *spec, uint32_t n_nodes,
 {
 	enum fab_peers_kind kind = FAB_PEERS_ALL;
 	const char *argument = "";
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	uint64_t number = 1;
 	int rc = parse(spec, &kind, &argument, &number, err);
 
@@ -329,10 +329,8 @@ int fab_peers_make(struct fab_arena *memory, const char *spec, uint32_t n_nodes,
 		rc = fab_input_read(argument, &in, err);
 		if (rc)
 			return rc;
-		rc = fab_peers_parse(memory, argument, in.bytes, in.n, n_nodes, ppn, out,
-				     err);
-		fab_input_fini(&in);
-		return rc;
+		return fab_peers_parse(memory, argument, in.bytes, in.n, n_nodes, ppn,
+				       out, err);
 	case FAB_PEERS_ALL:
 		break;
 	}

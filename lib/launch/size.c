@@ -376,12 +376,11 @@ static void put_process(struct bytes *b, const struct fab_puts *puts, uint32_t r
 
 	put_int(b, 1);
 	if (!(b->layout->opts & FAB_SIZE_PROCID)) {
-		char *nspace = fab_alloc(b->layout->namespace_chars + 1, 1);
+		FAB_AUTOFREE char *nspace = fab_alloc(b->layout->namespace_chars + 1, 1);
 
 		memset(nspace, 'n', b->layout->namespace_chars);
 		nspace[b->layout->namespace_chars] = '\0';
 		put_string(b, nspace);
-		free(nspace);
 	}
 	put_integer(b, rank, 4);
 	for (uint64_t i = 0; i < n; i++) {

@@ -95,9 +95,9 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 				fmin(all_MBps * MBPS_A_MB, MAX_MBPS));
 	struct fab_transfer_options options = {
 		.image_bytes = bytes, .n_files = 1, .request_seconds = request_s};
-	struct fab_machine *m = NULL;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	struct fab_transfer t;
-	struct fab_batch batch;
+	FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
 	FAB_AUTOFREE uint32_t *interface_of = NULL;
 	int rc = fab_machine_parse(spec, &m, err);
 
@@ -113,8 +113,6 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 		out[i] = t.finish_s[i];
 	if (!rc)
 		fab_transfer_fini(&t);
-	fab_batch_fini(&batch);
-	fab_machine_free(m);
 	return rc;
 }
 

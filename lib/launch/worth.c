@@ -82,7 +82,7 @@ int fab_launch_improve(const struct fab_launch_start *start,
 	int rc = fab_stages_total_s(start, &base, err);
 
 	for (size_t i = 0; i < FAB_N_IMPROVEMENTS && !rc; i++) {
-		struct fab_arena memory = FAB_ARENA_INIT;
+		FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 		struct fab_launch_start s = *start;
 		struct fab_stages stages = {0};
 
@@ -103,7 +103,6 @@ int fab_launch_improve(const struct fab_launch_start *start,
 			out[i].total_s = stages.total_s;
 		out[i].bytes = stages.bytes;
 		out[i].memory_bytes = stages.memory_bytes;
-		fab_arena_free(&memory);
 		out[i].saved_s = base - out[i].total_s;
 	}
 	return rc;
