@@ -14,7 +14,8 @@ void fab_efi_of(const struct fab_mcast_problem *problem,
 {
 	const struct fab_fabric *f = problem->f;
 	const struct fab_groups *g = problem->groups;
-	uint32_t n = f->n_switch_links, *load = FAB_NEW0(f->n_host_links, uint32_t);
+	uint32_t n = f->n_switch_links;
+	FAB_AUTOFREE uint32_t *load = FAB_NEW0(f->n_host_links, uint32_t);
 
 	*out = (struct fab_efi){0};
 	for (uint32_t c = 0; c < n; c++) {
@@ -38,7 +39,6 @@ void fab_efi_of(const struct fab_mcast_problem *problem,
 			if (++load[c - n] > out->max_all)
 				out->max_all = load[c - n];
 		}
-	free(load);
 	out->max_load = out->mean_load = result->weighted ? 0 : (double)NAN;
 	for (uint32_t c = 0; result->weighted && c < n; c++) {
 		out->max_load = fmax(out->max_load, result->weighted[c]);

@@ -133,7 +133,7 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 	uint32_t n_arcs = f->arc_first[f->n_switches], n_first = 0;
 	int n_workers;
 	bool is_over = false, is_limited = false;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	/* of groups that are the first with their switches */
 	uint32_t *first = FAB_ARENA_NEW(&arena, g->n, uint32_t);
 	uint32_t *n_turns = FAB_ARENA_NEW0(&arena, g->n, uint32_t);
@@ -148,7 +148,7 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 	steps = steps < STEPS_MOST ? steps : STEPS_MOST;
 #pragma omp parallel num_threads(n_workers) reduction(|| : is_limited)
 	{
-		struct fab_arena own = FAB_ARENA_INIT;
+		FAB_AUTO(fab_arena_free) struct fab_arena own = FAB_ARENA_INIT;
 		struct ascent x = {
 			.p = problem,
 			.is_used = FAB_ARENA_NEW0(&own, n_arcs, bool),
@@ -175,7 +175,6 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 		is_limited = is_limited || x.is_limited;
 		free(x.turn.v);
 		free(x.touched.v);
-		fab_arena_free(&own);
 	}
 	fab_threads_rest(n_workers);
 	*out = (struct fab_bound){.kind = FAB_BOUND_DUAL,
@@ -198,6 +197,5 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 	}
 	for (uint32_t i = 0; i < n_first; i++)
 		free(turns[first[i]]);
-	fab_arena_free(&arena);
 	out->value = n_arcs > 1 ? (uint32_t)((n + n_arcs / 2 - 1) / (n_arcs / 2)) : 0;
 }

@@ -307,7 +307,7 @@ static double metric_bound(const struct best *b)
 	const struct fab_mcast_problem *problem = b->p;
 	const struct fab_groups *g = problem->groups;
 	bool is_whole = fab_dist_is_whole(problem->dist);
-	struct fab_shape *own_shape = NULL;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *own_shape = NULL;
 	const struct fab_shape *grid =
 		is_whole ? NULL : fab_mcast_shape(problem, &own_shape);
 	uint64_t *edges = FAB_ARENA_NEW(b->arena, g->n, uint64_t);
@@ -333,7 +333,6 @@ static double metric_bound(const struct best *b)
 		}
 		total += (double)edges[i] * demand_of(b, i);
 	}
-	fab_shape_free(own_shape);
 	for (uint32_t c = 0; c < problem->f->n_switch_links; c++)
 		capacity += capacity_of(b, c);
 	return capacity > 0 ? share(b, total, capacity) : 0;
@@ -350,7 +349,7 @@ static void try_all(struct best *b)
 	bool *is_cut = FAB_ARENA_NEW(&arena, g.first[g.n], bool);
 	uint32_t *rank = FAB_ARENA_NEW(&arena, g.n, uint32_t);
 	uint32_t *order = FAB_ARENA_NEW(&arena, g.n, uint32_t), n = 0;
-	struct fab_shape *own;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *own = NULL;
 	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
 	double hops;
 
@@ -382,7 +381,6 @@ static void try_all(struct best *b)
 		for (uint32_t dim = 0; dim < shape->n_dims; dim++)
 			if (shape->dims[dim] <= MAX_SLABS)
 				try_slabs(b, shape, dim, part);
-	fab_shape_free(own);
 	hops = metric_bound(b);
 	if (is_better(b, hops))
 		offer(b, FAB_BOUND_HOPS, hops);

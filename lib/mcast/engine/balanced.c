@@ -110,7 +110,7 @@ static int optimise(const struct fab_mcast_problem *problem, struct fab_mcast_st
 		    const struct fab_mcast_options *o)
 {
 	struct fab_mcast_options own = *o;
-	struct fab_forest first = {0};
+	FAB_AUTO(fab_forest_fini) struct fab_forest first = {0};
 	enum fab_mcast_ended exact;
 	bool goes_on;
 
@@ -144,7 +144,6 @@ static int optimise(const struct fab_mcast_problem *problem, struct fab_mcast_st
 	}
 	if (goes_on)
 		s->ended = improve(s, &own);
-	fab_forest_fini(&first);
 	if (fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_BOUND)
 		return s->ended == FAB_ENDED_FAILED;
 	exact = fab_exact_solve(s, &own);

@@ -257,7 +257,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
 #pragma omp parallel num_threads(n_workers)
 	{
-		struct fab_arena arena = FAB_ARENA_INIT;
+		FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 		struct fab_roots_one *one = fab_roots_one_new(dist, &arena);
 
 #pragma omp for schedule(dynamic, 4)
@@ -272,7 +272,6 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 					find_set(dist, sw, n, slack, one->largest,
 						 one->block_min, bits);
 		}
-		fab_arena_free(&arena);
 	}
 	for (unsigned i = 0; i < balls.n; i++)
 		free(balls.of[i]);

@@ -93,7 +93,7 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 	if ((size_t)n_workers > n_growers)
 		n_workers = (int)n_growers;
 	for (uint32_t done = 0; done < n && !stopped && n_over < n_growers;) {
-		struct fab_roots own = {0};
+		FAB_AUTO(fab_roots_fini) struct fab_roots own = {0};
 		const struct fab_roots *roots = problem->roots ? problem->roots : &own;
 		double start = fab_now();
 
@@ -108,7 +108,6 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		n_over = 0;
 		for (size_t i = 0; i < n_growers; i++)
 			n_over += growers[i].is_over;
-		fab_roots_fini(&own);
 		if (options->progress)
 			stopped = options->progress(options->progress_context, done, n);
 	}

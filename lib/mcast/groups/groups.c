@@ -202,14 +202,13 @@ static int check_connected(const struct fab_groups_builder *b, const struct fab_
 
 	for (uint32_t i = 0; i < g->n && !rc && planes->n > 1; i++)
 		for (uint64_t m = g->first[i] + 1; m < g->first[i + 1] && !rc; m++) {
-			char *apart = fab_planes_apart(
+			FAB_AUTOFREE char *apart = fab_planes_apart(
 				planes, b->f, g->member[g->first[i]], g->member[m]);
 
 			if (!apart)
 				continue;
 			fab_fail(err, EINVAL, "group \"%.*s\": %s", FAB_SHOWN_NAME,
 				 fab_group_name(g, i), apart);
-			free(apart);
 			rc = blame(b, i, err);
 		}
 	return rc;
@@ -399,7 +398,7 @@ int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint6
 	const struct fab_pattern_sink sink = {begin_group, add_member, &taker};
 	size_t n_before = b->first.n;
 	struct fab_pattern p;
-	char *source;
+	FAB_AUTOFREE char *source = NULL;
 	int rc = fab_pattern_parse(spec, seed, &p, err);
 
 	if (rc)
@@ -407,7 +406,6 @@ int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint6
 	taker.scope = p.per_host ? FAB_SCOPE_HOST : FAB_SCOPE_ADAPTER;
 	source = fab_format("--pattern %s", spec);
 	fab_groups_builder_enter(b, source);
-	free(source);
 	rc = fab_pattern_make(&p, b->f, &sink, err);
 	fab_groups_builder_leave(b);
 	if (!rc && b->first.n == n_before)

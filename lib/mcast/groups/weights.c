@@ -27,11 +27,10 @@ int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
 	int exponent = 0;
 
 	if (by_rate && rates.n_unknown) {
-		char *text = fab_rates_unknown_text(f, &rates);
+		FAB_AUTOFREE char *text = fab_rates_unknown_text(f, &rates);
 
 		fab_fail(err, EINVAL, "%s: no capacity of a cable between switches: %s",
 			 f->source, text);
-		free(text);
 		return -EINVAL;
 	}
 	w = FAB_NEW0(1, struct fab_weights);
