@@ -203,14 +203,13 @@ static void set_nested(json_t *object, const char *name, json_t *value)
 	const char *dot;
 
 	while ((dot = strchr(name, '.'))) {
-		char *part = fab_strndup(name, (size_t)(dot - name));
+		FAB_AUTOFREE char *part = fab_strndup(name, (size_t)(dot - name));
 		json_t *next = json_object_get(object, part);
 
 		if (!json_is_object(next)) {
 			next = must(json_object());
 			must_be_set(json_object_set_new(object, part, next));
 		}
-		free(part);
 		object = next;
 		name = dot + 1;
 	}
@@ -280,7 +279,7 @@ static void json_row(void *state, const struct fab_table *table,
 	struct json *json = state;
 	struct rows *rows = &json->tables.v[json->tables.n - 1];
 	json_t *object = must(json_object());
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	for (size_t i = 0; i < table->n; i++)
 		set_nested(object, table->columns[i]->name,
@@ -292,7 +291,6 @@ static void json_row(void *state, const struct fab_table *table,
 	else
 		append(rows, "    ", 4);
 	append(rows, text, strlen(text));
-	free(text);
 	json_decref(object);
 }
 

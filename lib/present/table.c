@@ -440,7 +440,7 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 			size_t first = row, width = names;
 			size_t n;
 			struct grid *grid;
-			struct cell *line;
+			FAB_AUTOFREE struct cell *line = NULL;
 
 			do
 				width += 1 + row_width(&l, row++, most);
@@ -470,7 +470,6 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 			grid_finish(grid);
 			for (size_t k = 0; k < n; k++)
 				free(l.cells[(first + k) * l.table->n].text);
-			free(line);
 		}
 	} else
 		print_rows(&l, false);
@@ -726,10 +725,9 @@ static void table_table_end(void *state, const struct fab_table *table)
 	if (t->cells.n || !t->options->no_header)
 		leave_line(t);
 	if (table->title && !t->options->no_header) {
-		char *safe = human_text(table->title);
+		FAB_AUTOFREE char *safe = human_text(table->title);
 
 		print_wrapped(t, safe, 0, "\033[1m", "\033[0m");
-		free(safe);
 	}
 	if (t->cells.n)
 		print_layout(t->out, t->options, table, t->cells.v,
