@@ -429,7 +429,7 @@ int fab_rdma_load(const struct fab_rdma_net *net, const struct fab_rdma_params *
 		  uint32_t n_transfers, struct fab_rdma_load *out, struct fab_err *err)
 {
 	struct fab_rdma_params sound = *params;
-	struct fab_rdma_result result = {.n_transfers = 0};
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result result = {.n_transfers = 0};
 	int rc;
 
 	sound.bad = (struct fab_rdma_impairments){.loss = 0};
@@ -439,7 +439,6 @@ int fab_rdma_load(const struct fab_rdma_net *net, const struct fab_rdma_params *
 		out->mean_us = result.completion_mean;
 		out->most_ps = (uint64_t)(result.completion_max * 1e6);
 	}
-	fab_rdma_result_fini(&result);
 	for (uint32_t i = 0; i < n_transfers && !rc; i++) {
 		uint64_t alone = fab_rdma_ideal(net, i);
 

@@ -42,8 +42,9 @@ static int make_pair(const struct fab_rdma_pattern_problem *p, const char *argum
 {
 	const char *comma = strchr(argument, ',');
 	struct fab_end_names names;
-	struct fab_dist *dist;
-	uint32_t pair[2] = {0, 1}, *first;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
+	uint32_t pair[2] = {0, 1};
+	FAB_AUTOFREE uint32_t *first = NULL;
 	int rc = 0, most = -1;
 
 	if (comma) {
@@ -93,8 +94,6 @@ static int make_pair(const struct fab_rdma_pattern_problem *p, const char *argum
 				pair[1] = first[sw];
 			}
 	}
-	free(first);
-	fab_dist_free(dist);
 	add(p, pair[0], pair[1], out);
 	return 0;
 }
