@@ -31,9 +31,10 @@ enum { SLOTS_LEAST = 1 << 9, SLOTS_MOST = 1 << 15, FEW_ENDS = 256 };
 static void cut(struct sim *s)
 {
 	const struct fab_fabric *f = s->net.problem->f;
-	uint32_t *levels = FAB_NEW(s->n_switches + 1, uint32_t);
-	uint32_t *count = FAB_NEW(s->n_parts + 1, uint32_t);
-	uint64_t *load = FAB_NEW0(s->n_parts + 1, uint64_t), n_ends = 0;
+	FAB_AUTOFREE uint32_t *levels = FAB_NEW(s->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *count = FAB_NEW(s->n_parts + 1, uint32_t);
+	uint64_t n_ends = 0;
+	FAB_AUTOFREE uint64_t *load = FAB_NEW0(s->n_parts + 1, uint64_t);
 	uint64_t share = s->net.n_ports / s->n_parts + 1;
 	uint32_t done = 0, before = 0;
 
@@ -77,9 +78,6 @@ static void cut(struct sim *s)
 			done++;
 		}
 	}
-	free(levels);
-	free(count);
-	free(load);
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		s->end_part[e] = s->sw[s->net.port_sw[s->net.end_port[e]]].part;
 	for (uint32_t p = 0; p < s->net.n_all; p++) {

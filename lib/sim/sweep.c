@@ -81,7 +81,7 @@ static int simulate(void *context, void *memory, uint64_t number, void *result,
 	struct fab_traffic_problem problem = s->problem;
 	struct fab_sim_params params = s->params;
 	struct item *item = result;
-	struct fab_traffic traffic;
+	FAB_AUTO(fab_traffic_fini) struct fab_traffic traffic = {0};
 	int rc;
 
 	(void)memory;
@@ -102,7 +102,6 @@ static int simulate(void *context, void *memory, uint64_t number, void *result,
 	rc = fab_sim_run(c.net, &params, &traffic.messages, &item->r, err);
 	item->was_run = !rc;
 	item->unfinished = rc ? 0 : fab_traffic_unfinished(&traffic);
-	fab_traffic_fini(&traffic);
 	return rc;
 }
 
