@@ -62,7 +62,7 @@ static uint64_t add_row(struct adding *a, int which, uint64_t owner_id, size_t p
 	uint64_t id;
 
 	if (!in->of && in->rc == SQLITE_OK) {
-		char *sql;
+		FAB_AUTOFREE char *sql = NULL;
 		size_t size, n = kind->owner_column != NULL;
 		FILE *out = open_memstream(&sql, &size);
 
@@ -84,7 +84,6 @@ static uint64_t add_row(struct adding *a, int which, uint64_t owner_id, size_t p
 			fprintf(out, " WHERE ?%zu IS NOT NULL", n);
 		fclose(out);
 		fab_statement_init(in, a->store, "write", sql);
-		free(sql);
 	}
 	if (kind->owner_column)
 		fab_statement_bind_uint(in, owner_id);
