@@ -284,14 +284,12 @@ int fab_message_file_read(const struct fab_fabric *f, const struct fab_flow_ends
 			  enum fab_message_form form, const char *path,
 			  struct fab_message_file *out, struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
 		return rc;
-	rc = fab_message_file_parse(f, ends, form,
-				    strcmp(path, "-") ? path : "standard input", in.bytes,
-				    in.n, out, err);
-	fab_input_fini(&in);
-	return rc;
+	return fab_message_file_parse(f, ends, form,
+				      strcmp(path, "-") ? path : "standard input",
+				      in.bytes, in.n, out, err);
 }

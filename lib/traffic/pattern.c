@@ -311,12 +311,10 @@ int fab_pattern_parse(const char *spec, uint64_t seed, struct fab_pattern *out,
 	int rc;
 
 	if (i == FAB_NONE) {
-		char *forms = fab_choices_text(&fab_pattern_choices, "or");
+		FAB_AUTOFREE char *forms = fab_choices_text(&fab_pattern_choices, "or");
 
-		rc = fab_fail(err, EINVAL, "--pattern '%s' is unknown: expected %s", spec,
-			      forms);
-		free(forms);
-		return rc;
+		return fab_fail(err, EINVAL, "--pattern '%s' is unknown: expected %s",
+				spec, forms);
 	}
 	*out = (struct fab_pattern){
 		.spec = spec, .kind = &kinds[i], .ppn = 1, .seed = seed};
@@ -390,7 +388,7 @@ static size_t take_seat(const struct fab_fabric *f, uint32_t port, const char *n
 static uint32_t *make_seats(const struct fab_fabric *f, const struct fab_pattern *p,
 			    size_t *n_seats)
 {
-	struct seat *seats = FAB_NEW(f->n_nodes, struct seat);
+	FAB_AUTOFREE struct seat *seats = FAB_NEW(f->n_nodes, struct seat);
 	uint32_t *port = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_rng rng;
 	size_t n = 0;
@@ -413,7 +411,6 @@ static uint32_t *make_seats(const struct fab_fabric *f, const struct fab_pattern
 		qsort(seats, n, sizeof(*seats), by_key);
 	for (size_t i = 0; i < n; i++)
 		port[i] = seats[i].port;
-	free(seats);
 	*n_seats = n;
 	return port;
 }

@@ -142,7 +142,7 @@ static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint3
 		uint32_t *to, struct fab_err *err)
 {
 	static const uint32_t nowhere[FAB_SHAPE_DIMS_MAX];
-	struct fab_shape *s = fab_shape_recognize(p->f);
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *s = fab_shape_recognize(p->f);
 	const struct fab_flow_ends *ends = p->ends;
 	bool is_kfat = s->kind == FAB_SHAPE_KFAT;
 	uint32_t by[FAB_SHAPE_DIMS_MAX] = {0};
@@ -152,7 +152,6 @@ static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint3
 
 	if (!steps &&
 	    !(p->kfat && is_kfat && s->n_dims == 2 && s->dims[0] == s->dims[1])) {
-		fab_shape_free(s);
 		return fab_fail(
 			err, EINVAL,
 			"permutation transpose needs a kfat of two equal dimensions");
@@ -161,7 +160,6 @@ static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint3
 	    s->kind != FAB_SHAPE_HYPERX && !is_kfat) {
 		for (uint32_t i = 0; i < ends->n; i++)
 			to[i] = shift(i, ends->n, steps(ends->n));
-		fab_shape_free(s);
 		return 0;
 	}
 	end_at = fab_map64_new(ends->n);
@@ -174,7 +172,6 @@ static int move(const struct fab_permutation_problem *p, uint32_t (*steps)(uint3
 	for (uint32_t i = 0; i < ends->n; i++)
 		if (place_of(s, ends->sw[i], rank[i], by, !steps, &place))
 			to[i] = fab_map64_get(end_at, place);
-	fab_shape_free(s);
 	return 0;
 }
 
@@ -218,7 +215,7 @@ static int read_file(const struct fab_permutation_problem *p, const char *path,
 		     uint32_t *to, struct fab_err *err)
 {
 	struct flow_reader r = {.to = to};
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
@@ -232,7 +229,6 @@ static int read_file(const struct fab_permutation_problem *p, const char *path,
 			"%s: no flow in it: expected lines SOURCE TARGET (of a pipe nothing is left when it was read before)",
 			path);
 	fab_end_names_fini(&r.names);
-	fab_input_fini(&in);
 	return rc;
 }
 
@@ -301,7 +297,6 @@ static int find(const char *spec, const struct permutation **row, const char **a
 	size_t len = fab_choice_name_len(spec);
 	uint32_t i = fab_choices_find(&fab_permutation_choices, spec, len);
 	FAB_AUTOFREE char *forms = NULL;
-	int rc;
 
 	*argument = spec[len] ? spec + len + 1 : "";
 	*row = i == FAB_NONE ? NULL : &rows[i];
@@ -312,8 +307,7 @@ static int find(const char *spec, const struct permutation **row, const char **a
 							     0, UINT32_MAX, number)))
 		return 0;
 	forms = fab_choices_text(&fab_permutation_choices, "or");
-	rc = fab_fail(err, EINVAL, "'%s' is unknown: expected %s", spec, forms);
-	return rc;
+	return fab_fail(err, EINVAL, "'%s' is unknown: expected %s", spec, forms);
 }
 
 int fab_permutation_check(const char *spec, struct fab_err *err)
