@@ -160,7 +160,8 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	struct fab_analysis j;
 	struct table is;
 	int rc;
-	uint32_t *at, k = 0;
+	uint32_t k = 0;
+	FAB_AUTOFREE uint32_t *at = NULL;
 
 	fab_faults_clear(faults);
 	for (size_t i = 0; t->problem->faults && i < t->problem->faults->named.n; i++)
@@ -195,7 +196,6 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 				loss->longer += now - then;
 			}
 		}
-	free(at);
 	free(is.hops);
 	free(is.leaf);
 	rc = uniform(after, &j, err);

@@ -96,6 +96,7 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 						     .n_threads = x->n_threads};
 	double start = fab_now();
 	/* as exported: tables by leaf switch get columns for other switches with ends */
+	FAB_AUTO(fab_routes_free_at)
 	struct fab_routes *whole = options.ends == FAB_ENDS_LEAVES || routes->column_lid
 					   ? NULL
 					   : fab_routes_complete(routes);
@@ -103,10 +104,8 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 	struct fab_err found;
 	int rc = fab_analyse(analysed, &options, &out->j, err);
 
-	if (rc) {
-		fab_routes_free(whole);
+	if (rc)
 		return rc;
-	}
 	out->lost = fab_lost_count(faults, kfat, options.ends);
 	out->analysis_seconds = fab_now() - start;
 	if (s->verify && fab_unicast_verify(analysed, options.ends, &out->j, &found))
@@ -128,7 +127,6 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 		fab_fold_undo(x->fold, &out->j);
 	if (faults->named.n && (s->n_kept || out->j.unreachable || !out->j.deadlock_free))
 		out->dead = fab_faults_text(faults, ",");
-	fab_routes_free(whole);
 	return 0;
 }
 
@@ -180,14 +178,13 @@ static int try_engine(const struct run *x, size_t i, const struct fab_faults *fa
 		      struct analysed *out, struct fab_err *err)
 {
 	double start = fab_now();
+	FAB_AUTO(fab_faults_free_at)
 	struct fab_faults *folded = x->fold ? fab_fold_faults(x->fold, faults) : NULL;
 	struct fab_routes *routes;
 	int rc = route(x, i, folded ? folded : faults, &routes, err);
 
-	if (rc) {
-		fab_faults_free(folded);
+	if (rc)
 		return rc;
-	}
 	out->load = out->load_before = NAN;
 	out->route_seconds = fab_now() - start;
 	out->routes = routes;
@@ -207,7 +204,6 @@ static int try_engine(const struct run *x, size_t i, const struct fab_faults *fa
 		fab_routes_free(routes);
 		out->routes = NULL;
 	}
-	fab_faults_free(folded);
 	return rc;
 }
 
@@ -373,13 +369,13 @@ int fab_faults_sweep_run(struct fab_faults_sweep *s, struct fab_faults_result *r
 	if (may_fold)
 		x.fold = fab_fold_new(s->problem.kfat);
 	if (x.fold) {
+		FAB_AUTO(fab_faults_free_at)
 		struct fab_faults *folded = fab_fold_faults(x.fold, s->faults);
 
 		if (!folded) {
 			fab_fold_free(x.fold);
 			x.fold = NULL;
 		}
-		fab_faults_free(folded);
 	}
 	if (s->problem.kfat && s->problem.kfat->n_planes == 1)
 		x.n_lids = fab_fold_lids(s->problem.kfat, s->faults);

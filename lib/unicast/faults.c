@@ -139,7 +139,7 @@ const struct fab_choices fab_fault_kind_choices = {
 void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			   const struct fab_faults *faults, struct fab_fault_list *out)
 {
-	uint32_t *n_hosts = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *n_hosts = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	*out = (struct fab_fault_list){0};
 	fab_ranks_count_hosts(f, n_hosts);
@@ -152,7 +152,6 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			continue;
 		FAB_PUSH(&out->of, fault);
 	}
-	free(n_hosts);
 	if (kind != FAB_FAULT_LINKS && kind != FAB_FAULT_ANY)
 		return;
 	for (uint32_t c = 0; c < f->n_switch_links; c++) {
@@ -202,10 +201,9 @@ char *fab_faults_text(const struct fab_faults *faults, const char *separator)
 	char *text = fab_strdup("");
 
 	for (size_t i = 0; i < faults->named.n; i++) {
-		char *name = fab_fault_text(faults->f, faults->named.v[i]);
+		FAB_AUTOFREE char *name = fab_fault_text(faults->f, faults->named.v[i]);
 
 		fab_append(&text, separator, "%s", name);
-		free(name);
 	}
 	return text;
 }

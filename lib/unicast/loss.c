@@ -56,7 +56,7 @@ static void count_lids(struct fab_loss_base *b, uint32_t *root)
 	const struct fab_routes *r = b->r;
 	const struct fab_fabric *f = r->f;
 	FAB_AUTOFREE uint32_t *n = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
-	struct fab_columns columns;
+	FAB_AUTO(fab_columns_fini) struct fab_columns columns = {0};
 
 	fab_columns_init(&columns, r);
 	for (uint32_t p = 0; !r->column_port && p < f->n_ports; p++)
@@ -66,7 +66,6 @@ static void count_lids(struct fab_loss_base *b, uint32_t *root)
 			if (sw != FAB_NONE && columns.first[sw] != FAB_NONE)
 				n[fab_columns_of(&columns, p, i)]++;
 		}
-	fab_columns_fini(&columns);
 	b->row_lids = FAB_ARENA_NEW0(&b->arena, (size_t)b->n_rows + 1, uint32_t);
 	memset(root, 0xff, ((size_t)b->n_rows + 1) * sizeof(*root));
 	for (uint32_t c = 0; c < r->n_columns; c++) {

@@ -563,11 +563,10 @@ char *fab_no_path_circle_text(const struct fab_routes *r, const struct fab_no_pa
 		return NULL;
 	for (size_t i = 0; i < x->circle.n && i < STEPS_SHOWN; i++) {
 		uint32_t sw = f->arc_peer[x->circle.v[i ? i - 1 : x->circle.n - 1]];
-		char *name = fab_node_text(f, sw);
+		FAB_AUTOFREE char *name = fab_node_text(f, sw);
 
 		fab_append(&steps, ", ", "%s:%u", name,
 			   f->port_num[fab_arc_port(f, sw, x->circle.v[i])]);
-		free(name);
 	}
 	if (x->circle.n > STEPS_SHOWN)
 		fab_append(&steps, ", ", "..");

@@ -226,7 +226,7 @@ int fab_reliability_try(const struct fab_trials *t, uint32_t n_faults,
 					.take = add_trial,
 					.progress = t->progress,
 					.progress_context = t->progress_context};
-	struct fab_faults *none;
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *none = NULL;
 	int rc;
 
 	if (left < 2)
@@ -240,7 +240,6 @@ int fab_reliability_try(const struct fab_trials *t, uint32_t n_faults,
 		FAB_PUSH(&all.sets.candidates.of,
 			 ((struct fab_fault){.id = t->kfat->leaf[i]}));
 	rc = fab_sweep_run(&sweep, err);
-	fab_faults_free(none);
 	fab_fault_sets_fini(&all.sets);
 	if (rc)
 		return rc;

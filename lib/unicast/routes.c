@@ -186,7 +186,7 @@ uint32_t fab_columns_of(const struct fab_columns *c, uint32_t port, uint32_t off
 static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 			const uint32_t *entries, uint32_t root, uint16_t *next)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_fabric *f = r->f;
 	uint32_t back = 0, column = FAB_NONE;
 	struct fab_graph g;
@@ -235,7 +235,6 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 	for (uint32_t i = n_led; i < n; i++)
 		next[order[i]] = f->arc_reverse[by[order[i]]];
 	fab_walk_fini(&walk);
-	fab_arena_free(&arena);
 	next[root] = FAB_ARC_HERE;
 }
 

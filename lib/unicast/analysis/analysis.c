@@ -171,7 +171,7 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 	work_init(sum, j);
 #pragma omp parallel num_threads(n_threads) if (n_threads > 1)
 	{
-		struct fab_analysis_work w;
+		FAB_AUTO(work_fini) struct fab_analysis_work w;
 
 		work_init(&w, j);
 		w.sls = sls;
@@ -189,7 +189,6 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 		}
 #pragma omp critical
 		merge(j, sum, &w);
-		work_fini(&w);
 	}
 	fab_threads_rest(n_threads);
 }
@@ -197,7 +196,7 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 /* Pairs on cycles, once cycles were found. */
 static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 {
-	struct fab_analysis_work w;
+	FAB_AUTO(work_fini) struct fab_analysis_work w;
 	size_t n_words = 0;
 	uint64_t n;
 
@@ -214,7 +213,6 @@ static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 	}
 	work_on_all(j, true, sls, &w);
 	n = w.pairs_on_cycles;
-	work_fini(&w);
 	for (size_t i = 0; i < n_words; i++)
 		n += (uint64_t)__builtin_popcountll(j->on_cycle[i]);
 	return n;
@@ -317,7 +315,8 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		rc = check_freedom(j, out, err);
 	}
 	if (!rc && out->cycle_channels) {
-		uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
+		FAB_AUTOFREE uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t),
+				      *cycle = NULL;
 		uint32_t k;
 
 		for (uint32_t s = 0; s < f->n_switches; s++)
@@ -333,8 +332,6 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 
 			FAB_PUSH(&out->cycle, channel);
 		}
-		free(cycle);
-		free(sw_of);
 		out->pairs_on_cycles = count_on_cycles(j, w.sls);
 	}
 	return rc;
@@ -460,9 +457,9 @@ int fab_uniform_load(const struct fab_routes *r, int n_threads, double *out,
 	const struct fab_analysis_options options = {
 		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = n_threads};
 	const struct fab_analyser j = {.r = r, .options = &options};
-	struct fab_routes *whole = NULL;
-	struct fab_columns columns;
-	struct fab_analysis all;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *whole = NULL;
+	FAB_AUTO(fab_columns_fini) struct fab_columns columns = {0};
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis all = {0};
 	int rc;
 
 	fab_columns_init(&columns, r);
@@ -472,12 +469,9 @@ int fab_uniform_load(const struct fab_routes *r, int n_threads, double *out,
 		if (sw != FAB_NONE && columns.first[sw] == FAB_NONE)
 			whole = fab_routes_complete(r);
 	}
-	fab_columns_fini(&columns);
 	rc = fab_analyse(whole ? whole : r, &options, &all, err);
-	fab_routes_free(whole);
 	if (rc)
 		return rc;
 	*out = fab_load_per_host(all.max_load, all.pairs, all.ends);
-	fab_analysis_fini(&all);
 	return 0;
 }

@@ -186,7 +186,7 @@ static void fill_all(struct dmodk *x, int n_threads)
 		struct goal g = {.root = FAB_NONE,
 				 .down = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
 				 .hops = FAB_NEW((size_t)f->n_switches + 1, uint32_t)};
-		uint16_t *arc =
+		FAB_AUTOFREE uint16_t *arc =
 			FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint16_t);
 
 #pragma omp for schedule(dynamic, 16)
@@ -197,7 +197,6 @@ static void fill_all(struct dmodk *x, int n_threads)
 			}
 			is_cut = fill_column(x, &g, c, arc) || is_cut;
 		}
-		free(arc);
 		free(g.down);
 		free(g.hops);
 	}

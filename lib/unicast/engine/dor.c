@@ -439,7 +439,7 @@ static bool fill(const struct dor *x, int n_threads)
 	n_threads = fab_threads_for(n_threads, (uint64_t)r->n_columns * n * 8);
 #pragma omp parallel num_threads(n_threads) reduction(|| : is_cut)
 	{
-		uint8_t *level = FAB_NEW(n * BLOCK + 1, uint8_t);
+		FAB_AUTOFREE uint8_t *level = FAB_NEW(n * BLOCK + 1, uint8_t);
 
 #pragma omp for schedule(dynamic, 1)
 		for (uint32_t first = 0; first < r->n_columns; first += BLOCK) {
@@ -464,7 +464,6 @@ static bool fill(const struct dor *x, int n_threads)
 					r->sl[(size_t)k * r->n_columns + first + i] =
 						level[i * n + x->place[r->sl_source[k]]];
 		}
-		free(level);
 	}
 	fab_threads_rest(n_threads);
 	return !is_cut;

@@ -75,7 +75,7 @@ static void min_hops_to(struct min_hops *m, uint32_t to)
 	if (m->rank) {
 		uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
 		uint32_t n = m->f->n_switches, most = 0, sum = 0;
-		uint32_t *at;
+		FAB_AUTOFREE uint32_t *at = NULL;
 
 		/* Breadth first over arcs: a switch learns the hops of each of its ports
 		 * from the neighbour there, if that may go on so. Who learns of another
@@ -125,7 +125,6 @@ static void min_hops_to(struct min_hops *m, uint32_t to)
 				m->order[at[m->hops[s]]++] = s;
 				sum++;
 			}
-		free(at);
 		m->n_order = sum;
 	} else {
 		m->n_order = fab_faults_search(m->f, m->faults, to, m->hops, m->order);
@@ -669,7 +668,7 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 
 	(void)err;
 	if (problem->n_roots) {
-		bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
+		FAB_AUTOFREE bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
 		uint32_t n = 0;
 
 		/* Those of the list that are alive. */
@@ -681,7 +680,6 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 			is_root[sw] = true;
 			roots[n++] = sw;
 		}
-		free(is_root);
 		n_roots = n;
 	} else if (fills)
 		is_top = (n_roots = take_top(problem, roots)) > 0;

@@ -99,10 +99,9 @@ static struct fab_kfat *fold_kfat(const struct fab_kfat *k, const struct fab_fab
 uint32_t fab_fold_lids(const struct fab_kfat *k, const struct fab_faults *faults)
 {
 	const struct fab_fabric *f = k->f;
-	uint32_t *host = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *host = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
 	uint32_t n = lids_of_leaves(k, host), all = 0;
 
-	free(host);
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (!fab_node_is_switch(f, f->port_node[p]) &&
 		    fab_port_switch(f, p) != FAB_NONE)

@@ -345,7 +345,7 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 		       struct fab_err *err)
 {
 	const struct fab_kfat *k = problem->kfat;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct fab_segments segments;
 	struct turns t;
 	struct fab_routes *r;
@@ -381,7 +381,6 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	rc = fill_all(&t, r, err);
 	if (!rc)
 		fab_alternatives_settle(r);
-	fab_arena_free(&arena);
 	fab_segments_fini(&segments);
 	if (rc)
 		fab_routes_free(r);
@@ -643,7 +642,8 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 {
 	uint64_t cases = 0, stuck = 0, more = 0;
 	/* alternatives go through the same leaves */
-	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
+	FAB_AUTOFREE uint32_t *column = NULL;
+	uint32_t n = fab_routes_leaf_columns(r, &column);
 
 	n_threads = fab_threads_for(n_threads, (uint64_t)n * n * 32);
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 8)        \
@@ -697,7 +697,6 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		stuck += sum.stuck;
 		more += sum.segments_more;
 	}
-	free(column);
 	fab_threads_rest(n_threads);
 	*out = (struct fab_local_reroute){(burst == 1 ? n : n * (n - 1) / 2), cases,
 					  stuck, more};

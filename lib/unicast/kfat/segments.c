@@ -412,7 +412,7 @@ static void walk_to(struct walk *w, uint32_t target)
 void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		       const struct fab_faults *faults)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t n = k->f->n_switches, *at;
 	struct walk w;
 	size_t all = 0;
@@ -467,7 +467,6 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 			if (target != FAB_NONE)
 				walk_to(&w, target);
 		}
-	fab_arena_free(&arena);
 	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
 	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
 	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
@@ -575,7 +574,7 @@ struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
 				    (uint64_t)r->n_columns * k->f->n_switches);
 #pragma omp parallel num_threads(n_threads)
 	{
-		struct fab_segment_plan plan;
+		FAB_AUTO(fab_segment_plan_fini) struct fab_segment_plan plan;
 
 		fab_segment_plan_init(&plan, k);
 #pragma omp for schedule(static)
@@ -587,7 +586,6 @@ struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
 					  fab_routes_alternative(r, i),
 					  r->next + (size_t)i * k->f->n_switches);
 		}
-		fab_segment_plan_fini(&plan);
 	}
 	fab_threads_rest(n_threads);
 	return r;

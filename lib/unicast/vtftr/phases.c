@@ -327,9 +327,8 @@ static inline void consider(const struct fab_phases *ph, struct fab_phase_space 
 		if (o.phase)
 			return;
 	} else if (has_any && (o.phase != hop->best.phase ? o.phase < hop->best.phase
-							  : o.score <= hop->best.score)) {
+							  : o.score <= hop->best.score))
 		return;
-	}
 	*hop = (struct hop){o, (uint16_t)(a - k->f->arc_first[sw])};
 }
 
