@@ -27,12 +27,12 @@ struct matcher {
 	const struct fab_fabric *plan, *found;
 	struct fab_plan_diff *diff;
 	struct fab_resolver *names;
-	uint32_t *plan_of;  /* [nodes found] node of the plan, FAB_NONE */
-	bool *is_by_port;   /* [nodes planned] a host, whose ports are those of adapters */
-	struct ends *planned, *real; /* [cables] a 0: not compared */
+	uint32_t *plan_of; /* [nodes found] node of the plan, FAB_NONE */
+	bool *is_by_port;  /* [nodes planned] a host, whose ports are those of adapters */
+	struct ends *planned, *real;		/* [cables] a 0: not compared */
 	struct fab_map64 *planned_at, *real_at; /* end: cable */
-	uint32_t *twin;	      /* [cables planned] cable found, FAB_NONE */
-	uint32_t *twin_of;    /* [cables found] the reverse */
+	uint32_t *twin;	   /* [cables planned] cable found, FAB_NONE */
+	uint32_t *twin_of; /* [cables found] the reverse */
 	FAB_VEC(struct fab_wiring_change) changes;
 	struct fab_arena arena;
 };
@@ -131,8 +131,7 @@ static int match_domains(struct matcher *m, struct fab_err *err)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		size_t n = stripped(fab_node_name(f, i), key, &domain);
 
-		if (m->plan_of[i] == FAB_NONE &&
-		    fab_strmap_put(by_name, key, n, i) != i)
+		if (m->plan_of[i] == FAB_NONE && fab_strmap_put(by_name, key, n, i) != i)
 			fab_strmap_set(by_name, key, n, FAB_SHARED);
 	}
 	for (uint32_t i = 0; i < m->plan->n_nodes && !rc; i++) {
@@ -350,7 +349,8 @@ static int match_nodes(struct matcher *m, struct fab_err *err)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < m->plan->n_nodes && !rc; i++) {
-		uint32_t node = fab_plan_find_node(m->found, m->names, fab_node_name(m->plan, i));
+		uint32_t node =
+			fab_plan_find_node(m->found, m->names, fab_node_name(m->plan, i));
 
 		if (node != FAB_NONE)
 			rc = join(m, i, node, err);
@@ -398,7 +398,8 @@ bool fab_cable_is_inside(const struct fab_fabric *f, fab_cable_id cable)
 static int list_cables(struct matcher *m, struct fab_err *err)
 {
 	const struct fab_fabric *plan = m->plan, *f = m->found;
-	bool has_ports = !fab_fabric_is_plan(f) && strcmp(f->format, "ibnetdiscover-ports");
+	bool has_ports =
+		!fab_fabric_is_plan(f) && strcmp(f->format, "ibnetdiscover-ports");
 
 	for (uint32_t i = 0; i < plan->n_cables; i++) {
 		const uint32_t ends[2] = {plan->cable_a[i], plan->cable_b[i]};
@@ -436,9 +437,9 @@ static int list_cables(struct matcher *m, struct fab_err *err)
 			m->diff->n_inside++;
 			continue;
 		}
-		m->real[i] = (struct ends){
-			(uint64_t)f->port_node[a] << 16 | f->port_num[a],
-			(uint64_t)f->port_node[b] << 16 | f->port_num[b]};
+		m->real[i] =
+			(struct ends){(uint64_t)f->port_node[a] << 16 | f->port_num[a],
+				      (uint64_t)f->port_node[b] << 16 | f->port_num[b]};
 		fab_map64_set(m->real_at, m->real[i].a, i);
 		fab_map64_set(m->real_at, m->real[i].b, i);
 	}
@@ -620,7 +621,8 @@ static void compare_cables(struct matcher *m)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = m->planned[i].a ? gained_at(m, m->planned[i].a) : FAB_NONE;
 
-		if (k == FAB_NONE || far_end(m->real[k], m->planned[i].a) != m->planned[i].b)
+		if (k == FAB_NONE ||
+		    far_end(m->real[k], m->planned[i].a) != m->planned[i].b)
 			continue;
 		pair(m, i, k);
 		m->diff->n_as_planned++;

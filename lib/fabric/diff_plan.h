@@ -31,16 +31,17 @@ struct fab_plan_diff {
 	uint32_t n_inside;		  /* cables of the fabric inside of directors: not
 					     compared, plans do not contain them */
 	uint32_t *node_of; /* [nodes of the plan] node of the fabric, FAB_NONE */
-	/* [ports of the plan] the port of the fabric that it is: its node, FAB_NONE if that
-	 * is not there, and its number */
+	/* [ports of the plan] the port of the fabric that it is: its node, FAB_NONE if
+	 * that is not there, and its number */
 	uint32_t *end_node;
 	uint16_t *end_port;
-	bool *is_unknown; /* [nodes of the plan] it has cables, and is not in the fabric */
+	bool *is_unknown; /* [nodes of the plan] it has cables, and is not in the fabric
+			   */
 	uint32_t n_unknown;
-	uint32_t n_unnamed;  /* adapters of the plan that are taken for one without a name
-				at their place */
-	uint32_t n_by_host;  /* adapters of the plan that are called otherwise in the
-				fabric, found by host and place or order */
+	uint32_t n_unnamed; /* adapters of the plan that are taken for one without a name
+			       at their place */
+	uint32_t n_by_host; /* adapters of the plan that are called otherwise in the
+			       fabric, found by host and place or order */
 	uint32_t first_by_host; /* one of these, FAB_NONE */
 	struct fab_arena arena;
 };
@@ -58,8 +59,8 @@ struct fab_plan_diff {
  * aggregation nodes are left out. Two planned cables a-b, c-d that were found as a-d, c-b
  * are one change; else a planned cable is miswired if one of its ends, that of the
  * adapter first, has a cable that no plan contains, or one joins the same nodes.
- * EINVAL: two nodes of the plan are one of the fabric, none is in it, or a planned port is
- * beyond those that the switch has. O(nodes + cables) and names to resolve.
+ * EINVAL: two nodes of the plan are one of the fabric, none is in it, or a planned port
+ * is beyond those that the switch has. O(nodes + cables) and names to resolve.
  */
 int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *found,
 		      struct fab_plan_diff **out, struct fab_err *err) FAB_MUST_CHECK;

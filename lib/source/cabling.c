@@ -164,8 +164,8 @@ static void guess_kinds(struct fab_cabling *c)
 	for (size_t i = 0; i < c->devices.n; i++) {
 		const struct fab_cabling_device *d = &c->devices.v[i];
 
-		is_adapter[i] = !d->is_kind_known && d->last_port <= 2 &&
-				d->n_cables <= most;
+		is_adapter[i] =
+			!d->is_kind_known && d->last_port <= 2 && d->n_cables <= most;
 	}
 	for (size_t i = 0; i < c->cables.n; i++) {
 		uint32_t a = c->cables.v[i].a.device, b = c->cables.v[i].b.device;

@@ -63,10 +63,11 @@ int fab_cabling_add(struct fab_cabling *c, struct fab_cabling_end a,
 /*
  * Hand all devices and cables to a builder. A device of unknown kind is an adapter if it
  * has one cable, where no kind says that there are adapters one or two, at ports 1 and 2,
- * each to a device with more cables; else it is a switch. Directors of which only boards 1-20 with ports 1-20 of chips 1 and 2 are named
- * are completed as an MCS8500 (CS8500) is inside: port 20 + s of each chip is joined to
- * spine module s. Warnings: chassis-assumed, chassis-unknown, lids-exhausted. EINVAL: no
- * cable. O(devices + cables).
+ * each to a device with more cables; else it is a switch. Directors of which only boards
+ * 1-20 with ports 1-20 of chips 1 and 2 are named are completed as an MCS8500 (CS8500) is
+ * inside: port 20 + s of each chip is joined to spine module s. Warnings:
+ * chassis-assumed, chassis-unknown, lids-exhausted. EINVAL: no cable. O(devices +
+ * cables).
  */
 int fab_cabling_build(struct fab_cabling *c, struct fab_builder *b,
 		      struct fab_err *err) FAB_MUST_CHECK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Readers of cabling plans and of netlists. Of any fabric that is read: its own plan finds
- * nothing different in it, and the text itself, if it is a plan, nothing but what is said.
+ * Readers of cabling plans and of netlists. Of any fabric that is read: its own plan
+ * finds nothing different in it, and the text itself, if it is a plan, nothing but what
+ * is said.
  */
 #include "fuzz.h"
 #include "source.h"
@@ -68,8 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		struct fab_builder *b = fab_builder_new();
 
 		*err.text = '\0';
-		if ((k ? fab_cabling_topo_read : fab_cabling_csv_read)(b, "input", text, n,
-								      &err) &&
+		if ((k ? fab_cabling_topo_read : fab_cabling_csv_read)(b, "input", text,
+								       n, &err) &&
 		    !*err.text)
 			abort();
 		fab_builder_free(b);

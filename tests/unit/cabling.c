@@ -30,20 +30,20 @@ static void expect_cable(const struct fab_fabric *f, const char *a, unsigned por
 				return;
 		}
 	}
-	cr_assert_fail("no cable from port %u of %s to port %u of %s", port_a, a, port_b, b);
+	cr_assert_fail("no cable from port %u of %s to port %u of %s", port_a, a, port_b,
+		       b);
 }
 
 Test(cabling, forms_of_ports)
 {
-	OWN(fab_fabric) *f = text_open(
-		HEAD "leaf1,Port 1,node1,node1 HCA-1\n"
-		     "leaf1,P2,node2,mlx5_0\n"
-		     "Leaf1 ,3,node3 ibp65s0,Port 1\n"
-		     "node4,node4 HCA-1/2,LEAF1,port_4\n"
-		     "leaf1,5,node5,HCA-2 Port 2\n"
-		     "leaf1,6,node6,1\n"
-		     "leaf1,7,core,Blade 16_Port 2/20\n"
-		     "leaf1,8,core,Blade 3_Port 7\n");
+	OWN(fab_fabric) *f = text_open(HEAD "leaf1,Port 1,node1,node1 HCA-1\n"
+					    "leaf1,P2,node2,mlx5_0\n"
+					    "Leaf1 ,3,node3 ibp65s0,Port 1\n"
+					    "node4,node4 HCA-1/2,LEAF1,port_4\n"
+					    "leaf1,5,node5,HCA-2 Port 2\n"
+					    "leaf1,6,node6,1\n"
+					    "leaf1,7,core,Blade 16_Port 2/20\n"
+					    "leaf1,8,core,Blade 3_Port 7\n");
 
 	cr_expect_str_eq(f->format, "plan");
 	cr_expect(fab_fabric_is_plan(f));
@@ -55,7 +55,8 @@ Test(cabling, forms_of_ports)
 	expect_cable(f, "leaf1", 6, "node6", 1);
 	expect_cable(f, "leaf1", 7, "core/L16/U2", 20);
 	expect_cable(f, "leaf1", 8, "core/L03/U1", 7);
-	/* inside the director: port 20 + s of chip c, board b to port 20 (c-1) + b of s */
+	/* inside the director: port 20 + s of chip c, board b to port 20 (c-1) + b of s
+	 */
 	expect_cable(f, "core/L16/U2", 21, "core/S01/U1", 36);
 	expect_cable(f, "core/L03/U1", 40, "core/S20/U1", 3);
 	cr_expect_eq(f->n_switches, 1 + 2 + 20);
@@ -84,8 +85,8 @@ Test(cabling, director_is_completed_as_the_real_one)
 			continue;
 		n_inside++;
 		cr_assert_lt(diff->end_node[x], real->n_switches);
-		p = fab_port_peer(real, fab_port_find(real, diff->end_node[x],
-						      plan->port_num[x]));
+		p = fab_port_peer(
+			real, fab_port_find(real, diff->end_node[x], plan->port_num[x]));
 		n_same += real->port_node[p] == diff->end_node[y] &&
 			  real->port_num[p] == plan->port_num[y];
 	}
@@ -145,7 +146,8 @@ Test(cabling, bad_lines)
 		 "t:3: port 1 of \"a\" is used twice: for port 1 of \"c\" here, for port 1 of \"b\" in line 2"},
 		{HEAD "a,1,A,1\n",
 		 "t:2: port 1 of \"a\" is both ends of the cable, expected two ports"},
-		{HEAD "a,1,b\n", "t:2: 3 fields in \"a,1,b\", expected at least 4: the columns of line 1"},
+		{HEAD "a,1,b\n",
+		 "t:2: 3 fields in \"a,1,b\", expected at least 4: the columns of line 1"},
 		{HEAD "a,1,b",
 		 "t:2: the input ends within a record at \"a,1,b\", expected a whole line"},
 		{HEAD "a,1,b,\n",
@@ -194,17 +196,18 @@ Test(cabling, kinds_by_cables)
 	cr_expect(test_switch(f, "c") != FAB_NONE);
 }
 
-static const char netlist[] = "SYSTEM LEAF,LEAF:4x\n"
-			      "NODE SW 4 X U1\n 1 -> P1\n 2 -> P2\n 3 -> P3\n 4 -> P4\n"
-			      "SYSTEM LEAF:12x\n"
-			      "NODE SW 3 X U1\n 1 -> P1\n 2 -> P2\n 3 -> P3\n"
-			      "# comment\n"
-			      "TOPSYSTEM Box,Crate\n\n"
-			      "leaf1/U1=isMain\n"
-			      "SUBSYSTEM LEAF leaf1\n P1 -> L1/P1\n P2 -4x-10G-> leaf2 P2\n"
-			      " P4 -> chip 1\n"
-			      "SUBSYSTEM LEAF leaf2\n P1 -> L2/P1\n P2 -> leaf1 P2\n"
-			      "NODE CA 2 Y chip\n 1 -> leaf1 P4\n 2 -> P9\n";
+static const char netlist[] =
+	"SYSTEM LEAF,LEAF:4x\n"
+	"NODE SW 4 X U1\n 1 -> P1\n 2 -> P2\n 3 -> P3\n 4 -> P4\n"
+	"SYSTEM LEAF:12x\n"
+	"NODE SW 3 X U1\n 1 -> P1\n 2 -> P2\n 3 -> P3\n"
+	"# comment\n"
+	"TOPSYSTEM Box,Crate\n\n"
+	"leaf1/U1=isMain\n"
+	"SUBSYSTEM LEAF leaf1\n P1 -> L1/P1\n P2 -4x-10G-> leaf2 P2\n"
+	" P4 -> chip 1\n"
+	"SUBSYSTEM LEAF leaf2\n P1 -> L2/P1\n P2 -> leaf1 P2\n"
+	"NODE CA 2 Y chip\n 1 -> leaf1 P4\n 2 -> P9\n";
 
 Test(cabling, netlists)
 {
@@ -231,7 +234,8 @@ Test(cabling, netlists)
 	cr_assert_eq(fab_netlist_get(&all, "Ox", NULL, &list, &err), 0);
 	cr_expect_null(list);
 	cr_expect_lt(fab_netlist_get(&all, "Box", "leaf1=8x", &list, &err), 0);
-	cr_expect_str_eq(err.text, "t: board \"LEAF:8x\" of \"leaf1\" is not in the netlist");
+	cr_expect_str_eq(err.text,
+			 "t: board \"LEAF:8x\" of \"leaf1\" is not in the netlist");
 	cr_expect_lt(fab_netlists_parse(&all, "t", "NODE SW\n", 8, &err), 0);
 	cr_expect_str_eq(
 		err.text,

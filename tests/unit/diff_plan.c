@@ -53,7 +53,8 @@ static struct sheet sheet_of(const struct fab_fabric *f)
 	return s;
 }
 
-/* The rows in a random order, some with their ends exchanged. NULL: a row that is gone. */
+/* The rows in a random order, some with their ends exchanged. NULL: a row that is gone.
+ */
 static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng)
 {
 	uint32_t n = (uint32_t)s->rows[0].n, *order = FAB_NEW(n, uint32_t);
@@ -220,10 +221,10 @@ static void expect_planted(const struct fab_fabric *f, const struct fab_plan_dif
 
 	for (uint32_t i = 0; i < x->n_changes; i++) {
 		const struct fab_wiring_change *c = &x->changes[i];
-		int kind = c->is_swap			       ? SWAPPED
+		int kind = c->is_swap			    ? SWAPPED
 			   : c->kind == FAB_WIRING_MISWIRED ? MOVED
 			   : c->kind == FAB_WIRING_EXTRA    ? LEFT_OUT
-							       : ADDED;
+							    : ADDED;
 
 		n_swaps += c->is_swap;
 		for (int k = 0; k < 2; k++)
@@ -293,8 +294,7 @@ static void check_fabric(struct fab_fabric *f, uint32_t n_runs)
 
 		damage_and_compare(f, 1u << LEFT_OUT | 1u << MOVED | 1u << SWAPPED, n,
 				   seed);
-		damage_and_compare(f, 1u << ADDED | 1u << MOVED | 1u << SWAPPED, n,
-				   seed);
+		damage_and_compare(f, 1u << ADDED | 1u << MOVED | 1u << SWAPPED, n, seed);
 	}
 	fab_fabric_free(f);
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define FORMATS                                                                          \
-	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache or an " \
-	"opensm-subnet.lst"
+	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache, an "   \
+	"opensm-subnet.lst or a cabling plan"
 
 /* A switch with an adapter, whole. */
 #define SWITCH_1                                                                         \
