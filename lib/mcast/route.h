@@ -275,12 +275,12 @@ uint32_t fab_shared_max_efi(const struct fab_fabric *f,
 
 /*
  * Check every tree without using anything that the engines used: its edges are cables
- * between switches, each switch but the root has exactly one to its parent, every member's
- * switch is in it, walking up from every switch ends at the root, the farthest member is
- * `height` hops down the tree, no switch of the fabric is nearer to all members than that
- * (unless trees may be higher), and the loads, weighted ones too, are the sums over the
- * trees. Distances are checked against plain searches from the roots. EPROTO with a
- * sentence that names the group and the fault. O(tree edges * height + switches *
+ * between switches, each switch but the root has exactly one to its parent, every
+ * member's switch is in it, walking up from every switch ends at the root, the farthest
+ * member is `height` hops down the tree, no switch of the fabric is nearer to all members
+ * than that (unless trees may be higher), and the loads, weighted ones too, are the sums
+ * over the trees. Distances are checked against plain searches from the roots. EPROTO
+ * with a sentence that names the group and the fault. O(tree edges * height + switches *
  * (distinct groups' switches + roots)).
  */
 int fab_mcast_verify(const struct fab_mcast_problem *problem,
