@@ -76,7 +76,7 @@ static const struct fab_option options[] = {
 	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all of it)",
 	 FAB_TAKES_TEXT, TO(texts.time)},
 	{"runs", "N", "Runs of each rate (default 1)", FAB_TAKES_NUMBER, TO(runs),
-	 .min = 1, .max = MAX_RUNS, .preset = "1", .everyday = true},
+	 .min = 1, .max = MAX_RUNS, .preset = "1"},
 	{"shard", "K/N",
 	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
@@ -94,7 +94,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_OUTPUT, TO(histogram_out)},
 	{"plot", "FILE",
 	 "Draw throughput and latency against the rate into FILE.svg or FILE.png (needs gnuplot)",
-	 FAB_TAKES_PLOT, TO(plot), .everyday = true},
+	 FAB_TAKES_PLOT, TO(plot)},
 	{0},
 };
 

@@ -38,7 +38,7 @@ check() {
     [ "$page" = - ] || [ "$(grep -cxF -e "$form" page)" -eq 1 ] || fail "$page: no paragraph on $form"
     for file in "$command" "_$command" "$command.fish"; do
       words "$completions/$file" >typed
-      grep -qxF -e "$typed" -e "$name" typed || fail "completion $file: no $form"
+      grep -qxF -e "$typed" -e "$name" -e "$form" typed || fail "completion $file: no $form"
     done
   done <names
 }

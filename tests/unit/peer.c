@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* OpenSM as an algorithm, without running it: its configuration, its log, programs. */
+#include "peer/child.h"
+#include "peer/opensm_conf.h"
+#include "peer/opensm_log.h"
+
+#include "support/own.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Copy a configuration in a folder of its own; what comes out is on the heap. */
+static char *copied(const char *text, bool *sets_qos, struct fab_err *err, int want)
+{
+	char *out = NULL;
+	size_t n;
+	FILE *file = open_memstream(&out, &n);
+
+	write_file("conf", text);
+	*sets_qos = false;
+	cr_expect_eq(fab_opensm_conf_copy("conf", file, sets_qos, err), want, "%s: %s",
+		     text, err->text);
+	fclose(file);
+	return out;
+}
+
+static void in_new_folder(char *dir)
+{
+	strcpy(dir, "/tmp/fab-peer-XXXXXX");
+	cr_assert(mkdtemp(dir) && chdir(dir) == 0);
+}
+
+Test(peer, conf_keeps_what_routing_depends_on)
+{
+	static const char text[] =
+		"# a comment\n"
+		"guid 0x1\nlog_file /var/log/x\ndaemon TRUE\nevent_plugin_name evil\n"
+		"routing_engine ftree\nm_key 0x1\nqos_ca_log x\nqos_\n"
+		"lash_start_vl 3\n  qos_ca_sl2vl 0,1,2 \n\nqos TRUE\nroot_guid_file (null)\n"
+		"root_guid_file roots\ntorus_config /nowhere\nhop_weights_file /dev/null\n";
+	char dir[32];
+	bool sets_qos;
+	struct fab_err err = {""};
+	OWN_HEAP char *want = NULL;
+	OWN_HEAP char *got = NULL;
+
+	in_new_folder(dir);
+	write_file("roots", "0x1\n");
+	got = copied(text, &sets_qos, &err, 0);
+	cr_assert(asprintf(&want,
+			   "lash_start_vl 3\nqos_ca_sl2vl 0,1,2\nqos TRUE\n"
+			   "root_guid_file %s/roots\nhop_weights_file /dev/null\n",
+			   dir) > 0);
+	cr_expect_str_eq(got, want);
+	cr_expect(sets_qos);
+}
+
+Test(peer, bad_confs_are_refused)
+{
+	static const struct {
+		const char *text, *want;
+		int rc;
+	} bad[] = {
+		{"# c\nlash_start_vl\n", "conf:2: expected a value of lash_start_vl",
+		 -EINVAL},
+		{"cn_guid_file none\n",
+		 "conf:1: cn_guid_file none: No such file or directory", -ENOENT},
+	};
+	char dir[32];
+
+	in_new_folder(dir);
+	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
+		struct fab_err err = {""};
+		bool sets_qos;
+
+		free(copied(bad[i].text, &sets_qos, &err, bad[i].rc));
+		cr_expect_str_eq(err.text, bad[i].want);
+		cr_expect_not(sets_qos);
+	}
+}
+
+#define AT(level) "Nov 28 00:49:50 777295 [875786C0] " level " -> "
+#define MASTER AT("0x80") "Entering MASTER state\n"
+#define DONE(engine)                                                                     \
+	AT("0x02")                                                                       \
+	"osm_ucast_mgr_process: " engine                                                 \
+	" tables configured on all switches\n" AT("0x02") "SUBNET UP\n"
+
+static const struct {
+	const char *text, *used, *why;
+} logs[] = {
+	{AT("0x43") "OpenSM 3.3.23\n" AT("0x01") "osm_x: ERR 1111: before\n" MASTER
+		 AT("0x01") "construct_fabric: ERR AB2B: Found more than one root\n" AT(
+			 "0x01") "ucast_mgr_route: ftree: cannot build lid matrices\n" DONE("minhop"),
+	 "minhop", "Found more than one root"},
+	{AT("0x43") "OpenSM 3.3.23\n" MASTER
+		 AT("0x02") "updn_lid_matrices: disabling UPDN algorithm\n" AT(
+			 "0x01") "ucast_mgr_route: updn: cannot build lid matrices\n" DONE("minhop"),
+	 "minhop", "disabling UPDN algorithm"},
+	{AT("0x43") "OpenSM 3.3.23\n" MASTER
+		 AT("0x01") "ucast_mgr_route: updn: cannot build lid matrices\n" DONE(
+			 "minhop"),
+	 "minhop", "updn: cannot build lid matrices"},
+	{AT("0x43") "OpenSM 3.3.23\n" MASTER
+		 AT("0x02") "dfsssp_remove_deadlocks: Virtual Lanes needed: 4\n" DONE(
+			 "dfsssp"),
+	 "dfsssp", NULL},
+	{"nothing\n] 0x01 nothing\n" AT("0x43") "OpenSM 3.3.23\n" DONE("torus-2QoS"),
+	 "torus-2QoS", NULL},
+};
+
+Test(peer, log_names_the_engine_and_the_reason)
+{
+	for (size_t i = 0; i < FAB_COUNT(logs); i++) {
+		struct fab_opensm_log log = {0};
+
+		fab_opensm_log_take(&log, logs[i].text, strlen(logs[i].text));
+		cr_expect(log.is_up);
+		cr_expect_not(log.has_plugin);
+		cr_expect_str_eq(log.version, "3.3.23");
+		cr_expect_str_eq(log.used, logs[i].used);
+		if (logs[i].why)
+			cr_expect_str_eq(log.why, logs[i].why);
+		else
+			cr_expect_null(log.why, "%zu: %s", i, log.why);
+		fab_opensm_log_fini(&log);
+	}
+}
+
+/* A log that grows: whole lines, each once, whatever is written meanwhile. */
+Test(peer, log_is_read_as_it_grows)
+{
+	const char *text = logs[0].text;
+	struct fab_opensm_log log = {0};
+	char dir[32];
+	size_t n = strlen(text);
+
+	in_new_folder(dir);
+	fab_opensm_log_read(&log, "log");
+	cr_expect_eq(log.n_read, 0, "there is no file yet");
+	for (size_t to = 0; to <= n; to++) {
+		FILE *file = fopen("log", "w");
+
+		cr_assert(fwrite(text, 1, to, file) == to && fclose(file) == 0);
+		fab_opensm_log_read(&log, "log");
+		cr_expect_eq(log.is_up, to == n, "%zu of %zu", to, n);
+	}
+	cr_expect_str_eq(log.why, logs[0].why);
+	cr_expect_eq(log.n_failed, 0);
+	fab_opensm_log_fini(&log);
+}
+
+Test(peer, log_counts_sweeps_that_failed)
+{
+	static const char text[] = AT("0x43") "OpenSM 3.3.23\n" AT(
+		"0x01") "do_sweep: ERR 3313: Errors during initialization\n" AT("0x02") "fabkit-path-sl: loaded\n";
+	struct fab_opensm_log log = {0};
+
+	fab_opensm_log_take(&log, text, strlen(text));
+	cr_expect_eq(log.n_failed, 1);
+	cr_expect(log.has_plugin);
+	cr_expect_not(log.is_up);
+	cr_expect_str_eq(log.error, "Errors during initialization");
+	fab_opensm_log_fini(&log);
+}
+
+static bool wait_for_end(struct fab_child *child)
+{
+	for (int i = 0; i < 1000 && !fab_child_has_ended(child); i++)
+		usleep(10000);
+	return fab_child_has_ended(child);
+}
+
+Test(peer, programs_run_in_their_folder)
+{
+	char shell[] = "/bin/sh", flag[] = "-c";
+	char script[] = "pwd; echo $SAID; exit 7", slow[] = "sleep 1000 & sleep 1000";
+	char *const argv[] = {shell, flag, script, NULL};
+	char *const endless[] = {shell, flag, slow, NULL};
+	char *const missing[] = {slow, NULL};
+	const char *const env[] = {"SAID=this", NULL}, *const none[] = {NULL};
+	struct fab_child child;
+	char *dir, *log, line[512], *sh = fab_child_find("sh");
+	struct stat about;
+	FILE *file;
+
+	cr_expect_not_null(sh);
+	free(sh);
+	cr_expect_null(fab_child_find("no-such-program-anywhere"));
+	cr_assert_eq(fab_child_dir_new("/tmp", &dir, NULL), 0);
+	cr_assert_eq(fab_child_start(&child, argv, env, dir, "log", NULL), 0);
+	cr_assert(wait_for_end(&child));
+	cr_expect_str_eq(child.end, "ended with status 7");
+	cr_assert(asprintf(&log, "%s/log", dir) > 0);
+	file = fopen(log, "r");
+	cr_assert_not_null(file);
+	cr_expect(fgets(line, sizeof(line), file) && !strncmp(line, dir, strlen(dir)) &&
+		  fgets(line, sizeof(line), file) && !strcmp(line, "this\n"));
+	fclose(file);
+	free(log);
+	cr_assert_eq(fab_child_start(&child, endless, none, dir, "log", NULL), 0);
+	cr_expect_not(fab_child_has_ended(&child));
+	fab_child_stop(&child);
+	cr_expect_str_eq(child.end, "was ended by signal 9");
+	fab_child_stop(&child);
+	cr_assert_eq(fab_child_start(&child, missing, none, dir, "log", NULL), 0);
+	cr_assert(wait_for_end(&child));
+	cr_expect_str_eq(child.end, "ended with status 127");
+	cr_assert_eq(stat(dir, &about), 0);
+	cr_expect_eq(about.st_mode & 0777, 0700);
+	log = strdup(dir);
+	fab_child_dir_remove(dir);
+	cr_expect_neq(access(log, F_OK), 0);
+	free(log);
+}
