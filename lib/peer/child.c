@@ -118,6 +118,17 @@ static void become(char *const *argv, char *const *env, const char *dir, const c
 	_exit(127);
 }
 
+/* Is the variable of this line one of those? */
+static bool is_set(const char *const *env, const char *line)
+{
+	size_t n = strcspn(line, "=") + 1;
+
+	for (; *env; env++)
+		if (!strncmp(*env, line, n))
+			return true;
+	return false;
+}
+
 int fab_child_start(struct fab_child *child, char *const *argv, const char *const *env,
 		    const char *dir, const char *log, struct fab_err *err)
 {
@@ -132,10 +143,11 @@ int fab_child_start(struct fab_child *child, char *const *argv, const char *cons
 		n++;
 	while (env[n_own])
 		n_own++;
-	/* the first of two variables counts */
-	both = FAB_NEW(n + n_own + 1, char *);
+	both = FAB_NEW0(n + n_own + 1, char *);
 	memcpy(both, env, n_own * sizeof(*both));
-	memcpy(both + n_own, environ, (n + 1) * sizeof(*both));
+	for (size_t i = 0, to = n_own; i < n; i++)
+		if (!is_set(env, environ[i]))
+			both[to++] = environ[i];
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();

@@ -33,7 +33,7 @@ struct fab_child {
 
 /*
  * Run argv[0], a path, in the folder `dir`, with the variables env (NAME=VALUE, up to
- * NULL) besides those of this process; standard input is empty, what it prints goes to
+ * NULL) besides others of this process; standard input is empty, what it prints goes to
  * the file `log` of the folder. It has a process group of its own, so that Ctrl-C does
  * not reach it. Everything is borrowed. Fails as fork(2); a program that cannot be run
  * ends with status 127.

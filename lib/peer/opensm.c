@@ -474,6 +474,7 @@ static int await_tables(const struct run *x, const char *part, struct fab_child 
 static int start_opensm(const struct run *x, const char *part, uint32_t sw,
 			struct fab_child *sm, struct fab_err *err)
 {
+	const char *libraries = getenv("LD_LIBRARY_PATH");
 	char *dir = fab_format("%s/%s", x->dir, part),
 	     *conf = fab_format("%sopensm.conf", dir);
 	char *const argv[] = {x->opensm, (char[]){"-F"}, conf, NULL};
@@ -483,7 +484,8 @@ static int start_opensm(const struct run *x, const char *part, uint32_t sw,
 		fab_format("OSM_CACHE_DIR=%s", dir),
 		fab_format("OSM_TMP_DIR=%s", dir),
 		fab_format("LD_PRELOAD=%s", x->preload),
-		fab_format("LD_LIBRARY_PATH=%s", x->plugin_dir ? x->plugin_dir : ""),
+		fab_format("LD_LIBRARY_PATH=%s:%s", x->plugin_dir ? x->plugin_dir : "",
+			   libraries ? libraries : ""),
 		NULL,
 	};
 	int rc = fab_child_start(sm, argv, (const char *const *)vars, dir, "opensm.out",

@@ -43,7 +43,7 @@ convert_lanes() {
 columns=algorithm,pairs,unreachable,max_hops,minimal,vls,sls,deadlock_free,cycle_channels,pairs_on_cycles,load
 verdict() { # OPTION...
   "$faults" left -q --endpoints=hosts --format=csv --no-header --columns=$columns "$@" >row || fail "not analysed: $*"
-  cut -d , -f 2- row
+  tr -d '\r' <row | cut -d , -f 2-
 }
 compare() { # ENGINE
   local lids src dst own converted run

@@ -186,11 +186,13 @@ static bool wait_for_end(struct fab_child *child)
 Test(peer, programs_run_in_their_folder)
 {
 	char shell[] = "/bin/sh", flag[] = "-c";
-	char script[] = "pwd; echo $SAID; exit 7", slow[] = "sleep 1000 & sleep 1000";
+	char script[] = "pwd; env | grep -c ^SAID; echo $SAID; exit 7",
+	     slow[] = "sleep 1000 & sleep 1000";
 	char *const argv[] = {shell, flag, script, NULL};
 	char *const endless[] = {shell, flag, slow, NULL};
 	char *const missing[] = {slow, NULL};
 	const char *const env[] = {"SAID=this", NULL}, *const none[] = {NULL};
+
 	struct fab_child child;
 	char *dir, *log, line[512], *sh = fab_child_find("sh");
 	struct stat about;
@@ -200,6 +202,7 @@ Test(peer, programs_run_in_their_folder)
 	free(sh);
 	cr_expect_null(fab_child_find("no-such-program-anywhere"));
 	cr_assert_eq(fab_child_dir_new("/tmp", &dir, NULL), 0);
+	setenv("SAID", "that", 1); /* ours comes instead, not besides */
 	cr_assert_eq(fab_child_start(&child, argv, env, dir, "log", NULL), 0);
 	cr_assert(wait_for_end(&child));
 	cr_expect_str_eq(child.end, "ended with status 7");
@@ -207,6 +210,7 @@ Test(peer, programs_run_in_their_folder)
 	file = fopen(log, "r");
 	cr_assert_not_null(file);
 	cr_expect(fgets(line, sizeof(line), file) && !strncmp(line, dir, strlen(dir)) &&
+		  fgets(line, sizeof(line), file) && !strcmp(line, "1\n") &&
 		  fgets(line, sizeof(line), file) && !strcmp(line, "this\n"));
 	fclose(file);
 	free(log);
