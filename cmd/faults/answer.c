@@ -559,6 +559,17 @@ static void say_lists(struct fab_report *r, const struct fab_work *w)
 	free(none);
 }
 
+void faults_say_caveat(struct fab_report *r, const struct faults_params *p)
+{
+	for (size_t i = 0; i < p->n_engines; i++)
+		if (p->engines[i]->imitates_opensm) {
+			fab_report_answer(
+				r, FAB_TONE_WARN,
+				"That is of the tables that --lfts-out writes; OpenSM's own may differ: dump them and give --lfts.");
+			return;
+		}
+}
+
 void faults_answer(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_params *p = w->params;
@@ -646,13 +657,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 	if (o->n)
 		say_lost(r, o);
 	say_loads(r, o);
-	for (size_t i = 0; i < o->n; i++)
-		if (o->results[i].engine && o->results[i].engine->imitates_opensm) {
-			fab_report_answer(
-				r, FAB_TONE_WARN,
-				"That is of the tables that --lfts-out writes; OpenSM's own may differ: dump them and give --lfts.");
-			break;
-		}
+	faults_say_caveat(r, p);
 	for (size_t i = 0; i < o->n; i++)
 		if (!o->results[i].is_sound)
 			fab_report_answer(

@@ -462,6 +462,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		if (names)
 			say_tables(r, w, &o->pairs[i], names);
 	}
+	faults_say_caveat(r, w->params);
 	if (fab_report_how(r)->format == FAB_FORMAT_TABLE) {
 		fab_report_without_fabric(r);
 		print_lines(r, w);

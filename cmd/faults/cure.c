@@ -223,7 +223,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 			"No cure was found: neither cables nor algorithms of fabkit.");
 	}
 	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "Tried: %s of up to %u on paths that close the loop%s.",
+			  "Tried: %s, of up to %u each, on paths that close the loop%s.",
 			  fab_human_counted(w->arena, cures->n_tried, "set of cables",
 					    "sets of cables"),
 			  cures->n_searched,
@@ -235,6 +235,8 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct outcome *o = w->outcome;
 
 	answer(r, w);
+	if (fab_report_how(r)->format == FAB_FORMAT_TABLE)
+		fab_report_without_fabric(r);
 	fab_report_table_begin(r, "cures", "Cures, the least change first", columns,
 			       FAB_COUNT(columns));
 	for (size_t i = 0; i < o->cures.of.n; i++) {

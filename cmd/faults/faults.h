@@ -173,6 +173,8 @@ void faults_explain(struct fab_report *r, const struct fab_work *w);
 
 /* The sentences that the report begins with. */
 void faults_answer(struct fab_report *r, const struct fab_work *w);
+/* Warn once where an algorithm imitates one of OpenSM. */
+void faults_say_caveat(struct fab_report *r, const struct faults_params *p);
 /* How loads, which count cables alike, mislead: rates that differ or are not known; on
  * the heap, NULL: they do not. */
 char *faults_rates_text(const struct faults_outcome *o);

@@ -196,8 +196,8 @@ static int complete(void *params, struct fab_err *err)
 	return 0;
 }
 
-/* Edits, or for people dead parts that are named, and no other question: before and
- * after on one screen. */
+/* Edits, or for people dead parts that are named, no other question and no comparison of
+ * algorithms: before and after on one screen. */
 static bool is_change(const struct faults_params *p)
 {
 	const struct fab_cli_faults *dead = &p->wish.dead;

@@ -157,7 +157,7 @@ char *fab_editor_free_ports(const struct fab_editor *e, fab_node_id node)
 		}
 		fab_append(&text, ", ", last > p ? "%u-%u" : "%u", p, last);
 	}
-	return text ? text : fab_strdup("none is free");
+	return text ? text : fab_strdup("none");
 }
 
 static int fail_at(const struct fab_editor *e, const struct word *w, struct fab_socket at,

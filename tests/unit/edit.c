@@ -504,7 +504,7 @@ Test(edit, sentences)
 		 "expected move END NEW-END, names with blanks in \"\""},
 		{"move leaf-0:7 leaf-1:7", "'leaf-0:7': no cable at port 7"},
 		{"move leaf-0:3 l2-0:1", "is taken by the cable to port"},
-		{"move leaf-0:3 l2-0:1", "free: none is free"},
+		{"move leaf-0:3 l2-0:1", "free: none"},
 		{"move leaf-0:3 leaf-1:3", "free: 7-8"},
 		{"move leaf-0:3 leaf-1:9", "leaf-1 has ports 1 to 8; free: 7-8"},
 		{"move leaf-0:3 leaf-0:3", "has no effect"},

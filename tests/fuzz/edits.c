@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Edits of a small fabric with odd names: the first byte says whether the rest is a text
+ * or a file. What is left is a fabric in which no port has two cables, and each end of a
+ * cable can be named and taken out.
+ */
+#include "fuzz.h"
+#include "small.h"
+
+#include "base/mem.h"
+#include "fabric/edit.h"
+
+static void expect_sound(const struct fab_fabric *f)
+{
+	for (uint32_t i = 0; i < f->n_warnings; i++)
+		if (strcmp(f->warnings[i].code, "duplicate-guid") != 0)
+			abort();
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		uint32_t a = f->cable_a[c], b = f->cable_b[c];
+
+		if (f->port_cable[a] != c || f->port_cable[b] != c ||
+		    f->port_node[a] == f->port_node[b] ||
+		    f->port_num[a] > f->node_n_ports[f->port_node[a]] ||
+		    f->port_num[b] > f->node_n_ports[f->port_node[b]])
+			abort();
+	}
+}
+
+/* Every cable at a switch, by the name of its end there, can be removed. */
+static void remove_each(const struct fab_fabric *f)
+{
+	struct fab_resolver *r = fab_resolver_new(f);
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		uint32_t port = f->cable_a[c];
+		char *end = fab_editor_end_text(
+			f, r, (struct fab_socket){f->port_node[port], f->port_num[port]});
+		char *text = fab_format("remove %s", end);
+		struct fab_editor *e = fab_editor_new(f);
+		struct fab_err err;
+
+		if (fab_editor_add(e, text, strlen(text), &err))
+			abort();
+		fab_editor_free(e);
+		free(text);
+		free(end);
+	}
+	fab_resolver_free(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct fab_fabric *f, *out = NULL;
+	struct fab_editor *e;
+	struct fab_err err = {""};
+	const char *text = (const char *)bytes + 1;
+	int rc;
+
+	if (!n)
+		return 0;
+	f = fuzz_small_fabric();
+	e = fab_editor_new(f);
+	rc = bytes[0] == 'F' ? fab_editor_add_lines(e, "plan", text, n - 1, &err)
+			     : fab_editor_add(e, text, n - 1, &err);
+	if (rc ? !*err.text : !fab_editor_count(e))
+		abort();
+	rc = fab_editor_finish(e, NULL, &out, &err);
+	if (!rc) {
+		expect_sound(out);
+		remove_each(out);
+		fab_fabric_free(out);
+	} else if (!*err.text) {
+		abort();
+	}
+	fab_editor_free(e);
+	fab_fabric_free(f);
+	return 0;
+}
