@@ -14,7 +14,8 @@ struct fab_pace {
 	uint32_t n_changes; /* since trees were balanced */
 	double changed_at;  /* the first of them */
 	bool is_asked;
-	double begun_at; /* -INFINITY: never */
+	double begun_at;	    /* -INFINITY: never */
+	uint32_t max_efi, n_needed; /* of the last time */
 	double window_at;
 	struct fab_map64 *n_of; /* changes of each port in the window */
 };
@@ -24,6 +25,7 @@ struct fab_pace *fab_pace_new(void)
 	struct fab_pace *p = FAB_NEW0(1, struct fab_pace);
 
 	p->begun_at = p->window_at = -INFINITY;
+	p->max_efi = UINT32_MAX;
 	return p;
 }
 
@@ -81,4 +83,14 @@ void fab_pace_begin(struct fab_pace *p, double now)
 	p->n_changes = 0;
 	p->is_asked = false;
 	p->begun_at = now;
+}
+
+void fab_pace_end(struct fab_pace *p, uint32_t max_efi, uint32_t n_moved,
+		  uint32_t n_needed)
+{
+	if (n_moved && n_needed > n_moved &&
+	    (max_efi < p->max_efi || n_needed < p->n_needed))
+		p->is_asked = true;
+	p->max_efi = max_efi;
+	p->n_needed = n_needed;
 }

@@ -480,8 +480,7 @@ static void balance(struct fab_plan *plan)
 		fab_plan_free(plan);
 		return;
 	}
-	if (r.n_needed > r.n_moved)
-		fab_pace_ask(plugin.pace);
+	fab_pace_end(plugin.pace, r.after, r.n_moved, r.n_needed);
 	if (plugin.found)
 		LOG(OSM_LOG_INFO, "0 trees moved: better ones were found meanwhile\n");
 	fab_plan_free(plugin.found);

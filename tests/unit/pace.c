@@ -103,3 +103,23 @@ Test(pace, no_budget_is_no_limit)
 	cr_expect_eq(fab_pace_due(p, &l, 10), 0);
 	fab_pace_free(p);
 }
+
+/* A target that takes several steps is gone after while it comes nearer. */
+Test(pace, steps_follow_each_other)
+{
+	const struct fab_pace_limits l = {.min_interval_s = 10};
+	static const struct {
+		uint32_t max, moved, needed;
+		bool goes_on;
+	} steps[] = {{14, 5, 12, true}, {14, 5, 7, true},  {14, 5, 7, false},
+		     {13, 5, 9, true},	{13, 3, 3, false}, {13, 0, 8, false}};
+	struct fab_pace *p = fab_pace_new();
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		fab_pace_begin(p, 100);
+		fab_pace_end(p, steps[i].max, steps[i].moved, steps[i].needed);
+		cr_expect_eq(!isinf(fab_pace_due(p, &l, 100)), steps[i].goes_on, "%zu",
+			     i);
+	}
+	fab_pace_free(p);
+}

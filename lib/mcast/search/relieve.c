@@ -2,8 +2,9 @@
 /*
  * Targets one below the other. In a round, trees that have moved already are tried first,
  * which interrupts no other group; then those on most of the cables above the target, in
- * the first round only by trees that leave all of these cables. When the target is
- * reached, trees that fit where they were before all moves go back there.
+ * the first round only by trees that leave all of these cables. Where that does not reach
+ * the target, trees may push others off their cables for some rounds (as in
+ * negotiate.c). When it is reached, trees that fit where they were before go back there.
  */
 #include "mcast/relief.h"
 
@@ -16,6 +17,12 @@
 /* Price of a cable above the target: no tree below it is as expensive. */
 static const double EXCESS = 1e6;
 
+/* Where trees push others: rounds, and steps that all moves may take, for they depend on
+ * each other so that few of them gain little; the price of a cable above the target at
+ * first and its growth a round, and the growth of the factor of each. */
+enum { PUSHES = 30, PUSHED_STEPS = 10 };
+static const double FIRST_EXCESS = 64, EXCESS_GROWTH = 1.3, FACTOR_STEP = 1;
+
 struct relief {
 	const struct fab_mcast_options *options;
 	const struct fab_forest *first; /* the trees before all moves */
@@ -26,9 +33,7 @@ struct relief {
 	bool *is_moved;	 /* [groups] */
 	uint32_t *tried; /* [groups] == round */
 	uint32_t round;
-	bool has_part;
-	struct fab_forest part; /* the trees when max_moved had moved, if more have */
-	struct fab_forest old;	/* the tree of the group at hand */
+	struct fab_forest old; /* the tree of the group at hand */
 };
 
 bool fab_forest_is_same(const struct fab_forest *a, const struct fab_forest *b,
@@ -84,6 +89,12 @@ static void put(struct relief *x, uint32_t group, const struct fab_forest *from,
 			 from->cable + from->first[number]);
 }
 
+static void note_moved(struct relief *x, uint32_t group, bool is_moved)
+{
+	x->n_moved += (uint32_t)is_moved - (uint32_t)x->is_moved[group];
+	x->is_moved[group] = is_moved;
+}
+
 /* Another tree for the group with fewer cables above the target, with `most` at most. */
 static bool move(struct relief *x, uint32_t group, uint32_t most)
 {
@@ -94,18 +105,13 @@ static bool move(struct relief *x, uint32_t group, uint32_t most)
 	x->tried[group] = x->round;
 	remember(x, group);
 	fab_reroute_find(x->reroute, &group, 1, &how);
-	if (!x->is_moved[group] && x->n_moved == x->max_moved && !x->has_part) {
-		fab_revision_copy(&x->revision, &x->part);
-		x->has_part = true;
-	}
 	fab_reroute_take(x->reroute, 0);
 	after = above(x, group);
 	if (after >= before || after > most) {
 		put(x, group, &x->old, 0);
 		return false;
 	}
-	x->n_moved += !x->is_moved[group];
-	x->is_moved[group] = true;
+	note_moved(x, group, true);
 	return true;
 }
 
@@ -131,28 +137,117 @@ static bool run_round(struct relief *x, uint32_t most)
 	return has_moved && !fab_mcast_is_over(x->options);
 }
 
-/* Move trees until no cable is above the target; false: these moves do not reach it. */
-static bool reach(struct relief *x)
+static bool is_reached(const struct relief *x)
+{
+	return fab_mcast_max_level(x->revision.s) <= x->target;
+}
+
+/* Trees push others off their cables: every tree above the target takes the cheapest one
+ * at prices that rise where cables stay above it. */
+static bool push(struct relief *x)
 {
 	const struct fab_mcast_state *s = x->revision.s;
+	uint32_t n_cables = s->problem->f->n_switch_links;
+	double excess = FIRST_EXCESS, *factor = FAB_NEW(n_cables, double);
 
-	fab_prices_set_target(&x->prices, x->target, EXCESS);
-	while (run_round(x, 0) || run_round(x, UINT32_MAX))
-		if (fab_mcast_max_level(s) <= x->target)
-			break;
-	if (fab_mcast_max_level(s) > x->target)
-		return false;
-	for (uint32_t g = 0; g < x->first->n; g++) {
-		if (!x->is_moved[g])
-			continue;
-		remember(x, g);
-		put(x, g, x->first, g);
-		x->is_moved[g] = above(x, g) > 0;
-		x->n_moved -= !x->is_moved[g];
-		if (x->is_moved[g])
-			put(x, g, &x->old, 0);
+	for (uint32_t c = 0; c < n_cables; c++)
+		factor[c] = 1;
+	x->prices.factor = factor;
+	for (int round = 0; round < PUSHES && !is_reached(x); round++) {
+		const struct fab_reroute_try how = {
+			.how = FAB_REROUTE_ROOTS, .least = excess, .turn = ++x->round};
+
+		fab_prices_set_target(&x->prices, x->target, excess);
+		for (uint32_t g = 0; g < x->first->n; g++) {
+			if (!above(x, g) || fab_mcast_is_over(x->options))
+				continue;
+			fab_reroute_find(x->reroute, &g, 1, &how);
+			fab_reroute_take(x->reroute, 0);
+			note_moved(x, g, true);
+		}
+		for (uint32_t c = 0; c < n_cables; c++)
+			if (s->load[c] > x->target)
+				factor[c] += FACTOR_STEP * (s->load[c] - x->target);
+		excess *= EXCESS_GROWTH;
+		fab_revision_tidy(&x->revision);
 	}
-	return true;
+	x->prices.factor = NULL;
+	free(factor);
+	return is_reached(x);
+}
+
+/* Trees that fit where they were go back there. */
+static void go_back(struct relief *x)
+{
+	bool has_changed = true;
+
+	while (has_changed) {
+		has_changed = false;
+		for (uint32_t g = 0; g < x->first->n; g++) {
+			if (!x->is_moved[g])
+				continue;
+			remember(x, g);
+			put(x, g, x->first, g);
+			note_moved(x, g, above(x, g) > 0);
+			if (x->is_moved[g])
+				put(x, g, &x->old, 0);
+			has_changed |= !x->is_moved[g];
+		}
+		fab_revision_tidy(&x->revision);
+	}
+}
+
+/* Move trees until no cable is above the target; false: this does not reach it. */
+static bool reach(struct relief *x)
+{
+	fab_prices_set_target(&x->prices, x->target, EXCESS);
+	while (!is_reached(x) && (run_round(x, 0) || run_round(x, UINT32_MAX)))
+		;
+	if (is_reached(x)) {
+		go_back(x);
+		return true;
+	}
+	if (!push(x))
+		return false;
+	go_back(x);
+	return x->n_moved / PUSHED_STEPS <= x->max_moved;
+}
+
+/* From `trees` as far to the trees of now as max_moved moves go, in an order in which no
+ * cable gets more than the fullest had. */
+static void take_part(struct relief *x, struct fab_forest *trees)
+{
+	struct fab_forest target = {0};
+	bool has_moved = true;
+
+	fab_revision_copy(&x->revision, &target);
+	x->round++;
+	x->n_moved = 0;
+	for (uint32_t g = 0; g < trees->n; g++) {
+		put(x, g, trees, g);
+		x->is_moved[g] = !fab_forest_is_same(x->first, trees, g);
+		x->n_moved += x->is_moved[g];
+	}
+	while (has_moved) {
+		has_moved = false;
+		for (uint32_t g = 0; g < trees->n; g++) {
+			uint32_t before = above(x, g);
+
+			if (!before || x->tried[g] == x->round ||
+			    (!x->is_moved[g] && x->n_moved >= x->max_moved))
+				continue;
+			put(x, g, &target, g);
+			if (above(x, g) < before) {
+				note_moved(x, g, true);
+				x->tried[g] = x->round;
+				has_moved = true;
+			} else {
+				put(x, g, trees, g);
+			}
+		}
+	}
+	fab_revision_copy(&x->revision, trees);
+	fab_forest_fini(&target);
 }
 
 /* Reach one target after the other; the trees of the last one, or on the way to it. */
@@ -160,15 +255,11 @@ static void descend(struct relief *x, struct fab_forest *trees, struct fab_relie
 {
 	while (out->after > x->options->bound && out->after > 1) {
 		x->target = out->after - 1;
-		x->has_part = false;
 		if (!reach(x))
 			return;
 		out->n_needed = x->n_moved;
 		if (x->n_moved > x->max_moved) {
-			struct fab_forest whole = *trees;
-
-			*trees = x->part;
-			x->part = whole;
+			take_part(x, trees);
 			return;
 		}
 		fab_revision_copy(&x->revision, trees);
@@ -210,7 +301,6 @@ void fab_mcast_relieve(const struct fab_mcast_problem *problem, struct fab_fores
 	fab_revision_end(&x.revision);
 	fab_mcast_state_fini(&s);
 	fab_forest_fini(&x.old);
-	fab_forest_fini(&x.part);
 	fab_forest_fini(&first);
 	free(x.tried);
 	free(x.is_moved);

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: plugin-losses.sh COMMANDS PLUGIN MCJOIN RESTARTS PERCENT [MODE]
+# The real OpenSM with the plug-in in the folder PLUGIN, on ibsim, where PERCENT of the
+# messages that set multicast tables are lost, and OpenSM does not repeat them: it is
+# restarted again and again while members join and leave. At rest the switches hold the tree
+# of each group, nothing else for it, and OpenSM's own dump says the same. With MODE (off: the
+# plug-in does nothing) wrong tables are only counted. Exit status 77 (skipped) without
+# OpenSM or ibsim.
+set -u
+commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3")
+restarts=$4 percent=$5 mode=${6:-on}
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/interop/simulated.bash
+. "$here/simulated.bash"
+# shellcheck source=tests/interop/plugin.bash
+. "$here/plugin.bash"
+need ibsim opensm dump_fts
+
+"$commands/fabric-topo" gen:fattree:radix=4,levels=3 --to ibnetdiscover >net || fail "no dump"
+"$commands/fabric-mcroute" -q net --pattern=random:groups=60,size=3-8 --algorithm=opensm \
+  --trees-out=trees >/dev/null || fail "fabric-mcroute"
+members_of trees 1 | cut -f 2 >groups
+simulate net
+
+lose() { # PERCENT of the messages to set multicast tables (attribute 27)
+  local id
+  for id in $(sed -n 's/^Switch[^"]*"\([^"]*\)".*/\1/p' net); do
+    echo "Error \"$id\" $1 27" >&7
+  done
+  sleep 0.2
+}
+
+# at rest: nothing is written, and what failed has been done again
+is_at_rest() {
+  cp "$logs/opensm.log" log-before
+  sleep 1.5
+  cmp -s log-before "$logs/opensm.log"
+}
+
+wrong=0 asked=0
+for i in $(seq "$restarts"); do
+  lose 0
+  start minhop "run$i" "event_plugin_name fabkit-opensm" \
+    "event_plugin_options mode=$mode,rebalance_changes=20,rebalance_seconds=1,min_interval=1" \
+    "transaction_retries 0" "max_smps_timeout 100000" "transaction_timeout 100"
+  lose "$percent"
+  join -c 60
+  await "$sm" rest 120 is_at_rest || fail "OpenSM does not come to rest"
+  lose 0
+  dumped >a
+  programmed >b
+  [ -s a ] || fail "the dump has no entries"
+  is_wrong=
+  # of the groups that there are: OpenSM clears no table of a group that was before it began
+  awk 'FNR == NR { is_ours[$1]; next } $2 in is_ours' mlids a >a.ours
+  awk 'FNR == NR { is_ours[$1]; next } $2 in is_ours' mlids b >b.ours
+  cmp -s a.ours b.ours || is_wrong=1
+  got=$(check)
+  [ "${got#*,}" = true ] || is_wrong=1
+  n=$(grep -c 'asked it for another' "$logs/opensm.log")
+  asked=$((asked + n))
+  [ -z "$is_wrong" ] || {
+    wrong=$((wrong + 1))
+    [ "$mode" = off ] || {
+      diff a.ours b.ours | head -n 5
+      cat "$logs/check.log"
+      fail "restart $i: wrong tables at rest"
+    }
+  }
+  finish
+done
+echo "$restarts restarts, $percent % lost: $wrong with wrong tables at rest; asked $asked times"
+[ "$mode" = off ] || [ "$asked" -gt 0 ] || fail "nothing was lost, or nobody noticed"

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the plug-in does, without OpenSM: traces of joins, leaves and lost requests are
+ * replayed against the keeper by the clock of the trace, steps are taken when they are
+ * due, and the trees are compared with those that would be made afresh.
+ */
+#include "opensm/keeper.h"
+#include "opensm/options.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "fabric/builder.h"
+#include "mcast/events.h"
+#include "support/gen.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_MEMBERS = 64 };
+
+struct stage {
+	struct fab_fabric *f;
+	struct fab_keeper *k;
+	struct fab_pace *pace;
+	struct fab_opensm_options o;
+	uint32_t n_groups, *n; /* members of each */
+	uint64_t (*guid)[MAX_MEMBERS];
+	uint32_t hostile; /* group of its own that counts no more, FAB_NONE */
+	/* of all steps */
+	uint32_t n_steps, most_moved, n_moved;
+	double most_share;
+};
+
+static struct fab_fabric *copy_fabric(const struct fab_fabric *f)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_host_options hosts = {0};
+	struct fab_fabric *out;
+
+	for (uint32_t n = 0; n < f->n_nodes; n++)
+		id[n] = fab_builder_copy_node(b, f, n);
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		fab_builder_copy_cable(b, f, c, id);
+	cr_assert_eq(fab_builder_finish(b, "same", "test", &hosts, &out, NULL), 0);
+	free(id);
+	return out;
+}
+
+/* A heavy sweep: what the keeper says of the trees. */
+static struct fab_keeper_counts sweep(struct stage *s)
+{
+	struct fab_membership m = {
+		.n = s->n_groups,
+		.first = FAB_NEW0(s->n_groups + 1, uint64_t),
+		.guid = FAB_NEW((size_t)s->n_groups * MAX_MEMBERS, uint64_t)};
+	struct fab_keeper_counts counts;
+
+	for (uint32_t g = 0; g < s->n_groups; g++) {
+		if (s->n[g])
+			memcpy(m.guid + m.first[g], s->guid[g],
+			       s->n[g] * sizeof(*m.guid));
+		m.first[g + 1] = m.first[g] + s->n[g];
+	}
+	cr_assert_eq(fab_keeper_renew(s->k, copy_fabric(s->f), &m, &counts, NULL), 0);
+	free(m.first);
+	free(m.guid);
+	return counts;
+}
+
+static void stage_init(struct stage *s, struct fab_fabric *f, uint32_t n_groups,
+		       const char *options)
+{
+	*s = (struct stage){.f = f,
+			    .k = fab_keeper_new(n_groups),
+			    .pace = fab_pace_new(),
+			    .n_groups = n_groups,
+			    .n = FAB_NEW0(n_groups, uint32_t)};
+	s->guid = (uint64_t(*)[MAX_MEMBERS])fab_zalloc(n_groups, sizeof(*s->guid));
+	fab_opensm_options_init(&s->o);
+	cr_assert_eq(fab_opensm_options_parse(options, &s->o, NULL), 0);
+	sweep(s);
+}
+
+static void stage_fini(struct stage *s)
+{
+	fab_keeper_free(s->k);
+	fab_pace_free(s->pace);
+	fab_fabric_free(s->f);
+	free(s->n);
+	free(s->guid);
+}
+
+static uint64_t guid_of(const struct fab_fabric *f, uint32_t adapter)
+{
+	return f->port_guid[fab_node_first_connected_port(f, f->n_switches + adapter)];
+}
+
+/* A port joins or leaves: false, it is what it was. */
+static bool toggle(struct stage *s, uint32_t g, uint64_t guid, bool is_leave, double now)
+{
+	const uint64_t *changed;
+	uint32_t i = 0, n;
+
+	while (i < s->n[g] && s->guid[g][i] != guid)
+		i++;
+	if (is_leave != (i < s->n[g]) || (!is_leave && s->n[g] == MAX_MEMBERS))
+		return false;
+	if (is_leave)
+		s->guid[g][i] = s->guid[g][--s->n[g]];
+	else
+		s->guid[g][s->n[g]++] = guid;
+	cr_assert_eq(fab_keeper_route(s->k, g, s->guid[g], s->n[g], NULL), 1);
+	n = fab_keeper_changed(s->k, &changed);
+	cr_assert_eq(n, 1);
+	cr_assert_eq(changed[0], guid);
+	fab_pace_change(s->pace, &s->o.pace, changed, n, now);
+	return true;
+}
+
+/* Trees that the groups would have if all were made now. */
+static uint32_t fresh(const struct stage *s)
+{
+	const struct fab_plan_options o = {
+		.engine = s->o.engine, .max_moved = UINT32_MAX, .time_limit_ms = 60000};
+	struct fab_keeper *k = fab_keeper_new(s->n_groups);
+	struct stage again = *s;
+	struct fab_plan *plan;
+	struct fab_plan_result r = {0};
+
+	again.k = k;
+	sweep(&again);
+	plan = fab_keeper_plan(k);
+	if (plan)
+		cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	fab_plan_free(plan);
+	fab_keeper_free(k);
+	return r.after;
+}
+
+/* All trees as the plug-in makes them at its start. */
+static void start(struct stage *s)
+{
+	const struct fab_plan_options o = {.engine = s->o.engine, .time_limit_ms = 60000};
+	struct fab_plan *plan = fab_keeper_plan(s->k);
+	struct fab_plan_result r;
+	uint32_t *moved;
+
+	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	moved = FAB_NEW(r.n_moved, uint32_t);
+	cr_assert_eq(fab_keeper_take(s->k, plan, moved), r.n_moved);
+	free(moved);
+	fab_plan_free(plan);
+}
+
+/* A step; returns how many trees it moved. */
+static uint32_t step(struct stage *s, double now)
+{
+	struct fab_plan *plan = fab_keeper_plan(s->k);
+	struct fab_plan_options o = {.time_limit_ms = 60000};
+	struct fab_plan_result r;
+	uint32_t *moved, n;
+
+	fab_pace_begin(s->pace, now);
+	if (!plan)
+		return 0;
+	o.max_moved = fab_opensm_max_moved(&s->o, fab_plan_n_trees(plan));
+	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	moved = FAB_NEW(r.n_moved, uint32_t);
+	n = fab_keeper_take(s->k, plan, moved);
+	cr_assert_eq(n, r.n_moved);
+	cr_assert_leq(n, o.max_moved);
+	cr_assert_eq(fab_keeper_max_efi(s->k), r.after);
+	fab_pace_end(s->pace, r.after, r.n_moved, r.n_needed);
+	s->n_steps++;
+	s->n_moved += n;
+	s->most_moved = n > s->most_moved ? n : s->most_moved;
+	s->most_share = fmax(s->most_share, (double)n / r.n_groups);
+	free(moved);
+	fab_plan_free(plan);
+	return n;
+}
+
+/* Steps for as long as one is due. */
+static double settle(struct stage *s, double now)
+{
+	double wait;
+
+	fab_pace_ask(s->pace);
+	while ((wait = fab_pace_due(s->pace, &s->o.pace, now)) < INFINITY) {
+		now += wait;
+		step(s, now);
+	}
+	return now;
+}
+
+/* Replay a pattern of requests; whatever is lost is lost. */
+static void replay(struct stage *s, const char *pattern, uint64_t seed)
+{
+	struct fab_events *e;
+	struct fab_err err = {""};
+	double now = 0;
+	uint32_t n_lost = 0;
+
+	cr_assert_eq(fab_events_generate(s->f, pattern, seed, &e, &err), 0, "%s",
+		     err.text);
+	cr_assert_leq(e->groups->n, s->n_groups);
+	for (size_t i = 0; i < e->n; i++) {
+		const struct fab_event *v = &e->v[i];
+
+		now = (double)v->time_ns / 1e9;
+		n_lost += v->is_lost;
+		if (!v->is_lost)
+			toggle(s, v->group, s->f->port_guid[e->groups->member[v->seat]],
+			       v->is_leave, now);
+		if (fab_pace_due(s->pace, &s->o.pace, now) <= 0)
+			step(s, now);
+	}
+	cr_assert_gt(n_lost, 0);
+	fab_events_free(e);
+}
+
+static const struct {
+	const char *fabric;
+	uint32_t n_groups, size;
+} cases[] = {
+	{"fattree:radix=8,levels=3", 150, 8}, {"fattree:radix=12,levels=3", 300, 12},
+	{"dragonfly:a=4,p=2,h=2", 200, 6},    {"torus:dims=6x6,hosts=2", 100, 6},
+	{"kfat:dims=6x6,hosts=4", 200, 8},
+};
+
+/* After thousands of joins and leaves the fullest cable has at most a tenth more trees
+ * than with fresh trees, and no step has moved more than 15 % of all. */
+Test(keeper_replay, trees_stay_good)
+{
+	for (size_t c = 0; c < FAB_COUNT(cases); c++) {
+		struct stage s;
+		struct fab_rng rng;
+		uint32_t n_changes = 0, now_max, fresh_max;
+		double now = 0;
+
+		fab_rng_init(&rng, c);
+		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups,
+			   "mode=on,max_moved=14%");
+		for (uint32_t g = 0; g < s.n_groups; g++)
+			while (s.n[g] < cases[c].size)
+				toggle(&s, g,
+				       guid_of(s.f, (uint32_t)fab_rng_below(
+							    &rng, s.f->n_adapters)),
+				       false, now);
+		start(&s);
+		fab_pace_begin(s.pace, now);
+		for (; n_changes < 5000; now += 0.1) {
+			uint32_t g = (uint32_t)fab_rng_below(&rng, s.n_groups);
+			bool is_leave = s.n[g] > cases[c].size / 2 &&
+					fab_rng_below(&rng, 2 * cases[c].size) < s.n[g];
+			uint64_t guid =
+				is_leave ? s.guid[g][fab_rng_below(&rng, s.n[g])]
+					 : guid_of(s.f, (uint32_t)fab_rng_below(
+								&rng, s.f->n_adapters));
+
+			n_changes += toggle(&s, g, guid, is_leave, now);
+			if (fab_pace_due(s.pace, &s.o.pace, now) <= 0)
+				step(&s, now);
+		}
+		cr_expect_leq(s.n_steps, (uint32_t)(now / 60) + 1);
+		now = settle(&s, now);
+		now_max = fab_keeper_max_efi(s.k);
+		fresh_max = fresh(&s);
+		cr_expect_leq(now_max, ceil(1.1 * fresh_max), "%s: %u", cases[c].fabric,
+			      now_max);
+		cr_expect_leq(s.most_share, 0.14);
+		stage_fini(&s);
+	}
+}
+
+/* Groups that are created, and end, with requests lost: what is left in the end is what
+ * the members say, and a sweep keeps all of it. */
+Test(keeper_replay, requests_are_lost)
+{
+	struct stage s;
+	struct fab_keeper_counts counts;
+	uint32_t n_trees = 0;
+
+	stage_init(&s, test_gen("fattree:radix=8,levels=3"), 300, "mode=on");
+	replay(&s, "random:groups=300,size=4-12,gap=1s,skew=10s,hold=60s,loss=0.05", 3);
+	for (uint32_t g = 0; g < s.n_groups; g++) {
+		struct fab_live_tree t = fab_keeper_tree(s.k, g);
+
+		cr_expect_eq(t.root != FAB_NONE, s.n[g] > 1);
+		cr_expect_eq(t.n_members, s.n[g]);
+		n_trees += t.root != FAB_NONE;
+	}
+	counts = sweep(&s);
+	cr_expect_eq(counts.kept, n_trees);
+	cr_expect_eq(counts.routed, 0);
+	stage_fini(&s);
+}
+
+/* One port joins and leaves all groups as fast as it can. Trees of groups that it never
+ * was in: fewer than 5 % of them move in a minute, and there is no step but for others.
+ */
+Test(keeper_replay, a_hostile_port)
+{
+	enum { N = 200, THEIRS = 100, MINUTES = 5 };
+	struct stage s;
+	struct fab_rng rng;
+	uint64_t hostile;
+	double now = 0;
+	uint32_t n_toggles = 0, n_at_start;
+
+	fab_rng_init(&rng, 1);
+	stage_init(&s, test_gen("fattree:radix=8,levels=3"), N, "mode=on");
+	hostile = guid_of(s.f, 0);
+	for (uint32_t g = 0; g < N; g++)
+		while (s.n[g] < 6)
+			toggle(&s, g,
+			       guid_of(s.f, 1 + (uint32_t)fab_rng_below(
+							&rng, s.f->n_adapters - 1)),
+			       false, now);
+	start(&s);
+	now = settle(&s, now);
+	n_at_start = s.n_steps;
+	for (double end = now + 60 * MINUTES; now < end; now += 0.01) {
+		uint32_t g = (uint32_t)fab_rng_below(&rng, THEIRS);
+		bool is_in = false;
+
+		for (uint32_t i = 0; i < s.n[g]; i++)
+			is_in |= s.guid[g][i] == hostile;
+		cr_assert(toggle(&s, g, hostile, is_in, now));
+		n_toggles++;
+		if (fab_pace_due(s.pace, &s.o.pace, now) <= 0)
+			cr_assert_leq(step(&s, now), N / 20);
+	}
+	cr_assert_gt(n_toggles, 20000);
+	cr_expect_leq(s.n_steps - n_at_start, MINUTES + 1);
+	stage_fini(&s);
+}
+
+/* A number that another group got meanwhile: nothing is left of the tree of the first. */
+Test(keeper_replay, numbers_are_used_again)
+{
+	struct stage s;
+	struct fab_live_tree t;
+	uint64_t old[8], new[8];
+
+	stage_init(&s, test_gen("fattree:radix=8,levels=3"), 1, "mode=on");
+	for (uint32_t i = 0; i < 8; i++) {
+		old[i] = guid_of(s.f, 4 * i);
+		new[i] = guid_of(s.f, i < 3 ? 4 * i : 100 + i % 2);
+	}
+	cr_assert_eq(fab_keeper_route(s.k, 0, old, 8, NULL), 1);
+	cr_assert_eq(fab_keeper_route(s.k, 0, new, 8, NULL), 1);
+	t = fab_keeper_tree(s.k, 0);
+	cr_expect_eq(t.n_members, 5);
+	cr_expect_eq(t.n_routed, 5, "routed, for three of eight stay");
+	stage_fini(&s);
+}
+
+/* A host dies: the trees of its groups lose a branch, all others stay. */
+Test(keeper_replay, a_host_dies)
+{
+	struct stage s;
+	struct fab_rng rng;
+	struct fab_keeper_counts counts;
+	uint64_t dead;
+	uint32_t n_with = 0, n_same = 0;
+
+	fab_rng_init(&rng, 2);
+	stage_init(&s, test_gen("fattree:radix=8,levels=3"), 60, "mode=on");
+	dead = guid_of(s.f, 5);
+	for (uint32_t g = 0; g < s.n_groups; g++)
+		while (s.n[g] < 8)
+			toggle(&s, g,
+			       guid_of(s.f,
+				       (uint32_t)fab_rng_below(&rng, s.f->n_adapters)),
+			       false, 0);
+	sweep(&s);
+	for (uint32_t g = 0; g < s.n_groups; g++) {
+		uint32_t i = 0;
+
+		while (i < s.n[g] && s.guid[g][i] != dead)
+			i++;
+		if (i == s.n[g])
+			continue;
+		n_with++;
+		s.guid[g][i] = s.guid[g][--s.n[g]];
+	}
+	cr_assert_gt(n_with, 0);
+	counts = sweep(&s);
+	cr_expect_eq(counts.kept, s.n_groups - n_with);
+	cr_expect_eq(counts.routed, n_with);
+	for (uint32_t g = 0; g < s.n_groups; g++)
+		n_same += fab_keeper_tree(s.k, g).n_routed > s.n[g];
+	cr_expect_eq(n_same, n_with, "only a branch was cut");
+	stage_fini(&s);
+}
