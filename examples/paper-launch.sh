@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 PATH=$PATH:$PWD/build/cmd
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' TERM
 
 # row ID CLAIM PAPER OURS VERDICT
 row() {
@@ -30,7 +31,9 @@ sum() { awk "BEGIN { x = $1; printf \"%.${2:-1}f\", x }"; }
 column() {
   name=$1
   shift
-  fabric-launch --quiet --format=csv --no-header --columns="$name" "$@" | tr -d '\r'
+  fabric-launch --quiet --format=csv --no-header --columns="$name" "$@" >"$work/column" ||
+    kill $$
+  tr -d '\r' <"$work/column"
 }
 
 # size PPN KEYS OPT: bytes of a node

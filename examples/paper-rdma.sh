@@ -14,6 +14,7 @@ runs=${1:-200} seed=${2:+ --seed=$2}
 torus=gen:torus:dims=4x4x4,hosts=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' TERM
 
 # row CLAIM VERDICT NUMBERS COMMAND
 row() {
@@ -21,12 +22,14 @@ row() {
   printf '%s\n    %s\n    %s\n    $ %s%s\n' "$1" "$2" "$3" "$4" "$with"
 }
 
-# one COLUMN OPTION...: that column of the only row
+# one COLUMN OPTION...: that column, a line for each scheme; an error ends the script
 one() {
   column=$1
   shift
   # shellcheck disable=SC2086
-  fabric-rdma run "$@" $seed --quiet --format=csv --no-header --columns="$column" | tr -d '\r'
+  fabric-rdma run "$@" $seed --quiet --format=csv --no-header --columns="$column" >"$work/one" ||
+    kill $$
+  tr -d '\r' <"$work/one"
 }
 
 # values OPTION...: a line "SCHEME,MEAN,DIFFERENCE,CI95,ROUNDS" for each scheme: mean completion time
