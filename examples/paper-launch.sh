@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: paper-launch.sh
 # The statements of Zhang K., Zhang W., Lu K., Dong Y., Dai Y., "Survey on process management
-# interfaces for exascale systems" (2020), L1 to L15, compared with the results of fabric-launch. A
-# statement that must hold and does not gives status 1: DIFFERS. Other verdicts: premises and goals
-# are met or not met, figures of the survey are exact, rounded, or not reached by the model; a
+# interfaces for exascale systems" (2020), numbered L1 to L15 by subject, and the results of
+# fabric-launch. A statement that must hold and does not gives status 1: DIFFERS. Other verdicts:
+# premises and goals are met or not, figures are exact, rounded, or not reached by the model; a
 # garbled figure is not used. A hyphen means that the survey has no figure.
 # Finds fabric-launch in PATH or in build/cmd.
 set -eu
