@@ -262,6 +262,12 @@ Test(gen_grid, kfat_of_rails_and_tapered_lines)
 	/* 16 lines of 2 low switches with 4 leaves each, 1 cable to each of 2 tops */
 	cr_assert_eq(f->n_switches, 64 + 16 * (2 + 1));
 	cr_assert_eq(f->n_switch_links, 128 + 16 * 4);
+	fab_fabric_free(f);
+	f = test_gen("kfat:dims=11x2,levels=2,radix=8,up=3");
+	/* 2 lines of 3 low switches (5 5 1 leaves): 2 cables to a top would not divide 3
+	 * ports, 1 to each of 3 tops; 11 lines of 1 low switch, 3 cables to 1 top */
+	cr_assert_eq(f->n_switches, 22 + 2 * (3 + 3) + 11 * (1 + 1));
+	cr_assert_eq(f->n_switch_links, 44 + 2 * 9 + 11 * 3);
 }
 
 /* Lines that do not fill their switches. */
