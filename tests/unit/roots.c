@@ -227,7 +227,8 @@ static uint32_t hops_to_all(const struct routed *s, uint32_t group, uint32_t roo
  * of those as near none was the root less often; groups have few candidates, or many. */
 Test(roots, least_mean_distance)
 {
-	static const char *const specs[] = {"dragonfly:a=6,p=3,h=3", "torus:dims=9x8,hosts=3"};
+	static const char *const specs[] = {"dragonfly:a=6,p=3,h=3",
+					    "torus:dims=9x8,hosts=3"};
 	static const struct fab_mcast_engine *const engines[] = {
 		&fab_mcast_fulb_mean, &fab_mcast_minihop_mean, &fab_mcast_sssp_mean};
 	uint32_t n_few = 0, n_many = 0;
