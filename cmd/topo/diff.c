@@ -298,7 +298,7 @@ static struct record wiring_row(struct fab_arena *arena, const struct outcome *o
 		.change = names[c->kind],
 	};
 	const char *planned = NULL, *found = NULL;
-	bool is_host;
+	bool is_host = false;
 
 	if (c->kind != FAB_WIRING_EXTRA) {
 		set_ends(is_old ? &row.old : &row.new, plan, c->planned[0],

@@ -544,11 +544,11 @@ static void find_swap(struct matcher *m, uint32_t p0)
 		return;
 	d = far_end(m->real[f0], a);
 	p1 = lost_at(m, d);
-	if (p1 == FAB_NONE || p1 == p0)
+	if (p1 == FAB_NONE)
 		return;
 	c = far_end(m->planned[p1], d);
 	f1 = gained_at(m, c);
-	if (f1 == FAB_NONE || f1 == f0 || far_end(m->real[f1], c) != b)
+	if (f1 == FAB_NONE || far_end(m->real[f1], c) != b)
 		return;
 	pair(m, p0, f0);
 	pair(m, p1, f1);

@@ -102,16 +102,15 @@ static uint32_t type_of(struct topo *t, struct fab_span word)
 	size_t len = fab_name_cut(fab_span_len(&word));
 	uint32_t id = fab_strmap_put(t->type_of, word.p, len, (uint32_t)t->types.n);
 	struct system_type type = {.plain = -1};
+	const char *key;
 
 	if (id < t->types.n)
 		return id;
 	type.name = fab_arena_format(&t->c->arena, "%.*s", (int)len, word.p);
-	for (size_t i = 0; i < FAB_COUNT(plain_types); i++) {
-		const char *at = strstr(plain_types[i].names, type.name);
-
-		if (at && at[-1] == ' ' && at[len] == ' ')
+	key = fab_arena_format(&t->c->arena, " %s ", type.name);
+	for (size_t i = 0; i < FAB_COUNT(plain_types); i++)
+		if (strstr(plain_types[i].names, key))
 			type.plain = (int)i;
-	}
 	FAB_PUSH(&t->types, type);
 	return id;
 }
@@ -147,16 +146,16 @@ static bool plain_port(struct fab_span s, uint32_t *port)
 static int netlist_of(struct topo *t, struct system *s)
 {
 	struct system_type *type = &t->types.v[s->type];
-	int rc = 0;
+	int rc;
 
 	if (type->plain >= 0)
 		return 0;
 	if (!t->has_netlists)
-		rc = fab_netlists_load(&t->netlists, t->err);
+		fab_netlists_load(&t->netlists);
 	t->has_netlists = true;
-	if (rc || (type->netlist && !s->config)) {
+	if (type->netlist && !s->config) {
 		s->netlist = type->netlist;
-		return rc;
+		return 0;
 	}
 	rc = fab_netlist_get(&t->netlists, type->name, s->config, &s->netlist, t->err);
 	if (!rc && !s->config)

@@ -52,6 +52,9 @@ struct board {
 
 struct netlist_file {
 	const char *name;
+	const char *unread; /* its text until one of its types is wanted, else NULL */
+	size_t n;
+	const char *top; /* names of the systems in it, as those of a board */
 	struct board *boards;
 	struct netlist_file *next;
 };
@@ -85,7 +88,9 @@ static bool is_named(const char *names, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (const char *p = names; (p = strcasestr(p, name)); p++)
+	if (!n || !*names)
+		return false;
+	for (const char *p = names + 1; (p = strcasestr(p, name)); p++)
 		if (p[-1] == ',' && p[n] == ',')
 			return true;
 	return false;
@@ -93,7 +98,6 @@ static bool is_named(const char *names, const char *name)
 
 struct parser {
 	struct fab_arena *arena;
-	struct netlist_file *file;
 	struct board **board_tail, *board;
 	struct instance **instance_tail, *instance;
 	struct wire **wire_tail;
@@ -159,16 +163,14 @@ static bool add_wire(struct parser *p, struct fab_span port, struct fab_span res
 	return rest.p == rest.end;
 }
 
-int fab_netlists_parse(struct fab_netlists *all, const char *name, const char *text,
-		       size_t n, struct fab_err *err)
+static int parse(struct fab_netlists *all, struct netlist_file *file, const char *text,
+		 size_t n, struct fab_err *err)
 {
 	struct fab_lines lines = {.at = text, .end = text + n};
-	struct netlist_file *file = FAB_ARENA_NEW0(&all->arena, 1, struct netlist_file);
-	struct parser p = {
-		.arena = &all->arena, .file = file, .board_tail = &file->boards};
+	struct parser p = {.arena = &all->arena, .board_tail = &file->boards};
 	struct fab_span line;
 
-	file->name = fab_arena_strdup(&all->arena, name);
+	file->unread = NULL;
 	while (fab_lines_next(&lines, &line)) {
 		struct fab_span rest = line, word = fab_take_word(&rest);
 		bool is_top = FAB_BEGINS(&word, "TOPSYSTEM");
@@ -187,38 +189,71 @@ int fab_netlists_parse(struct fab_netlists *all, const char *name, const char *t
 				err, EINVAL,
 				"%s:%" PRIu64
 				": found \"%.*s\", expected a line of a netlist (ibdm-ibnl-file(1))",
-				name, lines.line, (int)fab_span_len(&line) & 63, line.p);
+				file->name, lines.line,
+				(int)(fab_span_len(&line) < 60 ? fab_span_len(&line)
+							       : 60),
+				line.p);
 	}
-	file->next = all->files;
-	all->files = file;
 	return 0;
 }
 
-int fab_netlists_load(struct fab_netlists *all, struct fab_err *err)
+static struct netlist_file *add_file(struct fab_netlists *all, const char *name)
+{
+	struct netlist_file *file = FAB_ARENA_NEW0(&all->arena, 1, struct netlist_file);
+
+	file->name = fab_arena_strdup(&all->arena, name);
+	file->next = all->files;
+	all->files = file;
+	return file;
+}
+
+int fab_netlists_parse(struct fab_netlists *all, const char *name, const char *text,
+		       size_t n, struct fab_err *err)
+{
+	return parse(all, add_file(all, name), text, n, err);
+}
+
+/* A file to be read when one of its types is wanted. */
+static void add_unread(struct fab_netlists *all, const char *name, const char *text,
+		       size_t n)
+{
+	struct netlist_file *file = add_file(all, name);
+	struct fab_lines lines = {.at = text, .end = text + n};
+	struct fab_span line;
+	char *copied = fab_arena_alloc(&all->arena, n + 1, 1);
+
+	memcpy(copied, text, n);
+	file->unread = copied;
+	file->n = n;
+	file->top = "";
+	while (fab_lines_next(&lines, &line))
+		if (FAB_TAKE(&line, "TOPSYSTEM"))
+			file->top = names_of(&all->arena, line);
+}
+
+void fab_netlists_load(struct fab_netlists *all)
 {
 	static const char *const patterns[] = {
 		"/usr/lib/*/ibdm*/ibnl/*.ibnl", "/usr/lib/ibdm*/ibnl/*.ibnl",
 		"/usr/lib64/ibdm*/ibnl/*.ibnl", "/usr/share/ibdm*/ibnl/*.ibnl",
 		"/usr/local/lib/ibdm*/ibnl/*.ibnl"};
-	int rc = 0;
 
 	for (size_t i = 0; i < FAB_COUNT(patterns); i++) {
 		glob_t found;
 
 		if (glob(patterns[i], 0, NULL, &found))
 			continue;
-		for (size_t k = 0; k < found.gl_pathc && !rc; k++) {
+		for (size_t k = 0; k < found.gl_pathc; k++) {
 			struct fab_input in;
+			struct fab_err err;
 
-			if (fab_input_read(found.gl_pathv[k], &in, err))
+			if (fab_input_read(found.gl_pathv[k], &in, &err))
 				continue;
-			rc = fab_netlists_parse(all, found.gl_pathv[k], in.bytes, in.n,
-						err);
+			add_unread(all, found.gl_pathv[k], in.bytes, in.n);
 			fab_input_fini(&in);
 		}
 		globfree(&found);
 	}
-	return rc;
 }
 
 /* Elaboration. A port of a board is that of a chip in it. */
@@ -353,9 +388,14 @@ int fab_netlist_get(struct fab_netlists *all, const char *type, const char *conf
 	const struct board *top = NULL;
 	struct fab_netlist *netlist;
 	struct sockets outside = {0};
-	int rc;
+	int rc = 0;
 
 	*out = NULL;
+	for (struct netlist_file *f = all->files; f && !rc; f = f->next)
+		if (f->unread && is_named(f->top, type))
+			rc = parse(all, f, f->unread, f->n, err);
+	if (rc)
+		return rc;
 	for (const struct netlist_file *f = all->files; f && !top; f = f->next)
 		for (const struct board *b = f->boards; b && !top; b = b->next)
 			if (b->is_top && is_named(b->names, type)) {

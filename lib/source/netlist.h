@@ -46,9 +46,9 @@ void fab_netlists_fini(struct fab_netlists *all);
 int fab_netlists_parse(struct fab_netlists *all, const char *name, const char *text,
 		       size_t n, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Add all files that are installed with ibutils; files that cannot be read are passed
- * over. O(bytes). */
-int fab_netlists_load(struct fab_netlists *all, struct fab_err *err) FAB_MUST_CHECK;
+/* Add all files that are installed with ibutils, to be parsed when one of their types is
+ * wanted; files that cannot be read are passed over. O(bytes). */
+void fab_netlists_load(struct fab_netlists *all);
 
 /*
  * A system of this type with boards changed as `config` says, the text behind CFG: of a

@@ -64,6 +64,25 @@ Test(cabling, forms_of_ports)
 	cr_expect_not_null(find_warning(f, "chassis-assumed", 0));
 }
 
+/* A port that an MCS8500 does not have: how the boards are joined is not known. */
+Test(cabling, other_directors_stay_in_parts)
+{
+	static const char *const ports[] = {"Blade 1_Port 1/21", "Blade 21_Port 1/1",
+					    "Blade 1_Port 3/1"};
+
+	for (size_t i = 0; i < FAB_COUNT(ports); i++) {
+		OWN_HEAP char *text = fab_format(HEAD "leaf1,7,core,%s\n"
+						      "leaf1,8,core,Blade 2_Port 1/1\n",
+						 ports[i]);
+		OWN(fab_fabric) *f = text_open(text);
+
+		cr_expect_eq(f->n_switches, 3);
+		cr_expect_eq(f->n_cables, 2);
+		cr_expect_not_null(find_warning(f, "chassis-unknown", 0));
+		cr_expect_null(find_warning(f, "chassis-assumed", 0));
+	}
+}
+
 /* The layout that the real director has, from its plan. */
 Test(cabling, director_is_completed_as_the_real_one)
 {

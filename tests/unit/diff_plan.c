@@ -425,3 +425,34 @@ Test(diff_plan, adapters_without_a_name_are_unknown)
 		err.text,
 		"t: \"node2 HCA-1\" and \"node2\" are both \"node2 HCA-1\" in t, expected one name for a device");
 }
+
+/* Three ends that went round are no swap; a cable of an adapter goes with its adapter. */
+Test(diff_plan, what_is_a_swap_and_what_is_not)
+{
+	static const char plan_text[] = "StartDevice,StartPort,EndDevice,EndPort\n"
+					"s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
+					"s,8,t,8\nt,1,d,HCA-1\ns,5,u,5\n";
+	OWN(fab_fabric) *plan = text_open(plan_text);
+	OWN(fab_fabric) *round = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
+					   "s,1,b,HCA-1\ns,2,c,HCA-1\ns,3,a,HCA-1\n"
+					   "s,8,t,8\nt,1,d,HCA-1\ns,5,u,5\n");
+	OWN(fab_fabric) *moved = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
+					   "s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
+					   "s,8,t,8\nu,5,d,HCA-1\n");
+	OWN(fab_plan_diff) *x = NULL, *y = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_plan_diff_new(plan, round, &x, &err), 0);
+	cr_expect_eq(x->n_changes, 3);
+	for (uint32_t i = 0; i < x->n_changes; i++) {
+		cr_expect_eq(x->changes[i].kind, FAB_WIRING_MISWIRED);
+		cr_expect_not(x->changes[i].is_swap);
+	}
+	cr_assert_eq(fab_plan_diff_new(plan, moved, &y, &err), 0);
+	cr_expect_eq(y->n_changes, 2);
+	cr_expect_eq(y->changes[0].kind, FAB_WIRING_MISSING);
+	cr_expect_eq(y->changes[1].kind, FAB_WIRING_MISWIRED);
+	cr_expect_str_eq(
+		fab_node_name(moved, moved->port_node[y->changes[1].kept_found[0]]),
+		"d HCA-1");
+}
