@@ -45,6 +45,9 @@ verdict() { # OPTION...
   "$faults" left -q --endpoints=hosts --format=csv --no-header --columns=$columns "$@" >row || fail "not analysed: $*"
   tr -d '\r' <row | cut -d , -f 2-
 }
+without_levels() { # VERDICT
+  echo "$1" | cut -d , -f 1-4,7-
+}
 compare() { # ENGINE
   local lids src dst own converted run
   rm -f sm/*
@@ -75,7 +78,9 @@ compare() { # ENGINE
   "$faults" left -q --algorithm=opensm:"$1" --endpoints=hosts --lfts-out=mine --time-limit=1h -o report ||
     fail "not run"
   run=$(verdict --algorithm=opensm:"$1" --time-limit=1h) || exit 1
-  [ "$own" = "$run" ] || fail "$1: own files $own, run $run: $(cat report)"
+  # dfsssp spreads levels by chance, by the second of its start
+  [ "$(without_levels "$own")" = "$(without_levels "$run")" ] ||
+    fail "$1: own files $own, run $run: $(cat report)"
   entries sm/opensm-lfts.dump >want
   entries mine | cmp - want || fail "$1: other tables"
   echo "$fabric, $1: $(wc -l <levels) levels, $(wc -l <lanes) lanes: $own"
