@@ -210,7 +210,8 @@ static bool is_change(const struct faults_params *p)
 	    faults_writes_tables(p) || p->run.verify || p->run.verbose ||
 	    p->output.columns)
 		return false;
-	return p->input.edit.n || (has_faults && p->output.format == FAB_FORMAT_TABLE);
+	return p->input.edit.n || (has_faults && p->algorithms.of.n <= 1 &&
+				   p->output.format == FAB_FORMAT_TABLE);
 }
 
 static const struct fab_task *choose(const void *params)

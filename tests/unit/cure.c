@@ -6,6 +6,7 @@
 #include "fabric/edit.h"
 #include "support/data.h"
 #include "support/gen.h"
+#include "support/nets.h"
 #include "support/own.h"
 #include "unicast/effect.h"
 
@@ -240,6 +241,36 @@ ParameterizedTest(int *part, cure, planted)
 		cr_assert(is_without(f, first->edit, a, b), "%s and %s: %s",
 			  fab_node_name(f, a), fab_node_name(f, b), first->edit);
 	}
+}
+
+/* Fabrics of no shape, with cables whose loss cuts hosts off: no cure does that. */
+Test(cure, shapeless)
+{
+	const struct fab_cure_options options = {.cpu_seconds = 5};
+	int n_loops = 0, n_cured = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		OWN(fab_fabric) *f = test_random_fabric(14, 8, 1, seed);
+		struct fab_unicast_problem problem = problem_of(f);
+		OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
+		OWN(fab_analysis) loop = analyse(r);
+		OWN(fab_cures) cures;
+		struct fab_err err = {""};
+
+		cures = (struct fab_cures){.n_tried = 0};
+		if (loop.deadlock_free)
+			continue;
+		n_loops++;
+		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
+					    &options, &cures, &err),
+			     0, "%s", err.text);
+		for (size_t i = 0; i < cures.of.n; i++) {
+			expect_cured(f, &loop, &cures.of.v[i]);
+			n_cured += cures.of.v[i].edit != NULL;
+		}
+	}
+	cr_assert_gt(n_loops, 5);
+	cr_assert_gt(n_cured, 5);
 }
 
 /* Selene's loop: two leaves whose spines nothing joins; one cable moved joins them. */
