@@ -29,7 +29,7 @@ struct fab_cure {
 	char *edit;	   /* as fabric/edit.h reads it; NULL: no cable is touched */
 	const struct fab_unicast_engine *engine; /* with which there is no loop */
 	uint64_t n_pairs;	 /* ordered pairs of ends that must not talk */
-	struct fab_pairs *pairs; /* [n_switch_pairs] of these, by switches */
+	struct fab_pairs *pairs; /* [n_switch_pairs] switches of these; pairs that turn */
 	size_t n_switch_pairs;
 	/* table entries (switch, LID) with another port; UINT64_MAX: not comparable */
 	uint64_t entries;

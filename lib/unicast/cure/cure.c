@@ -222,14 +222,6 @@ static int try_pairs(const struct fab_cure_search *s, struct fab_cure_tables *x,
 	return rc;
 }
 
-/* All pairs of the list's switches, in a table of one lane and by LID: not only those
- * whose path turns. */
-static uint64_t pairs_between(const struct fab_cure_search *s,
-			      const struct fab_pairs *pairs)
-{
-	return (uint64_t)s->n_hosts[pairs->from] * s->n_hosts[pairs->to];
-}
-
 /* The pairs of switches whose paths turn up again, as few of them as possible. */
 static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 {
@@ -267,18 +259,14 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 		rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &is_needed, err);
 		is_in[i] = !is_needed;
 	}
+	if (works && !rc)
+		rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &works, err);
 	if (works && !rc) {
 		cure.pairs = FAB_ARENA_NEW(&s->out->arena, list->n + 1, struct fab_pairs);
 		for (size_t i = 0; i < list->n; i++)
-			if (is_in[i]) {
-				cure.pairs[cure.n_switch_pairs] = list->v[i];
-				cure.pairs[cure.n_switch_pairs].pairs =
-					pairs_between(s, &list->v[i]);
-				cure.n_pairs += cure.pairs[cure.n_switch_pairs++].pairs;
-			}
-		rc = try_pairs(s, &x, is_in, cure.n_pairs, &works, err);
-	}
-	if (works && !rc) {
+			if (is_in[i])
+				cure.pairs[cure.n_switch_pairs++] = list->v[i];
+		/* all that are forbidden, and no others */
 		cure.n_pairs = x.j.unreachable - s->loop->unreachable;
 		rc = fab_cure_keep(s, &cure, &x, err);
 	}

@@ -15,6 +15,7 @@
 enum {
 	MOVES_TRIED = 16, /* of single cables, on top of those before */
 	MOVES_BEAM = 3,
+	MOVES_SEEN = 4096, /* of single cables, of which the best are tried */
 	MOVES_KEPT = 4,
 	UP_MAX = 2048,	 /* switches above one that are looked at */
 	PORTS_TRIED = 5, /* new switches for an end of a cable */
@@ -114,6 +115,7 @@ static int by_pairs(const void *a, const void *b)
 struct moves {
 	FAB_VEC(struct move) of;
 	struct fab_map64 *at; /* by x and y */
+	bool *has_free_port;  /* [n_switches] */
 };
 
 /* Cables from those above `from` to those above `to`. */
@@ -128,14 +130,17 @@ static void add_moves(const struct fab_cure_search *s, const struct fab_fabric *
 			struct move m = {.x = from[i], .y = to[k]};
 			uint64_t key = (uint64_t)m.x << 32 | m.y;
 			uint32_t at;
-			uint16_t port;
 
-			if (rank[m.y] != rank[m.x] + 1 || !has_free_port(f, m.y, &port) ||
-			    !choose_cable(s, f, &m))
+			if (rank[m.y] != rank[m.x] + 1 || !out->has_free_port[m.y])
 				continue;
-			at = fab_map64_put(out->at, key, (uint32_t)out->of.n);
-			if (at == out->of.n)
+			at = fab_map64_get(out->at, key);
+			if (at == FAB_NONE) {
+				if (out->of.n == MOVES_SEEN || !choose_cable(s, f, &m))
+					continue;
+				at = (uint32_t)out->of.n;
+				fab_map64_set(out->at, key, at);
 				FAB_PUSH(&out->of, m);
+			}
 			out->of.v[at].pairs += pairs;
 		}
 }
@@ -149,6 +154,9 @@ static void find_moves(const struct fab_cure_search *s, const struct fab_fabric 
 	bool *is_in[2];
 
 	*out = (struct moves){.at = fab_map64_new(64)};
+	out->has_free_port = FAB_NEW((size_t)f->n_switches + 1, bool);
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		out->has_free_port[u] = has_free_port(f, u, &(uint16_t){0});
 	for (int k = 0; k < 2; k++)
 		is_in[k] = FAB_NEW((size_t)f->n_switches + 1, bool);
 	for (size_t i = 0; i < j->valleys.n; i++) {
@@ -169,6 +177,7 @@ static void find_moves(const struct fab_cure_search *s, const struct fab_fabric 
 	if (out->of.n)
 		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_pairs);
 	fab_map64_free(out->at);
+	free(out->has_free_port);
 	for (int k = 0; k < 2; k++)
 		free(is_in[k]);
 	free(above);
