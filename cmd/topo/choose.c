@@ -10,6 +10,7 @@
 #include "base/human.h"
 #include "base/rng.h"
 #include "export/slurm.h"
+#include "fabric/label.h"
 #include "fabric/resolver.h"
 #include "source/unpack.h"
 #include "unicast/placement.h"
@@ -96,7 +97,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	const struct topo_params *p = w->params;
 	const struct fab_fabric *f = w->f;
 	struct choice *o = w->outcome;
-	const char **names = FAB_ARENA_NEW(w->arena, p->choose, const char *);
+	const char **names;
+	struct fab_plain_names plain;
 	int rc = find_free(w, err);
 
 	if (rc)
@@ -105,6 +107,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		return fab_fail(err, EINVAL, "--choose=%u: %zu hosts are free", p->choose,
 				o->free.of.n);
 	o->n = p->choose;
+	names = FAB_ARENA_NEW(w->arena, o->n, const char *);
 	o->hosts = FAB_ARENA_NEW(w->arena, o->n, uint32_t);
 	rc = fab_placement_choose(f, o->free.of.v, (uint32_t)o->free.of.n, o->n,
 				  p->run.threads, o->hosts, err);
@@ -112,9 +115,11 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		fab_err_prefix(err, "--choose");
 		return rc;
 	}
+	fab_plain_names_init(&plain, f);
 	for (uint32_t i = 0; i < o->n; i++)
-		names[i] = fab_host_name(f, o->hosts[i]);
+		names[i] = plain.of_host[o->hosts[i]];
 	o->list = fab_hostlist_fold(names, o->n);
+	fab_plain_names_fini(&plain);
 	if (p->run.quiet)
 		return FAB_EXIT_DONE;
 	rc = topo_open_routes(p, f, &o->routes, err);
