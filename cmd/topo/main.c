@@ -29,6 +29,9 @@ static const struct fab_option options[] = {
 	 TO(ports), .everyday = true},
 	{"who", "WHAT", "Say what has a LID, GUID or name, and where", FAB_TAKES_TEXT,
 	 TO(who), .everyday = true},
+	{"capacity", NULL,
+	 "Say which hosts are farthest apart, how oversubscribed each leaf is, and what halves the fabric: the bisection, next to the worst permutation by the tables",
+	 FAB_TAKES_NOTHING, TO(capacity)},
 	{"choose", "N",
 	 "Choose N hosts for a job, near to each other; with --quiet the host list alone",
 	 FAB_TAKES_NUMBER, TO(choose), .min = 1, .max = UINT32_MAX, .everyday = true},
@@ -42,14 +45,14 @@ static const struct fab_option options[] = {
 	 "Count the pairs, hosts and trees that use a cable; --verbose names them",
 	 FAB_TAKES_TEXT, TO(users), .everyday = true},
 	{"lfts", "FILE",
-	 "With --check, --choose, --trace and --users: forwarding tables of the fabric",
+	 "With --check, --capacity, --choose, --trace and --users: forwarding tables of the fabric",
 	 FAB_TAKES_INPUT, TO(lfts), .everyday = true},
 	{"path-sl", "FILE", "With --check and --lfts: service levels of the paths",
 	 FAB_TAKES_INPUT, TO(path_sl)},
 	{"sl2vl", "FILE", "With --check and --lfts: lanes of the service levels",
 	 FAB_TAKES_INPUT, TO(sl2vl)},
 	{"algorithm", "NAME",
-	 "With --choose, --trace and --users: tables by this algorithm of fabric-faults (default minhop): @UNICAST@",
+	 "With --capacity, --choose, --trace and --users: tables by this algorithm of fabric-faults (default minhop): @UNICAST@",
 	 FAB_TAKES_ONE, TO(algorithm), .choices = &fab_unicast_choices,
 	 .preset = "minhop"},
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
@@ -84,15 +87,15 @@ static const struct fab_part parts[] = {
 };
 
 static const struct fab_relation relations[] = {
-	{"check,ports,who,choose,trace,users,to", FAB_APART},
-	{"diff,ports,who,choose,trace,users,to", FAB_APART},
+	{"check,ports,who,capacity,choose,trace,users,to", FAB_APART},
+	{"diff,ports,who,capacity,choose,trace,users,to", FAB_APART},
 	{"to", FAB_EXCLUDES, "format,columns,list-columns,no-header",
 	 "what --to writes has a form of its own"},
 	{"switches-only,fold", FAB_GOES_WITH, "to=dot"},
 	{"known,known-out", FAB_GOES_WITH, "check"},
 	{"from", FAB_GOES_WITH, "choose"},
-	{"lfts", FAB_GOES_WITH, "check,choose,trace,users"},
-	{"algorithm", FAB_GOES_WITH, "choose,trace,users"},
+	{"lfts", FAB_GOES_WITH, "check,capacity,choose,trace,users"},
+	{"algorithm", FAB_GOES_WITH, "capacity,choose,trace,users"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "check"},
 	{"path-sl,sl2vl", FAB_NEEDS, "lfts"},
 	{"lfts", FAB_EXCLUDES, "algorithm"},
@@ -187,15 +190,16 @@ static const struct fab_task *choose(const void *params)
 {
 	const struct topo_params *p = params;
 
-	return p->check	   ? &topo_check
-	       : p->other  ? &topo_diff
-	       : p->ports  ? &topo_ports
-	       : p->who	   ? &topo_who
-	       : p->choose ? (p->run.quiet ? &topo_choose_quietly : &topo_choose)
-	       : p->trace  ? &topo_trace
-	       : p->users  ? &topo_users
-	       : p->to	   ? &convert
-			   : &topo_summary;
+	return p->check	     ? &topo_check
+	       : p->other    ? &topo_diff
+	       : p->ports    ? &topo_ports
+	       : p->capacity ? &topo_capacity
+	       : p->who	     ? &topo_who
+	       : p->choose   ? (p->run.quiet ? &topo_choose_quietly : &topo_choose)
+	       : p->trace    ? &topo_trace
+	       : p->users    ? &topo_users
+	       : p->to	     ? &convert
+			     : &topo_summary;
 }
 
 static const struct fab_command command = {

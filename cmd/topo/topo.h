@@ -27,7 +27,7 @@ enum topo_target {
 
 /* The command line; NULL: not given. */
 struct topo_params {
-	bool check, ports, to; /* the modes, with --diff, --trace and --users */
+	bool check, ports, capacity, to; /* the modes, with --diff, --trace and --users */
 	enum topo_target target;
 	const char *other; /* --diff */
 	bool switches_only, fold;
@@ -53,7 +53,7 @@ static inline bool topo_is_table_only(const struct fab_report *r)
 }
 
 extern const struct fab_task topo_summary, topo_check, topo_diff, topo_ports, topo_trace,
-	topo_users, topo_who, topo_choose, topo_choose_quietly;
+	topo_users, topo_who, topo_choose, topo_choose_quietly, topo_capacity;
 
 /* Before all else: what follows is of a part of the fabric. */
 void topo_answer_incomplete(struct fab_report *r, const struct fab_work *w);

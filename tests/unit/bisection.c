@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/bisection.h"
+
+#include "support/data.h"
+#include "support/gen.h"
+#include "support/own.h"
+#include "support/plan.h"
+#include "traffic/ends.h"
+#include "unicast/engine.h"
+#include "unicast/path.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fab_routes *routed(const struct fab_fabric *f)
+{
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
+	struct fab_routes *routes = NULL;
+	struct fab_err err = {{0}};
+
+	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &routes, &err),
+		     0, "%s", err.text);
+	return routes;
+}
+
+/* Cables of known bisections. */
+Test(bisection, of_generated_fabrics)
+{
+	static const struct {
+		const char *spec;
+		uint32_t half, cut, flows;
+	} cases[] = {
+		{"fattree:radix=8,levels=2", 16, 16, 1},
+		{"fattree:radix=8,levels=3", 64, 64, 1},
+		{"pgft:h=2,m=4/4,w=1/2,p=1/1", 8, 4, 2}, /* 4 hosts, 2 cables up */
+		{"torus:dims=6x6,hosts=2", 36, 12, 3},	 /* two rings of 6 */
+		{"torus:dims=8,hosts=1", 4, 2, 2},	 /* a ring */
+		{"mesh:dims=4x4,hosts=1", 8, 4, 2},
+		{"hyperx:dims=4x4,hosts=1", 8, 16, 1}, /* 4 x 2 x 2 */
+		{"fattree:radix=6,levels=1", 0, 0, 0}, /* one switch */
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_fabric) *f = test_gen(cases[i].spec);
+		OWN(fab_routes) *routes = routed(f);
+		struct fab_bisection b;
+		struct fab_err err = {{0}};
+
+		cr_assert_eq(fab_bisection_find(routes, 1, &b, &err), 0);
+		cr_expect_eq(b.n_half, cases[i].half, "%s: %u", cases[i].spec, b.n_half);
+		cr_expect_eq(b.n_cut, cases[i].cut, "%s: %u", cases[i].spec, b.n_cut);
+		cr_expect_eq(b.least_flows, cases[i].flows, "%s: %u", cases[i].spec,
+			     b.least_flows);
+	}
+}
+
+struct pairs {
+	uint32_t n;
+	const bool *uses; /* [n * n] from, to */
+	uint32_t *sender; /* [n] of each receiver, FAB_NONE */
+	bool *is_seen;
+};
+
+static bool augment(struct pairs *p, uint32_t to)
+{
+	for (uint32_t from = 0; from < p->n; from++) {
+		if (!p->uses[(size_t)from * p->n + to] || p->is_seen[from])
+			continue;
+		p->is_seen[from] = true;
+		for (uint32_t other = 0;; other++) {
+			if (other < p->n && p->sender[other] != from)
+				continue;
+			if (other < p->n && !augment(p, other))
+				break;
+			p->sender[to] = from;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The most pairs without a common end that use the arc, end by end. */
+static uint32_t flows_of(const struct fab_routes *r, const struct fab_flow_ends *ends,
+			 const uint32_t *column, uint32_t arc)
+{
+	bool *uses = FAB_NEW0((size_t)ends->n * ends->n, bool);
+	struct pairs p = {.n = ends->n,
+			  .uses = uses,
+			  .sender = FAB_NEW(ends->n, uint32_t),
+			  .is_seen = FAB_NEW(ends->n, bool)};
+	uint32_t n = 0;
+
+	memset(p.sender, 0xff, ends->n * sizeof(*p.sender));
+	for (uint32_t a = 0; a < ends->n; a++)
+		for (uint32_t b = 0; b < ends->n; b++) {
+			struct fab_path path = fab_path_from(r, ends->sw[a], column[b]);
+
+			while (a != b && fab_path_step(&path))
+				uses[(size_t)a * ends->n + b] |= path.arc == arc;
+		}
+	for (uint32_t to = 0; to < ends->n; to++) {
+		memset(p.is_seen, 0, ends->n * sizeof(*p.is_seen));
+		n += augment(&p, to);
+	}
+	free(p.sender);
+	free(p.is_seen);
+	free(uses);
+	return n;
+}
+
+/* The worst permutation, with that of each cable found end by end. */
+Test(bisection, worst_permutations_are_those_of_all_cables)
+{
+	static const char *const specs[] = {
+		"fattree:radix=4,levels=3", "pgft:h=2,m=3/4,w=1/2,p=1/1",
+		"torus:dims=3x3,hosts=2", "dragonfly:a=3,p=1,h=1"};
+	uint32_t n_exact = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		OWN(fab_fabric) *f = test_gen(specs[i]);
+		OWN(fab_routes) *routes = routed(f);
+		struct fab_flow_ends ends;
+		struct fab_bisection b;
+		struct fab_err err = {{0}};
+		uint32_t most = 0, *column;
+
+		fab_flow_ends_init(&ends, f, NULL, NULL);
+		column = fab_path_columns(routes, ends.n, ends.sw, ends.port);
+		cr_assert_eq(fab_bisection_find(routes, 1, &b, &err), 0);
+		for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
+			uint32_t n = flows_of(routes, &ends, column, a);
+
+			most = n > most ? n : most;
+		}
+		cr_expect_leq(b.most_flows, most);
+		cr_expect(!b.is_exact || b.most_flows == most, "%s: %u of %u", specs[i],
+			  b.most_flows, most);
+		cr_expect_eq(flows_of(routes, &ends, column, b.arc), b.most_flows);
+		cr_expect_leq(b.least_flows, most, "%s: bound %u, found %u", specs[i],
+			      b.least_flows, most);
+		n_exact += b.is_exact;
+		free(column);
+		fab_flow_ends_fini(&ends);
+	}
+	cr_expect_geq(n_exact, 3);
+}
