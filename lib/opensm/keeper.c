@@ -437,13 +437,13 @@ static uint32_t same_port(const struct shared_fabric *from,
 			      : fab_port_find(to->f, sw, from->f->port_num[port]);
 }
 
-/* Members of the old tree that are on the same switches as before, ascending, into
- * stay[]; how many. */
+/* Members of the old tree that are among port[n], ascending, on the same switches as
+ * before, ascending into stay[]; how many. */
 static uint32_t find_stay(const struct shared_fabric *from,
 			  const struct fab_live_tree *old, const struct shared_fabric *to,
-			  uint32_t *stay)
+			  const uint32_t *port, uint32_t n, uint32_t *stay)
 {
-	uint32_t n = 0;
+	uint32_t n_stay = 0;
 
 	for (uint32_t i = 0; i < old->n_members; i++) {
 		uint32_t was_on = fab_port_switch(from->f, old->member[i]);
@@ -451,17 +451,19 @@ static uint32_t find_stay(const struct shared_fabric *from,
 			fab_map64_get(to->port_of, from->f->port_guid[old->member[i]]);
 
 		if (now != FAB_NONE &&
+		    bsearch(&now, port, n, sizeof(*port), fab_cmp_u32) &&
 		    fab_port_switch(to->f, now) == same_switch(from, to, was_on))
-			stay[n++] = now;
+			stay[n_stay++] = now;
 	}
-	qsort(stay, n, sizeof(*stay), fab_cmp_u32);
-	return n;
+	qsort(stay, n_stay, sizeof(*stay), fab_cmp_u32);
+	return n_stay;
 }
 
 /* The old tree in the new fabric, if all of it is there and at least half of its members
- * stay. */
-static void carry_over(const struct shared_fabric *from, const struct fab_live_tree *old,
-		       struct fab_keeper *k, uint32_t group)
+ * stay; true: its members are the same. */
+static bool carry_over(const struct shared_fabric *from, const struct fab_live_tree *old,
+		       struct fab_keeper *k, uint32_t group, const uint32_t *port,
+		       uint32_t n)
 {
 	const struct shared_fabric *to = k->shared;
 	struct fab_live_tree new = *old;
@@ -470,7 +472,7 @@ static void carry_over(const struct shared_fabric *from, const struct fab_live_t
 	bool is_there;
 
 	new.member = FAB_NEW(old->n_members, uint32_t);
-	new.n_members = find_stay(from, old, to, new.member);
+	new.n_members = find_stay(from, old, to, port, n, new.member);
 	new.sw = sw;
 	new.cable = cable;
 	new.root = same_switch(from, to, old->root);
@@ -489,11 +491,12 @@ static void carry_over(const struct shared_fabric *from, const struct fab_live_t
 	free(new.member);
 	free(sw);
 	free(cable);
+	return is_there && new.n_members == n && old->n_members == n;
 }
 
 /* First what stays, so that the others are routed over its loads. */
 static void settle(struct fab_keeper *k, const struct fab_keeper *old,
-		   const struct fab_membership *m, bool is_first,
+		   const struct fab_membership *m, bool is_first, bool *is_kept,
 		   struct fab_keeper_counts *counts)
 {
 	for (uint32_t g = 0; g < m->n; g++) {
@@ -504,19 +507,15 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 
 		if (is_first && old->live && found > 1) {
 			t = fab_live_tree_of(old->live, g);
-			if (t.root != FAB_NONE)
-				carry_over(old->shared, &t, k, g);
+			is_kept[g] =
+				t.root != FAB_NONE &&
+				carry_over(old->shared, &t, k, g, port, (uint32_t)found);
 		}
-		t = fab_live_tree_of(k->live, g);
 		if (!is_first && found > 0) {
-			bool is_kept =
-				t.root != FAB_NONE && t.n_members == (uint32_t)found &&
-				!memcmp(t.member, port, (size_t)found * sizeof(*port));
-
-			if (!is_kept)
+			if (!is_kept[g])
 				fab_live_change(k->live, g, port, (uint32_t)found);
-			counts->kept += is_kept;
-			counts->routed += found > 1 && !is_kept;
+			counts->kept += is_kept[g];
+			counts->routed += found > 1 && !is_kept[g];
 		}
 		if (!is_first)
 			counts->left += found < 0;
@@ -530,6 +529,7 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 {
 	const struct fab_mcast_engine *step = fab_mcast_engine_find("balanced", 8);
 	struct fab_keeper old = {.shared = k->shared, .live = k->live};
+	bool *is_kept = FAB_NEW0(members->n, bool); /* before anything is lost */
 
 	*counts = (struct fab_keeper_counts){0};
 	k->live = NULL;
@@ -537,10 +537,11 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 	if (k->shared) {
 		k->live = fab_live_new(f, k->shared->dist, k->n_groups, step,
 				       FAB_TIES_SPREAD);
-		settle(k, &old, members, true, counts);
-		settle(k, &old, members, false, counts);
+		settle(k, &old, members, true, is_kept, counts);
+		settle(k, &old, members, false, is_kept, counts);
 	}
 	fab_keeper_clear(&old);
+	free(is_kept);
 	return k->shared ? 0 : -EINVAL;
 }
 

@@ -356,6 +356,16 @@ Test(keeper_replay, numbers_are_used_again)
 	t = fab_keeper_tree(s.k, 0);
 	cr_expect_eq(t.n_members, 5);
 	cr_expect_eq(t.n_routed, 5, "routed, for three of eight stay");
+	/* the same by a sweep */
+	memcpy(s.guid[0], old, sizeof(old));
+	s.n[0] = 8;
+	sweep(&s);
+	cr_expect_eq(fab_keeper_tree(s.k, 0).n_routed, 8);
+	for (uint32_t i = 3; i < 7; i++)
+		s.guid[0][i] = guid_of(s.f, 4 * i + 1 + 32);
+	s.n[0] = 7;
+	sweep(&s);
+	cr_expect_eq(fab_keeper_tree(s.k, 0).n_routed, 7, "three of eight stay");
 	stage_fini(&s);
 }
 

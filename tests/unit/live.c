@@ -417,3 +417,81 @@ Test(live, load_after_trees_have_gone)
 	fab_live_free(live);
 	routed_fini(&s);
 }
+
+/* The cable between two switches of a ring. */
+static uint32_t cable_between(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	for (uint32_t arc = f->arc_first[a]; arc < f->arc_first[a + 1]; arc++)
+		if (f->arc_peer[arc] == b)
+			return f->arc_cable[arc];
+	return FAB_NONE;
+}
+
+/* A tree around most of a ring, whose members in the middle leave: the others lie close
+ * to each other across the gap, so that it is not kept. */
+Test(live, a_long_way_round_is_not_kept)
+{
+	enum { N = 40, FIRST = 10, LENGTH = 30 };
+	static const uint32_t all[] = {10, 20, 30, 37, 38, 39, 0};
+	static const uint32_t stay[] = {10, 37, 38, 39, 0};
+	struct fab_fabric *f = test_ring(N);
+	fab_port_id member[FAB_COUNT(all)];
+	uint32_t sw[LENGTH], cable[LENGTH];
+	struct fab_live_tree t = {.member = member,
+				  .n_members = FAB_COUNT(all),
+				  .n_routed = FAB_COUNT(all),
+				  .root = FIRST,
+				  .height = LENGTH,
+				  .n_edges = LENGTH,
+				  .sw = sw,
+				  .cable = cable};
+	struct fab_dist *dist;
+	struct fab_live *live;
+
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
+			    FAB_TIES_SPREAD);
+	for (uint32_t i = 0; i < LENGTH; i++) {
+		sw[i] = (FIRST + i + 1) % N;
+		cable[i] = cable_between(f, (FIRST + i) % N, sw[i]);
+	}
+	for (size_t i = 0; i < FAB_COUNT(all); i++)
+		member[i] = fab_node_first_connected_port(f, N + all[i]);
+	fab_live_adopt(live, 0, &t);
+	for (size_t i = 0; i < FAB_COUNT(stay); i++)
+		member[i] = fab_node_first_connected_port(f, N + stay[i]);
+	fab_live_change(live, 0, member, FAB_COUNT(stay));
+	cr_expect_leq(fab_live_tree_of(live, 0).height, 7);
+	cr_expect_eq(fab_live_tree_of(live, 0).n_routed, FAB_COUNT(stay));
+	fab_live_free(live);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
+
+/* A member that is as near to two ends of the tree is joined where there is less load. */
+Test(live, members_join_by_the_emptier_path)
+{
+	for (uint32_t other = 3; other <= 4; other++) {
+		struct fab_fabric *f = test_ring(6);
+		struct fab_dist *dist;
+		struct fab_live *live;
+		fab_port_id member[4], two[2];
+
+		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		live = fab_live_new(f, dist, 2, fab_mcast_engine_find("balanced", 8),
+				    FAB_TIES_SPREAD);
+		for (uint32_t i = 0; i < 3; i++)
+			member[i] = fab_node_first_connected_port(f, 6 + i);
+		fab_live_route(live, 0, member, 3);
+		for (uint32_t i = 0; i < 2; i++)
+			two[i] = fab_node_first_connected_port(f, 6 + other + i);
+		fab_live_route(live, 1, two, 2);
+		member[3] = fab_node_first_connected_port(f, 6 + 4);
+		fab_live_change(live, 0, member, 4);
+		cr_expect_eq(fab_live_tree_of(live, 0).n_edges, 4);
+		cr_expect_eq(fab_live_max_load(live), 1, "%u", other);
+		fab_live_free(live);
+		fab_dist_free(dist);
+		fab_fabric_free(f);
+	}
+}

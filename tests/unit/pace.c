@@ -93,6 +93,22 @@ Test(pace, budgets)
 	fab_pace_free(p);
 }
 
+/* The last change within a budget counts, too. */
+Test(pace, the_whole_budget)
+{
+	const struct fab_pace_limits l = {.seconds = 1, .port_changes = 2};
+	struct fab_pace *p = fab_pace_new();
+
+	change(p, &l, 7, 10);
+	fab_pace_begin(p, 10);
+	change(p, &l, 7, 11);
+	cr_expect_float_eq(fab_pace_due(p, &l, 11), 1, 1e-9);
+	fab_pace_begin(p, 12);
+	change(p, &l, 7, 12);
+	cr_expect(isinf(fab_pace_due(p, &l, 12)));
+	fab_pace_free(p);
+}
+
 Test(pace, no_budget_is_no_limit)
 {
 	const struct fab_pace_limits l = {.changes = 1000};

@@ -46,6 +46,24 @@ static uint32_t max_load(const struct routed *s, const struct fab_forest *trees,
 	return max;
 }
 
+/* The largest load on the cables of a group's old tree, if it were back among the new. */
+static uint32_t max_with(const struct routed *s, const struct fab_forest *old,
+			 const struct fab_forest *new, uint32_t g, uint32_t *load)
+{
+	uint32_t max = 0;
+
+	max_load(s, new, load);
+	for (uint64_t e = new->first[g]; e < new->first[g + 1]; e++)
+		load[new->cable[e]]--;
+	for (uint64_t e = old->first[g]; e < old->first[g + 1]; e++) {
+		uint32_t own = ++load[old->cable[e]];
+
+		max = own > max ? own : max;
+	}
+	max_load(s, new, load);
+	return max;
+}
+
 /* Relieve the crowded trees by at most max_moved moves; all that is promised holds. */
 static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
 {
@@ -68,6 +86,13 @@ static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
 	cr_expect_geq(r.n_needed, n);
 	cr_expect_not(r.is_out_of_time);
 	cr_expect_eq(fab_mcast_verify(&s->problem, &after, &err), 0, "%s", err.text);
+	/* no tree has moved that could have stayed */
+	for (uint32_t g = 0; g < s->groups->n && r.n_needed == n && r.after < r.before;
+	     g++)
+		if (!fab_forest_is_same(&before.forest, &after.forest, g))
+			cr_expect_gt(
+				max_with(s, &before.forest, &after.forest, g, after.load),
+				r.after);
 	fab_mcast_result_fini(&before);
 	fab_mcast_result_fini(&after);
 	return r;
