@@ -336,8 +336,10 @@ static int find_all(struct fab_cure_search *s, struct fab_err *err)
 	/* updn that finds its own roots is among the algorithms */
 	if (!rc)
 		rc = try_engine(s, &fab_unicast_updn, true, err);
+	/* another program would take seconds for each of its engines */
 	for (size_t i = 0; i < fab_unicast_n_engines && !rc; i++)
-		if (fab_unicast_engines[i] != s->engine)
+		if (fab_unicast_engines[i] != s->engine &&
+		    !fab_unicast_engines[i]->is_outside)
 			rc = try_engine(s, fab_unicast_engines[i], false, err);
 	if (!rc && s->out->of.n)
 		qsort(s->out->of.v, s->out->of.n, sizeof(*s->out->of.v), by_change);
