@@ -2,6 +2,7 @@
 #include "unicast/effect.h"
 
 #include "fabric/diff.h"
+#include "unicast/faults.h"
 
 #include <stdlib.h>
 
@@ -104,26 +105,57 @@ struct fab_effect_hosts fab_effect_count_hosts(const struct fab_fabric *f,
 	return n;
 }
 
+/* Live ports of hosts in the part of each switch, [n_switches]; 0 at dead ones. The
+ * caller frees it. O(parts * switches + ports). */
+static uint32_t *count_reached(const struct fab_fabric *f,
+			       const struct fab_faults *faults)
+{
+	uint32_t n = f->n_switches, *reached = FAB_NEW0((size_t)n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *own = FAB_NEW0((size_t)n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *dist = FAB_NEW((size_t)n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW((size_t)n + 1, uint32_t);
+
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->node_host[f->port_node[p]] != FAB_NONE && is_live(f, faults, p))
+			own[fab_port_switch(f, p)]++;
+	for (uint32_t s = 0; s < n; s++) {
+		uint32_t sum = 0, n_part;
+
+		if (reached[s] || !own[s])
+			continue;
+		n_part = fab_faults_search(f, faults, s, dist, order);
+		for (uint32_t i = 0; i < n_part; i++)
+			sum += own[order[i]];
+		for (uint32_t i = 0; i < n_part; i++)
+			reached[order[i]] = sum;
+	}
+	return reached;
+}
+
 void fab_effect_lost_ports(const struct fab_fabric *before,
 			   const struct fab_fabric *after,
 			   const struct fab_faults *faults, struct fab_lost_ports *out)
 {
 	const struct fab_fabric *f = before;
 	struct fab_diff *diff = before == after ? NULL : fab_diff_new(before, after);
-	bool *is_lost = FAB_NEW0((size_t)f->n_ports + 1, bool);
-	bool *is_left = FAB_NEW0((size_t)f->n_hosts + 1, bool);
+	FAB_AUTOFREE bool *is_lost = FAB_NEW0((size_t)f->n_ports + 1, bool);
+	FAB_AUTOFREE bool *is_left = FAB_NEW0((size_t)f->n_hosts + 1, bool);
+	FAB_AUTOFREE uint32_t *reached = count_reached(f, NULL);
+	FAB_AUTOFREE uint32_t *reached_after = count_reached(after, faults);
 
 	*out = (struct fab_lost_ports){.of = {0}};
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t node = f->port_node[p], host = f->node_host[node];
-		uint32_t new = diff ? diff->new_of[node] : node;
+		uint32_t new = diff ? diff->new_of[node] : node, port;
 		bool is_there;
 
 		if (host == FAB_NONE || !is_live(f, NULL, p))
 			continue;
-		is_there = new !=
-			   FAB_NONE &&is_live(after, faults,
-					      fab_port_find(after, new, f->port_num[p]));
+		port = new == FAB_NONE ? FAB_NONE
+				       : fab_port_find(after, new, f->port_num[p]);
+		is_there = is_live(after, faults, port) &&
+			   2 * reached_after[fab_port_switch(after, port)] >=
+				   reached[fab_port_switch(f, p)];
 		is_lost[p] = !is_there;
 		is_left[host] |= is_there;
 	}
@@ -132,7 +164,5 @@ void fab_effect_lost_ports(const struct fab_fabric *before,
 			if (is_lost[p] &&
 			    is_left[f->node_host[f->port_node[p]]] == !of_hosts)
 				FAB_PUSH(&out->of, ((struct fab_lost_port){p, of_hosts}));
-	free(is_lost);
-	free(is_left);
 	fab_diff_free(diff);
 }

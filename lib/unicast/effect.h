@@ -43,10 +43,11 @@ struct fab_effect_hosts fab_effect_count_hosts(const struct fab_fabric *f,
 					       const struct fab_faults *faults);
 
 /*
- * Ports of hosts that had such a cable before and have none after: ids of `before`, first
- * those of hosts of which no port is left, then rails; by port. `faults` are of `after`
- * (NULL: none), which may be `before`. Nodes are the same by fab_diff_new(). The caller
- * frees out->of.v. O(n log n) in nodes and ports.
+ * Ports of hosts that had such a cable before and are cut off after: they have none, or
+ * reach fewer than half of the ports of hosts that they reached before. Ids of `before`,
+ * first those of hosts of which no port is left, then rails; by port. `faults` are of
+ * `after` (NULL: none), which may be `before`. Nodes are the same by fab_diff_new(). The
+ * caller frees out->of.v. O(n log n) in nodes and ports, and parts * switches.
  */
 void fab_effect_lost_ports(const struct fab_fabric *before,
 			   const struct fab_fabric *after,

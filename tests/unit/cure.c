@@ -353,3 +353,24 @@ Test(cure, lost_ports)
 	cr_assert_eq(lost.of.n, 3);
 	free(lost.of.v);
 }
+
+/* Hosts of a leaf that is drained reach few of the others: they are lost, the others not;
+ * a fabric that falls into halves loses none by this rule. */
+Test(cure, drained_hosts)
+{
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=2,hosts=2");
+	OWN(fab_fabric) *after = edited(f, "drain leaf-1");
+	OWN(fab_fabric) *pair = test_gen_raw("torus:dims=2,hosts=3");
+	OWN(fab_fabric) *halves = edited(pair, "drain sw-0");
+	struct fab_lost_ports lost;
+
+	fab_effect_lost_ports(f, after, NULL, &lost);
+	cr_assert_eq(lost.of.n, 2);
+	for (size_t i = 0; i < 2; i++)
+		cr_assert_str_eq(fab_node_name(f, fab_port_switch(f, lost.of.v[i].port)),
+				 "leaf-1");
+	free(lost.of.v);
+	fab_effect_lost_ports(pair, halves, NULL, &lost);
+	cr_assert_eq(lost.of.n, 0);
+	free(lost.of.v);
+}
