@@ -30,10 +30,10 @@ static int measure(const struct fab_machine *m, const struct fab_batch *batch,
 	const struct fab_transfer_options options = {.image_bytes = 50000000,
 						     .n_files = 1};
 	const struct fab_mapping_problem problem = {.m = m, .batch = batch};
-	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	double start = fab_now(), map, share_time, transfer_time, least;
-	struct fab_transfer transfer;
-	struct fab_share share;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer transfer = {0};
+	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
 	struct fab_err err;
 	int rc = e->map(&problem, 1, of, &err);
 
@@ -47,7 +47,6 @@ static int measure(const struct fab_machine *m, const struct fab_batch *batch,
 	if (!rc)
 		rc = fab_transfer_run(m, batch, of, &options, &transfer, &err);
 	transfer_time = fab_now() - start;
-	free(of);
 	if (rc) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
@@ -55,15 +54,13 @@ static int measure(const struct fab_machine *m, const struct fab_batch *batch,
 	printf("%-10s %10.3f %10.3f %10.3f %8llu %10.2f %10.2f %8.0f %8.0f\n", e->form,
 	       map, share_time, transfer_time, (unsigned long long)transfer.n_events,
 	       400 / share.bandwidth_mbps, transfer.last_s, least, peak_mib());
-	fab_share_fini(&share);
-	fab_transfer_fini(&transfer);
 	return 0;
 }
 
 static int sweep(void)
 {
-	struct fab_share_workspace *w;
-	struct fab_machine *m;
+	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	struct fab_err err;
 	double start = fab_now();
 	int rc = fab_machine_parse("preset:taihulight", &m, &err);
@@ -72,9 +69,9 @@ static int sweep(void)
 		return 1;
 	w = fab_share_workspace_new(m);
 	for (uint32_t k = 1; k <= 100 && !rc; k++) {
-		uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_share share;
-		struct fab_batch batch;
+		FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
 		char text[40];
 
 		snprintf(text, sizeof(text), "first:%u", m->n_nodes / 100 * k);
@@ -90,13 +87,9 @@ static int sweep(void)
 				rc = fab_share_of(m, &batch, of, false, w, &share, &err);
 			fab_share_fini(&share);
 		}
-		fab_batch_fini(&batch);
-		free(of);
 	}
 	printf("100 batches of the paper's machine, scda and bcda: %.3f s\n",
 	       fab_now() - start);
-	fab_share_workspace_free(w);
-	fab_machine_free(m);
 	return rc != 0;
 }
 
@@ -105,8 +98,8 @@ static int stagger(const char *spec, double seconds)
 {
 	const struct fab_transfer_options options = {
 		.image_bytes = 50000000, .n_files = 1, .stagger_seconds = seconds};
-	struct fab_machine *m;
-	struct fab_batch all;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
 	struct fab_err err;
 	int rc = 0;
 
@@ -116,7 +109,7 @@ static int stagger(const char *spec, double seconds)
 	for (size_t i = 0; i < fab_mapping_n_engines && !rc; i++) {
 		const struct fab_mapping_engine *e = fab_mapping_engines[i];
 		const struct fab_mapping_problem problem = {.m = m, .batch = &all};
-		uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_transfer transfer;
 		double start;
 
@@ -128,20 +121,17 @@ static int stagger(const char *spec, double seconds)
 			printf(" %s %.3f s", e->form, fab_now() - start);
 			fab_transfer_fini(&transfer);
 		}
-		free(of);
 	}
 	printf("\n");
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 	return rc != 0;
 }
 
 int main(void)
 {
-	struct fab_share_workspace *w;
+	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
 	double start = fab_now();
-	struct fab_machine *m;
-	struct fab_batch all;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
 	struct fab_err err;
 	int failed;
 
@@ -160,8 +150,5 @@ int main(void)
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!fab_mapping_engines[i]->needs_loaded)
 			failed |= measure(m, &all, fab_mapping_engines[i], w);
-	fab_share_workspace_free(w);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 	return failed;
 }

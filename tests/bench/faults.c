@@ -38,8 +38,8 @@ static int once(const struct fab_unicast_problem *problem,
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
 	double start = fab_now(), seconds;
-	struct fab_analysis j;
-	struct fab_routes *r;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_err err;
 
 	if (engine->route(problem, &r, &err)) {
@@ -61,8 +61,6 @@ static int once(const struct fab_unicast_problem *problem,
 	best->vls = j.vls;
 	best->sls = j.sls;
 	best->deadlock_free = j.deadlock_free;
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
 	return 0;
 }
 
@@ -72,9 +70,9 @@ static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 	struct best best = {.route = 1e9, .analysis = 1e9};
 	struct fab_unicast_problem problem = {.max_vls = 3};
 	struct fab_fault_list list;
-	struct fab_fabric *f;
-	struct fab_kfat *kfat;
-	struct fab_faults *faults;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
 	struct fab_stream rng = fab_stream_of(1, 0);
 	struct fab_err err;
 	int rc = 0;
@@ -97,9 +95,6 @@ static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 	       best.analysis, (unsigned long long)best.unreachable, best.vls, best.sls,
 	       best.deadlock_free ? "yes" : "no", peak_mib());
 	free(list.of.v);
-	fab_faults_free(faults);
-	fab_kfat_free(kfat);
-	fab_fabric_free(f);
 	return rc;
 }
 

@@ -36,8 +36,8 @@ static int measure(const char *spec)
 
 	snprintf(full, sizeof(full), "gen:%s", spec);
 	for (int run = 0; run < RUNS; run++) {
-		struct fab_shape *shape;
-		struct fab_fabric *f;
+		FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = NULL;
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 		struct fab_err err;
 
 		start = fab_now();
@@ -52,8 +52,6 @@ static int measure(const char *spec)
 		fab_shape_text(shape, text, sizeof(text));
 		switches = f->n_switches;
 		hosts = f->n_hosts;
-		fab_shape_free(shape);
-		fab_fabric_free(f);
 	}
 	printf("%-40s %8u %8u %10.4f %10.4f  %s\n", spec, switches, hosts, generate,
 	       recognise, text);

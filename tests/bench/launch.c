@@ -81,7 +81,7 @@ static void prepare(struct fab_fence_setup *setup, const struct site *s, const c
 static void one(const struct site *s, const char *spec, const char *name, uint64_t bytes)
 {
 	struct fab_fence_sim_options options = {0};
-	struct fab_fence_setup setup;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup;
 	struct fab_fence_time t;
 	struct fab_err err = {""};
 	double start = cpu(), prepared;
@@ -93,7 +93,6 @@ static void one(const struct site *s, const char *spec, const char *name, uint64
 	       "us%s\n",
 	       spec, name, s->nodes.n, prepared - start, cpu() - prepared, t.simulated_us,
 	       t.sim.by_symmetry ? " by symmetry" : "");
-	fab_fence_setup_fini(&setup);
 }
 
 static void large(void)
@@ -137,7 +136,7 @@ static void table(void)
 #pragma omp parallel for schedule(dynamic) reduction(+ : n_fences)
 		for (int k = 0; k < (int)FAB_COUNT(names) * 15; k++) {
 			struct fab_fence_sim_options options = {0};
-			struct fab_fence_setup setup;
+			FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup = {0};
 			struct fab_fence_time t;
 			struct fab_err err = {""};
 
@@ -145,7 +144,6 @@ static void table(void)
 			must(fab_fence_setup_time(&setup, (uint64_t)1 << k % 15, &options,
 						  &t, &err),
 			     &err);
-			fab_fence_setup_fini(&setup);
 			n_fences += !isnan(t.simulated_us);
 		}
 		close_site(&s);
@@ -159,7 +157,7 @@ static void table(void)
 static void crossings(void)
 {
 	struct fab_fence_sim_options options = {0};
-	struct fab_fence_setup bruck, ring;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
 	struct fab_err err = {""};
 	struct site s;
 	struct fab_fence_time a, b;
@@ -180,8 +178,6 @@ static void crossings(void)
 	}
 	printf(", of powers of 4 from %llu B by messages: %.2f s\n",
 	       (unsigned long long)from, cpu() - start);
-	fab_fence_setup_fini(&bruck);
-	fab_fence_setup_fini(&ring);
 	close_site(&s);
 }
 

@@ -86,8 +86,8 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_problem problem = {.f = f, .groups = groups};
 	struct fab_mcast_result results[MAX_ENGINES];
-	struct fab_shape *shape;
-	struct fab_dist *dist;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_efi efi;
 	struct fab_err err;
 	double start = fab_now();
@@ -105,8 +105,6 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 		t->max_efi[i] = efi.max;
 		fab_mcast_result_fini(&results[i]);
 	}
-	fab_shape_free(shape);
-	fab_dist_free(dist);
 }
 
 /* How much memory a FULB run needs at its peak, making the fabric included. */
@@ -146,8 +144,8 @@ static void run(const struct row *row)
 {
 	struct times runs[REPEATS], middle;
 	double values[REPEATS], fulb = 0, sssp = 0;
-	struct fab_fabric *f;
-	struct fab_groups *groups;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
 	struct fab_err err;
 	size_t n = fab_mcast_n_engines + 1;
 	const struct fab_mcast_engine *engines[MAX_ENGINES] = {&sssp_heap_new};
@@ -177,8 +175,6 @@ static void run(const struct row *row)
 	printf("%s %s (%s): %u switches, %u groups\n", row->name, row->pattern,
 	       row->fabric, f->n_switches, groups->n);
 	print_times(engines, &middle, n, fulb, sssp);
-	fab_groups_free(groups);
-	fab_fabric_free(f);
 }
 
 /* In a process of its own, so that no row inherits the memory of the one before. */

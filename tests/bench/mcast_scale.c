@@ -62,14 +62,14 @@ static void fail(const struct fab_err *err)
 static struct fab_groups *make_groups(const struct fab_fabric *f, uint32_t n)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	char *pattern = fab_format("random:groups=%" PRIu32 ",size=16,seed=1", n);
+	FAB_AUTOFREE char *pattern =
+		fab_format("random:groups=%" PRIu32 ",size=16,seed=1", n);
 	struct fab_groups *groups = NULL;
 	struct fab_err err;
 
 	if (fab_groups_add_pattern(b, pattern, 1, &err) ||
 	    fab_groups_builder_finish(b, false, &groups, &err))
 		fail(&err);
-	free(pattern);
 	return groups;
 }
 

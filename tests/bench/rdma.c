@@ -47,7 +47,7 @@ static struct fab_rdma_transfer *draw(uint32_t n, uint32_t n_ends)
 {
 	struct fab_rdma_transfer *t = FAB_NEW(n, struct fab_rdma_transfer);
 	struct fab_stream chance = fab_stream_of(1, 1);
-	uint32_t *to = FAB_NEW(n_ends, uint32_t);
+	FAB_AUTOFREE uint32_t *to = FAB_NEW(n_ends, uint32_t);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t e = i % n_ends;
@@ -64,7 +64,6 @@ static struct fab_rdma_transfer *draw(uint32_t n, uint32_t n_ends)
 								       : (e + 1) % n_ends,
 						  .bytes = BYTES};
 	}
-	free(to);
 	return t;
 }
 
@@ -132,7 +131,7 @@ static int one(const struct test *t, struct fab_err *err)
 	st.params.bad.loss = t->loss;
 	st.params.rto_ps = 1000000000;
 	for (int i = 0; i < RUNS; i++) {
-		struct fab_rdma_result r;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
 		if (fab_rdma_run(st.net, &st.params,
 				 fab_rdma_scheme_find(t->scheme, strlen(t->scheme)), &r,
@@ -148,7 +147,6 @@ static int one(const struct test *t, struct fab_err *err)
 			       best, r.completion_mean, r.completion_max,
 			       (double)r.bytes / 1048576, peak_mib(),
 			       r.n_done == r.n_transfers && !r.n_wrong ? "" : "  WRONG");
-		fab_rdma_result_fini(&r);
 	}
 	close_stage(&st);
 	return 0;

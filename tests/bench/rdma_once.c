@@ -66,7 +66,7 @@ static int one(const struct fab_rdma_problem *problem, uint64_t seed, struct sum
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < fab_rdma_n_schemes && !rc; i++) {
-		struct fab_rdma_result r;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
 		/* 35 packets of which one in ten is lost or late: for ever */
 		if (fab_rdma_schemes[i] == &fab_rdma_scheme_rc &&
@@ -84,7 +84,6 @@ static int one(const struct fab_rdma_problem *problem, uint64_t seed, struct sum
 		sum->zombies += r.n.zombies;
 		for (int k = 0; k < FAB_RDMA_KINDS; k++)
 			sum->lost += r.n.lost[k];
-		fab_rdma_result_fini(&r);
 	}
 	fab_rdma_net_free(net);
 	return rc;
@@ -96,8 +95,8 @@ int main(int argc, char **argv)
 	struct fab_unicast_problem up = {.max_vls = 15, .n_threads = 1};
 	struct fab_rdma_transfer t[TRANSFERS];
 	struct sums sum = {0};
-	struct fab_flow_ends ends;
-	struct fab_routes *routes;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends = {0};
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
 	struct fab_fabric *f;
 	double begun = fab_now();
 	struct fab_err err;
@@ -129,8 +128,6 @@ int main(int argc, char **argv)
 	       (unsigned long long)sum.hung, (unsigned long long)sum.wrong,
 	       (unsigned long long)sum.lost, (unsigned long long)sum.zombies,
 	       (unsigned long long)sum.endless, fab_now() - begun);
-	fab_routes_free(routes);
-	fab_flow_ends_fini(&ends);
 	fab_fabric_free(f);
 	return sum.hung || sum.wrong;
 failed:

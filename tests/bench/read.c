@@ -16,7 +16,7 @@
 
 static int dump_of(const char *fabric, char **text, size_t *n)
 {
-	struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_err err;
 	FILE *out;
 
@@ -29,7 +29,6 @@ static int dump_of(const char *fabric, char **text, size_t *n)
 		return 1;
 	if (fab_export_ibnetdiscover(out, f, &err))
 		fprintf(stderr, "%s\n", err.text);
-	fab_fabric_free(f);
 	return fclose(out);
 }
 
@@ -38,29 +37,26 @@ static int measure(const char *fabric)
 	enum { RUNS = 7 };
 	double best = 1e9;
 	uint32_t ports = 0;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n = 0;
 
 	if (dump_of(fabric, &text, &n))
 		return 1;
 	for (int run = 0; run < RUNS; run++) {
-		struct fab_fabric *f = NULL;
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 		struct fab_err err;
 		double start = fab_now(), seconds;
 
 		if (fab_source_parse("dump", text, n, NULL, &f, &err)) {
 			fprintf(stderr, "%s\n", err.text);
-			free(text);
 			return 1;
 		}
 		seconds = fab_now() - start;
 		best = seconds < best ? seconds : best;
 		ports = f->n_ports;
-		fab_fabric_free(f);
 	}
 	printf("%-40.40s %8.2f %9u %9.4f %9.1f\n", fabric, (double)n / 1e6, ports, best,
 	       (double)n / 1e6 / best);
-	free(text);
 	return 0;
 }
 

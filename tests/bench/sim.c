@@ -111,10 +111,11 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 {
 	struct fab_sim_params params =
 		t->by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
-	uint64_t *wire = FAB_NEW(problem->ends->n, uint64_t), hops = 0;
+	uint64_t hops = 0;
+	FAB_AUTOFREE uint64_t *wire = FAB_NEW(problem->ends->n, uint64_t);
 	struct watch w = {t->time / 5, t->time / 5 + t->time, n_threads > 1, 0, 0};
 	struct fab_messages messages;
-	struct fab_uniform u;
+	FAB_AUTO(fab_uniform_fini) struct fab_uniform u;
 	struct fab_err err;
 	int rc;
 
@@ -136,8 +137,6 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 		fprintf(stderr, "%s\n", err.text);
 	for (uint32_t i = 0; !rc && i < r->n_cables; i++)
 		hops += r->cable[i].packets;
-	fab_uniform_fini(&u);
-	free(wire);
 	return rc ? 0 : (double)hops / (w.at_end - w.at_begin);
 }
 
@@ -253,12 +252,11 @@ static int measure_net(int net, char **word, int n)
 	struct fab_unicast_problem route = {.max_vls = 1};
 	const char *engine = nets[net].engine;
 	struct fab_sim_problem problem = {0};
-	struct fab_flow_ends ends;
-	struct fab_kfat *kfat = NULL;
-	struct fab_routes *routes;
-	struct fab_fabric *f;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends = {0};
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_err err;
-	int rc;
 
 	if (fab_source_open(nets[net].spec, NULL, &f, &err) ||
 	    (!strcmp(engine, "xy") && fab_kfat_recognize(f, &kfat, &err))) {
@@ -276,12 +274,7 @@ static int measure_net(int net, char **word, int n)
 	problem.f = f;
 	problem.ends = &ends;
 	problem.routes = routes;
-	rc = measure(net, &problem, word, n);
-	fab_flow_ends_fini(&ends);
-	fab_routes_free(routes);
-	fab_kfat_free(kfat);
-	fab_fabric_free(f);
-	return rc;
+	return measure(net, &problem, word, n);
 }
 
 int main(int argc, char **argv)

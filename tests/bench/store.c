@@ -67,7 +67,7 @@ static int make(const char *path)
 static int measure(const char *path, const char *what, struct fab_store_filter filter)
 {
 	double start = fab_now();
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	struct fab_store *store;
 	struct fab_err err;
 
@@ -77,14 +77,13 @@ static int measure(const char *path, const char *what, struct fab_store_filter f
 		return 1;
 	}
 	printf("%-34s %7zu %8.3f\n", what, runs.n, fab_now() - start);
-	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 	return 0;
 }
 
 static int remove_half(const char *path)
 {
-	uint64_t *ids = FAB_NEW(5000, uint64_t);
+	FAB_AUTOFREE uint64_t *ids = FAB_NEW(5000, uint64_t);
 	struct fab_store *store;
 	struct fab_err err;
 	double start;
@@ -99,7 +98,6 @@ static int remove_half(const char *path)
 		fab_store_close(store);
 	}
 	printf("%-34s %7d %8.3f\n", "remove every second", 5000, fab_now() - start);
-	free(ids);
 	return rc;
 }
 
@@ -107,7 +105,7 @@ int main(void)
 {
 	static const uint64_t id = 7777;
 	const char *parent = getenv("TMPDIR");
-	char *path =
+	FAB_AUTOFREE char *path =
 		fab_format("%s/fab-bench-XXXXXX", parent && *parent ? parent : "/tmp");
 	int file = mkstemp(path), failed;
 
@@ -141,6 +139,5 @@ int main(void)
 	failed |= measure(path, "all of everything", (struct fab_store_filter){0});
 	failed |= remove_half(path);
 	unlink(path);
-	free(path);
 	return failed;
 }

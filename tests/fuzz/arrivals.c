@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct fab_rdma_arrivals list = {{0}};
 	struct fab_err err = {""};
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	if (n < 3)
 		return 0;
@@ -55,7 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			&list);
 	else if (!*err.text)
 		abort();
-	free(text);
 	free(list.number.v);
 	return 0;
 }

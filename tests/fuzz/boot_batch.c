@@ -21,7 +21,7 @@ static void check(const struct fab_machine *m, const struct fab_batch *b)
 static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t seed)
 {
 	struct fab_err err = {""};
-	struct fab_batch *list;
+	FAB_AUTOFREE struct fab_batch *list = NULL;
 	uint32_t n;
 
 	if (!strncmp(spec, "random:", 7) && strlen(spec) > 7 + MAX_RANDOM_DIGITS)
@@ -40,14 +40,13 @@ static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t see
 	}
 	for (uint32_t i = 0; i < n; i++)
 		fab_batch_fini(&list[i]);
-	free(list);
 }
 
 static void try_batch(const struct fab_machine *m, const char *spec, const uint8_t *bytes,
 		      size_t n)
 {
 	struct fab_err err = {""};
-	struct fab_batch b;
+	FAB_AUTO(fab_batch_fini) struct fab_batch b = {0};
 	int rc = spec ? fab_batch_parse(m, spec, &b, &err)
 		      : fab_batch_read(m, "input", (const char *)bytes, n, &b, &err);
 
@@ -57,13 +56,12 @@ static void try_batch(const struct fab_machine *m, const char *spec, const uint8
 		return;
 	}
 	check(m, &b);
-	fab_batch_fini(&b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static struct fab_machine *m;
-	char *spec;
+	FAB_AUTOFREE char *spec = NULL;
 
 	if (!m)
 		m = fuzz_small_machine();
@@ -74,6 +72,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		try_sweep(m, spec, *bytes);
 	else
 		try_batch(m, spec, bytes + 1, n - 1);
-	free(spec);
 	return 0;
 }

@@ -69,16 +69,15 @@ static void check(const struct fab_machine *m)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct fab_err err = {""};
-	struct fab_machine *m;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	int rc;
 
 	if (!n || !is_modest(bytes, n))
 		return 0;
 	if (*bytes & 1) {
-		char *spec = fab_strndup((const char *)bytes + 1, n - 1);
+		FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes + 1, n - 1);
 
 		rc = fab_machine_parse(spec, &m, &err);
-		free(spec);
 	} else {
 		rc = fab_machine_read("input", (const char *)bytes + 1, n - 1, &m, &err);
 	}
@@ -88,6 +87,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	}
 	check(m);
-	fab_machine_free(m);
 	return 0;
 }

@@ -18,9 +18,9 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 	struct fab_mapping_choice choice;
 	struct fab_mapping_problem problem = {
 		.m = &limited, .timed = is_timed ? &options : NULL, .seed = 1};
-	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	struct fab_err err = {""};
-	struct fab_batch all;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all;
 
 	limited.limits = *limits;
 	if (fab_batch_parse(m, "first:8", &all, &err))
@@ -34,8 +34,6 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 		    fab_mapping_verify(m, &all, of, &err))
 			abort();
 	}
-	fab_batch_fini(&all);
-	free(of);
 }
 
 static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
@@ -43,7 +41,7 @@ static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
 	static const struct fab_limits limits[] = {
 		{0}, {.disk_mbps = 300, .connections = 2}, {.flow_mbps = 100}};
 	struct fab_chosen_list chosen = {0};
-	char *list = fab_strndup(bytes, n);
+	FAB_AUTOFREE char *list = fab_strndup(bytes, n);
 	struct fab_err err = {""};
 
 	if (fab_choices_parse(&fab_mapping_choices, list, &chosen, &err)) {
@@ -55,12 +53,11 @@ static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
 				try_chosen(m, &chosen.of.v[i], &limits[k / 2], k & 1);
 	}
 	free(chosen.of.v);
-	free(list);
 }
 
 static void try_file(const struct fab_machine *m, const char *text, size_t n)
 {
-	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	struct fab_err err = {""};
 
 	if (fab_mapping_read(m, "input", text, n, of, &err)) {
@@ -71,7 +68,6 @@ static void try_file(const struct fab_machine *m, const char *text, size_t n)
 			if (of[i] != FAB_NONE && of[i] >= m->n_interfaces)
 				abort();
 	}
-	free(of);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -59,22 +59,20 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 	const struct fab_boot_site site = {
 		.kernel = "http://{server}/vmlinuz", .network4 = &four, .network6 = &six};
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
 	fuzz_sound(fab_ip_network_parse("10.0.0.0/8", &four, &err), &err, "network");
 	fuzz_sound(fab_ip_network_parse("fd00::/64", &six, &err), &err, "network");
 	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
-		struct fab_boot_written written;
+		FAB_AUTO(fab_boot_written_fini) struct fab_boot_written written;
 
 		fuzz_refused(fab_export_boot(out, (enum fab_boot_format)format, m, batch,
 					     interface_of, &site, &written, &err),
 			     &err, "configuration");
-		fab_boot_written_fini(&written);
 	}
 	fclose(out);
-	free(text);
 }
 
 static bool is_about(double a, double b)
@@ -87,10 +85,11 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 {
 	const struct fab_transfer_options options = {.image_bytes = 1000000,
 						     .n_files = 2};
+	FAB_AUTO(fab_share_workspace_free_at)
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	struct fab_alternatives others;
-	struct fab_transfer t;
-	struct fab_share share;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
+	FAB_AUTO(fab_share_fini) struct fab_share share;
 	struct fab_err err = {""};
 
 	fuzz_sound(fab_share_of(m, batch, interface_of, true, w, &share, &err), &err,
@@ -105,16 +104,13 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 		   who);
 	fuzz_must(t.first_s <= t.median_s && t.median_s <= t.last_s, "times out of order",
 		  who);
-	fab_transfer_fini(&t);
 	fab_alternatives_of(m, batch, 8, 1, 0, &others);
-	fab_share_fini(&share);
-	fab_share_workspace_free(w);
 }
 
 static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 {
-	uint32_t *of = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
-	uint32_t *piece = fuzz_pieces(m->fabric);
+	FAB_AUTOFREE uint32_t *of = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *piece = fuzz_pieces(m->fabric);
 	struct fab_mapping_problem problem = {.m = m, .batch = batch, .seed = 1};
 	struct fab_err err = {""};
 
@@ -130,8 +126,6 @@ static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 		measure(m, batch, of, e->form);
 		configure(m, batch, of);
 	}
-	free(piece);
-	free(of);
 }
 
 static void advise(const struct fab_machine *m, const struct fab_batch *batch)
@@ -157,7 +151,8 @@ static void advise(const struct fab_machine *m, const struct fab_batch *batch)
 static void boot(struct fab_machine *m, struct fuzz_draw *d)
 {
 	static const char *const specs[] = {"all", "first:1", "first:3"};
-	struct fab_batch batch, *batches = NULL;
+	struct fab_batch *batches = NULL;
+	FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
 	struct fab_err err = {""};
 	uint32_t n = 0;
 	char name[256];
@@ -179,14 +174,12 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 					   m->server_is_down, NULL, &err),
 			  &err, "failed server"))
 		map_all(m, &batch);
-	fab_batch_fini(&batch);
 }
 
 void fuzz_boot(const struct fab_fabric *f, struct fuzz_draw *d)
 {
-	struct fab_machine *m = draw_machine(f, d);
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = draw_machine(f, d);
 
 	if (m)
 		boot(m, d);
-	fab_machine_free(m);
 }

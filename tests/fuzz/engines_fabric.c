@@ -124,7 +124,7 @@ static void make(struct maker *m, struct rest *r)
 static void copy(struct maker *m, struct rest *r, const struct fab_fabric *f)
 {
 	uint32_t n_lost = take(r) % 8;
-	bool *is_lost = FAB_NEW0(f->n_cables, bool);
+	FAB_AUTOFREE bool *is_lost = FAB_NEW0(f->n_cables, bool);
 
 	m->n_switches = f->n_switches;
 	for (uint32_t i = 0; i < n_lost; i++)
@@ -152,7 +152,6 @@ static void copy(struct maker *m, struct rest *r, const struct fab_fabric *f)
 					      f->port_node[b], f->port_num[b], 4,
 					      FAB_HDR);
 	}
-	free(is_lost);
 }
 
 /* Through a dump, as if it came from outside. */
@@ -160,7 +159,7 @@ static struct fab_fabric *read_again(struct fab_fabric *f)
 {
 	struct fab_fabric *again = NULL;
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
@@ -169,7 +168,6 @@ static struct fab_fabric *read_again(struct fab_fabric *f)
 	fuzz_sound(fab_source_parse("dump", text, n, NULL, &again, &err), &err, "dump");
 	fuzz_must(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(again),
 		  "another fabric", "dump");
-	free(text);
 	fab_fabric_free(f);
 	return again;
 }
@@ -224,7 +222,7 @@ int fuzz_on_small(const uint8_t *bytes, size_t n,
 {
 	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
 	struct fuzz_draw draw = {.at = 0};
-	struct fab_fabric *f;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 
 	memcpy(draw.byte, bytes, n_choices);
 	f = fabric_of(bytes + n_choices, n - n_choices);
@@ -232,6 +230,5 @@ int fuzz_on_small(const uint8_t *bytes, size_t n,
 		return 0;
 	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX)
 		try_on(f, &draw);
-	fab_fabric_free(f);
 	return 0;
 }

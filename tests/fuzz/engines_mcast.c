@@ -5,10 +5,10 @@
 #include "export/tables.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
-#include "mcast/route.h"
 #include "mcast/engine/state.h"
 #include "mcast/events.h"
 #include "mcast/live.h"
+#include "mcast/route.h"
 #include "mcast/tables.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static uint32_t list_endpoints(const struct fab_fabric *f, const uint32_t *piece
 static void add_groups(const struct fab_fabric *f, struct fuzz_draw *d,
 		       struct fab_groups_builder *b, const uint32_t *piece)
 {
-	uint32_t *end = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *end = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 	uint32_t n_groups = 1 + fuzz_below(d, GROUPS_MAX), n;
 	char name[8];
 
@@ -61,7 +61,6 @@ static void add_groups(const struct fab_fabric *f, struct fuzz_draw *d,
 		for (uint32_t i = 0; i < size && n; i++)
 			fab_groups_builder_add(b, end[fuzz_below(d, n)]);
 	}
-	free(end);
 }
 
 /* Members of a group hang on one piece, whatever was asked for. */
@@ -79,7 +78,8 @@ static void check_pieces(const struct fab_fabric *f, const struct fab_groups *g,
 static struct fab_groups *draw_groups(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	uint32_t *piece = fuzz_pieces(f), how = fuzz_byte(d);
+	uint32_t how = fuzz_byte(d);
+	FAB_AUTOFREE uint32_t *piece = fuzz_pieces(f);
 	struct fab_groups *groups = NULL;
 	struct fab_err err = {""};
 
@@ -92,7 +92,6 @@ static struct fab_groups *draw_groups(const struct fab_fabric *f, struct fuzz_dr
 	if (!fuzz_refused(fab_groups_builder_finish(b, how & 1, &groups, &err), &err,
 			  "groups"))
 		check_pieces(f, groups, piece);
-	free(piece);
 	return groups;
 }
 
@@ -100,7 +99,7 @@ static struct fab_groups *draw_groups(const struct fab_fabric *f, struct fuzz_dr
 static void write_and_read(const struct fab_mcast_problem *problem,
 			   const struct fab_mcast_result *r)
 {
-	uint16_t *mlid = FAB_NEW(problem->groups->n, uint16_t);
+	FAB_AUTOFREE uint16_t *mlid = FAB_NEW(problem->groups->n, uint16_t);
 	struct fab_loaded loaded;
 	struct fab_mft *mft;
 	struct fab_err err = {""};
@@ -129,7 +128,6 @@ static void write_and_read(const struct fab_mcast_problem *problem,
 	fuzz_sound(fab_export_trees(out, problem, r, &err), &err, "trees");
 	fclose(out);
 	free(text);
-	free(mlid);
 }
 
 static void route_all(const struct fab_mcast_problem *problem,
@@ -167,7 +165,7 @@ static void share(const struct fab_mcast_problem *problem,
 		  const struct fab_mcast_options *options, uint32_t n_mlids)
 {
 	struct fab_mcast_problem shared = *problem;
-	struct fab_groups *groups = NULL;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
 	struct fab_err err = {""};
 
 	if (fuzz_refused(
@@ -176,7 +174,6 @@ static void share(const struct fab_mcast_problem *problem,
 		return;
 	shared.groups = groups;
 	route_all(&shared, options, false);
-	fab_groups_free(groups);
 }
 
 static uint64_t route_live(void *live, uint32_t group, const fab_port_id *member,
@@ -249,7 +246,7 @@ static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 	struct fab_mcast_problem weighted = *problem;
 	struct fab_mcast_options options = {.n_threads = 1};
 	uint32_t kind = fuzz_below(d, 6);
-	double *demand = FAB_NEW((size_t)problem->groups->n + 1, double);
+	FAB_AUTOFREE double *demand = FAB_NEW((size_t)problem->groups->n + 1, double);
 	double last[] = {HUGE_VAL, HUGE_VAL};
 	struct fab_weights *weights;
 	struct fab_err err = {""};
@@ -286,15 +283,14 @@ static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 		fuzz_must(level[1] <= level[0] * (1 + 1e-9), "above balanced", "optimal");
 	}
 	fab_weights_free(weights);
-	free(demand);
 }
 
 void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_groups *groups = draw_groups(f, d);
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = draw_groups(f, d);
 	struct fab_mcast_problem problem = {.f = f, .groups = groups};
-	struct fab_dist *dist = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_err err = {""};
 
 	fuzz_sound(fab_dist_new(f, 1, &dist, &err), &err, "distances");
@@ -306,6 +302,4 @@ void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 		replay(&problem, d);
 		weigh(&problem, d);
 	}
-	fab_groups_free(groups);
-	fab_dist_free(dist);
 }

@@ -57,7 +57,7 @@ static void write_subnet(const struct fab_fabric *f)
 {
 	struct fab_fabric *again = NULL;
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
@@ -73,14 +73,13 @@ static void write_subnet(const struct fab_fabric *f)
 		fuzz_must(again->n_cables == f->n_cables, "other cables", "subnet-lst");
 		fab_fabric_free(again);
 	}
-	free(text);
 }
 
 void fuzz_topo(const struct fab_fabric *f)
 {
 	const struct fab_dot_options all = {.without_hosts = false};
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
@@ -92,5 +91,4 @@ void fuzz_topo(const struct fab_fabric *f)
 	fuzz_refused(fab_export_slurm_block(out, f, NULL, &err), &err, "slurm-block");
 	fclose(out);
 	fuzz_must(n > 0, "nothing is drawn", "dot");
-	free(text);
 }

@@ -40,7 +40,7 @@ static bool follow(const struct fab_routes *r, uint32_t from, uint32_t to,
 	const struct fab_fabric *f = r->f;
 	struct fab_endpoint ends[2];
 	struct fab_err err = {""};
-	struct fab_trace trace;
+	FAB_AUTO(fab_trace_fini) struct fab_trace trace;
 	bool arrives;
 
 	fuzz_sound(fab_trace_end_of(f, from, &ends[0], &err), &err, "trace");
@@ -51,7 +51,6 @@ static bool follow(const struct fab_routes *r, uint32_t from, uint32_t to,
 	arrives = !trace.stopped;
 	for (size_t h = 0; arrives && h < trace.hops.n; h++)
 		uses[trace.hops.v[h].out]++;
-	fab_trace_fini(&trace);
 	return arrives;
 }
 
@@ -59,7 +58,7 @@ static bool follow(const struct fab_routes *r, uint32_t from, uint32_t to,
 static uint64_t follow_all(const struct fab_routes *r, uint64_t *uses)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *ports = FAB_NEW(f->n_host_links + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *ports = FAB_NEW(f->n_host_links + 1, uint32_t);
 	uint64_t n = list_ports(f, ports), n_arrive = 0;
 
 	for (uint64_t i = 0; i < n * n; i++) {
@@ -68,7 +67,6 @@ static uint64_t follow_all(const struct fab_routes *r, uint64_t *uses)
 		for (uint32_t k = 0; from != to && k < fab_port_n_lids(f, to); k++)
 			n_arrive += follow(r, from, to, k, uses);
 	}
-	free(ports);
 	return n_arrive;
 }
 
@@ -115,18 +113,15 @@ void fuzz_trace(const struct fab_routes *r)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
-	uint64_t *uses = FAB_NEW0(r->f->n_ports, uint64_t), n_arrive;
-	struct fab_analysis j;
+	uint64_t n_arrive;
+	FAB_AUTOFREE uint64_t *uses = FAB_NEW0(r->f->n_ports, uint64_t);
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 	struct fab_err err = {""};
 
-	if (has_nameless_lids(r->f)) {
-		free(uses);
+	if (has_nameless_lids(r->f))
 		return;
-	}
 	n_arrive = follow_all(r, uses);
 	check_users(r, uses);
 	fuzz_sound(fab_analyse(r, &options, &j, &err), &err, "trace");
 	fuzz_must(n_arrive == j.connected, "pairs that are not connected", "trace");
-	fab_analysis_fini(&j);
-	free(uses);
 }

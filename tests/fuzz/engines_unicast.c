@@ -54,14 +54,13 @@ static void analyse(const struct fab_routes *r, const char *who)
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
 		const struct fab_analysis_options options = {
 			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
-		struct fab_analysis j;
+		FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 		struct fab_err err = {""};
 
 		fuzz_sound(fab_analyse(r, &options, &j, &err), &err, who);
 		check_analysis(&j, who);
 		fuzz_sound(fab_unicast_verify(r, (enum fab_ends)ends, &j, &err), &err,
 			   who);
-		fab_analysis_fini(&j);
 	}
 }
 
@@ -99,8 +98,8 @@ static void compare(const struct fab_routes *ours, const struct fab_fabric *f,
 		    const struct fab_faults *faults, const char *tables, const char *sls,
 		    const char *lanes)
 {
-	struct fab_analysis want = analyse_hosts(ours), got;
-	struct fab_routes *r = NULL;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis want = analyse_hosts(ours), got;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
 	fuzz_sound(fab_routes_from_lfts(f, faults, "tables", tables, strlen(tables), &r,
@@ -115,17 +114,15 @@ static void compare(const struct fab_routes *ours, const struct fab_fabric *f,
 	fuzz_must(got.deadlock_free == want.deadlock_free, "another verdict",
 		  "read back");
 	fuzz_must(got.max_hops == want.max_hops, "other hops", "read back");
-	fab_analysis_fini(&got);
-	fab_analysis_fini(&want);
-	fab_routes_free(r);
 }
 
 /* What is left of the fabric, as a file and read again; NULL: nothing. */
 static struct fab_fabric *left_over(const struct fab_routes *r)
 {
-	struct fab_fabric *left = NULL, *again = NULL;
+	struct fab_fabric *again = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *left = NULL;
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out;
 
@@ -134,24 +131,20 @@ static struct fab_fabric *left_over(const struct fab_routes *r)
 	out = open_memstream(&text, &n);
 	if (fuzz_refused(fab_export_subnet_lst(out, left, &err), &err, "left")) {
 		fclose(out);
-		free(text);
-		fab_fabric_free(left);
 		return NULL;
 	}
 	fclose(out);
 	fuzz_sound(fab_source_parse("left", text, n, NULL, &again, &err), &err, "left");
-	free(text);
-	fab_fabric_free(left);
 	return again;
 }
 
 static void write_and_read(const struct fab_routes *r)
 {
-	char *lfts = written(fab_export_lfts, r, "lfts");
-	char *fdbs = written(fab_export_fdbs, r, "fdbs");
-	char *sls = written(fab_export_path_sl, r, "path-sl");
-	char *lanes = written(fab_export_sl2vl, r, "sl2vl");
-	struct fab_fabric *left = left_over(r);
+	FAB_AUTOFREE char *lfts = written(fab_export_lfts, r, "lfts");
+	FAB_AUTOFREE char *fdbs = written(fab_export_fdbs, r, "fdbs");
+	FAB_AUTOFREE char *sls = written(fab_export_path_sl, r, "path-sl");
+	FAB_AUTOFREE char *lanes = written(fab_export_sl2vl, r, "sl2vl");
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *left = left_over(r);
 
 	fuzz_must(!lfts == !fdbs, "one is written, one is not", "tables");
 	/* without a live cable there is no table */
@@ -159,17 +152,12 @@ static void write_and_read(const struct fab_routes *r)
 		compare(r, r->f, r->faults, lfts, sls, lanes);
 		compare(r, left, NULL, fdbs, sls, lanes);
 	}
-	fab_fabric_free(left);
-	free(lfts);
-	free(fdbs);
-	free(sls);
-	free(lanes);
 }
 
 static void send(const struct fab_routes *r, const struct fab_kfat *k)
 {
 	static const char *const specs[] = {"shift:1", "reverse", "random", "transpose"};
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {r->f, k, &ends, 1};
 	struct fab_flow_load load;
 	struct fab_err err = {""};
@@ -186,7 +174,6 @@ static void send(const struct fab_routes *r, const struct fab_kfat *k)
 			  "more than all", "permutation");
 		free(to);
 	}
-	fab_flow_ends_fini(&ends);
 }
 
 /* What its parts are worth, and what may happen to it. */
@@ -224,7 +211,7 @@ static void ask(const struct fab_unicast_problem *problem,
 static void route(const struct fab_unicast_problem *problem,
 		  const struct fab_unicast_engine *engine, bool is_asked, bool anew)
 {
-	struct fab_routes *r = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
 	if (fuzz_refused(fab_unicast_fits(engine, problem, &err), &err, "fits") ||
@@ -235,7 +222,6 @@ static void route(const struct fab_unicast_problem *problem,
 		write_and_read(r);
 		ask(problem, engine, r, anew);
 	}
-	fab_routes_free(r);
 }
 
 /* Without faults, as fabric-topo asks it. */
@@ -244,21 +230,20 @@ static void trace(const struct fab_unicast_problem *problem,
 {
 	const struct fab_unicast_problem whole = {
 		.f = problem->f, .kfat = problem->kfat, .max_vls = 2, .n_threads = 1};
-	struct fab_routes *r = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
 	if (fuzz_refused(fab_unicast_fits(engine, &whole, &err), &err, "fits") ||
 	    fuzz_refused(engine->route(&whole, &r, &err), &err, engine->name))
 		return;
 	fuzz_trace(r);
-	fab_routes_free(r);
 }
 
 void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d)
 {
-	struct fab_faults *faults = draw_faults(f, d);
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = draw_faults(f, d);
 	struct fab_unicast_problem problem = {.f = f, .faults = faults, .n_threads = 1};
-	struct fab_kfat *k = NULL;
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
 	struct fab_err err = {""};
 	uint32_t asked = fuzz_below(d, (uint32_t)fab_unicast_n_engines);
 
@@ -268,6 +253,4 @@ void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d)
 	for (size_t i = 0; i < fab_unicast_n_engines; i++)
 		route(&problem, fab_unicast_engines[i], i == asked, problem.max_vls & 1);
 	trace(&problem, fab_unicast_engines[asked]);
-	fab_kfat_free(k);
-	fab_faults_free(faults);
 }

@@ -21,7 +21,7 @@ static void check_written(const struct fab_fabric *f, const struct fab_events *e
 {
 	struct fab_events *again;
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
@@ -36,7 +36,6 @@ static void check_written(const struct fab_fabric *f, const struct fab_events *e
 		    again->v[i].is_lost != e->v[i].is_lost)
 			abort();
 	fab_events_free(again);
-	free(text);
 }
 
 /* Requests in order, seats of their groups. */
@@ -75,8 +74,8 @@ static void replay(const struct fab_fabric *f, const struct fab_dist *dist,
 		fab_live_new(f, dist, e->groups->n, engine, FAB_TIES_SPREAD);
 	const struct fab_lifecycle_router router = {.route = route, .context = live};
 	struct fab_lifecycle_outcome out;
-	struct fab_mcast_result result;
-	struct fab_groups *alive;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *alive = NULL;
 
 	fab_lifecycle_replay(e, &options, &router, &out);
 	if (fab_live_result(live, e->groups, &alive, &result, NULL) ||
@@ -90,8 +89,6 @@ static void replay(const struct fab_fabric *f, const struct fab_dist *dist,
 	}
 	if (out.lost + out.repeated + out.refused > e->n)
 		abort();
-	fab_mcast_result_fini(&result);
-	fab_groups_free(alive);
 	fab_live_free(live);
 }
 
@@ -104,11 +101,10 @@ static void try_one(const struct fab_fabric *f, const struct fab_dist *dist, uin
 	int rc;
 
 	if (how & 1) {
-		char *spec = fab_strndup((const char *)bytes, n);
+		FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
 
 		rc = fuzz_is_modest(spec) ? fab_events_generate(f, spec, SEED, &e, &err)
 					  : fab_fail(&err, 1, "too many");
-		free(spec);
 	} else {
 		rc = fab_events_read(f, "input", (const char *)bytes, n, &e, &err);
 	}

@@ -10,9 +10,9 @@
 #include "small.h"
 
 #include "base/mem.h"
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/analysis.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -33,8 +33,8 @@ static int make_file(const uint8_t *bytes, size_t n, char *path, size_t size)
 
 static void try_faults(const uint8_t *bytes, size_t n)
 {
-	struct fab_fabric *f = fuzz_small_fabric();
-	struct fab_faults *faults = fab_faults_new(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = fuzz_small_fabric();
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
 	struct fab_err err = {""};
 	char path[32];
 	int fd = make_file(bytes, n, path, sizeof(path));
@@ -48,19 +48,17 @@ static void try_faults(const uint8_t *bytes, size_t n)
 		if (faults->cable_is_dead[c])
 			abort();
 	close(fd);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 static void try_flows(const uint8_t *bytes, size_t n)
 {
-	struct fab_fabric *f = fuzz_small_fabric();
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = fuzz_small_fabric();
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
 	struct fab_err err = {""};
 	char path[32], spec[40];
 	int fd = make_file(bytes, n, path, sizeof(path));
-	uint32_t *to = NULL;
+	FAB_AUTOFREE uint32_t *to = NULL;
 
 	snprintf(spec, sizeof(spec), "file:%s", path);
 	fab_flow_ends_init(&ends, f, NULL, NULL);
@@ -71,10 +69,7 @@ static void try_flows(const uint8_t *bytes, size_t n)
 	} else if (!*err.text) {
 		abort();
 	}
-	free(to);
 	close(fd);
-	fab_flow_ends_fini(&ends);
-	fab_fabric_free(f);
 }
 
 /* The bytes as a fabric; NULL where they are none. */
@@ -121,8 +116,8 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
 						     .n_threads = 1};
 	bool is_ours = engine == &fab_unicast_vtftr_ib;
-	struct fab_routes *r;
-	struct fab_analysis j;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 	struct fab_err err = {""};
 
 	if (engine->route(problem, &r, &err)) {
@@ -140,16 +135,14 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 	    (j.connected != j.connected_in_graph || j.minimal != j.connected ||
 	     j.vls > problem->max_vls))
 		abort();
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
 }
 
 static void try_fabric(const uint8_t *bytes, size_t n)
 {
 	struct fab_err err = {""};
-	struct fab_faults *faults;
-	struct fab_fabric *f;
-	struct fab_kfat *k;
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
 	size_t used;
 
 	if (n < 6)
@@ -160,7 +153,6 @@ static void try_fabric(const uint8_t *bytes, size_t n)
 	if (fab_kfat_recognize(f, &k, &err)) {
 		if (!*err.text)
 			abort();
-		fab_fabric_free(f);
 		return;
 	}
 	faults = fab_faults_new(f);
@@ -179,9 +171,6 @@ static void try_fabric(const uint8_t *bytes, size_t n)
 
 		expect_sound(&problem, fab_unicast_engines[i]);
 	}
-	fab_faults_free(faults);
-	fab_kfat_free(k);
-	fab_fabric_free(f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -19,19 +19,17 @@ static bool has_large_number(const uint8_t *bytes, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char *spec = fab_strndup((const char *)bytes, n);
+	FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
 	struct fab_builder *b = fab_builder_new();
 	struct fab_err err = {""};
 
 	if (has_large_number(bytes, n)) {
 		fab_builder_free(b);
-		free(spec);
 		return -1;
 	}
 	/* A refusal says why. */
 	if (fab_gen_fill(b, spec, &err) && !*err.text)
 		abort();
 	fab_builder_free(b);
-	free(spec);
 	return 0;
 }

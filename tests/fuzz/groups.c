@@ -40,7 +40,7 @@ static void check_group(const struct fab_fabric *f, const struct fab_groups *g,
 static void finish(const struct fab_fabric *f, struct fab_groups_builder *b,
 		   bool skip_empty)
 {
-	struct fab_groups *g = NULL;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	struct fab_err err = {""};
 
 	if (fab_groups_builder_finish(b, skip_empty, &g, &err)) {
@@ -52,7 +52,6 @@ static void finish(const struct fab_fabric *f, struct fab_groups_builder *b,
 		abort();
 	for (uint32_t i = 0; i < g->n; i++)
 		check_group(f, g, i);
-	fab_groups_free(g);
 }
 
 /* A refusal says why, acceptance gives sound groups. */
@@ -65,11 +64,10 @@ static void try_one(const struct fab_fabric *f, uint8_t how, const uint8_t *byte
 	int rc = 0;
 
 	if (how & 1) {
-		char *spec = fab_strndup((const char *)bytes, n);
+		FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
 
 		if (fuzz_is_modest(spec))
 			rc = fab_groups_add_pattern(b, spec, SEED, &err);
-		free(spec);
 	} else {
 		rc = fab_groups_read(b, "input", (const char *)bytes, n, ignore_unknown,
 				     &err);

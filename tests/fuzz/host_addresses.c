@@ -22,18 +22,18 @@ static void check(const struct fab_host_address *e)
 static void export_all(const struct fab_machine *m,
 		       const struct fab_host_addresses *addresses)
 {
-	uint32_t *of = FAB_NEW0(m->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *of = FAB_NEW0(m->n_nodes, uint32_t);
 	const struct fab_boot_site site = {.addresses = addresses,
 					   .kernel = "http://{address}/vmlinuz",
 					   .params = "quiet"};
-	struct fab_batch batch;
+	FAB_AUTO(fab_batch_fini) struct fab_batch batch;
 
 	if (fab_batch_parse(m, "first:3", &batch, NULL))
 		abort();
 	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
-		struct fab_boot_written written;
+		FAB_AUTO(fab_boot_written_fini) struct fab_boot_written written;
 		struct fab_err err = {""};
-		char *text = NULL;
+		FAB_AUTOFREE char *text = NULL;
 		size_t n = 0, lines = 0;
 		FILE *out = open_memstream(&text, &n);
 		bool is_list = format >= FAB_BOOT_IPXE;
@@ -45,11 +45,7 @@ static void export_all(const struct fab_machine *m,
 			lines += text[i] == '\n';
 		if (rc ? n || !*err.text : lines < (is_list ? 1 : batch.n))
 			abort();
-		fab_boot_written_fini(&written);
-		free(text);
 	}
-	fab_batch_fini(&batch);
-	free(of);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -57,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static struct fab_machine *m;
 	struct fab_host_addresses *addresses = NULL;
 	struct fab_err err = {""};
-	char *copy, *rest, *word;
+	char *rest, *word;
+	FAB_AUTOFREE char *copy = NULL;
 
 	if (!m)
 		m = fuzz_small_machine();
@@ -77,7 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			check(e);
 	}
 	export_all(m, addresses);
-	free(copy);
 	fab_host_addresses_free(addresses);
 	return 0;
 }

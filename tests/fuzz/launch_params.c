@@ -27,7 +27,7 @@ static void try_params(const char *text, size_t n)
 static void try_keys(const char *bytes, size_t n)
 {
 	static const struct fab_size_layout layouts[] = {{0, 21}, {FAB_SIZE_LIBRARY, 21}};
-	char *text = strndup(bytes, n);
+	FAB_AUTOFREE char *text = strndup(bytes, n);
 	struct fab_puts puts = {0};
 	struct fab_err err = {""};
 
@@ -44,7 +44,6 @@ static void try_keys(const char *bytes, size_t n)
 		}
 	}
 	free(puts.of.v);
-	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

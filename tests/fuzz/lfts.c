@@ -48,7 +48,7 @@ static void analyse(const struct fab_routes *r)
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
 		struct fab_analysis_options options = {
 			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
-		struct fab_analysis j;
+		FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 		struct fab_err err = {""};
 
 		if (fab_analyse(r, &options, &j, &err)) {
@@ -61,7 +61,6 @@ static void analyse(const struct fab_routes *r)
 			   j.max_hops > 1) {
 			abort();
 		}
-		fab_analysis_fini(&j);
 	}
 }
 

@@ -49,8 +49,8 @@ static struct fab_fabric *small_fabric(void)
 static void analyse(const struct fab_fabric *f, const struct fab_groups *g,
 		    const struct fab_mft *mft)
 {
-	uint16_t *mlid = FAB_NEW(g->n, uint16_t);
-	struct fab_loaded loaded;
+	FAB_AUTOFREE uint16_t *mlid = FAB_NEW(g->n, uint16_t);
+	FAB_AUTO(fab_loaded_fini) struct fab_loaded loaded;
 
 	if (fab_groups_mlids(g, mlid, NULL))
 		abort();
@@ -65,8 +65,6 @@ static void analyse(const struct fab_fabric *f, const struct fab_groups *g,
 		if (!loaded.broken.v[i].count || loaded.broken.v[i].group >= g->n ||
 		    loaded.broken.v[i].sw >= f->n_switches)
 			abort();
-	fab_loaded_fini(&loaded);
-	free(mlid);
 }
 
 static void try_one(const struct fab_fabric *f, const char *text, size_t n, bool lenient)

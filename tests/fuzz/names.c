@@ -30,7 +30,7 @@ static uint32_t n_ids(const struct fab_fabric *f, enum fab_want want)
 
 static void try_hostlist(const char *text, size_t n)
 {
-	struct fab_hostlist *list;
+	FAB_AUTO(fab_hostlist_free_at) struct fab_hostlist *list = NULL;
 	struct fab_err err = {""};
 	uint64_t count = 0;
 	const char *name;
@@ -47,13 +47,12 @@ static void try_hostlist(const char *text, size_t n)
 	}
 	if (count != fab_hostlist_count(list) || count > MAX_NAMES)
 		abort();
-	fab_hostlist_free(list);
 }
 
 static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
 		       enum fab_want want, bool is_file, const char *text, size_t n)
 {
-	struct fab_matches matches = {.with_names = true};
+	FAB_AUTO(fab_matches_fini) struct fab_matches matches = {.with_names = true};
 	struct fab_ids ids = {0};
 	struct fab_err err = {""};
 	int rc = is_file ? fab_lookup_lines(l, "input", text, n, &ids, &matches, &err)
@@ -67,7 +66,6 @@ static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
 	for (size_t i = 0; i < matches.of.n; i++)
 		if (!matches.of.v[i].n && !rc)
 			abort();
-	fab_matches_fini(&matches);
 	free(ids.of.v);
 }
 
@@ -93,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static struct fab_resolver *r;
 	enum fab_want want;
 	struct fab_lookup lookup;
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	if (!f) {
 		f = fuzz_small_fabric();
@@ -108,6 +106,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	try_hostlist(text, n);
 	try_pair(text, n);
 	try_lookup(f, &lookup, want, bytes[0] & 0x80, text, n);
-	free(text);
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_peers p;
 	struct fab_err err = {""};
 
@@ -19,7 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			    bytes[0] / 8 + 1u, bytes[0] % 8 + 1u, &p, &err)) {
 		if (strncmp(err.text, "input:", 6) != 0)
 			abort();
-		fab_arena_free(&memory);
 		return 0;
 	}
 	for (uint32_t r = 0; r < p.n; r++)
@@ -30,6 +29,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			    (i && peer <= fab_peers_at(&p, r, i - 1)))
 				abort();
 		}
-	fab_arena_free(&memory);
 	return 0;
 }

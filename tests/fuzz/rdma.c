@@ -78,7 +78,7 @@ static bool is_endless(const struct fab_rdma_scheme *s, const struct fab_rdma_pa
 static void try_scheme(const struct fab_rdma_net *net, struct fab_rdma_params *params,
 		       const struct fab_rdma_scheme *s, bool must_end)
 {
-	struct fab_rdma_result a, b;
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result a = {0}, b = {0};
 	struct fab_err err = {""};
 
 	params->by_heap = false;
@@ -94,8 +94,6 @@ static void try_scheme(const struct fab_rdma_net *net, struct fab_rdma_params *p
 	fuzz_must(a.events == b.events && a.end_ps == b.end_ps &&
 			  !memcmp(&a.n, &b.n, sizeof(a.n)),
 		  "wheel and heap differ", s->name);
-	fab_rdma_result_fini(&a);
-	fab_rdma_result_fini(&b);
 }
 
 static void try_all(const struct fab_routes *routes, const struct fab_flow_ends *ends,

@@ -119,7 +119,7 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
-	struct source *source = FAB_NEW0(1, struct source);
+	FAB_AUTOFREE struct source *source = FAB_NEW0(1, struct source);
 	struct fab_messages messages = {.context = source, .next = next};
 	struct fab_sim_params params = params_of(d);
 	struct fab_analysis analysis;
@@ -148,14 +148,13 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 		check(&r, is_sound);
 		fab_sim_result_fini(&r);
 	}
-	free(source);
 }
 
 static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
 {
 	const struct fab_mcast_engine *engine = fab_mcast_engine_find("minihop", 7);
 	const struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_groups *groups = groups_of(problem->f, d);
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = groups_of(problem->f, d);
 	struct fab_mcast_problem trees = {.f = problem->f, .groups = groups};
 	struct fab_mcast_result result;
 	struct fab_dist *dist;
@@ -175,7 +174,6 @@ static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
 		}
 		fab_dist_free(dist);
 	}
-	fab_groups_free(groups);
 }
 
 /* Entries of tables that lead anywhere. */

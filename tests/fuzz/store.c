@@ -104,7 +104,7 @@ static int add(struct fab_store *store, const uint64_t *ids, size_t n_ids, uint8
 static void read_all(struct fab_store *store, const struct list *l, const uint64_t *only)
 {
 	const struct fab_store_filter filter = {.ids = only, .n_ids = only != NULL};
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs;
 	size_t at = 0;
 
 	if (fab_store_read(store, &filter, &runs, NULL))
@@ -125,7 +125,6 @@ static void read_all(struct fab_store *store, const struct list *l, const uint64
 	}
 	if (at != runs.n)
 		abort();
-	fab_store_runs_fini(&runs);
 }
 
 static void forget(struct list *l, size_t i)

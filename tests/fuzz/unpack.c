@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	struct fab_err err;
 
 	if (fab_input_unpack("input", bytes, n, &in, &err))
@@ -14,6 +14,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (in.heap &&
 	    (in.n > n * FAB_INPUT_MAX_RATIO + FAB_INPUT_SLACK || in.bytes[in.n]))
 		__builtin_trap();
-	fab_input_fini(&in);
 	return 0;
 }

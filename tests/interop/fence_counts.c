@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-	struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_fence_job job = {0};
 	struct fab_fence_chosen fence;
 	struct fab_fence_plan plan;
@@ -24,6 +24,5 @@ int main(int argc, char **argv)
 		blocks += (uint64_t)plan.messages.v[i].n_blocks * plan.n_repeats;
 	printf("%zu %llu\n", plan.messages.n * plan.n_repeats,
 	       (unsigned long long)blocks * strtoull(argv[3], NULL, 10));
-	fab_arena_free(&memory);
 	return 0;
 }

@@ -56,8 +56,8 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t n_procs,
 	static const struct fab_size_layout layout = {.opts = FAB_SIZE_LIBRARY};
 	int64_t difference[256] = {0};
 	size_t expected;
-	unsigned char *bytes = fab_size_encode(&got.c->puts, &layout, got.c->first_rank,
-					       got.c->ppn, &expected);
+	FAB_AUTOFREE unsigned char *bytes = fab_size_encode(
+		&got.c->puts, &layout, got.c->first_rank, got.c->ppn, &expected);
 
 	(void)procs, (void)n_procs, (void)info, (void)n_info;
 	got.n = n;
@@ -66,7 +66,6 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t n_procs,
 	got.is_equal = n == expected;
 	for (int i = 0; i < 256; i++)
 		got.is_equal = got.is_equal && !difference[i];
-	free(bytes);
 	free(data);
 	cb(PMIX_SUCCESS, NULL, 0, cb_data, NULL, NULL);
 	return PMIX_SUCCESS;
@@ -129,8 +128,8 @@ static char *ranks_text(const struct configuration *c)
 
 static void register_namespace(const struct configuration *c, const char *nspace)
 {
-	char host[128] = "", nodes[160], *nodes_regex, *ranks_regex,
-	     *ranks = ranks_text(c);
+	char host[128] = "", nodes[160], *nodes_regex, *ranks_regex;
+	FAB_AUTOFREE char *ranks = ranks_text(c);
 	uint32_t size = c->first_rank + c->ppn + 1, local = c->ppn;
 	pmix_info_t *info;
 	int flag = 0;
@@ -147,7 +146,6 @@ static void register_namespace(const struct configuration *c, const char *nspace
 	PMIX_INFO_LOAD(&info[4], PMIX_PROC_MAP, ranks_regex, PMIX_REGEX);
 	settle(PMIx_server_register_nspace(nspace, (int)c->ppn, info, 5, done, &flag),
 	       &flag);
-	free(ranks);
 }
 
 static void start(const struct configuration *c, const char *nspace, uint32_t rank,

@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-	struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_err err;
 
 	if (argc != 3)
@@ -26,6 +26,5 @@ int main(int argc, char **argv)
 		printf("%s %u %u %u %016llx\n", argv[1], f->n_switches, f->n_adapters,
 		       f->n_cables, (unsigned long long)fab_fabric_fingerprint(f));
 	}
-	fab_fabric_free(f);
 	return 0;
 }

@@ -5,9 +5,9 @@
  *        tables loop|cut FABRIC FILE        the multicast tables of FILE with one fault
  * in the first MLID: more cables, or one less
  */
+#include "mcast/tables.h"
 #include "base/mem.h"
 #include "fabric/dist.h"
-#include "mcast/tables.h"
 #include "source/source.h"
 #include "source/unpack.h"
 
@@ -61,14 +61,13 @@ static void print_row(const struct fab_fabric *f, const struct fab_dist *dist,
 
 static int print_fdbs(const struct fab_fabric *f)
 {
-	struct fab_dist *dist;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_err err;
 
 	if (fab_dist_new(f, 1, &dist, &err))
 		return fail(&err);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		print_row(f, dist, s);
-	fab_dist_free(dist);
 	return 0;
 }
 
@@ -154,7 +153,7 @@ static int plant(const struct fab_fabric *f, const char *fault, const char *path
 {
 	struct first t = {f, FAB_NEW0(f->n_switches, bool), FAB_NEW0(f->n_ports, bool)};
 	struct fab_mft *mft;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	struct fab_err err;
 	bool is_planted;
 
@@ -168,7 +167,6 @@ static int plant(const struct fab_fabric *f, const char *fault, const char *path
 	is_planted = !strcmp(fault, "loop") ? plant_loop(&t) : plant_cut(&t);
 	if (is_planted)
 		print_tables(&t, mft);
-	fab_input_fini(&in);
 	fab_mft_free(mft);
 	free(t.has_switch);
 	free(t.has_port);
@@ -177,15 +175,12 @@ static int plant(const struct fab_fabric *f, const char *fault, const char *path
 
 int main(int argc, char **argv)
 {
-	struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_err err;
-	int rc;
 
 	if (argc < 3 || argc != 3 + (strcmp(argv[1], "fdbs") != 0))
 		return 2;
 	if (fab_source_open(argv[2], NULL, &f, &err))
 		return fail(&err);
-	rc = argc == 3 ? print_fdbs(f) : plant(f, argv[1], argv[3]);
-	fab_fabric_free(f);
-	return rc;
+	return argc == 3 ? print_fdbs(f) : plant(f, argv[1], argv[3]);
 }

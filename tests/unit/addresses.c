@@ -234,7 +234,8 @@ Test(addresses, renamed_host)
 	struct fab_err err = {""};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_machine) *m = NULL;
-	char *first, *second, *at, *old;
+	char *at;
+	FAB_AUTOFREE char *first = NULL, *second = NULL, *old = NULL;
 
 	cr_assert_eq(fab_source_open("gen:fattree:radix=4,levels=2", NULL, &f, &err), 0,
 		     "%s", err.text);
@@ -246,7 +247,4 @@ Test(addresses, renamed_host)
 	old = fab_format("%.*s was # 0x%s", (int)(at - first), first, at + 8);
 	second = planned(m, "10.0.0.0/24", "", old, &err);
 	cr_expect_str_eq(second, first);
-	free(first);
-	free(second);
-	free(old);
 }

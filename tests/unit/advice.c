@@ -52,8 +52,8 @@ Test(advice, servers_needed_are_the_fewest)
 	uint32_t n_some = 0, n_new = 0;
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		struct fab_machine *m = draw_machine(seed);
-		struct fab_batch all = boots_batch(m, "all");
+		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = draw_machine(seed);
+		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
 		const struct fab_limits limits = {.flow_mbps = seed % 7 ? 0 : 6,
 						  .disk_mbps = seed % 3 ? 0 : 11,
 						  .connections = seed % 5 ? 0 : 2};
@@ -77,8 +77,6 @@ Test(advice, servers_needed_are_the_fewest)
 			n_some += want > 0 && want < m->n_servers;
 			n_new += got.n_new > 0;
 		}
-		fab_batch_fini(&all);
-		fab_machine_free(m);
 	}
 	cr_expect_gt(n_some, 100);
 	cr_expect_gt(n_new, 20);
@@ -93,8 +91,8 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 			const struct fab_transfer_options o = {.image_bytes = 1000000,
 							       .n_files = 1};
 			char spec[80];
-			struct fab_machine *m;
-			struct fab_batch all;
+			FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+			FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
 			struct fab_servers_needed got;
 
 			snprintf(spec, sizeof(spec), "node=%u@100M/server=%u@70M", nodes,
@@ -106,8 +104,6 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 			cr_expect_eq(got.n, (nodes + 1) / 2, "%s", spec);
 			cr_expect_eq(got.n_new, got.n > servers ? got.n - servers : 0,
 				     "%s", spec);
-			fab_batch_fini(&all);
-			fab_machine_free(m);
 		}
 }
 
@@ -115,8 +111,9 @@ Test(advice, servers_to_buy_are_enough_and_needed)
  * s each node needs a server of its own. Disks and blocks are not halved. */
 Test(advice, limits_of_transfers_count)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("node=8@1G/server=4@1G");
-	struct fab_batch all = boots_batch(m, "all");
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
 	const struct fab_transfer_options o = {.image_bytes = 100000000, .n_files = 1};
 	const struct fab_mapping_problem problem = {.m = m, .batch = &all};
 	struct fab_advice advice[FAB_ADVICE_MAX];
@@ -143,6 +140,4 @@ Test(advice, limits_of_transfers_count)
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 15.9).n, 0);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 16.1).n, 8);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 0).n, 0);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }

@@ -176,18 +176,16 @@ Test(alternatives, parallel_cables_everywhere)
 /* The largest load of a permutation. */
 static uint64_t load_of(const struct net *n, const struct fab_routes *r, const char *spec)
 {
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	struct fab_flow_load load;
 	const struct fab_permutation_problem problem = {n->f, n->k, &ends, 1};
 	struct fab_err err;
-	uint32_t *to;
+	FAB_AUTOFREE uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, n->f, NULL, NULL);
 	cr_assert_eq(fab_permutation_make(spec, &problem, &to, &err), 0, "%s", err.text);
 	fab_permutation_load(r, &ends, to, &load);
 	cr_assert_eq(load.lost, 0);
-	free(to);
-	fab_flow_ends_fini(&ends);
 	return load.max;
 }
 
@@ -231,12 +229,11 @@ Test(alternatives, none_where_nothing_is_to_choose)
 static uint16_t arc_to(const struct fab_routes *r, uint32_t sw, uint32_t port,
 		       uint32_t offset)
 {
-	struct fab_columns columns;
+	FAB_AUTO(fab_columns_fini) struct fab_columns columns;
 	uint16_t arc;
 
 	fab_columns_init(&columns, r);
 	arc = fab_routes_next(r, fab_columns_of(&columns, port, offset))[sw];
-	fab_columns_fini(&columns);
 	return arc;
 }
 

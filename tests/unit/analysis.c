@@ -93,9 +93,9 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 {
 	struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 2};
-	struct fab_analysis j;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j;
 	struct fab_err err = {""};
-	struct plain x;
+	FAB_AUTO(plain_fini) struct plain x;
 	bool has_cycle, has_gaps = false;
 
 	plain_init(&x, r, ends);
@@ -143,8 +143,6 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 			cr_expect_eq(j.destinations[a], n);
 		}
 	has_cycle = x.got.cycle_channels;
-	fab_analysis_fini(&j);
-	plain_fini(&x);
 	return has_cycle;
 }
 
@@ -154,7 +152,7 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 {
 	uint32_t n = 4 | (uint32_t)fab_rng_below(rng, 4);
 	uint32_t extra = 2 + (uint32_t)fab_rng_below(rng, 6);
-	struct plan plan = {{0}};
+	FAB_AUTO(plan_free) struct plan plan = {{0}};
 	uint16_t used[16] = {0};
 	struct fab_fabric *f;
 
@@ -183,7 +181,6 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 		}
 	}
 	f = plan_build(&plan, 0);
-	plan_free(&plan);
 	return f;
 }
 

@@ -60,27 +60,27 @@ static struct fab_routes *route(const struct net *x, const struct fab_unicast_en
 /* How many more cables than needed a switch is away; FAB_NONE: not connected. */
 static uint32_t hops_between(const struct net *x, uint32_t from, uint32_t to)
 {
-	uint32_t *dist = FAB_NEW(x->f->n_switches, uint32_t), hops;
-	uint32_t *order = FAB_NEW(x->f->n_switches, uint32_t);
+	uint32_t hops;
+	FAB_AUTOFREE uint32_t *dist = FAB_NEW(x->f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(x->f->n_switches, uint32_t);
 
 	fab_faults_search(x->f, x->faults, to, dist, order);
 	hops = fab_switch_is_live(x->faults, from) ? dist[from] : FAB_NONE;
-	free(dist);
-	free(order);
 	return hops;
 }
 
 Test(balance, each_lid_takes_the_least_used_port)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
-		struct net x = net_new(seed);
+		FAB_AUTO(net_free) struct net x = net_new(seed);
+		FAB_AUTO(fab_routes_free_at)
 		struct fab_routes *r = route(&x, &fab_unicast_minhop);
 
 		cr_assert_eq(r->n_columns, x.n);
 		for (uint32_t s = 0; s < x.f->n_switches; s++) {
 			const struct fab_fabric *f = x.f;
 			uint32_t first = f->arc_first[s], n = f->arc_first[s + 1] - first;
-			uint32_t *used = FAB_NEW0(n + 1, uint32_t);
+			FAB_AUTOFREE uint32_t *used = FAB_NEW0(n + 1, uint32_t);
 
 			/* One switch alone, all first LIDs in order: the least used of
 			 * the shortest ports. */
@@ -116,10 +116,7 @@ Test(balance, each_lid_takes_the_least_used_port)
 				    f->port_node[x.all[i].port] >= f->n_switches)
 					used[best]++;
 			}
-			free(used);
 		}
-		fab_routes_free(r);
-		net_free(&x);
 	}
 }
 
@@ -127,8 +124,8 @@ Test(balance, each_lid_takes_the_least_used_port)
 Test(balance, order_of_destinations)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
-		struct net x = net_new(seed);
-		bool *is_met = FAB_NEW0(x.n + 1, bool);
+		FAB_AUTO(net_free) struct net x = net_new(seed);
+		FAB_AUTOFREE bool *is_met = FAB_NEW0(x.n + 1, bool);
 
 		for (uint32_t i = 0; i < x.n; i++) {
 			const struct fab_destination *d = &x.all[i], *before = d - 1;
@@ -147,8 +144,6 @@ Test(balance, order_of_destinations)
 					x.f->port_num[fab_port_peer(x.f, before->port)],
 					x.f->port_num[fab_port_peer(x.f, d->port)]);
 		}
-		free(is_met);
-		net_free(&x);
 	}
 }
 
@@ -167,8 +162,10 @@ static struct fab_analysis analysis_of(const struct fab_routes *r, enum fab_ends
 Test(balance, all_ends_are_reached)
 {
 	for (uint64_t seed = 1; seed < 40; seed++) {
-		struct net x = net_new(seed);
+		FAB_AUTO(net_free) struct net x = net_new(seed);
+		FAB_AUTO(fab_routes_free_at)
 		struct fab_routes *minhop = route(&x, &fab_unicast_minhop);
+		FAB_AUTO(fab_routes_free_at)
 		struct fab_routes *updn = route(&x, &fab_unicast_updn);
 
 		for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
@@ -181,9 +178,6 @@ Test(balance, all_ends_are_reached)
 			j = analysis_of(updn, (enum fab_ends)ends);
 			fab_analysis_fini(&j);
 		}
-		fab_routes_free(minhop);
-		fab_routes_free(updn);
-		net_free(&x);
 	}
 }
 
@@ -194,11 +188,11 @@ Test(balance, leaves_answer_for_all_their_hosts)
 					    "torus:dims=5x5,hosts=2"};
 
 	for (uint32_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen(specs[i]);
 		struct fab_unicast_problem problem = {
 			.f = f, .max_vls = 1, .n_threads = 1};
-		struct fab_routes *r = NULL;
-		struct fab_analysis leaves, hosts;
+		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+		FAB_AUTO(fab_analysis_fini) struct fab_analysis leaves = {0}, hosts = {0};
 
 		cr_assert_eq(fab_unicast_minhop.route(&problem, &r, NULL), 0);
 		leaves = analysis_of(r, FAB_ENDS_LEAVES);
@@ -211,41 +205,37 @@ Test(balance, leaves_answer_for_all_their_hosts)
 			      hosts.pairs_on_cycles);
 		if (!i)
 			cr_expect_eq(leaves.pairs_on_cycles, hosts.pairs_on_cycles);
-		fab_analysis_fini(&leaves);
-		fab_analysis_fini(&hosts);
-		fab_routes_free(r);
-		fab_fabric_free(f);
 	}
 }
 
 /* The hosts of a leaf share the few rows that lead to it. */
 Test(balance, columns_share_rows)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_gen("kfat:dims=6x6,hosts=40");
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
-	struct fab_routes *r = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 
 	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, NULL), 0);
 	cr_expect_eq(r->n_columns, 36 * 41 + 12);
 	cr_expect_lt(r->n_rows, r->n_columns / 3, "%u of %u", r->n_rows, r->n_columns);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }
 
 /* Switches without a column are reached as the exports reach them. */
 Test(balance, completed_tables_reach_all)
 {
 	static const char *const engines[] = {"xy", "vtftr", "vtftr-ib"};
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_gen("kfat:dims=4x4,hosts=2");
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_kfat *kfat = NULL;
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
 
 	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
 	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		struct fab_routes *r = NULL, *whole;
+		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL, *whole = NULL;
 		struct fab_analysis j;
 
 		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
@@ -262,12 +252,7 @@ Test(balance, completed_tables_reach_all)
 				cr_expect_eq(j.pairs, 16 * 15);
 			fab_analysis_fini(&j);
 		}
-		fab_routes_free(whole);
-		fab_routes_free(r);
 	}
-	fab_kfat_free(kfat);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 static uint64_t key_of(const struct fab_loss *l)
@@ -337,7 +322,8 @@ Test(balance, losses_are_those_of_routing_all_anew)
 	uint64_t unreachable = 0, longer = 0;
 
 	for (uint64_t seed = 1; seed < 25; seed++) {
-		struct net x = net_new(seed);
+		FAB_AUTO(net_free) struct net x = net_new(seed);
+		FAB_AUTO(fab_routes_free_at)
 		struct fab_routes *r = route(&x, &fab_unicast_minhop);
 		struct fab_losses a = rank_all(&x, &fab_unicast_minhop, r, 2);
 		struct fab_losses b = rank_all(&x, &anew, r, 1);
@@ -364,8 +350,6 @@ Test(balance, losses_are_those_of_routing_all_anew)
 		free(a.of.v);
 		free(b.of.v);
 		free(c.of.v);
-		fab_routes_free(r);
-		net_free(&x);
 	}
 	cr_expect_gt(unreachable, 0);
 	cr_expect_gt(longer, 0);
@@ -380,7 +364,7 @@ Test(balance, load_after_a_loss)
 	for (uint64_t seed = 1; seed < 12; seed++) {
 		struct net x = {.f = seed < 6 ? test_ring(5 + 2 * (uint32_t)seed)
 					      : test_random_fabric(15, 0, 3, seed)};
-		struct fab_routes *r;
+		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 		struct fab_losses a, b;
 
 		x.faults = fab_faults_new(x.f);
@@ -392,7 +376,6 @@ Test(balance, load_after_a_loss)
 					   a.of.v[i].load, b.of.v[i].load);
 		free(a.of.v);
 		free(b.of.v);
-		fab_routes_free(r);
 		fab_faults_free(x.faults);
 		fab_fabric_free(x.f);
 	}

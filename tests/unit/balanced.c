@@ -35,7 +35,7 @@ static void check_shape(const char *spec, uint32_t n_groups, uint32_t most, uint
 	struct fab_efi efi[ROUTED_MAX_ENGINES];
 	uint32_t own = index_of(&fab_mcast_balanced);
 	uint32_t optimal = index_of(&fab_mcast_optimal);
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 
 	routed_init(&s, test_gen_raw(spec), n_groups, most, seed);
 	routed_all(&s, results, efi);
@@ -48,7 +48,6 @@ static void check_shape(const char *spec, uint32_t n_groups, uint32_t most, uint
 	cr_expect_leq(efi[optimal].max, efi[own].max, "%s", spec);
 	cr_expect_leq(efi[own].max_height, efi[index_of(&fab_mcast_fulb)].max_height);
 	routed_end(results);
-	routed_fini(&s);
 }
 
 Test(balanced, never_above_another)
@@ -79,7 +78,7 @@ Test(balanced, never_above_another)
 static void grow_all(struct fab_mcast_state *s, const struct fab_mcast_problem *p,
 		     const struct fab_mcast_engine *engine)
 {
-	struct fab_roots roots;
+	FAB_AUTO(fab_roots_fini) struct fab_roots roots;
 
 	fab_mcast_state_init(s, p, engine);
 	fab_roots_find(p->dist, p->groups, 0, SIZE_MAX / 2, 1, 0, &roots);
@@ -87,7 +86,6 @@ static void grow_all(struct fab_mcast_state *s, const struct fab_mcast_problem *
 		fab_mcast_state_grow(
 			s, engine, &roots, g,
 			fab_roots_draw(fab_roots_bits(&roots, g), roots.words, g));
-	fab_roots_fini(&roots);
 }
 
 /* The trees of a state as a result, which borrows it. */
@@ -110,10 +108,10 @@ Test(balanced, rerouting_keeps_trees_sound)
 			const struct fab_mcast_options options = {.n_threads = 1};
 			const struct fab_negotiation negotiation = {
 				.options = &options, .n_rounds = 3, .n_attempts = 1};
-			struct fab_mcast_state state;
+			FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 			struct fab_mcast_result r;
 			struct fab_err err = {""};
-			struct routed s;
+			FAB_AUTO(routed_fini) struct routed s;
 			uint32_t before;
 
 			routed_init(&s, test_gen_raw(specs[i]), 50, 9, seed);
@@ -127,8 +125,6 @@ Test(balanced, rerouting_keeps_trees_sound)
 				     (unsigned long long)seed, err.text);
 			cr_expect_leq(fab_mcast_max_level(&state), before);
 			n_less += fab_mcast_max_level(&state) < before;
-			fab_mcast_state_fini(&state);
-			routed_fini(&s);
 		}
 	cr_assert_geq(n_less, 12, "%u of 15", n_less);
 }
@@ -141,7 +137,7 @@ Test(balanced, more_work_is_never_worse)
 
 	for (uint64_t seed = 0; seed < 12; seed++) {
 		uint32_t last = FAB_NONE;
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 
 		routed_init(&s, test_gen_raw("torus:dims=5x4,hosts=2"), 60, 9, seed);
 		for (uint64_t steps = 1; steps < 1000000; steps *= 10) {
@@ -149,16 +145,14 @@ Test(balanced, more_work_is_never_worse)
 								    .n_rounds = 20,
 								    .n_attempts = 2,
 								    .n_steps = steps};
-			struct fab_mcast_state state;
+			FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 
 			grow_all(&state, &s.problem, &fab_mcast_minihop);
 			fab_negotiate(&state, &negotiation);
 			cr_expect_leq(fab_mcast_max_level(&state), last);
 			n_less += fab_mcast_max_level(&state) < last;
 			last = fab_mcast_max_level(&state);
-			fab_mcast_state_fini(&state);
 		}
-		routed_fini(&s);
 	}
 	cr_expect_geq(n_less, 24, "%u", n_less);
 }
@@ -186,11 +180,12 @@ Test(balanced, stops_where_it_is_told)
 	struct fab_mcast_options options = {.n_threads = 1};
 	const struct fab_negotiation negotiation = {
 		.options = &options, .n_rounds = 3, .n_attempts = 1};
-	struct fab_mcast_state state;
+	FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 	struct fab_mcast_result r;
 	struct fab_err err = {""};
-	struct routed s;
-	uint32_t before, *load;
+	FAB_AUTO(routed_fini) struct routed s;
+	uint32_t before;
+	FAB_AUTOFREE uint32_t *load = NULL;
 	size_t bytes;
 
 	routed_init(&s, test_gen_raw("torus:dims=6x6,hosts=2"), 600, 6, 1);
@@ -210,9 +205,6 @@ Test(balanced, stops_where_it_is_told)
 	r = result_of(&state, &fab_mcast_minihop);
 	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
 	cr_assert_leq(fab_mcast_max_level(&state), before);
-	free(load);
-	fab_mcast_state_fini(&state);
-	routed_fini(&s);
 }
 
 /* Higher trees are sound, no higher than they may be, sometimes higher, and told from
@@ -225,13 +217,13 @@ Test(balanced, height_slack)
 		const struct fab_mcast_engine *engine =
 			seed % 2 ? &fab_mcast_balanced : &fab_mcast_optimal;
 		uint32_t max[3];
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 
 		routed_init(&s, test_gen_raw("torus:dims=5x4,hosts=1"), 40, 5, seed);
 		for (unsigned slack = 0; slack < 3; slack++) {
 			const struct fab_mcast_options options = {.n_threads = 1,
 								  .height_slack = slack};
-			struct fab_mcast_result r;
+			FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
 			struct fab_err err = {""};
 			struct fab_efi efi;
 			double seconds;
@@ -246,12 +238,10 @@ Test(balanced, height_slack)
 			max[slack] = efi.max;
 			r.height_slack = 0;
 			n_higher += fab_mcast_verify(&s.problem, &r, &err) != 0;
-			fab_mcast_result_fini(&r);
 		}
 		cr_expect_leq(max[1], max[0]);
 		cr_expect_leq(max[2], max[0]);
 		n_less += max[2] < max[0];
-		routed_fini(&s);
 	}
 	cr_expect_gt(n_higher, 12);
 	cr_expect_gt(n_less, 2, "%u", n_less);
@@ -271,7 +261,7 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
 	const struct fab_mcast_options options = {.n_threads = n_threads};
 	struct fab_mcast_problem problem = s->problem;
-	struct fab_mcast_result r;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 	struct fab_err err = {""};
 	struct fab_efi efi;
 	double seconds;
@@ -284,7 +274,6 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 	fab_efi_of(&problem, &r, &efi);
 	*max = efi.max;
 	hash = forest_hash(&r.forest);
-	fab_mcast_result_fini(&r);
 	return hash;
 }
 
@@ -296,9 +285,9 @@ Test(balanced, same_trees_for_any_threads)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		double *demand = FAB_NEW(cases[i].n_groups, double);
+		FAB_AUTOFREE double *demand = FAB_NEW(cases[i].n_groups, double);
 		struct fab_weights *weights = NULL;
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 		uint32_t max, max_of_many;
 
 		routed_init(&s, test_gen_raw(cases[i].spec), cases[i].n_groups,
@@ -319,8 +308,6 @@ Test(balanced, same_trees_for_any_threads)
 			}
 		}
 		fab_weights_free(weights);
-		free(demand);
-		routed_fini(&s);
 	}
 }
 

@@ -73,7 +73,7 @@ Test(base, arena_keeps_all_blocks_until_it_is_freed)
 Test(base, map64_agrees_with_an_array)
 {
 	enum { KEYS = 5000 };
-	struct fab_map64 *map = fab_map64_new(0);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *map = fab_map64_new(0);
 	OWN_HEAP uint32_t *truth = FAB_NEW(KEYS, uint32_t);
 	struct fab_rng rng;
 
@@ -93,12 +93,11 @@ Test(base, map64_agrees_with_an_array)
 	}
 	for (uint64_t key = 0; key < KEYS; key++)
 		cr_assert_eq(fab_map64_get(map, key << 40), truth[key]);
-	fab_map64_free(map);
 }
 
 Test(base, strmap_tells_prefixes_and_nul_bytes_apart)
 {
-	struct fab_strmap *map = fab_strmap_new(0);
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *map = fab_strmap_new(0);
 	char key[16];
 
 	for (uint32_t i = 0; i < 3000; i++) {
@@ -114,7 +113,6 @@ Test(base, strmap_tells_prefixes_and_nul_bytes_apart)
 	cr_assert_eq(fab_strmap_get(map, "", 0), 71);
 	cr_assert_eq(fab_strmap_get(map, "k2999", 5), 2999);
 	cr_assert_eq(fab_strmap_get(map, "k299", 4), 299);
-	fab_strmap_free(map);
 }
 
 Test(base, numbers)

@@ -17,15 +17,14 @@
 static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
 			const uint32_t *interface_of)
 {
+	FAB_AUTO(fab_share_workspace_free_at)
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
-	struct fab_share share;
+	FAB_AUTO(fab_share_fini) struct fab_share share;
 	struct fab_err err;
 	double out;
 
 	cr_assert_eq(fab_share_of(m, batch, interface_of, false, w, &share, &err), 0);
 	out = share.bandwidth_mbps;
-	fab_share_fini(&share);
-	fab_share_workspace_free(w);
 	return out;
 }
 
@@ -65,6 +64,7 @@ Test(boot, sizes_are_exact)
 
 Test(boot, preset_is_the_machine_of_the_paper)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("preset:taihulight");
 
 	cr_expect_eq(m->n_nodes, 40960);
@@ -73,16 +73,17 @@ Test(boot, preset_is_the_machine_of_the_paper)
 	cr_expect_str_eq(m->level[m->level_of[m->interface_vertex[0]]].segment, "N5");
 	for (uint32_t i = 1; i < m->n_vertices; i++)
 		cr_assert_lt(m->parent[i], i);
-	fab_machine_free(m);
 }
 
 Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 {
 	static const char *const units[] = {"board", "supernode", "cabinet"};
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("preset:taihulight");
-	struct fab_batch all = boots_batch(m, "all"), b;
-	uint32_t *robust = boots_map(m, "robust", &all),
-		 *bcda = boots_map(m, "bcda", &all);
+	struct fab_batch b;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	FAB_AUTOFREE uint32_t *robust = boots_map(m, "robust", &all),
+			      *bcda = boots_map(m, "bcda", &all);
 	char text[40];
 
 	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 20) {
@@ -100,27 +101,21 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 				      bandwidth(m, &b, bcda), "%s", text);
 			fab_batch_fini(&b);
 		}
-	free(robust);
-	free(bcda);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 Test(boot, stable_moves_few)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("boards=200@10G,cpus=20@1G,servers=50@10G");
-	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *before = boots_map(m, "stable", &all), *after, n_moved = 0;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	uint32_t n_moved = 0;
+	FAB_AUTOFREE uint32_t *before = boots_map(m, "stable", &all), *after = NULL;
 
 	boots_fail_server(m, "server17");
 	after = boots_map(m, "stable", &all);
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		n_moved += before[i] != after[i];
 	cr_expect_lt(n_moved, m->n_nodes / 10);
-	free(before);
-	free(after);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 Test(boot, machines_that_are_wrong)
@@ -160,7 +155,7 @@ Test(boot, machines_that_are_wrong)
 
 Test(boot, hierarchy_of_a_generated_fat_tree)
 {
-	struct fab_fabric *f;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_machine *m;
 	struct fab_err err;
 	const char *pattern = "*";
@@ -179,12 +174,13 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 	fab_machine_free(m);
 	pattern = "nobody";
 	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
-	fab_fabric_free(f);
 }
 
 Test(boot, advice_on_the_preset)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("preset:taihulight");
+	FAB_AUTO(fab_batch_fini)
 	struct fab_batch all = boots_batch(m, "all"),
 			 one = boots_batch(m, "first:1:supernode");
 	const struct fab_transfer_options plain = {.image_bytes = 50000000, .n_files = 1};
@@ -221,18 +217,16 @@ Test(boot, advice_on_the_preset)
 	cr_expect_float_eq(alternatives.peer_seconds, 9 * 0.4, 1e-9);
 	/* 256 nodes in a row at the full rate of the boards */
 	cr_expect_float_eq(alternatives.chain_seconds, (400 + 255) / 1000.0, 1e-9);
-	fab_batch_fini(&all);
-	fab_batch_fini(&one);
-	fab_machine_free(m);
 }
 
 Test(boot, failover_counts_who_moves)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("rack=2@10G,node=4@1G/server=4@1G");
-	struct fab_batch batch = boots_batch(m, "first:6");
+	FAB_AUTO(fab_batch_fini) struct fab_batch batch = boots_batch(m, "first:6");
 	const uint32_t before[] = {0, 0, 1, 1, 2, 2, 3, 3};
 	const uint32_t after[] = {0, 3, 2, 3, 3, 2, 0, 0};
-	struct fab_failover f;
+	FAB_AUTO(fab_failover_fini) struct fab_failover f;
 
 	boots_fail_server(m, "server1");
 	fab_failover_of(m, &batch, before, after, &f);
@@ -242,9 +236,6 @@ Test(boot, failover_counts_who_moves)
 	cr_expect_eq(f.grown[0].server, 3);
 	cr_expect_eq(f.grown[0].nodes_before, 0);
 	cr_expect_eq(f.grown[0].nodes, 3);
-	fab_failover_fini(&f);
-	fab_batch_fini(&batch);
-	fab_machine_free(m);
 }
 
 /* A level is called in the singular, whatever the machine says. */
@@ -261,7 +252,7 @@ Test(boot, units_in_the_singular)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		char spec[64];
-		struct fab_machine *m;
+		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 
 		snprintf(spec, sizeof(spec), "%s=3@1Gbps,cpus=2,servers=2",
 			 cases[i].told);
@@ -270,6 +261,5 @@ Test(boot, units_in_the_singular)
 		cr_expect_eq(
 			fab_machine_find_level(m, cases[i].told, strlen(cases[i].told)),
 			1);
-		fab_machine_free(m);
 	}
 }

@@ -21,9 +21,9 @@ static char *exported(const char *machine, const char *format, const char *book,
 		      struct fab_boot_site *site, struct fab_err *err)
 {
 	struct fab_host_addresses *addresses = NULL;
-	struct fab_machine *m;
-	struct fab_batch all;
-	uint32_t *of;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all;
+	FAB_AUTOFREE uint32_t *of = NULL;
 	struct fab_boot_written written = {0};
 	char *text = NULL;
 	size_t n;
@@ -48,9 +48,6 @@ static char *exported(const char *machine, const char *format, const char *book,
 		text = NULL;
 	}
 	fab_host_addresses_free(addresses);
-	free(of);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 	return text;
 }
 
@@ -91,11 +88,11 @@ Test(boot_files, formats)
 	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		char *text = exported(two_hosts, cases[i].format, book, &site, &err);
+		FAB_AUTOFREE char *text =
+			exported(two_hosts, cases[i].format, book, &site, &err);
 
 		cr_assert_not_null(text, "%s: %s", cases[i].format, err.text);
 		cr_expect_str_eq(text, cases[i].expected, "%s", text);
-		free(text);
 	}
 }
 
@@ -103,13 +100,12 @@ static void expect_in(const char *machine, const char *format, const char *book,
 		      struct fab_boot_site *site, const char *const *lines, size_t n)
 {
 	struct fab_err err;
-	char *text = exported(machine, format, book, site, &err);
+	FAB_AUTOFREE char *text = exported(machine, format, book, site, &err);
 
 	cr_assert_not_null(text, "%s: %s", format, err.text);
 	for (size_t i = 0; i < n; i++)
 		cr_expect_not_null(strstr(text, lines[i]), "%s lacks %s:\n%s", format,
 				   lines[i], text);
-	free(text);
 }
 #define EXPECT_IN(machine, format, book, site, ...)                                      \
 	expect_in(machine, format, book, site, (const char *const[]){__VA_ARGS__},       \
@@ -268,7 +264,7 @@ Test(boot_files, hostile_names)
 			"csv\0json\0hosts\0ethers\0ansible\0dnsmasq\0kea4\0kea6\0dhcpd\0"
 			"ipxe\0xcat\0warewulf\0openchami\0openchami-config\0";
 		const char *format = names;
-		char *text;
+		FAB_AUTOFREE char *text = NULL;
 
 		for (int i = 0; i < f; i++)
 			format += strlen(format) + 1;
@@ -276,7 +272,6 @@ Test(boot_files, hostile_names)
 		text = exported(hostile, format, "10.0.0.9 v1\nfd00::9 v1\n", &site,
 				&err);
 		cr_expect_eq(text != NULL, f == FAB_BOOT_CSV || f == FAB_BOOT_JSON);
-		free(text);
 	}
 }
 

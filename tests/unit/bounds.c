@@ -118,7 +118,7 @@ static uint32_t joins_of(const struct routed *s, const uint32_t *part)
 		cables += part[f->port_node[f->cable_a[c]]] !=
 			  part[f->port_node[f->cable_b[c]]];
 	for (uint32_t g = 0; g < s->groups->n; g++) {
-		bool *is_touched = FAB_NEW0(f->n_switches, bool);
+		FAB_AUTOFREE bool *is_touched = FAB_NEW0(f->n_switches, bool);
 		uint32_t n = 0;
 
 		for (uint64_t m = s->groups->first[g]; m < s->groups->first[g + 1]; m++)
@@ -126,7 +126,6 @@ static uint32_t joins_of(const struct routed *s, const uint32_t *part)
 		for (uint32_t p = 0; p < f->n_switches; p++)
 			n += is_touched[p];
 		joins += n - 1;
-		free(is_touched);
 	}
 	return up(joins, cables);
 }
@@ -135,7 +134,7 @@ static uint32_t joins_of(const struct routed *s, const uint32_t *part)
 static uint32_t division_of(const struct routed *s, const uint32_t *part)
 {
 	uint32_t n = s->f->n_switches, best = joins_of(s, part);
-	bool *is_in = FAB_NEW(n, bool);
+	FAB_AUTOFREE bool *is_in = FAB_NEW(n, bool);
 
 	for (uint32_t p = 0; p < n; p++) {
 		uint32_t bound;
@@ -145,7 +144,6 @@ static uint32_t division_of(const struct routed *s, const uint32_t *part)
 		bound = cut_of(s, is_in);
 		best = bound > best ? bound : best;
 	}
-	free(is_in);
 	return best;
 }
 
@@ -191,7 +189,7 @@ static void join_below(const struct routed *s, const uint32_t *rank, uint32_t li
 static uint32_t pods_of(const struct routed *s)
 {
 	uint32_t n = s->f->n_switches, best = 0, max = 0;
-	uint32_t *rank = FAB_NEW(n, uint32_t), *part = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *rank = FAB_NEW(n, uint32_t), *part = FAB_NEW(n, uint32_t);
 
 	for (uint32_t i = 0; i < n; i++) {
 		rank[i] = rank_of(s, i);
@@ -207,14 +205,12 @@ static uint32_t pods_of(const struct routed *s)
 		bound = division_of(s, part);
 		best = bound > best ? bound : best;
 	}
-	free(rank);
-	free(part);
 	return best;
 }
 
 static uint32_t slabs_of(const struct routed *s, const struct fab_shape *shape)
 {
-	bool *is_in = FAB_NEW(s->f->n_switches, bool);
+	FAB_AUTOFREE bool *is_in = FAB_NEW(s->f->n_switches, bool);
 	uint32_t best = 0;
 
 	for (uint32_t dim = 0; dim < shape->n_dims; dim++)
@@ -231,13 +227,12 @@ static uint32_t slabs_of(const struct routed *s, const struct fab_shape *shape)
 				bound = cut_of(s, is_in);
 				best = bound > best ? bound : best;
 			}
-	free(is_in);
 	return best;
 }
 
 static uint32_t shape_of(const struct routed *s)
 {
-	struct fab_shape *shape = fab_shape_recognize(s->f);
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(s->f);
 	uint32_t best = 0;
 
 	if (shape->kind == FAB_SHAPE_DRAGONFLY)
@@ -245,14 +240,13 @@ static uint32_t shape_of(const struct routed *s)
 	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
 	    shape->kind == FAB_SHAPE_HYPERX)
 		best = slabs_of(s, shape);
-	fab_shape_free(shape);
 	return best;
 }
 
 /* Edges of the least spanning tree of a group's switches by their distances. */
 static uint64_t spanning(const struct routed *s, const uint32_t *sw, uint32_t k)
 {
-	bool *is_in = FAB_NEW0(k, bool);
+	FAB_AUTOFREE bool *is_in = FAB_NEW0(k, bool);
 	uint64_t hops = 0;
 
 	is_in[0] = true;
@@ -269,7 +263,6 @@ static uint64_t spanning(const struct routed *s, const uint32_t *sw, uint32_t k)
 		hops += best;
 		is_in[who] = true;
 	}
-	free(is_in);
 	return hops;
 }
 
@@ -307,7 +300,7 @@ static void check_shape(size_t i, uint64_t seed)
 {
 	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
 	struct fab_efi efi[ROUTED_MAX_ENGINES];
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 	uint32_t bound, low_bound;
 
 	routed_init(&s, make_fabric(cases[i].spec, seed), cases[i].n_groups,
@@ -327,7 +320,6 @@ static void check_shape(size_t i, uint64_t seed)
 	cr_expect_eq(bound, plain_bound(&s), "%s, seed %llu: %u is not %u", cases[i].spec,
 		     (unsigned long long)seed, bound, plain_bound(&s));
 	routed_end(results);
-	routed_fini(&s);
 }
 
 Test(bounds, sound_and_exact_on_every_shape)
@@ -347,11 +339,11 @@ Test(bounds, sound_and_exact_on_damaged_shapes)
 static void check_pairs(const char *spec, const uint32_t (*pair)[2], uint32_t n,
 			uint32_t bound, uint32_t height_bound)
 {
-	struct fab_fabric *f = test_gen_raw(spec);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen_raw(spec);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_problem problem = {.f = f};
-	struct fab_groups *g = NULL;
-	struct fab_dist *dist = NULL;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
 		fab_groups_builder_begin(b, "x", 1);
@@ -366,9 +358,6 @@ static void check_pairs(const char *spec, const uint32_t (*pair)[2], uint32_t n,
 	problem.dist = dist;
 	cr_expect_eq(fab_mcast_lower_bound(&problem), bound);
 	cr_expect_eq(fab_mcast_height_bound(&problem), height_bound);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 /* A ring of 6, where minimal height leaves one way of two; and a chain of 4, of which
@@ -432,7 +421,8 @@ Test(bounds, no_rows_are_made)
 		problem_of(&x, "torus:dims=30x20,hosts=1", "random:groups=40,size=12");
 	const struct fab_bound_work work = {.steps = 10000000, .n_threads = 1};
 	struct fab_dist *some;
-	struct fab_bound bound, whole;
+	struct fab_bound bound;
+	FAB_AUTO(fab_bound_fini) struct fab_bound whole;
 
 	cr_assert_eq(fab_dist_new_on_demand(p.f, 1, &some, NULL), 0);
 	fab_mcast_natural_bound(&p, &whole);
@@ -441,7 +431,6 @@ Test(bounds, no_rows_are_made)
 	cr_expect_eq(bound.value, whole.value);
 	cr_expect_eq(bound.kind, FAB_BOUND_HOPS, "%s", fab_bound_name(bound.kind));
 	fab_bound_fini(&bound);
-	fab_bound_fini(&whole);
 	fab_mcast_matching_bound(&p, &bound);
 	fab_bound_fini(&bound);
 	fab_mcast_dual_bound(&p, &work, &bound);
@@ -458,13 +447,12 @@ Test(bounds, forced_cables)
 	struct patterned x;
 	struct fab_mcast_problem p =
 		problem_of(&x, "dragonfly:a=18,p=9,h=9,wiring=absolute", "grid:81x27x12");
-	struct fab_bound bound;
+	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
 
 	fab_mcast_forced_bound(&p, 3, &bound);
 	cr_expect_eq(bound.kind, FAB_BOUND_FORCED);
 	cr_expect_eq(bound.value, 7, "%u", bound.value);
 	cr_expect(fab_bound_is_low_only(bound.kind));
-	fab_bound_fini(&bound);
 	end_problem(&x);
 }
 

@@ -70,8 +70,9 @@ static void check_one(const struct fab_fabric *f, const struct fab_cable_use *us
 static uint64_t check_all(const struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *ports = FAB_NEW(f->n_host_links, uint32_t);
-	uint64_t *uses = FAB_NEW0(f->n_ports, uint64_t), n_arrive;
+	FAB_AUTOFREE uint32_t *ports = FAB_NEW(f->n_host_links, uint32_t);
+	uint64_t n_arrive;
+	FAB_AUTOFREE uint64_t *uses = FAB_NEW0(f->n_ports, uint64_t);
 	uint32_t n;
 	uint32_t i = 0;
 
@@ -91,8 +92,6 @@ static uint64_t check_all(const struct fab_routes *r)
 		check_one(f, &use[1], uses);
 		fab_cable_use_fini(use);
 	}
-	free(ports);
-	free(uses);
 	return n_arrive;
 }
 
@@ -121,7 +120,8 @@ Test(cable_use, is_the_sum_over_all_pairs)
  * `turned`, leads out by port 1. */
 static char *damaged(const struct fab_routes *r, unsigned nth, bool turned)
 {
-	char *text = NULL, *damaged = NULL, *rest, *line;
+	char *damaged = NULL, *rest, *line;
+	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size), *to;
 	struct fab_err err = {""};
@@ -139,7 +139,6 @@ static char *damaged(const struct fab_routes *r, unsigned nth, bool turned)
 			fprintf(to, "%.7s001 # turned\n", line);
 	}
 	fclose(to);
-	free(text);
 	return damaged;
 }
 

@@ -15,7 +15,7 @@
 /* The codes of all findings in order, joined by blanks; a note's in brackets. */
 static char *codes(struct plan *plan)
 {
-	struct fab_fabric *f = plan_build(plan, 0);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = plan_build(plan, 0);
 	struct fab_check *check = fab_check_new(f);
 	FAB_VEC(char) text = {0};
 
@@ -32,7 +32,6 @@ static char *codes(struct plan *plan)
 	}
 	FAB_PUSH(&text, '\0');
 	fab_check_free(check);
-	fab_fabric_free(f);
 	plan_free(plan);
 	return text.v;
 }

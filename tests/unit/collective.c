@@ -28,7 +28,7 @@ static void send_block(const struct state *before, struct state *after, uint32_t
 /* All rounds; a send and the receive of it name each other. */
 static void run(const struct fab_allreduce *c, uint32_t n, struct state *s)
 {
-	struct state *before = FAB_NEW(1, struct state);
+	FAB_AUTOFREE struct state *before = FAB_NEW(1, struct state);
 
 	for (uint32_t round = 0; round < c->n_rounds(n); round++) {
 		*before = *s;
@@ -46,12 +46,11 @@ static void run(const struct fab_allreduce *c, uint32_t n, struct state *s)
 					   (r.first_block + i) % n);
 		}
 	}
-	free(before);
 }
 
 Test(collective, every_rank_ends_with_every_block)
 {
-	struct state *s = FAB_NEW(1, struct state);
+	FAB_AUTOFREE struct state *s = FAB_NEW(1, struct state);
 
 	for (const struct fab_allreduce *c = fab_allreduces; c->name; c++)
 		for (uint32_t n = 1; n <= RANKS_MAX; n++) {
@@ -68,7 +67,6 @@ Test(collective, every_rank_ends_with_every_block)
 							     c->name, n, rank, block,
 							     part);
 		}
-	free(s);
 }
 
 Test(collective, blocks_are_the_vector)

@@ -20,7 +20,9 @@ struct tally {
 
 static struct tally compare(const struct plan *old, const struct plan *new, uint64_t seed)
 {
-	struct fab_fabric *a = plan_build(old, 0), *b = plan_build(new, seed);
+	FAB_AUTO(fab_fabric_free_at)
+	struct fab_fabric *a = plan_build(old, 0),
+			  *b = plan_build(new, seed);
 	struct fab_diff *diff = fab_diff_new(a, b);
 	struct tally t = {.total = diff->n_changes};
 
@@ -36,8 +38,6 @@ static struct tally compare(const struct plan *old, const struct plan *new, uint
 		if (diff->new_of[i] != FAB_NONE)
 			cr_assert_eq(diff->old_of[diff->new_of[i]], i);
 	fab_diff_free(diff);
-	fab_fabric_free(a);
-	fab_fabric_free(b);
 	return t;
 }
 

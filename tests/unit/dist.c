@@ -16,7 +16,8 @@
 /* Plain breadth-first search from one switch. */
 static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
 {
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
+	uint32_t head = 0, tail = 0;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
 
 	memset(row, FAB_HOPS_UNREACHABLE, f->n_switches);
 	row[source] = 0;
@@ -30,7 +31,6 @@ static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
 				queue[tail++] = f->arc_peer[a];
 			}
 	}
-	free(queue);
 }
 
 /* Parts of rows, before and after the row is there, and where it ends. */
@@ -67,8 +67,8 @@ static void check_rows(const struct fab_fabric *f, int n_threads)
 
 static void check_all(struct fab_fabric *f, int n_threads)
 {
-	uint8_t *row = FAB_NEW(f->n_switches, uint8_t);
-	struct fab_dist *d;
+	FAB_AUTOFREE uint8_t *row = FAB_NEW(f->n_switches, uint8_t);
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *d = NULL;
 	unsigned diameter = 0;
 
 	cr_assert_eq(fab_dist_new(f, n_threads, &d, NULL), 0);
@@ -84,8 +84,6 @@ static void check_all(struct fab_fabric *f, int n_threads)
 	}
 	cr_assert_eq(fab_dist_diameter(d), diameter);
 	cr_assert_eq(fab_fabric_diameter(f, n_threads), diameter);
-	fab_dist_free(d);
-	free(row);
 	check_rows(f, n_threads);
 	fab_fabric_free(f);
 }

@@ -46,9 +46,9 @@ static void check_sound(const struct fab_routes *r, const char *spec)
 
 static uint64_t worst_shift(const struct fab_routes *r)
 {
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	uint64_t worst = 0;
-	uint32_t *to;
+	FAB_AUTOFREE uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, r->f, NULL, NULL);
 	to = FAB_NEW(ends.n, uint32_t);
@@ -61,8 +61,6 @@ static uint64_t worst_shift(const struct fab_routes *r)
 		cr_assert_eq(load.lost, 0);
 		worst = load.max > worst ? load.max : worst;
 	}
-	free(to);
-	fab_flow_ends_fini(&ends);
 	return worst;
 }
 

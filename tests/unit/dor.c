@@ -223,7 +223,7 @@ Test(dor, parallel_cables_take_turns)
 	OWN(fab_fabric) *f = test_gen("mesh:dims=2,hosts=4");
 	OWN(fab_fabric) *two = test_with_cable(f, 0, 1);
 	OWN(fab_routes) *r = route(two, NULL, 2);
-	struct fab_columns columns;
+	FAB_AUTO(fab_columns_fini) struct fab_columns columns;
 	uint32_t used[2] = {0};
 
 	fab_columns_init(&columns, r);
@@ -232,7 +232,6 @@ Test(dor, parallel_cables_take_turns)
 			used[fab_routes_next(r, fab_columns_of(&columns, p, 0))[0]]++;
 	cr_expect_eq(used[0], 2);
 	cr_expect_eq(used[1], 2);
-	fab_columns_fini(&columns);
 }
 
 Test(dor, one_lane_does_not_do_for_rings_of_five)
@@ -350,7 +349,7 @@ Test(dor, with_faults)
 		struct fab_stream rng = fab_stream_of(seed, 1);
 		OWN(fab_shape) *s = fab_shape_recognize(f);
 		struct fab_fault_list list = {{0}};
-		struct fab_analysis a;
+		FAB_AUTO(fab_analysis_fini) struct fab_analysis a = {0};
 		OWN(fab_routes) *r = NULL;
 
 		fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
@@ -372,7 +371,6 @@ Test(dor, with_faults)
 					cr_assert_eq(fab_routes_next(r, c)[sw],
 						     FAB_ARC_NONE);
 			}
-		fab_analysis_fini(&a);
 		free(list.of.v);
 	}
 }

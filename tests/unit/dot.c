@@ -12,14 +12,13 @@
 
 static char *dot_text(struct plan *plan)
 {
-	struct fab_fabric *f = plan_build(plan, 0);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = plan_build(plan, 0);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	fab_export_dot(out, f, NULL);
 	fclose(out);
-	fab_fabric_free(f);
 	plan_free(plan);
 	return text;
 }

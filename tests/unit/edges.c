@@ -26,6 +26,7 @@
 
 Test(edges, batches_of_all_units)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
 	struct fab_batch b = boots_batch(m, "first:6:board");
 
@@ -41,7 +42,6 @@ Test(edges, batches_of_all_units)
 	b = boots_batch(m, "unit:pod1,board3,board1");
 	cr_expect_eq(b.n, 16);
 	fab_batch_fini(&b);
-	fab_machine_free(m);
 }
 
 /* Two switches with a cable; h1 with an adapter on each, h2 with one on the second. */
@@ -93,7 +93,7 @@ Test(edges, lids_of_a_port)
 {
 	for (uint8_t lmc = 0; lmc < 8; lmc++) {
 		struct plan plan = two_adapters();
-		struct fab_destination *list = NULL;
+		FAB_AUTOFREE struct fab_destination *list = NULL;
 		OWN(fab_fabric) *f = NULL;
 		uint32_t n, most = 0;
 
@@ -105,7 +105,6 @@ Test(edges, lids_of_a_port)
 		for (uint32_t i = 0; i < n; i++)
 			most = list[i].offset > most ? list[i].offset : most;
 		cr_expect_eq(most, (1u << lmc) - 1);
-		free(list);
 	}
 }
 
@@ -186,7 +185,7 @@ Test(edges, plain_names)
 {
 	enum { LONGEST = 64 };
 	struct plan plan = two_adapters();
-	struct fab_plain_names names;
+	FAB_AUTO(fab_plain_names_fini) struct fab_plain_names names;
 	OWN(fab_fabric) *f = NULL;
 
 	memset(plan.nodes.v[0].name, 'x', LONGEST);
@@ -196,7 +195,6 @@ Test(edges, plain_names)
 	fab_plain_names_init(&names, f);
 	cr_expect_eq(strlen(names.of_switch[0]), LONGEST, "%s", names.of_switch[0]);
 	cr_expect_str_eq(names.of_switch[1], "hidden");
-	fab_plain_names_fini(&names);
 }
 
 static int read_book(const char *text, struct fab_host_addresses **addresses,
@@ -233,11 +231,12 @@ Test(edges, host_addresses)
 /* Who serves most nodes more than before comes first. */
 Test(edges, servers_that_grow)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("board=3,cpu=4,servers=3");
-	struct fab_batch all = boots_batch(m, "all");
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
 	OWN_HEAP uint32_t *before = boots_map(m, "scda", &all),
 			  *after = boots_map(m, "scda", &all);
-	struct fab_failover out;
+	FAB_AUTO(fab_failover_fini) struct fab_failover out;
 	uint32_t n_third = 0;
 
 	/* of the third server's nodes one goes to the first, the others to the second */
@@ -250,9 +249,6 @@ Test(edges, servers_that_grow)
 	cr_expect_eq(out.grown[0].server, 1);
 	cr_expect_eq(out.grown[0].nodes - out.grown[0].nodes_before, 3);
 	cr_expect_eq(out.grown[1].server, 0);
-	fab_failover_fini(&out);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 /* A path times a complete graph of four is no mesh, nor a torus. */

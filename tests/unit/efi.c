@@ -44,7 +44,7 @@ static void ring_init(struct ring *r, const unsigned *seats, size_t n)
 static struct fab_efi efi_of(const struct ring *r)
 {
 	const struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_mcast_result result;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
 	struct fab_efi efi;
 	double seconds;
 
@@ -52,7 +52,6 @@ static struct fab_efi efi_of(const struct ring *r)
 				     &seconds, NULL),
 		     0);
 	fab_efi_of(&r->problem, &result, &efi);
-	fab_mcast_result_fini(&result);
 	return efi;
 }
 
@@ -65,12 +64,11 @@ static void ring_fini(struct ring *r)
 
 static struct fab_efi efi_with(const unsigned *seats, size_t n)
 {
-	struct ring r;
+	FAB_AUTO(ring_fini) struct ring r;
 	struct fab_efi efi;
 
 	ring_init(&r, seats, n);
 	efi = efi_of(&r);
-	ring_fini(&r);
 	return efi;
 }
 
@@ -113,7 +111,7 @@ Test(efi, fullest_cables_of_few)
 {
 	const unsigned seats[] = {3, 3, 6};
 	uint32_t load[4] = {0, 2, 5, 2}, out[4];
-	struct ring r;
+	FAB_AUTO(ring_fini) struct ring r;
 
 	ring_init(&r, seats, 3);
 	cr_assert_eq(fab_efi_fullest(r.f, load, NULL, 0, out), 0);
@@ -123,7 +121,6 @@ Test(efi, fullest_cables_of_few)
 	cr_assert_eq(out[0], 2);
 	cr_assert_eq(out[1], 1);
 	cr_assert_eq(out[2], 3);
-	ring_fini(&r);
 }
 
 /* The MLIDs of tables go from 0xc000 to 0xfffe. */
@@ -143,19 +140,18 @@ static int read_mlid(const struct fab_fabric *f, const char *mlid)
 
 Test(efi, first_and_last_mlid)
 {
-	struct fab_fabric *f = test_ring(4);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(4);
 
 	cr_expect_eq(read_mlid(f, "0xC000"), 0);
 	cr_expect_eq(read_mlid(f, "0xFFFE"), 0);
 	cr_expect_eq(read_mlid(f, "0xBFFF"), -EINVAL);
 	cr_expect_eq(read_mlid(f, "0xFFFF"), -EINVAL);
-	fab_fabric_free(f);
 }
 
 /* A line that comes again adds nothing. */
 Test(efi, mlids_that_come_twice)
 {
-	struct fab_fabric *f = test_ring(4);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(4);
 	struct fab_mft *mft = NULL;
 	char text[160];
 	int n = snprintf(text, sizeof(text),
@@ -167,5 +163,4 @@ Test(efi, mlids_that_come_twice)
 	cr_expect_eq(mft->n, 1);
 	cr_expect_eq(mft->first[1], 1);
 	fab_mft_free(mft);
-	fab_fabric_free(f);
 }

@@ -90,7 +90,7 @@ Test(event, schedule_takes_by_time_kind_and_order)
 		uint8_t kind;
 		bool is_taken;
 	} list[N];
-	struct fab_schedule s = {0};
+	FAB_AUTO(fab_schedule_fini) struct fab_schedule s = {0};
 	struct fab_stream chance = fab_stream_of(3, 0);
 	unsigned n = 0, n_taken = 0;
 
@@ -129,7 +129,6 @@ Test(event, schedule_takes_by_time_kind_and_order)
 		list[best].is_taken = true;
 		n_taken++;
 	}
-	fab_schedule_fini(&s);
 }
 
 Test(event, seconds_are_times_in_the_same_order)

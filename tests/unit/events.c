@@ -19,7 +19,7 @@ static int read_text(const struct fab_fabric *f, const char *text,
 
 Test(events, a_trace)
 {
-	struct fab_fabric *f = test_ring(6);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
 	struct fab_events *e;
 	struct fab_err err = {""};
 	const char *text = "\xef\xbb\xbf# six hosts\r\n"
@@ -47,7 +47,6 @@ Test(events, a_trace)
 	cr_assert_eq(e->v[5].seat, e->v[1].seat);
 	cr_assert_eq(e->v[5].time_ns, 4000000000000000000);
 	fab_events_free(e);
-	fab_fabric_free(f);
 }
 
 Test(events, what_is_no_trace)
@@ -87,7 +86,7 @@ Test(events, what_is_no_trace)
 		{"2s join a h0 2\n1.9s join a h1 2\n",
 		 "trace:2: time 1.9s is before that of line 1, expected ascending"},
 	};
-	struct fab_fabric *f = test_ring(6);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_events *e = NULL;
@@ -100,7 +99,6 @@ Test(events, what_is_no_trace)
 			     "'%s' instead of '%s'", err.text, cases[i].says);
 	}
 	cr_assert_eq(fab_events_read(f, "trace", "1s join\0", 8, NULL, NULL), -EINVAL);
-	fab_fabric_free(f);
 }
 
 /* What is written is what is read again. */
@@ -108,7 +106,7 @@ static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 {
 	struct fab_events *again;
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
@@ -129,11 +127,11 @@ static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 				 fab_group_name(again->groups, b->group));
 	}
 	fab_events_free(again);
-	free(text);
 }
 
 Test(events, are_written_as_they_are_read)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 
@@ -150,11 +148,11 @@ Test(events, are_written_as_they_are_read)
 		     0);
 	round_trip(f, e);
 	fab_events_free(e);
-	fab_fabric_free(f);
 }
 
 Test(events, of_a_pattern)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e, *same;
 
@@ -181,7 +179,6 @@ Test(events, of_a_pattern)
 	}
 	fab_events_free(e);
 	fab_events_free(same);
-	fab_fabric_free(f);
 }
 
 /* A lost request is repeated until it is not, eight times in all. */
@@ -196,6 +193,7 @@ Test(events, that_are_lost)
 		{"grid:6x10,loss=0.5", 120, 30, 90},
 		{"grid:6x10,loss=0,retry=1s", 120, 0, 0},
 	};
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 	size_t n_received = 0;
@@ -216,7 +214,6 @@ Test(events, that_are_lost)
 		n_received += !e->v[k].is_lost;
 	cr_assert_eq(n_received, 120);
 	fab_events_free(e);
-	fab_fabric_free(f);
 }
 
 Test(events, patterns_that_are_none)
@@ -235,6 +232,7 @@ Test(events, patterns_that_are_none)
 		{"grid:6x10,seed=x", "'seed=x' is not a number"},
 		{"ring:4,gap=1s", "--pattern 'ring:4' is unknown"},
 	};
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_err err = {""};
 	struct fab_events *e;
@@ -253,12 +251,12 @@ Test(events, patterns_that_are_none)
 					 &e, &err),
 		     -EINVAL);
 	cr_assert(strstr(err.text, "last longer than 4000000000 s"), "%s", err.text);
-	fab_fabric_free(f);
 }
 
 /* Without skew and hold a member joins and leaves at one time: first it joins. */
 Test(events, who_joins_and_leaves_at_once)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 	struct fab_err err = {""};
@@ -273,12 +271,11 @@ Test(events, who_joins_and_leaves_at_once)
 		cr_expect_eq(e->v[i].time_ns, e->v[i + 1].time_ns);
 	}
 	fab_events_free(e);
-	fab_fabric_free(f);
 }
 
 Test(events, the_longest_pattern)
 {
-	struct fab_fabric *f = test_ring(6);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
 	struct fab_events *e;
 	struct fab_err err = {""};
 
@@ -288,10 +285,9 @@ Test(events, the_longest_pattern)
 		     0, "%s", err.text);
 	cr_expect_eq(e->v[e->n - 1].time_ns, 3999ull * 1000000 * 1000000000);
 	fab_events_free(e);
-	cr_expect_eq(fab_events_generate(f,
-					 "random:groups=4000,size=2,gap=1000000s,skew=1ns",
-					 1, &e, &err),
-		     -EINVAL);
+	cr_expect_eq(
+		fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=1ns",
+				    1, &e, &err),
+		-EINVAL);
 	cr_expect(strstr(err.text, "last longer than"), "%s", err.text);
-	fab_fabric_free(f);
 }

@@ -141,7 +141,7 @@ static bool has_better(struct oracle *o, uint32_t g)
  * parallel. */
 static struct fab_fabric *draw_fabric(struct fab_rng *rng)
 {
-	struct plan plan = {0};
+	FAB_AUTO(plan_free) struct plan plan = {0};
 	uint32_t n = 2 + (uint32_t)fab_rng_below(rng, SWITCHES - 1);
 	uint32_t most = n > 6 ? CABLES - 1 : CABLES;
 	uint32_t n_cables = n - 1 + (uint32_t)fab_rng_below(rng, most - n + 2);
@@ -163,7 +163,6 @@ static struct fab_fabric *draw_fabric(struct fab_rng *rng)
 		plan_cable(&plan, i / 2, ++used[i / 2], adapter, 1);
 	}
 	f = plan_build(&plan, 0);
-	plan_free(&plan);
 	return f;
 }
 
@@ -217,7 +216,7 @@ static void set_best(struct oracle *o, const struct fab_forest *t)
 static enum fab_mcast_ended solve_grown(struct oracle *o, uint32_t slack)
 {
 	const struct fab_mcast_options options = {.n_threads = 1, .height_slack = slack};
-	struct fab_mcast_state state;
+	FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 	struct fab_mcast_grower grower = {.engine = &fab_mcast_minihop, .state = &state};
 	enum fab_mcast_ended ended;
 	double seconds = 0;
@@ -226,7 +225,6 @@ static enum fab_mcast_ended solve_grown(struct oracle *o, uint32_t slack)
 	cr_assert_eq(fab_mcast_grow(o->p, &grower, 1, &options, &seconds), 0);
 	ended = fab_exact_solve(&state, &options);
 	set_best(o, &state.forest);
-	fab_mcast_state_fini(&state);
 	return ended;
 }
 
@@ -279,11 +277,11 @@ static void check_engines(const struct routed *s, uint64_t seed, double low, dou
 static void check(uint64_t seed, bool has_weights, struct reached *reached)
 {
 	const struct fab_mcast_engine *engine = &fab_mcast_optimal;
-	struct oracle *o = FAB_NEW(1, struct oracle);
+	FAB_AUTOFREE struct oracle *o = FAB_NEW(1, struct oracle);
 	struct fab_weights *w = NULL;
 	double last = 1e300, low = 0;
 	struct fab_rng rng;
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 
 	fab_rng_init(&rng, seed);
 	routed_init(&s, draw_fabric(&rng), 1 + (uint32_t)fab_rng_below(&rng, GROUPS), 6,
@@ -293,7 +291,7 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 	     slack = slack ? SWITCHES * slack : 1) {
 		struct fab_mcast_options options = {
 			.n_threads = 1, .height_slack = slack, .seed = seed};
-		struct fab_mcast_result r;
+		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
 		struct fab_err err = {""};
 		double seconds, level;
 
@@ -343,12 +341,9 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 		reached->exact += r.ended == FAB_ENDED_EXACT;
 		reached->bound += r.ended == FAB_ENDED_BOUND;
 		reached->unknown += o->n_choices > CHOICES_MOST;
-		fab_mcast_result_fini(&r);
 		fab_weights_free(w);
 		w = NULL;
 	}
-	routed_fini(&s);
-	free(o);
 }
 
 static void check_many(bool has_weights)

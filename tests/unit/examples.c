@@ -28,12 +28,11 @@ static struct fab_fabric *open_example(const char *name)
 	const char *source = getenv("FAB_SOURCE_DIR");
 	struct fab_fabric *f = NULL;
 	struct fab_err err;
-	char *path;
+	FAB_AUTOFREE char *path = NULL;
 
 	cr_assert(source, "FAB_SOURCE_DIR is not set");
 	path = fab_format("%s/examples/fabrics/%s.txt", source, name);
 	cr_assert_eq(fab_source_open(path, NULL, &f, &err), 0, "%s", err.text);
-	free(path);
 	return f;
 }
 
@@ -41,7 +40,8 @@ Test(examples, counts_and_shapes)
 {
 	for (size_t i = 0; i < FAB_COUNT(examples); i++) {
 		const char *name = examples[i].file;
-		struct fab_fabric *f = open_example(name);
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = open_example(name);
+		FAB_AUTO(fab_shape_free_at)
 		struct fab_shape *shape = fab_shape_recognize(f);
 		char text[64];
 
@@ -53,8 +53,6 @@ Test(examples, counts_and_shapes)
 		cr_assert_eq(f->n_warnings, 0, "%s", name);
 		cr_assert_str_eq(fab_shape_text(shape, text, sizeof(text)),
 				 examples[i].shape, "%s", name);
-		fab_shape_free(shape);
-		fab_fabric_free(f);
 	}
 }
 
@@ -62,7 +60,7 @@ Test(examples, counts_and_shapes)
 Test(examples, are_what_was_generated)
 {
 	for (size_t i = 0; i < FAB_COUNT(examples); i++) {
-		struct fab_fabric *f, *g;
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL, *g = NULL;
 
 		if (!examples[i].spec)
 			continue;
@@ -70,7 +68,5 @@ Test(examples, are_what_was_generated)
 		g = test_gen(examples[i].spec);
 		cr_assert_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g), "%s",
 			     examples[i].file);
-		fab_fabric_free(f);
-		fab_fabric_free(g);
 	}
 }

@@ -173,7 +173,7 @@ Test(exchange, bad_specs)
 /* Requests by counting pairs of a node and a process of another. */
 static uint64_t count(const struct fab_peers *p, bool each)
 {
-	uint8_t *asked = FAB_NEW0((size_t)p->n_nodes * p->n, uint8_t);
+	FAB_AUTOFREE uint8_t *asked = FAB_NEW0((size_t)p->n_nodes * p->n, uint8_t);
 	uint64_t n = 0;
 
 	for (uint32_t r = 0; r < p->n; r++)
@@ -185,7 +185,6 @@ static uint64_t count(const struct fab_peers *p, bool each)
 				n++;
 			*a = 1;
 		}
-	free(asked);
 	return n;
 }
 

@@ -25,8 +25,8 @@ static char *dump_of(const struct fab_fabric *f)
 /* What is written is read back as the same fabric, and written again as the same text. */
 static void check_fixed_point(const char *what, struct fab_fabric *first)
 {
-	char *text = dump_of(first), *again;
-	struct fab_fabric *second = text_open(text);
+	FAB_AUTOFREE char *text = dump_of(first), *again = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *second = text_open(text);
 
 	again = dump_of(second);
 	cr_expect_str_eq(text, again, "%s: the second dump differs", what);
@@ -49,9 +49,6 @@ static void check_fixed_point(const char *what, struct fab_fabric *first)
 		cr_assert_eq(first->node_sys_guid[i], second->node_sys_guid[i]);
 	}
 	fab_fabric_free(first);
-	fab_fabric_free(second);
-	free(text);
-	free(again);
 }
 
 static const char *const files[] = {
@@ -156,9 +153,9 @@ Test(export_ibnetdiscover, control_characters_become_blanks)
 {
 	struct fab_builder *b = fab_builder_new();
 	uint32_t sw = add(b, FAB_SWITCH, 1, "s\n[1]\t\"H-\x1b\x7f\xc3\xbc");
-	struct fab_fabric *f = NULL, *back;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL, *back = NULL;
 	struct fab_err err;
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	fab_builder_add_cable(b, sw, 1, add(b, FAB_ADAPTER, 2, "h"), 1, 4, FAB_EDR);
 	cr_assert_eq(fab_builder_finish(b, "x", "test", NULL, &f, &err), 0);
@@ -166,9 +163,6 @@ Test(export_ibnetdiscover, control_characters_become_blanks)
 	back = text_open(text);
 	cr_assert_str_eq(fab_node_name(back, 0), "s [1] \"H-  \xc3\xbc");
 	cr_assert_eq(back->n_cables, 1);
-	free(text);
-	fab_fabric_free(f);
-	fab_fabric_free(back);
 }
 
 Test(export_ibnetdiscover, writes_the_layout_of_ibnetdiscover)
@@ -184,10 +178,8 @@ Test(export_ibnetdiscover, writes_the_layout_of_ibnetdiscover)
 		"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n"
 		"[1](3) \t\"S-0000000000000001\"[7]\t\t# lid 5 lmc 1 \"leaf\" lid 4 "
 		"2xHDR\n";
-	struct fab_fabric *f = text_open(wanted);
-	char *text = dump_of(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = text_open(wanted);
+	FAB_AUTOFREE char *text = dump_of(f);
 
 	cr_assert_str_eq(text, wanted);
-	free(text);
-	fab_fabric_free(f);
 }

@@ -100,7 +100,7 @@ Test(faults, file)
 	static const char zero[] = "leaf-1.0\nleaf\0-0.1\n";
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=2x2,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	char *name;
+	FAB_AUTOFREE char *name = NULL;
 	struct fab_err err;
 
 	cr_assert_eq(read_file(faults, good, sizeof(good) - 1, &err), 0, "%s", err.text);
@@ -108,7 +108,6 @@ Test(faults, file)
 	cr_assert(faults->named.v[1].is_cable);
 	name = fab_fault_text(f, faults->named.v[1]);
 	cr_assert_str_eq(name, "leaf-1.1:3");
-	free(name);
 	cr_assert_eq(read_file(faults, zero, sizeof(zero) - 1, &err), -EINVAL);
 	cr_assert_not_null(strstr(err.text, ":2: expected text"), "%s", err.text);
 	cr_assert_eq(fab_faults_add_file(faults, "/nowhere", &err), -ENOENT);
@@ -308,18 +307,16 @@ Test(faults, pairs_that_must_not_send)
 
 static struct fab_flow_load load_of(const struct routed *x, const char *spec)
 {
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {x->f, x->k, &ends, 1};
 	struct fab_flow_load load;
 	struct fab_err err;
-	uint32_t *to;
+	FAB_AUTOFREE uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, x->f, x->faults->switch_is_dead,
 			   x->faults->cable_is_dead);
 	cr_assert_eq(fab_permutation_make(spec, &problem, &to, &err), 0, "%s", err.text);
 	fab_permutation_load(x->r, &ends, to, &load);
-	fab_flow_ends_fini(&ends);
-	free(to);
 	return load;
 }
 
@@ -365,7 +362,9 @@ Test(faults, losses)
 		const struct fab_loss *loss = &losses.of.v[i];
 		OWN(fab_faults) *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
-		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES), after;
+		FAB_AUTO(fab_analysis_fini)
+		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES),
+				    after = {0};
 		OWN(fab_routes) *r = NULL;
 		uint64_t gone = 0;
 
@@ -392,8 +391,6 @@ Test(faults, losses)
 		cr_assert_eq(loss->longer, 0); /* xy has no other path */
 		if (i)
 			cr_assert_geq(losses.of.v[i - 1].unreachable, loss->unreachable);
-		fab_analysis_fini(&before);
-		fab_analysis_fini(&after);
 	}
 	free(losses.of.v);
 }

@@ -46,7 +46,7 @@ static void send(const struct fab_fence_plan *p, const struct fab_fence_message 
 static void run(const struct fab_fence_plan *p)
 {
 	size_t n = p->n_nodes;
-	bool *has = FAB_NEW0(n * n, bool), *before = FAB_NEW(n * n, bool);
+	FAB_AUTOFREE bool *has = FAB_NEW0(n * n, bool), *before = FAB_NEW(n * n, bool);
 	uint32_t n_steps = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -68,29 +68,26 @@ static void run(const struct fab_fence_plan *p)
 	cr_assert_eq(n_steps, p->n_steps);
 	for (size_t i = 0; i < n * n; i++)
 		cr_assert(has[i], "node %zu lacks block %zu", i / n, i % n);
-	free(before);
-	free(has);
 }
 
 static void run_all(uint32_t n, const uint32_t *leaf)
 {
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
 		struct fab_fence_job job = test_fence_job(n, leaf, 8);
-		struct fab_arena plan_memory = FAB_ARENA_INIT;
+		FAB_AUTO(fab_arena_free) struct fab_arena plan_memory = FAB_ARENA_INIT;
 		struct fab_fence_plan p;
 
 		cr_assert_eq(fab_fence_plan_make(&plan_memory, test_fence(names[i]), &job,
 						 &p, NULL),
 			     0);
 		run(&p);
-		fab_arena_free(&plan_memory);
 	}
 }
 
 /* Nodes by leaf switches: all on one, each on its own, runs, by chance. */
 Test(fence, every_block_comes_to_every_node, .timeout = 300)
 {
-	uint32_t *leaf = FAB_NEW(NODES_MAX, uint32_t);
+	FAB_AUTOFREE uint32_t *leaf = FAB_NEW(NODES_MAX, uint32_t);
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, 1);
@@ -102,7 +99,6 @@ Test(fence, every_block_comes_to_every_node, .timeout = 300)
 					       : (uint32_t)fab_rng_below(&rng, 9);
 		run_all(n, leaf);
 	}
-	free(leaf);
 }
 
 Test(fence, every_block_comes_to_every_node_on_one_leaf)
@@ -153,14 +149,13 @@ struct times {
 static struct times times_of(const char *name, const struct fab_fence_job *job)
 {
 	struct fab_fence_sim_options options = {0};
-	struct fab_fence_setup setup;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup;
 	struct fab_fence_time t;
 
 	cr_assert_eq(
 		fab_fence_setup_init(&setup, test_fence(name), job, NULL, NULL, NULL), 0);
 	cr_assert_eq(fab_fence_setup_time(&setup, job->bytes, &options, &t, NULL), 0);
 	test_near(test_fence_plan_us(&setup.plan, job), t.model_us, 1e-9);
-	fab_fence_setup_fini(&setup);
 	return (struct times){t.model_us, t.simulated_us};
 }
 

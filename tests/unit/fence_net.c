@@ -89,7 +89,7 @@ static void check_loads(const char *spec, const char *order, const uint64_t *loa
 			uint32_t n, double factor)
 {
 	struct site s;
-	struct fab_fence_setup bruck, ring;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
 
 	open_site(&s, spec, "dor-up", order, 0);
 	bruck = prepare(&s, "bruck");
@@ -103,8 +103,6 @@ static void check_loads(const char *spec, const char *order, const uint64_t *loa
 		  bruck.load.factor);
 	cr_assert_eq(ring.load.max, 1);
 	cr_assert_eq(ring.load.factor, 1);
-	fab_fence_setup_fini(&ring);
-	fab_fence_setup_fini(&bruck);
 	close_site(&s);
 }
 
@@ -126,7 +124,7 @@ Test(fence_net, loads_of_shifts_on_tori)
 Test(fence_net, crossing_on_a_torus)
 {
 	struct site s;
-	struct fab_fence_setup bruck, ring;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
 	double bytes;
 
 	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
@@ -141,8 +139,6 @@ Test(fence_net, crossing_on_a_torus)
 		  time_of(&ring, (uint64_t)(0.99 * bytes)).simulated_us);
 	cr_assert(time_of(&bruck, (uint64_t)(1.01 * bytes)).simulated_us >
 		  time_of(&ring, (uint64_t)(1.01 * bytes)).simulated_us);
-	fab_fence_setup_fini(&ring);
-	fab_fence_setup_fini(&bruck);
 	close_site(&s);
 }
 
@@ -150,7 +146,7 @@ Test(fence_net, crossing_on_a_torus)
 Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
 {
 	struct site s;
-	struct fab_fence_setup bruck;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0};
 
 	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
 	bruck = prepare(&s, "bruck");
@@ -163,7 +159,6 @@ Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
 					  1e3,
 			  1e-9);
 	}
-	fab_fence_setup_fini(&bruck);
 	close_site(&s);
 }
 
@@ -186,7 +181,7 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 		struct fab_fence_sim_options whole = {.without_symmetry = true};
 		struct fab_fence_sim_options options = {0};
 		struct site s;
-		struct fab_fence_setup ring;
+		FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring = {0};
 
 		open_site(&s, sites[i].spec, sites[i].engine, sites[i].order, sites[i].n);
 		ring = prepare(&s, "ring");
@@ -205,7 +200,6 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 				cr_assert(a.sim.by_symmetry && a.sim.n_followed < 30,
 					  "%s by %s", sites[i].spec, sites[i].order);
 		}
-		fab_fence_setup_fini(&ring);
 		close_site(&s);
 	}
 }
@@ -213,14 +207,13 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 static double bruck_factor(const char *spec, const char *engine, uint64_t *max)
 {
 	struct site s;
-	struct fab_fence_setup bruck;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0};
 	double factor;
 
 	open_site(&s, spec, engine, "fabric", 0);
 	bruck = prepare(&s, "bruck");
 	factor = bruck.load.factor;
 	*max = bruck.load.max;
-	fab_fence_setup_fini(&bruck);
 	close_site(&s);
 	return factor;
 }
@@ -241,11 +234,11 @@ Test(fence_net, fat_trees)
 	cr_assert_eq(max, 4);
 	open_site(&s, "fattree:radix=8,levels=3", "d-mod-k", "fabric", 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		FAB_AUTO(fab_fence_setup_fini)
 		struct fab_fence_setup setup = prepare(&s, names[i]);
 		struct fab_fence_time t = time_of(&setup, 5000);
 
 		test_near(t.simulated_us, t.model_us, 1e-9);
-		fab_fence_setup_fini(&setup);
 	}
 	close_site(&s);
 }
@@ -261,6 +254,7 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 	open_site(&s, spec, engine, order, 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
 		for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
+			FAB_AUTO(fab_fence_setup_fini)
 			struct fab_fence_setup setup = prepare(&s, names[i]);
 			struct fab_fence_time t = time_of(&setup, bytes[k]);
 			double us;
@@ -273,7 +267,6 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 				  "%s by %s, %s of %llu B: packets %g, messages %g", spec,
 				  order, names[i], (unsigned long long)bytes[k], us,
 				  t.simulated_us);
-			fab_fence_setup_fini(&setup);
 		}
 	close_site(&s);
 }
@@ -293,7 +286,7 @@ static double packets_by(const struct site *s, const char *name, uint64_t bytes,
 {
 	struct test_packet_options packet_options = {0};
 	struct fab_fence_sim_options options = {.n_pieces = n_pieces};
-	struct fab_fence_setup setup = prepare(s, name);
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup = prepare(s, name);
 	double us;
 	struct fab_fence_time t;
 
@@ -301,7 +294,6 @@ static double packets_by(const struct site *s, const char *name, uint64_t bytes,
 	cr_assert_eq(test_fence_packets(&setup, &s->nodes, s->r, bytes, &packet_options,
 					&us, NULL),
 		     0);
-	fab_fence_setup_fini(&setup);
 	return us / t.simulated_us;
 }
 
@@ -330,6 +322,7 @@ Test(fence_net, packets_are_messages_where_nothing_is_shared)
 	open_site(&s, "fattree:radix=8,levels=2", "d-mod-k", "fabric", 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
 		struct test_packet_options options = {0};
+		FAB_AUTO(fab_fence_setup_fini)
 		struct fab_fence_setup setup = prepare(&s, names[i]);
 		struct fab_fence_time t = time_of(&setup, 3000);
 		double us;
@@ -339,7 +332,6 @@ Test(fence_net, packets_are_messages_where_nothing_is_shared)
 			     0);
 		test_near(us, t.simulated_us, 1e-5);
 		test_near(us, t.model_us, 1e-5);
-		fab_fence_setup_fini(&setup);
 	}
 	close_site(&s);
 }
@@ -352,7 +344,7 @@ Test(fence_net, too_many_events)
 
 	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
 		struct site s;
-		struct fab_fence_setup ring;
+		FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring = {0};
 		struct fab_fence_time t;
 
 		open_site(&s, "torus:dims=16x16", "dor-up", orders[i], 0);
@@ -362,7 +354,6 @@ Test(fence_net, too_many_events)
 		cr_assert_eq(isnan(t.simulated_us), i == 1);
 		/* no more than 64 rounds show */
 		cr_assert_leq(t.sim.events, 64 * ring.paths.first[256] + 1);
-		fab_fence_setup_fini(&ring);
 		close_site(&s);
 	}
 }
@@ -419,7 +410,7 @@ Test(fence_net, ranges_are_the_lowest_lines)
 Test(fence_net, the_first_cable_between_switches_counts)
 {
 	struct site s;
-	struct fab_fence_setup tree;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup tree = {0};
 
 	open_site(&s, "mesh:dims=2,hosts=2", "minhop", "fabric", 0);
 	tree = prepare(&s, "tree:3");
@@ -428,7 +419,6 @@ Test(fence_net, the_first_cable_between_switches_counts)
 		cr_assert_eq(tree.load.step[i].load, 3);
 		cr_assert_eq(tree.load.step[i].load_between, 2);
 	}
-	fab_fence_setup_fini(&tree);
 	close_site(&s);
 }
 
@@ -444,13 +434,13 @@ Test(fence_net, one_switch_has_no_contention)
 
 		open_site(&s, "fattree:radix=32,levels=1", "minhop", "fabric", sizes[k]);
 		for (size_t i = 0; i < FAB_COUNT(names); i++) {
+			FAB_AUTO(fab_fence_setup_fini)
 			struct fab_fence_setup setup = prepare(&s, names[i]);
 			struct fab_fence_time t = time_of(&setup, 4096);
 
 			cr_assert_eq(setup.load.factor, 1, "%s of %u: %g", names[i],
 				     sizes[k], setup.load.factor);
 			test_near(t.simulated_us, t.model_us, 1e-9);
-			fab_fence_setup_fini(&setup);
 		}
 		close_site(&s);
 	}

@@ -15,7 +15,7 @@
 /* Switches of LIDs 1 and 2; hosts of LIDs 3 and 4 on the first, 5 on the second. */
 static struct fab_fabric *two_switches(void)
 {
-	struct plan plan = {0};
+	FAB_AUTO(plan_free) struct plan plan = {0};
 	struct fab_fabric *f;
 
 	plan_switch(&plan, "A", 4);
@@ -28,20 +28,19 @@ static struct fab_fabric *two_switches(void)
 	plan_cable(&plan, 0, 3, 3, 1);
 	plan_cable(&plan, 1, 2, 4, 1);
 	f = plan_build(&plan, 0);
-	plan_free(&plan);
 	return f;
 }
 
 /* Each host sends to the next one: h3 to h4, h4 to h5, h5 to h3. */
 static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 {
-	struct fab_fabric *f = two_switches();
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = two_switches();
 	struct fab_flow_load load;
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
-	struct fab_routes *r = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_err err = {""};
-	uint32_t *to = NULL;
+	FAB_AUTOFREE uint32_t *to = NULL;
 	char text[512];
 	int n = snprintf(text, sizeof(text),
 			 "Unicast lids [0-5] of switch Lid 1 guid 0x%llx ('A'):\n%s"
@@ -55,10 +54,6 @@ static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 	cr_assert_eq(fab_permutation_make("shift:1", &problem, &to, &err), 0, "%s",
 		     err.text);
 	fab_permutation_load(r, &ends, to, &load);
-	free(to);
-	fab_flow_ends_fini(&ends);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 	return load;
 }
 

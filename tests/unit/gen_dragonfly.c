@@ -30,7 +30,8 @@ static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g, const char *mo
 {
 	char spec[128];
 	OWN(fab_fabric) *f = NULL;
-	uint32_t *between, least = a * h / (g - 1), used = a * h;
+	uint32_t least = a * h / (g - 1), used = a * h;
+	FAB_AUTOFREE uint32_t *between = NULL;
 
 	snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u%s", a, p, h, g, more);
 	f = test_gen(spec);
@@ -57,7 +58,6 @@ static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g, const char *mo
 		}
 		cr_assert_eq(sum, used, "%s: group %u has %u", spec, i, sum);
 	}
-	free(between);
 }
 
 Test(gen_dragonfly, cables_between_groups_are_even)

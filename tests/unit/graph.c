@@ -103,7 +103,8 @@ Test(graph, a_search_finds_the_fewest_hops)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_graph g;
 		OWN(setting) s;
-		uint32_t *dist, *order, *by, *expected, n;
+		uint32_t *expected, n;
+		FAB_AUTOFREE uint32_t *dist = NULL, *order = NULL, *by = NULL;
 
 		setting_init(&s, seed);
 		g = fab_graph_of_arcs(s.f);
@@ -134,9 +135,6 @@ Test(graph, a_search_finds_the_fewest_hops)
 			expect_order(s.f, dist, order, n);
 			free(expected);
 		}
-		free(dist);
-		free(order);
-		free(by);
 	}
 }
 
@@ -230,8 +228,9 @@ Test(graph, cycles_are_found_and_the_shortest_one)
 	uint32_t n_with = 0, n_without = 0, n_long = 0;
 
 	for (uint64_t seed = 0; seed < 400; seed++) {
-		uint32_t part[30], *steps, *cycle, n, least = FAB_NONE / 2;
-		struct fab_graph g;
+		uint32_t part[30], n, least = FAB_NONE / 2;
+		FAB_AUTOFREE uint32_t *steps = NULL, *cycle = NULL;
+		FAB_AUTO(fab_graph_fini) struct fab_graph g;
 		struct edges e;
 
 		draw(&e, seed);
@@ -253,9 +252,6 @@ Test(graph, cycles_are_found_and_the_shortest_one)
 		n_with += n > 0;
 		n_without += !n;
 		n_long += n > 3;
-		free(cycle);
-		fab_graph_fini(&g);
-		free(steps);
 	}
 	cr_assert(n_with > 50 && n_without > 50 && n_long > 4, "%u %u %u", n_with,
 		  n_without, n_long);
@@ -265,7 +261,8 @@ Test(graph, cycles_are_found_and_the_shortest_one)
 Test(graph, parts_are_what_hangs_together)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		uint32_t *part, *dist, n, next = 0;
+		uint32_t *dist, n, next = 0;
+		FAB_AUTOFREE uint32_t *part = NULL;
 		struct fab_graph g;
 		OWN(setting) s;
 
@@ -283,6 +280,5 @@ Test(graph, parts_are_what_hangs_together)
 			free(dist);
 		}
 		cr_assert_eq(n, next);
-		free(part);
 	}
 }

@@ -89,8 +89,8 @@ Test(groups, members_by_every_kind_of_name)
 		"one: \"n1 HCA-1\" 0xa1 lid:1 0xa0 lid:2 # the same and one\r\n"
 		"\"two: \": n1 s \"leaf t\"\n"
 		"three: \"a \"b: c\" lid:10";
-	struct fab_fabric *f = small();
-	struct fab_groups *g = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	struct fab_err err = {""};
 
 	cr_assert_eq(read_groups(f, text, false, &g, &err), 0, "%s", err.text);
@@ -107,8 +107,6 @@ Test(groups, members_by_every_kind_of_name)
 	cr_assert_eq(g->member[g->first[1] + 2], fab_port_find(f, 1, 0));
 	cr_assert_eq(fab_group_n_switches(g, 1), 2);
 	cr_assert_eq(fab_group_size(g, 2), 2);
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(groups, errors_name_file_line_group_and_member)
@@ -148,7 +146,7 @@ Test(groups, errors_name_file_line_group_and_member)
 		{"b: lid:20", "g.txt:1: group \"b\": 'lid:20' can be each of 2: "},
 		{"b: 0xb9", "g.txt:1: group \"b\": '0xb9' can be each of 2: "},
 	};
-	struct fab_fabric *f = small();
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_groups *g;
@@ -160,13 +158,12 @@ Test(groups, errors_name_file_line_group_and_member)
 			strncmp(err.text, cases[i].message, strlen(cases[i].message)), 0,
 			"'%s' instead of '%s'", err.text, cases[i].message);
 	}
-	fab_fabric_free(f);
 }
 
 Test(groups, a_host_stands_for_its_first_adapter_with_a_cable)
 {
-	struct fab_fabric *f = small();
-	struct fab_groups *g = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	struct fab_err err = {""};
 
 	/* behind a byte order mark */
@@ -178,13 +175,11 @@ Test(groups, a_host_stands_for_its_first_adapter_with_a_cable)
 	cr_assert_str_eq(fab_group_name(g, 0), "a");
 	cr_assert_eq(fab_group_size(g, 0), 2);
 	cr_assert_str_eq(fab_node_name(f, f->port_node[g->member[0]]), "n2 HCA-2");
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(groups, nothing_left_says_what_was_left_out)
 {
-	struct fab_fabric *f = small();
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	struct fab_groups *g = NULL;
 	struct fab_err err;
 
@@ -192,13 +187,12 @@ Test(groups, nothing_left_says_what_was_left_out)
 	cr_assert_str_eq(err.text,
 			 "there is no group with a member in the fabric (3 members "
 			 "and 2 groups left out)");
-	fab_fabric_free(f);
 }
 
 Test(groups, unknown_members_are_counted_when_ignored)
 {
-	struct fab_fabric *f = small();
-	struct fab_groups *g = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	struct fab_err err;
 
 	cr_assert_eq(
@@ -207,27 +201,25 @@ Test(groups, unknown_members_are_counted_when_ignored)
 	cr_assert_eq(g->n_unknown, 3);
 	cr_assert_eq(g->n_empty, 1);
 	cr_assert_str_eq(fab_group_name(g, 1), "c");
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 Test(groups, a_binary_file_is_refused)
 {
-	struct fab_fabric *f = small();
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_err err;
 
 	cr_assert_eq(fab_groups_read(b, "g", "a: s\0", 5, false, &err), -EINVAL);
 	cr_assert_str_eq(err.text, "g: a binary file, expected lines of groups");
 	fab_groups_builder_free(b);
-	fab_fabric_free(f);
 }
 
 Test(groups, equal_lists_of_switches_are_found)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 10, 4, 1);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_groups *g = NULL;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 
 	cr_assert_eq(fab_groups_add_pattern(b, "grid:20x4", 1, NULL), 0);
 	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
@@ -237,15 +229,13 @@ Test(groups, equal_lists_of_switches_are_found)
 		cr_assert_eq(g->same_as[i], 0);
 	for (uint32_t i = 4; i < 24; i++)
 		cr_assert_eq(g->same_as[i], i);
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 /* A text that ends with a colon ends a name there, whatever lies behind it in memory. */
 Test(groups, the_last_colon)
 {
 	static const char text[] = "a: s n1\nb:s n1";
-	struct fab_fabric *f = small();
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *g = NULL;
 	struct fab_err err = {""};
@@ -255,5 +245,4 @@ Test(groups, the_last_colon)
 		"%s", err.text);
 	cr_expect_eq(fab_groups_builder_finish(b, false, &g, &err), -EINVAL);
 	cr_expect_str_eq(err.text, "g.txt:2: group \"b\" has no member");
-	fab_fabric_free(f);
 }

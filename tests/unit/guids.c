@@ -106,7 +106,7 @@ static char *write_text(const struct world *w, enum kind kind, struct fab_err *e
 
 static int read_kind(const struct world *w, enum kind kind, struct fab_err *err)
 {
-	struct fab_routes *r = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_mft *mft = NULL;
 	const char *text = w->text[kind];
 	size_t n = strlen(text);
@@ -123,7 +123,6 @@ static int read_kind(const struct world *w, enum kind kind, struct fab_err *err)
 		rc = fab_routes_add_path_sl(r, "t", text, n, err);
 	if (!rc && kind == LANES)
 		rc = fab_routes_add_sl2vl(r, "t", text, n, err);
-	fab_routes_free(r);
 	return rc;
 }
 
@@ -218,7 +217,7 @@ Test(guids, ports_of_one_guid)
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS,
 						     .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
-	struct fab_analysis j;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 	struct fab_err err = {""};
 	OWN(world) w;
 	uint32_t a, b;
@@ -236,7 +235,6 @@ Test(guids, ports_of_one_guid)
 	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(j.connected, j.pairs);
 	cr_expect_eq(j.unreachable, 0);
-	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	/* a LID that neither has is left out */
 	w.f->port_lid[b] = 4000;

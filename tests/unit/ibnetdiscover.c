@@ -378,6 +378,7 @@ Test(ibnetdiscover, reads_port_lists)
 
 Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = text_open(
 		"SW    51 79 0x946dae0300630bf6 4x HDR - CA    88  1 0xb83fd20300da1138 "
 		"( 'it's' - "
@@ -391,7 +392,6 @@ Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
 	cr_expect_not_null(find_warning(f, "foreign-line", 0));
 	cr_expect_str_eq(find_warning(f, "malformed-line", 0)->message,
 			 "no port can be read from \"CA x\"");
-	fab_fabric_free(f);
 	cr_expect_str_eq(text_error("CA    88  1 0xb83fd20300da1138 4x HDR - SW    51 79 "
 				    "0x946dae03 ( 'a' "
 				    "- 'b' )\nCA    88  1 0xb83fd2"),

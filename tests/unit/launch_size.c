@@ -60,14 +60,13 @@ Test(launch_size, as_the_library_packs_it)
 				      measured[i].bytes};
 		struct fab_puts puts = {.of = {&put, 1, 1}};
 		size_t n;
-		unsigned char *encoded =
+		FAB_AUTOFREE unsigned char *encoded =
 			fab_size_encode(&puts, &library, 0, measured[i].ppn, &n);
 
 		cr_expect(eq(u64, fab_size_node(&puts, &library, 0, measured[i].ppn),
 			     measured[i].expected),
 			  "case %zu", i);
 		cr_expect(eq(u64, n, measured[i].expected), "case %zu, encoded", i);
-		free(encoded);
 	}
 	/* ranks from 126 on: the last takes two bytes */
 	cr_expect(eq(u64, node_bytes("14:5", FAB_SIZE_LIBRARY, 126, 3), 66));
@@ -84,12 +83,11 @@ Test(launch_size, bytes_are_those_of_the_library)
 	struct fab_put put = {2, 1, 1};
 	struct fab_puts puts = {.of = {&put, 1, 1}};
 	size_t n;
-	unsigned char *encoded = fab_size_encode(&puts, &library, 0, 2, &n);
+	FAB_AUTOFREE unsigned char *encoded = fab_size_encode(&puts, &library, 0, 2, &n);
 
 	cr_assert(eq(sz, n, sizeof(real)));
 	for (size_t i = 0; i < n; i++)
 		cr_expect(encoded[i] == (real[i] == 'a' ? '!' : real[i]), "byte %zu", i);
-	free(encoded);
 }
 
 /* Version 2.1.4, counted by hand from its source: four bytes a count, a length and a
@@ -129,7 +127,7 @@ Test(launch_size, count_is_what_is_encoded)
 			.namespace_chars = 1 + (uint32_t)fab_rng_below(&rng, 200)};
 		uint32_t ppn = 1 + (uint32_t)fab_rng_below(&rng, 5);
 		uint32_t first = (uint32_t)fab_rng_below(&rng, 3) * 16382;
-		unsigned char *encoded;
+		FAB_AUTOFREE unsigned char *encoded = NULL;
 		size_t n;
 
 		for (size_t i = 0; i < puts.of.n; i++)
@@ -140,7 +138,6 @@ Test(launch_size, count_is_what_is_encoded)
 		encoded = fab_size_encode(&puts, &layout, first, ppn, &n);
 		cr_expect(eq(u64, fab_size_node(&puts, &layout, first, ppn), n),
 			  "trial %d, switches %u", trial, layout.opts);
-		free(encoded);
 	}
 }
 

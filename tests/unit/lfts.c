@@ -742,7 +742,8 @@ static void save(const char *path, const char *text, bool packed)
 Test(lfts, files)
 {
 	OWN(fab_fabric) *f = text_open(small);
-	char folder[TEMP_SIZE], *lfts, *sls, *lanes;
+	char folder[TEMP_SIZE];
+	FAB_AUTOFREE char *lfts = NULL, *sls = NULL, *lanes = NULL;
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
@@ -766,9 +767,6 @@ Test(lfts, files)
 	unlink(lanes);
 	unlink(lfts);
 	rmdir(folder);
-	free(lfts);
-	free(sls);
-	free(lanes);
 }
 
 /* Tables of a real subnet manager; figures are those of ibdmchk, which counts the hops
@@ -795,7 +793,7 @@ Test(lfts, real_fdbs)
 /* 0xbfff is the last LID of a destination. */
 Test(lfts, last_lid)
 {
-	struct plan plan = {0};
+	FAB_AUTO(plan_free) struct plan plan = {0};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_routes) *r = NULL;
 	char text[256];
@@ -805,7 +803,6 @@ Test(lfts, last_lid)
 	plan.nodes.v[1].lid[1] = 0xbfff;
 	plan_cable(&plan, 0, 1, 1, 1);
 	f = plan_build(&plan, 0);
-	plan_free(&plan);
 	snprintf(text, sizeof(text),
 		 "Unicast lids [0-49151] of switch Lid 1 guid 0x%llx ('A'):\n"
 		 "0xbfff 001\n1 lids dumped\n",

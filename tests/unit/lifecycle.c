@@ -444,13 +444,13 @@ static const struct fab_lifecycle_router nobody = {.route = no_route};
 
 static struct fab_events *generate(const char *spec, uint64_t seed)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *events;
 	struct fab_err err = {""};
 
 	cr_assert_eq(fab_events_generate(f, spec, seed, &events, &err), 0, "%s",
 		     err.text);
-	fab_fabric_free(f);
 	return events;
 }
 

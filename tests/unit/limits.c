@@ -22,15 +22,14 @@ enum { NODES = 6, INTERFACES = 3, MAPPINGS = 729 };
 static double share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *of)
 {
+	FAB_AUTO(fab_share_workspace_free_at)
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
-	struct fab_share share;
+	FAB_AUTO(fab_share_fini) struct fab_share share;
 	struct fab_err err;
 	double mbps;
 
 	cr_assert_eq(fab_share_of(m, batch, of, false, w, &share, &err), 0);
 	mbps = share.bandwidth_mbps;
-	fab_share_fini(&share);
-	fab_share_workspace_free(w);
 	return mbps;
 }
 
@@ -134,7 +133,8 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	OWN(fab_machine) *m = NULL;
 	OWN(fab_batch) all;
 	struct fab_err err;
-	uint32_t *of, n = 0, other = FAB_NONE;
+	uint32_t n = 0, other = FAB_NONE;
+	FAB_AUTOFREE uint32_t *of = NULL;
 	OWN_HEAP double *rate = NULL;
 
 	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
@@ -152,7 +152,6 @@ Test(limits, a_disk_is_shared_by_interfaces)
 		n += of[i] == other;
 	cr_expect_eq(n, 2);
 	cr_expect_float_eq(share_of(m, &all, of), 500, 1e-6);
-	free(of);
 	rate = fab_limits_interfaces(m);
 	for (uint32_t i = 0; i < 3; i++)
 		cr_expect_float_eq(rate[i], i == other ? 1000 : 500, 1e-9);
@@ -163,10 +162,11 @@ Test(limits, a_disk_is_shared_by_interfaces)
 Test(limits, the_slowest_node_is_that_of_the_full_disk)
 {
 	OWN(fab_machine) *m = boots_machine("node=4@1G/server=2@10G");
+	FAB_AUTO(fab_share_workspace_free_at)
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	OWN(fab_batch) all = boots_batch(m, "all");
 	const uint32_t of[4] = {0, 1, 1, 1};
-	struct fab_share share;
+	FAB_AUTO(fab_share_fini) struct fab_share share;
 	struct fab_err err;
 
 	m->limits.disk_mbps = 900;
@@ -176,8 +176,6 @@ Test(limits, the_slowest_node_is_that_of_the_full_disk)
 	cr_expect_str_eq(share.segment[share.bottleneck].name, "disk");
 	cr_expect_eq(share.segment[share.bottleneck].vertex, m->interface_vertex[1]);
 	cr_expect_eq(share.segment[share.bottleneck].max_sharers, 3);
-	fab_share_fini(&share);
-	fab_share_workspace_free(w);
 }
 
 /* Servers of several interfaces: as many as advised are enough, those that are to be
@@ -333,7 +331,7 @@ static double seconds_of(const struct drawn *d, const struct fab_machine *m,
 			 const uint32_t *of)
 {
 	const struct fab_transfer_options *o = &d->options;
-	struct fab_transfer t;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	struct fab_err err;
 	double last;
 
@@ -342,7 +340,6 @@ static double seconds_of(const struct drawn *d, const struct fab_machine *m,
 		       400 / fab_share_slowest_brute(m, &d->all, of);
 	cr_assert_eq(fab_transfer_run(m, &d->all, of, o, &t, &err), 0);
 	last = t.n_failed ? (double)NEVER_S * t.n_failed : t.last_s;
-	fab_transfer_fini(&t);
 	return last;
 }
 

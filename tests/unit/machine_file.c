@@ -75,8 +75,8 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 		const struct fab_mapping_engine *engine = fab_mapping_engines[i];
 		const char *name = engine->form;
-		uint32_t *of_a, *of_b;
-		struct fab_batch all_a, all_b;
+		FAB_AUTOFREE uint32_t *of_a = NULL, *of_b = NULL;
+		FAB_AUTO(fab_batch_fini) struct fab_batch all_a = {0}, all_b = {0};
 
 		if (strchr(name, ':') || engine->needs_loaded)
 			continue;
@@ -86,10 +86,6 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 		of_b = boots_map(b, name, &all_b);
 
 		cr_expect_arr_eq(of_a, of_b, a->n_nodes * sizeof(*of_a));
-		free(of_a);
-		free(of_b);
-		fab_batch_fini(&all_a);
-		fab_batch_fini(&all_b);
 	}
 }
 
@@ -97,7 +93,8 @@ Test(machine_file, shuffled_lines_are_the_same_machine)
 {
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		static char line[LINES_MAX][64];
-		struct fab_machine *first, *other;
+		struct fab_machine *other;
+		FAB_AUTO(fab_machine_free_at) struct fab_machine *first = NULL;
 		struct fab_rng rng;
 		size_t n;
 
@@ -117,7 +114,6 @@ Test(machine_file, shuffled_lines_are_the_same_machine)
 			expect_same(first, other);
 			fab_machine_free(other);
 		}
-		fab_machine_free(first);
 	}
 }
 
@@ -127,7 +123,7 @@ Test(machine_file, levels_go_by_depth)
 	static char line[LINES_MAX][64] = {"s1 pod1 1G server", "n1 rack1 1G node",
 					   "rack1 pod1 2G", "n2 rack1 1G node",
 					   "pod1 - 4G"};
-	struct fab_machine *m = read_lines(line, 5);
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = read_lines(line, 5);
 
 	cr_assert_eq(m->n_levels, 5);
 	cr_expect_str_eq(m->level[1].unit, "tier1");
@@ -135,7 +131,6 @@ Test(machine_file, levels_go_by_depth)
 	cr_expect_str_eq(m->level[3].unit, "node");
 	cr_expect_str_eq(m->level[4].unit, "server");
 	cr_expect(m->level[4].is_server);
-	fab_machine_free(m);
 }
 
 static void expect_refused(const char *text, const char *what)

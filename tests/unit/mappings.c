@@ -41,8 +41,9 @@ static uint32_t interface_at(const struct fab_machine *m, uint32_t k)
 static void expect_blocks(const struct fab_machine *m, const char *name, uint32_t level,
 			  uint32_t size)
 {
-	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *of = boots_map(m, name, &all), block = 0;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	uint32_t block = 0;
+	FAB_AUTOFREE uint32_t *of = boots_map(m, name, &all);
 
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		if (size)
@@ -52,8 +53,6 @@ static void expect_blocks(const struct fab_machine *m, const char *name, uint32_
 		cr_expect_eq(of[i], interface_at(m, block), "%s, %s: node %u to %u",
 			     m->source, name, i, of[i]);
 	}
-	free(of);
-	fab_batch_fini(&all);
 }
 
 /* The outermost level of nodes with a capacity that is not the nodes' own. */
@@ -79,6 +78,7 @@ static void expect_all(const struct fab_machine *m)
 Test(mappings, blocks_go_round_the_servers)
 {
 	for (size_t i = 0; i < FAB_COUNT(machines); i++) {
+		FAB_AUTO(fab_machine_free_at)
 		struct fab_machine *m = boots_machine(machines[i]);
 		char name[64];
 
@@ -86,17 +86,16 @@ Test(mappings, blocks_go_round_the_servers)
 		fab_machine_server_name(m, 1, name, sizeof(name));
 		boots_fail_server(m, name);
 		expect_all(m);
-		fab_machine_free(m);
 	}
 }
 
 Test(mappings, blocks_of_unequal_machines)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
+		FAB_AUTO(fab_machine_free_at)
 		struct fab_machine *m = boots_random_machine(seed);
 
 		expect_all(m);
-		fab_machine_free(m);
 	}
 }
 
@@ -107,21 +106,21 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 				   "d - 1G node\nr2 - 10G\ne r2 1G node\nf r2 1G node\n"
 				   "g - 1G node\ns1 - 1G server\ns2 - 1G server\n"
 				   "s3 - 1G server\n";
-	struct fab_machine *m;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	struct fab_err err = {""};
 
 	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
 		     err.text);
 	expect_all(m);
-	fab_machine_free(m);
 }
 
 /* A mapping on a server that is down, or on none, is no mapping. */
 Test(mappings, verify_knows_servers_that_are_down)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("board=4,cpu=2,servers=3@1Gbps");
-	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *of = boots_map(m, "scda", &all);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	FAB_AUTOFREE uint32_t *of = boots_map(m, "scda", &all);
 	struct fab_err err = {""};
 
 	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), 0, "%s", err.text);
@@ -132,7 +131,4 @@ Test(mappings, verify_knows_servers_that_are_down)
 	of[2] = FAB_NONE;
 	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), -EINVAL);
 	cr_expect(strstr(err.text, "no server"), "%s", err.text);
-	free(of);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }

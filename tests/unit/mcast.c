@@ -71,13 +71,13 @@ static uint8_t radius(const struct routed *s, uint32_t group)
 Test(mcast, candidates_are_all_switches_of_least_eccentricity)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 
 		setting_init(&s, seed);
 		/* all at once, and a few sets at a time */
 		for (size_t max_bytes = 1; max_bytes < 1 << 20; max_bytes *= 1000)
 			for (uint32_t done = 0; done < s.groups->n;) {
-				struct fab_roots roots;
+				FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 
 				fab_roots_find(s.dist, s.groups, done, max_bytes, 2, 0,
 					       &roots);
@@ -93,9 +93,7 @@ Test(mcast, candidates_are_all_switches_of_least_eccentricity)
 							eccentricity(&s, g, sw) == r);
 				}
 				done += roots.n;
-				fab_roots_fini(&roots);
 			}
-		routed_fini(&s);
 	}
 }
 
@@ -106,7 +104,7 @@ Test(mcast, every_engine_gives_sound_trees)
 			.n_threads = 2, .root_ties = (enum fab_root_ties)(seed % 2)};
 		struct fab_mcast_result results[MAX_ENGINES];
 		struct fab_err err = {""};
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 
 		setting_init(&s, seed);
 		route(&s, &options, results);
@@ -119,7 +117,6 @@ Test(mcast, every_engine_gives_sound_trees)
 			cr_assert_leq(fab_mcast_lower_bound(&s.problem), efi.max);
 		}
 		results_fini(results);
-		routed_fini(&s);
 	}
 }
 
@@ -127,7 +124,7 @@ Test(mcast, the_number_of_threads_changes_nothing)
 {
 	struct fab_mcast_result one[MAX_ENGINES], many[MAX_ENGINES];
 	struct fab_mcast_options options = {.n_threads = 1};
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 
 	setting_init(&s, 5);
 	route(&s, &options, one);
@@ -145,7 +142,6 @@ Test(mcast, the_number_of_threads_changes_nothing)
 	}
 	results_fini(one);
 	results_fini(many);
-	routed_fini(&s);
 }
 
 /* As published, by a priority queue over the whole fabric. */
@@ -157,7 +153,7 @@ Test(mcast, both_forms_of_sssp_give_the_same_trees)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result r[4];
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 		double seconds;
 
 		setting_init(&s, seed);
@@ -175,7 +171,6 @@ Test(mcast, both_forms_of_sssp_give_the_same_trees)
 		}
 		for (size_t i = 0; i < 4; i++)
 			fab_mcast_result_fini(&r[i]);
-		routed_fini(&s);
 	}
 }
 
@@ -193,7 +188,8 @@ static void hand_out(const struct routed *s, uint32_t at, const uint32_t *member
 		     uint32_t n, uint32_t *cable)
 {
 	const struct fab_fabric *f = s->f;
-	uint32_t *left = FAB_NEW(n, uint32_t), *part = FAB_NEW(n, uint32_t), n_left = 0;
+	uint32_t n_left = 0;
+	FAB_AUTOFREE uint32_t *left = FAB_NEW(n, uint32_t), *part = FAB_NEW(n, uint32_t);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (member[i] != at)
@@ -216,8 +212,6 @@ static void hand_out(const struct routed *s, uint32_t at, const uint32_t *member
 		cable[peer] = f->arc_cable[a];
 		hand_out(s, peer, part, n_part, cable);
 	}
-	free(left);
-	free(part);
 }
 
 Test(mcast, minihop_is_the_recursive_definition)
@@ -225,8 +219,8 @@ Test(mcast, minihop_is_the_recursive_definition)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result r[MAX_ENGINES];
-		struct routed s;
-		uint32_t *got, *want;
+		FAB_AUTO(routed_fini) struct routed s;
+		FAB_AUTOFREE uint32_t *got = NULL, *want = NULL;
 
 		setting_init(&s, seed);
 		got = FAB_NEW(s.f->n_switches, uint32_t);
@@ -240,10 +234,7 @@ Test(mcast, minihop_is_the_recursive_definition)
 				 fab_group_n_switches(s.groups, g), want);
 			cr_assert_arr_eq(got, want, s.f->n_switches * sizeof(*want));
 		}
-		free(got);
-		free(want);
 		results_fini(r);
-		routed_fini(&s);
 	}
 }
 
@@ -312,7 +303,7 @@ static void check_rules(const struct routed *s, const struct fab_mcast_result *r
 	struct plain p = {.load = FAB_NEW0(s->f->n_switch_links, uint32_t),
 			  .use = FAB_NEW0(s->f->n_switches, uint32_t),
 			  .cable = FAB_NEW(s->f->n_switches, uint32_t)};
-	uint32_t *got = FAB_NEW(s->f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *got = FAB_NEW(s->f->n_switches, uint32_t);
 
 	for (uint32_t g = 0; g < s->groups->n; g++) {
 		uint32_t root = r->forest.root[g];
@@ -335,7 +326,6 @@ static void check_rules(const struct routed *s, const struct fab_mcast_result *r
 	free(p.load);
 	free(p.use);
 	free(p.cable);
-	free(got);
 }
 
 Test(mcast, roots_and_links_follow_the_rules)
@@ -345,7 +335,7 @@ Test(mcast, roots_and_links_follow_the_rules)
 			struct fab_mcast_options options = {
 				.n_threads = 1, .root_ties = (enum fab_root_ties)ties};
 			struct fab_mcast_result r[MAX_ENGINES];
-			struct routed s;
+			FAB_AUTO(routed_fini) struct routed s;
 
 			setting_init(&s, seed);
 			route(&s, &options, r);
@@ -353,7 +343,6 @@ Test(mcast, roots_and_links_follow_the_rules)
 				if (!r[i].engine->choose_root)
 					check_rules(&s, &r[i], options.root_ties);
 			results_fini(r);
-			routed_fini(&s);
 		}
 }
 
@@ -361,9 +350,10 @@ Test(mcast, efi_counts_every_cable)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_result r[MAX_ENGINES];
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 	struct fab_efi efi;
-	uint32_t *count, fullest[7], n, max_host = 0, total = 0;
+	uint32_t fullest[7], n, max_host = 0, total = 0;
+	FAB_AUTOFREE uint32_t *count = NULL;
 
 	setting_init(&s, 3);
 	route(&s, &options, r);
@@ -399,9 +389,7 @@ Test(mcast, efi_counts_every_cable)
 		max_host = groups > max_host ? groups : max_host;
 	}
 	cr_assert_eq(efi.max_all, max_host > efi.max ? max_host : efi.max);
-	free(count);
 	results_fini(r);
-	routed_fini(&s);
 }
 
 /* What verification says after one thing in a sound result was changed. */
@@ -418,7 +406,7 @@ Test(mcast, verification_finds_planted_faults)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_result all[MAX_ENGINES], *r = &all[0];
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 	uint32_t g = 0, old, cable;
 	uint64_t e;
 
@@ -462,7 +450,6 @@ Test(mcast, verification_finds_planted_faults)
 	r->forest.root[g] = old;
 	cr_assert_eq(fab_mcast_verify(&s.problem, r, NULL), 0);
 	results_fini(all);
-	routed_fini(&s);
 }
 
 static int stop_at_once(void *context, uint64_t done, uint64_t total)
@@ -477,7 +464,7 @@ Test(mcast, progress_can_stop_it)
 	struct fab_mcast_options options = {
 		.n_threads = 1, .progress = stop_at_once, .progress_context = &seen};
 	struct fab_mcast_result r[MAX_ENGINES];
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 	double seconds;
 
 	setting_init(&s, 1);
@@ -485,18 +472,17 @@ Test(mcast, progress_can_stop_it)
 				     &options, r, &seconds, NULL),
 		     -ECANCELED);
 	cr_assert_eq(seen, s.groups->n * 1000001ull);
-	routed_fini(&s);
 }
 
 Test(mcast, far_members_need_long_trees)
 {
 	/* every switch of a ring of 12 with the one across: 12 paths of 6 over 12 cables
 	 */
-	struct fab_fabric *f = test_ring(12);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(12);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_problem problem = {.f = f};
-	struct fab_groups *g = NULL;
-	struct fab_dist *dist = NULL;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 
 	for (uint32_t i = 0; i < 12; i++) {
 		fab_groups_builder_begin(b, "x", 1);
@@ -508,7 +494,4 @@ Test(mcast, far_members_need_long_trees)
 	problem.groups = g;
 	problem.dist = dist;
 	cr_assert_eq(fab_mcast_lower_bound(&problem), 6);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }

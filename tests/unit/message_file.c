@@ -14,17 +14,14 @@
 static int read_text(const char *text, bool in_ticks, struct fab_message_file *out,
 		     struct fab_err *err)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_gen("torus:dims=4,hosts=2");
-	struct fab_flow_ends ends;
-	int rc;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 
 	fab_flow_ends_init(&ends, f, NULL, NULL);
-	rc = fab_message_file_parse(f, &ends,
-				    in_ticks ? FAB_MESSAGES_TICKS : FAB_MESSAGES_TRACE,
-				    "t", text, strlen(text), out, err);
-	fab_flow_ends_fini(&ends);
-	fab_fabric_free(f);
-	return rc;
+	return fab_message_file_parse(f, &ends,
+				      in_ticks ? FAB_MESSAGES_TICKS : FAB_MESSAGES_TRACE,
+				      "t", text, strlen(text), out, err);
 }
 
 Test(message_file, messages_by_name_and_unit)

@@ -334,9 +334,10 @@ Test(messages, each_to_each_once)
  * the end, and no rank sends before what it waits for is there. */
 static void run_allreduce(const char *spec, uint32_t n, unsigned seed)
 {
-	struct fab_schedule queue = {0};
+	FAB_AUTO(fab_schedule_fini) struct fab_schedule queue = {0};
 	struct fab_stream chance = fab_stream_of(seed, 0);
-	uint64_t *last = FAB_NEW0(n * (size_t)n, uint64_t), sent = 0;
+	uint64_t sent = 0;
+	FAB_AUTOFREE uint64_t *last = FAB_NEW0(n * (size_t)n, uint64_t);
 	struct fab_traffic t;
 	struct fab_message m;
 	struct fab_due due;
@@ -375,8 +376,6 @@ static void run_allreduce(const char *spec, uint32_t n, unsigned seed)
 		cr_assert_eq(sent, 2 * (n - 1) * (uint64_t)n);
 	if (!strcmp(spec, "allreduce:tree"))
 		cr_assert_eq(sent, 2 * (n - 1));
-	fab_schedule_fini(&queue);
-	free(last);
 	end(&s, &t);
 }
 

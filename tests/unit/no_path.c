@@ -67,7 +67,8 @@ static void compare(const struct fab_routes *r, int seed)
 {
 	const struct fab_fabric *f = r->f;
 	OWN(fab_planes) *planes = fab_planes_new(f);
-	struct fab_no_path x, plain = {.from = FAB_NONE, .to = FAB_NONE};
+	struct fab_no_path plain = {.from = FAB_NONE, .to = FAB_NONE};
+	FAB_AUTO(fab_no_path_fini) struct fab_no_path x;
 	OWN(fab_flow_ends) ends;
 	OWN_HEAP uint32_t *column = NULL;
 
@@ -114,7 +115,6 @@ static void compare(const struct fab_routes *r, int seed)
 		cr_assert_geq(sw, f->arc_peer[x.circle.v[x.circle.n - 1]]);
 	}
 	cr_assert_eq(x.circle.n > 0, x.circles > 0);
-	fab_no_path_fini(&x);
 }
 
 Test(no_path, beside_walks_of_every_pair)

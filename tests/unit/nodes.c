@@ -45,11 +45,12 @@ Test(nodes, orders_keep_the_hosts)
 {
 	static const char *const orders[] = {"fabric", "name",	     "switch",
 					     "random", "axes:0,1,2", "axes:2,0,1"};
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_gen("torus:dims=4x3x5,hosts=2");
 
 	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
 		struct fab_launch_nodes nodes = make(f, orders[i], 0);
-		bool *seen = FAB_NEW0(f->n_hosts, bool);
+		FAB_AUTOFREE bool *seen = FAB_NEW0(f->n_hosts, bool);
 
 		cr_assert_eq(nodes.n, 120);
 		for (uint32_t k = 0; k < nodes.n; k++) {
@@ -58,15 +59,13 @@ Test(nodes, orders_keep_the_hosts)
 			cr_assert_eq(nodes.port[k], fab_host_endpoint(f, nodes.host[k]));
 			cr_assert_eq(nodes.sw[k], fab_port_switch(f, nodes.port[k]));
 		}
-		free(seen);
 	}
-	fab_fabric_free(f);
 }
 
 Test(nodes, axes_say_what_is_fastest)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4x3x5");
-	struct fab_shape *s = fab_shape_recognize(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4x3x5");
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *s = fab_shape_recognize(f);
 	struct fab_launch_nodes nodes = make(f, "axes:1,2,0", 0);
 
 	for (uint32_t k = 0; k < nodes.n; k++) {
@@ -74,24 +73,22 @@ Test(nodes, axes_say_what_is_fastest)
 
 		cr_assert_eq(c[1] + s->dims[1] * (c[2] + s->dims[2] * c[0]), k);
 	}
-	fab_shape_free(s);
-	fab_fabric_free(f);
 }
 
 Test(nodes, names_count_by_value)
 {
-	struct fab_fabric *f = test_gen("torus:dims=12");
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=12");
 	struct fab_launch_nodes nodes = make(f, "name", 0);
 
 	for (uint32_t k = 1; k < nodes.n; k++)
 		cr_assert(strverscmp(fab_host_name(f, nodes.host[k - 1]),
 				     fab_host_name(f, nodes.host[k])) < 0);
-	fab_fabric_free(f);
 }
 
 /* Hosts of a switch side by side; on a fat tree those of a pod, too. */
 Test(nodes, near_switches_side_by_side)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_gen("fattree:radix=8,levels=3");
 	struct fab_launch_nodes nodes = make(f, "switch", 0);
 	uint32_t n_changes = 0, n_pods = 0;
@@ -103,7 +100,6 @@ Test(nodes, near_switches_side_by_side)
 	}
 	cr_assert_eq(n_changes, 31);
 	cr_assert_eq(n_pods, 7);
-	fab_fabric_free(f);
 }
 
 static uint32_t add_node(struct fab_builder *b, enum fab_node_kind kind, uint32_t i)
@@ -126,7 +122,7 @@ Test(nodes, neighbours_with_hosts_first)
 	static const uint32_t on[] = {0, 2, 3};
 	struct fab_builder *b = fab_builder_new();
 	struct fab_launch_nodes nodes;
-	struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_err err = {""};
 
 	for (uint32_t i = 0; i < 4; i++)
@@ -146,18 +142,16 @@ Test(nodes, neighbours_with_hosts_first)
 	cr_assert_eq(nodes.n, FAB_COUNT(on));
 	for (uint32_t i = 0; i < nodes.n; i++)
 		cr_assert_eq(nodes.sw[i], on[i], "%u: %u", i, nodes.sw[i]);
-	fab_fabric_free(f);
 }
 
 Test(nodes, chance_repeats)
 {
-	struct fab_fabric *f = test_gen("torus:dims=8x8");
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=8x8");
 	struct fab_launch_nodes a = make(f, "random", 0), b = make(f, "random", 0);
 	struct fab_launch_nodes c = make(f, "fabric", 0);
 
 	cr_assert_arr_eq(a.host, b.host, a.n * sizeof(*a.host));
 	cr_assert(memcmp(a.host, c.host, a.n * sizeof(*a.host)) != 0);
-	fab_fabric_free(f);
 }
 
 Test(nodes, bad_orders)
@@ -165,7 +159,9 @@ Test(nodes, bad_orders)
 	static const char *const bad[] = {"",	     "nam",	"name:1",   "axes",
 					  "axes:",   "axes:0,", "axes:0,0", "axes:x",
 					  "axes:-1", "axes:24", "random:2"};
-	struct fab_fabric *f = test_gen("torus:dims=4x4"), *tree;
+	FAB_AUTO(fab_fabric_free_at)
+	struct fab_fabric *f = test_gen("torus:dims=4x4"),
+			  *tree = NULL;
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_node_order order;
@@ -189,13 +185,11 @@ Test(nodes, bad_orders)
 	cr_assert_eq(fab_launch_nodes_make(&memory, tree, NULL, &choice, &nodes, &err),
 		     -EINVAL);
 	cr_assert(strstr(err.text, "needs a torus"), "%s", err.text);
-	fab_fabric_free(tree);
-	fab_fabric_free(f);
 }
 
 Test(nodes, hosts_of_a_list)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4x4");
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4x4");
 	const uint32_t list[] = {9, 2, 4}, twice[] = {1, 3, 1};
 	struct fab_launch_choice choice = {.host = list, .n_hosts = 3};
 	struct fab_launch_nodes nodes;
@@ -220,14 +214,13 @@ Test(nodes, hosts_of_a_list)
 	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
 		     -EINVAL);
 	cr_assert(strstr(err.text, "17 nodes: there are only 16 hosts"), "%s", err.text);
-	fab_fabric_free(f);
 }
 
 /* Hosts whose switch or cable is dead are left out, or refused when they are named. */
 Test(nodes, dead_hosts)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4x4");
-	struct fab_faults *faults = fab_faults_new(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4x4");
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
 	const uint32_t list[] = {0, 5};
 	struct fab_launch_choice all = {0}, named = {.host = list, .n_hosts = 2};
 	struct fab_launch_nodes nodes;
@@ -242,15 +235,13 @@ Test(nodes, dead_hosts)
 	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &named, &nodes, &err),
 		     -ENOTCONN);
 	cr_assert(strstr(err.text, fab_host_name(f, 5)), "%s", err.text);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* A fence across parts that nothing joins is refused, by name; within one it is none. */
 Test(nodes, parts_that_nothing_joins)
 {
-	struct fab_fabric *f = test_gen("mesh:dims=8");
-	struct fab_faults *faults = fab_faults_new(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("mesh:dims=8");
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
 	const uint32_t left[] = {0, 1, 2};
 	struct fab_launch_choice all = {0}, part = {.host = left, .n_hosts = 3};
 	struct fab_launch_nodes nodes;
@@ -264,21 +255,19 @@ Test(nodes, parts_that_nothing_joins)
 	cr_assert(strstr(err.text, fab_host_name(f, 4)), "%s", err.text);
 	cr_assert(strstr(err.text, "(4 in all)"), "%s", err.text);
 	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &part, &nodes, &err), 0);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* Joined, but not by the tables: the pair is named. */
 Test(nodes, tables_without_a_path)
 {
-	struct fab_fabric *f = test_gen("mesh:dims=3x3");
-	struct fab_faults *faults = fab_faults_new(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("mesh:dims=3x3");
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_fence_setup setup;
-	struct fab_routes *r;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 	struct fab_fence_job job = {.costs = {1, 1.5, 0.1, 0.1}};
 
@@ -295,15 +284,12 @@ Test(nodes, tables_without_a_path)
 	cr_assert_eq(
 		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, &err),
 		-EINVAL);
-	fab_routes_free(r);
-	fab_faults_free(faults);
-	fab_fabric_free(f);
 }
 
 /* A slow cable takes longer, and F and the simulation see it; a fast one helps nobody. */
 Test(nodes, slow_cables)
 {
-	struct fab_fabric *f = test_gen("torus:dims=4");
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4");
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	struct fab_launch_nodes nodes = make(f, "fabric", 0);
 	struct fab_fence_job job = {.n_nodes = 4,
@@ -313,7 +299,7 @@ Test(nodes, slow_cables)
 	struct fab_fence_setup ring;
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time even, slow;
-	struct fab_routes *r;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 
 	cr_assert_eq(fab_unicast_dor.route(&problem, &r, NULL), 0);
 	cr_assert_eq(
@@ -339,6 +325,4 @@ Test(nodes, slow_cables)
 	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
 	fab_fence_setup_fini(&ring);
-	fab_routes_free(r);
-	fab_fabric_free(f);
 }

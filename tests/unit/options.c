@@ -300,12 +300,11 @@ Test(options, bad_values)
 		{"- --in=-", "standard input can be read only once: FABRIC and --in both "
 			     "name it"},
 	};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		expect_refused(cases[i].words, cases[i].sentence);
-	folder_fini(&f);
 }
 
 Test(options, relations)
@@ -336,7 +335,7 @@ Test(options, relations)
 					   "f -c --label=x --store=a.db",
 					   "--list-columns",
 					   "--list-columns --flag --many=a"};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
@@ -346,7 +345,6 @@ Test(options, relations)
 		cr_assert_eq(run(read_line, "out", "err"), 0, "%s: %s", line,
 			     slurp("err"));
 	}
-	folder_fini(&f);
 }
 
 /* Commands of several questions. */
@@ -429,7 +427,7 @@ Test(options, bad_verbs)
 		{"tell --hard", "--hard goes with ask only"},
 		{"tell --soft", "--soft goes with ask or both only"},
 	};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -440,5 +438,4 @@ Test(options, bad_verbs)
 		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == FAB_EXIT_USAGE);
 		cr_expect(strstr(slurp("err"), cases[i].said), "%s", slurp("err"));
 	}
-	folder_fini(&f);
 }

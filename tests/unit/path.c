@@ -202,7 +202,7 @@ Test(path, a_walk_is_all_paths_of_a_column)
 	uint32_t n_led = 0, n_lost = 0;
 
 	for (uint64_t seed = 0; seed < 30; seed++) {
-		struct fab_walk all, some;
+		FAB_AUTO(fab_walk_fini) struct fab_walk all, some;
 		OWN(setting) s;
 
 		setting_init(&s, seed);
@@ -241,8 +241,6 @@ Test(path, a_walk_is_all_paths_of_a_column)
 				n = all.n_order;
 			}
 		}
-		fab_walk_fini(&all);
-		fab_walk_fini(&some);
 	}
 	cr_assert_gt(n_led, 500);
 	cr_assert_gt(n_lost, 500);

@@ -95,7 +95,8 @@ Test(planes, a_switch_apart_is_a_part)
 	uint32_t t = plan_switch(&plan, "t", 8);
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_planes) *p = NULL;
-	char text[FAB_PLANE_TEXT_SIZE], *why;
+	char text[FAB_PLANE_TEXT_SIZE];
+	FAB_AUTOFREE char *why = NULL;
 
 	plan_cable(&plan, s, 1, t, 1);
 	plan_cable(&plan, apart, 1, plan_adapter(&plan, "a HCA-1"), 1);
@@ -111,7 +112,6 @@ Test(planes, a_switch_apart_is_a_part)
 	why = fab_planes_apart(p, f, f->node_first_port[3], f->node_first_port[4]);
 	cr_assert_str_eq(why, "no path from \"a HCA-1\" (part 2) to \"b HCA-1\" (part "
 			      "1): no cable joins these parts of the fabric");
-	free(why);
 	cr_assert_null(
 		fab_planes_apart(p, f, f->node_first_port[4], f->node_first_port[5]));
 }

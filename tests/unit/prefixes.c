@@ -16,12 +16,11 @@ enum { NODES = 6, SERVERS = 3, MAPPINGS = 729 };
 static double slowest(const struct fab_machine *m, uint32_t n, const uint32_t *of)
 {
 	const uint32_t node[NODES] = {0, 1, 2, 3, 4, 5};
-	struct fab_batch batch;
+	FAB_AUTO(fab_batch_fini) struct fab_batch batch;
 	double mbps;
 
 	fab_batch_of(node, n, "prefix", &batch);
 	mbps = fab_share_slowest_brute(m, &batch, of);
-	fab_batch_fini(&batch);
 	return mbps;
 }
 
@@ -44,7 +43,7 @@ static struct losses losses_of(const struct fab_machine *m)
 {
 	struct losses out = {.best = INFINITY};
 	double best[NODES + 1];
-	struct fab_batch all = fab_batch_all(m);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
 	struct fab_mapping_problem p = {.m = m, .batch = &all};
 	const struct fab_mapping_engine *balanced = NULL;
 	uint32_t of[NODES], n_mappings = 1;
@@ -71,7 +70,6 @@ static struct losses losses_of(const struct fab_machine *m)
 	p.purpose = FAB_FOR_ALL;
 	cr_assert_eq(balanced->map(&p, 0, of, &err), 0);
 	out.all = loss(m, best, of);
-	fab_batch_fini(&all);
 	return out;
 }
 
@@ -83,6 +81,7 @@ Test(prefixes, price_of_serving_all)
 	uint32_t n_machines = 200, n_best = 0;
 
 	for (uint64_t seed = 0; seed < n_machines; seed++) {
+		FAB_AUTO(fab_machine_free_at)
 		struct fab_machine *m = boots_random_machine(seed);
 		struct losses l = losses_of(m);
 
@@ -92,7 +91,6 @@ Test(prefixes, price_of_serving_all)
 		all += l.all / n_machines;
 		worst = fmax(worst, l.prefixes);
 		n_best += l.prefixes <= l.best * (1 + 1e-9);
-		fab_machine_free(m);
 	}
 	cr_expect_leq(best, 1.001);
 	cr_expect_leq(prefixes, 1.02);
@@ -111,7 +109,7 @@ Test(prefixes, no_mapping_is_best_for_all)
 		"n4 s0 3 node\nn5 s3 4 node\nv0 s0 6 server\nv1 s1 4 server\n"
 		"v2 s0 2 server\n";
 	struct fab_err err = {""};
-	struct fab_machine *m;
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	struct losses l;
 
 	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
@@ -120,7 +118,6 @@ Test(prefixes, no_mapping_is_best_for_all)
 
 	cr_expect_float_eq(l.best, 4.0 / 3, 1e-9);
 	cr_expect_float_eq(l.prefixes, l.best, 1e-9);
-	fab_machine_free(m);
 }
 
 /* Six nodes and three servers: by all mappings of the nodes that have none. */
@@ -152,8 +149,9 @@ Test(prefixes, orphans_are_spread_best)
 		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
 			keep = fab_mapping_engines[i];
 	for (uint64_t seed = 0; seed < 200; seed++) {
+		FAB_AUTO(fab_machine_free_at)
 		struct fab_machine *m = boots_random_machine(seed);
-		struct fab_batch all = fab_batch_all(m);
+		FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
 		bool was_down[SERVERS] = {0};
 		uint32_t loaded[NODES], kept[NODES], of[NODES];
 		struct fab_mapping_problem p = {
@@ -172,8 +170,6 @@ Test(prefixes, orphans_are_spread_best)
 		cr_assert_eq(fab_mapping_verify(m, &all, of, &err), 0);
 		cr_expect_float_eq(slowest(m, NODES, of), best_completion(m, kept), 1e-9,
 				   "seed %d", (int)seed);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
 	}
 }
 
@@ -181,10 +177,12 @@ Test(prefixes, orphans_are_spread_best)
  */
 Test(prefixes, new_servers_take_the_fewest)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("node=40@10G,servers=5@1G");
-	struct fab_batch all = fab_batch_all(m);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
 	bool was_down[] = {false, false, false, false, true};
-	uint32_t loaded[40], moved = 0, *of = FAB_NEW(40, uint32_t);
+	uint32_t loaded[40], moved = 0;
+	FAB_AUTOFREE uint32_t *of = FAB_NEW(40, uint32_t);
 	struct fab_mapping_problem p = {
 		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
 	struct fab_err err;
@@ -200,9 +198,6 @@ Test(prefixes, new_servers_take_the_fewest)
 	}
 	cr_expect_eq(moved, 8);
 	cr_expect_float_eq(fab_share_slowest_brute(m, &all, of), 125, 1e-9);
-	free(of);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 /* Where only servers limit, each prefix gets the most that it can get. */
@@ -211,7 +206,7 @@ Test(prefixes, best_of_all_on_a_star)
 	for (uint32_t k = 1; k < 40; k++) {
 		char spec[400] = "";
 		size_t at = 0;
-		struct fab_machine *m;
+		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 		struct fab_err err;
 		struct losses l;
 
@@ -225,6 +220,5 @@ Test(prefixes, best_of_all_on_a_star)
 		cr_assert_eq(fab_machine_read("m", spec, at, &m, &err), 0);
 		l = losses_of(m);
 		cr_expect_float_eq(l.prefixes, 1, 1e-9, "%u", k);
-		fab_machine_free(m);
 	}
 }

@@ -105,7 +105,8 @@ static char *print(struct fab_report_options options, const struct fab_fabric *f
 
 Test(present, table)
 {
-	char *text = print((struct fab_report_options){.format = FAB_FORMAT_TABLE}, NULL);
+	FAB_AUTOFREE char *text =
+		print((struct fab_report_options){.format = FAB_FORMAT_TABLE}, NULL);
 
 	cr_assert_str_eq(
 		text,
@@ -130,7 +131,6 @@ Test(present, table)
 		"\n"
 		"fabric  note a\\b\n",
 		"%s", text);
-	free(text);
 }
 
 /* Fields are the document itself where there is no primary table. */
@@ -138,7 +138,7 @@ Test(present, fields_come_first_without_a_primary_table)
 {
 	struct sheet s;
 	struct fab_report *r = begin(&s, (struct fab_report_options){0}, "none", NULL);
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	fab_report_text(r, "fabric.source", "MF0;a:M/U1");
 	fab_report_text(r, "other.source", "b");
@@ -154,22 +154,21 @@ Test(present, fields_come_first_without_a_primary_table)
 			       "(none)\n"
 			       "\n"
 			       "other  source c, x y d\n");
-	free(text);
 }
 
 Test(present, table_without_header_and_with_chosen_columns)
 {
-	char *text = print((struct fab_report_options){.format = FAB_FORMAT_TABLE,
-						       .columns = "lower_bound,algorithm",
-						       .no_header = true},
-			   NULL);
+	FAB_AUTOFREE char *text =
+		print((struct fab_report_options){.format = FAB_FORMAT_TABLE,
+						  .columns = "lower_bound,algorithm",
+						  .no_header = true},
+		      NULL);
 	static const char *const rows = " - fulb\n12 \\x1b[31m\"x\", y\\x0a\\xff\n"
 					" - -\n\ngroups  260\n";
 
 	cr_assert(strstr(text, rows), "%s", text);
 	cr_assert_not(strstr(text, "algorithm"), "%s", text);
 	cr_assert_not(strstr(text, "Fullest"), "%s", text);
-	free(text);
 }
 
 Test(present, table_fits_the_terminal_and_colours_only_there)
@@ -243,23 +242,22 @@ Test(present, short_table_is_turned_when_it_is_too_wide)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		char *text = print_numbers(cases[i].width, cases[i].n_rows);
+		FAB_AUTOFREE char *text = print_numbers(cases[i].width, cases[i].n_rows);
 
 		cr_assert_str_eq(text, cases[i].text, "%u: %s", cases[i].width, text);
-		free(text);
 	}
 	for (unsigned n_rows = 11; n_rows < 16; n_rows++) {
-		char *text = print_numbers(10, n_rows);
+		FAB_AUTOFREE char *text = print_numbers(10, n_rows);
 
 		/* turned, eleven rows would be wider still; many are never turned */
 		cr_assert(strstr(text, "first_number second_number"), "%s", text);
-		free(text);
 	}
 }
 
 Test(present, csv)
 {
-	char *text = print((struct fab_report_options){.format = FAB_FORMAT_CSV}, NULL);
+	FAB_AUTOFREE char *text =
+		print((struct fab_report_options){.format = FAB_FORMAT_CSV}, NULL);
 
 	cr_assert_str_eq(
 		text, "algorithm,max_efi,mean_efi,verified,root,seconds_trees,"
@@ -268,26 +266,25 @@ Test(present, csv)
 		      "\"\\x1b[31m\"\"x\"\", y\\x0a\\xff\",18446744073709551615,,false,"
 		      "0xffffffffffffffff,,1e-07,12\r\n"
 		      ",0,1.23457e+06,true,0x0000000000000000,-0,0.333333,\r\n");
-	free(text);
 }
 
 Test(present, csv_chosen_columns)
 {
-	char *text = print((struct fab_report_options){.format = FAB_FORMAT_CSV,
-						       .columns = "seconds_total,root",
-						       .no_header = true},
-			   NULL);
+	FAB_AUTOFREE char *text =
+		print((struct fab_report_options){.format = FAB_FORMAT_CSV,
+						  .columns = "seconds_total,root",
+						  .no_header = true},
+		      NULL);
 
 	cr_assert_str_eq(text, "2,0x000000000002c903\r\n1e-07,0xffffffffffffffff\r\n"
 			       "0.333333,0x0000000000000000\r\n");
-	free(text);
 }
 
 Test(present, json)
 {
 	char source[] = "x.topo";
 	struct fab_fabric fabric = {.n_switches = 3, .n_adapters = 4, .source = source};
-	char *text =
+	FAB_AUTOFREE char *text =
 		print((struct fab_report_options){.format = FAB_FORMAT_JSON}, &fabric);
 	json_error_t error;
 	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, &error);
@@ -311,14 +308,14 @@ Test(present, json)
 		strstr(text,
 		       "\"max_efi\": \"18446744073709551615\", \"mean_efi\": null, \"verified\": false, \"root\": \"0xffffffffffffffff\", \"seconds\": {\"trees\": null, \"total\": 1e-7}, \"lower_bound\": 12}"),
 		"%s", text);
-	free(text);
 }
 
 Test(present, json_keeps_order_and_chosen_columns)
 {
-	char *text = print((struct fab_report_options){.format = FAB_FORMAT_JSON,
-						       .columns = "max_efi,algorithm"},
-			   NULL);
+	FAB_AUTOFREE char *text =
+		print((struct fab_report_options){.format = FAB_FORMAT_JSON,
+						  .columns = "max_efi,algorithm"},
+		      NULL);
 
 	cr_assert_str_eq(text,
 			 "{\n  \"schema\": 1,\n  \"command\": \"fabric-test\",\n"
@@ -332,7 +329,6 @@ Test(present, json_keeps_order_and_chosen_columns)
 			 "  ],\n  \"fullest\": [],\n"
 			 "  \"fabric\": {\"note\": \"a\\\\b\"},\n"
 			 "  \"unknown\": 3\n}\n");
-	free(text);
 }
 
 Test(present, full_disk_is_an_error_in_every_format)
@@ -356,7 +352,7 @@ Test(present, full_disk_is_an_error_in_every_format)
 Test(present, columns_are_checked_and_listed)
 {
 	struct fab_err err = {""};
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -380,12 +376,11 @@ Test(present, columns_are_checked_and_listed)
 	cr_assert(strstr(text, "lower_bound    no tree set can do better (in a table "
 			       "only when asked for)\n"),
 		  "%s", text);
-	free(text);
 }
 
 Test(present, json_lines)
 {
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -405,7 +400,6 @@ Test(present, json_lines)
 			 "\"big\":9007199254740992,\"none\":null}\n"
 			 "{\"group\":\"g\\\\xff\\\\x0a\",\"root\":\"0x00000000000000ab\","
 			 "\"big\":\"9007199254740993\",\"none\":null}\n");
-	free(text);
 }
 
 Test(present, json_lines_on_a_full_disk)
@@ -447,16 +441,14 @@ static char *print_rows_in_row(enum fab_format format)
 
 Test(present, rows_in_a_row)
 {
-	char *json = print_rows_in_row(FAB_FORMAT_JSON);
-	char *csv = print_rows_in_row(FAB_FORMAT_CSV);
+	FAB_AUTOFREE char *json = print_rows_in_row(FAB_FORMAT_JSON);
+	FAB_AUTOFREE char *csv = print_rows_in_row(FAB_FORMAT_CSV);
 
 	cr_assert(strstr(json, "{\"algorithm\": \"x\", \"segments\": [{\"name\": \"a\", "
 			       "\"share\": 1}, {\"name\": \"b\", \"share\": 2}]}"),
 		  "%s", json);
 	cr_assert(strstr(json, "{\"algorithm\": \"y\", \"segments\": []}"), "%s", json);
 	cr_assert_str_eq(csv, "algorithm\r\nx\r\ny\r\n");
-	free(json);
-	free(csv);
 }
 
 /* Every kind of member, in another order than the columns. */
@@ -501,7 +493,7 @@ Test(present, a_record_is_read_by_the_places_of_its_columns)
 					 NAN};
 	struct sheet s;
 	struct fab_report *r = begin(&s, options, "results", NULL);
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	fab_report_table_begin(r, "results", "Results", record_columns,
 			       FAB_COUNT(record_columns));
@@ -512,7 +504,6 @@ Test(present, a_record_is_read_by_the_places_of_its_columns)
 			 "\"as_number\": 7, \"is_so\": true, \"unknown\": null, "
 			 "\"real\": 0.5, \"counts\": {\"1\": 3}, \"numbers\": [5, 2]}"),
 		  "%s", text);
-	free(text);
 	for (size_t i = 0; i < FAB_COUNT(record_columns); i++) {
 		double number = fab_column_number(&record_columns[i], &record);
 
@@ -660,12 +651,13 @@ Test(present, answer_comes_first)
 		"3 problems, the worst is a slow cable.\nNobody "
 		"knows whether \\x1b[31mx is sound, and that has "
 		"to be said on more than one line.";
-	char *table = print_findings((struct fab_report_options){0}, 1);
-	char *json =
+	FAB_AUTOFREE char *table = print_findings((struct fab_report_options){0}, 1);
+	FAB_AUTOFREE char *json =
 		print_findings((struct fab_report_options){.format = FAB_FORMAT_JSON}, 1);
-	char *csv =
+	FAB_AUTOFREE char *csv =
 		print_findings((struct fab_report_options){.format = FAB_FORMAT_CSV}, 1);
-	char *bare = print_findings((struct fab_report_options){.no_header = true}, 1);
+	FAB_AUTOFREE char *bare =
+		print_findings((struct fab_report_options){.no_header = true}, 1);
 
 	cr_expect_eq(strncmp(table, answer, strlen(answer)), 0, "%s", table);
 	cr_expect_eq(strncmp(table + strlen(answer), "\n\nFindings\n", 11), 0, "%s",
@@ -678,10 +670,6 @@ Test(present, answer_comes_first)
 	cr_expect_eq(strncmp(csv, "severity,code,", 14), 0, "%s", csv);
 	cr_expect_not(strstr(csv, "Nobody"), "%s", csv);
 	cr_expect_not(strstr(bare, "Nobody"), "%s", bare);
-	free(table);
-	free(json);
-	free(csv);
-	free(bare);
 }
 
 /* The text without white space: what must be there however it is wrapped. */
@@ -699,7 +687,8 @@ static char *squeeze(const char *text)
 /* Are the words there, in this order? */
 static bool has_words(const char *text, const char *words)
 {
-	char *list = fab_strdup(words), *save = NULL;
+	char *save = NULL;
+	FAB_AUTOFREE char *list = fab_strdup(words);
 
 	for (char *word = strtok_r(list, " ", &save); word && text;
 	     word = strtok_r(NULL, " ", &save)) {
@@ -707,7 +696,6 @@ static bool has_words(const char *text, const char *words)
 		if (text)
 			text += strlen(word);
 	}
-	free(list);
 	return text != NULL;
 }
 
@@ -718,7 +706,8 @@ Test(present, nothing_is_cut_at_any_width)
 	for (size_t i = 0; i < FAB_COUNT(widths); i++)
 		for (size_t n = 0; n < 30; n += 1 + 3 * n) {
 			struct fab_report_options options = {.width = widths[i]};
-			char *text = print_findings(options, n), *all = squeeze(text);
+			char *text = print_findings(options, n);
+			FAB_AUTOFREE char *all = squeeze(text);
 
 			for (const char *line = text; *line && widths[i] >= 60;
 			     line += strcspn(line, "\n") + 1)
@@ -731,15 +720,15 @@ Test(present, nothing_is_cut_at_any_width)
 						   "0904-02ib0 port of where have HDR") ||
 					 widths[i] < 60),
 				  "%u: %s", widths[i], text);
-			free(all);
 			free(text);
 		}
 }
 
 Test(present, what_is_bad_has_colour_only_when_asked_for)
 {
-	char *bare = print_findings((struct fab_report_options){.width = 132}, 2);
-	char *colored = print_findings(
+	FAB_AUTOFREE char *bare =
+		print_findings((struct fab_report_options){.width = 132}, 2);
+	FAB_AUTOFREE char *colored = print_findings(
 		(struct fab_report_options){.width = 132, .color = true}, 2);
 
 	cr_expect_not(strchr(bare, '\033'), "%s", bare);
@@ -756,8 +745,6 @@ Test(present, what_is_bad_has_colour_only_when_asked_for)
 		/* no colour is left on at the end of a line */
 		cr_expect(!last || !strncmp(last, "\033[0m", 4), "%s", line);
 	}
-	free(bare);
-	free(colored);
 }
 
 Test(present, units_in_tables_and_plain_numbers_for_scripts)
@@ -778,7 +765,7 @@ Test(present, units_in_tables_and_plain_numbers_for_scripts)
 		struct fab_report_options options = {.format = (enum fab_format)format};
 		struct sheet s;
 		struct fab_report *r = begin(&s, options, "t", NULL);
-		char *text, *all;
+		FAB_AUTOFREE char *text = NULL, *all = NULL;
 
 		fab_report_table_begin(r, "t", "T", units, FAB_COUNT(units));
 		fab_report_row(r, (union fab_cell[]){{.real = 8.9e-6},
@@ -790,7 +777,5 @@ Test(present, units_in_tables_and_plain_numbers_for_scripts)
 				  ? strstr(all, "8.9us1Gb/s50MB") != NULL
 				  : strstr(text, expected[format]) != NULL,
 			  "%s", text);
-		free(all);
-		free(text);
 	}
 }

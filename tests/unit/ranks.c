@@ -94,7 +94,7 @@ static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gon
 {
 	const struct fab_host_options hosts = {.hca = hca};
 	struct fab_builder *b = fab_builder_new();
-	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_fabric *out = NULL;
 	struct fab_err err = {""};
 
@@ -107,7 +107,6 @@ static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gon
 		if (!is_gone[f->port_node[f->cable_a[c]]] &&
 		    !is_gone[f->port_node[f->cable_b[c]]])
 			fab_builder_copy_cable(b, f, c, id);
-	free(id);
 	cr_assert_eq(fab_builder_finish(b, f->source, f->format, &hosts, &out, &err), 0,
 		     "%s", err.text);
 	return out;
@@ -160,7 +159,7 @@ ParameterizedTest(int *i, ranks, dump_without_the_hosts_of_a_leaf)
 
 	look_at(&want, f);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		struct fab_fabric *g;
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *g = NULL;
 
 		memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
 		if (!test_n_hosts_on(f, s) || want.ranks.rank[s] ||
@@ -168,7 +167,6 @@ ParameterizedTest(int *i, ranks, dump_without_the_hosts_of_a_leaf)
 			continue;
 		g = without(f, is_gone, false, NULL);
 		expect_same(f, &want, g, fab_node_name(f, s));
-		fab_fabric_free(g);
 		n_tried++;
 	}
 	cr_assert(n_tried || f->n_switches < 2);
@@ -251,7 +249,8 @@ static const char *const families[] = {
 static void draw_off(const struct fab_fabric *f, struct fab_rng *rng, uint64_t seed,
 		     bool *is_gone)
 {
-	uint32_t *leaf = FAB_NEW(f->n_switches, uint32_t), n = 0, n_off;
+	uint32_t n = 0, n_off;
+	FAB_AUTOFREE uint32_t *leaf = FAB_NEW(f->n_switches, uint32_t);
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (test_n_hosts_on(f, s))
@@ -264,7 +263,6 @@ static void draw_off(const struct fab_fabric *f, struct fab_rng *rng, uint64_t s
 		leaf[i] = s;
 		cr_assert(power_off(f, s, is_gone));
 	}
-	free(leaf);
 }
 
 /* One leaf of kfats whose lines have one level; any number of leaves of the others. */
@@ -430,16 +428,14 @@ static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, u
 		.f = f, .max_vls = 1, .n_threads = 1, .n_roots = n, .roots = roots};
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
-	struct fab_routes *r;
-	struct fab_analysis a;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis a;
 	uint64_t lost;
 
 	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
 	cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
 	lost = a.unreachable;
 	*all = a.pairs;
-	fab_analysis_fini(&a);
-	fab_routes_free(r);
 	return lost;
 }
 

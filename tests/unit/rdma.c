@@ -30,6 +30,7 @@ Test(rdma, ideal)
 		st.params.rto_ps = 200000000;
 		rdma_stage_net(&st);
 		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+			FAB_AUTO(fab_rdma_result_fini)
 			struct fab_rdma_result r =
 				rdma_stage_run(&st, fab_rdma_schemes[k]);
 			uint64_t ideal = fab_rdma_ideal(st.net, 0), took;
@@ -48,7 +49,6 @@ Test(rdma, ideal)
 				  (unsigned long)t.bytes, (unsigned long)took,
 				  (unsigned long)ideal);
 			cr_assert_eq(r.n.retransmitted, 0);
-			fab_rdma_result_fini(&r);
 		}
 		rdma_stage_close(&st);
 	}
@@ -76,7 +76,7 @@ Test(rdma, slowest_cables)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 3 * 2048};
 	const uint64_t byte = 64000, path = 4 * 10000 + 3 * 100000;
-	struct fab_rdma_result r;
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
@@ -86,7 +86,6 @@ Test(rdma, slowest_cables)
 	rdma_stage_net(&st);
 	r = rdma_stage_run(&st, rdma_scheme("rsw"));
 	cr_assert_eq(r.fate[0].done_ps, 4 * path + (3 * 30 + 3 * 2074) * byte);
-	fab_rdma_result_fini(&r);
 	rdma_stage_close(&st);
 }
 
@@ -118,7 +117,7 @@ static bool is_over_at_third(void *context)
 Test(rdma, is_stopped)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 64 << 20};
-	struct fab_rdma_result r;
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct fab_rdma_load load;
 	struct rdma_stage st;
 	int n_asked = 0;
@@ -130,7 +129,6 @@ Test(rdma, is_stopped)
 	cr_assert_eq(fab_rdma_run(st.net, &st.params, rdma_scheme("rsw"), &r, NULL),
 		     -ECANCELED);
 	cr_assert_eq(n_asked, 3);
-	fab_rdma_result_fini(&r);
 	n_asked = 0;
 	cr_assert_eq(fab_rdma_load(st.net, &st.params, 1, &load, NULL), -ECANCELED);
 	cr_assert_eq(n_asked, 3);
@@ -253,7 +251,9 @@ Test(rdma, exactly_once)
 		make_hard(&st, seed);
 		rdma_stage_net(&st);
 		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-			struct fab_rdma_result a, b;
+			FAB_AUTO(fab_rdma_result_fini)
+			struct fab_rdma_result a = {0},
+					       b = {0};
 
 			/* 35 packets of which each one in 5 is lost: for ever */
 			if (!strcmp(fab_rdma_schemes[k]->name, "rc") &&
@@ -271,8 +271,6 @@ Test(rdma, exactly_once)
 			st.params.by_heap = true;
 			b = rdma_stage_run(&st, fab_rdma_schemes[k]);
 			rdma_assert_same(&a, &b);
-			fab_rdma_result_fini(&a);
-			fab_rdma_result_fini(&b);
 		}
 		rdma_stage_close(&st);
 	}
@@ -287,7 +285,7 @@ Test(rdma, exactly_once_by_vectors)
 
 	for (uint64_t seed = 0; transfers < 100000; seed++) {
 		struct fab_rdma_transfer t[FEW];
-		struct fab_rdma_result a;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result a = {0};
 		struct rdma_stage st;
 
 		draw_transfers(t, 6, seed);
@@ -301,7 +299,6 @@ Test(rdma, exactly_once_by_vectors)
 			     a.n_wrong);
 		transfers += a.n_done;
 		multi += a.n.retransmitted;
-		fab_rdma_result_fini(&a);
 		rdma_stage_close(&st);
 	}
 	cr_assert_gt(multi, 100000);
@@ -320,6 +317,7 @@ Test(rdma, vectors_ask_for_losses)
 	st.params.bad.loss = 0.05;
 	rdma_stage_net(&st);
 	for (st.params.seed = 1; st.params.seed < 400; st.params.seed++) {
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result r = rdma_stage_run(&st, rdma_scheme("rsw-vec"));
 
 		cr_assert_eq(r.n_done, 1);
@@ -330,7 +328,6 @@ Test(rdma, vectors_ask_for_losses)
 		}
 		resends += (uint32_t)r.n.packets[FAB_RDMA_RESEND];
 		again += (uint32_t)r.n.retransmitted;
-		fab_rdma_result_fini(&r);
 	}
 	cr_assert_gt(without_timer, 200);
 	cr_assert_gt(again, resends);
@@ -344,7 +341,9 @@ static double vectors_over_oracle(struct rdma_stage *st, uint32_t runs, uint32_t
 	double own = 0, best = 0;
 
 	for (st->params.seed = 1; st->params.seed <= runs; st->params.seed++) {
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result a = rdma_stage_run(st, rdma_scheme("rsw-vec"));
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result b = rdma_stage_run(st, rdma_scheme("oracle"));
 
 		cr_assert(a.n_hung == 0 && a.n_wrong == 0);
@@ -352,8 +351,6 @@ static double vectors_over_oracle(struct rdma_stage *st, uint32_t runs, uint32_t
 			      (unsigned long)a.n.timeouts);
 		own += a.completion_mean;
 		best += b.completion_mean;
-		fab_rdma_result_fini(&a);
-		fab_rdma_result_fini(&b);
 	}
 	return own / best;
 }
@@ -407,7 +404,7 @@ Test(rdma, multi_packet_resend)
 	st.params.bad.n_outages = 1;
 	rdma_stage_net(&st);
 	for (int multi = 0; multi < 2; multi++) {
-		struct fab_rdma_result r;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
 		st.params.multi = (enum fab_rdma_multi)multi;
 		r = rdma_stage_run(&st, rdma_scheme("rsw"));
@@ -419,7 +416,6 @@ Test(rdma, multi_packet_resend)
 			cr_assert_gt(r.n.multi, 0);
 			cr_assert_eq(r.n.timeouts, st.params.singles + 1);
 		}
-		fab_rdma_result_fini(&r);
 	}
 	rdma_stage_close(&st);
 }
@@ -443,6 +439,7 @@ Test(rdma, damaged)
 		uint64_t damaged = 0, again = 0;
 
 		for (st.params.seed = 1; st.params.seed < 100; st.params.seed++) {
+			FAB_AUTO(fab_rdma_result_fini)
 			struct fab_rdma_result r =
 				rdma_stage_run(&st, rdma_scheme(name[k]));
 
@@ -455,7 +452,6 @@ Test(rdma, damaged)
 			cr_assert(r.n.timeouts == 0 || k == 5, "%s", name[k]);
 			damaged += r.n.damaged;
 			again += r.n.retransmitted;
-			fab_rdma_result_fini(&r);
 		}
 		cr_assert_gt(damaged, 150);
 		cr_assert(k < 4 ? again < 2 * damaged : again > 5 * damaged,

@@ -71,7 +71,7 @@ static struct fab_rdma_choice judge(const struct made_up *m)
 /* One run of two that takes 22 times as long: the mean of the ratios would be 0.52. */
 Test(rdma_choice, ratio_of_means)
 {
-	struct fab_rdma_summary over = {0}, under = {0};
+	FAB_AUTO(fab_rdma_summary_fini) struct fab_rdma_summary over = {0}, under = {0};
 	struct fab_rdma_ratio r;
 
 	set_runs(&over, 4, 25, 25);
@@ -89,8 +89,6 @@ Test(rdma_choice, ratio_of_means)
 	r = fab_rdma_ratio_of(&over, &under);
 	cr_assert_float_eq(r.value, 1, 1e-12);
 	cr_assert(isnan(r.half));
-	fab_rdma_summary_fini(&over);
-	fab_rdma_summary_fini(&under);
 }
 
 /* The bound by hand: two timeouts' cost apart, and whether n runs are enough. */
@@ -99,7 +97,7 @@ Test(rdma_choice, bound)
 	/* a timeout of 20 us on a transfer of 100 us; 2 comparisons at 16 looks, 5 % */
 	const double odds = log(2. * 2 * FAB_RDMA_LOOKS / 0.05), cost = 120;
 	struct fab_rdma_choice c;
-	struct made_up m;
+	FAB_AUTO(made_up_fini) struct made_up m;
 	uint32_t n;
 
 	made_up_init(&m);
@@ -130,14 +128,13 @@ Test(rdma_choice, bound)
 	m.q.n_claims = 1;
 	m.cases[A].scheme = m.cases[B].scheme = &fab_rdma_scheme_irn;
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_UNDECIDED);
-	made_up_fini(&m);
 }
 
 /* Paired: what both suffer in the same runs does not hide a difference; what each suffers
  * in other runs does. */
 Test(rdma_choice, paired)
 {
-	struct made_up m;
+	FAB_AUTO(made_up_fini) struct made_up m;
 
 	made_up_init(&m);
 	set_runs(&m.sum[A], 4096, 100, 200);
@@ -147,7 +144,6 @@ Test(rdma_choice, paired)
 	set_runs(&m.sum[A], 4096, 100, 10000);
 	set_runs(&m.sum[B], 4096, 10000, 100);
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_UNDECIDED);
-	made_up_fini(&m);
 }
 
 /* Of those that are as fast the one that keeps least; a slower one never; one whose
@@ -155,7 +151,7 @@ Test(rdma_choice, paired)
 Test(rdma_choice, least_context)
 {
 	struct fab_rdma_choice c;
-	struct made_up m;
+	FAB_AUTO(made_up_fini) struct made_up m;
 
 	made_up_init(&m);
 	set_runs(&m.sum[A], 8192, 101, 101);
@@ -176,13 +172,12 @@ Test(rdma_choice, least_context)
 	m.sum[A].n_wrong = 1;
 	c = judge(&m);
 	cr_assert(c.verdict == FAB_RDMA_NO_END && c.best == FAB_NONE);
-	made_up_fini(&m);
 }
 
 /* Nothing was lost or late; too few were lost, held up; nothing to compare with. */
 Test(rdma_choice, nothing_to_choose_by)
 {
-	struct made_up m;
+	FAB_AUTO(made_up_fini) struct made_up m;
 
 	made_up_init(&m);
 	set_runs(&m.sum[A], 8192, 100, 100);
@@ -206,13 +201,12 @@ Test(rdma_choice, nothing_to_choose_by)
 	cr_assert_eq(judge(&m).reason, FAB_RDMA_FEW_LOST);
 	m.q.runs.n_cases = 1;
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_ALONE);
-	made_up_fini(&m);
 }
 
 /* Without chance one run says it all; with it one run says nothing. */
 Test(rdma_choice, one_run)
 {
-	struct made_up m;
+	FAB_AUTO(made_up_fini) struct made_up m;
 
 	made_up_init(&m);
 	set_runs(&m.sum[A], 1, 300, 0);
@@ -221,7 +215,6 @@ Test(rdma_choice, one_run)
 	m.cases[A].params.bad.loss = m.cases[B].params.bad.loss = 0;
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_TAKE);
 	cr_assert_eq(judge(&m).best, B);
-	made_up_fini(&m);
 }
 
 static const char *const real[] = {"rsw", "rsw+", "ssw", "rc", "gbn", "irn", "sack-ro"};
@@ -245,12 +238,11 @@ static void end_all(struct fab_rdma_summary *sum)
 static double mean_of(const struct fab_rdma_case *of, uint32_t n_runs)
 {
 	const struct fab_rdma_runs runs = {.of = of, .n_cases = 1, .n_runs = n_runs};
-	struct fab_rdma_summary sum = {0};
+	FAB_AUTO(fab_rdma_summary_fini) struct fab_rdma_summary sum = {0};
 	double mean;
 
 	cr_assert_eq(fab_rdma_compare(&runs, &sum, NULL), 0);
 	mean = fab_tally_mean(&sum.completion_mean);
-	fab_rdma_summary_fini(&sum);
 	return mean;
 }
 
@@ -378,7 +370,7 @@ Test(rdma_choice, oracle_is_a_bound)
 	for (uint64_t seed = 0; seed < 120; seed++) {
 		struct fab_rdma_transfer t = {
 			.source = 0, .target = 2, .bytes = 1 + seed * 977 % 30000};
-		struct fab_rdma_result best;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result best = {0};
 		struct rdma_stage st;
 
 		rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
@@ -398,6 +390,7 @@ Test(rdma_choice, oracle_is_a_bound)
 		best = rdma_stage_run(&st, rdma_scheme("oracle"));
 		cr_assert_eq(best.n_done, 1);
 		for (size_t i = 0; i < fab_rdma_n_schemes; i++) {
+			FAB_AUTO(fab_rdma_result_fini)
 			struct fab_rdma_result r =
 				rdma_stage_run(&st, fab_rdma_schemes[i]);
 
@@ -406,9 +399,7 @@ Test(rdma_choice, oracle_is_a_bound)
 				  (unsigned long)seed, fab_rdma_schemes[i]->name,
 				  (unsigned long)r.fate[0].done_ps,
 				  (unsigned long)best.fate[0].done_ps);
-			fab_rdma_result_fini(&r);
 		}
-		fab_rdma_result_fini(&best);
 		rdma_stage_close(&st);
 	}
 }
@@ -422,7 +413,7 @@ Test(rdma_choice, range_is_charged)
 
 	for (uint32_t k = 0; k < 8; k++) {
 		const struct fab_rdma_scheme *scheme = rdma_scheme(of[k & 1]);
-		struct fab_rdma_result r;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 		struct rdma_stage st;
 		uint32_t width;
 
@@ -440,7 +431,6 @@ Test(rdma_choice, range_is_charged)
 			     scheme->name, r.peak_range, width);
 		cr_assert_eq(width, k & 4 ? 10 : fab_rdma_in_flight(st.net, &st.params));
 		cr_assert_eq(fab_rdma_width(st.net, &st.params, scheme, 7), 7);
-		fab_rdma_result_fini(&r);
 		rdma_stage_close(&st);
 	}
 }
@@ -466,11 +456,11 @@ Test(rdma_choice, many_attempts)
 	st.params.end_ps = 100000000;
 	rdma_stage_net(&st);
 	for (st.params.seed = 1; st.params.seed <= 20; st.params.seed++) {
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result r = rdma_stage_run(&st, rdma_scheme("oracle"));
 
 		cr_assert_gt(r.n.packets[FAB_RDMA_DATA], UINT16_MAX);
 		cr_assert_eq(r.n_done, 1);
-		fab_rdma_result_fini(&r);
 	}
 	rdma_stage_close(&st);
 }

@@ -365,7 +365,7 @@ Test(rdma_naive, bursts_and_refusals)
 
 	for (uint64_t seed = 0; seed < 180; seed++) {
 		struct fab_rdma_transfer t[SENDERS];
-		struct fab_rdma_result r;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 		struct rdma_stage st;
 		struct naive s;
 
@@ -386,7 +386,6 @@ Test(rdma_naive, bursts_and_refusals)
 			refusals += s.t[i].n_refusals;
 		}
 		starts_good += s.starts_good;
-		fab_rdma_result_fini(&r);
 		rdma_stage_close(&st);
 	}
 	/* what the test is about has happened */

@@ -30,7 +30,7 @@ static void run_bounded(const char *spec, const char *engine,
 			enum fab_rdma_routing routing, uint32_t buffer,
 			struct fab_rdma_result *r)
 {
-	struct fab_rdma_transfer *t = all_far(16, 6, 30000);
+	FAB_AUTOFREE struct fab_rdma_transfer *t = all_far(16, 6, 30000);
 	struct rdma_stage st;
 
 	rdma_stage_open(&st, spec, engine, t, 16 * 6);
@@ -43,13 +43,12 @@ static void run_bounded(const char *spec, const char *engine,
 	/* the same by heap */
 	st.params.by_heap = true;
 	if (!r->is_stalled) {
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result b = rdma_stage_run(&st, rdma_scheme("oracle"));
 
 		rdma_assert_same(r, &b);
-		fab_rdma_result_fini(&b);
 	}
 	rdma_stage_close(&st);
-	free(t);
 }
 
 /* A torus under load, buffers of one packet: lanes keep dimension order from stalling,
@@ -111,6 +110,7 @@ Test(rdma_network, common_luck)
 	st.params.bad.delay_ps = 500000;
 	rdma_stage_net(&st);
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
 
 		/* without another copy the arrivals of first copies are those that were
@@ -118,7 +118,6 @@ Test(rdma_network, common_luck)
 		if (!k)
 			first = r.reorder.n;
 		cr_assert_eq(r.reorder.n, first, "%s", fab_rdma_schemes[k]->name);
-		fab_rdma_result_fini(&r);
 	}
 	rdma_stage_close(&st);
 }
@@ -169,21 +168,20 @@ Test(rdma_network, losses)
 /* Which scheme does not reach this share of the oracle's goodput, as a list. */
 static void expect_slow(const struct rdma_stage *st, double share, const char *expected)
 {
+	FAB_AUTO(fab_rdma_result_fini)
 	struct fab_rdma_result best = rdma_stage_run(st, rdma_scheme("oracle"));
-	char *slow = NULL;
+	FAB_AUTOFREE char *slow = NULL;
 
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+		FAB_AUTO(fab_rdma_result_fini)
 		struct fab_rdma_result r = rdma_stage_run(st, fab_rdma_schemes[k]);
 
 		if (!(r.goodput_gbps > share * best.goodput_gbps))
 			fab_append(&slow, ",", "%s", fab_rdma_schemes[k]->name);
-		fab_rdma_result_fini(&r);
 	}
 	cr_assert_str_eq(slow ? slow : "", expected, "delayed %g, G %u, reorder %lu: %s",
 			 st->params.bad.delayed, st->params.gap,
 			 (unsigned long)st->params.reorder_ps, slow ? slow : "");
-	free(slow);
-	fab_rdma_result_fini(&best);
 }
 
 /* How many packets in a row are missing behind one that has come, on the mean: first
@@ -221,14 +219,13 @@ Test(rdma_network, bursts_per_hop)
 		st.params.bad.per_hop = true;
 		rdma_stage_net(&st);
 		for (int burst = 0; burst < 10; burst += 5) {
-			struct fab_rdma_result r;
+			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
 			st.params.bad.burst = burst;
 			r = rdma_stage_run(&st, rdma_scheme("oracle"));
 			cr_assert_eq(r.n_done, 1);
 			cr_assert_lt(fabs(mean_row(&r) - (burst ? 5 : 1)), 0.6, "%d: %g",
 				     burst, mean_row(&r));
-			fab_rdma_result_fini(&r);
 		}
 		rdma_stage_close(&st);
 	}
@@ -421,7 +418,7 @@ Test(rdma_network, refused)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
 	struct fab_rdma_params good;
-	struct fab_rdma_result r;
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct fab_rdma_net *net;
 	struct rdma_stage st;
 	struct fab_err err;
@@ -472,7 +469,6 @@ Test(rdma_network, refused)
 	cr_assert_eq(r.n_hung, 1);
 	cr_assert(r.is_cut);
 	cr_assert(isnan(r.completion_mean));
-	fab_rdma_result_fini(&r);
 	rdma_stage_close(&st);
 }
 

@@ -14,17 +14,13 @@
 static int make(const char *gen, const char *spec, struct fab_rdma_pattern_problem p,
 		struct fab_rdma_transfers *out, struct fab_err *err)
 {
-	struct fab_fabric *f = test_gen(gen);
-	struct fab_flow_ends ends;
-	int rc;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen(gen);
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	p.f = f;
 	p.ends = &ends;
-	rc = fab_rdma_pattern_make(spec, &p, out, err);
-	fab_flow_ends_fini(&ends);
-	fab_fabric_free(f);
-	return rc;
+	return fab_rdma_pattern_make(spec, &p, out, err);
 }
 
 static const struct fab_rdma_pattern_problem one = {
@@ -50,10 +46,9 @@ static char *made(const char *gen, const char *spec,
 static void check(const char *spec, const struct fab_rdma_pattern_problem *p,
 		  const char *want)
 {
-	char *text = made("torus:dims=4x3,hosts=1", spec, p);
+	FAB_AUTOFREE char *text = made("torus:dims=4x3,hosts=1", spec, p);
 
 	cr_expect_str_eq(text, want, "%s: %s", spec, text);
-	free(text);
 }
 
 Test(rdma_pattern, transfers)
@@ -121,7 +116,7 @@ Test(rdma_pattern, all_to_all_by_rounds)
 
 Test(rdma_pattern, files)
 {
-	struct folder folder;
+	FAB_AUTO(folder_fini) struct folder folder;
 	struct fab_rdma_transfers t;
 
 	folder_init(&folder);
@@ -133,7 +128,6 @@ Test(rdma_pattern, files)
 	cr_assert_eq(make("torus:dims=4x3,hosts=1", "trace:t", one, &t, NULL), 0);
 	cr_assert(t.of.n == 1 && t.of.v[0].start_ps == 1000000 && t.n_left_out == 2);
 	free(t.of.v);
-	folder_fini(&folder);
 }
 
 Test(rdma_pattern, bad_ones)

@@ -90,7 +90,7 @@ static bool reaches(const struct small *s, uint32_t window, uint64_t *least)
 static void check(double target)
 {
 	struct fab_rdma_plan plan;
-	struct small s;
+	FAB_AUTO(small_fini) struct small s;
 	uint64_t rto = 0;
 
 	small_init(&s);
@@ -107,7 +107,6 @@ static void check(double target)
 			  !reaches(&s, plan.answer.window - 1, &rto));
 		cr_assert_eq(plan.below.window, plan.answer.window - 1);
 	}
-	small_fini(&s);
 }
 
 Test(rdma_plan, least_windows)
@@ -122,7 +121,7 @@ Test(rdma_plan, least_windows)
 Test(rdma_plan, out_of_reach)
 {
 	struct fab_rdma_plan plan;
-	struct small s;
+	FAB_AUTO(small_fini) struct small s;
 
 	small_init(&s);
 	s.q.target = 1;
@@ -132,7 +131,6 @@ Test(rdma_plan, out_of_reach)
 	cr_assert(!plan.is_found);
 	cr_assert_eq(plan.n_trials, FAB_RDMA_TIMEOUTS);
 	cr_assert(plan.answer.share.value > 0 && plan.answer.share.value < 1);
-	small_fini(&s);
 }
 
 /* Least context of those found that do not waste; one that wastes only if all do. */
@@ -161,7 +159,7 @@ Test(rdma_plan, least_of_all)
 	uint64_t rto_ps[FAB_RDMA_TIMEOUTS];
 	struct fab_rdma_plan plan;
 	uint32_t least = 0;
-	struct small s;
+	FAB_AUTO(small_fini) struct small s;
 
 	small_init(&s);
 	s.q.target = 0.7;
@@ -176,7 +174,6 @@ Test(rdma_plan, least_of_all)
 	cr_assert_leq(plan.answer.window, least * 1.05, "%u, least %u",
 		      plan.answer.window, least);
 	cr_assert_eq(plan.answer.n_runs, MANY);
-	small_fini(&s);
 }
 
 /* A trial whose first 25 of 200 runs are below the target by less than the confidence
@@ -188,7 +185,7 @@ Test(rdma_plan, margin_of_giving_up)
 	enum { MANY = 200, FIRST = 25, SEEDS = 3 };
 	uint64_t rto_ps[FAB_RDMA_TIMEOUTS];
 	uint32_t n_below = 0;
-	struct small s;
+	FAB_AUTO(small_fini) struct small s;
 
 	small_init(&s);
 	s.q.scheme = &fab_rdma_scheme_rc;
@@ -216,5 +213,4 @@ Test(rdma_plan, margin_of_giving_up)
 		cr_assert_eq(plan.answer.n_runs, MANY);
 	}
 	cr_assert(n_below > 0 && n_below < SEEDS, "%u", n_below);
-	small_fini(&s);
 }

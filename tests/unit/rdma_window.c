@@ -100,7 +100,7 @@ static uint64_t check_transfer(uint64_t seed)
 {
 	uint32_t width = 1 + (uint32_t)(fab_stream_at(seed, 0, 1) % 300);
 	uint32_t n = 1 + (uint32_t)(fab_stream_at(seed, 0, 2) % 4096), base = 0;
-	bool *set = FAB_NEW0(n + 1, bool);
+	FAB_AUTOFREE bool *set = FAB_NEW0(n + 1, bool);
 	struct fab_rdma_window w;
 	uint64_t i = 0;
 
@@ -121,7 +121,6 @@ static uint64_t check_transfer(uint64_t seed)
 				     base + k < n && set[base + k]);
 	}
 	free(w.ring);
-	free(set);
 	return i;
 }
 

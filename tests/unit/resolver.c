@@ -170,7 +170,7 @@ static void check_cables(const struct fab_fabric *f, const struct fab_resolver *
 static void check_fabric(struct fab_fabric *f)
 {
 	OWN(fab_resolver) *r = fab_resolver_new(f);
-	struct fab_plain_names plain;
+	FAB_AUTO(fab_plain_names_fini) struct fab_plain_names plain;
 
 	fab_plain_names_init(&plain, f);
 	check_switches(f, r, &plain);
@@ -178,7 +178,6 @@ static void check_fabric(struct fab_fabric *f)
 		check_adapter(f, r, i);
 	check_hosts(f, r, &plain);
 	check_cables(f, r);
-	fab_plain_names_fini(&plain);
 	fab_fabric_free(f);
 }
 

@@ -59,12 +59,13 @@ Test(roots, candidates_of_large_and_small_fabrics)
 		"dragonfly:a=4,p=2,h=2",    "torus:dims=4x5,hosts=3"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		FAB_AUTO(fab_fabric_free_at)
 		struct fab_fabric *f = test_gen_raw(specs[i]);
-		struct fab_dist *dist = distances(f);
+		FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = distances(f);
 		struct fab_groups_builder *b = fab_groups_builder_new(f);
-		uint8_t *max = FAB_NEW(f->n_switches, uint8_t);
-		struct fab_groups *g;
-		struct fab_roots roots;
+		FAB_AUTOFREE uint8_t *max = FAB_NEW(f->n_switches, uint8_t);
+		FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+		FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 
 		cr_assert_eq(
 			fab_groups_add_pattern(b, "random:groups=60,size=2-40", 3, NULL),
@@ -82,11 +83,6 @@ Test(roots, candidates_of_large_and_small_fabrics)
 					     max[s] == least, "%s: group %u switch %u",
 					     specs[i], k, s);
 		}
-		fab_roots_fini(&roots);
-		free(max);
-		fab_groups_free(g);
-		fab_dist_free(dist);
-		fab_fabric_free(f);
 	}
 }
 
@@ -102,15 +98,15 @@ static uint32_t last_switch(struct fab_mcast_state *state, const struct fab_root
 /* A sound tree of its height, but from a root farther away than it has to be. */
 Test(roots, verification_finds_trees_that_are_too_high)
 {
-	struct fab_fabric *f = test_ring(6);
-	struct fab_dist *dist = distances(f);
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = distances(f);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_engine far = *fab_mcast_engine_find("minihop", 7), near = far;
 	const struct fab_mcast_engine *engines[] = {&far};
 	const struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_problem problem = {.f = f, .dist = dist};
-	struct fab_mcast_result r;
-	struct fab_groups *g;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	struct fab_err err = {""};
 	double seconds;
 
@@ -127,21 +123,17 @@ Test(roots, verification_finds_trees_that_are_too_high)
 	r.engine = &near;
 	cr_assert_eq(fab_mcast_verify(&problem, &r, &err), -EPROTO);
 	cr_assert(strstr(err.text, "is not of minimal height"), "%s", err.text);
-	fab_mcast_result_fini(&r);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 /* Two triangles with hosts, one switch without between them: its cables carry all. */
 Test(roots, bound_of_leaf_switches_that_are_joined)
 {
-	struct plan plan = {0};
+	FAB_AUTO(plan_free) struct plan plan = {0};
 	struct fab_mcast_problem problem = {.f = NULL};
 	struct fab_groups_builder *b;
-	struct fab_groups *g;
-	struct fab_fabric *f;
-	struct fab_dist *dist;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	uint16_t used[7] = {0};
 	static const uint32_t cables[][2] = {{0, 1}, {1, 2}, {2, 0}, {2, 6},
 					     {6, 3}, {3, 4}, {4, 5}, {5, 3}};
@@ -152,7 +144,6 @@ Test(roots, bound_of_leaf_switches_that_are_joined)
 		plan_cable(&plan, cables[i][0], ++used[cables[i][0]], cables[i][1],
 			   ++used[cables[i][1]]);
 	f = plan_build(&plan, 0);
-	plan_free(&plan);
 	dist = distances(f);
 	b = fab_groups_builder_new(f);
 	for (uint32_t i = 0; i < 9; i++) {
@@ -163,9 +154,6 @@ Test(roots, bound_of_leaf_switches_that_are_joined)
 	g = finish(b);
 	problem = (struct fab_mcast_problem){f, dist, g};
 	cr_assert_eq(fab_mcast_lower_bound(&problem), 9);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 enum { SWITCHES = 300 };
@@ -236,7 +224,7 @@ Test(roots, least_mean_distance)
 	for (size_t i = 0; i < 2 * FAB_COUNT(engines); i++) {
 		const struct fab_mcast_engine *engine = engines[i / 2];
 		struct fab_mcast_state state;
-		struct fab_roots roots;
+		FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 		struct routed s;
 
 		routed_init(&s, test_gen_raw(specs[i % 2]), 300, 12, i);
@@ -263,7 +251,6 @@ Test(roots, least_mean_distance)
 			fab_mcast_state_grow(&state, engine, &roots, g, root);
 		}
 		fab_mcast_state_fini(&state);
-		fab_roots_fini(&roots);
 		routed_fini(&s);
 	}
 	cr_expect_gt(n_few, 20);

@@ -12,7 +12,7 @@
 Test(sim, idle_pair_of_the_paper)
 {
 	struct fab_sim_params params = fab_sim_defaults();
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	uint64_t latency;
 	uint32_t hops;
 
@@ -27,7 +27,6 @@ Test(sim, idle_pair_of_the_paper)
 		     0);
 	cr_expect_eq(latency, 237000);
 	cr_expect_eq(hops, 4);
-	simulated_fini(&s);
 }
 
 static bool next_once(void *context, uint32_t e, uint64_t now, struct fab_message *m)
@@ -49,8 +48,8 @@ Test(sim, finite_traffic_ends_with_its_last_packet)
 		struct fab_sim_params params = fab_sim_defaults();
 		uint32_t left[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 		struct fab_messages messages = {.context = left, .next = next_once};
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 		uint64_t last = 0;
 
 		params.warmup = 0;
@@ -65,8 +64,6 @@ Test(sim, finite_traffic_ends_with_its_last_packet)
 		cr_expect_gt(last, 0);
 		cr_expect_eq(r.end, last);
 		cr_expect_eq(r.time, last);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 }
 
@@ -79,9 +76,9 @@ Test(sim, promise_of_least_payload)
 		uint32_t left[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 		struct fab_messages messages = {
 			.context = left, .least_payload = 2000, .next = next_once};
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 		struct fab_err err = {""};
-		struct simulated s;
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		params.warmup = 0;
 		params.time = 0;
@@ -95,8 +92,6 @@ Test(sim, promise_of_least_payload)
 			left[e] = 1;
 		messages.least_payload = 808; /* of 9000 bytes, the last packet */
 		cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err), 0);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 }
 
@@ -105,7 +100,7 @@ Test(sim, promise_of_least_payload)
 Test(sim, wire_ticks)
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "torus:dims=3x3", "minhop");
 	params.header = 3; /* the MTU is 16 */
@@ -113,14 +108,13 @@ Test(sim, wire_ticks)
 	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 16, false), 19);
 	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 17, false), 23);
 	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 33, true), 33);
-	simulated_fini(&s);
 }
 
 /* Figures of a time in which little happens are shares of it, and no alarm. */
 Test(sim, short_times)
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=8,levels=2", "minhop");
 	params.warmup = 100;
@@ -138,7 +132,6 @@ Test(sim, short_times)
 		cr_expect_not(r.is_saturated, "%zu of %zu", r.backlog, r.born);
 		fab_sim_result_fini(&r);
 	}
-	simulated_fini(&s);
 }
 
 /* A buffer that just covers the round trip of its credit is large enough. */
@@ -146,8 +139,8 @@ Test(sim, credit_limited)
 {
 	for (uint32_t buffer = 1; buffer <= 2; buffer++) {
 		struct fab_sim_params params = fab_sim_defaults_by_flit();
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		simulated_init(&s, "fattree:radix=4,levels=2", "minhop");
 		params.mtu = 2; /* 1 out, 2 for the packet, 1 back */
@@ -157,8 +150,6 @@ Test(sim, credit_limited)
 		/* to switches: from each host, and both ways between switches */
 		cr_expect_eq(r.credit_limited,
 			     buffer == 1 ? s.ends.n + 2 * s.f->n_switch_links : 0);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 }
 
@@ -173,8 +164,8 @@ static int stop_soon(void *context, uint64_t done, uint64_t total)
 Test(sim, stopped)
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
-	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	uint64_t done = 0;
 
 	simulated_init(&s, "fattree:radix=8,levels=2", "minhop");
@@ -188,8 +179,6 @@ Test(sim, stopped)
 	cr_expect_lt(r.end, 2000);
 	cr_expect_eq(r.time, r.end - 200);
 	cr_expect_float_eq(r.accepted, 0.5, 0.1, "%g", r.accepted);
-	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }
 
 /* More ports than have numbers are refused before anything is made for them. */
@@ -199,7 +188,7 @@ Test(sim, too_many_ports)
 	struct fab_messages messages = {0};
 	struct fab_sim_result r;
 	struct fab_err err = {""};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	uint32_t *last;
 
 	simulated_init(&s, "torus:dims=3x3", "minhop");
@@ -208,7 +197,6 @@ Test(sim, too_many_ports)
 	cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err), -ERANGE);
 	cr_expect_str_eq(err.text, "more than 2^28 ports");
 	*last -= FAB_SIM_PORTS_MAX;
-	simulated_fini(&s);
 }
 
 static bool next_of_two(void *context, uint32_t e, uint64_t now, struct fab_message *m)
@@ -230,8 +218,8 @@ Test(sim, trace_of_a_long_wait)
 	struct fab_sim_params params = fab_sim_defaults();
 	struct fab_messages messages = {.next = next_of_two};
 	const struct fab_sim_step *last;
-	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	uint32_t left = 2;
 
 	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
@@ -248,6 +236,4 @@ Test(sim, trace_of_a_long_wait)
 	cr_expect_eq(last->target, 1);
 	cr_expect_eq(last->arrived, 0);
 	cr_expect_gt(last->left, UINT32_MAX);
-	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }

@@ -130,27 +130,25 @@ static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
 Test(sim_adaptive, fat_tree_carries_a_permutation)
 {
 	double accepted[5];
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "pgft:h=2,m=4/8,w=1/4,p=1/1", "updn");
 	for (uint32_t chooser = 0; chooser < 5; chooser++) {
 		struct fab_sim_params params = tight(chooser, 1, 16);
 		struct transpose transpose = {{0}};
 		struct fab_messages messages = {.context = &transpose, .next = next};
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		params.time = 8000;
 		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
 		conserved(&r);
 		accepted[chooser] = r.accepted;
 		cr_expect_geq(r.message_latency_mean, r.latency_mean);
-		fab_sim_result_fini(&r);
 	}
 	for (uint32_t chooser = 1; chooser < 5; chooser++)
 		cr_expect_gt(accepted[chooser], 2 * accepted[0], "%u: %g, table %g",
 			     chooser, accepted[chooser], accepted[0]);
 	cr_expect_gt(accepted[1], 0.8, "least: %g", accepted[1]);
-	simulated_fini(&s);
 }
 
 /* Refused: tables of two lanes, fifo switches, traces. */
@@ -158,7 +156,7 @@ Test(sim_adaptive, what_does_not_go_together)
 {
 	struct fab_sim_params params = tight(1, 2, 4);
 	struct fab_err err;
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "torus:dims=6,hosts=1", "updn");
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
@@ -171,5 +169,4 @@ Test(sim_adaptive, what_does_not_go_together)
 	simulated_route(&s, "dor");
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
 	cr_expect_not_null(strstr(err.text, "tables with one lane"), "%s", err.text);
-	simulated_fini(&s);
 }

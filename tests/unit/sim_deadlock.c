@@ -91,9 +91,9 @@ Test(sim_deadlock, algorithm_a_stops)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
 	struct fab_sim_params params = tight("fifo", 1, 3000);
-	struct fab_analysis analysis;
-	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "kfat:dims=8x8,hosts=8", "xy");
 	fail(&s, "3.4,5.2");
@@ -105,9 +105,6 @@ Test(sim_deadlock, algorithm_a_stops)
 	cr_expect_gt(r.stuck_packets, 0);
 	cr_expect_leq(r.cycle.n, analysis.cycle_channels);
 	check_cycle(&s, &r);
-	fab_analysis_fini(&analysis);
-	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }
 
 /* A ring whose packets all go the same way round, past the next switch. */
@@ -117,8 +114,8 @@ Test(sim_deadlock, a_ring_stops_and_is_named_whole)
 		for (unsigned heap = 0; heap < 2; heap++) {
 			struct fab_sim_params params =
 				tight(fab_sim_switches[k].name, 1, 2000);
-			struct fab_sim_result r;
-			struct simulated s;
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+			FAB_AUTO(simulated_fini) struct simulated s;
 
 			params.stall = 500;
 			params.by_heap = heap;
@@ -131,8 +128,6 @@ Test(sim_deadlock, a_ring_stops_and_is_named_whole)
 			cr_expect_eq(r.cycle.n, 6);
 			check_cycle(&s, &r);
 			cr_expect_lt(r.end, 1000); /* soon after those 500 */
-			fab_sim_result_fini(&r);
-			simulated_fini(&s);
 		}
 }
 
@@ -186,9 +181,9 @@ Test(sim_deadlock, multicast_around_a_ring)
 		uint64_t sent[RING] = {0};
 		struct fab_messages messages = {.context = sent, .next = next_to_group};
 		struct fab_groups *groups;
-		struct fab_forest forest;
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_forest_fini) struct fab_forest forest = {0};
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		params.stall = 500;
 		simulated_init(&s, "torus:dims=6,hosts=1", "minhop");
@@ -205,10 +200,7 @@ Test(sim_deadlock, multicast_around_a_ring)
 		cr_expect_lt(r.end, 4000);
 		for (size_t i = 0; i < r.cycle.n; i++)
 			cr_expect(r.cycle.v[i].to_group && r.cycle.v[i].packets == 1);
-		fab_sim_result_fini(&r);
-		fab_forest_fini(&forest);
 		fab_groups_free(groups);
-		simulated_fini(&s);
 	}
 }
 
@@ -261,9 +253,9 @@ static bool stops_only_if_allowed(int number, bool with_root)
 						     .n_threads = 1};
 	struct fab_sim_params params =
 		tight(fab_sim_switches[number / 6 % 3].name, 1 + number % 2, 250);
-	struct fab_analysis analysis;
-	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	bool is_sound;
 
 	drawn(&s, number, with_root);
@@ -281,9 +273,6 @@ static bool stops_only_if_allowed(int number, bool with_root)
 		check_cycle(&s, &r);
 	cr_expect_gt(r.delivered, 0);
 	cr_expect_eq(r.looped, 0);
-	fab_analysis_fini(&analysis);
-	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 	return is_sound;
 }
 

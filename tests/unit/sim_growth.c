@@ -106,7 +106,7 @@ static void run_phases(const struct simulated *s, const struct fab_sim_params *p
  * others send half of what they can: the flows that are full are found, and no other. */
 Test(sim_growth, one_receiver_of_many)
 {
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "pgft:h=2,m=16/8,w=1/16,p=1/1", "minhop");
 	for (int i = 0; i < 8; i++) {
@@ -115,7 +115,7 @@ Test(sim_growth, one_receiver_of_many)
 					.every = i & 1 ? 20 : 42, /* 160 %, 76 % */
 					.other = i & 2 ? 32 : 0,
 					.seed = i & 4 ? 1 : 0};
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		run(&s, &params, source, &r);
 		cr_expect_eq(r.is_saturated, i & 1, "%d", i);
@@ -133,9 +133,7 @@ Test(sim_growth, one_receiver_of_many)
 			cr_expect_eq(r.growth.n_targets + r.growth.n_sources, 0, "%d", i);
 			cr_expect_eq(r.growth.least_carried, 1);
 		}
-		fab_sim_result_fini(&r);
 	}
-	simulated_fini(&s);
 }
 
 /* 2 % too much at equal distances is certain, 1 % too little is not saturated; a flow by
@@ -144,7 +142,7 @@ Test(sim_growth, near_saturation)
 {
 	struct fab_sim_params params = flits(20000);
 	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	int n_undecided = 0;
 
 	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
@@ -166,7 +164,6 @@ Test(sim_growth, near_saturation)
 	}
 	cr_expect_gt(n_undecided, 5, "%d", n_undecided);
 	cr_expect_lt(n_undecided, 40, "%d", n_undecided);
-	simulated_fini(&s);
 }
 
 /* A backlog that grows by less than 1 % of what was created, only in the first half of
@@ -184,20 +181,18 @@ Test(sim_growth, kinds_of_growth)
 		{{{5000 + 13000, 64}, {5000 + 13900, 16}, {UINT64_MAX, 0}}, false},
 	};
 	struct fab_sim_params params = flits(15000);
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
 	params.warmup = 5000;
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		run_phases(&s, &params, 2, all[i].of, &r);
 		cr_expect_not(r.is_saturated, "%zu", i);
 		cr_expect_eq(r.is_undecided, all[i].is_undecided, "%zu: %g", i,
 			     r.growth.share);
-		fab_sim_result_fini(&r);
 	}
-	simulated_fini(&s);
 }
 
 /* One side alone can be saturated: a receiver whose packets wait in large buffers; a
@@ -207,7 +202,7 @@ Test(sim_growth, one_side)
 {
 	struct fab_sim_params params = flits(15000);
 	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
 	params.buffer = 1000;
@@ -221,7 +216,6 @@ Test(sim_growth, one_side)
 	cr_expect_eq(r.growth.n_sources, 1, "%u", r.growth.n_sources);
 	cr_expect_eq(r.growth.n_targets, 1, "%u", r.growth.n_targets);
 	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }
 
 /* Nothing is judged of a run that stalls, though most bins ended before. */
@@ -229,8 +223,8 @@ Test(sim_growth, stalled)
 {
 	static const struct phase busy_late[] = {{30000, 160}, {UINT64_MAX, 16}};
 	struct fab_sim_params params = flits(30000);
-	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "torus:dims=6,hosts=2", "minhop");
 	for (uint32_t c = 0; c < s.routes->n_columns; c++)
@@ -241,8 +235,6 @@ Test(sim_growth, stalled)
 	cr_expect(r.is_undecided && !r.is_saturated);
 	cr_expect_gt(r.time, 15000, "%zu", r.time);
 	cr_expect_eq(r.growth.packets, 0);
-	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }
 
 /* Packets that are under way, or were dropped, are no backlog; where none can have
@@ -252,7 +244,7 @@ Test(sim_growth, packets_under_way)
 	struct fab_sim_params params = flits(4000);
 	struct source source = {.n_senders = 2, .every = 64};
 	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 	size_t n;
 
 	simulated_init(&s, "fattree:radix=8,levels=2", "minhop");
@@ -274,5 +266,4 @@ Test(sim_growth, packets_under_way)
 	cr_expect_gt(r.unroutable, 100);
 	cr_expect_not(r.is_undecided || r.is_saturated);
 	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }

@@ -102,7 +102,7 @@ static void expect_law(const struct fab_tally *t, double law, const char *what)
 Test(sim_laws, source_queue_of_bernoulli_traffic)
 {
 	static const double rates[] = {0.5, 0.8};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=2,levels=1", "minhop");
 	for (size_t i = 0; i < FAB_COUNT(rates); i++) {
@@ -110,15 +110,13 @@ Test(sim_laws, source_queue_of_bernoulli_traffic)
 		struct fab_tally t = {0};
 
 		for (uint64_t seed = 1; seed <= 12; seed++) {
-			struct fab_sim_result r;
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 			simulated_seed(&s, &params, rates[i], 16, seed, &r);
 			fab_tally_add(&t, r.source_wait_mean);
-			fab_sim_result_fini(&r);
 		}
 		expect_law(&t, rates[i] * 15 / (2 * (1 - rates[i])), "Geo/D/1");
 	}
-	simulated_fini(&s);
 }
 
 /* M/D/1: W = rho / (2 (1 - rho)) packet times. */
@@ -126,7 +124,7 @@ Test(sim_laws, source_queue_of_poisson_traffic)
 {
 	struct fab_sim_params params = fab_sim_defaults();
 	struct fab_tally t = {0};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=2,levels=1", "minhop");
 	params.all_rates = true;
@@ -134,14 +132,12 @@ Test(sim_laws, source_queue_of_poisson_traffic)
 	params.time = 500000000;
 	params.drain = 0;
 	for (uint64_t seed = 1; seed <= 12; seed++) {
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		simulated_seed(&s, &params, 0.7, 2048, seed, &r);
 		fab_tally_add(&t, r.source_wait_mean / (2074 * 80));
-		fab_sim_result_fini(&r);
 	}
 	expect_law(&t, 0.7 / (2 * 0.3), "M/D/1");
-	simulated_fini(&s);
 }
 
 /* Karol 1987 for n - 1 sources an output: nobody sends to itself. */
@@ -150,19 +146,17 @@ Test(sim_laws, output_queues_of_a_slotted_switch)
 	struct fab_sim_params params = flits("oq", 1, 8000);
 	const double rho = 0.8, n = 8;
 	struct fab_tally t = {0};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	params.buffer = 1000;
 	simulated_init(&s, "fattree:radix=8,levels=1", "minhop");
 	for (uint64_t seed = 1; seed <= 12; seed++) {
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		simulated_seed(&s, &params, rho, 1, seed, &r);
 		fab_tally_add(&t, r.latency_mean - 3); /* two cables and the flit */
-		fab_sim_result_fini(&r);
 	}
 	expect_law(&t, (n - 2) / (n - 1) * rho / (2 * (1 - rho)), "oq");
-	simulated_fini(&s);
 }
 
 /* Karol 1987: head-of-line blocking, all inputs full, targets uniform with oneself. */
@@ -178,8 +172,8 @@ Test(sim_laws, fifo_switch_saturates)
 	for (size_t i = 0; i < FAB_COUNT(laws); i++) {
 		struct fab_sim_params params = flits("fifo", 1, 30000);
 		struct source source = {.size = 1, .every = 1, .seed = 3};
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		simulated_init(&s, laws[i].spec, "minhop");
 		run(&s, &params, &source, &r);
@@ -188,21 +182,19 @@ Test(sim_laws, fifo_switch_saturates)
 		cr_expect(r.is_saturated);
 		cr_expect_eq(fab_sim_cause(&r).kind, FAB_SIM_CONTENTION);
 		cr_expect_not(fab_sim_cause(&r).is_full);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 }
 
 /* A buffer of B packets: min(1, B L / round trip of a credit). */
 Test(sim_laws, small_buffers_limit_a_flow)
 {
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=2,levels=1", "minhop");
 	for (uint32_t b = 1; b <= 6; b++) {
 		struct fab_sim_params params = flits("voq", 16, 66000);
 		struct source source = {.size = 16, .every = 16, .shift = 1};
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 		double law = fmin(1, b * 16.0 / (20 + 10 + 16 + 20));
 
 		params.buffer = b;
@@ -215,9 +207,7 @@ Test(sim_laws, small_buffers_limit_a_flow)
 		cr_expect_eq(fab_sim_cause(&r).kind,
 			     b < 4 ? FAB_SIM_CREDITS : FAB_SIM_CONTENTION, "%u", b);
 		cr_expect_eq(fab_sim_cause(&r).is_full, b >= 4); /* 64 of 66 */
-		fab_sim_result_fini(&r);
 	}
-	simulated_fini(&s);
 }
 
 /* Windows of a warm-up with a latency of 3 + grown(i) each, give or take noise: after how
@@ -285,7 +275,7 @@ Test(sim_laws, warm_up_ends_by_latency)
 Test(sim_laws, warm_up_of_a_nearly_full_switch)
 {
 	static const double rates[] = {0.3, 0.97};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=8,levels=1", "minhop");
 	for (size_t i = 0; i < FAB_COUNT(rates); i++) {
@@ -293,20 +283,18 @@ Test(sim_laws, warm_up_of_a_nearly_full_switch)
 
 		for (uint64_t seed = 1; seed <= 10; seed++) {
 			struct fab_sim_params params = flits("oq", 1, 2000);
-			struct fab_sim_result r;
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 			params.buffer = 1000;
 			params.warmup = UINT64_MAX;
 			simulated_seed(&s, &params, rates[i], 1, seed, &r);
 			fab_tally_add(&t, (double)r.warmup);
-			fab_sim_result_fini(&r);
 		}
 		if (i)
 			cr_expect_geq(fab_tally_mean(&t), 1500, "%g", fab_tally_mean(&t));
 		else
 			cr_expect_leq(fab_tally_max(&t), 500, "%g", fab_tally_max(&t));
 	}
-	simulated_fini(&s);
 }
 
 /* Packets are counted by their time of delivery: below saturation as much is accepted as
@@ -314,14 +302,14 @@ Test(sim_laws, warm_up_of_a_nearly_full_switch)
 Test(sim_laws, all_that_is_created_is_accepted)
 {
 	static const uint64_t delays[] = {0, 7, 500, 6000}, times[] = {40, 200, 2000};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "pgft:h=2,m=4/8,w=1/4,p=1/1", "minhop");
 	for (size_t i = 0; i < FAB_COUNT(delays) * FAB_COUNT(times) * 2; i++) {
 		struct fab_sim_params params =
 			flits("voq", 16, times[i / 2 % FAB_COUNT(times)]);
 		struct source source = {.size = 16, .every = 20, .shift = 1};
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		params.host_delay = delays[i / 2 / FAB_COUNT(times)];
 		params.warmup = i % 2 ? UINT64_MAX : 2 * params.host_delay + 1000;
@@ -330,9 +318,7 @@ Test(sim_laws, all_that_is_created_is_accepted)
 		cr_expect_float_eq(r.accepted, r.offered, 1e-9,
 				   "%zu: %g, not %g: %zu ticks, delay %zu", i, r.accepted,
 				   r.offered, params.time, params.host_delay);
-		fab_sim_result_fini(&r);
 	}
-	simulated_fini(&s);
 }
 
 /* A permutation with one bottleneck: four flows share each cable up. */
@@ -341,16 +327,14 @@ Test(sim_laws, shift_by_a_leaf)
 	for (size_t k = 0; k < 3; k++) {
 		struct fab_sim_params params = flits(fab_sim_switches[k].name, 8, 16000);
 		struct source source = {.size = 8, .every = 8, .shift = 4};
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		simulated_init(&s, "pgft:h=2,m=4/8,w=1/1,p=1/1", "minhop");
 		run(&s, &params, &source, &r);
 		cr_expect_float_eq(r.accepted, 1.0 / 4, 0.01 / 4, "%g", r.accepted);
 		cr_expect_geq(r.cable[r.fullest].utilisation, 0.99);
 		cr_expect_geq(r.n_at_most, 8);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 }
 
@@ -367,8 +351,8 @@ Test(sim_laws, tornado_on_a_ring)
 		struct source source = {
 			.size = 97, .every = i % 2 ? 97 : 100 * hops, .shift = hops};
 		double law = 1.0 / hops;
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 		char spec[32];
 
 		snprintf(spec, sizeof(spec), "torus:dims=%u", k);
@@ -380,8 +364,6 @@ Test(sim_laws, tornado_on_a_ring)
 		else
 			cr_expect_float_eq(r.accepted, 0.97 * law, 0.001 * law, "%u: %g",
 					   k, r.accepted);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 }
 
@@ -391,16 +373,14 @@ Test(sim_laws, dragonfly_to_the_next_group)
 {
 	struct fab_sim_params params = flits("voq", 8, 40000);
 	struct source source = {.size = 8, .every = 8, .shift = 8, .n_senders = 8};
-	struct fab_sim_result r;
-	struct simulated s;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "dragonfly:a=4,p=2,h=1", "minhop");
 	run(&s, &params, &source, &r);
 	cr_expect_float_eq(r.accepted * s.ends.n / 8, 1.0 / 8, 0.01 / 8, "%g",
 			   r.accepted);
 	cr_expect_geq(r.cable[r.fullest].utilisation, 0.99);
-	fab_sim_result_fini(&r);
-	simulated_fini(&s);
 }
 
 /* Latency of a packet alone, by hand. */
@@ -442,7 +422,7 @@ Test(sim_laws, idle_pairs)
 		for (size_t k = 0; k < 3; k++) {
 			struct fab_sim_params params = fab_sim_defaults();
 			struct source source = {.size = 1000, .most = 1};
-			struct simulated s;
+			FAB_AUTO(simulated_fini) struct simulated s;
 
 			params.kind = &fab_sim_switches[k];
 			params.warmup = 0;
@@ -456,7 +436,7 @@ Test(sim_laws, idle_pairs)
 					(uint8_t)(FAB_EDR + fab_stream_at(1, p, 0) % 4);
 			for (uint32_t by = 1; by < s.ends.n; by++) {
 				uint32_t from = by * 7 % s.ends.n;
-				struct fab_sim_result r;
+				FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 				uint64_t latency;
 				uint32_t hops;
 
@@ -475,9 +455,7 @@ Test(sim_laws, idle_pairs)
 					     0);
 				cr_expect_eq(r.deliveries.v[0].delivered, latency);
 				cr_expect_eq(r.packet_hops, hops + 2);
-				fab_sim_result_fini(&r);
 			}
-			simulated_fini(&s);
 		}
 }
 
@@ -510,10 +488,10 @@ Test(sim_laws, multicast_of_several_on_one_switch)
 					.think = 15};
 		const double idle = 60 + 1 + 60 + 16;
 		double law = fmax(idle, senders * 16.0 - 15);
-		struct fab_groups *groups;
-		struct fab_forest forest;
-		struct fab_sim_result r;
-		struct simulated s;
+		FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
+		FAB_AUTO(fab_forest_fini) struct fab_forest forest = {0};
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		params.cable_delay = 60;
 		params.switch_delay = 1;
@@ -527,10 +505,6 @@ Test(sim_laws, multicast_of_several_on_one_switch)
 		/* one packet in, a copy to each of the others */
 		cr_expect_eq(r.copied % 62, 0);
 		cr_expect_leq(r.injected - r.copied / 62, senders);
-		fab_sim_result_fini(&r);
-		fab_forest_fini(&forest);
-		fab_groups_free(groups);
-		simulated_fini(&s);
 	}
 }
 
@@ -556,12 +530,13 @@ static void same(const struct fab_sim_result *a, const struct fab_sim_result *b)
 Test(sim_laws, same_for_any_number_of_threads)
 {
 	static const int threads[] = {2, 3, 8};
-	struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "kfat:dims=4x4,hosts=2", "vtftr-ib");
 	for (size_t k = 0; k < 6; k++) {
 		struct fab_sim_params params = flits("voq", 4, 200);
-		struct fab_sim_result one, r;
+		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result one;
 
 		if (k >= 3) {
 			params = fab_sim_defaults();
@@ -585,7 +560,5 @@ Test(sim_laws, same_for_any_number_of_threads)
 		simulated_uniform(&s, &params, 0.9, 4, &r);
 		same(&one, &r);
 		fab_sim_result_fini(&r);
-		fab_sim_result_fini(&one);
 	}
-	simulated_fini(&s);
 }

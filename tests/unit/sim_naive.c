@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/rng.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
@@ -232,23 +233,9 @@ static void draw_sizes(struct fab_sim_params *params, struct script *script,
 	script->gap = (double)(10 + below(rng, 100));
 }
 
-static int cmp_start(const void *pa, const void *pb)
-{
-	const struct naive_start *a = pa, *b = pb;
+FAB_ORDER(cmp_start, struct naive_start, time, port)
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->port < b->port ? -1 : a->port > b->port;
-}
-
-static int cmp_delivery(const void *pa, const void *pb)
-{
-	const struct fab_sim_delivery *a = pa, *b = pb;
-
-	if (a->delivered != b->delivered)
-		return a->delivered < b->delivered ? -1 : 1;
-	return a->target < b->target ? -1 : a->target > b->target;
-}
+FAB_ORDER(cmp_delivery, struct fab_sim_delivery, delivered, target)
 
 /* Steps that are numbered as of one packet are of one packet. */
 static void same_packets(const struct naive_start *a, const struct naive_start *b,
@@ -272,7 +259,7 @@ static void first_packets(const struct net *net, struct fab_sim_params params,
 			  const struct fab_sim_result *all, int number)
 {
 	uint32_t packet = 0, last = 0;
-	struct fab_sim_result r;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 	size_t n = 0;
 
 	params.with_deliveries = false;
@@ -300,7 +287,6 @@ static void first_packets(const struct net *net, struct fab_sim_params params,
 		n++;
 	}
 	cr_assert_eq(r.trace.n, n, "%d: %zu steps, not %zu", number, r.trace.n, n);
-	fab_sim_result_fini(&r);
 }
 
 static void compare(const struct fab_sim_result *r, struct naive_result *n, int number)
@@ -390,7 +376,7 @@ static void beside_naive(int number, bool is_mixed)
 	struct naive_result plain;
 	struct fab_sim_result r;
 	struct fab_rng rng;
-	struct net net;
+	FAB_AUTO(net_fini) struct net net;
 	struct fab_err err;
 	struct fab_messages messages = {.context = &script, .next = next};
 
@@ -433,7 +419,6 @@ static void beside_naive(int number, bool is_mixed)
 		naive_fini(&plain);
 		fab_sim_result_fini(&r);
 	}
-	net_fini(&net);
 }
 
 ParameterizedTestParameters(sim_naive, same_starts)

@@ -59,7 +59,7 @@ static void write_and_be_killed(void)
 
 Test(sink, writes_whole_or_not_at_all)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	int status;
 
 	folder_init(&f);
@@ -76,12 +76,11 @@ Test(sink, writes_whole_or_not_at_all)
 	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
 	cr_assert_str_eq(slurp(target), "new\n");
 	cr_assert_eq(n_files(), 1);
-	folder_fini(&f);
 }
 
 Test(sink, keeps_permissions_and_links)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	struct stat st;
 
 	folder_init(&f);
@@ -101,7 +100,6 @@ Test(sink, keeps_permissions_and_links)
 	cr_assert_eq(stat("result", &st), 0);
 	cr_assert_eq(st.st_mode & 0777, 0604);
 	cr_assert_str_eq(slurp("result"), "new\n");
-	folder_fini(&f);
 }
 
 static void fill_folder_and_be_killed(void)
@@ -153,7 +151,7 @@ Test(sink, what_sigkill_leaves)
 		void (*killed)(void), (*commit)(void);
 	} cases[] = {{write_and_be_killed, write_and_commit},
 		     {fill_folder_and_be_killed, fill_and_commit_folder}};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	deadly = SIGKILL;
@@ -174,7 +172,6 @@ Test(sink, what_sigkill_leaves)
 	cr_assert_str_eq(slurp("result"), "later\n", "a file in use stays");
 	cr_assert_str_eq(slurp(".result.backup"), "of others");
 	cr_assert_str_eq(slurp(".result2.fabkit-abcdef"), "of another target");
-	folder_fini(&f);
 }
 
 /* Every signal that ends a process and can be caught; faults of our own, too. */
@@ -185,7 +182,7 @@ Test(sink, no_signal_leaves_a_temporary_file)
 				      SIGXCPU,	 SIGXFSZ,   SIGPWR,  SIGTRAP, SIGSYS,
 				      SIGVTALRM, SIGSTKFLT, SIGABRT, SIGSEGV, SIGBUS,
 				      SIGFPE,	 SIGILL};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	target = "result";
@@ -203,12 +200,11 @@ Test(sink, no_signal_leaves_a_temporary_file)
 			  "signal %d: %x", deadly, status);
 		cr_expect_eq(n_files(), 0, "signal %d", deadly);
 	}
-	folder_fini(&f);
 }
 
 Test(sink, follows_a_link_to_nothing)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	struct stat st;
 	int status;
 
@@ -232,7 +228,6 @@ Test(sink, follows_a_link_to_nothing)
 	status = run(write_and_commit, "out", "err");
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 	cr_assert(lstat("nowhere", &st) == 0 && S_ISLNK(st.st_mode));
-	folder_fini(&f);
 }
 
 enum { NOBODY = 65534 };
@@ -246,7 +241,7 @@ static void write_as_nobody(void)
 
 Test(sink, keeps_the_owner)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	struct stat st;
 
 	if (geteuid() != 0)
@@ -268,7 +263,6 @@ Test(sink, keeps_the_owner)
 	cr_assert(st.st_uid == 1234 && st.st_gid == 4321 && (st.st_mode & 0777) == 0666);
 	cr_assert_str_eq(slurp(target), "new\n");
 	cr_assert_eq(n_files(), 1);
-	folder_fini(&f);
 }
 
 static void append_to_stdout(void)
@@ -282,7 +276,7 @@ static void append_to_stdout(void)
 
 Test(sink, does_not_cut_off_what_stands_in_standard_output)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	for (int i = 0; i < 2; i++) {
@@ -291,12 +285,11 @@ Test(sink, does_not_cut_off_what_stands_in_standard_output)
 		cr_assert_eq(run(append_to_stdout, "out", "err"), 0, "%s", slurp("err"));
 		cr_assert_str_eq(slurp("log"), "old\nnew\n", "%s", target);
 	}
-	folder_fini(&f);
 }
 
 Test(sink, writes_special_files_directly)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	target = "/dev/stdout";
@@ -308,7 +301,6 @@ Test(sink, writes_special_files_directly)
 	target = "/dev/null";
 	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
 	cr_assert_eq(n_files(), 0);
-	folder_fini(&f);
 }
 
 Test(sink, that_cannot_be_written)
@@ -322,7 +314,7 @@ Test(sink, that_cannot_be_written)
 		{"none/x", "fabric-test: none/x: cannot write: No such file or "
 			   "directory\n"},
 	};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
@@ -338,5 +330,4 @@ Test(sink, that_cannot_be_written)
 	cr_assert_str_eq(slurp("err"), "fabric-test: standard output: cannot write: No "
 				       "space left on device\n");
 	cr_assert_eq(n_files(), 0);
-	folder_fini(&f);
 }

@@ -74,14 +74,13 @@ Test(source, unpacks_what_is_packed)
 	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
 		struct packed one = packers[i](dump, sizeof(dump) - 1);
 		struct packed two = twice(&one, "", 0);
-		struct fab_fabric *f = NULL;
+		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 		struct fab_err err;
-		struct fab_input in;
+		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 
 		cr_assert_eq(fab_source_parse("t", one.v, one.n, NULL, &f, &err), 0, "%s",
 			     err.text);
 		cr_expect_eq(f->n_cables, 1);
-		fab_fabric_free(f);
 		/* Two streams behind each other are one text. */
 		cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s: %s",
 			     packer_names[i], err.text);
@@ -89,7 +88,6 @@ Test(source, unpacks_what_is_packed)
 		cr_expect_eq(memcmp(in.bytes + sizeof(dump) - 1, dump, sizeof(dump) - 1),
 			     0);
 		cr_expect_eq(in.bytes[in.n], '\0');
-		fab_input_fini(&in);
 		free(one.v);
 		free(two.v);
 	}
@@ -99,12 +97,11 @@ Test(source, gzip_may_be_filled_up_with_zeros)
 {
 	struct packed one = gzip(dump, sizeof(dump) - 1);
 	struct packed two = twice(&one, "\0\0\0", 3);
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in;
 	struct fab_err err;
 
 	cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s", err.text);
 	cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
-	fab_input_fini(&in);
 	free(one.v);
 	free(two.v);
 }
@@ -176,7 +173,8 @@ Test(source, reads_files_and_standard_input)
 {
 	struct packed one = gzip(dump, sizeof(dump) - 1);
 	OWN_HEAP char *path = scratch_file("source-test.gz", one.v, one.n);
-	struct fab_fabric *f = NULL, *g = NULL;
+	struct fab_fabric *g = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_err err;
 	int fd = open(path, O_RDONLY);
 
@@ -193,7 +191,6 @@ Test(source, reads_files_and_standard_input)
 		     err.text);
 	close(fd);
 	unlink(path);
-	fab_fabric_free(f);
 	free(one.v);
 }
 

@@ -231,7 +231,7 @@ static const struct fab_column record_columns[] = {
 static void add_with_columns(struct fab_store *store, const char *command,
 			     const struct fab_column *columns, size_t n)
 {
-	struct fab_draft d = {0};
+	FAB_AUTO(fab_draft_fini) struct fab_draft d = {0};
 	struct fab_err err = {""};
 	struct sample s;
 
@@ -241,7 +241,6 @@ static void add_with_columns(struct fab_store *store, const char *command,
 	s.run.kinds = fab_draft_run(&d)->kinds;
 	s.run.n_kinds = fab_draft_run(&d)->n_kinds;
 	cr_assert_eq(fab_store_add(store, &s.run, NULL, &err), 0, "%s", err.text);
-	fab_draft_fini(&d);
 }
 
 Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
@@ -286,7 +285,7 @@ Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
 Test(store, help_from_elsewhere, .init = enter, .fini = leave)
 {
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 
 	add_with_columns(store, "one", record_columns, FAB_COUNT(record_columns));
 	fab_store_close(store);
@@ -299,14 +298,13 @@ Test(store, help_from_elsewhere, .init = enter, .fini = leave)
 	cr_expect_str_eq(fab_store_kind_get(&runs, "one", "load")->help, "");
 	cr_expect_str_eq(fab_store_kind_get(&runs, "one", "seconds")->help, "");
 	cr_expect_str_eq(fab_store_kind_get(&runs, "one", "pairs")->help, "of hosts");
-	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 }
 
 Test(store, draft_of_a_run)
 {
 	const struct record record = {0.0 / 0.0, 7, 0.25};
-	struct fab_draft d = {0};
+	FAB_AUTO(fab_draft_fini) struct fab_draft d = {0};
 	const struct fab_store_run *run;
 
 	for (uint64_t i = 0; i < 20; i++) {
@@ -336,7 +334,6 @@ Test(store, draft_of_a_run)
 			cr_assert_eq(r->details[2 * k].value, 7);
 		}
 	}
-	fab_draft_fini(&d);
 }
 
 /* Runs and results that pass; a database of two runs, "old" and none as labels. */
@@ -344,7 +341,7 @@ static void expect_passing(const struct fab_store_filter *filter, size_t n_runs,
 			   size_t n_results)
 {
 	struct fab_store *store = open_store("a.db", FAB_STORE_READ);
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	size_t n = 0;
 
 	cr_assert_eq(fab_store_read(store, filter, &runs, NULL), 0);
@@ -352,7 +349,6 @@ static void expect_passing(const struct fab_store_filter *filter, size_t n_runs,
 		n += runs.v[i].n_results;
 	cr_expect_eq(runs.n, n_runs, "%zu runs", runs.n);
 	cr_expect_eq(n, n_results, "%zu results", n);
-	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 }
 
@@ -831,7 +827,7 @@ Test(store, cut_off, .init = enter, .fini = leave)
 	make();
 	cr_assert_eq(stat("a.db", &st), 0);
 	for (off_t size = st.st_size - 512; size > 0; size -= 3001) {
-		struct fab_store_runs runs = {0};
+		FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 		struct fab_err err = {""};
 		int rc;
 
@@ -846,7 +842,6 @@ Test(store, cut_off, .init = enter, .fini = leave)
 			n_refused++;
 			cr_assert_eq(strncmp(err.text, "a.db: ", 6), 0, "%s", err.text);
 		}
-		fab_store_runs_fini(&runs);
 	}
 	cr_assert_gt(n_refused, 5);
 }
@@ -878,7 +873,7 @@ Test(store, numbers_keep_their_values, .init = enter, .fini = leave)
 {
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
 	struct fab_store_run run = plain_run();
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 
 	run.facts = numbers;
 	run.n_facts = FAB_COUNT(numbers);
@@ -898,7 +893,6 @@ Test(store, numbers_keep_their_values, .init = enter, .fini = leave)
 		else
 			cr_expect(isnan(got), "%s: %.17g", numbers[i].name, got);
 	}
-	fab_store_runs_fini(&runs);
 	/* whole ones as such up to 2^53, where doubles stop to be exact */
 	expect_sql("a.db", "SELECT group_concat(name || ' ' || typeof(value)) FROM fact",
 		   "a integer,b real,c real,d integer,e real,f real,g integer,j integer");
@@ -1001,10 +995,10 @@ Test(store, reading_leaves_no_lock, .init = enter, .fini = leave)
 	add(writer, 1, NULL);
 	reader = open_store("a.db", FAB_STORE_READ);
 	for (size_t n = 1; n < 4; n++) {
+		FAB_AUTO(fab_store_runs_fini)
 		struct fab_store_runs runs = read_all(reader);
 
 		cr_assert_eq(runs.n, n);
-		fab_store_runs_fini(&runs);
 		add(writer, 1, NULL);
 	}
 	fab_store_close(reader);
@@ -1048,7 +1042,7 @@ Test(store, no_trigger_runs, .init = enter, .fini = leave)
 Test(store, statements_end_in_time, .init = enter, .fini = leave)
 {
 	struct fab_store_filter filter = {0};
-	struct fab_store_runs runs = {0};
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	struct fab_store *store;
 	struct fab_err err = {""};
 	make();
@@ -1066,7 +1060,6 @@ Test(store, statements_end_in_time, .init = enter, .fini = leave)
 	store->step_s = 100;
 	cr_assert_eq(fab_store_read(store, &filter, &runs, &err), 0, "%s", err.text);
 	cr_assert_eq(runs.n, 1);
-	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 }
 

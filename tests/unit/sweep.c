@@ -108,7 +108,7 @@ Test(sweep, order)
 {
 	for (size_t k = 0; k < FAB_COUNT(threads); k++)
 		for (uint32_t grain = 0; grain < 20; grain += 7) {
-			struct trace *t = new_trace();
+			FAB_AUTOFREE struct trace *t = new_trace();
 			struct fab_sweep s = sweep_of(t, 3000, threads[k]);
 			struct fab_err err;
 
@@ -125,21 +125,19 @@ Test(sweep, order)
 			cr_assert_eq(t->last_done, 3000);
 			cr_assert_eq(t->total, 3000);
 			cr_assert_eq(t->n_dropped, 0);
-			free(t);
 		}
 }
 
 Test(sweep, few_and_none)
 {
 	for (uint64_t n = 0; n < 4; n++) {
-		struct trace *t = new_trace();
+		FAB_AUTOFREE struct trace *t = new_trace();
 		struct fab_sweep s = sweep_of(t, n, 8);
 
 		cr_assert_eq(fab_sweep_run(&s, NULL), 0);
 		cr_assert_eq(t->n, n);
 		cr_assert_eq(t->n_opened, t->n_closed);
 		cr_assert_eq(fab_sweep_inner_threads(&s), n ? 8 / (int)n : 8);
-		free(t);
 	}
 }
 
@@ -152,7 +150,7 @@ Test(sweep, shards)
 		uint8_t seen[601] = {0};
 
 		for (uint64_t number = 1; number <= count; number++) {
-			struct trace *t = new_trace();
+			FAB_AUTOFREE struct trace *t = new_trace();
 			struct fab_sweep s = sweep_of(t, n, threads[number % 4]);
 
 			s.shard = (struct fab_shard){number, count};
@@ -165,7 +163,6 @@ Test(sweep, shards)
 					     fab_stream_at(3, t->items[i], 0));
 				seen[t->items[i]]++;
 			}
-			free(t);
 		}
 		for (uint64_t i = 0; i < n; i++)
 			cr_assert_eq(seen[i], 1, "item %lu of %lu shards",
@@ -178,7 +175,7 @@ Test(sweep, shards)
 Test(sweep, failure)
 {
 	for (size_t k = 0; k < 2 * FAB_COUNT(threads); k++) {
-		struct trace *t = new_trace();
+		FAB_AUTOFREE struct trace *t = new_trace();
 		struct fab_sweep s = sweep_of(t, 4000, threads[k / 2]);
 		struct fab_err err = {""};
 
@@ -190,13 +187,12 @@ Test(sweep, failure)
 		for (uint64_t i = 0; i < t->n; i++)
 			cr_assert_eq(t->items[i], i);
 		cr_assert_eq(t->n_opened, t->n_closed);
-		free(t);
 	}
 }
 
 Test(sweep, failure_in_a_shard)
 {
-	struct trace *t = new_trace();
+	FAB_AUTOFREE struct trace *t = new_trace();
 	struct fab_sweep s = sweep_of(t, 100, 2);
 	struct fab_err err;
 
@@ -205,12 +201,11 @@ Test(sweep, failure_in_a_shard)
 	cr_assert_eq(fab_sweep_run(&s, &err), -EDOM);
 	cr_assert_str_eq(err.text, "set 43 of 100: cannot do it");
 	cr_assert_eq(t->n, 4);
-	free(t);
 }
 
 Test(sweep, stop)
 {
-	struct trace *t = new_trace();
+	FAB_AUTOFREE struct trace *t = new_trace();
 	struct fab_sweep s = sweep_of(t, 4000, 2);
 	struct fab_err err;
 
@@ -218,5 +213,4 @@ Test(sweep, stop)
 	cr_assert_eq(fab_sweep_run(&s, &err), -ECANCELED);
 	cr_assert_str_eq(err.text, "stopped");
 	cr_assert_lt(t->n, 400);
-	free(t);
 }

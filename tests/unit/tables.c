@@ -58,7 +58,8 @@ static void check_members(const struct fab_mcast_problem *p, const struct fab_mf
 	struct fab_groups_builder *b = fab_groups_builder_new(p->f);
 	const struct fab_groups *g = p->groups;
 	OWN(fab_groups) *got = NULL;
-	uint32_t *seen = FAB_NEW0(p->f->n_ports, uint32_t), at = 0;
+	uint32_t at = 0;
+	FAB_AUTOFREE uint32_t *seen = FAB_NEW0(p->f->n_ports, uint32_t);
 
 	fab_groups_add_mft(b, mft);
 	cr_assert_eq(fab_groups_builder_finish(b, false, &got, NULL), 0);
@@ -77,7 +78,6 @@ static void check_members(const struct fab_mcast_problem *p, const struct fab_mf
 		at++;
 	}
 	cr_assert_eq(at, got->n);
-	free(seen);
 }
 
 /* Each entry is needed: without it one tree is broken, in the way that it must be. */
@@ -145,7 +145,7 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 	cr_assert_eq(fab_groups_give_mlids(g, mlid, NULL), 0);
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		const struct fab_mcast_options options = {.n_threads = 1};
-		struct fab_mcast_result r;
+		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
 		OWN(fab_loaded) loaded;
 		struct fab_mft *mft;
 		struct fab_efi efi;
@@ -168,7 +168,6 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 			0);
 		check_each_entry(&p, mlid, mft, &rng);
 		fab_mft_free(mft);
-		fab_mcast_result_fini(&r);
 	}
 }
 
@@ -319,7 +318,9 @@ Test(tables, switches_that_are_not_there)
 Test(tables, sharing_counts_groups)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4x3,hosts=2");
-	struct fab_groups *g = pattern(f, "random:groups=23,size=2-5"), *shared = NULL;
+	struct fab_groups *shared = NULL;
+	FAB_AUTO(fab_groups_free_at)
+	struct fab_groups *g = pattern(f, "random:groups=23,size=2-5");
 	struct fab_mcast_problem p = {.f = f};
 	OWN(fab_dist) *dist = NULL;
 	double seconds;
@@ -329,8 +330,9 @@ Test(tables, sharing_counts_groups)
 	for (uint32_t cap = 1; cap <= 23; cap++) {
 		const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
 		const struct fab_mcast_options options = {.n_threads = 1};
-		uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t), max = 0;
-		struct fab_mcast_result r;
+		uint32_t max = 0;
+		FAB_AUTOFREE uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t);
+		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
 
 		cr_assert_eq(fab_groups_share(f, g, cap, &shared, NULL), 0);
 		cr_assert_eq(shared->n, cap);
@@ -355,9 +357,6 @@ Test(tables, sharing_counts_groups)
 					max = load[r.forest.cable[e]];
 		}
 		cr_expect_eq(fab_shared_max_efi(f, &r, g->n, cap), max);
-		free(load);
-		fab_mcast_result_fini(&r);
 		fab_groups_free(shared);
 	}
-	fab_groups_free(g);
 }

@@ -35,7 +35,8 @@ static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t
 	for (uint32_t s = 0; s < n->f->n_switches; s++) {
 		uint16_t *next;
 		const struct fab_fabric *f;
-		uint32_t *queue, head = 0, tail = 0;
+		uint32_t head = 0, tail = 0;
+		FAB_AUTOFREE uint32_t *queue = NULL;
 
 		if (n->faults->switch_is_dead[s] || !test_n_hosts_on(n->f, s))
 			continue;
@@ -59,7 +60,6 @@ static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t
 						queue[tail++] = v;
 					}
 		}
-		free(queue);
 		n->r.column_switch[n->r.n_columns++] = s;
 	}
 }
@@ -178,9 +178,9 @@ static void check_all_reached(const char *spec, const uint32_t *dead, uint32_t n
 			      write_fn write)
 {
 	struct net n;
-	struct entry *t;
+	FAB_AUTOFREE struct entry *t = NULL;
 	unsigned hops;
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	make(&n, spec, dead, n_dead);
 	text = written(&n, write);
@@ -198,8 +198,6 @@ static void check_all_reached(const char *spec, const uint32_t *dead, uint32_t n
 			if (want && write == fab_export_fdbs && node >= n.f->n_switches)
 				cr_expect(t[s * N_LIDS + lid].is_optimal);
 		}
-	free(t);
-	free(text);
 	end(&n);
 }
 
@@ -232,8 +230,8 @@ Test(tables_out, fdbs_lead_everywhere_and_count_hops)
 Test(tables_out, detours_and_holes_are_told)
 {
 	struct net n;
-	struct entry *t;
-	char *text;
+	FAB_AUTOFREE struct entry *t = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	uint32_t lid;
 
 	make(&n, "torus:dims=5,hosts=1", NULL, 0);
@@ -253,8 +251,6 @@ Test(tables_out, detours_and_holes_are_told)
 	cr_expect(t[4 * N_LIDS + lid].is_optimal);
 	cr_expect_eq(t[2 * N_LIDS + lid_of(n.f, 4)].port, NO_PORT);
 	cr_expect_eq(t[1 * N_LIDS + lid_of(n.f, 3)].port, NO_PORT);
-	free(t);
-	free(text);
 	end(&n);
 }
 
@@ -262,8 +258,8 @@ Test(tables_out, detours_and_holes_are_told)
 Test(tables_out, a_column_can_be_a_lid)
 {
 	struct net n;
-	struct entry *t;
-	char *text;
+	FAB_AUTOFREE struct entry *t = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	unsigned hops;
 	uint16_t lids[2];
 	uint32_t ports[2];
@@ -285,8 +281,6 @@ Test(tables_out, a_column_can_be_a_lid)
 		for (uint32_t node = 0; node < n.f->n_nodes; node++)
 			cr_expect_eq(walk(&n, t, s, lid_of(n.f, node), &hops),
 				     node == 0 || node == n.f->n_switches + 1);
-	free(t);
-	free(text);
 	end(&n);
 }
 
@@ -296,7 +290,7 @@ static void expect_refused(struct net *n, const char *what)
 				       fab_export_path_sl};
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {
-		char *text = NULL;
+		FAB_AUTOFREE char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 		struct fab_err err = {""};
@@ -305,7 +299,6 @@ static void expect_refused(struct net *n, const char *what)
 		fclose(out);
 		cr_expect_eq(size, 0);
 		cr_expect(strstr(err.text, what), "%s", err.text);
-		free(text);
 	}
 }
 
@@ -341,11 +334,11 @@ Test(tables_out, lids_that_do_not_do)
 
 Test(tables_out, a_subnet_that_is_too_small)
 {
+	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_gen_raw("kfat:dims=50x50,hosts=19");
 	struct net n = {.f = f, .r = {.f = f}};
 
 	expect_refused(&n, "need 50100 LIDs, but a subnet has 49151");
-	fab_fabric_free(f);
 }
 
 Test(tables_out, service_levels_of_paths)
@@ -413,7 +406,8 @@ static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t sw, unsigned nu
 
 static void check_lanes(const struct net *n)
 {
-	char *text = NULL, *rest, *line;
+	char *rest, *line;
+	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	unsigned long long guid;
@@ -443,7 +437,6 @@ static void check_lanes(const struct net *n)
 	}
 	/* leaf 2 is dead: 8 leaves of 4 ports, 4 roots of 3, 2 of 2; 16 hosts */
 	cr_expect_eq(n_lines, 8 * 5 * 4 + 4 * 4 * 3 + 2 * 3 * 2 + 16);
-	free(text);
 }
 
 Test(tables_out, lanes)
@@ -479,10 +472,12 @@ Test(tables_out, lanes)
 Test(tables_out, what_is_left_is_a_fabric)
 {
 	struct net n;
-	struct fab_fabric *left = NULL, *again = NULL, *all = NULL;
+	FAB_AUTO(fab_fabric_free_at)
+	struct fab_fabric *left = NULL,
+			  *again = NULL, *all = NULL;
 	uint32_t dead[2] = {2, 9}, n_cables = 0; /* a leaf and a root switch */
 	struct fab_err err;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -510,9 +505,5 @@ Test(tables_out, what_is_left_is_a_fabric)
 	for (uint32_t s = 0; s < n.f->n_switches; s++)
 		fab_faults_kill_switch(n.faults, s);
 	cr_expect_eq(fab_fabric_without(n.f, n.faults, &all, &err), -EINVAL);
-	fab_fabric_free(all);
-	fab_fabric_free(again);
-	fab_fabric_free(left);
-	free(text);
 	end(&n);
 }

@@ -103,8 +103,8 @@ Test(traffic, each_end_is_sent_to_once)
 /* to[] of a generated fabric by a permutation; refused when NULL. */
 static uint32_t *permute(const char *fabric, const char *spec, uint32_t *n)
 {
-	struct fab_fabric *f = test_gen(fabric);
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen(fabric);
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
 	struct fab_err err;
 	uint32_t *to = NULL;
@@ -113,8 +113,6 @@ static uint32_t *permute(const char *fabric, const char *spec, uint32_t *n)
 	*n = ends.n;
 	if (fab_permutation_make(spec, &problem, &to, &err))
 		cr_assert_not_null(strstr(err.text, "power of two"));
-	fab_flow_ends_fini(&ends);
-	fab_fabric_free(f);
 	return to;
 }
 

@@ -25,9 +25,10 @@ static struct fab_transfer transfer(const struct fab_machine *m,
 
 Test(transfer, max_min_on_the_preset)
 {
+	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("preset:taihulight");
-	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *bcda = boots_map(m, "bcda", &all);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	FAB_AUTOFREE uint32_t *bcda = boots_map(m, "bcda", &all);
 	struct fab_transfer t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
 
 	cr_expect_float_eq(t.last_s, 102.4, 1e-6);
@@ -42,9 +43,6 @@ Test(transfer, max_min_on_the_preset)
 	t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
 	cr_expect_float_eq(t.last_s, 204.8, 1e-6);
 	fab_transfer_fini(&t);
-	free(bcda);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 /* Nodes of one server, and when they are done. */
@@ -52,10 +50,10 @@ static void expect_finish(const char *spec, uint32_t connections,
 			  struct fab_transfer_options options, const double *finish,
 			  uint64_t n_retries, uint32_t n_failed)
 {
-	struct fab_machine *m = boots_machine(spec);
-	struct fab_batch all = boots_batch(m, "all");
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = boots_machine(spec);
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
 	uint32_t of[8] = {0};
-	struct fab_transfer t;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t;
 
 	m->limits.connections = connections;
 	t = transfer(m, &all, of, options);
@@ -67,9 +65,6 @@ static void expect_finish(const char *spec, uint32_t connections,
 			cr_expect_float_eq(t.finish_s[i], finish[i], 1e-9, "node %u", i);
 		else
 			cr_expect(isinf(t.finish_s[i]), "node %u", i);
-	fab_transfer_fini(&t);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
 }
 
 Test(transfer, who_times_out_asks_again)
@@ -142,12 +137,12 @@ Test(transfer, changes_are_what_refilling_all_gives)
 
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		struct fab_transfer_options o;
-		struct fab_transfer own, plain;
-		struct fab_machine *m;
-		struct fab_batch all;
+		FAB_AUTO(fab_transfer_fini) struct fab_transfer own = {0}, plain = {0};
+		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+		FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
 		struct fab_rng rng;
 		struct fab_err err;
-		uint32_t *of;
+		FAB_AUTOFREE uint32_t *of = NULL;
 
 		fab_rng_init(&rng, seed);
 		m = draw_machine(&rng);
@@ -176,11 +171,6 @@ Test(transfer, changes_are_what_refilling_all_gives)
 					   (int)seed);
 		n_retries += plain.n_retries;
 		n_failed += plain.n_failed;
-		fab_transfer_fini(&own);
-		fab_transfer_fini(&plain);
-		free(of);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
 	}
 	cr_expect_gt(n_retries, 1000);
 	cr_expect_gt(n_failed, 300);

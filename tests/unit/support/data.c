@@ -42,10 +42,9 @@ struct fab_fabric *data_open(const char *file)
 {
 	struct fab_fabric *f = NULL;
 	struct fab_err err = {""};
-	char *path = data_path(file);
+	FAB_AUTOFREE char *path = data_path(file);
 	int rc = fab_source_open(path, NULL, &f, &err);
 
-	free(path);
 	cr_assert(!rc, "%s: %s", file, err.text);
 	return f;
 }

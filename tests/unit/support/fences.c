@@ -146,7 +146,7 @@ double test_fence_plan_us(const struct fab_fence_plan *plan,
 	const struct fab_launch_costs *c = &job->costs;
 	struct fab_due due;
 	uint64_t end = 0;
-	struct run r;
+	FAB_AUTO(run_fini) struct run r;
 
 	run_init(&r, plan, job);
 	/* fences take less than 2^26 us, those of processors without costs less than 2^10
@@ -165,7 +165,6 @@ double test_fence_plan_us(const struct fab_fence_plan *plan,
 		arrived(&r, node, message);
 		send_ready(&r, node);
 	}
-	run_fini(&r);
 	return ldexp((double)end, -r.tick_bits);
 }
 

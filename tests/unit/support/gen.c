@@ -17,16 +17,16 @@ struct fab_fabric *test_gen_raw(const char *spec)
 {
 	struct fab_fabric *f = NULL;
 	struct fab_err err;
-	char *text = fab_format("gen:%s", spec);
+	FAB_AUTOFREE char *text = fab_format("gen:%s", spec);
 
 	cr_assert_eq(fab_source_open(text, NULL, &f, &err), 0, "%s: %s", spec, err.text);
-	free(text);
 	return f;
 }
 
 static void check_nodes(const struct fab_fabric *f, const char *spec)
 {
-	struct fab_map64 *guids = fab_map64_new(f->n_nodes);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *guids = fab_map64_new(f->n_nodes);
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *names = fab_strmap_new(f->n_nodes);
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
@@ -38,8 +38,6 @@ static void check_nodes(const struct fab_fabric *f, const char *spec)
 			     spec, name);
 		cr_assert_lt(strlen(name), 64u);
 	}
-	fab_strmap_free(names);
-	fab_map64_free(guids);
 }
 
 static void check_ports(const struct fab_fabric *f, const char *spec)
@@ -74,12 +72,11 @@ static void check_hosts(const struct fab_fabric *f, const char *spec)
 struct fab_fabric *test_gen(const char *spec)
 {
 	struct fab_fabric *f = test_gen_raw(spec);
-	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
 
 	cr_assert_eq(f->n_warnings, 0, "%s: %s", spec,
 		     f->n_warnings ? f->warnings[0].message : "");
 	cr_assert_eq(fab_fabric_components(f, component), 1, "%s", spec);
-	free(component);
 	check_nodes(f, spec);
 	check_ports(f, spec);
 	check_hosts(f, spec);
@@ -98,8 +95,9 @@ uint32_t test_switch(const struct fab_fabric *f, const char *name)
 
 uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 {
-	uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
+	FAB_AUTOFREE uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t head = 0, tail = 0;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
 	uint64_t *paths = FAB_NEW0(f->n_switches, uint64_t);
 
 	memset(hops, 0xff, f->n_switches * sizeof(*hops));
@@ -120,8 +118,6 @@ uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 				paths[v] += paths[u];
 		}
 	}
-	free(queue);
-	free(hops);
 	return paths;
 }
 
@@ -174,15 +170,13 @@ static bool augment(const struct fab_fabric *f, int8_t *flow, uint32_t *via,
 
 uint32_t test_half_flow(const struct fab_fabric *f)
 {
-	int8_t *flow = FAB_NEW0(f->n_ports, int8_t);
-	uint32_t *via = FAB_NEW(f->n_nodes, uint32_t);
-	uint32_t *queue = FAB_NEW(f->n_nodes, uint32_t), n = 0;
+	FAB_AUTOFREE int8_t *flow = FAB_NEW0(f->n_ports, int8_t);
+	FAB_AUTOFREE uint32_t *via = FAB_NEW(f->n_nodes, uint32_t);
+	uint32_t n = 0;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_nodes, uint32_t);
 
 	while (augment(f, flow, via, queue))
 		n++;
-	free(queue);
-	free(via);
-	free(flow);
 	return n;
 }
 
@@ -228,7 +222,7 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 				  const struct change *change)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_fabric *out = NULL;
 	struct fab_err err;
 
@@ -248,7 +242,6 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 					      FAB_HDR);
 	}
 	add_extras(b, f, id, change);
-	free(id);
 	cr_assert_eq(fab_builder_finish(b, "test", "generated",
 					&(struct fab_host_options){0}, &out, &err),
 		     0, "%s", err.text);
@@ -257,7 +250,7 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 
 struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
 {
-	uint32_t *order = FAB_NEW(f->n_nodes, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_fabric *out;
 	struct fab_rng rng;
 
@@ -269,7 +262,6 @@ struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
 		order[j] = i;
 	}
 	out = rebuild(f, order, &no_change);
-	free(order);
 	return out;
 }
 

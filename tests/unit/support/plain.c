@@ -269,8 +269,8 @@ static void all_pairs_by_switch(struct plain *x, bool with_cycles)
 void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 {
 	const struct fab_fabric *f = r->f;
-	struct fab_shape *shape;
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = NULL;
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 	size_t n_reach;
 
 	*x = (struct plain){.r = r, .ends = ends, .n = f->n_switches};
@@ -287,8 +287,6 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	shape = fab_shape_recognize(f);
 	fab_ranks_init(&ranks, f, shape);
 	memcpy(x->rank, ranks.rank, x->n * sizeof(*x->rank));
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 	for (size_t i = 0; i < n_reach; i++)
 		x->reach[i] = PLAIN_FAR;
 	for (uint32_t i = 0; i < x->n * x->n; i++)

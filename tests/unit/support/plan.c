@@ -172,7 +172,7 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 	struct fab_builder *b = fab_builder_new();
 	struct fab_fabric *f = NULL;
 	struct fab_err err = {{0}};
-	uint32_t *id = FAB_NEW(plan->nodes.n, uint32_t);
+	FAB_AUTOFREE uint32_t *id = FAB_NEW(plan->nodes.n, uint32_t);
 	uint32_t *order = shuffled(plan->nodes.n, seed);
 
 	for (size_t i = 0; i < plan->nodes.n; i++)
@@ -190,7 +190,6 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 		build_end(b, id, c->b, c->a);
 	}
 	free(order);
-	free(id);
 	cr_assert_eq(fab_builder_finish(b, "plan", "plan", NULL, &f, &err), 0, "%s",
 		     err.text);
 	return f;

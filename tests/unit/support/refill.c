@@ -274,7 +274,7 @@ struct fab_transfer refill_run(const struct fab_machine *m, const struct fab_bat
 {
 	struct fab_transfer out = {.finish_s = FAB_NEW0((size_t)batch->n + 1, double),
 				   .first_rate_mbps = INFINITY};
-	struct refill *x = FAB_NEW0(1, struct refill);
+	FAB_AUTOFREE struct refill *x = FAB_NEW0(1, struct refill);
 	double last = options->n_files * options->request_seconds +
 		      (batch->n - 1) * options->stagger_seconds;
 	bool was_full = false;
@@ -307,6 +307,5 @@ struct fab_transfer refill_run(const struct fab_machine *m, const struct fab_bat
 								   x->node[i].rate);
 		}
 	}
-	free(x);
 	return out;
 }

@@ -99,10 +99,10 @@ struct fab_efi routed_balanced(const char *spec, const char *pattern)
 	const char *const patterns[] = {pattern, NULL};
 	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
 	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
-	struct fab_mcast_result result;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
 	struct fab_err err = {""};
 	struct fab_efi efi;
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 	double seconds;
 
 	routed_init_patterns(&s, test_gen(spec), patterns, 1);
@@ -111,8 +111,6 @@ struct fab_efi routed_balanced(const char *spec, const char *pattern)
 		     0, "%s", err.text);
 	cr_assert_eq(fab_mcast_verify(&s.problem, &result, &err), 0, "%s", err.text);
 	fab_efi_of(&s.problem, &result, &efi);
-	fab_mcast_result_fini(&result);
-	routed_fini(&s);
 	return efi;
 }
 

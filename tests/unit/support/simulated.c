@@ -55,9 +55,9 @@ void simulated_fini(struct simulated *s)
 void simulated_seed(const struct simulated *s, const struct fab_sim_params *params,
 		    double rate, uint32_t size, uint64_t seed, struct fab_sim_result *r)
 {
-	uint64_t *wire = FAB_NEW(s->ends.n + 1, uint64_t);
+	FAB_AUTOFREE uint64_t *wire = FAB_NEW(s->ends.n + 1, uint64_t);
 	struct fab_messages messages;
-	struct fab_uniform u;
+	FAB_AUTO(fab_uniform_fini) struct fab_uniform u;
 	struct fab_err err;
 
 	for (uint32_t i = 0; i < s->ends.n; i++)
@@ -67,8 +67,6 @@ void simulated_seed(const struct simulated *s, const struct fab_sim_params *para
 	messages.least_payload = fab_last_payload(size, params->mtu);
 	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
 		     err.text);
-	fab_uniform_fini(&u);
-	free(wire);
 }
 
 void simulated_turn_right(struct simulated *s, uint32_t column)

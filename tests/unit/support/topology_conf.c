@@ -173,14 +173,14 @@ static void check_tree(struct conf *conf)
 struct conf conf_read(const char *text)
 {
 	struct conf conf = {0};
-	char *copy = fab_strdup(text), *save = NULL;
+	char *save = NULL;
+	FAB_AUTOFREE char *copy = fab_strdup(text);
 
 	cr_assert(*text && text[strlen(text) - 1] == '\n');
 	for (char *line = strtok_r(copy, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save))
 		if (*line != '#')
 			read_line(&conf, line);
-	free(copy);
 	check_tree(&conf);
 	qsort(conf.hosts.v, conf.hosts.n, sizeof(char *), by_text);
 	for (size_t i = 1; i < conf.hosts.n; i++)

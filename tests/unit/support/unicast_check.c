@@ -72,8 +72,10 @@ static uint32_t walk(struct walk *w, uint32_t source, uint32_t column)
 static bool has_cycle(struct walk *w)
 {
 	uint32_t n = w->r->f->arc_first[w->r->f->n_switches] * LANES;
-	uint32_t *n_in = FAB_NEW0(n + 1, uint32_t), tail = 0;
-	uint32_t *queue = FAB_NEW(n + 1, uint32_t), *first = FAB_NEW0(n + 2, uint32_t);
+	uint32_t tail = 0;
+	FAB_AUTOFREE uint32_t *n_in = FAB_NEW0(n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW(n + 1, uint32_t),
+			      *first = FAB_NEW0(n + 2, uint32_t);
 	size_t m = 0;
 
 	if (w->pairs.n)
@@ -94,9 +96,6 @@ static bool has_cycle(struct walk *w)
 		for (uint32_t i = first[queue[head]]; i < first[queue[head] + 1]; i++)
 			if (!--n_in[(uint32_t)w->pairs.v[i]])
 				queue[tail++] = (uint32_t)w->pairs.v[i];
-	free(n_in);
-	free(queue);
-	free(first);
 	return tail < n;
 }
 
@@ -121,9 +120,10 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	const struct fab_fabric *f = r->f;
 	struct walk w = {.r = r};
 	struct unicast_check c = {0};
-	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *leaf, n = fab_routes_leaf_columns(r, &leaf);
+	FAB_AUTOFREE uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *leaf = NULL;
+	uint32_t n = fab_routes_leaf_columns(r, &leaf);
 
 	for (uint32_t i = 0; i < n; i++) {
 		fab_faults_search(f, r->faults, r->column_switch[leaf[i]], dist, order);
@@ -145,8 +145,5 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	c.vls = w.vls;
 	c.sls = w.sls;
 	free(w.pairs.v);
-	free(dist);
-	free(leaf);
-	free(order);
 	return c;
 }
