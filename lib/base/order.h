@@ -30,3 +30,18 @@ static inline int fab_cmp_double(const void *a, const void *b)
 #define FAB_ORDER_BY(a, b, member)                                                       \
 	if ((a)->member != (b)->member)                                                  \
 	return (a)->member < (b)->member ? -1 : 1
+
+/* Defines name(), which compares two structures by up to three members, the first one
+ * first: FAB_ORDER(by_depth, struct placed, depth, sw) */
+#define FAB_ORDER(name, type, ...)                                                       \
+	static int name(const void *x, const void *y)                                    \
+	{                                                                                \
+		const type *a = x, *b = y;                                               \
+                                                                                         \
+		FAB_ORDER_OF(__VA_ARGS__, FAB_ORDER_3, FAB_ORDER_2, FAB_ORDER_1, 0)      \
+		(__VA_ARGS__) return 0;                                                  \
+	}
+#define FAB_ORDER_OF(m1, m2, m3, macro, ...) macro
+#define FAB_ORDER_1(m1) FAB_ORDER_BY(a, b, m1);
+#define FAB_ORDER_2(m1, m2) FAB_ORDER_1(m1) FAB_ORDER_1(m2)
+#define FAB_ORDER_3(m1, m2, m3) FAB_ORDER_1(m1) FAB_ORDER_2(m2, m3)

@@ -76,7 +76,7 @@ void fab_threads_rest(int n_threads)
 #endif
 }
 
-/* Spin until the turn is over, for one wake-up latency at most; false: it is not.
+/* Spin until the turn ends, for one wake-up latency at most; false: it goes on.
  * Fruitless spins mean that others have the processors: the next ones are shorter. */
 static bool spin(struct fab_barrier *b, uint32_t turn)
 {
