@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/loss.h"
+#include "base/order.h"
 
 #include "unicast/faults.h"
 #include "unicast/path.h"
@@ -323,14 +324,7 @@ static void cut_part(struct fab_loss_work *w, const uint16_t *dist,
 			cut(w, parents, f->arc_peer[a]);
 }
 
-static int by_hops(const void *x, const void *y)
-{
-	const struct settling *a = x, *b = y;
-
-	if (a->hops != b->hops)
-		return a->hops < b->hops ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+FAB_ORDER(by_hops, struct settling, hops, sw)
 
 /* New hops, nearest first: from what borders on the rest inwards. */
 static void settle_far(struct fab_loss_work *w, const uint16_t *dist)

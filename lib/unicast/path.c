@@ -380,15 +380,7 @@ static uint32_t follow_row(struct search *x, const uint16_t *next, uint32_t root
 	return on_circle;
 }
 
-static int cmp_source(const void *pa, const void *pb)
-{
-	const struct source *a = pa, *b = pb;
-
-	FAB_ORDER_BY(a, b, sw);
-	FAB_ORDER_BY(a, b, row);
-	FAB_ORDER_BY(a, b, first);
-	return 0;
-}
+FAB_ORDER(cmp_source, struct source, sw, row, first)
 
 /* Ends without a path to an end by a column (FAB_NONE: it has none) of the row whose
  * fates are known. */
@@ -434,15 +426,7 @@ struct led {
 	uint32_t row, column, end;
 };
 
-static int cmp_led(const void *pa, const void *pb)
-{
-	const struct led *a = pa, *b = pb;
-
-	FAB_ORDER_BY(a, b, row);
-	FAB_ORDER_BY(a, b, column);
-	FAB_ORDER_BY(a, b, end);
-	return 0;
-}
+FAB_ORDER(cmp_led, struct led, row, column, end)
 
 /* A circle of a column, which packets come into from `sw`: arcs from its lowest switch
  * on. */

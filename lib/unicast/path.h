@@ -162,7 +162,7 @@ struct fab_walk {
 	uint8_t *turns; /* [n_switches] of those led to the root: the path from there goes
 			   1 up at some point, 2 up after it went down */
 	uint32_t *path; /* [n_switches] scratch */
-	uint16_t *own;	/* hops, unless pointed elsewhere */
+	struct fab_arena arena;
 };
 
 /* The caller frees it. At most FAB_HOPS_NEVER switches. 19 bytes a switch. */

@@ -2,9 +2,6 @@
 /* All paths to one destination, in the order of their distances. */
 #include "unicast/path.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
@@ -13,22 +10,17 @@ void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 	size_t n = (size_t)f->n_switches + 1;
 
 	*w = (struct fab_walk){.f = f, .faults = faults};
-	w->own = w->hops = FAB_NEW(n, uint16_t);
-	w->order = FAB_NEW(n, uint32_t);
-	w->arc = FAB_NEW(n, uint32_t);
-	w->to = FAB_NEW(n, uint32_t);
-	w->turns = FAB_NEW0(n, uint8_t);
-	w->path = FAB_NEW(n, uint32_t);
+	w->hops = FAB_ARENA_NEW(&w->arena, n, uint16_t);
+	w->order = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->arc = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->to = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->turns = FAB_ARENA_NEW0(&w->arena, n, uint8_t);
+	w->path = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 }
 
 void fab_walk_fini(struct fab_walk *w)
 {
-	free(w->own);
-	free(w->order);
-	free(w->arc);
-	free(w->to);
-	free(w->turns);
-	free(w->path);
+	fab_arena_free(&w->arena);
 }
 
 bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root)

@@ -55,14 +55,7 @@ static uint32_t *find_ends(struct fab_analyser *j)
 	return at;
 }
 
-static int by_root(const void *x, const void *y)
-{
-	const struct fab_target *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, root);
-	FAB_ORDER_BY(a, b, column);
-	return 0;
-}
+FAB_ORDER(by_root, struct fab_target, root, column)
 
 /* Add a target, or count it with one whose packets take the same path: by row
  * ([n_rows] of `by_row`, FAB_NONE at first; NULL: never). */

@@ -49,8 +49,10 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 
 	*a = (struct fab_alternatives){.k = k, .faults = faults, .n_most = 1};
 	/* The slots of all leaves. Returns the most of a leaf in one line. */
-	a->slot_first = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, uint32_t);
-	a->slot = FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint16_t);
+	a->slot_first =
+		FAB_ARENA_NEW(&a->arena, (size_t)k->n_leaves * k->n_dims + 1, uint32_t);
+	a->slot = FAB_ARENA_NEW(&a->arena, (size_t)f->arc_first[f->n_switches] + 1,
+				uint16_t);
 	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++) {
 		uint32_t sw = k->leaf[i / k->n_dims], first = e;
 
@@ -84,8 +86,8 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 	n_slots = most;
 	if (n_slots < 2)
 		return;
-	a->n = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
-	a->first_lid = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
+	a->n = FAB_ARENA_NEW(&a->arena, (size_t)k->n_leaves + 1, uint32_t);
+	a->first_lid = FAB_ARENA_NEW(&a->arena, (size_t)k->n_leaves + 1, uint32_t);
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t n = lids_behind(k->f, k->leaf[i]);
 
@@ -99,10 +101,7 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 
 void fab_alternatives_fini(struct fab_alternatives *a)
 {
-	free(a->n);
-	free(a->first_lid);
-	free(a->slot_first);
-	free(a->slot);
+	fab_arena_free(&a->arena);
 }
 
 uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_t most,
@@ -246,7 +245,7 @@ static void list_leaves(struct fab_segments *segments)
 		if (k->dims[d] > segments->width)
 			segments->width = k->dims[d];
 	n = (size_t)k->n_lines * segments->width;
-	segments->leaf_at = FAB_NEW(n + 1, uint32_t);
+	segments->leaf_at = FAB_ARENA_NEW(&segments->arena, n + 1, uint32_t);
 	memset(segments->leaf_at, 0xff, n * sizeof(*segments->leaf_at));
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		if (!fab_switch_is_live(segments->faults, k->leaf[leaf]))
@@ -422,9 +421,10 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 	segments->n_choices =
 		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
 	list_leaves(segments);
-	segments->switch_first = FAB_NEW0(k->n_lines + 2, uint32_t);
-	segments->line_switch = FAB_NEW(n + 1, uint32_t);
-	segments->in_line = FAB_NEW0(n + 1, uint32_t);
+	segments->switch_first =
+		FAB_ARENA_NEW0(&segments->arena, k->n_lines + 2, uint32_t);
+	segments->line_switch = FAB_ARENA_NEW(&segments->arena, n + 1, uint32_t);
+	segments->in_line = FAB_ARENA_NEW0(&segments->arena, n + 1, uint32_t);
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (k->switch_line[sw] != FAB_NONE)
 			segments->switch_first[k->switch_line[sw] + 1]++;
@@ -442,8 +442,8 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 	}
 	w = (struct walk){.segments = segments,
 			  .has_leaf = fab_kfat_low_switches(k, &arena)};
-	segments->path_first = FAB_NEW(k->n_lines + 1, size_t);
-	segments->path_width = FAB_NEW(k->n_lines + 1, uint32_t);
+	segments->path_first = FAB_ARENA_NEW(&segments->arena, k->n_lines + 1, size_t);
+	segments->path_width = FAB_ARENA_NEW(&segments->arena, k->n_lines + 1, uint32_t);
 	for (uint32_t line = 0; line < k->n_lines; line++) {
 		segments->path_first[line] = all;
 		segments->path_width[line] = segments->width +
@@ -452,7 +452,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		all += (size_t)segments->width * segments->n_choices *
 		       segments->path_width[line];
 	}
-	segments->path = FAB_NEW(all + 1, uint16_t);
+	segments->path = FAB_ARENA_NEW(&segments->arena, all + 1, uint16_t);
 	memset(segments->path, 0xff, all * sizeof(*segments->path));
 	w.hops = FAB_ARENA_NEW(&arena, n + 1, uint32_t);
 	w.is_down = FAB_ARENA_NEW(&arena, n + 1, uint8_t);
@@ -467,9 +467,11 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 			if (target != FAB_NONE)
 				walk_to(&w, target);
 		}
-	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
+	segments->nowhere =
+		FAB_ARENA_NEW(&segments->arena, segments->width + 1, uint16_t);
 	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
-	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
+	segments->seat = FAB_ARENA_NEW(
+		&segments->arena, (size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
 	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
 		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
 		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
@@ -484,15 +486,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 void fab_segments_fini(struct fab_segments *segments)
 {
 	fab_alternatives_fini(&segments->alternatives);
-	free(segments->leaf_at);
-	free(segments->switch_first);
-	free(segments->line_switch);
-	free(segments->in_line);
-	free(segments->path_first);
-	free(segments->path_width);
-	free(segments->path);
-	free(segments->nowhere);
-	free(segments->seat);
+	fab_arena_free(&segments->arena);
 }
 
 static const uint16_t *paths_to(const struct fab_segments *segments, uint32_t line,

@@ -31,6 +31,7 @@
 #include "unicast/engine.h"
 
 struct fab_alternatives {
+	struct fab_arena arena;
 	const struct fab_kfat *k;
 	const struct fab_faults *faults;
 	uint32_t n_most; /* of a leaf; 1: there are no choices, and the rest is unset */
@@ -111,6 +112,7 @@ uint64_t fab_alternatives_settle(struct fab_routes *routes);
  */
 
 struct fab_segments {
+	struct fab_arena arena;
 	const struct fab_kfat *k;
 	const struct fab_faults *faults;
 	struct fab_alternatives alternatives;

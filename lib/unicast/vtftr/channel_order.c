@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A graph that stays without cycles while edges are added: see vtftr.h. */
+#include "base/order.h"
 #include "unicast/vtftr/vtftr.h"
 
 #include <stdlib.h>
@@ -49,14 +50,7 @@ struct fab_channel_order {
 /* Up to FEW are sorted by insertion. */
 enum { FEW = 24 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct keyed *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
+FAB_ORDER(by_key, struct keyed, key, vertex)
 
 static void sort(struct keyed *v, size_t n)
 {
