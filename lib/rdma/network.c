@@ -18,20 +18,6 @@
 
 /* Names and defaults */
 
-const char *const fab_rdma_kind_name[] = {
-	[FAB_RDMA_RQT] = "rqt",
-	[FAB_RDMA_RSP] = "rsp",
-	[FAB_RDMA_REFUSAL] = "refusal",
-	[FAB_RDMA_DATA] = "data",
-	[FAB_RDMA_RESEND] = "resend",
-	[FAB_RDMA_ACK] = "ack",
-	[FAB_RDMA_NAK] = "nak",
-	[FAB_RDMA_CREDIT] = "credit",
-	[FAB_RDMA_ASK] = "ask",
-	[FAB_RDMA_CLOSE] = "close",
-	[FAB_RDMA_COMPLETION] = "completion",
-};
-
 const struct fab_rdma_route fab_rdma_routes[] = {
 	{"table", "forwarding tables",
 	 "Forwarding tables: those of `--algorithm`, or that were read.",

@@ -22,9 +22,9 @@
  * when the next buffer has room for all of it, and frees its own when its tail has left,
  * which the sender learns a cable delay later.
  *
- * Chance is drawn by counter: what happens to the attempt a of packet n of transfer t is
- * a function of (seed, t, n, a), whatever the scheme does, so that schemes are compared
- * with the same losses. (Bursts of each cable by itself depend on its traffic.)
+ * Random numbers are drawn by counter: what happens to the attempt a of packet n of
+ * transfer t is a function of (seed, t, n, a), whatever the scheme does, so that schemes
+ * are compared with the same losses. (Bursts of each cable depend on its traffic.)
  *
  * Source: Wang et al., "A fast RDMA offload method for unreliable interconnection
  * networks", J. Hunan Univ. (Nat. Sci.) 42(8), 2015, for rsw, ssw and rc.
@@ -68,8 +68,6 @@ enum fab_rdma_kind {
 	FAB_RDMA_CLOSE,	     /* the sender knows that all is there (ssw) */
 	FAB_RDMA_KINDS
 };
-/* Their names: rqt, rsp ... [FAB_RDMA_KINDS] */
-extern const char *const fab_rdma_kind_name[];
 
 /* Additions of rsw+ to rsw. */
 enum {

@@ -207,7 +207,7 @@ struct rdma_session {
 	bool has_data;	/* the receiver has seen some */
 	uint8_t tx;	/* enum rdma_tx_state */
 	uint8_t backoff;
-	uint32_t control_sent[2]; /* for chance: by the sender, by the receiver */
+	uint32_t control_sent[2]; /* of random draws: by the sender, by the receiver */
 
 	/* sender */
 	uint32_t *sent;		   /* [n] times that it was sent */

@@ -15,9 +15,9 @@
  *
  * All calls for one endpoint come from one thread at a time, and for different endpoints
  * from several: what a call changes is the state of that endpoint and nothing else.
- * Chance is drawn by counter (event/stream.h: item = endpoint, draw = number of the
- * message), so that it does not depend on the order of endpoints. Times of births must
- * not depend on the order of received() and completed() of one time.
+ * Random numbers are drawn by counter (event/stream.h: item = endpoint, draw = number of
+ * the message), independent of the order of endpoints. Times of creation must not depend
+ * on the order of received() and completed() of one time.
  */
 #pragma once
 

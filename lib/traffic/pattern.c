@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "fabric/resolver.h"
@@ -341,16 +342,7 @@ struct seat {
 	const char *name;
 };
 
-static int by_fabric(const void *x, const void *y)
-{
-	const struct seat *a = x, *b = y;
-
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	if (a->port_num != b->port_num)
-		return a->port_num < b->port_num ? -1 : 1;
-	return (a->port > b->port) - (a->port < b->port);
-}
+FAB_ORDER(by_fabric, struct seat, sw, port_num, port)
 
 static int by_key(const void *x, const void *y)
 {
