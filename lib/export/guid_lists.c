@@ -2,6 +2,7 @@
 #include "export/guid_lists.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
@@ -17,14 +18,7 @@ struct entry {
 	uint32_t node;
 };
 
-static int by_guid(const void *x, const void *y)
-{
-	const struct entry *a = x, *b = y;
-
-	if (a->guid != b->guid)
-		return a->guid < b->guid ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
+FAB_ORDER(by_guid, struct entry, guid, node)
 
 static void put_entries(FILE *out, const struct fab_fabric *f, struct entry *v, size_t n)
 {

@@ -3,6 +3,7 @@
 #include "export/trees.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "present/jsonl.h"
 
@@ -16,12 +17,7 @@ struct edge {
 	uint32_t cable, child;
 };
 
-static int by_cable(const void *x, const void *y)
-{
-	const struct edge *a = x, *b = y;
-
-	return (a->cable > b->cable) - (a->cable < b->cable);
-}
+FAB_ORDER(by_cable, struct edge, cable)
 
 static void add_end(json_t *list, const struct fab_fabric *f, uint32_t port)
 {
