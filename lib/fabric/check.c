@@ -251,14 +251,7 @@ struct lids {
 	uint32_t part, first, last, port;
 };
 
-static int by_lid(const void *x, const void *y)
-{
-	const struct lids *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, part);
-	FAB_ORDER_BY(a, b, first);
-	return a->port < b->port ? -1 : a->port > b->port;
-}
+FAB_ORDER(by_lid, struct lids, part, first, port)
 
 static void check_lids(struct fab_checker *c)
 {
@@ -322,13 +315,7 @@ struct guid {
 	uint32_t id; /* node or port */
 };
 
-static int by_guid(const void *x, const void *y)
-{
-	const struct guid *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, guid);
-	return a->id < b->id ? -1 : a->id > b->id;
-}
+FAB_ORDER(by_guid, struct guid, guid, id)
 
 /* GUIDs that several nodes or ports have; ports of one node's GUID count once. */
 static void check_guids(struct fab_checker *c)

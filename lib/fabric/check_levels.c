@@ -37,14 +37,7 @@ struct bundle {
 	uint32_t n_pairs; /* in its direction */
 };
 
-static int by_direction(const void *x, const void *y)
-{
-	const struct bundle *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, direction);
-	FAB_ORDER_BY(a, b, n);
-	return (a->peer > b->peer) - (a->peer < b->peer);
-}
+FAB_ORDER(by_direction, struct bundle, direction, n, peer)
 
 /* Direction of a pair, equal from either side. */
 static uint64_t direction_of(const struct levels *l, uint32_t a, uint32_t b)
@@ -179,14 +172,7 @@ struct links {
 	uint32_t sw, part, level;
 };
 
-static int by_part(const void *x, const void *y)
-{
-	const struct links *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, part);
-	FAB_ORDER_BY(a, b, level);
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+FAB_ORDER(by_part, struct links, part, level, sw)
 
 /* The middle one of n numbers; sorts them. */
 static uint32_t median(uint32_t *v, uint32_t n)
