@@ -3,7 +3,7 @@
  * Direct exchange: a process asks for the data of those that it talks to, when it needs
  * them, in place of a fence that brings all data to all nodes (direct modex, DBCX).
  *
- * Model. A process gets its peers' data one after the other. Data of its own node costs
+ * Model. A process gets its peers' data in sequence. Data of its own node costs
  * `local_us`; data that its node has already `get_us`. Data that its node lacks is
  * requested from the node of the peer: a server there answers requests one at a time,
  * `serve_us` each, in the order of their arrival; without a queue a process has the data

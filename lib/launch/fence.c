@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/order.h"
 
 /* Messages of a plan that is being made. */
 struct plan {
@@ -217,14 +218,7 @@ static void add_level(struct plan *p, const struct leaves *l, uint32_t bit, bool
 	p->out->n_steps++;
 }
 
-static int cmp_messages(const void *a, const void *b)
-{
-	const struct fab_fence_message *x = a, *y = b;
-
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
-}
+FAB_ORDER(cmp_messages, struct fab_fence_message, step, from)
 
 static void plan_leaf(struct plan *p)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
@@ -78,14 +79,7 @@ static int cmp_name(const void *a, const void *b)
 	return c ? c : (x->place > y->place) - (x->place < y->place);
 }
 
-static int cmp_key(const void *a, const void *b)
-{
-	const struct seat *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
-}
+FAB_ORDER(cmp_key, struct seat, key, place)
 
 /* A job that is being made. */
 struct job {

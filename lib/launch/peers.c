@@ -8,6 +8,7 @@
 
 #include "base/lookup.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "event/stream.h"
 #include "source/unpack.h"
 
@@ -253,14 +254,7 @@ static int read_line(void *context, struct fab_item line, struct fab_err *err)
 		       : 0;
 }
 
-static int cmp(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	if (x->of != y->of)
-		return x->of < y->of ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
-}
+FAB_ORDER(cmp, struct range, of, first)
 
 /* Ranges, sorted, to lists of peers: each once, ascending. */
 static void make_lists(struct reader *r, struct fab_arena *memory)
