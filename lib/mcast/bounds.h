@@ -65,9 +65,9 @@ void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
 			     struct fab_bound *out);
 /* The largest of the same bounds for the largest weighted load (problem->weights):
  * demands and capacities in the place of groups and cables, and the largest demand over
- * the largest capacity. As long. */
+ * the largest capacity. The same complexity. */
 double fab_mcast_load_bound(const struct fab_mcast_problem *problem);
-/* Its value. As long. */
+/* Its value. The same complexity. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
 /* How much work a bound is worth, and what ends it before. */
@@ -87,7 +87,7 @@ bool fab_bound_is_over(const struct fab_bound_work *work);
  * DUAL, for any trees: the cables of all trees together by dual ascent (Wong, "A dual
  * ascent approach for Steiner tree problems on a directed graph", 1984). Directed in both
  * directions, a tree away from the group's first switch enters every set that holds
- * another member and not that first switch. By turns a member takes the set of all
+ * another member and not that first switch. Alternately a member takes the set of all
  * switches from which used arcs lead to it, and uses all arcs into it: no arc is used
  * twice, so that the tree has a cable a turn at least. Steps are those of all groups
  * together. The same for any number of threads unless it is stopped. O(steps).
@@ -116,5 +116,5 @@ void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t le
  */
 void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 			      struct fab_bound *out);
-/* Its value. As long. */
+/* Its value. The same complexity. */
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem);

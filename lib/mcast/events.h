@@ -77,7 +77,7 @@ int fab_events_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHE
  * once, in the order of their first one, with the members it has then; requests received
  * meanwhile wait for the next pass.
  *
- * Routes are computed one after the other in the order of the requests, compute_ns each.
+ * Routes are computed in the order of the requests, compute_ns each.
  * At one time computations end first, then requests are received, then time-outs end.
  * A request for a state that holds already (a member joins again) counts as repeated; one
  * that does not fit the state as refused: leave without join, join to a complete group or

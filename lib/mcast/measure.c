@@ -87,14 +87,7 @@ uint32_t fab_efi_fullest(const struct fab_fabric *f, const uint32_t *load,
 	return n;
 }
 
-static int by_depth(const void *x, const void *y)
-{
-	const struct fab_tree_link *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, depth);
-	FAB_ORDER_BY(a, b, sw);
-	return 0;
-}
+FAB_ORDER(by_depth, struct fab_tree_link, depth, sw)
 
 void fab_mcast_explain(const struct fab_mcast_problem *p,
 		       const struct fab_mcast_result *r, uint32_t group,

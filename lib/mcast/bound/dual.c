@@ -12,7 +12,7 @@
  * for most groups need less. */
 static const uint64_t STEPS_MOST = 50000000, SHARES = 4;
 
-/* Steps between two questions whether it is over. */
+/* Steps between two checks of the time. */
 static const uint64_t LOOK = 1000000;
 
 /* A member, and how large its set was when it was last looked at. */

@@ -293,14 +293,7 @@ static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kind
 	return cap;
 }
 
-static int by_switch(const void *a, const void *b)
-{
-	const struct kind *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, sw);
-	FAB_ORDER_BY(x, y, peers);
-	return 0;
-}
+FAB_ORDER(by_switch, struct kind, sw, peers)
 
 /* May a group leave the switch to the neighbours of one of the kinds of the proof only?
  */

@@ -98,14 +98,7 @@ struct keyed {
 	uint32_t sw;
 };
 
-static int by_key(const void *x, const void *y)
-{
-	const struct keyed *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, key);
-	FAB_ORDER_BY(a, b, sw);
-	return 0;
-}
+FAB_ORDER(by_key, struct keyed, key, sw)
 
 static void *scratch_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
 {

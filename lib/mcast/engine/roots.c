@@ -193,7 +193,7 @@ FAB_WIDE static uint64_t keep_common(uint64_t *restrict bits,
 	return any;
 }
 
-/* Candidates by balls. False: the radius is none of theirs, or may be less. */
+/* Candidates by balls. False: no ball has that radius, or it may be less. */
 static bool find_common(const struct balls *b, const uint32_t *sw, uint32_t n,
 			uint64_t *bits, uint8_t *radius)
 {

@@ -121,7 +121,7 @@ static int take_value(struct reading *r, const struct fab_span *label,
 	return 0;
 }
 
-/* A record is over: keep a member that receives. */
+/* End of a record: keep a member that receives. */
 static int finish_record(struct reading *r)
 {
 	const struct record now = r->now;
@@ -184,14 +184,7 @@ static int read_line(struct reading *r, struct fab_span line, uint64_t number)
 	return take_value(r, &label, &value, number);
 }
 
-static int by_mlid(const void *x, const void *y)
-{
-	const struct found *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, mlid);
-	FAB_ORDER_BY(a, b, number);
-	return 0;
-}
+FAB_ORDER(by_mlid, struct found, mlid, number)
 
 int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char *text,
 		     size_t len, bool ignore_unknown, struct fab_err *err)

@@ -20,7 +20,7 @@ enum {
 	LINKS = N * (N - 1) / 2,
 	GROUPS = FAB_EXACT_GROUPS,
 	SETS = 1 << GROUPS,
-	LOOK = 1024 /* steps between two questions whether it is over */
+	LOOK = 1024 /* steps between two checks of the time */
 };
 
 /* Parallel cables. */

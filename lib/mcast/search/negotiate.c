@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Targets below the largest load, one after the other. In a round all groups above the
+ * Targets below the largest load, in sequence. In a round all groups above the
  * target get another tree at prices of which each unit of excess costs more, and cables
  * above the target have a factor that rises. Where members lie far from the root, paths
  * are swapped as long as that halves the excess, which is quick, else whole trees are

@@ -4,7 +4,7 @@
  * paths and, where members are nearer than the height allows, one that goes deeper; or
  * other paths in the tree that a group has. Trees of a batch of groups are found side by
  * side, each at the loads from before the batch without its own; those that are still
- * cheaper when their turn comes are then taken, one after the other. So results depend on
+ * cheaper when their turn comes are then taken in sequence. So results depend on
  * the size of the batch, not on the number of threads.
  */
 #include "base/mem.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Estimates of the cheapest trees of all candidates of a group. */
 #include "base/macros.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "mcast/search/search.h"
 
@@ -99,12 +100,7 @@ static void set_candidates(struct fab_root_prices *x, const uint64_t *bits,
 			add_root(x, (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left));
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct cable *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+FAB_ORDER(by_rank, struct cable, rank)
 
 /* Find the cables of a switch to candidates. */
 static void list_cables(struct fab_root_prices *x, uint32_t sw)

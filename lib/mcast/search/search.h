@@ -177,7 +177,7 @@ uint32_t fab_root_prices_best(struct fab_root_prices *room,
 			      uint32_t n, const uint64_t *bits, unsigned radius,
 			      uint64_t seed, uint32_t want, uint32_t *out);
 
-/* Trees one after the other over the loads so far: the cheapest of a few roots. Members
+/* Trees in sequence over the loads so far: the cheapest of a few roots. Members
  * of engines that grow trees so (struct fab_mcast_engine); choose_root: O(roots tried *
  * tree + candidates). */
 void *fab_greedy_new(const struct fab_mcast_problem *problem, struct fab_arena *arena);
