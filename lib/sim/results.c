@@ -107,15 +107,7 @@ static void take_cables(struct sim *s, struct fab_sim_result *r)
 		r->n_at_most += most > 0 && r->cable[p].utilisation >= 0.99 * most;
 }
 
-static int cmp_delivery(const void *pa, const void *pb)
-{
-	const struct fab_sim_delivery *a = pa, *b = pb;
-
-	FAB_ORDER_BY(a, b, delivered);
-	FAB_ORDER_BY(a, b, target);
-	FAB_ORDER_BY(a, b, source);
-	return 0;
-}
+FAB_ORDER(cmp_delivery, struct fab_sim_delivery, delivered, target, source)
 
 void sim_results(struct sim *s, struct fab_sim_result *r)
 {
