@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "event/sweep.h"
 #include "store/store.h"
 #include "unicast/reliability.h"
@@ -391,12 +392,7 @@ static int merge_result(const struct merging *m, size_t k, struct fab_store_resu
 	return rc;
 }
 
-static int by_batch(const void *a, const void *b)
-{
-	const struct fab_store_batch *x = a, *y = b;
-
-	return x->position < y->position ? -1 : x->position > y->position;
-}
+FAB_ORDER(by_batch, struct fab_store_batch, position)
 
 static int merge_all(struct merging *m, struct fab_err *err)
 {
