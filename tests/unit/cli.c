@@ -39,10 +39,8 @@ static int fail(struct fab_work *w, struct fab_err *err)
 
 static const struct fab_task task = {.solve = fail};
 
-static const struct fab_command command = {.name = "fabric-test",
-					   .args = "[FABRIC]",
-					   .parts = parts,
-					   .task = &task};
+static const struct fab_command command = {
+	.name = "fabric-test", .args = "[FABRIC]", .parts = parts, .task = &task};
 
 static const char *arguments[16]; /* of the next parse_arguments(), NULL-ended */
 
