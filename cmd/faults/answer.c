@@ -512,10 +512,11 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 		best->algorithm, best->r.n_faults, best->r.probability, best->method,
 		best->r.trials ? ", interval below" : "");
 	if (isfinite(best->seconds))
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Without repair some pair is lost after %s%s on average.",
-				  best->r.probability < 1 ? "at least " : "",
-				  fab_human_seconds(best->seconds, time));
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Without repair some pair is lost after %s%s on average.",
+			best->r.probability < 1 ? "at least " : "",
+			fab_human_seconds(best->seconds, time));
 	if (isfinite(best->next_before_repair))
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
