@@ -134,8 +134,7 @@ int fab_export_plan(FILE *out, const struct fab_fabric *f, struct fab_err *err)
 	if (!rc)
 		fputs("StartDevice,StartPort,EndDevice,EndPort\n", out);
 	for (uint32_t i = 0; i < f->n_cables && !rc; i++) {
-		if (fab_cable_class(f, i) == FAB_CABLE_AGGREGATION ||
-		    fab_cable_is_inside(f, i))
+		if (!fab_cable_is_planned(f, i))
 			continue;
 		put_end(out, &x, f->cable_a[i]);
 		putc(',', out);

@@ -394,6 +394,17 @@ bool fab_cable_is_inside(const struct fab_fabric *f, fab_cable_id cable)
 	       !strncasecmp(a, b, n);
 }
 
+static bool has_aggregation(const struct fab_fabric *f, uint32_t cable)
+{
+	return f->node_kind[f->port_node[f->cable_a[cable]]] == FAB_AGGREGATION ||
+	       f->node_kind[f->port_node[f->cable_b[cable]]] == FAB_AGGREGATION;
+}
+
+bool fab_cable_is_planned(const struct fab_fabric *f, fab_cable_id cable)
+{
+	return !has_aggregation(f, cable) && !fab_cable_is_inside(f, cable);
+}
+
 /* Cables by both ends, those that are compared. */
 static int list_cables(struct matcher *m, struct fab_err *err)
 {
@@ -404,7 +415,7 @@ static int list_cables(struct matcher *m, struct fab_err *err)
 	for (uint32_t i = 0; i < plan->n_cables; i++) {
 		const uint32_t ends[2] = {plan->cable_a[i], plan->cable_b[i]};
 
-		if (fab_cable_is_inside(plan, i))
+		if (!fab_cable_is_planned(plan, i))
 			continue;
 		for (int k = 0; k < 2; k++) {
 			uint32_t node = m->diff->end_node[ends[k]];
@@ -431,7 +442,7 @@ static int list_cables(struct matcher *m, struct fab_err *err)
 	for (uint32_t i = 0; i < f->n_cables; i++) {
 		uint32_t a = f->cable_a[i], b = f->cable_b[i];
 
-		if (fab_cable_class(f, i) == FAB_CABLE_AGGREGATION)
+		if (has_aggregation(f, i))
 			continue;
 		if (fab_cable_is_inside(f, i)) {
 			m->diff->n_inside++;
