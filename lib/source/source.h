@@ -18,7 +18,8 @@ struct fab_source_options {
  * Read, generate or discover a fabric:
  *   PATH or "-"           a file or standard input, recognised by content: ibnetdiscover
  *                         dump or port list, ibsim net file, libibnetdisc cache,
- *                         opensm-subnet.lst; gzip and zstd are unpacked
+ *                         opensm-subnet.lst, cabling plan; gzip and zstd are unpacked
+ *   PATH,PATH...          cabling plans as CSV in several files, if no file has that name
  *   gen:KIND:PARAMS       generated (fabric-topologies(7))
  *   ib: ib:CA ib:CA/PORT  discovered live
  * `options` may be NULL. The caller frees *out. EINVAL: input, spec or edit, with file
