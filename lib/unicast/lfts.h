@@ -43,17 +43,21 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 
 /*
  * Service levels for tables by LID, in any of these forms, recognised line by line:
- *   `0xNODEGUID LID SL`, as ibdmchk reads them;
- *   `0xNODEGUID LID: SL SL - ...` of a port, with the levels of the next LIDs (`-`: none),
- *     as the plug-in fabkit-path-sl writes them;
- *   what saquery -p prints: `PathRecord dump:` and lines as `slid....2`, of which slid,
- *     dlid and sl count.
- * Of a node whose ports have different levels in the last two forms the level is not
- * known (note); in the first form that is an error, and so is a record with LID 0, as the
- * end of an answer that was cut off. A pair without a line has FAB_SL_UNKNOWN; nodes and
- * LIDs that are not known are left out (note). Lanes are service levels from then on. A
- * switch without a line of its own counts as its first adapter. Rows that are equal on a
- * switch are kept once. O(lines + nodes * LIDs).
+ *   as ibdmchk reads them:
+ *     0xNODEGUID LID SL
+ *   of a port, with the levels of the next LIDs, as the plug-in fabkit-path-sl writes:
+ *     0xNODEGUID LID: SL SL - SL
+ *   what saquery -p prints, of which three fields count:
+ *     PathRecord dump:
+ *       dlid....................2
+ *       slid....................3
+ *       sl......................0x1
+ * A node whose ports have different levels in the last two forms has an unknown one
+ * (note); in the first form that is an error. So is a record with LID 0: the answer was
+ * cut off. A pair without a line has FAB_SL_UNKNOWN; nodes and LIDs that are not known
+ * are left out (note). Lanes are service levels from then on. A switch without a line of
+ * its own counts as its first adapter. Rows that are equal on a switch are kept once.
+ * O(lines + nodes * LIDs).
  */
 int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *text,
 			   size_t len, struct fab_err *err) FAB_MUST_CHECK;
