@@ -217,10 +217,10 @@ const struct fab_option fab_cli_tables_rows[] = {
 	 "Analyse the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(lfts)},
 	{"path-sl", "FILE",
-	 "With --lfts: service levels of the paths, as ibdmchk reads them",
+	 "With --lfts: service levels of the paths, as ibdmchk reads or saquery -p prints them",
 	 FAB_TAKES_INPUT, TO(path_sl)},
 	{"sl2vl", "FILE",
-	 "With --lfts: lanes of the service levels, as ibdmchk reads them",
+	 "With --lfts: lanes of the service levels, as ibdmchk reads them or in opensm-sl2vl.dump",
 	 FAB_TAKES_INPUT, TO(sl2vl)},
 	{0},
 };

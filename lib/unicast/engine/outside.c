@@ -15,13 +15,21 @@ static int fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 	return 0;
 }
 
+static int route(const struct fab_unicast_problem *problem, const char *engine,
+		 struct fab_routes **out, struct fab_err *err)
+{
+	int rc = fits(problem, err);
+
+	return rc ? rc
+		  : problem->opensm->route(problem->opensm, problem, engine, out, err);
+}
+
 /* A row, and the function that knows its name. */
 #define ENGINE(id, engine, what)                                                         \
 	static int route_##id(const struct fab_unicast_problem *problem,                 \
 			      struct fab_routes **out, struct fab_err *err)              \
 	{                                                                                \
-		return problem->opensm->route(problem->opensm, problem, engine, out,     \
-					      err);                                      \
+		return route(problem, engine, out, err);                                 \
 	}                                                                                \
 	const struct fab_unicast_engine fab_unicast_opensm_##id = {                      \
 		.name = "opensm:" engine,                                                \
@@ -34,7 +42,8 @@ static int fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 
 ENGINE(minhop, "minhop", "Fewest hops, balanced by LID");
 ENGINE(updn, "updn", "Up, then down, from roots");
-ENGINE(dnup, "dnup", "Down, then up: for trees whose hosts are at the roots");
+ENGINE(dnup, "dnup",
+       "As updn, also where adapters are nearer to the roots than some switches");
 ENGINE(ftree, "ftree", "Fat trees, balanced for shifts");
 ENGINE(lash, "lash",
        "Fewest hops, the pairs of switches spread over lanes without loops");
