@@ -127,13 +127,82 @@ static void add_causes(struct fab_work *w, const struct fab_finding *findings, u
 				  cause[i].text);
 }
 
+/* Adapters of hosts on a switch of the older fabric, where all of two or more are missing
+ * now; else 0. */
+static uint32_t lost_adapters(const struct outcome *o, uint32_t sw)
+{
+	const struct fab_fabric *f = o->old;
+	uint32_t n = 0;
+
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t peer = fab_port_peer(f, p);
+		uint32_t node = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
+
+		if (node == FAB_NONE || fab_node_is_switch(f, node) ||
+		    f->node_host[node] == FAB_NONE)
+			continue;
+		if (o->diff->new_of[node] != FAB_NONE)
+			return 0;
+		n++;
+	}
+	return n > 1 ? n : 0;
+}
+
+/* A line for each switch that lost all of its hosts; is_lost [switches of the older
+ * fabric]. */
+static void add_lost_leaves(struct fab_work *w, bool *is_lost)
+{
+	struct outcome *o = w->outcome;
+
+	for (uint32_t s = 0; s < o->old->n_switches; s++) {
+		uint32_t n = lost_adapters(o, s);
+		bool is_missing = o->diff->new_of[s] == FAB_NONE;
+
+		is_lost[s] = n > 0;
+		if (n)
+			add_cause(
+				o, "new", "missing", n,
+				fab_arena_format(
+					w->arena,
+					"\"%.64s\" %s %u adapters of hosts since %s: look at %s",
+					fab_node_name(o->old, s),
+					is_missing ? "is missing, with all its"
+						   : "lost all of its",
+					n, o->old->source,
+					is_missing ? "the switch and its power"
+						   : "the power of the hosts"));
+	}
+}
+
+/* Does a line about a switch that lost its hosts say it? */
+static bool is_of_lost(const struct outcome *o, const bool *is_lost,
+		       const struct fab_change *change)
+{
+	const struct fab_fabric *f = o->old;
+	uint32_t node = change->old_node, port, sw;
+
+	if (change->kind != FAB_CHANGE_MISSING || node == FAB_NONE)
+		return false;
+	port = fab_node_first_connected_port(f, node);
+	sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(f, port);
+	return sw != FAB_NONE && is_lost[sw];
+}
+
 /* Changes since an older fabric: those of each kind, with the first of them by name. */
 static void add_changes(struct fab_work *w)
 {
 	struct outcome *o = w->outcome;
+	bool *is_lost = FAB_ARENA_NEW(w->arena, o->old->n_switches, bool);
+	struct fab_change *changes =
+		FAB_ARENA_NEW(w->arena, o->diff->n_changes, struct fab_change);
+	uint32_t n = 0;
 
-	for (uint32_t i = 0, end; i < o->diff->n_changes; i = end) {
-		const struct fab_change *c = &o->diff->changes[i];
+	add_lost_leaves(w, is_lost);
+	for (uint32_t i = 0; i < o->diff->n_changes; i++)
+		if (!is_of_lost(o, is_lost, &o->diff->changes[i]))
+			changes[n++] = o->diff->changes[i];
+	for (uint32_t i = 0, end; i < n; i = end) {
+		const struct fab_change *c = &changes[i];
 		bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
 		bool is_old =
 			is_node ? c->new_node == FAB_NONE : c->new_cable == FAB_NONE;
@@ -143,8 +212,8 @@ static void add_changes(struct fab_work *w)
 		char *text = is_node ? fab_strdup(fab_node_name(f, node))
 				     : fab_cable_text(f, f->cable_a[cable]);
 
-		for (end = i; end < o->diff->n_changes; end++) {
-			const struct fab_change *x = &o->diff->changes[end];
+		for (end = i; end < n; end++) {
+			const struct fab_change *x = &changes[end];
 
 			if (x->kind != c->kind || (x->old_node != FAB_NONE ||
 						   x->new_node != FAB_NONE) != is_node)
