@@ -5,11 +5,13 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/threads.h"
 #include "export/trees.h"
 #include "mcast/events.h"
 #include "mcast/live.h"
 #include "mcast/route.h"
+#include "mcast/tables.h"
 #include "mcroute.h"
 #include "source/unpack.h"
 
@@ -93,25 +95,76 @@ static const struct fab_column events_columns[] = {
 #undef AT
 /* The outcome of the task: [engines * FAB_LIFECYCLE_N_BEHAVIOURS]. */
 struct events_outcome {
+	struct fab_mft *tables;	    /* of --mcfdbs; NULL */
+	struct fab_groups *initial; /* theirs */
 	struct fab_events *events;
 	struct outcome *all;
 };
 
-static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
+/* Who routes: the first time the trees of --mcfdbs, then an engine. */
+struct router {
+	struct fab_live *live;
+	const struct fab_fabric *f;
+	const struct fab_mft *tables; /* NULL: none */
+	const struct fab_groups *initial;
+	bool *is_begun; /* [initial groups] */
+};
+
+/* The cables between switches that the tables of an MLID use, each once; the caller frees
+ * *cable. */
+static uint32_t cables_of(const struct router *r, uint16_t mlid, uint32_t **cable)
 {
-	return fab_live_route(live, group, member, n);
+	uint32_t row = fab_mft_find(r->tables, mlid), n = 0;
+	uint64_t first = r->tables->first[row], end = r->tables->first[row + 1];
+	uint32_t *all = FAB_NEW(end - first, uint32_t);
+
+	for (uint64_t e = first; e < end; e++) {
+		uint32_t port = r->tables->port[e];
+		uint32_t own = port == FAB_NONE ? FAB_NONE : r->f->port_cable[port];
+
+		if (own < r->f->n_switch_links)
+			all[n++] = own;
+	}
+	qsort(all, n, sizeof(*all), fab_cmp_u32);
+	*cable = all;
+	first = n;
+	n = 0;
+	for (uint32_t i = 0; i < first; i++)
+		if (!n || all[i] != all[n - 1])
+			all[n++] = all[i];
+	return n;
+}
+
+static uint64_t route(void *context, uint32_t group, const fab_port_id *member,
+		      uint32_t n)
+{
+	struct router *r = context;
+	const char *name;
+	uint32_t *cable, n_cables;
+
+	if (!r->tables || group >= r->initial->n || r->is_begun[group])
+		return fab_live_route(r->live, group, member, n);
+	r->is_begun[group] = true;
+	name = fab_group_name(r->initial, group);
+	n_cables = cables_of(r, fab_mlid_parse(name, strlen(name)), &cable);
+	fab_live_put(r->live, group, member, n, cable, n_cables);
+	free(cable);
+	return 0;
 }
 
 /* One engine in one behaviour. */
 static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
-		  const struct fab_dist *dist, const struct fab_events *events, size_t i,
+		  const struct fab_dist *dist, const struct events_outcome *o, size_t i,
 		  struct outcome *out, struct fab_err *err)
 {
+	const struct fab_events *events = o->events;
 	const struct mcroute_events *e = &p->events;
 	struct fab_live *live =
 		fab_live_new(f, dist, events->groups->n,
 			     p->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS], p->root_ties);
-	const struct fab_lifecycle_router router = {.route = route, .context = live};
+	struct router context = {live, f, o->tables, o->initial,
+				 o->tables ? FAB_NEW0(o->initial->n, bool) : NULL};
+	const struct fab_lifecycle_router router = {.route = route, .context = &context};
 	const struct fab_lifecycle_options lifecycle = {
 		.behaviour =
 			(enum fab_lifecycle_behaviour)(i % FAB_LIFECYCLE_N_BEHAVIOURS),
@@ -124,12 +177,14 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 	struct fab_groups none = {.first = (uint64_t[1]){0}};
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *alive = NULL;
 	struct fab_mcast_problem problem = {f, dist, &none};
+	struct fab_mcast_engine any_height = {.may_be_higher = true};
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result = {0};
 	struct fab_err found;
 	double start = fab_now();
 	int rc;
 
 	fab_lifecycle_replay(events, &lifecycle, &router, &out->lifecycle);
+	free(context.is_begun);
 	out->seconds = fab_now() - start;
 	out->peak = fab_live_peak(live);
 	/* Figures of the trees that are left. */
@@ -139,6 +194,10 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 		return rc;
 	if (alive)
 		problem.groups = alive;
+	if (o->tables) { /* trees of tables need not be of minimal height */
+		any_height.name = result.engine->name;
+		result.engine = &any_height;
+	}
 	fab_efi_of(&problem, &result, &out->efi);
 	out->is_sound = true;
 	if (p->run.verify && alive && fab_mcast_verify(&problem, &result, &found)) {
@@ -146,6 +205,20 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 		out->is_sound = false;
 	}
 	return 0;
+}
+
+/* The groups that there are at the start, and their tables. */
+static int read_tables(const struct mcroute_params *p, const struct fab_fabric *f,
+		       struct events_outcome *o, struct fab_err *err)
+{
+	struct fab_groups_builder *b;
+	int rc = fab_cli_read_mcfdbs(p->mcfdbs, false, &p->run, f, &o->tables, err);
+
+	if (rc)
+		return rc;
+	b = fab_groups_builder_new(f);
+	fab_groups_add_mft(b, o->tables);
+	return fab_groups_builder_finish(b, false, &o->initial, err);
 }
 
 static int solve(struct fab_work *w, struct fab_err *err)
@@ -159,10 +232,15 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	struct fab_input in;
 	int rc;
 
+	if (p->mcfdbs) {
+		rc = read_tables(p, w->f, o, err);
+		if (rc)
+			return rc;
+	}
 	if (path) {
 		rc = fab_input_read(path, &in, err);
 		if (!rc) {
-			rc = fab_events_read(w->f,
+			rc = fab_events_read(w->f, o->initial,
 					     strcmp(path, "-") ? path : "standard input",
 					     in.bytes, in.n, &o->events, err);
 			fab_input_fini(&in);
@@ -176,7 +254,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		rc = fab_dist_new(w->f, p->run.threads, &dist, err);
 	fab_threads_rest(fab_threads(p->run.threads));
 	for (size_t i = 0; i < n && !rc; i++) {
-		rc = replay(p, w->f, dist, o->events, i, &o->all[i], err);
+		rc = replay(p, w->f, dist, o, i, &o->all[i], err);
 		is_sound &= o->all[i].is_sound;
 	}
 	return rc ? rc : is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
@@ -184,7 +262,11 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 static void fini(void *outcome)
 {
-	fab_events_free(((struct events_outcome *)outcome)->events);
+	struct events_outcome *o = outcome;
+
+	fab_events_free(o->events);
+	fab_groups_free(o->initial);
+	fab_mft_free(o->tables);
 }
 
 static int write_events(FILE *out, const struct fab_work *w, struct fab_err *err)

@@ -86,7 +86,8 @@ static const struct fab_option options[] = {
 
 	{.help = "Groups that come and go:"},
 	{"events", "FILE",
-	 "Replay requests to join and to leave groups from FILE (- is standard input)",
+	 "Replay requests to join and to leave groups from FILE (- is standard input); with "
+	 "--mcfdbs after its groups and trees",
 	 FAB_TAKES_INPUT, TO(events.path), .everyday = true},
 	{"events-pattern", "SPEC",
 	 "Make the requests from a group pattern, and gap=, skew=, hold=, loss=, retry=",
@@ -132,11 +133,13 @@ static const struct fab_relation relations[] = {
 	 FAB_NEEDS, "events,events-pattern"},
 	{"events", FAB_EXCLUDES, "events-pattern"},
 	{"events-out", FAB_NEEDS, "events-pattern"},
+	{"events-pattern", FAB_EXCLUDES, "mcfdbs",
+	 "the groups of a pattern have no multicast LIDs"},
 	/* a trace brings its groups, and its trees come and go */
 	{"events,events-pattern", FAB_EXCLUDES,
 	 "groups,pattern,ignore-unknown,weight,capacity,trees-out,bound-out,sweep,height-"
 	 "slack,explain,"
-	 "explain-cable,dot-out,mcfdbs,"
+	 "explain-cable,dot-out,"
 	 "mcfdbs-out,check,mlid-"
 	 "cap,"
 	 "store"},
@@ -162,7 +165,7 @@ static int complete(void *params, struct fab_err *err)
 
 	for (size_t i = 0; i < p->algorithms.of.n; i++)
 		p->engines[p->n_engines++] = fab_mcast_engines[p->algorithms.of.v[i].row];
-	if (p->mcfdbs && !p->has_algorithm)
+	if (p->mcfdbs && !p->has_algorithm && !is_events)
 		p->n_engines = 0;
 	for (size_t i = 0; i < FAB_COUNT(single); i++)
 		if (single[i].is_given && p->n_engines != 1)

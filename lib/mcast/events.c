@@ -24,6 +24,7 @@ void fab_events_free(struct fab_events *e)
 	if (!e)
 		return;
 	fab_groups_free(e->groups);
+	free(e->is_initial);
 	free(e->v);
 	free(e);
 }
@@ -47,6 +48,7 @@ struct reading {
 	struct fab_strmap *group_of; /* name to number */
 	FAB_VEC(struct name) groups;
 	FAB_VEC(struct request) requests;
+	size_t n_initial; /* of them: no lines, members at the start */
 };
 
 static bool is_word(const struct fab_token *t, const char *word)
@@ -190,19 +192,43 @@ static int finish(const struct reading *r, struct fab_events **out)
 			fab_map64_put(seat_of, (uint64_t)i << 32 | g->member[s],
 				      (uint32_t)s);
 	*out = FAB_NEW(1, struct fab_events);
-	**out = (struct fab_events){g, FAB_NEW(n, struct fab_event), n};
+	**out = (struct fab_events){g, FAB_NEW(n, struct fab_event), n - r->n_initial};
+	if (r->n_initial)
+		(*out)->is_initial = FAB_NEW0(g->first[g->n], bool);
 	for (size_t i = 0; i < n; i++) {
 		const struct request *q = &r->requests.v[i];
-
-		(*out)->v[i] = q->event;
-		(*out)->v[i].seat =
+		uint32_t seat =
 			fab_map64_get(seat_of, (uint64_t)q->event.group << 32 | q->port);
+
+		if (i < r->n_initial) {
+			(*out)->is_initial[seat] = true;
+			continue;
+		}
+		(*out)->v[i - r->n_initial] = q->event;
+		(*out)->v[i - r->n_initial].seat = seat;
 	}
 	return 0;
 }
 
-int fab_events_read(const struct fab_fabric *f, const char *file, const char *text,
-		    size_t len, struct fab_events **out, struct fab_err *err)
+/* Groups that are there before the first line. */
+static void take_initial(struct reading *r, const struct fab_groups *initial)
+{
+	for (uint32_t i = 0; initial && i < initial->n; i++) {
+		const char *name = fab_group_name(initial, i);
+
+		fab_strmap_put(r->group_of, name, strlen(name), i);
+		FAB_PUSH(&r->groups, ((struct name){name, strlen(name)}));
+		for (uint64_t m = initial->first[i]; m < initial->first[i + 1]; m++)
+			FAB_PUSH(&r->requests,
+				 ((struct request){.event = {.group = i},
+						   .port = initial->member[m]}));
+	}
+	r->n_initial = r->requests.n;
+}
+
+int fab_events_read(const struct fab_fabric *f, const struct fab_groups *initial,
+		    const char *file, const char *text, size_t len,
+		    struct fab_events **out, struct fab_err *err)
 {
 	struct reading r = {.f = f, .place = {file, 0, err}};
 	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *resolver = NULL;
@@ -210,8 +236,9 @@ int fab_events_read(const struct fab_fabric *f, const char *file, const char *te
 
 	r.resolver = resolver = fab_resolver_new(f);
 	r.group_of = fab_strmap_new(64);
+	take_initial(&r, initial);
 	rc = fab_lines_each(&r.place, "lines of requests", text, len, read_line, &r);
-	if (!rc && !r.requests.n)
+	if (!rc && r.requests.n == r.n_initial)
 		rc = fab_fail(err, EINVAL,
 			      "%s: no request, expected lines TIME join|leave GROUP "
 			      "MEMBER ...",

@@ -22,6 +22,7 @@ struct fab_events {
 	struct fab_groups *groups; /* all that occur, with all members ever named */
 	struct fab_event *v;
 	size_t n;
+	bool *is_initial; /* [seats] members at the start; NULL: there is no group then */
 };
 
 /* Frees everything; NULL is allowed. O(size). */
@@ -35,11 +36,13 @@ void fab_events_free(struct fab_events *events);
  * files of groups; COUNT is the number of members that the group is to have; `#` starts a
  * comment. EINVAL `FILE:LINE: ...` for what is no such line, a member that does not exist
  * or that several nodes could be, members that are not connected; and for a text without
- * any request. `f` is borrowed during the call. O(text + nodes + ports).
+ * any request. `f` is borrowed during the call. The groups of `initial`, NULL: none, are
+ * there at the start with all their members, and have the first numbers. O(text + nodes +
+ * ports + members).
  */
-int fab_events_read(const struct fab_fabric *f, const char *file, const char *text,
-		    size_t len, struct fab_events **out,
-		    struct fab_err *err) FAB_MUST_CHECK;
+int fab_events_read(const struct fab_fabric *f, const struct fab_groups *initial,
+		    const char *file, const char *text, size_t len,
+		    struct fab_events **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * Make a trace: a group pattern (groups.h), and among its parameters
@@ -76,6 +79,8 @@ int fab_events_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHE
  * Coalesced (OpenSM): as plain, but a pass computes each group that has requests waiting
  * once, in the order of their first one, with the members it has then; requests received
  * meanwhile wait for the next pass.
+ *
+ * A group that is there at the start has routes, and has had no request.
  *
  * Routes are computed in the order of the requests, compute_ns each.
  * At one time computations end first, then requests are received, then time-outs end.

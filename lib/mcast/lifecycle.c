@@ -295,6 +295,28 @@ static void end_job(struct replay *r, const struct job *job)
 		start_pass(r);
 }
 
+/* Groups that are there at the start, with routes. */
+static void begin(struct replay *r)
+{
+	for (uint32_t i = 0; i < r->all->n && r->events->is_initial; i++) {
+		struct group *g = &r->groups[i];
+
+		for (uint64_t s = r->all->first[i]; s < r->all->first[i + 1]; s++)
+			if (r->events->is_initial[s]) {
+				r->members[g->n_joined++] = r->all->member[s];
+				r->seats[s] =
+					r->options->behaviour == FAB_LIFECYCLE_BATCHED
+						? JOINED
+						: JOINED | ROUTED;
+			}
+		if (!g->n_joined)
+			continue;
+		g->count = g->n_joined;
+		g->state = FAB_LIFECYCLE_READY;
+		r->router->route(r->router->context, i, r->members, g->n_joined);
+	}
+}
+
 void fab_lifecycle_replay(const struct fab_events *events,
 			  const struct fab_lifecycle_options *options,
 			  const struct fab_lifecycle_router *router,
@@ -317,6 +339,7 @@ void fab_lifecycle_replay(const struct fab_events *events,
 		widest =
 			fab_group_size(all, i) > widest ? fab_group_size(all, i) : widest;
 	r.members = FAB_ARENA_NEW(&arena, widest, uint32_t);
+	begin(&r);
 	if (events->n)
 		fab_schedule_add(&r.schedule, events->v[0].time_ns, REQUEST, 0);
 	while (fab_schedule_take(&r.schedule, &due)) {

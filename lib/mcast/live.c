@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A tree that was changed is at most so many times as high as needed. */
+enum { MOST_HEIGHT = 2 };
+
 struct fab_live {
 	struct fab_mcast_problem problem; /* of one group, the one being routed */
 	struct fab_groups one;
@@ -155,21 +158,27 @@ static bool is_similar(const struct fab_live_tree *old, uint32_t n)
 	       2 * (uint64_t)n > old->n_routed;
 }
 
-/* The old tree, which is not in the loads, changed for the members; false: it would be
- * too high. */
-static bool graft(struct fab_live *l, const struct fab_live_tree *old,
-		  struct fab_live_tree *t)
+/* The tree that these cables, which are not in the loads, become for the members. False:
+ * it would be more than `most_height` times as high as needed, or not reach all. */
+static bool graft(struct fab_live *l, const uint32_t *cable, uint32_t n_cables,
+		  uint32_t most_height, struct fab_live_tree *t)
 {
-	uint32_t n_sw;
 	struct fab_grafted g;
+	uint32_t n_sw;
 
 	set_group(l, t);
 	n_sw = (uint32_t)l->sw_first[1];
-	g = fab_graft_change(l->graft, l->state.load, l->largest, old->cable,
-			     old->n_edges, l->one.sw, n_sw);
-	if (g.height > 2 * fab_roots_one_find(l->radius, l->one.sw, n_sw))
+	g = fab_graft_change(l->graft, l->state.load, l->largest, cable, n_cables,
+			     l->one.sw, n_sw);
+	if (g.height > most_height * fab_roots_one_find(l->radius, l->one.sw, n_sw))
 		return false;
-	t->n_routed = old->n_routed;
+	l->round++;
+	l->seen[g.root] = l->round;
+	for (uint32_t i = 0; i < g.n; i++)
+		l->seen[g.sw[i]] = l->round;
+	for (uint32_t i = 0; i < n_sw; i++)
+		if (l->seen[l->one.sw[i]] != l->round)
+			return false;
 	t->root = g.root;
 	t->height = g.height;
 	t->n_edges = g.n;
@@ -214,7 +223,10 @@ static uint64_t replace(struct fab_live *l, uint32_t group, const fab_port_id *m
 	uint64_t changed = 0;
 
 	count(l, old, -1);
-	if (n > 1 && !(may_graft && is_similar(old, n) && graft(l, old, &new)))
+	if (n > 1 && may_graft && is_similar(old, n) &&
+	    graft(l, old->cable, old->n_edges, MOST_HEIGHT, &new))
+		new.n_routed = old->n_routed;
+	else if (n > 1)
 		grow(l, &new);
 	/* Switches with a port that only one of the trees uses. Ports stand switch by
 	 * switch. */
@@ -249,6 +261,22 @@ uint64_t fab_live_change(struct fab_live *l, uint32_t group, const fab_port_id *
 			 uint32_t n)
 {
 	return replace(l, group, member, n, true);
+}
+
+void fab_live_put(struct fab_live *l, uint32_t group, const fab_port_id *member,
+		  uint32_t n, const uint32_t *cable, uint32_t n_cables)
+{
+	struct fab_live_tree *old = &l->trees[group];
+	struct fab_live_tree new = {.root = FAB_NONE,
+				    .n_members = n,
+				    .n_routed = n,
+				    .member = copy(member, n, sizeof(*member))};
+
+	count(l, old, -1);
+	if (n > 1 && !graft(l, cable, n_cables, UINT8_MAX, &new))
+		grow(l, &new);
+	tree_fini(old);
+	*old = new;
 }
 
 struct fab_live_tree fab_live_tree_of(const struct fab_live *l, uint32_t group)

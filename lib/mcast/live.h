@@ -36,6 +36,15 @@ uint64_t fab_live_route(struct fab_live *live, uint32_t group, const fab_port_id
 uint64_t fab_live_change(struct fab_live *live, uint32_t group, const fab_port_id *member,
 			 uint32_t n);
 
+/*
+ * From now on `group` consists of these n endpoints, and its tree is what these cables
+ * make of it: branches without a member are cut, loops opened, members that are not
+ * reached are joined. The group is routed where parts with members are not connected. As
+ * fab_live_change().
+ */
+void fab_live_put(struct fab_live *live, uint32_t group, const fab_port_id *member,
+		  uint32_t n, const uint32_t *cable, uint32_t n_cables);
+
 /* A group and its tree as they are; borrowed until the group is routed again. */
 struct fab_live_tree {
 	fab_port_id *member;

@@ -17,6 +17,7 @@ struct fab_pace {
 	double begun_at;	    /* -INFINITY: never */
 	uint32_t max_efi, n_needed; /* of the last time */
 	double window_at;
+	bool is_told;		/* of a port that has used up its budget in the window */
 	struct fab_map64 *n_of; /* changes of each port in the window */
 };
 
@@ -47,6 +48,7 @@ uint64_t fab_pace_change(struct fab_pace *p, const struct fab_pace_limits *l,
 		fab_map64_free(p->n_of);
 		p->n_of = fab_map64_new(n);
 		p->window_at = now;
+		p->is_told = false;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t before = fab_map64_get(p->n_of, guid[i]);
@@ -54,8 +56,10 @@ uint64_t fab_pace_change(struct fab_pace *p, const struct fab_pace_limits *l,
 
 		fab_map64_set(p->n_of, guid[i], own);
 		counts |= !l->port_changes || own <= l->port_changes;
-		if (l->port_changes && own == l->port_changes + 1)
+		if (l->port_changes && own == l->port_changes + 1 && !p->is_told) {
 			spent = guid[i];
+			p->is_told = true;
+		}
 	}
 	if (counts && !p->n_changes++)
 		p->changed_at = now;

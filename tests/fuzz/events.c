@@ -28,7 +28,7 @@ static void check_written(const struct fab_fabric *f, const struct fab_events *e
 	if (fab_export_events(out, f, e, NULL))
 		abort();
 	fclose(out);
-	if (fab_events_read(f, "again", text, n, &again, &err) || again->n != e->n)
+	if (fab_events_read(f, NULL, "again", text, n, &again, &err) || again->n != e->n)
 		abort();
 	for (size_t i = 0; i < e->n; i++)
 		if (again->v[i].time_ns != e->v[i].time_ns ||
@@ -106,7 +106,7 @@ static void try_one(const struct fab_fabric *f, const struct fab_dist *dist, uin
 		rc = fuzz_is_modest(spec) ? fab_events_generate(f, spec, SEED, &e, &err)
 					  : fab_fail(&err, 1, "too many");
 	} else {
-		rc = fab_events_read(f, "input", (const char *)bytes, n, &e, &err);
+		rc = fab_events_read(f, NULL, "input", (const char *)bytes, n, &e, &err);
 	}
 	if (rc) {
 		if (!*err.text)

@@ -14,7 +14,7 @@
 static int read_text(const struct fab_fabric *f, const char *text,
 		     struct fab_events **out, struct fab_err *err)
 {
-	return fab_events_read(f, "trace", text, strlen(text), out, err);
+	return fab_events_read(f, NULL, "trace", text, strlen(text), out, err);
 }
 
 Test(events, a_trace)
@@ -98,7 +98,7 @@ Test(events, what_is_no_trace)
 		cr_assert_eq(strncmp(err.text, cases[i].says, strlen(cases[i].says)), 0,
 			     "'%s' instead of '%s'", err.text, cases[i].says);
 	}
-	cr_assert_eq(fab_events_read(f, "trace", "1s join\0", 8, NULL, NULL), -EINVAL);
+	cr_assert_eq(fab_events_read(f, NULL, "trace", "1s join\0", 8, NULL, NULL), -EINVAL);
 }
 
 /* What is written is what is read again. */
@@ -112,7 +112,7 @@ static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 
 	cr_assert_eq(fab_export_events(out, f, e, &err), 0);
 	fclose(out);
-	cr_assert_eq(fab_events_read(f, "again", text, len, &again, &err), 0, "%s",
+	cr_assert_eq(fab_events_read(f, NULL, "again", text, len, &again, &err), 0, "%s",
 		     err.text);
 	cr_assert_eq(again->n, e->n);
 	for (size_t i = 0; i < e->n; i++) {

@@ -495,3 +495,55 @@ Test(live, members_join_by_the_emptier_path)
 		fab_fabric_free(f);
 	}
 }
+
+/* Cables that are a tree of the members stay as they are; a loop is opened, a branch too
+ * much is cut, a member that is not reached is joined, and parts that do not hang
+ * together are replaced. */
+Test(live, trees_of_tables)
+{
+	enum { N = 8 };
+	static const struct {
+		uint32_t n, cable[N][2], n_edges;
+	} cases[] = {
+		{3, {{0, 1}, {1, 2}, {2, 3}}, 3},
+		{8, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 0}}, 3},
+		{4, {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 3},
+		{2, {{0, 1}, {1, 2}}, 3},
+		{2, {{0, 1}, {2, 3}}, 3},
+		{0, {{0}}, 3},
+	};
+	static const uint32_t on[] = {0, 1, 3};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_ring(N);
+		uint32_t cable[N], member[FAB_COUNT(on)];
+		struct fab_live_tree t;
+		struct fab_dist *dist;
+		struct fab_live *live;
+
+		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
+				    FAB_TIES_SPREAD);
+		for (uint32_t k = 0; k < cases[i].n; k++)
+			cable[k] = cable_between(f, cases[i].cable[k][0],
+						 cases[i].cable[k][1]);
+		for (size_t k = 0; k < FAB_COUNT(on); k++)
+			member[k] = fab_node_first_connected_port(f, N + on[k]);
+		fab_live_put(live, 0, member, FAB_COUNT(on), cable, cases[i].n);
+		t = fab_live_tree_of(live, 0);
+		cr_expect_geq(t.n_edges, cases[i].n_edges, "%zu", i);
+		cr_expect_eq(t.n_edges, i == 1 ? t.n_edges : cases[i].n_edges, "%zu", i);
+		cr_expect_lt(t.n_edges, N, "%zu: a loop", i);
+		cr_expect_eq(fab_live_max_load(live), 1);
+		for (size_t k = 0; k < FAB_COUNT(on); k++) {
+			bool is_met = t.root == on[k];
+
+			for (uint32_t e = 0; e < t.n_edges; e++)
+				is_met |= t.sw[e] == on[k];
+			cr_expect(is_met, "%zu", i);
+		}
+		fab_live_free(live);
+		fab_dist_free(dist);
+		fab_fabric_free(f);
+	}
+}

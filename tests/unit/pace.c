@@ -82,6 +82,9 @@ Test(pace, budgets)
 			fab_pace_begin(p, 10);
 	}
 	cr_expect_eq(n_told, 1, "%u", n_told);
+	for (int i = 0; i < 50; i++)
+		cr_expect_eq(change(p, &l, 9, 11), 0, "one port is told of");
+	fab_pace_begin(p, 11);
 	cr_expect(isinf(fab_pace_due(p, &l, 20)), "no change counts beyond the budget");
 	cr_expect_eq(fab_pace_change(p, &l, both, 2, 20), 0);
 	cr_expect_eq(fab_pace_due(p, &l, 21), 0, "another port counts");
