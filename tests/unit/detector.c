@@ -296,7 +296,7 @@ Test(detector, bad_input)
 	cr_assert_eq(fab_detector_run(&d, all, 4, &x, NULL), -EINVAL);
 	d.timeout_us = d.period_us;
 	cr_assert_eq(fab_detector_run(&d, two, 1, &x, &err), -EINVAL);
-	cr_assert(strstr(err.text, "taken for dead"));
+	cr_assert(strstr(err.text, "considered dead"));
 	d = of(1);
 	cr_assert_eq(fab_detector_run(&d, two, 0, &x, NULL), -EINVAL);
 	d = of(1 << 20);
