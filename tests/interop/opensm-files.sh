@@ -94,8 +94,8 @@ for engine in "${engines[@]}"; do
   compare "$engine"
 done
 # the end of an answer that the simulator cuts off is seen
-sed -n '1,/sl\.\./p' records >cut
-printf 'PathRecord dump:\n\t\tdlid....................0\n\t\tslid....................0\n\t\tsl......................0x0\n' >>cut
-"$faults" left --lfts=sm/opensm-lfts.dump --path-sl=cut 2>err
+sed -n '1,/sl\.\./p' records >short
+printf 'PathRecord dump:\n\t\tdlid....................0\n\t\tslid....................0\n\t\tsl......................0x0\n' >>short
+"$faults" left --lfts=sm/opensm-lfts.dump --path-sl=short 2>err
 [ $? -eq 3 ] && grep -q 'has LID 0: the answer to saquery was cut off' err || fail "not refused: $(cat err)"
 exit 0
