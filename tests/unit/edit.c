@@ -578,6 +578,35 @@ Test(edit, files)
 			 "plan: no edit: expected move, drain, add, remove or speed");
 }
 
+/* A name that is also that of a port is refused, but not in quotes. */
+Test(edit, node_or_port)
+{
+	struct fab_builder *b = fab_builder_new();
+	static const char *const names[] = {"x", "x:1", "y"};
+	static const char bad[] = "remove x:1";
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_fabric) *left = NULL;
+	OWN(fab_editor) *e = NULL;
+	struct fab_err err = {""};
+
+	for (size_t i = 0; i < FAB_COUNT(names); i++)
+		fab_builder_add_node(
+			b, &(struct fab_node_spec){.kind = FAB_SWITCH,
+						   .guid = 1 + i,
+						   .n_ports = 4,
+						   .name = names[i],
+						   .name_len = strlen(names[i])});
+	fab_builder_add_cable(b, 0, 1, 2, 1, 4, FAB_EDR);
+	fab_builder_add_cable(b, 1, 1, 2, 2, 4, FAB_EDR);
+	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, NULL), 0);
+	e = fab_editor_new(f);
+	cr_assert_neq(fab_editor_add(e, bad, strlen(bad), &err), 0);
+	cr_assert(strstr(err.text, "can be a node and a port"), "%s", err.text);
+	left = edited(f, "remove \"x:1\"");
+	cr_assert_eq(left->n_switches, 2);
+	cr_assert_eq(left->n_cables, 1);
+}
+
 /* Without a rate a cable has that of the first cable of its first end's node. */
 Test(edit, rate_of_an_added_cable)
 {
