@@ -52,6 +52,15 @@ static int without_unit(const char *text, size_t len, const char *kind, const ch
 			shown(len), text, kind, shown(len), text, unit);
 }
 
+/* Are all of these characters, which no NUL need follow, in the set? */
+static bool are_all_of(const char *text, size_t len, const char *set)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!text[i] || !strchr(set, text[i]))
+			return false;
+	return true;
+}
+
 /* A decimal number times `scale`; ERANGE above `max`, EINVAL if not whole. */
 static int parse_scaled(const char *text, size_t len, uint64_t scale, uint64_t max,
 			uint64_t *out)
@@ -63,7 +72,7 @@ static int parse_scaled(const char *text, size_t len, uint64_t scale, uint64_t m
 	if ((n > 1 && text[0] == '0' && (text[1] | 32) == 'x') || (point && n + 1 == len))
 		return -EINVAL;
 	if (!fab_parse_u64(text, n, 0, UINT64_MAX, &value))
-		return n && strspn(text, "0123456789") >= n ? -ERANGE : -EINVAL;
+		return n && are_all_of(text, n, "0123456789") ? -ERANGE : -EINVAL;
 	if (__builtin_mul_overflow(value, scale, &value))
 		return -ERANGE;
 	for (size_t i = n + 1; i < len; i++) {
@@ -98,7 +107,7 @@ static int parse_time(const char *text, size_t len, const struct time_unit *unit
 		return 0;
 	}
 	if (len && *text != '.' && text[len - 1] != '.' &&
-	    strspn(text, "0123456789.") >= len)
+	    are_all_of(text, len, "0123456789."))
 		return without_unit(text, len, "time", "us", err);
 	/* the longest name fits: `ms` before `s` */
 	for (; unit->name; unit++) {
