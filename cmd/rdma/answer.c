@@ -164,11 +164,11 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 				? 4 * c->n_runs
 				: (uint32_t)FAB_RDMA_ASKED_RUNS_MAX);
 	else
-		fab_report_answer(
-			a->r, FAB_TONE_WARN,
-			"Undecided between %s: in %s only %" PRIu64 " packet%s %s%s.",
-			names, runs, count, count == 1 ? " was" : "s were",
-			what, is_lost ? more_losses(a, x) : "");
+		fab_report_answer(a->r, FAB_TONE_WARN,
+				  "Undecided between %s: in %s only %" PRIu64
+				  " packet%s %s%s.",
+				  names, runs, count, count == 1 ? " was" : "s were",
+				  what, is_lost ? more_losses(a, x) : "");
 }
 
 /* The slowest schemes of a point and their causes. */

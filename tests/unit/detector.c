@@ -248,8 +248,8 @@ Test(detector, false_suspicions_are_those_of_a_simulation)
 			fab_detector_suspicion(&d, delay_us, rows[i].loss);
 		double ours = followed(&d, delay_us, rows[i].loss);
 
-		cr_assert(fabs(s.probability - ours) < 0.1 * ours + 1e-6, "%zu: %g %g",
-			  i, s.probability, ours);
+		cr_assert(fabs(s.probability - ours) < 0.1 * ours + 1e-6, "%zu: %g %g", i,
+			  s.probability, ours);
 		cr_assert_float_eq(s.every_us * 100 * s.probability * (1 - rows[i].loss),
 				   1e6, 1);
 	}

@@ -98,7 +98,8 @@ Test(events, what_is_no_trace)
 		cr_assert_eq(strncmp(err.text, cases[i].says, strlen(cases[i].says)), 0,
 			     "'%s' instead of '%s'", err.text, cases[i].says);
 	}
-	cr_assert_eq(fab_events_read(f, NULL, "trace", "1s join\0", 8, NULL, NULL), -EINVAL);
+	cr_assert_eq(fab_events_read(f, NULL, "trace", "1s join\0", 8, NULL, NULL),
+		     -EINVAL);
 }
 
 /* What is written is what is read again. */

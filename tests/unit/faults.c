@@ -363,8 +363,7 @@ Test(faults, losses)
 		OWN(fab_faults) *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
 		FAB_AUTO(fab_analysis_fini)
-		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES),
-				    after = {0};
+		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES), after = {0};
 		OWN(fab_routes) *r = NULL;
 		uint64_t gone = 0;
 

@@ -160,8 +160,7 @@ Test(nodes, bad_orders)
 					  "axes:",   "axes:0,", "axes:0,0", "axes:x",
 					  "axes:-1", "axes:24", "random:2"};
 	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("torus:dims=4x4"),
-			  *tree = NULL;
+	struct fab_fabric *f = test_gen("torus:dims=4x4"), *tree = NULL;
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_node_order order;

@@ -252,8 +252,7 @@ Test(rdma, exactly_once)
 		rdma_stage_net(&st);
 		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
 			FAB_AUTO(fab_rdma_result_fini)
-			struct fab_rdma_result a = {0},
-					       b = {0};
+			struct fab_rdma_result a = {0}, b = {0};
 
 			/* 35 packets of which each one in 5 is lost: for ever */
 			if (!strcmp(fab_rdma_schemes[k]->name, "rc") &&

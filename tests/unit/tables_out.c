@@ -473,8 +473,7 @@ Test(tables_out, what_is_left_is_a_fabric)
 {
 	struct net n;
 	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *left = NULL,
-			  *again = NULL, *all = NULL;
+	struct fab_fabric *left = NULL, *again = NULL, *all = NULL;
 	uint32_t dead[2] = {2, 9}, n_cables = 0; /* a leaf and a root switch */
 	struct fab_err err;
 	FAB_AUTOFREE char *text = NULL;

@@ -17,7 +17,8 @@ struct plain {
 	uint64_t *load;
 	struct fab_analysis got;
 	unsigned vls, sls;
-	uint8_t *is_missed; /* [fab_lane_at() * 16 + sl] a packet needs it, no file has it */
+	uint8_t *is_missed; /* [fab_lane_at() * 16 + sl] a packet needs it, no file has it
+			     */
 };
 
 /* Channels, and the switches before, between and after. */
