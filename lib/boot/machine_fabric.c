@@ -70,7 +70,7 @@ static int cable_mbps(const struct fabric_reader *r, uint32_t cable, double *mbp
 		return 0;
 	return fab_fail(
 		err, EINVAL,
-		"the speed of the cable at port %u of '%.80s' is not known, and no other is given",
+		"the speed of the cable at port %u of '%.80s' is not known; --set default-rate=RATE gives one",
 		f->port_num[f->cable_a[cable]],
 		fab_node_name(f, f->port_node[f->cable_a[cable]]));
 }
