@@ -91,19 +91,14 @@ for engine in "$@"; do
   sweep
   sweep
   need_trees 100000
-  dumped >a
-  programmed | grep -v "0x${leaf#S-}" >b
-  cmp a b || { diff a b | head -n 5; fail "without $leaf the switches have other tables than OpenSM"; }
+  need_tables "0x${leaf#S-}"
   console "Relink \"$leaf\""
   sweep
   : >gone
   join
   sweep
   need_trees "${own%,*}"
-  dumped >a
-  programmed >b
-  [ -s a ] || fail "the dump has no entries"
-  cmp a b || { diff a b | head -n 5; fail "the switches have other tables than OpenSM"; }
+  need_tables none
   # off while it runs, and on again
   echo mode=off >mode
   sweep
