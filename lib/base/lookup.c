@@ -70,10 +70,7 @@ void fab_directory_free(struct fab_directory *d)
 		return;
 	fab_strmap_free(d->map[0]);
 	fab_strmap_free(d->map[1]);
-	free(d->chains.v);
-	free(d->entries.v);
-	free(d->names.v);
-	free(d);
+	FAB_FREE_ALL(d->chains.v, d->entries.v, d->names.v, d);
 }
 
 /* Lower case, on the heap unless `room` holds it. */
@@ -526,9 +523,7 @@ void fab_hostlist_free(struct fab_hostlist *list)
 {
 	if (!list)
 		return;
-	free(list->ranges.v);
-	free(list->name);
-	free(list);
+	FAB_FREE_ALL(list->ranges.v, list->name, list);
 }
 
 uint64_t fab_hostlist_count(const struct fab_hostlist *list)

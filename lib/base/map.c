@@ -81,9 +81,7 @@ void fab_map64_free(struct fab_map64 *map)
 {
 	if (!map)
 		return;
-	free(map->key);
-	free(map->value);
-	free(map);
+	FAB_FREE_ALL(map->key, map->value, map);
 }
 
 /* A byte string that is looked up, of which the key is the hash. */
@@ -178,11 +176,7 @@ void fab_strmap_free(struct fab_strmap *map)
 {
 	if (!map)
 		return;
-	free(map->slots.key);
-	free(map->slots.value);
-	free(map->entries.v);
-	free(map->keys.v);
-	free(map);
+	FAB_FREE_ALL(map->slots.key, map->slots.value, map->entries.v, map->keys.v, map);
 }
 
 uint32_t fab_strmap_get(const struct fab_strmap *map, const char *key, size_t len)

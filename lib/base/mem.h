@@ -89,9 +89,20 @@ static inline void fab_free_at(void *pointer)
 	free(block);
 }
 
+/* Free the blocks, NULL among them: FAB_FREE_ALL(x->first, x->peer, x->names.v). O(n). */
+#define FAB_FREE_ALL(...)                                                                \
+	fab_free_all((void *[]){__VA_ARGS__},                                            \
+		     sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+static inline void fab_free_all(void *const *block, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(block[i]);
+}
+
 /*
  * A growable array: struct { type *v; size_t n, cap; } list = {0};
  *   FAB_PUSH(&list, value);   free(list.v);
+ * FAB_AUTOFREE frees a local one: its block is its first member.
  */
 #define FAB_VEC(type)                                                                    \
 	struct {                                                                         \
