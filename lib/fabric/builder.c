@@ -19,14 +19,8 @@ void fab_builder_free(struct fab_builder *b)
 {
 	if (!b)
 		return;
-	free(b->nodes.v);
-	free(b->name_at.v);
-	free(b->names.v);
-	free(b->notes.v);
-	free(b->ends.v);
-	free(b->cables.v);
-	free(b->warnings.v);
-	free(b->codes.v);
+	FAB_FREE_ALL(b->nodes.v, b->name_at.v, b->names.v, b->notes.v, b->ends.v,
+		     b->cables.v, b->warnings.v, b->codes.v);
 	fab_arena_free(&b->arena);
 	free(b);
 }

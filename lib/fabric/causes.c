@@ -62,13 +62,12 @@ static const char *names_of(struct causer *c, const uint32_t *ids, uint32_t n,
 	char *text = NULL;
 
 	for (uint32_t i = 0; i < n && i < NAMES_SHOWN; i++) {
-		char *own = of_hosts ? NULL : fab_node_text(c->f, ids[i]);
+		FAB_AUTOFREE char *own = of_hosts ? NULL : fab_node_text(c->f, ids[i]);
 		const char *name = of_hosts ? fab_host_name(c->f, ids[i])
 					    : fab_node_name(c->f, ids[i]);
 
 		fab_append(&text, ", ", "\"%.64s\"%s", name,
 			   own ? own + strlen(name) : "");
-		free(own);
 	}
 	if (n > NAMES_SHOWN)
 		fab_append(&text, " ", "and %u more", n - NAMES_SHOWN);
@@ -114,7 +113,8 @@ static bool is_free(const struct fab_fabric *f, uint32_t node, unsigned num)
 static const char *free_ports(struct causer *c, uint32_t node)
 {
 	const struct fab_fabric *f = c->f;
-	char *list = NULL, *text;
+	char *text;
+	FAB_AUTOFREE char *list = NULL;
 	uint32_t n = 0;
 
 	for (unsigned num = 1; num <= f->node_n_ports[node]; num++) {
@@ -126,7 +126,6 @@ static const char *free_ports(struct causer *c, uint32_t node)
 	text = !n		 ? fab_strdup("no port free")
 	       : n > NAMES_SHOWN ? fab_format("%u ports free", n)
 				 : fab_format("port%s %s free", plural(n), list);
-	free(list);
 	fab_arena_own(&c->scratch, free, text);
 	return text;
 }
@@ -352,7 +351,7 @@ static void find_missing(struct causer *c, struct lower *l)
 	uint32_t *n_to = FAB_ARENA_NEW0(&c->scratch, f->n_switches, uint32_t);
 	uint32_t *sibling = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
 	uint32_t n_siblings = find_siblings(c, l, own, sibling), half = n_siblings / 2;
-	FAB_VEC(struct tie) ties = {0};
+	FAB_AUTOFREE FAB_VEC(struct tie) ties = {0};
 
 	for (uint32_t i = 0; i < n_siblings; i++) {
 		uint32_t u = sibling[i];
@@ -384,7 +383,6 @@ static void find_missing(struct causer *c, struct lower *l)
 		l->digest += fab_mix64((uint64_t)m->to << 32 | m->n);
 		own[x->to] = UINT32_MAX; /* once */
 	}
-	free(ties.v);
 }
 
 /* Lines about missing cables, the most of them first. */
@@ -475,7 +473,7 @@ static struct gap gap_below(struct causer *c, const struct lower *l)
 {
 	struct gap gap = {.first = l->first, .n_findings = l->n_findings, .sw = l->sw};
 	uint32_t n_free = 0;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 
 	for (unsigned num = 1; num <= c->f->node_n_ports[l->sw]; num++)
 		n_free += is_free(c->f, l->sw, num);
@@ -495,7 +493,6 @@ static struct gap gap_below(struct causer *c, const struct lower *l)
 				? "by design, as its ports are in use? Others have"
 				: "missing",
 			text, l->n > OWN_LINES ? " and others" : "");
-	free(text);
 	return gap;
 }
 
@@ -586,13 +583,13 @@ static void say_missing(struct causer *c, uint32_t first, uint32_t n)
 	uint32_t *lack = FAB_ARENA_NEW(&c->scratch, c->f->n_switches, uint32_t);
 	uint32_t n_lowers, n_alike, *nodes, n_findings = 0, n_cables = 0;
 	struct lower *l;
-	FAB_VEC(struct gap) gaps = {0};
+	FAB_AUTOFREE FAB_VEC(struct gap) gaps = {0};
 
 	if (!c->ranks.rank) {
+		FAB_AUTO(fab_shape_free_at)
 		struct fab_shape *shape = fab_shape_recognize(c->f);
 
 		fab_ranks_init(&c->ranks, c->f, shape);
-		fab_shape_free(shape);
 	}
 	l = find_lowers(c, first, n, is_of_pair, &n_lowers);
 	for (uint32_t i = 0; i < n_lowers; i++) {
@@ -635,7 +632,6 @@ static void say_missing(struct causer *c, uint32_t first, uint32_t n)
 		say(c, gaps.v[GAP_LINES].first, n_findings,
 		    "%zu more switches lack %u cables: %s", gaps.n - GAP_LINES, n_cables,
 		    names_of(c, nodes, (uint32_t)gaps.n - GAP_LINES, false));
-	free(gaps.v);
 	say_pairs(c, first, n, is_of_pair);
 }
 

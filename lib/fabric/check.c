@@ -662,7 +662,5 @@ void fab_check_free(struct fab_check *check)
 	if (!check)
 		return;
 	fab_arena_free(&check->arena);
-	free(check->findings);
-	free(check->known);
-	free(check);
+	FAB_FREE_ALL(check->findings, check->known, check);
 }

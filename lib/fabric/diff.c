@@ -396,8 +396,5 @@ void fab_diff_free(struct fab_diff *diff)
 {
 	if (!diff)
 		return;
-	free(diff->changes);
-	free(diff->new_of);
-	free(diff->old_of);
-	free(diff);
+	FAB_FREE_ALL(diff->changes, diff->new_of, diff->old_of, diff);
 }

@@ -123,6 +123,7 @@ static size_t stripped(const char *name, char key[FAB_LABEL_SIZE], const char **
 static int match_domains(struct matcher *m, struct fab_err *err)
 {
 	const struct fab_fabric *f = m->found;
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *by_name = fab_strmap_new(f->n_nodes);
 	char key[FAB_LABEL_SIZE];
 	const char *domain, *other;
@@ -148,7 +149,6 @@ static int match_domains(struct matcher *m, struct fab_err *err)
 		if (!domain != !other)
 			rc = join(m, i, k, err);
 	}
-	fab_strmap_free(by_name);
 	return rc;
 }
 
@@ -304,6 +304,7 @@ static uint32_t find_host(const struct matcher *m, const struct fab_strmap *host
 static void match_hosts(struct matcher *m)
 {
 	const struct fab_fabric *plan = m->plan, *f = m->found;
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *hosts = fab_strmap_new(f->n_hosts);
 	char key[FAB_LABEL_SIZE];
 	const char *domain;
@@ -326,7 +327,6 @@ static void match_hosts(struct matcher *m)
 		if (host != FAB_NONE)
 			match_host(m, h, host);
 	}
-	fab_strmap_free(hosts);
 }
 
 static void match_unnamed(struct matcher *m)

@@ -86,10 +86,7 @@ void fab_editor_free(struct fab_editor *e)
 	fab_resolver_free(e->resolver);
 	fab_map64_free(e->others);
 	fab_arena_free(&e->arena);
-	free(e->wires.v);
-	free(e->wire_at);
-	free(e->is_gone);
-	free(e);
+	FAB_FREE_ALL(e->wires.v, e->wire_at, e->is_gone, e);
 }
 
 uint32_t fab_editor_count(const struct fab_editor *e)
@@ -165,7 +162,7 @@ static int fail_at(const struct fab_editor *e, const struct word *w, struct fab_
 {
 	const struct fab_fabric *f = e->f;
 	const char *name = fab_node_name(f, at.node);
-	char *ports = fab_editor_free_ports(e, at.node);
+	FAB_AUTOFREE char *ports = fab_editor_free_ports(e, at.node);
 	uint32_t wire = is_absent ? FAB_NONE : wire_at(e, at);
 
 	if (is_absent) {
@@ -181,7 +178,6 @@ static int fail_at(const struct fab_editor *e, const struct word *w, struct fab_
 			(int)w->len, w->text, at.port, peer.port,
 			fab_node_name(f, peer.node), ports);
 	}
-	free(ports);
 	return is_absent ? -ENOENT : -EINVAL;
 }
 
@@ -613,10 +609,10 @@ int fab_editor_finish(const struct fab_editor *e, const struct fab_host_options 
 {
 	const struct fab_fabric *f = e->f;
 	struct fab_builder *b = fab_builder_new();
-	uint32_t *id = FAB_NEW((size_t)f->n_nodes + 1, uint32_t);
-	bool *had = FAB_NEW0((size_t)f->n_nodes + 1, bool);
-	bool *has = FAB_NEW0((size_t)f->n_nodes + 1, bool);
-	char *source;
+	FAB_AUTOFREE uint32_t *id = FAB_NEW((size_t)f->n_nodes + 1, uint32_t);
+	FAB_AUTOFREE bool *had = FAB_NEW0((size_t)f->n_nodes + 1, bool);
+	FAB_AUTOFREE bool *has = FAB_NEW0((size_t)f->n_nodes + 1, bool);
+	FAB_AUTOFREE char *source = NULL;
 	int rc;
 
 	for (uint32_t c = 0; c < e->wires.n; c++)
@@ -643,14 +639,10 @@ int fab_editor_finish(const struct fab_editor *e, const struct fab_host_options 
 						       .speed = w->end[k].speed,
 					       });
 	}
-	free(had);
-	free(has);
-	free(id);
 	copy_warnings(b, f);
 	source = fab_format("%s with %u edit%s", f->source, e->n_edits,
 			    e->n_edits == 1 ? "" : "s");
 	rc = fab_builder_finish(b, source, f->format, hosts, out, err);
-	free(source);
 	if (!rc)
 		(*out)->n_left_out_switches = f->n_left_out_switches;
 	return rc;
@@ -675,11 +667,10 @@ char *fab_editor_end_text(const struct fab_fabric *f, const struct fab_resolver 
 	const char *name = fab_node_name(f, sw);
 	unsigned num = end.port;
 	char label[FAB_LABEL_SIZE];
-	char *ascii = fab_text_ascii(fab_strdup(name));
+	FAB_AUTOFREE char *ascii = fab_text_ascii(fab_strdup(name));
 	bool is_shown = fab_text_is_safe(name) && !strpbrk(name, "\"'\\$`!") &&
 			!strcmp(ascii, name);
 
-	free(ascii);
 	fab_label_short(name, label, sizeof(label));
 	if (label[strspn(label, plain)] == '\0' && means(r, label, false, sw))
 		return fab_format("%s:%u", label, num);

@@ -16,9 +16,7 @@ void fab_fabric_free(struct fab_fabric *f)
 {
 	if (!f)
 		return;
-	free(f->names);
-	free(f->port_num);
-	free(f->warnings);
+	FAB_FREE_ALL(f->names, f->port_num, f->warnings);
 	fab_arena_free(&f->texts);
 	fab_arena_free(&f->arena);
 	free(f);

@@ -135,9 +135,7 @@ void fab_planes_free(struct fab_planes *planes)
 {
 	if (!planes)
 		return;
-	free(planes->of_switch);
-	free(planes->v);
-	free(planes);
+	FAB_FREE_ALL(planes->of_switch, planes->v, planes);
 }
 
 char *fab_planes_apart(const struct fab_planes *planes, const struct fab_fabric *f,

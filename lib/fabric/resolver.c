@@ -614,7 +614,7 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 		const struct fab_fabric *f = v->r->f;
 		const char *colon = strrchr(pattern, ':');
 		FAB_AUTOFREE bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
-		struct fab_ids switches = {0};
+		FAB_AUTOFREE struct fab_ids switches = {0};
 		char number[8];
 		FAB_AUTOFREE char *name = NULL;
 
@@ -637,11 +637,10 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 				FAB_PUSH(&out->of, cable);
 			}
 		}
-		free(switches.of.v);
 		return;
 	}
 	for (size_t i = 0; i < FAB_COUNT(order) && out->of.n == first; i++) {
-		struct fab_ids ids = {0};
+		FAB_AUTOFREE struct fab_ids ids = {0};
 
 		if (!(want_kinds(v->want) >> order[i] & 1))
 			continue;
@@ -653,7 +652,6 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 			if (id != FAB_NONE)
 				FAB_PUSH(&out->of, id);
 		}
-		free(ids.of.v);
 	}
 	/* Ids from `first` on, each once. */
 	n = first;

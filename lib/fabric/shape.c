@@ -650,11 +650,7 @@ void fab_shape_free(struct fab_shape *shape)
 {
 	if (!shape)
 		return;
-	free(shape->level);
-	free(shape->is_root);
-	free(shape->coords);
-	free(shape->group);
-	free(shape);
+	FAB_FREE_ALL(shape->level, shape->is_root, shape->coords, shape->group, shape);
 }
 
 const char *fab_shape_name(enum fab_shape_kind kind)
