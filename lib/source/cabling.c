@@ -29,9 +29,7 @@ void fab_cabling_init(struct fab_cabling *c)
 
 void fab_cabling_fini(struct fab_cabling *c)
 {
-	free(c->files.v);
-	free(c->devices.v);
-	free(c->cables.v);
+	FAB_FREE_ALL(c->files.v, c->devices.v, c->cables.v);
 	fab_strmap_free(c->by_name);
 	fab_map64_free(c->by_end);
 	fab_arena_free(&c->arena);

@@ -384,13 +384,12 @@ int fab_cabling_csv_add(struct fab_cabling *c, const char *name, const char *tex
 int fab_cabling_csv_read(struct fab_builder *b, const char *name, const char *text,
 			 size_t n, struct fab_err *err)
 {
-	struct fab_cabling c;
+	FAB_AUTO(fab_cabling_fini) struct fab_cabling c;
 	int rc;
 
 	fab_cabling_init(&c);
 	rc = fab_cabling_csv_add(&c, name, text, n, err);
 	if (!rc)
 		rc = fab_cabling_build(&c, b, err);
-	fab_cabling_fini(&c);
 	return rc;
 }

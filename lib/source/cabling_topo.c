@@ -336,7 +336,7 @@ static int connect(struct topo *t, struct fab_span line)
 int fab_cabling_topo_read(struct fab_builder *b, const char *name, const char *text,
 			  size_t n, struct fab_err *err)
 {
-	struct fab_cabling c;
+	FAB_AUTO(fab_cabling_fini) struct fab_cabling c;
 	struct topo t = {.c = &c, .file = name, .err = err, .system = FAB_NONE};
 	int rc = 0;
 
@@ -362,6 +362,5 @@ int fab_cabling_topo_read(struct fab_builder *b, const char *name, const char *t
 	free(t.types.v);
 	free(t.systems.v);
 	fab_netlists_fini(&t.netlists);
-	fab_cabling_fini(&c);
 	return rc;
 }

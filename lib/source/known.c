@@ -170,13 +170,12 @@ int fab_known_parse(const char *name, const char *text, size_t len,
 
 int fab_known_read(const char *path, struct fab_known **out, struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
 		return rc;
 	rc = fab_known_parse(path, in.bytes, in.n, out, err);
-	fab_input_fini(&in);
 	return rc;
 }
 
@@ -226,15 +225,14 @@ struct fab_known_counts fab_known_leave_out(const struct fab_known *known,
 					    struct fab_check *check)
 {
 	struct fab_known_counts counts = {0};
-	bool *is_met = FAB_NEW0(known->lines.n, bool);
+	FAB_AUTOFREE bool *is_met = FAB_NEW0(known->lines.n, bool);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < check->n_findings; i++) {
 		struct fab_finding *x = &check->findings[i];
-		char *id = fab_format("%s %s", x->code, x->key);
+		FAB_AUTOFREE char *id = fab_format("%s %s", x->code, x->key);
 		uint32_t line = fab_strmap_get(known->by_id, id, strlen(id));
 
-		free(id);
 		if (line == FAB_NONE) {
 			check->findings[kept++] = *x;
 			continue;
@@ -248,7 +246,6 @@ struct fab_known_counts fab_known_leave_out(const struct fab_known *known,
 	}
 	check->n_findings = kept;
 	counts.n_gone = add_gone(known, is_met, check);
-	free(is_met);
 	return counts;
 }
 
@@ -263,7 +260,7 @@ static int by_code(const void *x, const void *y)
 
 void fab_known_write(FILE *out, const struct fab_check *check)
 {
-	const struct fab_finding **v =
+	FAB_AUTOFREE const struct fab_finding **v =
 		FAB_NEW(check->n_problems, const struct fab_finding *);
 	char safe[4096];
 
@@ -277,5 +274,4 @@ void fab_known_write(FILE *out, const struct fab_check *check)
 		if (!i || by_code(&v[i - 1], &v[i]) != 0)
 			fprintf(out, "%s %s  # %s\n", v[i]->code, v[i]->key,
 				fab_text_safe(v[i]->message, safe, sizeof(safe)));
-	free(v);
 }

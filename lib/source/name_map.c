@@ -87,13 +87,12 @@ int fab_name_map_parse(const char *name, const char *text, size_t n,
 
 int fab_name_map_open(const char *path, struct fab_name_map **out, struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
 		return rc;
 	rc = fab_name_map_parse(path, in.bytes, in.n, out, err);
-	fab_input_fini(&in);
 	return rc;
 }
 

@@ -244,13 +244,12 @@ void fab_netlists_load(struct fab_netlists *all)
 		if (glob(patterns[i], 0, NULL, &found))
 			continue;
 		for (size_t k = 0; k < found.gl_pathc; k++) {
-			struct fab_input in;
+			FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 			struct fab_err err;
 
 			if (fab_input_read(found.gl_pathv[k], &in, &err))
 				continue;
 			add_unread(all, found.gl_pathv[k], in.bytes, in.n);
-			fab_input_fini(&in);
 		}
 		globfree(&found);
 	}
@@ -345,8 +344,8 @@ static int elaborate(struct elaboration *e, const struct board *b, const char *p
 		     unsigned depth, struct sockets *outside, struct fab_err *err)
 {
 	uint32_t n = 0, i = 0;
-	struct sockets *of;
-	struct fab_strmap *by_name = fab_strmap_new(16);
+	FAB_AUTOFREE struct sockets *of = NULL;
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *by_name = fab_strmap_new(16);
 	int rc = 0;
 
 	for (const struct instance *x = b->instances; x; x = x->next)
@@ -376,8 +375,6 @@ static int elaborate(struct elaboration *e, const struct board *b, const char *p
 		}
 	for (i = 0; i < n; i++)
 		free(of[i].v.v);
-	free(of);
-	fab_strmap_free(by_name);
 	return rc;
 }
 

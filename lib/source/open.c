@@ -65,7 +65,7 @@ static int open_file(const char *path, const struct fab_source_options *options,
 static int take_lids(struct fab_builder *b, const char *source, const char *path,
 		     struct fab_err *err)
 {
-	struct fab_fabric *from;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *from = NULL;
 	int rc = open_file(path, NULL, &from, err);
 	uint32_t n_with, n_without;
 
@@ -86,14 +86,13 @@ static int take_lids(struct fab_builder *b, const char *source, const char *path
 			b, "lids-missing", 0,
 			"%s has no LIDs of %u of %u ports of adapters: they keep those of %s",
 			path, n_without, n_with + n_without, source);
-	fab_fabric_free(from);
 	return rc;
 }
 
 /* A text of edits, or a file if there is one of this name. */
 static int take_edits(struct fab_editor *e, const char *text, struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc;
 
 	if (strcmp(text, "-") != 0 && access(text, F_OK) != 0) {
@@ -112,7 +111,6 @@ static int take_edits(struct fab_editor *e, const char *text, struct fab_err *er
 		return rc;
 	rc = fab_editor_add_lines(e, strcmp(text, "-") ? text : "<stdin>", in.bytes, in.n,
 				  err);
-	fab_input_fini(&in);
 	return rc;
 }
 
@@ -208,13 +206,12 @@ int fab_source_parse(const char *name, const void *bytes, size_t n,
 		     const struct fab_source_options *options, struct fab_fabric **out,
 		     struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_unpack(name, bytes, n, &in, err);
 
 	if (rc)
 		return rc;
 	rc = parse(name, name, in.bytes, in.n, options, out, err);
-	fab_input_fini(&in);
 	return rc;
 }
 
@@ -233,7 +230,7 @@ static int open_plans(const char *paths, const struct fab_source_options *option
 
 	fab_cabling_init(&c);
 	for (const char *at = paths, *end; at && !rc; at = *end ? end + 1 : NULL) {
-		struct fab_input in;
+		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 		char *path;
 
 		end = strchrnul(at, ',');
@@ -249,7 +246,6 @@ static int open_plans(const char *paths, const struct fab_source_options *option
 				fab_input_name(path));
 		else
 			rc = fab_cabling_csv_add(&c, path, in.bytes, in.n, err);
-		fab_input_fini(&in);
 	}
 	if (!rc)
 		rc = fab_cabling_build(&c, b, err);
@@ -264,7 +260,7 @@ static int open_file(const char *path, const struct fab_source_options *options,
 		     struct fab_fabric **out, struct fab_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "<stdin>";
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc;
 
 	if (strchr(path, ',') && !fab_input_exists(path))
@@ -273,7 +269,6 @@ static int open_file(const char *path, const struct fab_source_options *options,
 	if (rc)
 		return rc;
 	rc = parse(path, name, in.bytes, in.n, options, out, err);
-	fab_input_fini(&in);
 	return rc;
 }
 

@@ -148,7 +148,7 @@ int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *te
 			 size_t n, fab_cable_line_fn parse, const char *what,
 			 struct fab_err *err)
 {
-	struct fab_map64 *node_of = fab_map64_new(1024);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *node_of = fab_map64_new(1024);
 	struct fab_lines lines = {.at = text, .end = text + n};
 	struct fab_foreign foreign = {0};
 	struct fab_span line;
@@ -189,6 +189,5 @@ int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *te
 		}
 	}
 	fab_foreign_warn(&foreign, b);
-	fab_map64_free(node_of);
 	return rc;
 }

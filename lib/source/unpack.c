@@ -387,13 +387,12 @@ const char *fab_input_name(const char *path)
 int fab_list_file_read(const char *path, fab_use_line *use, void *context,
 		       struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
 		return rc;
 	rc = fab_list_lines(strcmp(path, "-") ? path : "(stdin)", in.bytes, in.n, use,
 			    context, err);
-	fab_input_fini(&in);
 	return rc;
 }

@@ -107,7 +107,7 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 			       .local = (uint32_t)(p + 1 + (is_below ? h : 0)),
 			       .global = (uint32_t)(p + (is_below ? 1 : a)),
 			       .wiring = (enum wiring)values[WIRING].number};
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct fab_rng rng;
 	uint32_t links, others, rounds, at;
 	int rc;
@@ -164,7 +164,6 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 		add_links(net, &df, at, far, at + 1);
 	if (others && links > at && df.g % 2 == 0)
 		add_links(net, &df, at, df.g / 2, at);
-	fab_arena_free(&arena);
 	return 0;
 }
 

@@ -100,7 +100,8 @@ static uint32_t search(const struct graph *g, uint32_t start, uint32_t *parent,
 static struct graph sorted(const struct graph *g, bool complement)
 {
 	struct graph s = {g->n, complement ? g->n - 1 - g->degree : g->degree, NULL};
-	uint32_t *used = FAB_NEW0(g->n, uint32_t), *mark = FAB_NEW0(g->n, uint32_t);
+	FAB_AUTOFREE uint32_t *used = FAB_NEW0(g->n, uint32_t),
+			      *mark = FAB_NEW0(g->n, uint32_t);
 
 	s.adj = FAB_NEW((size_t)s.n * s.degree, uint32_t);
 	for (uint32_t u = 0; u < g->n; u++) {
@@ -117,8 +118,6 @@ static struct graph sorted(const struct graph *g, bool complement)
 			if (v != u && mark[v] != u + 1)
 				s.adj[(size_t)u * s.degree + used[u]++] = v;
 	}
-	free(mark);
-	free(used);
 	return s;
 }
 
@@ -167,12 +166,11 @@ static struct graph draw(uint32_t n, uint32_t degree, uint64_t seed)
 			i = UINT32_MAX; /* from its first peer again */
 			stamp++;
 		}
-	free(ends);
-	free(used);
-	free(mark);
+	FAB_FREE_ALL(ends, used, mark);
 	/* The complement has a degree of half the switches or more: it is connected. */
 	if (!complement) {
-		uint32_t *parent = FAB_NEW(n, uint32_t), *queue = FAB_NEW(n, uint32_t);
+		FAB_AUTOFREE uint32_t *parent = FAB_NEW(n, uint32_t),
+				      *queue = FAB_NEW(n, uint32_t);
 
 		memset(parent, 0xff, n * sizeof(*parent));
 		for (uint32_t u = 0; u < n; u++) {
@@ -184,8 +182,6 @@ static struct graph draw(uint32_t n, uint32_t degree, uint64_t seed)
 			if (u && spare != FAB_NONE)
 				exchange(&g, spare, v, 0, g.adj[0]);
 		}
-		free(queue);
-		free(parent);
 	}
 	s = sorted(&g, complement);
 	free(g.adj);
@@ -197,7 +193,8 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 {
 	uint32_t n = (uint32_t)values[SWITCHES].number;
 	uint32_t degree = (uint32_t)values[DEGREE].number;
-	uint32_t hosts = (uint32_t)values[HOSTS].number, *used;
+	uint32_t hosts = (uint32_t)values[HOSTS].number;
+	FAB_AUTOFREE uint32_t *used = NULL;
 	struct fab_gen_size size = {.switches = n,
 				    .adapters = fab_gen_mul(n, hosts),
 				    .ports = (uint64_t)degree + hosts};
@@ -236,7 +233,6 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 				fab_gen_cable(net, u, hosts + ++used[u], v,
 					      hosts + ++used[v]);
 		}
-	free(used);
 	free(g.adj);
 	return 0;
 }
