@@ -246,7 +246,7 @@ static bool uses(const struct work *w, uint32_t sw, uint32_t column, uint32_t ar
 
 static uint32_t match_of(struct work *w, const uint32_t *column, const struct use *use)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t words = (w->n + 63) / 64, n = 0;
 	struct match m = {.n_words = words,
 			  .n_on = FAB_ARENA_NEW0(&arena, w->n, uint32_t),
@@ -272,7 +272,6 @@ static uint32_t match_of(struct work *w, const uint32_t *column, const struct us
 		memset(m.is_seen, 0, w->n * sizeof(*m.is_seen));
 		n += augment(w, &m, i);
 	}
-	fab_arena_free(&arena);
 	return n;
 }
 
@@ -283,7 +282,8 @@ static void find_permutation(struct work *w, struct fab_bisection *out)
 	struct use *use = FAB_ARENA_NEW(&w->arena, n_arcs, struct use);
 	uint64_t *bits = FAB_ARENA_NEW0(&w->arena, (size_t)n_arcs * words, uint64_t);
 	uint32_t *stamp = FAB_ARENA_NEW(&w->arena, n_arcs, uint32_t);
-	uint32_t *column = fab_path_columns(w->r, w->ends.n, w->ends.sw, w->ends.port);
+	FAB_AUTOFREE uint32_t *column =
+		fab_path_columns(w->r, w->ends.n, w->ends.sw, w->ends.port);
 
 	memset(stamp, 0xff, n_arcs * sizeof(*stamp));
 	for (uint32_t a = 0; a < n_arcs; a++)
@@ -319,7 +319,6 @@ static void find_permutation(struct work *w, struct fab_bisection *out)
 		out->arc = use[i].arc;
 	}
 	out->is_exact = i == n_arcs || use[i].bound <= out->most_flows;
-	free(column);
 }
 
 int fab_bisection_find(const struct fab_routes *routes, int n_threads,
@@ -327,7 +326,7 @@ int fab_bisection_find(const struct fab_routes *routes, int n_threads,
 {
 	const struct fab_fabric *f = routes->f;
 	struct work w = {.f = f, .r = routes};
-	struct fab_dist *dist = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	uint32_t *n_on;
 	int rc = fab_dist_new(f, n_threads, &dist, err);
 
@@ -355,7 +354,6 @@ int fab_bisection_find(const struct fab_routes *routes, int n_threads,
 			find_permutation(&w, out);
 	}
 	fab_flow_ends_fini(&w.ends);
-	fab_dist_free(dist);
 	fab_arena_free(&w.arena);
 	return 0;
 }

@@ -25,9 +25,10 @@ static int analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads
 						     .n_threads = n_threads};
 	const struct fab_analysis_options only_load = {
 		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = n_threads};
+	FAB_AUTO(fab_routes_free_at)
 	struct fab_routes *whole = r->column_lid ? NULL : fab_routes_complete(r);
 	const struct fab_routes *hosts = whole ? whole : r;
-	struct fab_analysis loads = {.load = NULL};
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis loads = {.load = NULL};
 	const struct fab_analysis *j = &out->j;
 	int rc = fab_analyse(ends == FAB_ENDS_LEAVES ? r : hosts, &options, &out->j, err);
 
@@ -41,8 +42,6 @@ static int analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads
 	} else {
 		fab_analysis_fini(&out->j);
 	}
-	fab_analysis_fini(&loads);
-	fab_routes_free(whole);
 	return rc;
 }
 
@@ -57,7 +56,7 @@ int fab_effect_route(const struct fab_unicast_problem *problem,
 		     const struct fab_unicast_engine *engine, bool has_ends,
 		     enum fab_ends ends, struct fab_effect *out, struct fab_err *err)
 {
-	struct fab_routes *routes;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
 	int rc = engine->route(problem, &routes, err);
 
 	*out = (struct fab_effect){.fullest = FAB_NONE};
@@ -66,7 +65,6 @@ int fab_effect_route(const struct fab_unicast_problem *problem,
 	if (!has_ends)
 		ends = problem->kfat ? FAB_ENDS_LEAVES : FAB_ENDS_HOSTS;
 	rc = analyse(routes, ends, problem->n_threads, out, err);
-	fab_routes_free(routes);
 	return rc;
 }
 

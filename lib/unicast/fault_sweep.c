@@ -38,10 +38,7 @@ static void free_analysed(struct analysed *a)
 {
 	fab_analysis_fini(&a->j);
 	fab_routes_free(a->routes);
-	free(a->trouble);
-	free(a->note);
-	free(a->instead);
-	free(a->dead);
+	FAB_FREE_ALL(a->trouble, a->note, a->instead, a->dead);
 }
 
 int fab_faults_sweep_init(struct fab_faults_sweep *s, struct fab_err *err)
@@ -427,8 +424,5 @@ void fab_faults_result_fini(struct fab_faults_result *r)
 	fab_routes_free(r->routes);
 	for (size_t k = 0; k < r->each.n; k++)
 		free(r->each.v[k].dead);
-	free(r->each.v);
-	free(r->note);
-	free(r->instead);
-	free(r->worst);
+	FAB_FREE_ALL(r->each.v, r->note, r->instead, r->worst);
 }

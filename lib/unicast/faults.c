@@ -26,10 +26,8 @@ void fab_faults_free(struct fab_faults *faults)
 {
 	if (!faults)
 		return;
-	free(faults->switch_is_dead);
-	free(faults->cable_is_dead);
-	free(faults->arc_is_dead);
-	free(faults->named.v);
+	FAB_FREE_ALL(faults->switch_is_dead, faults->cable_is_dead, faults->arc_is_dead,
+		     faults->named.v);
 	fab_resolver_free(faults->resolver);
 	fab_matches_fini(&faults->matches);
 	free(faults);
@@ -216,14 +214,13 @@ static int add_list(struct fab_faults *faults, enum fab_want want, const char *t
 {
 	const struct fab_lookup lookup =
 		fab_resolver_lookup(fab_faults_resolver(faults), want);
-	struct fab_ids ids = {0};
+	FAB_AUTOFREE struct fab_ids ids = {0};
 	int rc = fab_lookup_list(&lookup, text, len, &ids, &faults->matches, err);
 
 	for (size_t i = 0; i < ids.of.n; i++)
 		fab_faults_kill(faults,
 				(struct fab_fault){.is_cable = want == FAB_WANT_CABLE,
 						   .id = ids.of.v[i]});
-	free(ids.of.v);
 	return rc;
 }
 

@@ -262,7 +262,8 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 				x.row[i][c] = UNSET;
 	if (!rc) {
 		const struct fab_fabric *f = r->f;
-		uint32_t *model = models(&x), n = 0;
+		uint32_t n = 0;
+		FAB_AUTOFREE uint32_t *model = models(&x);
 		bool *is_kept = FAB_NEW0((size_t)f->n_nodes + 1, bool);
 
 		for (uint32_t i = 0; i < f->n_nodes; i++) {
@@ -285,7 +286,6 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 				r->sl_source[r->n_sl_sources++] = i;
 			}
 		free(is_kept);
-		free(model);
 		r->lanes = FAB_LANES_SL;
 		r->sl_default = UNSET;
 		r->files->has_sls = true;
@@ -303,9 +303,7 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 	fab_table_file_fini(&x.file);
 	for (uint32_t i = 0; i < r->f->n_nodes; i++)
 		free(x.row[i]);
-	free(x.row);
-	free(x.sender);
-	free(x.column);
+	FAB_FREE_ALL(x.row, x.sender, x.column);
 	return rc;
 }
 

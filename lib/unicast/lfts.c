@@ -389,13 +389,12 @@ typedef int (*add_fn)(struct fab_routes *r, const char *file, const char *text,
 
 static int add(struct fab_routes *r, const char *path, add_fn fn, struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = path ? fab_input_read_tables(path, &in, err) : 0;
 
 	if (rc || !path)
 		return rc;
 	rc = fn(r, path, in.bytes, in.n, err);
-	fab_input_fini(&in);
 	return rc;
 }
 

@@ -264,11 +264,7 @@ void fab_loss_work_free(struct fab_loss_work *w)
 {
 	if (!w)
 		return;
-	free(w->cut.v);
-	free(w->suspects.v);
-	free(w->lessened.v);
-	free(w->border.v);
-	free(w->inner.v);
+	FAB_FREE_ALL(w->cut.v, w->suspects.v, w->lessened.v, w->border.v, w->inner.v);
 	fab_arena_free(&w->arena);
 	free(w);
 }

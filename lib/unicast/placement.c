@@ -181,7 +181,7 @@ static bool choose_in(const struct fab_dist *dist, const struct seat *seat,
 		      uint32_t n_seats, uint32_t n, struct pick *best, uint32_t *best_k,
 		      uint32_t *chosen)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *first = FAB_ARENA_NEW(&arena, n_seats, uint32_t); /* seat of a leaf */
 	uint32_t *count = FAB_ARENA_NEW0(&arena, n_seats, uint32_t);
 	uint32_t *order = FAB_ARENA_NEW(&arena, n_seats, uint32_t), sum = 0, every = 1;
@@ -241,7 +241,6 @@ static bool choose_in(const struct fab_dist *dist, const struct seat *seat,
 		*best_k = l.k;
 		best->hops = found.hops;
 	}
-	fab_arena_free(&arena);
 	return is_better;
 }
 
@@ -249,10 +248,10 @@ int fab_placement_choose(const struct fab_fabric *f, const uint32_t *free,
 			 uint32_t n_free, uint32_t n, int n_threads, uint32_t *chosen,
 			 struct fab_err *err)
 {
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t), most = 0, k = 0;
 	struct seat *seat = FAB_ARENA_NEW(&arena, n_free, struct seat);
-	struct fab_dist *dist = NULL;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct pick best = {.hops = 0};
 	int rc = 0;
 
@@ -284,8 +283,6 @@ int fab_placement_choose(const struct fab_fabric *f, const uint32_t *free,
 				? "%u hosts are wanted; %u are free, at most %u in one part of the fabric"
 				: "%u hosts are wanted, %u are free",
 			n, n_free, most);
-	fab_dist_free(dist);
-	fab_arena_free(&arena);
 	return rc;
 }
 
@@ -295,11 +292,12 @@ void fab_placement_measure(const struct fab_routes *routes, const uint32_t *host
 			   uint32_t n, struct fab_placement_cost *out)
 {
 	const struct fab_fabric *f = routes->f;
-	struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *port = FAB_ARENA_NEW(&arena, n, uint32_t);
 	uint32_t *sw = FAB_ARENA_NEW(&arena, n, uint32_t);
 	uint32_t *leaf = FAB_ARENA_NEW(&arena, n, uint32_t);
-	uint32_t *n_on = FAB_ARENA_NEW0(&arena, f->n_switches, uint32_t), *column;
+	uint32_t *n_on = FAB_ARENA_NEW0(&arena, f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *column = NULL;
 	uint64_t *load = FAB_ARENA_NEW0(&arena, f->arc_first[f->n_switches], uint64_t);
 	uint64_t hops = 0, most = 0;
 
@@ -341,6 +339,4 @@ void fab_placement_measure(const struct fab_routes *routes, const uint32_t *host
 	out->max_load = (double)most * out->every;
 	if (out->pairs > out->unreachable)
 		out->mean_hops = (double)hops / (double)(out->pairs - out->unreachable);
-	free(column);
-	fab_arena_free(&arena);
 }

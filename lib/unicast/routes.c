@@ -118,28 +118,13 @@ void fab_routes_free(struct fab_routes *r)
 	if (!r)
 		return;
 	if (r->files) {
-		free(r->files->has_table);
-		free(r->files->strange_lids.v);
-		free(r->files->strange_switches.v);
-		free(r->files->has_lane);
-		free(r->files->lane_first);
-		free(r->files);
+		FAB_FREE_ALL(r->files->has_table, r->files->strange_lids.v,
+			     r->files->strange_switches.v, r->files->has_lane,
+			     r->files->lane_first, r->files);
 	}
-	free(r->column_switch);
-	free(r->column_port);
-	free(r->column_lid);
-	free(r->column_row);
-	free(r->n_alternatives);
-	free(r->turn);
-	free(r->leaf);
-	free(r->next);
-	free(r->sl_source);
-	free(r->sl);
-	free(r->vl_first);
-	free(r->sl2vl);
-	free(r->note);
-	free(r->instead);
-	free(r);
+	FAB_FREE_ALL(r->column_switch, r->column_port, r->column_lid, r->column_row,
+		     r->n_alternatives, r->turn, r->leaf, r->next, r->sl_source, r->sl,
+		     r->vl_first, r->sl2vl, r->note, r->instead, r);
 }
 
 void fab_columns_init(struct fab_columns *c, const struct fab_routes *r)

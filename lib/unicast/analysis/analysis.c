@@ -390,12 +390,8 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 
 void fab_analysis_fini(struct fab_analysis *j)
 {
-	free(j->gaps.first.v);
-	free(j->cycle.v);
-	free(j->valleys.v);
-	free(j->unreached.v);
-	free(j->load);
-	free(j->destinations);
+	FAB_FREE_ALL(j->gaps.first.v, j->cycle.v, j->valleys.v, j->unreached.v, j->load,
+		     j->destinations);
 	*j = (struct fab_analysis){.deadlock_free = false};
 }
 

@@ -290,9 +290,7 @@ void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls)
 
 void fab_cdg_fini(struct fab_cdg *g)
 {
-	free(g->row_first);
-	free(g->bits);
-	free(g->part);
+	FAB_FREE_ALL(g->row_first, g->bits, g->part);
 }
 
 /* The next channel that follows `channel`; *at: where to go on in the row, from 0. */
@@ -390,12 +388,7 @@ void fab_cdg_find_parts(struct fab_cdg *g)
 					t.low[channel] = t.index[next];
 			}
 		}
-	free(t.index);
-	free(t.low);
-	free(t.at);
-	free(t.stack);
-	free(t.calls);
-	free(t.is_on_stack);
+	FAB_FREE_ALL(t.index, t.low, t.at, t.stack, t.calls, t.is_on_stack);
 }
 
 uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n)

@@ -158,8 +158,6 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	}
 	rc = compare(&w, j, err);
 	fab_map64_free(w.known);
-	free(w.from.v);
-	free(w.to.v);
-	free(w.path.v);
+	FAB_FREE_ALL(w.from.v, w.to.v, w.path.v);
 	return rc;
 }

@@ -38,13 +38,13 @@ static int analyse(const struct fab_cure_search *s, const struct fab_unicast_pro
 {
 	const struct fab_analysis_options options = {.ends = ends_of(s, p->kfat),
 						     .n_threads = p->n_threads};
+	FAB_AUTO(fab_routes_free_at)
 	struct fab_routes *whole =
 		options.ends == FAB_ENDS_LEAVES || x->routes->column_lid
 			? NULL
 			: fab_routes_complete(x->routes);
 	int rc = fab_analyse(whole ? whole : x->routes, &options, &x->j, err);
 
-	fab_routes_free(whole);
 	return rc;
 }
 
@@ -194,7 +194,7 @@ static void forbid(const struct fab_cure_search *s, struct fab_routes *r,
 		   const bool *is_in)
 {
 	const struct fab_pair_list *list = &s->loop->valleys;
-	uint32_t *row = FAB_NEW((size_t)s->f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *row = FAB_NEW((size_t)s->f->n_switches + 1, uint32_t);
 
 	memset(row, 0xff, ((size_t)s->f->n_switches + 1) * sizeof(*row));
 	for (uint32_t i = 0; i < r->n_sl_sources; i++)
@@ -205,7 +205,6 @@ static void forbid(const struct fab_cure_search *s, struct fab_routes *r,
 			if (r->column_switch[c] == list->v[i].to)
 				r->sl[(size_t)row[list->v[i].from] * r->n_columns + c] =
 					FAB_SL_NONE;
-	free(row);
 }
 
 /* Is there no loop without these pairs? Then x->j is the analysis. */
@@ -228,7 +227,7 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 	const struct fab_pair_list *list = &s->loop->valleys;
 	bool *is_in = FAB_ARENA_NEW0(&s->out->arena, list->n + 1, bool);
 	struct fab_cure cure = {.kind = FAB_CURE_PAIRS, .engine = s->engine};
-	struct fab_cure_tables x = {.routes = NULL};
+	FAB_AUTO(fab_cure_tables_fini) struct fab_cure_tables x = {.routes = NULL};
 	uint64_t n_turning = 0;
 	bool works = false;
 	int rc;
@@ -270,7 +269,6 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 		cure.n_pairs = x.j.unreachable - s->loop->unreachable;
 		rc = fab_cure_keep(s, &cure, &x, err);
 	}
-	fab_cure_tables_fini(&x);
 	return rc;
 }
 
@@ -365,6 +363,7 @@ int fab_cures_find(const struct fab_unicast_problem *problem,
 								    : (uint32_t)sets,
 				    .most_cables = FAB_CURE_DEPTH,
 				    .out = out};
+	FAB_AUTO(fab_shape_free_at)
 	struct fab_shape *shape = fab_shape_recognize(problem->f);
 	int rc;
 
@@ -377,7 +376,6 @@ int fab_cures_find(const struct fab_unicast_problem *problem,
 		fab_cure_tables_fini(&s.now);
 	free(s.n_hosts);
 	fab_ranks_fini(&s.ranks);
-	fab_shape_free(shape);
 	fab_resolver_free(s.resolver);
 	return rc;
 }

@@ -215,7 +215,8 @@ static int extend_moves(struct fab_cure_search *s, const struct moved *from,
 			.kind = FAB_CURE_MOVE, .n_cables = n_cables, .engine = s->engine};
 		uint16_t port = 0;
 		struct fab_cure_changed c;
-		char *goes, *to;
+		char *goes;
+		FAB_AUTOFREE char *to = NULL;
 
 		if (s->out->of.n >= MOVES_KEPT)
 			break;
@@ -226,7 +227,6 @@ static int extend_moves(struct fab_cure_search *s, const struct moved *from,
 					     from->edit ? from->edit : "",
 					     from->edit ? "; " : "", goes, to);
 		free(goes);
-		free(to);
 		rc = fab_cure_change(s, cure.edit, s->engine, &c, err);
 		if (rc)
 			break;
@@ -301,9 +301,9 @@ static size_t find_places(const struct fab_cure_search *s, uint32_t stays,
 			  uint32_t leaves, struct place out[PORTS_TRIED])
 {
 	const struct fab_fabric *f = s->f;
-	uint32_t *near = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *joined = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
-	FAB_VEC(struct place) list = {.n = 0};
+	FAB_AUTOFREE uint32_t *near = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *joined = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE FAB_VEC(struct place) list = {.n = 0};
 	uint16_t port;
 	size_t n;
 
@@ -333,9 +333,6 @@ static size_t find_places(const struct fab_cure_search *s, uint32_t stays,
 		qsort(list.v, list.n, sizeof(*list.v), by_place);
 	for (size_t i = 0; i < n; i++)
 		out[i] = list.v[i];
-	free(list.v);
-	free(near);
-	free(joined);
 	return n;
 }
 
@@ -354,11 +351,13 @@ static int move_cable(struct fab_cure_search *s, const struct fab_cure_set *set,
 		uint32_t goes = ends[k], stays = f->port_node[ends[!k]];
 		struct place places[PORTS_TRIED];
 		size_t n = find_places(s, stays, f->port_node[goes], places);
-		char *from = end_text(s, f->port_node[goes], f->port_num[goes]);
+		FAB_AUTOFREE char *from =
+			end_text(s, f->port_node[goes], f->port_num[goes]);
 
 		for (size_t m = 0; m < n && !rc; m++) {
 			struct fab_cure cure = {.engine = s->engine};
-			char *to, *text = NULL;
+			char *text = NULL;
+			FAB_AUTOFREE char *to = NULL;
 			uint16_t port = 0;
 
 			has_free_port(f, places[m].sw, &port);
@@ -373,9 +372,7 @@ static int move_cable(struct fab_cure_search *s, const struct fab_cure_set *set,
 			if (rc == -EINVAL || rc == -ENOENT)
 				rc = 0;
 			free(text);
-			free(to);
 		}
-		free(from);
 	}
 	if (!rc)
 		edits[i] = old;
@@ -391,16 +388,17 @@ int fab_cure_keep_set(struct fab_cure_search *s, const struct fab_cure_set *set,
 				.n_cables = (uint32_t)set->n,
 				.n_proper = (uint32_t)set->n_proper,
 				.engine = s->engine};
-	char *edits[FAB_CURE_DEPTH], *text = NULL;
+	char *edits[FAB_CURE_DEPTH];
+	FAB_AUTOFREE char *text = NULL;
 	size_t n_moved = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < set->n; i++) {
 		uint32_t port = s->f->cable_a[set->cables[i]];
-		char *end = end_text(s, s->f->port_node[port], s->f->port_num[port]);
+		FAB_AUTOFREE char *end =
+			end_text(s, s->f->port_node[port], s->f->port_num[port]);
 
 		edits[i] = fab_arena_format(&s->out->arena, "remove %s", end);
-		free(end);
 	}
 	for (size_t i = 0; i < set->n && moves && !rc; i++)
 		rc = move_cable(s, set, i, edits, err);
@@ -409,7 +407,6 @@ int fab_cure_keep_set(struct fab_cure_search *s, const struct fab_cure_set *set,
 		fab_append(&text, "; ", "%s", edits[i]);
 	}
 	cure.edit = fab_arena_strdup(&s->out->arena, text);
-	free(text);
 	if (n_moved == set->n)
 		cure.kind = FAB_CURE_MOVE;
 	if (!rc && (!moves || n_moved))

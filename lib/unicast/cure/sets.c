@@ -75,9 +75,9 @@ static void find_candidates(const struct fab_cure_search *s,
 {
 	const struct fab_fabric *f = s->f;
 	const struct fab_routes *r = x->routes;
-	uint32_t *uses = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *uses = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
 	size_t n = x->j.cycle.n, n_turns = 0;
-	FAB_VEC(struct use) list = {.n = 0};
+	FAB_AUTOFREE FAB_VEC(struct use) list = {.n = 0};
 
 	for (int only_turns = 1; only_turns >= 0 && (only_turns || !n_turns);
 	     only_turns--)
@@ -109,14 +109,12 @@ static void find_candidates(const struct fab_cure_search *s,
 		qsort(list.v, list.n, sizeof(*list.v), by_uses);
 	for (size_t i = 0; i < list.n && out->n_more < FAB_CURE_CANDIDATES; i++)
 		out->more[out->n_more++] = list.v[i].cable;
-	free(list.v);
-	free(uses);
 }
 
 /* Route and analyse without the cables of a set. */
 static void try_set(const struct fab_cure_search *s, struct fab_cure_set *set)
 {
-	struct fab_faults *faults = fab_faults_new(s->f);
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(s->f);
 	struct fab_unicast_problem p = s->problem;
 	struct fab_cure_tables x;
 
@@ -137,7 +135,6 @@ static void try_set(const struct fab_cure_search *s, struct fab_cure_set *set)
 			find_candidates(s, &x, set);
 		fab_cure_tables_fini(&x);
 	}
-	fab_faults_free(faults);
 }
 
 /* The best first; sets whose cables cut pairs off are no way further. */

@@ -289,10 +289,7 @@ void fab_sl_packer_free(struct fab_sl_packer *packer)
 {
 	if (!packer)
 		return;
-	free(packer->first);
-	free(packer->lane);
-	free(packer->fixed.v);
-	free(packer);
+	FAB_FREE_ALL(packer->first, packer->lane, packer->fixed.v, packer);
 }
 
 static uint8_t *entry(const struct fab_sl_packer *p, const struct fab_hop *hop,

@@ -326,9 +326,7 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
 	b.r->leaf = FAB_NEW(n_switches, uint32_t);
 	b.r->n_leaves =
 		fab_destination_switches(f, problem->faults, problem->kfat, b.r->leaf);
-	free(b.load);
-	free(b.last_row);
-	free(b.rows.v);
+	FAB_FREE_ALL(b.load, b.last_row, b.rows.v);
 	fab_arena_free(&b.paths.arena);
 	return b.r;
 }

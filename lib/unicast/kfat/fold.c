@@ -165,9 +165,7 @@ void fab_fold_free(struct fab_fold *fold)
 		return;
 	fab_kfat_free(fold->kfat);
 	fab_fabric_free(fold->f);
-	free(fold->original);
-	free(fold->copies);
-	free(fold);
+	FAB_FREE_ALL(fold->original, fold->copies, fold);
 }
 
 struct fab_faults *fab_fold_faults(const struct fab_fold *fold,

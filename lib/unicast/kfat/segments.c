@@ -516,9 +516,7 @@ void fab_segment_plan_init(struct fab_segment_plan *plan, const struct fab_kfat 
 
 void fab_segment_plan_fini(struct fab_segment_plan *plan)
 {
-	free(plan->target);
-	free(plan->dim);
-	free(plan->path);
+	FAB_FREE_ALL(plan->target, plan->dim, plan->path);
 }
 
 void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_plan *plan,

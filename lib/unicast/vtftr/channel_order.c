@@ -116,12 +116,8 @@ void fab_channel_order_free(struct fab_channel_order *o)
 {
 	if (!o)
 		return;
-	free(o->edges.v);
-	free(o->out.v);
-	free(o->in.v);
-	free(o->ahead.met.v);
-	free(o->behind.met.v);
-	free(o->moved.v);
+	FAB_FREE_ALL(o->edges.v, o->out.v, o->in.v, o->ahead.met.v, o->behind.met.v,
+		     o->moved.v);
 	fab_arena_free(&o->arena);
 	free(o);
 }

@@ -213,10 +213,7 @@ static int place(struct vtftr_ib *v, struct fab_phases *ph, bool *is_done,
 	} else if (!rc && !*is_done) {
 		grow_trees(v, ph);
 	}
-	free(first.next);
-	free(first.sl);
-	free(first.sl2vl);
-	free(first.vl_first);
+	FAB_FREE_ALL(first.next, first.sl, first.sl2vl, first.vl_first);
 	return rc;
 }
 
