@@ -24,9 +24,7 @@ void fab_events_free(struct fab_events *e)
 	if (!e)
 		return;
 	fab_groups_free(e->groups);
-	free(e->is_initial);
-	free(e->v);
-	free(e);
+	FAB_FREE_ALL(e->is_initial, e->v, e);
 }
 
 /* A request of a file; seats are known when all lines are read. */

@@ -39,11 +39,7 @@ static void release(void *graft)
 {
 	struct fab_graft *x = graft;
 
-	free(x->edge.v);
-	free(x->next.v);
-	free(x->queue.v);
-	free(x->sw.v);
-	free(x->cable.v);
+	FAB_FREE_ALL(x->edge.v, x->next.v, x->queue.v, x->sw.v, x->cable.v);
 }
 
 struct fab_graft *fab_graft_new(const struct fab_fabric *f, struct fab_arena *arena)

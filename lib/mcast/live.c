@@ -61,9 +61,7 @@ struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist 
 
 static void tree_fini(struct fab_live_tree *t)
 {
-	free(t->member);
-	free(t->sw);
-	free(t->cable);
+	FAB_FREE_ALL(t->member, t->sw, t->cable);
 }
 
 void fab_live_free(struct fab_live *l)
@@ -135,14 +133,13 @@ static void set_group(struct fab_live *l, const struct fab_live_tree *t)
 static void grow(struct fab_live *l, struct fab_live_tree *t)
 {
 	struct fab_mcast_state *s = &l->state;
-	struct fab_roots roots;
+	FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 
 	set_group(l, t);
 	fab_roots_find(l->problem.dist, &l->one, 0, 0, 1, 0, &roots);
 	t->root = fab_mcast_choose_root(s, l->engine, &roots, l->ties, 0);
 	s->n_edges = 0;
 	fab_mcast_state_grow(s, l->engine, &roots, 0, t->root);
-	fab_roots_fini(&roots);
 	t->n_routed = t->n_members;
 	t->height = s->forest.height[0];
 	t->n_edges = (uint32_t)s->n_edges;
@@ -219,7 +216,8 @@ static uint64_t replace(struct fab_live *l, uint32_t group, const fab_port_id *m
 				    .n_members = n,
 				    .member = copy(member, n, sizeof(*member))};
 	size_t n_old, n_new, i = 0, j = 0;
-	uint32_t *a, *b, last = FAB_NONE;
+	uint32_t last = FAB_NONE;
+	FAB_AUTOFREE uint32_t *a = NULL, *b = NULL;
 	uint64_t changed = 0;
 
 	count(l, old, -1);
@@ -244,8 +242,6 @@ static uint64_t replace(struct fab_live *l, uint32_t group, const fab_port_id *m
 		changed += l->problem.f->port_node[port] != last;
 		last = l->problem.f->port_node[port];
 	}
-	free(a);
-	free(b);
 	tree_fini(old);
 	*old = new;
 	return changed;

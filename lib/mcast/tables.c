@@ -243,8 +243,6 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 
 void fab_loaded_fini(struct fab_loaded *loaded)
 {
-	free(loaded->load);
-	free(loaded->weighted);
-	free(loaded->broken.v);
+	FAB_FREE_ALL(loaded->load, loaded->weighted, loaded->broken.v);
 	*loaded = (struct fab_loaded){0};
 }

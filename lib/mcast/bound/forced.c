@@ -194,8 +194,5 @@ void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t le
 		out->kind = FAB_BOUND_FORCED;
 		weigh(&x, least, &arena, out);
 	}
-	free(x.cable.v);
-	free(x.root.v);
-	free(x.end.v);
-	free(x.n.v);
+	FAB_FREE_ALL(x.cable.v, x.root.v, x.end.v, x.n.v);
 }

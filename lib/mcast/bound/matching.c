@@ -362,9 +362,7 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 	free(x.sets.v);
 	fab_map64_free(x.set_of);
 	fab_map64_free(x.kind_of);
-	free(x.kinds.v);
-	free(x.bits.v);
-	free(x.proof.v);
+	FAB_FREE_ALL(x.kinds.v, x.bits.v, x.proof.v);
 	fab_arena_free(&x.arena);
 }
 

@@ -416,12 +416,8 @@ uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 
 void fab_bound_fini(struct fab_bound *bound)
 {
-	free(bound->part);
-	free(bound->group);
-	free(bound->cable);
-	free(bound->first);
-	free(bound->turn);
-	free(bound->weight);
+	FAB_FREE_ALL(bound->part, bound->group, bound->cable, bound->first, bound->turn,
+		     bound->weight);
 	*bound = (struct fab_bound){.kind = FAB_BOUND_NONE};
 }
 

@@ -280,9 +280,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 
 void fab_roots_fini(struct fab_roots *roots)
 {
-	free(roots->set);
-	free(roots->radius);
-	free(roots->bits);
+	FAB_FREE_ALL(roots->set, roots->radius, roots->bits);
 	*roots = (struct fab_roots){0};
 }
 

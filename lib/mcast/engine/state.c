@@ -27,11 +27,8 @@ void fab_forest_init(struct fab_forest *forest, uint32_t n)
 
 void fab_forest_fini(struct fab_forest *forest)
 {
-	free(forest->root);
-	free(forest->height);
-	free(forest->first);
-	free(forest->sw);
-	free(forest->cable);
+	FAB_FREE_ALL(forest->root, forest->height, forest->first, forest->sw,
+		     forest->cable);
 	*forest = (struct fab_forest){0};
 }
 

@@ -72,7 +72,7 @@ static int read_member(const struct reading *r, const struct fab_token *t)
 	};
 	const struct fab_item name = {
 		.text = t->text, .len = t->len, .is_quoted = t->is_quoted};
-	struct fab_ids members = {0};
+	FAB_AUTOFREE struct fab_ids members = {0};
 	int rc = t->is_quoted ? fab_lookup_item(&r->lookup, &name, &members, NULL,
 						r->place.err)
 			      : fab_lookup_list(&r->lookup, t->text, t->len, &members,
@@ -84,7 +84,6 @@ static int read_member(const struct reading *r, const struct fab_token *t)
 
 		fab_groups_builder_add_scope(r->b, port, scopes[kind]);
 	}
-	free(members.of.v);
 	return rc;
 }
 

@@ -21,14 +21,8 @@ void fab_groups_free(struct fab_groups *g)
 {
 	if (!g)
 		return;
-	free(g->first);
-	free(g->member);
-	free(g->sw_first);
-	free(g->sw);
-	free(g->same_as);
-	free(g->name_at);
-	free(g->names);
-	free(g);
+	FAB_FREE_ALL(g->first, g->member, g->sw_first, g->sw, g->same_as, g->name_at,
+		     g->names, g);
 }
 
 struct fab_groups_builder *fab_groups_builder_new(const struct fab_fabric *f)
@@ -44,13 +38,8 @@ void fab_groups_builder_free(struct fab_groups_builder *b)
 {
 	if (!b)
 		return;
-	free(b->seen);
-	free(b->first.v);
-	free(b->member.v);
-	free(b->scope.v);
-	free(b->name_at.v);
-	free(b->names.v);
-	free(b->origin.v);
+	FAB_FREE_ALL(b->seen, b->first.v, b->member.v, b->scope.v, b->name_at.v,
+		     b->names.v, b->origin.v);
 	for (size_t i = 0; i < b->sources.n; i++)
 		free(b->sources.v[i]);
 	free(b->sources.v);

@@ -194,12 +194,7 @@ void fab_mft_free(struct fab_mft *mft)
 {
 	if (!mft)
 		return;
-	free(mft->mlid);
-	free(mft->first);
-	free(mft->sw);
-	free(mft->num);
-	free(mft->port);
-	free(mft);
+	FAB_FREE_ALL(mft->mlid, mft->first, mft->sw, mft->num, mft->port, mft);
 }
 
 uint32_t fab_mft_find(const struct fab_mft *mft, uint16_t mlid)

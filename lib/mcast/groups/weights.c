@@ -73,11 +73,7 @@ void fab_weights_free(struct fab_weights *w)
 {
 	if (!w)
 		return;
-	free(w->demand);
-	free(w->capacity);
-	free(w->units);
-	free(w->per_unit);
-	free(w);
+	FAB_FREE_ALL(w->demand, w->capacity, w->units, w->per_unit, w);
 }
 
 /* Demands of groups, written by people: NAME: NUMBER */

@@ -37,9 +37,7 @@ void fab_prices_set_group(struct fab_prices *p, uint32_t group)
 
 void fab_prices_fini(struct fab_prices *p)
 {
-	free(p->by_load);
-	free(p->by_gap);
-	free(p->factor);
+	FAB_FREE_ALL(p->by_load, p->by_gap, p->factor);
 	*p = (struct fab_prices){0};
 }
 

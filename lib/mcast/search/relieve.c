@@ -148,7 +148,8 @@ static bool push(struct relief *x)
 {
 	const struct fab_mcast_state *s = x->revision.s;
 	uint32_t n_cables = s->problem->f->n_switch_links;
-	double excess = FIRST_EXCESS, *factor = FAB_NEW(n_cables, double);
+	double excess = FIRST_EXCESS;
+	FAB_AUTOFREE double *factor = FAB_NEW(n_cables, double);
 
 	for (uint32_t c = 0; c < n_cables; c++)
 		factor[c] = 1;
@@ -172,7 +173,6 @@ static bool push(struct relief *x)
 		fab_revision_tidy(&x->revision);
 	}
 	x->prices.factor = NULL;
-	free(factor);
 	return is_reached(x);
 }
 
@@ -217,7 +217,7 @@ static bool reach(struct relief *x)
  * cable gets more than the fullest had. */
 static void take_part(struct relief *x, struct fab_forest *trees)
 {
-	struct fab_forest target = {0};
+	FAB_AUTO(fab_forest_fini) struct fab_forest target = {0};
 	bool has_moved = true;
 
 	fab_revision_copy(&x->revision, &target);
@@ -247,7 +247,6 @@ static void take_part(struct relief *x, struct fab_forest *trees)
 		}
 	}
 	fab_revision_copy(&x->revision, trees);
-	fab_forest_fini(&target);
 }
 
 /* Reach one target after the other; the trees of the last one, or on the way to it. */
@@ -273,8 +272,8 @@ void fab_mcast_relieve(const struct fab_mcast_problem *problem, struct fab_fores
 {
 	static const struct fab_mcast_engine moves = {
 		.name = "moves", .root_rule = FAB_ROOT_LEAST_ADJACENT};
-	struct fab_mcast_state s;
-	struct fab_forest first = {0};
+	FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state s;
+	FAB_AUTO(fab_forest_fini) struct fab_forest first = {0};
 	struct relief x = {.options = options, .first = &first, .max_moved = max_moved};
 
 	fab_mcast_state_init(&s, problem, &moves);
@@ -299,9 +298,7 @@ void fab_mcast_relieve(const struct fab_mcast_problem *problem, struct fab_fores
 	fab_reroute_free(x.reroute);
 	fab_prices_fini(&x.prices);
 	fab_revision_end(&x.revision);
-	fab_mcast_state_fini(&s);
 	fab_forest_fini(&x.old);
-	fab_forest_fini(&first);
 	free(x.tried);
 	free(x.is_moved);
 }
