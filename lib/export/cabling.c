@@ -33,7 +33,8 @@ static bool is_good(const struct planner *x, const struct fab_resolver *names,
 static int name_nodes(struct planner *x, struct fab_err *err)
 {
 	const struct fab_fabric *f = x->f;
-	struct fab_resolver *names = fab_resolver_new(f);
+	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *names = fab_resolver_new(f);
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *by_name = fab_strmap_new(f->n_nodes);
 	char **lower = FAB_ARENA_NEW(&x->arena, f->n_nodes, char *);
 	char label[FAB_LABEL_SIZE], guid[24];
@@ -62,8 +63,6 @@ static int name_nodes(struct planner *x, struct fab_err *err)
 				"\"%s\" (GUID %s) shares its name and its GUID with others, expected one of them of its own",
 				fab_node_name(f, i), guid);
 	}
-	fab_strmap_free(by_name);
-	fab_resolver_free(names);
 	return rc;
 }
 

@@ -223,7 +223,7 @@ static void list_hosts(struct dot *d)
 static void group_hosts(struct dot *d)
 {
 	const struct fab_fabric *f = d->f;
-	struct fab_map64 *first = fab_map64_new(f->n_hosts);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *first = fab_map64_new(f->n_hosts);
 
 	d->group_of = FAB_ARENA_NEW(&d->arena, f->n_hosts, uint32_t);
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
@@ -239,7 +239,6 @@ static void group_hosts(struct dot *d)
 			}
 		d->group_of[h] = fab_map64_put(first, digest, h);
 	}
-	fab_map64_free(first);
 }
 
 /* ---- how much is folded: as little as makes a picture of WIDTH points ---- */
@@ -288,7 +287,7 @@ static uint32_t points_of(const struct dot *d, const struct box *b)
 static bool is_narrow(const struct dot *d, bool has_ranks, uint32_t most_rows)
 {
 	uint32_t points[256] = {0}, n_edges = 0, most = 0;
-	struct fab_map64 *edges = fab_map64_new(64);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *edges = fab_map64_new(64);
 
 	for (uint32_t s = 0; s < d->f->n_switches; s++)
 		for (uint32_t k = d->f->peer_first[s]; k < d->f->peer_first[s + 1]; k++) {
@@ -298,7 +297,6 @@ static bool is_narrow(const struct dot *d, bool has_ranks, uint32_t most_rows)
 				n_edges += fab_map64_put(edges, a << 32 | b, n_edges) ==
 					   n_edges;
 		}
-	fab_map64_free(edges);
 	if (!has_ranks)
 		return d->n_boxes <= MOST_UNRANKED;
 	for (uint32_t i = 0; i < d->n_boxes; i++) {
@@ -318,7 +316,7 @@ static void unite_rank(struct dot *d, const struct fab_ranks *ranks, uint32_t *p
 	const struct fab_fabric *f = d->f;
 	uint32_t *part = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
 	uint32_t *first = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	struct fab_map64 *of = fab_map64_new(64);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *of = fab_map64_new(64);
 
 	fab_fabric_components(f, part);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -330,7 +328,6 @@ static void unite_rank(struct dot *d, const struct fab_ranks *ranks, uint32_t *p
 		first[s] = is_chosen ? fab_map64_put(of, rank << 32 | part[s], s) : s;
 		fab_sets_unite(parent, first[s], s);
 	}
-	fab_map64_free(of);
 }
 
 /* The boxes of a fold, of the first stage that makes a narrow picture. */
@@ -363,9 +360,9 @@ static void fold(struct dot *d, const struct fab_shape *shape,
 static void choose_boxes(struct dot *d, bool is_folded)
 {
 	const struct fab_fabric *f = d->f;
-	struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	uint32_t *parent = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 
 	fab_ranks_init(&ranks, f, shape);
 	d->box = FAB_ARENA_NEW(&d->arena, f->n_switches, struct box);
@@ -379,8 +376,6 @@ static void choose_boxes(struct dot *d, bool is_folded)
 		make_boxes(d, &ranks, parent);
 		group_hosts(d);
 	}
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 }
 
 /* ---- the file ---- */
@@ -440,6 +435,7 @@ static void put_switches(struct dot *d)
 	/* how many switches have the short name, by its first one */
 	uint32_t *n_equal = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t);
 	uint32_t *first = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *map = fab_strmap_new(f->n_switches);
 
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -475,7 +471,6 @@ static void put_switches(struct dot *d)
 		put_hosts(d->out, b->hosts, "\\n");
 		fputs("\"];\n", d->out);
 	}
-	fab_strmap_free(map);
 }
 
 static int by_rank(const void *x, const void *y, void *boxes)
@@ -491,7 +486,7 @@ static int by_rank(const void *x, const void *y, void *boxes)
 /* The hosts that are cabled as host h, if that is the first of them. */
 static void put_group(struct dot *d, uint32_t h)
 {
-	FAB_VEC(const char *) names = {0};
+	FAB_AUTOFREE FAB_VEC(const char *) names = {0};
 
 	for (uint32_t k = h; d->group_of[h] == h && k < d->f->n_hosts; k++)
 		if (d->group_of[k] == h)
@@ -505,7 +500,6 @@ static void put_group(struct dot *d, uint32_t h)
 		put_hosts(d->out, hosts_text(d, names.v, (uint32_t)names.n), "");
 		fputs("\"];\n", d->out);
 	}
-	free(names.v);
 }
 
 static void put_others(struct dot *d)
@@ -663,7 +657,7 @@ void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
 	const struct fab_fabric *f = problem->f;
 	const struct fab_groups *g = problem->groups;
 	const struct fab_forest *t = &result->forest;
-	bool *is_member = FAB_NEW0((size_t)f->n_switches + 1, bool);
+	FAB_AUTOFREE bool *is_member = FAB_NEW0((size_t)f->n_switches + 1, bool);
 	uint32_t root = t->root[group];
 
 	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
@@ -685,7 +679,6 @@ void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
 			t->sw[e], result->load[t->cable[e]]);
 	}
 	fputs("}\n", out);
-	free(is_member);
 }
 
 void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
@@ -840,7 +833,7 @@ static void put_kind(const struct machine_dot *d, uint32_t v, uint32_t n, uint32
  * or no sibling shows it. */
 static void put_children(struct machine_dot *d, uint32_t v)
 {
-	FAB_VEC(uint32_t) child = {0};
+	FAB_AUTOFREE FAB_VEC(uint32_t) child = {0};
 	uint32_t n_kinds = 0;
 
 	for (uint32_t c = d->first[v]; c != FAB_NONE; c = d->next[c])
@@ -861,14 +854,13 @@ static void put_children(struct machine_dot *d, uint32_t v)
 		if (n_kinds == 1 || sharers_of(d, at))
 			put_children(d, at);
 	}
-	free(child.v);
 }
 
 void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 			    const struct fab_batch *batch, const uint32_t *interface_of,
 			    const char *algorithm)
 {
-	struct fab_arena a = FAB_ARENA_INIT;
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	uint32_t nv = m->n_vertices;
 	struct machine_dot d = {.out = out,
 				.m = m,
@@ -923,5 +915,4 @@ void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 	fputs("\"];\n", out);
 	put_children(&d, 0);
 	fputs("}\n", out);
-	fab_arena_free(&a);
 }

@@ -91,7 +91,7 @@ static void put_group(struct text *t, const struct item *item, size_t n)
 
 char *fab_hostlist_fold(const char *const *names, size_t n)
 {
-	struct item *items = FAB_NEW(n, struct item);
+	FAB_AUTOFREE struct item *items = FAB_NEW(n, struct item);
 	struct text text = {0};
 
 	put(&text, "", 0);
@@ -128,7 +128,6 @@ char *fab_hostlist_fold(const char *const *names, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		free(items[i].prefix);
-	free(items);
 	return text.v;
 }
 
@@ -243,9 +242,9 @@ static uint32_t add_branch(struct tree *t, const char *name, uint32_t sw, bool i
 static void group_tops(struct tree *t, uint32_t rank)
 {
 	uint32_t n_switches = t->f->n_switches;
-	uint32_t *giver = FAB_NEW(n_switches, uint32_t);
-	uint32_t *n_in = FAB_NEW0(n_switches, uint32_t);
-	uint32_t *group = FAB_NEW(n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *giver = FAB_NEW(n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *n_in = FAB_NEW0(n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *group = FAB_NEW(n_switches, uint32_t);
 	size_t kept = 0, n = t->tops.n;
 
 	memset(giver, 0xff, n_switches * sizeof(*giver));
@@ -287,9 +286,6 @@ static void group_tops(struct tree *t, uint32_t rank)
 		FAB_PUSH(&t->branches.v[group[root]].below, top);
 	}
 	t->tops.n = kept;
-	free(giver);
-	free(n_in);
-	free(group);
 }
 
 static int by_name(const void *x, const void *y, void *names)
@@ -450,11 +446,10 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 	/* leaves come before groups */
 	for (size_t i = 0; i < t.branches.n && !rc; i++) {
 		const struct branch *b = &t.branches.v[i];
-		char *list = fab_hostlist_fold(b->members.v, b->members.n);
+		FAB_AUTOFREE char *list = fab_hostlist_fold(b->members.v, b->members.n);
 
 		fprintf(out, "SwitchName=%s %s=%s\n", b->name,
 			b->is_leaf ? "Nodes" : "Switches", list);
-		free(list);
 	}
 	if (!rc && notes)
 		*notes = t.notes;
@@ -516,11 +511,11 @@ int fab_export_slurm_yaml(FILE *out, const struct fab_fabric *f,
 			rail + 1, rail ? "false" : "true");
 		for (size_t i = 0; i < t.branches.n; i++) {
 			const struct branch *b = &t.branches.v[i];
-			char *list = fab_hostlist_fold(b->members.v, b->members.n);
+			FAB_AUTOFREE char *list =
+				fab_hostlist_fold(b->members.v, b->members.n);
 
 			fprintf(out, "      - switch: \"%s\"\n        %s: \"%s\"\n",
 				b->name, b->is_leaf ? "nodes" : "children", list);
-			free(list);
 		}
 	}
 	if (!rc && notes)
@@ -568,7 +563,7 @@ static bool fits_tree(const struct tree *t, const struct order *order, uint32_t 
 
 static uint32_t median_block(const struct tree *t)
 {
-	FAB_VEC(uint32_t) sizes = {0};
+	FAB_AUTOFREE FAB_VEC(uint32_t) sizes = {0};
 	uint32_t median = 0;
 
 	for (size_t i = 0; i < t->branches.n; i++)
@@ -578,7 +573,6 @@ static uint32_t median_block(const struct tree *t)
 		qsort(sizes.v, sizes.n, sizeof(*sizes.v), fab_cmp_u32);
 		median = sizes.v[sizes.n / 2];
 	}
-	free(sizes.v);
 	return median;
 }
 
@@ -608,7 +602,7 @@ int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
 	put_head(out, &t, "topology.conf for TopologyPlugin=topology/block");
 	for (size_t i = 0; i < t.branches.n; i++) {
 		const struct branch *b = &t.branches.v[i];
-		char *list = NULL;
+		FAB_AUTOFREE char *list = NULL;
 
 		if (!b->is_leaf || b->members.n >= least)
 			continue;
@@ -616,14 +610,12 @@ int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
 		t.notes.n_blockless += (uint32_t)b->members.n;
 		fprintf(out, "# too few for a block of %u: %s on %s\n", base, list,
 			b->name);
-		free(list);
 	}
 	for (uint32_t i = 0; i < order.n; i++) {
 		const struct branch *b = &t.branches.v[order.leaf[i]];
-		char *list = fab_hostlist_fold(b->members.v, b->members.n);
+		FAB_AUTOFREE char *list = fab_hostlist_fold(b->members.v, b->members.n);
 
 		fprintf(out, "BlockName=%s Nodes=%s\n", b->name, list);
-		free(list);
 	}
 	fprintf(out, "BlockSizes=%u", base);
 	for (uint32_t level = 1; level <= MAX_LEVEL && 1u << (level - 1) < order.n;
