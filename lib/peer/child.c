@@ -25,7 +25,8 @@ static _Atomic(char *) folders[SLOTS];
 char *fab_child_find(const char *program)
 {
 	const char *path = getenv("PATH");
-	char *all = fab_format("%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
+	FAB_AUTOFREE char *all =
+		fab_format("%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
 	char *found = NULL, *rest = all, *dir;
 
 	while (!found && (dir = strsep(&rest, ":"))) {
@@ -35,7 +36,6 @@ char *fab_child_find(const char *program)
 			found = NULL;
 		}
 	}
-	free(all);
 	return found;
 }
 
@@ -135,7 +135,7 @@ int fab_child_start(struct fab_child *child, char *const *argv, const char *cons
 	size_t n = 0, n_own = 0;
 	pid_t parent = getpid(), pid;
 	sigset_t all, before;
-	char **both;
+	FAB_AUTOFREE char **both = NULL;
 	int errnum;
 
 	*child = (struct fab_child){0};
@@ -161,7 +161,6 @@ int fab_child_start(struct fab_child *child, char *const *argv, const char *cons
 			break;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	free(both);
 	if (pid < 0)
 		return fab_fail(err, errnum, "cannot start %s: %s", argv[0],
 				strerror(errnum));

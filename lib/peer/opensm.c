@@ -87,10 +87,9 @@ static char *find_plugin(void)
 	dir = slash ? fab_format("%.*s/../lib/opensm", (int)(slash - exe), exe)
 		    : fab_strdup(FAB_PLUGIN_DIR);
 	for (int i = 0; i < 2; i++) {
-		char *file = fab_format("%s/lib" PLUGIN ".so", dir);
+		FAB_AUTOFREE char *file = fab_format("%s/lib" PLUGIN ".so", dir);
 		bool is_there = access(file, R_OK) == 0;
 
-		free(file);
 		if (is_there)
 			return dir;
 		free(dir);
@@ -124,12 +123,11 @@ static int find_programs(struct run *x, struct fab_err *err)
 static FILE *create(const struct run *x, const char *part, const char *name,
 		    struct fab_err *err)
 {
-	char *path = fab_format("%s/%s%s", x->dir, part, name);
+	FAB_AUTOFREE char *path = fab_format("%s/%s%s", x->dir, part, name);
 	FILE *file = fopen(path, "we");
 
 	if (!file)
 		fab_fail(err, errno, "%s: cannot make it: %s", path, strerror(errno));
-	free(path);
 	return file;
 }
 
@@ -158,7 +156,9 @@ static int choose_guids(struct run *x, struct fab_err *err)
 {
 	const struct fab_fabric *f = x->problem->f;
 	struct fab_fabric *left = x->left;
+	FAB_AUTO(fab_map64_free_at)
 	struct fab_map64 *nodes = fab_guids_new(f, f->n_nodes);
+	FAB_AUTO(fab_map64_free_at)
 	struct fab_map64 *taken = fab_map64_new(left->n_nodes);
 	int rc = fab_guids_differ(left, left->n_nodes, "simulated fabrics", err);
 
@@ -190,8 +190,6 @@ static int choose_guids(struct run *x, struct fab_err *err)
 		     p < f->node_first_port[in_f + 1]; p++)
 			x->seen.port_guid[p] = guid + f->port_num[p];
 	}
-	fab_map64_free(taken);
-	fab_map64_free(nodes);
 	return rc;
 }
 
@@ -225,7 +223,7 @@ static uint32_t lids_of(const struct run *x, uint32_t port)
 static int choose_lids(struct run *x, struct fab_err *err)
 {
 	const struct fab_fabric *f = x->left;
-	bool *is_taken = FAB_NEW0(LAST_LID + 1, bool);
+	FAB_AUTOFREE bool *is_taken = FAB_NEW0(LAST_LID + 1, bool);
 	uint32_t lid = 0;
 
 	x->lid = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
@@ -247,7 +245,6 @@ static int choose_lids(struct run *x, struct fab_err *err)
 			;
 		x->lid[p] = (uint16_t)lid;
 	}
-	free(is_taken);
 	return lid > LAST_LID
 		       ? fab_fail(err, EINVAL, "more ports than the %d LIDs of a subnet",
 				  LAST_LID)
@@ -333,7 +330,8 @@ static int write_net(const struct run *x, struct fab_err *err)
 /* The whole of a file that a program wrote, "" where there is none; on the heap. */
 static char *text_of(const struct run *x, const char *part, const char *name, size_t *n)
 {
-	char *path = fab_format("%s/%s%s", x->dir, part, name), *text;
+	char *text;
+	FAB_AUTOFREE char *path = fab_format("%s/%s%s", x->dir, part, name);
 	struct fab_input in;
 
 	if (fab_input_read_tables(path, &in, NULL)) {
@@ -344,7 +342,6 @@ static char *text_of(const struct run *x, const char *part, const char *name, si
 		text = fab_strndup(in.bytes, in.n);
 		fab_input_fini(&in);
 	}
-	free(path);
 	return text;
 }
 
@@ -400,16 +397,14 @@ static int start_sim(struct run *x, struct fab_err *err)
 	rc = fab_child_start(&x->sim, argv, env, x->dir, "ibsim.out", err);
 	while (!rc) {
 		size_t n;
-		char *text = text_of(x, "", "ibsim.out", &n);
+		FAB_AUTOFREE char *text = text_of(x, "", "ibsim.out", &n);
 		bool is_ready = strstr(text, "simulator ready") != NULL;
 
 		if (!is_ready && fab_child_has_ended(&x->sim)) {
-			char *last = last_line(text);
+			FAB_AUTOFREE char *last = last_line(text);
 
 			rc = fab_fail(err, EPROTO, "ibsim %s: %s", x->sim.end, last);
-			free(last);
 		}
-		free(text);
 		if (is_ready || rc)
 			break;
 		rc = wait_more(x, "ibsim", err);
@@ -422,25 +417,22 @@ static int fail_early(const struct run *x, const char *part, const struct fab_ch
 		      const struct fab_opensm_log *s, struct fab_err *err)
 {
 	size_t n;
-	char *out = text_of(x, part, "opensm.out", &n);
-	char *last = s->error ? fab_strdup(s->error) : last_line(out);
+	FAB_AUTOFREE char *out = text_of(x, part, "opensm.out", &n);
+	FAB_AUTOFREE char *last = s->error ? fab_strdup(s->error) : last_line(out);
 	int rc;
 
 	if (*sm->end)
 		rc = fab_fail(err, EPROTO, "opensm %s: %s", sm->end, last);
 	else
 		rc = fab_fail(err, EPROTO, "OpenSM fails to set the subnet up: %s", last);
-	free(last);
-	free(out);
 	return rc;
 }
 
 static bool exists(const struct run *x, const char *part, const char *name)
 {
-	char *path = fab_format("%s/%s%s", x->dir, part, name);
+	FAB_AUTOFREE char *path = fab_format("%s/%s%s", x->dir, part, name);
 	bool is_there = access(path, F_OK) == 0;
 
-	free(path);
 	return is_there;
 }
 
@@ -448,7 +440,7 @@ static bool exists(const struct run *x, const char *part, const char *name)
 static int await_tables(const struct run *x, const char *part, struct fab_child *sm,
 			struct fab_opensm_log *s, struct fab_err *err)
 {
-	char *path = fab_format("%s/%sopensm.log", x->dir, part);
+	FAB_AUTOFREE char *path = fab_format("%s/%sopensm.log", x->dir, part);
 	int rc = 0;
 
 	while (!rc) {
@@ -467,7 +459,6 @@ static int await_tables(const struct run *x, const char *part, struct fab_child 
 		if (!rc)
 			rc = wait_more(x, "opensm", err);
 	}
-	free(path);
 	return rc;
 }
 
@@ -475,8 +466,8 @@ static int start_opensm(const struct run *x, const char *part, uint32_t sw,
 			struct fab_child *sm, struct fab_err *err)
 {
 	const char *libraries = getenv("LD_LIBRARY_PATH");
-	char *dir = fab_format("%s/%s", x->dir, part),
-	     *conf = fab_format("%sopensm.conf", dir);
+	FAB_AUTOFREE char *dir = fab_format("%s/%s", x->dir, part),
+			  *conf = fab_format("%sopensm.conf", dir);
 	char *const argv[] = {x->opensm, (char[]){"-F"}, conf, NULL};
 	char *vars[] = {
 		x->name,
@@ -493,27 +484,22 @@ static int start_opensm(const struct run *x, const char *part, uint32_t sw,
 
 	for (size_t i = 1; vars[i]; i++)
 		free(vars[i]);
-	free(conf);
-	free(dir);
 	return rc;
 }
 
 static void append(const struct run *x, const char *part, const char *name, FILE *out)
 {
 	size_t n;
-	char *text = text_of(x, part, name, &n);
+	FAB_AUTOFREE char *text = text_of(x, part, name, &n);
 
 	fwrite(text, 1, n, out);
-	free(text);
 }
 
 /* Note what a part says; the first part that fell back is named. */
 static void take_said(struct run *x, struct fab_opensm_log *s)
 {
 	if (!x->version || (s->why && !x->why)) {
-		free(x->version);
-		free(x->used);
-		free(x->why);
+		FAB_FREE_ALL(x->version, x->used, x->why);
 		x->version = s->version;
 		x->used = s->used;
 		x->why = s->why;
@@ -526,8 +512,8 @@ static void take_said(struct run *x, struct fab_opensm_log *s)
  * 1 for programs on adapters, and where the subnet manager is does not matter here. */
 static int route_part(struct run *x, uint32_t number, uint32_t sw, struct fab_err *err)
 {
-	char *part = fab_format("part-%u/", number),
-	     *dir = fab_format("%s/%s", x->dir, part);
+	FAB_AUTOFREE char *part = fab_format("part-%u/", number),
+			  *dir = fab_format("%s/%s", x->dir, part);
 	struct fab_child sm = {0};
 	struct fab_opensm_log s = {0};
 	int rc = mkdir(dir, 0700) == 0
@@ -557,8 +543,6 @@ static int route_part(struct run *x, uint32_t number, uint32_t sw, struct fab_er
 		}
 	}
 	take_said(x, &s);
-	free(dir);
-	free(part);
 	return rc;
 }
 
@@ -566,8 +550,8 @@ static int route_part(struct run *x, uint32_t number, uint32_t sw, struct fab_er
 static int route_parts(struct run *x, struct fab_err *err)
 {
 	const struct fab_fabric *f = x->left;
-	uint32_t *part = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *n_ends = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *part = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *n_ends = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
 	uint32_t n = fab_fabric_components(f, part), n_routed = 0;
 	int rc = 0;
 
@@ -586,8 +570,6 @@ static int route_parts(struct run *x, struct fab_err *err)
 		}
 	if (!rc && !x->version)
 		rc = fab_fail(err, EINVAL, "nothing is left to route");
-	free(n_ends);
-	free(part);
 	return rc;
 }
 
@@ -596,9 +578,9 @@ static int route_parts(struct run *x, struct fab_err *err)
 static void arrange_columns(const struct run *x, struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
-	struct fab_destination *all;
+	FAB_AUTOFREE struct fab_destination *all = NULL;
 	uint32_t n = fab_destinations(f, x->problem->faults, &all), n_read = r->n_columns;
-	uint32_t *first = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *first = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 	uint32_t *of_port = r->column_port, empty = FAB_NONE;
 	uint16_t *lid = r->column_lid;
 
@@ -632,8 +614,6 @@ static void arrange_columns(const struct run *x, struct fab_routes *r)
 	}
 	free(of_port);
 	free(lid);
-	free(first);
-	free(all);
 }
 
 /* The LIDs that the fabric has, none where it has none. */
@@ -649,10 +629,8 @@ static void restore_lids(struct fab_routes *r)
 
 static void forget_files(struct fab_routes *r)
 {
-	free(r->files->has_table);
-	free(r->files->strange_lids.v);
-	free(r->files->strange_switches.v);
-	free(r->files);
+	FAB_FREE_ALL(r->files->has_table, r->files->strange_lids.v,
+		     r->files->strange_switches.v, r->files);
 	r->files = NULL;
 }
 
@@ -662,7 +640,7 @@ static int read_dumps(const struct run *x, struct fab_routes **out, struct fab_e
 	const struct fab_unicast_problem *p = x->problem;
 	const struct fab_fabric *f = p->f;
 	struct fab_routes *r;
-	char *before;
+	FAB_AUTOFREE char *before = NULL;
 	int rc = fab_routes_from_lfts(&x->seen, p->faults, "opensm-lfts.dump", x->lfts,
 				      x->n_lfts, &r, err);
 
@@ -694,7 +672,6 @@ static int read_dumps(const struct run *x, struct fab_routes **out, struct fab_e
 	}
 	if (before)
 		fab_append(&r->note, "; ", "%s", before);
-	free(before);
 	if (x->without_levels)
 		fab_append(&r->note, "; ",
 			   "service levels are not known without the plug-in " PLUGIN
@@ -713,20 +690,9 @@ static void run_fini(struct run *x)
 	fab_child_stop(&x->sim);
 	if (x->dir)
 		fab_child_dir_remove(x->dir);
-	free(x->lfts);
-	free(x->lanes);
-	free(x->levels);
-	free(x->opensm);
-	free(x->ibsim);
-	free(x->preload);
-	free(x->plugin_dir);
-	free(x->name);
-	free(x->lid);
-	free(x->version);
-	free(x->used);
-	free(x->why);
-	free(x->seen.node_guid);
-	free(x->seen.port_guid);
+	FAB_FREE_ALL(x->lfts, x->lanes, x->levels, x->opensm, x->ibsim, x->preload,
+		     x->plugin_dir, x->name, x->lid, x->version, x->used, x->why,
+		     x->seen.node_guid, x->seen.port_guid);
 	fab_fabric_free(x->left);
 }
 
@@ -765,17 +731,16 @@ int fab_opensm_route(const struct fab_unicast_outside *self,
 		     struct fab_routes **out, struct fab_err *err)
 {
 	const struct fab_opensm *o = (const struct fab_opensm *)self;
+	FAB_AUTO(run_fini)
 	struct run x = {.o = o, .problem = problem, .engine = engine, .start = fab_now()};
 	int rc;
 
 	x.until = x.start + o->limit_seconds;
 	rc = run(&x, out, err);
-	run_fini(&x);
 	if (rc) {
-		char *name = fab_format("opensm:%s", engine);
+		FAB_AUTOFREE char *name = fab_format("opensm:%s", engine);
 
 		fab_err_prefix(err, name);
-		free(name);
 	}
 	return rc;
 }

@@ -86,8 +86,9 @@ static const struct option *find(const struct fab_span *name)
 static int copy_file(const char *where, const struct option *option, const char *value,
 		     FILE *out, struct fab_err *err)
 {
-	char *here = *value == '/' ? NULL : getcwd(NULL, 0);
-	char *path = here ? fab_format("%s/%s", here, value) : fab_strdup(value);
+	FAB_AUTOFREE char *here = *value == '/' ? NULL : getcwd(NULL, 0);
+	FAB_AUTOFREE char *path =
+		here ? fab_format("%s/%s", here, value) : fab_strdup(value);
 	int rc = 0;
 
 	if (access(path, R_OK) == 0)
@@ -95,14 +96,12 @@ static int copy_file(const char *where, const struct option *option, const char 
 	else if (option->kind == GUIDS)
 		rc = fab_fail(err, errno, "%s: %s %s: %s", where, option->name, value,
 			      strerror(errno));
-	free(path);
-	free(here);
 	return rc;
 }
 
 int fab_opensm_conf_copy(const char *path, FILE *out, bool *sets_qos, struct fab_err *err)
 {
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	struct fab_lines lines;
 	struct fab_span rest;
 	int rc = fab_input_read(path, &in, err);
@@ -113,7 +112,7 @@ int fab_opensm_conf_copy(const char *path, FILE *out, bool *sets_qos, struct fab
 	while (!rc && fab_lines_next(&lines, &rest)) {
 		struct fab_span name;
 		const struct option *option;
-		char *where, *value;
+		FAB_AUTOFREE char *where = NULL, *value = NULL;
 
 		if (rest.p == rest.end || *rest.p == '#')
 			continue;
@@ -134,9 +133,6 @@ int fab_opensm_conf_copy(const char *path, FILE *out, bool *sets_qos, struct fab
 			fprintf(out, "%.*s %s\n", (int)fab_span_len(&name), name.p,
 				value);
 		*sets_qos |= option->name && !strcmp(option->name, "qos");
-		free(value);
-		free(where);
 	}
-	fab_input_fini(&in);
 	return rc;
 }

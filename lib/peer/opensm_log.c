@@ -40,11 +40,7 @@ static struct fab_span message_of(struct fab_span line)
 
 void fab_opensm_log_fini(struct fab_opensm_log *log)
 {
-	free(log->version);
-	free(log->used);
-	free(log->why);
-	free(log->error);
-	free(log->reason);
+	FAB_FREE_ALL(log->version, log->used, log->why, log->error, log->reason);
 	*log = (struct fab_opensm_log){0};
 }
 
