@@ -197,7 +197,7 @@ static int keep(void *context, struct fab_err *err)
 {
 	const struct run *run = context;
 	const struct fab_cli_store *store = fab_given_part(run->g, fab_cli_store_rows);
-	struct fab_draft d = {0};
+	FAB_AUTO(fab_draft_fini) struct fab_draft d = {0};
 	int rc;
 
 	if (!run->task->store || !store || !store->store || run->w->is_partial)
@@ -207,7 +207,6 @@ static int keep(void *context, struct fab_err *err)
 	run->task->store(&d, run->w);
 	rc = fab_cli_add_run(store, fab_given_part(run->g, fab_cli_run_rows), run->w->f,
 			     fab_draft_run(&d), err);
-	fab_draft_fini(&d);
 	return rc;
 }
 
@@ -270,8 +269,8 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
 	const struct fab_task *task = fab_given_task(g);
 	struct fab_cli_columns columns = fab_given_columns(g);
-	struct fab_arena arena = FAB_ARENA_INIT;
-	struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_work work = {.params = g->params, .arena = &arena};
 	int rc = 0;
 
@@ -306,8 +305,6 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	how->started = fab_now();
 	if (!rc)
 		rc = do_task(g, task, &work, err);
-	fab_fabric_free(f);
-	fab_arena_free(&arena);
 	return rc;
 }
 

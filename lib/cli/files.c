@@ -103,7 +103,8 @@ char *fab_cli_link_end(const char *path)
 /* Folder without links, and the name in it. */
 static char *name_of_new(const char *path)
 {
-	char *end = fab_cli_link_end(path), *slash, *folder, *name;
+	char *slash, *name;
+	FAB_AUTOFREE char *end = fab_cli_link_end(path), *folder = NULL;
 
 	if (!end)
 		return NULL;
@@ -112,8 +113,6 @@ static char *name_of_new(const char *path)
 		*slash = 0;
 	folder = realpath(!slash ? "." : *end ? end : "/", NULL);
 	name = folder ? fab_format("%s/%s", folder, slash ? slash + 1 : end) : NULL;
-	free(folder);
-	free(end);
 	return name;
 }
 
@@ -167,10 +166,10 @@ int fab_cli_find_gnuplot(struct fab_err *err)
 
 	while (at && !is_there) {
 		size_t n = strcspn(at, ":");
-		char *path = fab_format("%.*s%sgnuplot", (int)n, at, n ? "/" : "");
+		FAB_AUTOFREE char *path =
+			fab_format("%.*s%sgnuplot", (int)n, at, n ? "/" : "");
 
 		is_there = access(path, X_OK) == 0;
-		free(path);
 		at = at[n] ? at + n + 1 : NULL;
 	}
 	return is_there ? 0 : fab_cli_no_gnuplot(err);
@@ -179,7 +178,8 @@ int fab_cli_find_gnuplot(struct fab_err *err)
 /* May a new file be made in the folder where this one would be? An errno. */
 static int check_folder(const char *path)
 {
-	char *end = fab_cli_link_end(path), *slash = end ? strrchr(end, '/') : NULL;
+	FAB_AUTOFREE char *end = fab_cli_link_end(path);
+	char *slash = end ? strrchr(end, '/') : NULL;
 	const char *folder = !slash ? "." : slash == end ? "/" : end;
 	struct stat st;
 	int rc = 0;
@@ -194,7 +194,6 @@ static int check_folder(const char *path)
 		rc = ENOTDIR;
 	else if (access(folder, W_OK | X_OK) != 0)
 		rc = errno;
-	free(end);
 	return rc;
 }
 
@@ -295,7 +294,7 @@ static int by_role(const void *x, const void *y)
 
 int fab_cli_find_clash(const struct fab_cli_output *output, struct fab_err *err)
 {
-	struct identity *ids;
+	FAB_AUTOFREE struct identity *ids = NULL;
 	int rc = 0;
 
 	fab_cli_note_output("--output", output->path ? output->path : "-");
@@ -318,6 +317,5 @@ int fab_cli_find_clash(const struct fab_cli_output *output, struct fab_err *err)
 	}
 	for (size_t i = 0; i < files.n; i++)
 		free(ids[i].name);
-	free(ids);
 	return rc;
 }

@@ -205,7 +205,7 @@ static void note_job(struct fab_given *g, const char *option, const char *arg)
 static int take_argument(struct fab_given *g, const char *arg, struct fab_err *err)
 {
 	const struct fab_command *c = g->command;
-	char *names;
+	FAB_AUTOFREE char *names = NULL;
 	int rc;
 
 	note_job(g, NULL, arg);
@@ -226,7 +226,6 @@ static int take_argument(struct fab_given *g, const char *arg, struct fab_err *e
 	names = fab_verb_names(c->verbs);
 	rc = fab_fail(err, EINVAL, "'%s' is no verb of %s: expected %s", arg, c->name,
 		      names);
-	free(names);
 	return rc;
 }
 
@@ -264,14 +263,14 @@ static char *fill_names(int key, const char *text, void *input)
 	for (size_t i = 0; mark && i < fab_cli_n_tables; i++) {
 		const struct fab_cli_table *table = &fab_cli_tables[i];
 		size_t len = strlen(table->name);
-		char *names, *filled;
+		char *filled;
+		FAB_AUTOFREE char *names = NULL;
 
 		if (strncmp(mark + 1, table->name, len) != 0 || mark[len + 1] != '@')
 			continue;
 		names = fab_choices_text(table->choices, "");
 		filled = fab_format("%.*s%s%s", (int)(mark - text), text, names,
 				    mark + len + 2);
-		free(names);
 		return filled;
 	}
 	return (char *)(uintptr_t)text;
@@ -359,10 +358,9 @@ static int take_setting(struct fab_given *g, const char *arg, struct fab_err *er
 	else
 		rc = take_given(g, i, value, err);
 	if (rc) {
-		char *where = fab_format("--set %s", o->name);
+		FAB_AUTOFREE char *where = fab_format("--set %s", o->name);
 
 		fab_err_prefix(err, where);
-		free(where);
 	}
 	return rc;
 }
@@ -420,9 +418,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void fab_given_read(struct fab_given *g, int argc, char **argv)
 {
-	struct argp_option *options = argp_options(g, false);
+	FAB_AUTOFREE struct argp_option *options = argp_options(g, false);
 	struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
-	char *args, *doc;
+	FAB_AUTOFREE char *args = NULL, *doc = NULL;
 	struct argp argp = {
 		.options = options, .parser = parse, .help_filter = fill_names};
 
@@ -446,9 +444,6 @@ void fab_given_read(struct fab_given *g, int argc, char **argv)
 	for (size_t i = 0; i < g->job.n; i++)
 		free(g->job.v[i]);
 	free(g->job.v);
-	free(args);
-	free(doc);
-	free(options);
 }
 
 void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *params)

@@ -121,7 +121,8 @@ static void remove_if_stale(int parent, const char *name)
  */
 static void remove_stale(const char *path)
 {
-	char *name = temporary_name(path), *slash = strrchr(name, '/');
+	FAB_AUTOFREE char *name = temporary_name(path);
+	char *slash = strrchr(name, '/');
 	const char *base = slash ? slash + 1 : name, *folder = ".";
 	size_t n = strlen(base), n_fixed = n - strlen("XXXXXX");
 	const struct dirent *entry;
@@ -138,7 +139,6 @@ static void remove_stale(const char *path)
 			remove_if_stale(dirfd(dir), entry->d_name);
 	if (dir)
 		closedir(dir);
-	free(name);
 }
 
 /* A temporary file or folder next to the path, open and locked; -1: errno. Until it is
@@ -293,7 +293,7 @@ int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
 		return rc;
 	if (sink->temporary) {
 		const char *slash;
-		char *dir;
+		FAB_AUTOFREE char *dir = NULL;
 		int fd;
 
 		if (sink->copies_to_old)
@@ -311,7 +311,6 @@ int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
 			(void)!fsync(fd);
 			close(fd);
 		}
-		free(dir);
 	}
 	free(sink->temporary);
 	free(sink->path);
@@ -338,7 +337,8 @@ static bool is_ours(const char *list, const char *name)
 /* The list of a folder written before, NULL: no list. The caller frees. */
 static char *read_list(const char *folder)
 {
-	char *path = fab_format("%s/" LIST_NAME, folder), *text = NULL;
+	char *text = NULL;
+	FAB_AUTOFREE char *path = fab_format("%s/" LIST_NAME, folder);
 	FILE *file = fopen(path, "re");
 	size_t room = 0;
 
@@ -349,7 +349,6 @@ static char *read_list(const char *folder)
 	}
 	if (file)
 		fclose(file);
-	free(path);
 	return text;
 }
 
@@ -396,7 +395,7 @@ int fab_cli_open_folder(struct fab_cli_folder *folder, const char *path,
 	if (!folder->path)
 		return cannot_write(path, err);
 	if (folder->exists) {
-		char *list = read_list(folder->path);
+		FAB_AUTOFREE char *list = read_list(folder->path);
 		DIR *dir = opendir(folder->path);
 		const struct dirent *entry;
 
@@ -411,7 +410,6 @@ int fab_cli_open_folder(struct fab_cli_folder *folder, const char *path,
 					path, entry->d_name);
 		if (dir)
 			closedir(dir);
-		free(list);
 	}
 	return rc ? rc : make_temporary(folder, folder->exists ? &old : NULL, err);
 }
@@ -440,7 +438,7 @@ static void close_file(struct fab_cli_folder *folder)
 
 static FILE *add_file(struct fab_cli_folder *folder, const char *name)
 {
-	char *path = fab_format("%s/%s", folder->temporary, name);
+	FAB_AUTOFREE char *path = fab_format("%s/%s", folder->temporary, name);
 	size_t n;
 	struct made *m;
 
@@ -457,7 +455,6 @@ static FILE *add_file(struct fab_cli_folder *folder, const char *name)
 	}
 	if (!folder->file)
 		fab_oom(0);
-	free(path);
 	return folder->file;
 }
 
@@ -472,8 +469,8 @@ FILE *fab_cli_folder_file(void *context, const char *name)
 static enum fab_cli_change compare_file(const struct fab_cli_folder *folder,
 					const char *name)
 {
-	char *new_path = fab_format("%s/%s", folder->temporary, name);
-	char *old_path = fab_format("%s/%s", folder->path, name);
+	FAB_AUTOFREE char *new_path = fab_format("%s/%s", folder->temporary, name);
+	FAB_AUTOFREE char *old_path = fab_format("%s/%s", folder->path, name);
 	FILE *new_file = fopen(new_path, "re"), *old_file = fopen(old_path, "re");
 	enum fab_cli_change change = old_file ? FAB_CLI_SAME : FAB_CLI_NEW;
 	int c = 0;
@@ -487,8 +484,6 @@ static enum fab_cli_change compare_file(const struct fab_cli_folder *folder,
 		fclose(new_file);
 	if (old_file)
 		fclose(old_file);
-	free(new_path);
-	free(old_path);
 	return change;
 }
 
@@ -497,7 +492,8 @@ void fab_cli_compare_folder(struct fab_cli_folder *folder,
 					enum fab_cli_change change),
 			    void *context)
 {
-	char *list = folder->exists ? read_list(folder->path) : NULL, *rest = list, *name;
+	FAB_AUTOFREE char *list = folder->exists ? read_list(folder->path) : NULL;
+	char *rest = list, *name;
 
 	close_file(folder);
 	for (size_t i = 0; i < folder->names.n; i++)
@@ -511,7 +507,6 @@ void fab_cli_compare_folder(struct fab_cli_folder *folder,
 		if (is_gone)
 			use(context, name, FAB_CLI_GONE);
 	}
-	free(list);
 }
 
 int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
@@ -552,9 +547,7 @@ void fab_cli_folder_fini(struct fab_cli_folder *folder)
 		close(folder->lock);
 	for (size_t i = 0; i < folder->names.n; i++)
 		free(folder->names.v[i]);
-	free(folder->names.v);
-	free(folder->path);
-	free(folder->temporary);
+	FAB_FREE_ALL(folder->names.v, folder->path, folder->temporary);
 	*folder = (struct fab_cli_folder){0};
 }
 
@@ -565,7 +558,7 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 					     folder->path, RENAME_EXCHANGE);
 
 	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS)) {
-		char *aside = fab_format("%s.old", folder->temporary);
+		FAB_AUTOFREE char *aside = fab_format("%s.old", folder->temporary);
 
 		/* Where two names cannot be exchanged in one step, as on NFS. */
 		rc = rename(folder->path, aside);
@@ -576,27 +569,26 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 			else
 				(void)!rename(aside, folder->temporary);
 		}
-		free(aside);
 	}
 	if (rc)
 		return cannot_write(folder->path, err);
 	forget_made();
 	if (folder->exists) {
-		char *list = read_list(folder->temporary), *rest = list, *name;
+		FAB_AUTOFREE char *list = read_list(folder->temporary);
+		char *rest = list, *name;
 
 		/* Remove the previous folder, which has the temporary name now. */
 		while ((name = strsep(&rest, "\n")) != NULL) {
-			char *path = fab_format("%s/%s", folder->temporary, name);
+			FAB_AUTOFREE char *path =
+				fab_format("%s/%s", folder->temporary, name);
 
 			if (*name && !strchr(name, '/'))
 				unlink(path);
-			free(path);
 		}
 		rest = fab_format("%s/" LIST_NAME, folder->temporary);
 		unlink(rest);
 		free(rest);
 		rmdir(folder->temporary);
-		free(list);
 	}
 	fab_cli_folder_fini(folder);
 	return 0;

@@ -124,9 +124,7 @@ void fab_cli_progress_free(struct fab_cli_progress *progress)
 		return;
 	fab_cli_progress_hide();
 	phase.covered = 0;
-	free(progress->what);
-	free(progress->unit);
-	free(progress);
+	FAB_FREE_ALL(progress->what, progress->unit, progress);
 }
 
 /* Messages of the parser while it runs; getopt knows no stream but stderr. */
@@ -143,7 +141,7 @@ void fab_cli_release(void)
 {
 	const char *hint = NULL;
 	size_t len, size;
-	char *message, *safe;
+	FAB_AUTOFREE char *message = NULL, *safe = NULL;
 
 	if (!said.terminal)
 		return;
@@ -160,8 +158,6 @@ void fab_cli_release(void)
 	safe = fab_text_local(fab_text_safe(message, fab_alloc(size, 1), size));
 	if (said.n)
 		fprintf(stderr, "%s%s", safe, said.text + len);
-	free(safe);
-	free(message);
 	free(said.text);
 	said.text = NULL;
 }
@@ -183,12 +179,12 @@ void fab_cli_hold(void)
 void fab_cli_message(const char *label, const char *text)
 {
 	size_t size = 4 * strlen(text) + 8;
-	char *safe = fab_text_local(fab_text_safe(text, fab_alloc(size, 1), size));
+	FAB_AUTOFREE char *safe =
+		fab_text_local(fab_text_safe(text, fab_alloc(size, 1), size));
 
 	fab_cli_progress_hide();
 	fprintf(said.terminal ? said.terminal : stderr, "%s: %s%s\n",
 		program_invocation_short_name, label, safe);
-	free(safe);
 }
 
 static bool is_ending;

@@ -110,7 +110,7 @@ static char *list_text(const struct fab_given *g, const char *list)
 
 	for (const char *at = list; at; at = next(at)) {
 		struct side side = side_of(g, at);
-		char *one = text_of(&side, true);
+		FAB_AUTOFREE char *one = text_of(&side, true);
 		char *more = fab_format("%s%s%s", text,
 					at == list ? ""
 					: next(at) ? ", "
@@ -118,7 +118,6 @@ static char *list_text(const struct fab_given *g, const char *list)
 					one);
 
 		free(text);
-		free(one);
 		text = more;
 	}
 	return text;
@@ -141,7 +140,7 @@ static int check(const struct fab_given *g, const struct fab_relation *r,
 {
 	struct side side, other;
 	bool is_given = find_given(g, r->names, &side);
-	char *list;
+	FAB_AUTOFREE char *list = NULL;
 	int rc;
 
 	switch (r->relates) {
@@ -156,7 +155,6 @@ static int check(const struct fab_given *g, const struct fab_relation *r,
 		list = list_text(g, r->names);
 		rc = fab_fail(err, EINVAL, "%s%s%s is missing", r->why ? r->why : "",
 			      r->why ? ": " : "", list);
-		free(list);
 		return rc;
 	default:
 		break;
@@ -180,11 +178,10 @@ static int check_arguments(const struct fab_given *g, bool lists, struct fab_err
 	const char *args = g->command->args;
 
 	if (g->command->verbs && !g->verb) {
-		char *names = fab_verb_names(g->command->verbs);
+		FAB_AUTOFREE char *names = fab_verb_names(g->command->verbs);
 		int rc = lists ? 0
 			       : fab_fail(err, EINVAL, "the verb is missing: %s", names);
 
-		free(names);
 		return rc;
 	}
 	if (g->verb) {

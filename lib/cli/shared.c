@@ -110,13 +110,12 @@ void fab_cli_tell_matches(const struct fab_cli_run *run, const char *where,
 	for (size_t i = 0; i < matches->of.n && !run->quiet; i++) {
 		const struct fab_match *m = &matches->of.v[i];
 		bool has_names = run->verbose && m->which;
-		char *text = fab_format("%s%s%s: %zu %s%s%s", where,
-					strncmp(where, "--", 2) ? ": " : "=", m->item,
-					m->n, m->n == 1 ? matches->one : matches->many,
-					has_names ? ": " : "", has_names ? m->which : "");
+		FAB_AUTOFREE char *text = fab_format(
+			"%s%s%s: %zu %s%s%s", where, strncmp(where, "--", 2) ? ": " : "=",
+			m->item, m->n, m->n == 1 ? matches->one : matches->many,
+			has_names ? ": " : "", has_names ? m->which : "");
 
 		fab_cli_message("", text);
-		free(text);
 	}
 	if (matches->n_others)
 		fab_cli_note(run, "%s: and %llu more host lists and patterns", where,
@@ -252,7 +251,7 @@ typedef int (*add_fn)(struct fab_faults *faults, const char *text, struct fab_er
 static char *find_link(const struct fab_fabric *f, const char *list)
 {
 	const char *at = list, *end = list + strlen(list);
-	struct fab_faults *links = fab_faults_new(f);
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *links = fab_faults_new(f);
 	struct fab_item item;
 	struct fab_err err;
 	char *link = NULL;
@@ -264,7 +263,6 @@ static char *find_link(const struct fab_fabric *f, const char *list)
 		free(link);
 		link = NULL;
 	}
-	fab_faults_free(links);
 	return link;
 }
 
@@ -272,14 +270,13 @@ static char *find_link(const struct fab_fabric *f, const char *list)
 static int add_switches(struct fab_faults *faults, const char *text, struct fab_err *err)
 {
 	int rc = fab_faults_add_switches(faults, text, err);
-	char *link = rc ? find_link(faults->f, text) : NULL;
+	FAB_AUTOFREE char *link = rc ? find_link(faults->f, text) : NULL;
 
 	if (link)
 		rc = fab_fail(
 			err, EINVAL,
 			"'%.80s' is a link: expected a switch; links are for --fail-link",
 			link);
-	free(link);
 	return rc;
 }
 
@@ -433,11 +430,10 @@ void fab_cli_groups_fini(struct fab_cli_groups *groups)
 /* The two files are easily given in each other's place. */
 static bool is_fabric(const char *name, const struct fab_input *in)
 {
-	struct fab_fabric *f;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 
 	if (fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL))
 		return false;
-	fab_fabric_free(f);
 	return true;
 }
 
@@ -445,7 +441,7 @@ static int read_file(struct fab_groups_builder *b, const char *path, bool ignore
 		     const struct fab_cli_run *run, struct fab_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
@@ -459,7 +455,6 @@ static int read_file(struct fab_groups_builder *b, const char *path, bool ignore
 			err, EINVAL,
 			"%s is a fabric, not groups: expected lines NAME: MEMBER MEMBER ...",
 			name);
-	fab_input_fini(&in);
 	return rc;
 }
 
