@@ -88,9 +88,7 @@ void fab_plan_free(struct fab_plan *p)
 		return;
 	fab_live_free(p->live);
 	shared_fabric_drop(p->shared);
-	free(p->number);
-	free(p->moved);
-	free(p);
+	FAB_FREE_ALL(p->number, p->moved, p);
 }
 
 uint32_t fab_plan_n_trees(const struct fab_plan *p)
@@ -127,7 +125,7 @@ static int route_all(const struct fab_mcast_problem *problem,
 						  .bound = r->bound,
 						  .progress = is_late_at,
 						  .progress_context = deadline};
-	struct fab_mcast_result result;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result = {0};
 	uint32_t max = 0;
 	double seconds;
 	int rc =
@@ -144,7 +142,6 @@ static int route_all(const struct fab_mcast_problem *problem,
 		*trees = result.forest;
 		result.forest = worse;
 	}
-	fab_mcast_result_fini(&result);
 	return rc;
 }
 
@@ -175,8 +172,8 @@ static int verify(const struct fab_plan *p, const struct fab_groups *groups,
 		  struct fab_err *err)
 {
 	struct fab_mcast_engine any_height = {.may_be_higher = true};
-	struct fab_mcast_result result;
-	struct fab_groups *found;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result = {0};
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *found = NULL;
 	int rc = fab_live_result(p->live, groups, &found, &result, err);
 
 	if (rc)
@@ -186,8 +183,6 @@ static int verify(const struct fab_plan *p, const struct fab_groups *groups,
 	rc = fab_mcast_verify(
 		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, found},
 		&result, err);
-	fab_mcast_result_fini(&result);
-	fab_groups_free(found);
 	return rc;
 }
 
@@ -396,7 +391,8 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 		     uint32_t n, struct fab_err *err)
 {
 	struct fab_live_tree t;
-	uint32_t *port, n_now, n_stay;
+	uint32_t n_now, n_stay;
+	FAB_AUTOFREE uint32_t *port = NULL;
 	int found;
 
 	if (!k->live || group >= k->n_groups)
@@ -410,7 +406,6 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 		fab_live_route(k->live, group, port, n_now);
 	else if (k->changed.n)
 		fab_live_change(k->live, group, port, n_now);
-	free(port);
 	return found < 0 ? found : k->changed.n > 0;
 }
 
@@ -467,8 +462,8 @@ static bool carry_over(const struct shared_fabric *from, const struct fab_live_t
 {
 	const struct shared_fabric *to = k->shared;
 	struct fab_live_tree new = *old;
-	uint32_t *sw = FAB_NEW(old->n_edges, uint32_t);
-	uint32_t *cable = FAB_NEW(old->n_edges, uint32_t);
+	FAB_AUTOFREE uint32_t *sw = FAB_NEW(old->n_edges, uint32_t);
+	FAB_AUTOFREE uint32_t *cable = FAB_NEW(old->n_edges, uint32_t);
 	bool is_there;
 
 	new.member = FAB_NEW(old->n_members, uint32_t);
@@ -489,8 +484,6 @@ static bool carry_over(const struct shared_fabric *from, const struct fab_live_t
 	if (is_there)
 		fab_live_adopt(k->live, group, &new);
 	free(new.member);
-	free(sw);
-	free(cable);
 	return is_there && new.n_members == n && old->n_members == n;
 }
 
@@ -501,7 +494,7 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 {
 	for (uint32_t g = 0; g < m->n; g++) {
 		uint32_t n = (uint32_t)(m->first[g + 1] - m->first[g]);
-		uint32_t *port = FAB_NEW(n, uint32_t);
+		FAB_AUTOFREE uint32_t *port = FAB_NEW(n, uint32_t);
 		int found = find_ports(k->shared, m->guid + m->first[g], n, port, NULL);
 		struct fab_live_tree t;
 
@@ -519,7 +512,6 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 		}
 		if (!is_first)
 			counts->left += found < 0;
-		free(port);
 	}
 }
 

@@ -275,12 +275,11 @@ int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o, struct fab_err *err)
 {
 	struct fab_opensm_options taken = *given;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	int rc = read_text(given->file, &text, err);
 
 	if (!rc)
 		rc = parse_lines(text, given->file, &taken, err);
-	free(text);
 	if (!rc)
 		*o = taken;
 	return rc;

@@ -162,12 +162,11 @@ static int write_kept(osm_mgrp_box_t *box, struct fab_err *err)
 {
 	uint32_t group = (uint32_t)box->mlid - IB_LID_MCAST_START_HO, n;
 	struct fab_live_tree tree;
-	uint64_t *guid;
+	FAB_AUTOFREE uint64_t *guid = NULL;
 	int rc;
 
 	n = fab_opensm_members(box, &guid);
 	rc = fab_keeper_route(plugin.keeper, group, guid, n, err);
-	free(guid);
 	if (rc > 0)
 		note_change();
 	tree = fab_keeper_tree(plugin.keeper, group);
@@ -183,7 +182,8 @@ static int write_kept(osm_mgrp_box_t *box, struct fab_err *err)
 /* Trees that the worker found, written at once: OpenSM sends all blocks that changed. */
 static void take_found(void *context)
 {
-	uint32_t *moved, n, n_left = 0, before = fab_keeper_max_efi(plugin.keeper);
+	uint32_t n, n_left = 0, before = fab_keeper_max_efi(plugin.keeper);
+	FAB_AUTOFREE uint32_t *moved = NULL;
 	struct fab_err err;
 
 	moved = FAB_NEW(plugin.n_found, uint32_t);
@@ -205,7 +205,6 @@ static void take_found(void *context)
 	    "%u trees moved; fullest cable %u trees, was %u: %.2f fewer for each tree moved\n",
 	    n - n_left, fab_keeper_max_efi(plugin.keeper), before,
 	    n ? ((double)before - fab_keeper_max_efi(plugin.keeper)) / n : 0);
-	free(moved);
 	fab_plan_free(plugin.found);
 	plugin.found = NULL;
 }
@@ -322,7 +321,7 @@ static void start_balanced(void)
 /* Renew the keeper from OpenSM's subnet. The mutex is held, the lock not. */
 static void renew(void)
 {
-	struct fab_opensm_view view = {0};
+	FAB_AUTO(fab_opensm_view_fini) struct fab_opensm_view view = {0};
 	struct fab_keeper_counts counts;
 	struct fab_fabric *f;
 	struct fab_err err;
@@ -357,7 +356,6 @@ static void renew(void)
 			fab_pace_ask(plugin.pace);
 	}
 	pthread_cond_signal(&plugin.wake);
-	fab_opensm_view_fini(&view);
 }
 
 /* OpenSM's groups now: MLIDs in use. Its lock is not held. O(MLIDs). */

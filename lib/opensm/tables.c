@@ -263,10 +263,7 @@ static ib_api_status_t grow_own(struct osm_opensm *osm, cl_qlist_t *list, uint16
 			if (start[p + 1] > start[p])
 				leave_by(&g, &b, p, start[p], start[p + 1] - start[p]);
 	}
-	free(g.todo.v);
-	free(g.port);
-	free(g.sorted);
-	free(g.member);
+	FAB_FREE_ALL(g.todo.v, g.port, g.sorted, g.member);
 	return IB_SUCCESS;
 }
 
@@ -286,7 +283,7 @@ ib_api_status_t fab_opensm_own_tree(struct osm_opensm *osm, osm_mgrp_box_t *box)
 uint32_t fab_opensm_max_efi(const struct osm_opensm *osm, uint32_t *n_trees)
 {
 	uint32_t n_mlids = fab_opensm_n_groups(osm), max = 0;
-	uint8_t *is_seen = FAB_NEW0(n_mlids, uint8_t);
+	FAB_AUTOFREE uint8_t *is_seen = FAB_NEW0(n_mlids, uint8_t);
 
 	for (osm_switch_t *sw = first_switch(osm); is_switch(osm, sw);
 	     sw = next_switch(osm, sw)) {
@@ -318,6 +315,5 @@ uint32_t fab_opensm_max_efi(const struct osm_opensm *osm, uint32_t *n_trees)
 	*n_trees = 0;
 	for (uint32_t m = 0; m < n_mlids; m++)
 		*n_trees += is_seen[m];
-	free(is_seen);
 	return max;
 }

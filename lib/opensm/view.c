@@ -76,6 +76,7 @@ uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid)
 void fab_opensm_view_copy(struct osm_opensm *osm, struct fab_opensm_view *view)
 {
 	const cl_qmap_t *nodes = &osm->subn.node_guid_tbl;
+	FAB_AUTO(fab_map64_free_at)
 	struct fab_map64 *id_of = fab_map64_new(cl_qmap_count(nodes));
 	FAB_VEC(uint64_t) guids = {0};
 
@@ -113,17 +114,15 @@ void fab_opensm_view_copy(struct osm_opensm *osm, struct fab_opensm_view *view)
 			}
 		}
 	}
-	fab_map64_free(id_of);
 	view->members.n = fab_opensm_n_groups(osm);
 	view->members.first = FAB_NEW0((size_t)view->members.n + 1, uint64_t);
 	for (uint32_t g = 0; g < view->members.n; g++) {
 		const osm_mgrp_box_t *box = osm->subn.mboxes[g];
-		uint64_t *guid = NULL;
+		FAB_AUTOFREE uint64_t *guid = NULL;
 		uint32_t n = box ? fab_opensm_members(box, &guid) : 0;
 
 		for (uint32_t k = 0; k < n; k++)
 			FAB_PUSH(&guids, guid[k]);
-		free(guid);
 		view->members.first[g + 1] = guids.n;
 	}
 	view->members.guid = guids.v;
