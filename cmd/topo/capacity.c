@@ -53,8 +53,8 @@ static int by_ratio(const void *x, const void *y)
 
 static void find_leaves(const struct fab_fabric *f, struct capacity *o)
 {
-	struct fab_shape *shape = fab_shape_recognize(f);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 
 	fab_ranks_init(&ranks, f, shape);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -84,8 +84,6 @@ static void find_leaves(const struct fab_fabric *f, struct capacity *o)
 	}
 	if (o->leaves.n)
 		qsort(o->leaves.v, o->leaves.n, sizeof(*o->leaves.v), by_ratio);
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 }
 
 /* Two hosts between which the most switch hops are, by their first rails. */
@@ -95,7 +93,7 @@ static int find_farthest(const struct fab_work *w, struct capacity *o,
 	const struct topo_params *p = w->params;
 	const struct fab_fabric *f = w->f;
 	uint32_t *host_of = FAB_ARENA_NEW(w->arena, f->n_switches, uint32_t);
-	struct fab_dist *dist;
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	int rc = fab_dist_new(f, p->run.threads, &dist, err);
 
 	if (rc)
@@ -122,7 +120,6 @@ static int find_farthest(const struct fab_work *w, struct capacity *o,
 			o->host[0] = host_of[s];
 			o->host[1] = host_of[t];
 		}
-	fab_dist_free(dist);
 	return 0;
 }
 

@@ -209,8 +209,8 @@ static void add_changes(struct fab_work *w)
 		const struct fab_fabric *f = is_old ? o->old : w->f;
 		uint32_t node = is_old ? c->old_node : c->new_node;
 		uint32_t cable = is_old ? c->old_cable : c->new_cable;
-		char *text = is_node ? fab_strdup(fab_node_name(f, node))
-				     : fab_cable_text(f, f->cable_a[cable]);
+		FAB_AUTOFREE char *text = is_node ? fab_strdup(fab_node_name(f, node))
+						  : fab_cable_text(f, f->cable_a[cable]);
 
 		for (end = i; end < n; end++) {
 			const struct fab_change *x = &changes[end];
@@ -230,7 +230,6 @@ static void add_changes(struct fab_work *w)
 					  : fab_change_name(c->kind),
 				  o->old->source, text,
 				  end - i > 1 ? ", ... (--diff alone lists them)" : ""));
-		free(text);
 	}
 }
 
@@ -243,7 +242,7 @@ static void add_routing(struct fab_work *w)
 	char *why = fab_analysis_why_unknown(j);
 	uint32_t n_arcs = f->arc_first[f->n_switches], n_used = 0, fullest = 0, sw = 0;
 	uint64_t sum = 0;
-	char *text;
+	FAB_AUTOFREE char *text = NULL;
 
 	if (j->unreachable && j->unreached.n)
 		add_cause(
@@ -298,7 +297,6 @@ static void add_routing(struct fab_work *w)
 			"the fullest cable carries %.2g times the mean load: %s; %u of %u directions between switches carry nothing",
 			(double)j->load[fullest] * n_used / (double)sum, text,
 			n_arcs - n_used, n_arcs));
-	free(text);
 }
 
 /* Findings that the older fabric does not have go first. */
@@ -306,7 +304,7 @@ static uint32_t split_new(struct fab_work *w, struct fab_finding *sorted)
 {
 	const struct outcome *o = w->outcome;
 	uint32_t n = 0, n_new = o->check->n_findings;
-	struct fab_strmap *ids;
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *ids = NULL;
 
 	memcpy(sorted, o->check->findings, n_new * sizeof(*sorted));
 	if (!o->old_check)
@@ -329,7 +327,6 @@ static uint32_t split_new(struct fab_work *w, struct fab_finding *sorted)
 		}
 		n_new = is_old ? n_new : n;
 	}
-	fab_strmap_free(ids);
 	return n_new;
 }
 

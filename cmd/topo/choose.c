@@ -51,7 +51,7 @@ static int find_free(struct fab_work *w, struct fab_err *err)
 	const struct topo_params *p = w->params;
 	const struct fab_fabric *f = w->f;
 	struct choice *o = w->outcome;
-	struct fab_resolver *names;
+	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *names = NULL;
 	struct fab_lookup lookup;
 	struct fab_input in = {.heap = NULL};
 	bool *is_free = FAB_ARENA_NEW0(w->arena, f->n_hosts, bool);
@@ -80,7 +80,6 @@ static int find_free(struct fab_work *w, struct fab_err *err)
 		if (rc)
 			fab_err_prefix(err, "--from");
 	}
-	fab_resolver_free(names);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < o->free.of.n; i++)

@@ -166,7 +166,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	} tally[FAB_COUNT(objects) * (FAB_CHANGE_WIDTH + 1)];
 	const struct outcome *o = w->outcome;
 	const struct fab_diff *diff = o->diff;
-	char *list = NULL;
+	FAB_AUTOFREE char *list = NULL;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < diff->n_changes; i++) {
@@ -201,7 +201,6 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
 			"No differences in nodes, cables, names, and in speeds and widths as far as both sides know them.");
-	free(list);
 	if (!diff->by_guid)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
@@ -340,7 +339,7 @@ static void answer_unknown(struct fab_report *r, const struct fab_work *w)
 	enum { SHOWN = 3 };
 	const struct outcome *o = w->outcome;
 	uint32_t n = 0;
-	char *list = NULL;
+	FAB_AUTOFREE char *list = NULL;
 
 	for (uint32_t i = 0; i < o->plan->n_nodes && n < SHOWN; i++)
 		if (o->wiring->is_unknown[i]) {
@@ -352,7 +351,6 @@ static void answer_unknown(struct fab_report *r, const struct fab_work *w)
 			r, FAB_TONE_WARN, "Not in the fabric: %s of the plan (%s%s).",
 			fab_human_counted(w->arena, o->wiring->n_unknown, "device", NULL),
 			list, o->wiring->n_unknown > SHOWN ? ", ..." : "");
-	free(list);
 }
 
 static void answer_wiring(struct fab_report *r, const struct fab_work *w)

@@ -130,7 +130,8 @@ static void answer(struct fab_report *r, const struct fab_work *w,
 	const struct fab_level *l = s->levels;
 	const struct fab_planes *p = s->planes;
 	uint32_t n_some = p->n_hosts - p->n_on_all, n_cut = p->n - p->n_planes;
-	char text[2][FAB_HUMAN_BYTES], *unknown = fab_rates_unknown_text(f, &rates);
+	char text[2][FAB_HUMAN_BYTES];
+	FAB_AUTOFREE char *unknown = fab_rates_unknown_text(f, &rates);
 
 	topo_answer_incomplete(r, w);
 	fab_report_answer(
@@ -165,7 +166,6 @@ static void answer(struct fab_report *r, const struct fab_work *w,
 			l->rate_down / l->rate_up);
 	if (unknown)
 		fab_report_answer(r, FAB_TONE_WARN, "Of the cables %s.", unknown);
-	free(unknown);
 	if (f->n_warnings_total)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Reading it gave %s; --check says what is wrong.",

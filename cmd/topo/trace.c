@@ -67,7 +67,7 @@ int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
 	struct fab_unicast_problem problem = {
 		.f = f, .max_vls = 2, .opensm = &t->opensm.outside};
 	const struct fab_unicast_engine *engine = fab_unicast_engines[t->algorithm];
-	struct fab_kfat *kfat = NULL;
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
 	int rc;
 
 	if (t->lfts)
@@ -85,7 +85,6 @@ int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
 	} else {
 		fab_cli_tell_tables(&t->run, engine->name, *out);
 	}
-	fab_kfat_free(kfat);
 	return rc;
 }
 
@@ -124,12 +123,12 @@ struct traced {
 static int solve_trace(struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
+	FAB_AUTO(fab_resolver_free_at)
 	struct fab_resolver *resolver = fab_resolver_new(w->f);
 	const struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
 	struct traced *o = w->outcome;
 	int rc = fab_trace_pair(w->f, &lookup, p->trace, o->ends, err);
 
-	fab_resolver_free(resolver);
 	if (rc) {
 		fab_err_prefix(err, "--trace");
 		return rc;

@@ -116,18 +116,16 @@ static int solve(struct fab_work *w, struct fab_err *err)
 static const char *place_of(const struct fab_work *w, uint32_t sw)
 {
 	const struct fab_fabric *f = w->f;
-	struct fab_shape *shape = fab_shape_recognize(f);
+	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	uint32_t n_arcs = f->arc_first[sw + 1] - f->arc_first[sw], rank;
 	uint32_t *n_hosts = FAB_ARENA_NEW(w->arena, f->n_switches, uint32_t);
-	struct fab_ranks ranks;
+	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
 	bool is_root;
 
 	fab_ranks_init(&ranks, f, shape);
 	fab_ranks_count_hosts(f, n_hosts);
 	rank = ranks.rank[sw];
 	is_root = ranks.is_root[sw];
-	fab_ranks_fini(&ranks);
-	fab_shape_free(shape);
 	return fab_arena_format(
 		w->arena, "%s of %u ports, %s and %s to %u switch%s",
 		rank == 0	   ? "leaf switch"
@@ -168,7 +166,7 @@ static void answer_many(struct fab_report *r, const struct fab_work *w)
 	const struct found *o = w->outcome;
 	const struct fab_fabric *f = w->f;
 	uint32_t node = f->port_node[o->ports.v[0]], host = f->node_host[node];
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 	size_t n = o->ports.n;
 
 	for (size_t i = 0; i < n && i < PORTS_NAMED; i++)
@@ -183,7 +181,6 @@ static void answer_many(struct fab_report *r, const struct fab_work *w)
 			? fab_arena_format(w->arena, "; and %zu more (--format=csv)",
 					   n - PORTS_NAMED)
 			: "");
-	free(text);
 }
 
 static void answer(struct fab_report *r, const struct fab_work *w)
