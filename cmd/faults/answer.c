@@ -105,7 +105,8 @@ static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 		const struct faults_local_reroutes *d = &o->rerouted.v[i];
 		const char *by = !strcmp(d->method, "lists") ? "by the lists of VTFTR"
 							     : "by a search";
-		char stuck[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES], *text;
+		char stuck[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+		FAB_AUTOFREE char *text = NULL;
 
 		fab_human_count(d->sum.cases, all);
 		fab_human_count(d->sum.stuck, stuck);
@@ -123,7 +124,6 @@ static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 				       : FAB_TONE_PLAIN,
 			"%u dead leaf switch%s that the tables do not know: %s.",
 			d->unknown, d->unknown == 1 ? "" : "es", text);
-		free(text);
 	}
 	if (o->left_out_bursts)
 		fab_report_answer(r, FAB_TONE_WARN,
@@ -133,7 +133,8 @@ static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 char *faults_rates_text(const struct faults_outcome *o)
 {
 	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);
-	char *unknown = fab_rates_unknown_text(o->f, &rates), *text = NULL;
+	char *text = NULL;
+	FAB_AUTOFREE char *unknown = fab_rates_unknown_text(o->f, &rates);
 	bool differ = rates.most_gbps > rates.least_gbps;
 
 	if (unknown && differ)
@@ -148,7 +149,6 @@ char *faults_rates_text(const struct faults_outcome *o)
 		text = fab_format(
 			"counted without rates: cables between switches have %g to %g Gb/s",
 			rates.least_gbps, rates.most_gbps);
-	free(unknown);
 	return text;
 }
 
@@ -181,7 +181,7 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 {
 	const struct fab_analysis *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
-	char *which = NULL;
+	FAB_AUTOFREE char *which = NULL;
 
 	/* "leaf-1 to leaf-2 (16), ..": the first switches of pairs without a path */
 	for (size_t i = 0; o->sweep.is_one_set && i < j->unreached.n && i <= NAMED; i++) {
@@ -208,14 +208,14 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.", names,
 				  all, ends_name(p, o, a));
-	free(which);
 }
 
 static void say_loops(struct fab_report *r, const struct fab_faults_result *a)
 {
 	const struct fab_analysis *j = &a->sum;
 	const char *assumed = faults_assumed(a);
-	char n[FAB_HUMAN_BYTES], *why = fab_analysis_why_unknown(j);
+	char n[FAB_HUMAN_BYTES];
+	FAB_AUTOFREE char *why = fab_analysis_why_unknown(j);
 
 	if (!j->pairs)
 		return;
@@ -244,7 +244,6 @@ static void say_loops(struct fab_report *r, const struct fab_faults_result *a)
 	if (assumed)
 		fab_report_answer(r, FAB_TONE_WARN, "%c%s.", toupper(*assumed),
 				  assumed + 1);
-	free(why);
 }
 
 /* "h0, h1, h2, ..": hosts with a port that is cut off, each once; on the heap. */
@@ -307,7 +306,7 @@ static void say_lost(struct fab_report *r, const struct faults_outcome *o)
 /* The fullest cable by each algorithm, in what one pair sends. */
 static void say_loads(struct fab_report *r, const struct faults_outcome *o)
 {
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL;
 
 	for (size_t i = 0; i < o->n && o->sweep.is_one_set; i++) {
 		const struct fab_faults_result *a = &o->results[i];
@@ -326,7 +325,6 @@ static void say_loads(struct fab_report *r, const struct faults_outcome *o)
 			r, FAB_TONE_PLAIN,
 			"When every host sends to every other, the fullest cable carries %s.",
 			text);
-	free(text);
 }
 
 /* Outcomes that differ in their figures. */
@@ -388,7 +386,8 @@ static double mean_hops(const struct fab_analysis *j)
  * which OpenSM itself runs some. Safe is what has a path for each pair and no loop. */
 static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 {
-	char *safe = NULL, *shortest = NULL;
+	char *shortest = NULL;
+	FAB_AUTOFREE char *safe = NULL;
 	double least = INFINITY;
 
 	for (size_t i = 0; i < o->n; i++) {
@@ -415,7 +414,6 @@ static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 	else
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "Safe: none of these; none has a path for every pair.");
-	free(safe);
 	free(shortest);
 }
 
@@ -454,7 +452,7 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 		};
 
 		for (int kind = KIND_SOUND; kind < N_KINDS; kind++) {
-			char *names = NULL;
+			FAB_AUTOFREE char *names = NULL;
 
 			for (size_t i = 0; i < o->n; i++)
 				if (kind_of(&o->results[i]) == (enum kind)kind)
@@ -468,12 +466,11 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 						  o->sweep.is_one_set
 							  ? ""
 							  : " (all sets together)");
-			free(names);
 		}
 		return;
 	}
 	for (size_t i = 0; i < o->n; i++) {
-		char *names = NULL;
+		FAB_AUTOFREE char *names = NULL;
 
 		if (is_said(o, i))
 			continue;
@@ -482,7 +479,6 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 				fab_append(&names, ", ", "%s", o->results[k].algorithm);
 		say_reached(r, p, o, &o->results[i], names);
 		say_loops(r, &o->results[i]);
-		free(names);
 	}
 }
 
@@ -533,7 +529,7 @@ static void say_lists(struct fab_report *r, const struct fab_work *w)
 	uint32_t line = k->switch_line[o->lists_of], dim = k->line_dim[line];
 	uint32_t *leaf = FAB_ARENA_NEW(w->arena, k->n_leaves + 1, uint32_t);
 	uint32_t least = FAB_NONE, most = 0;
-	char *none = NULL;
+	FAB_AUTOFREE char *none = NULL;
 
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t n;
@@ -557,7 +553,6 @@ static void say_lists(struct fab_report *r, const struct fab_work *w)
 			r, FAB_TONE_PLAIN,
 			"%s has %u to %u other leaf switches for packets that find theirs dead (lists at the end).",
 			fab_node_name(o->f, o->lists_of), least, most);
-	free(none);
 }
 
 void faults_say_caveat(struct fab_report *r, const struct faults_params *p)
@@ -597,7 +592,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 		for (size_t i = 0; i < o->n; i++)
 			texts[i] = faults_path_text(w, i, &is_bad[i]);
 		for (size_t i = 0; i < o->n; i++) {
-			char *names = NULL;
+			FAB_AUTOFREE char *names = NULL;
 
 			for (size_t k = i; k < o->n && !is_said[i]; k++)
 				if (!strcmp(texts[i], texts[k])) {
@@ -611,7 +606,6 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 					"%s to %s: %s (%s).",
 					fab_node_name(o->f, o->from.node),
 					fab_node_name(o->f, o->to.node), texts[i], names);
-			free(names);
 		}
 	}
 	say_flows(r, p, o);

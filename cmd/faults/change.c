@@ -70,7 +70,7 @@ static int load_tables(const struct faults_params *p, const struct fab_fabric *f
 		       const struct fab_faults *faults, struct fab_effect *out,
 		       struct fab_err *err)
 {
-	struct fab_routes *routes;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
 	int rc = fab_routes_read(f, faults, p->files.in.lfts, p->files.in.path_sl,
 				 p->files.in.sl2vl, &routes, err);
 
@@ -78,7 +78,6 @@ static int load_tables(const struct faults_params *p, const struct fab_fabric *f
 		return rc;
 	rc = fab_effect_analyse(routes, p->has_ends ? p->ends : FAB_ENDS_HOSTS,
 				p->run.threads, out, err);
-	fab_routes_free(routes);
 	return rc;
 }
 
@@ -478,9 +477,7 @@ static void fini(void *outcome)
 	for (size_t i = 0; i < o->n; i++)
 		for (int side = 0; side < 2; side++)
 			fab_effect_fini(&o->pairs[i].side[side]);
-	free(o->pairs);
-	free(o->lost.of.v);
-	free(o->old_roots.of.v);
+	FAB_FREE_ALL(o->pairs, o->lost.of.v, o->old_roots.of.v);
 	fab_kfat_free(o->old_kfat);
 	fab_fabric_free(o->old);
 	faults_fini(&o->of);

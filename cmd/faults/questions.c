@@ -21,7 +21,7 @@ static int refuse_across_planes(const struct fab_fabric *f, const char *spec,
 				const struct fab_flow_ends *ends, const uint32_t *to,
 				struct fab_err *err)
 {
-	struct fab_planes *planes = fab_planes_new(f);
+	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(f);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < ends->n && !rc; i++) {
@@ -34,7 +34,6 @@ static int refuse_across_planes(const struct fab_fabric *f, const char *spec,
 				      fab_planes_apart(planes, f, ends->port[i],
 						       ends->port[to[i]]));
 	}
-	fab_planes_free(planes);
 	return rc;
 }
 
@@ -43,10 +42,10 @@ static int load_of(const struct faults_params *p, const struct faults_outcome *o
 		   struct fab_flow_load *out, struct fab_err *err)
 {
 	const struct fab_faults *faults = routes->faults;
-	struct fab_flow_ends ends;
+	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {o->f, o->kfat, &ends,
 							p->run.seed};
-	uint32_t *to = NULL;
+	FAB_AUTOFREE uint32_t *to = NULL;
 	int rc;
 
 	fab_flow_ends_init(&ends, o->f, faults ? faults->switch_is_dead : NULL,
@@ -57,8 +56,6 @@ static int load_of(const struct faults_params *p, const struct faults_outcome *o
 		rc = refuse_across_planes(o->f, spec, &ends, to, err);
 	if (!rc)
 		fab_permutation_load(routes, &ends, to, out);
-	free(to);
-	fab_flow_ends_fini(&ends);
 	return rc;
 }
 
@@ -331,7 +328,7 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 		k && k->leaf_of[hop->sw] != FAB_NONE && k->leaf_of[s->to.sw] != FAB_NONE;
 	const struct fab_routes *r = s->a->routes;
 	unsigned vl = FAB_VL_UNKNOWN;
-	char *reason = NULL;
+	FAB_AUTOFREE char *reason = NULL;
 	struct record row;
 
 	*segment += is_segment;
@@ -359,7 +356,6 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 		.reason = reason,
 	};
 	fab_report_record(s->r, &row);
-	free(reason);
 }
 
 /* The path of the pair, or why it has no hop. */

@@ -61,7 +61,7 @@ static void add_times(const struct faults_params *p, const struct fab_kfat *k,
 static void add_rule(const struct faults_params *p, struct faults_outcome *o, uint32_t k)
 {
 	const struct fab_kfat *kfat = o->kfat;
-	double *all = FAB_NEW(kfat->n_leaves + 1, double);
+	FAB_AUTOFREE double *all = FAB_NEW(kfat->n_leaves + 1, double);
 	struct faults_reliability_row row;
 
 	fab_touch_all(kfat->dims[0], kfat->dims[1], kfat->n_leaves, all);
@@ -70,7 +70,6 @@ static void add_rule(const struct faults_params *p, struct faults_outcome *o, ui
 		row.as_published = fab_touch_all_as_published(kfat->dims[0], k);
 	add_times(p, kfat, all, kfat->n_leaves, &row);
 	FAB_PUSH(&o->reliability, row);
-	free(all);
 }
 
 static void explain_rule(struct faults_outcome *o, uint32_t k)
@@ -91,7 +90,7 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 {
 	uint32_t first = p->questions.max_faults ? 1 : p->wish.dead.random;
 	uint32_t last = p->questions.max_faults ? p->questions.max_faults : first;
-	double *probability;
+	FAB_AUTOFREE double *probability = NULL;
 	int rc;
 
 	if (!o->kfat)
@@ -160,6 +159,5 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 		if (row->r.n_faults == p->questions.max_faults)
 			add_times(p, o->kfat, probability, last, row);
 	}
-	free(probability);
 	return 0;
 }

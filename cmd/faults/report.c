@@ -379,21 +379,20 @@ static void print_fabric(struct fab_report *r, const struct fab_work *w, bool fo
 	const struct faults_outcome *o = w->outcome;
 	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);
 	bool is_known = rates.least_gbps > 0;
+	FAB_AUTO(fab_shape_free_at)
 	struct fab_shape *whole = o->kfat ? NULL : fab_shape_recognize(o->f);
 	struct fab_shape shape = whole ? *whole : fab_shape_of_kfat(o->kfat);
 	const char *name = fab_shape_name(shape.kind);
 	char text[256],
-		*load = faults_rates_text(o),
 		*detail = name ? fab_shape_text(&shape, text, sizeof(text)) : NULL;
+	FAB_AUTOFREE char *load = faults_rates_text(o);
 
 	fab_report_text(r, "shape", for_people ? detail : name);
 	if (!for_people)
 		fab_report_text(r, "shape_detail", detail);
-	fab_shape_free(whole);
 	fab_cli_report_shard(r, &p->shard);
 	if (for_people && load)
 		fab_report_text(r, "load", load);
-	free(load);
 	if (for_people)
 		return;
 	fab_report_field(
@@ -413,7 +412,7 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 	const struct fab_faults_result *a = &o->results[0];
 	const struct fab_lost *lost = &a->lost;
 	const char *assumed = o->n ? faults_assumed(a) : NULL;
-	char *why = o->n ? fab_analysis_why_unknown(&a->sum) : NULL;
+	FAB_AUTOFREE char *why = o->n ? fab_analysis_why_unknown(&a->sum) : NULL;
 	char *failed = fab_faults_text(o->faults, ", ");
 
 	fab_report_text(r, "failed", *failed ? failed : "none");
@@ -443,16 +442,14 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 	if (why)
 		fab_report_text(r, "deadlock unknown", why);
 	for (int kind = 0; o->n && kind < FAB_GAP_KINDS; kind++) {
-		char *text = fab_gaps_text(o->f, &o->results[0].sum.gaps,
-					   (enum fab_gap_kind)kind);
+		FAB_AUTOFREE char *text = fab_gaps_text(o->f, &o->results[0].sum.gaps,
+							(enum fab_gap_kind)kind);
 
 		if (text)
 			fab_report_text(
 				r, kind < FAB_GAP_STRANGE_LID ? "missing" : "strange",
 				text);
-		free(text);
 	}
-	free(why);
 }
 
 void faults_report(struct fab_report *r, const struct fab_work *w)

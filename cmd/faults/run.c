@@ -106,7 +106,8 @@ int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 			o->faults->named.n || p->wish.dead.random || p->wish.exhaustive;
 		uint64_t bytes = 0, destinations = 0;
 		char size[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES], n[FAB_HUMAN_BYTES];
-		char switches[FAB_HUMAN_BYTES], seconds[FAB_HUMAN_BYTES], *names = NULL;
+		char switches[FAB_HUMAN_BYTES], seconds[FAB_HUMAN_BYTES];
+		FAB_AUTOFREE char *names = NULL;
 		double cpu_seconds = 0;
 		int k = 0;
 
@@ -137,7 +138,6 @@ int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 				"tables by %s, %s destinations on %s switches, take up to %s and some %s of a core%s",
 				names, n, switches, size, seconds,
 				o->sweep.is_one_set ? "" : ", for each set of faults");
-		free(names);
 		rc = k;
 	}
 	if (!rc)
@@ -224,12 +224,12 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 		rc = faults_local_reroute(p, o, err);
 	for (size_t i = 0; i < o->n && !rc; i++) {
 		const struct fab_faults_result *r = &o->results[i];
-		char *why = p->check ? fab_analysis_why_unknown(&r->sum) : NULL;
+		FAB_AUTOFREE char *why =
+			p->check ? fab_analysis_why_unknown(&r->sum) : NULL;
 
 		if (why)
 			fab_cli_warn(&p->run, "%s: freedom of deadlock is not known: %s",
 				     r->algorithm, why);
-		free(why);
 		if (!r->is_sound ||
 		    (p->check && (r->sum.unreachable || !r->sum.deadlock_free)))
 			return FAB_EXIT_FOUND;
@@ -258,7 +258,7 @@ static int write_files(struct fab_cli_results *results, const struct fab_work *w
 		     {p->files.fdbs_out, fab_export_fdbs},
 		     {p->files.path_sl_out, fab_export_path_sl},
 		     {p->files.sl2vl_out, fab_export_sl2vl}};
-	struct fab_fabric *left;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *left = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < FAB_COUNT(files) && !rc; i++)
@@ -272,7 +272,6 @@ static int write_files(struct fab_cli_results *results, const struct fab_work *w
 		return rc;
 	rc = fab_export_subnet_lst(fab_cli_open_result(results, p->files.subnet_out),
 				   left, err);
-	fab_fabric_free(left);
 	return rc;
 }
 
@@ -383,14 +382,8 @@ void faults_fini(void *outcome)
 	for (size_t i = 0; i < FAULTS_MAX_ENGINES; i++)
 		fab_faults_result_fini(&o->results[i]);
 	fab_faults_sweep_fini(&o->sweep);
-	free(o->losses.of.v);
-	free(o->hosts);
-	free(o->lost.of.v);
-	free(o->flows.v);
-	free(o->roots.of.v);
-	free(o->reliability.v);
-	free(o->reliability_text);
-	free(o->rerouted.v);
+	FAB_FREE_ALL(o->losses.of.v, o->hosts, o->lost.of.v, o->flows.v, o->roots.of.v,
+		     o->reliability.v, o->reliability_text, o->rerouted.v);
 	fab_faults_free(o->faults);
 	fab_kfat_free(o->kfat);
 }
