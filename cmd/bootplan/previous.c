@@ -115,9 +115,7 @@ void bootplan_keep_addresses(const struct bootplan_previous *x,
 void bootplan_previous_fini(struct bootplan_previous *x)
 {
 	fab_host_addresses_free(x->addresses);
-	free(x->kept.v);
-	free(x->files.v);
-	free(x->nodes.v);
+	FAB_FREE_ALL(x->kept.v, x->files.v, x->nodes.v);
 }
 
 /* ---- writing and comparing ---- */

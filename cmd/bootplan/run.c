@@ -59,7 +59,7 @@ static uint32_t count_filtered(const struct bootplan_params *p,
 	struct fab_cli_run run = {.quiet = true};
 	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *resolver = NULL;
 	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *left = NULL;
-	struct fab_ids ids = {0};
+	FAB_AUTOFREE struct fab_ids ids = {0};
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *all = NULL;
 	struct fab_err ignored;
 	uint32_t n = 0;
@@ -84,7 +84,6 @@ static uint32_t count_filtered(const struct bootplan_params *p,
 			if (fab_strmap_get(left, name, strlen(name)) == FAB_NONE && !n++)
 				*first = fab_strdup(name);
 		}
-	free(ids.of.v);
 	return n;
 }
 
@@ -238,7 +237,7 @@ static int boot_all_but(const struct bootplan_params *p, const struct fab_machin
 	FAB_AUTO(fab_matches_fini)
 	struct fab_matches matches = {.with_names = p->run.verbose};
 	FAB_AUTOFREE bool *is_omitted = FAB_NEW0((size_t)m->n_nodes + 1, bool);
-	struct fab_ids left = {0};
+	FAB_AUTOFREE struct fab_ids left = {0};
 	FAB_AUTOFREE char *text = fab_format("all but %s", p->omit);
 	int rc = fab_machine_find(m, FAB_MACHINE_NODES, p->omit, is_omitted, &matches,
 				  err);
@@ -253,7 +252,6 @@ static int boot_all_but(const struct bootplan_params *p, const struct fab_machin
 	else
 		fab_cli_tell_matches(&p->run, "--set omit", &matches);
 	fab_batch_of(left.of.v, (uint32_t)left.of.n, text, out);
-	free(left.of.v);
 	return rc;
 }
 

@@ -30,7 +30,7 @@ static int plot_sweeps(FILE *script, const struct fab_work *w, bool *is_drawn,
 {
 	const struct compare_params *p = w->params;
 	const struct compare_outcome *o = w->outcome;
-	FAB_VEC(struct fab_plot_series) series = {0};
+	FAB_AUTOFREE FAB_VEC(struct fab_plot_series) series = {0};
 	int rc;
 
 	for (size_t i = 0; i < o->n_items; i++) {
@@ -68,7 +68,6 @@ static int plot_sweeps(FILE *script, const struct fab_work *w, bool *is_drawn,
 		fab_export_gnuplot_series(
 			script, p->plot.terminal, "nodes that boot together",
 			"seconds until all have booted", series.v, series.n);
-	free(series.v);
 	return rc;
 }
 
@@ -76,7 +75,7 @@ int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 {
 	const struct compare_params *p = w->params;
 	const struct compare_outcome *o = w->outcome;
-	FAB_VEC(struct fab_plot_curve) curves = {0};
+	FAB_AUTOFREE FAB_VEC(struct fab_plot_curve) curves = {0};
 	bool is_drawn = false, are_sweeps = o->n_items > 0;
 	int rc = 0;
 
@@ -111,7 +110,6 @@ int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 	if (!rc)
 		fab_export_gnuplot(script, p->plot_kind, p->plot.terminal, curves.v,
 				   curves.n);
-	free(curves.v);
 	return rc;
 }
 

@@ -315,12 +315,8 @@ int main(int argc, char **argv)
 	struct launch_params p = {.run.seed = 1, .opensm = FAB_OPENSM};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
-	free(p.keys.of.v);
-	free(p.exchanged.of.v);
-	free(p.nodes.of.v);
-	free(p.failures.of.v);
-	free(p.bytes.v);
-	free(p.orders.v);
+	FAB_FREE_ALL(p.keys.of.v, p.exchanged.of.v, p.nodes.of.v, p.failures.of.v,
+		     p.bytes.v, p.orders.v);
 	fab_arena_free(&p.memory);
 	return status;
 }

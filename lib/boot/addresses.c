@@ -416,9 +416,7 @@ void fab_host_addresses_free(struct fab_host_addresses *addresses)
 	fab_strmap_free(addresses->by_name);
 	fab_strmap_free(addresses->by_address);
 	fab_directory_free(addresses->names);
-	free(addresses->entries.v);
-	free(addresses->claims.v);
-	free(addresses);
+	FAB_FREE_ALL(addresses->entries.v, addresses->claims.v, addresses);
 }
 
 /* By the name to the letter, else whatever its case. */

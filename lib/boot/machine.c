@@ -570,11 +570,10 @@ int fab_machine_find(const struct fab_machine *m, enum fab_machine_kind kind,
 	FAB_AUTO(fab_machine_names_free_at)
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	const struct fab_lookup lookup = fab_machine_lookup(names, kind);
-	struct fab_ids ids = {0};
+	FAB_AUTOFREE struct fab_ids ids = {0};
 	int rc = fab_lookup_list(&lookup, list, strlen(list), &ids, matches, err);
 
 	for (size_t i = 0; i < ids.of.n && !rc; i++)
 		mark[ids.of.v[i]] = true;
-	free(ids.of.v);
 	return rc;
 }

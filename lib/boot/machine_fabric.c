@@ -33,7 +33,7 @@ static int choose_servers(struct fabric_reader *r, struct fab_err *err)
 	const struct fab_lookup hosts =
 		fab_resolver_lookup(r->b.m->resolver, FAB_WANT_HOST);
 	struct fab_machine *m = r->b.m;
-	struct fab_ids ids = {0};
+	FAB_AUTOFREE struct fab_ids ids = {0};
 	int rc = 0;
 
 	memset(r->server_of, 0xff, r->f->n_hosts * sizeof(*r->server_of));
@@ -46,7 +46,6 @@ static int choose_servers(struct fabric_reader *r, struct fab_err *err)
 		r->server_of[ids.of.v[i]] = 0;
 	for (size_t i = 0; i < r->servers->n_hosts; i++)
 		r->server_of[r->servers->hosts[i]] = 0;
-	free(ids.of.v);
 	m->server_host = FAB_ARENA_NEW(&m->arena, (size_t)r->f->n_hosts + 1, uint32_t);
 	for (uint32_t h = 0; h < r->f->n_hosts; h++)
 		if (r->server_of[h] != FAB_NONE) {

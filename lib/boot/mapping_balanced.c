@@ -232,12 +232,7 @@ static bool find_flow(struct balance *b, double bandwidth, const uint64_t *room)
 		sum += block(&g);
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		b->offer[i] = g.arc.v[2 * (size_t)i + 1].room;
-	free(g.first);
-	free(g.level);
-	free(g.at);
-	free(g.list);
-	free(g.arc.v);
-	free(g.path.v);
+	FAB_FREE_ALL(g.first, g.level, g.at, g.list, g.arc.v, g.path.v);
 	return sum >= n_nodes;
 }
 

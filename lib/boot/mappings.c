@@ -139,7 +139,7 @@ static int read_pair(void *context, struct fab_item line, struct fab_err *err)
 {
 	const struct mapping_reader *r = context;
 	struct fab_item pair[2];
-	struct fab_ids nodes = {0};
+	FAB_AUTOFREE struct fab_ids nodes = {0};
 	uint32_t interface;
 	int rc = fab_list_pair(line.text, line.len, " \t,", pair, err);
 
@@ -157,7 +157,6 @@ static int read_pair(void *context, struct fab_item line, struct fab_err *err)
 				      pair[0].text);
 		*of = interface;
 	}
-	free(nodes.of.v);
 	return rc;
 }
 
@@ -501,9 +500,7 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
 		walk(&l, node, interface_of[node], -1);
 		interface_of[node] = FAB_NONE;
 	}
-	free(l.down);
-	free(l.up);
-	free(l.of_server);
+	FAB_FREE_ALL(l.down, l.up, l.of_server);
 }
 
 /*

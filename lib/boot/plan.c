@@ -58,7 +58,7 @@ void fab_plan_change_fini(struct fab_plan_change *c)
 static void batch_before(const struct fab_plan_change *c, const struct fab_batch *batch,
 			 struct fab_batch *out)
 {
-	struct fab_ids ids = {0};
+	FAB_AUTOFREE struct fab_ids ids = {0};
 
 	if (!c->old_node) {
 		*out = *batch;
@@ -73,7 +73,6 @@ static void batch_before(const struct fab_plan_change *c, const struct fab_batch
 		if (c->is_gone[i])
 			FAB_PUSH(&ids.of, i);
 	fab_batch_of(ids.of.v, (uint32_t)ids.of.n, batch->text, out);
-	free(ids.of.v);
 }
 
 /* ---- mappings ---- */
@@ -372,9 +371,7 @@ void fab_plan_results_fini(struct fab_plan_results *r)
 	}
 	for (size_t i = 0; i < r->doubts.n; i++)
 		free(r->doubts.v[i]);
-	free(r->of.v);
-	free(r->failovers.v);
-	free(r->doubts.v);
+	FAB_FREE_ALL(r->of.v, r->failovers.v, r->doubts.v);
 	*r = (struct fab_plan_results){0};
 }
 

@@ -139,9 +139,7 @@ void fab_share_workspace_free(struct fab_share_workspace *w)
 {
 	if (!w)
 		return;
-	free(w->down);
-	free(w->up);
-	free(w);
+	FAB_FREE_ALL(w->down, w->up, w);
 }
 
 void fab_share_fini(struct fab_share *share)

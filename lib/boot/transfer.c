@@ -204,9 +204,7 @@ static void make_classes(struct simulation *s)
 		classes.v[classes.n - 1].n++;
 		s->class_of[key[i].at] = (uint32_t)classes.n - 1;
 	}
-	free(key);
-	free(number);
-	free(inflow);
+	FAB_FREE_ALL(key, number, inflow);
 	s->class = classes.v;
 	s->n_classes = (uint32_t)classes.n;
 	s->pipe = pipes.v;

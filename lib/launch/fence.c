@@ -67,7 +67,7 @@ static void plan_tree(struct plan *p)
 			      *by_level = FAB_NEW(n, uint32_t);
 	/* nodes of complete subtrees by levels below their root, up to all; first node of
 	 * each level in by_level */
-	FAB_VEC(uint64_t) full = {0};
+	FAB_AUTOFREE FAB_VEC(uint64_t) full = {0};
 	FAB_AUTOFREE uint32_t *start = NULL;
 
 	FAB_PUSH(&full, 1);
@@ -105,7 +105,6 @@ static void plan_tree(struct plan *p)
 	for (uint32_t l = 1; l <= depth; l++, p->out->n_steps++)
 		for (uint32_t k = start[l - 1]; k < start[l]; k++)
 			send(p, parent[by_level[k]], by_level[k], 0, n);
-	free(full.v);
 }
 
 /*

@@ -235,11 +235,7 @@ static void end_table(void *table)
 
 	for (size_t i = 0; i < t->items.n; i++)
 		fab_arena_free(&t->items.v[i].memory);
-	free(t->items.v);
-	free(t->groups.v);
-	free(t->fences.v);
-	free(t->autos.v);
-	free(t->ranges.v);
+	FAB_FREE_ALL(t->items.v, t->groups.v, t->fences.v, t->autos.v, t->ranges.v);
 }
 
 void fab_fence_table_begin(struct fab_fence_table *t, struct fab_arena *memory)

@@ -110,9 +110,7 @@ static int find_paths(struct fab_fence_setup *setup, struct paths *m, struct fab
 	out->n_cables = (uint32_t)m->ports.n;
 	fab_arena_own(&setup->memory, free, m->cables.v);
 	fab_arena_own(&setup->memory, free, m->ports.v);
-	free(m->column);
-	free(m->sl_row);
-	free(m->number_of);
+	FAB_FREE_ALL(m->column, m->sl_row, m->number_of);
 	out->slowness = FAB_ARENA_NEW0(&setup->memory, (size_t)out->n_cables + 1, double);
 	for (uint32_t i = 0; nodes && i < out->n_cables; i++) {
 		uint32_t cable = nodes->f->port_cable[out->port[i]];
@@ -194,9 +192,7 @@ static void find_loads(struct fab_fence_setup *setup)
 						 c->blocks * paths->slowness[number]);
 		}
 	}
-	free(cable);
-	free(sent);
-	free(received);
+	FAB_FREE_ALL(cable, sent, received);
 	for (uint32_t i = 0; i < load->n_steps; i++) {
 		const struct fab_fence_step *s = &load->step[i];
 

@@ -458,9 +458,7 @@ void fab_report_table_end(struct fab_report *r)
 	if (is_shown(r) && r->writer->table_end)
 		r->writer->table_end(r->state, &r->table);
 	note_failure(r);
-	free(r->chosen);
-	free(r->chosen_index);
-	free(r->cells);
+	FAB_FREE_ALL(r->chosen, r->chosen_index, r->cells);
 	r->chosen = NULL;
 	r->chosen_index = NULL;
 	r->cells = NULL;

@@ -666,9 +666,7 @@ static void print_fields(struct table *t)
 			fab_append(&last->value, ", ", "%s %s", f.name, f.value);
 			if (f.tone > last->tone)
 				last->tone = f.tone;
-			free(f.group);
-			free(f.name);
-			free(f.value);
+			FAB_FREE_ALL(f.group, f.name, f.value);
 		}
 		t->fields.n = n;
 	}
@@ -689,9 +687,7 @@ static void print_fields(struct table *t)
 
 		fprintf(t->out, "%-*s  ", (int)widest, f->name);
 		print_toned(t, f->value, widest + 2, f->tone);
-		free(f->group);
-		free(f->name);
-		free(f->value);
+		FAB_FREE_ALL(f->group, f->name, f->value);
 	}
 	t->fields.n = 0;
 }
@@ -743,9 +739,7 @@ static void table_finish(void *state)
 	struct table *t = state;
 
 	print_fields(t);
-	free(t->fields.v);
-	free(t->cells.v);
-	free(t);
+	FAB_FREE_ALL(t->fields.v, t->cells.v, t);
 }
 
 const struct fab_writer fab_table_writer = {

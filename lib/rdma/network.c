@@ -490,10 +490,7 @@ void fab_rdma_net_free(struct fab_rdma_net *net)
 		return;
 	sim_net_fini(&net->sim);
 	fab_dist_free(net->dist);
-	free(net->live_hops);
-	free(net->mask);
-	free(net->sl_row);
-	free(net);
+	FAB_FREE_ALL(net->live_hops, net->mask, net->sl_row, net);
 }
 
 /* Estimates */

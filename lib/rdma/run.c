@@ -312,26 +312,18 @@ static void fini(struct rdma *r)
 {
 	fab_wheel_fini(&r->wheel);
 	for (size_t i = 0; i < r->session.n; i++) {
-		free(r->session.v[i]->block);
-		free(r->session.v[i]->memory);
-		free(r->session.v[i]);
+		FAB_FREE_ALL(r->session.v[i]->block, r->session.v[i]->memory,
+			     r->session.v[i]);
 	}
 	for (uint32_t e = 0; r->end && e < r->net->sim.n_ends; e++) {
-		free(r->end[e].context.v);
-		free(r->end[e].free_cid.v);
-		free(r->end[e].slot.v);
-		free(r->end[e].free_slot.v);
-		free(r->end[e].slot_msgid.v);
-		free(r->end[e].queue.v);
+		FAB_FREE_ALL(r->end[e].context.v, r->end[e].free_cid.v, r->end[e].slot.v,
+			     r->end[e].free_slot.v, r->end[e].slot_msgid.v,
+			     r->end[e].queue.v);
 	}
 	free(r->session.v);
 	fab_free_big(r->packet.v, r->packet.cap, sizeof(*r->packet.v));
 	fab_map64_free(r->record_of);
-	free(r->record.v);
-	free(r->vector.v);
-	free(r->in_port);
-	free(r->batch.v);
-	free(r->sorted.v);
+	FAB_FREE_ALL(r->record.v, r->vector.v, r->in_port, r->batch.v, r->sorted.v);
 	fab_arena_free(&r->arena);
 }
 

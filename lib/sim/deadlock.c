@@ -232,9 +232,5 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 		seen[at] = 2;
 		FAB_PUSH(&result->cycle, describe(&x, at));
 	}
-	free(x.bodies.v);
-	free(x.wants.v);
-	free(x.stuck);
-	free(x.leads);
-	free(x.count);
+	FAB_FREE_ALL(x.bodies.v, x.wants.v, x.stuck, x.leads, x.count);
 }

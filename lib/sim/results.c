@@ -164,12 +164,8 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 
 void fab_sim_result_fini(struct fab_sim_result *r)
 {
-	free(r->group);
-	free(r->cable);
-	free(r->lane);
-	free(r->cycle.v);
-	free(r->trace.v);
-	free(r->deliveries.v);
+	FAB_FREE_ALL(r->group, r->cable, r->lane, r->cycle.v, r->trace.v,
+		     r->deliveries.v);
 	*r = (struct fab_sim_result){0};
 }
 

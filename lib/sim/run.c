@@ -289,19 +289,13 @@ static void fini(struct sim *s)
 		struct sim_part *p = &s->part[i];
 
 		fab_wheel_fini(&p->wheel);
-		free(p->ring.v);
-		free(p->ends.v);
-		free(p->cell.v);
-		free(p->dirty_ends.v);
-		free(p->undecided.v);
-		free(p->message.v);
+		FAB_FREE_ALL(p->ring.v, p->ends.v, p->cell.v, p->dirty_ends.v,
+			     p->undecided.v, p->message.v);
 		for (uint32_t to = 0; to < s->n_parts; to++) {
 			free(p->post[0][to].of.v);
 			free(p->post[1][to].of.v);
 		}
-		free(p->trace.v);
-		free(p->earliest.v);
-		free(p->deliveries.v);
+		FAB_FREE_ALL(p->trace.v, p->earliest.v, p->deliveries.v);
 	}
 	sim_net_fini(&s->net);
 }

@@ -130,7 +130,7 @@ static int cmp_traced(const void *pa, const void *pb)
 void sim_take_trace(const struct sim *s, struct fab_sim_result *r)
 {
 	FAB_VEC(struct fab_sim_step) all = {0};
-	FAB_VEC(struct traced) packets = {0};
+	FAB_AUTOFREE FAB_VEC(struct traced) packets = {0};
 	struct fab_sim_step *v;
 	size_t n;
 
@@ -169,6 +169,5 @@ void sim_take_trace(const struct sim *s, struct fab_sim_result *r)
 				step.target = sender->message.v[step.target].group;
 			FAB_PUSH(&r->trace, step);
 		}
-	free(packets.v);
 	free(all.v);
 }

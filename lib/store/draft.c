@@ -152,15 +152,7 @@ const struct fab_store_run *fab_draft_run(struct fab_draft *d)
 
 void fab_draft_fini(struct fab_draft *d)
 {
-	free(d->tables.v);
-	free(d->kinds.v);
-	free(d->facts.v);
-	free(d->metrics.v);
-	free(d->asked.v);
-	free(d->results.v);
-	free(d->bins.v);
-	free(d->details.v);
-	free(d->batches.v);
-	free(d->segments.v);
+	FAB_FREE_ALL(d->tables.v, d->kinds.v, d->facts.v, d->metrics.v, d->asked.v,
+		     d->results.v, d->bins.v, d->details.v, d->batches.v, d->segments.v);
 	fab_arena_free(&d->texts);
 }
