@@ -130,6 +130,18 @@ static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 				  "Two at once were not tried: too many cases.");
 }
 
+const char *faults_assumed(const struct fab_faults_result *r)
+{
+	const struct fab_table_files *files = r->routes ? r->routes->files : NULL;
+
+	if (!files || (files->has_sls && files->has_lanes))
+		return NULL;
+	if (!files->has_sls && !files->has_lanes)
+		return "one lane assumed: give --path-sl and --sl2vl if the engine uses lanes";
+	return files->has_sls ? "lanes assumed to be the service levels: give --sl2vl"
+			      : "service level 0 assumed for all pairs: give --path-sl";
+}
+
 char *faults_rates_text(const struct faults_outcome *o)
 {
 	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);

@@ -105,18 +105,6 @@ static const struct fab_column local_reroute_columns[] = {
 };
 #undef AT
 
-const char *faults_assumed(const struct fab_faults_result *r)
-{
-	const struct fab_table_files *files = r->routes ? r->routes->files : NULL;
-
-	if (!files || (files->has_sls && files->has_lanes))
-		return NULL;
-	if (!files->has_sls && !files->has_lanes)
-		return "one lane assumed: give --path-sl and --sl2vl if the engine uses lanes";
-	return files->has_sls ? "lanes assumed to be the service levels: give --sl2vl"
-			      : "service level 0 assumed for all pairs: give --path-sl";
-}
-
 struct faults_row faults_row_of(const struct fab_work *w,
 				const struct fab_faults_result *a)
 {
