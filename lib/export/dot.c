@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pictures for Graphviz: first which switches share a box, then fabrics, then trees,
- * loads, and machines that boot. */
+/* Pictures for Graphviz: fabrics, trees, loads, and machines that boot. */
 #include "export/dot.h"
 
 #include "base/arena.h"
 #include "base/human.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/rng.h"
-#include "base/sets.h"
 #include "base/text.h"
-#include "export/slurm.h"
-#include "fabric/check.h"
+#include "export/dot_boxes.h"
 #include "fabric/label.h"
-#include "fabric/ranks.h"
-#include "fabric/shape.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct box {
-	uint32_t first, last; /* switches of its lowest rank, first and last by name */
-	uint32_t rank;	      /* lowest of its switches; FAB_NONE: none has one */
-	uint32_t n_lowest;    /* switches of that rank */
-	uint32_t n_switches;
-	uint32_t n_hosts; /* cables to host adapters */
-	char *hosts;	  /* of a fold: how many, and a host list, in lines; NULL: none */
-};
 
 /* Parallel cables: between the same two boxes of the picture. */
 struct edge {
@@ -37,348 +24,10 @@ struct edge {
 struct dot {
 	FILE *out;
 	const struct fab_fabric *f;
-	struct fab_arena arena;
-	struct box *box; /* [n_boxes] */
-	uint32_t n_boxes;
-	uint32_t *box_of;   /* [n_switches] */
-	uint32_t *group_of; /* [n_hosts] the first host that is cabled to the same
-			       switches */
-	struct fab_plain_names names;
+	struct fab_boxes boxes;
 };
 
 enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
-
-/* Digest of the boxes that a single switch is joined to. */
-struct likeness {
-	uint64_t digest;
-	uint32_t rank, sw;
-};
-
-static int by_likeness(const void *a, const void *b)
-{
-	const struct likeness *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->digest != y->digest)
-		return x->digest < y->digest ? -1 : 1;
-	return (x->sw > y->sw) - (x->sw < y->sw);
-}
-
-/* Unite single switches of one rank that are joined to the same sets of `parent` by as
- * many cables; leaves not with `above_leaves`. */
-static void unite_alike(struct dot *d, const struct fab_ranks *ranks, uint32_t *parent,
-			bool above_leaves)
-{
-	const struct fab_fabric *f = d->f;
-	struct likeness *v = FAB_ARENA_NEW(&d->arena, f->n_switches, struct likeness);
-	uint32_t *size = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t), n = 0;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		size[fab_sets_root(parent, s)]++;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t digest = 0;
-
-		if (size[fab_sets_root(parent, s)] > 1 ||
-		    (above_leaves && !ranks->rank[s]))
-			continue;
-		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
-			uint64_t state = fab_sets_root(parent, f->arc_peer[k]);
-
-			digest += fab_mix64(state + 1);
-		}
-		v[n++] = (struct likeness){digest, ranks->rank[s], s};
-	}
-	if (n)
-		qsort(v, n, sizeof(*v), by_likeness);
-	for (uint32_t i = 1; i < n; i++)
-		if (v[i].rank == v[i - 1].rank && v[i].digest == v[i - 1].digest)
-			fab_sets_unite(parent, v[i - 1].sw, v[i].sw);
-}
-
-/*
- * Unite the switches of a pod. In a tree a pod is what cables join below the top rank
- * (fabric/ranks.h); single switches, those of the top rank too, share a box when they are
- * alike. In a dragonfly a pod is a group. Other shapes have none.
- */
-static void unite_pods(struct dot *d, const struct fab_shape *shape,
-		       const struct fab_ranks *ranks, uint32_t *parent)
-{
-	const struct fab_fabric *f = d->f;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
-			uint32_t peer = f->peer[k];
-
-			if (shape->group ? shape->group[s] == shape->group[peer]
-					 : ranks->n_roots && !ranks->is_root[s] &&
-						   !ranks->is_root[peer])
-				fab_sets_unite(parent, s, peer);
-		}
-	if (!shape->group && ranks->n_roots)
-		unite_alike(d, ranks, parent, false);
-}
-
-static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
-{
-	return fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b)) < 0;
-}
-
-/* Boxes of the switches that are united. O(cables log cables). */
-static void make_boxes(struct dot *d, const struct fab_ranks *ranks, uint32_t *parent)
-{
-	const struct fab_fabric *f = d->f;
-	uint32_t *n_hosts = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-
-	fab_ranks_count_hosts(f, n_hosts);
-	d->n_boxes = 0;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t root = fab_sets_root(parent, s), rank = ranks->rank[s];
-		struct box *b;
-
-		d->box_of[s] = root == s ? d->n_boxes++ : d->box_of[root];
-		b = &d->box[d->box_of[s]];
-		if (root == s)
-			*b = (struct box){.first = s, .last = s, .rank = rank};
-		if (rank < b->rank) {
-			b->first = b->last = s;
-			b->rank = rank;
-			b->n_lowest = 0;
-		}
-		b->n_switches++;
-		b->n_hosts += n_hosts[s];
-		if (rank != b->rank)
-			continue;
-		b->n_lowest++;
-		b->first = is_before(f, s, b->first) ? s : b->first;
-		b->last = is_before(f, b->last, s) ? s : b->last;
-	}
-}
-
-/* ---- hosts as lists ---- */
-
-enum { LINE = 26, LINES = 4 }; /* characters, and lines of a host list */
-
-/* "20 hosts" and their list in lines, cut at commas: at most LINES of them. */
-static char *hosts_text(struct dot *d, const char *const *names, uint32_t n)
-{
-	char *list = fab_hostlist_fold(names, n), *out = NULL;
-	uint32_t n_lines = 0;
-
-	fab_append(&out, "", "%u host%s", n, n == 1 ? "" : "s");
-	for (const char *at = list; *at; n_lines++) {
-		size_t len = strlen(at), end = len;
-
-		if (n_lines == LINES) {
-			fab_append(&out, "", "\n...");
-			break;
-		}
-		for (size_t i = 0; len > LINE && i < len; i++)
-			if (at[i] == ',' && (i < LINE || end == len)) {
-				end = i + 1;
-				if (i >= LINE)
-					break;
-			}
-		fab_append(&out, "", "\n%.*s", (int)end, at);
-		at += end;
-	}
-	free(list);
-	fab_arena_own(&d->arena, free, out);
-	return out;
-}
-
-/* The hosts of each box, by all of their cables. */
-static void list_hosts(struct dot *d)
-{
-	const struct fab_fabric *f = d->f;
-	uint32_t *seen = FAB_ARENA_NEW(&d->arena, d->n_boxes, uint32_t);
-	struct {
-		FAB_VEC(const char *) of;
-	} *names = FAB_ARENA_NEW0(&d->arena, d->n_boxes, __typeof__(*names));
-
-	memset(seen, 0xff, d->n_boxes * sizeof(*seen));
-	for (uint32_t h = 0; h < f->n_hosts; h++)
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
-			for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-			     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
-				uint32_t s = fab_port_switch(f, p), box;
-
-				if (s == FAB_NONE)
-					continue;
-				box = d->box_of[s];
-				if (seen[box] != h)
-					FAB_PUSH(&names[box].of, d->names.of_host[h]);
-				seen[box] = h;
-			}
-	for (uint32_t i = 0; i < d->n_boxes; i++) {
-		if (names[i].of.n)
-			d->box[i].hosts =
-				hosts_text(d, names[i].of.v, (uint32_t)names[i].of.n);
-		free(names[i].of.v);
-	}
-}
-
-/* Hosts with cables to the same switches are one node of the picture. */
-static void group_hosts(struct dot *d)
-{
-	const struct fab_fabric *f = d->f;
-	FAB_AUTO(fab_map64_free_at) struct fab_map64 *first = fab_map64_new(f->n_hosts);
-
-	d->group_of = FAB_ARENA_NEW(&d->arena, f->n_hosts, uint32_t);
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		uint64_t digest = 1;
-
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
-			for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-			     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
-				uint64_t s = fab_port_switch(f, p);
-
-				digest += s == FAB_NONE ? 0 : fab_mix64(s + 1);
-			}
-		d->group_of[h] = fab_map64_put(first, digest, h);
-	}
-}
-
-/* ---- how much is folded: as little as makes a picture of WIDTH points ---- */
-
-enum {
-	WIDTH = 2250, /* points: 3000 pixels of 96 an inch */
-	MARGIN = 150,
-	CHARACTER = 8,
-	FRAME = 40,	  /* points, of a box and the gap to the next one */
-	MOST_EDGES = 300, /* in a picture whose ranks are one row each */
-	MOST_ROWS = 6,
-	MOST_UNRANKED = 24, /* boxes of a picture without ranks */
-};
-
-/* Stages of the fold. */
-enum fold {
-	FOLD_NOTHING,	   /* a box for each switch */
-	FOLD_ALIKE,	   /* above the leaves, those with the same neighbours */
-	FOLD_ABOVE_LEAVES, /* a box for each rank above the leaves */
-	FOLD_PODS,
-	FOLD_ROOTS, /* and one for all roots */
-	FOLD_RANKS, /* one for each rank */
-};
-
-static uint32_t points_of(const struct dot *d, const struct box *b)
-{
-	char label[FAB_LABEL_SIZE];
-	size_t most = b->n_switches > 1 ? 34 : 0, len;
-
-	len = strlen(
-		fab_label_short(fab_node_name(d->f, b->first), label, sizeof(label)));
-	if (b->n_switches > 1)
-		len += 4 + strlen(fab_label_short(fab_node_name(d->f, b->last), label,
-						  sizeof(label)));
-	most = len > most ? len : most;
-	for (const char *at = b->hosts; at; at = strchr(at + 1, '\n')) {
-		const char *end = strchr(at + 1, '\n');
-
-		len = end ? (size_t)(end - at) : strlen(at);
-		most = len > most ? len : most;
-	}
-	return (uint32_t)most * CHARACTER + FRAME;
-}
-
-/* Is the picture narrow enough, in so few rows that its lines can be followed? */
-static bool is_narrow(const struct dot *d, bool has_ranks, uint32_t most_rows)
-{
-	uint32_t points[256] = {0}, n_edges = 0, most = 0;
-	FAB_AUTO(fab_map64_free_at) struct fab_map64 *edges = fab_map64_new(64);
-
-	for (uint32_t s = 0; s < d->f->n_switches; s++)
-		for (uint32_t k = d->f->peer_first[s]; k < d->f->peer_first[s + 1]; k++) {
-			uint64_t a = d->box_of[s], b = d->box_of[d->f->peer[k]];
-
-			if (a < b && n_edges <= MOST_EDGES)
-				n_edges += fab_map64_put(edges, a << 32 | b, n_edges) ==
-					   n_edges;
-		}
-	if (!has_ranks)
-		return d->n_boxes <= MOST_UNRANKED;
-	for (uint32_t i = 0; i < d->n_boxes; i++) {
-		uint32_t rank = d->box[i].rank < 255 ? d->box[i].rank : 255;
-
-		points[rank] += points_of(d, &d->box[i]);
-		most = points[rank] > most ? points[rank] : most;
-	}
-	/* lines that pass other rows take their place */
-	return n_edges <= (most_rows > 1 ? MOST_EDGES / 4 : MOST_EDGES) &&
-	       most <= most_rows * (WIDTH - MARGIN);
-}
-
-static void unite_rank(struct dot *d, const struct fab_ranks *ranks, uint32_t *parent,
-		       enum fold stage)
-{
-	const struct fab_fabric *f = d->f;
-	uint32_t *part = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	uint32_t *first = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	FAB_AUTO(fab_map64_free_at) struct fab_map64 *of = fab_map64_new(64);
-
-	fab_fabric_components(f, part);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t rank = ranks->rank[s];
-		bool is_chosen = stage == FOLD_RANKS ||
-				 (stage == FOLD_ROOTS && ranks->is_root[s]) ||
-				 (stage == FOLD_ABOVE_LEAVES && rank);
-
-		first[s] = is_chosen ? fab_map64_put(of, rank << 32 | part[s], s) : s;
-		fab_sets_unite(parent, first[s], s);
-	}
-}
-
-/* The boxes of a fold, of the first stage that makes a narrow picture. */
-static void fold(struct dot *d, const struct fab_shape *shape,
-		 const struct fab_ranks *ranks, uint32_t *parent)
-{
-	bool has_ranks = ranks->n_roots > 0;
-
-	for (enum fold stage = FOLD_NOTHING; stage <= FOLD_RANKS; stage++) {
-		for (uint32_t s = 0; s < d->f->n_switches; s++)
-			parent[s] = s;
-		if (!has_ranks && stage != FOLD_NOTHING && stage != FOLD_RANKS &&
-		    (stage != FOLD_PODS || !shape->group))
-			continue;
-		if (stage == FOLD_ALIKE)
-			unite_alike(d, ranks, parent, true);
-		if (stage == FOLD_PODS || stage == FOLD_ROOTS)
-			unite_pods(d, shape, ranks, parent);
-		unite_rank(d, ranks, parent, stage);
-		make_boxes(d, ranks, parent);
-		list_hosts(d);
-		if (is_narrow(d, has_ranks,
-			      stage == FOLD_ABOVE_LEAVES || stage == FOLD_ROOTS
-				      ? MOST_ROWS
-				      : 1))
-			return;
-	}
-}
-
-static void choose_boxes(struct dot *d, bool is_folded)
-{
-	const struct fab_fabric *f = d->f;
-	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
-	uint32_t *parent = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
-
-	fab_ranks_init(&ranks, f, shape);
-	d->box = FAB_ARENA_NEW(&d->arena, f->n_switches, struct box);
-	d->box_of = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
-	fab_plain_names_init(&d->names, f);
-	if (is_folded) {
-		fold(d, shape, &ranks, parent);
-	} else {
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			parent[s] = s;
-		make_boxes(d, &ranks, parent);
-		group_hosts(d);
-	}
-}
-
-/* ---- the file ---- */
 
 static void put_text(FILE *out, const char *text)
 {
@@ -406,10 +55,10 @@ static uint32_t node_of(const struct dot *d, uint32_t node)
 	const struct fab_fabric *f = d->f;
 
 	if (fab_node_is_switch(f, node))
-		return d->box[d->box_of[node]].first;
+		return d->boxes.v[d->boxes.of_switch[node]].first;
 	return f->node_host[node] == FAB_NONE
 		       ? node
-		       : f->n_nodes + d->group_of[f->node_host[node]];
+		       : f->n_nodes + d->boxes.group_of[f->node_host[node]];
 }
 
 static void put_short_name(FILE *out, const struct fab_fabric *f, uint32_t sw)
@@ -419,7 +68,7 @@ static void put_short_name(FILE *out, const struct fab_fabric *f, uint32_t sw)
 	put_text(out, fab_label_short(fab_node_name(f, sw), label, sizeof(label)));
 }
 
-/* Lines of hosts_text(), in a label behind `gap`. */
+/* Lines of fab_boxes_hosts(), in a label behind `gap`. */
 static void put_hosts(FILE *out, const char *hosts, const char *gap)
 {
 	for (const char *at = hosts; at && *at; at += strcspn(at, "\n")) {
@@ -433,8 +82,8 @@ static void put_switches(struct dot *d)
 {
 	const struct fab_fabric *f = d->f;
 	/* how many switches have the short name, by its first one */
-	uint32_t *n_equal = FAB_ARENA_NEW0(&d->arena, f->n_switches, uint32_t);
-	uint32_t *first = FAB_ARENA_NEW(&d->arena, f->n_switches, uint32_t);
+	uint32_t *n_equal = FAB_ARENA_NEW0(&d->boxes.arena, f->n_switches, uint32_t);
+	uint32_t *first = FAB_ARENA_NEW(&d->boxes.arena, f->n_switches, uint32_t);
 	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *map = fab_strmap_new(f->n_switches);
 
@@ -445,8 +94,8 @@ static void put_switches(struct dot *d)
 		first[s] = fab_strmap_put(map, label, strlen(label), s);
 		n_equal[first[s]]++;
 	}
-	for (uint32_t i = 0; i < d->n_boxes; i++) {
-		const struct box *b = &d->box[i];
+	for (uint32_t i = 0; i < d->boxes.n; i++) {
+		const struct fab_box *b = &d->boxes.v[i];
 		unsigned long long guid = f->node_guid[b->first];
 		bool is_pod = b->n_switches > 1;
 
@@ -475,8 +124,8 @@ static void put_switches(struct dot *d)
 
 static int by_rank(const void *x, const void *y, void *boxes)
 {
-	const struct box *v = boxes;
-	const struct box *a = &v[*(const uint32_t *)x], *b = &v[*(const uint32_t *)y];
+	const struct fab_box *v = boxes;
+	const struct fab_box *a = &v[*(const uint32_t *)x], *b = &v[*(const uint32_t *)y];
 
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
@@ -488,16 +137,17 @@ static void put_group(struct dot *d, uint32_t h)
 {
 	FAB_AUTOFREE FAB_VEC(const char *) names = {0};
 
-	for (uint32_t k = h; d->group_of[h] == h && k < d->f->n_hosts; k++)
-		if (d->group_of[k] == h)
-			FAB_PUSH(&names, d->names.of_host[k]);
+	for (uint32_t k = h; d->boxes.group_of[h] == h && k < d->f->n_hosts; k++)
+		if (d->boxes.group_of[k] == h)
+			FAB_PUSH(&names, d->boxes.names.of_host[k]);
 	if (names.n == 1) {
 		fprintf(d->out, "  n%u [shape=ellipse, label=", d->f->n_nodes + h);
 		put_quoted(d->out, fab_host_name(d->f, h));
 		fputs("];\n", d->out);
 	} else if (names.n) {
 		fprintf(d->out, "  n%u [style=rounded, label=\"", d->f->n_nodes + h);
-		put_hosts(d->out, hosts_text(d, names.v, (uint32_t)names.n), "");
+		put_hosts(d->out, fab_boxes_hosts(&d->boxes, names.v, (uint32_t)names.n),
+			  "");
 		fputs("\"];\n", d->out);
 	}
 }
@@ -526,28 +176,19 @@ static bool is_above(const struct dot *d, uint32_t a, uint32_t b)
 
 	if (!a_is_switch || !b_is_switch)
 		return a_is_switch || (!b_is_switch && a < b);
-	a_rank = d->box[d->box_of[a]].rank;
-	b_rank = d->box[d->box_of[b]].rank;
+	a_rank = d->boxes.v[d->boxes.of_switch[a]].rank;
+	b_rank = d->boxes.v[d->boxes.of_switch[b]].rank;
 	if (a_rank != b_rank)
 		return a_rank != FAB_NONE && (b_rank == FAB_NONE || a_rank > b_rank);
 	return a < b;
 }
 
-static int by_boxes(const void *x, const void *y)
-{
-	const struct edge *a = x, *b = y;
-
-	if (a->upper != b->upper)
-		return a->upper < b->upper ? -1 : 1;
-	if (a->lower != b->lower)
-		return a->lower < b->lower ? -1 : 1;
-	return (a->cable > b->cable) - (a->cable < b->cable);
-}
+FAB_ORDER(by_boxes, struct edge, upper, lower, cable)
 
 static void put_edges(struct dot *d, uint32_t n_cables)
 {
 	const struct fab_fabric *f = d->f;
-	struct edge *edges = FAB_ARENA_NEW(&d->arena, n_cables, struct edge);
+	struct edge *edges = FAB_ARENA_NEW(&d->boxes.arena, n_cables, struct edge);
 	size_t n_edges = 0;
 
 	for (uint32_t c = 0; c < n_cables; c++) {
@@ -583,36 +224,38 @@ static void put_edges(struct dot *d, uint32_t n_cables)
  * too wide. Where all have hosts, as in a torus, there is nothing to rank. */
 static void put_ranks(struct dot *d, bool in_rows)
 {
-	uint32_t *order = FAB_ARENA_NEW(&d->arena, d->n_boxes, uint32_t), n = d->n_boxes;
+	uint32_t *order = FAB_ARENA_NEW(&d->boxes.arena, d->boxes.n, uint32_t),
+		 n = d->boxes.n;
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	if (n)
-		qsort_r(order, n, sizeof(*order), by_rank, d->box);
-	if (!n || d->box[order[0]].rank == d->box[order[n - 1]].rank)
+		qsort_r(order, n, sizeof(*order), by_rank, d->boxes.v);
+	if (!n || d->boxes.v[order[0]].rank == d->boxes.v[order[n - 1]].rank)
 		return;
 	for (uint32_t i = 0, end, above = 0; i < n; i = end) {
-		const struct box *b = &d->box[order[i]];
-		uint32_t points = points_of(d, b);
+		const struct fab_box *b = &d->boxes.v[order[i]];
+		uint32_t points = fab_box_points(&d->boxes, b);
 
-		for (end = i + 1; end < n && d->box[order[end]].rank == b->rank; end++) {
-			points += points_of(d, &d->box[order[end]]);
-			if (in_rows && points > WIDTH - MARGIN)
+		for (end = i + 1; end < n && d->boxes.v[order[end]].rank == b->rank;
+		     end++) {
+			points += fab_box_points(&d->boxes, &d->boxes.v[order[end]]);
+			if (in_rows && points > FAB_BOXES_ROW_POINTS)
 				break;
 		}
 		/* in columns below the row before it */
 		for (uint32_t k = i; k < end && i && k - i < i - above &&
-				     d->box[order[i - 1]].rank == b->rank;
+				     d->boxes.v[order[i - 1]].rank == b->rank;
 		     k++)
 			fprintf(d->out, "  n%u -- n%u [style=invis, weight=100];\n",
-				d->box[order[above + k - i]].first,
-				d->box[order[k]].first);
+				d->boxes.v[order[above + k - i]].first,
+				d->boxes.v[order[k]].first);
 		above = i;
 		if (b->rank == FAB_NONE || end - i < 2)
 			continue;
 		fputs("  {rank=same", d->out);
 		for (uint32_t k = i; k < end; k++)
-			fprintf(d->out, "; n%u", d->box[order[k]].first);
+			fprintf(d->out, "; n%u", d->boxes.v[order[k]].first);
 		fputs("}\n", d->out);
 	}
 }
@@ -624,12 +267,12 @@ void fab_export_dot(FILE *out, const struct fab_fabric *f,
 	bool fold = options && options->fold;
 	bool without_hosts = fold || (options && options->without_hosts);
 
-	choose_boxes(&d, fold);
+	fab_boxes_init(&d.boxes, f, fold);
 	fputs("graph fabric {\n  label=", out);
 	put_quoted(out, f->source);
 	fputs(";\n  size=\"31.25,500\";\n  node [shape=box, fontname=\"sans-serif\"];\n",
 	      out);
-	if (d.n_boxes > LARGE)
+	if (d.boxes.n > LARGE)
 		fputs("  graph [splines=line, ranksep=4, nodesep=0.05, mclimit=0.05, nslimit=1, nslimit1=1, maxiter=10];\n",
 		      out);
 	put_switches(&d);
@@ -638,8 +281,7 @@ void fab_export_dot(FILE *out, const struct fab_fabric *f,
 	put_ranks(&d, fold);
 	put_edges(&d, without_hosts ? f->n_switch_links : f->n_cables);
 	fputs("}\n", out);
-	fab_plain_names_fini(&d.names);
-	fab_arena_free(&d.arena);
+	fab_boxes_fini(&d.boxes);
 }
 
 static void put_tree_switch(FILE *out, const struct fab_fabric *f, uint32_t sw,
