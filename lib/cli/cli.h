@@ -67,10 +67,7 @@ struct fab_cli_run {
 	uint64_t seed; /* what the command set before, if --seed is not given */
 	bool has_seed;
 	bool verify;
-	double started; /* set before the work, after the fabric was read: fab_now() */
 };
-/* Seconds since then. O(1). */
-double fab_cli_seconds(const struct fab_cli_run *run);
 
 /* --shard=K/N and what it comes to; zeroed: not given. */
 struct fab_cli_shard {
@@ -229,8 +226,6 @@ void fab_cli_fail_results(struct fab_cli_results *results, int rc,
 			  const struct fab_err *err);
 int fab_cli_commit_results(struct fab_cli_results *results,
 			   struct fab_err *err) FAB_MUST_CHECK;
-/* The folder for files of a moment: TMPDIR, else /tmp. O(1). */
-const char *fab_cli_tmp_dir(void) __attribute__((returns_nonnull));
 
 /*
  * Report options from the output child and the terminal: width (COLUMNS first), and

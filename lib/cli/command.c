@@ -14,7 +14,6 @@
 #include <omp.h>
 #endif
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/internal.h"
@@ -302,7 +301,6 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	if (!rc && input && input->fabric)
 		rc = fab_cli_open_fabric(input, how, &f, err);
 	work.f = f;
-	how->started = fab_now();
 	if (!rc)
 		rc = do_task(g, task, &work, err);
 	return rc;

@@ -327,11 +327,6 @@ void fab_cli_init(const char *program)
 	catch_signals();
 }
 
-double fab_cli_seconds(const struct fab_cli_run *run)
-{
-	return fab_now() - run->started;
-}
-
 static void say(const char *label, const char *format, va_list values)
 {
 	char text[1024];
@@ -358,11 +353,4 @@ void fab_cli_note(const struct fab_cli_run *run, const char *format, ...)
 	if (!run->quiet)
 		say("", format, values);
 	va_end(values);
-}
-
-const char *fab_cli_tmp_dir(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	return tmp && *tmp ? tmp : "/tmp";
 }

@@ -416,20 +416,6 @@ size_t fab_dist_bytes(const struct fab_dist *dist)
 	return dist->bytes;
 }
 
-unsigned fab_dist_diameter(const struct fab_dist *dist)
-{
-	unsigned most = 0;
-
-	for (uint32_t s = 0; s < dist->n; s++) {
-		const uint8_t *row = fab_dist_row(dist, s);
-
-		for (size_t i = 0; i < dist->n; i++)
-			if (row[i] != FAB_HOPS_UNREACHABLE && row[i] > most)
-				most = row[i];
-	}
-	return most;
-}
-
 uint32_t fab_fabric_diameter(const struct fab_fabric *f, int n_threads)
 {
 	uint32_t hops = search_all(f, NULL, n_threads);

@@ -55,9 +55,6 @@ size_t fab_dist_stride(const struct fab_dist *dist);
 /* Bytes of the existing rows. O(1). */
 size_t fab_dist_bytes(const struct fab_dist *dist);
 
-/* Largest finite distance between any two switches. O(switches^2). */
-unsigned fab_dist_diameter(const struct fab_dist *dist);
-
 /*
  * The largest finite number of hops between two switches without keeping distances, and
  * without the limit of fab_dist_new(). O(cables * switches / 512) for small diameters.
