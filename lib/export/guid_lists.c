@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "fabric/graph.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
 #include "unicast/engine.h"
@@ -126,7 +127,9 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 
 	*n_left_out = 0;
 	if (!rc) {
-		uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), n = 0;
+		const struct fab_graph arcs = fab_graph_of_arcs(f);
+		FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches, uint32_t);
+		uint32_t n = 0;
 		FAB_AUTOFREE struct entry *v = NULL;
 		uint32_t first, last;
 		uint32_t lowest = 0;
@@ -135,18 +138,8 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 		/* Hops from the switches of rank 0 to all others. */
 		for (uint32_t s = 0; s < f->n_switches; s++)
 			if (!rank[s])
-				queue[n++] = s;
-		for (uint32_t i = 0; i < n; i++)
-			for (uint32_t a = f->arc_first[queue[i]];
-			     a < f->arc_first[queue[i] + 1]; a++) {
-				uint32_t peer = f->arc_peer[a];
-
-				if (rank[peer] != FAB_NONE)
-					continue;
-				rank[peer] = rank[queue[i]] + 1;
-				queue[n++] = peer;
-			}
-		free(queue);
+				order[n++] = s;
+		fab_graph_search(&arcs, NULL, n, rank, order, NULL);
 		v = FAB_NEW(f->n_host_links, struct entry);
 		first = f->n_switch_links;
 		last = first + f->n_host_links;
