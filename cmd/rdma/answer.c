@@ -153,8 +153,7 @@ static void say_undecided(const struct answer *a, const struct fab_rdma_point *x
 	for (size_t i = 0; i < n && i < MOST_OPEN; i++)
 		fab_append(&names, i + 1 == n ? " and " : ", ", "%s (%s)", open[i]->name,
 			   us_text(a, open[i]->mean));
-	if (n > MOST_OPEN)
-		fab_append(&names, "", " and %zu more", n - MOST_OPEN);
+	fab_append_rest(&names, n, MOST_OPEN);
 	if (c->reason == FAB_RDMA_TOO_CLOSE)
 		fab_report_answer(
 			a->r, FAB_TONE_WARN,

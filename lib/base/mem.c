@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -195,4 +196,10 @@ size_t fab_grow(size_t cap, size_t need)
 	size_t more = cap + cap / 2 + 16;
 
 	return more > need ? more : need;
+}
+
+void fab_append_rest(char **text, uint64_t n, uint64_t shown)
+{
+	if (n > shown)
+		fab_append(text, "", " and %" PRIu64 " more", n - shown);
 }

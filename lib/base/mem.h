@@ -61,6 +61,8 @@ char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
  * empty. O(len). */
 void fab_append(char **text, const char *separator, const char *format, ...)
 	FAB_PRINTF(3, 4);
+/* Append what follows the `shown` first of n names: " and 5 more". O(len). */
+void fab_append_rest(char **text, uint64_t n, uint64_t shown);
 
 /* Typed short forms: FAB_NEW(n, struct x), FAB_NEW0(n, uint32_t). */
 #define FAB_NEW(n, type) ((type *)fab_alloc((n), sizeof(type)))

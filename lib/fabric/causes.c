@@ -69,8 +69,7 @@ static const char *names_of(struct causer *c, const uint32_t *ids, uint32_t n,
 		fab_append(&text, ", ", "\"%.64s\"%s", name,
 			   own ? own + strlen(name) : "");
 	}
-	if (n > NAMES_SHOWN)
-		fab_append(&text, " ", "and %u more", n - NAMES_SHOWN);
+	fab_append_rest(&text, n, NAMES_SHOWN);
 	fab_arena_own(&c->scratch, free, text);
 	return text ? text : "";
 }
@@ -267,13 +266,7 @@ struct tie {
 	uint32_t to, n;
 };
 
-static int by_tie(const void *x, const void *y)
-{
-	const struct tie *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, to);
-	return (a->n > b->n) - (a->n < b->n);
-}
+FAB_ORDER(by_tie, struct tie, to, n)
 
 static bool is_above(const struct causer *c, uint32_t t, uint32_t s)
 {
@@ -395,8 +388,7 @@ static int by_cables(const void *x, const void *y)
 {
 	const struct gap *a = x, *b = y;
 
-	if (a->n_cables != b->n_cables)
-		return a->n_cables > b->n_cables ? -1 : 1;
+	FAB_ORDER_BY(b, a, n_cables);
 	return (a->first > b->first) - (a->first < b->first);
 }
 

@@ -111,8 +111,7 @@ static int place(const struct fab_merge_part *parts, size_t n, uint64_t count,
 	for (uint64_t i = 0; i < count; i++)
 		if (!at[i].run && n_missing++ < NAMED)
 			fab_append(&missing, ", ", "%" PRIu64, i + 1);
-	if (n_missing > NAMED)
-		fab_append(&missing, " ", "and %zu more", n_missing - NAMED);
+	fab_append_rest(&missing, n_missing, NAMED);
 	if (n_missing)
 		rc = fab_fail(err, EINVAL,
 			      "%s: shard%s %s of %" PRIu64
@@ -239,8 +238,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct fab_store_detail *x = a, *y = b;
 
-	if (x->position != y->position)
-		return x->position < y->position ? -1 : 1;
+	FAB_ORDER_BY(x, y, position);
 	return strcmp(x->name, y->name);
 }
 

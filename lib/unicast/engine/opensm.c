@@ -603,8 +603,7 @@ static char *names_of(const struct fab_fabric *f, const uint32_t *roots, uint32_
 	for (uint32_t i = 0; i < n && i < most; i++)
 		fab_append(&text, ", ", "%s (0x%016" PRIx64 ")",
 			   fab_node_name(f, roots[i]), f->node_guid[roots[i]]);
-	if (n > most)
-		fab_append(&text, " ", "and %u more", n - most);
+	fab_append_rest(&text, n, most);
 	return text;
 }
 
