@@ -578,6 +578,32 @@ void faults_say_caveat(struct fab_report *r, const struct faults_params *p)
 		}
 }
 
+/* One sentence for each path of --explain that differs: "A to B: 2 hops between switches
+ * (updn)." */
+static void say_paths(struct fab_report *r, const struct fab_work *w)
+{
+	const struct faults_outcome *o = w->outcome;
+	const char *texts[FAULTS_MAX_ENGINES];
+	bool is_bad[FAULTS_MAX_ENGINES], is_said[FAULTS_MAX_ENGINES] = {false};
+
+	for (size_t i = 0; i < o->n; i++)
+		texts[i] = faults_path_text(w, i, &is_bad[i]);
+	for (size_t i = 0; i < o->n; i++) {
+		FAB_AUTOFREE char *names = NULL;
+
+		for (size_t k = i; k < o->n && !is_said[i]; k++)
+			if (!strcmp(texts[i], texts[k])) {
+				is_said[k] = k > i;
+				fab_append(&names, ", ", "%s", o->results[k].algorithm);
+			}
+		if (names)
+			fab_report_answer(
+				r, is_bad[i] ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+				"%s to %s: %s (%s).", fab_node_name(o->f, o->from.node),
+				fab_node_name(o->f, o->to.node), texts[i], names);
+	}
+}
+
 void faults_answer(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_params *p = w->params;
@@ -595,31 +621,8 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 		say_reliability(r, o, p->questions.mttr_seconds);
 		return;
 	}
-	if (p->questions.explain) {
-		const char *texts[FAULTS_MAX_ENGINES];
-		bool is_bad[FAULTS_MAX_ENGINES], is_said[FAULTS_MAX_ENGINES] = {false};
-
-		/* One sentence for each path that differs: "A to B: 2 hops between
-		 * switches (updn)." */
-		for (size_t i = 0; i < o->n; i++)
-			texts[i] = faults_path_text(w, i, &is_bad[i]);
-		for (size_t i = 0; i < o->n; i++) {
-			FAB_AUTOFREE char *names = NULL;
-
-			for (size_t k = i; k < o->n && !is_said[i]; k++)
-				if (!strcmp(texts[i], texts[k])) {
-					is_said[k] = k > i;
-					fab_append(&names, ", ", "%s",
-						   o->results[k].algorithm);
-				}
-			if (names)
-				fab_report_answer(
-					r, is_bad[i] ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-					"%s to %s: %s (%s).",
-					fab_node_name(o->f, o->from.node),
-					fab_node_name(o->f, o->to.node), texts[i], names);
-		}
-	}
+	if (p->questions.explain)
+		say_paths(r, w);
 	say_flows(r, p, o);
 	if (o->ranked)
 		say_critical(r, w);

@@ -463,6 +463,36 @@ static void print_histogram(struct fab_report *r, const struct mcroute_outcome *
 	fab_report_table_end(r);
 }
 
+static void print_broken(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	static const struct fab_column broken[] = {
+		FAB_COLUMN(mlid, TEXT, "multicast LID of the group"),
+		FAB_COLUMN(problem, TEXT, "loop, cut-off, one-sided or no-cable"),
+		FAB_COLUMN(count, UINT, "cables too many, members, ports"),
+		{"switch", FAB_TEXT, "name of the switch where the first of them is", 0,
+		 AT(sw)},
+		FAB_COLUMN(port, UINT, "port there"),
+		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+	};
+	const struct fab_fabric *f = o->problem.f;
+
+	begin(r, o, "broken", "Broken trees in the tables", broken, FAB_COUNT(broken));
+	for (size_t i = 0; i < o->loaded.broken.n; i++) {
+		const struct fab_broken *b = &o->loaded.broken.v[i];
+		const struct record row = {
+			.mlid = fab_group_name(o->groups, b->group),
+			.problem = fab_broken_name(b->kind),
+			.count = b->count,
+			.sw = fab_node_name(f, b->sw),
+			.port = b->port,
+			.switch_guid = f->node_guid[b->sw],
+		};
+
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+}
+
 /* Lists of cables, bounds, heights, shared multicast LIDs, broken tables. */
 static void print_details(struct fab_report *r, const struct mcroute_outcome *o)
 {
@@ -507,16 +537,6 @@ static void print_details(struct fab_report *r, const struct mcroute_outcome *o)
 			   "largest number of groups on a cable, each with its own MLID"),
 		FAB_COLUMN(max_efi_shared, UINT, "the same with MLIDs that groups share"),
 	};
-	static const struct fab_column broken[] = {
-		FAB_COLUMN(mlid, TEXT, "multicast LID of the group"),
-		FAB_COLUMN(problem, TEXT, "loop, cut-off, one-sided or no-cable"),
-		FAB_COLUMN(count, UINT, "cables too many, members, ports"),
-		{"switch", FAB_TEXT, "name of the switch where the first of them is", 0,
-		 AT(sw)},
-		FAB_COLUMN(port, UINT, "port there"),
-		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
-	};
-	const struct fab_fabric *f = o->problem.f;
 
 	if (o->sweep.n)
 		fab_report_table(r, "sweep", "Largest EFI by height", sweep,
@@ -548,23 +568,8 @@ static void print_details(struct fab_report *r, const struct mcroute_outcome *o)
 						 .max_efi_shared = o->shared_efi[i]});
 		fab_report_table_end(r);
 	}
-	if (!o->has_tables)
-		return;
-	begin(r, o, "broken", "Broken trees in the tables", broken, FAB_COUNT(broken));
-	for (size_t i = 0; i < o->loaded.broken.n; i++) {
-		const struct fab_broken *b = &o->loaded.broken.v[i];
-		const struct record row = {
-			.mlid = fab_group_name(o->groups, b->group),
-			.problem = fab_broken_name(b->kind),
-			.count = b->count,
-			.sw = fab_node_name(f, b->sw),
-			.port = b->port,
-			.switch_guid = f->node_guid[b->sw],
-		};
-
-		fab_report_record(r, &row);
-	}
-	fab_report_table_end(r);
+	if (o->has_tables)
+		print_broken(r, o);
 }
 
 /* For people: ranges of trees down, one column an algorithm. */

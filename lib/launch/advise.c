@@ -382,18 +382,49 @@ static int add_order(struct fab_launch_report *r, uint64_t bytes, struct fab_err
 	return 0;
 }
 
+/* All settings together, and the way to set each, with its own effect. */
+static void add_together(struct fab_launch_report *r)
+{
+	static const enum fab_launch_setting together[FAB_N_SETTINGS] = {
+		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT, FAB_SETTING_WIREUP,
+		FAB_SETTING_TREE_WIDTH, FAB_SETTING_FENCE};
+	const struct fab_launch_timed *now = &r->advice.now, *best = &r->advice.together;
+	char saved[FAB_HUMAN_BYTES], *text = NULL, *how = NULL;
+
+	for (size_t i = 0; i < FAB_N_SETTINGS; i++) {
+		enum fab_launch_setting k = together[i];
+		struct words then = words_of(r->memory, k, &best->is);
+
+		if (best->is.of[k] == now->is.of[k])
+			continue;
+		fab_human_seconds(r->advice.own_s[k], saved);
+		fab_append(&text, ", ", "%s %s", then.setting, then.value);
+		fab_append(&how, "; ", "%s saves %s of it", then.how, saved);
+	}
+	fab_arena_own(r->memory, free, text);
+	fab_arena_own(r->memory, free, how);
+	r->best_text = text;
+	r->best_how = how;
+	add(r,
+	    (struct fab_launch_advice_row){.setting = "all that is worth it",
+					   .scope = "job",
+					   .verdict = text ? "yes" : "no",
+					   .now = "-",
+					   .advised = "together",
+					   .how = text,
+					   .saved_low_s = (double)NAN,
+					   .saved_high_s = (double)NAN},
+	    now->total_s - best->total_s);
+}
+
 int fab_launch_report_make(struct fab_launch_report *r, struct fab_err *err)
 {
 	static const enum fab_launch_setting alone[FAB_N_SETTINGS] = {
 		FAB_SETTING_FENCE, FAB_SETTING_TREE_WIDTH, FAB_SETTING_WIREUP,
 		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT};
-	static const enum fab_launch_setting together[FAB_N_SETTINGS] = {
-		FAB_SETTING_STAGE_IN, FAB_SETTING_FANOUT, FAB_SETTING_WIREUP,
-		FAB_SETTING_TREE_WIDTH, FAB_SETTING_FENCE};
 	uint64_t bytes = fab_launch_bytes(&r->start);
 	const struct fab_launch_timed *now = &r->advice.now, *best = &r->advice.together;
 	struct fab_launch_start start = r->start;
-	char saved[FAB_HUMAN_BYTES], *text = NULL, *how = NULL;
 	struct fab_launch_params params;
 	int rc = fab_launch_advise(&r->start, r->params, r->uses, &r->advice, err);
 
@@ -448,30 +479,6 @@ int fab_launch_report_make(struct fab_launch_report *r, struct fab_err *err)
 			&start, err);
 	if (rc)
 		return rc;
-	/* all settings together, and the way to set each, with its own effect */
-	for (size_t i = 0; i < FAB_N_SETTINGS; i++) {
-		enum fab_launch_setting k = together[i];
-		struct words then = words_of(r->memory, k, &best->is);
-
-		if (best->is.of[k] == now->is.of[k])
-			continue;
-		fab_human_seconds(r->advice.own_s[k], saved);
-		fab_append(&text, ", ", "%s %s", then.setting, then.value);
-		fab_append(&how, "; ", "%s saves %s of it", then.how, saved);
-	}
-	fab_arena_own(r->memory, free, text);
-	fab_arena_own(r->memory, free, how);
-	r->best_text = text;
-	r->best_how = how;
-	add(r,
-	    (struct fab_launch_advice_row){.setting = "all that is worth it",
-					   .scope = "job",
-					   .verdict = text ? "yes" : "no",
-					   .now = "-",
-					   .advised = "together",
-					   .how = text,
-					   .saved_low_s = (double)NAN,
-					   .saved_high_s = (double)NAN},
-	    now->total_s - best->total_s);
+	add_together(r);
 	return 0;
 }

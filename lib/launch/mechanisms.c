@@ -106,6 +106,36 @@ static int add_manager(struct fab_arena *memory, const struct fab_launch_start *
 	return add_start(out, row, &s, err);
 }
 
+/* The store of a node, by each kind of lock. */
+static void add_stores(struct fab_arena *memory, const struct fab_launch_start *base,
+		       struct fab_mechanisms *out)
+{
+	char text[FAB_HUMAN_BYTES];
+
+	for (enum fab_lock i = 0; i < FAB_N_LOCKS; i++) {
+		struct fab_lock_cost cost = fab_lock_model(i, base->ppn, base->params);
+		double n_lines = i == FAB_LOCK_N	    ? base->ppn
+				 : i == FAB_LOCK_2N	    ? 2.0 * base->ppn
+				 : i == FAB_LOCK_MUTEX_FLAG ? base->ppn + 1.0
+							    : 1;
+
+		out->rows.v[out->rows.n++] = (struct fab_mechanism){
+			.topic = "store",
+			.name = cost.lock,
+			.what = fab_locks.at(i).summary,
+			.seconds = cost.get_us / 1e6,
+			.saved_s = (double)NAN,
+			.bytes = (double)NAN,
+			.memory_bytes = n_lines * LINE_BYTES,
+			.risk = isnan(cost.wait_us)
+					? "a writer starves"
+					: fab_arena_format(
+						  memory, "a writer waits %s",
+						  fab_human_seconds(cost.wait_us / 1e6,
+								    text))};
+	}
+}
+
 int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_start *base,
 			  const struct fab_detector *d, struct fab_mechanisms *out,
 			  struct fab_err *err)
@@ -144,28 +174,8 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 		s.layout.opts = !i ? 0 : is_one ? 1u << (i - 1) : FAB_SIZE_ALL;
 		rc = add_start(out, row, &s, err);
 	}
-	for (enum fab_lock i = 0; i < FAB_N_LOCKS && !rc; i++) {
-		struct fab_lock_cost cost = fab_lock_model(i, base->ppn, p);
-		double n_lines = i == FAB_LOCK_N	    ? base->ppn
-				 : i == FAB_LOCK_2N	    ? 2.0 * base->ppn
-				 : i == FAB_LOCK_MUTEX_FLAG ? base->ppn + 1.0
-							    : 1;
-
-		out->rows.v[out->rows.n++] = (struct fab_mechanism){
-			.topic = "store",
-			.name = cost.lock,
-			.what = fab_locks.at(i).summary,
-			.seconds = cost.get_us / 1e6,
-			.saved_s = (double)NAN,
-			.bytes = (double)NAN,
-			.memory_bytes = n_lines * LINE_BYTES,
-			.risk = isnan(cost.wait_us)
-					? "a writer starves"
-					: fab_arena_format(
-						  memory, "a writer waits %s",
-						  fab_human_seconds(cost.wait_us / 1e6,
-								    text))};
-	}
+	if (!rc)
+		add_stores(memory, base, out);
 	if (!rc)
 		rc = fab_detector_risks(d, FAB_PARAM(p, beat_delay_ms) * 1e3,
 					FAB_PARAM(p, beat_loss), risks, err);
