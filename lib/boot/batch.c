@@ -229,8 +229,7 @@ static int cmp_size(const void *a, const void *b)
 {
 	const struct fab_batch *x = a, *y = b;
 
-	if (x->n != y->n)
-		return x->n < y->n ? -1 : 1;
+	FAB_ORDER_BY(x, y, n);
 	/* as they were made: shorter numbers first */
 	if (strlen(x->text) != strlen(y->text))
 		return strlen(x->text) < strlen(y->text) ? -1 : 1;

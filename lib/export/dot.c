@@ -127,8 +127,7 @@ static int by_rank(const void *x, const void *y, void *boxes)
 	const struct fab_box *v = boxes;
 	const struct fab_box *a = &v[*(const uint32_t *)x], *b = &v[*(const uint32_t *)y];
 
-	if (a->rank != b->rank)
-		return a->rank > b->rank ? -1 : 1;
+	FAB_ORDER_BY(b, a, rank);
 	return (a->first > b->first) - (a->first < b->first);
 }
 

@@ -50,8 +50,7 @@ static int by_number(const void *x, const void *y)
 
 	if (order)
 		return order;
-	if (a->n_digits != b->n_digits)
-		return a->n_digits < b->n_digits ? -1 : 1;
+	FAB_ORDER_BY(a, b, n_digits);
 	return (a->value > b->value) - (a->value < b->value);
 }
 

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "fabric/label.h"
 #include "fabric/resolver.h"
@@ -659,16 +660,7 @@ static void compare_cables(struct matcher *m)
 			add(m, FAB_WIRING_EXTRA, FAB_NONE, i);
 }
 
-static int by_kind(const void *x, const void *y)
-{
-	const struct fab_wiring_change *a = x, *b = y;
-
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->planned[0] != b->planned[0])
-		return a->planned[0] < b->planned[0] ? -1 : 1;
-	return (a->found[0] > b->found[0]) - (a->found[0] < b->found[0]);
-}
+FAB_ORDER(by_kind, struct fab_wiring_change, kind, planned[0], found[0])
 
 static uint32_t *none(struct fab_arena *arena, uint32_t n)
 {

@@ -215,8 +215,7 @@ static int by_hosts(const void *x, const void *y)
 	const struct candidate *a = x, *b = y;
 
 	FAB_ORDER_BY(a, b, component);
-	if (a->hosts != b->hosts)
-		return a->hosts > b->hosts ? -1 : 1;
+	FAB_ORDER_BY(b, a, hosts);
 	FAB_ORDER_BY(a, b, degree);
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }

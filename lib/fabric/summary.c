@@ -141,8 +141,7 @@ static int by_class(const void *x, const void *y)
 	const struct fab_link_count *a = x, *b = y;
 
 	FAB_ORDER_BY(a, b, class);
-	if (a->speed != b->speed)
-		return a->speed > b->speed ? -1 : 1;
+	FAB_ORDER_BY(b, a, speed);
 	return (a->width < b->width) - (a->width > b->width);
 }
 

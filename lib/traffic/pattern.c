@@ -348,8 +348,7 @@ static int by_key(const void *x, const void *y)
 {
 	const struct seat *a = x, *b = y;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
+	FAB_ORDER_BY(a, b, key);
 	return by_fabric(x, y);
 }
 

@@ -115,13 +115,7 @@ static uint32_t cut_of(struct work *w, uint32_t at)
 	return n;
 }
 
-static int by_key(const void *x, const void *y)
-{
-	const struct leaf *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, key);
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+FAB_ORDER(by_key, struct leaf, key, sw)
 
 static int by_switch(const void *x, const void *y)
 {
@@ -200,8 +194,7 @@ static int by_bound(const void *x, const void *y)
 {
 	const struct use *a = x, *b = y;
 
-	if (a->bound != b->bound)
-		return a->bound > b->bound ? -1 : 1;
+	FAB_ORDER_BY(b, a, bound);
 	return (a->arc > b->arc) - (a->arc < b->arc);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/criticality.h"
 
+#include "base/order.h"
 #include "base/threads.h"
 #include "fabric/ranks.h"
 #include "unicast/faults.h"
@@ -125,8 +126,7 @@ static int by_pairs(const void *a, const void *b)
 
 	if (kind_of(x) != kind_of(y))
 		return kind_of(x) - kind_of(y);
-	if (x->pairs != y->pairs)
-		return x->pairs > y->pairs ? -1 : 1;
+	FAB_ORDER_BY(y, x, pairs);
 	return x->part.id < y->part.id ? -1 : x->part.id > y->part.id;
 }
 
@@ -134,12 +134,9 @@ static int by_cost(const void *a, const void *b)
 {
 	const struct fab_loss *x = a, *y = b;
 
-	if (x->unreachable != y->unreachable)
-		return x->unreachable > y->unreachable ? -1 : 1;
-	if (x->longer != y->longer)
-		return x->longer > y->longer ? -1 : 1;
-	if (x->pairs != y->pairs)
-		return x->pairs > y->pairs ? -1 : 1;
+	FAB_ORDER_BY(y, x, unreachable);
+	FAB_ORDER_BY(y, x, longer);
+	FAB_ORDER_BY(y, x, pairs);
 	return by_pairs(a, b);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "mcast/search/search.h"
 
+#include "base/order.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -405,8 +406,7 @@ static int highest_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
+	FAB_ORDER_BY(y, x, cost);
 	return (x->sw > y->sw) - (x->sw < y->sw);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "unicast/cure/impl.h"
 
+#include "base/order.h"
 #include "fabric/edit.h"
 
 #include <errno.h>
@@ -298,18 +299,13 @@ static int by_change(const void *a, const void *b)
 
 	if (!x->n_cables != !y->n_cables)
 		return x->n_cables ? -1 : 1;
-	if (x->n_cables != y->n_cables)
-		return x->n_cables < y->n_cables ? -1 : 1;
-	if (x->n_proper != y->n_proper)
-		return x->n_proper < y->n_proper ? -1 : 1;
+	FAB_ORDER_BY(x, y, n_cables);
+	FAB_ORDER_BY(x, y, n_proper);
 	if (x->n_cables && !x->valley_pairs != !y->valley_pairs)
 		return x->valley_pairs ? 1 : -1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->valley_pairs != y->valley_pairs)
-		return x->valley_pairs < y->valley_pairs ? -1 : 1;
-	if (x->entries != y->entries)
-		return x->entries < y->entries ? -1 : 1;
+	FAB_ORDER_BY(x, y, kind);
+	FAB_ORDER_BY(x, y, valley_pairs);
+	FAB_ORDER_BY(x, y, entries);
 	return x->edit && y->edit ? strcmp(x->edit, y->edit) : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "unicast/cure/impl.h"
 
 #include "base/map.h"
+#include "base/order.h"
 #include "fabric/edit.h"
 
 #include <errno.h>
@@ -103,12 +104,10 @@ static int by_pairs(const void *a, const void *b)
 {
 	const struct move *x = a, *y = b;
 
-	if (x->pairs != y->pairs)
-		return x->pairs < y->pairs ? 1 : -1;
+	FAB_ORDER_BY(y, x, pairs);
 	if ((x->n > 1) != (y->n > 1))
 		return x->n > 1 ? -1 : 1;
-	if (x->x != y->x)
-		return x->x < y->x ? -1 : 1;
+	FAB_ORDER_BY(x, y, x);
 	return x->y < y->y ? -1 : x->y > y->y;
 }
 
@@ -187,10 +186,8 @@ static int by_rest(const void *a, const void *b)
 {
 	const struct moved *x = a, *y = b;
 
-	if (x->channels != y->channels)
-		return x->channels < y->channels ? -1 : 1;
-	if (x->pairs != y->pairs)
-		return x->pairs < y->pairs ? -1 : 1;
+	FAB_ORDER_BY(x, y, channels);
+	FAB_ORDER_BY(x, y, pairs);
 	return strcmp(x->edit, y->edit);
 }
 
@@ -287,10 +284,8 @@ static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->joined != y->joined)
-		return x->joined < y->joined ? -1 : 1;
-	if (x->near != y->near)
-		return x->near < y->near ? 1 : -1;
+	FAB_ORDER_BY(x, y, joined);
+	FAB_ORDER_BY(y, x, near);
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 

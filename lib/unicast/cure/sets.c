@@ -5,6 +5,7 @@
  */
 #include "unicast/cure/impl.h"
 
+#include "base/order.h"
 #include "base/threads.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
@@ -61,8 +62,7 @@ static int by_uses(const void *a, const void *b)
 {
 	const struct use *x = a, *y = b;
 
-	if (x->n != y->n)
-		return x->n < y->n ? 1 : -1;
+	FAB_ORDER_BY(y, x, n);
 	return x->cable < y->cable ? -1 : x->cable > y->cable;
 }
 
@@ -146,14 +146,10 @@ static int by_loop(const void *a, const void *b)
 		return x->is_cured ? -1 : 1;
 	if (!x->n_more != !y->n_more)
 		return x->n_more ? -1 : 1;
-	if (x->channels != y->channels)
-		return x->channels < y->channels ? -1 : 1;
-	if (x->pairs != y->pairs)
-		return x->pairs < y->pairs ? -1 : 1;
-	if (x->n_proper != y->n_proper)
-		return x->n_proper < y->n_proper ? -1 : 1;
-	if (x->turns != y->turns)
-		return x->turns < y->turns ? -1 : 1;
+	FAB_ORDER_BY(x, y, channels);
+	FAB_ORDER_BY(x, y, pairs);
+	FAB_ORDER_BY(x, y, n_proper);
+	FAB_ORDER_BY(x, y, turns);
 	return memcmp(x->cables, y->cables, sizeof(x->cables));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/engine.h"
 
+#include "base/order.h"
 #include "fabric/ranks.h"
 #include "fabric/resolver.h"
 #include "source/unpack.h"
@@ -137,14 +138,10 @@ static int by_order(const void *x, const void *y)
 
 	if (a->is_switch != b->is_switch)
 		return a->is_switch ? 1 : -1;
-	if (a->n_ends != b->n_ends)
-		return a->n_ends > b->n_ends ? -1 : 1;
-	if (a->guid != b->guid)
-		return a->guid < b->guid ? -1 : 1;
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	if (a->num != b->num)
-		return a->num < b->num ? -1 : 1;
+	FAB_ORDER_BY(b, a, n_ends);
+	FAB_ORDER_BY(a, b, guid);
+	FAB_ORDER_BY(a, b, sw);
+	FAB_ORDER_BY(a, b, num);
 	return (a->port > b->port) - (a->port < b->port);
 }
 
