@@ -23,7 +23,6 @@ enum {
 	GAP_LINES = 3,	 /* of missing cables */
 	LOOKED_AT = 256, /* switches whose missing cables are searched for */
 	COMMON = 3,	 /* of them that lack a cable to the same switch */
-	INNER_PORT = 37, /* lowest odd number of ports of which the last is internal */
 };
 
 struct causer {
@@ -97,17 +96,6 @@ static const char *plural(uint32_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Has the node this port, and can a cable be put into it? The last of 37, 41 or 65 ports
- * leads to the aggregation node inside of the switch. */
-static bool is_free(const struct fab_fabric *f, uint32_t node, unsigned num)
-{
-	unsigned n = f->node_n_ports[node];
-	uint32_t port = fab_port_find(f, node, num);
-
-	return num && num <= n && (num < n || n < INNER_PORT || n % 2 == 0) &&
-	       (port == FAB_NONE || f->port_cable[port] == FAB_NONE);
-}
-
 /* "port 31 free", "ports 31, 33 free", "7 ports free", "no port free". */
 static const char *free_ports(struct causer *c, uint32_t node)
 {
@@ -117,7 +105,7 @@ static const char *free_ports(struct causer *c, uint32_t node)
 	uint32_t n = 0;
 
 	for (unsigned num = 1; num <= f->node_n_ports[node]; num++) {
-		if (!is_free(f, node, num))
+		if (!fab_port_is_free(f, node, num))
 			continue;
 		if (n++ < NAMES_SHOWN)
 			fab_append(&list, ", ", "%u", num);
@@ -281,7 +269,7 @@ static uint32_t usual_port(struct causer *c, uint32_t node, uint32_t *v, uint32_
 	if (n)
 		qsort(v, n, sizeof(*v), fab_cmp_u32);
 	for (uint32_t i = 0; i + least < n; i++)
-		if (v[i] == v[i + least] && is_free(c->f, node, v[i]))
+		if (v[i] == v[i + least] && fab_port_is_free(c->f, node, v[i]))
 			return v[i];
 	return 0;
 }
@@ -468,7 +456,7 @@ static struct gap gap_below(struct causer *c, const struct lower *l)
 	FAB_AUTOFREE char *text = NULL;
 
 	for (unsigned num = 1; num <= c->f->node_n_ports[l->sw]; num++)
-		n_free += is_free(c->f, l->sw, num);
+		n_free += fab_port_is_free(c->f, l->sw, num);
 	for (uint32_t k = 0; k < l->n; k++) {
 		gap.n_cables += l->v[k].n;
 		if (k < OWN_LINES)

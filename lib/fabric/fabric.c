@@ -43,6 +43,18 @@ fab_port_id fab_port_find(const struct fab_fabric *f, fab_node_id node, unsigned
 									     : FAB_NONE;
 }
 
+/* Lowest odd number of ports of which the last is internal. */
+enum { INNER_PORT = 37 };
+
+bool fab_port_is_free(const struct fab_fabric *f, fab_node_id node, unsigned num)
+{
+	unsigned n = f->node_n_ports[node];
+	uint32_t port = fab_port_find(f, node, num);
+
+	return num && num <= n && (num < n || n < INNER_PORT || n % 2 == 0) &&
+	       (port == FAB_NONE || f->port_cable[port] == FAB_NONE);
+}
+
 fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_id node)
 {
 	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)

@@ -205,6 +205,10 @@ static inline uint32_t fab_cable_peer(const struct fab_fabric *f, uint32_t cable
 /* Port `num` of a node, FAB_NONE when it is not kept. O(log ports of the node). */
 fab_port_id fab_port_find(const struct fab_fabric *f, fab_node_id node, unsigned num);
 
+/* Has the node this port, and can a cable be put into it? The last of 37, 41 or 65 ports
+ * leads to the aggregation node inside of the switch. O(log ports of the node). */
+bool fab_port_is_free(const struct fab_fabric *f, fab_node_id node, unsigned num);
+
 /* The first port of a node with a cable, else FAB_NONE. */
 fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_id node);
 

@@ -25,9 +25,7 @@ enum {
 static bool has_free_port(const struct fab_fabric *f, uint32_t sw, uint16_t *port)
 {
 	for (uint32_t p = 1; p <= f->node_n_ports[sw]; p++) {
-		uint32_t id = fab_port_find(f, sw, p);
-
-		if (id != FAB_NONE && f->port_cable[id] != FAB_NONE)
+		if (!fab_port_is_free(f, sw, p))
 			continue;
 		*port = (uint16_t)p;
 		return true;
