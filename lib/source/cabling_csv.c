@@ -370,7 +370,10 @@ int fab_cabling_csv_add(struct fab_cabling *c, const char *name, const char *tex
 		fab_lines_tell(&x.lines, text);
 		if (line.p == line.end)
 			continue;
-		if (fab_is_cabling_csv_line(line) && is_header(line, &layout)) {
+		/* a name can look like columns: other separators need all of them */
+		if (fab_is_cabling_csv_line(line) && is_header(line, &layout) &&
+		    (!x.layout.line || layout.separator == x.layout.separator ||
+		     layout.n_found == N_COLUMNS)) {
 			layout.line = x.lines.line;
 			x.layout = layout;
 			rc = check_layout(&x, line);
