@@ -18,8 +18,10 @@ static void print_histogram(const struct fab_fabric *f, const struct fab_dist *d
 		for (uint32_t b = 0; b < a; b++)
 			pairs[row[b]]++;
 	}
-	for (unsigned hops = 1; hops <= fab_dist_diameter(dist); hops++)
-		printf("%u hops: %" PRIu64 " pairs of switches\n", hops, pairs[hops]);
+	for (unsigned hops = 1; hops < FAB_HOPS_UNREACHABLE; hops++)
+		if (pairs[hops])
+			printf("%u hops: %" PRIu64 " pairs of switches\n", hops,
+			       pairs[hops]);
 	if (pairs[FAB_HOPS_UNREACHABLE])
 		printf("not connected: %" PRIu64 " pairs\n", pairs[FAB_HOPS_UNREACHABLE]);
 }
