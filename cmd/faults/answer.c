@@ -429,7 +429,7 @@ static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 	free(shortest);
 }
 
-/* What is called by the name of an engine of OpenSM, but is another's. */
+/* Engines of OpenSM that were asked for and replaced by others. */
 static void say_replaced(struct fab_report *r, const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->n; i++)

@@ -293,7 +293,7 @@ static const char *loop_text(const struct fab_work *w, const struct fab_analysis
 	return text;
 }
 
-/* What the tables lose or win. */
+/* Pairs and loops that the tables lose or gain. */
 static void say_tables(struct fab_report *r, const struct fab_work *w,
 		       const struct pair *pair, const char *names)
 {

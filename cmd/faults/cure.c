@@ -9,7 +9,7 @@
 #include "faults.h"
 #include "unicast/cure.h"
 
-/* What the search may take of a core: half a minute on two. */
+/* Processor time of the search: half a minute on two cores. */
 static const double CPU_SECONDS = 50;
 enum { PAIRS_NAMED = 4 };
 
@@ -158,7 +158,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	return rc || !o->loop ? rc : find(w, err);
 }
 
-/* What is left out or moved, in words. */
+/* The cables, pairs or roots of a cure in words. */
 static const char *summary_text(const struct fab_work *w, const struct fab_cure *c)
 {
 	const char *cables = fab_human_counted(w->arena, c->n_cables, "cable", NULL);

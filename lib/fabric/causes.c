@@ -20,7 +20,7 @@
 enum {
 	OWN_LINES = 2, /* with all details, of a code */
 	NAMES_SHOWN = 3,
-	GAP_LINES = 3,	 /* of missing cables */
+	GAP_LINES = 2,	 /* of missing cables */
 	LOOKED_AT = 256, /* switches whose missing cables are searched for */
 	COMMON = 3,	 /* of them that lack a cable to the same switch */
 };
@@ -448,7 +448,7 @@ static struct gap gap_above(struct causer *c, struct lower *l, uint32_t n, uint3
 	return gap;
 }
 
-/* What is left of one switch. */
+/* The gap of one switch that lacks cables to switches above. */
 static struct gap gap_below(struct causer *c, const struct lower *l)
 {
 	struct gap gap = {.first = l->first, .n_findings = l->n_findings, .sw = l->sw};

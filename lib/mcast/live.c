@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tree that was changed is at most so many times as high as needed. */
+/* Largest height of a changed tree, as a multiple of the least one. */
 enum { MOST_HEIGHT = 2 };
 
 struct fab_live {

@@ -42,7 +42,7 @@ int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 /*
  * *o becomes what `given` says (event_plugin_options), and then the file given->file.
  * EINVAL names file and line; errors of the file as they are; a file of more than 64 KiB
- * is EFBIG; EPERM: somebody else could write it (it is not a regular file of root or of
+ * is EFBIG; EPERM: others may write it (it is not a regular file of root or of
  * the process, or the group, others or everybody in its folder may write it); ENODATA: it
  * has no option, or a NUL, as while it is being written. Then *o is as before. O(file).
  */

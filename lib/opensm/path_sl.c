@@ -27,7 +27,7 @@ static struct {
 
 enum { NO_SL = 16 };
 
-/* What the SA takes before it asks the routing engine. */
+/* Service level that the SA uses before it asks the routing engine. */
 static uint8_t level_of_partition(osm_subn_t *subn)
 {
 	cl_map_item_t *item = cl_qmap_get(&subn->prtn_pkey_tbl, IB_DEFAULT_PARTIAL_PKEY);

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* What is there to be ended or removed; slots are taken and left by all threads. */
+/* Processes to end and folders to remove; slots are taken and left by all threads. */
 enum { SLOTS = 256 };
 static _Atomic(pid_t) running[SLOTS];
 static _Atomic(char *) folders[SLOTS];

@@ -24,7 +24,7 @@ enum { ROUNDS_LEAST = 32, ROUNDS_MOST = 1500, ROUNDS_WORK = 60000000 };
 /* Growth of the price of a cable with each group on it, and the largest weight. */
 static const double RATE = 0.06, LARGEST = 1e6;
 
-/* What is rounded up may be as much too large. */
+/* Tolerance of sums that are rounded up. */
 static const double ROUNDING = 1e-9;
 
 struct forced {
