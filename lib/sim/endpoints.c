@@ -15,7 +15,7 @@ static void inject_at(struct sim_part *p, uint32_t e, uint64_t time)
 	if (src->due <= time)
 		return;
 	src->due = time;
-	sim_event_at(p, time, SIM_INJECT, e, 0);
+	sim_event_at(p, time, SIM_SEND, e, 0);
 }
 
 /* Ask for the next message. */
@@ -220,16 +220,18 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 	}
 	sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
 	port->out_busy = p->now + wire;
-	sim_start(p, out, id, src->vl, wire);
+	sim_start(p, out, id, src->vl, wire, 0);
 }
 
-void sim_inject(struct sim_part *p, uint32_t e)
+static void inject(struct sim_part *p, uint32_t e)
 {
 	struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
 	uint32_t out = s->net.n_ports + e, payload, size;
 	struct sim_port *port = &s->port[out];
 
+	if (src->due == p->now)
+		src->due = UINT64_MAX;
 	if (port->out_busy > p->now) {
 		if (src->state != SIM_IDLE)
 			inject_at(p, e, port->out_busy);
@@ -266,8 +268,11 @@ void sim_inject(struct sim_part *p, uint32_t e)
 			  src->birth > port->out_busy ? src->birth : port->out_busy);
 }
 
-void sim_notify(struct sim_part *p, uint32_t e, uint32_t id, bool is_received)
+/* A message has been received by an endpoint, or one that it sent is completed. */
+static void notify(struct sim_part *p, uint32_t what, uint32_t id)
 {
+	bool is_received = what >> SIM_ID_BITS == SIM_RECEIVED;
+	uint32_t e = what & SIM_ID;
 	const struct sim_packet *packet = sim_packet(p, id);
 	const struct fab_messages *m = p->sim->messages;
 	bool to_group = packet->source & SIM_TO_GROUP;
@@ -354,26 +359,18 @@ void sim_message_copies(struct sim_part *p, uint32_t source, uint32_t message,
 	l->packet.source = is_lost ? (uint32_t)SIM_LOST : 0;
 }
 
-void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
+static void lost(struct sim_part *p, uint32_t id, enum sim_loss why)
 {
 	const struct sim *s = p->sim;
 	struct sim_packet packet = *sim_packet(p, id);
-	uint64_t wire = sim_wire(s->port[in].per_byte, packet.size);
 	struct sim_packet note = {.source = sim_endpoint_of(&packet) | (uint32_t)SIM_LOST,
 				  .target = packet.target,
 				  .birth = packet.birth,
 				  .tag = packet.tag};
 
-	sim_release(p, &s->port[in], packet.vl, (uint32_t)sim_units(s, packet.size),
-		    p->now + wire + s->cable_delay);
-	p->last_move = p->now;
-	if (packet.hops >= FAB_SIM_HOPS_MAX)
-		p->sums.looped++;
-	else
-		p->sums.unroutable++;
+	(void)why;
 	if (sim_in_window(s, packet.birth))
 		p->sums.window_in_flight--;
-	sim_cell_free(p, id);
 	if (!(packet.source & SIM_TO_GROUP))
 		sim_growth_of_target(s, packet.target, p->now, -1);
 	if (packet.source & SIM_TO_GROUP || s->params->chooser)
@@ -385,7 +382,7 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 		note_completed(p, p->now + s->hop_delay, note);
 }
 
-void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
+static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 {
 	const struct sim *s = p->sim;
 	const struct sim_packet *packet = sim_packet(p, id);
@@ -436,6 +433,9 @@ void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 	else
 		sim_cell_free(p, id);
 }
+
+const struct sim_host sim_message_host = {
+	.send = inject, .event = notify, .deliver = deliver, .lost = lost};
 
 void sim_part_read(struct sim_part *p, unsigned turn)
 {

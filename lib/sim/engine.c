@@ -120,7 +120,15 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 	}
 	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == OUT_NONE ||
 	    out->peer == FAB_NONE) {
-		sim_drop(p, a->port, a->packet);
+		sim_drop(p, a->port, a->packet,
+			 packet->hops >= FAB_SIM_HOPS_MAX ? SIM_LOOPED : SIM_UNROUTABLE);
+		return;
+	}
+	if (s->host.is_down && s->host.is_down(p, (uint32_t)(out - s->port))) {
+		if (sim_is_adaptive(s) && a->vl == s->adaptive_vl) /* room it has taken */
+			sim_lane(s, (uint32_t)(out - s->port), a->vl)->credits +=
+				sim_units(s, packet->size);
+		sim_drop(p, a->port, a->packet, SIM_DOWN);
 		return;
 	}
 	if (!s->net.is_even) {
@@ -318,7 +326,7 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 	if (!sim_is_adaptive(s) || vl != s->adaptive_vl)
 		lane->credits -=
 			sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
-	sim_start(p, out_id, id, vl, wire);
+	sim_start(p, out_id, id, vl, wire, 0);
 }
 
 /* An output chooses. Did it start a packet? */
@@ -432,11 +440,25 @@ static void take_credit(struct sim_part *p, uint32_t id)
 			 1ull << port->local % SIM_WORD);
 }
 
-/* An event of the wheel; those for which nothing waits are not counted. */
-SIM_HOT void handle(struct sim_part *p, const struct fab_wheel_event *event)
+/* A head that comes late, or a packet at its endpoint. */
+static void arrive_late(struct sim_part *p, uint32_t id, uint32_t packet)
 {
-	enum sim_event_kind kind = (enum sim_event_kind)(event->what >> SIM_ID_BITS);
-	uint32_t id = event->what & SIM_ID, item = event->item;
+	struct sim_arrival a = {.time = p->now, .port = id, .packet = packet};
+
+	if (id < p->sim->net.n_ports) {
+		route_ahead(p, &a);
+		arrive(p, &a);
+		return;
+	}
+	p->sums.delivered++;
+	p->sim->host.arrived(p, id - p->sim->net.n_ports, packet);
+}
+
+/* An event of the wheel; those for which nothing waits are not counted. */
+SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
+{
+	enum sim_event_kind kind = (enum sim_event_kind)(what >> SIM_ID_BITS);
+	uint32_t id = what & SIM_ID;
 	struct sim *s = p->sim;
 
 	if (kind == SIM_END) {
@@ -449,17 +471,24 @@ SIM_HOT void handle(struct sim_part *p, const struct fab_wheel_event *event)
 	}
 	p->n_live--;
 	p->sums.events++;
-	if (kind == SIM_READY) {
+	if (kind == SIM_HEAD)
+		arrive_late(p, id, item);
+	else if (kind == SIM_READY)
 		be_ready(p, id, item);
-	} else if (kind == SIM_CREDIT) {
+	else if (kind == SIM_CREDIT)
 		take_credit(p, id);
-	} else if (kind == SIM_INJECT) {
-		if (s->source[id].due == p->now)
-			s->source[id].due = UINT64_MAX;
+	else if (kind == SIM_SEND)
 		FAB_PUSH(&p->dirty_ends, id);
-	} else {
-		sim_notify(p, id, item, kind == SIM_RECEIVED);
-	}
+	else
+		s->host.event(p, what, item);
+}
+
+/* Events of the wheel at this time, in order. */
+static void handle_in_order(struct sim_part *p)
+{
+	sim_batch(p);
+	for (size_t i = 0; i < p->batch.n; i++)
+		handle(p, (uint32_t)(p->batch.v[i] >> 32), (uint32_t)p->batch.v[i]);
 }
 
 /* Add the marked outputs of a switch to the list of choices, from its turn around. */
@@ -558,7 +587,7 @@ SIM_HOT void choose(struct sim_part *p)
 		sw->turned = p->now;
 	}
 	for (size_t i = 0; i < p->dirty_ends.n; i++)
-		sim_inject(p, p->dirty_ends.v[i]);
+		s->host.send(p, p->dirty_ends.v[i]);
 	p->dirty_ends.n = 0;
 }
 
@@ -607,9 +636,14 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 			arrive(p, &a);
 		}
 		while (fab_wheel_ahead(w) && w->now.v[w->at].time == time) {
-			struct fab_wheel_event event = *fab_wheel_take(w);
+			struct fab_wheel_event event;
 
-			handle(p, &event);
+			if (p->sim->host.is_ordered) {
+				handle_in_order(p);
+				continue;
+			}
+			event = *fab_wheel_take(w);
+			handle(p, event.what, event.item);
 		}
 		if (sim_is_adaptive(p->sim) && p->undecided.n)
 			decide(p);

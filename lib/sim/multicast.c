@@ -92,7 +92,8 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 			wait = slow - fast;
 	}
 	if (!n) {
-		sim_drop(p, in_id, id);
+		sim_drop(p, in_id, id,
+			 packet->hops >= FAB_SIM_HOPS_MAX ? SIM_LOOPED : SIM_UNROUTABLE);
 		return;
 	}
 	if (wait && !has_waited) {

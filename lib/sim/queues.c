@@ -1,12 +1,80 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slow paths of the short operations of sim/state.h: growth, credits that have to wait.
- */
+/* Slow paths of the short operations of sim/state.h: growth, credits that have to wait,
+ * packets that are lost, events in order. */
 #include "sim/state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CELLS_MAX = 1 << 30, HUGE_CELLS = 1 << 16, FIRST_CELLS = 1 << 10 };
+
+void sim_drop(struct sim_part *p, uint32_t in, uint32_t id, enum sim_loss why)
+{
+	const struct sim *s = p->sim;
+	const struct sim_packet *packet = sim_packet(p, id);
+	uint64_t wire = sim_wire(s->port[in].per_byte, packet->size);
+
+	sim_release(p, &s->port[in], packet->vl, (uint32_t)sim_units(s, packet->size),
+		    p->now + wire + s->cable_delay);
+	p->last_move = p->now;
+	p->sums.dropped[why]++;
+	s->host.lost(p, id, why);
+	sim_cell_free(p, id);
+}
+
+enum { FEW = 16 }; /* keys that are sorted by insertion */
+
+/* The upper half by its bytes, the lowest first, where bytes that all share are passed
+ * over; the rest by insertion. */
+static void sort_keys(struct sim_part *p)
+{
+	size_t n = p->batch.n;
+	uint64_t *v = p->batch.v, *to;
+
+	p->sorted.n = 0;
+	FAB_RESERVE(&p->sorted, n);
+	to = p->sorted.v;
+	for (unsigned shift = 32; shift < 64 && n > FEW; shift += 8) {
+		uint32_t at[256] = {0}, sum = 0;
+		uint64_t *last = v;
+
+		for (size_t i = 0; i < n; i++)
+			at[v[i] >> shift & 255]++;
+		if (at[v[0] >> shift & 255] == n)
+			continue;
+		for (unsigned b = 0; b < 256; b++) {
+			sum += at[b];
+			at[b] = sum - at[b];
+		}
+		for (size_t i = 0; i < n; i++)
+			to[at[v[i] >> shift & 255]++] = v[i];
+		v = to;
+		to = last;
+	}
+	for (size_t i = 1; i < n; i++) {
+		uint64_t key = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1] > key; at--)
+			v[at] = v[at - 1];
+		v[at] = key;
+	}
+	if (v != p->batch.v)
+		memcpy(p->batch.v, v, n * sizeof(*v));
+}
+
+void sim_batch(struct sim_part *p)
+{
+	struct fab_wheel *w = &p->wheel;
+
+	p->batch.n = 0;
+	while (fab_wheel_ahead(w) && w->now.v[w->at].time == p->now) {
+		const struct fab_wheel_event *e = fab_wheel_take(w);
+
+		FAB_PUSH(&p->batch, (uint64_t)e->what << 32 | e->item);
+	}
+	sort_keys(p);
+}
 
 void sim_cells_grow(struct sim_part *p)
 {

@@ -34,8 +34,8 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 	r->copied = sums.copied;
 	r->delivered = sums.delivered;
 	r->lost = sums.lost;
-	r->unroutable = sums.unroutable;
-	r->looped = sums.looped;
+	r->unroutable = sums.dropped[SIM_UNROUTABLE];
+	r->looped = sums.dropped[SIM_LOOPED];
 	r->unknown_sl = sums.unknown_sl;
 	r->in_flight = r->injected + r->copied - r->delivered - r->unroutable - r->looped;
 	r->packet_hops = sums.packet_hops;

@@ -21,14 +21,16 @@
 #define SIM_HOT static inline __attribute__((always_inline))
 
 enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoint */
-		      SIM_READY,  /* the tail of a packet on a slower cable is near enough
-				   */
-		      SIM_END,	  /* an output has sent a packet */
-		      SIM_READ,	  /* an input has read one, if not with SIM_END */
+		      SIM_HEAD,	 /* a head is at a switch, or a packet at its endpoint */
+		      SIM_READY, /* the tail of a packet on a slower cable is near enough
+				  */
+		      SIM_END,	 /* an output has sent a packet */
+		      SIM_READ,	 /* an input has read one, if not with SIM_END */
 		      SIM_CREDIT, /* a credit has come for a lane that waits */
-		      SIM_INJECT, /* an endpoint may send */
-		      SIM_RECEIVED, /* a message is at its endpoint */
-		      SIM_COMPLETED /* a message of an endpoint has arrived */
+		      SIM_SEND,	  /* an endpoint may send */
+		      SIM_OWN,	  /* of the host: this one and those above */
+		      SIM_RECEIVED = SIM_OWN, /* a message is at its endpoint */
+		      SIM_COMPLETED	      /* a message of an endpoint has arrived */
 };
 
 enum { SIM_ID_BITS = 28, SIM_ID = (1 << SIM_ID_BITS) - 1, SIM_WORD = 64 };
@@ -52,7 +54,7 @@ enum {
 struct sim_packet {
 	uint32_t next; /* in a queue; of free cells */
 	uint32_t row;  /* of the tables; of adaptive routing the message */
-	uint32_t target, source;
+	uint32_t target, source;	/* source, birth: as the host likes */
 	uint64_t birth : 48, size : 16; /* bytes (flits) with headers */
 	uint32_t since;			/* ready at this switch: low bits of the time */
 	uint8_t vl : 4, sl : 4;		/* vl: of the buffer it is in */
@@ -190,9 +192,17 @@ struct sim_post {
 	size_t n_packets;
 };
 
+/* Why the network loses a packet. */
+enum sim_loss {
+	SIM_LOOPED,	/* after FAB_SIM_HOPS_MAX hops */
+	SIM_UNROUTABLE, /* no path, or a dead cable */
+	SIM_DOWN,	/* a cable that is down for a time */
+	SIM_LOSSES
+};
+
 /* Sums of a part; all but hops_max are added up in the end. */
 struct sim_sums {
-	uint64_t born, injected, copied, delivered, unroutable, looped, unknown_sl;
+	uint64_t born, injected, copied, delivered, dropped[SIM_LOSSES], unknown_sl;
 	uint64_t lost; /* packets that were created without a path */
 	uint64_t packet_hops, events;
 	uint64_t window_born, window_sent, window_in_flight; /* packets; modulo 2^64 */
@@ -223,6 +233,31 @@ struct sim_ring {
 
 enum { SIM_RING_ROOM = 16, SIM_CHOICES_ROOM = 64 }; /* read or written beyond the last */
 
+struct sim_part;
+
+/*
+ * What uses the network. Messages (sim/endpoints.c) have parts for threads; transfers
+ * (lib/rdma) have one. Calls while a part runs have its time, p->now.
+ */
+struct sim_host {
+	/* An endpoint may send: SIM_SEND, or a credit for which it waits has come. */
+	void (*send)(struct sim_part *p, uint32_t end);
+	/* An event of its own kinds, SIM_OWN and above. */
+	void (*event)(struct sim_part *p, uint32_t what, uint32_t item);
+	/* A packet starts on the cable to its endpoint, for `wire` ticks. NULL: the host
+	 * is told when it has arrived. */
+	void (*deliver)(struct sim_part *p, uint32_t end, uint32_t packet, uint64_t wire);
+	void (*arrived)(struct sim_part *p, uint32_t end, uint32_t packet);
+	/* The network has lost a packet, whose cell is free afterwards. */
+	void (*lost)(struct sim_part *p, uint32_t packet, enum sim_loss why);
+	/* A packet starts on the cable of a port. NULL: not wanted. */
+	void (*starts)(struct sim_part *p, uint32_t port, uint32_t packet);
+	/* Is the cable of a port down now? NULL: none ever is. */
+	bool (*is_down)(const struct sim_part *p, uint32_t port);
+	/* Events of one time come by what and item; else in any order. */
+	bool is_ordered;
+};
+
 struct sim_part {
 	struct sim *sim;
 	uint32_t index;
@@ -247,14 +282,25 @@ struct sim_part {
 	FAB_VEC(struct fab_sim_step) trace;
 	FAB_VEC(uint64_t) earliest; /* births of the first packets: sim/trace.c */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
-	int rc; /* of a message that is refused */
+	FAB_VEC(uint64_t) batch, sorted; /* events of one time: what << 32 | item */
+	int rc;				 /* it stops; of a message that is refused */
 	struct fab_err err;
+};
+
+/* A port as it is without bounds on buffers. */
+struct sim_open_port {
+	uint32_t per_byte;
+	uint32_t peer;	/* port at the other end */
+	uint32_t sw;	/* its switch; of an endpoint FAB_NONE */
+	uint32_t first; /* first port of that */
 };
 
 struct sim {
 	struct sim_net net; /* all arrays below of fixed size are in its arena */
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
+	struct sim_host host;
+	void *context;		/* of the host */
 	bool one_read, is_fifo; /* of the kind of switch */
 	bool all_small;
 	bool with_groups;
@@ -282,7 +328,26 @@ struct sim {
 	uint32_t n_parts;
 	struct sim_part *part;
 	uint32_t *end_part; /* [n_ends] */
+
+	/* without bounds on buffers: sim/open.c */
+	struct sim_open_port *open; /* [n_all]; NULL: bounded */
+	uint64_t *busy;		    /* [n_all] until then with packets that chose it */
+	uint64_t longest_wait;	    /* ticks for a port */
+	uint32_t longest_port;
 };
+
+/* sim/core.c: make the network of a run ready: s->net is there, the rest zeroed. The
+ * caller calls fini, also after an error, and keeps params. ERANGE: too many ports. */
+int sim_init(struct sim *s, const struct fab_sim_params *params,
+	     const struct sim_host *host, void *context, struct fab_err *err);
+void sim_fini(struct sim *s);
+
+/* sim/open.c: the same without bounds on buffers, in one part. */
+void sim_init_open(struct sim *s, const struct fab_sim_params *params,
+		   const struct sim_host *host, void *context);
+void sim_part_run_open(struct sim_part *p, uint64_t limit);
+/* Put a packet on the wire of an endpoint, `late` ticks late at the other end. */
+void sim_open_put(struct sim_part *p, uint32_t end, uint32_t packet, uint64_t late);
 
 /* sim/engine.c: no event of a part is before this time; UINT64_MAX: none. */
 uint64_t sim_part_first(const struct sim_part *p);
@@ -299,14 +364,7 @@ void sim_part_start(struct sim_part *p);
 /* Count the messages that were created before the end of the measured time and wait;
  * afterwards the sources are of no use. */
 uint64_t sim_part_waiting(struct sim_part *p);
-/* Events of endpoints. */
-void sim_inject(struct sim_part *p, uint32_t end);
-/* A message has been received by an endpoint, or one that it sent is completed. */
-void sim_notify(struct sim_part *p, uint32_t end, uint32_t packet, bool is_received);
-/* A packet starts on the cable to its endpoint, for `wire` ticks. */
-void sim_deliver(struct sim_part *p, uint32_t end, uint32_t packet, uint64_t wire);
-/* A packet that came by a port goes no further. */
-void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet);
+extern const struct sim_host sim_message_host;
 /* A change of the number of copies of a multicast message that are under way. */
 void sim_message_copies(struct sim_part *p, uint32_t source, uint32_t message,
 			int64_t copies, uint64_t delivered, bool is_lost);
@@ -349,7 +407,11 @@ void sim_take_trace(const struct sim *s, struct fab_sim_result *r);
 void sim_results(struct sim *s, struct fab_sim_result *r);
 void sim_find_deadlock(const struct sim *s, struct fab_sim_result *r);
 
-/* sim/queues.c: room for more cells; pointers to cells are stale then. */
+/* sim/queues.c: a packet that came by a port goes no further. */
+void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet, enum sim_loss why);
+/* The events of the wheel at this time into p->batch, in order. */
+void sim_batch(struct sim_part *p);
+/* Room for more cells; pointers to cells are stale then. */
 void sim_cells_grow(struct sim_part *p);
 /* Room for `more` events. */
 void sim_ring_grow(struct sim_ring *r, size_t more);
@@ -747,9 +809,9 @@ SIM_HOT uint64_t sim_ring_first(const struct sim_ring *r)
 }
 
 /* A packet starts on the cable of a port for `wire` ticks: it will be at the other end,
- * or is delivered. */
+ * `late` ticks late, or is delivered. */
 SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsigned vl,
-		       uint64_t wire)
+		       uint64_t wire, uint64_t late)
 {
 	const struct sim *s = p->sim;
 	const struct sim_port *port = &s->port[id];
@@ -768,10 +830,17 @@ SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsi
 	}
 	if (packet->source & SIM_TRACED)
 		sim_trace(p, packet, id, vl);
+	if (s->host.starts)
+		s->host.starts(p, id, packet_id);
 	packet->vl = vl & 15;
 	packet->hops++;
-	if (port->peer >= s->net.n_ports) {
-		sim_deliver(p, port->peer - s->net.n_ports, packet_id, wire);
+	if (port->peer >= s->net.n_ports && s->host.deliver) {
+		s->host.deliver(p, port->peer - s->net.n_ports, packet_id, wire);
+	} else if (port->peer >= s->net.n_ports) {
+		sim_event_at(p, p->now + s->cable_delay + wire + s->host_delay, SIM_HEAD,
+			     port->peer, packet_id);
+	} else if (late) {
+		sim_event_at(p, then + late, SIM_HEAD, port->peer, packet_id);
 	} else if (port->part == p->index) {
 		sim_ring_add(&p->ring, then, port->peer, packet_id);
 	} else {
