@@ -81,13 +81,12 @@ uint32_t rdma_next_any(struct rdma *r, struct rdma_session *s)
 void rdma_wake(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
-	uint64_t busy = r->busy[r->n_ports + end];
+	uint64_t busy = rdma_wire_free(r, end);
 
 	if (e->is_due || (e->control_head == FAB_NONE && e->ring_head == FAB_NONE))
 		return;
 	e->is_due = true;
-	fab_wheel_add(&r->wheel, busy > r->now ? busy : r->now, rdma_what(RDMA_SEND, end),
-		      0);
+	sim_event_at(r->part, busy > r->now ? busy : r->now, SIM_SEND, end, 0);
 }
 
 void rdma_ready(struct rdma *r, struct rdma_session *s)
@@ -128,22 +127,20 @@ void rdma_ring_drop(struct rdma *r, struct rdma_session *s)
 static void address(const struct rdma *r, struct rdma_packet *p, uint32_t from,
 		    uint32_t to)
 {
-	const struct fab_rdma_net *net = r->net;
+	const struct sim *s = &r->sim;
+	unsigned sl;
 
 	p->to = to;
-	p->sl = p->vl = 0;
-	p->life = FAB_RDMA_HOPS_MAX;
-	if (net->params.routing != FAB_RDMA_BY_TABLE) {
-		p->row = net->sim.port_sw[net->sim.end_port[to]];
-		p->vl = r->lane ? (r->n_vls - 1) & 15 : 0;
+	if (r->sim_params.chooser) {
+		p->row = s->net.end_near[to];
+		p->vl = (uint8_t)(s->open ? 0 : s->adaptive_vl);
 		return;
 	}
-	p->row = net->sim.end_row[to];
-	if (r->lane && r->n_vls > 1) {
-		unsigned sl = sim_net_sl(&net->sim, from, to);
-
-		p->sl = (sl < 16 ? sl : 0) & 15;
-		p->vl = sim_net_first_vl(&net->sim, p->sl) & 15;
+	p->row = s->net.end_row[to];
+	if (!s->open && s->n_vls > 1) {
+		sl = sim_net_sl(&s->net, from, to);
+		p->sl = (uint8_t)(sl < 16 ? sl : 0);
+		p->vl = (uint8_t)sim_net_first_vl(&s->net, p->sl);
 	}
 }
 
@@ -152,29 +149,28 @@ static void send_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 			 uint8_t flags, uint32_t more_bytes)
 {
 	uint32_t from = by_sender ? s->sender : s->receiver;
-	uint32_t to = by_sender ? s->receiver : s->sender, id = rdma_packet_new(r);
-	struct rdma_packet *p = &r->packet.v[id];
+	uint32_t to = by_sender ? s->receiver : s->sender, id;
+	struct rdma_packet p = {.transfer = s->transfer,
+				.number = number,
+				.value = value,
+				.bytes = (uint16_t)(r->params->control + more_bytes),
+				.cid = s->cid,
+				.kind = (uint8_t)kind,
+				.flags = flags};
 	struct rdma_end *e = &r->end[from];
 	uint64_t chance;
 
-	*p = (struct rdma_packet){.next = FAB_NONE,
-				  .transfer = s->transfer,
-				  .number = number,
-				  .value = value,
-				  .bytes = (uint16_t)(r->params->control + more_bytes),
-				  .cid = s->cid,
-				  .kind = (uint8_t)kind & 15,
-				  .flags = flags & 15};
-	address(r, p, from, to);
+	address(r, &p, from, to);
 	chance = (uint64_t)s->control_sent[by_sender]++ * 2 + by_sender;
 	if (r->params->bad.drop_control > 0 &&
 	    fab_unit(fab_stream_at(r->control_seed, s->transfer, chance)) <
 		    r->params->bad.drop_control)
-		p->flags |= RDMA_DOOMED;
+		p.flags |= RDMA_DOOMED;
+	id = rdma_packet_new(r, &p);
 	if (e->control_tail == FAB_NONE)
 		e->control_head = id;
 	else
-		r->packet.v[e->control_tail].next = id;
+		sim_packet(r->part, e->control_tail)->next = id;
 	e->control_tail = id;
 	rdma_wake(r, from);
 }
@@ -206,11 +202,11 @@ void rdma_request_gaps(struct rdma *r, struct rdma_session *s, uint32_t from,
 		     (s->window.width + 7) / 8);
 }
 
-static void count_sent(struct rdma *r, const struct rdma_packet *p)
+static void count_sent(struct rdma *r, unsigned kind, uint32_t bytes)
 {
-	r->result->n.packets[p->kind]++;
-	r->result->n.bytes[p->kind] += p->bytes;
-	r->result->wire_bytes += p->bytes;
+	r->result->n.packets[kind]++;
+	r->result->n.bytes[kind] += bytes;
+	r->result->wire_bytes += bytes;
 }
 
 /* Packet `number` of a session goes onto the wire. */
@@ -218,34 +214,32 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 {
 	const struct fab_rdma_transfer *t = &r->problem->transfer[s->transfer];
 	uint32_t payload = rdma_payload(t->bytes, r->params->mtu, number);
-	uint32_t id = rdma_packet_new(r);
-	struct rdma_packet *p = &r->packet.v[id];
+	struct rdma_packet p = {.transfer = s->transfer,
+				.number = number,
+				.value = s->epoch,
+				.bytes = (uint16_t)(payload + r->params->header),
+				.cid = s->cid,
+				.kind = FAB_RDMA_DATA,
+				.flags = s->sent[number] ? 0 : RDMA_FIRST};
 	uint64_t held_up = 0;
 
-	*p = (struct rdma_packet){.transfer = s->transfer,
-				  .number = number,
-				  .value = s->epoch,
-				  .bytes = (uint16_t)(payload + r->params->header),
-				  .cid = s->cid,
-				  .kind = FAB_RDMA_DATA,
-				  .flags = s->sent[number] ? 0 : RDMA_FIRST};
-	address(r, p, s->sender, s->receiver);
+	address(r, &p, s->sender, s->receiver);
 	if (r->harms_data)
-		held_up = rdma_chance_data(r, p, s->sent[number]);
+		held_up = rdma_chance_data(r, &p, s->sent[number]);
 	if (s->sent[number]) {
 		r->result->n.retransmitted++;
-		r->result->n.retransmitted_bytes += p->bytes;
+		r->result->n.retransmitted_bytes += p.bytes;
 		if (rdma_bit(s->written, number)) {
 			r->result->n.spurious++;
-			r->result->n.spurious_bytes += p->bytes;
+			r->result->n.spurious_bytes += p.bytes;
 		}
 	}
 	s->sent[number]++;
 	r->result->fate[s->transfer].sent++;
-	count_sent(r, p);
+	count_sent(r, FAB_RDMA_DATA, p.bytes);
 	if (s->time)
 		s->time[number] = r->now;
-	rdma_put(r, s->sender, id, held_up);
+	rdma_put(r, s->sender, rdma_packet_new(r, &p), held_up);
 	if (r->code->sent)
 		r->code->sent(r, s, number);
 }
@@ -254,15 +248,20 @@ void rdma_send(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
 	uint32_t id = e->control_head, last = e->ring_tail;
-	const struct rdma_packet *control = id == FAB_NONE ? NULL : &r->packet.v[id];
+	const struct sim_packet *control =
+		id == FAB_NONE ? NULL : sim_packet(r->part, id);
 	bool has_sent = false, is_last = false;
 
+	if (rdma_wire_free(r, end) > r->now) { /* by a credit */
+		rdma_wake(r, end);
+		return;
+	}
 	e->is_due = true; /* no other event wakes it now */
-	if (control && rdma_may_send(r, end, control->vl, control->bytes)) {
+	if (control && rdma_may_send(r, end, control->vl, control->size)) {
 		e->control_head = control->next;
 		if (e->control_head == FAB_NONE)
 			e->control_tail = FAB_NONE;
-		count_sent(r, control);
+		count_sent(r, r->rest[id].kind, control->size);
 		rdma_put(r, end, id, 0);
 		has_sent = true;
 	}
@@ -275,7 +274,7 @@ void rdma_send(struct rdma *r, uint32_t end)
 
 		rdma_ring_drop(r, s);
 		is_last = s->id == last;
-		if (r->lane)
+		if (!r->sim.open)
 			address(r, &p, s->sender, s->receiver);
 		if (!rdma_may_send(r, end, p.vl, r->params->mtu + r->params->header)) {
 			rdma_ready(r, s);

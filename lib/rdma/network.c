@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Before a run: names and defaults, a check of problem and parameters, the network made
- * ready (shortest paths, round trips, times of an idle network), and estimates of effort
- * and width that need no simulation.
+ * ready (round trips, times of an idle network), and estimates of effort and width that
+ * need no simulation.
  */
 #include "rdma/state.h"
 
@@ -11,10 +11,7 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "base/threads.h"
-#include "sim/sim.h"
-#include "unicast/faults.h"
-#include "unicast/path.h"
+#include "base/rng.h"
 
 /* Names and defaults */
 
@@ -26,7 +23,7 @@ const struct fab_rdma_route fab_rdma_routes[] = {
 	 "Dimension order on tori and meshes, on lanes that no cycle of waiting can use.",
 	 FAB_RDMA_BY_TABLE, "dor"},
 	{"adaptive", "the output on a shortest path that is free first",
-	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, of equals a random one. With bounds on buffers a packet that finds no room goes on by the tables, on their lanes, to its end.",
+	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, with bounds on buffers the one with most room behind it; of equals a random one. With bounds a packet that finds no room goes on by the tables, on their lanes, to its end.",
 	 FAB_RDMA_ADAPTIVE, NULL},
 	{"spray", "a random output on a shortest path",
 	 "A random output on a shortest path, for each packet.", FAB_RDMA_SPRAY, NULL},
@@ -137,12 +134,44 @@ static int check_ranges(const struct fab_rdma_params *p, struct fab_err *err)
 	return 0;
 }
 
+/* The network as lib/sim takes it. */
+static struct fab_sim_problem sim_problem_of(const struct fab_rdma_problem *p)
+{
+	return (struct fab_sim_problem){
+		.f = p->f, .faults = p->faults, .ends = p->ends, .routes = p->routes};
+}
+
+static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
+{
+	static const char *const chooser[] = {NULL, "least", "random"}; /* by routing */
+	const char *name = chooser[p->routing];
+	/* a RESEND may have a vector of the window's gaps */
+	uint32_t control = p->control + (p->window + 7) / 8;
+	struct fab_sim_params s = fab_sim_defaults();
+
+	s.chooser =
+		name ? 1 + fab_choices_find(&fab_sim_chooser_choices, name, strlen(name))
+		     : 0;
+	s.seed = fab_mix64(p->seed + 4);
+	s.buffer = p->buffer;
+	s.buffer_per_vl = true;
+	s.mtu = p->mtu;
+	s.header = control > p->mtu + p->header ? control - p->mtu : p->header;
+	s.rate_gbps = p->rate_gbps;
+	s.all_rates = p->all_rates;
+	s.switch_delay = p->switch_ps;
+	s.cable_delay = p->cable_ps;
+	s.host_delay = p->host_ps;
+	s.n_threads = 1;
+	s.by_heap = p->by_heap;
+	return s;
+}
+
 int fab_rdma_check(const struct fab_rdma_problem *problem,
 		   const struct fab_rdma_params *params, struct fab_err *err)
 {
-	uint32_t packet = params->mtu + params->header;
-	unsigned lanes = problem->routes ? problem->routes->n_vls : 1;
 	const struct fab_rdma_impairments *bad = &params->bad;
+	const struct fab_sim_problem sim_problem = sim_problem_of(problem);
 	const struct {
 		const char *what;
 		double value;
@@ -150,6 +179,7 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		     {"loss of control packets", bad->drop_control},
 		     {"share of packets that arrive damaged", bad->corrupt},
 		     {"share of packets that are held up", bad->delayed}};
+	struct fab_sim_params sim_params;
 	int rc = check_ranges(params, err);
 
 	if (rc)
@@ -186,120 +216,15 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		return fab_fail(err, EINVAL, "no tables to route by");
 	if (!params->buffer)
 		return 0;
-	if (!problem->routes)
-		return fab_fail(
-			err, EINVAL,
-			"bounded buffers: without tables nothing keeps packets from waiting for each other in a cycle");
-	if (params->buffer < packet || params->buffer < params->control)
-		return fab_fail(err, EINVAL,
-				"buffers of %u bytes do not hold a packet of %u",
-				params->buffer,
-				packet > params->control ? packet : params->control);
-	if (params->routing != FAB_RDMA_BY_TABLE && lanes >= FAB_RDMA_LANES_MAX)
-		return fab_fail(err, EINVAL,
-				"tables of %u lanes leave none for adaptive packets",
-				lanes);
-	return 0;
+	sim_params = sim_params_of(params);
+	return fab_sim_check(&sim_problem, &sim_params, err);
 }
 
 /* The network made ready */
 
-enum { MASK_BYTES = 1 << 28 };
-
 static bool by_table(const struct fab_rdma_net *net)
 {
 	return net->params.routing == FAB_RDMA_BY_TABLE;
-}
-
-uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
-			     uint16_t *arc)
-{
-	const struct fab_fabric *f = net->problem->f;
-	size_t at = (size_t)to * f->n_switches;
-	const uint8_t *row;
-	uint32_t n = 0;
-
-	if (net->mask)
-		return rdma_net_mask_arcs(net->mask[at + sw], arc);
-	row = net->live_hops ? net->live_hops + at : fab_dist_row(net->dist, to);
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1] && n < RDMA_ARCS_MAX;
-	     a++)
-		if (row[sw] != FAB_HOPS_UNREACHABLE &&
-		    row[f->arc_peer[a]] + 1 == row[sw] &&
-		    fab_arc_is_live(net->problem->faults, a))
-			arc[n++] = (uint16_t)(a - f->arc_first[sw]);
-	return n;
-}
-
-/* Hops between all switches, of the whole fabric or of its live part; as bits where
- * switches have few arcs. */
-static int make_shortest(struct fab_rdma_net *net, struct fab_err *err)
-{
-	const struct fab_fabric *f = net->problem->f;
-	const struct fab_flow_ends *ends = net->problem->ends;
-	size_t n = f->n_switches, n_queue;
-	uint32_t *queue;
-	uint8_t *masks;
-
-	if (!net->problem->faults || !net->problem->faults->named.n) {
-		int rc = fab_dist_new(f, 0, &net->dist, err);
-
-		fab_threads_rest(fab_threads(0));
-		if (rc)
-			return rc;
-	} else if (n * n > MASK_BYTES) {
-		return fab_fail(
-			err, ERANGE,
-			"shortest paths around what is dead: more than 16384 switches");
-	} else {
-		net->live_hops = FAB_NEW(n * n + 1, uint8_t);
-		memset(net->live_hops, FAB_HOPS_UNREACHABLE, n * n);
-		queue = FAB_NEW(n + 1, uint32_t);
-		for (uint32_t to = 0; to < n; to++) {
-			uint8_t *row = net->live_hops + to * n;
-
-			row[to] = 0;
-			queue[0] = to;
-			n_queue = 1;
-			for (size_t i = 0; i < n_queue; i++) {
-				uint32_t sw = queue[i], end = f->arc_first[sw + 1];
-
-				for (uint32_t a = f->arc_first[sw]; a < end; a++)
-					if (row[f->arc_peer[a]] == FAB_HOPS_UNREACHABLE &&
-					    row[sw] + 1 < FAB_HOPS_UNREACHABLE &&
-					    fab_arc_is_live(net->problem->faults, a)) {
-						row[f->arc_peer[a]] = row[sw] + 1;
-						queue[n_queue++] = f->arc_peer[a];
-					}
-			}
-		}
-		free(queue);
-	}
-	for (uint32_t sw = 0; sw < n; sw++)
-		if (f->arc_first[sw + 1] - f->arc_first[sw] > RDMA_MASK_PORTS)
-			return 0;
-	if (n * n > MASK_BYTES)
-		return 0;
-	masks = fab_alloc_huge(n * n + 1);
-	for (uint32_t e = 0; e < ends->n; e++) {
-		uint32_t to = ends->sw[e];
-
-		for (uint32_t sw = 0; sw < n && (!e || to != ends->sw[e - 1]); sw++) {
-			uint16_t arc[RDMA_ARCS_MAX];
-			uint32_t k = rdma_net_productive(net, sw, to, arc);
-			uint8_t mask = 0;
-
-			while (k--)
-				mask |= (uint8_t)(1u << arc[k]);
-			masks[(size_t)to * n + sw] = mask;
-		}
-	}
-	net->mask = masks;
-	fab_dist_free(net->dist);
-	free(net->live_hops);
-	net->dist = NULL;
-	net->live_hops = NULL;
-	return 0;
 }
 
 uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to,
@@ -308,7 +233,7 @@ uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t t
 	const struct sim_net *s = &net->sim;
 	uint32_t sw = s->port_sw[s->end_port[from]], goal = s->port_sw[s->end_port[to]];
 	uint32_t n = 0;
-	uint16_t arc[RDMA_ARCS_MAX];
+	uint16_t arc[SIM_NEAR_MAX];
 
 	port[n++] = s->n_ports + from;
 	while (sw != goal || (by_table(net) && s->end_row[to] == FAB_NONE)) {
@@ -320,8 +245,8 @@ uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t t
 			out = net->problem->routes
 				      ->next[(size_t)s->end_row[to] * s->n_switches + sw];
 		} else {
-			out = rdma_net_productive(net, sw, goal, arc) ? arc[0]
-								      : FAB_ARC_NONE;
+			out = sim_net_near(s, s->end_near[to], sw, arc) ? arc[0]
+									: FAB_ARC_NONE;
 		}
 		if (out >=
 		    net->problem->f->arc_first[sw + 1] - net->problem->f->arc_first[sw])
@@ -440,12 +365,8 @@ int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 	net = FAB_NEW0(1, struct fab_rdma_net);
 	net->problem = problem;
 	net->params = *params;
-	net->sim_problem = (struct fab_sim_problem){.f = problem->f,
-						    .faults = problem->faults,
-						    .ends = problem->ends,
-						    .routes = problem->routes};
-	net->sim_params = (struct fab_sim_params){.rate_gbps = params->rate_gbps,
-						  .all_rates = params->all_rates};
+	net->sim_problem = sim_problem_of(problem);
+	net->sim_params = sim_params_of(params);
 	rc = sim_net_init(&net->sim, &net->sim_problem, &net->sim_params, err);
 	for (uint32_t i = 0; i < problem->n_transfers && !rc; i++) {
 		const struct fab_rdma_transfer *t = &problem->transfer[i];
@@ -465,17 +386,11 @@ int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 				i, (unsigned long long)t->bytes, FAB_RDMA_PACKETS_MAX,
 				params->mtu);
 	}
-	if (!rc && !by_table(net))
-		rc = make_shortest(net, err);
 	for (uint32_t i = 0; i < problem->n_transfers && !rc; i++) {
 		uint64_t trip = fab_rdma_round_trip(net, i);
 
 		net->round_trip = trip > net->round_trip ? trip : net->round_trip;
 	}
-	if (problem->routes)
-		net->sl_row = fab_routes_sl_rows(problem->routes);
-	net->n_vls = net->sim.n_vls +
-		     (by_table(net) || !params->buffer || !problem->routes ? 0 : 1);
 	if (rc) {
 		fab_rdma_net_free(net);
 		return rc;
@@ -489,8 +404,7 @@ void fab_rdma_net_free(struct fab_rdma_net *net)
 	if (!net)
 		return;
 	sim_net_fini(&net->sim);
-	fab_dist_free(net->dist);
-	FAB_FREE_ALL(net->live_hops, net->mask, net->sl_row, net);
+	free(net);
 }
 
 /* Estimates */

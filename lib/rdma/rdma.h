@@ -12,15 +12,10 @@
  * packets that are lost or come in another order. All that a packet of data carries
  * besides its payload: CID, MSGID, sender and its context, number.
  *
- * Network. Cables have a rate, a delay and a FIFO. The head of a packet that starts on a
- * cable at time s is at the other end at s + cable delay and may leave that switch at s +
- * cable delay + switch delay (virtual cut-through; behind a slower cable later by the
- * difference of the two wire times). It takes the cable for its wire time. It is
- * delivered when its tail is at the endpoint, after the host delay. Without bounds on
- * buffers a packet chooses its output when it arrives, and the time at which it leaves is
- * known then. With bounds each lane of an input has a number of bytes; a packet starts
- * when the next buffer has room for all of it, and frees its own when its tail has left,
- * which the sender learns a cable delay later.
+ * Network. That of sim/sim.h, of voq switches: with bounds each lane of an input has a
+ * buffer of its own, counted in blocks of 64 bytes. Without bounds a packet chooses its
+ * output when its head may leave the switch, is first come, first served there, and the
+ * time at which it leaves is known then.
  *
  * Random numbers are drawn by counter: what happens to the attempt a of packet n of
  * transfer t is a function of (seed, t, n, a), whatever the scheme does, so that schemes
@@ -206,7 +201,8 @@ struct fab_rdma_params {
 	bool all_rates;		       /* of all cables: theirs do not count */
 	uint64_t switch_ps, cable_ps, host_ps;
 	enum fab_rdma_routing routing;
-	uint32_t buffer; /* bytes of a lane at an input; 0: without bounds */
+	uint32_t buffer; /* bytes of a lane at an input, in blocks of 64; 0: without
+			    bounds */
 
 	/* contexts */
 	bool no_handshake;    /* contexts are there at the start, without RQT and RSP */

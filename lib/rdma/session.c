@@ -154,7 +154,8 @@ static void arm(struct rdma *r, enum rdma_event kind, const struct rdma_session 
 	if (deadline >= *armed)
 		return;
 	*armed = deadline;
-	fab_wheel_add(&r->wheel, deadline, rdma_what(kind, s->generation), s->id);
+	sim_event_at(r->part, deadline, (enum sim_event_kind)kind, s->generation & SIM_ID,
+		     s->id);
 }
 
 void rdma_tx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline)
@@ -571,8 +572,8 @@ static void refused(struct rdma *r, struct rdma_session *s)
 		       1;
 		s->backoff += s->backoff < BACKOFF_MAX;
 	}
-	fab_wheel_add(&r->wheel, r->now + wait, rdma_what(RDMA_RETRY, s->generation),
-		      s->id);
+	sim_event_at(r->part, r->now + wait, (enum sim_event_kind)RDMA_RETRY,
+		     s->generation & SIM_ID, s->id);
 }
 
 /* To the side that asked, or to the sender. */
@@ -615,14 +616,15 @@ static void on_answer(struct rdma *r, const struct rdma_packet *p)
 void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id)
 {
 	/* a copy: its effects may move the pool */
-	struct rdma_packet p = r->packet.v[id];
+	struct rdma_packet p = rdma_packet_get(r, id);
 	struct rdma_session *s;
 
-	if (p.flags & RDMA_DOOMED || p.life <= 1) {
+	if (p.flags & RDMA_DOOMED || p.hops >= FAB_SIM_HOPS_MAX) {
 		rdma_lose(r, id);
+		sim_cell_free(r->part, id);
 		return;
 	}
-	rdma_packet_free(r, id);
+	sim_cell_free(r->part, id);
 	if (p.kind == FAB_RDMA_DATA)
 		on_data(r, end, &p);
 	else if (p.kind == FAB_RDMA_RQT)
@@ -673,7 +675,7 @@ void rdma_expire(struct rdma *r, enum rdma_event kind, uint32_t generation, uint
 {
 	struct rdma_session *s = r->session.v[id];
 
-	if ((s->generation & RDMA_ID) != generation)
+	if ((s->generation & SIM_ID) != generation)
 		return;
 	if (kind == RDMA_ASK_TIMER) {
 		ask(r, s);

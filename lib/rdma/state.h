@@ -1,62 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of a run, shared by the files of this module. Packets are cells of a pool, 32
- * bytes, without pointers; sessions (transfers under way) are reused. Events of one time
- * happen in the order of (kind, port or generation, id), so that a run does not depend on
- * the queue. Calls go downwards: run.c (events), the schemes, session.c (requests,
- * delivery, timers), endpoint.c (what endpoints send), wires.c (packets on cables),
- * network.c (the network made ready).
+ * State of a run, shared by the files of this module. The network is that of lib/sim, of
+ * which this module is a host (struct sim_host): packets are its cells, with what only
+ * endpoints read in an array beside them; sessions (transfers under way) are reused.
+ * Events of one time happen in the order of (kind, endpoint or generation, id), so that a
+ * run does not depend on the queue. Calls go downwards: run.c (events), the schemes,
+ * session.c (requests, delivery, timers), endpoint.c (what endpoints send), wires.c
+ * (packets of the network, and what goes wrong with them), network.c (the network made
+ * ready).
  */
 #pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "event/wheel.h"
-#include "fabric/dist.h"
 #include "rdma/context.h"
 #include "rdma/rdma.h"
-#include "sim/network.h"
+#include "sim/state.h"
 
-/* network.c: ports and tables as the simulator of packets has them (sim/network.h),
- * shortest paths, times of an idle network. Constant during a run. */
-
-enum {
-	RDMA_MASK_PORTS = 8, /* shortest paths as bits: switches of up to 8 arcs */
-	RDMA_ARCS_MAX = 256, /* outputs that are chosen from: the first ones */
-};
+/* network.c: the network, times of it idle. Constant during a run. */
 
 struct fab_rdma_net {
 	const struct fab_rdma_problem *problem;
 	struct fab_rdma_params params; /* cables, routing and buffers of these count */
 	struct fab_sim_problem sim_problem;
-	struct fab_sim_params sim_params;
+	struct fab_sim_params sim_params; /* buffer 0: without bounds */
 	struct sim_net sim;
-	/* Adaptive and spray: hops between switches; both NULL: by table, or by masks. */
-	struct fab_dist *dist;
-	uint8_t *live_hops; /* [to * n_switches + sw] where something is dead */
-	/* Arcs of a switch on shortest paths to another that has an endpoint: mask[to *
-	 * n_switches + sw]; NULL: looked up in dist. */
-	uint8_t *mask;
-	uint32_t *sl_row; /* [n_nodes] as of fab_routes_sl_rows(); NULL: no tables */
-	unsigned
-		n_vls; /* lanes: those of the tables, and one more for adaptive packets */
 	uint64_t round_trip; /* the longest of all transfers */
 };
-
-/* The arcs of a mask, ascending; returns how many. O(arcs). */
-static inline uint32_t rdma_net_mask_arcs(unsigned mask, uint16_t *arc)
-{
-	uint32_t n = 0;
-
-	for (; mask; mask &= mask - 1)
-		arc[n++] = (uint16_t)__builtin_ctz(mask);
-	return n;
-}
-
-/* Arcs of `sw` on shortest live paths to switch `to`, into arc[RDMA_ARCS_MAX] counted
- * from its first; returns how many. O(arcs). */
-uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
-			     uint16_t *arc);
 
 /*
  * The ports by which a packet goes from endpoint to endpoint: its own first, that of the
@@ -97,28 +67,14 @@ static inline uint32_t rdma_receiver(const struct fab_rdma_transfer *t)
 
 /* A run */
 
-/* The upper 4 bits of `what` of an event; the others: port, endpoint, generation. */
+/* Events of its own: the upper 4 bits of `what`, the others: generation. */
 enum rdma_event {
-	RDMA_ARRIVE, /* item: packet; its head may leave the switch of this port, or it is
-			delivered */
-	RDMA_READY,  /* item: packet: the same, after a wait for the slower cable */
-	RDMA_FREE,   /* the port may start the next packet (bounded buffers) */
-	RDMA_ROOM,   /* item: lane << 24 | bytes that are free behind the port again */
-	RDMA_SEND,   /* endpoint: may put the next packet on the wire */
-	RDMA_START,  /* item: transfer */
-	RDMA_TX_TIMER, /* generation; item: session */
+	RDMA_START = SIM_OWN, /* item: transfer */
+	RDMA_TX_TIMER,	      /* item: session */
 	RDMA_RX_TIMER,
 	RDMA_ASK_TIMER,
 	RDMA_RETRY,
 };
-
-/* Event and argument in `what` */
-enum { RDMA_ID_BITS = 28, RDMA_ID = (1 << RDMA_ID_BITS) - 1 };
-
-static inline uint32_t rdma_what(enum rdma_event kind, uint32_t id)
-{
-	return (uint32_t)kind << RDMA_ID_BITS | (id & RDMA_ID);
-}
 
 enum {
 	RDMA_FIRST = 1,	  /* no packet of this number was sent before */
@@ -127,21 +83,28 @@ enum {
 	RDMA_MULTI = 4,	  /* a RESEND of all from the number on; of gbn: a NAK; an ACK of
 			     a packet that had come before */
 	RDMA_DAMAGED = 4, /* of data: the receiver's check fails */
-	RDMA_ESCAPED = 8, /* is on escape lanes */
 };
 
+/* A packet as endpoints see it; wires.c puts it into the network and takes it out. */
 struct rdma_packet {
-	uint32_t next;	   /* in a queue; of free cells */
 	uint32_t transfer; /* that it belongs to, for the checker too */
-	uint32_t to;	   /* endpoint */
-	uint32_t row;	   /* of the tables; with shortest paths the last switch */
 	uint32_t number, value;
 	uint16_t bytes; /* on the wire */
 	uint16_t cid;
+	uint8_t kind, flags;
+	uint8_t sl, vl;	 /* vl: on the endpoint's cable */
+	uint8_t hops;	 /* cables before it; FAB_SIM_HOPS_MAX: lost on the last one */
+	bool is_spoiled; /* data: damaged, and the receiver's check passes */
+	uint32_t to;	 /* endpoint */
+	uint32_t row;	 /* in the network */
+};
+
+/* What only endpoints read of a cell. */
+struct rdma_rest {
+	uint32_t value;
+	uint16_t cid;
 	uint8_t kind : 4, flags : 4;
-	uint8_t sl : 4, vl : 4; /* vl: of the buffer that it is in */
-	uint8_t life;		/* cables that it has before it */
-	bool is_spoiled;	/* data: damaged, and the receiver's check passes */
+	bool is_spoiled;
 };
 
 /* WBASE, WVEC and the first number asked for, as a RESEND carries them. */
@@ -149,21 +112,6 @@ struct rdma_vector {
 	uint32_t base; /* of a free one: the next free one */
 	uint32_t from;
 	uint64_t *ring;
-};
-
-/* A port: an output and an input. */
-struct rdma_port {
-	uint32_t per_byte;
-	uint32_t peer;	/* port at the other end */
-	uint32_t sw;	/* its switch; of an endpoint FAB_NONE */
-	uint32_t first; /* first port of that */
-};
-
-/* Bounded buffers: packets that wait for a lane of an output. */
-struct rdma_lane {
-	uint32_t head, tail; /* packets */
-	int64_t room;	     /* bytes left in the buffer behind it */
-	uint64_t waiting;    /* bytes */
 };
 
 /* Identity of a transfer, as packets carry it. */
@@ -257,7 +205,7 @@ struct rdma_session {
 struct rdma_end {
 	uint32_t control_head, control_tail; /* packets */
 	uint32_t ring_head, ring_tail; /* sessions that may have something to send */
-	bool is_due;		       /* RDMA_SEND is under way */
+	bool is_due;		       /* SIM_SEND is under way */
 	FAB_VEC(uint32_t) context;     /* session by CID, FAB_NONE: free */
 	FAB_VEC(uint16_t) free_cid;
 	uint32_t n_contexts;
@@ -277,23 +225,16 @@ struct rdma {
 	const struct fab_rdma_params *params;
 	const struct rdma_scheme_code *code;
 	struct fab_rdma_result *result;
+	struct sim sim; /* in one part */
+	struct sim_part *part;
+	struct fab_sim_params sim_params;
 	uint64_t now;
-	uint64_t n_slots;	/* of the wheel that had events */
 	bool is_over;		/* cancelled */
 	struct fab_arena arena; /* arrays of fixed size */
-	struct fab_wheel wheel;
-	FAB_VEC(struct rdma_packet) packet;
-	uint32_t free_packet;
+	struct rdma_rest *rest; /* [cells of the part] */
+	size_t n_rest;
 	FAB_VEC(struct rdma_vector) vector; /* of RESENDs on their way */
 	uint32_t free_vector;
-	uint32_t n_ports; /* of switches; endpoints behind */
-	uint32_t n_switches;
-	bool is_adaptive, is_spray;
-	const uint8_t *mask;	  /* as in the network; NULL */
-	const uint16_t *next;	  /* of the tables; NULL: no tables */
-	const uint32_t *end_port; /* [endpoints] of their switches */
-	struct rdma_port *port;
-	uint64_t *busy; /* [ports] until then with packets that have chosen it */
 	struct rdma_end *end;
 	uint32_t *next_pending; /* [n_transfers] */
 
@@ -306,7 +247,7 @@ struct rdma {
 
 	/* impairments */
 	bool harms_data, may_lose_control;
-	uint64_t loss_seed, delay_seed, control_seed, route_seed, check_seed;
+	uint64_t loss_seed, delay_seed, control_seed, check_seed;
 	double log_keep; /* of a hop */
 	double burst_enter, burst_leave;
 	struct rdma_cable_chance { /* bursts of each cable by itself */
@@ -320,18 +261,6 @@ struct rdma {
 
 	uint64_t cap; /* packets in flight: irn, sack-ro */
 	uint64_t rto, ask;
-	uint64_t longest_wait; /* ps for a port */
-	uint32_t longest_port;
-
-	/* bounded buffers */
-	unsigned n_vls;
-	struct rdma_lane *lane;		 /* [ports * n_vls]; NULL: without bounds */
-	uint8_t *turn;			 /* [ports] lane that is looked at first */
-	bool *is_waiting;		 /* [ports] RDMA_FREE is under way */
-	uint32_t *in_port;		 /* [packets] whose buffer it is in */
-	uint64_t n_held;		 /* packets in buffers and queues */
-	uint64_t moved;			 /* when one started last */
-	FAB_VEC(uint64_t) batch, sorted; /* events of one time: what << 32 | item */
 };
 
 /* Traits of a scheme */
@@ -375,30 +304,30 @@ struct rdma_scheme_code {
 	void (*lost)(struct rdma *r, struct rdma_session *s, uint32_t number);
 };
 
-/* wires.c: packets on cables */
-void rdma_wires_init(struct rdma *r);
+/* wires.c: packets of the network, and what goes wrong with them */
 /* Impairments, by the seed. EINVAL: an outage of a cable that does not exist. */
 int rdma_chance_init(struct rdma *r, struct fab_err *err) FAB_MUST_CHECK;
-uint32_t rdma_packet_new(struct rdma *r);
-/* The vector of a packet is free again. */
-void rdma_vector_free(struct rdma *r, const struct rdma_packet *p);
-void rdma_packet_free(struct rdma *r, uint32_t id);
-/* The packet is lost where it is. */
-void rdma_lose(struct rdma *r, uint32_t id);
-/* Fate of a packet of data on its attempt-th transmission: sets `life` and RDMA_DOOMED,
+/* Fate of a packet of data on its attempt-th transmission: sets `hops` and RDMA_DOOMED,
  * returns how long it is held up. */
 uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attempt);
+/* A packet for the network; its cell. */
+uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p);
+struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id);
+/* The vector of a packet is free again. */
+void rdma_vector_free(struct rdma *r, const struct rdma_packet *p);
 /* Put a packet on an endpoint's wire, now; `held_up` ps are added to its path. */
 void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up);
+/* When the wire of an endpoint is free. */
+uint64_t rdma_wire_free(const struct rdma *r, uint32_t end);
 /* Has lane `vl` of an endpoint's wire room for a packet? */
 bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t bytes);
-/* RDMA_ARRIVE and RDMA_READY at a switch, RDMA_FREE, RDMA_ROOM. */
-void rdma_arrive(struct rdma *r, uint32_t in, uint32_t id, bool is_ready);
-void rdma_port_free(struct rdma *r, uint32_t port);
-void rdma_port_room(struct rdma *r, uint32_t port, uint32_t item);
+/* What the network calls: starts, is_down, lost. */
+void rdma_wires_host(const struct rdma *r, struct sim_host *host);
+/* The packet is lost, and its cell is not free yet. */
+void rdma_lose(struct rdma *r, uint32_t id);
 
 /* endpoint.c: the wire of an endpoint, and numbers that are due on it */
-void rdma_send(struct rdma *r, uint32_t end); /* RDMA_SEND */
+void rdma_send(struct rdma *r, uint32_t end); /* SIM_SEND */
 void rdma_wake(struct rdma *r, uint32_t end); /* there may be something to send */
 void rdma_ready(struct rdma *r, struct rdma_session *s); /* the sender may have data */
 /* It has none (any more). */

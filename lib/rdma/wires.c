@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets on cables: impairments, the choice of an output, and two kinds of buffers.
- *
- * Without bounds on buffers a packet's time of leaving is known when it has
- * chosen its output, so that a hop is one event.
- *
- * With bounds each lane of an input has a number of bytes. A packet that has chosen its
- * output waits in the queue of its lane, first come, first served, and starts when the
- * buffer behind the cable has room for all of it; it frees its own when its tail has
- * left, which the sender learns a cable delay later. Lanes take turns. Adaptive packets
- * have a lane of their own, above those of the tables: one takes it only where the buffer
- * behind has room at once, which is then its; else it continues by the tables as if it
- * came from an adapter of this switch, and stays on their lanes to its end. So packets on
- * the adaptive lane always move, and those on the lanes of the tables wait for these
- * lanes only (Duato 1993, with escapes for good).
+ * Packets put into the network and taken out of it, and impairments.
  *
  * Impairments are drawn by counter: item = (transfer, number), draw = (attempt, purpose),
  * whatever the scheme has done before. Bursts of each cable by itself are drawn by the
- * number of the packet on that cable, which depends on the scheme.
+ * number of the packet on that cable, which depends on the scheme. A packet that is lost
+ * on one of its cables begins with so many hops that this cable is the last one allowed.
  */
 #include "rdma/state.h"
 
@@ -65,12 +53,13 @@ static bool in_burst(const struct rdma *r, struct rdma_packet p, uint32_t attemp
 }
 
 /* Gilbert's chain forwards, over the packets of data that start on a cable. */
-static void draw_on_cable(struct rdma *r, uint32_t port, struct rdma_packet *p)
+static void draw_on_cable(struct sim_part *part, uint32_t port, uint32_t id)
 {
+	struct rdma *r = part->sim->context;
 	struct rdma_cable_chance *c = &r->cable_chance[port];
 	double u;
 
-	if (p->kind != FAB_RDMA_DATA)
+	if (r->rest[id].kind != FAB_RDMA_DATA)
 		return;
 	u = fab_unit(fab_stream_at(r->loss_seed, port, c->packets));
 	if (!c->packets++)
@@ -80,7 +69,7 @@ static void draw_on_cable(struct rdma *r, uint32_t port, struct rdma_packet *p)
 	else if (u >= 1 - r->burst_leave)
 		c->is_bad = false;
 	if (c->is_bad)
-		p->life = 1; /* this cable is its last one */
+		sim_packet(part, id)->hops = FAB_SIM_HOPS_MAX - 1;
 }
 
 static uint64_t hold_up_of(const struct rdma *r, const struct rdma_packet *p,
@@ -109,8 +98,8 @@ uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attemp
 		double u = 1 - draw(r->loss_seed, p, attempt, LOSS); /* (0, 1] */
 		double cables = r->log_keep < 0 ? floor(log(u) / r->log_keep) : 0;
 
-		if (cables + 1 < p->life)
-			p->life = (uint8_t)(cables + 1);
+		if (cables + 1 < FAB_SIM_HOPS_MAX)
+			p->hops = (uint8_t)(FAB_SIM_HOPS_MAX - 1 - cables);
 	} else if (bad->loss > 0 && !bad->per_hop &&
 		   (bad->burst > 1 ? in_burst(r, *p, attempt)
 				   : draw(r->loss_seed, p, attempt, LOSS) < bad->loss)) {
@@ -125,8 +114,7 @@ uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attemp
 		return 0;
 	least = hold_up_of(r, p, attempt);
 	if (r->code->needs & RDMA_TAKES_BEST) {
-		if (p->flags & (RDMA_DOOMED | RDMA_DAMAGED) ||
-		    p->life < FAB_RDMA_HOPS_MAX)
+		if (p->flags & (RDMA_DOOMED | RDMA_DAMAGED) || p->hops)
 			return 0;
 		for (uint32_t i = 0; i < COPIES && least; i++) {
 			uint64_t other = hold_up_of(r, p, i);
@@ -149,7 +137,6 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 	r->loss_seed = fab_mix64(seed + 1);
 	r->delay_seed = fab_mix64(seed + 2);
 	r->control_seed = fab_mix64(seed + 3);
-	r->route_seed = fab_mix64(seed + 4);
 	r->check_seed = fab_mix64(seed + 5);
 	r->harms_data = bad->loss > 0 || bad->delayed > 0 || bad->corrupt > 0;
 	r->may_lose_control = bad->drop_control > 0 || bad->n_outages;
@@ -186,39 +173,60 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 	return 0;
 }
 
-/* Is the cable of a port down now? */
-static inline bool is_out(const struct rdma *r, uint32_t port)
+static bool is_down(const struct sim_part *part, uint32_t port)
 {
+	const struct rdma *r = part->sim->context;
 	const uint64_t *first = r->outages.first;
 
-	for (uint64_t i = first ? first[port] : 0, end = first ? first[port + 1] : 0;
-	     i < end; i++)
-		if (r->now >= r->outages.of[i].from_ps &&
-		    r->now < r->outages.of[i].until_ps)
+	for (uint64_t i = first[port]; i < first[port + 1]; i++)
+		if (part->now >= r->outages.of[i].from_ps &&
+		    part->now < r->outages.of[i].until_ps)
 			return true;
 	return false;
 }
 
 /* Packets */
 
-uint32_t rdma_packet_new(struct rdma *r)
+uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 {
-	uint32_t id = r->free_packet;
+	uint32_t id = sim_cell_new(r->part);
 
-	if (id != FAB_NONE) {
-		r->free_packet = r->packet.v[id].next;
-		return id;
+	if (id >= r->n_rest) {
+		r->n_rest = r->part->cell.cap;
+		r->rest = fab_realloc(r->rest, r->n_rest, sizeof(*r->rest));
 	}
-	FAB_RESERVE_BIG(&r->packet, 1);
-	if (r->lane)
-		r->in_port = fab_realloc(r->in_port, r->packet.cap, sizeof(*r->in_port));
-	return (uint32_t)r->packet.n++;
+	*sim_packet(r->part, id) = (struct sim_packet){.next = FAB_NONE,
+						       .row = p->row,
+						       .target = p->to,
+						       .source = p->transfer,
+						       .birth = p->number,
+						       .size = p->bytes,
+						       .hops = p->hops,
+						       .sl = p->sl & 15,
+						       .vl = p->vl & 15};
+	r->rest[id] = (struct rdma_rest){.value = p->value,
+					 .cid = p->cid,
+					 .kind = p->kind & 15,
+					 .flags = p->flags & 15,
+					 .is_spoiled = p->is_spoiled};
+	return id;
 }
 
-void rdma_packet_free(struct rdma *r, uint32_t id)
+struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id)
 {
-	r->packet.v[id].next = r->free_packet;
-	r->free_packet = id;
+	const struct sim_packet *packet = sim_packet(r->part, id);
+	const struct rdma_rest *rest = &r->rest[id];
+
+	return (struct rdma_packet){.transfer = packet->source,
+				    .number = (uint32_t)packet->birth,
+				    .value = rest->value,
+				    .bytes = packet->size,
+				    .cid = rest->cid,
+				    .kind = rest->kind,
+				    .flags = rest->flags,
+				    .hops = packet->hops,
+				    .vl = packet->vl,
+				    .is_spoiled = rest->is_spoiled};
 }
 
 void rdma_vector_free(struct rdma *r, const struct rdma_packet *p)
@@ -231,377 +239,71 @@ void rdma_vector_free(struct rdma *r, const struct rdma_packet *p)
 
 void rdma_lose(struct rdma *r, uint32_t id)
 {
-	const struct rdma_packet *p = &r->packet.v[id];
-	uint32_t session = r->session_of[p->transfer];
+	struct rdma_packet p = rdma_packet_get(r, id);
+	uint32_t session = r->session_of[p.transfer];
 
-	r->result->n.lost[p->kind]++;
-	if (p->kind == FAB_RDMA_DATA && r->code->lost && session != FAB_NONE &&
+	r->result->n.lost[p.kind]++;
+	if (p.kind == FAB_RDMA_DATA && r->code->lost && session != FAB_NONE &&
 	    r->session.v[session]->tx == RDMA_TX_SENDING)
-		r->code->lost(r, r->session.v[session], p->number);
-	rdma_vector_free(r, &r->packet.v[id]);
-	rdma_packet_free(r, id);
+		r->code->lost(r, r->session.v[session], p.number);
+	rdma_vector_free(r, &p);
 }
 
-/* Outputs */
-
-/* A random number of a packet at a switch. */
-static inline uint64_t chance_of(const struct rdma *r, uint32_t sw,
-				 const struct rdma_packet *p)
+/* A packet that the network has lost. */
+static void lost(struct sim_part *part, uint32_t id, enum sim_loss why)
 {
-	return r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
-					 ((uint64_t)sw << 40) + p->life);
-}
+	struct rdma *r = part->sim->context;
 
-/* The output on a shortest path that is free first, of equals a random one; or any of
- * them. FAB_NONE: none. */
-static inline uint32_t choose_productive(const struct rdma *r, uint32_t sw,
-					 uint32_t first, const struct rdma_packet *p)
-{
-	uint64_t best = UINT64_MAX, now = r->now, chance = 0;
-	uint32_t n, equals = 0, out = FAB_NONE;
-	uint16_t arc[RDMA_ARCS_MAX];
-
-	n = r->mask ? rdma_net_mask_arcs(r->mask[(size_t)p->row * r->n_switches + sw],
-					 arc)
-		    : rdma_net_productive(r->net, sw, p->row, arc);
-	if (n <= 1)
-		return n ? first + arc[0] : FAB_NONE;
-	if (r->is_spray)
-		return first + arc[fab_mix64(chance_of(r, sw, p)) % n];
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t busy = r->busy[first + arc[i]];
-
-		busy = busy < now ? now : busy;
-		if (busy < best) {
-			best = busy;
-			equals = 1;
-			out = first + arc[i];
-		} else if (busy == best) {
-			/* the i-th of equals takes the place of those before with 1 / i
-			 */
-			chance = ++equals == 2 ? chance_of(r, sw, p) : chance;
-			if (fab_mix64(chance + equals) % equals == 0)
-				out = first + arc[i];
-		}
-	}
-	return out;
-}
-
-/* The output that a packet takes at the switch of port `in`; FAB_NONE: none. */
-static inline uint32_t choose(const struct rdma *r, uint32_t in,
-			      const struct rdma_packet *p)
-{
-	const struct rdma_port *port = &r->port[in];
-	uint32_t out;
-	uint16_t next;
-
-	if (!r->next || (r->is_adaptive && !(p->flags & RDMA_ESCAPED))) {
-		if (p->row == port->sw)
-			return r->end_port[p->to];
-		out = choose_productive(r, port->sw, port->first, p);
-	} else {
-		next = r->next[(size_t)p->row * r->n_switches + port->sw];
-		if (next == FAB_ARC_HERE)
-			return r->end_port[p->to];
-		out = next < FAB_ARC_BROKEN ? port->first + next : FAB_NONE;
-	}
-	return out != FAB_NONE && r->port[out].peer == FAB_NONE ? FAB_NONE : out;
-}
-
-/* Wire time of a packet that comes by port `in` beyond that on port `out`: behind a
- * slower cable the head leaves later, so that the tail is there in time. */
-static uint64_t tail_wait(const struct rdma *r, uint32_t in, uint32_t out, uint32_t bytes)
-{
-	uint64_t before, wire;
-
-	if (r->net->sim.is_even)
-		return 0;
-	before = sim_wire(r->port[in].per_byte, bytes);
-	wire = sim_wire(r->port[out].per_byte, bytes);
-	return before > wire ? before - wire : 0;
-}
-
-/* A packet starts on the cable of a port at `start`. */
-static inline void start_on_cable(struct rdma *r, uint32_t out, uint32_t id,
-				  uint64_t start, uint64_t held_up)
-{
-	const struct fab_rdma_params *params = &r->net->params;
-	const struct rdma_port *port = &r->port[out];
-	uint64_t wire = sim_wire(port->per_byte, r->packet.v[id].bytes);
-	uint64_t time = start + params->cable_ps + held_up;
-
-	if (r->cable_chance)
-		draw_on_cable(r, out, &r->packet.v[id]);
-	r->busy[out] = start + wire;
-	r->result->packet_hops++;
-	time += port->peer >= r->n_ports ? wire + params->host_ps : params->switch_ps;
-	fab_wheel_add(&r->wheel, time, rdma_what(RDMA_ARRIVE, port->peer), id);
-}
-
-/* Unbounded buffers: a packet takes a port at `ready`, or when it is free. */
-static inline void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t ready,
-			   uint64_t held_up)
-{
-	uint64_t start = r->busy[out] > ready ? r->busy[out] : ready;
-
-	if (start - ready > r->longest_wait) {
-		r->longest_wait = start - ready;
-		r->longest_port = out;
-	}
-	start_on_cable(r, out, id, start, held_up);
-}
-
-/* Bounded buffers */
-
-static struct rdma_lane *lane_of(const struct rdma *r, uint32_t port, unsigned vl)
-{
-	return &r->lane[(size_t)port * r->n_vls + vl];
-}
-
-/* Have adaptive packets a lane of their own, the last one? */
-static bool has_adaptive_lane(const struct rdma *r)
-{
-	return r->net->n_vls > r->net->sim.n_vls;
-}
-
-void rdma_wires_init(struct rdma *r)
-{
-	const struct sim_net *s = &r->net->sim;
-
-	r->lane = FAB_ARENA_NEW(&r->arena, (size_t)s->n_all * r->n_vls + 1,
-				struct rdma_lane);
-	r->turn = FAB_ARENA_NEW0(&r->arena, s->n_all + 1, uint8_t);
-	r->is_waiting = FAB_ARENA_NEW0(&r->arena, s->n_all + 1, bool);
-	for (uint32_t p = 0; p < s->n_all; p++)
-		for (unsigned vl = 0; vl < r->n_vls; vl++)
-			*lane_of(r, p, vl) = (struct rdma_lane){
-				.head = FAB_NONE,
-				.tail = FAB_NONE,
-				.room = s->peer[p] != FAB_NONE && s->peer[p] < s->n_ports
-						? r->net->params.buffer
-						: INT64_MAX / 2};
-}
-
-/* A packet leaves its buffer in `delay`; the sender learns it a cable delay later. */
-static void leave_buffer(struct rdma *r, uint32_t in, uint32_t id, uint64_t delay)
-{
-	const struct rdma_packet *p = &r->packet.v[id];
-
-	fab_wheel_add(&r->wheel, r->now + delay + r->net->params.cable_ps,
-		      rdma_what(RDMA_ROOM, r->port[in].peer),
-		      (uint32_t)p->vl << 24 | p->bytes);
-}
-
-/* A packet starts on a cable; room for it behind is taken already. */
-static void start(struct rdma *r, uint32_t out, uint32_t id, unsigned vl,
-		  uint64_t held_up)
-{
-	struct rdma_packet *p = &r->packet.v[id];
-
-	if (r->in_port[id] != FAB_NONE) {
-		leave_buffer(r, r->in_port[id], id,
-			     sim_wire(r->port[out].per_byte, p->bytes));
-		r->n_held--;
-	}
-	p->vl = vl & 15;
-	r->moved = r->now;
-	start_on_cable(r, out, id, r->now, held_up);
-}
-
-/* Start the packets that can start on a port that is free. */
-static void serve(struct rdma *r, uint32_t out)
-{
-	bool waits = false;
-
-	if (r->is_waiting[out])
-		return;
-	for (unsigned i = 0; i < r->n_vls && r->busy[out] <= r->now; i++) {
-		unsigned vl = (r->turn[out] + i) % r->n_vls;
-		struct rdma_lane *lane = lane_of(r, out, vl);
-		uint32_t id = lane->head;
-		struct rdma_packet *p;
-
-		if (id == FAB_NONE)
-			continue;
-		p = &r->packet.v[id];
-		/* adaptive packets have taken their room when they chose */
-		if (vl < r->net->sim.n_vls || !has_adaptive_lane(r)) {
-			if (lane->room < p->bytes)
-				continue;
-			lane->room -= p->bytes;
-		}
-		lane->head = p->next;
-		if (lane->head == FAB_NONE)
-			lane->tail = FAB_NONE;
-		lane->waiting -= p->bytes;
-		r->turn[out] = (uint8_t)((vl + 1) % r->n_vls);
-		start(r, out, id, vl, 0);
-	}
-	if (r->busy[out] <= r->now)
-		return;
-	for (unsigned vl = 0; vl < r->n_vls; vl++)
-		waits |= lane_of(r, out, vl)->head != FAB_NONE;
-	if (waits) {
-		r->is_waiting[out] = true;
-		fab_wheel_add(&r->wheel, r->busy[out], rdma_what(RDMA_FREE, out), 0);
-	}
-}
-
-void rdma_port_free(struct rdma *r, uint32_t port)
-{
-	r->is_waiting[port] = false;
-	serve(r, port);
-}
-
-void rdma_port_room(struct rdma *r, uint32_t port, uint32_t item)
-{
-	lane_of(r, port, item >> 24)->room += item & 0xffffff;
-	if (port < r->n_ports)
-		serve(r, port);
-}
-
-/* Output and lane of a packet; FAB_NONE: none. */
-static uint32_t route(struct rdma *r, uint32_t in, struct rdma_packet *p, unsigned *vl)
-{
-	const struct sim_net *s = &r->net->sim;
-	const struct fab_routes *routes = r->problem->routes;
-	bool chooses = has_adaptive_lane(r) && !(p->flags & RDMA_ESCAPED);
-	const struct rdma_port *port = &r->port[in];
-	uint32_t out = choose(r, in, p), n_arcs, source;
-
-	*vl = 0; /* to an endpoint, which takes whatever comes */
-	if (out == FAB_NONE || r->port[out].peer >= r->n_ports)
-		return out;
-	if (chooses) {
-		struct rdma_lane *lane = lane_of(r, out, r->n_vls - 1);
-
-		*vl = r->n_vls - 1;
-		if (lane->room >= p->bytes) {
-			lane->room -= p->bytes;
-			return out;
-		}
-		/* it continues by the tables, as from an adapter of this switch */
-		p->row = s->end_row[p->to];
-		if (p->row == FAB_NONE)
-			return FAB_NONE;
-		p->flags |= RDMA_ESCAPED;
-		p->sl = 0;
-		source = routes->sl ? r->net->sl_row[port->sw] : FAB_NONE;
-		if (routes->sl)
-			p->sl = source == FAB_NONE
-					? routes->sl_default
-					: routes->sl[(size_t)source * routes->n_columns +
-						     s->end_column[p->to]] &
-						  15;
-		out = choose(r, in, p);
-		if (out == FAB_NONE)
-			return FAB_NONE;
-	}
-	n_arcs = r->problem->f->arc_first[port->sw + 1] -
-		 r->problem->f->arc_first[port->sw];
-	if (out - port->first >= n_arcs)
-		*vl = 0;
-	else
-		*vl = sim_net_vl(s, port->sw, chooses ? n_arcs : in - port->first,
-				 out - port->first, p->sl);
-	return *vl < r->n_vls ? out : FAB_NONE;
-}
-
-/* The head of a packet may leave a switch with bounded buffers: it waits for its output,
- * or is dropped. */
-static void arrive_bounded(struct rdma *r, uint32_t in, uint32_t id, bool is_ready)
-{
-	struct rdma_packet *p = &r->packet.v[id];
-	struct rdma_lane *lane;
-	uint32_t out;
-	uint64_t wait;
-	unsigned vl;
-
-	r->in_port[id] = in;
-	if (!is_ready && !--p->life) {
-		r->result->n.looped +=
-			!r->params->bad.per_hop || p->kind != FAB_RDMA_DATA;
-		goto drop;
-	}
-	if (!is_ready && !r->net->sim.is_even) {
-		out = choose(r, in, p);
-		wait = out == FAB_NONE ? 0 : tail_wait(r, in, out, p->bytes);
-		if (wait) {
-			fab_wheel_add(&r->wheel, r->now + wait, rdma_what(RDMA_READY, in),
-				      id);
-			return;
-		}
-	}
-	out = route(r, in, p, &vl);
-	r->result->n.unroutable += out == FAB_NONE;
-	if (out == FAB_NONE)
-		goto drop;
-	lane = lane_of(r, out, vl);
-	if (is_out(r, out)) {
-		if (vl == r->n_vls - 1 && has_adaptive_lane(r))
-			lane->room += p->bytes;
-		goto drop;
-	}
-	p->next = FAB_NONE;
-	if (lane->tail == FAB_NONE)
-		lane->head = id;
-	else
-		r->packet.v[lane->tail].next = id;
-	lane->tail = id;
-	lane->waiting += p->bytes;
-	if (lane->waiting > r->result->peak_queue_bytes)
-		r->result->peak_queue_bytes = lane->waiting;
-	r->n_held++;
-	serve(r, out);
-	return;
-drop:
-	leave_buffer(r, in, id, 0);
+	r->now = part->now;
+	r->result->n.looped += why == SIM_LOOPED && (!r->params->bad.per_hop ||
+						     r->rest[id].kind != FAB_RDMA_DATA);
+	r->result->n.unroutable += why == SIM_UNROUTABLE;
 	rdma_lose(r, id);
 }
 
-/* Entries */
+void rdma_wires_host(const struct rdma *r, struct sim_host *host)
+{
+	host->lost = lost;
+	host->starts = r->cable_chance ? draw_on_cable : NULL;
+	host->is_down = r->outages.first ? is_down : NULL;
+}
+
+/* The wire of an endpoint */
+
+uint64_t rdma_wire_free(const struct rdma *r, uint32_t end)
+{
+	uint32_t port = r->sim.net.n_ports + end;
+
+	return r->sim.open ? r->sim.busy[port] : r->sim.port[port].out_busy;
+}
 
 bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t bytes)
 {
-	return !r->lane || lane_of(r, r->n_ports + end, vl)->room >= bytes;
+	const struct sim *s = &r->sim;
+	uint32_t port = s->net.n_ports + end;
+
+	return s->open ||
+	       sim_credit_has(r->part, sim_lane(s, port, vl), port, sim_units(s, bytes));
 }
 
 void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
 {
-	uint32_t port = r->n_ports + end;
-	const struct rdma_packet *p = &r->packet.v[id];
+	struct sim *s = &r->sim;
+	uint32_t port = s->net.n_ports + end;
+	const struct sim_packet *packet = sim_packet(r->part, id);
+	uint64_t *busy = s->open ? &s->busy[port] : &s->port[port].out_busy;
+	uint64_t wire = sim_wire(s->net.per_byte[port], packet->size);
 
-	if (is_out(r, port)) {
-		r->busy[port] = r->now + sim_wire(r->port[port].per_byte, p->bytes);
+	if (s->host.is_down && s->host.is_down(r->part, port)) {
+		*busy = r->now + wire;
 		rdma_lose(r, id);
-	} else if (r->lane) {
-		lane_of(r, port, p->vl)->room -= p->bytes;
-		r->in_port[id] = FAB_NONE;
-		start(r, port, id, p->vl, held_up);
+		sim_cell_free(r->part, id);
+	} else if (s->open) {
+		sim_open_put(r->part, end, id, held_up);
 	} else {
-		forward(r, port, id, r->now, held_up);
+		*busy = r->now + wire;
+		r->part->sums.injected++;
+		sim_lane(s, port, packet->vl)->credits -= sim_units(s, packet->size);
+		sim_start(r->part, port, id, packet->vl, wire, held_up);
 	}
-}
-
-void rdma_arrive(struct rdma *r, uint32_t in, uint32_t id, bool is_ready)
-{
-	struct rdma_packet *p = &r->packet.v[id];
-	uint32_t out;
-
-	if (r->lane) {
-		arrive_bounded(r, in, id, is_ready);
-		return;
-	}
-	if (!--p->life) {
-		r->result->n.looped +=
-			!r->params->bad.per_hop || p->kind != FAB_RDMA_DATA;
-		rdma_lose(r, id);
-		return;
-	}
-	out = choose(r, in, p);
-	r->result->n.unroutable += out == FAB_NONE;
-	if (out == FAB_NONE || is_out(r, out))
-		rdma_lose(r, id);
-	else
-		forward(r, out, id, r->now + tail_wait(r, in, out, p->bytes), 0);
 }

@@ -6,10 +6,11 @@
  * table on the lane of the tables, and stays there to its end. On a fat tree all ports up
  * are near, and one leads down: packets go up adaptively and down by the table.
  *
- * No deadlock, if the tables have none from any switch (one lane): a packet that has
- * taken its room waits for its output alone, which is free after finitely many packets; a
- * packet on the lane of the tables waits for packets on that lane, along paths of the
- * tables, and these waits have no cycle (Duato 1993: escape channels).
+ * No deadlock, if the tables have none from any switch: a packet that has taken its room
+ * waits for its output alone, which is free after finitely many packets; a packet on the
+ * lanes of the tables, which goes on as if it came from an adapter of the switch where it
+ * escaped, waits for packets on these lanes, along paths of the tables, and these waits
+ * have no cycle (Duato 1993: escape channels).
  *
  * Packets that come to a switch at one time choose in the order of its ports, after all
  * other events of that time: equal inputs give equal bytes, whatever the threads.
@@ -127,7 +128,7 @@ void sim_net_add_distances(struct sim_net *net)
 bool sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id, struct sim_copy *to)
 {
 	struct sim *s = p->sim;
-	const struct sim_packet *packet = sim_packet(p, id);
+	struct sim_packet *packet = sim_packet(p, id);
 	const struct sim_port *in = &s->port[in_id];
 	struct sim_switch *sw = &s->sw[in->sw];
 	const uint8_t *distance =
@@ -152,9 +153,11 @@ bool sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id, struct sim_copy
 		if (lane->credits >= units)
 			c.port[c.n++] = port;
 	}
-	if (!c.n)
-		return sim_look_up(s, in->sw, in->local, packet, to) &&
+	if (!c.n) { /* as from an adapter of this switch */
+		packet->sl = sim_net_escape_sl(&s->net, in->sw, packet->target) & 15;
+		return sim_look_up(s, in->sw, sw->n_arcs, packet, to) &&
 		       s->port[sw->port_first + to->out].peer != FAB_NONE;
+	}
 	c.port[0] = c.port[choosers[s->params->chooser - 1].choose(&c)];
 	*to = (struct sim_copy){c.port[0] - sw->port_first, s->adaptive_vl};
 	sim_lane(s, c.port[0], s->adaptive_vl)->credits -= units;

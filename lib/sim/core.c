@@ -172,6 +172,8 @@ static void init_ports(struct sim *s)
 				.far_head = FAB_NONE,
 				.far_tail = FAB_NONE};
 	}
+	if (s->host.counts_queues)
+		s->queued = FAB_ARENA_NEW0(&s->net.arena, lanes + 1, uint64_t);
 	if (!s->messages)
 		return;
 	s->source = FAB_ARENA_NEW0(&s->net.arena, net->n_ends + 1, struct sim_source);
@@ -263,7 +265,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	if (rc)
 		return rc;
 	s->run = s->one_read && !s->is_fifo && s->n_vls == 1 && !s->reads_apart &&
-				 s->all_small
+				 s->all_small && host->deliver
 			 ? sim_part_run_plain
 			 : sim_part_run;
 	init_ports(s);
@@ -284,7 +286,7 @@ void sim_fini(struct sim *s)
 		fab_wheel_fini(&p->wheel);
 		FAB_FREE_ALL(p->ring.v, p->ends.v, p->cell.v, p->dirty_ends.v,
 			     p->undecided.v, p->message.v);
-		for (uint32_t to = 0; to < s->n_parts; to++) {
+		for (uint32_t to = 0; p->post[0] && to < s->n_parts; to++) {
 			free(p->post[0][to].of.v);
 			free(p->post[1][to].of.v);
 		}

@@ -91,6 +91,8 @@ SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t 
 	uint32_t unit = in->local;
 
 	sim_packet(p, id)->since = (uint32_t)p->now;
+	if (!SIM_PLAIN && s->queued)
+		sim_count_queued(s, (uint32_t)(o - s->port), vl, sim_packet(p, id)->size);
 	if (sim_is_fifo(s)) {
 		unit = unit * sim_n_vls(s) + sim_packet(p, id)->vl;
 		if (sim_queue_push(p, sim_queue_of(s, in, unit, 0, 0), id))
@@ -124,7 +126,8 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 			 packet->hops >= FAB_SIM_HOPS_MAX ? SIM_LOOPED : SIM_UNROUTABLE);
 		return;
 	}
-	if (s->host.is_down && s->host.is_down(p, (uint32_t)(out - s->port))) {
+	if (!SIM_PLAIN && s->host.is_down &&
+	    s->host.is_down(p, (uint32_t)(out - s->port))) {
 		if (sim_is_adaptive(s) && a->vl == s->adaptive_vl) /* room it has taken */
 			sim_lane(s, (uint32_t)(out - s->port), a->vl)->credits +=
 				sim_units(s, packet->size);
@@ -315,6 +318,8 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		bool is_empty = sim_queue_pop(p, queue);
 
 		in->reading = FAB_NONE;
+		if (!SIM_PLAIN && s->queued)
+			s->queued[(size_t)out_id * sim_n_vls(s) + vl] -= size;
 		sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
 			    end + s->cable_delay);
 		if (is_empty || sim_is_fifo(s))
@@ -635,14 +640,12 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 			p->sums.events++;
 			arrive(p, &a);
 		}
+		while (!SIM_PLAIN && p->sim->host.is_ordered &&
+		       fab_wheel_next(w, time + 1) == time)
+			handle_in_order(p);
 		while (fab_wheel_ahead(w) && w->now.v[w->at].time == time) {
-			struct fab_wheel_event event;
+			struct fab_wheel_event event = *fab_wheel_take(w);
 
-			if (p->sim->host.is_ordered) {
-				handle_in_order(p);
-				continue;
-			}
-			event = *fab_wheel_take(w);
 			handle(p, event.what, event.item);
 		}
 		if (sim_is_adaptive(p->sim) && p->undecided.n)

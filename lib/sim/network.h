@@ -15,13 +15,15 @@
 
 /* A byte on the slowest cable, FAB_SIM_GBPS_MIN, still fits into 32 bits. */
 enum { SIM_RATE_SHIFT = 16 };
+enum { SIM_NEAR_MAX = 256 }; /* outputs on shortest paths that are looked at: the first */
 
 struct sim_net {
 	struct fab_arena arena; /* of all arrays */
 	const struct fab_sim_problem *problem;
 	const struct fab_sim_params *params;
 	uint32_t n_switches, n_ports, n_ends, n_all; /* n_all = n_ports + n_ends */
-	unsigned n_vls;
+	unsigned n_vls; /* those of the tables, and one of adaptive packets */
+	unsigned n_table_vls;
 	uint32_t *port_first; /* [n_switches + 1] */
 	uint32_t *port_sw;    /* [n_ports] */
 	uint32_t *peer;	      /* [n_all] port at the other end; FAB_NONE: no live cable */
@@ -33,11 +35,15 @@ struct sim_net {
 	 * n_switches + sw]; 255: none. NULL: by tables. */
 	uint8_t *distance;
 	uint32_t *end_near; /* [n_ends] */
+	/* The arcs on shortest paths as bits, in the same places, where no switch has
+	 * more than 8; NULL: to be looked up in distance. */
+	uint8_t *near_mask;
 
 	const uint16_t *next; /* [row * n_switches + sw] of the routes; NULL: none */
 	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
 	uint32_t *end_column; /* [n_ends] */
 	uint32_t *end_sl_row; /* [n_ends] row of sl; FAB_NONE: sl_default */
+	uint32_t *sw_sl_row;  /* [n_switches] of adaptive packets that escape there */
 
 	/*
 	 * Multicast. A row is a group on a switch: copies go to out[row_first[row] ..
@@ -80,6 +86,29 @@ static inline __attribute__((always_inline)) uint64_t sim_wire(uint32_t per_byte
 
 /* Service level from endpoint to endpoint; FAB_SL_NONE: it must not send. O(1). */
 unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to);
+/* The one to an endpoint of a packet that escapes at a switch: as from an adapter of
+ * that. O(1). */
+unsigned sim_net_escape_sl(const struct sim_net *net, uint32_t sw, uint32_t to);
+
+/*
+ * Adaptive routing: arcs of `sw`, counted from its first, on shortest live paths to the
+ * switch of row `near` (end_near[]), into arc[SIM_NEAR_MAX]; returns how many, 0 also
+ * there. O(arcs).
+ */
+uint32_t sim_net_near_arcs(const struct sim_net *net, uint32_t near, uint32_t sw,
+			   uint16_t *arc);
+static inline uint32_t sim_net_near(const struct sim_net *net, uint32_t near, uint32_t sw,
+				    uint16_t *arc)
+{
+	uint32_t n = 0;
+
+	if (!net->near_mask)
+		return sim_net_near_arcs(net, near, sw, arc);
+	for (unsigned mask = net->near_mask[(size_t)near * net->n_switches + sw]; mask;
+	     mask &= mask - 1)
+		arc[n++] = (uint16_t)__builtin_ctz(mask);
+	return n;
+}
 
 /* The entry of a row's table at a switch: an arc, counted from the switch's first. O(1).
  */
@@ -97,7 +126,7 @@ sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in, uint32_t out, un
 	const struct fab_routes *r = net->problem->routes;
 	uint32_t d;
 
-	if (net->n_vls == 1)
+	if (net->n_table_vls == 1)
 		return 0;
 	if (net->params->spread_vls || !r || r->lanes != FAB_LANES_TABLE)
 		return sl;
@@ -109,5 +138,5 @@ sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in, uint32_t out, un
 static inline __attribute__((always_inline)) unsigned
 sim_net_first_vl(const struct sim_net *net, unsigned sl)
 {
-	return sl < net->n_vls ? sl : sl % net->n_vls;
+	return sl < net->n_table_vls ? sl : sl % net->n_table_vls;
 }

@@ -21,11 +21,11 @@
 #define SIM_HOT static inline __attribute__((always_inline))
 
 enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoint */
-		      SIM_HEAD,	 /* a head is at a switch, or a packet at its endpoint */
-		      SIM_READY, /* the tail of a packet on a slower cable is near enough
-				  */
-		      SIM_END,	 /* an output has sent a packet */
-		      SIM_READ,	 /* an input has read one, if not with SIM_END */
+		      SIM_HEAD,	  /* a head is at a switch, or a packet at its endpoint */
+		      SIM_READY,  /* the tail of a packet on a slower cable is near enough
+				   */
+		      SIM_END,	  /* an output has sent a packet */
+		      SIM_READ,	  /* an input has read one, if not with SIM_END */
 		      SIM_CREDIT, /* a credit has come for a lane that waits */
 		      SIM_SEND,	  /* an endpoint may send */
 		      SIM_OWN,	  /* of the host: this one and those above */
@@ -52,9 +52,9 @@ enum {
 };
 
 struct sim_packet {
-	uint32_t next; /* in a queue; of free cells */
-	uint32_t row;  /* of the tables; of adaptive routing the message */
-	uint32_t target, source;	/* source, birth: as the host likes */
+	uint32_t next;		 /* in a queue; of free cells */
+	uint32_t row;		 /* of the tables; of adaptive routing the message */
+	uint32_t target, source; /* source, birth: as the host likes */
 	uint64_t birth : 48, size : 16; /* bytes (flits) with headers */
 	uint32_t since;			/* ready at this switch: low bits of the time */
 	uint8_t vl : 4, sl : 4;		/* vl: of the buffer it is in */
@@ -256,6 +256,7 @@ struct sim_host {
 	bool (*is_down)(const struct sim_part *p, uint32_t port);
 	/* Events of one time come by what and item; else in any order. */
 	bool is_ordered;
+	bool counts_queues; /* sim.queued; unicast, no fifo switches */
 };
 
 struct sim_part {
@@ -329,7 +330,13 @@ struct sim {
 	struct sim_part *part;
 	uint32_t *end_part; /* [n_ends] */
 
+	/* Bytes that wait for a lane of an output, and the most so far; NULL: not
+	 * counted. */
+	uint64_t *queued; /* [n_all * n_vls] */
+	uint64_t most_queued;
+
 	/* without bounds on buffers: sim/open.c */
+	bool is_spray;		    /* chooser: any output, else the one free first */
 	struct sim_open_port *open; /* [n_all]; NULL: bounded */
 	uint64_t *busy;		    /* [n_all] until then with packets that chose it */
 	uint64_t longest_wait;	    /* ticks for a port */
@@ -342,10 +349,10 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	     const struct sim_host *host, void *context, struct fab_err *err);
 void sim_fini(struct sim *s);
 
-/* sim/open.c: the same without bounds on buffers, in one part. */
-void sim_init_open(struct sim *s, const struct fab_sim_params *params,
+/* sim/open.c: the same without bounds on buffers, in one part, and with a wheel of so
+ * many slots. The row of an adaptive packet is net.end_near of its target. */
+void sim_init_open(struct sim *s, const struct fab_sim_params *params, uint32_t n_slots,
 		   const struct sim_host *host, void *context);
-void sim_part_run_open(struct sim_part *p, uint64_t limit);
 /* Put a packet on the wire of an endpoint, `late` ticks late at the other end. */
 void sim_open_put(struct sim_part *p, uint32_t end, uint32_t packet, uint64_t late);
 
@@ -427,7 +434,8 @@ void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port);
 
 /*
  * Properties of a network. The loop is compiled twice, for any network and (SIM_PLAIN)
- * for small voq switches, one lane, unicast and no speedup, where they are constants.
+ * for messages on small voq switches, one lane, unicast and no speedup, where they are
+ * constants.
  */
 #ifndef SIM_PLAIN
 #define SIM_PLAIN false
@@ -617,6 +625,16 @@ SIM_HOT void sim_release(struct sim_part *p, const struct sim_port *port, unsign
 	l = sim_write(p, port->part, time, SIM_LETTER_CREDIT, port->peer);
 	l->packet.vl = vl & 15;
 	l->packet.size = (uint16_t)units;
+}
+
+/* A packet begins to wait for a lane of an output. */
+SIM_HOT void sim_count_queued(struct sim *s, uint32_t out, unsigned vl, uint32_t size)
+{
+	uint64_t *queued = &s->queued[(size_t)out * sim_n_vls(s) + vl];
+
+	*queued += size;
+	if (*queued > s->most_queued)
+		s->most_queued = *queued;
 }
 
 /* A lane of an output waits for credit from now on. */
@@ -830,11 +848,11 @@ SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsi
 	}
 	if (packet->source & SIM_TRACED)
 		sim_trace(p, packet, id, vl);
-	if (s->host.starts)
+	if (!SIM_PLAIN && s->host.starts)
 		s->host.starts(p, id, packet_id);
 	packet->vl = vl & 15;
 	packet->hops++;
-	if (port->peer >= s->net.n_ports && s->host.deliver) {
+	if (port->peer >= s->net.n_ports && (SIM_PLAIN || s->host.deliver)) {
 		s->host.deliver(p, port->peer - s->net.n_ports, packet_id, wire);
 	} else if (port->peer >= s->net.n_ports) {
 		sim_event_at(p, p->now + s->cable_delay + wire + s->host_delay, SIM_HEAD,
@@ -871,7 +889,7 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 	if (sim_n_vls(s) == 1)
 		return true;
 	to->vl = sim_net_vl(net, id, in, out, packet->sl);
-	if (entry == FAB_ARC_HERE && to->vl >= sim_n_vls(s))
+	if (entry == FAB_ARC_HERE && to->vl >= net->n_table_vls)
 		to->vl = sim_net_first_vl(net, packet->sl);
-	return to->vl < sim_n_vls(s);
+	return to->vl < net->n_table_vls;
 }

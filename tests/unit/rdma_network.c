@@ -60,7 +60,7 @@ Test(rdma_network, bounded)
 	struct fab_rdma_result r;
 
 	for (size_t i = 0; i < FAB_COUNT(routing); i++)
-		for (uint32_t buffer = 538; buffer < 10000; buffer *= 3) {
+		for (uint32_t buffer = 576; buffer < 10000; buffer *= 3) {
 			run_bounded("gen:torus:dims=4x4,hosts=1", "dor", routing[i],
 				    buffer, &r);
 			cr_assert_eq(r.n_done, r.n_transfers, "routing %zu, %u bytes", i,
@@ -71,7 +71,7 @@ Test(rdma_network, bounded)
 			/* a packet and no more waits for each input and lane */
 			fab_rdma_result_fini(&r);
 		}
-	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_RDMA_BY_TABLE, 538, &r);
+	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_RDMA_BY_TABLE, 576, &r);
 	cr_assert(r.is_stalled);
 	cr_assert_gt(r.n_hung, 0);
 	fab_rdma_result_fini(&r);
@@ -439,7 +439,7 @@ Test(rdma_network, refused)
 	REFUSES(mtu, 0, "MTU")
 	REFUSES(contexts, 0, "contexts")
 	REFUSES(rto_ps, 0, "timeout")
-	REFUSES(buffer, 100, "do not hold")
+	REFUSES(buffer, 100, "each needs 2112 for one packet")
 	REFUSES(rate_gbps, 0, "rate")
 	REFUSES(rate_gbps, 0.12, "0.12 Gb/s: 0.125 to")
 	REFUSES(rate_gbps, 1e6, "Gb/s: 0.125 to")

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The network without bounds on buffers, in one part: packets take an output in the order
+ * in which they choose it, so that the time of leaving is known then, and a hop is one
+ * event. Adaptive packets choose, of the outputs on shortest paths, the one that is free
+ * first, of equals a random one (chooser `random`: any of them).
+ *
+ * Memory of packets, ports and tables is fetched some events ahead.
+ */
+#include "sim/state.h"
+
+#include "base/rng.h"
+
+enum {
+	SLOT_BITS = 14, /* of the wheel: ticks of a slot */
+	AHEAD = 12,	/* events whose packets are fetched into the cache */
+	NEAR = 5,	/* whose outputs are */
+};
+
+/* A random number of a packet at a switch. */
+static inline uint64_t chance_of(const struct sim *s, uint32_t sw,
+				 const struct sim_packet *packet)
+{
+	return s->params->seed ^
+	       fab_mix64(((uint64_t)packet->source << 32 | packet->birth) +
+			 ((uint64_t)sw << 40) + FAB_SIM_HOPS_MAX - packet->hops);
+}
+
+/* The output on a shortest path; FAB_NONE: none. */
+static inline uint32_t choose_near(const struct sim *s, const struct sim_open_port *port,
+				   const struct sim_packet *packet, uint64_t now)
+{
+	uint64_t best = UINT64_MAX, chance = 0;
+	uint32_t n, equals = 0, out = FAB_NONE;
+	uint16_t arc[SIM_NEAR_MAX];
+
+	n = sim_net_near(&s->net, packet->row, port->sw, arc);
+	if (!n && s->net.port_sw[s->net.end_port[packet->target]] == port->sw)
+		return s->net.end_port[packet->target];
+	if (n <= 1)
+		return n ? port->first + arc[0] : FAB_NONE;
+	if (s->is_spray)
+		return port->first + arc[fab_mix64(chance_of(s, port->sw, packet)) % n];
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t busy = s->busy[port->first + arc[i]];
+
+		busy = busy < now ? now : busy;
+		if (busy < best) {
+			best = busy;
+			equals = 1;
+			out = port->first + arc[i];
+		} else if (busy == best) {
+			/* the i-th of equals takes the place of those before with 1 / i
+			 */
+			chance = ++equals == 2 ? chance_of(s, port->sw, packet) : chance;
+			if (fab_mix64(chance + equals) % equals == 0)
+				out = port->first + arc[i];
+		}
+	}
+	return out;
+}
+
+/* The output that a packet takes at the switch of a port; FAB_NONE: none. */
+static inline uint32_t choose(const struct sim *s, const struct sim_open_port *port,
+			      const struct sim_packet *packet, uint64_t now)
+{
+	uint32_t out, next;
+
+	if (s->params->chooser) {
+		out = choose_near(s, port, packet, now);
+	} else {
+		next = sim_net_next(&s->net, packet->row, port->sw);
+		if (next == FAB_ARC_HERE)
+			return s->net.end_port[packet->target];
+		out = next < FAB_ARC_BROKEN ? port->first + next : FAB_NONE;
+	}
+	return out != FAB_NONE && s->open[out].peer == FAB_NONE ? FAB_NONE : out;
+}
+
+/* A packet takes a port at `ready`, or when it is free. */
+static inline void forward(struct sim_part *p, uint32_t out, uint32_t id, uint64_t ready,
+			   uint64_t late)
+{
+	struct sim *s = p->sim;
+	const struct sim_open_port *port = &s->open[out];
+	uint64_t start = s->busy[out] > ready ? s->busy[out] : ready;
+	uint64_t wire = sim_wire(port->per_byte, sim_packet(p, id)->size);
+	uint64_t time = start + s->cable_delay + late;
+
+	if (start - ready > s->longest_wait) {
+		s->longest_wait = start - ready;
+		s->longest_port = out;
+	}
+	if (s->host.starts)
+		s->host.starts(p, out, id);
+	sim_packet(p, id)->hops++;
+	s->busy[out] = start + wire;
+	p->sums.packet_hops++;
+	time += port->peer >= s->net.n_ports ? wire + s->host_delay
+					     : s->params->switch_delay;
+	fab_wheel_add(&p->wheel, time, sim_what(SIM_HEAD, port->peer), id);
+}
+
+static void lose(struct sim_part *p, uint32_t id, enum sim_loss why)
+{
+	p->sums.dropped[why]++;
+	p->sim->host.lost(p, id, why);
+	sim_cell_free(p, id);
+}
+
+/* A head is at a switch. Behind a slower cable it leaves later, so that the tail is there
+ * in time. */
+static inline void arrive(struct sim_part *p, uint32_t in, uint32_t id)
+{
+	const struct sim *s = p->sim;
+	const struct sim_packet *packet = sim_packet(p, id);
+	uint64_t before, wire, ready = p->now;
+	uint32_t out;
+
+	if (packet->hops >= FAB_SIM_HOPS_MAX) {
+		lose(p, id, SIM_LOOPED);
+		return;
+	}
+	out = choose(s, &s->open[in], packet, p->now);
+	if (out == FAB_NONE || (s->host.is_down && s->host.is_down(p, out))) {
+		lose(p, id, out == FAB_NONE ? SIM_UNROUTABLE : SIM_DOWN);
+		return;
+	}
+	if (!s->net.is_even) {
+		before = sim_wire(s->open[in].per_byte, packet->size);
+		wire = sim_wire(s->open[out].per_byte, packet->size);
+		ready += before > wire ? before - wire : 0;
+	}
+	forward(p, out, id, ready, 0);
+}
+
+void sim_open_put(struct sim_part *p, uint32_t end, uint32_t id, uint64_t late)
+{
+	p->sums.injected++;
+	forward(p, p->sim->net.n_ports + end, id, p->now, late);
+}
+
+static inline void handle(struct sim_part *p, uint32_t what, uint32_t item)
+{
+	enum sim_event_kind kind = (enum sim_event_kind)(what >> SIM_ID_BITS);
+	uint32_t id = what & SIM_ID, n_ports = p->sim->net.n_ports;
+
+	if (kind == SIM_HEAD && id < n_ports) {
+		arrive(p, id, item);
+	} else if (kind == SIM_HEAD) {
+		p->sums.delivered++;
+		p->sim->host.arrived(p, id - n_ports, item);
+	} else if (kind == SIM_SEND) {
+		p->sim->host.send(p, id);
+	} else {
+		p->sim->host.event(p, what, item);
+	}
+}
+
+/* Fetch the packet and the port of an event. */
+static inline void fetch(const struct sim_part *p, uint32_t what, uint32_t item)
+{
+	if (what >> SIM_ID_BITS == SIM_HEAD) {
+		__builtin_prefetch(&p->cell.v[item]);
+		__builtin_prefetch(&p->sim->open[what & SIM_ID]);
+		__builtin_prefetch(&p->sim->busy[what & SIM_ID]);
+	}
+}
+
+/* Fetch its entry of the tables: packet and port are there by now. */
+static inline void fetch_route(const struct sim_part *p, uint32_t what, uint32_t item)
+{
+	const struct sim *s = p->sim;
+	uint32_t in = what & SIM_ID;
+	size_t at;
+
+	if (what >> SIM_ID_BITS != SIM_HEAD || in >= s->net.n_ports)
+		return;
+	at = (size_t)sim_packet(p, item)->row * s->n_switches + s->open[in].sw;
+	if (!s->params->chooser)
+		__builtin_prefetch(&s->net.next[at]);
+	else if (s->net.near_mask)
+		__builtin_prefetch(&s->net.near_mask[at]);
+}
+
+static void handle_several(struct sim_part *p)
+{
+	sim_batch(p);
+	for (size_t i = 0; i < p->batch.n; i++) {
+		const uint64_t *key = &p->batch.v[i];
+
+		if (i + AHEAD < p->batch.n)
+			fetch(p, (uint32_t)(key[AHEAD] >> 32), (uint32_t)key[AHEAD]);
+		if (i + NEAR < p->batch.n)
+			fetch_route(p, (uint32_t)(key[NEAR] >> 32), (uint32_t)key[NEAR]);
+		handle(p, (uint32_t)(*key >> 32), (uint32_t)*key);
+	}
+	p->sums.events += p->batch.n;
+}
+
+static void run(struct sim_part *p, uint64_t limit)
+{
+	struct fab_wheel *w = &p->wheel;
+
+	while (!p->rc && fab_wheel_next(w, limit) != UINT64_MAX) {
+		const struct fab_wheel_event *next = &w->now.v[w->at];
+		uint32_t what = next->what, item = next->item;
+		size_t ahead = fab_wheel_ahead(w);
+
+		p->now = next->time;
+		for (size_t i = 1; !w->at && i < AHEAD && i < ahead; i++) /* a new slot */
+			fetch(p, next[i].what, next[i].item);
+		if (ahead > 1 && next[1].time == p->now) {
+			handle_several(p);
+			continue;
+		}
+		(void)fab_wheel_take(w);
+		if (ahead > AHEAD + 1)
+			fetch(p, next[AHEAD + 1].what, next[AHEAD + 1].item);
+		if (ahead > NEAR + 1)
+			fetch_route(p, next[NEAR + 1].what, next[NEAR + 1].item);
+		handle(p, what, item);
+		p->sums.events++;
+	}
+}
+
+void sim_init_open(struct sim *s, const struct fab_sim_params *params, uint32_t n_slots,
+		   const struct sim_host *host, void *context)
+{
+	struct fab_arena *a = &s->net.arena;
+	uint32_t random = fab_choices_find(&fab_sim_chooser_choices, "random", 6);
+
+	s->params = params;
+	s->host = *host;
+	s->context = context;
+	s->is_spray = params->chooser == random + 1;
+	s->n_switches = s->net.n_switches;
+	s->cable_delay = params->cable_delay;
+	s->host_delay = params->host_delay;
+	s->begin = s->end = UINT64_MAX;
+	s->run = run;
+	s->open = FAB_ARENA_NEW(a, s->net.n_all + 1, struct sim_open_port);
+	s->busy = FAB_ARENA_NEW0(a, s->net.n_all + 1, uint64_t);
+	for (uint32_t port = 0; port < s->net.n_all; port++) {
+		uint32_t sw = port < s->net.n_ports ? s->net.port_sw[port] : FAB_NONE;
+
+		s->open[port] = (struct sim_open_port){
+			.per_byte = s->net.per_byte[port],
+			.peer = s->net.peer[port],
+			.sw = sw,
+			.first = sw == FAB_NONE ? FAB_NONE : s->net.port_first[sw]};
+	}
+	s->n_parts = 1;
+	s->part = FAB_ARENA_NEW0(a, 1, struct sim_part);
+	s->part->sim = s;
+	s->part->free_cell = FAB_NONE;
+	fab_wheel_init(&s->part->wheel, SLOT_BITS, params->by_heap ? 0 : n_slots);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages (fabric-sim) and transfers (fabric-rdma) take the same network: the same
+ * packets over the same tables arrive at the same time, to the picosecond.
+ *
+ * A transfer is a READ: its sender begins when the request is there, and it is done when
+ * its last packet has come. Flows go from one half of a fabric to the other, so that
+ * requests do not wait. Packets have one size: the sender of a transfer waits for room
+ * for a full one.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "event/stream.h"
+#include "sim/sim.h"
+#include "support/rdma_stage.h"
+
+enum { FLOWS = 14, SEEDS = 6, CONTROL = 27, HEADER = 26, GAP_PS = 7001 };
+
+static const struct net {
+	const char *spec, *engine;
+	uint32_t from, n_from, to, n_to; /* hosts that send, that receive */
+} nets[] = {
+	{"gen:fattree:radix=8,levels=2", "minhop", 0, 16, 16, 16},
+	/* around the end of a ring, on both of its lanes */
+	{"gen:torus:dims=8,hosts=4", "dor", 24, 8, 0, 8},
+	{"gen:mesh:dims=8,hosts=4", "dor", 0, 16, 16, 16},
+};
+
+/* The messages of each host, by time. */
+struct script {
+	struct {
+		struct fab_message of[2 * FLOWS];
+		uint32_t n, at;
+	} host[32];
+};
+
+static void say(struct script *s, uint32_t from, uint32_t to, uint64_t time,
+		uint32_t bytes)
+{
+	uint32_t at = s->host[from].n++;
+
+	for (; at && s->host[from].of[at - 1].time > time; at--)
+		s->host[from].of[at] = s->host[from].of[at - 1];
+	s->host[from].of[at] =
+		(struct fab_message){.time = time, .target = to, .bytes = bytes};
+}
+
+static bool next(void *context, uint32_t end, uint64_t now, struct fab_message *m)
+{
+	struct script *s = context;
+
+	(void)now;
+	if (s->host[end].at == s->host[end].n)
+		return false;
+	*m = s->host[end].of[s->host[end].at++];
+	return true;
+}
+
+static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
+{
+	struct fab_sim_params params = fab_sim_defaults();
+
+	params.all_rates = true;
+	params.mtu = p->mtu;
+	params.header = p->header;
+	params.buffer = p->buffer;
+	params.buffer_per_vl = true;
+	params.chooser = p->routing == FAB_RDMA_BY_TABLE ? 0
+			 : p->routing == FAB_RDMA_SPRAY	 ? 2
+							 : 1;
+	params.seed = fab_mix64(p->seed + 4);
+	params.time = 0;
+	params.warmup = 0;
+	params.n_threads = 1;
+	params.with_deliveries = true;
+	return params;
+}
+
+/* When the last packet from an endpoint has arrived. */
+static uint64_t arrival(const struct fab_sim_result *r, uint32_t source)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < r->deliveries.n; i++)
+		if (r->deliveries.v[i].source == source &&
+		    r->deliveries.v[i].delivered > last)
+			last = r->deliveries.v[i].delivered;
+	return last;
+}
+
+static void draw(struct fab_rdma_transfer *t, const struct net *net, uint64_t seed,
+		 uint32_t mtu)
+{
+	struct fab_stream chance = fab_stream_of(seed, 5);
+	uint32_t targets = 1 + (uint32_t)fab_stream_below(&chance, net->n_to);
+
+	for (uint32_t i = 0; i < FLOWS; i++)
+		t[i] = (struct fab_rdma_transfer){
+			/* the side that asks */
+			.source = net->to + (uint32_t)fab_stream_below(&chance, targets),
+			.target = net->from + i % net->n_from,
+			.bytes = mtu * (1 + fab_stream_below(&chance, 30)),
+			.start_ps = i * (uint64_t)GAP_PS,
+			.is_read = true};
+}
+
+static void compare(const struct net *net, enum fab_rdma_routing routing, uint32_t buffer,
+		    uint64_t seed)
+{
+	uint32_t n = net->n_from < FLOWS ? net->n_from : FLOWS, mtu = 512u << seed % 3;
+	struct fab_rdma_transfer t[FLOWS];
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result plain = {0};
+	struct fab_sim_params params;
+	struct fab_sim_problem problem;
+	struct script script = {0};
+	const struct fab_messages messages = {.context = &script, .next = next};
+	struct rdma_stage st;
+
+	draw(t, net, seed, mtu);
+	rdma_stage_open(&st, net->spec, net->engine, t, n);
+	st.params.mtu = mtu;
+	st.params.control = CONTROL;
+	st.params.buffer = buffer;
+	st.params.routing = routing;
+	st.params.seed = seed;
+	rdma_stage_net(&st);
+	r = rdma_stage_run(&st, rdma_scheme("oracle"));
+	problem = (struct fab_sim_problem){
+		.f = st.f, .ends = &st.ends, .routes = st.routes};
+	params = sim_params_of(&st.params);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t latency;
+		uint32_t hops;
+
+		cr_assert_eq(fab_sim_pair(&problem, &params, t[i].source, t[i].target,
+					  CONTROL - HEADER, &latency, &hops, NULL),
+			     0);
+		say(&script, t[i].source, t[i].target, t[i].start_ps, CONTROL - HEADER);
+		say(&script, t[i].target, t[i].source, t[i].start_ps + latency,
+		    (uint32_t)t[i].bytes);
+		say(&script, t[i].source, t[i].target, r.fate[i].done_ps,
+		    CONTROL - HEADER);
+	}
+	cr_assert_eq(fab_sim_run(&problem, &params, &messages, &plain, NULL), 0);
+	for (uint32_t i = 0; i < n; i++)
+		cr_expect_eq(r.fate[i].done_ps, arrival(&plain, t[i].target),
+			     "%s, routing %d, buffer %u, seed %lu: %lu, %lu", net->spec,
+			     (int)routing, buffer, (unsigned long)seed,
+			     (unsigned long)r.fate[i].done_ps,
+			     (unsigned long)arrival(&plain, t[i].target));
+	rdma_stage_close(&st);
+}
+
+Test(one_network, same_times)
+{
+	for (size_t i = 0; i < FAB_COUNT(nets); i++)
+		for (uint64_t seed = 0; seed < SEEDS; seed++) {
+			uint32_t buffer = 2112u << seed % 4;
+
+			compare(&nets[i], FAB_RDMA_BY_TABLE, buffer, seed);
+			compare(&nets[i], FAB_RDMA_ADAPTIVE, buffer, seed);
+			compare(&nets[i], FAB_RDMA_SPRAY, buffer, seed);
+		}
+}
