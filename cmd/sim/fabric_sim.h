@@ -16,7 +16,14 @@ enum { SIM_MAX_NETS = 32, SIM_MAX_SIZES = 64, SIM_MAX_POINTS = 100000 };
 
 /* Unit of times and sizes. */
 enum sim_tick { SIM_TICK_PS, SIM_TICK_FLIT };
-enum sim_route { SIM_BY_TABLE, SIM_BY_DOR, SIM_ADAPTIVE, SIM_SPRAY };
+enum sim_route {
+	SIM_BY_TABLE,
+	SIM_BY_DOR,
+	SIM_ADAPTIVE,
+	SIM_SPRAY,
+	SIM_VALIANT,
+	SIM_UGAL
+};
 extern const char *const sim_route_names[];
 enum sim_arrivals { SIM_POISSON, SIM_BERNOULLI, SIM_SLOTTED };
 

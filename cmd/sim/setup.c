@@ -13,10 +13,9 @@
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 
-const char *const sim_route_names[] = {[SIM_BY_TABLE] = "table",
-				       [SIM_BY_DOR] = "dor",
-				       [SIM_ADAPTIVE] = "adaptive",
-				       [SIM_SPRAY] = "spray"};
+const char *const sim_route_names[] = {
+	[SIM_BY_TABLE] = "table", [SIM_BY_DOR] = "dor",	     [SIM_ADAPTIVE] = "adaptive",
+	[SIM_SPRAY] = "spray",	  [SIM_VALIANT] = "valiant", [SIM_UGAL] = "ugal"};
 
 static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
 enum { PAPER_BYTES = 200, PAPER_CABLE_NS = 35, PAPER_HOST_NS = 11, PAPER_GBPS = 100 };
@@ -156,11 +155,14 @@ int sim_read_texts(struct sim_params *p, struct fab_err *err)
 	}
 	if (p->has_header)
 		s->header = s->group_header = p->header;
-	if (p->route == SIM_ADAPTIVE || p->route == SIM_SPRAY)
-		s->chooser = 1 + (p->route == SIM_ADAPTIVE
-					  ? p->chooser
-					  : fab_choices_find(&fab_sim_chooser_choices,
-							     "random", 6));
+	if (p->route >= SIM_ADAPTIVE)
+		s->chooser = 1 + (p->route == SIM_SPRAY
+					  ? fab_choices_find(&fab_sim_chooser_choices,
+							     "random", 6)
+					  : p->chooser);
+	s->detour = p->route == SIM_VALIANT ? FAB_SIM_VALIANT
+		    : p->route == SIM_UGAL  ? FAB_SIM_UGAL
+					    : FAB_SIM_MINIMAL;
 	s->kind = &fab_sim_switches[p->switch_kind];
 	s->n_vls = p->vls;
 	s->spread_vls = p->spread_vls;
@@ -204,6 +206,21 @@ static int route(const struct sim_params *p, struct sim_outcome *o,
 	return 0;
 }
 
+/* Without --algorithm. Adaptive packets escape by dor where all of a grid is there. */
+static const struct fab_unicast_engine *usual_engine(const struct sim_params *p,
+						     const struct sim_outcome *o)
+{
+	const struct fab_unicast_problem problem = problem_of(p, o);
+
+	if (p->route == SIM_BY_DOR)
+		return &fab_unicast_dor;
+	if (p->route == SIM_BY_TABLE)
+		return o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop;
+	return o->dead->named.n || fab_unicast_fits(&fab_unicast_dor, &problem, NULL)
+		       ? &fab_unicast_updn
+		       : &fab_unicast_dor;
+}
+
 /* Tables that were read, then those of the algorithms: of `all` those that fit. */
 static int make_tables(const struct sim_params *p, struct sim_outcome *o,
 		       struct fab_err *err)
@@ -233,12 +250,7 @@ static int make_tables(const struct sim_params *p, struct sim_outcome *o,
 				fab_analysis_fini(&j);
 		}
 	} else if (!p->has_algorithm) {
-		return route(p, o,
-			     p->route == SIM_BY_DOR	? &fab_unicast_dor
-			     : p->route != SIM_BY_TABLE ? &fab_unicast_updn
-			     : o->kfat			? &fab_unicast_vtftr_ib
-							: &fab_unicast_minhop,
-			     err);
+		return route(p, o, usual_engine(p, o), err);
 	}
 	for (size_t i = 0; i < p->algorithms.of.n; i++)
 		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
@@ -428,6 +440,11 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 
 		rc = fab_sim_check(&net->problem, &p->sim, err);
 		if (!rc && p->sim.chooser) {
+			rc = fab_sim_check_escape(&net->problem, err);
+			if (rc) {
+				fab_err_prefix(err, net->algorithm);
+				return rc;
+			}
 			rc = fab_analyse(net->routes, &options, &j, err);
 			if (rc)
 				return rc;

@@ -367,7 +367,10 @@ int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 	net->params = *params;
 	net->sim_problem = sim_problem_of(problem);
 	net->sim_params = sim_params_of(params);
-	rc = sim_net_init(&net->sim, &net->sim_problem, &net->sim_params, err);
+	if (params->buffer && net->sim_params.chooser)
+		rc = fab_sim_check_escape(&net->sim_problem, err);
+	if (!rc)
+		rc = sim_net_init(&net->sim, &net->sim_problem, &net->sim_params, err);
 	for (uint32_t i = 0; i < problem->n_transfers && !rc; i++) {
 		const struct fab_rdma_transfer *t = &problem->transfer[i];
 

@@ -145,7 +145,8 @@ static int init(struct rdma *r, struct fab_err *err)
 				.event = on_event,
 				.arrived = on_arrival,
 				.is_ordered = true,
-				.counts_queues = true};
+				.counts_queues = true,
+				.ends_hops = true};
 	int rc = rdma_chance_init(r, err);
 
 	if (rc)

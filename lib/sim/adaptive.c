@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Minimal adaptive routing. Hosts send on the adaptive lane, the last one. A packet that
- * comes to a switch on it goes on to one of the neighbours nearest to its target behind
- * which that lane has room, and takes the room at once; where none has, it leaves by the
- * table on the lane of the tables, and stays there to its end. On a fat tree all ports up
- * are near, and one leads down: packets go up adaptively and down by the table.
+ * Adaptive routing. A packet that comes to a switch goes on to one of the neighbours
+ * nearest to its target behind which the adaptive lane, the last one, has room; where
+ * none has, by the table, on the lanes of the tables, if these have room; where these
+ * have none either, it waits and chooses again when room comes. It takes the room when it
+ * chooses. On a fat tree all ports up are near, and one leads down: packets go up
+ * adaptively and down by the table.
  *
- * No deadlock, if the tables have none from any switch: a packet that has taken its room
- * waits for its output alone, which is free after finitely many packets; a packet on the
- * lanes of the tables, which goes on as if it came from an adapter of the switch where it
- * escaped, waits for packets on these lanes, along paths of the tables, and these waits
- * have no cycle (Duato 1993: escape channels).
+ * Detours (Valiant 1982; UGAL: Singh 2005) lead over a random switch with endpoints, the
+ * middle: there first, then to the target, both ways adaptive as above, each on lanes of
+ * its own, those of the tables too. UGAL makes a detour where room taken * hops of the
+ * shortest way is more than that of the detour, seen from the first switch.
+ *
+ * No deadlock (Duato 1993: escape channels). Packets that have room wait for their output
+ * alone, which is free after finitely many packets. All others wait for a lane of the
+ * tables, among others, and get it when it has room: they are asked in order of arrival.
+ * A packet that comes to the lanes of the tables at a switch goes on as from a host of
+ * it, and stays on its path or leaves these lanes: channels of the tables wait for each
+ * other along paths of the tables alone, without a cycle, on the way to the middle for
+ * those to the target besides, never the other way. After SIM_RETURN_HOPS hops a packet
+ * stays on the lanes of the tables to its end, so none goes on for ever.
  *
  * Packets that come to a switch at one time choose in the order of its ports, after all
  * other events of that time: equal inputs give equal bytes, whatever the threads.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/rng.h"
 #include "sim/state.h"
 #include "unicast/faults.h"
+#include "unicast/path.h"
+
+enum { TOWARDS_MAX = 1 << 22 };
 
 /* Outputs that a packet may take, and a number of its own. */
 struct candidates {
 	const struct sim *s;
 	struct sim_switch *sw;
+	unsigned vl;
 	uint32_t n, *port; /* of the simulation */
 	uint64_t random;
 };
@@ -33,7 +48,7 @@ struct candidates {
 /* Room in the buffer behind an output. */
 static int32_t room(const struct candidates *c, uint32_t i)
 {
-	return sim_lane(c->s, c->port[i], c->s->adaptive_vl)->credits;
+	return sim_lane(c->s, c->port[i], c->vl)->credits;
 }
 
 static uint32_t at_random(const struct candidates *c)
@@ -86,6 +101,30 @@ static struct fab_choice choice_at(size_t i)
 const struct fab_choices fab_sim_chooser_choices = {
 	.what = "chooser", .n = FAB_COUNT(choosers), .at = choice_at};
 
+/* Bits of the outputs on shortest paths, where they are not too many. */
+static void add_towards(struct sim_net *net)
+{
+	const struct fab_fabric *f = net->problem->f;
+	size_t n = (size_t)net->n_near * f->n_switches;
+
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (f->arc_first[sw + 1] - f->arc_first[sw] > SIM_WORD)
+			return;
+	if (n > TOWARDS_MAX)
+		return;
+	net->towards = FAB_ARENA_NEW0(&net->arena, n + 1, uint64_t);
+	for (uint32_t near = 0; near < net->n_near; near++) {
+		const uint8_t *d = net->distance + (size_t)near * f->n_switches;
+		uint64_t *bits = net->towards + (size_t)near * f->n_switches;
+
+		for (uint32_t sw = 0; sw < f->n_switches; sw++)
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+				if (d[f->arc_peer[a]] + 1 == d[sw] &&
+				    fab_arc_is_live(net->problem->faults, a))
+					bits[sw] |= 1ull << (a - f->arc_first[sw]);
+	}
+}
+
 void sim_net_add_distances(struct sim_net *net)
 {
 	const struct fab_flow_ends *ends = net->problem->ends;
@@ -96,11 +135,18 @@ void sim_net_add_distances(struct sim_net *net)
 
 	memset(row_of, 0xff, f->n_switches * sizeof(*row_of));
 	net->end_near = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
+	net->near_sw = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
+	net->sw_end = FAB_ARENA_NEW(&net->arena, f->n_switches + 1, uint32_t);
+	memset(net->sw_end, 0xff, f->n_switches * sizeof(*net->sw_end));
 	for (uint32_t e = 0; e < net->n_ends; e++) {
-		if (row_of[ends->sw[e]] == FAB_NONE)
+		if (row_of[ends->sw[e]] == FAB_NONE) {
+			net->sw_end[ends->sw[e]] = e;
+			net->near_sw[n] = ends->sw[e];
 			row_of[ends->sw[e]] = n++;
+		}
 		net->end_near[e] = row_of[ends->sw[e]];
 	}
+	net->n_near = n;
 	net->distance =
 		FAB_ARENA_NEW(&net->arena, (size_t)n * f->n_switches + 1, uint8_t);
 	memset(net->distance, 0xff, (size_t)n * f->n_switches);
@@ -123,16 +169,257 @@ void sim_net_add_distances(struct sim_net *net)
 				}
 		}
 	}
+	if (net->params->buffer)
+		add_towards(net);
 }
 
-bool sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id, struct sim_copy *to)
+/* The dependencies of the arcs of switches: which arcs packets take next. */
+struct waits {
+	uint32_t n_words; /* for the arcs of a switch */
+	uint64_t *next;	  /* [arcs * n_words] bits of the arcs of the switch behind it */
+	uint32_t *n_before; /* [arcs] arcs that wait for it and are left */
+};
+
+/* Has a graph of dependencies a cycle? Arcs for which none waits are removed. */
+static bool has_cycle(const struct fab_fabric *f, struct waits *w)
+{
+	uint32_t n = f->arc_first[f->n_switches], from = 0, to = 0;
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW((size_t)n + 1, uint32_t);
+
+	for (uint32_t a = 0; a < n; a++)
+		if (!w->n_before[a])
+			queue[to++] = a;
+	for (; from < to; from++) {
+		uint32_t a = queue[from], first = f->arc_first[f->arc_peer[a]];
+
+		for (uint32_t i = 0; i < w->n_words; i++)
+			for (uint64_t bits = w->next[(size_t)a * w->n_words + i]; bits;
+			     bits &= bits - 1) {
+				uint32_t b = first + i * SIM_WORD +
+					     (uint32_t)__builtin_ctzll(bits);
+
+				if (!--w->n_before[b])
+					queue[to++] = b;
+			}
+	}
+	return from < n;
+}
+
+/* Add the dependencies of a row of tables, from any switch. */
+static void add_waits(const struct fab_fabric *f, const uint16_t *row, struct waits *w)
+{
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint32_t a = f->arc_first[sw] + row[sw], b, peer;
+		uint64_t *bits;
+
+		if (a >= f->arc_first[sw + 1])
+			continue;
+		peer = f->arc_peer[a];
+		b = row[peer];
+		if (b >= f->arc_first[peer + 1] - f->arc_first[peer])
+			continue;
+		bits = &w->next[(size_t)a * w->n_words + b / SIM_WORD];
+		w->n_before[f->arc_first[peer] + b] += !(*bits >> b % SIM_WORD & 1);
+		*bits |= 1ull << b % SIM_WORD;
+	}
+}
+
+int fab_sim_check_escape(const struct fab_sim_problem *problem, struct fab_err *err)
+{
+	const struct fab_routes *r = problem->routes;
+	const struct fab_fabric *f = problem->f;
+	const struct fab_flow_ends *ends = problem->ends;
+	FAB_AUTOFREE bool *has_end = FAB_NEW0(f->n_switches + 1, bool);
+	FAB_AUTOFREE uint64_t *next = NULL;
+	FAB_AUTOFREE uint32_t *n_before = NULL;
+	FAB_AUTOFREE uint32_t *column = NULL;
+	struct waits w = {.n_words = 1};
+	uint32_t last = FAB_NONE;
+
+	for (uint32_t e = 0; e < ends->n; e++)
+		has_end[ends->sw[e]] = true;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint32_t n = f->arc_first[sw + 1] - f->arc_first[sw];
+
+		if (r->n_vls > 1 && n && !has_end[sw] &&
+		    fab_switch_is_live(problem->faults, sw))
+			return fab_fail(
+				err, EINVAL,
+				"adaptive packets cannot escape to these tables of %u lanes, which pairs of hosts have, at switch %.100s without a live host: expected tables of one lane, such as those of updn",
+				r->n_vls, fab_node_name(f, sw));
+		if ((n + SIM_WORD - 1) / SIM_WORD > w.n_words)
+			w.n_words = (n + SIM_WORD - 1) / SIM_WORD;
+	}
+	if (r->n_vls > 1)
+		return 0;
+	w.next = next =
+		FAB_NEW0((size_t)f->arc_first[f->n_switches] * w.n_words + 1, uint64_t);
+	w.n_before = n_before =
+		FAB_NEW0((size_t)f->arc_first[f->n_switches] + 1, uint32_t);
+	column = fab_path_columns(r, ends->n, ends->sw, ends->port);
+	for (uint32_t e = 0; e < ends->n; e++) {
+		uint32_t row = column[e];
+
+		if (row != FAB_NONE && r->column_row)
+			row = r->column_row[row];
+		if (row != FAB_NONE && row != last)
+			add_waits(f, r->next + (size_t)row * f->n_switches, &w);
+		last = row;
+	}
+	if (!has_cycle(f, &w))
+		return 0;
+	return fab_fail(
+		err, EINVAL,
+		"adaptive packets that escape to these tables at any switch can stall: expected tables without a cycle, such as those of updn");
+}
+
+/* The switch over which the detour of a packet leads, as a row of distances: the same at
+ * every switch of the way, whatever the threads. */
+static uint32_t middle_of(const struct sim *s, const struct sim_packet *packet)
+{
+	uint64_t flow = (uint64_t)sim_endpoint_of(packet) << 32 | packet->target;
+	uint64_t number = (uint64_t)packet->tag << 48 | packet->birth;
+
+	return (uint32_t)(fab_mix64(s->params->seed ^
+				    fab_mix64(flow ^ fab_mix64(number))) %
+			  s->net.n_near);
+}
+
+static const uint8_t *distances(const struct sim *s, uint32_t near)
+{
+	return s->net.distance + (size_t)near * s->n_switches;
+}
+
+/* The next of the outputs of a switch on shortest paths to another one, from `port` on;
+ * FAB_NONE: none. */
+SIM_HOT uint32_t next_towards(const struct sim *s, uint32_t sw_id, uint32_t near,
+			      uint32_t port)
+{
+	const struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t end = sw->port_first + sw->n_arcs;
+	const uint8_t *distance;
+
+	if (s->net.towards) {
+		uint64_t bits = s->net.towards[(size_t)near * s->n_switches + sw_id];
+		uint32_t first = port - sw->port_first;
+
+		bits = first < SIM_WORD ? bits >> first << first : 0;
+		return bits ? sw->port_first + (uint32_t)__builtin_ctzll(bits) : FAB_NONE;
+	}
+	distance = distances(s, near);
+	for (; port < end; port++) {
+		uint32_t peer = s->port[port].peer;
+
+		if (peer != FAB_NONE && distance[s->port[peer].sw] + 1 == distance[sw_id])
+			return port;
+	}
+	return FAB_NONE;
+}
+
+/* The outputs towards a switch behind which a lane has room for `units`. */
+SIM_HOT void find_outputs(struct sim_part *p, struct candidates *c, uint32_t sw_id,
+			  uint32_t near, int32_t units)
+{
+	uint32_t port = next_towards(p->sim, sw_id, near, c->sw->port_first);
+
+	for (; port != FAB_NONE; port = next_towards(p->sim, sw_id, near, port + 1))
+		if (sim_credit_has(p, sim_lane(p->sim, port, c->vl), port, units))
+			c->port[c->n++] = port;
+}
+
+/* Room that packets have taken behind the emptiest of the outputs towards a switch. */
+static int64_t queue_towards(struct sim_part *p, const struct sim_switch *sw,
+			     uint32_t sw_id, uint32_t near)
+{
+	struct sim *s = p->sim;
+	uint32_t port = next_towards(s, sw_id, near, sw->port_first);
+	int64_t least = INT32_MAX;
+
+	for (; port != FAB_NONE; port = next_towards(s, sw_id, near, port + 1)) {
+		int64_t taken = 0;
+
+		for (unsigned vl = s->adaptive_vl; vl < s->n_vls; vl++) {
+			struct sim_lane *lane = sim_lane(s, port, vl);
+
+			sim_credit_collect(p, lane);
+			taken += s->credits - lane->credits;
+		}
+		least = taken < least ? taken : least;
+	}
+	return least;
+}
+
+/* Does a packet that has come from its host make a detour? */
+static bool takes_detour(struct sim_part *p, const struct sim_switch *sw, uint32_t sw_id,
+			 const struct sim_packet *packet)
+{
+	const struct sim *s = p->sim;
+	uint32_t middle = middle_of(s, packet), near = s->net.end_near[packet->target];
+	const uint8_t *there = distances(s, near), *aside = distances(s, middle);
+	uint32_t second = there[s->net.near_sw[middle]];
+
+	if (!there[sw_id] || !aside[sw_id] || !second || aside[sw_id] == UINT8_MAX ||
+	    second == UINT8_MAX)
+		return false;
+	if (s->params->detour == FAB_SIM_VALIANT)
+		return true;
+	return queue_towards(p, sw, sw_id, near) * there[sw_id] >
+	       queue_towards(p, sw, sw_id, middle) * (int64_t)(aside[sw_id] + second);
+}
+
+/* Is a packet on a lane of those that are on the way to the middle of their detour? */
+static bool is_aside(const struct sim *s, unsigned vl)
+{
+	unsigned n = s->net.n_table_vls;
+
+	return s->params->detour && ((vl >= n && vl < 2 * n) || vl + 2 == s->n_vls);
+}
+
+/* The hop of the tables towards an endpoint; false: there is none. A packet that has been
+ * on another lane goes on as from a host of this switch. */
+static bool escape(const struct sim *s, const struct sim_port *in,
+		   struct sim_packet *packet, uint32_t end, bool is_first,
+		   struct sim_copy *to)
+{
+	const struct sim_net *net = &s->net;
+	const struct sim_switch *sw = &s->sw[in->sw];
+	uint32_t from = is_first ? sw->n_arcs : in->local;
+	uint32_t row = net->end_row[end];
+	unsigned sl = packet->sl;
+
+	if (row == FAB_NONE)
+		return false;
+	to->vl = 0;
+	to->out = sim_net_next(net, row, in->sw);
+	if (to->out == FAB_ARC_HERE) {
+		to->out = net->end_port[end] - sw->port_first;
+		return true;
+	}
+	if (to->out >= sw->n_arcs || s->port[sw->port_first + to->out].peer == FAB_NONE)
+		return false;
+	if (is_first)
+		sl = net->sw_end[in->sw] == FAB_NONE
+			     ? 0
+			     : sim_net_sl(net, net->sw_end[in->sw], end);
+	if (sl > 15)
+		return false;
+	packet->sl = sl & 15;
+	to->vl = fab_routes_vl(net->problem->routes, in->sw, from, to->out, sl);
+	return to->vl < net->n_table_vls;
+}
+
+enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
+			   struct sim_copy *to)
 {
 	struct sim *s = p->sim;
 	struct sim_packet *packet = sim_packet(p, id);
 	const struct sim_port *in = &s->port[in_id];
 	struct sim_switch *sw = &s->sw[in->sw];
-	const uint8_t *distance =
-		s->net.distance + (size_t)s->net.end_near[packet->target] * s->n_switches;
+	bool is_first = in->local >= sw->n_arcs || packet->vl >= s->adaptive_vl;
+	bool aside = in->local >= sw->n_arcs
+			     ? s->params->detour && takes_detour(p, sw, in->sw, packet)
+			     : is_aside(s, packet->vl);
+	uint32_t middle = aside ? middle_of(s, packet) : 0, end = packet->target;
 	int32_t units = sim_units(s, packet->size);
 	struct candidates c = {
 		.s = s,
@@ -140,26 +427,73 @@ bool sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id, struct sim_copy
 		.port = p->candidate,
 		.random = fab_mix64(s->params->seed ^
 				    fab_mix64(p->now ^ (uint64_t)in_id << 40))};
+	struct sim_lane *lane;
 
-	for (uint32_t port = sw->port_first; port < sw->port_first + sw->n_arcs; port++) {
-		uint32_t peer = s->port[port].peer;
-		struct sim_lane *lane = sim_lane(s, port, s->adaptive_vl);
+	if (aside && s->net.near_sw[middle] == in->sw) {
+		aside = false;
+		is_first = true;
+	}
+	if (aside)
+		end = s->net.sw_end[s->net.near_sw[middle]];
+	c.vl = s->n_vls - 1 - aside;
+	if (packet->hops < SIM_RETURN_HOPS || packet->vl >= s->adaptive_vl)
+		find_outputs(p, &c, in->sw, s->net.end_near[end], units);
+	if (c.n) {
+		c.port[0] = c.port[choosers[s->params->chooser - 1].choose(&c)];
+		*to = (struct sim_copy){c.port[0] - sw->port_first, c.vl};
+		sim_lane(s, c.port[0], c.vl)->credits -= units;
+		return SIM_CHOSEN;
+	}
+	if (!escape(s, in, packet, end, is_first, to))
+		return SIM_NO_PATH;
+	if (to->out >= sw->n_arcs)
+		return SIM_CHOSEN;
+	to->vl += aside ? s->net.n_table_vls : 0;
+	lane = sim_lane(s, sw->port_first + to->out, to->vl);
+	if (!sim_credit_has(p, lane, sw->port_first + to->out, units))
+		return SIM_LATER;
+	lane->credits -= units;
+	return SIM_CHOSEN;
+}
 
-		if (peer == FAB_NONE ||
-		    distance[s->port[peer].sw] + 1 != distance[in->sw])
+void sim_wait(struct sim_part *p, uint64_t which)
+{
+	const struct sim *s = p->sim;
+	struct sim_packet *packet = sim_packet(p, (uint32_t)which);
+	const struct sim_port *in = &s->port[which >> 32];
+	const struct sim_switch *sw = &s->sw[in->sw];
+	uint32_t end[2] = {packet->target, FAB_NONE};
+	bool is_new = in->local >= sw->n_arcs, aside = !is_new && is_aside(s, packet->vl);
+	bool is_first = is_new || packet->vl >= s->adaptive_vl;
+	struct sim_waiter w = {.which = which,
+			       .out = {UINT16_MAX, UINT16_MAX},
+			       .units = sim_units(s, packet->size)};
+
+	if (s->params->detour && (is_new || aside)) {
+		uint32_t middle = s->net.near_sw[middle_of(s, packet)];
+
+		if (middle != in->sw)
+			end[1] = s->net.sw_end[middle];
+		if (aside)
+			end[middle == in->sw ? 1 : 0] = FAB_NONE;
+		is_first |= middle == in->sw;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct sim_copy to;
+
+		if (end[i] == FAB_NONE)
 			continue;
-		if (lane->credits < units)
-			sim_credit_collect(p, lane);
-		if (lane->credits >= units)
-			c.port[c.n++] = port;
+		w.bits[i] = s->net.towards
+				    ? s->net.towards[(size_t)s->net.end_near[end[i]] *
+							     s->n_switches +
+						     in->sw]
+				    : UINT64_MAX;
+		if (packet->hops >= SIM_RETURN_HOPS && packet->vl < s->adaptive_vl)
+			w.bits[i] = 0;
+		if (!escape(s, in, packet, end[i], is_first, &to))
+			continue;
+		w.out[i] = (uint16_t)to.out;
+		w.vl[i] = (uint16_t)(to.vl + (i ? s->net.n_table_vls : 0));
 	}
-	if (!c.n) { /* as from an adapter of this switch */
-		packet->sl = sim_net_escape_sl(&s->net, in->sw, packet->target) & 15;
-		return sim_look_up(s, in->sw, sw->n_arcs, packet, to) &&
-		       s->port[sw->port_first + to->out].peer != FAB_NONE;
-	}
-	c.port[0] = c.port[choosers[s->params->chooser - 1].choose(&c)];
-	*to = (struct sim_copy){c.port[0] - sw->port_first, s->adaptive_vl};
-	sim_lane(s, c.port[0], s->adaptive_vl)->credits -= units;
-	return true;
+	FAB_PUSH(&p->waiting[in->sw].of, w);
 }

@@ -211,8 +211,11 @@ static void init_parts(struct sim *s, uint32_t slowest)
 		p->dirty = FAB_ARENA_NEW(a, s->n_switches + 1, uint32_t);
 		p->choice =
 			FAB_ARENA_NEW0(a, s->net.n_ports + SIM_CHOICES_ROOM, uint32_t);
-		if (s->params->chooser)
+		if (s->params->chooser) {
 			p->candidate = FAB_ARENA_NEW(a, s->net.n_ports + 1, uint32_t);
+			p->waiting =
+				FAB_ARENA_NEW0(a, s->n_switches + 1, struct sim_waiting);
+		}
 		p->free_cell = p->free_message = FAB_NONE;
 		fab_wheel_init(&p->wheel, slot_bits, s->params->by_heap ? 0 : n_slots);
 		for (unsigned t = 0; t < 2; t++) {
@@ -238,7 +241,8 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	s->is_fifo = params->kind->is_fifo;
 	s->with_groups = s->net.n_groups;
 	s->n_vls = s->net.n_vls;
-	s->adaptive_vl = params->chooser ? s->n_vls - 1 : FAB_VL_UNKNOWN;
+	s->adaptive_vl =
+		params->chooser ? s->n_vls - (params->detour ? 2 : 1) : FAB_VL_UNKNOWN;
 	s->n_switches = s->net.n_switches;
 	s->speedup = params->speedup ? params->speedup : 1;
 	s->reads_apart = s->with_groups || s->speedup != 1;
@@ -285,7 +289,9 @@ void sim_fini(struct sim *s)
 
 		fab_wheel_fini(&p->wheel);
 		FAB_FREE_ALL(p->ring.v, p->ends.v, p->cell.v, p->dirty_ends.v,
-			     p->undecided.v, p->message.v);
+			     p->undecided.v, p->credited.v, p->message.v);
+		for (uint32_t sw = 0; p->waiting && sw < s->n_switches; sw++)
+			free(p->waiting[sw].of.v);
 		for (uint32_t to = 0; p->post[0] && to < s->n_parts; to++) {
 			free(p->post[0][to].of.v);
 			free(p->post[1][to].of.v);

@@ -194,7 +194,9 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		.size = (uint16_t)size,
 		.since = (uint32_t)src->birth,
 		.sl = src->sl & 15,
-		.tag = src->tag,
+		/* nobody waits for it: its number, for detours */
+		.tag = s->messages->received ? src->tag
+					     : (uint16_t)(src->left / s->params->mtu),
 	};
 	if (sim_is_traced(p, packet->birth))
 		packet->source |= SIM_TRACED;

@@ -10,6 +10,7 @@
  * queue; packet), of ends in two.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "sim/state.h"
@@ -38,9 +39,18 @@ SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
 	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
 		return;
 	a->out = OUT_ADAPTIVE;
-	if (sim_is_adaptive(s) && packet->vl == s->adaptive_vl &&
-	    s->net.end_near[packet->target] != FAB_NONE)
+	if (sim_is_adaptive(s)) {
+		if (s->net.towards)
+			__builtin_prefetch(
+				&s->net.towards[(size_t)s->net.end_near[packet->target] *
+							s->n_switches +
+						in->sw]);
+		__builtin_prefetch(&s->net.next[(size_t)s->net.end_row[packet->target] *
+							s->n_switches +
+						in->sw]);
+		__builtin_prefetch(&s->queue[in->queue]);
 		return;
+	}
 	a->out = OUT_NONE;
 	if (!sim_look_up(s, in->sw, in->local, packet, &to))
 		return;
@@ -71,7 +81,7 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
 	__builtin_prefetch(&s->sw[in->sw]);
 	__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
-	if (!sim_with_groups(s)) {
+	if (!sim_with_groups(s) && !sim_is_adaptive(s)) {
 		__builtin_prefetch(
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
 		__builtin_prefetch(&s->net.end_port[packet->target]);
@@ -116,21 +126,24 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 		sim_group_arrive(p, a->port, a->packet, false);
 		return;
 	}
+	if (packet->hops >= FAB_SIM_HOPS_MAX &&
+	    (s->host.ends_hops || !sim_is_adaptive(s))) {
+		sim_drop(p, a->port, a->packet, SIM_LOOPED);
+		return;
+	}
 	if (a->out == OUT_ADAPTIVE) {
 		FAB_PUSH(&p->undecided, (uint64_t)a->port << 32 | a->packet);
 		return;
 	}
-	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == OUT_NONE ||
-	    out->peer == FAB_NONE) {
-		sim_drop(p, a->port, a->packet,
-			 packet->hops >= FAB_SIM_HOPS_MAX ? SIM_LOOPED : SIM_UNROUTABLE);
+	if (a->out == OUT_NONE || out->peer == FAB_NONE) {
+		sim_drop(p, a->port, a->packet, SIM_UNROUTABLE);
 		return;
 	}
 	if (!SIM_PLAIN && s->host.is_down &&
 	    s->host.is_down(p, (uint32_t)(out - s->port))) {
-		if (sim_is_adaptive(s) && a->vl == s->adaptive_vl) /* room it has taken */
-			sim_lane(s, (uint32_t)(out - s->port), a->vl)->credits +=
-				sim_units(s, packet->size);
+		if (sim_is_adaptive(s) && out->peer < s->net.n_ports) /* room taken */
+			sim_credit_add(p, (uint32_t)(out - s->port), a->vl,
+				       (uint32_t)sim_units(s, packet->size), p->now);
 		sim_drop(p, a->port, a->packet, SIM_DOWN);
 		return;
 	}
@@ -164,23 +177,86 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 	ask(p, in, id, to.out, to.vl);
 }
 
-/* The adaptive packets of this time choose, in the order of ports. */
-static void decide(struct sim_part *p)
+/* An adaptive packet chooses; false: it waits. */
+static bool decide(struct sim_part *p, uint64_t which)
 {
-	qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v), fab_cmp_u64);
-	for (size_t i = 0; i < p->undecided.n; i++) {
-		struct sim_arrival a = {.time = p->now,
-					.port = (uint32_t)(p->undecided.v[i] >> 32),
-					.packet = (uint32_t)p->undecided.v[i],
-					.out = OUT_NONE};
-		struct sim_copy to;
+	struct sim_arrival a = {.time = p->now,
+				.port = (uint32_t)(which >> 32),
+				.packet = (uint32_t)which,
+				.out = OUT_NONE};
+	struct sim_copy to;
+	enum sim_choice choice = sim_choose(p, a.port, a.packet, &to);
 
-		if (sim_choose(p, a.port, a.packet, &to)) {
-			a.out = (uint16_t)to.out;
-			a.vl = (uint16_t)to.vl;
-		}
-		arrive(p, &a);
+	if (choice == SIM_LATER)
+		return false;
+	if (choice == SIM_CHOSEN) {
+		a.out = (uint16_t)to.out;
+		a.vl = (uint16_t)to.vl;
 	}
+	arrive(p, &a);
+	return true;
+}
+
+/* Is there room behind an output that a packet waits for? */
+static bool may_take(const struct sim *s, const struct sim_waiter *w, uint32_t id)
+{
+	uint32_t local = s->port[id].local;
+	bool may = false;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (w->bits[i] >> local % SIM_WORD & 1)
+			may |= sim_lane(s, id, s->n_vls - 1 - i)->credits >= w->units;
+		if (w->out[i] == local)
+			may |= sim_lane(s, id, w->vl[i])->credits >= w->units;
+	}
+	return may;
+}
+
+/* Room has come behind an output: packets that wait at its switch choose again, while
+ * there is any. */
+static void decide_again(struct sim_part *p, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_waiting *w = &p->waiting[s->port[id].sw];
+	int32_t most = 1;
+	size_t n = 0, i = 0;
+
+	for (unsigned vl = 0; vl < s->n_vls; vl++)
+		sim_credit_collect(p, sim_lane(s, id, vl));
+	for (; i < w->of.n && most > 0; i++) {
+		struct sim_waiter *waiter = &w->of.v[i];
+
+		if (may_take(s, waiter, id) && decide(p, waiter->which)) {
+			most = 0;
+			for (unsigned vl = 0; vl < s->n_vls; vl++)
+				if (sim_lane(s, id, vl)->credits > most)
+					most = sim_lane(s, id, vl)->credits;
+			continue;
+		}
+		if (n < i)
+			w->of.v[n] = *waiter;
+		n++;
+	}
+	if (n < i)
+		memmove(w->of.v + n, w->of.v + i, (w->of.n - i) * sizeof(*w->of.v));
+	w->of.n -= i - n;
+	for (unsigned vl = 0; vl < s->n_vls && w->of.n; vl++)
+		sim_credit_wait(p, sim_lane(s, id, vl), id);
+}
+
+/* The adaptive packets of this time choose, in the order of ports: first those that have
+ * waited. */
+static void decide_all(struct sim_part *p)
+{
+	qsort(p->credited.v, p->credited.n, sizeof(*p->credited.v), fab_cmp_u64);
+	for (size_t i = 0; i < p->credited.n; i++)
+		if (!i || p->credited.v[i] != p->credited.v[i - 1])
+			decide_again(p, (uint32_t)p->credited.v[i]);
+	p->credited.n = 0;
+	qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v), fab_cmp_u64);
+	for (size_t i = 0; i < p->undecided.n; i++)
+		if (!decide(p, p->undecided.v[i]))
+			sim_wait(p, p->undecided.v[i]);
 	p->undecided.n = 0;
 }
 
@@ -328,7 +404,7 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 			sim_fifo_head(p, in->sw, unit);
 	}
 	/* endpoints accept all packets; adaptive ones have taken their room */
-	if (!sim_is_adaptive(s) || vl != s->adaptive_vl)
+	if (!sim_is_adaptive(s))
 		lane->credits -=
 			sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
 	sim_start(p, out_id, id, vl, wire, 0);
@@ -356,7 +432,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 
 		if (unit == FAB_NONE)
 			continue;
-		if (!(sim_is_adaptive(s) && vl == s->adaptive_vl) &&
+		if (!sim_is_adaptive(s) &&
 		    !sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
 			/* a smaller packet may have credit */
 			unit = lane->credits <= 0 || !s->by_units
@@ -440,6 +516,8 @@ static void take_credit(struct sim_part *p, uint32_t id)
 	}
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
+	else if (sim_is_adaptive(s))
+		FAB_PUSH(&p->credited, id);
 	else
 		sim_mark(p, &s->sw[port->sw], port->sw, port->local / SIM_WORD,
 			 1ull << port->local % SIM_WORD);
@@ -648,8 +726,8 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 
 			handle(p, event.what, event.item);
 		}
-		if (sim_is_adaptive(p->sim) && p->undecided.n)
-			decide(p);
+		if (sim_is_adaptive(p->sim) && (p->undecided.n || p->credited.n))
+			decide_all(p);
 		choose(p);
 	}
 }

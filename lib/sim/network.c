@@ -43,19 +43,6 @@ unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to)
 	return r->sl[(size_t)net->end_sl_row[from] * r->n_columns + net->end_column[to]];
 }
 
-unsigned sim_net_escape_sl(const struct sim_net *net, uint32_t sw, uint32_t to)
-{
-	const struct fab_routes *r = net->problem->routes;
-	uint32_t row = net->sw_sl_row ? net->sw_sl_row[sw] : FAB_NONE;
-
-	if (!r->sl)
-		return 0;
-	return (row == FAB_NONE
-			? r->sl_default
-			: r->sl[(size_t)row * r->n_columns + net->end_column[to]]) &
-	       15;
-}
-
 uint32_t sim_net_near_arcs(const struct sim_net *net, uint32_t near, uint32_t sw,
 			   uint16_t *arc)
 {
@@ -78,14 +65,12 @@ uint32_t sim_net_near_arcs(const struct sim_net *net, uint32_t near, uint32_t sw
 static void add_masks(struct sim_net *net)
 {
 	const struct fab_fabric *f = net->problem->f;
-	uint32_t n = 0;
+	uint32_t n = net->n_near;
 	uint8_t *mask;
 
 	for (uint32_t sw = 0; sw < net->n_switches; sw++)
 		if (f->arc_first[sw + 1] - f->arc_first[sw] > 8)
 			return;
-	for (uint32_t e = 0; e < net->n_ends; e++)
-		n = net->end_near[e] >= n ? net->end_near[e] + 1 : n;
 	mask = fab_alloc_huge((size_t)n * net->n_switches + 1);
 	fab_arena_own(&net->arena, free, mask);
 	for (size_t i = 0; i < (size_t)n * net->n_switches; i++) {
@@ -235,9 +220,6 @@ static void add_tables(struct sim_net *net)
 		net->end_sl_row[e] =
 			sl_row[node] != FAB_NONE ? sl_row[node] : sl_row[ends->sw[e]];
 	}
-	if (net->params->chooser)
-		net->sw_sl_row = memcpy(FAB_ARENA_NEW(a, net->n_switches + 1, uint32_t),
-					sl_row, net->n_switches * sizeof(*sl_row));
 }
 
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
@@ -254,10 +236,10 @@ int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 				.n_switches = f->n_switches,
 				.n_ends = ends->n,
 				.is_even = true};
-	net->n_table_vls = params->n_vls && !params->chooser ? params->n_vls
-			   : problem->routes		     ? problem->routes->n_vls
-							     : 1;
-	net->n_vls = net->n_table_vls + !!params->chooser;
+	net->n_table_vls = params->n_vls     ? params->n_vls
+			   : problem->routes ? problem->routes->n_vls
+					     : 1;
+	net->n_vls = sim_lanes(params, net->n_table_vls);
 	net->port_first = FAB_ARENA_NEW0(a, f->n_switches + 2, uint32_t);
 	for (uint32_t e = 0; e < ends->n; e++)
 		net->port_first[ends->sw[e] + 1]++;

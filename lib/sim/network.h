@@ -22,8 +22,8 @@ struct sim_net {
 	const struct fab_sim_problem *problem;
 	const struct fab_sim_params *params;
 	uint32_t n_switches, n_ports, n_ends, n_all; /* n_all = n_ports + n_ends */
-	unsigned n_vls; /* those of the tables, and one of adaptive packets */
-	unsigned n_table_vls;
+	unsigned n_vls,
+		n_table_vls;  /* n_table_vls: of the tables, for each part of a way */
 	uint32_t *port_first; /* [n_switches + 1] */
 	uint32_t *port_sw;    /* [n_ports] */
 	uint32_t *peer;	      /* [n_all] port at the other end; FAB_NONE: no live cable */
@@ -34,16 +34,19 @@ struct sim_net {
 	/* Adaptive routing: hops to the switch of an endpoint, distance[end_near[e] *
 	 * n_switches + sw]; 255: none. NULL: by tables. */
 	uint8_t *distance;
+	uint64_t *towards; /* in its order: bits of arcs on shortest paths; NULL */
+	uint32_t n_near;
 	uint32_t *end_near; /* [n_ends] */
-	/* The arcs on shortest paths as bits, in the same places, where no switch has
-	 * more than 8; NULL: to be looked up in distance. */
+	uint32_t *near_sw;  /* [n_near] */
+	uint32_t *sw_end;   /* [n_switches] an endpoint of it; FAB_NONE */
+	/* Without bounds on buffers: as towards, where no switch has more than 8 arcs;
+	 * NULL: to be looked up in distance. */
 	uint8_t *near_mask;
 
 	const uint16_t *next; /* [row * n_switches + sw] of the routes; NULL: none */
 	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
 	uint32_t *end_column; /* [n_ends] */
 	uint32_t *end_sl_row; /* [n_ends] row of sl; FAB_NONE: sl_default */
-	uint32_t *sw_sl_row;  /* [n_switches] of adaptive packets that escape there */
 
 	/*
 	 * Multicast. A row is a group on a switch: copies go to out[row_first[row] ..
@@ -86,9 +89,6 @@ static inline __attribute__((always_inline)) uint64_t sim_wire(uint32_t per_byte
 
 /* Service level from endpoint to endpoint; FAB_SL_NONE: it must not send. O(1). */
 unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to);
-/* The one to an endpoint of a packet that escapes at a switch: as from an adapter of
- * that. O(1). */
-unsigned sim_net_escape_sl(const struct sim_net *net, uint32_t sw, uint32_t to);
 
 /*
  * Adaptive routing: arcs of `sw`, counted from its first, on shortest live paths to the
@@ -108,6 +108,15 @@ static inline uint32_t sim_net_near(const struct sim_net *net, uint32_t near, ui
 	     mask &= mask - 1)
 		arc[n++] = (uint16_t)__builtin_ctz(mask);
 	return n;
+}
+
+/* Lanes of each cable, of which the tables have n: of adaptive packets another one, all
+ * for both parts of a detour. O(1). */
+static inline unsigned sim_lanes(const struct fab_sim_params *params, unsigned n)
+{
+	if (!params->chooser)
+		return n;
+	return (n + 1) * (params->detour != FAB_SIM_MINIMAL ? 2 : 1);
 }
 
 /* The entry of a row's table at a switch: an arc, counted from the switch's first. O(1).

@@ -85,7 +85,7 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params, struct fab_err *err)
 {
 	unsigned has = problem->routes ? problem->routes->n_vls : 1;
-	unsigned n = params->chooser ? has + 1 : params->n_vls ? params->n_vls : has;
+	unsigned n = sim_lanes(params, params->n_vls ? params->n_vls : has);
 	const uint64_t most_ticks = 1ull << 40;
 	uint32_t header = params->header, units = 1, room;
 	uint64_t most;
@@ -98,6 +98,11 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 				   FAB_SIM_CREDIT_BYTES);
 	if (!problem->ends->n)
 		return fab_fail(err, EINVAL, "there are no live hosts");
+	if (params->chooser && has && n > FAB_SIM_LANES_MAX)
+		return fab_fail(
+			err, EINVAL,
+			"the tables use %u lanes, and adaptive packets need %u with them: %d are possible",
+			has, n, FAB_SIM_LANES_MAX);
 	if (n < has || !n || n > FAB_SIM_LANES_MAX)
 		return fab_fail(err, EINVAL,
 				"%u lanes: the tables use %u, and %d are possible", n,

@@ -69,6 +69,13 @@ const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len);
 /* How packets of adaptive routing choose (sim/adaptive.c): least, random, two, robin. */
 extern const struct fab_choices fab_sim_chooser_choices;
 
+/* Detours of adaptive packets (sim/adaptive.c): over a random switch with endpoints. */
+enum fab_sim_detour {
+	FAB_SIM_MINIMAL,
+	FAB_SIM_VALIANT, /* all packets */
+	FAB_SIM_UGAL,	 /* where the queues on the shortest way are longer */
+};
+
 /* Fabric, endpoints, tables and trees. All is borrowed. */
 struct fab_sim_problem {
 	const struct fab_fabric *f;
@@ -92,10 +99,11 @@ struct fab_sim_params {
 			 picoseconds, bytes */
 	const struct fab_sim_switch *kind;
 	unsigned n_vls; /* lanes of each cable; 0: as many as the tables have */
-	/* Row of fab_sim_chooser_choices, from 1: minimal adaptive routing, on two lanes,
-	 * that of the tables and the adaptive one; unicast, no fifo switches, no trace.
-	 * 0: by the tables. */
+	/* Row of fab_sim_chooser_choices, from 1: adaptive routing, on lanes of its own
+	 * next to those of the tables: one, with detours two; unicast, no fifo switches,
+	 * no trace. 0: by the tables. */
 	uint32_t chooser;
+	enum fab_sim_detour detour;
 	uint64_t seed;	    /* of its choices */
 	bool spread_vls;    /* each pair takes a random lane: tables with one lane */
 	uint32_t buffer;    /* of an input port, divided evenly among the lanes */
@@ -298,6 +306,15 @@ void fab_sim_result_fini(struct fab_sim_result *result);
 int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params,
 		  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Can adaptive packets escape to these tables from any switch without a deadlock? Tables
+ * of one lane are looked at from all switches; those of several must have a live endpoint
+ * on each, and be free of deadlock between endpoints (unicast/analysis.h). EINVAL with
+ * one sentence. O(endpoints * switches).
+ */
+int fab_sim_check_escape(const struct fab_sim_problem *problem,
+			 struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * Wire time in ticks of a message of `bytes` from endpoint `end`: all its packets, one

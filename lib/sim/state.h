@@ -33,6 +33,9 @@ enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoin
 		      SIM_COMPLETED	      /* a message of an endpoint has arrived */
 };
 
+/* Hops after which a packet that is on the lanes of the tables stays there. */
+enum { SIM_RETURN_HOPS = 64 };
+
 enum { SIM_ID_BITS = 28, SIM_ID = (1 << SIM_ID_BITS) - 1, SIM_WORD = 64 };
 
 SIM_HOT uint32_t sim_what(enum sim_event_kind kind, uint32_t id)
@@ -233,6 +236,23 @@ struct sim_ring {
 
 enum { SIM_RING_ROOM = 16, SIM_CHOICES_ROOM = 64 }; /* read or written beyond the last */
 
+/*
+ * An adaptive packet that waits for room behind an output: on the lanes of the tables
+ * towards its target, or towards the middle of its detour; on the adaptive lane behind
+ * the outputs of these bits (all: it is asked whatever the output).
+ */
+struct sim_waiter {
+	uint64_t which; /* port << 32 | packet */
+	uint64_t bits[2];
+	uint16_t out[2], vl[2];
+	int32_t units;
+};
+
+/* Those of a switch, in order of arrival. */
+struct sim_waiting {
+	FAB_VEC(struct sim_waiter) of;
+};
+
 struct sim_part;
 
 /*
@@ -257,6 +277,7 @@ struct sim_host {
 	/* Events of one time come by what and item; else in any order. */
 	bool is_ordered;
 	bool counts_queues; /* sim.queued; unicast, no fifo switches */
+	bool ends_hops;	    /* adaptive packets, too, are lost after FAB_SIM_HOPS_MAX */
 };
 
 struct sim_part {
@@ -271,8 +292,12 @@ struct sim_part {
 	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
 	uint32_t *choice, n_choices; /* [n_ports + SIM_CHOICES_ROOM] their outputs */
 	FAB_VEC(uint32_t) dirty_ends;
-	FAB_VEC(uint64_t) undecided; /* port << 32 | adaptive packet at it */
-	uint32_t *candidate;	     /* [n_ports] */
+	/* Adaptive packets, as port << 32 | packet: those that have come now; those
+	 * that wait for room [n_switches]. Outputs that room has come for. */
+	FAB_VEC(uint64_t) undecided;
+	struct sim_waiting *waiting;
+	FAB_VEC(uint64_t) credited;
+	uint32_t *candidate; /* [n_ports] */
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
 	struct sim_post *post[2]; /* [n_parts] each, used alternately */
@@ -397,9 +422,18 @@ struct sim_copy {
 uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_t packet,
 		     struct sim_copy *to);
 
-/* sim/adaptive.c: output and lane of a packet that came by a port on the adaptive lane,
- * with room taken; false: none. */
-bool sim_choose(struct sim_part *p, uint32_t in, uint32_t packet, struct sim_copy *to);
+enum sim_choice {
+	SIM_CHOSEN,
+	SIM_LATER, /* there is no room: an event when there may be */
+	SIM_NO_PATH
+};
+
+/* sim/adaptive.c: output and lane of an adaptive packet that came by a port, with room
+ * taken. */
+enum sim_choice sim_choose(struct sim_part *p, uint32_t in, uint32_t packet,
+			   struct sim_copy *to);
+/* Note that a packet waits, after SIM_LATER. */
+void sim_wait(struct sim_part *p, uint64_t which);
 
 /* sim/trace.c: is a packet created at `birth` that is sent now to be traced? O(log
  * traced). */
@@ -875,8 +909,7 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
-	uint32_t row = sim_is_adaptive(s) ? net->end_row[packet->target] : packet->row;
-	uint32_t entry = sim_net_next(net, row, id);
+	uint32_t entry = sim_net_next(net, packet->row, id);
 	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
 	uint32_t last = net->end_port[packet->target] - sw->port_first;
 	uint32_t out = entry ^ ((entry ^ last) & here);

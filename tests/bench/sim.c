@@ -40,6 +40,7 @@ struct test {
 	uint64_t time;
 	const char *kind;
 	double target; /* packet-hops a second; 0: none */
+	bool is_adaptive;
 };
 
 static const struct test tests[] = {
@@ -49,6 +50,7 @@ static const struct test tests[] = {
 	{0, 0.5, true, 1, 4000, "voq", 1.5e7},
 	{0, 0.5, true, 1, 4000, "oq", 1.5e7},
 	{0, 0.5, false, 2048, 700000000, "voq", 1.5e7},
+	{0, 0.5, true, 16, 60000, "voq", 8e6, true},
 	{1, 1, true, 16, 6000, "voq", 8e6},
 	{1, 1, true, 16, 6000, "oq", 8e6},
 	{1, 1, true, 16, 6000, "fifo", 8e6},
@@ -121,6 +123,7 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 
 	params.kind = fab_sim_switch_find(t->kind, strlen(t->kind));
 	params.mtu = t->packet;
+	params.chooser = t->is_adaptive;
 	params.warmup = w.begin;
 	params.time = t->time;
 	params.drain = 0;
@@ -235,8 +238,9 @@ static int measure(int net, const struct fab_sim_problem *problem, char **word, 
 
 		if (t->net != net)
 			continue;
-		snprintf(line, sizeof(line), "%-5s at %4.2f %-4s %4u%c", nets[net].name,
-			 t->rate, t->kind, t->packet, t->by_flit ? 'f' : 'B');
+		snprintf(line, sizeof(line), "%-5s at %4.2f %-4s %4u%c%s", nets[net].name,
+			 t->rate, t->kind, t->packet, t->by_flit ? 'f' : 'B',
+			 t->is_adaptive ? " adaptive" : "");
 		if (is_wanted(line, word, n) && run(t, line, problem))
 			return 1;
 	}

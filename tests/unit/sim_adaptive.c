@@ -92,6 +92,8 @@ ParameterizedTest(int *part, sim_adaptive, never_stops)
 			continue;
 		}
 		n_sound++;
+		cr_expect_eq(fab_sim_check_escape(&s.problem, NULL), 0);
+		params.detour = (enum fab_sim_detour)(number / 48 % 3);
 		params.stall = 300;
 		simulated_uniform(&s, &params, 1, 4, &r);
 		cr_expect(!r.is_stalled && !r.is_deadlocked, "set %d", number);
@@ -151,24 +153,38 @@ Test(sim_adaptive, fat_tree_carries_a_permutation)
 	cr_expect_gt(accepted[1], 0.8, "least: %g", accepted[1]);
 }
 
-/* Refused: no tables, fifo switches, traces. */
+/* Refused: tables that wait in a cycle from some switch, tables of several lanes where a
+ * switch has no host, fifo switches, traces, more lanes than ports have. */
 Test(sim_adaptive, what_does_not_go_together)
 {
 	struct fab_sim_params params = tight(1, 2, 4);
 	struct fab_err err;
-	FAB_AUTO(simulated_fini) struct simulated s;
+	FAB_AUTO(simulated_fini) struct simulated s, tree;
 
-	simulated_init(&s, "torus:dims=6,hosts=1", "updn");
+	simulated_init(&s, "torus:dims=6,hosts=1", "minhop");
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
 	cr_expect_not_null(strstr(err.text, "voq or oq"), "%s", err.text);
 	params.kind = &fab_sim_switches[1];
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), 0);
+	cr_expect_eq(fab_sim_check_escape(&s.problem, &err), -EINVAL);
 	params.n_traced = 1;
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
 	params.n_traced = 0;
-	simulated_route(&s, "dor"); /* several lanes to escape to, and one more */
+	s.has_root = s.fills_roots = true;
+	simulated_route(&s, "updn");
+	cr_expect_eq(fab_sim_check_escape(&s.problem, &err), 0);
+	simulated_route(&s, "dor");
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), 0);
-	s.problem.routes = NULL;
+	cr_expect_eq(fab_sim_check_escape(&s.problem, &err), 0);
+	params.detour = FAB_SIM_UGAL;
+	s.routes->n_vls = 7; /* 14 lanes and two more */
 	cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
-	cr_expect_not_null(strstr(err.text, "escape to lanes of tables"), "%s", err.text);
+	cr_expect_not_null(strstr(err.text, "15 are possible"), "%s", err.text);
+	s.routes->n_vls = 2;
+	simulated_init(&tree, "fattree:radix=4,levels=2", "minhop");
+	cr_expect_eq(fab_sim_check_escape(&tree.problem, &err), 0);
+	tree.routes->n_vls = 2;
+	cr_expect_eq(fab_sim_check_escape(&tree.problem, &err), -EINVAL);
+	cr_expect_not_null(strstr(err.text, "without a live host"), "%s", err.text);
+	tree.routes->n_vls = 1;
 }
