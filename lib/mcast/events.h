@@ -164,3 +164,5 @@ void fab_lifecycle_replay(const struct fab_events *events,
 
 /* "batched", "plain", "coalesced": borrowed static text. O(1). */
 const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour);
+/* "absent", "receiving-join" and so on: borrowed static text. O(1). */
+const char *fab_lifecycle_state_name(enum fab_lifecycle_state state);

@@ -409,3 +409,16 @@ const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour)
 
 	return names[behaviour];
 }
+
+const char *fab_lifecycle_state_name(enum fab_lifecycle_state state)
+{
+	static const char *const names[] = {
+		[FAB_LIFECYCLE_ABSENT] = "absent",
+		[FAB_LIFECYCLE_RECEIVING_JOIN] = "receiving-join",
+		[FAB_LIFECYCLE_COMPUTING] = "computing",
+		[FAB_LIFECYCLE_READY] = "ready",
+		[FAB_LIFECYCLE_RECEIVING_LEAVE] = "receiving-leave",
+		[FAB_LIFECYCLE_DESTROYING] = "destroying"};
+
+	return names[state];
+}

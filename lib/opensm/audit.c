@@ -1,103 +1,106 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * OpenSM's multicast tables against the trees. After each reply OpenSM has in them what
- * the switch said it holds: a reply that was late, or a switch that refused, leaves
- * another tree there than the one that was written.
- */
-#include "opensm/plugin.h"
+#include "opensm/audit.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+/* A comparison waits for replies; attempts count for some time; when groups change all
+ * the time, steps wait for no comparison after some time. */
+static const double WAIT_S = 0.2, FORGOTTEN_S = 300, PATIENCE_S = 10;
 
-static void add(struct fab_opensm_expected *e, const struct fab_fabric *f, uint32_t port)
+static void add(struct fab_audit_trees *t, const struct fab_fabric *f, uint32_t port)
 {
-	struct fab_opensm_entry entry = {f->node_guid[f->port_node[port]],
-					 (uint8_t)f->port_num[port]};
+	struct fab_audit_entry entry = {f->node_guid[f->port_node[port]],
+					(uint8_t)f->port_num[port]};
 
-	FAB_PUSH(&e->entries, entry);
+	FAB_PUSH(&t->entries, entry);
 }
 
-uint32_t fab_opensm_expect(const struct fab_keeper *k, uint32_t from, uint32_t end,
-			   uint32_t n_entries, struct fab_opensm_expected *e)
+void fab_audit_add(const struct fab_keeper *k, uint32_t group, struct fab_audit_trees *t)
 {
 	const struct fab_fabric *f = fab_keeper_fabric(k);
-	uint32_t g;
+	struct fab_live_tree tree = fab_keeper_tree(k, group);
 
-	*e = (struct fab_opensm_expected){0};
-	for (g = from; g < end && e->entries.n < n_entries; g++) {
-		struct fab_live_tree t = fab_keeper_tree(k, g);
-
-		if (t.root == FAB_NONE)
-			continue;
-		for (uint32_t i = 0; i < t.n_edges; i++) {
-			add(e, f, f->cable_a[t.cable[i]]);
-			add(e, f, f->cable_b[t.cable[i]]);
-		}
-		for (uint32_t i = 0; i < t.n_members; i++) {
-			bool is_switch = fab_node_is_switch(f, f->port_node[t.member[i]]);
-
-			add(e, f,
-			    is_switch ? t.member[i] : fab_port_peer(f, t.member[i]));
-		}
-		FAB_PUSH(&e->groups, ((struct fab_opensm_ends){g, e->entries.n}));
+	if (tree.root == FAB_NONE)
+		return;
+	for (uint32_t i = 0; i < tree.n_edges; i++) {
+		add(t, f, f->cable_a[tree.cable[i]]);
+		add(t, f, f->cable_b[tree.cable[i]]);
 	}
-	return g;
-}
+	for (uint32_t i = 0; i < tree.n_members; i++) {
+		bool is_switch = fab_node_is_switch(f, f->port_node[tree.member[i]]);
 
-void fab_opensm_expected_fini(struct fab_opensm_expected *e)
-{
-	free(e->entries.v);
-	free(e->groups.v);
-	*e = (struct fab_opensm_expected){0};
-}
-
-/* Ports of the MLID in the tables of all switches. */
-static size_t count_ports(const struct osm_opensm *osm, uint32_t group)
-{
-	const cl_qmap_t *all = &osm->subn.sw_guid_tbl;
-	size_t n = 0;
-
-	for (cl_map_item_t *i = cl_qmap_head(all); i != cl_qmap_end(all);
-	     i = cl_qmap_next(i)) {
-		const osm_mcast_tbl_t *tbl = &((const osm_switch_t *)i)->mcast_tbl;
-
-		for (unsigned at = 0;
-		     tbl->p_mask_tbl && group < tbl->mft_depth && at <= tbl->max_position;
-		     at++)
-			n += (unsigned)__builtin_popcount((*tbl->p_mask_tbl)[group][at]);
+		add(t, f, is_switch ? tree.member[i] : fab_port_peer(f, tree.member[i]));
 	}
-	return n;
+	FAB_PUSH(&t->groups, ((struct fab_audit_ends){group, t->entries.n}));
 }
 
-static bool has_port(const struct osm_opensm *osm, uint32_t group,
-		     const struct fab_opensm_entry *entry)
+uint32_t fab_audit_add_part(const struct fab_keeper *k, uint32_t from, uint32_t end,
+			    uint32_t n_entries, struct fab_audit_trees *t)
 {
-	const osm_switch_t *sw =
-		osm_get_switch_by_guid(&osm->subn, cl_hton64(entry->guid));
-	const osm_mcast_tbl_t *tbl = sw ? &sw->mcast_tbl : NULL;
-	unsigned at = entry->port / IB_MCAST_MASK_SIZE;
-
-	return tbl && tbl->p_mask_tbl && group < tbl->mft_depth &&
-	       at <= tbl->max_position &&
-	       cl_ntoh16((*tbl->p_mask_tbl)[group][at]) >>
-			       (entry->port % IB_MCAST_MASK_SIZE) &
-		       1;
+	while (from < end && t->entries.n < n_entries)
+		fab_audit_add(k, from++, t);
+	return from;
 }
 
-bool fab_opensm_is_held(const struct osm_opensm *osm, const struct fab_opensm_expected *e,
-			size_t i)
+void fab_audit_trees_fini(struct fab_audit_trees *t)
 {
-	size_t first = i ? e->groups.v[i - 1].end : 0, end = e->groups.v[i].end;
-	uint32_t group = e->groups.v[i].group;
+	free(t->entries.v);
+	free(t->groups.v);
+	*t = (struct fab_audit_trees){0};
+}
 
-	/* a group that has gone needs no tree */
-	if (group >= fab_opensm_n_groups(osm) || !osm->subn.mboxes[group])
+bool fab_audit_is_held(const struct fab_audit_tables *tables,
+		       const struct fab_audit_trees *t, size_t i)
+{
+	size_t first = i ? t->groups.v[i - 1].end : 0, end = t->groups.v[i].end;
+	uint32_t group = t->groups.v[i].group;
+
+	if (!tables->exists(tables->context, group)) /* it needs no tree */
 		return true;
-	if (count_ports(osm, group) != end - first)
+	if (tables->n_ports(tables->context, group) != end - first)
 		return false;
 	for (size_t k = first; k < end; k++)
-		if (!has_port(osm, group, &e->entries.v[k]))
+		if (!tables->has_port(tables->context, group, t->entries.v[k].guid,
+				      t->entries.v[k].port))
 			return false;
 	return true;
+}
+
+void fab_audit_written(struct fab_audit *a, double now)
+{
+	if (!a->is_due)
+		a->since = now;
+	a->is_due = true;
+}
+
+enum fab_audit_verdict fab_audit_judge(struct fab_audit *a,
+				       const struct fab_audit_found *found, double now)
+{
+	bool had_failed = a->n_failed > 0;
+
+	a->at = now + WAIT_S;
+	if (!found->is_quiet)
+		return FAB_AUDIT_AGAIN;
+	a->is_due = false;
+	if (now - a->failed_at > FORGOTTEN_S)
+		a->n_failed = 0;
+	if (!found->n_wrong && !found->has_error) {
+		a->n_failed = 0;
+		return had_failed ? FAB_AUDIT_RECOVERED : FAB_AUDIT_HELD;
+	}
+	if (a->n_failed >= FAB_AUDIT_ATTEMPTS)
+		return a->n_failed++ == FAB_AUDIT_ATTEMPTS ? FAB_AUDIT_LEFT
+							   : FAB_AUDIT_SILENT;
+	a->failed_at = now;
+	a->at = now + (double)(1u << a->n_failed++);
+	a->is_due = true;
+	return found->has_error ? FAB_AUDIT_ASK_SWEEP : FAB_AUDIT_ASK_PASS;
+}
+
+bool fab_audit_is_first(const struct fab_audit *a, const struct fab_pace *pace,
+			const struct fab_pace_limits *limits, double now)
+{
+	return a->is_due && (now - a->since < fmax(limits->min_interval_s, PATIENCE_S) ||
+			     fab_pace_due(pace, limits, now) > 0);
 }

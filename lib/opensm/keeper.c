@@ -28,9 +28,10 @@ struct shared_fabric {
 
 struct fab_keeper {
 	uint32_t n_groups;
-	struct shared_fabric *shared; /* NULL: none */
-	struct fab_live *live;	      /* NULL without a fabric */
-	FAB_VEC(uint64_t) changed;    /* ports that joined or left the last group */
+	const struct fab_mcast_engine *step; /* of groups that are new */
+	struct shared_fabric *shared;	     /* NULL: none */
+	struct fab_live *live;		     /* NULL without a fabric */
+	FAB_VEC(uint64_t) changed; /* ports that joined or left the last group */
 };
 
 /* Balancing all trees on a copy, while the keeper goes on. */
@@ -311,6 +312,7 @@ struct fab_keeper *fab_keeper_new(uint32_t n_groups)
 	struct fab_keeper *k = FAB_NEW0(1, struct fab_keeper);
 
 	k->n_groups = n_groups;
+	k->step = fab_mcast_engine_find("balanced", 8);
 	return k;
 }
 
@@ -333,22 +335,26 @@ void fab_keeper_free(struct fab_keeper *k)
 
 /*
  * The ports with these GUIDs, ascending, each once, all connected, into port[n]; how many
- * or a negative errno.
+ * or a negative errno. Held: those that are not there are left out.
  */
 static int find_ports(const struct shared_fabric *s, const uint64_t *guid, uint32_t n,
-		      uint32_t *port, struct fab_err *err)
+		      bool is_held, uint32_t *port, struct fab_err *err)
 {
-	uint32_t n_ports = 0;
+	uint32_t n_ports = 0, n_there = 0;
 	const uint8_t *row;
 
 	for (uint32_t i = 0; i < n; i++) {
-		port[i] = fab_map64_get(s->port_of, guid[i]);
-		if (port[i] == FAB_NONE || fab_port_switch(s->f, port[i]) == FAB_NONE)
+		uint32_t p = fab_map64_get(s->port_of, guid[i]);
+
+		if (p != FAB_NONE && fab_port_switch(s->f, p) != FAB_NONE)
+			port[n_there++] = p;
+		else if (!is_held)
 			return fab_fail(
 				err, ENOENT,
 				"port 0x%016llx is on no switch that does multicast",
 				(unsigned long long)guid[i]);
 	}
+	n = n_there;
 	if (!n)
 		return 0;
 	qsort(port, n, sizeof(*port), fab_cmp_u32);
@@ -387,8 +393,8 @@ static uint32_t list_changes(struct fab_keeper *k, const uint32_t *a, uint32_t n
 	return n_both;
 }
 
-int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
-		     uint32_t n, struct fab_err *err)
+static int route(struct fab_keeper *k, uint32_t group, const uint64_t *guid, uint32_t n,
+		 bool is_held, struct fab_err *err)
 {
 	struct fab_live_tree t;
 	uint32_t n_now, n_stay;
@@ -398,7 +404,7 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 	if (!k->live || group >= k->n_groups)
 		return fab_fail(err, ENXIO, "nothing is known of the subnet yet");
 	port = FAB_NEW(n, uint32_t);
-	found = find_ports(k->shared, guid, n, port, err);
+	found = find_ports(k->shared, guid, n, is_held, port, err);
 	n_now = found < 0 ? 0 : (uint32_t)found;
 	t = fab_live_tree_of(k->live, group);
 	n_stay = list_changes(k, t.member, t.n_members, port, n_now);
@@ -407,6 +413,23 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 	else if (k->changed.n)
 		fab_live_change(k->live, group, port, n_now);
 	return found < 0 ? found : k->changed.n > 0;
+}
+
+int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
+		     uint32_t n, struct fab_err *err)
+{
+	return route(k, group, guid, n, false, err);
+}
+
+int fab_keeper_hold(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
+		    uint32_t n, struct fab_err *err)
+{
+	return route(k, group, guid, n, true, err);
+}
+
+void fab_keeper_set_step(struct fab_keeper *k, const struct fab_mcast_engine *engine)
+{
+	k->step = engine;
 }
 
 uint32_t fab_keeper_changed(const struct fab_keeper *k, const uint64_t **guid)
@@ -495,7 +518,9 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 	for (uint32_t g = 0; g < m->n; g++) {
 		uint32_t n = (uint32_t)(m->first[g + 1] - m->first[g]);
 		FAB_AUTOFREE uint32_t *port = FAB_NEW(n, uint32_t);
-		int found = find_ports(k->shared, m->guid + m->first[g], n, port, NULL);
+		bool is_held = m->is_held && m->is_held[g];
+		int found = find_ports(k->shared, m->guid + m->first[g], n, is_held, port,
+				       NULL);
 		struct fab_live_tree t;
 
 		if (is_first && old->live && found > 1) {
@@ -519,7 +544,6 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 		     const struct fab_membership *members,
 		     struct fab_keeper_counts *counts, struct fab_err *err)
 {
-	const struct fab_mcast_engine *step = fab_mcast_engine_find("balanced", 8);
 	struct fab_keeper old = {.shared = k->shared, .live = k->live};
 	bool *is_kept = FAB_NEW0(members->n, bool); /* before anything is lost */
 
@@ -527,7 +551,7 @@ int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 	k->live = NULL;
 	k->shared = share(f, err);
 	if (k->shared) {
-		k->live = fab_live_new(f, k->shared->dist, k->n_groups, step,
+		k->live = fab_live_new(f, k->shared->dist, k->n_groups, k->step,
 				       FAB_TIES_SPREAD);
 		settle(k, &old, members, true, is_kept, counts);
 		settle(k, &old, members, false, is_kept, counts);

@@ -21,6 +21,7 @@ struct fab_membership {
 	uint32_t n;	 /* groups */
 	uint64_t *first; /* [n + 1] */
 	uint64_t *guid;
+	const bool *is_held; /* [n] as fab_keeper_hold(); NULL: none */
 };
 
 /* Counts of a renewal, without groups of fewer than two members. */
@@ -55,6 +56,13 @@ void fab_keeper_clear(struct fab_keeper *k);
  */
 int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 		     uint32_t n, struct fab_err *err) FAB_MUST_CHECK;
+
+/* The same, but ports that are not in the fabric, or on no switch, are left out: the
+ * group was to have them, and they may have gone. */
+int fab_keeper_hold(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
+		    uint32_t n, struct fab_err *err) FAB_MUST_CHECK;
+/* New groups are routed by this engine from the next renewal on (balanced). O(1). */
+void fab_keeper_set_step(struct fab_keeper *k, const struct fab_mcast_engine *engine);
 
 /* GUIDs of the ports that joined or left in the last fab_keeper_route() that returned 1,
  * borrowed until the next; returns how many. O(1). */

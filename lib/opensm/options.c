@@ -2,12 +2,8 @@
 #include "opensm/options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -76,6 +72,10 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 		       {"min_interval", 0, &o->pace.min_interval_s},
 		       {"port_changes", 0, &o->pace.port_changes},
 		       {"time_limit_ms", 1, &o->time_limit_ms}};
+	const struct {
+		const char *name;
+		char *to;
+	} paths[] = {{"file", o->file}, {"groups", o->groups}, {"states", o->states}};
 	int len = (int)w->value_len;
 	uint64_t n;
 
@@ -118,14 +118,17 @@ static int take(const struct word *w, struct fab_opensm_options *o, struct fab_e
 			"algorithm=%.*s: expected a multicast algorithm with trees of minimal height, as balanced or fulb",
 			len, w->value);
 	}
-	if (is(w->text, w->name_len, "file") && w->value_len &&
-	    w->value_len < sizeof(o->file)) {
-		snprintf(o->file, sizeof(o->file), "%.*s", len, w->value);
+	for (size_t i = 0; i < FAB_COUNT(paths); i++) {
+		if (!is(w->text, w->name_len, paths[i].name) ||
+		    (!w->value_len && paths[i].to == o->file) ||
+		    w->value_len >= FAB_TRUSTED_PATH_BYTES)
+			continue;
+		snprintf(paths[i].to, FAB_TRUSTED_PATH_BYTES, "%.*s", len, w->value);
 		return 0;
 	}
 	return fab_fail(
 		err, EINVAL,
-		"'%.*s': expected mode, algorithm, max_moved, min_interval, rebalance_changes, rebalance_seconds, port_changes, time_limit_ms or file, each with =VALUE",
+		"'%.*s': expected mode, algorithm, max_moved, min_interval, rebalance_changes, rebalance_seconds, port_changes, time_limit_ms, groups, states or file, each with =VALUE",
 		(int)(w->name_len + 1 + w->value_len), w->text);
 }
 
@@ -208,76 +211,16 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 	return 0;
 }
 
-/* Fails unless only root and this user can change the file, or put another one in its
- * place. */
-static int check_owner(int fd, const char *path, struct fab_err *err)
-{
-	const mode_t others = S_IWGRP | S_IWOTH;
-	const char *slash = strrchr(path, '/');
-	size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
-	char folder[sizeof(((struct fab_opensm_options *)NULL)->file)];
-	struct stat s;
-
-	if (fstat(fd, &s))
-		return fab_fail(err, errno, "%s: %s", path, strerror(errno));
-	if (!S_ISREG(s.st_mode))
-		return fab_fail(err, EPERM, "%s: expected a regular file", path);
-	if ((s.st_uid && s.st_uid != geteuid()) || (s.st_mode & others))
-		return fab_fail(
-			err, EPERM,
-			"%s: others may write it: expected a file of root, mode 0644 or less",
-			path);
-	snprintf(folder, sizeof(folder), "%.*s", (int)len, slash ? path : ".");
-	if (stat(folder, &s))
-		return fab_fail(err, errno, "%s: %s", folder, strerror(errno));
-	if ((s.st_uid && s.st_uid != geteuid()) ||
-	    ((s.st_mode & others) && !(s.st_mode & S_ISVTX)))
-		return fab_fail(
-			err, EPERM,
-			"%s: others may write its folder, and so replace it: expected a folder of root, mode 0755 or less",
-			path);
-	return 0;
-}
-
-/* The text of the file, which the caller frees, into *text. */
-static int read_text(const char *path, char **text, struct fab_err *err)
-{
-	/* a FIFO must not block OpenSM */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
-	size_t n = 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return fab_fail(err, errno, "%s: %s", path, strerror(errno));
-	rc = check_owner(fd, path, err);
-	*text = rc ? NULL : FAB_NEW(MAX_FILE_BYTES + 1, char);
-	while (!rc && (got = read(fd, *text + n, MAX_FILE_BYTES - n)) != 0) {
-		if (got > 0)
-			n += (size_t)got;
-		else if (errno != EINTR)
-			rc = fab_fail(err, errno, "%s: %s", path, strerror(errno));
-	}
-	close(fd);
-	if (!rc && n == MAX_FILE_BYTES)
-		rc = fab_fail(err, EFBIG, "%s: expected options, less than 64 KiB", path);
-	if (!rc && memchr(*text, '\0', n))
-		rc = fab_fail(err, ENODATA, "%s: expected text, found a NUL", path);
-	if (!rc) {
-		(*text)[n] = '\0';
-		if (strspn(*text, " \t\r\n") == n)
-			rc = fab_fail(err, ENODATA, "%s: expected options, it is empty",
-				      path);
-	}
-	return rc;
-}
-
 int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o, struct fab_err *err)
 {
 	struct fab_opensm_options taken = *given;
 	FAB_AUTOFREE char *text = NULL;
-	int rc = read_text(given->file, &text, err);
+	int rc = fab_trusted_read(given->file, MAX_FILE_BYTES, &text, err);
 
+	if (!rc && !text[strspn(text, " \t\r\n")])
+		rc = fab_fail(err, ENODATA, "%s: expected options, it is empty",
+			      given->file);
 	if (!rc)
 		rc = parse_lines(text, given->file, &taken, err);
 	if (!rc)
@@ -297,16 +240,24 @@ uint32_t fab_opensm_max_moved(const struct fab_opensm_options *o, uint32_t n)
 const char *fab_opensm_options_text(const struct fab_opensm_options *o,
 				    char text[FAB_OPENSM_OPTIONS_BYTES])
 {
+	const struct {
+		const char *name, *path;
+	} paths[] = {{"groups", o->groups}, {"states", o->states}};
 	char moved[16];
+	int n;
 
 	snprintf(moved, sizeof(moved), "%u%s", o->max_moved, o->is_percent ? "%" : "");
-	snprintf(
+	n = snprintf(
 		text, FAB_OPENSM_OPTIONS_BYTES,
 		"mode=%s, algorithm=%s, max_moved=%s, min_interval=%u, rebalance_changes=%u, rebalance_seconds=%u, port_changes=%u, time_limit_ms=%u",
 		fab_opensm_mode_name(o->mode), o->engine->name,
 		!o->is_percent && o->max_moved == UINT32_MAX ? "all" : moved,
 		o->pace.min_interval_s, o->pace.changes, o->pace.seconds,
 		o->pace.port_changes, o->time_limit_ms);
+	for (size_t i = 0; i < FAB_COUNT(paths); i++)
+		if (paths[i].path[0])
+			n += snprintf(text + n, (size_t)(FAB_OPENSM_OPTIONS_BYTES - n),
+				      ", %s=%s", paths[i].name, paths[i].path);
 	return text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "mcast/route.h"
 #include "opensm/pace.h"
+#include "opensm/trusted.h"
 
 enum fab_opensm_mode {
 	FAB_OPENSM_OFF,	    /* OpenSM's own trees */
@@ -25,7 +26,10 @@ struct fab_opensm_options {
 	bool is_percent;
 	struct fab_pace_limits pace; /* of steps */
 	uint32_t time_limit_ms;	     /* of one step, in the background */
-	char file[4096];	     /* empty: none; read again at each heavy sweep */
+	/* empty: none */
+	char file[FAB_TRUSTED_PATH_BYTES];   /* read again at each heavy sweep */
+	char groups[FAB_TRUSTED_PATH_BYTES]; /* announced (opensm/announced.h) */
+	char states[FAB_TRUSTED_PATH_BYTES]; /* of these, written when they change */
 };
 
 /* mode dry-run, balanced, 5 % of the trees, after 100 changes or 60 s, 60 s apart, 100
@@ -41,10 +45,8 @@ int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 			     struct fab_err *err) FAB_MUST_CHECK;
 /*
  * *o becomes what `given` says (event_plugin_options), and then the file given->file.
- * EINVAL names file and line; errors of the file as they are; a file of more than 64 KiB
- * is EFBIG; EPERM: others may write it (it is not a regular file of root or of
- * the process, or the group, others or everybody in its folder may write it); ENODATA: it
- * has no option, or a NUL, as while it is being written. Then *o is as before. O(file).
+ * EINVAL names file and line; errors of the file as fab_trusted_read() for less than
+ * 64 KiB; ENODATA, too, where it has no option. Then *o is as before. O(file).
  */
 int fab_opensm_options_read(const struct fab_opensm_options *given,
 			    struct fab_opensm_options *o,
@@ -53,7 +55,7 @@ int fab_opensm_options_read(const struct fab_opensm_options *given,
 uint32_t fab_opensm_max_moved(const struct fab_opensm_options *o, uint32_t n);
 /* The options as words, as parse() takes them, but for the file; `text` is filled. O(1).
  */
-enum { FAB_OPENSM_OPTIONS_BYTES = 256 };
+enum { FAB_OPENSM_OPTIONS_BYTES = 256 + 2 * FAB_TRUSTED_PATH_BYTES };
 const char *fab_opensm_options_text(const struct fab_opensm_options *o,
 				    char text[FAB_OPENSM_OPTIONS_BYTES]);
 /* Do they ask for the same? O(1). */

@@ -173,6 +173,20 @@ void fab_opensm_clear(struct osm_opensm *osm, uint16_t mlid)
 		osm_mcast_tbl_clear_mlid(&sw->mcast_tbl, mlid);
 }
 
+void fab_opensm_cover(struct osm_opensm *osm, uint16_t mlid)
+{
+	int16_t block = (int16_t)((mlid - IB_LID_MCAST_START_HO) / IB_MCAST_BLOCK_SIZE);
+
+	for (osm_switch_t *sw = first_switch(osm); is_switch(osm, sw);
+	     sw = next_switch(osm, sw)) {
+		osm_mcast_tbl_t *tbl = &sw->mcast_tbl;
+
+		if (tbl->p_mask_tbl && tbl->max_block_in_use < block &&
+		    ((uint32_t)block + 1) * IB_MCAST_BLOCK_SIZE <= tbl->mft_depth)
+			tbl->max_block_in_use = block;
+	}
+}
+
 /* Members member[first .. first + n-1] that are reached through a switch. */
 struct branch {
 	osm_switch_t *sw;
@@ -280,40 +294,88 @@ ib_api_status_t fab_opensm_own_tree(struct osm_opensm *osm, osm_mgrp_box_t *box)
 	return status;
 }
 
-uint32_t fab_opensm_max_efi(const struct osm_opensm *osm, uint32_t *n_trees)
+/* Largest number of MLIDs on a cable of the switch to another switch. */
+static uint32_t max_efi_of(osm_switch_t *sw, uint32_t n_mlids)
 {
-	uint32_t n_mlids = fab_opensm_n_groups(osm), max = 0;
-	FAB_AUTOFREE uint8_t *is_seen = FAB_NEW0(n_mlids, uint8_t);
+	uint32_t use[N_PORTS] = {0}, max = 0;
+
+	for (uint32_t m = 0;
+	     m < n_mlids && m < sw->mcast_tbl.mft_depth && sw->mcast_tbl.p_mask_tbl; m++)
+		for (unsigned at = 0; at <= sw->mcast_tbl.max_position; at++) {
+			unsigned bits = cl_ntoh16((*sw->mcast_tbl.p_mask_tbl)[m][at]);
+
+			for (; bits; bits &= bits - 1)
+				use[at * IB_MCAST_MASK_SIZE +
+				    (unsigned)__builtin_ctz(bits)]++;
+		}
+	for (unsigned p = 1; p < sw->num_ports; p++) {
+		const osm_physp_t *port = physp(sw->p_node, p);
+
+		if (port && port->p_remote_physp && port->p_remote_physp->p_node->sw &&
+		    use[p] > max)
+			max = use[p];
+	}
+	return max;
+}
+
+uint32_t fab_opensm_max_efi(struct osm_opensm *osm)
+{
+	const cl_qmap_t *all = &osm->subn.sw_guid_tbl;
+	const cl_map_item_t *i;
+	uint32_t max = 0, of_one;
+	uint64_t last = 0;
+
+	for (bool is_first = true;; is_first = false) {
+		cl_plock_acquire(&osm->lock);
+		i = is_first ? cl_qmap_head(all) : cl_qmap_get_next(all, last);
+		if (i == cl_qmap_end(all))
+			break;
+		last = cl_qmap_key(i);
+		of_one = max_efi_of((osm_switch_t *)(uintptr_t)i,
+				    fab_opensm_n_groups(osm));
+		cl_plock_release(&osm->lock);
+		max = of_one > max ? of_one : max;
+	}
+	cl_plock_release(&osm->lock);
+	return max;
+}
+
+static bool has_members(void *context, uint32_t group)
+{
+	const struct osm_opensm *osm = context;
+
+	return group < fab_opensm_n_groups(osm) && osm->subn.mboxes[group];
+}
+
+static size_t count_ports(void *context, uint32_t group)
+{
+	const struct osm_opensm *osm = context;
+	size_t n = 0;
 
 	for (osm_switch_t *sw = first_switch(osm); is_switch(osm, sw);
 	     sw = next_switch(osm, sw)) {
-		uint32_t use[N_PORTS] = {0};
+		const osm_mcast_tbl_t *tbl = &sw->mcast_tbl;
 
-		/* Adds to use[port] the MLIDs of a switch's table, and marks each MLID
-		 * seen. */
-		for (uint32_t m = 0; m < n_mlids && m < sw->mcast_tbl.mft_depth &&
-				     sw->mcast_tbl.p_mask_tbl;
-		     m++) {
-			for (unsigned at = 0; at <= sw->mcast_tbl.max_position; at++) {
-				unsigned bits =
-					cl_ntoh16((*sw->mcast_tbl.p_mask_tbl)[m][at]);
-
-				is_seen[m] |= bits != 0;
-				for (; bits; bits &= bits - 1)
-					use[at * IB_MCAST_MASK_SIZE +
-					    (unsigned)__builtin_ctz(bits)]++;
-			}
-		}
-		for (unsigned p = 1; p < sw->num_ports; p++) {
-			const osm_physp_t *port = physp(sw->p_node, p);
-
-			if (port && port->p_remote_physp &&
-			    port->p_remote_physp->p_node->sw && use[p] > max)
-				max = use[p];
-		}
+		for (unsigned at = 0;
+		     tbl->p_mask_tbl && group < tbl->mft_depth && at <= tbl->max_position;
+		     at++)
+			n += (unsigned)__builtin_popcount((*tbl->p_mask_tbl)[group][at]);
 	}
-	*n_trees = 0;
-	for (uint32_t m = 0; m < n_mlids; m++)
-		*n_trees += is_seen[m];
-	return max;
+	return n;
 }
+
+static bool has_port(void *context, uint32_t group, uint64_t guid, uint8_t port)
+{
+	struct osm_opensm *osm = context;
+	const osm_switch_t *sw = osm_get_switch_by_guid(&osm->subn, cl_hton64(guid));
+	const osm_mcast_tbl_t *tbl = sw ? &sw->mcast_tbl : NULL;
+	unsigned at = port / IB_MCAST_MASK_SIZE;
+
+	return tbl && tbl->p_mask_tbl && group < tbl->mft_depth &&
+	       at <= tbl->max_position &&
+	       cl_ntoh16((*tbl->p_mask_tbl)[group][at]) >> (port % IB_MCAST_MASK_SIZE) &
+		       1;
+}
+
+const struct fab_audit_tables fab_opensm_tables = {
+	.exists = has_members, .n_ports = count_ports, .has_port = has_port};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usage: mcjoin [-6] [-c N] [-r N] GROUPS   join ports to groups of the running subnet
- * manager
+ * usage: mcjoin [-6] [-c N] [-r N] [-n N | -d N] GROUPS   join ports to groups of the
+ * running subnet manager
  *
  * GROUPS has a group a line: the GUIDs of its member ports. Every member joins as a full
  * member under its own port GID, all by requests of the one port this runs on. The MLID
@@ -10,13 +10,16 @@
  * others. With -c N then N times a member that a fixed sequence draws leaves its group,
  * or joins again when it has left; in the end all are in again. With -r N groups may be
  * refused (MLID 0x0000); then all members of the first N groups leave, and those refused
- * try again.
+ * try again. With -n N only the first N members of each group join; with -d N, at a time
+ * when all are in, the first N members of each leave, and those that are out already are
+ * passed over. The clock before and after all requests goes to standard error.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/mad.h>
@@ -204,6 +207,24 @@ static int churn(const struct client *c, struct group *groups, unsigned n, unsig
 	return 1;
 }
 
+/* The first members of a group leave. */
+static void leave_first(const struct client *c, struct group *g, unsigned group,
+			unsigned n)
+{
+	memset(g->is_out, 0, g->n);
+	for (unsigned i = 0; i < g->n && i < n; i++)
+		(void)leave(c, group, g->guid[i]);
+}
+
+static void print_clock(const char *what)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	fprintf(stderr, "%s %lld.%06ld\n", what, (long long)now.tv_sec,
+		now.tv_nsec / 1000);
+}
+
 static int client_open(struct client *c)
 {
 	int classes[] = {IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS};
@@ -226,17 +247,21 @@ int main(int argc, char **argv)
 {
 	struct client c = {0};
 	struct group *groups = NULL;
-	unsigned n = 0, steps = 0, n_gone = 0;
+	unsigned n = 0, steps = 0, n_gone = 0, n_first = 0, n_leave = 0;
 	char *line = NULL;
 	size_t cap = 0;
 	FILE *file;
 	int ok = 1, may_refuse = 0, opt;
 
-	while ((opt = getopt(argc, argv, "6c:r:")) != -1) {
+	while ((opt = getopt(argc, argv, "6c:r:n:d:")) != -1) {
 		if (opt == '6')
 			c.is_ipv6 = 1;
 		else if (opt == 'c')
 			steps = (unsigned)strtoul(optarg, NULL, 10);
+		else if (opt == 'n')
+			n_first = (unsigned)strtoul(optarg, NULL, 10);
+		else if (opt == 'd')
+			n_leave = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'r') {
 			may_refuse = 1;
 			n_gone = (unsigned)strtoul(optarg, NULL, 10);
@@ -245,7 +270,8 @@ int main(int argc, char **argv)
 	}
 	file = optind + 1 == argc ? fopen(argv[optind], "r") : NULL;
 	if (!file) {
-		fprintf(stderr, "usage: mcjoin [-6] [-c N] [-r N] GROUPS\n");
+		fprintf(stderr,
+			"usage: mcjoin [-6] [-c N] [-r N] [-n N | -d N] GROUPS\n");
 		return 2;
 	}
 	if (client_open(&c)) {
@@ -253,16 +279,23 @@ int main(int argc, char **argv)
 		fclose(file);
 		return 3;
 	}
+	print_clock("first");
 	while (ok && getline(&line, &cap, file) > 0) {
 		groups = realloc(groups, (n + 1) * sizeof(*groups));
 		if (!groups)
 			exit(3);
 		groups[n] = read_group(line);
-		ok = join_rest(&c, &groups[n], n) || may_refuse;
+		if (n_first && groups[n].n > n_first)
+			groups[n].n = n_first;
+		if (n_leave)
+			leave_first(&c, &groups[n], n, n_leave);
+		else
+			ok = join_rest(&c, &groups[n], n) || may_refuse;
 		n++;
 	}
 	ok = ok && (!steps || churn(&c, groups, n, steps));
 	ok = ok && (!may_refuse || swap(&c, groups, n, n_gone));
+	print_clock("last");
 	for (unsigned g = 0; g < n; g++) {
 		if (groups[g].mlid || may_refuse)
 			printf("0x%04x\n", groups[g].mlid);

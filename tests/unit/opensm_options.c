@@ -54,6 +54,11 @@ Test(opensm_options, all_words)
 			 "mode=on, algorithm=fulb, max_moved=5, min_interval=3, "
 			 "rebalance_changes=7, rebalance_seconds=0, port_changes=9, "
 			 "time_limit_ms=250");
+	cr_assert_eq(fab_opensm_options_parse("groups=/g,states=/s", &o, NULL), 0);
+	cr_assert_str_eq(strchr(fab_opensm_options_text(&o, text), '/') - 7,
+			 "groups=/g, states=/s");
+	cr_assert_eq(fab_opensm_options_parse("groups=,states=", &o, NULL), 0);
+	cr_assert_null(strchr(fab_opensm_options_text(&o, text), '/'));
 	cr_assert_str_eq(o.file, "/etc/x.conf");
 	cr_assert_eq(fab_opensm_options_parse("max_moved=all,file=y", &o, NULL), 0);
 	cr_assert_eq(o.max_moved, UINT32_MAX);
@@ -108,11 +113,12 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 		 "rebalance_changes=4294967296: expected a number from 0 on"},
 		{"mode=on,modes=off",
 		 "'modes=off': expected mode, algorithm, max_moved, min_interval, "
-		 "rebalance_changes, rebalance_seconds, port_changes, time_limit_ms or "
-		 "file, each with =VALUE"},
+		 "rebalance_changes, rebalance_seconds, port_changes, time_limit_ms, "
+		 "groups, states or file, each with =VALUE"},
 		{"file=", "'file=': expected mode, algorithm, max_moved, "
 			  "min_interval, rebalance_changes, rebalance_seconds, "
-			  "port_changes, time_limit_ms or file, each with =VALUE"},
+			  "port_changes, time_limit_ms, groups, states or file, "
+			  "each with =VALUE"},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {

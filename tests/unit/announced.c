@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups that a launcher announces: their file, and what becomes of them. */
+#include "opensm/announced.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_GROUPS = 8 };
+
+static struct fab_mgid mgid_of(const char *text)
+{
+	struct fab_mgid m;
+
+	cr_assert_eq(inet_pton(AF_INET6, text, m.raw), 1);
+	return m;
+}
+
+static void take(struct fab_announced *a, const char *text)
+{
+	struct fab_announcements *list;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_announcements_parse("f", text, &list, &err), 0, "%s", err.text);
+	fab_announced_take(a, list);
+	fab_announcements_free(list);
+}
+
+static struct fab_announced *announced(const char *text)
+{
+	struct fab_announced *a = fab_announced_new(N_GROUPS);
+
+	take(a, text);
+	return a;
+}
+
+/* Members 1 .. n of ff12::1 under a number. */
+static struct fab_announced_order decide(struct fab_announced *a, uint32_t number,
+					 uint32_t n, double now)
+{
+	static const uint64_t guid[] = {1, 2, 3, 4, 5, 6};
+	struct fab_mgid mgid = mgid_of("ff12::1");
+
+	return fab_announced_decide(
+		a,
+		&(struct fab_announced_group){.number = number,
+					      .mgid = n ? &mgid : NULL,
+					      .guid = guid,
+					      .n = n,
+					      .pass = 1},
+		now);
+}
+
+/* What is printed, without times; the caller frees. */
+static char *states(struct fab_announced *a)
+{
+	char *text, *to;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	size_t at = 0;
+
+	do
+		at = fab_announced_print(a, at, 1, 0, out);
+	while (at);
+	fclose(out);
+	to = text;
+	for (const char *from = text; *from; from++) {
+		if (*from == '=')
+			from += strcspn(from, " \n");
+		*to++ = *from;
+	}
+	*to = '\0';
+	return text;
+}
+
+static void need_states(struct fab_announced *a, const char *want, int line)
+{
+	FAB_AUTOFREE char *got = states(a);
+
+	cr_assert_str_eq(got, want, "line %d: %s", line, got);
+}
+#define NEED_STATES(a, want) need_states(a, want, __LINE__)
+
+Test(announced, lines_that_are_wrong_are_named)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"ff12::1",
+		 "f:1: expected the number of members after the MGID, 1 to 65535"},
+		{"# x\nff12::1 0",
+		 "f:2: expected the number of members after the MGID, 1 to 65535"},
+		{"ff12::1 65536",
+		 "f:1: expected the number of members after the MGID, 1 to 65535"},
+		{"ff12::1 2 x",
+		 "f:1: expected a time-out in seconds after the number of members, 0 for none"},
+		{"ff12::1 2 3 4", "f:1: expected MGID MEMBERS [SECONDS]"},
+		{"fe80::1 2",
+		 "f:1: expected the MGID of a group, an IPv6 address from ff00:: on"},
+		{"ff12:zz::1 2",
+		 "f:1: expected the MGID of a group, an IPv6 address from ff00:: on"},
+		{"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff 2",
+		 "f:1: expected the MGID of a group, an IPv6 address from ff00:: on"},
+		{"ff12::1 2\nff12:0::1 3", "f: group ff12::1 is announced twice"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_announcements *list;
+		struct fab_err err = {""};
+
+		cr_expect_eq(fab_announcements_parse("f", cases[i].text, &list, &err),
+			     -EINVAL);
+		cr_expect_str_eq(err.text, cases[i].says);
+	}
+}
+
+Test(announced, as_many_groups_as_there_can_be)
+{
+	struct fab_announcements *list;
+	struct fab_err err = {""};
+	char *text, *more;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (int i = 0; i < FAB_ANNOUNCED_MAX; i++)
+		fprintf(out, "ff12::%x:%x 2\n", i / 9999, i % 9999);
+	fclose(out);
+	cr_expect_eq(fab_announcements_parse("f", text, &list, &err), 0);
+	fab_announcements_free(list);
+	more = fab_format("%sff12::9:9:9 2", text);
+	cr_expect_eq(fab_announcements_parse("f", more, &list, &err), -EINVAL);
+	cr_expect_str_eq(err.text, "f:16385: expected at most 16384 groups");
+	free(more);
+	free(text);
+}
+
+/* Figure 4 of the paper, from the first join to the last leave, twice. */
+Test(announced, a_life)
+{
+	struct fab_announced *a = announced("ff12::1 3  # a comment\n\r\n");
+	uint32_t number[N_GROUPS];
+
+	cr_assert_eq(decide(a, 5, 0, 1).tree, FAB_ANNOUNCED_ANY);
+	NEED_STATES(a, "ff12::1 - 0/3 absent 0\n");
+	for (int life = 1; life <= 2; life++) {
+		struct fab_announced_order o;
+
+		cr_assert_eq(decide(a, 5, 1, 1).tree, FAB_ANNOUNCED_NONE);
+		cr_assert(fab_announced_is_active(a, 5));
+		cr_assert_eq(decide(a, 5, 2, 2).tree, FAB_ANNOUNCED_NONE);
+		cr_assert_not(fab_announced_is_computing(a));
+		o = decide(a, 5, 3, 3);
+		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
+		cr_assert(o.is_first);
+		cr_assert_eq(o.n, 3);
+		cr_assert_eq(o.guid[2], 3);
+		cr_assert(fab_announced_is_computing(a));
+		o = decide(a, 5, 3, 4);
+		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
+		cr_assert_not(o.is_first, "computed once");
+		/* ready when it is known to be held, of a pass before */
+		cr_assert_eq(fab_announced_computing(a, 1, number), 0);
+		cr_assert_eq(fab_announced_computing(a, 2, number), 1);
+		cr_assert_eq(number[0], 5);
+		fab_announced_note_held(a, 5, 1, 4);
+		cr_assert(fab_announced_is_computing(a));
+		fab_announced_note_held(a, 5, 2, 4);
+		cr_assert_not(fab_announced_is_computing(a));
+		cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
+		/* the tree stays */
+		o = decide(a, 5, 1, 5);
+		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
+		cr_assert_eq(o.n, 3);
+		cr_assert_not(o.is_first);
+		decide(a, 5, 0, 6);
+		cr_assert_not(fab_announced_is_active(a, 5));
+		cr_assert_eq(fab_announced_n_active(a), 0);
+	}
+	NEED_STATES(a, "ff12::1 - 0/3 absent 2 receiving-join computing ready "
+		       "receiving-leave destroying absent\n");
+	fab_announced_free(a);
+}
+
+Test(announced, a_time_out)
+{
+	struct fab_announced *a = announced("ff12::1 3 10\nff12::2 3 0");
+	uint32_t number[N_GROUPS];
+
+	decide(a, 5, 2, 100);
+	cr_assert_float_eq(fab_announced_due(a, 104), 6, 1e-9);
+	cr_assert_eq(fab_announced_expire(a, 109, number), 0);
+	cr_assert_eq(fab_announced_expire(a, 110, number), 1);
+	cr_assert_eq(number[0], 5);
+	cr_assert(isinf(fab_announced_due(a, 110)));
+	/* whoever comes now comes too late */
+	cr_assert_eq(decide(a, 5, 3, 111).tree, FAB_ANNOUNCED_NONE);
+	NEED_STATES(a, "ff12::1 0xc005 3/3 destroying 0 receiving-join destroying\n"
+		       "ff12::2 - 0/3 absent 0\n");
+	decide(a, 5, 0, 112);
+	NEED_STATES(a, "ff12::1 - 0/3 absent 0 receiving-join destroying absent\n"
+		       "ff12::2 - 0/3 absent 0\n");
+	/* while leaves are received, from the first one on */
+	decide(a, 5, 3, 200);
+	fab_announced_note_held(a, 5, 2, 205);
+	cr_assert_eq(fab_announced_expire(a, 1000, number), 0);
+	decide(a, 5, 2, 1000);
+	decide(a, 5, 1, 1009);
+	cr_assert_eq(fab_announced_expire(a, 1009.5, number), 0);
+	cr_assert_eq(fab_announced_expire(a, 1010, number), 1);
+	cr_assert_eq(decide(a, 5, 1, 1011).tree, FAB_ANNOUNCED_NONE);
+	fab_announced_free(a);
+}
+
+Test(announced, who_waits_for_ever)
+{
+	struct fab_announced *a = announced("ff12::1 3 0");
+	uint32_t number[N_GROUPS];
+
+	decide(a, 5, 2, 100);
+	cr_assert(isinf(fab_announced_due(a, 100)));
+	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
+	fab_announced_free(a);
+}
+
+Test(announced, members_leave_while_it_is_computed_and_come_again)
+{
+	struct fab_announced *a = announced("ff12::1 3");
+	uint32_t number[N_GROUPS];
+
+	decide(a, 5, 3, 1);
+	cr_assert_eq(decide(a, 5, 2, 2).tree, FAB_ANNOUNCED_HELD);
+	NEED_STATES(a, "ff12::1 0xc005 2/3 computing 1 receiving-join computing\n");
+	fab_announced_note_held(a, 5, 2, 3);
+	NEED_STATES(a, "ff12::1 0xc005 2/3 receiving-leave 1 receiving-join computing "
+		       "ready receiving-leave\n");
+	cr_assert_eq(decide(a, 5, 3, 4).tree, FAB_ANNOUNCED_HELD);
+	NEED_STATES(a, "ff12::1 0xc005 3/3 ready 1 receiving-join computing ready "
+		       "receiving-leave ready\n");
+	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
+	fab_announced_free(a);
+}
+
+Test(announced, what_was_not_announced_is_given_up)
+{
+	struct fab_announced *a = announced("ff12::1 3");
+	struct fab_mgid mgid = mgid_of("ff12::1");
+	const uint64_t others[] = {1, 2, 9};
+	struct fab_announced_group g = {.number = 5, .mgid = &mgid, .guid = others};
+	struct fab_announced_order o;
+	uint32_t number[N_GROUPS];
+
+	/* too many at once */
+	o = decide(a, 5, 4, 1);
+	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
+	cr_assert_str_eq(o.reason, "has more members than were announced");
+	o = decide(a, 5, 3, 2);
+	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
+	cr_assert_null(o.reason, "said once");
+	NEED_STATES(a, "ff12::1 0xc005 3/3 given-up 0 receiving-join given-up\n");
+	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
+	decide(a, 5, 0, 3);
+	/* another port after all have joined */
+	decide(a, 5, 3, 4);
+	g.n = 3;
+	o = fab_announced_decide(a, &g, 5);
+	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
+	cr_assert_str_eq(o.reason, "was joined by a port after its tree was computed");
+	cr_assert_not(fab_announced_is_computing(a));
+	decide(a, 5, 0, 6);
+	/* a group that has a tree when it is announced; not that of another group */
+	take(a, "");
+	decide(a, 5, 2, 7);
+	take(a, "ff12::1 3");
+	g.n = 2;
+	g.has_tree = true;
+	o = fab_announced_decide(a, &g, 8);
+	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
+	cr_assert_str_eq(o.reason, "had a tree when it was announced");
+	decide(a, 5, 0, 9);
+	o = fab_announced_decide(a, &g, 10);
+	cr_assert_eq(o.tree, FAB_ANNOUNCED_NONE);
+	fab_announced_free(a);
+}
+
+/* Numbers that go from one group to another, groups that share one. */
+Test(announced, numbers)
+{
+	struct fab_announced *a = announced("ff12::1 2\nff12::2 2");
+	struct fab_mgid second = mgid_of("ff12::2");
+	const uint64_t guid[] = {7, 7, 8};
+	struct fab_announced_group g = {
+		.number = 5, .mgid = &second, .guid = guid, .n = 2};
+
+	decide(a, 5, 2, 1);
+	/* a port twice is one member */
+	cr_assert_eq(fab_announced_decide(a, &g, 2).tree, FAB_ANNOUNCED_NONE);
+	NEED_STATES(a, "ff12::1 - 0/2 absent 1 receiving-join computing destroying "
+		       "absent\nff12::2 0xc005 1/2 receiving-join 0 receiving-join\n");
+	g.n = 3;
+	cr_assert_eq(fab_announced_decide(a, &g, 3).tree, FAB_ANNOUNCED_HELD);
+	/* the same group under another number is another life */
+	g.number = 6;
+	cr_assert(fab_announced_decide(a, &g, 4).is_first);
+	cr_assert_not(fab_announced_is_active(a, 5));
+	/* several groups under a number */
+	g.mgid = NULL;
+	cr_assert_eq(fab_announced_decide(a, &g, 5).tree, FAB_ANNOUNCED_ANY);
+	cr_assert_eq(fab_announced_n_active(a), 0);
+	fab_announced_free(a);
+}
+
+/* Another file: what has members goes on as it was announced. */
+Test(announced, another_file)
+{
+	struct fab_announced *a = announced("ff12::1 3\nff12::3 1");
+
+	decide(a, 5, 2, 1);
+	take(a, "ff12::0 2\n");
+	NEED_STATES(a, "ff12:: - 0/2 absent 0\n"
+		       "ff12::1 0xc005 2/3 receiving-join 0 receiving-join\n");
+	cr_assert_eq(decide(a, 5, 3, 2).tree, FAB_ANNOUNCED_HELD);
+	take(a, "ff12::0 2\nff12::1 2");
+	cr_assert_eq(decide(a, 5, 3, 3).tree, FAB_ANNOUNCED_HELD);
+	decide(a, 5, 0, 4);
+	cr_assert_eq(decide(a, 5, 2, 5).tree, FAB_ANNOUNCED_HELD, "the new number");
+	take(a, "");
+	decide(a, 5, 0, 6);
+	cr_assert_eq(decide(a, 5, 2, 7).tree, FAB_ANNOUNCED_ANY);
+	fab_announced_free(a);
+}
+
+/* Whatever members come and go: a tree only of a group that was complete, computed once
+ * in a life. */
+Test(announced, random_members)
+{
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 1);
+	for (int round = 0; round < 300; round++) {
+		struct fab_announced *a = announced("ff12::1 4 20");
+		bool was_complete = false, is_given_up = false;
+		uint32_t number[N_GROUPS], n_first = 0;
+
+		for (double now = 0; now < 60; now++) {
+			uint32_t n = (uint32_t)fab_rng_below(&rng, round % 2 ? 6 : 5);
+			struct fab_announced_order o = decide(a, 3, n, now);
+
+			if (!n)
+				was_complete = is_given_up = false;
+			was_complete |= n == 4;
+			is_given_up |= o.reason != NULL;
+			n_first += o.is_first;
+			cr_assert(!o.reason || n > 4);
+			if (n && !is_given_up)
+				cr_assert_neq(o.tree, FAB_ANNOUNCED_ANY);
+			if (o.tree == FAB_ANNOUNCED_HELD) {
+				cr_assert(was_complete);
+				cr_assert_eq(o.n, 4);
+			}
+			if (is_given_up)
+				cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
+			if (fab_rng_below(&rng, 2))
+				fab_announced_note_held(a, 3, 2, now);
+			fab_announced_expire(a, now, number);
+		}
+		cr_assert_leq(n_first, 60);
+		decide(a, 3, 0, 60);
+		cr_assert_eq(fab_announced_n_active(a), 0);
+		cr_assert_not(fab_announced_is_computing(a));
+		fab_announced_free(a);
+	}
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the worker of the plug-in does next, and its comparisons of tables with trees. */
+#include "opensm/turn.h"
+
+#include "base/mem.h"
+#include "fabric/fabric.h"
+#include "support/gen.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tables of one group: entries of a tree, as the test has them. */
+struct fake {
+	bool exists;
+	size_t n;
+	struct fab_audit_entry entry[64];
+};
+
+static bool exists(void *context, uint32_t group)
+{
+	(void)group;
+	return ((struct fake *)context)->exists;
+}
+
+static size_t n_ports(void *context, uint32_t group)
+{
+	(void)group;
+	return ((struct fake *)context)->n;
+}
+
+static bool has_port(void *context, uint32_t group, uint64_t guid, uint8_t port)
+{
+	const struct fake *f = context;
+
+	(void)group;
+	for (size_t i = 0; i < f->n; i++)
+		if (f->entry[i].guid == guid && f->entry[i].port == port)
+			return true;
+	return false;
+}
+
+static struct fab_keeper *keeper(uint32_t n_groups, uint32_t n_members)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=4,levels=3");
+	struct fab_keeper *k = fab_keeper_new(n_groups);
+	struct fab_membership m = {
+		.n = n_groups,
+		.first = FAB_NEW0(n_groups + 1, uint64_t),
+		.guid = FAB_NEW((size_t)n_groups * n_members, uint64_t)};
+	struct fab_keeper_counts counts;
+
+	for (uint32_t g = 0; g < n_groups; g++) {
+		m.first[g + 1] = (uint64_t)(g + 1) * n_members;
+		for (uint32_t i = 0; i < n_members; i++)
+			m.guid[m.first[g] + i] =
+				f->port_guid[fab_node_first_connected_port(
+					f, f->n_switches + (3 * i + g) % f->n_adapters)];
+	}
+	cr_assert_eq(fab_keeper_renew(k, f, &m, &counts, NULL), 0);
+	free(m.first);
+	free(m.guid);
+	return k;
+}
+
+Test(opensm_turn, trees_that_are_held_and_not)
+{
+	struct fab_keeper *k = keeper(3, 4);
+	struct fab_audit_trees t = {0};
+	struct fake fake = {.exists = true};
+	const struct fab_audit_tables tables = {exists, n_ports, has_port, &fake};
+	struct fab_live_tree tree = fab_keeper_tree(k, 0);
+	size_t first, n;
+
+	/* part by part */
+	cr_assert_eq(fab_audit_add_part(k, 0, 3, 1, &t), 1);
+	cr_assert_eq(t.groups.n, 1);
+	cr_assert_eq(t.entries.n, 2 * tree.n_edges + tree.n_members);
+	cr_assert_eq(fab_audit_add_part(k, 1, 3, 10000, &t), 3);
+	cr_assert_eq(t.groups.n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		first = i ? t.groups.v[i - 1].end : 0;
+		n = t.groups.v[i].end - first;
+		cr_assert_leq(n, 63);
+		memcpy(fake.entry, t.entries.v + first, n * sizeof(*fake.entry));
+		fake.n = n;
+		cr_expect(fab_audit_is_held(&tables, &t, i));
+		/* one more, one less, another one */
+		fake.n = n + 1;
+		cr_expect_not(fab_audit_is_held(&tables, &t, i));
+		fake.n = n - 1;
+		cr_expect_not(fab_audit_is_held(&tables, &t, i));
+		fake.n = n;
+		fake.entry[n - 1].port++;
+		cr_expect_not(fab_audit_is_held(&tables, &t, i));
+		fake.entry[0].guid++;
+		fake.exists = false;
+		cr_expect(fab_audit_is_held(&tables, &t, i), "a group that has gone");
+		fake.exists = true;
+	}
+	fab_audit_trees_fini(&t);
+	/* no tree, nothing to hold */
+	cr_assert_eq(fab_keeper_route(k, 1, NULL, 0, NULL), 1);
+	fab_audit_add(k, 1, &t);
+	cr_assert_eq(t.groups.n, 0);
+	fab_keeper_free(k);
+}
+
+/* A keeper that is to hold a port that the fabric has not: the others have their tree. */
+Test(opensm_turn, ports_that_have_gone)
+{
+	struct fab_keeper *k = keeper(1, 4);
+	const struct fab_fabric *f = fab_keeper_fabric(k);
+	struct fab_live_tree t = fab_keeper_tree(k, 0);
+	uint64_t guid[5];
+
+	for (uint32_t i = 0; i < 4; i++)
+		guid[i] = f->port_guid[t.member[i]];
+	guid[4] = 0x1234;
+	cr_expect_eq(fab_keeper_hold(k, 0, guid, 5, NULL), 0);
+	cr_expect_eq(fab_keeper_tree(k, 0).n_members, 4);
+	cr_expect_lt(fab_keeper_route(k, 0, guid, 5, NULL), 0);
+	fab_keeper_free(k);
+}
+
+static enum fab_audit_verdict judge(struct fab_audit *a, size_t n_wrong, bool has_error,
+				    double now)
+{
+	return fab_audit_judge(a,
+			       &(struct fab_audit_found){.is_quiet = true,
+							 .n_wrong = n_wrong,
+							 .has_error = has_error},
+			       now);
+}
+
+Test(opensm_turn, attempts)
+{
+	struct fab_audit a = {0};
+	double now = 1000;
+
+	fab_audit_written(&a, now);
+	fab_audit_written(&a, now + 1);
+	cr_assert_eq(a.since, now);
+	/* nothing is known while replies are outstanding */
+	cr_assert_eq(fab_audit_judge(&a, &(struct fab_audit_found){.n_wrong = 1}, now),
+		     FAB_AUDIT_AGAIN);
+	cr_assert(a.is_due);
+	cr_assert_float_eq(a.at, now + 0.2, 1e-9);
+	cr_assert_eq(judge(&a, 0, false, now), FAB_AUDIT_HELD);
+	cr_assert_not(a.is_due);
+	for (unsigned i = 0; i < FAB_AUDIT_ATTEMPTS; i++) {
+		cr_assert_eq(judge(&a, i % 2, true, now), FAB_AUDIT_ASK_SWEEP);
+		cr_assert(a.is_due);
+		cr_assert_float_eq(a.at, now + (double)(1u << i), 1e-9);
+		now = a.at;
+	}
+	cr_assert_eq(judge(&a, 1, false, now), FAB_AUDIT_LEFT);
+	cr_assert_not(a.is_due);
+	cr_assert_eq(judge(&a, 1, false, now), FAB_AUDIT_SILENT);
+	cr_assert_eq(judge(&a, 0, false, now), FAB_AUDIT_RECOVERED);
+	cr_assert_eq(judge(&a, 0, false, now), FAB_AUDIT_HELD);
+	cr_assert_eq(judge(&a, 1, false, now), FAB_AUDIT_ASK_PASS);
+	cr_assert_float_eq(a.at, now + 1, 1e-9);
+	/* attempts are forgotten after five minutes */
+	for (int i = 0; i < 10; i++)
+		judge(&a, 1, false, now);
+	cr_assert_eq(judge(&a, 1, false, now + 300), FAB_AUDIT_SILENT);
+	cr_assert_eq(judge(&a, 1, false, now + 301), FAB_AUDIT_ASK_PASS);
+}
+
+struct scene {
+	struct fab_opensm_options o;
+	struct fab_audit audit;
+	struct fab_turn_state s;
+	struct fab_pace *pace;
+	double seconds;
+};
+
+static void scene_init(struct scene *c, const char *options, const char *groups)
+{
+	struct fab_announcements *list;
+
+	*c = (struct scene){.pace = fab_pace_new()};
+	fab_opensm_options_init(&c->o);
+	cr_assert_eq(fab_opensm_options_parse(options, &c->o, NULL), 0);
+	c->s.options = &c->o;
+	c->s.audit = &c->audit;
+	c->s.pace = c->pace;
+	c->s.announced = fab_announced_new(4);
+	cr_assert_eq(fab_announcements_parse("f", groups, &list, NULL), 0);
+	fab_announced_take(c->s.announced, list);
+	fab_announcements_free(list);
+}
+
+static void scene_fini(struct scene *c)
+{
+	fab_pace_free(c->pace);
+	fab_announced_free(c->s.announced);
+}
+
+static enum fab_turn next(struct scene *c, double now)
+{
+	return fab_turn_next(&c->s, now, &c->seconds);
+}
+
+Test(opensm_turn, modes)
+{
+	static const char *const modes[] = {"mode=off", "mode=own", "mode=dry-run"};
+	struct scene c;
+
+	for (size_t i = 0; i < FAB_COUNT(modes); i++) {
+		scene_init(&c, modes[i], "ff12::1 2");
+		fab_pace_ask(c.pace);
+		fab_audit_written(&c.audit, 1);
+		cr_expect_eq(next(&c, 1000), FAB_TURN_WAIT);
+		cr_expect(isinf(c.seconds));
+		c.s.is_dry_due = true;
+		cr_expect_eq(next(&c, 1000), i == 2 ? FAB_TURN_DRY_RUN : FAB_TURN_WAIT);
+		scene_fini(&c);
+	}
+}
+
+Test(opensm_turn, steps_wait_for_comparisons)
+{
+	struct scene c;
+
+	scene_init(&c, "mode=on,min_interval=20", "");
+	cr_expect_eq(next(&c, 1000), FAB_TURN_WAIT);
+	cr_expect(isinf(c.seconds));
+	fab_pace_ask(c.pace);
+	cr_expect_eq(next(&c, 1000), FAB_TURN_BALANCE);
+	c.s.has_found = true;
+	cr_expect_eq(next(&c, 1000), FAB_TURN_WAIT, "what was found is written first");
+	c.s.has_found = false;
+	fab_audit_written(&c.audit, 1000);
+	cr_expect_eq(next(&c, 1000), FAB_TURN_AUDIT);
+	c.audit.at = 1005;
+	cr_expect_eq(next(&c, 1001), FAB_TURN_WAIT);
+	cr_expect_float_eq(c.seconds, 4, 1e-9);
+	/* groups that change all the time: after the interval, steps all the same */
+	c.audit.at = 1030;
+	cr_expect_eq(next(&c, 1019), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 1020), FAB_TURN_BALANCE);
+	fab_pace_begin(c.pace, 1020);
+	cr_expect_eq(next(&c, 1029), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 1030), FAB_TURN_AUDIT);
+	scene_fini(&c);
+	/* with no interval, no sooner than after ten seconds */
+	scene_init(&c, "mode=on,min_interval=0", "");
+	fab_audit_written(&c.audit, 1000);
+	c.audit.at = 2000;
+	fab_pace_ask(c.pace);
+	cr_expect_eq(next(&c, 1009), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 1010), FAB_TURN_BALANCE);
+	scene_fini(&c);
+}
+
+Test(opensm_turn, announced_groups)
+{
+	struct fab_mgid mgid;
+	const uint64_t guid[] = {1, 2};
+	struct fab_announced_group g = {.number = 0, .mgid = &mgid, .guid = guid, .n = 1};
+	struct scene c;
+	FILE *null = fopen("/dev/null", "w");
+
+	cr_assert_eq(inet_pton(AF_INET6, "ff12::1", mgid.raw), 1);
+	cr_assert_not_null(null);
+	scene_init(&c, "mode=on,groups=/g,states=/s", "ff12::1 2 30");
+	c.s.at[FAB_TURN_READ] = 99.99;
+	cr_expect_eq(next(&c, 100), FAB_TURN_PUBLISH);
+	c.s.at[FAB_TURN_PUBLISH] = 100;
+	fab_announced_print(c.s.announced, 0, 9, 0, null);
+	cr_expect_eq(next(&c, 100), FAB_TURN_WAIT);
+	cr_expect_float_eq(c.seconds, 0.01, 1e-9);
+	cr_expect_eq(next(&c, 100.02), FAB_TURN_READ);
+	c.s.at[FAB_TURN_READ] = 1e9; /* no more */
+	/* its states, no sooner than 10 ms after the last time, or 20 times as long as
+	 * that took */
+	fab_announced_decide(c.s.announced, &g, 100);
+	c.s.at[FAB_TURN_LOOK] = 100;
+	cr_expect_eq(next(&c, 100.005), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 100.011), FAB_TURN_PUBLISH);
+	c.s.published_s = 0.01;
+	cr_expect_eq(next(&c, 100.19), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 100.21), FAB_TURN_PUBLISH);
+	fab_announced_print(c.s.announced, 0, 9, 0, null);
+	cr_expect_eq(next(&c, 100.9), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 101.1), FAB_TURN_LOOK);
+	c.s.at[FAB_TURN_LOOK] = 1e9;
+	cr_expect_eq(next(&c, 129), FAB_TURN_WAIT);
+	cr_expect_float_eq(c.seconds, 1, 1e-9);
+	cr_expect_eq(next(&c, 130), FAB_TURN_EXPIRE);
+	/* complete: looked for in the tables, more seldom as time goes on */
+	g.n = 2;
+	fab_announced_decide(c.s.announced, &g, 101);
+	fab_announced_print(c.s.announced, 0, 9, 0, null);
+	c.s.written_at = c.s.at[FAB_TURN_CONFIRM] = 101;
+	cr_expect_eq(next(&c, 101.004), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 101.006), FAB_TURN_CONFIRM);
+	c.s.at[FAB_TURN_CONFIRM] = 102;
+	cr_expect_eq(next(&c, 102.05), FAB_TURN_WAIT);
+	cr_expect_eq(next(&c, 102.15), FAB_TURN_CONFIRM);
+	c.s.at[FAB_TURN_CONFIRM] = 110;
+	cr_expect_eq(next(&c, 110.21), FAB_TURN_CONFIRM);
+	fclose(null);
+	scene_fini(&c);
+}
+
+Test(opensm_turn, dry_runs)
+{
+	cr_expect(fab_turn_is_dry_run_due(0, 0));
+	cr_expect(fab_turn_is_dry_run_due(5, 0));
+	cr_expect_not(fab_turn_is_dry_run_due(9, 5));
+	cr_expect(fab_turn_is_dry_run_due(10, 5));
+}
