@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ struct outcome {
 	struct fab_efi efi;
 	uint32_t peak;
 	bool is_sound;
-	double seconds;
+	double seconds, compute_s; /* of the replay; of a computation */
 };
 
 /* A row of the report. */
@@ -38,6 +39,10 @@ static const struct fab_column events_columns[] = {
 	 "batched: computed once when all have joined; plain: at every request; "
 	 "coalesced: requests are gathered, as OpenSM does",
 	 0, AT(behaviour)},
+	{"compute_seconds", FAB_REAL,
+	 "time that computing the routes of a group takes: as given, or the mean that the "
+	 "algorithm took for the groups of the trace",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(o.compute_s)},
 	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0,
 	 AT(o.lifecycle.recomputations)},
 	{"table_updates", FAB_UINT, "multicast table entries of switches that changed", 0,
@@ -93,12 +98,30 @@ static const struct fab_column events_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(o.seconds)},
 };
 #undef AT
+
+/* A state of the group of --events-states. */
+struct state {
+	const char *algorithm, *state;
+	double seconds;
+};
+
+#define AT(member) FAB_AT(struct state, member)
+static const struct fab_column states_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"state", FAB_TEXT, "state that the group enters", 0, AT(state)},
+	{"at_seconds", FAB_REAL, "when, by the clock of the trace", FAB_COL_SECONDS,
+	 AT(seconds)},
+};
+#undef AT
+
 /* The outcome of the task: [engines * FAB_LIFECYCLE_N_BEHAVIOURS]. */
 struct events_outcome {
 	struct fab_mft *tables;	    /* of --mcfdbs; NULL */
 	struct fab_groups *initial; /* theirs */
 	struct fab_events *events;
 	struct outcome *all;
+	uint32_t group; /* of --events-states; FAB_NONE */
+	FAB_VEC(struct state) states;
 };
 
 /* Who routes: the first time the trees of --mcfdbs, then an engine. */
@@ -108,6 +131,8 @@ struct router {
 	const struct fab_mft *tables; /* NULL: none */
 	const struct fab_groups *initial;
 	bool *is_begun; /* [initial groups] */
+	struct events_outcome *outcome;
+	const char *algorithm;
 };
 
 /* The cables between switches that the tables of an MLID use, each once; the caller frees
@@ -152,23 +177,57 @@ static uint64_t route(void *context, uint32_t group, const fab_port_id *member,
 	return 0;
 }
 
-/* One engine in one behaviour. */
-static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
-		  const struct fab_dist *dist, const struct events_outcome *o, size_t i,
-		  struct outcome *out, struct fab_err *err)
+static void note_state(void *context, uint32_t group, enum fab_lifecycle_state state,
+		       uint64_t now_ns)
 {
+	struct router *r = context;
+
+	if (group == r->outcome->group)
+		FAB_PUSH(&r->outcome->states,
+			 ((struct state){r->algorithm, fab_lifecycle_state_name(state),
+					 (double)now_ns / 1e9}));
+}
+
+/* Mean time that the engine takes for a group, all members of which are there. */
+static uint64_t measure(const struct mcroute_params *p, const struct fab_fabric *f,
+			const struct fab_dist *dist, const struct fab_groups *all,
+			const struct fab_mcast_engine *engine)
+{
+	struct fab_live *live = fab_live_new(f, dist, all->n, engine, p->root_ties);
+	double start = fab_now();
+
+	for (uint32_t g = 0; g < all->n; g++)
+		fab_live_route(live, g, all->member + all->first[g],
+			       fab_group_size(all, g));
+	start = fab_now() - start;
+	fab_live_free(live);
+	return (uint64_t)(start / all->n * 1e9);
+}
+
+/* One engine in one behaviour; computations take compute_ns. */
+static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
+		  const struct fab_dist *dist, struct events_outcome *o, size_t i,
+		  uint64_t compute_ns, struct fab_err *err)
+{
+	struct outcome *out = &o->all[i];
 	const struct fab_events *events = o->events;
 	const struct mcroute_events *e = &p->events;
 	struct fab_live *live =
 		fab_live_new(f, dist, events->groups->n,
 			     p->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS], p->root_ties);
-	struct router context = {live, f, o->tables, o->initial,
-				 o->tables ? FAB_NEW0(o->initial->n, bool) : NULL};
-	const struct fab_lifecycle_router router = {.route = route, .context = &context};
+	struct router context = {live,
+				 f,
+				 o->tables,
+				 o->initial,
+				 o->tables ? FAB_NEW0(o->initial->n, bool) : NULL,
+				 o,
+				 p->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS]->name};
+	const struct fab_lifecycle_router router = {
+		.route = route, .enter = note_state, .context = &context};
 	const struct fab_lifecycle_options lifecycle = {
 		.behaviour =
 			(enum fab_lifecycle_behaviour)(i % FAB_LIFECYCLE_N_BEHAVIOURS),
-		.compute_ns = e->compute_ns,
+		.compute_ns = compute_ns,
 		.timeout_ns = e->timeout_ns,
 		.poll_ns = e->poll_ns,
 		.notify_ns = e->notify_ns,
@@ -186,6 +245,7 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 	fab_lifecycle_replay(events, &lifecycle, &router, &out->lifecycle);
 	free(context.is_begun);
 	out->seconds = fab_now() - start;
+	out->compute_s = (double)compute_ns / 1e9;
 	out->peak = fab_live_peak(live);
 	/* Figures of the trees that are left. */
 	rc = fab_live_result(live, events->groups, &alive, &result, err);
@@ -221,6 +281,16 @@ static int read_tables(const struct mcroute_params *p, const struct fab_fabric *
 	return fab_groups_builder_finish(b, false, &o->initial, err);
 }
 
+static int find_group(const struct fab_groups *all, const char *name, uint32_t *group,
+		      struct fab_err *err)
+{
+	for (*group = 0; *group < all->n; ++*group)
+		if (!strcmp(fab_group_name(all, *group), name))
+			return 0;
+	return fab_fail(err, EINVAL, "--events-states=%s: no request names such a group",
+			name);
+}
+
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	const struct mcroute_params *p = w->params;
@@ -229,6 +299,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	bool is_sound = true;
 	const char *path = p->events.path;
+	uint64_t compute_ns = p->events.compute_ns;
 	struct fab_input in;
 	int rc;
 
@@ -253,8 +324,15 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (!rc)
 		rc = fab_dist_new(w->f, p->run.threads, &dist, err);
 	fab_threads_rest(fab_threads(p->run.threads));
+	o->group = FAB_NONE;
+	if (!rc && p->events.states)
+		rc = find_group(o->events->groups, p->events.states, &o->group, err);
 	for (size_t i = 0; i < n && !rc; i++) {
-		rc = replay(p, w->f, dist, o, i, &o->all[i], err);
+		if (i % FAB_LIFECYCLE_N_BEHAVIOURS == 0 &&
+		    p->events.compute_ns == MCROUTE_MEASURED)
+			compute_ns = measure(p, w->f, dist, o->events->groups,
+					     p->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS]);
+		rc = replay(p, w->f, dist, o, i, compute_ns, err);
 		is_sound &= o->all[i].is_sound;
 	}
 	return rc ? rc : is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
@@ -264,6 +342,7 @@ static void fini(void *outcome)
 {
 	struct events_outcome *o = outcome;
 
+	free(o->states.v);
 	fab_events_free(o->events);
 	fab_groups_free(o->initial);
 	fab_mft_free(o->tables);
@@ -276,15 +355,16 @@ static int write_events(FILE *out, const struct fab_work *w, struct fab_err *err
 	return fab_export_events(out, w->f, o->events, err);
 }
 
-/* Times do not depend on the algorithm. */
-static void print_answer(struct fab_report *r, const struct outcome *all)
+/* Times of the first algorithm. */
+static void print_answer(struct fab_report *r, const struct mcroute_params *p,
+			 const struct outcome *all)
 {
 	const struct fab_lifecycle_outcome *batched =
 		&all[FAB_LIFECYCLE_BATCHED].lifecycle;
 	const struct fab_lifecycle_outcome *plain = &all[FAB_LIFECYCLE_PLAIN].lifecycle;
 	const struct fab_lifecycle_outcome *coalesced =
 		&all[FAB_LIFECYCLE_COALESCED].lifecycle;
-	char text[4][FAB_HUMAN_BYTES];
+	char text[5][FAB_HUMAN_BYTES];
 
 	if (!batched->routed || !plain->routed || !coalesced->routed) {
 		fab_report_answer(r, FAB_TONE_PLAIN,
@@ -301,6 +381,13 @@ static void print_answer(struct fab_report *r, const struct outcome *all)
 		fab_human_seconds(plain->routed_mean_s, text[1]),
 		fab_human_seconds(coalesced->routed_mean_s, text[2]),
 		fab_human_seconds(batched->told_mean_s, text[3]));
+	if (p->events.compute_ns == MCROUTE_MEASURED)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "A computation by %s takes %s, without the writing of "
+				  "tables, as measured here; "
+				  "--events-compute=TIME for another time.",
+				  p->engines[0]->name,
+				  fab_human_seconds(all->compute_s, text[4]));
 	if (batched->routed != plain->routed || batched->routed != coalesced->routed)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "These are means over different groups: %llu, %llu and "
@@ -322,7 +409,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct fab_groups *g = o->events->groups;
 	const uint64_t values[] = {g->n, g->first[g->n], o->events->n};
 
-	print_answer(r, o->all);
+	print_answer(r, p, o->all);
 	for (size_t i = 0; i < FAB_COUNT(fields); i++)
 		fab_report_field(r, &fields[i], (union fab_cell){.u = values[i]});
 	fab_report_table_begin(r, "results", "Behaviours", events_columns,
@@ -336,6 +423,13 @@ static void report(struct fab_report *r, const struct fab_work *w)
 
 		fab_report_record(r, &row);
 	}
+	fab_report_table_end(r);
+	if (o->group == FAB_NONE)
+		return;
+	fab_report_table_begin(r, "states", "States of the group, batched",
+			       states_columns, FAB_COUNT(states_columns));
+	for (size_t i = 0; i < o->states.n; i++)
+		fab_report_record(r, &o->states.v[i]);
 	fab_report_table_end(r);
 }
 

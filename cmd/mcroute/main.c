@@ -96,9 +96,10 @@ static const struct fab_option options[] = {
 	 "Write the requests of --events-pattern to FILE (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(events.out)},
 	{"events-compute", "TIME",
-	 "Time that computing the routes of a group once takes (default 1ms)",
-	 FAB_TAKES_NS, TO(events.compute_ns), .max = MAX_TIME_NS, .like = "1.5ms",
-	 .preset = "1ms"},
+	 "Time that computing the routes of a group once takes (default: as measured)",
+	 FAB_TAKES_NS, TO(events.compute_ns), .max = MAX_TIME_NS, .like = "1.5ms"},
+	{"events-states", "GROUP", "Batched: also report the states of this group",
+	 FAB_TAKES_TEXT, TO(events.states)},
 	{"events-timeout", "TIME",
 	 "Time after which a group that is not complete is given up (default 10s)",
 	 FAB_TAKES_NS, TO(events.timeout_ns), .max = MAX_TIME_NS, .like = "1.5ms",
@@ -129,7 +130,8 @@ static const struct fab_part parts[] = {
 };
 
 static const struct fab_relation relations[] = {
-	{"events-out,events-compute,events-timeout,events-loss,events-poll,events-notify",
+	{"events-out,events-compute,events-timeout,events-loss,events-poll,events-notify,"
+	 "events-states",
 	 FAB_NEEDS, "events,events-pattern"},
 	{"events", FAB_EXCLUDES, "events-pattern"},
 	{"events-out", FAB_NEEDS, "events-pattern"},
@@ -214,7 +216,7 @@ static const struct fab_command command = {
 
 int main(int argc, char **argv)
 {
-	struct mcroute_params p = {.run.seed = 1};
+	struct mcroute_params p = {.run.seed = 1, .events.compute_ns = MCROUTE_MEASURED};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	fab_cli_groups_fini(&p.groups);

@@ -14,10 +14,12 @@ enum { MCROUTE_MAX_ENGINES = 32 };
 
 /* --events FILE, --events-pattern SPEC and their options. */
 struct mcroute_events {
-	const char *path, *pattern, *out; /* NULL: not given */
-	uint64_t compute_ns, timeout_ns, poll_ns, notify_ns;
+	const char *path, *pattern, *out, *states; /* NULL: not given */
+	uint64_t compute_ns; /* or MCROUTE_MEASURED: what the algorithm takes */
+	uint64_t timeout_ns, poll_ns, notify_ns;
 	double loss;
 };
+#define MCROUTE_MEASURED UINT64_MAX
 
 /* The command line. */
 struct mcroute_params {

@@ -4,10 +4,11 @@
 #include <math.h>
 
 /* How often the file of announced groups is looked at, and OpenSM for groups that ended;
- * how soon computed groups are looked for in the tables, longer when nothing was written
- * for long; how often states are written at most, and with what part of a processor. */
-static const double READ_S = 0.02, LOOK_S = 1, CONFIRM_S = 0.005, CONFIRM_MAX_S = 0.2,
-		    PUBLISH_S = 0.01, PUBLISH_PART = 0.05;
+ * how often time-outs are looked for; how soon computed groups are looked for in the
+ * tables, longer when nothing was written for long; how often states are written at most,
+ * and with what part of a processor. */
+static const double READ_S = 0.02, LOOK_S = 1, EXPIRE_S = 0.1, CONFIRM_S = 0.005,
+		    CONFIRM_MAX_S = 0.2, PUBLISH_S = 0.01, PUBLISH_PART = 0.05;
 
 /* When announced groups are to be seen to: each is due at a time, INFINITY: it is not. */
 static void see_to_announced(const struct fab_turn_state *s, double now,
@@ -18,7 +19,8 @@ static void see_to_announced(const struct fab_turn_state *s, double now,
 
 	if (s->options->groups[0])
 		due[FAB_TURN_READ] = s->at[FAB_TURN_READ] + READ_S;
-	due[FAB_TURN_EXPIRE] = now + fab_announced_due(a, now);
+	due[FAB_TURN_EXPIRE] =
+		fmax(now + fab_announced_due(a, now), s->at[FAB_TURN_EXPIRE] + EXPIRE_S);
 	if (fab_announced_n_active(a))
 		due[FAB_TURN_LOOK] = s->at[FAB_TURN_LOOK] + LOOK_S;
 	if (fab_announced_is_computing(a))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usage: mcjoin [-6] [-c N] [-r N] [-n N | -d N] GROUPS   join ports to groups of the
- * running subnet manager
+ * usage: mcjoin [-6] [-c N] [-r N] [-n N | -d N] [-t MS] [-w SECONDS] GROUPS   join ports
+ * to groups of the running subnet manager
  *
  * GROUPS has a group a line: the GUIDs of its member ports. Every member joins as a full
  * member under its own port GID, all by requests of the one port this runs on. The MLID
@@ -12,7 +12,9 @@
  * refused (MLID 0x0000); then all members of the first N groups leave, and those refused
  * try again. With -n N only the first N members of each group join; with -d N, at a time
  * when all are in, the first N members of each leave, and those that are out already are
- * passed over. The clock before and after all requests goes to standard error.
+ * passed over. A request is made again when there is no answer within MS (3000), and for
+ * SECONDS (0) when it is refused. The clock before and after all requests goes to
+ * standard error.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +28,6 @@
 #include <infiniband/umad.h>
 
 enum {
-	TIMEOUT_MS = 3000,
 	RETRIES = 20,
 	FULL_MEMBER = 1,
 	FULL_PKEY = 0xffff,
@@ -59,6 +60,7 @@ struct client {
 	ib_portid_t sm;
 	uint64_t prefix;
 	int is_ipv6;
+	unsigned timeout_ms, patience_s;
 };
 
 struct group {
@@ -106,7 +108,7 @@ static unsigned join(const struct client *c, unsigned group, uint64_t guid, int 
 		record[MTU_AT] = EXACTLY | MTU_256;
 		record[RATE_AT] = EXACTLY | RATE_2_5_GBPS;
 	}
-	if (!sa_rpc_call(c->port, record, &sm, &call, TIMEOUT_MS))
+	if (!sa_rpc_call(c->port, record, &sm, &call, c->timeout_ms))
 		return 0;
 	return mad_get_field(record, 0, IB_SA_MCM_MLID_F);
 }
@@ -121,15 +123,23 @@ static int leave(const struct client *c, unsigned group, uint64_t guid)
 			     .mask = TO_JOIN};
 
 	set_ids(c, group, guid, record);
-	return sa_rpc_call(c->port, record, &sm, &call, TIMEOUT_MS) != NULL;
+	return sa_rpc_call(c->port, record, &sm, &call, c->timeout_ms) != NULL;
 }
 
 /* Member i goes in or out; 0 when refused. */
 static int turn(const struct client *c, struct group *g, unsigned group, unsigned i)
 {
-	unsigned got = g->is_out[i] ? join(c, group, g->guid[i], !g->n_in)
-				    : (unsigned)leave(c, group, g->guid[i]);
+	time_t end = time(NULL) + c->patience_s;
+	unsigned got;
 
+	/* with patience: ports may lose their memberships, and groups their last member
+	 */
+	while (!(got = g->is_out[i]
+			       ? join(c, group, g->guid[i], !g->n_in || c->patience_s)
+			       : (unsigned)leave(c, group, g->guid[i]) ||
+					 c->patience_s) &&
+	       time(NULL) < end)
+		usleep(100000);
 	if (!got)
 		fprintf(stderr, "mcjoin: group %u: port 0x%016" PRIx64 " refused\n",
 			group, g->guid[i]);
@@ -238,14 +248,14 @@ static int client_open(struct client *c)
 	if (!c->port)
 		return -1;
 	mad_rpc_set_retries(c->port, RETRIES);
-	mad_rpc_set_timeout(c->port, TIMEOUT_MS);
+	mad_rpc_set_timeout(c->port, (int)c->timeout_ms);
 	memset(&c->sm, 0, sizeof(c->sm));
-	return ib_resolve_smlid_via(&c->sm, TIMEOUT_MS, c->port) < 0 ? -1 : 0;
+	return ib_resolve_smlid_via(&c->sm, (int)c->timeout_ms, c->port) < 0 ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct client c = {0};
+	struct client c = {.timeout_ms = 3000};
 	struct group *groups = NULL;
 	unsigned n = 0, steps = 0, n_gone = 0, n_first = 0, n_leave = 0;
 	char *line = NULL;
@@ -253,11 +263,15 @@ int main(int argc, char **argv)
 	FILE *file;
 	int ok = 1, may_refuse = 0, opt;
 
-	while ((opt = getopt(argc, argv, "6c:r:n:d:")) != -1) {
+	while ((opt = getopt(argc, argv, "6c:r:n:d:t:w:")) != -1) {
 		if (opt == '6')
 			c.is_ipv6 = 1;
 		else if (opt == 'c')
 			steps = (unsigned)strtoul(optarg, NULL, 10);
+		else if (opt == 't')
+			c.timeout_ms = (unsigned)strtoul(optarg, NULL, 10);
+		else if (opt == 'w')
+			c.patience_s = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'n')
 			n_first = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'd')
