@@ -14,9 +14,10 @@ start() {
   LD_LIBRARY_PATH=$plugin "${begin:-manage}" net "$engine" -F "$logs/opensm.conf"
 }
 
-# take_over ENGINE LOGS CONF...: start, where another OpenSM gives the subnet away. Now and then
-# a reply is lost under ibsim then, and OpenSM waits for it for ever, with the plug-in or
-# without: a new one is started
+# take_over ENGINE LOGS CONF...: start, where another OpenSM gives the subnet away. The new one
+# sends trap 144 (its priority) when it polls the master before that has noticed it; ibsim drops
+# every answer to a trap and has no time-outs, so this OpenSM, once master, waits in its first
+# sweep for ever, with the plug-in or without (3 of 10): a new one is started
 take_over() {
   local limit
   limit=$(patience 4)
