@@ -223,9 +223,8 @@ void fab_announced_take(struct fab_announced *a, const struct fab_announcements 
 
 static bool is_timed(const struct entry *e)
 {
-	return e->timeout_s > 0 && !e->is_given_up &&
-	       (e->state == FAB_LIFECYCLE_RECEIVING_JOIN ||
-		e->state == FAB_LIFECYCLE_RECEIVING_LEAVE);
+	return e->timeout_s > 0 && (e->state == FAB_LIFECYCLE_RECEIVING_JOIN ||
+				    e->state == FAB_LIFECYCLE_RECEIVING_LEAVE);
 }
 
 static double ends_at(const struct entry *e)

@@ -217,6 +217,26 @@ Test(announced, a_time_out)
 	fab_announced_free(a);
 }
 
+/* Each by its own time. */
+Test(announced, time_outs_of_two)
+{
+	struct fab_announced *a = announced("ff12::1 3 10\nff12::2 3 20");
+	struct fab_mgid second = mgid_of("ff12::2");
+	const uint64_t guid[] = {1};
+	const struct fab_announced_group g = {
+		.number = 6, .mgid = &second, .guid = guid, .n = 1};
+	uint32_t number[N_GROUPS];
+
+	fab_announced_decide(a, &g, 100);
+	decide(a, 5, 2, 100);
+	cr_assert_eq(fab_announced_expire(a, 115, number), 1);
+	cr_assert_eq(number[0], 5);
+	cr_assert_float_eq(fab_announced_due(a, 115), 5, 1e-9);
+	cr_assert_eq(fab_announced_expire(a, 120, number), 1);
+	cr_assert_eq(number[0], 6);
+	fab_announced_free(a);
+}
+
 Test(announced, who_waits_for_ever)
 {
 	struct fab_announced *a = announced("ff12::1 3 0");
