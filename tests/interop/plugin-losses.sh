@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: plugin-losses.sh COMMANDS PLUGIN MCJOIN RESTARTS PERCENT [MODE]
+# usage: plugin-losses.sh COMMANDS PLUGIN MCJOIN RESTARTS PERCENT [MODE [KIND]]
 # The real OpenSM with the plug-in in the folder PLUGIN, on ibsim, where PERCENT of the
-# messages that set multicast tables are lost, and OpenSM does not repeat them: it is
-# restarted again and again while members join and leave. At rest the switches hold the tree
-# of each group, nothing else for it, and OpenSM's own dump says the same. With MODE (off: the
-# plug-in does nothing) wrong tables are only counted. Exit status 77 (skipped) without
-# OpenSM or ibsim.
+# messages that set multicast tables are lost, with KIND all those of another kind at each switch
+# (what they are, ports, keys, lanes, unicast and multicast tables), and OpenSM does not repeat
+# them: it is restarted again and again while members join and leave. At rest the switches hold the tree of each group, as OpenSM knows its members then,
+# nothing else for it, and OpenSM's own dump says the same. With MODE (off: the plug-in does
+# nothing) wrong tables are only counted. Exit status 77 (skipped) without OpenSM or ibsim.
 set -u
 commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3")
-restarts=$4 percent=$5 mode=${6:-on}
+restarts=$4 percent=$5 mode=${6:-on} kind=${7:-tables}
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/interop/simulated.bash
 . "$here/simulated.bash"
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
-need ibsim opensm dump_fts
+need ibsim opensm dump_fts saquery
 
 "$commands/fabric-topo" gen:fattree:radix=4,levels=3 --to ibnetdiscover >net || fail "no dump"
 "$commands/fabric-mcroute" -q net --pattern=random:groups=60,size=3-8 --algorithm=opensm \
@@ -23,12 +23,24 @@ need ibsim opensm dump_fts
 members_of trees 1 | cut -f 2 >groups
 simulate net
 
-lose() { # PERCENT of the messages to set multicast tables (attribute 27)
-  local id
-  for id in $(sed -n 's/^Switch[^"]*"\([^"]*\)".*/\1/p' net); do
-    echo "Error \"$id\" $1 27" >&7
+lose() { # PERCENT of the messages, in restart $i: to set multicast tables (attribute 27) or others
+  local kinds=27 n=$i own attributes
+  [ "$kind" = all ] && kinds='27 25 21 18 22 23 17'
+  # not at OpenSM's own switch: without it, it has no subnet, and looks no more
+  own=$(awk -F '"' '/^Ca/ { n++ } n == 1 && /^\[/ { print $2 }' net)
+  read -ra attributes <<<"$kinds"
+  sed -n 's/^Switch[^"]*"\([^"]*\)".*/\1/p' net | while read -r id; do
+    n=$((n + 1))
+    [ "$kind" = all ] && [ "$id" = "$own" ] ||
+      echo "Error \"$id\" $1 ${attributes[n % ${#attributes[@]}]}" >&7
   done
   sleep 0.2
+}
+
+# OpenSM's groups and their members now, and their MLIDs
+known() {
+  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD="$so" saquery -m --smkey 1 >known.txt 2>/dev/null
+  sed -n 's/.*Mlid\.*//p' known.txt | tr 'A-F' 'a-f' | sort -u >known.mlids
 }
 
 # at rest: nothing is written, and what failed has been done again
@@ -45,18 +57,23 @@ for i in $(seq "$restarts"); do
     "event_plugin_options mode=$mode,rebalance_changes=20,rebalance_seconds=1,min_interval=1" \
     "transaction_retries 0" "max_smps_timeout 100000" "transaction_timeout 100"
   lose "$percent"
-  join -c 60
+  join -t 500 -w 30 -c 60
   await "$sm" rest 120 is_at_rest || fail "OpenSM does not come to rest"
   lose 0
+  await "$sm" rest 120 is_at_rest || fail "OpenSM does not come to rest"
+  known
+  [ -s known.mlids ] || fail "OpenSM knows no groups"
   dumped >a
   programmed >b
   [ -s a ] || fail "the dump has no entries"
   is_wrong=
   # of the groups that there are: OpenSM clears no table of a group that was before it began
-  awk 'FNR == NR { is_ours[$1]; next } $2 in is_ours' mlids a >a.ours
-  awk 'FNR == NR { is_ours[$1]; next } $2 in is_ours' mlids b >b.ours
+  awk 'FNR == NR { is_ours[$1]; next } $2 in is_ours' known.mlids a >a.ours
+  awk 'FNR == NR { is_ours[$1]; next } $2 in is_ours' known.mlids b >b.ours
   cmp -s a.ours b.ours || is_wrong=1
-  got=$(check)
+  got=$("$commands/fabric-mcroute" -q "$logs/opensm-subnet.lst" --groups=known.txt \
+    --mcfdbs="$logs/opensm.mcfdbs" --algorithm=opensm --verify --format=csv \
+    --columns=algorithm,max_efi,verified 2>"$logs/check.log" | tr -d '\r' | sed -n 's/^loaded,//p')
   [ "${got#*,}" = true ] || is_wrong=1
   n=$(grep -c 'asked it for another' "$logs/opensm.log")
   asked=$((asked + n))
