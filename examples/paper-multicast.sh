@@ -239,6 +239,12 @@ fabric-mcroute $events --quiet --format=csv --no-header --columns=behaviour,reco
 row 'Section 3.2: one computation a group when all have joined, none when they leave' \
   "$(awk -F, '{ v[$1] = $2 } END { print (v["batched"] == 24 && v["plain"] > 24 ? "reproduced" : "refuted") }' "$work/events")" \
   "24 groups, computations: $(tr ',\n' ' ;' <"$work/events" | sed 's/;$//; s/;/; /g')" "fabric-mcroute $events"
+slow='gen:taihulight --pattern=grid:160x16x16 --algorithm=sssp-new'
+# shellcheck disable=SC2086
+seconds=$(fabric-mcroute $slow --quiet --threads=1 --fullest=0 --format=csv --no-header --columns=seconds.total 2>/dev/null | tr -d '\r')
+row 'Section 4: with roots and requests, SSSP-new takes more than a minute on TaihuLight' \
+  "$(echo "$seconds" | awk '{ print ($1 > 60 ? "reproduced" : "refuted, without the requests") }')" \
+  "5376 groups, distances and roots too: $seconds s" "fabric-mcroute $slow --columns=algorithm,seconds.total"
 
 echo
 echo '-- balanced and optimal in every wiring, dragonfly 81x27x12: the largest EFI, and a bound for trees of minimal height'

@@ -262,3 +262,40 @@ Test(opensm_options, files_that_are_not_trusted)
 	rmdir(dir);
 	free(text);
 }
+
+/* What is written is there as a whole or not at all, and where nobody can replace it. */
+Test(opensm_options, files_that_are_written)
+{
+	char dir[TEMP_SIZE], name[TEMP_SIZE + 8], beside[TEMP_SIZE + 16], *text;
+	struct fab_trusted_mark mark = {0};
+	struct fab_err err = {""};
+	struct stat s;
+
+	cr_assert_not_null(mkdtemp(temp_template(dir)));
+	snprintf(name, sizeof(name), "%s/s", dir);
+	snprintf(beside, sizeof(beside), "%s.new", name);
+	cr_expect_not(fab_trusted_changed(name, &mark), "there is none");
+	write_bytes(beside, "left", 4);
+	chmod(beside, 0600);
+	cr_assert_eq(fab_trusted_write(name, "first", 5, &err), 0, "%s", err.text);
+	cr_expect(fab_trusted_changed(name, &mark));
+	cr_expect_not(fab_trusted_changed(name, &mark));
+	cr_assert_eq(fab_trusted_write(name, "other", 5, &err), 0, "%s", err.text);
+	cr_expect(fab_trusted_changed(name, &mark));
+	cr_expect_neq(stat(beside, &s), 0, "nothing is left beside it");
+	cr_assert_eq(fab_trusted_read(name, 6, &text, &err), 0, "%s", err.text);
+	cr_expect_str_eq(text, "other");
+	free(text);
+	cr_expect_eq(fab_trusted_read(name, 5, &text, &err), -EFBIG);
+	free(text);
+	chmod(dir, 01777);
+	cr_expect_eq(fab_trusted_write(name, "x", 1, &err), -EPERM);
+	chmod(dir, 0700);
+	unlink(name);
+	cr_assert_eq(mkdir(name, 0700), 0);
+	cr_expect_lt(fab_trusted_write(name, "x", 1, &err), 0);
+	cr_expect_neq(stat(beside, &s), 0);
+	rmdir(name);
+	cr_expect(fab_trusted_changed(name, &mark), "it has gone");
+	rmdir(dir);
+}

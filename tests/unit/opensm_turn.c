@@ -114,13 +114,29 @@ Test(opensm_turn, ports_that_have_gone)
 	struct fab_keeper *k = keeper(1, 4);
 	const struct fab_fabric *f = fab_keeper_fabric(k);
 	struct fab_live_tree t = fab_keeper_tree(k, 0);
-	uint64_t guid[5];
+	uint64_t guid[5], first[] = {0, 5};
+	bool is_held = true;
+	struct fab_membership m = {1, first, guid, &is_held};
+	struct fab_keeper_counts counts;
 
 	for (uint32_t i = 0; i < 4; i++)
 		guid[i] = f->port_guid[t.member[i]];
 	guid[4] = 0x1234;
 	cr_expect_eq(fab_keeper_hold(k, 0, guid, 5, NULL), 0);
 	cr_expect_eq(fab_keeper_tree(k, 0).n_members, 4);
+	/* in a sweep likewise */
+	f = test_gen("fattree:radix=4,levels=3");
+	cr_assert_eq(
+		fab_keeper_renew(k, (struct fab_fabric *)(uintptr_t)f, &m, &counts, NULL),
+		0);
+	cr_expect_eq(counts.kept, 1);
+	cr_expect_eq(counts.left, 0);
+	is_held = false;
+	f = test_gen("fattree:radix=4,levels=3");
+	cr_assert_eq(
+		fab_keeper_renew(k, (struct fab_fabric *)(uintptr_t)f, &m, &counts, NULL),
+		0);
+	cr_expect_eq(counts.left, 1);
 	cr_expect_lt(fab_keeper_route(k, 0, guid, 5, NULL), 0);
 	fab_keeper_free(k);
 }
