@@ -39,12 +39,14 @@ is_known() {
 all() { # STATE
   [ "$(grep -c -E "^[^#][^ ]* [^ ]* [^ ]* $1 " states)" = "$n_groups" ]
 }
-# seconds from the first join to the last time of a state, and to the end of the last pass
+# seconds from the first join to the answer to the last one, to the end of the last pass, and to
+# the last time of a state
 times() { # STATE
   awk -v state="$1" -v first="$(sed -n 's/^first //p' "$logs/mcjoin.log")" \
+    -v joined="$(sed -n 's/^last //p' "$logs/mcjoin.log")" \
     -v written="$(stat -c %.6Y "$logs/opensm.mcfdbs")" '
     { for (i = 1; i <= NF; i++) if (split($i, part, "=") == 2 && part[1] == state && part[2] > last) last = part[2] }
-    END { printf "tables written after %.3f s", written - first
+    END { printf "all joined after %.3f s, tables written after %.3f s", joined - first, written - first
       if (last) printf ", all groups %s after %.3f s", state, last - first
       print "" }' states
 }
