@@ -87,14 +87,21 @@ class Checker:
     def forced_weight(self, group, root, height, weights):
         """Of cables that every tree of this height from this root uses."""
         hops, forced = self.hops(root), set()
-        for at in (s for s in group if hops[s] == height):
+        for at in group:
+            came, left = None, height
             while at != root:
-                nearer = [a for a in self.into[at] if hops[self.tail[a]] == hops[at] - 1]
-                if len(nearer) > 1:
+                ways = [a for a in self.into[at] if self.tail[a] != came and self.leads(hops, at, self.tail[a], left)]
+                if len(ways) > 1:
                     break
-                forced.add(nearer[0] // 2)
-                at = self.tail[nearer[0]]
+                forced.add(ways[0] // 2)
+                came, at, left = at, self.tail[ways[0]], left - 1
         return sum(weights[c] for c in forced)
+
+    def leads(self, hops, at, by, left):
+        """Can a path of that many hops to the root begin with this neighbour?"""
+        return hops[by] < left and (
+            hops[by] == 0 or any(self.tail[a] != at and hops[self.tail[a]] + 2 <= left for a in self.into[by])
+        )
 
     def prove_matching(self, b):
         sw, cables = b["switch"], set(b["cables"])

@@ -456,6 +456,21 @@ Test(bounds, forced_cables)
 	end_problem(&x);
 }
 
+/* From each root of a kfat of two dimensions a group has one tree of minimal height: the
+ * bound is that of a linear program that gives each group parts of these trees (42.55,
+ * found by HiGHS), rounded up. The members next to the root count, too. */
+Test(bounds, forced_trees)
+{
+	struct patterned x;
+	struct fab_mcast_problem p = problem_of(&x, "kfat:dims=12x12,hosts=12",
+						"random:groups=600,size=6-16,seed=1");
+	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
+
+	fab_mcast_forced_bound(&p, 0, &bound);
+	cr_expect_eq(bound.value, 43, "%u", bound.value);
+	end_problem(&x);
+}
+
 /* What is stopped says so, and is no more than it would have been. */
 Test(bounds, stopped_by_the_clock)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Cables that a group cannot avoid (fab_mcast_forced_bound()). In a tree of minimal
- * height from a given root, a member as far away as the tree is high is reached by a
- * shortest path; walking back from the member, a cable is forced as long as it is the
- * only one a hop nearer to the root. A group chooses one of its candidates, and with it
- * the cables that are forced. Weights of cables that prove a bound are found by
- * multiplicative weights: groups take their cheapest candidates in turn, and cables that
- * many take become expensive.
+ * height from a given root, a member is reached by a path of at most that many hops;
+ * walking back from the member, a cable is forced as long as it is the only one by which
+ * the root can be reached in the hops that are left. A group chooses one of its
+ * candidates, and with it the cables that are forced. Weights of cables that prove a
+ * bound are found by multiplicative weights: groups take their cheapest candidates in
+ * turn, and cables that many take become expensive.
  */
 #include "base/arena.h"
 #include "base/progress.h"
@@ -33,12 +33,29 @@ struct forced {
 	FAB_VEC(uint64_t) root;	 /* end of each candidate in them */
 	FAB_VEC(uint64_t) end;	 /* end of each group in the candidates */
 	FAB_VEC(uint32_t) n;	 /* groups with these switches */
-	uint32_t *mark;		 /* [n_switches] == stamp: walked back from it */
+	uint32_t *mark;		 /* [n_switch_links] == stamp: listed for the candidate */
 	uint32_t stamp;
 	uint64_t steps;
 };
 
-/* List the cables that are forced by a root; false: none is. */
+/* Can the root be reached from a switch by way of its neighbour in `left` hops? Then
+ * the neighbour is the root, or another switch next to it is near enough. */
+static bool is_way(struct forced *x, const uint8_t *row, uint32_t sw, uint32_t by,
+		   unsigned left)
+{
+	const struct fab_fabric *f = x->p->f;
+	bool is_found = row[by] == 0;
+
+	if (row[by] + 1u > left)
+		return false;
+	for (uint32_t a = f->arc_first[by]; a < f->arc_first[by + 1] && !is_found; a++) {
+		x->steps++;
+		is_found = f->arc_peer[a] != sw && row[f->arc_peer[a]] + 2u <= left;
+	}
+	return is_found;
+}
+
+/* List the cables that are forced by a root, each once; false: none is. */
 static bool list_cables(struct forced *x, const uint32_t *sw, uint32_t n, uint32_t root,
 			unsigned height)
 {
@@ -47,24 +64,28 @@ static bool list_cables(struct forced *x, const uint32_t *sw, uint32_t n, uint32
 	size_t before = x->cable.n;
 
 	x->stamp++;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t at = sw[i], only = at;
-		     row[sw[i]] == height && at != root && x->mark[at] != x->stamp;
-		     at = only) {
-			uint32_t cable = FAB_NONE, n_ways = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t from = FAB_NONE, at = sw[i], cable, next;
 
-			x->mark[at] = x->stamp;
+		for (unsigned left = height; at != root; left--, from = at, at = next) {
+			uint32_t n_ways = 0;
+
+			cable = next = FAB_NONE;
 			x->steps += f->arc_first[at + 1] - f->arc_first[at];
 			for (uint32_t a = f->arc_first[at]; a < f->arc_first[at + 1]; a++)
-				if (row[f->arc_peer[a]] + 1 == row[at]) {
+				if (f->arc_peer[a] != from &&
+				    is_way(x, row, at, f->arc_peer[a], left)) {
 					n_ways++;
 					cable = f->arc_cable[a];
-					only = f->arc_peer[a];
+					next = f->arc_peer[a];
 				}
 			if (n_ways != 1)
 				break;
-			FAB_PUSH(&x->cable, cable);
+			if (x->mark[cable] != x->stamp)
+				FAB_PUSH(&x->cable, cable);
+			x->mark[cable] = x->stamp;
 		}
+	}
 	FAB_PUSH(&x->root, x->cable.n);
 	return x->cable.n > before;
 }
@@ -179,7 +200,7 @@ void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t le
 	     !fab_roots_find_all(problem->dist, g, FAB_GROW_ROOTS_BYTES, 1, &own)))
 		return;
 	roots = roots ? roots : &own;
-	x.mark = FAB_ARENA_NEW0(&arena, problem->f->n_switches, uint32_t);
+	x.mark = FAB_ARENA_NEW0(&arena, problem->f->n_switch_links, uint32_t);
 	n_same = FAB_ARENA_NEW0(&arena, g->n, uint32_t);
 	for (uint32_t i = 0; i < g->n; i++)
 		n_same[g->same_as[i]]++;

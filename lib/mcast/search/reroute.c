@@ -15,10 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Roots next to the old one: the cheapest of all where they can be compared, else the one
- * of least load and some at random; of those that get a deep tree, too, at most, and
- * where members lie far from the root, for which these take long. */
-enum { CHEAPEST_ROOTS = 2, DRAWN_ROOTS = 4, DEEP_ROOTS = 3, DEEP_FAR = 2 };
+/* Roots next to the old one: the cheapest of all where they can be compared, else all of
+ * a few, else the one of least load and some at random; of those that get a deep tree,
+ * too, at most, and where members lie far from the root, for which these take long. */
+enum {
+	CHEAPEST_ROOTS = 2,
+	FEW_ROOTS = 64,
+	DRAWN_ROOTS = 4,
+	DEEP_ROOTS = 3,
+	DEEP_FAR = 2
+};
 
 /* Paths of groups of more switches would take too long: time is quadratic. */
 enum { LARGE = 512 };
@@ -179,7 +185,7 @@ static void try_root(struct worker *w, uint32_t root, bool is_deep)
 static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t old,
 		      double least)
 {
-	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n = 0, found;
+	uint32_t root[FEW_ROOTS + 1], n = 0, found, n_few = 0;
 	uint32_t n_deep = w->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 	size_t words = r->roots->words;
 
@@ -189,7 +195,14 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 	found = fab_root_prices_best(w->root_prices, &w->prices, w->sw, w->n_sw, w->bits,
 				     w->height, w->seed, CHEAPEST_ROOTS, root + n);
 	n += found;
-	if (!found) {
+	for (size_t i = 0; i < words && n_few <= FEW_ROOTS; i++)
+		n_few += (uint32_t)__builtin_popcountll(w->bits[i]);
+	if (!found && n_few <= FEW_ROOTS && w->height <= FAB_NEAR_HOPS) {
+		for (size_t i = 0; i < words; i++)
+			for (uint64_t left = w->bits[i]; left; left &= left - 1)
+				root[n++] = (uint32_t)i * 64 +
+					    (uint32_t)__builtin_ctzll(left);
+	} else if (!found) {
 		root[n++] = fab_root_choose(w->bits, words, FAB_TIES_SPREAD,
 					    w->state->adjacent);
 		for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
