@@ -74,6 +74,7 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"merge", FAB_EXCLUDES, "compare,prune,check,tolerance,metric,plot,algorithm"},
 	{"prune", FAB_EXCLUDES, "compare,plot"},
+	{"report", FAB_EXCLUDES, "prune,merge", "they change the database"},
 	{"older-than,keep-last,yes", FAB_GOES_WITH, "prune"},
 	{"plot-kind", FAB_GOES_WITH, "plot"},
 	{0},

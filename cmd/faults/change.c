@@ -483,11 +483,23 @@ static void fini(void *outcome)
 	faults_fini(&o->of);
 }
 
+/* What is dead, and loops and lost pairs afterwards. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+
+	faults_draw(d, w);
+	for (size_t i = 0; i < o->n && o->f[AFTER] == w->f; i++)
+		fab_cli_draw_analysis(d, w->f, &o->pairs[i].side[AFTER].j,
+				      o->pairs[i].algorithm);
+}
+
 const struct fab_task faults_change_task = {
 	.primary = "change",
 	FAB_TASK_COLUMNS(columns),
 	.outcome_bytes = sizeof(struct outcome),
 	.solve = solve,
 	.report = report,
+	.draw = draw,
 	.fini = fini,
 };

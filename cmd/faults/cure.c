@@ -273,5 +273,6 @@ const struct fab_task faults_cure_task = {
 	.outcome_bytes = sizeof(struct outcome),
 	.solve = solve,
 	.report = report,
+	.draw = faults_draw,
 	.fini = fini,
 };

@@ -182,3 +182,5 @@ char *faults_rates_text(const struct faults_outcome *o);
 const char *faults_assumed(const struct fab_faults_result *r);
 
 void faults_report(struct fab_report *r, const struct fab_work *w);
+/* Dead parts, loops and lost pairs in the picture, and the load by the first tables. */
+void faults_draw(struct fab_drawing *d, const struct fab_work *w);

@@ -440,6 +440,33 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 	}
 }
 
+void faults_draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	static const struct fab_analysis_options options = {.only_load = true};
+	/* the outcome of every task begins with it */
+	const struct faults_outcome *o = w->outcome;
+	bool has_load = false;
+
+	if (o->faults)
+		fab_cli_mark_faults(d, w->f, o->faults);
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_faults_result *result = &o->results[i];
+		struct fab_analysis j = result->sum;
+		struct fab_analysis_options own = options;
+		FAB_AUTO(fab_analysis_fini) struct fab_analysis loads = {.load = NULL};
+		struct fab_err err;
+
+		own.ends = j.between;
+		j.load = NULL;
+		/* what cannot be analysed again has no colours */
+		if (result->routes && !has_load &&
+		    !fab_analyse(result->routes, &own, &loads, &err))
+			j.load = loads.load;
+		has_load |= j.load != NULL;
+		fab_cli_draw_analysis(d, w->f, &j, result->algorithm);
+	}
+}
+
 void faults_report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_params *p = w->params;

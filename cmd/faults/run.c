@@ -189,6 +189,7 @@ const struct fab_task faults_results_task = {
 	.solve = solve_results,
 	.files = files,
 	.report = faults_report,
+	.draw = faults_draw,
 	.store = store_results,
 	.fini = faults_fini,
 };
@@ -201,6 +202,7 @@ const struct fab_task faults_reliability_task = {
 	.solve = solve_reliability,
 	.files = files,
 	.report = faults_report,
+	.draw = faults_draw,
 	.store = store_reliability,
 	.fini = faults_fini,
 };

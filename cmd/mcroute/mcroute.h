@@ -123,4 +123,5 @@ extern const size_t mcroute_n_columns;
 /* The tasks: trees of groups, and groups that come and go. */
 extern const struct fab_task mcroute_task, mcroute_events_task;
 void mcroute_report(struct fab_report *r, const struct fab_work *w);
+void mcroute_draw(struct fab_drawing *d, const struct fab_work *w);
 void mcroute_store(struct fab_draft *d, const struct fab_work *w);

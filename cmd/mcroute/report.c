@@ -12,6 +12,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "fabric/label.h"
 #include "mcroute.h"
 #include "store/store.h"
 
@@ -698,6 +699,44 @@ void mcroute_report(struct fab_report *r, const struct fab_work *w)
 		print_histogram(r, o);
 	if (p->fullest || !is_table)
 		print_fullest(r, o, p->fullest);
+}
+
+void mcroute_draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct mcroute_params *p = w->params;
+	const struct mcroute_outcome *o = w->outcome;
+	const struct fab_fabric *f = w->f;
+	size_t best = o->n > o->has_tables ? best_of(o, o->has_tables, false, 1) : 0;
+	const struct fab_mcast_result *result = &o->results[best];
+	const char *name = result->engine->name;
+	uint32_t n = p->fullest, *cable = FAB_ARENA_NEW(w->arena, n + 1, uint32_t);
+	double *load;
+
+	if (!o->n)
+		return;
+	load = fab_drawing_load(
+		d, "trees", fab_arena_format(w->arena, "Trees on a cable, by %s", name));
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		load[c] = result->load[c];
+	n = fab_efi_fullest(f, result->load, result->weighted, n, cable);
+	for (uint32_t k = 0; k < n; k++) {
+		FAB_AUTOFREE char *text = fab_cable_text(f, f->cable_a[cable[k]]);
+
+		fab_drawing_mark(d, FAB_TONE_PLAIN,
+				 fab_arena_format(w->arena, "%u trees by %s: %s",
+						  result->load[cable[k]], name, text));
+		fab_drawing_mark_cable(d, cable[k]);
+	}
+	for (size_t i = 0; i < o->loaded.broken.n; i++) {
+		const struct fab_broken *b = &o->loaded.broken.v[i];
+
+		fab_drawing_mark(d, FAB_TONE_BAD,
+				 fab_arena_format(w->arena, "%s of group %s at %s",
+						  fab_broken_name(b->kind),
+						  fab_group_name(o->groups, b->group),
+						  fab_node_name(f, b->sw)));
+		fab_drawing_mark_node(d, b->sw);
+	}
 }
 
 /* Where groups come from, as the command line has it; on the heap. */

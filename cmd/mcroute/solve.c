@@ -451,6 +451,7 @@ const struct fab_task mcroute_task = {
 	.solve = solve,
 	.files = files,
 	.report = mcroute_report,
+	.draw = mcroute_draw,
 	.store = mcroute_store,
 	.fini = fini,
 };

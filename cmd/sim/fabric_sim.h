@@ -169,5 +169,7 @@ extern const struct fab_task sim_results_task, sim_pairs_task;
 
 /* sim/report.c */
 void sim_report(struct fab_report *r, const struct fab_work *w);
+/* Utilisation of cables, the fullest ones and what stalls, at the last rate. */
+void sim_draw(struct fab_drawing *d, const struct fab_work *w);
 /* The backlog that grows, or why that is not decided; NULL: none grows. */
 const char *sim_saturation_text(const struct sim_outcome *o, const struct sim_row *x);

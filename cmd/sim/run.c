@@ -366,6 +366,7 @@ const struct fab_task sim_results_task = {
 	.solve = solve_results,
 	.files = files,
 	.report = sim_report,
+	.draw = sim_draw,
 	.store = store,
 	.fini = sim_outcome_fini,
 };

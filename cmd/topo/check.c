@@ -410,6 +410,28 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 			check->n_unknown_rates, f->n_cables);
 }
 
+/* Load of the cables by the tables, their loop, and the findings, one a mark. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+
+	if (o->routes)
+		fab_cli_draw_analysis(d, w->f, &o->routing, "the tables");
+	for (uint32_t i = 0; i < o->check->n_findings; i++) {
+		const struct fab_finding *x = &o->check->findings[i];
+
+		fab_drawing_mark(
+			d, x->severity == FAB_PROBLEM ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			x->message);
+		if (x->cable != FAB_NONE)
+			fab_drawing_mark_cable(d, x->cable);
+		else if (x->node != FAB_NONE)
+			fab_drawing_mark_node(d, x->node);
+		if (x->cable == FAB_NONE && x->peer_node != FAB_NONE)
+			fab_drawing_mark_node(d, x->peer_node);
+	}
+}
+
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	static const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
@@ -508,7 +530,8 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct fab_check *check = o->check;
 	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool table_only = topo_is_table_only(r);
-	bool is_short = for_people && !p->run.verbose && !table_only;
+	bool is_page = fab_report_how(r)->page;
+	bool is_short = for_people && !p->run.verbose && !table_only && !is_page;
 	size_t n = o->causes.n;
 	size_t n_shown = is_short ? n_that_fit(o, fab_report_how(r)->width) : n;
 
@@ -570,5 +593,6 @@ const struct fab_task topo_check = {
 	.solve = solve,
 	.files = (const struct fab_task_file[]){{"known-out", write_known}, {0}},
 	.report = report,
+	.draw = draw,
 	.fini = fini,
 };

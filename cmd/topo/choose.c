@@ -233,8 +233,10 @@ const struct fab_task topo_choose = {
 };
 
 const struct fab_task topo_choose_quietly = {
+	.primary = "choices",
 	.outcome_bytes = sizeof(struct choice),
 	.solve = solve,
 	.write = write_list,
+	.report = report, /* of a page */
 	.fini = fini,
 };

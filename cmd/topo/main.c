@@ -58,7 +58,7 @@ static const struct fab_option options[] = {
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm, slurm-yaml, slurm-block (files of Slurm), subnet-lst, root-guids, cn-guids (of OpenSM), booksim (of BookSim2), min-hops (tables of minimum hops) or plan (cabling plan, CSV)",
+	 "Convert to ibnetdiscover, dot, json, slurm, slurm-yaml, slurm-block (files of Slurm), subnet-lst, root-guids, cn-guids (of OpenSM), booksim (of BookSim2), min-hops (tables of minimum hops), plan (cabling plan) or html (a page)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
@@ -67,7 +67,8 @@ static const struct fab_option options[] = {
 		 [TOPO_TO_SLURM_BLOCK] = "slurm-block",
 		 [TOPO_TO_SUBNET_LST] = "subnet-lst", [TOPO_TO_ROOT_GUIDS] = "root-guids",
 		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim",
-		 [TOPO_TO_MIN_HOPS] = "min-hops", [TOPO_TO_PLAN] = "plan"),
+		 [TOPO_TO_MIN_HOPS] = "min-hops", [TOPO_TO_PLAN] = "plan",
+		 [TOPO_TO_HTML] = "html"),
 	 .everyday = true},
 	{"switches-only", NULL, "With --to=dot: leave out hosts and other adapters",
 	 FAB_TAKES_NOTHING, TO(switches_only)},
@@ -89,7 +90,7 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"check,ports,who,capacity,choose,trace,users,to", FAB_APART},
 	{"diff,ports,who,capacity,choose,trace,users,to", FAB_APART},
-	{"to", FAB_EXCLUDES, "format,columns,list-columns,no-header",
+	{"to", FAB_EXCLUDES, "format,columns,list-columns,no-header,report",
 	 "what --to writes has a form of its own"},
 	{"switches-only,fold", FAB_GOES_WITH, "to=dot"},
 	{"known,known-out", FAB_GOES_WITH, "check"},
@@ -198,8 +199,9 @@ static const struct fab_task *choose(const void *params)
 	       : p->choose   ? (p->run.quiet ? &topo_choose_quietly : &topo_choose)
 	       : p->trace    ? &topo_trace
 	       : p->users    ? &topo_users
-	       : p->to	     ? &convert
-			     : &topo_summary;
+	       : !p->to	     ? &topo_summary
+	       : p->target == TOPO_TO_HTML ? &topo_page
+					   : &convert;
 }
 
 static const struct fab_command command = {

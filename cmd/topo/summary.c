@@ -383,6 +383,16 @@ static void fini(void *outcome)
 	fab_summary_free(*(struct fab_summary **)outcome);
 }
 
+/* The same as a page. */
+const struct fab_task topo_page = {
+	.primary = "summary",
+	.outcome_bytes = sizeof(struct fab_summary *),
+	.solve = solve,
+	.report = report,
+	.is_page = true,
+	.fini = fini,
+};
+
 const struct fab_task topo_summary = {
 	.primary = "summary",
 	FAB_TASK_COLUMNS(columns),

@@ -23,6 +23,7 @@ enum topo_target {
 	TOPO_TO_BOOKSIM,
 	TOPO_TO_MIN_HOPS,
 	TOPO_TO_PLAN,
+	TOPO_TO_HTML,
 };
 
 /* The command line; NULL: not given. */
@@ -52,8 +53,8 @@ static inline bool topo_is_table_only(const struct fab_report *r)
 	return how->format == FAB_FORMAT_TABLE && how->columns;
 }
 
-extern const struct fab_task topo_summary, topo_check, topo_diff, topo_ports, topo_trace,
-	topo_users, topo_who, topo_choose, topo_choose_quietly, topo_capacity;
+extern const struct fab_task topo_summary, topo_page, topo_check, topo_diff, topo_ports,
+	topo_trace, topo_users, topo_who, topo_choose, topo_choose_quietly, topo_capacity;
 
 /* Before all else: what follows is of a part of the fabric. */
 void topo_answer_incomplete(struct fab_report *r, const struct fab_work *w);

@@ -43,11 +43,12 @@ struct fab_cli_input {
 enum fab_cli_color { FAB_COLOR_AUTO, FAB_COLOR_ALWAYS, FAB_COLOR_NEVER };
 
 /*
- * -o/--output FILE, --format table|json|csv, --columns LIST, --list-columns, --no-header,
- * --color auto|always|never
+ * -o/--output FILE, --report FILE, --format table|json|csv, --columns LIST,
+ * --list-columns, --no-header, --color auto|always|never
  */
 struct fab_cli_output {
-	const char *path; /* NULL: standard output */
+	const char *path;   /* NULL: standard output */
+	const char *report; /* the page; NULL: none */
 	enum fab_format format;
 	bool has_format; /* --format was given */
 	const char *columns;

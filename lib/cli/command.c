@@ -173,12 +173,18 @@ static const char *path_of(const struct fab_given *g, const char *option, bool *
 static int write_report(const struct run *run, struct fab_cli_results *results,
 			struct fab_err *err)
 {
+	const struct fab_cli_output *output = fab_given_part(run->g, fab_cli_output_rows);
 	struct fab_report_options options;
-	FILE *file = fab_cli_open_report(
-		results, fab_given_part(run->g, fab_cli_output_rows), &options);
 	struct fab_report *r;
+	FILE *file;
 	int rc = 0;
 
+	if (output->report)
+		rc = fab_cli_write_page(fab_cli_open_result(results, output->report),
+					run->g, run->task, run->w, err);
+	if (rc)
+		return rc;
+	file = fab_cli_open_report(results, output, &options);
 	/* where nothing can be written nothing is changed */
 	if (run->task->apply && !results->rc)
 		rc = run->task->apply(run->w, err);
@@ -186,6 +192,8 @@ static int write_report(const struct run *run, struct fab_cli_results *results,
 		return rc;
 	if (run->task->write)
 		return run->task->write(file, run->w, err);
+	if (run->task->is_page)
+		return fab_cli_write_page(file, run->g, run->task, run->w, err);
 	r = fab_cli_begin_report(file, &options, run->g->command->name,
 				 run->task->primary, run->w->f);
 	run->task->report(r, run->w);
@@ -329,7 +337,7 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 	if (store)
 		fab_cli_close_store(store);
 	fab_cli_free_params(command, params);
-	free(g.of.v);
+	FAB_FREE_ALL(g.of.v, g.arguments);
 	fab_cli_expect_end();
 	return fab_cli_is_interrupted(NULL) ? FAB_EXIT_INTERRUPTED : status;
 }

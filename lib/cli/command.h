@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "export/drawing.h"
 #include "store/store.h"
 
 /* Rows up to a zeroed one; their targets lie `offset` bytes into the parameters. */
@@ -62,6 +63,9 @@ struct fab_task {
 	/* Change a database when all outputs are open; NULL: nothing to change. */
 	int (*apply)(struct fab_work *w, struct fab_err *err);
 	void (*report)(struct fab_report *r, const struct fab_work *w);
+	/* For the page of --report: loads and marks of the picture; NULL: none. */
+	void (*draw)(struct fab_drawing *d, const struct fab_work *w);
+	bool is_page; /* what `report` makes goes out as a page, not as --format says */
 	/* Instead of `report`: output in a format of its own. */
 	int (*write)(FILE *out, const struct fab_work *w, struct fab_err *err);
 	/* Facts and results for --store; NULL: nothing is stored. */

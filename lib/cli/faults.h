@@ -6,6 +6,7 @@
 #include "mcast/groups.h"
 #include "mcast/tables.h"
 #include "peer/opensm.h"
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 
@@ -42,6 +43,17 @@ extern const struct fab_option fab_cli_opensm_rows[];
 /* Warn where OpenSM took another engine than `algorithm` for the tables. */
 void fab_cli_tell_tables(const struct fab_cli_run *run, const char *algorithm,
 			 const struct fab_routes *routes);
+
+/*
+ * In the picture of --report: loads of cables by an analysis (that of the fuller
+ * direction; nothing where it has none), its loop of channels, and the first pairs
+ * without a path; `by` names the tables. O(arcs).
+ */
+void fab_cli_draw_analysis(struct fab_drawing *d, const struct fab_fabric *f,
+			   const struct fab_analysis *j, const char *by);
+/* Marks of what is dead. O(named). */
+void fab_cli_mark_faults(struct fab_drawing *d, const struct fab_fabric *f,
+			 const struct fab_faults *dead);
 
 /* A shard is of what is dead, by whatever names and files: into its digest. O(named). */
 void fab_cli_note_faults(struct fab_cli_shard *shard, const struct fab_faults *dead);

@@ -24,10 +24,14 @@ struct fab_given {
 	FAB_VEC(struct fab_given_option) of;
 	const struct fab_verb *verb; /* NULL: none was given */
 	bool lists_settings;
+	char *arguments;     /* of the command line, as a shell would read them */
 	FAB_VEC(char *) job; /* while it is read: all but where and how it runs */
 };
 /* The command line into the parameters; what is wrong ends the command. */
 void fab_given_read(struct fab_given *g, int argc, char **argv);
+/* Write the page of --report: what `task` reports, with the picture of its fabric. */
+int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_task *task,
+		       struct fab_work *w, struct fab_err *err) FAB_MUST_CHECK;
 /* The task of the command line, and its columns; none: not known yet. */
 const struct fab_task *fab_given_task(const struct fab_given *g);
 struct fab_cli_columns fab_given_columns(const struct fab_given *g);

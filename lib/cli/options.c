@@ -22,7 +22,7 @@ enum { HELP_COLUMNS = 78 };
 /* Options that shards may differ in. */
 static const char *const apart[] = {"shard",	 "store",  "label",  "threads", "quiet",
 				    "verbose",	 "output", "format", "columns", "color",
-				    "no-header", "check",  "plot"};
+				    "no-header", "check",  "plot",   "report"};
 
 /* One argument as a shell would read it; returns the end of what was written. */
 static char *quote(char *out, const char *arg)
@@ -427,8 +427,10 @@ void fab_given_read(struct fab_given *g, int argc, char **argv)
 	make_texts(g->command, &args, &doc);
 	argp.args_doc = args;
 	argp.doc = doc;
-	if (store) /* parsing will change the order of the arguments */
-		store->arguments = quote_all(argc - 1, argv + 1);
+	/* parsing will change the order of the arguments */
+	g->arguments = quote_all(argc - 1, argv + 1);
+	if (store)
+		store->arguments = fab_strdup(g->arguments);
 	for (size_t i = 0; i < g->of.n; i++) {
 		const struct fab_option *o = g->of.v[i].row;
 
@@ -452,7 +454,7 @@ void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *para
 
 	fab_given_init(&g, c, params);
 	fab_given_read(&g, argc, argv);
-	free(g.of.v);
+	FAB_FREE_ALL(g.of.v, g.arguments);
 }
 
 void fab_cli_free_params(const struct fab_command *c, void *params)

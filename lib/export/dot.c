@@ -266,7 +266,7 @@ void fab_export_dot(FILE *out, const struct fab_fabric *f,
 	bool fold = options && options->fold;
 	bool without_hosts = fold || (options && options->without_hosts);
 
-	fab_boxes_init(&d.boxes, f, fold);
+	fab_boxes_init(&d.boxes, f, fold ? FAB_BOXES_PICTURE : FAB_BOXES_EACH);
 	fputs("graph fabric {\n  label=", out);
 	put_quoted(out, f->source);
 	fputs(";\n  size=\"31.25,500\";\n  node [shape=box, fontname=\"sans-serif\"];\n",

@@ -318,7 +318,62 @@ static void fold(struct fab_boxes *boxes, const struct fab_shape *shape,
 	}
 }
 
-void fab_boxes_init(struct fab_boxes *boxes, const struct fab_fabric *f, bool is_folded)
+/* ---- pods and groups, at most MOST_BOXES of a rank ---- */
+
+enum { FEW_SWITCHES = 64, MOST_BOXES = 48 };
+
+static int by_rank_and_name(const void *x, const void *y, void *context)
+{
+	const struct fab_boxes *boxes = context;
+	const struct fab_box *a = &boxes->v[*(const uint32_t *)x];
+	const struct fab_box *b = &boxes->v[*(const uint32_t *)y];
+	int order;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	order = fab_text_natural_cmp(fab_node_name(boxes->f, a->first),
+				     fab_node_name(boxes->f, b->first));
+	return order ? order : (a->first > b->first) - (a->first < b->first);
+}
+
+uint32_t *fab_boxes_sort(struct fab_boxes *boxes)
+{
+	uint32_t *order = FAB_ARENA_NEW(&boxes->arena, boxes->n + 1, uint32_t);
+
+	for (uint32_t i = 0; i < boxes->n; i++)
+		order[i] = i;
+	if (boxes->n)
+		qsort_r(order, boxes->n, sizeof(*order), by_rank_and_name, boxes);
+	return order;
+}
+
+static void fold_pods(struct fab_boxes *boxes, const struct fab_shape *shape,
+		      const struct fab_ranks *ranks, uint32_t *parent)
+{
+	uint32_t *order;
+
+	if (boxes->f->n_switches > FEW_SWITCHES)
+		unite_pods(boxes, shape, ranks, parent);
+	make_boxes(boxes, ranks, parent);
+	order = fab_boxes_sort(boxes);
+	for (uint32_t i = 0, end; i < boxes->n; i = end) {
+		uint32_t rank = boxes->v[order[i]].rank, n;
+
+		for (end = i; end < boxes->n && boxes->v[order[end]].rank == rank;)
+			end++;
+		n = end - i;
+		for (uint32_t k = i + 1; k < end && n > FEW_SWITCHES; k++)
+			if ((uint64_t)(k - i) * MOST_BOXES / n ==
+			    (uint64_t)(k - i - 1) * MOST_BOXES / n)
+				fab_sets_unite(parent, boxes->v[order[k - 1]].first,
+					       boxes->v[order[k]].first);
+	}
+	make_boxes(boxes, ranks, parent);
+	list_hosts(boxes);
+}
+
+void fab_boxes_init(struct fab_boxes *boxes, const struct fab_fabric *f,
+		    enum fab_boxes_fold how)
 {
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
@@ -329,12 +384,17 @@ void fab_boxes_init(struct fab_boxes *boxes, const struct fab_fabric *f, bool is
 	fab_ranks_init(&ranks, f, shape);
 	boxes->v = FAB_ARENA_NEW(&boxes->arena, f->n_switches, struct fab_box);
 	boxes->of_switch = FAB_ARENA_NEW(&boxes->arena, f->n_switches, uint32_t);
+	boxes->rank = FAB_ARENA_NEW(&boxes->arena, f->n_switches + 1, uint32_t);
+	memcpy(boxes->rank, ranks.rank, f->n_switches * sizeof(*boxes->rank));
+	boxes->has_ranks = ranks.n_roots > 0;
 	fab_plain_names_init(&boxes->names, f);
-	if (is_folded) {
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		parent[s] = s;
+	if (how == FAB_BOXES_PICTURE) {
 		fold(boxes, shape, &ranks, parent);
+	} else if (how == FAB_BOXES_PODS) {
+		fold_pods(boxes, shape, &ranks, parent);
 	} else {
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			parent[s] = s;
 		make_boxes(boxes, &ranks, parent);
 		group_hosts(boxes);
 	}

@@ -24,6 +24,8 @@ struct fab_boxes {
 	struct fab_box *v; /* [n] */
 	uint32_t n;
 	uint32_t *of_switch; /* [n_switches] */
+	uint32_t *rank;	     /* [n_switches] FAB_NONE: in a part without hosts */
+	bool has_ranks;	     /* there are roots */
 	uint32_t *group_of;  /* [n_hosts] the first host that is cabled to the same
 				switches; NULL: of a fold */
 	struct fab_plain_names names;
@@ -31,12 +33,20 @@ struct fab_boxes {
 		arena; /* has all of this, and what the picture needs for a while */
 };
 
-/*
- * A box for each switch; of a fold as few as make a picture of 3000 pixels. Free with
- * fab_boxes_fini(). O(cables log cables).
- */
-void fab_boxes_init(struct fab_boxes *boxes, const struct fab_fabric *f, bool is_folded);
+/* How much is folded. */
+enum fab_boxes_fold {
+	FAB_BOXES_EACH,	   /* a box for each switch */
+	FAB_BOXES_PICTURE, /* as few as make a picture of 3000 pixels */
+	FAB_BOXES_PODS,	   /* pods and groups of a picture that can be enlarged: of more
+			      than 64 switches at most 48 boxes a rank */
+};
+/* Free with fab_boxes_fini(). O(cables log cables). */
+void fab_boxes_init(struct fab_boxes *boxes, const struct fab_fabric *f,
+		    enum fab_boxes_fold fold);
 void fab_boxes_fini(struct fab_boxes *boxes);
+
+/* The boxes by rank, from the lowest, and name; of the arena. O(n log n). */
+uint32_t *fab_boxes_sort(struct fab_boxes *boxes);
 
 /* Width of a box, with the gap to the next one. O(its text). */
 uint32_t fab_box_points(const struct fab_boxes *boxes, const struct fab_box *box);

@@ -276,7 +276,7 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 	r->out = out;
 	r->options = *options;
 	r->primary = fab_strdup(primary ? primary : "");
-	r->writer = writers[options->format];
+	r->writer = options->page ? &fab_html_writer : writers[options->format];
 	r->state = r->writer->begin(out, &r->options);
 	if (options->format == FAB_FORMAT_JSON) {
 		put_field(r, &(struct fab_column){.name = "schema", .type = FAB_UINT},
@@ -365,6 +365,9 @@ void fab_report_uint(struct fab_report *r, const char *name, uint64_t value)
 static bool is_by_default(const struct fab_report *r, const struct fab_column *column)
 {
 	if (column->type >= FAB_ROWS && r->options.format != FAB_FORMAT_JSON)
+		return false;
+	/* equal inputs give equal pages */
+	if (r->options.page && column->metric == FAB_METRIC_TIME)
 		return false;
 	return r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA);
 }

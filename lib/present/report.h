@@ -14,6 +14,7 @@
  * json:  one object; `summary` is the answer; fields in order, each table an array of
  *        objects. A dot in a name nests: fabric.switches, seconds.total.
  * csv:   RFC 4180, the primary table only, heading row first; a dot becomes `_`.
+ * page:  the document of `table`, in HTML, with a picture (struct fab_page).
  */
 #pragma once
 
@@ -158,9 +159,22 @@ struct fab_rows {
 	size_t record_size, n;
 };
 
+/* A page of HTML: what stands around the document. Borrowed until it is finished. */
+enum { FAB_ANCHOR_BYTES = 16 };
+struct fab_page {
+	const char *title;   /* "fabric-topo dump.txt" */
+	const char *command; /* the command line that makes the page */
+	/* Write the picture, as HTML, behind the answer; NULL: there is none. */
+	void (*draw)(FILE *out, void *context);
+	/* Does the text of a cell name a part of the picture? Its id, without #. NULL. */
+	bool (*find)(void *context, const char *text, char id[FAB_ANCHOR_BYTES]);
+	void *context;
+};
+
 struct fab_report_options {
 	enum fab_format format;
-	const char *columns; /* comma list for the primary table, NULL default */
+	const struct fab_page *page; /* with FAB_FORMAT_TABLE: as HTML; NULL: text */
+	const char *columns;	     /* comma list for the primary table, NULL default */
 	bool no_header;
 	bool color;	/* table: with escape sequences for colours */
 	unsigned width; /* table: columns of the terminal, 0 unlimited */

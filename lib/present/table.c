@@ -538,7 +538,7 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 	return fab_strdup(fab_cell_number(column, cell, number));
 }
 
-static enum fab_tone cell_tone(const struct fab_column *column, union fab_cell cell)
+enum fab_tone fab_cell_tone(const struct fab_column *column, union fab_cell cell)
 {
 	if (fab_cell_is_null(column, cell))
 		return FAB_TONE_PLAIN;
@@ -573,7 +573,7 @@ static void table_field(void *state, const struct fab_column *column, union fab_
 			     : NULL,
 		.name = human_name(dot ? dot + 1 : column->name),
 		.value = fab_cell_human(column, cell),
-		.tone = cell_tone(column, cell),
+		.tone = fab_cell_tone(column, cell),
 	};
 
 	FAB_PUSH(&t->fields, field);
@@ -706,7 +706,7 @@ static void table_row(void *state, const struct fab_table *table,
 	struct table *t = state;
 
 	for (size_t i = 0; i < table->n; i++) {
-		enum fab_tone tone = cell_tone(table->columns[i], cells[i]);
+		enum fab_tone tone = fab_cell_tone(table->columns[i], cells[i]);
 		struct cell cell = {fab_cell_human(table->columns[i], cells[i]),
 				    i || tone > table->tone ? tone : table->tone};
 

@@ -38,6 +38,7 @@ struct fab_writer {
 extern const struct fab_writer fab_table_writer;
 extern const struct fab_writer fab_json_writer;
 extern const struct fab_writer fab_csv_writer;
+extern const struct fab_writer fab_html_writer;
 
 /* Has the cell no value? NULL text, NaN, an infinite number, 0 where 0 means none. */
 bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell);
@@ -47,5 +48,7 @@ bool fab_is_whole(double value);
 enum { FAB_CELL_BYTES = 32 };
 const char *fab_cell_number(const struct fab_column *column, union fab_cell cell,
 			    char *out);
+/* How bad a value is by the flags of its column. */
+enum fab_tone fab_cell_tone(const struct fab_column *column, union fab_cell cell);
 /* The text made safe for a terminal, on the heap. */
 char *fab_cell_safe_text(const char *text);

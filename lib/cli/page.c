@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page of --report: the report of the task, around a picture of its fabric. */
+#include <math.h>
+
+#include "cli/command.h"
+#include "cli/faults.h"
+#include "cli/internal.h"
+
+enum { PAIRS_MARKED = 20 };
+
+void fab_cli_draw_analysis(struct fab_drawing *d, const struct fab_fabric *f,
+			   const struct fab_analysis *j, const char *by)
+{
+	FAB_AUTOFREE char *what = fab_format(
+		"Pairs on a cable, in its fuller direction, by %s", by);
+	FAB_AUTOFREE char *loop = NULL;
+	double *load = j->load ? fab_drawing_load(d, "pairs", what) : NULL;
+
+	for (uint32_t a = 0; load && a < f->arc_first[f->n_switches]; a++)
+		load[f->arc_cable[a]] = fmax(load[f->arc_cable[a]], (double)j->load[a]);
+	if (j->cycle.n) {
+		loop = fab_format("%s by %s: %zu channels that wait for each other",
+				  j->is_unknown ? "Perhaps a credit loop" : "Credit loop",
+				  by, j->cycle.n);
+		fab_drawing_mark(d, FAB_TONE_BAD, loop);
+	}
+	for (size_t i = 0; i < j->cycle.n; i++)
+		fab_drawing_mark_cable(d, f->arc_cable[f->arc_first[j->cycle.v[i].sw] +
+						       j->cycle.v[i].arc]);
+	for (size_t i = 0; i < j->unreached.n && i < PAIRS_MARKED; i++) {
+		const struct fab_pairs *p = &j->unreached.v[i];
+		FAB_AUTOFREE char *text =
+			fab_format("%llu pair%s without a path by %s: %s to %s",
+				   (unsigned long long)p->pairs, p->pairs == 1 ? "" : "s",
+				   by, fab_node_name(f, p->from), fab_node_name(f, p->to));
+
+		fab_drawing_mark(d, FAB_TONE_BAD, text);
+		fab_drawing_mark_node(d, p->at == FAB_NONE ? p->from : p->at);
+	}
+}
+
+void fab_cli_mark_faults(struct fab_drawing *d, const struct fab_fabric *f,
+			 const struct fab_faults *dead)
+{
+	for (size_t i = 0; i < dead->named.n; i++) {
+		struct fab_fault fault = dead->named.v[i];
+		FAB_AUTOFREE char *name = fab_fault_text(f, fault);
+		FAB_AUTOFREE char *text = fab_format("dead: %s", name);
+
+		fab_drawing_mark(d, FAB_TONE_WARN, text);
+		if (fault.is_cable)
+			fab_drawing_mark_cable(d, fault.id);
+		else
+			fab_drawing_mark_node(d, fault.id);
+	}
+}
+
+static void draw(FILE *out, void *drawing)
+{
+	fab_drawing_write(drawing, out);
+}
+
+static bool find(void *drawing, const char *text, char id[FAB_ANCHOR_BYTES])
+{
+	return fab_drawing_find(drawing, text, id);
+}
+
+int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_task *task,
+		       struct fab_work *w, struct fab_err *err)
+{
+	const struct fab_cli_output *output = fab_given_part(g, fab_cli_output_rows);
+	const char *name = g->command->name, *source = w->f ? w->f->source : "";
+	bool has_switches = w->f && w->f->n_switches;
+	FAB_AUTO(fab_drawing_free_at)
+	struct fab_drawing *drawing = has_switches ? fab_drawing_new(w->f) : NULL;
+	const struct fab_page page = {
+		.title = fab_arena_format(w->arena, "%s%s%s", name, *source ? " " : "",
+					  source),
+		.command = fab_arena_format(w->arena, "%s %s", name, g->arguments),
+		.draw = drawing ? draw : NULL,
+		.find = drawing ? find : NULL,
+		.context = drawing,
+	};
+	const struct fab_report_options options = {
+		.format = FAB_FORMAT_TABLE, .columns = output->columns, .page = &page};
+	struct fab_report *r;
+
+	if (drawing && task->draw)
+		task->draw(drawing, w);
+	if (drawing)
+		fab_drawing_settle(drawing);
+	r = fab_cli_begin_report(out, &options, name, task->primary, w->f);
+	task->report(r, w);
+	return fab_report_finish(r, err);
+}

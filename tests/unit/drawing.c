@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The picture of a page: every switch once and in its box, every cable once, links that
+ * lead somewhere, bounded size. */
+#include "export/drawing.h"
+
+#include "base/mem.h"
+#include "present/html.h"
+#include "support/gen.h"
+#include "support/own.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct picture {
+	struct fab_drawing *d;
+	char *text;
+	size_t size;
+};
+
+static void write_picture(struct picture *p)
+{
+	FILE *out = open_memstream(&p->text, &p->size);
+
+	fab_drawing_settle(p->d);
+	fab_drawing_write(p->d, out);
+	fclose(out);
+}
+
+static void end(struct picture *p)
+{
+	fab_drawing_free(p->d);
+	free(p->text);
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+		n++;
+	return n;
+}
+
+struct rect {
+	double x, y, w, h;
+};
+
+/* The first rectangle behind an id; false: there is no such id. */
+static bool rect_of(const char *text, char letter, uint32_t id, struct rect *r)
+{
+	char want[32];
+	const char *at;
+
+	snprintf(want, sizeof(want), " id=\"%c%u\"", letter, id);
+	at = strstr(text, want);
+	at = at ? strstr(at, "<rect") : NULL;
+	at = at ? strstr(at, " x=\"") : NULL;
+	return at && sscanf(at, " x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &r->x,
+			    &r->y, &r->w, &r->h) == 4;
+}
+
+static bool is_within(struct rect a, struct rect b)
+{
+	double slack = 1e-3;
+
+	return a.x >= b.x - slack && a.y >= b.y - slack &&
+	       a.x + a.w <= b.x + b.w + slack && a.y + a.h <= b.y + b.h + slack;
+}
+
+static bool do_meet(struct rect a, struct rect b)
+{
+	return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+/* Pairs of different switches that are cabled. */
+static size_t n_pairs(const struct fab_fabric *f)
+{
+	return f->peer_first[f->n_switches] / 2;
+}
+
+static const char *const specs[] = {
+	"fattree:radix=8,levels=2",	   "fattree:radix=8,levels=3",
+	"fattree:radix=16,levels=3",   "torus:dims=4x4,hosts=1",
+	"torus:dims=8x8x4,hosts=1",	   "dragonfly:a=4,p=2,h=2",
+	"kfat:dims=8x8,hosts=2",	   "pgft:h=2,m=4/6,w=1/2,p=1/3",
+	"fattree:radix=8,levels=1",	   "random:switches=90,degree=4,hosts=1,seed=3",
+	"hyperx:dims=4x4x4x2,hosts=1",
+};
+
+ParameterizedTestParameters(drawing, everything_has_its_place)
+{
+	static size_t indexes[FAB_COUNT(specs)];
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		indexes[i] = i;
+	return cr_make_param_array(size_t, indexes, FAB_COUNT(specs));
+}
+
+ParameterizedTest(size_t *index, drawing, everything_has_its_place)
+{
+	OWN(fab_fabric) *f = test_gen(specs[*index]);
+	struct picture p = {.d = fab_drawing_new(f)};
+	struct rect *box = FAB_NEW(f->n_switches, struct rect), whole = {0};
+	size_t n_boxes = 0, n_alone = 0;
+
+	write_picture(&p);
+	cr_assert_eq(sscanf(strstr(p.text, "viewBox"), "viewBox=\"0 0 %lf %lf\"", &whole.w,
+			    &whole.h),
+		     2);
+	/* boxes, in the order of their numbers and of single switches */
+	for (const char *at = p.text; (at = strstr(at, "<g class=\"")); at++) {
+		char letter;
+		uint32_t id;
+
+		if (sscanf(at, "<g class=\"pod opens\" id=\"%c%u", &letter, &id) == 2) {
+			cr_assert(rect_of(p.text, letter, id, &box[n_boxes]));
+			n_boxes++;
+		} else if (sscanf(at, "<g class=\"s\" id=\"%c%u", &letter, &id) == 2) {
+			struct rect r;
+			bool is_inside = false;
+
+			cr_assert(rect_of(p.text, letter, id, &r));
+			for (size_t i = 0; i < n_boxes; i++)
+				is_inside |= is_within(r, box[i]);
+			if (!is_inside) {
+				n_alone++;
+				box[n_boxes++] = r;
+			}
+		}
+	}
+	for (size_t i = 0; i < n_boxes; i++) {
+		cr_assert(is_within(box[i], whole), "%s", specs[*index]);
+		for (size_t k = 0; k < i; k++)
+			cr_assert(!do_meet(box[i], box[k]), "%s: %zu %zu", specs[*index],
+				  i, k);
+	}
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		char id[FAB_ANCHOR_BYTES], own[32];
+
+		cr_assert(fab_drawing_find(p.d, fab_node_name(f, s), id));
+		snprintf(own, sizeof(own), "s%u", s);
+		cr_assert_str_eq(id, own);
+		snprintf(own, sizeof(own), " id=\"s%u\"", s);
+		cr_assert_eq(count(p.text, own), 1);
+	}
+	/* a line for each two switches, besides one for each two boxes */
+	cr_assert_eq(count(p.text, "<path class=\"l"), n_pairs(f));
+	free(box);
+	end(&p);
+}
+
+Test(drawing, load_and_marks)
+{
+	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=2");
+	struct picture p = {.d = fab_drawing_new(f)};
+	double *load = fab_drawing_load(p.d, "trees", "Trees <by> x");
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		cr_assert(isnan(load[c]));
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		load[c] = c % 8;
+	fab_drawing_mark(p.d, FAB_TONE_BAD, "a <loop>");
+	for (uint32_t c = 0; c < 4; c++)
+		fab_drawing_mark_cable(p.d, c);
+	fab_drawing_mark(p.d, FAB_TONE_PLAIN, "a host");
+	fab_drawing_mark_node(p.d, f->n_switches);
+	fab_drawing_mark(p.d, FAB_TONE_PLAIN, "nowhere");
+	for (int i = 0; i < 200; i++) {
+		fab_drawing_mark(p.d, FAB_TONE_PLAIN, "more");
+		fab_drawing_mark_node(p.d, 0);
+	}
+	write_picture(&p);
+	for (int k = 0; k < 8; k++) {
+		char class[32];
+
+		/* 32 cables between different switches, one more in the legend */
+		snprintf(class, sizeof(class), "class=\"l%d\"", k);
+		cr_assert_eq(count(p.text, class), 5, "%d: %zu", k, count(p.text, class));
+	}
+	cr_assert(strstr(p.text, "Trees &lt;by&gt; x:"));
+	cr_assert_eq(count(p.text, "up to "), 7);
+	cr_assert_eq(count(p.text, "class=\"loop\""), 4);
+	cr_assert_eq(count(p.text, "id=\"m1\""), 1);
+	cr_assert_eq(count(p.text, "id=\"m2\""), 1);
+	cr_assert_eq(count(p.text, "id=\"m3\""), 0);
+	cr_assert(strstr(p.text, "<li id=\"f1\" class=\"bad\"><a href=\"#m1\">a &lt;loop&gt;</a>"));
+	cr_assert(strstr(p.text, "<li id=\"f3\">nowhere</li>"));
+	cr_assert_eq(count(p.text, "<li id="), 100);
+	cr_assert(strstr(p.text, "and 103 more"));
+	end(&p);
+}
+
+/* What is too large cannot be opened; what is marked is opened first. */
+Test(drawing, size_is_bounded)
+{
+	OWN(fab_fabric) *f = test_gen("fattree:radix=52,levels=3");
+	struct picture p = {.d = fab_drawing_new(f)};
+	char id[FAB_ANCHOR_BYTES], own[FAB_ANCHOR_BYTES];
+	uint32_t last = test_switch(f, "leaf-1351"), first = test_switch(f, "leaf-700");
+
+	fab_drawing_mark(p.d, FAB_TONE_BAD, "here");
+	fab_drawing_mark_node(p.d, last);
+	write_picture(&p);
+	cr_assert_lt(p.size, 5000000);
+	cr_assert(fab_drawing_find(p.d, "leaf-1351", id));
+	snprintf(own, sizeof(own), "s%u", last);
+	cr_assert_str_eq(id, own);
+	cr_assert(strstr(p.text, "Too many switches and cables to be opened"));
+	cr_assert(fab_drawing_find(p.d, fab_node_name(f, first), id));
+	cr_assert_not(fab_drawing_find(p.d, "no such switch", id));
+	end(&p);
+}
+
+Test(drawing, text_is_never_markup)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fab_html_put(out, "<a b=\"c\" d='e'>&amp;\x1b[0m\xff\xe2\x80\xae\xc3\xa9");
+	fclose(out);
+	cr_assert_str_eq(text, "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;\\x1b[0m\\xff\\xe2\\x80\\xae\xc3\xa9",
+			 "%s", text);
+	free(text);
+}
