@@ -103,7 +103,9 @@ static void print_runs(struct fab_report *r, const struct fab_work *w)
 
 static int solve_list(struct fab_work *w, struct fab_err *err)
 {
-	return compare_find(w, !((struct compare_params *)w->params)->plot.path, err);
+	const struct compare_params *p = w->params;
+
+	return compare_find(w, !p->plot.path && !p->output.report, err);
 }
 
 static void report_list(struct fab_report *r, const struct fab_work *w)

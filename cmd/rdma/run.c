@@ -420,7 +420,8 @@ static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *er
 	size_t n = 0, a = 0;
 	enum fab_rdma_axis axis;
 
-	(void)err;
+	if (!p->axes.of.n)
+		return fab_fail(err, ENODATA, "--plot: nothing to draw: no axis");
 	while (a < p->axes.of.n && p->axes.of.v[a].n < 2)
 		a++;
 	axis = p->axes.of.v[a < p->axes.of.n ? a : 0].axis;

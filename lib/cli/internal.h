@@ -29,6 +29,8 @@ struct fab_given {
 };
 /* The command line into the parameters; what is wrong ends the command. */
 void fab_given_read(struct fab_given *g, int argc, char **argv);
+/* The target of an option that draws; NULL: the option is none. O(options). */
+struct fab_cli_plot *fab_given_plot(const struct fab_given *g, const char *option);
 /* Write the page of --report: what `task` reports, with the picture of its fabric. */
 int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_task *task,
 		       struct fab_work *w, struct fab_err *err) FAB_MUST_CHECK;

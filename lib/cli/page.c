@@ -11,8 +11,8 @@ enum { PAIRS_MARKED = 20 };
 void fab_cli_draw_analysis(struct fab_drawing *d, const struct fab_fabric *f,
 			   const struct fab_analysis *j, const char *by)
 {
-	FAB_AUTOFREE char *what = fab_format(
-		"Pairs on a cable, in its fuller direction, by %s", by);
+	FAB_AUTOFREE char *what =
+		fab_format("Pairs on a cable, in its fuller direction, by %s", by);
 	FAB_AUTOFREE char *loop = NULL;
 	double *load = j->load ? fab_drawing_load(d, "pairs", what) : NULL;
 
@@ -25,14 +25,15 @@ void fab_cli_draw_analysis(struct fab_drawing *d, const struct fab_fabric *f,
 		fab_drawing_mark(d, FAB_TONE_BAD, loop);
 	}
 	for (size_t i = 0; i < j->cycle.n; i++)
-		fab_drawing_mark_cable(d, f->arc_cable[f->arc_first[j->cycle.v[i].sw] +
-						       j->cycle.v[i].arc]);
+		fab_drawing_mark_cable(
+			d,
+			f->arc_cable[f->arc_first[j->cycle.v[i].sw] + j->cycle.v[i].arc]);
 	for (size_t i = 0; i < j->unreached.n && i < PAIRS_MARKED; i++) {
 		const struct fab_pairs *p = &j->unreached.v[i];
-		FAB_AUTOFREE char *text =
-			fab_format("%llu pair%s without a path by %s: %s to %s",
-				   (unsigned long long)p->pairs, p->pairs == 1 ? "" : "s",
-				   by, fab_node_name(f, p->from), fab_node_name(f, p->to));
+		FAB_AUTOFREE char *text = fab_format(
+			"%llu pair%s without a path by %s: %s to %s",
+			(unsigned long long)p->pairs, p->pairs == 1 ? "" : "s", by,
+			fab_node_name(f, p->from), fab_node_name(f, p->to));
 
 		fab_drawing_mark(d, FAB_TONE_BAD, text);
 		fab_drawing_mark_node(d, p->at == FAB_NONE ? p->from : p->at);
@@ -55,14 +56,56 @@ void fab_cli_mark_faults(struct fab_drawing *d, const struct fab_fabric *f,
 	}
 }
 
-static void draw(FILE *out, void *drawing)
+/* A page while it is written. */
+struct context {
+	const struct fab_given *g;
+	const struct fab_task *task;
+	struct fab_work *w;
+	struct fab_drawing *drawing; /* NULL: there is no fabric */
+};
+
+/* The plots of the task, as if asked for, as curves; those that cannot be are left out.
+ */
+static void put_curves(FILE *out, const struct context *c)
 {
-	fab_drawing_write(drawing, out);
+	for (const struct fab_task_file *x = c->task->files;
+	     x && (x->option || x->write_all); x++) {
+		struct fab_cli_plot *plot =
+			x->option ? fab_given_plot(c->g, x->option) : NULL;
+		enum fab_plot_terminal asked = plot ? plot->terminal : FAB_PLOT_SVG;
+		FAB_AUTOFREE char *text = NULL;
+		struct fab_err err;
+		size_t size;
+		FILE *file;
+		int rc;
+
+		if (!plot)
+			continue;
+		file = open_memstream(&text, &size);
+		if (!file)
+			fab_oom(0);
+		plot->terminal = FAB_PLOT_PAGE;
+		rc = x->write(file, c->w, &err);
+		plot->terminal = asked;
+		if (fclose(file) == 0 && !rc && size)
+			fprintf(out, "<section>\n<h2>Curves</h2>\n%s</section>\n", text);
+	}
 }
 
-static bool find(void *drawing, const char *text, char id[FAB_ANCHOR_BYTES])
+static void draw(FILE *out, void *context)
 {
-	return fab_drawing_find(drawing, text, id);
+	const struct context *c = context;
+
+	if (c->drawing)
+		fab_drawing_write(c->drawing, out);
+	put_curves(out, c);
+}
+
+static bool find(void *context, const char *text, char id[FAB_ANCHOR_BYTES])
+{
+	const struct context *c = context;
+
+	return c->drawing && fab_drawing_find(c->drawing, text, id);
 }
 
 int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_task *task,
@@ -73,13 +116,14 @@ int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_ta
 	bool has_switches = w->f && w->f->n_switches;
 	FAB_AUTO(fab_drawing_free_at)
 	struct fab_drawing *drawing = has_switches ? fab_drawing_new(w->f) : NULL;
+	struct context context = {g, task, w, drawing};
 	const struct fab_page page = {
 		.title = fab_arena_format(w->arena, "%s%s%s", name, *source ? " " : "",
 					  source),
 		.command = fab_arena_format(w->arena, "%s %s", name, g->arguments),
-		.draw = drawing ? draw : NULL,
-		.find = drawing ? find : NULL,
-		.context = drawing,
+		.draw = draw,
+		.find = find,
+		.context = &context,
 	};
 	const struct fab_report_options options = {
 		.format = FAB_FORMAT_TABLE, .columns = output->columns, .page = &page};

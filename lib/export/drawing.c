@@ -22,10 +22,10 @@
 
 enum {
 	MOST_MARKS = 100,
-	MOST_PLACES = 64,	 /* of a mark */
-	MOST_PARTS = 24000,	 /* switches and lines in boxes that can be opened */
+	MOST_PLACES = 64,	  /* of a mark */
+	MOST_PARTS = 24000,	  /* switches and lines in boxes that can be opened */
 	MOST_HOST_BYTES = 600000, /* names of hosts for the search */
-	MOST_CABLES = 8,	 /* in the text of a line */
+	MOST_CABLES = 8,	  /* in the text of a line */
 	LOAD_CLASSES = 7,
 };
 
@@ -186,7 +186,8 @@ void fab_drawing_settle(struct fab_drawing *d)
 	d->is_whole = true;
 	for (uint32_t c = 0; d->load && c < d->f->n_switch_links; c++) {
 		d->most_load = fmax(d->most_load, d->load[c]);
-		d->is_whole &= isnan(d->load[c]) || fabs(rint(d->load[c]) - d->load[c]) <= 0;
+		d->is_whole &=
+			isnan(d->load[c]) || fabs(rint(d->load[c]) - d->load[c]) <= 0;
 	}
 }
 
@@ -368,13 +369,14 @@ static void put_bundle(const struct fab_drawing *d, FILE *out, uint32_t i, uint3
 static void put_lines(const struct fab_drawing *d, FILE *out)
 {
 	fputs("<g>\n", out);
-	for (int class = 0; class <= LOAD_CLASSES; class++)
+	for (int class = 0; class <= LOAD_CLASSES; class ++)
 		for (uint32_t i = 0, end; i < d->n_lines; i = end) {
 			const struct line *l = &d->lines[i];
 			double most = 0;
 
-			for (end = i; end < d->n_lines && d->lines[end].box_a == l->box_a &&
-				      d->lines[end].box_b == l->box_b;
+			for (end = i;
+			     end < d->n_lines && d->lines[end].box_a == l->box_a &&
+			     d->lines[end].box_b == l->box_b;
 			     end++)
 				if (d->load)
 					most = fmax(most, d->load[d->lines[end].cable]);
@@ -576,8 +578,8 @@ static void put_pod(const struct fab_drawing *d, FILE *out, uint32_t box,
 	char switches[48];
 	uint32_t n = 2;
 	const char *text[4] = {first, last};
-	FAB_AUTOFREE char *hosts = b->hosts ? fab_strndup(b->hosts, strcspn(b->hosts, "\n"))
-					    : NULL;
+	FAB_AUTOFREE char *hosts =
+		b->hosts ? fab_strndup(b->hosts, strcspn(b->hosts, "\n")) : NULL;
 
 	fab_label_short(fab_node_name(d->f, b->first), first, sizeof(first));
 	fab_label_short(fab_node_name(d->f, b->last), last, sizeof(last));
@@ -659,12 +661,12 @@ static void put_mark(const struct fab_drawing *d, FILE *out, size_t i)
 		}
 	for (size_t k = 0; k < m->at.n; k++) {
 		uint32_t id = m->at.v[k].id;
-		struct spot a = d->sw[m->at.v[k].is_cable
-					      ? d->f->port_node[d->f->cable_a[id]]
-					      : id];
-		struct spot b = d->sw[m->at.v[k].is_cable
-					      ? d->f->port_node[d->f->cable_b[id]]
-					      : id];
+		struct spot a =
+			d->sw[m->at.v[k].is_cable ? d->f->port_node[d->f->cable_a[id]]
+						  : id];
+		struct spot b =
+			d->sw[m->at.v[k].is_cable ? d->f->port_node[d->f->cable_b[id]]
+						  : id];
 		double x = (middle_x(a) + middle_x(b)) / 2,
 		       y = (middle_y(a) + middle_y(b)) / 2;
 
@@ -758,8 +760,8 @@ void fab_drawing_write(const struct fab_drawing *d, FILE *out)
 	if (n_pods)
 		fprintf(out, "; %u boxes stand for several switches, %s", n_pods,
 			n_open == n_pods ? "a click opens one"
-			: n_open	 ? "a click opens one of those that are not too large"
-					 : "too many to be opened here");
+			: n_open ? "a click opens one of those that are not too large"
+				 : "too many to be opened here");
 	fprintf(out,
 		".</p>\n<figure>\n<svg id=\"map\" viewBox=\"0 0 %.6g %.6g\" role=\"group\" aria-labelledby=\"fabric\">\n",
 		d->width, d->height);

@@ -80,9 +80,10 @@ static void place_ring(struct fab_drawing *d)
 		double angle = 2 * M_PI * i / n - M_PI / 2;
 
 		d->angle[d->order[i]] = angle;
-		d->box[d->order[i]] = (struct spot){
-			middle + radius * cos(angle) - RING_BOX / 2.0,
-			middle + radius * sin(angle) - RING_BOX / 2.0, RING_BOX, RING_BOX};
+		d->box[d->order[i]] =
+			(struct spot){middle + radius * cos(angle) - RING_BOX / 2.0,
+				      middle + radius * sin(angle) - RING_BOX / 2.0,
+				      RING_BOX, RING_BOX};
 	}
 }
 
@@ -123,8 +124,7 @@ static void place_inside(struct fab_drawing *d, const uint32_t *sw, uint32_t n)
 	double most = 0, cell_w, cell_h;
 
 	for (uint32_t per = 1; per <= n; per++) {
-		double size = fmin(area.w / per,
-				   3 * area.h / count_rows(d, sw, n, per));
+		double size = fmin(area.w / per, 3 * area.h / count_rows(d, sw, n, per));
 
 		if (size > most) {
 			most = size;

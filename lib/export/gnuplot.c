@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "export/curves.h"
+
 /*
  * In single quotes, where gnuplot has no escapes and no commands in backquotes; a quote
  * is doubled.
@@ -28,10 +31,59 @@ static void put_terminal(FILE *out, enum fab_plot_terminal terminal)
 		      out);
 }
 
+/* The same in a page. */
+static void put_runs(FILE *out, enum fab_plot_kind kind,
+		     const struct fab_plot_curve *curves, size_t n)
+{
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
+	struct fab_plot_series *series =
+		FAB_ARENA_NEW0(&a, n + 1, struct fab_plot_series);
+	bool is_distribution = kind == FAB_PLOT_DISTRIBUTION;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_store_result *r = curves[i].result;
+		size_t n_points = is_distribution ? r->n_bins : 1;
+		double *x = FAB_ARENA_NEW(&a, n_points + 1, double);
+		double *y = FAB_ARENA_NEW(&a, n_points + 1, double), count = 0;
+
+		for (size_t k = n_points; k-- > 0;) {
+			count += is_distribution ? (double)r->bins[k].links : 0;
+			x[k] = is_distribution
+				       ? (double)r->bins[k].load
+				       : fab_store_number_get(r->metrics, r->n_metrics,
+							      "seconds.total");
+			y[k] = is_distribution
+				       ? count
+				       : fab_store_number_get(r->metrics, r->n_metrics,
+							      "max_efi");
+		}
+		series[i] = (struct fab_plot_series){
+			fab_arena_format(&a, "run %" PRIu64 " %s", curves[i].run->id,
+					 r->algorithm),
+			x, y, n_points};
+	}
+	fab_curves_write(
+		out,
+		&(struct fab_curves){
+			.x_label = is_distribution ? "trees on a cable (EFI)" : "seconds",
+			.y_label = is_distribution ? "cables with this number or more"
+						   : "largest EFI",
+			.log_x = !is_distribution,
+			.log_y = is_distribution,
+			.is_step = is_distribution,
+			.from_zero = true,
+			.series = series,
+			.n = n});
+}
+
 void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
 			enum fab_plot_terminal terminal,
 			const struct fab_plot_curve *curves, size_t n)
 {
+	if (terminal == FAB_PLOT_PAGE) {
+		put_runs(out, kind, curves, n);
+		return;
+	}
 	put_terminal(out, terminal);
 	if (kind == FAB_PLOT_DISTRIBUTION)
 		fputs("set xlabel 'trees (EFI)'\n"
@@ -123,6 +175,15 @@ void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
 			       const char *x_label, const char *y_label,
 			       const struct fab_plot_series *series, size_t n)
 {
+	if (terminal == FAB_PLOT_PAGE) {
+		fab_curves_write(out, &(struct fab_curves){.x_label = x_label,
+							   .y_label = y_label,
+							   .log_x = true,
+							   .log_y = true,
+							   .series = series,
+							   .n = n});
+		return;
+	}
 	put_terminal(out, terminal);
 	fputs("set xlabel '", out);
 	put_text(out, x_label);
@@ -135,11 +196,42 @@ void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
 	put_lines(out, 'd', series, n, NULL);
 }
 
+static void put_load(FILE *out, const char *latency_label,
+		     const struct fab_plot_series *accepted,
+		     const struct fab_plot_series *latency, size_t n)
+{
+	static const double ends[] = {0, 1};
+	FAB_AUTOFREE struct fab_plot_series *all = FAB_NEW(n + 1, struct fab_plot_series);
+	struct fab_curves c = {.x_label = "offered, share of the hosts' cables",
+			       .y_label = "arrives, share of the cable",
+			       .from_zero = true,
+			       .series = all,
+			       .n = n + 1};
+	size_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = accepted[i].n > most ? accepted[i].n : most;
+	if (most < 2)
+		return;
+	memcpy(all, accepted, n * sizeof(*all));
+	all[n] = (struct fab_plot_series){"offered", ends, ends, 2};
+	fab_curves_write(out, &c);
+	c.y_label = latency_label;
+	c.log_y = true;
+	c.series = latency;
+	c.n = n;
+	fab_curves_write(out, &c);
+}
+
 void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
 			     const char *latency_label,
 			     const struct fab_plot_series *accepted,
 			     const struct fab_plot_series *latency, size_t n)
 {
+	if (terminal == FAB_PLOT_PAGE) {
+		put_load(out, latency_label, accepted, latency, n);
+		return;
+	}
 	put_terminal(out, terminal);
 	put_points(out, 'a', accepted, n);
 	put_points(out, 'l', latency, n);
@@ -163,6 +255,11 @@ void fab_export_gnuplot_timeline(FILE *out, enum fab_plot_terminal terminal,
 				 size_t n_rows, const char *const *kinds, size_t n_kinds,
 				 const struct fab_plot_bar *bars, size_t n)
 {
+	if (terminal == FAB_PLOT_PAGE) {
+		fab_curves_write_timeline(out, x_label, rows, n_rows, kinds, n_kinds,
+					  bars, n);
+		return;
+	}
 	put_terminal(out, terminal);
 	for (size_t i = 0; i < n_kinds; i++) {
 		/* The bars of one kind, as what gnuplot draws a box from. */

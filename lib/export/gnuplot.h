@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Results as a script for gnuplot (5 or later). */
+/* Results as a script for gnuplot (5 or later), or as SVG in a page. */
 #pragma once
 
 #include <stdio.h>
@@ -10,7 +10,11 @@ enum fab_plot_kind {
 	FAB_PLOT_DISTRIBUTION, /* cables (log) that carry at least a number of trees */
 	FAB_PLOT_SECONDS,      /* max_efi against seconds.total (log) */
 };
-enum fab_plot_terminal { FAB_PLOT_SVG, FAB_PLOT_PNG };
+enum fab_plot_terminal {
+	FAB_PLOT_SVG,
+	FAB_PLOT_PNG,
+	FAB_PLOT_PAGE, /* no script: what stands in a page (export/curves.h) */
+};
 
 /* One result of one run: a line or a point. */
 struct fab_plot_curve {

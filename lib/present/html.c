@@ -57,7 +57,7 @@ struct html {
 	FILE *out;
 	const struct fab_page *page;
 	bool has_body;
-	FILE *facts;	 /* fields, written behind the tables: into this text */
+	FILE *facts; /* fields, written behind the tables: into this text */
 	char *text;
 	size_t size;
 	uint64_t n_rows; /* of the open table */

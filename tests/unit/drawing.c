@@ -59,8 +59,8 @@ static bool rect_of(const char *text, char letter, uint32_t id, struct rect *r)
 	at = strstr(text, want);
 	at = at ? strstr(at, "<rect") : NULL;
 	at = at ? strstr(at, " x=\"") : NULL;
-	return at && sscanf(at, " x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &r->x,
-			    &r->y, &r->w, &r->h) == 4;
+	return at && sscanf(at, " x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"",
+			    &r->x, &r->y, &r->w, &r->h) == 4;
 }
 
 static bool is_within(struct rect a, struct rect b)
@@ -83,11 +83,11 @@ static size_t n_pairs(const struct fab_fabric *f)
 }
 
 static const char *const specs[] = {
-	"fattree:radix=8,levels=2",	   "fattree:radix=8,levels=3",
+	"fattree:radix=8,levels=2",    "fattree:radix=8,levels=3",
 	"fattree:radix=16,levels=3",   "torus:dims=4x4,hosts=1",
-	"torus:dims=8x8x4,hosts=1",	   "dragonfly:a=4,p=2,h=2",
-	"kfat:dims=8x8,hosts=2",	   "pgft:h=2,m=4/6,w=1/2,p=1/3",
-	"fattree:radix=8,levels=1",	   "random:switches=90,degree=4,hosts=1,seed=3",
+	"torus:dims=8x8x4,hosts=1",    "dragonfly:a=4,p=2,h=2",
+	"kfat:dims=8x8,hosts=2",       "pgft:h=2,m=4/6,w=1/2,p=1/3",
+	"fattree:radix=8,levels=1",    "random:switches=90,degree=4,hosts=1,seed=3",
 	"hyperx:dims=4x4x4x2,hosts=1",
 };
 
@@ -108,8 +108,8 @@ ParameterizedTest(size_t *index, drawing, everything_has_its_place)
 	size_t n_boxes = 0, n_alone = 0;
 
 	write_picture(&p);
-	cr_assert_eq(sscanf(strstr(p.text, "viewBox"), "viewBox=\"0 0 %lf %lf\"", &whole.w,
-			    &whole.h),
+	cr_assert_eq(sscanf(strstr(p.text, "viewBox"), "viewBox=\"0 0 %lf %lf\"",
+			    &whole.w, &whole.h),
 		     2);
 	/* boxes, in the order of their numbers and of single switches */
 	for (const char *at = p.text; (at = strstr(at, "<g class=\"")); at++) {
@@ -187,7 +187,9 @@ Test(drawing, load_and_marks)
 	cr_assert_eq(count(p.text, "id=\"m1\""), 1);
 	cr_assert_eq(count(p.text, "id=\"m2\""), 1);
 	cr_assert_eq(count(p.text, "id=\"m3\""), 0);
-	cr_assert(strstr(p.text, "<li id=\"f1\" class=\"bad\"><a href=\"#m1\">a &lt;loop&gt;</a>"));
+	cr_assert(
+		strstr(p.text,
+		       "<li id=\"f1\" class=\"bad\"><a href=\"#m1\">a &lt;loop&gt;</a>"));
 	cr_assert(strstr(p.text, "<li id=\"f3\">nowhere</li>"));
 	cr_assert_eq(count(p.text, "<li id="), 100);
 	cr_assert(strstr(p.text, "and 103 more"));
@@ -223,7 +225,9 @@ Test(drawing, text_is_never_markup)
 
 	fab_html_put(out, "<a b=\"c\" d='e'>&amp;\x1b[0m\xff\xe2\x80\xae\xc3\xa9");
 	fclose(out);
-	cr_assert_str_eq(text, "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;\\x1b[0m\\xff\\xe2\\x80\\xae\xc3\xa9",
-			 "%s", text);
+	cr_assert_str_eq(
+		text,
+		"&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;\\x1b[0m\\xff\\xe2\\x80\\xae\xc3\xa9",
+		"%s", text);
 	free(text);
 }

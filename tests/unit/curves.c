@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Curves of a page: every point at its place between round numbers, nothing invented. */
+#include "export/curves.h"
+
+#include "base/macros.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((noinline)) static char *draw(const struct fab_curves *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fab_curves_write(out, c);
+	fclose(out);
+	return text;
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+		n++;
+	return n;
+}
+
+/* Place of point i, in the order of the file. */
+static void place(const char *text, size_t i, double *x, double *y)
+{
+	const char *at = text;
+
+	for (size_t k = 0; k <= i; k++)
+		at = strstr(at, "<circle class=\"k") + 1;
+	cr_assert_eq(sscanf(strstr(at, "cx="), "cx=\"%lf\" cy=\"%lf\"", x, y), 2);
+}
+
+/* Equal steps are equally far apart, on a logarithmic axis equal ratios are. */
+Test(curves, places_are_proportional)
+{
+	static const double x[] = {1, 10, 100, 1000}, y[] = {2, 4, 6, 8};
+
+	for (int is_log = 0; is_log < 2; is_log++) {
+		const struct fab_plot_series s = {"a", is_log ? x : y, y, 4};
+		char *text = draw(&(struct fab_curves){
+			"x", "y", .log_x = is_log, .series = &s, .n = 1});
+		double px[4], py[4];
+
+		for (size_t i = 0; i < 4; i++)
+			place(text, i, &px[i], &py[i]);
+		for (size_t i = 2; i < 4; i++) {
+			cr_assert_float_eq(px[i] - px[i - 1], px[1] - px[0], 0.05);
+			cr_assert_float_eq(py[i] - py[i - 1], py[1] - py[0], 0.05);
+		}
+		cr_assert_gt(px[1], px[0]);
+		cr_assert_lt(py[1], py[0]);
+		free(text);
+	}
+}
+
+/* What is not finite, or not above 0 on a logarithmic axis, is no point and breaks the
+ * line. */
+Test(curves, missing_points)
+{
+	static const double x[] = {1, 2, 3, 4, 5}, y[] = {1, NAN, 0, 4, 5};
+	const struct fab_plot_series s = {"<a>", x, y, 5};
+	char *text = draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
+	const char *line = strstr(text, "class=\"line k0\" d=\"");
+
+	cr_assert_eq(count(text, "<circle"), 3);
+	cr_assert(strstr(text, "&lt;a&gt;: 5, 5"));
+	cr_assert(line);
+	line = strchr(line, 'M');
+	cr_assert(strchr(line + 1, 'M') < strchr(line, '"'), "the line is broken");
+	free(text);
+}
+
+Test(curves, less_than_two_points_are_no_curve)
+{
+	static const double x[] = {1, 2}, y[] = {NAN, 3};
+	const struct fab_plot_series s[] = {{"a", x, y, 2}, {"b", x, y, 0}};
+	char *text = draw(&(struct fab_curves){"x", "y", .series = s, .n = FAB_COUNT(s)});
+
+	cr_assert_str_eq(text, "");
+	free(text);
+}
+
+/* Ticks are round numbers around all values; names do not cover each other. */
+Test(curves, ticks_and_names)
+{
+	static const double x[] = {0, 97}, y[] = {3, 103}, z[] = {3, 103.01};
+	const struct fab_plot_series s[] = {{"first", x, y, 2}, {"second", x, z, 2}};
+	char *text = draw(
+		&(struct fab_curves){"x", "y", .from_zero = true, .series = s, .n = 2});
+	double at[2];
+
+	for (int v = 0; v <= 100; v += 20) {
+		char tick[32];
+
+		snprintf(tick, sizeof(tick), ">%d</text>", v);
+		cr_assert(strstr(text, tick), "%d: %s", v, text);
+	}
+	cr_assert(strstr(text, ">150</text>"));
+	cr_assert_eq(sscanf(strstr(text, "h18\""), "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[0]), 1);
+	cr_assert_eq(sscanf(strstr(strstr(text, "h18\"") + 1, "h18\""),
+			    "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[1]),
+		     1);
+	cr_assert_geq(fabs(at[1] - at[0]), 13.9);
+	free(text);
+}
