@@ -119,7 +119,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		names[i] = plain.of_host[o->hosts[i]];
 	o->list = fab_hostlist_fold(names, o->n);
 	fab_plain_names_fini(&plain);
-	if (p->run.quiet)
+	if (p->run.quiet && !p->output.report)
 		return FAB_EXIT_DONE;
 	rc = topo_open_routes(p, f, &o->routes, err);
 	if (rc)
@@ -205,6 +205,20 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
+/* Switches of the hosts chosen. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct choice *o = w->outcome;
+	const struct fab_fabric *f = w->f;
+
+	fab_drawing_mark(d, FAB_TONE_PLAIN,
+			 fab_arena_format(w->arena, "hosts chosen: %s", o->list));
+	for (uint32_t i = 0; i < o->n; i++)
+		for (uint32_t a = f->host_first_adapter[o->hosts[i]];
+		     a < f->host_first_adapter[o->hosts[i] + 1]; a++)
+			fab_drawing_mark_node(d, f->host_adapter[a]);
+}
+
 static int write_list(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct choice *o = w->outcome;
@@ -229,6 +243,7 @@ const struct fab_task topo_choose = {
 	.outcome_bytes = sizeof(struct choice),
 	.solve = solve,
 	.report = report,
+	.draw = draw,
 	.fini = fini,
 };
 
@@ -238,5 +253,6 @@ const struct fab_task topo_choose_quietly = {
 	.solve = solve,
 	.write = write_list,
 	.report = report, /* of a page */
+	.draw = draw,
 	.fini = fini,
 };

@@ -501,6 +501,63 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
+/* A change: where it is now, else at the nodes that had it. */
+static void mark_change(struct fab_drawing *d, const struct fab_work *w,
+			const struct fab_change *c)
+{
+	const struct outcome *o = w->outcome;
+	const struct fab_fabric *old = o->old, *f = w->f;
+	bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
+	bool is_gone = is_node ? c->new_node == FAB_NONE : c->new_cable == FAB_NONE;
+	const struct fab_fabric *in = is_gone ? old : f;
+	uint32_t node = is_gone ? c->old_node : c->new_node;
+	uint32_t cable = is_gone ? c->old_cable : c->new_cable;
+
+	fab_drawing_mark(d, is_gone ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			 fab_arena_format(w->arena, "%s: %s", fab_change_name(c->kind),
+					  is_node ? fab_node_name(in, node)
+						  : cable_text(w->arena, in, cable)));
+	if (!is_gone && is_node)
+		fab_drawing_mark_node(d, node);
+	else if (!is_gone)
+		fab_drawing_mark_cable(d, cable);
+	for (uint32_t p = is_node && is_gone ? old->node_first_port[node] : 0;
+	     is_node && is_gone && p < old->node_first_port[node + 1]; p++) {
+		uint32_t peer = fab_port_peer(old, p);
+		uint32_t now = peer == FAB_NONE ? FAB_NONE
+						: o->diff->new_of[old->port_node[peer]];
+
+		if (now != FAB_NONE)
+			fab_drawing_mark_node(d, now);
+	}
+	for (int end = 0; end < 2 && !is_node && is_gone; end++) {
+		uint32_t port = end ? old->cable_b[cable] : old->cable_a[cable];
+		uint32_t now = o->diff->new_of[old->port_node[port]];
+
+		if (now != FAB_NONE)
+			fab_drawing_mark_node(d, now);
+	}
+}
+
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+
+	for (uint32_t i = 0; o->diff && i < o->diff->n_changes; i++)
+		mark_change(d, w, &o->diff->changes[i]);
+	for (uint32_t i = 0; o->wiring && i < o->wiring->n_changes; i++) {
+		const struct fab_wiring_change *c = &o->wiring->changes[i];
+		bool is_missing = c->kind == FAB_WIRING_MISSING;
+		struct record row = wiring_row(w->arena, o, c);
+
+		fab_drawing_mark(d, is_missing ? FAB_TONE_BAD : FAB_TONE_WARN,
+				 fab_arena_format(w->arena, "%s: %s", row.change,
+						  row.name ? row.name : "cable"));
+		if (!is_missing && o->found == w->f)
+			fab_drawing_mark_cable(d, c->found[0]);
+	}
+}
+
 static void fini(void *outcome)
 {
 	struct outcome *o = outcome;
@@ -516,5 +573,6 @@ const struct fab_task topo_diff = {
 	.outcome_bytes = sizeof(struct outcome),
 	.solve = solve,
 	.report = report,
+	.draw = draw,
 	.fini = fini,
 };

@@ -10,6 +10,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "fabric/check.h"
+#include "fabric/label.h"
 #include "fabric/resolver.h"
 #include "mcast/tables.h"
 #include "source/unpack.h"
@@ -206,6 +207,29 @@ static void report_trace(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
+/* The path, and where it ends. */
+static void draw_trace(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct traced *o = w->outcome;
+	const struct fab_trace *t = &o->trace;
+	const struct fab_fabric *f = w->f;
+	uint32_t last =
+		t->hops.n ? f->port_node[t->hops.v[t->hops.n - 1].in] : o->ends[0].sw;
+
+	fab_drawing_mark(d, FAB_TONE_PLAIN,
+			 fab_arena_format(w->arena, "the path from %s to %s",
+					  fab_node_name(f, o->ends[0].node),
+					  fab_node_name(f, o->ends[1].node)));
+	for (size_t i = 0; i < t->hops.n; i++)
+		fab_drawing_mark_cable(d, f->port_cable[t->hops.v[i].out]);
+	if (!t->stopped)
+		return;
+	fab_drawing_mark(d, FAB_TONE_BAD,
+			 fab_arena_format(w->arena, "it ends at %s: %s",
+					  fab_node_name(f, last), t->stopped));
+	fab_drawing_mark_node(d, last);
+}
+
 static void fini_trace(void *outcome)
 {
 	struct traced *o = outcome;
@@ -220,6 +244,7 @@ const struct fab_task topo_trace = {
 	.outcome_bytes = sizeof(struct traced),
 	.solve = solve_trace,
 	.report = report_trace,
+	.draw = draw_trace,
 	.fini = fini_trace,
 };
 
@@ -347,6 +372,15 @@ static void report_users(struct fab_report *r, const struct fab_work *w)
 		name_users(r, w);
 }
 
+static void draw_users(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct used *o = w->outcome;
+	FAB_AUTOFREE char *text = fab_cable_text(w->f, o->use[0].from);
+
+	fab_drawing_mark(d, FAB_TONE_PLAIN, text);
+	fab_drawing_mark_cable(d, w->f->port_cable[o->use[0].from]);
+}
+
 static void fini_users(void *outcome)
 {
 	struct used *o = outcome;
@@ -363,5 +397,6 @@ const struct fab_task topo_users = {
 	.outcome_bytes = sizeof(struct used),
 	.solve = solve_users,
 	.report = report_users,
+	.draw = draw_users,
 	.fini = fini_users,
 };

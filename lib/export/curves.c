@@ -27,7 +27,8 @@ enum {
 	ROW_LABEL = 200,
 };
 
-static const char DASHES[] = " stroke-dasharray=\"6 4\"", PALE[] = " fill-opacity=\".45\"";
+static const char DASHES[] = " stroke-dasharray=\"6 4\"",
+		  PALE[] = " fill-opacity=\".45\"";
 
 struct axis {
 	bool is_log;
@@ -46,7 +47,8 @@ static double at(const struct axis *a, double v)
 	       (value_of(a, v) - a->low) / (a->high - a->low) * (a->to - a->from);
 }
 
-static bool is_point(const struct fab_curves *c, const struct fab_plot_series *s, size_t i)
+static bool is_point(const struct fab_curves *c, const struct fab_plot_series *s,
+		     size_t i)
 {
 	return isfinite(s->x[i]) && isfinite(s->y[i]) && (!c->log_x || s->x[i] > 0) &&
 	       (!c->log_y || s->y[i] > 0);
@@ -289,16 +291,16 @@ void fab_curves_write_timeline(FILE *out, const char *x_label, const char *const
 			continue;
 		fprintf(out,
 			"<rect class=\"k%u\"%s x=\"%.6g\" y=\"%u\" width=\"%.6g\" height=\"%d\"><title>",
-			b->kind % COLORS, b->kind >= COLORS ? PALE : "", at(&x, b->from), TOP + b->row * BAR + 3,
-			at(&x, b->to) - at(&x, b->from), BAR - 6);
+			b->kind % COLORS, b->kind >= COLORS ? PALE : "", at(&x, b->from),
+			TOP + b->row * BAR + 3, at(&x, b->to) - at(&x, b->from), BAR - 6);
 		fab_html_put(out, kinds[b->kind]);
 		fprintf(out, ": %.6g to %.6g</title></rect>\n", b->from, b->to);
 	}
 	for (size_t k = 0; k < n_kinds; k++) {
 		fprintf(out,
 			"<rect class=\"k%zu\"%s x=\"%d\" y=\"%zu\" width=\"12\" height=\"12\"/><text font-size=\"12\" x=\"%d\" y=\"%zu\">",
-			k % COLORS, k >= COLORS ? PALE : "", WIDTH - RIGHT + 12, TOP + k * BAR, WIDTH - RIGHT + 30,
-			TOP + k * BAR + 11);
+			k % COLORS, k >= COLORS ? PALE : "", WIDTH - RIGHT + 12,
+			TOP + k * BAR, WIDTH - RIGHT + 30, TOP + k * BAR + 11);
 		fab_html_put(out, kinds[k]);
 		fputs("</text>\n", out);
 	}

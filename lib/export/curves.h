@@ -9,9 +9,9 @@
 /* One picture. Labels are any text. */
 struct fab_curves {
 	const char *x_label, *y_label;
-	bool log_x, log_y;   /* points that are not above 0 are left out there */
-	bool is_step;	     /* y holds from the x before on */
-	bool from_zero;	     /* axes that are not logarithmic begin at 0 */
+	bool log_x, log_y; /* points that are not above 0 are left out there */
+	bool is_step;	   /* y holds from the x before on */
+	bool from_zero;	   /* axes that are not logarithmic begin at 0 */
 	const struct fab_plot_series *series; /* [n] */
 	size_t n;
 };

@@ -654,7 +654,8 @@ static void put_mark(const struct fab_drawing *d, FILE *out, size_t i)
 			uint32_t c = m->at.v[k].id;
 
 			put_path(d, out, d->sw[f->port_node[f->cable_a[c]]],
-				 d->sw[f->port_node[f->cable_b[c]]], "loop", -1);
+				 d->sw[f->port_node[f->cable_b[c]]],
+				 m->tone == FAB_TONE_BAD ? "loop" : "loop plain", -1);
 			fputs("<title>", out);
 			put_cable(d, out, c);
 			fputs("</title></path>\n", out);

@@ -47,8 +47,8 @@ Test(curves, places_are_proportional)
 
 	for (int is_log = 0; is_log < 2; is_log++) {
 		const struct fab_plot_series s = {"a", is_log ? x : y, y, 4};
-		char *text = draw(&(struct fab_curves){
-			"x", "y", .log_x = is_log, .series = &s, .n = 1});
+		char *text = draw(&(struct fab_curves){"x", "y", .log_x = is_log,
+						       .series = &s, .n = 1});
 		double px[4], py[4];
 
 		for (size_t i = 0; i < 4; i++)
@@ -69,7 +69,8 @@ Test(curves, missing_points)
 {
 	static const double x[] = {1, 2, 3, 4, 5}, y[] = {1, NAN, 0, 4, 5};
 	const struct fab_plot_series s = {"<a>", x, y, 5};
-	char *text = draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
+	char *text =
+		draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
 	const char *line = strstr(text, "class=\"line k0\" d=\"");
 
 	cr_assert_eq(count(text, "<circle"), 3);
@@ -106,7 +107,9 @@ Test(curves, ticks_and_names)
 		cr_assert(strstr(text, tick), "%d: %s", v, text);
 	}
 	cr_assert(strstr(text, ">150</text>"));
-	cr_assert_eq(sscanf(strstr(text, "h18\""), "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[0]), 1);
+	cr_assert_eq(sscanf(strstr(text, "h18\""),
+			    "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[0]),
+		     1);
 	cr_assert_eq(sscanf(strstr(strstr(text, "h18\"") + 1, "h18\""),
 			    "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[1]),
 		     1);
