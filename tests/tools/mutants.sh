@@ -18,7 +18,7 @@ mkdir -p "$build" || exit 2
 
 # a copy of the sources, in which every mutation is a choice by fab_mutant()
 python3 - "$list" "$build/source" <<'PYTHON' || exit 2
-import os, subprocess, sys
+import os, re, subprocess, sys
 listing, target = sys.argv[1:]
 edits, bad = {}, 0
 for number, row in enumerate(open(listing), 1):
@@ -32,10 +32,9 @@ for number, row in enumerate(open(listing), 1):
     except ValueError:
         sys.exit(f'{listing}:{number}: expected FILE:LINE, text, replacement and tests, between tabs')
     text = open(path).read()
-    starts, at = [], text.find(old)
-    while at >= 0:
-        starts.append(at)
-        at = text.find(old, at + 1)
+    # whole names only
+    pattern = re.sub(r'^(?=\w)', r'\\b', re.escape(old)) + (r'\b' if re.search(r'\w$', old) else '')
+    starts = [m.start() for m in re.finditer(pattern, text)]
     if not starts:
         print(f'{listing}:{number}: {path} has no "{old}"')
         bad = 1
@@ -103,7 +102,7 @@ if [ ! -f "$build/build/build.ninja" ]; then
     -Dtest_data="$data" -Dc_args="-include $build/mutant.h -w" >"$build/log" 2>&1 ||
     { tail -n 20 "$build/log"; exit 2; }
 fi
-ninja -C "$build/build" >"$build/log" 2>&1 ||
+ninja -k 0 -C "$build/build" >"$build/log" 2>&1 ||
   { grep -E -A5 'error|FAILED' "$build/log" | head -n 40; exit 2; }
 
 run_tests() { # MUTANT TESTS
