@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "boot/addresses.h"
 #include "source/source.h"
 #include "support/boots.h"
-#include "support/own.h"
+#include "support/test.h"
 
 OWN_POINTER(fab_machine)
 
@@ -28,9 +23,8 @@ Test(addresses, files)
 		"n2 2:0:0:0:0:A 10.0.0.2 fd00::2\n10.0.0.2 n2-alias n2\n"
 		"n3 02:00:00:00:00:0b fd00::3\n";
 	struct fab_host_addresses *a;
-	struct fab_err err = {""};
 
-	cr_assert_eq(read_book(text, &a, &err), 0, "%s", err.text);
+	MUST(read_book(text, &a, ERR));
 	cr_expect_str_eq(fab_host_addresses_find(a, "N1")->ip, "10.0.0.1");
 	cr_expect_str_eq(fab_host_addresses_find(a, "n1.site")->ip6, "fd00::1");
 	cr_expect_str_eq(fab_host_addresses_find(a, "n2")->mac, "02:00:00:00:00:0a");
@@ -84,12 +78,11 @@ Test(addresses, refusals)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_host_addresses *a;
-		struct fab_err err = {""};
 
-		cr_expect_neq(read_book(cases[i].text, &a, &err), 0, "%s", cases[i].text);
+		cr_expect_neq(read_book(cases[i].text, &a, ERR), 0, "%s", cases[i].text);
 		cr_expect_null(a);
-		cr_expect_not_null(strstr(err.text, cases[i].wrong), "%s: %s",
-				   cases[i].text, err.text);
+		cr_expect_not_null(strstr(test_err.text, cases[i].wrong), "%s: %s",
+				   cases[i].text, test_err.text);
 	}
 }
 
@@ -116,11 +109,9 @@ Test(addresses, networks)
 	};
 	struct fab_ip_network net;
 	char ip[FAB_IP_BYTES];
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(good); i++) {
-		cr_assert_eq(fab_ip_network_parse(good[i].text, &net, &err), 0, "%s",
-			     err.text);
+		MUST(fab_ip_network_parse(good[i].text, &net, ERR));
 		cr_expect_str_eq(net.text, good[i].text);
 		cr_expect_eq(fab_ip_network_hosts(&net), good[i].hosts, "%s", net.text);
 		fab_ip_network_host(&net, 0, ip);
@@ -132,7 +123,7 @@ Test(addresses, networks)
 		cr_expect_not(fab_ip_network_has(&net, "11.0.0.0"));
 	}
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		cr_expect_neq(fab_ip_network_parse(bad[i], &net, &err), 0, "%s", bad[i]);
+		cr_expect_neq(fab_ip_network_parse(bad[i], &net, ERR), 0, "%s", bad[i]);
 }
 
 /* The forms of the adapters' manual. */
@@ -162,10 +153,8 @@ Test(addresses, identities)
 static struct fab_machine *machine_of(const char *text)
 {
 	struct fab_machine *m;
-	struct fab_err err;
 
-	cr_assert_eq(fab_machine_read("m", text, strlen(text), &m, &err), 0, "%s",
-		     err.text);
+	MUST(fab_machine_read("m", text, strlen(text), &m, ERR));
 	return m;
 }
 
@@ -202,28 +191,29 @@ Test(addresses, same_host_same_address)
 	OWN(fab_machine) *m = machine_of("n10 - 1 node\nn2 - 1 node\nv1 - 1 server\n");
 	OWN(fab_machine) *more =
 		machine_of("n1 - 1 node\nv1 - 1 server\nn2 - 1 node\nn3 - 1 node\n");
-	struct fab_err err = {""};
-	OWN_HEAP char *first = planned(m, "10.0.0.0/24", "", "", &err), *second = NULL,
+	OWN_HEAP char *first = planned(m, "10.0.0.0/24", "", "", ERR), *second = NULL,
 		      *third = NULL;
 
-	cr_assert_not_null(first, "%s", err.text);
+	cr_assert_not_null(first, "%s", test_err.text);
 	cr_expect_str_eq(first, "10.0.0.2 n2\n10.0.0.3 n10\n10.0.0.1 v1\n");
 	second = planned(more, "10.0.0.0/24", "10.0.0.5 n3\n10.0.0.4 gateway\n", first,
-			 &err);
+			 ERR);
 	/* n10 may come back; n3 has one of its own */
 	cr_expect_str_eq(second, "10.0.0.6 n1\n10.0.0.2 n2\n10.0.0.3 n10\n10.0.0.1 v1\n");
 	third = planned(more, "10.0.0.0/24", "10.0.0.5 n3\n10.0.0.4 gateway\n", second,
-			&err);
+			ERR);
 	cr_expect_str_eq(third, second);
 	free(third);
-	third = planned(more, "fd00::/64", "", second, &err);
+	third = planned(more, "fd00::/64", "", second, ERR);
 	cr_expect_not_null(strstr(third, "fd00::1 v1\n"), "%s", third);
 	cr_expect_not_null(strstr(third, "10.0.0.3 n10\n"), "%s", third);
-	cr_expect_null(planned(more, "10.0.0.0/30", "", "", &err));
-	cr_expect_not_null(strstr(err.text, "10.0.0.0/30 has no address left for 'n2'"),
-			   "%s", err.text);
-	cr_expect_null(planned(m, "10.0.0.0/24", "10.0.0.2 gateway\n", first, &err));
-	cr_expect_not_null(strstr(err.text, "10.0.0.2, kept for 'n2'"), "%s", err.text);
+	cr_expect_null(planned(more, "10.0.0.0/30", "", "", ERR));
+	cr_expect_not_null(
+		strstr(test_err.text, "10.0.0.0/30 has no address left for 'n2'"), "%s",
+		test_err.text);
+	cr_expect_null(planned(m, "10.0.0.0/24", "10.0.0.2 gateway\n", first, ERR));
+	cr_expect_not_null(strstr(test_err.text, "10.0.0.2, kept for 'n2'"), "%s",
+			   test_err.text);
 }
 
 /* On a fabric a host that was renamed is known by its GUID. */
@@ -231,20 +221,18 @@ Test(addresses, renamed_host)
 {
 	const char *servers = "h0";
 	struct fab_machine_servers asked = {.patterns = &servers, .n = 1};
-	struct fab_err err = {""};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_machine) *m = NULL;
 	char *at;
 	FAB_AUTOFREE char *first = NULL, *second = NULL, *old = NULL;
 
-	cr_assert_eq(fab_source_open("gen:fattree:radix=4,levels=2", NULL, &f, &err), 0,
-		     "%s", err.text);
-	cr_assert_eq(fab_machine_of_fabric(f, &asked, &m, &err), 0);
-	first = planned(m, "10.0.0.0/24", "", "", &err);
-	cr_assert_not_null(first, "%s", err.text);
+	MUST(fab_source_open("gen:fattree:radix=4,levels=2", NULL, &f, ERR));
+	MUST(fab_machine_of_fabric(f, &asked, &m, ERR));
+	first = planned(m, "10.0.0.0/24", "", "", ERR);
+	cr_assert_not_null(first, "%s", test_err.text);
 	at = strstr(first, " h3 # 0x");
 	cr_assert_not_null(at, "%s", first);
 	old = fab_format("%.*s was # 0x%s", (int)(at - first), first, at + 8);
-	second = planned(m, "10.0.0.0/24", "", old, &err);
+	second = planned(m, "10.0.0.0/24", "", old, ERR);
 	cr_expect_str_eq(second, first);
 }

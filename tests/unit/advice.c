@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How many servers are enough, and what limits, against trying all sets of servers. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "boot/advice.h"
 #include "boot/share.h"
 #include "support/boots.h"
+#include "support/test.h"
 
 /* Up to 8 nodes and 7 servers of unlike rates. */
 static struct fab_machine *draw_machine(uint64_t seed)
@@ -118,7 +111,6 @@ Test(advice, limits_of_transfers_count)
 	const struct fab_mapping_problem problem = {.m = m, .batch = &all};
 	struct fab_advice advice[FAB_ADVICE_MAX];
 	struct fab_servers_needed got;
-	struct fab_err err = {""};
 	uint32_t n;
 
 	fab_limits_apply(m, &(struct fab_limits){0}, 0.5);
@@ -128,13 +120,13 @@ Test(advice, limits_of_transfers_count)
 	m->limits.disk_mbps = 250;
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 1.7).n, 0);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 3.2).n, 8);
-	cr_assert_eq(fab_advice_raise(&problem, &o, advice, &n, &err), 0);
+	MUST(fab_advice_raise(&problem, &o, advice, &n, ERR));
 	cr_expect_eq(advice[0].levels, fab_limit_bit(FAB_LIMIT_DISK));
 	m->limits = (struct fab_limits){.flow_mbps = 50};
-	cr_assert_eq(fab_advice_raise(&problem, &o, advice, &n, &err), 0);
+	MUST(fab_advice_raise(&problem, &o, advice, &n, ERR));
 	cr_expect_eq(advice[0].levels, fab_limit_bit(FAB_LIMIT_TRANSFER));
 	m->limits.connections = 1;
-	cr_assert_eq(fab_advice_raise(&problem, &o, advice, &n, &err), 0);
+	MUST(fab_advice_raise(&problem, &o, advice, &n, ERR));
 	cr_expect_float_eq(advice[0].bandwidth_mbps, 50, 1e-6);
 	cr_expect_float_eq(advice[0].seconds, 16, 1e-6);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 15.9).n, 0);

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* LIDs behind a leaf of a kfat whose lines several switches or cables join. */
-#include "base/mem.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/fault_sweep.h"
-#include "unicast/faults.h"
 #include "unicast/path.h"
-#include "unicast/routes.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct net {
 	struct fab_fabric *f;
@@ -24,9 +14,8 @@ struct net {
 static struct net net_of(struct fab_fabric *f)
 {
 	struct net n = {.f = f};
-	struct fab_err err;
 
-	cr_assert_eq(fab_kfat_recognize(n.f, &n.k, &err), 0, "%s", err.text);
+	MUST(fab_kfat_recognize(n.f, &n.k, ERR));
 	return n;
 }
 
@@ -50,9 +39,8 @@ static struct fab_routes *route(const struct net *n, const char *engine,
 						    .max_sls = 16,
 						    .n_threads = 1};
 	struct fab_routes *r;
-	struct fab_err err;
 
-	cr_assert_eq(e->route(&problem, &r, &err), 0, "%s", err.text);
+	MUST(e->route(&problem, &r, ERR));
 	return r;
 }
 
@@ -61,9 +49,8 @@ static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends end
 	const struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 1};
 	struct fab_analysis j;
-	struct fab_err err;
 
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	return j;
 }
 
@@ -89,7 +76,6 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 {
 	OWN(fab_routes) *r = route(n, engine, NULL);
 	OWN(fab_analysis) j = analyse(r, FAB_ENDS_HOSTS);
-	struct fab_err err;
 
 	cr_expect_eq(j.unreachable, 0);
 	cr_expect(j.deadlock_free);
@@ -97,7 +83,7 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 		     "%s: %s: %llu, not %llu", n->f->source, engine,
 		     (unsigned long long)j.max_load,
 		     (unsigned long long)closed_form(n->k, hosts, cables));
-	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
+	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 }
 
 static const char *const engines[] = {"xy", "algorithm-a", "vtftr", "vtftr-ib"};
@@ -179,11 +165,10 @@ static uint64_t load_of(const struct net *n, const struct fab_routes *r, const c
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	struct fab_flow_load load;
 	const struct fab_permutation_problem problem = {n->f, n->k, &ends, 1};
-	struct fab_err err;
 	FAB_AUTOFREE uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, n->f, NULL, NULL);
-	cr_assert_eq(fab_permutation_make(spec, &problem, &to, &err), 0, "%s", err.text);
+	MUST(fab_permutation_make(spec, &problem, &to, ERR));
 	fab_permutation_load(r, &ends, to, &load);
 	cr_assert_eq(load.lost, 0);
 	return load.max;
@@ -245,7 +230,6 @@ Test(alternatives, lids_of_one_port)
 	struct fab_endpoint to;
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
-	struct fab_err err;
 
 	for (uint32_t p = 0; p < n.f->n_ports; p++)
 		if (!fab_node_is_switch(n.f, n.f->port_node[p])) {
@@ -270,7 +254,7 @@ Test(alternatives, lids_of_one_port)
 	}
 	j = analyse(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 9 * 8 * 4, "each LID is a destination");
-	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
+	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 }
 
 /* A dead root: who used it is spread over the other planes, nobody else moves. */
@@ -313,7 +297,6 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 {
 	static const enum fab_ends ends[] = {FAB_ENDS_LEAVES, FAB_ENDS_HOSTS};
 	struct unicast_check c = unicast_check(r);
-	struct fab_err err;
 
 	cr_assert_not(c.has_cycle);
 	if (reaches_all)
@@ -325,7 +308,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		cr_assert(j.deadlock_free);
 		if (reaches_all)
 			cr_assert_eq(j.connected, j.connected_in_graph);
-		cr_assert_eq(fab_unicast_verify(r, ends[i], &j, &err), 0, "%s", err.text);
+		MUST(fab_unicast_verify(r, ends[i], &j, ERR));
 		if (ends[i] == FAB_ENDS_LEAVES)
 			cr_assert_eq(j.connected, c.connected,
 				     "all alternatives of a leaf are analysed alike");
@@ -385,11 +368,10 @@ static struct fab_faults_result sweep_one(const struct net *n, const char *engin
 		.n_engines = 1,
 		.needs_tables = needs_tables};
 	struct fab_faults_result result = {.algorithm = NULL};
-	struct fab_err err;
 
-	cr_assert_eq(fab_faults_add_switches(s.faults, dead, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_faults_sweep_init(&s, &err), 0);
-	cr_assert_eq(fab_faults_sweep_run(&s, &result, &err), 0, "%s", err.text);
+	MUST(fab_faults_add_switches(s.faults, dead, ERR));
+	MUST(fab_faults_sweep_init(&s, ERR));
+	MUST(fab_faults_sweep_run(&s, &result, ERR));
 	cr_assert_eq(result.routes != NULL,
 		     needs_tables || strchr(dead, 'r') ||
 			     n->f->n_hosts / n->k->n_leaves % n->k->n_planes);

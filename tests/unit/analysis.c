@@ -2,17 +2,9 @@
 /* Tables analysed by walking every pair's path, one after the other. */
 #include "unicast/analysis.h"
 
-#include "base/rng.h"
-#include "support/gen.h"
-#include "support/own.h"
 #include "support/plain.h"
-#include "support/plan.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LANES = PLAIN_LANES };
 
@@ -94,13 +86,12 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 2};
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j;
-	struct fab_err err = {""};
 	FAB_AUTO(plain_fini) struct plain x;
 	bool has_cycle, has_gaps = false;
 
 	plain_init(&x, r, ends);
 	plain_analysis(&x);
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.pairs, x.got.pairs);
 	cr_expect_eq(j.connected, x.got.connected);
 	cr_expect_eq(j.unreachable, x.got.pairs - x.got.connected);
@@ -379,7 +370,6 @@ Test(analysis, lane_for_management_is_refused)
 {
 	struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
 	OWN(fab_analysis) j;
-	struct fab_err err = {""};
 	OWN(fab_fabric) *f = test_gen("mesh:dims=4");
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
@@ -391,15 +381,13 @@ Test(analysis, lane_for_management_is_refused)
 	r->sl_source = FAB_NEW0(1, uint32_t);
 	r->sl = FAB_NEW0(4, uint8_t);
 	r->sl[0] = 15; /* from a switch to itself: no lane */
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	fab_analysis_fini(&j);
 	r->sl[2] = 15;
-	cr_assert_neq(fab_analyse(r, &options, &j, &err), 0);
-	cr_expect(strstr(err.text, "lane 15"), "%s", err.text);
+	FAILS(fab_analyse(r, &options, &j, ERR), 0, "lane 15");
 	fab_analysis_fini(&j);
 	r->sl[2] = 16;
-	cr_assert_neq(fab_analyse(r, &options, &j, &err), 0);
-	cr_expect(strstr(err.text, "service level"), "%s", err.text);
+	FAILS(fab_analyse(r, &options, &j, ERR), 0, "service level");
 }
 
 static void expect_same_pairs(const struct fab_pair_list *a,
@@ -476,10 +464,9 @@ Test(analysis, paths_of_hundreds_of_hops)
 						     .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.connected, N * (N - 1));
 	cr_expect_eq(j.max_hops, N - 1);
 	for (uint32_t h = 1; h < LONG; h++)

@@ -2,18 +2,9 @@
 /* minhop and updn, LID by LID: against a plain count of ports, and the analysis of
  * them. */
 
-#include "base/rng.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "unicast/analysis.h"
+#include "support/test.h"
 #include "unicast/criticality.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
-#include "unicast/routes.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Some switches and adapters with several LIDs, some dead parts. */
 struct net {
@@ -151,10 +142,10 @@ static struct fab_analysis analysis_of(const struct fab_routes *r, enum fab_ends
 {
 	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
 	struct fab_analysis j;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_unicast_verify(r, ends, &j, &err), 0, "%d: %s", ends, err.text);
+	MUST(fab_analyse(r, &options, &j, ERR));
+	cr_assert_eq(fab_unicast_verify(r, ends, &j, ERR), 0, "%d: %s", ends,
+		     test_err.text);
 	return j;
 }
 
@@ -274,10 +265,8 @@ static struct fab_losses rank_all(const struct net *x, const struct fab_unicast_
 		.f = x->f, .faults = x->faults, .max_vls = 1, .n_threads = n_threads};
 	const struct fab_losses_options options = {.steps = UINT64_MAX};
 	struct fab_losses losses;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_losses_rank(&problem, e, r, &options, &losses, &err), 0, "%s",
-		     err.text);
+	MUST(fab_losses_rank(&problem, e, r, &options, &losses, ERR));
 	qsort(losses.of.v, losses.of.n, sizeof(*losses.of.v), by_part);
 	return losses;
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trees that are revised: never worse than others, never higher, the bound where it is
  * known to be reached. */
-#include "base/mem.h"
-#include "base/rng.h"
 #include "mcast/engine/state.h"
 #include "mcast/roots.h"
 #include "mcast/route.h"
 #include "mcast/search/search.h"
-#include "support/gen.h"
 #include "support/routed.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* A generated fabric with n_groups random groups of at most `most` members. */
 struct instance {
@@ -110,7 +104,6 @@ Test(balanced, rerouting_keeps_trees_sound)
 				.options = &options, .n_rounds = 3, .n_attempts = 1};
 			FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 			struct fab_mcast_result r;
-			struct fab_err err = {""};
 			FAB_AUTO(routed_fini) struct routed s;
 			uint32_t before;
 
@@ -120,9 +113,9 @@ Test(balanced, rerouting_keeps_trees_sound)
 			cr_expect_eq(fab_negotiate(&state, &negotiation),
 				     FAB_ENDED_STALL);
 			r = result_of(&state, &fab_mcast_minihop);
-			cr_expect_eq(fab_mcast_verify(&s.problem, &r, &err), 0,
+			cr_expect_eq(fab_mcast_verify(&s.problem, &r, ERR), 0,
 				     "%s, seed %llu: %s", specs[i],
-				     (unsigned long long)seed, err.text);
+				     (unsigned long long)seed, test_err.text);
 			cr_expect_leq(fab_mcast_max_level(&state), before);
 			n_less += fab_mcast_max_level(&state) < before;
 		}
@@ -182,7 +175,6 @@ Test(balanced, stops_where_it_is_told)
 		.options = &options, .n_rounds = 3, .n_attempts = 1};
 	FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 	struct fab_mcast_result r;
-	struct fab_err err = {""};
 	FAB_AUTO(routed_fini) struct routed s;
 	uint32_t before;
 	FAB_AUTOFREE uint32_t *load = NULL;
@@ -203,7 +195,7 @@ Test(balanced, stops_where_it_is_told)
 	cr_assert_eq(fab_negotiate(&state, &negotiation), FAB_ENDED_FAILED);
 	cr_assert_eq(n_calls, 1);
 	r = result_of(&state, &fab_mcast_minihop);
-	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_mcast_verify(&s.problem, &r, ERR));
 	cr_assert_leq(fab_mcast_max_level(&state), before);
 }
 
@@ -224,20 +216,17 @@ Test(balanced, height_slack)
 			const struct fab_mcast_options options = {.n_threads = 1,
 								  .height_slack = slack};
 			FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
-			struct fab_err err = {""};
 			struct fab_efi efi;
 			double seconds;
 
-			cr_assert_eq(fab_mcast_route(&s.problem, &engine, 1, &options, &r,
-						     &seconds, &err),
-				     0);
+			MUST(fab_mcast_route(&s.problem, &engine, 1, &options, &r,
+					     &seconds, ERR));
 			cr_expect_eq(r.height_slack, slack);
-			cr_expect_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s",
-				     err.text);
+			MUST(fab_mcast_verify(&s.problem, &r, ERR));
 			fab_efi_of(&s.problem, &r, &efi);
 			max[slack] = efi.max;
 			r.height_slack = 0;
-			n_higher += fab_mcast_verify(&s.problem, &r, &err) != 0;
+			n_higher += fab_mcast_verify(&s.problem, &r, ERR) != 0;
 		}
 		cr_expect_leq(max[1], max[0]);
 		cr_expect_leq(max[2], max[0]);
@@ -262,15 +251,13 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 	const struct fab_mcast_options options = {.n_threads = n_threads};
 	struct fab_mcast_problem problem = s->problem;
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
-	struct fab_err err = {""};
 	struct fab_efi efi;
 	double seconds;
 	uint64_t hash;
 
 	problem.weights = weights;
-	cr_assert_eq(fab_mcast_route(&problem, &engine, 1, &options, &r, &seconds, &err),
-		     0);
-	cr_expect_eq(fab_mcast_verify(&problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_mcast_route(&problem, &engine, 1, &options, &r, &seconds, ERR));
+	MUST(fab_mcast_verify(&problem, &r, ERR));
 	fab_efi_of(&problem, &r, &efi);
 	*max = efi.max;
 	hash = forest_hash(&r.forest);

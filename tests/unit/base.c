@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-
-#include "support/own.h"
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/arena.h"
-#include "base/err.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/progress.h"
-#include "base/rng.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/units.h"
+#include "support/test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 Test(base, fail_keeps_one_line)
 {
@@ -206,20 +198,17 @@ Test(base, times_and_probabilities)
 
 Test(base, numbers_without_a_unit_are_refused_by_name)
 {
-	struct fab_err err;
 	uint64_t n = 7;
 	double mbps = 7;
 
-	cr_assert_eq(fab_parse_time_ns("20000", 5, UINT64_MAX, &n, &err), -EINVAL);
-	cr_assert_str_eq(err.text,
-			 "'20000' has no unit: expected a time such as 20000us");
-	cr_assert_eq(fab_parse_time_ps("1.5", 3, UINT64_MAX, &n, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "'1.5' has no unit: expected a time such as 1.5us");
-	cr_assert_eq(fab_parse_size_bytes("2", 1, &n, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "'2' has no unit: expected a size such as 2B");
-	cr_assert_eq(fab_parse_rate_mbps("1000", 4, &mbps, &err), -EINVAL);
-	cr_assert_str_eq(err.text,
-			 "'1000' has no unit: expected a rate such as 1000Mb/s");
+	FAILS_AS(fab_parse_time_ns("20000", 5, UINT64_MAX, &n, ERR), -EINVAL,
+		 "'20000' has no unit: expected a time such as 20000us");
+	FAILS_AS(fab_parse_time_ps("1.5", 3, UINT64_MAX, &n, ERR), -EINVAL,
+		 "'1.5' has no unit: expected a time such as 1.5us");
+	FAILS_AS(fab_parse_size_bytes("2", 1, &n, ERR), -EINVAL,
+		 "'2' has no unit: expected a size such as 2B");
+	FAILS_AS(fab_parse_rate_mbps("1000", 4, &mbps, ERR), -EINVAL,
+		 "'1000' has no unit: expected a rate such as 1000Mb/s");
 	cr_assert_eq(n, 7);
 	cr_assert_eq(mbps, 7);
 }

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/bisection.h"
 
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
-#include "traffic/ends.h"
+#include "support/test.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct fab_routes *routed(const struct fab_fabric *f)
 {
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
 	struct fab_routes *routes = NULL;
-	struct fab_err err = {{0}};
 
-	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &routes, &err),
-		     0, "%s", err.text);
+	MUST(fab_unicast_engine_find("minhop", 6)->route(&problem, &routes, ERR));
 	return routes;
 }
 
@@ -45,9 +35,8 @@ Test(bisection, of_generated_fabrics)
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
 		OWN(fab_routes) *routes = routed(f);
 		struct fab_bisection b;
-		struct fab_err err = {{0}};
 
-		cr_assert_eq(fab_bisection_find(routes, 1, &b, &err), 0);
+		MUST(fab_bisection_find(routes, 1, &b, ERR));
 		cr_expect_eq(b.n_half, cases[i].half, "%s: %u", cases[i].spec, b.n_half);
 		cr_expect_eq(b.n_cut, cases[i].cut, "%s: %u", cases[i].spec, b.n_cut);
 		cr_expect_eq(b.least_flows, cases[i].flows, "%s: %u", cases[i].spec,
@@ -122,12 +111,11 @@ Test(bisection, worst_permutations_are_those_of_all_cables)
 		OWN(fab_routes) *routes = routed(f);
 		struct fab_flow_ends ends;
 		struct fab_bisection b;
-		struct fab_err err = {{0}};
 		uint32_t most = 0, *column;
 
 		fab_flow_ends_init(&ends, f, NULL, NULL);
 		column = fab_path_columns(routes, ends.n, ends.sw, ends.port);
-		cr_assert_eq(fab_bisection_find(routes, 1, &b, &err), 0);
+		MUST(fab_bisection_find(routes, 1, &b, ERR));
 		for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
 			uint32_t n = flows_of(routes, &ends, column, a);
 

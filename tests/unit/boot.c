@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "base/units.h"
 #include "boot/advice.h"
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "source/source.h"
 #include "support/boots.h"
+#include "support/test.h"
 
 static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
 			const uint32_t *interface_of)
@@ -20,10 +13,9 @@ static double bandwidth(const struct fab_machine *m, const struct fab_batch *bat
 	FAB_AUTO(fab_share_workspace_free_at)
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	FAB_AUTO(fab_share_fini) struct fab_share share;
-	struct fab_err err;
 	double out;
 
-	cr_assert_eq(fab_share_of(m, batch, interface_of, false, w, &share, &err), 0);
+	MUST(fab_share_of(m, batch, interface_of, false, w, &share, ERR));
 	out = share.bandwidth_mbps;
 	return out;
 }
@@ -143,13 +135,12 @@ Test(boot, machines_that_are_wrong)
 		"level board 2 x\n",
 		"a - 1 what\n"};
 	struct fab_machine *m;
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++)
-		cr_expect_neq(fab_machine_parse(specs[i], &m, &err), 0, "%s", specs[i]);
+		cr_expect_neq(fab_machine_parse(specs[i], &m, ERR), 0, "%s", specs[i]);
 	for (size_t i = 0; i < FAB_COUNT(files); i++)
 		cr_expect_neq(
-			fab_machine_read("file", files[i], strlen(files[i]), &m, &err), 0,
+			fab_machine_read("file", files[i], strlen(files[i]), &m, ERR), 0,
 			"%s", files[i]);
 }
 
@@ -157,23 +148,22 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_machine *m;
-	struct fab_err err;
 	const char *pattern = "*";
 	struct fab_machine_servers servers = {.patterns = &pattern, .n = 1};
 	char first[256];
 
-	cr_assert_eq(fab_source_open("gen:fattree:radix=8,levels=3", NULL, &f, &err), 0);
-	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
+	MUST(fab_source_open("gen:fattree:radix=8,levels=3", NULL, &f, ERR));
+	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, ERR), 0);
 	snprintf(first, sizeof(first), "%s", fab_host_name(f, 0));
 	pattern = first;
-	cr_assert_eq(fab_machine_of_fabric(f, &servers, &m, &err), 0, "%s", err.text);
+	MUST(fab_machine_of_fabric(f, &servers, &m, ERR));
 	cr_expect_eq(m->n_nodes, 127);
 	cr_expect_eq(m->n_servers, 1);
 	cr_expect_neq(fab_machine_find_level(m, "pods", 4), FAB_NONE);
 	cr_expect_neq(fab_machine_find_level(m, "leaf", 4), FAB_NONE);
 	fab_machine_free(m);
 	pattern = "nobody";
-	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
+	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, ERR), 0);
 }
 
 Test(boot, advice_on_the_preset)
@@ -187,7 +177,6 @@ Test(boot, advice_on_the_preset)
 	struct fab_advice levels[FAB_ADVICE_MAX];
 	struct fab_alternatives alternatives;
 	struct fab_mapping_problem problem = {.m = m, .batch = &all};
-	struct fab_err err = {""};
 	uint32_t n;
 
 	/* 102.4 s need all 160 servers, twice as much half of them, less cannot be had */
@@ -195,7 +184,7 @@ Test(boot, advice_on_the_preset)
 	cr_expect_eq(fab_advice_servers(m, &all, &plain, 204.8).n, 80);
 	cr_expect_eq(fab_advice_servers(m, &all, &plain, 60).n, 0);
 	/* cascades and servers limit together: raising one of them alone gives nothing */
-	cr_assert_eq(fab_advice_raise(&problem, &plain, levels, &n, &err), 0);
+	MUST(fab_advice_raise(&problem, &plain, levels, &n, ERR));
 	cr_expect_eq(n, 6);
 	cr_expect_eq(__builtin_popcount(levels[0].levels), 2);
 	for (uint32_t l = 0; l < m->n_levels; l++) {
@@ -209,7 +198,7 @@ Test(boot, advice_on_the_preset)
 	cr_expect_float_eq(levels[1].bandwidth_mbps, 1000 / 256.0, 1e-6);
 	/* a supernode: 256 nodes behind 20 Gb/s */
 	problem.batch = &one;
-	cr_assert_eq(fab_advice_raise(&problem, &plain, levels, &n, &err), 0);
+	MUST(fab_advice_raise(&problem, &plain, levels, &n, ERR));
 	cr_expect_str_eq(m->level[__builtin_ctz(levels[0].levels)].segment, "N3");
 	cr_expect_float_eq(levels[0].bandwidth_mbps, 125, 1e-6);
 	fab_alternatives_of(m, &all, 400, 1, 0, &alternatives);

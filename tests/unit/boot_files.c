@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "export/boot.h"
 #include "support/boots.h"
+#include "support/test.h"
+
+#include <jansson.h>
 
 static const char two_hosts[] = "n1 - 1 node\nv1 - 1 server\n";
 
@@ -85,13 +82,12 @@ Test(boot_files, formats)
 	struct fab_boot_site site = {.kernel = "http://{address}/vmlinuz",
 				     .initrd = "http://{server}/initrd",
 				     .params = "quiet"};
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		FAB_AUTOFREE char *text =
-			exported(two_hosts, cases[i].format, book, &site, &err);
+			exported(two_hosts, cases[i].format, book, &site, ERR);
 
-		cr_assert_not_null(text, "%s: %s", cases[i].format, err.text);
+		cr_assert_not_null(text, "%s: %s", cases[i].format, test_err.text);
 		cr_expect_str_eq(text, cases[i].expected, "%s", text);
 	}
 }
@@ -99,10 +95,9 @@ Test(boot_files, formats)
 static void expect_in(const char *machine, const char *format, const char *book,
 		      struct fab_boot_site *site, const char *const *lines, size_t n)
 {
-	struct fab_err err;
-	FAB_AUTOFREE char *text = exported(machine, format, book, site, &err);
+	FAB_AUTOFREE char *text = exported(machine, format, book, site, ERR);
 
-	cr_assert_not_null(text, "%s: %s", format, err.text);
+	cr_assert_not_null(text, "%s: %s", format, test_err.text);
 	for (size_t i = 0; i < n; i++)
 		cr_expect_not_null(strstr(text, lines[i]), "%s lacks %s:\n%s", format,
 				   lines[i], text);
@@ -236,16 +231,15 @@ Test(boot_files, twice)
 {
 	static const char machine[] = "n1 - 1 node\nN1 - 1 node\nv1 - 1 server\n";
 	struct fab_boot_site site = {0};
-	struct fab_err err;
 
 	/* one name but for the letters' case: both are what is told of it */
+	cr_expect_null(exported(machine, "ethers", "02:00:00:00:00:01 n1\n", &site, ERR));
+	cr_expect_str_eq(test_err.text, "nodes 'N1' and 'n1' have the same MAC address, "
+					"02:00:00:00:00:01");
 	cr_expect_null(
-		exported(machine, "ethers", "02:00:00:00:00:01 n1\n", &site, &err));
-	cr_expect_str_eq(err.text, "nodes 'N1' and 'n1' have the same MAC address, "
-				   "02:00:00:00:00:01");
-	cr_expect_null(
-		exported(machine, "hosts", "10.0.0.1 n1\n10.0.0.9 v1\n", &site, &err));
-	cr_expect_not_null(strstr(err.text, "the same IP address"), "%s", err.text);
+		exported(machine, "hosts", "10.0.0.1 n1\n10.0.0.9 v1\n", &site, ERR));
+	cr_expect_not_null(strstr(test_err.text, "the same IP address"), "%s",
+			   test_err.text);
 }
 
 /* A node may call itself what it likes: only what quotes can hold it. */
@@ -255,7 +249,6 @@ Test(boot_files, hostile_names)
 	struct fab_ip_network four, six;
 	struct fab_boot_site site = {
 		.kernel = "http://v1/vmlinuz", .network4 = &four, .network6 = &six};
-	struct fab_err err;
 
 	cr_assert_eq(fab_ip_network_parse("10.0.0.0/24", &four, NULL), 0);
 	cr_assert_eq(fab_ip_network_parse("fd00::/64", &six, NULL), 0);
@@ -269,8 +262,7 @@ Test(boot_files, hostile_names)
 		for (int i = 0; i < f; i++)
 			format += strlen(format) + 1;
 		cr_assert_eq((int)format_of(format), f);
-		text = exported(hostile, format, "10.0.0.9 v1\nfd00::9 v1\n", &site,
-				&err);
+		text = exported(hostile, format, "10.0.0.9 v1\nfd00::9 v1\n", &site, ERR);
 		cr_expect_eq(text != NULL, f == FAB_BOOT_CSV || f == FAB_BOOT_JSON);
 	}
 }
@@ -281,16 +273,14 @@ Test(boot_files, templates)
 					  "a\nb", "{server", "a\\b", "a#b",  "\303\244"};
 	static const char *const good[] = {"{server}.ipxe", "http://{address}/{file}",
 					   "http://h/${mac:hexhyp}?a=b&c=d", "a/b-c_d"};
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		cr_expect_neq(fab_boot_template_check(bad[i], false, &err), 0, "%s",
+		cr_expect_neq(fab_boot_template_check(bad[i], false, ERR), 0, "%s",
 			      bad[i]);
 	for (size_t i = 0; i < FAB_COUNT(good); i++)
-		cr_expect_eq(fab_boot_template_check(good[i], false, &err), 0, "%s",
-			     err.text);
-	cr_expect_eq(fab_boot_template_check("ip=dhcp a=\"b c\"", true, &err), 0);
-	cr_expect_neq(fab_boot_template_check("ip=dhcp\nreboot", true, &err), 0);
+		MUST(fab_boot_template_check(good[i], false, ERR));
+	MUST(fab_boot_template_check("ip=dhcp a=\"b c\"", true, ERR));
+	cr_expect_neq(fab_boot_template_check("ip=dhcp\nreboot", true, ERR), 0);
 }
 
 /* A site's own template: blocks, optional parts, quoting; and what is refused. */
@@ -316,26 +306,26 @@ Test(boot_files, own_templates)
 	struct fab_boot_site site = {.template_name = "own",
 				     .template_text = own,
 				     .template_bytes = sizeof(own) - 1};
-	struct fab_err err;
 	char *text;
 
 	text = exported("n1 - 1 node\nn\"2 - 1 node\nv1 - 1 server\n", "template",
 			"n1 02:00:00:00:00:01 10.0.0.1 fd00::1\nv1 02:00:00:00:00:09\n",
-			&site, &err);
+			&site, ERR);
 	cr_assert_null(text);
-	cr_expect_str_eq(err.text, "no IP address is known for node 'n\"2', which own "
-				   "needs");
+	cr_expect_str_eq(test_err.text,
+			 "no IP address is known for node 'n\"2', which own "
+			 "needs");
 	text = exported(two_hosts, "template",
 			"n1 02:00:00:00:00:01 10.0.0.1 fd00::1\nv1 02:00:00:00:00:09\n",
-			&site, &err);
-	cr_assert_not_null(text, "%s", err.text);
+			&site, ERR);
+	cr_assert_not_null(text, "%s", test_err.text);
 	cr_expect_str_eq(text, "%head {x\nall\nnone 1\n\"n1\" fd00::1\n", "%s", text);
 	free(text);
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		site.template_text = bad[i];
 		site.template_bytes = strlen(bad[i]);
-		text = exported(two_hosts, "template", NULL, &site, &err);
+		text = exported(two_hosts, "template", NULL, &site, ERR);
 		cr_expect_null(text, "%s", bad[i]);
-		cr_expect(!strncmp(err.text, "own:", 4), "%s", err.text);
+		cr_expect(!strncmp(test_err.text, "own:", 4), "%s", test_err.text);
 	}
 }

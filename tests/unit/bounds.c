@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lower bounds of the EFI: sound on every shape, and what they say they are. */
 #include "mcast/bounds.h"
-#include "base/mem.h"
-#include "base/rng.h"
-#include "fabric/shape.h"
-#include "support/gen.h"
-#include "support/plan.h"
 #include "support/routed.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 /* Shapes, and how many groups of how many members they get. */
 static const struct {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/builder.h"
 
-#include "support/nets.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <string.h>
+#include "support/test.h"
 
 static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
 		    uint16_t n_ports, const char *name)
@@ -37,10 +32,8 @@ static void end(struct fab_builder *b, uint32_t node, uint16_t port, uint32_t pe
 static struct fab_fabric *finish(struct fab_builder *b)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
 	return f;
 }
 
@@ -182,15 +175,14 @@ Test(builder, nothing_to_build_is_an_error)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab_fabric *f;
-	struct fab_err err;
 
 	add(b, FAB_ADAPTER, 1, 1, "h");
-	cr_assert_eq(fab_builder_finish(b, "x.txt", "t", NULL, &f, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "x.txt: no switch in it (1 adapter)");
+	FAILS_AS(fab_builder_finish(b, "x.txt", "t", NULL, &f, ERR), -EINVAL,
+		 "x.txt: no switch in it (1 adapter)");
 	b = fab_builder_new();
 	add(b, FAB_SWITCH, 1, 1, "s");
-	cr_assert_eq(fab_builder_finish(b, "x.txt", "t", NULL, &f, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "x.txt: no cable in it (1 switch, 0 adapters)");
+	FAILS_AS(fab_builder_finish(b, "x.txt", "t", NULL, &f, ERR), -EINVAL,
+		 "x.txt: no cable in it (1 switch, 0 adapters)");
 }
 
 Test(builder, components)

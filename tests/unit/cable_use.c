@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What uses a cable, compared with following every pair on its own. */
-#include "base/mem.h"
 #include "export/tables.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "unicast/engine.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct fab_routes *routed(const struct fab_fabric *f,
 				 const struct fab_unicast_engine *engine)
 {
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(engine->route(&problem, &r, &err), 0, "%s", err.text);
+	MUST(engine->route(&problem, &r, ERR));
 	return r;
 }
 
@@ -124,10 +115,9 @@ static char *damaged(const struct fab_routes *r, unsigned nth, bool turned)
 	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size), *to;
-	struct fab_err err = {""};
 	unsigned n = 0;
 
-	cr_assert_eq(fab_export_lfts(out, r, &err), 0, "%s", err.text);
+	MUST(fab_export_lfts(out, r, ERR));
 	fclose(out);
 	to = open_memstream(&damaged, &size);
 	for (rest = text; (line = strsep(&rest, "\n"));) {
@@ -151,12 +141,9 @@ Test(cable_use, leaves_out_pairs_that_do_not_arrive)
 	for (unsigned kind = 0; kind < 3; kind++) {
 		OWN_HEAP char *text = damaged(r, kind ? 7 : 0, kind == 2);
 		OWN(fab_routes) *back = NULL;
-		struct fab_err err = {""};
 		uint64_t n_arrive;
 
-		cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &back,
-						  &err),
-			     0, "%s", err.text);
+		MUST(fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &back, ERR));
 		n_arrive = check_all(back);
 		cr_assert_eq(n_arrive == all, !kind, "kind %u: %lu", kind,
 			     (unsigned long)n_arrive);

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/cabling.h"
 
-#include "fabric/diff_plan.h"
 #include "source/netlist.h"
 #include "source/source.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 #define HEAD "StartDevice,StartPort,EndDevice,EndPort\n"
 
@@ -91,12 +83,11 @@ Test(cabling, director_is_completed_as_the_real_one)
 	OWN(fab_fabric) *real = data_open("ibnetdiscover/ufm-director-puttylog.txt");
 	OWN(fab_fabric) *plan = NULL;
 	OWN(fab_plan_diff) *diff = NULL;
-	struct fab_err err = {""};
 	uint32_t n_inside = 0, n_same = 0;
 
 	paths = fab_format("%s,%s", a, b);
-	cr_assert_eq(fab_source_open(paths, NULL, &plan, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_plan_diff_new(plan, real, &diff, &err), 0, "%s", err.text);
+	MUST(fab_source_open(paths, NULL, &plan, ERR));
+	MUST(fab_plan_diff_new(plan, real, &diff, ERR));
 	for (uint32_t i = 0; i < plan->n_cables; i++) {
 		uint32_t x = plan->cable_a[i], y = plan->cable_b[i], p;
 
@@ -232,11 +223,9 @@ Test(cabling, netlists)
 {
 	struct fab_netlists all = {0};
 	const struct fab_netlist *list;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_netlists_parse(&all, "t", netlist, strlen(netlist), &err), 0,
-		     "%s", err.text);
-	cr_assert_eq(fab_netlist_get(&all, "crate", NULL, &list, &err), 0);
+	MUST(fab_netlists_parse(&all, "t", netlist, strlen(netlist), ERR));
+	MUST(fab_netlist_get(&all, "crate", NULL, &list, ERR));
 	cr_assert_not_null(list);
 	cr_expect_eq(list->n_chips, 3);
 	cr_expect_str_eq(list->chips[1].name, "leaf2/U1");
@@ -245,19 +234,17 @@ Test(cabling, netlists)
 	cr_expect_str_eq(list->ports[1].name, "L2/P1");
 	cr_expect_eq(list->ports[1].end.chip, 1);
 	cr_expect_eq(list->n_cables, 4, "each is written from both its ends");
-	cr_assert_eq(fab_netlist_get(&all, "Box", "leaf2=R", &list, &err), 0);
+	MUST(fab_netlist_get(&all, "Box", "leaf2=R", &list, ERR));
 	cr_expect_eq(list->n_chips, 2);
 	cr_expect_eq(list->n_cables, 2);
-	cr_assert_eq(fab_netlist_get(&all, "Box", "leaf1=R, leaf2=12x", &list, &err), 0);
+	MUST(fab_netlist_get(&all, "Box", "leaf1=R, leaf2=12x", &list, ERR));
 	cr_expect_eq(list->chips[0].n_ports, 3);
-	cr_assert_eq(fab_netlist_get(&all, "Ox", NULL, &list, &err), 0);
+	MUST(fab_netlist_get(&all, "Ox", NULL, &list, ERR));
 	cr_expect_null(list);
-	cr_expect_lt(fab_netlist_get(&all, "Box", "leaf1=8x", &list, &err), 0);
-	cr_expect_str_eq(err.text,
-			 "t: board \"LEAF:8x\" of \"leaf1\" is not in the netlist");
-	cr_expect_lt(fab_netlists_parse(&all, "t", "NODE SW\n", 8, &err), 0);
-	cr_expect_str_eq(
-		err.text,
+	FAILS_AS(fab_netlist_get(&all, "Box", "leaf1=8x", &list, ERR), 0,
+		 "t: board \"LEAF:8x\" of \"leaf1\" is not in the netlist");
+	FAILS_AS(
+		fab_netlists_parse(&all, "t", "NODE SW\n", 8, ERR), 0,
 		"t:1: found \"NODE SW\", expected a line of a netlist (ibdm-ibnl-file(1))");
 	fab_netlists_fini(&all);
 }
@@ -269,9 +256,8 @@ Test(cabling, netlists_without_end)
 				   "TOPSYSTEM T\nSUBSYSTEM A a\n";
 	struct fab_netlists all = {0};
 	const struct fab_netlist *list;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_netlists_parse(&all, "t", text, strlen(text), &err), 0);
-	cr_expect_lt(fab_netlist_get(&all, "T", NULL, &list, &err), 0);
+	MUST(fab_netlists_parse(&all, "t", text, strlen(text), ERR));
+	cr_expect_lt(fab_netlist_get(&all, "T", NULL, &list, ERR), 0);
 	fab_netlists_fini(&all);
 }

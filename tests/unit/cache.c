@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/reader.h"
 
-#include "base/mem.h"
 #include "source/smp.h"
 #include "source/source.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* What libibnetdisc would write: a growing block of bytes. */
 struct file {
@@ -139,10 +133,8 @@ static struct file whole_file(void)
 static struct fab_fabric *read_file(struct file *file)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_parse("c", file->v, file->n, NULL, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_source_parse("c", file->v, file->n, NULL, &f, ERR));
 	free(file->v);
 	return f;
 }
@@ -150,10 +142,9 @@ static struct fab_fabric *read_file(struct file *file)
 static void expect_refused(struct file *file, const char *message)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_parse("c", file->v, file->n, NULL, &f, &err), -EINVAL);
-	cr_expect_str_eq(err.text, message);
+	FAILS_AS(fab_source_parse("c", file->v, file->n, NULL, &f, ERR), -EINVAL,
+		 message);
 	free(file->v);
 }
 
@@ -194,15 +185,14 @@ Test(cache, notices_every_cut)
 
 	for (size_t n = 4; n < file.n; n++) {
 		struct fab_fabric *f = NULL;
-		struct fab_err err;
 		/* Behind the last byte of a heap block, so that sanitizers see a step. */
 		OWN_HEAP uint8_t *exact = malloc(n);
 
 		memcpy(exact, file.v, n);
-		cr_expect_eq(fab_source_parse("c", exact, n, NULL, &f, &err), -EINVAL,
+		cr_expect_eq(fab_source_parse("c", exact, n, NULL, &f, ERR), -EINVAL,
 			     "%zu of %zu bytes", n, file.n);
-		cr_expect_eq(strncmp(err.text, "c: libibnetdisc cache ", 22), 0, "%s",
-			     err.text);
+		cr_expect_eq(strncmp(test_err.text, "c: libibnetdisc cache ", 22), 0,
+			     "%s", test_err.text);
 	}
 	free(file.v);
 }

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/check.h"
 
-#include "base/rng.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* The codes of all findings in order, joined by blanks; a note's in brackets. */
 static char *codes(struct plan *plan)

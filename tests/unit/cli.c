@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <errno.h>
+#include "cli/command.h"
+#include "support/process.h"
+#include "support/test.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "cli/command.h"
-#include "support/process.h"
 
 /* ---- options ---- */
 

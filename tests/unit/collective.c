@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Schedules of collectives: every rank ends with the sum of every block. */
 #include "traffic/collective.h"
-#include "base/mem.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { RANKS_MAX = 33 };
 

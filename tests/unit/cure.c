@@ -2,20 +2,11 @@
 /* Planted loops and their remedies, each checked by a second computation. */
 #include "unicast/cure.h"
 
-#include "base/rng.h"
 #include "fabric/edit.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "unicast/effect.h"
 
-#include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 OWN_POINTER(fab_editor)
 OWN_VALUE(fab_cures, fab_cures_fini)
@@ -24,10 +15,9 @@ static struct fab_fabric *edited(const struct fab_fabric *f, const char *text)
 {
 	OWN(fab_editor) *e = fab_editor_new(f);
 	struct fab_fabric *out = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_editor_add(e, text, strlen(text), &err), 0, "%s", err.text);
-	cr_assert_eq(fab_editor_finish(e, NULL, &out, &err), 0, "%s", err.text);
+	MUST(fab_editor_add(e, text, strlen(text), ERR));
+	MUST(fab_editor_finish(e, NULL, &out, ERR));
 	return out;
 }
 
@@ -40,9 +30,8 @@ static struct fab_routes *route(const struct fab_unicast_problem *problem,
 				const struct fab_unicast_engine *engine)
 {
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(engine->route(problem, &r, &err), 0, "%s", err.text);
+	MUST(engine->route(problem, &r, ERR));
 	return r;
 }
 
@@ -51,9 +40,8 @@ static struct fab_analysis analyse(const struct fab_routes *r)
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
 	struct fab_analysis j;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	return j;
 }
 
@@ -130,12 +118,11 @@ static void expect_cured(const struct fab_fabric *f, const struct fab_analysis *
 	struct fab_unicast_problem problem = problem_of(left ? left : f);
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
-	struct fab_err err;
 
 	problem.fills_roots = c->kind == FAB_CURE_ROOTS;
 	r = route(&problem, c->engine);
 	j = analyse(r);
-	cr_assert_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0);
+	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 	cr_assert_eq(j.unreachable, loop->unreachable);
 	if (c->kind != FAB_CURE_PAIRS) {
 		cr_assert_eq(c->n_pairs, 0);
@@ -210,7 +197,6 @@ ParameterizedTest(int *part, cure, planted)
 		OWN(fab_cures) cures;
 		struct fab_unicast_problem problem;
 		const struct fab_cure *first = NULL; /* that leaves out */
-		struct fab_err err = {""};
 
 		cures = (struct fab_cures){.n_tried = 0};
 		cr_assert_lt(tried, 4000);
@@ -223,9 +209,8 @@ ParameterizedTest(int *part, cure, planted)
 		if (loop.deadlock_free)
 			continue;
 		found++;
-		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
-					    &options, &cures, &err),
-			     0, "%s", err.text);
+		MUST(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options,
+				    &cures, ERR));
 		for (size_t i = 0; i < cures.of.n; i++) {
 			const struct fab_cure *c = &cures.of.v[i];
 
@@ -255,15 +240,13 @@ Test(cure, shapeless)
 		OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
 		OWN(fab_analysis) loop = analyse(r);
 		OWN(fab_cures) cures;
-		struct fab_err err = {""};
 
 		cures = (struct fab_cures){.n_tried = 0};
 		if (loop.deadlock_free)
 			continue;
 		n_loops++;
-		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
-					    &options, &cures, &err),
-			     0, "%s", err.text);
+		MUST(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options,
+				    &cures, ERR));
 		for (size_t i = 0; i < cures.of.n; i++) {
 			expect_cured(f, &loop, &cures.of.v[i]);
 			n_cured += cures.of.v[i].edit != NULL;
@@ -282,12 +265,9 @@ Test(cure, selene)
 	OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
 	OWN(fab_analysis) loop = analyse(r);
 	OWN(fab_cures) cures;
-	struct fab_err err = {""};
 
 	cr_assert_not(loop.deadlock_free);
-	cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options,
-				    &cures, &err),
-		     0, "%s", err.text);
+	MUST(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options, &cures, ERR));
 	cr_assert_gt(cures.of.n, 0);
 	cr_assert_eq(cures.of.v[0].kind, FAB_CURE_MOVE);
 	cr_assert_eq(cures.of.v[0].n_cables, 1);
@@ -317,7 +297,6 @@ Test(cure, stopped)
 		OWN(fab_analysis) loop = {.pairs = 0};
 		OWN(fab_cures) cures;
 		struct fab_unicast_problem problem;
-		struct fab_err err = {""};
 
 		cures = (struct fab_cures){.n_tried = 0};
 		if (!test_n_hosts_on(tree, b))
@@ -330,7 +309,7 @@ Test(cure, stopped)
 			continue;
 		n++;
 		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
-					    &options, &cures, &err),
+					    &options, &cures, ERR),
 			     -ECANCELED);
 	}
 	cr_assert_gt(n, 0);

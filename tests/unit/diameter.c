@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 #include "fabric/builder.h"
-#include "fabric/dist.h"
-#include "fabric/summary.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
+#include "support/test.h"
 
 /* As far as it is by the plain search of all, with the shape and without. */
 static void expect_exact(const struct fab_fabric *f, const char *what)

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/diff.h"
 
-#include "base/rng.h"
-#include "support/data.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { KINDS = FAB_CHANGE_WIDTH + 1 };
 

@@ -2,19 +2,10 @@
 #include "fabric/diff_plan.h"
 
 #include "base/map.h"
-#include "base/rng.h"
 #include "export/fabrics.h"
 #include "fabric/label.h"
 #include "source/source.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* A plan as lines of four fields. */
 struct sheet {
@@ -32,12 +23,11 @@ static void sheet_fini(struct sheet *s)
 static struct sheet sheet_of(const struct fab_fabric *f)
 {
 	struct sheet s = {0};
-	struct fab_err err;
 	size_t n;
 	FILE *out = open_memstream(&s.text, &n);
 	char *save, *line;
 
-	cr_assert_eq(fab_export_plan(out, f, &err), 0, "%s", err.text);
+	MUST(fab_export_plan(out, f, ERR));
 	fclose(out);
 	cr_assert_null(strchr(s.text, '"'), "a field with a comma");
 	line = strtok_r(s.text, "\n", &save);
@@ -59,7 +49,6 @@ static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng
 {
 	uint32_t n = (uint32_t)s->rows[0].n, *order = FAB_NEW(n, uint32_t);
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -83,8 +72,7 @@ static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng
 			fprintf(out, "%s,%s,Data,%s,%s\n", *v[2], *v[1], *v[3], *v[0]);
 	}
 	fclose(out);
-	cr_assert_eq(fab_source_parse("plan", text, len, NULL, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_source_parse("plan", text, len, NULL, &f, ERR));
 	free(text);
 	free(order);
 	return f;
@@ -262,7 +250,6 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 			   .n_rows = (uint32_t)s.rows[0].n};
 	struct fab_plan_diff *x = NULL;
 	OWN(fab_fabric) *plan = NULL;
-	struct fab_err err = {""};
 
 	fab_rng_init(&rng, seed);
 	for (uint32_t i = 0; i < n; i++) {
@@ -272,7 +259,7 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 			plant(kind, f, names, &s, taken, &d, &rng);
 	}
 	plan = sheet_build(&s, &rng);
-	cr_assert_eq(fab_plan_diff_new(plan, f, &x, &err), 0, "%s", err.text);
+	MUST(fab_plan_diff_new(plan, f, &x, ERR));
 	expect_planted(f, x, &d);
 	fab_plan_diff_free(x);
 	fab_strmap_free(taken);
@@ -338,9 +325,8 @@ static struct fab_plan_diff *compare_plan(const struct fab_fabric *f, const char
 					 rows);
 	OWN(fab_fabric) *plan = text_open(text);
 	struct fab_plan_diff *diff = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_plan_diff_new(plan, f, &diff, &err), 0, "%s", err.text);
+	MUST(fab_plan_diff_new(plan, f, &diff, ERR));
 	return diff;
 }
 
@@ -410,19 +396,16 @@ Test(diff_plan, adapters_without_a_name_are_unknown)
 					   "leaf1,4,x,1\n");
 	OWN(fab_plan_diff) *d = NULL;
 	struct fab_plan_diff *none = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_plan_diff_new(plan, f, &d, &err), 0);
+	MUST(fab_plan_diff_new(plan, f, &d, ERR));
 	cr_expect_eq(d->n_changes, 0);
 	cr_expect_eq(d->n_as_planned, 2);
 	cr_expect_eq(d->n_unnamed, 1);
-	cr_expect_lt(fab_plan_diff_new(beyond, f, &none, &err), 0);
-	cr_expect_str_eq(
-		err.text,
+	FAILS_AS(
+		fab_plan_diff_new(beyond, f, &none, ERR), 0,
 		"t: port 37 of \"leaf1\", for port 1 of \"node1 HCA-1\", is beyond the 36 ports that the switch has in t");
-	cr_expect_lt(fab_plan_diff_new(twice, f, &none, &err), 0);
-	cr_expect_str_eq(
-		err.text,
+	FAILS_AS(
+		fab_plan_diff_new(twice, f, &none, ERR), 0,
 		"t: \"node2 HCA-1\" and \"node2\" are both \"node2 HCA-1\" in t, expected one name for a device");
 }
 
@@ -440,15 +423,14 @@ Test(diff_plan, what_is_a_swap_and_what_is_not)
 					   "s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
 					   "s,8,t,8\nu,5,d,HCA-1\n");
 	OWN(fab_plan_diff) *x = NULL, *y = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_plan_diff_new(plan, round, &x, &err), 0);
+	MUST(fab_plan_diff_new(plan, round, &x, ERR));
 	cr_expect_eq(x->n_changes, 3);
 	for (uint32_t i = 0; i < x->n_changes; i++) {
 		cr_expect_eq(x->changes[i].kind, FAB_WIRING_MISWIRED);
 		cr_expect_not(x->changes[i].is_swap);
 	}
-	cr_assert_eq(fab_plan_diff_new(plan, moved, &y, &err), 0);
+	MUST(fab_plan_diff_new(plan, moved, &y, ERR));
 	cr_expect_eq(y->n_changes, 2);
 	cr_expect_eq(y->changes[0].kind, FAB_WIRING_MISSING);
 	cr_expect_eq(y->changes[1].kind, FAB_WIRING_MISWIRED);

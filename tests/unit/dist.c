@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
 #include "fabric/bitplanes.h"
 #include "source/source.h"
-#include "support/nets.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* Plain breadth-first search from one switch. */
 static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
@@ -115,10 +107,8 @@ Test(dist, equals_plain_search_on_grids)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		struct fab_fabric *f;
-		struct fab_err err = {""};
 
-		cr_assert_eq(fab_source_open(specs[i], NULL, &f, &err), 0, "%s",
-			     err.text);
+		MUST(fab_source_open(specs[i], NULL, &f, ERR));
 		check_all(f, 2);
 	}
 }
@@ -127,10 +117,8 @@ Test(dist, refuses_what_a_byte_cannot_hold)
 {
 	OWN(fab_fabric) *f = test_ring(510); /* 255 hops */
 	struct fab_dist *d;
-	struct fab_err err;
 
-	cr_assert_eq(fab_dist_new(f, 1, &d, &err), -ERANGE);
-	cr_assert(strstr(err.text, "more than 254 hops"));
+	FAILS(fab_dist_new(f, 1, &d, ERR), -ERANGE, "more than 254 hops");
 	cr_assert_eq(fab_fabric_diameter(f, 1), 255);
 }
 

@@ -2,17 +2,8 @@
 /* d-mod-k: shortest, one turn, no shared cable for shifts; with faults never wrong. */
 #include "unicast/engine.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "fabric/shape.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/analysis.h"
-#include "unicast/faults.h"
 #include "unicast/path.h"
 
 static struct fab_routes *route(const struct fab_fabric *f,
@@ -21,11 +12,9 @@ static struct fab_routes *route(const struct fab_fabric *f,
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_unicast_fits(&fab_unicast_dmodk, &problem, &err), 0, "%s",
-		     err.text);
-	cr_assert_eq(fab_unicast_dmodk.route(&problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_unicast_fits(&fab_unicast_dmodk, &problem, ERR));
+	MUST(fab_unicast_dmodk.route(&problem, &r, ERR));
 	return r;
 }
 
@@ -35,12 +24,11 @@ static void check_sound(const struct fab_routes *r, const char *spec)
 						     .n_threads = 1};
 	struct unicast_check c = unicast_check(r);
 	OWN(fab_analysis) a;
-	struct fab_err err = {""};
 
 	cr_assert_not(c.has_cycle, "%s", spec);
 	cr_assert_eq(c.vls, 1);
-	cr_assert_eq(fab_analyse(r, &options, &a, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_unicast_verify(r, FAB_ENDS_ALL, &a, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &a, ERR));
+	MUST(fab_unicast_verify(r, FAB_ENDS_ALL, &a, ERR));
 	cr_assert(a.deadlock_free, "%s", spec);
 }
 
@@ -167,10 +155,8 @@ Test(dmodk, what_it_cannot_route)
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
 		const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
-		struct fab_err err = {""};
 
-		cr_assert_eq(fab_unicast_fits(&fab_unicast_dmodk, &problem, &err),
-			     -EINVAL);
-		cr_assert(strstr(err.text, "fat tree"), "%s", err.text);
+		FAILS(fab_unicast_fits(&fab_unicast_dmodk, &problem, ERR), -EINVAL,
+		      "fat tree");
 	}
 }

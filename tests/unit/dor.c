@@ -3,20 +3,9 @@
  * wrong. */
 #include "unicast/engine.h"
 
-#include "fabric/shape.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/analysis.h"
-#include "unicast/faults.h"
 #include "unicast/path.h"
-#include "unicast/routes.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct fab_routes *route_by(const struct fab_unicast_engine *engine,
 				   const struct fab_fabric *f,
@@ -25,10 +14,9 @@ static struct fab_routes *route_by(const struct fab_unicast_engine *engine,
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = max_vls, .n_threads = 1};
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_unicast_fits(engine, &problem, &err), 0, "%s", err.text);
-	cr_assert_eq(engine->route(&problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_unicast_fits(engine, &problem, ERR));
+	MUST(engine->route(&problem, &r, ERR));
 	return r;
 }
 
@@ -42,10 +30,9 @@ static struct fab_analysis analysed(const struct fab_routes *r, enum fab_ends en
 {
 	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
 	struct fab_analysis a;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_analyse(r, &options, &a, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_unicast_verify(r, ends, &a, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &a, ERR));
+	MUST(fab_unicast_verify(r, ends, &a, ERR));
 	return a;
 }
 
@@ -269,10 +256,9 @@ Test(dor, what_it_cannot_route)
 		const struct fab_unicast_problem problem = {
 			.f = f, .max_vls = 2, .max_sls = cases[i].max_sls};
 		struct fab_routes *r = NULL;
-		struct fab_err err = {""};
 
-		cr_expect_eq(fab_unicast_fits(&fab_unicast_dor, &problem, &err), -EINVAL);
-		cr_expect(strstr(err.text, cases[i].says), "%s", err.text);
+		FAILS(fab_unicast_fits(&fab_unicast_dor, &problem, ERR), -EINVAL,
+		      cases[i].says);
 		cr_expect_eq(fab_unicast_dor.route(&problem, &r, NULL), -EINVAL);
 	}
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/dot.h"
 
-#include "fabric/ranks.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static char *dot_text(struct plan *plan)
 {

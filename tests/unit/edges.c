@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
-#include "base/mem.h"
 #include "boot/addresses.h"
 #include "boot/share.h"
-#include "fabric/check.h"
 #include "fabric/label.h"
-#include "fabric/resolver.h"
-#include "fabric/shape.h"
-#include "fabric/summary.h"
 #include "support/boots.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
-#include "unicast/analysis.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
-#include "unicast/routes.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 Test(edges, batches_of_all_units)
 {
@@ -117,12 +102,10 @@ Test(edges, paths_between_switches)
 	struct fab_endpoint ends[2];
 	OWN(fab_routes) *r = NULL;
 	struct fab_trace t;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
 	for (uint32_t i = 0; i < 2; i++)
-		cr_assert_eq(fab_trace_end_of(f, f->node_first_port[i], &ends[i], &err),
-			     0);
+		MUST(fab_trace_end_of(f, f->node_first_port[i], &ends[i], ERR));
 	fab_trace_init(&t, r, &ends[0], &ends[1]);
 	cr_expect_null(t.stopped, "%s", t.stopped);
 	cr_expect_eq(t.hops.n, 1);
@@ -139,7 +122,6 @@ Test(edges, nobody_uses_a_loop)
 	OWN(fab_fabric) *f = NULL;
 	struct fab_cable_use use[2];
 	OWN(fab_routes) *r = NULL;
-	struct fab_err err = {""};
 	char text[512];
 	int n;
 
@@ -152,8 +134,7 @@ Test(edges, nobody_uses_a_loop)
 		     "0x0009 001\n1 lids dumped\n",
 		     (unsigned long long)f->node_guid[0],
 		     (unsigned long long)f->node_guid[1]);
-	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
-		     "%s", err.text);
+	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
 	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
 		fab_cable_use_init(use, r, c);
 		cr_expect_eq(use[0].pairs, 0, "cable %u", c);
@@ -168,16 +149,14 @@ Test(edges, a_guid_of_two_things)
 	struct plan plan = two_adapters();
 	OWN(fab_resolver) *resolver = NULL;
 	OWN(fab_fabric) *f = NULL;
-	struct fab_err err = {""};
 	uint32_t id = 0;
 
 	plan.nodes.v[3].guid = 0xabc1;
 	plan.nodes.v[4].port_guid[1] = 0xabc1;
 	f = build(&plan);
 	resolver = fab_resolver_new(f);
-	cr_expect_neq(
-		fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, &err), 0);
-	cr_expect(strstr(err.text, "each of 2"), "%s", err.text);
+	FAILS(fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, ERR), 0,
+	      "each of 2");
 }
 
 /* Slurm's names have at most 64 characters and begin with none of "-" and ".". */
@@ -213,18 +192,17 @@ Test(edges, host_addresses)
 		"h1 02:00:00:00:00:02\nh1 02:00:00:00:00:01\n",
 	};
 	struct fab_host_addresses *addresses = NULL;
-	struct fab_err err = {""};
 	char text[128], name[65];
 
 	memset(name, 'n', 64);
 	name[64] = 0;
 	snprintf(text, sizeof(text), "%.63s 02:00:00:00:00:01\n", name);
-	cr_assert_eq(read_book(text, &addresses, &err), 0, "%s", err.text);
+	MUST(read_book(text, &addresses, ERR));
 	fab_host_addresses_free(addresses);
 	snprintf(text, sizeof(text), "%s 02:00:00:00:00:01\n", name);
-	cr_expect_neq(read_book(text, &addresses, &err), 0);
+	cr_expect_neq(read_book(text, &addresses, ERR), 0);
 	for (size_t i = 0; i < FAB_COUNT(clashes); i++)
-		cr_expect_neq(read_book(clashes[i], &addresses, &err), 0, "%s",
+		cr_expect_neq(read_book(clashes[i], &addresses, ERR), 0, "%s",
 			      clashes[i]);
 }
 
@@ -332,14 +310,13 @@ Test(edges, turns_in_deep_lines)
 	OWN(fab_kfat) *k = NULL;
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
-	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(dead); i++)
 		fab_faults_kill_switch(faults, test_switch(f, dead[i]));
-	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s", err.text);
+	MUST(fab_kfat_recognize(f, &k, ERR));
 	problem.kfat = k;
-	cr_assert_eq(fab_unicast_vtftr_ib.route(&problem, &r, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_unicast_vtftr_ib.route(&problem, &r, ERR));
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect(j.deadlock_free);
 	cr_expect_leq(r->n_sls, 2);
 	cr_expect_leq(r->n_vls, 3);

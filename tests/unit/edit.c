@@ -2,19 +2,11 @@
 /* Edits against a plain list of cables; edits that are undone; sentences on bad ones. */
 #include "fabric/edit.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
 #include "export/fabrics.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 OWN_POINTER(fab_editor)
 
@@ -347,11 +339,10 @@ static struct fab_fabric *edited(const struct fab_fabric *f, const char *text)
 {
 	OWN(fab_editor) *e = fab_editor_new(f);
 	struct fab_fabric *out = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_editor_add(e, text, strlen(text), &err), 0, "%s\n%s", err.text,
-		     text);
-	cr_assert_eq(fab_editor_finish(e, NULL, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_editor_add(e, text, strlen(text), ERR), 0, "%s\n%s",
+		     test_err.text, text);
+	MUST(fab_editor_finish(e, NULL, &out, ERR));
 	return out;
 }
 
@@ -533,12 +524,9 @@ Test(edit, sentences)
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		OWN(fab_editor) *e = fab_editor_new(f);
-		struct fab_err err = {""};
 
-		cr_expect_neq(fab_editor_add(e, bad[i].edit, strlen(bad[i].edit), &err),
-			      0, "%s", bad[i].edit);
-		cr_expect(strstr(err.text, bad[i].says), "%s: \"%s\"", bad[i].edit,
-			  err.text);
+		FAILS(fab_editor_add(e, bad[i].edit, strlen(bad[i].edit), ERR), 0,
+		      bad[i].says);
 	}
 }
 
@@ -554,13 +542,11 @@ Test(edit, files)
 	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=3,hosts=2");
 	OWN(fab_editor) *e = fab_editor_new(f);
 	OWN(fab_fabric) *out = NULL;
-	struct fab_err err = {""};
 	uint32_t sw, port;
 
-	cr_assert_eq(fab_editor_add_lines(e, "plan", text, strlen(text), &err), 0, "%s",
-		     err.text);
+	MUST(fab_editor_add_lines(e, "plan", text, strlen(text), ERR));
 	cr_assert_eq(fab_editor_count(e), 4);
-	cr_assert_eq(fab_editor_finish(e, NULL, &out, &err), 0, "%s", err.text);
+	MUST(fab_editor_finish(e, NULL, &out, ERR));
 	cr_assert(strstr(out->source, " with 4 edits"));
 	cr_assert_eq(out->n_hosts, f->n_hosts - 1);
 	sw = test_switch(out, "leaf-1");
@@ -570,12 +556,10 @@ Test(edit, files)
 			 "h0 HCA-1");
 	cr_assert_eq(out->port_width[port], 2);
 	cr_assert_eq(out->port_speed[port], FAB_FDR);
-	cr_assert_neq(
-		fab_editor_add_lines(e, "plan", "\nremove h9\nremove h9\n", 21, &err), 0);
-	cr_assert(strstr(err.text, "plan:3: 'remove h9'"), "%s", err.text);
-	cr_assert_neq(fab_editor_add_lines(e, "plan", "# none\n", 7, &err), 0);
-	cr_assert_str_eq(err.text,
-			 "plan: no edit: expected move, drain, add, remove or speed");
+	FAILS(fab_editor_add_lines(e, "plan", "\nremove h9\nremove h9\n", 21, ERR), 0,
+	      "plan:3: 'remove h9'");
+	FAILS_AS(fab_editor_add_lines(e, "plan", "# none\n", 7, ERR), 0,
+		 "plan: no edit: expected move, drain, add, remove or speed");
 }
 
 /* A name that is also that of a port is refused, but not in quotes. */
@@ -587,7 +571,6 @@ Test(edit, node_or_port)
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_fabric) *left = NULL;
 	OWN(fab_editor) *e = NULL;
-	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
 		fab_builder_add_node(
@@ -600,8 +583,7 @@ Test(edit, node_or_port)
 	fab_builder_add_cable(b, 1, 1, 2, 2, 4, FAB_EDR);
 	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, NULL), 0);
 	e = fab_editor_new(f);
-	cr_assert_neq(fab_editor_add(e, bad, strlen(bad), &err), 0);
-	cr_assert(strstr(err.text, "can be a node and a port"), "%s", err.text);
+	FAILS(fab_editor_add(e, bad, strlen(bad), ERR), 0, "can be a node and a port");
 	left = edited(f, "remove \"x:1\"");
 	cr_assert_eq(left->n_switches, 2);
 	cr_assert_eq(left->n_cables, 1);

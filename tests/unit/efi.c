@@ -2,11 +2,7 @@
 /* Loads of trees, of groups that need none, and of the cables to hosts. */
 #include "mcast/route.h"
 #include "mcast/tables.h"
-#include "support/nets.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
+#include "support/test.h"
 
 /* A ring of 4, and groups of the endpoints that `seats` has bits for: 0 .. 3 adapters,
  * 4 .. 7 switches. */

@@ -4,10 +4,7 @@
 #include "event/schedule.h"
 #include "event/stats.h"
 #include "event/stream.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 /* Known answers of philox2x64 with 10 rounds: kat_vectors of the authors' Random123. */
 Test(event, streams_have_the_known_answers)

@@ -3,13 +3,7 @@
 #include "mcast/events.h"
 
 #include "export/trees.h"
-#include "support/nets.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static int read_text(const struct fab_fabric *f, const char *text,
 		     struct fab_events **out, struct fab_err *err)
@@ -21,7 +15,6 @@ Test(events, a_trace)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
 	struct fab_events *e;
-	struct fab_err err = {""};
 	const char *text = "\xef\xbb\xbf# six hosts\r\n"
 			   "\n"
 			   "0s join a h0 2\n"
@@ -31,7 +24,7 @@ Test(events, a_trace)
 			   "1.5s leave a h0\n"
 			   "4000000000s join \"two words\" lid:4 3";
 
-	cr_assert_eq(read_text(f, text, &e, &err), 0, "%s", err.text);
+	MUST(read_text(f, text, &e, ERR));
 	cr_assert_eq(e->n, 6);
 	cr_assert_eq(e->groups->n, 2);
 	cr_assert_str_eq(fab_group_name(e->groups, 1), "two words");
@@ -90,13 +83,12 @@ Test(events, what_is_no_trace)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_events *e = NULL;
-		struct fab_err err = {""};
 
-		cr_assert_eq(read_text(f, cases[i].text, &e, &err), -EINVAL, "%s",
+		cr_assert_eq(read_text(f, cases[i].text, &e, ERR), -EINVAL, "%s",
 			     cases[i].text);
 		cr_assert_null(e);
-		cr_assert_eq(strncmp(err.text, cases[i].says, strlen(cases[i].says)), 0,
-			     "'%s' instead of '%s'", err.text, cases[i].says);
+		cr_assert_eq(strncmp(test_err.text, cases[i].says, strlen(cases[i].says)),
+			     0, "'%s' instead of '%s'", test_err.text, cases[i].says);
 	}
 	cr_assert_eq(fab_events_read(f, NULL, "trace", "1s join\0", 8, NULL, NULL),
 		     -EINVAL);
@@ -106,15 +98,13 @@ Test(events, what_is_no_trace)
 static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 {
 	struct fab_events *again;
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	cr_assert_eq(fab_export_events(out, f, e, &err), 0);
+	MUST(fab_export_events(out, f, e, ERR));
 	fclose(out);
-	cr_assert_eq(fab_events_read(f, NULL, "again", text, len, &again, &err), 0, "%s",
-		     err.text);
+	MUST(fab_events_read(f, NULL, "again", text, len, &again, ERR));
 	cr_assert_eq(again->n, e->n);
 	for (size_t i = 0; i < e->n; i++) {
 		const struct fab_event *a = &e->v[i], *b = &again->v[i];
@@ -235,23 +225,19 @@ Test(events, patterns_that_are_none)
 	};
 	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
-	struct fab_err err = {""};
 	struct fab_events *e;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		cr_assert_eq(fab_events_check_pattern(cases[i].spec, &err), -EINVAL, "%s",
-			     cases[i].spec);
-		cr_assert(strstr(err.text, cases[i].says), "'%s' instead of '%s'",
-			  err.text, cases[i].says);
-		cr_assert_eq(fab_events_generate(f, cases[i].spec, 1, &e, &err), -EINVAL);
+		FAILS(fab_events_check_pattern(cases[i].spec, ERR), -EINVAL,
+		      cases[i].says);
+		cr_assert_eq(fab_events_generate(f, cases[i].spec, 1, &e, ERR), -EINVAL);
 	}
 	cr_assert_eq(fab_events_check_pattern("grid:6x10,gap=1s", NULL), 0);
-	cr_assert_eq(fab_events_generate(f, "grid:7x10", 1, &e, &err), -EINVAL);
-	cr_assert(strstr(err.text, "needs 70 processes"), "%s", err.text);
-	cr_assert_eq(fab_events_generate(f, "random:groups=5000,size=2,gap=1000000s", 1,
-					 &e, &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "last longer than 4000000000 s"), "%s", err.text);
+	FAILS(fab_events_generate(f, "grid:7x10", 1, &e, ERR), -EINVAL,
+	      "needs 70 processes");
+	FAILS(fab_events_generate(f, "random:groups=5000,size=2,gap=1000000s", 1, &e,
+				  ERR),
+	      -EINVAL, "last longer than 4000000000 s");
 }
 
 /* Without skew and hold a member joins and leaves at one time: first it joins. */
@@ -260,11 +246,8 @@ Test(events, who_joins_and_leaves_at_once)
 	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
-	struct fab_err err = {""};
 
-	cr_assert_eq(
-		fab_events_generate(f, "grid:6x10,gap=10ms,skew=0,hold=0", 1, &e, &err),
-		0, "%s", err.text);
+	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=0,hold=0", 1, &e, ERR));
 	cr_assert_eq(e->n, 2 * 120);
 	for (size_t i = 0; i < e->n; i += 2) {
 		cr_expect(!e->v[i].is_leave && e->v[i + 1].is_leave);
@@ -278,17 +261,12 @@ Test(events, the_longest_pattern)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
 	struct fab_events *e;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_events_generate(f,
-					 "random:groups=4000,size=2,gap=1000000s,skew=0",
-					 1, &e, &err),
-		     0, "%s", err.text);
+	MUST(fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=0", 1,
+				 &e, ERR));
 	cr_expect_eq(e->v[e->n - 1].time_ns, 3999ull * 1000000 * 1000000000);
 	fab_events_free(e);
-	cr_expect_eq(
-		fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=1ns",
-				    1, &e, &err),
-		-EINVAL);
-	cr_expect(strstr(err.text, "last longer than"), "%s", err.text);
+	FAILS(fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=1ns", 1,
+				  &e, ERR),
+	      -EINVAL, "last longer than");
 }

@@ -2,17 +2,12 @@
 /* `optimal` on at most 8 switches and 8 groups against all trees, cable by cable: other
  * trees, another order and another bound than in the engine. Then all engines and bounds
  * against what it reaches. */
-#include "base/mem.h"
-#include "base/rng.h"
 #include "mcast/bounds.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
 #include "mcast/search/search.h"
-#include "support/plan.h"
 #include "support/routed.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 enum { SWITCHES = 8, CABLES = 12, GROUPS = 8, FAR = 99 };
 
@@ -174,7 +169,6 @@ static struct fab_weights *draw_weights(struct oracle *o, struct fab_rng *rng)
 	uint32_t kind = (uint32_t)fab_rng_below(rng, 4);
 	struct fab_weights *w;
 	double demand[GROUPS];
-	struct fab_err err;
 
 	for (uint32_t g = 0; g < p->groups->n; g++) {
 		o->demand[g] = kind == 1 ? 3 : fab_rng_below(rng, kind == 2 ? 3 : 9);
@@ -182,7 +176,7 @@ static struct fab_weights *draw_weights(struct oracle *o, struct fab_rng *rng)
 			o->demand[g] = 1000000000;
 		demand[g] = (double)o->demand[g];
 	}
-	cr_assert_eq(fab_weights_new(p->f, p->groups, demand, false, &w, &err), 0);
+	MUST(fab_weights_new(p->f, p->groups, demand, false, &w, ERR));
 	w->even = 0;
 	for (uint32_t c = 0; c < p->f->n_switch_links; c++) {
 		double unit = w->per_unit[c] * w->capacity[c];
@@ -292,7 +286,6 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 		struct fab_mcast_options options = {
 			.n_threads = 1, .height_slack = slack, .seed = seed};
 		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
-		struct fab_err err = {""};
 		double seconds, level;
 
 		*o = (struct oracle){.p = &s.problem, .slack = slack};
@@ -308,11 +301,10 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 		    fab_mcast_height_bound(&s.problem) > options.bound)
 			options.bound = fab_mcast_height_bound(&s.problem);
 		options.load_bound = has_weights ? fab_mcast_load_bound(&s.problem) : 0;
-		cr_assert_eq(fab_mcast_route(&s.problem, &engine, 1, &options, &r,
-					     &seconds, &err),
-			     0);
-		cr_expect_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "seed %lu: %s",
-			     (unsigned long)seed, err.text);
+		MUST(fab_mcast_route(&s.problem, &engine, 1, &options, &r, &seconds,
+				     ERR));
+		cr_expect_eq(fab_mcast_verify(&s.problem, &r, ERR), 0, "seed %lu: %s",
+			     (unsigned long)seed, test_err.text);
 		for (uint32_t g = 0; g < s.groups->n; g++)
 			list_trees(o, g);
 		set_best(o, &r.forest);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The example fabrics: counts, shape, and that they are what was generated. */
-#include "base/mem.h"
-#include "fabric/shape.h"
 #include "source/source.h"
-#include "support/gen.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 static const struct {
 	const char *file, *spec; /* spec: NULL when made by hand */
@@ -27,12 +22,11 @@ static struct fab_fabric *open_example(const char *name)
 {
 	const char *source = getenv("FAB_SOURCE_DIR");
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 	FAB_AUTOFREE char *path = NULL;
 
 	cr_assert(source, "FAB_SOURCE_DIR is not set");
 	path = fab_format("%s/examples/fabrics/%s.txt", source, name);
-	cr_assert_eq(fab_source_open(path, NULL, &f, &err), 0, "%s", err.text);
+	MUST(fab_source_open(path, NULL, &f, ERR));
 	return f;
 }
 

@@ -2,12 +2,7 @@
 /* Graphs of peers, and what direct exchange over them takes. */
 #include "launch/exchange.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
@@ -17,10 +12,9 @@ static const struct fab_exchange_costs costs = {
 static struct fab_peers make(const char *spec, uint32_t n_nodes, uint32_t ppn)
 {
 	struct fab_peers p;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_peers_make(&memory, spec, n_nodes, ppn, 1, &p, &err), 0,
-		     "%s: %s", spec, err.text);
+	cr_assert_eq(fab_peers_make(&memory, spec, n_nodes, ppn, 1, &p, ERR), 0, "%s: %s",
+		     spec, test_err.text);
 	return p;
 }
 
@@ -107,10 +101,8 @@ Test(exchange, file_of_peers)
 				   "0 4-6\r\n"
 				   "3\n";
 	struct fab_peers p;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_peers_parse(&memory, "f", text, strlen(text), 4, 2, &p, &err), 0,
-		     "%s", err.text);
+	MUST(fab_peers_parse(&memory, "f", text, strlen(text), 4, 2, &p, ERR));
 	cr_assert_eq(fab_peers_degree(&p, 0), 6);
 	for (uint32_t i = 0; i < 6; i++)
 		cr_assert_eq(fab_peers_at(&p, 0, i), i + 1);
@@ -137,13 +129,12 @@ Test(exchange, bad_files_of_peers)
 
 	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
 		struct fab_peers p;
-		struct fab_err err = {""};
 
 		cr_assert_eq(fab_peers_parse(&memory, "f", rows[i].text,
-					     strlen(rows[i].text), 4, 2, &p, &err),
+					     strlen(rows[i].text), 4, 2, &p, ERR),
 			     -EINVAL);
-		cr_assert(!strncmp(err.text, rows[i].says, strlen(rows[i].says)), "%s",
-			  err.text);
+		cr_assert(!strncmp(test_err.text, rows[i].says, strlen(rows[i].says)),
+			  "%s", test_err.text);
 	}
 }
 
@@ -153,15 +144,14 @@ Test(exchange, bad_specs)
 		"",	     "rings",	 "ring:1", "stencil", "stencil:0", "stencil:9",
 		"stencil:x", "random:0", "random", "all:2",   "file",	   "file:"};
 	struct fab_peers p;
-	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		cr_assert_eq(fab_peers_check(bad[i], NULL), -EINVAL, "%s", bad[i]);
 		cr_assert_lt(fab_peers_make(&memory, bad[i], 2, 2, 1, &p, NULL), 0, "%s",
 			     bad[i]);
 	}
-	cr_assert_eq(fab_peers_make(&memory, "random:4", 2, 2, 1, &p, &err), -EINVAL);
-	cr_assert(strstr(err.text, "only 3 others"));
+	FAILS(fab_peers_make(&memory, "random:4", 2, 2, 1, &p, ERR), -EINVAL,
+	      "only 3 others");
 	cr_assert_eq(fab_peers_make(&memory, "ring", 2, 0, 1, &p, NULL), -EINVAL);
 	cr_assert_eq(fab_peers_make(&memory, "ring", 0, 2, 1, &p, NULL), -EINVAL);
 	cr_assert_eq(fab_peers_make(&memory, "ring", 1 << 20, 1 << 10, 1, &p, NULL),

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/fabrics.h"
 
-#include "base/mem.h"
 #include "fabric/builder.h"
 #include "source/source.h"
-#include "support/data.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-#include <stdlib.h>
-#include <string.h>
 
 static char *dump_of(const struct fab_fabric *f)
 {
@@ -101,9 +97,8 @@ ParameterizedTestParameters(export_ibnetdiscover, generated)
 ParameterizedTest(size_t *index, export_ibnetdiscover, generated)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_open(specs[*index], NULL, &f, &err), 0, "%s",
+	cr_assert_eq(fab_source_open(specs[*index], NULL, &f, ERR), 0, "%s",
 		     specs[*index]);
 	check_fixed_point(specs[*index], f);
 }
@@ -129,7 +124,6 @@ static struct fab_fabric *hostile_fabric(void)
 	struct fab_builder *b = fab_builder_new();
 	uint32_t sw = add(b, FAB_SWITCH, 0x10, "s\" enhanced port 0 lid 5 lmc 0"), node;
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
 	fab_builder_set_port(b, sw, 0, 0x10, 5, 0);
 	for (uint32_t i = 0; i < FAB_COUNT(names); i++) {
@@ -140,7 +134,7 @@ static struct fab_fabric *hostile_fabric(void)
 	fab_builder_add_cable(b, sw, 7, node, 1, 0, FAB_SPEED_UNKNOWN);
 	/* Two adapters back to back. */
 	fab_builder_add_cable(b, 1, 2, 2, 2, 12, FAB_XDR);
-	cr_assert_eq(fab_builder_finish(b, "hostile", "test", NULL, &f, &err), 0);
+	MUST(fab_builder_finish(b, "hostile", "test", NULL, &f, ERR));
 	return f;
 }
 
@@ -154,11 +148,10 @@ Test(export_ibnetdiscover, control_characters_become_blanks)
 	struct fab_builder *b = fab_builder_new();
 	uint32_t sw = add(b, FAB_SWITCH, 1, "s\n[1]\t\"H-\x1b\x7f\xc3\xbc");
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL, *back = NULL;
-	struct fab_err err;
 	FAB_AUTOFREE char *text = NULL;
 
 	fab_builder_add_cable(b, sw, 1, add(b, FAB_ADAPTER, 2, "h"), 1, 4, FAB_EDR);
-	cr_assert_eq(fab_builder_finish(b, "x", "test", NULL, &f, &err), 0);
+	MUST(fab_builder_finish(b, "x", "test", NULL, &f, ERR));
 	text = dump_of(f);
 	back = text_open(text);
 	cr_assert_str_eq(fab_node_name(back, 0), "s [1] \"H-  \xc3\xbc");

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is dead, by name and chance; loads, losses and local reroutes against slow
  * counting. */
-#include "unicast/faults.h"
-#include "base/mem.h"
-#include "base/rng.h"
-#include "support/gen.h"
-#include "support/own.h"
 #include "support/process.h"
-#include "unicast/analysis.h"
+#include "support/test.h"
 #include "unicast/criticality.h"
 #include "unicast/engine.h"
 #include "unicast/reliability.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct fab_faults *faults_of(const struct fab_fabric *f, const char *switches)
 {
 	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_err err;
 
-	cr_assert_eq(fab_faults_add_switches(faults, switches, &err), 0, "%s", err.text);
+	MUST(fab_faults_add_switches(faults, switches, ERR));
 	return faults;
 }
 
@@ -62,20 +51,17 @@ Test(faults, names_that_are_none)
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=2x2,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	char host[64];
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		cr_assert_lt(fab_faults_add_switches(faults, bad[i], &err), 0, "%s",
+		cr_assert_lt(fab_faults_add_switches(faults, bad[i], ERR), 0, "%s",
 			     bad[i]);
 	snprintf(host, sizeof(host), "%s", fab_node_name(f, f->n_switches));
-	cr_assert_eq(fab_faults_add_switches(faults, host, &err), -EINVAL);
-	cr_assert_not_null(strstr(err.text, "is an adapter"));
-	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0", &err), 0);
-	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0:0", &err), 0);
-	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0:9", &err), 0);
-	cr_assert_lt(fab_faults_add_cables(faults, ":1", &err), 0);
-	cr_assert_eq(fab_faults_add_cables(faults, "leaf-0.0:2,1.1:3", &err), 0, "%s",
-		     err.text);
+	FAILS(fab_faults_add_switches(faults, host, ERR), -EINVAL, "is an adapter");
+	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0", ERR), 0);
+	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0:0", ERR), 0);
+	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0:9", ERR), 0);
+	cr_assert_lt(fab_faults_add_cables(faults, ":1", ERR), 0);
+	MUST(fab_faults_add_cables(faults, "leaf-0.0:2,1.1:3", ERR));
 	/* "1.1," named 1.1 before it failed, and its cables died with it */
 	cr_assert_eq(faults->named.n, 2);
 }
@@ -101,16 +87,15 @@ Test(faults, file)
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=2x2,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	FAB_AUTOFREE char *name = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(read_file(faults, good, sizeof(good) - 1, &err), 0, "%s", err.text);
+	MUST(read_file(faults, good, sizeof(good) - 1, ERR));
 	cr_assert_eq(faults->named.n, 3);
 	cr_assert(faults->named.v[1].is_cable);
 	name = fab_fault_text(f, faults->named.v[1]);
 	cr_assert_str_eq(name, "leaf-1.1:3");
-	cr_assert_eq(read_file(faults, zero, sizeof(zero) - 1, &err), -EINVAL);
-	cr_assert_not_null(strstr(err.text, ":2: expected text"), "%s", err.text);
-	cr_assert_eq(fab_faults_add_file(faults, "/nowhere", &err), -ENOENT);
+	FAILS(read_file(faults, zero, sizeof(zero) - 1, ERR), -EINVAL,
+	      ":2: expected text");
+	cr_assert_eq(fab_faults_add_file(faults, "/nowhere", ERR), -ENOENT);
 }
 
 /* The next one in lexicographic order. */
@@ -186,12 +171,9 @@ Test(faults, sets_by_number)
 	struct fab_fault_sets sets;
 	struct fab_fault_maker up, down;
 	struct fab_fault seen[20][4];
-	struct fab_err err;
 
 	fab_faults_kill_switch(always, 0);
-	cr_assert_eq(
-		fab_fault_sets_random(f, always, FAB_FAULT_LEAVES, 3, 20, 9, &sets, &err),
-		0);
+	MUST(fab_fault_sets_random(f, always, FAB_FAULT_LEAVES, 3, 20, 9, &sets, ERR));
 	cr_assert_eq(sets.candidates.of.n, 19);
 	fab_fault_maker_init(&up, &sets);
 	fab_fault_maker_init(&down, &sets);
@@ -209,9 +191,8 @@ Test(faults, sets_by_number)
 	fab_fault_maker_fini(&up);
 	fab_fault_maker_fini(&down);
 	fab_fault_sets_fini(&sets);
-	cr_assert_eq(fab_fault_sets_all(f, always, FAB_FAULT_LEAVES, 20, &sets, &err),
-		     -EINVAL);
-	cr_assert_str_eq(err.text, "20 faults are asked for, of 19 leaves");
+	FAILS_AS(fab_fault_sets_all(f, always, FAB_FAULT_LEAVES, 20, &sets, ERR), -EINVAL,
+		 "20 faults are asked for, of 19 leaves");
 }
 
 struct routed {
@@ -226,13 +207,12 @@ static struct routed route(const char *spec, const char *dead,
 			   const struct fab_unicast_engine *engine)
 {
 	struct routed x = {.f = test_gen_raw(spec)};
-	struct fab_err err;
 
-	cr_assert_eq(fab_kfat_recognize(x.f, &x.k, &err), 0, "%s", err.text);
+	MUST(fab_kfat_recognize(x.f, &x.k, ERR));
 	x.faults = dead ? faults_of(x.f, dead) : fab_faults_new(x.f);
 	x.problem = (struct fab_unicast_problem){
 		.f = x.f, .faults = x.faults, .kfat = x.k, .max_vls = 2, .n_threads = 1};
-	cr_assert_eq(engine->route(&x.problem, &x.r, &err), 0, "%s", err.text);
+	MUST(engine->route(&x.problem, &x.r, ERR));
 	return x;
 }
 
@@ -261,10 +241,8 @@ Test(faults, second_opinion)
 	static const char dead[] = "1.1,2.2,0.3";
 	OWN(routed) x = route("kfat:dims=4x4,hosts=2", dead, &fab_unicast_vtftr_ib);
 	struct fab_analysis j = analyse(x.r, FAB_ENDS_LEAVES), wrong;
-	struct fab_err err;
 
-	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
-		     err.text);
+	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
 	for (int what = 0; what < 6; what++) {
 		wrong = j;
 		wrong.pairs += what == 0;
@@ -273,13 +251,12 @@ Test(faults, second_opinion)
 		wrong.vls += what == 3;
 		wrong.sls += what == 4;
 		wrong.deadlock_free ^= what == 5;
-		cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &wrong, &err),
+		cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &wrong, ERR),
 			     -EINVAL);
 	}
 	fab_analysis_fini(&j);
 	j = analyse(x.r, FAB_ENDS_HOSTS);
-	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
-		     err.text);
+	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
 	fab_analysis_fini(&j);
 }
 
@@ -288,7 +265,6 @@ Test(faults, pairs_that_must_not_send)
 {
 	OWN(routed) x = route("kfat:dims=4x4,hosts=2", "1.1", &fab_unicast_vtftr_ib);
 	OWN(fab_analysis) j;
-	struct fab_err err;
 
 	cr_assert_not_null(x.r->sl);
 	x.r->sl[3 * (size_t)x.r->n_columns + 5] = FAB_SL_NONE;
@@ -296,13 +272,11 @@ Test(faults, pairs_that_must_not_send)
 	j = analyse(x.r, FAB_ENDS_LEAVES);
 	cr_assert_eq(j.unreachable, 2);
 	cr_assert_eq(j.minimal, j.connected);
-	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
-		     err.text);
+	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
 	fab_analysis_fini(&j);
 	j = analyse(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 8);
-	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
-		     err.text);
+	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
 }
 
 static struct fab_flow_load load_of(const struct routed *x, const char *spec)
@@ -310,12 +284,11 @@ static struct fab_flow_load load_of(const struct routed *x, const char *spec)
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {x->f, x->k, &ends, 1};
 	struct fab_flow_load load;
-	struct fab_err err;
 	FAB_AUTOFREE uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, x->f, x->faults->switch_is_dead,
 			   x->faults->cable_is_dead);
-	cr_assert_eq(fab_permutation_make(spec, &problem, &to, &err), 0, "%s", err.text);
+	MUST(fab_permutation_make(spec, &problem, &to, ERR));
 	fab_permutation_load(x->r, &ends, to, &load);
 	return load;
 }
@@ -352,11 +325,8 @@ Test(faults, losses)
 	OWN(routed) x = route("kfat:dims=3x3,hosts=2", "0.0", &fab_unicast_xy);
 	const struct fab_losses_options options = {.steps = UINT64_MAX};
 	struct fab_losses losses;
-	struct fab_err err;
 
-	cr_assert_eq(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, &options, &losses,
-				     &err),
-		     0);
+	MUST(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, &options, &losses, ERR));
 	cr_assert_eq(losses.of.n, 14 + 18 - 2);
 	for (size_t i = 0; i < losses.of.n; i++) {
 		const struct fab_loss *loss = &losses.of.v[i];
@@ -495,12 +465,11 @@ Test(faults, effort)
 		struct fab_unicast_problem problem = {
 			.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
 		struct fab_kfat *kfat = NULL;
-		struct fab_err err;
 
 		/* a host whose only cable is dead */
 		if (faults && i / 2 == 2)
-			cr_assert_eq(fab_faults_add_cables(faults, "h0/1", &err), 0);
-		if (!fab_kfat_recognize(f, &kfat, &err))
+			MUST(fab_faults_add_cables(faults, "h0/1", ERR));
+		if (!fab_kfat_recognize(f, &kfat, ERR))
 			problem.kfat = kfat;
 		for (size_t e = 0; e < fab_unicast_n_engines; e++) {
 			const struct fab_unicast_engine *engine = fab_unicast_engines[e];
@@ -510,8 +479,7 @@ Test(faults, effort)
 			if (fab_unicast_fits(engine, &problem, NULL))
 				continue;
 			effort = fab_unicast_effort(engine, &problem);
-			cr_assert_eq(engine->route(&problem, &r, &err), 0, "%s",
-				     err.text);
+			MUST(engine->route(&problem, &r, ERR));
 			cr_expect(effort.destinations >= r->n_columns, "%s of %s",
 				  engine->name, specs[i / 2]);
 			if (engine->imitates_opensm)

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fences on fabrics: loads of cables through tables, order of nodes, crossings. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "event/stream.h"
 #include "support/fences.h"
-#include "support/gen.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
@@ -22,10 +14,9 @@ static struct fab_routes *route(const struct fab_fabric *f, const char *name,
 	struct fab_unicast_problem p = {
 		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
 	cr_assert_not_null(e);
-	cr_assert_eq(e->route(&p, &r, &err), 0, "%s", err.text);
+	MUST(e->route(&p, &r, ERR));
 	return r;
 }
 
@@ -40,14 +31,11 @@ static void open_site(struct site *s, const char *spec, const char *engine,
 		      const char *order, uint32_t n)
 {
 	struct fab_launch_choice choice = {.n_nodes = n};
-	struct fab_err err = {""};
 
 	s->f = test_gen(spec);
 	s->r = route(s->f, engine, NULL);
-	cr_assert_eq(fab_node_order_parse(order, 1, &choice.order, &err), 0, "%s",
-		     err.text);
-	cr_assert_eq(fab_launch_nodes_make(&memory, s->f, NULL, &choice, &s->nodes, &err),
-		     0, "%s", err.text);
+	MUST(fab_node_order_parse(order, 1, &choice.order, ERR));
+	MUST(fab_launch_nodes_make(&memory, s->f, NULL, &choice, &s->nodes, ERR));
 }
 
 static void close_site(struct site *s)
@@ -60,11 +48,8 @@ static struct fab_fence_setup prepare(const struct site *s, const char *name)
 {
 	struct fab_fence_job job = test_fence_job(s->nodes.n, s->nodes.sw, 1);
 	struct fab_fence_setup setup;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_fence_setup_init(&setup, test_fence(name), &job, &s->nodes, s->r,
-					  &err),
-		     0, "%s", err.text);
+	MUST(fab_fence_setup_init(&setup, test_fence(name), &job, &s->nodes, s->r, ERR));
 	return setup;
 }
 
@@ -72,10 +57,8 @@ static struct fab_fence_time time_of(const struct fab_fence_setup *setup, uint64
 {
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time t;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_fence_setup_time(setup, bytes, &options, &t, &err), 0, "%s",
-		     err.text);
+	MUST(fab_fence_setup_time(setup, bytes, &options, &t, ERR));
 	return t;
 }
 
@@ -258,11 +241,9 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 			struct fab_fence_setup setup = prepare(&s, names[i]);
 			struct fab_fence_time t = time_of(&setup, bytes[k]);
 			double us;
-			struct fab_err err = {""};
 
-			cr_assert_eq(test_fence_packets(&setup, &s.nodes, s.r, bytes[k],
-							&options, &us, &err),
-				     0, "%s", err.text);
+			MUST(test_fence_packets(&setup, &s.nodes, s.r, bytes[k], &options,
+						&us, ERR));
 			cr_expect(us / t.simulated_us > low && us / t.simulated_us < high,
 				  "%s by %s, %s of %llu B: packets %g, messages %g", spec,
 				  order, names[i], (unsigned long long)bytes[k], us,

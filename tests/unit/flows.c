@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables that were read: flows of a permutation, service levels of switches. */
-#include "base/mem.h"
-#include "support/own.h"
-#include "support/plan.h"
-#include "unicast/analysis.h"
-#include "unicast/faults.h"
+#include "support/test.h"
 #include "unicast/lfts.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Switches of LIDs 1 and 2; hosts of LIDs 3 and 4 on the first, 5 on the second. */
 static struct fab_fabric *two_switches(void)
@@ -39,7 +30,6 @@ static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 	FAB_AUTOFREE uint32_t *to = NULL;
 	char text[512];
 	int n = snprintf(text, sizeof(text),
@@ -48,11 +38,9 @@ static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 			 (unsigned long long)f->node_guid[0], table_a,
 			 (unsigned long long)f->node_guid[1], table_b);
 
-	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
-		     "%s", err.text);
+	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
 	fab_flow_ends_init(&ends, f, NULL, NULL);
-	cr_assert_eq(fab_permutation_make("shift:1", &problem, &to, &err), 0, "%s",
-		     err.text);
+	MUST(fab_permutation_make("shift:1", &problem, &to, ERR));
 	fab_permutation_load(r, &ends, to, &load);
 	return load;
 }
@@ -105,7 +93,6 @@ Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 {
 	OWN(fab_fabric) *f = two_switches();
 	OWN(fab_routes) *r = NULL;
-	struct fab_err err = {""};
 	char text[1024];
 	int n = snprintf(text, sizeof(text),
 			 "Unicast lids [0-5] of switch Lid 1 guid 0x%llx ('A'):\n"
@@ -115,8 +102,7 @@ Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 			 (unsigned long long)f->node_guid[0],
 			 (unsigned long long)f->node_guid[1], table_b);
 
-	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
-		     "%s", err.text);
+	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
 	for (uint32_t node = 2, at = 0; node < 5; node++)
 		for (unsigned lid = 1; lid <= 5; lid++) {
 			at += (uint32_t)snprintf(
@@ -124,8 +110,7 @@ Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 				(unsigned long long)f->node_guid[node], lid, 5 - node);
 			n = (int)at;
 		}
-	cr_assert_eq(fab_routes_add_path_sl(r, "s", text, (size_t)n, &err), 0, "%s",
-		     err.text);
+	MUST(fab_routes_add_path_sl(r, "s", text, (size_t)n, ERR));
 	cr_expect_eq(level_of(r, 0), 3);
 	cr_expect_eq(level_of(r, 3), 2); /* the second adapter keeps its own */
 	cr_expect_eq(level_of(r, 1), 1);
@@ -148,7 +133,6 @@ Test(flows, first_lid_of_a_port)
 	OWN(plan) plan = {0};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_routes) *r = NULL;
-	struct fab_err err = {""};
 	struct fab_flow_load load;
 	OWN(fab_flow_ends) ends;
 	uint32_t to[3], n_a = 0;
@@ -174,8 +158,7 @@ Test(flows, first_lid_of_a_port)
 		     "0x0003 001\n0x0004 001\n0x0006 003\n0x0007 003\n4 lids dumped\n",
 		     (unsigned long long)f->node_guid[0],
 		     (unsigned long long)f->node_guid[1]);
-	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
-		     "%s", err.text);
+	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	cr_assert_eq(ends.n, 3);
 	for (uint32_t i = 0; i < ends.n; i++) {

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Dragonflies against their closed forms. */
-#include "support/gen.h"
-#include "support/own.h"
-
-#include "base/mem.h"
-#include "fabric/dist.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 /* between[i * g + j]: cables between the groups i and j. */
 static uint32_t *group_cables(const struct fab_fabric *f, uint32_t a, uint32_t g)

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Torus, mesh, HyperX and high-dimension fat trees against their closed forms. */
-#include "support/gen.h"
-#include "support/own.h"
-
-#include "base/mem.h"
-#include "fabric/dist.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static void coords(uint32_t i, const uint32_t *dims, uint32_t n, uint32_t *v)
 {

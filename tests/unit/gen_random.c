@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random regular graphs: regular, simple, in one piece, and random. */
-#include "support/gen.h"
-#include "support/own.h"
-
-#include "base/mem.h"
-#include "fabric/dist.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 static struct fab_fabric *draw(uint32_t n, uint32_t degree, uint32_t hosts, uint64_t seed)
 {

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The grammar of generated fabrics, what all families share, and what is refused. */
-#include "source/source.h"
-#include "support/gen.h"
-#include "support/own.h"
-
 #include "base/clock.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "source/source.h"
+#include "support/test.h"
 
 Test(gen_spec, bad_specs_are_explained)
 {
@@ -103,16 +95,15 @@ Test(gen_spec, bad_specs_are_explained)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_fabric *f = NULL;
-		struct fab_err err = {{0}};
 		double start = fab_now();
 		char spec[512];
 		int rc;
 
 		snprintf(spec, sizeof(spec), "gen:%s", cases[i].spec);
-		rc = fab_source_open(spec, NULL, &f, &err);
+		rc = fab_source_open(spec, NULL, &f, ERR);
 		cr_assert_eq(rc, -EINVAL, "%s: %d", cases[i].spec, rc);
-		cr_assert(strstr(err.text, cases[i].text), "%s: '%s' is not in '%s'",
-			  cases[i].spec, cases[i].text, err.text);
+		cr_assert(strstr(test_err.text, cases[i].text), "%s: '%s' is not in '%s'",
+			  cases[i].spec, cases[i].text, test_err.text);
 		cr_assert_null(f);
 		cr_assert_lt(fab_now() - start, 0.1, "%s", cases[i].spec);
 		cr_assert_eq(fab_source_open(spec, NULL, &f, NULL), -EINVAL);
@@ -122,10 +113,9 @@ Test(gen_spec, bad_specs_are_explained)
 Test(gen_spec, control_characters_do_not_reach_the_message)
 {
 	struct fab_fabric *f;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_open("gen:to\x1b[31mrus\n", NULL, &f, &err), -EINVAL);
-	cr_assert_null(strpbrk(err.text, "\x1b\n"));
+	cr_assert_eq(fab_source_open("gen:to\x1b[31mrus\n", NULL, &f, ERR), -EINVAL);
+	cr_assert_null(strpbrk(test_err.text, "\x1b\n"));
 }
 
 Test(gen_spec, common_keys)

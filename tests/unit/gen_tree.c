@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fat trees against their closed forms. */
-#include "support/gen.h"
-#include "support/own.h"
-
-#include "base/mem.h"
-#include "fabric/dist.h"
 #include "source/reader.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 /* PGFT in numbers: what the test expects, computed apart from the generator. */
 struct tree {

@@ -2,15 +2,7 @@
 /* Searches in the graph of switches against relaxing all arcs until nothing changes. */
 #include "fabric/graph.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
-#include "support/nets.h"
-#include "support/own.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { N_SEEDS = 40 };
 

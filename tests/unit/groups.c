@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/groups.h"
 
-#include "base/mem.h"
 #include "fabric/builder.h"
-#include "support/nets.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
 		    const char *name)
@@ -39,7 +32,6 @@ static struct fab_fabric *small(void)
 					    "twin",	"a \"b: c", "far HCA-1"};
 	const uint32_t on[] = {s, s, t, t, t, u};
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
 	fab_builder_add_cable(b, s, 20, t, 20, 4, FAB_HDR);
 	fab_builder_set_port(b, s, 0, 0x51, 10, 0);
@@ -62,8 +54,7 @@ static struct fab_fabric *small(void)
 		fab_builder_set_port(b, node, 1, 0xb9, 20, 0);
 		fab_builder_add_cable(b, node, 1, t, (uint16_t)(30 + i), 4, FAB_HDR);
 	}
-	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
 	return f;
 }
 
@@ -91,9 +82,8 @@ Test(groups, members_by_every_kind_of_name)
 		"three: \"a \"b: c\" lid:10";
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(read_groups(f, text, false, &g, &err), 0, "%s", err.text);
+	MUST(read_groups(f, text, false, &g, ERR));
 	cr_assert_eq(g->n, 3);
 	cr_assert_str_eq(fab_group_name(g, 0), "one");
 	cr_assert_str_eq(fab_group_name(g, 1), "two: ");
@@ -150,13 +140,12 @@ Test(groups, errors_name_file_line_group_and_member)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_groups *g;
-		struct fab_err err = {""};
 
-		cr_assert_eq(read_groups(f, cases[i].text, false, &g, &err), -EINVAL,
-			     "%s", cases[i].text);
-		cr_assert_eq(
-			strncmp(err.text, cases[i].message, strlen(cases[i].message)), 0,
-			"'%s' instead of '%s'", err.text, cases[i].message);
+		cr_assert_eq(read_groups(f, cases[i].text, false, &g, ERR), -EINVAL, "%s",
+			     cases[i].text);
+		cr_assert_eq(strncmp(test_err.text, cases[i].message,
+				     strlen(cases[i].message)),
+			     0, "'%s' instead of '%s'", test_err.text, cases[i].message);
 	}
 }
 
@@ -164,14 +153,12 @@ Test(groups, a_host_stands_for_its_first_adapter_with_a_cable)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 
 	/* behind a byte order mark */
-	cr_assert_eq(read_groups(f,
-				 "\xef\xbb\xbf"
-				 "a: n2 dup1",
-				 false, &g, &err),
-		     0, "%s", err.text);
+	MUST(read_groups(f,
+			 "\xef\xbb\xbf"
+			 "a: n2 dup1",
+			 false, &g, ERR));
 	cr_assert_str_eq(fab_group_name(g, 0), "a");
 	cr_assert_eq(fab_group_size(g, 0), 2);
 	cr_assert_str_eq(fab_node_name(f, f->port_node[g->member[0]]), "n2 HCA-2");
@@ -181,22 +168,18 @@ Test(groups, nothing_left_says_what_was_left_out)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	struct fab_groups *g = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(read_groups(f, "a: x y\nb: z", true, &g, &err), -EINVAL);
-	cr_assert_str_eq(err.text,
-			 "there is no group with a member in the fabric (3 members "
-			 "and 2 groups left out)");
+	FAILS_AS(read_groups(f, "a: x y\nb: z", true, &g, ERR), -EINVAL,
+		 "there is no group with a member in the fabric (3 members "
+		 "and 2 groups left out)");
 }
 
 Test(groups, unknown_members_are_counted_when_ignored)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(
-		read_groups(f, "a: s nobody lid:77\nb: nobody\nc: u", true, &g, &err), 0);
+	MUST(read_groups(f, "a: s nobody lid:77\nb: nobody\nc: u", true, &g, ERR));
 	cr_assert_eq(g->n, 2);
 	cr_assert_eq(g->n_unknown, 3);
 	cr_assert_eq(g->n_empty, 1);
@@ -207,10 +190,9 @@ Test(groups, a_binary_file_is_refused)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_err err;
 
-	cr_assert_eq(fab_groups_read(b, "g", "a: s\0", 5, false, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "g: a binary file, expected lines of groups");
+	FAILS_AS(fab_groups_read(b, "g", "a: s\0", 5, false, ERR), -EINVAL,
+		 "g: a binary file, expected lines of groups");
 	fab_groups_builder_free(b);
 }
 
@@ -238,11 +220,8 @@ Test(groups, the_last_colon)
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(
-		fab_groups_read(b, "g.txt", text, strlen("a: s n1\nb:"), false, &err), 0,
-		"%s", err.text);
-	cr_expect_eq(fab_groups_builder_finish(b, false, &g, &err), -EINVAL);
-	cr_expect_str_eq(err.text, "g.txt:2: group \"b\" has no member");
+	MUST(fab_groups_read(b, "g.txt", text, strlen("a: s n1\nb:"), false, ERR));
+	FAILS_AS(fab_groups_builder_finish(b, false, &g, ERR), -EINVAL,
+		 "g.txt:2: group \"b\" has no member");
 }

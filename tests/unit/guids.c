@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Two nodes of one GUID: what names nodes by GUID is neither written nor believed. */
 #include "base/map.h"
-#include "fabric/fabric.h"
-
 #include "export/fabrics.h"
 #include "export/tables.h"
 #include "mcast/route.h"
 #include "mcast/tables.h"
-#include "support/gen.h"
-#include "support/own.h"
 #include "support/routed.h"
-#include "unicast/analysis.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 #include "unicast/lfts.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FIRST = 1, SECOND = 4 };
 
@@ -27,24 +16,24 @@ Test(guids, ids_of_guids)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=3x3,hosts=2");
 	struct fab_map64 *map;
-	struct fab_err err = {""};
 
 	map = fab_guids_new(f, f->n_nodes);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		cr_expect_eq(fab_map64_get(map, f->node_guid[i]), i);
 	fab_map64_free(map);
-	cr_expect_eq(fab_guids_differ(f, f->n_nodes, "x", &err), 0);
+	MUST(fab_guids_differ(f, f->n_nodes, "x", ERR));
 	/* the last adapter is as the first: no matter for what names switches only */
 	f->node_guid[f->n_nodes - 1] = f->node_guid[f->n_switches];
-	cr_expect_eq(fab_guids_differ(f, f->n_switches, "x", &err), 0);
-	cr_expect_eq(fab_guids_differ(f, f->n_nodes - 1, "x", &err), 0);
-	cr_expect_eq(fab_guids_differ(f, f->n_nodes, "all of them", &err), -EINVAL);
-	cr_expect(strstr(err.text, fab_node_name(f, f->n_nodes - 1)), "%s", err.text);
-	cr_expect(strstr(err.text, fab_node_name(f, f->n_switches)), "%s", err.text);
-	cr_expect(strstr(err.text, "all of them"), "%s", err.text);
+	MUST(fab_guids_differ(f, f->n_switches, "x", ERR));
+	MUST(fab_guids_differ(f, f->n_nodes - 1, "x", ERR));
+	FAILS(fab_guids_differ(f, f->n_nodes, "all of them", ERR), -EINVAL,
+	      fab_node_name(f, f->n_nodes - 1));
+	cr_expect(strstr(test_err.text, fab_node_name(f, f->n_switches)), "%s",
+		  test_err.text);
+	cr_expect(strstr(test_err.text, "all of them"), "%s", test_err.text);
 	/* GUID 0 is one as any other */
 	f->node_guid[FIRST] = f->node_guid[SECOND] = 0;
-	cr_expect_eq(fab_guids_differ(f, f->n_switches, "x", &err), -EINVAL);
+	cr_expect_eq(fab_guids_differ(f, f->n_switches, "x", ERR), -EINVAL);
 	map = fab_guids_new(f, f->n_switches);
 	cr_expect_eq(fab_map64_get(map, 0), FAB_SHARED);
 	cr_expect_eq(fab_map64_get(map, f->node_guid[0]), 0);
@@ -130,7 +119,6 @@ static int read_kind(const struct world *w, enum kind kind, struct fab_err *err)
 static void begin(struct world *w)
 {
 	struct fab_unicast_problem problem = {.n_threads = 1, .max_vls = 1};
-	struct fab_err err = {""};
 
 	*w = (struct world){.f = test_gen("kfat:dims=3x3,hosts=2")};
 	routed_init(&w->groups, w->f, 8, 4, 1);
@@ -138,11 +126,10 @@ static void begin(struct world *w)
 	w->faults = fab_faults_new(w->f);
 	problem.f = w->f;
 	problem.faults = w->faults;
-	cr_assert_eq(fab_unicast_minhop.route(&problem, &w->routes, &err), 0, "%s",
-		     err.text);
+	MUST(fab_unicast_minhop.route(&problem, &w->routes, ERR));
 	for (int i = 0; i < N_KINDS; i++) {
-		w->text[i] = write_text(w, (enum kind)i, &err);
-		cr_assert(w->text[i], "%s", err.text);
+		w->text[i] = write_text(w, (enum kind)i, ERR);
+		cr_assert(w->text[i], "%s", test_err.text);
 	}
 }
 
@@ -160,22 +147,20 @@ OWN_VALUE(world, end)
 
 static void expect_written(const struct world *w, enum kind kind, bool is_written)
 {
-	struct fab_err err = {""};
-	OWN_HEAP char *text = write_text(w, kind, &err);
+	OWN_HEAP char *text = write_text(w, kind, ERR);
 
 	cr_expect_eq(!text, !is_written, "kind %d", kind);
-	cr_expect(text || strstr(err.text, "expected each to have its own"), "%s",
-		  err.text);
+	cr_expect(text || strstr(test_err.text, "expected each to have its own"), "%s",
+		  test_err.text);
 }
 
 static void expect_read(const struct world *w, enum kind kind, bool is_read)
 {
-	struct fab_err err = {""};
-
-	cr_expect_eq(read_kind(w, kind, &err), is_read ? 0 : -EINVAL, "kind %d: %s", kind,
-		     err.text);
-	cr_expect(is_read || strstr(err.text, "t:"), "%s", err.text);
-	cr_expect(is_read || strstr(err.text, "the fabric has two "), "%s", err.text);
+	cr_expect_eq(read_kind(w, kind, ERR), is_read ? 0 : -EINVAL, "kind %d: %s", kind,
+		     test_err.text);
+	cr_expect(is_read || strstr(test_err.text, "t:"), "%s", test_err.text);
+	cr_expect(is_read || strstr(test_err.text, "the fabric has two "), "%s",
+		  test_err.text);
 }
 
 Test(guids, switches_of_one_guid)
@@ -218,7 +203,6 @@ Test(guids, ports_of_one_guid)
 						     .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
-	struct fab_err err = {""};
 	OWN(world) w;
 	uint32_t a, b;
 	OWN_HEAP char *text = NULL;
@@ -227,18 +211,16 @@ Test(guids, ports_of_one_guid)
 	a = fab_node_first_connected_port(w.f, w.f->n_switches);
 	b = fab_node_first_connected_port(w.f, w.f->n_nodes - 1);
 	w.f->port_guid[b] = w.f->port_guid[a];
-	text = write_text(&w, LFTS, &err);
-	cr_assert(text, "%s", err.text);
-	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
-		     0, "%s", err.text);
+	text = write_text(&w, LFTS, ERR);
+	cr_assert(text, "%s", test_err.text);
+	MUST(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, ERR));
 	cr_expect_eq(r->files->strange_lids.n, 0);
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.connected, j.pairs);
 	cr_expect_eq(j.unreachable, 0);
 	fab_routes_free(r);
 	/* a LID that neither has is left out */
 	w.f->port_lid[b] = 4000;
-	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
-		     0, "%s", err.text);
+	MUST(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, ERR));
 	cr_expect_eq(r->files->strange_lids.n, 1);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/hosts.h"
 
-#include "base/mem.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "support/test.h"
 
 struct one {
 	const char *name;
@@ -21,7 +17,6 @@ static struct fab_fabric *fabric_of(const struct one *adapters, size_t n,
 	struct fab_node_spec spec = {
 		.guid = 1, .n_ports = 64, .name = "s", .name_len = 1};
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
 	fab_builder_add_node(b, &spec);
 	for (size_t i = 0; i < n; i++) {
@@ -36,8 +31,7 @@ static struct fab_fabric *fabric_of(const struct one *adapters, size_t n,
 		fab_builder_add_cable(b, 0, (uint16_t)(i + 1),
 				      fab_builder_add_node(b, &spec), 1, 4, FAB_HDR);
 	}
-	cr_assert_eq(fab_builder_finish(b, "t", "test", options, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_builder_finish(b, "t", "test", options, &f, ERR));
 	return f;
 }
 

@@ -2,13 +2,7 @@
 #include "source/reader.h"
 
 #include "source/source.h"
-#include "support/data.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 #define FORMATS                                                                          \
 	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache, an "   \
@@ -103,11 +97,9 @@ Test(ibnetdiscover, refuses_binary_data)
 {
 	static const char bytes[] = SWITCH_1 "[8]\t\0\n";
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_parse("t", bytes, sizeof(bytes) - 1, NULL, &f, &err),
-		     -22);
-	cr_expect_str_eq(err.text, "t:7: binary data (a NUL byte), " FORMATS);
+	cr_assert_eq(fab_source_parse("t", bytes, sizeof(bytes) - 1, NULL, &f, ERR), -22);
+	cr_expect_str_eq(test_err.text, "t:7: binary data (a NUL byte), " FORMATS);
 }
 
 /* Wherever the input ends within a line, it is refused. */
@@ -118,10 +110,10 @@ Test(ibnetdiscover, notices_every_cut)
 
 	for (size_t n = 0; n < sizeof(text); n++) {
 		OWN(fab_fabric) *f = NULL;
-		struct fab_err err;
 
-		if (fab_source_parse("t", text, n, NULL, &f, &err)) {
-			cr_expect_eq(strncmp(err.text, "t:", 2), 0, "%s", err.text);
+		if (fab_source_parse("t", text, n, NULL, &f, ERR)) {
+			cr_expect_eq(strncmp(test_err.text, "t:", 2), 0, "%s",
+				     test_err.text);
 			continue;
 		}
 		n_read++;

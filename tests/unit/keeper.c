@@ -2,17 +2,11 @@
 /* Trees of a subnet that changes: plain checks of each tree, and of the loads. */
 #include "opensm/keeper.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
 #include "fabric/builder.h"
-#include "support/nets.h"
 #include "support/scarce.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N_GROUPS = 40, N_STEPS = 200, MAX_SIZE = 12, N_ROUNDS = 6 };
 
@@ -227,12 +221,11 @@ static void churn(struct fab_keeper *k, struct wanted *w, struct fab_rng *rng)
 {
 	for (int step = 0; step < N_STEPS; step++) {
 		uint32_t g = (uint32_t)fab_rng_below(rng, N_GROUPS);
-		struct fab_err err = {""};
 		int rc;
 
 		draw(fab_keeper_fabric(k), rng, w, g);
-		rc = fab_keeper_route(k, g, w->guid[g], w->n[g], &err);
-		cr_assert(rc >= 0 || rc == -EHOSTUNREACH, "%s", err.text);
+		rc = fab_keeper_route(k, g, w->guid[g], w->n[g], ERR);
+		cr_assert(rc >= 0 || rc == -EHOSTUNREACH, "%s", test_err.text);
 		if (rc < 0)
 			cr_assert_eq(fab_keeper_tree(k, g).root, FAB_NONE);
 		else /* asked again: nothing is new */
@@ -254,11 +247,10 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 	struct fab_plan *plan = fab_keeper_plan(k);
 	uint32_t *moved, n, before = fab_keeper_max_efi(k), g;
 	struct fab_plan_result r;
-	struct fab_err err = {""};
 
 	if (!plan)
 		return;
-	cr_assert_eq(fab_plan_solve(plan, &o, &r, &err), 0, "%s", err.text);
+	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	cr_assert_eq(r.before, before);
 	cr_assert_leq(r.after, before);
 	/* trees that are higher than needed may have less than the bound */
@@ -589,21 +581,20 @@ Test(keeper, what_is_not_known_has_no_tree)
 	struct fab_fabric *f = test_ring(6);
 	struct fab_keeper_counts counts;
 	struct wanted w = {.n = {2, 2, 1}};
-	struct fab_err err = {""};
 	uint64_t guid[2];
 
 	guid[0] = f->port_guid[fab_node_first_connected_port(f, f->n_switches)];
 	guid[1] = 0x1234;
 	memcpy(w.guid[0], guid, sizeof(guid));
 	w.guid[1][0] = w.guid[1][1] = w.guid[2][0] = guid[0];
-	cr_assert_eq(fab_keeper_route(k, 0, guid, 2, &err), -ENXIO);
+	cr_assert_eq(fab_keeper_route(k, 0, guid, 2, ERR), -ENXIO);
 	cr_assert_eq(renew(k, f, &w, &counts), 0);
 	cr_assert_eq(counts.left, 1);
 	cr_assert_eq(counts.routed, 0);
-	cr_assert_eq(fab_keeper_route(k, 0, guid, 2, &err), -ENOENT);
-	cr_assert_str_eq(err.text, "port 0x0000000000001234 is on no switch that does "
-				   "multicast");
-	cr_assert_eq(fab_keeper_route(k, N_GROUPS, guid, 1, &err), -ENXIO);
+	FAILS_AS(fab_keeper_route(k, 0, guid, 2, ERR), -ENOENT,
+		 "port 0x0000000000001234 is on no switch that does "
+		 "multicast");
+	cr_assert_eq(fab_keeper_route(k, N_GROUPS, guid, 1, ERR), -ENXIO);
 	cr_assert_null(fab_keeper_plan(k));
 	fab_keeper_clear(k);
 	cr_assert_null(fab_keeper_fabric(k));

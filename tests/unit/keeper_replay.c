@@ -4,19 +4,11 @@
  * replayed against the keeper by the clock of the trace, steps are taken when they are
  * due, and the trees are compared with those that would be made afresh.
  */
-#include "opensm/keeper.h"
-#include "opensm/options.h"
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "fabric/builder.h"
 #include "mcast/events.h"
-#include "support/gen.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "opensm/keeper.h"
+#include "opensm/options.h"
+#include "support/test.h"
 
 enum { MAX_MEMBERS = 64 };
 
@@ -200,12 +192,10 @@ static double settle(struct stage *s, double now)
 static void replay(struct stage *s, const char *pattern, uint64_t seed)
 {
 	struct fab_events *e;
-	struct fab_err err = {""};
 	double now = 0;
 	uint32_t n_lost = 0;
 
-	cr_assert_eq(fab_events_generate(s->f, pattern, seed, &e, &err), 0, "%s",
-		     err.text);
+	MUST(fab_events_generate(s->f, pattern, seed, &e, ERR));
 	cr_assert_leq(e->groups->n, s->n_groups);
 	for (size_t i = 0; i < e->n; i++) {
 		const struct fab_event *v = &e->v[i];

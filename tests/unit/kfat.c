@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Recognition of kfats, whole and with parts missing. */
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Coordinates in the names must be those found, but for which number stands for which. */
 static void expect_coords(const struct fab_kfat *k)
@@ -37,9 +29,8 @@ static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool de
 {
 	OWN(fab_fabric) *f = test_gen_raw(spec);
 	OWN(fab_kfat) *k = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s: %s", spec, err.text);
+	cr_assert_eq(fab_kfat_recognize(f, &k, ERR), 0, "%s: %s", spec, test_err.text);
 	cr_assert_eq(k->n_dims, n_dims);
 	cr_assert_eq(k->n_leaves, n_leaves);
 	cr_assert_eq(k->has_deep_lines, deep);
@@ -88,13 +79,12 @@ static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t d
 	for (unsigned i = 0; i < 30; i++) {
 		OWN(fab_fabric) *left = NULL;
 		OWN(fab_kfat) *k = NULL;
-		struct fab_err err;
 
 		fab_faults_clear(faults);
 		fab_faults_draw(faults, &list, dead, &rng);
-		cr_assert_eq(fab_fabric_without(f, faults, &left, &err), 0);
-		cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s: %s", spec,
-			     err.text);
+		MUST(fab_fabric_without(f, faults, &left, ERR));
+		cr_assert_eq(fab_kfat_recognize(left, &k, ERR), 0, "%s: %s", spec,
+			     test_err.text);
 		cr_assert_eq(k->n_dims, n_dims);
 		cr_assert_not(fab_kfat_is_whole(k));
 		if (kind == FAB_FAULT_LEAVES)
@@ -121,12 +111,11 @@ Test(kfat, strays_keep_their_places)
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=8x6,hosts=1"), *left = NULL;
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	OWN(fab_kfat) *k = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_faults_add_switches(faults, "1.1,root-x.2,root-x.4", &err), 0);
-	cr_assert_eq(fab_faults_add_cables(faults, "root-x.3:7", &err), 0);
-	cr_assert_eq(fab_fabric_without(f, faults, &left, &err), 0);
-	cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s", err.text);
+	MUST(fab_faults_add_switches(faults, "1.1,root-x.2,root-x.4", ERR));
+	MUST(fab_faults_add_cables(faults, "root-x.3:7", ERR));
+	MUST(fab_fabric_without(f, faults, &left, ERR));
+	MUST(fab_kfat_recognize(left, &k, ERR));
 	cr_assert_eq(k->dims[0] * k->dims[1], 48);
 	cr_assert_eq(k->n_leaves, 47);
 }
@@ -135,10 +124,8 @@ static void refuse(const char *spec, const char *why)
 {
 	OWN(fab_fabric) *f = test_gen_raw(spec);
 	struct fab_kfat *k;
-	struct fab_err err = {0};
 
-	cr_assert_eq(fab_kfat_recognize(f, &k, &err), -EINVAL, "%s", spec);
-	cr_assert_not_null(strstr(err.text, why), "%s: %s", spec, err.text);
+	FAILS(fab_kfat_recognize(f, &k, ERR), -EINVAL, why);
 }
 
 Test(kfat, what_is_none)

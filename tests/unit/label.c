@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/label.h"
 
-#include "fabric/ranks.h"
-#include "support/own.h"
-#include "support/plan.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 Test(label, short_names)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
-#include <math.h>
-
-#include "base/rng.h"
 #include "launch/locks.h"
+#include "support/test.h"
+
+#include <criterion/new/assert.h>
 
 /* Only the reader-writer lock gets slower with readers. */
 Test(launch_locks, reads)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "launch/params.h"
+#include "support/test.h"
+
+#include <criterion/new/assert.h>
 
 static int read_text(struct fab_launch_params *p, const char *text, struct fab_err *err)
 {

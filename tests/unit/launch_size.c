@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "launch/size.h"
+#include "support/test.h"
+
+#include <criterion/new/assert.h>
 
 static const struct fab_size_layout library = {.opts = FAB_SIZE_LIBRARY};
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "launch/advise.h"
 #include "launch/mechanisms.h"
+#include "support/test.h"
+
+#include <criterion/new/assert.h>
 
 static struct fab_launch_params params;
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
@@ -566,17 +561,16 @@ Test(launch_stages, respawn_is_of_new_processes_only)
 Test(launch_stages, what_cannot_be)
 {
 	struct fab_launch_start s = start_of(4, 2);
-	struct fab_err err = {""};
 	double out;
 
 	s.interface = FAB_PMI1;
 	s.wireup = FAB_WIREUP_DIRECT;
-	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
-	cr_expect(strstr(err.text, "only full") != NULL);
+	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
+	cr_expect(strstr(test_err.text, "only full") != NULL);
 	s = start_of(0, 2);
-	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
+	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
 	s = start_of(2, 0);
-	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
+	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
 }
 
 static struct fab_improvement improvement(const struct fab_launch_start *s,

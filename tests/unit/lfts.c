@@ -3,22 +3,11 @@
  * reported. */
 #include "unicast/lfts.h"
 
-#include "base/rng.h"
 #include "export/tables.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
 #include "support/process.h"
-#include "unicast/analysis.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -29,9 +18,8 @@ static char *written(write_fn write, const struct fab_routes *r)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	struct fab_err err = {""};
 
-	cr_assert_eq(write(out, r, &err), 0, "%s", err.text);
+	MUST(write(out, r, ERR));
 	fclose(out);
 	return text;
 }
@@ -40,27 +28,19 @@ static struct fab_routes *read_tables(const struct fab_fabric *f,
 				      const struct fab_faults *faults, const char *text)
 {
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_routes_from_lfts(f, faults, "t", text, strlen(text), &r, &err),
-		     0, "%s", err.text);
+	MUST(fab_routes_from_lfts(f, faults, "t", text, strlen(text), &r, ERR));
 	return r;
 }
 
 static void add_sls(struct fab_routes *r, const char *text)
 {
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_routes_add_path_sl(r, "t", text, strlen(text), &err), 0, "%s",
-		     err.text);
+	MUST(fab_routes_add_path_sl(r, "t", text, strlen(text), ERR));
 }
 
 static void add_lanes(struct fab_routes *r, const char *text)
 {
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_routes_add_sl2vl(r, "t", text, strlen(text), &err), 0, "%s",
-		     err.text);
+	MUST(fab_routes_add_sl2vl(r, "t", text, strlen(text), ERR));
 }
 
 /* Writing it gives the text. */
@@ -119,16 +99,13 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 		.f = f, .faults = faults, .max_vls = 4, .n_threads = 1};
 	OWN(fab_kfat) *kfat = NULL;
 	OWN(fab_routes) *r = NULL;
-	struct fab_err err = {""};
 	struct fab_stream rng = fab_stream_of(7, 0);
 
 	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 	fab_faults_draw(faults, &list, n_dead, &rng);
-	cr_assert_eq(fab_kfat_recognize(f, &kfat, &err), 0, "%s", err.text);
+	MUST(fab_kfat_recognize(f, &kfat, ERR));
 	problem.kfat = kfat;
-	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
-			     ->route(&problem, &r, &err),
-		     0, "%s", err.text);
+	MUST(fab_unicast_engine_find(engine, strlen(engine))->route(&problem, &r, ERR));
 	check_round(r);
 	/* Lanes that differ in switch, port in, port out, level. */
 	free(r->vl_first);
@@ -333,15 +310,14 @@ Test(lfts, bad_tables_are_refused)
 
 	for (size_t i = 0; i < FAB_COUNT(bad_tables); i++) {
 		struct fab_routes *r = NULL;
-		struct fab_err err = {""};
 		const char *text = bad_tables[i].text;
 
 		cr_expect_eq(
-			fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &r, &err),
+			fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &r, ERR),
 			-EINVAL, "%s", text);
 		cr_expect_null(r);
-		cr_expect_eq(strstr(err.text, bad_tables[i].want), err.text,
-			     "%s: got: %s", text, err.text);
+		cr_expect_eq(strstr(test_err.text, bad_tables[i].want), test_err.text,
+			     "%s: got: %s", text, test_err.text);
 	}
 }
 
@@ -416,13 +392,12 @@ Test(lfts, bad_sls_and_lanes_are_refused)
 		const char *text = is_sl ? bad_sls[k].text : bad_lanes[k].text;
 		const char *want = is_sl ? bad_sls[k].want : bad_lanes[k].want;
 		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
-		struct fab_err err = {""};
 
 		cr_expect_eq((is_sl ? fab_routes_add_path_sl : fab_routes_add_sl2vl)(
-				     r, "t", text, strlen(text), &err),
+				     r, "t", text, strlen(text), ERR),
 			     -EINVAL, "%s", text);
-		cr_expect_eq(strstr(err.text, want), err.text, "%s: got: %s", text,
-			     err.text);
+		cr_expect_eq(strstr(test_err.text, want), test_err.text, "%s: got: %s",
+			     text, test_err.text);
 	}
 }
 
@@ -574,10 +549,9 @@ static struct fab_analysis analysed(const struct fab_routes *r)
 {
 	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
 	struct fab_analysis j;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
-	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
+	MUST(fab_analyse(r, &options, &j, ERR));
+	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 	return j;
 }
 
@@ -745,7 +719,6 @@ Test(lfts, files)
 	char folder[TEMP_SIZE];
 	FAB_AUTOFREE char *lfts = NULL, *sls = NULL, *lanes = NULL;
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
 	cr_assert_not_null(mkdtemp(temp_template(folder)));
 	lfts = fab_format("%s/lfts.gz", folder);
@@ -754,16 +727,15 @@ Test(lfts, files)
 	save(lfts, TABLES, true);
 	save(sls, "0x10 5 1\n", false);
 	save(lanes, "0x1 2 1 0x01" ZEROS "\n", false);
-	cr_assert_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, &err), 0, "%s",
-		     err.text);
+	MUST(fab_routes_read(f, NULL, lfts, sls, lanes, &r, ERR));
 	cr_expect_eq(r->n_columns, 3);
 	cr_expect_eq(fab_routes_vl(r, 0, 1, 0, sl_of(r, 0, 5)), 1);
 	fab_routes_free(r);
 	save(sls, "0x10 5\n", false);
-	cr_expect_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, &err), -EINVAL);
-	cr_expect(strstr(err.text, "/sls:1: expected"), "%s", err.text);
+	FAILS(fab_routes_read(f, NULL, lfts, sls, lanes, &r, ERR), -EINVAL,
+	      "/sls:1: expected");
 	unlink(sls);
-	cr_expect_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, &err), -ENOENT);
+	cr_expect_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, ERR), -ENOENT);
 	unlink(lanes);
 	unlink(lfts);
 	rmdir(folder);
@@ -778,11 +750,9 @@ Test(lfts, real_fdbs)
 	OWN_HEAP char *path = data_path("opensm-dumps/ibutils-osm.fdbs");
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_routes_read(f, NULL, path, NULL, NULL, &r, &err), 0, "%s",
-		     err.text);
-	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
+	MUST(fab_routes_read(f, NULL, path, NULL, NULL, &r, ERR));
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.pairs, 6);
 	cr_expect_eq(j.connected, 6);
 	cr_expect_eq(j.hops[4], 2);

@@ -2,14 +2,7 @@
 /* The lifecycle of groups against a simulation that does everything tick by tick. */
 #include "mcast/events.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
-#include "support/nets.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { GROUPS = 3, SEATS = 5, EVENTS = 80, MAX_LOG = 1000, N_SEEDS = 400 };
 
@@ -447,10 +440,8 @@ static struct fab_events *generate(const char *spec, uint64_t seed)
 	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *events;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_events_generate(f, spec, seed, &events, &err), 0, "%s",
-		     err.text);
+	MUST(fab_events_generate(f, spec, seed, &events, ERR));
 	return events;
 }
 

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Disks, blocks, connections and cables in one model: mappings, times and advice. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "boot/advice.h"
 #include "boot/share.h"
 #include "support/boots.h"
-#include "support/own.h"
+#include "support/test.h"
+
+#include <criterion/parameterized.h>
 
 OWN_POINTER(fab_machine)
 OWN_VALUE(fab_batch, fab_batch_fini)
@@ -25,10 +18,9 @@ static double share_of(const struct fab_machine *m, const struct fab_batch *batc
 	FAB_AUTO(fab_share_workspace_free_at)
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	FAB_AUTO(fab_share_fini) struct fab_share share;
-	struct fab_err err;
 	double mbps;
 
-	cr_assert_eq(fab_share_of(m, batch, of, false, w, &share, &err), 0);
+	MUST(fab_share_of(m, batch, of, false, w, &share, ERR));
 	mbps = share.bandwidth_mbps;
 	return mbps;
 }
@@ -132,13 +124,11 @@ Test(limits, a_disk_is_shared_by_interfaces)
 				   "s2 b 10G server\ns3 - 1G server\n";
 	OWN(fab_machine) *m = NULL;
 	OWN(fab_batch) all;
-	struct fab_err err;
 	uint32_t n = 0, other = FAB_NONE;
 	FAB_AUTOFREE uint32_t *of = NULL;
 	OWN_HEAP double *rate = NULL;
 
-	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
-		     err.text);
+	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	for (uint32_t i = 0; i < 3; i++)
 		if (m->capacity_mbps[m->interface_vertex[i]] < 10000)
 			other = i;
@@ -167,10 +157,9 @@ Test(limits, the_slowest_node_is_that_of_the_full_disk)
 	OWN(fab_batch) all = boots_batch(m, "all");
 	const uint32_t of[4] = {0, 1, 1, 1};
 	FAB_AUTO(fab_share_fini) struct fab_share share;
-	struct fab_err err;
 
 	m->limits.disk_mbps = 900;
-	cr_assert_eq(fab_share_of(m, &all, of, false, w, &share, &err), 0);
+	MUST(fab_share_of(m, &all, of, false, w, &share, ERR));
 	cr_expect_float_eq(share.bandwidth_mbps, 300, 1e-9);
 	cr_expect_eq(share.slowest_node, 1);
 	cr_expect_str_eq(share.segment[share.bottleneck].name, "disk");
@@ -226,14 +215,13 @@ Test(limits, keep_moves_nodes_off_a_full_disk)
 	const struct fab_mapping_problem problem = {
 		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
 	const struct fab_mapping_engine *keep = engine("keep");
-	struct fab_err err;
 	uint32_t of[NODES], n = 0;
 
-	cr_assert_eq(keep->map(&problem, 0, of, &err), 0);
+	MUST(keep->map(&problem, 0, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_eq(of[i], 0); /* 10 Gb/s are enough */
 	m->limits.disk_mbps = 900;
-	cr_assert_eq(keep->map(&problem, 0, of, &err), 0);
+	MUST(keep->map(&problem, 0, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		n += of[i] == 1;
 	cr_expect_eq(n, 3);
@@ -247,11 +235,10 @@ Test(limits, keep_gives_every_node_a_server)
 	uint32_t loaded[NODES], of[NODES];
 	const struct fab_mapping_problem problem = {
 		.m = m, .batch = &two, .loaded = loaded};
-	struct fab_err err;
 
 	for (uint32_t i = 0; i < NODES; i++)
 		loaded[i] = FAB_NONE;
-	cr_assert_eq(engine("keep")->map(&problem, 0, of, &err), 0);
+	MUST(engine("keep")->map(&problem, 0, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_lt(of[i], 2);
 }
@@ -263,16 +250,15 @@ Test(limits, prefixes_count_disks)
 				   "n4 - 1G node\ns1 - 10G server\ns2 - 1G server\n";
 	OWN(fab_machine) *m = NULL;
 	OWN(fab_batch) two;
-	struct fab_err err;
 	uint32_t of[4];
 	struct fab_mapping_problem problem = {.purpose = FAB_FOR_PREFIXES};
 
-	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0);
+	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	m->limits.disk_mbps = 1000;
 	two = boots_batch(m, "first:2");
 	problem.m = m;
 	problem.batch = &two;
-	cr_assert_eq(engine("balanced")->map(&problem, 0, of, &err), 0);
+	MUST(engine("balanced")->map(&problem, 0, of, ERR));
 	cr_expect_neq(of[0], of[1]);
 	cr_expect_neq(of[2], of[3]);
 }
@@ -332,13 +318,12 @@ static double seconds_of(const struct drawn *d, const struct fab_machine *m,
 {
 	const struct fab_transfer_options *o = &d->options;
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
-	struct fab_err err;
 	double last;
 
 	if (!d->is_max_min)
 		return o->n_files * o->request_seconds +
 		       400 / fab_share_slowest_brute(m, &d->all, of);
-	cr_assert_eq(fab_transfer_run(m, &d->all, of, o, &t, &err), 0);
+	MUST(fab_transfer_run(m, &d->all, of, o, &t, ERR));
 	last = t.n_failed ? (double)NEVER_S * t.n_failed : t.last_s;
 	return last;
 }
@@ -350,9 +335,8 @@ static double time_of(const struct drawn *d, const struct fab_machine *m,
 	const struct fab_mapping_problem problem = {
 		.m = m, .batch = &d->all, .timed = is_timed ? &d->options : NULL};
 	uint32_t of[32];
-	struct fab_err err;
 
-	cr_assert_eq(e->map(&problem, argument, of, &err), 0);
+	MUST(e->map(&problem, argument, of, ERR));
 	return seconds_of(d, m, of);
 }
 
@@ -362,10 +346,9 @@ static double time_without_limits(const struct drawn *d)
 	struct fab_machine plain = *d->m;
 	const struct fab_mapping_problem problem = {.m = &plain, .batch = &d->all};
 	uint32_t of[32];
-	struct fab_err err;
 
 	plain.limits = (struct fab_limits){0};
-	cr_assert_eq(engine("balanced")->map(&problem, 0, of, &err), 0);
+	MUST(engine("balanced")->map(&problem, 0, of, ERR));
 	return seconds_of(d, d->m, of);
 }
 
@@ -395,10 +378,9 @@ static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 	const struct fab_mapping_problem problem = {
 		.m = d->m, .batch = &d->all, .timed = is_timed ? &d->options : NULL};
 	struct fab_advice advice[FAB_ADVICE_MAX];
-	struct fab_err err;
 	uint32_t n;
 
-	cr_assert_eq(fab_advice_raise(&problem, &d->options, advice, &n, &err), 0);
+	MUST(fab_advice_raise(&problem, &d->options, advice, &n, ERR));
 	for (uint32_t i = 0; i < n; i++) {
 		struct fab_machine better = *d->m;
 		double got;

@@ -2,15 +2,9 @@
 /* Trees that come and go against routing all groups at once and plain counting. */
 #include "mcast/live.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
 #include "mcast/route.h"
-#include "support/nets.h"
 #include "support/routed.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { N_STEPS = 300, MAX_SIZE = 20 };
 
@@ -36,10 +30,7 @@ static uint64_t route(struct fab_live *live, const struct routed *s, uint32_t gr
 static void result(const struct fab_live *live, const struct routed *s,
 		   struct fab_groups **groups, struct fab_mcast_result *r)
 {
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_live_result(live, s->groups, groups, r, &err), 0, "%s",
-		     err.text);
+	MUST(fab_live_result(live, s->groups, groups, r, ERR));
 }
 
 static void expect_equal(const struct routed *s, const struct fab_mcast_result *a,
@@ -167,7 +158,6 @@ static void churn(const struct routed *s, struct fab_live *live, uint64_t seed)
 		fab_port_id member[MAX_SIZE];
 		struct fab_mcast_result r;
 		struct fab_groups *groups;
-		struct fab_err err = {""};
 		uint64_t changed;
 
 		result(live, s, &groups, &r);
@@ -182,7 +172,7 @@ static void churn(const struct routed *s, struct fab_live *live, uint64_t seed)
 		if (groups && step % 20 == 0) {
 			struct fab_mcast_problem p = {s->f, s->dist, groups};
 
-			cr_assert_eq(fab_mcast_verify(&p, &r, &err), 0, "%s", err.text);
+			MUST(fab_mcast_verify(&p, &r, ERR));
 		}
 		fab_mcast_result_fini(&r);
 		fab_groups_free(groups);
@@ -257,14 +247,13 @@ static void expect_sound(const struct routed *s, const struct fab_live *live)
 	struct fab_mcast_engine any_height = {.name = "any", .may_be_higher = true};
 	struct fab_mcast_result r;
 	struct fab_groups *groups;
-	struct fab_err err = {""};
 
 	result(live, s, &groups, &r);
 	if (groups) {
 		struct fab_mcast_problem p = {s->f, s->dist, groups};
 
 		r.engine = &any_height;
-		cr_assert_eq(fab_mcast_verify(&p, &r, &err), 0, "%s", err.text);
+		MUST(fab_mcast_verify(&p, &r, ERR));
 	}
 	fab_mcast_result_fini(&r);
 	fab_groups_free(groups);

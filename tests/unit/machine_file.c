@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Machine files by name: the order of the lines says nothing. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "boot/mapping.h"
 #include "support/boots.h"
+#include "support/test.h"
 
 enum { LINES_MAX = 200 };
 
@@ -45,12 +38,11 @@ static struct fab_machine *read_lines(char line[LINES_MAX][64], size_t n)
 {
 	char text[LINES_MAX * 64];
 	struct fab_machine *m;
-	struct fab_err err;
 	size_t len = 0;
 
 	for (size_t i = 0; i < n; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s\n", line[i]);
-	cr_assert_eq(fab_machine_read("m", text, len, &m, &err), 0, "%s", err.text);
+	MUST(fab_machine_read("m", text, len, &m, ERR));
 	return m;
 }
 
@@ -136,11 +128,8 @@ Test(machine_file, levels_go_by_depth)
 static void expect_refused(const char *text, const char *what)
 {
 	struct fab_machine *m = NULL;
-	struct fab_err err = {""};
 
-	cr_expect_eq(fab_machine_read("m", text, strlen(text), &m, &err), -EINVAL, "%s",
-		     text);
-	cr_expect(strstr(err.text, what), "%s", err.text);
+	FAILS(fab_machine_read("m", text, strlen(text), &m, ERR), -EINVAL, what);
 }
 
 /* Only switches have anything below them, and no line says more than it may. */

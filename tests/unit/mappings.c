@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mappings that go round the servers, block by block, against plain counting. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "support/boots.h"
+#include "support/test.h"
 
 static const char *const machines[] = {
 	"supernode=4@10Gbps,board=3@5Gbps,cpu=2@1Gbps,servers=5",
@@ -107,10 +101,8 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 				   "g - 1G node\ns1 - 1G server\ns2 - 1G server\n"
 				   "s3 - 1G server\n";
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
-		     err.text);
+	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	expect_all(m);
 }
 
@@ -121,14 +113,11 @@ Test(mappings, verify_knows_servers_that_are_down)
 	struct fab_machine *m = boots_machine("board=4,cpu=2,servers=3@1Gbps");
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *of = boots_map(m, "scda", &all);
-	struct fab_err err = {""};
 
-	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), 0, "%s", err.text);
+	MUST(fab_mapping_verify(m, &all, of, ERR));
 	m->server_is_down[m->interface_server[of[1]]] = true;
-	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), -EINVAL);
-	cr_expect(strstr(err.text, "a server that is down"), "%s", err.text);
+	FAILS(fab_mapping_verify(m, &all, of, ERR), -EINVAL, "a server that is down");
 	m->server_is_down[m->interface_server[of[1]]] = false;
 	of[2] = FAB_NONE;
-	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), -EINVAL);
-	cr_expect(strstr(err.text, "no server"), "%s", err.text);
+	FAILS(fab_mapping_verify(m, &all, of, ERR), -EINVAL, "no server");
 }

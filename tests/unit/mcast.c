@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Roots, engines, loads, bounds and verification against plain definitions. */
-#include "base/mem.h"
-#include "base/rng.h"
 #include "mcast/bounds.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
-#include "support/nets.h"
 #include "support/routed.h"
 #include "support/sssp_heap.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { N_SEEDS = 12, MAX_ENGINES = 16 };
 
@@ -103,7 +96,6 @@ Test(mcast, every_engine_gives_sound_trees)
 		struct fab_mcast_options options = {
 			.n_threads = 2, .root_ties = (enum fab_root_ties)(seed % 2)};
 		struct fab_mcast_result results[MAX_ENGINES];
-		struct fab_err err = {""};
 		FAB_AUTO(routed_fini) struct routed s;
 
 		setting_init(&s, seed);
@@ -111,8 +103,7 @@ Test(mcast, every_engine_gives_sound_trees)
 		for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 			struct fab_efi efi;
 
-			cr_assert_eq(fab_mcast_verify(&s.problem, &results[i], &err), 0,
-				     "%s", err.text);
+			MUST(fab_mcast_verify(&s.problem, &results[i], ERR));
 			fab_efi_of(&s.problem, &results[i], &efi);
 			cr_assert_leq(fab_mcast_lower_bound(&s.problem), efi.max);
 		}
@@ -396,10 +387,7 @@ Test(mcast, efi_counts_every_cable)
 static void expect_wrong(const struct routed *s, const struct fab_mcast_result *r,
 			 const char *what)
 {
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_mcast_verify(&s->problem, r, &err), -EPROTO, "%s", what);
-	cr_assert(strstr(err.text, what), "'%s' instead of '%s'", err.text, what);
+	FAILS(fab_mcast_verify(&s->problem, r, ERR), -EPROTO, what);
 }
 
 Test(mcast, verification_finds_planted_faults)

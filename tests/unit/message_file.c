@@ -2,13 +2,7 @@
 /* Files of messages: what is read, and what is refused with file and line. */
 #include "traffic/message_file.h"
 #include "base/num.h"
-#include "support/gen.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* Hosts h0 .. h7, two a switch. */
 static int read_text(const char *text, bool in_ticks, struct fab_message_file *out,
@@ -32,13 +26,11 @@ Test(message_file, messages_by_name_and_unit)
 		{1500001, 0, 1, 2},
 		{2000000000, FAB_TIMED_BYTES_MAX, 3, 4}};
 	struct fab_message_file t;
-	struct fab_err err;
 
-	cr_assert_eq(read_text("# from a run\n0 h0 h7 2048\r\n\n1.5us H7 \"h0\" 8\n"
-			       "1500.001ns h1 h2 0\n1500.001ns h1 h1 64\n"
-			       "\t2ms  h3\th4  1099511627776",
-			       false, &t, &err),
-		     0, "%s", err.text);
+	MUST(read_text("# from a run\n0 h0 h7 2048\r\n\n1.5us H7 \"h0\" 8\n"
+		       "1500.001ns h1 h2 0\n1500.001ns h1 h1 64\n"
+		       "\t2ms h3\th4 1099511627776",
+		       false, &t, ERR));
 	cr_assert_eq(t.of.n, FAB_COUNT(want));
 	cr_assert_eq(t.n_to_self, 1);
 	for (size_t i = 0; i < t.of.n; i++) {
@@ -48,7 +40,7 @@ Test(message_file, messages_by_name_and_unit)
 		cr_assert_eq(t.of.v[i].bytes, want[i].bytes, "%zu", i);
 	}
 	free(t.of.v);
-	cr_assert_eq(read_text("7 h0 h1 3\n7 h1 h0 4\n", true, &t, &err), 0);
+	MUST(read_text("7 h0 h1 3\n7 h1 h0 4\n", true, &t, ERR));
 	cr_assert_eq(t.of.v[1].time, 7);
 	free(t.of.v);
 }
@@ -92,12 +84,11 @@ Test(message_file, what_is_none_is_refused_with_its_line)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_message_file t;
-		struct fab_err err = {""};
-		int rc = read_text(cases[i].text, cases[i].in_ticks, &t, &err);
+		int rc = read_text(cases[i].text, cases[i].in_ticks, &t, ERR);
 
 		cr_assert(rc == -EINVAL || rc == -ENOENT, "'%s'", cases[i].text);
-		cr_assert_not_null(strstr(err.text, cases[i].says), "'%s': %s",
-				   cases[i].text, err.text);
+		cr_assert_not_null(strstr(test_err.text, cases[i].says), "'%s': %s",
+				   cases[i].text, test_err.text);
 		cr_assert_null(t.of.v);
 	}
 }
@@ -116,17 +107,14 @@ Test(message_file, connections_as_htsim_writes_them)
 	static const struct fab_timed_message want[] = {
 		{0, 2000000, 0, 13}, {1500000, 1, 13, 0}, {2, FAB_TIMED_BYTES_MAX, 2, 1}};
 	struct fab_message_file m;
-	struct fab_err err;
 
-	cr_assert_eq(
-		read_matrix("# of two\nNodes 16\nConnections 3\nTriggers 1\r\n\n"
-			    "0->13 start 0 size 2000000\n"
-			    "13->0 id 7 start 1500000.000000 size 1 prio 3 "
-			    "send_done_trigger 1\n"
-			    "  2->1 size 1099511627776  start 2 recv_done_trigger 1\n"
-			    "trigger id 1 oneshot",
-			    &m, &err),
-		0, "%s", err.text);
+	MUST(read_matrix("# of two\nNodes 16\nConnections 3\nTriggers 1\r\n\n"
+			 "0->13 start 0 size 2000000\n"
+			 "13->0 id 7 start 1500000.000000 size 1 prio 3 "
+			 "send_done_trigger 1\n"
+			 " 2->1 size 1099511627776 start 2 recv_done_trigger 1\n"
+			 "trigger id 1 oneshot",
+			 &m, ERR));
 	cr_assert_eq(m.n_nodes, 16);
 	cr_assert_eq(m.n_priorities, 1);
 	cr_assert_eq(m.of.n, FAB_COUNT(want));
@@ -174,12 +162,11 @@ Test(message_file, connections_are_refused_with_their_line)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_message_file m;
-		struct fab_err err = {""};
 
-		cr_expect_eq(read_matrix(cases[i].text, &m, &err), -EINVAL, "%s",
+		cr_expect_eq(read_matrix(cases[i].text, &m, ERR), -EINVAL, "%s",
 			     cases[i].text);
-		cr_expect(!strncmp(err.text, cases[i].says, strlen(cases[i].says)),
-			  "%s: %s", cases[i].text, err.text);
+		cr_expect(!strncmp(test_err.text, cases[i].says, strlen(cases[i].says)),
+			  "%s: %s", cases[i].text, test_err.text);
 		cr_expect(!m.of.v);
 	}
 }
@@ -191,12 +178,10 @@ Test(message_file, dead_hosts_are_named)
 	bool dead[4] = {false, true, false, false};
 	struct fab_message_file t;
 	OWN(fab_flow_ends) ends;
-	struct fab_err err;
 
 	fab_flow_ends_init(&ends, f, dead, NULL);
-	cr_assert_eq(fab_message_file_parse(f, &ends, FAB_MESSAGES_TRACE, "t",
-					    "0 h0 h2 1", 9, &t, &err),
-		     -ENOENT);
-	cr_assert_not_null(strstr(err.text, "t:1: 'h2 "), "%s", err.text);
-	cr_assert_not_null(strstr(err.text, "no live host adapter"));
+	FAILS(fab_message_file_parse(f, &ends, FAB_MESSAGES_TRACE, "t", "0 h0 h2 1", 9,
+				     &t, ERR),
+	      -ENOENT, "t:1: 'h2 ");
+	cr_assert_not_null(strstr(test_err.text, "no live host adapter"));
 }

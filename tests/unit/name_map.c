@@ -2,21 +2,13 @@
 #include "source/reader.h"
 
 #include "source/source.h"
-#include "support/data.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static struct fab_name_map *map_of(const char *text)
 {
 	struct fab_name_map *map = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_name_map_parse("m", text, strlen(text), &map, &err), 0, "%s",
-		     err.text);
+	MUST(fab_name_map_parse("m", text, strlen(text), &map, ERR));
 	return map;
 }
 
@@ -73,17 +65,13 @@ Test(name_map, takes_other_spellings_of_a_guid)
 Test(name_map, refuses_a_line_without_guid)
 {
 	struct fab_name_map *map = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_name_map_parse("m", "0x1 \"a\"\nleaf \"b\"\n", 17, &map, &err),
-		     -EINVAL);
-	cr_expect_str_eq(err.text,
-			 "m:2: no GUID in \"leaf \"b\"\", expected GUID \"NAME\"");
-	cr_assert_eq(fab_name_map_parse("m", "0x1 \"a\0\"\n", 9, &map, &err), -EINVAL);
-	cr_expect_str_eq(err.text,
-			 "m: binary data (a NUL byte), expected lines of GUID \"NAME\"");
-	cr_assert_eq(fab_name_map_open("/nonexistent/map", &map, &err), -ENOENT);
-	cr_expect_str_eq(err.text, "/nonexistent/map: No such file or directory");
+	FAILS_AS(fab_name_map_parse("m", "0x1 \"a\"\nleaf \"b\"\n", 17, &map, ERR),
+		 -EINVAL, "m:2: no GUID in \"leaf \"b\"\", expected GUID \"NAME\"");
+	FAILS_AS(fab_name_map_parse("m", "0x1 \"a\0\"\n", 9, &map, ERR), -EINVAL,
+		 "m: binary data (a NUL byte), expected lines of GUID \"NAME\"");
+	FAILS_AS(fab_name_map_open("/nonexistent/map", &map, ERR), -ENOENT,
+		 "/nonexistent/map: No such file or directory");
 	cr_expect_null(map);
 }
 
@@ -93,10 +81,9 @@ Test(name_map, names_the_hosts_of_a_real_fabric)
 	OWN_HEAP char *path = data_path("cabling/psmn-x5-guid-host.map");
 	struct fab_source_options options = {.node_name_map = path};
 	OWN(fab_fabric) *f = NULL;
-	struct fab_err err;
 	uint32_t named = 0;
 
-	cr_assert_eq(fab_source_open(dump, &options, &f, &err), 0, "%s", err.text);
+	MUST(fab_source_open(dump, &options, &f, ERR));
 	for (uint32_t i = f->n_switches; i < f->n_nodes; i++)
 		named += !strstr(fab_node_name(f, i), "Mellanox");
 	cr_expect_eq(named, 86, "%u adapters named", named);

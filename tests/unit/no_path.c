@@ -2,15 +2,7 @@
 /* Pairs without a path, and circles of tables, against walks of every pair. */
 #include "unicast/path.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
-#include "base/rng.h"
-#include "fabric/planes.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "support/own.h"
-#include "traffic/ends.h"
+#include "support/test.h"
 #include "unicast/engine.h"
 
 /* Tables by LID with entries changed at random; service levels, some of them missing. */

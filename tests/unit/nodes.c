@@ -2,29 +2,18 @@
 /* Which hosts a job has, and in which order. */
 #include "launch/fence.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fabric/builder.h"
-#include "fabric/resolver.h"
-#include "fabric/shape.h"
 #include "support/fences.h"
-#include "support/gen.h"
-#include "support/nets.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 static struct fab_node_order order_of(const char *text)
 {
 	struct fab_node_order order;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_node_order_parse(text, 7, &order, &err), 0, "%s", err.text);
+	MUST(fab_node_order_parse(text, 7, &order, ERR));
 	return order;
 }
 
@@ -33,10 +22,8 @@ static struct fab_launch_nodes make(const struct fab_fabric *f, const char *orde
 {
 	struct fab_launch_choice choice = {.n_nodes = n, .order = order_of(order)};
 	struct fab_launch_nodes nodes;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err), 0,
-		     "%s", err.text);
+	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
 	return nodes;
 }
 
@@ -123,7 +110,6 @@ Test(nodes, neighbours_with_hosts_first)
 	struct fab_builder *b = fab_builder_new();
 	struct fab_launch_nodes nodes;
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	struct fab_err err = {""};
 
 	for (uint32_t i = 0; i < 4; i++)
 		add_node(b, FAB_SWITCH, i);
@@ -136,8 +122,7 @@ Test(nodes, neighbours_with_hosts_first)
 		fab_builder_set_port(b, host, 1, 0x900 + i, (uint16_t)(i + 1), 0);
 		fab_builder_add_cable(b, on[i], 4, host, 1, 4, FAB_HDR);
 	}
-	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
 	nodes = make(f, "switch", 0);
 	cr_assert_eq(nodes.n, FAB_COUNT(on));
 	for (uint32_t i = 0; i < nodes.n; i++)
@@ -164,26 +149,22 @@ Test(nodes, bad_orders)
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_node_order order;
-	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
 		cr_assert_eq(fab_node_order_parse(bad[i], 1, &order, NULL), -EINVAL, "%s",
 			     bad[i]);
 	choice.order = order_of("axes:0");
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
-		     -EINVAL);
-	cr_assert_str_eq(err.text,
-			 "an order by axes: expected each axis of torus 4x4 once");
+	FAILS_AS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
+		 "an order by axes: expected each axis of torus 4x4 once");
 	choice.order = order_of("axes:0,2");
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR),
 		     -EINVAL);
 	choice.order = order_of("axes:0,1,2");
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
+	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR),
 		     -EINVAL);
 	tree = test_gen("fattree:radix=4,levels=2");
-	cr_assert_eq(fab_launch_nodes_make(&memory, tree, NULL, &choice, &nodes, &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "needs a torus"), "%s", err.text);
+	FAILS(fab_launch_nodes_make(&memory, tree, NULL, &choice, &nodes, ERR), -EINVAL,
+	      "needs a torus");
 }
 
 Test(nodes, hosts_of_a_list)
@@ -192,27 +173,22 @@ Test(nodes, hosts_of_a_list)
 	const uint32_t list[] = {9, 2, 4}, twice[] = {1, 3, 1};
 	struct fab_launch_choice choice = {.host = list, .n_hosts = 3};
 	struct fab_launch_nodes nodes;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err), 0);
+	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
 	cr_assert_eq(nodes.n, 3);
 	cr_assert_arr_eq(nodes.host, list, sizeof(list));
 	choice.n_nodes = 2;
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err), 0);
+	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
 	cr_assert_eq(nodes.n, 2);
 	choice.n_nodes = 4;
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "4 nodes: there are only 3 hosts in the list"), "%s",
-		  err.text);
+	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
+	      "4 nodes: there are only 3 hosts in the list");
 	choice = (struct fab_launch_choice){.host = twice, .n_hosts = 3};
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "twice"));
+	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
+	      "twice");
 	choice = (struct fab_launch_choice){.n_nodes = 17};
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "17 nodes: there are only 16 hosts"), "%s", err.text);
+	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
+	      "17 nodes: there are only 16 hosts");
 }
 
 /* Hosts whose switch or cable is dead are left out, or refused when they are named. */
@@ -223,17 +199,15 @@ Test(nodes, dead_hosts)
 	const uint32_t list[] = {0, 5};
 	struct fab_launch_choice all = {0}, named = {.host = list, .n_hosts = 2};
 	struct fab_launch_nodes nodes;
-	struct fab_err err = {""};
 
 	fab_faults_kill_cable(faults, f->port_cable[fab_host_endpoint(f, 5)]);
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 7)));
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, &err), 0);
+	MUST(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, ERR));
 	cr_assert_eq(nodes.n, 14);
 	for (uint32_t i = 0; i < nodes.n; i++)
 		cr_assert(nodes.host[i] != 5 && nodes.host[i] != 7);
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &named, &nodes, &err),
-		     -ENOTCONN);
-	cr_assert(strstr(err.text, fab_host_name(f, 5)), "%s", err.text);
+	FAILS(fab_launch_nodes_make(&memory, f, faults, &named, &nodes, ERR), -ENOTCONN,
+	      fab_host_name(f, 5));
 }
 
 /* A fence across parts that nothing joins is refused, by name; within one it is none. */
@@ -244,16 +218,14 @@ Test(nodes, parts_that_nothing_joins)
 	const uint32_t left[] = {0, 1, 2};
 	struct fab_launch_choice all = {0}, part = {.host = left, .n_hosts = 3};
 	struct fab_launch_nodes nodes;
-	struct fab_err err = {""};
 
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 3)));
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, &err),
-		     -ENOTCONN);
-	cr_assert(strstr(err.text, "that no live cable joins"), "%s", err.text);
-	cr_assert(strstr(err.text, fab_host_name(f, 0)), "%s", err.text);
-	cr_assert(strstr(err.text, fab_host_name(f, 4)), "%s", err.text);
-	cr_assert(strstr(err.text, "(4 in all)"), "%s", err.text);
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &part, &nodes, &err), 0);
+	FAILS(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, ERR), -ENOTCONN,
+	      "that no live cable joins");
+	cr_assert(strstr(test_err.text, fab_host_name(f, 0)), "%s", test_err.text);
+	cr_assert(strstr(test_err.text, fab_host_name(f, 4)), "%s", test_err.text);
+	cr_assert(strstr(test_err.text, "(4 in all)"), "%s", test_err.text);
+	MUST(fab_launch_nodes_make(&memory, f, faults, &part, &nodes, ERR));
 }
 
 /* Joined, but not by the tables: the pair is named. */
@@ -267,21 +239,18 @@ Test(nodes, tables_without_a_path)
 	struct fab_launch_nodes nodes;
 	struct fab_fence_setup setup;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 	struct fab_fence_job job = {.costs = {1, 1.5, 0.1, 0.1}};
 
 	/* the middle: dimension order does not go round it */
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
-	cr_assert_eq(fab_unicast_dor.route(&problem, &r, &err), 0);
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, &err), 0);
+	MUST(fab_unicast_dor.route(&problem, &r, ERR));
+	MUST(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, ERR));
 	job.n_nodes = nodes.n;
-	cr_assert_eq(
-		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, &err),
-		-EHOSTUNREACH);
-	cr_assert(strstr(err.text, "no path from '"), "%s", err.text);
+	FAILS(fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
+	      -EHOSTUNREACH, "no path from '");
 	job.n_nodes = 3;
 	cr_assert_eq(
-		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, &err),
+		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
 		-EINVAL);
 }
 

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Algorithm opensm against a plain form of OpenSM's rules. */
-#include "base/mem.h"
-#include "base/rng.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
 #include "source/source.h"
-#include "support/nets.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { N_SEEDS = 10, N_GROUPS = 60, NO_TREE_DEPTH = 64 };
 
@@ -24,13 +17,10 @@ struct setting {
 static void setting_init(struct setting *s, struct fab_fabric *f,
 			 struct fab_groups_builder *b)
 {
-	struct fab_err err = {""};
-
 	s->f = f;
 
-	cr_assert_eq(fab_dist_new(f, 1, &s->dist, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
-		     err.text);
+	MUST(fab_dist_new(f, 1, &s->dist, ERR));
+	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
 	s->problem = (struct fab_mcast_problem){s->f, s->dist, s->groups};
 }
 
@@ -177,7 +167,6 @@ Test(opensm, root_and_ports_follow_its_rules)
 		const struct fab_mcast_engine *minihop = &fab_mcast_minihop;
 		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result least;
-		struct fab_err err = {""};
 		double seconds;
 
 		random_setting(&s, seed);
@@ -189,7 +178,7 @@ Test(opensm, root_and_ports_follow_its_rules)
 			check_group(&s.problem, &r, g);
 			n_higher += r.forest.height[g] > least.forest.height[g];
 		}
-		cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
+		MUST(fab_mcast_verify(&s.problem, &r, ERR));
 		fab_mcast_result_fini(&least);
 		fab_mcast_result_fini(&r);
 		setting_fini(&s);
@@ -202,9 +191,8 @@ static void chain(struct setting *s, const char *spec)
 {
 	struct fab_fabric *f;
 	struct fab_groups_builder *b;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_source_open(spec, NULL, &f, &err), 0, "%s", err.text);
+	MUST(fab_source_open(spec, NULL, &f, ERR));
 	b = fab_groups_builder_new(f);
 	fab_groups_builder_begin(b, "ends", 4);
 	fab_groups_builder_add(b, f->node_first_port[f->n_switches]);
@@ -216,12 +204,11 @@ Test(opensm, trees_end_where_it_gives_up)
 {
 	struct setting s;
 	struct fab_mcast_result r;
-	struct fab_err err = {""};
 
 	chain(&s, "gen:mesh:dims=125,hosts=1");
 	r = route(&s.problem);
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
-	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_mcast_verify(&s.problem, &r, ERR));
 	fab_mcast_result_fini(&r);
 	setting_fini(&s);
 
@@ -230,9 +217,8 @@ Test(opensm, trees_end_where_it_gives_up)
 	r = route(&s.problem);
 	check_group(&s.problem, &r, 0);
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
-	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), -EPROTO);
-	cr_assert(strstr(err.text, "algorithm opensm"), "%s", err.text);
-	cr_assert(strstr(err.text, "does not reach a member"), "%s", err.text);
+	FAILS(fab_mcast_verify(&s.problem, &r, ERR), -EPROTO, "algorithm opensm");
+	cr_assert(strstr(test_err.text, "does not reach a member"), "%s", test_err.text);
 	fab_mcast_result_fini(&r);
 	setting_fini(&s);
 }

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "opensm/options.h"
 
-#include "base/mem.h"
 #include "support/process.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static struct fab_opensm_options of(const char *text)
 {
 	struct fab_opensm_options o;
-	struct fab_err err = {""};
 
 	fab_opensm_options_init(&o);
-	cr_assert_eq(fab_opensm_options_parse(text, &o, &err), 0, "%s: %s", text,
-		     err.text);
+	cr_assert_eq(fab_opensm_options_parse(text, &o, ERR), 0, "%s: %s", text,
+		     test_err.text);
 	return o;
 }
 
@@ -123,10 +117,9 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		struct fab_opensm_options o = of("max_moved=3");
-		struct fab_err err = {""};
 
-		cr_assert_eq(fab_opensm_options_parse(bad[i].text, &o, &err), -EINVAL);
-		cr_assert_str_eq(err.text, bad[i].says);
+		FAILS_AS(fab_opensm_options_parse(bad[i].text, &o, ERR), -EINVAL,
+			 bad[i].says);
 		cr_assert_eq(o.mode, FAB_OPENSM_DRY_RUN);
 		cr_assert_eq(o.max_moved, 3);
 	}
@@ -144,25 +137,23 @@ static void write_file(const char *name, const char *text)
 Test(opensm_options, a_file_is_read_again)
 {
 	struct fab_opensm_options given, o = {0};
-	struct fab_err err = {""};
 	char name[TEMP_SIZE], *text, *want;
 
 	close(mkstemp(temp_template(name)));
 	write_file(name, "# what we want\nmode=on # now\n\nmax_moved=2\n");
 	text = fab_format("mode=off,time_limit_ms=7,file=%s", name);
 	given = of(text);
-	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	MUST(fab_opensm_options_read(&given, &o, ERR));
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert_eq(o.max_moved, 2);
 	cr_assert_eq(o.time_limit_ms, 7);
 	cr_assert(!fab_opensm_options_equal(&given, &o));
 	write_file(name, "mode=off\nmode=of\n");
 	want = fab_format("%s:2: mode=of: expected off, dry-run, on or own", name);
-	cr_assert_neq(fab_opensm_options_read(&given, &o, &err), 0);
-	cr_assert_str_eq(err.text, want);
+	FAILS_AS(fab_opensm_options_read(&given, &o, ERR), 0, want);
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	unlink(name);
-	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), -ENOENT);
+	cr_assert_eq(fab_opensm_options_read(&given, &o, ERR), -ENOENT);
 	cr_assert_eq(o.max_moved, 2);
 	free(want);
 	free(text);
@@ -171,26 +162,24 @@ Test(opensm_options, a_file_is_read_again)
 Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 {
 	struct fab_opensm_options given, o = {0};
-	struct fab_err err = {""};
 	char name[TEMP_SIZE], *text, *want;
 
 	close(mkstemp(temp_template(name)));
 	write_file(name, "mode=on\nmax_moved=2\n");
 	text = fab_format("mode=off file=%s", name);
 	given = of(text);
-	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	MUST(fab_opensm_options_read(&given, &o, ERR));
 	write_file(name, "mode=on\n");
-	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	MUST(fab_opensm_options_read(&given, &o, ERR));
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert(o.max_moved == 5 && o.is_percent, "not those of opensm.conf");
 	write_file(name, "# nothing now\n");
-	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	MUST(fab_opensm_options_read(&given, &o, ERR));
 	cr_assert(fab_opensm_options_equal(&given, &o), "not those of opensm.conf");
 	write_file(name, "mode=on\nfile=/etc/other\n");
 	want = fab_format("%s:2: file=/etc/other: not in a file, only in opensm.conf",
 			  name);
-	cr_assert_neq(fab_opensm_options_read(&given, &o, &err), 0);
-	cr_assert_str_eq(err.text, want);
+	FAILS_AS(fab_opensm_options_read(&given, &o, ERR), 0, want);
 	cr_assert_eq(o.mode, FAB_OPENSM_OFF);
 	unlink(name);
 	free(want);
@@ -211,7 +200,6 @@ Test(opensm_options, files_that_are_not_trusted)
 {
 	char dir[TEMP_SIZE], name[TEMP_SIZE + 8], *text;
 	struct fab_opensm_options given, o = {0};
-	struct fab_err err = {""};
 	static const struct {
 		const char *bytes;
 		size_t n;
@@ -247,17 +235,17 @@ Test(opensm_options, files_that_are_not_trusted)
 		write_bytes(name, cases[i].bytes, cases[i].n);
 		chmod(name, cases[i].file);
 		chmod(dir, cases[i].folder);
-		cr_expect_eq(fab_opensm_options_read(&given, &o, &err), cases[i].rc,
-			     "%zu: %s", i, err.text);
+		cr_expect_eq(fab_opensm_options_read(&given, &o, ERR), cases[i].rc,
+			     "%zu: %s", i, test_err.text);
 		cr_expect_eq(o.mode, FAB_OPENSM_ON, "%zu", i);
 		if (cases[i].rc)
-			cr_expect_str_eq(err.text + strlen(dir) + 1, cases[i].says);
+			cr_expect_str_eq(test_err.text + strlen(dir) + 1, cases[i].says);
 		unlink(name);
 	}
 	/* nothing waits for a writer */
 	cr_assert_eq(mkfifo(name, 0600), 0);
-	cr_expect_eq(fab_opensm_options_read(&given, &o, &err), -EPERM);
-	cr_expect_str_eq(err.text + strlen(dir) + 1, "o: expected a regular file");
+	cr_expect_eq(fab_opensm_options_read(&given, &o, ERR), -EPERM);
+	cr_expect_str_eq(test_err.text + strlen(dir) + 1, "o: expected a regular file");
 	unlink(name);
 	rmdir(dir);
 	free(text);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of options: every kind of value, given rightly, wrongly, twice and not at all.
  */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-
 #include "cli/command.h"
 #include "cli/internal.h"
 #include "support/process.h"
+#include "support/test.h"
+
+#include <sys/wait.h>
 
 enum colour { RED, GREEN, BLUE };
 

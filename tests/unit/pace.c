@@ -2,8 +2,7 @@
 /* When trees are balanced again: each reason, the interval, and the budgets of ports. */
 #include "opensm/pace.h"
 
-#include <criterion/criterion.h>
-#include <math.h>
+#include "support/test.h"
 
 static const struct fab_pace_limits none = {0};
 

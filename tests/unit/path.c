@@ -2,14 +2,7 @@
 /* Paths through tables of any sort against plain following. */
 #include "unicast/path.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
-#include "support/nets.h"
-#include "support/own.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 enum { N_COLUMNS = 12 };
 

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/mem.h"
 #include "mcast/groups.h"
-#include "support/nets.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 OWN_POINTER(fab_groups)
 
@@ -15,10 +8,9 @@ static struct fab_groups *make(const struct fab_fabric *f, const char *spec)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_groups_add_pattern(b, spec, 5, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, &err), 0, "%s", err.text);
+	MUST(fab_groups_add_pattern(b, spec, 5, ERR));
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
 	return g;
 }
 
@@ -196,11 +188,9 @@ Test(pattern, bad_specs)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_groups_builder *b = fab_groups_builder_new(f);
-		struct fab_err err = {""};
 
-		cr_assert_eq(fab_groups_add_pattern(b, cases[i].spec, 1, &err), -EINVAL,
-			     "%s", cases[i].spec);
-		cr_assert_str_eq(err.text, cases[i].message);
+		FAILS_AS(fab_groups_add_pattern(b, cases[i].spec, 1, ERR), -EINVAL,
+			 cases[i].message);
 		fab_groups_builder_free(b);
 	}
 }

@@ -3,14 +3,8 @@
 #include "peer/child.h"
 #include "peer/opensm_conf.h"
 #include "peer/opensm_log.h"
+#include "support/test.h"
 
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,13 +46,12 @@ Test(peer, conf_keeps_what_routing_depends_on)
 		"root_guid_file roots\ntorus_config /nowhere\nhop_weights_file /dev/null\n";
 	char dir[32];
 	bool sets_qos;
-	struct fab_err err = {""};
 	OWN_HEAP char *want = NULL;
 	OWN_HEAP char *got = NULL;
 
 	in_new_folder(dir);
 	write_file("roots", "0x1\n");
-	got = copied(text, &sets_qos, &err, 0);
+	got = copied(text, &sets_qos, ERR, 0);
 	cr_assert(asprintf(&want,
 			   "lash_start_vl 3\nqos_ca_sl2vl 0,1,2\nqos TRUE\n"
 			   "root_guid_file %s/roots\nhop_weights_file /dev/null\n",
@@ -82,11 +75,10 @@ Test(peer, bad_confs_are_refused)
 
 	in_new_folder(dir);
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
-		struct fab_err err = {""};
 		bool sets_qos;
 
-		free(copied(bad[i].text, &sets_qos, &err, bad[i].rc));
-		cr_expect_str_eq(err.text, bad[i].want);
+		free(copied(bad[i].text, &sets_qos, ERR, bad[i].rc));
+		cr_expect_str_eq(test_err.text, bad[i].want);
 		cr_expect_not(sets_qos);
 	}
 }

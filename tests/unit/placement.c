@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/placement.h"
 
-#include "base/rng.h"
-#include "fabric/dist.h"
-#include "fabric/resolver.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
+#include "support/test.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static uint32_t leaf_of(const struct fab_fabric *f, uint32_t host)
 {
@@ -103,9 +92,8 @@ Test(placement, no_choice_is_on_fewer_switches)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
 		OWN(fab_dist) *dist = NULL;
-		struct fab_err err = {{0}};
 
-		cr_assert_eq(fab_dist_new(f, 1, &dist, &err), 0);
+		MUST(fab_dist_new(f, 1, &dist, ERR));
 		for (int round = 0; round < 12; round++) {
 			uint32_t free[64], chosen[64], n_leaves;
 			uint32_t n_free = some_free(f, &rng, free), n;
@@ -115,9 +103,7 @@ Test(placement, no_choice_is_on_fewer_switches)
 			if (!n_free)
 				continue;
 			n = 1 + (uint32_t)fab_rng_below(&rng, n_free);
-			cr_assert_eq(
-				fab_placement_choose(f, free, n_free, n, 1, chosen, &err),
-				0, "%s", err.text);
+			MUST(fab_placement_choose(f, free, n_free, n, 1, chosen, ERR));
 			best_of_all(f, dist, free, n_free, n, &n_leaves, &hops);
 			for (uint32_t k = 0; k < n; k++) {
 				bool is_free = false;
@@ -145,7 +131,6 @@ Test(placement, parts_and_order)
 	struct plan plan = plan_tree(3, 2, 2);
 	uint32_t far = plan_switch(&plan, "far", 12), a[12], b[12];
 	uint32_t free[12], back[12];
-	struct fab_err err = {{0}};
 	struct fab_fabric *f;
 	char name[32];
 
@@ -161,19 +146,17 @@ Test(placement, parts_and_order)
 		back[h] = 9 - h;
 	}
 	/* four on one switch, which is not joined to the tree; six in the tree only */
-	cr_assert_eq(fab_placement_choose(f, free, 10, 4, 1, a, &err), 0);
+	MUST(fab_placement_choose(f, free, 10, 4, 1, a, ERR));
 	cr_assert_eq(n_leaves_of(f, a, 4), 1);
-	cr_assert_eq(fab_placement_choose(f, free, 10, 6, 1, a, &err), 0);
+	MUST(fab_placement_choose(f, free, 10, 6, 1, a, ERR));
 	cr_assert_eq(n_leaves_of(f, a, 6), 3);
-	cr_assert_eq(fab_placement_choose(f, back, 10, 6, 1, b, &err), 0);
+	MUST(fab_placement_choose(f, back, 10, 6, 1, b, ERR));
 	cr_assert_arr_eq(a, b, 6 * sizeof(*a));
-	cr_assert_eq(fab_placement_choose(f, free, 10, 7, 1, a, &err), -EINVAL);
-	cr_assert_str_eq(
-		err.text,
-		"7 hosts are wanted; 10 are free, at most 6 in one part of the fabric");
+	FAILS_AS(fab_placement_choose(f, free, 10, 7, 1, a, ERR), -EINVAL,
+		 "7 hosts are wanted; 10 are free, at most 6 in one part of the fabric");
 	free[0] = 10;
-	cr_assert_eq(fab_placement_choose(f, free, 10, 2, 1, a, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "host 'adrift' has no cable to a switch");
+	FAILS_AS(fab_placement_choose(f, free, 10, 2, 1, a, ERR), -EINVAL,
+		 "host 'adrift' has no cable to a switch");
 	fab_fabric_free(f);
 	plan_free(&plan);
 }
@@ -192,14 +175,11 @@ Test(placement, costs_are_those_of_all_pairs)
 		OWN(fab_routes) *routes = NULL;
 		struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
 		struct fab_placement_cost cost;
-		struct fab_err err = {{0}};
 		uint32_t hosts[256], n = some_free(f, &rng, hosts), max_hops = 0;
 		uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches], uint64_t);
 		uint64_t hops = 0, most = 0;
 
-		cr_assert_eq(fab_unicast_engine_find("minhop", 6)
-				     ->route(&problem, &routes, &err),
-			     0);
+		MUST(fab_unicast_engine_find("minhop", 6)->route(&problem, &routes, ERR));
 		fab_placement_measure(routes, hosts, n, &cost);
 		for (uint32_t a = 0; a < n; a++)
 			for (uint32_t b = 0; b < n; b++) {

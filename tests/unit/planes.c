@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/planes.h"
-#include "fabric/builder.h"
-
 #include "boot/machine.h"
-#include "fabric/check.h"
+#include "fabric/builder.h"
 #include "mcast/groups.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* A switch a plane, host h on ports h+1; each host has one adapter, port by plane. */
 static struct plan dual_port(uint32_t planes, uint32_t hosts)
@@ -150,15 +140,12 @@ Test(planes, members_meet_on_a_plane)
 	OWN(plan) plan = dual_port(2, 4);
 	OWN(fab_fabric) *f = NULL;
 	struct fab_groups *g;
-	struct fab_err err;
 	char text[128];
 
 	plan.cables.v[0].is_gone = true; /* n1 to s1 */
 	f = plan_build(&plan, 0);
-	cr_assert_eq(
-		read_groups(f, "a: n2 n1 n3\nb: \"n1 HCA-1\" \"n2 HCA-1\" n2\nc: n3 n2\n",
-			    &g, &err),
-		0, "%s", err.text);
+	MUST(read_groups(f, "a: n2 n1 n3\nb: \"n1 HCA-1\" \"n2 HCA-1\" n2\nc: n3 n2\n",
+			 &g, ERR));
 	for (uint32_t i = 0; i < 3; i++) {
 		cr_assert_eq(fab_group_n_switches(g, i), 1);
 		cr_assert_eq(g->sw[g->sw_first[i]], i < 2 ? 1 : 0);
@@ -168,11 +155,10 @@ Test(planes, members_meet_on_a_plane)
 	fab_groups_free(g);
 	/* ports stay where they are */
 	snprintf(text, sizeof(text), "d: n1 lid:%u", f->port_lid[fab_port_find(f, 3, 1)]);
-	cr_assert_eq(read_groups(f, text, &g, &err), -EINVAL);
-	cr_assert_str_eq(err.text,
-			 "g:1: group \"d\": no path from \"n1 HCA-1\" (plane 2) to \"n2 "
-			 "HCA-1\" (plane 1): adapters do not forward; --hca=PATTERN "
-			 "chooses one plane");
+	FAILS_AS(read_groups(f, text, &g, ERR), -EINVAL,
+		 "g:1: group \"d\": no path from \"n1 HCA-1\" (plane 2) to \"n2 "
+		 "HCA-1\" (plane 1): adapters do not forward; --hca=PATTERN "
+		 "chooses one plane");
 }
 
 /* All nodes and servers boot over one plane: that which most can use. */
@@ -183,11 +169,10 @@ Test(planes, machines_have_one_plane)
 	OWN(plan) plan = dual_port(2, 4);
 	struct fab_machine *m;
 	OWN(fab_fabric) *f = NULL;
-	struct fab_err err;
 
 	plan.cables.v[0].is_gone = true; /* n1 to s1 */
 	f = plan_build(&plan, 0);
-	cr_assert_eq(fab_machine_of_fabric(f, &s, &m, &err), 0, "%s", err.text);
+	MUST(fab_machine_of_fabric(f, &s, &m, ERR));
 	cr_assert_eq(m->n_nodes, 3);
 	cr_assert_eq(m->n_interfaces, 1);
 	cr_assert_eq(fab_port_switch(f, m->interface_port[0]), 1);
@@ -198,10 +183,9 @@ Test(planes, machines_have_one_plane)
 	/* n2 is on the first plane only: now there is none for all */
 	plan.cables.v[3].is_gone = true;
 	f = plan_build(&plan, 0);
-	cr_assert_eq(fab_machine_of_fabric(f, &s, &m, &err), -EINVAL);
-	cr_assert_str_eq(err.text,
-			 "node 'n1' has no path to any server: it is on plane 2, server "
-			 "'n4' on plane 1; --hca=PATTERN chooses one plane");
+	FAILS_AS(fab_machine_of_fabric(f, &s, &m, ERR), -EINVAL,
+		 "node 'n1' has no path to any server: it is on plane 2, server "
+		 "'n4' on plane 1; --hca=PATTERN chooses one plane");
 }
 
 /* Two switches with an adapter that has a port on each; a third one without adapters; an
@@ -233,28 +217,27 @@ static struct fab_fabric *one_rail_of(const char *hca, struct fab_err *err)
 
 Test(planes, hca_keeps_one_port_and_the_switches_it_leads_to)
 {
-	struct fab_err err = {""};
-	struct fab_fabric *f = one_rail_of("HCA-?/1", &err);
+	struct fab_fabric *f = one_rail_of("HCA-?/1", ERR);
 
-	cr_assert_not_null(f, "%s", err.text);
+	cr_assert_not_null(f, "%s", test_err.text);
 	cr_expect_eq(f->n_switches, 2, "s1, and s3 that never had adapters");
 	cr_expect_str_eq(fab_node_name(f, 1), "s3");
 	cr_expect_eq(f->n_left_out_switches, 1);
 	cr_expect_eq(f->n_adapters, 1, "the aggregation node went with its switch");
 	cr_expect_eq(f->n_cables, 1);
 	fab_fabric_free(f);
-	f = one_rail_of("*/2", &err);
-	cr_assert_not_null(f, "%s", err.text);
+	f = one_rail_of("*/2", ERR);
+	cr_assert_not_null(f, "%s", test_err.text);
 	cr_expect_str_eq(fab_node_name(f, 0), "s2");
 	cr_expect_eq(f->n_adapters, 2);
 	cr_expect_eq(f->n_cables, 2);
 	cr_expect_eq(f->n_left_out_switches, 1);
 	fab_fabric_free(f);
-	f = one_rail_of("HCA-1", &err);
-	cr_assert_not_null(f, "%s", err.text);
+	f = one_rail_of("HCA-1", ERR);
+	cr_assert_not_null(f, "%s", test_err.text);
 	cr_expect_eq(f->n_switches, 3);
 	cr_expect_eq(f->n_left_out_switches, 0);
 	fab_fabric_free(f);
-	cr_expect_null(one_rail_of("HCA-1/3", &err));
-	cr_expect_str_eq(err.text, "t: no adapter matches --hca 'HCA-1/3'");
+	cr_expect_null(one_rail_of("HCA-1/3", ERR));
+	cr_expect_str_eq(test_err.text, "t: no adapter matches --hca 'HCA-1/3'");
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One mapping for all prefixes: what it costs, against trying all mappings. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "support/boots.h"
+#include "support/test.h"
 
 enum { NODES = 6, SERVERS = 3, MAPPINGS = 729 };
 
@@ -47,7 +41,6 @@ static struct losses losses_of(const struct fab_machine *m)
 	struct fab_mapping_problem p = {.m = m, .batch = &all};
 	const struct fab_mapping_engine *balanced = NULL;
 	uint32_t of[NODES], n_mappings = 1;
-	struct fab_err err;
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!strcmp(fab_mapping_engines[i]->form, "balanced"))
@@ -65,10 +58,10 @@ static struct losses losses_of(const struct fab_machine *m)
 		out.best = fmin(out.best, loss(m, best, of));
 	}
 	p.purpose = FAB_FOR_PREFIXES;
-	cr_assert_eq(balanced->map(&p, 0, of, &err), 0);
+	MUST(balanced->map(&p, 0, of, ERR));
 	out.prefixes = loss(m, best, of);
 	p.purpose = FAB_FOR_ALL;
-	cr_assert_eq(balanced->map(&p, 0, of, &err), 0);
+	MUST(balanced->map(&p, 0, of, ERR));
 	out.all = loss(m, best, of);
 	return out;
 }
@@ -108,12 +101,10 @@ Test(prefixes, no_mapping_is_best_for_all)
 		"n0 s0 4 node\nn1 s0 3 node\nn2 s1 4 node\nn3 s1 4 node\n"
 		"n4 s0 3 node\nn5 s3 4 node\nv0 s0 6 server\nv1 s1 4 server\n"
 		"v2 s0 2 server\n";
-	struct fab_err err = {""};
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	struct losses l;
 
-	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
-		     err.text);
+	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	l = losses_of(m);
 
 	cr_expect_float_eq(l.best, 4.0 / 3, 1e-9);
@@ -156,7 +147,6 @@ Test(prefixes, orphans_are_spread_best)
 		uint32_t loaded[NODES], kept[NODES], of[NODES];
 		struct fab_mapping_problem p = {
 			.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
-		struct fab_err err;
 
 		m->server_is_down[seed % SERVERS] = true;
 		for (uint32_t i = 0; i < NODES; i++) {
@@ -164,10 +154,10 @@ Test(prefixes, orphans_are_spread_best)
 				(uint32_t)(seed / 3 * 7 + i * (seed % 5 + 1)) % SERVERS;
 			kept[i] = loaded[i] == seed % SERVERS ? FAB_NONE : loaded[i];
 		}
-		cr_assert_eq(keep->map(&p, 0, of, &err), 0);
+		MUST(keep->map(&p, 0, of, ERR));
 		for (uint32_t i = 0; i < NODES; i++)
 			cr_expect(kept[i] == FAB_NONE || of[i] == kept[i]);
-		cr_assert_eq(fab_mapping_verify(m, &all, of, &err), 0);
+		MUST(fab_mapping_verify(m, &all, of, ERR));
 		cr_expect_float_eq(slowest(m, NODES, of), best_completion(m, kept), 1e-9,
 				   "seed %d", (int)seed);
 	}
@@ -185,13 +175,12 @@ Test(prefixes, new_servers_take_the_fewest)
 	FAB_AUTOFREE uint32_t *of = FAB_NEW(40, uint32_t);
 	struct fab_mapping_problem p = {
 		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
-	struct fab_err err;
 
 	for (uint32_t i = 0; i < 40; i++)
 		loaded[i] = i % 4;
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
-			cr_assert_eq(fab_mapping_engines[i]->map(&p, 0, of, &err), 0);
+			MUST(fab_mapping_engines[i]->map(&p, 0, of, ERR));
 	for (uint32_t i = 0; i < 40; i++) {
 		moved += of[i] != loaded[i];
 		cr_expect(of[i] == loaded[i] || of[i] == 4);
@@ -207,7 +196,6 @@ Test(prefixes, best_of_all_on_a_star)
 		char spec[400] = "";
 		size_t at = 0;
 		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-		struct fab_err err;
 		struct losses l;
 
 		for (uint32_t i = 0; i < NODES; i++)
@@ -217,7 +205,7 @@ Test(prefixes, best_of_all_on_a_star)
 			at += (size_t)snprintf(spec + at, sizeof(spec) - at,
 					       "v%u - %u server\n", i,
 					       1 + k * (i + 3) % 17);
-		cr_assert_eq(fab_machine_read("m", spec, at, &m, &err), 0);
+		MUST(fab_machine_read("m", spec, at, &m, ERR));
 		l = losses_of(m);
 		cr_expect_float_eq(l.prefixes, 1, 1e-9, "%u", k);
 	}

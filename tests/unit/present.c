@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Documents in all formats, and for people: answers first, units, and tables that cut
  * nothing at any width. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <jansson.h>
-#include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/human.h"
-#include "base/mem.h"
 #include "present/jsonl.h"
 #include "present/report.h"
+#include "support/test.h"
+
+#include <jansson.h>
+#include <locale.h>
 
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT, "name of the algorithm", 0},
@@ -88,9 +82,7 @@ static struct fab_report *begin(struct sheet *s, struct fab_report_options optio
 /* The caller frees the text. */
 static char *end(struct sheet *s)
 {
-	struct fab_err err = {""};
-
-	cr_assert_eq(fab_report_finish(s->r, &err), 0, "%s", err.text);
+	MUST(fab_report_finish(s->r, ERR));
 	fclose(s->out);
 	return s->text;
 }
@@ -336,40 +328,37 @@ Test(present, full_disk_is_an_error_in_every_format)
 	for (int format = FAB_FORMAT_TABLE; format <= FAB_FORMAT_CSV; format++) {
 		struct fab_report_options options = {.format = (enum fab_format)format};
 		FILE *out = fopen("/dev/full", "w");
-		struct fab_err err = {""};
 		struct fab_report *r;
 
 		cr_assert(out);
 		r = fab_report_new(out, &options, "c", "results", NULL);
 		for (int i = 0; i < 200; i++) /* more than stdio keeps back */
 			fill(r);
-		cr_assert_eq(fab_report_finish(r, &err), -ENOSPC, "format %d", format);
-		cr_assert(strstr(err.text, strerror(ENOSPC)), "%s", err.text);
+		cr_assert_eq(fab_report_finish(r, ERR), -ENOSPC, "format %d", format);
+		cr_assert(strstr(test_err.text, strerror(ENOSPC)), "%s", test_err.text);
 		fclose(out);
 	}
 }
 
 Test(present, columns_are_checked_and_listed)
 {
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	cr_assert_eq(fab_columns_check(NULL, columns, FAB_COUNT(columns), &err), 0);
-	cr_assert_eq(fab_columns_check("root,seconds.total,seconds_trees", columns,
-				       FAB_COUNT(columns), &err),
-		     0);
-	cr_assert_eq(fab_columns_check("root,rot", columns, FAB_COUNT(columns), &err),
+	MUST(fab_columns_check(NULL, columns, FAB_COUNT(columns), ERR));
+	MUST(fab_columns_check("root,seconds.total,seconds_trees", columns,
+			       FAB_COUNT(columns), ERR));
+	cr_assert_eq(fab_columns_check("root,rot", columns, FAB_COUNT(columns), ERR),
 		     -EINVAL);
-	cr_assert(strstr(err.text, "'rot'") && strstr(err.text, "seconds.total"), "%s",
-		  err.text);
-	cr_assert_eq(fab_columns_check("", columns, FAB_COUNT(columns), &err), -EINVAL);
-	cr_assert_eq(fab_columns_check("root,", columns, FAB_COUNT(columns), &err),
+	cr_assert(strstr(test_err.text, "'rot'") &&
+			  strstr(test_err.text, "seconds.total"),
+		  "%s", test_err.text);
+	cr_assert_eq(fab_columns_check("", columns, FAB_COUNT(columns), ERR), -EINVAL);
+	cr_assert_eq(fab_columns_check("root,", columns, FAB_COUNT(columns), ERR),
 		     -EINVAL);
-	cr_assert_eq(fab_columns_check("\x1b[2J", columns, FAB_COUNT(columns), &err),
-		     -EINVAL);
-	cr_assert(strstr(err.text, "\\x1b[2J"), "%s", err.text);
+	FAILS(fab_columns_check("\x1b[2J", columns, FAB_COUNT(columns), ERR), -EINVAL,
+	      "\\x1b[2J");
 	fab_columns_list(out, columns, FAB_COUNT(columns));
 	fclose(out);
 	cr_assert(strstr(text, "algorithm      name of the algorithm\n"), "%s", text);

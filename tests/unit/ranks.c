@@ -5,24 +5,12 @@
  */
 #include "fabric/ranks.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
 #include "fabric/builder.h"
-#include "fabric/check.h"
 #include "fabric/hosts.h"
-#include "fabric/kfat.h"
-#include "fabric/summary.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "unicast/analysis.h"
+#include "support/test.h"
 #include "unicast/engine.h"
 
-#include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Shape, ranks and roots together. */
 struct look {
@@ -96,7 +84,6 @@ static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gon
 	struct fab_builder *b = fab_builder_new();
 	FAB_AUTOFREE uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_fabric *out = NULL;
-	struct fab_err err = {""};
 
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		if (!is_gone[i])
@@ -107,8 +94,7 @@ static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gon
 		if (!is_gone[f->port_node[f->cable_a[c]]] &&
 		    !is_gone[f->port_node[f->cable_b[c]]])
 			fab_builder_copy_cable(b, f, c, id);
-	cr_assert_eq(fab_builder_finish(b, f->source, f->format, &hosts, &out, &err), 0,
-		     "%s", err.text);
+	MUST(fab_builder_finish(b, f->source, f->format, &hosts, &out, ERR));
 	return out;
 }
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reliability schemes: closed forms, exactly once, the same whatever the queue. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "rdma/choice.h"
 #include "sim/sim.h"
 #include "support/rdma_stage.h"
+#include "support/test.h"
 
 /* Without loss each scheme takes the handshake, N packets on the wire, the path and the
  * completion: to the tick, WRITE and READ, whatever the last packet's size. */

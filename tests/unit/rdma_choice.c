@@ -3,14 +3,8 @@
  * other seeds. */
 #include "rdma/choice.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "support/rdma_stage.h"
+#include "support/test.h"
 
 enum { A, B, CASES };
 

@@ -6,14 +6,9 @@
  * picosecond. Chance is that of the numbered streams; bursts are followed forwards, from
  * packet 0 on, where the simulation looks backwards.
  */
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "event/stream.h"
 #include "support/rdma_stage.h"
+#include "support/test.h"
 
 enum {
 	HOSTS = 7,

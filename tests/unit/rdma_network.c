@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reliability schemes: buffers with bounds, chance, contexts, many runs, refusals. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "support/rdma_stage.h"
+#include "support/test.h"
 
 static struct fab_rdma_transfer *all_far(uint32_t n_ends, uint32_t rounds, uint64_t bytes)
 {
@@ -337,7 +331,6 @@ Test(rdma_network, window)
 	struct fab_rdma_runs runs = {
 		.of = cases, .n_cases = FAB_COUNT(cases), .n_runs = 100};
 	struct rdma_stage st;
-	struct fab_err err;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
 	st.params.mtu = 512;
@@ -353,7 +346,7 @@ Test(rdma_network, window)
 	cases[1].scheme = cases[2].scheme = cases[3].scheme = rdma_scheme("rsw");
 	cases[1].params.window = 32;
 	cases[2].params.window = 64;
-	cr_assert_eq(fab_rdma_compare(&runs, out, &err), 0);
+	MUST(fab_rdma_compare(&runs, out, ERR));
 	cr_assert_lt(fabs(out[1].share.value - 0.63), 0.03, "%g", out[1].share.value);
 	cr_assert_gt(out[2].share.value, 0.92, "%g", out[2].share.value);
 	cr_assert(out[1].reorder.max > 50 && out[1].reorder.max < 80, "%lu",
@@ -372,7 +365,6 @@ Test(rdma_network, threads)
 	struct fab_rdma_summary a[FAB_COUNT(cases)] = {{0}}, b[FAB_COUNT(cases)] = {{0}};
 	struct fab_rdma_runs runs = {.of = cases, .n_cases = 6, .n_runs = 9};
 	struct rdma_stage st;
-	struct fab_err err;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 256;
@@ -384,9 +376,9 @@ Test(rdma_network, threads)
 						  .scheme = fab_rdma_schemes[i],
 						  .baseline = i ? 0 : FAB_NONE};
 	runs.n_threads = 1;
-	cr_assert_eq(fab_rdma_compare(&runs, a, &err), 0);
+	MUST(fab_rdma_compare(&runs, a, ERR));
 	runs.n_threads = 3;
-	cr_assert_eq(fab_rdma_compare(&runs, b, &err), 0);
+	MUST(fab_rdma_compare(&runs, b, ERR));
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		cr_assert_eq(a[i].n_runs, 9);
 		cr_assert_eq(memcmp(a[i].run, b[i].run, 9 * sizeof(*a[i].run)), 0);
@@ -404,10 +396,8 @@ Test(rdma_network, threads)
 		fab_rdma_summary_fini(&b[i]);
 	}
 	cases[4].params.window = 0;
-	cr_assert_eq(fab_rdma_compare(&runs, a, &err), -EINVAL);
-	cr_assert(
-		strstr(err.text, "window of the receiver: 0 packets, expected 1 to 4096"),
-		"%s", err.text);
+	FAILS(fab_rdma_compare(&runs, a, ERR), -EINVAL,
+	      "window of the receiver: 0 packets, expected 1 to 4096");
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		fab_rdma_summary_fini(&a[i]);
 	rdma_stage_close(&st);
@@ -421,15 +411,14 @@ Test(rdma_network, refused)
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct fab_rdma_net *net;
 	struct rdma_stage st;
-	struct fab_err err;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	good = st.params;
 #define REFUSES(field, value, what)                                                      \
 	st.params = good;                                                                \
 	st.params.field = (value);                                                       \
-	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, &err), -EINVAL);            \
-	cr_assert(strstr(err.text, what), "%s", err.text);
+	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL);             \
+	cr_assert(strstr(test_err.text, what), "%s", test_err.text);
 	REFUSES(bad.loss, 1.5, "0 .. 1")
 	REFUSES(bad.loss, NAN, "0 .. 1")
 	REFUSES(bad.drop_control, -0.1, "control")
@@ -450,17 +439,17 @@ Test(rdma_network, refused)
 	REFUSES(msgid_bits, 33, "MSGID")
 	st.params = good;
 	st.problem.routes = NULL;
-	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, &err), -EINVAL);
+	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL);
 	st.problem.routes = st.routes;
 	t.target = 0;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
 	t.target = 6;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
 	t.target = 5;
 	t.bytes = 0;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
 	t.bytes = UINT64_MAX / 2;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
 	t.bytes = 100;
 	rdma_stage_net(&st);
 	st.params.bad.loss = 1;

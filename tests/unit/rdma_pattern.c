@@ -2,14 +2,8 @@
 /* Who transfers to whom. */
 #include "rdma/rdma.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "support/gen.h"
 #include "support/process.h"
+#include "support/test.h"
 
 static int make(const char *gen, const char *spec, struct fab_rdma_pattern_problem p,
 		struct fab_rdma_transfers *out, struct fab_err *err)
@@ -31,10 +25,9 @@ static char *made(const char *gen, const char *spec,
 		  const struct fab_rdma_pattern_problem *p)
 {
 	struct fab_rdma_transfers t;
-	struct fab_err err = {""};
 	char *text = NULL;
 
-	cr_assert_eq(make(gen, spec, *p, &t, &err), 0, "%s: %s", spec, err.text);
+	cr_assert_eq(make(gen, spec, *p, &t, ERR), 0, "%s: %s", spec, test_err.text);
 	for (size_t i = 0; i < t.of.n; i++) {
 		cr_assert_neq(t.of.v[i].source, t.of.v[i].target);
 		fab_append(&text, " ", "%u>%u", t.of.v[i].source, t.of.v[i].target);
@@ -156,12 +149,11 @@ Test(rdma_pattern, bad_ones)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_rdma_transfers t;
-		struct fab_err err = {""};
 
-		cr_expect(make(cases[i].gen, cases[i].spec, one, &t, &err) < 0, "%s",
+		cr_expect(make(cases[i].gen, cases[i].spec, one, &t, ERR) < 0, "%s",
 			  cases[i].spec);
-		cr_expect(strstr(err.text, cases[i].says), "%s: %s", cases[i].spec,
-			  err.text);
+		cr_expect(strstr(test_err.text, cases[i].says), "%s: %s", cases[i].spec,
+			  test_err.text);
 		cr_expect(!t.of.v);
 	}
 }

@@ -2,10 +2,7 @@
 /* The least window for a share of the ideal against trying every window. */
 #include "rdma/choice.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
-#include "support/gen.h"
+#include "support/test.h"
 
 enum { PACKETS = 24, RUNS = 3 };
 

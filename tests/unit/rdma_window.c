@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The window of RSW against a plain set, and what contexts cost. */
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "event/stream.h"
 #include "rdma/context.h"
+#include "support/test.h"
 
 static void open_window(struct fab_rdma_window *w, uint32_t width)
 {

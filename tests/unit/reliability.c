@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Closed forms against counting, trials against closed forms, figures of the paper. */
 #include "unicast/reliability.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* All sets of k points of n x m, counted. */
 static double count_touching(uint32_t n, uint32_t m, uint32_t k)

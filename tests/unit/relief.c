@@ -3,14 +3,9 @@
  * where the least number of moves is known. */
 #include "mcast/relief.h"
 
-#include "base/mem.h"
 #include "mcast/bounds.h"
-#include "support/nets.h"
 #include "support/routed.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static void setting_init(struct routed *s, uint64_t seed)
 {
@@ -71,7 +66,6 @@ static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
 	struct fab_mcast_options o = {.n_threads = 1,
 				      .bound = fab_mcast_lower_bound(&s->problem)};
 	struct fab_relief r;
-	struct fab_err err = {""};
 	uint32_t n = 0;
 
 	fab_mcast_relieve(&s->problem, &after.forest, &o, max_moved, &r);
@@ -85,7 +79,7 @@ static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
 	cr_expect_leq(n, max_moved);
 	cr_expect_geq(r.n_needed, n);
 	cr_expect_not(r.is_out_of_time);
-	cr_expect_eq(fab_mcast_verify(&s->problem, &after, &err), 0, "%s", err.text);
+	MUST(fab_mcast_verify(&s->problem, &after, ERR));
 	/* no tree has moved that could have stayed */
 	for (uint32_t g = 0; g < s->groups->n && r.n_needed == n && r.after < r.before;
 	     g++)

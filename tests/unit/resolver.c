@@ -6,15 +6,7 @@
 #include "base/text.h"
 #include "fabric/builder.h"
 #include "fabric/label.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static const char *const dumps[] = {
 	"ibnetdiscover/selene-compute-hdr.txt", "ibnetdiscover/ufm-director-puttylog.txt",
@@ -38,14 +30,13 @@ static void expect(const struct fab_resolver *r, enum fab_want want, const char 
 		   uint32_t wanted)
 {
 	uint32_t id = FAB_NONE;
-	struct fab_err err = {""};
-	int rc = fab_resolve_text(r, want, text, strlen(text), &id, &err);
+	int rc = fab_resolve_text(r, want, text, strlen(text), &id, ERR);
 
 	if (!rc)
 		cr_assert_eq(id, wanted, "'%s': %u, not %u", text, id, wanted);
 	else
-		cr_assert(rc == -EINVAL && strstr(err.text, "can be each of"), "'%s': %s",
-			  text, err.text);
+		cr_assert(rc == -EINVAL && strstr(test_err.text, "can be each of"),
+			  "'%s': %s", text, test_err.text);
 }
 
 /* By these the thing must be found, alone. */
@@ -53,10 +44,9 @@ static void expect_alone(const struct fab_resolver *r, enum fab_want want,
 			 const char *text, uint32_t wanted)
 {
 	uint32_t id = FAB_NONE;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_resolve_text(r, want, text, strlen(text), &id, &err), 0,
-		     "'%s': %s", text, err.text);
+	cr_assert_eq(fab_resolve_text(r, want, text, strlen(text), &id, ERR), 0,
+		     "'%s': %s", text, test_err.text);
 	cr_assert_eq(id, wanted, "'%s': %u, not %u", text, id, wanted);
 }
 
@@ -317,15 +307,11 @@ Test(resolver, names_that_are_none)
 	OWN(fab_resolver) *r = fab_resolver_new(f);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_err err = {""};
 		const char *text = cases[i].text;
 		uint32_t id;
 
-		cr_assert_neq(
-			fab_resolve_text(r, cases[i].want, text, strlen(text), &id, &err),
-			0, "%s", text);
-		cr_assert_not_null(strstr(err.text, cases[i].said), "'%s': %s", text,
-				   err.text);
+		FAILS(fab_resolve_text(r, cases[i].want, text, strlen(text), &id, ERR), 0,
+		      cases[i].said);
 		cr_assert_neq(
 			fab_resolve_text(r, cases[i].want, text, strlen(text), &id, NULL),
 			0);
@@ -351,16 +337,15 @@ Test(resolver, lists)
 
 	for (size_t i = 0; i < FAB_COUNT(good); i++) {
 		struct fab_ids ids = {0};
-		struct fab_err err = {""};
 		char text[400] = "";
 		int rc = fab_lookup_list(&hosts, good[i].list, strlen(good[i].list), &ids,
-					 NULL, &err);
+					 NULL, ERR);
 
 		if (!good[i].hosts) {
 			free(ids.of.v);
 			continue;
 		}
-		cr_assert_eq(rc, 0, "%s: %s", good[i].list, err.text);
+		cr_assert_eq(rc, 0, "%s: %s", good[i].list, test_err.text);
 		for (size_t k = 0; k < ids.of.n; k++) {
 			strcat(text, k ? " " : "");
 			strcat(text, fab_host_name(f, ids.of.v[k]));
@@ -399,13 +384,10 @@ Test(resolver, lists_that_are_wrong)
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		struct fab_ids ids = {0};
-		struct fab_err err = {""};
 
-		cr_assert_neq(fab_lookup_list(&hosts, bad[i].list, strlen(bad[i].list),
-					      &ids, NULL, &err),
-			      0, "%s", bad[i].list);
-		cr_assert_not_null(strstr(err.text, bad[i].said), "%s: %s", bad[i].list,
-				   err.text);
+		FAILS(fab_lookup_list(&hosts, bad[i].list, strlen(bad[i].list), &ids,
+				      NULL, ERR),
+		      0, bad[i].said);
 		free(ids.of.v);
 	}
 }
@@ -418,10 +400,8 @@ Test(resolver, matches_are_told)
 	struct fab_lookup links = fab_resolver_lookup(r, FAB_WANT_CABLE);
 	struct fab_matches matches = {.with_names = true};
 	struct fab_ids ids = {0};
-	struct fab_err err;
 
-	cr_assert_eq(fab_lookup_list(&hosts, "n[1-2],x*,box", 13, &ids, &matches, &err),
-		     0);
+	MUST(fab_lookup_list(&hosts, "n[1-2],x*,box", 13, &ids, &matches, ERR));
 	cr_assert_eq(matches.of.n, 2);
 	cr_assert_str_eq(matches.of.v[0].item, "n[1-2]");
 	cr_assert_eq(matches.of.v[0].n, 2);
@@ -430,9 +410,9 @@ Test(resolver, matches_are_told)
 	cr_assert_str_eq(matches.many, "hosts");
 	fab_matches_fini(&matches);
 	ids.of.n = 0;
-	cr_assert_eq(fab_lookup_list(&links, "ib9:[1-2]", 9, &ids, &matches, &err), 0);
+	MUST(fab_lookup_list(&links, "ib9:[1-2]", 9, &ids, &matches, ERR));
 	cr_assert_eq(ids.of.n, 2);
-	cr_assert_eq(fab_lookup_list(&links, "ib9:*", 5, &ids, &matches, &err), 0);
+	MUST(fab_lookup_list(&links, "ib9:*", 5, &ids, &matches, ERR));
 	cr_assert_eq(ids.of.n, 5);
 	fab_matches_fini(&matches);
 	free(ids.of.v);

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Root candidates and verification where small fabrics show nothing. */
 #include "mcast/roots.h"
-#include "base/mem.h"
-#include "base/rng.h"
 #include "mcast/bounds.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "support/plan.h"
 #include "support/routed.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static struct fab_dist *distances(const struct fab_fabric *f)
 {
@@ -27,9 +18,8 @@ static struct fab_dist *distances(const struct fab_fabric *f)
 static struct fab_groups *finish(struct fab_groups_builder *b)
 {
 	struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, &err), 0, "%s", err.text);
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
 	return g;
 }
 
@@ -107,7 +97,6 @@ Test(roots, verification_finds_trees_that_are_too_high)
 	struct fab_mcast_problem problem = {.f = f, .dist = dist};
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 	double seconds;
 
 	fab_groups_builder_begin(b, "g", 1);
@@ -119,10 +108,9 @@ Test(roots, verification_finds_trees_that_are_too_high)
 	cr_assert_eq(fab_mcast_route(&problem, engines, 1, &options, &r, &seconds, NULL),
 		     0);
 	cr_assert_eq(r.forest.height[0], 3);
-	cr_assert_eq(fab_mcast_verify(&problem, &r, &err), 0, "%s", err.text);
+	MUST(fab_mcast_verify(&problem, &r, ERR));
 	r.engine = &near;
-	cr_assert_eq(fab_mcast_verify(&problem, &r, &err), -EPROTO);
-	cr_assert(strstr(err.text, "is not of minimal height"), "%s", err.text);
+	FAILS(fab_mcast_verify(&problem, &r, ERR), -EPROTO, "is not of minimal height");
 }
 
 /* Two triangles with hosts, one switch without between them: its cables carry all. */

@@ -3,15 +3,7 @@
 #include "fabric/shape.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 /* Recognise and compare the text; the caller frees. */
 static struct fab_shape *expect(const struct fab_fabric *f, const char *text,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The laws of what packets do: latencies, rates, queues, conservation. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <errno.h>
-#include <stdlib.h>
-
 #include "support/simulated.h"
+#include "support/test.h"
 #include "support/uniform.h"
+
+#include <criterion/parameterized.h>
 
 /* Between hosts in other rows and columns: six cables; detours of two and four more. */
 Test(sim, idle_pair_of_the_paper)
@@ -77,21 +75,19 @@ Test(sim, promise_of_least_payload)
 		struct fab_messages messages = {
 			.context = left, .least_payload = 2000, .next = next_once};
 		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-		struct fab_err err = {""};
 		FAB_AUTO(simulated_fini) struct simulated s;
 
 		params.warmup = 0;
 		params.time = 0;
 		params.n_threads = n_threads;
 		simulated_init(&s, "torus:dims=3x3", "dor");
-		cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err),
-			     -EINVAL);
-		cr_expect_str_eq(err.text, "a packet of endpoint 0 of 1000 bytes: its "
-					   "source promised 2000 at least");
+		FAILS_AS(fab_sim_run(&s.problem, &params, &messages, &r, ERR), -EINVAL,
+			 "a packet of endpoint 0 of 1000 bytes: its "
+			 "source promised 2000 at least");
 		for (size_t e = 0; e < 9; e++)
 			left[e] = 1;
 		messages.least_payload = 808; /* of 9000 bytes, the last packet */
-		cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err), 0);
+		MUST(fab_sim_run(&s.problem, &params, &messages, &r, ERR));
 	}
 }
 
@@ -187,15 +183,14 @@ Test(sim, too_many_ports)
 	struct fab_sim_params params = fab_sim_defaults();
 	struct fab_messages messages = {0};
 	struct fab_sim_result r;
-	struct fab_err err = {""};
 	FAB_AUTO(simulated_fini) struct simulated s;
 	uint32_t *last;
 
 	simulated_init(&s, "torus:dims=3x3", "minhop");
 	last = &s.f->arc_first[s.f->n_switches];
 	*last += FAB_SIM_PORTS_MAX;
-	cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err), -ERANGE);
-	cr_expect_str_eq(err.text, "more than 2^28 ports");
+	FAILS_AS(fab_sim_run(&s.problem, &params, &messages, &r, ERR), -ERANGE,
+		 "more than 2^28 ports");
 	*last -= FAB_SIM_PORTS_MAX;
 }
 

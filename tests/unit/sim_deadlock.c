@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the analysis of tables promises, and what packets do under them. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "fabric/kfat.h"
 #include "support/simulated.h"
-#include "unicast/analysis.h"
-#include "unicast/faults.h"
+#include "support/test.h"
 #include "unicast/path.h"
+
+#include <criterion/parameterized.h>
 
 /* One lane, and buffers of so many packets, all endpoints sending all the time. */
 static struct fab_sim_params tight(const char *kind, uint32_t buffer, uint64_t time)
@@ -31,11 +24,8 @@ static struct fab_sim_params tight(const char *kind, uint32_t buffer, uint64_t t
 
 static void fail(struct simulated *s, const char *switches)
 {
-	struct fab_err err;
-
 	s->faults = fab_faults_new(s->f);
-	cr_assert_eq(fab_faults_add_switches(s->faults, switches, &err), 0, "%s",
-		     err.text);
+	MUST(fab_faults_add_switches(s->faults, switches, ERR));
 }
 
 static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t port)

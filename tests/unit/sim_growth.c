@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Is a flow saturated: one of many, by how little, and when that cannot be decided. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
-
 #include "event/stream.h"
 #include "support/simulated.h"
+#include "support/test.h"
 
 /* All endpoints up to `n_senders` send to the last one, others to their neighbour. */
 struct source {
@@ -82,12 +79,10 @@ static void run(const struct simulated *s, const struct fab_sim_params *params,
 		struct source source, struct fab_sim_result *r)
 {
 	struct fab_messages messages = {.context = &source, .next = next};
-	struct fab_err err;
 
 	source.n_ends = s->ends.n;
 	source.size = 16;
-	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
-		     err.text);
+	MUST(fab_sim_run(&s->problem, params, &messages, r, ERR));
 }
 
 static void run_phases(const struct simulated *s, const struct fab_sim_params *params,
@@ -96,10 +91,8 @@ static void run_phases(const struct simulated *s, const struct fab_sim_params *p
 {
 	struct phases phases = {.n_ends = s->ends.n, .n_senders = n_senders, .of = of};
 	struct fab_messages messages = {.context = &phases, .next = next_of_phase};
-	struct fab_err err;
 
-	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
-		     err.text);
+	MUST(fab_sim_run(&s->problem, params, &messages, r, ERR));
 }
 
 /* Two senders of 127 hosts want 80 % each of one cable; nothing else is sent, or all

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is known of queues, buffers, shapes and trees, each with its tolerance. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "event/stats.h"
 #include "event/stream.h"
 #include "sim/saturation.h"
 #include "support/simulated.h"
+#include "support/test.h"
 #include "unicast/path.h"
 
 /* A source of the tests: each endpoint sends as its target function says. */
@@ -62,15 +56,13 @@ static void run(const struct simulated *s, const struct fab_sim_params *params,
 					.next = next,
 					.completed =
 						source->is_closed ? completed : NULL};
-	struct fab_err err;
 
 	source->n_ends = s->ends.n;
 	if (!source->sender_each)
 		source->sender_each = 1;
 	if (!source->most)
 		source->most = UINT64_MAX;
-	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
-		     err.text);
+	MUST(fab_sim_run(&s->problem, params, &messages, r, ERR));
 	cr_expect_eq(r->injected + r->copied,
 		     r->delivered + r->in_flight + r->unroutable + r->looped);
 }
@@ -463,13 +455,11 @@ static void everybody(struct simulated *s, struct fab_groups **groups,
 		      struct fab_forest *forest)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(s->f);
-	struct fab_err err;
 
 	fab_groups_builder_begin(b, "all", 3);
 	for (uint32_t e = 0; e < s->ends.n; e++)
 		fab_groups_builder_add(b, s->ends.port[e]);
-	cr_assert_eq(fab_groups_builder_finish(b, false, groups, &err), 0, "%s",
-		     err.text);
+	MUST(fab_groups_builder_finish(b, false, groups, ERR));
 	fab_forest_init(forest, 1);
 	forest->root[0] = s->ends.sw[0];
 	s->problem.groups = *groups;

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The simulator beside a plain one: each packet starts on each cable at the same time. */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/order.h"
-#include "base/rng.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
 #include "support/naive.h"
-#include "support/nets.h"
 #include "support/routed.h"
+#include "support/test.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
+
+#include <criterion/parameterized.h>
 
 enum { PARTS = 8, EACH = 25, END = 200, END_MIXED = 600 };
 
@@ -377,7 +372,6 @@ static void beside_naive(int number, bool is_mixed)
 	struct fab_sim_result r;
 	struct fab_rng rng;
 	FAB_AUTO(net_fini) struct net net;
-	struct fab_err err;
 	struct fab_messages messages = {.context = &script, .next = next};
 
 	fab_rng_init(&rng, (uint64_t)number);
@@ -399,8 +393,8 @@ static void beside_naive(int number, bool is_mixed)
 	params.n_threads = number % 3 ? 1 : 2 + number % 2;
 	params.by_heap = number % 5 == 4;
 	if (net.ends.n) {
-		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, &err), 0,
-			     "%d: %s", number, err.text);
+		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, ERR), 0,
+			     "%d: %s", number, test_err.text);
 		told = script;
 		script = again;
 		naive_run(&net.problem, &params, &messages, script.end, &plain);

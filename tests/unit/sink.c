@@ -1,44 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <errno.h>
+#include "cli/cli.h"
+#include "support/process.h"
+#include "support/test.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "support/process.h"
-
 static const char *target;
 
-static void check(int rc, const struct fab_err *err)
+static void check(int rc)
 {
 	if (!rc)
 		return;
-	fab_cli_note(&(struct fab_cli_run){0}, "%s", err->text);
+	fab_cli_note(&(struct fab_cli_run){0}, "%s", test_err.text);
 	exit(FAB_EXIT_ERROR);
 }
 
 static void write_and_commit(void)
 {
 	struct fab_cli_sink sink;
-	struct fab_err err;
 
-	check(fab_cli_open_sink(&sink, target, &err), &err);
+	check(fab_cli_open_sink(&sink, target, ERR));
 	fputs("new\n", sink.file);
-	check(fab_cli_commit_sink(&sink, &err), &err);
+	check(fab_cli_commit_sink(&sink, ERR));
 }
 
 static void write_and_exit(void)
 {
 	struct fab_cli_sink sink;
-	struct fab_err err;
 
-	check(fab_cli_open_sink(&sink, target, &err), &err);
+	check(fab_cli_open_sink(&sink, target, ERR));
 	fputs("new\n", sink.file);
 	fflush(sink.file);
 	exit(5);
@@ -49,9 +43,8 @@ static int deadly = SIGTERM;
 static void write_and_be_killed(void)
 {
 	struct fab_cli_sink sink;
-	struct fab_err err;
 
-	check(fab_cli_open_sink(&sink, target, &err), &err);
+	check(fab_cli_open_sink(&sink, target, ERR));
 	fputs("new\n", sink.file);
 	fflush(sink.file);
 	raise(deadly);
@@ -105,9 +98,8 @@ Test(sink, keeps_permissions_and_links)
 static void fill_folder_and_be_killed(void)
 {
 	struct fab_cli_folder folder;
-	struct fab_err err;
 
-	check(fab_cli_open_folder(&folder, target, &err), &err);
+	check(fab_cli_open_folder(&folder, target, ERR));
 	fputs("new\n", fab_cli_folder_file(&folder, "a"));
 	fputs("new\n", fab_cli_folder_file(&folder, "b"));
 	raise(deadly);
@@ -116,12 +108,11 @@ static void fill_folder_and_be_killed(void)
 static void fill_and_commit_folder(void)
 {
 	struct fab_cli_folder folder;
-	struct fab_err err;
 
-	check(fab_cli_open_folder(&folder, target, &err), &err);
+	check(fab_cli_open_folder(&folder, target, ERR));
 	fputs("new\n", fab_cli_folder_file(&folder, "a"));
-	check(fab_cli_settle_folder(&folder, &err), &err);
-	check(fab_cli_commit_folder(&folder, &err), &err);
+	check(fab_cli_settle_folder(&folder, ERR));
+	check(fab_cli_commit_folder(&folder, ERR));
 }
 
 /* Without the handlers at exit, which would remove files noted before the fork. */
@@ -135,13 +126,12 @@ static void write_and_leave(void)
 static void meet_another(void)
 {
 	struct fab_cli_sink sink;
-	struct fab_err err;
 
-	check(fab_cli_open_sink(&sink, target, &err), &err);
+	check(fab_cli_open_sink(&sink, target, ERR));
 	if (run(write_and_leave, "out", "err") || strcmp(slurp(target), "new\n") != 0)
 		exit(6);
 	fputs("later\n", sink.file);
-	check(fab_cli_commit_sink(&sink, &err), &err);
+	check(fab_cli_commit_sink(&sink, ERR));
 }
 
 /* What SIGKILL leaves is removed by the next run with the target, and nothing else. */

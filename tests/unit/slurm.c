@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/slurm.h"
 
-#include "base/rng.h"
 #include "source/source.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
+#include "support/test.h"
 #include "support/topology_conf.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void expect_fold(const char *const *names, size_t n, const char *wanted)
@@ -102,9 +93,8 @@ static char *export_text(const struct fab_fabric *f, struct fab_slurm_notes *not
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	struct fab_err err = {{0}};
 
-	cr_assert_eq(fab_export_slurm(out, f, notes, &err), 0, "%s", err.text);
+	MUST(fab_export_slurm(out, f, notes, ERR));
 	fclose(out);
 	return text;
 }
@@ -333,14 +323,12 @@ Test(slurm, generated_fabrics)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fab_source_options options = {NULL, NULL};
 		struct fab_slurm_notes notes;
-		struct fab_err err = {{0}};
 		struct fab_fabric *f;
 		struct conf conf;
 		unsigned n_groups = 0;
 		char *text;
 
-		cr_assert_eq(fab_source_open(cases[i].spec, &options, &f, &err), 0, "%s",
-			     err.text);
+		MUST(fab_source_open(cases[i].spec, &options, &f, ERR));
 		text = export_text(f, &notes);
 		conf = conf_read(text);
 		for (size_t k = 0; k < conf.switches.n; k++)
@@ -414,14 +402,13 @@ Test(slurm, the_owners_tree_of_a_real_fabric)
 	char *owners = data_path("slurm/psmn-x5-topology.conf");
 	struct fab_source_options options = {.node_name_map = map};
 	char line[4096], leaf[64], nodes[4000], *text;
-	struct fab_err err = {{0}};
 	struct fab_fabric *f;
 	struct conf ours, leaves;
 	size_t n_leaves = 0, n_hosts = 0;
 	FILE *in = fopen(owners, "r");
 
 	cr_assert_not_null(in);
-	cr_assert_eq(fab_source_open(dump, &options, &f, &err), 0, "%s", err.text);
+	MUST(fab_source_open(dump, &options, &f, ERR));
 	text = export_text(f, NULL);
 	ours = conf_read(text);
 	while (fgets(line, sizeof(line), in)) {
@@ -455,13 +442,12 @@ Test(slurm, the_owners_tree_of_a_real_fabric)
 Test(slurm, nothing_to_list_is_an_error)
 {
 	struct plan plan = plan_tree(2, 1, 1);
-	struct fab_err err = {{0}};
 	struct fab_fabric *f;
 
 	plan.nodes.v[3].is_gone = plan.nodes.v[4].is_gone = true;
 	f = plan_build(&plan, 0);
-	cr_assert_eq(fab_export_slurm(stdout, f, NULL, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "plan: no host with a cable to a switch");
+	FAILS_AS(fab_export_slurm(stdout, f, NULL, ERR), -EINVAL,
+		 "plan: no host with a cable to a switch");
 	fab_fabric_free(f);
 	plan_free(&plan);
 }
@@ -476,9 +462,8 @@ static char *export_by(exporter *export, const struct fab_fabric *f)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	struct fab_err err = {{0}};
 
-	cr_assert_eq(export(out, f, NULL, &err), 0, "%s", err.text);
+	MUST(export(out, f, NULL, ERR));
 	fclose(out);
 	return text;
 }

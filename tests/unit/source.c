@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/source.h"
 
-#include "base/mem.h"
 #include "source/unpack.h"
-#include "support/data.h"
-#include "support/own.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -78,8 +71,7 @@ Test(source, unpacks_what_is_packed)
 		struct fab_err err;
 		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 
-		cr_assert_eq(fab_source_parse("t", one.v, one.n, NULL, &f, &err), 0, "%s",
-			     err.text);
+		MUST(fab_source_parse("t", one.v, one.n, NULL, &f, ERR));
 		cr_expect_eq(f->n_cables, 1);
 		/* Two streams behind each other are one text. */
 		cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s: %s",
@@ -98,9 +90,8 @@ Test(source, gzip_may_be_filled_up_with_zeros)
 	struct packed one = gzip(dump, sizeof(dump) - 1);
 	struct packed two = twice(&one, "\0\0\0", 3);
 	FAB_AUTO(fab_input_fini) struct fab_input in;
-	struct fab_err err;
 
-	cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s", err.text);
+	MUST(fab_input_unpack("t", two.v, two.n, &in, ERR));
 	cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
 	free(one.v);
 	free(two.v);
@@ -141,7 +132,6 @@ Test(source, bounds_what_is_unpacked)
 
 	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
 		struct packed bomb = packers[i](zeros, n);
-		struct fab_err err;
 		struct fab_input in;
 		char wanted[200];
 
@@ -151,8 +141,8 @@ Test(source, bounds_what_is_unpacked)
 			 "this size does",
 			 packer_names[i],
 			 bomb.n * FAB_INPUT_MAX_RATIO + (size_t)FAB_INPUT_SLACK);
-		cr_expect_eq(fab_input_unpack("t", bomb.v, bomb.n, &in, &err), -EINVAL);
-		cr_expect_str_eq(err.text, wanted);
+		FAILS_AS(fab_input_unpack("t", bomb.v, bomb.n, &in, ERR), -EINVAL,
+			 wanted);
 		free(bomb.v);
 	}
 }
@@ -175,20 +165,19 @@ Test(source, reads_files_and_standard_input)
 	OWN_HEAP char *path = scratch_file("source-test.gz", one.v, one.n);
 	struct fab_fabric *g = NULL;
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	struct fab_err err;
 	int fd = open(path, O_RDONLY);
 
-	cr_assert_eq(fab_source_open(path, NULL, &f, &err), 0, "%s", err.text);
+	MUST(fab_source_open(path, NULL, &f, ERR));
 	cr_expect_str_eq(f->source, path);
 	cr_assert_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
-	cr_assert_eq(fab_source_open("-", NULL, &g, &err), 0, "%s", err.text);
+	MUST(fab_source_open("-", NULL, &g, ERR));
 	cr_expect_str_eq(g->source, "-");
 	cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g));
 	/* It is at its end now. */
 	fab_fabric_free(g);
-	cr_expect_eq(fab_source_open("-", NULL, &g, &err), -EINVAL);
-	cr_expect_eq(strncmp(err.text, "<stdin>:1: the input is empty", 29), 0, "%s",
-		     err.text);
+	cr_expect_eq(fab_source_open("-", NULL, &g, ERR), -EINVAL);
+	cr_expect_eq(strncmp(test_err.text, "<stdin>:1: the input is empty", 29), 0, "%s",
+		     test_err.text);
 	close(fd);
 	unlink(path);
 	free(one.v);
@@ -199,7 +188,6 @@ Test(source, reads_pipes_of_any_size)
 	enum { REMARKS = 40000 };
 	int ends[2];
 	OWN(fab_fabric) *f = NULL;
-	struct fab_err err;
 
 	cr_assert_eq(pipe(ends), 0);
 	if (!fork()) {
@@ -213,7 +201,7 @@ Test(source, reads_pipes_of_any_size)
 	}
 	close(ends[1]);
 	cr_assert_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
-	cr_assert_eq(fab_source_open("-", NULL, &f, &err), 0, "%s", err.text);
+	MUST(fab_source_open("-", NULL, &f, ERR));
 	cr_expect_eq(f->n_cables, 1);
 }
 
@@ -239,13 +227,12 @@ Test(source, names_what_cannot_be_opened)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_fabric *f = NULL;
-		struct fab_err err;
-		int rc = fab_source_open(cases[i].spec, NULL, &f, &err);
+		int rc = fab_source_open(cases[i].spec, NULL, &f, ERR);
 
 		if (rc == -ENOTSUP) /* built without libibnetdisc */
 			continue;
 		cr_expect_eq(rc, cases[i].rc, "%s: %d", cases[i].spec, rc);
-		cr_expect_str_eq(err.text, cases[i].message);
+		cr_expect_str_eq(test_err.text, cases[i].message);
 	}
 }
 
@@ -254,18 +241,15 @@ Test(source, options_reach_every_kind_of_source)
 	OWN_HEAP char *map = scratch_file("source-test.map", "0x2 \"h7 mlx5_3\"\n", 15);
 	struct fab_source_options options = {.node_name_map = map, .hca = "mlx5_3"};
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_parse("t", dump, sizeof(dump) - 1, &options, &f, &err), 0,
-		     "%s", err.text);
+	MUST(fab_source_parse("t", dump, sizeof(dump) - 1, &options, &f, ERR));
 	cr_expect_str_eq(fab_node_name(f, 1), "h7 mlx5_3");
 	cr_expect_str_eq(fab_host_name(f, 0), "h7");
 	fab_fabric_free(f);
 	options = (struct fab_source_options){.hca = "nothing*"};
-	cr_expect_eq(fab_source_open("gen:fattree:radix=4,levels=2", &options, &f, &err),
-		     -EINVAL);
-	cr_expect_str_eq(err.text,
-			 "gen:fattree:radix=4,levels=2: no adapter matches --hca "
-			 "'nothing*'");
+	FAILS_AS(fab_source_open("gen:fattree:radix=4,levels=2", &options, &f, ERR),
+		 -EINVAL,
+		 "gen:fattree:radix=4,levels=2: no adapter matches --hca "
+		 "'nothing*'");
 	unlink(map);
 }

@@ -3,25 +3,19 @@
  * disk or a killed command may not do. */
 #include "store/store.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
+#include "base/progress.h"
+#include "store/internal.h"
+#include "support/process.h"
+#include "support/test.h"
+
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/progress.h"
-#include "base/rng.h"
-#include "store/internal.h"
-#include "support/process.h"
 
 enum { N_METRICS = 3, N_BINS = 200, N_RESULTS = 4 };
 
@@ -83,21 +77,19 @@ static void fill_sample(struct sample *s, uint64_t mark, const char *label)
 
 static uint64_t add(struct fab_store *store, uint64_t mark, const char *label)
 {
-	struct fab_err err = {""};
 	struct sample s;
 	uint64_t id = 0;
 
 	fill_sample(&s, mark, label);
-	cr_assert_eq(fab_store_add(store, &s.run, &id, &err), 0, "%s", err.text);
+	MUST(fab_store_add(store, &s.run, &id, ERR));
 	return id;
 }
 
 static struct fab_store *open_store(const char *path, enum fab_store_mode mode)
 {
 	struct fab_store *store = NULL;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_store_open(path, mode, &store, &err), 0, "%s", err.text);
+	MUST(fab_store_open(path, mode, &store, ERR));
 	return store;
 }
 
@@ -106,12 +98,11 @@ static void check_refused(const char *path, enum fab_store_mode mode, int errnum
 			  const char *part)
 {
 	struct fab_store *store = (void *)&folder;
-	struct fab_err err = {""};
-	int rc = fab_store_open(path, mode, &store, &err);
+	int rc = fab_store_open(path, mode, &store, ERR);
 
-	cr_assert_eq(rc, -errnum, "%s: %d, %s", path, rc, err.text);
-	cr_assert(strstr(err.text, part), "%s", err.text);
-	cr_assert_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
+	cr_assert_eq(rc, -errnum, "%s: %d, %s", path, rc, test_err.text);
+	cr_assert(strstr(test_err.text, part), "%s", test_err.text);
+	cr_assert_eq(strncmp(test_err.text, path, strlen(path)), 0, "%s", test_err.text);
 	cr_assert_eq((void *)store, (void *)&folder);
 }
 
@@ -151,10 +142,9 @@ static void expect_sql(const char *path, const char *text, const char *want)
 static struct fab_store_runs read_all(struct fab_store *store)
 {
 	struct fab_store_runs runs;
-	struct fab_err err = {""};
-	int rc = fab_store_read(store, &(struct fab_store_filter){0}, &runs, &err);
+	int rc = fab_store_read(store, &(struct fab_store_filter){0}, &runs, ERR);
 
-	cr_assert_eq(rc, 0, "%s", err.text);
+	cr_assert_eq(rc, 0, "%s", test_err.text);
 	return runs;
 }
 
@@ -232,7 +222,6 @@ static void add_with_columns(struct fab_store *store, const char *command,
 			     const struct fab_column *columns, size_t n)
 {
 	FAB_AUTO(fab_draft_fini) struct fab_draft d = {0};
-	struct fab_err err = {""};
 	struct sample s;
 
 	fill_sample(&s, 1, NULL);
@@ -240,7 +229,7 @@ static void add_with_columns(struct fab_store *store, const char *command,
 	s.run.command = command;
 	s.run.kinds = fab_draft_run(&d)->kinds;
 	s.run.n_kinds = fab_draft_run(&d)->n_kinds;
-	cr_assert_eq(fab_store_add(store, &s.run, NULL, &err), 0, "%s", err.text);
+	MUST(fab_store_add(store, &s.run, NULL, ERR));
 }
 
 Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
@@ -400,7 +389,6 @@ Test(store, the_last_of_a_label_are_kept, .init = enter, .fini = leave)
 	struct fab_store_filter filter = {.keep = 1};
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
 	struct fab_store_runs runs;
-	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(labels); i++)
 		add(store, i, labels[i]);
@@ -416,7 +404,7 @@ Test(store, the_last_of_a_label_are_kept, .init = enter, .fini = leave)
 	cr_assert_eq(fab_store_read(store, &filter, &runs, NULL), 0);
 	cr_assert_eq(runs.n, 1);
 	cr_assert_eq(runs.v[0].id, 1);
-	cr_assert_eq(fab_store_remove(store, &runs.v[0].id, 1, &err), 0, "%s", err.text);
+	MUST(fab_store_remove(store, &runs.v[0].id, 1, ERR));
 	fab_store_runs_fini(&runs);
 	expect_sql("a.db", "SELECT count(*) FROM run", "6");
 	expect_sql("a.db", "SELECT count(*) FROM metric", "48");
@@ -733,18 +721,17 @@ static void drop_root(void)
 static void try_unwritable(void)
 {
 	struct fab_store *store = NULL;
-	struct fab_err err = {""};
 
 	drop_root();
-	if (fab_store_open("a.db", FAB_STORE_WRITE, &store, &err) != -EACCES ||
-	    strcmp(err.text, "a.db: cannot write: Permission denied") != 0)
+	if (fab_store_open("a.db", FAB_STORE_WRITE, &store, ERR) != -EACCES ||
+	    strcmp(test_err.text, "a.db: cannot write: Permission denied") != 0)
 		_exit(1);
-	if (fab_store_open("sub/a.db", FAB_STORE_WRITE, &store, &err) != -EACCES ||
-	    strcmp(err.text, "sub/a.db: cannot write in its folder: Permission denied") !=
-		    0)
+	if (fab_store_open("sub/a.db", FAB_STORE_WRITE, &store, ERR) != -EACCES ||
+	    strcmp(test_err.text,
+		   "sub/a.db: cannot write in its folder: Permission denied") != 0)
 		_exit(2);
 	/* but it can be read */
-	if (fab_store_open("a.db", FAB_STORE_READ, &store, &err) != 0)
+	if (fab_store_open("a.db", FAB_STORE_READ, &store, ERR) != 0)
 		_exit(3);
 	fab_store_close(store);
 	_exit(0);
@@ -772,7 +759,6 @@ Test(store, no_room, .init = enter, .fini = leave)
 {
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
 	struct rlimit before, limit;
-	struct fab_err err = {""};
 	struct sample s;
 	struct stat st;
 
@@ -784,8 +770,7 @@ Test(store, no_room, .init = enter, .fini = leave)
 	limit.rlim_cur = (rlim_t)st.st_size;
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	fill_sample(&s, 2, NULL);
-	cr_assert_lt(fab_store_add(store, &s.run, NULL, &err), 0);
-	cr_assert(strstr(err.text, "a.db: cannot write: "), "%s", err.text);
+	FAILS(fab_store_add(store, &s.run, NULL, ERR), 0, "a.db: cannot write: ");
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	expect_sql("a.db", "SELECT count(*) FROM run", "1");
 	cr_assert_eq(add(store, 3, NULL), 2);
@@ -798,7 +783,6 @@ Test(store, hostile_content, .init = enter, .fini = leave)
 {
 	struct fab_store *store;
 	struct fab_store_runs runs;
-	struct fab_err err = {""};
 
 	make();
 	sql("a.db", "UPDATE run SET switches = -5, fingerprint = 'none', "
@@ -811,9 +795,8 @@ Test(store, hostile_content, .init = enter, .fini = leave)
 	fab_store_close(store);
 	sql("a.db", "PRAGMA foreign_keys = OFF; DROP VIEW load; DROP TABLE histogram");
 	store = open_store("a.db", FAB_STORE_READ);
-	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, &err),
-		     -EINVAL);
-	cr_assert_str_eq(err.text, "a.db: cannot read: no such table: histogram");
+	FAILS_AS(fab_store_read(store, &(struct fab_store_filter){0}, &runs, ERR),
+		 -EINVAL, "a.db: cannot read: no such table: histogram");
 	fab_store_close(store);
 }
 
@@ -828,19 +811,19 @@ Test(store, cut_off, .init = enter, .fini = leave)
 	cr_assert_eq(stat("a.db", &st), 0);
 	for (off_t size = st.st_size - 512; size > 0; size -= 3001) {
 		FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
-		struct fab_err err = {""};
 		int rc;
 
 		cr_assert_eq(truncate("a.db", size), 0);
-		rc = fab_store_open("a.db", FAB_STORE_READ, &store, &err);
+		rc = fab_store_open("a.db", FAB_STORE_READ, &store, ERR);
 		if (!rc) {
 			rc = fab_store_read(store, &(struct fab_store_filter){0}, &runs,
-					    &err);
+					    ERR);
 			fab_store_close(store);
 		}
 		if (rc) {
 			n_refused++;
-			cr_assert_eq(strncmp(err.text, "a.db: ", 6), 0, "%s", err.text);
+			cr_assert_eq(strncmp(test_err.text, "a.db: ", 6), 0, "%s",
+				     test_err.text);
 		}
 	}
 	cr_assert_gt(n_refused, 5);
@@ -908,18 +891,16 @@ static void expect_nothing(const struct fab_store_run *broken)
 {
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE), *other;
 	struct fab_store_run sound = plain_run();
-	struct fab_err err = {""};
 	uint64_t id = 77;
 
-	cr_assert_eq(fab_store_add(store, &sound, &id, &err), 0, "%s", err.text);
+	MUST(fab_store_add(store, &sound, &id, ERR));
 	cr_assert_eq(id, 1);
-	cr_assert_lt(fab_store_add(store, broken, &id, &err), 0);
-	cr_assert(strstr(err.text, "a.db: cannot write: "), "%s", err.text);
+	FAILS(fab_store_add(store, broken, &id, ERR), 0, "a.db: cannot write: ");
 	cr_assert_eq(id, 1);
 	other = open_store("a.db", FAB_STORE_WRITE);
-	cr_assert_eq(fab_store_add(other, &sound, &id, &err), 0, "%s", err.text);
+	MUST(fab_store_add(other, &sound, &id, ERR));
 	fab_store_close(other);
-	cr_assert_eq(fab_store_add(store, &sound, &id, &err), 0, "%s", err.text);
+	MUST(fab_store_add(store, &sound, &id, ERR));
 	cr_assert_eq(id, 3);
 	fab_store_close(store);
 	expect_sql("a.db", "SELECT count(*) FROM run", "3");
@@ -1044,7 +1025,6 @@ Test(store, statements_end_in_time, .init = enter, .fini = leave)
 	struct fab_store_filter filter = {0};
 	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	struct fab_store *store;
-	struct fab_err err = {""};
 	make();
 	sql("a.db",
 	    "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < "
@@ -1052,13 +1032,12 @@ Test(store, statements_end_in_time, .init = enter, .fini = leave)
 	    "SELECT '', -i, 'm' || i, '' FROM n");
 	store = open_store("a.db", FAB_STORE_READ);
 	store->step_s = 1e-9;
-	cr_assert_eq(fab_store_read(store, &filter, &runs, &err), -ETIMEDOUT, "%s",
-		     err.text);
-	cr_assert_str_eq(err.text, "a.db: cannot read: a statement has not ended within "
-				   "1e-09 s");
+	FAILS_AS(fab_store_read(store, &filter, &runs, ERR), -ETIMEDOUT,
+		 "a.db: cannot read: a statement has not ended within "
+		 "1e-09 s");
 	/* the limit is that of each step, and the store can be used on */
 	store->step_s = 100;
-	cr_assert_eq(fab_store_read(store, &filter, &runs, &err), 0, "%s", err.text);
+	MUST(fab_store_read(store, &filter, &runs, ERR));
 	cr_assert_eq(runs.n, 1);
 	fab_store_close(store);
 }
@@ -1067,7 +1046,6 @@ Test(store, what_fails_leaves_no_file, .init = enter, .fini = leave)
 {
 	struct sample s;
 	struct fab_store *store;
-	struct fab_err err = {""};
 	struct rlimit before, limit;
 	fill_sample(&s, 1, NULL);
 	/* a command that fails before it has a result */
@@ -1081,9 +1059,10 @@ Test(store, what_fails_leaves_no_file, .init = enter, .fini = leave)
 		limit.rlim_cur = size;
 		store = open_store("a.db", FAB_STORE_WRITE);
 		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-		cr_assert_lt(fab_store_add(store, &s.run, NULL, &err), 0);
+		cr_assert_lt(fab_store_add(store, &s.run, NULL, ERR), 0);
 		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-		cr_assert(strstr(err.text, "a.db: cannot write: "), "%s", err.text);
+		cr_assert(strstr(test_err.text, "a.db: cannot write: "), "%s",
+			  test_err.text);
 		fab_store_close(store);
 		cr_assert_eq(n_files(), 0, "a limit of %lu bytes", (unsigned long)size);
 	}
@@ -1091,7 +1070,7 @@ Test(store, what_fails_leaves_no_file, .init = enter, .fini = leave)
 	put("a.db", "");
 	limit.rlim_cur = 0;
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	cr_assert_lt(fab_store_open("a.db", FAB_STORE_WRITE, &store, &err), 0);
+	cr_assert_lt(fab_store_open("a.db", FAB_STORE_WRITE, &store, ERR), 0);
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	cr_assert_eq(access("a.db", F_OK), 0);
 }
@@ -1100,13 +1079,12 @@ Test(store, a_file_that_was_taken_away_holds_nothing, .init = enter, .fini = lea
 {
 	struct sample s;
 	struct fab_store *store;
-	struct fab_err err = {""};
 	make();
 	fill_sample(&s, 1, NULL);
 	store = open_store("a.db", FAB_STORE_WRITE);
 	cr_assert_eq(unlink("a.db"), 0);
-	cr_assert_lt(fab_store_add(store, &s.run, NULL, &err), 0);
-	cr_assert_eq(strncmp(err.text, "a.db: ", 6), 0, "%s", err.text);
+	cr_assert_lt(fab_store_add(store, &s.run, NULL, ERR), 0);
+	cr_assert_eq(strncmp(test_err.text, "a.db: ", 6), 0, "%s", test_err.text);
 	fab_store_close(store);
 }
 

@@ -4,16 +4,7 @@
 #include "export/fabrics.h"
 #include "fabric/builder.h"
 #include "source/source.h"
-#include "support/data.h"
-#include "support/gen.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 #define SW(name, port)                                                                   \
 	"{ SW Ports:24 SystemGUID:0000000000000001 NodeGUID:0000000000000001 "           \
@@ -160,9 +151,8 @@ static void check_written(const struct fab_fabric *f)
 	size_t n;
 	OWN_HEAP char *text = write_list(f, &n);
 	OWN(fab_fabric) *g = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_source_parse("t", text, n, NULL, &g, &err), 0, "%s", err.text);
+	MUST(fab_source_parse("t", text, n, NULL, &g, ERR));
 	cr_expect_str_eq(g->format, "subnet-lst");
 	cr_expect_eq(fab_fabric_fingerprint(g), fab_fabric_fingerprint(f));
 	cr_expect_eq(g->n_hosts, f->n_hosts);
@@ -234,7 +224,6 @@ Test(subnet_lst, cables_of_adapters_only_are_refused)
 {
 	struct fab_builder *b = fab_builder_new();
 	OWN(fab_fabric) *f = NULL;
-	struct fab_err err;
 	OWN_HEAP char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
@@ -247,9 +236,8 @@ Test(subnet_lst, cables_of_adapters_only_are_refused)
 						   .name = "x",
 						   .name_len = 1});
 	fab_builder_add_cable(b, 1, 1, 2, 1, 4, FAB_EDR);
-	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
-		     err.text);
-	cr_expect_eq(fab_export_subnet_lst(out, f, &err), -EINVAL);
+	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
+	cr_expect_eq(fab_export_subnet_lst(out, f, ERR), -EINVAL);
 	fclose(out);
 	cr_expect_eq(n, 0);
 }

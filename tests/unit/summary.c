@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/summary.h"
 
-#include "support/data.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "support/test.h"
 
 Test(summary, a_tree_in_numbers)
 {

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The runner of sweeps: order, threads, shards, memory, failures. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "event/stream.h"
 #include "event/sweep.h"
+#include "event/stream.h"
+#include "support/test.h"
 
 static const int threads[] = {1, 2, 3, 8};
 
@@ -110,10 +104,9 @@ Test(sweep, order)
 		for (uint32_t grain = 0; grain < 20; grain += 7) {
 			FAB_AUTOFREE struct trace *t = new_trace();
 			struct fab_sweep s = sweep_of(t, 3000, threads[k]);
-			struct fab_err err;
 
 			s.grain = grain;
-			cr_assert_eq(fab_sweep_run(&s, &err), 0);
+			MUST(fab_sweep_run(&s, ERR));
 			cr_assert_eq(t->n, 3000);
 			for (uint64_t i = 0; i < 3000; i++) {
 				cr_assert_eq(t->items[i], i, "%d threads", threads[k]);
@@ -177,12 +170,10 @@ Test(sweep, failure)
 	for (size_t k = 0; k < 2 * FAB_COUNT(threads); k++) {
 		FAB_AUTOFREE struct trace *t = new_trace();
 		struct fab_sweep s = sweep_of(t, 4000, threads[k / 2]);
-		struct fab_err err = {""};
 
 		s.grain = k % 2 ? 8 : 1;
 		t->fail_from = 1234;
-		cr_assert_eq(fab_sweep_run(&s, &err), -EDOM);
-		cr_expect_str_eq(err.text, "set 1235 of 4000: cannot do it");
+		FAILS_AS(fab_sweep_run(&s, ERR), -EDOM, "set 1235 of 4000: cannot do it");
 		cr_assert_eq(t->n, 1234, "%zu", t->n);
 		for (uint64_t i = 0; i < t->n; i++)
 			cr_assert_eq(t->items[i], i);
@@ -194,12 +185,10 @@ Test(sweep, failure_in_a_shard)
 {
 	FAB_AUTOFREE struct trace *t = new_trace();
 	struct fab_sweep s = sweep_of(t, 100, 2);
-	struct fab_err err;
 
 	s.shard = (struct fab_shard){3, 10};
 	t->fail_from = 33; /* of 2 12 22 32 42 */
-	cr_assert_eq(fab_sweep_run(&s, &err), -EDOM);
-	cr_assert_str_eq(err.text, "set 43 of 100: cannot do it");
+	FAILS_AS(fab_sweep_run(&s, ERR), -EDOM, "set 43 of 100: cannot do it");
 	cr_assert_eq(t->n, 4);
 }
 
@@ -207,10 +196,8 @@ Test(sweep, stop)
 {
 	FAB_AUTOFREE struct trace *t = new_trace();
 	struct fab_sweep s = sweep_of(t, 4000, 2);
-	struct fab_err err;
 
 	t->stop_at = 100;
-	cr_assert_eq(fab_sweep_run(&s, &err), -ECANCELED);
-	cr_assert_str_eq(err.text, "stopped");
+	FAILS_AS(fab_sweep_run(&s, ERR), -ECANCELED, "stopped");
 	cr_assert_lt(t->n, 400);
 }

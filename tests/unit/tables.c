@@ -2,20 +2,9 @@
 /* Multicast tables: written, read back, analysed. */
 #include "mcast/tables.h"
 
-#include "base/rng.h"
 #include "export/tables.h"
-#include "fabric/dist.h"
 #include "mcast/route.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "support/own.h"
-#include "support/plan.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 OWN_POINTER(fab_groups)
 OWN_VALUE(fab_loaded, fab_loaded_fini)
@@ -24,10 +13,9 @@ static struct fab_groups *pattern(const struct fab_fabric *f, const char *spec)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *g = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_groups_add_pattern(b, spec, 1, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, &err), 0, "%s", err.text);
+	MUST(fab_groups_add_pattern(b, spec, 1, ERR));
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
 	return g;
 }
 
@@ -45,10 +33,8 @@ static char *tables_of(const struct fab_mcast_problem *p,
 static struct fab_mft *read_tables(const struct fab_fabric *f, const char *text, size_t n)
 {
 	struct fab_mft *mft = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_mcfdbs_read(f, "t", text, n, false, &mft, &err), 0, "%s",
-		     err.text);
+	MUST(fab_mcfdbs_read(f, "t", text, n, false, &mft, ERR));
 	return mft;
 }
 
@@ -300,13 +286,11 @@ Test(tables, switches_that_are_not_there)
 	static const char text[] = "Switch 0x123456\n0xC000 : 0x001 \n";
 	OWN(fab_fabric) *f = test_ring(3);
 	struct fab_mft *mft = NULL;
-	struct fab_err err;
 
-	cr_expect_eq(fab_mcfdbs_read(f, "t", text, strlen(text), false, &mft, &err),
-		     -EINVAL);
-	cr_expect_str_eq(err.text, "t:1: switch 0x0000000000123456 is not in the fabric");
+	FAILS_AS(fab_mcfdbs_read(f, "t", text, strlen(text), false, &mft, ERR), -EINVAL,
+		 "t:1: switch 0x0000000000123456 is not in the fabric");
 	cr_expect_null(mft);
-	cr_assert_eq(fab_mcfdbs_read(f, "t", text, strlen(text), true, &mft, &err), 0);
+	MUST(fab_mcfdbs_read(f, "t", text, strlen(text), true, &mft, ERR));
 	cr_expect_eq(mft->n, 0);
 	cr_expect_eq(mft->n_unknown_switches, 1);
 	cr_expect_eq(fab_mft_find(mft, 0xc000), FAB_NONE);

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Unicast tables that are written, walked hop by hop as the switches would. */
-#include "base/mem.h"
 #include "export/fabrics.h"
 #include "export/tables.h"
 #include "source/source.h"
-#include "support/gen.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { N_LIDS = 256, NO_PORT = 255 };
 
@@ -85,9 +77,8 @@ static char *written(const struct net *n, write_fn write)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	struct fab_err err = {""};
 
-	cr_assert_eq(write(out, &n->r, &err), 0, "%s", err.text);
+	MUST(write(out, &n->r, ERR));
 	fclose(out);
 	return text;
 }
@@ -293,12 +284,11 @@ static void expect_refused(struct net *n, const char *what)
 		FAB_AUTOFREE char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
-		struct fab_err err = {""};
 
-		cr_expect_eq(all[i](out, &n->r, &err), -EINVAL);
+		cr_expect_eq(all[i](out, &n->r, ERR), -EINVAL);
 		fclose(out);
 		cr_expect_eq(size, 0);
-		cr_expect(strstr(err.text, what), "%s", err.text);
+		cr_expect(strstr(test_err.text, what), "%s", test_err.text);
 	}
 }
 
@@ -381,12 +371,11 @@ Test(tables_out, service_levels_of_paths)
 	n.r.sl[1] = FAB_SL_NONE;
 	text = NULL;
 	{
-		struct fab_err err;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
-		cr_expect_eq(fab_export_path_sl(out, &n.r, &err), -EINVAL);
-		cr_expect(strstr(err.text, "without a service level"), "%s", err.text);
+		FAILS(fab_export_path_sl(out, &n.r, ERR), -EINVAL,
+		      "without a service level");
 		fclose(out);
 		cr_expect_eq(size, 0);
 	}
@@ -475,14 +464,13 @@ Test(tables_out, what_is_left_is_a_fabric)
 	FAB_AUTO(fab_fabric_free_at)
 	struct fab_fabric *left = NULL, *again = NULL, *all = NULL;
 	uint32_t dead[2] = {2, 9}, n_cables = 0; /* a leaf and a root switch */
-	struct fab_err err;
 	FAB_AUTOFREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	make(&n, "kfat:dims=3x3,hosts=2", dead, 2);
 	fab_faults_kill_cable(n.faults, n.f->n_switch_links); /* host of leaf 0 */
-	cr_assert_eq(fab_fabric_without(n.f, n.faults, &left, &err), 0, "%s", err.text);
+	MUST(fab_fabric_without(n.f, n.faults, &left, ERR));
 	cr_expect_eq(left->n_switches, n.f->n_switches - 2);
 	cr_expect_eq(left->n_adapters, n.f->n_adapters - 3);
 	cr_expect_eq(left->n_warnings_total, 0);
@@ -495,14 +483,14 @@ Test(tables_out, what_is_left_is_a_fabric)
 		cr_expect_str_eq(fab_node_name(left, i), fab_node_name(n.f, was));
 		cr_expect_eq(lid_of(left, i), lid_of(n.f, was));
 	}
-	cr_assert_eq(fab_export_subnet_lst(out, left, &err), 0, "%s", err.text);
+	MUST(fab_export_subnet_lst(out, left, ERR));
 	fclose(out);
-	cr_assert_eq(fab_source_parse("t", text, size, NULL, &again, &err), 0);
+	MUST(fab_source_parse("t", text, size, NULL, &again, ERR));
 	cr_expect_eq(fab_fabric_fingerprint(again), fab_fabric_fingerprint(left));
-	cr_assert_eq(fab_fabric_without(n.f, NULL, &all, &err), 0);
+	MUST(fab_fabric_without(n.f, NULL, &all, ERR));
 	cr_expect_eq(fab_fabric_fingerprint(all), fab_fabric_fingerprint(n.f));
 	for (uint32_t s = 0; s < n.f->n_switches; s++)
 		fab_faults_kill_switch(n.faults, s);
-	cr_expect_eq(fab_fabric_without(n.f, n.faults, &all, &err), -EINVAL);
+	cr_expect_eq(fab_fabric_without(n.f, n.faults, &all, ERR), -EINVAL);
 	end(&n);
 }

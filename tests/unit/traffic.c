@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who sends to whom; what is chosen by name. */
-#include "base/err.h"
-#include "base/mem.h"
-#include "support/gen.h"
-#include "support/nets.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 Test(traffic, permutations_are_told_by_name_and_argument)
 {
@@ -59,11 +50,9 @@ Test(traffic, by_chance_somebody_sends)
 		for (uint64_t seed = 0; seed < 200; seed++) {
 			const struct fab_permutation_problem problem = {f, NULL, &ends,
 									seed};
-			struct fab_err err;
 			OWN_HEAP uint32_t *to = NULL;
 
-			cr_assert_eq(fab_permutation_make("random", &problem, &to, &err),
-				     0);
+			MUST(fab_permutation_make("random", &problem, &to, ERR));
 			seen |= 1u << (3 * to[0] + to[1]);
 		}
 		cr_expect_eq(seen & 1u << 1, 0, "nobody sends");
@@ -84,10 +73,9 @@ Test(traffic, each_end_is_sent_to_once)
 	cr_assert_gt(ends.n, 8);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN_HEAP bool *seen = FAB_NEW0(ends.n, bool);
-		struct fab_err err;
 		OWN_HEAP uint32_t *to = NULL;
 
-		cr_assert_eq(fab_permutation_make(specs[i], &problem, &to, &err), 0);
+		MUST(fab_permutation_make(specs[i], &problem, &to, ERR));
 		for (uint32_t k = 0; k < ends.n; k++) {
 			cr_assert_lt(to[k], ends.n);
 			cr_assert_not(seen[to[k]]);
@@ -106,13 +94,12 @@ static uint32_t *permute(const char *fabric, const char *spec, uint32_t *n)
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen(fabric);
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
-	struct fab_err err;
 	uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	*n = ends.n;
-	if (fab_permutation_make(spec, &problem, &to, &err))
-		cr_assert_not_null(strstr(err.text, "power of two"));
+	if (fab_permutation_make(spec, &problem, &to, ERR))
+		cr_assert_not_null(strstr(test_err.text, "power of two"));
 	return to;
 }
 
@@ -209,24 +196,21 @@ Test(traffic, what_is_dead_sends_nothing)
 
 Test(traffic, the_sentence_on_an_unknown_name)
 {
-	struct fab_err err;
 	char *text = fab_choices_text(&fab_permutation_choices, "or");
 
 	cr_assert_str_eq(text, "shift:K, reverse, random, transpose, tornado, neighbour, "
 			       "bitcomp, bitrev or file:PATH");
 	free(text);
-	cr_assert_eq(
-		fab_choices_refuse(&fab_permutation_choices, "revers", 6, NULL, &err),
-		-EINVAL);
-	cr_assert_str_eq(err.text,
-			 "'revers' is unknown; did you mean 'reverse'? There are: "
-			 "shift:K, reverse, random, transpose, tornado, neighbour, "
-			 "bitcomp, bitrev, file:PATH");
-	cr_assert_eq(fab_choices_refuse(&fab_permutation_choices, "xyz", 3, "all", &err),
-		     -EINVAL);
-	cr_assert_str_eq(err.text, "'xyz' is unknown; there are: all, shift:K, reverse, "
-				   "random, transpose, tornado, neighbour, bitcomp, "
-				   "bitrev, file:PATH");
+	FAILS_AS(fab_choices_refuse(&fab_permutation_choices, "revers", 6, NULL, ERR),
+		 -EINVAL,
+		 "'revers' is unknown; did you mean 'reverse'? There are: "
+		 "shift:K, reverse, random, transpose, tornado, neighbour, "
+		 "bitcomp, bitrev, file:PATH");
+	FAILS_AS(fab_choices_refuse(&fab_permutation_choices, "xyz", 3, "all", ERR),
+		 -EINVAL,
+		 "'xyz' is unknown; there are: all, shift:K, reverse, "
+		 "random, transpose, tornado, neighbour, bitcomp, "
+		 "bitrev, file:PATH");
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file", 4), 8);
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file:", 5), FAB_NONE);
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "shif", 4), FAB_NONE);

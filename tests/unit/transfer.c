@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "boot/transfer.h"
 #include "support/boots.h"
 #include "support/refill.h"
+#include "support/test.h"
 
 static struct fab_transfer transfer(const struct fab_machine *m,
 				    const struct fab_batch *batch, const uint32_t *of,
 				    struct fab_transfer_options options)
 {
 	struct fab_transfer out;
-	struct fab_err err;
 
 	options.image_bytes = 50000000;
 	options.n_files = 1;
-	cr_assert_eq(fab_transfer_run(m, batch, of, &options, &out, &err), 0);
+	MUST(fab_transfer_run(m, batch, of, &options, &out, ERR));
 	return out;
 }
 
@@ -141,7 +134,6 @@ Test(transfer, changes_are_what_refilling_all_gives)
 		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 		FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
 		struct fab_rng rng;
-		struct fab_err err;
 		FAB_AUTOFREE uint32_t *of = NULL;
 
 		fab_rng_init(&rng, seed);
@@ -151,7 +143,7 @@ Test(transfer, changes_are_what_refilling_all_gives)
 		for (uint32_t i = 0; i < m->n_nodes; i++)
 			of[i] = (uint32_t)fab_rng_below(&rng, m->n_interfaces);
 		o = draw_options(&rng, &m->limits);
-		cr_assert_eq(fab_transfer_run(m, &all, of, &o, &own, &err), 0);
+		MUST(fab_transfer_run(m, &all, of, &o, &own, ERR));
 		plain = refill_run(m, &all, of, &o);
 		for (uint32_t i = 0; i < all.n; i++)
 			if (isinf(plain.finish_s[i]))

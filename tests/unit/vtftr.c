@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Routing of kfats with dead parts: every pair walked, every dependency counted. */
-#include "base/mem.h"
-#include "base/rng.h"
-#include "support/gen.h"
-#include "support/own.h"
+#include "support/test.h"
 #include "support/unicast_check.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct net {
 	struct fab_fabric *f;
@@ -20,9 +12,9 @@ struct net {
 static struct net make(const char *spec)
 {
 	struct net n = {.f = test_gen_raw(spec)};
-	struct fab_err err;
 
-	cr_assert_eq(fab_kfat_recognize(n.f, &n.k, &err), 0, "%s: %s", spec, err.text);
+	cr_assert_eq(fab_kfat_recognize(n.f, &n.k, ERR), 0, "%s: %s", spec,
+		     test_err.text);
 	return n;
 }
 
@@ -49,10 +41,9 @@ static struct fab_routes *route_within(const struct net *n, const char *engine,
 		.n_threads = 1,
 	};
 	struct fab_routes *r;
-	struct fab_err err;
 
 	cr_assert_not_null(e);
-	cr_assert_eq(e->route(&problem, &r, &err), 0, "%s", err.text);
+	MUST(e->route(&problem, &r, ERR));
 	return r;
 }
 
@@ -309,7 +300,6 @@ Test(vtftr, other_engines)
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct unicast_check c;
 	OWN(fab_routes) *r = NULL;
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
 		r = route(&n, engines[i], faults, 2);
@@ -322,7 +312,7 @@ Test(vtftr, other_engines)
 		}
 		fab_routes_free(r);
 	}
-	cr_assert_eq(fab_faults_add_switches(faults, "2.1", &err), 0, "%s", err.text);
+	MUST(fab_faults_add_switches(faults, "2.1", ERR));
 	r = route(&n, "xy", faults, 1);
 	c = unicast_check(r);
 	cr_assert_eq(c.pairs - c.connected, 4 * 3); /* turns at the dead leaf */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What every suite needs: assertions, errors, fabrics, owners of local objects. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "support/data.h"
+#include "support/gen.h"
+#include "support/nets.h"
+#include "support/own.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the last call with ERR as its argument said. */
+extern struct fab_err test_err;
+/* For the argument `struct fab_err *` of a call: test_err, emptied. */
+#define ERR test_err_empty()
+static inline struct fab_err *test_err_empty(void)
+{
+	test_err.text[0] = '\0';
+	return &test_err;
+}
+
+/* The call, with ERR, gives 0. */
+#define MUST(call) cr_assert_eq(call, 0, "%s", test_err.text)
+/* The call, with ERR, gives the error (0: any), and its message has the part, or is the
+ * whole. */
+#define FAILS(call, error, part) test_fails(__FILE__, __LINE__, call, error, part, false)
+#define FAILS_AS(call, error, whole)                                                     \
+	test_fails(__FILE__, __LINE__, call, error, whole, true)
+void test_fails(const char *file, int line, int got, int error, const char *message,
+		bool is_whole);
