@@ -8,12 +8,11 @@
 /* Up to 8 nodes and 7 servers of unlike rates. */
 static struct fab_machine *draw_machine(uint64_t seed)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 	struct boots_kind kind[] = {{5, 1, 45}, {0, 1, 15}, {0, 1, 32}};
 
-	fab_rng_init(&rng, seed);
-	kind[1].n = (uint32_t)fab_rng_below(&rng, 8) + 1;
-	kind[2].n = (uint32_t)fab_rng_below(&rng, 7) + 1;
+	kind[1].n = test_below(&rng, 8) + 1;
+	kind[2].n = test_below(&rng, 7) + 1;
 	return boots_draw(&rng, kind);
 }
 

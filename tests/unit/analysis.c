@@ -141,8 +141,8 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
  * nodes, some with two ports. */
 static struct fab_fabric *random_fabric(struct fab_rng *rng)
 {
-	uint32_t n = 4 | (uint32_t)fab_rng_below(rng, 4);
-	uint32_t extra = 2 + (uint32_t)fab_rng_below(rng, 6);
+	uint32_t n = 4 | test_below(rng, 4);
+	uint32_t extra = 2 + test_below(rng, 6);
 	FAB_AUTO(plan_free) struct plan plan = {{0}};
 	uint16_t used[16] = {0};
 	struct fab_fabric *f;
@@ -150,10 +150,10 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 	for (uint32_t s = 0; s < n; s++)
 		plan_switch(&plan, "sw", 40);
 	for (uint32_t s = 0; s < n + extra; s++) {
-		uint32_t a = (uint32_t)fab_rng_below(rng, n), b = a + 1 < n ? a + 1 : 0;
+		uint32_t a = test_below(rng, n), b = a + 1 < n ? a + 1 : 0;
 
 		if (s && s < n) { /* first a tree */
-			b = (uint32_t)fab_rng_below(rng, s);
+			b = test_below(rng, s);
 			a = s;
 		}
 		plan_cable(&plan, a, ++used[a], b, ++used[b]);
@@ -166,7 +166,7 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 			plan.nodes.v[node].kind = FAB_AGGREGATION;
 		plan.nodes.v[node].n_ports = 2;
 		for (unsigned port = 1; port <= n_cables; port++) {
-			uint32_t s = (uint32_t)fab_rng_below(rng, n / 2 + 1);
+			uint32_t s = test_below(rng, n / 2 + 1);
 
 			plan_cable(&plan, node, (uint16_t)port, s, ++used[s]);
 		}
@@ -310,12 +310,12 @@ static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fa
 			next[s] = FAB_ARC_NONE;
 		next[sw] = FAB_ARC_HERE;
 		while (tries--) {
-			uint32_t s = (uint32_t)fab_rng_below(rng, f->n_switches), a;
+			uint32_t s = test_below(rng, f->n_switches), a;
 			uint32_t d = f->arc_first[s + 1] - f->arc_first[s];
 
 			if (next[s] != FAB_ARC_NONE || !d)
 				continue;
-			a = (uint32_t)fab_rng_below(rng, d);
+			a = test_below(rng, d);
 			if (next[f->arc_peer[f->arc_first[s] + a]] != FAB_ARC_NONE &&
 			    plain_arc_is_live(r, s, f->arc_first[s] + a))
 				next[s] = (uint16_t)a;
@@ -342,20 +342,17 @@ Test(analysis, as_walking_every_path)
 	unsigned n_cycles = 0, n_sound = 0;
 
 	for (uint64_t seed = 0; seed < 2000; seed++) {
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 		OWN(fab_fabric) *f = NULL;
 		OWN(fab_faults) *faults = NULL;
 		OWN(fab_routes) *r = NULL;
 
-		fab_rng_init(&rng, seed);
 		f = random_fabric(&rng);
 		faults = fab_faults_new(f);
 		if (!fab_rng_below(&rng, 3))
-			fab_faults_kill_switch(
-				faults, (uint32_t)fab_rng_below(&rng, f->n_switches));
+			fab_faults_kill_switch(faults, test_below(&rng, f->n_switches));
 		if (!fab_rng_below(&rng, 2))
-			fab_faults_kill_cable(faults,
-					      (uint32_t)fab_rng_below(&rng, f->n_cables));
+			fab_faults_kill_cable(faults, test_below(&rng, f->n_cables));
 		r = random_routes(&rng, f, faults, seed % 2);
 		if (check(r, (enum fab_ends)(seed / 2 % 4)))
 			n_cycles++;

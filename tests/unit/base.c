@@ -67,10 +67,9 @@ Test(base, map64_agrees_with_an_array)
 	enum { KEYS = 5000 };
 	FAB_AUTO(fab_map64_free_at) struct fab_map64 *map = fab_map64_new(0);
 	OWN_HEAP uint32_t *truth = FAB_NEW(KEYS, uint32_t);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(1);
 
 	memset(truth, 0xff, KEYS * sizeof(*truth));
-	fab_rng_init(&rng, 1);
 	for (uint32_t i = 0; i < 4 * KEYS; i++) {
 		uint64_t key = fab_rng_below(&rng, KEYS);
 
@@ -264,10 +263,9 @@ Test(base, guids)
 
 Test(base, rng_is_fixed_and_unbiased)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(42);
 	unsigned seen[7] = {0};
 
-	fab_rng_init(&rng, 42);
 	for (int i = 0; i < 70000; i++)
 		seen[fab_rng_below(&rng, 7)]++;
 	for (int i = 0; i < 7; i++)

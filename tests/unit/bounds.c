@@ -39,9 +39,8 @@ static bool is_switch(const struct plan *plan, uint32_t node)
 static void damage(struct plan *plan, uint64_t seed)
 {
 	size_t n = plan->cables.n;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	for (size_t i = 0; i < n; i++) {
 		struct plan_cable c = plan->cables.v[i];
 		uint64_t what = fab_rng_below(&rng, 10);

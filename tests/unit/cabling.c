@@ -78,8 +78,8 @@ Test(cabling, other_directors_stay_in_parts)
 /* The layout that the real director has, from its plan. */
 Test(cabling, director_is_completed_as_the_real_one)
 {
-	char *paths = NULL, *a = data_path("cabling/ufm-switch-to-switch.ndt"),
-	     *b = data_path("cabling/ufm-switch-to-host.ndt");
+	OWN_HEAP char *paths = NULL, *a = data_path("cabling/ufm-switch-to-switch.ndt"),
+		      *b = data_path("cabling/ufm-switch-to-host.ndt");
 	OWN(fab_fabric) *real = data_open("ibnetdiscover/ufm-director-puttylog.txt");
 	OWN(fab_fabric) *plan = NULL;
 	OWN(fab_plan_diff) *diff = NULL;
@@ -109,9 +109,6 @@ Test(cabling, director_is_completed_as_the_real_one)
 	cr_expect_eq(diff->n_of[FAB_WIRING_MISSING], 2);
 	cr_expect_eq(diff->n_of[FAB_WIRING_MISWIRED], 2);
 	cr_expect_eq(diff->n_of[FAB_WIRING_EXTRA], 107);
-	free(paths);
-	free(a);
-	free(b);
 }
 
 Test(cabling, tables_of_spreadsheets)
@@ -221,7 +218,7 @@ static const char netlist[] =
 
 Test(cabling, netlists)
 {
-	struct fab_netlists all = {0};
+	FAB_AUTO(fab_netlists_fini) struct fab_netlists all = {0};
 	const struct fab_netlist *list;
 
 	MUST(fab_netlists_parse(&all, "t", netlist, strlen(netlist), ERR));
@@ -246,7 +243,6 @@ Test(cabling, netlists)
 	FAILS_AS(
 		fab_netlists_parse(&all, "t", "NODE SW\n", 8, ERR), 0,
 		"t:1: found \"NODE SW\", expected a line of a netlist (ibdm-ibnl-file(1))");
-	fab_netlists_fini(&all);
 }
 
 /* A board within itself ends. */
@@ -254,10 +250,9 @@ Test(cabling, netlists_without_end)
 {
 	static const char text[] = "SYSTEM A\nSUBSYSTEM A x\nSUBSYSTEM A y\n"
 				   "TOPSYSTEM T\nSUBSYSTEM A a\n";
-	struct fab_netlists all = {0};
+	FAB_AUTO(fab_netlists_fini) struct fab_netlists all = {0};
 	const struct fab_netlist *list;
 
 	MUST(fab_netlists_parse(&all, "t", text, strlen(text), ERR));
 	cr_expect_lt(fab_netlist_get(&all, "T", NULL, &list, ERR), 0);
-	fab_netlists_fini(&all);
 }

@@ -497,12 +497,11 @@ Test(check, causes_name_what_to_look_at)
 Test(check, a_missing_cable_is_named_by_both_ends)
 {
 	OWN(fab_fabric) *whole = test_gen("fattree:radix=8,levels=3");
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(5);
 	uint32_t n_by_port = 0;
 
-	fab_rng_init(&rng, 5);
 	for (int round = 0; round < 40; round++) {
-		uint32_t gone = (uint32_t)fab_rng_below(&rng, whole->n_switch_links);
+		uint32_t gone = test_below(&rng, whole->n_switch_links);
 		uint32_t a = whole->port_node[whole->cable_a[gone]];
 		uint32_t b = whole->port_node[whole->cable_b[gone]];
 		char *names[2] = {fab_format("\"%s\"", fab_node_name(whole, a)),

@@ -111,7 +111,7 @@ Test(cli, bad_values_are_usage_errors)
 		{"--output=", "--output: the file name is empty"},
 		{"--nonsense", "unrecognized option '--nonsense'"},
 	};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
@@ -131,13 +131,12 @@ Test(cli, bad_values_are_usage_errors)
 		cr_assert(line && strchr(line + 1, '\n') == err + strlen(err) - 1,
 			  "two lines: %s", err);
 	}
-	folder_fini(&f);
 }
 
 Test(cli, help_and_version_go_to_stdout)
 {
 	static const char *const asked[] = {"--help", "--version", "--usage"};
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
 	unsetenv("ARGP_HELP_FMT");
@@ -159,7 +158,6 @@ Test(cli, help_and_version_go_to_stdout)
 	arguments[0] = "--version";
 	run(parse_arguments, "out", "err");
 	cr_assert_str_eq(slurp("out"), "fabric-test (fabkit) " FAB_VERSION "\n");
-	folder_fini(&f);
 }
 
 /* ---- messages ---- */
@@ -180,7 +178,7 @@ static void warn_twice(void)
 
 Test(cli, messages_are_safe_and_have_the_program_in_front)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	int status;
 
 	folder_init(&f);
@@ -189,7 +187,6 @@ Test(cli, messages_are_safe_and_have_the_program_in_front)
 	cr_assert_str_eq(slurp("err"), "fabric-test: x.topo:3: '\\xff' is no port\n");
 	cr_assert_eq(run(warn_twice, "out", "err"), 0);
 	cr_assert_str_eq(slurp("err"), "fabric-test: warning: 5 \\xff\n");
-	folder_fini(&f);
 }
 
 static void print_to_closed_stdout(void)
@@ -209,7 +206,7 @@ static void print_into_closed_pipe(void)
 
 Test(cli, standard_output_that_is_closed)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	int status;
 
 	folder_init(&f);
@@ -218,7 +215,6 @@ Test(cli, standard_output_that_is_closed)
 	status = run(print_into_closed_pipe, "out", "err");
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 	cr_assert_str_empty(slurp("err"));
-	folder_fini(&f);
 }
 
 /* ---- progress and the terminal ---- */
@@ -281,7 +277,7 @@ static size_t run_on_terminal(void (*body)(void), char *text, size_t size)
 
 Test(cli, progress, .timeout = 60)
 {
-	struct folder f;
+	FAB_AUTO(folder_fini) struct folder f;
 	char text[4096];
 	const char *line;
 
@@ -295,7 +291,6 @@ Test(cli, progress, .timeout = 60)
 	cr_assert(strstr(text, "/26 switches)  1."), "%s", text);
 	cr_assert(strstr(text, " s left\033[K"), "%s", text);
 	cr_assert(strstr(text, "\r\033[Kfabric-test: warning: hello\r\n"), "%s", text);
-	folder_fini(&f);
 }
 
 Test(cli, report_options_follow_the_terminal)

@@ -184,13 +184,12 @@ ParameterizedTestParameters(cure, planted)
 ParameterizedTest(int *part, cure, planted)
 {
 	const struct fab_cure_options options = {.cpu_seconds = 5};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(7 + (uint64_t)*part);
 
-	fab_rng_init(&rng, 7 + (uint64_t)*part);
 	for (int found = 0, tried = 0; found < TREES / PARTS; tried++) {
 		OWN(fab_fabric) *tree = draw_tree(&rng);
-		uint32_t a = (uint32_t)fab_rng_below(&rng, tree->n_switches);
-		uint32_t b = (uint32_t)fab_rng_below(&rng, tree->n_switches);
+		uint32_t a = test_below(&rng, tree->n_switches);
+		uint32_t b = test_below(&rng, tree->n_switches);
 		OWN(fab_fabric) *f = NULL;
 		OWN(fab_routes) *r = NULL;
 		OWN(fab_analysis) loop = {.pairs = 0};

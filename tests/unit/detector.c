@@ -59,18 +59,17 @@ Test(detector, every_placement_of_five_failures_is_within_the_bound, .timeout = 
 Test(detector, turning_changes_nothing)
 {
 	struct fab_detector d = of(50);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(3);
 
 	d.message_us = 1e5;
-	fab_rng_init(&rng, 3);
 	for (uint32_t trial = 0; trial < 50; trial++) {
-		uint32_t f = 1 + (uint32_t)fab_rng_below(&rng, 6);
+		uint32_t f = 1 + test_below(&rng, 6);
 		struct fab_failure a[6], b[6];
-		uint32_t turn = (uint32_t)fab_rng_below(&rng, 50);
+		uint32_t turn = test_below(&rng, 50);
 		struct fab_detection x, y;
 
 		for (uint32_t i = 0; i < f; i++) {
-			a[i].node = i * 8 + (uint32_t)fab_rng_below(&rng, 8);
+			a[i].node = i * 8 + test_below(&rng, 8);
 			a[i].time_us = 0;
 			b[i] = a[i];
 			b[i].node = (a[i].node + turn) % 50;
@@ -127,12 +126,11 @@ Test(detector, near_and_far)
  * end, and soon. */
 Test(detector, failures_at_any_time)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(5);
 
-	fab_rng_init(&rng, 5);
 	for (uint32_t trial = 0; trial < 400; trial++) {
-		uint32_t n = 2 + (uint32_t)fab_rng_below(&rng, 80);
-		uint32_t f = (uint32_t)fab_rng_below(&rng, 7);
+		uint32_t n = 2 + test_below(&rng, 80);
+		uint32_t f = test_below(&rng, 7);
 		struct fab_detector d = of(n);
 		struct fab_failure x[7];
 		struct fab_detection out;
@@ -150,7 +148,7 @@ Test(detector, failures_at_any_time)
 			x[i].time_us =
 				fab_unit(fab_rng_next(&rng)) * (trial % 2 ? 1e7 : 6e7);
 			do {
-				x[i].node = (uint32_t)fab_rng_below(&rng, n);
+				x[i].node = test_below(&rng, n);
 				is_new = true;
 				for (uint32_t k = 0; k < i; k++)
 					is_new &= x[k].node != x[i].node;
@@ -207,9 +205,8 @@ static double followed(const struct fab_detector *d, double delay_us, double los
 {
 	uint64_t n_arrived = 0, n_missed = 0;
 	double last = 0, due = d->timeout_us;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(11);
 
-	fab_rng_init(&rng, 11);
 	for (uint64_t i = 1; i <= 2000000; i++) {
 		double at = (double)i * d->period_us -
 			    delay_us * log1p(-fab_unit(fab_rng_next(&rng)));

@@ -384,14 +384,14 @@ static void plant_many(struct plan *p, struct fab_rng *rng, unsigned n, struct t
 
 	while (t->total < n) {
 		size_t k = fab_rng_below(rng, sizeof(kinds) / sizeof(kinds[0]));
-		uint32_t host = (uint32_t)fab_rng_below(rng, hosts), at;
+		uint32_t host = test_below(rng, hosts), at;
 
 		if (used[host])
 			continue;
 		used[host] = true;
 		at = kinds[k].is_node ? switches + host : links + host;
 		if (kinds[k].is_node && kinds[k].kind == FAB_CHANGE_NEW)
-			at = (uint32_t)fab_rng_below(rng, switches);
+			at = test_below(rng, switches);
 		plant(p, at, kinds[k].kind, kinds[k].is_node, t);
 	}
 }
@@ -404,9 +404,8 @@ Test(diff, planted_changes_are_found_each)
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		OWN(plan) new = plan_copy(&old);
 		struct tally planted = {0}, found, back;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 
-		fab_rng_init(&rng, seed);
 		plant_many(&new, &rng, (unsigned)(seed % 40), &planted);
 		found = compare(&old, &new, seed);
 		cr_assert_eq(memcmp(&planted, &found, sizeof(found)), 0,

@@ -56,7 +56,7 @@ static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = (uint32_t)fab_rng_below(rng, i), x = order[k];
+		uint32_t k = test_below(rng, i), x = order[k];
 
 		order[k] = order[i - 1];
 		order[i - 1] = x;
@@ -141,7 +141,7 @@ static char *free_port(const struct fab_fabric *f, const struct fab_resolver *na
 static uint32_t take_row(struct damage *d, struct fab_rng *rng)
 {
 	for (int i = 0; i < 100; i++) {
-		uint32_t row = (uint32_t)fab_rng_below(rng, d->n_rows);
+		uint32_t row = test_below(rng, d->n_rows);
 
 		if (d->is_used[row])
 			continue;
@@ -242,8 +242,8 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 			       uint64_t seed)
 {
 	OWN(fab_resolver) *names = fab_resolver_new(f);
-	struct fab_rng rng;
-	struct sheet s = sheet_of(f);
+	struct fab_rng rng = test_rng(seed);
+	FAB_AUTO(sheet_fini) struct sheet s = sheet_of(f);
 	struct fab_strmap *taken = fab_strmap_new(64);
 	struct damage d = {.expected = FAB_NEW0(f->n_cables, uint8_t),
 			   .is_used = FAB_NEW0(s.rows[0].n, bool),
@@ -251,7 +251,6 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 	struct fab_plan_diff *x = NULL;
 	OWN(fab_fabric) *plan = NULL;
 
-	fab_rng_init(&rng, seed);
 	for (uint32_t i = 0; i < n; i++) {
 		int kind = (int)fab_rng_below(&rng, 4);
 
@@ -268,7 +267,6 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 	free(d.fields.v);
 	free(d.expected);
 	free(d.is_used);
-	sheet_fini(&s);
 }
 
 static void check_fabric(struct fab_fabric *f, uint32_t n_runs)

@@ -127,9 +127,8 @@ Test(dist, planes_to_bytes_by_every_variant)
 {
 	enum { WORDS = 4, USED = 3 };
 	uint64_t planes[FAB_BITPLANES * WORDS], seen[WORDS];
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(1);
 
-	fab_rng_init(&rng, 1);
 	for (size_t i = 0; i < FAB_COUNT(planes); i++)
 		planes[i] = fab_rng_next(&rng);
 	for (size_t w = 0; w < WORDS; w++)

@@ -13,7 +13,7 @@ Test(edges, batches_of_all_units)
 {
 	FAB_AUTO(fab_machine_free_at)
 	struct fab_machine *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
-	struct fab_batch b = boots_batch(m, "first:6:board");
+	FAB_AUTO(fab_batch_fini) struct fab_batch b = boots_batch(m, "first:6:board");
 
 	cr_expect_eq(b.n, 24);
 	fab_batch_fini(&b);
@@ -26,7 +26,6 @@ Test(edges, batches_of_all_units)
 	fab_batch_fini(&b);
 	b = boots_batch(m, "unit:pod1,board3,board1");
 	cr_expect_eq(b.n, 16);
-	fab_batch_fini(&b);
 }
 
 /* Two switches with a cable; h1 with an adapter on each, h2 with one on the second. */
@@ -101,7 +100,7 @@ Test(edges, paths_between_switches)
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
 	struct fab_endpoint ends[2];
 	OWN(fab_routes) *r = NULL;
-	struct fab_trace t;
+	FAB_AUTO(fab_trace_fini) struct fab_trace t;
 
 	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
 	for (uint32_t i = 0; i < 2; i++)
@@ -112,7 +111,6 @@ Test(edges, paths_between_switches)
 	fab_trace_fini(&t);
 	fab_trace_init(&t, r, &ends[1], &ends[1]);
 	cr_expect_eq(t.hops.n, 0);
-	fab_trace_fini(&t);
 }
 
 /* Tables that send packets to h2 back and forth: nobody's packets use the cable. */

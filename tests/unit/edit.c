@@ -92,7 +92,7 @@ static bool is_taken(const struct model *m, uint32_t node, uint16_t port)
 
 static uint32_t draw(struct model *m, uint32_t n)
 {
-	return (uint32_t)fab_rng_below(&m->rng, n);
+	return test_below(&m->rng, n);
 }
 
 /* A free port of some switch but `other`; false: none was found. */
@@ -127,12 +127,11 @@ static char *rate(const struct plug *p)
 /* An edit and what undoes it, which comes before those of earlier edits. */
 static void note(struct model *m, char *edit, char *undo)
 {
-	char *rest = m->undo;
+	OWN_HEAP char *rest = m->undo;
 
 	fab_append(&m->text, "; ", "%s", edit);
 	m->undo = fab_format("%s%s%s", undo ? undo : "", rest && undo ? "; " : "",
 			     rest ? rest : "");
-	free(rest);
 	free(edit);
 	free(undo);
 }
@@ -171,16 +170,14 @@ static void draw_move(struct model *m, struct wire *w)
 static void draw_remove(struct model *m, size_t i)
 {
 	struct wire *w = &m->wires.v[i];
-	char *a = place(m, &w->end[0]), *b = place(m, &w->end[1]), *r = rate(&w->end[0]);
+	OWN_HEAP char *a = place(m, &w->end[0]), *b = place(m, &w->end[1]),
+		      *r = rate(&w->end[0]);
 
 	if (!m->is_undone || (is_even(w) && w->end[0].node != w->end[1].node)) {
 		note(m, fab_format("remove %s", draw(m, 2) ? a : b),
 		     fab_format("add %s %s %s", a, b, r));
 		take_out(m, i);
 	}
-	free(a);
-	free(b);
-	free(r);
 }
 
 static void draw_add(struct model *m)
@@ -206,7 +203,8 @@ static void draw_add(struct model *m)
 static void draw_speed(struct model *m, struct wire *w)
 {
 	struct wire new = *w;
-	char *old_rate = rate(&w->end[0]), *new_rate, *a = place(m, &w->end[0]);
+	OWN_HEAP char *old_rate = rate(&w->end[0]), *new_rate = NULL,
+		      *a = place(m, &w->end[0]);
 
 	for (int k = 0; k < 2; k++) {
 		new.end[k].width = w->end[0].width == 12 ? 1 : 12;
@@ -218,9 +216,6 @@ static void draw_speed(struct model *m, struct wire *w)
 		     fab_format("speed %s %s", a, old_rate));
 		*w = new;
 	}
-	free(a);
-	free(old_rate);
-	free(new_rate);
 }
 
 static void draw_drain(struct model *m, bool removes)
@@ -351,8 +346,8 @@ static void expect_model(struct model *m)
 {
 	OWN(fab_fabric) *f = edited(m->f, m->text);
 	struct model is = {.f = f};
-	bool *had = FAB_NEW0((size_t)m->f->n_nodes + 1, bool);
-	bool *has = FAB_NEW0((size_t)m->f->n_nodes + 1, bool);
+	OWN_HEAP bool *had = FAB_NEW0((size_t)m->f->n_nodes + 1, bool);
+	OWN_HEAP bool *has = FAB_NEW0((size_t)m->f->n_nodes + 1, bool);
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < m->wires.n; i++)
@@ -384,24 +379,21 @@ static void expect_model(struct model *m)
 				  "cable %zu: %s", i, m->text);
 		}
 	free(is.wires.v);
-	free(had);
-	free(has);
 }
 
 static void expect_undone(struct model *m, const char *before)
 {
 	char *both = fab_format("%s; %s", m->text, m->undo);
 	OWN(fab_fabric) *f = edited(m->f, both);
-	char *after = dump_of(f);
+	OWN_HEAP char *after = dump_of(f);
 
 	cr_assert_str_eq(before, after, "%s", both);
-	free(after);
 	free(both);
 }
 
 static void check_fabric(const struct fab_fabric *f, uint64_t seed, int n)
 {
-	char *before = dump_of(f);
+	OWN_HEAP char *before = dump_of(f);
 
 	for (int i = 0; i < n; i++) {
 		struct model m = draw_model(f, seed * 100 + (uint64_t)i, i % 2);
@@ -413,7 +405,6 @@ static void check_fabric(const struct fab_fabric *f, uint64_t seed, int n)
 		}
 		model_free(&m);
 	}
-	free(before);
 }
 
 ParameterizedTestParameters(edit, generated)

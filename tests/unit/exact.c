@@ -137,17 +137,17 @@ static bool has_better(struct oracle *o, uint32_t g)
 static struct fab_fabric *draw_fabric(struct fab_rng *rng)
 {
 	FAB_AUTO(plan_free) struct plan plan = {0};
-	uint32_t n = 2 + (uint32_t)fab_rng_below(rng, SWITCHES - 1);
+	uint32_t n = 2 + test_below(rng, SWITCHES - 1);
 	uint32_t most = n > 6 ? CABLES - 1 : CABLES;
-	uint32_t n_cables = n - 1 + (uint32_t)fab_rng_below(rng, most - n + 2);
+	uint32_t n_cables = n - 1 + test_below(rng, most - n + 2);
 	uint16_t used[SWITCHES] = {0};
 	struct fab_fabric *f;
 
 	for (uint32_t i = 0; i < n; i++)
 		plan_switch(&plan, "s", 36);
 	for (uint32_t c = 0; c < n_cables; c++) {
-		uint32_t a = c + 1 < n ? c + 1 : (uint32_t)fab_rng_below(rng, n);
-		uint32_t b = (uint32_t)fab_rng_below(rng, c + 1 < n ? c + 1 : n);
+		uint32_t a = c + 1 < n ? c + 1 : test_below(rng, n);
+		uint32_t b = test_below(rng, c + 1 < n ? c + 1 : n);
 
 		b = a == b ? (a + 1) % n : b;
 		plan_cable(&plan, a, (uint16_t)(++used[a]), b, (uint16_t)(++used[b]));
@@ -166,7 +166,7 @@ static struct fab_fabric *draw_fabric(struct fab_rng *rng)
 static struct fab_weights *draw_weights(struct oracle *o, struct fab_rng *rng)
 {
 	const struct fab_mcast_problem *p = o->p;
-	uint32_t kind = (uint32_t)fab_rng_below(rng, 4);
+	uint32_t kind = test_below(rng, 4);
 	struct fab_weights *w;
 	double demand[GROUPS];
 
@@ -274,12 +274,10 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 	FAB_AUTOFREE struct oracle *o = FAB_NEW(1, struct oracle);
 	struct fab_weights *w = NULL;
 	double last = 1e300, low = 0;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 	FAB_AUTO(routed_fini) struct routed s;
 
-	fab_rng_init(&rng, seed);
-	routed_init(&s, draw_fabric(&rng), 1 + (uint32_t)fab_rng_below(&rng, GROUPS), 6,
-		    seed);
+	routed_init(&s, draw_fabric(&rng), 1 + test_below(&rng, GROUPS), 6, seed);
 	measure(&s.problem);
 	for (uint32_t slack = 0; slack <= SWITCHES;
 	     slack = slack ? SWITCHES * slack : 1) {

@@ -240,6 +240,7 @@ Test(faults, second_opinion)
 {
 	static const char dead[] = "1.1,2.2,0.3";
 	OWN(routed) x = route("kfat:dims=4x4,hosts=2", dead, &fab_unicast_vtftr_ib);
+	FAB_AUTO(fab_analysis_fini)
 	struct fab_analysis j = analyse(x.r, FAB_ENDS_LEAVES), wrong;
 
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
@@ -257,7 +258,6 @@ Test(faults, second_opinion)
 	fab_analysis_fini(&j);
 	j = analyse(x.r, FAB_ENDS_HOSTS);
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
-	fab_analysis_fini(&j);
 }
 
 /* A pair without a service level must not send: for the analysis as for the walk. */

@@ -84,15 +84,14 @@ static void run_all(uint32_t n, const uint32_t *leaf)
 Test(fence, every_block_comes_to_every_node, .timeout = 300)
 {
 	FAB_AUTOFREE uint32_t *leaf = FAB_NEW(NODES_MAX, uint32_t);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(1);
 
-	fab_rng_init(&rng, 1);
 	for (uint32_t n = 1; n <= NODES_MAX; n++) {
 		for (uint32_t i = 0; i < n; i++)
 			leaf[i] = n % 4 == 0   ? 7
 				  : n % 4 == 1 ? i / 5
 				  : n % 4 == 2 ? FAB_NONE - 2 - i
-					       : (uint32_t)fab_rng_below(&rng, 9);
+					       : test_below(&rng, 9);
 		run_all(n, leaf);
 	}
 }

@@ -14,20 +14,18 @@ struct setting {
 
 static void setting_init(struct setting *s, uint64_t seed)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	s->f = test_random_fabric(3 + (uint32_t)seed * 2, 20, 2 + (uint32_t)seed % 3,
 				  seed);
 	s->faults = fab_faults_new(s->f);
 	for (uint32_t i = 0; i < seed / 4 && s->f->n_switch_links; i++)
 		if (i % 3)
-			fab_faults_kill_cable(
-				s->faults, (uint32_t)fab_rng_below(&rng, s->f->n_cables));
+			fab_faults_kill_cable(s->faults,
+					      test_below(&rng, s->f->n_cables));
 		else
-			fab_faults_kill_switch(
-				s->faults,
-				(uint32_t)fab_rng_below(&rng, s->f->n_switches));
+			fab_faults_kill_switch(s->faults,
+					       test_below(&rng, s->f->n_switches));
 	s->from = FAB_NEW(s->f->n_switches, uint32_t);
 	s->n_from = 0;
 	for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
@@ -165,14 +163,13 @@ struct edges {
 
 static void draw(struct edges *e, uint64_t seed)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
-	e->n = 1 + (uint32_t)fab_rng_below(&rng, 30);
-	e->n_edges = (uint32_t)fab_rng_below(&rng, e->n + e->n / 2);
+	e->n = 1 + test_below(&rng, 30);
+	e->n_edges = test_below(&rng, e->n + e->n / 2);
 	for (uint32_t i = 0; i < e->n_edges; i++) {
-		e->from[i] = (uint32_t)fab_rng_below(&rng, e->n);
-		e->to[i] = (uint32_t)fab_rng_below(&rng, e->n);
+		e->from[i] = test_below(&rng, e->n);
+		e->to[i] = test_below(&rng, e->n);
 	}
 }
 

@@ -15,7 +15,7 @@ enum { FIRST = 1, SECOND = 4 };
 Test(guids, ids_of_guids)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=3x3,hosts=2");
-	struct fab_map64 *map;
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *map = NULL;
 
 	map = fab_guids_new(f, f->n_nodes);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
@@ -37,7 +37,6 @@ Test(guids, ids_of_guids)
 	map = fab_guids_new(f, f->n_switches);
 	cr_expect_eq(fab_map64_get(map, 0), FAB_SHARED);
 	cr_expect_eq(fab_map64_get(map, f->node_guid[0]), 0);
-	fab_map64_free(map);
 }
 
 /* Every file that names nodes by GUID. */

@@ -18,7 +18,7 @@ struct wanted {
 
 static uint64_t any_adapter(const struct fab_fabric *f, struct fab_rng *rng)
 {
-	uint32_t node = f->n_switches + (uint32_t)fab_rng_below(rng, f->n_adapters);
+	uint32_t node = f->n_switches + test_below(rng, f->n_adapters);
 
 	return f->port_guid[fab_node_first_connected_port(f, node)];
 }
@@ -26,7 +26,7 @@ static uint64_t any_adapter(const struct fab_fabric *f, struct fab_rng *rng)
 static void draw(const struct fab_fabric *f, struct fab_rng *rng, struct wanted *w,
 		 uint32_t g)
 {
-	w->n[g] = (uint32_t)fab_rng_below(rng, MAX_SIZE + 1);
+	w->n[g] = test_below(rng, MAX_SIZE + 1);
 	for (uint32_t i = 0; i < w->n[g]; i++) /* some twice */
 		w->guid[g][i] = any_adapter(f, rng);
 }
@@ -86,8 +86,8 @@ struct plugs {
 static void exchange(struct plugs *p, const struct fab_fabric *f, uint32_t first,
 		     uint32_t end, struct fab_rng *rng)
 {
-	uint32_t x = first + (uint32_t)fab_rng_below(rng, end - first);
-	uint32_t y = first + (uint32_t)fab_rng_below(rng, end - first);
+	uint32_t x = first + test_below(rng, end - first);
+	uint32_t y = first + test_below(rng, end - first);
 	uint32_t far = p->b[x];
 
 	/* no cable from a switch to itself, no adapter on an adapter */
@@ -189,7 +189,8 @@ static uint32_t n_different(const uint64_t *guid, uint32_t n)
 static void expect_sound(const struct fab_keeper *k, const struct wanted *w)
 {
 	const struct fab_fabric *f = fab_keeper_fabric(k);
-	uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t), max = 0;
+	OWN_HEAP uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t);
+	uint32_t max = 0;
 
 	for (uint32_t g = 0; g < N_GROUPS; g++) {
 		struct fab_live_tree t = fab_keeper_tree(k, g);
@@ -205,7 +206,6 @@ static void expect_sound(const struct fab_keeper *k, const struct wanted *w)
 				max = load[t.cable[e]];
 	}
 	cr_assert_eq(fab_keeper_max_efi(k), max);
-	free(load);
 }
 
 static uint32_t n_trees(const struct fab_keeper *k)
@@ -220,7 +220,7 @@ static uint32_t n_trees(const struct fab_keeper *k)
 static void churn(struct fab_keeper *k, struct wanted *w, struct fab_rng *rng)
 {
 	for (int step = 0; step < N_STEPS; step++) {
-		uint32_t g = (uint32_t)fab_rng_below(rng, N_GROUPS);
+		uint32_t g = test_below(rng, N_GROUPS);
 		int rc;
 
 		draw(fab_keeper_fabric(k), rng, w, g);
@@ -258,7 +258,7 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 	cr_assert_leq(r.n_moved, max_moved);
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	if (fab_rng_below(rng, 2)) { /* a group changes meanwhile: it keeps its tree */
-		g = (uint32_t)fab_rng_below(rng, N_GROUPS);
+		g = test_below(rng, N_GROUPS);
 		w->n[g] = 0;
 		cr_assert_geq(fab_keeper_route(k, g, NULL, 0, NULL), 0);
 		n = fab_keeper_take(k, plan, moved);
@@ -282,10 +282,9 @@ Test(keeper, trees_follow_the_subnet)
 		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
 		struct fab_keeper_counts counts;
 		struct wanted w = {0};
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 		uint32_t kept = 0, routed = 0;
 
-		fab_rng_init(&rng, seed);
 		for (uint32_t g = 0; g < N_GROUPS; g++)
 			draw(f, &rng, &w, g);
 		cr_assert_eq(renew(k, without(f, UINT32_MAX, &rng), &w, &counts), 0);
@@ -318,10 +317,9 @@ Test(keeper, trees_stay_in_the_same_subnet)
 	struct fab_keeper *k = fab_keeper_new(N_GROUPS);
 	struct fab_keeper_counts counts;
 	struct wanted w = {0};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(7);
 	uint32_t n, max;
 
-	fab_rng_init(&rng, 7);
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		draw(f, &rng, &w, g);
 	cr_assert_eq(renew(k, without(f, UINT32_MAX, &rng), &w, &counts), 0);
@@ -346,9 +344,8 @@ Test(keeper, trees_follow_what_is_plugged)
 		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
 		struct fab_keeper_counts counts;
 		struct wanted w = {0};
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 
-		fab_rng_init(&rng, seed);
 		for (uint32_t g = 0; g < N_GROUPS; g++)
 			draw(f, &rng, &w, g);
 		cr_assert_eq(renew(k, plugged(f, 0, &rng), &w, &counts), 0);
@@ -428,11 +425,10 @@ static void plan_by(struct planned *x, const struct fab_mcast_engine *engine)
 	const struct fab_plan_options o = {
 		.engine = engine, .max_moved = UINT32_MAX, .time_limit_ms = 60000};
 	struct fab_keeper_counts counts;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(11);
 
 	*x = (struct planned){.f = test_random_fabric(30, 20, 3, 11),
 			      .k = fab_keeper_new(N_GROUPS)};
-	fab_rng_init(&rng, 11);
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		draw(x->f, &rng, &x->w, g);
 	cr_assert_eq(renew(x->k, plugged(x->f, 0, &rng), &x->w, &counts), 0);
@@ -453,7 +449,7 @@ Test(keeper, what_moves_becomes_another)
 	struct trees before, after;
 	uint32_t moved[N_GROUPS], n;
 	bool is_moved[N_GROUPS] = {false};
-	struct planned x;
+	FAB_AUTO(planned_fini) struct planned x;
 
 	plan_by(&x, fab_mcast_engine_find("balanced", 8));
 	cr_assert_eq(x.rc, 0);
@@ -467,7 +463,6 @@ Test(keeper, what_moves_becomes_another)
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		cr_expect_eq(is_moved[g], !is_tree_as_before(&before, &after, g), "%u",
 			     g);
-	planned_fini(&x);
 }
 
 /* An engine that is worse than what is there, and one whose trees are none. */
@@ -475,7 +470,7 @@ Test(keeper, worse_and_wrong_trees_are_not_taken)
 {
 	static const struct fab_mcast_engine wrong = {.name = "wrong",
 						      .grow = grow_nothing};
-	struct planned x;
+	FAB_AUTO(planned_fini) struct planned x;
 
 	plan_by(&x, fab_mcast_engine_find("minihop", 7));
 	cr_assert_eq(x.rc, 0);
@@ -486,7 +481,6 @@ Test(keeper, worse_and_wrong_trees_are_not_taken)
 	cr_assert_eq(x.rc, -EPROTO, "%d %s", x.rc, x.err.text);
 	cr_assert_eq(x.r.n_moved, 0);
 	cr_assert_eq(fab_keeper_take(x.k, x.plan, NULL), 0);
-	planned_fini(&x);
 }
 
 /* A plan of a subnet that was renewed since, and of groups whose members are others. */
@@ -495,10 +489,9 @@ Test(keeper, old_plans_are_not_taken)
 	uint32_t moved[N_GROUPS], g;
 	struct fab_keeper_counts counts;
 	struct trees before, after;
-	struct planned x;
-	struct fab_rng rng;
+	FAB_AUTO(planned_fini) struct planned x;
+	struct fab_rng rng = test_rng(1);
 
-	fab_rng_init(&rng, 1);
 	plan_by(&x, fab_mcast_engine_find("balanced", 8));
 	cr_assert_gt(x.r.n_moved, 0);
 	cr_assert_eq(renew(x.k, plugged(x.f, 0, &rng), &x.w, &counts), 0);
@@ -516,7 +509,6 @@ Test(keeper, old_plans_are_not_taken)
 		cr_assert_geq(fab_keeper_route(x.k, g, x.w.guid[g], x.w.n[g], NULL), 0);
 	fab_keeper_take(x.k, x.plan, moved);
 	expect_sound(x.k, &x.w);
-	planned_fini(&x);
 }
 
 /* Switches 0 and 1 with an adapter each; 2 has three cables to 1 and one to each of 0, 3
@@ -647,10 +639,9 @@ static void live_on(struct life *l)
 static bool live_without(int64_t n, struct life *l)
 {
 	struct fab_fabric *f = test_random_fabric(12, 14, 3, 3);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(3);
 	bool has_failed;
 
-	fab_rng_init(&rng, 3);
 	*l = (struct life){.k = fab_keeper_new(N_GROUPS)};
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		draw(f, &rng, &l->w, g);
@@ -675,12 +666,11 @@ static bool live_without(int64_t n, struct life *l)
 /* Wherever memory runs out, the keeper can still be ended. */
 Test(keeper, memory_runs_out_anywhere)
 {
-	struct life *l = FAB_NEW0(1, struct life);
+	OWN_HEAP struct life *l = FAB_NEW0(1, struct life);
 	int64_t n = 0;
 
 	scarce_may_lose();
 	while (live_without(n, l))
 		n += n < 100 ? 1 : 11;
 	cr_assert_gt(n, 1000);
-	free(l);
 }

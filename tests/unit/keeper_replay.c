@@ -138,12 +138,11 @@ static void start(struct stage *s)
 	const struct fab_plan_options o = {.engine = s->o.engine, .time_limit_ms = 60000};
 	struct fab_plan *plan = fab_keeper_plan(s->k);
 	struct fab_plan_result r;
-	uint32_t *moved;
+	OWN_HEAP uint32_t *moved = NULL;
 
 	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	cr_assert_eq(fab_keeper_take(s->k, plan, moved), r.n_moved);
-	free(moved);
 	fab_plan_free(plan);
 }
 
@@ -227,29 +226,27 @@ Test(keeper_replay, trees_stay_good)
 {
 	for (size_t c = 0; c < FAB_COUNT(cases); c++) {
 		struct stage s;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(c);
 		uint32_t n_changes = 0, now_max, fresh_max;
 		double now = 0;
 
-		fab_rng_init(&rng, c);
 		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups,
 			   "mode=on,max_moved=14%");
 		for (uint32_t g = 0; g < s.n_groups; g++)
 			while (s.n[g] < cases[c].size)
 				toggle(&s, g,
-				       guid_of(s.f, (uint32_t)fab_rng_below(
-							    &rng, s.f->n_adapters)),
+				       guid_of(s.f, test_below(&rng, s.f->n_adapters)),
 				       false, now);
 		start(&s);
 		fab_pace_begin(s.pace, now);
 		for (; n_changes < 5000; now += 0.1) {
-			uint32_t g = (uint32_t)fab_rng_below(&rng, s.n_groups);
+			uint32_t g = test_below(&rng, s.n_groups);
 			bool is_leave = s.n[g] > cases[c].size / 2 &&
 					fab_rng_below(&rng, 2 * cases[c].size) < s.n[g];
 			uint64_t guid =
-				is_leave ? s.guid[g][fab_rng_below(&rng, s.n[g])]
-					 : guid_of(s.f, (uint32_t)fab_rng_below(
-								&rng, s.f->n_adapters));
+				is_leave
+					? s.guid[g][fab_rng_below(&rng, s.n[g])]
+					: guid_of(s.f, test_below(&rng, s.f->n_adapters));
 
 			n_changes += toggle(&s, g, guid, is_leave, now);
 			if (fab_pace_due(s.pace, &s.o.pace, now) <= 0)
@@ -270,7 +267,7 @@ Test(keeper_replay, trees_stay_good)
  * the members say, and a sweep keeps all of it. */
 Test(keeper_replay, requests_are_lost)
 {
-	struct stage s;
+	FAB_AUTO(stage_fini) struct stage s;
 	struct fab_keeper_counts counts;
 	uint32_t n_trees = 0;
 
@@ -286,7 +283,6 @@ Test(keeper_replay, requests_are_lost)
 	counts = sweep(&s);
 	cr_expect_eq(counts.kept, n_trees);
 	cr_expect_eq(counts.routed, 0);
-	stage_fini(&s);
 }
 
 /* One port joins and leaves all groups as fast as it can. Trees of groups that it never
@@ -295,26 +291,24 @@ Test(keeper_replay, requests_are_lost)
 Test(keeper_replay, a_hostile_port)
 {
 	enum { N = 200, THEIRS = 100, MINUTES = 5 };
-	struct stage s;
-	struct fab_rng rng;
+	FAB_AUTO(stage_fini) struct stage s;
+	struct fab_rng rng = test_rng(1);
 	uint64_t hostile;
 	double now = 0;
 	uint32_t n_toggles = 0, n_at_start;
 
-	fab_rng_init(&rng, 1);
 	stage_init(&s, test_gen("fattree:radix=8,levels=3"), N, "mode=on");
 	hostile = guid_of(s.f, 0);
 	for (uint32_t g = 0; g < N; g++)
 		while (s.n[g] < 6)
 			toggle(&s, g,
-			       guid_of(s.f, 1 + (uint32_t)fab_rng_below(
-							&rng, s.f->n_adapters - 1)),
+			       guid_of(s.f, 1 + test_below(&rng, s.f->n_adapters - 1)),
 			       false, now);
 	start(&s);
 	now = settle(&s, now);
 	n_at_start = s.n_steps;
 	for (double end = now + 60 * MINUTES; now < end; now += 0.01) {
-		uint32_t g = (uint32_t)fab_rng_below(&rng, THEIRS);
+		uint32_t g = test_below(&rng, THEIRS);
 		bool is_in = false;
 
 		for (uint32_t i = 0; i < s.n[g]; i++)
@@ -326,13 +320,12 @@ Test(keeper_replay, a_hostile_port)
 	}
 	cr_assert_gt(n_toggles, 20000);
 	cr_expect_leq(s.n_steps - n_at_start, MINUTES + 1);
-	stage_fini(&s);
 }
 
 /* A number that another group got meanwhile: nothing is left of the tree of the first. */
 Test(keeper_replay, numbers_are_used_again)
 {
-	struct stage s;
+	FAB_AUTO(stage_fini) struct stage s;
 	struct fab_live_tree t;
 	uint64_t old[8], new[8];
 
@@ -356,26 +349,22 @@ Test(keeper_replay, numbers_are_used_again)
 	s.n[0] = 7;
 	sweep(&s);
 	cr_expect_eq(fab_keeper_tree(s.k, 0).n_routed, 7, "three of eight stay");
-	stage_fini(&s);
 }
 
 /* A host dies: the trees of its groups lose a branch, all others stay. */
 Test(keeper_replay, a_host_dies)
 {
-	struct stage s;
-	struct fab_rng rng;
+	FAB_AUTO(stage_fini) struct stage s;
+	struct fab_rng rng = test_rng(2);
 	struct fab_keeper_counts counts;
 	uint64_t dead;
 	uint32_t n_with = 0, n_same = 0;
 
-	fab_rng_init(&rng, 2);
 	stage_init(&s, test_gen("fattree:radix=8,levels=3"), 60, "mode=on");
 	dead = guid_of(s.f, 5);
 	for (uint32_t g = 0; g < s.n_groups; g++)
 		while (s.n[g] < 8)
-			toggle(&s, g,
-			       guid_of(s.f,
-				       (uint32_t)fab_rng_below(&rng, s.f->n_adapters)),
+			toggle(&s, g, guid_of(s.f, test_below(&rng, s.f->n_adapters)),
 			       false, 0);
 	sweep(&s);
 	for (uint32_t g = 0; g < s.n_groups; g++) {
@@ -395,5 +384,4 @@ Test(keeper_replay, a_host_dies)
 	for (uint32_t g = 0; g < s.n_groups; g++)
 		n_same += fab_keeper_tree(s.k, g).n_routed > s.n[g];
 	cr_expect_eq(n_same, n_with, "only a branch was cut");
-	stage_fini(&s);
 }

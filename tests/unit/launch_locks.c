@@ -42,9 +42,8 @@ static double followed_ns(uint32_t n, double share, double hold_ns)
 {
 	enum { TRIALS = 100000 };
 	double idle_ns = hold_ns * (1 - share) / share, sum = 0;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(n);
 
-	fab_rng_init(&rng, n);
 	for (int i = 0; i < TRIALS; i++) {
 		uint32_t k = 0;
 

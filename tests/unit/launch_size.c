@@ -111,24 +111,23 @@ Test(launch_size, the_old_layout)
 
 Test(launch_size, count_is_what_is_encoded)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(17);
 
-	fab_rng_init(&rng, 17);
 	for (int trial = 0; trial < 3000; trial++) {
 		struct fab_put put[3];
 		struct fab_puts puts = {.of = {put, 1 + fab_rng_below(&rng, 3), 3}};
 		struct fab_size_layout layout = {
 			.opts = (unsigned)fab_rng_below(&rng, 16),
-			.namespace_chars = 1 + (uint32_t)fab_rng_below(&rng, 200)};
-		uint32_t ppn = 1 + (uint32_t)fab_rng_below(&rng, 5);
-		uint32_t first = (uint32_t)fab_rng_below(&rng, 3) * 16382;
+			.namespace_chars = 1 + test_below(&rng, 200)};
+		uint32_t ppn = 1 + test_below(&rng, 5);
+		uint32_t first = test_below(&rng, 3) * 16382;
 		FAB_AUTOFREE unsigned char *encoded = NULL;
 		size_t n;
 
 		for (size_t i = 0; i < puts.of.n; i++)
 			put[i] = (struct fab_put){
-				.chars = 1 + (uint32_t)fab_rng_below(&rng, 140),
-				.count = 1 + (uint32_t)fab_rng_below(&rng, 90) / 2,
+				.chars = 1 + test_below(&rng, 140),
+				.count = 1 + test_below(&rng, 90) / 2,
 				.bytes = fab_rng_below(&rng, 3) ? 51 : rng.s[0] % 300};
 		encoded = fab_size_encode(&puts, &layout, first, ppn, &n);
 		cr_expect(eq(u64, fab_size_node(&puts, &layout, first, ppn), n),

@@ -67,19 +67,18 @@ struct trace {
 static void trace_init(struct trace *t, uint64_t seed)
 {
 	uint32_t count[GROUPS];
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 	uint64_t now = 0;
 
-	fab_rng_init(&rng, seed);
 	for (uint32_t g = 0; g <= GROUPS; g++)
 		t->first[g] = g * SEATS;
 	for (uint32_t i = 0; i < GROUPS * SEATS; i++)
 		t->member[i] = i;
 	for (uint32_t g = 0; g < GROUPS; g++)
-		count[g] = 1 + (uint32_t)fab_rng_below(&rng, SEATS);
+		count[g] = 1 + test_below(&rng, SEATS);
 	for (uint32_t i = 0; i < EVENTS; i++) {
-		uint32_t g = (uint32_t)fab_rng_below(&rng, GROUPS);
-		uint32_t seat = (uint32_t)fab_rng_below(&rng, count[g]);
+		uint32_t g = test_below(&rng, GROUPS);
+		uint32_t seat = test_below(&rng, count[g]);
 
 		now += fab_rng_below(&rng, 1 + seed % 7);
 		t->v[i] = (struct fab_event){.time_ns = now,

@@ -39,9 +39,8 @@ static struct fab_machine *draw_small(uint64_t seed, bool joint)
 {
 	struct fab_machine *m = boots_random_machine(seed);
 	struct fab_limits limits = {0};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed + 5000);
 
-	fab_rng_init(&rng, seed + 5000);
 	if (joint) {
 		m->interface_server[2] = m->interface_server[0];
 		m->n_servers = 2;
@@ -51,7 +50,7 @@ static struct fab_machine *draw_small(uint64_t seed, bool joint)
 	if (!fab_rng_below(&rng, 3))
 		limits.flow_mbps = (double)(1 + fab_rng_below(&rng, 3));
 	if (fab_rng_below(&rng, 2))
-		limits.connections = 1 + (uint32_t)fab_rng_below(&rng, 3);
+		limits.connections = 1 + test_below(&rng, 3);
 	fab_limits_apply(m, &limits, fab_rng_below(&rng, 2) ? 1 : 0.5);
 	return m;
 }
@@ -96,14 +95,12 @@ Test(limits, completing_is_the_best_with_fixed_nodes)
 		OWN(fab_machine) *m = draw_small(seed, seed % 2);
 		OWN(fab_batch) all = boots_batch(m, "all");
 		uint32_t fixed[NODES], of[NODES];
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed + 9000);
 		double best, own;
 
-		fab_rng_init(&rng, seed + 9000);
 		for (uint32_t i = 0; i < NODES; i++)
-			fixed[i] = fab_rng_below(&rng, 2)
-					   ? (uint32_t)fab_rng_below(&rng, INTERFACES)
-					   : FAB_NONE;
+			fixed[i] = fab_rng_below(&rng, 2) ? test_below(&rng, INTERFACES)
+							  : FAB_NONE;
 		memcpy(of, fixed, sizeof(of));
 		fab_mapping_complete(m, &all, of);
 		best = best_brute(m, &all, fixed);
@@ -277,22 +274,21 @@ struct drawn {
 static void draw(uint64_t seed, struct drawn *d)
 {
 	struct fab_limits limits = {0};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed + 77000);
 
-	fab_rng_init(&rng, seed + 77000);
 	{
 		uint64_t rate = seed % 2 ? 1000 : 1, n_rates = seed % 2 ? 4 : 6000;
 		const struct boots_kind kind[] = {
-			{(uint32_t)fab_rng_below(&rng, 5), rate, n_rates},
-			{1 + (uint32_t)fab_rng_below(&rng, 14), rate, n_rates},
-			{1 + (uint32_t)fab_rng_below(&rng, 6), rate, n_rates}};
+			{test_below(&rng, 5), rate, n_rates},
+			{1 + test_below(&rng, 14), rate, n_rates},
+			{1 + test_below(&rng, 6), rate, n_rates}};
 
 		d->m = boots_draw(&rng, kind);
 	}
 	d->all = boots_batch(d->m, "all");
 	d->options = (struct fab_transfer_options){
 		.image_bytes = 50000000,
-		.n_files = 1 + (uint32_t)fab_rng_below(&rng, 2),
+		.n_files = 1 + test_below(&rng, 2),
 		.request_seconds = fab_rng_below(&rng, 4) ? 0 : 0.02};
 	d->is_max_min = fab_rng_below(&rng, 2);
 	if (fab_rng_below(&rng, 5) < 3)
@@ -300,12 +296,12 @@ static void draw(uint64_t seed, struct drawn *d)
 	if (fab_rng_below(&rng, 3) == 0)
 		limits.flow_mbps = 100 * (double)(1 + fab_rng_below(&rng, 20));
 	if (d->is_max_min && fab_rng_below(&rng, 2))
-		limits.connections = 1 + (uint32_t)fab_rng_below(&rng, 5);
+		limits.connections = 1 + test_below(&rng, 5);
 	if (d->is_max_min && !fab_rng_below(&rng, 5))
 		d->options.stagger_seconds = 0.01;
 	if (d->is_max_min && !fab_rng_below(&rng, 5)) {
 		d->options.timeout_seconds = 0.3 + 0.1 * (double)fab_rng_below(&rng, 20);
-		d->options.retries = (uint32_t)fab_rng_below(&rng, 3);
+		d->options.retries = test_below(&rng, 3);
 	}
 	fab_limits_apply(d->m, &limits, fab_rng_below(&rng, 2) ? 1 : 0.94);
 }

@@ -139,7 +139,7 @@ static uint32_t draw(const struct routed *s, struct fab_rng *rng, uint32_t group
 		if (fab_rng_below(rng, 3) < keep)
 			member[n++] = g->member[m];
 	if (fab_rng_below(rng, 3) == 0) {
-		uint32_t sw = (uint32_t)fab_rng_below(rng, s->f->n_switches);
+		uint32_t sw = test_below(rng, s->f->n_switches);
 
 		member[n++] = s->f->node_first_port[sw];
 	}
@@ -148,13 +148,12 @@ static uint32_t draw(const struct routed *s, struct fab_rng *rng, uint32_t group
 
 static void churn(const struct routed *s, struct fab_live *live, uint64_t seed)
 {
-	bool *before = FAB_NEW(s->f->n_ports, bool),
-	     *after = FAB_NEW(s->f->n_ports, bool);
-	struct fab_rng rng;
+	OWN_HEAP bool *before = FAB_NEW(s->f->n_ports, bool),
+		      *after = FAB_NEW(s->f->n_ports, bool);
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	for (int step = 0; step < N_STEPS; step++) {
-		uint32_t group = (uint32_t)fab_rng_below(&rng, s->groups->n), n;
+		uint32_t group = test_below(&rng, s->groups->n), n;
 		fab_port_id member[MAX_SIZE];
 		struct fab_mcast_result r;
 		struct fab_groups *groups;
@@ -177,8 +176,6 @@ static void churn(const struct routed *s, struct fab_live *live, uint64_t seed)
 		fab_mcast_result_fini(&r);
 		fab_groups_free(groups);
 	}
-	free(before);
-	free(after);
 }
 
 /* What is left is sound at any time, and nothing is left when all have gone. */
@@ -245,8 +242,8 @@ static struct fab_live_tree copy_tree(const struct fab_live *live, uint32_t grou
 static void expect_sound(const struct routed *s, const struct fab_live *live)
 {
 	struct fab_mcast_engine any_height = {.name = "any", .may_be_higher = true};
-	struct fab_mcast_result r;
-	struct fab_groups *groups;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
 
 	result(live, s, &groups, &r);
 	if (groups) {
@@ -255,8 +252,6 @@ static void expect_sound(const struct routed *s, const struct fab_live *live)
 		r.engine = &any_height;
 		MUST(fab_mcast_verify(&p, &r, ERR));
 	}
-	fab_mcast_result_fini(&r);
-	fab_groups_free(groups);
 }
 
 /* Groups lose and gain a member at a time. A tree loses no cable to a join, gains none by
@@ -268,17 +263,16 @@ Test(live, trees_change_little)
 	for (uint64_t seed = 0; seed < 3; seed++) {
 		struct fab_live *live;
 		struct routed s;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 
 		setting_init(&s, seed);
-		fab_rng_init(&rng, seed);
 		live = fab_live_new(s.f, s.dist, s.groups->n,
 				    fab_mcast_engine_find("balanced", 8),
 				    FAB_TIES_SPREAD);
 		for (uint32_t g = 0; g < s.groups->n; g++)
 			route(live, &s, g);
 		for (int step = 0; step < N_STEPS; step++) {
-			uint32_t g = (uint32_t)fab_rng_below(&rng, s.groups->n), n;
+			uint32_t g = test_below(&rng, s.groups->n), n;
 			fab_port_id member[MAX_SIZE];
 			struct fab_live_tree old = copy_tree(live, g), new;
 			bool is_leave = fab_rng_below(&rng, 2), is_rerouted;
@@ -363,8 +357,8 @@ Test(live, groups_that_become_others_are_routed)
 Test(live, heights_are_bounded)
 {
 	enum { N = 40 };
-	struct fab_fabric *f = test_ring(N);
-	struct fab_dist *dist;
+	OWN(fab_fabric) *f = test_ring(N);
+	OWN(fab_dist) *dist = NULL;
 	struct fab_live *live;
 	fab_port_id member[N];
 
@@ -381,15 +375,13 @@ Test(live, heights_are_bounded)
 		cr_expect_leq(fab_live_max_load(live), 1);
 	}
 	fab_live_free(live);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 /* The largest load is that of the trees that are there, not of those that were. */
 Test(live, load_after_trees_have_gone)
 {
 	struct fab_live *live;
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 	struct fab_live_tree t;
 
 	setting_init(&s, 2);
@@ -404,7 +396,6 @@ Test(live, load_after_trees_have_gone)
 	cr_assert_eq(fab_live_max_load(live), t.n_edges > 0);
 	cr_assert_gt(fab_live_peak(live), 2);
 	fab_live_free(live);
-	routed_fini(&s);
 }
 
 /* The cable between two switches of a ring. */
@@ -423,7 +414,7 @@ Test(live, a_long_way_round_is_not_kept)
 	enum { N = 40, FIRST = 10, LENGTH = 30 };
 	static const uint32_t all[] = {10, 20, 30, 37, 38, 39, 0};
 	static const uint32_t stay[] = {10, 37, 38, 39, 0};
-	struct fab_fabric *f = test_ring(N);
+	OWN(fab_fabric) *f = test_ring(N);
 	fab_port_id member[FAB_COUNT(all)];
 	uint32_t sw[LENGTH], cable[LENGTH];
 	struct fab_live_tree t = {.member = member,
@@ -434,7 +425,7 @@ Test(live, a_long_way_round_is_not_kept)
 				  .n_edges = LENGTH,
 				  .sw = sw,
 				  .cable = cable};
-	struct fab_dist *dist;
+	OWN(fab_dist) *dist = NULL;
 	struct fab_live *live;
 
 	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
@@ -453,8 +444,6 @@ Test(live, a_long_way_round_is_not_kept)
 	cr_expect_leq(fab_live_tree_of(live, 0).height, 7);
 	cr_expect_eq(fab_live_tree_of(live, 0).n_routed, FAB_COUNT(stay));
 	fab_live_free(live);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 /* A member that is as near to two ends of the tree is joined where there is less load. */

@@ -87,10 +87,9 @@ Test(machine_file, shuffled_lines_are_the_same_machine)
 		static char line[LINES_MAX][64];
 		struct fab_machine *other;
 		FAB_AUTO(fab_machine_free_at) struct fab_machine *first = NULL;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 		size_t n;
 
-		fab_rng_init(&rng, seed);
 		n = draw_lines(&rng, line);
 		first = read_lines(line, n);
 		for (int turn = 0; turn < 4; turn++) {

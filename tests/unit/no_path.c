@@ -114,13 +114,10 @@ Test(no_path, beside_walks_of_every_pair)
 	for (int seed = 0; seed < 300; seed++) {
 		OWN(fab_fabric) *f = NULL;
 		OWN(fab_routes) *r = NULL;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng((uint64_t)seed);
 
-		fab_rng_init(&rng, (uint64_t)seed);
-		f = test_random_fabric(2 + (uint32_t)fab_rng_below(&rng, 9),
-				       (uint32_t)fab_rng_below(&rng, 6),
-				       1 + (uint32_t)fab_rng_below(&rng, 3),
-				       (uint64_t)seed);
+		f = test_random_fabric(2 + test_below(&rng, 9), test_below(&rng, 6),
+				       1 + test_below(&rng, 3), (uint64_t)seed);
 		r = spoiled(f, &rng);
 		compare(r, seed);
 	}
@@ -130,10 +127,9 @@ Test(no_path, beside_walks_of_every_pair)
 Test(no_path, planes)
 {
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x3,hosts=2,planes=2");
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(1);
 	OWN(fab_routes) *r = NULL;
 
-	fab_rng_init(&rng, 1);
 	r = spoiled(f, &rng);
 	compare(r, -1);
 }
@@ -143,7 +139,7 @@ Test(no_path, circle_in_words)
 	struct fab_unicast_problem problem = {.max_vls = 1};
 	OWN(fab_fabric) *f = test_gen_raw("torus:dims=4,hosts=1");
 	OWN(fab_flow_ends) ends;
-	struct fab_no_path x;
+	FAB_AUTO(fab_no_path_fini) struct fab_no_path x;
 	OWN(fab_routes) *r = NULL;
 	OWN_HEAP char *text = NULL;
 
@@ -166,5 +162,4 @@ Test(no_path, circle_in_words)
 	text = fab_no_path_circle_text(r, &x);
 	cr_expect_str_eq(text, "LFTs send LID 5 (h0 HCA-1) in a circle: sw-0:2, sw-1:2, "
 			       "sw-2:2, sw-3:2");
-	fab_no_path_fini(&x);
 }

@@ -264,7 +264,7 @@ Test(nodes, slow_cables)
 				    .bytes = 100000,
 				    .leaf = nodes.sw,
 				    .costs = {1, 1.5, 0.1, 0.1}};
-	struct fab_fence_setup ring;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time even, slow;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
@@ -292,5 +292,4 @@ Test(nodes, slow_cables)
 	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
 	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
-	fab_fence_setup_fini(&ring);
 }

@@ -48,19 +48,18 @@ static void random_setting(struct setting *s, uint64_t seed)
 	struct fab_fabric *f = test_random_fabric(10 + 13 * (uint32_t)seed,
 						  4 + 11 * (uint32_t)seed, 3, seed);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		f->node_guid[sw] = fab_rng_next(&rng);
 	for (uint32_t g = 0; g < N_GROUPS; g++) {
-		uint32_t size = 1 + (uint32_t)fab_rng_below(&rng, 9), n = f->n_nodes;
+		uint32_t size = 1 + test_below(&rng, 9), n = f->n_nodes;
 
 		fab_groups_builder_begin(b, "g", 1);
 		for (uint32_t i = 0; i < size; i++) {
 			uint32_t from = g % 3 == 0 ? f->n_switches : 0;
 			uint32_t to = g % 3 == 1 ? f->n_switches : n;
-			uint32_t node = from + (uint32_t)fab_rng_below(&rng, to - from);
+			uint32_t node = from + test_below(&rng, to - from);
 
 			fab_groups_builder_add(b, f->node_first_port[node]);
 		}
@@ -113,7 +112,7 @@ static void branch(const struct fab_mcast_problem *p, uint32_t at, uint32_t dept
 		   const uint32_t *member, uint32_t n, uint32_t *parents)
 {
 	const struct fab_fabric *f = p->f;
-	uint32_t *part = FAB_NEW(n, uint32_t);
+	OWN_HEAP uint32_t *part = FAB_NEW(n, uint32_t);
 
 	if (++depth < NO_TREE_DEPTH)
 		for (uint32_t a = f->arc_first[at]; a < f->arc_first[at + 1]; a++) {
@@ -134,7 +133,6 @@ static void branch(const struct fab_mcast_problem *p, uint32_t at, uint32_t dept
 				parents[f->arc_peer[a]] = f->arc_cable[a];
 			branch(p, f->arc_peer[a], depth, part, n_part, parents);
 		}
-	free(part);
 }
 
 static void check_group(const struct fab_mcast_problem *p,
@@ -142,7 +140,7 @@ static void check_group(const struct fab_mcast_problem *p,
 {
 	const struct fab_groups *g = p->groups;
 	uint32_t root = plain_root(p, group), n = p->f->n_switches;
-	uint32_t *want = FAB_NEW(n, uint32_t), *got = FAB_NEW(n, uint32_t);
+	OWN_HEAP uint32_t *want = FAB_NEW(n, uint32_t), *got = FAB_NEW(n, uint32_t);
 
 	cr_assert_eq(r->forest.root[group], root, "group %u: root %u, not %u", group,
 		     r->forest.root[group], root);
@@ -153,8 +151,6 @@ static void check_group(const struct fab_mcast_problem *p,
 	for (uint64_t e = r->forest.first[group]; e < r->forest.first[group + 1]; e++)
 		got[r->forest.sw[e]] = r->forest.cable[e];
 	cr_assert_arr_eq(got, want, n * sizeof(*got), "group %u", group);
-	free(want);
-	free(got);
 }
 
 Test(opensm, root_and_ports_follow_its_rules)
@@ -202,8 +198,8 @@ static void chain(struct setting *s, const char *spec)
 
 Test(opensm, trees_end_where_it_gives_up)
 {
-	struct setting s;
-	struct fab_mcast_result r;
+	FAB_AUTO(setting_fini) struct setting s;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 
 	chain(&s, "gen:mesh:dims=125,hosts=1");
 	r = route(&s.problem);
@@ -219,8 +215,6 @@ Test(opensm, trees_end_where_it_gives_up)
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
 	FAILS(fab_mcast_verify(&s.problem, &r, ERR), -EPROTO, "algorithm opensm");
 	cr_assert(strstr(test_err.text, "does not reach a member"), "%s", test_err.text);
-	fab_mcast_result_fini(&r);
-	setting_fini(&s);
 }
 
 Test(opensm, is_asked_for_by_name_only)

@@ -14,14 +14,12 @@ struct setting {
 
 static void setting_init(struct setting *s, uint64_t seed)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	s->f = test_random_fabric(12 + (uint32_t)seed, 20, 4, seed);
 	s->faults = fab_faults_new(s->f);
 	for (uint32_t i = 0; i < seed % 4; i++)
-		fab_faults_kill_cable(
-			s->faults, (uint32_t)fab_rng_below(&rng, s->f->n_switch_links));
+		fab_faults_kill_cable(s->faults, test_below(&rng, s->f->n_switch_links));
 	s->r = fab_routes_new(s->f, seed % 4 ? s->faults : NULL, N_COLUMNS);
 	for (uint32_t c = 0; c < N_COLUMNS; c++) {
 		const struct fab_fabric *f = s->f;
@@ -29,7 +27,7 @@ static void setting_init(struct setting *s, uint64_t seed)
 
 		/* Entries at random: to the root more often than not nowhere, or round
 		 * and round. */
-		s->r->column_switch[c] = (uint32_t)fab_rng_below(&rng, f->n_switches);
+		s->r->column_switch[c] = test_below(&rng, f->n_switches);
 		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 			uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
 			uint64_t kind = fab_rng_below(&rng, 40);

@@ -135,7 +135,7 @@ Test(peer, log_names_the_engine_and_the_reason)
 Test(peer, log_is_read_as_it_grows)
 {
 	const char *text = logs[0].text;
-	struct fab_opensm_log log = {0};
+	FAB_AUTO(fab_opensm_log_fini) struct fab_opensm_log log = {0};
 	char dir[32];
 	size_t n = strlen(text);
 
@@ -151,21 +151,19 @@ Test(peer, log_is_read_as_it_grows)
 	}
 	cr_expect_str_eq(log.why, logs[0].why);
 	cr_expect_eq(log.n_failed, 0);
-	fab_opensm_log_fini(&log);
 }
 
 Test(peer, log_counts_sweeps_that_failed)
 {
 	static const char text[] = AT("0x43") "OpenSM 3.3.23\n" AT(
 		"0x01") "do_sweep: ERR 3313: Errors during initialization\n" AT("0x02") "fabkit-path-sl: loaded\n";
-	struct fab_opensm_log log = {0};
+	FAB_AUTO(fab_opensm_log_fini) struct fab_opensm_log log = {0};
 
 	fab_opensm_log_take(&log, text, strlen(text));
 	cr_expect_eq(log.n_failed, 1);
 	cr_expect(log.has_plugin);
 	cr_expect_not(log.is_up);
 	cr_expect_str_eq(log.error, "Errors during initialization");
-	fab_opensm_log_fini(&log);
 }
 
 static bool wait_for_end(struct fab_child *child)

@@ -86,9 +86,8 @@ Test(placement, no_choice_is_on_fewer_switches)
 		     {"torus:dims=4x2,hosts=2", 1.15},
 		     {"dragonfly:a=3,p=1,h=1", 1.15},
 		     {"hyperx:dims=4x3,hosts=1", 1.15}};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(11);
 
-	fab_rng_init(&rng, 11);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
 		OWN(fab_dist) *dist = NULL;
@@ -102,7 +101,7 @@ Test(placement, no_choice_is_on_fewer_switches)
 			n_free = n_free > 14 ? 14 : n_free;
 			if (!n_free)
 				continue;
-			n = 1 + (uint32_t)fab_rng_below(&rng, n_free);
+			n = 1 + test_below(&rng, n_free);
 			MUST(fab_placement_choose(f, free, n_free, n, 1, chosen, ERR));
 			best_of_all(f, dist, free, n_free, n, &n_leaves, &hops);
 			for (uint32_t k = 0; k < n; k++) {
@@ -128,10 +127,10 @@ Test(placement, no_choice_is_on_fewer_switches)
 /* The order of the free hosts does not count; the hosts are those of one part. */
 Test(placement, parts_and_order)
 {
-	struct plan plan = plan_tree(3, 2, 2);
+	FAB_AUTO(plan_free) struct plan plan = plan_tree(3, 2, 2);
 	uint32_t far = plan_switch(&plan, "far", 12), a[12], b[12];
 	uint32_t free[12], back[12];
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 	char name[32];
 
 	for (uint16_t i = 0; i < 4; i++) {
@@ -157,8 +156,6 @@ Test(placement, parts_and_order)
 	free[0] = 10;
 	FAILS_AS(fab_placement_choose(f, free, 10, 2, 1, a, ERR), -EINVAL,
 		 "host 'adrift' has no cable to a switch");
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* Costs as found pair by pair. */
@@ -167,9 +164,8 @@ Test(placement, costs_are_those_of_all_pairs)
 	static const char *const specs[] = {"fattree:radix=6,levels=3",
 					    "torus:dims=4x3,hosts=2",
 					    "dragonfly:a=4,p=2,h=2"};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(3);
 
-	fab_rng_init(&rng, 3);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
 		OWN(fab_routes) *routes = NULL;

@@ -243,7 +243,7 @@ static void draw_off(const struct fab_fabric *f, struct fab_rng *rng, uint64_t s
 			leaf[n++] = s;
 	n_off = 1 + (uint32_t)seed % (n - n / 4 - 1);
 	for (uint32_t i = 0; i < n_off; i++) {
-		uint32_t k = i + (uint32_t)fab_rng_below(rng, n - i), s = leaf[k];
+		uint32_t k = i + test_below(rng, n - i), s = leaf[k];
 
 		leaf[k] = leaf[i];
 		leaf[i] = s;
@@ -258,9 +258,8 @@ Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 		OWN(fab_fabric) *f = test_gen_raw(families[i]);
 		OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool);
 		struct look want;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(i);
 
-		fab_rng_init(&rng, i);
 		look_at(&want, f);
 		for (uint64_t seed = 0; seed < 24; seed++) {
 			struct fab_fabric *g;
@@ -436,19 +435,18 @@ Test(ranks, pairs_lost_are_those_of_the_tables)
 					    "pgft:h=2,m=4/6,w=2/3,p=1/2",
 					    "fattree:radix=6,levels=2"};
 	uint32_t n_losing = 0;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(7);
 
-	fab_rng_init(&rng, 7);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
 		OWN_HEAP uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
 
 		for (int k = 0; k < 20; k++) {
-			uint32_t n = 1 + (uint32_t)fab_rng_below(&rng, 4);
+			uint32_t n = 1 + test_below(&rng, 4);
 			struct fab_updn_loss loss;
 			uint64_t all;
 
-			*roots = (uint32_t)fab_rng_below(&rng, f->n_switches);
+			*roots = test_below(&rng, f->n_switches);
 			for (uint32_t j = 1; j < n; j++) /* distinct ones */
 				roots[j] = (roots[j - 1] + 1 + (uint32_t)k % 2) %
 					   f->n_switches;
@@ -472,10 +470,9 @@ Test(ranks, roots_of_trees_lose_nothing)
 		OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
 		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t), n = 0;
 		OWN(fab_fabric) *g = NULL;
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(i);
 		OWN(look) l;
 
-		fab_rng_init(&rng, i);
 		draw_off(f, &rng, 5, is_gone);
 		g = without(f, is_gone, false, NULL);
 		look_at(&l, g);

@@ -53,7 +53,7 @@ Test(rdma, ideal_by_hand)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 3 * 2048};
 	const uint64_t cable = 10000, sw = 100000, control = 30 * 80, data = 2074 * 80;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 	uint64_t path;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
@@ -62,7 +62,6 @@ Test(rdma, ideal_by_hand)
 	path = 4 * cable + 3 * sw;
 	cr_assert_eq(fab_rdma_round_trip(st.net, 0), 2 * path + data + control);
 	cr_assert_eq(fab_rdma_ideal(st.net, 0), 4 * path + 3 * control + 3 * data);
-	rdma_stage_close(&st);
 }
 
 /* The slowest cables that there may be: 800 times as long on the wire. */
@@ -71,7 +70,7 @@ Test(rdma, slowest_cables)
 	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 3 * 2048};
 	const uint64_t byte = 64000, path = 4 * 10000 + 3 * 100000;
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
 	st.params.rate_gbps = FAB_SIM_GBPS_MIN;
@@ -80,7 +79,6 @@ Test(rdma, slowest_cables)
 	rdma_stage_net(&st);
 	r = rdma_stage_run(&st, rdma_scheme("rsw"));
 	cr_assert_eq(r.fate[0].done_ps, 4 * path + (3 * 30 + 3 * 2074) * byte);
-	rdma_stage_close(&st);
 }
 
 /* What nobody gives fits into what may be given, however long the transfers take. */
@@ -113,7 +111,7 @@ Test(rdma, is_stopped)
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 64 << 20};
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct fab_rdma_load load;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 	int n_asked = 0;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
@@ -126,7 +124,6 @@ Test(rdma, is_stopped)
 	n_asked = 0;
 	cr_assert_eq(fab_rdma_load(st.net, &st.params, 1, &load, NULL), -ECANCELED);
 	cr_assert_eq(n_asked, 3);
-	rdma_stage_close(&st);
 }
 
 struct mean {
@@ -303,7 +300,7 @@ Test(rdma, vectors_ask_for_losses)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 128 * 512};
 	uint32_t without_timer = 0, resends = 0, again = 0;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -324,7 +321,6 @@ Test(rdma, vectors_ask_for_losses)
 	}
 	cr_assert_gt(without_timer, 200);
 	cr_assert_gt(again, resends);
-	rdma_stage_close(&st);
 }
 
 /* Time of rsw-vec / time of the oracle, mean of some runs; no copy of a RESEND waits for
@@ -357,7 +353,7 @@ Test(rdma, vectors_beyond_the_window)
 	struct fab_rdma_outage outage = {
 		.cable = FAB_NONE, .from_ps = 10000000, .until_ps = 50000000};
 	struct fab_rdma_transfer far[64];
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
 	st.params.mtu = 512;
@@ -379,7 +375,6 @@ Test(rdma, vectors_beyond_the_window)
 	st.params.routing = FAB_RDMA_SPRAY;
 	rdma_stage_net(&st);
 	cr_expect_lt(vectors_over_oracle(&st, 3, 0), 4);
-	rdma_stage_close(&st);
 }
 
 /* Three different packets lost in a row: consecutive timeouts lead to a RESEND of all,
@@ -389,7 +384,7 @@ Test(rdma, multi_packet_resend)
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 100 * 512};
 	struct fab_rdma_outage outage = {
 		.cable = FAB_NONE, .from_ps = 2000000, .until_ps = 3000000};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -410,7 +405,6 @@ Test(rdma, multi_packet_resend)
 			cr_assert_eq(r.n.timeouts, st.params.singles + 1);
 		}
 	}
-	rdma_stage_close(&st);
 }
 
 /* A damaged packet is asked for at once: no timer expires, and as many copies are sent as
@@ -421,7 +415,7 @@ Test(rdma, damaged)
 	static const char *const name[] = {"rsw",  "oracle", "rsw-vec",
 					   "rsw+", "ssw",    "rc"};
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 100 * 512};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -451,7 +445,6 @@ Test(rdma, damaged)
 			  "%s: %lu of %lu", name[k], (unsigned long)again,
 			  (unsigned long)damaged);
 	}
-	rdma_stage_close(&st);
 }
 
 /* A damaged packet that passes the check is wrong data, with or without memory: in a
@@ -463,7 +456,7 @@ Test(rdma, undetected)
 	static const char *const name[] = {"rsw", "rsw-vec", "rsw+", "gbn", "irn", "rc"};
 	static const unsigned bits[] = {0, 1, 64};
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20 * 512 - 1};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -497,7 +490,6 @@ Test(rdma, undetected)
 				   name[k], wrong[1] / 2);
 		cr_assert_eq(wrong[2], 0);
 	}
-	rdma_stage_close(&st);
 }
 
 /* The checker sees what is wrong: a MSGID of one bit, contexts and slots reused while
@@ -505,8 +497,8 @@ Test(rdma, undetected)
 Test(rdma, checker_sees)
 {
 	struct fab_rdma_transfer t[FEW];
-	struct fab_rdma_result r;
-	struct rdma_stage st;
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	for (uint32_t i = 0; i < FEW; i++)
 		t[i] = (struct fab_rdma_transfer){
@@ -527,6 +519,4 @@ Test(rdma, checker_sees)
 	r = rdma_stage_run(&st, rdma_scheme("rsw"));
 	cr_assert_eq(r.n_wrong, 0);
 	cr_assert_gt(r.n.zombies, 0);
-	fab_rdma_result_fini(&r);
-	rdma_stage_close(&st);
 }

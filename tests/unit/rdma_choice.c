@@ -264,7 +264,7 @@ Test(rdma_choice, holds_under_other_seeds)
 	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 16 * 512};
 	const uint64_t bits[REAL] = {4, 6, 7, 1, 2, 3, 5};
 	uint32_t n_taken = 0, n_wrong = 0;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -295,7 +295,6 @@ Test(rdma_choice, holds_under_other_seeds)
 	}
 	cr_assert_leq(n_wrong, 0);
 	cr_assert_geq(n_taken, 3, "%u", n_taken);
-	rdma_stage_close(&st);
 }
 
 static bool stop_late(void *context)
@@ -316,7 +315,7 @@ Test(rdma_choice, looks)
 					     .context_bits = bits,
 					     .max_events = 20000000,
 					     .n_claims = 1};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 	uint64_t events = 0;
 	int n_asked = 0;
 
@@ -352,7 +351,6 @@ Test(rdma_choice, looks)
 	cr_assert_gt(sum[0].n_runs, 1);
 	cr_assert_eq(c.verdict, FAB_RDMA_UNDECIDED);
 	end_all(sum);
-	rdma_stage_close(&st);
 }
 
 /* The oracle is a bound for a transfer alone, whatever is lost, late, or sent again. */
@@ -435,7 +433,7 @@ Test(rdma_choice, many_attempts)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 1, .bytes = 256};
 	struct fab_rdma_outage outage = {.cable = 0};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=1,hosts=2", "minhop", &t, 1);
 	st.params.mtu = 256;
@@ -456,7 +454,6 @@ Test(rdma_choice, many_attempts)
 		cr_assert_gt(r.n.packets[FAB_RDMA_DATA], UINT16_MAX);
 		cr_assert_eq(r.n_done, 1);
 	}
-	rdma_stage_close(&st);
 }
 
 /* Runs that are added later are the ones that a single call makes; a case that is left
@@ -468,7 +465,7 @@ Test(rdma_choice, runs_in_parts)
 	struct fab_rdma_summary whole[REAL] = {{0}}, parts[REAL] = {{0}};
 	const bool is_left_out[REAL] = {[2] = true};
 	struct fab_rdma_runs runs = {.of = cases, .n_cases = REAL, .n_runs = 8};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -491,7 +488,6 @@ Test(rdma_choice, runs_in_parts)
 		fab_rdma_summary_fini(&whole[i]);
 		fab_rdma_summary_fini(&parts[i]);
 	}
-	rdma_stage_close(&st);
 }
 
 /* irn at its cap, where nothing new can be sent that could tell of a loss, takes what is
@@ -500,7 +496,7 @@ Test(rdma_choice, no_timer_at_the_cap)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 10, .bytes = 512 * 512};
 	struct fab_rdma_case c = {.scheme = &fab_rdma_scheme_irn, .baseline = FAB_NONE};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4,hosts=1", "dor", &t, 1);
 	st.params.mtu = 512;
@@ -511,5 +507,4 @@ Test(rdma_choice, no_timer_at_the_cap)
 	c.net = st.net;
 	c.params = st.params;
 	cr_assert_lt(mean_of(&c, 1000), 45);
-	rdma_stage_close(&st);
 }

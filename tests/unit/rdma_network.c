@@ -25,7 +25,7 @@ static void run_bounded(const char *spec, const char *engine,
 			struct fab_rdma_result *r)
 {
 	FAB_AUTOFREE struct fab_rdma_transfer *t = all_far(16, 6, 30000);
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, spec, engine, t, 16 * 6);
 	st.params.mtu = 512;
@@ -42,7 +42,6 @@ static void run_bounded(const char *spec, const char *engine,
 
 		rdma_assert_same(r, &b);
 	}
-	rdma_stage_close(&st);
 }
 
 /* A torus under load, buffers of one packet: lanes keep dimension order from stalling,
@@ -51,7 +50,7 @@ Test(rdma_network, bounded)
 {
 	static const enum fab_rdma_routing routing[] = {
 		FAB_RDMA_BY_TABLE, FAB_RDMA_ADAPTIVE, FAB_RDMA_SPRAY};
-	struct fab_rdma_result r;
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 
 	for (size_t i = 0; i < FAB_COUNT(routing); i++)
 		for (uint32_t buffer = 576; buffer < 10000; buffer *= 3) {
@@ -68,7 +67,6 @@ Test(rdma_network, bounded)
 	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_RDMA_BY_TABLE, 576, &r);
 	cr_assert(r.is_stalled);
 	cr_assert_gt(r.n_hung, 0);
-	fab_rdma_result_fini(&r);
 }
 
 /* With room enough bounds change nothing: one transfer takes what it takes. */
@@ -76,7 +74,7 @@ Test(rdma_network, bounded_ideal)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 10, .bytes = 100000};
 	struct fab_rdma_result r;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4,hosts=1", "dor", &t, 1);
 	st.params.buffer = 1 << 20;
@@ -86,7 +84,6 @@ Test(rdma_network, bounded_ideal)
 		cr_assert_eq(r.fate[0].done_ps, fab_rdma_ideal(st.net, 0));
 		fab_rdma_result_fini(&r);
 	}
-	rdma_stage_close(&st);
 }
 
 /* All schemes see the same losses: those of first copies are the same numbers. */
@@ -94,7 +91,7 @@ Test(rdma_network, common_luck)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 512 * 200};
 	uint64_t first = 0;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
@@ -113,7 +110,6 @@ Test(rdma_network, common_luck)
 			first = r.reorder.n;
 		cr_assert_eq(r.reorder.n, first, "%s", fab_rdma_schemes[k]->name);
 	}
-	rdma_stage_close(&st);
 }
 
 /* Shares of packets lost: independent, in bursts, on each hop, all by an outage. */
@@ -124,7 +120,7 @@ Test(rdma_network, losses)
 		.source = 0, .target = 3, .bytes = (uint64_t)N * 256};
 	struct fab_rdma_outage outage = {.cable = 0, .until_ps = 50000000};
 	struct fab_rdma_result r;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 	double share;
 
 	/* 4 switches in a row: 5 cables, endpoints' ones too */
@@ -156,7 +152,6 @@ Test(rdma_network, losses)
 		cr_assert_gt(r.n.lost[FAB_RDMA_RQT], 0);
 		fab_rdma_result_fini(&r);
 	}
-	rdma_stage_close(&st);
 }
 
 /* Which scheme does not reach this share of the oracle's goodput, as a list. */
@@ -231,7 +226,7 @@ Test(rdma_network, bursts_per_hop)
 Test(rdma_network, goodput)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
 	rdma_stage_net(&st);
@@ -249,7 +244,6 @@ Test(rdma_network, goodput)
 				expect_slow(&st, 0.99, "gbn,irn,sack-ro");
 		}
 	}
-	rdma_stage_close(&st);
 }
 
 /* Thresholds that are given do not adapt: below the delays they do not do, above they do.
@@ -258,7 +252,7 @@ Test(rdma_network, goodput)
 Test(rdma_network, thresholds)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
 	rdma_stage_net(&st);
@@ -285,7 +279,6 @@ Test(rdma_network, thresholds)
 	expect_slow(&st, 0.99, "rsw-vec,gbn");
 	st.params.window = 256;
 	expect_slow(&st, 0.99, "gbn");
-	rdma_stage_close(&st);
 }
 
 /* rsw+ stays within the window for as long as what it had sent beyond is missing, not for
@@ -296,7 +289,7 @@ Test(rdma_network, credit_ends)
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
 	double share[2], oracle;
 	struct fab_rdma_result r;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
 	st.params.mtu = 512;
@@ -317,7 +310,6 @@ Test(rdma_network, credit_ends)
 		fab_rdma_result_fini(&r);
 	}
 	cr_assert(share[0] > 0.85 && share[1] < 0.7, "%g, %g", share[0], share[1]);
-	rdma_stage_close(&st);
 }
 
 /* A tenth of the packets held up, so that they come up to 64 places late: half of that as
@@ -330,7 +322,7 @@ Test(rdma_network, window)
 	struct fab_rdma_summary out[FAB_COUNT(cases)] = {{0}};
 	struct fab_rdma_runs runs = {
 		.of = cases, .n_cases = FAB_COUNT(cases), .n_runs = 100};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
 	st.params.mtu = 512;
@@ -354,7 +346,6 @@ Test(rdma_network, window)
 	cr_assert_gt(fab_tally_mean(&out[3].rounds), 3);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		fab_rdma_summary_fini(&out[i]);
-	rdma_stage_close(&st);
 }
 
 /* The same for any number of threads; run by run differences; a run that fails. */
@@ -364,7 +355,7 @@ Test(rdma_network, threads)
 	struct fab_rdma_case cases[6];
 	struct fab_rdma_summary a[FAB_COUNT(cases)] = {{0}}, b[FAB_COUNT(cases)] = {{0}};
 	struct fab_rdma_runs runs = {.of = cases, .n_cases = 6, .n_runs = 9};
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 256;
@@ -400,7 +391,6 @@ Test(rdma_network, threads)
 	      "window of the receiver: 0 packets, expected 1 to 4096");
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		fab_rdma_summary_fini(&a[i]);
-	rdma_stage_close(&st);
 }
 
 /* What is impossible is refused with one sentence. */
@@ -410,7 +400,7 @@ Test(rdma_network, refused)
 	struct fab_rdma_params good;
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct fab_rdma_net *net;
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
 	good = st.params;
@@ -458,7 +448,6 @@ Test(rdma_network, refused)
 	cr_assert_eq(r.n_hung, 1);
 	cr_assert(r.is_cut);
 	cr_assert(isnan(r.completion_mean));
-	rdma_stage_close(&st);
 }
 
 /* Refusals: one context, many that ask; each policy comes to an end, in its own time. */
@@ -466,7 +455,7 @@ Test(rdma_network, contexts)
 {
 	struct fab_rdma_transfer t[40];
 	struct fab_rdma_result r[3];
-	struct rdma_stage st;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	for (uint32_t i = 0; i < FAB_COUNT(t); i++)
 		t[i] = (struct fab_rdma_transfer){
@@ -491,5 +480,4 @@ Test(rdma_network, contexts)
 	cr_assert_eq(r[0].peak_contexts, FAB_COUNT(t));
 	cr_assert_eq(r[0].n.refusals, 0);
 	fab_rdma_result_fini(&r[0]);
-	rdma_stage_close(&st);
 }

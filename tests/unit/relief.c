@@ -125,8 +125,8 @@ Test(relief, few_trees_move)
 /* Small steps come as far as one large step, nearly, and then stay. */
 Test(relief, steps_end)
 {
-	struct routed s;
-	struct fab_mcast_result r;
+	FAB_AUTO(routed_fini) struct routed s;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 	struct fab_relief step, all;
 	struct fab_mcast_options o = {.n_threads = 1};
 	uint32_t n = 0;
@@ -141,8 +141,6 @@ Test(relief, steps_end)
 	} while (step.n_moved && ++n < 1000);
 	cr_assert_lt(n, 1000);
 	cr_expect_leq(step.after, all.after + 1);
-	fab_mcast_result_fini(&r);
-	routed_fini(&s);
 }
 
 static bool is_over(void *context)
@@ -157,7 +155,7 @@ Test(relief, without_time)
 	struct fab_mcast_options o = {.n_threads = 1, .is_over = is_over};
 	struct fab_mcast_result before, r;
 	struct fab_relief out;
-	struct routed s;
+	FAB_AUTO(routed_fini) struct routed s;
 
 	setting_init(&s, 1);
 	before = crowd(&s);
@@ -169,7 +167,6 @@ Test(relief, without_time)
 		cr_expect(fab_forest_is_same(&before.forest, &r.forest, g));
 	fab_mcast_result_fini(&before);
 	fab_mcast_result_fini(&r);
-	routed_fini(&s);
 }
 
 /* Groups of adapters on opposite switches of a ring, all on one side of it: half of them
@@ -177,15 +174,15 @@ Test(relief, without_time)
 Test(relief, no_more_than_needed)
 {
 	enum { N = 8, N_GROUPS = 12 };
-	struct fab_fabric *f = test_ring(N);
+	OWN(fab_fabric) *f = test_ring(N);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_options o = {.n_threads = 1, .bound = N_GROUPS / 2};
-	struct fab_groups *groups;
-	struct fab_dist *dist;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
+	OWN(fab_dist) *dist = NULL;
 	struct fab_forest trees;
 	struct fab_relief out;
 	struct fab_mcast_problem problem;
-	struct fab_mcast_result one;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result one;
 	const struct fab_mcast_engine *e = fab_mcast_engine_find("minihop", 7);
 	struct fab_mcast_options lowest = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
 	double seconds;
@@ -210,8 +207,4 @@ Test(relief, no_more_than_needed)
 	cr_expect_eq(out.n_moved, N_GROUPS / 2);
 	cr_expect_eq(out.n_needed, N_GROUPS / 2);
 	one.forest = trees;
-	fab_mcast_result_fini(&one);
-	fab_groups_free(groups);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }

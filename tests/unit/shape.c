@@ -412,20 +412,19 @@ Test(shape, hosts_on_upper_levels)
 /* One adapter in eight may be elsewhere than on leaves, not one in seven. */
 Test(shape, one_host_in_eight_on_a_spine)
 {
-	struct fab_fabric *f = test_gen("fattree:radix=4,levels=2"), *g;
+	OWN(fab_fabric) *f = test_gen("fattree:radix=4,levels=2");
 	uint32_t spine = test_switch(f, "l2-0"), leaf = test_switch(f, "leaf-0");
 
 	for (uint32_t i = 1; i <= 2; i++) {
 		uint32_t port = fab_port_find(f, leaf, i);
+		struct fab_fabric *g = test_without_cable(f, f->port_cable[port]);
 
-		g = test_without_cable(f, f->port_cable[port]);
 		fab_fabric_free(f);
 		f = g;
 		expect_only(test_with_hosts(f, &spine, 1),
 			    i == 1 ? "fattree levels=2 roots=2" : "none",
 			    i == 1 ? "1 of 8" : "1 of 7");
 	}
-	fab_fabric_free(f);
 }
 
 /* Names tell which switch is what; they must agree with what the graph says. */

@@ -194,7 +194,7 @@ Test(sim_growth, kinds_of_growth)
 Test(sim_growth, one_side)
 {
 	struct fab_sim_params params = flits(15000);
-	struct fab_sim_result r;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 	FAB_AUTO(simulated_fini) struct simulated s;
 
 	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
@@ -208,7 +208,6 @@ Test(sim_growth, one_side)
 	cr_expect(r.is_saturated);
 	cr_expect_eq(r.growth.n_sources, 1, "%u", r.growth.n_sources);
 	cr_expect_eq(r.growth.n_targets, 1, "%u", r.growth.n_targets);
-	fab_sim_result_fini(&r);
 }
 
 /* Nothing is judged of a run that stalls, though most bins ended before. */
@@ -236,7 +235,7 @@ Test(sim_growth, packets_under_way)
 {
 	struct fab_sim_params params = flits(4000);
 	struct source source = {.n_senders = 2, .every = 64};
-	struct fab_sim_result r;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 	FAB_AUTO(simulated_fini) struct simulated s;
 	size_t n;
 
@@ -258,5 +257,4 @@ Test(sim_growth, packets_under_way)
 	run(&s, &params, source, &r);
 	cr_expect_gt(r.unroutable, 100);
 	cr_expect_not(r.is_undecided || r.is_saturated);
-	fab_sim_result_fini(&r);
 }

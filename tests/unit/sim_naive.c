@@ -370,11 +370,10 @@ static void beside_naive(int number, bool is_mixed)
 	struct script script = {0}, again, told;
 	struct naive_result plain;
 	struct fab_sim_result r;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng((uint64_t)number);
 	FAB_AUTO(net_fini) struct net net;
 	struct fab_messages messages = {.context = &script, .next = next};
 
-	fab_rng_init(&rng, (uint64_t)number);
 	net_init(&net, &rng, (uint64_t)number);
 	if (is_mixed)
 		draw_sizes(&params, &script, &rng);

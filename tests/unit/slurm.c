@@ -10,10 +10,9 @@
 
 static void expect_fold(const char *const *names, size_t n, const char *wanted)
 {
-	char *got = fab_hostlist_fold(names, n);
+	OWN_HEAP char *got = fab_hostlist_fold(names, n);
 
 	cr_assert_str_eq(got, wanted);
-	free(got);
 }
 
 #define EXPECT_FOLD(wanted, ...)                                                         \
@@ -47,9 +46,8 @@ Test(slurm, host_lists_fold)
 /* Whatever is folded unfolds to the same names. */
 Test(slurm, folded_lists_unfold_to_the_same_names)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(3);
 
-	fab_rng_init(&rng, 3);
 	for (int round = 0; round < 200; round++) {
 		const char *names[60];
 		bool seen[3][130] = {{false}};
@@ -109,17 +107,14 @@ static const char *body(const char *text)
 
 static void expect_body(struct plan plan, const char *wanted)
 {
-	struct fab_fabric *f = plan_build(&plan, 0);
+	OWN(fab_fabric) *f = plan_build(&plan, 0);
 	struct fab_slurm_notes notes;
-	char *text = export_text(f, &notes);
-	struct conf conf = conf_read(text);
+	OWN_HEAP char *text = export_text(f, &notes);
+	FAB_AUTO(conf_free) struct conf conf = conf_read(text);
 
 	cr_assert_str_eq(body(text), wanted);
 	cr_assert_eq(conf.hosts.n, notes.n_hosts);
 	cr_assert_eq(conf.n_roots, notes.n_roots);
-	conf_free(&conf);
-	free(text);
-	fab_fabric_free(f);
 	plan_free(&plan);
 }
 
@@ -223,11 +218,11 @@ Test(slurm, same_names_are_told_apart_by_guid)
 
 Test(slurm, rails_unattached_hosts_and_parts)
 {
-	struct plan plan = plan_tree(2, 1, 1);
+	FAB_AUTO(plan_free) struct plan plan = plan_tree(2, 1, 1);
 	uint32_t far = plan_switch(&plan, "far", 4);
 	struct fab_slurm_notes notes;
-	struct fab_fabric *f;
-	char *text;
+	OWN(fab_fabric) *f = NULL;
+	OWN_HEAP char *text = NULL;
 
 	/* node002: HCA-1 on leaf2, HCA-0 on leaf1, which is the first by name. */
 	plan.nodes.v[0].n_ports = 9;
@@ -246,18 +241,15 @@ Test(slurm, rails_unattached_hosts_and_parts)
 	cr_assert_eq(notes.n_split, 2);
 	cr_assert_eq(notes.n_unattached, 1);
 	cr_assert_eq(notes.n_unnamed, 0);
-	free(text);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
 {
 	enum { LENGTH = 40 };
-	struct plan plan = {0};
+	FAB_AUTO(plan_free) struct plan plan = {0};
 	struct fab_slurm_notes notes;
-	struct fab_fabric *f;
-	struct conf conf;
+	OWN(fab_fabric) *f = NULL;
+	FAB_AUTO(conf_free) struct conf conf;
 	char name[32], *text;
 
 	/* A comb: hosts only at the ends of teeth that grow longer. */
@@ -296,10 +288,7 @@ Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
 	conf = conf_read(text);
 	cr_assert_eq(conf.hosts.n, LENGTH);
 	cr_assert_eq(conf.n_roots, 1);
-	conf_free(&conf);
 	free(text);
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* Every kind of generated fabric gives a tree of all its hosts that Slurm would take. */
@@ -397,12 +386,12 @@ static const char *leaf_of(const struct conf *conf, const char *host)
  */
 Test(slurm, the_owners_tree_of_a_real_fabric)
 {
-	char *dump = data_path("ibnetdiscover/psmn-x5-qdr.txt");
-	char *map = data_path("cabling/psmn-x5-guid-host.map");
-	char *owners = data_path("slurm/psmn-x5-topology.conf");
+	OWN_HEAP char *dump = data_path("ibnetdiscover/psmn-x5-qdr.txt");
+	OWN_HEAP char *map = data_path("cabling/psmn-x5-guid-host.map");
+	OWN_HEAP char *owners = data_path("slurm/psmn-x5-topology.conf");
 	struct fab_source_options options = {.node_name_map = map};
 	char line[4096], leaf[64], nodes[4000], *text;
-	struct fab_fabric *f;
+	OWN(fab_fabric) *f = NULL;
 	struct conf ours, leaves;
 	size_t n_leaves = 0, n_hosts = 0;
 	FILE *in = fopen(owners, "r");
@@ -433,23 +422,17 @@ Test(slurm, the_owners_tree_of_a_real_fabric)
 	cr_assert_eq(n_hosts, f->n_hosts);
 	conf_free(&ours);
 	free(text);
-	free(dump);
-	free(map);
-	free(owners);
-	fab_fabric_free(f);
 }
 
 Test(slurm, nothing_to_list_is_an_error)
 {
-	struct plan plan = plan_tree(2, 1, 1);
-	struct fab_fabric *f;
+	FAB_AUTO(plan_free) struct plan plan = plan_tree(2, 1, 1);
+	OWN(fab_fabric) *f = NULL;
 
 	plan.nodes.v[3].is_gone = plan.nodes.v[4].is_gone = true;
 	f = plan_build(&plan, 0);
 	FAILS_AS(fab_export_slurm(stdout, f, NULL, ERR), -EINVAL,
 		 "plan: no host with a cable to a switch");
-	fab_fabric_free(f);
-	plan_free(&plan);
 }
 
 /* ---- topology.yaml and topology/block ---- */
@@ -618,7 +601,7 @@ static void check_blocks(const struct fab_fabric *f)
 	OWN_HEAP char *text = export_by(fab_export_slurm_block, f);
 	OWN_HEAP char *tree = export_by(fab_export_slurm, f);
 	struct blocks b = blocks_read(text);
-	struct conf conf = conf_read(tree);
+	FAB_AUTO(conf_free) struct conf conf = conf_read(tree);
 
 	cr_assert_eq(b.size[0], b.least, "%s", f->source);
 	cr_assert_geq(b.size[b.n_sizes - 1], b.least * b.name.n, "%s", f->source);
@@ -648,7 +631,6 @@ static void check_blocks(const struct fab_fabric *f)
 	for (size_t i = 0; i < b.name.n; i++)
 		free(b.name.v[i]);
 	free(b.name.v);
-	conf_free(&conf);
 }
 
 Test(slurm, blocks_are_those_of_the_tree)

@@ -239,7 +239,7 @@ Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
 						   FAB_METRIC_LESS}};
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
 	const struct fab_store_kind *kind;
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs;
 
 	add_with_columns(store, "one", record_columns, FAB_COUNT(record_columns));
 	add_with_columns(store, "one", record_columns, FAB_COUNT(record_columns));
@@ -265,7 +265,6 @@ Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
 	runs = read_all(store);
 	cr_assert_eq(runs.n_kinds, 4);
 	cr_assert_str_eq(fab_store_kind_get(&runs, "one", "load")->help, "said better");
-	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 }
 
@@ -455,7 +454,7 @@ Test(store, parts_come_back, .init = enter, .fini = leave)
 	static const struct fab_store_text asked[] = {{"pattern", "grid"},
 						      {"seed", NULL}};
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
-	struct fab_store_runs runs;
+	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs;
 	struct sample s;
 
 	for (int i = 0; i < 2; i++) {
@@ -506,7 +505,6 @@ Test(store, parts_come_back, .init = enter, .fini = leave)
 	cr_assert_eq(runs.v[0].n_results, N_RESULTS);
 	cr_assert_eq(runs.v[0].n_facts, 2);
 	cr_assert_eq(runs.v[0].results[0].n_metrics, 0);
-	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 }
 
@@ -691,10 +689,9 @@ Test(store, killed_writers, .init = enter, .fini = leave, .timeout = 300)
 {
 	enum { N_KILLS = 6, MAX_RUNS = 100000 };
 	uint64_t *reported = malloc(MAX_RUNS * sizeof(*reported));
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(5);
 	size_t n_all = 0;
 
-	fab_rng_init(&rng, 5);
 	for (int k = 0; k < 10; k++) {
 		size_t n = 0;
 		char path[16];

@@ -121,11 +121,10 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 	OWN(fab_groups) *g = pattern(f, spec);
 	struct fab_mcast_problem p = {.f = f, .groups = g};
 	OWN_HEAP uint16_t *mlid = FAB_NEW(g->n, uint16_t);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(7);
 	OWN(fab_dist) *dist = NULL;
 	double seconds;
 
-	fab_rng_init(&rng, 7);
 	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
 	p.dist = dist;
 	cr_assert_eq(fab_groups_give_mlids(g, mlid, NULL), 0);

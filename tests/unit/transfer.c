@@ -22,6 +22,7 @@ Test(transfer, max_min_on_the_preset)
 	struct fab_machine *m = boots_machine("preset:taihulight");
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *bcda = boots_map(m, "bcda", &all);
+	FAB_AUTO(fab_transfer_fini)
 	struct fab_transfer t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
 
 	cr_expect_float_eq(t.last_s, 102.4, 1e-6);
@@ -35,7 +36,6 @@ Test(transfer, max_min_on_the_preset)
 	m->limits = (struct fab_limits){.disk_mbps = 500};
 	t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
 	cr_expect_float_eq(t.last_s, 204.8, 1e-6);
-	fab_transfer_fini(&t);
 }
 
 /* Nodes of one server, and when they are done. */
@@ -91,10 +91,9 @@ Test(transfer, who_times_out_asks_again)
 static struct fab_machine *draw_machine(struct fab_rng *rng)
 {
 	uint64_t n_rates = fab_rng_below(rng, 2) ? 3 : 1000;
-	const struct boots_kind kind[] = {
-		{1 + (uint32_t)fab_rng_below(rng, 8), 4, n_rates},
-		{1 + (uint32_t)fab_rng_below(rng, 40), 1, n_rates},
-		{1 + (uint32_t)fab_rng_below(rng, 6), 1, n_rates}};
+	const struct boots_kind kind[] = {{1 + test_below(rng, 8), 4, n_rates},
+					  {1 + test_below(rng, 40), 1, n_rates},
+					  {1 + test_below(rng, 6), 1, n_rates}};
 
 	return boots_draw(rng, kind);
 }
@@ -103,7 +102,7 @@ static struct fab_transfer_options draw_options(struct fab_rng *rng,
 						struct fab_limits *limits)
 {
 	struct fab_transfer_options o = {.image_bytes = 12500000,
-					 .n_files = 1 + (uint32_t)fab_rng_below(rng, 3)};
+					 .n_files = 1 + test_below(rng, 3)};
 
 	if (fab_rng_below(rng, 3))
 		o.stagger_seconds = (double)(1 + fab_rng_below(rng, 90000)) * 1e-3;
@@ -114,10 +113,10 @@ static struct fab_transfer_options draw_options(struct fab_rng *rng,
 	if (!fab_rng_below(rng, 4))
 		limits->disk_mbps = (double)(1 + fab_rng_below(rng, 6));
 	if (!fab_rng_below(rng, 3))
-		limits->connections = 1 + (uint32_t)fab_rng_below(rng, 5);
+		limits->connections = 1 + test_below(rng, 5);
 	if (!fab_rng_below(rng, 3)) {
 		o.timeout_seconds = 20.123456 + (double)fab_rng_below(rng, 300);
-		o.retries = (uint32_t)fab_rng_below(rng, 4);
+		o.retries = test_below(rng, 4);
 	}
 	return o;
 }
@@ -133,15 +132,14 @@ Test(transfer, changes_are_what_refilling_all_gives)
 		FAB_AUTO(fab_transfer_fini) struct fab_transfer own = {0}, plain = {0};
 		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 		FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
-		struct fab_rng rng;
+		struct fab_rng rng = test_rng(seed);
 		FAB_AUTOFREE uint32_t *of = NULL;
 
-		fab_rng_init(&rng, seed);
 		m = draw_machine(&rng);
 		all = boots_batch(m, "all");
 		of = FAB_NEW(m->n_nodes, uint32_t);
 		for (uint32_t i = 0; i < m->n_nodes; i++)
-			of[i] = (uint32_t)fab_rng_below(&rng, m->n_interfaces);
+			of[i] = test_below(&rng, m->n_interfaces);
 		o = draw_options(&rng, &m->limits);
 		MUST(fab_transfer_run(m, &all, of, &o, &own, ERR));
 		plain = refill_run(m, &all, of, &o);

@@ -144,15 +144,14 @@ Test(vtftr, no_line_is_whole)
 	OWN(net) n = make("kfat:dims=16x16,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(16);
 
-	fab_rng_init(&rng, 16);
 	for (unsigned set = 0; set < SETS; set++) {
 		uint32_t row[SIDE];
 
 		fab_faults_clear(faults);
 		for (uint32_t x = 0; x < SIDE; x++) {
-			uint32_t other = (uint32_t)fab_rng_below(&rng, x + 1);
+			uint32_t other = test_below(&rng, x + 1);
 
 			row[x] = row[other];
 			row[other] = x;

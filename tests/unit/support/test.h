@@ -18,6 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static inline struct fab_rng test_rng(uint64_t seed)
+{
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	return rng;
+}
+
+/* One of the numbers below n. */
+static inline uint32_t test_below(struct fab_rng *rng, uint64_t n)
+{
+	return (uint32_t)fab_rng_below(rng, n);
+}
+
 /* What the last call with ERR as its argument said. */
 extern struct fab_err test_err;
 /* For the argument `struct fab_err *` of a call: test_err, emptied. */
