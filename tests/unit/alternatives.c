@@ -30,28 +30,14 @@ OWN_VALUE(net, end)
 static struct fab_routes *route(const struct net *n, const char *engine,
 				const struct fab_faults *faults)
 {
-	const struct fab_unicast_engine *e =
-		fab_unicast_engine_find(engine, strlen(engine));
 	const struct fab_unicast_problem problem = {.f = n->f,
 						    .faults = faults,
 						    .kfat = n->k,
 						    .max_vls = 3,
 						    .max_sls = 16,
 						    .n_threads = 1};
-	struct fab_routes *r;
 
-	MUST(e->route(&problem, &r, ERR));
-	return r;
-}
-
-static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends ends)
-{
-	const struct fab_analysis_options options = {
-		.ends = ends, .with_load = true, .n_threads = 1};
-	struct fab_analysis j;
-
-	MUST(fab_analyse(r, &options, &j, ERR));
-	return j;
+	return test_route(&problem, engine);
 }
 
 /*
@@ -75,7 +61,7 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 			uint64_t cables)
 {
 	OWN(fab_routes) *r = route(n, engine, NULL);
-	OWN(fab_analysis) j = analyse(r, FAB_ENDS_HOSTS);
+	OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
 
 	cr_expect_eq(j.unreachable, 0);
 	cr_expect(j.deadlock_free);
@@ -125,7 +111,7 @@ Test(alternatives, parallel_cables)
 
 	/* the second cable is used, too, in both directions */
 	for (uint32_t way = 0; way < 2; way++) {
-		OWN(fab_analysis) j = analyse(r, FAB_ENDS_HOSTS);
+		OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
 		uint32_t sw = pair[way], peer = pair[!way];
 
 		for (uint32_t a = n.f->arc_first[sw]; a < n.f->arc_first[sw + 1]; a++)
@@ -252,7 +238,7 @@ Test(alternatives, lids_of_one_port)
 			cr_expect_neq(arc_to(r, from, host, i), arc_to(r, from, host, k),
 				      "LIDs %u and %u", i, k);
 	}
-	j = analyse(r, FAB_ENDS_HOSTS);
+	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 9 * 8 * 4, "each LID is a destination");
 	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 }
@@ -303,7 +289,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		cr_assert_eq(c.connected, c.connected_in_graph, "%s",
 			     r->note ? r->note : "");
 	for (size_t i = 0; i < FAB_COUNT(ends); i++) {
-		OWN(fab_analysis) j = analyse(r, ends[i]);
+		OWN(fab_analysis) j = test_analysis(r, ends[i]);
 
 		cr_assert(j.deadlock_free);
 		if (reaches_all)

@@ -4,6 +4,7 @@
 
 #include "support/plain.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 
 enum { LANES = PLAIN_LANES };
@@ -418,9 +419,7 @@ Test(analysis, threads_change_nothing)
 		OWN(fab_routes) *r = NULL;
 		OWN(fab_analysis) a, b;
 
-		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
-				     ->route(&problem, &r, NULL),
-			     0);
+		r = test_route(&problem, engines[i]);
 		options.n_threads = 1;
 		cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
 		options.n_threads = 5;

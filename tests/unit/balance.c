@@ -3,6 +3,7 @@
  * them. */
 
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/criticality.h"
 #include "unicast/engine.h"
 
@@ -140,10 +141,8 @@ Test(balance, order_of_destinations)
 
 static struct fab_analysis analysis_of(const struct fab_routes *r, enum fab_ends ends)
 {
-	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
-	struct fab_analysis j;
+	struct fab_analysis j = test_analysis(r, ends);
 
-	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_assert_eq(fab_unicast_verify(r, ends, &j, ERR), 0, "%d: %s", ends,
 		     test_err.text);
 	return j;
@@ -229,9 +228,7 @@ Test(balance, completed_tables_reach_all)
 		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL, *whole = NULL;
 		struct fab_analysis j;
 
-		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
-				     ->route(&problem, &r, NULL),
-			     0);
+		r = test_route(&problem, engines[i]);
 		j = analysis_of(r, FAB_ENDS_ALL);
 		cr_expect_gt(j.unreachable, 0);
 		fab_analysis_fini(&j);

@@ -2,17 +2,9 @@
 #include "unicast/bisection.h"
 
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
-
-static struct fab_routes *routed(const struct fab_fabric *f)
-{
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
-	struct fab_routes *routes = NULL;
-
-	MUST(fab_unicast_engine_find("minhop", 6)->route(&problem, &routes, ERR));
-	return routes;
-}
 
 /* Cables of known bisections. */
 Test(bisection, of_generated_fabrics)
@@ -33,7 +25,8 @@ Test(bisection, of_generated_fabrics)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
-		OWN(fab_routes) *routes = routed(f);
+		OWN(fab_routes) *routes = test_route(
+			&(struct fab_unicast_problem){.f = f, .max_vls = 2}, "minhop");
 		struct fab_bisection b;
 
 		MUST(fab_bisection_find(routes, 1, &b, ERR));
@@ -108,7 +101,8 @@ Test(bisection, worst_permutations_are_those_of_all_cables)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
-		OWN(fab_routes) *routes = routed(f);
+		OWN(fab_routes) *routes = test_route(
+			&(struct fab_unicast_problem){.f = f, .max_vls = 2}, "minhop");
 		struct fab_flow_ends ends;
 		struct fab_bisection b;
 		uint32_t most = 0, *column;

@@ -4,6 +4,7 @@
 
 #include "fabric/edit.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/effect.h"
 
 #include <criterion/parameterized.h>
@@ -33,16 +34,6 @@ static struct fab_routes *route(const struct fab_unicast_problem *problem,
 
 	MUST(engine->route(problem, &r, ERR));
 	return r;
-}
-
-static struct fab_analysis analyse(const struct fab_routes *r)
-{
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-						     .n_threads = 1};
-	struct fab_analysis j;
-
-	MUST(fab_analyse(r, &options, &j, ERR));
-	return j;
 }
 
 /* ---- a loop, found path by path ---- */
@@ -121,7 +112,7 @@ static void expect_cured(const struct fab_fabric *f, const struct fab_analysis *
 
 	problem.fills_roots = c->kind == FAB_CURE_ROOTS;
 	r = route(&problem, c->engine);
-	j = analyse(r);
+	j = test_analysis(r, FAB_ENDS_HOSTS);
 	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 	cr_assert_eq(j.unreachable, loop->unreachable);
 	if (c->kind != FAB_CURE_PAIRS) {
@@ -204,7 +195,7 @@ ParameterizedTest(int *part, cure, planted)
 		f = test_with_cable(tree, a, b);
 		problem = problem_of(f);
 		r = route(&problem, &fab_unicast_minhop);
-		loop = analyse(r);
+		loop = test_analysis(r, FAB_ENDS_HOSTS);
 		if (loop.deadlock_free)
 			continue;
 		found++;
@@ -237,7 +228,7 @@ Test(cure, shapeless)
 		OWN(fab_fabric) *f = test_random_fabric(14, 8, 1, seed);
 		struct fab_unicast_problem problem = problem_of(f);
 		OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
-		OWN(fab_analysis) loop = analyse(r);
+		OWN(fab_analysis) loop = test_analysis(r, FAB_ENDS_HOSTS);
 		OWN(fab_cures) cures;
 
 		cures = (struct fab_cures){.n_tried = 0};
@@ -262,7 +253,7 @@ Test(cure, selene)
 	const struct fab_unicast_problem problem = problem_of(f);
 	const struct fab_cure_options options = {.cpu_seconds = 0};
 	OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
-	OWN(fab_analysis) loop = analyse(r);
+	OWN(fab_analysis) loop = test_analysis(r, FAB_ENDS_HOSTS);
 	OWN(fab_cures) cures;
 
 	cr_assert_not(loop.deadlock_free);
@@ -303,7 +294,7 @@ Test(cure, stopped)
 		f = test_with_cable(tree, 0, b);
 		problem = problem_of(f);
 		r = route(&problem, &fab_unicast_minhop);
-		loop = analyse(r);
+		loop = test_analysis(r, FAB_ENDS_HOSTS);
 		if (loop.deadlock_free)
 			continue;
 		n++;

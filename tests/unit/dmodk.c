@@ -11,11 +11,8 @@ static struct fab_routes *route(const struct fab_fabric *f,
 {
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
-	struct fab_routes *r = NULL;
 
-	MUST(fab_unicast_fits(&fab_unicast_dmodk, &problem, ERR));
-	MUST(fab_unicast_dmodk.route(&problem, &r, ERR));
-	return r;
+	return test_route(&problem, "d-mod-k");
 }
 
 static void check_sound(const struct fab_routes *r, const char *spec)

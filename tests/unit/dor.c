@@ -7,31 +7,25 @@
 #include "support/unicast_check.h"
 #include "unicast/path.h"
 
-static struct fab_routes *route_by(const struct fab_unicast_engine *engine,
-				   const struct fab_fabric *f,
+static struct fab_routes *route_by(const char *engine, const struct fab_fabric *f,
 				   const struct fab_faults *faults, unsigned max_vls)
 {
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = max_vls, .n_threads = 1};
-	struct fab_routes *r = NULL;
 
-	MUST(fab_unicast_fits(engine, &problem, ERR));
-	MUST(engine->route(&problem, &r, ERR));
-	return r;
+	return test_route(&problem, engine);
 }
 
 static struct fab_routes *route(const struct fab_fabric *f,
 				const struct fab_faults *faults, unsigned max_vls)
 {
-	return route_by(&fab_unicast_dor, f, faults, max_vls);
+	return route_by("dor", f, faults, max_vls);
 }
 
 static struct fab_analysis analysed(const struct fab_routes *r, enum fab_ends ends)
 {
-	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
-	struct fab_analysis a;
+	struct fab_analysis a = test_analysis(r, ends);
 
-	MUST(fab_analyse(r, &options, &a, ERR));
 	MUST(fab_unicast_verify(r, ends, &a, ERR));
 	return a;
 }
@@ -463,7 +457,7 @@ Test(dor, ties_go_up)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
-		OWN(fab_routes) *r = route_by(&fab_unicast_dor_up, f, NULL, 2);
+		OWN(fab_routes) *r = route_by("dor-up", f, NULL, 2);
 		struct unicast_check c = unicast_check(r);
 		OWN(fab_analysis) a = analysed(r, FAB_ENDS_ALL);
 		OWN(fab_shape) *s = fab_shape_recognize(f);
@@ -492,7 +486,7 @@ Test(dor, ties_go_up)
 Test(dor, ties_that_go_up_need_lanes)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4");
-	OWN(fab_routes) *r = route_by(&fab_unicast_dor_up, f, NULL, 1);
+	OWN(fab_routes) *r = route_by("dor-up", f, NULL, 1);
 	struct unicast_check c = unicast_check(r);
 
 	cr_assert(c.has_cycle);

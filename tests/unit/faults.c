@@ -3,6 +3,7 @@
  * counting. */
 #include "support/process.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/criticality.h"
 #include "unicast/engine.h"
 #include "unicast/reliability.h"
@@ -226,22 +227,14 @@ static void end(struct routed *x)
 
 OWN_VALUE(routed, end)
 
-static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends ends)
-{
-	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
-	struct fab_analysis j;
-
-	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
-	return j;
-}
-
 /* The second opinion agrees with the analysis, and notices each wrong figure. */
 Test(faults, second_opinion)
 {
 	static const char dead[] = "1.1,2.2,0.3";
 	OWN(routed) x = route("kfat:dims=4x4,hosts=2", dead, &fab_unicast_vtftr_ib);
 	FAB_AUTO(fab_analysis_fini)
-	struct fab_analysis j = analyse(x.r, FAB_ENDS_LEAVES), wrong;
+	struct fab_analysis j = test_analysis(x.r, FAB_ENDS_LEAVES);
+	struct fab_analysis wrong;
 
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
 	for (int what = 0; what < 6; what++) {
@@ -256,7 +249,7 @@ Test(faults, second_opinion)
 			     -EINVAL);
 	}
 	fab_analysis_fini(&j);
-	j = analyse(x.r, FAB_ENDS_HOSTS);
+	j = test_analysis(x.r, FAB_ENDS_HOSTS);
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
 }
 
@@ -269,12 +262,12 @@ Test(faults, pairs_that_must_not_send)
 	cr_assert_not_null(x.r->sl);
 	x.r->sl[3 * (size_t)x.r->n_columns + 5] = FAB_SL_NONE;
 	x.r->sl[3 * (size_t)x.r->n_columns + 6] = FAB_SL_NONE;
-	j = analyse(x.r, FAB_ENDS_LEAVES);
+	j = test_analysis(x.r, FAB_ENDS_LEAVES);
 	cr_assert_eq(j.unreachable, 2);
 	cr_assert_eq(j.minimal, j.connected);
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
 	fab_analysis_fini(&j);
-	j = analyse(x.r, FAB_ENDS_HOSTS);
+	j = test_analysis(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 8);
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
 }
@@ -333,14 +326,15 @@ Test(faults, losses)
 		OWN(fab_faults) *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
 		FAB_AUTO(fab_analysis_fini)
-		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES), after = {0};
+		struct fab_analysis before = test_analysis(x.r, FAB_ENDS_LEAVES),
+				    after = {0};
 		OWN(fab_routes) *r = NULL;
 		uint64_t gone = 0;
 
 		fab_faults_kill(faults, loss->part);
 		problem.faults = faults;
 		cr_assert_eq(fab_unicast_xy.route(&problem, &r, NULL), 0);
-		after = analyse(r, FAB_ENDS_LEAVES);
+		after = test_analysis(r, FAB_ENDS_LEAVES);
 		/* connected pairs of the leaf that died do not count as lost */
 		for (uint32_t c = 0; c < x.r->n_columns && !loss->part.is_cable; c++)
 			for (uint32_t s = 0; s < x.r->n_columns; s++) {
@@ -436,7 +430,7 @@ Test(faults, updn)
 
 	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
 	cr_assert_null(r->note);
-	j = analyse(r, FAB_ENDS_HOSTS);
+	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 0);
 	cr_assert(j.deadlock_free);
 	cr_assert_eq(j.valley_pairs, 0);

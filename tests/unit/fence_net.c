@@ -3,6 +3,7 @@
 #include "event/stream.h"
 #include "support/fences.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
@@ -10,14 +11,10 @@ static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 static struct fab_routes *route(const struct fab_fabric *f, const char *name,
 				const struct fab_faults *faults)
 {
-	const struct fab_unicast_engine *e = fab_unicast_engine_find(name, strlen(name));
 	struct fab_unicast_problem p = {
 		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
-	struct fab_routes *r = NULL;
 
-	cr_assert_not_null(e);
-	MUST(e->route(&p, &r, ERR));
-	return r;
+	return test_route(&p, name);
 }
 
 /* A fabric, its tables, nodes in an order. */

@@ -6,6 +6,7 @@
 #include "export/tables.h"
 #include "support/process.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 
 #include <unistd.h>
@@ -105,7 +106,7 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 	fab_faults_draw(faults, &list, n_dead, &rng);
 	MUST(fab_kfat_recognize(f, &kfat, ERR));
 	problem.kfat = kfat;
-	MUST(fab_unicast_engine_find(engine, strlen(engine))->route(&problem, &r, ERR));
+	r = test_route(&problem, engine);
 	check_round(r);
 	/* Lanes that differ in switch, port in, port out, level. */
 	free(r->vl_first);
@@ -547,10 +548,8 @@ Test(lfts, port_0_gives_way_to_adapters)
 
 static struct fab_analysis analysed(const struct fab_routes *r)
 {
-	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
-	struct fab_analysis j;
+	struct fab_analysis j = test_analysis(r, FAB_ENDS_HOSTS);
 
-	MUST(fab_analyse(r, &options, &j, ERR));
 	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 	return j;
 }

@@ -3,6 +3,7 @@
 #include "unicast/path.h"
 
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 
 /* Tables by LID with entries changed at random; service levels, some of them missing. */
@@ -12,7 +13,7 @@ static struct fab_routes *spoiled(const struct fab_fabric *f, struct fab_rng *rn
 	struct fab_routes *r;
 	size_t n;
 
-	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &r, NULL), 0);
+	r = test_route(&problem, "minhop");
 	n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * f->n_switches;
 	for (uint64_t i = fab_rng_below(rng, 6); i; i--)
 		r->next[fab_rng_below(rng, n)] = fab_rng_below(rng, 4)
@@ -144,7 +145,7 @@ Test(no_path, circle_in_words)
 	OWN_HEAP char *text = NULL;
 
 	problem.f = f;
-	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &r, NULL), 0);
+	r = test_route(&problem, "minhop");
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	fab_no_path_find(r, ends.n, ends.sw, ends.port, &x);
 	cr_expect_eq(x.pairs, 12);

@@ -2,6 +2,7 @@
 #include "unicast/placement.h"
 
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
 
@@ -175,7 +176,7 @@ Test(placement, costs_are_those_of_all_pairs)
 		uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches], uint64_t);
 		uint64_t hops = 0, most = 0;
 
-		MUST(fab_unicast_engine_find("minhop", 6)->route(&problem, &routes, ERR));
+		routes = test_route(&problem, "minhop");
 		fab_placement_measure(routes, hosts, n, &cost);
 		for (uint32_t a = 0; a < n; a++)
 			for (uint32_t b = 0; b < n; b++) {

@@ -6,6 +6,7 @@
 #include "support/naive.h"
 #include "support/routed.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 
 #include <criterion/parameterized.h>
@@ -149,9 +150,7 @@ static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed)
 	if (below(rng, 2))
 		fab_faults_kill_cable(net->faults, (uint32_t)below(rng, f->n_cables));
 	problem.faults = net->faults;
-	cr_assert_eq(
-		fab_unicast_engine_find("minhop", 6)->route(&problem, &net->routes, NULL),
-		0);
+	net->routes = test_route(&problem, "minhop");
 	if (below(rng, 3) == 0)
 		add_lanes(net->routes, rng);
 	if (below(rng, 4) == 0)

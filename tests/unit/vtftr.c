@@ -30,8 +30,6 @@ static struct fab_routes *route_within(const struct net *n, const char *engine,
 				       const struct fab_faults *faults, unsigned max_vls,
 				       unsigned max_sls)
 {
-	const struct fab_unicast_engine *e =
-		fab_unicast_engine_find(engine, strlen(engine));
 	struct fab_unicast_problem problem = {
 		.f = n->f,
 		.faults = faults,
@@ -40,11 +38,8 @@ static struct fab_routes *route_within(const struct net *n, const char *engine,
 		.max_sls = max_sls,
 		.n_threads = 1,
 	};
-	struct fab_routes *r;
 
-	cr_assert_not_null(e);
-	MUST(e->route(&problem, &r, ERR));
-	return r;
+	return test_route(&problem, engine);
 }
 
 static struct fab_routes *route(const struct net *n, const char *engine,

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/simulated.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "support/gen.h"
+#include "support/test.h"
+#include "support/unicast_check.h"
 #include "support/uniform.h"
-#include "unicast/engine.h"
-#include "unicast/faults.h"
 
 void simulated_route(struct simulated *s, const char *engine)
 {
@@ -20,15 +14,12 @@ void simulated_route(struct simulated *s, const char *engine)
 					      .roots = &s->root,
 					      .n_roots = s->has_root,
 					      .fills_roots = s->fills_roots};
-	struct fab_err err;
 
 	if (s->routes) {
 		fab_routes_free(s->routes);
 		fab_flow_ends_fini(&s->ends);
 	}
-	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
-			     ->route(&problem, &s->routes, &err),
-		     0, "%s", err.text);
+	s->routes = test_route(&problem, engine);
 	fab_flow_ends_init(&s->ends, s->f, s->faults ? s->faults->switch_is_dead : NULL,
 			   s->faults ? s->faults->cable_is_dead : NULL);
 	s->problem = (struct fab_sim_problem){
@@ -58,15 +49,13 @@ void simulated_seed(const struct simulated *s, const struct fab_sim_params *para
 	FAB_AUTOFREE uint64_t *wire = FAB_NEW(s->ends.n + 1, uint64_t);
 	struct fab_messages messages;
 	FAB_AUTO(fab_uniform_fini) struct fab_uniform u;
-	struct fab_err err;
 
 	for (uint32_t i = 0; i < s->ends.n; i++)
 		wire[i] = fab_sim_wire_ticks(&s->problem, params, i, size, false);
 	fab_uniform_init(&u, s->ends.n, wire, rate, size, params->by_flit ? 1 : 0, seed,
 			 &messages);
 	messages.least_payload = fab_last_payload(size, params->mtu);
-	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
-		     err.text);
+	MUST(fab_sim_run(&s->problem, params, &messages, r, ERR));
 }
 
 void simulated_turn_right(struct simulated *s, uint32_t column)

@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/unicast_check.h"
 
-#include "unicast/routes.h"
+#include "support/test.h"
 
-#include "unicast/faults.h"
-#include <stdlib.h>
-#include <string.h>
+struct fab_routes *test_route(const struct fab_unicast_problem *problem,
+			      const char *engine)
+{
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(engine, strlen(engine));
+	struct fab_routes *r = NULL;
+
+	cr_assert_not_null(e, "%s", engine);
+	MUST(fab_unicast_fits(e, problem, ERR));
+	MUST(e->route(problem, &r, ERR));
+	return r;
+}
+
+struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends ends)
+{
+	const struct fab_analysis_options options = {
+		.ends = ends, .with_load = true, .n_threads = 1};
+	struct fab_analysis j;
+
+	MUST(fab_analyse(routes, &options, &j, ERR));
+	return j;
+}
 
 enum { LANES = 16 };
 

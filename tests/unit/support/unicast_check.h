@@ -2,7 +2,13 @@
 /* Analyses unicast tables slowly: every pair is walked, hop by hop. */
 #pragma once
 
-#include "unicast/routes.h"
+#include "unicast/analysis.h"
+#include "unicast/engine.h"
+
+/* Tables by an engine, and their analysis on one thread, with loads; both succeed. */
+struct fab_routes *test_route(const struct fab_unicast_problem *problem,
+			      const char *engine);
+struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends ends);
 
 struct unicast_check {
 	uint64_t pairs, connected, connected_in_graph, minimal;
