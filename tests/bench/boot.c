@@ -4,28 +4,16 @@
  * max-min transfers of nodes that start together and one after the other), for a sweep of
  * 100 batches of the paper's machine, and peak memory.
  */
-#include "base/clock.h"
-#include "base/mem.h"
+#include "bench.h"
+
 #include "boot/mapping.h"
 #include "boot/transfer.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 
 static const char large[] = "cabinet=125@400G,board=500@10G,cpu=16@1G/"
 			    "cascade=50@200G,server=100@10G";
 
-static double peak_mib(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)usage.ru_maxrss / 1024;
-}
-
-static int measure(const struct fab_machine *m, const struct fab_batch *batch,
-		   const struct fab_mapping_engine *e, struct fab_share_workspace *w)
+static void measure(const struct fab_machine *m, const struct fab_batch *batch,
+		    const struct fab_mapping_engine *e, struct fab_share_workspace *w)
 {
 	const struct fab_transfer_options options = {.image_bytes = 50000000,
 						     .n_files = 1};
@@ -34,96 +22,79 @@ static int measure(const struct fab_machine *m, const struct fab_batch *batch,
 	double start = fab_now(), map, share_time, transfer_time, least;
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer transfer = {0};
 	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
-	struct fab_err err;
-	int rc = e->map(&problem, 1, of, &err);
 
+	MUST(e->map, &problem, 1, of);
 	map = fab_now() - start;
 	start = fab_now();
-	if (!rc)
-		rc = fab_share_of(m, batch, of, false, w, &share, &err);
+	MUST(fab_share_of, m, batch, of, false, w, &share);
 	share_time = fab_now() - start;
-	least = peak_mib();
+	least = bench_peak_mib();
 	start = fab_now();
-	if (!rc)
-		rc = fab_transfer_run(m, batch, of, &options, &transfer, &err);
+	MUST(fab_transfer_run, m, batch, of, &options, &transfer);
 	transfer_time = fab_now() - start;
-	if (rc) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
 	printf("%-10s %10.3f %10.3f %10.3f %8llu %10.2f %10.2f %8.0f %8.0f\n", e->form,
 	       map, share_time, transfer_time, (unsigned long long)transfer.n_events,
-	       400 / share.bandwidth_mbps, transfer.last_s, least, peak_mib());
-	return 0;
+	       400 / share.bandwidth_mbps, transfer.last_s, least, bench_peak_mib());
 }
 
-static int sweep(void)
+static void sweep(void)
 {
 	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-	struct fab_err err;
 	double start = fab_now();
-	int rc = fab_machine_parse("preset:taihulight", &m, &err);
 
-	if (rc)
-		return 1;
+	MUST(fab_machine_parse, "preset:taihulight", &m);
 	w = fab_share_workspace_new(m);
-	for (uint32_t k = 1; k <= 100 && !rc; k++) {
+	for (uint32_t k = 1; k <= 100; k++) {
 		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_share share;
 		FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
 		char text[40];
 
 		snprintf(text, sizeof(text), "first:%u", m->n_nodes / 100 * k);
-		rc = fab_batch_parse(m, text, &batch, &err);
-		for (size_t i = 0; i < fab_mapping_n_engines && !rc; i++) {
+		MUST(fab_batch_parse, m, text, &batch);
+		for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 			const struct fab_mapping_problem problem = {.m = m,
 								    .batch = &batch};
 
 			if (!fab_mapping_engines[i]->is_in_all || i > 1)
 				continue;
-			rc = fab_mapping_engines[i]->map(&problem, 0, of, &err);
-			if (!rc)
-				rc = fab_share_of(m, &batch, of, false, w, &share, &err);
+			MUST(fab_mapping_engines[i]->map, &problem, 0, of);
+			MUST(fab_share_of, m, &batch, of, false, w, &share);
 			fab_share_fini(&share);
 		}
 	}
 	printf("100 batches of the paper's machine, scda and bcda: %.3f s\n",
 	       fab_now() - start);
-	return rc != 0;
 }
 
 /* Nodes that start one after the other: two events a node. */
-static int stagger(const char *spec, double seconds)
+static void stagger(const char *spec, double seconds)
 {
 	const struct fab_transfer_options options = {
 		.image_bytes = 50000000, .n_files = 1, .stagger_seconds = seconds};
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
-	struct fab_err err;
-	int rc = 0;
 
-	if (fab_machine_parse(spec, &m, &err) || fab_batch_parse(m, "all", &all, &err))
-		return 1;
+	MUST(fab_machine_parse, spec, &m);
+	MUST(fab_batch_parse, m, "all", &all);
 	printf("%.60s: %u nodes, one every %g us:", spec, m->n_nodes, seconds * 1e6);
-	for (size_t i = 0; i < fab_mapping_n_engines && !rc; i++) {
+	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 		const struct fab_mapping_engine *e = fab_mapping_engines[i];
 		const struct fab_mapping_problem problem = {.m = m, .batch = &all};
 		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_transfer transfer;
 		double start;
 
-		rc = e->is_in_all ? e->map(&problem, 0, of, &err) : 0;
+		if (!e->is_in_all)
+			continue;
+		MUST(e->map, &problem, 0, of);
 		start = fab_now();
-		if (!rc && e->is_in_all)
-			rc = fab_transfer_run(m, &all, of, &options, &transfer, &err);
-		if (!rc && e->is_in_all) {
-			printf(" %s %.3f s", e->form, fab_now() - start);
-			fab_transfer_fini(&transfer);
-		}
+		MUST(fab_transfer_run, m, &all, of, &options, &transfer);
+		printf(" %s %.3f s", e->form, fab_now() - start);
+		fab_transfer_fini(&transfer);
 	}
 	printf("\n");
-	return rc != 0;
 }
 
 int main(void)
@@ -132,23 +103,19 @@ int main(void)
 	double start = fab_now();
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
-	struct fab_err err;
-	int failed;
 
-	if (fab_machine_parse(large, &m, &err) || fab_batch_parse(m, "all", &all, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+	MUST(fab_machine_parse, large, &m);
+	MUST(fab_batch_parse, m, "all", &all);
 	printf("%u nodes, %u servers, made in %.3f s\n", m->n_nodes, m->n_servers,
 	       fab_now() - start);
 	printf("%-10s %10s %10s %10s %8s %10s %10s %8s %8s\n", "mapping", "map_s",
 	       "share_s", "max_min_s", "events", "equal_s", "last_s", "map_MiB", "MiB");
-	failed = sweep();
-	failed |= stagger("preset:taihulight", 1e-3);
-	failed |= stagger("node=1000000@1G/server=160@10G", 1e-5);
+	sweep();
+	stagger("preset:taihulight", 1e-3);
+	stagger("node=1000000@1G/server=160@10G", 1e-5);
 	w = fab_share_workspace_new(m);
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!fab_mapping_engines[i]->needs_loaded)
-			failed |= measure(m, &all, fab_mapping_engines[i], w);
-	return failed;
+			measure(m, &all, fab_mapping_engines[i], w);
+	return 0;
 }

@@ -4,17 +4,10 @@
  * graph of channel dependencies and trace of all leaf pairs; peak memory so far. The best
  * of three runs.
  */
-#include "unicast/faults.h"
-#include "base/clock.h"
-#include "base/mem.h"
-#include "source/source.h"
-#include "unicast/analysis.h"
-#include "unicast/engine.h"
+#include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
+#include "unicast/analysis.h"
+#include "unicast/faults.h"
 
 enum { RUNS = 3 };
 
@@ -25,35 +18,20 @@ struct best {
 	bool deadlock_free;
 };
 
-static double peak_mib(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)usage.ru_maxrss / 1024;
-}
-
-static int once(const struct fab_unicast_problem *problem,
-		const struct fab_unicast_engine *engine, struct best *best)
+static void once(const struct fab_unicast_problem *problem, const char *engine,
+		 struct best *best)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
 	double start = fab_now(), seconds;
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	struct fab_err err;
 
-	if (engine->route(problem, &r, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+	r = bench_route(problem, engine);
 	seconds = fab_now() - start;
 	if (seconds < best->route)
 		best->route = seconds;
 	start = fab_now();
-	if (fab_analyse(r, &options, &j, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+	MUST(fab_analyse, r, &options, &j);
 	seconds = fab_now() - start;
 	if (seconds < best->analysis)
 		best->analysis = seconds;
@@ -61,41 +39,33 @@ static int once(const struct fab_unicast_problem *problem,
 	best->vls = j.vls;
 	best->sls = j.sls;
 	best->deadlock_free = j.deadlock_free;
-	return 0;
 }
 
-static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
-		   const char *engine)
+static void measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
+		    const char *engine)
 {
 	struct best best = {.route = 1e9, .analysis = 1e9};
 	struct fab_unicast_problem problem = {.max_vls = 3};
 	struct fab_fault_list list;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = bench_fabric(spec);
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
 	struct fab_stream rng = fab_stream_of(1, 0);
-	struct fab_err err;
-	int rc = 0;
 
-	if (fab_source_open(spec, NULL, &f, &err) || fab_kfat_recognize(f, &kfat, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+	MUST(fab_kfat_recognize, f, &kfat);
 	faults = fab_faults_new(f);
 	fab_faults_candidates(f, of, NULL, &list);
 	fab_faults_draw(faults, &list, n_faults, &rng);
 	problem.f = f;
 	problem.faults = faults;
 	problem.kfat = kfat;
-	for (int run = 0; run < RUNS && !rc; run++)
-		rc = once(&problem, fab_unicast_engine_find(engine, strlen(engine)),
-			  &best);
+	for (int run = 0; run < RUNS; run++)
+		once(&problem, engine, &best);
 	printf("%-36s %-6s %6zu %-10s %8.3f %8.3f %10llu %3u %3u %-4s %6.0f\n", spec,
 	       fab_fault_kind_choices.names[of], n_faults, engine, best.route,
 	       best.analysis, (unsigned long long)best.unreachable, best.vls, best.sls,
-	       best.deadlock_free ? "yes" : "no", peak_mib());
+	       best.deadlock_free ? "yes" : "no", bench_peak_mib());
 	free(list.of.v);
-	return rc;
 }
 
 int main(void)
@@ -117,13 +87,11 @@ int main(void)
 		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LEAVES, 20, "minhop"},
 		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LINKS, 20, "vtftr-ib"},
 	};
-	int rc = 0;
 
 	printf("%-36s %-6s %6s %-10s %8s %8s %10s %3s %3s %-4s %6s\n", "fabric", "of",
 	       "faults", "algorithm", "tables s", "analysis s", "no path", "vls", "sls",
 	       "free", "MiB");
-	for (size_t i = 0; i < FAB_COUNT(cases) && !rc; i++)
-		rc = measure(cases[i].spec, cases[i].of, cases[i].n_faults,
-			     cases[i].engine);
-	return rc;
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		measure(cases[i].spec, cases[i].of, cases[i].n_faults, cases[i].engine);
+	return 0;
 }

@@ -6,18 +6,10 @@
  *
  *   bench-mcast [FABRIC PATTERN]
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "bench.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "mcast/bounds.h"
 #include "mcast/route.h"
-#include "source/source.h"
 #include "support/sssp_heap.h"
 
 enum { REPEATS = 5, MAX_ENGINES = 16 };
@@ -48,12 +40,6 @@ struct times {
 	uint32_t max_efi[MAX_ENGINES];
 };
 
-static void fail(const struct fab_err *err)
-{
-	fprintf(stderr, "bench-mcast: %s\n", err->text);
-	exit(1);
-}
-
 static int by_value(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
@@ -67,18 +53,6 @@ static double median(double *v)
 	return v[REPEATS / 2];
 }
 
-static struct fab_groups *make_groups(const struct fab_fabric *f, const char *pattern)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_groups *groups = NULL;
-	struct fab_err err;
-
-	if (fab_groups_add_pattern(b, pattern, 1, &err) ||
-	    fab_groups_builder_finish(b, false, &groups, &err))
-		fail(&err);
-	return groups;
-}
-
 static void run_once(const struct fab_fabric *f, const struct fab_groups *groups,
 		     const struct fab_mcast_engine *const *engines, size_t n,
 		     struct times *t)
@@ -89,16 +63,13 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = NULL;
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_efi efi;
-	struct fab_err err;
 	double start = fab_now();
 
-	if (fab_dist_new(f, 1, &dist, &err))
-		fail(&err);
+	MUST(fab_dist_new, f, 1, &dist);
 	problem.dist = dist;
 	problem.shape = shape = fab_shape_recognize(f);
 	t->distances = fab_now() - start;
-	if (fab_mcast_route(&problem, engines, n, &options, results, &t->roots, &err))
-		fail(&err);
+	MUST(fab_mcast_route, &problem, engines, n, &options, results, &t->roots);
 	for (size_t i = 0; i < n; i++) {
 		t->trees[i] = results[i].trees_seconds;
 		fab_efi_of(&problem, &results[i], &efi);
@@ -108,24 +79,17 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 }
 
 /* How much memory a FULB run needs at its peak, making the fabric included. */
-static void print_memory(const struct row *row)
+static void print_memory(const void *of)
 {
+	const struct row *row = of;
 	const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
-	struct fab_fabric *f;
-	struct fab_groups *groups;
+	struct fab_fabric *f = bench_fabric(row->fabric);
+	double matrix = (double)f->n_switches * f->n_switches / 1048576;
 	struct times t;
-	struct rusage usage;
-	struct fab_err err;
-	double matrix;
 
-	if (fab_source_open(row->fabric, NULL, &f, &err))
-		fail(&err);
-	matrix = (double)f->n_switches * f->n_switches / 1048576;
-	groups = make_groups(f, row->pattern);
-	run_once(f, groups, &fulb, 1, &t);
-	getrusage(RUSAGE_SELF, &usage);
+	run_once(f, bench_groups(f, row->pattern), &fulb, 1, &t);
 	printf("  peak memory %.1f MiB, distance matrix %.1f MiB, allowed %.1f MiB\n",
-	       (double)usage.ru_maxrss / 1024, matrix, 1.3 * matrix + 64);
+	       bench_peak_mib(), matrix, 1.3 * matrix + 64);
 }
 
 static void print_times(const struct fab_mcast_engine *const *engines,
@@ -140,20 +104,18 @@ static void print_times(const struct fab_mcast_engine *const *engines,
 	       (t->distances + t->roots + fulb) * 1e3, sssp / fulb);
 }
 
-static void run(const struct row *row)
+static void run(const void *of)
 {
+	const struct row *row = of;
 	struct times runs[REPEATS], middle;
 	double values[REPEATS], fulb = 0, sssp = 0;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
-	struct fab_err err;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = bench_fabric(row->fabric);
+	FAB_AUTO(fab_groups_free_at)
+	struct fab_groups *groups = bench_groups(f, row->pattern);
 	size_t n = fab_mcast_n_engines + 1;
 	const struct fab_mcast_engine *engines[MAX_ENGINES] = {&sssp_heap_new};
 
 	memcpy(engines + 1, fab_mcast_engines, (n - 1) * sizeof(*engines));
-	if (fab_source_open(row->fabric, NULL, &f, &err))
-		fail(&err);
-	groups = make_groups(f, row->pattern);
 	for (int i = 0; i < REPEATS; i++)
 		run_once(f, groups, engines, n, &runs[i]);
 	for (int i = 0; i < REPEATS; i++)
@@ -177,21 +139,6 @@ static void run(const struct row *row)
 	print_times(engines, &middle, n, fulb, sssp);
 }
 
-/* In a process of its own, so that no row inherits the memory of the one before. */
-static void apart(void (*work)(const struct row *), const struct row *row)
-{
-	int status = 0;
-
-	fflush(stdout);
-	if (!fork()) {
-		work(row);
-		fflush(stdout);
-		_exit(0);
-	}
-	if (wait(&status) < 0 || status)
-		exit(1);
-}
-
 int main(int argc, char **argv)
 {
 	struct row own = {"fabric"};
@@ -199,13 +146,13 @@ int main(int argc, char **argv)
 	if (argc == 3) {
 		own.fabric = argv[1];
 		own.pattern = argv[2];
-		apart(run, &own);
-		apart(print_memory, &own);
+		bench_apart(run, &own);
+		bench_apart(print_memory, &own);
 		return 0;
 	}
 	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
-		apart(run, &rows[i]);
-		apart(print_memory, &rows[i]);
+		bench_apart(run, &rows[i]);
+		bench_apart(print_memory, &rows[i]);
 	}
 	return 0;
 }

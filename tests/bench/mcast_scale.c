@@ -8,20 +8,12 @@
  *   bench-mcast-scale [MOST_GROUPS [FABRIC]]    rows of so many groups at most, of
  *     fabrics whose name holds FABRIC
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "bench.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "mcast/bounds.h"
 #include "mcast/route.h"
-#include "source/source.h"
+
+#include <inttypes.h>
 
 struct row {
 	const char *fabric;
@@ -53,34 +45,6 @@ static const struct row rows[] = {
 	{"gen:torus:dims=50x50x40,hosts=2", 100000, "fulb", 1, 0, 16384},
 };
 
-static void fail(const struct fab_err *err)
-{
-	fprintf(stderr, "bench-mcast-scale: %s\n", err->text);
-	exit(1);
-}
-
-static struct fab_groups *make_groups(const struct fab_fabric *f, uint32_t n)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	FAB_AUTOFREE char *pattern =
-		fab_format("random:groups=%" PRIu32 ",size=16,seed=1", n);
-	struct fab_groups *groups = NULL;
-	struct fab_err err;
-
-	if (fab_groups_add_pattern(b, pattern, 1, &err) ||
-	    fab_groups_builder_finish(b, false, &groups, &err))
-		fail(&err);
-	return groups;
-}
-
-static double processor_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* A figure, and what it is to be. */
 static void print_figure(double value, double target)
 {
@@ -91,59 +55,37 @@ static void print_figure(double value, double target)
 		printf("          ");
 }
 
-static void run(const struct row *row)
+static void run(const void *of)
 {
+	const struct row *row = of;
 	const struct fab_mcast_engine *engine =
 		fab_mcast_engine_find(row->algorithm, strlen(row->algorithm));
 	struct fab_mcast_options options = {.n_threads = row->n_threads};
-	struct fab_mcast_problem problem = {0};
+	char *pattern =
+		fab_format("random:groups=%" PRIu32 ",size=16,seed=1", row->n_groups);
+	struct fab_fabric *f = bench_fabric(row->fabric);
+	struct fab_mcast_problem problem = {.f = f, .groups = bench_groups(f, pattern)};
 	struct fab_mcast_result result;
-	struct fab_fabric *f;
-	struct fab_shape *shape;
 	struct fab_dist *dist;
-	struct rusage usage;
 	struct fab_efi efi;
-	struct fab_err err;
 	double roots, start, on_clock, of_processor;
 
-	if (fab_source_open(row->fabric, NULL, &f, &err))
-		fail(&err);
-	problem.f = f;
-	problem.groups = make_groups(f, row->n_groups);
 	start = fab_now();
-	of_processor = processor_s();
-	if (fab_dist_new(f, row->n_threads, &dist, &err))
-		fail(&err);
+	of_processor = bench_cpu();
+	MUST(fab_dist_new, f, row->n_threads, &dist);
 	problem.dist = dist;
-	problem.shape = shape = fab_shape_recognize(f);
+	problem.shape = fab_shape_recognize(f);
 	options.bound = fab_mcast_lower_bound(&problem); /* where it may stop */
-	if (fab_mcast_route(&problem, &engine, 1, &options, &result, &roots, &err))
-		fail(&err);
-	of_processor = processor_s() - of_processor;
+	MUST(fab_mcast_route, &problem, &engine, 1, &options, &result, &roots);
+	of_processor = bench_cpu() - of_processor;
 	on_clock = fab_now() - start;
 	fab_efi_of(&problem, &result, &efi);
-	getrusage(RUSAGE_SELF, &usage);
 	printf("%-32s %6u %8u %-8s %2d ", row->fabric + 4, f->n_switches, row->n_groups,
 	       row->algorithm, row->n_threads);
 	print_figure(of_processor, row->target_s);
 	printf("%8.2f ", on_clock);
-	print_figure((double)usage.ru_maxrss / 1024, row->target_mib);
+	print_figure(bench_peak_mib(), row->target_mib);
 	printf("%6u\n", efi.max);
-}
-
-/* In a process of its own, so that no row inherits the memory of the one before. */
-static void apart(const struct row *row)
-{
-	int status = 0;
-
-	fflush(stdout);
-	if (!fork()) {
-		run(row);
-		fflush(stdout);
-		_exit(0);
-	}
-	if (wait(&status) < 0 || status)
-		exit(1);
 }
 
 int main(int argc, char **argv)
@@ -155,6 +97,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < FAB_COUNT(rows); i++)
 		if (rows[i].n_groups <= most &&
 		    (argc < 3 || strstr(rows[i].fabric, argv[2])))
-			apart(&rows[i]);
+			bench_apart(run, &rows[i]);
 	return 0;
 }

@@ -5,19 +5,10 @@
  * seeds, by the clock on all threads. Best of some runs; with an argument only the cases
  * whose name has it.
  */
-#include "base/clock.h"
-#include "base/mem.h"
+#include "bench.h"
+
 #include "event/stream.h"
 #include "rdma/choice.h"
-#include "source/source.h"
-#include "unicast/engine.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { MTU = 2048, BYTES = 262144, RUNS = 3 };
 
@@ -77,22 +68,18 @@ struct stage {
 	struct fab_rdma_transfer *transfer;
 };
 
-static int open_stage(struct stage *st, const char *spec, const char *route, uint32_t n,
-		      struct fab_err *err)
+static void open_stage(struct stage *st, const char *spec, const char *route, uint32_t n)
 {
-	const struct fab_unicast_engine *e =
-		fab_unicast_engine_find(route, strlen(route));
 	struct fab_unicast_problem up = {.max_vls = 15};
 
 	*st = (struct stage){.params = fab_rdma_defaults()};
 	st->params.all_rates = true;
-	if (fab_source_open(spec, NULL, &st->f, err))
-		return -1;
+	st->f = bench_fabric(spec);
 	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
 	up.f = st->f;
-	if (e && e->route(&up, &st->routes, err))
-		return -1;
-	if (!e)
+	if (fab_unicast_engine_find(route, strlen(route)))
+		st->routes = bench_route(&up, route);
+	else
 		st->params.routing =
 			!strcmp(route, "spray") ? FAB_RDMA_SPRAY : FAB_RDMA_ADAPTIVE;
 	st->transfer = draw(n, st->ends.n);
@@ -101,7 +88,7 @@ static int open_stage(struct stage *st, const char *spec, const char *route, uin
 						.routes = st->routes,
 						.transfer = st->transfer,
 						.n_transfers = n};
-	return fab_rdma_net_new(&st->problem, &st->params, &st->net, err);
+	MUST(fab_rdma_net_new, &st->problem, &st->params, &st->net);
 }
 
 static void close_stage(struct stage *st)
@@ -113,30 +100,20 @@ static void close_stage(struct stage *st)
 	free(st->transfer);
 }
 
-static double peak_mib(void)
+static void one(const void *of)
 {
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)usage.ru_maxrss / 1024;
-}
-
-static int one(const struct test *t, struct fab_err *err)
-{
+	const struct test *t = of;
 	struct stage st;
 	double best = 1e9;
 
-	if (open_stage(&st, t->spec, t->route, t->transfers, err))
-		return -1;
+	open_stage(&st, t->spec, t->route, t->transfers);
 	st.params.bad.loss = t->loss;
 	st.params.rto_ps = 1000000000;
 	for (int i = 0; i < RUNS; i++) {
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
-		if (fab_rdma_run(st.net, &st.params,
-				 fab_rdma_scheme_find(t->scheme, strlen(t->scheme)), &r,
-				 err))
-			return -1;
+		MUST(fab_rdma_run, st.net, &st.params,
+		     fab_rdma_scheme_find(t->scheme, strlen(t->scheme)), &r);
 		if (r.simulate_seconds < best)
 			best = r.simulate_seconds;
 		if (i == RUNS - 1)
@@ -145,15 +122,14 @@ static int one(const struct test *t, struct fab_err *err)
 			       t->name, t->transfers, t->route, t->scheme,
 			       (double)r.events / best, (double)r.packet_hops / best,
 			       best, r.completion_mean, r.completion_max,
-			       (double)r.bytes / 1048576, peak_mib(),
+			       (double)r.bytes / 1048576, bench_peak_mib(),
 			       r.n_done == r.n_transfers && !r.n_wrong ? "" : "  WRONG");
 	}
 	close_stage(&st);
-	return 0;
 }
 
 /* 512 packets from end to end of a torus. */
-static int figure6(struct fab_err *err)
+static void figure6(void)
 {
 	enum { LOSSES = 6, SCHEMES = 5, SEEDS = 200 };
 	static const char *const name[SCHEMES] = {"oracle", "rsw", "rsw+", "ssw", "rc"};
@@ -164,8 +140,7 @@ static int figure6(struct fab_err *err)
 	double begun, cpu = 0;
 	struct stage st;
 
-	if (open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", 1, err))
-		return -1;
+	open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", 1);
 	st.transfer[0] =
 		(struct fab_rdma_transfer){.source = 0, .target = 42, .bytes = 512 * 512};
 	st.params.mtu = 512;
@@ -179,8 +154,7 @@ static int figure6(struct fab_err *err)
 		cases[i].params.bad.loss = 1e-3 * (i / SCHEMES);
 	}
 	begun = fab_now();
-	if (fab_rdma_compare(&runs, out, err))
-		return -1;
+	MUST(fab_rdma_compare, &runs, out);
 	begun = fab_now() - begun;
 	for (uint32_t i = 0; i < LOSSES * SCHEMES; i++) {
 		struct fab_interval in =
@@ -194,39 +168,14 @@ static int figure6(struct fab_err *err)
 	}
 	printf("figure 6  %.2f s by the clock, %.2f s of processor time\n", begun, cpu);
 	close_stage(&st);
-	return 0;
-}
-
-/* In a process of its own, so that memory is that of this test. */
-static int one_alone(const struct test *t)
-{
-	struct fab_err err;
-	int status;
-	pid_t child;
-
-	fflush(stdout);
-	child = fork();
-	if (child == 0) {
-		int rc = one(t, &err);
-
-		if (rc)
-			fprintf(stderr, "%s\n", err.text);
-		fflush(stdout);
-		_exit(rc ? 1 : 0);
-	}
-	return child < 0 || waitpid(child, &status, 0) != child || status;
 }
 
 int main(int argc, char **argv)
 {
-	struct fab_err err;
-
 	for (size_t i = 0; i < FAB_COUNT(tests); i++)
-		if ((argc < 2 || strstr(tests[i].name, argv[1])) && one_alone(&tests[i]))
-			return 1;
-	if ((argc < 2 || strstr("figure 6", argv[1])) && figure6(&err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+		if (argc < 2 || strstr(tests[i].name, argv[1]))
+			bench_apart(one, &tests[i]);
+	if (argc < 2 || strstr("figure 6", argv[1]))
+		figure6();
 	return 0;
 }

@@ -4,14 +4,9 @@
  * control loss to 5 %, packets held up for 10 windows, contexts and MSGIDs that are used
  * again at once; every byte of memory is compared. With an argument so many seeds.
  */
-#include "base/clock.h"
-#include "rdma/rdma.h"
-#include "source/source.h"
-#include "unicast/engine.h"
+#include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "rdma/rdma.h"
 
 enum { TRANSFERS = 96, SEEDS = 150, US = 1000000, PACKET_PS = 282 * 80 };
 
@@ -56,16 +51,13 @@ struct sums {
 	uint64_t transfers, done, hung, wrong, zombies, lost, endless;
 };
 
-static int one(const struct fab_rdma_problem *problem, uint64_t seed, struct sums *sum,
-	       struct fab_err *err)
+static void one(const struct fab_rdma_problem *problem, uint64_t seed, struct sums *sum)
 {
 	struct fab_rdma_params params = params_of(seed);
 	struct fab_rdma_net *net;
-	int rc = fab_rdma_net_new(problem, &params, &net, err);
 
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < fab_rdma_n_schemes && !rc; i++) {
+	MUST(fab_rdma_net_new, problem, &params, &net);
+	for (size_t i = 0; i < fab_rdma_n_schemes; i++) {
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
 		/* 35 packets of which one in ten is lost or late: for ever */
@@ -74,9 +66,7 @@ static int one(const struct fab_rdma_problem *problem, uint64_t seed, struct sum
 			sum->endless++;
 			continue;
 		}
-		rc = fab_rdma_run(net, &params, fab_rdma_schemes[i], &r, err);
-		if (rc)
-			break;
+		MUST(fab_rdma_run, net, &params, fab_rdma_schemes[i], &r);
 		sum->transfers += r.n_transfers;
 		sum->done += r.n_done;
 		sum->hung += r.n_hung;
@@ -86,7 +76,6 @@ static int one(const struct fab_rdma_problem *problem, uint64_t seed, struct sum
 			sum->lost += r.n.lost[k];
 	}
 	fab_rdma_net_free(net);
-	return rc;
 }
 
 int main(int argc, char **argv)
@@ -97,18 +86,14 @@ int main(int argc, char **argv)
 	struct sums sum = {0};
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends = {0};
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
-	struct fab_fabric *f;
+	FAB_AUTO(fab_fabric_free_at)
+	struct fab_fabric *f = bench_fabric("gen:mesh:dims=3x2,hosts=1");
 	double begun = fab_now();
-	struct fab_err err;
-	int rc = 0;
 
-	if (fab_source_open("gen:mesh:dims=3x2,hosts=1", NULL, &f, &err))
-		goto failed;
 	up.f = f;
 	fab_flow_ends_init(&ends, f, NULL, NULL);
-	if (fab_unicast_minhop.route(&up, &routes, &err))
-		goto failed;
-	for (uint64_t seed = 0; seed < seeds && !rc; seed++) {
+	routes = bench_route(&up, "minhop");
+	for (uint64_t seed = 0; seed < seeds; seed++) {
 		struct fab_rdma_problem problem = {.f = f,
 						   .ends = &ends,
 						   .routes = routes,
@@ -116,10 +101,8 @@ int main(int argc, char **argv)
 						   .n_transfers = TRANSFERS};
 
 		draw(t, ends.n, seed);
-		rc = one(&problem, seed, &sum, &err);
+		one(&problem, seed, &sum);
 	}
-	if (rc)
-		goto failed;
 	printf("%llu transfers, %llu done, %llu hang, %llu with wrong bytes; %llu "
 	       "packets "
 	       "lost, %llu late ones for contexts of others; rc left out of %llu seeds; "
@@ -128,9 +111,5 @@ int main(int argc, char **argv)
 	       (unsigned long long)sum.hung, (unsigned long long)sum.wrong,
 	       (unsigned long long)sum.lost, (unsigned long long)sum.zombies,
 	       (unsigned long long)sum.endless, fab_now() - begun);
-	fab_fabric_free(f);
 	return sum.hung || sum.wrong;
-failed:
-	fprintf(stderr, "%s\n", err.text);
-	return 1;
 }

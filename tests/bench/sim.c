@@ -7,20 +7,13 @@
  * clock, against one, which needs a machine with nothing else to do. Best of some runs.
  * Arguments: the hosts of a network, words of the lines wanted.
  */
-#include "sim/sim.h"
-#include "base/clock.h"
-#include "base/mem.h"
+#include "bench.h"
+
 #include "fabric/kfat.h"
-#include "source/source.h"
+#include "sim/sim.h"
 #include "support/uniform.h"
-#include "unicast/engine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 struct net {
 	const char *name, *spec, *engine;
@@ -67,25 +60,9 @@ static const struct test tests[] = {
 
 enum { RUNS = 3 };
 
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static double peak_mib(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)usage.ru_maxrss / 1024;
-}
-
 static double now_of(bool by_clock)
 {
-	return by_clock ? fab_now() : cpu_seconds();
+	return by_clock ? fab_now() : bench_cpu();
 }
 
 /* When the measured time began and ended. */
@@ -107,7 +84,7 @@ static int look(void *context, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* One simulation. Returns packet-hops a second of the measured time; 0: failed. */
+/* One simulation. Returns packet-hops a second of the measured time. */
 static double simulate(const struct test *t, const struct fab_sim_problem *problem,
 		       int n_threads, struct fab_sim_result *r)
 {
@@ -118,8 +95,6 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 	struct watch w = {t->time / 5, t->time / 5 + t->time, n_threads > 1, 0, 0};
 	struct fab_messages messages;
 	FAB_AUTO(fab_uniform_fini) struct fab_uniform u;
-	struct fab_err err;
-	int rc;
 
 	params.kind = fab_sim_switch_find(t->kind, strlen(t->kind));
 	params.mtu = t->packet;
@@ -135,16 +110,14 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 	fab_uniform_init(&u, problem->ends->n, wire, t->rate, t->packet,
 			 t->by_flit ? 1 : 0, 1, &messages);
 	messages.least_payload = t->packet;
-	rc = fab_sim_run(problem, &params, &messages, r, &err);
-	if (rc)
-		fprintf(stderr, "%s\n", err.text);
-	for (uint32_t i = 0; !rc && i < r->n_cables; i++)
+	MUST(fab_sim_run, problem, &params, &messages, r);
+	for (uint32_t i = 0; i < r->n_cables; i++)
 		hops += r->cable[i].packets;
-	return rc ? 0 : (double)hops / (w.at_end - w.at_begin);
+	return (double)hops / (w.at_end - w.at_begin);
 }
 
-static int run(const struct test *t, const char *line,
-	       const struct fab_sim_problem *problem)
+static void run(const struct test *t, const char *line,
+		const struct fab_sim_problem *problem)
 {
 	struct fab_sim_result r;
 	double best = 0;
@@ -152,8 +125,6 @@ static int run(const struct test *t, const char *line,
 	for (int i = 0; i < RUNS; i++) {
 		double rate = simulate(t, problem, 1, &r);
 
-		if (rate <= 0)
-			return 1;
 		best = rate > best ? rate : best;
 		if (i + 1 < RUNS)
 			fab_sim_result_fini(&r);
@@ -162,14 +133,13 @@ static int run(const struct test *t, const char *line,
 	       "latency %.1f, %.0f MiB of %.0f\n",
 	       line, best, t->target, best >= t->target ? "yes" : "NO",
 	       (double)r.events / (double)r.packet_hops, r.accepted, r.latency_mean,
-	       (double)r.bytes / 1048576, peak_mib());
+	       (double)r.bytes / 1048576, bench_peak_mib());
 	fflush(stdout);
 	fab_sim_result_fini(&r);
-	return 0;
 }
 
 /* Threads against one: of one simulation, and of two side by side. */
-static int compare(const struct test *t, const struct fab_sim_problem *problem)
+static void compare(const struct test *t, const struct fab_sim_problem *problem)
 {
 	double one = 0, two = 0, alone = 1e9, beside = 1e9;
 
@@ -178,8 +148,6 @@ static int compare(const struct test *t, const struct fab_sim_problem *problem)
 		double rate, begun = fab_now();
 
 		rate = simulate(t, problem, 1, &r[0]);
-		if (rate <= 0)
-			return 1;
 		one = rate > one ? rate : one;
 		alone = fmin(alone, fab_now() - begun);
 		fab_sim_result_fini(&r[0]);
@@ -198,27 +166,24 @@ static int compare(const struct test *t, const struct fab_sim_problem *problem)
 	       "%.2f, wanted 1.9: %s\n",
 	       two / one, two >= 1.6 * one ? "yes" : "NO", 2 * alone / beside,
 	       2 * alone >= 1.9 * beside ? "yes" : "NO");
-	return 0;
 }
 
 /* A whole rate of a curve, setup and drain included. */
-static int curve(const struct fab_sim_problem *problem)
+static void curve(const struct fab_sim_problem *problem)
 {
 	const struct test t = {0, 0.5, true, 16, 4000, "voq", 0};
 	double best = 1e9;
 
 	for (int i = 0; i < RUNS; i++) {
 		struct fab_sim_result r;
-		double begun = cpu_seconds();
+		double begun = bench_cpu();
 
-		if (simulate(&t, problem, 1, &r) <= 0)
-			return 1;
-		best = fmin(best, cpu_seconds() - begun);
+		simulate(&t, problem, 1, &r);
+		best = fmin(best, bench_cpu() - begun);
 		fab_sim_result_fini(&r);
 	}
 	printf("512 one rate of the curve: %.3f s, wanted 0.2: %s\n", best,
 	       best <= 0.2 ? "yes" : "NO");
-	return 0;
 }
 
 static bool is_wanted(const char *line, char **word, int n)
@@ -229,7 +194,7 @@ static bool is_wanted(const char *line, char **word, int n)
 	return true;
 }
 
-static int measure(int net, const struct fab_sim_problem *problem, char **word, int n)
+static void measure(int net, const struct fab_sim_problem *problem, char **word, int n)
 {
 	char line[64];
 
@@ -241,17 +206,16 @@ static int measure(int net, const struct fab_sim_problem *problem, char **word, 
 		snprintf(line, sizeof(line), "%-5s at %4.2f %-4s %4u%c%s", nets[net].name,
 			 t->rate, t->kind, t->packet, t->by_flit ? 'f' : 'B',
 			 t->is_adaptive ? " adaptive" : "");
-		if (is_wanted(line, word, n) && run(t, line, problem))
-			return 1;
+		if (is_wanted(line, word, n))
+			run(t, line, problem);
 	}
 	if (net == 0 && is_wanted("512 curve", word, n))
-		return curve(problem);
+		curve(problem);
 	if (net == 1 && is_wanted("4096 two threads", word, n))
-		return compare(&(struct test){1, 1, true, 16, 6000, "voq", 0}, problem);
-	return 0;
+		compare(&(struct test){1, 1, true, 16, 6000, "voq", 0}, problem);
 }
 
-static int measure_net(int net, char **word, int n)
+static void measure_net(int net, char **word, int n)
 {
 	struct fab_unicast_problem route = {.max_vls = 1};
 	const char *engine = nets[net].engine;
@@ -259,33 +223,25 @@ static int measure_net(int net, char **word, int n)
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends = {0};
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	struct fab_err err;
+	FAB_AUTO(fab_fabric_free_at)
+	struct fab_fabric *f = bench_fabric(nets[net].spec);
 
-	if (fab_source_open(nets[net].spec, NULL, &f, &err) ||
-	    (!strcmp(engine, "xy") && fab_kfat_recognize(f, &kfat, &err))) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+	if (!strcmp(engine, "xy"))
+		MUST(fab_kfat_recognize, f, &kfat);
 	route.f = f;
 	route.kfat = kfat;
-	if (fab_unicast_engine_find(engine, strlen(engine))
-		    ->route(&route, &routes, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
+	routes = bench_route(&route, engine);
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	problem.f = f;
 	problem.ends = &ends;
 	problem.routes = routes;
-	return measure(net, &problem, word, n);
+	measure(net, &problem, word, n);
 }
 
 int main(int argc, char **argv)
 {
 	for (int i = 0; i < (int)FAB_COUNT(nets); i++)
-		if ((argc < 2 || !strcmp(argv[1], nets[i].name)) &&
-		    measure_net(i, argv + 1, argc - 1))
-			return 1;
+		if (argc < 2 || !strcmp(argv[1], nets[i].name))
+			measure_net(i, argv + 1, argc - 1);
 	return 0;
 }
