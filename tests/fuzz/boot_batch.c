@@ -20,17 +20,13 @@ static void check(const struct fab_machine *m, const struct fab_batch *b)
 
 static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t seed)
 {
-	struct fab_err err = {""};
 	FAB_AUTOFREE struct fab_batch *list = NULL;
 	uint32_t n;
 
 	if (!strncmp(spec, "random:", 7) && strlen(spec) > 7 + MAX_RANDOM_DIGITS)
 		return;
-	if (fab_batch_sweep(m, *spec ? spec : NULL, seed, &list, &n, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_batch_sweep(m, *spec ? spec : NULL, seed, &list, &n, ERR)))
 		return;
-	}
 	if (!n)
 		abort();
 	for (uint32_t i = 0; i < n; i++) {
@@ -45,17 +41,12 @@ static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t see
 static void try_batch(const struct fab_machine *m, const char *spec, const uint8_t *bytes,
 		      size_t n)
 {
-	struct fab_err err = {""};
 	FAB_AUTO(fab_batch_fini) struct fab_batch b = {0};
-	int rc = spec ? fab_batch_parse(m, spec, &b, &err)
-		      : fab_batch_read(m, "input", (const char *)bytes, n, &b, &err);
 
-	if (rc) {
-		if (!*err.text)
-			abort();
-		return;
-	}
-	check(m, &b);
+	if (!is_refused(
+		    spec ? fab_batch_parse(m, spec, &b, ERR)
+			 : fab_batch_read(m, "input", (const char *)bytes, n, &b, ERR)))
+		check(m, &b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -19,21 +19,18 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 	struct fab_mapping_problem problem = {
 		.m = &limited, .timed = is_timed ? &options : NULL, .seed = 1};
 	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
-	struct fab_err err = {""};
 	FAB_AUTO(fab_batch_fini) struct fab_batch all;
 
 	limited.limits = *limits;
-	if (fab_batch_parse(m, "first:8", &all, &err))
+	if (fab_batch_parse(m, "first:8", &all, ERR))
 		abort();
 	problem.batch = &all;
-	if (fab_mapping_choose(chosen, &choice, &err)) {
-		if (!*err.text)
-			abort();
-	} else if (!choice.engine->needs_loaded) {
-		if (choice.engine->map(&problem, choice.argument, of, &err) ||
-		    fab_mapping_verify(m, &all, of, &err))
-			abort();
-	}
+	if (is_refused(fab_mapping_choose(chosen, &choice, ERR)) ||
+	    choice.engine->needs_loaded)
+		return;
+	if (choice.engine->map(&problem, choice.argument, of, ERR) ||
+	    fab_mapping_verify(m, &all, of, ERR))
+		abort();
 }
 
 static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
@@ -42,32 +39,23 @@ static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
 		{0}, {.disk_mbps = 300, .connections = 2}, {.flow_mbps = 100}};
 	struct fab_chosen_list chosen = {0};
 	FAB_AUTOFREE char *list = fab_strndup(bytes, n);
-	struct fab_err err = {""};
 
-	if (fab_choices_parse(&fab_mapping_choices, list, &chosen, &err)) {
-		if (!*err.text)
-			abort();
-	} else {
+	if (!is_refused(fab_choices_parse(&fab_mapping_choices, list, &chosen, ERR)))
 		for (size_t i = 0; i < chosen.of.n; i++)
 			for (size_t k = 0; k < 2 * FAB_COUNT(limits); k++)
 				try_chosen(m, &chosen.of.v[i], &limits[k / 2], k & 1);
-	}
 	free(chosen.of.v);
 }
 
 static void try_file(const struct fab_machine *m, const char *text, size_t n)
 {
 	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
-	struct fab_err err = {""};
 
-	if (fab_mapping_read(m, "input", text, n, of, &err)) {
-		if (strncmp(err.text, "input:", 6) != 0)
+	if (is_refused_at(fab_mapping_read(m, "input", text, n, of, ERR)))
+		return;
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		if (of[i] != FAB_NONE && of[i] >= m->n_interfaces)
 			abort();
-	} else {
-		for (uint32_t i = 0; i < m->n_nodes; i++)
-			if (of[i] != FAB_NONE && of[i] >= m->n_interfaces)
-				abort();
-	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

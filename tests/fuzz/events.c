@@ -97,22 +97,18 @@ static void try_one(const struct fab_fabric *f, const struct fab_dist *dist, uin
 		    const uint8_t *bytes, size_t n)
 {
 	struct fab_events *e = NULL;
-	struct fab_err err = {""};
 	int rc;
 
 	if (how & 1) {
 		FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
 
-		rc = fuzz_is_modest(spec) ? fab_events_generate(f, spec, SEED, &e, &err)
-					  : fab_fail(&err, 1, "too many");
+		rc = fuzz_is_modest(spec) ? fab_events_generate(f, spec, SEED, &e, ERR)
+					  : fab_fail(ERR, 1, "too many");
 	} else {
-		rc = fab_events_read(f, NULL, "input", (const char *)bytes, n, &e, &err);
+		rc = fab_events_read(f, NULL, "input", (const char *)bytes, n, &e, ERR);
 	}
-	if (rc) {
-		if (!*err.text)
-			abort();
+	if (is_refused(rc))
 		return;
-	}
 	check_events(e);
 	check_written(f, e);
 	replay(f, dist, e, how);

@@ -35,12 +35,10 @@ static void try_faults(const uint8_t *bytes, size_t n)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = fuzz_small_fabric();
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
-	struct fab_err err = {""};
 	char path[32];
 	int fd = make_file(bytes, n, path, sizeof(path));
 
-	if (fab_faults_add_file(faults, path, &err) && !*err.text)
-		abort();
+	(void)is_refused(fab_faults_add_file(faults, path, ERR));
 	if (faults->named.n > (size_t)f->n_switches + f->n_cables)
 		abort();
 	fab_faults_clear(faults);
@@ -120,11 +118,8 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 	struct fab_err err = {""};
 
-	if (engine->route(problem, &r, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(engine->route(problem, &r, ERR)))
 		return;
-	}
 	if (fab_analyse(r, &options, &j, &err) ||
 	    fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, &err))
 		abort();
@@ -139,7 +134,6 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 
 static void try_fabric(const uint8_t *bytes, size_t n)
 {
-	struct fab_err err = {""};
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
@@ -150,11 +144,8 @@ static void try_fabric(const uint8_t *bytes, size_t n)
 	f = make_fabric(bytes, n, &used);
 	if (!f)
 		return;
-	if (fab_kfat_recognize(f, &k, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_kfat_recognize(f, &k, ERR)))
 		return;
-	}
 	faults = fab_faults_new(f);
 	for (; used + 1 < n; used += 2)
 		if (bytes[used] & 1)

@@ -41,13 +41,9 @@ static void finish(const struct fab_fabric *f, struct fab_groups_builder *b,
 		   bool skip_empty)
 {
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	struct fab_err err = {""};
 
-	if (fab_groups_builder_finish(b, skip_empty, &g, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_groups_builder_finish(b, skip_empty, &g, ERR)))
 		return;
-	}
 	if (!g->n)
 		abort();
 	for (uint32_t i = 0; i < g->n; i++)
@@ -60,25 +56,21 @@ static void try_one(const struct fab_fabric *f, uint8_t how, const uint8_t *byte
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	bool ignore_unknown = how & 2;
-	struct fab_err err = {""};
 	int rc = 0;
 
 	if (how & 1) {
 		FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
 
 		if (fuzz_is_modest(spec))
-			rc = fab_groups_add_pattern(b, spec, SEED, &err);
+			rc = fab_groups_add_pattern(b, spec, SEED, ERR);
 	} else {
 		rc = fab_groups_read(b, "input", (const char *)bytes, n, ignore_unknown,
-				     &err);
+				     ERR);
 	}
-	if (!rc) {
+	if (is_refused(rc))
+		fab_groups_builder_free(b);
+	else
 		finish(f, b, ignore_unknown);
-		return;
-	}
-	if (!*err.text)
-		abort();
-	fab_groups_builder_free(b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -52,17 +52,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static struct fab_machine *m;
 	struct fab_host_addresses *addresses = NULL;
-	struct fab_err err = {""};
 	char *rest, *word;
 	FAB_AUTOFREE char *copy = NULL;
 
 	if (!m)
 		m = fuzz_small_machine();
-	if (fab_host_addresses_read("input", (const char *)bytes, n, &addresses, &err)) {
-		if (strncmp(err.text, "input:", 6) != 0)
-			abort();
+	if (is_refused_at(fab_host_addresses_read("input", (const char *)bytes, n,
+						  &addresses, ERR)))
 		return 0;
-	}
 	copy = rest = fab_strndup((const char *)bytes, n);
 	while ((word = strsep(&rest, " \t\r\n#")) != NULL) {
 		const struct fab_host_address *e =

@@ -29,12 +29,9 @@ static void try_keys(const char *bytes, size_t n)
 	static const struct fab_size_layout layouts[] = {{0, 21}, {FAB_SIZE_LIBRARY, 21}};
 	FAB_AUTOFREE char *text = strndup(bytes, n);
 	struct fab_puts puts = {0};
-	struct fab_err err = {""};
 
-	if (fab_puts_parse(text, &puts, &err)) {
-		if (!*err.text)
-			abort();
-	} else if (fab_puts_keys(&puts) < 1000 && fab_puts_bytes(&puts) < 100000) {
+	if (!is_refused(fab_puts_parse(text, &puts, ERR)) &&
+	    fab_puts_keys(&puts) < 1000 && fab_puts_bytes(&puts) < 100000) {
 		for (size_t i = 0; i < 2; i++) {
 			size_t size;
 

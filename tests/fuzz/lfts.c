@@ -49,16 +49,13 @@ static void analyse(const struct fab_routes *r)
 		struct fab_analysis_options options = {
 			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
 		FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
-		struct fab_err err = {""};
 
-		if (fab_analyse(r, &options, &j, &err)) {
-			if (!*err.text)
-				abort();
-		} else if (j.connected > j.connected_in_graph ||
-			   j.connected_in_graph > j.pairs || j.minimal > j.connected ||
-			   j.pairs_on_cycles > j.connected ||
-			   j.deadlock_free != (!j.cycle.n && !j.is_unknown) ||
-			   j.max_hops > 1) {
+		if (is_refused(fab_analyse(r, &options, &j, ERR)))
+			continue;
+		if (j.connected > j.connected_in_graph ||
+		    j.connected_in_graph > j.pairs || j.minimal > j.connected ||
+		    j.pairs_on_cycles > j.connected ||
+		    j.deadlock_free != (!j.cycle.n && !j.is_unknown) || j.max_hops > 1) {
 			abort();
 		}
 	}
@@ -89,7 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static struct fab_fabric *f;
 	const char *text = (const char *)bytes;
 	struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 	bool is_sls = n && *text == 'S', is_lanes = n && *text == 'V';
 	int rc;
 
@@ -100,13 +96,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 					 NULL))
 			abort();
 		rc = (is_sls ? fab_routes_add_path_sl
-			     : fab_routes_add_sl2vl)(r, "input", text + 1, n - 1, &err);
+			     : fab_routes_add_sl2vl)(r, "input", text + 1, n - 1, ERR);
 	} else {
-		rc = fab_routes_from_lfts(f, NULL, "input", text, n, &r, &err);
+		rc = fab_routes_from_lfts(f, NULL, "input", text, n, &r, ERR);
 	}
-	if (rc && !*err.text)
-		abort();
-	if (!rc)
+	if (!is_refused(rc))
 		check(r);
 	if (!rc || is_sls || is_lanes)
 		fab_routes_free(r);

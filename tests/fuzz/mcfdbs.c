@@ -74,11 +74,8 @@ static void try_one(const struct fab_fabric *f, const char *text, size_t n, bool
 	struct fab_mft *mft;
 	struct fab_err err = {""};
 
-	if (fab_mcfdbs_read(f, "input", text, n, lenient, &mft, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_mcfdbs_read(f, "input", text, n, lenient, &mft, ERR)))
 		return;
-	}
 	for (uint64_t e = 0; e < mft->first[mft->n]; e++)
 		if (mft->sw[e] >= f->n_switches || mft->num[e] > N_PORTS)
 			abort();

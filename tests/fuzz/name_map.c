@@ -9,14 +9,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct fab_name_map *map = NULL;
-	struct fab_err err;
 	const char *name;
 
-	if (fab_name_map_parse("input", (const char *)bytes, n, &map, &err))
+	if (is_refused(fab_name_map_parse("input", (const char *)bytes, n, &map, ERR)))
 		return 0;
 	name = fab_name_map_get(map, 1);
 	if (name && (strlen(name) > n || !*name))
-		__builtin_trap();
+		abort();
 	fab_name_map_free(map);
 	return 0;
 }

@@ -31,15 +31,11 @@ static uint32_t n_ids(const struct fab_fabric *f, enum fab_want want)
 static void try_hostlist(const char *text, size_t n)
 {
 	FAB_AUTO(fab_hostlist_free_at) struct fab_hostlist *list = NULL;
-	struct fab_err err = {""};
 	uint64_t count = 0;
 	const char *name;
 
-	if (fab_hostlist_new(text, n, MAX_NAMES, &list, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_hostlist_new(text, n, MAX_NAMES, &list, ERR)))
 		return;
-	}
 	while ((name = fab_hostlist_next(list))) {
 		if (fab_is_hostlist(name, strlen(name)) && !fab_is_hostlist(text, n))
 			abort();
@@ -54,11 +50,10 @@ static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
 {
 	FAB_AUTO(fab_matches_fini) struct fab_matches matches = {.with_names = true};
 	struct fab_ids ids = {0};
-	struct fab_err err = {""};
-	int rc = is_file ? fab_lookup_lines(l, "input", text, n, &ids, &matches, &err)
-			 : fab_lookup_list(l, text, n, &ids, &matches, &err);
+	int rc = is_file ? fab_lookup_lines(l, "input", text, n, &ids, &matches, ERR)
+			 : fab_lookup_list(l, text, n, &ids, &matches, ERR);
 
-	if (rc ? !*err.text : !ids.of.n)
+	if (!is_refused(rc) && !ids.of.n)
 		abort();
 	for (size_t i = 0; i < ids.of.n; i++)
 		if (ids.of.v[i] >= n_ids(f, want))
@@ -72,13 +67,9 @@ static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
 static void try_pair(const char *text, size_t n)
 {
 	struct fab_item pair[2];
-	struct fab_err err = {""};
 
-	if (fab_list_pair(text, n, " \t,", pair, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_list_pair(text, n, " \t,", pair, ERR)))
 		return;
-	}
 	for (int i = 0; i < 2; i++)
 		if (pair[i].text < text || pair[i].text + pair[i].len > text + n ||
 		    !pair[i].len)

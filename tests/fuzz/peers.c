@@ -11,16 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
 	struct fab_peers p;
-	struct fab_err err = {""};
 
 	if (!n)
 		return 0;
-	if (fab_peers_parse(&memory, "input", (const char *)bytes + 1, n - 1,
-			    bytes[0] / 8 + 1u, bytes[0] % 8 + 1u, &p, &err)) {
-		if (strncmp(err.text, "input:", 6) != 0)
-			abort();
+	if (is_refused_at(fab_peers_parse(&memory, "input", (const char *)bytes + 1,
+					  n - 1, bytes[0] / 8 + 1u, bytes[0] % 8 + 1u, &p,
+					  ERR)))
 		return 0;
-	}
 	for (uint32_t r = 0; r < p.n; r++)
 		for (uint32_t i = 0; i < fab_peers_degree(&p, r); i++) {
 			uint32_t peer = fab_peers_at(&p, r, i);

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "export/fabrics.h"
+#include "fuzz.h"
+#include "source/reader.h"
 #include "source/source.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* As a dump; NULL: refused, as nodes that share a GUID cannot be told apart in one. */
 static inline char *fuzz_dump(const struct fab_fabric *f, size_t *n)
@@ -53,4 +53,17 @@ static inline void fuzz_source(const uint8_t *bytes, size_t n)
 	}
 	free(first);
 	fab_fabric_free(f);
+}
+
+/* Past the recognition of formats by a reader, and as any input. Returns 0. */
+static inline int fuzz_read(int (*read)(struct fab_builder *b, const char *name,
+					const char *text, size_t n, struct fab_err *err),
+			    const uint8_t *bytes, size_t n)
+{
+	struct fab_builder *b = fab_builder_new();
+
+	(void)is_refused(read(b, "input", (const char *)bytes, n, ERR));
+	fab_builder_free(b);
+	fuzz_source(bytes, n);
+	return 0;
 }

@@ -218,11 +218,8 @@ static void read_damaged(void)
 	struct fab_err err = {""};
 	uint64_t id;
 
-	if (fab_store_open(path(), FAB_STORE_READ, &store, &err)) {
-		if (!*err.text)
-			abort();
+	if (is_refused(fab_store_open(path(), FAB_STORE_READ, &store, ERR)))
 		return;
-	}
 	if (!fab_store_read(store, &filter, &runs, &err))
 		fab_store_runs_fini(&runs);
 	else if (!*err.text)

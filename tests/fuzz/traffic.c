@@ -10,15 +10,11 @@ static void try_one(const struct fab_fabric *f, const struct fab_flow_ends *ends
 		    bool in_ticks, const uint8_t *bytes, size_t n)
 {
 	struct fab_message_file trace;
-	struct fab_err err = {""};
 
-	if (fab_message_file_parse(f, ends,
-				   in_ticks ? FAB_MESSAGES_TICKS : FAB_MESSAGES_TRACE,
-				   "input", (const char *)bytes, n, &trace, &err)) {
-		if (strncmp(err.text, "input:", 6) != 0)
-			abort();
+	if (is_refused_at(fab_message_file_parse(
+		    f, ends, in_ticks ? FAB_MESSAGES_TICKS : FAB_MESSAGES_TRACE, "input",
+		    (const char *)bytes, n, &trace, ERR)))
 		return;
-	}
 	if (!trace.of.n)
 		abort();
 	for (size_t i = 0; i < trace.of.n; i++) {

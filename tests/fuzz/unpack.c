@@ -7,12 +7,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
-	struct fab_err err;
 
-	if (fab_input_unpack("input", bytes, n, &in, &err))
+	if (is_refused(fab_input_unpack("input", bytes, n, &in, ERR)))
 		return 0;
 	if (in.heap &&
 	    (in.n > n * FAB_INPUT_MAX_RATIO + FAB_INPUT_SLACK || in.bytes[in.n]))
-		__builtin_trap();
+		abort();
 	return 0;
 }
