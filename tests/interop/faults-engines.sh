@@ -8,6 +8,8 @@
 # FABRIC is gen: or a real dump. TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77
 # (skipped) when a program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
+# shellcheck source=tests/interop/tables.bash
+. "$(dirname "$(readlink -f "$0")")/tables.bash"
 topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 engine=$4 lmc=${5:-0} n_roots=${6:-0}
 here=$(dirname "$(readlink -f "$0")")
 case $fabric in
@@ -50,10 +52,6 @@ for ends in hosts adapters all; do
   [ "$ours" = "$theirs" ] || fail "$ends: OpenSM $theirs, ours $ours"
   echo "$fabric, $engine, $ends: $ours"
 done
-entries() { # "switch LID port", sorted
-  awk '/^Unicast/ { for (i = 1; i < NF; i++) if ($i == "guid") sw = $(i + 1) }
-    /^0x/ { print sw, $1, $2 + 0 }' "$1" | LC_ALL=C sort
-}
 entries sm/opensm-lfts.dump >theirs
 entries ours | cmp - theirs || fail "$(entries ours | comm -13 - theirs | wc -l) entries differ"
 [ -s theirs ] || fail "no entries"

@@ -7,6 +7,8 @@
 # FAULTS fabric-faults. Exit status 77 (skipped) when a program or all dumps are missing.
 # Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
+# shellcheck source=tests/interop/tables.bash
+. "$(dirname "$(readlink -f "$0")")/tables.bash"
 topo=$(readlink -f "$1") faults=$(readlink -f "$2")
 shift 2
 PATH=$PATH:/usr/sbin
@@ -22,10 +24,6 @@ fail() {
   exit 1
 }
 columns='-q --format=csv --no-header --columns=pairs,unreachable,max_hops,minimal,cycle_channels,pairs_on_cycles,valley_pairs'
-entries() { # "switch port-or-LID port", sorted: LIDs are the fabric's where it has some
-  awk '/^Unicast/ { for (i = 1; i < NF; i++) if ($i == "guid") sw = $(i + 1) }
-    /^0x/ { print sw, $1, $2 + 0 }' "$1" | LC_ALL=C sort
-}
 same() { # FABRIC ENGINE [OPTION...]
   local fabric=$1 engine=$2 ours theirs
   shift 2
