@@ -6,7 +6,7 @@
 # environment variable MUTANT=N enables the mutation of line N. The tests that the line names
 # are run for each mutation; those that pass all of them survive. PATTERN selects
 # lines by a part of their text. Exit status 1 when a mutation survives, 2 when the list does
-# not fit the sources. -v prints the failed tests of each detected mutation.
+# not fit the sources. -v prints the first test that fails of each detected mutation.
 set -u
 verbose=
 [ "${1:-}" = -v ] && { verbose=yes; shift; }
@@ -107,8 +107,8 @@ ninja -k 0 -C "$build/build" >"$build/log" 2>&1 ||
 
 run_tests() { # MUTANT TESTS
   # shellcheck disable=SC2086
-  MUTANT=$1 timeout 900 meson test -C "$build/build" --no-rebuild --timeout-multiplier 0.2 \
-    $2 >"$build/log" 2>&1
+  MUTANT=$1 CRITERION_FAIL_FAST=1 timeout 900 meson test -C "$build/build" --no-rebuild \
+    --timeout-multiplier 0.2 --maxfail 1 $2 >"$build/log" 2>&1
 }
 
 selected() { # ROW
@@ -142,7 +142,7 @@ while IFS= read -r row; do
     echo "survived: line $number, $place: $old  ->  $new  ($tests)"
   else
     detected=$((detected + 1))
-    [ -z "$verbose" ] || echo "detected: line $number, $place: $(grep -cE ' (FAIL|TIMEOUT|ERROR) ' "$build/log") tests"
+    [ -z "$verbose" ] || echo "detected: line $number, $place: $(grep -m 1 -E ' (FAIL|TIMEOUT|ERROR) ' "$build/log")"
   fi
 done <"$list"
 echo "$detected mutations detected, $survived survived, $unknown unknown"
