@@ -288,9 +288,9 @@ Test(cli, progress, .timeout = 60)
 	run_on_terminal(tick, text, sizeof(text));
 	line = strstr(text, "\rrouting ");
 	cr_assert_eq(line, text, "%s", text);
-	cr_assert(strstr(text, "/26 switches)  1."), "%s", text);
-	cr_assert(strstr(text, " s left\033[K"), "%s", text);
-	cr_assert(strstr(text, "\r\033[Kfabric-test: warning: hello\r\n"), "%s", text);
+	HAS(text, "/26 switches)  1.");
+	HAS(text, " s left\033[K");
+	HAS(text, "\r\033[Kfabric-test: warning: hello\r\n");
 }
 
 Test(cli, report_options_follow_the_terminal)

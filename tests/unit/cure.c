@@ -161,18 +161,9 @@ static bool is_without(const struct fab_fabric *f, const char *edit, uint32_t a,
 	return left->n_cables + 1 == f->n_cables;
 }
 
-ParameterizedTestParameters(cure, planted)
-{
-	static int part[PARTS];
-
-	for (int i = 0; i < PARTS; i++)
-		part[i] = i;
-	return cr_make_param_array(int, part, PARTS);
-}
-
 /* In each of 100 random trees a cable between two leaves closes a loop of minhop: it is
  * found, alone, and first among the cables to leave out. */
-ParameterizedTest(int *part, cure, planted)
+TEST_EACH(part, PARTS, cure, planted)
 {
 	const struct fab_cure_options options = {.cpu_seconds = 5};
 	struct fab_rng rng = test_rng(7 + (uint64_t)*part);

@@ -407,32 +407,14 @@ static void check_fabric(const struct fab_fabric *f, uint64_t seed, int n)
 	}
 }
 
-ParameterizedTestParameters(edit, generated)
-{
-	static size_t index[FAB_COUNT(specs)];
-
-	for (size_t i = 0; i < FAB_COUNT(specs); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(specs));
-}
-
-ParameterizedTest(size_t *index, edit, generated)
+TEST_EACH(index, FAB_COUNT(specs), edit, generated)
 {
 	OWN(fab_fabric) *f = test_gen_raw(specs[*index]);
 
 	check_fabric(f, *index, f->n_nodes > 10000 ? 4 : 40);
 }
 
-ParameterizedTestParameters(edit, dumps)
-{
-	static size_t index[FAB_COUNT(dumps)];
-
-	for (size_t i = 0; i < FAB_COUNT(dumps); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(dumps));
-}
-
-ParameterizedTest(size_t *index, edit, dumps)
+TEST_EACH(index, FAB_COUNT(dumps), edit, dumps)
 {
 	OWN(fab_fabric) *f = data_open(dumps[*index]);
 
@@ -538,7 +520,7 @@ Test(edit, files)
 	MUST(fab_editor_add_lines(e, "plan", text, strlen(text), ERR));
 	cr_assert_eq(fab_editor_count(e), 4);
 	MUST(fab_editor_finish(e, NULL, &out, ERR));
-	cr_assert(strstr(out->source, " with 4 edits"));
+	HAS(out->source, " with 4 edits");
 	cr_assert_eq(out->n_hosts, f->n_hosts - 1);
 	sw = test_switch(out, "leaf-1");
 	port = fab_port_find(out, sw, 7);

@@ -64,16 +64,7 @@ static const char *const files[] = {
 	"opensm-dumps/ibutils-subnet.lst",
 };
 
-ParameterizedTestParameters(export_ibnetdiscover, real_dumps)
-{
-	static size_t index[FAB_COUNT(files)];
-
-	for (size_t i = 0; i < FAB_COUNT(files); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(files), NULL);
-}
-
-ParameterizedTest(size_t *index, export_ibnetdiscover, real_dumps)
+TEST_EACH(index, FAB_COUNT(files), export_ibnetdiscover, real_dumps)
 {
 	check_fixed_point(files[*index], data_open(files[*index]));
 }
@@ -85,16 +76,7 @@ static const char *const specs[] = {
 	"gen:kfat:dims=4x4,hosts=4",
 };
 
-ParameterizedTestParameters(export_ibnetdiscover, generated)
-{
-	static size_t index[FAB_COUNT(specs)];
-
-	for (size_t i = 0; i < FAB_COUNT(specs); i++)
-		index[i] = i;
-	return cr_make_param_array(size_t, index, FAB_COUNT(specs), NULL);
-}
-
-ParameterizedTest(size_t *index, export_ibnetdiscover, generated)
+TEST_EACH(index, FAB_COUNT(specs), export_ibnetdiscover, generated)
 {
 	struct fab_fabric *f = NULL;
 

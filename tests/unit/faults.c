@@ -485,3 +485,22 @@ Test(faults, effort)
 		fab_kfat_free(problem.kfat ? kfat : NULL);
 	}
 }
+
+/* LIDs of dead switches, with the hosts on them, and of hosts that were cut off are no
+ * destinations. */
+Test(faults, dead_parts_are_no_destinations)
+{
+	OWN(fab_fabric) *f = test_gen("torus:dims=3x3,hosts=2");
+	OWN(fab_faults) *faults = fab_faults_new(f);
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
+	const struct fab_unicast_engine *minhop = &fab_unicast_minhop;
+
+	cr_expect_eq(fab_unicast_effort(minhop, &problem).destinations, 9 + 18);
+	fab_faults_kill_switch(faults, 4);
+	cr_expect_eq(fab_unicast_effort(minhop, &problem).destinations, 8 + 16);
+	for (uint32_t c = f->n_switch_links; c < f->n_cables; c++)
+		if (f->port_node[f->cable_a[c]] == 0 || f->port_node[f->cable_b[c]] == 0)
+			fab_faults_kill_cable(faults, c);
+	cr_expect_eq(fab_unicast_effort(minhop, &problem).destinations, 8 + 14);
+}

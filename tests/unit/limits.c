@@ -407,14 +407,7 @@ static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 	return n;
 }
 
-ParameterizedTestParameters(limits, balanced_is_quickest_and_advice_is_attained)
-{
-	static int parts[] = {0, 1, 2, 3};
-
-	return cr_make_param_array(int, parts, 4);
-}
-
-ParameterizedTest(int *part, limits, balanced_is_quickest_and_advice_is_attained)
+TEST_EACH(part, 4, limits, balanced_is_quickest_and_advice_is_attained)
 {
 	uint32_t n_advice = 0, n_saved = 0;
 

@@ -119,24 +119,8 @@ static uint32_t power_off(const struct fab_fabric *f, uint32_t sw, bool *is_gone
 	return n_left;
 }
 
-/* A test for each dump. */
-static struct criterion_test_params each_dump(void)
-{
-	static int number[16];
-	int n = 0;
-
-	for (; data_dumps[n]; n++)
-		number[n] = n;
-	return cr_make_param_array(int, number, (size_t)n);
-}
-
-ParameterizedTestParameters(ranks, dump_without_the_hosts_of_a_leaf)
-{
-	return each_dump();
-}
-
 /* Every leaf of every dump, one at a time. */
-ParameterizedTest(int *i, ranks, dump_without_the_hosts_of_a_leaf)
+TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_the_hosts_of_a_leaf)
 {
 	OWN(fab_fabric) *f = data_open(data_dumps[*i]);
 	OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool);
@@ -183,13 +167,8 @@ static uint32_t remove_rail(const struct fab_fabric *f, const char *rail, bool *
 	return n_left;
 }
 
-ParameterizedTestParameters(ranks, dump_without_a_rail)
-{
-	return each_dump();
-}
-
 /* Minus any rail, and any rail alone as --hca leaves it. */
-ParameterizedTest(int *i, ranks, dump_without_a_rail)
+TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_a_rail)
 {
 	OWN(fab_fabric) *f = data_open(data_dumps[*i]);
 	OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool),

@@ -408,7 +408,7 @@ Test(rdma_network, refused)
 	st.params = good;                                                                \
 	st.params.field = (value);                                                       \
 	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL);             \
-	cr_assert(strstr(test_err.text, what), "%s", test_err.text);
+	HAS(test_err.text, what);
 	REFUSES(bad.loss, 1.5, "0 .. 1")
 	REFUSES(bad.loss, NAN, "0 .. 1")
 	REFUSES(bad.drop_control, -0.1, "control")

@@ -51,19 +51,10 @@ static void drawn(struct simulated *s, int number)
 	simulated_route(s, "updn");
 }
 
-ParameterizedTestParameters(sim_adaptive, never_stops)
-{
-	static int part[PARTS];
-
-	for (int i = 0; i < PARTS; i++)
-		part[i] = i;
-	return cr_make_param_array(int, part, PARTS);
-}
-
 /* 300 sets of faults and more, with tables that cannot stall, buffers of one packet, all
  * hosts send all they can, by each chooser on each kind of switch: nothing stalls or
  * loops; any number of threads agree. */
-ParameterizedTest(int *part, sim_adaptive, never_stops)
+TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 {
 	int n_sound = 0;
 

@@ -266,18 +266,9 @@ static bool stops_only_if_allowed(int number, bool with_root)
 	return is_sound;
 }
 
-ParameterizedTestParameters(sim_deadlock, sound_tables_never_stop)
-{
-	static int part[PARTS];
-
-	for (int i = 0; i < PARTS; i++)
-		part[i] = i;
-	return cr_make_param_array(int, part, PARTS);
-}
-
 /* 1000 sets of faults under vtftr, vtftr-ib and updn with roots: free of deadlock by
  * their tables, and nothing ever stops. */
-ParameterizedTest(int *part, sim_deadlock, sound_tables_never_stop)
+TEST_EACH(part, PARTS, sim_deadlock, sound_tables_never_stop)
 {
 	for (int i = 0; i < SETS; i++) {
 		int number = *part * SETS + i;

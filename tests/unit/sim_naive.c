@@ -413,31 +413,13 @@ static void beside_naive(int number, bool is_mixed)
 	}
 }
 
-ParameterizedTestParameters(sim_naive, same_starts)
-{
-	static int part[PARTS];
-
-	for (int i = 0; i < PARTS; i++)
-		part[i] = i;
-	return cr_make_param_array(int, part, PARTS);
-}
-
-ParameterizedTest(int *part, sim_naive, same_starts)
+TEST_EACH(part, PARTS, sim_naive, same_starts)
 {
 	for (int i = 0; i < EACH; i++)
 		beside_naive(*part * EACH + i, false);
 }
 
-ParameterizedTestParameters(sim_naive, mixed_sizes)
-{
-	static int part[PARTS];
-
-	for (int i = 0; i < PARTS; i++)
-		part[i] = i;
-	return cr_make_param_array(int, part, PARTS);
-}
-
-ParameterizedTest(int *part, sim_naive, mixed_sizes)
+TEST_EACH(part, PARTS, sim_naive, mixed_sizes)
 {
 	for (int i = 0; i < EACH; i++)
 		beside_naive(*part * EACH + i, true);

@@ -215,8 +215,8 @@ Test(subnet_lst, odd_descriptions_are_written_safely)
 	text = write_list(f, &n);
 	cr_assert_eq(fab_source_parse("t", text, n, NULL, &g, NULL), 0);
 	cr_expect_eq(fab_fabric_fingerprint(g), fab_fabric_fingerprint(f));
-	cr_expect_not_null(strstr(text, "{x) LID:0001 PN:01 } { CA} LID:"));
-	cr_expect_not_null(strstr(text, " PHY=?? LOG=ACT SPD=??\n"));
+	HAS(text, "{x) LID:0001 PN:01 } { CA} LID:");
+	HAS(text, " PHY=?? LOG=ACT SPD=??\n");
 }
 
 /* Two adapters joined to each other beside a switch: the list would have no switch. */

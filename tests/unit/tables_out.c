@@ -288,7 +288,7 @@ static void expect_refused(struct net *n, const char *what)
 		cr_expect_eq(all[i](out, &n->r, ERR), -EINVAL);
 		fclose(out);
 		cr_expect_eq(size, 0);
-		cr_expect(strstr(test_err.text, what), "%s", test_err.text);
+		HAS(test_err.text, what);
 	}
 }
 

@@ -28,8 +28,7 @@ Test(traffic, permutations_are_told_by_name_and_argument)
 		cr_assert_eq(*err.text == '\0', cases[i].ok);
 		/* the sentence names every row of the table */
 		for (size_t k = 0; rc && k < fab_permutation_choices.n; k++)
-			cr_assert_not_null(
-				strstr(err.text, fab_permutation_choices.at(k).form));
+			HAS(err.text, fab_permutation_choices.at(k).form);
 	}
 }
 
@@ -99,7 +98,7 @@ static uint32_t *permute(const char *fabric, const char *spec, uint32_t *n)
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	*n = ends.n;
 	if (fab_permutation_make(spec, &problem, &to, ERR))
-		cr_assert_not_null(strstr(test_err.text, "power of two"));
+		HAS(test_err.text, "power of two");
 	return to;
 }
 

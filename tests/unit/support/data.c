@@ -26,7 +26,7 @@ char *data_path(const char *file)
 	return path;
 }
 
-const char *const data_dumps[] = {
+const char *const data_dumps[DATA_N_DUMPS + 1] = {
 	"ibnetdiscover/ibtopotool-1.txt",
 	"ibnetdiscover/ibtopotool-2.txt",
 	"ibnetdiscover/psmn-x5-qdr.txt",
@@ -35,7 +35,6 @@ const char *const data_dumps[] = {
 	"ibnetdiscover/topograph-ndr.txt",
 	"ibnetdiscover/ufm-director-puttylog.txt",
 	"ibnetdiscover/ufm-lab-mixed.txt",
-	NULL,
 };
 
 struct fab_fabric *data_open(const char *file)

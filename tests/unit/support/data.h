@@ -12,7 +12,8 @@ char *data_path(const char *file);
 
 /* The dumps there that ibnetdiscover wrote and that are whole, to the NULL behind them.
  */
-extern const char *const data_dumps[];
+enum { DATA_N_DUMPS = 8 };
+extern const char *const data_dumps[DATA_N_DUMPS + 1];
 
 /* Open a dump of that folder; fails the test when it cannot be read. The caller frees. */
 struct fab_fabric *data_open(const char *file);

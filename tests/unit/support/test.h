@@ -18,6 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of many drawn cases one in so many is tried under sanitizers. */
+#ifdef __SANITIZE_ADDRESS__
+enum { TEST_SHARE = 3 };
+#else
+enum { TEST_SHARE = 1 };
+#endif
+
 static inline struct fab_rng test_rng(uint64_t seed)
 {
 	struct fab_rng rng;
@@ -51,3 +58,19 @@ static inline struct fab_err *test_err_empty(void)
 	test_fails(__FILE__, __LINE__, call, error, whole, true)
 void test_fails(const char *file, int line, int got, int error, const char *message,
 		bool is_whole);
+
+/* The text has, or has not, the part. */
+#define HAS(text, part) cr_expect(strstr(text, part), "no '%s' in: %s", part, text)
+#define LACKS(text, part) cr_expect(!strstr(text, part), "'%s' in: %s", part, text)
+
+/* A test that is run n times, each in a process of its own; *number is 0 .. n - 1. */
+#define TEST_EACH(number, n, suite, name)                                                \
+	ParameterizedTestParameters(suite, name)                                         \
+	{                                                                                \
+		static int numbers[n];                                                   \
+                                                                                         \
+		for (int i = 0; i < (int)(n); i++)                                       \
+			numbers[i] = i;                                                  \
+		return cr_make_param_array(int, numbers, n, NULL);                       \
+	}                                                                                \
+	ParameterizedTest(int *number, suite, name)
