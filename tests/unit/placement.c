@@ -205,3 +205,13 @@ Test(placement, costs_are_those_of_all_pairs)
 		free(load);
 	}
 }
+
+Test(placement, more_than_are_free)
+{
+	static const uint32_t hosts[] = {0, 1, 2};
+	OWN(fab_fabric) *f = test_gen("fattree:radix=4,levels=2");
+	uint32_t chosen[5];
+
+	FAILS_AS(fab_placement_choose(f, hosts, 3, 5, 1, chosen, ERR), -EINVAL,
+		 "5 hosts are wanted, 3 are free");
+}

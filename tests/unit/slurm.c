@@ -657,3 +657,47 @@ Test(slurm, blocks_are_those_of_the_tree)
 			check_blocks(f);
 	}
 }
+
+/* Three leaves and one below two switches, whose run of two would cut the three. */
+Test(slurm, blocks_of_uneven_parts)
+{
+	OWN(plan) plan = {0};
+	OWN(fab_fabric) *f = NULL;
+	uint32_t root = plan_switch(&plan, "root", 8), part[2];
+
+	for (uint32_t i = 0; i < 2; i++)
+		part[i] = plan_switch(&plan, i ? "part2" : "part1", 8);
+	for (uint16_t i = 0; i < 2; i++)
+		plan_cable(&plan, root, (uint16_t)(i + 1), part[i], 8);
+	for (uint16_t i = 0; i < 4; i++) {
+		char name[32];
+		uint32_t leaf;
+
+		snprintf(name, sizeof(name), "leaf%u", i);
+		leaf = plan_switch(&plan, name, 8);
+		plan_cable(&plan, part[i / 3], (uint16_t)(i % 3 + 1), leaf, 8);
+		snprintf(name, sizeof(name), "n%u HCA-1", i);
+		plan_cable(&plan, leaf, 1, plan_adapter(&plan, name), 1);
+	}
+	f = plan_build(&plan, 0);
+	check_blocks(f);
+}
+
+/* Two adapters of each host on one leaf: the second rail is as the first. */
+Test(slurm, rails_that_are_alike_are_one)
+{
+	OWN(plan) plan = plan_tree(2, 1, 0);
+	OWN(fab_fabric) *f = NULL;
+	OWN_HEAP char *text = NULL;
+
+	for (uint16_t i = 0; i < 8; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%u mlx5_%u", i / 2u, i % 2u);
+		plan.nodes.v[i / 4].n_ports = 16;
+		plan_cable(&plan, i / 4, (uint16_t)(8 + i), plan_adapter(&plan, name), 1);
+	}
+	f = plan_build(&plan, 0);
+	text = export_by(fab_export_slurm_yaml, f);
+	cr_assert_null(conf_of_yaml(text, 1));
+}
