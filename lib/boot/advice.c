@@ -30,13 +30,10 @@ static int measure(const struct raising *x, const struct fab_mapping_problem *ra
 		   const uint32_t *interface_of, struct fab_advice *out,
 		   struct fab_err *err)
 {
-	struct fab_share_workspace *w = fab_share_workspace_new(raised->m);
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
-	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
-	int rc = fab_share_of(raised->m, raised->batch, interface_of, false, w, &share,
-			      err);
+	struct fab_share share = {0};
+	int rc = fab_share_of(raised->m, raised->batch, interface_of, &share, err);
 
-	fab_share_workspace_free(w);
 	if (rc)
 		return rc;
 	out->bandwidth_mbps = share.bandwidth_mbps;

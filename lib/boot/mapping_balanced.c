@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The mapping that gives the slowest node of a batch the most. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -621,8 +620,7 @@ static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 		    uint32_t argument, struct fab_err *err)
 {
 	struct fab_mapping_problem plain = *x->p;
-	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
-	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
+	struct fab_share share = {0};
 	bool is_beaten;
 	int rc;
 
@@ -630,9 +628,7 @@ static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 	rc = rule->map(&plain, argument, x->spare.interface_of, err);
 	if (rc)
 		return rc;
-	w = fab_share_workspace_new(x->p->m);
-	rc = fab_share_of(x->p->m, x->batch, x->spare.interface_of, false, w, &share,
-			  err);
+	rc = fab_share_of(x->p->m, x->batch, x->spare.interface_of, &share, err);
 	if (rc)
 		return rc;
 	/* equal shares are a bound: often there is nothing to simulate */

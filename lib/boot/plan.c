@@ -5,7 +5,6 @@
  */
 #include "boot/plan.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,8 +80,6 @@ static void batch_before(const struct fab_plan_change *c, const struct fab_batch
 struct work {
 	uint32_t *interface_of[FAB_PLAN_CHOICES_MAX]; /* [n_nodes] each */
 	uint32_t *before[FAB_PLAN_CHOICES_MAX]; /* with the nodes before the change */
-	struct fab_share_workspace *share, *share_before;
-	bool *is_used; /* [n_servers] */
 };
 
 /* Do transfers through time decide between mappings? They do where they can end later
@@ -169,7 +166,7 @@ int fab_plan_map_largest(const struct fab_plan *p,
 			 uint32_t *interface_of[FAB_PLAN_CHOICES_MAX],
 			 struct fab_err *err)
 {
-	struct work w = {.is_used = NULL};
+	struct work w = {0};
 	int rc = 0;
 
 	for (size_t i = 0; i < p->n_choices && !rc; i++) {
@@ -189,11 +186,11 @@ int fab_plan_map_largest(const struct fab_plan *p,
 
 /* Shares and end of a mapping by a model. */
 static int measure(const struct fab_plan *p, const struct fab_machine *m,
-		   const uint32_t *interface_of, struct fab_share_workspace *w,
-		   struct fab_plan_result *r, struct fab_err *err)
+		   const uint32_t *interface_of, struct fab_plan_result *r,
+		   struct fab_err *err)
 {
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
-	int rc = fab_share_of(m, r->batch, interface_of, false, w, &r->share, err);
+	int rc = fab_share_of(m, r->batch, interface_of, &r->share, err);
 
 	if (rc)
 		return rc;
@@ -216,11 +213,11 @@ static int measure(const struct fab_plan *p, const struct fab_machine *m,
 
 /* Servers that serve nodes of the batch, and nodes without one. */
 static void count_servers(const struct fab_plan *p, const uint32_t *interface_of,
-			  bool *is_used, struct fab_plan_result *r)
+			  struct fab_plan_result *r)
 {
 	const struct fab_machine *m = p->change.now;
+	FAB_AUTOFREE bool *is_used = FAB_NEW0(m->n_servers, bool);
 
-	memset(is_used, 0, m->n_servers * sizeof(*is_used));
 	for (uint32_t i = 0; i < r->batch->n; i++) {
 		uint32_t node = r->batch->node[i], interface = interface_of[node], server;
 
@@ -302,17 +299,15 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 		batch_before(&p->change, batch, &then);
 		old.batch = &then;
 		if (!fab_plan_is_incomplete(&then, w->before[choice]))
-			rc = measure(p, &p->change.before, w->before[choice],
-				     w->share_before, &old, err);
+			rc = measure(p, &p->change.before, w->before[choice], &old, err);
 		r.seconds_before = old.boot_seconds;
 		fab_batch_fini(&then);
 		if (rc)
 			return rc;
 	}
-	count_servers(p, w->interface_of[choice], w->is_used, &r);
+	count_servers(p, w->interface_of[choice], &r);
 	if (!r.n_unserved)
-		rc = measure(p, p->change.now, w->interface_of[choice], w->share, &r,
-			     err);
+		rc = measure(p, p->change.now, w->interface_of[choice], &r, err);
 	if (rc)
 		return rc;
 	if (r.n_failed && batch == &p->batches[p->n_batches - 1])
@@ -339,13 +334,8 @@ struct context {
 
 static void *open_work(void *context)
 {
-	const struct fab_plan *p = ((const struct context *)context)->plan;
-	struct work *w = FAB_NEW0(1, struct work);
-
-	w->share = fab_share_workspace_new(p->change.now);
-	w->share_before = fab_share_workspace_new(&p->change.before);
-	w->is_used = FAB_NEW(p->change.now->n_servers, bool);
-	return w;
+	(void)context;
+	return FAB_NEW0(1, struct work);
 }
 
 static void close_work(void *context, void *memory)
@@ -357,9 +347,6 @@ static void close_work(void *context, void *memory)
 		free(w->interface_of[i]);
 		free(w->before[i]);
 	}
-	free(w->is_used);
-	fab_share_workspace_free(w->share);
-	fab_share_workspace_free(w->share_before);
 	free(w);
 }
 

@@ -121,33 +121,6 @@ double *fab_limits_interfaces(const struct fab_machine *m)
 
 /* ---- shares ---- */
 
-struct fab_share_workspace {
-	/* [n_vertices] nodes that use the segment above, in each direction */
-	uint32_t *down, *up;
-};
-
-struct fab_share_workspace *fab_share_workspace_new(const struct fab_machine *m)
-{
-	struct fab_share_workspace *w = FAB_NEW(1, struct fab_share_workspace);
-
-	w->down = FAB_NEW(m->n_vertices, uint32_t);
-	w->up = FAB_NEW(m->n_vertices, uint32_t);
-	return w;
-}
-
-void fab_share_workspace_free(struct fab_share_workspace *w)
-{
-	if (!w)
-		return;
-	FAB_FREE_ALL(w->down, w->up, w);
-}
-
-void fab_share_fini(struct fab_share *share)
-{
-	free(share->node_mbps);
-	*share = (struct fab_share){0};
-}
-
 char *fab_share_segment_name(const struct fab_machine *m,
 			     const struct fab_share_segment *segment, char *out,
 			     size_t size)
@@ -262,8 +235,9 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 }
 
 /* Climb from a node and its interface to where they meet: vertices of a lower number are
- * higher up or aside. Count `more` nodes on each segment; returns the least share. */
-static double climb(const struct fab_machine *m, struct fab_share_workspace *w,
+ * higher up or aside. Count `more` nodes on each segment, [n_vertices] down and up;
+ * returns the least share. */
+static double climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
 		    uint32_t node, uint32_t interface, uint32_t more)
 {
 	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
@@ -271,7 +245,7 @@ static double climb(const struct fab_machine *m, struct fab_share_workspace *w,
 
 	while (a != s) {
 		uint32_t *at = a > s ? &a : &s;
-		uint32_t *n = &(at == &a ? w->down : w->up)[*at];
+		uint32_t *n = &(at == &a ? down : up)[*at];
 
 		*n += more;
 		least = fmin(least, m->capacity_mbps[*at] / *n);
@@ -281,14 +255,12 @@ static double climb(const struct fab_machine *m, struct fab_share_workspace *w,
 }
 
 int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
-		 const uint32_t *interface_of, bool per_node,
-		 struct fab_share_workspace *w, struct fab_share *out,
-		 struct fab_err *err)
+		 const uint32_t *interface_of, struct fab_share *out, struct fab_err *err)
 {
+	FAB_AUTOFREE uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
+	FAB_AUTOFREE uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
 	char name[256];
 
-	memset(w->down, 0, m->n_vertices * sizeof(*w->down));
-	memset(w->up, 0, m->n_vertices * sizeof(*w->up));
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i];
 
@@ -296,30 +268,24 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 			return fab_fail(
 				err, EINVAL, "node '%s' has no server",
 				fab_machine_node_name(m, node, name, sizeof(name)));
-		(void)climb(m, w, node, interface_of[node], 1);
+		(void)climb(m, down, up, node, interface_of[node], 1);
 	}
 	*out = (struct fab_share){.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY};
-	add_segments(m, out, false, w->down);
-	add_segments(m, out, true, w->up);
+	add_segments(m, out, false, down);
+	add_segments(m, out, true, up);
 	for (uint32_t i = 0; i < out->n_segments; i++)
 		if (out->segment[i].share_mbps <= out->bandwidth_mbps) {
 			out->bandwidth_mbps = out->segment[i].share_mbps;
 			out->bottleneck = i;
 		}
-	if (per_node)
-		out->node_mbps = FAB_NEW((size_t)batch->n + 1, double);
 	out->slowest_node = batch->n ? batch->node[0] : FAB_NONE;
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i];
-		double share = climb(m, w, node, interface_of[node], 0);
 
-		if (per_node)
-			out->node_mbps[i] = share;
-		if (share <= out->bandwidth_mbps) {
+		if (climb(m, down, up, node, interface_of[node], 0) <=
+		    out->bandwidth_mbps) {
 			out->slowest_node = node;
-			if (!per_node)
-				break;
-			out->bandwidth_mbps = share;
+			break;
 		}
 	}
 	add_limits(m, batch, interface_of, out);

@@ -101,7 +101,6 @@ struct fab_share {
 				  the one nearest to the server; FAB_NONE: no limit */
 	double bandwidth_mbps; /* of the slowest node */
 	uint32_t slowest_node; /* the first of them */
-	double *node_mbps; /* [batch->n] when asked for, by segments alone; else NULL */
 };
 
 /* Name of a segment for reports: the level's segment, with "-up" or "-down" behind when
@@ -110,19 +109,11 @@ char *fab_share_segment_name(const struct fab_machine *m,
 			     const struct fab_share_segment *segment, char *out,
 			     size_t size);
 
-/*
- * `workspace` is reused between calls of a sweep: fab_share_workspace_new(m). EINVAL: a
- * node of the batch without an interface. O(batch * levels).
- */
-struct fab_share_workspace;
-struct fab_share_workspace *fab_share_workspace_new(const struct fab_machine *m);
-void fab_share_workspace_free(struct fab_share_workspace *w);
-FAB_AUTO_POINTER(fab_share_workspace)
+/* Shares of a mapping. EINVAL: a node of the batch without an interface. O(batch *
+ * levels). */
 int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
-		 const uint32_t *interface_of, bool per_node,
-		 struct fab_share_workspace *w, struct fab_share *out,
+		 const uint32_t *interface_of, struct fab_share *out,
 		 struct fab_err *err) FAB_MUST_CHECK;
-void fab_share_fini(struct fab_share *share);
 /*
  * The bandwidth of the slowest node by a second path, for --verify: depth by depth, which
  * vertex a node and its interface lie below; where these differ a path takes both

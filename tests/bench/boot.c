@@ -13,7 +13,7 @@ static const char large[] = "cabinet=125@400G,board=500@10G,cpu=16@1G/"
 			    "cascade=50@200G,server=100@10G";
 
 static void measure(const struct fab_machine *m, const struct fab_batch *batch,
-		    const struct fab_mapping_engine *e, struct fab_share_workspace *w)
+		    const struct fab_mapping_engine *e)
 {
 	const struct fab_transfer_options options = {.image_bytes = 50000000,
 						     .n_files = 1};
@@ -21,12 +21,12 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	double start = fab_now(), map, share_time, transfer_time, least;
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer transfer = {0};
-	FAB_AUTO(fab_share_fini) struct fab_share share = {0};
+	struct fab_share share = {0};
 
 	MUST(e->map, &problem, 1, of);
 	map = fab_now() - start;
 	start = fab_now();
-	MUST(fab_share_of, m, batch, of, false, w, &share);
+	MUST(fab_share_of, m, batch, of, &share);
 	share_time = fab_now() - start;
 	least = bench_peak_mib();
 	start = fab_now();
@@ -39,12 +39,10 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 
 static void sweep(void)
 {
-	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	double start = fab_now();
 
 	MUST(fab_machine_parse, "preset:taihulight", &m);
-	w = fab_share_workspace_new(m);
 	for (uint32_t k = 1; k <= 100; k++) {
 		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_share share;
@@ -60,8 +58,7 @@ static void sweep(void)
 			if (!fab_mapping_engines[i]->is_in_all || i > 1)
 				continue;
 			MUST(fab_mapping_engines[i]->map, &problem, 0, of);
-			MUST(fab_share_of, m, &batch, of, false, w, &share);
-			fab_share_fini(&share);
+			MUST(fab_share_of, m, &batch, of, &share);
 		}
 	}
 	printf("100 batches of the paper's machine, scda and bcda: %.3f s\n",
@@ -99,7 +96,6 @@ static void stagger(const char *spec, double seconds)
 
 int main(void)
 {
-	FAB_AUTO(fab_share_workspace_free_at) struct fab_share_workspace *w = NULL;
 	double start = fab_now();
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
@@ -113,9 +109,8 @@ int main(void)
 	sweep();
 	stagger("preset:taihulight", 1e-3);
 	stagger("node=1000000@1G/server=160@10G", 1e-5);
-	w = fab_share_workspace_new(m);
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!fab_mapping_engines[i]->needs_loaded)
-			measure(m, &all, fab_mapping_engines[i], w);
+			measure(m, &all, fab_mapping_engines[i]);
 	return 0;
 }

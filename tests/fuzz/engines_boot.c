@@ -85,15 +85,12 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 {
 	const struct fab_transfer_options options = {.image_bytes = 1000000,
 						     .n_files = 2};
-	FAB_AUTO(fab_share_workspace_free_at)
-	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	struct fab_alternatives others;
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
-	FAB_AUTO(fab_share_fini) struct fab_share share;
+	struct fab_share share;
 	struct fab_err err = {""};
 
-	fuzz_sound(fab_share_of(m, batch, interface_of, true, w, &share, &err), &err,
-		   who);
+	fuzz_sound(fab_share_of(m, batch, interface_of, &share, &err), &err, who);
 	fuzz_must(is_about(share.bandwidth_mbps,
 			   fab_share_slowest_brute(m, batch, interface_of)),
 		  "another slowest node", who);

@@ -10,12 +10,10 @@
 static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
 			const uint32_t *interface_of)
 {
-	FAB_AUTO(fab_share_workspace_free_at)
-	struct fab_share_workspace *w = fab_share_workspace_new(m);
-	FAB_AUTO(fab_share_fini) struct fab_share share;
+	struct fab_share share;
 	double out;
 
-	MUST(fab_share_of(m, batch, interface_of, false, w, &share, ERR));
+	MUST(fab_share_of(m, batch, interface_of, &share, ERR));
 	out = share.bandwidth_mbps;
 	return out;
 }

@@ -15,12 +15,10 @@ enum { NODES = 6, INTERFACES = 3, MAPPINGS = 729 };
 static double share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *of)
 {
-	FAB_AUTO(fab_share_workspace_free_at)
-	struct fab_share_workspace *w = fab_share_workspace_new(m);
-	FAB_AUTO(fab_share_fini) struct fab_share share;
+	struct fab_share share;
 	double mbps;
 
-	MUST(fab_share_of(m, batch, of, false, w, &share, ERR));
+	MUST(fab_share_of(m, batch, of, &share, ERR));
 	mbps = share.bandwidth_mbps;
 	return mbps;
 }
@@ -149,14 +147,12 @@ Test(limits, a_disk_is_shared_by_interfaces)
 Test(limits, the_slowest_node_is_that_of_the_full_disk)
 {
 	OWN(fab_machine) *m = boots_machine("node=4@1G/server=2@10G");
-	FAB_AUTO(fab_share_workspace_free_at)
-	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	OWN(fab_batch) all = boots_batch(m, "all");
 	const uint32_t of[4] = {0, 1, 1, 1};
-	FAB_AUTO(fab_share_fini) struct fab_share share;
+	struct fab_share share;
 
 	m->limits.disk_mbps = 900;
-	MUST(fab_share_of(m, &all, of, false, w, &share, ERR));
+	MUST(fab_share_of(m, &all, of, &share, ERR));
 	cr_expect_float_eq(share.bandwidth_mbps, 300, 1e-9);
 	cr_expect_eq(share.slowest_node, 1);
 	cr_expect_str_eq(share.segment[share.bottleneck].name, "disk");
