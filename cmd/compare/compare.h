@@ -92,7 +92,6 @@ int compare_read(const char *path, const struct fab_store_filter *filter,
 const char *compare_among(const struct compare_params *p)
 	__attribute__((returns_nonnull));
 /* --plot, of list, show and diff. */
-int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err);
 extern const struct fab_task_file compare_files[];
 
 /*

@@ -58,6 +58,20 @@ static void differ_in_text(char **list, const char *name, const char *a, const c
 		   b && strlen(b) > MAX_TEXT ? "..." : "");
 }
 
+static double fact_of(const struct fab_store_run *run, const char *name)
+{
+	return fab_store_number_get(run->facts, run->n_facts, name);
+}
+
+/* NULL: it was not asked for. */
+static const char *asked_of(const struct fab_store_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_asked; i++)
+		if (!strcmp(run->asked[i].name, name))
+			return run->asked[i].value;
+	return NULL;
+}
+
 static void note_of(struct fab_arena *arena, char **notes,
 		    const struct fab_store_run *base, const struct fab_store_run *run)
 {
@@ -75,40 +89,23 @@ static void note_of(struct fab_arena *arena, char **notes,
 			   "Runs %" PRIu64 " and %" PRIu64
 			   " are of different fabrics: %s and %s",
 			   base->id, run->id, base->fabric.source, run->fabric.source);
-	/* Facts and requests in which the runs differ; NULL: none. On the heap. */
-	list = NULL;
+	/* facts and requests in which the runs differ */
 	differ_in_text(&list, "shard", compare_shard_text(arena, base),
 		       compare_shard_text(arena, run));
-	for (size_t side = 0; side < 2; side++) {
-		const struct fab_store_run *own = side ? run : base,
-					   *other = side ? base : run;
-
-		for (size_t i = 0; i < own->n_facts; i++) {
-			const char *name = own->facts[i].name;
-			double there =
-				fab_store_number_get(other->facts, other->n_facts, name);
-
-			if (!side)
-				differ_in_number(arena, &list, name, own->facts[i].value,
-						 there);
-			else if (isnan(there))
-				differ_in_number(arena, &list, name, there,
-						 own->facts[i].value);
-		}
-		for (size_t i = 0; i < own->n_asked; i++) {
-			const char *name = own->asked[i].name;
-			const char *there = NULL;
-
-			for (size_t k = 0; k < other->n_asked && !there; k++)
-				if (!strcmp(other->asked[k].name, name))
-					there = other->asked[k].value;
-
-			if (!side)
-				differ_in_text(&list, name, own->asked[i].value, there);
-			else if (!there)
-				differ_in_text(&list, name, NULL, own->asked[i].value);
-		}
-	}
+	for (size_t i = 0; i < base->n_facts; i++)
+		differ_in_number(arena, &list, base->facts[i].name, base->facts[i].value,
+				 fact_of(run, base->facts[i].name));
+	for (size_t i = 0; i < base->n_asked; i++)
+		differ_in_text(&list, base->asked[i].name, base->asked[i].value,
+			       asked_of(run, base->asked[i].name));
+	for (size_t i = 0; i < run->n_facts; i++)
+		if (isnan(fact_of(base, run->facts[i].name)))
+			differ_in_number(arena, &list, run->facts[i].name, NAN,
+					 run->facts[i].value);
+	for (size_t i = 0; i < run->n_asked; i++)
+		if (!asked_of(base, run->asked[i].name))
+			differ_in_text(&list, run->asked[i].name, NULL,
+				       run->asked[i].value);
 	if (list)
 		fab_append(notes, ". ",
 			   "Runs %" PRIu64 " and %" PRIu64

@@ -2,12 +2,10 @@
 /* fabric-compare: results that were kept: list, show, put side by side, draw, remove,
  * merge. Its options. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/num.h"
 #include "base/units.h"
 #include "compare.h"
 

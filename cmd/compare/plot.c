@@ -71,7 +71,7 @@ static int plot_sweeps(FILE *script, const struct fab_work *w, bool *is_drawn,
 	return rc;
 }
 
-int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
+static int plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 {
 	const struct compare_params *p = w->params;
 	const struct compare_outcome *o = w->outcome;
@@ -113,4 +113,4 @@ int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 	return rc;
 }
 
-const struct fab_task_file compare_files[] = {{"plot", compare_plot}, {0}};
+const struct fab_task_file compare_files[] = {{"plot", plot}, {0}};

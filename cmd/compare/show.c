@@ -10,40 +10,48 @@
 
 /* A row of a part of a result. */
 struct record {
-	const char *algorithm, *part, *metric, *name, *tightest, *bottleneck;
-	uint64_t load, links, nodes, servers, max_sharers;
-	double value, capacity_mbps, share_mbps, bandwidth_mbps, boot_seconds;
+	const char *algorithm, *batch;
+	struct fab_store_bin bin;
+	struct fab_store_detail detail;
+	struct fab_store_segment segment;
 };
 
 #define AT(member) FAB_AT(struct record, member)
 static const struct fab_column histogram_columns[] = {
 	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
-	{"efi", FAB_UINT, "number of trees on a cable", 0, AT(load)},
-	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0, AT(links)},
+	{"efi", FAB_UINT, "number of trees on a cable", 0, AT(bin.load)},
+	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0,
+	 AT(bin.links)},
 };
 static const struct fab_column detail_columns[] = {
 	FAB_COLUMN(algorithm, TEXT, "of the result"),
-	FAB_COLUMN(part, TEXT, "set of faults, or number of faults"),
-	FAB_COLUMN(metric, TEXT, "what is measured"),
-	FAB_COLUMN(value, NUMBER, "what it is"),
-};
-static const struct fab_column batch_columns[] = {
-	FAB_COLUMN(algorithm, TEXT, "of the result"),
-	{"batch", FAB_TEXT, "what boots together", 0, AT(part)},
-	FAB_COLUMN(nodes, UINT, "nodes of it"),
-	FAB_COLUMN(servers, UINT, "that serve them"),
-	FAB_COLUMN_AS(bandwidth_mbps, NUMBER, "of the slowest node", FAB_COL_MBPS),
-	FAB_COLUMN_AS(boot_seconds, NUMBER, "until all have booted", FAB_COL_SECONDS),
-	FAB_COLUMN(bottleneck, TEXT, "segment with the least share"),
+	{"part", FAB_TEXT, "set of faults, or number of faults", 0, AT(detail.part)},
+	{"metric", FAB_TEXT, "what is measured", 0, AT(detail.name)},
+	{"value", FAB_NUMBER, "what it is", 0, AT(detail.value)},
 };
 static const struct fab_column segment_columns[] = {
 	FAB_COLUMN(algorithm, TEXT, "of the result"),
-	{"batch", FAB_TEXT, "what boots together", 0, AT(part)},
-	FAB_COLUMN(name, TEXT, "kind of segment"),
-	FAB_COLUMN_AS(capacity_mbps, NUMBER, "of the tightest one", FAB_COL_MBPS),
-	FAB_COLUMN(max_sharers, UINT, "most nodes on any one"),
-	FAB_COLUMN_AS(share_mbps, NUMBER, "least share of a node", FAB_COL_MBPS),
-	FAB_COLUMN(tightest, TEXT, "which one that is"),
+	FAB_COLUMN(batch, TEXT, "what boots together"),
+	{"name", FAB_TEXT, "kind of segment", 0, AT(segment.name)},
+	{"capacity_mbps", FAB_NUMBER, "of the tightest one", FAB_COL_MBPS,
+	 AT(segment.capacity_mbps)},
+	{"max_sharers", FAB_UINT, "most nodes on any one", 0, AT(segment.max_sharers)},
+	{"share_mbps", FAB_NUMBER, "least share of a node", FAB_COL_MBPS,
+	 AT(segment.share_mbps)},
+	{"tightest", FAB_TEXT, "which one that is", 0, AT(segment.tightest)},
+};
+#undef AT
+#define AT(member) FAB_AT(struct fab_store_batch, member)
+static const struct fab_column batch_columns[] = {
+	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
+	{"batch", FAB_TEXT, "what boots together", 0, AT(name)},
+	{"nodes", FAB_UINT, "nodes of it", 0, AT(nodes)},
+	{"servers", FAB_UINT, "that serve them", 0, AT(servers)},
+	{"bandwidth_mbps", FAB_NUMBER, "of the slowest node", FAB_COL_MBPS,
+	 AT(bandwidth_mbps)},
+	{"boot_seconds", FAB_NUMBER, "until all have booted", FAB_COL_SECONDS,
+	 AT(boot_seconds)},
+	{"bottleneck", FAB_TEXT, "segment with the least share", 0, AT(bottleneck)},
 };
 #undef AT
 
@@ -112,8 +120,7 @@ static double best_of(const struct fab_store_run *run, const struct fab_store_ki
 	if (!kind->better || kind->is_time || strcmp(kind->command, run->command))
 		return NAN;
 	for (size_t i = 0; i < run->n_results; i++) {
-		const struct fab_store_result *x = &run->results[i];
-		double value = fab_store_number_get(x->metrics, x->n_metrics, kind->name);
+		double value = metric_of(&run->results[i], kind->name);
 
 		if (isnan(value))
 			continue;
@@ -135,7 +142,7 @@ static double half_interval(const struct fab_store_result *x, const char *metric
 
 	for (size_t i = 0; i < FAB_COUNT(of); i++)
 		if (!strcmp(metric, of[i][0]))
-			half = fab_store_number_get(x->metrics, x->n_metrics, of[i][1]);
+			half = metric_of(x, of[i][1]);
 	return isnan(half) ? 0 : half;
 }
 
@@ -237,53 +244,35 @@ static void print_results(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
-/* Histograms (is_histogram) or parts of all results, a number a row. */
-static void print_numbers(struct fab_report *r, const struct compare_item *item,
-			  bool is_histogram)
+/* Cables by number of trees, of all results. */
+static void print_histograms(struct fab_report *r, const struct compare_item *item)
 {
-	if (is_histogram)
-		fab_report_table_begin(r, "histogram",
-				       "Switch-to-switch cables by number of trees",
-				       histogram_columns, FAB_COUNT(histogram_columns));
-	else
-		fab_report_table_begin(r, "details", NULL, detail_columns,
-				       FAB_COUNT(detail_columns));
+	fab_report_table_begin(r, "histogram",
+			       "Switch-to-switch cables by number of trees",
+			       histogram_columns, FAB_COUNT(histogram_columns));
 	for (size_t i = 0; i < item->run->n_results; i++) {
 		const struct fab_store_result *x = &item->run->results[i];
-		size_t n = is_histogram ? x->n_bins : x->n_details;
 
-		for (size_t k = 0; k < n && is_wanted(item, x->algorithm); k++) {
-			struct record record = {.algorithm = x->algorithm};
-
-			if (is_histogram) {
-				record.load = x->bins[k].load;
-				record.links = x->bins[k].links;
-			} else {
-				record.part = x->details[k].part;
-				record.metric = x->details[k].name;
-				record.value = x->details[k].value;
-			}
-			fab_report_record(r, &record);
-		}
+		for (size_t k = 0; k < x->n_bins && is_wanted(item, x->algorithm); k++)
+			fab_report_record(r, &(struct record){.algorithm = x->algorithm,
+							      .bin = x->bins[k]});
 	}
 	fab_report_table_end(r);
 }
 
-/* Names of what is measured of the parts of a result, in reading order. */
-static size_t names_of_parts(const struct fab_store_runs *runs, const char *command,
-			     const struct fab_store_result *r, struct fab_column *columns)
+/* Parts of all results, a number a row. */
+static void print_details(struct fab_report *r, const struct compare_item *item)
 {
-	size_t n = 0;
+	fab_report_table_begin(r, "details", NULL, detail_columns,
+			       FAB_COUNT(detail_columns));
+	for (size_t i = 0; i < item->run->n_results; i++) {
+		const struct fab_store_result *x = &item->run->results[i];
 
-	for (size_t k = 0; k < runs->n_kinds; k++)
-		for (size_t i = 0; i < r->n_details; i++)
-			if (!strcmp(runs->kinds[k].command, command) &&
-			    !strcmp(runs->kinds[k].name, r->details[i].name)) {
-				columns[n++] = compare_metric_column(runs->kinds[k].name,
-								     &runs->kinds[k]);
-				break;
-			}
-	return n;
+		for (size_t k = 0; k < x->n_details && is_wanted(item, x->algorithm); k++)
+			fab_report_record(r, &(struct record){.algorithm = x->algorithm,
+							      .detail = x->details[k]});
+	}
+	fab_report_table_end(r);
 }
 
 /* For people: parts down, metrics across. */
@@ -294,8 +283,18 @@ static void print_parts(struct fab_report *r, struct fab_arena *arena,
 	struct fab_column *columns =
 		FAB_ARENA_NEW(arena, runs->n_kinds + 1, struct fab_column);
 	union fab_cell *cells = FAB_ARENA_NEW(arena, runs->n_kinds + 1, union fab_cell);
-	size_t n = names_of_parts(runs, command, result, columns + 1), first = 0;
+	size_t n = 0, first = 0;
 
+	/* what is measured of the parts, in reading order */
+	for (size_t k = 0; k < runs->n_kinds; k++) {
+		const struct fab_store_kind *kind = &runs->kinds[k];
+		bool is_there = false;
+
+		for (size_t i = 0; i < result->n_details; i++)
+			is_there |= !strcmp(kind->name, result->details[i].name);
+		if (is_there && !strcmp(kind->command, command))
+			columns[++n] = compare_metric_column(kind->name, kind);
+	}
 	columns[0] = (struct fab_column){"part", FAB_TEXT, NULL, 0};
 	fab_report_table_begin(r, "details",
 			       fab_arena_format(arena, "Parts of %s", result->algorithm),
@@ -319,38 +318,27 @@ static void print_parts(struct fab_report *r, struct fab_arena *arena,
 	fab_report_table_end(r);
 }
 
-/* Batches of fabric-bootplan, or (are_segments) what segments they use. */
-static void print_batches(struct fab_report *r, const struct compare_item *item,
-			  bool are_segments)
+/* Batches of fabric-bootplan, then the segments that they use. */
+static void print_batches(struct fab_report *r, const struct compare_item *item)
 {
-	if (are_segments)
-		fab_report_table_begin(r, "segments", "Segments of the batches",
-				       segment_columns, FAB_COUNT(segment_columns));
-	else
-		fab_report_table_begin(r, "batches", "Batches", batch_columns,
-				       FAB_COUNT(batch_columns));
-	for (size_t i = 0; i < item->run->n_batches; i++) {
-		const struct fab_store_batch *b = &item->run->batches[i];
-		struct record record = {.algorithm = b->algorithm,
-					.part = b->name,
-					.nodes = b->nodes,
-					.servers = b->servers,
-					.bandwidth_mbps = b->bandwidth_mbps,
-					.boot_seconds = b->boot_seconds,
-					.bottleneck = b->bottleneck};
+	const struct fab_store_run *run = item->run;
 
-		if (!is_wanted(item, b->algorithm))
-			continue;
-		if (!are_segments)
-			fab_report_record(r, &record);
-		for (size_t k = 0; k < b->n_segments && are_segments; k++) {
-			record.name = b->segments[k].name;
-			record.tightest = b->segments[k].tightest;
-			record.capacity_mbps = b->segments[k].capacity_mbps;
-			record.share_mbps = b->segments[k].share_mbps;
-			record.max_sharers = b->segments[k].max_sharers;
-			fab_report_record(r, &record);
-		}
+	fab_report_table_begin(r, "batches", "Batches", batch_columns,
+			       FAB_COUNT(batch_columns));
+	for (size_t i = 0; i < run->n_batches; i++)
+		if (is_wanted(item, run->batches[i].algorithm))
+			fab_report_record(r, &run->batches[i]);
+	fab_report_table_end(r);
+	fab_report_table_begin(r, "segments", "Segments of the batches", segment_columns,
+			       FAB_COUNT(segment_columns));
+	for (size_t i = 0; i < run->n_batches; i++) {
+		const struct fab_store_batch *b = &run->batches[i];
+
+		for (size_t k = 0; k < b->n_segments && is_wanted(item, b->algorithm);
+		     k++)
+			fab_report_record(r, &(struct record){.algorithm = b->algorithm,
+							      .batch = b->name,
+							      .segment = b->segments[k]});
 	}
 	fab_report_table_end(r);
 }
@@ -403,18 +391,16 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	for (size_t i = 0; i < run->n_results; i++)
 		has_bins |= run->results[i].n_bins > 0;
 	if (has_bins || !is_for_people)
-		print_numbers(r, item, true);
+		print_histograms(r, item);
 	if (!is_for_people)
-		print_numbers(r, item, false);
+		print_details(r, item);
 	for (size_t i = 0; i < run->n_results && is_for_people; i++)
 		if (run->results[i].n_details &&
 		    is_wanted(item, run->results[i].algorithm))
 			print_parts(r, w->arena, &o->runs, run->command,
 				    &run->results[i]);
-	if (run->n_batches || !is_for_people) {
-		print_batches(r, item, false);
-		print_batches(r, item, true);
-	}
+	if (run->n_batches || !is_for_people)
+		print_batches(r, item);
 }
 
 const struct fab_task compare_show = {
