@@ -108,10 +108,10 @@ void fab_statement_init(struct fab_statement *s, struct fab_store *store,
 	s->rc = sqlite3_prepare_v2(store->db, sql, -1, &s->of, NULL);
 }
 
-void fab_statement_bind_text(struct fab_statement *s, const char *text, int len)
+void fab_statement_bind_text(struct fab_statement *s, const char *text)
 {
 	if (s->rc == SQLITE_OK)
-		s->rc = sqlite3_bind_text(s->of, ++s->n_bound, text, len,
+		s->rc = sqlite3_bind_text(s->of, ++s->n_bound, text, -1,
 					  SQLITE_TRANSIENT);
 }
 

@@ -41,8 +41,8 @@ struct fab_statement {
 };
 void fab_statement_init(struct fab_statement *s, struct fab_store *store,
 			const char *doing, const char *sql);
-/* The next parameter; text NULL and what is not finite: null. Negative len: all. */
-void fab_statement_bind_text(struct fab_statement *s, const char *text, int len);
+/* The next parameter; text NULL and what is not finite: null. */
+void fab_statement_bind_text(struct fab_statement *s, const char *text);
 void fab_statement_bind_uint(struct fab_statement *s, uint64_t value);
 void fab_statement_bind_real(struct fab_statement *s, double value);
 /* The next row. false: no more rows, and the statement can be bound again. */

@@ -65,21 +65,21 @@ static int choose(struct fab_store *store, const struct fab_store_filter *filter
 		fab_append(&ids, "", "%" PRIu64 ",", filter->ids[i]);
 	if (!rc) {
 		fab_statement_init(&q, store, "read", choose_runs);
-		fab_statement_bind_text(&q, is_guid ? fingerprint : NULL, -1);
-		fab_statement_bind_text(&q, is_guid ? NULL : fabric, -1);
-		fab_statement_bind_text(&q, filter->label, -1);
-		fab_statement_bind_text(&q, filter->command, -1);
-		fab_statement_bind_text(&q, algorithms, -1);
-		fab_statement_bind_text(&q, ids, -1);
+		fab_statement_bind_text(&q, is_guid ? fingerprint : NULL);
+		fab_statement_bind_text(&q, is_guid ? NULL : fabric);
+		fab_statement_bind_text(&q, filter->label);
+		fab_statement_bind_text(&q, filter->command);
+		fab_statement_bind_text(&q, algorithms);
+		fab_statement_bind_text(&q, ids);
 		fab_statement_bind_uint(&q, filter->last);
-		fab_statement_bind_text(&q, filter->before, -1);
+		fab_statement_bind_text(&q, filter->before);
 		fab_statement_bind_uint(&q, filter->keep);
 		fab_statement_next(&q);
 		rc = fab_statement_fini(&q, err);
 	}
 	if (!rc) {
 		fab_statement_init(&q, store, "read", choose_results);
-		fab_statement_bind_text(&q, algorithms, -1);
+		fab_statement_bind_text(&q, algorithms);
 		fab_statement_next(&q);
 		rc = fab_statement_fini(&q, err);
 	}

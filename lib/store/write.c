@@ -33,7 +33,7 @@ static void bind_field(struct fab_statement *in, const struct fab_field *field,
 		return;
 	case FAB_FIELD_HEX:
 		snprintf(hex, sizeof(hex), "0x%016" PRIx64, *(const uint64_t *)at);
-		fab_statement_bind_text(in, hex, -1);
+		fab_statement_bind_text(in, hex);
 		return;
 	case FAB_FIELD_REAL:
 		fab_statement_bind_real(in, *(const double *)at);
@@ -47,7 +47,7 @@ static void bind_field(struct fab_statement *in, const struct fab_field *field,
 			fab_statement_bind_real(in, *(const double *)at);
 		return;
 	default:
-		fab_statement_bind_text(in, *(const char *const *)at, -1);
+		fab_statement_bind_text(in, *(const char *const *)at);
 	}
 }
 
@@ -176,14 +176,14 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 
 			if (k->command && strcmp(k->command, run->command) != 0)
 				continue;
-			fab_statement_bind_text(&in, run->command, -1);
-			fab_statement_bind_text(&in, k->name, -1);
+			fab_statement_bind_text(&in, run->command);
+			fab_statement_bind_text(&in, k->name);
 			fab_statement_bind_uint(&in, i + 1);
-			fab_statement_bind_text(&in, better[k->better + 1], -1);
+			fab_statement_bind_text(&in, better[k->better + 1]);
 			fab_statement_bind_uint(&in, k->is_time);
-			fab_statement_bind_text(&in, k->unit, -1);
-			fab_statement_bind_text(&in, k->help, -1);
-			fab_statement_bind_text(&in, merge[k->merge], -1);
+			fab_statement_bind_text(&in, k->unit);
+			fab_statement_bind_text(&in, k->help);
+			fab_statement_bind_text(&in, merge[k->merge]);
 			fab_statement_next(&in);
 		}
 		rc = fab_statement_fini(&in, err);
