@@ -35,29 +35,16 @@ uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t 
 	return FAB_NONE;
 }
 
-static void append(char **text, const char *more)
-{
-	char *both = fab_format("%s%s", *text, more);
-
-	free(*text);
-	*text = both;
-}
-
 char *fab_choices_text(const struct fab_choices *c, const char *last)
 {
-	char *text = fab_strdup("");
+	char *text = NULL;
 
-	for (size_t i = 0; i < c->n; i++) {
-		if (i && i + 1 == c->n && *last) {
-			append(&text, " ");
-			append(&text, last);
-			append(&text, " ");
-		} else if (i) {
-			append(&text, ", ");
-		}
-		append(&text, row_of(c, i).form);
-	}
-	return text;
+	for (size_t i = 0; i < c->n; i++)
+		if (i && i + 1 == c->n && *last)
+			fab_append(&text, "", " %s %s", last, row_of(c, i).form);
+		else
+			fab_append(&text, ", ", "%s", row_of(c, i).form);
+	return text ? text : fab_strdup("");
 }
 
 int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len,
