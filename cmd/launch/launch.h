@@ -43,7 +43,7 @@ struct launch_params {
 	struct fab_puts keys, exchanged; /* all, those that enter a fence */
 	/* fence */
 	struct fab_chosen_list fences;
-	bool has_fence, has_bytes;
+	bool has_fence;
 	FAB_VEC(uint64_t) bytes;
 	bool model_only;
 	uint32_t pieces; /* of a simulated message */
@@ -60,7 +60,7 @@ struct launch_params {
 	struct fab_ids failures;
 	bool exhaustive, has_failures;
 	struct fab_chosen_list layouts, opts;
-	bool has_layout, has_opt;
+	bool has_opt;
 	uint32_t namespace_chars;
 	/* constants: --params, then --set */
 	const char *params_path;

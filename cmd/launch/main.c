@@ -178,8 +178,7 @@ static const struct fab_option options[] = {
 	 .choices = &fab_fence_choices, .max = 100, .flag = TO(has_fence),
 	 .everyday = true},
 	{"bytes", "LIST", "Contributions of a node (default 0, 64 to 64KiB)",
-	 FAB_TAKES_OTHER, .take = take_bytes, .flag = TO(has_bytes),
-	 .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB"},
+	 FAB_TAKES_OTHER, .take = take_bytes, .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB"},
 	{"algorithm", "NAME",
 	 "Routing algorithm that makes the tables: @UNICAST@ (default: vtftr-ib on a kfat, dor on a torus or mesh, minhop elsewhere)",
 	 FAB_TAKES_ONE, TO(algorithm), .flag = TO(has_algorithm),
@@ -203,8 +202,7 @@ static const struct fab_option options[] = {
 
 	{.help = "Sizes:"},
 	{"layout", "LIST", "Layouts, separated by commas: @LAYOUTS@ (default 4.2)",
-	 FAB_TAKES_CHOSEN, TO(layouts), .flag = TO(has_layout),
-	 .choices = &fab_size_layouts, .preset = "4.2"},
+	 FAB_TAKES_CHOSEN, TO(layouts), .choices = &fab_size_layouts, .preset = "4.2"},
 	{0},
 };
 

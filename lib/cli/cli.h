@@ -50,7 +50,6 @@ struct fab_cli_output {
 	const char *path;   /* NULL: standard output */
 	const char *report; /* the page; NULL: none */
 	enum fab_format format;
-	bool has_format; /* --format was given */
 	const char *columns;
 	bool list_columns;
 	bool no_header;
@@ -66,7 +65,6 @@ struct fab_cli_run {
 	unsigned verbose;
 	int threads;   /* 0: as many as there are processors */
 	uint64_t seed; /* what the command set before, if --seed is not given */
-	bool has_seed;
 	bool verify;
 };
 

@@ -54,7 +54,6 @@ const struct fab_option fab_cli_output_rows[] = {
 	{"report", "FILE", "Write the report to FILE, a page with a picture",
 	 FAB_TAKES_OUTPUT, TO(report), .everyday = true},
 	{"format", "FORMAT", "table (default), json or csv", FAB_TAKES_ONE, TO(format),
-	 .flag = TO(has_format),
 	 .choices = FAB_NAME_LIST([FAB_FORMAT_TABLE] = "table",
 				  [FAB_FORMAT_JSON] = "json", [FAB_FORMAT_CSV] = "csv"),
 	 .everyday = true},
@@ -88,7 +87,7 @@ const struct fab_option fab_cli_run_rows[] = {
 
 const struct fab_option fab_cli_chance_rows[] = {
 	{"seed", "N", "Seed of random choices", FAB_TAKES_NUMBER, TO(seed),
-	 .flag = TO(has_seed), .max = UINT64_MAX, .everyday = true},
+	 .max = UINT64_MAX, .everyday = true},
 	{"verify", NULL, "Check the result by a second, independent computation",
 	 FAB_TAKES_NOTHING, TO(verify)},
 	{0},

@@ -83,13 +83,13 @@ Test(cli, options)
 	cr_assert_str_eq(p.input.node_name_map, "m");
 	cr_assert_str_eq(p.input.hca, "mlx5_[0-3]");
 	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
-	cr_assert(p.output.has_format && p.output.no_header && !p.output.list_columns);
+	cr_assert(p.output.no_header && !p.output.list_columns);
 	cr_assert_eq(p.output.color, FAB_COLOR_NEVER);
 	cr_assert_str_eq(p.output.path, "file");
 	cr_assert_str_eq(p.output.columns, "a,b");
 	cr_assert_eq(p.run.threads, 2);
 	cr_assert_eq(p.run.seed, UINT64_MAX);
-	cr_assert(p.run.quiet && p.run.verify && p.run.has_seed);
+	cr_assert(p.run.quiet && p.run.verify);
 	cr_assert_eq(p.run.verbose, 2);
 }
 
