@@ -4,7 +4,6 @@
  * it has, as far as possible, and the report lists what differs. Two hidden files of the
  * folder hold its mapping (lines "NODE" "SERVER") and its addresses (as --addresses).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

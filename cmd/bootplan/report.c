@@ -3,7 +3,6 @@
 #include "bootplan.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/human.h"

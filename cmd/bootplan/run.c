@@ -4,7 +4,6 @@
  * gone, a plan of all batches (boot/plan.h), and what is worth changing.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

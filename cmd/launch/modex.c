@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-launch modex: direct exchange, compared with a fence that brings all data. */
-#include <errno.h>
 #include <math.h>
 
 #include "base/human.h"

@@ -4,7 +4,6 @@
 #include "base/human.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/macros.h"
 #include "cli/command.h"
 
 /* A row, where its targets are, and what the command line said of it. */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/internal.h"
 

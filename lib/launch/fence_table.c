@@ -4,7 +4,6 @@
  * nodes is an item of a sweep. Then the choice of auto, the ranges of sizes in which an
  * algorithm is the fastest, and the seconds over the possible values of the constants.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

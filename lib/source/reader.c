@@ -6,8 +6,6 @@
 #include "source/scan.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 bool fab_take_hex(struct fab_span *s, uint64_t *out)
