@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,18 @@ int fab_fail(struct fab_err *err, int errnum, const char *format, ...)
 		blank_controls(err->text);
 	}
 	return -errnum;
+}
+
+int fab_fail_line(struct fab_err *err, const char *file, uint64_t line,
+		  const char *format, ...)
+{
+	va_list values;
+	char text[sizeof(err->text)];
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	return fab_fail(err, EINVAL, "%s:%llu: %s", file, (unsigned long long)line, text);
 }
 
 void fab_err_prefix(struct fab_err *err, const char *prefix)

@@ -18,6 +18,9 @@ struct fab_err {
  * -errnum, so that a function can end in `return fab_fail(err, EINVAL, ...)`. O(1).
  */
 int fab_fail(struct fab_err *err, int errnum, const char *format, ...) FAB_PRINTF(3, 4);
+/* Write `file:line: sentence` and return -EINVAL. O(1). */
+int fab_fail_line(struct fab_err *err, const char *file, uint64_t line,
+		  const char *format, ...) FAB_PRINTF(4, 5);
 
 /* Put `prefix: ` in front of the sentence already there. O(len). */
 void fab_err_prefix(struct fab_err *err, const char *prefix);

@@ -114,7 +114,7 @@ struct claim {
 
 struct fab_host_addresses {
 	struct fab_strmap *by_name;
-	struct fab_directory *names; /* the same, whatever the letters' case */
+	struct fab_directory *names; /* the same, whatever the case */
 	struct fab_strmap *by_address;
 	FAB_VEC(struct fab_host_address) entries;
 	FAB_VEC(char *) name; /* of each entry */
@@ -365,9 +365,8 @@ static int read_line(struct fab_host_addresses *a, const char *file, uint64_t nu
 	}
 	if (!wrong && !given.is_skipped && !note(a, &given, text))
 		wrong = text;
-	return wrong ? fab_fail(err, EINVAL, "%s:%llu: %s: '%.*s'", file,
-				(unsigned long long)number, wrong, n > 60 ? 60 : (int)n,
-				at)
+	return wrong ? fab_fail_line(err, file, number, "%s: '%.*s'", wrong,
+				     n > 60 ? 60 : (int)n, at)
 		     : 0;
 }
 
@@ -419,7 +418,7 @@ void fab_host_addresses_free(struct fab_host_addresses *addresses)
 	FAB_FREE_ALL(addresses->entries.v, addresses->claims.v, addresses);
 }
 
-/* By the name to the letter, else whatever its case. */
+/* By the exact name, else whatever its case. */
 static uint32_t find(const struct fab_host_addresses *a, const char *name)
 {
 	uint32_t at = fab_strmap_get(a->by_name, name, strlen(name));
@@ -597,20 +596,23 @@ static struct line line_at(const char *at, const char *end)
 	return l;
 }
 
-/* The text with the names that hosts have now; the caller frees. */
-static char *renamed(const struct hosts *h, const char *text, size_t len, size_t *n)
+int fab_address_plan_read(const struct fab_machine *m, const char *file, const char *text,
+			  size_t len, struct fab_host_addresses **out,
+			  struct fab_err *err)
 {
-	FAB_AUTO(fab_map64_free_at) struct fab_map64 *by_guid = fab_map64_new(h->n);
+	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
+	FAB_AUTO(fab_map64_free_at) struct fab_map64 *by_guid = fab_map64_new(h.n);
 	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *in_file = fab_strmap_new(64);
 	const char *end = text + len;
-	char *out = NULL;
-	FILE *file = open_memstream(&out, n);
+	FAB_AUTOFREE char *now = NULL; /* the text with the names that hosts have now */
+	size_t n;
+	FILE *copy = open_memstream(&now, &n);
 
-	if (!file)
+	if (!copy)
 		fab_oom(len);
-	for (uint32_t i = 0; i < h->n; i++)
-		if (h->v[i].guid)
-			fab_map64_put(by_guid, h->v[i].guid, i);
+	for (uint32_t i = 0; i < h.n; i++)
+		if (h.v[i].guid)
+			fab_map64_put(by_guid, h.v[i].guid, i);
 	for (const char *at = text; at < end;) {
 		struct line l = line_at(at, end);
 
@@ -620,32 +622,21 @@ static char *renamed(const struct hosts *h, const char *text, size_t len, size_t
 	for (const char *at = text; at < end;) {
 		struct line l = line_at(at, end);
 		uint32_t host = l.guid ? fab_map64_get(by_guid, l.guid) : FAB_NONE;
-		const char *name = host < h->n ? h->v[host].name : NULL;
+		const char *name = host < h.n ? h.v[host].name : NULL;
 
-		if (name && (fab_strmap_get(h->by_name, at + l.name, l.len) != FAB_NONE ||
+		if (name && (fab_strmap_get(h.by_name, at + l.name, l.len) != FAB_NONE ||
 			     fab_strmap_get(in_file, name, strlen(name)) != FAB_NONE))
 			name = NULL; /* it has the name that it had */
-		fwrite(at, 1, name ? l.name : l.n, file);
+		fwrite(at, 1, name ? l.name : l.n, copy);
 		if (name) {
-			fputs(name, file);
-			fwrite(at + l.name + l.len, 1, l.n - l.name - l.len, file);
+			fputs(name, copy);
+			fwrite(at + l.name + l.len, 1, l.n - l.name - l.len, copy);
 		}
-		putc('\n', file);
+		putc('\n', copy);
 		at += l.n + 1;
 	}
-	if (fclose(file) != 0)
+	if (fclose(copy) != 0)
 		fab_oom(len);
-	return out;
-}
-
-int fab_address_plan_read(const struct fab_machine *m, const char *file, const char *text,
-			  size_t len, struct fab_host_addresses **out,
-			  struct fab_err *err)
-{
-	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
-	size_t n;
-	FAB_AUTOFREE char *now = renamed(&h, text, len, &n);
-
 	*out = NULL;
 	return fab_host_addresses_read(file, now, n, out, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Machines as they are described: a preset or a list of levels on the command line; a
+ * Descriptions of machines: a preset or a list of levels on the command line; a
  * file with levels or with vertices by name.
  */
 #include <errno.h>
@@ -197,9 +197,8 @@ struct file_reader {
 static int bad_line(const struct file_reader *r, struct fab_err *err, const char *what,
 		    size_t word)
 {
-	return fab_fail(err, EINVAL, "%s:%llu: %s: '%.*s'", r->file,
-			(unsigned long long)r->line, what,
-			r->len[word] > 60 ? 60 : (int)r->len[word], r->word[word]);
+	return fab_fail_line(err, r->file, r->line, "%s: '%.*s'", what,
+			     r->len[word] > 60 ? 60 : (int)r->len[word], r->word[word]);
 }
 
 static int where(const struct file_reader *r, int rc, struct fab_err *err)
@@ -331,8 +330,7 @@ static int read_line(struct file_reader *r, const char *line, size_t len,
 
 	r->n_words = 0;
 	if (memchr(line, 0, (size_t)(end - line)))
-		return fab_fail(err, EINVAL, "%s:%llu: the line has a NUL byte", r->file,
-				(unsigned long long)r->line);
+		return fab_fail_line(err, r->file, r->line, "the line has a NUL byte");
 	for (const char *at = line; at < end;) {
 		size_t blank = 0, n = 0;
 

@@ -338,8 +338,8 @@ static size_t place_at(const char *at, const char *end, bool is_ipxe, struct pla
 static int bad_line(const char *file, size_t number, const char *wrong, const char *at,
 		    size_t n, struct fab_err *err)
 {
-	return fab_fail(err, EINVAL, "%s:%zu: %s: '%.*s'", file, number, wrong,
-			n > 60 ? 60 : (int)n, at);
+	return fab_fail_line(err, file, number, "%s: '%.*s'", wrong, n > 60 ? 60 : (int)n,
+			     at);
 }
 
 /* A sentence on a value that cannot stand here; NULL: it can. `open` has a bit for each
@@ -358,7 +358,7 @@ static const char *wrong_value(const struct value *v, unsigned open)
 	return NULL;
 }
 
-/* A sentence on the first such value of a line; NULL: all can stand there. */
+/* A sentence on the first such value of a line; NULL: all can be there. */
 static const char *wrong_values(const struct boot_template *t, const char *at, size_t n,
 				unsigned open)
 {

@@ -111,11 +111,10 @@ int fab_cabling_add(struct fab_cabling *c, struct fab_cabling_end a,
 	uint32_t id = (uint32_t)c->cables.n;
 
 	if (same_end(a, b))
-		return fab_fail(
-			err, EINVAL,
-			"%s:%" PRIu64
-			": port %u of \"%s\" is both ends of the cable, expected two ports",
-			file, line, a.port, c->devices.v[a.device].name);
+		return fab_fail_line(
+			err, file, line,
+			"port %u of \"%s\" is both ends of the cable, expected two ports",
+			a.port, c->devices.v[a.device].name);
 	for (int k = 0; k < 2; k++) {
 		uint64_t key = (uint64_t)ends[k].device << 16 | ends[k].port;
 		uint32_t at = fab_map64_get(c->by_end, key);
@@ -128,12 +127,11 @@ int fab_cabling_add(struct fab_cabling *c, struct fab_cabling_end a,
 		far = same_end(other->a, ends[k]) ? other->b : other->a;
 		if (same_end(far, ends[!k]))
 			return 0;
-		return fab_fail(
-			err, EINVAL,
-			"%s:%" PRIu64
-			": port %u of \"%s\" is used twice: for port %u of \"%s\" here, for port %u of \"%s\" in %s",
-			file, line, ends[k].port, c->devices.v[ends[k].device].name,
-			ends[!k].port, c->devices.v[ends[!k].device].name, far.port,
+		return fab_fail_line(
+			err, file, line,
+			"port %u of \"%s\" is used twice: for port %u of \"%s\" here, for port %u of \"%s\" in %s",
+			ends[k].port, c->devices.v[ends[k].device].name, ends[!k].port,
+			c->devices.v[ends[!k].device].name, far.port,
 			c->devices.v[far.device].name, place(c, other));
 	}
 	for (int k = 0; k < 2; k++) {

@@ -45,7 +45,7 @@ struct fab_cabling {
 void fab_cabling_init(struct fab_cabling *c);
 void fab_cabling_fini(struct fab_cabling *c);
 
-/* The device of this name, letter case and outer blanks ignored; a new one is of unknown
+/* The device of this name, case and outer blanks ignored; a new one is of unknown
  * kind. The index stays valid. O(len). */
 uint32_t fab_cabling_device(struct fab_cabling *c, const char *name, size_t len,
 			    uint64_t line);
@@ -62,7 +62,7 @@ int fab_cabling_add(struct fab_cabling *c, struct fab_cabling_end a,
 
 /*
  * Hand all devices and cables to a builder. A device of unknown kind is an adapter if it
- * has one cable, where no kind says that there are adapters one or two, at ports 1 and 2,
+ * has one cable, where no kind is an adapter one or two, at ports 1 and 2,
  * each to a device with more cables; else it is a switch. Directors of which only boards
  * 1-20 with ports 1-20 of chips 1 and 2 are named are completed as an MCS8500 (CS8500) is
  * inside: port 20 + s of each chip is joined to spine module s. Warnings:

@@ -48,8 +48,8 @@ struct csv {
 
 /*
  * The next field, without blanks and quotes around it; *is_last if nothing is behind it.
- * A doubled quote stands for one: such a field is unquoted in `arena` (NULL: left as it
- * is). False: a quote is not closed, or text is behind it.
+ * A doubled quote stands for one: such a field is unquoted in `arena` (NULL: left so).
+ * False: a quote is not closed, or text is behind it.
  */
 static bool take_field(struct fab_span *s, char separator, struct fab_arena *arena,
 		       struct fab_span *field, bool *is_last)
@@ -160,8 +160,8 @@ bool fab_is_cabling_csv_line(struct fab_span line)
 static int csv_fail(const struct csv *x, const char *what, const struct fab_span *text,
 		    const char *expected)
 {
-	return fab_fail(x->err, EINVAL, "%s:%" PRIu64 ": %s \"%.*s\", %s", x->name,
-			x->lines.line, what, fab_shown(text), text->p, expected);
+	return fab_fail_line(x->err, x->name, x->lines.line, "%s \"%.*s\", %s", what,
+			     fab_shown(text), text->p, expected);
 }
 
 /* A number behind one of these words, in any case, and blanks or underscores. */
@@ -321,20 +321,18 @@ static int read_cable(struct csv *x, struct fab_span line)
 	if (n < least && x->lines.is_open)
 		return fab_cut_off(x->name, &x->lines, &line, x->err);
 	if (n < least)
-		return fab_fail(
-			x->err, EINVAL,
-			"%s:%" PRIu64
-			": %u field%s in \"%.*s\", expected at least %u: the columns of line %" PRIu64,
-			x->name, x->lines.line, n, n == 1 ? "" : "s", fab_shown(&line),
-			line.p, least, x->layout.line);
+		return fab_fail_line(
+			x->err, x->name, x->lines.line,
+			"%u field%s in \"%.*s\", expected at least %u: the columns of line %" PRIu64,
+			n, n == 1 ? "" : "s", fab_shown(&line), line.p, least,
+			x->layout.line);
 	for (int i = 0; i < N_COLUMNS; i++)
 		if (found[i].p == found[i].end)
-			return fab_fail(
-				x->err, EINVAL,
-				"%s:%" PRIu64
-				": %s is empty in \"%.*s\", expected the name of a %s",
-				x->name, x->lines.line, column_names[i], fab_shown(&line),
-				line.p, i % 2 ? "port" : "device");
+			return fab_fail_line(
+				x->err, x->name, x->lines.line,
+				"%s is empty in \"%.*s\", expected the name of a %s",
+				column_names[i], fab_shown(&line), line.p,
+				i % 2 ? "port" : "device");
 	rc = read_end(x, found[START_DEVICE], found[START_PORT], &a);
 	if (!rc)
 		rc = read_end(x, found[END_DEVICE], found[END_PORT], &b);
@@ -345,11 +343,10 @@ static int check_layout(struct csv *x, struct fab_span line)
 {
 	for (int i = 0; i < N_COLUMNS; i++)
 		if (x->layout.at[i] == FAB_NONE)
-			return fab_fail(x->err, EINVAL,
-					"%s:%" PRIu64
-					": no column %s in \"%.*s\", " COLUMNS_EXPECTED,
-					x->name, x->lines.line, column_names[i],
-					fab_shown(&line), line.p);
+			return fab_fail_line(
+				x->err, x->name, x->lines.line,
+				"no column %s in \"%.*s\", " COLUMNS_EXPECTED,
+				column_names[i], fab_shown(&line), line.p);
 	if (x->layout.n_found > N_COLUMNS)
 		return csv_fail(x, "a column is there twice in", &line, COLUMNS_EXPECTED);
 	return 0;
@@ -392,7 +389,5 @@ int fab_cabling_csv_read(struct fab_builder *b, const char *name, const char *te
 
 	fab_cabling_init(&c);
 	rc = fab_cabling_csv_add(&c, name, text, n, err);
-	if (!rc)
-		rc = fab_cabling_build(&c, b, err);
-	return rc;
+	return rc ? rc : fab_cabling_build(&c, b, err);
 }

@@ -93,8 +93,8 @@ bool fab_is_cabling_topo_line(struct fab_span line)
 
 static int topo_fail(const struct topo *t, struct fab_span text, const char *expected)
 {
-	return fab_fail(t->err, EINVAL, "%s:%" PRIu64 ": found \"%.*s\", %s", t->file,
-			t->lines.line, fab_shown(&text), text.p, expected);
+	return fab_fail_line(t->err, t->file, t->lines.line, "found \"%.*s\", %s",
+			     fab_shown(&text), text.p, expected);
 }
 
 static uint32_t type_of(struct topo *t, struct fab_span word)
@@ -127,11 +127,10 @@ static int find_system(struct topo *t, struct fab_span type, struct fab_span nam
 		FAB_PUSH(&t->systems, ((struct system){kind, FAB_NONE, NULL}));
 	if (t->systems.v[*id].type == kind)
 		return 0;
-	return fab_fail(t->err, EINVAL,
-			"%s:%" PRIu64
-			": system \"%.*s\" is of type %s here, expected %s as before",
-			t->file, t->lines.line, fab_shown(&name), name.p,
-			t->types.v[kind].name, t->types.v[t->systems.v[*id].type].name);
+	return fab_fail_line(t->err, t->file, t->lines.line,
+			     "system \"%.*s\" is of type %s here, expected %s as before",
+			     fab_shown(&name), name.p, t->types.v[kind].name,
+			     t->types.v[t->systems.v[*id].type].name);
 }
 
 /* "P12" of systems with one chip. */
@@ -243,27 +242,22 @@ static int read_end(struct topo *t, struct fab_span type, struct fab_span name,
 			return 0;
 		}
 	if (list)
-		return fab_fail(
-			t->err, EINVAL,
-			"%s:%" PRIu64
-			": port %s of \"%.*s\", expected one of the %u of a %s%s%s",
-			t->file, t->lines.line, text, fab_shown(&name), name.p,
-			list->n_ports, t->types.v[s->type].name,
+		return fab_fail_line(
+			t->err, t->file, t->lines.line,
+			"port %s of \"%.*s\", expected one of the %u of a %s%s%s", text,
+			fab_shown(&name), name.p, list->n_ports, t->types.v[s->type].name,
 			s->config ? " with " : "", s->config ? s->config : "");
 	n_ports = t->c->devices.v[s->first_device].n_ports;
 	if (!plain_port(port, &number) && t->types.v[s->type].plain < 0)
-		return fab_fail(
-			t->err, EINVAL,
-			"%s:%" PRIu64
-			": port %s of \"%.*s\": the boards of type %s are not known (its netlist is looked for in the package ibutils), expected P1, P2, ...",
-			t->file, t->lines.line, text, fab_shown(&name), name.p,
-			t->types.v[s->type].name);
+		return fab_fail_line(
+			t->err, t->file, t->lines.line,
+			"port %s of \"%.*s\": the boards of type %s are not known (its netlist is looked for in the package ibutils), expected P1, P2, ...",
+			text, fab_shown(&name), name.p, t->types.v[s->type].name);
 	if (!plain_port(port, &number) || (n_ports && number > n_ports))
-		return fab_fail(t->err, EINVAL,
-				"%s:%" PRIu64
-				": port %s of \"%.*s\", expected P1 to P%u of a %s",
-				t->file, t->lines.line, text, fab_shown(&name), name.p,
-				n_ports, t->types.v[s->type].name);
+		return fab_fail_line(t->err, t->file, t->lines.line,
+				     "port %s of \"%.*s\", expected P1 to P%u of a %s",
+				     text, fab_shown(&name), name.p, n_ports,
+				     t->types.v[s->type].name);
 	*end = (struct fab_cabling_end){s->first_device, (uint16_t)number};
 	return 0;
 }

@@ -20,7 +20,7 @@ struct dump_id {
 	size_t len;
 	uint64_t key; /* identity: the GUID, or a hash of a free id */
 	bool is_guid; /* S-, H- or R- and 16 hexadecimal digits */
-	uint8_t kind; /* enum fab_node_kind by the letter; only with is_guid */
+	uint8_t kind; /* enum fab_node_kind by the first character; only with is_guid */
 };
 
 /* `Switch 36 "S-..." # "description" enhanced port 0 lid 1 lmc 0`, `Ca`, `Hca`, `Rt`. */
@@ -348,13 +348,11 @@ static int add_unknown(struct fab_builder *b, const char *name,
 
 	/* It was read once already. */
 	if (parse_link(p->text, &link) != FAB_LINE_OK)
-		return fab_fail(err, EINVAL, "%s:%llu: no cable can be read", name,
-				(unsigned long long)p->line);
+		return fab_fail_line(err, name, p->line, "no cable can be read");
 	if (!link.peer.is_guid || link.peer.kind == FAB_SWITCH)
-		return fab_fail(
-			err, EINVAL,
-			"%s:%llu: peer \"%.*s\" is not described anywhere, expected its record in the dump",
-			name, (unsigned long long)p->line,
+		return fab_fail_line(
+			err, name, p->line,
+			"peer \"%.*s\" is not described anywhere, expected its record in the dump",
 			(int)(link.peer.len < 60 ? link.peer.len : 60), link.peer.text);
 	spec.kind = (enum fab_node_kind)link.peer.kind;
 	if (spec.kind == FAB_ADAPTER && fab_is_aggregation_name(link.name, link.name_len))
@@ -560,10 +558,9 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	    (what == FAB_LINE_BROKEN || h.is_partial || h.has_comment != r->has_comments))
 		return fab_cut_off(r->name, &r->lines, line, r->err);
 	if (what == FAB_LINE_BROKEN)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: found \"%.*s\", " HEADER_EXPECTED, r->name,
-				(unsigned long long)r->lines.line, fab_shown(line),
-				line->p);
+		return fab_fail_line(r->err, r->name, r->lines.line,
+				     "found \"%.*s\", " HEADER_EXPECTED, fab_shown(line),
+				     line->p);
 	r->has_free_id = !h.id.is_guid;
 	r->kind = h.kind;
 	r->guid = h.id.is_guid || !r->ids.guid ? h.id.key : r->ids.guid;
@@ -605,11 +602,11 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	} else { /* a second record of a node: it is continued or contradicted */
 		shown = (int)(h.id.len < FAB_MAX_SHOWN ? h.id.len : FAB_MAX_SHOWN);
 		if (slot->kind != h.kind || slot->n_ports != h.n_ports)
-			return fab_fail(
-				r->err, EINVAL,
-				"%s:%llu: node \"%.*s\" was described otherwise in line %llu, expected the same type and %u ports",
-				r->name, (unsigned long long)r->lines.line, shown,
-				h.id.text, (unsigned long long)slot->line, slot->n_ports);
+			return fab_fail_line(
+				r->err, r->name, r->lines.line,
+				"node \"%.*s\" was described otherwise in line %llu, expected the same type and %u ports",
+				shown, h.id.text, (unsigned long long)slot->line,
+				slot->n_ports);
 		fab_builder_warn(
 			r->b, "duplicate-guid", r->lines.line,
 			"node \"%.*s\" is described again (first in line %llu); the two records are taken together",
@@ -621,7 +618,7 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	return 0;
 }
 
-/* A line that is neither of a cable nor of a node. */
+/* A line of no cable and no node. */
 static int other_line(struct reader *r, const struct fab_span *line)
 {
 	static const char *const words[] = {
@@ -703,23 +700,22 @@ static int add_cables(struct reader *r)
 	uint32_t n = fab_builder_n_nodes(r->b), n_switches = 0;
 
 	if (!n && r->n_listed)
-		return fab_fail(
-			r->err, EINVAL,
-			"%s:%llu: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of ibnetdiscover without -l",
-			r->name, last);
+		return fab_fail_line(
+			r->err, r->name, last,
+			"a list of nodes (ibnetdiscover -l) has no cables, expected the dump of ibnetdiscover without -l");
 	if (r->ids.line)
-		return fab_fail(
-			r->err, EINVAL,
-			"%s:%llu: the input ends within the record that begins in line %llu, expected its node",
-			r->name, last, (unsigned long long)r->ids.line);
+		return fab_fail_line(
+			r->err, r->name, last,
+			"the input ends within the record that begins in line %llu, expected its node",
+			(unsigned long long)r->ids.line);
 	for (uint32_t i = 0; i < n; i++)
 		n_switches += fab_builder_node(r->b, i)->kind == FAB_SWITCH;
 	if (!n_switches || !r->links.n)
-		return fab_fail(
-			r->err, EINVAL,
-			"%s:%llu: the dump ends with %u switch%s, %u adapter%s and %zu port%s with a cable, expected at least one switch and one cable",
-			r->name, last, n_switches, n_switches == 1 ? "" : "es",
-			n - n_switches, n - n_switches == 1 ? "" : "s", r->links.n,
+		return fab_fail_line(
+			r->err, r->name, last,
+			"the dump ends with %u switch%s, %u adapter%s and %zu port%s with a cable, expected at least one switch and one cable",
+			n_switches, n_switches == 1 ? "" : "es", n - n_switches,
+			n - n_switches == 1 ? "" : "s", r->links.n,
 			r->links.n == 1 ? "" : "s");
 	fab_foreign_warn(&r->foreign, r->b);
 	for (size_t i = 0; i < r->links.n; i++) {

@@ -44,9 +44,9 @@ static int bad_line(const struct parser *p, const struct fab_span *line,
 {
 	size_t len = fab_span_len(line);
 
-	return fab_fail(p->err, EINVAL, "%s:%llu: expected %s, found \"%.*s\"",
-			p->known->name, (unsigned long long)p->lines.line, expected,
-			len < SHOWN ? (int)len : SHOWN, line->p);
+	return fab_fail_line(p->err, p->known->name, p->lines.line,
+			     "expected %s, found \"%.*s\"", expected,
+			     len < SHOWN ? (int)len : SHOWN, line->p);
 }
 
 static bool is_end(const struct fab_span *s)
@@ -173,10 +173,7 @@ int fab_known_read(const char *path, struct fab_known **out, struct fab_err *err
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
-	if (rc)
-		return rc;
-	rc = fab_known_parse(path, in.bytes, in.n, out, err);
-	return rc;
+	return rc ? rc : fab_known_parse(path, in.bytes, in.n, out, err);
 }
 
 void fab_known_free(struct fab_known *known)

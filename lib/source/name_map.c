@@ -57,11 +57,9 @@ int fab_name_map_parse(const char *name, const char *text, size_t n,
 		if (line.p == line.end || *line.p == '#')
 			continue;
 		if (!take_guid(&s, &guid)) {
-			rc = fab_fail(
-				err, EINVAL,
-				"%s:%llu: no GUID in \"%.*s\", expected GUID \"NAME\"",
-				name, (unsigned long long)lines.line, fab_shown(&line),
-				line.p);
+			rc = fab_fail_line(err, name, lines.line,
+					   "no GUID in \"%.*s\", expected GUID \"NAME\"",
+					   fab_shown(&line), line.p);
 			continue;
 		}
 		/* Text between quotes, or up to '#' without them. */
@@ -90,10 +88,7 @@ int fab_name_map_open(const char *path, struct fab_name_map **out, struct fab_er
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read(path, &in, err);
 
-	if (rc)
-		return rc;
-	rc = fab_name_map_parse(path, in.bytes, in.n, out, err);
-	return rc;
+	return rc ? rc : fab_name_map_parse(path, in.bytes, in.n, out, err);
 }
 
 void fab_name_map_free(struct fab_name_map *map)

@@ -185,11 +185,9 @@ static int parse(struct fab_netlists *all, struct netlist_file *file, const char
 		else if (!memchr(word.p, '=', fab_span_len(&word)))
 			is_ok = add_wire(&p, word, rest);
 		if (!is_ok)
-			return fab_fail(
-				err, EINVAL,
-				"%s:%" PRIu64
-				": found \"%.*s\", expected a line of a netlist (ibdm-ibnl-file(1))",
-				file->name, lines.line,
+			return fab_fail_line(
+				err, file->name, lines.line,
+				"found \"%.*s\", expected a line of a netlist (ibdm-ibnl-file(1))",
 				(int)(fab_span_len(&line) < 60 ? fab_span_len(&line)
 							       : 60),
 				line.p);

@@ -21,7 +21,7 @@ struct format {
 
 static const struct format cache_format = {"cache", fab_cache_read};
 
-/* True if a line that is neither empty nor a comment belongs to the format. */
+/* True if a line with contents (no comment) belongs to the format. */
 typedef bool (*line_fn)(struct fab_span line);
 
 static const struct text_format {
@@ -109,12 +109,11 @@ static int take_edits(struct fab_editor *e, const char *text, struct fab_err *er
 	rc = fab_input_read(text, &in, err);
 	if (rc)
 		return rc;
-	rc = fab_editor_add_lines(e, strcmp(text, "-") ? text : "<stdin>", in.bytes, in.n,
-				  err);
-	return rc;
+	return fab_editor_add_lines(e, strcmp(text, "-") ? text : "<stdin>", in.bytes,
+				    in.n, err);
 }
 
-/* The fabric as edited; frees it as it was read. */
+/* The fabric as edited; frees the one that was read. */
 static int edit(const struct fab_source_options *options,
 		const struct fab_host_options *hosts, struct fab_fabric *before,
 		struct fab_fabric **out, struct fab_err *err)
@@ -182,16 +181,14 @@ static int parse(const char *source, const char *name, const char *text, size_t 
 		if (first.p == first.end)
 			first = line;
 	if (nul)
-		return fab_fail(err, EINVAL,
-				"%s:%llu: binary data (a NUL byte), " EXPECTED, name,
-				(unsigned long long)lines.line);
+		return fab_fail_line(err, name, lines.line,
+				     "binary data (a NUL byte), " EXPECTED);
 	if (!format && first.p == first.end)
 		return fab_fail(err, EINVAL, "%s:1: the input is empty, " EXPECTED, name);
 	if (!format)
-		return fab_fail(
-			err, EINVAL,
-			"%s:%llu: no record in %llu lines (the first is \"%.*s\"), " EXPECTED,
-			name, (unsigned long long)lines.line,
+		return fab_fail_line(
+			err, name, lines.line,
+			"no record in %llu lines (the first is \"%.*s\"), " EXPECTED,
 			(unsigned long long)lines.line, fab_shown(&first), first.p);
 	b = fab_builder_new();
 	rc = format->read(b, name, text, n, err);
@@ -209,10 +206,7 @@ int fab_source_parse(const char *name, const void *bytes, size_t n,
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_unpack(name, bytes, n, &in, err);
 
-	if (rc)
-		return rc;
-	rc = parse(name, name, in.bytes, in.n, options, out, err);
-	return rc;
+	return rc ? rc : parse(name, name, in.bytes, in.n, options, out, err);
 }
 
 static bool is_fabric(const char *text, size_t n)
@@ -266,10 +260,7 @@ static int open_file(const char *path, const struct fab_source_options *options,
 	if (strchr(path, ',') && !fab_input_exists(path))
 		return open_plans(path, options, out, err);
 	rc = fab_input_read_known(path, is_fabric, &in, err);
-	if (rc)
-		return rc;
-	rc = parse(path, name, in.bytes, in.n, options, out, err);
-	return rc;
+	return rc ? rc : parse(path, name, in.bytes, in.n, options, out, err);
 }
 
 /* Something that fills a builder from the text behind the prefix of the argument. */

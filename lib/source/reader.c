@@ -107,10 +107,10 @@ void fab_foreign_warn(const struct fab_foreign *foreign, struct fab_builder *b)
 int fab_cut_off(const char *name, const struct fab_lines *lines,
 		const struct fab_span *line, struct fab_err *err)
 {
-	return fab_fail(
-		err, EINVAL,
-		"%s:%llu: the input ends within a record at \"%.*s\", expected a whole line",
-		name, (unsigned long long)lines->line, fab_shown(line), line->p);
+	return fab_fail_line(
+		err, name, lines->line,
+		"the input ends within a record at \"%.*s\", expected a whole line",
+		fab_shown(line), line->p);
 }
 
 /* The node that an end is of, added when it is named for the first time. */

@@ -27,7 +27,7 @@ static inline int fab_shown(const struct fab_span *s)
 	return fab_span_len(s) < FAB_MAX_SHOWN ? (int)fab_span_len(s) : FAB_MAX_SHOWN;
 }
 
-/* One of these words, which stand for a switch, an adapter and a router. Inline, as dumps
+/* One of these words, which mean a switch, an adapter and a router. Inline, as dumps
  * are read 1.1 times slower if it is called. */
 static inline bool fab_take_kind(struct fab_span *s, const char *sw, const char *adapter,
 				 const char *router, enum fab_node_kind *kind)
@@ -186,7 +186,7 @@ bool fab_is_dump_line(struct fab_span line);
  * columns StartDevice, StartPort, EndDevice and EndPort, in any order, as the header line
  * names them. Nodes are known by name only: GUIDs are made from names, LIDs are counted.
  * See fabric-formats(5) for ports, and source/cabling.h. EINVAL, with the line: a column
- * is missing, a line ends early, a port is none, or is used twice.
+ * is missing, a line ends early, no port, or a port used twice.
  */
 #define FAB_CABLING_FORMAT "plan"
 int fab_cabling_csv_read(struct fab_builder *b, const char *name, const char *text,
@@ -197,7 +197,7 @@ bool fab_is_cabling_csv_line(struct fab_span line);
 /*
  * The topology file of ibutils (ibdm-topo-file(1)): a line `TYPE NAME` for each system,
  * below it its ports, `P1 -> TYPE NAME P2`. Systems of one chip are nodes. EINVAL, with
- * the line: a port that is none or is used twice, a type of several chips.
+ * the line: no port, or a port used twice, a type of several chips.
  */
 int fab_cabling_topo_read(struct fab_builder *b, const char *name, const char *text,
 			  size_t n, struct fab_err *err) FAB_MUST_CHECK;

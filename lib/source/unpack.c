@@ -267,9 +267,9 @@ static int look(struct watch *w, const char *name, const char *bytes, size_t n,
 		fab_span_len(&line) < 40 ? (int)fab_span_len(&line) : 40, line.p);
 }
 
-/* Everything that comes out of a file, followed by a NUL. */
-static int read_raw(const char *path, struct watch *w, char **out, size_t *out_n,
-		    struct fab_err *err)
+/* Everything that comes out of a file, followed by a NUL, and unpacked. */
+static int read_watched(const char *path, struct watch w, struct fab_input *in,
+			struct fab_err *err)
 {
 	bool is_stdin = !strcmp(path, "-"), ends = false;
 	const char *name = is_stdin ? "<stdin>" : path;
@@ -287,8 +287,8 @@ static int read_raw(const char *path, struct watch *w, char **out, size_t *out_n
 	}
 	if (S_ISDIR(st.st_mode))
 		rc = fab_fail(err, EISDIR, "%s: %s", path, strerror(EISDIR));
-	else if (st.st_size > (off_t)w->max)
-		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path, w->max);
+	else if (st.st_size > (off_t)w.max)
+		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path, w.max);
 	else if (S_ISREG(st.st_mode))
 		hint = (size_t)st.st_size;
 	cap = hint + FAB_INPUT_HEAD + 4096;
@@ -307,10 +307,9 @@ static int read_raw(const char *path, struct watch *w, char **out, size_t *out_n
 			break;
 		n += (size_t)got;
 		fab_progress_report("reading", "bytes", n, hint > n ? hint : 0);
-		rc = look(w, name, bytes, n, &ends, err);
-		if (!rc && n > w->max)
-			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
-				      w->max);
+		rc = look(&w, name, bytes, n, &ends, err);
+		if (!rc && n > w.max)
+			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name, w.max);
 		if (cap - n < 4096) {
 			cap = fab_grow(cap, cap + 65536);
 			bytes = fab_realloc(bytes, cap, 1);
@@ -318,29 +317,12 @@ static int read_raw(const char *path, struct watch *w, char **out, size_t *out_n
 	}
 	if (!is_stdin)
 		close(fd);
-	if (rc) {
-		free(bytes);
-		return rc;
+	if (!rc) {
+		/* the size of the pieces of a pipe must not change the answer */
+		n = ends ? FAB_INPUT_SEEN : n;
+		bytes[n] = '\0';
+		rc = fab_input_unpack(name, bytes, n, in, err);
 	}
-	/* the size of the pieces of a pipe must not change the answer */
-	n = ends ? FAB_INPUT_SEEN : n;
-	bytes[n] = '\0';
-	*out = bytes;
-	*out_n = n;
-	return 0;
-}
-
-static int read_watched(const char *path, struct watch w, struct fab_input *in,
-			struct fab_err *err)
-{
-	const char *name = strcmp(path, "-") ? path : "<stdin>";
-	char *bytes = NULL;
-	size_t n = 0;
-	int rc = read_raw(path, &w, &bytes, &n, err);
-
-	if (rc)
-		return rc;
-	rc = fab_input_unpack(name, bytes, n, in, err);
 	if (rc || in->heap)
 		free(bytes);
 	else
@@ -392,7 +374,6 @@ int fab_list_file_read(const char *path, fab_use_line *use, void *context,
 
 	if (rc)
 		return rc;
-	rc = fab_list_lines(strcmp(path, "-") ? path : "(stdin)", in.bytes, in.n, use,
-			    context, err);
-	return rc;
+	return fab_list_lines(strcmp(path, "-") ? path : "(stdin)", in.bytes, in.n, use,
+			      context, err);
 }
