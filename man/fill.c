@@ -27,7 +27,7 @@
 
 enum kind { MAN, SHELL, ZSH };
 
-/* Text in a page: `x` in bold, hyphens as they are, a line for each sentence. */
+/* Text in a page: `x` in bold, hyphens unchanged, a line for each sentence. */
 static void print_text(const char *text)
 {
 	bool is_bold = false;
@@ -178,7 +178,7 @@ static void print_metrics(const struct fab_column *columns, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct fab_column *c = &columns[i];
 
-		if (c->metric == FAB_NO_METRIC)
+		if (c->metric == FAB_METRIC_NONE)
 			continue;
 		begin_row(c->name);
 		print_text(c->help);
@@ -196,7 +196,7 @@ static bool is_repeated(size_t table, size_t i)
 
 	for (size_t t = 0; t <= table; t++)
 		for (size_t k = 0; k < (t == table ? i : *metrics[t].n); k++)
-			if (metrics[t].columns[k].metric != FAB_NO_METRIC &&
+			if (metrics[t].columns[k].metric != FAB_METRIC_NONE &&
 			    !strcmp(metrics[t].columns[k].name, name))
 				return true;
 	return false;
@@ -210,7 +210,7 @@ static void print_metric_names(void)
 		for (size_t i = 0; i < *metrics[t].n; i++) {
 			const struct fab_column *c = &metrics[t].columns[i];
 
-			if (c->metric == FAB_NO_METRIC || is_repeated(t, i))
+			if (c->metric == FAB_METRIC_NONE || is_repeated(t, i))
 				continue;
 			printf("%s%s", between, c->name);
 			between = " ";
@@ -314,7 +314,7 @@ static size_t fill_metrics(const char *at)
 	return 0;
 }
 
-/* The mark that begins at `at`; its length, 0: it is none. */
+/* The mark that begins at `at`; its length, 0: no mark. */
 static size_t fill_mark(const char *at, enum kind kind)
 {
 	size_t i;

@@ -333,13 +333,6 @@ static void print_failover(struct fab_report *r, struct fab_arena *a,
 static void print_answers(struct fab_report *r, const struct bootplan_outcome *o,
 			  const struct bootplan_segments *s)
 {
-	static const struct fab_column fields[] = {
-		{"image_bytes", FAB_UINT, "of the image", FAB_COL_BYTES},
-		{"target_seconds", FAB_NUMBER, "--target",
-		 FAB_COL_EXTRA | FAB_COL_SECONDS},
-		{"best.boot_seconds", FAB_REAL, "until all of the batch have booted",
-		 FAB_COL_SECONDS},
-	};
 	const struct fab_plan_result *best = bootplan_best(o);
 	uint32_t at = best->share.bottleneck;
 	char slowest[BOOTPLAN_NAME_BYTES], rack[BOOTPLAN_NAME_BYTES];
@@ -355,13 +348,14 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 		fab_report_uint(r, "unnamed_adapters", o->m->n_unnamed);
 	if (o->m->fabric)
 		fab_report_text(r, "rates", o->p->rate ? "signalling" : "data");
-	fab_report_field(r, &fields[0],
-			 (union fab_cell){.u = o->p->transfer.image_bytes});
+	fab_report_uint_as(r, "image_bytes", FAB_COL_BYTES, o->p->transfer.image_bytes);
 	fab_report_text(r, "boot_seconds_cover", time_covers(o));
-	fab_report_field(r, &fields[1],
+	fab_report_field(r,
+			 &(struct fab_column){"target_seconds", FAB_NUMBER, NULL,
+					      FAB_COL_EXTRA | FAB_COL_SECONDS},
 			 (union fab_cell){.real = target > 0 ? target : (double)NAN});
 	fab_report_text(r, "best.algorithm", best->algorithm);
-	fab_report_field(r, &fields[2], (union fab_cell){.real = best->boot_seconds});
+	fab_report_real(r, "best.boot_seconds", FAB_COL_SECONDS, best->boot_seconds);
 	fab_report_text(r, "best.slowest_node",
 			fab_machine_node_name(o->m, best->slowest_node, slowest,
 					      sizeof(slowest)));
@@ -375,12 +369,6 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 static void print_advice(struct fab_report *r, struct fab_arena *a,
 			 const struct bootplan_outcome *o)
 {
-	static const struct fab_column needed_fields[] = {
-		{"servers_needed", FAB_UINT, "for the target; null: no number is enough",
-		 FAB_COL_NULL_ZERO},
-		{"servers_to_buy", FAB_UINT, "of these, beyond those that are up", 0},
-		{"servers_needed_exact", FAB_BOOL, "the fewest; no: fewer may do", 0},
-	};
 	static const struct fab_column columns[] = {
 		{"segment", FAB_TEXT, "kinds of segments, all of them twice as fast", 0},
 		{"bandwidth_mbps", FAB_REAL, "of the slowest node by the best mapping",
@@ -400,10 +388,10 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 		struct fab_servers_needed needed = fab_advice_servers(
 			o->m, o->largest, o->plan.transfer, o->p->target_seconds);
 
-		fab_report_field(r, &needed_fields[0], (union fab_cell){.u = needed.n});
-		fab_report_field(r, &needed_fields[1],
-				 (union fab_cell){.u = needed.n_new});
-		fab_report_field(r, &needed_fields[2],
+		fab_report_uint_as(r, "servers_needed", FAB_COL_NULL_ZERO, needed.n);
+		fab_report_uint(r, "servers_to_buy", needed.n_new);
+		fab_report_field(r,
+				 &(struct fab_column){"servers_needed_exact", FAB_BOOL},
 				 (union fab_cell){.u = !needed.is_estimate});
 	}
 	fab_report_table_begin(r, "advice",

@@ -69,7 +69,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_text(r, "tables", o->t.job.algorithm);
 	fab_report_uint(r, "nodes", o->t.clock.n_nodes);
 	fab_report_uint(r, "ppn", p->ppn);
-	launch_report_real(r, "total_s", FAB_COL_SECONDS, o->r.advice.now.total_s);
+	fab_report_real(r, "total_s", FAB_COL_SECONDS, o->r.advice.now.total_s);
 	launch_report_range(r, &o->r.total);
 	fab_report_table(r, "results", "Settings, each alone", launch_advise_columns,
 			 launch_advise_n_columns, o->r.rows, sizeof(*o->r.rows),

@@ -163,7 +163,7 @@ static void answer_orders(struct fab_report *r, const struct launch_params *p,
 			fab_fence_row_us(worst) / fab_fence_row_us(best));
 }
 
-/* The fence with most contention, or the reason why there is none. */
+/* The fence with most contention, or the reason why no fence has any. */
 static void answer_loads(struct fab_report *r, const struct fab_fence_table *t)
 {
 	const struct fab_fence_item *worst = NULL;

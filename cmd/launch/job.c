@@ -71,14 +71,6 @@ void launch_answer_range(struct fab_report *r, const struct launch_params *p,
 			  limits[1], *unit ? " " : "", unit, v->value);
 }
 
-void launch_report_real(struct fab_report *r, const char *name, unsigned flags,
-			double value)
-{
-	struct fab_column column = {name, FAB_REAL, "", flags};
-
-	fab_report_field(r, &column, (union fab_cell){.real = value});
-}
-
 void launch_store_begin(struct fab_draft *d, const struct fab_work *w, const char *asked,
 			const char *text)
 {
@@ -95,8 +87,8 @@ void launch_report_range(struct fab_report *r, const struct fab_launch_range *ra
 {
 	bool has_range = range->by != FAB_N_LAUNCH_CONSTANTS;
 
-	launch_report_real(r, "total_low_s", FAB_COL_SECONDS, range->low);
-	launch_report_real(r, "total_high_s", FAB_COL_SECONDS, range->high);
+	fab_report_real(r, "total_low_s", FAB_COL_SECONDS, range->low);
+	fab_report_real(r, "total_high_s", FAB_COL_SECONDS, range->high);
 	fab_report_text(r, "range_by",
 			has_range ? fab_launch_constants.at(range->by).form : NULL);
 }
@@ -210,11 +202,10 @@ int launch_job_hosts(struct fab_work *w, struct launch_job *job, struct fab_err 
 }
 
 /* Default: vtftr-ib on a kfat, dimension order on a grid, else minhop. */
-static int make_tables(const struct launch_params *p, struct launch_job *job,
-		       struct fab_err *err)
+int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *err)
 {
-	struct fab_unicast_problem problem = {.f = job->f,
-					      .faults = job->faults,
+	const struct launch_params *p = w->params;
+	struct fab_unicast_problem problem = {.f = w->f,
 					      .max_vls = 2,
 					      .opensm = &p->opensm.outside,
 					      .n_threads = p->run.threads};
@@ -223,8 +214,11 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 	struct fab_err kfat_error = {""};
 	struct fab_shape *shape;
 	bool is_grid;
-	int rc;
+	int rc = launch_job_hosts(w, job, err);
 
+	if (rc)
+		return rc;
+	problem.faults = job->faults;
 	if (p->tables.lfts) {
 		job->algorithm = "loaded";
 		return fab_routes_read(job->f, job->faults, p->tables.lfts,
@@ -254,13 +248,6 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 		fab_cli_tell_tables(&p->run, e->name, job->routes);
 	fab_kfat_free(kfat);
 	return rc;
-}
-
-int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *err)
-{
-	int rc = launch_job_hosts(w, job, err);
-
-	return rc ? rc : make_tables(w->params, job, err);
 }
 
 int launch_job_nodes(const struct launch_params *p, const struct launch_job *job,

@@ -81,9 +81,6 @@ static inline uint32_t launch_n_nodes(const struct launch_params *p)
 
 /* Read the constants, and mark those that the verb uses. */
 int launch_read_constants(struct launch_params *p, struct fab_err *err);
-/* A number of the report, by flags of its column. */
-void launch_report_real(struct fab_report *r, const char *name, unsigned flags,
-			double value);
 /* The table, the verb and a text (NULL: none) of a result that is stored. */
 void launch_store_begin(struct fab_draft *d, const struct fab_work *w, const char *asked,
 			const char *text);
@@ -103,7 +100,7 @@ struct launch_job {
 	struct fab_routes *routes;
 	const char *algorithm; /* of the tables */
 };
-/* In the outcome, whose arena ends it. The first: hosts alone, without tables. */
+/* In the outcome, whose arena frees it. The first: hosts alone, without tables. */
 int launch_job_hosts(struct fab_work *w, struct launch_job *job, struct fab_err *err);
 int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *err);
 /* Its first n_nodes (0: all) in an order of --order. */

@@ -98,7 +98,7 @@ static int take_bytes(void *params, const char *arg, struct fab_err *err)
 	}
 }
 
-/* A name begins with a letter: commas between numbers belong to axes:. */
+/* A name begins with no digit: commas between numbers belong to axes:. */
 static int take_order(void *params, const char *arg, struct fab_err *err)
 {
 	struct launch_params *p = params;

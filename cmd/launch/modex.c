@@ -167,7 +167,6 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column field = {"crossing_degree", FAB_NUMBER, "", 0};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	double crossing = o->crossing == FAB_NONE ? (double)NAN : o->crossing;
@@ -179,9 +178,10 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_uint(r, "nodes", o->t.clock.n_nodes);
 	fab_report_uint(r, "ppn", p->ppn);
 	fab_report_uint(r, "bytes", o->bytes);
-	launch_report_real(r, "fence_us", 0, o->fence_us);
-	launch_report_real(r, "barrier_us", 0, o->barrier_us);
-	fab_report_field(r, &field, (union fab_cell){.real = crossing});
+	fab_report_real(r, "fence_us", 0, o->fence_us);
+	fab_report_real(r, "barrier_us", 0, o->barrier_us);
+	fab_report_field(r, &(struct fab_column){"crossing_degree", FAB_NUMBER},
+			 (union fab_cell){.real = crossing});
 	launch_report_range(r, &o->full);
 	fab_report_table(r, "results", "Exchange", launch_modex_columns,
 			 launch_modex_n_columns, o->rows, sizeof(*o->rows), 2);

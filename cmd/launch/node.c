@@ -250,8 +250,8 @@ static void report_store(struct fab_report *r, const struct fab_work *w)
 		a, b,
 		isnan(rw.wait_us) ? "it starves"
 				  : fab_arena_format(w->arena, "%.4g us", rw.wait_us));
-	launch_report_real(r, "factor_rwlock", 0, (rw.read_ns + shift_ns) / two.read_ns);
-	launch_report_real(r, "factor_n", 0, (each.read_ns + shift_ns) / two.read_ns);
+	fab_report_real(r, "factor_rwlock", 0, (rw.read_ns + shift_ns) / two.read_ns);
+	fab_report_real(r, "factor_n", 0, (each.read_ns + shift_ns) / two.read_ns);
 	launch_report_range(r, &o->read);
 	fab_report_table(r, "results", "Locks", launch_store_columns,
 			 launch_store_n_columns, o->rows.v, sizeof(*o->rows.v),
@@ -415,11 +415,10 @@ static void report_faults(struct fab_report *r, const struct fab_work *w)
 
 	answer_faults(r, w);
 	fab_report_uint(r, "nodes", o->d.n);
-	launch_report_real(r, "heartbeats_a_second", 0, 1e6 / o->d.period_us);
+	fab_report_real(r, "heartbeats_a_second", 0, 1e6 / o->d.period_us);
 	fab_report_uint(r, "news_degree", fab_detector_degree(o->d.n));
-	launch_report_real(r, "false_suspicion", 0, o->risks[0].false_suspicion);
-	launch_report_real(r, "false_every_s", FAB_COL_SECONDS,
-			   o->risks[0].false_every_s);
+	fab_report_real(r, "false_suspicion", 0, o->risks[0].false_suspicion);
+	fab_report_real(r, "false_every_s", FAB_COL_SECONDS, o->risks[0].false_every_s);
 	fab_report_text(r, "not_modelled", not_modelled);
 	fab_report_table(r, "results", "Failures", launch_faults_columns,
 			 launch_faults_n_columns, o->rows, sizeof(*o->rows), o->n);

@@ -242,10 +242,6 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		{"what", FAB_TEXT, "meaning", 0, AT(what)},
 	};
 #undef AT
-	static const struct fab_column respawn[] = {
-		{"respawn.processes", FAB_UINT, "", 0},
-		{"respawn.nodes", FAB_UINT, "", 0},
-	};
 	const struct launch_params *p = w->params;
 	const struct outcome *o = w->outcome;
 	const struct fab_launch_case *base = &o->c.cases.v[o->c.base];
@@ -265,14 +261,13 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	launch_answer_cut(r, &o->t);
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);
-	launch_report_real(r, "goal_s", FAB_COL_SECONDS, p->goal_s);
+	fab_report_real(r, "goal_s", FAB_COL_SECONDS, p->goal_s);
 	launch_report_range(r, &o->c.total);
 	if (o->respawn.n_nodes) {
-		fab_report_field(r, &respawn[0], (union fab_cell){.u = p->respawn});
-		fab_report_field(r, &respawn[1],
-				 (union fab_cell){.u = o->respawn.n_nodes});
-		launch_report_real(r, "respawn.total_s", FAB_COL_SECONDS,
-				   o->respawn.total_s);
+		fab_report_uint(r, "respawn.processes", p->respawn);
+		fab_report_uint(r, "respawn.nodes", o->respawn.n_nodes);
+		fab_report_real(r, "respawn.total_s", FAB_COL_SECONDS,
+				o->respawn.total_s);
 	}
 	fab_report_table_begin(r, "results", "Starts", launch_stages_columns,
 			       launch_stages_n_columns);

@@ -267,7 +267,7 @@ static int replay(const struct mcroute_params *p, const struct fab_fabric *f,
 	return 0;
 }
 
-/* The groups that there are at the start, and their tables. */
+/* The groups at the start, and their tables. */
 static int read_tables(const struct mcroute_params *p, const struct fab_fabric *f,
 		       struct events_outcome *o, struct fab_err *err)
 {
@@ -399,19 +399,14 @@ static void print_answer(struct fab_report *r, const struct mcroute_params *p,
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
-	static const struct fab_column fields[] = {
-		{"groups", FAB_UINT, "multicast groups", 0},
-		{"members", FAB_UINT, "members of all groups together", 0},
-		{"requests", FAB_UINT, "requests to join and to leave, lost ones too", 0},
-	};
 	const struct mcroute_params *p = w->params;
 	const struct events_outcome *o = w->outcome;
 	const struct fab_groups *g = o->events->groups;
-	const uint64_t values[] = {g->n, g->first[g->n], o->events->n};
 
 	print_answer(r, p, o->all);
-	for (size_t i = 0; i < FAB_COUNT(fields); i++)
-		fab_report_field(r, &fields[i], (union fab_cell){.u = values[i]});
+	fab_report_uint(r, "groups", g->n);
+	fab_report_uint(r, "members", g->first[g->n]);
+	fab_report_uint(r, "requests", o->events->n);
 	fab_report_table_begin(r, "results", "Behaviours", events_columns,
 			       FAB_COUNT(events_columns));
 	for (size_t i = 0; i < p->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS; i++) {

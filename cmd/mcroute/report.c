@@ -658,28 +658,14 @@ void mcroute_report(struct fab_report *r, const struct fab_work *w)
 	const struct mcroute_params *p = w->params;
 	const struct mcroute_outcome *o = w->outcome;
 	const struct fab_groups *g = o->groups;
-	const struct {
-		struct fab_column column;
-		uint64_t value;
-	} fields[] = {
-		{{"groups", FAB_UINT, "multicast groups", 0}, g->n},
-		{{"members", FAB_UINT, "members of all groups together", 0},
-		 g->first[g->n]},
-		{{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
-		  FAB_COL_EXTRA},
-		 g->n_unknown},
-		{{"mlids_needed", FAB_UINT, "multicast LIDs, one a group", FAB_COL_EXTRA},
-		 g->n},
-		{{"mlid_cap", FAB_UINT, "multicast LIDs that the switches hold",
-		  FAB_COL_EXTRA},
-		 o->mlid_cap},
-	};
 	bool is_table = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 
 	answer(r, p, o);
-	for (size_t i = 0; i < FAB_COUNT(fields); i++)
-		fab_report_field(r, &fields[i].column,
-				 (union fab_cell){.u = fields[i].value});
+	fab_report_uint(r, "groups", g->n);
+	fab_report_uint(r, "members", g->first[g->n]);
+	fab_report_uint_as(r, "unknown_members", FAB_COL_EXTRA, g->n_unknown);
+	fab_report_uint_as(r, "mlids_needed", FAB_COL_EXTRA, g->n);
+	fab_report_uint_as(r, "mlid_cap", FAB_COL_EXTRA, o->mlid_cap);
 	fab_report_table_begin(r, "results", "Algorithms", mcroute_columns,
 			       mcroute_n_columns);
 	for (size_t i = 0; i < o->n; i++) {

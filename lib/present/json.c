@@ -42,8 +42,7 @@ json_t *fab_json_text(const char *text)
 		return value;
 	size = 4 * strlen(text) + 8;
 	safe = fab_text_safe(text, fab_alloc(size, 1), size);
-	value = must(json_string(safe));
-	return value;
+	return must(json_string(safe));
 }
 
 json_t *fab_json_uint(uint64_t value)

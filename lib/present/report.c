@@ -355,10 +355,22 @@ void fab_report_text(struct fab_report *r, const char *name, const char *text)
 			 (union fab_cell){.text = text});
 }
 
+void fab_report_uint_as(struct fab_report *r, const char *name, unsigned flags,
+			uint64_t value)
+{
+	fab_report_field(r, &(struct fab_column){name, FAB_UINT, NULL, flags},
+			 (union fab_cell){.u = value});
+}
+
 void fab_report_uint(struct fab_report *r, const char *name, uint64_t value)
 {
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
-			 (union fab_cell){.u = value});
+	fab_report_uint_as(r, name, 0, value);
+}
+
+void fab_report_real(struct fab_report *r, const char *name, unsigned flags, double value)
+{
+	fab_report_field(r, &(struct fab_column){name, FAB_REAL, NULL, flags},
+			 (union fab_cell){.real = value});
 }
 
 /* Is it shown when no columns are asked for? */

@@ -68,7 +68,7 @@ enum fab_tone { FAB_TONE_PLAIN, FAB_TONE_GOOD, FAB_TONE_WARN, FAB_TONE_BAD };
  * fabric-compare says which of two is better. The unit is that of the flags.
  */
 enum fab_metric {
-	FAB_NO_METRIC,
+	FAB_METRIC_NONE,
 	FAB_METRIC_PLAIN, /* no direction is better */
 	FAB_METRIC_LESS,
 	FAB_METRIC_MORE,
@@ -119,6 +119,12 @@ struct fab_column {
 /* A column whose value has the same name in `struct record`, that of the file; TEXT for
  * FAB_TEXT. The second with flags. */
 #define FAB_COLUMN(name, type, help) FAB_COLUMN_AS(name, type, help, 0)
+/* The same of any record, with its kind of metric; LESS for FAB_METRIC_LESS. */
+#define FAB_COLUMN_OF(record, name, type, help, flags, metric)                           \
+	{                                                                                \
+#name, FAB_##type, help, flags, FAB_AT(record, name),                    \
+			FAB_METRIC_##metric                                              \
+	}
 #define FAB_COLUMN_AS(name, type, help, flags)                                           \
 	{                                                                                \
 #name, FAB_##type, help, flags, FAB_AT(struct record, name)              \
@@ -208,9 +214,13 @@ void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *for
 /* One value of the document itself. O(1). */
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
 		      union fab_cell cell);
-/* Short forms for a text (NULL: no value) and a number. O(1). */
+/* Short forms for a text (NULL: no value) and numbers, with flags of a column. O(1). */
 void fab_report_text(struct fab_report *r, const char *name, const char *text);
 void fab_report_uint(struct fab_report *r, const char *name, uint64_t value);
+void fab_report_uint_as(struct fab_report *r, const char *name, unsigned flags,
+			uint64_t value);
+void fab_report_real(struct fab_report *r, const char *name, unsigned flags,
+		     double value);
 /* The fields NAME.source, NAME.switches and so on of a fabric. O(1). */
 enum { FAB_BRIEF_COLUMNS = 8 };
 extern const struct fab_column fab_brief_columns[FAB_BRIEF_COLUMNS];

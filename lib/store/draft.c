@@ -39,7 +39,7 @@ void fab_draft_table(struct fab_draft *d, const struct fab_column *columns, size
 				       : c->type == FAB_UINT || is_time ? FAB_MERGE_SUM
 									: FAB_MERGE_NONE;
 
-		if (c->metric != FAB_NO_METRIC)
+		if (c->metric != FAB_METRIC_NONE)
 			FAB_PUSH(&d->kinds,
 				 ((struct fab_store_kind){.name = c->name,
 							  .better = better[c->metric],
@@ -53,8 +53,8 @@ void fab_draft_table(struct fab_draft *d, const struct fab_column *columns, size
 /* The number of a column that is a metric; NaN: no metric, or no value. */
 static double number_of(const struct fab_column *column, const void *record)
 {
-	return column->metric == FAB_NO_METRIC ? (double)NAN
-					       : fab_column_number(column, record);
+	return column->metric == FAB_METRIC_NONE ? (double)NAN
+						 : fab_column_number(column, record);
 }
 
 void fab_draft_result(struct fab_draft *d, const char *algorithm,
