@@ -115,14 +115,14 @@ struct bootplan_previous {
 
 struct bootplan_outcome {
 	const struct bootplan_params *p;
-	const struct fab_machine *m; /* as it is now */
+	const struct fab_machine *m; /* at present */
 	struct fab_plan plan;
 	struct fab_plan_results results;
 	struct fab_batch *batches; /* of the shard; ascending */
 	uint32_t n_batches;
 	const struct fab_batch *largest;	      /* the last one */
 	uint32_t *interface_of[FAB_PLAN_CHOICES_MAX]; /* mappings of it */
-	uint64_t fingerprint; /* of the machine as it was described */
+	uint64_t fingerprint;			      /* of the machine as described */
 	/* the problem of `balanced` for the largest batch, for advice */
 	struct fab_mapping_problem problem;
 	struct fab_advice advice[FAB_ADVICE_MAX];

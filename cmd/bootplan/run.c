@@ -389,7 +389,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (rc)
 		return rc;
 	o->m = m = c->now;
-	/* of the tree and its rates as they were described */
+	/* of the tree and its rates as described */
 	o->fingerprint = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
 	o->fingerprint =
 		fab_hash_bytes(m->capacity_mbps,

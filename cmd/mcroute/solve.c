@@ -261,7 +261,7 @@ static uint32_t raise_bound(void *context, double until)
 	return r->is_low ? mcroute_low_bound(r->o) : r->o->lower_bound;
 }
 
-/* Distances, trees, loads and the bound: results behind those that there are. */
+/* Distances, trees, loads and the bound: results behind the others. */
 static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 		 struct fab_err *err)
 {

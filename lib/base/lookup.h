@@ -72,7 +72,7 @@ const char *fab_hostlist_next(struct fab_hostlist *list);
 
 /*
  * Names to ids: several names an id, several ids a name. Blanks at the ends of a name do
- * not count; letter case (ASCII) counts only where names differ in nothing else.
+ * not count; case (ASCII) counts only where names differ in nothing else.
  */
 struct fab_directory;
 

@@ -47,5 +47,5 @@ void fab_text_put_csv(FILE *out, const char *text, bool is_quoted);
  */
 int fab_text_natural_cmp(const char *a, const char *b);
 
-/* Shell-like match with * ? and [..] ; letter case ignored. O(pattern * text). */
+/* Shell-like match with * ? and [..] ; case ignored. O(pattern * text). */
 bool fab_text_glob(const char *pattern, const char *text);

@@ -22,7 +22,7 @@ int fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *o
 /*
  * A size in bytes, from 1 to 2^50: `B`, `kB` `MB` `GB` `TB` (powers of 1000), `KiB` `MiB`
  * `GiB` `TiB` or, as in GNU coreutils, `K` `M` `G` `T` (powers of 1024). `1.5MiB` is
- * accepted because it is a whole number of bytes. Letter case counts only in the last
+ * accepted because it is a whole number of bytes. Case counts only in the last
  * character: `50Mb` is refused (bits or bytes?).
  */
 int fab_parse_size_bytes(const char *text, size_t len, uint64_t *bytes,

@@ -67,7 +67,7 @@ int fab_host_addresses_read(const char *file, const char *text, size_t len,
 			    struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is allowed. O(size). */
 void fab_host_addresses_free(struct fab_host_addresses *addresses);
-/* Borrowed; by the name to the letter, else whatever its case, if only one is. NULL when
+/* Borrowed; by the exact name, else whatever its case, if only one is. NULL when
  * the name is not known, or the addresses is NULL. O(1). */
 const struct fab_host_address *
 fab_host_addresses_find(const struct fab_host_addresses *addresses, const char *name);
@@ -85,8 +85,8 @@ void fab_host_addresses_set_ip(struct fab_host_addresses *addresses, const char 
 			       const char *ip);
 
 /*
- * May the name stand in a configuration file? 1 to 63 letters, digits, `.`, `_`, `-`, the
- * first of them a letter or digit: nothing that ends a line, a quote or a word. O(len).
+ * May a configuration file hold the name? 1 to 63 of a-z, A-Z, digits, `.`, `_`, `-`, the
+ * first of them no mark: nothing that ends a line, a quote or a word. O(len).
  */
 bool fab_is_host_name(const char *name);
 

@@ -230,7 +230,7 @@ static int cmp_size(const void *a, const void *b)
 	const struct fab_batch *x = a, *y = b;
 
 	FAB_ORDER_BY(x, y, n);
-	/* as they were made: shorter numbers first */
+	/* in the order of their making: shorter numbers first */
 	if (strlen(x->text) != strlen(y->text))
 		return strlen(x->text) < strlen(y->text) ? -1 : 1;
 	return strcmp(x->text, y->text);

@@ -15,7 +15,7 @@
 #include "fabric/resolver.h"
 
 /* Length of the singular: boards -> board, switches -> switch, boxes -> box; class and
- * chassis are one as they are. */
+ * chassis have no plural. */
 static size_t singular(const char *unit, size_t len)
 {
 	static const char *const es[] = {"ches", "shes", "xes", "sses"};

@@ -185,7 +185,7 @@ uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 /*
  * Names of a machine, as people write them. Where the machine is a fabric a node or
  * server is a host, by any name that fabric/resolver.h knows; else its own name, whatever
- * the letters' case. The machine is borrowed; the caller frees. O(vertices).
+ * their case. The machine is borrowed; the caller frees. O(vertices).
  */
 struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m);
 /* NULL is allowed. O(size). */

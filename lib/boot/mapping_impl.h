@@ -32,6 +32,6 @@ uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n);
 /*
  * Interfaces that are up in an order in which neighbours are far apart: round by round
  * through the branches of the tree, each round beginning one branch further; faster
- * interfaces come as many times as they are faster. On the heap. O(interfaces * levels).
+ * interfaces come more often in proportion. On the heap. O(interfaces * levels).
  */
 uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n);

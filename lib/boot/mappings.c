@@ -102,7 +102,7 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 		if (fab_interface_is_up(m, i))
 			least = fmin(least, rate[i]);
 	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		/* turns as it is faster than the slowest */
+		/* turns in proportion to the slowest */
 		double times =
 			isfinite(rate[i]) && least > 0 ? nearbyint(rate[i] / least) : 1;
 

@@ -273,8 +273,8 @@ void fab_cli_progress_free(struct fab_cli_progress *progress);
  * From now on the first interrupt (Ctrl-C) is remembered instead of ending the program:
  * for work that can stop with what it has. After writing its results the program raises
  * that signal, so that the status is FAB_EXIT_INTERRUPTED and a script that called it
- * stops, too. The second interrupt ends it at once. Where a parent process ignores
- * interrupts (nohup) they stay ignored.
+ * stops, too. The second interrupt ends the command at once. Where a parent process
+ * ignores interrupts (nohup) they stay ignored.
  */
 void fab_cli_catch_interrupt(void);
 /* Has there been one? Takes the shape of the library's callbacks. */

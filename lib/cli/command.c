@@ -220,16 +220,14 @@ static int keep(void *context, struct fab_err *err)
 	const struct run *run = context;
 	const struct fab_cli_store *store = fab_given_part(run->g, fab_cli_store_rows);
 	FAB_AUTO(fab_draft_fini) struct fab_draft d = {0};
-	int rc;
 
 	if (!run->task->store || !store || !store->store || run->w->is_partial)
 		return 0;
 	if (!run->w->f)
 		d.run.fabric.source = "none";
 	run->task->store(&d, run->w);
-	rc = fab_cli_add_run(store, fab_given_part(run->g, fab_cli_run_rows), run->w->f,
-			     fab_draft_run(&d), err);
-	return rc;
+	return fab_cli_add_run(store, fab_given_part(run->g, fab_cli_run_rows), run->w->f,
+			       fab_draft_run(&d), err);
 }
 
 static int do_task(const struct fab_given *g, const struct fab_task *task,
@@ -324,9 +322,7 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	if (!rc && input && input->fabric)
 		rc = fab_cli_open_fabric(input, how, &f, err);
 	work.f = f;
-	if (!rc)
-		rc = do_task(g, task, &work, err);
-	return rc;
+	return rc ? rc : do_task(g, task, &work, err);
 }
 
 int fab_cli_main(const struct fab_command *command, int argc, char **argv, void *params)

@@ -103,7 +103,7 @@ char *fab_cli_link_end(const char *path)
 /* Folder without links, and the name in it. */
 static char *name_of_new(const char *path)
 {
-	char *slash, *name;
+	char *slash;
 	FAB_AUTOFREE char *end = fab_cli_link_end(path), *folder = NULL;
 
 	if (!end)
@@ -112,8 +112,7 @@ static char *name_of_new(const char *path)
 	if (slash)
 		*slash = 0;
 	folder = realpath(!slash ? "." : *end ? end : "/", NULL);
-	name = folder ? fab_format("%s/%s", folder, slash ? slash + 1 : end) : NULL;
-	return name;
+	return folder ? fab_format("%s/%s", folder, slash ? slash + 1 : end) : NULL;
 }
 
 static bool is_same(const struct identity *a, const struct identity *b)

@@ -205,7 +205,6 @@ static int take_argument(struct fab_given *g, const char *arg, struct fab_err *e
 {
 	const struct fab_command *c = g->command;
 	FAB_AUTOFREE char *names = NULL;
-	int rc;
 
 	note_job(g, NULL, arg);
 	if (!c->verbs || g->verb)
@@ -223,9 +222,8 @@ static int take_argument(struct fab_given *g, const char *arg, struct fab_err *e
 		return 0;
 	}
 	names = fab_verb_names(c->verbs);
-	rc = fab_fail(err, EINVAL, "'%s' is no verb of %s: expected %s", arg, c->name,
-		      names);
-	return rc;
+	return fab_fail(err, EINVAL, "'%s' is no verb of %s: expected %s", arg, c->name,
+			names);
 }
 
 /* All is read: does it go together? */

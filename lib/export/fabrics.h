@@ -65,7 +65,7 @@ int fab_export_min_hops(FILE *out, const struct fab_fabric *f, int n_threads,
  * name and `Port N`, chips of directors as `Blade BOARD_Port CHIP/PORT`, adapters as UFM
  * has them (`node1`, `node1 HCA-1`). A name that is not unique, or no text, is replaced
  * by the GUID. Cables inside directors and to aggregation nodes are no part of a plan.
- * EINVAL: a node has neither a name nor a GUID of its own. O(nodes + cables) and names to
+ * EINVAL: a node without a name and a GUID of its own. O(nodes + cables) and names to
  * resolve.
  */
 int fab_export_plan(FILE *out, const struct fab_fabric *f,

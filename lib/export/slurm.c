@@ -588,7 +588,7 @@ int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
 		return rc;
 	}
 	/* A block has at least BlockSizes hosts: leaves with less than half of the usual
-	 * are none. */
+	 * are not blocks. */
 	least = (median_block(&t) + 1) / 2;
 	order.leaf = FAB_ARENA_NEW(&t.arena, t.branches.n, uint32_t);
 	order.from = FAB_ARENA_NEW(&t.arena, t.branches.n, uint32_t);

@@ -176,7 +176,7 @@ static int try_alone(struct search *s, struct fab_launch_advice *out)
 	return rc;
 }
 
-/* Undo changes that are not worth it on top of the others, the one that saves least
+/* Undo changes without a gain on top of the others, the one that saves least
  * first. */
 static int prune(struct search *s, struct fab_launch_advice *out)
 {
@@ -232,7 +232,7 @@ int fab_launch_advise(const struct fab_launch_start *start,
 
 /* The report. */
 
-/* Add a row; a change that is not worth it is not advised, one of the cluster only if
+/* Add a row; a change without a gain is not advised, one of the cluster only if
  * its verdict is yes. */
 static void add(struct fab_launch_report *r, struct fab_launch_advice_row row,
 		double saved_s)

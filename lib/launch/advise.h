@@ -34,8 +34,8 @@ struct fab_launch_variant {
 	const struct fab_launch_settings *with; /* put into it; NULL: none */
 };
 enum fab_launch_verdict {
-	FAB_ADVICE_NO,	    /* not worth it by the constants as they are */
-	FAB_ADVICE_DEPENDS, /* worth it by these, not by all possible ones */
+	FAB_ADVICE_NO,	    /* no gain by the present constants */
+	FAB_ADVICE_DEPENDS, /* a gain by these, not by all possible ones */
 	FAB_ADVICE_YES,
 };
 struct fab_launch_judgement {
@@ -60,7 +60,7 @@ struct fab_launch_timed {
 };
 struct fab_launch_advice {
 	struct fab_launch_timed now; /* those of the start */
-	/* The best other value of one setting, the rest as it is; it may be worse. */
+	/* The best other value of one setting, the rest unchanged; it may be worse. */
 	struct fab_launch_timed alone[FAB_N_SETTINGS];
 	struct fab_launch_judgement of_alone[FAB_N_SETTINGS];
 	/* The best of all, without settings of the cluster whose verdict alone is not
@@ -77,10 +77,10 @@ int fab_launch_advise(const struct fab_launch_start *start,
 		      struct fab_launch_params *params, const bool *uses,
 		      struct fab_launch_advice *out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* One change as it is reported. */
+/* A row of the report on a change. */
 struct fab_launch_advice_row {
 	const char *setting, *scope, *verdict;
-	const char *depends_on; /* the constant by which it is not worth it; NULL */
+	const char *depends_on; /* the constant by which there is no gain; NULL */
 	const char *range_by;	/* NULL: no assumed constant changes its saving */
 	const char *now, *advised, *how;
 	double total_s, saved_s, could_save_s, saved_low_s, saved_high_s;
@@ -100,7 +100,7 @@ struct fab_launch_report {
 	struct fab_arena *memory; /* for texts of the results */
 	/* Results. */
 	struct fab_launch_advice advice;
-	struct fab_launch_range total, best; /* of the start as it is, with the advice */
+	struct fab_launch_range total, best; /* of the present start, with the advice */
 	const char *best_text, *best_how;    /* all settings together; NULL: none */
 	/* Settings of Slurm and Open MPI; changes beyond these; all settings together. */
 	struct fab_launch_advice_row rows[FAB_N_SETTINGS + 4];

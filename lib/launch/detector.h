@@ -77,7 +77,7 @@ struct fab_suspicion {
  * caller. O(timeout / period), at most 10^5. */
 struct fab_suspicion fab_detector_suspicion(const struct fab_detector *d, double delay_us,
 					    double loss);
-/* A pair of period and timeout as it is reported: load, speed and risk. */
+/* A row of the report on a pair of period and timeout: load, speed and risk. */
 struct fab_risk_row {
 	double heartbeat_s, timeout_s, heartbeats_a_second, detected_s;
 	double false_suspicion, false_every_s;
@@ -121,8 +121,8 @@ int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, u
 		       struct fab_detector_worst *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
-/* A placement as it is reported. The ring of daemons of MPD does not repair itself: it
- * splits where failures are not neighbours. */
+/* A row of the report on a placement. The ring of daemons of MPD does not repair itself:
+ * it splits where failures are not neighbours. */
 struct fab_failure_row {
 	const char *placement; /* near, far, worst */
 	uint32_t nodes;

@@ -86,7 +86,7 @@ int fab_fence_parse(const char *text, size_t len, struct fab_fence_chosen *out,
 /* As it is written in options. O(1). */
 char *fab_fence_text(struct fab_arena *memory, struct fab_fence_chosen chosen)
 	__attribute__((returns_nonnull));
-/* The algorithm that runs: itself, or the one that slurm-auto stands for. O(1). */
+/* The algorithm that runs: itself, or the one that slurm-auto chooses. O(1). */
 struct fab_fence_chosen fab_fence_stands_for(struct fab_fence_chosen chosen,
 					     const struct fab_fence_job *job);
 
@@ -142,7 +142,7 @@ struct fab_fence_load {
 	uint32_t n_steps;	     /* of the messages: of a ring 1, which is repeated */
 	struct fab_fence_step *step; /* [n_steps] */
 	uint64_t max, max_between;   /* loads of the fullest step */
-	double factor; /* wire time with contention over that without; 1: there is none,
+	double factor; /* wire time with contention over that without; 1: no contention,
 			  NaN: nothing is sent */
 };
 
@@ -168,8 +168,8 @@ struct fab_fence_setup {
 	struct fab_arena memory;
 };
 /*
- * Prepare a fence that is not `auto`; job->bytes decides what slurm-auto stands for. The
- * caller ends it, and keeps job->leaf. nodes NULL: no fabric; each node has a cable to
+ * Prepare a fence that is not `auto`; job->bytes decides what slurm-auto chooses. The
+ * caller frees it, and keeps job->leaf. nodes NULL: no fabric; each node has a cable to
  * all others. Hosts on one switch meet there. Errors: those of fab_fence_plan_make();
  * EHOSTUNREACH: tables without a path between two nodes, which are named; EINVAL: nodes
  * and plan differ in number. O(columns + messages * hops).

@@ -294,9 +294,7 @@ int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_jo
 	if (rc || !isnan(*us))
 		return rc;
 	rc = fab_fence_setup_init(&setup, chosen, job, NULL, NULL, err);
-	if (rc)
-		return rc;
-	return follow_plain(&setup, job, us, err);
+	return rc ? rc : follow_plain(&setup, job, us, err);
 }
 
 size_t fab_fence_ranges(const struct fab_fence_line *lines, size_t n, double most,

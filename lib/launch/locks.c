@@ -24,9 +24,9 @@ static const struct fab_choice locks[] = {
 FAB_CHOICES(fab_locks, "lock", locks);
 
 /*
- * Mean time until none of `n` readers holds the lock: a birth-death process, its passage
- * times from k holders to k - 1, k + 1 to k .. weighted by the binomial distribution of
- * holders.
+ * Mean time until none of `n` readers holds the lock: a random walk on the number of
+ * readers, its passage times from k holders to k - 1, k + 1 to k .. weighted by the
+ * binomial distribution of holders.
  */
 static double until_idle_ns(uint32_t n, double share, double hold_ns)
 {

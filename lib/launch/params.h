@@ -146,7 +146,7 @@ typedef int fab_launch_figure_fn(void *context, const struct fab_launch_params *
 
 /* A figure over the possible values of the assumed constants. */
 struct fab_launch_range {
-	/* Over the constant that changes the figure most, the others as they are. Both
+	/* Over the constant that changes the figure most, the others unchanged. Both
 	 * NaN: no assumed constant changes it. */
 	double low, high;
 	enum fab_launch_constant by; /* FAB_N_LAUNCH_CONSTANTS: none */
@@ -157,7 +157,7 @@ struct fab_launch_range {
 };
 /*
  * The figure at both limits of each assumed constant with known limits and a set `uses`
- * (NULL: all). `figure` may be a coarser model of `base`, the figure as it is:
+ * (NULL: all). `figure` may be a coarser model of `base`, the present figure:
  * differences are added to that. Errors: those of `figure`, called 2 *
  * FAB_N_LAUNCH_CONSTANTS + 1 times at most.
  */

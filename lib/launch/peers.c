@@ -169,7 +169,7 @@ static int make_random(struct fab_peers *p, uint64_t k, uint64_t seed,
 			out[i - 1] = swap;
 		}
 		for (uint32_t i = 0; i < n; i++)
-			out[i] += out[i] >= r; /* numbers of others: r is none */
+			out[i] += out[i] >= r; /* numbers of others, without r */
 	}
 	return 0;
 }

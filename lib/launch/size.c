@@ -308,7 +308,7 @@ const struct fab_put *fab_puts_name(const struct fab_puts *puts, uint64_t i, cha
 	return put;
 }
 
-/* The second computation: the bytes as they are packed. Nothing above is used. */
+/* The second computation: the packed bytes. Nothing above is used. */
 
 struct bytes {
 	FAB_VEC(unsigned char) of;

@@ -87,7 +87,7 @@ int fab_puts_parse(const char *text, struct fab_puts *out,
 /* The entries that enter a fence, into `out`, which is empty. The caller frees out->of.v.
  * O(entries). */
 void fab_puts_exchanged(const struct fab_puts *puts, struct fab_puts *out);
-/* Keys of a process, and bytes of their values as they were put. O(entries). */
+/* Keys of a process, and bytes of their values when put. O(entries). */
 uint64_t fab_puts_keys(const struct fab_puts *puts);
 uint64_t fab_puts_bytes(const struct fab_puts *puts);
 

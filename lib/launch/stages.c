@@ -237,7 +237,7 @@ static bool is_direct(const struct fab_launch_start *s)
 static double gets_us(const struct fab_launch_start *s)
 {
 	const struct fab_launch_params *p = s->params;
-	double more = fmax(FAB_PARAM(p, inline_keys) - 1, 0); /* beside the address */
+	double more = fmax(FAB_PARAM(p, inline_keys) - 1, 0); /* besides the address */
 	double others = s->does & FAB_DOES_PREDEFINED ? more : degree_of(s) * more;
 	double n = degree_of(s) * fmin(FAB_PARAM(p, inline_keys), 1) + others;
 	struct fab_exchange_costs costs = fab_exchange_costs_of(p, false);

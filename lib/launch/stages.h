@@ -62,10 +62,10 @@ struct fab_launch_timer {
 /* Improvements that are part of a start. Values of 51 and 21 bytes are addresses, all
  * other keys are data that the manager knows. */
 enum {
-	FAB_DOES_MANAGER_DATA = 1, /* those keys are neither put nor exchanged */
+	FAB_DOES_MANAGER_DATA = 1, /* those keys are not put, not exchanged */
 	FAB_DOES_PREDEFINED = 2,   /* and a process gets each once, not from each peer */
 	FAB_DOES_SCOPES = 4,	   /* those keys have the scope of the node */
-	FAB_DOES_STATIC_PORTS = 8, /* addresses are neither put nor exchanged */
+	FAB_DOES_STATIC_PORTS = 8, /* addresses are not put, not exchanged */
 	FAB_DOES_NONBLOCKING = 16, /* all Gets at once, while the adapter is opened */
 };
 
@@ -112,7 +112,7 @@ struct fab_stages {
 	size_t n_critical;
 	struct fab_critical critical[FAB_N_PHASES];
 	uint64_t bytes;	 /* contribution of a node; 0: nothing is exchanged */
-	double fence_us; /* between nodes; NaN: there is none */
+	double fence_us; /* between nodes; NaN: no fence */
 	double barrier_us;
 	double memory_bytes; /* of a node for all contributions; PMI-1: of each process */
 };
@@ -159,7 +159,7 @@ int fab_launch_improve(const struct fab_launch_start *start,
 
 /* Requirements on the file system of a start within `goal_s`. */
 struct fab_launch_goal {
-	bool is_met;	/* as it is */
+	bool is_met;	/* at present */
 	double fs_MBps; /* least rate, other things equal; NaN: no rate is enough */
 	double fs_ops;	/* least operations a second at that rate, or at an endless one;
 			   NaN: no number is enough */
