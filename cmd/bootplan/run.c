@@ -229,60 +229,57 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 	return rc;
 }
 
-/* All nodes but those of --set omit, such as login hosts. */
-static int boot_all_but(const struct bootplan_params *p, const struct fab_machine *m,
-			struct fab_batch *out, struct fab_err *err)
-{
-	FAB_AUTO(fab_matches_fini)
-	struct fab_matches matches = {.with_names = p->run.verbose};
-	FAB_AUTOFREE bool *is_omitted = FAB_NEW0((size_t)m->n_nodes + 1, bool);
-	FAB_AUTOFREE struct fab_ids left = {0};
-	FAB_AUTOFREE char *text = fab_format("all but %s", p->omit);
-	int rc = fab_machine_find(m, FAB_MACHINE_NODES, p->omit, is_omitted, &matches,
-				  err);
-
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (!is_omitted[i])
-			FAB_PUSH(&left.of, i);
-	if (!rc && !left.of.n)
-		rc = fab_fail(err, EINVAL, "'%.80s' leaves no node to boot", p->omit);
-	if (rc)
-		fab_err_prefix(err, "--set omit");
-	else
-		fab_cli_tell_matches(&p->run, "--set omit", &matches);
-	fab_batch_of(left.of.v, (uint32_t)left.of.n, text, out);
-	return rc;
-}
-
 /* The batch of --boot, or those of each step of --sweep. */
 static int make_batches(const struct bootplan_params *p, struct bootplan_outcome *o,
 			struct fab_err *err)
 {
+	const struct fab_machine *m = o->plan.change.now;
 	const char *boot = p->boot ? p->boot : "all";
 	bool is_file = fab_input_exists(boot);
 	struct fab_input in;
 	int rc;
 
 	if (p->is_sweep) {
-		rc = fab_batch_sweep(o->plan.change.now, p->sweep, p->run.seed,
-				     &o->batches, &o->n_batches, err);
+		rc = fab_batch_sweep(m, p->sweep, p->run.seed, &o->batches, &o->n_batches,
+				     err);
 		if (rc)
 			fab_err_prefix(err, "--sweep");
 		return rc;
 	}
 	o->batches = FAB_NEW0(1, struct fab_batch);
 	o->n_batches = 1;
-	if (!p->boot && p->omit)
-		return boot_all_but(p, o->plan.change.now, o->batches, err);
+	/* all nodes but those of --set omit, such as login hosts */
+	if (!p->boot && p->omit) {
+		FAB_AUTO(fab_matches_fini)
+		struct fab_matches matches = {.with_names = p->run.verbose};
+		FAB_AUTOFREE bool *is_omitted = FAB_NEW0((size_t)m->n_nodes + 1, bool);
+		FAB_AUTOFREE struct fab_ids left = {0};
+		FAB_AUTOFREE char *text = fab_format("all but %s", p->omit);
+		rc = fab_machine_find(m, FAB_MACHINE_NODES, p->omit, is_omitted, &matches,
+				      err);
+
+		for (uint32_t i = 0; i < m->n_nodes; i++)
+			if (!is_omitted[i])
+				FAB_PUSH(&left.of, i);
+		if (!rc && !left.of.n)
+			rc = fab_fail(err, EINVAL, "'%.80s' leaves no node to boot",
+				      p->omit);
+		if (rc)
+			fab_err_prefix(err, "--set omit");
+		else
+			fab_cli_tell_matches(&p->run, "--set omit", &matches);
+		fab_batch_of(left.of.v, (uint32_t)left.of.n, text, o->batches);
+		return rc;
+	}
 	if (is_file) {
 		rc = fab_input_read(boot, &in, err);
 		if (rc)
 			return rc;
-		rc = fab_batch_read(o->plan.change.now, fab_input_name(boot), in.bytes,
-				    in.n, o->batches, err);
+		rc = fab_batch_read(m, fab_input_name(boot), in.bytes, in.n, o->batches,
+				    err);
 		fab_input_fini(&in);
 	} else {
-		rc = fab_batch_parse(o->plan.change.now, boot, o->batches, err);
+		rc = fab_batch_parse(m, boot, o->batches, err);
 		if (rc)
 			fab_err_prefix(err, "--boot");
 	}

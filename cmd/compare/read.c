@@ -119,40 +119,6 @@ static int read_runs(struct compare_params *p, bool names_only,
 	return compare_read(p->path, &filter, runs, err);
 }
 
-/* Leave only the metrics that were asked for, in the arena. */
-static int choose_metrics(struct fab_arena *arena, const char *list,
-			  struct fab_store_runs *runs, struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_kind) chosen = {0};
-
-	for (const char *at = list; at; at = *at ? at + 1 : NULL) {
-		size_t len = strcspn(at, ","), before = chosen.n;
-
-		for (size_t i = 0; i < runs->n_kinds; i++)
-			if (strlen(runs->kinds[i].name) == len &&
-			    !strncmp(runs->kinds[i].name, at, len))
-				FAB_PUSH(&chosen, runs->kinds[i]);
-		if (chosen.n == before) {
-			FAB_AUTOFREE char *names = NULL;
-
-			for (size_t i = 0; i < runs->n_kinds; i++)
-				fab_append(&names, ", ", "%s", runs->kinds[i].name);
-			fab_fail(err, EINVAL,
-				 "--metric: '%.*s' is unknown; there are: %s", (int)len,
-				 at, names ? names : "");
-			free(chosen.v);
-			return FAB_EXIT_USAGE;
-		}
-		at += len;
-	}
-	if (list) {
-		runs->kinds = chosen.v;
-		runs->n_kinds = chosen.n;
-		fab_arena_own(arena, free, chosen.v);
-	}
-	return 0;
-}
-
 const char *compare_among(const struct compare_params *p)
 {
 	const struct fab_store_filter *f = &p->filter;
@@ -197,10 +163,35 @@ int compare_find(struct fab_work *w, bool names_only, struct fab_err *err)
 	if (rc)
 		return FAB_EXIT_USAGE;
 	rc = read_runs(p, names_only, &o->runs, err);
-	if (!rc)
-		rc = choose_metrics(w->arena, p->metrics, &o->runs, err);
-	if (rc)
-		return rc;
+	/* leave only the metrics that were asked for */
+	if (!rc && p->metrics) {
+		FAB_VEC(struct fab_store_kind) chosen = {0};
+
+		for (const char *at = p->metrics; at; at = *at ? at + 1 : NULL) {
+			size_t len = strcspn(at, ","), before = chosen.n;
+
+			for (size_t i = 0; i < o->runs.n_kinds; i++)
+				if (strlen(o->runs.kinds[i].name) == len &&
+				    !strncmp(o->runs.kinds[i].name, at, len))
+					FAB_PUSH(&chosen, o->runs.kinds[i]);
+			if (chosen.n == before) {
+				FAB_AUTOFREE char *names = NULL;
+
+				for (size_t i = 0; i < o->runs.n_kinds; i++)
+					fab_append(&names, ", ", "%s",
+						   o->runs.kinds[i].name);
+				fab_fail(err, EINVAL,
+					 "--metric: '%.*s' is unknown; there are: %s",
+					 (int)len, at, names ? names : "");
+				free(chosen.v);
+				return FAB_EXIT_USAGE;
+			}
+			at += len;
+		}
+		o->runs.kinds = chosen.v;
+		o->runs.n_kinds = chosen.n;
+		fab_arena_own(w->arena, free, chosen.v);
+	}
 	o->n_items = p->specs.n ? p->specs.n : o->runs.n;
 	o->items = FAB_ARENA_NEW0(w->arena, o->n_items + 1, struct compare_item);
 	for (size_t i = 0; i < o->n_items && !rc; i++)

@@ -57,37 +57,6 @@ static bool is_unit(const struct fab_machine *m, uint32_t v, uint32_t level)
 	return m->level_of[v] == level && m->end_node[v] > m->first_node[v];
 }
 
-static int parse_first(const struct fab_machine *m, const char *spec,
-		       struct fab_batch *out, struct fab_err *err)
-{
-	const char *number = spec + strlen("first:"), *colon = strchr(number, ':');
-	size_t len = colon ? (size_t)(colon - number) : strlen(number);
-	uint64_t n, there = m->n_nodes;
-	uint32_t end, level;
-
-	if (!fab_parse_u64(number, len, 1, UINT32_MAX, &n))
-		return fab_fail(err, EINVAL,
-				"'%.80s': expected first:N or first:N:UNIT, N from 1 on",
-				spec);
-	end = (uint32_t)n;
-	if (colon) {
-		level = fab_machine_find_level(m, colon + 1, strlen(colon + 1));
-		if (level == FAB_NONE || m->level[level].is_server)
-			return fab_fail(err, EINVAL,
-					"'%.80s': the machine has no unit '%.40s'", spec,
-					colon + 1);
-		there = 0;
-		for (uint32_t v = 0; v < m->n_vertices; v++)
-			if (is_unit(m, v, level) && there++ < n)
-				end = m->end_node[v];
-	}
-	if (n > there)
-		return fab_fail(err, EINVAL, "'%.80s': there are only %llu", spec,
-				(unsigned long long)there);
-	*out = range(0, end, fab_strdup(spec));
-	return 0;
-}
-
 /* The nodes of a list, which may be below units, or of the lines of a file (or NULL). */
 static int parse_names(const struct fab_machine *m, const char *text, size_t len,
 		       const char *file, bool of_units, struct fab_batch *out,
@@ -129,8 +98,37 @@ int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_ba
 		*out = fab_batch_all(m);
 		return 0;
 	}
-	if (!strncmp(spec, "first:", 6))
-		return parse_first(m, spec, out, err);
+	if (!strncmp(spec, "first:", 6)) {
+		const char *number = spec + strlen("first:"),
+			   *colon = strchr(number, ':');
+		size_t len = colon ? (size_t)(colon - number) : strlen(number);
+		uint64_t n, there = m->n_nodes;
+		uint32_t end, level;
+
+		if (!fab_parse_u64(number, len, 1, UINT32_MAX, &n))
+			return fab_fail(
+				err, EINVAL,
+				"'%.80s': expected first:N or first:N:UNIT, N from 1 on",
+				spec);
+		end = (uint32_t)n;
+		if (colon) {
+			level = fab_machine_find_level(m, colon + 1, strlen(colon + 1));
+			if (level == FAB_NONE || m->level[level].is_server)
+				return fab_fail(
+					err, EINVAL,
+					"'%.80s': the machine has no unit '%.40s'", spec,
+					colon + 1);
+			there = 0;
+			for (uint32_t v = 0; v < m->n_vertices; v++)
+				if (is_unit(m, v, level) && there++ < n)
+					end = m->end_node[v];
+		}
+		if (n > there)
+			return fab_fail(err, EINVAL, "'%.80s': there are only %llu", spec,
+					(unsigned long long)there);
+		*out = range(0, end, fab_strdup(spec));
+		return 0;
+	}
 	if (!strncmp(spec, "unit:", 5))
 		return parse_names(m, spec + 5, strlen(spec) - 5, NULL, true, out, err);
 	return parse_names(m, spec, strlen(spec), NULL, false, out, err);

@@ -422,19 +422,6 @@ static int say_several(enum fab_machine_kind kind, const struct fab_item *name,
 			shown(name), name->text);
 }
 
-static int say_none(const struct view *v, const struct fab_item *name,
-		    struct fab_err *err)
-{
-	struct fab_near near = {0};
-
-	if (!err)
-		return -ENOENT;
-	fab_directory_nearest(v->names->of[v->kind], name->text, name->len, &near);
-	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s%.*s%s", words[v->kind].one,
-			shown(name), name->text, near.name ? "; did you mean '" : "",
-			SHOWN, near.name ? near.name : "", near.name ? "'?" : "");
-}
-
 /* By the machine's own names. */
 static int find_own(const struct view *v, const struct fab_item *name, uint32_t *id,
 		    struct fab_err *err)
@@ -452,7 +439,14 @@ static int find_own(const struct view *v, const struct fab_item *name, uint32_t 
 			return 0;
 		}
 	}
-	return say_none(v, name, err);
+	struct fab_near near = {0};
+
+	if (!err)
+		return -ENOENT;
+	fab_directory_nearest(v->names->of[v->kind], name->text, name->len, &near);
+	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s%.*s%s", words[v->kind].one,
+			shown(name), name->text, near.name ? "; did you mean '" : "",
+			SHOWN, near.name ? near.name : "", near.name ? "'?" : "");
 }
 
 /* A node or server by the name of a host. */

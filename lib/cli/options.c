@@ -300,24 +300,6 @@ static _Noreturn void print_help(const struct fab_given *g, const struct argp *f
 	exit(0);
 }
 
-/* "--set NAME: SENTENCE" of a name without a row: the nearest name, or all of them. */
-static int refuse_name(const struct fab_given *g, const char *name, size_t len,
-		       struct fab_err *err)
-{
-	FAB_VEC(const char *) names = {0};
-	struct fab_choices choices = {.what = "setting"};
-	int rc;
-
-	for (size_t i = 0; i < g->of.n; i++)
-		if (g->of.v[i].is_setting)
-			FAB_PUSH(&names, g->of.v[i].row->name);
-	choices.names = names.v;
-	choices.n = names.n;
-	rc = fab_choices_refuse(&choices, name, len, NULL, err);
-	free(names.v);
-	return rc;
-}
-
 /* yes, or the name alone; no. */
 static int take_switch(struct fab_given *g, size_t i, const char *value,
 		       struct fab_err *err)
@@ -344,8 +326,19 @@ static int take_setting(struct fab_given *g, const char *arg, struct fab_err *er
 	       !(g->of.v[i].is_setting && strlen(g->of.v[i].row->name) == len &&
 		 !memcmp(g->of.v[i].row->name, arg, len)))
 		i++;
-	if (i == g->of.n)
-		return refuse_name(g, arg, len, err);
+	if (i == g->of.n) {
+		FAB_VEC(const char *) names = {0};
+		struct fab_choices choices = {.what = "setting"};
+
+		for (size_t k = 0; k < g->of.n; k++)
+			if (g->of.v[k].is_setting)
+				FAB_PUSH(&names, g->of.v[k].row->name);
+		choices.names = names.v;
+		choices.n = names.n;
+		rc = fab_choices_refuse(&choices, arg, len, NULL, err);
+		free(names.v);
+		return rc;
+	}
 	o = g->of.v[i].row;
 	if (o->takes == FAB_TAKES_NOTHING)
 		rc = take_switch(g, i, value, err);

@@ -320,23 +320,6 @@ static void add_leaves(struct tree *t)
 	t->notes.n_leaves = (uint32_t)t->branches.n;
 }
 
-static void init(struct tree *t)
-{
-	const struct fab_fabric *f = t->f;
-
-	fab_plain_names_init(&t->names, f);
-	t->shape = fab_shape_recognize(f);
-	fab_ranks_init(&t->ranks, f, t->shape);
-	t->set = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
-	t->by_name = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
-	t->is_named = FAB_ARENA_NEW(&t->arena, f->n_switches, bool);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		t->by_name[s] = s;
-	qsort_r(t->by_name, f->n_switches, sizeof(*t->by_name), by_name, &t->names);
-	find_attachments(t);
-	t->notes.n_unnamed = t->names.n_unnamed;
-}
-
 static void clear(struct tree *t)
 {
 	for (size_t i = 0; i < t->branches.n; i++) {
@@ -425,7 +408,19 @@ static void put_head(FILE *out, const struct tree *t, const char *what)
 /* Prepare the first rail; EINVAL: there is no host to list. */
 static int begin(struct tree *t, struct fab_err *err)
 {
-	init(t);
+	const struct fab_fabric *f = t->f;
+
+	fab_plain_names_init(&t->names, f);
+	t->shape = fab_shape_recognize(f);
+	fab_ranks_init(&t->ranks, f, t->shape);
+	t->set = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
+	t->by_name = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
+	t->is_named = FAB_ARENA_NEW(&t->arena, f->n_switches, bool);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		t->by_name[s] = s;
+	qsort_r(t->by_name, f->n_switches, sizeof(*t->by_name), by_name, &t->names);
+	find_attachments(t);
+	t->notes.n_unnamed = t->names.n_unnamed;
 	if (!t->notes.n_hosts)
 		return fab_fail(err, EINVAL, "%s: no host with a cable to a switch",
 				t->f->source);

@@ -147,35 +147,6 @@ static int try_all(struct search *s, struct fab_launch_settings with,
 	return rc;
 }
 
-/* Each setting alone, and whether it may be among those that are taken together. */
-static int try_alone(struct search *s, struct fab_launch_advice *out)
-{
-	int rc = 0;
-
-	for (enum fab_launch_setting k = 0; k < FAB_N_SETTINGS && !rc; k++) {
-		struct fab_launch_settings with = out->now.is;
-		struct fab_launch_timed *best = &out->alone[k];
-
-		best->total_s = INFINITY;
-		for (size_t i = 0; i < values[k].n && !rc; i++) {
-			with.of[k] = values[k].of[i];
-			rc = try(s, &with, best);
-		}
-		if (!rc) {
-			const struct fab_launch_variant change[] = {
-				{*s->start, &out->now.is}, {*s->start, &best->is}};
-
-			rc = fab_launch_judge(
-				s->params, s->uses, change, fab_launch_worth(k),
-				out->now.total_s - best->total_s, out->now.total_s,
-				&out->of_alone[k], s->err);
-		}
-		s->may_change[k] = fab_launch_worth(k) <= FAB_WORTH_JOB ||
-				   out->of_alone[k].verdict == FAB_ADVICE_YES;
-	}
-	return rc;
-}
-
 /* Undo changes without a gain on top of the others, the one that saves least
  * first. */
 static int prune(struct search *s, struct fab_launch_advice *out)
@@ -223,8 +194,28 @@ int fab_launch_advise(const struct fab_launch_start *start,
 	*out = (struct fab_launch_advice){.now = {now, INFINITY},
 					  .together = {now, INFINITY}};
 	rc = try(&s, &now, &out->now);
-	if (!rc)
-		rc = try_alone(&s, out);
+	/* each setting alone, and whether it may be taken together with others */
+	for (enum fab_launch_setting k = 0; k < FAB_N_SETTINGS && !rc; k++) {
+		struct fab_launch_settings with = out->now.is;
+		struct fab_launch_timed *best = &out->alone[k];
+
+		best->total_s = INFINITY;
+		for (size_t i = 0; i < values[k].n && !rc; i++) {
+			with.of[k] = values[k].of[i];
+			rc = try(&s, &with, best);
+		}
+		if (!rc) {
+			const struct fab_launch_variant change[] = {
+				{*s.start, &out->now.is}, {*s.start, &best->is}};
+
+			rc = fab_launch_judge(s.params, s.uses, change,
+					      fab_launch_worth(k),
+					      out->now.total_s - best->total_s,
+					      out->now.total_s, &out->of_alone[k], s.err);
+		}
+		s.may_change[k] = fab_launch_worth(k) <= FAB_WORTH_JOB ||
+				  out->of_alone[k].verdict == FAB_ADVICE_YES;
+	}
 	if (!rc)
 		rc = try_all(&s, now, 0, &out->together);
 	return rc ? rc : prune(&s, out);

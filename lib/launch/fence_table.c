@@ -19,12 +19,6 @@ double fab_fence_row_us(const struct fab_fence_row *row)
 	return isnan(row->simulated_us) ? row->contended_us : row->simulated_us;
 }
 
-static struct fab_fence_job job_of(const struct fab_fence_table *t,
-				   const struct fab_fence_group *g, uint64_t bytes)
-{
-	return fab_fence_job_of(t->params, g->nodes.n, g->nodes.sw, bytes);
-}
-
 static int fill_row(const struct fab_fence_table *t, const struct fab_fence_group *g,
 		    const struct fab_fence_setup *s, struct fab_fence_item *x, size_t i,
 		    struct fab_err *err)
@@ -77,7 +71,8 @@ static int work_on_item(void *context, void *memory, uint64_t number, void *resu
 	x->rows = FAB_ARENA_NEW0(&x->memory, t->n_bytes, struct fab_fence_row);
 	x->is_alias = chosen.algorithm == FAB_FENCE_SLURM_AUTO;
 	for (size_t i = 0; i < t->n_bytes && !rc; i++) {
-		struct fab_fence_job job = job_of(t, g, t->bytes[i]);
+		struct fab_fence_job job =
+			fab_fence_job_of(t->params, g->nodes.n, g->nodes.sw, t->bytes[i]);
 
 		if (!fab_fence_equal(fab_fence_stands_for(chosen, &job), setup.is)) {
 			fab_fence_setup_fini(&setup);

@@ -116,26 +116,6 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 	return rc;
 }
 
-/* One node reads, then each node sends to `fanout` others, level by level. */
-static int spread(const struct fab_launch_start *s, uint64_t bytes, double open_s,
-		  double *out, struct fab_err *err)
-{
-	const struct fab_launch_params *p = s->params;
-	uint32_t width = (uint32_t)FAB_PARAM(p, fanout);
-	uint32_t n_first = s->n_nodes - 1 < width ? s->n_nodes - 1 : width;
-	double read_s;
-	FAB_AUTOFREE double *level = FAB_NEW0((size_t)n_first + 1, double);
-	int rc = read_all(1, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps), open_s,
-			  bytes, &read_s, err);
-
-	if (!rc && n_first)
-		rc = read_all(n_first, FAB_PARAM(p, node_MBps), FAB_PARAM(p, node_MBps),
-			      0, bytes, level, err);
-	for (uint32_t i = 0; i < s->n_nodes && !rc; i++)
-		out[i] = read_s + level[0] * fab_launch_depth(i, width);
-	return rc;
-}
-
 int fab_stage_in_times(const struct fab_launch_start *s, double *out, struct fab_err *err)
 {
 	const struct fab_launch_params *p = s->params;
@@ -145,8 +125,22 @@ int fab_stage_in_times(const struct fab_launch_start *s, double *out, struct fab
 							  : 1;
 	double open_s = readers * FAB_PARAM(p, files) / FAB_PARAM(p, fs_ops);
 
-	if (s->stage_in == FAB_STAGE_TREE && bytes)
-		return spread(s, bytes, open_s, out, err);
+	/* one node reads, then each node sends to `fanout` others, level by level */
+	if (s->stage_in == FAB_STAGE_TREE && bytes) {
+		uint32_t width = (uint32_t)FAB_PARAM(p, fanout);
+		uint32_t n_first = s->n_nodes - 1 < width ? s->n_nodes - 1 : width;
+		double read_s;
+		FAB_AUTOFREE double *level = FAB_NEW0((size_t)n_first + 1, double);
+		int rc = read_all(1, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps),
+				  open_s, bytes, &read_s, err);
+
+		if (!rc && n_first)
+			rc = read_all(n_first, FAB_PARAM(p, node_MBps),
+				      FAB_PARAM(p, node_MBps), 0, bytes, level, err);
+		for (uint32_t i = 0; i < s->n_nodes && !rc; i++)
+			out[i] = read_s + level[0] * fab_launch_depth(i, width);
+		return rc;
+	}
 	if (s->stage_in != FAB_STAGE_NONE && bytes)
 		return read_all(s->n_nodes, FAB_PARAM(p, node_MBps),
 				FAB_PARAM(p, fs_MBps), open_s, bytes, out, err);

@@ -167,23 +167,6 @@ int fab_launch_goal_find(const struct fab_launch_start *start, double goal_s,
 	return rc;
 }
 
-/* A start by one interface and wire-up. */
-static int add_case(struct fab_launch_comparison *c, const struct fab_launch_start *base,
-		    enum fab_launch_interface interface, enum fab_launch_wireup wireup,
-		    struct fab_err *err)
-{
-	struct fab_launch_case *x = &c->cases.v[c->cases.n++];
-	int rc;
-
-	*x = (struct fab_launch_case){.start = *base};
-	x->start.interface = interface;
-	x->start.wireup = wireup;
-	if (wireup == FAB_WIREUP_INSTANT)
-		x->start.stage_in = FAB_STAGE_TREE;
-	rc = fab_stages_run(c->memory, &x->start, &x->stages, err);
-	return rc ? rc : fab_launch_goal_find(&x->start, c->goal_s, &x->goal, err);
-}
-
 int fab_launch_compare(struct fab_launch_comparison *c,
 		       const struct fab_launch_start *base,
 		       struct fab_fence_chosen fastest,
@@ -198,9 +181,20 @@ int fab_launch_compare(struct fab_launch_comparison *c,
 	for (size_t i = 0; i < interfaces->of.n && !rc; i++)
 		for (size_t k = 0; k < wireups->of.n && !rc; k++)
 			if (fab_launch_knows(interfaces->of.v[i].row,
-					     wireups->of.v[k].row))
-				rc = add_case(c, base, interfaces->of.v[i].row,
-					      wireups->of.v[k].row, err);
+					     wireups->of.v[k].row)) {
+				struct fab_launch_case *x = &c->cases.v[c->cases.n++];
+
+				*x = (struct fab_launch_case){.start = *base};
+				x->start.interface = interfaces->of.v[i].row;
+				x->start.wireup = wireups->of.v[k].row;
+				if (wireups->of.v[k].row == FAB_WIREUP_INSTANT)
+					x->start.stage_in = FAB_STAGE_TREE;
+				rc = fab_stages_run(c->memory, &x->start, &x->stages,
+						    err);
+				if (!rc)
+					rc = fab_launch_goal_find(&x->start, c->goal_s,
+								  &x->goal, err);
+			}
 	if (rc)
 		return rc;
 	if (!c->cases.n)
