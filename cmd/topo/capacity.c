@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/human.h"
+#include "base/order.h"
 #include "fabric/dist.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
@@ -82,8 +83,7 @@ static void find_leaves(const struct fab_fabric *f, struct capacity *o)
 		if (row.hosts)
 			FAB_PUSH(&o->leaves, row);
 	}
-	if (o->leaves.n)
-		qsort(o->leaves.v, o->leaves.n, sizeof(*o->leaves.v), by_ratio);
+	FAB_SORT(&o->leaves, by_ratio);
 }
 
 /* Two hosts between which the most switch hops are, by their first rails. */
@@ -92,14 +92,12 @@ static int find_farthest(const struct fab_work *w, struct capacity *o,
 {
 	const struct topo_params *p = w->params;
 	const struct fab_fabric *f = w->f;
-	uint32_t *host_of = FAB_ARENA_NEW(w->arena, f->n_switches, uint32_t);
+	uint32_t *host_of = fab_arena_none(w->arena, f->n_switches);
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	int rc = fab_dist_new(f, p->run.threads, &dist, err);
 
 	if (rc)
 		return rc;
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		host_of[s] = FAB_NONE;
 	o->host[0] = o->host[1] = FAB_NONE;
 	for (uint32_t h = f->n_hosts; h--;) {
 		uint32_t port = fab_host_endpoint(f, h);

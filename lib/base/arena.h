@@ -43,3 +43,10 @@ void fab_arena_own(struct fab_arena *a, void (*release)(void *object), void *obj
 /* Typed short forms, as FAB_NEW and FAB_NEW0. */
 #define FAB_ARENA_NEW(a, n, type) ((type *)fab_arena_alloc((a), (n), sizeof(type)))
 #define FAB_ARENA_NEW0(a, n, type) ((type *)fab_arena_zalloc((a), (n), sizeof(type)))
+
+/* n numbers, all FAB_NONE. O(n). */
+static inline uint32_t *fab_arena_none(struct fab_arena *a, size_t n)
+{
+	return (uint32_t *)memset(FAB_ARENA_NEW(a, n, uint32_t), 0xff,
+				  n * sizeof(uint32_t));
+}

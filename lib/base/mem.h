@@ -68,6 +68,12 @@ void fab_append_rest(char **text, uint64_t n, uint64_t shown);
 #define FAB_NEW(n, type) ((type *)fab_alloc((n), sizeof(type)))
 #define FAB_NEW0(n, type) ((type *)fab_zalloc((n), sizeof(type)))
 
+/* n numbers, all FAB_NONE; the caller frees. O(n). */
+static inline uint32_t *fab_none_new(size_t n)
+{
+	return (uint32_t *)memset(FAB_NEW(n, uint32_t), 0xff, n * sizeof(uint32_t));
+}
+
 /*
  * Local variables that are released at the end of their block, by whatever way it is
  * left: a block of the heap, and an object with the function that releases it.

@@ -45,3 +45,22 @@ static inline int fab_cmp_double(const void *a, const void *b)
 #define FAB_ORDER_1(m1) FAB_ORDER_BY(a, b, m1);
 #define FAB_ORDER_2(m1, m2) FAB_ORDER_1(m1) FAB_ORDER_1(m2)
 #define FAB_ORDER_3(m1, m2, m3) FAB_ORDER_1(m1) FAB_ORDER_2(m2, m3)
+
+/* The same by any number of members, each ascending or descending:
+ * FAB_ORDER_MIXED(by_uses, struct use, FAB_DOWN(n) FAB_UP(cable)) */
+#define FAB_ORDER_MIXED(name, type, members)                                             \
+	static int name(const void *x, const void *y)                                    \
+	{                                                                                \
+		const type *a = x, *b = y;                                               \
+                                                                                         \
+		members return 0;                                                        \
+	}
+#define FAB_UP(member) FAB_ORDER_BY(a, b, member);
+#define FAB_DOWN(member) FAB_ORDER_BY(b, a, member);
+
+/* Sort a growable array, which may be empty: FAB_SORT(&list, by_uses) */
+#define FAB_SORT(vec, order)                                                             \
+	do {                                                                             \
+		if ((vec)->n)                                                            \
+			qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), order);             \
+	} while (0)

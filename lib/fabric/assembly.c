@@ -29,9 +29,8 @@ static void number_nodes(struct assembly *a)
 	struct fab_fabric *f = a->f;
 	uint32_t n = (uint32_t)a->b->nodes.n;
 
-	a->new_id = FAB_ARENA_NEW(&a->arena, n, uint32_t);
+	a->new_id = fab_arena_none(&a->arena, n);
 	a->old_id = FAB_ARENA_NEW(&a->arena, n, uint32_t);
-	memset(a->new_id, 0xff, n * sizeof(*a->new_id));
 	f->n_left_out_switches = a->rail.n_left_out;
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; i < n; i++) {
@@ -148,12 +147,11 @@ static void fill_ports(struct assembly *a)
 
 	f->port_guid = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint64_t);
 	f->port_node = FAB_ARENA_NEW(&f->arena, f->n_ports, uint32_t);
-	f->port_cable = FAB_ARENA_NEW(&f->arena, f->n_ports, uint32_t);
+	f->port_cable = fab_arena_none(&f->arena, f->n_ports);
 	f->port_lid = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint16_t);
 	f->port_lmc = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint8_t);
 	f->port_width = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint8_t);
 	f->port_speed = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint8_t);
-	memset(f->port_cable, 0xff, f->n_ports * sizeof(*f->port_cable));
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		for (uint32_t p = f->node_first_port[i]; p < f->node_first_port[i + 1];
 		     p++)
@@ -256,8 +254,7 @@ static void collect_claims(struct assembly *a)
 	struct fab_fabric *f = a->f;
 
 	a->claim = FAB_ARENA_NEW0(&a->arena, f->n_ports, uint32_t);
-	a->mate = FAB_ARENA_NEW(&a->arena, f->n_ports, uint32_t);
-	memset(a->mate, 0xff, f->n_ports * sizeof(*a->mate));
+	a->mate = fab_arena_none(&a->arena, f->n_ports);
 	for (size_t i = 0; i < a->b->ends.n; i++) {
 		const struct fab_end *e = &a->b->ends.v[i];
 		uint32_t port, peer;

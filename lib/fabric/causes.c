@@ -347,8 +347,7 @@ static void find_missing(struct causer *c, struct lower *l)
 			n_to[t] = 0;
 		}
 	}
-	if (ties.n)
-		qsort(ties.v, ties.n, sizeof(*ties.v), by_tie);
+	FAB_SORT(&ties, by_tie);
 	l->v = FAB_ARENA_NEW(&c->scratch, ties.n, struct missing);
 	for (size_t i = 0; i + half < ties.n; i++) {
 		const struct tie *x = &ties.v[i], *last = &ties.v[i + half];
@@ -372,13 +371,7 @@ struct gap {
 	uint32_t first, n_findings, n_cables, sw;
 };
 
-static int by_cables(const void *x, const void *y)
-{
-	const struct gap *a = x, *b = y;
-
-	FAB_ORDER_BY(b, a, n_cables);
-	return (a->first > b->first) - (a->first < b->first);
-}
+FAB_ORDER_MIXED(by_cables, struct gap, FAB_DOWN(n_cables) FAB_UP(first))
 
 /* "1 to "spine2" (port 3 free there)", or port by port: "3 - "spine2":3". */
 static void append_missing(struct causer *c, char **text, const struct missing *m,
@@ -481,10 +474,9 @@ static struct lower *find_lowers(struct causer *c, uint32_t first, uint32_t n,
 				 bool *is_of_pair, uint32_t *n_lowers)
 {
 	struct lower *v = FAB_ARENA_NEW(&c->scratch, n, struct lower);
-	uint32_t *place = FAB_ARENA_NEW(&c->scratch, c->f->n_switches, uint32_t);
+	uint32_t *place = fab_arena_none(&c->scratch, c->f->n_switches);
 	uint32_t n_kept = 0;
 
-	memset(place, 0xff, c->f->n_switches * sizeof(*place));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fab_finding *x = &c->findings[first + i];
 		uint32_t t = x->peer_node, *at = &place[x->node];
@@ -593,8 +585,7 @@ static void say_missing(struct causer *c, uint32_t first, uint32_t n)
 	for (uint32_t i = 0; i < n_lowers; i++)
 		if (l[i].n || l[i].n_findings)
 			FAB_PUSH(&gaps, gap_below(c, &l[i]));
-	if (gaps.n)
-		qsort(gaps.v, gaps.n, sizeof(*gaps.v), by_cables);
+	FAB_SORT(&gaps, by_cables);
 	nodes = FAB_ARENA_NEW(&c->scratch, gaps.n, uint32_t);
 	for (size_t i = 0; i < gaps.n; i++) {
 		const struct gap *gap = &gaps.v[i];

@@ -474,11 +474,10 @@ static void check_rails(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 	struct fab_strmap *names = fab_strmap_new(64);
-	uint32_t *rail = FAB_ARENA_NEW(&c->scratch, f->n_ports, uint32_t); /* of a port */
+	uint32_t *rail = fab_arena_none(&c->scratch, f->n_ports); /* of a port */
 	uint32_t *of_switch = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
 	uint32_t n_rails = 0, end = f->n_switch_links + f->n_host_links, *count;
 
-	memset(rail, 0xff, f->n_ports * sizeof(*rail));
 	for (uint32_t k = f->n_switch_links; k < end; k++) {
 		uint32_t port = f->cable_b[k], node = f->port_node[port];
 		const char *name = fab_node_name(f, node), *blank = strrchr(name, ' ');

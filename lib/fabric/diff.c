@@ -385,8 +385,7 @@ struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fab
 			add_node(&d, FAB_CHANGE_NEW, FAB_NONE, i);
 	match_cables(&d);
 	report_cables(&d);
-	if (d.found.n)
-		qsort(d.found.v, d.found.n, sizeof(*d.found.v), by_kind);
+	FAB_SORT(&d.found, by_kind);
 	d.diff->changes = d.found.v;
 	d.diff->n_changes = (uint32_t)d.found.n;
 	return d.diff;

@@ -662,14 +662,6 @@ static void compare_cables(struct matcher *m)
 
 FAB_ORDER(by_kind, struct fab_wiring_change, kind, planned[0], found[0])
 
-static uint32_t *none(struct fab_arena *arena, uint32_t n)
-{
-	uint32_t *v = FAB_ARENA_NEW(arena, n, uint32_t);
-
-	memset(v, 0xff, n * sizeof(*v));
-	return v;
-}
-
 int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *found,
 		      struct fab_plan_diff **out, struct fab_err *err)
 {
@@ -677,15 +669,15 @@ int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *fo
 	struct matcher m = {.plan = plan, .found = found, .diff = d};
 	int rc;
 
-	d->node_of = none(&d->arena, plan->n_nodes);
+	d->node_of = fab_arena_none(&d->arena, plan->n_nodes);
 	d->first_by_host = FAB_NONE;
-	d->end_node = none(&d->arena, plan->n_ports);
+	d->end_node = fab_arena_none(&d->arena, plan->n_ports);
 	d->end_port = FAB_ARENA_NEW0(&d->arena, plan->n_ports, uint16_t);
 	d->is_unknown = FAB_ARENA_NEW0(&d->arena, plan->n_nodes, bool);
-	m.plan_of = none(&m.arena, found->n_nodes);
+	m.plan_of = fab_arena_none(&m.arena, found->n_nodes);
 	m.is_by_port = FAB_ARENA_NEW0(&m.arena, plan->n_nodes, bool);
-	m.twin = none(&m.arena, plan->n_cables);
-	m.twin_of = none(&m.arena, found->n_cables);
+	m.twin = fab_arena_none(&m.arena, plan->n_cables);
+	m.twin_of = fab_arena_none(&m.arena, found->n_cables);
 	m.planned = FAB_ARENA_NEW0(&m.arena, plan->n_cables, struct ends);
 	m.real = FAB_ARENA_NEW0(&m.arena, found->n_cables, struct ends);
 	m.planned_at = fab_map64_new((size_t)plan->n_cables * 2);
@@ -698,8 +690,7 @@ int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *fo
 		rc = count_unknown(&m, err);
 	if (!rc) {
 		compare_cables(&m);
-		if (m.changes.n)
-			qsort(m.changes.v, m.changes.n, sizeof(*m.changes.v), by_kind);
+		FAB_SORT(&m.changes, by_kind);
 	}
 	d->changes = m.changes.v;
 	d->n_changes = (uint32_t)m.changes.n;

@@ -10,7 +10,7 @@
 void fab_graph_build(struct fab_fabric *f)
 {
 	uint32_t n = f->n_switches, n_arcs = 2 * f->n_switch_links, at = 0, kept = 0;
-	FAB_AUTOFREE uint32_t *arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *arc_of = fab_none_new((size_t)f->n_switch_links + 1);
 
 	f->arc_first = FAB_ARENA_NEW(&f->arena, (size_t)n + 1, uint32_t);
 	f->arc_peer = FAB_ARENA_NEW(&f->arena, n_arcs, uint32_t);
@@ -18,7 +18,6 @@ void fab_graph_build(struct fab_fabric *f)
 	f->arc_reverse = FAB_ARENA_NEW(&f->arena, n_arcs, uint16_t);
 	f->peer_first = FAB_ARENA_NEW(&f->arena, (size_t)n + 1, uint32_t);
 	f->peer = FAB_ARENA_NEW(&f->arena, n_arcs, uint32_t);
-	memset(arc_of, 0xff, f->n_switch_links * sizeof(*arc_of));
 	for (uint32_t s = 0; s < n; s++) {
 		uint32_t *peers = f->peer + kept, n_peers, is_sorted = true;
 
@@ -165,12 +164,11 @@ uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *pa
 	size_t size = (size_t)g->n + 1;
 	uint32_t *from = FAB_ARENA_NEW(&arena, size, uint32_t); /* the vertex before */
 	/* FAB_NONE: not reached; starts that are done with keep 0 */
-	uint32_t *depth = FAB_ARENA_NEW(&arena, size, uint32_t);
+	uint32_t *depth = fab_arena_none(&arena, size);
 	uint32_t *queue = FAB_ARENA_NEW(&arena, size, uint32_t);
 	uint32_t *best = FAB_NEW(size, uint32_t), n_best = FAB_NONE;
 	uint64_t n_steps = 0;
 
-	memset(depth, 0xff, size * sizeof(*depth));
 	/* An edge from a vertex to itself is the shortest of all. */
 	for (uint32_t v = 0; v < g->n && n_best != 1; v++)
 		for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)

@@ -160,11 +160,10 @@ static int name_runs(struct runs *r, struct fab_err *err)
 	const struct kfat_lines *l = r->l;
 	uint32_t n = r->k->n_lines, leaf = 0;
 	uint8_t *of_run = FAB_ARENA_NEW(&r->arena, n + 1, uint8_t), next = 0;
-	uint32_t *head = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
+	uint32_t *head = fab_arena_none(&r->arena, n + 1);
 	uint32_t *follower = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
 
 	memset(of_run, UNKNOWN, n);
-	memset(head, 0xff, n * sizeof(*head));
 	for (uint32_t line = n; line-- > 0;) { /* the lines of each run, ascending */
 		uint32_t run = fab_sets_root(r->parent, line);
 
@@ -316,8 +315,8 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 	const struct fab_fabric *f = k->f;
 	uint32_t *parent = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
 	uint32_t *piece = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
-	uint32_t *first_leaf = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
-	uint32_t *number = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
+	uint32_t *first_leaf = fab_arena_none(arena, f->n_switches + 1);
+	uint32_t *number = fab_arena_none(arena, f->n_switches + 1);
 	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
 
 	for (uint32_t u = 0; u < f->n_switches; u++)
@@ -343,8 +342,6 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 			}
 	}
 	fab_map64_free(seen);
-	memset(first_leaf, 0xff, f->n_switches * sizeof(*first_leaf));
-	memset(number, 0xff, f->n_switches * sizeof(*number));
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
@@ -429,8 +426,7 @@ static int place_lines(struct fab_kfat *k, const struct kfat_lines *l,
 {
 	size_t n = (size_t)k->n_leaves * k->n_dims;
 
-	k->line_of = FAB_ARENA_NEW(&k->arena, n, uint32_t);
-	memset(k->line_of, 0xff, n * sizeof(*k->line_of));
+	k->line_of = fab_arena_none(&k->arena, n);
 	for (uint32_t i = 0; i < k->n_leaves; i++)
 		for (uint32_t j = l->first[i]; j < l->first[i + 1]; j++) {
 			uint32_t d = k->line_dim[l->at[j]];

@@ -98,8 +98,7 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 		part->n_switch_links += c < f->n_switch_links;
 		part->n_host_links += c >= f->n_switch_links;
 	}
-	on.seen = FAB_ARENA_NEW(&arena, p->n, uint32_t);
-	memset(on.seen, 0xff, p->n * sizeof(*on.seen));
+	on.seen = fab_arena_none(&arena, p->n);
 	for (uint32_t i = f->n_switches; i < f->n_nodes; i++)
 		if (f->node_kind[i] != FAB_ROUTER)
 			add_parts(&on, p, f, i, i);

@@ -210,15 +210,8 @@ struct candidate {
 };
 
 /* Component by component, most hosts first; among equals a leaf has fewer cables up. */
-static int by_hosts(const void *x, const void *y)
-{
-	const struct candidate *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, component);
-	FAB_ORDER_BY(b, a, hosts);
-	FAB_ORDER_BY(a, b, degree);
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
-}
+FAB_ORDER_MIXED(by_hosts, struct candidate,
+		FAB_UP(component) FAB_DOWN(hosts) FAB_UP(degree) FAB_UP(sw))
 
 /* Leaves of each component: of its switches with hosts the first is one. */
 static void choose_leaves(const struct fab_fabric *f, struct fab_arena *arena,

@@ -793,7 +793,7 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 	r->names[THING_HOST] = fab_directory_new(f->n_hosts);
 	r->node_guid = fab_guids_new(f, f->n_nodes);
 	r->port_guid = fab_map64_new(f->n_nodes);
-	r->lid = FAB_NEW(LIDS, uint32_t);
+	r->lid = fab_none_new(LIDS);
 	for (int want = 0; want < FAB_N_WANTS; want++)
 		r->view[want] = (struct view){r, (enum fab_want)want};
 	fab_plain_names_init(&plain, f);
@@ -823,7 +823,6 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 		if (f->port_guid[p] &&
 		    fab_map64_put(r->port_guid, f->port_guid[p], p) != p)
 			fab_map64_set(r->port_guid, f->port_guid[p], FAB_SHARED);
-	memset(r->lid, 0xff, LIDS * sizeof(*r->lid));
 	for (uint32_t i = 0; i < f->n_ports; i++) {
 		uint32_t lid = f->port_lid[i];
 		uint32_t end = lid + fab_port_n_lids(f, i);

@@ -109,8 +109,7 @@ static bool try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 	leaf_of_line = FAB_ARENA_NEW(&arena, k->n_lines, uint32_t);
 	for (size_t j = 0; j < (size_t)k->n_leaves * n_dims; j++)
 		leaf_of_line[k->line_of[j]] = (uint32_t)(j / n_dims);
-	shape->coords = FAB_NEW((size_t)g.n * n_dims, uint32_t);
-	memset(shape->coords, 0xff, (size_t)g.n * n_dims * sizeof(*shape->coords));
+	shape->coords = fab_none_new((size_t)g.n * n_dims);
 	for (uint32_t u = 0; u < g.n; u++) {
 		uint32_t line = k->switch_line[u], leaf = k->leaf_of[u];
 		uint32_t *coords = shape->coords + (size_t)u * n_dims;
@@ -596,8 +595,7 @@ static bool try_dragonfly(const struct fab_fabric *f, const uint32_t *hosts,
 		return false;
 	w.is_near = FAB_ARENA_NEW0(&arena, n, bool);
 	w.near = FAB_ARENA_NEW(&arena, n, uint32_t);
-	w.group = FAB_NEW(n, uint32_t);
-	memset(w.group, 0xff, n * sizeof(*w.group));
+	w.group = fab_none_new(n);
 	a = make_groups(&w, &arena, &groups);
 	if (a && groups >= GROUPS_MIN) {
 		missing = (uint64_t)groups * (groups - 1);

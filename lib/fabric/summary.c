@@ -74,8 +74,7 @@ struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
 	b.queue = FAB_ARENA_NEW(&arena, n, uint32_t);
 	b.dist = FAB_ARENA_NEW(&arena, n, uint32_t);
 	b.low = FAB_ARENA_NEW0(&arena, n, uint32_t);
-	b.high = FAB_ARENA_NEW(&arena, n, uint32_t);
-	memset(b.high, 0xff, n * sizeof(*b.high));
+	b.high = fab_arena_none(&arena, n);
 	look_from(&b, look_from(&b, look_from(&b, 0)));
 	if (arcs == 2 * (n - 1))
 		b.of_all.at_most = b.of_all.hops; /* a tree: from an end of its longest */
@@ -136,14 +135,8 @@ static struct fab_fabric *excerpt(const struct fab_fabric *f, const uint32_t *sw
 }
 
 /* Classes in order, of each the highest rate first. */
-static int by_class(const void *x, const void *y)
-{
-	const struct fab_link_count *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, class);
-	FAB_ORDER_BY(b, a, speed);
-	return (a->width < b->width) - (a->width > b->width);
-}
+FAB_ORDER_MIXED(by_class, struct fab_link_count,
+		FAB_UP(class) FAB_DOWN(speed) FAB_DOWN(width))
 
 static void count_links(struct fab_summary *s, const struct fab_fabric *f)
 {
@@ -162,8 +155,7 @@ static void count_links(struct fab_summary *s, const struct fab_fabric *f)
 			FAB_PUSH(&links, one);
 		links.v[at].n++;
 	}
-	if (links.n)
-		qsort(links.v, links.n, sizeof(*links.v), by_class);
+	FAB_SORT(&links, by_class);
 	fab_arena_own(&s->arena, free, links.v);
 	s->links = links.v;
 	s->n_links = (uint32_t)links.n;

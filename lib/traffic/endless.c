@@ -258,8 +258,7 @@ static int make_incast(const struct fab_traffic_problem *p, const char *argument
 			err, EINVAL,
 			"traffic incast:%s: there are %u live hosts, one of them the target",
 			argument, n);
-	kind.to = FAB_ARENA_NEW(&out->arena, (size_t)n + 1, uint32_t);
-	memset(kind.to, 0xff, n * sizeof(*kind.to));
+	kind.to = fab_arena_none(&out->arena, (size_t)n + 1);
 	for (uint64_t i = 0; i < k; i++)
 		kind.to[1 + i * (n - 1) / k] = 0;
 	make(p, &kind, out);

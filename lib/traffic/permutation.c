@@ -335,8 +335,7 @@ int fab_permutation_make(const char *spec, const struct fab_permutation_problem 
 			err, EINVAL,
 			"permutation %s needs a power of two of live hosts, there are %u",
 			row->form, n);
-	to = FAB_NEW((size_t)n + 1, uint32_t);
-	memset(to, 0xff, n * sizeof(*to));
+	to = fab_none_new((size_t)n + 1);
 	for (uint32_t i = 0; i < n && row->target; i++)
 		to[i] = row->target(i, n, number);
 	if (row->is_of_grid)

@@ -117,12 +117,7 @@ static uint32_t cut_of(struct work *w, uint32_t at)
 
 FAB_ORDER(by_key, struct leaf, key, sw)
 
-static int by_switch(const void *x, const void *y)
-{
-	const struct leaf *a = x, *b = y;
-
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+FAB_ORDER(by_switch, struct leaf, sw)
 
 /* Halve the leaves by their keys; keep the cut if it asks for more. */
 static void try_cut(struct work *w, struct fab_bisection *out)
@@ -190,13 +185,7 @@ struct use {
 	uint64_t *senders; /* bits of leaves */
 };
 
-static int by_bound(const void *x, const void *y)
-{
-	const struct use *a = x, *b = y;
-
-	FAB_ORDER_BY(b, a, bound);
-	return (a->arc > b->arc) - (a->arc < b->arc);
-}
+FAB_ORDER_MIXED(by_bound, struct use, FAB_DOWN(bound) FAB_UP(arc))
 
 /* Receivers of an arc, each with the leaves that send to it over the arc. */
 struct match {
@@ -274,11 +263,10 @@ static void find_permutation(struct work *w, struct fab_bisection *out)
 	uint32_t n_arcs = f->arc_first[f->n_switches], words = (w->n + 63) / 64, i;
 	struct use *use = FAB_ARENA_NEW(&w->arena, n_arcs, struct use);
 	uint64_t *bits = FAB_ARENA_NEW0(&w->arena, (size_t)n_arcs * words, uint64_t);
-	uint32_t *stamp = FAB_ARENA_NEW(&w->arena, n_arcs, uint32_t);
+	uint32_t *stamp = fab_arena_none(&w->arena, n_arcs);
 	FAB_AUTOFREE uint32_t *column =
 		fab_path_columns(w->r, w->ends.n, w->ends.sw, w->ends.port);
 
-	memset(stamp, 0xff, n_arcs * sizeof(*stamp));
 	for (uint32_t a = 0; a < n_arcs; a++)
 		use[a] = (struct use){.arc = a, .senders = bits + (size_t)a * words};
 	for (uint32_t d = 0; d < w->ends.n; d++)

@@ -330,9 +330,7 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 
 		/* Engines that must route all destinations again. */
 		/* Mark what is tried: all, or the same number of each kind. */
-		if (losses->of.n)
-			qsort(losses->of.v, losses->of.n, sizeof(*losses->of.v),
-			      by_pairs);
+		FAB_SORT(&losses->of, by_pairs);
 		if (room < 3 * TRIED_AT_LEAST)
 			room = 3 * TRIED_AT_LEAST;
 		for (size_t i = 0; i < losses->of.n; i++)

@@ -243,9 +243,8 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 			err, EINVAL,
 			"%s: service levels of LIDs, but the tables have none or have their own",
 			file);
-	x.column = FAB_NEW(UINT16_MAX + 1, uint32_t);
+	x.column = fab_none_new(UINT16_MAX + 1);
 	x.row = FAB_NEW0((size_t)r->f->n_nodes + 1, uint8_t *);
-	memset(x.column, 0xff, (UINT16_MAX + 1) * sizeof(*x.column));
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		x.column[r->column_lid[c]] = c;
 	fab_table_file_init(&x.file, r->f, file, text, len, err);

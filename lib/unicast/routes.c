@@ -70,11 +70,9 @@ uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t n = 0;
-	FAB_AUTOFREE uint32_t *of = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *of = fab_none_new((size_t)f->n_switches + 1);
 
 	*out = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		of[s] = FAB_NONE;
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		uint32_t sw = r->column_switch[c], was = of[sw];
 
@@ -105,9 +103,8 @@ void fab_routes_new_levels(struct fab_routes *r)
 
 uint32_t *fab_routes_sl_rows(const struct fab_routes *r)
 {
-	uint32_t *row = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
+	uint32_t *row = fab_none_new((size_t)r->f->n_nodes + 1);
 
-	memset(row, 0xff, r->f->n_nodes * sizeof(*row));
 	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
 		row[r->sl_source[i]] = i;
 	return row;
@@ -132,8 +129,7 @@ void fab_columns_init(struct fab_columns *c, const struct fab_routes *r)
 	uint32_t n = r->column_port ? r->f->n_ports : r->f->n_switches;
 
 	c->r = r;
-	c->first = FAB_NEW((size_t)n + 1, uint32_t);
-	memset(c->first, 0xff, n * sizeof(*c->first));
+	c->first = fab_none_new((size_t)n + 1);
 	for (uint32_t i = r->n_columns; i-- > 0;)
 		c->first[r->column_port ? r->column_port[i] : r->column_switch[i]] = i;
 }
@@ -242,8 +238,7 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 	struct fab_routes *to;
 	uint32_t n_switches = r->f->n_switches;
 
-	column_of = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	memset(column_of, 0xff, f->n_switches * sizeof(*column_of));
+	column_of = fab_none_new((size_t)f->n_switches + 1);
 	for (uint32_t c = r->n_columns; c-- > 0;)
 		column_of[r->column_switch[c]] = c;
 	for (uint32_t s = 0; s < f->n_switches; s++)

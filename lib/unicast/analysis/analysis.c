@@ -356,8 +356,7 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	j.n_arcs = r->f->arc_first[j.n_switches];
 	look_at_arcs(&j);
 	f = j.r->f;
-	seen_by = FAB_ARENA_NEW(&j.arena, (size_t)f->n_switches + 1, uint32_t);
-	memset(seen_by, 0xff, ((size_t)f->n_switches + 1) * sizeof(*seen_by));
+	seen_by = fab_arena_none(&j.arena, (size_t)f->n_switches + 1);
 	j.live_first = FAB_ARENA_NEW(&j.arena, (size_t)f->n_switches + 1, uint32_t);
 	j.live_peer = FAB_ARENA_NEW(&j.arena, (size_t)j.n_arcs + 1, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {

@@ -41,9 +41,8 @@ static uint32_t *find_ends(struct fab_analyser *j)
 	bool of_leaves = j->options->ends == FAB_ENDS_LEAVES;
 	const struct fab_analyser of = {.r = r,
 					.options = of_leaves ? &hosts : j->options};
-	uint32_t *at = FAB_ARENA_NEW(&j->arena, (size_t)f->n_ports + 1, uint32_t);
+	uint32_t *at = fab_arena_none(&j->arena, (size_t)f->n_ports + 1);
 
-	memset(at, 0xff, ((size_t)f->n_ports + 1) * sizeof(*at));
 	for (uint32_t i = 0; of_leaves && r->leaf && i < r->n_leaves; i++)
 		at[f->node_first_port[r->leaf[i]]] = r->leaf[i];
 	for (uint32_t p = 0; (!of_leaves || !r->leaf) && p < f->n_ports; p++) {
@@ -131,10 +130,9 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 	FAB_AUTOFREE uint32_t *row_of = fab_routes_sl_rows(r);
 	uint32_t *own = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	uint32_t *at = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
-	uint32_t *group_of = FAB_ARENA_NEW(&j->arena, (size_t)f->n_ports + 1, uint32_t);
+	uint32_t *group_of = fab_arena_none(&j->arena, (size_t)f->n_ports + 1);
 	bool *is_apart = FAB_ARENA_NEW0(&j->arena, (size_t)f->n_ports + 1, bool);
 
-	memset(group_of, 0xff, ((size_t)f->n_ports + 1) * sizeof(*group_of));
 	memcpy(own, j->weight, j->n_switches * sizeof(*own));
 	for (uint32_t p = 0; end && p < f->n_ports; p++) {
 		uint32_t node = f->port_node[p];
@@ -183,8 +181,7 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 
 	j->weight = FAB_ARENA_NEW0(&j->arena, (size_t)j->n_switches + 1, uint32_t);
 	j->group_first = FAB_ARENA_NEW(&j->arena, (size_t)j->n_switches + 1, uint32_t);
-	by_row = FAB_ARENA_NEW(&j->arena, (size_t)r->n_rows + 1, uint32_t);
-	memset(by_row, 0xff, ((size_t)r->n_rows + 1) * sizeof(*by_row));
+	by_row = fab_arena_none(&j->arena, (size_t)r->n_rows + 1);
 	fab_columns_init(&columns, r);
 	if (r->column_lid || !of_leaves)
 		end = find_ends(j);
@@ -242,8 +239,7 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 		j->plane_ends[part] += j->weight[s];
 		j->n_on_planes += j->weight[s];
 	}
-	if (j->targets.n)
-		qsort(j->targets.v, j->targets.n, sizeof(*j->targets.v), by_root);
+	FAB_SORT(&j->targets, by_root);
 	group_ends(j, end);
 	j->end = end;
 }

@@ -186,11 +186,10 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 	FAB_AUTOFREE uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
 	FAB_AUTOFREE uint32_t *column =
 		fab_path_columns(r, ends->n, ends->sw, ends->port);
-	FAB_AUTOFREE uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *row = fab_none_new(f->n_nodes + 1);
 	uint64_t n = 0, sum = 0;
 
 	*out = (struct fab_flow_load){0};
-	memset(row, 0xff, f->n_nodes * sizeof(*row));
 	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
 		row[r->sl_source[i]] = i;
 	for (uint32_t i = 0; i < ends->n; i++) {

@@ -369,8 +369,7 @@ void fab_cdg_find_parts(struct fab_cdg *g)
 	t.stack = FAB_NEW(n, uint32_t);
 	t.calls = FAB_NEW(n, uint32_t);
 	t.is_on_stack = FAB_NEW0(n, bool);
-	g->part = FAB_NEW(n, uint32_t);
-	memset(g->part, 0xff, n * sizeof(*g->part));
+	g->part = fab_none_new(n);
 	g->n_in_parts = 0;
 	for (uint32_t c = 0; c < g->n_channels; c++)
 		if (!t.index[c]) {

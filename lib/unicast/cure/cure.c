@@ -195,9 +195,8 @@ static void forbid(const struct fab_cure_search *s, struct fab_routes *r,
 		   const bool *is_in)
 {
 	const struct fab_pair_list *list = &s->loop->valleys;
-	FAB_AUTOFREE uint32_t *row = FAB_NEW((size_t)s->f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *row = fab_none_new((size_t)s->f->n_switches + 1);
 
-	memset(row, 0xff, ((size_t)s->f->n_switches + 1) * sizeof(*row));
 	for (uint32_t i = 0; i < r->n_sl_sources; i++)
 		row[r->sl_source[i]] = i;
 	memset(r->sl, 0, (size_t)r->n_sl_sources * r->n_columns);

@@ -171,8 +171,7 @@ static void find_moves(const struct fab_cure_search *s, const struct fab_fabric 
 			add_moves(s, f, above[k], n[k], above[!k], n[!k], pairs->pairs,
 				  out);
 	}
-	if (out->of.n)
-		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_pairs);
+	FAB_SORT(&out->of, by_pairs);
 	fab_map64_free(out->at);
 	free(out->has_free_port);
 	for (int k = 0; k < 2; k++)
@@ -278,14 +277,7 @@ struct place {
 };
 
 /* Few cables so far, many that are like it. */
-static int by_place(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, joined);
-	FAB_ORDER_BY(y, x, near);
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
-}
+FAB_ORDER_MIXED(by_place, struct place, FAB_UP(joined) FAB_DOWN(near) FAB_UP(sw))
 
 /* Switches that an end of a cable could go to, of which the other end is at `stays`: of
  * one rank above or below, near, with a free port; those with fewest cables to it first.
@@ -322,8 +314,7 @@ static size_t find_places(const struct fab_cure_search *s, uint32_t stays,
 			FAB_PUSH(&list, ((struct place){w, joined[w], near[w]}));
 	}
 	n = list.n < PORTS_TRIED ? list.n : PORTS_TRIED;
-	if (list.n)
-		qsort(list.v, list.n, sizeof(*list.v), by_place);
+	FAB_SORT(&list, by_place);
 	for (size_t i = 0; i < n; i++)
 		out[i] = list.v[i];
 	return n;

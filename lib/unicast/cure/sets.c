@@ -58,13 +58,7 @@ struct use {
 	uint32_t cable, n;
 };
 
-static int by_uses(const void *a, const void *b)
-{
-	const struct use *x = a, *y = b;
-
-	FAB_ORDER_BY(y, x, n);
-	return x->cable < y->cable ? -1 : x->cable > y->cable;
-}
+FAB_ORDER_MIXED(by_uses, struct use, FAB_DOWN(n) FAB_UP(cable))
 
 /*
  * The cables on paths that close the shortest cycle: those of a tree that turn up again,
@@ -105,8 +99,7 @@ static void find_candidates(const struct fab_cure_search *s,
 	for (uint32_t c = 0; c < f->n_switch_links; c++)
 		if (uses[c])
 			FAB_PUSH(&list, ((struct use){c, uses[c]}));
-	if (list.n)
-		qsort(list.v, list.n, sizeof(*list.v), by_uses);
+	FAB_SORT(&list, by_uses);
 	for (size_t i = 0; i < list.n && out->n_more < FAB_CURE_CANDIDATES; i++)
 		out->more[out->n_more++] = list.v[i].cable;
 }

@@ -132,18 +132,9 @@ struct end {
 	uint32_t port, sw;
 };
 
-static int by_order(const void *x, const void *y)
-{
-	const struct end *a = x, *b = y;
-
-	if (a->is_switch != b->is_switch)
-		return a->is_switch ? 1 : -1;
-	FAB_ORDER_BY(b, a, n_ends);
-	FAB_ORDER_BY(a, b, guid);
-	FAB_ORDER_BY(a, b, sw);
-	FAB_ORDER_BY(a, b, num);
-	return (a->port > b->port) - (a->port < b->port);
-}
+FAB_ORDER_MIXED(by_order, struct end,
+		FAB_UP(is_switch) FAB_DOWN(n_ends) FAB_UP(guid) FAB_UP(sw) FAB_UP(num)
+			FAB_UP(port))
 
 static uint32_t list_ends(const struct fab_fabric *f, const struct fab_faults *faults,
 			  struct end *ends, uint32_t *n_all)

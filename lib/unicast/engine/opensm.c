@@ -320,8 +320,7 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
 	b.r = fab_routes_new_by_lid(f, problem->faults, n);
 	min_hops_init(&b.paths, f, problem->faults, rank);
 	b.load = FAB_NEW0(f->arc_first[f->n_switches] + 1U, uint32_t);
-	b.last_row = FAB_NEW(n_switches, uint32_t);
-	memset(b.last_row, 0xff, n_switches * sizeof(*b.last_row));
+	b.last_row = fab_none_new(n_switches);
 	route_all(&b, all, n);
 	b.r->leaf = FAB_NEW(n_switches, uint32_t);
 	b.r->n_leaves =
@@ -564,10 +563,8 @@ uint32_t fab_updn_fill_roots(const struct fab_fabric *f, const struct fab_faults
 	struct look l;
 
 	look_init(&l, f, faults);
-	best = FAB_ARENA_NEW(&l.arena, f->n_switches + 1U, uint32_t);
+	best = fab_arena_none(&l.arena, f->n_switches + 1U);
 	least = FAB_ARENA_NEW(&l.arena, f->n_switches + 1U, uint64_t);
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		best[sw] = FAB_NONE;
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		uint32_t n_near =
 			rank[sw] == FAB_NONE

@@ -355,16 +355,12 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 		return rc;
 	fab_segments_init(&segments, k, problem->faults);
 	t.segments = &segments;
-	t.row = FAB_ARENA_NEW(&arena, k->dims[1] + 1, uint32_t);
-	t.column = FAB_ARENA_NEW(&arena, k->dims[0] + 1, uint32_t);
+	t.row = fab_arena_none(&arena, k->dims[1] + 1);
+	t.column = fab_arena_none(&arena, k->dims[0] + 1);
 	t.row_is_whole = FAB_ARENA_NEW0(&arena, k->dims[1] + 1, bool);
 	t.column_is_whole = FAB_ARENA_NEW0(&arena, k->dims[0] + 1, bool);
 	t.row_is_sound = FAB_ARENA_NEW0(&arena, k->dims[1] + 1, bool);
 	t.column_is_sound = FAB_ARENA_NEW0(&arena, k->dims[0] + 1, bool);
-	for (uint32_t y = 0; y < k->dims[1]; y++)
-		t.row[y] = FAB_NONE;
-	for (uint32_t x = 0; x < k->dims[0]; x++)
-		t.column[x] = FAB_NONE;
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		const uint32_t *line = k->line_of + (size_t)leaf * 2;
 

@@ -245,8 +245,7 @@ static void list_leaves(struct fab_segments *segments)
 		if (k->dims[d] > segments->width)
 			segments->width = k->dims[d];
 	n = (size_t)k->n_lines * segments->width;
-	segments->leaf_at = FAB_ARENA_NEW(&segments->arena, n + 1, uint32_t);
-	memset(segments->leaf_at, 0xff, n * sizeof(*segments->leaf_at));
+	segments->leaf_at = fab_arena_none(&segments->arena, n + 1);
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		if (!fab_switch_is_live(segments->faults, k->leaf[leaf]))
 			continue;

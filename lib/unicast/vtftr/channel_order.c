@@ -93,13 +93,10 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 	o->label = FAB_ARENA_NEW(&o->arena, n + 1, uint64_t);
 	o->after = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
 	o->before = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
-	o->first_out = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
-	o->first_in = FAB_ARENA_NEW(&o->arena, n + 1, uint32_t);
+	o->first_out = fab_arena_none(&o->arena, n + 1);
+	o->first_in = fab_arena_none(&o->arena, n + 1);
 	o->is_seen = FAB_ARENA_NEW0(&o->arena, n + 1, uint8_t);
-	o->slot = FAB_ARENA_NEW(&o->arena, (size_t)n_slots + 1, uint32_t);
-	memset(o->slot, 0xff, n_slots * sizeof(*o->slot));
-	memset(o->first_out, 0xff, n * sizeof(*o->first_out));
-	memset(o->first_in, 0xff, n * sizeof(*o->first_in));
+	o->slot = fab_arena_none(&o->arena, (size_t)n_slots + 1);
 	for (uint32_t v = 0; v < n; v++)
 		sorted[v] = (struct keyed){key[v], v};
 	qsort(sorted, n, sizeof(*sorted), by_key);
