@@ -6,7 +6,6 @@
 #include "base/macros.h"
 #include "base/progress.h"
 #include "base/threads.h"
-#include "fabric/bitplanes.h"
 #include "fabric/fabric.h"
 #include "fabric/shape.h"
 
@@ -18,6 +17,7 @@
 enum {
 	WORDS = 8, /* of 64 sources each, searched at once: one cache line a switch */
 	BATCH = WORDS * 64,
+	PLANES = 8, /* bits of a level */
 	FARTHEST = FAB_HOPS_UNREACHABLE - 1,
 };
 
@@ -77,11 +77,11 @@ static void rows_by_grid(const struct fab_dist *dist, uint32_t sw, uint32_t firs
 
 /*
  * Buffers of one thread. A switch's planes stand together: bit k of the distance of
- * source i is bit i of planes[sw * FAB_BITPLANES + k].
+ * source i is bit i of planes[sw * PLANES + k].
  */
 struct search {
 	set *seen, *frontier, *next; /* [n] */
-	set *planes; /* [n * FAB_BITPLANES], NULL when levels are not kept */
+	set *planes;		     /* [n * PLANES], NULL when levels are not kept */
 	void *arena;
 };
 
@@ -93,7 +93,7 @@ static void search_init(struct search *s, uint32_t n, bool keeps_levels)
 {
 	const size_t page = 4096 / sizeof(set), off = 320 / sizeof(set);
 	size_t pitch = (n + page - 1) / page * page + off;
-	size_t planes = keeps_levels ? (size_t)n * FAB_BITPLANES : 0;
+	size_t planes = keeps_levels ? (size_t)n * PLANES : 0;
 
 	s->arena = fab_alloc_huge((3 * pitch + planes) * sizeof(set));
 	s->seen = s->arena;
@@ -148,7 +148,7 @@ FAB_WIDE static bool step(const struct fab_fabric *f, const struct search *s,
 		seen[v] = old | reach;
 		any = true;
 		if (s->planes)
-			note_level(s->planes + (size_t)v * FAB_BITPLANES, &reach, level);
+			note_level(s->planes + (size_t)v * PLANES, &reach, level);
 	}
 	return any;
 }
@@ -166,7 +166,7 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 	memset(s->seen, 0, n * sizeof(set));
 	memset(s->frontier, 0, n * sizeof(set));
 	if (s->planes)
-		memset(s->planes, 0, n * sizeof(set) * FAB_BITPLANES);
+		memset(s->planes, 0, n * sizeof(set) * PLANES);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bit = (uint64_t)1 << (i % 64);
 
@@ -185,16 +185,29 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 	return level;
 }
 
-/* Distances of the sources of the last search to switch v, from planes to bytes. */
+/* The bits of a byte in the lowest bits of eight bytes. */
+static inline uint64_t spread(uint64_t bits)
+{
+	uint64_t x = bits * 0x0101010101010101u & 0x8040201008040201u;
+
+	return (x + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+}
+
+/* Distances of the sources of the last search, of the first `used` words, to switch v:
+ * from planes to bytes, FAB_HOPS_UNREACHABLE where it was not seen. */
 static void to_bytes(const struct search *s, size_t v, uint32_t levels, size_t used,
 		     uint8_t *out)
 {
-	int n_planes = 0;
+	const set *planes = s->planes + v * PLANES;
 
-	while (levels >> n_planes)
-		n_planes++;
-	fab_bitplanes(false)((const uint64_t *)(s->planes + v * FAB_BITPLANES),
-			     (const uint64_t *)&s->seen[v], WORDS, n_planes, used, out);
+	for (size_t w = 0; w < used; w++)
+		for (unsigned shift = 0; shift < 64; shift += 8) {
+			uint64_t hops = spread(~s->seen[v][w] >> shift & 0xff) * 0xff;
+
+			for (int k = 0; levels >> k; k++)
+				hops |= spread(planes[k][w] >> shift & 0xff) << k;
+			memcpy(out + 64 * w + shift, &hops, 8);
+		}
 }
 
 /* The rows of a batch; the caller has its lock. */

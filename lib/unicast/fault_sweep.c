@@ -16,7 +16,6 @@ struct run {
 	const struct fab_faults_sweep *s;
 	struct fab_routes **sound; /* [n_engines] NULL: there are no faults */
 	struct fab_fold *fold;	   /* one plane stands for all; NULL: it does not */
-	uint32_t n_lids; /* of every leaf of a kfat of one plane; 0: they differ */
 	struct fab_faults_result *results;
 	int n_threads;
 };
@@ -142,30 +141,30 @@ static int route(const struct run *x, size_t engine, const struct fab_faults *fa
 }
 
 /*
- * fab_uniform_load(); where leaves have as many LIDs, from the load between leaves, which
- * `known` holds already (NULL: it is unknown).
+ * fab_uniform_load(); of one plane for all, from the load between leaves, which `known`
+ * holds already (NULL: it is unknown).
  */
 static int host_load(const struct run *x, const struct fab_routes *routes,
 		     const struct fab_analysis *known, double *out, struct fab_err *err)
 {
 	const struct fab_analysis_options options = {
 		.ends = FAB_ENDS_LEAVES, .only_load = true, .n_threads = x->n_threads};
-	uint64_t n_lids = x->fold ? x->fold->n_lids : x->n_lids, n;
-	uint64_t n_planes = x->fold ? x->fold->n_planes : 1;
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {.load = NULL};
+	uint64_t n_lids, n;
 	int rc = 0;
 
-	if (!n_lids || !routes->leaf || routes->column_lid)
+	if (!x->fold)
 		return fab_uniform_load(routes, x->n_threads, out, err);
-	if (!known || known->between != FAB_ENDS_LEAVES) {
+	if (!known) {
 		rc = fab_analyse(routes, &options, &j, err);
 		known = &j;
 	}
 	if (rc)
 		return rc;
+	n_lids = x->fold->n_lids;
 	n = known->ends * n_lids;
 	/* between two leaves as many packets as LIDs for one, n - 1 from each in all */
-	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / n_planes),
+	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / x->fold->n_planes),
 				 n * (n - 1), n);
 	return 0;
 }
@@ -374,8 +373,6 @@ int fab_faults_sweep_run(struct fab_faults_sweep *s, struct fab_faults_result *r
 			x.fold = NULL;
 		}
 	}
-	if (s->problem.kfat && s->problem.kfat->n_planes == 1)
-		x.n_lids = fab_fold_lids(s->problem.kfat, s->faults);
 	for (size_t i = 0; i < s->n_engines && !rc; i++) {
 		results[i].engine = s->engines[i];
 		results[i].algorithm = s->engines[i]->name;

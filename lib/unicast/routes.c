@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries from which on huge pages pay. */
-enum { HUGE_AT_LEAST = 1 << 20 };
-
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns)
 {
@@ -22,8 +19,7 @@ struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 	r->faults = faults;
 	r->n_columns = r->n_rows = r->row_cap = n_columns;
 	r->column_switch = FAB_NEW(n_columns ? n_columns : 1, uint32_t);
-	r->next = entries < HUGE_AT_LEAST ? fab_alloc(entries + 1, sizeof(*r->next))
-					  : fab_alloc_huge(entries * sizeof(*r->next));
+	r->next = fab_alloc(entries + 1, sizeof(*r->next));
 	r->n_vls = 1;
 	r->n_sls = 1;
 	return r;
@@ -48,19 +44,9 @@ uint32_t fab_routes_add_row(struct fab_routes *r)
 {
 	if (r->n_rows == r->row_cap) {
 		uint32_t cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
-		size_t has = (size_t)r->n_rows * r->f->n_switches;
 		size_t entries = (size_t)cap * r->f->n_switches;
-		uint16_t *next;
 
-		/* Room for more rows: in huge pages where there are many. */
-		if (entries < HUGE_AT_LEAST) {
-			r->next = fab_realloc(r->next, entries + 1, sizeof(*next));
-		} else {
-			next = fab_alloc_huge(entries * sizeof(*next));
-			memcpy(next, r->next, has * sizeof(*next));
-			free(r->next);
-			r->next = next;
-		}
+		r->next = fab_realloc(r->next, entries + 1, sizeof(*r->next));
 		r->row_cap = cap;
 	}
 	return r->n_rows++;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist.h"
 
-#include "fabric/bitplanes.h"
 #include "source/source.h"
 #include "support/test.h"
 
@@ -120,40 +119,4 @@ Test(dist, refuses_what_a_byte_cannot_hold)
 
 	FAILS(fab_dist_new(f, 1, &d, ERR), -ERANGE, "more than 254 hops");
 	cr_assert_eq(fab_fabric_diameter(f, 1), 255);
-}
-
-/* With vectors and in plain C, against the definition. */
-Test(dist, planes_to_bytes_by_every_variant)
-{
-	enum { WORDS = 4, USED = 3 };
-	uint64_t planes[FAB_BITPLANES * WORDS], seen[WORDS];
-	struct fab_rng rng = test_rng(1);
-
-	for (size_t i = 0; i < FAB_COUNT(planes); i++)
-		planes[i] = fab_rng_next(&rng);
-	for (size_t w = 0; w < WORDS; w++)
-		seen[w] = fab_rng_next(&rng) | fab_rng_next(&rng);
-	for (size_t i = 0; i < FAB_COUNT(planes); i++)
-		planes[i] &= seen[i % WORDS]; /* no level without having been seen */
-	for (int way = 0; way < 2; way++)
-		for (int n_planes = 0; n_planes <= FAB_BITPLANES; n_planes++) {
-			uint8_t out[64 * USED + 1] = {0};
-
-			out[64 * USED] = 77;
-			fab_bitplanes(way)(planes, seen, WORDS, n_planes, USED, out);
-			cr_assert_eq(out[64 * USED], 77);
-			for (unsigned i = 0; i < 64 * USED; i++) {
-				unsigned want = 0;
-
-				for (int k = 0; k < n_planes; k++)
-					want |= (unsigned)(planes[k * WORDS +
-								  (int)i / 64] >>
-								   (i % 64) &
-							   1)
-						<< k;
-				if (!(seen[i / 64] >> (i % 64) & 1))
-					want = 255;
-				cr_assert_eq(out[i], want, "%d %d %u", way, n_planes, i);
-			}
-		}
 }

@@ -19,8 +19,6 @@ static const char *const ends_names[] = {[FAB_ENDS_LEAVES] = "leaves",
 const struct fab_choices fab_ends_choices = {
 	.what = "kind of ends", .n = FAB_COUNT(ends_names), .names = ends_names};
 
-enum { BLOCK = FAB_ANALYSIS_BLOCK };
-
 /* Does each arc lead up or down? */
 static void look_at_arcs(struct fab_analyser *j)
 {
@@ -94,15 +92,6 @@ static uint32_t take_lanes(struct fab_analyser *j)
 			j->lane[i * j->n_sls + sl] = vl;
 			most = vl > most && vl < FAB_ANALYSIS_DROP ? vl : most;
 		}
-	/* Levels that have one lane, whatever the ports. */
-	for (uint32_t sl = 0; sl < j->n_sls; sl++) {
-		uint8_t lane = n ? j->lane[sl] : FAB_VL_UNKNOWN;
-		bool differs = false;
-
-		for (size_t i = 0; i < n && !differs; i++)
-			differs = j->lane[i * j->n_sls + sl] != lane;
-		j->lane_of_sl[sl] = differs ? FAB_VL_UNKNOWN : lane;
-	}
 	return most + 1U;
 }
 
@@ -119,7 +108,7 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 	w->dist = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	w->senders = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
-	w->sl = FAB_ARENA_NEW(&w->arena, ((size_t)j->n_groups + 1) * BLOCK, uint8_t);
+	w->sl = FAB_ARENA_NEW(&w->arena, (size_t)j->n_groups + 1, uint8_t);
 	w->mask = FAB_ARENA_NEW0(&w->arena, n, uint32_t);
 	w->lanes = FAB_ARENA_NEW0(&w->arena, n * FAB_ANALYSIS_SLS, uint16_t);
 	if (j->options->with_load || j->options->only_load) {
@@ -160,11 +149,11 @@ static void merge(const struct fab_analyser *j, struct fab_analysis_work *into,
 		into->unreachable_target = w->unreachable_target;
 }
 
-/* All targets, a block at a time: counts, or pairs on cycles. */
+/* All targets: counts, or pairs on cycles. */
 static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 			struct fab_analysis_work *sum)
 {
-	size_t n = j->targets.n, n_blocks = (n + BLOCK - 1) / BLOCK;
+	size_t n = j->targets.n;
 	int n_threads = fab_threads_for(j->options->n_threads,
 					(uint64_t)n * (j->n_switches + j->n_arcs));
 
@@ -175,17 +164,14 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 
 		work_init(&w, j);
 		w.sls = sls;
-#pragma omp for schedule(dynamic)
-		for (size_t b = 0; b < n_blocks; b++) {
-			size_t first = b * BLOCK;
-			size_t here = n - first < BLOCK ? n - first : BLOCK;
-
+#pragma omp for schedule(dynamic, 32)
+		for (size_t i = 0; i < n; i++) {
 			fab_progress_report(on_cycles ? "credit loops" : "analysing",
-					    "destinations", first, n);
+					    "destinations", i, n);
 			if (on_cycles)
-				fab_analysis_block_cycles(j, first, here, &w);
+				fab_analysis_find_on_cycles(j, i, &w);
 			else
-				fab_analysis_block(j, first, here, &w);
+				fab_analysis_work_on(j, i, &w);
 		}
 #pragma omp critical
 		merge(j, sum, &w);
@@ -371,17 +357,6 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	j.live_first[f->n_switches] = n;
 	fab_analysis_find_targets(&j);
 	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
-	/* Of these, those with a lane for data. */
-	for (uint32_t sl = 0; sl < FAB_ANALYSIS_SLS; sl++) {
-		if (j.r->lanes == FAB_LANES_ONE)
-			j.lane_of_sl[sl] = 0;
-		if (j.r->lanes == FAB_LANES_SL)
-			j.lane_of_sl[sl] = (uint8_t)sl;
-		if (sl >= j.n_sls && j.r->lanes == FAB_LANES_TABLE)
-			break;
-		if (j.lane_of_sl[sl] < FAB_ANALYSIS_DROP)
-			j.same_lane |= 1u << sl;
-	}
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
 	return rc;

@@ -8,7 +8,6 @@
 #include "unicast/path.h"
 
 enum {
-	FAB_ANALYSIS_BLOCK = 32, /* targets that are worked on together */
 	FAB_ANALYSIS_SLS = 16,
 	FAB_ANALYSIS_DROP = 15, /* the lane of management: data on it is dropped */
 };
@@ -60,13 +59,10 @@ struct fab_analyser {
 	/* [fab_lane_at() * n_sls + sl] a packet needs a lane that no file contains; NULL:
 	 * none is missing */
 	uint8_t *is_missed;
-	/* r->sl2vl with as many levels as pairs have: what is used stays near; and the
-	 * lane of a level that has the same everywhere, FAB_VL_UNKNOWN */
+	/* r->sl2vl with as many levels as pairs have: what is used stays near */
 	uint32_t n_sls;
 	uint8_t *lane;
-	uint8_t lane_of_sl[FAB_ANALYSIS_SLS];
-	uint32_t same_lane; /* bits: levels that have one, which is for data */
-	uint32_t levels;    /* bits: that the tables name at all */
+	uint32_t levels; /* bits: that the tables name at all */
 	struct fab_cdg cdg;
 };
 
@@ -78,10 +74,10 @@ struct fab_analysis_work {
 	uint32_t root;	      /* of the target that dist is of; FAB_NONE: none yet */
 	uint32_t *dist;	      /* [n_switches] hops in the live graph */
 	uint64_t in_graph;    /* ends that the live graph connects with one at the root */
-	uint8_t *sl;	      /* [BLOCK * n_groups] */
+	uint8_t *sl;	      /* [n_groups] of it */
 	uint32_t *senders;    /* [n_switches] ends that send to the target at hand */
 	/* [n_switches] service levels, bits: those of its own ends, and from bit 16 on
-	 * those that leave it and have no lane that is the same everywhere */
+	 * those that leave it */
 	uint32_t *mask;
 	/* [n_switches * SLS] lanes on which such a level leaves the switch; on cycles:
 	 * one lane of each level */
@@ -127,8 +123,6 @@ static inline unsigned fab_analysis_vl(const struct fab_analyser *j, uint32_t sw
 		return 0;
 	if (j->r->lanes == FAB_LANES_SL)
 		return sl;
-	if (j->lane_of_sl[sl] != FAB_VL_UNKNOWN)
-		return j->lane_of_sl[sl];
 	return j->lane[fab_analysis_entry(j, sw, in, out) * j->n_sls + sl];
 }
 
@@ -155,8 +149,9 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 struct fab_analysis_work *w);
-/* Service levels of the sources to targets first .. first + n - 1. */
-void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
+/* Service levels of the sources to a target, into w->sl. */
+void fab_analysis_gather_sls(const struct fab_analyser *j,
+			     const struct fab_target *target,
 			     struct fab_analysis_work *w);
 /* A service level that is a number. */
 static inline bool fab_analysis_is_level(uint8_t sl)
@@ -167,12 +162,12 @@ static inline bool fab_analysis_is_level(uint8_t sl)
 /* Count and name what is missing; pairs without a service level are counted already. */
 void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_work *w,
 			    struct fab_analysis *out);
-/* Count and collect dependencies for some targets. */
-void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
-			struct fab_analysis_work *w);
+/* Count and collect dependencies for a target. */
+void fab_analysis_work_on(struct fab_analyser *j, size_t target,
+			  struct fab_analysis_work *w);
 /* Name valleys and those who do not arrive. */
 void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_work *w,
 			     struct fab_analysis *out);
-/* Count pairs whose paths are on cycles. */
-void fab_analysis_block_cycles(const struct fab_analyser *j, size_t first, size_t n,
-			       struct fab_analysis_work *w);
+/* Count pairs towards a target whose paths are on cycles. */
+void fab_analysis_find_on_cycles(const struct fab_analyser *j, size_t target,
+				 struct fab_analysis_work *w);

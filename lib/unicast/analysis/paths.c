@@ -33,8 +33,6 @@ static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
 	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
 }
 
-enum { BLOCK = FAB_ANALYSIS_BLOCK };
-
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 struct fab_analysis_work *w)
 {
@@ -45,33 +43,25 @@ bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *
 	return false;
 }
 
-void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
-			     struct fab_analysis_work *w)
+void fab_analysis_gather_sls(const struct fab_analyser *j,
+			     const struct fab_target *target, struct fab_analysis_work *w)
 {
 	const struct fab_routes *r = j->r;
-	const struct fab_target *targets = j->targets.v + first;
 
-	memset(w->sl, r->sl ? r->sl_default : 0, n * j->n_groups);
-	for (uint32_t g = 0; r->sl && g < j->n_groups; g++) {
-		const uint8_t *row;
-
-		if (j->group_row[g] == FAB_NONE)
-			continue;
-		row = r->sl + (size_t)j->group_row[g] * r->n_columns;
-		for (size_t k = 0; k < n; k++)
-			if (targets[k].column != FAB_NONE &&
-			    row[targets[k].column] != r->sl_default)
-				w->sl[k * j->n_groups + g] = row[targets[k].column];
-	}
+	memset(w->sl, r->sl ? r->sl_default : 0, j->n_groups);
+	for (uint32_t g = 0; r->sl && g < j->n_groups; g++)
+		if (j->group_row[g] != FAB_NONE && target->column != FAB_NONE)
+			w->sl[g] = r->sl[(size_t)j->group_row[g] * r->n_columns +
+					 target->column];
 }
 
 /*
  * Pairs towards a target: by hops, with valleys, as short as the live graph allows (dist:
  * hops there), their service levels and those without a known one.
  */
-static void count(const struct fab_analyser *j, size_t at, const uint8_t *sl,
-		  struct fab_analysis_work *w)
+static void count(const struct fab_analyser *j, size_t at, struct fab_analysis_work *w)
 {
+	const uint8_t *sl = w->sl;
 	const struct fab_target *target = &j->targets.v[at];
 	uint32_t root = target->root;
 	uint64_t n = 0, minimal = 0, here = j->weight[root] ? j->weight[root] - 1 : 0;
@@ -143,14 +133,14 @@ static void leaves_on(struct fab_analysis_work *w, uint32_t u, unsigned sl, unsi
 	w->vls |= bit;
 }
 
-/* The i-th switch of the walk, levels whose lane is another from port to port. */
-static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysis_work *w)
+/* The packets of the i-th switch of the walk, by lanes, and through the next one. */
+static void pass_on(struct fab_analyser *j, uint32_t i, struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 	const uint16_t *next = w->walk.next;
 	uint32_t u = w->walk.order[i], v = w->walk.to[i], arc = w->walk.arc[i], in;
 
-	for (uint32_t own = w->mask[u] & ALL & ~j->same_lane; own; own &= own - 1) {
+	for (uint32_t own = w->mask[u] & ALL; own; own &= own - 1) {
 		unsigned s = (unsigned)__builtin_ctz(own);
 
 		leaves_on(w, u, s, fab_analysis_vl(j, u, fab_degree(f, u), next[u], s));
@@ -179,13 +169,11 @@ static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysi
 }
 
 /* Process the paths of a target from the far ends to the root: loads of cables (w->load),
- * and dependencies of channels unless only load is wanted. sl: of its groups; w->senders
- * is filled. */
+ * and dependencies of channels unless only load is wanted; w->senders is filled. */
 static void pass(struct fab_analyser *j, const struct fab_target *target,
-		 const uint8_t *sl, struct fab_analysis_work *w)
+		 struct fab_analysis_work *w)
 {
 	bool only_load = j->options->only_load, is_one = j->r->lanes == FAB_LANES_ONE;
-	uint32_t used = 0;
 
 	for (uint32_t u = 0; w->load && u < j->n_switches; u++)
 		w->flow[u] = (uint64_t)w->senders[u] * target->weight;
@@ -193,77 +181,55 @@ static void pass(struct fab_analyser *j, const struct fab_target *target,
 	for (uint32_t u = 0; u < j->n_switches; u++)
 		w->mask[u] = is_one && w->senders[u];
 	for (uint32_t g = 0; g < j->n_groups && !is_one && !only_load; g++)
-		if (fab_analysis_is_level(sl[g]))
-			w->mask[j->group_switch[g]] |= 1u << sl[g];
+		if (fab_analysis_is_level(w->sl[g]))
+			w->mask[j->group_switch[g]] |= 1u << w->sl[g];
 	for (uint32_t i = w->walk.n_order; --i > 0;) {
-		uint32_t u = w->walk.order[i], v = w->walk.to[i], arc = w->walk.arc[i];
-		uint32_t same = w->mask[u] & j->same_lane;
-
 		if (w->load) {
-			w->load[arc] += w->flow[u];
-			w->flow[v] += w->flow[u];
-		}
-		if (only_load)
-			continue;
-		if (w->mask[u] & ~j->same_lane)
-			pass_by_table(j, i, w);
-		used |= same;
-		if (v == target->root)
-			continue;
-		w->mask[v] |= same;
-		for (; same; same &= same - 1) {
-			uint32_t vl = j->lane_of_sl[__builtin_ctz(same)];
+			uint64_t flow = w->flow[w->walk.order[i]];
 
-			fab_cdg_add(&j->cdg, arc, vl, w->walk.next[v], vl);
+			w->load[w->walk.arc[i]] += flow;
+			w->flow[w->walk.to[i]] += flow;
 		}
+		if (!only_load)
+			pass_on(j, i, w);
 	}
-	for (; used; used &= used - 1)
-		w->vls |= 1u << j->lane_of_sl[__builtin_ctz(used)];
 }
 
-/* Paths against the shortest that the live graph has, a block of targets at a time. */
+/* Paths against the shortest that the live graph has. */
 
-void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
-			struct fab_analysis_work *w)
+void fab_analysis_work_on(struct fab_analyser *j, size_t at, struct fab_analysis_work *w)
 {
 	const struct fab_graph live = {j->n_switches, j->live_first, j->live_peer};
+	const struct fab_target *target = &j->targets.v[at];
 	bool only_load = j->options->only_load;
 
 	if (!only_load || j->has_none)
-		fab_analysis_gather_sls(j, first, n, w);
-	for (size_t k = 0; k < n; k++) {
-		const struct fab_target *target = &j->targets.v[first + k];
-		const uint8_t *sl = w->sl + k * j->n_groups;
-
-		if (!only_load && w->root != target->root) {
-			w->root = w->walk.path[0] = target->root;
-			w->in_graph = 0;
-			fab_graph_search(&live, NULL, 1, w->dist, w->walk.path, NULL);
-			for (uint32_t u = 0; u < j->n_switches; u++)
-				w->in_graph += w->dist[u] == FAB_NONE || u == w->root
-						       ? 0
-						       : j->weight[u];
-			w->in_graph += j->weight[w->root] ? j->weight[w->root] - 1 : 0;
-		}
-		w->connected_in_graph += (uint64_t)w->in_graph * target->weight;
-		if (!fab_analysis_follow(j, target, w)) {
-			if (first + k < w->unreachable_target)
-				w->unreachable_target = first + k;
-			continue;
-		}
-		if (j->has_none) {
-			/* Ends that send to the target at hand, where not all do. */
-			memcpy(w->senders, j->weight,
-			       j->n_switches * sizeof(*w->senders));
-			for (uint32_t g = 0; g < j->n_groups; g++)
-				if (sl[g] == FAB_SL_NONE)
-					w->senders[j->group_switch[g]] -=
-						j->group_size[g];
-		}
-		pass(j, target, sl, w);
-		if (!only_load)
-			count(j, first + k, sl, w);
+		fab_analysis_gather_sls(j, target, w);
+	if (!only_load && w->root != target->root) {
+		w->root = w->walk.path[0] = target->root;
+		w->in_graph = 0;
+		fab_graph_search(&live, NULL, 1, w->dist, w->walk.path, NULL);
+		for (uint32_t u = 0; u < j->n_switches; u++)
+			w->in_graph +=
+				w->dist[u] == FAB_NONE || u == w->root ? 0 : j->weight[u];
+		w->in_graph += j->weight[w->root] ? j->weight[w->root] - 1 : 0;
 	}
+	w->connected_in_graph += (uint64_t)w->in_graph * target->weight;
+	if (!fab_analysis_follow(j, target, w)) {
+		if (at < w->unreachable_target)
+			w->unreachable_target = at;
+		return;
+	}
+	if (j->has_none) {
+		/* Ends that send to the target, where not all do. */
+		memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
+		for (uint32_t g = 0; g < j->n_groups; g++)
+			if (w->sl[g] == FAB_SL_NONE)
+				w->senders[j->group_switch[g]] -= j->group_size[g];
+	}
+	pass(j, target, w);
+	if (!only_load)
+		count(j, at, w);
 }
 
 /*
@@ -466,13 +432,18 @@ static void add_on_cycle(const struct fab_analyser *j, const struct fab_target *
 			  __ATOMIC_RELAXED);
 }
 
-static void count_cycles(const struct fab_analyser *j, const struct fab_target *target,
-			 const uint8_t *sl, struct fab_analysis_work *w)
+void fab_analysis_find_on_cycles(const struct fab_analyser *j, size_t at,
+				 struct fab_analysis_work *w)
 {
+	const struct fab_target *target = &j->targets.v[at];
 	const struct fab_fabric *f = j->r->f;
 	const struct fab_cdg *g = &j->cdg;
-	const uint16_t *next = fab_analysis_next(j, target);
+	const uint16_t *next;
 
+	fab_analysis_gather_sls(j, target, w);
+	if (!fab_analysis_follow(j, target, w))
+		return;
+	next = fab_analysis_next(j, target);
 	w->mask[target->root] = 0;
 	for (uint32_t i = 1; i < w->walk.n_order; i++) {
 		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
@@ -480,9 +451,9 @@ static void count_cycles(const struct fab_analyser *j, const struct fab_target *
 
 		w->mask[u] = rest_of(j, next, target->root, u, w);
 		for (uint32_t k = j->group_first[u]; k < j->group_first[u + 1]; k++) {
-			unsigned s = sl[k], to, vl;
+			unsigned s = w->sl[k], to, vl;
 
-			if (!fab_analysis_is_level(sl[k]))
+			if (!fab_analysis_is_level(w->sl[k]))
 				continue;
 			to = w->lanes[(size_t)u * SLS + s];
 			vl = fab_analysis_vl(j, u, fab_degree(f, u), next[u], s);
@@ -493,14 +464,4 @@ static void count_cycles(const struct fab_analyser *j, const struct fab_target *
 				add_on_cycle(j, target, u, j->group_size[k], w);
 		}
 	}
-}
-
-void fab_analysis_block_cycles(const struct fab_analyser *j, size_t first, size_t n,
-			       struct fab_analysis_work *w)
-{
-	fab_analysis_gather_sls(j, first, n, w);
-	for (size_t k = 0; k < n; k++)
-		if (fab_analysis_follow(j, &j->targets.v[first + k], w))
-			count_cycles(j, &j->targets.v[first + k], w->sl + k * j->n_groups,
-				     w);
 }

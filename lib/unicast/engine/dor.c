@@ -42,8 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that a thread fills together. */
-enum { NO_BIT = 0xff, RING_WITH_LANES = 5, RING_OF_FOUR = 4, BLOCK = 64 };
+enum { NO_BIT = 0xff, RING_WITH_LANES = 5, RING_OF_FOUR = 4 };
 
 enum line { PATH, RING, COMPLETE };
 
@@ -439,30 +438,23 @@ static bool fill(const struct dor *x, int n_threads)
 	n_threads = fab_threads_for(n_threads, (uint64_t)r->n_columns * n * 8);
 #pragma omp parallel num_threads(n_threads) reduction(|| : is_cut)
 	{
-		FAB_AUTOFREE uint8_t *level = FAB_NEW(n * BLOCK + 1, uint8_t);
+		FAB_AUTOFREE uint8_t *level = FAB_NEW(n + 1, uint8_t);
 
-#pragma omp for schedule(dynamic, 1)
-		for (uint32_t first = 0; first < r->n_columns; first += BLOCK) {
-			uint32_t here = r->n_columns - first;
+#pragma omp for schedule(dynamic, 64)
+		for (uint32_t c = 0; c < r->n_columns; c++) {
+			struct goal to = {.place = x->place[r->column_switch[c]],
+					  .turn = fab_routes_alternative(r, c),
+					  .next = r->next + c * n,
+					  .level = level};
 
-			here = here < BLOCK ? here : BLOCK;
-			for (uint32_t i = 0; i < here; i++) {
-				uint32_t c = first + i;
-				struct goal to = {.place = x->place[r->column_switch[c]],
-						  .turn = fab_routes_alternative(r, c),
-						  .next = r->next + c * n,
-						  .level = level + i * n};
-
-				to.coord = x->coord + (size_t)to.place * x->n_axes;
-				to.cable = to.turn / x->n_ties;
-				for (uint32_t d = 0; d < x->n_axes; d++)
-					to.cable += to.coord[d];
-				is_cut = !fill_column(x, &to) || is_cut;
-			}
+			to.coord = x->coord + (size_t)to.place * x->n_axes;
+			to.cable = to.turn / x->n_ties;
+			for (uint32_t d = 0; d < x->n_axes; d++)
+				to.cable += to.coord[d];
+			is_cut = !fill_column(x, &to) || is_cut;
 			for (uint32_t k = 0; r->sl && k < r->n_sl_sources; k++)
-				for (uint32_t i = 0; i < here; i++)
-					r->sl[(size_t)k * r->n_columns + first + i] =
-						level[i * n + x->place[r->sl_source[k]]];
+				r->sl[(size_t)k * r->n_columns + c] =
+					level[x->place[r->sl_source[k]]];
 		}
 	}
 	fab_threads_rest(n_threads);

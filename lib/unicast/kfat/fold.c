@@ -96,23 +96,6 @@ static struct fab_kfat *fold_kfat(const struct fab_kfat *k, const struct fab_fab
 	return to;
 }
 
-uint32_t fab_fold_lids(const struct fab_kfat *k, const struct fab_faults *faults)
-{
-	const struct fab_fabric *f = k->f;
-	FAB_AUTOFREE uint32_t *host = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
-	uint32_t n = lids_of_leaves(k, host), all = 0;
-
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		if (!fab_node_is_switch(f, f->port_node[p]) &&
-		    fab_port_switch(f, p) != FAB_NONE)
-			all += fab_port_n_lids(f, p);
-	for (size_t i = 0; i < faults->named.n; i++)
-		if (faults->named.v[i].is_cable &&
-		    faults->named.v[i].id >= f->n_switch_links)
-			return 0;
-	return all == n * k->n_leaves ? n : 0;
-}
-
 struct fab_fold *fab_fold_new(const struct fab_kfat *k)
 {
 	const struct fab_fabric *f = k->f;

@@ -192,9 +192,6 @@ struct fab_fold {
 	uint32_t *copies;	   /* [switches of f] 1 leaf switch, n_planes others */
 };
 
-/* LIDs behind each leaf if all have as many, with live cables, and none are elsewhere;
- * else 0. O(ports). */
-uint32_t fab_fold_lids(const struct fab_kfat *k, const struct fab_faults *faults);
 /* NULL: planes differ, or leaves in their number of LIDs. The caller frees. O(ports). */
 struct fab_fold *fab_fold_new(const struct fab_kfat *k);
 void fab_fold_free(struct fab_fold *fold);

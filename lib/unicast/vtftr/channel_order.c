@@ -47,26 +47,7 @@ struct fab_channel_order {
 	FAB_VEC(struct keyed) moved;
 };
 
-/* Up to FEW are sorted by insertion. */
-enum { FEW = 24 };
-
 FAB_ORDER(by_key, struct keyed, key, vertex)
-
-static void sort(struct keyed *v, size_t n)
-{
-	if (n > FEW) {
-		qsort(v, n, sizeof(*v), by_key);
-		return;
-	}
-	for (size_t i = 1; i < n; i++) {
-		struct keyed moved = v[i];
-		size_t j = i;
-
-		for (; j && v[j - 1].key > moved.key; j--)
-			v[j] = v[j - 1];
-		v[j] = moved;
-	}
-}
 
 /* Labels with as much room between all neighbours. The ends' are 0 and the largest. */
 static void relabel(struct fab_channel_order *o)
@@ -170,7 +151,7 @@ static void move(struct fab_channel_order *o, const struct side *side, uint32_t 
 		FAB_PUSH(&o->moved, ((struct keyed){o->label[v], v}));
 		join(o, o->before[v], o->after[v]);
 	}
-	sort(o->moved.v, o->moved.n);
+	FAB_SORT(&o->moved, by_key);
 	low = a == o->n ? 0 : o->label[a];
 	gap = ((b == o->n ? UINT64_MAX : o->label[b]) - low) / (o->moved.n + 1);
 	for (size_t i = 0; i < o->moved.n; i++) {

@@ -7,7 +7,6 @@
  */
 #include "unicast/vtftr/vtftr.h"
 
-#include "base/map.h"
 #include "fabric/graph.h"
 
 #include <stdlib.h>
@@ -112,9 +111,6 @@ bool vtftr_ib_fits_one_lane(const struct vtftr_ib *v)
 	return suffices;
 }
 
-/* In `refused`: more than n_back ever is. */
-static const uint32_t FOR_GOOD = FAB_NONE - 1;
-
 /* The path at hand, and everything fixed so far. */
 struct lanes {
 	struct vtftr_ib *v;
@@ -125,12 +121,8 @@ struct lanes {
 	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
 					    there is a left-over */
 	uint32_t *slot_first; /* [arcs + 1] of dependencies, by the port out after it */
-	FAB_VEC(uint32_t) added;   /* dependencies, to take them back */
-	size_t n_before;	   /* of them before the path at hand */
-	size_t n_kept;		   /* of them that stay; SIZE_MAX: all */
-	struct fab_map64 *refused; /* from << 32 | to -> n_back then, or for good */
-	uint32_t n_back;	   /* how often some were taken back */
-	struct path_walk walk;	   /* of plain paths */
+	FAB_VEC(uint32_t) added; /* dependencies, to take them back */
+	struct path_walk walk;	 /* of plain paths */
 	/* the path at hand */
 	uint32_t n_hops, n_segments;
 	struct fab_hop hops[FAB_PATH_MAX];
@@ -204,24 +196,14 @@ static bool add_dependency(struct lanes *l, uint32_t from_arc, uint32_t from_lan
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t from = from_arc * l->n_rounds + from_lane;
-	uint32_t to = to_arc * l->n_rounds + to_lane, id, since;
+	uint32_t to = to_arc * l->n_rounds + to_lane, id;
 	uint32_t slot =
 		l->slot_first[from_arc] + to_arc - f->arc_first[f->arc_peer[from_arc]];
-	uint64_t key = (uint64_t)from << 32 | to;
 
 	if (fab_channel_order_has(l->order, slot, from, to))
 		return true;
-	/* refused again as long as nothing is taken back */
-	since = fab_map64_get(l->refused, key);
-	if (since == FOR_GOOD || since == l->n_back)
+	if (fab_channel_order_add(l->order, slot, from, to, &id) == FAB_EDGE_CYCLE)
 		return false;
-	if (fab_channel_order_add(l->order, slot, from, to, &id) == FAB_EDGE_CYCLE) {
-		/* by the paths that are there, not by the rest of the path at hand */
-		if (l->added.n == l->n_before)
-			fab_map64_set(l->refused, key,
-				      l->added.n > l->n_kept ? l->n_back : FOR_GOOD);
-		return false;
-	}
 	FAB_PUSH(&l->added, id);
 	return true;
 }
@@ -230,14 +212,14 @@ static bool add_dependency(struct lanes *l, uint32_t from_arc, uint32_t from_lan
 static bool add_path(struct lanes *l)
 {
 	const uint32_t *first = l->k->f->arc_first;
+	size_t n_before = l->added.n;
 
-	l->n_before = l->added.n;
 	for (uint32_t i = 1; i < l->n_hops; i++) {
 		const struct fab_hop *a = &l->hops[i - 1], *b = &l->hops[i];
 
 		if (!add_dependency(l, first[a->sw] + a->out, l->lane[i - 1],
 				    first[b->sw] + b->out, l->lane[i])) {
-			drop(l, l->n_before);
+			drop(l, n_before);
 			return false;
 		}
 	}
@@ -252,7 +234,6 @@ static bool take_plain(void *lanes, uint32_t from, uint32_t to)
 /* Add those of the plain paths of a column; on false some of them are added. */
 static bool add_plain(struct lanes *l, uint32_t column)
 {
-	l->n_before = l->added.n;
 	return walk_paths(&l->walk, column);
 }
 
@@ -327,12 +308,10 @@ static int lanes_init(struct lanes *l, struct vtftr_ib *v, unsigned n_rounds,
 {
 	int rc;
 
-	*l = (struct lanes){
-		.v = v, .k = v->problem->kfat, .n_rounds = n_rounds, .n_kept = SIZE_MAX};
+	*l = (struct lanes){.v = v, .k = v->problem->kfat, .n_rounds = n_rounds};
 	rc = fab_sl_packer_new(v->routes, vtftr_ib_levels(v), &l->packer, err);
 	if (rc)
 		return rc;
-	l->refused = fab_map64_new(1024);
 	l->walk = (struct path_walk){
 		.v = v,
 		.kinds = 1 << FAB_PATH_PLAIN,
@@ -354,7 +333,6 @@ static void lanes_end(struct lanes *l)
 	fab_sl_packer_free(l->packer);
 	fab_channel_order_free(l->order);
 	free(l->added.v);
-	fab_map64_free(l->refused);
 	fab_arena_free(&l->arena);
 }
 
@@ -518,18 +496,16 @@ static bool place_column(struct place *p, uint32_t column)
 	struct fab_routes *r = l->v->routes;
 	unsigned most = vtftr_ib_levels(l->v) - 1;
 	unsigned last = r->n_sls > 1 ? r->n_sls - 1U : 1;
-	size_t n_fixed = fab_sl_packer_mark(l->packer);
+	size_t n_fixed = fab_sl_packer_mark(l->packer), n_kept = l->added.n;
 	uint8_t n_sls = r->n_sls, n_vls = r->n_vls;
 
 	if (last > most)
 		last = most;
-	l->n_kept = l->added.n;
 	if (place_paths(p, column, UINT32_MAX, last))
 		return true;
 	for (uint32_t i = 0; i <= CHOICES; i++) {
 		fab_sl_packer_back(l->packer, n_fixed);
-		drop(l, l->n_kept);
-		l->n_back++;
+		drop(l, n_kept);
 		r->n_sls = n_sls;
 		r->n_vls = n_vls;
 		if (i == CHOICES)
