@@ -401,10 +401,9 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 	const struct fab_lost *lost = &a->lost;
 	const char *assumed = o->n ? faults_assumed(a) : NULL;
 	FAB_AUTOFREE char *why = o->n ? fab_analysis_why_unknown(&a->sum) : NULL;
-	char *failed = fab_faults_text(o->faults, ", ");
+	FAB_AUTOFREE char *failed = fab_faults_text(o->faults, ", ");
 
 	fab_report_text(r, "failed", *failed ? failed : "none");
-	free(failed);
 	if (o->n && lost->pairs)
 		fab_report_text(
 			r, "lost",

@@ -239,7 +239,7 @@ static void add_routing(struct fab_work *w)
 	struct outcome *o = w->outcome;
 	const struct fab_analysis *j = &o->routing;
 	const struct fab_fabric *f = w->f;
-	char *why = fab_analysis_why_unknown(j);
+	FAB_AUTOFREE char *why = fab_analysis_why_unknown(j);
 	uint32_t n_arcs = f->arc_first[f->n_switches], n_used = 0, fullest = 0, sw = 0;
 	uint64_t sum = 0;
 	FAB_AUTOFREE char *text = NULL;
@@ -279,7 +279,6 @@ static void add_routing(struct fab_work *w)
 				      j->unreachable ? "the other" : "all",
 				      (unsigned long long)j->pairs, j->vls,
 				      j->vls == 1 ? "" : "s"));
-	free(why);
 	for (uint32_t a = 0; a < n_arcs; a++) {
 		n_used += j->load[a] > 0;
 		sum += j->load[a];

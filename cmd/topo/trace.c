@@ -260,6 +260,7 @@ static int solve_users(struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
 	const struct fab_fabric *f = w->f;
+	FAB_AUTO(fab_resolver_free_at)
 	struct fab_resolver *resolver = fab_resolver_new(f);
 	struct used *o = w->outcome;
 	struct fab_input in;
@@ -267,7 +268,6 @@ static int solve_users(struct fab_work *w, struct fab_err *err)
 	int rc = fab_resolve_text(resolver, FAB_WANT_CABLE, p->users, strlen(p->users),
 				  &cable, err);
 
-	fab_resolver_free(resolver);
 	if (!rc && cable >= f->n_switch_links + f->n_host_links)
 		rc = fab_fail(err, EINVAL, "'%s' is no cable of a switch", p->users);
 	if (rc) {

@@ -78,6 +78,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	const struct topo_params *p = w->params;
 	const struct fab_fabric *f = w->f;
 	struct found *o = w->outcome;
+	FAB_AUTO(fab_resolver_free_at)
 	struct fab_resolver *names = fab_resolver_new(f);
 	const char *lid = fab_arena_format(w->arena, "lid:%s", p->who);
 	uint32_t id, port = FAB_NONE;
@@ -94,7 +95,6 @@ static int solve(struct fab_work *w, struct fab_err *err)
 				      err);
 		port = rc ? FAB_NONE : named_end(f, names, p->who, id);
 	}
-	fab_resolver_free(names);
 	if (rc) {
 		fab_err_prefix(err, "--who");
 		return rc;

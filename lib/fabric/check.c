@@ -470,15 +470,14 @@ static void check_adapters(struct fab_checker *c)
 
 enum { RAIL_LEAST = 4 }; /* host cables of a switch, three quarters of them of one rail */
 
-static void check_rails(struct fab_checker *c)
+/* The rail of each port of a host's adapter, by name and number. Returns how many. */
+static uint32_t find_rails(const struct fab_fabric *f, uint32_t *rail)
 {
-	const struct fab_fabric *f = c->f;
-	struct fab_strmap *names = fab_strmap_new(64);
-	uint32_t *rail = fab_arena_none(&c->scratch, f->n_ports); /* of a port */
-	uint32_t *of_switch = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
-	uint32_t n_rails = 0, end = f->n_switch_links + f->n_host_links, *count;
+	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *names = fab_strmap_new(64);
+	uint32_t n_rails = 0;
 
-	for (uint32_t k = f->n_switch_links; k < end; k++) {
+	for (uint32_t k = f->n_switch_links; k < f->n_switch_links + f->n_host_links;
+	     k++) {
 		uint32_t port = f->cable_b[k], node = f->port_node[port];
 		const char *name = fab_node_name(f, node), *blank = strrchr(name, ' ');
 		char key[96];
@@ -491,7 +490,17 @@ static void check_rails(struct fab_checker *c)
 		rail[port] = fab_strmap_put(names, key, (size_t)n, n_rails);
 		n_rails += rail[port] == n_rails;
 	}
-	fab_strmap_free(names);
+	return n_rails;
+}
+
+static void check_rails(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *rail = fab_arena_none(&c->scratch, f->n_ports); /* of a port */
+	uint32_t *of_switch = FAB_ARENA_NEW(&c->scratch, f->n_switches, uint32_t);
+	uint32_t n_rails, *count;
+
+	n_rails = find_rails(f, rail);
 	/* The rail of most host cables of each switch. */
 	count = FAB_ARENA_NEW0(&c->scratch, n_rails, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches && n_rails > 1; s++) {

@@ -274,47 +274,56 @@ static void leave_out_parts(const struct choice *c, struct fab_arena *arena,
 		out->is_kept[i] &= !is_tied[i] || is_wanted[i];
 }
 
+/* Adapters that match the glob of "GLOB/PORT" and can have that port. */
+static void choose_adapters(struct choice *c, const char *hca, struct fab_arena *arena,
+			    struct fab_rail *out)
+{
+	const char *slash = strrchr(hca, '/');
+	char *glob = fab_arena_strdup(arena, hca);
+	uint64_t port;
+
+	if (slash && slash != hca && slash[1] &&
+	    strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
+		out->is_port = true;
+		glob[slash - hca] = '\0';
+		c->port =
+			fab_parse_u64(slash + 1, strlen(slash + 1), 0, UINT16_MAX, &port)
+				? (uint32_t)port
+				: UINT16_MAX + 1;
+	}
+	for (uint32_t i = 0; i < c->b->nodes.n; i++) {
+		uint32_t n_ports = c->b->nodes.v[i].n_ports;
+
+		if (kind_of(c, i) == FAB_ADAPTER)
+			out->is_kept[i] =
+				(c->port == FAB_NONE ||
+				 (c->port && (!n_ports || c->port <= n_ports))) &&
+				fab_hosts_hca_matches(fab_builder_name(c->b, i), glob);
+	}
+}
+
 void fab_rail_choose(struct fab_builder *b, const char *hca, struct fab_arena *arena,
 		     struct fab_rail *out)
 {
 	uint32_t n = (uint32_t)b->nodes.n;
 	size_t n_ends = b->ends.n + b->cables.n, kept = 0;
-	const char *slash = hca ? strrchr(hca, '/') : NULL;
 	struct choice c = {.b = b, .port = FAB_NONE};
 	uint32_t *part, *n_said; /* host cables left out, as their adapters say */
 	bool *had, *has;	 /* [nodes] the part had, has adapters; by its root */
 	bool *is_on_rail;	 /* [nodes] an adapter with a cable to a switch */
-	uint64_t port;
-	char *glob;
 
 	*out = (struct fab_rail){.is_kept = FAB_ARENA_NEW(arena, n, bool)};
 	memset(out->is_kept, true, n);
 	if (!hca)
 		return;
-	glob = fab_arena_strdup(arena, hca);
-	if (slash && slash != hca && slash[1] &&
-	    strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
-		out->is_port = true;
-		glob[slash - hca] = '\0';
-		c.port = fab_parse_u64(slash + 1, strlen(slash + 1), 0, UINT16_MAX, &port)
-				 ? (uint32_t)port
-				 : UINT16_MAX + 1;
-	}
+	choose_adapters(&c, hca, arena, out);
 	part = FAB_ARENA_NEW(arena, n, uint32_t);
 	n_said = FAB_ARENA_NEW0(arena, n, uint32_t);
 	had = FAB_ARENA_NEW0(arena, n, bool);
 	has = FAB_ARENA_NEW0(arena, n, bool);
 	is_on_rail = FAB_ARENA_NEW0(arena, n, bool);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t n_ports = b->nodes.v[i].n_ports;
-
+	for (uint32_t i = 0; i < n; i++)
 		part[i] = i;
-		if (kind_of(&c, i) == FAB_ADAPTER)
-			out->is_kept[i] =
-				(c.port == FAB_NONE ||
-				 (c.port && (!n_ports || c.port <= n_ports))) &&
-				fab_hosts_hca_matches(fab_builder_name(b, i), glob);
-	}
 	for (size_t i = 0; i < n_ends; i++) {
 		const struct fab_end *e = fab_builder_end(b, i);
 

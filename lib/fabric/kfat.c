@@ -317,6 +317,7 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 	uint32_t *piece = FAB_ARENA_NEW(arena, f->n_switches + 1, uint32_t);
 	uint32_t *first_leaf = fab_arena_none(arena, f->n_switches + 1);
 	uint32_t *number = fab_arena_none(arena, f->n_switches + 1);
+	FAB_AUTO(fab_map64_free_at)
 	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
 
 	for (uint32_t u = 0; u < f->n_switches; u++)
@@ -341,7 +342,6 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 					fab_sets_unite(parent, p, q);
 			}
 	}
-	fab_map64_free(seen);
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
@@ -459,6 +459,7 @@ static bool is_stray(const struct fab_kfat *k, uint32_t i, uint32_t d)
  */
 static void place_strays(const struct fab_kfat *k, uint32_t d, uint32_t *parent)
 {
+	FAB_AUTO(fab_map64_free_at)
 	struct fab_map64 *taken = fab_map64_new(k->n_leaves);  /* set, line */
 	struct fab_map64 *number = fab_map64_new(k->n_leaves); /* root -> set */
 	FAB_VEC(uint32_t) sets = {0};			       /* a leaf of each */
@@ -489,7 +490,6 @@ static void place_strays(const struct fab_kfat *k, uint32_t d, uint32_t *parent)
 		fab_map64_put(taken, (uint64_t)set << 32 | line, i);
 	}
 	free(sets.v);
-	fab_map64_free(taken);
 	fab_map64_free(number);
 }
 

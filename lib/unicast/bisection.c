@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/order.h"
 #include "fabric/dist.h"
+#include "fabric/graph.h"
 #include "fabric/shape.h"
 #include "traffic/ends.h"
 #include "unicast/path.h"
@@ -28,7 +29,7 @@ struct work {
 	struct leaf *leaf; /* [n] */
 	uint32_t n;
 	/* flow */
-	int8_t *flow;		/* [arcs] */
+	bool *is_full;		/* [arcs] */
 	uint8_t *side;		/* [n_switches] 1: source, 2: sink */
 	uint32_t *level, *next; /* [n_switches] */
 	uint32_t *queue;	/* [n_switches] */
@@ -42,29 +43,17 @@ static uint32_t reverse_of(const struct fab_fabric *f, uint32_t arc)
 /* Levels from the sources over cables that are not full; false: no sink is reached. */
 static bool find_levels(struct work *w)
 {
-	const struct fab_fabric *f = w->f;
-	uint32_t n = 0;
+	const struct fab_graph g = fab_graph_of_arcs(w->f);
+	uint32_t n = 0, n_reached;
 	bool is_reached = false;
 
-	memset(w->level, 0xff, f->n_switches * sizeof(*w->level));
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		w->next[s] = f->arc_first[s];
-		if (w->side[s] != 1)
-			continue;
-		w->level[s] = 0;
-		w->queue[n++] = s;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t s = w->queue[i], a = f->arc_first[s];
-		     a < f->arc_first[s + 1]; a++) {
-			uint32_t t = f->arc_peer[a];
-
-			if (w->flow[a] > 0 || w->level[t] != FAB_NONE)
-				continue;
-			w->level[t] = w->level[s] + 1;
-			is_reached |= w->side[t] == 2;
-			w->queue[n++] = t;
-		}
+	memcpy(w->next, w->f->arc_first, w->f->n_switches * sizeof(*w->next));
+	for (uint32_t s = 0; s < w->f->n_switches; s++)
+		if (w->side[s] == 1)
+			w->queue[n++] = s;
+	n_reached = fab_graph_search(&g, w->is_full, n, w->level, w->queue, NULL);
+	for (uint32_t i = n; i < n_reached; i++)
+		is_reached |= w->side[w->queue[i]] == 2;
 	return is_reached;
 }
 
@@ -78,7 +67,7 @@ static bool push(struct work *w, uint32_t from)
 		uint32_t *a = &w->next[s];
 
 		while (*a < f->arc_first[s + 1] &&
-		       (w->flow[*a] > 0 || w->level[f->arc_peer[*a]] != w->level[s] + 1))
+		       (w->is_full[*a] || w->level[f->arc_peer[*a]] != w->level[s] + 1))
 			++*a;
 		if (*a < f->arc_first[s + 1]) {
 			w->queue[depth++] = *a;
@@ -93,8 +82,13 @@ static bool push(struct work *w, uint32_t from)
 		}
 	}
 	while (depth--) {
-		w->flow[w->queue[depth]]++;
-		w->flow[reverse_of(f, w->queue[depth])]--;
+		uint32_t reverse = reverse_of(f, w->queue[depth]);
+
+		/* what flows the other way is taken back first */
+		if (w->is_full[reverse])
+			w->is_full[reverse] = false;
+		else
+			w->is_full[w->queue[depth]] = true;
 	}
 	return true;
 }
@@ -104,7 +98,7 @@ static uint32_t cut_of(struct work *w, uint32_t at)
 {
 	uint32_t n = 0;
 
-	memset(w->flow, 0, w->f->arc_first[w->f->n_switches]);
+	memset(w->is_full, false, w->f->arc_first[w->f->n_switches] * sizeof(bool));
 	memset(w->side, 0, w->f->n_switches);
 	for (uint32_t i = 0; i < w->n; i++)
 		w->side[w->leaf[i].sw] = i < at ? 1 : 2;
@@ -145,6 +139,7 @@ static void find_cut(struct work *w, const struct fab_dist *dist,
 		     struct fab_bisection *out)
 {
 	uint32_t *sw = FAB_ARENA_NEW(&w->arena, w->n, uint32_t);
+	FAB_AUTO(fab_shape_free_at)
 	struct fab_shape *shape = fab_shape_recognize(w->f);
 
 	/* of grids across each dimension, of a dragonfly between groups */
@@ -159,7 +154,6 @@ static void find_cut(struct work *w, const struct fab_dist *dist,
 		w->leaf[i].key = shape->group[w->leaf[i].sw];
 	if (shape->group)
 		try_cut(w, out);
-	fab_shape_free(shape);
 	qsort(w->leaf, w->n, sizeof(*w->leaf), by_switch);
 
 	for (uint32_t i = 0; i < w->n; i++)
@@ -322,7 +316,7 @@ int fab_bisection_find(const struct fab_routes *routes, int n_threads,
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (n_on[s])
 			w.leaf[w.n++] = (struct leaf){.sw = s, .n_ends = n_on[s]};
-	w.flow = FAB_ARENA_NEW(&w.arena, f->arc_first[f->n_switches], int8_t);
+	w.is_full = FAB_ARENA_NEW(&w.arena, f->arc_first[f->n_switches], bool);
 	w.side = FAB_ARENA_NEW(&w.arena, f->n_switches, uint8_t);
 	w.level = FAB_ARENA_NEW(&w.arena, f->n_switches, uint32_t);
 	w.next = FAB_ARENA_NEW(&w.arena, f->n_switches, uint32_t);

@@ -239,6 +239,27 @@ static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 	return rc;
 }
 
+/* A shortest cycle of channels, in order. */
+static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
+{
+	const struct fab_fabric *f = j->r->f;
+	FAB_AUTOFREE uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *cycle = NULL;
+	uint32_t n;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			sw_of[a] = s;
+	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t arc = cycle[i] / j->cdg.n_vls, sw = sw_of[arc];
+
+		FAB_PUSH(&out->cycle,
+			 ((struct fab_channel){sw, arc - f->arc_first[sw],
+					       (uint8_t)(cycle[i] % j->cdg.n_vls)}));
+	}
+}
+
 static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_err *err)
 {
 	const struct fab_fabric *f = j->r->f;
@@ -301,23 +322,7 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		rc = check_freedom(j, out, err);
 	}
 	if (!rc && out->cycle_channels) {
-		FAB_AUTOFREE uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t),
-				      *cycle = NULL;
-		uint32_t k;
-
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-				sw_of[a] = s;
-		cycle = fab_cdg_shortest_cycle(&j->cdg, &k);
-		for (uint32_t i = 0; i < k; i++) {
-			uint32_t arc = cycle[i] / j->cdg.n_vls;
-			struct fab_channel channel = {
-				.sw = sw_of[arc],
-				.arc = arc - f->arc_first[sw_of[arc]],
-				.vl = (uint8_t)(cycle[i] % j->cdg.n_vls)};
-
-			FAB_PUSH(&out->cycle, channel);
-		}
+		name_cycle(j, out);
 		out->pairs_on_cycles = count_on_cycles(j, w.sls);
 	}
 	return rc;

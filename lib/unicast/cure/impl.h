@@ -56,6 +56,9 @@ struct fab_cure_changed {
 	struct fab_cure_tables x; /* routes NULL: the algorithm does not fit */
 };
 
+/* Analyse x->routes, completed where ends need more columns than there are. */
+int fab_cure_analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		     struct fab_cure_tables *x, struct fab_err *err) FAB_MUST_CHECK;
 /* Tables by an engine, analysed; after an error nothing is left of them. */
 int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
 		   const struct fab_unicast_engine *engine, struct fab_cure_tables *x,

@@ -239,7 +239,6 @@ static int extend_moves(struct fab_cure_search *s, const struct moved *from,
 	return rc;
 }
 
-/* Cures by the fewest moves that give all pairs a path up, then down. */
 int fab_cure_search_moves(struct fab_cure_search *s, struct fab_err *err)
 {
 	struct moved_list last = {.of = {0}};
@@ -363,8 +362,6 @@ static int move_cable(struct fab_cure_search *s, const struct fab_cure_set *set,
 	return rc < 0 ? rc : 0;
 }
 
-/* A set of cables left out, verified as an edit; `moves`: instead, as many of them as
- * possible moved. */
 int fab_cure_keep_set(struct fab_cure_search *s, const struct fab_cure_set *set,
 		      bool moves, struct fab_err *err)
 {

@@ -219,7 +219,6 @@ static int try_sets(struct fab_cure_search *s, struct fab_cure_sets *sets,
 	return 0;
 }
 
-/* The smallest sets without which there is no loop, *n_cured of them first in *out. */
 int fab_cure_find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
 		       size_t *n_cured, struct fab_err *err)
 {

@@ -30,8 +30,7 @@ struct dmodk {
 	uint64_t power[FAB_SHAPE_LEVELS_MAX + 1]; /* cables up of all levels below */
 	uint32_t *by_level;			  /* [n_switches] the highest first */
 	struct fab_routes *r;
-	uint64_t *number; /* [columns] of the destination */
-	bool is_cut;	  /* some live switch has no path */
+	bool is_cut; /* some live switch has no path */
 };
 
 /* Distances to one switch. */
@@ -139,7 +138,7 @@ static uint16_t choose_down(const struct dmodk *x, uint64_t number, uint32_t sw,
 static bool fill_column(const struct dmodk *x, const struct goal *g, uint32_t column,
 			uint16_t *arc)
 {
-	uint64_t d = x->number[column];
+	uint64_t d = column; /* number of the destination */
 	uint16_t *next = x->r->next + (size_t)column * x->f->n_switches;
 	bool is_cut = false;
 
@@ -213,10 +212,7 @@ static int route(const struct fab_unicast_problem *problem, struct fab_routes **
 	if (!rc) {
 		const struct fab_fabric *f = x.f;
 		uint32_t width[FAB_SHAPE_LEVELS_MAX + 1] = {0};
-		uint16_t *turn;
-		uint16_t *turns;
-		uint32_t *leaf, m = 0;
-		uint32_t n_leaves;
+		uint32_t *leaf, n_leaves;
 
 		/* Cables up of a level: the most that a switch there has, dead ones too.
 		 */
@@ -236,24 +232,11 @@ static int route(const struct fab_unicast_problem *problem, struct fab_routes **
 				x.power[l + 1] = UINT64_MAX;
 		}
 		sort_by_level(&x);
-		/* Each destination switch has as many columns as LIDs behind it. */
-		turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
-		turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
 		leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 		n_leaves = fab_destination_switches(f, x.faults, NULL, leaf);
-		for (uint32_t i = 0; i < n_leaves; i++)
-			m += turns[leaf[i]] = (uint16_t)fab_alternatives_turns(
-				f, leaf[i], UINT16_MAX, turn);
-		x.r = fab_routes_new(f, x.faults, m);
-		x.number = FAB_NEW((size_t)m + 1, uint64_t);
-		m = 0;
-		for (uint32_t i = 0; i < n_leaves; i++)
-			for (uint32_t k = 0; k < turns[leaf[i]]; k++) {
-				x.number[m] = m;
-				x.r->column_switch[m++] = leaf[i];
-			}
-		x.r->n_alternatives = turns;
-		x.r->turn = turn;
+		/* Each destination switch has as many columns as LIDs behind it. */
+		x.r = fab_alternatives_new_routes(f, x.faults, leaf, n_leaves,
+						  UINT16_MAX);
 		x.r->leaf = leaf;
 		x.r->n_leaves = n_leaves;
 		fill_all(&x, problem->n_threads);
@@ -264,7 +247,6 @@ static int route(const struct fab_unicast_problem *problem, struct fab_routes **
 	}
 	fab_shape_free(x.shape);
 	free(x.by_level);
-	free(x.number);
 	return rc;
 }
 

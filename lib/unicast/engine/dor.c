@@ -155,17 +155,15 @@ static void dor_fini(struct dor *x)
 static int dor_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 {
 	FAB_AUTO(dor_fini) struct dor x;
-	int rc = look(&x, problem, false, err);
 
-	return rc;
+	return look(&x, problem, false, err);
 }
 
 static int dor_up_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 {
 	FAB_AUTO(dor_fini) struct dor x;
-	int rc = look(&x, problem, true, err);
 
-	return rc;
+	return look(&x, problem, true, err);
 }
 
 /* Lanes by service level and the axis along which a packet leaves. */
@@ -469,14 +467,12 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 
 	if (!rc) {
 		const struct fab_fabric *f = x.f;
-		uint32_t most, n = 0;
-		uint16_t *turn;
-		uint16_t *turns;
+		uint32_t *live = FAB_ARENA_NEW(&x.arena, f->n_switches, uint32_t);
+		uint32_t n_live = 0;
 		struct fab_routes *r;
 
 		set_exits(&x);
 		set_runs(&x);
-		/* A column for each live switch and turn. */
 		/* Alternatives of what is equally short: directions and parallel cables.
 		 */
 		x.n_ties = 1;
@@ -484,33 +480,18 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 			if (x.axis[d].bit != NO_BIT && x.axis[d].size % 2 == 0 &&
 			    !x.ties_go_up)
 				x.n_ties = 2;
-		most = x.n_ties * x.n_cables;
-		turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
-		turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
 		for (uint32_t s = 0; s < f->n_switches; s++)
 			if (fab_switch_is_live(x.faults, s))
-				n += turns[s] = (uint16_t)fab_alternatives_turns(
-					f, s, most, turn);
-		r = x.r = fab_routes_new(f, x.faults, n);
-		n = 0;
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			for (uint32_t i = 0; i < turns[s]; i++)
-				r->column_switch[n++] = s;
-		if (most > 1) {
-			r->n_alternatives = turns;
-			r->turn = turn;
-		} else {
-			free(turns);
-			free(turn);
-		}
+				live[n_live++] = s;
+		r = x.r = fab_alternatives_new_routes(f, x.faults, live, n_live,
+						      x.n_ties * x.n_cables);
 		r->leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 		r->n_leaves = fab_destination_switches(f, x.faults, NULL, r->leaf);
 		if (x.n_bits && problem->max_vls > 1) {
 			/* Service levels from every live switch. */
-			r->sl_source = FAB_NEW((size_t)x.f->n_switches + 1, uint32_t);
-			for (uint32_t s = 0; s < x.f->n_switches; s++)
-				if (fab_switch_is_live(x.faults, s))
-					r->sl_source[r->n_sl_sources++] = s;
+			r->n_sl_sources = n_live;
+			r->sl_source = FAB_NEW((size_t)n_live + 1, uint32_t);
+			memcpy(r->sl_source, live, n_live * sizeof(*live));
 			r->sl = FAB_NEW0((size_t)r->n_sl_sources * r->n_columns + 1,
 					 uint8_t);
 			rc = set_lanes(&x, err);

@@ -359,7 +359,7 @@ uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faul
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_graph g = fab_graph_of_arcs(f);
-	uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	uint32_t *part, n_free = 0;
 	uint32_t n;
 	bool *has_root;
@@ -368,7 +368,6 @@ uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faul
 	memcpy(queue, roots, n_roots * sizeof(*roots));
 	fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, n_roots, rank, queue,
 			 NULL);
-	free(queue);
 	/* A part without roots has the fewest hops: between roots every path is legal, so
 	 * that all its switches are roots. Returns how many parts of several switches
 	 * these are. */

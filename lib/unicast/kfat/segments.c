@@ -120,36 +120,43 @@ uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_
 	return n;
 }
 
-struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
+struct fab_routes *fab_alternatives_new_routes(const struct fab_fabric *f,
+					       const struct fab_faults *faults,
+					       const uint32_t *sw, uint32_t n,
+					       uint32_t most)
 {
-	const struct fab_kfat *k = a->k;
-	uint32_t *leaf = FAB_NEW((size_t)k->f->n_switches + 1, uint32_t), n = 0;
-	uint32_t n_leaves = fab_destination_switches(k->f, a->faults, k, leaf);
+	uint16_t *turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
+	uint16_t *turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
+	uint32_t n_columns = 0;
 	struct fab_routes *r;
 
-	for (uint32_t i = 0; i < n_leaves; i++)
-		n += a->n_most > 1 ? a->n[k->leaf_of[leaf[i]]] : 1;
-	r = fab_routes_new(k->f, a->faults, n);
-	r->leaf = leaf;
-	r->n_leaves = n_leaves;
-	n = 0;
-	for (uint32_t i = 0; i < n_leaves; i++)
-		for (uint32_t j = 0; j < (a->n_most > 1 ? a->n[k->leaf_of[leaf[i]]] : 1);
-		     j++)
-			r->column_switch[n++] = leaf[i];
-	if (a->n_most > 1) {
-		const struct fab_fabric *f = a->k->f;
-
-		/* Whose turn it is, LID by LID. */
-		r->n_alternatives = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
-		r->turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
-		for (uint32_t i = 0; i < r->n_leaves; i++) {
-			uint32_t sw = r->leaf[i];
-
-			r->n_alternatives[sw] = (uint16_t)fab_alternatives_turns(
-				f, sw, a->n[a->k->leaf_of[sw]], r->turn);
-		}
+	for (uint32_t i = 0; i < n; i++)
+		n_columns += turns[sw[i]] =
+			(uint16_t)fab_alternatives_turns(f, sw[i], most, turn);
+	r = fab_routes_new(f, faults, n_columns);
+	n_columns = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < turns[sw[i]]; k++)
+			r->column_switch[n_columns++] = sw[i];
+	if (most > 1) {
+		r->n_alternatives = turns;
+		r->turn = turn;
+	} else {
+		FAB_FREE_ALL(turns, turn);
 	}
+	return r;
+}
+
+struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
+{
+	const struct fab_fabric *f = a->k->f;
+	uint32_t *leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t n = fab_destination_switches(f, a->faults, a->k, leaf);
+	struct fab_routes *r =
+		fab_alternatives_new_routes(f, a->faults, leaf, n, a->n_most);
+
+	r->leaf = leaf;
+	r->n_leaves = n;
 	return r;
 }
 
@@ -205,7 +212,8 @@ uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
 
 uint64_t fab_alternatives_settle(struct fab_routes *r)
 {
-	uint32_t *n_none = FAB_NEW0((size_t)r->n_columns + 1, uint32_t); /* pairs */
+	FAB_AUTOFREE uint32_t *n_none =
+		FAB_NEW0((size_t)r->n_columns + 1, uint32_t); /* pairs */
 	uint64_t n_without = 0;
 
 	for (uint32_t s = 0; r->sl && s < r->n_sl_sources; s++)
@@ -232,7 +240,6 @@ uint64_t fab_alternatives_settle(struct fab_routes *r)
 			}
 		n_without += n_none[best];
 	}
-	free(n_none);
 	return n_without;
 }
 

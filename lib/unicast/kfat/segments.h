@@ -98,6 +98,15 @@ uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_
 				uint16_t *turn);
 
 /*
+ * Tables of switches sw[n] with a column for each turn, as fab_alternatives_turns() has
+ * them; of one lane, the entries unset. The caller frees. O(ports).
+ */
+struct fab_routes *
+fab_alternatives_new_routes(const struct fab_fabric *f, const struct fab_faults *faults,
+			    const uint32_t *sw, uint32_t n, uint32_t most)
+	__attribute__((returns_nonnull));
+
+/*
  * Where some pairs have no service level by one alternative, and fewer by another of the
  * same leaf, that one takes its place: all alternatives of a leaf are reached from the
  * same switches. Copies of paths and their lanes, which close no new cycle. Returns how
