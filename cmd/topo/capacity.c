@@ -62,8 +62,7 @@ static void find_leaves(const struct fab_fabric *f, struct capacity *o)
 		struct record row = {.leaf = fab_node_name(f, s),
 				     .guid = f->node_guid[s]};
 
-		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
-		     p++) {
+		FAB_EACH_PORT(f, s, p) {
 			uint32_t cable = f->port_cable[p], to;
 
 			if (cable == FAB_NONE)

@@ -134,7 +134,7 @@ static uint32_t lost_adapters(const struct outcome *o, uint32_t sw)
 	const struct fab_fabric *f = o->old;
 	uint32_t n = 0;
 
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+	FAB_EACH_PORT(f, sw, p) {
 		uint32_t peer = fab_port_peer(f, p);
 		uint32_t node = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
 

@@ -44,7 +44,7 @@ struct found {
 /* All cabled ports of a node. */
 static void add_ports(struct found *o, const struct fab_fabric *f, uint32_t node)
 {
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+	FAB_EACH_PORT(f, node, p)
 		if (f->port_cable[p] != FAB_NONE)
 			FAB_PUSH(&o->ports, p);
 }

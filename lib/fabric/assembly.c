@@ -153,8 +153,7 @@ static void fill_ports(struct assembly *a)
 	f->port_width = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint8_t);
 	f->port_speed = FAB_ARENA_NEW0(&f->arena, f->n_ports, uint8_t);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		for (uint32_t p = f->node_first_port[i]; p < f->node_first_port[i + 1];
-		     p++)
+		FAB_EACH_PORT(f, i, p)
 			f->port_node[p] = i;
 	for (size_t i = 0; i < a->b->notes.n; i++) {
 		const struct port_note *note = &a->b->notes.v[i];

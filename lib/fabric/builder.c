@@ -159,7 +159,7 @@ uint32_t fab_builder_copy_node(struct fab_builder *b, const struct fab_fabric *f
 			   .name_len = strlen(name),
 		   });
 
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+	FAB_EACH_PORT(f, node, p)
 		if (f->port_guid[p] || f->port_lid[p])
 			fab_builder_set_port(b, id, f->port_num[p], f->port_guid[p],
 					     f->port_lid[p], f->port_lmc[p]);

@@ -283,13 +283,12 @@ static void find_ports(struct causer *c, uint32_t s, struct missing *m,
 	uint32_t *num = FAB_ARENA_NEW(&c->scratch, f->n_ports, uint32_t), n = 0;
 
 	for (uint32_t i = 0; i < n_siblings; i++)
-		for (uint32_t e = f->arc_first[sibling[i]];
-		     e < f->arc_first[sibling[i] + 1]; e++)
+		FAB_EACH_ARC(f, sibling[i], e)
 			if (f->arc_peer[e] == m->to)
 				num[n++] = f->port_num[fab_arc_port(f, sibling[i], e)];
 	m->own_port = usual_port(c, s, num, n, n_siblings / 2);
 	n = 0;
-	for (uint32_t e = f->arc_first[s]; e < f->arc_first[s + 1]; e++)
+	FAB_EACH_ARC(f, s, e)
 		if (is_above(c, f->arc_peer[e], s))
 			num[n++] = f->port_num[fab_port_peer(f, fab_arc_port(f, s, e))];
 	m->peer_port = n < COMMON ? 0 : usual_port(c, m->to, num, n, n / 2);
@@ -306,7 +305,7 @@ static uint32_t find_siblings(struct causer *c, struct lower *l, uint32_t *own,
 	uint32_t s = l->sw, n_peers = 0, n = 0;
 	uint32_t *shared = FAB_ARENA_NEW0(&c->scratch, f->n_switches, uint32_t);
 
-	for (uint32_t e = f->arc_first[s]; e < f->arc_first[s + 1]; e++) {
+	FAB_EACH_ARC(f, s, e) {
 		uint32_t t = f->arc_peer[e];
 
 		if (!is_above(c, t, s))
@@ -315,7 +314,7 @@ static uint32_t find_siblings(struct causer *c, struct lower *l, uint32_t *own,
 		if (own[t]++)
 			continue;
 		n_peers++;
-		for (uint32_t k = f->peer_first[t]; k < f->peer_first[t + 1]; k++)
+		FAB_EACH_PEER(f, t, k)
 			shared[f->peer[k]] +=
 				c->ranks.rank[f->peer[k]] == c->ranks.rank[s];
 	}
@@ -337,9 +336,9 @@ static void find_missing(struct causer *c, struct lower *l)
 	for (uint32_t i = 0; i < n_siblings; i++) {
 		uint32_t u = sibling[i];
 
-		for (uint32_t e = f->arc_first[u]; e < f->arc_first[u + 1]; e++)
+		FAB_EACH_ARC(f, u, e)
 			n_to[f->arc_peer[e]]++;
-		for (uint32_t k = f->peer_first[u]; k < f->peer_first[u + 1]; k++) {
+		FAB_EACH_PEER(f, u, k) {
 			uint32_t t = f->peer[k];
 
 			if (is_above(c, t, u))
@@ -508,7 +507,7 @@ static void say_pair(struct causer *c, uint32_t i)
 
 	while ((at = strstr(at, " have ")))
 		usual = at += 6;
-	for (uint32_t e = f->arc_first[x->node]; e < f->arc_first[x->node + 1]; e++)
+	FAB_EACH_ARC(f, x->node, e)
 		n_cables += f->arc_peer[e] == x->peer_node;
 	say(c, i, 1,
 	    "\"%.64s\" and \"%.64s\" are joined by %u of %u cables (%s there, %s here)",

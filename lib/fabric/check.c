@@ -529,8 +529,7 @@ static void check_rails(struct fab_checker *c)
 	for (uint32_t h = 0; h < f->n_hosts && n_rails > 1; h++) {
 		FAB_VEC(uint32_t) wrong = {0}; /* ports on a switch of another rail */
 
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++) {
+		FAB_EACH_ADAPTER(f, h, i) {
 			const uint32_t *port = &f->node_first_port[f->host_adapter[i]];
 
 			for (uint32_t p = port[0]; p < port[1]; p++) {

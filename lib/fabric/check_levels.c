@@ -249,7 +249,7 @@ void fab_check_levels(struct fab_checker *c)
 				       .sw = s,
 				       .part = part[s],
 				       .level = level || n_hosts[s] ? level : FAB_NONE};
-		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+		FAB_EACH_ARC(f, s, k) {
 			uint32_t to = ranks.rank[f->arc_peer[k]];
 
 			if (to == FAB_NONE || level == FAB_NONE)

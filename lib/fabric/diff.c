@@ -128,8 +128,7 @@ static uint32_t majority(const struct differ *d, uint32_t node, uint32_t *votes)
 	const struct fab_fabric *old = d->f[0], *new = d->f[1];
 	uint32_t n = 0, n_cables = 0, n_middle = 0, middle;
 
-	for (uint32_t p = old->node_first_port[node]; p < old->node_first_port[node + 1];
-	     p++) {
+	FAB_EACH_PORT(old, node, p) {
 		uint32_t peer = fab_port_peer(old, p), at, k;
 
 		if (peer == FAB_NONE || d->mate[0][old->port_node[peer]] == FAB_NONE)

@@ -188,8 +188,7 @@ static uint32_t port_of_host(struct matcher *m, uint32_t host, uint32_t num)
 	memcpy(adapters, f->host_adapter + first, n * sizeof(*adapters));
 	qsort_r(adapters, n, sizeof(*adapters), by_name, (void *)(uintptr_t)f);
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t p = f->node_first_port[adapters[i]];
-		     p < f->node_first_port[adapters[i] + 1]; p++)
+		FAB_EACH_PORT(f, adapters[i], p)
 			if (fab_port_peer(f, p) != FAB_NONE && !--num)
 				return p;
 	return FAB_NONE;
@@ -321,8 +320,7 @@ static void match_hosts(struct matcher *m)
 		uint32_t host;
 
 		/* One adapter by its name: then the plan has the names of the fabric. */
-		for (uint32_t i = plan->host_first_adapter[h];
-		     i < plan->host_first_adapter[h + 1]; i++)
+		FAB_EACH_ADAPTER(plan, h, i)
 			is_named |= !is_single(m, plan->host_adapter[i]);
 		host = is_named ? FAB_NONE : find_host(m, hosts, fab_host_name(plan, h));
 		if (host != FAB_NONE)

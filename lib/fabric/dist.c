@@ -139,7 +139,7 @@ FAB_WIDE static bool step(const struct fab_fabric *f, const struct search *s,
 			next[v] = reach;
 			continue;
 		}
-		for (uint32_t a = f->peer_first[v]; a < f->peer_first[v + 1]; a++)
+		FAB_EACH_PEER(f, v, a)
 			reach |= frontier[f->peer[a]];
 		reach &= ~old;
 		next[v] = reach;

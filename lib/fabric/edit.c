@@ -266,7 +266,7 @@ static void take_rate(const struct fab_editor *e, uint32_t node, struct plug *ou
 {
 	const struct fab_fabric *f = e->f;
 
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+	FAB_EACH_PORT(f, node, p)
 		if (!out->speed && f->port_cable[p] != FAB_NONE) {
 			out->width = f->port_width[p];
 			out->speed = f->port_speed[p];
@@ -433,8 +433,7 @@ static int apply_remove(struct fab_editor *e, struct edit *x, struct fab_err *er
 	}
 	rc = fab_fail(err, EINVAL, "'%.*s' was removed by an edit before", (int)w->len,
 		      w->text);
-	for (uint32_t i = f->host_first_adapter[nodes.host];
-	     i < f->host_first_adapter[nodes.host + 1]; i++)
+	FAB_EACH_ADAPTER(f, nodes.host, i)
 		if (!e->is_gone[f->host_adapter[i]]) {
 			remove_node(e, f->host_adapter[i]);
 			rc = 0;

@@ -57,7 +57,7 @@ bool fab_port_is_free(const struct fab_fabric *f, fab_node_id node, unsigned num
 
 fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_id node)
 {
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+	FAB_EACH_PORT(f, node, p)
 		if (f->port_cable[p] != FAB_NONE)
 			return p;
 	return FAB_NONE;

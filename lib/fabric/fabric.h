@@ -137,6 +137,19 @@ struct fab_fabric {
 	uint64_t n_warnings_total; /* those beyond the stored ones, too */
 };
 
+/*
+ * Loops over the ports of a node, the arcs and the neighbours of a switch, and the
+ * adapters of a host (places in host_adapter):
+ *   FAB_EACH_ARC(f, sw, a)
+ *           n += f->arc_peer[a] == to;
+ */
+#define FAB_EACH_OF(first, of, i)                                                        \
+	for (uint32_t i = (first)[of]; i < (first)[(of) + 1]; i++)
+#define FAB_EACH_PORT(f, node, p) FAB_EACH_OF((f)->node_first_port, node, p)
+#define FAB_EACH_ARC(f, sw, a) FAB_EACH_OF((f)->arc_first, sw, a)
+#define FAB_EACH_PEER(f, sw, i) FAB_EACH_OF((f)->peer_first, sw, i)
+#define FAB_EACH_ADAPTER(f, host, i) FAB_EACH_OF((f)->host_first_adapter, host, i)
+
 /* LIDs of a port, by its LMC; 1 where it has none. Each LID of an end is a destination of
  * its own: pairs of ends count the source port with every LID of the target. O(1). */
 static inline uint32_t fab_port_n_lids(const struct fab_fabric *f, uint32_t port)

@@ -23,8 +23,7 @@ void fab_graph_build(struct fab_fabric *f)
 
 		f->arc_first[s] = at;
 		f->peer_first[s] = kept;
-		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
-		     p++) {
+		FAB_EACH_PORT(f, s, p) {
 			uint32_t c = f->port_cable[p], peer;
 
 			if (c >= f->n_switch_links)
@@ -50,7 +49,7 @@ void fab_graph_build(struct fab_fabric *f)
 	f->peer_first[n] = kept;
 	/* Each cable is met twice. */
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t a = f->arc_first[i]; a < f->arc_first[i + 1]; a++) {
+		FAB_EACH_ARC(f, i, a) {
 			uint32_t b = arc_of[f->arc_cable[a]];
 
 			arc_of[f->arc_cable[a]] = a;

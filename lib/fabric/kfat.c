@@ -282,7 +282,7 @@ static int find_leaves(struct fab_kfat *k, struct fab_arena *arena, bool idle,
 			hosts[u] || (idle && n_peers(f, u) && n_peers(f, u) <= uplinks &&
 				     has_hosts[part[u]]);
 
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+		FAB_EACH_PEER(f, u, i)
 			is_leaf &= hosts[u] || !hosts[f->peer[i]];
 		k->leaf_of[u] = is_leaf ? k->n_leaves : FAB_NONE;
 		if (is_leaf)
@@ -296,7 +296,7 @@ static int find_leaves(struct fab_kfat *k, struct fab_arena *arena, bool idle,
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
-		for (uint32_t j = f->peer_first[u]; j < f->peer_first[u + 1]; j++)
+		FAB_EACH_PEER(f, u, j)
 			if (k->leaf_of[f->peer[j]] != FAB_NONE)
 				return fab_fail(
 					err, EINVAL,
@@ -323,7 +323,7 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 	for (uint32_t u = 0; u < f->n_switches; u++)
 		parent[u] = u;
 	for (uint32_t u = 0; u < f->n_switches; u++)
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+		FAB_EACH_PEER(f, u, i)
 			if (k->leaf_of[u] == FAB_NONE &&
 			    k->leaf_of[f->peer[i]] == FAB_NONE)
 				fab_sets_unite(parent, u, f->peer[i]);
@@ -332,7 +332,7 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
-		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++)
+		FAB_EACH_PEER(f, u, a)
 			for (uint32_t b = f->peer_first[u]; b < a; b++) {
 				uint32_t p = piece[f->peer[a]], q = piece[f->peer[b]];
 
@@ -345,7 +345,7 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
-		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
+		FAB_EACH_PEER(f, u, a) {
 			uint32_t line = fab_sets_root(parent, f->peer[a]);
 
 			if (first_leaf[line] == FAB_NONE)
@@ -363,7 +363,7 @@ static void find_lines(struct fab_kfat *k, struct fab_arena *arena)
 		if (line == u)
 			number[line] = k->n_lines++;
 		k->switch_line[u] = number[line];
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+		FAB_EACH_PEER(f, u, i)
 			k->has_deep_lines |= k->leaf_of[f->peer[i]] == FAB_NONE;
 	}
 }
@@ -383,7 +383,7 @@ static void list_lines(const struct fab_kfat *k, struct fab_arena *arena,
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i], from = l->first[i], to = from;
 
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+		FAB_EACH_ARC(f, u, a) {
 			uint32_t line = k->switch_line[f->arc_peer[a]], j = from;
 
 			while (j < to && l->at[j] != line)
@@ -577,7 +577,7 @@ static void count_joints(const struct fab_kfat *k, uint32_t i, uint32_t *n)
 	uint32_t u = k->leaf[i];
 
 	memset(n, 0, k->n_dims * sizeof(*n));
-	for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
+	FAB_EACH_PEER(f, u, a) {
 		uint32_t line = k->switch_line[f->peer[a]];
 
 		if (line != FAB_NONE)

@@ -25,8 +25,7 @@ struct on_parts {
 static void add_parts(struct on_parts *on, const struct fab_planes *planes,
 		      const struct fab_fabric *f, uint32_t node, uint32_t mark)
 {
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
-	     p++) {
+	FAB_EACH_PORT(f, node, p) {
 		uint32_t part = fab_planes_of_port(planes, f, p);
 
 		if (part == FAB_NONE || on->seen[part] == mark)
@@ -108,8 +107,7 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 	memset(on.seen, 0xff, p->n * sizeof(*on.seen));
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		first[h] = (uint32_t)on.list.n;
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
+		FAB_EACH_ADAPTER(f, h, i)
 			add_parts(&on, p, f, f->host_adapter[i], h);
 	}
 	first[f->n_hosts] = (uint32_t)on.list.n;

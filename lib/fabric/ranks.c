@@ -51,7 +51,7 @@ static bool rule_out(struct search *x, uint32_t top)
 		uint32_t s = x->order->sw[i];
 
 		memcpy(x->reach[s], x->below[s], sizeof(*x->reach));
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+		FAB_EACH_PEER(f, s, k)
 			if (rank[f->peer[k]] > rank[s] && rank[f->peer[k]] <= top)
 				add(x->reach[s], x->reach[f->peer[k]]);
 	}
@@ -103,7 +103,7 @@ static bool search_open(struct search *x, const uint32_t *n_hosts, bool idle,
 		for (uint32_t i = 0; i < x->order->n; i++) {
 			uint32_t s = x->order->sw[i];
 
-			for (uint32_t j = f->peer_first[s]; j < f->peer_first[s + 1]; j++)
+			FAB_EACH_PEER(f, s, j)
 				if (rank[f->peer[j]] < rank[s])
 					add(x->below[s], x->below[f->peer[j]]);
 		}
@@ -156,8 +156,7 @@ static void find_roots(struct fab_ranks *r, const struct fab_fabric *f,
 		for (uint32_t i = 0; i < order->n; i++) {
 			uint32_t s = order->sw[i], part = order->component[s];
 
-			for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1];
-			     k++) {
+			FAB_EACH_PEER(f, s, k) {
 				uint32_t a = fab_sets_root(parent, s);
 				uint32_t b = fab_sets_root(parent, f->peer[k]);
 
@@ -241,7 +240,7 @@ static void choose_leaves(const struct fab_fabric *f, struct fab_arena *arena,
 			bool has_few = (uint64_t)list[k].hosts * FEW < list[from].hosts;
 			bool is_beside = false;
 
-			for (uint32_t e = f->peer_first[u]; e < f->peer_first[u + 1]; e++)
+			FAB_EACH_PEER(f, u, e)
 				is_beside |= is_leaf[f->peer[e]];
 			is_leaf[u] = rule == FAB_LEAVES_APART ? !has_few && !is_beside
 							      : !has_few || !is_beside;
@@ -301,7 +300,7 @@ static uint32_t go_down(struct below *b, uint32_t from, bool marks, uint32_t *n_
 			b->marked[s] = b->mark;
 		n_leaves += !b->rank[s];
 		*n_marked += !b->rank[s] && b->marked[s] == b->mark;
-		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++) {
+		FAB_EACH_PEER(f, s, i) {
 			uint32_t peer = f->peer[i];
 
 			if (b->rank[peer] >= b->rank[s] || b->seen[peer] == b->search)
@@ -320,7 +319,7 @@ static bool joins_nothing(struct below *b, uint32_t s)
 	const struct fab_fabric *f = b->f;
 	uint32_t widest = FAB_NONE, most = 0, n_widest, n_shared;
 
-	for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++) {
+	FAB_EACH_PEER(f, s, i) {
 		uint32_t peer = f->peer[i];
 		uint32_t n = f->peer_first[peer + 1] - f->peer_first[peer];
 
@@ -330,7 +329,7 @@ static bool joins_nothing(struct below *b, uint32_t s)
 		}
 	}
 	n_widest = go_down(b, widest, true, &n_shared);
-	for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++) {
+	FAB_EACH_PEER(f, s, i) {
 		uint32_t peer = f->peer[i], n;
 
 		if (b->rank[peer] >= b->rank[s] || peer == widest)
@@ -405,7 +404,7 @@ static bool is_levelled(const struct fab_fabric *f, const uint32_t *hosts,
 			continue;
 		n_leaves += !rank[u];
 		n_above += rank[u] > 0;
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+		FAB_EACH_PEER(f, u, i)
 			if (rank[f->peer[i]] == rank[u])
 				return false;
 		all += hosts[u];

@@ -625,8 +625,7 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 		for (size_t i = 0; i < switches.of.n; i++) {
 			uint32_t s = switches.of.v[i];
 
-			for (uint32_t p = f->node_first_port[s];
-			     p < f->node_first_port[s + 1]; p++) {
+			FAB_EACH_PORT(f, s, p) {
 				uint32_t cable = f->port_cable[p];
 
 				snprintf(number, sizeof(number), "%u", f->port_num[p]);
@@ -728,8 +727,7 @@ uint32_t fab_host_endpoint(const struct fab_fabric *f, uint32_t host)
 	uint32_t best = FAB_NONE;
 	bool best_on_switch = false;
 
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++) {
+	FAB_EACH_ADAPTER(f, host, i) {
 		uint32_t adapter = f->host_adapter[i];
 		uint32_t port = fab_node_first_connected_port(f, adapter);
 		bool on_switch;

@@ -510,7 +510,7 @@ static uint32_t count_near(const struct fly_work *w, uint32_t v)
 	const struct fab_fabric *f = w->f;
 	uint32_t n = 0;
 
-	for (uint32_t i = f->peer_first[v]; i < f->peer_first[v + 1]; i++)
+	FAB_EACH_PEER(f, v, i)
 		n += w->is_near[f->peer[i]];
 	return n;
 }
@@ -524,7 +524,7 @@ static uint32_t gather(struct fly_work *w, uint32_t u, uint32_t a)
 	uint32_t before = 0;
 
 	w->n_near = 0;
-	for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+	FAB_EACH_PEER(f, u, i)
 		if (w->group[f->peer[i]] == FAB_NONE) {
 			w->is_near[f->peer[i]] = true;
 			w->near[w->n_near++] = f->peer[i];
@@ -607,8 +607,7 @@ static bool try_dragonfly(const struct fab_fabric *f, const uint32_t *hosts,
 		bool *joined = FAB_ARENA_NEW0(&arena, (size_t)groups * groups, bool);
 
 		for (uint32_t u = 0; u < n; u++)
-			for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1];
-			     i++) {
+			FAB_EACH_PEER(f, u, i) {
 				uint32_t g = w.group[u], h = w.group[f->peer[i]];
 				bool *pair = &joined[(size_t)g * groups + h];
 

@@ -111,8 +111,7 @@ static struct fab_fabric *excerpt(const struct fab_fabric *f, const uint32_t *sw
 	for (uint32_t i = 0; i < n; i++)
 		id[sw[i]] = fab_builder_copy_node(b, f, sw[i]);
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t p = f->node_first_port[sw[i]];
-		     p < f->node_first_port[sw[i] + 1]; p++) {
+		FAB_EACH_PORT(f, sw[i], p) {
 			uint32_t peer = fab_port_peer(f, p), node, num;
 
 			if (peer == FAB_NONE || peer < p)
@@ -173,8 +172,7 @@ static void count_rails(struct fab_summary *s, const struct fab_fabric *f)
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint32_t n = 0;
 
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
+		FAB_EACH_ADAPTER(f, h, i)
 			n += fab_node_first_connected_port(f, f->host_adapter[i]) !=
 			     FAB_NONE;
 		n_with[n]++;
@@ -206,8 +204,7 @@ static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 		if (own == FAB_NONE)
 			continue;
 		level->n_switches++;
-		for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1];
-		     p++) {
+		FAB_EACH_PORT(f, sw, p) {
 			uint32_t peer = fab_port_peer(f, p);
 			uint32_t node = peer == FAB_NONE ? sw : f->port_node[peer];
 			bool is_host = f->node_kind[node] == FAB_ADAPTER;

@@ -10,7 +10,7 @@
 static fab_port_id fullest_of(const struct fab_fabric *f, const struct fab_analysis *j)
 {
 	for (uint32_t s = 0; s < f->n_switches && j->max_load; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+		FAB_EACH_ARC(f, s, a)
 			if (j->load[a] == j->max_load)
 				return fab_arc_port(f, s, a);
 	return FAB_NONE;
@@ -91,8 +91,7 @@ struct fab_effect_hosts fab_effect_count_hosts(const struct fab_fabric *f,
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint64_t before = n.ports;
 
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++) {
+		FAB_EACH_ADAPTER(f, h, i) {
 			const uint32_t *first = &f->node_first_port[f->host_adapter[i]];
 
 			for (uint32_t p = first[0]; p < first[1]; p++)

@@ -112,7 +112,7 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 		out->note = fab_strdup(caveat ? caveat : routes->note);
 	out->instead = routes->instead ? fab_strdup(routes->instead) : NULL;
 	for (uint32_t sw = 0; out->j.destinations && sw < f->n_switches; sw++)
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		FAB_EACH_ARC(f, sw, a) {
 			uint32_t n = out->j.destinations[a];
 
 			n *= x->fold ? x->fold->copies[sw] : 1;

@@ -55,10 +55,10 @@ static void set_switch(struct fab_faults *faults, uint32_t sw, bool is_dead)
 	const struct fab_fabric *f = faults->f;
 
 	faults->switch_is_dead[sw] = is_dead;
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+	FAB_EACH_PORT(f, sw, p)
 		if (f->port_cable[p] != FAB_NONE)
 			faults->cable_is_dead[f->port_cable[p]] = is_dead;
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+	FAB_EACH_ARC(f, sw, a)
 		set_arc(faults, a, is_dead);
 }
 
@@ -70,7 +70,7 @@ static void set_cable(struct fab_faults *faults, uint32_t cable, bool is_dead)
 	faults->cable_is_dead[cable] = is_dead;
 	if (cable >= f->n_switch_links)
 		return;
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+	FAB_EACH_ARC(f, sw, a)
 		if (f->arc_cable[a] == cable)
 			set_arc(faults, a, is_dead);
 }
@@ -380,8 +380,7 @@ static bool node_is_left(const struct fab_fabric *f, const struct fab_faults *fa
 		return true;
 	if (fab_node_is_switch(f, node))
 		return !faults->switch_is_dead[node];
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
-	     p++) {
+	FAB_EACH_PORT(f, node, p) {
 		if (f->port_cable[p] == FAB_NONE)
 			continue;
 		if (cable_is_left(faults, f->port_cable[p]))

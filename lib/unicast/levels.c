@@ -217,8 +217,7 @@ static bool differs(const struct sls_reading *x, const uint32_t *model, uint32_t
 	const struct fab_fabric *f = x->r->f;
 	const uint8_t *own = x->row[node];
 
-	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
-	     p++) {
+	FAB_EACH_PORT(f, node, p) {
 		uint32_t sw = fab_port_switch(f, p);
 		const uint8_t *row;
 

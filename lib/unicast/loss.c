@@ -44,7 +44,7 @@ static void measure(struct fab_loss_base *b)
 		for (uint32_t s = 0; s < n; s++)
 			hops[s] = dist[s] < NO_PATH ? (uint16_t)dist[s] : NO_PATH;
 		for (uint32_t s = 0; s < n; s++)
-			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			FAB_EACH_ARC(f, s, a)
 				parents[s] += fab_arc_is_live(b->r->faults, a) &&
 					      hops[s] != NO_PATH &&
 					      hops[f->arc_peer[a]] + 1 == hops[s];
@@ -314,7 +314,7 @@ static void cut_part(struct fab_loss_work *w, const uint16_t *dist,
 			cut(w, parents, b);
 		return;
 	}
-	for (uint32_t a = f->arc_first[x]; a < f->arc_first[x + 1]; a++)
+	FAB_EACH_ARC(f, x, a)
 		if (fab_arc_is_live(w->b->r->faults, a) && dist[x] != NO_PATH &&
 		    dist[f->arc_peer[a]] == dist[x] + 1)
 			cut(w, parents, f->arc_peer[a]);
@@ -333,7 +333,7 @@ static void settle_far(struct fab_loss_work *w, const uint16_t *dist)
 		uint32_t u = w->far[k];
 		uint16_t best = NO_PATH;
 
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+		FAB_EACH_ARC(f, u, a) {
 			uint16_t h = hops_of(w, dist, f->arc_peer[a]);
 
 			if (!is_gone(w, u, a) && h != NO_PATH && h + 1 < best)
@@ -353,7 +353,7 @@ static void settle_far(struct fab_loss_work *w, const uint16_t *dist)
 		if (w->hops[s.sw] != NO_PATH)
 			continue;
 		w->hops[s.sw] = s.hops;
-		for (uint32_t a = f->arc_first[s.sw]; a < f->arc_first[s.sw + 1]; a++) {
+		FAB_EACH_ARC(f, s.sw, a) {
 			uint32_t v = f->arc_peer[a];
 
 			if (!is_gone(w, s.sw, a) && w->is_far[v] && w->hops[v] == NO_PATH)
@@ -485,7 +485,7 @@ static void try_target(struct fab_loss_work *w, uint32_t t, struct fab_loss_effe
 	for (uint32_t i = 0; i < w->n_far; i++) {
 		uint32_t u = w->far[i];
 
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+		FAB_EACH_ARC(f, u, a) {
 			uint32_t v = f->arc_peer[a];
 
 			if (!is_gone(w, u, a) && dist[v] == dist[u] + 1)
@@ -553,7 +553,7 @@ uint64_t fab_loss_interrupted(const struct fab_loss_base *b, struct fab_fault pa
 			uint32_t sw = f->port_node[end ? f->cable_b[part.id]
 						       : f->cable_a[part.id]];
 
-			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			FAB_EACH_ARC(f, sw, a)
 				n += f->arc_cable[a] == part.id ? b->load[a] : 0;
 		}
 		return n;

@@ -166,7 +166,7 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		next[s] = FAB_ARC_NONE;
 	/* The neighbour whose column has the most entries; back: the arc from there. */
-	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
+	FAB_EACH_ARC(f, root, a) {
 		uint32_t c = column_of[f->arc_peer[a]];
 
 		if (c == FAB_NONE || !fab_arc_is_live(r->faults, a) ||

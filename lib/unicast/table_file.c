@@ -98,7 +98,7 @@ uint16_t *fab_table_arcs(const struct fab_fabric *f)
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		arc[p] = FAB_ARC_NONE;
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+		FAB_EACH_ARC(f, s, a) {
 			uint32_t c = f->arc_cable[a], p = f->cable_a[c];
 
 			if (f->port_node[p] != s)

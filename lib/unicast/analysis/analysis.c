@@ -31,7 +31,7 @@ static void look_at_arcs(struct fab_analyser *j)
 	rank = ranks.rank;
 	j->direction = FAB_ARENA_NEW(&j->arena, (size_t)j->n_arcs + 1, uint8_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+		FAB_EACH_ARC(f, s, a) {
 			uint32_t v = f->arc_peer[a];
 
 			j->direction[a] = rank[v] > rank[s]   ? 1
@@ -248,7 +248,7 @@ static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
 	uint32_t n;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+		FAB_EACH_ARC(f, s, a)
 			sw_of[a] = s;
 	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -352,7 +352,7 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	j.live_peer = FAB_ARENA_NEW(&j.arena, (size_t)j.n_arcs + 1, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		j.live_first[s] = n;
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+		FAB_EACH_ARC(f, s, a)
 			if (fab_arc_is_live(j.r->faults, a) &&
 			    seen_by[f->arc_peer[a]] != s) {
 				seen_by[f->arc_peer[a]] = s;

@@ -254,7 +254,7 @@ static void add_lanes(const struct fab_analyser *j, uint32_t sw, struct fab_gaps
 {
 	const struct fab_fabric *f = j->r->f;
 
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+	FAB_EACH_PORT(f, sw, p)
 		for (uint32_t out = 0; out < fab_degree(f, sw); out++) {
 			uint64_t at = fab_lane_at(j->r, sw, p, out) * j->n_sls;
 

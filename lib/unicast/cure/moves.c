@@ -63,8 +63,7 @@ static uint32_t find_above(const struct fab_cure_search *s, const struct fab_fab
 	out[0] = sw;
 	is_in[sw] = true;
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t a = f->arc_first[out[i]]; a < f->arc_first[out[i] + 1];
-		     a++) {
+		FAB_EACH_ARC(f, out[i], a) {
 			uint32_t v = f->arc_peer[a];
 
 			if (rank[v] == FAB_NONE || rank[v] <= rank[out[i]] || is_in[v] ||
@@ -83,12 +82,12 @@ static bool choose_cable(const struct fab_cure_search *s, const struct fab_fabri
 	const uint32_t *rank = s->ranks.rank;
 
 	m->n = 0;
-	for (uint32_t a = f->arc_first[m->x]; a < f->arc_first[m->x + 1]; a++) {
+	FAB_EACH_ARC(f, m->x, a) {
 		uint32_t z = f->arc_peer[a], n = 0;
 
 		if (rank[z] != rank[m->y])
 			continue;
-		for (uint32_t b = f->arc_first[m->x]; b < f->arc_first[m->x + 1]; b++)
+		FAB_EACH_ARC(f, m->x, b)
 			n += f->arc_peer[b] == z;
 		if (n <= m->n)
 			continue;
@@ -291,16 +290,16 @@ static size_t find_places(const struct fab_cure_search *s, uint32_t stays,
 	uint16_t port;
 	size_t n;
 
-	for (uint32_t a = f->arc_first[stays]; a < f->arc_first[stays + 1]; a++) {
+	FAB_EACH_ARC(f, stays, a) {
 		uint32_t v = f->arc_peer[a];
 
 		joined[v]++;
 		near[v]++;
 		/* switches beside those that it is joined to: two cables on */
-		for (uint32_t b = f->arc_first[v]; b < f->arc_first[v + 1]; b++) {
+		FAB_EACH_ARC(f, v, b) {
 			uint32_t w = f->arc_peer[b];
 
-			for (uint32_t c = f->arc_first[w]; c < f->arc_first[w + 1]; c++)
+			FAB_EACH_ARC(f, w, c)
 				near[f->arc_peer[c]]++;
 		}
 	}

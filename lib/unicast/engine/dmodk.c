@@ -121,10 +121,10 @@ static uint16_t choose_down(const struct dmodk *x, uint64_t number, uint32_t sw,
 	uint64_t key = number / x->power[x->shape->level[below]];
 	uint32_t n_up = 0, at;
 
-	for (uint32_t a = f->arc_first[below]; a < f->arc_first[below + 1]; a++)
+	FAB_EACH_ARC(f, below, a)
 		n_up += goes_up(x, below, a) && fab_arc_is_live(x->faults, a);
 	at = (uint32_t)(key % n_up);
-	for (uint32_t a = f->arc_first[below]; a < f->arc_first[below + 1]; a++) {
+	FAB_EACH_ARC(f, below, a) {
 		if (!goes_up(x, below, a) || !fab_arc_is_live(x->faults, a) || at--)
 			continue;
 		for (uint32_t i = 0; i < n && f->arc_peer[a] == sw; i++)
@@ -160,7 +160,7 @@ static bool fill_column(const struct dmodk *x, const struct goal *g, uint32_t co
 		}
 		/* Cables of a switch that lead on, counted from its first: up or down. */
 		left = up ? g->hops : g->down;
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		FAB_EACH_ARC(f, sw, a)
 			if (fab_arc_is_live(x->faults, a) && goes_up(x, sw, a) == up &&
 			    left[f->arc_peer[a]] != FAB_NONE &&
 			    left[f->arc_peer[a]] + 1 == left[sw])
@@ -219,7 +219,7 @@ static int route(const struct fab_unicast_problem *problem, struct fab_routes **
 		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 			uint32_t n = 0;
 
-			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			FAB_EACH_ARC(f, sw, a)
 				n += goes_up(&x, sw, a);
 			if (n > width[x.shape->level[sw]])
 				width[x.shape->level[sw]] = n;

@@ -245,7 +245,7 @@ static void set_exits(struct dor *x)
 	x->exit_arc = FAB_ARENA_NEW(&x->arena, (size_t)n_arcs + 1, uint16_t);
 	x->n_cables = 1;
 	for (uint32_t sw = 0; sw < n; sw++)
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		FAB_EACH_ARC(f, sw, a) {
 			exit[a] = fab_arc_is_live(x->faults, a) ? exit_of(x, sw, a)
 								: FAB_NONE;
 			if (exit[a] != FAB_NONE)
@@ -258,7 +258,7 @@ static void set_exits(struct dor *x)
 		x->exit_first[i] += x->exit_first[i - 1];
 	}
 	for (uint32_t sw = 0; sw < n; sw++)
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		FAB_EACH_ARC(f, sw, a)
 			if (exit[a] != FAB_NONE)
 				x->exit_arc[x->exit_first[x->place[sw] *
 								  (size_t)x->n_exits +

@@ -90,7 +90,7 @@ static void min_hops_to(struct min_hops *m, uint32_t to)
 			uint32_t u = ring[head];
 
 			m->is_queued[u] = false;
-			for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			FAB_EACH_ARC(f, u, a) {
 				uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
 				uint32_t back = f->arc_first[v] + f->arc_reverse[a];
 				bool down = is_down(m, u, v);
@@ -133,7 +133,7 @@ static void min_hops_to(struct min_hops *m, uint32_t to)
 		m->port_first[s] = i;
 		if (m->hops[s] == FAB_NONE || !m->hops[s])
 			continue;
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+		FAB_EACH_ARC(f, s, a)
 			if (m->rank ? m->arc_hops[a] == m->hops[s]
 				    : fab_arc_is_live(m->faults, a) &&
 					      m->hops[f->arc_peer[a]] + 1 == m->hops[s])

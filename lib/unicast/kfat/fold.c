@@ -47,8 +47,7 @@ static uint32_t lids_of_leaves(const struct fab_kfat *k, uint32_t *host)
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t sw = k->leaf[i], n = 0;
 
-		for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1];
-		     p++) {
+		FAB_EACH_PORT(f, sw, p) {
 			uint32_t peer = fab_port_peer(f, p);
 
 			if (peer == FAB_NONE || fab_node_is_switch(f, f->port_node[peer]))

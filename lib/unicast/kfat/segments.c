@@ -15,8 +15,7 @@ bool *fab_kfat_low_switches(const struct fab_kfat *k, struct fab_arena *arena)
 	bool *is_low = FAB_ARENA_NEW0(arena, f->n_switches + 1U, bool);
 
 	for (uint32_t i = 0; i < k->n_leaves; i++)
-		for (uint32_t p = f->peer_first[k->leaf[i]];
-		     p < f->peer_first[k->leaf[i] + 1]; p++)
+		FAB_EACH_PEER(f, k->leaf[i], p)
 			is_low[f->peer[p]] = true;
 	return is_low;
 }
@@ -35,7 +34,7 @@ static uint32_t lids_behind(const struct fab_fabric *f, uint32_t sw)
 {
 	uint32_t n = 0;
 
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+	FAB_EACH_PORT(f, sw, p)
 		n += lids_at(f, p);
 	return n;
 }
@@ -57,7 +56,7 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 		uint32_t sw = k->leaf[i / k->n_dims], first = e;
 
 		a->slot_first[i] = first;
-		for (uint32_t arc = f->arc_first[sw]; arc < f->arc_first[sw + 1]; arc++) {
+		FAB_EACH_ARC(f, sw, arc) {
 			uint32_t m;
 			uint16_t *slot;
 
@@ -110,7 +109,7 @@ uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_
 	uint32_t n = lids_behind(f, sw), at = 0;
 
 	n = n < 1 ? 1 : n < most ? n : most;
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+	FAB_EACH_PORT(f, sw, p) {
 		uint32_t n_lids = lids_at(f, p);
 
 		if (n_lids)

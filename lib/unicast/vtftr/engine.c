@@ -91,8 +91,7 @@ static bool try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 	grow_trees(v, ph);
 	v->n_left = 0;
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		VTFTR_IB_EACH_OTHER(v, i, s)
-		{
+		VTFTR_IB_EACH_OTHER(v, i, s) {
 			n_others++;
 			v->n_left += vtftr_ib_kind(v, i, s) == FAB_PATH_LEFT;
 		}
@@ -104,7 +103,7 @@ static bool try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
 		VTFTR_IB_EACH_OTHER(v, i, s)
-	r->sl[(size_t)s * r->n_columns + i] = 1;
+			r->sl[(size_t)s * r->n_columns + i] = 1;
 	r->lanes = FAB_LANES_SL;
 	r->n_vls = r->n_sls = 2;
 	return true;
@@ -372,8 +371,7 @@ static int route_intermediate(const struct fab_unicast_problem *problem,
 		grow_trees(&v, &ph);
 		n_left = n_others = 0;
 		for (uint32_t i = 0; i < r->n_columns; i++)
-			VTFTR_IB_EACH_OTHER(&v, i, s)
-			{
+			VTFTR_IB_EACH_OTHER(&v, i, s) {
 				n_others++;
 				n_left += vtftr_ib_kind(&v, i, s) == FAB_PATH_LEFT;
 			}
@@ -384,8 +382,8 @@ static int route_intermediate(const struct fab_unicast_problem *problem,
 	}
 	for (uint32_t i = 0; n_others && !rc && i < r->n_columns; i++)
 		VTFTR_IB_EACH_OTHER(&v, i, s)
-	if (vtftr_ib_kind(&v, i, s) == FAB_PATH_LEFT)
-		r->sl[(size_t)s * r->n_columns + i] = FAB_SL_NONE;
+			if (vtftr_ib_kind(&v, i, s) == FAB_PATH_LEFT)
+				r->sl[(size_t)s * r->n_columns + i] = FAB_SL_NONE;
 	if (n_left || v.n_stuck)
 		r->note = fab_format(
 			"%u lanes do not suffice: %llu pairs are left without a path",

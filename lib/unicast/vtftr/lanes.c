@@ -247,7 +247,7 @@ static uint32_t *channel_keys(struct lanes *l)
 	bool *is_low = fab_kfat_low_switches(k, &l->arena);
 
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		FAB_EACH_ARC(f, sw, a) {
 			bool from_leaf = k->leaf_of[sw] != FAB_NONE;
 			bool to_leaf = k->leaf_of[f->arc_peer[a]] != FAB_NONE;
 			uint32_t line = k->switch_line[from_leaf ? f->arc_peer[a] : sw];
@@ -283,10 +283,11 @@ static void begin_order(struct lanes *l, bool phased)
 		add_plain(l, i);
 	for (uint32_t i = 0; phased && i < n_columns; i++)
 		VTFTR_IB_EACH_OTHER(l->v, i, s)
-	if (vtftr_ib_kind(l->v, i, s) == FAB_PATH_PHASED && read_path(l, s, i)) {
-		lanes_of_phases(l);
-		add_path(l);
-	}
+			if (vtftr_ib_kind(l->v, i, s) == FAB_PATH_PHASED &&
+			    read_path(l, s, i)) {
+				lanes_of_phases(l);
+				add_path(l);
+			}
 }
 
 /* The service level of a pair, and the numbers of levels and lanes that this makes. */
@@ -370,8 +371,8 @@ static void pack_all(struct lanes *l, enum fab_path_kind kind)
 {
 	for (uint32_t i = 0; i < l->v->routes->n_columns; i++)
 		VTFTR_IB_EACH_OTHER(l->v, i, s)
-	if (vtftr_ib_kind(l->v, i, s) == kind)
-		pack_pair(l, s, i, kind == FAB_PATH_LEFT);
+			if (vtftr_ib_kind(l->v, i, s) == kind)
+				pack_pair(l, s, i, kind == FAB_PATH_LEFT);
 }
 
 int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
@@ -451,8 +452,7 @@ static bool place_paths(struct place *p, uint32_t column, uint32_t max_segments,
 {
 	struct lanes *l = &p->l;
 
-	VTFTR_IB_EACH_OTHER(l->v, column, s)
-	{
+	VTFTR_IB_EACH_OTHER(l->v, column, s) {
 		bool phases_first = p->first == VTFTR_IB_PHASES_FIRST &&
 				    vtftr_ib_kind(l->v, column, s) == FAB_PATH_PHASED;
 		unsigned sl = 1;
@@ -637,8 +637,7 @@ int vtftr_ib_order_turns(struct vtftr_ib *v, bool *is_done, struct fab_err *err)
 		return rc;
 	*is_done = true;
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		VTFTR_IB_EACH_OTHER(v, i, s)
-		{
+		VTFTR_IB_EACH_OTHER(v, i, s) {
 			unsigned sl = 0;
 
 			if (!*is_done || !read_path(&l, s, i))

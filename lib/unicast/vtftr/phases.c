@@ -125,7 +125,7 @@ static struct fab_plain *make_plain(struct fab_phases *ph)
 		m = at[0];
 		e = at[1];
 		p->leaf_at[(size_t)m * p->n_y + e] = i;
-		for (uint32_t a = f->arc_first[i]; a < f->arc_first[i + 1]; a++) {
+		FAB_EACH_ARC(f, i, a) {
 			uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
 
 			if (line == FAB_NONE || !fab_arc_is_live(ph->faults, a))
@@ -394,7 +394,7 @@ static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uin
 		uint32_t sw = s->order[i], level = s->level[sw];
 		struct hop hop = NO_HOP;
 
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		FAB_EACH_ARC(f, sw, a) {
 			uint32_t u = f->arc_peer[a], of_u = s->level[u];
 
 			if ((of_u != FAB_NONE && of_u + 1 != level) ||
@@ -426,13 +426,13 @@ static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
 	for (uint32_t i = from; i < to; i++) {
 		uint32_t u = s->order[i], level = s->level[u];
 
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+		FAB_EACH_ARC(f, u, a) {
 			uint32_t v = f->arc_peer[a];
 			struct hop hop = NO_HOP;
 
 			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a))
 				continue;
-			for (uint32_t b = f->arc_first[v]; b < f->arc_first[v + 1]; b++)
+			FAB_EACH_ARC(f, v, b)
 				if (s->level[f->arc_peer[b]] == level &&
 				    fab_arc_is_live(ph->faults, b))
 					consider(ph, s, dest, v, b, &hop);
