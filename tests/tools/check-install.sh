@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: check-install.sh SOURCE VERSION BUILD
 # Install what was built with --prefix=/usr --libdir=lib -Dinstall_library=true into an empty
-# root, and build examples/hops.c against what is there.
+# root, build examples/hops.c against what is there, and compare with the lists of packages.
 set -eu
 source=$1 version=$2 build=$3
 work=$(mktemp -d)
@@ -22,7 +22,7 @@ ${CC:-cc} -std=gnu17 -Wall -Wextra -Werror "$source/examples/hops.c" -o "$work/h
 [ "$(LD_LIBRARY_PATH="$work/root/usr/lib" "$work/hops" gen:fattree:radix=4,levels=2)" = \
   '1 hops: 8 pairs of switches
 2 hops: 7 pairs of switches' ]
-readlink "$work/root/usr/lib/libfabkit.so" | grep -qx 'libfabkit.so.0'
+readlink "$work/root/usr/lib/libfabkit.so" | grep -qx "libfabkit.so.${version%%.*}"
 
 # nothing but our own names may leave the library
 if nm -D --defined-only "$work/root/usr/lib/libfabkit.so" | awk '{ print $3 }' |
@@ -30,6 +30,26 @@ if nm -D --defined-only "$work/root/usr/lib/libfabkit.so" | awk '{ print $3 }' |
   echo 'the library exports foreign names'
   exit 1
 fi
+# each file is in one Debian package, and each entry of a package has a file
+(cd "$work/root" && find usr -type f -o -type l) >"$work/files"
+set -f
+entries=$(cat "$source"/data/packaging/debian/*.install | sed 's|usr/lib/\*/|usr/lib/|')
+used=
+while read -r file; do
+  owners=
+  for entry in $entries; do
+    # shellcheck disable=SC2254
+    case $file in $entry | $entry/*) owners="$owners $entry" ;; esac
+  done
+  # shellcheck disable=SC2086
+  set -- $owners
+  [ $# -eq 1 ] || { echo "$file: in $# packages ($*)"; exit 1; }
+  used="$used $1 "
+done <"$work/files"
+for entry in $entries; do
+  case $used in *" $entry "*) ;; *) echo "debian/*.install: no file is $entry"; exit 1 ;; esac
+done
+set +f
 # every command and page that is installed is where it belongs
 for file in "$work"/root/usr/bin/*; do
   [ -e "$file" ] || continue
