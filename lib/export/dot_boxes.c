@@ -57,6 +57,29 @@ static void unite_alike(struct fab_boxes *boxes, const struct fab_ranks *ranks,
 			fab_sets_unite(parent, v[i - 1].sw, v[i].sw);
 }
 
+/*
+ * Unite the switches of a pod. In a tree a pod is what cables join below the top rank
+ * (fabric/ranks.h); single switches, those of the top rank too, share a box when they are
+ * alike. In a dragonfly a pod is a group. Other shapes have none.
+ */
+static void unite_pods(struct fab_boxes *boxes, const struct fab_shape *shape,
+		       const struct fab_ranks *ranks, uint32_t *parent)
+{
+	const struct fab_fabric *f = boxes->f;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
+			uint32_t peer = f->peer[k];
+
+			if (shape->group ? shape->group[s] == shape->group[peer]
+					 : ranks->n_roots && !ranks->is_root[s] &&
+						   !ranks->is_root[peer])
+				fab_sets_unite(parent, s, peer);
+		}
+	if (!shape->group && ranks->n_roots)
+		unite_alike(boxes, ranks, parent, false);
+}
+
 static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
 {
 	return fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b)) < 0;
@@ -282,24 +305,8 @@ static void fold(struct fab_boxes *boxes, const struct fab_shape *shape,
 			continue;
 		if (stage == FOLD_ALIKE)
 			unite_alike(boxes, ranks, parent, true);
-		if (stage == FOLD_PODS || stage == FOLD_ROOTS) {
-			const struct fab_fabric *f = boxes->f;
-
-			for (uint32_t s = 0; s < f->n_switches; s++)
-				for (uint32_t k = f->peer_first[s];
-				     k < f->peer_first[s + 1]; k++) {
-					uint32_t peer = f->peer[k];
-
-					if (shape->group ? shape->group[s] ==
-								   shape->group[peer]
-							 : ranks->n_roots &&
-								   !ranks->is_root[s] &&
-								   !ranks->is_root[peer])
-						fab_sets_unite(parent, s, peer);
-				}
-			if (!shape->group && ranks->n_roots)
-				unite_alike(boxes, ranks, parent, false);
-		}
+		if (stage == FOLD_PODS || stage == FOLD_ROOTS)
+			unite_pods(boxes, shape, ranks, parent);
 		unite_rank(boxes, ranks, parent, stage);
 		make_boxes(boxes, ranks, parent);
 		list_hosts(boxes);
