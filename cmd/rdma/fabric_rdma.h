@@ -56,6 +56,9 @@ struct rdma_params {
 	bool has_algorithm;
 	uint32_t max_vls;
 	uint64_t buffer; /* 0: without bounds */
+	uint64_t ecn;
+	uint32_t drop;
+	bool shared_buffer;
 	double default_mbps, cable_mbps;
 	FAB_VEC(const char *) link_down;
 	uint64_t switch_delay, cable_delay, host_delay;

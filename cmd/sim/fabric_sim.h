@@ -59,7 +59,9 @@ struct sim_params {
 	uint32_t window; /* 0: open loop */
 	bool is_closed;
 	uint32_t switch_kind;
-	bool buffer_per_vl, spread_vls;
+	bool buffer_per_vl, spread_vls, shared_buffer;
+	uint32_t drop;
+	uint64_t ecn;
 	uint32_t vls, speedup, header;
 	bool has_header;
 	double default_mbps, cable_mbps; /* 0: not given */

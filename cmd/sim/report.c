@@ -146,7 +146,8 @@ static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 			r, FAB_TONE_BAD,
 			"%s: not finished when it was interrupted, after %s; %s.", name,
 			end, latency);
-	else if (x->sum.unfinished || x->sum.unroutable || x->sum.looped || is_bad(x))
+	else if (x->sum.unfinished || x->sum.unroutable || x->sum.looped ||
+		 x->sum.dropped || x->sum.trimmed || is_bad(x))
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "%s: not finished: not all has arrived, and %" PRIu64
 				  " hosts had more to send or to wait for; %s.",
@@ -323,12 +324,16 @@ static void say_no_path(struct fab_report *r, const struct sim_outcome *o)
 static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 {
 	uint64_t unroutable = 0, looped = 0, unsteady = 0, limited = 0, unknown_sl = 0;
+	uint64_t dropped = 0, trimmed = 0, packets = 0;
 	const struct sim_net *looping = NULL;
 	char n[FAB_HUMAN_BYTES];
 
 	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++) {
 		unroutable += x->sum.unroutable;
 		looped += x->sum.looped;
+		dropped += x->sum.dropped;
+		trimmed += x->sum.trimmed;
+		packets += x->sum.packets + x->sum.dropped;
 		if (x->sum.looped && !looping)
 			looping = x->net;
 		unknown_sl += x->sum.unknown_sl;
@@ -346,6 +351,12 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 				  looping->no_path.circling ? ""
 				  : looping->routes	    ? ": their path is longer"
 							    : ": the trees loop");
+	if (dropped || trimmed)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"Full buffers dropped %.3g %% of the packets, and the payload of %.3g %% more.",
+			100 * (double)dropped / (double)packets,
+			100 * (double)trimmed / (double)packets);
 	if (unknown_sl)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
@@ -590,6 +601,7 @@ static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
 		double value;
 	} all[] = {
 		{"parameters.buffer", s->buffer},
+		{"parameters.ecn", s->ecn ? s->ecn : (double)NAN},
 		{"parameters.packet", s->mtu},
 		{"parameters.header", s->header},
 		{"parameters.multicast_header", s->group_header},

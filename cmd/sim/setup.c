@@ -167,6 +167,9 @@ int sim_read_texts(struct sim_params *p, struct fab_err *err)
 	s->n_vls = p->vls;
 	s->spread_vls = p->spread_vls;
 	s->buffer_per_vl = p->buffer_per_vl;
+	s->drop = (enum fab_sim_drop)p->drop;
+	s->buffer_shared = p->shared_buffer;
+	s->ecn = (uint32_t)p->ecn;
 	s->speedup = p->speedup;
 	s->n_traced = p->n_traced;
 	s->warmup = is_finite ? 0 : UINT64_MAX;
@@ -439,7 +442,7 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 		struct fab_analysis j;
 
 		rc = fab_sim_check(&net->problem, &p->sim, err);
-		if (!rc && p->sim.chooser) {
+		if (!rc && p->sim.chooser && !p->sim.drop) {
 			rc = fab_sim_check_escape(&net->problem, err);
 			if (rc) {
 				fab_err_prefix(err, net->algorithm);

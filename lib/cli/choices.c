@@ -26,6 +26,7 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"BOOT_FORMATS", &fab_boot_format_choices},
 	{"TRAFFIC", &fab_traffic_choices},
 	{"SWITCHES", &fab_sim_switch_choices},
+	{"DROPS", &fab_sim_drop_choices},
 	{"CHOOSERS", &fab_sim_chooser_choices},
 	{"FENCES", &fab_fence_choices},
 	{"ORDERS", &fab_node_order_choices},

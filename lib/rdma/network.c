@@ -155,6 +155,9 @@ static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
 	s.seed = fab_mix64(p->seed + 4);
 	s.buffer = p->buffer;
 	s.buffer_per_vl = true;
+	s.drop = p->drop;
+	s.buffer_shared = p->buffer_shared;
+	s.ecn = p->ecn;
 	s.mtu = p->mtu;
 	s.header = control > p->mtu + p->header ? control - p->mtu : p->header;
 	s.rate_gbps = p->rate_gbps;
@@ -214,6 +217,9 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		return fab_fail(err, EINVAL, "more than %d endpoints", FAB_RDMA_ENDS_MAX);
 	if (!problem->routes && params->routing == FAB_RDMA_BY_TABLE)
 		return fab_fail(err, EINVAL, "no tables to route by");
+	if (!params->buffer && params->drop)
+		return fab_fail(err, EINVAL,
+				"buffers without bounds drop nothing: give their size");
 	if (!params->buffer)
 		return 0;
 	sim_params = sim_params_of(params);
@@ -367,7 +373,7 @@ int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 	net->params = *params;
 	net->sim_problem = sim_problem_of(problem);
 	net->sim_params = sim_params_of(params);
-	if (params->buffer && net->sim_params.chooser)
+	if (params->buffer && net->sim_params.chooser && !params->drop)
 		rc = fab_sim_check_escape(&net->sim_problem, err);
 	if (!rc)
 		rc = sim_net_init(&net->sim, &net->sim_problem, &net->sim_params, err);

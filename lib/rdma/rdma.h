@@ -30,6 +30,7 @@
 #include "base/progress.h"
 #include "event/stats.h"
 #include "fabric/kfat.h"
+#include "sim/sim.h"
 #include "traffic/ends.h"
 #include "unicast/routes.h"
 
@@ -203,6 +204,11 @@ struct fab_rdma_params {
 	enum fab_rdma_routing routing;
 	uint32_t buffer; /* bytes of a lane at an input, in blocks of 64; 0: without
 			    bounds */
+	/* Full buffers drop, as sim/sim.h has it: `buffer` is then that of an output, or
+	 * shared by those of a switch, bytes. */
+	enum fab_sim_drop drop;
+	bool buffer_shared;
+	uint32_t ecn;
 
 	/* contexts */
 	bool no_handshake;    /* contexts are there at the start, without RQT and RSP */
@@ -296,6 +302,9 @@ struct fab_rdma_counts {
 	uint64_t delayed;
 	uint64_t damaged; /* data that failed the receiver's check */
 	uint64_t unroutable, looped;
+	uint64_t dropped; /* a buffer was full */
+	uint64_t trimmed; /* headers of data that came without their payload */
+	uint64_t marked;  /* by the network */
 };
 
 struct fab_rdma_result {

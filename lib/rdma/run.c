@@ -130,6 +130,7 @@ static void go(struct rdma *r)
 	r->now = r->part->now;
 	r->result->events = r->part->sums.events;
 	r->result->packet_hops = r->part->sums.packet_hops;
+	r->result->n.marked = r->part->sums.marked;
 	r->result->is_cut = !r->part->rc && !r->result->is_stalled &&
 			    sim_part_first(r->part) != UINT64_MAX;
 }
@@ -193,6 +194,7 @@ static int init(struct rdma *r, struct fab_err *err)
 		sim_event_at(r->part, t->start_ps, (enum sim_event_kind)RDMA_START, 0, i);
 	}
 	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
+				 : r->sim_params.drop	? "full buffers drop"
 				 : r->sim_params.chooser
 					 ? "escape lanes, those of the tables"
 					 : "lanes of the tables";

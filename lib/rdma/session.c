@@ -487,7 +487,8 @@ static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 	s->has_data = true;
 	s->heard = r->now;
 	if (p->flags & RDMA_DAMAGED) {
-		result->n.damaged++;
+		result->n.damaged += !p->is_trimmed;
+		result->n.trimmed += p->is_trimmed;
 		if (r->code->damaged)
 			r->code->damaged(r, s, p);
 		return;

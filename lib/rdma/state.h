@@ -95,6 +95,7 @@ struct rdma_packet {
 	uint8_t sl, vl;	 /* vl: on the endpoint's cable */
 	uint8_t hops;	 /* cables before it; FAB_SIM_HOPS_MAX: lost on the last one */
 	bool is_spoiled; /* data: damaged, and the receiver's check passes */
+	bool is_trimmed; /* data: its payload is lost */
 	uint32_t to;	 /* endpoint */
 	uint32_t row;	 /* in the network */
 };

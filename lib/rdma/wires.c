@@ -139,7 +139,7 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 	r->control_seed = fab_mix64(seed + 3);
 	r->check_seed = fab_mix64(seed + 5);
 	r->harms_data = bad->loss > 0 || bad->delayed > 0 || bad->corrupt > 0;
-	r->may_lose_control = bad->drop_control > 0 || bad->n_outages;
+	r->may_lose_control = bad->drop_control > 0 || bad->n_outages || r->params->drop;
 	r->log_keep = log1p(-bad->loss);
 	if (bad->burst > 1) {
 		r->burst_leave = 1 / bad->burst;
@@ -190,6 +190,7 @@ static bool is_down(const struct sim_part *part, uint32_t port)
 uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 {
 	uint32_t id = sim_cell_new(r->part);
+	unsigned sl = !r->sim.drops ? p->sl : p->kind == FAB_RDMA_DATA ? 0 : SIM_URGENT;
 
 	if (id >= r->n_rest) {
 		r->n_rest = r->part->cell.cap;
@@ -202,7 +203,7 @@ uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 						       .birth = p->number,
 						       .size = p->bytes,
 						       .hops = p->hops,
-						       .sl = p->sl & 15,
+						       .sl = sl & 15,
 						       .vl = p->vl & 15};
 	r->rest[id] = (struct rdma_rest){.value = p->value,
 					 .cid = p->cid,
@@ -216,6 +217,7 @@ struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id)
 {
 	const struct sim_packet *packet = sim_packet(r->part, id);
 	const struct rdma_rest *rest = &r->rest[id];
+	bool is_trimmed = r->sim.drops && packet->sl & SIM_TRIMMED;
 
 	return (struct rdma_packet){.transfer = packet->source,
 				    .number = (uint32_t)packet->birth,
@@ -223,7 +225,9 @@ struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id)
 				    .bytes = packet->size,
 				    .cid = rest->cid,
 				    .kind = rest->kind,
-				    .flags = rest->flags,
+				    .flags =
+					    rest->flags | (is_trimmed ? RDMA_DAMAGED : 0),
+				    .is_trimmed = is_trimmed,
 				    .hops = packet->hops,
 				    .vl = packet->vl,
 				    .is_spoiled = rest->is_spoiled};
@@ -258,6 +262,7 @@ static void lost(struct sim_part *part, uint32_t id, enum sim_loss why)
 	r->result->n.looped += why == SIM_LOOPED && (!r->params->bad.per_hop ||
 						     r->rest[id].kind != FAB_RDMA_DATA);
 	r->result->n.unroutable += why == SIM_UNROUTABLE;
+	r->result->n.dropped += why == SIM_FULL;
 	rdma_lose(r, id);
 }
 
@@ -303,7 +308,9 @@ void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
 	} else {
 		*busy = r->now + wire;
 		r->part->sums.injected++;
-		sim_lane(s, port, packet->vl)->credits -= sim_units(s, packet->size);
+		if (!s->drops)
+			sim_lane(s, port, packet->vl)->credits -=
+				sim_units(s, packet->size);
 		sim_start(r->part, port, id, packet->vl, wire, held_up);
 	}
 }

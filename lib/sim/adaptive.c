@@ -420,7 +420,7 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 			     ? s->params->detour && takes_detour(p, sw, in->sw, packet)
 			     : is_aside(s, packet->vl);
 	uint32_t middle = aside ? middle_of(s, packet) : 0, end = packet->target;
-	int32_t units = sim_units(s, packet->size);
+	int32_t units = s->drops ? 0 : sim_units(s, packet->size);
 	struct candidates c = {
 		.s = s,
 		.sw = sw,
@@ -435,7 +435,7 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 	}
 	if (aside)
 		end = s->net.sw_end[s->net.near_sw[middle]];
-	c.vl = s->n_vls - 1 - aside;
+	c.vl = s->drops ? 0 : s->n_vls - 1 - aside;
 	if (packet->hops < SIM_RETURN_HOPS || packet->vl >= s->adaptive_vl)
 		find_outputs(p, &c, in->sw, s->net.end_near[end], units);
 	if (c.n) {
@@ -446,8 +446,10 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 	}
 	if (!escape(s, in, packet, end, is_first, to))
 		return SIM_NO_PATH;
-	if (to->out >= sw->n_arcs)
+	if (to->out >= sw->n_arcs || s->drops) {
+		to->vl = 0;
 		return SIM_CHOSEN;
+	}
 	to->vl += aside ? s->net.n_table_vls : 0;
 	lane = sim_lane(s, sw->port_first + to->out, to->vl);
 	if (!sim_credit_has(p, lane, sw->port_first + to->out, units))

@@ -104,7 +104,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	for (uint32_t id = 0; id < net->n_switches; id++) {
 		struct sim_switch *sw = &s->sw[id];
 		uint64_t n = net->port_first[id + 1] - net->port_first[id];
-		uint64_t units = n * (s->is_fifo ? s->n_vls : 1);
+		uint64_t units = s->drops ? 1 : n * (s->is_fifo ? s->n_vls : 1);
 
 		*sw = (struct sim_switch){
 			.turned = UINT64_MAX,
@@ -115,14 +115,14 @@ static int init_switches(struct sim *s, struct fab_err *err)
 			.n_units = (uint16_t)units,
 			.unit_words = (uint16_t)((units + SIM_WORD - 1) / SIM_WORD),
 			.out_words = (uint16_t)((n + SIM_WORD - 1) / SIM_WORD),
-			.is_small = units <= SIM_WORD};
+			.is_small = units <= SIM_WORD && n <= SIM_WORD};
 		if (units > UINT16_MAX)
 			return fab_fail(err, ERANGE,
 					"a switch with %" PRIu64
 					" ports and %u lanes: too many",
 					n, s->n_vls);
 		s->all_small &= sw->is_small;
-		queues += s->is_fifo ? units : n * n * s->n_vls;
+		queues += s->is_fifo ? units : n * (s->drops ? 1 : n) * s->n_vls;
 		if (!sw->is_small)
 			words += sw->unit_words * (1 + n * s->n_vls) +
 				 sw->out_words * (2 + n);
@@ -165,13 +165,20 @@ static void init_ports(struct sim *s)
 			.queue = queues,
 			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
 		if (!is_end)
-			queues += s->is_fifo ? s->n_vls : s->sw[sw].n_ports * s->n_vls;
+			queues += s->is_fifo || s->drops ? s->n_vls
+							 : s->sw[sw].n_ports * s->n_vls;
 		for (unsigned vl = 0; vl < s->n_vls; vl++)
 			*sim_lane(s, p, vl) = (struct sim_lane){
-				.credits = to_end ? INT32_MAX : s->credits,
+				.credits = s->drops && !is_end ? s->lane_room
+					   : to_end	       ? INT32_MAX
+							       : s->credits,
 				.far_head = FAB_NONE,
 				.far_tail = FAB_NONE};
 	}
+	if (s->drops && s->params->buffer_shared)
+		s->room = FAB_ARENA_NEW(&s->net.arena, s->n_switches + 1, int64_t);
+	for (uint32_t sw = 0; s->room && sw < s->n_switches; sw++)
+		s->room[sw] = s->params->buffer;
 	if (s->host.counts_queues)
 		s->queued = FAB_ARENA_NEW0(&s->net.arena, lanes + 1, uint64_t);
 	if (!s->messages)
@@ -237,8 +244,10 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	s->params = params;
 	s->host = *host;
 	s->context = context;
-	s->one_read = params->kind->one_read;
-	s->is_fifo = params->kind->is_fifo;
+	s->drops = params->drop != FAB_SIM_LOSSLESS;
+	s->is_counted = s->drops || params->chooser;
+	s->one_read = params->kind->one_read && !s->drops;
+	s->is_fifo = params->kind->is_fifo && !s->drops;
 	s->with_groups = s->net.n_groups;
 	s->n_vls = s->net.n_vls;
 	s->adaptive_vl =
@@ -250,7 +259,8 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	s->hop_delay = params->cable_delay + params->switch_delay;
 	s->host_delay = params->host_delay;
 	s->by_units = !params->by_flit;
-	s->credits = (int32_t)sim_lane_units(params, s->n_vls);
+	s->credits = s->drops ? INT32_MAX : (int32_t)sim_lane_units(params, s->n_vls);
+	s->lane_room = params->buffer_shared ? INT32_MAX : (int32_t)params->buffer;
 	s->begin = s->end = UINT64_MAX;
 	s->least_payload = s->least_payload ? s->least_payload : 1;
 	if (s->least_payload > params->mtu)
@@ -269,7 +279,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	if (rc)
 		return rc;
 	s->run = s->one_read && !s->is_fifo && s->n_vls == 1 && !s->reads_apart &&
-				 s->all_small && host->deliver
+				 s->all_small && host->deliver && !s->drops
 			 ? sim_part_run_plain
 			 : sim_part_run;
 	init_ports(s);

@@ -49,10 +49,10 @@ static void pull(struct sim_part *p, uint32_t e)
 				 "a message of endpoint %" PRIu32 " at %" PRIu64
 				 ", after one at %" PRIu64,
 				 e, m.time, src->birth);
-	else if (s->params->chooser && s->messages->received && m.bytes > s->params->mtu)
+	else if (s->is_counted && s->messages->received && m.bytes > s->params->mtu)
 		p->rc = fab_fail(
 			&p->err, EINVAL,
-			"packets of adaptive routing overtake each other: messages that others wait for take one packet, up to %" PRIu32,
+			"packets of adaptive routing overtake each other, and full buffers drop some: messages that others wait for take one packet, up to %" PRIu32,
 			s->params->mtu);
 	if (p->rc)
 		return;
@@ -155,7 +155,7 @@ static bool create(struct sim_part *p, uint32_t e)
 	sim_growth_of_source(s, e, src->birth, (int32_t)n);
 	if (!src->to_group)
 		sim_growth_of_target(s, src->target, src->birth, (int32_t)n);
-	if (!src->to_group && !s->params->chooser)
+	if (!src->to_group && !s->is_counted)
 		return true;
 	src->message = p->free_message;
 	if (src->message != FAB_NONE) {
@@ -179,21 +179,21 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 {
 	struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
-	bool is_counted = src->to_group || s->params->chooser; /* packet by packet */
+	bool is_counted = src->to_group || s->is_counted;
 	uint32_t id = sim_cell_new(p), out = s->net.n_ports + e;
 	struct sim_packet *packet = sim_packet(p, id);
 	struct sim_port *port = &s->port[out];
 	uint64_t wire = sim_wire(port->per_byte, size);
 
 	*packet = (struct sim_packet){
-		.row = s->params->chooser ? src->message : src->row,
+		.row = s->is_counted ? src->message : src->row,
 		.target = src->to_group ? src->message : src->target,
 		.source = e | (src->to_group ? SIM_TO_GROUP : 0u) |
 			  (src->left == payload ? SIM_LAST : 0u),
 		.birth = src->birth & BIRTH_MASK,
 		.size = (uint16_t)size,
 		.since = (uint32_t)src->birth,
-		.sl = src->sl & 15,
+		.sl = s->drops ? 0 : src->sl & 15,
 		/* nobody waits for it: its number, for detours */
 		.tag = s->messages->received ? src->tag
 					     : (uint16_t)(src->left / s->params->mtu),
@@ -220,7 +220,8 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		p->sums.n_wait++;
 		p->sums.wait += p->now - src->birth;
 	}
-	sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
+	if (!s->drops)
+		sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
 	port->out_busy = p->now + wire;
 	sim_start(p, out, id, src->vl, wire, 0);
 }
@@ -375,7 +376,7 @@ static void lost(struct sim_part *p, uint32_t id, enum sim_loss why)
 		p->sums.window_in_flight--;
 	if (!(packet.source & SIM_TO_GROUP))
 		sim_growth_of_target(s, packet.target, p->now, -1);
-	if (packet.source & SIM_TO_GROUP || s->params->chooser)
+	if (packet.source & SIM_TO_GROUP || s->is_counted)
 		sim_message_copies(p, sim_endpoint_of(&packet),
 				   packet.source & SIM_TO_GROUP ? packet.target
 								: packet.row,
@@ -390,7 +391,9 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 	const struct sim_packet *packet = sim_packet(p, id);
 	uint64_t time = p->now + s->cable_delay + wire + s->host_delay;
 	uint64_t latency = time - packet->birth;
-	bool to_group = packet->source & SIM_TO_GROUP, last = packet->source & SIM_LAST;
+	bool to_group = packet->source & SIM_TO_GROUP;
+	bool is_trimmed = s->drops && packet->sl & SIM_TRIMMED;
+	bool last = packet->source & SIM_LAST && !is_trimmed;
 
 	p->sums.delivered++;
 	p->sums.arrived += packet->size;
@@ -403,14 +406,15 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 		p->sums.accepted += packet->size;
 		p->sums.goodput += packet->size - header(s, to_group);
 	}
-	if (sim_in_window(s, packet->birth)) {
+	if (sim_in_window(s, packet->birth))
+		p->sums.window_in_flight--;
+	if (sim_in_window(s, packet->birth) && !is_trimmed) {
 		fab_histogram_add(&p->latency, latency);
 		p->sums.n_latency++;
 		p->sums.latency += latency;
 		p->sums.hops += packet->hops;
 		if (packet->hops > p->sums.hops_max)
 			p->sums.hops_max = packet->hops;
-		p->sums.window_in_flight--;
 	}
 	if (s->params->with_deliveries) {
 		struct fab_sim_delivery d = {.birth = packet->birth,
@@ -422,10 +426,10 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 
 		FAB_PUSH(&p->deliveries, d);
 	}
-	if (to_group || s->params->chooser) {
+	if (to_group || s->is_counted) {
 		sim_message_copies(p, sim_endpoint_of(packet),
 				   to_group ? packet->target : packet->row, -1, time,
-				   false);
+				   is_trimmed);
 	} else if (last) {
 		count_message(p, packet->birth, time, FAB_NONE);
 		note_completed(p, time, *packet);

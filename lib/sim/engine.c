@@ -24,6 +24,7 @@ enum {
 };
 
 /* sim_arrival.out: not looked up in unicast tables; no output. */
+static const uint64_t READY = 1ull << 63; /* of undecided: its output is known */
 enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe, OUT_ADAPTIVE = 0xfffd };
 
 /* Third step of a head: its output. */
@@ -39,6 +40,8 @@ SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
 	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
 		return;
 	a->out = OUT_ADAPTIVE;
+	if (sim_drops(s))
+		return;
 	if (sim_is_adaptive(s)) {
 		if (s->net.towards)
 			__builtin_prefetch(
@@ -81,7 +84,7 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
 	__builtin_prefetch(&s->sw[in->sw]);
 	__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
-	if (!sim_with_groups(s) && !sim_is_adaptive(s)) {
+	if (!sim_with_groups(s) && !sim_is_adaptive(s) && !sim_drops(s)) {
 		__builtin_prefetch(
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
 		__builtin_prefetch(&s->net.end_port[packet->target]);
@@ -101,6 +104,12 @@ SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t 
 	uint32_t unit = in->local;
 
 	sim_packet(p, id)->since = (uint32_t)p->now;
+	if (sim_drops(s)) {
+		if (!sim_admit(p, (uint32_t)(in - s->port), id, (uint32_t)(o - s->port),
+			       &vl))
+			return;
+		unit = 0;
+	}
 	if (!SIM_PLAIN && s->queued)
 		sim_count_queued(s, (uint32_t)(o - s->port), vl, sim_packet(p, id)->size);
 	if (sim_is_fifo(s)) {
@@ -141,7 +150,8 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 	}
 	if (!SIM_PLAIN && s->host.is_down &&
 	    s->host.is_down(p, (uint32_t)(out - s->port))) {
-		if (sim_is_adaptive(s) && out->peer < s->net.n_ports) /* room taken */
+		if (sim_is_adaptive(s) && !sim_drops(s) &&
+		    out->peer < s->net.n_ports) /* room taken */
 			sim_credit_add(p, (uint32_t)(out - s->port), a->vl,
 				       (uint32_t)sim_units(s, packet->size), p->now);
 		sim_drop(p, a->port, a->packet, SIM_DOWN);
@@ -172,6 +182,10 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 		sim_group_arrive(p, in_id, id, true);
 		return;
 	}
+	if (sim_drops(p->sim)) { /* among those that come now */
+		FAB_PUSH(&p->undecided, (uint64_t)in_id << 32 | id | READY);
+		return;
+	}
 	to = (struct sim_copy){sim_packet(p, id)->since & 0xffff,
 			       sim_packet(p, id)->since >> 16};
 	ask(p, in, id, to.out, to.vl);
@@ -181,12 +195,22 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 static bool decide(struct sim_part *p, uint64_t which)
 {
 	struct sim_arrival a = {.time = p->now,
-				.port = (uint32_t)(which >> 32),
+				.port = (uint32_t)((which & ~READY) >> 32),
 				.packet = (uint32_t)which,
 				.out = OUT_NONE};
+	const struct sim *s = p->sim;
+	struct sim_port *in = &p->sim->port[a.port];
+	enum sim_choice choice = SIM_NO_PATH;
 	struct sim_copy to;
-	enum sim_choice choice = sim_choose(p, a.port, a.packet, &to);
 
+	if (which & READY) {
+		ask(p, in, a.packet, sim_packet(p, a.packet)->since & 0xffff, 0);
+		return true;
+	}
+	if (sim_is_adaptive(s))
+		choice = sim_choose(p, a.port, a.packet, &to);
+	else if (sim_look_up(s, in->sw, in->local, sim_packet(p, a.packet), &to))
+		choice = SIM_CHOSEN;
 	if (choice == SIM_LATER)
 		return false;
 	if (choice == SIM_CHOSEN) {
@@ -396,15 +420,18 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		in->reading = FAB_NONE;
 		if (!SIM_PLAIN && s->queued)
 			s->queued[(size_t)out_id * sim_n_vls(s) + vl] -= size;
-		sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
-			    end + s->cable_delay);
+		if (sim_drops(s))
+			out->in_busy = size << 1 | vl;
+		else
+			sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
+				    end + s->cable_delay);
 		if (is_empty || sim_is_fifo(s))
 			sim_unwant(s, sw, unit, in, out, vl);
 		if (!is_empty && sim_is_fifo(s))
 			sim_fifo_head(p, in->sw, unit);
 	}
 	/* endpoints accept all packets; adaptive ones have taken their room */
-	if (!sim_is_adaptive(s))
+	if (!sim_is_adaptive(s) && !sim_drops(s))
 		lane->credits -=
 			sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
 	sim_start(p, out_id, id, vl, wire, 0);
@@ -432,7 +459,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 
 		if (unit == FAB_NONE)
 			continue;
-		if (!sim_is_adaptive(s) &&
+		if (!sim_is_adaptive(s) && !sim_drops(s) &&
 		    !sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
 			/* a smaller packet may have credit */
 			unit = lane->credits <= 0 || !s->by_units
@@ -447,7 +474,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		if (out->is_blocked)
 			sim_count_blocked(s, p->now, id);
 		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
-		out->last_vl = (uint8_t)vl;
+		out->last_vl = sim_drops(s) ? 0 : (uint8_t)vl; /* headers first */
 		send(p, sw, unit, out, lane, vl);
 		return true;
 	}
@@ -481,6 +508,8 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	struct sim_switch *sw = &s->sw[port->sw];
 	bool is_waited = port->n_waiting, has_more = false;
 
+	if (sim_drops(s))
+		sim_leave(p, id);
 	sim_set(sim_free_outs(s, sw), port->local);
 	if (sim_is_small(sw) && sim_n_vls(s) == 1 &&
 	    !sim_reads_apart(s)) { /* no branches */
@@ -726,7 +755,7 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 
 			handle(p, event.what, event.item);
 		}
-		if (sim_is_adaptive(p->sim) && (p->undecided.n || p->credited.n))
+		if (!SIM_PLAIN && (p->undecided.n || p->credited.n))
 			decide_all(p);
 		choose(p);
 	}

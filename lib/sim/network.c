@@ -239,7 +239,10 @@ int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 	net->n_table_vls = params->n_vls     ? params->n_vls
 			   : problem->routes ? problem->routes->n_vls
 					     : 1;
-	net->n_vls = sim_lanes(params, net->n_table_vls);
+	if (params->drop)
+		net->n_table_vls = 1;
+	net->n_vls = params->drop ? 1 + (params->drop == FAB_SIM_TRIM)
+				  : sim_lanes(params, net->n_table_vls);
 	net->port_first = FAB_ARENA_NEW0(a, f->n_switches + 2, uint32_t);
 	for (uint32_t e = 0; e < ends->n; e++)
 		net->port_first[ends->sw[e] + 1]++;

@@ -85,7 +85,9 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params, struct fab_err *err)
 {
 	unsigned has = problem->routes ? problem->routes->n_vls : 1;
-	unsigned n = sim_lanes(params, params->n_vls ? params->n_vls : has);
+	unsigned n = params->drop
+			     ? has /* which do not count */
+			     : sim_lanes(params, params->n_vls ? params->n_vls : has);
 	const uint64_t most_ticks = 1ull << 40;
 	uint32_t header = params->header, units = 1, room;
 	uint64_t most;
@@ -142,6 +144,23 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 				"packets of %" PRIu64
 				": 1 to %d are possible, headers included",
 				most, FAB_SIM_PACKET_MAX);
+	if ((params->buffer_shared || params->ecn) && !params->drop)
+		return fab_fail(err, EINVAL,
+				"shared buffers and marks go with drops: tail or trim");
+	if (params->drop && (params->by_flit || problem->groups || params->detour ||
+			     params->n_traced || params->spread_vls))
+		return fab_fail(
+			err, EINVAL,
+			"full buffers drop unicast packets, in bytes, on minimal paths and without lanes; single ones are not traced");
+	if (params->drop) {
+		if (params->buffer >= most && params->buffer <= INT32_MAX)
+			return 0;
+		return fab_fail(err, EINVAL,
+				"a buffer of %" PRIu32
+				" bytes that drops: it holds one packet of %" PRIu64
+				" at least, and 2^31 - 1 at most",
+				params->buffer, most);
+	}
 	room = sim_lane_units(params, n);
 	if (params->by_flit && !room)
 		return fab_fail(err, EINVAL,

@@ -14,8 +14,10 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id, enum sim_loss why)
 	const struct sim_packet *packet = sim_packet(p, id);
 	uint64_t wire = sim_wire(s->port[in].per_byte, packet->size);
 
-	sim_release(p, &s->port[in], packet->vl, (uint32_t)sim_units(s, packet->size),
-		    p->now + wire + s->cable_delay);
+	if (!s->drops)
+		sim_release(p, &s->port[in], packet->vl,
+			    (uint32_t)sim_units(s, packet->size),
+			    p->now + wire + s->cable_delay);
 	p->last_move = p->now;
 	p->sums.dropped[why]++;
 	s->host.lost(p, id, why);

@@ -36,8 +36,12 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 	r->lost = sums.lost;
 	r->unroutable = sums.dropped[SIM_UNROUTABLE];
 	r->looped = sums.dropped[SIM_LOOPED];
+	r->dropped = sums.dropped[SIM_FULL];
+	r->trimmed = sums.trimmed;
+	r->marked = sums.marked;
 	r->unknown_sl = sums.unknown_sl;
-	r->in_flight = r->injected + r->copied - r->delivered - r->unroutable - r->looped;
+	r->in_flight = r->injected + r->copied - r->delivered - r->unroutable -
+		       r->looped - r->dropped;
 	r->packet_hops = sums.packet_hops;
 	r->events = sums.events;
 	r->backlog = sums.window_born > sums.window_sent

@@ -93,7 +93,8 @@ static uint64_t sum(const struct sim *s, size_t member)
 static uint64_t in_flight(const struct sim *s)
 {
 	return SUM(s, injected) + SUM(s, copied) - SUM(s, delivered) -
-	       SUM(s, dropped[SIM_UNROUTABLE]) - SUM(s, dropped[SIM_LOOPED]);
+	       SUM(s, dropped[SIM_UNROUTABLE]) - SUM(s, dropped[SIM_LOOPED]) -
+	       SUM(s, dropped[SIM_FULL]);
 }
 
 /* The driver of a run. */
@@ -343,7 +344,7 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 		result->is_cut = !is_drained(&r);
 		sim_results(&s, result);
 		sim_growth(&s, r.idle_latency, result);
-		if (result->in_flight)
+		if (result->in_flight && !s.drops)
 			sim_find_deadlock(&s, result);
 		result->simulate_seconds = fab_now() - begun;
 	}

@@ -94,6 +94,14 @@ struct fab_sim_problem {
 	const uint8_t *group_sl; /* NULL: 0 */
 };
 
+/* What happens where a buffer is full. */
+enum fab_sim_drop {
+	FAB_SIM_LOSSLESS, /* nothing is sent to it: input buffers, lanes and credits */
+	FAB_SIM_TAIL,	  /* what arrives is lost: buffers at outputs */
+	FAB_SIM_TRIM,	  /* its payload is: the header goes on before all payload */
+};
+extern const struct fab_choices fab_sim_drop_choices; /* none, tail, trim */
+
 struct fab_sim_params {
 	bool by_flit; /* ticks are flit times, sizes flits, buffers packets; else
 			 picoseconds, bytes */
@@ -108,6 +116,14 @@ struct fab_sim_params {
 	bool spread_vls;    /* each pair takes a random lane: tables with one lane */
 	uint32_t buffer;    /* of an input port, divided evenly among the lanes */
 	bool buffer_per_vl; /* of each lane */
+	/*
+	 * Drops (sim/drops.c): switches have no lanes and no credits, but a queue at each
+	 * output, first come, first served, of `buffer` bytes; headers of trimmed packets
+	 * have another one of that size, which goes first.
+	 */
+	enum fab_sim_drop drop;
+	bool buffer_shared; /* `buffer` is that of a switch, for all its outputs */
+	uint32_t ecn;	    /* bytes in a queue above which packets are marked; 0: none */
 	uint32_t mtu;	    /* most payload of a packet */
 	uint32_t header, group_header; /* bytes (flits) with each packet, of multicast */
 	double rate_gbps;	       /* data rate of cables of unknown rate */
@@ -220,15 +236,17 @@ struct fab_sim_result {
 	uint32_t n_ends;
 	/*
 	 * Packets of the whole run: born (created) = lost + injected + waiting; injected
-	 * + copied = delivered + in flight + unroutable + looped. A packet that a switch
-	 * copies n times becomes n (copied: n - 1 more). Packets are created with their
-	 * message, if that is before warmup + time, or when it is sent.
+	 * + copied = delivered + in flight + unroutable + looped + dropped. A packet that
+	 * a switch copies n times becomes n (copied: n - 1 more). Packets are created
+	 * with their message, if that is before warmup + time, or when it is sent.
 	 */
 	uint64_t born, waiting, injected, copied, delivered, in_flight;
-	uint64_t lost;	     /* without a path, at their source */
-	uint64_t unroutable; /* dropped at a switch that has no path for them */
-	uint64_t looped;     /* dropped after FAB_SIM_HOPS_MAX hops */
-	uint64_t unknown_sl; /* messages without a service level in any file: 0 */
+	uint64_t lost;		  /* without a path, at their source */
+	uint64_t unroutable;	  /* dropped at a switch that has no path for them */
+	uint64_t looped;	  /* dropped after FAB_SIM_HOPS_MAX hops */
+	uint64_t dropped;	  /* no room in a buffer (params.drop) */
+	uint64_t trimmed, marked; /* packets; of those that go on */
+	uint64_t unknown_sl;	  /* messages without a service level in any file: 0 */
 	uint64_t packet_hops, events;
 	/* Of the measured time, as shares of what the endpoints' cables carry (with
 	 * headers): of messages by the time of their creation, of packets by that at

@@ -43,6 +43,13 @@ SIM_HOT uint32_t sim_what(enum sim_event_kind kind, uint32_t id)
 	return (uint32_t)kind << SIM_ID_BITS | id;
 }
 
+/* Bits of sim_packet.sl where packets are dropped. */
+enum {
+	SIM_MARKED = 1,	 /* it met a long queue */
+	SIM_TRIMMED = 2, /* its payload is lost */
+	SIM_URGENT = 4,	 /* as a header, if headers have a queue */
+};
+
 /* Bits of sim_packet.source, above the endpoint. */
 enum {
 	SIM_LAST = 1 << SIM_ID_BITS, /* the message's last packet */
@@ -200,6 +207,7 @@ enum sim_loss {
 	SIM_LOOPED,	/* after FAB_SIM_HOPS_MAX hops */
 	SIM_UNROUTABLE, /* no path, or a dead cable */
 	SIM_DOWN,	/* a cable that is down for a time */
+	SIM_FULL,	/* no room in a buffer */
 	SIM_LOSSES
 };
 
@@ -207,6 +215,7 @@ enum sim_loss {
 struct sim_sums {
 	uint64_t born, injected, copied, delivered, dropped[SIM_LOSSES], unknown_sl;
 	uint64_t lost; /* packets that were created without a path */
+	uint64_t trimmed, marked;
 	uint64_t packet_hops, events;
 	uint64_t window_born, window_sent, window_in_flight; /* packets; modulo 2^64 */
 	uint64_t offered, sent, accepted, goodput; /* bytes of the measured time */
@@ -355,6 +364,13 @@ struct sim {
 	struct sim_part *part;
 	uint32_t *end_part; /* [n_ends] */
 
+	/* Full buffers lose packets (params->drop): lane.credits is the room in bytes of
+	 * the output's own queue, lane 1 that of headers. */
+	bool drops;
+	bool is_counted;   /* messages packet by packet: adaptive or lost ones */
+	int64_t *room;	   /* [n_switches] of shared buffers; NULL: of each output */
+	int32_t lane_room; /* of the queue of an output when it is empty */
+
 	/* Bytes that wait for a lane of an output, and the most so far; NULL: not
 	 * counted. */
 	uint64_t *queued; /* [n_all * n_vls] */
@@ -448,6 +464,13 @@ void sim_take_trace(const struct sim *s, struct fab_sim_result *r);
 void sim_results(struct sim *s, struct fab_sim_result *r);
 void sim_find_deadlock(const struct sim *s, struct fab_sim_result *r);
 
+/* sim/drops.c: room in the queue of an output for a packet that came by a port, and
+ * its lane; false: it is lost. */
+bool sim_admit(struct sim_part *p, uint32_t in, uint32_t packet, uint32_t out,
+	       unsigned *vl);
+/* An output has sent a packet: room. */
+void sim_leave(struct sim_part *p, uint32_t out);
+
 /* sim/queues.c: a packet that came by a port goes no further. */
 void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet, enum sim_loss why);
 /* The events of the wheel at this time into p->batch, in order. */
@@ -497,6 +520,11 @@ SIM_HOT bool sim_one_read(const struct sim *s)
 SIM_HOT bool sim_is_adaptive(const struct sim *s)
 {
 	return !SIM_PLAIN && s->params->chooser;
+}
+
+SIM_HOT bool sim_drops(const struct sim *s)
+{
+	return !SIM_PLAIN && s->drops;
 }
 
 SIM_HOT bool sim_with_groups(const struct sim *s)
@@ -750,6 +778,8 @@ SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_por
 {
 	struct sim_queue *first = &s->queue[in->queue];
 
+	if (sim_drops(s)) /* that of the output */
+		return &s->queue[(in - in->local + out)->queue + vl];
 	if (sim_n_vls(s) == 1)
 		return sim_is_fifo(s) ? first : first + out;
 	return sim_is_fifo(s) ? first + unit % sim_n_vls(s)
@@ -909,7 +939,8 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
-	uint32_t entry = sim_net_next(net, packet->row, id);
+	uint32_t row = sim_drops(s) ? net->end_row[packet->target] : packet->row;
+	uint32_t entry = sim_net_next(net, row, id);
 	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
 	uint32_t last = net->end_port[packet->target] - sw->port_first;
 	uint32_t out = entry ^ ((entry ^ last) & here);

@@ -151,7 +151,8 @@ static void finish(struct work *w)
 	s->is_steady = !t->n_unsteady;
 	s->is_stopped = s->n_stopped > 0;
 	s->completion = w->is_finite && !s->unfinished && !s->unroutable && !s->looped &&
-					!s->is_stalled && !s->is_stopped
+					!s->dropped && !s->trimmed && !s->is_stalled &&
+					!s->is_stopped
 				? s->end
 				: (double)NAN;
 	s->latency_mean = fab_tally_mean(&t->latency) / unit;
@@ -204,6 +205,9 @@ static void add_result(struct tallies *t, struct fab_sim_summary *s,
 	s->events += r->events;
 	s->unroutable += r->lost + r->unroutable;
 	s->looped += r->looped;
+	s->dropped += r->dropped;
+	s->trimmed += r->trimmed;
+	s->marked += r->marked;
 	s->copied += r->copied;
 	s->unknown_sl += r->unknown_sl;
 	if (r->hops_max > s->hops_max)

@@ -22,7 +22,8 @@ struct fab_sim_summary {
 	double end, measured;
 	double completion; /* NaN: endless traffic, or not all has arrived */
 	uint64_t hops_max, backlog;
-	uint64_t packets, packet_hops, events, unroutable, looped, copied, unknown_sl;
+	uint64_t packets, packet_hops, events, unroutable, looped, dropped, trimmed,
+		marked, copied, unknown_sl;
 	uint64_t saturated; /* 1: all runs, 0: none, else UINT64_MAX */
 	uint64_t n_saturated, n_undecided, n_cut, n_stopped; /* runs */
 	uint64_t is_deadlocked, is_stalled, is_steady, is_stopped;

@@ -63,6 +63,11 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 	p.seed = fuzz_below(d, 65536);
 	p.with_memory = true;
 	p.end_ps = 200000ull * US;
+	if (p.buffer && fuzz_below(d, 2)) {
+		p.drop = (enum fab_sim_drop)(1 + fuzz_below(d, 2));
+		p.buffer_shared = fuzz_below(d, 2);
+		p.ecn = fuzz_below(d, 1000);
+	}
 	return p;
 }
 

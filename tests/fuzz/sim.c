@@ -78,6 +78,15 @@ static struct fab_sim_params params_of(struct fuzz_draw *d)
 	p.by_heap = !fuzz_below(d, 4);
 	p.n_traced = fuzz_below(d, 20);
 	p.with_deliveries = !fuzz_below(d, 4);
+	if (!by_flit && fuzz_below(d, 2)) {
+		p.drop = (enum fab_sim_drop)(1 + fuzz_below(d, 2));
+		p.buffer = p.mtu + p.header + fuzz_below(d, 1000);
+		p.buffer_shared = fuzz_below(d, 2);
+		p.ecn = fuzz_below(d, 400);
+		p.chooser = fuzz_below(d, 5);
+		p.n_traced = 0;
+		p.spread_vls = false;
+	}
 	return p;
 }
 
@@ -104,8 +113,8 @@ static struct fab_groups *groups_of(const struct fab_fabric *f, struct fuzz_draw
 static void check(const struct fab_sim_result *r, bool must_move)
 {
 	fuzz_must(r->born == r->lost + r->injected + r->waiting, "born", "sim");
-	fuzz_must(r->injected + r->copied ==
-			  r->delivered + r->in_flight + r->unroutable + r->looped,
+	fuzz_must(r->injected + r->copied == r->delivered + r->in_flight + r->unroutable +
+						     r->looped + r->dropped,
 		  "packets are lost without a word", "sim");
 	fuzz_must(!r->is_deadlocked || (r->cycle.n && r->stuck_packets), "no cycle",
 		  "sim");
