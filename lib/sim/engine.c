@@ -272,12 +272,14 @@ static void decide_again(struct sim_part *p, uint32_t id)
  * waited. */
 static void decide_all(struct sim_part *p)
 {
-	qsort(p->credited.v, p->credited.n, sizeof(*p->credited.v), fab_cmp_u64);
+	if (p->credited.n)
+		qsort(p->credited.v, p->credited.n, sizeof(*p->credited.v), fab_cmp_u64);
 	for (size_t i = 0; i < p->credited.n; i++)
 		if (!i || p->credited.v[i] != p->credited.v[i - 1])
 			decide_again(p, (uint32_t)p->credited.v[i]);
 	p->credited.n = 0;
-	qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v), fab_cmp_u64);
+	if (p->undecided.n)
+		qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v), fab_cmp_u64);
 	for (size_t i = 0; i < p->undecided.n; i++)
 		if (!decide(p, p->undecided.v[i]))
 			sim_wait(p, p->undecided.v[i]);
