@@ -8,6 +8,7 @@
 #include "mcast/route.h"
 #include "present/report.h"
 #include "sim/sweep.h"
+#include "sim/together.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
@@ -66,6 +67,8 @@ struct sim_params {
 	bool has_header;
 	double default_mbps, cable_mbps; /* 0: not given */
 	uint32_t runs;
+	FAB_VEC(const char *) hosts, jobs;
+	double load; /* of hosts of no job; 0: none */
 	const char *pair;
 	uint32_t n_traced;
 	bool check;
@@ -117,6 +120,17 @@ struct sim_row {
 	double setup_seconds, total_seconds;
 };
 
+/* A job of --job by one algorithm. */
+struct sim_job {
+	uint64_t number; /* from 1 */
+	const char *algorithm, *traffic;
+	uint64_t hosts, unfinished;
+	double alone, together, slowdown; /* times printed; NaN: not finished */
+	const char *slowed_by;		  /* its traffic; NULL: no other */
+	uint64_t slowed_by_number;
+	double with;
+};
+
 /* The pair of --pair by one algorithm. */
 struct sim_pair {
 	const char *algorithm, *why; /* why: there is no path */
@@ -145,6 +159,10 @@ struct sim_outcome {
 	struct sim_row *rows; /* [points.of.n] by algorithm, then rate */
 	size_t n_rows;
 	bool was_interrupted;
+	struct fab_job jobs[FAB_JOBS_MAX]; /* of --job: ends as numbers of `ends` */
+	size_t n_jobs;
+	struct sim_job *job_rows; /* by algorithm, then job */
+	size_t n_job_rows;
 	struct sim_pair pairs[SIM_MAX_NETS];
 	struct fab_endpoint from, to; /* of --pair */
 	uint32_t n_unknown_rates;
@@ -166,10 +184,22 @@ size_t sim_count_rows(const struct sim_outcome *o, size_t first);
 /* A text of the heap, which lives as long as the outcome from now on; NULL stays NULL. */
 const char *sim_keep(const struct sim_outcome *o, char *text);
 
-/* sim/run.c */
-extern const struct fab_task sim_results_task, sim_pairs_task;
+/* The traffic of a set-up fabric. */
+struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o);
+
+/* sim/run.c, sim/jobs.c */
+extern const struct fab_task sim_results_task, sim_pairs_task, sim_jobs_task;
+
+/* sim/jobs.c: only the hosts of --hosts and --job send, with --load the others, too. Sets
+ * ends and jobs. EINVAL, ENOENT. */
+int sim_choose_hosts(const struct sim_params *p, struct sim_outcome *o,
+		     struct fab_err *err);
 
 /* sim/report.c */
+/* "1.85 us", "237 flit times" of a printed time. */
+const char *sim_time_text(const struct sim_outcome *o, double time);
+void sim_say_notes(struct fab_report *r, const struct sim_outcome *o);
+void sim_print_parameters(struct fab_report *r, const struct sim_outcome *o);
 void sim_report(struct fab_report *r, const struct fab_work *w);
 /* Utilisation of cables, the fullest ones and what stalls, at the last rate. */
 void sim_draw(struct fab_drawing *d, const struct fab_work *w);

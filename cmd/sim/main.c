@@ -39,6 +39,15 @@ static const struct fab_option options[] = {
 	{.help = "What is sent:"},
 	{"traffic", "SPEC", "Sources and targets (default uniform): @TRAFFIC@",
 	 FAB_TAKES_OTHER, .take = take_traffic, .everyday = true},
+	{"hosts", "LIST",
+	 "Only these hosts send and receive: names, host lists and patterns; may be given several times",
+	 FAB_TAKES_TEXT, TO(hosts), .is_many = true},
+	{"job", "TRAFFIC[,size=SIZE],hosts=LIST",
+	 "A job on its hosts, as alltoall,size=1MiB,hosts=n[1-32]; several: which slows which",
+	 FAB_TAKES_TEXT, TO(jobs), .is_many = true},
+	{"load", "SHARE",
+	 "With --job: uniform messages of the hosts of no job, as a share of their cables",
+	 FAB_TAKES_REAL, TO(load), .low = 1e-6, .high = 1},
 	{"rate", "SHARE",
 	 "What each host sends, as a share of its cable, above 0 and up to 1 (default 0.5)",
 	 FAB_TAKES_REAL, TO(rate), .flag = TO(has_rate), .low = 1e-6, .high = 1,
@@ -142,8 +151,11 @@ static const struct fab_relation relations[] = {
 	 "there every cable carries a flit a tick"},
 	{"min-throughput", FAB_GOES_WITH, "check"},
 	{"plot", FAB_GOES_WITH, "sweep"},
+	{"load", FAB_GOES_WITH, "job"},
+	{"job", FAB_EXCLUDES,
+	 "hosts,traffic,rate,sweep,closed-loop,runs,shard,trace,cables-out,histogram-out,plot,store,warmup,time"},
 	{"pair", FAB_EXCLUDES,
-	 "traffic,rate,sweep,closed-loop,runs,shard,check,trace,cables-out,histogram-out,plot,store"},
+	 "traffic,rate,sweep,closed-loop,runs,shard,check,job,hosts,trace,cables-out,histogram-out,plot,store"},
 	{"pattern", FAB_EXCLUDES, "mcfdbs",
 	 "the groups of a pattern have no multicast LIDs"},
 	{0},
@@ -235,8 +247,9 @@ static int complete(void *params, struct fab_err *err)
 	int rc;
 
 	if (!p->traffic) {
-		p->traffic = "uniform";
-		p->traffic_kind = &fab_traffic_uniform;
+		p->traffic = p->jobs.n ? "alltoall" : "uniform";
+		p->traffic_kind =
+			p->jobs.n ? &fab_traffic_alltoall : &fab_traffic_uniform;
 	}
 	if (!p->has_rate)
 		p->rate = 0.5;
@@ -260,8 +273,9 @@ static int complete(void *params, struct fab_err *err)
 
 static const struct fab_task *choose(const void *params)
 {
-	return ((const struct sim_params *)params)->pair ? &sim_pairs_task
-							 : &sim_results_task;
+	const struct sim_params *p = params;
+
+	return p->pair ? &sim_pairs_task : p->jobs.n ? &sim_jobs_task : &sim_results_task;
 }
 
 static const struct fab_command command = {

@@ -9,8 +9,7 @@
 #include "fabric/label.h"
 #include "fabric_sim.h"
 
-/* "1.85 us", "237 flit times" of a printed time. */
-static const char *time_text(const struct sim_outcome *o, double time)
+const char *sim_time_text(const struct sim_outcome *o, double time)
 {
 	char text[FAB_HUMAN_BYTES];
 
@@ -102,10 +101,11 @@ static const char *latency_text(const struct sim_outcome *o, const struct sim_ro
 		return "latency grows with the time simulated";
 	if (!x->point->latency.n)
 		return "no packet that was measured has arrived";
-	return fab_arena_format(
-		o->arena, "latency %s on average, 99 %% within %s%s",
-		time_text(o, x->sum.latency_mean), time_text(o, x->sum.latency_p99),
-		x->sum.n_cut ? " (and some packets had not arrived)" : "");
+	return fab_arena_format(o->arena, "latency %s on average, 99 %% within %s%s",
+				sim_time_text(o, x->sum.latency_mean),
+				sim_time_text(o, x->sum.latency_p99),
+				x->sum.n_cut ? " (and some packets had not arrived)"
+					     : "");
 }
 
 /* One rate of endless traffic. */
@@ -135,11 +135,44 @@ static void say_endless(struct fab_report *r, const struct sim_outcome *o,
 		name, 100 * x->sum.accepted, 100 * x->sum.born, suffix, latency);
 }
 
+/* " of 1MiB": the size of messages that was asked for. */
+static const char *size_text(const struct sim_outcome *o)
+{
+	if (!o->p->texts.sizes || o->p->n_sizes != 1)
+		return "";
+	return fab_arena_format(o->arena, " of %.40s", o->p->texts.sizes);
+}
+
+/* ", 5.2 times what the host cables allow, 2.1 times what the fullest cable allows": the
+ * time is at least as long as any cable is busy. */
+static const char *bounds_text(const struct sim_outcome *o, const struct sim_row *x)
+{
+	const struct fab_sim_result *s = &x->point->first;
+	double host = 0;
+
+	if (x->cause.cable == FAB_NONE || x->sum.runs > 1)
+		return "";
+	for (uint32_t i = 0; i < s->n_cables; i++) {
+		uint32_t port = s->cable[i].port, peer = fab_port_peer(o->f, port);
+
+		if ((!fab_node_is_switch(o->f, o->f->port_node[port]) ||
+		     !fab_node_is_switch(o->f, o->f->port_node[peer])) &&
+		    s->cable[i].utilisation > host)
+			host = s->cable[i].utilisation;
+	}
+	if (host <= 0)
+		return "";
+	return fab_arena_format(
+		o->arena,
+		", %.2g times what the host cables allow, %.2g times what the fullest cable allows",
+		1 / host, 1 / x->max_utilisation);
+}
+
 static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 		       const struct sim_row *x)
 {
 	const char *name = name_of(o, x), *latency = latency_text(o, x);
-	const char *end = time_text(o, x->sum.end);
+	const char *end = sim_time_text(o, x->sum.end);
 
 	if (x->sum.n_stopped)
 		fab_report_answer(
@@ -153,8 +186,9 @@ static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 				  " hosts had more to send or to wait for; %s.",
 				  name, x->sum.unfinished, latency);
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all has arrived after %s; %s.",
-				  name, end, latency);
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s%s: all has arrived after %s%s; %s.", name,
+				  size_text(o), end, bounds_text(o, x), latency);
 }
 
 static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
@@ -375,7 +409,7 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 }
 
 /* Remarks of the algorithms on their tables. */
-static void say_notes(struct fab_report *r, const struct sim_outcome *o)
+void sim_say_notes(struct fab_report *r, const struct sim_outcome *o)
 {
 	for (size_t i = 0; i < o->n_nets; i++)
 		if (o->nets[i].note)
@@ -398,8 +432,8 @@ static void say_extent(struct fab_report *r, const struct sim_outcome *o)
 			fab_report_answer(
 				r, FAB_TONE_WARN,
 				"%s was measured for %s of %s, and that is reported.",
-				name_of(o, x), time_text(o, x->sum.measured),
-				time_text(o, (double)o->p->sim.time / o->p->unit));
+				name_of(o, x), sim_time_text(o, x->sum.measured),
+				sim_time_text(o, (double)o->p->sim.time / o->p->unit));
 }
 
 /* The rates of each algorithm, and the fullest cable where most arrives. */
@@ -591,7 +625,7 @@ static void print_trace(struct fab_report *r, const struct sim_outcome *o)
 }
 
 /* Parameters of the simulation. */
-static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
+void sim_print_parameters(struct fab_report *r, const struct sim_outcome *o)
 {
 	static const struct fab_column real = {"", FAB_REAL, "",
 					       FAB_COL_EXTRA | FAB_COL_EXACT};
@@ -655,9 +689,9 @@ static void report_pairs(struct fab_report *r, const struct fab_work *w)
 			fab_report_answer(
 				r, FAB_TONE_PLAIN,
 				"%s: %s in an idle network, %u hops between switches.",
-				x->algorithm, time_text(o, x->latency), x->hops);
-	say_notes(r, o);
-	print_parameters(r, o);
+				x->algorithm, sim_time_text(o, x->latency), x->hops);
+	sim_say_notes(r, o);
+	sim_print_parameters(r, o);
 	for (size_t i = 0; i < FAB_COUNT(fields); i++)
 		fab_report_field(r, &fields[i], cells[i]);
 	fab_report_table(r, "pairs", "One packet in an idle network", w->columns.v,
@@ -682,9 +716,9 @@ static void print_rates(struct fab_report *r, const struct sim_outcome *o)
 
 /* Parts of the report, in order; each prints nothing where it does not apply. */
 static void (*const parts[])(struct fab_report *r, const struct sim_outcome *o) = {
-	say_no_path,  say_extent,   say_stall,	      say_rates,
-	say_notes,    say_doubts,   print_parameters, print_rates,
-	print_cables, print_cycles, print_groups,     print_trace,
+	say_no_path,  say_extent,	    say_stall,	 say_rates,    sim_say_notes,
+	say_doubts,   sim_print_parameters, print_rates, print_cables, print_cycles,
+	print_groups, print_trace,
 };
 
 void sim_draw(struct fab_drawing *d, const struct fab_work *w)

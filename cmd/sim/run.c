@@ -78,12 +78,36 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 			o, fab_cable_text(o->f, r->cable[row->cause.waits_at].port));
 }
 
+struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o)
+{
+	const struct sim_params *p = o->p;
+	bool by_flit = p->tick == SIM_TICK_FLIT;
+
+	return (struct fab_traffic_problem){
+		.f = o->f,
+		.kfat = o->kfat,
+		.ends = &o->ends,
+		.n_groups = o->groups ? o->groups->n : 0,
+		.group_first = o->groups ? o->groups->first : NULL,
+		.group_end = o->group_end,
+		.how = {.arrivals = p->is_closed		 ? FAB_ARRIVALS_CLOSED
+				    : p->arrivals == SIM_POISSON ? FAB_ARRIVALS_POISSON
+								 : FAB_ARRIVALS_BERNOULLI,
+			.window = p->window,
+			.think = p->think,
+			.size = p->size,
+			.n_sizes = p->n_sizes,
+			.mtu = p->sim.mtu,
+			.slot = p->arrivals == SIM_BERNOULLI && by_flit,
+			.in_ticks = by_flit}};
+}
+
 static int solve_results(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
 	const struct fab_sim_problem *nets[SIM_MAX_NETS];
-	bool by_flit = p->tick == SIM_TICK_FLIT, fails = false;
+	bool fails = false;
 	struct fab_sim_sweep sweep = {.nets = nets};
 	const char **names;
 	size_t n_dead;
@@ -102,23 +126,7 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 	sweep.n_rates = p->n_rates;
 	sweep.runs = p->runs;
 	sweep.traffic = p->traffic;
-	sweep.problem = (struct fab_traffic_problem){
-		.f = o->f,
-		.kfat = o->kfat,
-		.ends = &o->ends,
-		.n_groups = o->groups ? o->groups->n : 0,
-		.group_first = o->groups ? o->groups->first : NULL,
-		.group_end = o->group_end,
-		.how = {.arrivals = p->is_closed		 ? FAB_ARRIVALS_CLOSED
-				    : p->arrivals == SIM_POISSON ? FAB_ARRIVALS_POISSON
-								 : FAB_ARRIVALS_BERNOULLI,
-			.window = p->window,
-			.think = p->think,
-			.size = p->size,
-			.n_sizes = p->n_sizes,
-			.mtu = p->sim.mtu,
-			.slot = p->arrivals == SIM_BERNOULLI && by_flit,
-			.in_ticks = by_flit}};
+	sweep.problem = sim_traffic_of(o);
 	sweep.params = p->sim;
 	sweep.seed = p->run.seed;
 	sweep.unit = p->unit;

@@ -219,7 +219,8 @@ static const struct fab_unicast_engine *usual_engine(const struct sim_params *p,
 		return &fab_unicast_dor;
 	if (p->route == SIM_BY_TABLE)
 		return o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop;
-	return o->dead->named.n || fab_unicast_fits(&fab_unicast_dor, &problem, NULL)
+	return o->dead->named.n || p->hosts.n || p->jobs.n ||
+			       fab_unicast_fits(&fab_unicast_dor, &problem, NULL)
 		       ? &fab_unicast_updn
 		       : &fab_unicast_dor;
 }
@@ -406,6 +407,9 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 	if (!o->ends.n)
 		return fab_fail(err, EINVAL, "%s: no live host can send",
 				p->input.fabric);
+	rc = sim_choose_hosts(p, o, err);
+	if (rc)
+		return rc;
 	rc = needs_groups && !p->pair ? set_up_groups(p, o, err) : make_tables(p, o, err);
 	if (rc)
 		return rc;

@@ -316,15 +316,20 @@ SIM_HOT uint32_t next_towards(const struct sim *s, uint32_t sw_id, uint32_t near
 	return FAB_NONE;
 }
 
-/* The outputs towards a switch behind which a lane has room for `units`. */
+/* The outputs towards a switch behind which a lane has room for `units` now. */
 SIM_HOT void find_outputs(struct sim_part *p, struct candidates *c, uint32_t sw_id,
 			  uint32_t near, int32_t units)
 {
 	uint32_t port = next_towards(p->sim, sw_id, near, c->sw->port_first);
 
-	for (; port != FAB_NONE; port = next_towards(p->sim, sw_id, near, port + 1))
-		if (sim_credit_has(p, sim_lane(p->sim, port, c->vl), port, units))
+	for (; port != FAB_NONE; port = next_towards(p->sim, sw_id, near, port + 1)) {
+		struct sim_lane *lane = sim_lane(p->sim, port, c->vl);
+
+		/* all that has come by now: choosers compare it */
+		sim_credit_collect(p, lane);
+		if (sim_credit_has(p, lane, port, units))
 			c->port[c->n++] = port;
+	}
 }
 
 /* Room that packets have taken behind the emptiest of the outputs towards a switch. */
