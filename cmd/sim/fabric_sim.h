@@ -13,7 +13,12 @@
 #include "unicast/engine.h"
 #include "unicast/path.h"
 
-enum { SIM_MAX_NETS = 32, SIM_MAX_SIZES = 64, SIM_MAX_POINTS = 100000 };
+enum {
+	SIM_MAX_NETS = 32,
+	SIM_MAX_SIZES = 64,
+	SIM_MAX_BUFFERS = 64,
+	SIM_MAX_POINTS = 100000
+};
 
 /* Unit of times and sizes. */
 enum sim_tick { SIM_TICK_PS, SIM_TICK_FLIT };
@@ -83,6 +88,8 @@ struct sim_params {
 	double unit;		   /* ticks of a printed time: ns, or flit time */
 	uint32_t size[SIM_MAX_SIZES];
 	size_t n_sizes;
+	uint32_t buffer[SIM_MAX_BUFFERS]; /* ascending; sim.buffer is the first */
+	size_t n_buffers;
 	uint64_t think;
 	double *rates; /* [n_rates]; of traffic without a rate one, NaN */
 	size_t n_rates;

@@ -57,16 +57,16 @@ static int read_job(const struct sim_params *p, struct fab_arena *arena, const c
 			text);
 	*list = hosts + 7;
 	if (size && p->tick == SIM_TICK_FLIT)
-		return fab_fail(err, EINVAL,
-				"'%.80s': with --tick=flit jobs take --size, not size=",
-				text);
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s': with --tick=flit jobs take --size, not size=", text);
 	if (size)
 		rc = fab_parse_size_bytes(size + 6, (size_t)(hosts - size) - 6, &n, err);
 	if (!rc && size && (!n || n > FAB_MESSAGE_BYTES_MAX))
 		rc = fab_fail(err, EINVAL, "'%.80s': messages of 1 byte to 1 GiB", text);
 	job->size = (uint32_t)n;
-	job->traffic = fab_arena_format(
-		arena, "%.*s", (int)((size ? size : hosts) - text), text);
+	job->traffic = fab_arena_format(arena, "%.*s",
+					(int)((size ? size : hosts) - text), text);
 	return rc;
 }
 
@@ -183,10 +183,9 @@ static int solve(struct fab_work *w, struct fab_err *err)
 				.unfinished = x->unfinished,
 				.alone = is_done ? (double)x->alone / p->unit : NAN,
 				.together = is_done ? (double)x->together / p->unit : NAN,
-				.slowdown = is_done && x->alone
-						    ? (double)x->together /
-							      (double)x->alone
-						    : NAN,
+				.slowdown = is_done && x->alone ? (double)x->together /
+									  (double)x->alone
+								: NAN,
 				.with = NAN};
 			if (x->slowed_by == FAB_NONE || !is_done)
 				continue;
@@ -209,25 +208,26 @@ static void say_jobs(struct fab_report *r, const struct sim_outcome *o,
 
 	for (size_t k = 0; k < n; k++) {
 		if (x[k].unfinished)
-			fab_report_answer(r, FAB_TONE_BAD,
-					  "%s: job %zu (%s) is not finished: %llu hosts had more to send or to wait for.",
-					  x->algorithm, k + 1, x[k].traffic,
-					  (unsigned long long)x[k].unfinished);
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"%s: job %zu (%s) is not finished: %llu hosts had more to send or to wait for.",
+				x->algorithm, k + 1, x[k].traffic,
+				(unsigned long long)x[k].unfinished);
 		if (x[k].slowdown > most->slowdown || isnan(most->slowdown))
 			most = &x[k];
 	}
 	if (isnan(most->slowdown))
 		return;
 	if (n == 1) {
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s: the job (%s) takes %s%s.", x->algorithm, x->traffic,
-				  sim_time_text(o, x->together),
-				  o->p->load > 0
-					  ? fab_arena_format(
-						    o->arena,
-						    " with the load, %.2f times as long as the %s without",
-						    x->slowdown, sim_time_text(o, x->alone))
-					  : "");
+		fab_report_answer(
+			r, FAB_TONE_PLAIN, "%s: the job (%s) takes %s%s.", x->algorithm,
+			x->traffic, sim_time_text(o, x->together),
+			o->p->load > 0
+				? fab_arena_format(
+					  o->arena,
+					  " with the load, %.2f times as long as the %s without",
+					  x->slowdown, sim_time_text(o, x->alone))
+				: "");
 		return;
 	}
 	if (most->slowdown < 1.01) {

@@ -65,8 +65,8 @@ static const struct fab_option options[] = {
 	{"switch", "KIND", "What switches do inside (default voq): @SWITCHES@",
 	 FAB_TAKES_ONE, TO(switch_kind), .choices = &fab_sim_switch_choices,
 	 .preset = "voq"},
-	{"buffer", "N",
-	 "Input buffer of a port, divided among its lanes: bytes (default 32KiB), with --tick=flit packets (default 8)",
+	{"buffer", "LIST",
+	 "Input buffer of a port, divided among its lanes: bytes (default 32KiB), with --tick=flit packets (default 8); several, ascending: each",
 	 FAB_TAKES_TEXT, TO(texts.buffer)},
 	{"drop", "WHAT", "What happens at a full buffer (default none): @DROPS@",
 	 FAB_TAKES_ONE, TO(drop), .choices = &fab_sim_drop_choices, .preset = "none"},
@@ -256,6 +256,11 @@ static int complete(void *params, struct fab_err *err)
 	rc = check_traffic(p, err);
 	if (rc)
 		return rc;
+	if (p->texts.buffer && strchr(p->texts.buffer, ',') &&
+	    (p->is_sweep || p->jobs.n || p->pair || p->store.path))
+		return fab_fail(
+			err, EINVAL,
+			"several sizes of --buffer go with one rate or finite traffic, without --sweep, --job, --pair and --store");
 	has_none = p->is_closed || p->traffic_kind->is_finite;
 	p->n_rates = 1;
 	if (p->is_sweep)

@@ -164,7 +164,7 @@ static const char *bounds_text(const struct sim_outcome *o, const struct sim_row
 		return "";
 	return fab_arena_format(
 		o->arena,
-		", %.2g times what the host cables allow, %.2g times what the fullest cable allows",
+		", %.1f times what the host cables allow, %.1f times what the fullest cable allows",
 		1 / host, 1 / x->max_utilisation);
 }
 
@@ -436,9 +436,137 @@ static void say_extent(struct fab_report *r, const struct sim_outcome *o)
 				sim_time_text(o, (double)o->p->sim.time / o->p->unit));
 }
 
+/* How good a result is: what arrives, or the time of finite traffic, less than zero. */
+static double merit(const struct sim_outcome *o, const struct sim_row *x)
+{
+	if (!o->p->traffic_kind->is_finite)
+		return is_bad(x) ? 0 : x->sum.accepted;
+	return isnan(x->sum.completion) ? -INFINITY : -x->sum.completion;
+}
+
+static const char *merit_text(const struct sim_outcome *o, const struct sim_row *x)
+{
+	if (is_bad(x))
+		return "it stalls";
+	if (!o->p->traffic_kind->is_finite)
+		return fab_arena_format(o->arena,
+					"hosts get %.3g %% of what their cables carry",
+					100 * x->sum.accepted);
+	if (isnan(x->sum.completion))
+		return "it is not finished";
+	return fab_arena_format(o->arena, "all has arrived after %s",
+				sim_time_text(o, x->sum.completion));
+}
+
+/* "16384 bytes", "8 packets" of a buffer. */
+static const char *buffer_text(const struct sim_outcome *o, const struct sim_row *x)
+{
+	return fab_arena_format(o->arena, "%llu %s", (unsigned long long)x->buffer,
+				o->p->tick == SIM_TICK_FLIT ? "packets" : "bytes");
+}
+
+/* Several sizes of --buffer: the least of which more gives less than 1 % more. */
+static void say_buffers(struct fab_report *r, const struct sim_outcome *o,
+			const struct sim_net *net)
+{
+	const struct sim_row *enough = NULL, *least = NULL, *best = NULL, *last = NULL;
+
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++) {
+		if (x->net != net)
+			continue;
+		least = least ? least : x;
+		last = x;
+		if (!best || merit(o, x) > merit(o, best))
+			best = x;
+	}
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows && !enough; x++)
+		if (x->net == net &&
+		    merit(o, x) >= merit(o, best) - 0.01 * fabs(merit(o, best)))
+			enough = x;
+	if (!enough)
+		return;
+	fab_report_answer(
+		r, FAB_TONE_PLAIN, "%s: with buffers of %s %s%s%s.", name_of(o, enough),
+		buffer_text(o, enough), merit_text(o, enough),
+		enough == last
+			? ", with smaller ones it is worse: larger ones may carry more"
+			: ", larger ones give less than 1 % more",
+		enough == least
+			? ""
+			: fab_arena_format(o->arena, "; with %s %s",
+					   buffer_text(o, least), merit_text(o, least)));
+	say_fullest(r, o, enough);
+}
+
+static const struct fab_column buffer_columns[] = {
+	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
+	{"buffer", FAB_UINT, "input buffer of a port, bytes; by flit packets", 0},
+	{"accepted_per_live_host", FAB_REAL, "what arrived, share of the hosts' cables",
+	 0},
+	{"completion_ns", FAB_REAL,
+	 "when the last message of finite traffic has arrived; null: endless, or not all",
+	 FAB_COL_EXACT},
+	{"latency_ns_p99", FAB_REAL, "99 of 100 packets are not above; null: saturated",
+	 FAB_COL_EXACT},
+	{"cause", FAB_TEXT, "contention, credits or load", 0},
+	{"deadlock", FAB_BOOL, "packets were seen that can never move again", 0},
+};
+
+static void print_buffers(struct fab_report *r, const struct sim_outcome *o)
+{
+	if (o->p->n_buffers < 2)
+		return;
+	fab_report_table_begin(r, "buffers", "Buffers", buffer_columns,
+			       FAB_COUNT(buffer_columns));
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		fab_report_row(r, (const union fab_cell[]){{.text = x->algorithm},
+							   {.u = x->buffer},
+							   {.real = x->sum.accepted},
+							   {.real = x->sum.completion},
+							   {.real = x->sum.latency_p99},
+							   {.text = x->cause_name},
+							   {.u = x->sum.is_deadlocked}});
+	fab_report_table_end(r);
+}
+
+/* Finite traffic by several algorithms: how much slower each is than the fastest. */
+static void say_fastest(struct fab_report *r, const struct sim_outcome *o)
+{
+	const struct sim_row *best = o->rows, *end = o->rows + o->n_rows;
+	const char *others = "";
+	bool differ = false;
+
+	for (const struct sim_row *x = o->rows; x < end; x++)
+		if (merit(o, x) > merit(o, best))
+			best = x;
+	if (!o->p->traffic_kind->is_finite || isnan(best->sum.completion))
+		return;
+	for (const struct sim_row *x = o->rows; x < end; x++) {
+		double ratio = x->sum.completion / best->sum.completion;
+
+		if (x == best || isnan(ratio))
+			continue;
+		differ |= ratio >= 1.005;
+		others =
+			fab_arena_format(o->arena, "%s%s %s takes %.2f times as long",
+					 others, *others ? "," : "", x->algorithm, ratio);
+	}
+	if (differ)
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s is fastest:%s.", best->algorithm,
+				  others);
+	else if (*others)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "All algorithms take equally long, within 0.5 %%.");
+}
+
 /* The rates of each algorithm, and the fullest cable where most arrives. */
 static void say_rates(struct fab_report *r, const struct sim_outcome *o)
 {
+	for (size_t i = 0; i < o->n_nets && o->p->n_buffers > 1; i++)
+		say_buffers(r, o, &o->nets[i]);
+	if (o->p->n_buffers > 1)
+		return;
+	say_fastest(r, o);
 	for (size_t i = 0, n; i < o->n_rows; i += n) {
 		const struct sim_row *x = &o->rows[i], *best = x;
 
@@ -716,9 +844,9 @@ static void print_rates(struct fab_report *r, const struct sim_outcome *o)
 
 /* Parts of the report, in order; each prints nothing where it does not apply. */
 static void (*const parts[])(struct fab_report *r, const struct sim_outcome *o) = {
-	say_no_path,  say_extent,	    say_stall,	 say_rates,    sim_say_notes,
-	say_doubts,   sim_print_parameters, print_rates, print_cables, print_cycles,
-	print_groups, print_trace,
+	say_no_path,  say_extent,	    say_stall,	 say_rates,	sim_say_notes,
+	say_doubts,   sim_print_parameters, print_rates, print_buffers, print_cables,
+	print_cycles, print_groups,	    print_trace,
 };
 
 void sim_draw(struct fab_drawing *d, const struct fab_work *w)

@@ -44,7 +44,7 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.tick = p->tick == SIM_TICK_FLIT ? "flit" : "ps",
 		.failed = failed,
 		.faults = failed.n,
-		.buffer = p->sim.buffer,
+		.buffer = x->sum.buffer,
 		.packet = p->sim.mtu,
 		.accepted_per_host = x->sum.accepted * o->ends.n / o->n_all_ends,
 		.saturated_sources = r->growth.n_sources,
@@ -138,7 +138,10 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 		p->n_rates * o->n_nets * p->runs > 1 ? "simulations" : "ticks");
 	sweep.is_interrupted = fab_cli_is_interrupted;
 	fab_cli_catch_interrupt();
-	rc = fab_sim_sweep(&sweep, &o->points, err);
+	for (size_t i = 0; i < p->n_buffers && !rc; i++) {
+		sweep.params.buffer = p->buffer[i];
+		rc = fab_sim_sweep(&sweep, &o->points, err);
+	}
 	fab_cli_progress_free(sweep.progress_context);
 	w->is_partial = o->was_interrupted = fab_cli_is_interrupted(NULL);
 	if (rc)

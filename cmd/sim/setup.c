@@ -102,10 +102,25 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 	int rc = read_size(p, "--packet", t->packet, t->packet ? strlen(t->packet) : 0,
 			   FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
 
-	if (!rc)
-		rc = read_size(p, "--buffer", t->buffer,
-			       t->buffer ? strlen(t->buffer) : 0, UINT32_MAX >> 1,
-			       &p->sim.buffer, err);
+	for (const char *at = t->buffer; at && !rc;) {
+		size_t len = strcspn(at, ",");
+		uint32_t *to = &p->buffer[p->n_buffers];
+
+		if (p->n_buffers == SIM_MAX_BUFFERS)
+			return fab_fail(err, EINVAL, "--buffer: more than %d sizes",
+					SIM_MAX_BUFFERS);
+		rc = read_size(p, "--buffer", at, len, UINT32_MAX >> 1, to, err);
+		if (!rc && p->n_buffers && *to <= to[-1])
+			rc = fab_fail(
+				err, EINVAL,
+				"--buffer: '%.*s' is not above the size before: expected them in ascending order",
+				(int)len, at);
+		p->n_buffers++;
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	if (!p->n_buffers)
+		p->buffer[p->n_buffers++] = p->sim.buffer;
+	p->sim.buffer = p->buffer[0];
 	if (!t->sizes)
 		p->size[p->n_sizes++] = p->sim.mtu;
 	for (const char *at = t->sizes; at && !rc;) {

@@ -25,6 +25,7 @@ struct work {
 	const struct fab_sim_sweep *s;
 	struct fab_sim_points *out;
 	struct tallies t;
+	size_t first; /* points of sweeps before */
 	bool is_finite;
 	int n_threads; /* of one simulation */
 };
@@ -130,7 +131,7 @@ static void finish(struct work *w)
 	struct fab_sim_point *x;
 	struct fab_sim_summary *s;
 
-	if (!out->of.n)
+	if (out->of.n == w->first)
 		return;
 	x = &out->of.v[out->of.n - 1];
 	s = &x->sum;
@@ -178,6 +179,7 @@ static void begin(struct work *w, const struct place *at, struct fab_sim_point *
 	*x = (struct fab_sim_point){.net = at->net,
 				    .sum = {.rate = w->s->rates[at->rate],
 					    .number = at->rate,
+					    .buffer = w->s->params.buffer,
 					    .least_carried = 1}};
 }
 
@@ -241,7 +243,7 @@ static void take(void *context, uint64_t number, void *result)
 		drop(w, result);
 		return;
 	}
-	x = w->out->of.n ? &w->out->of.v[w->out->of.n - 1] : NULL;
+	x = w->out->of.n > w->first ? &w->out->of.v[w->out->of.n - 1] : NULL;
 	if (!x || x->net != at.net || x->sum.number != at.rate) {
 		finish(w);
 		FAB_RESERVE(&w->out->of, 1);
@@ -274,7 +276,7 @@ int fab_sim_sweep(const struct fab_sim_sweep *s, struct fab_sim_points *out,
 		  struct fab_err *err)
 {
 	const struct fab_traffic_kind *kind = NULL;
-	struct work w = {.s = s, .out = out};
+	struct work w = {.s = s, .out = out, .first = out->of.n};
 	struct fab_sweep sweep = {.what = "simulation",
 				  .n_threads = s->n_threads,
 				  .result_bytes = sizeof(struct item),
@@ -289,8 +291,8 @@ int fab_sim_sweep(const struct fab_sim_sweep *s, struct fab_sim_points *out,
 	if (rc)
 		return rc;
 	w.is_finite = kind->is_finite;
-	out->n_items = s->n_nets * fab_shard_items(&s->shard, s->n_rates) * s->runs;
-	sweep.n_items = out->n_items;
+	sweep.n_items = s->n_nets * fab_shard_items(&s->shard, s->n_rates) * s->runs;
+	out->n_items += sweep.n_items;
 	if (out->n_items > 1) {
 		sweep.progress = s->progress;
 		sweep.progress_context = s->progress_context;

@@ -11,7 +11,7 @@
 struct fab_sim_summary {
 	double rate;	 /* NaN: none was asked for */
 	uint64_t number; /* of the rate in the whole sweep */
-	uint64_t runs, n_vls;
+	uint64_t runs, n_vls, buffer;
 	double born, accepted, goodput;	    /* shares of the hosts' cables */
 	double accepted_ci95, latency_ci95; /* half of the 95 % interval; NaN: one run */
 	/* NaN if any run is saturated: latencies grow with the time then. */
@@ -64,7 +64,8 @@ struct fab_sim_sweep {
 	bool (*is_interrupted)(void *); /* ends the sweep: its results so far are kept */
 };
 
-/* Simulate. The caller calls fab_sim_points_fini(), also after an error. Errors: those of
+/* Simulate, and add the points to those of sweeps before; out is zeroed at first. The
+ * caller calls fab_sim_points_fini(), also after an error. Errors: those of
  * fab_traffic_make() and fab_sim_run(). Runs that were cut short count only where no run
  * of the rate is complete. */
 int fab_sim_sweep(const struct fab_sim_sweep *sweep, struct fab_sim_points *out,

@@ -136,9 +136,10 @@ static int add_load(struct fab_jobs *j, const struct fab_jobs_problem *p,
 		if (!is_taken[e])
 			end[n++] = e;
 	if (n < 2)
-		return fab_fail(err, EINVAL,
-				"a load on the hosts of no job: it needs two, there %s %u",
-				n == 1 ? "is" : "are", n);
+		return fab_fail(
+			err, EINVAL,
+			"a load on the hosts of no job: it needs two, there %s %u",
+			n == 1 ? "is" : "are", n);
 	j->part[p->n_jobs] =
 		(struct part){.end = end, .all = p->traffic, .until = p->load_ends};
 	return make(j, p->n_jobs, "uniform", n, p->load, err);
