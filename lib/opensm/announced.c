@@ -46,7 +46,8 @@ struct fab_announced {
 	uint32_t *of;		   /* [n_groups] place in `all`, FAB_NONE */
 	struct fab_mgid *seen;	   /* [n_groups] the last one under a number */
 	uint32_t n_active, n_computing;
-	double due_at; /* no time-out is before it */
+	size_t looked_at; /* where fab_announced_computing() goes on */
+	double due_at;	  /* no time-out is before it */
 	bool is_changed;
 	FAB_VEC(uint64_t) members; /* of the group that is decided on */
 };
@@ -401,15 +402,20 @@ bool fab_announced_is_computing(const struct fab_announced *a)
 	return a->n_computing;
 }
 
-uint32_t fab_announced_computing(const struct fab_announced *a, uint64_t pass,
+uint32_t fab_announced_computing(struct fab_announced *a, uint64_t pass, uint32_t max,
 				 uint32_t *number)
 {
+	size_t from = a->looked_at;
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < a->all.n && n < a->n_computing; i++)
-		if (a->all.v[i].state == FAB_LIFECYCLE_COMPUTING &&
-		    a->all.v[i].pass < pass)
-			number[n++] = a->all.v[i].number;
+	for (size_t i = 0; i < a->all.n && n < max && n < a->n_computing; i++) {
+		const struct entry *e = &a->all.v[(from + i) % a->all.n];
+
+		if (e->state != FAB_LIFECYCLE_COMPUTING || e->pass >= pass)
+			continue;
+		number[n++] = e->number;
+		a->looked_at = (from + i + 1) % a->all.n;
+	}
 	return n;
 }
 

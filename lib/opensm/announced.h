@@ -92,9 +92,10 @@ bool fab_announced_is_active(const struct fab_announced *a, uint32_t number);
 uint32_t fab_announced_n_active(const struct fab_announced *a);
 /* Are there groups whose trees have been computed, and are not known to be held? O(1). */
 bool fab_announced_is_computing(const struct fab_announced *a);
-/* Their numbers, of those computed in a pass before this one, into number[
- * fab_announced_n_active()]; returns how many. O(groups). */
-uint32_t fab_announced_computing(const struct fab_announced *a, uint64_t pass,
+/* Their numbers, of those computed in a pass before this one, at most `max`, into
+ * number[max]; returns how many. The next call goes on after the last of them. O(groups).
+ */
+uint32_t fab_announced_computing(struct fab_announced *a, uint64_t pass, uint32_t max,
 				 uint32_t *number);
 /* OpenSM's tables hold the tree of this group: it is ready, unless it has changed or was
  * computed again since that pass. O(1). */

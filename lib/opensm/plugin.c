@@ -19,8 +19,9 @@
 #define plugin fab_opensm_plugin
 
 /* Groups that have gone are looked for that often; a copy of the subnet has OpenSM's lock
- * that long at once; the first trees may hold up a sweep. */
-enum { START_MS = 1000 };
+ * that long at once; the first trees may hold up a sweep; so many announced groups are
+ * looked for in the tables at once. */
+enum { START_MS = 1000, CONFIRMED = 256 };
 static const double SCAN_S = 0.1, COPY_S = 0.001;
 
 struct fab_opensm_plugin fab_opensm_plugin;
@@ -209,9 +210,8 @@ static void drop_ended(void)
 
 uint32_t *fab_opensm_list_computing(uint64_t pass, struct fab_audit_trees *trees)
 {
-	uint32_t *number =
-		FAB_NEW((size_t)fab_announced_n_active(plugin.announced) + 1, uint32_t);
-	uint32_t n = fab_announced_computing(plugin.announced, pass, number);
+	uint32_t *number = FAB_NEW(CONFIRMED, uint32_t);
+	uint32_t n = fab_announced_computing(plugin.announced, pass, CONFIRMED, number);
 
 	*trees = (struct fab_audit_trees){0};
 	for (uint32_t i = 0; i < n; i++) {

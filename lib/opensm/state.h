@@ -80,8 +80,9 @@ struct fab_announced_order fab_opensm_decide(uint32_t number, const struct fab_m
 void fab_opensm_forget_announced(void);
 
 /*
- * Announced groups that were computed before `pass`: their numbers, which the caller
- * frees, and their trees. A group of one member needs none. O(groups + trees).
+ * Announced groups that were computed before `pass`, some of them: room for their
+ * numbers, which the caller frees, and their trees. A group of one member needs none.
+ * O(groups + trees).
  */
 uint32_t *fab_opensm_list_computing(uint64_t pass, struct fab_audit_trees *trees);
 /* Those of the trees that OpenSM's tables hold, by number; returns how many: none when it

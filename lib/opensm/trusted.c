@@ -123,7 +123,7 @@ bool fab_trusted_changed(const char *path, struct fab_trusted_mark *mark)
 	if (!stat(path, &s))
 		now = (struct fab_trusted_mark){
 			(uint64_t)s.st_dev, (uint64_t)s.st_ino, (uint64_t)s.st_size,
-			(uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec};
+			(uint64_t)s.st_ctim.tv_sec, (uint64_t)s.st_ctim.tv_nsec};
 	if (!memcmp(&now, mark, sizeof(now)))
 		return false;
 	*mark = now;

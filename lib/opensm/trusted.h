@@ -30,5 +30,6 @@ struct fab_trusted_mark {
 	uint64_t device, number, size, seconds, nanoseconds;
 };
 
-/* Is another file there than that of the mark, which becomes the new one's? O(1). */
+/* Is another file there than that of the mark, or has it changed, or who may write it?
+ * The mark becomes that of the file. O(1). */
 bool fab_trusted_changed(const char *path, struct fab_trusted_mark *mark);

@@ -36,7 +36,8 @@ static void event(struct fab_announced *a, const struct fab_announcements *list,
 		fab_announced_note_held(a, g.number, g.pass + 1, now);
 	if (e[1] & 16 && fab_announced_expire(a, now, number) > N_GROUPS)
 		abort();
-	if (fab_announced_computing(a, g.pass, number) > fab_announced_n_active(a))
+	if (fab_announced_computing(a, g.pass, N_GROUPS, number) >
+	    fab_announced_n_active(a))
 		abort();
 	if (e[1] & 32)
 		fab_announced_take(a, list);

@@ -64,7 +64,7 @@ echo "  trees computed: $(sed -n 's/.*asked for a tree \([0-9]*\) times.*/\1/p' 
 for algorithm in fulb balanced; do
   echo "$algorithm, announced:"
   rm -f states announced
-  announce
+  announce 3600
   # shellcheck disable=SC2046
   start minhop "$algorithm" "$(conf $algorithm)"
   await "$sm" announcements 30 is_known || fail "the announcement is not read"

@@ -165,8 +165,8 @@ Test(announced, a_life)
 		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
 		cr_assert_not(o.is_first, "computed once");
 		/* ready when it is known to be held, of a pass before */
-		cr_assert_eq(fab_announced_computing(a, 1, number), 0);
-		cr_assert_eq(fab_announced_computing(a, 2, number), 1);
+		cr_assert_eq(fab_announced_computing(a, 1, N_GROUPS, number), 0);
+		cr_assert_eq(fab_announced_computing(a, 2, N_GROUPS, number), 1);
 		cr_assert_eq(number[0], 5);
 		fab_announced_note_held(a, 5, 1, 4);
 		cr_assert(fab_announced_is_computing(a));
@@ -332,6 +332,34 @@ Test(announced, numbers)
 	g.mgid = NULL;
 	cr_assert_eq(fab_announced_decide(a, &g, 5).tree, FAB_ANNOUNCED_ANY);
 	cr_assert_eq(fab_announced_n_active(a), 0);
+	fab_announced_free(a);
+}
+
+/* So many at once, all in turn. */
+Test(announced, computing_in_turn)
+{
+	struct fab_announced *a =
+		announced("ff12::1 1\nff12::2 1\nff12::3 1\nff12::4 9\nff12::5 1");
+	const uint64_t guid[] = {1};
+	uint32_t number[2], n_seen[N_GROUPS] = {0};
+
+	for (uint32_t g = 1; g <= 5; g++) {
+		struct fab_mgid mgid = mgid_of("ff12::1");
+
+		mgid.raw[15] = (uint8_t)g;
+		fab_announced_decide(
+			a,
+			&(struct fab_announced_group){
+				.number = g, .mgid = &mgid, .guid = guid, .n = 1},
+			1);
+	}
+	for (int i = 0; i < 4; i++) {
+		cr_assert_eq(fab_announced_computing(a, 1, 2, number), 2);
+		n_seen[number[0]]++;
+		n_seen[number[1]]++;
+	}
+	for (uint32_t g = 1; g <= 5; g++)
+		cr_expect_eq(n_seen[g], g == 4 ? 0 : 2);
 	fab_announced_free(a);
 }
 

@@ -271,6 +271,8 @@ Test(opensm_options, files_that_are_written)
 	cr_assert_eq(fab_trusted_write(name, "other", 5, &err), 0, "%s", err.text);
 	cr_expect(fab_trusted_changed(name, &mark));
 	cr_expect_neq(stat(beside, &s), 0, "nothing is left beside it");
+	chmod(name, 0600);
+	cr_expect(fab_trusted_changed(name, &mark), "others may read it no more");
 	cr_assert_eq(fab_trusted_read(name, 6, &text, &err), 0, "%s", err.text);
 	cr_expect_str_eq(text, "other");
 	free(text);
