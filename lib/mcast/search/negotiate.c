@@ -32,13 +32,14 @@ static const double FLATNESS = 3;
  * largest load to the mean. */
 static const double PART = 0.25;
 
-/* Paths will not bring a larger part of all load below the target. */
-static const double HOPELESS = 0.025;
+/* Paths will not bring a larger part of all load below the target: of deep trees, and of
+ * short ones, where other roots have longer trees. */
+static const double HOPELESS_DEEP = 0.025, HOPELESS_SHORT = 0.0125;
 
-/* Groups that show which first trees have fewer cables: deep ones take far longer than
- * swapped paths, and are worth it below this part of their cables. */
+/* Groups that show which first trees have fewer cables: deep ones avoid full cables,
+ * short ones do not, and are worth it below this part of their cables. */
 enum { SAMPLE = 32 };
-static const double WORTH = 0.99;
+static const double WORTH = 0.93;
 
 /* Groups of a batch whose trees are found side by side in large problems whose members
  * lie far apart. */
@@ -65,6 +66,7 @@ struct negotiation {
 	uint32_t kept_at_max;
 	struct fab_forest kept;
 	bool is_far;		      /* some members lie far from the root */
+	bool is_short;		      /* the first trees were short ones */
 	uint32_t stride;	      /* one group in that many is moved */
 	bool is_starting, is_started; /* first trees of few cables */
 	uint32_t n_asked;	      /* calls of should_stop() */
@@ -192,8 +194,10 @@ static double mean_level(const struct negotiation *x)
 /* Is too much of all load above the target, and no time to try nevertheless? */
 static bool is_hopeless(const struct negotiation *x)
 {
+	double part = x->is_short ? HOPELESS_SHORT : HOPELESS_DEEP;
+
 	return x->o->is_hasty && x->is_far &&
-	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
+	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
 /* Rounds until no cable is above the target, or that is given up. */
@@ -264,9 +268,10 @@ static void negotiate(struct negotiation *x)
 			how = x->is_far ? FAB_REROUTE_DEEP : FAB_REROUTE_ROOTS;
 			if (x->is_far && x->o->is_hasty) {
 				x->stride = x->s->forest.n / SAMPLE + 1;
-				edges = sample(x, FAB_REROUTE_PATHS);
-				if (sample(x, FAB_REROUTE_DEEP) >= WORTH * edges)
-					how = FAB_REROUTE_PATHS;
+				edges = sample(x, FAB_REROUTE_DEEP);
+				if (sample(x, FAB_REROUTE_SHORT) < WORTH * edges)
+					how = FAB_REROUTE_SHORT;
+				x->is_short = how == FAB_REROUTE_SHORT;
 				x->stride = 1;
 			}
 			if (x->ended == FAB_ENDED_DONE)

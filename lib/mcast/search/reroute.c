@@ -26,6 +26,10 @@ enum {
 	DEEP_FAR = 2
 };
 
+/* Roots whose short trees are compared: so many that roots * switches^2 is this, but at
+ * least and at most (FAB_SHORT_ROOTS). */
+enum { SHORT_WORK = 4096, SHORT_LEAST = 4 };
+
 /* Paths of groups of more switches would take too long: time is quadratic. */
 enum { LARGE = 512 };
 
@@ -180,12 +184,32 @@ static void try_root(struct worker *w, uint32_t root, bool is_deep)
 	look_at(w, root, &tree);
 }
 
+/* All candidates, from another one on for each seed, if they are at most so many; returns
+ * their number, else 0. */
+static uint32_t list_roots(const struct worker *w, size_t words, uint32_t most,
+			   uint32_t *root)
+{
+	uint32_t n = 0, at;
+
+	for (size_t i = 0; i < words; i++)
+		n += (uint32_t)__builtin_popcountll(w->bits[i]);
+	if (n > most)
+		return 0;
+	at = (uint32_t)(w->seed % n);
+	for (size_t i = 0; i < words; i++)
+		for (uint64_t left = w->bits[i]; left; left &= left - 1) {
+			root[at++] = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(left);
+			at = at < n ? at : 0;
+		}
+	return n;
+}
+
 /* Trees of several roots, deep ones as long as all cost `least` or more: a cheaper tree
  * has left the cables that it was to leave. */
 static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t old,
 		      double least)
 {
-	uint32_t root[FEW_ROOTS + 1], n = 0, found, n_few = 0;
+	uint32_t root[FEW_ROOTS + 1], n = 0, found, few = 0;
 	uint32_t n_deep = w->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 	size_t words = r->roots->words;
 
@@ -195,14 +219,9 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 	found = fab_root_prices_best(w->root_prices, &w->prices, w->sw, w->n_sw, w->bits,
 				     w->height, w->seed, CHEAPEST_ROOTS, root + n);
 	n += found;
-	for (size_t i = 0; i < words && n_few <= FEW_ROOTS; i++)
-		n_few += (uint32_t)__builtin_popcountll(w->bits[i]);
-	if (!found && n_few <= FEW_ROOTS && w->height <= FAB_NEAR_HOPS) {
-		for (size_t i = 0; i < words; i++)
-			for (uint64_t left = w->bits[i]; left; left &= left - 1)
-				root[n++] = (uint32_t)i * 64 +
-					    (uint32_t)__builtin_ctzll(left);
-	} else if (!found) {
+	if (!found && w->height <= FAB_NEAR_HOPS)
+		n += few = list_roots(w, words, FEW_ROOTS, root + n);
+	if (!found && !few) {
 		root[n++] = fab_root_choose(w->bits, words, FAB_TIES_SPREAD,
 					    w->state->adjacent);
 		for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
@@ -218,6 +237,28 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 		if (is_new)
 			try_root(w, root[i], i < n_deep && !is_left);
 	}
+}
+
+/* A short tree of some candidates; of a large group a deep one of the old root. */
+static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t old)
+{
+	uint32_t root[FAB_SHORT_ROOTS], n, most, best;
+	struct fab_grown tree;
+
+	if (w->n_sw > FAB_SHORT_SWITCHES) {
+		try_root(w, old, true);
+		return;
+	}
+	most = SHORT_WORK / (w->n_sw * w->n_sw);
+	most = most < SHORT_LEAST ? SHORT_LEAST : most;
+	most = most < FAB_SHORT_ROOTS ? most : FAB_SHORT_ROOTS;
+	n = list_roots(w, r->roots->words, most, root);
+	for (uint32_t i = 0; !n && i < most; i++)
+		root[i] =
+			fab_roots_draw(w->bits, r->roots->words, fab_mix64(w->seed + i));
+	tree = fab_short_tree_grow(w->deep, &w->prices, w->sw, w->n_sw, root,
+				   n ? n : most, w->height, w->seed, &best);
+	look_at(w, best, &tree);
 }
 
 /* Hops from the root down to the farthest member of a tree with height slack; without it
@@ -273,6 +314,8 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 		try_roots(r, w, old, how->least);
 	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_DEEP)
 		try_root(w, old, true);
+	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_SHORT)
+		try_short(r, w, old);
 	else if (w->height > FAB_NEAR_HOPS && n && w->n_sw <= LARGE) {
 		const struct fab_paths_job job = {
 			.member = w->sw,

@@ -135,6 +135,20 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
 				    uint64_t seed);
 
 /*
+ * A short tree from the best of some roots (n_roots > 0, each a candidate): first only
+ * its branches are chosen, by hops alone. Members are hung one by one, the farthest
+ * first, on the way between two others where that takes fewest hops; then members and
+ * branches move to where they take fewer, as long as any does. Then each way becomes the
+ * cheapest of the shortest paths. At most FAB_SHORT_SWITCHES switches and FAB_SHORT_ROOTS
+ * roots. O(roots * rounds * n^2 + switches between the ends of ways * cables of each).
+ */
+enum { FAB_SHORT_SWITCHES = 512, FAB_SHORT_ROOTS = 32 };
+struct fab_grown fab_short_tree_grow(struct fab_deep_tree *tree,
+				     const struct fab_prices *prices, const uint32_t *sw,
+				     uint32_t n, const uint32_t *root, uint32_t n_roots,
+				     unsigned height, uint64_t seed, uint32_t *best);
+
+/*
  * A tree made cheaper path by path: a path between two members or branches is taken out,
  * and the halves are joined by the cheapest of a few shortest paths between them, as long
  * as no two members are farther apart in the tree than twice the height: then its middle
@@ -195,6 +209,7 @@ struct fab_reroute; /* room of each thread, and the candidates of groups */
 enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing where members are near it */
+	FAB_REROUTE_SHORT, /* short trees; nothing where members are near the root */
 	FAB_REROUTE_PATHS  /* other paths that cost `least` in the old tree
 			      (fab_paths_swap());  nothing where members are near, or for
 			      large groups */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Cheap trees for one group: of minimal height, and deeper ones. */
+/* Trees for one group: cheap ones of minimal height, deeper ones, and short ones. */
 #include "base/order.h"
 #include "base/queues.h"
 #include "base/rng.h"
 #include "mcast/search/search.h"
+
+#include <limits.h>
 
 struct fab_cheap_tree {
 	const struct fab_mcast_problem *p;
@@ -223,6 +225,24 @@ struct place {
 	uint8_t depth;	 /* in the tree: at most so deep */
 };
 
+/* A member, the root, or a branch of a short tree that has no paths yet. */
+struct key {
+	uint32_t sw, up; /* up: its parent, FAB_NONE: the root, or not used any more */
+	uint32_t child, next; /* its first child, the next one of its parent */
+	uint32_t at, end;     /* places in preorder: its own, behind the last below it */
+	int hops, depth;      /* to the parent, from the root */
+	int far;	      /* hops to the farthest member below it */
+	bool is_member;
+};
+
+/* A short tree without paths: key[0] is the root. */
+struct plan {
+	FAB_VEC(struct key) key;
+	FAB_VEC(uint32_t) order; /* preorder */
+	uint32_t spare;		 /* first key that is not used any more, by `next` */
+	int height;
+};
+
 struct fab_deep_tree {
 	const struct fab_mcast_problem *p;
 	uint32_t stamp;	   /* of the tree */
@@ -231,9 +251,12 @@ struct fab_deep_tree {
 	uint32_t *n_below; /* [n_switches] switches below it */
 	uint32_t search;   /* number of the search */
 	uint64_t steps;	   /* cables looked at for the tree */
+	uint64_t seed;	   /* of choices among equals */
 	FAB_VEC(struct label) heap;
 	FAB_VEC(uint32_t) in, sw, cable;
 	FAB_VEC(uint64_t) order;
+	struct plan plan[2]; /* of short trees: that at hand, and the best */
+	FAB_VEC(uint32_t) queue;
 };
 
 static void release_heap(void *tree)
@@ -255,6 +278,11 @@ struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p,
 	FAB_ROOM(a, &t->sw, n);
 	FAB_ROOM(a, &t->cable, n);
 	FAB_ROOM(a, &t->order, n);
+	FAB_ROOM(a, &t->queue, n);
+	for (int i = 0; i < 2; i++) {
+		FAB_ROOM(a, &t->plan[i].key, 2 * FAB_SHORT_SWITCHES + 2);
+		FAB_ROOM(a, &t->plan[i].order, 2 * FAB_SHORT_SWITCHES + 2);
+	}
 	fab_arena_own(a, release_heap, t);
 	return t;
 }
@@ -358,6 +386,32 @@ static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 	return FAB_NONE;
 }
 
+/* Join the path from its end at the tree back to the switch that it was searched from.
+ * Switches on it that are in the tree keep their path to the root if that is as short,
+ * else they are hung on this one. */
+static void join_path(struct fab_deep_tree *t, uint32_t end)
+{
+	const struct fab_fabric *f = t->p->f;
+	unsigned depth = t->at[end].depth;
+
+	for (uint32_t arc = t->at[end].from; arc != FAB_NONE;) {
+		/* The switch that an arc leaves. */
+		uint32_t s = fab_cable_peer(f, f->arc_cable[arc], f->arc_peer[arc]);
+		struct place *at = &t->at[s];
+
+		if (is_joined(t, s) && at->depth <= depth + 1) {
+			depth = at->depth;
+		} else {
+			if (!is_joined(t, s))
+				FAB_PUSH(&t->in, s);
+			at->joined = t->stamp;
+			t->parent[s] = arc;
+			at->depth = (uint8_t)++depth;
+		}
+		arc = at->from;
+	}
+}
+
 /* Leave out switches without members below: paths that were left for others. */
 static double collect(struct fab_deep_tree *t, const struct fab_prices *prices,
 		      uint32_t root)
@@ -393,6 +447,33 @@ static double collect(struct fab_deep_tree *t, const struct fab_prices *prices,
 	return sum;
 }
 
+/* An empty tree of these members. */
+static void begin(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n, uint32_t root)
+{
+	t->stamp++;
+	t->in.n = 0;
+	t->at[root].joined = t->stamp;
+	t->at[root].depth = 0;
+	for (uint32_t i = 0; i < n; i++)
+		t->at[sw[i]].wanted = t->stamp;
+}
+
+/* The members, the farthest from the root first. */
+static void order_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n,
+			  uint32_t root, uint64_t seed)
+{
+	const uint8_t *row = fab_dist_row(t->p->dist, root);
+
+	t->order.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t tie = fab_mix64(seed ^ sw[i]) >> 40;
+
+		FAB_PUSH(&t->order,
+			 (uint64_t)(UINT8_MAX - row[sw[i]]) << 56 | tie << 32 | sw[i]);
+	}
+	qsort(t->order.v, t->order.n, sizeof(*t->order.v), fab_cmp_u64);
+}
+
 struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 				    const struct fab_prices *prices, const uint32_t *sw,
 				    uint32_t n, uint32_t root, unsigned height,
@@ -400,24 +481,11 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 {
 	struct reach_limit limit = {.row = fab_dist_row(t->p->dist, root),
 				    .height = height};
-	const struct fab_fabric *f = t->p->f;
 	double price;
 
-	t->stamp++;
 	t->steps = 0;
-	t->in.n = 0;
-	t->at[root].joined = t->stamp;
-	t->at[root].depth = 0;
-	/* Farthest first. */
-	t->order.n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t tie = fab_mix64(seed ^ sw[i]) >> 40;
-
-		t->at[sw[i]].wanted = t->stamp;
-		FAB_PUSH(&t->order, (uint64_t)(UINT8_MAX - limit.row[sw[i]]) << 56 |
-					    tie << 32 | sw[i]);
-	}
-	qsort(t->order.v, t->order.n, sizeof(*t->order.v), fab_cmp_u64);
+	begin(t, sw, n, root);
+	order_members(t, sw, n, root, seed);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t member = (uint32_t)t->order.v[i], end;
 
@@ -429,24 +497,333 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 			limit.is_straight = true;
 			end = search(t, prices, &limit, member);
 		}
-		/* Join the path, from its end at the tree back to the member. */
-		unsigned depth = t->at[end].depth;
-
-		for (uint32_t arc = t->at[end].from; arc != FAB_NONE;) {
-			/* The switch that an arc leaves. */
-			uint32_t s =
-				fab_cable_peer(f, f->arc_cable[arc], f->arc_peer[arc]);
-
-			if (!is_joined(t, s)) {
-				t->at[s].joined = t->stamp;
-				FAB_PUSH(&t->in, s);
-			}
-			t->parent[s] = arc;
-			t->at[s].depth = (uint8_t)++depth;
-			arc = t->at[s].from;
-		}
+		join_path(t, end);
 	}
 	price = collect(t, prices, root);
+	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
+				  t->steps};
+}
+
+/* Hops between two switches. */
+static int hops_of(const struct fab_deep_tree *t, uint32_t from, uint32_t to)
+{
+	return fab_dist_row(t->p->dist, from)[to];
+}
+
+/* Go from a switch towards two others as long as a hop leads nearer to both. */
+static uint32_t meet(const struct fab_deep_tree *t, uint32_t from, uint32_t to,
+		     uint32_t member)
+{
+	const uint8_t *row = fab_dist_row(t->p->dist, to);
+	const uint8_t *other = fab_dist_row(t->p->dist, member);
+	const struct fab_fabric *f = t->p->f;
+
+	uint32_t first = f->arc_first[from], n = f->arc_first[from + 1] - first;
+
+	for (uint32_t i = 0, shift = (uint32_t)(fab_mix64(t->seed ^ from) % n); i < n;
+	     i++) {
+		uint32_t at = i + shift,
+			 peer = f->arc_peer[first + (at < n ? at : at - n)];
+
+		if (row[peer] < row[from] && other[peer] < other[from]) {
+			from = peer;
+			first = f->arc_first[from];
+			n = f->arc_first[from + 1] - first;
+			i = UINT32_MAX;
+		}
+	}
+	return from;
+}
+
+static uint32_t add_key(struct plan *x, struct key key)
+{
+	uint32_t k = x->spare;
+
+	if (k == FAB_NONE) {
+		k = (uint32_t)x->key.n;
+		FAB_PUSH(&x->key, key);
+	} else {
+		x->spare = x->key.v[k].next;
+		x->key.v[k] = key;
+	}
+	return k;
+}
+
+static void hang_key(const struct fab_deep_tree *t, struct plan *x, uint32_t k,
+		     uint32_t up)
+{
+	struct key *key = &x->key.v[k];
+
+	key->up = up;
+	key->hops = hops_of(t, x->key.v[up].sw, key->sw);
+	key->depth = x->key.v[up].depth + key->hops;
+}
+
+/* Hang a key on the way to another one, where that way comes nearest. */
+static void hang_at(const struct fab_deep_tree *t, struct plan *x, uint32_t k, uint32_t c)
+{
+	uint32_t up = x->key.v[c].up;
+	uint32_t sw = meet(t, x->key.v[up].sw, x->key.v[c].sw, x->key.v[k].sw);
+	uint32_t on = sw == x->key.v[c].sw ? c : up;
+
+	if (sw != x->key.v[on].sw) {
+		on = add_key(x, (struct key){.sw = sw});
+		hang_key(t, x, on, up);
+		hang_key(t, x, c, on);
+	}
+	hang_key(t, x, k, on);
+}
+
+/* Children, preorder, depths and heights. */
+static void survey(struct plan *x)
+{
+	struct key *v = x->key.v;
+	uint32_t n = (uint32_t)x->key.n, k = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		v[i].child = FAB_NONE;
+	for (uint32_t i = n; i-- > 1;)
+		if (v[i].up != FAB_NONE) {
+			v[i].next = v[v[i].up].child;
+			v[v[i].up].child = i;
+		}
+	x->order.n = 0;
+	while (k != FAB_NONE) {
+		v[k].at = (uint32_t)x->order.n;
+		v[k].depth = k ? v[v[k].up].depth + v[k].hops : 0;
+		v[k].far = v[k].is_member ? 0 : INT16_MIN;
+		FAB_PUSH(&x->order, k);
+		if (v[k].child != FAB_NONE) {
+			k = v[k].child;
+			continue;
+		}
+		for (; k && v[k].next == FAB_NONE; k = v[k].up)
+			v[k].end = (uint32_t)x->order.n;
+		v[k].end = (uint32_t)x->order.n;
+		k = k ? v[k].next : FAB_NONE;
+	}
+	for (size_t i = x->order.n; i-- > 1;) {
+		struct key *key = &v[x->order.v[i]], *up = &v[key->up];
+
+		up->far = key->far + key->hops > up->far ? key->far + key->hops : up->far;
+	}
+}
+
+/* A place for a key: on the way to `on`, which comes as near as `hops`. */
+struct spot {
+	uint32_t on;
+	int hops;
+};
+
+/* The place that takes fewest hops, fewer than `limit`, for a key with members `far`
+ * below it. Keys below `own` are left out, and its parent where that goes with it:
+ * `sibling` is then on the way to the parent's parent. */
+static struct spot find_place(const struct fab_deep_tree *t, const struct plan *x,
+			      uint32_t sw, int far, uint32_t own, uint32_t sibling,
+			      int limit)
+{
+	const uint8_t *row = fab_dist_row(t->p->dist, sw);
+	const struct key *v = x->key.v;
+	uint32_t first = own ? v[own].at : 0, end = own ? v[own].end : 0;
+	uint32_t gone = sibling != FAB_NONE ? v[own].up : FAB_NONE;
+	struct spot best = {FAB_NONE, limit};
+	uint32_t salt = (uint32_t)fab_mix64(t->seed ^ sw), tie, best_tie = 0;
+
+	for (uint32_t c = 1; c < x->key.n; c++) {
+		uint32_t up = v[c].up;
+		int hops = v[c].hops, before, cost;
+
+		if (up == FAB_NONE || c == gone || (v[c].at >= first && v[c].at < end))
+			continue;
+		if (c == sibling) {
+			up = v[gone].up;
+			hops = hops_of(t, v[up].sw, v[c].sw);
+		}
+		before = row[v[up].sw];
+		cost = (before + row[v[c].sw] - hops + 1) / 2;
+		tie = (c + salt) * 0x9e3779b1u;
+		if ((cost < best.hops ||
+		     (cost == best.hops && best.on != FAB_NONE && tie < best_tie)) &&
+		    v[up].depth + before + far <= x->height) {
+			best = (struct spot){c, cost};
+			best_tie = tie;
+		}
+	}
+	return best;
+}
+
+/* All members, the farthest first, each where it takes fewest hops. */
+static void make_plan(struct fab_deep_tree *t, struct plan *x, const uint32_t *sw,
+		      uint32_t n, uint32_t root, uint64_t seed)
+{
+	x->key.n = 0;
+	x->spare = FAB_NONE;
+	(void)add_key(x, (struct key){.sw = root, .up = FAB_NONE});
+	order_members(t, sw, n, root, seed);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t member = (uint32_t)t->order.v[i], k;
+		struct spot spot = find_place(t, x, member, 0, 0, FAB_NONE, INT16_MAX);
+
+		t->steps += x->key.n;
+		if (member == root) {
+			x->key.v[0].is_member = true;
+			continue;
+		}
+		k = add_key(x, (struct key){.sw = member, .is_member = true});
+		if (spot.on == FAB_NONE)
+			hang_key(t, x, k, 0);
+		else
+			hang_at(t, x, k, spot.on);
+	}
+	survey(x);
+}
+
+/* Move a key with all below it to where it takes fewer hops; false: there is no place. */
+static bool move_key(struct fab_deep_tree *t, struct plan *x, uint32_t k)
+{
+	struct key *v = x->key.v;
+	uint32_t up = v[k].up, sibling = v[up].child, next;
+	struct spot spot;
+	int gain = v[k].hops;
+
+	/* A branch of two goes with one of them. */
+	next = v[sibling].next;
+	sibling = sibling == k ? next : sibling;
+	if (!up || v[up].is_member || next == FAB_NONE || v[next].next != FAB_NONE)
+		sibling = FAB_NONE;
+	else
+		gain += v[up].hops + v[sibling].hops -
+			hops_of(t, v[v[up].up].sw, v[sibling].sw);
+	t->steps += x->key.n / 4;
+	spot = find_place(t, x, v[k].sw, v[k].far, k, sibling, gain);
+	if (spot.on == FAB_NONE)
+		return false;
+	/* The place is an estimate: what the way there takes is known now. */
+	next = spot.on == sibling ? v[up].up : v[spot.on].up;
+	if (hops_of(t, meet(t, v[next].sw, v[spot.on].sw, v[k].sw), v[k].sw) >= gain)
+		return false;
+	if (sibling != FAB_NONE) {
+		hang_key(t, x, sibling, v[up].up);
+		v[up].up = FAB_NONE;
+		v[up].next = x->spare;
+		x->spare = up;
+	}
+	hang_at(t, x, k, spot.on);
+	survey(x);
+	return true;
+}
+
+static int length_of(const struct plan *x)
+{
+	int hops = 0;
+
+	for (size_t i = 1; i < x->order.n; i++)
+		hops += x->key.v[x->order.v[i]].hops;
+	return hops;
+}
+
+static void improve_plan(struct fab_deep_tree *t, struct plan *x)
+{
+	bool has_moved = true;
+
+	while (has_moved) {
+		has_moved = false;
+		for (uint32_t k = 1; k < x->key.n; k++)
+			has_moved |= x->key.v[k].up != FAB_NONE && move_key(t, x, k);
+	}
+}
+
+/* Join the cheapest of the shortest paths from a key to its parent, which is joined. */
+static void join_key(struct fab_deep_tree *t, const struct fab_prices *prices,
+		     uint32_t from, uint32_t to)
+{
+	const uint8_t *row = fab_dist_row(t->p->dist, to);
+	const struct fab_fabric *f = t->p->f;
+
+	t->search++;
+	t->queue.n = 0;
+	t->at[from].seen = t->search;
+	t->at[from].cost = 0;
+	t->at[from].from = FAB_NONE;
+	FAB_PUSH(&t->queue, from);
+	for (size_t i = 0; t->queue.v[i] != to; i++) {
+		uint32_t sw = t->queue.v[i];
+
+		t->steps += f->arc_first[sw + 1] - f->arc_first[sw];
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+			uint32_t peer = f->arc_peer[a];
+			struct place *at = &t->at[peer];
+			double cost;
+
+			if (row[peer] + 1 != row[sw])
+				continue;
+			cost = t->at[sw].cost + fab_price(prices, f->arc_cable[a]);
+			if (at->seen == t->search && at->cost <= cost)
+				continue;
+			if (at->seen != t->search)
+				FAB_PUSH(&t->queue, peer);
+			at->seen = t->search;
+			at->cost = cost;
+			at->from = a;
+		}
+	}
+	join_path(t, to);
+}
+
+/* Roots whose plans are improved: those of the shortest first plans. */
+enum { IMPROVED = 3 };
+
+/* The shortest plan of some roots; counts its steps. */
+static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
+				    uint32_t n, const uint32_t *root, uint32_t n_roots,
+				    unsigned height, uint64_t seed)
+{
+	struct plan *x = &t->plan[0], *shortest = &t->plan[1];
+	int first[FAB_SHORT_ROOTS], least = INT_MAX;
+
+	x->height = shortest->height = (int)height;
+	for (uint32_t i = 0; i < n_roots; i++) {
+		make_plan(t, x, sw, n, root[i], seed);
+		first[i] = length_of(x);
+	}
+	for (uint32_t round = 0; round < n_roots && round < IMPROVED; round++) {
+		uint32_t best = (uint32_t)(fab_mix64(seed ^ round) % n_roots);
+
+		for (uint32_t i = 0; i < n_roots; i++)
+			best = first[i] < first[best] ? i : best;
+		first[best] = INT_MAX;
+		make_plan(t, x, sw, n, root[best], seed);
+		improve_plan(t, x);
+		if (length_of(x) < least) {
+			struct plan swap = *shortest;
+
+			least = length_of(x);
+			*shortest = *x;
+			*x = swap;
+		}
+	}
+	return shortest;
+}
+
+struct fab_grown fab_short_tree_grow(struct fab_deep_tree *t,
+				     const struct fab_prices *prices, const uint32_t *sw,
+				     uint32_t n, const uint32_t *root, uint32_t n_roots,
+				     unsigned height, uint64_t seed, uint32_t *best)
+{
+	const struct plan *x;
+	double price;
+
+	t->steps = 0;
+	t->seed = seed;
+	x = plan_tree(t, sw, n, root, n_roots, height, seed);
+	*best = x->key.v[0].sw;
+	begin(t, sw, n, *best);
+	for (size_t i = 1; i < x->order.n; i++) {
+		const struct key *key = &x->key.v[x->order.v[i]];
+
+		join_key(t, prices, key->sw, x->key.v[key->up].sw);
+	}
+	price = collect(t, prices, *best);
 	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
 				  t->steps};
 }
