@@ -115,9 +115,11 @@
   });
   /* Show an element of the picture, in its pod. */
   var show = function (e) {
-    var pod = e.parentNode.closest('.opens');
+    var pod = e.parentNode.closest('.opens'), touched = (e.getAttribute('data-p') || '').split(' ').filter(Boolean);
+    touched.forEach(function (id) { open(document.getElementById(id), true); });
     if (pod) open(pod, true);
-    look_at(e, e.classList.contains('mark') || pod ? 0.12 : 0.3);
+    if (touched.length === 1) look_at(document.getElementById(touched[0]).querySelector('.cover'), 0.6);
+    else look_at(e, e.classList.contains('mark') || pod ? 0.12 : 0.3);
     map.scrollIntoView({block: 'nearest'});
   };
   var follow = function () {

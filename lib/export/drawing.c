@@ -643,6 +643,31 @@ static void put_boxes(const struct fab_drawing *d, FILE *out)
 
 /* ---- marks, legend, the whole ---- */
 
+/* The boxes to open for a mark, each once. */
+static void put_pods_of(const struct fab_drawing *d, FILE *out, const struct mark *m)
+{
+	uint32_t boxes[2 * MOST_PLACES], n = 0;
+
+	for (size_t i = 0; i < 2 * m->at.n; i++) {
+		struct place at = m->at.v[i / 2];
+		uint32_t port = !at.is_cable ? FAB_NONE
+				: i % 2	     ? d->f->cable_b[at.id]
+					     : d->f->cable_a[at.id];
+		uint32_t box =
+			d->boxes.of_switch[at.is_cable ? d->f->port_node[port] : at.id];
+		uint32_t k = 0;
+
+		while (k < n && boxes[k] != box)
+			k++;
+		if (k < n || !d->is_open[box])
+			continue;
+		fprintf(out, "%sp%u", n ? " " : " data-p=\"", box);
+		boxes[n++] = box;
+	}
+	if (n)
+		putc('"', out);
+}
+
 static void put_mark(const struct fab_drawing *d, FILE *out, size_t i)
 {
 	static const double RADIUS = 9;
@@ -679,8 +704,10 @@ static void put_mark(const struct fab_drawing *d, FILE *out, size_t i)
 		}
 		fprintf(out, "<a class=\"mark%s\" href=\"#f%zu\"",
 			m->tone == FAB_TONE_BAD ? "" : " plain", i + 1);
-		if (!k)
+		if (!k) {
 			fprintf(out, " id=\"m%zu\"", i + 1);
+			put_pods_of(d, out, m);
+		}
 		fputs("><title>", out);
 		fab_html_put_short(out, m->text);
 		fprintf(out,

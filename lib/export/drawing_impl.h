@@ -15,7 +15,7 @@ enum {
 	MOST_PITCH = 170,
 	FLAT_PITCH = 92, /* from here on labels are written horizontally */
 	FLAT_HEIGHT = 56,
-	TALL_HEIGHT = 104,
+	TALL_HEIGHT = 132,
 	MARGIN = 14,
 	RING_BOX = 28,
 	RING_LABEL = 130,

@@ -759,3 +759,65 @@ Test(present, units_in_tables_and_plain_numbers_for_scripts)
 			  "%s", text);
 	}
 }
+
+/* Id of a cell that names a part of the picture. */
+static bool find_fulb(void *context, const char *text, char id[FAB_ANCHOR_BYTES])
+{
+	(void)context;
+	if (strcmp(text, "fulb") != 0)
+		return false;
+	snprintf(id, FAB_ANCHOR_BYTES, "s7");
+	return true;
+}
+
+static void draw_here(FILE *out, void *context)
+{
+	fputs(context, out);
+}
+
+/* The page: answer, picture, tables, facts; texts are never markup; numbers with units
+ * have what they are ordered by; times of the computation are left out. */
+Test(present, page)
+{
+	static const struct fab_column own[] = {
+		{"size", FAB_UINT, "how large", FAB_COL_BYTES},
+		{"took", FAB_REAL, "computing", FAB_COL_SECONDS,
+		 .metric = FAB_METRIC_TIME},
+		{"late", FAB_REAL, "a result", FAB_COL_SECONDS},
+	};
+	static char here[] = "[HERE]";
+	const struct fab_page page = {"a <title>", "fabric-test --x='<y>'", draw_here,
+				      find_fulb, here};
+	const struct fab_report_options options = {.page = &page};
+	struct sheet s;
+	struct fab_report *r = begin(&s, options, "results", NULL);
+	FAB_AUTOFREE char *text = NULL;
+	const char *answer, *picture, *table;
+
+	fab_report_answer(r, FAB_TONE_BAD, "5 < 6 \"yes\".");
+	fill(r);
+	fab_report_table_begin(r, "own", "Own <b>", own, FAB_COUNT(own));
+	fab_report_row(r, (const union fab_cell[]){
+				  {.u = 50000000}, {.real = 1}, {.real = 8.9e-6}});
+	fab_report_table_end(r);
+	fab_report_table_begin(r, "many", NULL, other, FAB_COUNT(other));
+	for (int i = 0; i < 5001; i++)
+		fab_report_row(r, (const union fab_cell[]){{.text = "cable"}});
+	fab_report_table_end(r);
+	text = end(&s);
+	answer = strstr(text, "<p class=\"answer bad\">5 &lt; 6 &quot;yes&quot;.</p>");
+	picture = strstr(text, "[HERE]");
+	table = strstr(text, "<h2>Algorithms</h2>");
+	cr_assert(answer && picture > answer && table > picture);
+	cr_assert(strstr(text, "<title>a &lt;title&gt;</title>"));
+	cr_assert(
+		strstr(text, "<td><a href=\"#s7\">fulb</a></td><td class=\"n\">7</td>"));
+	cr_assert(strstr(text, "<td>\\x1b[31m&quot;x&quot;, y\\x0a\\xff</td>"));
+	cr_assert(strstr(text, "<h2>Own &lt;b&gt;</h2>"));
+	cr_assert(strstr(text, "<tr><td class=\"n\" data-v=\"50000000\">50 MB</td>"
+			       "<td class=\"n\" data-v=\"8.9e-06\">8.9 us</td></tr>"));
+	cr_assert_not(strstr(text, ">took<"));
+	cr_assert(strstr(text, "The first 5000 of 5001 rows"));
+	cr_assert(strstr(text, "<dt>groups</dt><dd>260</dd>"));
+	cr_assert(strstr(text, "<pre>fabric-test --x=&#39;&lt;y&gt;&#39;</pre>"));
+}
