@@ -372,7 +372,7 @@ Test(analysis, lane_for_management_is_refused)
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 
-	cr_assert_eq(fab_unicast_dor.route(&problem, &r, NULL), 0);
+	MUST(fab_unicast_dor.route(&problem, &r, ERR));
 	cr_assert(r->n_columns == 4 && !r->column_switch[0] && !r->sl);
 	r->lanes = FAB_LANES_SL;
 	r->n_sl_sources = 1;
@@ -411,7 +411,7 @@ Test(analysis, threads_change_nothing)
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 
 	fab_faults_kill_switch(faults, 17);
-	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
+	MUST(fab_kfat_recognize(f, &kfat, ERR));
 	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
 		struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
@@ -421,9 +421,9 @@ Test(analysis, threads_change_nothing)
 
 		r = test_route(&problem, engines[i]);
 		options.n_threads = 1;
-		cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
+		MUST(fab_analyse(r, &options, &a, ERR));
 		options.n_threads = 5;
-		cr_assert_eq(fab_analyse(r, &options, &b, NULL), 0);
+		MUST(fab_analyse(r, &options, &b, ERR));
 		cr_expect_eq(a.pairs, b.pairs);
 		cr_expect_eq(a.connected, b.connected);
 		cr_expect_eq(a.connected_in_graph, b.connected_in_graph);

@@ -45,7 +45,7 @@ static struct fab_routes *route(const struct net *x, const struct fab_unicast_en
 		.f = x->f, .faults = x->faults, .max_vls = 1, .n_threads = 1};
 	struct fab_routes *r = NULL;
 
-	cr_assert_eq(e->route(&problem, &r, NULL), 0);
+	MUST(e->route(&problem, &r, ERR));
 	return r;
 }
 
@@ -184,7 +184,7 @@ Test(balance, leaves_answer_for_all_their_hosts)
 		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 		FAB_AUTO(fab_analysis_fini) struct fab_analysis leaves = {0}, hosts = {0};
 
-		cr_assert_eq(fab_unicast_minhop.route(&problem, &r, NULL), 0);
+		MUST(fab_unicast_minhop.route(&problem, &r, ERR));
 		leaves = analysis_of(r, FAB_ENDS_LEAVES);
 		hosts = analysis_of(r, FAB_ENDS_HOSTS);
 		cr_expect_eq(leaves.pairs, 25 * 24);
@@ -206,7 +206,7 @@ Test(balance, columns_share_rows)
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 
-	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, NULL), 0);
+	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
 	cr_expect_eq(r->n_columns, 36 * 41 + 12);
 	cr_expect_lt(r->n_rows, r->n_columns / 3, "%u of %u", r->n_rows, r->n_columns);
 }
@@ -222,7 +222,7 @@ Test(balance, completed_tables_reach_all)
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
 
-	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
+	MUST(fab_kfat_recognize(f, &kfat, ERR));
 	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
 		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL, *whole = NULL;

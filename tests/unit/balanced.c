@@ -281,8 +281,7 @@ Test(balanced, same_trees_for_any_threads)
 			    cases[i].most, 1);
 		for (uint32_t g = 0; g < cases[i].n_groups; g++)
 			demand[g] = 1 + g % 5;
-		cr_assert_eq(
-			fab_weights_new(s.f, s.groups, demand, false, &weights, NULL), 0);
+		MUST(fab_weights_new(s.f, s.groups, demand, false, &weights, ERR));
 		for (int weighted = 0; weighted < 2; weighted++) {
 			const struct fab_weights *w = weighted ? weights : NULL;
 			uint64_t hash = trees_hash(&s, w, 1, &max);

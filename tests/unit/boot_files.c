@@ -113,8 +113,8 @@ Test(boot_files, what_a_node_loads)
 	struct fab_ip_network four, six;
 	struct fab_boot_site site = {.network4 = &four, .network6 = &six};
 
-	cr_assert_eq(fab_ip_network_parse("10.0.0.0/24", &four, NULL), 0);
-	cr_assert_eq(fab_ip_network_parse("fd00::/64", &six, NULL), 0);
+	MUST(fab_ip_network_parse("10.0.0.0/24", &four, ERR));
+	MUST(fab_ip_network_parse("fd00::/64", &six, ERR));
 	EXPECT_IN(two_hosts, "dnsmasq", book, &site,
 		  "dhcp-boot=tag:boot-v1,tag:!ipxe,tag:!http,tag:efi64,ipxe.efi,v1,"
 		  "10.0.0.9\n",
@@ -211,11 +211,9 @@ Test(boot_files, refusals)
 		struct fab_ip_network four, six;
 
 		if (cases[i].network4)
-			cr_assert_eq(fab_ip_network_parse(cases[i].network4, &four, NULL),
-				     0);
+			MUST(fab_ip_network_parse(cases[i].network4, &four, ERR));
 		if (cases[i].network6)
-			cr_assert_eq(fab_ip_network_parse(cases[i].network6, &six, NULL),
-				     0);
+			MUST(fab_ip_network_parse(cases[i].network6, &six, ERR));
 		site.network4 = cases[i].network4 ? &four : NULL;
 		site.network6 = cases[i].network6 ? &six : NULL;
 		err.text[0] = 0;
@@ -249,8 +247,8 @@ Test(boot_files, hostile_names)
 	struct fab_boot_site site = {
 		.kernel = "http://v1/vmlinuz", .network4 = &four, .network6 = &six};
 
-	cr_assert_eq(fab_ip_network_parse("10.0.0.0/24", &four, NULL), 0);
-	cr_assert_eq(fab_ip_network_parse("fd00::/64", &six, NULL), 0);
+	MUST(fab_ip_network_parse("10.0.0.0/24", &four, ERR));
+	MUST(fab_ip_network_parse("fd00::/64", &six, ERR));
 	for (int f = 0; f < FAB_BOOT_TEMPLATE; f++) {
 		static const char names[] =
 			"csv\0json\0hosts\0ethers\0ansible\0dnsmasq\0kea4\0kea6\0dhcpd\0"

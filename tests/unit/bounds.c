@@ -344,8 +344,8 @@ static void check_pairs(const char *spec, const uint32_t (*pair)[2], uint32_t n,
 					       fab_node_first_connected_port(
 						       f, f->n_switches + pair[i][end]));
 	}
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	problem.groups = g;
 	problem.dist = dist;
 	cr_expect_eq(fab_mcast_lower_bound(&problem), bound);
@@ -391,9 +391,9 @@ static struct fab_mcast_problem problem_of(struct patterned *x, const char *spec
 
 	x->f = test_gen_raw(spec);
 	b = fab_groups_builder_new(x->f);
-	cr_assert_eq(fab_groups_add_pattern(b, pattern, 0, NULL), 0);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &x->g, NULL), 0);
-	cr_assert_eq(fab_dist_new(x->f, 1, &x->dist, NULL), 0);
+	MUST(fab_groups_add_pattern(b, pattern, 0, ERR));
+	MUST(fab_groups_builder_finish(b, false, &x->g, ERR));
+	MUST(fab_dist_new(x->f, 1, &x->dist, ERR));
 	return (struct fab_mcast_problem){.f = x->f, .groups = x->g, .dist = x->dist};
 }
 
@@ -416,7 +416,7 @@ Test(bounds, no_rows_are_made)
 	struct fab_bound bound;
 	FAB_AUTO(fab_bound_fini) struct fab_bound whole;
 
-	cr_assert_eq(fab_dist_new_on_demand(p.f, 1, &some, NULL), 0);
+	MUST(fab_dist_new_on_demand(p.f, 1, &some, ERR));
 	fab_mcast_natural_bound(&p, &whole);
 	p.dist = some;
 	fab_mcast_natural_bound(&p, &bound);

@@ -28,8 +28,8 @@ static uint64_t follow_all(const struct fab_routes *r, const uint32_t *ports, ui
 
 		if (i / n == i % n)
 			continue;
-		cr_assert_eq(fab_trace_end_of(r->f, ports[i / n], &ends[0], NULL), 0);
-		cr_assert_eq(fab_trace_end_of(r->f, ports[i % n], &ends[1], NULL), 0);
+		MUST(fab_trace_end_of(r->f, ports[i / n], &ends[0], ERR));
+		MUST(fab_trace_end_of(r->f, ports[i % n], &ends[1], ERR));
 		fab_trace_init(&trace, r, &ends[0], &ends[1]);
 		n_arrive += !trace.stopped;
 		for (size_t h = 0; !trace.stopped && h < trace.hops.n; h++)

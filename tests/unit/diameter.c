@@ -71,7 +71,7 @@ static struct fab_fabric *ring_with_spurs(uint32_t n, uint32_t spurs)
 		fab_builder_add_cable(b, i, 1, (i + 1) % n, 2, 4, FAB_HDR);
 	for (uint32_t i = 0; i < spurs; i++)
 		fab_builder_add_cable(b, i * (n / spurs), 3, n + i, 1, 4, FAB_HDR);
-	cr_assert_eq(fab_builder_finish(b, "t", "t", NULL, &f, NULL), 0);
+	MUST(fab_builder_finish(b, "t", "t", NULL, &f, ERR));
 	return f;
 }
 

@@ -44,8 +44,8 @@ static void check_rows(const struct fab_fabric *f, int n_threads)
 {
 	OWN(fab_dist) *all = NULL, *some = NULL;
 
-	cr_assert_eq(fab_dist_new(f, n_threads, &all, NULL), 0);
-	cr_assert_eq(fab_dist_new_on_demand(f, n_threads, &some, NULL), 0);
+	MUST(fab_dist_new(f, n_threads, &all, ERR));
+	MUST(fab_dist_new_on_demand(f, n_threads, &some, ERR));
 	cr_assert_eq(fab_dist_bytes(some), 0);
 	cr_assert(fab_dist_is_whole(all));
 	cr_assert_not(fab_dist_is_whole(some));
@@ -62,7 +62,7 @@ static void check_all(struct fab_fabric *f, int n_threads)
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *d = NULL;
 	unsigned diameter = 0;
 
-	cr_assert_eq(fab_dist_new(f, n_threads, &d, NULL), 0);
+	MUST(fab_dist_new(f, n_threads, &d, ERR));
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		slow_row(f, s, row);
 		cr_assert_arr_eq(fab_dist_row(d, s), row, f->n_switches, "row %u of %u",

@@ -437,9 +437,9 @@ Test(dor, same_for_any_threads)
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	OWN(fab_routes) *one = NULL, *three = NULL;
 
-	cr_assert_eq(fab_unicast_dor.route(&problem, &one, NULL), 0);
+	MUST(fab_unicast_dor.route(&problem, &one, ERR));
 	problem.n_threads = 3;
-	cr_assert_eq(fab_unicast_dor.route(&problem, &three, NULL), 0);
+	MUST(fab_unicast_dor.route(&problem, &three, ERR));
 	cr_assert_eq(one->n_columns, three->n_columns);
 	cr_expect(!memcmp(one->next, three->next,
 			  (size_t)one->n_columns * f->n_switches * sizeof(*one->next)));

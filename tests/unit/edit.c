@@ -325,7 +325,7 @@ static char *dump_of(const struct fab_fabric *f)
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	cr_assert_eq(fab_export_ibnetdiscover(out, f, NULL), 0);
+	MUST(fab_export_ibnetdiscover(out, f, ERR));
 	cr_assert_eq(fclose(out), 0);
 	return text;
 }
@@ -554,7 +554,7 @@ Test(edit, node_or_port)
 						   .name_len = strlen(names[i])});
 	fab_builder_add_cable(b, 0, 1, 2, 1, 4, FAB_EDR);
 	fab_builder_add_cable(b, 1, 1, 2, 2, 4, FAB_EDR);
-	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, NULL), 0);
+	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
 	e = fab_editor_new(f);
 	FAILS(fab_editor_add(e, bad, strlen(bad), ERR), 0, "can be a node and a port");
 	left = edited(f, "remove \"x:1\"");

@@ -32,8 +32,8 @@ static void ring_init(struct ring *r, const unsigned *seats, size_t n)
 			if (seats[i] >> seat & 1)
 				fab_groups_builder_add(b, port_of(r->f, seat));
 	}
-	cr_assert_eq(fab_groups_builder_finish(b, false, &r->groups, NULL), 0);
-	cr_assert_eq(fab_dist_new(r->f, 1, &r->dist, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, &r->groups, ERR));
+	MUST(fab_dist_new(r->f, 1, &r->dist, ERR));
 	r->problem = (struct fab_mcast_problem){r->f, r->dist, r->groups};
 }
 
@@ -44,9 +44,8 @@ static struct fab_efi efi_of(const struct ring *r)
 	struct fab_efi efi;
 	double seconds;
 
-	cr_assert_eq(fab_mcast_route(&r->problem, fab_mcast_engines, 1, &options, &result,
-				     &seconds, NULL),
-		     0);
+	MUST(fab_mcast_route(&r->problem, fab_mcast_engines, 1, &options, &result,
+			     &seconds, ERR));
 	fab_efi_of(&r->problem, &result, &efi);
 	return efi;
 }
@@ -155,7 +154,7 @@ Test(efi, mlids_that_come_twice)
 			 "0xC000 : 0x001\n",
 			 (unsigned long long)f->node_guid[0]);
 
-	cr_assert_eq(fab_mcfdbs_read(f, "t", text, (size_t)n, false, &mft, NULL), 0);
+	MUST(fab_mcfdbs_read(f, "t", text, (size_t)n, false, &mft, ERR));
 	cr_expect_eq(mft->n, 1);
 	cr_expect_eq(mft->first[1], 1);
 	fab_mft_free(mft);

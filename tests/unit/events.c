@@ -126,10 +126,8 @@ Test(events, are_written_as_they_are_read)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 
-	cr_assert_eq(fab_events_generate(f,
-					 "grid:4x15,hold=3ms,gap=1ms,loss=0.2,retry=7us",
-					 1, &e, NULL),
-		     0);
+	MUST(fab_events_generate(f, "grid:4x15,hold=3ms,gap=1ms,loss=0.2,retry=7us", 1,
+				 &e, ERR));
 	round_trip(f, e);
 	fab_events_free(e);
 	cr_assert_eq(read_text(f,
@@ -147,12 +145,9 @@ Test(events, of_a_pattern)
 	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e, *same;
 
-	cr_assert_eq(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s", 1, &e,
-					 NULL),
-		     0);
-	cr_assert_eq(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s,seed=1",
-					 9, &same, NULL),
-		     0);
+	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s", 1, &e, ERR));
+	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s,seed=1", 9,
+				 &same, ERR));
 	cr_assert_eq(e->groups->n, 16);
 	cr_assert_eq(e->n, 2 * 120);
 	cr_assert_eq(same->n, e->n);
@@ -192,15 +187,14 @@ Test(events, that_are_lost)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		size_t n_lost = 0;
 
-		cr_assert_eq(fab_events_generate(f, cases[i].spec, 1, &e, NULL), 0);
+		MUST(fab_events_generate(f, cases[i].spec, 1, &e, ERR));
 		for (size_t k = 0; k < e->n; k++)
 			n_lost += e->v[k].is_lost;
 		cr_assert_eq(e->n, cases[i].n, "%s", cases[i].spec);
 		cr_assert(n_lost >= cases[i].n_lost_min && n_lost <= cases[i].n_lost_max);
 		fab_events_free(e);
 	}
-	cr_assert_eq(fab_events_generate(f, "grid:6x10,loss=0.3,retry=0", 1, &e, NULL),
-		     0);
+	MUST(fab_events_generate(f, "grid:6x10,loss=0.3,retry=0", 1, &e, ERR));
 	for (size_t k = 0; k < e->n; k++)
 		n_received += !e->v[k].is_lost;
 	cr_assert_eq(n_received, 120);
@@ -232,7 +226,7 @@ Test(events, patterns_that_are_none)
 		      cases[i].says);
 		cr_assert_eq(fab_events_generate(f, cases[i].spec, 1, &e, ERR), -EINVAL);
 	}
-	cr_assert_eq(fab_events_check_pattern("grid:6x10,gap=1s", NULL), 0);
+	MUST(fab_events_check_pattern("grid:6x10,gap=1s", ERR));
 	FAILS(fab_events_generate(f, "grid:7x10", 1, &e, ERR), -EINVAL,
 	      "needs 70 processes");
 	FAILS(fab_events_generate(f, "random:groups=5000,size=2,gap=1000000s", 1, &e,

@@ -23,7 +23,7 @@ static struct fab_exchange run(const struct fab_peers *p,
 {
 	struct fab_exchange e;
 
-	cr_assert_eq(fab_exchange_run(p, c, &e, NULL), 0);
+	MUST(fab_exchange_run(p, c, &e, ERR));
 	return e;
 }
 
@@ -81,8 +81,7 @@ Test(exchange, random_peers_are_even)
 	for (uint64_t seed = 0; seed < 4000; seed++) {
 		struct fab_peers p;
 
-		cr_assert_eq(fab_peers_make(&memory, "random:5", 4, 4, seed, &p, NULL),
-			     0);
+		MUST(fab_peers_make(&memory, "random:5", 4, 4, seed, &p, ERR));
 		for (uint32_t i = 0; i < 5; i++)
 			seen[fab_peers_at(&p, 3, i)]++;
 	}
@@ -208,8 +207,7 @@ Test(exchange, a_server_answers_one_by_one)
 	struct fab_exchange e;
 	struct fab_exchange_costs without = costs;
 
-	cr_assert_eq(fab_peers_parse(&memory, "f", text, strlen(text), 6, 1, &p, NULL),
-		     0);
+	MUST(fab_peers_parse(&memory, "f", text, strlen(text), 6, 1, &p, ERR));
 	e = run(&p, &costs);
 	cr_assert_eq(e.total_us, 220 + 4 * 25);
 	cr_assert_eq(e.longest_wait_us, 4 * 25);
@@ -217,17 +215,13 @@ Test(exchange, a_server_answers_one_by_one)
 	cr_assert_eq(e.most_served, 5);
 	cr_assert_eq(e.busiest, 0);
 	/* the first goes on to a server that is free: the longest wait was before */
-	cr_assert_eq(
-		fab_peers_parse(&memory, "f", "1 0 5\n2 0\n3 0\n", 14, 6, 1, &p, NULL),
-		0);
+	MUST(fab_peers_parse(&memory, "f", "1 0 5\n2 0\n3 0\n", 14, 6, 1, &p, ERR));
 	e = run(&p, &costs);
 	cr_assert_eq(e.requests, 4);
 	cr_assert_eq(e.total_us, 2 * 220);
 	cr_assert_eq(e.longest_wait_us, 2 * 25);
 	/* three of one node want the same: one request, the others wait for it */
-	cr_assert_eq(
-		fab_peers_parse(&memory, "f", "3 0\n4 0\n5 0 4\n", 14, 2, 3, &p, NULL),
-		0);
+	MUST(fab_peers_parse(&memory, "f", "3 0\n4 0\n5 0 4\n", 14, 2, 3, &p, ERR));
 	e = run(&p, &costs);
 	cr_assert_eq(e.requests, 1);
 	cr_assert_eq(e.shared, 2);

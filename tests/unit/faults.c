@@ -333,7 +333,7 @@ Test(faults, losses)
 
 		fab_faults_kill(faults, loss->part);
 		problem.faults = faults;
-		cr_assert_eq(fab_unicast_xy.route(&problem, &r, NULL), 0);
+		MUST(fab_unicast_xy.route(&problem, &r, ERR));
 		after = test_analysis(r, FAB_ENDS_LEAVES);
 		/* connected pairs of the leaf that died do not count as lost */
 		for (uint32_t c = 0; c < x.r->n_columns && !loss->part.is_cable; c++)
@@ -365,26 +365,18 @@ Test(faults, rerouting)
 	OWN(routed) x = route("kfat:dims=6x6,hosts=1", NULL, &fab_unicast_vtftr);
 	struct fab_local_reroute d;
 
-	cr_assert_eq(
-		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, NULL),
-		0);
+	MUST(fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, ERR));
 	cr_assert_eq(d.bursts, 36);
 	cr_assert_eq(d.cases, 36 * 25); /* every pair that turns meets its turn */
 	cr_assert_eq(d.stuck, 0);
 	cr_assert_eq(d.segments_more, d.cases); /* row - column - row: a segment more */
-	cr_assert_eq(
-		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 2, 2, &d, NULL),
-		0);
+	MUST(fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 2, 2, &d, ERR));
 	cr_assert_eq(d.cases, 36 * 25 * 33);
 	end(&x);
 	x = route("kfat:dims=6x6,hosts=1", "2.3", &fab_unicast_vtftr);
-	cr_assert_eq(
-		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, NULL),
-		0);
+	MUST(fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 1, 1, &d, ERR));
 	cr_assert_eq(d.stuck, 0);
-	cr_assert_eq(
-		fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 2, 1, &d, NULL),
-		0);
+	MUST(fab_local_reroute_all(x.k, x.faults, FAB_REROUTE_SEARCH, 2, 1, &d, ERR));
 	cr_assert_gt(d.stuck, 0);
 	end(&x);
 	x = route("kfat:dims=3x3x3,hosts=1", NULL, &fab_unicast_xy);
@@ -403,9 +395,8 @@ Test(faults, lists_of_local_rerouting)
 	OWN(fab_kfat) *k = NULL;
 	uint32_t leaf[64], line;
 
-	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
-	cr_assert_eq(fab_local_reroute_all(k, faults, FAB_REROUTE_LISTS, 1, 1, &d, NULL),
-		     0);
+	MUST(fab_kfat_recognize(f, &k, ERR));
+	MUST(fab_local_reroute_all(k, faults, FAB_REROUTE_LISTS, 1, 1, &d, ERR));
 	cr_expect_eq(d.stuck, 0);
 	cr_expect_eq(d.segments_more, d.cases);
 	for (uint32_t i = 0; i < 7; i++)
@@ -414,8 +405,7 @@ Test(faults, lists_of_local_rerouting)
 	cr_expect_eq(fab_local_reroute_list(k, faults, line, 3, leaf), 1);
 	cr_expect_eq(k->coord[leaf[0] * 2 + k->line_dim[line]], 7);
 	cr_expect_eq(fab_local_reroute_list(k, faults, line, 7, leaf), 0);
-	cr_assert_eq(fab_local_reroute_all(k, faults, FAB_REROUTE_LISTS, 1, 2, &d, NULL),
-		     0);
+	MUST(fab_local_reroute_all(k, faults, FAB_REROUTE_LISTS, 1, 2, &d, ERR));
 	/* paths with one turn: 392 of 2450; 42 pairs with two turns: 42 of 84 */
 	cr_expect_eq(d.cases, 2534);
 	cr_expect_eq(d.stuck, 434);
@@ -428,7 +418,7 @@ Test(faults, updn)
 	struct fab_analysis j;
 	OWN(fab_routes) *r = NULL;
 
-	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
+	MUST(fab_unicast_updn.route(&problem, &r, ERR));
 	cr_assert_null(r->note);
 	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 0);
@@ -440,7 +430,7 @@ Test(faults, updn)
 	fab_fabric_free(f);
 	f = test_gen_raw("torus:dims=5x5,hosts=1");
 	problem.f = f;
-	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
+	MUST(fab_unicast_updn.route(&problem, &r, ERR));
 	cr_assert_not_null(r->note);
 }
 

@@ -73,9 +73,8 @@ static void run_all(uint32_t n, const uint32_t *leaf)
 		FAB_AUTO(fab_arena_free) struct fab_arena plan_memory = FAB_ARENA_INIT;
 		struct fab_fence_plan p;
 
-		cr_assert_eq(fab_fence_plan_make(&plan_memory, test_fence(names[i]), &job,
-						 &p, NULL),
-			     0);
+		MUST(fab_fence_plan_make(&plan_memory, test_fence(names[i]), &job, &p,
+					 ERR));
 		run(&p);
 	}
 }
@@ -117,10 +116,8 @@ Test(fence, steps_and_bytes)
 			struct fab_fence_job job = test_fence_job(n, NULL, 100);
 			struct fab_fence_plan p;
 
-			cr_assert_eq(fab_fence_plan_make(&memory,
-							 test_fence(exact[i].name), &job,
-							 &p, NULL),
-				     0);
+			MUST(fab_fence_plan_make(&memory, test_fence(exact[i].name), &job,
+						 &p, ERR));
 			cr_assert_eq(p.n_steps, exact[i].is_log ? log_up(n) : n - 1);
 			memset(sent, 0, sizeof(sent));
 			memset(received, 0, sizeof(received));
@@ -147,9 +144,8 @@ static struct times times_of(const char *name, const struct fab_fence_job *job)
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup;
 	struct fab_fence_time t;
 
-	cr_assert_eq(
-		fab_fence_setup_init(&setup, test_fence(name), job, NULL, NULL, NULL), 0);
-	cr_assert_eq(fab_fence_setup_time(&setup, job->bytes, &options, &t, NULL), 0);
+	MUST(fab_fence_setup_init(&setup, test_fence(name), job, NULL, NULL, ERR));
+	MUST(fab_fence_setup_time(&setup, job->bytes, &options, &t, ERR));
 	test_near(test_fence_plan_us(&setup.plan, job), t.model_us, 1e-9);
 	return (struct times){t.model_us, t.simulated_us};
 }
@@ -159,7 +155,7 @@ static double model(const char *name, uint32_t n, uint64_t bytes)
 	struct fab_fence_job job = test_fence_job(n, NULL, bytes);
 	double us;
 
-	cr_assert_eq(fab_fence_plain_us(test_fence(name), &job, &us, NULL), 0);
+	MUST(fab_fence_plain_us(test_fence(name), &job, &us, ERR));
 	return us;
 }
 
@@ -250,11 +246,9 @@ Test(fence, blocks_of_slurm)
 			uint64_t blocks = 0;
 			struct fab_fence_plan p;
 
-			cr_assert_eq(fab_fence_plan_make(
-					     &memory,
-					     test_fence(is_ring ? "ring" : "tree:2"),
-					     &job, &p, NULL),
-				     0);
+			MUST(fab_fence_plan_make(&memory,
+						 test_fence(is_ring ? "ring" : "tree:2"),
+						 &job, &p, ERR));
 			for (size_t k = 0; k < p.messages.n; k++)
 				blocks +=
 					(uint64_t)p.messages.v[k].n_blocks * p.n_repeats;

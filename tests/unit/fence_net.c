@@ -168,11 +168,8 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 		for (uint64_t bytes = 0; bytes < 1 << 20; bytes = bytes * 32 + 1) {
 			struct fab_fence_time a, b;
 
-			cr_assert_eq(
-				fab_fence_setup_time(&ring, bytes, &options, &a, NULL),
-				0);
-			cr_assert_eq(fab_fence_setup_time(&ring, bytes, &whole, &b, NULL),
-				     0);
+			MUST(fab_fence_setup_time(&ring, bytes, &options, &a, ERR));
+			MUST(fab_fence_setup_time(&ring, bytes, &whole, &b, ERR));
 			cr_assert_not(b.sim.by_symmetry);
 			cr_assert_eq(b.sim.n_followed, s.nodes.n - 1);
 			cr_assert_eq(a.simulated_us, b.simulated_us, "%s", sites[i].spec);
@@ -268,7 +265,7 @@ static double packets_by(const struct site *s, const char *name, uint64_t bytes,
 	double us;
 	struct fab_fence_time t;
 
-	cr_assert_eq(fab_fence_setup_time(&setup, bytes, &options, &t, NULL), 0);
+	MUST(fab_fence_setup_time(&setup, bytes, &options, &t, ERR));
 	cr_assert_eq(test_fence_packets(&setup, &s->nodes, s->r, bytes, &packet_options,
 					&us, NULL),
 		     0);
@@ -327,7 +324,7 @@ Test(fence_net, too_many_events)
 
 		open_site(&s, "torus:dims=16x16", "dor-up", orders[i], 0);
 		ring = prepare(&s, "ring");
-		cr_assert_eq(fab_fence_setup_time(&ring, 1000, &options, &t, NULL), 0);
+		MUST(fab_fence_setup_time(&ring, 1000, &options, &t, ERR));
 		cr_assert_eq(t.sim.is_cut, i == 1);
 		cr_assert_eq(isnan(t.simulated_us), i == 1);
 		/* no more than 64 rounds show */

@@ -74,7 +74,7 @@ static void check_distances(const char *spec, const uint32_t *dims, uint32_t n,
 	OWN(fab_dist) *dist = NULL;
 	uint32_t all = product(dims, n), a[5], b[5];
 
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	for (uint32_t i = 0; i < all; i++)
 		for (uint32_t j = 0; j < all; j++) {
 			uint32_t hops = 0;
@@ -216,7 +216,7 @@ Test(gen_grid, kfat_of_two_level_lines)
 	for (uint32_t s = 128; s < f->n_switches; s++)
 		cr_assert_eq(f->arc_first[s + 1] - f->arc_first[s], 8, "%s",
 			     fab_node_name(f, s));
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	for (uint32_t i = 0; i < 128; i++)
 		for (uint32_t j = 0; j < 128; j++) {
 			uint32_t x = i / 8, y = i % 8, u = j / 8, v = j % 8, hops = 0;

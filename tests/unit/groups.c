@@ -203,8 +203,8 @@ Test(groups, equal_lists_of_switches_are_found)
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 
-	cr_assert_eq(fab_groups_add_pattern(b, "grid:20x4", 1, NULL), 0);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	MUST(fab_groups_add_pattern(b, "grid:20x4", 1, ERR));
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
 	/* 4 columns over all 20 switches, 20 rows on one switch each */
 	cr_assert_eq(g->n, 24);
 	for (uint32_t i = 0; i < 4; i++)

@@ -73,7 +73,7 @@ static struct fab_fabric *without(const struct fab_fabric *f, uint32_t one_of,
 		if (c >= f->n_switch_links || fab_rng_below(rng, one_of))
 			fab_builder_copy_cable(b, f, c, id);
 	free(id);
-	cr_assert_eq(fab_builder_finish(b, "less", "test", &hosts, &out, NULL), 0);
+	MUST(fab_builder_finish(b, "less", "test", &hosts, &out, ERR));
 	return out;
 }
 
@@ -132,7 +132,7 @@ static struct fab_fabric *plugged(const struct fab_fabric *f, uint32_t n_changes
 	free(p.a);
 	free(p.b);
 	free(id);
-	cr_assert_eq(fab_builder_finish(b, "plugged", "test", &hosts, &out, NULL), 0);
+	MUST(fab_builder_finish(b, "plugged", "test", &hosts, &out, ERR));
 	return out;
 }
 
@@ -229,8 +229,7 @@ static void churn(struct fab_keeper *k, struct wanted *w, struct fab_rng *rng)
 		if (rc < 0)
 			cr_assert_eq(fab_keeper_tree(k, g).root, FAB_NONE);
 		else /* asked again: nothing is new */
-			cr_assert_eq(fab_keeper_route(k, g, w->guid[g], w->n[g], NULL),
-				     0);
+			MUST(fab_keeper_route(k, g, w->guid[g], w->n[g], ERR));
 	}
 	expect_sound(k, w);
 }
@@ -537,7 +536,7 @@ static struct fab_fabric *narrow_fabric(void)
 				      ++port[cable[c][1]], 4, 1);
 	fab_builder_add_cable(b, 0, ++port[0], 5, 1, 4, 1);
 	fab_builder_add_cable(b, 1, ++port[1], 6, 1, 4, 1);
-	cr_assert_eq(fab_builder_finish(b, "narrow", "test", &hosts, &f, NULL), 0);
+	MUST(fab_builder_finish(b, "narrow", "test", &hosts, &f, ERR));
 	return f;
 }
 
@@ -560,7 +559,7 @@ Test(keeper, bound_of_plans)
 	}
 	cr_assert_eq(renew(k, narrow_fabric(), &w, &counts), 0);
 	plan = fab_keeper_plan(k);
-	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	cr_expect_eq(r.bound, N_GROUPS, "%u", r.bound);
 	cr_expect_eq(r.after, N_GROUPS);
 	fab_plan_free(plan);

@@ -36,7 +36,7 @@ static struct fab_fabric *copy_fabric(const struct fab_fabric *f)
 		id[n] = fab_builder_copy_node(b, f, n);
 	for (uint32_t c = 0; c < f->n_cables; c++)
 		fab_builder_copy_cable(b, f, c, id);
-	cr_assert_eq(fab_builder_finish(b, "same", "test", &hosts, &out, NULL), 0);
+	MUST(fab_builder_finish(b, "same", "test", &hosts, &out, ERR));
 	free(id);
 	return out;
 }
@@ -56,7 +56,7 @@ static struct fab_keeper_counts sweep(struct stage *s)
 			       s->n[g] * sizeof(*m.guid));
 		m.first[g + 1] = m.first[g] + s->n[g];
 	}
-	cr_assert_eq(fab_keeper_renew(s->k, copy_fabric(s->f), &m, &counts, NULL), 0);
+	MUST(fab_keeper_renew(s->k, copy_fabric(s->f), &m, &counts, ERR));
 	free(m.first);
 	free(m.guid);
 	return counts;
@@ -72,7 +72,7 @@ static void stage_init(struct stage *s, struct fab_fabric *f, uint32_t n_groups,
 			    .n = FAB_NEW0(n_groups, uint32_t)};
 	s->guid = (uint64_t(*)[MAX_MEMBERS])fab_zalloc(n_groups, sizeof(*s->guid));
 	fab_opensm_options_init(&s->o);
-	cr_assert_eq(fab_opensm_options_parse(options, &s->o, NULL), 0);
+	MUST(fab_opensm_options_parse(options, &s->o, ERR));
 	sweep(s);
 }
 
@@ -126,7 +126,7 @@ static uint32_t fresh(const struct stage *s)
 	sweep(&again);
 	plan = fab_keeper_plan(k);
 	if (plan)
-		cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+		MUST(fab_plan_solve(plan, &o, &r, ERR));
 	fab_plan_free(plan);
 	fab_keeper_free(k);
 	return r.after;
@@ -140,7 +140,7 @@ static void start(struct stage *s)
 	struct fab_plan_result r;
 	OWN_HEAP uint32_t *moved = NULL;
 
-	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	cr_assert_eq(fab_keeper_take(s->k, plan, moved), r.n_moved);
 	fab_plan_free(plan);
@@ -158,7 +158,7 @@ static uint32_t step(struct stage *s, double now)
 	if (!plan)
 		return 0;
 	o.max_moved = fab_opensm_max_moved(&s->o, fab_plan_n_trees(plan));
-	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	n = fab_keeper_take(s->k, plan, moved);
 	cr_assert_eq(n, r.n_moved);

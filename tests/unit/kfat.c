@@ -59,7 +59,7 @@ Test(kfat, numbers_follow_the_fabric)
 	OWN(fab_kfat) *k = NULL;
 	char name[32];
 
-	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
+	MUST(fab_kfat_recognize(f, &k, ERR));
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		snprintf(name, sizeof(name), "leaf-%u.%u", k->coord[i * 2],
 			 k->coord[i * 2 + 1]);

@@ -73,8 +73,8 @@ static void check_round(const struct fab_routes *r)
 		expect_writes(fab_export_sl2vl, a, lanes);
 	options = (struct fab_analysis_options){
 		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 1};
-	cr_assert_eq(fab_analyse(r, &options, &x, NULL), 0);
-	cr_assert_eq(fab_analyse(a, &options, &y, NULL), 0);
+	MUST(fab_analyse(r, &options, &x, ERR));
+	MUST(fab_analyse(a, &options, &y, ERR));
 	cr_expect_gt(x.connected, 0);
 	cr_expect_eq(x.pairs, y.pairs);
 	cr_expect_eq(x.connected, y.connected);
@@ -489,7 +489,7 @@ Test(lfts, nobody_sends_to_itself)
 	OWN(fab_analysis) j;
 
 	add_sls(r, "0x10 8 3\n0x10 5 0\n0x10 6 0\n0x20 5 0\n0x20 6 0\n0x20 8 0\n");
-	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.pairs, 8, "three ports, one with two LIDs");
 	cr_expect_eq(j.connected, 6, "the second is in no table");
 	cr_expect_eq(j.sls, 1);
@@ -498,7 +498,7 @@ Test(lfts, nobody_sends_to_itself)
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x20 8 3\n");
-	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
+	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.sls, 1);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
 }

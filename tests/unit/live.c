@@ -66,9 +66,8 @@ Test(live, groups_that_only_come)
 
 			setting_init(&s, seed);
 			problem = (struct fab_mcast_problem){s.f, s.dist, s.groups};
-			cr_assert_eq(fab_mcast_route(&problem, &fab_mcast_engines[i], 1,
-						     &options, &at_once, &seconds, NULL),
-				     0);
+			MUST(fab_mcast_route(&problem, &fab_mcast_engines[i], 1, &options,
+					     &at_once, &seconds, ERR));
 			live = fab_live_new(s.f, s.dist, s.groups->n,
 					    fab_mcast_engines[i], options.root_ties);
 			for (uint32_t g = 0; g < s.groups->n; g++)
@@ -336,7 +335,7 @@ Test(live, groups_that_become_others_are_routed)
 		struct fab_live *live;
 		fab_port_id member[16];
 
-		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		MUST(fab_dist_new(f, 1, &dist, ERR));
 		for (uint32_t k = 0; k < 16; k++)
 			member[k] = fab_node_first_connected_port(f, f->n_switches + k);
 		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
@@ -362,7 +361,7 @@ Test(live, heights_are_bounded)
 	struct fab_live *live;
 	fab_port_id member[N];
 
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
 			    FAB_TIES_SPREAD);
 	/* a window of four members that moves around the ring */
@@ -428,7 +427,7 @@ Test(live, a_long_way_round_is_not_kept)
 	OWN(fab_dist) *dist = NULL;
 	struct fab_live *live;
 
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
 			    FAB_TIES_SPREAD);
 	for (uint32_t i = 0; i < LENGTH; i++) {
@@ -455,7 +454,7 @@ Test(live, members_join_by_the_emptier_path)
 		struct fab_live *live;
 		fab_port_id member[4], two[2];
 
-		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		MUST(fab_dist_new(f, 1, &dist, ERR));
 		live = fab_live_new(f, dist, 2, fab_mcast_engine_find("balanced", 8),
 				    FAB_TIES_SPREAD);
 		for (uint32_t i = 0; i < 3; i++)
@@ -499,7 +498,7 @@ Test(live, trees_of_tables)
 		struct fab_dist *dist;
 		struct fab_live *live;
 
-		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		MUST(fab_dist_new(f, 1, &dist, ERR));
 		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
 				    FAB_TIES_SPREAD);
 		for (uint32_t k = 0; k < cases[i].n; k++)

@@ -24,9 +24,8 @@ static void route(const struct routed *s, const struct fab_mcast_options *option
 {
 	double seconds;
 
-	cr_assert_eq(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
-				     options, results, &seconds, NULL),
-		     0);
+	MUST(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines, options,
+			     results, &seconds, ERR));
 }
 
 static void results_fini(struct fab_mcast_result *results)
@@ -148,9 +147,7 @@ Test(mcast, both_forms_of_sssp_give_the_same_trees)
 		double seconds;
 
 		setting_init(&s, seed);
-		cr_assert_eq(fab_mcast_route(&s.problem, engines, 4, &options, r,
-					     &seconds, NULL),
-			     0);
+		MUST(fab_mcast_route(&s.problem, engines, 4, &options, r, &seconds, ERR));
 		for (size_t i = 0; i < 4; i += 2) {
 			uint64_t n = r[i].forest.first[s.groups->n];
 
@@ -436,7 +433,7 @@ Test(mcast, verification_finds_planted_faults)
 	r->forest.root[g] = old ? 0 : 1;
 	expect_wrong(&s, r, "");
 	r->forest.root[g] = old;
-	cr_assert_eq(fab_mcast_verify(&s.problem, r, NULL), 0);
+	MUST(fab_mcast_verify(&s.problem, r, ERR));
 	results_fini(all);
 }
 
@@ -477,8 +474,8 @@ Test(mcast, far_members_need_long_trees)
 		fab_groups_builder_add(b, fab_port_find(f, i, 0));
 		fab_groups_builder_add(b, fab_port_find(f, (i + 6) % 12, 0));
 	}
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	problem.groups = g;
 	problem.dist = dist;
 	cr_assert_eq(fab_mcast_lower_bound(&problem), 6);

@@ -269,27 +269,21 @@ Test(nodes, slow_cables)
 	struct fab_fence_time even, slow;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 
-	cr_assert_eq(fab_unicast_dor.route(&problem, &r, NULL), 0);
-	cr_assert_eq(
-		fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, NULL),
-		0);
-	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &even, NULL), 0);
+	MUST(fab_unicast_dor.route(&problem, &r, ERR));
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
+	MUST(fab_fence_setup_time(&ring, 100000, &options, &even, ERR));
 	fab_fence_setup_fini(&ring);
 	for (uint32_t c = 0; c < f->n_switch_links; c += 2) /* some are faster */
 		f->port_speed[f->cable_a[c]] = f->port_speed[f->cable_b[c]] = FAB_NDR;
-	cr_assert_eq(
-		fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, NULL),
-		0);
-	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
+	MUST(fab_fence_setup_time(&ring, 100000, &options, &slow, ERR));
 	cr_assert_float_eq(slow.simulated_us, even.simulated_us, 1e-6);
 	cr_assert_eq(ring.load.factor, 1);
 	fab_fence_setup_fini(&ring);
 	f->port_speed[f->cable_a[0]] = FAB_SDR; /* of the QDR that all others are */
-	cr_assert_eq(
-		fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, NULL),
-		0);
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
 	cr_assert_gt(ring.load.factor, 1.9);
-	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
+	MUST(fab_fence_setup_time(&ring, 100000, &options, &slow, ERR));
 	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
 }

@@ -191,9 +191,9 @@ Test(peer, programs_run_in_their_folder)
 	cr_expect_not_null(sh);
 	free(sh);
 	cr_expect_null(fab_child_find("no-such-program-anywhere"));
-	cr_assert_eq(fab_child_dir_new("/tmp", &dir, NULL), 0);
+	MUST(fab_child_dir_new("/tmp", &dir, ERR));
 	setenv("SAID", "that", 1); /* ours comes instead, not besides */
-	cr_assert_eq(fab_child_start(&child, argv, env, dir, "log", NULL), 0);
+	MUST(fab_child_start(&child, argv, env, dir, "log", ERR));
 	cr_assert(wait_for_end(&child));
 	cr_expect_str_eq(child.end, "ended with status 7");
 	cr_assert(asprintf(&log, "%s/log", dir) > 0);
@@ -204,12 +204,12 @@ Test(peer, programs_run_in_their_folder)
 		  fgets(line, sizeof(line), file) && !strcmp(line, "this\n"));
 	fclose(file);
 	free(log);
-	cr_assert_eq(fab_child_start(&child, endless, none, dir, "log", NULL), 0);
+	MUST(fab_child_start(&child, endless, none, dir, "log", ERR));
 	cr_expect_not(fab_child_has_ended(&child));
 	fab_child_stop(&child);
 	cr_expect_str_eq(child.end, "was ended by signal 9");
 	fab_child_stop(&child);
-	cr_assert_eq(fab_child_start(&child, missing, none, dir, "log", NULL), 0);
+	MUST(fab_child_start(&child, missing, none, dir, "log", ERR));
 	cr_assert(wait_for_end(&child));
 	cr_expect_str_eq(child.end, "ended with status 127");
 	cr_assert_eq(stat(dir, &about), 0);

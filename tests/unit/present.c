@@ -376,7 +376,7 @@ Test(present, json_lines)
 		json_object_set_new(object, "big",
 				    fab_json_uint((UINT64_C(1) << 53) + (uint64_t)i));
 		json_object_set_new(object, "none", fab_json_text(NULL));
-		cr_assert_eq(fab_jsonl_write(out, object, NULL), 0);
+		MUST(fab_jsonl_write(out, object, ERR));
 	}
 	fclose(out);
 	cr_assert_str_eq(text,

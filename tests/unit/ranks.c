@@ -356,7 +356,7 @@ Test(ranks, idle_leaf_with_one_cable)
 	power_off(f, leaf, is_gone);
 	g = without(f, is_gone, false, NULL);
 	h = test_without_cable(g, cable_to(g, leaf, ""));
-	cr_assert_eq(fab_kfat_recognize(h, &k, NULL), 0);
+	MUST(fab_kfat_recognize(h, &k, ERR));
 	cr_assert_eq(k->n_leaves, 16);
 	cr_assert_neq(k->leaf_of[leaf], FAB_NONE);
 }
@@ -396,8 +396,8 @@ static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, u
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis a;
 	uint64_t lost;
 
-	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
-	cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
+	MUST(fab_unicast_updn.route(&problem, &r, ERR));
+	MUST(fab_analyse(r, &options, &a, ERR));
 	lost = a.unreachable;
 	*all = a.pairs;
 	return lost;

@@ -235,7 +235,7 @@ static double mean_of(const struct fab_rdma_case *of, uint32_t n_runs)
 	FAB_AUTO(fab_rdma_summary_fini) struct fab_rdma_summary sum = {0};
 	double mean;
 
-	cr_assert_eq(fab_rdma_compare(&runs, &sum, NULL), 0);
+	MUST(fab_rdma_compare(&runs, &sum, ERR));
 	mean = fab_tally_mean(&sum.completion_mean);
 	return mean;
 }
@@ -286,7 +286,7 @@ Test(rdma_choice, holds_under_other_seeds)
 		st.params.bad.delay = FAB_RDMA_EXPONENTIAL;
 		st.params.bad.delay_ps = 5000000;
 		set_cases(&st, cases);
-		cr_assert_eq(fab_rdma_choose(&q, sum, &c, NULL), 0);
+		MUST(fab_rdma_choose(&q, sum, &c, ERR));
 		if (c.verdict == FAB_RDMA_TAKE) {
 			n_taken++;
 			n_wrong += !holds(cases, &c);
@@ -324,7 +324,7 @@ Test(rdma_choice, looks)
 	st.params.bad.loss = 0.01;
 	rdma_stage_net(&st);
 	set_cases(&st, cases);
-	cr_assert_eq(fab_rdma_choose(&q, sum, &c, NULL), 0);
+	MUST(fab_rdma_choose(&q, sum, &c, ERR));
 	cr_assert_eq(c.verdict, FAB_RDMA_TAKE);
 	for (int i = 0; i < REAL; i++) {
 		cr_assert_eq(sum[i].n_runs & (sum[i].n_runs - 1), 0);
@@ -335,7 +335,7 @@ Test(rdma_choice, looks)
 	cr_assert_lt(sum[3].n_runs, c.n_runs);
 	end_all(sum);
 	q.max_events = events / 4;
-	cr_assert_eq(fab_rdma_choose(&q, sum, &c, NULL), 0);
+	MUST(fab_rdma_choose(&q, sum, &c, ERR));
 	cr_assert_eq(c.verdict, FAB_RDMA_UNDECIDED);
 	events = 0;
 	for (int i = 0; i < REAL; i++)
@@ -472,13 +472,13 @@ Test(rdma_choice, runs_in_parts)
 	st.params.bad.loss = 0.05;
 	rdma_stage_net(&st);
 	set_cases(&st, cases);
-	cr_assert_eq(fab_rdma_compare(&runs, whole, NULL), 0);
+	MUST(fab_rdma_compare(&runs, whole, ERR));
 	runs.n_runs = 3;
-	cr_assert_eq(fab_rdma_compare(&runs, parts, NULL), 0);
+	MUST(fab_rdma_compare(&runs, parts, ERR));
 	runs.first_run = 3;
 	runs.n_runs = 5;
 	runs.is_left_out = is_left_out;
-	cr_assert_eq(fab_rdma_compare(&runs, parts, NULL), 0);
+	MUST(fab_rdma_compare(&runs, parts, ERR));
 	for (int i = 0; i < REAL; i++) {
 		uint32_t n = i == 2 ? 3 : 8;
 

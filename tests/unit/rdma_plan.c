@@ -33,7 +33,7 @@ static void small_init(struct small *s)
 	s->q.params.bad.delayed = 0.2;
 	s->q.params.bad.delay_ps = 800000;
 	s->q.params.seed = 1;
-	cr_assert_eq(fab_rdma_net_new(&s->problem, &s->q.params, &s->net, NULL), 0);
+	MUST(fab_rdma_net_new(&s->problem, &s->q.params, &s->net, ERR));
 	s->q.net = s->net;
 }
 
@@ -60,7 +60,7 @@ static double share_at(const struct small *s, uint32_t window, uint64_t rto_ps,
 	cases[1].scheme = s->q.scheme;
 	cases[1].params.window = window;
 	cases[1].params.rto_ps = rto_ps;
-	cr_assert_eq(fab_rdma_compare(&runs, sum, NULL), 0);
+	MUST(fab_rdma_compare(&runs, sum, ERR));
 	for (uint32_t i = 0; i < n_runs; i++) {
 		best += sum[0].run[i];
 		own += sum[1].run[i];
@@ -92,7 +92,7 @@ static void check(double target)
 
 	small_init(&s);
 	s.q.target = target;
-	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+	MUST(fab_rdma_plan(&s.q, &plan, ERR));
 	cr_assert_eq(plan.is_found, reaches(&s, PACKETS, &rto), "%g", target);
 	if (plan.is_found) {
 		/* it holds, with no shorter timeout, and the window below does not */
@@ -124,7 +124,7 @@ Test(rdma_plan, out_of_reach)
 	s.q.target = 1;
 	s.q.params.bad.loss = 0.2;
 	s.q.scheme = &fab_rdma_scheme_gbn;
-	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+	MUST(fab_rdma_plan(&s.q, &plan, ERR));
 	cr_assert(!plan.is_found);
 	cr_assert_eq(plan.n_trials, FAB_RDMA_TIMEOUTS);
 	cr_assert(plan.answer.share.value > 0 && plan.answer.share.value < 1);
@@ -166,7 +166,7 @@ Test(rdma_plan, least_of_all)
 		for (size_t i = 0; i < FAB_RDMA_TIMEOUTS && !least; i++)
 			least = share_at(&s, w, rto_ps[i], MANY) >= s.q.target ? w : 0;
 	cr_assert(least > 1 && least < PACKETS, "%u", least);
-	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+	MUST(fab_rdma_plan(&s.q, &plan, ERR));
 	cr_assert(plan.is_found);
 	cr_assert_leq(plan.answer.window, least * 1.05, "%u, least %u",
 		      plan.answer.window, least);
@@ -204,7 +204,7 @@ Test(rdma_plan, margin_of_giving_up)
 		s.q.target = best * (1 - 1e-9);
 		n_below +=
 			share_at(&s, s.q.params.window, rto_ps[at], FIRST) < s.q.target;
-		cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+		MUST(fab_rdma_plan(&s.q, &plan, ERR));
 		cr_assert(plan.is_found, "seed %u", seed);
 		cr_assert_eq(plan.answer.rto_ps, rto_ps[at]);
 		cr_assert_eq(plan.answer.n_runs, MANY);

@@ -63,7 +63,7 @@ Test(reliability, survived)
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=16x16,hosts=1");
 	OWN(fab_kfat) *k = NULL;
 
-	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
+	MUST(fab_kfat_recognize(f, &k, ERR));
 	cr_assert_eq(fab_faults_survived(k), 29);
 	cr_assert_eq(fab_cut_bound(16, 16, 29), 0);
 	cr_assert_lt(fabs(fab_cut_bound(16, 16, 40) / 2.7e-18 - 1), 0.05);
@@ -82,7 +82,7 @@ Test(reliability, trials_agree_with_all_sets)
 			       .n_trials = 3000,
 			       .n_threads = 1};
 
-	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
+	MUST(fab_kfat_recognize(f, &kfat, ERR));
 	t.kfat = kfat;
 	for (uint32_t k = 2; k <= 6; k++) {
 		struct fab_unicast_problem problem = {.f = f,
@@ -102,12 +102,12 @@ Test(reliability, trials_agree_with_all_sets)
 			fab_faults_combination(s, k, 9, pick);
 			for (size_t i = 0; i < k; i++)
 				fab_faults_kill_switch(faults, kfat->leaf[pick[i]]);
-			cr_assert_eq(t.engine->route(&problem, &r, NULL), 0);
+			MUST(t.engine->route(&problem, &r, ERR));
 			n++;
 			c = unicast_check(r);
 			hits += c.connected < c.pairs;
 		}
-		cr_assert_eq(fab_reliability_try(&t, k, &one, NULL), 0);
+		MUST(fab_reliability_try(&t, k, &one, ERR));
 		cr_assert_leq(one.low, hits / n + 0.02);
 		cr_assert_geq(one.high, hits / n - 0.02);
 		if (k <= 3)
@@ -115,7 +115,7 @@ Test(reliability, trials_agree_with_all_sets)
 		else
 			cr_assert_gt(hits, 0);
 		t.n_threads = 2;
-		cr_assert_eq(fab_reliability_try(&t, k, &two, NULL), 0);
+		MUST(fab_reliability_try(&t, k, &two, ERR));
 		cr_assert_eq(one.hits, two.hits);
 		cr_assert_eq(one.share, two.share);
 		t.n_threads = 1;

@@ -24,7 +24,7 @@ static struct fab_mcast_result crowd(const struct routed *s)
 	struct fab_mcast_result r;
 	double seconds;
 
-	cr_assert_eq(fab_mcast_route(&s->problem, &e, 1, &o, &r, &seconds, NULL), 0);
+	MUST(fab_mcast_route(&s->problem, &e, 1, &o, &r, &seconds, ERR));
 	return r;
 }
 
@@ -196,10 +196,10 @@ Test(relief, no_more_than_needed)
 		fab_groups_builder_add(
 			b, fab_node_first_connected_port(f, f->n_switches + N / 2));
 	}
-	cr_assert_eq(fab_groups_builder_finish(b, false, &groups, NULL), 0);
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, &groups, ERR));
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	problem = (struct fab_mcast_problem){f, dist, groups};
-	cr_assert_eq(fab_mcast_route(&problem, &e, 1, &lowest, &one, &seconds, NULL), 0);
+	MUST(fab_mcast_route(&problem, &e, 1, &lowest, &one, &seconds, ERR));
 	trees = one.forest;
 	fab_mcast_relieve(&problem, &trees, &o, UINT32_MAX, &out);
 	cr_expect_eq(out.before, N_GROUPS);

@@ -11,7 +11,7 @@ static struct fab_dist *distances(const struct fab_fabric *f)
 {
 	struct fab_dist *dist = NULL;
 
-	cr_assert_eq(fab_dist_new(f, 2, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 2, &dist, ERR));
 	return dist;
 }
 
@@ -57,9 +57,7 @@ Test(roots, candidates_of_large_and_small_fabrics)
 		FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 		FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 
-		cr_assert_eq(
-			fab_groups_add_pattern(b, "random:groups=60,size=2-40", 3, NULL),
-			0);
+		MUST(fab_groups_add_pattern(b, "random:groups=60,size=2-40", 3, ERR));
 		g = finish(b);
 		fab_roots_find(dist, g, 0, 1 << 24, 2, 0, &roots);
 		cr_assert_eq(roots.n, g->n);
@@ -105,8 +103,7 @@ Test(roots, verification_finds_trees_that_are_too_high)
 	problem.groups = g = finish(b);
 	far.choose_root = last_switch;
 	far.may_be_higher = true;
-	cr_assert_eq(fab_mcast_route(&problem, engines, 1, &options, &r, &seconds, NULL),
-		     0);
+	MUST(fab_mcast_route(&problem, engines, 1, &options, &r, &seconds, ERR));
 	cr_assert_eq(r.forest.height[0], 3);
 	MUST(fab_mcast_verify(&problem, &r, ERR));
 	r.engine = &near;

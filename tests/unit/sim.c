@@ -21,8 +21,7 @@ Test(sim, idle_pair_of_the_paper)
 	params.header = 0;
 	params.all_rates = true;
 	params.rate_gbps = 100;
-	cr_assert_eq(fab_sim_pair(&s.problem, &params, 0, 63, 200, &latency, &hops, NULL),
-		     0);
+	MUST(fab_sim_pair(&s.problem, &params, 0, 63, 200, &latency, &hops, ERR));
 	cr_expect_eq(latency, 237000);
 	cr_expect_eq(hops, 4);
 }
@@ -55,7 +54,7 @@ Test(sim, finite_traffic_ends_with_its_last_packet)
 		params.n_threads = n_threads;
 		params.with_deliveries = true;
 		simulated_init(&s, "torus:dims=3x3", "dor");
-		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+		MUST(fab_sim_run(&s.problem, &params, &messages, &r, ERR));
 		for (size_t i = 0; i < r.deliveries.n; i++)
 			if (r.deliveries.v[i].delivered > last)
 				last = r.deliveries.v[i].delivered;
@@ -224,7 +223,7 @@ Test(sim, trace_of_a_long_wait)
 	params.warmup = 0;
 	params.time = 0;
 	params.n_traced = 10000;
-	cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+	MUST(fab_sim_run(&s.problem, &params, &messages, &r, ERR));
 	cr_assert_gt(r.trace.n, 2);
 	last = &r.trace.v[r.trace.n - 2]; /* of the second message: two cables */
 	cr_expect_eq(last->hop, 0);

@@ -70,7 +70,7 @@ TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 		bool is_sound;
 
 		drawn(&s, number);
-		cr_assert_eq(fab_analyse(s.routes, &options, &analysis, NULL), 0);
+		MUST(fab_analyse(s.routes, &options, &analysis, ERR));
 		is_sound = analysis.deadlock_free;
 		fab_analysis_fini(&analysis);
 		if (!is_sound) { /* some pairs have no path up and down */
@@ -128,7 +128,7 @@ Test(sim_adaptive, fat_tree_carries_a_permutation)
 		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		params.time = 8000;
-		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+		MUST(fab_sim_run(&s.problem, &params, &messages, &r, ERR));
 		conserved(&r);
 		accepted[chooser] = r.accepted;
 		cr_expect_geq(r.message_latency_mean, r.latency_mean);

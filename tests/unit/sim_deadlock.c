@@ -88,7 +88,7 @@ Test(sim_deadlock, algorithm_a_stops)
 	simulated_init(&s, "kfat:dims=8x8,hosts=8", "xy");
 	fail(&s, "3.4,5.2");
 	simulated_route(&s, "algorithm-a");
-	cr_assert_eq(fab_analyse(s.routes, &options, &analysis, NULL), 0);
+	MUST(fab_analyse(s.routes, &options, &analysis, ERR));
 	cr_expect_not(analysis.deadlock_free);
 	simulated_uniform(&s, &params, 1, 4, &r);
 	cr_assert(r.is_deadlocked);
@@ -160,7 +160,7 @@ static void make_arcs(const struct simulated *s, struct fab_groups **groups,
 		}
 		forest->first[g + 1] = n;
 	}
-	cr_assert_eq(fab_groups_builder_finish(b, false, groups, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, groups, ERR));
 }
 
 /* Copies wait for one another around a ring of trees; what goes to hosts goes on. */
@@ -180,7 +180,7 @@ Test(sim_deadlock, multicast_around_a_ring)
 		make_arcs(&s, &groups, &forest);
 		s.problem.groups = groups;
 		s.problem.forest = &forest;
-		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+		MUST(fab_sim_run(&s.problem, &params, &messages, &r, ERR));
 		cr_expect(r.is_stalled);
 		cr_assert(r.is_deadlocked, "%s", fab_sim_switches[k].name);
 		cr_expect_eq(r.cycle.n, RING);
@@ -249,7 +249,7 @@ static bool stops_only_if_allowed(int number, bool with_root)
 	bool is_sound;
 
 	drawn(&s, number, with_root);
-	cr_assert_eq(fab_analyse(s.routes, &options, &analysis, NULL), 0);
+	MUST(fab_analyse(s.routes, &options, &analysis, ERR));
 	is_sound = analysis.deadlock_free;
 	if (is_sound && number % 3) /* vtftr leaves some out */
 		cr_expect_eq(analysis.connected, analysis.connected_in_graph, "set %d",

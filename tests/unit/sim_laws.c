@@ -441,10 +441,9 @@ Test(sim_laws, idle_pairs)
 				cr_expect_eq(r.deliveries.v[0].delivered,
 					     alone(&s, &params, from,
 						   (from + by) % s.ends.n, 1026));
-				cr_assert_eq(fab_sim_pair(&s.problem, &params, from,
-							  (from + by) % s.ends.n, 1000,
-							  &latency, &hops, NULL),
-					     0);
+				MUST(fab_sim_pair(&s.problem, &params, from,
+						  (from + by) % s.ends.n, 1000, &latency,
+						  &hops, ERR));
 				cr_expect_eq(r.deliveries.v[0].delivered, latency);
 				cr_expect_eq(r.packet_hops, hops + 2);
 			}

@@ -156,9 +156,8 @@ static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed)
 	if (below(rng, 4) == 0)
 		spoil(net->routes, rng);
 	routed_init(&net->mcast, f, 3, 5, seed);
-	cr_assert_eq(fab_mcast_route(&net->mcast.problem, &engine, 1, &options,
-				     &net->trees, &seconds, NULL),
-		     0);
+	MUST(fab_mcast_route(&net->mcast.problem, &engine, 1, &options, &net->trees,
+			     &seconds, ERR));
 	fab_flow_ends_init(&net->ends, f, net->faults->switch_is_dead,
 			   net->faults->cable_is_dead);
 	net->problem = (struct fab_sim_problem){.f = f,
@@ -261,7 +260,7 @@ static void first_packets(const struct net *net, struct fab_sim_params params,
 	params.time += params.warmup;
 	params.warmup = number % 2 ? params.time / 4 : 0;
 	params.time -= params.warmup;
-	cr_assert_eq(fab_sim_run(&net->problem, &params, messages, &r, NULL), 0);
+	MUST(fab_sim_run(&net->problem, &params, messages, &r, ERR));
 	for (size_t i = 0; i < all->trace.n; i++) {
 		const struct fab_sim_step *a = &r.trace.v[n], *b = &all->trace.v[i];
 

@@ -332,7 +332,7 @@ static void expect_passing(const struct fab_store_filter *filter, size_t n_runs,
 	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	size_t n = 0;
 
-	cr_assert_eq(fab_store_read(store, filter, &runs, NULL), 0);
+	MUST(fab_store_read(store, filter, &runs, ERR));
 	for (size_t i = 0; i < runs.n; i++)
 		n += runs.v[i].n_results;
 	cr_expect_eq(runs.n, n_runs, "%zu runs", runs.n);
@@ -391,7 +391,7 @@ Test(store, the_last_of_a_label_are_kept, .init = enter, .fini = leave)
 
 	for (size_t i = 0; i < FAB_COUNT(labels); i++)
 		add(store, i, labels[i]);
-	cr_assert_eq(fab_store_read(store, &filter, &runs, NULL), 0);
+	MUST(fab_store_read(store, &filter, &runs, ERR));
 	cr_assert_eq(runs.n, 4);
 	cr_assert_eq(runs.v[0].id, 1);
 	cr_assert_eq(runs.v[1].id, 2);
@@ -400,7 +400,7 @@ Test(store, the_last_of_a_label_are_kept, .init = enter, .fini = leave)
 	fab_store_runs_fini(&runs);
 	filter.keep = 2;
 	filter.label = "a";
-	cr_assert_eq(fab_store_read(store, &filter, &runs, NULL), 0);
+	MUST(fab_store_read(store, &filter, &runs, ERR));
 	cr_assert_eq(runs.n, 1);
 	cr_assert_eq(runs.v[0].id, 1);
 	MUST(fab_store_remove(store, &runs.v[0].id, 1, ERR));
@@ -433,7 +433,7 @@ Test(store, removing_reports_progress, .init = enter, .fini = leave)
 	for (size_t i = 0; i < 3; i++)
 		add(store, i, NULL);
 	fab_progress_listen(count_report, &n);
-	cr_assert_eq(fab_store_remove(store, ids, 3, NULL), 0);
+	MUST(fab_store_remove(store, ids, 3, ERR));
 	fab_progress_listen(NULL, NULL);
 	cr_assert_eq(n, 3);
 	fab_store_close(store);
@@ -465,7 +465,7 @@ Test(store, parts_come_back, .init = enter, .fini = leave)
 		s.run.n_batches = 3;
 		s.run.asked = asked;
 		s.run.n_asked = 2;
-		cr_assert_eq(fab_store_add(store, &s.run, NULL, NULL), 0);
+		MUST(fab_store_add(store, &s.run, NULL, ERR));
 	}
 	runs = read_all(store);
 	for (size_t i = 0; i < 2; i++) {
@@ -491,17 +491,14 @@ Test(store, parts_come_back, .init = enter, .fini = leave)
 	}
 	fab_store_runs_fini(&runs);
 	/* batches of other algorithms are left out with them */
-	cr_assert_eq(fab_store_read(store,
-				    &(struct fab_store_filter){.algorithm = "sssp"},
-				    &runs, NULL),
-		     0);
+	MUST(fab_store_read(store, &(struct fab_store_filter){.algorithm = "sssp"}, &runs,
+			    ERR));
 	cr_assert_eq(runs.v[1].n_batches, 1);
 	cr_assert_eq(runs.v[1].batches[0].n_segments, 2);
 	fab_store_runs_fini(&runs);
 	/* a list needs no more than names */
-	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){.names_only = true},
-				    &runs, NULL),
-		     0);
+	MUST(fab_store_read(store, &(struct fab_store_filter){.names_only = true}, &runs,
+			    ERR));
 	cr_assert_eq(runs.v[0].n_results, N_RESULTS);
 	cr_assert_eq(runs.v[0].n_facts, 2);
 	cr_assert_eq(runs.v[0].results[0].n_metrics, 0);
@@ -857,7 +854,7 @@ Test(store, numbers_keep_their_values, .init = enter, .fini = leave)
 
 	run.facts = numbers;
 	run.n_facts = FAB_COUNT(numbers);
-	cr_assert_eq(fab_store_add(store, &run, NULL, NULL), 0);
+	MUST(fab_store_add(store, &run, NULL, ERR));
 	fab_store_close(store);
 	store = open_store("a.db", FAB_STORE_READ);
 	runs = read_all(store);
@@ -954,10 +951,10 @@ Test(store, runs_without_results, .init = enter, .fini = leave)
 
 	run.facts = numbers;
 	run.n_facts = 1;
-	cr_assert_eq(fab_store_add(store, &run, NULL, NULL), 0);
+	MUST(fab_store_add(store, &run, NULL, ERR));
 	run.results = results;
 	run.n_results = 2;
-	cr_assert_eq(fab_store_add(store, &run, NULL, NULL), 0);
+	MUST(fab_store_add(store, &run, NULL, ERR));
 	fab_store_close(store);
 	expect_passing(&(struct fab_store_filter){0}, 2, 2);
 	expect_passing(&(struct fab_store_filter){.algorithm = "fulb"}, 1, 1);

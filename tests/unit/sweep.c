@@ -127,7 +127,7 @@ Test(sweep, few_and_none)
 		FAB_AUTOFREE struct trace *t = new_trace();
 		struct fab_sweep s = sweep_of(t, n, 8);
 
-		cr_assert_eq(fab_sweep_run(&s, NULL), 0);
+		MUST(fab_sweep_run(&s, ERR));
 		cr_assert_eq(t->n, n);
 		cr_assert_eq(t->n_opened, t->n_closed);
 		cr_assert_eq(fab_sweep_inner_threads(&s), n ? 8 / (int)n : 8);
@@ -147,7 +147,7 @@ Test(sweep, shards)
 			struct fab_sweep s = sweep_of(t, n, threads[number % 4]);
 
 			s.shard = (struct fab_shard){number, count};
-			cr_assert_eq(fab_sweep_run(&s, NULL), 0);
+			MUST(fab_sweep_run(&s, ERR));
 			cr_assert_eq(t->n, fab_shard_items(&s.shard, n));
 			for (size_t i = 0; i < t->n; i++) {
 				cr_assert_eq(t->items[i] % count, number - 1);

@@ -25,7 +25,7 @@ static char *tables_of(const struct fab_mcast_problem *p,
 	char *text = NULL;
 	FILE *out = open_memstream(&text, n);
 
-	cr_assert_eq(fab_export_mcfdbs(out, p, r, mlid, NULL), 0);
+	MUST(fab_export_mcfdbs(out, p, r, mlid, ERR));
 	fclose(out);
 	return text;
 }
@@ -48,7 +48,7 @@ static void check_members(const struct fab_mcast_problem *p, const struct fab_mf
 	FAB_AUTOFREE uint32_t *seen = FAB_NEW0(p->f->n_ports, uint32_t);
 
 	fab_groups_add_mft(b, mft);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &got, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, &got, ERR));
 	for (uint32_t i = 0; i < g->n; i++) {
 		char name[FAB_MLID_TEXT];
 
@@ -125,9 +125,9 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 	OWN(fab_dist) *dist = NULL;
 	double seconds;
 
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	p.dist = dist;
-	cr_assert_eq(fab_groups_give_mlids(g, mlid, NULL), 0);
+	MUST(fab_groups_give_mlids(g, mlid, ERR));
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		const struct fab_mcast_options options = {.n_threads = 1};
 		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
@@ -137,9 +137,8 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 		size_t n;
 		OWN_HEAP char *text = NULL;
 
-		cr_assert_eq(fab_mcast_route(&p, &fab_mcast_engines[i], 1, &options, &r,
-					     &seconds, NULL),
-			     0);
+		MUST(fab_mcast_route(&p, &fab_mcast_engines[i], 1, &options, &r, &seconds,
+				     ERR));
 		text = tables_of(&p, &r, mlid, &n);
 		cr_assert(fab_is_mcfdbs(text, n));
 		mft = read_tables(f, text, n);
@@ -189,9 +188,9 @@ static struct fab_loaded analyse(const struct fab_fabric *f, const char *text,
 	struct fab_loaded loaded;
 
 	fab_groups_add_mft(b, mft);
-	cr_assert_eq(fab_groups_builder_finish(b, false, groups, NULL), 0);
+	MUST(fab_groups_builder_finish(b, false, groups, ERR));
 	cr_assert_leq((*groups)->n, 4);
-	cr_assert_eq(fab_groups_mlids(*groups, mlid, NULL), 0);
+	MUST(fab_groups_mlids(*groups, mlid, ERR));
 	fab_loaded_of(f, *groups, mlid, mft, NULL, &loaded);
 	fab_mft_free(mft);
 	return loaded;
@@ -308,7 +307,7 @@ Test(tables, sharing_counts_groups)
 	OWN(fab_dist) *dist = NULL;
 	double seconds;
 
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	MUST(fab_dist_new(f, 1, &dist, ERR));
 	p.dist = dist;
 	for (uint32_t cap = 1; cap <= 23; cap++) {
 		const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
@@ -317,12 +316,11 @@ Test(tables, sharing_counts_groups)
 		FAB_AUTOFREE uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t);
 		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
 
-		cr_assert_eq(fab_groups_share(f, g, cap, &shared, NULL), 0);
+		MUST(fab_groups_share(f, g, cap, &shared, ERR));
 		cr_assert_eq(shared->n, cap);
 		p.groups = shared;
-		cr_assert_eq(fab_mcast_route(&p, &fulb, 1, &options, &r, &seconds, NULL),
-			     0);
-		cr_expect_eq(fab_mcast_verify(&p, &r, NULL), 0);
+		MUST(fab_mcast_route(&p, &fulb, 1, &options, &r, &seconds, ERR));
+		MUST(fab_mcast_verify(&p, &r, ERR));
 		for (uint32_t i = 0; i < g->n; i++) {
 			uint32_t m = i % cap;
 

@@ -403,7 +403,7 @@ static void check_lanes(const struct net *n)
 	unsigned in, to, n_lines = 0;
 	int at;
 
-	cr_assert_eq(fab_export_sl2vl(out, &n->r, NULL), 0);
+	MUST(fab_export_sl2vl(out, &n->r, ERR));
 	fclose(out);
 	rest = text;
 	while ((line = strsep(&rest, "\n")) && *line) {
