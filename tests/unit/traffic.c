@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who sends to whom; what is chosen by name. */
 #include "support/test.h"
+#include "traffic/jobs.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
 
@@ -267,4 +268,69 @@ Test(traffic, lists_of_names)
 			cr_assert_str_eq(texts, cases[i].texts);
 	}
 	free(chosen.of.v);
+}
+
+static uint64_t a_tick(const void *context, uint32_t end, uint32_t bytes, bool to_group)
+{
+	(void)context;
+	(void)end;
+	(void)to_group;
+	return bytes;
+}
+
+/* Jobs on every third end from 0 and from 1: each sends to each of its own ends once, by
+ * sizes of their own; the others send to each other until the load ends; nobody sends for
+ * a job that does not run. */
+Test(traffic, jobs_stay_among_themselves)
+{
+	enum { N = 24, N_JOB = N / 3, LOAD_ENDS = 4000 };
+	OWN(fab_fabric) *f = test_gen("fattree:radix=24,levels=1");
+	OWN(fab_flow_ends) ends;
+	uint32_t end[2][N_JOB], size = 8;
+	struct fab_traffic_problem traffic = {
+		.f = f, .ends = &ends, .wire = a_tick, .how = {.seed = 1, .mtu = 100}};
+
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	cr_assert_eq(ends.n, N);
+	traffic.how.size = &size;
+	traffic.how.n_sizes = 1;
+	for (uint32_t i = 0; i < N_JOB; i++)
+		for (uint32_t k = 0; k < 2; k++)
+			end[k][i] = 3 * i + k;
+	for (uint64_t runs = 1; runs < 4; runs++) {
+		const struct fab_job job[] = {{"alltoall", 100, end[0], N_JOB},
+					      {"alltoall:random", 0, end[1], N_JOB}};
+		const struct fab_jobs_problem problem = {.job = job,
+							 .n_jobs = 2,
+							 .runs = runs,
+							 .load = 0.5,
+							 .load_ends = LOAD_ENDS,
+							 .traffic = &traffic};
+		FAB_AUTO(fab_jobs_free_at) struct fab_jobs *jobs = NULL;
+		const struct fab_messages *m;
+		uint32_t n[3] = {0};
+
+		cr_assert_eq(fab_jobs_new(&problem, &jobs, NULL), 0);
+		m = fab_jobs_messages(jobs);
+		for (uint32_t e = 0; e < N; e++) {
+			bool is_sent[N] = {false};
+			struct fab_message out;
+
+			while (m->next(m->context, e, 0, &out)) {
+				cr_assert_eq(out.target % 3, e % 3);
+				cr_assert_neq(out.target, e);
+				cr_assert_lt(out.target, N);
+				cr_expect_eq(out.bytes, e % 3 ? 8 : 100);
+				cr_expect(e % 3 == 2 || !is_sent[out.target]);
+				cr_expect_lt(out.time, LOAD_ENDS);
+				is_sent[out.target] = true;
+				n[e % 3]++;
+			}
+		}
+		for (uint32_t k = 0; k < 2; k++)
+			cr_expect_eq(n[k], runs >> k & 1 ? N_JOB * (N_JOB - 1) : 0);
+		/* at half of the rate, within six deviations */
+		cr_expect_lt(n[2], N_JOB * LOAD_ENDS / 16 + 270);
+		cr_expect_gt(n[2], N_JOB * LOAD_ENDS / 16 - 270);
+	}
 }
