@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Short trees against exact ones: Dreyfus and Wagner, "The Steiner problem in graphs"
+ * (1971), over all subsets of up to seven switches. */
+#include "mcast/search/search.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "support/gen.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <string.h>
+
+enum { GROUPS = 30, MOST = 7, ANY_HEIGHT = 100 };
+
+/* Cables of the shortest tree of the switches: least[set][s] is that of a set and s. */
+static uint32_t exact_length(const struct fab_dist *dist, uint32_t n_switches,
+			     const uint32_t *sw, uint32_t n)
+{
+	FAB_AUTOFREE uint32_t *least = FAB_NEW(n_switches << (n - 1), uint32_t);
+	FAB_AUTOFREE uint32_t *joined = FAB_NEW(n_switches, uint32_t);
+
+	for (uint32_t set = 1; set < 1u << (n - 1); set++) {
+		uint32_t *own = least + (size_t)set * n_switches;
+
+		for (uint32_t s = 0; s < n_switches; s++) {
+			joined[s] = set & (set - 1) ? UINT32_MAX : 0;
+			for (uint32_t part = (set - 1) & set; part;
+			     part = (part - 1) & set) {
+				uint32_t both =
+					least[(size_t)part * n_switches + s] +
+					least[(size_t)(set ^ part) * n_switches + s];
+
+				joined[s] = both < joined[s] ? both : joined[s];
+			}
+		}
+		if (!(set & (set - 1))) /* one switch */
+			for (uint32_t s = 0; s < n_switches; s++)
+				own[s] = fab_dist_row(dist, sw[__builtin_ctz(set)])[s];
+		for (uint32_t s = 0; s < n_switches && (set & (set - 1)); s++) {
+			own[s] = UINT32_MAX;
+			for (uint32_t t = 0; t < n_switches; t++) {
+				uint32_t by = joined[t] + fab_dist_row(dist, t)[s];
+
+				own[s] = by < own[s] ? by : own[s];
+			}
+		}
+	}
+	return least[((size_t)(1u << (n - 1)) - 1) * n_switches + sw[n - 1]];
+}
+
+/* Every switch has one way to the root, no member is deeper than the height. */
+static void check_tree(const struct fab_fabric *f, const struct fab_grown *tree,
+		       uint32_t root, const uint32_t *sw, uint32_t n, uint32_t height)
+{
+	FAB_AUTOFREE uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
+
+	memset(parent, 0xff, f->n_switches * sizeof(*parent));
+	for (uint32_t i = 0; i < tree->n; i++) {
+		cr_assert_eq(parent[tree->sw[i]], FAB_NONE);
+		cr_assert_neq(tree->sw[i], root);
+		parent[tree->sw[i]] = fab_cable_peer(f, tree->cable[i], tree->sw[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t depth = 0, at = sw[i];
+
+		for (; at != root && depth <= height; at = parent[at], depth++)
+			cr_assert_neq(parent[at], FAB_NONE);
+		cr_expect_leq(depth, height);
+	}
+}
+
+/* Candidates for the root; returns their number. */
+static uint32_t find_roots(const struct fab_dist *dist, uint32_t n_switches,
+			   const uint32_t *sw, uint32_t n, uint32_t *root,
+			   uint32_t *height)
+{
+	uint32_t n_roots = 0;
+
+	*height = UINT32_MAX;
+	for (uint32_t s = 0; s < n_switches; s++) {
+		uint32_t far = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			far = fab_dist_row(dist, s)[sw[i]] > far
+				      ? fab_dist_row(dist, s)[sw[i]]
+				      : far;
+		if (far < *height)
+			n_roots = 0;
+		*height = far < *height ? far : *height;
+		if (far == *height && n_roots < FAB_SHORT_ROOTS)
+			root[n_roots++] = s;
+	}
+	return n_roots;
+}
+
+static const struct {
+	const char *fabric;
+	double most; /* all short trees over all exact ones */
+} nets[] = {{"torus:dims=5x4x4,hosts=1", 1.02},
+	    {"mesh:dims=8x8,hosts=1", 1.02},
+	    {"random:switches=60,degree=3,hosts=1,seed=3", 1.02},
+	    {"kfat:dims=5x5,hosts=1", 1.02}};
+
+Test(short_tree, exact_lengths)
+{
+	for (size_t net = 0; net < FAB_COUNT(nets); net++) {
+		FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+		FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
+		struct fab_fabric *f = test_gen_raw(nets[net].fabric);
+		const struct fab_groups none = {0};
+		struct fab_mcast_problem p = {.f = f, .groups = &none};
+		struct fab_dist *dist;
+		struct fab_deep_tree *room;
+		struct fab_prices prices;
+		uint32_t all_short = 0, all_exact = 0;
+		struct fab_rng rng;
+
+		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+		p.dist = dist;
+		fab_mcast_state_init(&state, &p, &fab_mcast_balanced);
+		fab_prices_init(&prices, &state);
+		room = fab_deep_tree_new(&p, &arena);
+		fab_rng_init(&rng, net);
+		for (uint32_t g = 0; g < GROUPS; g++) {
+			uint32_t n = 3 + (uint32_t)fab_rng_below(&rng, MOST - 2),
+				 sw[MOST];
+			uint32_t root[FAB_SHORT_ROOTS], n_roots, height, best, exact;
+			struct fab_grown tree;
+
+			for (uint32_t i = 0; i < n;) {
+				uint32_t j = 0;
+
+				sw[i] = (uint32_t)fab_rng_below(&rng, f->n_switches);
+				while (sw[j] != sw[i])
+					j++;
+				i += i == j;
+			}
+			exact = exact_length(dist, f->n_switches, sw, n);
+			tree = fab_short_tree_grow(room, &prices, sw, n, sw, n,
+						   ANY_HEIGHT, g, &best);
+			check_tree(f, &tree, best, sw, n, ANY_HEIGHT);
+			cr_expect_geq(tree.n, exact);
+			all_short += tree.n;
+			all_exact += exact;
+			n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
+			tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots,
+						   height, g, &best);
+			check_tree(f, &tree, best, sw, n, height);
+			cr_expect_geq(tree.n, exact);
+		}
+		cr_expect_leq(all_short, nets[net].most * all_exact, "%s: %u, exact %u",
+			      nets[net].fabric, all_short, all_exact);
+		cr_log_info("%s: %u, exact %u", nets[net].fabric, all_short, all_exact);
+		fab_prices_fini(&prices);
+		fab_dist_free(dist);
+		fab_fabric_free(f);
+	}
+}
+
+/* Many members: ways cross each other. */
+Test(short_tree, heights)
+{
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+	FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
+	struct fab_fabric *f = test_gen_raw("torus:dims=7x6x5,hosts=1");
+	const struct fab_groups none = {0};
+	struct fab_mcast_problem p = {.f = f, .groups = &none};
+	struct fab_dist *dist;
+	struct fab_deep_tree *room;
+	struct fab_prices prices;
+	uint32_t *sw = fab_arena_alloc(&arena, f->n_switches, sizeof(*sw));
+	struct fab_rng rng;
+
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	p.dist = dist;
+	fab_mcast_state_init(&state, &p, &fab_mcast_balanced);
+	fab_prices_init(&prices, &state);
+	room = fab_deep_tree_new(&p, &arena);
+	fab_rng_init(&rng, 7);
+	for (uint32_t g = 0; g < 200; g++) {
+		uint32_t n = 10 + (uint32_t)fab_rng_below(&rng, 60);
+		uint32_t root[FAB_SHORT_ROOTS], n_roots, height, best;
+		struct fab_grown tree;
+
+		for (uint32_t i = 0; i < f->n_switches;
+		     i++) { /* the first n of an order */
+			uint32_t j = (uint32_t)fab_rng_below(&rng, i + 1);
+
+			sw[i] = sw[j];
+			sw[j] = i;
+		}
+		n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
+		tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, height, g,
+					   &best);
+		check_tree(f, &tree, best, sw, n, height);
+	}
+	fab_prices_fini(&prices);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
