@@ -39,7 +39,7 @@ void fab_pace_begin(struct fab_pace *p, double now);
 /*
  * What that came to: the largest EFI, moves that were made, and moves that the next lower
  * one takes in all. More than were made: this asks for the next time, as long as each
- * time is nearer to the end than the one before. O(1).
+ * time is nearer to the end than the one before, if no group has changed since. O(1).
  */
 void fab_pace_end(struct fab_pace *p, uint32_t max_efi, uint32_t n_moved,
 		  uint32_t n_needed);

@@ -220,8 +220,9 @@ static const struct {
 	{"kfat:dims=6x6,hosts=4", 200, 8},
 };
 
-/* After thousands of joins and leaves the fullest cable has at most a tenth more trees
- * than with fresh trees, and no step has moved more than 15 % of all. */
+/* After thousands of joins and leaves the fullest cable has at most a tenth more trees,
+ * rounded up, than with fresh trees, and no step has moved more than 5 % of all: steps go
+ * on where the last one has not reached its target. */
 Test(keeper_replay, trees_stay_good)
 {
 	for (size_t c = 0; c < FAB_COUNT(cases); c++) {
@@ -230,8 +231,7 @@ Test(keeper_replay, trees_stay_good)
 		uint32_t n_changes = 0, now_max, fresh_max;
 		double now = 0;
 
-		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups,
-			   "mode=on,max_moved=14%");
+		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups, "mode=on");
 		for (uint32_t g = 0; g < s.n_groups; g++)
 			while (s.n[g] < cases[c].size)
 				toggle(&s, g,
@@ -258,7 +258,7 @@ Test(keeper_replay, trees_stay_good)
 		fresh_max = fresh(&s);
 		cr_expect_leq(now_max, ceil(1.1 * fresh_max), "%s: %u", cases[c].fabric,
 			      now_max);
-		cr_expect_leq(s.most_share, 0.14);
+		cr_expect_leq(s.most_share, 0.05);
 		stage_fini(&s);
 	}
 }
