@@ -94,7 +94,7 @@ Test(curves, less_than_two_points_are_no_curve)
 /* Ticks are round numbers around all values; names do not cover each other. */
 Test(curves, ticks_and_names)
 {
-	static const double x[] = {0, 97}, y[] = {3, 103}, z[] = {3, 103.01};
+	static const double x[] = {0, 97}, y[] = {3, 150}, z[] = {3, 149.99};
 	const struct fab_plot_series s[] = {{"first", x, y, 2}, {"second", x, z, 2}};
 	char *text = draw(
 		&(struct fab_curves){"x", "y", .from_zero = true, .series = s, .n = 2});
@@ -114,5 +114,7 @@ Test(curves, ticks_and_names)
 			    "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[1]),
 		     1);
 	cr_assert_geq(fabs(at[1] - at[0]), 13.9);
+	/* below the upper edge */
+	cr_assert_geq(fmin(at[0], at[1]), 14);
 	free(text);
 }

@@ -7,6 +7,7 @@
 #include "present/html.h"
 #include "support/gen.h"
 #include "support/own.h"
+#include "support/plan.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -132,6 +133,7 @@ ParameterizedTest(size_t *index, drawing, everything_has_its_place)
 			}
 		}
 	}
+	cr_assert_leq(n_boxes, 150, "%s: %zu boxes", specs[*index], n_boxes);
 	for (size_t i = 0; i < n_boxes; i++) {
 		cr_assert(is_within(box[i], whole), "%s", specs[*index]);
 		for (size_t k = 0; k < i; k++)
@@ -213,7 +215,57 @@ Test(drawing, size_is_bounded)
 	cr_assert_str_eq(id, own);
 	cr_assert(strstr(p.text, "Too many switches and cables to be opened"));
 	cr_assert(fab_drawing_find(p.d, fab_node_name(f, first), id));
+	cr_assert_eq(id[0], 'p', "%s", id);
 	cr_assert_not(fab_drawing_find(p.d, "no such switch", id));
+	end(&p);
+}
+
+/* In a pod higher ranks are above lower ones. */
+Test(drawing, ranks_inside_of_a_pod)
+{
+	OWN(fab_fabric) *f = test_gen("fattree:radix=16,levels=3");
+	struct picture p = {.d = fab_drawing_new(f)};
+	struct rect upper, lower;
+
+	write_picture(&p);
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < 8; k++) {
+			char leaf[16], spine[16];
+
+			snprintf(leaf, sizeof(leaf), "leaf-%d", i);
+			snprintf(spine, sizeof(spine), "l2-%d", k);
+			cr_assert(rect_of(p.text, 's', test_switch(f, spine), &upper));
+			cr_assert(rect_of(p.text, 's', test_switch(f, leaf), &lower));
+			cr_assert_leq(upper.y + upper.h, lower.y);
+		}
+	end(&p);
+}
+
+/* Switches in a part without hosts have no rank, and a row of their own; a name that two
+ * have leads nowhere. */
+Test(drawing, no_rank_and_no_name)
+{
+	struct plan plan = plan_tree(2, 1, 1);
+	uint32_t a = plan_switch(&plan, "spare", 8), b = plan_switch(&plan, "spare", 8);
+	OWN(fab_fabric) *f = NULL;
+	struct picture p;
+	struct rect own[5];
+	char id[FAB_ANCHOR_BYTES];
+
+	plan_cable(&plan, a, 1, b, 1);
+	f = plan_build(&plan, 0);
+	plan_free(&plan);
+	p = (struct picture){.d = fab_drawing_new(f)};
+	write_picture(&p);
+	cr_assert_eq(f->n_switches, 5);
+	for (uint32_t s = 0; s < 5; s++) {
+		cr_assert(rect_of(p.text, 's', s, &own[s]));
+		cr_assert_gt(own[s].w, 0);
+		for (uint32_t k = 0; k < s; k++)
+			cr_assert(!do_meet(own[s], own[k]));
+	}
+	cr_assert_not(fab_drawing_find(p.d, "spare", id));
+	cr_assert(fab_drawing_find(p.d, fab_node_name(f, 0), id));
 	end(&p);
 }
 
