@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "boots.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
+#include "support/test.h"
 
 struct fab_machine *boots_machine(const char *spec)
 {
 	struct fab_machine *m;
-	struct fab_err err;
 
-	cr_assert_eq(fab_machine_parse(spec, &m, &err), 0, "%s", err.text);
+	MUST(fab_machine_parse(spec, &m, ERR));
 	return m;
 }
 
@@ -24,23 +18,20 @@ uint32_t *boots_map(const struct fab_machine *m, const char *name,
 	struct fab_mapping_problem problem = {.m = m, .batch = batch};
 	struct fab_chosen_list chosen = {0};
 	struct fab_mapping_choice choice;
-	struct fab_err err;
 
-	cr_assert_eq(fab_choices_parse(&fab_mapping_choices, name, &chosen, &err), 0);
-	cr_assert_eq(fab_mapping_choose(chosen.of.v, &choice, &err), 0);
+	MUST(fab_choices_parse(&fab_mapping_choices, name, &chosen, ERR));
+	MUST(fab_mapping_choose(chosen.of.v, &choice, ERR));
 	free(chosen.of.v);
-	cr_assert_eq(choice.engine->map(&problem, choice.argument, interface_of, &err),
-		     0);
-	cr_assert_eq(fab_mapping_verify(m, batch, interface_of, &err), 0, "%s", err.text);
+	MUST(choice.engine->map(&problem, choice.argument, interface_of, ERR));
+	MUST(fab_mapping_verify(m, batch, interface_of, ERR));
 	return interface_of;
 }
 
 struct fab_batch boots_batch(const struct fab_machine *m, const char *spec)
 {
 	struct fab_batch b;
-	struct fab_err err;
 
-	cr_assert_eq(fab_batch_parse(m, spec, &b, &err), 0, "%s", err.text);
+	MUST(fab_batch_parse(m, spec, &b, ERR));
 	return b;
 }
 
@@ -48,7 +39,6 @@ struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind
 {
 	static const char *const what[] = {"", "node", "server"};
 	struct fab_machine *m;
-	struct fab_err err;
 	char text[8192];
 	size_t at = 0;
 
@@ -66,24 +56,20 @@ struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind
 					       (unsigned long long)(kind[k].rate * rate),
 					       what[k]);
 		}
-	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
+	MUST(fab_machine_read("test", text, at, &m, ERR));
 	return m;
 }
 
 struct fab_machine *boots_random_machine(uint64_t seed)
 {
 	const struct boots_kind kind[] = {{4, 1, 6}, {6, 1, 4}, {3, 1, 6}};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	return boots_draw(&rng, kind);
 }
 
 void boots_fail_server(struct fab_machine *m, const char *list)
 {
-	struct fab_err err;
-
-	cr_assert_eq(fab_machine_find(m, FAB_MACHINE_SERVERS, list, m->server_is_down,
-				      NULL, &err),
-		     0, "%s", err.text);
+	MUST(fab_machine_find(m, FAB_MACHINE_SERVERS, list, m->server_is_down, NULL,
+			      ERR));
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/data.h"
-
-#include "base/mem.h"
 #include "source/source.h"
+#include "support/test.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 char *data_path(const char *file)

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/fences.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "event/schedule.h"
+#include "support/test.h"
 
 enum { MTU = 2048, BUFFER = 1 << 20 };
 
 struct fab_fence_chosen test_fence(const char *name)
 {
 	struct fab_fence_chosen c;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_fence_parse(name, strlen(name), &c, &err), 0, "%s", err.text);
+	MUST(fab_fence_parse(name, strlen(name), &c, ERR));
 	return c;
 }
 

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/gen.h"
-
 #include "base/map.h"
-#include "base/mem.h"
-#include "base/rng.h"
 #include "fabric/builder.h"
 #include "source/reader.h"
 #include "source/source.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 struct fab_fabric *test_gen_raw(const char *spec)
 {
@@ -224,7 +216,6 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 	struct fab_builder *b = fab_builder_new();
 	FAB_AUTOFREE uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_fabric *out = NULL;
-	struct fab_err err;
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		uint32_t node = order ? order[i] : i;
@@ -242,9 +233,8 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 					      FAB_HDR);
 	}
 	add_extras(b, f, id, change);
-	cr_assert_eq(fab_builder_finish(b, "test", "generated",
-					&(struct fab_host_options){0}, &out, &err),
-		     0, "%s", err.text);
+	MUST(fab_builder_finish(b, "test", "generated", &(struct fab_host_options){0},
+				&out, ERR));
 	return out;
 }
 
@@ -252,11 +242,10 @@ struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
 {
 	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_nodes, uint32_t);
 	struct fab_fabric *out;
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		uint32_t j = (uint32_t)fab_rng_below(&rng, i + 1);
+		uint32_t j = test_below(&rng, i + 1);
 
 		order[i] = order[j];
 		order[j] = i;

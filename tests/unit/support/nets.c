@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/nets.h"
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "fabric/builder.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "support/test.h"
 
 struct net {
 	struct fab_builder *b;
@@ -36,10 +29,8 @@ static void join(struct net *net, uint32_t a, uint32_t b)
 static struct fab_fabric *finish(struct net *net)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err;
 
-	cr_assert_eq(fab_builder_finish(net->b, "test", "generated", NULL, &f, &err), 0,
-		     "%s", err.text);
+	MUST(fab_builder_finish(net->b, "test", "generated", NULL, &f, ERR));
 	free(net->used);
 	return f;
 }
@@ -59,16 +50,15 @@ struct fab_fabric *test_random_fabric(uint32_t n_switches, uint32_t extra,
 {
 	uint32_t n = n_switches * (1 + hosts_per_switch);
 	struct net net = {fab_builder_new(), FAB_NEW0(n, uint16_t)};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	for (uint32_t i = 0; i < n_switches; i++)
 		add(&net, FAB_SWITCH, 0x10000 + i, "s", i);
 	for (uint32_t i = 1; i < n_switches; i++)
-		join(&net, i, (uint32_t)fab_rng_below(&rng, i));
+		join(&net, i, test_below(&rng, i));
 	for (uint32_t i = 0; i < extra; i++) {
-		uint32_t a = (uint32_t)fab_rng_below(&rng, n_switches);
-		uint32_t b = (uint32_t)fab_rng_below(&rng, n_switches);
+		uint32_t a = test_below(&rng, n_switches);
+		uint32_t b = test_below(&rng, n_switches);
 
 		if (a != b)
 			join(&net, a, b);

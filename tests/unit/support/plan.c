@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/plan.h"
-
-#include "base/rng.h"
 #include "fabric/builder.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/test.h"
 
 static uint32_t add_node(struct plan *plan, enum fab_node_kind kind, const char *name,
 			 uint16_t n_ports)
@@ -122,9 +115,8 @@ struct plan plan_copy(const struct plan *plan)
 static uint32_t *shuffled(size_t n, uint64_t seed)
 {
 	uint32_t *order = FAB_NEW(n, uint32_t);
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	for (size_t i = n; seed && i > 1; i--) {
@@ -171,7 +163,6 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab_fabric *f = NULL;
-	struct fab_err err = {{0}};
 	FAB_AUTOFREE uint32_t *id = FAB_NEW(plan->nodes.n, uint32_t);
 	uint32_t *order = shuffled(plan->nodes.n, seed);
 
@@ -190,8 +181,7 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 		build_end(b, id, c->b, c->a);
 	}
 	free(order);
-	cr_assert_eq(fab_builder_finish(b, "plan", "plan", NULL, &f, &err), 0, "%s",
-		     err.text);
+	MUST(fab_builder_finish(b, "plan", "plan", NULL, &f, ERR));
 	return f;
 }
 

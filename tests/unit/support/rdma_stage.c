@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/rdma_stage.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
-
 #include "source/source.h"
+#include "support/test.h"
 #include "unicast/engine.h"
 
 void rdma_stage_open(struct rdma_stage *st, const char *spec, const char *engine,
 		     const struct fab_rdma_transfer *transfer, uint32_t n)
 {
 	struct fab_unicast_problem up = {.max_vls = 15, .n_threads = 1};
-	struct fab_err err;
 
 	*st = (struct rdma_stage){.params = fab_rdma_defaults()};
-	cr_assert_eq(fab_source_open(spec, NULL, &st->f, &err), 0, "%s", err.text);
+	MUST(fab_source_open(spec, NULL, &st->f, ERR));
 	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
 	up.f = st->f;
-	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
-			     ->route(&up, &st->routes, &err),
-		     0, "%s", err.text);
+	MUST(fab_unicast_engine_find(engine, strlen(engine))
+		     ->route(&up, &st->routes, ERR));
 	st->problem = (struct fab_rdma_problem){.f = st->f,
 						.ends = &st->ends,
 						.routes = st->routes,
@@ -30,10 +25,7 @@ void rdma_stage_open(struct rdma_stage *st, const char *spec, const char *engine
 
 void rdma_stage_net(struct rdma_stage *st)
 {
-	struct fab_err err;
-
-	cr_assert_eq(fab_rdma_net_new(&st->problem, &st->params, &st->net, &err), 0, "%s",
-		     err.text);
+	MUST(fab_rdma_net_new(&st->problem, &st->params, &st->net, ERR));
 }
 
 void rdma_stage_close(struct rdma_stage *st)
@@ -56,9 +48,8 @@ struct fab_rdma_result rdma_stage_run(const struct rdma_stage *st,
 				      const struct fab_rdma_scheme *s)
 {
 	struct fab_rdma_result r;
-	struct fab_err err;
 
-	cr_assert_eq(fab_rdma_run(st->net, &st->params, s, &r, &err), 0, "%s", err.text);
+	MUST(fab_rdma_run(st->net, &st->params, s, &r, ERR));
 	return r;
 }
 

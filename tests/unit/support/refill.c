@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "refill.h"
 
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
+#include "support/test.h"
 
 enum { MAX_NODES = 256 };
 enum state { COMING, QUEUED, RECEIVING, OVER };

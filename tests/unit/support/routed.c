@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/routed.h"
-
-#include "base/rng.h"
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
-#include "support/gen.h"
-
-#include <criterion/criterion.h>
+#include "support/test.h"
 
 static void add_group(const struct routed *s, struct fab_groups_builder *b, uint32_t size,
 		      struct fab_rng *rng)
@@ -16,8 +12,7 @@ static void add_group(const struct routed *s, struct fab_groups_builder *b, uint
 
 	fab_groups_builder_begin(b, "g", 1);
 	while (n < size) {
-		uint32_t node =
-			s->f->n_switches + (uint32_t)fab_rng_below(rng, s->f->n_adapters);
+		uint32_t node = s->f->n_switches + test_below(rng, s->f->n_adapters);
 		uint32_t port = fab_node_first_connected_port(s->f, node);
 		uint32_t sw = fab_port_switch(s->f, port);
 
@@ -35,16 +30,13 @@ void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint
 		 uint64_t seed)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_err err = {""};
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(seed);
 
-	fab_rng_init(&rng, seed);
 	*s = (struct routed){.f = f};
-	cr_assert_eq(fab_dist_new(f, 1, &s->dist, &err), 0, "%s", err.text);
+	MUST(fab_dist_new(f, 1, &s->dist, ERR));
 	for (uint32_t i = 0; i < n_groups; i++)
-		add_group(s, b, 1 + (uint32_t)fab_rng_below(&rng, most), &rng);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
-		     err.text);
+		add_group(s, b, 1 + test_below(&rng, most), &rng);
+	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
 	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
 }
 
@@ -52,15 +44,12 @@ void routed_init_patterns(struct routed *s, struct fab_fabric *f,
 			  const char *const *patterns, uint64_t seed)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_err err = {""};
 
 	*s = (struct routed){.f = f};
-	cr_assert_eq(fab_dist_new(f, 1, &s->dist, &err), 0, "%s", err.text);
+	MUST(fab_dist_new(f, 1, &s->dist, ERR));
 	for (; *patterns; patterns++)
-		cr_assert_eq(fab_groups_add_pattern(b, *patterns, seed, &err), 0, "%s",
-			     err.text);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
-		     err.text);
+		MUST(fab_groups_add_pattern(b, *patterns, seed, ERR));
+	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
 	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
 }
 
@@ -75,15 +64,12 @@ void routed_all(const struct routed *s, struct fab_mcast_result *results,
 		struct fab_efi *efi)
 {
 	const struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_err err = {""};
 	double seconds;
 
-	cr_assert_eq(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
-				     &options, results, &seconds, &err),
-		     0, "%s", err.text);
+	MUST(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
+			     &options, results, &seconds, ERR));
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-		cr_assert_eq(fab_mcast_verify(&s->problem, &results[i], &err), 0, "%s",
-			     err.text);
+		MUST(fab_mcast_verify(&s->problem, &results[i], ERR));
 		fab_efi_of(&s->problem, &results[i], &efi[i]);
 	}
 }
@@ -100,16 +86,13 @@ struct fab_efi routed_balanced(const char *spec, const char *pattern)
 	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
 	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
-	struct fab_err err = {""};
 	struct fab_efi efi;
 	FAB_AUTO(routed_fini) struct routed s;
 	double seconds;
 
 	routed_init_patterns(&s, test_gen(spec), patterns, 1);
-	cr_assert_eq(fab_mcast_route(&s.problem, &engine, 1, &options, &result, &seconds,
-				     &err),
-		     0, "%s", err.text);
-	cr_assert_eq(fab_mcast_verify(&s.problem, &result, &err), 0, "%s", err.text);
+	MUST(fab_mcast_route(&s.problem, &engine, 1, &options, &result, &seconds, ERR));
+	MUST(fab_mcast_verify(&s.problem, &result, ERR));
 	fab_efi_of(&s.problem, &result, &efi);
 	return efi;
 }
