@@ -9,9 +9,17 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "fabric/fabric.h"
+#include "fabric/label.h"
 #include "faults.h"
 
 enum { NAMED = 3 };
+
+const char *faults_label(const struct fab_work *w, const char *name)
+{
+	char label[FAB_LABEL_SIZE];
+
+	return fab_arena_strdup(w->arena, fab_label_short(name, label, sizeof(label)));
+}
 
 /* Fullest cable of each permutation, by the best algorithm. */
 static void say_flows(struct fab_report *r, const struct faults_params *p,
@@ -186,37 +194,47 @@ static const char *tables_name(const struct fab_faults_result *a)
 	return a->engine ? a->algorithm : "The tables that were read";
 }
 
-/* "NAMES: all N pairs have a path": names as the answer calls the tables. */
-static void say_reached(struct fab_report *r, const struct faults_params *p,
-			const struct faults_outcome *o, const struct fab_faults_result *a,
-			const char *names)
+const char *faults_unreached_text(const struct fab_work *w, const struct fab_analysis *j,
+				  bool is_short)
 {
+	const struct fab_fabric *f = w->f;
+	char *text = NULL;
+
+	for (size_t i = 0; i < j->unreached.n && i < NAMED; i++) {
+		const struct fab_pairs *pairs = &j->unreached.v[i];
+		const char *from = fab_node_name(f, pairs->from);
+		const char *to = fab_node_name(f, pairs->to);
+
+		fab_append(&text, ", ", "%s to %s (%" PRIu64 ")",
+			   is_short ? faults_label(w, from) : from,
+			   is_short ? faults_label(w, to) : to, pairs->pairs);
+	}
+	if (j->unreached.n > NAMED)
+		fab_append(&text, ", ", "..");
+	fab_arena_own(w->arena, free, text);
+	return text ? text : "";
+}
+
+/* "NAMES: all N pairs have a path": names as the answer calls the tables. */
+static void say_reached(struct fab_report *r, const struct fab_work *w,
+			const struct fab_faults_result *a, const char *names)
+{
+	const struct faults_params *p = w->params;
+	const struct faults_outcome *o = w->outcome;
 	const struct fab_analysis *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
-	FAB_AUTOFREE char *which = NULL;
+	const char *which = o->sweep.is_one_set ? faults_unreached_text(w, j, false) : "";
 
-	/* "leaf-1 to leaf-2 (16), ..": the first switches of pairs without a path */
-	for (size_t i = 0; o->sweep.is_one_set && i < j->unreached.n && i <= NAMED; i++) {
-		const struct fab_pairs *pairs = &j->unreached.v[i];
-
-		if (i == NAMED)
-			fab_append(&which, ", ", "..");
-		else
-			fab_append(&which, ", ", "%s to %s (%" PRIu64 ")",
-				   fab_node_name(o->f, pairs->from),
-				   fab_node_name(o->f, pairs->to), pairs->pairs);
-	}
 	fab_human_count(j->pairs, all);
 	if (!j->pairs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%s: there are no %s to analyse, nothing is known.",
 				  names, ends_name(p, o, a));
 	else if (j->unreachable)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "%s: %s of %s %s %s without a path%s%s.", names,
-				  fab_human_count(j->unreachable, n), all,
-				  ends_name(p, o, a), j->unreachable == 1 ? "is" : "are",
-				  which ? ": " : "", which ? which : "");
+		fab_report_answer(
+			r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path%s%s.", names,
+			fab_human_count(j->unreachable, n), all, ends_name(p, o, a),
+			j->unreachable == 1 ? "is" : "are", *which ? ": " : "", which);
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.", names,
 				  all, ends_name(p, o, a));
@@ -258,61 +276,58 @@ static void say_loops(struct fab_report *r, const struct fab_faults_result *a)
 				  assumed + 1);
 }
 
-/* "h0, h1, h2, ..": hosts with a port that is cut off, each once; on the heap. */
-static char *lost_names(const struct faults_outcome *o, bool is_host)
+const char *faults_lost_names(const struct fab_work *w, const struct fab_fabric *f,
+			      const struct fab_lost_ports *lost, bool is_host,
+			      uint64_t *n)
 {
-	const struct fab_fabric *f = o->f;
-	uint32_t last = FAB_NONE;
+	bool *seen = FAB_ARENA_NEW0(w->arena, (size_t)f->n_hosts + 1, bool);
 	char *text = NULL;
-	size_t n = 0;
 
-	for (size_t i = 0; i < o->lost.of.n; i++) {
-		const struct fab_lost_port *lost = &o->lost.of.v[i];
-		uint32_t node = f->port_node[lost->port], host = f->node_host[node];
+	*n = 0;
+	for (size_t i = 0; i < lost->of.n; i++) {
+		uint32_t host = f->node_host[f->port_node[lost->of.v[i].port]];
 
-		if (lost->is_host != is_host || (host != FAB_NONE && host == last))
+		if (lost->of.v[i].is_host != is_host || seen[host])
 			continue;
-		last = host;
-		if (n++ == NAMED)
-			break;
-		fab_append(&text, ", ", "%s",
-			   host == FAB_NONE ? fab_node_name(f, node)
-					    : fab_host_name(f, host));
+		seen[host] = true;
+		if (++*n <= NAMED)
+			fab_append(&text, ", ", "%s", fab_host_name(f, host));
 	}
-	if (n > NAMED)
+	if (*n > NAMED)
 		fab_append(&text, ", ", "..");
-	return text ? text : fab_strdup("");
+	fab_arena_own(w->arena, free, text);
+	return text ? text : "";
 }
 
 /* Hosts that died with what is dead, and those that lose a rail; the pairs above are
  * those of the others. */
-static void say_lost(struct fab_report *r, const struct faults_outcome *o)
+static void say_lost(struct fab_report *r, const struct fab_work *w)
 {
+	const struct faults_outcome *o = w->outcome;
 	const struct fab_lost *lost = &o->results[0].lost;
 	char hosts[FAB_HUMAN_BYTES], adapters[FAB_HUMAN_BYTES], pairs[FAB_HUMAN_BYTES];
-	char *names;
+	const char *names;
+	uint64_t n;
 
 	if (!lost->adapters || !o->sweep.is_one_set)
 		return;
 	fab_human_count(lost->hosts, hosts);
 	fab_human_count(lost->adapters, adapters);
 	fab_human_count(lost->pairs, pairs);
-	names = lost_names(o, true);
+	names = faults_lost_names(w, o->f, &o->lost, true, &n);
 	fab_report_answer(
 		r, FAB_TONE_BAD,
 		"Lost with what is dead: %s host%s (%s port%s of adapters, %s pairs)%s%s.",
 		hosts, lost->hosts == 1 ? "" : "s", adapters,
 		lost->adapters == 1 ? "" : "s", pairs, *names ? ": " : "", names);
-	free(names);
 	if (!lost->rail_hosts)
 		return;
-	names = lost_names(o, false);
+	names = faults_lost_names(w, o->f, &o->lost, false, &n);
 	fab_report_answer(
 		r, FAB_TONE_BAD, "%s host%s lose%s a rail and keep%s another: %s.",
 		fab_human_count(lost->rail_hosts, hosts),
 		lost->rail_hosts == 1 ? "" : "s", lost->rail_hosts == 1 ? "s" : "",
 		lost->rail_hosts == 1 ? "s" : "", names);
-	free(names);
 }
 
 /* The fullest cable by each algorithm, in what one pair sends. */
@@ -441,9 +456,9 @@ static void say_replaced(struct fab_report *r, const struct faults_outcome *o)
 }
 
 /* Several algorithms: with their figures where few of them differ. */
-static void say_many(struct fab_report *r, const struct faults_params *p,
-		     const struct faults_outcome *o)
+static void say_many(struct fab_report *r, const struct fab_work *w)
 {
+	const struct faults_outcome *o = w->outcome;
 	size_t n_different = 0;
 
 	for (size_t i = 0; i < o->n; i++)
@@ -489,7 +504,7 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 		for (size_t k = i; k < o->n; k++)
 			if (is_alike(&o->results[i], &o->results[k]))
 				fab_append(&names, ", ", "%s", o->results[k].algorithm);
-		say_reached(r, p, o, &o->results[i], names);
+		say_reached(r, w, &o->results[i], names);
 		say_loops(r, &o->results[i]);
 	}
 }
@@ -640,7 +655,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "No algorithm was tried: nothing is known.");
 	else if (o->n > 1)
-		say_many(r, p, o);
+		say_many(r, w);
 	else if (!o->sweep.is_one_set) {
 		char lost[FAB_HUMAN_BYTES], sets[FAB_HUMAN_BYTES], loops[FAB_HUMAN_BYTES];
 		bool is_bad =
@@ -656,7 +671,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 			tables_name(&o->results[0]), sets, lost,
 			ends_name(p, o, &o->results[0]), loops);
 	} else {
-		say_reached(r, p, o, &o->results[0], tables_name(&o->results[0]));
+		say_reached(r, w, &o->results[0], tables_name(&o->results[0]));
 		/* LIDs that the tables lack; the rest is in what is unknown of loops. */
 		text = fab_gaps_text(o->f, &o->results[0].sum.gaps, FAB_GAP_LID);
 		if (text)
@@ -665,7 +680,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 		say_loops(r, &o->results[0]);
 	}
 	if (o->n)
-		say_lost(r, o);
+		say_lost(r, w);
 	say_loads(r, o);
 	faults_say_caveat(r, p);
 	for (size_t i = 0; i < o->n; i++)

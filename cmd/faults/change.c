@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "fabric/label.h"
 #include "faults.h"
 #include "unicast/effect.h"
 #include "unicast/lfts.h"
 
-enum { NAMED = 3, STEPS_NAMED = 4, BEFORE = 0, AFTER = 1 };
+enum { STEPS_NAMED = 4, BEFORE = 0, AFTER = 1 };
 
 /* Tables of an algorithm, or those that were read, on both sides. */
 struct pair {
@@ -161,43 +160,12 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 /* ---- the answer ---- */
 
-static const char *label_of(const struct fab_work *w, const char *name)
-{
-	char label[FAB_LABEL_SIZE];
-
-	return fab_arena_strdup(w->arena, fab_label_short(name, label, sizeof(label)));
-}
-
-/* "n1, n2, n3, ..": hosts with a lost port, each once; *n: how many. */
-static const char *lost_names(const struct fab_work *w, bool is_host, uint64_t *n)
-{
-	const struct outcome *o = w->outcome;
-	const struct fab_fabric *f = o->f[BEFORE];
-	bool *seen = FAB_ARENA_NEW0(w->arena, (size_t)f->n_hosts + 1, bool);
-	char *text = NULL;
-
-	*n = 0;
-	for (size_t i = 0; i < o->lost.of.n; i++) {
-		const struct fab_lost_port *lost = &o->lost.of.v[i];
-		uint32_t host = f->node_host[f->port_node[lost->port]];
-
-		if (lost->is_host != is_host || seen[host])
-			continue;
-		seen[host] = true;
-		if (++*n <= NAMED)
-			fab_append(&text, ", ", "%s", fab_host_name(f, host));
-	}
-	if (*n > NAMED)
-		fab_append(&text, ", ", "..");
-	fab_arena_own(w->arena, free, text);
-	return text;
-}
-
 static void say_hosts(struct fab_report *r, const struct fab_work *w)
 {
+	const struct outcome *o = w->outcome;
 	uint64_t n, n_rails;
-	const char *names = lost_names(w, true, &n);
-	const char *rails = lost_names(w, false, &n_rails);
+	const char *names = faults_lost_names(w, o->f[BEFORE], &o->lost, true, &n);
+	const char *rails = faults_lost_names(w, o->f[BEFORE], &o->lost, false, &n_rails);
 
 	if (n)
 		fab_report_answer(
@@ -252,26 +220,6 @@ static const char *names_of(const struct fab_work *w, size_t i)
 	return names;
 }
 
-/* "A to B (16), ..": the first switches of pairs without a path. */
-static const char *unreached_text(const struct fab_work *w, const struct fab_analysis *j)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < j->unreached.n && i <= NAMED; i++) {
-		const struct fab_pairs *pairs = &j->unreached.v[i];
-
-		if (i == NAMED)
-			fab_append(&text, ", ", "..");
-		else
-			fab_append(&text, ", ", "%s to %s (%" PRIu64 ")",
-				   label_of(w, fab_node_name(w->f, pairs->from)),
-				   label_of(w, fab_node_name(w->f, pairs->to)),
-				   pairs->pairs);
-	}
-	fab_arena_own(w->arena, free, text);
-	return text ? text : "";
-}
-
 /* "A:21, B:5, ..": switches of the loop and the ports by which packets leave. */
 static const char *loop_text(const struct fab_work *w, const struct fab_analysis *j)
 {
@@ -286,7 +234,7 @@ static const char *loop_text(const struct fab_work *w, const struct fab_analysis
 			fab_append(&text, ", ", "..");
 		else
 			fab_append(&text, ", ", "%s:%u",
-				   label_of(w, fab_node_name(f, c->sw)),
+				   faults_label(w, fab_node_name(f, c->sw)),
 				   f->port_num[port]);
 	}
 	fab_arena_own(w->arena, free, text);
@@ -306,7 +254,7 @@ static void say_tables(struct fab_report *r, const struct fab_work *w,
 			r, FAB_TONE_BAD, "%s: %s more without a path: %s.", names,
 			fab_human_counted(w->arena, new->unreachable - old->unreachable,
 					  "pair", NULL),
-			unreached_text(w, new));
+			faults_unreached_text(w, new, true));
 	if (new->cycle_channels && !new->is_unknown && !old->cycle_channels)
 		fab_report_answer(r, FAB_TONE_BAD, "%s: new credit loop: %s.", names,
 				  loop_text(w, new));
@@ -368,10 +316,10 @@ static const char *fullest_text(const struct fab_work *w, const struct fab_fabri
 		return NULL;
 	return fab_arena_format(
 		w->arena, "%s:%u to %s",
-		label_of(w, fab_node_name(f, f->port_node[e->fullest])),
+		faults_label(w, fab_node_name(f, f->port_node[e->fullest])),
 		f->port_num[e->fullest],
-		label_of(w,
-			 fab_node_name(f, f->port_node[fab_port_peer(f, e->fullest)])));
+		faults_label(
+			w, fab_node_name(f, f->port_node[fab_port_peer(f, e->fullest)])));
 }
 
 static void print_line(struct fab_report *r, const char *what, const char *before,

@@ -173,6 +173,15 @@ void faults_explain(struct fab_report *r, const struct fab_work *w);
 
 /* The sentences that the report begins with. */
 void faults_answer(struct fab_report *r, const struct fab_work *w);
+/* The short name of a node (fab_label_short()); "h0, h1, h2, ..": hosts with a port that
+ * is cut off, each once, and *n, how many; "A to B (16), ..": the first switches of pairs
+ * without a path. All are of the arena. */
+const char *faults_label(const struct fab_work *w, const char *name);
+const char *faults_lost_names(const struct fab_work *w, const struct fab_fabric *f,
+			      const struct fab_lost_ports *lost, bool is_host,
+			      uint64_t *n);
+const char *faults_unreached_text(const struct fab_work *w, const struct fab_analysis *j,
+				  bool is_short);
 /* Warn once where an algorithm imitates one of OpenSM. */
 void faults_say_caveat(struct fab_report *r, const struct faults_params *p);
 /* How loads, which count cables alike, mislead: rates that differ or are not known; on

@@ -178,8 +178,9 @@ static int read_record_line(struct sls_reading *x)
 	return value.p == value.end ? 0 : fab_table_file_expected(&x->file, "a number");
 }
 
-static int read_sl_line(struct sls_reading *x)
+static int read_sl_line(void *context)
 {
+	struct sls_reading *x = context;
 	int rc;
 
 	if (!FAB_BEGINS(&x->file.line, "PathRecord dump:"))
@@ -247,11 +248,7 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		x.column[r->column_lid[c]] = c;
 	fab_table_file_init(&x.file, r->f, file, text, len, err);
-	while ((rc = fab_table_file_next(&x.file)) > 0) {
-		rc = read_sl_line(&x);
-		if (rc)
-			break;
-	}
+	rc = fab_table_file_read(&x.file, read_sl_line, &x);
 	if (!rc)
 		rc = end_record(&x);
 	for (uint32_t i = 0; !rc && x.n_split && i < r->f->n_nodes; i++)
@@ -407,8 +404,9 @@ static bool take_lanes_head(struct fab_span rest, uint64_t *guid, bool *is_switc
 	       fab_take_hex(&rest, guid) && FAB_BEGINS(&rest, ", base LID ");
 }
 
-static int read_lane_line(struct lanes_reading *x)
+static int read_lane_line(void *context)
 {
+	struct lanes_reading *x = context;
 	const struct fab_fabric *f = x->r->f;
 	struct line line = {.guid = x->dumped};
 	bool is_switch;
@@ -474,11 +472,7 @@ int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *tex
 	x.line_of = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
 	x.arc = fab_table_arcs(f);
 	fab_table_file_init(&x.file, r->f, file, text, len, err);
-	while ((rc = fab_table_file_next(&x.file)) > 0) {
-		rc = read_lane_line(&x);
-		if (rc)
-			break;
-	}
+	rc = fab_table_file_read(&x.file, read_lane_line, &x);
 	if (!rc) {
 		unsigned most = 0;
 

@@ -189,8 +189,9 @@ static int read_entry(struct tables_reading *r)
 	return add_entry(r, (uint32_t)lid, num, guid);
 }
 
-static int read_table_line(struct tables_reading *r)
+static int read_table_line(void *context)
 {
+	struct tables_reading *r = context;
 	struct fab_span rest = r->file.line;
 	uint32_t n;
 
@@ -354,11 +355,7 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 	int rc;
 
 	fab_table_file_init(&r->file, f, file, text, len, err);
-	while ((rc = fab_table_file_next(&r->file)) > 0) {
-		rc = read_table_line(r);
-		if (rc)
-			break;
-	}
+	rc = fab_table_file_read(&r->file, read_table_line, r);
 	if (!rc && r->block == LFTS)
 		rc = fab_table_file_fail(
 			&r->file,

@@ -56,7 +56,9 @@ int fab_table_file_expected(const struct fab_table_file *file, const char *expec
 				   file->line.p);
 }
 
-int fab_table_file_next(struct fab_table_file *file)
+/* The next line that is not empty and no comment: 1; 0: the end; -EINVAL: an open line.
+ */
+static int next_line(struct fab_table_file *file)
 {
 	while (fab_lines_next(&file->lines, &file->line)) {
 		if (file->line.p == file->line.end || *file->line.p == '#')
@@ -67,6 +69,19 @@ int fab_table_file_next(struct fab_table_file *file)
 		return 1;
 	}
 	return 0;
+}
+
+int fab_table_file_read(struct fab_table_file *file, int (*read)(void *context),
+			void *context)
+{
+	int rc;
+
+	while ((rc = next_line(file)) > 0) {
+		rc = read(context);
+		if (rc)
+			break;
+	}
+	return rc;
 }
 
 static bool is_at_end(const struct fab_span *s)

@@ -25,9 +25,10 @@ void fab_table_file_init(struct fab_table_file *file, const struct fab_fabric *f
 			 struct fab_err *err);
 void fab_table_file_fini(struct fab_table_file *file);
 
-/* The next line that is not empty and no comment: 1; 0: the end; -EINVAL: an open line.
- */
-int fab_table_file_next(struct fab_table_file *file);
+/* Hand each line that is not empty and no comment to `read` in file->line, until it does
+ * not return 0, which is returned; -EINVAL: the input ends within a line. O(bytes). */
+int fab_table_file_read(struct fab_table_file *file, int (*read)(void *context),
+			void *context) FAB_MUST_CHECK;
 /* -EINVAL and "file:line: <text>". */
 int fab_table_file_fail(const struct fab_table_file *file, const char *format, ...)
 	FAB_PRINTF(2, 3);
