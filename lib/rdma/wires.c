@@ -195,6 +195,7 @@ uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 	if (id >= r->n_rest) {
 		r->n_rest = r->part->cell.cap;
 		r->rest = fab_realloc(r->rest, r->n_rest, sizeof(*r->rest));
+		r->sim.beside = (const uint64_t *)r->rest;
 	}
 	*sim_packet(r->part, id) = (struct sim_packet){.next = FAB_NONE,
 						       .row = p->row,

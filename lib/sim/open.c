@@ -160,11 +160,17 @@ static inline void handle(struct sim_part *p, uint32_t what, uint32_t item)
 /* Fetch the packet and the port of an event. */
 static inline void fetch(const struct sim_part *p, uint32_t what, uint32_t item)
 {
-	if (what >> SIM_ID_BITS == SIM_HEAD) {
-		__builtin_prefetch(&p->cell.v[item]);
-		__builtin_prefetch(&p->sim->open[what & SIM_ID]);
-		__builtin_prefetch(&p->sim->busy[what & SIM_ID]);
+	uint32_t port = what & SIM_ID;
+
+	if (what >> SIM_ID_BITS != SIM_HEAD)
+		return;
+	__builtin_prefetch(&p->cell.v[item]);
+	if (port >= p->sim->net.n_ports) {
+		__builtin_prefetch(&p->sim->beside[item]);
+		return;
 	}
+	__builtin_prefetch(&p->sim->open[port]);
+	__builtin_prefetch(&p->sim->busy[port]);
 }
 
 /* Fetch its entry of the tables: packet and port are there by now. */

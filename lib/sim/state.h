@@ -335,7 +335,9 @@ struct sim {
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
 	struct sim_host host;
-	void *context;		/* of the host */
+	void *context; /* of the host */
+	const uint64_t
+		*beside; /* of the host, [cells]: fetched with packets that arrive */
 	bool one_read, is_fifo; /* of the kind of switch */
 	bool all_small;
 	bool with_groups;
