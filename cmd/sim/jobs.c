@@ -210,9 +210,8 @@ static void say_jobs(struct fab_report *r, const struct sim_outcome *o,
 		if (x[k].unfinished)
 			fab_report_answer(
 				r, FAB_TONE_BAD,
-				"%s: job %zu (%s) is not finished: %llu hosts had more to send or to wait for.",
-				x->algorithm, k + 1, x[k].traffic,
-				(unsigned long long)x[k].unfinished);
+				"%s: job %zu (%s) is not finished: in one of its runs not all packets have arrived.",
+				x->algorithm, k + 1, x[k].traffic);
 		if (x[k].slowdown > most->slowdown || isnan(most->slowdown))
 			most = &x[k];
 	}

@@ -279,7 +279,8 @@ static void decide_all(struct sim_part *p)
 			decide_again(p, (uint32_t)p->credited.v[i]);
 	p->credited.n = 0;
 	if (p->undecided.n)
-		qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v), fab_cmp_u64);
+		qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v),
+		      fab_cmp_u64);
 	for (size_t i = 0; i < p->undecided.n; i++)
 		if (!decide(p, p->undecided.v[i]))
 			sim_wait(p, p->undecided.v[i]);

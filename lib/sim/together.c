@@ -44,7 +44,7 @@ static int run(struct runs *r, uint64_t set, uint64_t *end, struct fab_sim_resul
 			continue;
 		end[i] = fab_jobs_end(jobs, i, &unfinished);
 		if (result->is_stalled || result->lost || result->unroutable ||
-		    result->looped)
+		    result->looped || result->dropped || result->trimmed)
 			unfinished += !unfinished;
 		if (unfinished > r->job[i].unfinished)
 			r->job[i].unfinished = unfinished;
