@@ -42,6 +42,14 @@ static bool falls_short(const struct sim_row *x)
 	return x->sum.accepted < 0.95 * x->sum.born;
 }
 
+/* Share of the packets that full buffers drop, or of which they drop the payload. */
+static double lost_share(const struct sim_row *x)
+{
+	double lost = (double)(x->sum.dropped + x->sum.trimmed);
+
+	return lost > 0 ? lost / (double)(x->sum.packets + x->sum.dropped) : 0;
+}
+
 const char *sim_saturation_text(const struct sim_outcome *o, const struct sim_row *x)
 {
 	const struct fab_sim_growth *g = &x->point->first.growth;
@@ -121,7 +129,11 @@ static void say_endless(struct fab_report *r, const struct sim_outcome *o,
 				  name, 100 * x->sum.accepted, latency);
 		return;
 	}
-	if (x->saturation)
+	if (lost_share(x) >= 0.01)
+		suffix = fab_arena_format(o->arena,
+					  ": too much, full buffers drop %.3g %% of it",
+					  100 * lost_share(x));
+	else if (x->saturation)
 		suffix = fab_arena_format(o->arena, ": %s, %s",
 					  x->sum.saturated == 1
 						  ? "saturated"
@@ -388,7 +400,8 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 	if (dropped || trimmed)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
-			"Full buffers dropped %.3g %% of the packets, and the payload of %.3g %% more.",
+			trimmed ? "Full buffers dropped %.3g %% of the packets, and the payload of %.3g %% more."
+				: "Full buffers dropped %.3g %% of the packets.",
 			100 * (double)dropped / (double)packets,
 			100 * (double)trimmed / (double)packets);
 	if (unknown_sl)
