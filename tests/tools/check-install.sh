@@ -32,8 +32,8 @@ if nm -D --defined-only "$work/root/usr/lib/libfabkit.so" | awk '{ print $3 }' |
 fi
 # each file is in one Debian package, and each entry of a package has a file
 (cd "$work/root" && find usr -type f -o -type l) >"$work/files"
-set -f
 entries=$(cat "$source"/data/packaging/debian/*.install | sed 's|usr/lib/\*/|usr/lib/|')
+set -f
 used=
 while read -r file; do
   owners=
