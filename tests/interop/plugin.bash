@@ -11,14 +11,27 @@ start() {
   rm -rf "$logs"
   mkdir -p "$logs"
   printf '%s\n' "$@" >"$logs/opensm.conf"
-  LD_LIBRARY_PATH=$plugin manage net "$engine" -F "$logs/opensm.conf"
+  LD_LIBRARY_PATH=$plugin "${begin:-manage}" net "$engine" -F "$logs/opensm.conf"
 }
 
 # take_over ENGINE LOGS CONF...: start, where another OpenSM gives the subnet away. The new one
 # sends a trap, its priority, when it polls the master before that has noticed it; no trap is
-# answered under ibsim, so that it would wait in its first sweep as a master for ever
+# answered under ibsim, so that it would wait in its first sweep as a master for ever. Now and
+# then another reply is lost, with the plug-in or without: a new one is started
 take_over() {
-  FAB_PRELOAD=$(dirname "$mcjoin")/answered.so start "$@"
+  local limit
+  limit=$(patience 4)
+  for _ in 1 2 3; do
+    begin=launch FAB_PRELOAD=$(dirname "$mcjoin")/answered.so start "$@"
+    for _ in $(seq $((limit * 10))); do
+      is_up 1 && return
+      kill -0 "$sm" 2>/dev/null || fail "opensm ended"
+      sleep 0.1
+    done
+    kill -9 "$sm"
+    wait "$sm" 2>/dev/null
+  done
+  give_up "the change of subnet managers, three times," "$limit"
 }
 
 finish() {
