@@ -39,7 +39,7 @@ struct fab_announced;
 struct fab_announced *fab_announced_new(uint32_t n_groups);
 void fab_announced_free(struct fab_announced *a);
 
-/* What a text says. */
+/* Announcements of a file, read but not in force. */
 struct fab_announcements;
 void fab_announcements_free(struct fab_announcements *list);
 
@@ -81,8 +81,8 @@ struct fab_announced_order {
 	const char *reason; /* given up now: borrowed static text, else NULL */
 };
 
-/* What is to be done with the group, which has members or none any more. O(members log
- * members + log groups). */
+/* Tree that the group is to have now, from its members (none: it has ended) and its
+ * state, which changes accordingly. O(members log members + log groups). */
 struct fab_announced_order fab_announced_decide(struct fab_announced *a,
 						const struct fab_announced_group *g,
 						double now);

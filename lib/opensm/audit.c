@@ -45,8 +45,7 @@ uint32_t fab_audit_add_part(const struct fab_keeper *k, uint32_t from, uint32_t 
 
 void fab_audit_trees_fini(struct fab_audit_trees *t)
 {
-	free(t->entries.v);
-	free(t->groups.v);
+	FAB_FREE_ALL(t->entries.v, t->groups.v);
 	*t = (struct fab_audit_trees){0};
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Does OpenSM hold the trees that it was given? After each reply it has in its tables
- * what the switch said: a reply that was late, or a switch that refused, leaves another
- * tree there than the one that was written. The comparison, and what to do about what it
- * finds. Nothing in here knows OpenSM; times are those of fab_now().
+ * Comparison of OpenSM's multicast tables with the trees that it was given, and what to
+ * do about differences. OpenSM takes into its tables what a switch replies to a Set:
+ * after a late reply, or where a switch refuses, they hold another tree than the one
+ * written. Nothing in here knows OpenSM; times are those of fab_now().
  */
 #pragma once
 
@@ -34,7 +34,7 @@ uint32_t fab_audit_add_part(const struct fab_keeper *k, uint32_t from, uint32_t 
 			    uint32_t n_entries, struct fab_audit_trees *t);
 void fab_audit_trees_fini(struct fab_audit_trees *t);
 
-/* What there is. */
+/* OpenSM's multicast tables, by functions of the caller. */
 struct fab_audit_tables {
 	bool (*exists)(void *context, uint32_t group);	  /* it has members */
 	size_t (*n_ports)(void *context, uint32_t group); /* in all switches */
@@ -76,8 +76,8 @@ enum fab_audit_verdict {
 };
 enum { FAB_AUDIT_ATTEMPTS = 6 };
 
-/* What a comparison that began at `now` comes to. After 1, 2, 4 .. seconds the next one
- * is due where a repetition is asked for. O(1). */
+/* Verdict on a comparison that began at `now`. Where a repetition is asked for, the next
+ * comparison is due after 1, 2, 4 .. seconds. O(1). */
 enum fab_audit_verdict fab_audit_judge(struct fab_audit *a,
 				       const struct fab_audit_found *found, double now);
 /*

@@ -84,7 +84,7 @@ double fab_pace_due(const struct fab_pace *p, const struct fab_pace_limits *l, d
 
 void fab_pace_begin(struct fab_pace *p, double now)
 {
-	if (p->n_changes) /* what the last step reached was for other members */
+	if (p->n_changes) /* the result of the last step is that of other members */
 		p->n_needed = UINT32_MAX;
 	p->n_changes = 0;
 	p->is_asked = false;

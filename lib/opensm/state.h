@@ -72,8 +72,8 @@ static inline uint16_t fab_opensm_mlid_of(uint32_t group)
 
 /* The rest is called with the mutex held. */
 
-/* What an announcement says of a group; no members: it has gone. O(members log members).
- */
+/* Tree that an announcement demands for a group; no members: it has ended. O(members log
+ * members). */
 struct fab_announced_order fab_opensm_decide(uint32_t number, const struct fab_mgid *mgid,
 					     const uint64_t *guid, uint32_t n);
 /* Groups are as if nothing had been said of them, until their file is read. O(groups). */

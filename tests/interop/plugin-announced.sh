@@ -12,16 +12,11 @@ set -u
 commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3")
 fabric=$4 n_groups=$5 size=$6
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/interop/simulated.bash
-. "$here/simulated.bash"
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
 need ibsim opensm dump_fts
 
-"$commands/fabric-topo" "$fabric" --to ibnetdiscover >net || fail "no dump"
-"$commands/fabric-mcroute" -q net --pattern="random:groups=$n_groups,size=$size" \
-  --algorithm=opensm --trees-out=trees >/dev/null || fail "fabric-mcroute"
-members_of trees 1 | cut -f 2 >groups
+draw_groups "$fabric" "random:groups=$n_groups,size=$size"
 simulate net
 
 announce() { # [SECONDS]

@@ -9,16 +9,11 @@
 set -u
 commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3") changes=$4
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/interop/simulated.bash
-. "$here/simulated.bash"
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
 need ibsim opensm dump_fts
 
-"$commands/fabric-topo" gen:fattree:radix=8,levels=3 --to ibnetdiscover >net || fail "no dump"
-"$commands/fabric-mcroute" -q net --pattern=random:groups=120,size=5-9 --algorithm=opensm \
-  --trees-out=trees >/dev/null || fail "fabric-mcroute"
-members_of trees 1 | cut -f 2 >groups
+draw_groups gen:fattree:radix=8,levels=3 random:groups=120,size=5-9
 # a port that is in none of the first groups
 sed -n 's/^\[1\](\([0-9a-f]*\)).*/\1/p' net | while read -r guid; do
   printf '0x%16s\n' "$guid" | tr ' ' 0

@@ -8,16 +8,11 @@
 set -u
 commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3") scarce=$(readlink -f "$4")
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/interop/simulated.bash
-. "$here/simulated.bash"
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
 need ibsim opensm dump_fts
 
-"$commands/fabric-topo" gen:fattree:radix=4,levels=3 --to ibnetdiscover >net || fail "no dump"
-"$commands/fabric-mcroute" -q net --pattern=random:groups=60,size=3-8 --algorithm=opensm \
-  --trees-out=trees >/dev/null || fail "fabric-mcroute"
-members_of trees 1 | cut -f 2 >groups
+draw_groups gen:fattree:radix=4,levels=3 random:groups=60,size=3-8
 
 # switches hold 32 multicast LIDs, and the plug-in must not make more of them
 simulate net -M 32

@@ -11,16 +11,11 @@ set -u
 commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3")
 restarts=$4 percent=$5 mode=${6:-on} kind=${7:-tables}
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/interop/simulated.bash
-. "$here/simulated.bash"
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
 need ibsim opensm dump_fts saquery
 
-"$commands/fabric-topo" gen:fattree:radix=4,levels=3 --to ibnetdiscover >net || fail "no dump"
-"$commands/fabric-mcroute" -q net --pattern=random:groups=60,size=3-8 --algorithm=opensm \
-  --trees-out=trees >/dev/null || fail "fabric-mcroute"
-members_of trees 1 | cut -f 2 >groups
+draw_groups gen:fattree:radix=4,levels=3 random:groups=60,size=3-8
 simulate net
 
 lose() { # PERCENT of the messages, in restart $i: to set multicast tables (attribute 27) or others

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# To be sourced after simulated.bash by tests of the plug-in; $commands, $plugin, $mcjoin. In
+# To be sourced by tests of the plug-in; $commands, $plugin, $mcjoin. In
 # the current folder: net (the fabric), groups (port GUIDs, a line each), after join() mlids,
 # and gone (port GUIDs that are off the fabric).
+# shellcheck source=tests/interop/simulated.bash
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/simulated.bash"
+
+# draw_groups FABRIC PATTERN: the fabric as net, the members of its groups, a line each, as groups
+draw_groups() {
+  "$commands/fabric-topo" "$1" --to ibnetdiscover >net || fail "no dump of $1"
+  "$commands/fabric-mcroute" -q net --pattern="$2" --algorithm=opensm --trees-out=trees >/dev/null ||
+    fail "fabric-mcroute"
+  members_of trees 1 | cut -f 2 >groups
+}
 
 # start ENGINE NAME [LINE...]: OpenSM with these lines in opensm.conf, files in NAME
 start() {

@@ -20,19 +20,12 @@ gen:*) ;;
   ;;
 esac
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/interop/simulated.bash
-. "$here/simulated.bash"
-need ibsim opensm dump_fts
-
-"$commands/fabric-topo" "$fabric" --to ibnetdiscover >net || fail "no dump of $fabric"
-"$commands/fabric-mcroute" -q net --pattern="$pattern" --algorithm=opensm \
-  --trees-out=trees >/dev/null || fail "fabric-mcroute"
-# a line of port GUIDs a group, some with a single one
-members_of trees 1 | cut -f 2 >groups
-[ -s groups ] || fail "no groups in $pattern"
-
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
+need ibsim opensm dump_fts
+
+draw_groups "$fabric" "$pattern" # some groups have a single member
+[ -s groups ] || fail "no groups in $pattern"
 
 simulate net
 # a switch without adapters, and one with; not that of the subnet manager
