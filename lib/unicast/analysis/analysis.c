@@ -100,6 +100,7 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 	size_t n = (size_t)j->n_switches + 1;
 
 	*w = (struct fab_analysis_work){.root = FAB_NONE,
+					.block = SIZE_MAX,
 					.valley_target = SIZE_MAX,
 					.unreachable_target = SIZE_MAX};
 	fab_walk_init(&w->walk, j->r->f, j->r->faults);
@@ -108,7 +109,8 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 	w->dist = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	w->senders = FAB_ARENA_NEW(&w->arena, n, uint32_t);
 	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
-	w->sl = FAB_ARENA_NEW(&w->arena, (size_t)j->n_groups + 1, uint8_t);
+	w->block_sl = FAB_ARENA_NEW(
+		&w->arena, ((size_t)j->n_groups + 1) * FAB_ANALYSIS_BLOCK, uint8_t);
 	w->mask = FAB_ARENA_NEW0(&w->arena, n, uint32_t);
 	w->lanes = FAB_ARENA_NEW0(&w->arena, n * FAB_ANALYSIS_SLS, uint16_t);
 	if (j->options->with_load || j->options->only_load) {
@@ -164,7 +166,7 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 
 		work_init(&w, j);
 		w.sls = sls;
-#pragma omp for schedule(dynamic, 32)
+#pragma omp for schedule(dynamic, FAB_ANALYSIS_BLOCK)
 		for (size_t i = 0; i < n; i++) {
 			fab_progress_report(on_cycles ? "credit loops" : "analysing",
 					    "destinations", i, n);

@@ -8,6 +8,7 @@
 #include "unicast/path.h"
 
 enum {
+	FAB_ANALYSIS_BLOCK = 32, /* targets whose service levels are read together */
 	FAB_ANALYSIS_SLS = 16,
 	FAB_ANALYSIS_DROP = 15, /* the lane of management: data on it is dropped */
 };
@@ -74,7 +75,9 @@ struct fab_analysis_work {
 	uint32_t root;	      /* of the target that dist is of; FAB_NONE: none yet */
 	uint32_t *dist;	      /* [n_switches] hops in the live graph */
 	uint64_t in_graph;    /* ends that the live graph connects with one at the root */
-	uint8_t *sl;	      /* [n_groups] of it */
+	uint8_t *sl;	      /* [n_groups] of it, in block_sl */
+	uint8_t *block_sl;    /* [BLOCK * n_groups] of the targets from `block` on */
+	size_t block;	      /* SIZE_MAX: none yet */
 	uint32_t *senders;    /* [n_switches] ends that send to the target at hand */
 	/* [n_switches] service levels, bits: those of its own ends, and from bit 16 on
 	 * those that leave it */
@@ -149,9 +152,9 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 struct fab_analysis_work *w);
-/* Service levels of the sources to a target, into w->sl. */
-void fab_analysis_gather_sls(const struct fab_analyser *j,
-			     const struct fab_target *target,
+/* w->sl becomes the service levels of the sources to target `at`; those of its block are
+ * read together, as they lie side by side. */
+void fab_analysis_gather_sls(const struct fab_analyser *j, size_t at,
 			     struct fab_analysis_work *w);
 /* A service level that is a number. */
 static inline bool fab_analysis_is_level(uint8_t sl)

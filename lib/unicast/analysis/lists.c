@@ -148,7 +148,7 @@ void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_w
 
 		fab_analysis_follow(j, target, w);
 		if (j->has_none)
-			fab_analysis_gather_sls(j, target, w);
+			fab_analysis_gather_sls(j, i, w);
 		if (!is_done(&valleys))
 			add_valleys(&valleys, j, target, w);
 		if (!is_done(&unreachable))

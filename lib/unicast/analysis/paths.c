@@ -33,6 +33,8 @@ static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
 	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
 }
 
+enum { BLOCK = FAB_ANALYSIS_BLOCK };
+
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 struct fab_analysis_work *w)
 {
@@ -43,16 +45,27 @@ bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *
 	return false;
 }
 
-void fab_analysis_gather_sls(const struct fab_analyser *j,
-			     const struct fab_target *target, struct fab_analysis_work *w)
+void fab_analysis_gather_sls(const struct fab_analyser *j, size_t at,
+			     struct fab_analysis_work *w)
 {
 	const struct fab_routes *r = j->r;
+	size_t first = at - at % BLOCK, n = j->targets.n - first;
 
-	memset(w->sl, r->sl ? r->sl_default : 0, j->n_groups);
+	w->sl = w->block_sl + at % BLOCK * j->n_groups;
+	if (w->block == first)
+		return;
+	w->block = first;
+	n = n < BLOCK ? n : BLOCK;
+	memset(w->block_sl, r->sl ? r->sl_default : 0, n * j->n_groups);
 	for (uint32_t g = 0; r->sl && g < j->n_groups; g++)
-		if (j->group_row[g] != FAB_NONE && target->column != FAB_NONE)
-			w->sl[g] = r->sl[(size_t)j->group_row[g] * r->n_columns +
-					 target->column];
+		for (size_t k = 0; k < n && j->group_row[g] != FAB_NONE; k++) {
+			uint32_t column = j->targets.v[first + k].column;
+
+			if (column != FAB_NONE)
+				w->block_sl[k * j->n_groups + g] =
+					r->sl[(size_t)j->group_row[g] * r->n_columns +
+					      column];
+		}
 }
 
 /*
@@ -133,6 +146,24 @@ static void leaves_on(struct fab_analysis_work *w, uint32_t u, unsigned sl, unsi
 	w->vls |= bit;
 }
 
+/* As pass_on() where the lane of a packet is its level, at every switch: mask has those
+ * that leave a switch. */
+static inline void pass_on_level(struct fab_analyser *j, uint32_t i,
+				 struct fab_analysis_work *w)
+{
+	uint32_t v = w->walk.to[i], sls = w->mask[w->walk.order[i]];
+
+	w->vls |= sls;
+	if (v == w->walk.order[0])
+		return;
+	w->mask[v] |= sls;
+	for (sls &= ~(1u << FAB_ANALYSIS_DROP); sls; sls &= sls - 1) {
+		uint32_t vl = (uint32_t)__builtin_ctz(sls);
+
+		fab_cdg_add(&j->cdg, w->walk.arc[i], vl, w->walk.next[v], vl);
+	}
+}
+
 /* The packets of the i-th switch of the walk, by lanes, and through the next one. */
 static void pass_on(struct fab_analyser *j, uint32_t i, struct fab_analysis_work *w)
 {
@@ -190,9 +221,13 @@ static void pass(struct fab_analyser *j, const struct fab_target *target,
 			w->load[w->walk.arc[i]] += flow;
 			w->flow[w->walk.to[i]] += flow;
 		}
-		if (!only_load)
+		if (!only_load && j->r->lanes == FAB_LANES_TABLE)
 			pass_on(j, i, w);
+		else if (!only_load)
+			pass_on_level(j, i, w);
 	}
+	w->drops |= w->vls >> FAB_ANALYSIS_DROP & 1;
+	w->vls &= ~(1u << FAB_ANALYSIS_DROP);
 }
 
 /* Paths against the shortest that the live graph has. */
@@ -204,7 +239,7 @@ void fab_analysis_work_on(struct fab_analyser *j, size_t at, struct fab_analysis
 	bool only_load = j->options->only_load;
 
 	if (!only_load || j->has_none)
-		fab_analysis_gather_sls(j, target, w);
+		fab_analysis_gather_sls(j, at, w);
 	if (!only_load && w->root != target->root) {
 		w->root = w->walk.path[0] = target->root;
 		w->in_graph = 0;
@@ -440,7 +475,7 @@ void fab_analysis_find_on_cycles(const struct fab_analyser *j, size_t at,
 	const struct fab_cdg *g = &j->cdg;
 	const uint16_t *next;
 
-	fab_analysis_gather_sls(j, target, w);
+	fab_analysis_gather_sls(j, at, w);
 	if (!fab_analysis_follow(j, target, w))
 		return;
 	next = fab_analysis_next(j, target);
