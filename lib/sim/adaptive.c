@@ -34,22 +34,13 @@
 #include "unicast/faults.h"
 #include "unicast/path.h"
 
-enum { TOWARDS_MAX = 1 << 22 };
-
 /* Outputs that a packet may take, and a number of its own. */
 struct candidates {
-	const struct sim *s;
 	struct sim_switch *sw;
-	unsigned vl;
-	uint32_t n, *port; /* of the simulation */
 	uint64_t random;
+	uint32_t n, port[SIM_NEAR_MAX]; /* of the simulation */
+	int32_t room[SIM_NEAR_MAX];	/* in the buffer behind it */
 };
-
-/* Room in the buffer behind an output. */
-static int32_t room(const struct candidates *c, uint32_t i)
-{
-	return sim_lane(c->s, c->port[i], c->vl)->credits;
-}
 
 static uint32_t at_random(const struct candidates *c)
 {
@@ -61,7 +52,7 @@ static uint32_t by_most_room(const struct candidates *c)
 	uint32_t best = at_random(c);
 
 	for (uint32_t i = 0; i < c->n; i++)
-		if (room(c, i) > room(c, best))
+		if (c->room[i] > c->room[best])
 			best = i;
 	return best;
 }
@@ -70,7 +61,7 @@ static uint32_t by_two(const struct candidates *c)
 {
 	uint32_t a = at_random(c), b = (uint32_t)((c->random >> 32) % c->n);
 
-	return room(c, b) > room(c, a) ? b : a;
+	return c->room[b] > c->room[a] ? b : a;
 }
 
 static uint32_t by_turns(const struct candidates *c)
@@ -100,78 +91,6 @@ static struct fab_choice choice_at(size_t i)
 
 const struct fab_choices fab_sim_chooser_choices = {
 	.what = "chooser", .n = FAB_COUNT(choosers), .at = choice_at};
-
-/* Bits of the outputs on shortest paths, where they are not too many. */
-static void add_towards(struct sim_net *net)
-{
-	const struct fab_fabric *f = net->problem->f;
-	size_t n = (size_t)net->n_near * f->n_switches;
-
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		if (f->arc_first[sw + 1] - f->arc_first[sw] > SIM_WORD)
-			return;
-	if (n > TOWARDS_MAX)
-		return;
-	net->towards = FAB_ARENA_NEW0(&net->arena, n + 1, uint64_t);
-	for (uint32_t near = 0; near < net->n_near; near++) {
-		const uint8_t *d = net->distance + (size_t)near * f->n_switches;
-		uint64_t *bits = net->towards + (size_t)near * f->n_switches;
-
-		for (uint32_t sw = 0; sw < f->n_switches; sw++)
-			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-				if (d[f->arc_peer[a]] + 1 == d[sw] &&
-				    fab_arc_is_live(net->problem->faults, a))
-					bits[sw] |= 1ull << (a - f->arc_first[sw]);
-	}
-}
-
-void sim_net_add_distances(struct sim_net *net)
-{
-	const struct fab_flow_ends *ends = net->problem->ends;
-	const struct fab_fabric *f = net->problem->f;
-	FAB_AUTOFREE uint32_t *row_of = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t n = 0;
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches + 1, uint32_t);
-
-	memset(row_of, 0xff, f->n_switches * sizeof(*row_of));
-	net->end_near = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
-	net->near_sw = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
-	net->sw_end = FAB_ARENA_NEW(&net->arena, f->n_switches + 1, uint32_t);
-	memset(net->sw_end, 0xff, f->n_switches * sizeof(*net->sw_end));
-	for (uint32_t e = 0; e < net->n_ends; e++) {
-		if (row_of[ends->sw[e]] == FAB_NONE) {
-			net->sw_end[ends->sw[e]] = e;
-			net->near_sw[n] = ends->sw[e];
-			row_of[ends->sw[e]] = n++;
-		}
-		net->end_near[e] = row_of[ends->sw[e]];
-	}
-	net->n_near = n;
-	net->distance =
-		FAB_ARENA_NEW(&net->arena, (size_t)n * f->n_switches + 1, uint8_t);
-	memset(net->distance, 0xff, (size_t)n * f->n_switches);
-	for (uint32_t target = 0; target < f->n_switches; target++) {
-		uint8_t *d = net->distance + (size_t)row_of[target] * f->n_switches;
-		uint32_t from = 0, to = 1;
-
-		if (row_of[target] == FAB_NONE)
-			continue;
-		d[target] = 0;
-		for (queue[0] = target; from < to; from++) {
-			uint32_t sw = queue[from];
-
-			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-				if (d[f->arc_peer[a]] == UINT8_MAX &&
-				    d[sw] + 1 < UINT8_MAX &&
-				    fab_arc_is_live(net->problem->faults, a)) {
-					d[f->arc_peer[a]] = (uint8_t)(d[sw] + 1);
-					queue[to++] = f->arc_peer[a];
-				}
-		}
-	}
-	if (net->params->buffer)
-		add_towards(net);
-}
 
 /* The dependencies of the arcs of switches: which arcs packets take next. */
 struct waits {
@@ -290,45 +209,26 @@ static const uint8_t *distances(const struct sim *s, uint32_t near)
 	return s->net.distance + (size_t)near * s->n_switches;
 }
 
-/* The next of the outputs of a switch on shortest paths to another one, from `port` on;
- * FAB_NONE: none. */
-SIM_HOT uint32_t next_towards(const struct sim *s, uint32_t sw_id, uint32_t near,
-			      uint32_t port)
-{
-	const struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t end = sw->port_first + sw->n_arcs;
-	const uint8_t *distance;
-
-	if (s->net.towards) {
-		uint64_t bits = s->net.towards[(size_t)near * s->n_switches + sw_id];
-		uint32_t first = port - sw->port_first;
-
-		bits = first < SIM_WORD ? bits >> first << first : 0;
-		return bits ? sw->port_first + (uint32_t)__builtin_ctzll(bits) : FAB_NONE;
-	}
-	distance = distances(s, near);
-	for (; port < end; port++) {
-		uint32_t peer = s->port[port].peer;
-
-		if (peer != FAB_NONE && distance[s->port[peer].sw] + 1 == distance[sw_id])
-			return port;
-	}
-	return FAB_NONE;
-}
-
 /* The outputs towards a switch behind which a lane has room for `units` now. */
 SIM_HOT void find_outputs(struct sim_part *p, struct candidates *c, uint32_t sw_id,
-			  uint32_t near, int32_t units)
+			  uint32_t near, unsigned vl, int32_t units)
 {
-	uint32_t port = next_towards(p->sim, sw_id, near, c->sw->port_first);
+	uint16_t arc[SIM_NEAR_MAX];
+	uint32_t n = sim_net_near(&p->sim->net, near, sw_id, arc);
 
-	for (; port != FAB_NONE; port = next_towards(p->sim, sw_id, near, port + 1)) {
-		struct sim_lane *lane = sim_lane(p->sim, port, c->vl);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t port = c->sw->port_first + arc[i];
+		struct sim_lane *lane = sim_lane(p->sim, port, vl);
 
 		/* all that has come by now: choosers compare it */
-		sim_credit_collect(p, lane);
-		if (sim_credit_has(p, lane, port, units))
-			c->port[c->n++] = port;
+		if (lane->credits < p->sim->credits)
+			sim_credit_collect(p, lane);
+		c->port[c->n] = port;
+		c->room[c->n] = lane->credits;
+		if (lane->credits >= units)
+			c->n++;
+		else
+			sim_credit_wait(p, lane, port);
 	}
 }
 
@@ -337,14 +237,15 @@ static int64_t queue_towards(struct sim_part *p, const struct sim_switch *sw,
 			     uint32_t sw_id, uint32_t near)
 {
 	struct sim *s = p->sim;
-	uint32_t port = next_towards(s, sw_id, near, sw->port_first);
+	uint16_t arc[SIM_NEAR_MAX];
+	uint32_t n = sim_net_near(&s->net, near, sw_id, arc);
 	int64_t least = INT32_MAX;
 
-	for (; port != FAB_NONE; port = next_towards(s, sw_id, near, port + 1)) {
+	for (uint32_t i = 0; i < n; i++) {
 		int64_t taken = 0;
 
 		for (unsigned vl = s->adaptive_vl; vl < s->n_vls; vl++) {
-			struct sim_lane *lane = sim_lane(s, port, vl);
+			struct sim_lane *lane = sim_lane(s, sw->port_first + arc[i], vl);
 
 			sim_credit_collect(p, lane);
 			taken += s->credits - lane->credits;
@@ -426,13 +327,9 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 			     : is_aside(s, packet->vl);
 	uint32_t middle = aside ? middle_of(s, packet) : 0, end = packet->target;
 	int32_t units = s->drops ? 0 : sim_units(s, packet->size);
-	struct candidates c = {
-		.s = s,
-		.sw = sw,
-		.port = p->candidate,
-		.random = fab_mix64(s->params->seed ^
-				    fab_mix64(p->now ^ (uint64_t)in_id << 40))};
+	struct candidates c; /* large */
 	struct sim_lane *lane;
+	unsigned vl;
 
 	if (aside && s->net.near_sw[middle] == in->sw) {
 		aside = false;
@@ -440,13 +337,19 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 	}
 	if (aside)
 		end = s->net.sw_end[s->net.near_sw[middle]];
-	c.vl = s->drops ? 0 : s->n_vls - 1 - aside;
+	vl = s->drops ? 0 : s->n_vls - 1 - aside;
+	c.sw = sw;
+	c.n = 0;
 	if (packet->hops < SIM_RETURN_HOPS || packet->vl >= s->adaptive_vl)
-		find_outputs(p, &c, in->sw, s->net.end_near[end], units);
+		find_outputs(p, &c, in->sw, s->net.end_near[end], vl, units);
 	if (c.n) {
-		c.port[0] = c.port[choosers[s->params->chooser - 1].choose(&c)];
-		*to = (struct sim_copy){c.port[0] - sw->port_first, c.vl};
-		sim_lane(s, c.port[0], c.vl)->credits -= units;
+		uint32_t port;
+
+		c.random = fab_mix64(s->params->seed ^
+				     fab_mix64(p->now ^ (uint64_t)in_id << 40));
+		port = c.port[choosers[s->params->chooser - 1].choose(&c)];
+		*to = (struct sim_copy){port - sw->port_first, vl};
+		sim_lane(s, port, vl)->credits -= units;
 		return SIM_CHOSEN;
 	}
 	if (!escape(s, in, packet, end, is_first, to))
@@ -491,9 +394,8 @@ void sim_wait(struct sim_part *p, uint64_t which)
 		if (end[i] == FAB_NONE)
 			continue;
 		w.bits[i] = s->net.towards
-				    ? s->net.towards[(size_t)s->net.end_near[end[i]] *
-							     s->n_switches +
-						     in->sw]
+				    ? sim_net_towards(&s->net, s->net.end_near[end[i]],
+						      in->sw)
 				    : UINT64_MAX;
 		if (packet->hops >= SIM_RETURN_HOPS && packet->vl < s->adaptive_vl)
 			w.bits[i] = 0;

@@ -218,11 +218,9 @@ static void init_parts(struct sim *s, uint32_t slowest)
 		p->dirty = FAB_ARENA_NEW(a, s->n_switches + 1, uint32_t);
 		p->choice =
 			FAB_ARENA_NEW0(a, s->net.n_ports + SIM_CHOICES_ROOM, uint32_t);
-		if (s->params->chooser) {
-			p->candidate = FAB_ARENA_NEW(a, s->net.n_ports + 1, uint32_t);
+		if (s->params->chooser)
 			p->waiting =
 				FAB_ARENA_NEW0(a, s->n_switches + 1, struct sim_waiting);
-		}
 		p->free_cell = p->free_message = FAB_NONE;
 		fab_wheel_init(&p->wheel, slot_bits, s->params->by_heap ? 0 : n_slots);
 		for (unsigned t = 0; t < 2; t++) {
@@ -278,10 +276,12 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	rc = init_switches(s, err);
 	if (rc)
 		return rc;
-	s->run = s->one_read && !s->is_fifo && s->n_vls == 1 && !s->reads_apart &&
-				 s->all_small && host->deliver && !s->drops
-			 ? sim_part_run_plain
-			 : sim_part_run;
+	s->run = sim_part_run;
+	if (s->one_read && !s->is_fifo && !s->reads_apart && s->all_small &&
+	    host->deliver && !s->drops)
+		s->run = s->n_vls == 1			    ? sim_part_run_plain
+			 : s->n_vls == 2 && params->chooser ? sim_part_run_adaptive
+							    : sim_part_run;
 	init_ports(s);
 	s->n_parts = (uint32_t)fab_threads(params->n_threads);
 	if (!params->n_threads && s->net.n_ends < FEW_ENDS)

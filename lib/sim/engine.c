@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "sim/state.h"
 
 enum { NEAR = 4, MIDDLE = 9, FAR = SIM_RING_ROOM }; /* events of a ring ahead */
@@ -20,6 +19,7 @@ enum {
 	FEW_CHOICES = 16, /* their data are in the first caches */
 	CHOICES_SOON = 2, /* choices ahead; second step twice, first step thrice */
 	FEW_OUTS = 3,
+	DECISIONS = 16,
 	EXPECTED = 2 * CHOICES_SOON
 };
 
@@ -44,10 +44,8 @@ SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
 		return;
 	if (sim_is_adaptive(s)) {
 		if (s->net.towards)
-			__builtin_prefetch(
-				&s->net.towards[(size_t)s->net.end_near[packet->target] *
-							s->n_switches +
-						in->sw]);
+			__builtin_prefetch(sim_net_towards_at(
+				&s->net, s->net.end_near[packet->target], in->sw));
 		__builtin_prefetch(&s->net.next[(size_t)s->net.end_row[packet->target] *
 							s->n_switches +
 						in->sw]);
@@ -192,33 +190,43 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 }
 
 /* An adaptive packet chooses; false: it waits. */
-static bool decide(struct sim_part *p, uint64_t which)
+static bool decide(struct sim_part *p, uint64_t which, struct sim_arrival *a)
 {
-	struct sim_arrival a = {.time = p->now,
-				.port = (uint32_t)((which & ~READY) >> 32),
-				.packet = (uint32_t)which,
-				.out = OUT_NONE};
 	const struct sim *s = p->sim;
-	struct sim_port *in = &p->sim->port[a.port];
+	struct sim_port *in;
 	enum sim_choice choice = SIM_NO_PATH;
 	struct sim_copy to;
 
+	*a = (struct sim_arrival){.time = p->now,
+				  .port = (uint32_t)((which & ~READY) >> 32),
+				  .packet = (uint32_t)which,
+				  .out = OUT_NONE};
+	in = &p->sim->port[a->port];
 	if (which & READY) {
-		ask(p, in, a.packet, sim_packet(p, a.packet)->since & 0xffff, 0);
+		a->out = sim_packet(p, a->packet)->since & 0xffff;
 		return true;
 	}
 	if (sim_is_adaptive(s))
-		choice = sim_choose(p, a.port, a.packet, &to);
-	else if (sim_look_up(s, in->sw, in->local, sim_packet(p, a.packet), &to))
+		choice = sim_choose(p, a->port, a->packet, &to);
+	else if (sim_look_up(s, in->sw, in->local, sim_packet(p, a->packet), &to))
 		choice = SIM_CHOSEN;
-	if (choice == SIM_LATER)
-		return false;
 	if (choice == SIM_CHOSEN) {
-		a.out = (uint16_t)to.out;
-		a.vl = (uint16_t)to.vl;
+		a->out = (uint16_t)to.out;
+		a->vl = (uint16_t)to.vl;
+		__builtin_prefetch(sim_queue_of(s, in, 0, to.out, to.vl));
+		__builtin_prefetch(in - in->local + to.out);
+		__builtin_prefetch(sim_lane_sums(s, a->port - in->local + to.out, to.vl));
 	}
-	arrive(p, &a);
-	return true;
+	return choice != SIM_LATER;
+}
+
+/* It has chosen. */
+SIM_HOT void go_on(struct sim_part *p, uint64_t which, const struct sim_arrival *a)
+{
+	if (which & READY)
+		ask(p, &p->sim->port[a->port], a->packet, a->out, 0);
+	else
+		arrive(p, a);
 }
 
 /* Is there room behind an output that a packet waits for? */
@@ -244,13 +252,15 @@ static void decide_again(struct sim_part *p, uint32_t id)
 	struct sim_waiting *w = &p->waiting[s->port[id].sw];
 	int32_t most = 1;
 	size_t n = 0, i = 0;
+	struct sim_arrival a;
 
 	for (unsigned vl = 0; vl < s->n_vls; vl++)
 		sim_credit_collect(p, sim_lane(s, id, vl));
 	for (; i < w->of.n && most > 0; i++) {
 		struct sim_waiter *waiter = &w->of.v[i];
 
-		if (may_take(s, waiter, id) && decide(p, waiter->which)) {
+		if (may_take(s, waiter, id) && decide(p, waiter->which, &a)) {
+			go_on(p, waiter->which, &a);
 			most = 0;
 			for (unsigned vl = 0; vl < s->n_vls; vl++)
 				if (sim_lane(s, id, vl)->credits > most)
@@ -272,18 +282,31 @@ static void decide_again(struct sim_part *p, uint32_t id)
  * waited. */
 static void decide_all(struct sim_part *p)
 {
-	if (p->credited.n)
-		qsort(p->credited.v, p->credited.n, sizeof(*p->credited.v), fab_cmp_u64);
+	/* several choose before their queues, which are fetched meanwhile, are changed:
+	 * the order of packets is the same, and so are the choices, but where a cable
+	 * that is down gives room back */
+	const size_t batch = p->sim->host.is_down || sim_drops(p->sim) ? 1 : DECISIONS;
+
+	sim_sort(p, p->credited.v, p->credited.n);
 	for (size_t i = 0; i < p->credited.n; i++)
 		if (!i || p->credited.v[i] != p->credited.v[i - 1])
 			decide_again(p, (uint32_t)p->credited.v[i]);
 	p->credited.n = 0;
-	if (p->undecided.n)
-		qsort(p->undecided.v, p->undecided.n, sizeof(*p->undecided.v),
-		      fab_cmp_u64);
-	for (size_t i = 0; i < p->undecided.n; i++)
-		if (!decide(p, p->undecided.v[i]))
-			sim_wait(p, p->undecided.v[i]);
+	sim_sort(p, p->undecided.v, p->undecided.n);
+	for (size_t from = 0, to; from < p->undecided.n; from = to) {
+		struct sim_arrival a[DECISIONS];
+		uint64_t late = 0;
+
+		to = from + batch < p->undecided.n ? from + batch : p->undecided.n;
+		for (size_t i = from; i < to; i++)
+			if (!decide(p, p->undecided.v[i], &a[i - from]))
+				late |= 1ull << (i - from);
+		for (size_t i = from; i < to; i++)
+			if (late >> (i - from) & 1)
+				sim_wait(p, p->undecided.v[i]);
+			else
+				go_on(p, p->undecided.v[i], &a[i - from]);
+	}
 	p->undecided.n = 0;
 }
 
@@ -722,8 +745,10 @@ SIM_HOT uint32_t take_end(struct sim_part *p)
 	return end->port;
 }
 
-#if SIM_PLAIN
+#if SIM_LANES == 1
 #define sim_part_run sim_part_run_plain
+#elif SIM_LANES == 2
+#define sim_part_run sim_part_run_adaptive
 #endif
 FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 {
@@ -758,7 +783,7 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 
 			handle(p, event.what, event.item);
 		}
-		if (!SIM_PLAIN && (p->undecided.n || p->credited.n))
+		if (SIM_LANES != 1 && (p->undecided.n || p->credited.n))
 			decide_all(p);
 		choose(p);
 	}

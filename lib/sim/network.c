@@ -10,8 +10,11 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/rng.h"
+#include "fabric/graph.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
+
+enum { TOWARDS_MAX = 1 << 25 }; /* bytes */
 
 static const double PS_PER_BYTE = 8000; /* at 1 Gbit/s */
 static const double SLOWEST = 8000 / FAB_SIM_GBPS_MIN;
@@ -61,28 +64,78 @@ uint32_t sim_net_near_arcs(const struct sim_net *net, uint32_t near, uint32_t sw
 	return n;
 }
 
-/* Shortest paths as bits. */
-static void add_masks(struct sim_net *net)
+/* Arcs on shortest paths as bits, in the fewest bytes that hold those of a switch. */
+static void add_towards(struct sim_net *net)
 {
 	const struct fab_fabric *f = net->problem->f;
-	uint32_t n = net->n_near;
-	uint8_t *mask;
+	size_t n = (size_t)net->n_near * net->n_switches;
+	uint32_t most = 0;
+	uint16_t arc[SIM_NEAR_MAX];
 
 	for (uint32_t sw = 0; sw < net->n_switches; sw++)
-		if (f->arc_first[sw + 1] - f->arc_first[sw] > 8)
-			return;
-	mask = fab_alloc_huge((size_t)n * net->n_switches + 1);
-	fab_arena_own(&net->arena, free, mask);
-	for (size_t i = 0; i < (size_t)n * net->n_switches; i++) {
-		uint16_t arc[SIM_NEAR_MAX];
+		most = f->arc_first[sw + 1] - f->arc_first[sw] > most
+			       ? f->arc_first[sw + 1] - f->arc_first[sw]
+			       : most;
+	while (8u << net->towards_log < most)
+		net->towards_log++;
+	if (most > 64 || (net->towards_log && n << net->towards_log > TOWARDS_MAX))
+		return;
+	net->towards = fab_alloc_huge((n << net->towards_log) + 1);
+	fab_arena_own(&net->arena, free, net->towards);
+	for (size_t i = 0; i < n; i++) {
 		uint32_t k = sim_net_near_arcs(net, (uint32_t)(i / net->n_switches),
 					       (uint32_t)(i % net->n_switches), arc);
+		uint64_t bits = 0;
 
-		mask[i] = 0;
 		while (k--)
-			mask[i] |= (uint8_t)(1u << arc[k]);
+			bits |= 1ull << arc[k];
+		if (net->towards_log == 3)
+			((uint64_t *)net->towards)[i] = bits;
+		else if (net->towards_log == 2)
+			((uint32_t *)net->towards)[i] = (uint32_t)bits;
+		else if (net->towards_log == 1)
+			((uint16_t *)net->towards)[i] = (uint16_t)bits;
+		else
+			((uint8_t *)net->towards)[i] = (uint8_t)bits;
 	}
-	net->near_mask = mask;
+}
+
+/* Adaptive routing: hops to the switches with endpoints. */
+static void add_distances(struct sim_net *net)
+{
+	const struct fab_flow_ends *ends = net->problem->ends;
+	const struct fab_graph arcs = fab_graph_of_arcs(net->problem->f);
+	const bool *is_cut =
+		net->problem->faults ? net->problem->faults->arc_is_dead : NULL;
+	uint32_t n = net->n_switches;
+	FAB_AUTOFREE uint32_t *near_of = FAB_NEW(n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *hops = FAB_NEW(n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(n + 1, uint32_t);
+
+	memset(near_of, 0xff, n * sizeof(*near_of));
+	net->end_near = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
+	net->near_sw = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
+	net->sw_end = FAB_ARENA_NEW(&net->arena, n + 1, uint32_t);
+	memset(net->sw_end, 0xff, n * sizeof(*net->sw_end));
+	for (uint32_t e = 0; e < net->n_ends; e++) {
+		uint32_t sw = ends->sw[e];
+
+		if (near_of[sw] == FAB_NONE) {
+			net->sw_end[sw] = e;
+			net->near_sw[net->n_near] = sw;
+			near_of[sw] = net->n_near++;
+		}
+		net->end_near[e] = near_of[sw];
+	}
+	net->distance = FAB_ARENA_NEW(&net->arena, (size_t)net->n_near * n + 1, uint8_t);
+	for (uint32_t near = 0; near < net->n_near; near++) {
+		order[0] = net->near_sw[near];
+		(void)fab_graph_search(&arcs, is_cut, 1, hops, order, NULL);
+		for (uint32_t sw = 0; sw < n; sw++)
+			net->distance[(size_t)near * n + sw] =
+				(uint8_t)(hops[sw] < UINT8_MAX ? hops[sw] : UINT8_MAX);
+	}
+	add_towards(net);
 }
 
 uint32_t sim_net_group_row(const struct sim_net *net, uint32_t group, uint32_t sw)
@@ -292,9 +345,7 @@ int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 	add_tables(net);
 	add_groups(net);
 	if (params->chooser)
-		sim_net_add_distances(net);
-	if (params->chooser && !params->buffer)
-		add_masks(net);
+		add_distances(net);
 	return 0;
 }
 

@@ -34,14 +34,14 @@ struct sim_net {
 	/* Adaptive routing: hops to the switch of an endpoint, distance[end_near[e] *
 	 * n_switches + sw]; 255: none. NULL: by tables. */
 	uint8_t *distance;
-	uint64_t *towards; /* in its order: bits of arcs on shortest paths; NULL */
 	uint32_t n_near;
 	uint32_t *end_near; /* [n_ends] */
 	uint32_t *near_sw;  /* [n_near] */
 	uint32_t *sw_end;   /* [n_switches] an endpoint of it; FAB_NONE */
-	/* Without bounds on buffers: as towards, where no switch has more than 8 arcs;
-	 * NULL: to be looked up in distance. */
-	uint8_t *near_mask;
+	/* In the order of distance: bits of arcs on shortest paths, 2^towards_log bytes
+	 * each; NULL: to be looked up in distance. */
+	void *towards;
+	unsigned towards_log;
 
 	const uint16_t *next; /* [row * n_switches + sw] of the routes; NULL: none */
 	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
@@ -65,8 +65,6 @@ struct sim_net {
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
 void sim_net_fini(struct sim_net *net);
-/* sim/adaptive.c: the distances. O(switches with endpoints * arcs). */
-void sim_net_add_distances(struct sim_net *net);
 
 /* Ticks of a byte on a cable << SIM_RATE_SHIFT. O(1). */
 uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
@@ -97,16 +95,42 @@ unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to);
  */
 uint32_t sim_net_near_arcs(const struct sim_net *net, uint32_t near, uint32_t sw,
 			   uint16_t *arc);
+/* The place of a switch in net->towards, which is not NULL. O(1). */
+static inline const void *sim_net_towards_at(const struct sim_net *net, uint32_t near,
+					     uint32_t sw)
+{
+	size_t at = (size_t)near * net->n_switches + sw;
+
+	return (const uint8_t *)net->towards + (at << net->towards_log);
+}
+
+/* The same arcs as bits. O(1). */
+static inline uint64_t sim_net_towards(const struct sim_net *net, uint32_t near,
+				       uint32_t sw)
+{
+	const void *at = sim_net_towards_at(net, near, sw);
+
+	switch (net->towards_log) {
+	case 0:
+		return *(const uint8_t *)at;
+	case 1:
+		return *(const uint16_t *)at;
+	case 2:
+		return *(const uint32_t *)at;
+	default:
+		return *(const uint64_t *)at;
+	}
+}
+
 static inline uint32_t sim_net_near(const struct sim_net *net, uint32_t near, uint32_t sw,
 				    uint16_t *arc)
 {
 	uint32_t n = 0;
 
-	if (!net->near_mask)
+	if (!net->towards)
 		return sim_net_near_arcs(net, near, sw, arc);
-	for (unsigned mask = net->near_mask[(size_t)near * net->n_switches + sw]; mask;
-	     mask &= mask - 1)
-		arc[n++] = (uint16_t)__builtin_ctz(mask);
+	for (uint64_t bits = sim_net_towards(net, near, sw); bits; bits &= bits - 1)
+		arc[n++] = (uint16_t)__builtin_ctzll(bits);
 	return n;
 }
 

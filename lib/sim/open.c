@@ -177,16 +177,16 @@ static inline void fetch(const struct sim_part *p, uint32_t what, uint32_t item)
 static inline void fetch_route(const struct sim_part *p, uint32_t what, uint32_t item)
 {
 	const struct sim *s = p->sim;
-	uint32_t in = what & SIM_ID;
-	size_t at;
+	uint32_t in = what & SIM_ID, row;
 
 	if (what >> SIM_ID_BITS != SIM_HEAD || in >= s->net.n_ports)
 		return;
-	at = (size_t)sim_packet(p, item)->row * s->n_switches + s->open[in].sw;
+	row = sim_packet(p, item)->row;
 	if (!s->params->chooser)
-		__builtin_prefetch(&s->net.next[at]);
-	else if (s->net.near_mask)
-		__builtin_prefetch(&s->net.near_mask[at]);
+		__builtin_prefetch(
+			&s->net.next[(size_t)row * s->n_switches + s->open[in].sw]);
+	else if (s->net.towards)
+		__builtin_prefetch(sim_net_towards_at(&s->net, row, s->open[in].sw));
 }
 
 static void handle_several(struct sim_part *p)

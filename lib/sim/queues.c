@@ -28,10 +28,9 @@ enum { FEW = 16 }; /* keys that are sorted by insertion */
 
 /* The upper half by its bytes, the lowest first, where bytes that all share are passed
  * over; the rest by insertion. */
-static void sort_keys(struct sim_part *p)
+void sim_sort(struct sim_part *p, uint64_t *keys, size_t n)
 {
-	size_t n = p->batch.n;
-	uint64_t *v = p->batch.v, *to;
+	uint64_t *v = keys, *to;
 
 	p->sorted.n = 0;
 	FAB_RESERVE(&p->sorted, n);
@@ -61,8 +60,8 @@ static void sort_keys(struct sim_part *p)
 			v[at] = v[at - 1];
 		v[at] = key;
 	}
-	if (v != p->batch.v)
-		memcpy(p->batch.v, v, n * sizeof(*v));
+	if (v != keys)
+		memcpy(keys, v, n * sizeof(*v));
 }
 
 void sim_batch(struct sim_part *p)
@@ -75,7 +74,7 @@ void sim_batch(struct sim_part *p)
 
 		FAB_PUSH(&p->batch, (uint64_t)e->what << 32 | e->item);
 	}
-	sort_keys(p);
+	sim_sort(p, p->batch.v, p->batch.n);
 }
 
 void sim_cells_grow(struct sim_part *p)

@@ -306,7 +306,6 @@ struct sim_part {
 	FAB_VEC(uint64_t) undecided;
 	struct sim_waiting *waiting;
 	FAB_VEC(uint64_t) credited;
-	uint32_t *candidate; /* [n_ports] */
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
 	struct sim_post *post[2]; /* [n_parts] each, used alternately */
@@ -406,6 +405,7 @@ bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
 void sim_part_run_plain(struct sim_part *p, uint64_t limit);
+void sim_part_run_adaptive(struct sim_part *p, uint64_t limit);
 
 /* sim/endpoints.c: read what the other parts wrote in the last window. */
 void sim_part_read(struct sim_part *p, unsigned turn);
@@ -475,6 +475,8 @@ void sim_leave(struct sim_part *p, uint32_t out);
 
 /* sim/queues.c: a packet that came by a port goes no further. */
 void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet, enum sim_loss why);
+/* Sort keys, which differ in few of their bits. */
+void sim_sort(struct sim_part *p, uint64_t *keys, size_t n);
 /* The events of the wheel at this time into p->batch, in order. */
 void sim_batch(struct sim_part *p);
 /* Room for more cells; pointers to cells are stale then. */
@@ -492,16 +494,17 @@ void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port);
 void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port);
 
 /*
- * Properties of a network. The loop is compiled twice, for any network and (SIM_PLAIN)
- * for messages on small voq switches, one lane, unicast and no speedup, where they are
- * constants.
+ * Properties of a network. The loop is compiled for any network, and (SIM_PLAIN) for
+ * messages on small voq switches, unicast and no speedup, where they are constants: with
+ * one lane by tables, with two by adaptive routing.
  */
-#ifndef SIM_PLAIN
-#define SIM_PLAIN false
+#ifndef SIM_LANES
+#define SIM_LANES 0
 #endif
+#define SIM_PLAIN (SIM_LANES > 0)
 SIM_HOT unsigned sim_n_vls(const struct sim *s)
 {
-	return SIM_PLAIN ? 1 : s->n_vls;
+	return SIM_PLAIN ? SIM_LANES : s->n_vls;
 }
 
 SIM_HOT bool sim_is_small(const struct sim_switch *sw)
@@ -521,7 +524,7 @@ SIM_HOT bool sim_one_read(const struct sim *s)
 
 SIM_HOT bool sim_is_adaptive(const struct sim *s)
 {
-	return !SIM_PLAIN && s->params->chooser;
+	return SIM_PLAIN ? SIM_LANES == 2 : s->params->chooser > 0;
 }
 
 SIM_HOT bool sim_drops(const struct sim *s)
