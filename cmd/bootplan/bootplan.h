@@ -6,11 +6,13 @@
 #include "boot/addresses.h"
 #include "boot/advice.h"
 #include "boot/plan.h"
+#include "boot/relay.h"
 #include "cli/command.h"
 #include "export/boot.h"
 #include "mcast/route.h"
 #include "present/report.h"
 #include "source/unpack.h"
+#include "traffic/ends.h"
 
 enum { BOOTPLAN_MAX_ENGINES = 16, BOOTPLAN_NAME_BYTES = 256 };
 
@@ -36,6 +38,7 @@ struct bootplan_methods {
 	bool has_engines; /* asked for, not the default */
 	double repair;
 	uint64_t chunk_bytes;
+	bool simulates;
 };
 
 /* The command line. */
@@ -73,12 +76,14 @@ struct bootplan_params {
 	struct fab_cli_shard shard;
 };
 
-/* Another method to get an image to the largest batch. */
+/* A method to get an image to the largest batch. */
 struct bootplan_method {
 	const char *method;    /* "multicast" */
 	const char *algorithm; /* that made the trees; NULL: none */
 	uint32_t n_trees;      /* 0: none */
+	uint32_t n_servers;    /* that send; 0: as many as trees */
 	double seconds;
+	double simulated_seconds; /* NaN: not simulated, or it did not end */
 };
 
 /* The files of --to; zeroed: none were asked for. */
@@ -144,6 +149,32 @@ extern const struct fab_task bootplan_task; /* run.c */
 int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
 			 const uint32_t *interface_of,
 			 struct fab_err *err) FAB_MUST_CHECK;
+
+/* How the largest batch gets the image on a fabric: by one of these. */
+struct bootplan_way {
+	const uint32_t *interface_of; /* servers send to each node */
+	const struct fab_relay *relay;
+	const struct fab_groups *groups; /* multicast, with the trees */
+	const struct fab_forest *forest;
+	const uint32_t *source; /* ports that send to the groups */
+	bool waits;	 /* a node sends when it has the whole image; else by chunks */
+	bool one_by_one; /* target by target, in the order of the hops */
+};
+/* Simulations of packets (simulate.c); zeroed: none. EINVAL: too much. The caller calls
+ * fini after open, whatever it returns. */
+struct bootplan_sim {
+	const struct bootplan_params *p;
+	const struct bootplan_outcome *o;
+	struct fab_flow_ends ends;
+	uint32_t *end_of; /* [ports] endpoint; FAB_NONE */
+	struct fab_faults *faults;
+	struct fab_routes *routes;
+};
+int bootplan_sim_open(const struct bootplan_params *p, const struct bootplan_outcome *o,
+		      struct bootplan_sim *sim, struct fab_err *err) FAB_MUST_CHECK;
+void bootplan_sim_fini(struct bootplan_sim *sim);
+int bootplan_sim_run(const struct bootplan_sim *sim, const struct bootplan_way *way,
+		     double *seconds, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Files (export.c). Values of options: formats, ARCH=NAME. */
 int bootplan_take_format(void *params, const char *arg, struct fab_err *err);

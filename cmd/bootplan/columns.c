@@ -157,7 +157,10 @@ const struct fab_option bootplan_settings[] = {
 	 .check = check_template},
 	{"repair", "SHARE", "Part of the image that multicast sends again",
 	 FAB_TAKES_REAL, TO(methods.repair), .high = 1, .preset = "0"},
-	{"chunk", "SIZE", "A node of a chain passes the image on by this much",
+	{"chunk", "SIZE", "A node of a chain or tree passes the image on by this much",
 	 FAB_TAKES_BYTES, TO(methods.chunk_bytes), .preset = "1MiB"},
+	{"simulate", NULL,
+	 "On a FABRIC: simulate the packets of all methods, too, of up to 1 GB together",
+	 FAB_TAKES_NOTHING, TO(methods.simulates)},
 	{0},
 };

@@ -379,7 +379,10 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 		{"way", FAB_TEXT, "how the image gets to all nodes", 0},
 		{"algorithm", FAB_TEXT, "that made the multicast trees", 0},
 		{"trees", FAB_UINT, "multicast trees at once", FAB_COL_NULL_ZERO},
+		{"servers", FAB_UINT, "that send", 0},
 		{"boot_seconds", FAB_REAL, "that it takes", FAB_COL_SECONDS},
+		{"simulated_seconds", FAB_REAL, "by --set simulate, else null",
+		 FAB_COL_SECONDS},
 		{"times_faster", FAB_REAL, "than the best mapping", 0},
 	};
 	double best = bootplan_best(o)->boot_seconds;
@@ -423,7 +426,9 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 					  {.text = w->method},
 					  {.text = w->algorithm},
 					  {.u = w->n_trees},
+					  {.u = w->n_servers},
 					  {.real = w->seconds},
+					  {.real = w->simulated_seconds},
 					  {.real = w->seconds > 0 ? best / w->seconds
 								  : (double)NAN},
 				  });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changes that make booting faster: capacities, other methods, servers. */
+/* Changes that make booting faster: capacities, servers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,79 +136,6 @@ int fab_advice_raise(const struct fab_mapping_problem *problem,
 	if (!rc && a.levels)
 		insert(out, n, a);
 	return rc;
-}
-
-static double chain_seconds(const struct fab_machine *m, const struct fab_batch *batch,
-			    double image_mbit, double chunk_mbit)
-{
-	uint32_t n_up;
-	FAB_AUTOFREE uint32_t *server = fab_interfaces_up(m, &n_up);
-	FAB_AUTOFREE uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
-	FAB_AUTOFREE uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
-	uint32_t n_chains = batch->n < n_up ? batch->n : n_up, length;
-	double rate = INFINITY;
-
-	length = n_chains ? (batch->n + n_chains - 1) / n_chains : 0;
-	for (uint32_t i = 0; i < batch->n; i++) {
-		/* a hop of a chain from one leaf of the tree to another */
-		uint32_t from = i % length ? m->node_vertex[batch->node[i - 1]]
-					   : m->interface_vertex[server[i / length]];
-		uint32_t to = m->node_vertex[batch->node[i]];
-
-		while (to != from) {
-			uint32_t *at = to > from ? &to : &from;
-
-			(at == &to ? down : up)[*at]++;
-			*at = m->parent[*at];
-		}
-	}
-	for (uint32_t v = 1; v < m->n_vertices; v++) {
-		if (down[v])
-			rate = fmin(rate, m->capacity_mbps[v] / down[v]);
-		if (up[v])
-			rate = fmin(rate, m->capacity_mbps[v] / up[v]);
-	}
-	return length ? (image_mbit + (length - 1) * fmin(chunk_mbit, image_mbit)) / rate
-		      : 0;
-}
-
-/* The least capacity above a vertex. */
-static double narrowest(const struct fab_machine *m, uint32_t vertex)
-{
-	double least = INFINITY;
-
-	for (uint32_t v = vertex; v; v = m->parent[v])
-		least = fmin(least, m->capacity_mbps[v]);
-	return least;
-}
-
-void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *batch,
-			 double image_mbit, double chunk_mbit, double repair,
-			 struct fab_alternatives *out)
-{
-	double stream = INFINITY, source = 0, slowest = INFINITY;
-	uint32_t n_up, rounds = 0;
-	FAB_AUTOFREE uint32_t *server = fab_interfaces_up(m, &n_up);
-
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t v = m->node_vertex[batch->node[i]];
-
-		stream = fmin(stream, narrowest(m, v));
-		slowest = fmin(slowest, m->capacity_mbps[v]);
-	}
-	for (uint32_t i = 0; i < n_up; i++) {
-		uint32_t v = m->interface_vertex[server[i]];
-
-		/* one server is the source of the stream: the best connected one */
-		source = fmax(source, narrowest(m, v));
-		slowest = fmin(slowest, m->capacity_mbps[v]);
-	}
-	stream = fmin(stream, source);
-	for (uint64_t have = n_up; have < (uint64_t)batch->n + n_up; have *= 2)
-		rounds++;
-	out->multicast_seconds = image_mbit * (1 + repair) / stream;
-	out->chain_seconds = chain_seconds(m, batch, image_mbit, chunk_mbit);
-	out->peer_seconds = rounds * image_mbit / slowest;
 }
 
 /* ---- servers needed ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changes that make booting faster: servers, capacities, other methods to distribute. */
+/* Changes that make booting faster: servers, capacities. */
 #pragma once
 
 #include "boot/mapping.h"
@@ -45,20 +45,3 @@ enum { FAB_ADVICE_MAX = FAB_MACHINE_LEVELS_MAX + 4 };
 int fab_advice_raise(const struct fab_mapping_problem *problem,
 		     const struct fab_transfer_options *options, struct fab_advice *out,
 		     uint32_t *n, struct fab_err *err) FAB_MUST_CHECK;
-
-/* Times of other methods to get one image to all nodes of a batch. */
-struct fab_alternatives {
-	/* one stream that switches copy, at the rate of the slowest segment of the path
-	 * to any node; `repair` of the image is sent again */
-	double multicast_seconds;
-	/* every server sends to one node, that to the next one while it receives, chunk
-	 * by chunk; chains are consecutive nodes; equal shares of what they cross */
-	double chain_seconds;
-	/* each holder gives the image to a node without it: servers and finished nodes,
-	 * round by round at the rate of the slowest node; assumes partners nearby */
-	double peer_seconds;
-};
-/* O(batch * levels). */
-void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *batch,
-			 double image_mbit, double chunk_mbit, double repair,
-			 struct fab_alternatives *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of lib/boot: what mapping algorithms share. */
+/* Inside of lib/boot: what mappings, shares and relays have in common. */
 #pragma once
 
 #include "base/mem.h"
@@ -35,3 +35,9 @@ uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n);
  * interfaces come more often in proportion. On the heap. O(interfaces * levels).
  */
 uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n);
+
+/* Climb from vertex `to` and vertex `from` to where they meet: vertices of a lower number
+ * are higher up or aside. Count `more` transfers on each segment, [n_vertices] down and
+ * up; returns the least share. O(levels). */
+double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
+		       uint32_t to, uint32_t from, uint32_t more);

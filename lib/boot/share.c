@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "boot/mapping_impl.h"
 #include "boot/share.h"
 
 /* ---- limits ---- */
@@ -234,13 +235,9 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 			  .share_mbps = fab_limits_connections_share(m, flow, most)});
 }
 
-/* Climb from a node and its interface to where they meet: vertices of a lower number are
- * higher up or aside. Count `more` nodes on each segment, [n_vertices] down and up;
- * returns the least share. */
-static double climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
-		    uint32_t node, uint32_t interface, uint32_t more)
+double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
+		       uint32_t a, uint32_t s, uint32_t more)
 {
-	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
 	double least = INFINITY;
 
 	while (a != s) {
@@ -268,7 +265,8 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 			return fab_fail(
 				err, EINVAL, "node '%s' has no server",
 				fab_machine_node_name(m, node, name, sizeof(name)));
-		(void)climb(m, down, up, node, interface_of[node], 1);
+		(void)fab_share_climb(m, down, up, m->node_vertex[node],
+				      m->interface_vertex[interface_of[node]], 1);
 	}
 	*out = (struct fab_share){.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY};
 	add_segments(m, out, false, down);
@@ -282,8 +280,9 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i];
 
-		if (climb(m, down, up, node, interface_of[node], 0) <=
-		    out->bandwidth_mbps) {
+		if (fab_share_climb(m, down, up, m->node_vertex[node],
+				    m->interface_vertex[interface_of[node]],
+				    0) <= out->bandwidth_mbps) {
 			out->slowest_node = node;
 			break;
 		}

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "boot/advice.h"
 #include "boot/mapping.h"
+#include "boot/relay.h"
 #include "boot/share.h"
 #include "boot/transfer.h"
 #include "engines.h"
@@ -85,7 +86,7 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 {
 	const struct fab_transfer_options options = {.image_bytes = 1000000,
 						     .n_files = 2};
-	struct fab_alternatives others;
+	FAB_AUTO(fab_relay_fini) struct fab_relay relay = {0};
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	struct fab_share share;
 	struct fab_err err = {""};
@@ -101,7 +102,13 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 		   who);
 	fuzz_must(t.first_s <= t.median_s && t.median_s <= t.last_s, "times out of order",
 		  who);
-	fab_alternatives_of(m, batch, 8, 1, 0, &others);
+	for (int way = FAB_RELAY_CHAIN; way <= FAB_RELAY_DOUBLING; way++) {
+		fab_relay_fini(&relay);
+		fuzz_must(fab_relay_best(m, batch, (enum fab_relay_way)way, 8, 1,
+					 &relay) >= 0 &&
+				  relay.n == batch->n,
+			  "a node without the image", who);
+	}
 }
 
 static void map_all(const struct fab_machine *m, const struct fab_batch *batch)

@@ -173,7 +173,6 @@ Test(boot, advice_on_the_preset)
 			 one = boots_batch(m, "first:1:supernode");
 	const struct fab_transfer_options plain = {.image_bytes = 50000000, .n_files = 1};
 	struct fab_advice levels[FAB_ADVICE_MAX];
-	struct fab_alternatives alternatives;
 	struct fab_mapping_problem problem = {.m = m, .batch = &all};
 	uint32_t n;
 
@@ -199,11 +198,6 @@ Test(boot, advice_on_the_preset)
 	MUST(fab_advice_raise(&problem, &plain, levels, &n, ERR));
 	cr_expect_str_eq(m->level[__builtin_ctz(levels[0].levels)].segment, "N3");
 	cr_expect_float_eq(levels[0].bandwidth_mbps, 125, 1e-6);
-	fab_alternatives_of(m, &all, 400, 1, 0, &alternatives);
-	cr_expect_float_eq(alternatives.multicast_seconds, 0.4, 1e-9);
-	cr_expect_float_eq(alternatives.peer_seconds, 9 * 0.4, 1e-9);
-	/* 256 nodes in a row at the full rate of the boards */
-	cr_expect_float_eq(alternatives.chain_seconds, (400 + 255) / 1000.0, 1e-9);
 }
 
 Test(boot, failover_counts_who_moves)

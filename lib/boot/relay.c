@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chains, trees and doubling: who passes the image on to whom, and the time of it. */
+#include "boot/relay.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "boot/mapping_impl.h"
+
+/* A holder that sees to nodes lo .. hi - 1 of the batch, from a step on. */
+struct range {
+	uint32_t from, lo, hi, step;
+	bool is_from_server;
+};
+
+struct making {
+	const struct fab_batch *batch;
+	enum fab_relay_way way;
+	FAB_VEC(struct range) left;
+	struct fab_relay *out;
+};
+
+/* The holder of a range gives the image to a node of it, which is a holder then. */
+static void give(struct making *x, const struct range *r, uint32_t at)
+{
+	struct fab_relay *out = x->out;
+
+	out->hop[out->n++] = (struct fab_relay_hop){r->from, x->batch->node[at], r->step,
+						    r->is_from_server};
+	out->n_steps = r->step >= out->n_steps ? r->step + 1 : out->n_steps;
+}
+
+static void leave(struct making *x, uint32_t at, uint32_t lo, uint32_t hi, uint32_t step)
+{
+	if (lo < hi)
+		FAB_PUSH(&x->left,
+			 ((struct range){x->batch->node[at], lo, hi, step, false}));
+}
+
+static void serve(struct making *x, struct range r)
+{
+	uint32_t middle = r.lo + (r.hi - r.lo) / 2;
+
+	if (x->way == FAB_RELAY_DOUBLING) {
+		for (; r.lo < r.hi; r.hi = middle, r.step++) {
+			middle = r.lo + (r.hi - r.lo) / 2;
+			give(x, &r, middle);
+			leave(x, middle, middle + 1, r.hi, r.step + 1);
+		}
+		return;
+	}
+	give(x, &r, r.lo);
+	if (x->way == FAB_RELAY_CHAIN)
+		middle = r.lo;
+	leave(x, r.lo, r.lo + 1, middle + 1, r.step + 1);
+	leave(x, r.lo, middle + 1, r.hi, r.step + 1);
+}
+
+static int cmp_hop(const void *a, const void *b)
+{
+	const struct fab_relay_hop *x = a, *y = b;
+
+	FAB_ORDER_BY(x, y, step);
+	return fab_cmp_u32(&x->to, &y->to);
+}
+
+void fab_relay_make(const struct fab_machine *m, const struct fab_batch *batch,
+		    enum fab_relay_way way, uint32_t n_servers, struct fab_relay *out)
+{
+	struct making x = {.batch = batch, .way = way, .out = out};
+	uint32_t n;
+	FAB_AUTOFREE uint32_t *server = fab_interfaces_spread(m, &n);
+
+	n = n_servers < n ? n_servers : n;
+	n = batch->n < n ? batch->n : n;
+	/* neighbours serve neighbours */
+	qsort(server, n, sizeof(*server), fab_cmp_u32);
+	*out = (struct fab_relay){
+		.n_servers = n,
+		.hop = FAB_NEW((size_t)batch->n + 1, struct fab_relay_hop)};
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t lo = (uint32_t)((uint64_t)batch->n * i / n);
+		uint32_t hi = (uint32_t)((uint64_t)batch->n * (i + 1) / n);
+
+		serve(&x, (struct range){server[i], lo, hi, 0, true});
+	}
+	while (x.left.n)
+		serve(&x, x.left.v[--x.left.n]);
+	free(x.left.v);
+	qsort(out->hop, out->n, sizeof(*out->hop), cmp_hop);
+}
+
+void fab_relay_fini(struct fab_relay *relay)
+{
+	free(relay->hop);
+	*relay = (struct fab_relay){0};
+}
+
+/* The least rate of hops first .. end - 1 that run at once; the counts are 0 before and
+ * behind. */
+static double rate_of(const struct fab_machine *m, const struct fab_relay *r,
+		      uint32_t first, uint32_t end, uint32_t *down, uint32_t *up)
+{
+	static const uint32_t more[] = {1, 0, (uint32_t)-1}; /* count, look, clear */
+	double rate = INFINITY;
+
+	for (size_t k = 0; k < FAB_COUNT(more); k++)
+		for (uint32_t i = first; i < end; i++) {
+			const struct fab_relay_hop *h = &r->hop[i];
+			uint32_t from = h->is_from_server ? m->interface_vertex[h->from]
+							  : m->node_vertex[h->from];
+			double share = fab_share_climb(m, down, up, m->node_vertex[h->to],
+						       from, more[k]);
+
+			rate = more[k] ? rate : fmin(rate, share);
+		}
+	return rate;
+}
+
+double fab_relay_seconds(const struct fab_machine *m, const struct fab_relay *r,
+			 double image_mbit, double chunk_mbit)
+{
+	FAB_AUTOFREE uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
+	FAB_AUTOFREE uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
+	double seconds = 0;
+
+	if (chunk_mbit > 0 && r->n)
+		return (image_mbit + (r->n_steps - 1) * fmin(chunk_mbit, image_mbit)) /
+		       rate_of(m, r, 0, r->n, down, up);
+	for (uint32_t first = 0, end; first < r->n; first = end) {
+		for (end = first + 1;
+		     end < r->n && r->hop[end].step == r->hop[first].step;)
+			end++;
+		seconds += image_mbit / rate_of(m, r, first, end, down, up);
+	}
+	return seconds;
+}
+
+double fab_relay_best(const struct fab_machine *m, const struct fab_batch *batch,
+		      enum fab_relay_way way, double image_mbit, double chunk_mbit,
+		      struct fab_relay *out)
+{
+	double best = INFINITY;
+
+	*out = (struct fab_relay){0};
+	for (uint64_t n = 1, most = m->n_interfaces; n; n = n < most ? n * 2 : 0) {
+		struct fab_relay r;
+		double seconds;
+
+		fab_relay_make(m, batch, way, (uint32_t)(n < most ? n : most), &r);
+		seconds = fab_relay_seconds(m, &r, image_mbit, chunk_mbit);
+		if (!out->hop || seconds < best * (1 - 1e-9)) {
+			struct fab_relay worse = *out;
+
+			*out = r;
+			r = worse;
+			best = seconds;
+		}
+		fab_relay_fini(&r);
+	}
+	return best;
+}
+
+/* The least capacity above a vertex. */
+static double narrowest(const struct fab_machine *m, uint32_t vertex)
+{
+	double least = INFINITY;
+
+	for (uint32_t v = vertex; v; v = m->parent[v])
+		least = fmin(least, m->capacity_mbps[v]);
+	return least;
+}
+
+double fab_relay_stream_seconds(const struct fab_machine *m,
+				const struct fab_batch *batch, double image_mbit,
+				double repair)
+{
+	double stream = INFINITY, source = 0;
+	uint32_t n_up;
+	FAB_AUTOFREE uint32_t *server = fab_interfaces_up(m, &n_up);
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		stream = fmin(stream, narrowest(m, m->node_vertex[batch->node[i]]));
+	for (uint32_t i = 0; i < n_up; i++)
+		source = fmax(source, narrowest(m, m->interface_vertex[server[i]]));
+	return image_mbit * (1 + repair) / fmin(stream, source);
+}
