@@ -7,6 +7,7 @@
 #include "boot/advice.h"
 #include "boot/plan.h"
 #include "boot/relay.h"
+#include "boot/service.h"
 #include "cli/command.h"
 #include "export/boot.h"
 #include "mcast/route.h"
@@ -69,7 +70,9 @@ struct bootplan_params {
 	struct fab_transfer_options transfer;
 	const char *tftp; /* BLOCK:WINDOW:RTT */
 	struct fab_limits limits;
+	const char *hashed, *reserved; /* LEVEL:VALUE,... */
 	double efficiency;
+	double round_trip_seconds; /* 0: no table of services */
 	struct bootplan_export export;
 	struct bootplan_methods methods;
 	struct fab_cli_store store;

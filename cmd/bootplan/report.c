@@ -220,6 +220,11 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 			r, FAB_TONE_BAD,
 			"That misses the target of %s; %s%u of the %u servers would keep it by equal shares, if no node started late, waited or gave up.",
 			target, about, needed.n, needed.n_up);
+	else if (needed.n && o->p->limits.most_links)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"That misses the target of %s; %u of the %u servers would keep it by equal shares, if hashed links were one pipe.",
+			target, needed.n, needed.n_up);
 	else if (needed.n)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
@@ -436,6 +441,45 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 	fab_report_table_end(r);
 }
 
+/* The best mapping by each service. */
+static void print_services(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column columns[] = {
+		{"service", FAB_TEXT, "that nodes load from", 0},
+		{"files", FAB_UINT, "that the image is", 0},
+		{"window_bytes", FAB_UINT, "under way in one transfer", FAB_COL_BYTES},
+		{"efficiency", FAB_REAL, "part of the bytes on the wire that is image",
+		 0},
+		{"limit_mbps", FAB_REAL, "of one transfer: a window each round trip",
+		 FAB_COL_MBPS},
+		{"bandwidth_mbps", FAB_REAL, "of the slowest node", FAB_COL_MBPS},
+		{"is_limited", FAB_BOOL, "the window holds it back, not the network", 0},
+		{"boot_seconds", FAB_REAL, "that it takes", FAB_COL_SECONDS},
+	};
+
+	if (!(o->p->round_trip_seconds > 0) || bootplan_best(o)->n_unserved)
+		return;
+	fab_report_table_begin(r, "services", "The best mapping by each service", columns,
+			       FAB_COUNT(columns));
+	for (size_t i = 0; i < fab_n_services; i++) {
+		const struct fab_service *s = &fab_services[i];
+		struct fab_service_time t =
+			fab_service_time(s, &bootplan_best(o)->share, o->plan.transfer,
+					 o->p->efficiency, o->p->round_trip_seconds);
+
+		fab_report_row(r, (const union fab_cell[]){
+					  {.text = s->name},
+					  {.u = t.n_files},
+					  {.u = s->window_bytes},
+					  {.real = (double)s->payload / s->wire},
+					  {.real = t.limit_mbps},
+					  {.real = t.bandwidth_mbps},
+					  {.u = t.is_limited},
+					  {.real = t.seconds}});
+	}
+	fab_report_table_end(r);
+}
+
 void bootplan_report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct bootplan_outcome *o = w->outcome;
@@ -456,6 +500,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	bootplan_report_exported(r, &o->exported);
 	bootplan_report_previous(r, &o->previous);
 	print_advice(r, w->arena, o);
+	print_services(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
 	for (size_t i = 0; i < o->results.of.n; i++) {

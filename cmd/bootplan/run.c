@@ -394,6 +394,10 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	o->fingerprint = fab_hash_bytes(m->interface_vertex,
 					m->n_interfaces * sizeof(*m->interface_vertex),
 					o->fingerprint);
+	p->limits.hash_seed = p->run.seed;
+	rc = fab_limits_parse(m, p->hashed, p->reserved, &p->limits, err);
+	if (rc)
+		return rc;
 	fab_plan_limit(c, &p->limits, p->efficiency);
 	rc = make_batches(p, o, err);
 	if (!rc)

@@ -416,6 +416,8 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 		}
 	}
 	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
+	/* hashed links carry less than one pipe */
+	out.is_estimate |= fab_links_most(m) > 1;
 	free(x.n_interfaces);
 	free(x.at);
 	return out;

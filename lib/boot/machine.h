@@ -35,6 +35,12 @@ struct fab_limits {
 	double flow_mbps;     /* of one transfer: the window of its protocol */
 	double disk_mbps;     /* of a server, all its interfaces together */
 	uint32_t connections; /* that a server serves at once; others wait in order */
+	/* by level: links of a segment that transfers are hashed onto, each staying on
+	 * its own (0: one pipe); part of a segment, and Mb/s of it, that other traffic
+	 * has */
+	uint32_t links[FAB_MACHINE_LEVELS_MAX], most_links;
+	double reserved[FAB_MACHINE_LEVELS_MAX], reserved_mbps[FAB_MACHINE_LEVELS_MAX];
+	uint64_t hash_seed;
 };
 
 struct fab_machine {

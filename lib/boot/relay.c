@@ -121,8 +121,9 @@ static double rate_of(const struct fab_machine *m, const struct fab_relay *r,
 double fab_relay_seconds(const struct fab_machine *m, const struct fab_relay *r,
 			 double image_mbit, double chunk_mbit)
 {
-	FAB_AUTOFREE uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
-	FAB_AUTOFREE uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
+	size_t n_links = (size_t)m->n_vertices * fab_links_most(m);
+	FAB_AUTOFREE uint32_t *down = FAB_NEW0(n_links, uint32_t);
+	FAB_AUTOFREE uint32_t *up = FAB_NEW0(n_links, uint32_t);
 	double seconds = 0;
 
 	if (chunk_mbit > 0 && r->n)
@@ -168,7 +169,7 @@ static double narrowest(const struct fab_machine *m, uint32_t vertex)
 	double least = INFINITY;
 
 	for (uint32_t v = vertex; v; v = m->parent[v])
-		least = fmin(least, m->capacity_mbps[v]);
+		least = fmin(least, fab_link_mbps(m, v));
 	return least;
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/num.h"
+#include "base/units.h"
 #include "boot/mapping_impl.h"
 #include "boot/share.h"
 
@@ -39,8 +41,100 @@ void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
 		      double efficiency)
 {
 	m->limits = *limits;
-	for (uint32_t v = 0; v < m->n_vertices; v++)
+	for (uint32_t v = 0; v < m->n_vertices; v++) {
+		uint32_t l = m->level_of[v];
+
+		m->capacity_mbps[v] *= 1 - limits->reserved[l];
+		m->capacity_mbps[v] -= limits->reserved_mbps[l];
 		m->capacity_mbps[v] *= efficiency;
+	}
+}
+
+/* LEVEL:VALUE, by the name of the unit or of the segment; *value is what follows. */
+static int read_level(const struct fab_machine *m, const struct fab_item *item,
+		      uint32_t *level, struct fab_item *value, struct fab_err *err)
+{
+	const char *colon = memchr(item->text, ':', item->len);
+	size_t len = colon ? (size_t)(colon - item->text) : item->len;
+
+	*level = fab_machine_find_level(m, item->text, len);
+	for (uint32_t l = 1; l < m->n_levels && *level == FAB_NONE; l++)
+		if (strlen(m->level[l].segment) == len &&
+		    !memcmp(m->level[l].segment, item->text, len))
+			*level = l;
+	if (!colon || *level == FAB_NONE || !*level)
+		return fab_fail(err, EINVAL,
+				"'%.*s': expected LEVEL:VALUE, a level of the machine",
+				item->len > 60 ? 60 : (int)item->len, item->text);
+	*value = (struct fab_item){.text = colon + 1, .len = item->len - len - 1};
+	return 0;
+}
+
+static int read_links(const struct fab_item *value, uint32_t *links, struct fab_err *err)
+{
+	uint64_t n;
+
+	if (!fab_parse_u64(value->text, value->len, 2, FAB_LINKS_MAX, &n))
+		return fab_fail(err, EINVAL, "'%.*s': expected links from 2 to %d",
+				value->len > 60 ? 60 : (int)value->len, value->text,
+				FAB_LINKS_MAX);
+	*links = (uint32_t)n;
+	return 0;
+}
+
+static int read_reserved(const struct fab_item *value, double *part, double *mbps,
+			 struct fab_err *err)
+{
+	if (fab_parse_real(value->text, value->len, 0, 0.999999, part))
+		return 0;
+	if (!fab_parse_rate_mbps(value->text, value->len, mbps, NULL))
+		return 0;
+	return fab_fail(err, EINVAL,
+			"'%.*s': expected a part from 0 to below 1, or a rate",
+			value->len > 60 ? 60 : (int)value->len, value->text);
+}
+
+static int read_list(const struct fab_machine *m, const char *list, bool is_links,
+		     struct fab_limits *out, struct fab_err *err)
+{
+	const char *at = list;
+	struct fab_item item, value = {0};
+	uint32_t l;
+	int rc = 1;
+
+	while (list && (rc = fab_list_next(&at, list + strlen(list), &item, err)) > 0) {
+		rc = read_level(m, &item, &l, &value, err);
+		if (!rc)
+			rc = is_links ? read_links(&value, &out->links[l], err)
+				      : read_reserved(&value, &out->reserved[l],
+						      &out->reserved_mbps[l], err);
+		if (rc)
+			break;
+		if (out->links[l] > out->most_links)
+			out->most_links = out->links[l];
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int fab_limits_parse(const struct fab_machine *m, const char *links, const char *reserved,
+		     struct fab_limits *out, struct fab_err *err)
+{
+	char name[256];
+	int rc = read_list(m, links, true, out, err);
+
+	if (rc) {
+		fab_err_prefix(err, "--set hashed");
+		return rc;
+	}
+	rc = read_list(m, reserved, false, out, err);
+	for (uint32_t v = 1; v < m->n_vertices && !rc; v++)
+		if (out->reserved_mbps[m->level_of[v]] >=
+		    m->capacity_mbps[v] * (1 - out->reserved[m->level_of[v]]))
+			rc = fab_fail(err, EINVAL, "nothing of '%s' would be left",
+				      fab_machine_vertex_name(m, v, name, sizeof(name)));
+	if (rc)
+		fab_err_prefix(err, "--set reserved");
+	return rc;
 }
 
 void fab_limits_raise(const struct fab_machine *m, uint32_t doubled,
@@ -65,7 +159,7 @@ double fab_limits_transfer_mbps(const struct fab_machine *m,
 	double most = 0;
 
 	for (uint32_t i = 0; i < batch->n; i++)
-		most = fmax(most, m->capacity_mbps[m->node_vertex[batch->node[i]]]);
+		most = fmax(most, fab_link_mbps(m, m->node_vertex[batch->node[i]]));
 	return m->limits.flow_mbps > 0 ? fmin(most, m->limits.flow_mbps) : most;
 }
 
@@ -140,24 +234,26 @@ static void add_segments(const struct fab_machine *m, struct fab_share *out, boo
 			 const uint32_t *sharers)
 {
 	struct fab_share_segment of_level[FAB_MACHINE_LEVELS_MAX];
+	uint32_t most = fab_links_most(m);
 
 	for (uint32_t l = 0; l < m->n_levels; l++)
 		of_level[l] = (struct fab_share_segment){.level = l,
 							 .is_up = is_up,
 							 .name = m->level[l].segment,
 							 .vertex = FAB_NONE};
-	for (uint32_t v = 1; v < m->n_vertices; v++) {
+	for (uint32_t k = most; k < m->n_vertices * most; k++) {
+		uint32_t v = k / most;
 		struct fab_share_segment *s = &of_level[m->level_of[v]];
 		double share;
 
-		if (!sharers[v])
+		if (!sharers[k])
 			continue;
-		share = m->capacity_mbps[v] / sharers[v];
-		if (sharers[v] > s->max_sharers)
-			s->max_sharers = sharers[v];
+		share = fab_link_mbps(m, v) / sharers[k];
+		if (sharers[k] > s->max_sharers)
+			s->max_sharers = sharers[k];
 		if (s->vertex == FAB_NONE || share < s->share_mbps) {
 			s->vertex = v;
-			s->capacity_mbps = m->capacity_mbps[v];
+			s->capacity_mbps = fab_link_mbps(m, v);
 			s->share_mbps = share;
 		}
 	}
@@ -236,16 +332,17 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 }
 
 double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
-		       uint32_t a, uint32_t s, uint32_t more)
+		       uint32_t to, uint32_t from, uint32_t more)
 {
+	uint32_t a = to, s = from;
 	double least = INFINITY;
 
 	while (a != s) {
 		uint32_t *at = a > s ? &a : &s;
-		uint32_t *n = &(at == &a ? down : up)[*at];
+		uint32_t *n = &(at == &a ? down : up)[fab_link_of(m, *at, to, from)];
 
 		*n += more;
-		least = fmin(least, m->capacity_mbps[*at] / *n);
+		least = fmin(least, fab_link_mbps(m, *at) / *n);
 		*at = m->parent[*at];
 	}
 	return least;
@@ -254,8 +351,9 @@ double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up
 int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 const uint32_t *interface_of, struct fab_share *out, struct fab_err *err)
 {
-	FAB_AUTOFREE uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
-	FAB_AUTOFREE uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
+	size_t n_links = (size_t)m->n_vertices * fab_links_most(m);
+	FAB_AUTOFREE uint32_t *down = FAB_NEW0(n_links, uint32_t);
+	FAB_AUTOFREE uint32_t *up = FAB_NEW0(n_links, uint32_t);
 	char name[256];
 
 	for (uint32_t i = 0; i < batch->n; i++) {
@@ -300,7 +398,7 @@ static double limits_brute(const struct fab_machine *m, const struct fab_batch *
 	double flow = 0;
 
 	for (uint32_t i = 0; i < batch->n; i++) {
-		double own = m->capacity_mbps[m->node_vertex[batch->node[i]]];
+		double own = fab_link_mbps(m, m->node_vertex[batch->node[i]]);
 
 		flow = fmax(flow, fmin(own, least));
 	}
@@ -325,12 +423,12 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 			       const uint32_t *interface_of)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
-	uint32_t nv = m->n_vertices, deepest = 0;
+	uint32_t nv = m->n_vertices, most = fab_links_most(m), deepest = 0;
 	uint32_t *depth = FAB_ARENA_NEW0(&a, nv, uint32_t);
 	uint32_t *of_node = FAB_ARENA_NEW(&a, m->n_nodes, uint32_t);
 	uint32_t *of_interface = FAB_ARENA_NEW(&a, m->n_interfaces, uint32_t);
-	uint32_t *down = FAB_ARENA_NEW0(&a, (size_t)nv + 1, uint32_t);
-	uint32_t *up = FAB_ARENA_NEW0(&a, (size_t)nv + 1, uint32_t);
+	uint32_t *down = FAB_ARENA_NEW0(&a, (size_t)nv * most + 1, uint32_t);
+	uint32_t *up = FAB_ARENA_NEW0(&a, (size_t)nv * most + 1, uint32_t);
 	double least = limits_brute(m, batch, interface_of);
 
 	for (uint32_t v = 1; v < nv; v++) {
@@ -350,16 +448,18 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 				of_interface[i] = v;
 		}
 		for (uint32_t i = 0; i < batch->n; i++) {
-			uint32_t x = of_node[batch->node[i]];
-			uint32_t y = of_interface[interface_of[batch->node[i]]];
+			uint32_t node = batch->node[i], interface = interface_of[node];
+			uint32_t x = of_node[node], y = of_interface[interface];
+			uint32_t to = m->node_vertex[node];
+			uint32_t from = m->interface_vertex[interface];
 
-			down[x == y || x == FAB_NONE ? 0 : x]++;
-			up[x == y || y == FAB_NONE ? 0 : y]++;
+			down[x == y || x == FAB_NONE ? 0 : fab_link_of(m, x, to, from)]++;
+			up[x == y || y == FAB_NONE ? 0 : fab_link_of(m, y, to, from)]++;
 		}
 	}
-	for (uint32_t v = 1; v < nv; v++)
-		least = fmin(least,
-			     m->capacity_mbps[v] / (down[v] > up[v] ? down[v] : up[v]));
+	for (uint32_t k = most; k < nv * most; k++)
+		least = fmin(least, fab_link_mbps(m, k / most) /
+					    (down[k] > up[k] ? down[k] : up[k]));
 	return least;
 }
 

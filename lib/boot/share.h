@@ -30,9 +30,22 @@ const char *fab_limit_name(enum fab_limit limit);
 /* Does the machine have it? O(1). */
 bool fab_limit_is_given(const struct fab_machine *m, enum fab_limit limit);
 
+/* Most links that one segment is hashed onto. */
+enum { FAB_LINKS_MAX = 64 };
+
+/*
+ * Lists of levels by unit or segment, as `cascade:2,supernode:2` for links (2 to 64) and
+ * `server:0.2,N4:5G` for what is reserved (a part below 1, or a rate), into `out`; NULL:
+ * none. EINVAL: no such level, another value, or a segment of which nothing is left.
+ * O(len + vertices).
+ */
+int fab_limits_parse(const struct fab_machine *m, const char *links, const char *reserved,
+		     struct fab_limits *out, struct fab_err *err) FAB_MUST_CHECK;
+
 /*
  * Set the limits of a machine, and scale its cables to the part `efficiency` (above 0, at
- * most 1) of their bytes that is image. Once for each machine. O(vertices).
+ * most 1) of their bytes that is image, of what is not reserved. Once for each machine.
+ * O(vertices).
  */
 void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
 		      double efficiency);

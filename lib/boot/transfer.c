@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/order.h"
 #include "base/queues.h"
+#include "boot/mapping_impl.h"
 #include "event/schedule.h"
 #include "event/stats.h"
 
@@ -107,6 +108,7 @@ struct simulation {
 /* A node by the vertex above it: pipes of a path come from there. */
 struct key {
 	uint32_t parent, interface, at;
+	uint32_t node; /* vertex; 0: its links are those of the others here */
 	double cap;
 };
 
@@ -116,28 +118,31 @@ static int cmp_key(const void *a, const void *b)
 
 	FAB_ORDER_BY(x, y, parent);
 	FAB_ORDER_BY(x, y, interface);
+	FAB_ORDER_BY(x, y, node);
 	FAB_ORDER_BY(x, y, cap);
 	return fab_cmp_u32(&x->at, &y->at);
 }
 
-/* The segments that can be full between a vertex and an interface: down 2v, up 2v + 1,
- * disks behind them. inflow[2 * n_vertices]: most that a segment gets from those next to
- * it on the way. */
-static uint32_t path_of(const struct fab_machine *m, const double *inflow, uint32_t a,
-			uint32_t interface, uint32_t pipes[PATH_MAX_PIPES])
+/* The links that can be full between what is above a node and an interface: down 2 *
+ * link, up 2 * link + 1, disks behind them. inflow[2 * n_vertices]: most that a segment
+ * gets from those next to it on the way. */
+static uint32_t path_of(const struct fab_machine *m, const double *inflow,
+			const struct key *key, uint32_t pipes[PATH_MAX_PIPES])
 {
-	uint32_t v = m->interface_vertex[interface], n = 0;
+	uint32_t a = key->parent, from = m->interface_vertex[key->interface];
+	uint32_t v = from, n = 0;
 
 	while (a != v) {
 		uint32_t *at = a > v ? &a : &v;
-		uint32_t pipe = 2 * *at + (at == &v);
 
-		if (inflow[pipe] > m->capacity_mbps[*at])
-			pipes[n++] = pipe;
+		if (inflow[2 * *at + (at == &v)] > fab_link_mbps(m, *at))
+			pipes[n++] =
+				2 * fab_link_of(m, *at, key->node, from) + (at == &v);
 		*at = m->parent[*at];
 	}
 	if (m->limits.disk_mbps > 0)
-		pipes[n++] = 2 * m->n_vertices + m->interface_server[interface];
+		pipes[n++] = 2 * m->n_vertices * fab_links_most(m) +
+			     m->interface_server[key->interface];
 	return n;
 }
 
@@ -146,7 +151,8 @@ static void make_classes(struct simulation *s)
 {
 	const struct fab_machine *m = s->m;
 	uint32_t n = s->batch->n, raw[PATH_MAX_PIPES], at = 0;
-	uint32_t n_raw = 2 * m->n_vertices + m->n_servers;
+	uint32_t most = fab_links_most(m), n_links = m->n_vertices * most;
+	uint32_t n_raw = 2 * n_links + m->n_servers;
 	uint32_t *number = FAB_NEW((size_t)n_raw, uint32_t);
 	struct key *key = FAB_NEW((size_t)n + 1, struct key);
 	double *inflow = FAB_NEW0(2 * (size_t)m->n_vertices, double);
@@ -156,11 +162,12 @@ static void make_classes(struct simulation *s)
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t node = s->batch->node[i], v = m->node_vertex[node];
-		double cap = m->capacity_mbps[v];
+		double cap = fab_link_mbps(m, v);
 
 		if (m->limits.flow_mbps > 0)
 			cap = fmin(cap, m->limits.flow_mbps);
-		key[i] = (struct key){m->parent[v], s->interface_of[node], i, cap};
+		key[i] = (struct key){m->parent[v], s->interface_of[node], i,
+				      most > 1 ? v : 0, cap};
 	}
 	qsort(key, n, sizeof(*key), cmp_key);
 	memset(number, 0xff, n_raw * sizeof(*number));
@@ -179,17 +186,18 @@ static void make_classes(struct simulation *s)
 	for (uint32_t i = 0; i < n; i++) {
 		if (!i || key[i - 1].parent < key[i].parent ||
 		    key[i - 1].interface != key[i].interface ||
-		    key[i - 1].cap < key[i].cap) {
+		    key[i - 1].node != key[i].node || key[i - 1].cap < key[i].cap) {
 			struct class c = {.cap_mbps = key[i].cap, .first = i};
 
 			c.first_on = (uint32_t)on.n;
-			c.n_on = path_of(m, inflow, key[i].parent, key[i].interface, raw);
+			c.n_on = path_of(m, inflow, &key[i], raw);
 			FAB_PUSH(&classes, c);
 			for (uint32_t k = 0; k < c.n_on; k++) {
 				uint32_t *p = &number[raw[k]];
-				double capacity = raw[k] < 2 * m->n_vertices
-							  ? m->capacity_mbps[raw[k] / 2]
-							  : m->limits.disk_mbps;
+				double capacity =
+					raw[k] < 2 * n_links
+						? fab_link_mbps(m, raw[k] / 2 / most)
+						: m->limits.disk_mbps;
 
 				if (*p == FAB_NONE) {
 					*p = (uint32_t)pipes.n;
