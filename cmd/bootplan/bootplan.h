@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "boot/addresses.h"
 #include "boot/advice.h"
+#include "boot/cost.h"
 #include "boot/plan.h"
 #include "boot/relay.h"
 #include "boot/service.h"
@@ -64,6 +65,7 @@ struct bootplan_params {
 	const char *loaded;
 	enum fab_plan_model model;
 	double target_seconds;
+	const char *prices;
 	bool check;
 	const char *mapping_out, *dot_out;
 	struct fab_cli_plot plot;
@@ -121,6 +123,14 @@ struct bootplan_previous {
 	uint32_t n_new, n_gone, n_moved, n_readdressed;
 };
 
+/* Plans by --prices for the largest batch. */
+struct bootplan_costs {
+	bool is_given, is_kept; /* the file; a plan keeps to the target: the cheapest */
+	struct fab_cost_plan cheapest;
+	uint32_t n;
+	struct fab_cost_plan frontier[20];
+};
+
 struct bootplan_outcome {
 	const struct bootplan_params *p;
 	const struct fab_machine *m; /* at present */
@@ -139,7 +149,8 @@ struct bootplan_outcome {
 	uint32_t largest_nodes;
 	const char *largest_text;
 	FAB_VEC(struct bootplan_method) methods;
-	bool has_broken_tree;		  /* with --verify */
+	bool has_broken_tree; /* with --verify */
+	struct bootplan_costs costs;
 	struct fab_ip_network network[2]; /* --network: IPv4, IPv6 */
 	bool has_network[2];
 	struct bootplan_exported exported;
@@ -163,6 +174,14 @@ struct bootplan_way {
 	bool waits;	 /* a node sends when it has the whole image; else by chunks */
 	bool one_by_one; /* target by target, in the order of the hops */
 };
+/* Plans by --prices (costs.c). */
+int bootplan_add_costs(const struct bootplan_params *p, struct bootplan_outcome *o,
+		       struct fab_err *err) FAB_MUST_CHECK;
+void bootplan_answer_costs(struct fab_report *r, struct fab_arena *a,
+			   const struct bootplan_outcome *o);
+void bootplan_report_costs(struct fab_report *r, struct fab_arena *a,
+			   const struct bootplan_outcome *o);
+
 /* Simulations of packets (simulate.c); zeroed: none. EINVAL: too much. The caller calls
  * fini after open, whatever it returns. */
 struct bootplan_sim {

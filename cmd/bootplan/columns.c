@@ -108,6 +108,8 @@ const struct fab_option bootplan_settings[] = {
 	{"omit", "LIST",
 	 "Without --boot: hosts that do not boot, such as login*,storage*: names, host lists, patterns, also of --node-name-map",
 	 FAB_TAKES_TEXT, TO(omit)},
+	{"stagger", "TIME", "max-min: each node starts this long after the one before",
+	 FAB_TAKES_SECONDS, TRANSFER(stagger_seconds), .max = DAY_NS},
 	{"files", "N", "Files that a node asks for, together the image", FAB_TAKES_NUMBER,
 	 TRANSFER(n_files), .min = 1, .max = 1000000, .preset = "1"},
 	{"efficiency", "SHARE",

@@ -491,6 +491,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	bootplan_segments_of(o->m, bootplan_best(o), s);
 	fab_cli_answer_shard(r, &o->p->shard);
 	answer(r, w->arena, o, s);
+	bootplan_answer_costs(r, w->arena, o);
 	bootplan_answer_exported(r, &o->exported);
 	bootplan_answer_previous(r, o);
 	fab_cli_report_shard(r, &o->p->shard);
@@ -501,6 +502,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	bootplan_report_previous(r, &o->previous);
 	print_advice(r, w->arena, o);
 	print_services(r, o);
+	bootplan_report_costs(r, w->arena, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
 	for (size_t i = 0; i < o->results.of.n; i++) {

@@ -438,6 +438,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (!rc)
 		rc = fab_advice_raise(&o->problem, &p->transfer, o->advice, &o->n_advice,
 				      err);
+	if (!rc)
+		rc = bootplan_add_costs(p, o, err);
 	if (!rc && (p->export.path || p->export.folder))
 		rc = bootplan_check_export(p, o, err);
 	if (rc)

@@ -50,18 +50,23 @@ void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
 	}
 }
 
-/* LEVEL:VALUE, by the name of the unit or of the segment; *value is what follows. */
+uint32_t fab_limits_level(const struct fab_machine *m, const char *name, size_t len)
+{
+	for (uint32_t l = 1; l < m->n_levels; l++)
+		if (strlen(m->level[l].segment) == len &&
+		    !memcmp(m->level[l].segment, name, len))
+			return l;
+	return fab_machine_find_level(m, name, len);
+}
+
+/* LEVEL:VALUE; *value is what follows. */
 static int read_level(const struct fab_machine *m, const struct fab_item *item,
 		      uint32_t *level, struct fab_item *value, struct fab_err *err)
 {
 	const char *colon = memchr(item->text, ':', item->len);
 	size_t len = colon ? (size_t)(colon - item->text) : item->len;
 
-	*level = fab_machine_find_level(m, item->text, len);
-	for (uint32_t l = 1; l < m->n_levels && *level == FAB_NONE; l++)
-		if (strlen(m->level[l].segment) == len &&
-		    !memcmp(m->level[l].segment, item->text, len))
-			*level = l;
+	*level = fab_limits_level(m, item->text, len);
 	if (!colon || *level == FAB_NONE || !*level)
 		return fab_fail(err, EINVAL,
 				"'%.*s': expected LEVEL:VALUE, a level of the machine",

@@ -42,6 +42,10 @@ enum { FAB_LINKS_MAX = 64 };
 int fab_limits_parse(const struct fab_machine *m, const char *links, const char *reserved,
 		     struct fab_limits *out, struct fab_err *err) FAB_MUST_CHECK;
 
+/* A level by the name of its unit (one or many) or of its segment; FAB_NONE. O(levels).
+ */
+uint32_t fab_limits_level(const struct fab_machine *m, const char *name, size_t len);
+
 /*
  * Set the limits of a machine, and scale its cables to the part `efficiency` (above 0, at
  * most 1) of their bytes that is image, of what is not reserved. Once for each machine.

@@ -139,6 +139,26 @@ Test(relay, tree_of_a_rack)
 	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 500), 400 / 500.0, 1e-9);
 }
 
+/* The slowest hop decides, wherever it stands; no server is left without a node. */
+Test(relay, unlike_nodes)
+{
+	static const char text[] = "n0 - 1000 node\nn1 - 100 node\nn2 - 1000 node\n"
+				   "s0 - 1000 server\ns1 - 1000 server\n"
+				   "s2 - 1000 server\ns3 - 1000 server\n";
+	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
+	FAB_AUTO(fab_relay_fini) struct fab_relay r;
+
+	MUST(fab_machine_read("text", text, strlen(text), &m, ERR));
+	all = boots_batch(m, "all");
+	fab_relay_make(m, &all, FAB_RELAY_TREE, 1, &r);
+	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 10), 110 / 100.0, 1e-9);
+	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 0), 0.1 + 1, 1e-9);
+	fab_relay_fini(&r);
+	fab_relay_make(m, &all, FAB_RELAY_CHAIN, 4, &r);
+	cr_expect_eq(r.n_servers, 3);
+}
+
 /* The least time of one step that gives the nodes of `to` the image from those of `have`
  * (bits; servers above nodes), each holder to one at most; INFINITY: impossible. */
 static double step_of(const struct fab_machine *m, uint32_t have, uint32_t to,
