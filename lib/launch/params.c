@@ -257,7 +257,6 @@ int fab_launch_range_find(const struct fab_launch_params *params, const bool *us
 	*out = (struct fab_launch_range){.low = (double)NAN,
 					 .high = (double)NAN,
 					 .by = FAB_N_LAUNCH_CONSTANTS,
-					 .least_by = FAB_N_LAUNCH_CONSTANTS,
 					 .least = base,
 					 .most = base};
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS && !rc; i++) {
@@ -275,11 +274,9 @@ int fab_launch_range_find(const struct fab_launch_params *params, const bool *us
 			high = fmax(high, base + at - coarse);
 		}
 		with.of[i].value = v->value;
-		if (low < out->least) {
-			out->least = low;
-			out->least_by = (enum fab_launch_constant)i;
-		}
+		out->least = fmin(out->least, low);
 		out->most = fmax(out->most, high);
+		out->width[i] = high - low;
 		if (high - low > widest) {
 			widest = high - low;
 			out->low = low;

@@ -150,10 +150,10 @@ struct fab_launch_range {
 	 * NaN: no assumed constant changes it. */
 	double low, high;
 	enum fab_launch_constant by; /* FAB_N_LAUNCH_CONSTANTS: none */
-	/* Least and most over all of them, one at a time; with none the figure itself.
-	 * The constant of the least. */
+	/* Least and most over all of them, one at a time; with none the figure itself. */
 	double least, most;
-	enum fab_launch_constant least_by;
+	/* Between the values at the limits of each constant; 0: no assumption. */
+	double width[FAB_N_LAUNCH_CONSTANTS];
 };
 /*
  * The figure at both limits of each assumed constant with known limits and a set `uses`

@@ -333,24 +333,12 @@ static double total_with(struct fab_launch_start s, const struct fab_launch_sett
 	return out;
 }
 
-/* The settings in which two differ, as bits. */
-static unsigned changes(const struct fab_launch_settings *a,
-			const struct fab_launch_settings *b)
-{
-	unsigned bits = 0;
-
-	for (unsigned k = 0; k < FAB_N_SETTINGS; k++)
-		bits |= (unsigned)(a->of[k] != b->of[k]) << k;
-	return bits;
-}
-
-enum { N_COMBINATIONS = 9 * 3 * 4 * 4 * 3 };
+enum { N_COMBINATIONS = 3 * 4 * 4 * 3 };
 
 static struct fab_launch_settings combination(uint32_t i)
 {
-	static const uint32_t n[] = {9, 3, 4, 4, 3};
-	static const uint32_t values[FAB_N_SETTINGS][9] = {
-		[FAB_SETTING_TREE_WIDTH] = {3, 2, 4, 8, 16, 32, 50, 64, 128},
+	static const uint32_t n[] = {3, 4, 4, 3};
+	static const uint32_t values[FAB_N_SEARCHED][4] = {
 		[FAB_SETTING_STAGE_IN] = {FAB_STAGE_STORM, FAB_STAGE_TREE,
 					  FAB_STAGE_CACHE},
 		[FAB_SETTING_FANOUT] = {7, 2, 4, 8},
@@ -358,137 +346,196 @@ static struct fab_launch_settings combination(uint32_t i)
 					FAB_WIREUP_DIRECT, FAB_WIREUP_DIRECT_BARRIER},
 		[FAB_SETTING_FENCE] = {FAB_FENCE_SLURM_AUTO, FAB_FENCE_RING,
 				       FAB_FENCE_TREE}};
-	struct fab_launch_settings is;
+	struct fab_launch_settings is = {.of = {[FAB_SETTING_TREE_WIDTH] = 3}};
 
-	for (unsigned k = 0; k < FAB_N_SETTINGS; k++, i /= n[k - 1])
+	for (unsigned k = 0; k < FAB_N_SEARCHED; k++, i /= n[k - 1])
 		is.of[k] = values[k][i % n[k]];
 	return is;
 }
 
-/* Does TreeWidth save 5 % as it is and by all limits of all assumed constants? */
-static bool saves_always(struct fab_launch_start s, const struct fab_launch_settings *now,
-			 const struct fab_launch_settings *then)
+/* Saving of one over the other at both limits of an assumed constant. */
+static void at_limits(struct fab_launch_start s, const struct fab_launch_settings *now,
+		      const struct fab_launch_settings *then, size_t constant,
+		      double saved[2], double share[2])
 {
-	for (size_t i = 0; i < 2 * FAB_N_LAUNCH_CONSTANTS; i++) {
-		struct fab_launch_value *v = &params.of[i / 2], was = *v;
-		double before, after;
+	struct fab_launch_value *v = &params.of[constant], was = *v;
 
-		if (v->origin == FAB_ASSUMED && v->low < v->high)
-			v->value = i % 2 ? v->high : v->low;
+	for (size_t i = 0; i < 2; i++) {
+		double before;
+
+		if (v->origin == FAB_ASSUMED && was.low < was.high)
+			v->value = i ? was.high : was.low;
 		before = total_with(s, now);
-		after = total_with(s, then);
-		*v = was;
-		if (before - after < 0.05 * before)
-			return false;
+		saved[i] = before - total_with(s, then);
+		share[i] = saved[i] / before;
 	}
-	return true;
+	*v = was;
 }
 
-/* Settings that are taken together: none of the cluster that is not worth it alone, each
- * worth it on top of the others, and what was left out costs less than it is worth. */
-static void check_together(struct fab_launch_start s, const struct fab_launch_advice *x,
-			   const double *least)
+/* A row against both limits of every constant. */
+static void check_row(struct fab_launch_start s, const struct fab_launch_settings *from,
+		      const struct fab_launch_advice_row *row)
 {
-	const struct fab_launch_settings *now = &x->now.is, *is = &x->together.is;
-	unsigned changed = changes(is, now), width = 1u << FAB_SETTING_TREE_WIDTH;
-	bool has_width = x->of_alone[FAB_SETTING_TREE_WIDTH].verdict == FAB_ADVICE_YES;
-	double best = INFINITY;
+	double least = row->saved_s, most = row->saved_s, least_share = INFINITY;
 
-	cr_expect(eq(dbl, total_with(s, is), x->together.total_s));
-	cr_expect_eq(has_width,
-		     saves_always(s, now, &x->alone[FAB_SETTING_TREE_WIDTH].is));
-	cr_expect(has_width || !(changed & width));
-	for (unsigned k = 0; k < 1 << FAB_N_SETTINGS; k++)
-		if (has_width || !(k & width))
-			best = fmin(best, least[k]);
-	cr_expect(le(dbl, x->together.total_s, best + 0.09 * x->now.total_s));
-	for (unsigned k = 0; k < FAB_N_SETTINGS; k++) {
-		struct fab_launch_settings without = *is;
-		double own;
+	cr_expect(epsilon_eq(dbl, total_with(s, from) - total_with(s, &row->is),
+			     row->saved_s, 1e-12));
+	cr_expect(eq(dbl, total_with(s, &row->is), row->total_s));
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
+		double saved[2], share[2];
 
-		without.of[k] = now->of[k];
-		own = total_with(s, &without) - x->together.total_s;
-		cr_expect(
-			epsilon_eq(dbl, x->own_s[k], changed >> k & 1 ? own : 0, 1e-12));
-		if (changed >> k & 1)
-			cr_expect(ge(dbl, own,
-				     (1u << k == width ? 0.05 : 0.01) * x->now.total_s));
+		at_limits(s, from, &row->is, i, saved, share);
+		least = fmin(least, fmin(saved[0], saved[1]));
+		most = fmax(most, fmax(saved[0], saved[1]));
+		least_share = fmin(least_share, fmin(share[0], share[1]));
 	}
+	cr_expect(epsilon_eq(dbl, row->saved_low_s, least, 1e-9));
+	cr_expect(epsilon_eq(dbl, row->saved_high_s, most, 1e-9));
+	cr_expect_str_eq(row->verdict, least < 0 ? "depends" : "yes");
+	if (!strcmp(row->scope, "cluster"))
+		cr_expect(ge(dbl, least_share, 0.05));
 }
 
-/* Each setting is the best of those that change nothing else; constants are as before. */
-Test(launch_stages, settings_are_the_best)
+/* The rows of advice, each on top of those before it; returns the end of them. */
+static double check_rows(struct fab_launch_start s, const struct fab_launch_advice *x)
 {
-	uint32_t n_several = 0, n_widths = 0;
+	struct fab_launch_settings at = x->now.is, before = at;
+	double total_s = x->now.total_s;
+	bool is_cluster = false, overlap = false;
 
-	for (uint32_t n = 2; n < 400; n = n * 3 + 1) {
-		struct fab_launch_start s = start_of(n, n % 5 ? 2 : 48);
-		double least[1 << FAB_N_SETTINGS];
-		struct fab_launch_advice x;
+	for (size_t i = 0; i < x->n_rows; i++) {
+		const struct fab_launch_advice_row *row = &x->rows[i];
+		bool of_cluster = !strcmp(row->scope, "cluster");
 
-		s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
-		set(FAB_CONST_tree_width, 3);
-		set(FAB_CONST_fanout, 7);
-		set(FAB_CONST_fs_ops, n % 2 ? 1e9 : 100);
-		cr_assert(zero(int, fab_launch_advise(&s, &params, NULL, &x, NULL)));
-		cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));
-		cr_expect(eq(dbl, FAB_PARAM(&params, fanout), 7));
-		cr_expect(eq(dbl, x.now.total_s, total(&s)));
-		for (unsigned k = 0; k < 1 << FAB_N_SETTINGS; k++)
-			least[k] = INFINITY;
-		for (uint32_t i = 0; i < N_COMBINATIONS; i++) {
-			const struct fab_launch_settings is = combination(i);
-			double *of = &least[changes(&is, &x.now.is)];
-
-			*of = fmin(*of, total_with(s, &is));
+		cr_assert(of_cluster >= is_cluster); /* those of the job come first */
+		is_cluster |= of_cluster;
+		cr_expect(ge(dbl, row->saved_s, 0.05 * x->now.total_s));
+		overlap |= row->saved_low_s < 0;
+		for (size_t k = 0; k < i; k++)
+			overlap |= row->saved_low_s < x->rows[k].saved_high_s &&
+				   x->rows[k].saved_low_s < row->saved_high_s;
+		check_row(s, row->is_alternative ? &before : &at, row);
+		if (row->is_alternative) {
+			cr_expect_neq(row->is.of[FAB_SETTING_STAGE_IN],
+				      x->rows[i - 1].is.of[FAB_SETTING_STAGE_IN]);
+			continue;
 		}
-		for (unsigned k = 0; k < FAB_N_SETTINGS; k++) {
-			cr_expect_eq(changes(&x.alone[k].is, &x.now.is), 1u << k);
-			cr_expect(eq(dbl, x.alone[k].total_s, least[1u << k]));
-			cr_expect(eq(dbl, total_with(s, &x.alone[k].is), least[1u << k]));
-		}
-		check_together(s, &x, least);
-		n_several += __builtin_popcount(changes(&x.together.is, &x.now.is)) > 1;
-		n_widths += x.together.is.of[FAB_SETTING_TREE_WIDTH] !=
-			    x.now.is.of[FAB_SETTING_TREE_WIDTH];
+		before = at;
+		at = row->is;
+		total_s -= row->saved_s;
 	}
+	cr_expect_eq(x->is_open, overlap);
+	cr_expect(epsilon_eq(dbl, total_s, x->then.total_s, 1e-9));
+	return total_s;
+}
+
+/* Every row saves 5 %, none is left that does, and no combination of the job's settings
+ * is much better than the rows; constants are as before. */
+Test(launch_stages, changes_add_up)
+{
+	uint32_t n_several = 0, n_alternatives = 0, n_widths = 0;
+
+	for (uint32_t n = 2; n < 400; n = n * 3 + 1)
+		for (uint32_t kind = 0; kind < 5; kind++) {
+			struct fab_launch_start s = start_of(n, n % 5 ? 2 : 48);
+			struct fab_launch_advice_input in = {.params = &params,
+							     .memory = &memory};
+			struct fab_launch_advice x;
+			double best = INFINITY;
+
+			s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
+			s.stage_in = kind == 3 ? FAB_STAGE_TREE : FAB_STAGE_STORM;
+			set(FAB_CONST_tree_width, 3);
+			set(FAB_CONST_fanout, 7);
+			set(FAB_CONST_fs_ops, n % 2 ? 1e9 : 100);
+			if (kind == 1) { /* levels of daemons are all that takes time */
+				for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+					params.of[i].origin = FAB_MEASURED;
+				set(FAB_CONST_daemon_ms, 1e4);
+			}
+			if (kind ==
+			    4) { /* and perhaps the queue, beside which it is little */
+				set(FAB_CONST_daemon_ms, 1e4);
+				params.of[FAB_CONST_daemon_ms].origin = FAB_MEASURED;
+				params.of[FAB_CONST_submit_ms].high = 1e9;
+			}
+			if (kind == 2) /* fences are */
+				set(FAB_CONST_o_us, 1e4);
+			in.start = s;
+			cr_assert(zero(int, fab_launch_advise(&in, &x, NULL)));
+			cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));
+			cr_expect(eq(dbl, FAB_PARAM(&params, fanout), 7));
+			cr_expect(eq(dbl, x.now.total_s, total(&s)));
+			check_rows(s, &x);
+			for (uint32_t i = 0; i < N_COMBINATIONS; i++) {
+				struct fab_launch_settings is = combination(i), at;
+				unsigned n_other = 0;
+
+				at = x.then.is;
+				is.of[FAB_SETTING_TREE_WIDTH] =
+					at.of[FAB_SETTING_TREE_WIDTH];
+				best = fmin(best, total_with(s, &is));
+				for (unsigned k = 0; k < FAB_N_SEARCHED; k++)
+					n_other += is.of[k] != at.of[k];
+				if (n_other <= 1 && x.rows[0].total_s > 0 &&
+				    at.of[FAB_SETTING_TREE_WIDTH] == 3)
+					cr_expect(ge(dbl, total_with(s, &is),
+						     x.then.total_s -
+							     0.05 * x.now.total_s));
+			}
+			cr_expect(le(dbl, x.then.total_s, best + 0.09 * x.now.total_s));
+			if (kind != 3)
+				cr_expect_eq(x.then.is.of[FAB_SETTING_FANOUT] == 7 ||
+						     x.then.is.of[FAB_SETTING_STAGE_IN] ==
+							     FAB_STAGE_TREE,
+					     true);
+			for (size_t i = 0; i < x.n_rows; i++) {
+				n_alternatives += x.rows[i].is_alternative;
+				n_widths += !strcmp(x.rows[i].scope, "cluster");
+				if (kind == 4)
+					cr_expect_str_eq(x.rows[i].scope, "job");
+			}
+			n_several += x.n_rows > 1;
+		}
 	cr_expect_gt(n_several, 1);
-	cr_expect_lt(n_widths, 5);
+	cr_expect_gt(n_alternatives, 0);
+	cr_expect_gt(n_widths, 0);
 }
 
-/* A second for any fence with data but the tree, 2^-11 s for that and for a barrier. */
-static double fence_of_tree_is_fast(void *context, struct fab_fence_chosen fence,
-				    uint64_t bytes, struct fab_err *err)
+/* A tenth of a second for any fence. */
+static double fence_of_tenth(void *context, struct fab_fence_chosen fence, uint64_t bytes,
+			     struct fab_err *err)
 {
 	(void)context;
+	(void)fence;
+	(void)bytes;
 	(void)err;
-	return bytes && fence.algorithm != FAB_FENCE_TREE ? 1e6 : ldexp(1e6, -11);
+	return 1e5;
 }
 
-/* Either of the fast fence and the hidden fence is enough, and the total is exactly the
- * same with either: the setting that is earlier in the enumeration is undone. */
-Test(launch_stages, of_equal_settings_the_later_one_stays)
+/* The constants to measure next are those with the widest ranges. */
+Test(launch_stages, constants_to_measure_next)
 {
-	struct fab_launch_start s = start_of(4, 1);
-	const bool uses[FAB_N_LAUNCH_CONSTANTS] = {false};
+	struct fab_launch_start s = start_of(8, 16);
+	struct fab_launch_advice_input in = {.params = &params, .memory = &memory};
+	bool uses[FAB_N_LAUNCH_CONSTANTS] = {false};
 	struct fab_launch_advice x;
 
-	for (enum fab_launch_constant i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
-		if (i != FAB_CONST_fs_MBps && i != FAB_CONST_node_MBps &&
-		    i != FAB_CONST_fs_ops && i != FAB_CONST_tree_width &&
-		    i != FAB_CONST_fanout)
-			set(i, 0);
-	set(FAB_CONST_inline_keys, 1);
-	set(FAB_CONST_get_remote_us, 1e7); /* nothing is asked for directly */
-	set(FAB_CONST_nic_init_ms, 1e3 * (1 - ldexp(1, -10)));
 	s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
-	s.timer.us = fence_of_tree_is_fast;
-	cr_assert(zero(int, fab_launch_advise(&s, &params, uses, &x, NULL)));
-	cr_expect(eq(dbl, x.alone[FAB_SETTING_WIREUP].total_s, 1));
-	cr_expect(eq(dbl, x.alone[FAB_SETTING_FENCE].total_s, 1));
-	cr_expect(eq(dbl, x.together.total_s, 1));
-	cr_expect_eq(x.together.is.of[FAB_SETTING_WIREUP], FAB_WIREUP_FULL);
-	cr_expect_eq(x.together.is.of[FAB_SETTING_FENCE], FAB_FENCE_TREE);
+	s.timer.us = fence_of_tenth;
+	in.start = s;
+	in.uses = uses;
+	uses[FAB_CONST_files] = uses[FAB_CONST_fs_ops] = true;
+	params.of[FAB_CONST_fs_ops].low = 900;
+	params.of[FAB_CONST_fs_ops].high = 1100;
+	params.of[FAB_CONST_files].low = 5;
+	params.of[FAB_CONST_files].high = 20;
+	cr_assert(zero(int, fab_launch_advise(&in, &x, NULL)));
+	cr_assert_gt(x.n_rows, 0);
+	cr_expect_str_eq(x.rows[0].setting, "pre-staging");
+	cr_expect_eq(x.n_measure, 2);
+	cr_expect_eq(x.measure[0], FAB_CONST_files);
+	cr_expect_eq(x.measure[1], FAB_CONST_fs_ops);
 }
 
 /* A figure over a constant: seconds per unit, by two of them. */
@@ -514,6 +561,7 @@ Test(launch_stages, ranges)
 		       fab_launch_range_find(&p, NULL, 7, figure, NULL, &range, NULL)));
 	cr_expect_eq(range.by, FAB_N_LAUNCH_CONSTANTS);
 	cr_expect(range.low != range.low && range.least == 7 && range.most == 7);
+	cr_expect(eq(dbl, range.width[FAB_CONST_fs_ops], 0));
 	p.of[FAB_CONST_fs_ops] = (struct fab_launch_value){
 		.value = 10, .low = 1, .high = 100, .origin = FAB_ASSUMED};
 	p.of[FAB_CONST_submit_ms] = (struct fab_launch_value){
@@ -525,6 +573,8 @@ Test(launch_stages, ranges)
 	cr_expect(epsilon_eq(dbl, range.low, 11, 1e-9));
 	cr_expect(epsilon_eq(dbl, range.high, 110, 1e-9));
 	cr_expect(epsilon_eq(dbl, range.least, 11, 1e-9));
+	cr_expect(epsilon_eq(dbl, range.width[FAB_CONST_submit_ms], 5, 1e-9));
+	cr_expect(epsilon_eq(dbl, range.width[FAB_CONST_fs_ops], 99, 1e-9));
 	/* without limits by the spread */
 	p.of[FAB_CONST_fs_ops].low = p.of[FAB_CONST_fs_ops].high = 0;
 	p.of[FAB_CONST_fs_ops].spread = 6;
