@@ -146,6 +146,8 @@ static const struct {
 	{"@METRICS_RDMA_LIST@", rdma_columns, &rdma_n_columns},
 	{"@METRICS_LAUNCH_STORE_LIST@", launch_store_columns, &launch_store_n_columns},
 	{"@METRICS_LAUNCH_ADVISE_LIST@", launch_advise_columns, &launch_advise_n_columns},
+	{"@METRICS_LAUNCH_CALIBRATE_LIST@", launch_calibrate_columns,
+	 &launch_calibrate_n_columns},
 	{"@METRICS_LAUNCH_MECHANISMS_LIST@", launch_mechanisms_columns,
 	 &launch_mechanisms_n_columns},
 	{"@METRICS_LAUNCH_SIZE_LIST@", launch_size_columns, &launch_size_n_columns},

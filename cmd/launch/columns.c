@@ -211,6 +211,29 @@ const struct fab_column launch_mechanisms_columns[] = {
 #undef COLUMN
 const size_t launch_mechanisms_n_columns = FAB_COUNT(launch_mechanisms_columns);
 
+#define COLUMN(...) FAB_COLUMN_OF(struct fab_fit_start, __VA_ARGS__)
+const struct fab_column launch_calibrate_columns[] = {
+	{"start", FAB_TEXT, "an observed start", 0, FAB_AT(struct fab_fit_start, text)},
+	{"processes", FAB_UINT, "processes of the job", FAB_COL_EXTRA,
+	 FAB_AT(struct fab_fit_start, ranks)},
+	{"nodes", FAB_UINT, "nodes of the job", FAB_COL_EXTRA,
+	 FAB_AT(struct fab_fit_start, nodes)},
+	COLUMN(measured_s, REAL, "seconds that it took", FAB_COL_SECONDS, PLAIN),
+	{"predicted_s", FAB_REAL, "seconds by the constants before", FAB_COL_SECONDS,
+	 FAB_AT(struct fab_fit_start, before_s)},
+	COLUMN(low_s, REAL,
+	       "least of it over the possible values of an assumed constant, one at a time, s",
+	       FAB_COL_SECONDS, PLAIN),
+	COLUMN(high_s, REAL, "greatest of it, s", FAB_COL_SECONDS, PLAIN),
+	{"fitted_s", FAB_REAL, "seconds by the fitted constants", FAB_COL_SECONDS,
+	 FAB_AT(struct fab_fit_start, after_s)},
+	COLUMN(unexplained_s, REAL, "measured_s - fitted_s, s", FAB_COL_SECONDS, PLAIN),
+	COLUMN(factor, REAL, "fitted_s and measured_s, the greater by the other", 0,
+	       LESS),
+};
+#undef COLUMN
+const size_t launch_calibrate_n_columns = FAB_COUNT(launch_calibrate_columns);
+
 #define TO(member) FAB_TO(struct launch_params, member)
 const struct fab_option launch_settings[] = {
 	{"exhaustive", NULL, "Of faults: also follow every placement of the failures",

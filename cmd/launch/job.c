@@ -24,9 +24,11 @@ static const char *input_name(const char *path)
 int launch_read_constants(struct launch_params *p, struct fab_err *err)
 {
 	static const char *const letters[] = {
-		[LAUNCH_STAGES] = "s", [LAUNCH_FENCE] = "f",	   [LAUNCH_MODEX] = "m",
-		[LAUNCH_SIZE] = "",    [LAUNCH_STORE] = "l",	   [LAUNCH_FAULTS] = "d",
-		[LAUNCH_ADVISE] = "a", [LAUNCH_MECHANISMS] = "sld"};
+		[LAUNCH_STAGES] = "s",	 [LAUNCH_FENCE] = "f",
+		[LAUNCH_MODEX] = "m",	 [LAUNCH_SIZE] = "",
+		[LAUNCH_STORE] = "l",	 [LAUNCH_FAULTS] = "d",
+		[LAUNCH_ADVISE] = "a",	 [LAUNCH_MECHANISMS] = "sld",
+		[LAUNCH_CALIBRATE] = "s"};
 	struct fab_input in;
 	int rc = 0;
 

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/faults.h"
 #include "launch/fence.h"
+#include "launch/fit.h"
 #include "launch/size.h"
 #include "launch/stages.h"
 #include "present/report.h"
@@ -19,6 +20,7 @@ enum launch_verb {
 	LAUNCH_FAULTS,
 	LAUNCH_ADVISE,
 	LAUNCH_MECHANISMS,
+	LAUNCH_CALIBRATE,
 };
 
 struct launch_params {
@@ -63,7 +65,10 @@ struct launch_params {
 	bool has_opt;
 	uint32_t namespace_chars;
 	/* constants: --params, then --set */
-	const char *params_path;
+	const char *params_path, *params_out;
+	/* calibrate */
+	const char *fs, *program;
+	FAB_VEC(const char *) measured;
 	double given[FAB_N_LAUNCH_CONSTANTS];
 	bool is_given[FAB_N_LAUNCH_CONSTANTS];
 	struct fab_launch_params constants;
@@ -129,7 +134,9 @@ struct fab_launch_start launch_start(const struct launch_params *p,
 				     struct launch_timing *t);
 
 extern const struct fab_task launch_stages, launch_fence, launch_modex, launch_size,
-	launch_store, launch_faults, launch_advise, launch_mechanisms;
+	launch_store, launch_faults, launch_advise, launch_mechanisms, launch_calibrate;
+/* A start is explained if it is predicted within this factor. */
+#define LAUNCH_FIT_FACTOR 1.5
 
 /* Records of the main tables, where the library has none, and their columns. */
 struct launch_size_row {
@@ -165,6 +172,7 @@ LAUNCH_COLUMNS(store)
 LAUNCH_COLUMNS(faults)
 LAUNCH_COLUMNS(advise)
 LAUNCH_COLUMNS(mechanisms)
+LAUNCH_COLUMNS(calibrate)
 
 /* The task of a verb, whose main table is `results`; fields of struct fab_task follow. */
 #define LAUNCH_TASK(verb, outcome, ...)                                                  \

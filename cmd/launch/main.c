@@ -33,6 +33,10 @@ const struct fab_verb launch_verbs[] = {
 	[LAUNCH_MECHANISMS] = {"mechanisms", "",
 			       "the mechanisms of a published survey side by side",
 			       &launch_mechanisms},
+	[LAUNCH_CALIBRATE] =
+		{"calibrate", "",
+		 "constants of a site: files measured, observed starts fitted",
+		 &launch_calibrate},
 	{0},
 };
 
@@ -129,6 +133,14 @@ static int check_peers(const char *arg, struct fab_err *err)
 	return fab_peers_check(arg, err);
 }
 
+static int take_measured(void *params, const char *arg, struct fab_err *err)
+{
+	struct fab_fit_start start;
+
+	FAB_PUSH(&((struct launch_params *)params)->measured, arg);
+	return fab_fit_parse(arg, FAB_STAGE_STORM, &start, err);
+}
+
 static int take_keys(void *params, const char *arg, struct fab_err *err)
 {
 	struct launch_params *p = params;
@@ -174,9 +186,16 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "Fences:"},
-	{"fence", "LIST", "Algorithms, or all: @FENCES@", FAB_TAKES_CHOSEN, TO(fences),
-	 .choices = &fab_fence_choices, .max = 100, .flag = TO(has_fence),
-	 .everyday = true},
+	{
+		"fence",
+		"LIST",
+		"Algorithms, or all: @FENCES@",
+		FAB_TAKES_CHOSEN,
+		TO(fences),
+		.choices = &fab_fence_choices,
+		.max = 100,
+		.flag = TO(has_fence),
+	},
 	{"bytes", "LIST", "Contributions of a node (default 0, 64 to 64KiB)",
 	 FAB_TAKES_OTHER, .take = take_bytes, .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB"},
 	{"algorithm", "NAME",
@@ -199,6 +218,18 @@ static const struct fab_option options[] = {
 	{.help = "Constants:"},
 	{"params", "FILE", "Take constants from FILE; --set changes single ones",
 	 FAB_TAKES_INPUT, TO(params_path)},
+
+	{"params-out", "FILE", "Write the constants of this site to FILE, for --params",
+	 FAB_TAKES_OUTPUT, TO(params_out)},
+
+	{.help = "A site:"},
+	{"fs", "DIR", "The folder that nodes share, with the files of --program",
+	 FAB_TAKES_TEXT, TO(fs)},
+	{"program", "BIN", "The program whose files are opened and read", FAB_TAKES_TEXT,
+	 TO(program)},
+	{"measured", "START",
+	 "An observed start, RANKS:NODES[:STAGE-IN]=TIME such as 2240:40=11.8s; repeatable",
+	 FAB_TAKES_OTHER, .take = take_measured},
 
 	{.help = "Sizes:"},
 	{"layout", "LIST", "Layouts, separated by commas: @LAYOUTS@ (default 4.2)",
@@ -227,12 +258,16 @@ static const struct fab_relation relations[] = {
 	{"ppn", FAB_GOES_WITH,
 	 "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=store,VERB=mechanisms"},
 	{"keys", FAB_GOES_WITH,
-	 "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=mechanisms"},
+	 "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=mechanisms,VERB=calibrate"},
 	{"order,algorithm,lfts,model-only", FAB_GOES_WITH, FENCES},
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
-	{"iface,wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
+	{"iface", FAB_GOES_WITH, "VERB=stages,VERB=calibrate"},
+	{"wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
 	{"stage-in,socket-store", FAB_GOES_WITH,
-	 "VERB=stages,VERB=advise,VERB=mechanisms"},
+	 "VERB=stages,VERB=advise,VERB=mechanisms,VERB=calibrate"},
+	{"measured,fs,program,params-out", FAB_GOES_WITH, "VERB=calibrate"},
+	{"fs", FAB_GOES_WITH, "program"},
+	{"program", FAB_GOES_WITH, "fs"},
 	{"fence", FAB_EXCLUDES, "VERB=advise", "it looks for the best one"},
 	{"fence", FAB_GOES_WITH, "VERB=stages,VERB=fence,VERB=modex"},
 	{"verify", FAB_GOES_WITH, "VERB=size"},
@@ -262,6 +297,9 @@ static int complete(void *params, struct fab_err *err)
 		fab_err_prefix(err, "--set");
 		return rc;
 	}
+	if (p->verb == LAUNCH_CALIBRATE && !p->fs && !p->measured.n)
+		return fab_fail(err, EINVAL,
+				"calibrate: expected --fs with --program, or --measured");
 	if (p->verb == LAUNCH_SIZE && !p->exchanged.of.n)
 		return fab_fail(err, EINVAL, "--keys: no key enters a fence");
 	/* no relation: a constant has that name, too */

@@ -13,8 +13,9 @@
 static const struct {
 	uint32_t n, of[8];
 } values[FAB_N_SETTINGS] = {
-	[FAB_SETTING_STAGE_IN] = {2, {FAB_STAGE_TREE, FAB_STAGE_CACHE}},
+	[FAB_SETTING_STAGE_IN] = {3, {FAB_STAGE_TREE, FAB_STAGE_CACHE, FAB_STAGE_STORM}},
 	[FAB_SETTING_FANOUT] = {3, {2, 4, 8}},
+	[FAB_SETTING_TOPOLOGY] = {1, {1}},
 	[FAB_SETTING_WIREUP] = {3,
 				{FAB_WIREUP_BACKGROUND, FAB_WIREUP_DIRECT,
 				 FAB_WIREUP_DIRECT_BARRIER}},
@@ -39,6 +40,8 @@ static void apply(const struct fab_launch_settings *is, struct fab_launch_params
 	params->of[FAB_CONST_tree_width].value = of[FAB_SETTING_TREE_WIDTH];
 	params->of[FAB_CONST_fanout].value = of[FAB_SETTING_FANOUT];
 	start->stage_in = of[FAB_SETTING_STAGE_IN];
+	if (of[FAB_SETTING_TOPOLOGY])
+		start->does |= FAB_DOES_TOPOLOGY;
 	start->wireup = of[FAB_SETTING_WIREUP];
 	start->fence.algorithm = of[FAB_SETTING_FENCE];
 	start->fence.width =
@@ -231,6 +234,14 @@ static void describe(const struct search *s, enum fab_launch_setting setting,
 	switch (setting) {
 	case FAB_SETTING_STAGE_IN:
 		describe_files(a, s->in->params, from, to, row);
+		return;
+	case FAB_SETTING_TOPOLOGY:
+		row->setting = "topology";
+		row->now = "each process";
+		row->advised = "once a node";
+		row->how =
+			"Job script: srun --ntasks-per-node=1 lstopo /tmp/node.xml, then export HWLOC_XMLFILE=/tmp/node.xml HWLOC_THISSYSTEM=1";
+		row->costs = "a job step; the file must be of this node";
 		return;
 	case FAB_SETTING_WIREUP:
 		describe_wireup(from, to, row);

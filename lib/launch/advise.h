@@ -12,6 +12,7 @@
 enum fab_launch_setting {
 	FAB_SETTING_STAGE_IN,	/* enum fab_stage_in: tree or cache */
 	FAB_SETTING_FANOUT,	/* --fanout of sbcast; a part of the stage-in tree */
+	FAB_SETTING_TOPOLOGY,	/* 1: one process of a node finds its hardware */
 	FAB_SETTING_WIREUP,	/* enum fab_launch_wireup: all but full and instant */
 	FAB_SETTING_FENCE,	/* SLURM_PMIX_FENCE: slurm-auto (mixed), ring or tree */
 	FAB_SETTING_ORDER,	/* number of an order of the nodes; 0: the present one */

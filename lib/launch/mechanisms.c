@@ -34,8 +34,8 @@ static int add_exchange(const struct fab_launch_start *base, struct fab_mechanis
 			struct fab_err *err)
 {
 	static const char *const left_out[] = {
-		"stage-in-cache", "stage-in-tree", "pmi2", "pmix",
-		"sizes",	  "shared-store",  "fence"};
+		"stage-in-cache", "stage-in-tree", "topology",	   "pmi2",
+		"pmix",		  "sizes",	   "shared-store", "fence"};
 	struct fab_improvement all[FAB_N_IMPROVEMENTS];
 	int rc = fab_launch_improve(base, base->fence, all, err);
 

@@ -41,11 +41,14 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 	  "With instant: data of subsystems for a node before it starts")                \
 	X(image_MB, "MB", "sa", 0, 1e9, "Program and libraries")                         \
 	X(files, "1", "sa", 0, 1e9, "Files that a process opens before main()")          \
+	X(lookups, "1", "sa", 0, 1e6, "Directories searched in vain for each file")      \
 	X(fs_MBps, "MB/s", "sa", 1e-3, 1e12,                                             \
 	  "Rate of the file system, all servers together")                               \
 	X(node_MBps, "MB/s", "sa", 1e-3, 1e9, "Rate of the cable of a node")             \
 	X(fs_ops, "1/s", "sa", 1e-3, 1e12,                                               \
 	  "Opens that the file system serves in a second")                               \
+	X(open_us, "us", "sa", 0, 1e9, "An open that no other delays")                   \
+	X(discover_ms, "ms", "sa", 0, 1e9, "A process finds the hardware of its node")   \
 	X(init_ms, "ms", "sa", 0, 1e9, "PMIx_Init")                                      \
 	X(register_ms, "ms", "sa", 0, 1e9, "PMIx_server_register_nspace, fixed part")    \
 	X(register_us, "us", "sa", 0, 1e9, "PMIx_server_register_nspace, each process")  \

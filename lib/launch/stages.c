@@ -55,7 +55,10 @@ FAB_CHOICES(fab_launch_wireups, "wire-up", wireups);
 static const struct fab_choice stage_ins[] = {
 	[FAB_STAGE_STORM] = {"storm", "every process opens, every node reads", NULL,
 			     true},
-	[FAB_STAGE_CACHE] = {"cache", "a node opens and reads once for all", NULL, true},
+	[FAB_STAGE_CACHE] =
+		{"cache", "a node opens and reads once for all",
+		 "A cache on each node, started as a step before (such as Spindle), opens and reads once for all its processes.",
+		 true},
 	[FAB_STAGE_TREE] = {"tree", "one node reads, a tree spreads (sbcast)", NULL,
 			    true},
 };
@@ -64,8 +67,8 @@ FAB_CHOICES(fab_stage_ins, "stage-in", stage_ins);
 const char *fab_phase_name(enum fab_phase phase)
 {
 	static const char *const names[] = {
-		"submit",    "allocate", "daemons",  "stage-in", "register", "fork",
-		"endpoints", "put",	 "exchange", "channels", "barrier"};
+		"submit",   "allocate",	 "daemons", "stage-in", "register", "fork",
+		"hardware", "endpoints", "put",	    "exchange", "channels", "barrier"};
 
 	return names[phase];
 }
@@ -123,7 +126,10 @@ int fab_stage_in_times(const struct fab_launch_start *s, double *out, struct fab
 	double readers = s->stage_in == FAB_STAGE_STORM	  ? (double)s->n_nodes * s->ppn
 			 : s->stage_in == FAB_STAGE_CACHE ? s->n_nodes
 							  : 1;
-	double open_s = readers * FAB_PARAM(p, files) / FAB_PARAM(p, fs_ops);
+	/* a process opens one file after the other, and looks for each in vain first */
+	double opens = FAB_PARAM(p, files) * (1 + FAB_PARAM(p, lookups));
+	double open_s = fmax(readers * opens / FAB_PARAM(p, fs_ops),
+			     opens * FAB_PARAM(p, open_us) / 1e6);
 
 	/* one node reads, then each node sends to `fanout` others, level by level */
 	if (s->stage_in == FAB_STAGE_TREE && bytes) {
@@ -291,6 +297,12 @@ static void cost_phases(const struct fab_launch_start *s, struct costs *c)
 				  FAB_PARAM(p, register_us) * s->ppn / 1e6
 			: 0;
 	c->s[FAB_PHASE_FORK] = s->ppn * FAB_PARAM(p, fork_ms) / 1e3;
+	/* the kernel answers one process at a time; with instant all is known before */
+	c->s[FAB_PHASE_HARDWARE] =
+		(s->does & FAB_DOES_TOPOLOGY || s->wireup == FAB_WIREUP_INSTANT
+			 ? 1
+			 : s->ppn) *
+		FAB_PARAM(p, discover_ms) / 1e3;
 	/* PMI-1: the version, the name of the store, the rank */
 	c->s[FAB_PHASE_ENDPOINTS] = requests_s(s, s->interface == FAB_PMI1 ? 3 : 1,
 					       FAB_PARAM(p, init_ms) * 1e3);
@@ -369,8 +381,16 @@ static void run_phase(const struct fab_launch_start *s, const struct costs *c,
 		if (phase == FAB_PHASE_DAEMONS)
 			length = length * (fab_launch_depth(i, width) + 1) +
 				 skew_s * fab_unit(fab_mix64(s->seed ^ fab_mix64(i + 1)));
+		/* a cache is started on the nodes as a step of its own */
 		if (phase == FAB_PHASE_STAGE_IN)
-			length = fmax(0, files_s[i] - c->previous_s);
+			length = fmax(0, files_s[i] - c->previous_s) +
+				 (s->stage_in == FAB_STAGE_CACHE
+					  ? c->s[FAB_PHASE_SUBMIT] +
+						    c->s[FAB_PHASE_ALLOCATE] +
+						    c->s[FAB_PHASE_DAEMONS] *
+							    (fab_launch_depth(i, width) +
+							     1)
+					  : 0);
 		if (before && c->is_together[phase])
 			start = before->last_end_s;
 		if (before && asks)

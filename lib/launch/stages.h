@@ -41,6 +41,7 @@ enum fab_phase {
 	FAB_PHASE_STAGE_IN,  /* files */
 	FAB_PHASE_REGISTER,  /* job and processes at the node's server */
 	FAB_PHASE_FORK,	     /* processes start sequentially */
+	FAB_PHASE_HARDWARE,  /* they find the processors and adapters of the node */
 	FAB_PHASE_ENDPOINTS, /* they join their agent (Init) */
 	FAB_PHASE_PUT,	     /* they publish their keys */
 	FAB_PHASE_EXCHANGE,  /* between nodes */
@@ -67,6 +68,7 @@ enum {
 	FAB_DOES_SCOPES = 4,	   /* those keys have the scope of the node */
 	FAB_DOES_STATIC_PORTS = 8, /* addresses are not put, not exchanged */
 	FAB_DOES_NONBLOCKING = 16, /* all Gets at once, while the adapter is opened */
+	FAB_DOES_TOPOLOGY = 32,	   /* one process finds the hardware for all of a node */
 };
 
 /* A job to start; all is borrowed. */
@@ -132,9 +134,9 @@ fab_launch_figure_fn fab_launch_total_of;
 /*
  * Seconds from the beginning until each node has its files, out[n_nodes], by the max-min
  * model of boot/transfer.h: all share the servers' rate, a node gets no more than its
- * cable; a tree works level by level. Files are opened first: the file system does fs_ops
- * a second. Errors: those of fab_machine_parse() and fab_transfer_run(). O(nodes log
- * nodes).
+ * cable; a tree works level by level. Files are opened first, each after `lookups` in
+ * vain: the file system does fs_ops a second, a process one open at a time. Errors: those
+ * of fab_machine_parse() and fab_transfer_run(). O(nodes log nodes).
  */
 int fab_stage_in_times(const struct fab_launch_start *start, double *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
@@ -149,7 +151,7 @@ struct fab_improvement {
 	double total_s, saved_s, memory_bytes;
 	uint64_t bytes; /* as in struct fab_stages */
 };
-enum { FAB_N_IMPROVEMENTS = 15 };
+enum { FAB_N_IMPROVEMENTS = 16 };
 /* All of them, in the order of a table; `fastest`: the fence to take in place of that of
  * `start`. O(improvements * stages). */
 int fab_launch_improve(const struct fab_launch_start *start,

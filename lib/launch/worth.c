@@ -25,6 +25,8 @@ static const struct {
 	 .stage_in = FAB_STAGE_CACHE},
 	{"stage-in-tree", "files are spread from node to node (sbcast, pre-staging)",
 	 .stage_in = FAB_STAGE_TREE},
+	{"topology", "one process finds the hardware of its node for all (HWLOC_XMLFILE)",
+	 .does = FAB_DOES_TOPOLOGY},
 	{"pmi2", "PMI-2 in place of PMI-1", .interface = FAB_PMI2},
 	{"pmix", "PMIx in place of PMI-1 or PMI-2, same wire-up", .interface = FAB_PMIX},
 	{"manager-data",

@@ -15,7 +15,7 @@ static void set(enum fab_launch_constant constant, double value)
 	params.of[constant].value = value;
 }
 
-/* One node a 100 MB/s, 10 MB of files, no skew. */
+/* One node a 100 MB/s, 10 MB of files, each found at once, no skew, no hardware. */
 static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
 {
 	fab_launch_params_init(&params);
@@ -25,6 +25,9 @@ static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
 	set(FAB_CONST_fs_MBps, 1000);
 	set(FAB_CONST_files, 10);
 	set(FAB_CONST_fs_ops, 1000);
+	set(FAB_CONST_lookups, 0);
+	set(FAB_CONST_open_us, 0);
+	set(FAB_CONST_discover_ms, 0);
 	set(FAB_CONST_tree_width, 2);
 	set(FAB_CONST_fanout, 2);
 	return (struct fab_launch_start){.n_nodes = n_nodes,
@@ -125,6 +128,45 @@ Test(launch_stages, files_by_max_min)
 	s = start_of(4, 8);
 	s.stage_in = FAB_STAGE_CACHE;
 	cr_expect(epsilon_eq(dbl, files_of(&s, 3), 0.04 + 0.1, 1e-6));
+}
+
+/* Files are looked for in vain first; a process opens one at a time. */
+Test(launch_stages, opens_of_a_search_path)
+{
+	struct fab_launch_start s = start_of(4, 8);
+
+	set(FAB_CONST_lookups, 2);
+	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 3 * 0.32 + 0.1, 1e-6));
+	set(FAB_CONST_open_us, 1e3);
+	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 3 * 0.32 + 0.1, 1e-6));
+	set(FAB_CONST_open_us, 1e5);
+	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 30 * 0.1 + 0.1, 1e-6));
+}
+
+/* Processes of a node find its hardware one after the other, or once for all. */
+Test(launch_stages, hardware_is_found_by_each_process)
+{
+	for (enum fab_launch_interface i = FAB_PMI1; i <= FAB_PMIX; i++) {
+		struct fab_launch_start s = start_of(3, 64);
+		double without_s;
+
+		s.interface = i;
+		without_s = total(&s);
+		set(FAB_CONST_discover_ms, 70);
+		cr_expect(epsilon_eq(dbl, total(&s), without_s + 64 * 0.07, 1e-9));
+		s.does = FAB_DOES_TOPOLOGY;
+		cr_expect(epsilon_eq(dbl, total(&s), without_s + 0.07, 1e-9));
+	}
+}
+
+/* A cache is a step of its own: submitted, allocated, started by the tree of daemons. */
+Test(launch_stages, cache_is_started_first)
+{
+	struct fab_launch_start s = start_of(7, 1);
+	double storm_s = total(&s);
+
+	s.stage_in = FAB_STAGE_CACHE; /* of one process the opens are the same */
+	cr_expect(epsilon_eq(dbl, total(&s), storm_s + 0.05 + 0.1 + 3 * 0.01, 1e-9));
 }
 
 Test(launch_stages, depth_of_a_tree)
@@ -324,6 +366,7 @@ static double total_with(struct fab_launch_start s, const struct fab_launch_sett
 	set(FAB_CONST_fanout, is->of[FAB_SETTING_FANOUT]);
 	s.stage_in = is->of[FAB_SETTING_STAGE_IN];
 	s.wireup = is->of[FAB_SETTING_WIREUP];
+	s.does |= is->of[FAB_SETTING_TOPOLOGY] ? FAB_DOES_TOPOLOGY : 0;
 	s.fence = (struct fab_fence_chosen){is->of[FAB_SETTING_FENCE], 0};
 	if (s.fence.algorithm == FAB_FENCE_TREE)
 		s.fence.width = is->of[FAB_SETTING_TREE_WIDTH];
@@ -333,15 +376,16 @@ static double total_with(struct fab_launch_start s, const struct fab_launch_sett
 	return out;
 }
 
-enum { N_COMBINATIONS = 3 * 4 * 4 * 3 };
+enum { N_COMBINATIONS = 3 * 4 * 2 * 4 * 3 };
 
 static struct fab_launch_settings combination(uint32_t i)
 {
-	static const uint32_t n[] = {3, 4, 4, 3};
+	static const uint32_t n[] = {3, 4, 2, 4, 3};
 	static const uint32_t values[FAB_N_SEARCHED][4] = {
 		[FAB_SETTING_STAGE_IN] = {FAB_STAGE_STORM, FAB_STAGE_TREE,
 					  FAB_STAGE_CACHE},
 		[FAB_SETTING_FANOUT] = {7, 2, 4, 8},
+		[FAB_SETTING_TOPOLOGY] = {0, 1},
 		[FAB_SETTING_WIREUP] = {FAB_WIREUP_FULL, FAB_WIREUP_BACKGROUND,
 					FAB_WIREUP_DIRECT, FAB_WIREUP_DIRECT_BARRIER},
 		[FAB_SETTING_FENCE] = {FAB_FENCE_SLURM_AUTO, FAB_FENCE_RING,
@@ -459,8 +503,10 @@ Test(launch_stages, changes_add_up)
 				params.of[FAB_CONST_daemon_ms].origin = FAB_MEASURED;
 				params.of[FAB_CONST_submit_ms].high = 1e9;
 			}
-			if (kind == 2) /* fences are */
+			if (kind == 2) { /* fences are, and the hardware */
 				set(FAB_CONST_o_us, 1e4);
+				set(FAB_CONST_discover_ms, 100);
+			}
 			in.start = s;
 			cr_assert(zero(int, fab_launch_advise(&in, &x, NULL)));
 			cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launch/fit.h"
+#include "launch/site.h"
+#include "peer/loader.h"
+#include "support/test.h"
+
+#include <criterion/new/assert.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct fab_launch_params params;
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
+static struct fab_put put = {14, 1, 51};
+static const struct fab_puts keys = {.of = {&put, 1, 1}};
+
+static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
+{
+	return (struct fab_launch_start){.n_nodes = n_nodes,
+					 .ppn = ppn,
+					 .interface = FAB_PMIX,
+					 .keys = &keys,
+					 .layout = {FAB_SIZE_LIBRARY, 10},
+					 .degree = (double)NAN,
+					 .fence = {FAB_FENCE_SLURM_AUTO, 0},
+					 .params = &params};
+}
+
+static struct fab_fit_start observed(uint32_t ranks, uint32_t nodes, double seconds)
+{
+	return (struct fab_fit_start){
+		.ranks = ranks, .nodes = nodes, .measured_s = seconds};
+}
+
+Test(launch_fit, forms)
+{
+	struct fab_fit_start x;
+
+	MUST(fab_fit_parse("2240:40=11.8s", FAB_STAGE_TREE, &x, ERR));
+	cr_expect(eq(u32, x.ranks, 2240));
+	cr_expect(eq(u32, x.nodes, 40));
+	cr_expect(eq(dbl, x.measured_s, 11.8));
+	cr_expect_eq(x.stage_in, FAB_STAGE_TREE);
+	MUST(fab_fit_parse("7:7:cache=250ms", FAB_STAGE_STORM, &x, ERR));
+	cr_expect(eq(dbl, x.measured_s, 0.25));
+	cr_expect_eq(x.stage_in, FAB_STAGE_CACHE);
+}
+
+Test(launch_fit, bad_forms)
+{
+	static const char *const bad[] = {"",
+					  "2240",
+					  "2240=3s",
+					  "2240:=3s",
+					  ":40=3s",
+					  "2240:40",
+					  "2240:40=",
+					  "2240:40=3",
+					  "2240:40=0s",
+					  "3:4=1s",
+					  "0:0=1s",
+					  "4:4:none=1s",
+					  "4:4:=1s",
+					  "4:4:cache",
+					  "-4:4=1s",
+					  "4:4=-1s",
+					  "99999999999:4=1s",
+					  "4:4=1s ",
+					  "4:4=2d",
+					  "4:4:cache:1=1s"};
+	struct fab_fit_start x;
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		cr_expect(lt(int, fab_fit_parse(bad[i], FAB_STAGE_STORM, &x, &err), 0),
+			  "%s", bad[i]);
+}
+
+/* Starts by constants within their limits: found again, and nothing remains. */
+Test(launch_fit, finds_constants_of_a_model)
+{
+	struct fab_launch_params truth;
+	struct fab_fit fit = {.n_starts = 3};
+	bool uses[FAB_N_LAUNCH_CONSTANTS] = {false};
+	static const uint32_t jobs[][2] = {{2240, 40}, {64, 1}, {1000, 1000}};
+
+	uses[FAB_CONST_fs_ops] = uses[FAB_CONST_discover_ms] = true;
+	fab_launch_params_init(&truth);
+	truth.of[FAB_CONST_fs_ops].value = 40000;
+	truth.of[FAB_CONST_discover_ms].value = 110;
+	for (size_t i = 0; i < 3; i++) {
+		struct fab_launch_start s =
+			start_of(jobs[i][1], (jobs[i][0] - 1) / jobs[i][1] + 1);
+		double total_s;
+
+		params = truth;
+		MUST(fab_stages_total_s(&s, &total_s, ERR));
+		fit.starts[i] = observed(jobs[i][0], jobs[i][1], total_s);
+	}
+	fab_launch_params_init(&params);
+	{
+		struct fab_launch_start base = start_of(1, 1);
+
+		MUST(fab_fit_run(&fit, &base, &params, uses, ERR));
+	}
+	cr_expect(eq(sz, fit.n_constants, 2));
+	/* limits pull them a little towards the defaults */
+	cr_expect(epsilon_eq(dbl, FAB_PARAM(&params, fs_ops), 40000, 2000));
+	cr_expect(epsilon_eq(dbl, FAB_PARAM(&params, discover_ms), 110, 6));
+	cr_expect(lt(dbl, fit.sum_after, fit.sum_before));
+	for (size_t i = 0; i < 3; i++) {
+		const struct fab_fit_start *x = &fit.starts[i];
+
+		cr_expect(lt(dbl, x->factor, 1.05));
+		cr_expect(epsilon_eq(dbl, x->unexplained_s, x->measured_s - x->after_s,
+				     1e-12));
+		cr_expect(le(dbl, x->low_s, x->before_s));
+		cr_expect(ge(dbl, x->high_s, x->before_s));
+	}
+	for (size_t i = 0; i < fit.n_constants; i++) {
+		const struct fab_fit_constant *c = &fit.constants[i];
+
+		cr_expect(lt(dbl, c->low, c->value));
+		cr_expect(gt(dbl, c->high, c->value));
+		cr_expect(eq(dbl, params.of[c->constant].low, c->low));
+	}
+}
+
+/* The minimum over one constant against a fine grid of the sum as it is documented. */
+Test(launch_fit, minimum_by_brute_force)
+{
+	bool uses[FAB_N_LAUNCH_CONSTANTS] = {[FAB_CONST_discover_ms] = true};
+	struct fab_launch_start s = start_of(2, 32);
+	double least = INFINITY, at = 0, sum = 0;
+
+	for (double measured = 0.5; measured < 12; measured *= 2) {
+		struct fab_fit fit = {.n_starts = 1};
+
+		fit.starts[0] = observed(64, 2, measured);
+		fab_launch_params_init(&params);
+		MUST(fab_fit_run(&fit, &s, &params, uses, ERR));
+		least = INFINITY;
+		for (int i = -2000; i <= 2000; i++) {
+			double z = i / 2000.0, end = z < 0 ? 2 : 140, total_s, off;
+			struct fab_launch_params with = params;
+
+			with.of[FAB_CONST_discover_ms].value =
+				70 * pow(end / 70, fabs(z));
+			MUST(fab_launch_total_of(&s, &with, &total_s, ERR));
+			off = log(total_s / measured) / log(1.1);
+			sum = off * off + 4 * z * z;
+			if (sum < least) {
+				least = sum;
+				at = with.of[FAB_CONST_discover_ms].value;
+			}
+		}
+		cr_expect(epsilon_eq(dbl, fit.sum_after, least, 1e-3));
+		cr_expect(
+			epsilon_eq(dbl, FAB_PARAM(&params, discover_ms), at, 0.01 * at));
+	}
+}
+
+/* What no constant explains remains. */
+Test(launch_fit, rest_is_reported)
+{
+	struct fab_launch_start s = start_of(1, 1);
+	struct fab_fit fit = {.n_starts = 1};
+
+	fit.starts[0] = observed(1, 1, 3600);
+	fab_launch_params_init(&params);
+	MUST(fab_fit_run(&fit, &s, &params, NULL, ERR));
+	cr_expect(gt(dbl, fit.starts[0].factor, 1.5));
+	cr_expect(gt(dbl, fit.starts[0].unexplained_s, 1000));
+}
+
+/* Published starts: sources are in fabric-launch(1). */
+Test(launch_fit, published_starts)
+{
+	static const struct {
+		uint32_t nodes, ppn;
+		enum fab_stage_in stage_in;
+		double published_s;
+	} starts[] = {{40, 56, FAB_STAGE_STORM, 11.8},
+		      {40, 56, FAB_STAGE_CACHE, 6.7},
+		      {1, 256, FAB_STAGE_STORM, 22}};
+
+	fab_launch_params_init(&params);
+	for (size_t i = 0; i < FAB_COUNT(starts); i++) {
+		struct fab_launch_start s = start_of(starts[i].nodes, starts[i].ppn);
+		double total_s;
+
+		s.stage_in = starts[i].stage_in;
+		MUST(fab_stages_total_s(&s, &total_s, ERR));
+		cr_expect(lt(dbl, total_s, 1.5 * starts[i].published_s));
+		cr_expect(gt(dbl, total_s, starts[i].published_s / 1.5));
+	}
+}
+
+/* A folder with a program that needs one library, which is in the second of two folders.
+ */
+Test(launch_fit, files_of_a_program)
+{
+	char dir[] = "/tmp/fabkit-test-XXXXXX", text[256];
+	struct fab_loader_files files;
+	struct fab_site site;
+	struct fab_err err;
+	struct stat st;
+	int fd;
+
+	cr_assert(mkdtemp(dir) != NULL);
+	MUST(fab_loader_files(&memory, "/proc/self/exe", &files, ERR));
+	cr_expect(gt(sz, files.found.n, 3));
+	for (size_t i = 0; i < files.found.n; i++)
+		cr_expect_eq(access(files.found.v[i], R_OK), 0);
+	for (size_t i = 0; i < files.missing.n; i++)
+		cr_expect_neq(access(files.missing.v[i], R_OK), 0);
+	MUST(fab_site_measure(files.found.v, files.found.n, files.missing.v,
+			      files.missing.n, 2, &site, ERR));
+	cr_expect(gt(dbl, site.one.opens_per_s, 0));
+	cr_expect(epsilon_eq(dbl, site.one.open_us * site.one.opens_per_s, 1e6, 1));
+	cr_expect(epsilon_eq(dbl, site.all.open_us * site.all.opens_per_s, 2e6, 1));
+	for (size_t i = 0; i < files.found.n; i++)
+		site.bytes -= stat(files.found.v[i], &st) ? 0 : (uint64_t)st.st_size;
+	cr_expect(eq(u64, site.bytes, 0));
+	/* no program, an empty file, a text */
+	cr_expect(lt(int, fab_loader_files(&memory, dir, &files, &err), 0));
+	snprintf(text, sizeof(text), "%s/text", dir);
+	fd = open(text, O_WRONLY | O_CREAT, 0600);
+	cr_assert_geq(fd, 0);
+	cr_expect(lt(int, fab_loader_files(&memory, text, &files, &err), 0));
+	cr_assert_eq(write(fd, "\177ELF junk", 9), 9);
+	close(fd);
+	cr_expect(eq(int, fab_loader_files(&memory, text, &files, &err), 0));
+	cr_expect(eq(sz, files.found.n, 1));
+	unlink(text);
+	rmdir(dir);
+}
+
+/* Figures become constants; those of a server stay assumptions from that on. */
+Test(launch_fit, figures_of_a_site)
+{
+	struct fab_site site = {.n_files = 10,
+				.n_missing = 25,
+				.bytes = 40000000,
+				.one = {1, 1000, 1000, 200},
+				.all = {8, 5e6, 1.6, 900}};
+
+	fab_launch_params_init(&params);
+	fab_site_apply(&site, "n1", &params);
+	cr_expect(eq(dbl, FAB_PARAM(&params, files), 10));
+	cr_expect(eq(dbl, FAB_PARAM(&params, lookups), 2.5));
+	cr_expect(eq(dbl, FAB_PARAM(&params, image_MB), 40));
+	cr_expect(eq(dbl, FAB_PARAM(&params, open_us), 1000));
+	cr_expect(eq(dbl, FAB_PARAM(&params, node_MBps), 900));
+	cr_expect_eq(params.of[FAB_CONST_node_MBps].origin, FAB_MEASURED);
+	cr_expect(eq(dbl, FAB_PARAM(&params, fs_ops), 5e6));
+	cr_expect(eq(dbl, params.of[FAB_CONST_fs_ops].low, 5e6));
+	cr_expect_eq(params.of[FAB_CONST_fs_ops].origin, FAB_ASSUMED);
+	/* below what is assumed: only the limit moves */
+	cr_expect(eq(dbl, FAB_PARAM(&params, fs_MBps), 100000));
+	cr_expect(eq(dbl, params.of[FAB_CONST_fs_MBps].low, 5000));
+	site.all.read_MBps = 20000;
+	fab_site_apply(&site, "n1", &params);
+	cr_expect(eq(dbl, params.of[FAB_CONST_fs_MBps].low, 20000));
+}
