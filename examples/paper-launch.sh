@@ -199,14 +199,14 @@ row L12 'the same on a torus 8x8x16, 64 KiB: Bruck by ring' '< 1' "$(sum "$bruck
   "$(either "$bruck < $ring" holds 'refuted: with contention')"
 
 # Failures
-parts() { column placement,failures,mpd_parts faults --nodes=64 --failures=2 | sed -n "s/^$1,2,//p"; }
+parts() { column placement,failures,mpd_parts faults --nodes=64 --set=failures=2 | sed -n "s/^$1,2,//p"; }
 row L13 'MPD: two failures that are not neighbours, parts' 2 "$(parts far)" "$(is "$(parts far) == 2")"
 row L13 'MPD: two neighbours, parts' 1 "$(parts near)" "$(is "$(parts near) == 1")"
 row L13 'ring that repairs itself: 3 of 32, any placement, kept' - \
-  "$(column within faults --nodes=32 --failures=3 --set=exhaustive | tail -n 1)" \
-  "$(column within faults --nodes=32 --failures=3 --set=exhaustive | tail -n 1 | sed 's/true/holds/; s/false/DIFFERS/')"
+  "$(column within faults --nodes=32 --set=failures=3 --set=exhaustive | tail -n 1)" \
+  "$(column within faults --nodes=32 --set=failures=3 --set=exhaustive | tail -n 1 | sed 's/true/holds/; s/false/DIFFERS/')"
 risk() {
-  fabric-launch faults --nodes=1000 --failures=1 --set=timeout_s="$1" --format=json |
+  fabric-launch faults --nodes=1000 --set=failures=1 --set=timeout_s="$1" --format=json |
     sed -n 's/^  "false_suspicion": \([0-9.e-]*\),.*/\1/p'
 }
 row L13 'false suspicion at each heartbeat, timeout 1.01 periods' risk "$(risk 1.01)" \

@@ -106,6 +106,7 @@ static const struct fab_option questions[] = {
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct faults_params, input),
 	FAB_PART(fab_cli_faults_rows, struct faults_params, wish.dead),
+	FAB_PART(fab_cli_random_rows, struct faults_params, wish.dead),
 	{options, 0},
 	FAB_PART(fab_cli_opensm_rows, struct faults_params, opensm),
 	FAB_PART(fab_cli_tables_rows, struct faults_params, files.in),

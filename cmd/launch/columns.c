@@ -3,6 +3,10 @@
  * Columns of fabric-launch, verb by verb, with their metrics, and its settings. The
  * store, fabric-compare, the manual and the completions use these tables.
  */
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
 #include "launch.h"
 #include "launch/advise.h"
 #include "launch/detector.h"
@@ -234,8 +238,62 @@ const struct fab_column launch_calibrate_columns[] = {
 #undef COLUMN
 const size_t launch_calibrate_n_columns = FAB_COUNT(launch_calibrate_columns);
 
+int launch_take_numbers(struct fab_ids *out, const char *arg, const char *what,
+			uint32_t most, struct fab_err *err)
+{
+	size_t len;
+
+	out->of.n = 0;
+	for (;; arg += len + 1) {
+		uint64_t n;
+
+		len = strcspn(arg, ",");
+		if (!fab_parse_u64(arg, len, 1, most, &n))
+			return fab_fail(err, EINVAL,
+					"'%.*s' is no number of %s: expected 1 to %u",
+					len < 60 ? (int)len : 60, arg, what, most);
+		if (out->of.n == LAUNCH_LIST_MAX)
+			return fab_fail(err, EINVAL, "more than %d numbers",
+					LAUNCH_LIST_MAX);
+		FAB_PUSH(&out->of, (uint32_t)n);
+		if (!arg[len])
+			return 0;
+	}
+}
+
+static int take_failures(void *params, const char *arg, struct fab_err *err)
+{
+	return launch_take_numbers(&((struct launch_params *)params)->failures, arg,
+				   "failures", FAB_DETECTOR_FAILURES_MAX, err);
+}
+
 #define TO(member) FAB_TO(struct launch_params, member)
 const struct fab_option launch_settings[] = {
+	{"random", "K", "K dead parts more, drawn by --seed", FAB_TAKES_NUMBER,
+	 TO(faults.random), .min = 1, .max = 1000000},
+	{"of", "KIND", "Parts that random draws: leaves, roots, links or any",
+	 FAB_TAKES_ONE, TO(faults.of), .choices = &fab_fault_kind_choices,
+	 .preset = "leaves"},
+	{"path-sl", "FILE",
+	 "With --lfts: service levels of the paths, as ibdmchk reads or saquery -p prints them",
+	 FAB_TAKES_INPUT, TO(tables.path_sl)},
+	{"sl2vl", "FILE",
+	 "With --lfts: lanes of the service levels, as ibdmchk reads them or in opensm-sl2vl.dump",
+	 FAB_TAKES_INPUT, TO(tables.sl2vl)},
+	{"opensm-conf", "FILE",
+	 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count",
+	 FAB_TAKES_INPUT, TO(opensm.conf)},
+	{"time-limit", "TIME",
+	 "With --algorithm=opensm:ENGINE: how long OpenSM may take for the tables",
+	 FAB_TAKES_SECONDS, TO(opensm.limit_seconds), .min = 1000 * 1000,
+	 .max = UINT64_MAX, .like = "30s", .preset = "10min"},
+	{"failures", "LIST",
+	 "Of faults: numbers of nodes that fail together, separated by commas",
+	 FAB_TAKES_OTHER, .take = take_failures, .flag = TO(has_failures),
+	 .preset = "1,2"},
+	{"params-out", "FILE",
+	 "Of calibrate: write the constants of this site to FILE, for --params",
+	 FAB_TAKES_OUTPUT, TO(params_out)},
 	{"exhaustive", NULL, "Of faults: also follow every placement of the failures",
 	 FAB_TAKES_NOTHING, TO(exhaustive)},
 	{"goal", "TIME", "Of stages: the limit that a start is compared with",

@@ -76,6 +76,10 @@ struct launch_params {
 	struct fab_arena memory;
 };
 extern const struct fab_option launch_settings[];
+enum { LAUNCH_LIST_MAX = 1000 }; /* most values of a list */
+/* Numbers between commas, 1 to `most`; `what` is their name in messages. */
+int launch_take_numbers(struct fab_ids *out, const char *arg, const char *what,
+			uint32_t most, struct fab_err *err);
 extern const struct fab_verb launch_verbs[];
 
 /* Nodes of --nodes; 0: not given. */

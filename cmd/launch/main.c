@@ -11,8 +11,6 @@
 #include "launch/exchange.h"
 #include "unicast/engine.h"
 
-enum { MAX_LIST = 1000 }; /* most values of a list */
-
 const struct fab_verb launch_verbs[] = {
 	[LAUNCH_STAGES] = {"stages", "[FABRIC]",
 			   "phases of a start, critical path, improvements",
@@ -40,39 +38,10 @@ const struct fab_verb launch_verbs[] = {
 	{0},
 };
 
-/* Numbers between commas, 1 to `most`. */
-static int take_numbers(struct fab_ids *out, const char *arg, const char *what,
-			uint32_t most, struct fab_err *err)
-{
-	size_t len;
-
-	out->of.n = 0;
-	for (;; arg += len + 1) {
-		uint64_t n;
-
-		len = strcspn(arg, ",");
-		if (!fab_parse_u64(arg, len, 1, most, &n))
-			return fab_fail(err, EINVAL,
-					"'%.*s' is no number of %s: expected 1 to %u",
-					len < 60 ? (int)len : 60, arg, what, most);
-		if (out->of.n == MAX_LIST)
-			return fab_fail(err, EINVAL, "more than %d numbers", MAX_LIST);
-		FAB_PUSH(&out->of, (uint32_t)n);
-		if (!arg[len])
-			return 0;
-	}
-}
-
-static int take_failures(void *params, const char *arg, struct fab_err *err)
-{
-	return take_numbers(&((struct launch_params *)params)->failures, arg, "failures",
-			    FAB_DETECTOR_FAILURES_MAX, err);
-}
-
 static int take_nodes(void *params, const char *arg, struct fab_err *err)
 {
-	return take_numbers(&((struct launch_params *)params)->nodes, arg, "nodes",
-			    FAB_FENCE_NODES_MAX, err);
+	return launch_take_numbers(&((struct launch_params *)params)->nodes, arg, "nodes",
+				   FAB_FENCE_NODES_MAX, err);
 }
 
 static int take_bytes(void *params, const char *arg, struct fab_err *err)
@@ -94,8 +63,9 @@ static int take_bytes(void *params, const char *arg, struct fab_err *err)
 		if (n > FAB_FENCE_BYTES_MAX)
 			return fab_fail(err, EINVAL, "'%.*s' is more than 1 TiB",
 					len < 60 ? (int)len : 60, arg);
-		if (p->bytes.n == MAX_LIST)
-			return fab_fail(err, EINVAL, "more than %d sizes", MAX_LIST);
+		if (p->bytes.n == LAUNCH_LIST_MAX)
+			return fab_fail(err, EINVAL, "more than %d sizes",
+					LAUNCH_LIST_MAX);
 		FAB_PUSH(&p->bytes, n);
 		if (!arg[len])
 			return 0;
@@ -116,8 +86,9 @@ static int take_order(void *params, const char *arg, struct fab_err *err)
 
 		while (at[len] && at[len + 1] >= '0' && at[len + 1] <= '9')
 			len += 1 + strcspn(at + len + 1, ",");
-		if (p->orders.n == MAX_LIST)
-			return fab_fail(err, EINVAL, "more than %d orders", MAX_LIST);
+		if (p->orders.n == LAUNCH_LIST_MAX)
+			return fab_fail(err, EINVAL, "more than %d orders",
+					LAUNCH_LIST_MAX);
 		text = fab_arena_format(&p->memory, "%.*s", (int)len, at);
 		FAB_PUSH(&p->orders, text);
 		rc = fab_node_order_parse(text, 1, &order, err);
@@ -156,6 +127,11 @@ static int take_keys(void *params, const char *arg, struct fab_err *err)
 
 #define TO(member) FAB_TO(struct launch_params, member)
 static const struct fab_option options[] = {
+	{.help = "Tables:"},
+	{"lfts", "FILE",
+	 "Take the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) as algorithm loaded",
+	 FAB_TAKES_INPUT, TO(tables.lfts)},
+
 	{.help = "The job:"},
 	{"nodes", "N", "The first N hosts (default: all); fence: a list", FAB_TAKES_OTHER,
 	 .take = take_nodes, .flag = TO(has_nodes), .everyday = true},
@@ -186,16 +162,8 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "Fences:"},
-	{
-		"fence",
-		"LIST",
-		"Algorithms, or all: @FENCES@",
-		FAB_TAKES_CHOSEN,
-		TO(fences),
-		.choices = &fab_fence_choices,
-		.max = 100,
-		.flag = TO(has_fence),
-	},
+	{"fence", "LIST", "Algorithms, or all: @FENCES@", FAB_TAKES_CHOSEN, TO(fences),
+	 .choices = &fab_fence_choices, .max = 100, .flag = TO(has_fence)},
 	{"bytes", "LIST", "Contributions of a node (default 0, 64 to 64KiB)",
 	 FAB_TAKES_OTHER, .take = take_bytes, .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB"},
 	{"algorithm", "NAME",
@@ -210,17 +178,9 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_TEXT, TO(peers), .check = check_peers, .flag = TO(has_peers),
 	 .preset = "stencil:3"},
 
-	{.help = "Failures:"},
-	{"failures", "LIST",
-	 "Nodes that fail together, separated by commas (default 1,2)", FAB_TAKES_OTHER,
-	 .take = take_failures, .flag = TO(has_failures), .preset = "1,2"},
-
 	{.help = "Constants:"},
 	{"params", "FILE", "Take constants from FILE; --set changes single ones",
 	 FAB_TAKES_INPUT, TO(params_path)},
-
-	{"params-out", "FILE", "Write the constants of this site to FILE, for --params",
-	 FAB_TAKES_OUTPUT, TO(params_out)},
 
 	{.help = "A site:"},
 	{"fs", "DIR", "The folder that nodes share, with the files of --program",
@@ -240,9 +200,7 @@ static const struct fab_option options[] = {
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct launch_params, input),
 	FAB_PART(fab_cli_faults_rows, struct launch_params, faults),
-	FAB_PART(fab_cli_tables_rows, struct launch_params, tables),
 	{options, 0},
-	FAB_PART(fab_cli_opensm_rows, struct launch_params, opensm),
 	FAB_PART(fab_cli_output_rows, struct launch_params, output),
 	FAB_PART(fab_cli_store_rows, struct launch_params, store),
 	FAB_PART(fab_cli_run_rows, struct launch_params, run),
@@ -274,7 +232,8 @@ static const struct fab_relation relations[] = {
 	{"no-cache", FAB_GOES_WITH, "VERB=modex"},
 	{"failures,exhaustive", FAB_GOES_WITH, "VERB=faults"},
 	{"node-list,node-file", FAB_APART},
-	{"node-list,node-file,order,algorithm", FAB_GOES_WITH, "FABRIC"},
+	{"node-list,node-file,order,algorithm,lfts,random", FAB_GOES_WITH, "FABRIC"},
+	{"opensm-conf,time-limit", FAB_GOES_WITH, "algorithm"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,algorithm", "tables that were read do not change"},
 	{"of", FAB_GOES_WITH, "random"},

@@ -330,9 +330,10 @@ static int solve_faults(struct fab_work *w, struct fab_err *err)
 		if (f >= n && !p->has_failures && n > 1)
 			continue; /* of the default */
 		if (f >= n)
-			return fab_fail(err, EINVAL,
-					"--failures=%u: of %u nodes none would be left",
-					f, n);
+			return fab_fail(
+				err, EINVAL,
+				"--set failures=%u: of %u nodes none would be left", f,
+				n);
 		rc = fab_detector_table(w->arena, &o->d, f, p->exhaustive, &o->rows[o->n],
 					err);
 		o->n += n_each;

@@ -115,6 +115,7 @@ static const struct fab_option options[] = {
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct rdma_params, input),
 	FAB_PART(fab_cli_faults_rows, struct rdma_params, faults),
+	FAB_PART(fab_cli_random_rows, struct rdma_params, faults),
 	FAB_PART(fab_cli_tables_rows, struct rdma_params, tables),
 	{options, 0},
 	FAB_PART(fab_cli_opensm_rows, struct rdma_params, opensm),

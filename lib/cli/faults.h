@@ -16,7 +16,7 @@ struct fab_cli_faults {
 	uint32_t random; /* 0: not given */
 	enum fab_fault_kind of;
 };
-extern const struct fab_option fab_cli_faults_rows[];
+extern const struct fab_option fab_cli_faults_rows[], fab_cli_random_rows[];
 
 /*
  * Parts named by the options, without random ones; reports the matches of lists. The

@@ -202,6 +202,9 @@ const struct fab_option fab_cli_faults_rows[] = {
 	{"fail-file", "FILE",
 	 "A file of what is dead, a line each: switches, or the word link and links; repeatable",
 	 FAB_TAKES_INPUT, TO(fail_file), .is_many = true},
+	{0},
+};
+const struct fab_option fab_cli_random_rows[] = {
 	{"random", "K", "K parts more, drawn by --seed", FAB_TAKES_NUMBER, TO(random),
 	 .min = 1, .max = 1000000},
 	{"of", "KIND", "Parts that --random draws: leaves (default), roots, links or any",
