@@ -177,6 +177,48 @@ char *fab_format(const char *format, ...)
 	return text;
 }
 
+/* Of a text stream. */
+struct stream {
+	char **text;
+	size_t *n, room;
+};
+
+static ssize_t stream_write(void *cookie, const char *bytes, size_t n)
+{
+	struct stream *s = cookie;
+
+	if (*s->n + n + 1 > s->room) {
+		s->room = 2 * (*s->n + n + 1);
+		*s->text = fab_realloc(*s->text, s->room, 1);
+	}
+	memcpy(*s->text + *s->n, bytes, n);
+	*s->n += n;
+	(*s->text)[*s->n] = '\0';
+	return (ssize_t)n;
+}
+
+static int stream_close(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
+FILE *fab_text_stream(char **text, size_t *n)
+{
+	struct stream *s = FAB_NEW(1, struct stream);
+	FILE *file;
+
+	*s = (struct stream){text, n, 1};
+	*text = fab_strdup("");
+	*n = 0;
+	file = fopencookie(
+		s, "w",
+		(cookie_io_functions_t){.write = stream_write, .close = stream_close});
+	if (!file)
+		fab_oom(sizeof(*file));
+	return file;
+}
+
 void fab_append(char **text, const char *separator, const char *format, ...)
 {
 	size_t len = *text ? strlen(*text) : 0, gap = len ? strlen(separator) : 0;

@@ -8,6 +8,7 @@
 
 #include "base/macros.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,13 @@ char *fab_strndup(const char *text, size_t n) __attribute__((malloc, returns_non
 /* Formatted text on the heap. O(len). */
 char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
 	__attribute__((returns_nonnull));
+
+/*
+ * A stream whose text is *text, on the heap, with a NUL behind its *n bytes; both hold
+ * what was flushed. As open_memstream(), which loses without a word what it has no memory
+ * for. The caller closes it, then frees the text. Never NULL.
+ */
+FILE *fab_text_stream(char **text, size_t *n) __attribute__((returns_nonnull));
 
 /* Append to *text (on the heap or NULL), after `separator` if *text is not
  * empty. O(len). */

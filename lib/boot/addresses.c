@@ -606,10 +606,8 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 	const char *end = text + len;
 	FAB_AUTOFREE char *now = NULL; /* the text with the names that hosts have now */
 	size_t n;
-	FILE *copy = open_memstream(&now, &n);
+	FILE *copy = fab_text_stream(&now, &n);
 
-	if (!copy)
-		fab_oom(len);
 	for (uint32_t i = 0; i < h.n; i++)
 		if (h.v[i].guid)
 			fab_map64_put(by_guid, h.v[i].guid, i);
@@ -635,8 +633,7 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 		putc('\n', copy);
 		at += l.n + 1;
 	}
-	if (fclose(copy) != 0)
-		fab_oom(len);
+	fclose(copy);
 	*out = NULL;
 	return fab_host_addresses_read(file, now, n, out, err);
 }

@@ -198,9 +198,10 @@ void fab_cli_folder_fini(struct fab_cli_folder *folder);
 
 /*
  * Several results of one command, all or none of them: open each and write it, then
- * commit them together; no target changes before all are written and synced. `keep`
- * (NULL: nothing), which adds the run to a database, is called once, by the last commit,
- * when all is written and before any target changes. A result on standard output commits
+ * commit them together; no target changes before all are written and synced, and those
+ * that have changed are put back when a later one cannot. `keep` (NULL: nothing), which
+ * adds the run to a database, is called once, by the last commit, when all have their
+ * place and can still be put back. A result on standard output commits
  * the files before it when it is opened, because its reader may end the command; it is
  * printed before the run is kept. What fails first stays: from then on files that are
  * opened lead nowhere, nothing is kept, and the commit returns it.

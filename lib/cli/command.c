@@ -347,8 +347,7 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 	store = fab_given_part(&g, fab_cli_store_rows);
 	if (store)
 		fab_cli_close_store(store);
-	fab_cli_free_params(command, params);
-	FAB_FREE_ALL(g.of.v, g.arguments);
+	fab_given_fini(&g);
 	fab_cli_expect_end();
 	return fab_cli_is_interrupted(NULL) ? FAB_EXIT_INTERRUPTED : status;
 }

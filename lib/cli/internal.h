@@ -41,6 +41,8 @@ int fab_settings_list(const struct fab_given *g, struct fab_err *err);
 /* "run, sweep or trace"; on the heap. */
 char *fab_verb_names(const struct fab_verb *verbs);
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
+/* Frees it and what options put on the heap; allocates nothing: the results are out. */
+void fab_given_fini(struct fab_given *g);
 /* Member of the parameters that these rows fill; NULL: not in this command. */
 void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
 /* Verb, FABRIC and the relations of the command; `lists`: where it only lists columns or

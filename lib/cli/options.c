@@ -429,7 +429,8 @@ void fab_given_read(struct fab_given *g, int argc, char **argv)
 			assert(!"preset");
 	}
 	fab_cli_hold();
-	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, g);
+	if (argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, g) != 0)
+		fab_oom(0);
 	fab_cli_release();
 	if (store)
 		store->job = quote_all((int)g->job.n, g->job.v);
@@ -447,14 +448,19 @@ void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *para
 	FAB_FREE_ALL(g.of.v, g.arguments);
 }
 
+void fab_given_fini(struct fab_given *g)
+{
+	for (size_t i = 0; i < g->of.n; i++)
+		fab_option_free(g->of.v[i].row, g->of.v[i].at);
+	FAB_FREE_ALL(g->of.v, g->arguments);
+}
+
 void fab_cli_free_params(const struct fab_command *c, void *params)
 {
 	struct fab_given g;
 
 	fab_given_init(&g, c, params);
-	for (size_t i = 0; i < g.of.n; i++)
-		fab_option_free(g.of.v[i].row, g.of.v[i].at);
-	free(g.of.v);
+	fab_given_fini(&g);
 }
 
 /* A row of the list. */

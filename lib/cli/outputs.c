@@ -28,39 +28,101 @@
 #define LIST_NAME ".fabkit-files"
 
 /*
- * Files to remove when the command ends before the results are committed: exit handlers
- * and signal handlers can only know it from globals. An entry is complete before it is
- * set, and cleared after its file was renamed.
+ * A temporary file or folder. When its results are committed it takes the place of what
+ * has that path, which gets the temporary name, so that it can be put back when a later
+ * one fails.
+ */
+struct target {
+	char *volatile temporary; /* NULL: no entry */
+	const char *path;
+	volatile sig_atomic_t is_new; /* there was nothing before, and now it is there */
+	volatile sig_atomic_t
+		is_swapped; /* what was there before has the temporary name */
+};
+
+/*
+ * What is to be removed when the command ends before the results are committed: exit
+ * handlers and signal handlers can only know it from globals. An entry is complete before
+ * `temporary` is set.
  */
 enum { MAX_SINKS = 16 };
-static char *volatile pending[MAX_SINKS];
+static struct target pending[MAX_SINKS];
 struct made {
 	struct made *next;
 	char path[];
 };
 static struct made *volatile made_files; /* of the folder */
-static char *volatile made_folder;
+static struct target made_folder;
+
+static int exchange(const char *a, const char *b)
+{
+	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
+/* As before take(); async-signal-safe. */
+static void put_back(struct target *t)
+{
+	if (t->is_new)
+		(void)!rename(t->path, t->temporary);
+	if (t->is_swapped)
+		(void)!exchange(t->temporary, t->path);
+	t->is_new = t->is_swapped = 0;
+}
 
 static void discard(void)
 {
 	for (size_t i = 0; i < MAX_SINKS; i++)
-		if (pending[i])
-			unlink(pending[i]);
+		if (pending[i].temporary) {
+			put_back(&pending[i]);
+			unlink(pending[i].temporary);
+		}
+	if (!made_folder.temporary)
+		return;
+	put_back(&made_folder);
 	for (const struct made *m = made_files; m; m = m->next)
 		unlink(m->path);
-	if (made_folder)
-		rmdir(made_folder);
+	rmdir(made_folder.temporary);
 }
 
-/* Write `to` where `from` stands; false when it stands nowhere. */
-static bool set_pending(const char *from, char *to)
+/* The entry of a temporary file; with NULL a free one, or NULL. */
+static struct target *find_pending(const char *temporary)
 {
 	for (size_t i = 0; i < MAX_SINKS; i++)
-		if (pending[i] == from) {
-			pending[i] = to;
-			return true;
-		}
-	return false;
+		if (pending[i].temporary == temporary)
+			return &pending[i];
+	return NULL;
+}
+
+/* No signal comes in between; *before is for sigprocmask(). */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, before);
+}
+
+/*
+ * To the path, until it is put back. Where names cannot be exchanged, as on NFS, a file
+ * that was there is lost. Allocates nothing.
+ */
+static int take(struct target *t, bool is_folder)
+{
+	sigset_t before;
+	int rc;
+
+	hold_signals(&before);
+	rc = exchange(t->temporary, t->path);
+	t->is_swapped = !rc;
+	if (rc &&
+	    (errno == ENOENT || (!is_folder && (errno == EINVAL || errno == ENOSYS)))) {
+		bool is_new = errno == ENOENT;
+
+		rc = rename(t->temporary, t->path);
+		t->is_new = !rc && is_new;
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 static int cannot_write(const char *path, struct fab_err *err)
@@ -170,21 +232,23 @@ static int make_locked(const char *path, bool is_folder, char **temporary)
 static int open_temporary(struct fab_cli_sink *sink, const struct stat *old,
 			  struct fab_err *err)
 {
-	sigset_t all, before;
+	struct target *t = find_pending(NULL);
+	sigset_t before;
 	struct stat own;
-	bool is_noted;
 	int fd;
 
 	remove_stale(sink->path);
 	/* no signal between making the file and noting it */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
+	hold_signals(&before);
 	fd = make_locked(sink->path, false, &sink->temporary);
-	is_noted = fd >= 0 && set_pending(NULL, sink->temporary);
-	if (fd >= 0 && !is_noted)
+	if (fd >= 0 && t) {
+		*t = (struct target){.path = sink->path};
+		t->temporary = sink->temporary;
+	} else if (fd >= 0) {
 		unlink(sink->temporary);
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (fd >= 0 && !is_noted) {
+	if (fd >= 0 && !t) {
 		close(fd);
 		return fab_fail(err, EMFILE, "%s: more than %d output files at once",
 				sink->path, MAX_SINKS);
@@ -279,34 +343,37 @@ static int settle(struct fab_cli_sink *sink, struct fab_err *err)
 	return 0;
 }
 
-int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
+/* The settled file is at its path, and can be put back. Allocates nothing. */
+static int take_sink(struct fab_cli_sink *sink, struct fab_err *err)
 {
-	int rc = settle(sink, err);
+	struct target *t = sink->temporary ? find_pending(sink->temporary) : NULL;
+	int rc = 0;
 
-	if (rc || !sink->path)
-		return rc;
 	if (sink->copies_to_old)
 		rc = copy_to_old(sink, err);
-	if (!rc && fclose(sink->file) != 0)
+	if (!rc && sink->path && fclose(sink->file) != 0)
 		rc = cannot_write(sink->path, err);
-	if (rc)
-		return rc;
-	if (sink->temporary) {
-		const char *slash;
-		FAB_AUTOFREE char *dir = NULL;
-		int fd;
+	if (!rc && t && !sink->copies_to_old && take(t, false) != 0)
+		rc = cannot_write(sink->path, err);
+	return rc;
+}
 
-		if (sink->copies_to_old)
+/* The file stays where it is. The new name must survive a crash as well: the folder is
+ * synced, as far as it can be. */
+static void finish_sink(struct fab_cli_sink *sink)
+{
+	struct target *t = sink->temporary ? find_pending(sink->temporary) : NULL;
+	char *slash;
+	int fd;
+
+	if (t) {
+		if (t->is_swapped || sink->copies_to_old)
 			unlink(sink->temporary);
-		else if (rename(sink->temporary, sink->path) != 0)
-			return cannot_write(sink->path, err);
-		set_pending(sink->temporary, NULL);
-		/* The new name must survive a crash as well: sync the directory. Best
-		 * effort. */
+		t->temporary = NULL;
 		slash = strrchr(sink->path, '/');
-		dir = slash ? fab_strndup(sink->path, (size_t)(slash + 1 - sink->path))
-			    : fab_strdup(".");
-		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (slash)
+			slash[1] = '\0';
+		fd = open(slash ? sink->path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd >= 0) {
 			(void)!fsync(fd);
 			close(fd);
@@ -315,7 +382,18 @@ int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
 	free(sink->temporary);
 	free(sink->path);
 	*sink = (struct fab_cli_sink){0};
-	return 0;
+}
+
+int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
+{
+	int rc = settle(sink, err);
+
+	if (rc || !sink->path)
+		return rc;
+	rc = take_sink(sink, err);
+	if (!rc)
+		finish_sink(sink);
+	return rc;
 }
 
 /* Is the file in the list of the folder's own files? */
@@ -369,7 +447,8 @@ static int make_temporary(struct fab_cli_folder *folder, const struct stat *old,
 	folder->lock = make_locked(folder->path, true, &folder->temporary);
 	if (folder->lock < 0)
 		return cannot_write(folder->path, err);
-	made_folder = folder->temporary;
+	made_folder = (struct target){.path = folder->path};
+	made_folder.temporary = folder->temporary;
 	if (chmod(folder->temporary,
 		  old ? old->st_mode & 0777 : 0777 & ~current_umask()) != 0 ||
 	    (old && (old->st_uid != geteuid() || old->st_gid != getegid()) &&
@@ -527,7 +606,7 @@ static void forget_made(void)
 	struct made *m = made_files, *next;
 
 	made_files = NULL;
-	made_folder = NULL;
+	made_folder.temporary = NULL;
 	for (; m; m = next) {
 		next = m->next;
 		free(m);
@@ -537,10 +616,11 @@ static void forget_made(void)
 void fab_cli_folder_fini(struct fab_cli_folder *folder)
 {
 	close_file(folder);
-	if (made_folder && made_folder == folder->temporary) {
+	if (made_folder.temporary && made_folder.temporary == folder->temporary) {
+		put_back(&made_folder);
 		for (const struct made *m = made_files; m; m = m->next)
 			unlink(m->path);
-		rmdir(made_folder);
+		rmdir(made_folder.temporary);
 		forget_made();
 	}
 	if (folder->temporary)
@@ -551,11 +631,9 @@ void fab_cli_folder_fini(struct fab_cli_folder *folder)
 	*folder = (struct fab_cli_folder){0};
 }
 
-int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
+static int take_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
-	int rc = !folder->exists ? rename(folder->temporary, folder->path)
-				 : renameat2(AT_FDCWD, folder->temporary, AT_FDCWD,
-					     folder->path, RENAME_EXCHANGE);
+	int rc = take(&made_folder, true);
 
 	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS)) {
 		FAB_AUTOFREE char *aside = fab_format("%s.old", folder->temporary);
@@ -570,14 +648,17 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 				(void)!rename(aside, folder->temporary);
 		}
 	}
-	if (rc)
-		return cannot_write(folder->path, err);
+	return rc ? cannot_write(folder->path, err) : 0;
+}
+
+/* The list of the previous folder, which has the temporary name now, is read before. */
+static void finish_folder(struct fab_cli_folder *folder)
+{
 	forget_made();
 	if (folder->exists) {
 		FAB_AUTOFREE char *list = read_list(folder->temporary);
 		char *rest = list, *name;
 
-		/* Remove the previous folder, which has the temporary name now. */
 		while ((name = strsep(&rest, "\n")) != NULL) {
 			FAB_AUTOFREE char *path =
 				fab_format("%s/%s", folder->temporary, name);
@@ -591,7 +672,15 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 		rmdir(folder->temporary);
 	}
 	fab_cli_folder_fini(folder);
-	return 0;
+}
+
+int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
+{
+	int rc = take_folder(folder, err);
+
+	if (!rc)
+		finish_folder(folder);
+	return rc;
 }
 
 void fab_cli_fail_results(struct fab_cli_results *results, int rc,
@@ -611,13 +700,31 @@ static void settle_files(struct fab_cli_results *results)
 		results->rc = fab_cli_settle_folder(results->folder, &results->err);
 }
 
-static void commit_files(struct fab_cli_results *results)
+/*
+ * All of them, and the run in the database, or none: what has got its place is put back
+ * when something fails. Only a file that is another user's is written where it is, which
+ * comes last.
+ */
+static void commit_files(struct fab_cli_results *results, bool is_last)
 {
+	struct fab_err *err = &results->err;
+
 	if (results->folder && !results->rc)
-		results->rc = fab_cli_commit_folder(results->folder, &results->err);
+		results->rc = take_folder(results->folder, err);
+	for (int copies = 0; copies < 2; copies++)
+		for (size_t i = 0; i < results->n && !results->rc; i++)
+			if (results->sinks[i].copies_to_old == copies)
+				results->rc = take_sink(&results->sinks[i], err);
+	if (is_last && results->keep && !results->rc)
+		results->rc = results->keep(results->context, err);
+	for (size_t i = 0; i < results->n; i++)
+		if (!results->rc)
+			finish_sink(&results->sinks[i]);
+	if (results->rc)
+		discard();
+	if (results->folder && !results->rc)
+		finish_folder(results->folder);
 	results->folder = NULL;
-	for (size_t i = 0; i < results->n && !results->rc; i++)
-		results->rc = fab_cli_commit_sink(&results->sinks[i], &results->err);
 	results->n = 0;
 }
 
@@ -640,7 +747,7 @@ FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 	/* the reader of standard output may close it, which ends the command */
 	if (!results->rc && !sink.path) {
 		settle_files(results);
-		commit_files(results);
+		commit_files(results, false);
 	}
 	if (!results->rc && results->n == FAB_COUNT(results->sinks))
 		results->rc = fab_fail(&results->err, EMFILE,
@@ -703,10 +810,8 @@ FILE *fab_cli_open_report(struct fab_cli_results *results,
 int fab_cli_commit_results(struct fab_cli_results *results, struct fab_err *err)
 {
 	settle_files(results);
-	if (results->keep && !results->rc)
-		results->rc = results->keep(results->context, &results->err);
+	commit_files(results, true);
 	results->keep = NULL;
-	commit_files(results);
 	if (results->nowhere)
 		fclose(results->nowhere);
 	results->nowhere = NULL;

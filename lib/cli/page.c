@@ -81,13 +81,12 @@ static void put_curves(FILE *out, const struct context *c)
 
 		if (!plot)
 			continue;
-		file = open_memstream(&text, &size);
-		if (!file)
-			fab_oom(0);
+		file = fab_text_stream(&text, &size);
 		plot->terminal = FAB_PLOT_PAGE;
 		rc = x->write(file, c->w, &err);
 		plot->terminal = asked;
-		if (fclose(file) == 0 && !rc && size)
+		fclose(file);
+		if (!rc && size)
 			fprintf(out, "<section>\n<h2>Curves</h2>\n%s</section>\n", text);
 	}
 }

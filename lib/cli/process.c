@@ -4,6 +4,7 @@
  * start and end.
  */
 #include <errno.h>
+#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -169,18 +170,20 @@ void fab_cli_hold(void)
 	if (!is_registered)
 		atexit(fab_cli_release);
 	is_registered = true;
-	said.memory = open_memstream(&said.text, &said.n);
-	if (!said.memory)
-		fab_oom(0);
+	said.memory = fab_text_stream(&said.text, &said.n);
 	said.terminal = stderr;
 	stderr = said.memory;
 }
 
+enum { MAX_MESSAGE = 1024 };
+
 void fab_cli_message(const char *label, const char *text)
 {
+	char room[4 * MAX_MESSAGE +
+		  8]; /* nothing is allocated when the results are out */
 	size_t size = 4 * strlen(text) + 8;
-	FAB_AUTOFREE char *safe =
-		fab_text_local(fab_text_safe(text, fab_alloc(size, 1), size));
+	FAB_AUTOFREE char *longer = size > sizeof(room) ? fab_alloc(size, 1) : NULL;
+	char *safe = fab_text_local(fab_text_safe(text, longer ? longer : room, size));
 
 	fab_cli_progress_hide();
 	fprintf(said.terminal ? said.terminal : stderr, "%s: %s%s\n",
@@ -308,6 +311,11 @@ static void catch_signals(void)
 	}
 }
 
+static void *alloc_or_end(size_t bytes)
+{
+	return fab_alloc(bytes, 1);
+}
+
 void fab_cli_init(const char *program)
 {
 	static char name[64], version[96];
@@ -316,6 +324,8 @@ void fab_cli_init(const char *program)
 	snprintf(version, sizeof(version), "%s (fabkit) %s", program, FAB_VERSION);
 	program_invocation_short_name = name;
 	argp_program_version = version;
+	/* jansson leaves out what it has no memory for, and says nothing */
+	json_set_alloc_funcs(alloc_or_end, free);
 	argp_err_exit_status = FAB_EXIT_USAGE;
 	setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay in the C locale */
 	on_exit(close_stdout, NULL);
@@ -329,7 +339,7 @@ void fab_cli_init(const char *program)
 
 static void say(const char *label, const char *format, va_list values)
 {
-	char text[1024];
+	char text[MAX_MESSAGE];
 
 	vsnprintf(text, sizeof(text), format, values);
 	fab_cli_message(label, text);

@@ -86,10 +86,8 @@ static char *expand(const char *text, const struct boot_server *server, const ch
 	bool is_six = is_ip6 || !*server->ip.ip;
 	char *out = NULL;
 	size_t n;
-	FILE *stream = open_memstream(&out, &n);
+	FILE *stream = fab_text_stream(&out, &n);
 
-	if (!stream)
-		fab_oom(TEMPLATE_MAX_BYTES);
 	for (const char *at = text; *at; at++) {
 		size_t word = *at == '{' && (at == text || at[-1] != '$')
 				      ? word_at(at)
@@ -106,8 +104,7 @@ static char *expand(const char *text, const struct boot_server *server, const ch
 			fputs(word ? file : server->name, stream);
 		at += strlen(words[word]) - 1;
 	}
-	if (fclose(stream) != 0)
-		fab_oom(TEMPLATE_MAX_BYTES);
+	fclose(stream);
 	return out;
 }
 

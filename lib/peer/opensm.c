@@ -715,14 +715,13 @@ static int run(struct run *x, struct fab_routes **out, struct fab_err *err)
 		rc = start_sim(x, err);
 	if (rc)
 		return rc;
-	x->lfts_out = open_memstream(&x->lfts, &x->n_lfts);
-	x->lanes_out = open_memstream(&x->lanes, &x->n_lanes);
-	x->levels_out = open_memstream(&x->levels, &x->n_levels);
-	if (!x->lfts_out || !x->lanes_out || !x->levels_out)
-		fab_oom(0);
+	x->lfts_out = fab_text_stream(&x->lfts, &x->n_lfts);
+	x->lanes_out = fab_text_stream(&x->lanes, &x->n_lanes);
+	x->levels_out = fab_text_stream(&x->levels, &x->n_levels);
 	rc = route_parts(x, err);
-	if (fflush(x->lfts_out) || fflush(x->lanes_out) || fflush(x->levels_out))
-		fab_oom(x->n_lfts + x->n_lanes + x->n_levels);
+	fflush(x->lfts_out);
+	fflush(x->lanes_out);
+	fflush(x->levels_out);
 	return rc ? rc : read_dumps(x, out, err);
 }
 

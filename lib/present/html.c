@@ -80,9 +80,7 @@ static void *html_begin(FILE *out, const struct fab_report_options *options)
 
 	h->out = out;
 	h->page = options->page;
-	h->facts = open_memstream(&h->text, &h->size);
-	if (!h->facts)
-		fab_oom(0);
+	h->facts = fab_text_stream(&h->text, &h->size);
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	      "script-src '" REPORT_JS_HASH "'; style-src '" REPORT_CSS_HASH
@@ -249,8 +247,7 @@ static void html_finish(void *state)
 	struct html *h = state;
 
 	begin_body(h);
-	if (fclose(h->facts) != 0)
-		fab_oom(h->size);
+	fclose(h->facts);
 	if (h->size)
 		fprintf(h->out, "<section>\n<h2>Facts</h2>\n<dl>\n%s</dl>\n</section>\n",
 			h->text);

@@ -182,7 +182,9 @@ static void grid_add_row(struct grid *grid, const struct cell *cells)
 /* Print and free. */
 static void grid_finish(struct grid *grid)
 {
-	scols_print_table(grid->table);
+	if (scols_print_table(grid->table) != 0 &&
+	    !ferror(scols_table_get_stream(grid->table)))
+		fab_oom(0);
 	scols_unref_table(grid->table);
 	free(grid->limits.v);
 	free(grid);

@@ -64,11 +64,8 @@ static uint64_t add_row(struct adding *a, int which, uint64_t owner_id, size_t p
 	if (!in->of && in->rc == SQLITE_OK) {
 		FAB_AUTOFREE char *sql = NULL;
 		size_t size, n = kind->owner_column != NULL;
-		FILE *out = open_memstream(&sql, &size);
+		FILE *out = fab_text_stream(&sql, &size);
 
-		/* On the heap. */
-		if (!out)
-			fab_oom(0);
 		fprintf(out, "INSERT INTO %s (%s", kind->table,
 			n ? kind->owner_column : "");
 		if (kind->has_place)

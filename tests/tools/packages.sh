@@ -13,12 +13,13 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-de
 # dnsmasq, Kea, ISC dhcpd and Ansible to check configuration for boot servers, iproute2 and
 # python3 for nodes that boot from them in network namespaces, QEMU for one that is a
 # machine, Slurm with munge and GNU parallel to run sweeps as job arrays, GNU time to measure
-# commands, libpmix to compare with (-Dpmix=enabled), shellcheck for the scripts
+# commands, libpmix to compare with (-Dpmix=enabled), strace for system calls that fail, shellcheck for
+# the scripts
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
   libclang-rt-dev mandoc bash zsh fish gzip zstd jq sqlite3
   gnuplot-nox dnsmasq-base isc-dhcp-server kea-dhcp4-server kea-dhcp6-server ansible-core
   iproute2 python3 qemu-system-x86 slurm-wlm munge parallel time libpmix-dev
-  shellcheck"
+  strace shellcheck"
 
 # Install those of the packages given that are missing, as root or with sudo. Nothing is
 # downloaded when none is missing.
