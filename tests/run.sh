@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Install what is missing, build twice (as released, and with sanitizers), run all tests in
-# both builds, and end with `N passed, N failed, N skipped`. Exit status 1 when any failed.
+# both builds, look for races between threads in a third one, and end with `N passed, N failed, N skipped`. Exit status 1 when any failed.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/tools/packages.sh
@@ -60,6 +60,12 @@ build_and_test 'release build' build-tests -Dtests=enabled -Dpmix=auto -Dinstall
 # of all that debuggers ask for, reports need the lines only
 build_and_test 'sanitizer build' build-sanitizers -Dtests=enabled \
   --native-file tests/tools/dev.ini -Ddebug=false -Dc_args=-g1
+
+echo '== races between threads'
+output=$(tests/tools/races.sh build-races)
+printf '%s\n' "$output"
+read -r p f s < <(tail -n 1 <<<"$output" | tr -dc '0-9 ')
+passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
