@@ -431,7 +431,7 @@ static void fini(void *outcome)
 	faults_fini(&o->of);
 }
 
-/* What is dead, and loops and lost pairs afterwards. */
+/* Dead parts, and loops and lost pairs afterwards. */
 static void draw(struct fab_drawing *d, const struct fab_work *w)
 {
 	const struct outcome *o = w->outcome;

@@ -14,9 +14,8 @@ static const double CPU_SECONDS = 50;
 enum { PAIRS_NAMED = 4 };
 
 struct outcome {
-	struct faults_outcome of; /* tables of the algorithms */
-	const struct fab_faults_result
-		*loop; /* that is to be cured; NULL: there is none */
+	struct faults_outcome of;	      /* tables of the algorithms */
+	const struct fab_faults_result *loop; /* that is to be cured; NULL: none */
 	struct fab_cures cures;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tasks of fabric-faults begin with: names of dead parts, algorithms and roots,
- * the problem that engines solve, and all sets of faults by all algorithms.
+ * Set-up that the tasks of fabric-faults share: names of dead parts, algorithms and
+ * roots, the problem that engines solve, and all sets of faults by all algorithms.
  */
 #include <errno.h>
 #include <stdlib.h>

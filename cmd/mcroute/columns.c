@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fabric-mcroute reports of a result: all that is known of a column and of the
+ * Columns of fabric-mcroute's results: all that is known of a column and of the
  * metric that it is. The store, fabric-compare, the manual and the completions take it
  * from here.
  */

@@ -383,7 +383,7 @@ static void fini(void *outcome)
 	fab_summary_free(*(struct fab_summary **)outcome);
 }
 
-/* The same as a page. */
+/* The summary as a page. */
 const struct fab_task topo_page = {
 	.primary = "summary",
 	.outcome_bytes = sizeof(struct fab_summary *),

@@ -118,7 +118,7 @@ int fab_prices_read(const struct fab_machine *m, const char *file, const char *t
 
 /* ---- plans ---- */
 
-/* What a level can have: better ones are dearer. */
+/* Choices of a level, by rising cost. */
 struct offer {
 	double mbps, cost; /* as bought, of one segment */
 	uint32_t n;
@@ -311,7 +311,7 @@ static void add_vector(const struct search *x, struct vectors *open,
 	FAB_PUSH(&open->of, v);
 }
 
-/* What each level needs at least, the others at most; false: these are not enough. */
+/* Least number of each level while the others have most; false: not enough. */
 static bool find_least(struct search *x, uint32_t *least)
 {
 	uint32_t chosen[FAB_MACHINE_LEVELS_MAX];
@@ -376,7 +376,7 @@ static bool choose(struct search *x, uint32_t *chosen, double most)
 	return is_found;
 }
 
-/* What one segment of a level costs that serves so many nodes; INFINITY: none does. */
+/* Cost of a segment of a level that serves that many nodes; INFINITY: none does. */
 static double least_offer(const struct search *x, const struct priced *p, uint64_t nodes)
 {
 	for (uint32_t i = 0; i < p->n_offers; i++)
@@ -385,7 +385,7 @@ static double least_offer(const struct search *x, const struct priced *p, uint64
 	return INFINITY;
 }
 
-/* What uplinks cost at least, whatever the servers: of a level without servers all nodes
+/* Least cost of uplinks for any servers: of a level without servers all nodes
  * pass it, of one without nodes all that is served. */
 static double least_uplinks(const struct search *x)
 {

@@ -41,7 +41,7 @@ struct target {
 };
 
 /*
- * What is to be removed when the command ends before the results are committed: exit
+ * Files to remove when the command ends before the results are committed: exit
  * handlers and signal handlers can only know it from globals. An entry is complete before
  * `temporary` is set.
  */

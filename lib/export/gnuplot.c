@@ -31,7 +31,7 @@ static void put_terminal(FILE *out, enum fab_plot_terminal terminal)
 		      out);
 }
 
-/* The same in a page. */
+/* The plot in a page. */
 static void put_runs(FILE *out, enum fab_plot_kind kind,
 		     const struct fab_plot_curve *curves, size_t n)
 {

@@ -44,7 +44,7 @@ struct fab_finding {
 	fab_node_id node;
 	fab_port_id port;
 	fab_cable_id cable;
-	/* the other end, of a cable or of two switches; FAB_NONE where there is none */
+	/* the other end, of a cable or of two switches; FAB_NONE: none */
 	fab_node_id peer_node;
 	fab_port_id peer_port;
 	uint64_t line;

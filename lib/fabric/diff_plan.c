@@ -585,7 +585,7 @@ static bool is_adapter(const struct matcher *m, end_key end)
 	return end >> 16 >= m->found->n_switches && end >> 16 < m->found->n_nodes;
 }
 
-/* Both nodes, in ascending order, or that of the adapter; UINT64_MAX: there is none. */
+/* Both nodes, in ascending order, or that of the adapter; UINT64_MAX: none. */
 static uint64_t nodes_of(const struct matcher *m, struct ends e, bool of_adapter)
 {
 	uint64_t a = e.a >> 16, b = e.b >> 16;

@@ -14,7 +14,7 @@ enum fab_wiring {
 	FAB_WIRING_EXTRA,    /* a cable that no plan contains */
 };
 
-/* A difference: cables of the plan and of the fabric, FAB_NONE where there is none. */
+/* A difference: cables of the plan and of the fabric, FAB_NONE: none. */
 struct fab_wiring_change {
 	enum fab_wiring kind;
 	bool is_swap; /* two planned cables, of which two ends are swapped */

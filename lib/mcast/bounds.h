@@ -58,7 +58,7 @@ static inline bool fab_bound_is_low_only(enum fab_bound_kind kind)
 
 /*
  * The largest bound of CUT, PARTS and HOPS for any trees, by the sets that the fabric
- * suggests; *out is ended by fab_bound_fini(). O(switches + cables + members, times the
+ * suggests; *out is freed by fab_bound_fini(). O(switches + cables + members, times the
  * number of families).
  */
 void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
@@ -70,7 +70,7 @@ double fab_mcast_load_bound(const struct fab_mcast_problem *problem);
 /* Its value. The same complexity. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
-/* How much work a bound is worth, and what ends it before. */
+/* Limits of the work on a bound. */
 struct fab_bound_work {
 	uint64_t steps; /* cables looked at */
 	int n_threads;

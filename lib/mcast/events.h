@@ -34,11 +34,11 @@ void fab_events_free(struct fab_events *events);
  *   TIME leave GROUP MEMBER [lost]
  * TIME as fab_parse_time_ns() takes it, never before that of the line above; names as in
  * files of groups; COUNT is the number of members that the group is to have; `#` starts a
- * comment. EINVAL `FILE:LINE: ...` for what is no such line, a member that does not exist
- * or that several nodes could be, members that are not connected; and for a text without
- * any request. `f` is borrowed during the call. The groups of `initial`, NULL: none, are
- * there at the start with all their members, and have the first numbers. O(text + nodes +
- * ports + members).
+ * comment. EINVAL `FILE:LINE: ...` for a line of another form, a member that does not
+ * exist or that several nodes could be, members that are not connected; and for a text
+ * without any request. `f` is borrowed during the call. The groups of `initial`, NULL:
+ * none, are there at the start with all their members, and have the first numbers. O(text
+ * + nodes + ports + members).
  */
 int fab_events_read(const struct fab_fabric *f, const struct fab_groups *initial,
 		    const char *file, const char *text, size_t len,

@@ -26,7 +26,7 @@ uint64_t fab_live_route(struct fab_live *live, uint32_t group, const fab_port_id
 			uint32_t n);
 
 /*
- * The same, but a tree that is there stays where it can: branches of members that left
+ * Like the above, but keeps an existing tree where it can: branches of members that left
  * are cut, others are joined to it by the least loaded of the shortest paths
  * (mcast/graft.h). The group is routed where it has no tree, has become half as large
  * again as when it was routed, or half as large, or where the root would be more than

@@ -14,7 +14,7 @@ struct fab_relief {
 	/* moves that the last target takes in all: more than n_moved where max_moved
 	 * ended it on the way, and then the next relief goes on */
 	uint32_t n_needed;
-	bool is_out_of_time; /* ended by `until` or is_over() of the options */
+	bool is_out_of_time; /* stopped by `until` or is_over() of the options */
 };
 
 /*

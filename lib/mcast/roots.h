@@ -74,7 +74,7 @@ enum fab_root_ties {
 };
 
 /* The candidate of least value[switch] in `bits`, `words` of them; value NULL: the lowest
- * id; FAB_NONE: there is none. O(switches). */
+ * id; FAB_NONE: none. O(switches). */
 uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
 			 const uint32_t *value);
 /* A random one of a set: the next one, cyclically, from a place given by `hash`.

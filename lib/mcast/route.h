@@ -235,7 +235,7 @@ struct fab_explained {
 	FAB_VEC(struct fab_tree_link) link; /* by depth, then switch */
 };
 
-/* *out is ended by fab_explained_fini(). O(switches * switches of the group + groups +
+/* *out is freed by fab_explained_fini(). O(switches * switches of the group + groups +
  * edges * cables of a switch + members * height). */
 void fab_mcast_explain(const struct fab_mcast_problem *problem,
 		       const struct fab_mcast_result *result, uint32_t group,

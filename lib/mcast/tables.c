@@ -64,7 +64,7 @@ static uint32_t top_of(struct walk *w, uint32_t sw)
 	return sw;
 }
 
-/* The switch at the other end of an out port, FAB_NONE when there is none. */
+/* The switch at the other end of an out port, FAB_NONE: none. */
 static uint32_t next_switch(const struct walk *w, uint64_t e)
 {
 	uint32_t port = w->mft->port[e], peer;

@@ -81,7 +81,7 @@ int fab_groups_give_mlids(const struct fab_groups *groups, uint16_t *mlid,
 			  struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * What programmed multicast tables amount to: loads, heights, and what is wrong with
+ * Results of programmed multicast tables: loads, heights, and what is wrong with
  * them. The tables need not be trees, so that nothing here rests on struct fab_forest.
  */
 

@@ -104,7 +104,7 @@ void fab_announced_note_held(struct fab_announced *a, uint32_t number, uint64_t 
 
 /* Seconds for which there is no time-out; INFINITY: there will be none. O(1). */
 double fab_announced_due(const struct fab_announced *a, double now);
-/* Groups whose time is over: their trees are to be taken away. Their numbers in
+/* Groups whose time has expired, whose trees are to be removed. Their numbers in
  * number[fab_announced_n_active()]; returns how many. O(groups). */
 uint32_t fab_announced_expire(struct fab_announced *a, double now, uint32_t *number);
 

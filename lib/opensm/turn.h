@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the worker of the plug-in does next, and when: decided from what the plug-in
+ * Next action of the worker of the plug-in, and its time: decided from what the plug-in
  * knows, without OpenSM. Times are those of fab_now().
  */
 #pragma once
@@ -35,8 +35,8 @@ struct fab_turn_state {
 	double published_s;    /* how long writing the states took */
 };
 
-/* What is due now; else FAB_TURN_WAIT, and the seconds until something can be: INFINITY,
- * nothing as things are. O(1). */
+/* Action that is due now; else FAB_TURN_WAIT, and the seconds until something can be:
+ * INFINITY, nothing as things are. O(1). */
 enum fab_turn fab_turn_next(const struct fab_turn_state *s, double now, double *seconds);
 
 /* A dry run is due when the subnet is up: once, and again when there are twice as many

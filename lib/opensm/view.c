@@ -91,7 +91,7 @@ const struct fab_mgid *fab_opensm_mgid(const osm_mgrp_box_t *box, struct fab_mgi
 	return mgid;
 }
 
-/* The next node or group; false: there is none. */
+/* The next node or group; false: none. */
 static bool copy_next(struct osm_opensm *osm, struct fab_opensm_view *view)
 {
 	const cl_qmap_t *nodes = &osm->subn.node_guid_tbl;

@@ -13,7 +13,7 @@
 
 /*
  * The file of a program: the first in $PATH, /usr/sbin and /sbin that may be run. The
- * caller frees; NULL: there is none. O(folders).
+ * caller frees; NULL: none. O(folders).
  */
 char *fab_child_find(const char *program);
 

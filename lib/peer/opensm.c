@@ -327,7 +327,7 @@ static int write_net(const struct run *x, struct fab_err *err)
 	return rc;
 }
 
-/* The whole of a file that a program wrote, "" where there is none; on the heap. */
+/* The whole of a file that a program wrote, "" for none; on the heap. */
 static char *text_of(const struct run *x, const char *part, const char *name, size_t *n)
 {
 	char *text;

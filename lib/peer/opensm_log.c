@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "source/scan.h"
 
-/* What a log line says behind time, thread and level: *level, the rest. false: no line of
+/* Text of a log line behind time, thread and level: *level, the rest. false: no line of
  * the log. "Nov 28 00:49:50 777295 [875786C0] 0x01 -> ucast_mgr_route: ..." */
 static bool take_log_line(struct fab_span *line, unsigned *level)
 {

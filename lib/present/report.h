@@ -119,7 +119,7 @@ struct fab_column {
 /* A column whose value has the same name in `struct record`, that of the file; TEXT for
  * FAB_TEXT. The second with flags. */
 #define FAB_COLUMN(name, type, help) FAB_COLUMN_AS(name, type, help, 0)
-/* The same of any record, with its kind of metric; LESS for FAB_METRIC_LESS. */
+/* The table row of any record, with its kind of metric; LESS for FAB_METRIC_LESS. */
 #define FAB_COLUMN_OF(record, name, type, help, flags, metric)                           \
 	{                                                                                \
 #name, FAB_##type, help, flags, FAB_AT(record, name),                    \
@@ -170,7 +170,7 @@ enum { FAB_ANCHOR_BYTES = 16 };
 struct fab_page {
 	const char *title;   /* "fabric-topo dump.txt" */
 	const char *command; /* the command line that makes the page */
-	/* Write the picture, as HTML, behind the answer; NULL: there is none. */
+	/* Write the picture, as HTML, behind the answer; NULL: none. */
 	void (*draw)(FILE *out, void *context);
 	/* Does the text of a cell name a part of the picture? Its id, without #. NULL. */
 	bool (*find)(void *context, const char *text, char id[FAB_ANCHOR_BYTES]);

@@ -201,7 +201,7 @@ static int make_trace(const struct fab_rdma_pattern_problem *p, const char *argu
 	return make_messages(p, FAB_MESSAGES_TRACE, argument, out, err);
 }
 
-/* What follows the name in a spec. */
+/* Parameters behind the name in a spec. */
 enum argument { TWO_ENDS, PERMUTATION, NUMBER, ROUNDS, PATH };
 
 static const struct pattern {

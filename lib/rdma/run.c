@@ -46,7 +46,7 @@ const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
 	return i == FAB_NONE ? NULL : fab_rdma_schemes[i];
 }
 
-/* What the network calls */
+/* Callbacks of the network */
 
 static bool is_done(const struct rdma *r)
 {

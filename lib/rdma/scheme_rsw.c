@@ -169,8 +169,8 @@ static void vec_rx_expired(struct rdma *r, struct rdma_session *s)
 	rdma_rx_timer(r, s, r->now + r->rto);
 }
 
-/* What has been sent of the range and is not there; what is beyond the window follows in
- * its order, so that a list of W numbers is enough. */
+/* Packets of the range that were sent and have not arrived; what is beyond the window
+ * follows in its order, so that a list of W numbers is enough. */
 static void vec_answer(struct rdma *r, struct rdma_session *s,
 		       const struct rdma_packet *p)
 {

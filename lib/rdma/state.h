@@ -100,7 +100,7 @@ struct rdma_packet {
 	uint32_t row;	 /* in the network */
 };
 
-/* What only endpoints read of a cell. */
+/* Part of a cell that only endpoints read. */
 struct rdma_rest {
 	uint32_t value;
 	uint16_t cid;
@@ -322,7 +322,7 @@ void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up);
 uint64_t rdma_wire_free(const struct rdma *r, uint32_t end);
 /* Has lane `vl` of an endpoint's wire room for a packet? */
 bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t bytes);
-/* What the network calls: starts, is_down, lost. */
+/* Callbacks of the network: starts, is_down, lost. */
 void rdma_wires_host(const struct rdma *r, struct sim_host *host);
 /* The packet is lost, and its cell is not free yet. */
 void rdma_lose(struct rdma *r, uint32_t id);

@@ -281,7 +281,7 @@ static bool is_aside(const struct sim *s, unsigned vl)
 	return s->params->detour && ((vl >= n && vl < 2 * n) || vl + 2 == s->n_vls);
 }
 
-/* The hop of the tables towards an endpoint; false: there is none. A packet that has been
+/* The hop of the tables towards an endpoint; false: none. A packet that has been
  * on another lane goes on as from a host of this switch. */
 static bool escape(const struct sim *s, const struct sim_port *in,
 		   struct sim_packet *packet, uint32_t end, bool is_first,

@@ -104,7 +104,7 @@ static inline const void *sim_net_towards_at(const struct sim_net *net, uint32_t
 	return (const uint8_t *)net->towards + (at << net->towards_log);
 }
 
-/* The same arcs as bits. O(1). */
+/* Arcs on shortest paths as bits. O(1). */
 static inline uint64_t sim_net_towards(const struct sim_net *net, uint32_t near,
 				       uint32_t sw)
 {

@@ -94,7 +94,7 @@ struct fab_sim_problem {
 	const uint8_t *group_sl; /* NULL: 0 */
 };
 
-/* What happens where a buffer is full. */
+/* Rule for packets that arrive at a full buffer. */
 enum fab_sim_drop {
 	FAB_SIM_LOSSLESS, /* nothing is sent to it: input buffers, lanes and credits */
 	FAB_SIM_TAIL,	  /* what arrives is lost: buffers at outputs */

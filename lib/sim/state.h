@@ -265,7 +265,7 @@ struct sim_waiting {
 struct sim_part;
 
 /*
- * What uses the network. Messages (sim/endpoints.c) have parts for threads; transfers
+ * User of the network. Messages (sim/endpoints.c) have parts for threads; transfers
  * (lib/rdma) have one. Calls while a part runs have its time, p->now.
  */
 struct sim_host {

@@ -11,7 +11,7 @@ struct fab_sim_job {
 	 * other. */
 	uint32_t slowed_by;
 	uint64_t with;
-	uint32_t unfinished; /* ends that did not come to their end, in any of the runs */
+	uint32_t unfinished; /* endpoints that did not finish, in any of the runs */
 };
 
 /*

@@ -214,7 +214,7 @@ static int open_system(struct topo *t, struct fab_span name, struct system *s)
 	return rc;
 }
 
-/* What a port of a system is. */
+/* Kind of a port of a system. */
 static int read_end(struct topo *t, struct fab_span type, struct fab_span name,
 		    struct fab_span port, struct fab_cabling_end *end)
 {

@@ -40,6 +40,6 @@ void fab_jobs_free(struct fab_jobs *jobs);
 FAB_AUTO_POINTER(fab_jobs)
 
 const struct fab_messages *fab_jobs_messages(const struct fab_jobs *jobs);
-/* Time of a job's last delivery; of its ends that did not come to their end: *unfinished.
+/* Time of a job's last delivery; of its endpoints that did not finish: *unfinished.
  * O(ends). */
 uint64_t fab_jobs_end(const struct fab_jobs *jobs, uint32_t job, uint32_t *unfinished);

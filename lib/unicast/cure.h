@@ -63,7 +63,7 @@ struct fab_cure_options {
  * close a shortest cycle: every cable of such paths alone, then the best of them with one
  * more, so that a smaller set of other cables can exist. The search is bounded by a
  * number of sets that follows from cpu_seconds and the size of the fabric: equal inputs
- * give equal results. *out is ended by fab_cures_fini(), also after an error. ECANCELED:
+ * give equal results. *out is freed by fab_cures_fini(), also after an error. ECANCELED:
  * progress said stop; errors of engines. O(sets * (routing + analysis)).
  */
 int fab_cures_find(const struct fab_unicast_problem *problem,

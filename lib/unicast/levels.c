@@ -77,7 +77,7 @@ static int keep_level(struct sls_reading *x, uint32_t node, uint32_t lid, uint32
 }
 
 /* "0xNODEGUID LID SL"; or "0xNODEGUID LID: SL SL - ..." of a port, as our plug-in for
- * OpenSM writes it: the levels of the LIDs behind it too, "-" where there is none. */
+ * OpenSM writes it: the levels of the LIDs behind it too, "-" for none. */
 static int read_levels(struct sls_reading *x)
 {
 	struct fab_span rest = x->file.line;

@@ -36,7 +36,7 @@ static uint32_t hops_between(const struct leaves *l, uint32_t a, uint32_t b)
 	return fab_dist_row(l->dist, l->sw[a])[l->sw[b]];
 }
 
-/* What k leaves cost, with all their free hosts but those of the farthest one that are
+/* Cost of k leaves, with all their free hosts but those of the farthest one that are
  * too many. */
 static void weigh(const struct leaves *l, struct pick *p)
 {

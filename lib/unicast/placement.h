@@ -28,7 +28,7 @@ struct fab_placement_cost {
 	double mean_hops;    /* between switches, of those with a path; 0: none */
 	uint32_t max_hops;
 	double max_load; /* pairs on the fullest direction of a cable between switches */
-	uint32_t every;	 /* 1: all destinations were followed; else each of so many, and
+	uint32_t every;	 /* 1: all destinations were followed; else every n-th, and
 			    max_load is scaled to all */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * To be preloaded: the FAB_FAIL_ALLOCth allocation of the program (from 1) fails. Their number
- * is written to the file FAB_ALLOCS at the end.
+ * To be preloaded: the FAB_FAIL_ALLOCth allocation of the program (from 1) fails. Their
+ * number is written to the file FAB_ALLOCS at the end.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -164,7 +164,7 @@ static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_par
 
 /*
  * Slabs of a grid: the switches with a coordinate from low to high-1 in one dimension.
- * What is counted for each value: groups, and cables to each other value.
+ * Counts for each value: groups, and cables to each other value.
  */
 struct slabs {
 	uint32_t size;

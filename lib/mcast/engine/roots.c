@@ -140,7 +140,7 @@ static uint8_t find_set(const struct fab_dist *dist, const uint32_t *sw, uint32_
 	return best;
 }
 
-/* For the sets of these groups, leader[n], if they are worth it. */
+/* For the sets of these groups, leader[n], where they save work. */
 static struct balls make_balls(const struct fab_dist *dist,
 			       const struct fab_groups *groups, const uint32_t *leader,
 			       uint32_t n, int n_threads)

@@ -37,7 +37,7 @@ static const double PART = 0.25;
 static const double HOPELESS_DEEP = 0.025, HOPELESS_SHORT = 0.0125;
 
 /* Groups that show which first trees have fewer cables: deep ones avoid full cables,
- * short ones do not, and are worth it below this part of their cables. */
+ * short ones do not, and pay below this share of their cables. */
 enum { SAMPLE = 32 };
 static const double WORTH = 0.93;
 

@@ -184,8 +184,8 @@ static void try_root(struct worker *w, uint32_t root, bool is_deep)
 	look_at(w, root, &tree);
 }
 
-/* All candidates, from another one on for each seed, if they are at most so many; returns
- * their number, else 0. */
+/* All candidates, from another one on for each seed, if they are at most that many;
+ * returns their number, else 0. */
 static uint32_t list_roots(const struct worker *w, size_t words, uint32_t most,
 			   uint32_t *root)
 {

@@ -75,7 +75,7 @@ static uint32_t find_above(const struct fab_cure_search *s, const struct fab_fab
 	return n;
 }
 
-/* The cable of x to the rank of y of which there are most alike; false: there is none. */
+/* The cable of x to the rank of y of which there are most alike; false: none. */
 static bool choose_cable(const struct fab_cure_search *s, const struct fab_fabric *f,
 			 struct move *m)
 {
