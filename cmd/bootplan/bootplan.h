@@ -9,6 +9,7 @@
 #include "boot/plan.h"
 #include "boot/relay.h"
 #include "boot/service.h"
+#include "boot/subnets.h"
 #include "cli/command.h"
 #include "export/boot.h"
 #include "mcast/route.h"
@@ -26,7 +27,8 @@ struct bootplan_export {
 	const char *path, *folder, *hosts, *addresses; /* NULL: not given */
 	bool is_dry, is_fresh;
 	bool keeps; /* servers and addresses that the folder has, by `keep` */
-	FAB_VEC(const char *) networks;
+	FAB_VEC(const char *) networks;		 /* of --network */
+	const char *subnets;			 /* file of --networks */
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
 	const char *boot_url, *script, *kernel, *initrd, *params, *interface;
 	bool is_strict;
@@ -149,10 +151,9 @@ struct bootplan_outcome {
 	uint32_t largest_nodes;
 	const char *largest_text;
 	FAB_VEC(struct bootplan_method) methods;
-	bool has_broken_tree; /* with --verify */
 	struct bootplan_costs costs;
-	struct fab_ip_network network[2]; /* --network: IPv4, IPv6 */
-	bool has_network[2];
+	bool has_broken_tree;	    /* with --verify */
+	struct fab_subnets subnets; /* --network or --networks */
 	struct bootplan_exported exported;
 	struct bootplan_previous previous;
 };

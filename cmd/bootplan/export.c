@@ -90,13 +90,11 @@ static int plan_addresses(struct work *w, struct fab_err *err)
 		if (w->e->keeps)
 			bootplan_keep_addresses(&w->o->previous, w->o, w->given, w->plan);
 	}
-	for (size_t i = 0; i < 2 && !rc; i++) {
-		if (w->o->has_network[i])
-			rc = fab_address_plan_assign(w->m, &w->o->network[i], w->given,
-						     w->plan, err);
-		if (rc && path)
-			fab_err_prefix(err, path);
-	}
+	if (rc)
+		return rc;
+	rc = fab_address_plan_assign(w->m, &w->o->subnets, w->given, w->plan, err);
+	if (rc && path && !w->e->subnets)
+		fab_err_prefix(err, path);
 	return rc;
 }
 
@@ -134,18 +132,17 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 		       struct bootplan_exported *out, struct fab_err *err)
 {
 	const struct bootplan_export *e = w->e;
-	struct fab_boot_site site = {
-		.addresses = w->given,
-		.identity = e->identity,
-		.network4 = w->o->has_network[0] ? &w->o->network[0] : NULL,
-		.network6 = w->o->has_network[1] ? &w->o->network[1] : NULL,
-		.boot_url = e->boot_url,
-		.script = e->script,
-		.kernel = e->kernel,
-		.initrd = e->initrd,
-		.params = e->params,
-		.interface = e->interface,
-		.is_strict = e->is_strict};
+	struct fab_boot_site site = {.addresses = w->given,
+				     .identity = e->identity,
+				     .subnets =
+					     w->o->subnets.of.n ? &w->o->subnets : NULL,
+				     .boot_url = e->boot_url,
+				     .script = e->script,
+				     .kernel = e->kernel,
+				     .initrd = e->initrd,
+				     .params = e->params,
+				     .interface = e->interface,
+				     .is_strict = e->is_strict};
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
 	struct fab_input in = {0};
 	int rc;
@@ -180,6 +177,7 @@ int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outco
 	const struct bootplan_export *e = &p->export;
 	const uint32_t *of = o->interface_of[0], *loaded = o->plan.loaded;
 	uint32_t n_unserved = 0, first = FAB_NONE;
+	const struct fab_subnet *other;
 
 	for (size_t i = 0; i < e->networks.n; i++) {
 		struct fab_ip_network net;
@@ -187,15 +185,25 @@ int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outco
 
 		if (rc)
 			return rc;
-		if (o->has_network[net.is_ip6]) {
+		other = fab_subnets_first(&o->subnets, net.is_ip6);
+		if (other) {
 			fab_fail(
 				err, EINVAL,
-				"--network: there is one of each family, not '%s' and '%s'",
-				o->network[net.is_ip6].text, net.text);
+				"--network: there is one of each family, not '%s' and '%s'; --networks=FILE has several",
+				other->net.text, net.text);
 			return FAB_EXIT_USAGE;
 		}
-		o->network[net.is_ip6] = net;
-		o->has_network[net.is_ip6] = true;
+		fab_subnets_add(&o->subnets, o->m, &net);
+	}
+	if (e->subnets) {
+		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
+		int rc = fab_input_read(e->subnets, &in, err);
+
+		if (!rc)
+			rc = fab_subnets_read(o->m, fab_input_name(e->subnets), in.bytes,
+					      in.n, &o->subnets, err);
+		if (rc)
+			return rc;
 	}
 	for (uint32_t i = o->largest->n; i-- > 0;)
 		if (of[o->largest->node[i]] == FAB_NONE) {

@@ -103,8 +103,7 @@ void bootplan_keep_addresses(const struct bootplan_previous *x,
 		const char *ip[2] = {of->ip, of->ip6};
 
 		for (int k = 0; k < 2; k++)
-			if (*ip[k] && o->has_network[k] &&
-			    fab_ip_network_has(&o->network[k], ip[k]) &&
+			if (*ip[k] && fab_subnets_find(&o->subnets, ip[k]) &&
 			    !fab_host_addresses_has_ip(given, ip[k]) &&
 			    !fab_host_addresses_has_ip(plan, ip[k]))
 				fab_host_addresses_set_ip(plan, name, ip[k]);

@@ -474,15 +474,8 @@ void fab_host_addresses_set_ip(struct fab_host_addresses *addresses, const char 
 
 enum { NAME_BYTES = 256 };
 
-/* A node or a server interface. */
-struct host {
-	char *name;
-	uint64_t guid; /* 0: unknown */
-	bool is_server;
-};
-
 struct hosts {
-	struct host *v;
+	struct fab_address_host *v;
 	uint32_t n;
 	struct fab_strmap *by_name; /* to the first of the name */
 };
@@ -517,33 +510,49 @@ char *fab_machine_interface_host_name(const struct fab_machine *m, uint32_t inte
 
 static int by_name(const void *a, const void *b)
 {
-	const struct host *x = a, *y = b;
+	const struct fab_address_host *x = a, *y = b;
 
 	if (x->is_server != y->is_server)
 		return x->is_server ? -1 : 1;
 	return fab_text_natural_cmp(x->name, y->name);
 }
 
-/* All hosts of the machine that can have an address, servers first, by name. */
-static struct hosts hosts_of(const struct fab_machine *m)
+struct fab_address_host *fab_address_hosts_new(const struct fab_machine *m, uint32_t *n)
 {
-	struct hosts h = {
-		.v = FAB_NEW((size_t)m->n_interfaces + m->n_nodes + 1, struct host)};
+	struct fab_address_host *v = FAB_NEW((size_t)m->n_interfaces + m->n_nodes + 1,
+					     struct fab_address_host);
 	char name[NAME_BYTES];
 
+	*n = 0;
 	for (uint32_t i = 0; i < m->n_interfaces; i++) {
 		fab_machine_interface_host_name(m, i, name, sizeof(name));
 		if (fab_is_host_name(name))
-			h.v[h.n++] = (struct host){
-				fab_strdup(name), fab_machine_interface_guid(m, i), true};
+			v[(*n)++] = (struct fab_address_host){
+				fab_strdup(name), fab_machine_interface_guid(m, i), i,
+				true};
 	}
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		fab_machine_node_name(m, i, name, sizeof(name));
 		if (fab_is_host_name(name))
-			h.v[h.n++] = (struct host){fab_strdup(name),
-						   fab_machine_node_guid(m, i), false};
+			v[(*n)++] = (struct fab_address_host){
+				fab_strdup(name), fab_machine_node_guid(m, i), i, false};
 	}
-	qsort(h.v, h.n, sizeof(*h.v), by_name);
+	qsort(v, *n, sizeof(*v), by_name);
+	return v;
+}
+
+void fab_address_hosts_free(struct fab_address_host *hosts, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		free(hosts[i].name);
+	free(hosts);
+}
+
+static struct hosts hosts_of(const struct fab_machine *m)
+{
+	struct hosts h = {0};
+
+	h.v = fab_address_hosts_new(m, &h.n);
 	h.by_name = fab_strmap_new(h.n);
 	for (uint32_t i = 0; i < h.n; i++)
 		fab_strmap_put(h.by_name, h.v[i].name, strlen(h.v[i].name), i);
@@ -552,9 +561,7 @@ static struct hosts hosts_of(const struct fab_machine *m)
 
 static void hosts_fini(struct hosts *h)
 {
-	for (uint32_t i = 0; i < h->n; i++)
-		free(h->v[i].name);
-	free(h->v);
+	fab_address_hosts_free(h->v, h->n);
 	fab_strmap_free(h->by_name);
 }
 
@@ -636,62 +643,6 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 	fclose(copy);
 	*out = NULL;
 	return fab_host_addresses_read(file, now, n, out, err);
-}
-
-static const char *ip_of(const struct fab_host_addresses *addresses, const char *name,
-			 bool is_ip6)
-{
-	const struct fab_host_address *a = fab_host_addresses_find(addresses, name);
-	const char *ip = !a ? "" : is_ip6 ? a->ip6 : a->ip;
-
-	return *ip ? ip : NULL;
-}
-
-int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_network *net,
-			    struct fab_host_addresses *given,
-			    struct fab_host_addresses *plan, struct fab_err *err)
-{
-	uint64_t next = 0, n_all = fab_ip_network_hosts(net);
-	FAB_AUTO(hosts_fini) struct hosts h = hosts_of(m);
-	char ip[FAB_IP_BYTES];
-	int rc = 0;
-
-	/* take over what the plan has of hosts whose address is not given */
-	for (uint32_t i = 0; i < h.n && !rc; i++) {
-		const char *kept = ip_of(plan, h.v[i].name, net->is_ip6);
-
-		if (!kept || ip_of(given, h.v[i].name, net->is_ip6))
-			continue;
-		if (fab_host_addresses_has_ip(given, kept))
-			rc = fab_fail(
-				err, EINVAL,
-				"%s, kept for '%.80s', is the address of another host",
-				kept, h.v[i].name);
-		else
-			fab_host_addresses_set_ip(given, h.v[i].name, kept);
-	}
-	for (uint32_t i = 0; i < h.n && !rc; i++) {
-		bool is_free = false;
-
-		if (ip_of(given, h.v[i].name, net->is_ip6))
-			continue;
-		while (!is_free && next < n_all) {
-			fab_ip_network_host(net, next++, ip);
-			is_free = !fab_host_addresses_has_ip(given, ip) &&
-				  !fab_host_addresses_has_ip(plan, ip);
-		}
-		if (is_free) {
-			fab_host_addresses_set_ip(given, h.v[i].name, ip);
-			fab_host_addresses_set_ip(plan, h.v[i].name, ip);
-		} else {
-			rc = fab_fail(
-				err, ENOSPC,
-				"%s has no address left for '%.80s': it has %" PRIu64
-				" for hosts, and there are %" PRIu32,
-				net->text, h.v[i].name, n_all, h.n);
-		}
-	}
-	return rc;
 }
 
 static int by_text(const void *a, const void *b)

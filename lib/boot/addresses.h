@@ -115,17 +115,17 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 			  size_t len, struct fab_host_addresses **out,
 			  struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * Give every server interface, then every node, that is not in `given` with an address of
- * the network's family the one that it has in `plan`, else the lowest one that neither of
- * the two has, in the order of names as people count, and note it in both. Hosts whose
- * names are no host names get none. EINVAL: an address in `plan` that another host has in
- * `given`; ENOSPC: the network is full, and how many hosts there are. O(hosts log hosts).
- */
-int fab_address_plan_assign(const struct fab_machine *m, const struct fab_ip_network *net,
-			    struct fab_host_addresses *given,
-			    struct fab_host_addresses *plan,
-			    struct fab_err *err) FAB_MUST_CHECK;
+/* A node or server interface that can have an address. */
+struct fab_address_host {
+	char *name;    /* on the heap */
+	uint64_t guid; /* of its port; 0: unknown */
+	uint32_t id;   /* of the node or interface */
+	bool is_server;
+};
+/* All of a machine, servers first, by name as people count, on the heap; *n of them.
+ * fab_address_hosts_free(). O(hosts log hosts). */
+struct fab_address_host *fab_address_hosts_new(const struct fab_machine *m, uint32_t *n);
+void fab_address_hosts_free(struct fab_address_host *hosts, uint32_t n);
 
 /* Write what fab_address_plan_read() reads: hosts of the plan in the order of names, also
  * those that the machine does not have now: they may come back. O(hosts log hosts). */

@@ -10,7 +10,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "boot/addresses.h"
 #include "export/boot_impl.h"
 
 enum { NAME_BYTES = 256 };
@@ -149,6 +148,20 @@ static void name_groups(struct maker *k)
 	}
 }
 
+/* The network of a node by its address, else the only one of the family. */
+static const struct fab_subnet *subnet_of(const struct fab_subnets *s, const char *ip,
+					  bool is_ip6)
+{
+	const struct fab_subnet *first = fab_subnets_first(s, is_ip6);
+
+	if (*ip)
+		return fab_subnets_find(s, ip);
+	for (size_t i = 0; first && i < s->of.n; i++)
+		if (s->of.v[i].net.is_ip6 == is_ip6 && &s->of.v[i] != first)
+			return NULL;
+	return first;
+}
+
 /* Nodes and servers of the batch; a node whose name the format cannot hold is noted
  * instead. */
 static void collect(struct maker *k, const struct fab_batch *batch,
@@ -191,6 +204,8 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 					.server = server_of(k, interface_of[kept[i]]),
 					.guid = fab_machine_node_guid(k->m, kept[i]),
 					.ip = address_of(k, name)};
+		n->subnet[0] = subnet_of(plan->site->subnets, n->ip.ip, false);
+		n->subnet[1] = subnet_of(plan->site->subnets, n->ip.ip6, true);
 		n->has_id =
 			fab_boot_id_of(plan->site->identity, n->ip.mac, n->guid, &n->id);
 		if (!n->has_id)
@@ -228,13 +243,16 @@ static int lacks(const struct maker *k, const char *what, const char *who,
 }
 
 /* Is the address where the DHCP server has a network? */
-static int check_network(const struct fab_ip_network *net, const char *ip,
-			 const char *whose, const char *name, struct fab_err *err)
+static int check_network(const struct maker *k, const char *ip, const char *whose,
+			 const char *name, struct fab_err *err)
 {
-	if (!net || !*ip || fab_ip_network_has(net, ip))
+	const struct fab_subnets *s = k->plan.site->subnets;
+	const struct fab_subnet *first = fab_subnets_first(s, strchr(ip, ':') != NULL);
+
+	if (!first || !*ip || fab_subnets_find(s, ip))
 		return 0;
 	return fab_fail(err, EINVAL, "%s, the address of %s '%.80s', is not in %s", ip,
-			whose, name, net->text);
+			whose, name, s->file ? s->file : first->net.text);
 }
 
 static int check_node(const struct maker *k, const struct boot_node *n,
@@ -259,8 +277,16 @@ static int check_node(const struct maker *k, const struct boot_node *n,
 		return lacks(k, "IP address", "node", n->name, err);
 	if (!(flags & NEEDS_ID))
 		return 0;
-	rc = check_network(site->network4, n->ip.ip, "node", n->name, err);
-	return rc ? rc : check_network(site->network6, n->ip.ip6, "node", n->name, err);
+	rc = check_network(k, n->ip.ip, "node", n->name, err);
+	if (!rc)
+		rc = check_network(k, n->ip.ip6, "node", n->name, err);
+	if (rc || !site->subnets)
+		return rc;
+	if (flags & NEEDS_NETWORK4   ? !n->subnet[0]
+	    : flags & NEEDS_NETWORK6 ? !n->subnet[1]
+				     : !n->subnet[0] && !n->subnet[1])
+		return lacks(k, "network", "node", n->name, err);
+	return 0;
 }
 
 static int check_server(const struct maker *k, const struct boot_server *s, bool is_file,
@@ -281,13 +307,15 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 			"a server is called 'default', as is the file that all servers share");
 	if ((flags & NEEDS_SERVER_IP && !has_ip) ||
 	    (flags & NEEDS_SERVER_IP4 && !*s->ip.ip) ||
-	    (flags & NEEDS_NETWORK && site->network4 && !*s->ip.ip))
+	    (flags & NEEDS_NETWORK && fab_subnets_first(site->subnets, false) &&
+	     !*s->ip.ip))
 		return lacks(k, "IP address", "server", s->name, err);
 	if (!*s->ip.ip6 &&
-	    (flags & NEEDS_SERVER_IP6 || (flags & NEEDS_NETWORK && site->network6)))
+	    (flags & NEEDS_SERVER_IP6 ||
+	     (flags & NEEDS_NETWORK && fab_subnets_first(site->subnets, true))))
 		return lacks(k, "IPv6 address", "server", s->name, err);
 	if (flags & SERVERS_INSIDE) {
-		rc = check_network(site->network4, s->ip.ip, "server", s->name, err);
+		rc = check_network(k, s->ip.ip, "server", s->name, err);
 		if (rc)
 			return rc;
 	}
@@ -366,14 +394,14 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 				"'%.80s' is no file name that can stand in configuration",
 				site->boot_file[a]);
 	}
-	if (flags & NEEDS_NETWORK && !site->network4 && !site->network6)
+	if (flags & NEEDS_NETWORK && !site->subnets)
 		return fab_fail(err, EINVAL,
 				"no network is given, without which %s opens no port",
 				name);
-	if (flags & NEEDS_NETWORK4 && !site->network4)
+	if (flags & NEEDS_NETWORK4 && !fab_subnets_first(site->subnets, false))
 		return fab_fail(err, EINVAL, "no IPv4 network is given, which %s needs",
 				name);
-	if (flags & NEEDS_NETWORK6 && !site->network6)
+	if (flags & NEEDS_NETWORK6 && !fab_subnets_first(site->subnets, true))
 		return fab_fail(err, EINVAL, "no IPv6 network is given, which %s needs",
 				name);
 	if (flags & NEEDS_KERNEL && !site->kernel)

@@ -6,8 +6,8 @@
 
 #include "base/choice.h"
 #include "base/mem.h"
-#include "boot/addresses.h"
 #include "boot/mapping.h"
+#include "boot/subnets.h"
 
 enum fab_boot_format {
 	FAB_BOOT_CSV,		   /* node,server,mac,ip,ip6,client_id */
@@ -47,7 +47,7 @@ enum fab_boot_arch {
 struct fab_boot_site {
 	const struct fab_host_addresses *addresses; /* NULL: none is known */
 	enum fab_boot_identity identity;
-	const struct fab_ip_network *network4, *network6; /* NULL: not given */
+	const struct fab_subnets *subnets;	 /* NULL: none is given */
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* NULL: undionly.kpxe, ipxe.efi .. */
 	/* templates; NULL: what is usual */
 	const char *boot_url; /* of UEFI HTTP boot: http://{address}/{file} */

@@ -11,7 +11,8 @@ struct boot_node {
 	uint64_t guid;	 /* of the port; 0: unknown */
 	struct fab_boot_id id;
 	bool has_id;
-	struct fab_host_address ip; /* its MAC is that of --hosts */
+	struct fab_host_address ip;	    /* its MAC is that of --hosts */
+	const struct fab_subnet *subnet[2]; /* IPv4, IPv6; NULL: none */
 };
 
 struct boot_server {
@@ -48,7 +49,7 @@ enum {
 	NAMES_SCRIPT = 1 << 11,	  /* of iPXE, which a folder holds, too */
 	USES_IP = 1 << 12,	  /* of nodes, where it is given: no two have the same */
 	NEEDS_NETWORK = 1 << 13,  /* of either family; servers have addresses of each */
-	SERVERS_INSIDE = 1 << 14, /* the program listens only in declared networks */
+	SERVERS_INSIDE = 1 << 14, /* the program listens only in networks of the site */
 	NO_DEFAULT = 1 << 15,	  /* a folder has no file that servers share */
 };
 

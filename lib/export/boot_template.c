@@ -146,7 +146,18 @@ static char *as_url6(char *name, const struct boot_server *server)
 
 enum { BLOCKS_MAX = 8, LIST_MAX_BYTES = 60000 /* an argument has up to 128 KiB */ };
 
-enum line_kind { TEXT, SERVERS, ALL_SERVERS, NODES, LISTS, IF, UNLESS, END };
+enum line_kind {
+	TEXT,
+	SERVERS,
+	ALL_SERVERS,
+	NODES,
+	LISTS,
+	NETWORKS4,
+	NETWORKS6,
+	IF,
+	UNLESS,
+	END
+};
 
 struct boot_line {
 	const char *at;
@@ -160,8 +171,8 @@ static const struct {
 	const char *name;
 	enum line_kind kind;
 } blocks[] = {
-	{"servers", SERVERS}, {"servers all", ALL_SERVERS},
-	{"nodes", NODES},     {"lists", LISTS},
+	{"servers", SERVERS}, {"servers all", ALL_SERVERS}, {"nodes", NODES},
+	{"lists", LISTS},     {"networks4", NETWORKS4},	    {"networks6", NETWORKS6},
 	{"end", END},
 };
 
@@ -186,9 +197,10 @@ static const struct {
 };
 
 /* Where values are taken from. */
-enum source { OF_SITE, OF_LIST, OF_SERVER, OF_NODE };
+enum source { OF_SITE, OF_LIST, OF_SERVER, OF_NODE, OF_NETWORK };
 /* A member that is a text, an array of char, both addresses of a host, or a text of the
- * command line for each server; a member of a network; the file of an architecture, by
+ * command line for each server; a member of the first network of a family, its bits,
+ * addresses of a network in brackets; the file of an architecture, by
  * TFTP, HTTP and TFTP over IPv6, and the script of iPXE; values that are computed. */
 enum form {
 	POINTER,
@@ -198,6 +210,13 @@ enum form {
 	NETWORK4,
 	NETWORK6,
 	PREFIX6,
+	PREFIX,
+	BRACKETS,
+	DNS_OR_NTP,
+	NUMBER,
+	NETWORK_COMMA,
+	LOCAL,
+	UNICAST,
 	BOOT_FILE,
 	HTTP_URL,
 	HTTP_URL6,
@@ -271,6 +290,7 @@ static const struct value {
 	{"servers", OF_SITE, N_SERVERS, 0},
 	{"all_by_mac", OF_SITE, ALL_BY_MAC, 0},
 	{"leases", OF_SITE, LEASES, 0},
+	{"unicast", OF_SITE, UNICAST, 0},
 	{"interface", OF_SITE, POINTER, offsetof(struct fab_boot_site, interface)},
 	{"network4", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, text)},
 	{"network4_first", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, first)},
@@ -279,6 +299,19 @@ static const struct value {
 	{"network6_first", OF_SITE, NETWORK6, offsetof(struct fab_ip_network, first)},
 	{"network6_prefix", OF_SITE, PREFIX6, offsetof(struct fab_ip_network, text)},
 	{"newline", OF_SITE, NEWLINE, 0},
+	{"net", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.text)},
+	{"net_first", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.first)},
+	{"net_mask", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.mask)},
+	{"net_prefix", OF_NETWORK, PREFIX, 0},
+	{"net_number", OF_NETWORK, NUMBER, 0},
+	{"net_comma", OF_NETWORK, NETWORK_COMMA, 0},
+	{"net_interface", OF_NETWORK, LOCAL, 0},
+	{"gateway", OF_NETWORK, CHARS, offsetof(struct fab_subnet, gateway)},
+	{"dns", OF_NETWORK, POINTER, offsetof(struct fab_subnet, dns)},
+	{"ntp", OF_NETWORK, POINTER, offsetof(struct fab_subnet, ntp)},
+	{"dns_or_ntp", OF_NETWORK, DNS_OR_NTP, 0},
+	{"dns_in_brackets", OF_NETWORK, BRACKETS, offsetof(struct fab_subnet, dns)},
+	{"ntp_in_brackets", OF_NETWORK, BRACKETS, offsetof(struct fab_subnet, ntp)},
 };
 
 /* A value in a text: {[csv:|json:]NAME[?][:FILE][|DEFAULT]} */
@@ -352,6 +385,8 @@ static const char *wrong_value(const struct value *v, unsigned open)
 	if (v->of == OF_SERVER &&
 	    !(open & (1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES)))
 		return "a value of a server, expected between %servers and %end";
+	if (v->of == OF_NETWORK && !(open & (1U << NETWORKS4 | 1U << NETWORKS6)))
+		return "a value of a network, expected between %networks4 or %networks6 and %end";
 	return NULL;
 }
 
@@ -574,6 +609,7 @@ struct scope {
 	const struct boot_part *part;
 	const struct boot_server *server;
 	const struct boot_node *node;
+	const struct fab_subnet *subnet;
 	const char *list;
 	bool is_last; /* of the nodes */
 	struct text *text;
@@ -595,17 +631,59 @@ static bool are_all_by_mac(const struct boot_plan *plan)
 	return true;
 }
 
+/* Addresses with commas between, each in brackets; on the heap, NULL: none. */
+static char *in_brackets(const char *list)
+{
+	char *out = NULL;
+
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		char *longer = fab_format("%s%s[%.*s]", out ? out : "", out ? "," : "",
+					  (int)n, list);
+
+		free(out);
+		out = longer;
+		list += n + (list[n] != 0);
+	}
+	return out;
+}
+
+static bool is_last_network(const struct fab_subnets *s, const struct fab_subnet *net)
+{
+	for (const struct fab_subnet *other = net + 1; other < s->of.v + s->of.n; other++)
+		if (other->net.is_ip6 == net->net.is_ip6)
+			return false;
+	return true;
+}
+
+/* Is the DHCP server in the network, as the only one or by the address of a server? */
+static bool has_server(const struct boot_part *part, const struct fab_subnet *net)
+{
+	const struct fab_subnets *s = part->plan->site->subnets;
+	bool is_ip6 = net->net.is_ip6;
+
+	if (fab_subnets_first(s, is_ip6) == net && is_last_network(s, net))
+		return true;
+	for (uint32_t i = part->first; i < part->end; i++) {
+		const struct fab_host_address *ip = &part->plan->server[i].ip;
+
+		if (fab_ip_network_has(&net->net, is_ip6 ? ip->ip6 : ip->ip))
+			return true;
+	}
+	return false;
+}
+
 /* A value as text, NULL or "" without one; *owned is freed by the caller. */
 static const char *value_of(const struct scope *x, const struct value *v,
 			    const struct place *p, char **owned)
 {
 	const struct boot_part *part = x->part;
 	const struct fab_boot_site *site = part->plan->site;
-	const void *const bases[] = {site, &x->list, x->server, x->node};
+	const void *const bases[] = {site, &x->list, x->server, x->node, x->subnet};
 	const char *at = (const char *)bases[v->of] + v->at;
 	const struct fab_host_address *ip = (const void *)at;
-	const struct fab_ip_network *net =
-		v->form == NETWORK4 ? site->network4 : site->network6;
+	const struct fab_subnet *net =
+		fab_subnets_first(site->subnets, v->form != NETWORK4);
 	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
 	FAB_AUTOFREE char *file = NULL, *otherwise = NULL;
 
@@ -618,9 +696,27 @@ static const char *value_of(const struct scope *x, const struct value *v,
 		return *ip->ip ? ip->ip : ip->ip6;
 	case NETWORK4:
 	case NETWORK6:
-		return net ? (const char *)net + v->at : NULL;
+		return net ? (const char *)&net->net + v->at : NULL;
 	case PREFIX6:
-		return net ? strchr(net->text, '/') + 1 : NULL;
+		return net ? strchr(net->net.text, '/') + 1 : NULL;
+	case PREFIX:
+		return strchr(x->subnet->net.text, '/') + 1;
+	case BRACKETS:
+		return *owned = in_brackets(*(const char *const *)(const void *)at);
+	case DNS_OR_NTP:
+		return x->subnet->dns ? x->subnet->dns : x->subnet->ntp;
+	case NUMBER:
+		return *owned = fab_format("%u", x->subnet->number);
+	case NETWORK_COMMA:
+		return is_last_network(site->subnets, x->subnet) ? NULL : ",";
+	case LOCAL:
+		return has_server(part, x->subnet) ? site->interface : NULL;
+	case UNICAST:
+		if (!site->interface || part->end != part->first + 1 || !net ||
+		    is_last_network(site->subnets, net))
+			return NULL;
+		return *owned = fab_format("%s/%s", site->interface,
+					   part->plan->server[part->first].ip.ip6);
 	case BOOT_FILE:
 		return boot_file_of(site, arch);
 	case HTTP_URL:
@@ -772,32 +868,51 @@ static void write_lists(struct scope x, size_t from, size_t to)
 	}
 }
 
+/* One node of those that are written; the one before is written now, as the last one if
+ * there is no more. */
+static void write_node(struct scope *x, const struct boot_node *node,
+		       const struct boot_server *server, size_t from, size_t to)
+{
+	if (node && x->subnet && node->subnet[x->subnet->net.is_ip6] != x->subnet)
+		return;
+	if (x->node) {
+		x->is_last = !node;
+		write_lines(x, from, to);
+	}
+	x->node = node;
+	x->server = server;
+}
+
 /* The nodes of a server; without one those of the part: all of them in the order of the
- * batch, else server by server. */
+ * batch, else server by server. In a network those that are in it. */
 static void write_nodes(struct scope x, size_t from, size_t to)
 {
 	const struct boot_part *part = x.part;
 	const struct boot_plan *plan = part->plan;
-	bool is_all = !part->first && part->end == plan->n_servers;
+	const struct boot_server *own = x.server;
+	bool is_all = !own && !part->first && part->end == plan->n_servers;
+	uint32_t first = own ? (uint32_t)(own - plan->server) : part->first;
+	uint32_t end = own ? first + 1 : part->end;
 
-	for (uint32_t i = 0; i < plan->n_nodes && !x.server && is_all; i++) {
-		struct scope own = x;
+	x.node = NULL;
+	for (uint32_t i = 0; i < plan->n_nodes && is_all; i++)
+		write_node(&x, &plan->node[i], &plan->server[plan->node[i].server], from,
+			   to);
+	for (uint32_t s = first; s < end && !is_all; s++)
+		for (uint32_t i = 0; i < plan->server[s].n; i++)
+			write_node(&x, boot_node_of(plan, &plan->server[s], i),
+				   &plan->server[s], from, to);
+	write_node(&x, NULL, NULL, from, to);
+}
 
-		own.node = &plan->node[i];
-		own.server = &plan->server[own.node->server];
-		own.is_last = i + 1 == plan->n_nodes;
-		write_lines(&own, from, to);
-	}
-	for (uint32_t i = part->first; i < part->end && !x.server && !is_all; i++) {
-		struct scope own = x;
+static void write_networks(struct scope x, bool is_ip6, size_t from, size_t to)
+{
+	const struct fab_subnets *s = x.part->plan->site->subnets;
 
-		own.server = &plan->server[i];
-		write_nodes(own, from, to);
-	}
-	for (uint32_t i = 0; x.server && i < x.server->n; i++) {
-		x.node = boot_node_of(plan, x.server, i);
-		x.is_last = i + 1 == x.server->n;
-		write_lines(&x, from, to);
+	for (size_t i = 0; s && i < s->of.n; i++) {
+		x.subnet = &s->of.v[i];
+		if (x.subnet->net.is_ip6 == is_ip6)
+			write_lines(&x, from, to);
 	}
 }
 
@@ -810,6 +925,8 @@ static void write_block(struct scope x, const struct boot_line *line, size_t fro
 		write_nodes(x, from, line->end);
 	} else if (line->kind == LISTS) {
 		write_lists(x, from, line->end);
+	} else if (line->kind == NETWORKS4 || line->kind == NETWORKS6) {
+		write_networks(x, line->kind == NETWORKS6, from, line->end);
 	} else if (line->kind == IF || line->kind == UNLESS) {
 		FAB_AUTOFREE char *owned = NULL;
 		const char *value = value_of(&x, line->value, NULL, &owned);

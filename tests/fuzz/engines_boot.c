@@ -56,9 +56,10 @@ static void check_pieces(const struct fab_machine *m, const uint32_t *piece,
 static void configure(const struct fab_machine *m, const struct fab_batch *batch,
 		      const uint32_t *interface_of)
 {
+	FAB_AUTO(fab_subnets_fini) struct fab_subnets subnets = {0};
 	struct fab_ip_network four, six;
-	const struct fab_boot_site site = {
-		.kernel = "http://{server}/vmlinuz", .network4 = &four, .network6 = &six};
+	const struct fab_boot_site site = {.kernel = "http://{server}/vmlinuz",
+					   .subnets = &subnets};
 	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
@@ -66,6 +67,8 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 
 	fuzz_sound(fab_ip_network_parse("10.0.0.0/8", &four, &err), &err, "network");
 	fuzz_sound(fab_ip_network_parse("fd00::/64", &six, &err), &err, "network");
+	fab_subnets_add(&subnets, NULL, &four);
+	fab_subnets_add(&subnets, NULL, &six);
 	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
 		FAB_AUTO(fab_boot_written_fini) struct fab_boot_written written;
 

@@ -28,13 +28,13 @@ netboot_network() {
   ip link add br0 type bridge && ip link set br0 up
 }
 
-# namespace NAME: its process is $pid, its interface eth0
+# namespace NAME [BRIDGE]: its process is $pid, its interface eth0
 namespace() {
   unshare -n sleep 3600 &
   pid=$!
   while [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
   ip link add "p-$1" type veth peer name eth0 netns $pid || fail "no interface for $1"
-  ip link set "p-$1" master br0 up
+  ip link set "p-$1" master "${2:-br0}" up
   nsenter -t $pid -n ip link set lo up
   nsenter -t $pid -n sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad' 2>/dev/null
   nsenter -t $pid -n ip link set eth0 up

@@ -1,22 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu]
+# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets]
 # Nodes of a fabric boot for real: each server runs the program in a network namespace of its
 # own with the files of --to-dir, all on one network; a node asks as firmware of each kind, loads
 # what it is told over TFTP or HTTP, asks again as iPXE, and must end with the script of the
 # server that the plan gives it. A stranger gets no answer.
 # IDENTITY: mac, client-id, client-id-20, hardware-32. With qemu the node is a virtual machine
-# whose network card has iPXE: it must load kernel and initial file system as well.
+# whose network card has iPXE: it must load kernel and initial file system as well. With subnets
+# the nodes are in three networks behind a router, on which dnsmasq is a relay.
 # Exit status 77 (skipped) without the program or without network namespaces.
 set -u
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/interop/netboot.bash
 . "$here/netboot.bash"
 case $2 in dnsmasq*) program=dnsmasq ;; kea4) program=kea-dhcp4 ;; kea6) program=kea-dhcp6 ;; *) program=$2 ;; esac
-netboot_enter "$program" ${4:+qemu-system-x86_64} -- "$0" "$(readlink -f "$1")" "$2" "$3" ${4:+"$4"}
+needs=()
+case ${4:-} in qemu) needs=(qemu-system-x86_64) ;; subnets) needs=(dnsmasq) ;; esac
+netboot_enter "$program" "${needs[@]}" -- "$0" "$(readlink -f "$1")" "$2" "$3" ${4:+"$4"}
 # shellcheck source=tests/interop/patience.bash
 . "$here/patience.bash"
-PATH=$1:$PATH:/usr/sbin:/sbin program=$2 identity=$3 family=4
+PATH=$1:$PATH:/usr/sbin:/sbin program=$2 identity=$3 how=${4:-} family=4 prefix=16
 case $program in *6) family=6 ;; esac
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -32,6 +35,15 @@ fabric-topo gen:fattree:radix=8,levels=2 --to=ibnetdiscover 2>/dev/null |
   sed 's/"h0 HCA-1"/"io1 HCA-1"/; s/"h17 HCA-1"/"io2 HCA-1"/' >dump.txt
 addresses=(--network=10.8.0.0/16)
 [ $family -eq 6 ] && addresses=(--network=fd00:8::/64)
+net=10.8. subnet_end=.0/24 own=. gateway=.254
+[ "$how" = subnets ] && addresses=(--networks=nets) prefix=24
+[ $family -eq 6 ] && net=fd00:8: subnet_end=::/64 own=:: gateway=::fe prefix=64
+cat >nets <<EOF
+${net}0$subnet_end ${net}0$gateway : io*
+${net}1$subnet_end ${net}1${own}1 dns=${net}0${own}53,${net}1${own}2 ntp=${net}0${own}54 : leaf-[0-3]
+${net}2$subnet_end ${net}2${own}1 : leaf-[4-5]
+${net}3$subnet_end ${net}3$gateway : h2[4-9],h3[0-1]
+EOF
 [ "$identity" = mac ] && {
   addresses+=(--hosts=book)
   for i in {1..31}; do printf 'h%d 02:00:00:00:01:%02x\n' "$i" "$i"; done | grep -v '^h17 ' >book
@@ -54,16 +66,20 @@ server_address() { # NAME
 }
 
 netboot_network
+set_address() { # ADDRESS INTERFACE
+  local quick=()
+  [ $family -eq 6 ] && quick=(nodad)
+  nsenter -t "$pid" -n ip addr add "$1/$prefix" dev "$2" "${quick[@]}"
+}
 # what DHCP servers need of a site besides
 start_server() { # NAME
   local s=$1 address
   address=$(server_address "$s")
   namespace "$s"
-  if [ $family -eq 6 ]; then
-    nsenter -t $pid -n ip addr add "$address/64" dev eth0 nodad
-  else
-    nsenter -t $pid -n ip addr add "$address/16" dev eth0
-  fi || fail "no address for $s"
+  set_address "$address" eth0 || fail "no address for $s"
+  if [ "$how" = subnets ]; then
+    nsenter -t $pid -n ip -$family route add default via "${net}0$gateway" || fail "no route for $s"
+  fi
   mkdir "root-$s"
   for file in undionly.kpxe ipxe-ia32.efi ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
   cp "files/$s.ipxe" "root-$s/"
@@ -105,7 +121,7 @@ S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>
 }
 start_server io1
 start_server io2
-if [ "${4:-}" = qemu ]; then
+if [ "$how" = qemu ]; then
   ip tuntap add dev tap0 mode tap && ip link set tap0 master br0 up || { echo "skipped: no tap"; exit 77; }
   for host in h1 h18; do
     server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
@@ -123,7 +139,33 @@ if [ "${4:-}" = qemu ]; then
   echo "$program, $identity: virtual machines boot kernel and initial file system of the right server"
   exit 0
 fi
-namespace node
+# a router with an interface in each network, and a relay to both servers
+start_router() {
+  local n s relays=()
+  namespace router
+  set_address "${net}0$gateway" eth0
+  nsenter -t "$pid" -n sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward; echo 1 >/proc/sys/net/ipv6/conf/all/forwarding'
+  for n in 1 2 3; do
+    ip link add br$n type bridge && ip link set br$n up
+    ip link add r-$n type veth peer name eth$n netns "$pid" && ip link set r-$n master br$n up
+    nsenter -t "$pid" -n sh -c "echo 0 >/proc/sys/net/ipv6/conf/eth$n/accept_dad"
+    nsenter -t "$pid" -n ip link set eth$n up
+    set_address "${net}$n${own}1" eth$n || fail "no router"
+    for s in io1 io2; do relays+=(--dhcp-relay="${net}$n${own}1,$(server_address $s)"); done
+  done
+  set_address "${net}3$gateway" eth3
+  nsenter -t "$pid" -n dnsmasq -C /dev/null --port=0 -d --log-dhcp --log-facility=- "${relays[@]}" >relay.log 2>&1 &
+}
+declare -A node_in
+if [ "$how" = subnets ]; then
+  start_router
+  for n in 1 2 3; do
+    namespace node$n br$n
+    node_in[$n]=$pid
+  done
+else
+  namespace node
+fi
 node=$pid
 
 # the identity of a node as its firmware says it: from the plan, which has it from the dump
@@ -151,8 +193,9 @@ boot() { # NODE ARCH
   nsenter -t "$node" -n ip link set eth0 down
   nsenter -t "$node" -n ip link set eth0 address "${mac:-02:00:00:00:99:0$(($2 % 10))}" up
   # shellcheck disable=SC2046
-  within 120 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family "$2" $(says "$1") >said 2>&1
+  within 120 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family "$2" $(says "$1") $via >said 2>&1
 }
+via=
 
 booted=0
 archs=(0 6 7 11 15 16 19)
@@ -164,6 +207,19 @@ for host in h1 h16 h18 h31; do
   own=$(awk -v n="$host" '$2 == n { print $1 }' hosts)
   arch=${archs[i++ % ${#archs[@]}]}
   all=("$arch")
+  options='router=- dns=- ntp=-'
+  if [ "$how" = subnets ]; then
+    case $host in h1) n=1 ;; h16 | h18) n=2 ;; *) n=3 ;; esac
+    node=${node_in[$n]}
+    case $own in "${net}$n"*) ;; *) fail "$host has an address of another network: $own" ;; esac
+    [ $family -eq 4 ] || via=via=${net}$n::1
+    case $family$n in
+    41) options="router=${net}1.1 dns=${net}0.53,${net}1.2 ntp=${net}0.54" ;;
+    42) options="router=${net}2.1 dns=- ntp=-" ;;
+    43) options="router=${net}3.254 dns=- ntp=-" ;; # not the relay
+    61) options="router=- dns=${net}:53,${net}1::2 ntp=${net}:54" ;;
+    esac
+  fi
   [ $host = h1 ] && all=("${archs[@]}")
   for arch in "${all[@]}"; do
     case $arch in 0) file=undionly.kpxe ;; 6 | 15) file=ipxe-ia32.efi ;; 7 | 16) file=ipxe.efi ;; *) file=ipxe-arm64.efi ;; esac
@@ -172,6 +228,7 @@ for host in h1 h16 h18 h31; do
     [ $family -eq 6 ] && where="[$address]"
     grep -qx "rom-loaded $file of $server" said || fail "$host, architecture $arch, loads something else: $(cat said)"
     grep -q "^rom $own " said || fail "$host has another address than $own: $(cat said)"
+    grep -qx "options $options" said || fail "$host has other options than $options: $(cat said)"
     grep -qx "script #!ipxe" said || fail "$host has no script: $(cat said)"
     grep -qxF "script kernel http://$where/vmlinuz initrd=initrd ip=dhcp quiet || goto wait" said ||
       fail "$host has a script of another server than $server: $(cat said)"
@@ -181,6 +238,16 @@ for host in h1 h16 h18 h31; do
     booted=$((booted + 1))
   done
 done
+# a relay in the network of the servers says by option 82 which network the node is in
+if [ "$how-$family" = subnets-4 ]; then
+  namespace agent
+  set_address 10.8.0.200 eth0
+  server=$(server_address "$(jq -r 'select(.node == "h18").server' plan.jsonl)")
+  # shellcheck disable=SC2046
+  within 60 nsenter -t "$pid" -n python3 "$here/netboot_client.py" eth0 4 7 $(says h18) relay="$server,10.8.0.200,10.8.2.0" >said 2>&1 ||
+    fail "no answer by option 82"
+  grep -q "^rom $(awk '$2 == "h18" { print $1 }' hosts) $server " said || fail "another answer by option 82: $(cat said)"
+fi
 # nobody knows a stranger
 nsenter -t "$node" -n ip link set eth0 address 02:00:00:00:99:99
 within 60 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family 7 wait=3 \

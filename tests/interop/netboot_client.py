@@ -3,14 +3,18 @@
 """A node that boots over a network interface: firmware, then iPXE.
 
 usage: netboot_client.py IFACE 4|6 ARCH [mac=M] [client-id=HEX] [duid=HEX] [htype=N] [wait=S]
+    [via=ROUTER] [relay=SERVER,OWN,NETWORK]
 
 ARCH is the number of option 93 (DHCPv6: 61); 15, 16 and 19 are UEFI HTTP boot. As firmware it
 asks for an address and for what to load, fetches that over TFTP (or HTTP), asks again as
 iPXE, and fetches the script. Prints what it is told, a line each:
     rom ADDRESS NEXT-SERVER FILE
+    options router=R dns=D ntp=N
     rom-loaded FIRST LINE
     ipxe ADDRESS NEXT-SERVER FILE
     script LINE ...
+With `via` that is the router, as an advertisement of IPv6 says it. With `relay` it is a relay
+in the network of the server, with option 82: circuit and NETWORK of the node; it asks only.
 Exit status 3 when nobody answers within `wait` seconds, 1 when something is wrong.
 """
 import os
@@ -51,6 +55,8 @@ class Node:
         self.client_id = bytes.fromhex(options.get("client-id", "").replace(":", ""))
         self.duid = bytes.fromhex(options.get("duid", "").replace(":", ""))
         self.wait = float(options.get("wait", "20"))
+        self.via = options.get("via")
+        self.relay = options.get("relay", "").split(",")
         self.is_http = arch in (15, 16, 19)
 
     # DHCPv4, by frames: there is no address yet
@@ -61,13 +67,19 @@ class Node:
         vendor = name + b":Arch:%05d:UNDI:003001" % self.arch
         chaddr, hlen = (b"", 0) if self.client_id else (self.mac, 6)
         options = bytes([53, 1, kind, 93, 2, 0, self.arch])
-        options += bytes([60, len(vendor)]) + vendor + user + bytes([55, 6, 1, 3, 60, 66, 67, 54])
+        options += bytes([60, len(vendor)]) + vendor + user + bytes([55, 8, 1, 3, 6, 42, 60, 66, 67, 54])
         if self.client_id:
             options += bytes([61, len(self.client_id)]) + self.client_id
+        giaddr = b""
+        if len(self.relay) == 3:
+            giaddr = socket.inet_aton(self.relay[1])
+            extra += bytes([82, 10, 1, 2, 0x65, 0x31, 5, 4]) + socket.inet_aton(self.relay[2])
         body = struct.pack("!BBBBIHH4s4s4s4s", 1, self.htype, hlen, 0, self.xid, 0, 0x8000,
-                           b"", b"", b"", b"")
+                           b"", b"", b"", giaddr)
         body += chaddr.ljust(16, b"\0") + bytes(192) + COOKIE + options + extra + b"\xff"
         body = body.ljust(300, b"\0")
+        if giaddr:
+            return body
         udp = struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body
         head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0,
                            b"\0\0\0\0", b"\xff\xff\xff\xff")
@@ -82,6 +94,8 @@ class Node:
                 frame = self.raw.recv(2048)
             except socket.timeout:
                 return None
+            if len(self.relay) == 3: # as a frame
+                frame = bytes(12) + b"\x08\0\x45" + bytes(8) + b"\x11" + bytes(12) + b"\0\x44" + bytes(4) + frame
             if len(frame) < 282 or frame[12:14] != b"\x08\x00" or frame[23] != 17:
                 continue
             ihl = (frame[14] & 15) * 4
@@ -111,8 +125,13 @@ class Node:
         return None
 
     def ask4(self, is_ipxe):
-        self.raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        self.raw.bind((self.iface, 0))
+        if len(self.relay) == 3:
+            self.raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.raw.bind((self.relay[1], 67))
+            self.raw.connect((self.relay[0], 67))
+        else:
+            self.raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            self.raw.bind((self.iface, 0))
         self.xid = struct.unpack("!I", os.urandom(4))[0]
         offer = self.exchange4(1, 2, is_ipxe, b"")
         if not offer:
@@ -125,7 +144,14 @@ class Node:
         self.raw.close()
         if self.is_http and not is_ipxe and not options.get(60, b"").startswith(b"HTTPClient"):
             fail("the answer is not one of HTTP boot: %r" % options.get(60))
+        if len(self.relay) == 3 and options.get(82, b"")[:4] != b"\1\2e1":
+            fail("the answer has not the relay's option 82: %r" % options.get(82))
         name = options.get(67, body[108:236]).split(b"\0")[0].decode()
+        self.prefix = bin(struct.unpack("!I", options[1])[0]).count("1")
+        self.said = [",".join(socket.inet_ntoa(options[code][i:i + 4])
+                              for i in range(0, len(options.get(code, b"")), 4)) or "-"
+                     for code in (3, 6, 42)]
+        self.via = None if self.said[0] == "-" else self.said[0]
         return socket.inet_ntoa(body[16:20]), socket.inet_ntoa(body[20:24]), name
 
     # DHCPv6, from the link-local address
@@ -137,7 +163,7 @@ class Node:
         text = b"HTTPClient" if self.is_http and not is_ipxe else b"PXEClient"
         text += b":Arch:%05d" % self.arch
         message = struct.pack("!I", kind << 24 | self.xid & 0xFFFFFF)
-        message += option(1, self.duid) + option(8, b"\0\0") + option(6, b"\0\x3b\0\x3c\0\x10")
+        message += option(1, self.duid) + option(8, b"\0\0") + option(6, b"\0\x3b\0\x3c\0\x10\0\x17\0\x1f\0\x38")
         message += option(61, struct.pack("!H", self.arch))
         message += option(16, struct.pack("!IH", 343, len(text)) + text)
         if is_ipxe:
@@ -194,6 +220,12 @@ class Node:
         if self.is_http and not is_ipxe and reply.get(16, b"")[6:16] != b"HTTPClient":
             fail("the answer is not one of HTTP boot: %r" % reply.get(16))
         address = self.options6(reply[3][12:])[5][:16]
+        # NTP servers: as SNTP servers, or each an option in one
+        ntp = reply.get(31, b"") or reply.get(56, bytes(4))[4:]
+        self.prefix = 64
+        self.said = ["-"] + [",".join(socket.inet_ntop(socket.AF_INET6, data[i:i + 16])
+                                      for i in range(0, len(data), 16)) or "-"
+                             for data in (reply.get(23, b""), ntp)]
         return socket.inet_ntop(socket.AF_INET6, address), "-", reply.get(59, b"").decode()
 
     def boot(self, family):
@@ -201,9 +233,15 @@ class Node:
         for who in ("rom", "ipxe"):
             address, server, name = ask(who == "ipxe")
             print(who, address, server, name or "-", flush=True)
+            if who == "rom":
+                print("options router=%s dns=%s ntp=%s" % tuple(self.said))
+            if len(self.relay) == 3:
+                continue
             ip("addr", "flush", "dev", self.iface, "scope", "global")
-            ip("addr", "add", address + ("/16" if family == 4 else "/64"), "dev", self.iface,
+            ip("addr", "add", "%s/%d" % (address, self.prefix), "dev", self.iface,
                *(["nodad"] if family == 6 else []))
+            if self.via:
+                ip("-%d" % family, "route", "replace", "default", "via", self.via)
             lines = self.fetch(server, name).decode().splitlines()
             if who == "rom":
                 print("rom-loaded", lines[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "boot/addresses.h"
+#include "boot/subnets.h"
 #include "source/source.h"
 #include "support/boots.h"
 #include "support/test.h"
@@ -164,6 +164,7 @@ static char *planned(const struct fab_machine *m, const char *network, const cha
 {
 	struct fab_host_addresses *told = NULL, *plan = NULL;
 	struct fab_ip_network net;
+	struct fab_subnets subnets = {0};
 	char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
@@ -173,7 +174,9 @@ static char *planned(const struct fab_machine *m, const char *network, const cha
 	cr_assert_eq(fab_host_addresses_read("h", hosts, strlen(hosts), &told, err), 0);
 	cr_assert_eq(fab_address_plan_read(m, "b", before, strlen(before), &plan, err), 0,
 		     "%s", err->text);
-	rc = fab_address_plan_assign(m, &net, told, plan, err);
+	fab_subnets_add(&subnets, m, &net);
+	rc = fab_address_plan_assign(m, &subnets, told, plan, err);
+	fab_subnets_fini(&subnets);
 	if (!rc)
 		fab_address_plan_write(out, m, plan);
 	fclose(out);
@@ -211,6 +214,67 @@ Test(addresses, same_host_same_address)
 	HAS(test_err.text, "10.0.0.0/30 has no address left for 'n2'");
 	cr_expect_null(planned(m, "10.0.0.0/24", "10.0.0.2 gateway\n", first, ERR));
 	HAS(test_err.text, "10.0.0.2, kept for 'n2'");
+}
+
+/* Every host in one network of a family at most; addresses of it only, none twice, none
+ * of a gateway or server; what is kept stays where nothing forces a change. */
+Test(addresses, subnets)
+{
+	static const char sites[] = "10.0.0.0/29 10.0.0.2 dns=10.0.0.3 : v1,n1,n3\n"
+				    "fd00::/64 - : *\n# other\n"
+				    "10.0.1.0/30 10.0.1.1 ntp=10.9.9.9 : rack2\n";
+	static const struct {
+		const char *text, *wrong;
+	} bad[] = {
+		{"", "f: no network is in it"},
+		{"10.0.0.0/24 - n1\n", "f:1: expected CIDR GATEWAY"},
+		{"10.0.0.0/24 : n1\n", "f:1: expected CIDR GATEWAY"},
+		{"10.0.0.0/24 10.0.0.1 :\n", "f:1: "},
+		{"10.0.0.0/24 - x=1 : n1\n", "f:1: 'x=1'"},
+		{"10.0.0.0/24 - dns=fd00::1 : n1\n", "f:1: 'fd00::1' is no address"},
+		{"10.0.0.0/24 - dns= : n1\n", "f:1: '' is no address"},
+		{"\n10.0.0.0/24 10.0.1.1 : n1\n", "f:2: the gateway 10.0.1.1"},
+		{"10.0.0.0/24 10.0.0.0 : n1\n", "f:1: the gateway 10.0.0.0"},
+		{"10.0.0.0/24 10.0.0.255 : n1\n", "f:1: the gateway 10.0.0.255"},
+		{"10.0.0.0/24 gw : n1\n", "f:1: 'gw' is no gateway"},
+		{"10.0.0.0/24 - : n1\n10.0.0.0/8 - : n2\n", "f:2: 10.0.0.0/8 overlaps"},
+		{"10.0.0.0/8 - : n1\n10.0.0.0/24 - : n2\n", "f:2: 10.0.0.0/24 overlaps"},
+		{"10.0.0.0/24 - : n1\n10.0.1.0/24 - : n*\n",
+		 "f:2: 'n1' is in 10.0.0.0/24 already, by line 1"},
+		{"10.0.0.0/24 - : n7\n", "f:1: no node, server or unit is called 'n7'"},
+	};
+	OWN(fab_machine) *m = machine_of("rack2 - 1G\nn1 - 1 node\nn2 rack2 1 node\n"
+					 "n3 - 1 node\nv1 - 1 server\n");
+	struct fab_host_addresses *given = fab_host_addresses_new(), *plan = NULL;
+	FAB_AUTO(fab_subnets_fini) struct fab_subnets s = {0};
+	static const char before[] = "10.0.0.6 n3\n10.0.0.4 n2\n10.0.0.3 n1\n";
+
+	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
+		FAB_AUTO(fab_subnets_fini) struct fab_subnets other = {0};
+
+		cr_expect_neq(fab_subnets_read(m, "f", bad[i].text, strlen(bad[i].text),
+					       &other, ERR),
+			      0, "%s", bad[i].text);
+		HAS(test_err.text, bad[i].wrong);
+	}
+	MUST(fab_subnets_read(m, "f", sites, sizeof(sites) - 1, &s, ERR));
+	cr_expect_eq(s.of.v[2].line, 4);
+	MUST(fab_address_plan_read(m, "b", before, strlen(before), &plan, ERR));
+	MUST(fab_address_plan_assign(m, &s, given, plan, ERR));
+	/* n3 keeps its own; that of n2 is of another network, that of n1 a DNS server */
+	cr_expect_str_eq(fab_host_addresses_find(given, "v1")->ip, "10.0.0.1");
+	cr_expect_str_eq(fab_host_addresses_find(given, "n1")->ip, "10.0.0.5");
+	cr_expect_str_eq(fab_host_addresses_find(given, "n2")->ip, "10.0.1.2");
+	cr_expect_str_eq(fab_host_addresses_find(given, "n3")->ip, "10.0.0.6");
+	cr_expect_str_eq(fab_host_addresses_find(given, "n2")->ip6, "fd00::3");
+	fab_host_addresses_set_ip(given, "n1", "10.0.0.2");
+	cr_expect_neq(fab_address_plan_assign(m, &s, given, plan, ERR), 0);
+	HAS(test_err.text, "f:1: the gateway 10.0.0.2 is the address of 'n1'");
+	fab_host_addresses_set_ip(given, "n1", "10.0.1.2");
+	cr_expect_neq(fab_address_plan_assign(m, &s, given, plan, ERR), 0);
+	HAS(test_err.text, "f:1: 10.0.1.2, the address of 'n1', is not in 10.0.0.0/29");
+	fab_host_addresses_free(given);
+	fab_host_addresses_free(plan);
 }
 
 /* On a fabric a host that was renamed is known by its GUID. */

@@ -13,6 +13,23 @@ static enum fab_boot_format format_of(const char *name)
 						      strlen(name));
 }
 
+/* Networks of either family, NULL: none. */
+static struct fab_subnets subnets_of(const char *four, const char *six)
+{
+	struct fab_subnets s = {0};
+	struct fab_ip_network net;
+
+	if (four) {
+		MUST(fab_ip_network_parse(four, &net, ERR));
+		fab_subnets_add(&s, NULL, &net);
+	}
+	if (six) {
+		MUST(fab_ip_network_parse(six, &net, ERR));
+		fab_subnets_add(&s, NULL, &net);
+	}
+	return s;
+}
+
 /* What a format writes with the addresses of `book`; NULL when it is refused. */
 static char *exported(const char *machine, const char *format, const char *book,
 		      struct fab_boot_site *site, struct fab_err *err)
@@ -110,11 +127,10 @@ Test(boot_files, what_a_node_loads)
 {
 	static const char book[] = "n1 02:00:00:00:00:01 10.0.0.1 fd00::1\n"
 				   "v1 02:00:00:00:00:09 10.0.0.9 fd00::9\n";
-	struct fab_ip_network four, six;
-	struct fab_boot_site site = {.network4 = &four, .network6 = &six};
+	FAB_AUTO(fab_subnets_fini)
+	struct fab_subnets subnets = subnets_of("10.0.0.0/24", "fd00::/64");
+	struct fab_boot_site site = {.subnets = &subnets};
 
-	MUST(fab_ip_network_parse("10.0.0.0/24", &four, ERR));
-	MUST(fab_ip_network_parse("fd00::/64", &six, ERR));
 	EXPECT_IN(two_hosts, "dnsmasq", book, &site,
 		  "dhcp-boot=tag:boot-v1,tag:!ipxe,tag:!http,tag:efi64,ipxe.efi,v1,"
 		  "10.0.0.9\n",
@@ -125,8 +141,8 @@ Test(boot_files, what_a_node_loads)
 		  "infinite\n",
 		  "option6:bootfile-url,tftp://[fd00::9]/ipxe.efi\n",
 		  "option6:bootfile-url,tftp://[fd00::9]/v1.ipxe\n",
-		  "dhcp-range=10.0.0.0,static,255.255.255.0,infinite\n",
-		  "dhcp-range=fd00::,static,64,infinite\n");
+		  "dhcp-range=set:net1,10.0.0.0,static,255.255.255.0,infinite\n",
+		  "dhcp-range=set:net2,fd00::,static,64,infinite\n");
 	EXPECT_IN(two_hosts, "dhcpd", book, &site, "end of life", "filename \"v1.ipxe\";",
 		  "filename \"http://10.0.0.9/ipxe.efi\";",
 		  "host n1 { hardware ethernet 02:00:00:00:00:01; fixed-address "
@@ -207,15 +223,11 @@ Test(boot_files, refusals)
 	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_boot_site site = {0};
-		struct fab_ip_network four, six;
+		FAB_AUTO(fab_subnets_fini)
+		struct fab_subnets subnets =
+			subnets_of(cases[i].network4, cases[i].network6);
+		struct fab_boot_site site = {.subnets = subnets.of.n ? &subnets : NULL};
 
-		if (cases[i].network4)
-			MUST(fab_ip_network_parse(cases[i].network4, &four, ERR));
-		if (cases[i].network6)
-			MUST(fab_ip_network_parse(cases[i].network6, &six, ERR));
-		site.network4 = cases[i].network4 ? &four : NULL;
-		site.network6 = cases[i].network6 ? &six : NULL;
 		err.text[0] = 0;
 		cr_expect_null(exported(cases[i].machine, cases[i].format, cases[i].book,
 					&site, &err));
@@ -243,12 +255,10 @@ Test(boot_files, twice)
 Test(boot_files, hostile_names)
 {
 	static const char hostile[] = "n1\"}; - 1 node\nv1 - 1 server\n";
-	struct fab_ip_network four, six;
-	struct fab_boot_site site = {
-		.kernel = "http://v1/vmlinuz", .network4 = &four, .network6 = &six};
+	FAB_AUTO(fab_subnets_fini)
+	struct fab_subnets subnets = subnets_of("10.0.0.0/24", "fd00::/64");
+	struct fab_boot_site site = {.kernel = "http://v1/vmlinuz", .subnets = &subnets};
 
-	MUST(fab_ip_network_parse("10.0.0.0/24", &four, ERR));
-	MUST(fab_ip_network_parse("fd00::/64", &six, ERR));
 	for (int f = 0; f < FAB_BOOT_TEMPLATE; f++) {
 		static const char names[] =
 			"csv\0json\0hosts\0ethers\0ansible\0dnsmasq\0kea4\0kea6\0dhcpd\0"
