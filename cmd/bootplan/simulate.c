@@ -109,9 +109,7 @@ static void find_targets(const struct bootplan_sim *sim, struct spreading *x)
 	}
 	/* servers have all of it */
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		if (sim->end_of[m->interface_port[i]] != FAB_NONE)
-			x->sender[sim->end_of[m->interface_port[i]]].received =
-				x->n_chunks;
+		x->sender[sim->end_of[m->interface_port[i]]].received = x->n_chunks;
 	free(all.v);
 }
 
@@ -145,6 +143,14 @@ int bootplan_sim_open(const struct bootplan_params *p, const struct bootplan_out
 	memset(sim->end_of, 0xff, f->n_ports * sizeof(*sim->end_of));
 	for (uint32_t e = 0; e < sim->ends.n; e++)
 		sim->end_of[sim->ends.port[e]] = e;
+	for (uint32_t i = 0; i < o->m->n_nodes + o->m->n_interfaces; i++)
+		if (sim->end_of[i < o->m->n_nodes
+					? o->m->node_port[i]
+					: o->m->interface_port[i - o->m->n_nodes]] ==
+		    FAB_NONE)
+			return fab_fail(
+				err, EINVAL,
+				"--set simulate: a node or server hangs on no switch");
 	sim->faults = fab_faults_new(f);
 	problem.faults = sim->faults;
 	while (at + 1 < FAB_COUNT(engines) &&

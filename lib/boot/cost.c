@@ -15,6 +15,7 @@
 
 enum {
 	LINKS_MAX = 4096,   /* of one segment */
+	TRIES_MAX = 128,    /* numbers of servers for one NIC */
 	VECTORS_MAX = 4096, /* looked at for one NIC and number of servers */
 	SERVERS_MAX = 1 << 20,
 };
@@ -494,9 +495,13 @@ static void try_nic(struct search *x, const struct fab_price *nic)
 	double each = x->prices->server + nic->price, uplinks = least_uplinks(x);
 	uint32_t n = isfinite(uplinks) ? fewest_servers(x, nic->mbps) : 0;
 
-	for (; n && n <= SERVERS_MAX && n * each + uplinks < x->best->cost; n++) {
+	for (uint32_t tries = 0; n && n * each + uplinks < x->best->cost; n++) {
 		uint32_t chosen[FAB_MACHINE_LEVELS_MAX] = {0};
 
+		if (tries++ == TRIES_MAX || n > SERVERS_MAX) {
+			x->is_cut = true;
+			break;
+		}
 		build(x, n, nic->mbps);
 		if (choose(x, chosen, x->best->cost - n * each))
 			keep_plan(x, n, nic, chosen);
