@@ -44,9 +44,6 @@ static const struct fab_option options[] = {
 	{"servers", "FILE|LIST",
 	 "Hosts of FABRIC that are boot servers: names, host lists as io[1-4] and patterns, separated by commas, or a file with such a list a line; repeatable",
 	 FAB_TAKES_FILE_OR_TEXT, TO(servers), .is_many = true, .everyday = true},
-	{"rate", "KIND",
-	 "Rates of cables of FABRIC: data (default: QDR 32 Gb/s, FDR 54.5) or signalling (with the line code: QDR 40, FDR 56)",
-	 FAB_TAKES_ONE, TO(rate), .choices = FAB_NAME_LIST("data", "signalling")},
 	{"fail-server", "LIST",
 	 "Servers that are down: names, host lists and patterns; repeatable",
 	 FAB_TAKES_TEXT, TO(failed), .is_many = true},
@@ -134,13 +131,6 @@ static const struct fab_option options[] = {
 	 TO(export.initrd), .check = check_template},
 	{"params", "TEXT", "Parameters of the kernel, as --kernel", FAB_TAKES_TEXT,
 	 TO(export.params), .check = check_params},
-
-	{.help = "Other methods to distribute:"},
-	{"multicast", "LIST",
-	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, separated by commas, all, or none (default fulb): @MULTICAST@",
-	 FAB_TAKES_CHOSEN, TO(methods.multicast), .flag = TO(methods.has_engines),
-	 .choices = &fab_mcast_choices, .max = BOOTPLAN_MAX_ENGINES, .has_none = true,
-	 .preset = "fulb"},
 	{0},
 };
 

@@ -7,7 +7,7 @@
 #include "bootplan.h"
 #include "mcast/route.h"
 
-/* Without --multicast no distances of a larger fabric are computed. */
+/* Without --set multicast no distances of a larger fabric are computed. */
 enum { MAX_SWITCHES = 16384 };
 
 /* A group for each interface that serves a node: itself, whose port is source[group], and

@@ -47,7 +47,6 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 check MULTICAST mcroute --algorithm fabric-mcroute.1
-check MULTICAST bootplan --multicast -
 check UNICAST faults --algorithm fabric-faults.1
 check UNICAST topo --algorithm -
 check MAPPINGS bootplan --algorithm fabric-bootplan.1
