@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --prices: the cheapest machine that keeps to the target, and cost against boot time. */
-#include <errno.h>
 #include <math.h>
 
 #include "base/human.h"
@@ -16,9 +15,6 @@ int bootplan_add_costs(const struct bootplan_params *p, struct bootplan_outcome 
 
 	if (!p->prices)
 		return 0;
-	if (p->limits.most_links)
-		return fab_fail(err, EINVAL,
-				"--prices knows no hashed links: leave out --set hashed");
 	rc = fab_input_read(p->prices, &in, err);
 	if (!rc)
 		rc = fab_prices_read(o->m, fab_input_name(p->prices), in.bytes, in.n,

@@ -151,6 +151,7 @@ static const struct fab_relation relations[] = {
 	{"servers,default-rate", FAB_GOES_WITH, "FABRIC"},
 	{"servers", FAB_REQUIRED, "machine", "no servers"},
 	{"check", FAB_GOES_WITH, "target"},
+	{"hashed", FAB_EXCLUDES, "prices,dot-out"},
 	{"shard,plot", FAB_GOES_WITH, "sweep"},
 	{"boot", FAB_EXCLUDES, "sweep"},
 	{"stagger,server-connections,timeout", FAB_NEEDS, "model=max-min,model=all"},
