@@ -25,11 +25,14 @@ enum { TEST_SHARE = 3 };
 enum { TEST_SHARE = 1 };
 #endif
 
+/* Other cases are drawn with another number in FAB_TEST_SEED, as tests/tools/soak.sh
+ * does. */
 static inline struct fab_rng test_rng(uint64_t seed)
 {
+	const char *draw = getenv("FAB_TEST_SEED");
 	struct fab_rng rng;
 
-	fab_rng_init(&rng, seed);
+	fab_rng_init(&rng, seed + (draw ? strtoull(draw, NULL, 10) << 32 : 0));
 	return rng;
 }
 
