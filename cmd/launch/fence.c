@@ -139,6 +139,30 @@ static void answer_sizes(struct fab_report *r, const struct fab_fence_table *t)
 			n, s, first->name, size, us, last->name, most, longest);
 }
 
+/* The fastest by daemons, which take longer for each message. */
+static void answer_daemons(struct fab_report *r, const struct launch_params *p,
+			   const struct fab_fence_table *t)
+{
+	size_t last = t->n_bytes - 1;
+	const struct fab_fence_item *first = fab_fence_best_of_daemons(t, 0, 0);
+	const struct fab_fence_item *big = fab_fence_best_of_daemons(t, 0, last);
+	char us[FAB_HUMAN_BYTES], longest[FAB_HUMAN_BYTES], size[FAB_HUMAN_BYTES];
+	char most[FAB_HUMAN_BYTES];
+
+	if (!first || !big || t->groups.v[0].nodes.n < 2)
+		return;
+	fab_human_seconds(first->rows[0].daemons_us / 1e6, us);
+	fab_human_seconds(big->rows[last].daemons_us / 1e6, longest);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"By daemons that take %g us for each message (slurmstepd), %s is the fastest at %s (%s)%s%s%s%s%s%s%s.",
+		FAB_PARAM(&p->constants, daemon_us), first->name,
+		fab_human_bytes(t->bytes[0], size), us, last ? ", " : "",
+		last ? big->name : "", last ? " at " : "",
+		last ? fab_human_bytes(t->bytes[last], most) : "", last ? " (" : "",
+		last ? longest : "", last ? ")" : "");
+}
+
 /* The best and the worst order, each with its best fence at the largest size. */
 static void answer_orders(struct fab_report *r, const struct launch_params *p,
 			  const struct fab_fence_table *t)
@@ -279,6 +303,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_cli_answer_shard(r, &p->shard);
 	answer_sizes(r, t);
 	launch_answer_range(r, p, t->n_bytes > 1 ? "The last" : "It", &t->seconds);
+	answer_daemons(r, p, t);
 	answer_orders(r, p, t);
 	answer_loads(r, t);
 	for (size_t i = 0; i < t->items.n && !t->model_only; i++)

@@ -47,7 +47,8 @@ static int full_of(void *context, const struct fab_launch_params *params, double
 	struct fab_exchange_costs costs = fab_exchange_costs_of(params, p->no_cache);
 	struct fab_exchange_full full = {.bytes = o->bytes};
 	uint32_t n = o->t.clock.n_nodes;
-	struct fab_fence_job job = fab_fence_job_of(params, n, o->t.nodes.sw, o->bytes);
+	struct fab_fence_job job =
+		fab_fence_daemon_job_of(params, n, o->t.nodes.sw, o->bytes);
 	int rc = fab_fence_plain_us(o->fence, &job, &full.fence_us, err);
 
 	full.fence_us += p->ppn * FAB_PARAM(params, fence_us);

@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/human.h"
 #include "launch.h"
 #include "launch/detector.h"
+#include "launch/hang.h"
 #include "launch/locks.h"
 
 /* size. */
@@ -288,6 +290,9 @@ struct faults_outcome {
 	struct fab_failure_row *rows;
 	size_t n;
 	struct fab_risk_row risks[FAB_N_RISKS]; /* the present one first */
+	struct fab_hang hangs[2];		/* Slurm's fences */
+	struct fab_hang_setting settings[FAB_N_HANG_SETTINGS];
+	double ends_least_s, ends_most_s;
 };
 
 /* False suspicions that come more often than this are a warning. */
@@ -295,6 +300,23 @@ static const double SECONDS_A_DAY = 86400;
 
 /* The survey does not say how they would join again. */
 static const char not_modelled[] = "nodes that come back";
+
+/* Slurm's fences without one of n nodes. */
+static int solve_hangs(struct fab_work *w, uint32_t n, struct fab_err *err)
+{
+	const struct launch_params *p = w->params;
+	struct faults_outcome *o = w->outcome;
+	uint32_t width = (uint32_t)FAB_PARAM(&p->constants, tree_width);
+	const struct fab_fence_chosen fences[] = {{FAB_FENCE_RING, 0},
+						  {FAB_FENCE_TREE, width}};
+	struct fab_fence_job job = fab_fence_job_of(&p->constants, n, NULL, 1);
+	int rc = 0;
+
+	fab_hang_settings(&p->constants, o->settings, &o->ends_least_s, &o->ends_most_s);
+	for (size_t i = 0; i < FAB_COUNT(fences) && !rc; i++)
+		rc = fab_hang_find(w->arena, fences[i], &job, &o->hangs[i], err);
+	return rc;
+}
 
 static int solve_faults(struct fab_work *w, struct fab_err *err)
 {
@@ -338,7 +360,26 @@ static int solve_faults(struct fab_work *w, struct fab_err *err)
 					err);
 		o->n += n_each;
 	}
-	return rc;
+	return rc ? rc : solve_hangs(w, n, err);
+}
+
+/* What a lost node does to a fence of Slurm, and how long. */
+static void answer_hangs(struct fab_report *r, const struct fab_work *w)
+{
+	const struct faults_outcome *o = w->outcome;
+	char least[FAB_HUMAN_BYTES], most[FAB_HUMAN_BYTES];
+	bool ends = isfinite(o->ends_most_s);
+
+	fab_human_seconds(o->ends_least_s, least);
+	fab_human_seconds(o->ends_most_s, most);
+	fab_report_answer(
+		r, ends ? FAB_TONE_PLAIN : FAB_TONE_BAD,
+		"A node that is lost before a fence of Slurm keeps all %u others waiting in it%s%s%s%s%s.",
+		o->hangs[0].waiting_most,
+		ends ? ", until " : " for ever: PMIxTimeout and SlurmdTimeout are 0",
+		ends ? least : "", ends && strcmp(least, most) != 0 ? " to " : "",
+		ends && strcmp(least, most) != 0 ? most : "",
+		ends ? " later PMIxTimeout or SlurmdTimeout end it" : "");
 }
 
 static void answer_faults(struct fab_report *r, const struct fab_work *w)
@@ -392,6 +433,41 @@ static void answer_faults(struct fab_report *r, const struct fab_work *w)
 				  split->mpd_parts, split->failures, split->placement);
 }
 
+static void report_hangs(struct fab_report *r, const struct faults_outcome *o)
+{
+#define AT(member) FAB_AT(struct fab_hang, member)
+	static const struct fab_column hangs[] = {
+		{"fence", FAB_TEXT, "fence of Slurm", 0, AT(fence)},
+		{"waiting_least", FAB_UINT,
+		 "nodes that never end, least of any lost node", 0, AT(waiting_least)},
+		{"waiting_most", FAB_UINT, "most of any", 0, AT(waiting_most)},
+		{"direct_least", FAB_UINT, "nodes that wait for the lost one itself", 0,
+		 AT(direct_least)},
+		{"direct_most", FAB_UINT, "most of any", 0, AT(direct_most)},
+		{"sent_least", FAB_REAL, "share of the messages that are still sent", 0,
+		 AT(sent_least)},
+		{"sent_most", FAB_REAL, "most of any", 0, AT(sent_most)},
+	};
+#undef AT
+#define AT(member) FAB_AT(struct fab_hang_setting, member)
+	static const struct fab_column settings[] = {
+		{"setting", FAB_TEXT, "setting of Slurm", 0, AT(setting)},
+		{"file", FAB_TEXT, "file that it is in", 0, AT(file)},
+		{"seconds", FAB_REAL, "by the constants, s; null: no time",
+		 FAB_COL_SECONDS, AT(seconds)},
+		{"ends", FAB_BOOL, "it ends a fence that waits for a lost node", 0,
+		 AT(ends)},
+		{"effect", FAB_TEXT, "what it does", 0, AT(effect)},
+	};
+#undef AT
+
+	fab_report_table(r, "hangs", "A fence without one node", hangs, FAB_COUNT(hangs),
+			 o->hangs, sizeof(*o->hangs), FAB_COUNT(o->hangs));
+	fab_report_table(r, "settings", "Settings for a lost node", settings,
+			 FAB_COUNT(settings), o->settings, sizeof(*o->settings),
+			 FAB_COUNT(o->settings));
+}
+
 static void report_faults(struct fab_report *r, const struct fab_work *w)
 {
 #define AT(member) FAB_AT(struct fab_risk_row, member)
@@ -415,6 +491,7 @@ static void report_faults(struct fab_report *r, const struct fab_work *w)
 	const struct faults_outcome *o = w->outcome;
 
 	answer_faults(r, w);
+	answer_hangs(r, w);
 	fab_report_uint(r, "nodes", o->d.n);
 	fab_report_real(r, "heartbeats_a_second", 0, 1e6 / o->d.period_us);
 	fab_report_uint(r, "news_degree", fab_detector_degree(o->d.n));
@@ -425,6 +502,9 @@ static void report_faults(struct fab_report *r, const struct fab_work *w)
 			 launch_faults_n_columns, o->rows, sizeof(*o->rows), o->n);
 	fab_report_table(r, "risks", "Load, speed and risk by period and timeout", risks,
 			 FAB_COUNT(risks), o->risks, sizeof(*o->risks), FAB_N_RISKS);
+	fab_report_real(r, "hang_least_s", FAB_COL_SECONDS, o->ends_least_s);
+	fab_report_real(r, "hang_most_s", FAB_COL_SECONDS, o->ends_most_s);
+	report_hangs(r, o);
 	launch_report_constants(r, w->params);
 }
 

@@ -150,7 +150,7 @@ static int saving_of(void *context, const struct fab_launch_params *params, doub
 static void uses_of_order(const bool *uses, bool out[FAB_N_LAUNCH_CONSTANTS])
 {
 	static const enum fab_launch_constant of_fences[] = {
-		FAB_CONST_o_us, FAB_CONST_latency_us, FAB_CONST_gap_ns_per_B,
+		FAB_CONST_daemon_us, FAB_CONST_latency_us, FAB_CONST_gap_ns_per_B,
 		FAB_CONST_copy_ns_per_B};
 
 	memset(out, 0, FAB_N_LAUNCH_CONSTANTS * sizeof(*out));

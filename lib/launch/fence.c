@@ -366,6 +366,16 @@ struct fab_fence_job fab_fence_job_of(const struct fab_launch_params *p, uint32_
 						.C_ns = FAB_PARAM(p, copy_ns_per_B)}};
 }
 
+struct fab_fence_job fab_fence_daemon_job_of(const struct fab_launch_params *p,
+					     uint32_t n_nodes, const uint32_t *leaf,
+					     uint64_t bytes)
+{
+	struct fab_fence_job job = fab_fence_job_of(p, n_nodes, leaf, bytes);
+
+	job.costs.o_us = FAB_PARAM(p, daemon_us);
+	return job;
+}
+
 struct fab_fence_chosen fab_fence_stands_for(struct fab_fence_chosen chosen,
 					     const struct fab_fence_job *job)
 {

@@ -45,10 +45,14 @@ struct fab_fence_job {
 	uint32_t tree_width;  /* of slurm-auto's tree; 0: FAB_FENCE_TREE_WIDTH */
 	struct fab_launch_costs costs;
 };
-/* With costs and width of the constants. O(1). */
+/* With costs and width of the constants; the second with those of daemons (daemon_us),
+ * which make the fences of starts. O(1). */
 struct fab_fence_job fab_fence_job_of(const struct fab_launch_params *params,
 				      uint32_t n_nodes, const uint32_t *leaf,
 				      uint64_t bytes);
+struct fab_fence_job fab_fence_daemon_job_of(const struct fab_launch_params *params,
+					     uint32_t n_nodes, const uint32_t *leaf,
+					     uint64_t bytes);
 /* EINVAL: no node, too many, too many bytes, bad costs. O(1). */
 int fab_fence_job_check(const struct fab_fence_job *job,
 			struct fab_err *err) FAB_MUST_CHECK;
@@ -165,6 +169,7 @@ struct fab_fence_setup {
 	/* Each step waits for its fullest cable: of ring and bruck the steps' (2 o + L)
 	 * and (N - 1) b (F G + C). */
 	struct fab_fence_line contended;
+	double n_o; /* times that o is in it */
 	struct fab_arena memory;
 };
 /*
@@ -265,6 +270,7 @@ struct fab_fence_row {
 	uint32_t nodes;
 	uint64_t bytes, steps, max_link_load, max_between;
 	double model_us, contended_us, simulated_us, factor;
+	double daemons_us;    /* contended_us with daemon_us in place of o_us */
 	uint64_t by_symmetry; /* UINT64_MAX: not simulated */
 };
 /* The algorithm that is the fastest in a range of sizes, by the contended lines. */
@@ -327,3 +333,6 @@ double fab_fence_row_us(const struct fab_fence_row *row);
 /* The fastest of a group at size number `i`; NULL: none in this shard. O(fences). */
 const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
 					    size_t i);
+/* The one of least daemons_us. */
+const struct fab_fence_item *fab_fence_best_of_daemons(const struct fab_fence_table *t,
+						       size_t group, size_t i);

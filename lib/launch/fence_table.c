@@ -49,6 +49,9 @@ static int fill_row(const struct fab_fence_table *t, const struct fab_fence_grou
 		.model_us = time.model_us,
 		.contended_us = time.contended_us,
 		.simulated_us = time.simulated_us,
+		.daemons_us =
+			time.contended_us +
+			(FAB_PARAM(t->params, daemon_us) - s->job.costs.o_us) * s->n_o,
 		.factor = s->load.factor,
 		.by_symmetry = t->model_only ? UINT64_MAX : time.sim.by_symmetry,
 	};
@@ -112,18 +115,35 @@ static void drop_item(void *context, void *result)
 	fab_arena_free(&((struct fab_fence_item *)result)->memory);
 }
 
-const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
-					    size_t i)
+static double daemons_us(const struct fab_fence_row *row)
+{
+	return row->daemons_us;
+}
+
+static const struct fab_fence_item *best_by(const struct fab_fence_table *t, size_t group,
+					    size_t i,
+					    double (*us)(const struct fab_fence_row *row))
 {
 	const struct fab_fence_item *items = &t->items.v[group * t->fences.n];
 	const struct fab_fence_item *best = NULL;
 
 	for (size_t k = 0; k < t->fences.n; k++)
 		if (items[k].rows && !items[k].is_alias &&
-		    (!best || fab_fence_row_us(&items[k].rows[i]) <
-				      fab_fence_row_us(&best->rows[i])))
+		    (!best || us(&items[k].rows[i]) < us(&best->rows[i])))
 			best = &items[k];
 	return best;
+}
+
+const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
+					    size_t i)
+{
+	return best_by(t, group, i, fab_fence_row_us);
+}
+
+const struct fab_fence_item *fab_fence_best_of_daemons(const struct fab_fence_table *t,
+						       size_t group, size_t i)
+{
+	return best_by(t, group, i, daemons_us);
 }
 
 /* The reason why the best is the best. */

@@ -201,15 +201,16 @@ static void find_loads(struct fab_fence_setup *setup)
 			load->max_between = s->load_between;
 		wire += s->wire_blocks;
 		alone += fmax((double)s->n_blocks, s->copied_blocks);
-		setup->contended.fixed_us +=
-			costs->L_us +
-			costs->o_us * ((double)s->most_sent + s->most_received);
+		setup->n_o += (double)s->most_sent + s->most_received;
+		setup->contended.fixed_us += costs->L_us;
 		setup->contended.byte_us +=
 			(s->wire_blocks * costs->G_ns + s->copied_blocks * costs->C_ns) /
 			1e3;
 	}
 	load->factor = alone > 0 ? wire / alone : (double)NAN;
-	setup->contended.fixed_us *= plan->n_repeats;
+	setup->contended.fixed_us =
+		plan->n_repeats * (setup->contended.fixed_us + costs->o_us * setup->n_o);
+	setup->n_o *= plan->n_repeats;
 	setup->contended.byte_us *= plan->n_repeats;
 }
 
@@ -358,7 +359,7 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 {
 	struct fab_fence_clock *c = clock;
 	static const struct fab_fence_sim_options options = {0};
-	struct fab_fence_job job = fab_fence_job_of(
+	struct fab_fence_job job = fab_fence_daemon_job_of(
 		c->params, c->n_nodes, c->nodes ? c->nodes->sw : NULL, bytes);
 	struct fab_fence_chosen is = fab_fence_stands_for(fence, &job);
 	struct fab_fence_timed *timed = c->timed;

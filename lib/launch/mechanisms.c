@@ -136,29 +136,12 @@ static void add_stores(struct fab_arena *memory, const struct fab_launch_start *
 	}
 }
 
-int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_start *base,
-			  const struct fab_detector *d, struct fab_mechanisms *out,
-			  struct fab_err *err)
+/* The encodings: without optimisations, with each alone, with all. */
+static int add_encodings(const struct fab_launch_start *base, struct fab_mechanisms *out,
+			 struct fab_err *err)
 {
-	const struct fab_launch_params *p = base->params;
 	struct fab_launch_start s = *base;
-	struct fab_risk_row risks[FAB_N_RISKS];
-	uint32_t flat = base->n_nodes > 2 ? base->n_nodes - 1 : 1;
-	const struct {
-		const char *name;
-		uint32_t width;
-	} managers[] = {
-		{"slurm", (uint32_t)FAB_PARAM(p, tree_width)},
-		{"orte", ORTE_RADIX},
-		{"hydra", flat < FAB_FENCE_WIDTH_MAX ? flat : FAB_FENCE_WIDTH_MAX},
-		{"mpd", 0}};
-	char text[FAB_HUMAN_BYTES];
-	int rc;
-
-	out->rows.v = FAB_ARENA_NEW(memory, ROWS_MAX, struct fab_mechanism);
-	rc = fab_launch_total_of(&s, p, &out->base_s, err);
-	if (!rc)
-		rc = add_exchange(base, out, err);
+	int rc = 0;
 
 	for (size_t i = 0; i <= FAB_SIZE_N_OPTS + 1 && !rc; i++) {
 		bool is_one = i && i <= FAB_SIZE_N_OPTS;
@@ -174,11 +157,18 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 		s.layout.opts = !i ? 0 : is_one ? 1u << (i - 1) : FAB_SIZE_ALL;
 		rc = add_start(out, row, &s, err);
 	}
-	if (!rc)
-		add_stores(memory, base, out);
-	if (!rc)
-		rc = fab_detector_risks(d, FAB_PARAM(p, beat_delay_ms) * 1e3,
-					FAB_PARAM(p, beat_loss), risks, err);
+	return rc;
+}
+
+/* Rings of observers by period and timeout. */
+static int add_detectors(struct fab_arena *memory, const struct fab_launch_params *p,
+			 const struct fab_detector *d, struct fab_mechanisms *out,
+			 struct fab_err *err)
+{
+	struct fab_risk_row risks[FAB_N_RISKS];
+	char text[FAB_HUMAN_BYTES];
+	int rc = fab_detector_risks(d, FAB_PARAM(p, beat_delay_ms) * 1e3,
+				    FAB_PARAM(p, beat_loss), risks, err);
 	for (size_t i = 0; i < FAB_N_RISKS && !rc; i++) {
 		const struct fab_risk_row *x = &risks[i];
 		bool is_never = !isfinite(x->false_every_s);
@@ -200,6 +190,37 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 						  fab_human_seconds(x->false_every_s,
 								    text))};
 	}
+	return rc;
+}
+
+int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_start *base,
+			  const struct fab_detector *d, struct fab_mechanisms *out,
+			  struct fab_err *err)
+{
+	const struct fab_launch_params *p = base->params;
+	struct fab_launch_start s = *base;
+	uint32_t flat = base->n_nodes > 2 ? base->n_nodes - 1 : 1;
+	const struct {
+		const char *name;
+		uint32_t width;
+	} managers[] = {
+		{"slurm", (uint32_t)FAB_PARAM(p, tree_width)},
+		{"orte", ORTE_RADIX},
+		{"hydra", flat < FAB_FENCE_WIDTH_MAX ? flat : FAB_FENCE_WIDTH_MAX},
+		{"mpd", 0}};
+	int rc;
+
+	out->rows.v = FAB_ARENA_NEW(memory, ROWS_MAX, struct fab_mechanism);
+	rc = fab_launch_total_of(&s, p, &out->base_s, err);
+	if (!rc)
+		rc = add_exchange(base, out, err);
+
+	if (!rc)
+		rc = add_encodings(base, out, err);
+	if (!rc)
+		add_stores(memory, base, out);
+	if (!rc)
+		rc = add_detectors(memory, p, d, out, err);
 	for (size_t i = 0; i < FAB_COUNT(managers) && !rc; i++)
 		rc = add_manager(memory, base, managers[i].name, managers[i].width, out,
 				 err);

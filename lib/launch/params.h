@@ -22,7 +22,8 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 /* name, unit, verbs of fabric-launch that use it (s: stages, a: advise, f: fence, m:
  * modex, l: store, d: faults), least, most, meaning */
 #define FAB_LAUNCH_CONSTANTS(X)                                                          \
-	X(o_us, "us", "safm", 0, 1e9, "Processor time of a daemon for each message")     \
+	X(o_us, "us", "f", 0, 1e9, "Processor time of a library for each message")       \
+	X(daemon_us, "us", "safm", 0, 1e9, "That of a daemon such as slurmstepd")        \
 	X(latency_us, "us", "safm", 0, 1e9,                                              \
 	  "Time between the end of sending and the receiver")                            \
 	X(gap_ns_per_B, "ns/B", "safm", 0, 1e9, "A byte on a cable")                     \
@@ -73,6 +74,10 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 	X(read_ns, "ns", "l", 0, 1e9, "The data without a lock")                         \
 	X(read_share, "1", "l", 1e-6, 0.999999, "Share of its time that a reader reads") \
 	X(shift_us, "us", "l", 0, 1e9, "Thread shift of a Get")                          \
+	X(slurmd_timeout_s, "s", "d", 0, 65533, "SlurmdTimeout of Slurm")                \
+	X(pmix_timeout_s, "s", "d", 0, 1e9, "PMIxTimeout of Slurm")                      \
+	X(message_timeout_s, "s", "d", 0, 1e9, "MessageTimeout of Slurm")                \
+	X(unkillable_s, "s", "d", 0, 1e9, "UnkillableStepTimeout of Slurm")              \
 	X(heartbeat_s, "s", "d", 1e-9, 1e9, "Time between two heartbeats")               \
 	X(beat_delay_ms, "ms", "d", 0, 1e9, "Mean delay of a heartbeat")                 \
 	X(beat_loss, "1", "d", 0, 0.999999, "Share of heartbeats that are lost")         \

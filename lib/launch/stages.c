@@ -211,7 +211,7 @@ static double degree_of(const struct fab_launch_start *s)
 static int time_fence(const struct fab_launch_start *s, uint64_t bytes, double *us,
 		      struct fab_err *err)
 {
-	struct fab_fence_job job = fab_fence_job_of(
+	struct fab_fence_job job = fab_fence_daemon_job_of(
 		s->params, s->is_respawn && !bytes ? s->all_nodes : s->n_nodes, NULL,
 		bytes);
 	struct fab_fence_chosen fence = {FAB_FENCE_TREE, job.tree_width};

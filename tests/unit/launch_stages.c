@@ -504,7 +504,7 @@ Test(launch_stages, changes_add_up)
 				params.of[FAB_CONST_submit_ms].high = 1e9;
 			}
 			if (kind == 2) { /* fences are, and the hardware */
-				set(FAB_CONST_o_us, 1e4);
+				set(FAB_CONST_daemon_us, 1e4);
 				set(FAB_CONST_discover_ms, 100);
 			}
 			in.start = s;

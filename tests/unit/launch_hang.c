@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launch/hang.h"
+#include "support/test.h"
+
+#include <criterion/new/assert.h>
+#include <math.h>
+
+static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
+
+/* Messages of a plan with its repeats that are sent when one node is lost, until nothing
+ * moves any more; nodes that have not received all of theirs. */
+static uint32_t follow(const struct fab_fence_plan *plan, uint32_t lost, double *sent)
+{
+	size_t n = plan->messages.n, all = n * plan->n_repeats;
+	uint32_t each = n ? plan->messages.v[n - 1].step + 1 : 0, n_waiting = 0;
+	bool *done = FAB_ARENA_NEW0(&memory, all + 1, bool);
+	size_t n_done = 0;
+
+	for (bool moved = true; moved;) {
+		moved = false;
+		for (size_t i = 0; i < all; i++) {
+			const struct fab_fence_message *m = &plan->messages.v[i % n];
+			uint32_t step = m->step + each * (uint32_t)(i / n);
+			bool ready = m->from != lost && !done[i];
+
+			for (size_t k = 0; k < all && ready; k++) {
+				const struct fab_fence_message *x =
+					&plan->messages.v[k % n];
+
+				if (x->to == m->from && !done[k] &&
+				    x->step + each * (uint32_t)(k / n) < step)
+					ready = false;
+			}
+			if (ready) {
+				done[i] = moved = true;
+				n_done++;
+			}
+		}
+	}
+	for (uint32_t node = 0; node < plan->n_nodes; node++) {
+		bool is_waiting = false;
+
+		for (size_t i = 0; i < all; i++)
+			is_waiting |= plan->messages.v[i % n].to == node && !done[i];
+		n_waiting += is_waiting && node != lost;
+	}
+	*sent = all ? (double)n_done / (double)all : 0;
+	return n_waiting;
+}
+
+Test(launch_hang, every_lost_node_by_brute_force)
+{
+	static const char *const names[] = {"ring", "tree:2", "tree:16", "bruck",
+					    "recdbl"};
+
+	for (size_t k = 0; k < FAB_COUNT(names); k++)
+		for (uint32_t n = 2; n < 20; n += n < 6 ? 1 : 5) {
+			struct fab_fence_job job = {.n_nodes = n, .bytes = 1};
+			struct fab_fence_chosen fence;
+			struct fab_fence_plan plan;
+			struct fab_hang x;
+			uint32_t least = UINT32_MAX, most = 0;
+			double sent_least = 1, sent_most = 0;
+
+			MUST(fab_fence_parse(names[k], strlen(names[k]), &fence, ERR));
+			MUST(fab_fence_plan_make(&memory, fence, &job, &plan, ERR));
+			MUST(fab_hang_find(&memory, fence, &job, &x, ERR));
+			for (uint32_t lost = 0; lost < n; lost++) {
+				double sent;
+				uint32_t waiting = follow(&plan, lost, &sent);
+
+				least = waiting < least ? waiting : least;
+				most = waiting > most ? waiting : most;
+				sent_least = fmin(sent_least, sent);
+				sent_most = fmax(sent_most, sent);
+			}
+			cr_expect(eq(u32, x.waiting_least, least));
+			cr_expect(eq(u32, x.waiting_most, most));
+			cr_expect(epsilon_eq(dbl, x.sent_least, sent_least, 1e-9));
+			cr_expect(epsilon_eq(dbl, x.sent_most, sent_most, 1e-9));
+			cr_expect(eq(u32, x.waiting_least, n - 1)); /* nobody ends */
+			cr_expect(ge(u32, x.direct_least, 1));
+		}
+}
+
+/* In a tree of one level 16 wait for the root, and the root alone for each of them. */
+Test(launch_hang, neighbours_in_a_tree)
+{
+	struct fab_fence_job job = {.n_nodes = 17, .bytes = 8};
+	struct fab_hang x;
+
+	MUST(fab_hang_find(&memory, (struct fab_fence_chosen){FAB_FENCE_TREE, 16}, &job,
+			   &x, ERR));
+	cr_expect(eq(u32, x.direct_least, 1));
+	cr_expect(eq(u32, x.direct_most, 16));
+}
+
+Test(launch_hang, settings_that_end_it)
+{
+	static const struct {
+		double slurmd_s, pmix_s, least_s, most_s;
+	} cases[] = {{300, 300, 300, 300},
+		     {60, 300, 60, 80},
+		     {300, 0, 300, 400},
+		     {0, 45, 45, 45},
+		     {0, 0, (double)INFINITY, (double)INFINITY}};
+	struct fab_hang_setting settings[FAB_N_HANG_SETTINGS];
+	struct fab_launch_params params;
+
+	fab_launch_params_init(&params);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		double least_s, most_s;
+
+		params.of[FAB_CONST_slurmd_timeout_s].value = cases[i].slurmd_s;
+		params.of[FAB_CONST_pmix_timeout_s].value = cases[i].pmix_s;
+		fab_hang_settings(&params, settings, &least_s, &most_s);
+		cr_expect(eq(dbl, least_s, cases[i].least_s));
+		cr_expect(eq(dbl, most_s, cases[i].most_s));
+	}
+}
