@@ -75,7 +75,8 @@ static void answer_measure(struct fab_report *r, const struct fab_work *w)
 	fab_arena_own(w->arena, free, text);
 	if (o->x.is_open && text)
 		fab_report_answer(
-			r, FAB_TONE_WARN, "%s Measure next: %s.",
+			r, FAB_TONE_WARN,
+			"%s Measure next (fabric-launch calibrate): %s.",
 			o->x.n_rows > 1
 				? "Which of them saves more is not certain, as their ranges overlap."
 				: "Whether it saves anything is not certain.",

@@ -168,7 +168,7 @@ static void answer_start(struct fab_report *r, const struct fab_fit_start *x)
 		fab_human_seconds(x->high_s, high), fab_human_seconds(x->after_s, after),
 		x->unexplained_s < 0 ? "-" : "",
 		fab_human_seconds(fabs(x->unexplained_s), rest),
-		is_close ? "" : ", which no possible values of the constants explain");
+		is_close ? "" : ", more than constants within their limits explain");
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)

@@ -185,7 +185,7 @@ static void describe_files(struct fab_arena *a, const struct fab_launch_params *
 			"Job script: sbcast --send-libs --fanout=%u PROGRAM /tmp/PROGRAM",
 			fanout);
 	}
-	row->costs = fab_arena_format(a, "%g MB of memory or local disk on each node",
+	row->costs = fab_arena_format(a, "%.3g MB of memory or local disk on each node",
 				      FAB_PARAM(params, image_MB));
 }
 
