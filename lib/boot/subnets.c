@@ -133,12 +133,12 @@ static int put(struct reader *r, bool is_node, uint32_t id, struct fab_err *err)
 	char name[NAME_BYTES];
 
 	if (*of != FAB_NONE && *of != at)
-		return fab_fail(err, EINVAL, "'%.80s' is in %s already, by line %" PRIu64,
-				is_node ? fab_machine_node_name(r->m, id, name,
-								sizeof(name))
-					: fab_machine_interface_name(r->m, id, name,
-								     sizeof(name)),
-				s->of.v[*of].net.text, s->of.v[*of].line);
+		return fab_fail(
+			err, EINVAL, "'%.80s' is in %s already, by line %" PRIu64,
+			is_node ? fab_machine_node_name(r->m, id, name, sizeof(name))
+				: fab_machine_interface_name(r->m, id, name,
+							     sizeof(name)),
+			s->of.v[*of].net.text, s->of.v[*of].line);
 	*of = at;
 	return 0;
 }
@@ -391,7 +391,8 @@ static int take_kept(const struct assignment *x, const struct fab_subnet *net,
 static int take_next(const struct assignment *x, const struct fab_subnet *net,
 		     const char *name, struct fab_err *err)
 {
-	uint64_t *next = &x->next[net->number - 1], n_all = fab_ip_network_hosts(&net->net);
+	uint64_t *next = &x->next[net->number - 1],
+		 n_all = fab_ip_network_hosts(&net->net);
 	uint32_t n_here = 0;
 	char ip[FAB_IP_BYTES];
 

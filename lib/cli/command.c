@@ -3,7 +3,6 @@
  * A command from its first line to its end: it opens the fabric and the database, runs
  * the task, writes files and report, and stores the run.
  */
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -152,32 +151,11 @@ struct run {
 	struct fab_work *w;
 };
 
-static const struct fab_given_option *find_option(const struct fab_given *g,
-						  const char *name)
-{
-	for (size_t i = 0; i < g->of.n; i++) {
-		const struct fab_given_option *o = &g->of.v[i];
-
-		if (o->row->name && !strcmp(o->row->name, name))
-			return o;
-	}
-	assert(!"option of a file");
-	return NULL;
-}
-
-struct fab_cli_plot *fab_given_plot(const struct fab_given *g, const char *option)
-{
-	const struct fab_given_option *o = find_option(g, option);
-	void *to = (char *)o->at + o->row->to.offset;
-
-	return o->row->takes == FAB_TAKES_PLOT ? to : NULL;
-}
-
 /* The file or picture that an option names; NULL: it was not given. */
 static const char *path_of(const struct fab_given *g, const char *option, bool *is_plot)
 {
 	const struct fab_cli_plot *plot = fab_given_plot(g, option);
-	const struct fab_given_option *o = find_option(g, option);
+	const struct fab_given_option *o = fab_given_option(g, option);
 
 	*is_plot = plot;
 	return plot ? plot->path

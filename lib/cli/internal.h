@@ -28,6 +28,9 @@ struct fab_given {
 };
 /* The command line into the parameters; what is wrong ends the command. */
 void fab_given_read(struct fab_given *g, int argc, char **argv);
+/* The row of an option that the command has. O(options). */
+const struct fab_given_option *fab_given_option(const struct fab_given *g,
+						const char *name);
 /* The target of an option that draws; NULL: the option is none. O(options). */
 struct fab_cli_plot *fab_given_plot(const struct fab_given *g, const char *option);
 /* Write the page of --report: what `task` reports, with the picture of its fabric. */

@@ -88,6 +88,27 @@ struct fab_cli_columns fab_given_columns(const struct fab_given *g)
 			     : (struct fab_cli_columns){0};
 }
 
+const struct fab_given_option *fab_given_option(const struct fab_given *g,
+						const char *name)
+{
+	for (size_t i = 0; i < g->of.n; i++) {
+		const struct fab_given_option *o = &g->of.v[i];
+
+		if (o->row->name && !strcmp(o->row->name, name))
+			return o;
+	}
+	assert(!"option of a file");
+	return NULL;
+}
+
+struct fab_cli_plot *fab_given_plot(const struct fab_given *g, const char *option)
+{
+	const struct fab_given_option *o = fab_given_option(g, option);
+	void *to = (char *)o->at + o->row->to.offset;
+
+	return o->row->takes == FAB_TAKES_PLOT ? to : NULL;
+}
+
 static int key_of(const struct fab_given *g, size_t i)
 {
 	return g->of.v[i].row->letter ? g->of.v[i].row->letter : KEY_FIRST + (int)i;

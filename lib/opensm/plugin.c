@@ -19,35 +19,16 @@
 #define plugin fab_opensm_plugin
 
 /* Groups that have gone are looked for that often; a copy of the subnet has OpenSM's lock
- * that long at once; the first trees may hold up a sweep; so many announced groups are
- * looked for in the tables at once. */
-enum { START_MS = 1000, CONFIRMED = 256 };
+ * that long at once; the first trees may hold up a sweep. */
+enum { START_MS = 1000 };
 static const double SCAN_S = 0.1, COPY_S = 0.001;
 
-struct fab_opensm_plugin fab_opensm_plugin;
-
-/* Where a thread goes when there is no memory, and what it has to give back. */
-_Thread_local jmp_buf fab_opensm_out_of_memory;
-_Thread_local bool fab_opensm_has_lock;
 static _Thread_local jmp_buf no_own_tree;
-static _Thread_local bool is_guarded;
-
-static void leave(size_t bytes)
-{
-	(void)bytes;
-	longjmp(fab_opensm_out_of_memory, 1);
-}
 
 static void leave_own_tree(size_t bytes)
 {
 	(void)bytes;
 	longjmp(no_own_tree, 1);
-}
-
-void fab_opensm_guard(bool is_on)
-{
-	is_guarded = is_on;
-	fab_oom_handle(is_on ? leave : NULL);
 }
 
 /* Give the routing engine its own function back. */
@@ -59,25 +40,16 @@ static void unhook(void)
 	plugin.original = NULL;
 }
 
-void fab_opensm_give_up(void)
-{
-	fab_opensm_guard(false);
-	if (fab_opensm_has_lock)
-		cl_plock_release(&plugin.osm->lock);
-	fab_opensm_has_lock = false;
-	plugin.is_broken = true;
-	LOG(OSM_LOG_ERROR | OSM_LOG_SYS,
-	    "out of memory: OpenSM's own trees from here on\n");
-}
-
 /* OpenSM's tree, by the engine's own function where it has one. Without memory none: what
  * OpenSM itself would do. */
 static ib_api_status_t own_tree(void *context, osm_mgrp_box_t *box)
 {
 	ib_api_status_t status;
+	bool is_guarded;
 
 	if (plugin.original)
 		return plugin.original(context, box);
+	is_guarded = fab_opensm_guard(false);
 	if (setjmp(no_own_tree)) {
 		fab_opensm_guard(is_guarded);
 		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "MLID 0x%x: no memory for its tree\n",
@@ -104,28 +76,6 @@ static void note_change(void)
 		    " joined and left more than %u times in a minute: until it is over the further changes of such ports move no other trees\n",
 		    spent, plugin.options.pace.port_changes);
 	pthread_cond_signal(&plugin.wake);
-}
-
-struct fab_announced_order fab_opensm_decide(uint32_t number, const struct fab_mgid *mgid,
-					     const uint64_t *guid, uint32_t n)
-{
-	const struct fab_announced_group g = {
-		.number = number,
-		.mgid = mgid,
-		.guid = guid,
-		.n = n,
-		.has_tree = fab_keeper_tree(plugin.keeper, number).n_members > 0,
-		.pass = atomic_load(&plugin.groups.pass)};
-	double now = fab_now();
-	struct fab_announced_order o = fab_announced_decide(plugin.announced, &g, now);
-
-	if (o.reason && now - plugin.groups.told_at >= 1) {
-		plugin.groups.told_at = now;
-		LOG(OSM_LOG_INFO,
-		    "MLID 0x%x: the group was announced, but %s: treated as any other\n",
-		    fab_opensm_mlid_of(number), o.reason);
-	}
-	return o;
 }
 
 /* The keeper's tree of a group into the tables; where that fails it has none. */
@@ -206,41 +156,6 @@ static void drop_ended(void)
 		    fab_keeper_route(plugin.keeper, g, NULL, 0, NULL) > 0)
 			note_change();
 	}
-}
-
-uint32_t *fab_opensm_list_computing(uint64_t pass, struct fab_audit_trees *trees)
-{
-	uint32_t *number = FAB_NEW(CONFIRMED, uint32_t);
-	uint32_t n = fab_announced_computing(plugin.announced, pass, CONFIRMED, number);
-
-	*trees = (struct fab_audit_trees){0};
-	for (uint32_t i = 0; i < n; i++) {
-		if (fab_keeper_tree(plugin.keeper, number[i]).n_members == 1)
-			FAB_PUSH(&trees->groups,
-				 ((struct fab_audit_ends){number[i], trees->entries.n}));
-		else
-			fab_audit_add(plugin.keeper, number[i], trees);
-	}
-	return number;
-}
-
-uint32_t fab_opensm_list_held(const struct fab_audit_trees *trees, uint32_t *number)
-{
-	struct fab_audit_tables tables = fab_opensm_tables;
-	uint32_t n = 0;
-
-	tables.context = plugin.osm;
-	for (size_t i = 0;
-	     i < trees->groups.n && !plugin.osm->subn.subnet_initialization_error; i++)
-		if (fab_audit_is_held(&tables, trees, i))
-			number[n++] = trees->groups.v[i].group;
-	return n;
-}
-
-void fab_opensm_note_held(const uint32_t *number, uint32_t n, uint64_t pass)
-{
-	for (uint32_t i = 0; i < n; i++)
-		fab_announced_note_held(plugin.announced, number[i], pass, fab_now());
 }
 
 /* OpenSM begins a pass: it has the replies to all that it sent before. */
@@ -460,14 +375,6 @@ static uint32_t count_groups(void)
 		n += plugin.osm->subn.mboxes[g] != NULL;
 	cl_plock_release(&plugin.osm->lock);
 	return n;
-}
-
-void fab_opensm_forget_announced(void)
-{
-	fab_announced_free(plugin.announced);
-	plugin.announced = fab_announced_new(FAB_OPENSM_N_MLIDS);
-	plugin.turn.announced = plugin.announced;
-	memset(&plugin.groups.mark, 0, sizeof(plugin.groups.mark));
 }
 
 /* The options of the file, which may have changed; what was in force stays if it is bad.

@@ -94,11 +94,12 @@ void fab_opensm_note_held(const uint32_t *number, uint32_t n, uint64_t pass);
 
 /*
  * From here on, or no longer, a thread that runs out of memory goes back to where
- * fab_opensm_out_of_memory was set; has_lock: it gives OpenSM's lock back then.
+ * fab_opensm_out_of_memory was set; has_lock: it gives OpenSM's lock back then. Returns
+ * whether it did so before.
  */
 extern _Thread_local jmp_buf fab_opensm_out_of_memory;
 extern _Thread_local bool fab_opensm_has_lock;
-void fab_opensm_guard(bool is_on);
+bool fab_opensm_guard(bool is_on);
 /* From here on OpenSM does everything itself. What was in work is lost. */
 void fab_opensm_give_up(void);
 
