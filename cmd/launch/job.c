@@ -259,7 +259,8 @@ int launch_job_nodes(const struct launch_params *p, const struct launch_job *job
 	struct fab_launch_choice choice = {.host = job->hosts.of.n ? job->hosts.of.v
 								   : NULL,
 					   .n_hosts = (uint32_t)job->hosts.of.n,
-					   .n_nodes = n_nodes};
+					   .n_nodes = n_nodes,
+					   .n_rails = p->rails};
 	int rc = fab_node_order_parse(order, p->run.seed, &choice.order, err);
 
 	return rc ? rc

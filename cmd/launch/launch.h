@@ -48,6 +48,7 @@ struct launch_params {
 	bool has_fence;
 	FAB_VEC(uint64_t) bytes;
 	bool model_only;
+	uint32_t rails;	 /* of a node, used by each message */
 	uint32_t pieces; /* of a simulated message */
 	/* stages */
 	struct fab_chosen_list ifaces, wireups;

@@ -170,6 +170,10 @@ struct fab_fence_setup {
 	 * and (N - 1) b (F G + C). */
 	struct fab_fence_line contended;
 	double n_o; /* times that o is in it */
+	/* Messages by the next rail of the nodes, which carries an equal share of each
+	 * message: G of `job` is divided by the rails, and `contended` is that of the
+	 * slowest rail in each step. NULL: none. Loads and cables are of the first. */
+	struct fab_fence_setup *next;
 	struct fab_arena memory;
 };
 /*
@@ -210,6 +214,11 @@ struct fab_fence_sim {
 int fab_fence_simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 		       const struct fab_fence_sim_options *options,
 		       struct fab_fence_sim *out, struct fab_err *err) FAB_MUST_CHECK;
+/* By each rail, without waiting for the others in between; the slowest. */
+int fab_fence_simulate_rails(const struct fab_fence_setup *setup, uint64_t bytes,
+			     const struct fab_fence_sim_options *options,
+			     struct fab_fence_sim *out,
+			     struct fab_err *err) FAB_MUST_CHECK;
 
 struct fab_fence_time {
 	double model_us;     /* without contention */

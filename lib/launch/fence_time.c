@@ -27,6 +27,7 @@ struct paths {
 	uint32_t *number_of; /* [arcs] number of the cable; FAB_NONE: not used yet */
 	FAB_VEC(uint32_t) cables;
 	FAB_VEC(uint32_t) ports;
+	double fastest; /* rate of an adapter cable of the job */
 };
 
 /* Cables from `from` to `to` by the tables. */
@@ -69,13 +70,26 @@ static int add_path(struct paths *m, uint32_t from, uint32_t to, struct fab_err 
 			fab_host_name(f, m->nodes->host[to]));
 }
 
+/* The rate of the fastest adapter cable of the job. */
+static double fastest_gbps(const struct fab_launch_nodes *first)
+{
+	double fastest = 0;
+
+	for (const struct fab_launch_nodes *x = first; x; x = x->next)
+		for (uint32_t i = 0; i < x->n; i++)
+			fastest = fmax(
+				fastest,
+				fab_cable_data_gbps(x->f, x->f->port_cable[x->port[i]]));
+	return fastest;
+}
+
 /* Paths of all messages, and the time of a byte on each cable. */
 static int find_paths(struct fab_fence_setup *setup, struct paths *m, struct fab_err *err)
 {
 	const struct fab_fence_plan *plan = &setup->plan;
 	const struct fab_launch_nodes *nodes = m->nodes;
 	struct fab_fence_paths *out = m->out;
-	double fastest = 0;
+	double fastest = m->fastest;
 	int rc = 0;
 
 	*out = (struct fab_fence_paths){.n_nodes = plan->n_nodes};
@@ -116,8 +130,6 @@ static int find_paths(struct fab_fence_setup *setup, struct paths *m, struct fab
 		uint32_t cable = nodes->f->port_cable[out->port[i]];
 
 		out->slowness[i] = fab_cable_data_gbps(nodes->f, cable);
-		if (i < out->n_nodes)
-			fastest = fmax(fastest, out->slowness[i]);
 	}
 	for (uint32_t i = 0; i < out->n_cables; i++)
 		out->slowness[i] = out->slowness[i] > 0 && fastest > 0
@@ -144,13 +156,11 @@ static void find_loads(struct fab_fence_setup *setup)
 {
 	const struct fab_fence_plan *plan = &setup->plan;
 	const struct fab_fence_paths *paths = &setup->paths;
-	const struct fab_launch_costs *costs = &setup->job.costs;
 	struct cable_sum *cable = FAB_NEW0((size_t)paths->n_cables + 1, struct cable_sum);
 	struct node_sum *sent = FAB_NEW0((size_t)plan->n_nodes + 1, struct node_sum);
 	struct node_sum *received = FAB_NEW0((size_t)plan->n_nodes + 1, struct node_sum);
 	struct fab_fence_load *load = &setup->load;
 	size_t n = plan->messages.n;
-	double wire = 0, alone = 0;
 
 	load->n_steps = n ? plan->messages.v[n - 1].step + 1 : 0;
 	load->step = FAB_ARENA_NEW0(&setup->memory, (size_t)load->n_steps + 1,
@@ -193,9 +203,24 @@ static void find_loads(struct fab_fence_setup *setup)
 		}
 	}
 	FAB_FREE_ALL(cable, sent, received);
-	for (uint32_t i = 0; i < load->n_steps; i++) {
-		const struct fab_fence_step *s = &load->step[i];
+}
 
+/* The line of the time: in each step the slowest of this rail and the next ones. */
+static void find_line(struct fab_fence_setup *setup)
+{
+	const struct fab_launch_costs *costs = &setup->job.costs;
+	struct fab_fence_load *load = &setup->load;
+	uint32_t n_repeats = setup->plan.n_repeats;
+	double wire = 0, alone = 0;
+
+	if (setup->next)
+		find_line(setup->next);
+	for (uint32_t i = 0; i < load->n_steps; i++) {
+		struct fab_fence_step *s = &load->step[i];
+
+		if (setup->next)
+			s->wire_blocks = fmax(s->wire_blocks,
+					      setup->next->load.step[i].wire_blocks);
 		load->max = s->load > load->max ? s->load : load->max;
 		if (s->load_between > load->max_between)
 			load->max_between = s->load_between;
@@ -209,9 +234,30 @@ static void find_loads(struct fab_fence_setup *setup)
 	}
 	load->factor = alone > 0 ? wire / alone : (double)NAN;
 	setup->contended.fixed_us =
-		plan->n_repeats * (setup->contended.fixed_us + costs->o_us * setup->n_o);
-	setup->n_o *= plan->n_repeats;
-	setup->contended.byte_us *= plan->n_repeats;
+		n_repeats * (setup->contended.fixed_us + costs->o_us * setup->n_o);
+	setup->n_o *= n_repeats;
+	setup->contended.byte_us *= n_repeats;
+}
+
+/* The plan, cables and loads of a rail. */
+static int prepare(struct fab_fence_setup *setup, struct fab_fence_chosen chosen,
+		   const struct fab_fence_job *job, struct paths *paths,
+		   struct fab_err *err)
+{
+	int rc;
+
+	*setup = (struct fab_fence_setup){.is = fab_fence_stands_for(chosen, job),
+					  .job = *job};
+	paths->out = &setup->paths;
+	rc = fab_fence_plan_make(&setup->memory, chosen, job, &setup->plan, err);
+	if (!rc && paths->nodes && paths->nodes->n != setup->plan.n_nodes)
+		rc = fab_fail(err, EINVAL, "a fence of %u nodes for a job of %u",
+			      setup->plan.n_nodes, paths->nodes->n);
+	if (!rc)
+		rc = find_paths(setup, paths, err);
+	if (!rc)
+		find_loads(setup);
+	return rc;
 }
 
 int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen chosen,
@@ -219,27 +265,52 @@ int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen 
 			 const struct fab_launch_nodes *nodes,
 			 const struct fab_routes *routes, struct fab_err *err)
 {
-	struct paths paths = {.out = &setup->paths, .nodes = nodes, .routes = routes};
+	const struct fab_launch_nodes *rail = nodes ? nodes->next : NULL;
+	struct paths paths = {
+		.nodes = nodes, .routes = routes, .fastest = fastest_gbps(nodes)};
+	struct fab_fence_setup *last = setup;
+	struct fab_fence_job share = *job;
 	int rc;
 
-	*setup = (struct fab_fence_setup){.is = fab_fence_stands_for(chosen, job),
-					  .job = *job};
-	rc = fab_fence_plan_make(&setup->memory, chosen, job, &setup->plan, err);
-	if (!rc && nodes && nodes->n != setup->plan.n_nodes)
-		rc = fab_fail(err, EINVAL, "a fence of %u nodes for a job of %u",
-			      setup->plan.n_nodes, nodes->n);
-	if (!rc)
-		rc = find_paths(setup, &paths, err);
-	if (!rc)
-		find_loads(setup);
-	else
+	if (rail)
+		share.costs.G_ns /= nodes->n_rails;
+	rc = prepare(setup, chosen, &share, &paths, err);
+	for (; rail && !rc; rail = rail->next) {
+		last->next = FAB_ARENA_NEW0(&setup->memory, 1, struct fab_fence_setup);
+		last = last->next;
+		paths = (struct paths){
+			.nodes = rail, .routes = routes, .fastest = paths.fastest};
+		rc = prepare(last, chosen, &share, &paths, err);
+	}
+	if (rc)
 		fab_fence_setup_fini(setup);
+	else
+		find_line(setup);
 	return rc;
 }
 
 void fab_fence_setup_fini(struct fab_fence_setup *setup)
 {
+	if (setup->next)
+		fab_fence_setup_fini(setup->next);
 	fab_arena_free(&setup->memory);
+}
+
+int fab_fence_simulate_rails(const struct fab_fence_setup *setup, uint64_t bytes,
+			     const struct fab_fence_sim_options *options,
+			     struct fab_fence_sim *out, struct fab_err *err)
+{
+	int rc = fab_fence_simulate(setup, bytes, options, out, err);
+
+	for (const struct fab_fence_setup *x = setup->next; x && !rc; x = x->next) {
+		struct fab_fence_sim sim;
+
+		rc = fab_fence_simulate(x, bytes, options, &sim, err);
+		/* unknown if one is */
+		if (!rc && !isnan(out->us) && (isnan(sim.us) || sim.us > out->us))
+			*out = sim;
+	}
+	return rc;
 }
 
 /* The plan followed without a fabric: no cable but the nodes' own. */
@@ -278,7 +349,7 @@ int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 					       fab_fence_line_us(setup->contended, bytes),
 				       .sim = {.us = (double)NAN}};
 	if (options)
-		rc = fab_fence_simulate(setup, bytes, options, &out->sim, err);
+		rc = fab_fence_simulate_rails(setup, bytes, options, &out->sim, err);
 	if (!rc && isnan(out->model_us))
 		rc = follow_plain(setup, &job, &out->model_us, err);
 	out->simulated_us = out->sim.us;
@@ -386,9 +457,9 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 	for (size_t i = 0; i < timed->known.n; i++)
 		if (timed->known.v[i].bytes == bytes)
 			return timed->known.v[i].us;
-	rc = c->model_only
-		     ? 0
-		     : fab_fence_simulate(&timed->setup, bytes, &options, &sim, err);
+	rc = c->model_only ? 0
+			   : fab_fence_simulate_rails(&timed->setup, bytes, &options,
+						      &sim, err);
 	if (rc)
 		return rc;
 	c->n_cut += !c->model_only && isnan(sim.us);

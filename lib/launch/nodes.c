@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "unicast/faults.h"
@@ -258,6 +259,83 @@ static int check_parts(const struct job *j, struct fab_err *err)
 	return rc;
 }
 
+/* The live end ports of a host at switches, by the names of its adapters and the numbers
+ * of their ports; at most `most`. Returns how many there are. */
+static uint32_t find_rails(const struct job *j, uint32_t host, uint32_t most,
+			   uint32_t *out)
+{
+	const struct fab_fabric *f = j->f;
+	uint32_t n = 0, at;
+
+	FAB_EACH_ADAPTER(f, host, i) {
+		uint32_t adapter = f->host_adapter[i];
+		const char *name = fab_node_name(f, adapter);
+
+		FAB_EACH_PORT(f, adapter, p) {
+			uint32_t sw = f->port_cable[p] == FAB_NONE
+					      ? FAB_NONE
+					      : fab_port_switch(f, p);
+
+			if (sw == FAB_NONE || !fab_switch_is_live(j->faults, sw) ||
+			    !fab_cable_is_live(j->faults, f->port_cable[p]))
+				continue;
+			for (at = n;
+			     at > 0 &&
+			     fab_text_natural_cmp(
+				     name, fab_node_name(f, f->port_node[out[at - 1]])) <
+				     0;
+			     at--)
+				if (at < most)
+					out[at] = out[at - 1];
+			if (at < most)
+				out[at] = p;
+			n += n < most;
+		}
+	}
+	return n;
+}
+
+/* The other rails of the nodes `first`, in the same order. */
+static int add_rails(const struct job *j, struct fab_arena *memory,
+		     struct fab_launch_nodes *first, struct fab_err *err)
+{
+	uint32_t n_rails = j->choice->n_rails ? j->choice->n_rails : 1, n = first->n;
+	uint32_t ports[FAB_LAUNCH_RAILS_MAX];
+	struct fab_launch_nodes *rail = first;
+	int rc = 0;
+
+	first->n_rails = n_rails;
+	for (uint32_t k = 1; k < n_rails; k++) {
+		rail->next = FAB_ARENA_NEW0(memory, 1, struct fab_launch_nodes);
+		*rail->next = *first;
+		rail = rail->next;
+		rail->next = NULL;
+		rail->port = FAB_ARENA_NEW(memory, n, uint32_t);
+		rail->sw = FAB_ARENA_NEW(memory, n, uint32_t);
+	}
+	for (uint32_t i = 0; i < n && n_rails > 1; i++) {
+		uint32_t host = first->host[i];
+		uint32_t found = find_rails(j, host, n_rails, ports), k = 0;
+
+		if (found < n_rails)
+			return fab_fail(
+				err, ENOTCONN,
+				"host '%s' has %u live cable%s to switches: %u rails need as many",
+				fab_host_name(j->f, host), found, found == 1 ? "" : "s",
+				n_rails);
+		for (rail = first; rail; rail = rail->next, k++) {
+			rail->port[i] = ports[k];
+			rail->sw[i] = fab_port_switch(j->f, ports[k]);
+		}
+	}
+	for (rail = first->next; rail && !rc; rail = rail->next) {
+		for (uint32_t i = 0; i < n; i++)
+			j->seats[i].sw = rail->sw[i];
+		rc = check_parts(j, err);
+	}
+	return rc;
+}
+
 int fab_launch_nodes_make(struct fab_arena *memory, const struct fab_fabric *f,
 			  const struct fab_faults *faults,
 			  const struct fab_launch_choice *choice,
@@ -285,6 +363,7 @@ int fab_launch_nodes_make(struct fab_arena *memory, const struct fab_fabric *f,
 			out->port[i] = j.seats[i].port;
 			out->sw[i] = j.seats[i].sw;
 		}
+		rc = add_rails(&j, memory, out, err);
 	}
 	free(j.seats);
 	return rc;

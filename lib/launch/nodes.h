@@ -36,23 +36,28 @@ int fab_node_order_parse(const char *text, uint64_t seed, struct fab_node_order 
 struct fab_launch_nodes {
 	const struct fab_fabric *f; /* borrowed */
 	uint32_t n;
-	uint32_t *host; /* [n] by number of the node */
-	uint32_t *port; /* [n] its end port */
-	uint32_t *sw;	/* [n] its switch: leaf of struct fab_fence_job */
+	uint32_t *host;		       /* [n] by number of the node */
+	uint32_t *port;		       /* [n] its end port */
+	uint32_t *sw;		       /* [n] its switch: leaf of struct fab_fence_job */
+	uint32_t n_rails;	       /* of a node, all used */
+	struct fab_launch_nodes *next; /* the same hosts by their next rail; NULL */
 };
+enum { FAB_LAUNCH_RAILS_MAX = 16 };
 struct fab_launch_choice {
 	/* Hosts of the job [n_hosts]; NULL: all that are alive and have a cable to a
 	 * switch. */
 	const uint32_t *host;
 	uint32_t n_hosts;
 	uint32_t n_nodes; /* only the first ones; 0: all of them */
+	/* End ports of each host that are used, by the names of its adapters; 0: 1. */
+	uint32_t n_rails;
 	struct fab_node_order order;
 };
 /*
  * The nodes of a job, in `memory`. Faults NULL: nothing is dead. EINVAL: more nodes than
  * hosts, no hosts, a repeated host, an order by axes without a grid; ENOTCONN: hosts that
- * are dead or have no cable to a switch, or are in parts of the fabric that no live cable
- * joins. O(hosts log hosts + ports).
+ * are dead or have fewer live cables to switches than rails, or are in parts of the
+ * fabric that no live cable joins. O(hosts log hosts + ports).
  */
 int fab_launch_nodes_make(struct fab_arena *memory, const struct fab_fabric *f,
 			  const struct fab_faults *faults,

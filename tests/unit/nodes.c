@@ -287,3 +287,71 @@ Test(nodes, slow_cables)
 	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
 }
+
+/* The nodes of a fabric with two rails, and its tables. */
+static struct fab_launch_nodes two_rails(const struct fab_fabric *f, uint32_t n_rails)
+{
+	struct fab_launch_choice choice = {.order = order_of("fabric"),
+					   .n_rails = n_rails};
+	struct fab_launch_nodes nodes;
+
+	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
+	return nodes;
+}
+
+/* Rails are other ports of the same hosts; a message is split over them. */
+Test(nodes, rails_share_messages)
+{
+	FAB_AUTO(fab_fabric_free_at)
+	struct fab_fabric *f = test_gen("kfat:dims=3x3,hosts=2,rails=2");
+	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
+	struct fab_launch_nodes one = two_rails(f, 1), two = two_rails(f, 2);
+	struct fab_fence_job job = {.n_nodes = two.n,
+				    .bytes = 100000,
+				    .leaf = two.sw,
+				    .costs = {1, 1.5, 0.1, 0.1}};
+	struct fab_fence_sim_options options = {0};
+	double formula = (two.n - 1) * (3.5 + 1e5 * (0.05 + 0.1) / 1e3);
+	struct fab_fence_time even, slow, single;
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+
+	cr_assert_eq(one.next, NULL);
+	cr_assert_neq(two.next, NULL);
+	cr_assert_eq(two.next->next, NULL);
+	for (uint32_t i = 0; i < two.n; i++) {
+		cr_assert_eq(two.next->host[i], two.host[i]);
+		cr_assert_eq(two.port[i], one.port[i]);
+		cr_assert_neq(two.next->port[i], two.port[i]);
+		cr_assert_eq(two.next->sw[i], fab_port_switch(f, two.next->port[i]));
+	}
+	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &one, r, ERR));
+	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &single, ERR));
+	fab_fence_setup_fini(&ring);
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &two, r, ERR));
+	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &even, ERR));
+	fab_fence_setup_fini(&ring);
+	cr_assert_float_eq(even.model_us, formula, 1e-6);
+	cr_assert_lt(even.contended_us, single.contended_us);
+	cr_assert_lt(even.simulated_us, single.simulated_us);
+	cr_assert_geq(even.contended_us, even.model_us - 1e-6);
+	/* the second rail of one node is slow: all wait for it, whatever the first does
+	 */
+	f->port_speed[two.next->port[3]] = FAB_SDR;
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &two, r, ERR));
+	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &slow, ERR));
+	cr_assert_gt(slow.contended_us, 1.5 * even.contended_us);
+	cr_assert_gt(slow.simulated_us, 1.2 * even.simulated_us);
+	cr_assert_float_eq(slow.model_us, even.model_us, 1e-6);
+}
+
+Test(nodes, too_few_rails)
+{
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4");
+	struct fab_launch_choice choice = {.order = order_of("fabric"), .n_rails = 2};
+	struct fab_launch_nodes nodes;
+
+	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -ENOTCONN,
+	      "2 rails need as many");
+}
