@@ -59,8 +59,6 @@ static int measure(struct fab_work *w, struct fab_err *err)
 		fab_err_prefix(err, "--program");
 		return rc;
 	}
-	fab_arena_own(w->arena, free, files.found.v);
-	fab_arena_own(w->arena, free, files.missing.v);
 	found = FAB_ARENA_NEW(w->arena, files.found.n + 1, const char *);
 	missing = FAB_ARENA_NEW(w->arena, files.missing.n + 1, const char *);
 	n_found = below(files.found.v, files.found.n, dir, found);

@@ -312,7 +312,7 @@ int main(int argc, char **argv)
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	FAB_FREE_ALL(p.keys.of.v, p.exchanged.of.v, p.nodes.of.v, p.failures.of.v,
-		     p.bytes.v, p.orders.v);
+		     p.bytes.v, p.orders.v, p.measured.v);
 	fab_arena_free(&p.memory);
 	return status;
 }

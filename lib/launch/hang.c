@@ -25,14 +25,13 @@ static void follow(const struct fab_fence_plan *plan, uint32_t lost, uint32_t *s
 	stuck_at[lost] = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct fab_fence_message *m = &plan->messages.v[i];
-		bool is_direct = m->from == lost && m->to != lost;
 
 		/* messages of a step go out before its own ones must be there */
 		if (m->from != lost && stuck_at[m->from] >= m->step)
 			n_sent++;
 		else if (stuck_at[m->to] > m->step)
 			stuck_at[m->to] = m->step;
-		out->direct += is_direct;
+		out->direct += m->from == lost;
 	}
 	for (uint32_t i = 0; i < plan->n_nodes; i++)
 		out->waiting += i != lost && stuck_at[i] != UINT32_MAX;

@@ -106,7 +106,6 @@ int fab_loader_files(struct fab_arena *memory, const char *program,
 	if (!is_elf(path))
 		return fab_fail(err, EINVAL, "%s: no program: expected an ELF file",
 				program);
-	FAB_PUSH(&out->found, fab_arena_format(memory, "%s", path));
 	dl_iterate_phdr(take_interpreter, &loader);
 	if (!loader)
 		return fab_fail(err, ENOENT,
@@ -114,6 +113,7 @@ int fab_loader_files(struct fab_arena *memory, const char *program,
 	rc = fab_child_dir_new(P_tmpdir, &dir, err);
 	if (rc)
 		return rc;
+	FAB_PUSH(&out->found, fab_arena_format(memory, "%s", path));
 	rc = list((char *const[]){loader, flag, path, NULL}, dir, err);
 	log = fab_format("%s/log", dir);
 	if (!rc)
@@ -123,5 +123,7 @@ int fab_loader_files(struct fab_arena *memory, const char *program,
 		fab_input_fini(&in);
 	}
 	fab_child_dir_remove(dir);
+	fab_arena_own(memory, free, out->found.v);
+	fab_arena_own(memory, free, out->missing.v);
 	return rc;
 }
