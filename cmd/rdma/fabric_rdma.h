@@ -57,7 +57,7 @@ struct rdma_params {
 	uint32_t max_vls;
 	uint64_t buffer; /* 0: without bounds */
 	uint64_t ecn;
-	uint32_t drop;
+	uint32_t drop, rate_control;
 	bool shared_buffer;
 	double default_mbps, cable_mbps;
 	FAB_VEC(const char *) link_down;

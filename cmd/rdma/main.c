@@ -79,6 +79,9 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_OTHER, .take = rdma_take_buffer},
 	{"drop", "WHAT", "What happens at a full buffer (default none): @DROPS@",
 	 FAB_TAKES_ONE, TO(drop), .choices = &fab_sim_drop_choices, .preset = "none"},
+	{"rate-control", "KIND",
+	 "How senders adapt to the network (default none): @RATES@", FAB_TAKES_ONE,
+	 TO(rate_control), .choices = &fab_rdma_rate_choices, .preset = "none"},
 
 	{.help = "Runs and results:"},
 	{"runs", "N", "Runs per scheme (default: as many as decide)", FAB_TAKES_NUMBER,
@@ -129,7 +132,7 @@ static const struct fab_part parts[] = {
 #define SIMULATED "VERB=run,VERB=sweep,VERB=plan"
 static const struct fab_relation relations[] = {
 	{"arrivals,as-printed", FAB_GOES_WITH, "VERB=trace"},
-	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
+	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
@@ -145,6 +148,7 @@ static const struct fab_relation relations[] = {
 	 "these have their own paths, tables go with --route=table"},
 	{"default-rate,cable-rate", FAB_APART},
 	{"ecn,shared-buffer", FAB_GOES_WITH, "drop=tail,drop=trim"},
+	{"rate-control=dctcp,rate-control=dcqcn", FAB_NEEDS, "ecn"},
 	{"per-hop,burst", FAB_GOES_WITH, "loss,over"},
 	{0},
 };
@@ -168,6 +172,7 @@ static void set_sim(struct rdma_params *p)
 	s->drop = (enum fab_sim_drop)p->drop;
 	s->buffer_shared = p->shared_buffer;
 	s->ecn = (uint32_t)p->ecn;
+	s->rate_control = (enum fab_rdma_rate_control)p->rate_control;
 	s->retry = (enum fab_rdma_retry)p->retry;
 	s->multi = (enum fab_rdma_multi)p->multi;
 	s->retry_ps = p->retry_delay * 1000;

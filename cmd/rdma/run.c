@@ -273,6 +273,9 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 	fab_report_text(r, "op", p->op ? "read" : "write");
 	fab_report_text(r, "route", n->route->name);
 	fab_report_text(r, "algorithm", n->algorithm);
+	if (s->rate_control)
+		fab_report_text(r, "rate_control",
+				fab_rdma_rate_choices.at(s->rate_control).form);
 	for (size_t i = 0; i < FAB_COUNT(number); i++) {
 		FAB_AUTOFREE char *name = fab_format("parameters.%s", number[i].name);
 
@@ -283,8 +286,10 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 /* Simplifications of the model. */
 static void print_approximations(struct fab_report *r, const struct rdma_params *p)
 {
-	FAB_AUTOFREE char *text =
-		fab_strdup("no congestion control, no host bus, no cache of contexts");
+	FAB_AUTOFREE char *text = fab_strdup(
+		p->sim.rate_control
+			? "no host bus, no cache of contexts"
+			: "no congestion control, no host bus, no cache of contexts");
 
 	if (!p->sim.buffer)
 		fab_append(&text, "; ", "queues without bounds");

@@ -220,7 +220,8 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 				.bytes = (uint16_t)(payload + r->params->header),
 				.cid = s->cid,
 				.kind = FAB_RDMA_DATA,
-				.flags = s->sent[number] ? 0 : RDMA_FIRST};
+				.flags = s->sent[number] ? 0 : RDMA_FIRST,
+				.transmission = s->rate ? s->rate->sent & 0xffff : 0};
 	uint64_t held_up = 0;
 
 	address(r, &p, s->sender, s->receiver);
@@ -240,6 +241,7 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 	if (s->time)
 		s->time[number] = r->now;
 	rdma_put(r, s->sender, rdma_packet_new(r, &p), held_up);
+	rdma_rate_sent(r, s, p.bytes);
 	if (r->code->sent)
 		r->code->sent(r, s, number);
 }
@@ -280,7 +282,7 @@ void rdma_send(struct rdma *r, uint32_t end)
 			rdma_ready(r, s);
 			continue;
 		}
-		number = r->code->next(r, s);
+		number = rdma_rate_may_send(r, s) ? r->code->next(r, s) : FAB_NONE;
 		if (number == FAB_NONE)
 			continue;
 		rdma_ready(r, s);

@@ -210,6 +210,10 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
 			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
 					i);
+	if (params->rate_control >= FAB_RDMA_DCTCP && !params->ecn)
+		return fab_fail(
+			err, EINVAL,
+			"rate control by marks: no packet is marked without a threshold");
 	if (problem->n_transfers > FAB_RDMA_TRANSFERS_MAX)
 		return fab_fail(err, EINVAL, "more than %d transfers",
 				FAB_RDMA_TRANSFERS_MAX);

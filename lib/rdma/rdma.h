@@ -62,6 +62,7 @@ enum fab_rdma_kind {
 	FAB_RDMA_COMPLETION, /* all has come */
 	FAB_RDMA_ASK,	     /* the sender has heard nothing: is all there? */
 	FAB_RDMA_CLOSE,	     /* the sender knows that all is there (ssw) */
+	FAB_RDMA_MARK,	     /* for rate control: has come, and was marked or not */
 	FAB_RDMA_KINDS
 };
 
@@ -194,6 +195,15 @@ struct fab_rdma_impairments {
 	size_t n_outages;
 };
 
+/* How senders adapt to what the network carries: lib/rdma/rate.c. */
+enum fab_rdma_rate_control {
+	FAB_RDMA_NO_CONTROL,
+	FAB_RDMA_STATIC, /* `cap` packets in flight */
+	FAB_RDMA_DCTCP,	 /* by marks: ecn > 0 */
+	FAB_RDMA_DCQCN,	 /* the same */
+};
+extern const struct fab_choices fab_rdma_rate_choices; /* none, window, dctcp, dcqcn */
+
 struct fab_rdma_params {
 	/* packets and cables */
 	uint32_t mtu, header, control; /* bytes: payload; with each packet of data; of all
@@ -209,6 +219,8 @@ struct fab_rdma_params {
 	enum fab_sim_drop drop;
 	bool buffer_shared;
 	uint32_t ecn;
+	/* Of all schemes but the oracle, beside what they do. */
+	enum fab_rdma_rate_control rate_control;
 
 	/* contexts */
 	bool no_handshake;    /* contexts are there at the start, without RQT and RSP */

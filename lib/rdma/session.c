@@ -65,6 +65,7 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 		 n = (uint32_t)rdma_packets(t->bytes, r->params->mtu);
 	size_t bits = ((size_t)n + 63) / 64 * sizeof(uint64_t), bytes = 0;
 	unsigned needs = r->code->needs;
+	bool is_controlled = r->params->rate_control && !(needs & RDMA_TAKES_BEST);
 	uint64_t *ring = NULL;
 	struct rdma_session *s;
 	char *at;
@@ -99,6 +100,7 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 		size_t bytes;
 	} part[] = {
 		{RDMA_NEEDS_TIME, &s->time, n * sizeof(*s->time)},
+		{RDMA_NEEDS_RATE, &s->rate, sizeof(*s->rate)},
 		{0, &s->written, bits},
 		{RDMA_NEEDS_DUE, &s->due, bits},
 		{RDMA_NEEDS_ACKED, &s->acked, bits},
@@ -109,6 +111,7 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 		{0, &s->sent, n * sizeof(*s->sent)}, /* of 4 bytes each */
 	};
 
+	needs |= is_controlled ? RDMA_NEEDS_RATE : 0;
 	for (size_t i = 0; i < FAB_COUNT(part); i++)
 		bytes += (part[i].need & needs) == part[i].need ? part[i].bytes : 0;
 	s->block = at = fab_zalloc(bytes + 1, 1);
@@ -117,6 +120,8 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 			memcpy(part[i].array, &at, sizeof(at));
 			at += part[i].bytes;
 		}
+	if (s->rate)
+		rdma_rate_init(r, s->rate);
 	if (ring)
 		fab_rdma_window_init(&s->window, r->params->window, ring);
 	if (r->params->with_memory)
@@ -486,6 +491,7 @@ static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 	}
 	s->has_data = true;
 	s->heard = r->now;
+	rdma_rate_arrived(r, s, p);
 	if (p->flags & RDMA_DAMAGED) {
 		result->n.damaged += !p->is_trimmed;
 		result->n.trimmed += p->is_trimmed;
@@ -609,6 +615,8 @@ static void on_answer(struct rdma *r, const struct rdma_packet *p)
 	} else if (p->kind == FAB_RDMA_REFUSAL) {
 		if (s->tx == RDMA_TX_ASKING)
 			refused(r, s);
+	} else if (p->kind == FAB_RDMA_MARK) {
+		rdma_rate_report(r, s, p);
 	} else if (r->code->answer) {
 		r->code->answer(r, s, p);
 	}
@@ -683,6 +691,8 @@ void rdma_expire(struct rdma *r, enum rdma_event kind, uint32_t generation, uint
 	} else if (kind == RDMA_RETRY) {
 		if (s->tx == RDMA_TX_REFUSED)
 			request(r, s);
+	} else if (kind == RDMA_RATE_TIMER) {
+		rdma_rate_expired(r, s);
 	} else if (kind == RDMA_TX_TIMER) {
 		s->tx_armed = s->tx_armed == r->now ? UINT64_MAX : s->tx_armed;
 		if (s->tx_deadline <= r->now && s->tx == RDMA_TX_SENDING)

@@ -74,6 +74,7 @@ enum rdma_event {
 	RDMA_RX_TIMER,
 	RDMA_ASK_TIMER,
 	RDMA_RETRY,
+	RDMA_RATE_TIMER,
 };
 
 enum {
@@ -96,8 +97,10 @@ struct rdma_packet {
 	uint8_t hops;	 /* cables before it; FAB_SIM_HOPS_MAX: lost on the last one */
 	bool is_spoiled; /* data: damaged, and the receiver's check passes */
 	bool is_trimmed; /* data: its payload is lost */
-	uint32_t to;	 /* endpoint */
-	uint32_t row;	 /* in the network */
+	bool is_marked;	 /* by the network */
+	uint16_t transmission; /* data: number among those of the session, low bits */
+	uint32_t to;	       /* endpoint */
+	uint32_t row;	       /* in the network */
 };
 
 /* Part of a cell that only endpoints read. */
@@ -141,6 +144,25 @@ struct rdma_timed {
 	uint64_t deadline;
 };
 
+/* Rate control of a transfer. */
+struct rdma_rate {
+	/* sender */
+	uint32_t sent, heard;	      /* transmissions; up to the latest one reported */
+	uint64_t news;		      /* the last report, or the first packet in flight */
+	uint64_t armed;		      /* UINT64_MAX: no */
+	double alpha;		      /* moving average of marks */
+	double window;		      /* packets */
+	uint32_t round;		      /* transmission with which the round ends */
+	uint32_t n_reports, n_marked; /* of the round */
+	double share, target; /* of the rate of the cable: now, before it was lowered */
+	uint64_t next;	      /* start of the next packet */
+	uint64_t decay_at, raise_at; /* UINT64_MAX: never lowered */
+	uint64_t bytes;
+	uint32_t n_by_time, n_by_bytes; /* raises since it was lowered */
+	/* receiver */
+	uint64_t next_report;
+};
+
 /* A transfer under way: both sides, which know each other by packets only. */
 struct rdma_session {
 	uint32_t id, transfer, generation;
@@ -180,6 +202,7 @@ struct rdma_session {
 	uint64_t newest, newest_heard;
 	uint64_t tx_deadline, tx_armed; /* UINT64_MAX: no */
 	uint64_t heard, ask_armed;
+	struct rdma_rate *rate; /* NULL: none */
 
 	/* receiver */
 	struct fab_rdma_window window;
@@ -277,6 +300,7 @@ enum {
 	/* A bound: each packet is held up as its best copy would be, and not at all when
 	 * the copy is lost, which is known when it would have come. */
 	RDMA_TAKES_BEST = 128,
+	RDMA_NEEDS_RATE = 256, /* of the run, not of the scheme */
 };
 
 /* Operations of a scheme; NULL: not used. */
@@ -347,6 +371,22 @@ void rdma_due_drop_below(struct rdma_session *s, uint32_t number);
 uint32_t rdma_next_due_or_new(const struct rdma *r, struct rdma_session *s,
 			      uint32_t limit);
 uint32_t rdma_next_any(struct rdma *r, struct rdma_session *s); /* without a limit */
+
+/* rate.c: rate control. s->rate may be NULL. */
+void rdma_rate_init(const struct rdma *r, struct rdma_rate *c);
+/* May a session send a packet now? If not, it is made ready when it may. */
+bool rdma_rate_may_send(struct rdma *r, struct rdma_session *s);
+void rdma_rate_sent(struct rdma *r, struct rdma_session *s, uint32_t bytes);
+/* Data have come to the receiver; its report to the sender. */
+void rdma_rate_arrived(struct rdma *r, struct rdma_session *s,
+		       const struct rdma_packet *p);
+void rdma_rate_report(struct rdma *r, struct rdma_session *s,
+		      const struct rdma_packet *p);
+void rdma_rate_expired(struct rdma *r, struct rdma_session *s);
+/* Steps of dcqcn: what time does, what bytes sent do, what a report does. */
+void rdma_dcqcn_advance(struct rdma_rate *c, uint64_t now);
+void rdma_dcqcn_count(struct rdma_rate *c, uint32_t bytes);
+void rdma_dcqcn_lower(struct rdma_rate *c, uint64_t now);
 
 /* session.c: from request to completion */
 void rdma_start(struct rdma *r, uint32_t transfer);

@@ -203,6 +203,7 @@ uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 						       .source = p->transfer,
 						       .birth = p->number,
 						       .size = p->bytes,
+						       .tag = p->transmission,
 						       .hops = p->hops,
 						       .sl = sl & 15,
 						       .vl = p->vl & 15};
@@ -229,6 +230,8 @@ struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id)
 				    .flags =
 					    rest->flags | (is_trimmed ? RDMA_DAMAGED : 0),
 				    .is_trimmed = is_trimmed,
+				    .is_marked = r->sim.drops && packet->sl & SIM_MARKED,
+				    .transmission = packet->tag,
 				    .hops = packet->hops,
 				    .vl = packet->vl,
 				    .is_spoiled = rest->is_spoiled};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rate control: how many packets of a transfer are in flight, or how fast they start, new
+ * ones and copies alike, whatever the scheme. Receivers report in packets of control of
+ * their own (FAB_RDMA_MARK): of window and dctcp each arrival, by the number of its
+ * transmission, with its mark; of dcqcn marked arrivals, one in CNP_PS at most. A packet
+ * whose payload was trimmed counts as marked.
+ *
+ * In flight are the transmissions after the latest one that was reported: a loss among
+ * those before it frees its place, and packets that overtake others do not stop the
+ * sender. When nothing is reported for a timeout, none is in flight.
+ *
+ * dctcp: Alizadeh et al., SIGCOMM 2010, without slow start: the window is the bandwidth-
+ * delay product at first. dcqcn: Zhu et al., "Congestion control for large-scale RDMA
+ * deployments", SIGCOMM 2015, with its parameters; rates are shares of the cable.
+ */
+#include "rdma/state.h"
+
+static const double DCTCP_G = 1.0 / 16, DCQCN_G = 1.0 / 256;
+static const double SHARE_LEAST = 1e-3, ADDITIVE = 1e-3, HYPER = 1e-2;
+enum {
+	WINDOW_MOST = 1 << 15,	/* transmissions are known by 16 bits */
+	CNP_PS = 50000000,	/* between reports of dcqcn */
+	DECAY_PS = 55000000,	/* without a report: alpha decays */
+	RAISE_PS = 55000000,	/* ... the rate is raised */
+	RAISE_BYTES = 10000000, /* ... as it is after these bytes */
+	FAST = 5,		/* raises to the old rate, before it is left behind */
+};
+
+static struct fab_choice choice_at(size_t i)
+{
+	static const struct fab_choice choice[] = {
+		{"none", "no scheme slows down", "No scheme slows down.", true},
+		{"window", "a fixed number of packets in flight",
+		 "At most `--set cap` packets of a transfer in flight, new ones and copies.",
+		 true},
+		{"dctcp", "a window that follows the share of marks",
+		 "As DCTCP: a round without marks adds a packet to the window, one with marks takes half of their moving average off; it begins with `--set cap` packets and keeps at least one.",
+		 true},
+		{"dcqcn", "a rate that follows marks",
+		 "As DCQCN: a marked packet causes a report, at most one in 50 us, upon which the sender lowers its rate; without reports it is raised every 55 us and 10 MB.",
+		 true},
+	};
+
+	return choice[i];
+}
+
+const struct fab_choices fab_rdma_rate_choices = {
+	.what = "rate control", .n = 4, .at = choice_at};
+
+void rdma_rate_init(const struct rdma *r, struct rdma_rate *c)
+{
+	uint64_t cap = r->cap < WINDOW_MOST ? r->cap : WINDOW_MOST - 1;
+
+	*c = (struct rdma_rate){.window = (double)cap,
+				.alpha = 1,
+				.share = 1,
+				.target = 1,
+				.decay_at = UINT64_MAX,
+				.raise_at = UINT64_MAX,
+				.armed = UINT64_MAX};
+}
+
+/* dcqcn */
+
+/* Half way to the target; after some of these steps the target goes on, too. */
+static void raise_rate(struct rdma_rate *c)
+{
+	uint32_t most = c->n_by_time > c->n_by_bytes ? c->n_by_time : c->n_by_bytes;
+	uint32_t least = c->n_by_time + c->n_by_bytes - most;
+
+	if (least > FAST)
+		c->target += HYPER * (least - FAST);
+	else if (most >= FAST)
+		c->target += ADDITIVE;
+	c->target = c->target < 1 ? c->target : 1;
+	c->share = (c->share + c->target) / 2;
+}
+
+void rdma_dcqcn_advance(struct rdma_rate *c, uint64_t now)
+{
+	while (c->decay_at <= now || c->raise_at <= now)
+		if (c->decay_at <= c->raise_at) {
+			c->alpha *= 1 - DCQCN_G;
+			c->decay_at += DECAY_PS;
+		} else {
+			c->n_by_time++;
+			raise_rate(c);
+			c->raise_at += RAISE_PS;
+		}
+}
+
+void rdma_dcqcn_count(struct rdma_rate *c, uint32_t bytes)
+{
+	c->bytes += bytes;
+	if (c->raise_at == UINT64_MAX || c->bytes < RAISE_BYTES)
+		return;
+	c->bytes -= RAISE_BYTES;
+	c->n_by_bytes++;
+	raise_rate(c);
+}
+
+void rdma_dcqcn_lower(struct rdma_rate *c, uint64_t now)
+{
+	c->target = c->share;
+	c->share *= 1 - c->alpha / 2;
+	c->share = c->share > SHARE_LEAST ? c->share : SHARE_LEAST;
+	c->alpha = (1 - DCQCN_G) * c->alpha + DCQCN_G;
+	c->decay_at = now + DECAY_PS;
+	c->raise_at = now + RAISE_PS;
+	c->bytes = c->n_by_time = c->n_by_bytes = 0;
+}
+
+/* Windows */
+
+/* The latest of the reported transmissions; of dctcp the window after each round. */
+static void note_arrival(struct rdma *r, struct rdma_rate *c, const struct rdma_packet *p)
+{
+	uint32_t ahead = (uint16_t)(p->number + 1 - c->heard);
+
+	c->heard += ahead <= c->sent - c->heard ? ahead : 0;
+	c->news = r->now;
+	if (r->params->rate_control != FAB_RDMA_DCTCP)
+		return;
+	c->n_reports++;
+	c->n_marked += p->value;
+	if ((int32_t)(c->heard - c->round) < 0)
+		return;
+	c->alpha += DCTCP_G * ((double)c->n_marked / c->n_reports - c->alpha);
+	c->window = c->n_marked ? c->window * (1 - c->alpha / 2) : c->window + 1;
+	c->window = c->window < 1 ? 1 : c->window;
+	c->window = c->window < WINDOW_MOST ? c->window : WINDOW_MOST - 1;
+	c->round = c->sent;
+	c->n_reports = c->n_marked = 0;
+}
+
+/* Of any kind */
+
+static bool is_dcqcn(const struct rdma *r)
+{
+	return r->params->rate_control == FAB_RDMA_DCQCN;
+}
+
+bool rdma_rate_may_send(struct rdma *r, struct rdma_session *s)
+{
+	struct rdma_rate *c = s->rate;
+	uint64_t at;
+
+	if (!c ||
+	    (is_dcqcn(r) ? c->next <= r->now : c->sent - c->heard < (uint32_t)c->window))
+		return true;
+	at = is_dcqcn(r) ? c->next : c->news + r->rto;
+	if (at < c->armed) {
+		c->armed = at > r->now ? at : r->now;
+		sim_event_at(r->part, c->armed, (enum sim_event_kind)RDMA_RATE_TIMER,
+			     s->generation & SIM_ID, s->id);
+	}
+	return false;
+}
+
+void rdma_rate_sent(struct rdma *r, struct rdma_session *s, uint32_t bytes)
+{
+	struct rdma_rate *c = s->rate;
+
+	if (!c)
+		return;
+	c->news = c->sent == c->heard ? r->now : c->news;
+	c->sent++;
+	if (!is_dcqcn(r))
+		return;
+	rdma_dcqcn_advance(c, r->now);
+	rdma_dcqcn_count(c, bytes);
+	c->next = r->now +
+		  (uint64_t)((double)sim_wire(
+				     r->sim.net.per_byte[r->sim.net.n_ports + s->sender],
+				     bytes) /
+			     c->share);
+}
+
+void rdma_rate_arrived(struct rdma *r, struct rdma_session *s,
+		       const struct rdma_packet *p)
+{
+	bool is_marked = p->is_marked || p->is_trimmed;
+
+	if (!s->rate || (is_dcqcn(r) && (!is_marked || s->rate->next_report > r->now)))
+		return;
+	s->rate->next_report = r->now + CNP_PS;
+	rdma_control(r, s, false, FAB_RDMA_MARK, p->transmission, is_marked, false);
+}
+
+void rdma_rate_report(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	if (!s->rate)
+		return;
+	if (is_dcqcn(r)) {
+		rdma_dcqcn_advance(s->rate, r->now);
+		rdma_dcqcn_lower(s->rate, r->now);
+	} else {
+		note_arrival(r, s->rate, p);
+		rdma_ready(r, s);
+	}
+}
+
+void rdma_rate_expired(struct rdma *r, struct rdma_session *s)
+{
+	struct rdma_rate *c = s->rate;
+
+	c->armed = UINT64_MAX;
+	if (!is_dcqcn(r) && c->sent != c->heard && c->news + r->rto <= r->now) {
+		c->heard = c->round = c->sent;
+		c->n_reports = c->n_marked = 0;
+		if (r->params->rate_control == FAB_RDMA_DCTCP)
+			c->window = 1;
+	}
+	rdma_ready(r, s);
+}
