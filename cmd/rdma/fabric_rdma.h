@@ -85,7 +85,7 @@ struct rdma_network {
 	struct fab_flow_ends ends;
 	struct fab_routes *routes; /* NULL: adaptive or spray without bounds */
 	const char *algorithm;	   /* of the tables; NULL: none */
-	const struct fab_rdma_route *route;
+	enum fab_sim_routing route;
 	struct fab_rdma_outage *outage;
 	uint32_t n_unknown_rates;
 };

@@ -61,7 +61,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	bool may_lose = bad->loss > 0 || bad->corrupt > 0 || bad->drop_control > 0 ||
 			bad->n_outages;
 	bool is_harmless = !may_lose && !(bad->delayed > 0) &&
-			   o->q.params.routing == FAB_RDMA_BY_TABLE;
+			   o->q.params.routing < FAB_SIM_BY_QUEUE;
 
 	for (uint32_t i = 0; i < plans->n; i++)
 		if (!nearest || plans->of[i].plan.answer.share.value >

@@ -18,12 +18,6 @@
 
 /* The network */
 
-static const struct fab_rdma_route *route_named(const char *name)
-{
-	return &fab_rdma_routes[fab_choices_find(&fab_rdma_route_choices, name,
-						 strlen(name))];
-}
-
 static int make_tables(struct fab_work *w, const struct fab_unicast_engine *engine,
 		       const struct fab_unicast_problem *problem, struct fab_err *err)
 {
@@ -47,31 +41,31 @@ static int set_tables(struct fab_work *w, struct fab_err *err)
 {
 	const struct rdma_params *p = w->params;
 	struct rdma_network *n = &((struct rdma_outcome *)w->outcome)->net;
-	const struct fab_unicast_problem problem = {.f = w->f,
-						    .faults = n->dead,
-						    .kfat = n->kfat,
-						    .max_vls = p->max_vls,
-						    .opensm = &p->opensm.outside,
-						    .n_threads = p->run.threads};
+	struct fab_unicast_problem problem = {.f = w->f,
+					      .faults = n->dead,
+					      .kfat = n->kfat,
+					      .max_vls = p->max_vls,
+					      .opensm = &p->opensm.outside,
+					      .n_threads = p->run.threads};
 	const struct fab_unicast_engine *engine =
 		n->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop;
 	bool has_dor = !fab_unicast_fits(&fab_unicast_dor, &problem, NULL);
 
-	n->route = p->has_route ? &fab_rdma_routes[p->route]
-		   : p->tables.lfts || p->has_algorithm || !has_dor ? route_named("table")
-								    : route_named("dor");
+	n->route = p->has_route ? (enum fab_sim_routing)p->route
+		   : p->tables.lfts || p->has_algorithm || !has_dor ? FAB_SIM_BY_TABLE
+								    : FAB_SIM_BY_DOR;
 	if (p->tables.lfts) {
 		n->algorithm = "loaded";
 		return fab_routes_read(w->f, n->dead, p->tables.lfts, p->tables.path_sl,
 				       p->tables.sl2vl, &n->routes, err);
 	}
-	if (n->route->routing != FAB_RDMA_BY_TABLE) {
+	if (n->route >= FAB_SIM_BY_QUEUE) {
 		if (!p->buffer)
 			return 0;
 		engine = has_dor ? &fab_unicast_dor : &fab_unicast_updn;
-	} else if (n->route->engine) {
-		engine = fab_unicast_engine_find(n->route->engine,
-						 strlen(n->route->engine));
+		problem.fills_roots = true;
+	} else if (n->route == FAB_SIM_BY_DOR) {
+		engine = &fab_unicast_dor;
 	} else if (p->has_algorithm) {
 		engine = fab_unicast_engines[p->algorithms.of.v[0].row];
 	}
@@ -125,7 +119,7 @@ static struct fab_rdma_question question_of(struct fab_work *w)
 				      .warn = warn,
 				      .context = w};
 
-	q.params.routing = n->route->routing;
+	q.params.routing = n->route;
 	q.params.bad.outage = n->outage;
 	q.params.bad.n_outages = p->link_down.n;
 	for (size_t i = 0; i < p->schemes.of.n; i++)
@@ -271,7 +265,7 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 
 	fab_report_text(r, "pattern", p->pattern);
 	fab_report_text(r, "op", p->op ? "read" : "write");
-	fab_report_text(r, "route", n->route->name);
+	fab_report_text(r, "route", fab_sim_route_choices.at(n->route).form);
 	fab_report_text(r, "algorithm", n->algorithm);
 	if (s->rate_control)
 		fab_report_text(r, "rate_control",
@@ -310,7 +304,7 @@ static struct rdma_row row_of(const struct fab_work *w, const struct fab_rdma_ou
 	const struct rdma_outcome *o = w->outcome;
 
 	return (struct rdma_row){.r = *r,
-				 .route = o->net.route->name,
+				 .route = fab_sim_route_choices.at(o->net.route).form,
 				 .pattern = p->pattern,
 				 .op = p->op ? "read" : "write",
 				 .shard = fab_cli_shard_text(&p->shard)};
@@ -495,7 +489,8 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	fab_draft_fact(d, "endpoints", o->net.ends.n);
 	fab_draft_fact(d, "transfers", o->sweep.n_transfers);
 	fab_draft_asked(d, "pattern", fab_strdup(p->pattern));
-	fab_draft_asked(d, "route", fab_strdup(o->net.route->name));
+	fab_draft_asked(d, "route",
+			fab_strdup(fab_sim_route_choices.at(o->net.route).form));
 	fab_draft_asked(d, "seed", fab_format("%" PRIu64, p->run.seed));
 	if (o->net.dead->named.n)
 		fab_draft_asked(d, "failed", fab_faults_text(o->net.dead, ","));

@@ -22,15 +22,6 @@ enum {
 
 /* Unit of times and sizes. */
 enum sim_tick { SIM_TICK_PS, SIM_TICK_FLIT };
-enum sim_route {
-	SIM_BY_TABLE,
-	SIM_BY_DOR,
-	SIM_ADAPTIVE,
-	SIM_SPRAY,
-	SIM_VALIANT,
-	SIM_UGAL
-};
-extern const char *const sim_route_names[];
 enum sim_arrivals { SIM_POISSON, SIM_BERNOULLI, SIM_SLOTTED };
 
 /* Values as typed: their meaning depends on --tick and --preset. */

@@ -22,12 +22,8 @@ static const struct fab_option options[] = {
 	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a kfat, minhop elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = SIM_MAX_NETS / 2, .everyday = true},
-	{"route", "KIND",
-	 "Choice of a path: table (default), dor, adaptive, spray, valiant or ugal",
-	 FAB_TAKES_ONE, TO(route),
-	 .choices = FAB_NAME_LIST([SIM_BY_TABLE] = "table", [SIM_BY_DOR] = "dor",
-				  [SIM_ADAPTIVE] = "adaptive", [SIM_SPRAY] = "spray",
-				  [SIM_VALIANT] = "valiant", [SIM_UGAL] = "ugal"),
+	{"route", "KIND", "Choice of a path (default table): @ROUTES@", FAB_TAKES_ONE,
+	 TO(route), .choices = &fab_sim_route_choices, .preset = "table",
 	 .everyday = true},
 	{"mcast-algorithm", "LIST",
 	 "With --traffic=groups: algorithms that make the trees (default fulb): @MULTICAST@",
@@ -220,7 +216,7 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		return fab_fail(
 			err, EINVAL,
 			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only");
-	if (p->traffic_kind->needs_groups && p->route != SIM_BY_TABLE)
+	if (p->traffic_kind->needs_groups && p->route != FAB_SIM_BY_TABLE)
 		return fab_fail(
 			err, EINVAL,
 			"--route goes with unicast traffic only: --traffic=%s follows trees",

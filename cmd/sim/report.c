@@ -793,7 +793,7 @@ void sim_print_parameters(struct fab_report *r, const struct sim_outcome *o)
 	fab_cli_report_shard(r, &o->p->shard);
 	if (!o->p->pair)
 		fab_report_text(r, "traffic", o->p->traffic);
-	fab_report_text(r, "route", sim_route_names[o->p->route]);
+	fab_report_text(r, "route", fab_sim_route_choices.at(o->p->route).form);
 	fab_report_text(r, "switch", s->kind->name);
 	fab_report_text(r, "tick", o->p->tick == SIM_TICK_FLIT ? "flit" : "ps");
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {

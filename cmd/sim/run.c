@@ -39,7 +39,7 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.cause = fab_sim_cause(r),
 		.algorithm = net->algorithm,
 		.traffic = p->traffic,
-		.route = sim_route_names[p->route],
+		.route = fab_sim_route_choices.at(p->route).form,
 		.switch_kind = p->sim.kind->name,
 		.tick = p->tick == SIM_TICK_FLIT ? "flit" : "ps",
 		.failed = failed,
@@ -339,8 +339,9 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	fab_draft_fact(d, "faults", (double)o->dead->named.n);
 	fab_draft_fact(d, "hosts_live", o->ends.n);
 	fab_draft_asked(d, "traffic", fab_strdup(p->traffic));
-	if (p->route != SIM_BY_TABLE)
-		fab_draft_asked(d, "route", fab_strdup(sim_route_names[p->route]));
+	if (p->route != FAB_SIM_BY_TABLE)
+		fab_draft_asked(d, "route",
+				fab_strdup(fab_sim_route_choices.at(p->route).form));
 	fab_draft_asked(d, "switch", fab_strdup(p->sim.kind->name));
 	fab_draft_asked(d, "seed", fab_format("%" PRIu64, p->run.seed));
 	if (o->dead->named.n)

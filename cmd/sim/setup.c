@@ -13,10 +13,6 @@
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 
-const char *const sim_route_names[] = {
-	[SIM_BY_TABLE] = "table", [SIM_BY_DOR] = "dor",	     [SIM_ADAPTIVE] = "adaptive",
-	[SIM_SPRAY] = "spray",	  [SIM_VALIANT] = "valiant", [SIM_UGAL] = "ugal"};
-
 static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
 enum { PAPER_BYTES = 200, PAPER_CABLE_NS = 35, PAPER_HOST_NS = 11, PAPER_GBPS = 100 };
 enum { GROUP_HEADER_MORE = 8 + 40 }; /* DETH, GRH */
@@ -170,14 +166,7 @@ int sim_read_texts(struct sim_params *p, struct fab_err *err)
 	}
 	if (p->has_header)
 		s->header = s->group_header = p->header;
-	if (p->route >= SIM_ADAPTIVE)
-		s->chooser = 1 + (p->route == SIM_SPRAY
-					  ? fab_choices_find(&fab_sim_chooser_choices,
-							     "random", 6)
-					  : p->chooser);
-	s->detour = p->route == SIM_VALIANT ? FAB_SIM_VALIANT
-		    : p->route == SIM_UGAL  ? FAB_SIM_UGAL
-					    : FAB_SIM_MINIMAL;
+	fab_sim_set_routing(s, (enum fab_sim_routing)p->route, p->chooser);
 	s->kind = &fab_sim_switches[p->switch_kind];
 	s->n_vls = p->vls;
 	s->spread_vls = p->spread_vls;
@@ -230,9 +219,9 @@ static const struct fab_unicast_engine *usual_engine(const struct sim_params *p,
 {
 	const struct fab_unicast_problem problem = problem_of(p, o);
 
-	if (p->route == SIM_BY_DOR)
+	if (p->route == FAB_SIM_BY_DOR)
 		return &fab_unicast_dor;
-	if (p->route == SIM_BY_TABLE)
+	if (p->route == FAB_SIM_BY_TABLE)
 		return o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop;
 	return o->dead->named.n || p->hosts.n || p->jobs.n ||
 			       fab_unicast_fits(&fab_unicast_dor, &problem, NULL)

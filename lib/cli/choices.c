@@ -38,7 +38,7 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"SCOPES", &fab_key_scopes},
 	{"RDMA_SCHEMES", &fab_rdma_scheme_choices},
 	{"RDMA_PATTERNS", &fab_rdma_pattern_choices},
-	{"RDMA_ROUTES", &fab_rdma_route_choices},
+	{"ROUTES", &fab_sim_route_choices},
 	{"RATES", &fab_rdma_rate_choices},
 	{"LAYOUTS", &fab_size_layouts},
 	{"OPTIMISATIONS", &fab_size_opts},

@@ -211,7 +211,7 @@ static double mean(const struct fab_rdma_summary *s)
 static bool is_random(const struct fab_rdma_params *p)
 {
 	return p->bad.loss > 0 || p->bad.drop_control > 0 || p->bad.delayed > 0 ||
-	       p->bad.corrupt > 0 || p->routing != FAB_RDMA_BY_TABLE ||
+	       p->bad.corrupt > 0 || p->routing >= FAB_SIM_BY_QUEUE ||
 	       p->retry == FAB_RDMA_RETRY_BACKOFF;
 }
 

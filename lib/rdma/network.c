@@ -15,30 +15,6 @@
 
 /* Names and defaults */
 
-const struct fab_rdma_route fab_rdma_routes[] = {
-	{"table", "forwarding tables",
-	 "Forwarding tables: those of `--algorithm`, or that were read.",
-	 FAB_RDMA_BY_TABLE, NULL},
-	{"dor", "dimension order, on lanes without deadlock",
-	 "Dimension order on tori and meshes, on lanes that no cycle of waiting can use.",
-	 FAB_RDMA_BY_TABLE, "dor"},
-	{"adaptive", "the output on a shortest path that is free first",
-	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, with bounds on buffers the one with most room behind it; of equals a random one. With bounds a packet that finds no room goes on by the tables, on their lanes, to its end.",
-	 FAB_RDMA_ADAPTIVE, NULL},
-	{"spray", "a random output on a shortest path",
-	 "A random output on a shortest path, for each packet.", FAB_RDMA_SPRAY, NULL},
-};
-
-static struct fab_choice route_at(size_t i)
-{
-	const struct fab_rdma_route *t = &fab_rdma_routes[i];
-
-	return (struct fab_choice){t->name, t->summary, t->manual, true};
-}
-
-const struct fab_choices fab_rdma_route_choices = {
-	.what = "routing", .n = FAB_COUNT(fab_rdma_routes), .at = route_at};
-
 static const char *const retries[] = {"delay", "backoff", "queue"};
 const struct fab_choices fab_rdma_retry_choices = {
 	.what = "retry policy", .n = FAB_COUNT(retries), .names = retries};
@@ -143,15 +119,12 @@ static struct fab_sim_problem sim_problem_of(const struct fab_rdma_problem *p)
 
 static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
 {
-	static const char *const chooser[] = {NULL, "least", "random"}; /* by routing */
-	const char *name = chooser[p->routing];
 	/* a RESEND may have a vector of the window's gaps */
 	uint32_t control = p->control + (p->window + 7) / 8;
 	struct fab_sim_params s = fab_sim_defaults();
 
-	s.chooser =
-		name ? 1 + fab_choices_find(&fab_sim_chooser_choices, name, strlen(name))
-		     : 0;
+	fab_sim_set_routing(&s, p->routing,
+			    fab_choices_find(&fab_sim_chooser_choices, "least", 5));
 	s.seed = fab_mix64(p->seed + 4);
 	s.buffer = p->buffer;
 	s.buffer_per_vl = true;
@@ -210,6 +183,9 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
 			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
 					i);
+	if (params->routing >= FAB_SIM_BY_VALIANT && !params->buffer)
+		return fab_fail(err, EINVAL,
+				"detours need buffers with bounds: a size of them");
 	if (params->rate_control >= FAB_RDMA_DCTCP && !params->ecn)
 		return fab_fail(
 			err, EINVAL,
@@ -219,7 +195,7 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 				FAB_RDMA_TRANSFERS_MAX);
 	if (problem->ends->n > FAB_RDMA_ENDS_MAX)
 		return fab_fail(err, EINVAL, "more than %d endpoints", FAB_RDMA_ENDS_MAX);
-	if (!problem->routes && params->routing == FAB_RDMA_BY_TABLE)
+	if (!problem->routes && params->routing < FAB_SIM_BY_QUEUE)
 		return fab_fail(err, EINVAL, "no tables to route by");
 	if (!params->buffer && params->drop)
 		return fab_fail(err, EINVAL,
@@ -234,7 +210,7 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 
 static bool by_table(const struct fab_rdma_net *net)
 {
-	return net->params.routing == FAB_RDMA_BY_TABLE;
+	return net->params.routing < FAB_SIM_BY_QUEUE;
 }
 
 uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to,

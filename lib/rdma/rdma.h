@@ -111,23 +111,6 @@ const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
 FAB_RDMA_SCHEMES(FAB_DECLARE)
 #undef FAB_DECLARE
 
-/* How packets find their path. */
-enum fab_rdma_routing {
-	FAB_RDMA_BY_TABLE, /* problem->routes, whatever made them (dor, too) */
-	FAB_RDMA_ADAPTIVE, /* the output on a shortest path that is free first */
-	FAB_RDMA_SPRAY,	   /* a random output on a shortest path */
-};
-
-struct fab_rdma_route {
-	const char *name, *summary;
-	const char *manual;
-	enum fab_rdma_routing routing;
-	const char *engine; /* of lib/unicast that the tables must come from; NULL: any */
-};
-
-extern const struct fab_rdma_route fab_rdma_routes[]; /* table, dor, adaptive, spray */
-extern const struct fab_choices fab_rdma_route_choices;
-
 /* How a refused request comes again. */
 enum fab_rdma_retry {
 	FAB_RDMA_RETRY_DELAY,	/* after retry_delay */
@@ -211,7 +194,7 @@ struct fab_rdma_params {
 	double rate_gbps;	       /* data rate of cables of unknown rate */
 	bool all_rates;		       /* of all cables: theirs do not count */
 	uint64_t switch_ps, cable_ps, host_ps;
-	enum fab_rdma_routing routing;
+	enum fab_sim_routing routing; /* detours need a buffer */
 	uint32_t buffer; /* bytes of a lane at an input, in blocks of 64; 0: without
 			    bounds */
 	/* Full buffers drop, as sim/sim.h has it: `buffer` is then that of an output, or

@@ -36,6 +36,40 @@ static struct fab_choice choice_at(size_t i)
 const struct fab_choices fab_sim_switch_choices = {
 	.what = "switch", .n = FAB_COUNT(fab_sim_switches), .at = choice_at};
 
+static const struct fab_choice routes[] = {
+	[FAB_SIM_BY_TABLE] =
+		{"table", "forwarding tables",
+		 "Forwarding tables: those of `--algorithm`, or that were read."},
+	[FAB_SIM_BY_DOR] =
+		{"dor", "dimension order, on lanes without deadlock",
+		 "Dimension order on tori, meshes and hyperx, on lanes that no cycle of waiting can use: the tables of algorithm `dor`."},
+	[FAB_SIM_BY_QUEUE] =
+		{"adaptive", "the output on a shortest path that is free first",
+		 "Minimal adaptive: at each switch, of the outputs on shortest paths the one with most room behind it, without bounds on buffers the one that is free first; of equals a random one. With bounds a packet that finds no room goes on by the tables, on their lanes, to its end."},
+	[FAB_SIM_SPRAY] =
+		{"spray", "a random output on a shortest path",
+		 "As `adaptive`, with a random output on a shortest path, for each packet."},
+	[FAB_SIM_BY_VALIANT] =
+		{"valiant", "over a random switch with hosts",
+		 "First to a random switch with hosts, then to the target, both parts as `adaptive`."},
+	[FAB_SIM_BY_UGAL] =
+		{"ugal", "over a random switch where the shortest way is full",
+		 "As `valiant` where the room taken behind the next switch, times the hops, is less there than on the shortest way; else as `adaptive`."},
+};
+
+FAB_CHOICES(fab_sim_route_choices, "routing", routes);
+
+void fab_sim_set_routing(struct fab_sim_params *params, enum fab_sim_routing routing,
+			 uint32_t chooser)
+{
+	if (routing == FAB_SIM_SPRAY)
+		chooser = fab_choices_find(&fab_sim_chooser_choices, "random", 6);
+	params->chooser = routing >= FAB_SIM_BY_QUEUE ? 1 + chooser : 0;
+	params->detour = routing == FAB_SIM_BY_VALIANT ? FAB_SIM_VALIANT
+			 : routing == FAB_SIM_BY_UGAL  ? FAB_SIM_UGAL
+						       : FAB_SIM_MINIMAL;
+}
+
 const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len)
 {
 	uint32_t i = fab_choices_find(&fab_sim_switch_choices, name, len);

@@ -76,6 +76,17 @@ enum fab_sim_detour {
 	FAB_SIM_UGAL,	 /* where the queues on the shortest way are longer */
 };
 
+/* How packets find their path: rows of fab_sim_route_choices. */
+enum fab_sim_routing {
+	FAB_SIM_BY_TABLE, /* the tables of the problem */
+	FAB_SIM_BY_DOR,	  /* the same, which algorithm dor has made */
+	FAB_SIM_BY_QUEUE, /* adaptive: the best output on a shortest path */
+	FAB_SIM_SPRAY,	  /* a random output on a shortest path */
+	FAB_SIM_BY_VALIANT,
+	FAB_SIM_BY_UGAL,
+};
+extern const struct fab_choices fab_sim_route_choices;
+
 /* Fabric, endpoints, tables and trees. All is borrowed. */
 struct fab_sim_problem {
 	const struct fab_fabric *f;
@@ -155,6 +166,10 @@ struct fab_sim_params {
 	void *progress_context;
 };
 
+/* The chooser and the detours of a routing; `chooser`: row of fab_sim_chooser_choices for
+ * those that look at queues. O(1). */
+void fab_sim_set_routing(struct fab_sim_params *params, enum fab_sim_routing routing,
+			 uint32_t chooser);
 /* Defaults: picoseconds, voq, 32 KiB a port, MTU 2048, 26 and 66 bytes of headers, 100
  * ns a switch, 10 ns a cable, 0 a host, 100 Gbit/s. O(1). */
 struct fab_sim_params fab_sim_defaults(void);

@@ -81,7 +81,7 @@ static void open_stage(struct stage *st, const char *spec, const char *route, ui
 		st->routes = bench_route(&up, route);
 	else
 		st->params.routing =
-			!strcmp(route, "spray") ? FAB_RDMA_SPRAY : FAB_RDMA_ADAPTIVE;
+			!strcmp(route, "spray") ? FAB_SIM_SPRAY : FAB_SIM_BY_QUEUE;
 	st->transfer = draw(n, st->ends.n);
 	st->problem = (struct fab_rdma_problem){.f = st->f,
 						.ends = &st->ends,

@@ -38,7 +38,7 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 	struct fab_rdma_params p = fab_rdma_defaults();
 
 	p.mtu = 256;
-	p.routing = (enum fab_rdma_routing)fuzz_below(d, 3);
+	p.routing = (enum fab_sim_routing)fuzz_below(d, 4);
 	p.buffer = fuzz_below(d, 2) ? 0 : 320 * (1 + fuzz_below(d, 6));
 	p.switch_ps = (uint64_t)fuzz_below(d, 3) * 100000;
 	p.no_handshake = !fuzz_below(d, 4);

@@ -69,9 +69,9 @@ static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
 	params.header = p->header;
 	params.buffer = p->buffer;
 	params.buffer_per_vl = true;
-	params.chooser = p->routing == FAB_RDMA_BY_TABLE ? 0
-			 : p->routing == FAB_RDMA_SPRAY	 ? 2
-							 : 1;
+	params.chooser = p->routing == FAB_SIM_BY_TABLE ? 0
+			 : p->routing == FAB_SIM_SPRAY	? 2
+							: 1;
 	params.seed = fab_mix64(p->seed + 4);
 	params.time = 0;
 	params.warmup = 0;
@@ -108,7 +108,7 @@ static void draw(struct fab_rdma_transfer *t, const struct net *net, uint64_t se
 			.is_read = true};
 }
 
-static void compare(const struct net *net, enum fab_rdma_routing routing, uint32_t buffer,
+static void compare(const struct net *net, enum fab_sim_routing routing, uint32_t buffer,
 		    uint64_t seed)
 {
 	uint32_t n = net->n_from < FLOWS ? net->n_from : FLOWS, mtu = 512u << seed % 3;
@@ -162,9 +162,9 @@ Test(one_network, same_times)
 		for (uint64_t seed = 0; seed < SEEDS; seed++) {
 			uint32_t buffer = 2112u << seed % 4;
 
-			compare(&nets[i], FAB_RDMA_BY_TABLE, buffer, seed);
-			compare(&nets[i], FAB_RDMA_ADAPTIVE, buffer, seed);
-			compare(&nets[i], FAB_RDMA_SPRAY, buffer, seed);
+			compare(&nets[i], FAB_SIM_BY_TABLE, buffer, seed);
+			compare(&nets[i], FAB_SIM_BY_QUEUE, buffer, seed);
+			compare(&nets[i], FAB_SIM_SPRAY, buffer, seed);
 		}
 }
 

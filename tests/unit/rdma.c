@@ -372,7 +372,7 @@ Test(rdma, vectors_beyond_the_window)
 	st.params.mtu = 512;
 	st.params.window = 32;
 	st.params.rto_ps = 200000000;
-	st.params.routing = FAB_RDMA_SPRAY;
+	st.params.routing = FAB_SIM_SPRAY;
 	rdma_stage_net(&st);
 	cr_expect_lt(vectors_over_oracle(&st, 3, 0), 4);
 }

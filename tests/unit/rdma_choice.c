@@ -184,7 +184,7 @@ Test(rdma_choice, nothing_to_choose_by)
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_UNTOUCHED);
 	/* packets that came in another order are late */
 	m.cases[A].params.bad.loss = m.cases[B].params.bad.loss = 0;
-	m.cases[A].params.routing = m.cases[B].params.routing = FAB_RDMA_SPRAY;
+	m.cases[A].params.routing = m.cases[B].params.routing = FAB_SIM_SPRAY;
 	m.sum[B].reorder.max = 2;
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_TAKE);
 	m.cases[A].params.bad.delayed = 0.1;

@@ -21,7 +21,7 @@ static struct fab_rdma_transfer *all_far(uint32_t n_ends, uint32_t rounds, uint6
 }
 
 static void run_bounded(const char *spec, const char *engine,
-			enum fab_rdma_routing routing, uint32_t buffer,
+			enum fab_sim_routing routing, uint32_t buffer,
 			struct fab_rdma_result *r)
 {
 	FAB_AUTOFREE struct fab_rdma_transfer *t = all_far(16, 6, 30000);
@@ -48,8 +48,9 @@ static void run_bounded(const char *spec, const char *engine,
  * escape lanes adaptive packets; tables that stall are said to. */
 Test(rdma_network, bounded)
 {
-	static const enum fab_rdma_routing routing[] = {
-		FAB_RDMA_BY_TABLE, FAB_RDMA_ADAPTIVE, FAB_RDMA_SPRAY};
+	static const enum fab_sim_routing routing[] = {FAB_SIM_BY_TABLE, FAB_SIM_BY_QUEUE,
+						       FAB_SIM_SPRAY, FAB_SIM_BY_VALIANT,
+						       FAB_SIM_BY_UGAL};
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 
 	for (size_t i = 0; i < FAB_COUNT(routing); i++)
@@ -64,7 +65,7 @@ Test(rdma_network, bounded)
 			/* a packet and no more waits for each input and lane */
 			fab_rdma_result_fini(&r);
 		}
-	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_RDMA_BY_TABLE, 576, &r);
+	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_SIM_BY_TABLE, 576, &r);
 	cr_assert(r.is_stalled);
 	cr_assert_gt(r.n_hung, 0);
 }

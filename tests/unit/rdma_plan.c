@@ -29,7 +29,7 @@ static void small_init(struct small *s)
 					       .n_runs = RUNS,
 					       .n_threads = 1};
 	s->q.params.mtu = 512;
-	s->q.params.routing = FAB_RDMA_ADAPTIVE;
+	s->q.params.routing = FAB_SIM_BY_QUEUE;
 	s->q.params.bad.delayed = 0.2;
 	s->q.params.bad.delay_ps = 800000;
 	s->q.params.seed = 1;
