@@ -176,6 +176,11 @@ static void describe_files(struct fab_arena *a, const struct fab_launch_params *
 		row->costs = "software on all nodes, and the files in their memory";
 		return;
 	}
+	if (to->of[FAB_SETTING_STAGE_IN] == FAB_STAGE_STORM) {
+		row->how = "Job script: no sbcast, programs are opened where they are";
+		row->costs = "load of the file system";
+		return;
+	}
 	row->how =
 		"Job script: sbcast --send-libs PROGRAM /tmp/PROGRAM (or srun --bcast --send-libs)";
 	if (has_fanout) {
@@ -185,7 +190,7 @@ static void describe_files(struct fab_arena *a, const struct fab_launch_params *
 			"Job script: sbcast --send-libs --fanout=%u PROGRAM /tmp/PROGRAM",
 			fanout);
 	}
-	row->costs = fab_arena_format(a, "%.3g MB of memory or local disk on each node",
+	row->costs = fab_arena_format(a, "%.4g MB of memory or local disk on each node",
 				      FAB_PARAM(params, image_MB));
 }
 
