@@ -184,7 +184,7 @@ const struct fab_column launch_advise_columns[] = {
 	COLUMN(saved_high_s, REAL, "greatest saving over these, s", FAB_COL_SECONDS,
 	       PLAIN),
 	COLUMN(total_s, REAL, "the start with the changes up to this row, s",
-	       FAB_COL_SECONDS, LESS),
+	       FAB_COL_EXTRA | FAB_COL_SECONDS, LESS),
 	COLUMN(verdict, TEXT,
 	       "yes: it saves for all possible values of assumed constants; depends: for some it costs",
 	       FAB_COL_EXTRA, NONE),
