@@ -32,6 +32,7 @@ struct bootplan_export {
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
 	const char *boot_url, *script, *kernel, *initrd, *params, *interface;
 	bool is_strict;
+	bool has_second; /* a second server for each node */
 };
 
 /* Options about other methods to distribute. */
@@ -152,7 +153,9 @@ struct bootplan_outcome {
 	const char *largest_text;
 	FAB_VEC(struct bootplan_method) methods;
 	struct bootplan_costs costs;
-	bool has_broken_tree;	    /* with --verify */
+	bool has_broken_tree; /* with --verify */
+	uint32_t *second_of;  /* [n_nodes] second interfaces; NULL: not asked for */
+	struct fab_seconds seconds;
 	struct fab_subnets subnets; /* --network or --networks */
 	struct bootplan_exported exported;
 	struct bootplan_previous previous;
@@ -212,8 +215,8 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 int bootplan_write_dot(FILE *out, const struct fab_work *w, struct fab_err *err);
 int bootplan_write_plot(FILE *out, const struct fab_work *w, struct fab_err *err);
 /* Sentence and fields of the files; nothing without files. */
-void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x);
-void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x);
+void bootplan_answer_exported(struct fab_report *r, const struct bootplan_outcome *o);
+void bootplan_report_exported(struct fab_report *r, const struct bootplan_outcome *o);
 
 /* Does the folder hold the mapping of its boot files? */
 bool bootplan_has_previous(const char *folder);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "boot/addresses.h"
 #include "bootplan.h"
 #include "export/dot.h"
@@ -136,6 +137,7 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 				     .identity = e->identity,
 				     .subnets =
 					     w->o->subnets.of.n ? &w->o->subnets : NULL,
+				     .second_of = w->o->second_of,
 				     .boot_url = e->boot_url,
 				     .script = e->script,
 				     .kernel = e->kernel,
@@ -210,6 +212,16 @@ int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outco
 			n_unserved++;
 			first = o->largest->node[i];
 		}
+	if (!n_unserved && e->has_second) {
+		int rc;
+
+		o->second_of = FAB_NEW((size_t)o->m->n_nodes + 1, uint32_t);
+		rc = fab_mapping_seconds(o->m, o->largest, of, o->second_of, &o->seconds,
+					 err);
+		if (rc)
+			fab_err_prefix(err, "--set second-server");
+		return rc;
+	}
 	if (!n_unserved)
 		return 0;
 	if (loaded && loaded[first] != FAB_NONE)
@@ -279,8 +291,25 @@ void bootplan_exported_fini(struct bootplan_exported *out)
 	fab_boot_written_fini(&out->written);
 }
 
-void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x)
+/* What the slowest node gets when the server is lost that matters most. */
+static void say_seconds(struct fab_report *r, const struct bootplan_outcome *o)
 {
+	const struct fab_seconds *x = &o->seconds;
+	char name[BOOTPLAN_NAME_BYTES], mbps[32], bound[32];
+
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"Second servers: without any one server the slowest node gets %s (without %s, where no mapping gives more than %s), with up to %u nodes on a server (%u if all are even). No mapping gives more for %u of %u losses.",
+		fab_human_mbps(x->bandwidth_mbps, mbps),
+		fab_machine_server_name(o->m, x->worst_server, name, sizeof(name)),
+		fab_human_mbps(x->bound_mbps, bound), x->most_nodes, x->even_nodes,
+		x->n_at_bound, x->n_losses);
+}
+
+void bootplan_answer_exported(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	const struct bootplan_exported *x = &o->exported;
+
 	if (!x->format)
 		return;
 	fab_report_answer(
@@ -291,6 +320,8 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 		x->is_by_interface ? "server interface" : "server",
 		x->written.n_servers == 1 ? "" : "s",
 		x->port ? ", each known by the first connected port of its host" : "");
+	if (o->second_of)
+		say_seconds(r, o);
 	if (x->written.omitted.n)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "Left out, without a boot server: %zu node%s; %s.",
@@ -299,8 +330,11 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 				  x->written.why_omitted.text);
 }
 
-void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x)
+void bootplan_report_exported(struct fab_report *r, const struct bootplan_outcome *o)
 {
+	const struct bootplan_exported *x = &o->exported;
+	char name[BOOTPLAN_NAME_BYTES];
+
 	if (!x->format)
 		return;
 	fab_report_text(r, "boot_files.format", x->format);
@@ -310,6 +344,20 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_export
 	fab_report_uint(r, "boot_files.by_guid", x->written.n_by_guid);
 	fab_report_uint(r, "boot_files.several_ports", x->n_of_several_ports);
 	fab_report_text(r, "boot_files.first_port", x->port);
+	if (o->second_of) {
+		fab_report_text(r, "second_servers.worst_loss",
+				fab_machine_server_name(o->m, o->seconds.worst_server,
+							name, sizeof(name)));
+		fab_report_real(r, "second_servers.bandwidth_mbps", FAB_COL_MBPS,
+				o->seconds.bandwidth_mbps);
+		fab_report_real(r, "second_servers.bound_mbps", FAB_COL_MBPS,
+				o->seconds.bound_mbps);
+		fab_report_uint(r, "second_servers.max_nodes", o->seconds.most_nodes);
+		fab_report_uint(r, "second_servers.even_nodes", o->seconds.even_nodes);
+		fab_report_uint(r, "second_servers.losses", o->seconds.n_losses);
+		fab_report_uint(r, "second_servers.losses_at_bound",
+				o->seconds.n_at_bound);
+	}
 	fab_report_field(
 		r, &(struct fab_column){.name = "boot_files.omitted", .type = FAB_NAMES},
 		(union fab_cell){.names = &(struct fab_names){

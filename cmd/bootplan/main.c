@@ -160,7 +160,7 @@ static const struct fab_relation relations[] = {
 	{"to-out,to-dir", FAB_NEEDS, "to"},
 	{"to-out,to-dir", FAB_APART},
 	{"dry-run,fresh", FAB_GOES_WITH, "to-dir"},
-	{"strict,hosts,network,networks,identity,boot-file,boot-url,script,kernel,initrd,params",
+	{"strict,second-server,hosts,network,networks,identity,boot-file,boot-url,script,kernel,initrd,params",
 	 FAB_GOES_WITH, "to"},
 	{"interface", FAB_GOES_WITH, "to=kea4,to=kea6"},
 	{"addresses", FAB_GOES_WITH, "network,networks"},

@@ -492,13 +492,13 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	fab_cli_answer_shard(r, &o->p->shard);
 	answer(r, w->arena, o, s);
 	bootplan_answer_costs(r, w->arena, o);
-	bootplan_answer_exported(r, &o->exported);
+	bootplan_answer_exported(r, o);
 	bootplan_answer_previous(r, o);
 	fab_cli_report_shard(r, &o->p->shard);
 	if (!o->m->fabric && format == FAB_FORMAT_JSON)
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);
-	bootplan_report_exported(r, &o->exported);
+	bootplan_report_exported(r, o);
 	bootplan_report_previous(r, &o->previous);
 	print_advice(r, w->arena, o);
 	print_services(r, o);

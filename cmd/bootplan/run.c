@@ -459,6 +459,7 @@ static void fini(void *outcome)
 	bootplan_exported_fini(&o->exported);
 	bootplan_previous_fini(&o->previous);
 	fab_subnets_fini(&o->subnets);
+	free(o->second_of);
 	for (uint32_t i = 0; i < o->n_batches; i++)
 		fab_batch_fini(&o->batches[i]);
 	free(o->batches);

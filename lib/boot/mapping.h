@@ -96,6 +96,27 @@ bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *ba
 			 double mbps);
 
 /*
+ * A second server for each node of the batch, for the loss of any one server: where its
+ * nodes go so that the slowest node gets the most while all others keep theirs.
+ */
+struct fab_seconds {
+	uint32_t n_losses;     /* servers with nodes */
+	uint32_t n_at_bound;   /* of these: no mapping gives the slowest node more */
+	uint32_t worst_server; /* by whose loss the slowest node gets the least */
+	double bandwidth_mbps; /* of the slowest node then, by equal shares */
+	double bound_mbps;     /* the most that any mapping gives it then */
+	uint32_t most_nodes;   /* on one server after any loss */
+	uint32_t even_nodes;   /* nodes / servers left, rounded up */
+};
+/*
+ * second_of[n_nodes] is the caller's; FAB_NONE outside of the batch. EINVAL: a node
+ * without a server, one server only. O(servers * fab_mapping_complete()).
+ */
+int fab_mapping_seconds(const struct fab_machine *m, const struct fab_batch *batch,
+			const uint32_t *interface_of, uint32_t *second_of,
+			struct fab_seconds *out, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
  * By a simpler path: every node of the batch has an interface of a server that is up.
  * EINVAL with the first node that has not. O(batch).
  */

@@ -100,7 +100,8 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 	}
 	at = fab_strmap_put(k->by_name, name, strlen(name), n);
 	if (at == n) {
-		plan->server[n].name = fab_arena_strdup(&k->arena, name);
+		plan->server[n].name = plan->server[n].host =
+			fab_arena_strdup(&k->arena, name);
 		if (strchr(name, '/'))
 			fab_machine_interface_host_name(k->m, interface, name,
 							sizeof(name));
@@ -162,6 +163,77 @@ static const struct fab_subnet *subnet_of(const struct fab_subnets *s, const cha
 	return first;
 }
 
+struct sorting {
+	const struct boot_node *node;
+	bool by_second;
+};
+
+/* By server, or by second server and then server; else in the order of the batch. */
+static int cmp_node(const void *a, const void *b, void *context)
+{
+	const struct sorting *x = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct boot_node *n = &x->node[i], *other = &x->node[j];
+
+	if (x->by_second && n->second != other->second)
+		return n->second < other->second ? -1 : 1;
+	if (n->server != other->server)
+		return n->server < other->server ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+/* The nodes of each server, and those of each pair of second and first server. */
+static void sort_nodes(struct maker *k)
+{
+	struct boot_plan *plan = &k->plan;
+	struct sorting x = {.node = plan->node};
+	uint32_t *nodes =
+		FAB_ARENA_NEW(&k->arena, 2 * (size_t)plan->n_nodes + 1, uint32_t);
+	uint32_t *seconds = nodes + plan->n_nodes, n_pairs = 0, at = 0;
+
+	for (uint32_t i = 0; i < plan->n_nodes; i++) {
+		struct boot_server *s = &plan->server[plan->node[i].server];
+
+		nodes[i] = seconds[i] = i;
+		s->n++;
+	}
+	qsort_r(nodes, plan->n_nodes, sizeof(*nodes), cmp_node, &x);
+	for (uint32_t s = 0; s < plan->n_servers; s++) {
+		plan->server[s].nodes = nodes + at;
+		at += plan->server[s].n;
+	}
+	if (!plan->site->second_of)
+		return;
+	x.by_second = true;
+	qsort_r(seconds, plan->n_nodes, sizeof(*seconds), cmp_node, &x);
+	plan->stand_in =
+		FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, struct boot_server);
+	plan->first_stand_in =
+		FAB_ARENA_NEW0(&k->arena, (size_t)plan->n_servers + 1, uint32_t);
+	for (uint32_t i = 0; i < plan->n_nodes; i++) {
+		const struct boot_node *n = &plan->node[seconds[i]];
+		const struct boot_node *before = i ? &plan->node[seconds[i - 1]] : NULL;
+
+		if (n->second == FAB_NONE)
+			break;
+		if (!before || before->second != n->second ||
+		    before->server != n->server) {
+			struct boot_server *pair = &plan->stand_in[n_pairs++];
+
+			*pair = plan->server[n->second];
+			pair->name = plan->server[n->server].name;
+			pair->group = plan->server[n->server].group;
+			pair->nodes = seconds + i;
+			pair->n = 0;
+			pair->stands_in = true;
+			plan->first_stand_in[n->second + 1]++;
+		}
+		plan->stand_in[n_pairs - 1].n++;
+	}
+	for (uint32_t s = 0; s < plan->n_servers; s++)
+		plan->first_stand_in[s + 1] += plan->first_stand_in[s];
+}
+
 /* Nodes and servers of the batch; a node whose name the format cannot hold is noted
  * instead. */
 static void collect(struct maker *k, const struct fab_batch *batch,
@@ -169,7 +241,8 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 {
 	struct boot_plan *plan = &k->plan;
 	struct fab_boot_written *w = k->written;
-	uint32_t n_interfaces = k->m->n_interfaces, n_kept = 0, at = 0;
+	const uint32_t *second_of = plan->site->second_of;
+	uint32_t n_interfaces = k->m->n_interfaces, n_kept = 0;
 	uint32_t *kept = FAB_ARENA_NEW(&k->arena, batch->n, uint32_t);
 	bool *serves = FAB_ARENA_NEW0(&k->arena, n_interfaces, bool);
 	char name[NAME_BYTES], safe[4 * NAME_BYTES];
@@ -190,6 +263,8 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 		} else if (interface_of[node] < n_interfaces) {
 			kept[n_kept++] = node;
 			serves[interface_of[node]] = true;
+			if (second_of && second_of[node] < n_interfaces)
+				serves[second_of[node]] = true;
 		}
 	}
 	/* servers in their own order, whatever the batch's */
@@ -202,6 +277,7 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 		fab_machine_node_name(k->m, kept[i], name, sizeof(name));
 		*n = (struct boot_node){.name = fab_arena_strdup(&k->arena, name),
 					.server = server_of(k, interface_of[kept[i]]),
+					.second = FAB_NONE,
 					.guid = fab_machine_node_guid(k->m, kept[i]),
 					.ip = address_of(k, name)};
 		n->subnet[0] = subnet_of(plan->site->subnets, n->ip.ip, false);
@@ -210,21 +286,11 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 			fab_boot_id_of(plan->site->identity, n->ip.mac, n->guid, &n->id);
 		if (!n->has_id)
 			*n->id.client_id = 0;
-		plan->server[n->server].n++;
-	}
-	/* the nodes of each server, in the order of the batch */
-	plan->by_server = FAB_ARENA_NEW(&k->arena, plan->n_nodes, uint32_t);
-	for (uint32_t s = 0; s < plan->n_servers; s++) {
-		plan->server[s].first = at;
-		at += plan->server[s].n;
-		plan->server[s].n = 0;
-	}
-	for (uint32_t i = 0; i < plan->n_nodes; i++) {
-		struct boot_server *s = &plan->server[plan->node[i].server];
-
-		plan->by_server[s->first + s->n++] = i;
+		if (second_of && second_of[kept[i]] < n_interfaces)
+			n->second = server_of(k, second_of[kept[i]]);
 	}
 	name_groups(k);
+	sort_nodes(k);
 }
 
 static void maker_fini(struct maker *k)
@@ -406,6 +472,13 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 				name);
 	if (flags & NEEDS_KERNEL && !site->kernel)
 		return fab_fail(err, EINVAL, "no kernel is given, which %s needs", name);
+	if (site->second_of && !(flags & HAS_SECOND))
+		return fab_fail(err, EINVAL, "%s cannot express second servers", name);
+	if (site->second_of && flags & TWICE && !is_directory)
+		return fab_fail(
+			err, EINVAL,
+			"%s has two servers for a node in a folder only, by the files of both",
+			name);
 	if (flags & BY_SERVER && !is_directory && k->plan.n_servers > 1)
 		return fab_fail(err, EINVAL,
 				"%s is a file for each of the %u servers, not one file",

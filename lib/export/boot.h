@@ -41,13 +41,15 @@ enum fab_boot_arch {
 };
 /*
  * Contents of the files apart from the mapping. In templates {server} is the server's
- * name, {address} for its IP (in brackets where it is IPv6), {file} for the name of the
- * file that the architecture loads; ${...} is left to iPXE.
+ * name (in URLs that of the server that answers), {address} for its IP (in brackets where
+ * it is IPv6), {file} for the name of the file that the architecture loads; ${...} is
+ * left to iPXE.
  */
 struct fab_boot_site {
 	const struct fab_host_addresses *addresses; /* NULL: none is known */
 	enum fab_boot_identity identity;
-	const struct fab_subnets *subnets;	 /* NULL: none is given */
+	const struct fab_subnets *subnets; /* NULL: none is given */
+	const uint32_t *second_of;	   /* [n_nodes] second interfaces; NULL: none */
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* NULL: undionly.kpxe, ipxe.efi .. */
 	/* templates; NULL: what is usual */
 	const char *boot_url; /* of UEFI HTTP boot: http://{address}/{file} */
@@ -81,9 +83,10 @@ struct fab_boot_written {
  * is left out and noted in *written, for any host chooses its own description. EINVAL
  * names the node or server that lacks what the format needs (a MAC or GUID, an IP, a
  * kernel) or has a MAC, an IP or an identifier that another one has, a server with such a
- * name, with site->is_strict the first node with one, and without it the first one if
- * none is left; then nothing is written. fab_boot_written_fini() frees *written, also
- * after an error. O(batch log batch + servers).
+ * name, second servers that the format cannot express, with site->is_strict the first
+ * node with one, and without it the first one if none is left; then nothing is written.
+ * fab_boot_written_fini() frees *written, also after an error. O(batch log batch +
+ * servers).
  */
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,

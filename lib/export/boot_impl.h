@@ -8,6 +8,7 @@
 struct boot_node {
 	const char *name;
 	uint32_t server; /* into boot_plan.server */
+	uint32_t second; /* likewise; FAB_NONE: none */
 	uint64_t guid;	 /* of the port; 0: unknown */
 	struct fab_boot_id id;
 	bool has_id;
@@ -15,12 +16,17 @@ struct boot_node {
 	const struct fab_subnet *subnet[2]; /* IPv4, IPv6; NULL: none */
 };
 
+/* A server and the nodes that it serves, or those of another whose second server it is.
+ */
 struct boot_server {
-	const char *name;
+	const char *name;  /* the first server of the nodes */
+	const char *host;  /* the one that answers */
 	const char *file;  /* of its file, without the extension */
 	const char *group; /* of a-z, A-Z, 0-9 and _; no other server has it */
 	struct fab_host_address ip;
-	uint32_t first, n; /* into boot_plan.by_server */
+	const uint32_t *nodes; /* [n] into boot_plan.node */
+	uint32_t n;
+	bool stands_in; /* as second server */
 };
 
 /* Nodes and their servers, checked. */
@@ -30,7 +36,9 @@ struct boot_plan {
 	uint32_t n_nodes;
 	struct boot_server *server; /* [n_servers], those that serve a node */
 	uint32_t n_servers;
-	uint32_t *by_server; /* [n_nodes] into node, server by server */
+	/* those that stand in: stand_in[first_stand_in[s]] ... of server s */
+	struct boot_server *stand_in;
+	uint32_t *first_stand_in; /* [n_servers + 1]; NULL: none stands in */
 };
 
 /* Requirements of a format, and properties of its files. */
@@ -51,6 +59,8 @@ enum {
 	NEEDS_NETWORK = 1 << 13,  /* of either family; servers have addresses of each */
 	SERVERS_INSIDE = 1 << 14, /* the program listens only in networks of the site */
 	NO_DEFAULT = 1 << 15,	  /* a folder has no file that servers share */
+	HAS_SECOND = 1 << 16,	  /* says who the second server of a node is */
+	TWICE = 1 << 17,	  /* by the files of two servers in a folder */
 };
 
 struct boot_line;
@@ -64,7 +74,8 @@ struct boot_template {
 	bool (*is_ambiguous)(const char *name);
 };
 
-/* The contents of one file: servers first .. end - 1, and what all share. */
+/* The contents of one file: servers first .. end - 1, what all share, and, of one server,
+ * those for which it stands in. */
 struct boot_part {
 	FILE *out;
 	const struct boot_plan *plan;
@@ -73,11 +84,32 @@ struct boot_part {
 	bool has_shared;
 };
 
+/* How many servers the part has, and the i-th of them. */
+static inline uint32_t boot_part_count(const struct boot_part *part)
+{
+	const uint32_t *of = part->plan->first_stand_in;
+	uint32_t s = part->first, n = part->end - s;
+
+	return part->template->flags & TWICE && of && n == 1 && !part->has_shared
+		       ? n + of[s + 1] - of[s]
+		       : n;
+}
+
+static inline const struct boot_server *boot_part_server(const struct boot_part *part,
+							 uint32_t i)
+{
+	const struct boot_plan *plan = part->plan;
+	uint32_t n = part->end - part->first;
+
+	return i < n ? &plan->server[part->first + i]
+		     : &plan->stand_in[plan->first_stand_in[part->first] + i - n];
+}
+
 /* A node of the part's server. */
 static inline const struct boot_node *
 boot_node_of(const struct boot_plan *plan, const struct boot_server *server, uint32_t i)
 {
-	return &plan->node[plan->by_server[server->first + i]];
+	return &plan->node[server->nodes[i]];
 }
 
 /* Read a template (fabric-formats(5), TEMPLATES OF BOOT FILES). EINVAL: file, line and

@@ -82,6 +82,7 @@ bool boot_names_address(const char *text)
 static char *expand(const char *text, const struct boot_server *server, const char *file,
 		    bool is_ip6)
 {
+	const char *name = strstr(text, "://") ? server->host : server->name;
 	/* where both families use one text, the one that is there */
 	bool is_six = is_ip6 || !*server->ip.ip;
 	char *out = NULL;
@@ -101,7 +102,7 @@ static char *expand(const char *text, const struct boot_server *server, const ch
 			fprintf(stream, is_six ? "[%s]" : "%s",
 				is_six ? server->ip.ip6 : server->ip.ip);
 		else
-			fputs(word ? file : server->name, stream);
+			fputs(word ? file : name, stream);
 		at += strlen(words[word]) - 1;
 	}
 	fclose(stream);
@@ -154,6 +155,7 @@ enum line_kind {
 	LISTS,
 	NETWORKS4,
 	NETWORKS6,
+	SECONDS,
 	IF,
 	UNLESS,
 	END
@@ -171,9 +173,10 @@ static const struct {
 	const char *name;
 	enum line_kind kind;
 } blocks[] = {
-	{"servers", SERVERS}, {"servers all", ALL_SERVERS}, {"nodes", NODES},
-	{"lists", LISTS},     {"networks4", NETWORKS4},	    {"networks6", NETWORKS6},
-	{"end", END},
+	{"servers", SERVERS},	  {"servers all", ALL_SERVERS},
+	{"nodes", NODES},	  {"lists", LISTS},
+	{"networks4", NETWORKS4}, {"networks6", NETWORKS6},
+	{"seconds", SECONDS},	  {"end", END},
 };
 
 static const struct {
@@ -197,7 +200,7 @@ static const struct {
 };
 
 /* Where values are taken from. */
-enum source { OF_SITE, OF_LIST, OF_SERVER, OF_NODE, OF_NETWORK };
+enum source { OF_SITE, OF_LIST, OF_SERVER, OF_NODE, OF_NETWORK, OF_SECOND };
 /* A member that is a text, an array of char, both addresses of a host, or a text of the
  * command line for each server; a member of the first network of a family, its bits,
  * addresses of a network in brackets; the file of an architecture, by
@@ -207,6 +210,8 @@ enum form {
 	CHARS,
 	EITHER,
 	GIVEN,
+	GIVEN_BY_SECOND,
+	GIVEN_BY_OTHER,
 	NETWORK4,
 	NETWORK6,
 	PREFIX6,
@@ -231,6 +236,8 @@ enum form {
 	SERVER_COMMA,
 	SHARED,
 	N_SERVERS,
+	STANDS_IN,
+	HAS_SECONDS,
 	NEWLINE,
 };
 
@@ -299,6 +306,23 @@ static const struct value {
 	{"network6_first", OF_SITE, NETWORK6, offsetof(struct fab_ip_network, first)},
 	{"network6_prefix", OF_SITE, PREFIX6, offsetof(struct fab_ip_network, text)},
 	{"newline", OF_SITE, NEWLINE, 0},
+	{"seconds", OF_SITE, HAS_SECONDS, 0},
+	{"second", OF_SECOND, POINTER, offsetof(struct boot_server, name)},
+	{"second_any_ip", OF_SECOND, EITHER, offsetof(struct boot_server, ip)},
+	{"host", OF_SERVER, POINTER, offsetof(struct boot_server, host)},
+	{"stands_in", OF_SERVER, STANDS_IN, 0},
+	{"kernel_of_answering", OF_SERVER, GIVEN_BY_SECOND,
+	 offsetof(struct fab_boot_site, kernel)},
+	{"initrd_of_answering", OF_SERVER, GIVEN_BY_SECOND,
+	 offsetof(struct fab_boot_site, initrd)},
+	{"params_of_answering", OF_SERVER, GIVEN_BY_SECOND,
+	 offsetof(struct fab_boot_site, params)},
+	{"kernel_of_next", OF_SERVER, GIVEN_BY_OTHER,
+	 offsetof(struct fab_boot_site, kernel)},
+	{"initrd_of_next", OF_SERVER, GIVEN_BY_OTHER,
+	 offsetof(struct fab_boot_site, initrd)},
+	{"params_of_next", OF_SERVER, GIVEN_BY_OTHER,
+	 offsetof(struct fab_boot_site, params)},
 	{"net", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.text)},
 	{"net_first", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.first)},
 	{"net_mask", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.mask)},
@@ -385,13 +409,15 @@ static const char *wrong_value(const struct value *v, unsigned open)
 	if (v->of == OF_SERVER &&
 	    !(open & (1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES)))
 		return "a value of a server, expected between %servers and %end";
+	if (v->of == OF_SECOND && !(open & (1U << SECONDS | 1U << NODES)))
+		return "a second server, expected between %seconds or %nodes and %end";
 	if (v->of == OF_NETWORK && !(open & (1U << NETWORKS4 | 1U << NETWORKS6)))
 		return "a value of a network, expected between %networks4 or %networks6 and %end";
 	return NULL;
 }
 
 /* A sentence on the first such value of a line; NULL: all can be there. */
-static const char *wrong_values(const struct boot_template *t, const char *at, size_t n,
+static const char *wrong_values(struct boot_template *t, const char *at, size_t n,
 				unsigned open)
 {
 	const char *end = at + n, *wrong = NULL;
@@ -403,6 +429,8 @@ static const char *wrong_values(const struct boot_template *t, const char *at, s
 		if (!len)
 			continue;
 		wrong = wrong_value(p.value, open);
+		if (!wrong && (p.value->of == OF_SECOND || p.value->form == HAS_SECONDS))
+			t->flags |= HAS_SECOND;
 		if (!wrong && t->flags & QUOTES && p.value->form == POINTER &&
 		    !p.is_csv && !p.is_json)
 			wrong = "with %names any expected csv: or json: before names";
@@ -479,6 +507,10 @@ static bool take_header(struct boot_template *t, const char *at, size_t n)
 		t->flags |= NO_DEFAULT;
 		return true;
 	}
+	if (!strcmp(word, "twice") && !rest) {
+		t->flags |= TWICE | HAS_SECOND;
+		return true;
+	}
 	if (!strcmp(word, "names") && rest) {
 		t->flags |= strcmp(rest, "any") ? 0 : QUOTES;
 		t->is_ambiguous = !strcmp(rest, "noderange") ? is_noderange
@@ -540,6 +572,8 @@ int boot_template_read(const char *file, const char *text, size_t len,
 			line.kind = line.at[1] == 'i' ? IF : UNLESS;
 			line.value = find_value(line.at + skipped, n - skipped);
 			wrong = wrong_value(line.value, kinds);
+			if (!wrong && line.value->form == HAS_SECONDS)
+				out->flags |= HAS_SECOND;
 			if (wrong)
 				return bad_line(file, number, wrong, line.at, n, err);
 		} else {
@@ -551,7 +585,8 @@ int boot_template_read(const char *file, const char *text, size_t len,
 		}
 		if (line.kind == END && !depth)
 			return bad_line(file, number, "nothing to end", line.at, n, err);
-		if (line.kind == LISTS && !(kinds & 1U << SERVERS))
+		if ((line.kind == LISTS || line.kind == SECONDS) &&
+		    !(kinds & 1U << SERVERS))
 			return bad_line(file, number, "expected inside %servers", line.at,
 					n, err);
 		if (line.kind == END) {
@@ -607,7 +642,8 @@ struct text {
 /* Values at one place of the file, and the line that is being put together. */
 struct scope {
 	const struct boot_part *part;
-	const struct boot_server *server;
+	const struct boot_server *server, *second;
+	uint32_t n_server; /* its place in the part */
 	const struct boot_node *node;
 	const struct fab_subnet *subnet;
 	const char *list;
@@ -679,14 +715,23 @@ static const char *value_of(const struct scope *x, const struct value *v,
 {
 	const struct boot_part *part = x->part;
 	const struct fab_boot_site *site = part->plan->site;
-	const void *const bases[] = {site, &x->list, x->server, x->node, x->subnet};
+	const void *const bases[] = {site,    &x->list,	 x->server,
+				     x->node, x->subnet, x->second};
 	const char *at = (const char *)bases[v->of] + v->at;
 	const struct fab_host_address *ip = (const void *)at;
 	const struct fab_subnet *net =
 		fab_subnets_first(site->subnets, v->form != NETWORK4);
 	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
 	FAB_AUTOFREE char *file = NULL, *otherwise = NULL;
+	/* what iPXE has of the server that answered */
+	static const struct boot_server answering = {
+		.name = "${next-server}",
+		.host = "${next-server}",
+	};
+	struct boot_server other = {0};
 
+	if (v->of == OF_SECOND && !x->second)
+		return NULL;
 	switch (v->form) {
 	case POINTER:
 		return *(const char *const *)(const void *)at;
@@ -742,16 +787,30 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	case COMMA:
 		return x->is_last ? NULL : ",";
 	case SERVER_COMMA:
-		return x->server + 1 == part->plan->server + part->end ? NULL : ",";
+		return x->n_server + 1 == boot_part_count(part) ? NULL : ",";
 	case SHARED:
 		return part->has_shared ? "yes" : NULL;
+	case STANDS_IN:
+		return x->server->stands_in ? "yes" : NULL;
+	case HAS_SECONDS:
+		return site->second_of ? "yes" : NULL;
 	case N_SERVERS:
 		return part->end > part->first
 			       ? *owned = fab_format("%u", part->end - part->first)
 			       : NULL;
 	case NEWLINE:
 		return "\n";
+	case GIVEN_BY_SECOND:
+		other = answering;
+		memcpy(other.ip.ip, answering.name, sizeof(other.ip.ip) - 1);
+		break;
+	case GIVEN_BY_OTHER:
+		other = part->plan
+				->server[((size_t)(x->server - part->plan->server) + 1) %
+					 part->plan->n_servers];
+		break;
 	case GIVEN:
+		other = *x->server;
 		break;
 	}
 	/* by the command line, or the default of the template, for this server */
@@ -759,7 +818,7 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	file = fab_strndup(p && p->file ? p->file : "", p ? p->n_file : 0);
 	otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
 				p ? p->n_otherwise : 0);
-	*owned = expand(at ? at : otherwise, x->server, file, false);
+	*owned = expand(at ? at : otherwise, &other, file, false);
 	return *owned;
 }
 
@@ -853,16 +912,23 @@ static void write_lines(const struct scope *x, size_t from, size_t to);
 static void write_lists(struct scope x, size_t from, size_t to)
 {
 	const struct boot_server *s = x.server;
+	const struct boot_plan *plan = x.part->plan;
 	FAB_AUTOFREE const char **name = FAB_NEW((size_t)s->n + 1, const char *);
 
-	for (uint32_t i = 0, n = 0; i < s->n; i += n) {
+	for (uint32_t i = 0, n; i < s->n;) {
 		size_t bytes = 0;
 		FAB_AUTOFREE char *list = NULL;
 
-		for (n = 0; i + n < s->n && bytes < LIST_MAX_BYTES; n++) {
-			name[n] = boot_node_of(x.part->plan, s, i + n)->name;
-			bytes += strlen(name[n]) + 1;
+		for (n = 0; i < s->n && bytes < LIST_MAX_BYTES; i++) {
+			const struct boot_node *node = boot_node_of(plan, s, i);
+
+			if (x.second && x.second != &plan->server[node->second])
+				continue;
+			name[n] = node->name;
+			bytes += strlen(name[n++]) + 1;
 		}
+		if (!n)
+			continue;
 		x.list = list = fab_hostlist_fold(name, n);
 		write_lines(&x, from, to);
 	}
@@ -877,6 +943,9 @@ static void write_node(struct scope *x, const struct boot_node *node,
 		return;
 	if (x->node) {
 		x->is_last = !node;
+		x->second = x->node->second == FAB_NONE
+				    ? NULL
+				    : &x->part->plan->server[x->node->second];
 		write_lines(x, from, to);
 	}
 	x->node = node;
@@ -891,17 +960,19 @@ static void write_nodes(struct scope x, size_t from, size_t to)
 	const struct boot_plan *plan = part->plan;
 	const struct boot_server *own = x.server;
 	bool is_all = !own && !part->first && part->end == plan->n_servers;
-	uint32_t first = own ? (uint32_t)(own - plan->server) : part->first;
-	uint32_t end = own ? first + 1 : part->end;
 
 	x.node = NULL;
 	for (uint32_t i = 0; i < plan->n_nodes && is_all; i++)
 		write_node(&x, &plan->node[i], &plan->server[plan->node[i].server], from,
 			   to);
-	for (uint32_t s = first; s < end && !is_all; s++)
-		for (uint32_t i = 0; i < plan->server[s].n; i++)
-			write_node(&x, boot_node_of(plan, &plan->server[s], i),
-				   &plan->server[s], from, to);
+	for (uint32_t s = 0; s < boot_part_count(part) && !is_all && !own; s++) {
+		const struct boot_server *server = boot_part_server(part, s);
+
+		for (uint32_t i = 0; i < server->n; i++)
+			write_node(&x, boot_node_of(plan, server, i), server, from, to);
+	}
+	for (uint32_t i = 0; own && i < own->n; i++)
+		write_node(&x, boot_node_of(plan, own, i), own, from, to);
 	write_node(&x, NULL, NULL, from, to);
 }
 
@@ -916,15 +987,34 @@ static void write_networks(struct scope x, bool is_ip6, size_t from, size_t to)
 	}
 }
 
+/* A second server of the server's nodes, if any of them has it. */
+static void write_second(struct scope x, size_t from, size_t to)
+{
+	const struct boot_plan *plan = x.part->plan;
+	uint32_t i = 0;
+
+	while (i < x.server->n &&
+	       &plan->server[boot_node_of(plan, x.server, i)->second] != x.second)
+		i++;
+	if (i < x.server->n)
+		write_lines(&x, from, to);
+}
+
 static void write_block(struct scope x, const struct boot_line *line, size_t from)
 {
 	const struct boot_part *part = x.part;
+	const struct boot_plan *plan = part->plan;
 	bool is_all = line->kind == ALL_SERVERS;
 
 	if (line->kind == NODES) {
 		write_nodes(x, from, line->end);
 	} else if (line->kind == LISTS) {
 		write_lists(x, from, line->end);
+	} else if (line->kind == SECONDS) {
+		for (uint32_t i = 0; i < plan->n_servers && plan->site->second_of; i++) {
+			x.second = &plan->server[i];
+			write_second(x, from, line->end);
+		}
 	} else if (line->kind == NETWORKS4 || line->kind == NETWORKS6) {
 		write_networks(x, line->kind == NETWORKS6, from, line->end);
 	} else if (line->kind == IF || line->kind == UNLESS) {
@@ -934,10 +1024,11 @@ static void write_block(struct scope x, const struct boot_line *line, size_t fro
 		if ((value && *value) == (line->kind == IF))
 			write_lines(&x, from, line->end);
 	} else {
-		uint32_t end = is_all ? part->plan->n_servers : part->end;
+		uint32_t n = is_all ? plan->n_servers : boot_part_count(part);
 
-		for (uint32_t i = is_all ? 0 : part->first; i < end; i++) {
-			x.server = &part->plan->server[i];
+		for (x.n_server = 0; x.n_server < n; x.n_server++) {
+			x.server = is_all ? &plan->server[x.n_server]
+					  : boot_part_server(part, x.n_server);
 			write_lines(&x, from, line->end);
 		}
 	}

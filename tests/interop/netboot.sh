@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets]
+# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets|second]
 # Nodes of a fabric boot for real: each server runs the program in a network namespace of its
 # own with the files of --to-dir, all on one network; a node asks as firmware of each kind, loads
 # what it is told over TFTP or HTTP, asks again as iPXE, and must end with the script of the
 # server that the plan gives it. A stranger gets no answer.
 # IDENTITY: mac, client-id, client-id-20, hardware-32. With qemu the node is a virtual machine
 # whose network card has iPXE: it must load kernel and initial file system as well. With subnets
-# the nodes are in three networks behind a router, on which dnsmasq is a relay.
+# the nodes are in three networks behind a router, on which dnsmasq is a relay. With second
+# one of four servers is lost: every node boots, from its second server if it must.
 # Exit status 77 (skipped) without the program or without network namespaces.
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -33,6 +34,8 @@ fail() {
 # 16 hosts on 4 leaf switches; io1 and io2 serve
 fabric-topo gen:fattree:radix=8,levels=2 --to=ibnetdiscover 2>/dev/null |
   sed 's/"h0 HCA-1"/"io1 HCA-1"/; s/"h17 HCA-1"/"io2 HCA-1"/' >dump.txt
+servers=(io1 io2)
+[ "$how" = second ] && servers+=(io3 io4) && sed -i 's/"h10 HCA-1"/"io3 HCA-1"/; s/"h27 HCA-1"/"io4 HCA-1"/' dump.txt
 addresses=(--network=10.8.0.0/16)
 [ $family -eq 6 ] && addresses=(--network=fd00:8::/64)
 net=10.8. subnet_end=.0/24 own=. gateway=.254
@@ -47,11 +50,14 @@ EOF
 [ "$identity" = mac ] && {
   addresses+=(--hosts=book)
   for i in {1..31}; do printf 'h%d 02:00:00:00:01:%02x\n' "$i" "$i"; done | grep -v '^h17 ' >book
+  [ "$how" = second ] && sed -i '/^h10 /d; /^h27 /d' book
 }
 plan() { # FORMAT OPTION...
   local format=$1
   shift
-  fabric-bootplan dump.txt --servers='io*' --algorithm=balanced --set=identity="$identity" "${addresses[@]}" \
+  local second=()
+  case $how-$format in second-hosts | subnets-* | -*) ;; second-*) second=(--set=second-server) ;; esac
+  fabric-bootplan dump.txt --servers='io*' --algorithm=balanced "${second[@]}" --set=identity="$identity" "${addresses[@]}" \
     --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
     --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
 }
@@ -82,7 +88,7 @@ start_server() { # NAME
   fi
   mkdir "root-$s"
   for file in undionly.kpxe ipxe-ia32.efi ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
-  cp "files/$s.ipxe" "root-$s/"
+  cp files/*.ipxe "root-$s/"
   for file in vmlinuz initrd.img; do printf '#!ipxe\n# %s\nsleep 100\n' "$s" >"root-$s/$file"; done
   nsenter -t $pid -n python3 -c "
 import http.server, socket
@@ -119,8 +125,11 @@ S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>
     ;;
   esac
 }
-start_server io1
-start_server io2
+declare -A server_pid
+for s in "${servers[@]}"; do
+  start_server "$s"
+  server_pid[$s]=$pid
+done
 if [ "$how" = qemu ]; then
   ip tuntap add dev tap0 mode tap && ip link set tap0 master br0 up || { echo "skipped: no tap"; exit 77; }
   for host in h1 h18; do
@@ -196,6 +205,39 @@ boot() { # NODE ARCH
   within 120 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family "$2" $(says "$1") $via >said 2>&1
 }
 via=
+
+if [ "$how" = second ]; then
+  # all are up: a server of the two answers, the first one has the image; then io2 is lost
+  via=load=yes
+  boots_from() { # NODE SERVER
+    local own address
+    own=$(awk -v n="$1" '$2 == n { print $1 }' hosts) address=$(server_address "$2")
+    boot "$1" 7 || fail "$1 does not boot"
+    grep -q "^ipxe $own " said || fail "$1 has another address than $own: $(cat said)"
+    grep -qxF "loaded http://$address/vmlinuz" said && grep -qxF "loaded http://$address/initrd.img" said ||
+      fail "$1 loads from another server than $2: $(cat said)"
+  }
+  hosts=$(jq -r .node plan.jsonl)
+  for host in $(echo "$hosts" | head -n 3); do boots_from "$host" "$(jq -r "select(.node == \"$host\").server" plan.jsonl)"; done
+  pid=${server_pid[io2]}
+  ip link set p-io2 down
+  nsenter -t "$pid" -n ip link set eth0 down
+  n=0 moved=0
+  for host in $hosts; do
+    server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
+    if [ "$server" = io2 ]; then
+      server=$(jq -r "select(.node == \"$host\").second" plan.jsonl)
+      moved=$((moved + 1))
+    fi
+    boots_from "$host" "$server"
+    echo "$server" >>loads
+    n=$((n + 1))
+  done
+  [ $moved -eq 7 ] && [ "$(sort loads | uniq -c | sort -n | awk '{ print $1 }' | tr '\n' ' ')" = "9 9 10 " ] ||
+    fail "not even: $(sort loads | uniq -c)"
+  echo "$program, $identity: without io2 all $n nodes boot, $moved by their second server, at most 10 from one"
+  exit 0
+fi
 
 booted=0
 archs=(0 6 7 11 15 16 19)

@@ -3,7 +3,7 @@
 """A node that boots over a network interface: firmware, then iPXE.
 
 usage: netboot_client.py IFACE 4|6 ARCH [mac=M] [client-id=HEX] [duid=HEX] [htype=N] [wait=S]
-    [via=ROUTER] [relay=SERVER,OWN,NETWORK]
+    [via=ROUTER] [relay=SERVER,OWN,NETWORK] [load=yes]
 
 ARCH is the number of option 93 (DHCPv6: 61); 15, 16 and 19 are UEFI HTTP boot. As firmware it
 asks for an address and for what to load, fetches that over TFTP (or HTTP), asks again as
@@ -15,6 +15,8 @@ iPXE, and fetches the script. Prints what it is told, a line each:
     script LINE ...
 With `via` that is the router, as an advertisement of IPv6 says it. With `relay` it is a relay
 in the network of the server, with option 82: circuit and NETWORK of the node; it asks only.
+With `load` it runs the script as iPXE does, and prints `loaded URL` for kernel and initial
+file system.
 Exit status 3 when nobody answers within `wait` seconds, 1 when something is wrong.
 """
 import os
@@ -57,6 +59,8 @@ class Node:
         self.wait = float(options.get("wait", "20"))
         self.via = options.get("via")
         self.relay = options.get("relay", "").split(",")
+        self.loads = "load" in options
+        self.begun = time.time()
         self.is_http = arch in (15, 16, 19)
 
     # DHCPv4, by frames: there is no address yet
@@ -74,8 +78,8 @@ class Node:
         if len(self.relay) == 3:
             giaddr = socket.inet_aton(self.relay[1])
             extra += bytes([82, 10, 1, 2, 0x65, 0x31, 5, 4]) + socket.inet_aton(self.relay[2])
-        body = struct.pack("!BBBBIHH4s4s4s4s", 1, self.htype, hlen, 0, self.xid, 0, 0x8000,
-                           b"", b"", b"", giaddr)
+        body = struct.pack("!BBBBIHH4s4s4s4s", 1, self.htype, hlen, 0, self.xid,
+                           int(time.time() - self.begun), 0x8000, b"", b"", b"", giaddr)
         body += chaddr.ljust(16, b"\0") + bytes(192) + COOKIE + options + extra + b"\xff"
         body = body.ljust(300, b"\0")
         if giaddr:
@@ -133,6 +137,7 @@ class Node:
             self.raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
             self.raw.bind((self.iface, 0))
         self.xid = struct.unpack("!I", os.urandom(4))[0]
+        self.begun = time.time()
         offer = self.exchange4(1, 2, is_ipxe, b"")
         if not offer:
             fail("no offer", 3)
@@ -246,7 +251,27 @@ class Node:
             if who == "rom":
                 print("rom-loaded", lines[0])
             else:
-                print("\n".join("script " + line for line in lines))
+                print("\n".join("script " + line for line in lines), flush=True)
+                if self.loads:
+                    self.run(lines, server)
+
+    def run(self, lines, server):
+        at = 0
+        for _ in range(100):
+            words, _, label = lines[at].replace("${next-server}", server).partition(" || goto ")
+            words, at = words.split(), at + 1
+            if words[0] == "boot":
+                return
+            if words[0] == "sleep":
+                break
+            if words[0] in ("kernel", "initrd"):
+                url = words[1 if words[0] == "kernel" else -1]
+                try:
+                    self.fetch("", url)
+                    print("loaded", url, flush=True)
+                except OSError:
+                    at = lines.index(":" + label)
+        fail("no kernel is loaded")
 
     def fetch(self, server, name):
         if name.startswith("http://"):

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mappings that go round the servers, block by block, against plain counting. */
+#include "boot/share.h"
 #include "support/boots.h"
 #include "support/test.h"
+
+OWN_POINTER(fab_machine)
 
 static const char *const machines[] = {
 	"supernode=4@10Gbps,board=3@5Gbps,cpu=2@1Gbps,servers=5",
@@ -107,6 +110,68 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 }
 
 /* A mapping on a server that is down, or on none, is no mapping. */
+/* The most that the slowest node gets when nodes without a server get any that is up. */
+static double best_of_all(const struct fab_machine *m, const struct fab_batch *batch,
+			  uint32_t *of, uint32_t node)
+{
+	double best = 0;
+
+	while (node < m->n_nodes && of[node] != FAB_NONE)
+		node++;
+	if (node == m->n_nodes)
+		return fab_share_slowest_brute(m, batch, of);
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		if (m->server_is_down[m->interface_server[i]])
+			continue;
+		of[node] = i;
+		best = fmax(best, best_of_all(m, batch, of, node + 1));
+	}
+	of[node] = FAB_NONE;
+	return best;
+}
+
+/* For the loss of any one server no other second servers of its nodes are better. */
+Test(mappings, second_servers)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		OWN(fab_machine) *m = boots_random_machine(seed);
+		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		FAB_AUTOFREE uint32_t *of =
+			boots_map(m, seed & 1 ? "balanced" : "bcda", &all);
+		FAB_AUTOFREE uint32_t *second = FAB_NEW(m->n_nodes, uint32_t);
+		FAB_AUTOFREE uint32_t *after = FAB_NEW(m->n_nodes, uint32_t);
+		struct fab_seconds seconds;
+		double least = INFINITY;
+
+		MUST(fab_mapping_seconds(m, &all, of, second, &seconds, ERR));
+		for (uint32_t s = 0; s < m->n_servers; s++) {
+			double best, mbps;
+			bool serves = false;
+
+			m->server_is_down[s] = true;
+			for (uint32_t i = 0; i < m->n_nodes; i++) {
+				bool is_lost = m->interface_server[of[i]] == s;
+
+				serves |= is_lost;
+				after[i] = is_lost ? FAB_NONE : of[i];
+				cr_expect_neq(second[i], of[i]);
+			}
+			best = best_of_all(m, &all, after, 0);
+			for (uint32_t i = 0; i < m->n_nodes; i++)
+				after[i] = after[i] == FAB_NONE ? second[i] : of[i];
+			MUST(fab_mapping_verify(m, &all, after, ERR));
+			mbps = fab_share_slowest_brute(m, &all, after);
+			cr_expect(fabs(mbps - best) <= 1e-9 * best, "seed %llu: %g, %g",
+				  (unsigned long long)seed, mbps, best);
+			if (serves)
+				least = fmin(least, mbps);
+			m->server_is_down[s] = false;
+		}
+		cr_expect(fabs(seconds.bandwidth_mbps - least) <= 1e-9 * least);
+		cr_expect(seconds.bound_mbps >= least * (1 - 1e-9));
+	}
+}
+
 Test(mappings, verify_knows_servers_that_are_down)
 {
 	FAB_AUTO(fab_machine_free_at)
