@@ -39,11 +39,11 @@ static const struct {
 	{"xcat", "chdef commands",
 	 "One `chdef` for each server and its nodes as a node range."},
 	{"warewulf", "wwctl commands and what its dnsmasq needs",
-	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file."},
+	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file. Servers other than the one that the commands are for need Warewulf's node configuration (/etc/warewulf), images (the folder of images and what `wwctl image build` and `wwctl overlay build` make of them) and iPXE programs too, shared or copied, and `warewulfd` running: a node asks the server of its tag for all of them."},
 	{"openchami", "ochami commands with boot parameters",
 	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`."},
 	{"openchami-config", "the same as BootConfiguration objects",
-	 "Objects BootConfiguration of the newer boot service, for `ochami boot config add -e`. Needs `--kernel`."},
+	 "Objects BootConfiguration of the newer boot service, `fabkit-boot-SERVER`, for `ochami boot config add -e`; with `--to-out` a script, which replaces the objects of an earlier run by name and deletes those of servers that are gone. Needs `--kernel`."},
 	{"template:FILE", "by a template of your own",
 	 "A file by a template: see fabric-formats(5). The other formats are templates, too, and are installed as examples."},
 };

@@ -121,4 +121,16 @@ void boot_template_fini(struct boot_template *t);
 const char *boot_template_text(enum fab_boot_format format);
 void boot_write_template(const struct boot_part *part);
 
+/* Has a text of the command line the word {address}? */
 bool boot_names_address(const char *text);
+/* Such a text with {server}, {address} and {file}, which was checked before; on the heap.
+ * `is_ip6` takes the server's IPv6 address. */
+char *boot_expand(const char *text, const struct boot_server *server, const char *file,
+		  bool is_ip6);
+/* File that an architecture loads by TFTP, from the server by UEFI HTTP boot, and the
+ * name of a file as an URL of TFTP over IPv6, which takes it over; URLs are on the heap.
+ */
+const char *boot_file_of(const struct fab_boot_site *site, enum fab_boot_arch arch);
+char *boot_http_url(const struct fab_boot_site *site, const struct boot_server *server,
+		    enum fab_boot_arch arch, bool is_ip6);
+char *boot_as_url6(char *name, const struct boot_server *server);

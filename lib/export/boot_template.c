@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Templates: texts of the command line that differ from server to server, and files with
- * a line for each node or server (data/boot, or a site's own).
+ * Templates of files with a line for each node or server (data/boot, or a site's own).
  *
  * A file is read into lines; those that begin with % are headers or open and close
  * blocks. To write, blocks are walked for the servers and nodes of a part, and each line
@@ -23,127 +22,6 @@
 #include "export/boot_impl.h"
 #include "export/slurm.h"
 #include "present/jsonl.h"
-
-enum { TEMPLATE_MAX_BYTES = 1024 };
-
-static const char *const words[] = {"{server}", "{address}", "{file}"};
-
-/* Which word stands at `at`; FAB_COUNT(words): none. */
-static size_t word_at(const char *at)
-{
-	size_t i = 0;
-
-	while (i < FAB_COUNT(words) && strncmp(at, words[i], strlen(words[i])) != 0)
-		i++;
-	return i;
-}
-
-/* Bytes of ${...} at `at`; 0: none. */
-static size_t setting_at(const char *at)
-{
-	return strncmp(at, "${", 2) != 0 || !strchr(at, '}')
-		       ? 0
-		       : (size_t)(strchr(at, '}') + 1 - at);
-}
-
-int fab_boot_template_check(const char *text, bool has_blanks, struct fab_err *err)
-{
-	if (!*text || strlen(text) > TEMPLATE_MAX_BYTES)
-		return fab_fail(err, EINVAL, "'%.60s' is empty or longer than %d bytes",
-				text, TEMPLATE_MAX_BYTES);
-	for (const char *at = text; *at; at++) {
-		unsigned char c = (unsigned char)*at;
-		size_t word = *at == '{' ? word_at(at) : 0;
-
-		if (c < ' ' || c >= 0x7f ||
-		    (!has_blanks && (c == ' ' || strchr("\"'\\,;`<>|#", *at))))
-			return fab_fail(
-				err, EINVAL,
-				"'%.80s' has a character that cannot stand in configuration",
-				text);
-		if (setting_at(at))
-			at += setting_at(at) - 1;
-		else if (*at == '{' && word == FAB_COUNT(words))
-			return fab_fail(
-				err, EINVAL,
-				"'%.80s': braces hold {server}, {address} or {file} only",
-				text);
-	}
-	return 0;
-}
-
-bool boot_names_address(const char *text)
-{
-	return text && strstr(text, words[1]);
-}
-
-/* Texts of the command line with {server}, {address} and {file}, which were checked
- * before; on the heap. `is_ip6` takes the server's IPv6 address. */
-static char *expand(const char *text, const struct boot_server *server, const char *file,
-		    bool is_ip6)
-{
-	const char *name = strstr(text, "://") ? server->host : server->name;
-	/* where both families use one text, the one that is there */
-	bool is_six = is_ip6 || !*server->ip.ip;
-	char *out = NULL;
-	size_t n;
-	FILE *stream = fab_text_stream(&out, &n);
-
-	for (const char *at = text; *at; at++) {
-		size_t word = *at == '{' && (at == text || at[-1] != '$')
-				      ? word_at(at)
-				      : FAB_COUNT(words);
-
-		if (word == FAB_COUNT(words)) {
-			putc(*at, stream);
-			continue;
-		}
-		if (word == 1)
-			fprintf(stream, is_six ? "[%s]" : "%s",
-				is_six ? server->ip.ip6 : server->ip.ip);
-		else
-			fputs(word ? file : name, stream);
-		at += strlen(words[word]) - 1;
-	}
-	fclose(stream);
-	return out;
-}
-
-static const char *boot_file_of(const struct fab_boot_site *site, enum fab_boot_arch arch)
-{
-	static const char *const usual[FAB_N_BOOT_ARCHS] = {
-		"undionly.kpxe", "ipxe.efi", "ipxe-arm64.efi", "ipxe-ia32.efi"};
-
-	return site->boot_file[arch] ? site->boot_file[arch] : usual[arch];
-}
-
-/* File that an architecture loads from the server by UEFI HTTP boot; on the heap. */
-static char *http_url(const struct fab_boot_site *site, const struct boot_server *server,
-		      enum fab_boot_arch arch, bool is_ip6)
-{
-	const char *url = site->boot_url;
-	const char *file = boot_file_of(site, arch);
-
-	if (!url && strstr(file, "://"))
-		return fab_strdup(file);
-	while (!url && *file == '/')
-		file++;
-	return expand(url ? url : "http://{address}/{file}", server, file, is_ip6);
-}
-
-/* A file name of TFTP as an URL. */
-static char *as_url6(char *name, const struct boot_server *server)
-{
-	char *url;
-
-	if (strstr(name, "://"))
-		return name;
-	url = fab_format("tftp://[%s]/%s", server->ip.ip6, name + strspn(name, "/"));
-	free(name);
-	return url;
-}
-
-/* ---- files ---- */
 
 enum { BLOCKS_MAX = 8, LIST_MAX_BYTES = 60000 /* an argument has up to 128 KiB */ };
 
@@ -766,15 +644,17 @@ static const char *value_of(const struct scope *x, const struct value *v,
 		return boot_file_of(site, arch);
 	case HTTP_URL:
 	case HTTP_URL6:
-		return *owned = http_url(site, x->server, arch, v->form == HTTP_URL6);
+		return *owned =
+			       boot_http_url(site, x->server, arch, v->form == HTTP_URL6);
 	case TFTP_URL6:
-		return *owned = as_url6(fab_strdup(boot_file_of(site, arch)), x->server);
+		return *owned = boot_as_url6(fab_strdup(boot_file_of(site, arch)),
+					     x->server);
 	case SCRIPT:
 	case SCRIPT6:
-		*owned = expand(site->script ? site->script : "{server}.ipxe", x->server,
-				"", v->form == SCRIPT6);
+		*owned = boot_expand(site->script ? site->script : "{server}.ipxe",
+				     x->server, "", v->form == SCRIPT6);
 		if (v->form == SCRIPT6)
-			*owned = as_url6(*owned, x->server);
+			*owned = boot_as_url6(*owned, x->server);
 		return *owned;
 	case HARDWARE:
 		return x->node->id.kind == FAB_IDENTITY_HARDWARE_32 ? "infiniband" : NULL;
@@ -818,7 +698,7 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	file = fab_strndup(p && p->file ? p->file : "", p ? p->n_file : 0);
 	otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
 				p ? p->n_otherwise : 0);
-	*owned = expand(at ? at : otherwise, &other, file, false);
+	*owned = boot_expand(at ? at : otherwise, &other, file, false);
 	return *owned;
 }
 
