@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets|second]
+# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets|second|qemu-second]
 # Nodes of a fabric boot for real: each server runs the program in a network namespace of its
 # own with the files of --to-dir, all on one network; a node asks as firmware of each kind, loads
 # what it is told over TFTP or HTTP, asks again as iPXE, and must end with the script of the
@@ -8,7 +8,8 @@
 # IDENTITY: mac, client-id, client-id-20, hardware-32. With qemu the node is a virtual machine
 # whose network card has iPXE: it must load kernel and initial file system as well. With subnets
 # the nodes are in three networks behind a router, on which dnsmasq is a relay. With second
-# one of four servers is lost: every node boots, from its second server if it must.
+# one of four servers is lost: every node boots, from its second server if it must; with qemu-second
+# virtual machines do.
 # Exit status 77 (skipped) without the program or without network namespaces.
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -16,7 +17,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/netboot.bash"
 case $2 in dnsmasq*) program=dnsmasq ;; kea4) program=kea-dhcp4 ;; kea6) program=kea-dhcp6 ;; *) program=$2 ;; esac
 needs=()
-case ${4:-} in qemu) needs=(qemu-system-x86_64) ;; subnets) needs=(dnsmasq) ;; esac
+case ${4:-} in qemu*) needs=(qemu-system-x86_64) ;; subnets) needs=(dnsmasq) ;; esac
 netboot_enter "$program" "${needs[@]}" -- "$0" "$(readlink -f "$1")" "$2" "$3" ${4:+"$4"}
 # shellcheck source=tests/interop/patience.bash
 . "$here/patience.bash"
@@ -35,7 +36,7 @@ fail() {
 fabric-topo gen:fattree:radix=8,levels=2 --to=ibnetdiscover 2>/dev/null |
   sed 's/"h0 HCA-1"/"io1 HCA-1"/; s/"h17 HCA-1"/"io2 HCA-1"/' >dump.txt
 servers=(io1 io2)
-[ "$how" = second ] && servers+=(io3 io4) && sed -i 's/"h10 HCA-1"/"io3 HCA-1"/; s/"h27 HCA-1"/"io4 HCA-1"/' dump.txt
+[[ $how = *second ]] && servers+=(io3 io4) && sed -i 's/"h10 HCA-1"/"io3 HCA-1"/; s/"h27 HCA-1"/"io4 HCA-1"/' dump.txt
 addresses=(--network=10.8.0.0/16)
 [ $family -eq 6 ] && addresses=(--network=fd00:8::/64)
 net=10.8. subnet_end=.0/24 own=. gateway=.254
@@ -50,13 +51,13 @@ EOF
 [ "$identity" = mac ] && {
   addresses+=(--hosts=book)
   for i in {1..31}; do printf 'h%d 02:00:00:00:01:%02x\n' "$i" "$i"; done | grep -v '^h17 ' >book
-  [ "$how" = second ] && sed -i '/^h10 /d; /^h27 /d' book
+  [[ $how = *second ]] && sed -i '/^h10 /d; /^h27 /d' book
 }
 plan() { # FORMAT OPTION...
   local format=$1
   shift
   local second=()
-  case $how-$format in second-hosts | subnets-* | -*) ;; second-*) second=(--set=second-server) ;; esac
+  case $how-$format in *second-hosts) ;; *second-*) second=(--set=second-server) ;; esac
   fabric-bootplan dump.txt --servers='io*' --algorithm=balanced "${second[@]}" --set=identity="$identity" "${addresses[@]}" \
     --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
     --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
@@ -130,10 +131,19 @@ for s in "${servers[@]}"; do
   start_server "$s"
   server_pid[$s]=$pid
 done
-if [ "$how" = qemu ]; then
+lose_io2() {
+  ip link set p-io2 down
+  nsenter -t "${server_pid[io2]}" -n ip link set eth0 down
+}
+if [[ $how = qemu* ]]; then
+  nodes='h1 h18' from=server
+  if [ "$how" = qemu-second ]; then
+    nodes=$(jq -r 'select(.server == "io2").node' plan.jsonl | head -n 2) from=second
+    lose_io2
+  fi
   ip tuntap add dev tap0 mode tap && ip link set tap0 master br0 up || { echo "skipped: no tap"; exit 77; }
-  for host in h1 h18; do
-    server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
+  for host in $nodes; do
+    server=$(jq -r "select(.node == \"$host\").$from" plan.jsonl)
     own=$(awk -v n="$host" '$2 == n { print $1 }' hosts)
     qemu-system-x86_64 -machine accel=tcg -m 256 -display none -boot n \
       -nic tap,ifname=tap0,script=no,downscript=no,model=e1000,mac="$(awk -v n="$host" '$1 == n { print $2 }' book)" \
@@ -219,9 +229,7 @@ if [ "$how" = second ]; then
   }
   hosts=$(jq -r .node plan.jsonl)
   for host in $(echo "$hosts" | head -n 3); do boots_from "$host" "$(jq -r "select(.node == \"$host\").server" plan.jsonl)"; done
-  pid=${server_pid[io2]}
-  ip link set p-io2 down
-  nsenter -t "$pid" -n ip link set eth0 down
+  lose_io2
   n=0 moved=0
   for host in $hosts; do
     server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
