@@ -32,6 +32,17 @@ static void expect_sound(const struct fab_batch *b, const struct fab_relay *r)
 	}
 }
 
+/* Time with the best number of servers, with or without the plan. */
+static double best(const struct fab_machine *m, const struct fab_batch *b,
+		   enum fab_relay_way way, double image_mbit, double chunk_mbit)
+{
+	FAB_AUTO(fab_relay_fini) struct fab_relay r;
+	double seconds = fab_relay_best(m, b, way, image_mbit, chunk_mbit, &r);
+
+	expect_sound(b, &r);
+	return seconds;
+}
+
 /* Most transfers on any segment and direction in one step. */
 static uint32_t most_shared(const struct fab_machine *m, const struct fab_relay *r)
 {
@@ -109,19 +120,14 @@ Test(relay, times_of_the_machine_of_the_paper)
 
 	cr_expect_float_eq(fab_relay_stream_seconds(m, &all, 400, 0), 0.4, 1e-9);
 	cr_expect_float_eq(fab_relay_stream_seconds(m, &all, 400, 0.5), 0.6, 1e-9);
-	cr_expect_float_eq(fab_relay_best(m, &all, FAB_RELAY_DOUBLING, 400, 0, &r),
-			   9 * 0.4, 1e-9);
-	fab_relay_fini(&r);
+	cr_expect_float_eq(best(m, &all, FAB_RELAY_DOUBLING, 400, 0), 9 * 0.4, 1e-9);
 	/* one server: 40960 nodes in 16 steps */
 	fab_relay_make(m, &all, FAB_RELAY_DOUBLING, 1, &r);
 	cr_expect_float_eq(fab_relay_seconds(m, &r, 400, 0), 16 * 0.4, 1e-9);
-	fab_relay_fini(&r);
 	/* 256 nodes in a row at the full rate of the boards */
-	cr_expect_float_eq(fab_relay_best(m, &all, FAB_RELAY_CHAIN, 400, 1, &r),
-			   (400 + 255) / 1000.0, 1e-9);
-	fab_relay_fini(&r);
-	cr_expect_float_eq(fab_relay_best(m, &all, FAB_RELAY_CHAIN, 400, 0, &r),
-			   256 * 0.4, 1e-9);
+	cr_expect_float_eq(best(m, &all, FAB_RELAY_CHAIN, 400, 1), (400 + 255) / 1000.0,
+			   1e-9);
+	cr_expect_float_eq(best(m, &all, FAB_RELAY_CHAIN, 400, 0), 256 * 0.4, 1e-9);
 }
 
 /* A rack: a tree of 15 nodes has 4 steps; its server sends to one node, a node to two. */
@@ -219,20 +225,16 @@ Test(relay, no_plan_in_steps_is_quicker)
 		FAB_AUTO(fab_machine_free_at)
 		struct fab_machine *m = boots_machine(alike[i]);
 		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
-		FAB_AUTO(fab_relay_fini) struct fab_relay r;
 
-		cr_expect_float_eq(
-			fab_relay_best(m, &all, FAB_RELAY_DOUBLING, 1000, 0, &r),
-			least_of_all(m), 1e-9, "%s", alike[i]);
+		cr_expect_float_eq(best(m, &all, FAB_RELAY_DOUBLING, 1000, 0),
+				   least_of_all(m), 1e-9, "%s", alike[i]);
 	}
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		FAB_AUTO(fab_machine_free_at)
 		struct fab_machine *m = boots_random_machine(seed);
 		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
-		FAB_AUTO(fab_relay_fini) struct fab_relay r;
 
-		cr_expect_geq(fab_relay_best(m, &all, FAB_RELAY_DOUBLING, 1000, 0, &r) *
-				      (1 + 1e-9),
+		cr_expect_geq(best(m, &all, FAB_RELAY_DOUBLING, 1000, 0) * (1 + 1e-9),
 			      least_of_all(m));
 	}
 }
