@@ -44,6 +44,7 @@ struct rdma_params {
 	/* transfers */
 	struct fab_chosen_list schemes;
 	const char *pattern;
+	FAB_VEC(const char *) hosts;
 	bool has_pattern_file; /* it names one, which errors name */
 	uint64_t bytes;
 	uint32_t repeats, op, mtu, sender_window;

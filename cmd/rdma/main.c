@@ -29,6 +29,9 @@ static const struct fab_option options[] = {
 	 .preset = "all", .everyday = true},
 	{"pattern", "SPEC", "Who transfers to whom (default pair): @RDMA_PATTERNS@",
 	 FAB_TAKES_OTHER, .take = rdma_take_pattern, .everyday = true},
+	{"hosts", "LIST",
+	 "Only these hosts send and receive: names, host lists and patterns; may be given several times",
+	 FAB_TAKES_TEXT, TO(hosts), .is_many = true},
 	{"size", "SIZE", "Bytes of a transfer (default 256KiB)", FAB_TAKES_OTHER,
 	 .take = rdma_take_size, .everyday = true},
 	{"transfers", "N", "Transfers from each to each of the pattern (default 1)",
@@ -132,7 +135,7 @@ static const struct fab_part parts[] = {
 #define SIMULATED "VERB=run,VERB=sweep,VERB=plan"
 static const struct fab_relation relations[] = {
 	{"arrivals,as-printed", FAB_GOES_WITH, "VERB=trace"},
-	{"scheme,pattern,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
+	{"scheme,pattern,hosts,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},

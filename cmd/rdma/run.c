@@ -143,6 +143,11 @@ int rdma_set_up(struct fab_work *w, struct fab_err *err)
 		return rc;
 	fab_flow_ends_init(&n->ends, w->f, n->dead->switch_is_dead,
 			   n->dead->cable_is_dead);
+	rc = fab_flow_ends_choose(&n->ends, w->f, p->hosts.v, p->hosts.n, err);
+	if (rc) {
+		fab_err_prefix(err, "--hosts");
+		return rc;
+	}
 	if (n->ends.n < 2)
 		return fab_fail(err, EINVAL,
 				"%s: %u live endpoints: a transfer needs two",

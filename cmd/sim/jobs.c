@@ -10,38 +10,6 @@
 #include "base/units.h"
 #include "fabric_sim.h"
 
-/* Mark the ends of a list of hosts with `mark`; one that has another mark is an error. */
-static int mark_hosts(const struct fab_end_names *names, const struct fab_flow_ends *ends,
-		      const char *list, uint32_t mark, uint32_t *of, struct fab_err *err)
-{
-	const char *at = list, *end = list + strlen(list);
-	struct fab_item item;
-	int rc;
-
-	while ((rc = fab_list_next(&at, end, &item, err)) > 0) {
-		struct fab_ids ids = {0};
-
-		rc = fab_end_names_find(names, &item, &ids, err);
-		for (size_t i = 0; i < ids.of.n && !rc; i++) {
-			uint32_t *e = &of[ids.of.v[i]], port = ends->port[ids.of.v[i]];
-
-			if (*e != FAB_NONE && *e != mark)
-				rc = fab_fail(
-					err, EINVAL,
-					"'%.100s' is in job %u and job %u: a host is in one",
-					fab_node_name(names->f,
-						      names->f->port_node[port]),
-					*e + 1, mark + 1);
-			else
-				*e = mark;
-		}
-		free(ids.of.v);
-		if (rc)
-			return rc;
-	}
-	return rc;
-}
-
 /* TRAFFIC[,size=SIZE],hosts=LIST; *list is the LIST. */
 static int read_job(const struct sim_params *p, struct fab_arena *arena, const char *text,
 		    struct fab_job *job, const char **list, struct fab_err *err)
@@ -70,51 +38,38 @@ static int read_job(const struct sim_params *p, struct fab_arena *arena, const c
 	return rc;
 }
 
-/* Keep the ends that have a mark. */
-static void keep_marked(struct fab_flow_ends *ends, uint32_t *mark)
-{
-	uint32_t n = 0;
-
-	for (uint32_t e = 0; e < ends->n; e++)
-		if (mark[e] != FAB_NONE) {
-			mark[n] = mark[e];
-			ends->port[n] = ends->port[e];
-			ends->sw[n++] = ends->sw[e];
-		}
-	ends->n = n;
-}
-
 int sim_choose_hosts(const struct sim_params *p, struct sim_outcome *o,
 		     struct fab_err *err)
 {
 	uint32_t *mark = FAB_ARENA_NEW(o->arena, (size_t)o->ends.n + 1, uint32_t);
 	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
-	int rc = 0;
+	int rc = fab_flow_ends_choose(&o->ends, o->f, p->hosts.v, p->hosts.n, err);
 
-	if (!p->hosts.n && !p->jobs.n)
-		return 0;
+	if (rc)
+		fab_err_prefix(err, "--hosts");
+	if (p->hosts.n)
+		o->n_all_ends = o->ends.n;
+	if (rc || !p->jobs.n)
+		return rc;
 	if (p->jobs.n > FAB_JOBS_MAX)
 		return fab_fail(err, EINVAL, "--job: %zu jobs, at most %d are possible",
 				p->jobs.n, FAB_JOBS_MAX);
 	fab_end_names_init(&names, o->f, &o->ends);
 	memset(mark, 0xff, o->ends.n * sizeof(*mark));
-	for (size_t i = 0; i < p->hosts.n && !rc; i++)
-		rc = mark_hosts(&names, &o->ends, p->hosts.v[i], 0, mark, err);
-	if (rc)
-		fab_err_prefix(err, "--hosts");
 	for (size_t i = 0; i < p->jobs.n && !rc; i++) {
 		const char *list = NULL;
 
 		rc = read_job(p, o->arena, p->jobs.v[i], &o->jobs[i], &list, err);
 		if (!rc)
-			rc = mark_hosts(&names, &o->ends, list, (uint32_t)i, mark, err);
+			rc = fab_end_names_mark(&names, &o->ends, list, (uint32_t)i, mark,
+						err);
 		if (rc)
 			fab_err_prefix(err, "--job");
 	}
 	if (rc)
 		return rc;
 	if (!(p->load > 0)) {
-		keep_marked(&o->ends, mark);
+		fab_flow_ends_keep(&o->ends, mark);
 		o->n_all_ends = o->ends.n;
 	}
 	o->n_jobs = p->jobs.n;

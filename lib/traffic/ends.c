@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -68,5 +69,68 @@ int fab_end_names_find(const struct fab_end_names *names, const struct fab_item 
 				TEXT_MAX,
 				fab_node_name(names->f, names->f->port_node[port]));
 	}
+	return rc;
+}
+
+int fab_end_names_mark(const struct fab_end_names *names,
+		       const struct fab_flow_ends *ends, const char *list, uint32_t job,
+		       uint32_t *of, struct fab_err *err)
+{
+	const char *at = list, *end = list + strlen(list);
+	struct fab_item item;
+	int rc;
+
+	while ((rc = fab_list_next(&at, end, &item, err)) > 0) {
+		struct fab_ids ids = {0};
+
+		rc = fab_end_names_find(names, &item, &ids, err);
+		for (size_t i = 0; i < ids.of.n && !rc; i++) {
+			uint32_t *e = &of[ids.of.v[i]], port = ends->port[ids.of.v[i]];
+
+			if (*e != FAB_NONE && *e != job)
+				rc = fab_fail(
+					err, EINVAL,
+					"'%.100s' is in job %u and job %u: a host is in one",
+					fab_node_name(names->f,
+						      names->f->port_node[port]),
+					*e + 1, job + 1);
+			else
+				*e = job;
+		}
+		free(ids.of.v);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+void fab_flow_ends_keep(struct fab_flow_ends *ends, uint32_t *of)
+{
+	uint32_t n = 0;
+
+	for (uint32_t e = 0; e < ends->n; e++)
+		if (of[e] != FAB_NONE) {
+			of[n] = of[e];
+			ends->port[n] = ends->port[e];
+			ends->sw[n++] = ends->sw[e];
+		}
+	ends->n = n;
+}
+
+int fab_flow_ends_choose(struct fab_flow_ends *ends, const struct fab_fabric *f,
+			 const char *const *list, size_t n, struct fab_err *err)
+{
+	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
+	FAB_AUTOFREE uint32_t *of = FAB_NEW((size_t)ends->n + 1, uint32_t);
+	int rc = 0;
+
+	if (!n)
+		return 0;
+	fab_end_names_init(&names, f, ends);
+	memset(of, 0xff, ends->n * sizeof(*of));
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = fab_end_names_mark(&names, ends, list[i], 0, of, err);
+	if (!rc)
+		fab_flow_ends_keep(ends, of);
 	return rc;
 }

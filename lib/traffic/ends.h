@@ -39,3 +39,16 @@ void fab_end_names_fini(struct fab_end_names *names);
  */
 int fab_end_names_find(const struct fab_end_names *names, const struct fab_item *item,
 		       struct fab_ids *out, struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * Mark the ends of a list of hosts, of[end] = job. Ends of no job have FAB_NONE. EINVAL,
+ * ENOENT: one sentence, also on one that is in another job. O(len + matches).
+ */
+int fab_end_names_mark(const struct fab_end_names *names,
+		       const struct fab_flow_ends *ends, const char *list, uint32_t job,
+		       uint32_t *of, struct fab_err *err) FAB_MUST_CHECK;
+/* Keep the ends that are in a job, and their marks. O(ends). */
+void fab_flow_ends_keep(struct fab_flow_ends *ends, uint32_t *of);
+/* Keep those of lists of hosts; without a list all. EINVAL, ENOENT as above. */
+int fab_flow_ends_choose(struct fab_flow_ends *ends, const struct fab_fabric *f,
+			 const char *const *list, size_t n,
+			 struct fab_err *err) FAB_MUST_CHECK;
