@@ -43,6 +43,9 @@ enum {
 	FAB_RDMA_CONTEXTS_MAX = 1 << 16, /* receive contexts of an endpoint */
 	FAB_RDMA_TRANSFERS_MAX = 1 << 26,
 	FAB_RDMA_PACKETS_MAX = 1 << 24, /* of one transfer */
+	/* A run ends, too, when data packets have been sent so often, and these. */
+	FAB_RDMA_ROUNDS_MAX = 100,
+	FAB_RDMA_SENT_FREE = 1 << 20,
 };
 
 /* No timeout or delay is longer, no simulation ends later; ps (70 s, 281 s). */
@@ -338,8 +341,8 @@ struct fab_rdma_result {
 	/* How cycles of waiting are kept away: "buffers without bounds", "lanes of the
 	 * tables", "escape lanes". Static text. */
 	const char *no_deadlock;
-	bool is_stalled;	 /* nothing could move any more: tables that stall */
-	bool is_cut;		 /* end_ps came first */
+	bool is_stalled; /* nothing could move any more: tables that stall */
+	bool is_cut;	 /* end_ps, or a scheme that sends all for ever, came first */
 	FAB_VEC(uint32_t) trace; /* numbers in the order of arrival */
 	double simulate_seconds; /* processor time; not for equal bytes */
 	size_t bytes;		 /* of memory */

@@ -112,6 +112,13 @@ static bool is_stalled(const struct rdma *r)
 	       r->part->now > r->part->last_move + 1000 * (r->net->round_trip + r->rto);
 }
 
+/* Has a scheme sent so many copies that it will for ever (congestion collapse)? */
+static bool is_hopeless(const struct rdma *r)
+{
+	return r->result->n.packets[FAB_RDMA_DATA] >
+	       FAB_RDMA_ROUNDS_MAX * r->result->n_packets + FAB_RDMA_SENT_FREE;
+}
+
 /* Events until all transfers are done, nothing can move any more, or the end. */
 static void go(struct rdma *r)
 {
@@ -124,7 +131,7 @@ static void go(struct rdma *r)
 		r->sim.run(r->part, time < limit ? time : limit);
 		r->is_over = is_over(r);
 		r->result->is_stalled = !r->part->rc && is_stalled(r);
-		if (r->is_over || r->result->is_stalled)
+		if (r->is_over || r->result->is_stalled || is_hopeless(r))
 			break;
 	}
 	r->now = r->part->now;
