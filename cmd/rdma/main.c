@@ -65,7 +65,7 @@ static const struct fab_option options[] = {
 	 "Data packets that are held up: 0.1:U:2.7us uniformly up to TIME, E exponentially, F for TIME",
 	 FAB_TAKES_OTHER, .take = rdma_take_delay},
 	{"link-down", "FROM-UNTIL",
-	 "Take inter-switch links down from FROM to UNTIL, as 10us-50us; LINK@FROM-UNTIL: one of them; may be given several times",
+	 "Take inter-switch links down from FROM to UNTIL, as 10us-50us; LINK@FROM-UNTIL or SWITCH@FROM-UNTIL: one, or all of a switch; may be given several times",
 	 FAB_TAKES_TEXT, TO(link_down), .check = rdma_check_link_down, .is_many = true},
 
 	{.help = "The network:"},

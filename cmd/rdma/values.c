@@ -156,7 +156,7 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 		return 0;
 	return fab_fail(
 		err, EINVAL,
-		"'%s': expected FROM-UNTIL as 10us-50us, or LINK@10us-50us with a link as --fail-link has it",
+		"'%s': expected FROM-UNTIL as 10us-50us, or LINK@10us-50us with a link as --fail-link has it, or a switch",
 		text);
 }
 
@@ -178,11 +178,15 @@ int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 		int rc = read_span(at ? at + 1 : arg, &out[i], err);
 
 		out[i].cable = FAB_NONE;
+		/* a link has a port; else it is a switch */
+		out[i].is_switch = link && !strchr(link, ':') && !strchr(link, '/');
 		if (!rc && link)
-			rc = fab_faults_add_cables(named, link, err);
+			rc = out[i].is_switch ? fab_faults_add_switches(named, link, err)
+					      : fab_faults_add_cables(named, link, err);
 		if (!rc && link && named->named.n != 1)
-			rc = fab_fail(err, EINVAL, "'%s' is %zu links: expected one",
-				      link, named->named.n);
+			rc = fab_fail(err, EINVAL, "'%s' is %zu %s: expected one", link,
+				      named->named.n,
+				      out[i].is_switch ? "switches" : "links");
 		if (!rc && link)
 			out[i].cable = named->named.v[0].id;
 		free(link);

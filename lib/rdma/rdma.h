@@ -158,6 +158,7 @@ extern const struct fab_choices fab_rdma_delay_choices; /* U, E, F: in this orde
  * `until_ps`. */
 struct fab_rdma_outage {
 	uint32_t cable; /* FAB_NONE: all cables between switches */
+	bool is_switch; /* `cable` is a switch: all its cables */
 	uint64_t from_ps, until_ps;
 };
 

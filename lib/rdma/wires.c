@@ -149,9 +149,11 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 		r->cable_chance = FAB_ARENA_NEW0(&r->arena, n, struct rdma_cable_chance);
 	for (size_t i = 0; i < bad->n_outages; i++)
 		if (bad->outage[i].cable != FAB_NONE &&
-		    bad->outage[i].cable >= r->problem->f->n_cables)
-			return fab_fail(err, EINVAL, "outage %zu: there is no cable %u",
-					i, bad->outage[i].cable);
+		    bad->outage[i].cable >=
+			    (bad->outage[i].is_switch ? f->n_switches : f->n_cables))
+			return fab_fail(err, EINVAL, "outage %zu: there is no %s %u", i,
+					bad->outage[i].is_switch ? "switch" : "cable",
+					bad->outage[i].cable);
 	if (!bad->n_outages)
 		return 0;
 	r->outages.first = FAB_ARENA_NEW(&r->arena, n + 1, uint64_t);
@@ -160,12 +162,18 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 	for (uint32_t port = 0; port < n; port++) {
 		r->outages.first[port] = at;
 		for (size_t i = 0; i < bad->n_outages && s->peer[port] != FAB_NONE; i++) {
-			uint32_t cable = bad->outage[i].cable;
+			uint32_t id = bad->outage[i].cable, peer = s->peer[port];
+			bool is_hit;
 
-			if (cable == FAB_NONE
-				    ? port < s->n_ports && s->peer[port] < s->n_ports
-				    : s->fabric_port[port] == f->cable_a[cable] ||
-					      s->fabric_port[port] == f->cable_b[cable])
+			if (id == FAB_NONE)
+				is_hit = port < s->n_ports && peer < s->n_ports;
+			else if (bad->outage[i].is_switch)
+				is_hit = (port < s->n_ports && s->port_sw[port] == id) ||
+					 (peer < s->n_ports && s->port_sw[peer] == id);
+			else
+				is_hit = s->fabric_port[port] == f->cable_a[id] ||
+					 s->fabric_port[port] == f->cable_b[id];
+			if (is_hit)
 				r->outages.of[at++] = bad->outage[i];
 		}
 	}

@@ -220,6 +220,9 @@ SIM_HOT void find_outputs(struct sim_part *p, struct candidates *c, uint32_t sw_
 		uint32_t port = c->sw->port_first + arc[i];
 		struct sim_lane *lane = sim_lane(p->sim, port, vl);
 
+		/* a switch knows which of its cables are down */
+		if (p->sim->host.is_down && p->sim->host.is_down(p, port))
+			continue;
 		/* all that has come by now: choosers compare it */
 		if (lane->credits < p->sim->credits)
 			sim_credit_collect(p, lane);

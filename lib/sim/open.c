@@ -26,10 +26,25 @@ static inline uint64_t chance_of(const struct sim *s, uint32_t sw,
 			 ((uint64_t)sw << 40) + FAB_SIM_HOPS_MAX - packet->hops);
 }
 
-/* The output on a shortest path; FAB_NONE: none. */
-static inline uint32_t choose_near(const struct sim *s, const struct sim_open_port *port,
-				   const struct sim_packet *packet, uint64_t now)
+/* Without the outputs whose cables are down, which a switch knows, if any are left. */
+static uint32_t drop_down(const struct sim_part *p, uint32_t first, uint16_t *arc,
+			  uint32_t n)
 {
+	uint32_t up = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!p->sim->host.is_down(p, first + arc[i]))
+			arc[up++] = arc[i];
+	return up ? up : n;
+}
+
+/* The output on a shortest path; FAB_NONE: none. */
+static inline uint32_t choose_near(const struct sim_part *p,
+				   const struct sim_open_port *port,
+				   const struct sim_packet *packet)
+{
+	const struct sim *s = p->sim;
+	uint64_t now = p->now;
 	uint64_t best = UINT64_MAX, chance = 0;
 	uint32_t n, equals = 0, out = FAB_NONE;
 	uint16_t arc[SIM_NEAR_MAX];
@@ -37,6 +52,8 @@ static inline uint32_t choose_near(const struct sim *s, const struct sim_open_po
 	n = sim_net_near(&s->net, packet->row, port->sw, arc);
 	if (!n && s->net.port_sw[s->net.end_port[packet->target]] == port->sw)
 		return s->net.end_port[packet->target];
+	if (s->host.is_down)
+		n = drop_down(p, port->first, arc, n);
 	if (n <= 1)
 		return n ? port->first + arc[0] : FAB_NONE;
 	if (s->is_spray)
@@ -61,13 +78,14 @@ static inline uint32_t choose_near(const struct sim *s, const struct sim_open_po
 }
 
 /* The output that a packet takes at the switch of a port; FAB_NONE: none. */
-static inline uint32_t choose(const struct sim *s, const struct sim_open_port *port,
-			      const struct sim_packet *packet, uint64_t now)
+static inline uint32_t choose(const struct sim_part *p, const struct sim_open_port *port,
+			      const struct sim_packet *packet)
 {
+	const struct sim *s = p->sim;
 	uint32_t out, next;
 
 	if (s->params->chooser) {
-		out = choose_near(s, port, packet, now);
+		out = choose_near(p, port, packet);
 	} else {
 		next = sim_net_next(&s->net, packet->row, port->sw);
 		if (next == FAB_ARC_HERE)
@@ -121,7 +139,7 @@ static inline void arrive(struct sim_part *p, uint32_t in, uint32_t id)
 		lose(p, id, SIM_LOOPED);
 		return;
 	}
-	out = choose(s, &s->open[in], packet, p->now);
+	out = choose(p, &s->open[in], packet);
 	if (out == FAB_NONE || (s->host.is_down && s->host.is_down(p, out))) {
 		lose(p, id, out == FAB_NONE ? SIM_UNROUTABLE : SIM_DOWN);
 		return;
