@@ -157,6 +157,34 @@ Test(rdma_rate, dctcp_holds_the_threshold)
 		}
 }
 
+/* What is trimmed is taken as marked: without other marks the window shrinks, too. */
+Test(rdma_rate, trimmed_counts_as_marked)
+{
+	uint64_t trimmed[2];
+
+	for (int adapts = 0; adapts < 2; adapts++) {
+		struct fab_rdma_transfer t[8];
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
+
+		for (uint32_t i = 0; i < 8; i++)
+			t[i] = (struct fab_rdma_transfer){
+				.source = i, .target = 8, .bytes = 4 << 20};
+		rdma_stage_open(&st, "gen:mesh:dims=2,hosts=9", "minhop", t, 8);
+		st.params.drop = FAB_SIM_TRIM;
+		st.params.buffer = 20 * (MTU + HEADER);
+		st.params.ecn = 1 << 20;
+		st.params.rate_control = adapts ? FAB_RDMA_DCTCP : FAB_RDMA_STATIC;
+		rdma_stage_net(&st);
+		r = rdma_stage_run(&st, rdma_scheme("ssw"));
+		cr_assert_eq(r.n_done, 8);
+		cr_assert_eq(r.n.marked, 0);
+		trimmed[adapts] = r.n.trimmed;
+	}
+	cr_assert_lt(4 * trimmed[1], trimmed[0], "%llu of %llu",
+		     (unsigned long long)trimmed[1], (unsigned long long)trimmed[0]);
+}
+
 /* DCQCN: a flow that has the cable alone gives it to those that begin later: they share
  * it alike, with a tenth of the cable left over, and none is lost. */
 Test(rdma_rate, dcqcn_shares)
