@@ -7,9 +7,10 @@
  *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
  *   @TABLE_LIST@    in pages: a paragraph for each name
  * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
- * @METRICS@ the names of all of them. SETTINGS_SIM and the like are the settings of a
- * command (--set), as names or as a LIST. Between the lines .FIELDS and .END, rows of a
- * table: names, a tab, text; lines that begin with a tab continue the text.
+ * @METRICS@ the names of all of them. A line @COMMON@ is the file `common` next to FILE.
+ * SETTINGS_SIM and the like are the settings of a command (--set), as names or as a LIST.
+ * Between the lines .FIELDS and .END, rows of a table: names, a tab, text; lines that
+ * begin with a tab continue the text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -386,6 +387,15 @@ static int fill(const char *path, enum kind kind)
 		if (kind == MAN && !strcmp(line, ".FIELDS\n")) {
 			is_field = true;
 			begin_table();
+			continue;
+		}
+		if (!strcmp(line, "@COMMON@\n")) {
+			const char *slash = strrchr(path, '/');
+			FAB_AUTOFREE char *common = fab_format(
+				"%.*scommon", slash ? (int)(slash + 1 - path) : 0, path);
+
+			if (fill(common, kind))
+				return 1;
 			continue;
 		}
 		for (const char *at = line; *at;) {

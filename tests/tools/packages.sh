@@ -16,7 +16,7 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-de
 # commands, libpmix to compare with (-Dpmix=enabled), strace for system calls that fail, shellcheck for
 # the scripts
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
-  libclang-rt-dev libomp-dev mandoc bash zsh fish gzip zstd jq sqlite3
+  libclang-rt-dev libomp-dev mandoc bash bash-completion zsh fish gzip zstd jq sqlite3
   gnuplot-nox dnsmasq-base isc-dhcp-server kea-dhcp4-server kea-dhcp6-server ansible-core
   iproute2 python3 qemu-system-x86 slurm-wlm munge parallel time libpmix-dev
   strace shellcheck"

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: check-completions.sh COMMANDS COMPLETIONS DUMP
+# What bash, zsh and fish offer behind the commands of the build: names of a fabric's switches and hosts,
+# columns, kinds of generated fabrics and their parameters, values. Names within 100 ms on an idle machine.
+# Shells that are not there are left out; exit status 77 without bash-completion.
+set -u
+commands=$1 completions=$2 dump=$3 failed=0
+export PATH="$commands:$PATH" LC_ALL=C
+library=/usr/share/bash-completion/bash_completion
+[ -f $library ] || { echo 'no bash-completion'; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# a name that a shell would run is not offered, and spoils no other
+sed 's/"core8"/"$(touch${IFS}run)'"'"'"/' "$dump" >site.txt
+
+# What bash would put behind the line, a word each; words are split as readline does.
+in_bash() { # LINE
+  bash --norc -c '
+    . "$1"
+    shopt -s extglob
+    compopt() { :; }
+    COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9
+    rest=$2 COMP_WORDS=()
+    while [[ $rest ]]; do
+      if [[ $rest =~ ^\ +(.*) ]]; then rest=${BASH_REMATCH[1]}; [[ $rest ]] || COMP_WORDS+=(""); continue; fi
+      [[ $rest =~ ^([:=]+|[^:=\ ]+)(.*) ]]
+      COMP_WORDS+=("${BASH_REMATCH[1]}") rest=${BASH_REMATCH[2]}
+    done
+    [[ $2 == *[=:] ]] && COMP_WORDS+=("")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    . "$3/${COMP_WORDS[0]}"
+    "_${COMP_WORDS[0]//-/_}" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" ""
+    printf "%s\n" "${COMPREPLY[@]}"' - $library "$1" "$completions"
+}
+in_fish() { # LINE
+  command -v fish >/dev/null || return 77
+  fish --no-config -c "source '$completions/${1%% *}.fish'; complete -C '$1'" | cut -f1
+}
+# offers SHELL LINE WORD...: all of the words are among what is offered
+offers() {
+  local shell=$1 line=$2 word
+  shift 2
+  "in_$shell" "$line" >got 2>err
+  [ $? -eq 77 ] && return
+  [ -s err ] && { echo "$shell: $line: $(cat err)"; failed=1; }
+  for word; do
+    grep -qxF -e "$word" got || { echo "$shell: $line: no $word in $(head -n 5 got | tr '\n' ' ')"; failed=1; }
+  done
+}
+offers bash 'fabric-faults site.txt --fail=leaf0' leaf01 leaf09
+offers bash 'fabric-faults site.txt --explain=node001,node00' node001,node002 node001,node009
+offers bash 'fabric-topo site.txt --who=sp' spine01 spine12
+offers bash 'fabric-bootplan gen:fattree:radix=4,levels=2 --servers=h0,h' h0,h1 h0,h7
+offers bash 'fabric-sim site.txt --columns=algorithm,acc' algorithm,accepted_per_host
+offers bash 'fabric-launch fence site.txt --columns=simu' simulated_us
+offers bash 'fabric-topo gen:to' torus:
+offers bash 'fabric-topo gen:torus:d' dims=
+offers bash 'fabric-topo gen:torus:dims=4x4,ho' 4x4,hosts=
+offers bash 'fabric-compare runs.db --command=fabric-l' fabric-launch
+offers bash 'fabric-topo si' site.txt
+offers fish 'fabric-faults site.txt --fail=leaf0' --fail=leaf01
+offers fish 'fabric-topo site.txt --columns=' --columns=shape
+offers fish 'fabric-topo gen:torus:d' gen:torus:dims=
+offers fish 'fabric-compare runs.db --command=fabric-l' --command=fabric-launch
+[ ! -e run ] || { echo 'the name of a switch was executed'; failed=1; }
+for file in "$completions"/_fabric-*; do
+  ! command -v zsh >/dev/null || zsh -n "$file" || failed=1
+done
+exit $failed
