@@ -55,11 +55,15 @@ for i in $(seq "$restarts"); do
   join -t 500 -w 30 -c 60
   await "$sm" rest 120 is_at_rest || fail "OpenSM does not come to rest"
   lose 0
-  await "$sm" rest 120 is_at_rest || fail "OpenSM does not come to rest"
-  known
+  for _ in $(seq 20); do # a step may come after a rest, while the tables are read
+    await "$sm" rest 120 is_at_rest || fail "OpenSM does not come to rest"
+    known
+    dumped >a
+    programmed >b
+    cmp -s log-before "$logs/opensm.log" && break
+  done
+  cmp -s log-before "$logs/opensm.log" || fail "OpenSM does not stay at rest"
   [ -s known.mlids ] || fail "OpenSM knows no groups"
-  dumped >a
-  programmed >b
   [ -s a ] || fail "the dump has no entries"
   is_wrong=
   # of the groups that there are: OpenSM clears no table of a group that was before it began
