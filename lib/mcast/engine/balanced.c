@@ -13,22 +13,20 @@
  * -------------------------------------------  -------------  -------------  ---- -------
  * cheapest tree of a few roots                 greedy.c       (first trees)
  * targets in turn, full cables routed again    negotiate.c    kfat 12x12       45      57
- *                                                             fat tree          2       5
  *                                                             torus random     19      29
  * start from trees of few cables, and then     negotiate.c    torus random     19      25
  *                                                             torus 240x100     2       4
  * - deep ones where members lie far            trees.c        torus 60x20x20    4       8
- * - short ones where they have 7 % less        trees.c        torus random     19      20
- * factors of cables that stay too full         negotiate.c    mesh 10x10       32      34
+ * - short ones where they have 7 % less        trees.c        torus random     19      22
+ * factors of cables that stay too full         negotiate.c    mesh 12x12       28      29
  * the cheapest of all roots, two hops away     root_prices.c  fat tree          2       3
  * all roots, if they are few                   reroute.c      kfat 12x12       45      50
- * other paths, where members lie far           paths.c        torus 16x16      28      30
- * better trees of other algorithms             route.c        (none of these)
- * branch and bound, for `optimal`              exact.c        (proofs of tiny problems)
+ * other paths, where members lie far           trees.c        torus random     19      21
+ * better trees of others, branch and bound     route, exact   (none of these)
  *
  * kfat 12x12: 600 random groups of 6 to 16 members. Fat tree: radix 40, 3 levels, grid
  * 25x32x20. Torus 30x20x20: grids 240x100 and 60x20x20, and 5000 random groups of 8
- * to 24; torus 16x16 and mesh 10x10: 300 and 150 such groups.
+ * to 24; mesh 12x12: 150 such groups.
  */
 /* clang-format on */
 #include "mcast/search/search.h"
@@ -41,7 +39,7 @@ enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS = 4 };
 
 /* Cables looked at when trees are revised: for each edge of all trees, but at least and
  * at most. */
-enum { STEPS_EDGE = 120, STEPS_LEAST = 2000000, STEPS_MOST = 30000000 };
+enum { STEPS_EDGE = 120, STEPS_LEAST = 4000000, STEPS_MOST = 30000000 };
 
 /* Problems of more edges are large; with fewer than a few, attempts take little time. */
 enum { SMALL_EDGES = 16600, FEW_EDGES = 1000, ATTEMPTS_FEW = 24 };
@@ -66,10 +64,8 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 	double max;
 
 	n.is_hasty = s->n_edges > SMALL_EDGES;
-	if (!n.is_hasty && (!is_far || s->units)) {
+	if (!n.is_hasty && (!is_far || s->units))
 		n.n_attempts = ATTEMPTS;
-		n.n_steps = 2 * STEPS_LEAST;
-	}
 	for (int start = 0; start < 2 && !n.is_hasty; start++) {
 		n.is_afresh = start;
 		ended = fab_negotiate(s, &n);

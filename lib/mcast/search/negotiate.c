@@ -3,8 +3,8 @@
  * Targets below the largest load, in sequence. In a round all groups above the
  * target get another tree at prices of which each unit of excess costs more, and cables
  * above the target have a factor that rises. Where members lie far from the root, paths
- * are swapped as long as that halves the excess, which is quick, else whole trees are
- * grown again; and the next target lies a part of the way to the mean load.
+ * are changed as long as that brings the excess down, which is quick, else whole trees
+ * are grown again; and the next target lies a part of the way to the mean load.
  */
 #include "mcast/search/search.h"
 
@@ -32,9 +32,14 @@ static const double FLATNESS = 3;
  * largest load to the mean. */
 static const double PART = 0.25;
 
-/* Paths will not bring a larger part of all load below the target: of deep trees, and of
- * short ones, where other roots have longer trees. */
-static const double HOPELESS_DEEP = 0.025, HOPELESS_SHORT = 0.0125;
+/* Paths will not bring a larger part of all load below the target. */
+static const double HOPELESS = 0.025;
+
+/* Paths are changed as long as a round leaves less of the excess than this part. */
+static const double PROGRESS = 0.7;
+
+/* Price of a hop of other paths beside that of its cable: short ones leave more room. */
+static const double HOP = 4, HOP_HASTY = 1;
 
 /* Groups that show which first trees have fewer cables: deep ones avoid full cables,
  * short ones do not, and pay below this share of their cables. */
@@ -66,7 +71,6 @@ struct negotiation {
 	uint32_t kept_at_max;
 	struct fab_forest kept;
 	bool is_far;		      /* some members lie far from the root */
-	bool is_short;		      /* the first trees were short ones */
 	uint32_t stride;	      /* one group in that many is moved */
 	bool is_starting, is_started; /* first trees of few cables */
 	uint32_t n_asked;	      /* calls of should_stop() */
@@ -194,16 +198,15 @@ static double mean_level(const struct negotiation *x)
 /* Is too much of all load above the target, and no time to try nevertheless? */
 static bool is_hopeless(const struct negotiation *x)
 {
-	double part = x->is_short ? HOPELESS_SHORT : HOPELESS_DEEP;
-
 	return x->o->is_hasty && x->is_far &&
-	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
+	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
 /* Rounds until no cable is above the target, or that is given up. */
 static bool reach_target(struct negotiation *x)
 {
-	struct fab_reroute_try how = {.least = EXCESS};
+	struct fab_reroute_try how = {.least = EXCESS,
+				      .per_hop = x->o->is_hasty ? HOP_HASTY : HOP};
 	uint32_t n_cables = x->s->problem->f->n_switch_links, stalls = 0;
 	double least, last = HUGE_VAL;
 
@@ -213,8 +216,8 @@ static bool reach_target(struct negotiation *x)
 		return false;
 	while (x->excess > 0 && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, how.least);
-		how.how = x->is_far && x->excess < last / 2 ? FAB_REROUTE_PATHS
-							    : FAB_REROUTE_ROOTS;
+		how.how = x->is_far && x->excess < PROGRESS * last ? FAB_REROUTE_PATHS
+								   : FAB_REROUTE_ROOTS;
 		last = x->excess;
 		if (!run_round(x, how))
 			return false;
@@ -271,7 +274,6 @@ static void negotiate(struct negotiation *x)
 				edges = sample(x, FAB_REROUTE_DEEP);
 				if (sample(x, FAB_REROUTE_SHORT) < WORTH * edges)
 					how = FAB_REROUTE_SHORT;
-				x->is_short = how == FAB_REROUTE_SHORT;
 				x->stride = 1;
 			}
 			if (x->ended == FAB_ENDED_DONE)

@@ -30,9 +30,6 @@ enum {
  * least and at most (FAB_SHORT_ROOTS). */
 enum { SHORT_WORK = 4096, SHORT_LEAST = 4 };
 
-/* Paths of groups of more switches would take too long: time is quadratic. */
-enum { LARGE = 512 };
-
 /* Cheaper by more than rounding. */
 static const double CHEAPER = 1 - 1e-9;
 
@@ -54,7 +51,6 @@ struct worker {
 	struct fab_root_prices *root_prices;
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
-	struct fab_paths *paths;
 	uint32_t *parent; /* [n_switches] */
 	/* the group at hand: its switches, candidates, and largest height */
 	const uint32_t *sw;
@@ -127,7 +123,6 @@ struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
 		w->root_prices = fab_root_prices_new(p, a);
 		w->cheap = fab_cheap_tree_new(p, a);
 		w->deep = fab_deep_tree_new(p, a);
-		w->paths = fab_paths_new(p, a);
 		w->parent = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t);
 	}
 	r->proposal = FAB_ARENA_NEW0(a, n_batch, struct proposal);
@@ -167,6 +162,14 @@ static void look_at(struct worker *w, uint32_t root, const struct fab_grown *tre
 	}
 }
 
+static void try_deep(struct worker *w, uint32_t root, const struct fab_kept *kept)
+{
+	struct fab_grown tree = fab_deep_tree_grow(w->deep, &w->prices, w->sw, w->n_sw,
+						   root, w->height, w->seed, kept);
+
+	look_at(w, root, &tree);
+}
+
 static void try_root(struct worker *w, uint32_t root, bool is_deep)
 {
 	const uint8_t *row = fab_dist_row(w->state->problem->dist, root);
@@ -177,11 +180,8 @@ static void try_root(struct worker *w, uint32_t root, bool is_deep)
 	look_at(w, root, &tree);
 	for (uint32_t i = 0; i < w->n_sw && is_deep; i++)
 		has_slack |= w->sw[i] != root && row[w->sw[i]] < w->height;
-	if (!has_slack)
-		return;
-	tree = fab_deep_tree_grow(w->deep, &w->prices, w->sw, w->n_sw, root, w->height,
-				  w->seed);
-	look_at(w, root, &tree);
+	if (has_slack)
+		try_deep(w, root, &(struct fab_kept){0});
 }
 
 /* All candidates, from another one on for each seed, if they are at most that many;
@@ -204,6 +204,12 @@ static uint32_t list_roots(const struct worker *w, size_t words, uint32_t most,
 	return n;
 }
 
+/* The root of a tree that is higher than needed may be none. */
+static bool is_candidate(const struct worker *w, uint32_t root)
+{
+	return w->bits[root / 64] >> (root % 64) & 1;
+}
+
 /* Trees of several roots, deep ones as long as all cost `least` or more: a cheaper tree
  * has left the cables that it was to leave. */
 static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t old,
@@ -213,8 +219,7 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 	uint32_t n_deep = w->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 	size_t words = r->roots->words;
 
-	/* the root of a tree that is higher than needed may be no candidate */
-	if (w->bits[old / 64] >> (old % 64) & 1)
+	if (is_candidate(w, old))
 		root[n++] = old;
 	found = fab_root_prices_best(w->root_prices, &w->prices, w->sw, w->n_sw, w->bits,
 				     w->height, w->seed, CHEAPEST_ROOTS, root + n);
@@ -316,23 +321,12 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 		try_root(w, old, true);
 	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_SHORT)
 		try_short(r, w, old);
-	else if (w->height > FAB_NEAR_HOPS && n && w->n_sw <= LARGE) {
-		const struct fab_paths_job job = {
-			.member = w->sw,
-			.n_members = w->n_sw,
-			.n_edges = n,
-			.root = old,
-			.sw = fab_revision_switches(r->revision, x->group),
-			.cable = cable,
-			.height = w->height,
-			.least = how->least,
-			.seed = w->seed,
-			.options = r->options};
-		uint32_t root;
-		struct fab_grown tree = fab_paths_swap(w->paths, &w->prices, &job, &root);
-
-		look_at(w, root, &tree);
-	}
+	else if (w->height > FAB_NEAR_HOPS)
+		try_deep(w,
+			 is_candidate(w, old)
+				 ? old
+				 : fab_roots_draw(w->bits, r->roots->words, w->seed),
+			 &(struct fab_kept){cable, n, how->least, how->per_hop});
 	fab_mcast_state_count(w->state, x->group, old, cable, n, 1);
 	if (x->root != FAB_NONE)
 		x->height =

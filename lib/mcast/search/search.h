@@ -123,16 +123,23 @@ struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *tree,
  * Members are joined one by one, the farthest from the root first (ties by `seed`), each
  * by the cheapest path to a switch of the tree that is high enough; other members on that
  * path are nearly free. A path that would end too deep runs on towards the root, and the
- * switches that it meets are hung on it from then on. O(cables within reach *
- * log(cables)) a member.
+ * switches that it meets are hung on it from then on. Cables that are kept from another
+ * tree are nearly free: only paths over others change. O(cables within reach
+ * * log(cables)) a member.
  */
+struct fab_kept {
+	const uint32_t *cable; /* [n]; those that cost `least` or more are not kept */
+	uint32_t n;
+	double least;
+	double per_hop; /* added to the price of every cable: other paths are short */
+};
 struct fab_deep_tree; /* room for one tree */
 struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *problem,
 					struct fab_arena *arena);
 struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
 				    const struct fab_prices *prices, const uint32_t *sw,
 				    uint32_t n, uint32_t root, unsigned height,
-				    uint64_t seed);
+				    uint64_t seed, const struct fab_kept *kept);
 
 /*
  * A short tree from the best of some roots (n_roots > 0, each a candidate): first only
@@ -147,31 +154,6 @@ struct fab_grown fab_short_tree_grow(struct fab_deep_tree *tree,
 				     const struct fab_prices *prices, const uint32_t *sw,
 				     uint32_t n, const uint32_t *root, uint32_t n_roots,
 				     unsigned height, uint64_t seed, uint32_t *best);
-
-/*
- * A tree made cheaper path by path: a path between two members or branches is taken out,
- * and the halves are joined by the cheapest of a few shortest paths between them, as long
- * as no two members are farther apart in the tree than twice the height: then its middle
- * is a root.
- */
-struct fab_paths; /* room for one tree */
-struct fab_paths *fab_paths_new(const struct fab_mcast_problem *problem,
-				struct fab_arena *arena);
-/* A tree and its limits. */
-struct fab_paths_job {
-	const uint32_t *member; /* [n_members] switches of the group */
-	uint32_t n_members, n_edges, root;
-	const uint32_t *sw, *cable; /* [n_edges] */
-	unsigned height; /* hops from the root to the farthest member at most */
-	double least;	 /* only paths that cost as much or more are tried */
-	uint64_t seed;	 /* of the choice among equal pairs */
-	const struct fab_mcast_options *options; /* stops; may be NULL */
-};
-/* Try each path once, the most expensive first. The tree and in *root its root: that of
- * the job if it is low enough. O(paths * (switches of one half * those of the other +
- * switches between the ends * cables of a switch)). */
-struct fab_grown fab_paths_swap(struct fab_paths *x, const struct fab_prices *prices,
-				const struct fab_paths_job *job, uint32_t *root);
 
 /*
  * Estimates of the cheapest tree of each candidate, where none is farther than two hops
@@ -210,14 +192,14 @@ enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing where members are near it */
 	FAB_REROUTE_SHORT, /* short trees; nothing where members are near the root */
-	FAB_REROUTE_PATHS  /* other paths that cost `least` in the old tree
-			      (fab_paths_swap());  nothing where members are near, or for
-			      large groups */
+	FAB_REROUTE_PATHS  /* other paths in the place of cables of the old tree that cost
+			      `least`; nothing where members are near its root */
 };
 struct fab_reroute_try {
 	enum fab_reroute_how how;
-	double least;  /* ROOTS: deep trees only while all cost this; PATHS */
-	uint64_t turn; /* seed of this round */
+	double least;	/* ROOTS: deep trees only while all cost this; PATHS */
+	double per_hop; /* PATHS: added to the price of every cable */
+	uint64_t turn;	/* seed of this round */
 };
 /* For the trees of a revision at these prices, both borrowed, and batches of at most
  * n_batch groups. O(as fab_roots_find() + n_batch * switches). */

@@ -211,8 +211,8 @@ static bool is_before(const struct label *a, const struct label *b)
 }
 
 /* Share of its price that a cable to a member not joined yet costs: joining it would take
- * a cable anyway. */
-static const double TO_MEMBER = 0.1;
+ * a cable anyway; and one that is kept from the tree before. */
+static const double TO_MEMBER = 0.1, KEPT = 0.01;
 
 /* State of a switch, contiguous for the cache. */
 struct place {
@@ -249,6 +249,8 @@ struct fab_deep_tree {
 	struct place *at;  /* [n_switches] */
 	uint32_t *parent;  /* [n_switches] in the tree: arc to the parent */
 	uint32_t *n_below; /* [n_switches] switches below it */
+	uint32_t *kept;	   /* [n_switch_links] == stamp: of the tree before */
+	double per_hop;	   /* added to the price of each cable */
 	uint32_t search;   /* number of the search */
 	uint64_t steps;	   /* cables looked at for the tree */
 	uint64_t seed;	   /* of choices among equals */
@@ -274,6 +276,7 @@ struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p,
 	t->at = FAB_ARENA_NEW0(a, n, struct place);
 	t->parent = FAB_ARENA_NEW(a, n, uint32_t);
 	t->n_below = FAB_ARENA_NEW(a, n, uint32_t);
+	t->kept = FAB_ARENA_NEW0(a, p->f->n_switch_links, uint32_t);
 	FAB_ROOM(a, &t->in, n);
 	FAB_ROOM(a, &t->sw, n);
 	FAB_ROOM(a, &t->cable, n);
@@ -355,9 +358,11 @@ static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
 			    ? l->row[peer] + 1 != l->row[at->sw]
 			    : (is_in ? to->depth : l->row[peer]) + hops > l->height)
 			continue;
-		cost = fab_price(prices, f->arc_cable[a]);
+		cost = fab_price(prices, f->arc_cable[a]) + t->per_hop;
 		if (to->wanted == t->stamp && !is_in)
 			cost *= TO_MEMBER;
+		else if (t->kept[f->arc_cable[a]] == t->stamp)
+			cost *= KEPT;
 		reach(t, peer, a, at->cost + cost, hops);
 	}
 }
@@ -477,7 +482,7 @@ static void order_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t 
 struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 				    const struct fab_prices *prices, const uint32_t *sw,
 				    uint32_t n, uint32_t root, unsigned height,
-				    uint64_t seed)
+				    uint64_t seed, const struct fab_kept *kept)
 {
 	struct reach_limit limit = {.row = fab_dist_row(t->p->dist, root),
 				    .height = height};
@@ -485,6 +490,10 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 
 	t->steps = 0;
 	begin(t, sw, n, root);
+	t->per_hop = kept->per_hop;
+	for (uint32_t i = 0; i < kept->n; i++)
+		if (fab_price(prices, kept->cable[i]) < kept->least)
+			t->kept[kept->cable[i]] = t->stamp;
 	order_members(t, sw, n, root, seed);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t member = (uint32_t)t->order.v[i], end;
