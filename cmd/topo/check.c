@@ -379,9 +379,9 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	topo_answer_incomplete(r, w);
 	if (worst) {
 		fab_report_answer(
-			r, FAB_TONE_BAD, "%s%s and %s%s.", p->known ? "New: " : "",
+			r, FAB_TONE_BAD, "%s%s and %s%s%s.", p->known ? "New: " : "",
 			fab_human_counted(w->arena, check->n_problems, "problem", NULL),
-			notes, known);
+			notes, o->routes ? " in cables, LIDs and names" : "", known);
 		if (fab_report_how(r)->format != FAB_FORMAT_TABLE || p->run.verbose)
 			fab_report_answer(r, FAB_TONE_BAD, "The worst, %s: %s.",
 					  worst->code, worst->message);
