@@ -220,18 +220,22 @@ static const struct {
 	{"kfat:dims=6x6,hosts=4", 200, 8},
 };
 
-/* After thousands of joins and leaves the fullest cable has at most a tenth more trees,
- * rounded up, than with fresh trees, and no step has moved more than 5 % of all: steps go
- * on where the last one has not reached its target. */
+/* After thousands of joins and leaves the fullest cable has at most a tenth more trees
+ * than with fresh trees: rounded up where no step moves more than 5 % of all, the
+ * default, and not rounded with 14 %. Steps go on where the last one has not reached its
+ * target. */
 Test(keeper_replay, trees_stay_good)
 {
-	for (size_t c = 0; c < FAB_COUNT(cases); c++) {
+	for (size_t i = 0; i < 2 * FAB_COUNT(cases); i++) {
+		size_t c = i / 2;
+		bool is_default = !(i % 2);
 		struct stage s;
 		struct fab_rng rng = test_rng(c);
 		uint32_t n_changes = 0, now_max, fresh_max;
 		double now = 0;
 
-		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups, "mode=on");
+		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups,
+			   is_default ? "mode=on" : "mode=on max_moved=14%");
 		for (uint32_t g = 0; g < s.n_groups; g++)
 			while (s.n[g] < cases[c].size)
 				toggle(&s, g,
@@ -256,9 +260,10 @@ Test(keeper_replay, trees_stay_good)
 		now = settle(&s, now);
 		now_max = fab_keeper_max_efi(s.k);
 		fresh_max = fresh(&s);
-		cr_expect_leq(now_max, ceil(1.1 * fresh_max), "%s: %u", cases[c].fabric,
-			      now_max);
-		cr_expect_leq(s.most_share, 0.05);
+		cr_expect_leq(now_max,
+			      is_default ? ceil(1.1 * fresh_max) : 1.1 * fresh_max,
+			      "%s: %u", cases[c].fabric, now_max);
+		cr_expect_leq(s.most_share, is_default ? 0.05 : 0.14);
 		stage_fini(&s);
 	}
 }

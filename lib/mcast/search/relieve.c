@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Targets one below the other. In a round, trees that have moved already are tried first,
- * which interrupts no other group; then those on most of the cables above the target, in
- * the first round only by trees that leave all of these cables. Where that does not reach
- * the target, trees may push others off their cables for some rounds (as in
+ * which interrupts no other group; then those on most of the cables above the target.
+ * Where that does not reach the target, trees may push others off their cables for some rounds (as in
  * negotiate.c). When it is reached, trees that fit where they were before go back there.
  */
 #include "mcast/relief.h"
@@ -17,10 +16,9 @@
 /* Price of a cable above the target: no tree below it is as expensive. */
 static const double EXCESS = 1e6;
 
-/* Where trees push others: rounds, and steps that all moves may take, for they depend on
- * each other so that few of them gain little; the price of a cable above the target at
- * first and its growth a round, and the growth of the factor of each. */
-enum { PUSHES = 30, PUSHED_STEPS = 10 };
+/* Where trees push others: rounds; the price of a cable above the target at first and its
+ * growth a round, and the growth of the factor of each. */
+enum { PUSHES = 30 };
 static const double FIRST_EXCESS = 64, EXCESS_GROWTH = 1.3, FACTOR_STEP = 1;
 
 struct relief {
@@ -95,8 +93,8 @@ static void note_moved(struct relief *x, uint32_t group, bool is_moved)
 	x->is_moved[group] = is_moved;
 }
 
-/* Another tree for the group with fewer cables above the target, with `most` at most. */
-static bool move(struct relief *x, uint32_t group, uint32_t most)
+/* Another tree for the group with fewer cables above the target. */
+static bool move(struct relief *x, uint32_t group)
 {
 	const struct fab_reroute_try how = {
 		.how = FAB_REROUTE_ROOTS, .least = __DBL_MAX__, .turn = x->round};
@@ -107,7 +105,7 @@ static bool move(struct relief *x, uint32_t group, uint32_t most)
 	fab_reroute_find(x->reroute, &group, 1, &how);
 	fab_reroute_take(x->reroute, 0);
 	after = above(x, group);
-	if (after >= before || after > most) {
+	if (after >= before) {
 		put(x, group, &x->old, 0);
 		return false;
 	}
@@ -116,7 +114,7 @@ static bool move(struct relief *x, uint32_t group, uint32_t most)
 }
 
 /* Try all trees above the target once; false: none has moved. */
-static bool run_round(struct relief *x, uint32_t most)
+static bool run_round(struct relief *x)
 {
 	uint32_t n = x->first->n, level = 0;
 	bool has_moved = false;
@@ -126,13 +124,13 @@ static bool run_round(struct relief *x, uint32_t most)
 		uint32_t own = above(x, g);
 
 		if (own && x->is_moved[g])
-			has_moved |= move(x, g, most);
+			has_moved |= move(x, g);
 		level = own > level ? own : level;
 	}
 	for (; level; level--)
 		for (uint32_t g = 0; g < n && !fab_mcast_is_over(x->options); g++)
 			if (x->tried[g] != x->round && above(x, g) >= level)
-				has_moved |= move(x, g, most);
+				has_moved |= move(x, g);
 	fab_revision_tidy(&x->revision);
 	return has_moved && !fab_mcast_is_over(x->options);
 }
@@ -201,16 +199,12 @@ static void go_back(struct relief *x)
 static bool reach(struct relief *x)
 {
 	fab_prices_set_target(&x->prices, x->target, EXCESS);
-	while (!is_reached(x) && (run_round(x, 0) || run_round(x, UINT32_MAX)))
+	while (!is_reached(x) && run_round(x))
 		;
-	if (is_reached(x)) {
-		go_back(x);
-		return true;
-	}
-	if (!push(x))
+	if (!is_reached(x) && !push(x))
 		return false;
 	go_back(x);
-	return x->n_moved / PUSHED_STEPS <= x->max_moved;
+	return true;
 }
 
 /* From `trees` as far to the trees of now as max_moved moves go, in an order in which no
