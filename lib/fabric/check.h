@@ -30,6 +30,7 @@ enum fab_severity {
  * Notes
  *   unknown-rate (cables without speed or width in the input),
  *   small-plane (the same, but less than half),
+ *   side-cable (within a level of a tree, where at most one cable in 16 is one),
  *   leaf-without-hosts (fabric/ranks.h),
  *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several
  * parts otherwise is an unconnected-part), small-switch (few-uplinks, but with less than

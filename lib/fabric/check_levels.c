@@ -4,6 +4,7 @@
 #include "fabric/check_add.h"
 
 #include "base/order.h"
+#include "fabric/label.h"
 #include "fabric/ranks.h"
 #include "fabric/shape.h"
 
@@ -218,6 +219,55 @@ static void check_level(struct fab_checker *c, const struct levels *l,
 		}
 }
 
+/*
+ * Cables between switches of one level of a tree, where at most one of SIDE_SHARE cables
+ * of its switches is such a one: trees are routed up, then down, and engines for them do
+ * not take the fabric, or make loops of it.
+ */
+
+enum { SIDE_SHARE = 16 };
+
+static void check_sides(struct fab_checker *c, const struct fab_ranks *ranks)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *n_all = FAB_ARENA_NEW0(&c->scratch, ranks->n_ranks + 1, uint32_t);
+	uint32_t *n_side = FAB_ARENA_NEW0(&c->scratch, ranks->n_ranks + 1, uint32_t);
+
+	for (int is_count = 1; is_count >= 0; is_count--)
+		for (uint32_t k = 0; k < f->n_cables; k++) {
+			uint32_t a = f->port_node[f->cable_a[k]];
+			uint32_t b = f->port_node[f->cable_b[k]];
+			struct fab_finding at = AT_PORT(a, f->cable_a[k]);
+
+			if (fab_cable_class(f, k) != FAB_CABLE_SWITCH || a == b ||
+			    ranks->rank[a] == FAB_NONE)
+				continue;
+			if (is_count) {
+				n_all[ranks->rank[a]]++;
+				n_all[ranks->rank[b]] += ranks->rank[a] != ranks->rank[b];
+				n_side[ranks->rank[a]] +=
+					ranks->rank[a] == ranks->rank[b];
+				continue;
+			}
+			if (ranks->rank[a] != ranks->rank[b] ||
+			    n_side[ranks->rank[a]] * SIDE_SHARE > n_all[ranks->rank[a]])
+				continue;
+			at.cable = k;
+			at.peer_port = f->cable_b[k];
+			at.peer_node = b;
+			at.key =
+				fab_ports_key(f, &c->check->arena, at.port, at.peer_port);
+			fab_checker_add(
+				c, FAB_NOTE, "side-cable", at,
+				"cable from port %u of \"%s\" to port %u of \"%s\" joins two %s; the other %u cables of their level lead up or down",
+				f->port_num[at.port], fab_node_name(f, a),
+				f->port_num[at.peer_port], fab_node_name(f, b),
+				ranks->rank[a] ? "switches of one level"
+					       : "leaf switches",
+				n_all[ranks->rank[a]] - n_side[ranks->rank[a]]);
+		}
+}
+
 void fab_check_levels(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
@@ -240,6 +290,7 @@ void fab_check_levels(struct fab_checker *c)
 				"\"%s\" has cables like a leaf switch, but no host",
 				fab_node_name(f, s));
 	check_pairs(c, &levels);
+	check_sides(c, &ranks);
 	fab_fabric_components(f, part);
 	for (uint32_t s = 0; s < n; s++) {
 		uint32_t level = ranks.rank[s];

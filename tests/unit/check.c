@@ -294,6 +294,31 @@ Test(check, pair_with_fewer_cables_than_its_peers)
 		"0x0000000000100100 0x0000000000100400");
 }
 
+/* Leaves 2i and 2i + 1 of a tree of 16 and 2 spines are joined, in place of a host each.
+ */
+static void join_leaves(uint32_t n, const char *wanted)
+{
+	struct plan plan = plan_tree(16, 2, 3);
+
+	for (uint32_t i = 0; i < n; i++) {
+		plan.cables.v[32 + 6 * i].is_gone = true;
+		plan.cables.v[32 + 6 * i + 3].is_gone = true;
+		plan_cable(&plan, 2 * i, 1, 2 * i + 1, 1);
+	}
+	expect(plan, wanted);
+}
+
+Test(check, few_cables_between_leaves)
+{
+	join_leaves(1, "adapter-without-switch adapter-without-switch (side-cable)");
+	join_leaves(2, "adapter-without-switch adapter-without-switch "
+		       "adapter-without-switch adapter-without-switch "
+		       "(side-cable) (side-cable)");
+	join_leaves(3, "adapter-without-switch adapter-without-switch "
+		       "adapter-without-switch adapter-without-switch "
+		       "adapter-without-switch adapter-without-switch");
+}
+
 Test(check, pair_without_a_cable_is_told_by_its_leaf)
 {
 	struct plan plan = doubled_tree(5, 4, 6);
