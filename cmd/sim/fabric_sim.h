@@ -188,11 +188,6 @@ struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o);
 /* sim/run.c, sim/jobs.c */
 extern const struct fab_task sim_results_task, sim_pairs_task, sim_jobs_task;
 
-/* sim/jobs.c: only the hosts of --hosts and --job send, with --load the others, too. Sets
- * ends and jobs. EINVAL, ENOENT. */
-int sim_choose_hosts(const struct sim_params *p, struct sim_outcome *o,
-		     struct fab_err *err);
-
 /* sim/report.c */
 /* "1.85 us", "237 flit times" of a printed time. */
 const char *sim_time_text(const struct sim_outcome *o, double time);

@@ -376,18 +376,90 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o, struct fab
 	return rc;
 }
 
-int sim_set_up(struct fab_work *w, struct fab_err *err)
+/* TRAFFIC[,size=SIZE],hosts=LIST; *list is the LIST. */
+static int read_job(const struct sim_params *p, struct fab_arena *arena, const char *text,
+		    struct fab_job *job, const char **list, struct fab_err *err)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS};
+	const char *hosts = strstr(text, ",hosts="), *size = strstr(text, ",size=");
+	uint64_t n = 0;
+	int rc = 0;
+
+	if (!hosts || !hosts[7] || (size && size > hosts))
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s': expected TRAFFIC,hosts=LIST or TRAFFIC,size=SIZE,hosts=LIST, such as alltoall,size=1MiB,hosts=n[1-32]",
+			text);
+	*list = hosts + 7;
+	if (size && p->tick == SIM_TICK_FLIT)
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s': with --tick=flit jobs take --size, not size=", text);
+	if (size)
+		rc = fab_parse_size_bytes(size + 6, (size_t)(hosts - size) - 6, &n, err);
+	if (!rc && size && (!n || n > FAB_MESSAGE_BYTES_MAX))
+		rc = fab_fail(err, EINVAL, "'%.80s': messages of 1 byte to 1 GiB", text);
+	job->size = (uint32_t)n;
+	job->traffic = fab_arena_format(arena, "%.*s",
+					(int)((size ? size : hosts) - text), text);
+	return rc;
+}
+
+/* Only the hosts of --hosts and --job send, with --load the others, too. */
+static int choose_hosts(const struct sim_params *p, struct sim_outcome *o,
+			struct fab_err *err)
+{
+	uint32_t *mark = FAB_ARENA_NEW(o->arena, (size_t)o->ends.n + 1, uint32_t);
+	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
+	int rc = fab_flow_ends_choose(&o->ends, o->f, p->hosts.v, p->hosts.n, err);
+
+	if (rc)
+		fab_err_prefix(err, "--hosts");
+	if (p->hosts.n)
+		o->n_all_ends = o->ends.n;
+	if (rc || !p->jobs.n)
+		return rc;
+	if (p->jobs.n > FAB_JOBS_MAX)
+		return fab_fail(err, EINVAL, "--job: %zu jobs, at most %d are possible",
+				p->jobs.n, FAB_JOBS_MAX);
+	fab_end_names_init(&names, o->f, &o->ends);
+	memset(mark, 0xff, o->ends.n * sizeof(*mark));
+	for (size_t i = 0; i < p->jobs.n && !rc; i++) {
+		const char *list = NULL;
+
+		rc = read_job(p, o->arena, p->jobs.v[i], &o->jobs[i], &list, err);
+		if (!rc)
+			rc = fab_end_names_mark(&names, &o->ends, list, (uint32_t)i, mark,
+						err);
+		if (rc)
+			fab_err_prefix(err, "--job");
+	}
+	if (rc)
+		return rc;
+	if (!(p->load > 0)) {
+		fab_flow_ends_keep(&o->ends, mark);
+		o->n_all_ends = o->ends.n;
+	}
+	o->n_jobs = p->jobs.n;
+	for (uint32_t i = 0; i < o->n_jobs; i++) {
+		uint32_t *end = FAB_ARENA_NEW(o->arena, (size_t)o->ends.n + 1, uint32_t);
+		struct fab_job *job = &o->jobs[i];
+
+		for (uint32_t e = 0; e < o->ends.n; e++)
+			if (mark[e] == i)
+				end[job->n++] = e;
+		job->end = end;
+	}
+	return 0;
+}
+
+/* The fabric that is simulated, and the endpoints that send in it. */
+static int set_up_ends(struct fab_work *w, struct fab_err *err)
+{
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
-	bool needs_groups = p->traffic_kind->needs_groups;
 	struct fab_flow_ends all;
 	int rc;
 
-	o->p = p;
-	o->f = w->f;
-	o->arena = w->arena;
 	if (fab_kfat_recognize(w->f, &o->kfat, &o->kfat_error))
 		o->kfat = NULL;
 	rc = fab_cli_draw_faults(&p->faults, &p->run, w->f, &o->dead, err);
@@ -398,7 +470,7 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 	o->n_all_ends = all.n;
 	fab_flow_ends_fini(&all);
 	o->faults = o->dead;
-	if (needs_groups && o->dead->named.n) {
+	if (p->traffic_kind->needs_groups && o->dead->named.n) {
 		/* trees are made in what is left: a fabric of its own without faults */
 		rc = fab_fabric_without(w->f, o->dead, &o->left, err);
 		if (rc)
@@ -411,33 +483,74 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 	if (!o->ends.n)
 		return fab_fail(err, EINVAL, "%s: no live host can send",
 				p->input.fabric);
-	rc = sim_choose_hosts(p, o, err);
-	if (rc)
-		return rc;
-	rc = needs_groups && !p->pair ? set_up_groups(p, o, err) : make_tables(p, o, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < o->n_nets; i++) {
-		struct sim_net *net = &o->nets[i];
+	return choose_hosts(p, o, err);
+}
 
-		net->problem = (struct fab_sim_problem){.f = o->f,
-							.faults = o->faults,
-							.ends = &o->ends,
-							.routes = net->routes,
-							.groups = o->groups,
-							.tree_groups = o->shared,
-							.mft = net->mft,
-							.mlid = net->mlid};
-		if (net->has_trees)
-			net->problem.forest = &net->trees.forest;
-		if (!net->routes)
-			continue;
-		net->note = net->routes->note;
-		fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port,
-				 &net->no_path);
-		net->circle =
-			sim_keep(o, fab_no_path_circle_text(net->routes, &net->no_path));
+/* The simulator's view of tables and trees. */
+static void set_up_problem(struct sim_outcome *o, struct sim_net *net)
+{
+	net->problem = (struct fab_sim_problem){.f = o->f,
+						.faults = o->faults,
+						.ends = &o->ends,
+						.routes = net->routes,
+						.groups = o->groups,
+						.tree_groups = o->shared,
+						.mft = net->mft,
+						.mlid = net->mlid};
+	if (net->has_trees)
+		net->problem.forest = &net->trees.forest;
+	if (!net->routes)
+		return;
+	net->note = net->routes->note;
+	fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port, &net->no_path);
+	net->circle = sim_keep(o, fab_no_path_circle_text(net->routes, &net->no_path));
+}
+
+/* Can the parameters be simulated, and can adaptive packets escape without deadlock? */
+static int check_net(const struct sim_params *p, const struct sim_net *net,
+		     struct fab_err *err)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS};
+	struct fab_analysis j;
+	int rc = fab_sim_check(&net->problem, &p->sim, err);
+
+	if (rc || !p->sim.chooser || p->sim.drop)
+		return rc;
+	rc = fab_sim_check_escape(&net->problem, err);
+	if (rc) {
+		fab_err_prefix(err, net->algorithm);
+		return rc;
 	}
+	rc = fab_analyse(net->routes, &options, &j, err);
+	if (rc)
+		return rc;
+	if (!j.deadlock_free)
+		rc = fab_fail(
+			err, EINVAL,
+			"the tables of %s can stall: adaptive packets need tables without deadlock, such as those of updn, to escape to",
+			net->algorithm);
+	fab_analysis_fini(&j);
+	return rc;
+}
+
+int sim_set_up(struct fab_work *w, struct fab_err *err)
+{
+	struct sim_params *p = w->params;
+	struct sim_outcome *o = w->outcome;
+	int rc;
+
+	o->p = p;
+	o->f = w->f;
+	o->arena = w->arena;
+	rc = set_up_ends(w, err);
+	if (rc)
+		return rc;
+	rc = p->traffic_kind->needs_groups && !p->pair ? set_up_groups(p, o, err)
+						       : make_tables(p, o, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < o->n_nets; i++)
+		set_up_problem(o, &o->nets[i]);
 	if (p->tick != SIM_TICK_FLIT && !p->sim.all_rates && o->n_nets)
 		o->n_unknown_rates = fab_sim_unknown_rates(&o->nets[0].problem);
 	if (o->n_unknown_rates && !(p->default_mbps > 0))
@@ -445,28 +558,8 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 			&p->run,
 			"the rate of %u cables is not known: taken as %g Gb/s (--set default-rate)",
 			o->n_unknown_rates, p->sim.rate_gbps);
-	for (size_t i = 0; i < o->n_nets && !rc; i++) {
-		struct sim_net *net = &o->nets[i];
-		struct fab_analysis j;
-
-		rc = fab_sim_check(&net->problem, &p->sim, err);
-		if (!rc && p->sim.chooser && !p->sim.drop) {
-			rc = fab_sim_check_escape(&net->problem, err);
-			if (rc) {
-				fab_err_prefix(err, net->algorithm);
-				return rc;
-			}
-			rc = fab_analyse(net->routes, &options, &j, err);
-			if (rc)
-				return rc;
-			if (!j.deadlock_free)
-				rc = fab_fail(
-					err, EINVAL,
-					"the tables of %s can stall: adaptive packets need tables without deadlock, such as those of updn, to escape to",
-					net->algorithm);
-			fab_analysis_fini(&j);
-		}
-	}
+	for (size_t i = 0; i < o->n_nets && !rc; i++)
+		rc = check_net(p, &o->nets[i], err);
 	return rc;
 }
 
