@@ -62,8 +62,8 @@ void bootplan_answer_costs(struct fab_report *r, struct fab_arena *a,
 	if (c->is_kept)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
-			"%s for %s costs %.10g: %u server%s with NICs of %s%s%s%s.",
-			plan->is_exact ? "The cheapest plan" : "A plan", target,
+			"With equal servers, and equal links on each level, %s for %s costs %.10g: %u server%s with NICs of %s%s%s%s.",
+			plan->is_exact ? "the cheapest plan" : "a plan", target,
 			plan->cost, plan->n_servers, plan->n_servers == 1 ? "" : "s",
 			fab_human_mbps(plan->nic_mbps, rate), uplinks ? "; " : "",
 			uplinks ? uplinks : "",

@@ -291,7 +291,7 @@ void bootplan_exported_fini(struct bootplan_exported *out)
 	fab_boot_written_fini(&out->written);
 }
 
-/* What the slowest node gets when the server is lost that matters most. */
+/* Bandwidth of the slowest node after the loss of the most important server. */
 static void say_seconds(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	const struct fab_seconds *x = &o->seconds;

@@ -68,7 +68,7 @@ static void receive_chunk(void *context, uint32_t endpoint,
 	((struct spreading *)context)->sender[endpoint].received++;
 }
 
-/* Who sends to whom, in the order in which a sender has them. */
+/* Messages by sender, in the order of sending. */
 static void find_targets(const struct bootplan_sim *sim, struct spreading *x)
 {
 	const struct fab_machine *m = sim->o->m;
@@ -150,7 +150,7 @@ int bootplan_sim_open(const struct bootplan_params *p, const struct bootplan_out
 		    FAB_NONE)
 			return fab_fail(
 				err, EINVAL,
-				"--set simulate: a node or server hangs on no switch");
+				"--set simulate: a node or server is cabled to no switch");
 	sim->faults = fab_faults_new(f);
 	problem.faults = sim->faults;
 	while (at + 1 < FAB_COUNT(engines) &&

@@ -363,7 +363,7 @@ static int solve_faults(struct fab_work *w, struct fab_err *err)
 	return rc ? rc : solve_hangs(w, n, err);
 }
 
-/* What a lost node does to a fence of Slurm, and how long. */
+/* Effect of a lost node on a fence of Slurm, and its duration. */
 static void answer_hangs(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_outcome *o = w->outcome;

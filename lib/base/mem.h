@@ -60,8 +60,8 @@ char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
 
 /*
  * A stream whose text is *text, on the heap, with a NUL behind its *n bytes; both hold
- * what was flushed. As open_memstream(), which loses without a word what it has no memory
- * for. The caller closes it, then frees the text. Never NULL.
+ * what was flushed. Unlike open_memstream(), which drops text without an error when
+ * memory is short, it ends the program then. The caller closes it, then frees the text.
  */
 FILE *fab_text_stream(char **text, size_t *n) __attribute__((returns_nonnull));
 

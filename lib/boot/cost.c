@@ -140,7 +140,7 @@ struct search {
 	uint32_t n_levels;
 	struct priced level[FAB_MACHINE_LEVELS_MAX];
 	uint32_t *before; /* [n_nodes + 1] nodes of the batch before a node */
-	uint32_t *place;  /* [n_places] vertices that servers hang on */
+	uint32_t *place;  /* [n_places] vertices that servers are connected to */
 	uint32_t n_places;
 	struct fab_machine *now; /* with some number of servers; NULL */
 	struct fab_cost_plan *best;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chains, trees and doubling: who passes the image on to whom, and the time of it. */
+/* Chains, trees and doubling: order in which nodes pass the image on, and its time. */
 #include "boot/relay.h"
 
 #include <math.h>

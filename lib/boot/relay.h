@@ -42,7 +42,7 @@ void fab_relay_fini(struct fab_relay *relay);
 
 /*
  * Seconds until all have the image, by equal shares of what the hops cross. chunk_mbit 0:
- * a node sends when it has booted, and a step begins when the one before is over. Else it
+ * a node sends when it has booted, and a step begins after the one before. Else it
  * sends on chunk by chunk while it receives, and all hops run at once. O(batch * levels).
  */
 double fab_relay_seconds(const struct fab_machine *m, const struct fab_relay *relay,

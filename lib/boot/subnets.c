@@ -412,7 +412,7 @@ static int take_next(const struct assignment *x, const struct fab_subnet *net,
 			"%s has no address left for '%.80s': it has %" PRIu64
 			" for hosts%s, and there are %" PRIu32,
 			net->net.text, name, n_all - (*net->gateway != 0),
-			*net->gateway ? " besides the gateway" : "", n_here);
+			*net->gateway ? " apart from the gateway" : "", n_here);
 }
 
 /* Note the addresses of a list that hosts cannot have. */

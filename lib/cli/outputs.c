@@ -36,8 +36,7 @@ struct target {
 	char *volatile temporary; /* NULL: no entry */
 	const char *path;
 	volatile sig_atomic_t is_new; /* there was nothing before, and now it is there */
-	volatile sig_atomic_t
-		is_swapped; /* what was there before has the temporary name */
+	volatile sig_atomic_t is_swapped; /* the previous file has the temporary name */
 };
 
 /*

@@ -587,45 +587,20 @@ static bool has_server(const struct boot_part *part, const struct fab_subnet *ne
 	return false;
 }
 
-/* A value as text, NULL or "" without one; *owned is freed by the caller. */
-static const char *value_of(const struct scope *x, const struct value *v,
-			    const struct place *p, char **owned)
+/* Value of the networks of the site, or of the one at hand. */
+static const char *network_value(const struct scope *x, const struct value *v,
+				 char **owned)
 {
 	const struct boot_part *part = x->part;
 	const struct fab_boot_site *site = part->plan->site;
-	const void *const bases[] = {site,    &x->list,	 x->server,
-				     x->node, x->subnet, x->second};
-	const char *at = (const char *)bases[v->of] + v->at;
-	const struct fab_host_address *ip = (const void *)at;
 	const struct fab_subnet *net =
 		fab_subnets_first(site->subnets, v->form != NETWORK4);
-	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
-	FAB_AUTOFREE char *file = NULL, *otherwise = NULL;
-	/* what iPXE has of the server that answered */
-	static const struct boot_server answering = {
-		.name = "${next-server}",
-		.host = "${next-server}",
-	};
-	struct boot_server other = {0};
 
-	if (v->of == OF_SECOND && !x->second)
-		return NULL;
 	switch (v->form) {
-	case POINTER:
-		return *(const char *const *)(const void *)at;
-	case CHARS:
-		return at;
-	case EITHER:
-		return *ip->ip ? ip->ip : ip->ip6;
-	case NETWORK4:
-	case NETWORK6:
-		return net ? (const char *)&net->net + v->at : NULL;
 	case PREFIX6:
 		return net ? strchr(net->net.text, '/') + 1 : NULL;
 	case PREFIX:
 		return strchr(x->subnet->net.text, '/') + 1;
-	case BRACKETS:
-		return *owned = in_brackets(*(const char *const *)(const void *)at);
 	case DNS_OR_NTP:
 		return x->subnet->dns ? x->subnet->dns : x->subnet->ntp;
 	case NUMBER:
@@ -640,6 +615,70 @@ static const char *value_of(const struct scope *x, const struct value *v,
 			return NULL;
 		return *owned = fab_format("%s/%s", site->interface,
 					   part->plan->server[part->first].ip.ip6);
+	default: /* NETWORK4, NETWORK6 */
+		return net ? (const char *)&net->net + v->at : NULL;
+	}
+}
+
+/* Text of the command line, or the default of the template, for a server. */
+static char *given_value(const struct scope *x, const struct value *v,
+			 const struct place *p)
+{
+	const struct boot_plan *plan = x->part->plan;
+	const char *text =
+		*(const char *const *)(const void *)((const char *)plan->site + v->at);
+	FAB_AUTOFREE char *file =
+		fab_strndup(p && p->file ? p->file : "", p ? p->n_file : 0);
+	FAB_AUTOFREE char *otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
+						   p ? p->n_otherwise : 0);
+	/* names that iPXE replaces by those of the server that answered */
+	struct boot_server server = {
+		.name = "${next-server}",
+		.host = "${next-server}",
+		.ip.ip = "${next-server}",
+	};
+
+	if (v->form == GIVEN)
+		server = *x->server;
+	else if (v->form == GIVEN_BY_OTHER)
+		server = plan->server[((size_t)(x->server - plan->server) + 1) %
+				      plan->n_servers];
+	return boot_expand(text ? text : otherwise, &server, file, false);
+}
+
+/* A value as text, NULL or "" without one; *owned is freed by the caller. */
+static const char *value_of(const struct scope *x, const struct value *v,
+			    const struct place *p, char **owned)
+{
+	const struct boot_part *part = x->part;
+	const struct fab_boot_site *site = part->plan->site;
+	const void *const bases[] = {site,    &x->list,	 x->server,
+				     x->node, x->subnet, x->second};
+	const char *at = (const char *)bases[v->of] + v->at;
+	const struct fab_host_address *ip = (const void *)at;
+	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
+
+	if (v->of == OF_SECOND && !x->second)
+		return NULL;
+	switch (v->form) {
+	case POINTER:
+		return *(const char *const *)(const void *)at;
+	case CHARS:
+		return at;
+	case EITHER:
+		return *ip->ip ? ip->ip : ip->ip6;
+	case NETWORK4:
+	case NETWORK6:
+	case PREFIX6:
+	case PREFIX:
+	case DNS_OR_NTP:
+	case NUMBER:
+	case NETWORK_COMMA:
+	case LOCAL:
+	case UNICAST:
+		return network_value(x, v, owned);
+	case BRACKETS:
+		return *owned = in_brackets(*(const char *const *)(const void *)at);
 	case BOOT_FILE:
 		return boot_file_of(site, arch);
 	case HTTP_URL:
@@ -681,25 +720,11 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	case NEWLINE:
 		return "\n";
 	case GIVEN_BY_SECOND:
-		other = answering;
-		memcpy(other.ip.ip, answering.name, sizeof(other.ip.ip) - 1);
-		break;
 	case GIVEN_BY_OTHER:
-		other = part->plan
-				->server[((size_t)(x->server - part->plan->server) + 1) %
-					 part->plan->n_servers];
-		break;
 	case GIVEN:
-		other = *x->server;
-		break;
+		return *owned = given_value(x, v, p);
 	}
-	/* by the command line, or the default of the template, for this server */
-	at = *(const char *const *)(const void *)((const char *)site + v->at);
-	file = fab_strndup(p && p->file ? p->file : "", p ? p->n_file : 0);
-	otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
-				p ? p->n_otherwise : 0);
-	*owned = boot_expand(at ? at : otherwise, &other, file, false);
-	return *owned;
+	return NULL;
 }
 
 /* False: it is empty. */

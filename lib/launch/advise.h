@@ -3,7 +3,7 @@
  * Changes that an administrator or the owner of a job can make to a start by PMIx under
  * Slurm and Open MPI, each on top of those before it: first those of the job, which are
  * searched together, as they depend on each other, then the order of its nodes, then
- * what all jobs of the cluster share.
+ * settings of the cluster.
  */
 #pragma once
 

@@ -6,7 +6,7 @@
 
 enum { TRIED_MAX = 64 };
 
-/* What one lost node does. */
+/* Effects of one lost node. */
 struct loss {
 	uint32_t waiting, direct;
 	double sent;
@@ -107,7 +107,8 @@ void fab_hang_settings(const struct fab_launch_params *p,
 		{"WaitTime", "slurm.conf", (double)NAN,
 		 "counts from the end of the first process: none ends in a fence", false},
 		{"KillWait", "slurm.conf", 30,
-		 "between SIGTERM and SIGKILL, when the time of the job is over", false},
+		 "between SIGTERM and SIGKILL at the time limit of the job",
+		 false},
 		{"UnkillableStepTimeout", "slurm.conf", FAB_PARAM(p, unkillable_s),
 		 "a process that SIGKILL does not end drains its node", false}};
 

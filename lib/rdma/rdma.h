@@ -43,7 +43,8 @@ enum {
 	FAB_RDMA_CONTEXTS_MAX = 1 << 16, /* receive contexts of an endpoint */
 	FAB_RDMA_TRANSFERS_MAX = 1 << 26,
 	FAB_RDMA_PACKETS_MAX = 1 << 24, /* of one transfer */
-	/* A run ends, too, when data packets have been sent so often, and these. */
+	/* Data packets that end a run: a multiple of those of the transfers, and a
+	   number. */
 	FAB_RDMA_ROUNDS_MAX = 100,
 	FAB_RDMA_SENT_FREE = 1 << 20,
 };
@@ -206,7 +207,7 @@ struct fab_rdma_params {
 	enum fab_sim_drop drop;
 	bool buffer_shared;
 	uint32_t ecn;
-	/* Of all schemes but the oracle, beside what they do. */
+	/* Of all schemes but the oracle, in addition to their own rules. */
 	enum fab_rdma_rate_control rate_control;
 
 	/* contexts */

@@ -38,7 +38,8 @@ static const double HOPELESS = 0.025;
 /* Paths are changed as long as a round leaves less of the excess than this part. */
 static const double PROGRESS = 0.7;
 
-/* Price of a hop of other paths beside that of its cable: short ones leave more room. */
+/* Price of a hop of other paths, added to that of its cable: short ones leave more room.
+ */
 static const double HOP = 4, HOP_HASTY = 1;
 
 /* Groups that show which first trees have fewer cables: deep ones avoid full cables,
