@@ -107,8 +107,7 @@ void fab_hang_settings(const struct fab_launch_params *p,
 		{"WaitTime", "slurm.conf", (double)NAN,
 		 "counts from the end of the first process: none ends in a fence", false},
 		{"KillWait", "slurm.conf", 30,
-		 "between SIGTERM and SIGKILL at the time limit of the job",
-		 false},
+		 "between SIGTERM and SIGKILL at the time limit of the job", false},
 		{"UnkillableStepTimeout", "slurm.conf", FAB_PARAM(p, unkillable_s),
 		 "a process that SIGKILL does not end drains its node", false}};
 
