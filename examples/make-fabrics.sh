@@ -40,20 +40,25 @@ trap 'exit 130' INT TERM
 cd "$work" # the simulated devices appear in the current folder
 export IBSIM_SOCKNAME="make-fabrics-$$"
 
+# await PROGRAM PID TEXT TRIES: until its log has the text, at most that many tenths of a second
+await() {
+  tries=$4
+  until grep -q "$3" "$1.log"; do
+    tries=$((tries - 1))
+    if [ $tries -eq 0 ] || ! kill -0 "$2" 2>/dev/null; then
+      fail "$1: $(tail -n1 "$1.log")"
+    fi
+    sleep 0.1
+  done
+}
+
 # route NAME: the tables that OpenSM makes for what is simulated, asked for ftree as the site does
 route() {
   : >opensm.log
   SIM_HOST="$host" OSM_CACHE_DIR=$work OSM_TMP_DIR=$work LD_PRELOAD="$umad2sim" \
     opensm -D 0x43 -f "$work/opensm.log" -R ftree,minhop -s 0 -n 1 -d 2 >opensm.out 2>&1 </dev/null &
   sm=$!
-  tries=600
-  until grep -q 'SUBNET UP' opensm.log; do
-    tries=$((tries - 1))
-    if [ $tries -eq 0 ] || ! kill -0 "$sm" 2>/dev/null; then
-      fail "$1: opensm: $(tail -n1 opensm.log)"
-    fi
-    sleep 0.1
-  done
+  await opensm "$sm" 'SUBNET UP' 600
   gzip -9n <opensm-lfts.dump >"$folder/$1"
   echo "$1: $(grep -o '[a-z]* tables configured' opensm.log | tail -n1)"
 }
@@ -65,14 +70,7 @@ discover() {
   : >ibsim.log
   ibsim -s -n -N 1000 -S 500 -P 20000 net >ibsim.log 2>&1 </dev/null &
   sim=$!
-  tries=50
-  until grep -q 'simulator ready' ibsim.log; do
-    tries=$((tries - 1))
-    if [ $tries -eq 0 ] || ! kill -0 "$sim" 2>/dev/null; then
-      fail "ibsim: $(tail -n1 ibsim.log)"
-    fi
-    sleep 0.1
-  done
+  await ibsim "$sim" 'simulator ready' 50
   [ $# -lt 2 ] || route "$2"
   # one request at a time, so that the order of the nodes is always the same
   SIM_HOST="$host" LD_PRELOAD="$umad2sim" timeout 60 \
