@@ -2,7 +2,7 @@
 /*
  * usage: fill man|bash|zsh|fish FILE    FILE with the names of tables filled in
  *        fill names TABLE               the names of a table, a line each
- * For the build and the tests. Where TABLE is one of lib/cli/choices.c,
+ * For the build and the tests. Where TABLE is one of lib/cli/values.c,
  *   @TABLE@         its names
  *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
  *   @TABLE_LIST@    in pages: a paragraph for each name

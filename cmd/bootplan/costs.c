@@ -2,7 +2,7 @@
 /* --prices: the cheapest machine that keeps to the target, and cost against boot time. */
 #include <math.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "bootplan.h"
 
 int bootplan_add_costs(const struct bootplan_params *p, struct bootplan_outcome *o,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "boot/addresses.h"
 #include "bootplan.h"
 #include "export/dot.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report of fabric-bootplan: the answer in words, then its fields and tables. */
-#include "bootplan.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
+#include "bootplan.h"
 
 enum { SHOWN = 10 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "compare.h"
 
 enum { MAX_TEXT = 40, MAX_PARTS = 50, PER_RUN = 3 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "compare.h"
 
 /* A run as the list shows it. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "faults.h"
 #include "unicast/effect.h"
 #include "unicast/lfts.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "faults.h"
 #include "unicast/cure.h"

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/human.h"
+#include "base/progress.h"
+#include "base/units.h"
 #include "faults.h"
 #include "unicast/lfts.h"
 

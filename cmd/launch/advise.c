@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-launch advise: changes that save seconds, for these nodes of this fabric. */
-#include "launch/advise.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "launch.h"
+#include "launch/advise.h"
 
 struct outcome {
 	struct launch_timing t;

@@ -10,8 +10,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/human.h"
 #include "base/threads.h"
+#include "base/units.h"
 #include "launch.h"
 #include "launch/site.h"
 #include "peer/loader.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "launch.h"
 

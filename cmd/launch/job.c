@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/order.h"
+#include "base/units.h"
 #include "fabric/kfat.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-launch mechanisms: those of the survey side by side. */
-#include "launch/mechanisms.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "launch.h"
+#include "launch/mechanisms.h"
 
 struct outcome {
 	struct launch_timing t;

@@ -2,7 +2,7 @@
 /* fabric-launch modex: direct exchange, compared with a fence that brings all data. */
 #include <math.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "launch.h"
 #include "launch/exchange.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "launch.h"
 #include "launch/detector.h"
 #include "launch/hang.h"

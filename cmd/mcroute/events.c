@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/human.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/progress.h"
 #include "base/threads.h"
+#include "base/units.h"
 #include "export/trees.h"
 #include "mcast/events.h"
 #include "mcast/live.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "mcroute.h"
 #include "store/store.h"

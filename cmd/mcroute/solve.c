@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "export/dot.h"
 #include "export/tables.h"
 #include "export/trees.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "fabric_rdma.h"
 
 /* A scheme that is slower by this factor gets a sentence. */

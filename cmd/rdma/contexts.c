@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "fabric_rdma.h"
 
 static int solve(struct fab_work *w, struct fab_err *err)

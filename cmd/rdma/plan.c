@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "fabric_rdma.h"
 
 static int solve(struct fab_work *w, struct fab_err *err)

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "fabric_sim.h"
 

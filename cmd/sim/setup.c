@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/progress.h"
 #include "base/units.h"
 #include "fabric_sim.h"
 #include "unicast/faults.h"

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo --capacity: how far hosts are apart, which leaves are oversubscribed, what
  * halves the fabric, and the worst permutation. */
-#include "topo.h"
-
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/human.h"
 #include "base/order.h"
+#include "base/units.h"
 #include "fabric/dist.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
+#include "topo.h"
 #include "unicast/bisection.h"
 
 enum { SHOWN = 10 }; /* leaves, unless --verbose */

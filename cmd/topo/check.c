@@ -4,17 +4,16 @@
  * screen, worst first; other formats and --verbose every finding. --lfts adds the
  * routing, --diff what is new since an older dump, --known what was accepted.
  */
-#include "topo.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/map.h"
+#include "base/units.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
 #include "source/known.h"
+#include "topo.h"
 #include "unicast/analysis.h"
 #include "unicast/lfts.h"
 

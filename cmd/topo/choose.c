@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo --choose: the hosts that a job should take, as a host list, next to random
  * choices. With --quiet the list alone. */
-#include "topo.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/rng.h"
+#include "base/units.h"
 #include "export/slurm.h"
 #include "fabric/label.h"
 #include "fabric/resolver.h"
 #include "source/unpack.h"
+#include "topo.h"
 #include "unicast/placement.h"
 
 enum { RANDOM_CHOICES = 10 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo --diff: what differs in another fabric. */
-#include "topo.h"
-
 #include <stdlib.h>
 
-#include "base/human.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
 #include "fabric/diff_plan.h"
 #include "fabric/label.h"
+#include "topo.h"
 
 /* One side of a change: the node, or the ends of the cable. */
 struct side {

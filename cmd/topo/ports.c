@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo --ports: every cabled port and what it leads to. */
+#include "base/units.h"
 #include "topo.h"
-
-#include "base/human.h"
 
 /* A row of a table. */
 struct record {

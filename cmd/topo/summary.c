@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo without an option: the fabric in a few numbers. */
-#include "topo.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "fabric/check.h"
 #include "fabric/fabric.h"
 #include "fabric/summary.h"
+#include "topo.h"
 
 enum { SHOWN_PLANES = 20 }; /* in a table */
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo --trace and --users: paths through tables, and what uses a cable. */
-#include "topo.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
 #include "fabric/resolver.h"
 #include "mcast/tables.h"
 #include "source/unpack.h"
+#include "topo.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-topo --who: what has a LID, a GUID or a name, and where it is, in one line. */
-#include "topo.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
+#include "topo.h"
 
 enum { PORTS_NAMED = 3 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/progress.h"
 
-#include "base/human.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/units.h"
 
 static _Thread_local fab_progress_listener *heard_by;
 static _Thread_local void *heard_with;
@@ -67,4 +68,12 @@ bool fab_progress_line_text(struct fab_progress_line *line, double now, uint64_t
 		 100.0 * (double)done / (double)total, n, count_text(line, total, all),
 		 blank, unit, took, *left ? ", ~" : "", left, *left ? " left" : "");
 	return true;
+}
+
+double fab_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }

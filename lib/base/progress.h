@@ -43,3 +43,6 @@ void fab_progress_line_begin(struct fab_progress_line *line, const char *what,
 /* Is it time for a line? Then it is in `out`, of FAB_PROGRESS_BYTES. */
 bool fab_progress_line_text(struct fab_progress_line *line, double now, uint64_t done,
 			    uint64_t total, char *out);
+
+/* Seconds on the monotonic clock. */
+double fab_now(void);

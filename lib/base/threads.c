@@ -14,8 +14,8 @@
 #include <omp.h>
 #endif
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/progress.h"
 
 enum { LOOKS_A_TIME = 32 }; /* at the barrier, between two at the clock */
 

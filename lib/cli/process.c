@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/text.h"

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/lookup.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/units.h"
 #include "cli/faults.h"
 #include "cli/internal.h"
 #include "source/source.h"

@@ -5,17 +5,16 @@
  * data/report/report.js opens boxes and enlarges; classes and ids are what it and
  * report.css know.
  */
-#include "export/drawing_impl.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/map.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "export/drawing_impl.h"
 #include "export/slurm.h"
 #include "fabric/label.h"
 #include "present/html.h"

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "export/dot_boxes.h"
+#include "export/dot.h"
 #include "export/drawing.h"
 
 /* Units of the picture, about a pixel each. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist.h"
 
-#include "base/arena.h"
-#include "base/human.h"
-#include "base/macros.h"
-#include "base/progress.h"
-#include "base/threads.h"
-#include "fabric/fabric.h"
-#include "fabric/shape.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/arena.h"
+#include "base/macros.h"
+#include "base/progress.h"
+#include "base/threads.h"
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "fabric/shape.h"
 
 enum {
 	WORDS = 8, /* of 64 sources each, searched at once: one cache line a switch */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "event/schedule.h"
 
 enum { OFFSETS_MAX = 64 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "launch/fence.h"
 
 enum { MAX_LOADS = 64 }; /* steps whose loads are listed */

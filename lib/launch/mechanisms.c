@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "launch/locks.h"
 
 enum { LINE_BYTES = 64, ORTE_RADIX = 64, ROWS_MAX = 64 };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "opensm/keeper.h"
 
-#include "base/clock.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/progress.h"
 #include "fabric/dist.h"
 #include "fabric/shape.h"
 #include "mcast/bounds.h"
 #include "mcast/relief.h"
 #include "mcast/route.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A fabric and what is known of it; plans hold on to it. */
 struct shared_fabric {

@@ -5,15 +5,13 @@
  * place of its mcast_build_stree; from then on OpenSM asks it for the tree of each group.
  * Whatever is in doubt is left to OpenSM's own tree.
  */
-#include "opensm/state.h"
-
+#include <opensm/osm_version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <opensm/osm_version.h>
-
-#include "base/clock.h"
+#include "base/progress.h"
+#include "opensm/state.h"
 
 #define LOG FAB_OPENSM_LOG
 #define plugin fab_opensm_plugin

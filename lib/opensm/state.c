@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/progress.h"
 
 #define LOG FAB_OPENSM_LOG
 #define plugin fab_opensm_plugin

@@ -10,15 +10,14 @@
  */
 #pragma once
 
-#include "opensm/plugin.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 
 #include "opensm/keeper.h"
 #include "opensm/options.h"
-#include "opensm/turn.h"
+#include "opensm/pace.h"
+#include "opensm/plugin.h"
 
 typedef ib_api_status_t fab_opensm_build_fn(void *context, osm_mgrp_box_t *box);
 

@@ -3,14 +3,13 @@
  * OpenSM's view of the subnet: copied as it is, part by part, while its lock is held;
  * made a fabric afterwards.
  */
-#include "opensm/plugin.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/map.h"
+#include "base/progress.h"
 #include "fabric/builder.h"
+#include "opensm/plugin.h"
 
 /* Ports or members that are copied between two looks at the clock. */
 enum { LOOK_EVERY = 256 };

@@ -4,8 +4,6 @@
  * written when OpenSM next asks; compares what OpenSM then holds with the trees; reads
  * what is announced of groups, and publishes their states.
  */
-#include "opensm/state.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/progress.h"
+#include "opensm/state.h"
 
 #define LOG FAB_OPENSM_LOG
 #define plugin fab_opensm_plugin

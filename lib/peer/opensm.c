@@ -12,14 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "export/fabrics.h"
 #include "peer/child.h"
-#include "peer/opensm_conf.h"
-#include "peer/opensm_log.h"
 #include "source/scan.h"
 #include "source/unpack.h"
 #include "unicast/faults.h"

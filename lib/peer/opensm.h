@@ -7,6 +7,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
 #include "unicast/engine.h"
 
 struct fab_opensm {
@@ -39,3 +44,33 @@ struct fab_opensm {
 int fab_opensm_route(const struct fab_unicast_outside *self,
 		     const struct fab_unicast_problem *problem, const char *engine,
 		     struct fab_routes **out, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Copy the options of the site's opensm.conf that routing depends on to `out`; names of
+ * files become absolute. *sets_qos: it says whether there is quality of service. EINVAL,
+ * ENOENT: `file:line: ` and what is wrong: a line without a value, a list of GUIDs that
+ * cannot be read. O(bytes).
+ */
+int fab_opensm_conf_copy(const char *path, FILE *out, bool *sets_qos,
+			 struct fab_err *err) FAB_MUST_CHECK;
+
+/* State of OpenSM according to its log. All zero: nothing was read yet. Texts are on the
+ * heap; NULL: not in the log. */
+struct fab_opensm_log {
+	char *version;	   /* "3.3.23" */
+	char *used;	   /* the engine whose tables the switches have: "minhop" */
+	char *why;	   /* of the first engine that could not route: its reason */
+	char *error;	   /* the last one */
+	char *reason;	   /* the last thing said that may be a reason */
+	unsigned n_failed; /* sweeps that ended with errors */
+	bool is_up;	   /* SUBNET UP */
+	bool has_plugin;   /* fabkit-path-sl was loaded */
+	size_t n_read;	   /* bytes, by fab_opensm_log_read() */
+};
+
+/* Take the whole lines of a text. O(bytes). */
+void fab_opensm_log_take(struct fab_opensm_log *log, const char *text, size_t n);
+/* Take the lines that the file has got since the last time; none where there is no file.
+ * O(new bytes). */
+void fab_opensm_log_read(struct fab_opensm_log *log, const char *path);
+void fab_opensm_log_fini(struct fab_opensm_log *log);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "peer/opensm_conf.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "peer/opensm.h"
 #include "source/scan.h"
 #include "source/unpack.h"
 

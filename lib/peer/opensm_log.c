@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "peer/opensm_log.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "peer/opensm.h"
 #include "source/scan.h"
 
 /* Text of a log line behind time, thread and level: *level, the rest. false: no line of

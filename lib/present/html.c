@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "present/writer.h"
 #include "report_page.h"

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "base/human.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "fabric/label.h"
 #include "present/writer.h"
 

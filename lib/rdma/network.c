@@ -4,14 +4,13 @@
  * ready (round trips, times of an idle network), and estimates of effort and width that
  * need no simulation.
  */
-#include "rdma/state.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/rng.h"
+#include "base/units.h"
+#include "rdma/state.h"
 
 /* Names and defaults */
 

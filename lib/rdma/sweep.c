@@ -3,8 +3,6 @@
  * Every point of a sweep under every scheme, and plans of several schemes: axes and their
  * values, transfers, parameters that the user left open, results with their figures.
  */
-#include "rdma/choice.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/human.h"
 #include "base/num.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "base/units.h"
+#include "rdma/choice.h"
 
 /* Axes */
 

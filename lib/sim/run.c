@@ -14,7 +14,7 @@
 #include <omp.h>
 #endif
 
-#include "base/clock.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "sim/saturation.h"
 #include "unicast/path.h"

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/reader.h"
-
-#include "base/human.h"
-#include "base/mem.h"
-#include "base/num.h"
-#include "source/gen/impl.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/units.h"
+#include "source/gen/impl.h"
+#include "source/reader.h"
 
 #define SWITCH_GUID 0x02fab00000000001u
 #define ADAPTER_GUID 0x02fab10000000010u

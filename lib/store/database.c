@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "schema_sql.h"
 #include "store/internal.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/fault_sweep.h"
 
-#include "base/clock.h"
-#include "unicast/kfat/segments.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/progress.h"
+#include "unicast/kfat/segments.h"
 
 enum { SETS_MAX = 100 * 1000 * 1000 };
 

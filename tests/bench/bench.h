@@ -3,12 +3,6 @@
  * memory; rows in processes of their own. */
 #pragma once
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "mcast/groups.h"
-#include "source/source.h"
-#include "unicast/engine.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +10,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "mcast/groups.h"
+#include "source/source.h"
+#include "unicast/engine.h"
 
 /* The call, with a struct fab_err as its last argument, gives 0, or the program ends with
  * the message. */

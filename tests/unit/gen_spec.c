@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The grammar of generated fabrics, what all families share, and what is refused. */
-#include "base/clock.h"
+#include "base/progress.h"
 #include "source/source.h"
 #include "support/test.h"
 

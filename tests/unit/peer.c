@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* OpenSM as an algorithm, without running it: its configuration, its log, programs. */
-#include "peer/child.h"
-#include "peer/opensm_conf.h"
-#include "peer/opensm_log.h"
-#include "support/test.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "peer/child.h"
+#include "peer/opensm.h"
+#include "support/test.h"
 
 static void write_file(const char *path, const char *text)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Documents in all formats, and for people: answers first, units, and tables that cut
  * nothing at any width. */
-#include "base/human.h"
+#include <jansson.h>
+#include <locale.h>
+
+#include "base/units.h"
 #include "present/jsonl.h"
 #include "present/report.h"
 #include "support/test.h"
-
-#include <jansson.h>
-#include <locale.h>
 
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT, "name of the algorithm", 0},

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is printed is found again; lists, patterns, and names that are none. */
 #include "fabric/resolver.h"
-
-#include "base/clock.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "fabric/builder.h"
 #include "fabric/label.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shapes from the graph alone: every family, whatever the order of its nodes. */
 #include "fabric/shape.h"
-
-#include "base/clock.h"
+#include "base/progress.h"
 #include "support/test.h"
 
 /* Recognise and compare the text; the caller frees. */

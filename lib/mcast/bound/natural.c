@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bounds by cuts and parts that the fabric suggests, and by distances of members. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "fabric/graph.h"
 #include "fabric/shape.h"
 #include "mcast/bounds.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	MAX_SLABS = 256,    /* longer dimensions have too many slabs to count */

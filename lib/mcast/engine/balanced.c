@@ -29,9 +29,8 @@
  * to 24; mesh 12x12: 150 such groups.
  */
 /* clang-format on */
+#include "base/progress.h"
 #include "mcast/search/search.h"
-
-#include "base/clock.h"
 
 /* Rounds without progress after which a target is given up, by `balanced` and `optimal`;
  * and targets given up after which `optimal`, and `balanced` on small problems, stop. */

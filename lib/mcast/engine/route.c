@@ -4,17 +4,15 @@
  * chunks of groups whose root candidates are held at a time; then those that solve, one
  * after the other, each on all threads.
  */
-#include "mcast/engine/state.h"
-
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/progress.h"
-#include "base/threads.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/threads.h"
+#include "mcast/engine/state.h"
 
 /* Elementary steps of growing a tree, for each switch with members. */
 enum { STEPS_MEMBER = 64 };

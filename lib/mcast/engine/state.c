@@ -2,11 +2,11 @@
 /* Loads, uses and trees between two groups, forests, and revisions of trees. */
 #include "mcast/engine/state.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
 
 const struct fab_shape *fab_mcast_shape(const struct fab_mcast_problem *problem,
 					struct fab_shape **own)

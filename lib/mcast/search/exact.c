@@ -7,13 +7,13 @@
  * the remaining groups need more capacity across some cut through the switches than is
  * left there.
  */
-#include "base/clock.h"
-#include "base/mem.h"
-#include "mcast/search/search.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "mcast/search/search.h"
 
 enum {
 	N = FAB_EXACT_SWITCHES,

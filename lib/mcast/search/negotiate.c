@@ -6,16 +6,14 @@
  * are changed as long as that brings the excess down, which is quick, else whole trees
  * are grown again; and the next target lies a part of the way to the mean load.
  */
-#include "mcast/search/search.h"
-
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/progress.h"
-#include "base/rng.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "mcast/search/search.h"
 
 /* Price of a group in excess at first, its growth a round, and its limit; growth of the
  * factor of a cable, for each group in excess. */
