@@ -71,10 +71,13 @@ faults() {
   "$source/tests/interop/faults-ibdmchk.sh" "$build/cmd/fabric-faults" \
     "gen:kfat:dims=$(draw 4x4 5x3 6x6 4x4x3),hosts=$(draw 1 2 3)" $((1 + RANDOM % 6)) "$RANDOM"
 }
+# engines of OpenSM whose trees are those of its minhop; sssp and dfsssp make others
 trees() {
+  local drawn
+  drawn=$(draw minhop,updn=fattree:radix=8,levels=3 minhop,dnup,lash,dor=torus:dims=4x4,hosts=2 \
+    minhop=dragonfly:a=4,p=2,h=2)
   "$source/tests/interop/opensm.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-mcroute" "$build/tests/interop/mcjoin" \
-    "$(draw minhop updn sssp)" "gen:$(draw fattree:radix=8,levels=3 torus:dims=4x4,hosts=2 dragonfly:a=4,p=2,h=2)" \
-    "random:groups=$((20 + RANDOM % 60)),size=2-$((3 + RANDOM % 9)),seed=$RANDOM"
+    "${drawn%%=*}" "gen:${drawn#*=}" "random:groups=$((20 + RANDOM % 60)),size=2-$((3 + RANDOM % 9)),seed=$RANDOM"
 }
 suite() { # NAME: its cases, drawn with another seed
   FAB_TEST_SEED=$RANDOM meson test -C "$build" --no-rebuild "$1"
