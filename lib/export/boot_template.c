@@ -654,7 +654,8 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	const struct fab_boot_site *site = part->plan->site;
 	const void *const bases[] = {site,    &x->list,	 x->server,
 				     x->node, x->subnet, x->second};
-	const char *at = (const char *)bases[v->of] + v->at;
+	const void *base = bases[v->of];
+	const char *at = base ? (const char *)base + v->at : NULL;
 	const struct fab_host_address *ip = (const void *)at;
 	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
 
