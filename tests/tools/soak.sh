@@ -53,7 +53,7 @@ killed() (
     for name in trees tables report; do
       [ ! -e $name ] || cmp $name whole/$name || return 1
     done
-    [ "$(sqlite3 runs.db 'PRAGMA integrity_check')" = ok ] || { echo 'the database is damaged'; return 1; }
+    [ "$(sqlite3 -cmd '.timeout 30000' runs.db 'PRAGMA integrity_check')" = ok ] || { echo 'the database is damaged'; return 1; }
   done
   "${command[@]}" || return 1
   for name in trees tables report; do

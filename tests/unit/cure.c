@@ -168,7 +168,7 @@ TEST_EACH(part, PARTS, cure, planted)
 	const struct fab_cure_options options = {.cpu_seconds = 5};
 	struct fab_rng rng = test_rng(7 + (uint64_t)*part);
 
-	for (int found = 0, tried = 0; found < TREES / PARTS; tried++) {
+	for (int found = 0, tried = 0; found < TREES / PARTS / TEST_SHARE; tried++) {
 		OWN(fab_fabric) *tree = draw_tree(&rng);
 		uint32_t a = test_below(&rng, tree->n_switches);
 		uint32_t b = test_below(&rng, tree->n_switches);

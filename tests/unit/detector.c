@@ -128,7 +128,7 @@ Test(detector, failures_at_any_time)
 {
 	struct fab_rng rng = test_rng(5);
 
-	for (uint32_t trial = 0; trial < 400; trial++) {
+	for (uint32_t trial = 0; trial < 400 / TEST_SHARE; trial++) {
 		uint32_t n = 2 + test_below(&rng, 80);
 		uint32_t f = test_below(&rng, 7);
 		struct fab_detector d = of(n);

@@ -411,14 +411,14 @@ TEST_EACH(index, FAB_COUNT(specs), edit, generated)
 {
 	OWN(fab_fabric) *f = test_gen_raw(specs[*index]);
 
-	check_fabric(f, *index, f->n_nodes > 10000 ? 4 : 40);
+	check_fabric(f, *index, f->n_nodes > 10000 ? 4 : 40 / TEST_SHARE);
 }
 
 TEST_EACH(index, FAB_COUNT(dumps), edit, dumps)
 {
 	OWN(fab_fabric) *f = data_open(dumps[*index]);
 
-	check_fabric(f, 50 + *index, 10);
+	check_fabric(f, 50 + *index, 1 + 9 / TEST_SHARE);
 }
 
 /* The name of every end of a cable between switches means that end. */

@@ -7,7 +7,7 @@
 #include "support/sssp_heap.h"
 #include "support/test.h"
 
-enum { N_SEEDS = 12, MAX_ENGINES = 16 };
+enum { N_SEEDS = 12 / TEST_SHARE, MAX_ENGINES = 16 };
 
 static void setting_init(struct routed *s, uint64_t seed)
 {

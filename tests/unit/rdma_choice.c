@@ -359,7 +359,7 @@ Test(rdma_choice, oracle_is_a_bound)
 	static const enum fab_rdma_delay kinds[] = {FAB_RDMA_UNIFORM,
 						    FAB_RDMA_EXPONENTIAL, FAB_RDMA_FIXED};
 
-	for (uint64_t seed = 0; seed < 120; seed++) {
+	for (uint64_t seed = 0; seed < 120 / TEST_SHARE; seed++) {
 		struct fab_rdma_transfer t = {
 			.source = 0, .target = 2, .bytes = 1 + seed * 977 % 30000};
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result best = {0};

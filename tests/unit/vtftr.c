@@ -87,7 +87,7 @@ Test(vtftr, every_set_of_4x4)
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 
-	for (uint32_t set = 0; set < 65536; set++) {
+	for (uint32_t set = 0; set < 65536; set += TEST_SHARE) {
 		fab_faults_clear(faults);
 		for (uint32_t i = 0; i < n.k->n_leaves; i++)
 			if (set >> i & 1)
@@ -96,7 +96,7 @@ Test(vtftr, every_set_of_4x4)
 	}
 	cr_log_info("%llu sets, %u lanes, %u service levels",
 		    (unsigned long long)sums.sets, sums.vls, sums.sls);
-	cr_assert_eq(sums.sets, 65536);
+	cr_assert_eq(sums.sets, (65536 + TEST_SHARE - 1) / TEST_SHARE);
 	cr_assert_eq(sums.vls, 2);
 	cr_assert_leq(sums.sls, 3);
 }

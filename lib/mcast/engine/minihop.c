@@ -173,7 +173,8 @@ const struct fab_mcast_engine fab_mcast_opensm = {
 	.summary = "what OpenSM does by default: one root for most groups, lowest port",
 	.manual = "What the subnet manager OpenSM 3.3.23 does by default, port "
 		  "for port: the trees of its engines minhop, ftree, lash, dor "
-		  "and file, and on trees of switches updn and dnup. The root is "
+		  "and file, and on trees of switches updn and dnup; dfsssp and "
+		  "sssp make others. The root is "
 		  "the switch with the fewest hops to the farthest switch that "
 		  "has members, one more to a switch that is not a member itself "
 		  "(so that a tree may be higher than need be when switches are "
