@@ -52,9 +52,8 @@ static void take_path(struct fab_arena *memory, struct fab_loader_files *out,
 		FAB_PUSH(&out->found, text);
 }
 
-/* Lines `PID: trying file=PATH`. */
-static void take_log(struct fab_arena *memory, const char *log, size_t len,
-		     struct fab_loader_files *out)
+void fab_loader_read_log(struct fab_arena *memory, const char *log, size_t len,
+			 struct fab_loader_files *out)
 {
 	static const char mark[] = "trying file=";
 	const char *end = log + len, *at = log;
@@ -119,7 +118,7 @@ int fab_loader_files(struct fab_arena *memory, const char *program,
 	if (!rc)
 		rc = fab_input_read(log, &in, err);
 	if (!rc) {
-		take_log(memory, in.bytes, in.n, out);
+		fab_loader_read_log(memory, in.bytes, in.n, out);
 		fab_input_fini(&in);
 	}
 	fab_child_dir_remove(dir);

@@ -23,3 +23,9 @@ struct fab_loader_files {
  */
 int fab_loader_files(struct fab_arena *memory, const char *program,
 		     struct fab_loader_files *out, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Add the files of such a log, lines `PID: trying file=PATH`; what else it has, relative
+ * paths and files beyond 2^20 are left out. Texts are in `memory`, the lists of *out are
+ * the caller's. O(len). */
+void fab_loader_read_log(struct fab_arena *memory, const char *log, size_t len,
+			 struct fab_loader_files *out);
