@@ -118,17 +118,6 @@ struct sim_row {
 	double setup_seconds, total_seconds;
 };
 
-/* A job of --job by one algorithm. */
-struct sim_job {
-	uint64_t number; /* from 1 */
-	const char *algorithm, *traffic;
-	uint64_t hosts, unfinished;
-	double alone, together, slowdown; /* times printed; NaN: not finished */
-	const char *slowed_by;		  /* its traffic; NULL: no other */
-	uint64_t slowed_by_number;
-	double with;
-};
-
 /* The pair of --pair by one algorithm. */
 struct sim_pair {
 	const char *algorithm, *why; /* why: there is no path */
@@ -159,7 +148,7 @@ struct sim_outcome {
 	bool was_interrupted;
 	struct fab_job jobs[FAB_JOBS_MAX]; /* of --job: ends as numbers of `ends` */
 	size_t n_jobs;
-	struct sim_job *job_rows; /* by algorithm, then job */
+	struct fab_cli_job *job_rows; /* by algorithm, then job */
 	size_t n_job_rows;
 	struct sim_pair pairs[SIM_MAX_NETS];
 	struct fab_endpoint from, to; /* of --pair */

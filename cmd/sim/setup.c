@@ -376,40 +376,10 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o, struct fab
 	return rc;
 }
 
-/* TRAFFIC[,size=SIZE],hosts=LIST; *list is the LIST. */
-static int read_job(const struct sim_params *p, struct fab_arena *arena, const char *text,
-		    struct fab_job *job, const char **list, struct fab_err *err)
-{
-	const char *hosts = strstr(text, ",hosts="), *size = strstr(text, ",size=");
-	uint64_t n = 0;
-	int rc = 0;
-
-	if (!hosts || !hosts[7] || (size && size > hosts))
-		return fab_fail(
-			err, EINVAL,
-			"'%.80s': expected TRAFFIC,hosts=LIST or TRAFFIC,size=SIZE,hosts=LIST, such as alltoall,size=1MiB,hosts=n[1-32]",
-			text);
-	*list = hosts + 7;
-	if (size && p->tick == SIM_TICK_FLIT)
-		return fab_fail(
-			err, EINVAL,
-			"'%.80s': with --tick=flit jobs take --size, not size=", text);
-	if (size)
-		rc = fab_parse_size_bytes(size + 6, (size_t)(hosts - size) - 6, &n, err);
-	if (!rc && size && (!n || n > FAB_MESSAGE_BYTES_MAX))
-		rc = fab_fail(err, EINVAL, "'%.80s': messages of 1 byte to 1 GiB", text);
-	job->size = (uint32_t)n;
-	job->traffic = fab_arena_format(arena, "%.*s",
-					(int)((size ? size : hosts) - text), text);
-	return rc;
-}
-
 /* Only the hosts of --hosts and --job send, with --load the others, too. */
 static int choose_hosts(const struct sim_params *p, struct sim_outcome *o,
 			struct fab_err *err)
 {
-	uint32_t *mark = FAB_ARENA_NEW(o->arena, (size_t)o->ends.n + 1, uint32_t);
-	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
 	int rc = fab_flow_ends_choose(&o->ends, o->f, p->hosts.v, p->hosts.n, err);
 
 	if (rc)
@@ -418,37 +388,21 @@ static int choose_hosts(const struct sim_params *p, struct sim_outcome *o,
 		o->n_all_ends = o->ends.n;
 	if (rc || !p->jobs.n)
 		return rc;
-	if (p->jobs.n > FAB_JOBS_MAX)
-		return fab_fail(err, EINVAL, "--job: %zu jobs, at most %d are possible",
-				p->jobs.n, FAB_JOBS_MAX);
-	fab_end_names_init(&names, o->f, &o->ends);
-	memset(mark, 0xff, o->ends.n * sizeof(*mark));
-	for (size_t i = 0; i < p->jobs.n && !rc; i++) {
-		const char *list = NULL;
-
-		rc = read_job(p, o->arena, p->jobs.v[i], &o->jobs[i], &list, err);
-		if (!rc)
-			rc = fab_end_names_mark(&names, &o->ends, list, (uint32_t)i, mark,
-						err);
-		if (rc)
-			fab_err_prefix(err, "--job");
-	}
-	if (rc)
+	rc = fab_jobs_read(p->jobs.v, p->jobs.n, o->f, &o->ends, p->load > 0, o->arena,
+			   o->jobs, err);
+	for (size_t i = 0; i < p->jobs.n && !rc; i++)
+		if (o->jobs[i].size && p->tick == SIM_TICK_FLIT)
+			rc = fab_fail(
+				err, EINVAL,
+				"'%.80s': with --tick=flit jobs take --size, not size=",
+				p->jobs.v[i]);
+	if (rc) {
+		fab_err_prefix(err, "--job");
 		return rc;
-	if (!(p->load > 0)) {
-		fab_flow_ends_keep(&o->ends, mark);
+	}
+	if (!(p->load > 0))
 		o->n_all_ends = o->ends.n;
-	}
 	o->n_jobs = p->jobs.n;
-	for (uint32_t i = 0; i < o->n_jobs; i++) {
-		uint32_t *end = FAB_ARENA_NEW(o->arena, (size_t)o->ends.n + 1, uint32_t);
-		struct fab_job *job = &o->jobs[i];
-
-		for (uint32_t e = 0; e < o->ends.n; e++)
-			if (mark[e] == i)
-				end[job->n++] = e;
-		job->end = end;
-	}
 	return 0;
 }
 

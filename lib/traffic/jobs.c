@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs. The traffic of each is made for its own ends, numbered from 0; messages and
- * notices are translated on their way.
+ * Jobs: their texts, and the runs that compare them. The traffic of each is made for its
+ * own ends, numbered from 0; messages and notices are translated on their way.
  */
 #include "traffic/jobs.h"
 
@@ -10,6 +10,114 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
+
+/* TRAFFIC[,size=SIZE],hosts=LIST; *list is the LIST. */
+static int read_job(const char *text, struct fab_arena *arena, struct fab_job *job,
+		    const char **list, struct fab_err *err)
+{
+	const char *hosts = strstr(text, ",hosts="), *size = strstr(text, ",size=");
+	uint64_t n = 0;
+	int rc = 0;
+
+	if (!hosts || !hosts[7] || (size && size > hosts))
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s': expected TRAFFIC,hosts=LIST or TRAFFIC,size=SIZE,hosts=LIST, such as alltoall,size=1MiB,hosts=n[1-32]",
+			text);
+	*list = hosts + 7;
+	if (size)
+		rc = fab_parse_size_bytes(size + 6, (size_t)(hosts - size) - 6, &n, err);
+	if (!rc && size && (!n || n > FAB_MESSAGE_BYTES_MAX))
+		rc = fab_fail(err, EINVAL, "'%.80s': messages of 1 byte to 1 GiB", text);
+	*job = (struct fab_job){
+		.size = (uint32_t)n,
+		.traffic = fab_arena_format(arena, "%.*s",
+					    (int)((size ? size : hosts) - text), text)};
+	return rc;
+}
+
+int fab_jobs_read(const char *const *text, size_t n, const struct fab_fabric *f,
+		  struct fab_flow_ends *ends, bool keeps_rest, struct fab_arena *arena,
+		  struct fab_job *job, struct fab_err *err)
+{
+	FAB_AUTOFREE uint32_t *mark = FAB_NEW((size_t)ends->n + 1, uint32_t);
+	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
+	int rc = 0;
+
+	if (n > FAB_JOBS_MAX)
+		return fab_fail(err, EINVAL, "%zu jobs, at most %d are possible", n,
+				FAB_JOBS_MAX);
+	fab_end_names_init(&names, f, ends);
+	memset(mark, 0xff, ends->n * sizeof(*mark));
+	for (size_t i = 0; i < n && !rc; i++) {
+		const char *list = NULL;
+
+		rc = read_job(text[i], arena, &job[i], &list, err);
+		if (!rc)
+			rc = fab_end_names_mark(&names, ends, list, (uint32_t)i, mark,
+						err);
+	}
+	if (rc)
+		return rc;
+	if (!keeps_rest)
+		fab_flow_ends_keep(ends, mark);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *end = FAB_ARENA_NEW(arena, (size_t)ends->n + 1, uint32_t);
+
+		for (uint32_t e = 0; e < ends->n; e++)
+			if (mark[e] == i)
+				end[job[i].n++] = e;
+		job[i].end = end;
+	}
+	return 0;
+}
+
+/* Run two jobs and note which other job makes each take longest. */
+static int run_pair(const struct fab_job_runs *r, uint32_t i, uint32_t k,
+		    struct fab_job_times *job, struct fab_err *err)
+{
+	uint64_t end[FAB_JOBS_MAX];
+	int rc = r->run(r->context, 1ull << i | 1ull << k, false, end, job, err);
+
+	for (unsigned turn = 0; turn < 2 && !rc; turn++) {
+		struct fab_job_times *x = &job[turn ? k : i];
+		uint64_t with = end[turn ? k : i];
+
+		if (x->slowed_by != FAB_NONE && with <= x->with)
+			continue;
+		x->slowed_by = turn ? i : k;
+		x->with = with;
+	}
+	return rc;
+}
+
+int fab_jobs_compare(const struct fab_job_runs *r, struct fab_job_times *job,
+		     struct fab_err *err)
+{
+	uint64_t end[FAB_JOBS_MAX] = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		job[i] = (struct fab_job_times){.slowed_by = FAB_NONE};
+	for (uint32_t i = 0; i < r->n && !rc; i++) {
+		rc = r->run(r->context, 1ull << i, false, end, job, err);
+		job[i].alone = end[i];
+	}
+	for (uint32_t i = 0; i < r->n && r->n > 2; i++)
+		for (uint32_t k = i + 1; k < r->n && !rc; k++)
+			rc = run_pair(r, i, k, job, err);
+	if (!rc)
+		rc = r->run(r->context, (1ull << r->n) - 1, true, end, job, err);
+	for (uint32_t i = 0; i < r->n && !rc; i++) {
+		job[i].together = end[i];
+		if (r->n != 2)
+			continue;
+		job[i].slowed_by = 1 - i;
+		job[i].with = end[i];
+	}
+	return rc;
+}
 
 /* The traffic of a job, or the load. */
 struct part {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Several jobs at once: finite traffic of each on hosts of its own, and a load of uniform
- * messages on the others. Together they are one source of messages.
+ * messages on the others. Together they are one source of messages. Jobs alone, together
+ * and in pairs: which job slows which.
  */
 #pragma once
 
+#include "base/arena.h"
 #include "traffic/traffic.h"
 
 enum { FAB_JOBS_MAX = 16 };
@@ -16,6 +18,41 @@ struct fab_job {
 	const uint32_t *end; /* [n] numbers of ends, ascending */
 	uint32_t n;
 };
+
+/*
+ * Jobs of n texts TRAFFIC[,size=SIZE],hosts=LIST, into job[FAB_JOBS_MAX]; with memory of
+ * `arena`. Their traffic is not checked. Of *ends those of no job are dropped, unless
+ * keeps_rest. EINVAL, ENOENT: one sentence, also on a host in two jobs and on more jobs
+ * than FAB_JOBS_MAX. O(ends * n + matches).
+ */
+int fab_jobs_read(const char *const *text, size_t n, const struct fab_fabric *f,
+		  struct fab_flow_ends *ends, bool keeps_rest, struct fab_arena *arena,
+		  struct fab_job *job, struct fab_err *err) FAB_MUST_CHECK;
+
+/* A job alone and with the others. */
+struct fab_job_times {
+	uint64_t alone, together; /* ticks until its last message has arrived */
+	/* The job with which alone it takes longest, and how long; FAB_NONE: there is no
+	 * other. */
+	uint32_t slowed_by;
+	uint64_t with;
+	uint32_t unfinished; /* endpoints or transfers that did not finish, in any run */
+};
+
+/* How sets of jobs are simulated. */
+struct fab_job_runs {
+	uint32_t n;
+	/* Jobs `set` (bits), `is_last`: all of them, after all other sets. Gives the end
+	 * of each, end[n], and raises job[n].unfinished. */
+	int (*run)(void *context, uint64_t set, bool is_last, uint64_t *end,
+		   struct fab_job_times *job, struct fab_err *err);
+	void *context;
+};
+
+/* Each job alone, of three and more also each two, then all together, into job[runs->n].
+ * Errors: those of runs->run(). O(n^2) runs. */
+int fab_jobs_compare(const struct fab_job_runs *runs, struct fab_job_times *job,
+		     struct fab_err *err) FAB_MUST_CHECK;
 
 struct fab_jobs_problem {
 	const struct fab_job *job;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/jobs.h"
+
+#include <math.h>
+
+struct fab_cli_job fab_cli_job_row(const char *by, const struct fab_job *job,
+				   const struct fab_job_times *times, uint32_t k,
+				   double unit)
+{
+	const struct fab_job_times *x = &times[k];
+	bool is_done = !x->unfinished;
+	struct fab_cli_job row = {
+		.by = by,
+		.number = k + 1,
+		.traffic = job[k].traffic,
+		.hosts = job[k].n,
+		.unfinished = x->unfinished,
+		.alone = is_done ? (double)x->alone / unit : NAN,
+		.together = is_done ? (double)x->together / unit : NAN,
+		.slowdown = is_done && x->alone ? (double)x->together / (double)x->alone
+						: NAN,
+		.with = NAN};
+
+	if (x->slowed_by == FAB_NONE || !is_done)
+		return row;
+	row.slowed_by = job[x->slowed_by].traffic;
+	row.slowed_by_number = x->slowed_by + 1;
+	row.with = (double)x->with / unit;
+	return row;
+}
+
+void fab_cli_say_jobs(struct fab_report *r, struct fab_arena *arena,
+		      const struct fab_cli_job *x, size_t n, bool has_load,
+		      const char *(*text_of)(const void *context, double time),
+		      const void *context)
+{
+	const struct fab_cli_job *most = x;
+
+	for (size_t k = 0; k < n; k++) {
+		if (x[k].unfinished)
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"%s: job %zu (%s) is not finished: in one of its runs not all packets have arrived.",
+				x->by, k + 1, x[k].traffic);
+		if (x[k].slowdown > most->slowdown || isnan(most->slowdown))
+			most = &x[k];
+	}
+	if (isnan(most->slowdown))
+		return;
+	if (n == 1)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN, "%s: the job (%s) takes %s%s.", x->by,
+			x->traffic, text_of(context, x->together),
+			has_load ? fab_arena_format(
+					   arena,
+					   " with the load, %.2f times as long as the %s without",
+					   x->slowdown, text_of(context, x->alone))
+				 : "");
+	else if (most->slowdown < 1.01)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s: no job slows another by more than 1 %%: job %llu most, %s together, %s alone.",
+			x->by, (unsigned long long)most->number,
+			text_of(context, most->together), text_of(context, most->alone));
+	else
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s: job %llu (%s) is slowed most: %s together, %.2f times as long as the %s alone%s.",
+			x->by, (unsigned long long)most->number, most->traffic,
+			text_of(context, most->together), most->slowdown,
+			text_of(context, most->alone),
+			n > 2 ? fab_arena_format(
+					arena, "; most by job %llu (%s): %.2f times",
+					(unsigned long long)most->slowed_by_number,
+					most->slowed_by, most->with / most->alone)
+			      : "");
+}

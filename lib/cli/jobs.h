@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Results of --job: a row for each job, and the sentence which is slowed most. */
+#pragma once
+
+#include "present/report.h"
+#include "traffic/jobs.h"
+
+/* A job under one algorithm or scheme; times as printed, NaN: not finished. */
+struct fab_cli_job {
+	const char *by; /* the algorithm or scheme */
+	uint64_t number; /* from 1 */
+	const char *traffic;
+	uint64_t hosts, unfinished;
+	double alone, together, slowdown;
+	const char *slowed_by; /* its traffic; NULL: no other */
+	uint64_t slowed_by_number;
+	double with;
+};
+
+/* Columns of a table of them; TIME is _ns or _us. */
+#define FAB_CLI_JOB_COLUMNS(BY, BY_HELP, TIME, TIME_HELP)                                \
+	{BY, FAB_TEXT, BY_HELP, 0, FAB_AT(struct fab_cli_job, by)},                      \
+		{"job", FAB_UINT, "number of the job, in the order of --job", 0,         \
+		 FAB_AT(struct fab_cli_job, number)},                                    \
+		{"traffic", FAB_TEXT, "what it sends", 0,                                \
+		 FAB_AT(struct fab_cli_job, traffic)},                                   \
+		{"hosts", FAB_UINT, "hosts of the job", 0,                               \
+		 FAB_AT(struct fab_cli_job, hosts)},                                     \
+		{"alone" TIME, FAB_REAL,                                                 \
+		 "until its last message has arrived, without other jobs, " TIME_HELP    \
+		 "; null: not finished",                                                 \
+		 FAB_COL_EXACT, FAB_AT(struct fab_cli_job, alone)},                      \
+		{"together" TIME, FAB_REAL, "with all jobs, and the load",               \
+		 FAB_COL_EXACT, FAB_AT(struct fab_cli_job, together)},                   \
+		{"slowdown", FAB_REAL, "together" TIME " / alone" TIME, 0,               \
+		 FAB_AT(struct fab_cli_job, slowdown)},                                  \
+		{"slowed_by", FAB_UINT,                                                  \
+		 "the job that slows it most; 0: there is no other", 0,                  \
+		 FAB_AT(struct fab_cli_job, slowed_by_number)},                          \
+		{"with" TIME, FAB_REAL, "with that job alone",                           \
+		 FAB_COL_EXTRA | FAB_COL_EXACT, FAB_AT(struct fab_cli_job, with)},       \
+		{"unfinished", FAB_UINT,                                                 \
+		 "hosts that did not come to the end in some run",                       \
+		 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY,                                     \
+		 FAB_AT(struct fab_cli_job, unfinished)},
+
+/* The row of job[k] with its times, of which `unit` are a printed one. O(1). */
+struct fab_cli_job fab_cli_job_row(const char *by, const struct fab_job *job,
+				   const struct fab_job_times *times, uint32_t k,
+				   double unit);
+/* Sentences on the n jobs of one algorithm or scheme; text_of: a printed time with its
+ * unit. O(n). */
+void fab_cli_say_jobs(struct fab_report *r, struct fab_arena *arena,
+		      const struct fab_cli_job *x, size_t n, bool has_load,
+		      const char *(*text_of)(const void *context, double time),
+		      const void *context);
