@@ -236,6 +236,63 @@ Test(balanced, height_slack)
 	cr_expect_gt(n_less, 2, "%u", n_less);
 }
 
+/* Trees from hubs are sound for groups of several members in a part, too, and stay only
+ * where they are better. */
+Test(balanced, hubs_keep_trees_sound)
+{
+	static const char *const specs[] = {"dragonfly:a=4,p=2,h=2",
+					    "dragonfly:a=6,p=2,h=3,wiring=random",
+					    "dragonfly:a=4,p=2,h=4,g=8"};
+	unsigned n_less = 0;
+
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		const struct fab_mcast_options options = {
+			.n_threads = 1, .bound = 1, .height_slack = seed / 3 % 3};
+		FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
+		FAB_AUTO(fab_roots_fini) struct fab_roots roots;
+		struct fab_mcast_result r;
+		FAB_AUTO(routed_fini) struct routed s;
+		uint32_t before;
+
+		routed_init(&s, test_gen_raw(specs[seed % 3]), 30, 60, seed);
+		cr_assert(fab_roots_find_all(s.dist, s.groups, SIZE_MAX / 2, 1, &roots));
+		s.problem.roots = &roots;
+		grow_all(&state, &s.problem, &fab_mcast_minihop);
+		before = fab_mcast_max_level(&state);
+		fab_hubs_try(&state, &options);
+		r = result_of(&state, &fab_mcast_minihop);
+		r.height_slack = options.height_slack;
+		cr_expect_eq(fab_mcast_verify(&s.problem, &r, ERR), 0, "seed %llu: %s",
+			     (unsigned long long)seed, test_err.text);
+		cr_expect_leq(fab_mcast_max_level(&state), before);
+		n_less += fab_mcast_max_level(&state) < before;
+	}
+	cr_expect_gt(n_less, 30, "%u", n_less);
+}
+
+/* The bound, where trees may be a hop higher than the least. */
+Test(balanced, hubs_reach_the_bound)
+{
+	const char *const patterns[] = {"grid:73x72", NULL};
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	FAB_AUTO(routed_fini) struct routed s;
+
+	routed_init_patterns(&s, test_gen_raw("dragonfly:a=12,p=6,h=6"), patterns, 1);
+	for (unsigned slack = 0; slack < 2; slack++) {
+		const struct fab_mcast_options options = {
+			.n_threads = 1, .bound = 2, .height_slack = slack};
+		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
+		struct fab_efi efi;
+		double seconds;
+
+		MUST(fab_mcast_route(&s.problem, &engine, 1, &options, &r, &seconds,
+				     ERR));
+		MUST(fab_mcast_verify(&s.problem, &r, ERR));
+		fab_efi_of(&s.problem, &r, &efi);
+		cr_expect_eq(efi.max, 3 - slack);
+	}
+}
+
 static uint64_t forest_hash(const struct fab_forest *trees)
 {
 	uint64_t hash = fab_hash_bytes(trees->cable, trees->first[trees->n] * 4, 1);

@@ -12,6 +12,8 @@
  * stage                                        where          fabric         with without
  * -------------------------------------------  -------------  -------------  ---- -------
  * cheapest tree of a few roots                 greedy.c       (first trees)
+ * a hub each on a dragonfly, if better          hubs.c         dragonfly         3       4
+ *                                                             1 hop higher      2       4
  * targets in turn, full cables routed again    negotiate.c    kfat 12x12       45      57
  *                                                             torus random     19      29
  * start from trees of few cables, and then     negotiate.c    torus random     19      25
@@ -26,7 +28,7 @@
  *
  * kfat 12x12: 600 random groups of 6 to 16 members. Fat tree: radix 40, 3 levels, grid
  * 25x32x20. Torus 30x20x20: grids 240x100 and 60x20x20, and 5000 random groups of 8
- * to 24; mesh 12x12: 150 such groups.
+ * to 24; mesh 12x12: 150 such groups. Dragonfly: a=18, h=9, grid 163x162.
  */
 /* clang-format on */
 #include "base/progress.h"
@@ -62,6 +64,7 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 	enum fab_mcast_ended ended;
 	double max;
 
+	fab_hubs_try(s, o);
 	n.is_hasty = s->n_edges > SMALL_EDGES;
 	if (!n.is_hasty && (!is_far || s->units))
 		n.n_attempts = ATTEMPTS;
@@ -183,6 +186,9 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 		"root, as on a torus, then trees of few cables whatever their loads: deep "
 		"ones, and ones to which members are added at the nearest place and "
 		"whose branches move, where these have 7 % fewer cables. "
+		"On a dragonfly groups with members in most groups of switches try "
+		"trees from one of these, each from another one, with a cable from "
+		"there to every other one. "
 		"Then one group less on the fullest cables is tried for, repeatedly: "
 		"trees on cables above that are replaced by cheaper ones, where members "
 		"may be deeper than their distance from the root, or where members lie "

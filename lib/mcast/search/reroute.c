@@ -266,19 +266,18 @@ static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t ol
 	look_at(w, best, &tree);
 }
 
-/* Hops from the root down to the farthest member of a tree with height slack; without it
- * heights are the least. */
-static uint8_t height_of(struct worker *w, const struct proposal *x)
+uint8_t fab_tree_height(const struct fab_fabric *f, uint32_t root, const uint32_t *sw,
+			const uint32_t *cable, uint32_t n_edges, const uint32_t *member,
+			uint32_t n_members, uint32_t *parent)
 {
 	uint8_t height = 0;
 
-	for (uint32_t i = 0; i < x->n; i++)
-		w->parent[x->sw[i]] =
-			fab_cable_peer(w->state->problem->f, x->cable[i], x->sw[i]);
-	for (uint32_t i = 0; i < w->n_sw; i++) {
+	for (uint32_t i = 0; i < n_edges; i++)
+		parent[sw[i]] = fab_cable_peer(f, cable[i], sw[i]);
+	for (uint32_t i = 0; i < n_members; i++) {
 		uint8_t hops = 0;
 
-		for (uint32_t sw = w->sw[i]; sw != x->root; sw = w->parent[sw])
+		for (uint32_t s = member[i]; s != root; s = parent[s])
 			hops++;
 		height = hops > height ? hops : height;
 	}
@@ -328,9 +327,13 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 				 : fab_roots_draw(w->bits, r->roots->words, w->seed),
 			 &(struct fab_kept){cable, n, how->least, how->per_hop});
 	fab_mcast_state_count(w->state, x->group, old, cable, n, 1);
-	if (x->root != FAB_NONE)
-		x->height =
-			r->options->height_slack ? height_of(w, x) : (uint8_t)w->height;
+	if (x->root == FAB_NONE)
+		return;
+	/* without height slack heights are the least */
+	x->height = (uint8_t)w->height;
+	if (r->options->height_slack)
+		x->height = fab_tree_height(w->state->problem->f, x->root, x->sw,
+					    x->cable, x->n, w->sw, w->n_sw, w->parent);
 }
 
 void fab_reroute_find(struct fab_reroute *r, const uint32_t *group, uint32_t n,

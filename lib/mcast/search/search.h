@@ -186,6 +186,19 @@ void fab_greedy_grow(struct fab_mcast_state *state, uint32_t group);
 enum { FAB_NEAR_HOPS = 3 };
 bool fab_mcast_is_far(const struct fab_mcast_state *state);
 
+/* On a dragonfly, for groups with members in most groups of switches in the place of
+ * trees of height 3: trees from one of these, the hub, by a cable to each other one, hubs
+ * in turn; and other trees within one group of switches. They stay if the largest level
+ * is less, else nothing changes. O(switches of the groups * hosts and cables of
+ * a switch). */
+void fab_hubs_try(struct fab_mcast_state *state, const struct fab_mcast_options *options);
+
+/* Hops from the root to the farthest member of a tree; `parent` is room for all switches.
+ * O(edges + members * height). */
+uint8_t fab_tree_height(const struct fab_fabric *f, uint32_t root, const uint32_t *sw,
+			const uint32_t *cable, uint32_t n_edges, const uint32_t *member,
+			uint32_t n_members, uint32_t *parent);
+
 /* Other trees for batches of groups. */
 struct fab_reroute; /* room of each thread, and the candidates of groups */
 enum fab_reroute_how {
