@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/faults.h"
+#include "cli/jobs.h"
 #include "fabric/kfat.h"
 #include "present/report.h"
 #include "rdma/choice.h"
@@ -44,7 +45,7 @@ struct rdma_params {
 	/* transfers */
 	struct fab_chosen_list schemes;
 	const char *pattern;
-	FAB_VEC(const char *) hosts;
+	FAB_VEC(const char *) hosts, jobs;
 	bool has_pattern_file; /* it names one, which errors name */
 	uint64_t bytes;
 	uint32_t repeats, op, mtu, sender_window;
@@ -88,6 +89,7 @@ struct rdma_network {
 	const char *algorithm;	   /* of the tables; NULL: none */
 	enum fab_sim_routing route;
 	struct fab_rdma_outage *outage;
+	struct fab_job jobs[FAB_JOBS_MAX]; /* of --job: ends as numbers of `ends` */
 	uint32_t n_unknown_rates;
 };
 
@@ -98,6 +100,7 @@ struct rdma_outcome {
 	struct fab_cli_progress *progress;
 	struct fab_rdma_sweep sweep;
 	struct fab_rdma_plans plans;
+	struct fab_cli_job *job_rows; /* by scheme, then job */
 	bool was_interrupted;
 };
 
@@ -137,9 +140,12 @@ void rdma_answer(struct fab_report *r, const struct fab_work *w);
 void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of);
 /* Runs after which there are enough losses, where each loses `lost` packets. */
 uint64_t rdma_runs_for_losses(double lost);
-/* Fields with the parameters that the results depend on. */
+/* Fields with the parameters that the results depend on, and what the model leaves out.
+ */
 void rdma_print_parameters(struct fab_report *r, const struct fab_work *w);
+void rdma_print_approximations(struct fab_report *r, const struct rdma_params *p);
 
 extern const struct fab_task rdma_results_task;		      /* run.c */
 extern const struct fab_task rdma_plan_task;		      /* plan.c */
+extern const struct fab_task rdma_jobs_task;		      /* jobs.c */
 extern const struct fab_task rdma_cost_task, rdma_trace_task; /* contexts.c */

@@ -9,7 +9,7 @@
 
 static const struct fab_verb verbs[] = {
 	[RDMA_RUN] = {"run", "FABRIC", "transfers under each scheme, and which to take",
-		      &rdma_results_task},
+		      NULL},
 	[RDMA_SWEEP] = {"sweep", "FABRIC", "runs over ranges of loss, sizes, windows",
 			&rdma_results_task},
 	[RDMA_PLAN] = {"plan", "FABRIC",
@@ -32,6 +32,9 @@ static const struct fab_option options[] = {
 	{"hosts", "LIST",
 	 "Only these hosts send and receive: names, host lists and patterns; may be given several times",
 	 FAB_TAKES_TEXT, TO(hosts), .is_many = true},
+	{"job", "PATTERN[,size=SIZE],hosts=LIST",
+	 "run: a job on its hosts, as alltoall,size=1MiB,hosts=n[1-32]; several: which slows which",
+	 FAB_TAKES_TEXT, TO(jobs), .is_many = true},
 	{"size", "SIZE", "Bytes of a transfer (default 256KiB)", FAB_TAKES_OTHER,
 	 .take = rdma_take_size, .everyday = true},
 	{"transfers", "N", "Transfers from each to each of the pattern (default 1)",
@@ -139,6 +142,8 @@ static const struct fab_relation relations[] = {
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
+	{"job", FAB_GOES_WITH, "VERB=run"},
+	{"job", FAB_EXCLUDES, "pattern,hosts,runs,memory,shard,histogram-out,store"},
 	{"over", FAB_GOES_WITH, "VERB=sweep"},
 	{"target", FAB_GOES_WITH, "VERB=plan"},
 	{"shard,check,histogram-out,store", FAB_GOES_WITH, "VERB=run,VERB=sweep"},
@@ -225,10 +230,18 @@ static int complete(void *params, struct fab_err *err)
 			"--set switch-delay and --set cable-delay are both 0: a hop must take time");
 	if (p->verb == RDMA_PLAN && !p->runs)
 		p->runs = 200;
-	if (!p->pattern)
+	if (!p->pattern && !p->jobs.n)
 		p->pattern = "pair";
 	set_sim(p);
 	return rdma_read_bits(p, err);
+}
+
+/* Of run, the only verb without a task. */
+static const struct fab_task *choose(const void *params)
+{
+	const struct rdma_params *p = params;
+
+	return p->jobs.n ? &rdma_jobs_task : &rdma_results_task;
 }
 
 static const struct fab_command command = {
@@ -240,6 +253,7 @@ static const struct fab_command command = {
 	.verb = TO(verb),
 	.settings = rdma_settings,
 	.complete = complete,
+	.choose = choose,
 };
 
 int main(int argc, char **argv)

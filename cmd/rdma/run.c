@@ -100,6 +100,8 @@ static struct fab_rdma_question question_of(struct fab_work *w)
 						  .is_read = p->op == 1,
 						  .seed = p->run.seed},
 				      .spec = p->pattern,
+				      .job = n->jobs,
+				      .n_jobs = (uint32_t)p->jobs.n,
 				      .names_file = p->has_pattern_file,
 				      .faults = n->dead,
 				      .routes = n->routes,
@@ -146,6 +148,13 @@ int rdma_set_up(struct fab_work *w, struct fab_err *err)
 	rc = fab_flow_ends_choose(&n->ends, w->f, p->hosts.v, p->hosts.n, err);
 	if (rc) {
 		fab_err_prefix(err, "--hosts");
+		return rc;
+	}
+	rc = !p->jobs.n ? 0
+			: fab_jobs_read(p->jobs.v, p->jobs.n, w->f, &n->ends, false,
+					w->arena, n->jobs, err);
+	if (rc) {
+		fab_err_prefix(err, "--job");
 		return rc;
 	}
 	if (n->ends.n < 2)
@@ -268,7 +277,8 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 		{"seed", (double)p->run.seed},
 	};
 
-	fab_report_text(r, "pattern", p->pattern);
+	if (p->pattern)
+		fab_report_text(r, "pattern", p->pattern);
 	fab_report_text(r, "op", p->op ? "read" : "write");
 	fab_report_text(r, "route", fab_sim_route_choices.at(n->route).form);
 	fab_report_text(r, "algorithm", n->algorithm);
@@ -283,7 +293,7 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 }
 
 /* Simplifications of the model. */
-static void print_approximations(struct fab_report *r, const struct rdma_params *p)
+void rdma_print_approximations(struct fab_report *r, const struct rdma_params *p)
 {
 	FAB_AUTOFREE char *text = fab_strdup(
 		p->sim.rate_control
@@ -297,7 +307,7 @@ static void print_approximations(struct fab_report *r, const struct rdma_params 
 			   "all schemes ask for a context first, gbn and irn too");
 	if (p->sim.bad.per_hop && p->sim.bad.burst > 1)
 		fab_append(&text, "; ", "bursts of a cable differ between schemes");
-	if (fab_rdma_pattern_is_drawn(p->pattern))
+	if (p->pattern && fab_rdma_pattern_is_drawn(p->pattern))
 		fab_append(&text, "; ",
 			   "one permutation, drawn by the seed, for all runs");
 	put_text(r, "approximations", text);
@@ -351,7 +361,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		fab_report_uint(r, "priorities_left_out", s->n_priorities);
 	if (s->results.n)
 		fab_report_text(r, "no_deadlock", s->results.v[0].sum.no_deadlock);
-	print_approximations(r, p);
+	rdma_print_approximations(r, p);
 	fab_report_field(r, &interrupted, (union fab_cell){.u = o->was_interrupted});
 	if (o->was_interrupted) {
 		fab_report_uint(r, "points", s->n_done);

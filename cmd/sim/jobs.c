@@ -51,13 +51,13 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	return p->check && fails ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
 
-static const char *time_text(const void *outcome, double time)
+static const char *time_text(void *outcome, double time)
 {
 	return sim_time_text(outcome, time);
 }
 
 static const struct fab_column job_columns[] = {FAB_CLI_JOB_COLUMNS(
-	"algorithm", "routing algorithm", "_ns", "ns (flit times by flit)")};
+	"algorithm", "routing algorithm", "_ns", "ns (flit times by flit)", "hosts")};
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
@@ -65,7 +65,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 
 	for (size_t i = 0; i < o->n_job_rows; i += o->n_jobs)
 		fab_cli_say_jobs(r, o->arena, &o->job_rows[i], o->n_jobs, o->p->load > 0,
-				 time_text, o);
+				 time_text, w->outcome);
 	sim_say_notes(r, o);
 	sim_print_parameters(r, o);
 	fab_report_table(r, "jobs", "Jobs", w->columns.v, w->columns.n, o->job_rows,

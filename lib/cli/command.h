@@ -85,7 +85,7 @@ struct fab_verb {
 	const char *args; /* behind it: "FABRIC", "[FABRIC]" where it may be missing, ""
 			     without arguments */
 	const char *help;
-	const struct fab_task *task;
+	const struct fab_task *task; /* NULL: by the options */
 };
 
 struct fab_command {

@@ -31,8 +31,7 @@ struct fab_cli_job fab_cli_job_row(const char *by, const struct fab_job *job,
 
 void fab_cli_say_jobs(struct fab_report *r, struct fab_arena *arena,
 		      const struct fab_cli_job *x, size_t n, bool has_load,
-		      const char *(*text_of)(const void *context, double time),
-		      const void *context)
+		      const char *(*text_of)(void *context, double time), void *context)
 {
 	const struct fab_cli_job *most = x;
 
@@ -51,11 +50,12 @@ void fab_cli_say_jobs(struct fab_report *r, struct fab_arena *arena,
 		fab_report_answer(
 			r, FAB_TONE_PLAIN, "%s: the job (%s) takes %s%s.", x->by,
 			x->traffic, text_of(context, x->together),
-			has_load ? fab_arena_format(
-					   arena,
-					   " with the load, %.2f times as long as the %s without",
-					   x->slowdown, text_of(context, x->alone))
-				 : "");
+			has_load
+				? fab_arena_format(
+					  arena,
+					  " with the load, %.2f times as long as the %s without",
+					  x->slowdown, text_of(context, x->alone))
+				: "");
 	else if (most->slowdown < 1.01)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,

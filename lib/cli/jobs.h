@@ -7,7 +7,7 @@
 
 /* A job under one algorithm or scheme; times as printed, NaN: not finished. */
 struct fab_cli_job {
-	const char *by; /* the algorithm or scheme */
+	const char *by;	 /* the algorithm or scheme */
 	uint64_t number; /* from 1 */
 	const char *traffic;
 	uint64_t hosts, unfinished;
@@ -18,7 +18,7 @@ struct fab_cli_job {
 };
 
 /* Columns of a table of them; TIME is _ns or _us. */
-#define FAB_CLI_JOB_COLUMNS(BY, BY_HELP, TIME, TIME_HELP)                                \
+#define FAB_CLI_JOB_COLUMNS(BY, BY_HELP, TIME, TIME_HELP, PARTS)                         \
 	{BY, FAB_TEXT, BY_HELP, 0, FAB_AT(struct fab_cli_job, by)},                      \
 		{"job", FAB_UINT, "number of the job, in the order of --job", 0,         \
 		 FAB_AT(struct fab_cli_job, number)},                                    \
@@ -40,7 +40,7 @@ struct fab_cli_job {
 		{"with" TIME, FAB_REAL, "with that job alone",                           \
 		 FAB_COL_EXTRA | FAB_COL_EXACT, FAB_AT(struct fab_cli_job, with)},       \
 		{"unfinished", FAB_UINT,                                                 \
-		 "hosts that did not come to the end in some run",                       \
+		 PARTS " that did not come to the end in some run",                      \
 		 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY,                                     \
 		 FAB_AT(struct fab_cli_job, unfinished)},
 
@@ -52,5 +52,4 @@ struct fab_cli_job fab_cli_job_row(const char *by, const struct fab_job *job,
  * unit. O(n). */
 void fab_cli_say_jobs(struct fab_report *r, struct fab_arena *arena,
 		      const struct fab_cli_job *x, size_t n, bool has_load,
-		      const char *(*text_of)(const void *context, double time),
-		      const void *context);
+		      const char *(*text_of)(void *context, double time), void *context);

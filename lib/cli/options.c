@@ -75,8 +75,10 @@ const struct fab_task *fab_given_task(const struct fab_given *g)
 {
 	const struct fab_command *c = g->command;
 
-	if (c->verbs)
-		return (g->verb ? g->verb : c->verbs)->task;
+	const struct fab_verb *verb = g->verb ? g->verb : c->verbs;
+
+	if (verb && verb->task)
+		return verb->task;
 	return c->choose ? c->choose(g->params) : c->task;
 }
 

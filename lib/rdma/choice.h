@@ -8,6 +8,7 @@
 #include "event/sweep.h"
 #include "rdma/context.h"
 #include "rdma/rdma.h"
+#include "traffic/jobs.h"
 
 /*
  * Many runs of several schemes, or of one under several circumstances: means with their
@@ -322,11 +323,14 @@ struct fab_rdma_axes {
 int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text,
 			struct fab_err *err) FAB_MUST_CHECK;
 
-/* Question of a sweep or a plan; all is borrowed. */
+/* Question of a sweep, a plan or jobs; all is borrowed. */
 struct fab_rdma_question {
 	struct fab_rdma_pattern_problem pattern;
 	const char *spec; /* of the pattern */
-	bool names_file;  /* it names one, which errors name; else they name --pattern */
+	/* Instead of the pattern: those of jobs, each between its own ends. */
+	const struct fab_job *job;
+	uint32_t n_jobs;
+	bool names_file; /* it names one, which errors name; else they name --pattern */
 	const struct fab_faults *faults;
 	const struct fab_routes *routes; /* NULL: adaptive or spray without bounds only */
 	struct fab_rdma_params params;
@@ -357,7 +361,13 @@ struct fab_rdma_traffic {
 	struct fab_rdma_problem problem;
 	struct fab_rdma_net *net;
 	uint64_t bytes;
+	uint32_t first[FAB_JOBS_MAX + 1]; /* transfer of each job, and behind the last */
 };
+/* Transfers of `bytes`, of jobs their own size, into a zeroed one. Errors: those of
+ * fab_rdma_pattern_make() and fab_rdma_net_new(). */
+int fab_rdma_traffic_init(struct fab_rdma_traffic *t, const struct fab_rdma_question *q,
+			  uint64_t bytes, const struct fab_rdma_params *params,
+			  struct fab_err *err) FAB_MUST_CHECK;
 void fab_rdma_traffic_fini(struct fab_rdma_traffic *t);
 
 /* A point of a sweep: parameters, and the choice between the schemes there. */
@@ -452,3 +462,13 @@ struct fab_rdma_plans {
  * EINVAL: no transfer has a path; ECANCELED. O(plans). */
 int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *q,
 		      struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Each job alone, in pairs and together under each scheme, by fab_jobs_compare(): times
+ * in ps until the last transfer of a job is done, into job[q->n_schemes][q->n_jobs].
+ * Random numbers of a transfer are the same in all these runs. What the user left open is
+ * as in sweeps, fitted to all jobs together. EINVAL: a job without transfers ...; ENOMEM;
+ * ECANCELED. O(schemes * jobs^2) runs.
+ */
+int fab_rdma_jobs(const struct fab_rdma_question *q, struct fab_job_times *job,
+		  struct fab_err *err) FAB_MUST_CHECK;

@@ -257,7 +257,9 @@ struct fab_rdma_params {
 	/* Keep and compare the bytes of all transfers: source memory holds a pattern of
 	 * transfer and place. Else packets written are counted. */
 	bool with_memory;
-	bool by_heap;	   /* the queue of events is a heap: slower, for tests */
+	bool by_heap; /* the queue of events is a heap: slower, for tests */
+	/* [n_transfers] These do not run; the others are as if they did. NULL: all run */
+	const bool *is_left_out;
 	uint32_t n_traced; /* arrivals of data of transfer 0 that are kept */
 
 	/* Asked now and then, by the thread that simulates; true: it ends with ECANCELED.
@@ -309,11 +311,11 @@ struct fab_rdma_counts {
 
 struct fab_rdma_result {
 	const struct fab_rdma_scheme *scheme;
-	uint32_t n_transfers, n_done;
-	uint32_t n_hung; /* not done, though there is a path */
+	uint32_t n_transfers, n_done; /* of those that run */
+	uint32_t n_hung;	      /* not done, though there is a path */
 	uint32_t n_no_path;
 	uint32_t n_wrong;	    /* see struct fab_rdma_fate */
-	struct fab_rdma_fate *fate; /* [n_transfers] */
+	struct fab_rdma_fate *fate; /* [n_transfers of the problem] */
 	/* From start to done, of those that are done; us. NaN: none is. */
 	double completion_mean, completion_p50, completion_p99, completion_max;
 	double goodput_gbps; /* payload of all that are done / from the first start to the

@@ -50,7 +50,7 @@ const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
 
 static bool is_done(const struct rdma *r)
 {
-	return r->result->n_done + r->result->n_no_path == r->problem->n_transfers;
+	return r->result->n_done + r->result->n_no_path == r->result->n_transfers;
 }
 
 static struct rdma *host(const struct sim_part *part)
@@ -189,7 +189,6 @@ static int init(struct rdma *r, struct fab_err *err)
 	r->session_of = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
 	r->is = FAB_ARENA_NEW0(&r->arena, n + 1, struct rdma_identity);
 	r->record_of = fab_map64_new(n < 4096 ? n : 4096);
-	r->result->n_transfers = n;
 	r->result->fate = FAB_NEW(n + 1, struct fab_rdma_fate);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fab_rdma_transfer *t = &r->problem->transfer[i];
@@ -197,6 +196,9 @@ static int init(struct rdma *r, struct fab_err *err)
 		r->session_of[i] = FAB_NONE;
 		r->result->fate[i] =
 			(struct fab_rdma_fate){.done_ps = UINT64_MAX, .has_path = true};
+		if (params->is_left_out && params->is_left_out[i])
+			continue;
+		r->result->n_transfers++;
 		r->result->n_packets += rdma_packets(t->bytes, params->mtu);
 		sim_event_at(r->part, t->start_ps, (enum sim_event_kind)RDMA_START, 0, i);
 	}
@@ -234,10 +236,13 @@ static void sum_up(const struct rdma *r)
 	uint64_t first = UINT64_MAX, last = 0, sent = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < result->n_transfers; i++) {
+	for (uint32_t i = 0; i < r->problem->n_transfers; i++) {
 		const struct fab_rdma_transfer *t = &r->problem->transfer[i];
 		const struct fab_rdma_fate *fate = &result->fate[i];
 		double time;
+
+		if (r->params->is_left_out && r->params->is_left_out[i])
+			continue;
 
 		sent += fate->sent;
 		if (t->start_ps < first)

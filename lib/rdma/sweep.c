@@ -217,18 +217,49 @@ static bool is_swept(const struct fab_rdma_question *q, enum fab_rdma_axis swept
 
 /* Transfers */
 
-/* Into a zeroed one. */
-static int traffic_init(struct fab_rdma_traffic *t, const struct fab_rdma_question *q,
-			uint64_t bytes, const struct fab_rdma_params *params,
-			struct fab_err *err)
+/* Those of a job, between its ends. */
+static int add_job(struct fab_rdma_traffic *t,
+		   const struct fab_rdma_pattern_problem *pattern,
+		   const struct fab_job *job, struct fab_err *err)
 {
-	struct fab_rdma_pattern_problem pattern = q->pattern;
+	FAB_AUTOFREE uint32_t *port = FAB_NEW(2 * (size_t)job->n + 1, uint32_t);
+	const struct fab_flow_ends ends = {job->n, port, port + job->n};
+	struct fab_rdma_pattern_problem own = *pattern;
+	struct fab_rdma_transfers some;
 	int rc;
 
+	for (uint32_t i = 0; i < job->n; i++) {
+		ends.port[i] = pattern->ends->port[job->end[i]];
+		ends.sw[i] = pattern->ends->sw[job->end[i]];
+	}
+	own.ends = &ends;
+	own.bytes = job->size ? job->size : own.bytes;
+	rc = fab_rdma_pattern_make(job->traffic, &own, &some, err);
+	for (size_t i = 0; i < some.of.n && !rc; i++) {
+		some.of.v[i].source = job->end[some.of.v[i].source];
+		some.of.v[i].target = job->end[some.of.v[i].target];
+		FAB_PUSH(&t->transfers.of, some.of.v[i]);
+	}
+	free(some.of.v);
+	return rc;
+}
+
+int fab_rdma_traffic_init(struct fab_rdma_traffic *t, const struct fab_rdma_question *q,
+			  uint64_t bytes, const struct fab_rdma_params *params,
+			  struct fab_err *err)
+{
+	struct fab_rdma_pattern_problem pattern = q->pattern;
+	int rc = 0;
+
 	pattern.bytes = t->bytes = bytes;
-	rc = fab_rdma_pattern_make(q->spec, &pattern, &t->transfers, err);
+	for (uint32_t i = 0; i < q->n_jobs && !rc; i++) {
+		rc = add_job(t, &pattern, &q->job[i], err);
+		t->first[i + 1] = (uint32_t)t->transfers.of.n;
+	}
+	if (!q->n_jobs)
+		rc = fab_rdma_pattern_make(q->spec, &pattern, &t->transfers, err);
 	if (rc && !q->names_file)
-		fab_err_prefix(err, "--pattern");
+		fab_err_prefix(err, q->n_jobs ? "--job" : "--pattern");
 	if (rc)
 		return rc;
 	t->problem =
@@ -314,35 +345,36 @@ static int tick(void *context, uint64_t done, uint64_t total)
 			      w->s->n_items * w->n_cases * w->q->n_runs);
 }
 
-/* Before a run that the machine cannot hold, or that takes long. */
-static int check_effort(struct work *w, const struct fab_rdma_point *x,
-			struct fab_err *err)
+/* Before runs that the machine cannot hold, or (warns) that take long: so many at once,
+ * in a sequence of such. */
+static int check_effort(const struct fab_rdma_question *q,
+			const struct fab_rdma_traffic *traffic,
+			const struct fab_rdma_params *params, double runs, double times,
+			bool warns, struct fab_err *err)
 {
 	static const double LONG_S = 120, MEMORY_SHARE = 0.6, HOPS_A_SECOND = 4e6;
-	const struct fab_rdma_effort effort = fab_rdma_effort(w->traffic.net, &x->params);
-	double runs = (double)w->n_cases * (w->q->n_runs ? w->q->n_runs : 1);
-	double threads = fmin(fab_threads(w->q->n_threads), runs);
-	double seconds = effort.packet_hops * (runs / threads + 1) *
-			 (double)w->s->n_items / HOPS_A_SECOND;
+	const struct fab_rdma_effort effort = fab_rdma_effort(traffic->net, params);
+	double threads = fmin(fab_threads(q->n_threads), runs);
+	double seconds =
+		effort.packet_hops * (runs / threads + 1) * times / HOPS_A_SECOND;
 	char count[FAB_HUMAN_BYTES], need[FAB_HUMAN_BYTES], *text;
 	const char *fewer =
-		strcmp(w->q->spec, "alltoall")
+		q->n_jobs || strcmp(q->spec, "alltoall")
 			? "--set concurrency=16 has fewer at once"
 			: "--pattern=alltoall:16 takes a sample of them, each to 16 others";
 
-	fab_human_count(w->traffic.problem.n_transfers, count);
+	fab_human_count(traffic->problem.n_transfers, count);
 	if (effort.bytes * threads > MEMORY_SHARE * (double)fab_memory_bytes())
 		return fab_fail(err, ENOMEM,
 				"%s transfers take at least %s of memory%s: %s", count,
 				fab_human_bytes((uint64_t)effort.bytes, need),
 				threads > 1 ? " on each of several threads" : "", fewer);
-	if (seconds > LONG_S && !w->has_foretold) {
+	if (seconds > LONG_S && warns) {
 		text = fab_format("%s transfers: this takes about %s; %s", count,
 				  fab_human_seconds(seconds, need), fewer);
-		w->q->warn(w->q->context, text);
+		q->warn(q->context, text);
 		free(text);
 	}
-	w->has_foretold = true;
 	return 0;
 }
 
@@ -465,8 +497,11 @@ static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_e
 	double start = fab_now();
 	struct fab_rdma_load load;
 	bool is_kept = true;
-	int rc = check_effort(w, x, err);
+	int rc = check_effort(q, &w->traffic, &x->params,
+			      (double)w->n_cases * (q->n_runs ? q->n_runs : 1),
+			      (double)w->s->n_items, !w->has_foretold, err);
 
+	w->has_foretold = true;
 	if (!rc)
 		rc = fab_rdma_load(w->traffic.net, &x->params,
 				   w->traffic.problem.n_transfers, &load, err);
@@ -524,7 +559,8 @@ int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
 		if (i && t->bytes != x->bytes)
 			fab_rdma_traffic_fini(&w.traffic);
 		if (!t->net)
-			rc = traffic_init(&w.traffic, q, x->bytes, &x->params, err);
+			rc = fab_rdma_traffic_init(&w.traffic, q, x->bytes, &x->params,
+						   err);
 		if (!rc && !i) {
 			s->n_transfers = t->problem.n_transfers;
 			s->n_left_out = t->transfers.n_left_out;
@@ -651,7 +687,7 @@ int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *
 	uint64_t bits[FAB_RDMA_CASES_MAX], most;
 	struct fab_rdma_params params = q->params;
 	struct fab_rdma_load load;
-	int rc = traffic_init(&p->traffic, q, q->pattern.bytes, &params, err);
+	int rc = fab_rdma_traffic_init(&p->traffic, q, q->pattern.bytes, &params, err);
 
 	if (rc)
 		return rc;
@@ -701,5 +737,108 @@ int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *
 		bits[p->n++] = x->context_bits;
 	}
 	p->best = fab_rdma_plan_best(plans, bits, p->n);
+	return rc;
+}
+
+/* Jobs */
+
+struct jobs {
+	const struct fab_rdma_question *q;
+	struct fab_rdma_traffic traffic;
+	struct fab_rdma_params params;
+	struct fab_job_times *out;
+};
+
+/* A scheme of the jobs that is simulated. */
+struct job_scheme {
+	const struct jobs *jobs;
+	const struct fab_rdma_scheme *scheme;
+};
+
+static int run_jobs(void *context, uint64_t set, bool is_last, uint64_t *end,
+		    struct fab_job_times *job, struct fab_err *err)
+{
+	const struct job_scheme *own = context;
+	const struct fab_rdma_traffic *t = &own->jobs->traffic;
+	FAB_AUTOFREE bool *is_left_out = FAB_NEW0(t->problem.n_transfers, bool);
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result result = {.n_transfers = 0};
+	struct fab_rdma_params params = own->jobs->params;
+	int rc;
+
+	(void)is_last;
+	params.is_left_out = is_left_out;
+	for (uint32_t k = 0; k < own->jobs->q->n_jobs; k++)
+		for (uint32_t i = t->first[k]; i < t->first[k + 1]; i++)
+			is_left_out[i] = !(set >> k & 1);
+	rc = fab_rdma_run(t->net, &params, own->scheme, &result, err);
+	for (uint32_t k = 0; k < own->jobs->q->n_jobs && !rc; k++) {
+		uint32_t unfinished = 0;
+
+		end[k] = 0;
+		for (uint32_t i = t->first[k]; i < t->first[k + 1] && set >> k & 1; i++) {
+			const struct fab_rdma_fate *fate = &result.fate[i];
+			bool is_done = fate->done_ps != UINT64_MAX && !fate->is_wrong;
+
+			unfinished += !is_done;
+			if (is_done && fate->done_ps > end[k])
+				end[k] = fate->done_ps;
+		}
+		if (unfinished > job[k].unfinished)
+			job[k].unfinished = unfinished;
+	}
+	return rc;
+}
+
+static int simulate_jobs(void *context, void *memory, uint64_t item, void *result,
+			 struct fab_err *err)
+{
+	const struct jobs *j = context;
+	struct job_scheme own = {j, j->q->scheme[item]};
+	const struct fab_job_runs runs = {j->q->n_jobs, run_jobs, &own};
+
+	(void)memory;
+	return fab_jobs_compare(&runs, result, err);
+}
+
+static void take_jobs(void *context, uint64_t item, void *result)
+{
+	const struct jobs *j = context;
+	uint32_t n = j->q->n_jobs;
+
+	memcpy(&j->out[item * n], result, n * sizeof(*j->out));
+}
+
+int fab_rdma_jobs(const struct fab_rdma_question *q, struct fab_job_times *job,
+		  struct fab_err *err)
+{
+	struct jobs j = {.q = q, .params = q->params, .out = job};
+	struct fab_sweep sweep = {.what = "scheme",
+				  .n_items = q->n_schemes,
+				  .n_threads = q->n_threads,
+				  .result_bytes = q->n_jobs * sizeof(*job),
+				  .context = &j,
+				  .work = simulate_jobs,
+				  .take = take_jobs,
+				  .progress = q->progress,
+				  .progress_context = q->context};
+	struct fab_rdma_load load;
+	int rc = fab_rdma_traffic_init(&j.traffic, q, q->pattern.bytes, &j.params, err);
+
+	if (!rc)
+		rc = check_effort(q, &j.traffic, &j.params, q->n_schemes,
+				  2 + (q->n_jobs > 2 ? q->n_jobs - 1 : 0), true, err);
+	if (!rc)
+		rc = fab_rdma_load(j.traffic.net, &j.params,
+				   j.traffic.problem.n_transfers, &load, err);
+	if (!rc) {
+		if (!q->has_rto)
+			j.params.rto_ps =
+				fab_rdma_fitting_timeout(&load, j.params.rto_ps);
+		if (!j.params.end_ps)
+			j.params.end_ps = fab_rdma_late_end(&load, j.params.rto_ps);
+		j.params.sender_window = fitting_window(q, j.traffic.net, &j.params);
+		rc = fab_sweep_run(&sweep, err);
+	}
+	fab_rdma_traffic_fini(&j.traffic);
 	return rc;
 }
