@@ -2,7 +2,7 @@
 /* fabric-rdma run --job: each job alone, all together, and which job slows which. */
 #include <errno.h>
 
-#include "base/human.h"
+#include "base/units.h"
 #include "fabric_rdma.h"
 
 static const double PS_PER_US = 1e6;
