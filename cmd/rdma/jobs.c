@@ -19,8 +19,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (rc)
 		return rc;
 	job = FAB_ARENA_NEW(w->arena, (size_t)o->q.n_schemes * n, struct fab_job_times);
-	o->job_rows = FAB_ARENA_NEW(w->arena, (size_t)o->q.n_schemes * n,
-				    struct fab_cli_job);
+	o->job_rows =
+		FAB_ARENA_NEW(w->arena, (size_t)o->q.n_schemes * n, struct fab_cli_job);
 	o->progress = fab_cli_progress_new(&p->run, "simulating", "schemes");
 	fab_cli_catch_interrupt();
 	rc = fab_rdma_jobs(&o->q, job, err);
@@ -41,8 +41,7 @@ static const char *time_text(void *arena, double us)
 {
 	char text[FAB_HUMAN_BYTES];
 
-	return fab_arena_strdup(arena,
-				fab_human_seconds(us * 1e-6, text));
+	return fab_arena_strdup(arena, fab_human_seconds(us * 1e-6, text));
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)

@@ -62,9 +62,8 @@ static void try_log(const char *bytes, size_t n)
 	if (files.found.n + files.missing.n > n)
 		abort();
 	for (size_t i = 0; i < files.found.n + files.missing.n; i++) {
-		const char *path = i < files.found.n
-					   ? files.found.v[i]
-					   : files.missing.v[i - files.found.n];
+		const char *path = i < files.found.n ? files.found.v[i]
+						     : files.missing.v[i - files.found.n];
 
 		if (*path != '/' || strchr(path, '\n'))
 			abort();

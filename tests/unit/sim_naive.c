@@ -13,6 +13,8 @@
 
 enum { PARTS = 8, EACH = 25, END = 200, END_MIXED = 600 };
 
+enum kind { BY_TABLE, MIXED_SIZES, ADAPTIVE };
+
 /* What endpoints send: by chance, and when they were told of something. */
 struct script {
 	uint64_t seed;
@@ -131,7 +133,8 @@ static void spoil(struct fab_routes *r, struct fab_rng *rng)
 	r->next[below(rng, n)] = FAB_ARC_NONE;
 }
 
-static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed)
+static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed,
+		     bool is_adaptive)
 {
 	uint32_t n = 2 + (uint32_t)below(rng, 5);
 	struct fab_fabric *f = test_random_fabric(n, (uint32_t)below(rng, 5),
@@ -150,10 +153,10 @@ static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed)
 	if (below(rng, 2))
 		fab_faults_kill_cable(net->faults, (uint32_t)below(rng, f->n_cables));
 	problem.faults = net->faults;
-	net->routes = test_route(&problem, "minhop");
-	if (below(rng, 3) == 0)
+	net->routes = test_route(&problem, is_adaptive ? "updn" : "minhop");
+	if (!is_adaptive && below(rng, 3) == 0)
 		add_lanes(net->routes, rng);
-	if (below(rng, 4) == 0)
+	if (!is_adaptive && below(rng, 4) == 0)
 		spoil(net->routes, rng);
 	routed_init(&net->mcast, f, 3, 5, seed);
 	MUST(fab_mcast_route(&net->mcast.problem, &engine, 1, &options, &net->trees,
@@ -282,7 +285,8 @@ static void first_packets(const struct net *net, struct fab_sim_params params,
 	cr_assert_eq(r.trace.n, n, "%d: %zu steps, not %zu", number, r.trace.n, n);
 }
 
-static void compare(const struct fab_sim_result *r, struct naive_result *n, int number)
+static void compare(const struct fab_sim_result *r, struct naive_result *n, int number,
+		    enum kind kind)
 {
 	FAB_VEC(struct naive_start) starts = {0};
 
@@ -316,7 +320,8 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 			  number, i, n->starts.n, a->time, a->port, a->source, a->birth,
 			  a->vl, b->time, b->port, b->source, b->birth, b->vl);
 	}
-	same_packets(starts.v, n->starts.v, starts.n, number);
+	if (kind != ADAPTIVE) /* overtake each other */
+		same_packets(starts.v, n->starts.v, starts.n, number);
 	cr_assert_eq(starts.n, n->starts.n, "%d: %zu starts, not %zu", number, starts.n,
 		     n->starts.n);
 	if (n->deliveries.n)
@@ -362,7 +367,23 @@ static void compare_sums(const struct fab_sim_params *params,
 			   "%d", number);
 }
 
-static void beside_naive(int number, bool is_mixed)
+/* Adaptive packets, which have a lane more; by each chooser. */
+static void draw_adaptive(struct fab_sim_params *params, struct script *script,
+			  struct fab_rng *rng)
+{
+	if (below(rng, 3))
+		draw_params(params, script, rng);
+	else
+		draw_sizes(params, script, rng);
+	params->kind = &fab_sim_switches[below(rng, 2)];
+	params->chooser = 1 + (uint32_t)below(rng, 4);
+	params->seed = fab_rng_next(rng);
+	if (script->window) /* packets overtake each other */
+		script->most = params->mtu;
+}
+
+/* Returns whether it could be compared. */
+static bool beside_naive(int number, enum kind kind)
 {
 	struct fab_sim_params params;
 	struct script script = {0}, again, told;
@@ -372,8 +393,10 @@ static void beside_naive(int number, bool is_mixed)
 	FAB_AUTO(net_fini) struct net net;
 	struct fab_messages messages = {.context = &script, .next = next};
 
-	net_init(&net, &rng, (uint64_t)number);
-	if (is_mixed)
+	net_init(&net, &rng, (uint64_t)number, kind == ADAPTIVE);
+	if (kind == ADAPTIVE)
+		draw_adaptive(&params, &script, &rng);
+	else if (kind == MIXED_SIZES)
 		draw_sizes(&params, &script, &rng);
 	else
 		draw_params(&params, &script, &rng);
@@ -384,42 +407,58 @@ static void beside_naive(int number, bool is_mixed)
 		messages.received = received;
 	}
 	script.n_ends = net.ends.n;
-	script.n_groups = net.mcast.groups->n;
+	script.n_groups = kind == ADAPTIVE ? 0 : net.mcast.groups->n;
 	again = script;
 	messages.least_payload = script.mtu;
 	params.n_threads = number % 3 ? 1 : 2 + number % 2;
 	params.by_heap = number % 5 == 4;
-	if (net.ends.n) {
-		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, ERR), 0,
-			     "%d: %s", number, test_err.text);
-		told = script;
-		script = again;
-		naive_run(&net.problem, &params, &messages, script.end, &plain);
-		cr_expect_eq(plain.idle, 0, "%d: %zu", number, (size_t)plain.idle);
-		compare(&r, &plain, number);
-		compare_sums(&params, &r, &plain, number);
-		for (uint32_t e = 0; e < net.ends.n; e++) {
-			cr_expect_eq(told.of[e].completed, script.of[e].completed);
-			cr_expect_eq(told.of[e].lost, script.of[e].lost);
-		}
-		script = again;
-		first_packets(&net, params, &messages, &r, number);
-		cr_expect_eq(r.born, r.lost + r.injected + r.waiting);
-		cr_expect_eq(r.injected + r.copied,
-			     r.delivered + r.in_flight + r.unroutable + r.looped);
-		naive_fini(&plain);
-		fab_sim_result_fini(&r);
+	if (kind == ADAPTIVE) {
+		net.problem.groups = NULL;
+		net.problem.forest = NULL;
 	}
+	if (!net.ends.n || (kind == ADAPTIVE && fab_sim_check_escape(&net.problem, NULL)))
+		return false;
+	cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, ERR), 0, "%d: %s",
+		     number, test_err.text);
+	told = script;
+	script = again;
+	naive_run(&net.problem, &params, &messages, script.end, &plain);
+	cr_expect_eq(plain.idle, 0, "%d: %zu", number, (size_t)plain.idle);
+	compare(&r, &plain, number, kind);
+	compare_sums(&params, &r, &plain, number);
+	for (uint32_t e = 0; e < net.ends.n; e++) {
+		cr_expect_eq(told.of[e].completed, script.of[e].completed);
+		cr_expect_eq(told.of[e].lost, script.of[e].lost);
+	}
+	script = again;
+	if (kind != ADAPTIVE)
+		first_packets(&net, params, &messages, &r, number);
+	cr_expect_eq(r.born, r.lost + r.injected + r.waiting);
+	cr_expect_eq(r.injected + r.copied,
+		     r.delivered + r.in_flight + r.unroutable + r.looped);
+	naive_fini(&plain);
+	fab_sim_result_fini(&r);
+	return true;
 }
 
 TEST_EACH(part, PARTS, sim_naive, same_starts)
 {
 	for (int i = 0; i < EACH; i++)
-		beside_naive(*part * EACH + i, false);
+		beside_naive(*part * EACH + i, BY_TABLE);
 }
 
 TEST_EACH(part, PARTS, sim_naive, mixed_sizes)
 {
 	for (int i = 0; i < EACH; i++)
-		beside_naive(*part * EACH + i, true);
+		beside_naive(*part * EACH + i, MIXED_SIZES);
+}
+
+/* With the random numbers of the choices. */
+TEST_EACH(part, PARTS, sim_naive, adaptive)
+{
+	int n = 0;
+
+	for (int i = 0; i < EACH; i++)
+		n += beside_naive(*part * EACH + i, ADAPTIVE);
+	cr_expect_gt(n, EACH / 2);
 }

@@ -164,14 +164,18 @@ static unsigned lane(const struct naive *n, const struct packet *p, uint32_t out
 	return vl >= n->n_vls && out >= d ? p->sl % n->n_vls : vl;
 }
 
-static void ask_for(struct naive *n, struct packet *p, uint32_t out)
+static void ask_on(struct packet *p, uint32_t out, unsigned vl)
 {
-	if (lane(n, p, out) >= n->n_vls)
-		return;
 	p->out = fab_realloc(p->out, p->n_out + 1, sizeof(*p->out));
 	p->vl_out = fab_realloc(p->vl_out, p->n_out + 1, sizeof(*p->vl_out));
 	p->out[p->n_out] = out;
-	p->vl_out[p->n_out++] = lane(n, p, out);
+	p->vl_out[p->n_out++] = vl;
+}
+
+static void ask_for(struct naive *n, struct packet *p, uint32_t out)
+{
+	if (lane(n, p, out) < n->n_vls)
+		ask_on(p, out, lane(n, p, out));
 }
 
 /* Does a group's packet leave a switch by this output, wherever it came from? */
@@ -203,10 +207,21 @@ static void ask_for_group(struct naive *n, struct packet *p)
 		flight_change(n, p->message, (int)p->n_out - 1, 0, false);
 }
 
+uint32_t naive_table(const struct naive *n, const struct packet *p)
+{
+	uint32_t next = fab_routes_next(n->p->routes, p->column)[p->sw];
+
+	if (next == FAB_ARC_HERE && n->p->ends->sw[p->target] == p->sw)
+		return naive_port_of_end(n, p->target);
+	if (next < naive_n_arcs(n, p->sw) &&
+	    fab_arc_is_live(n->p->faults, n->p->f->arc_first[p->sw] + next))
+		return next;
+	return FAB_NONE;
+}
+
 /* A head that may leave: where to? */
 static void route(struct naive *n, struct packet *p)
 {
-	const struct fab_fabric *f = n->p->f;
 	uint32_t next;
 
 	p->order = n->n_ready++;
@@ -218,11 +233,8 @@ static void route(struct naive *n, struct packet *p)
 	if (p->to_group) {
 		ask_for_group(n, p);
 	} else {
-		next = fab_routes_next(n->p->routes, p->column)[p->sw];
-		if (next == FAB_ARC_HERE && n->p->ends->sw[p->target] == p->sw)
-			ask_for(n, p, naive_port_of_end(n, p->target));
-		else if (next < naive_n_arcs(n, p->sw) &&
-			 fab_arc_is_live(n->p->faults, f->arc_first[p->sw] + next))
+		next = naive_table(n, p);
+		if (next != FAB_NONE)
 			ask_for(n, p, next);
 	}
 	if (!p->n_out)
@@ -241,6 +253,19 @@ static uint64_t slower_by(struct naive *n, const struct packet *p)
 			most = in - out;
 	}
 	return most;
+}
+
+void naive_go_on(struct naive *n, struct packet *p, uint32_t out, unsigned vl)
+{
+	p->is_asking = true;
+	p->waits_since = 0;
+	if (out == FAB_NONE) {
+		drop(n, p);
+		return;
+	}
+	ask_on(p, out, vl);
+	p->ready = n->now + slower_by(n, p);
+	p->order = p->ready << 32 | n->n_ready++;
 }
 
 void naive_record(struct naive *n, const struct packet *p, uint32_t port, unsigned vl,
@@ -323,7 +348,8 @@ static void start(struct naive *n, uint32_t id, uint32_t i)
 	copy.end = 0;
 	copy.is_asking = false;
 	if (e == FAB_NONE) {
-		n->credits[o * n->n_vls + vl] -= naive_units(n, p->size);
+		if (!n->params->chooser) /* adaptive packets took it before */
+			n->credits[o * n->n_vls + vl] -= naive_units(n, p->size);
 		copy.exists = true;
 		copy.ready = n->now + n->params->cable_delay + n->params->switch_delay;
 		copy.sw = f->arc_peer[arc];
@@ -381,7 +407,7 @@ static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
 		    !(n->packets.v[id].to_group &&
 		      n->reading[in] == n->packets.v[id].serial))
 			continue;
-		if (out < naive_n_arcs(n, sw) &&
+		if (out < naive_n_arcs(n, sw) && !n->params->chooser &&
 		    n->credits[o * n->n_vls + vl] < naive_units(n, n->packets.v[id].size))
 			continue;
 		n->next_unit[o * n->n_vls + vl] = (u + 1) % n_units;
@@ -399,7 +425,7 @@ static bool may_start(const struct naive *n, const struct packet *p, uint32_t i)
 	bool fifo = n->params->kind->is_fifo;
 
 	if (n->out_busy[o] > n->now ||
-	    (out < naive_n_arcs(n, p->sw) &&
+	    (out < naive_n_arcs(n, p->sw) && !n->params->chooser &&
 	     n->credits[o * n->n_vls + p->vl_out[i]] < naive_units(n, p->size)))
 		return false;
 	if (n->params->kind->one_read && n->in_busy[in] > n->now &&
@@ -467,9 +493,15 @@ static void arrive(struct naive *n)
 			naive_pull(n, x.e);
 	}
 	for (size_t i = 0; i < n->returns.n; i++)
-		if (n->returns.v[i].time == n->now)
+		if (n->returns.v[i].time == n->now) {
 			n->credits[n->returns.v[i].output * n->n_vls +
 				   n->returns.v[i].vl] += n->returns.v[i].units;
+			n->is_credited[n->returns.v[i].output] = true;
+		}
+	if (n->params->chooser) {
+		naive_adapt(n);
+		return;
+	}
 	for (uint32_t i = 0; i < n->packets.n; i++) {
 		struct packet *p = &n->packets.v[i];
 
@@ -523,6 +555,7 @@ static void begin(struct naive *n)
 	n->first[f->n_switches] = sum;
 	n->n_out = sum + n->p->ends->n;
 	n->n_vls = n->params->n_vls ? n->params->n_vls : n->p->routes->n_vls;
+	n->n_vls += n->params->chooser != 0;
 	room /= n->params->buffer_per_vl ? 1 : n->n_vls;
 	n->out_busy = FAB_NEW0(n->n_out, uint64_t);
 	n->in_busy = FAB_NEW0(n->n_out, uint64_t);
@@ -532,6 +565,8 @@ static void begin(struct naive *n)
 	n->next_vl = FAB_NEW0(n->n_out, unsigned);
 	n->turn = FAB_NEW0(f->n_switches, uint32_t);
 	n->asked = FAB_NEW0(n->n_out, uint32_t);
+	n->next_choice = FAB_NEW0(f->n_switches, uint32_t);
+	n->is_credited = FAB_NEW0(n->n_out, bool);
 	for (uint32_t i = 0; i < n->n_out * n->n_vls; i++)
 		n->credits[i] = (int)(n->params->by_flit ? room : room / 64);
 	for (uint32_t i = 0; i < n->n_out && n->n_vls > 1; i++)
@@ -573,6 +608,8 @@ void naive_run(const struct fab_sim_problem *problem, const struct fab_sim_param
 	free(n.next_vl);
 	free(n.turn);
 	free(n.asked);
+	free(n.next_choice);
+	free(n.is_credited);
 	free(n.packets.v);
 	free(n.returns.v);
 	free(n.notes.v);

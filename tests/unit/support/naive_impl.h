@@ -8,6 +8,8 @@
 struct packet {
 	bool exists;
 	uint64_t ready, order; /* at this switch; order: of coming */
+	uint64_t waits_since;  /* of an adaptive packet without room: a number; 0: it does
+				  not  wait */
 	uint64_t serial;
 	uint64_t birth;
 	uint32_t sw, in; /* port numbers count arcs, then endpoints, of the switch */
@@ -60,7 +62,7 @@ struct naive {
 	uint32_t *first; /* [n_switches + 1] outputs; those of endpoints are behind */
 	uint32_t n_out;
 	unsigned n_vls;
-	uint64_t now, n_ready, n_serial;
+	uint64_t now, n_ready, n_serial, n_waits;
 	uint32_t n_sent;
 	uint64_t *out_busy, *in_busy;
 	uint64_t *reading; /* by input: serial of the packet being read */
@@ -68,7 +70,9 @@ struct naive {
 	uint32_t *next_unit; /* by output and lane */
 	unsigned *next_vl;
 	uint32_t *turn;
-	uint32_t *asked; /* by output: packets that ask for it */
+	uint32_t *asked;       /* by output: packets that ask for it */
+	uint32_t *next_choice; /* by switch: round robin */
+	bool *is_credited;     /* by output: credit came now */
 	FAB_VEC(struct packet) packets;
 	FAB_VEC(struct return_) returns;
 	FAB_VEC(struct note) notes;
@@ -92,6 +96,13 @@ void naive_note(struct naive *n, uint64_t time, uint32_t e, bool is_completed,
 void naive_add_packet(struct naive *n, struct packet p);
 void naive_record(struct naive *n, const struct packet *p, uint32_t port, unsigned vl,
 		  int hop);
+
+/* The output of the tables for a packet at its switch; FAB_NONE. */
+uint32_t naive_table(const struct naive *n, const struct packet *p);
+/* A packet asks for an output, FAB_NONE: it has no path. */
+void naive_go_on(struct naive *n, struct packet *p, uint32_t out, unsigned vl);
+/* Adaptive packets of this tick choose. */
+void naive_adapt(struct naive *n);
 
 /* Endpoints: the next message; what is sent now. */
 void naive_pull(struct naive *n, uint32_t e);

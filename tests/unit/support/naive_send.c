@@ -81,6 +81,8 @@ void naive_inject(struct naive *n, uint32_t e)
 	if (n->out_busy[o] > n->now || !is_sending(n, e, &column, &sl))
 		return;
 	vl = n->n_vls == 1 ? 0 : sl % n->n_vls;
+	if (n->params->chooser)
+		vl = n->n_vls - 1;
 	payload = m->left < n->params->mtu ? m->left : n->params->mtu;
 	size = payload + (m->m.to_group ? n->params->group_header : n->params->header);
 	if (n->credits[o * n->n_vls + vl] < naive_units(n, size))
