@@ -11,6 +11,7 @@
 #include "boot/service.h"
 #include "boot/subnets.h"
 #include "cli/command.h"
+#include "cli/faults.h"
 #include "export/boot.h"
 #include "mcast/route.h"
 #include "present/report.h"
@@ -289,3 +290,4 @@ extern const struct fab_option bootplan_settings[];
 /* The quickest of the largest batch; there is a result. */
 const struct fab_plan_result *bootplan_best(const struct bootplan_outcome *o);
 void bootplan_report(struct fab_report *r, const struct fab_work *w);
+void bootplan_draw(struct fab_drawing *d, const struct fab_work *w);

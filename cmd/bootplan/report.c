@@ -527,3 +527,85 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	}
 	fab_report_table_end(r);
 }
+
+/* Images of a batch on each segment, sent[ports]: its cables carry parts by their rates,
+ * as the model has it. */
+static void spread_images(const struct fab_work *w, const uint32_t *interface_of,
+			  double *sent)
+{
+	const struct bootplan_outcome *o = w->outcome;
+	const struct fab_machine *m = o->m;
+	const struct fab_fabric *f = w->f;
+	uint32_t *down = FAB_ARENA_NEW0(w->arena, m->n_vertices, uint32_t);
+	uint32_t *up = FAB_ARENA_NEW0(w->arena, m->n_vertices, uint32_t);
+	double *whole = FAB_ARENA_NEW0(w->arena, m->n_vertices, double);
+
+	for (uint32_t i = 0; i < o->largest->n; i++) {
+		uint32_t node = o->largest->node[i];
+		uint32_t to = m->node_vertex[node], from;
+
+		if (interface_of[node] == FAB_NONE)
+			continue;
+		from = m->interface_vertex[interface_of[node]];
+		while (to != from)
+			if (to > from) {
+				down[to]++;
+				to = m->parent[to];
+			} else {
+				up[from]++;
+				from = m->parent[from];
+			}
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t p = 0; p < f->n_ports; p++) {
+			uint32_t v = m->port_vertex[p], peer;
+			double rate;
+
+			if (v == FAB_NONE)
+				continue;
+			peer = fab_port_peer(f, p);
+			rate = fab_cable_data_gbps(f, f->port_cable[p]);
+			rate = rate > 0 ? rate : o->p->default_mbps / 1000;
+			if (pass) {
+				sent[p] = fmax(sent[p], up[v] * rate / whole[v]);
+				sent[peer] = fmax(sent[peer], down[v] * rate / whole[v]);
+			} else {
+				whole[v] += rate;
+			}
+		}
+}
+
+void bootplan_draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct bootplan_outcome *o = w->outcome;
+	const struct fab_machine *m = o->m;
+	const struct fab_plan_result *best = bootplan_best(o);
+	double *sent = FAB_ARENA_NEW0(w->arena, (size_t)w->f->n_ports + 1, double);
+	uint32_t *serves = FAB_ARENA_NEW0(w->arena, m->n_interfaces, uint32_t);
+	const uint32_t *interface_of = NULL;
+	char name[BOOTPLAN_NAME_BYTES];
+
+	for (size_t i = 0; i < o->plan.n_choices; i++)
+		if (!strcmp(o->plan.choices[i].name, best->algorithm))
+			interface_of = o->interface_of[i];
+	spread_images(w, interface_of, sent);
+	fab_cli_draw_sent(
+		d, w->f, sent, "images",
+		fab_arena_format(
+			w->arena,
+			"Images that a cable carries, in its fuller direction, by %s, spread over the cables in parallel",
+			best->algorithm));
+	for (uint32_t i = 0; i < o->largest->n; i++)
+		if (interface_of[o->largest->node[i]] != FAB_NONE)
+			serves[interface_of[o->largest->node[i]]]++;
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		bool is_down = m->server_is_down[m->interface_server[i]];
+
+		fab_machine_interface_name(m, i, name, sizeof(name));
+		fab_drawing_mark(d, is_down ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+				 fab_arena_format(w->arena, "server %s%s, for %u node%s",
+						  name, is_down ? ", down" : "",
+						  serves[i], serves[i] == 1 ? "" : "s"));
+		fab_drawing_mark_node(d, w->f->port_node[m->interface_port[i]]);
+	}
+}

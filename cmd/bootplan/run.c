@@ -537,6 +537,7 @@ const struct fab_task bootplan_task = {
 	.solve = solve,
 	.files = files,
 	.report = bootplan_report,
+	.draw = bootplan_draw,
 	.store = store,
 	.fini = fini,
 };

@@ -131,4 +131,16 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 				 launch_advise_n_columns, &o->x.rows[i]);
 }
 
-LAUNCH_TASK(advise, struct outcome, .solve = solve, .report = report, .store = store);
+/* The fence as it is now. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	struct outcome *o = w->outcome;
+	const struct fab_launch_start start = launch_start(w->params, &o->t);
+
+	launch_draw_fence(d, w, &o->t.job, &o->t.nodes,
+			  (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0},
+			  fab_launch_bytes(&start));
+}
+
+LAUNCH_TASK(advise, struct outcome, .solve = solve, .report = report, .draw = draw,
+	    .store = store);

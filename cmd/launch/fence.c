@@ -364,4 +364,18 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	}
 }
 
-LAUNCH_TASK(fence, struct outcome, .solve = solve, .report = report, .store = store);
+/* The fastest of the first group at the largest size. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+	const struct fab_fence_table *t = &o->t;
+	const struct fab_fence_item *best = fab_fence_best(t, 0, t->n_bytes - 1);
+
+	if (best)
+		launch_draw_fence(d, w, &o->job, &t->groups.v[0].nodes,
+				  t->fences.v[best - t->items.v],
+				  t->bytes[t->n_bytes - 1]);
+}
+
+LAUNCH_TASK(fence, struct outcome, .solve = solve, .report = report, .draw = draw,
+	    .store = store);

@@ -277,6 +277,45 @@ char *launch_job_text(struct fab_arena *memory, uint32_t n_nodes, uint32_t ppn,
 				*verb ? " " : "", verb, *verb && is_one ? "s" : "");
 }
 
+void launch_draw_fence(struct fab_drawing *d, const struct fab_work *w,
+		       const struct launch_job *job, const struct fab_launch_nodes *nodes,
+		       struct fab_fence_chosen fence, uint64_t bytes)
+{
+	const struct launch_params *p = w->params;
+	const struct fab_fence_job of =
+		fab_fence_job_of(&p->constants, nodes->n, nodes->sw, bytes);
+	double *sent = FAB_ARENA_NEW0(w->arena, (size_t)w->f->n_ports + 1, double);
+	struct fab_fence_setup *s = FAB_ARENA_NEW0(w->arena, 1, struct fab_fence_setup);
+	bool is_small = (double)bytes * nodes->n < 1e6;
+	struct fab_err ignored;
+
+	fab_cli_mark_faults(d, w->f, job->faults);
+	if (fab_fence_setup_init(s, fence, &of, nodes, job->routes, &ignored))
+		return;
+	for (const struct fab_fence_setup *rail = s; rail; rail = rail->next)
+		for (size_t i = 0; i < rail->plan.messages.n; i++) {
+			const struct fab_fence_paths *paths = &rail->paths;
+			double part = bytes ? (double)bytes / (is_small ? 1e3 : 1e6) /
+						      nodes->n_rails *
+						      rail->plan.messages.v[i].n_blocks
+					    : 1;
+
+			for (uint64_t k = paths->first[i]; k < paths->first[i + 1]; k++)
+				sent[paths->port[paths->cable[k]]] +=
+					part * rail->plan.n_repeats;
+		}
+	fab_cli_draw_sent(
+		d, w->f, sent,
+		!bytes	   ? "messages"
+		: is_small ? "kB"
+			   : "MB",
+		fab_arena_format(
+			w->arena,
+			"What a cable carries, in its fuller direction, in a fence by %s of %u nodes",
+			fab_fence_text(w->arena, fence), nodes->n));
+	fab_fence_setup_fini(s);
+}
+
 int launch_timing_init(struct fab_work *w, struct launch_timing *t, struct fab_err *err)
 {
 	const struct launch_params *p = w->params;

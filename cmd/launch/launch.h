@@ -121,6 +121,12 @@ int launch_job_nodes(const struct launch_params *p, const struct launch_job *job
 char *launch_job_text(struct fab_arena *memory, uint32_t n_nodes, uint32_t ppn,
 		      const char *verb);
 
+/* Bytes of a fence with blocks of `bytes` on the cables of the picture; messages where it
+ * carries none. Nothing where there is one node. */
+void launch_draw_fence(struct fab_drawing *d, const struct fab_work *w,
+		       const struct launch_job *job, const struct fab_launch_nodes *nodes,
+		       struct fab_fence_chosen fence, uint64_t bytes);
+
 /* A job whose fences are timed, with a fabric or by formula: in the outcome. */
 struct launch_timing {
 	struct launch_job job;

@@ -200,4 +200,13 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 				 launch_modex_n_columns, &o->rows[i]);
 }
 
-LAUNCH_TASK(modex, struct outcome, .solve = solve, .report = report, .store = store);
+/* The fence of the full exchange. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+
+	launch_draw_fence(d, w, &o->t.job, &o->t.nodes, o->fence, o->bytes);
+}
+
+LAUNCH_TASK(modex, struct outcome, .solve = solve, .report = report, .draw = draw,
+	    .store = store);

@@ -521,5 +521,15 @@ static void store_faults(struct fab_draft *d, const struct fab_work *w)
 			launch_faults_columns, launch_faults_n_columns, &o->rows[i]);
 }
 
+static void draw_faults(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct faults_outcome *o = w->outcome;
+
+	fab_cli_mark_faults(d, w->f, o->job.faults);
+	fab_drawing_without_load(
+		d,
+		"Cables have no colours: the answer is about hosts that fail, and heartbeats are too small to load a cable.");
+}
+
 LAUNCH_TASK(faults, struct faults_outcome, .solve = solve_faults, .report = report_faults,
-	    .store = store_faults);
+	    .draw = draw_faults, .store = store_faults);

@@ -339,5 +339,14 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 
 static const struct fab_task_file files[] = {{"plot", write_plot}, {0}};
 
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+	const struct fab_launch_start *start = &o->c.cases.v[o->c.base].start;
+
+	launch_draw_fence(d, w, &o->t.job, &o->t.nodes, start->fence,
+			  fab_launch_bytes(start));
+}
+
 LAUNCH_TASK(stages, struct outcome, .solve = solve, .files = files, .report = report,
-	    .store = store);
+	    .draw = draw, .store = store);

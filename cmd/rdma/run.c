@@ -384,6 +384,33 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
+/* Of the first point: its scheme to take, else the first that there is; of one run. */
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	const struct rdma_outcome *o = w->outcome;
+	const struct fab_rdma_sweep *s = &o->sweep;
+	const struct fab_rdma_outcome *r = s->results.n ? s->results.v : NULL, *best;
+	double *busy;
+	struct fab_err ignored;
+
+	fab_cli_mark_faults(d, w->f, o->net.dead);
+	if (!r || o->was_interrupted)
+		return;
+	best = fab_rdma_result_at(s, &o->q, r->point, r->point->choice.best);
+	r = best ? best : r;
+	busy = FAB_ARENA_NEW0(w->arena, (size_t)w->f->n_ports + 1, double);
+	if (fab_rdma_busy(&o->q, r, busy, &ignored))
+		return;
+	for (uint32_t p = 0; p < w->f->n_ports; p++)
+		busy[p] *= 100;
+	fab_cli_draw_sent(
+		d, w->f, busy, "% of the time",
+		fab_arena_format(
+			w->arena,
+			"How long a cable is busy, in its fuller direction, in a run of %s%s",
+			r->name, s->n_points > 1 ? " at the first point" : ""));
+}
+
 /* Files and the store */
 
 /* A line for each bucket with packets. */
@@ -529,6 +556,7 @@ const struct fab_task rdma_results_task = {
 	.solve = solve,
 	.files = files,
 	.report = report,
+	.draw = draw,
 	.store = store,
 	.fini = rdma_outcome_fini,
 };

@@ -868,36 +868,23 @@ void sim_draw(struct fab_drawing *d, const struct fab_work *w)
 	const struct sim_row *row = o->n_rows ? &o->rows[sim_count_rows(o, 0) - 1] : NULL;
 	const struct fab_sim_result *result = row ? &row->point->first : NULL;
 	const char *name = row ? row->algorithm : NULL;
-	double *load;
+	double *sent;
 
 	fab_cli_mark_faults(d, w->f, o->dead);
 	/* trees on what is left have ports of another fabric */
 	if (!row || o->left)
 		return;
-	load = fab_drawing_load(
-		d, "% of the time",
+	sent = FAB_ARENA_NEW0(w->arena, (size_t)w->f->n_ports + 1, double);
+	for (size_t k = 0; k < result->n_cables; k++)
+		sent[result->cable[k].port] = 100 * result->cable[k].utilisation;
+	fab_cli_draw_sent(
+		d, w->f, sent, "% of the time",
 		isnan(row->sum.rate)
 			? fab_arena_format(w->arena, "How long a cable is busy, by %s",
 					   name)
 			: fab_arena_format(w->arena,
 					   "How long a cable is busy, by %s at rate %g",
 					   name, row->sum.rate));
-	for (size_t k = 0; k < result->n_cables; k++) {
-		const struct fab_sim_cable *c = &result->cable[k];
-		uint32_t cable = w->f->port_cable[c->port];
-
-		if (cable < w->f->n_switch_links)
-			load[cable] = fmax(load[cable], 100 * c->utilisation);
-	}
-	if (row->fullest && row->cause.cable != FAB_NONE) {
-		uint32_t port = result->cable[row->cause.cable].port;
-
-		fab_drawing_mark(d, FAB_TONE_PLAIN,
-				 fab_arena_format(w->arena, "fullest, busy %.3g %%: %s",
-						  100 * row->max_utilisation,
-						  row->fullest));
-		fab_drawing_mark_cable(d, w->f->port_cable[port]);
-	}
 	if (result->cycle.n)
 		fab_drawing_mark(d, FAB_TONE_BAD,
 				 fab_arena_format(w->arena,

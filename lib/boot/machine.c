@@ -192,6 +192,9 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, int rc,
 			r->owner = m->n_servers++;
 		add_vertex(m, v ? place[r->parent] : FAB_NONE, of_level[r->level]++, r);
 	}
+	for (uint32_t p = 0; m->port_vertex && !rc && p < m->fabric->n_ports; p++)
+		if (m->port_vertex[p] != FAB_NONE)
+			m->port_vertex[p] = place[m->port_vertex[p]];
 	m->server_is_down = FAB_ARENA_NEW0(&m->arena, (size_t)m->n_servers + 1, bool);
 	m->warnings = b->warnings.v;
 	m->n_warnings = (uint32_t)b->warnings.n;
@@ -241,6 +244,13 @@ int fab_machine_without(struct fab_machine *old, const bool *is_gone, uint32_t *
 		place[v] = m->n_vertices;
 		add_vertex(m, v ? place[old->parent[v]] : FAB_NONE, old->number[v], &r);
 	}
+	if (old->port_vertex)
+		m->port_vertex = FAB_ARENA_NEW(
+			&m->arena, (size_t)old->fabric->n_ports + 1, uint32_t);
+	for (uint32_t p = 0; m->port_vertex && p < old->fabric->n_ports; p++)
+		m->port_vertex[p] = old->port_vertex[p] == FAB_NONE
+					    ? FAB_NONE
+					    : place[old->port_vertex[p]];
 	free(place);
 	m->source = old->source;
 	m->n_unnamed = old->n_unnamed;

@@ -75,6 +75,9 @@ struct fab_machine {
 	uint32_t *interface_port;		       /* [n_interfaces] FAB_NONE */
 	uint32_t *server_host;			       /* [n_servers]; NULL */
 	bool *server_is_down;			       /* [n_servers] */
+	/* [ports of the fabric] vertex of the segment above that a switch's port sends
+	 * up on; FAB_NONE; NULL when described */
+	uint32_t *port_vertex;
 	struct fab_limits limits;
 
 	char **warnings; /* [n_warnings] a line each */

@@ -95,6 +95,9 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 				continue;
 			rc = cable_mbps(r, f->arc_cable[a], &mbps, err);
 			r->b.raw.v[vertex[own]].capacity_mbps += mbps;
+			/* in the end those of the lowest rank */
+			r->b.m->port_vertex[fab_arc_port(f, s, a - f->arc_first[s])] =
+				vertex[own];
 			least[own] =
 				least[own] > 0 && least[own] < mbps ? least[own] : mbps;
 			most[own] = most[own] > mbps ? most[own] : mbps;
@@ -428,6 +431,9 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 
 	fab_machine_builder_init(&r.b, f->source);
 	r.b.m->fabric = f;
+	r.b.m->port_vertex =
+		FAB_ARENA_NEW(&r.b.m->arena, (size_t)f->n_ports + 1, uint32_t);
+	memset(r.b.m->port_vertex, 0xff, f->n_ports * sizeof(uint32_t));
 	r.b.m->resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
 	fab_ranks_init(&r.ranks, f, shape);
 	rc = choose_servers(&r, err);

@@ -51,6 +51,10 @@ void fab_cli_tell_tables(const struct fab_cli_run *run, const char *algorithm,
  */
 void fab_cli_draw_analysis(struct fab_drawing *d, const struct fab_fabric *f,
 			   const struct fab_analysis *j, const char *by);
+/* Loads of cables by what each port sends, sent[ports], in the unit; of a cable that of
+ * its fuller direction. The fullest one is marked. O(cables). */
+void fab_cli_draw_sent(struct fab_drawing *d, const struct fab_fabric *f,
+		       const double *sent, const char *unit, const char *what);
 /* Marks of what is dead. O(named). */
 void fab_cli_mark_faults(struct fab_drawing *d, const struct fab_fabric *f,
 			 const struct fab_faults *dead);

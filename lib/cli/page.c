@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/faults.h"
 #include "cli/internal.h"
+#include "fabric/label.h"
 
 enum { PAIRS_MARKED = 20 };
 
@@ -37,6 +38,29 @@ void fab_cli_draw_analysis(struct fab_drawing *d, const struct fab_fabric *f,
 
 		fab_drawing_mark(d, FAB_TONE_BAD, text);
 		fab_drawing_mark_node(d, p->at == FAB_NONE ? p->from : p->at);
+	}
+}
+
+void fab_cli_draw_sent(struct fab_drawing *d, const struct fab_fabric *f,
+		       const double *sent, const char *unit, const char *what)
+{
+	double *load = fab_drawing_load(d, unit, what);
+	uint32_t most = FAB_NONE;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		load[c] = fmax(sent[f->cable_a[c]], sent[f->cable_b[c]]);
+		if (load[c] > (most == FAB_NONE ? 0 : load[most]))
+			most = c;
+	}
+	if (most != FAB_NONE) {
+		bool by_a = sent[f->cable_a[most]] >= load[most];
+		FAB_AUTOFREE char *name =
+			fab_cable_text(f, by_a ? f->cable_a[most] : f->cable_b[most]);
+		FAB_AUTOFREE char *text =
+			fab_format("fullest, %.4g %s: %s", load[most], unit, name);
+
+		fab_drawing_mark(d, FAB_TONE_PLAIN, text);
+		fab_drawing_mark_cable(d, most);
 	}
 }
 

@@ -106,6 +106,11 @@ double *fab_drawing_load(struct fab_drawing *d, const char *unit, const char *wh
 	return d->load;
 }
 
+void fab_drawing_without_load(struct fab_drawing *d, const char *why)
+{
+	d->what = fab_strdup(why);
+}
+
 void fab_drawing_mark(struct fab_drawing *d, enum fab_tone tone, const char *text)
 {
 	if (d->marks.n < MOST_MARKS)
@@ -739,6 +744,8 @@ static void put_legend(const struct fab_drawing *d, FILE *out)
 	} else if (d->load) {
 		fab_html_put_short(out, d->what);
 		fputs(": none on any cable.", out);
+	} else if (d->what) {
+		fab_html_put_short(out, d->what);
 	}
 	fputs("</figcaption>\n", out);
 }

@@ -25,6 +25,9 @@ FAB_AUTO_POINTER(fab_drawing)
  */
 double *fab_drawing_load(struct fab_drawing *d, const char *unit, const char *what);
 
+/* Cables without loads: a sentence that says why, copied. O(len). */
+void fab_drawing_without_load(struct fab_drawing *d, const char *why);
+
 /*
  * Begin a mark with a line of text for the list, copied; then the nodes and cables that
  * it is about (a node that is no switch stands for the switch that it is cabled to). The

@@ -420,6 +420,11 @@ int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
 		   struct fab_err *err) FAB_MUST_CHECK;
 void fab_rdma_sweep_fini(struct fab_rdma_sweep *s);
 
+/* Share of the time that each port of the fabric sends in the first run of a result, into
+ * busy[ports of the fabric]: that run is made again. Errors: those of fab_rdma_run(). O(a
+ * run). */
+int fab_rdma_busy(const struct fab_rdma_question *q, const struct fab_rdma_outcome *r,
+		  double *busy, struct fab_err *err) FAB_MUST_CHECK;
 /* The result of scheme i of a point; NULL: no result. O(results). */
 const struct fab_rdma_outcome *fab_rdma_result_at(const struct fab_rdma_sweep *s,
 						  const struct fab_rdma_question *q,

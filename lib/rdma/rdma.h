@@ -261,6 +261,9 @@ struct fab_rdma_params {
 	/* [n_transfers] These do not run; the others are as if they did. NULL: all run */
 	const bool *is_left_out;
 	uint32_t n_traced; /* arrivals of data of transfer 0 that are kept */
+	/* [ports of the fabric] the time that each port sends is added; of one run at a
+	 * time. NULL: it is not counted. */
+	uint64_t *busy_ps;
 
 	/* Asked now and then, by the thread that simulates; true: it ends with ECANCELED.
 	 * NULL: no callback. */

@@ -587,6 +587,25 @@ void fab_rdma_sweep_fini(struct fab_rdma_sweep *s)
 	free(s->point);
 }
 
+int fab_rdma_busy(const struct fab_rdma_question *q, const struct fab_rdma_outcome *r,
+		  double *busy, struct fab_err *err)
+{
+	uint32_t n = q->pattern.f->n_ports;
+	FAB_AUTOFREE uint64_t *busy_ps = FAB_NEW0((size_t)n + 1, uint64_t);
+	FAB_AUTO(fab_rdma_traffic_fini) struct fab_rdma_traffic t = {0};
+	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result result = {0};
+	struct fab_rdma_params params = r->params;
+	int rc = traffic_init(&t, q, r->bytes, &params, err);
+
+	params.seed = fab_rdma_run_seed(params.seed, 0);
+	params.busy_ps = busy_ps;
+	if (!rc)
+		rc = fab_rdma_run(t.net, &params, r->scheme, &result, err);
+	for (uint32_t p = 0; p < n && !rc; p++)
+		busy[p] = (double)busy_ps[p] / (double)(result.end_ps + !result.end_ps);
+	return rc;
+}
+
 /* Comparison of results */
 
 const struct fab_rdma_outcome *fab_rdma_result_at(const struct fab_rdma_sweep *s,

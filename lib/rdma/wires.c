@@ -52,14 +52,19 @@ static bool in_burst(const struct rdma *r, struct rdma_packet p, uint32_t attemp
 	}
 }
 
-/* Gilbert's chain forwards, over the packets of data that start on a cable. */
-static void draw_on_cable(struct sim_part *part, uint32_t port, uint32_t id)
+/* Count the time that a packet takes a cable, and go on in Gilbert's chain forwards, over
+ * the packets of data that start on it. */
+static void on_cable(struct sim_part *part, uint32_t port, uint32_t id)
 {
 	struct rdma *r = part->sim->context;
-	struct rdma_cable_chance *c = &r->cable_chance[port];
+	const struct sim_net *net = &part->sim->net;
+	struct rdma_cable_chance *c = r->cable_chance ? &r->cable_chance[port] : NULL;
 	double u;
 
-	if (r->rest[id].kind != FAB_RDMA_DATA)
+	if (r->params->busy_ps)
+		r->params->busy_ps[net->fabric_port[port]] +=
+			sim_wire(net->per_byte[port], sim_packet(part, id)->size);
+	if (!c || r->rest[id].kind != FAB_RDMA_DATA)
 		return;
 	u = fab_unit(fab_stream_at(r->loss_seed, port, c->packets));
 	if (!c->packets++)
@@ -281,7 +286,7 @@ static void lost(struct sim_part *part, uint32_t id, enum sim_loss why)
 void rdma_wires_host(const struct rdma *r, struct sim_host *host)
 {
 	host->lost = lost;
-	host->starts = r->cable_chance ? draw_on_cable : NULL;
+	host->starts = r->cable_chance || r->params->busy_ps ? on_cable : NULL;
 	host->is_down = r->outages.first ? is_down : NULL;
 }
 

@@ -9,7 +9,7 @@ import re
 import sys
 
 VOID = {'meta'}
-KEPT = {'title', 'script', 'style', 'h2'}  # whose texts are looked at; SVG has titles, too
+KEPT = {'title', 'script', 'style', 'h2', 'figcaption', 'li'}  # whose texts are looked at; SVG has titles, too
 ALLOWED = set('html head meta title style script body main section h1 h2 h3 p dl dt dd div table thead tbody tr th td a '
               'pre figure figcaption ol ul li svg g path rect circle text'.split())
 ATTRIBUTES = set('lang charset http-equiv content name class id tabindex role title scope href viewbox xmlns d x y dx dy '
@@ -106,6 +106,8 @@ def main():
             count('answer', 0), count('s', 0), count('pod', 0), count('opens', 0), count('mark', 0),
             page.tags.get('table', 0), page.tags.get('tr', 0), count('curve', 0)))
         print('  ' + '; '.join(page.texts['h2']))
+        for text in page.texts.get('figcaption', [])[:1] + page.texts.get('li', [])[:2]:
+            print('    ' + text if text else '', end='\n' if text else '')
 
 
 main()
