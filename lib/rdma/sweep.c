@@ -595,7 +595,7 @@ int fab_rdma_busy(const struct fab_rdma_question *q, const struct fab_rdma_outco
 	FAB_AUTO(fab_rdma_traffic_fini) struct fab_rdma_traffic t = {0};
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result result = {0};
 	struct fab_rdma_params params = r->params;
-	int rc = traffic_init(&t, q, r->bytes, &params, err);
+	int rc = fab_rdma_traffic_init(&t, q, r->bytes, &params, err);
 
 	params.seed = fab_rdma_run_seed(params.seed, 0);
 	params.busy_ps = busy_ps;
