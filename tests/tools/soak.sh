@@ -49,7 +49,7 @@ killed() (
   mkdir whole && mv trees tables report whole
   for _ in $(seq 40); do
     rm -f trees tables report
-    timeout -s KILL "0.$(printf '%03d' $((RANDOM % 120)))" "${command[@]}"
+    timeout --foreground -s KILL "0.$(printf '%03d' $((RANDOM % 120)))" "${command[@]}"
     for name in trees tables report; do
       [ ! -e $name ] || cmp $name whole/$name || return 1
     done
