@@ -115,6 +115,49 @@ uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls)
 	return (uint32_t)(params->by_flit ? room : room / FAB_SIM_CREDIT_BYTES);
 }
 
+/* Buffers for packets of `most` bytes on n lanes. */
+static int check_buffer(const struct fab_sim_problem *problem,
+			const struct fab_sim_params *params, unsigned n, uint64_t most,
+			struct fab_err *err)
+{
+	uint32_t units = 1, room;
+
+	if (!params->by_flit)
+		units = (uint32_t)((most + FAB_SIM_CREDIT_BYTES - 1) /
+				   FAB_SIM_CREDIT_BYTES);
+	if ((params->buffer_shared || params->ecn) && !params->drop)
+		return fab_fail(err, EINVAL,
+				"shared buffers and marks go with drops: tail or trim");
+	if (params->drop && (params->by_flit || problem->groups || params->detour ||
+			     params->n_traced || params->spread_vls))
+		return fab_fail(
+			err, EINVAL,
+			"full buffers drop unicast packets, in bytes, on minimal paths and without lanes; single ones are not traced");
+	if (params->drop) {
+		if (params->buffer >= most && params->buffer <= INT32_MAX)
+			return 0;
+		return fab_fail(err, EINVAL,
+				"a buffer of %" PRIu32
+				" bytes that drops: it holds one packet of %" PRIu64
+				" at least, and 2^31 - 1 at most",
+				params->buffer, most);
+	}
+	room = sim_lane_units(params, n);
+	if (params->by_flit && !room)
+		return fab_fail(err, EINVAL,
+				"a buffer of %" PRIu32
+				" packets for %u lanes: each needs one",
+				params->buffer, n);
+	if (room < units)
+		return fab_fail(err, EINVAL,
+				"a buffer of %" PRIu32
+				" bytes for %u lane%s: each needs %" PRIu32
+				" for one packet",
+				params->buffer, n, n == 1 ? "" : "s",
+				units * FAB_SIM_CREDIT_BYTES);
+	return 0;
+}
+
 int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params, struct fab_err *err)
 {
@@ -123,15 +166,12 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 			     ? has /* which do not count */
 			     : sim_lanes(params, params->n_vls ? params->n_vls : has);
 	const uint64_t most_ticks = 1ull << 40;
-	uint32_t header = params->header, units = 1, room;
+	uint32_t header = params->header;
 	uint64_t most;
 
 	if (problem->groups && params->group_header > header)
 		header = params->group_header;
 	most = (uint64_t)params->mtu + header;
-	if (!params->by_flit)
-		units = (uint32_t)((most + FAB_SIM_CREDIT_BYTES - 1) /
-				   FAB_SIM_CREDIT_BYTES);
 	if (!problem->ends->n)
 		return fab_fail(err, EINVAL, "there are no live hosts");
 	if (params->chooser && has && n > FAB_SIM_LANES_MAX)
@@ -178,37 +218,7 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 				"packets of %" PRIu64
 				": 1 to %d are possible, headers included",
 				most, FAB_SIM_PACKET_MAX);
-	if ((params->buffer_shared || params->ecn) && !params->drop)
-		return fab_fail(err, EINVAL,
-				"shared buffers and marks go with drops: tail or trim");
-	if (params->drop && (params->by_flit || problem->groups || params->detour ||
-			     params->n_traced || params->spread_vls))
-		return fab_fail(
-			err, EINVAL,
-			"full buffers drop unicast packets, in bytes, on minimal paths and without lanes; single ones are not traced");
-	if (params->drop) {
-		if (params->buffer >= most && params->buffer <= INT32_MAX)
-			return 0;
-		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32
-				" bytes that drops: it holds one packet of %" PRIu64
-				" at least, and 2^31 - 1 at most",
-				params->buffer, most);
-	}
-	room = sim_lane_units(params, n);
-	if (params->by_flit && !room)
-		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32
-				" packets for %u lanes: each needs one",
-				params->buffer, n);
-	if (room < units)
-		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32
-				" bytes for %u lane%s: each needs %" PRIu32
-				" for one packet",
-				params->buffer, n, n == 1 ? "" : "s",
-				units * FAB_SIM_CREDIT_BYTES);
-	return 0;
+	return check_buffer(problem, params, n, most, err);
 }
 
 /* A packet on its path. */
