@@ -185,7 +185,9 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 	if (params->routing >= FAB_SIM_BY_VALIANT && !params->buffer)
 		return fab_fail(err, EINVAL,
 				"detours need buffers with bounds: a size of them");
-	if (params->rate_control >= FAB_RDMA_DCTCP && !params->ecn)
+	if ((params->rate_control == FAB_RDMA_DCTCP ||
+	     params->rate_control == FAB_RDMA_DCQCN) &&
+	    !params->ecn)
 		return fab_fail(
 			err, EINVAL,
 			"rate control by marks: no packet is marked without a threshold");

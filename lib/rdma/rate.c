@@ -10,11 +10,19 @@
  * those before it frees its place, and packets that overtake others do not stop the
  * sender. When nothing is reported for a timeout, none is in flight.
  *
+ * pull: Handley et al., "Re-architecting datacenter networks and stacks for low latency
+ * and high performance", SIGCOMM 2017 (NDP): each arrival, trimmed or not, entitles its
+ * sender to one more packet, and an endpoint gives such leave once in the time of a
+ * packet, first come, first served. Pulls carry their number, so that one makes up for
+ * those lost before.
+ *
  * dctcp: Alizadeh et al., SIGCOMM 2010, without slow start: the window is the bandwidth-
  * delay product at first. dcqcn: Zhu et al., "Congestion control for large-scale RDMA
  * deployments", SIGCOMM 2015, with its parameters; rates are shares of the cable.
  */
 #include "rdma/state.h"
+
+#include <math.h>
 
 static const double DCTCP_G = 1.0 / 16, DCQCN_G = 1.0 / 256;
 static const double SHARE_LEAST = 1e-3, ADDITIVE = 1e-3, HYPER = 1e-2;
@@ -40,13 +48,16 @@ static struct fab_choice choice_at(size_t i)
 		{"dcqcn", "a rate that follows marks",
 		 "As DCQCN: a marked packet causes a report, at most one in 50 us, upon which the sender lowers its rate; without reports it is raised every 55 us and 10 MB.",
 		 true},
+		{"pull", "a packet for each that arrives, at the pace of the receiver",
+		 "As NDP: a sender begins with `--set cap` packets; each arrival, with `--drop=trim` also of a header, pulls one more, new or again, and a receiver pulls no faster than its cable carries.",
+		 true},
 	};
 
 	return choice[i];
 }
 
 const struct fab_choices fab_rdma_rate_choices = {
-	.what = "rate control", .n = 4, .at = choice_at};
+	.what = "rate control", .n = 5, .at = choice_at};
 
 void rdma_rate_init(const struct rdma *r, struct rdma_rate *c)
 {
@@ -134,6 +145,34 @@ static void note_arrival(struct rdma *r, struct rdma_rate *c, const struct rdma_
 	c->n_reports = c->n_marked = 0;
 }
 
+/* pull */
+
+static bool is_pull(const struct rdma *r)
+{
+	return r->params->rate_control == FAB_RDMA_PULL;
+}
+
+void rdma_rate_pull(struct rdma *r, uint32_t end)
+{
+	struct rdma_end *e = &r->end[end];
+	uint64_t wire = sim_wire(r->sim.net.per_byte[r->sim.net.n_ports + end],
+				 r->params->mtu + r->params->header);
+
+	while (e->pull_at < e->pull.n && e->next_pull <= r->now) {
+		struct rdma_pull pull = e->pull.v[e->pull_at++];
+		struct rdma_session *s = r->session.v[pull.session];
+
+		if (s->generation != pull.generation || !s->rx_open)
+			continue;
+		rdma_control(r, s, false, FAB_RDMA_MARK, ++s->rate->pulls, 0, false);
+		e->next_pull = r->now + wire;
+		sim_event_at(r->part, e->next_pull, (enum sim_event_kind)RDMA_PULL_TIMER,
+			     0, end);
+	}
+	if (e->pull_at == e->pull.n)
+		e->pull.n = e->pull_at = 0;
+}
+
 /* Of any kind */
 
 static bool is_dcqcn(const struct rdma *r)
@@ -184,6 +223,13 @@ void rdma_rate_arrived(struct rdma *r, struct rdma_session *s,
 
 	if (!s->rate || (is_dcqcn(r) && (!is_marked || s->rate->next_report > r->now)))
 		return;
+	if (is_pull(r)) {
+		struct rdma_end *e = &r->end[s->receiver];
+
+		FAB_PUSH(&e->pull, ((struct rdma_pull){s->id, s->generation}));
+		rdma_rate_pull(r, s->receiver);
+		return;
+	}
 	s->rate->next_report = r->now + CNP_PS;
 	rdma_control(r, s, false, FAB_RDMA_MARK, p->transmission, is_marked, false);
 }
@@ -195,6 +241,10 @@ void rdma_rate_report(struct rdma *r, struct rdma_session *s, const struct rdma_
 	if (is_dcqcn(r)) {
 		rdma_dcqcn_advance(s->rate, r->now);
 		rdma_dcqcn_lower(s->rate, r->now);
+	} else if (is_pull(r)) {
+		s->rate->heard = p->number > s->rate->heard ? p->number : s->rate->heard;
+		s->rate->news = r->now;
+		rdma_ready(r, s);
 	} else {
 		note_arrival(r, s->rate, p);
 		rdma_ready(r, s);
@@ -206,7 +256,10 @@ void rdma_rate_expired(struct rdma *r, struct rdma_session *s)
 	struct rdma_rate *c = s->rate;
 
 	c->armed = UINT64_MAX;
-	if (!is_dcqcn(r) && c->sent != c->heard && c->news + r->rto <= r->now) {
+	if (is_pull(r) && c->news + r->rto <= r->now)
+		c->window = fmax(c->window, c->sent - c->heard + 1);
+	else if (!is_pull(r) && !is_dcqcn(r) && c->sent != c->heard &&
+		 c->news + r->rto <= r->now) {
 		c->heard = c->round = c->sent;
 		c->n_reports = c->n_marked = 0;
 		if (r->params->rate_control == FAB_RDMA_DCTCP)

@@ -66,7 +66,7 @@ enum fab_rdma_kind {
 	FAB_RDMA_COMPLETION, /* all has come */
 	FAB_RDMA_ASK,	     /* the sender has heard nothing: is all there? */
 	FAB_RDMA_CLOSE,	     /* the sender knows that all is there (ssw) */
-	FAB_RDMA_MARK,	     /* for rate control: has come, and was marked or not */
+	FAB_RDMA_MARK, /* for rate control: has come, and was marked or not; or a pull */
 	FAB_RDMA_KINDS
 };
 
@@ -189,8 +189,10 @@ enum fab_rdma_rate_control {
 	FAB_RDMA_STATIC, /* `cap` packets in flight */
 	FAB_RDMA_DCTCP,	 /* by marks: ecn > 0 */
 	FAB_RDMA_DCQCN,	 /* the same */
+	FAB_RDMA_PULL,	 /* `cap` packets at first, then one for each that arrives */
 };
-extern const struct fab_choices fab_rdma_rate_choices; /* none, window, dctcp, dcqcn */
+/* none, window, dctcp, dcqcn, pull */
+extern const struct fab_choices fab_rdma_rate_choices;
 
 struct fab_rdma_params {
 	/* packets and cables */

@@ -73,6 +73,8 @@ static void on_event(struct sim_part *part, uint32_t what, uint32_t item)
 
 	if (kind == RDMA_START)
 		rdma_start(r, item);
+	else if (kind == RDMA_PULL_TIMER)
+		rdma_rate_pull(r, item);
 	else
 		rdma_expire(r, kind, what & SIM_ID, item);
 	part->rc = is_done(r);
@@ -219,7 +221,7 @@ static void fini(struct rdma *r)
 	for (uint32_t e = 0; r->end && e < r->net->sim.n_ends; e++) {
 		FAB_FREE_ALL(r->end[e].context.v, r->end[e].free_cid.v, r->end[e].slot.v,
 			     r->end[e].free_slot.v, r->end[e].slot_msgid.v,
-			     r->end[e].queue.v);
+			     r->end[e].queue.v, r->end[e].pull.v);
 	}
 	fab_map64_free(r->record_of);
 	FAB_FREE_ALL(r->session.v, r->record.v, r->vector.v, r->rest);

@@ -4,10 +4,10 @@
  * which this module is a host (struct sim_host): packets are its cells, with what only
  * endpoints read in an array beside them; sessions (transfers under way) are reused.
  * Events of one time happen in the order of (kind, endpoint or generation, id), so that a
- * run does not depend on the queue. Calls go downwards: run.c (events), the schemes,
- * session.c (requests, delivery, timers), endpoint.c (what endpoints send), wires.c
- * (packets of the network, and what goes wrong with them), network.c (the network made
- * ready).
+ * run does not depend on the queue. Calls go downwards: run.c (events), send.c (the wire
+ * of an endpoint), the schemes, session.c (requests, delivery, timers), rate.c (rate
+ * control), endpoint.c (what waits for the wire), wires.c (packets of the network, and
+ * what goes wrong with them), network.c (the network made ready).
  */
 #pragma once
 
@@ -75,6 +75,7 @@ enum rdma_event {
 	RDMA_ASK_TIMER,
 	RDMA_RETRY,
 	RDMA_RATE_TIMER,
+	RDMA_PULL_TIMER, /* item: endpoint */
 };
 
 enum {
@@ -161,6 +162,7 @@ struct rdma_rate {
 	uint32_t n_by_time, n_by_bytes; /* raises since it was lowered */
 	/* receiver */
 	uint64_t next_report;
+	uint32_t pulls; /* packets that the sender was given */
 };
 
 /* A transfer under way: both sides, which know each other by packets only. */
@@ -225,6 +227,11 @@ struct rdma_session {
 	void *block; /* holds all arrays */
 };
 
+/* An arrival of a session. */
+struct rdma_pull {
+	uint32_t session, generation;
+};
+
 /* An endpoint: packets that wait for its wire, contexts, transfers. */
 struct rdma_end {
 	uint32_t control_head, control_tail; /* packets */
@@ -240,6 +247,11 @@ struct rdma_end {
 	uint32_t pending_head, pending_tail; /* transfers that wait for a slot */
 	FAB_VEC(uint32_t) queue; /* transfers that wait for a context, from queue_at on */
 	size_t queue_at;
+	/* Arrivals that pull another packet, from pull_at on; at most one of these leaves
+	 * in the time of a packet. */
+	FAB_VEC(struct rdma_pull) pull;
+	size_t pull_at;
+	uint64_t next_pull;
 	uint64_t send_buffer;
 };
 
@@ -351,8 +363,13 @@ void rdma_wires_host(const struct rdma *r, struct sim_host *host);
 /* The packet is lost, and its cell is not free yet. */
 void rdma_lose(struct rdma *r, uint32_t id);
 
-/* endpoint.c: the wire of an endpoint, and numbers that are due on it */
-void rdma_send(struct rdma *r, uint32_t end); /* SIM_SEND */
+/* send.c: the next packet on the wire of an endpoint, SIM_SEND */
+void rdma_send(struct rdma *r, uint32_t end);
+
+/* endpoint.c: what waits for the wire of an endpoint, and numbers that are due on it */
+/* Row and lanes by which a packet goes to an endpoint. */
+void rdma_address(const struct rdma *r, struct rdma_packet *p, uint32_t from,
+		  uint32_t to);
 void rdma_wake(struct rdma *r, uint32_t end); /* there may be something to send */
 void rdma_ready(struct rdma *r, struct rdma_session *s); /* the sender may have data */
 /* It has none (any more). */
@@ -383,6 +400,7 @@ void rdma_rate_arrived(struct rdma *r, struct rdma_session *s,
 void rdma_rate_report(struct rdma *r, struct rdma_session *s,
 		      const struct rdma_packet *p);
 void rdma_rate_expired(struct rdma *r, struct rdma_session *s);
+void rdma_rate_pull(struct rdma *r, uint32_t end); /* RDMA_PULL_TIMER */
 /* Steps of dcqcn: what time does, what bytes sent do, what a report does. */
 void rdma_dcqcn_advance(struct rdma_rate *c, uint64_t now);
 void rdma_dcqcn_count(struct rdma_rate *c, uint32_t bytes);

@@ -67,7 +67,7 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 		p.drop = (enum fab_sim_drop)(1 + fuzz_below(d, 2));
 		p.buffer_shared = fuzz_below(d, 2);
 		p.ecn = fuzz_below(d, 1000);
-		p.rate_control = (enum fab_rdma_rate_control)fuzz_below(d, p.ecn ? 4 : 2);
+		p.rate_control = (enum fab_rdma_rate_control)fuzz_below(d, p.ecn ? 5 : 2);
 	}
 	return p;
 }

@@ -247,6 +247,45 @@ Test(rdma_rate, static_window)
 		}
 }
 
+/* pull: after the first packets, which are trimmed, no queue grows and the cable of the
+ * receiver is full, whatever the number of senders. */
+Test(rdma_rate, pull_fills_the_cable)
+{
+	enum { CAP = 20, BUFFER = 30, PACKETS = 512 };
+
+	for (uint32_t n = 2; n <= 8; n *= 2)
+		for (unsigned k = 0; k < 2; k++) {
+			struct fab_rdma_transfer t[8];
+			FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
+			uint64_t first = n * CAP > BUFFER ? n * CAP - BUFFER : 0;
+
+			for (uint32_t i = 0; i < n; i++)
+				t[i] = (struct fab_rdma_transfer){
+					.source = i, .target = 8, .bytes = PACKETS * MTU};
+			rdma_stage_open(&st, "gen:mesh:dims=2,hosts=9", "minhop", t, n);
+			st.params.drop = FAB_SIM_TRIM;
+			st.params.buffer = BUFFER * (MTU + HEADER);
+			st.params.rate_control = FAB_RDMA_PULL;
+			st.params.cap = CAP;
+			st.params.rto_ps = MS;
+			st.params.no_handshake = true;
+			rdma_stage_net(&st);
+			r = rdma_stage_run(&st, rdma_scheme(k ? "rsw-vec" : "rsw"));
+			cr_assert_eq(r.n_done, n);
+			cr_assert_leq(r.n.trimmed, first + n, "%u senders: %llu", n,
+				      (unsigned long long)r.n.trimmed);
+			cr_assert(r.n.trimmed >= first / 2);
+			cr_assert_eq(r.n.dropped, 0);
+			cr_assert_leq(r.n.packets[FAB_RDMA_MARK],
+				      r.n.packets[FAB_RDMA_DATA]);
+			/* headers of trimmed packets, and the way there and back */
+			cr_assert_lt((double)r.end_ps, 1.03 * n * PACKETS * WIRE,
+				     "%u senders: %g us of %g", n, (double)r.end_ps / 1e6,
+				     n * PACKETS * WIRE / 1e6);
+		}
+}
+
 /* Nothing hangs where packets and reports are lost, whatever the scheme and the control;
  * the same by wheel and by heap. */
 Test(rdma_rate, never_hangs)
@@ -258,15 +297,15 @@ Test(rdma_rate, never_hangs)
 			.source = i, .target = 8, .bytes = 200000, .is_read = i & 1};
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++)
 		/* rc sends all again without end */
-		for (unsigned c = 0; c < 8 && strcmp(fab_rdma_schemes[k]->name, "rc");
+		for (unsigned c = 0; c < 10 && strcmp(fab_rdma_schemes[k]->name, "rc");
 		     c++) {
 			FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result a, b;
 			const struct fab_rdma_scheme *s = fab_rdma_schemes[k];
 
 			rdma_stage_open(&st, "gen:mesh:dims=2,hosts=9", "minhop", t, 8);
-			st.params.rate_control = (enum fab_rdma_rate_control)(c % 4);
-			st.params.drop = c < 4 ? FAB_SIM_TAIL : FAB_SIM_TRIM;
+			st.params.rate_control = (enum fab_rdma_rate_control)(c % 5);
+			st.params.drop = c < 5 ? FAB_SIM_TAIL : FAB_SIM_TRIM;
 			st.params.buffer = 40000;
 			st.params.ecn = 10000;
 			st.params.bad.loss = 0.05;
