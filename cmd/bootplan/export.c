@@ -430,6 +430,7 @@ int bootplan_write_plot(FILE *out, const struct fab_work *w, struct fab_err *err
 	const struct fab_plan_result *of = o->results.of.v;
 	size_t step = 0, n_points = 0, n = o->results.of.n;
 	struct fab_plot_series *series;
+	struct fab_picture picture;
 
 	while (step < n && of[step].batch == of[0].batch)
 		step++;
@@ -453,7 +454,14 @@ int bootplan_write_plot(FILE *out, const struct fab_work *w, struct fab_err *err
 	if (!n_points)
 		return fab_fail(err, ENODATA,
 				"--plot: nothing to draw: no batch takes time");
-	fab_export_gnuplot_series(out, o->p->plot.terminal, "nodes that boot together",
-				  "seconds until all have booted", series, step);
+	picture = fab_cli_picture(w, &o->p->plot, "Time to boot", o->m->source);
+	fab_curves_write(out, &picture,
+			 &(struct fab_curves){.x_label = "nodes that boot together",
+					      .y_label = "seconds until all have booted",
+					      .log_by_range = true,
+					      .from_zero = true,
+					      .series = series,
+					      .n = step},
+			 1);
 	return 0;
 }

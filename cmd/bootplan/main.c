@@ -94,7 +94,7 @@ static const struct fab_option options[] = {
 	 "Draw the machine with its servers, and how full its segments are by the one algorithm, to FILE for Graphviz (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"plot", "FILE",
-	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png (needs gnuplot)",
+	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png",
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "Configuration for boot servers:"},

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
-#include "export/gnuplot.h"
 #include "store/store.h"
 
 /* RUN or RUN:ALGORITHM of the command line, found. */
@@ -18,6 +17,11 @@ struct compare_spec {
 	const char *label; /* the argument; NULL: it begins with a number or `last` */
 	uint64_t id;	   /* 0: the last one, or not yet found by its label */
 	const char *algorithm;
+};
+
+enum compare_plot {
+	COMPARE_DISTRIBUTION, /* cables (log) that carry at least a number of trees */
+	COMPARE_SECONDS,      /* max_efi against seconds.total */
 };
 
 /* The command line. */
@@ -34,7 +38,7 @@ struct compare_params {
 	uint64_t keep_last;  /* of each label; 0: none */
 	double tolerance_percent;
 	struct fab_cli_plot plot;
-	enum fab_plot_kind plot_kind;
+	enum compare_plot plot_kind;
 };
 
 /* Two results that are compared; one of them may be missing. */

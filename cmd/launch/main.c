@@ -158,7 +158,7 @@ static const struct fab_option options[] = {
 	{"stage-in", "HOW", "Files by @STAGE_INS@ (default storm)", FAB_TAKES_ONE,
 	 TO(stage_in), .choices = &fab_stage_ins, .preset = "storm", .everyday = true},
 	{"plot", "FILE",
-	 "Draw the critical paths as a timeline into FILE.svg or FILE.png (needs gnuplot)",
+	 "Draw the critical paths as a timeline into FILE.svg or FILE.png",
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "Fences:"},

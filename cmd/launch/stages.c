@@ -314,6 +314,9 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 	struct fab_plot_bar *bars =
 		FAB_ARENA_NEW(w->arena, n * FAB_N_PHASES, struct fab_plot_bar);
 	const char *phases[FAB_N_PHASES];
+	struct fab_picture picture =
+		fab_cli_picture(w, &p->plot, "Phases of the start", "");
+	char total[FAB_HUMAN_BYTES];
 
 	(void)err;
 	for (enum fab_phase i = 0; i < FAB_N_PHASES; i++)
@@ -321,7 +324,9 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 	for (size_t i = 0; i < n; i++) {
 		const struct fab_launch_case *c = &o->c.cases.v[i];
 
-		rows[i] = fab_arena_format(w->arena, "%s, %s", INTERFACE(c), WIREUP(c));
+		rows[i] =
+			fab_arena_format(w->arena, "%s, %s: %s", INTERFACE(c), WIREUP(c),
+					 fab_human_seconds(c->stages.total_s, total));
 		for (size_t k = 0; k < c->stages.n_critical; k++) {
 			const struct fab_critical *x = &c->stages.critical[k];
 
@@ -331,9 +336,9 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 							       .to = x->end_s};
 		}
 	}
-	fab_export_gnuplot_timeline(out, p->plot.terminal,
-				    "seconds from submission, along the critical path",
-				    rows, n, phases, FAB_N_PHASES, bars, n_bars);
+	fab_curves_write_timeline(out, &picture,
+				  "seconds from submission, along the critical path",
+				  rows, n, phases, FAB_N_PHASES, bars, n_bars);
 	return 0;
 }
 

@@ -106,7 +106,7 @@ static const struct fab_option options[] = {
 	 "Write degrees of reordering to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(histogram_out)},
 	{"plot", "FILE",
-	 "Draw completion times over the first axis into FILE.svg or FILE.png (needs gnuplot)",
+	 "Draw completion times over the first axis into FILE.svg or FILE.png",
 	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "A window (trace), contexts (cost):"},

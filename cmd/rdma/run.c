@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "export/gnuplot.h"
+#include "export/curves.h"
 #include "fabric_rdma.h"
 #include "sim/sim.h"
 #include "store/store.h"
@@ -447,9 +447,8 @@ static int write_histogram(FILE *out, const struct fab_work *w, struct fab_err *
 	return 0;
 }
 
-/* Script of a picture: completion times over the first axis of several values, a line a
- * scheme. On a logarithmic axis 0 is drawn at a tenth of the least. */
-static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
+/* Completion times over the first axis of several values, a line a scheme. */
+static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct rdma_params *p = w->params;
 	const struct rdma_outcome *o = w->outcome;
@@ -457,19 +456,16 @@ static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *er
 	struct fab_plot_series *series =
 		FAB_ARENA_NEW0(w->arena, o->q.n_schemes, struct fab_plot_series);
 	double *x = FAB_ARENA_NEW(w->arena, 2 * s->results.n + 2, double);
-	double *y = x + s->results.n + 1, least = INFINITY;
+	double *y = x + s->results.n + 1;
 	size_t n = 0, a = 0;
 	enum fab_rdma_axis axis;
+	struct fab_picture picture;
 
 	if (!p->axes.of.n)
 		return fab_fail(err, ENODATA, "--plot: nothing to draw: no axis");
 	while (a < p->axes.of.n && p->axes.of.v[a].n < 2)
 		a++;
 	axis = p->axes.of.v[a < p->axes.of.n ? a : 0].axis;
-	for (size_t i = 0; i < s->n_points; i++)
-		if (s->point[i].at[axis] > 0)
-			least = fmin(least, s->point[i].at[axis]);
-	least = isfinite(least) ? least / 10 : 1;
 	for (size_t k = 0; k < o->q.n_schemes; k++) {
 		series[k] =
 			(struct fab_plot_series){o->q.scheme[k]->name, x + n, y + n, 0};
@@ -478,13 +474,22 @@ static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *er
 
 			if (r->scheme != o->q.scheme[k])
 				continue;
-			x[n] = fmax(r->point->at[axis], least);
+			x[n] = r->point->at[axis];
 			y[n++] = r->mean;
 			series[k].n++;
 		}
 	}
-	fab_export_gnuplot_series(script, p->plot.terminal, fab_rdma_axis_name[axis],
-				  "mean completion time, us", series, o->q.n_schemes);
+	picture = fab_cli_picture(
+		w, &p->plot,
+		fab_arena_format(w->arena, "Time to completion, %s", p->pattern), "");
+	fab_curves_write(out, &picture,
+			 &(struct fab_curves){.x_label = fab_rdma_axis_name[axis],
+					      .y_label = "mean completion time, us",
+					      .log_by_range = true,
+					      .from_zero = true,
+					      .series = series,
+					      .n = o->q.n_schemes},
+			 1);
 	return 0;
 }
 

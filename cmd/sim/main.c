@@ -102,7 +102,7 @@ static const struct fab_option options[] = {
 	 "Write the histogram of latencies to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(histogram_out)},
 	{"plot", "FILE",
-	 "Draw throughput and latency against the rate into FILE.svg or FILE.png (needs gnuplot)",
+	 "Draw throughput and latency against the rate into FILE.svg or FILE.png",
 	 FAB_TAKES_PLOT, TO(plot)},
 	{0},
 };

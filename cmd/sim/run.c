@@ -298,12 +298,15 @@ static int write_histogram(FILE *out, const struct fab_work *w, struct fab_err *
 }
 
 /* Throughput and latency against the rate. */
-static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
+static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct sim_outcome *o = w->outcome;
-	struct fab_plot_series accepted[SIM_MAX_NETS], latency[SIM_MAX_NETS];
+	static const double ends[] = {0, 1};
+	struct fab_plot_series accepted[SIM_MAX_NETS + 1], latency[SIM_MAX_NETS];
 	double *x = FAB_ARENA_NEW(w->arena, 3 * o->n_rows, double);
 	double *y = x + o->n_rows, *z = y + o->n_rows;
+	const char *offered = "offered, share of the hosts' cables";
+	struct fab_picture picture;
 	size_t n_nets = 0;
 
 	(void)err;
@@ -322,10 +325,28 @@ static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *er
 		accepted[n_nets - 1].n++;
 		latency[n_nets - 1].n++;
 	}
-	fab_export_gnuplot_load(script, o->p->plot.terminal,
-				o->p->tick == SIM_TICK_FLIT ? "mean latency, flit times"
-							    : "mean latency, ns",
-				accepted, latency, n_nets);
+	accepted[n_nets] =
+		(struct fab_plot_series){"offered", ends, ends, 2, .is_guide = true};
+	picture = fab_cli_picture(
+		w, &o->p->plot,
+		fab_arena_format(w->arena, "Load and latency, %s", o->p->traffic), "");
+	fab_curves_write(out, &picture,
+			 (const struct fab_curves[]){
+				 {.x_label = offered,
+				  .y_label = "arrives, share of the cable",
+				  .from_zero = true,
+				  .series = accepted,
+				  .n = n_nets + 1},
+				 {.x_label = offered,
+				  .y_label = o->p->tick == SIM_TICK_FLIT
+						     ? "mean latency, flit times"
+						     : "mean latency, ns",
+				  .log_y = true,
+				  .from_zero = true,
+				  .x_shown = 1,
+				  .series = latency,
+				  .n = n_nets}},
+			 2);
 	return 0;
 }
 

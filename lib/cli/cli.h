@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/lookup.h"
 #include "event/sweep.h"
-#include "export/gnuplot.h"
+#include "export/curves.h"
 #include "fabric/fabric.h"
 #include "present/report.h"
 #include "store/store.h"
@@ -284,12 +284,12 @@ bool fab_cli_is_interrupted(void *unused);
 /* --plot=FILE. */
 struct fab_cli_plot {
 	const char *path; /* NULL: not given */
-	enum fab_plot_terminal terminal;
+	bool is_in_page;  /* drawn for the page of --report */
 };
 /*
- * Draw with gnuplot into one of the results: write the script to the file that _begin
- * gives, _end runs it, adds the picture and closes the file. What cannot be, such as
- * without gnuplot, is a failure of the results.
+ * Draw into one of the results: write SVG to the file that _begin gives; _end adds it to
+ * the results, for FILE.png as rsvg-convert draws it, and closes the file. What cannot
+ * be, such as PNG without that program, is a failure of the results.
  */
 FILE *fab_cli_begin_plot(struct fab_cli_results *results);
-void fab_cli_end_plot(FILE *script, const char *path, struct fab_cli_results *results);
+void fab_cli_end_plot(FILE *svg, const char *path, struct fab_cli_results *results);

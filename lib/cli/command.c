@@ -239,11 +239,11 @@ static int do_task(const struct fab_given *g, const struct fab_task *task,
 			if (x->write_all) {
 				rc = x->write_all(&results, run.w, err);
 			} else if (path && is_plot) {
-				FILE *script = fab_cli_begin_plot(&results);
+				FILE *svg = fab_cli_begin_plot(&results);
 
-				rc = x->write(script, run.w, err);
+				rc = x->write(svg, run.w, err);
 				if (!rc)
-					fab_cli_end_plot(script, path, &results);
+					fab_cli_end_plot(svg, path, &results);
 			} else if (path) {
 				rc = x->write(fab_cli_open_result(&results, path), run.w,
 					      err);

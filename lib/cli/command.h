@@ -36,10 +36,18 @@ struct fab_work {
 	bool is_partial; /* set by `solve` when interrupted: reported, not stored */
 };
 
+/*
+ * Head of a plot: `what`, and of which fabric ("site.txt, 32 switches, 144 hosts"), or
+ * of which machine where there is no fabric. Lives as long as the work. O(len).
+ */
+struct fab_picture fab_cli_picture(const struct fab_work *w,
+				   const struct fab_cli_plot *plot, const char *what,
+				   const char *machine);
+
 /* A file that an option names, written before the report. */
 struct fab_task_file {
 	const char *option; /* FAB_TAKES_OUTPUT or FAB_TAKES_PLOT: "histogram-out" */
-	/* Its content; of a picture, the script of gnuplot. Negative errno. */
+	/* Its content; a picture as SVG (export/curves.h). Negative errno. */
 	int (*write)(FILE *out, const struct fab_work *w, struct fab_err *err);
 	/* Instead of both, for several files or a folder: called in any case. */
 	int (*write_all)(struct fab_cli_results *results, const struct fab_work *w,

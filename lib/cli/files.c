@@ -152,13 +152,21 @@ bool fab_cli_is_open_file(const char *path)
 	       !strncmp(path, "/proc/", 6);
 }
 
-int fab_cli_no_gnuplot(struct fab_err *err)
+bool fab_cli_is_png(const char *path)
 {
-	return fab_fail(err, ENOENT,
-			"--plot: gnuplot is not installed (package gnuplot-nox)");
+	const char *dot = strrchr(path, '.');
+
+	return dot && dot > path && !strcmp(dot, ".png");
 }
 
-int fab_cli_find_gnuplot(struct fab_err *err)
+int fab_cli_no_converter(struct fab_err *err)
+{
+	return fab_fail(
+		err, ENOENT,
+		"--plot: rsvg-convert, which makes PNG of SVG, is not installed (package librsvg2-bin)");
+}
+
+int fab_cli_find_converter(struct fab_err *err)
 {
 	const char *at = getenv("PATH");
 	bool is_there = !at; /* the system's own search */
@@ -166,12 +174,12 @@ int fab_cli_find_gnuplot(struct fab_err *err)
 	while (at && !is_there) {
 		size_t n = strcspn(at, ":");
 		FAB_AUTOFREE char *path =
-			fab_format("%.*s%sgnuplot", (int)n, at, n ? "/" : "");
+			fab_format("%.*s%srsvg-convert", (int)n, at, n ? "/" : "");
 
 		is_there = access(path, X_OK) == 0;
 		at = at[n] ? at + n + 1 : NULL;
 	}
-	return is_there ? 0 : fab_cli_no_gnuplot(err);
+	return is_there ? 0 : fab_cli_no_converter(err);
 }
 
 /* May a new file be made in the folder where this one would be? An errno. */
@@ -223,7 +231,8 @@ int fab_cli_check_outputs(struct fab_err *err)
 		if (rc)
 			return fab_fail(err, rc, "%s: cannot write: %s", file->path,
 					strerror(rc));
-		if (!strcmp(file->option, "--plot") && fab_cli_find_gnuplot(err))
+		if (!strcmp(file->option, "--plot") && fab_cli_is_png(file->path) &&
+		    fab_cli_find_converter(err))
 			return -ENOENT;
 	}
 	return 0;

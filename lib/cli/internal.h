@@ -79,10 +79,12 @@ bool fab_cli_is_open_file(const char *path);
 /* Can the files be written, as far as that is seen before the work? Whatever can change
  * until they are is said then, in the same words. O(files). */
 int fab_cli_check_outputs(struct fab_err *err) FAB_MUST_CHECK;
-/* Is there gnuplot? ENOENT. O(PATH). */
-int fab_cli_find_gnuplot(struct fab_err *err) FAB_MUST_CHECK;
+/* Is a picture PNG, which another program draws? */
+bool fab_cli_is_png(const char *path);
+/* Is there rsvg-convert? ENOENT. O(PATH). */
+int fab_cli_find_converter(struct fab_err *err) FAB_MUST_CHECK;
 /* ENOENT and the sentence. */
-int fab_cli_no_gnuplot(struct fab_err *err);
+int fab_cli_no_converter(struct fab_err *err);
 
 /* From here on the command ends by itself: status 1 is its own. Before, a library that
  * gave up has chosen it (libgomp without a thread), and it becomes FAB_EXIT_ERROR. */

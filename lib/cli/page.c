@@ -96,7 +96,6 @@ static void put_curves(FILE *out, const struct context *c)
 	     x && (x->option || x->write_all); x++) {
 		struct fab_cli_plot *plot =
 			x->option ? fab_given_plot(c->g, x->option) : NULL;
-		enum fab_plot_terminal asked = plot ? plot->terminal : FAB_PLOT_SVG;
 		FAB_AUTOFREE char *text = NULL;
 		struct fab_err err;
 		size_t size;
@@ -106,9 +105,9 @@ static void put_curves(FILE *out, const struct context *c)
 		if (!plot)
 			continue;
 		file = fab_text_stream(&text, &size);
-		plot->terminal = FAB_PLOT_PAGE;
+		plot->is_in_page = true;
 		rc = x->write(file, c->w, &err);
-		plot->terminal = asked;
+		plot->is_in_page = false;
 		fclose(file);
 		if (!rc && size)
 			fprintf(out, "<section>\n<h2>Curves</h2>\n%s</section>\n", text);

@@ -164,11 +164,9 @@ static int take_plot(const struct fab_option *o, void *at, const char *arg,
 {
 	struct fab_cli_plot *to = at;
 	const char *dot = strrchr(arg, '.');
-	bool is_svg = dot && dot > arg && !strcmp(dot, ".svg");
 
-	if (!is_svg && !(dot && dot > arg && !strcmp(dot, ".png")))
+	if (!dot || dot == arg || (strcmp(dot, ".svg") != 0 && !fab_cli_is_png(arg)))
 		return fab_fail(err, EINVAL, "'%s' does not end in .svg or .png", arg);
-	to->terminal = is_svg ? FAB_PLOT_SVG : FAB_PLOT_PNG;
 	return take_text(o, &to->path, arg, err);
 }
 

@@ -16,7 +16,7 @@ __attribute__((noinline)) static char *draw(const struct fab_curves *c)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	fab_curves_write(out, c);
+	fab_curves_write(out, &(struct fab_picture){"title & co", true}, c, 1);
 	fclose(out);
 	return text;
 }
@@ -36,8 +36,10 @@ static void place(const char *text, size_t i, double *x, double *y)
 	const char *at = text;
 
 	for (size_t k = 0; k <= i; k++)
-		at = strstr(at, "<circle class=\"k") + 1;
-	cr_assert_eq(sscanf(strstr(at, "cx="), "cx=\"%lf\" cy=\"%lf\"", x, y), 2);
+		at = strstr(at, "<title>") + 1;
+	while (strncmp(at, "d=\"M", 4) != 0)
+		at--;
+	cr_assert_eq(sscanf(at, "d=\"M%lf %lf", x, y), 2);
 }
 
 /* Equal steps are equally far apart, on a logarithmic axis equal ratios are. */
@@ -71,13 +73,12 @@ Test(curves, missing_points)
 	const struct fab_plot_series s = {"<a>", x, y, 5};
 	char *text =
 		draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
-	const char *line = strstr(text, "class=\"line k0\" d=\"");
 
-	cr_assert_eq(count(text, "<circle"), 3);
+	cr_assert_eq(count(text, "<title>"), 3);
 	cr_assert(strstr(text, "&lt;a&gt;: 5, 5"));
-	cr_assert(line);
-	line = strchr(line, 'M');
-	cr_assert(strchr(line + 1, 'M') < strchr(line, '"'), "the line is broken");
+	cr_assert(strstr(text, "title &amp; co"));
+	/* of the last two points, and the sample next to the name */
+	cr_assert_eq(count(text, "class=\"line k0\""), 2);
 	free(text);
 }
 
@@ -107,14 +108,86 @@ Test(curves, ticks_and_names)
 		cr_assert(strstr(text, tick), "%d: %s", v, text);
 	}
 	cr_assert(strstr(text, ">150</text>"));
-	cr_assert_eq(sscanf(strstr(text, "h18\""),
-			    "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[0]),
-		     1);
-	cr_assert_eq(sscanf(strstr(strstr(text, "h18\"") + 1, "h18\""),
-			    "h18\"/><text font-size=\"12\" x=\"%*d\" y=\"%lf\"", &at[1]),
-		     1);
+	for (int i = 0; i < 2; i++) {
+		const char *name = strstr(text, i ? ">second</text>" : ">first</text>");
+
+		while (strncmp(name, "y=\"", 3) != 0)
+			name--;
+		cr_assert_eq(sscanf(name, "y=\"%lf\"", &at[i]), 1);
+	}
 	cr_assert_geq(fabs(at[1] - at[0]), 13.9);
 	/* below the upper edge */
 	cr_assert_geq(fmin(at[0], at[1]), 14);
 	free(text);
+}
+
+/* 0 of a logarithmic axis has a place of its own to the left of all others, and no line
+ * leads there. */
+Test(curves, zero_on_a_logarithmic_axis)
+{
+	static const double x[] = {0, 1e-4, 1e-2}, y[] = {1, 2, 3};
+	const struct fab_plot_series s = {"a", x, y, 3};
+	char *text = draw(&(struct fab_curves){"x", "y", .log_by_range = true,
+					       .series = &s, .n = 1});
+	double px[3], py[3];
+
+	for (size_t i = 0; i < 3; i++)
+		place(text, i, &px[i], &py[i]);
+	cr_assert_lt(px[0], px[1] - 10);
+	cr_assert_lt(px[1], px[2]);
+	cr_assert(strstr(text, ">0</text>"));
+	cr_assert(strstr(text, ">0.001</text>"), "the axis is logarithmic");
+	cr_assert_eq(count(text, "class=\"line k0\""), 2);
+	free(text);
+}
+
+/* Lines that coincide are dashed, each where the others are not; rings surround marks. */
+Test(curves, coinciding_lines)
+{
+	static const double x[] = {1, 2, 3}, y[] = {1, 2, 3}, z[] = {1, 2, 9};
+	const struct fab_plot_series s[] = {
+		{"a", x, y, 3}, {"b", x, y, 3}, {"c", x, z, 3}};
+	char *text = draw(&(struct fab_curves){"x", "y", .series = s, .n = 3});
+
+	cr_assert_eq(count(text, "stroke-dasharray=\"7 14\""), 3);
+	cr_assert_eq(count(text, "stroke-dasharray=\"7 7\""), 2);
+	for (int i = 0; i < 3; i++) {
+		char dash[64];
+
+		snprintf(dash, sizeof(dash),
+			 "stroke-dasharray=\"7 14\" stroke-dashoffset=\"%d\"", -7 * i);
+		cr_assert_eq(count(text, dash), 1, "%s", dash);
+	}
+	/* 6 lines, 3 samples, and marks around others: 1 + 1 + 0 of b, 2 of c */
+	cr_assert_eq(count(text, "class=\"line k"), 6 + 3 + 3 + 2);
+	free(text);
+}
+
+/* A file of its own stands for one point, a page does not; times end the axis. */
+Test(curves, files_and_timelines)
+{
+	static const double one[] = {7};
+	const struct fab_plot_series s = {"a", one, one, 1};
+	const struct fab_curves c = {"x", "y", .series = &s, .n = 1};
+	static const char *const rows[] = {"r"}, *const kinds[] = {"k<", "unused", "l"};
+	static const struct fab_plot_bar bars[] = {
+		{0, 0, 0, 3}, {0, 2, 3, 4}, {0, 1, 4, 4}};
+
+	for (int is_page = 0; is_page < 2; is_page++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		fab_curves_write(out, &(struct fab_picture){"t", is_page}, &c, 1);
+		fflush(out);
+		cr_assert_eq(count(text, "xmlns"), !is_page);
+		cr_assert_eq(size > 0, !is_page);
+		fab_curves_write_timeline(out, &(struct fab_picture){"t", is_page}, "s",
+					  rows, 1, kinds, 3, bars, 3);
+		fclose(out);
+		cr_assert_eq(count(text, "k&lt;</text>"), 1);
+		cr_assert_eq(count(text, "unused</text>"), 0);
+		cr_assert(strstr(text, ">4</text>"));
+		free(text);
+	}
 }

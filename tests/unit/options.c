@@ -183,7 +183,6 @@ Test(options, every_kind)
 	cr_assert_eq(p.chosen.of.n, 2);
 	cr_assert_eq(p.chosen.of.v[0].row, BLUE);
 	cr_assert_str_eq(p.plot.path, "a/b.png");
-	cr_assert_eq(p.plot.terminal, FAB_PLOT_PNG);
 	cr_assert(p.shard.part.number == 2 && p.shard.part.count == 8);
 	cr_assert_eq(p.other, 3);
 	cr_assert(p.run.quiet && p.run.verbose == 2 && p.run.threads == 3);

@@ -13,7 +13,7 @@ KEPT = {'title', 'script', 'style', 'h2', 'figcaption', 'li'}  # whose texts are
 ALLOWED = set('html head meta title style script body main section h1 h2 h3 p dl dt dd div table thead tbody tr th td a '
               'pre figure figcaption ol ul li svg g path rect circle text'.split())
 ATTRIBUTES = set('lang charset http-equiv content name class id tabindex role title scope href viewbox xmlns d x y dx dy '
-                 'width height rx cx cy r stroke-dasharray fill-opacity font-size text-anchor transform aria-label aria-labelledby aria-hidden '
+                 'width height rx cx cy r stroke-dasharray stroke-dashoffset fill-opacity font-size font-weight text-anchor transform aria-label aria-labelledby aria-hidden '
                  'data-v data-a data-b data-h data-p'.split())
 
 
