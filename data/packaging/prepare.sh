@@ -8,6 +8,7 @@
 # "_sourcedir FOLDER" FOLDER/fabkit.spec. The version is that of meson.build, the date that of the
 # last commit, so that two runs give equal files.
 set -eu
+umask 022
 [ $# -eq 1 ] || { sed -n '3,10s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)

@@ -4,9 +4,27 @@
 # position-independent code, relocations that are read-only before main() (full RELRO),
 # no stack or segment that is both written and executed, guarded stacks, checked copies
 # (_FORTIFY_SOURCE). Exit status 77 (skipped) without readelf.
+# usage: check-hardened.sh --objects NOTE FOLDER...   all object files below have the note that indirect jumps end
+# at marked places and returns are checked: "IBT, SHSTK" of -fcf-protection, "BTI, PAC" of -mbranch-protection.
+# (Programs have it only where the C library's start files do.)
 set -u
-program=$1 failed=0
+failed=0
 command -v readelf >/dev/null || { echo "no readelf (package binutils)"; exit 77; }
+if [ "$1" = --objects ]; then
+  note=$2
+  shift 2
+  find "$@" -name '*.o' -exec readelf -W -n {} + | awk -v note="$note" '
+    /^File: / { if (file && !has) bad[++n] = file; file = $2; has = 0; all++ }
+    index($0, note) { has = 1 }
+    END {
+      if (file && !has) bad[++n] = file
+      for (i = 1; i <= n; i++) print bad[i] ": no note " note
+      print all + 0 " objects, " n + 0 " without it"
+      exit n > 0 || all < 100
+    }'
+  exit
+fi
+program=$1
 has() { # WHAT PATTERN READELF-OPTION...
   what=$1 pattern=$2
   shift 2
