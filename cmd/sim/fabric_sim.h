@@ -28,6 +28,7 @@ enum sim_arrivals { SIM_POISSON, SIM_BERNOULLI, SIM_SLOTTED };
 struct sim_texts {
 	const char *packet, *sizes, *buffer, *warmup, *time, *drain, *stall, *think;
 	const char *switch_delay, *cable_delay, *host_delay;
+	const char *fail_at, *detection, *trap, *computation, *block, *interval;
 };
 
 struct sim_params {
@@ -64,7 +65,8 @@ struct sim_params {
 	double default_mbps, cable_mbps; /* 0: not given */
 	uint32_t runs;
 	FAB_VEC(const char *) hosts, jobs;
-	double load; /* of hosts of no job; 0: none */
+	struct fab_chosen_list dodges; /* --fail-at */
+	double load;		       /* of hosts of no job; 0: none */
 	const char *pair;
 	uint32_t n_traced;
 	bool check;
@@ -82,6 +84,7 @@ struct sim_params {
 	uint32_t buffer[SIM_MAX_BUFFERS]; /* ascending; sim.buffer is the first */
 	size_t n_buffers;
 	uint64_t think;
+	uint64_t fail_at, detection, trap, computation, block, interval; /* ticks */
 	double *rates; /* [n_rates]; of traffic without a rate one, NaN */
 	size_t n_rates;
 };
@@ -94,6 +97,10 @@ struct sim_net {
 	bool has_trees;
 	struct fab_mft *mft;
 	uint16_t *mlid;
+	const struct fab_unicast_engine *engine; /* NULL: tables that were read */
+	struct fab_routes *after; /* --fail-at: without what dies; else NULL */
+	bool is_copy;		  /* tables are those of the net before */
+	struct fab_sim_failure failure;
 	struct fab_sim_problem problem;
 	struct fab_no_path no_path; /* of tables */
 	const char *circle;	    /* of no_path; NULL: none */
@@ -174,8 +181,14 @@ const char *sim_keep(const struct sim_outcome *o, char *text);
 /* The traffic of a set-up fabric. */
 struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o);
 
-/* sim/run.c, sim/jobs.c */
+/* All rates, buffers and runs, into o->points. EINTR: nothing was measured. */
+int sim_simulate(struct fab_work *w, struct fab_err *err);
+/* What is dead, by name. */
+struct fab_names sim_failed_names(const struct sim_outcome *o);
+
+/* sim/run.c, sim/jobs.c, sim/failure.c */
 extern const struct fab_task sim_results_task, sim_pairs_task, sim_jobs_task;
+extern const struct fab_task sim_failure_task;
 
 /* sim/report.c */
 /* "1.85 us", "237 flit times" of a printed time. */

@@ -78,6 +78,13 @@ static const struct fab_option options[] = {
 	 .choices = FAB_NAME_LIST("paper")},
 
 	{.help = "How long, and what is asked:"},
+	{"fail-at", "TIME",
+	 "What --fail and the like name dies at TIME of the measured time: what is lost, and when all is well again",
+	 FAB_TAKES_TEXT, TO(texts.fail_at)},
+	{"dodge", "LIST",
+	 "With --fail-at: what switches do with packets for a dead port (default none): @DODGES@",
+	 FAB_TAKES_CHOSEN, TO(dodges), .choices = &fab_sim_dodge_choices, .max = 3,
+	 .preset = "none"},
 	{"warmup", "TIME",
 	 "What is not measured at first (default: until throughput and latency are steady)",
 	 FAB_TAKES_TEXT, TO(texts.warmup)},
@@ -147,7 +154,15 @@ static const struct fab_relation relations[] = {
 	{"default-rate,cable-rate", FAB_EXCLUDES, "tick=flit",
 	 "there every cable carries a flit a tick"},
 	{"min-throughput", FAB_GOES_WITH, "check"},
-	{"plot", FAB_GOES_WITH, "sweep"},
+	{"plot", FAB_GOES_WITH, "sweep,fail-at"},
+	{"detection,trap,computation,block-time,interval,dodge", FAB_GOES_WITH,
+	 "fail-at"},
+	{"fail-at", FAB_EXCLUDES,
+	 "sweep,runs,shard,job,pair,trace,closed-loop,cables-out,histogram-out,store,mcfdbs"},
+	{"fail-at", FAB_EXCLUDES, "lfts", "the new tables are those of an algorithm"},
+	{"fail-at", FAB_EXCLUDES,
+	 ADAPTIVE ",route=spray,drop=tail,drop=trim,switch=fifo,spread-vls",
+	 "parts die under packets that follow tables, in switches voq and oq with credits"},
 	{"load", FAB_GOES_WITH, "job"},
 	{"job", FAB_EXCLUDES,
 	 "hosts,traffic,rate,sweep,closed-loop,runs,shard,trace,cables-out,histogram-out,plot,store,warmup,time"},
@@ -216,6 +231,11 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		return fab_fail(
 			err, EINVAL,
 			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only");
+	if (p->traffic_kind->needs_groups && p->texts.fail_at)
+		return fab_fail(
+			err, EINVAL,
+			"--fail-at goes with unicast traffic only: --traffic=%s follows trees",
+			p->traffic);
 	if (p->traffic_kind->needs_groups && p->route != FAB_SIM_BY_TABLE)
 		return fab_fail(
 			err, EINVAL,
@@ -277,6 +297,8 @@ static const struct fab_task *choose(const void *params)
 {
 	const struct sim_params *p = params;
 
+	if (p->texts.fail_at)
+		return &sim_failure_task;
 	return p->pair ? &sim_pairs_task : p->jobs.n ? &sim_jobs_task : &sim_results_task;
 }
 

@@ -102,21 +102,16 @@ struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o)
 			.in_ticks = by_flit}};
 }
 
-static int solve_results(struct fab_work *w, struct fab_err *err)
+int sim_simulate(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
 	const struct fab_sim_problem *nets[SIM_MAX_NETS];
-	bool fails = false;
 	struct fab_sim_sweep sweep = {.nets = nets};
-	const char **names;
-	size_t n_dead;
-	int rc = sim_set_up(w, err);
-
 	/* all algorithms and runs of a rate are in one shard: shards have the same
 	 * results, and merge */
-	if (!rc)
-		rc = fab_cli_count_shard(&p->shard, p->n_rates, "points", err);
+	int rc = fab_cli_count_shard(&p->shard, p->n_rates, "points", err);
+
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < o->n_nets; i++)
@@ -148,10 +143,32 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 		return rc;
 	if (!o->points.of.n)
 		return fab_fail(err, EINTR, "interrupted before anything was measured");
-	n_dead = o->dead->named.n;
-	names = FAB_ARENA_NEW(o->arena, n_dead + 1, const char *);
-	for (size_t i = 0; i < n_dead; i++)
+	return 0;
+}
+
+struct fab_names sim_failed_names(const struct sim_outcome *o)
+{
+	size_t n = o->dead->named.n;
+	const char **names = FAB_ARENA_NEW(o->arena, n + 1, const char *);
+
+	for (size_t i = 0; i < n; i++)
 		names[i] = sim_keep(o, fab_fault_text(o->dead->f, o->dead->named.v[i]));
+	return (struct fab_names){names, n};
+}
+
+static int solve_results(struct fab_work *w, struct fab_err *err)
+{
+	struct sim_params *p = w->params;
+	struct sim_outcome *o = w->outcome;
+	struct fab_names failed;
+	bool fails = false;
+	int rc = sim_set_up(w, err);
+
+	if (!rc)
+		rc = sim_simulate(w, err);
+	if (rc)
+		return rc;
+	failed = sim_failed_names(o);
 	o->n_rows = o->points.of.n;
 	o->rows = FAB_ARENA_NEW(o->arena, o->n_rows + 1, struct sim_row);
 	for (size_t i = 0; i < o->n_rows; i++) {
@@ -160,8 +177,7 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 				(x->accepted < p->min_throughput ||
 				 x->rate * x->least_carried < p->min_throughput);
 
-		make_row(o, &o->points.of.v[i], (struct fab_names){names, n_dead},
-			 &o->rows[i]);
+		make_row(o, &o->points.of.v[i], failed, &o->rows[i]);
 		fails |= is_short || x->is_stalled || x->is_deadlocked || x->unroutable ||
 			 x->looped || x->unfinished || o->rows[i].net->no_path.circles;
 	}

@@ -42,7 +42,9 @@ static int read_time(const struct sim_params *p, const char *option, const char 
 
 	if (!text)
 		return 0;
-	if (p->tick != SIM_TICK_FLIT)
+	if (out == &p->detection && !strcmp(text, "never"))
+		*out = UINT64_MAX;
+	else if (p->tick != SIM_TICK_FLIT)
 		rc = fab_parse_time_ps(text, len, MAX_TIME, out, err);
 	else if (!fab_parse_u64(text, len, 0, MAX_TIME, out))
 		rc = fab_fail(
@@ -82,10 +84,17 @@ static int read_size(const struct sim_params *p, const char *option, const char 
 static int read_texts(struct sim_params *p, struct fab_err *err)
 {
 	const struct sim_texts *t = &p->texts;
+	const uint64_t us = p->tick == SIM_TICK_FLIT ? 100 : 1000 * 1000;
 	const struct {
 		const char *option, *text;
 		uint64_t *to;
 	} times[] = {
+		{"--fail-at", t->fail_at, &p->fail_at},
+		{"--set detection", t->detection, &p->detection},
+		{"--set trap", t->trap, &p->trap},
+		{"--set computation", t->computation, &p->computation},
+		{"--set block-time", t->block, &p->block},
+		{"--set interval", t->interval, &p->interval},
 		{"--set think", t->think, &p->think},
 		{"--set switch-delay", t->switch_delay, &p->sim.switch_delay},
 		{"--set cable-delay", t->cable_delay, &p->sim.cable_delay},
@@ -95,8 +104,15 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 		{"--set drain", t->drain, &p->sim.drain},
 		{"--set stall", t->stall, &p->sim.stall},
 	};
-	int rc = read_size(p, "--packet", t->packet, t->packet ? strlen(t->packet) : 0,
-			   FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
+	int rc;
+
+	p->detection = 10 * us;
+	p->trap = 5 * us;
+	p->computation = 20 * us;
+	p->block = us / 10;
+	p->interval = 2 * us;
+	rc = read_size(p, "--packet", t->packet, t->packet ? strlen(t->packet) : 0,
+		       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
 
 	for (const char *at = t->buffer; at && !rc;) {
 		size_t len = strcspn(at, ",");
@@ -133,6 +149,8 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 		rc = read_time(p, times[i].option, times[i].text, times[i].to, err);
 	if (!rc && t->time && !p->sim.time)
 		rc = fab_fail(err, EINVAL, "--time: 0 is no time to measure");
+	if (!rc && !p->interval)
+		rc = fab_fail(err, EINVAL, "--set interval: 0 is no time to count in");
 	return rc;
 }
 
@@ -205,8 +223,20 @@ static int route(const struct sim_params *p, struct sim_outcome *o,
 	double start = fab_now();
 	int rc = engine->route(&problem, &net->routes, err);
 
-	if (rc)
+	if (!rc && p->texts.fail_at) {
+		struct fab_unicast_problem after = problem;
+
+		after.faults = o->dead;
+		rc = fab_unicast_fits(engine, &after, err);
+		if (!rc)
+			rc = engine->route(&after, &net->after, err);
+	}
+	if (rc) {
+		fab_routes_free(net->routes);
+		net->routes = NULL;
 		return rc;
+	}
+	net->engine = engine;
 	net->algorithm = engine->name;
 	net->seconds = fab_now() - start;
 	o->n_nets++;
@@ -221,6 +251,9 @@ static const struct fab_unicast_engine *usual_engine(const struct sim_params *p,
 
 	if (p->route == FAB_SIM_BY_DOR)
 		return &fab_unicast_dor;
+	for (size_t i = 0; i < p->dodges.of.n; i++)
+		if (p->dodges.of.v[i].row && o->kfat)
+			return &fab_unicast_vtftr;
 	if (p->route == FAB_SIM_BY_TABLE)
 		return o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop;
 	return o->dead->named.n || p->hosts.n || p->jobs.n ||
@@ -423,7 +456,7 @@ static int set_up_ends(struct fab_work *w, struct fab_err *err)
 	fab_flow_ends_init(&all, w->f, NULL, NULL);
 	o->n_all_ends = all.n;
 	fab_flow_ends_fini(&all);
-	o->faults = o->dead;
+	o->faults = p->texts.fail_at ? fab_faults_new(w->f) : o->dead;
 	if (p->traffic_kind->needs_groups && o->dead->named.n) {
 		/* trees are made in what is left: a fabric of its own without faults */
 		rc = fab_fabric_without(w->f, o->dead, &o->left, err);
@@ -524,8 +557,11 @@ void sim_outcome_fini(void *outcome)
 	for (size_t i = 0; i < o->n_nets; i++) {
 		struct sim_net *net = &o->nets[i];
 
+		if (net->is_copy)
+			continue;
 		fab_no_path_fini(&net->no_path);
 		fab_routes_free(net->routes);
+		fab_routes_free(net->after);
 		if (net->has_trees)
 			fab_mcast_result_fini(&net->trees);
 		fab_mft_free(net->mft);

@@ -250,6 +250,7 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"TRAFFIC", &fab_traffic_choices},
 	{"SWITCHES", &fab_sim_switch_choices},
 	{"DROPS", &fab_sim_drop_choices},
+	{"DODGES", &fab_sim_dodge_choices},
 	{"CHOOSERS", &fab_sim_chooser_choices},
 	{"FENCES", &fab_fence_choices},
 	{"ORDERS", &fab_node_order_choices},

@@ -24,15 +24,11 @@
  * Packets that come to a switch at one time choose in the order of its ports, after all
  * other events of that time: equal inputs give equal bytes, whatever the threads.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/rng.h"
 #include "sim/state.h"
-#include "unicast/faults.h"
-#include "unicast/path.h"
 
 /* Outputs that a packet may take, and a number of its own. */
 struct candidates {
@@ -91,106 +87,6 @@ static struct fab_choice choice_at(size_t i)
 
 const struct fab_choices fab_sim_chooser_choices = {
 	.what = "chooser", .n = FAB_COUNT(choosers), .at = choice_at};
-
-/* The dependencies of the arcs of switches: which arcs packets take next. */
-struct waits {
-	uint32_t n_words; /* for the arcs of a switch */
-	uint64_t *next;	  /* [arcs * n_words] bits of the arcs of the switch behind it */
-	uint32_t *n_before; /* [arcs] arcs that wait for it and are left */
-};
-
-/* Has a graph of dependencies a cycle? Arcs for which none waits are removed. */
-static bool has_cycle(const struct fab_fabric *f, struct waits *w)
-{
-	uint32_t n = f->arc_first[f->n_switches], from = 0, to = 0;
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW((size_t)n + 1, uint32_t);
-
-	for (uint32_t a = 0; a < n; a++)
-		if (!w->n_before[a])
-			queue[to++] = a;
-	for (; from < to; from++) {
-		uint32_t a = queue[from], first = f->arc_first[f->arc_peer[a]];
-
-		for (uint32_t i = 0; i < w->n_words; i++)
-			for (uint64_t bits = w->next[(size_t)a * w->n_words + i]; bits;
-			     bits &= bits - 1) {
-				uint32_t b = first + i * SIM_WORD +
-					     (uint32_t)__builtin_ctzll(bits);
-
-				if (!--w->n_before[b])
-					queue[to++] = b;
-			}
-	}
-	return from < n;
-}
-
-/* Add the dependencies of a row of tables, from any switch. */
-static void add_waits(const struct fab_fabric *f, const uint16_t *row, struct waits *w)
-{
-	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint32_t a = f->arc_first[sw] + row[sw], b, peer;
-		uint64_t *bits;
-
-		if (a >= f->arc_first[sw + 1])
-			continue;
-		peer = f->arc_peer[a];
-		b = row[peer];
-		if (b >= f->arc_first[peer + 1] - f->arc_first[peer])
-			continue;
-		bits = &w->next[(size_t)a * w->n_words + b / SIM_WORD];
-		w->n_before[f->arc_first[peer] + b] += !(*bits >> b % SIM_WORD & 1);
-		*bits |= 1ull << b % SIM_WORD;
-	}
-}
-
-int fab_sim_check_escape(const struct fab_sim_problem *problem, struct fab_err *err)
-{
-	const struct fab_routes *r = problem->routes;
-	const struct fab_fabric *f = problem->f;
-	const struct fab_flow_ends *ends = problem->ends;
-	FAB_AUTOFREE bool *has_end = FAB_NEW0(f->n_switches + 1, bool);
-	FAB_AUTOFREE uint64_t *next = NULL;
-	FAB_AUTOFREE uint32_t *n_before = NULL;
-	FAB_AUTOFREE uint32_t *column = NULL;
-	struct waits w = {.n_words = 1};
-	uint32_t last = FAB_NONE;
-
-	for (uint32_t e = 0; e < ends->n; e++)
-		has_end[ends->sw[e]] = true;
-	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint32_t n = f->arc_first[sw + 1] - f->arc_first[sw];
-
-		if (r->n_vls > 1 && n && !has_end[sw] &&
-		    fab_switch_is_live(problem->faults, sw))
-			return fab_fail(
-				err, EINVAL,
-				"adaptive packets cannot escape to these tables of %u lanes, which pairs of hosts have, at switch %.100s without a live host: expected tables of one lane, such as those of updn",
-				r->n_vls, fab_node_name(f, sw));
-		if ((n + SIM_WORD - 1) / SIM_WORD > w.n_words)
-			w.n_words = (n + SIM_WORD - 1) / SIM_WORD;
-	}
-	if (r->n_vls > 1)
-		return 0;
-	w.next = next =
-		FAB_NEW0((size_t)f->arc_first[f->n_switches] * w.n_words + 1, uint64_t);
-	w.n_before = n_before =
-		FAB_NEW0((size_t)f->arc_first[f->n_switches] + 1, uint32_t);
-	column = fab_path_columns(r, ends->n, ends->sw, ends->port);
-	for (uint32_t e = 0; e < ends->n; e++) {
-		uint32_t row = column[e];
-
-		if (row != FAB_NONE && r->column_row)
-			row = r->column_row[row];
-		if (row != FAB_NONE && row != last)
-			add_waits(f, r->next + (size_t)row * f->n_switches, &w);
-		last = row;
-	}
-	if (!has_cycle(f, &w))
-		return 0;
-	return fab_fail(
-		err, EINVAL,
-		"adaptive packets that escape to these tables at any switch can stall: expected tables without a cycle, such as those of updn");
-}
 
 /* The switch over which the detour of a packet leads, as a row of distances: the same at
  * every switch of the way, whatever the threads. */

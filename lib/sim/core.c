@@ -278,7 +278,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 		return rc;
 	s->run = sim_part_run;
 	if (s->one_read && !s->is_fifo && !s->reads_apart && s->all_small &&
-	    host->deliver && !s->drops)
+	    host->deliver && !s->drops && !s->net.problem->failure)
 		s->run = s->n_vls == 1			    ? sim_part_run_plain
 			 : s->n_vls == 2 && params->chooser ? sim_part_run_adaptive
 							    : sim_part_run;
@@ -309,5 +309,6 @@ void sim_fini(struct sim *s)
 		FAB_FREE_ALL(p->trace.v, p->earliest.v, p->deliveries.v, p->batch.v,
 			     p->sorted.v);
 	}
+	sim_failure_fini(s);
 	sim_net_fini(&s->net);
 }

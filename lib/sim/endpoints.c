@@ -113,6 +113,8 @@ static bool find_path(struct sim_part *p, uint32_t e)
 		sl = problem->group_sl ? problem->group_sl[src->target] : 0;
 	} else {
 		src->row = s->net.end_row[src->target];
+		if (s->failure && s->failure->is_noticed[s->net.n_ports + e])
+			return false;
 		if (src->row == FAB_NONE)
 			return false;
 		sl = sim_net_sl(&s->net, e, src->target);
@@ -372,6 +374,8 @@ static void lost(struct sim_part *p, uint32_t id, enum sim_loss why)
 				  .tag = packet.tag};
 
 	(void)why;
+	if (s->failure)
+		sim_failure_lost(p, &packet);
 	if (sim_in_window(s, packet.birth))
 		p->sums.window_in_flight--;
 	if (!(packet.source & SIM_TO_GROUP))
@@ -395,6 +399,15 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 	bool is_trimmed = s->drops && packet->sl & SIM_TRIMMED;
 	bool last = packet->source & SIM_LAST && !is_trimmed;
 
+	if (s->failure && s->failure->stage != SIM_ALL_LIVE &&
+	    s->failure->is_dead[s->net.n_ports + e]) {
+		p->sums.dropped[SIM_DEAD]++;
+		lost(p, id, SIM_DEAD);
+		sim_cell_free(p, id);
+		return;
+	}
+	if (s->failure)
+		sim_failure_delivered(p, packet, time, latency);
 	p->sums.delivered++;
 	p->sums.arrived += packet->size;
 	p->sums.arrived_latency += latency;
@@ -438,6 +451,23 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 		sim_event_at(p, time, SIM_RECEIVED, e, id);
 	else
 		sim_cell_free(p, id);
+}
+
+void sim_endpoint_cut(struct sim_part *p, uint32_t e)
+{
+	struct sim *s = p->sim;
+	struct sim_source *src = &s->source[e];
+
+	if (src->state == SIM_BORN && src->left) { /* the rest is not sent */
+		uint32_t n = (uint32_t)packets_of(s, src->left);
+
+		p->sums.lost += n;
+		sim_growth_of_source(s, e, p->now, -(int32_t)n);
+		sim_growth_of_target(s, src->target, p->now, -(int32_t)n);
+		pull(p, e);
+	}
+	if (src->state != SIM_IDLE)
+		inject_at(p, e, src->birth > p->now ? src->birth : p->now);
 }
 
 const struct sim_host sim_message_host = {

@@ -28,10 +28,10 @@ static const uint64_t READY = 1ull << 63; /* of undecided: its output is known *
 enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe, OUT_ADAPTIVE = 0xfffd };
 
 /* Third step of a head: its output. */
-SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
+SIM_HOT void route(const struct sim_part *p, struct sim_arrival *a)
 {
 	const struct sim *s = p->sim;
-	const struct sim_packet *packet = sim_packet(p, a->packet);
+	struct sim_packet *packet = sim_packet(p, a->packet);
 	const struct sim_port *in = &s->port[a->port];
 	struct sim_copy to;
 	uint32_t out;
@@ -87,8 +87,10 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
 		__builtin_prefetch(&s->net.end_port[packet->target]);
 	}
-	for (ahead = ahead < NEAR ? ahead : NEAR; r->routed < r->head + ahead;)
-		route_ahead(p, &r->v[r->routed++]);
+	/* what dodges is changed by its choice */
+	for (ahead = ahead < NEAR ? ahead : NEAR;
+	     r->routed < r->head + ahead && (SIM_PLAIN || !s->dodges);)
+		route(p, &r->v[r->routed++]);
 	return *a;
 }
 
@@ -174,8 +176,11 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 {
 	struct sim_port *in = &p->sim->port[in_id];
+	struct sim_arrival a = {.port = in_id, .packet = id};
 	struct sim_copy to;
 
+	if (p->sim->failure && sim_is_swallowed(p, &a))
+		return;
 	if (sim_packet(p, id)->source & SIM_TO_GROUP) {
 		sim_group_arrive(p, in_id, id, true);
 		return;
@@ -584,13 +589,20 @@ static void arrive_late(struct sim_part *p, uint32_t id, uint32_t packet)
 	struct sim_arrival a = {.time = p->now, .port = id, .packet = packet};
 
 	if (id < p->sim->net.n_ports) {
-		route_ahead(p, &a);
+		route(p, &a);
 		arrive(p, &a);
 		return;
 	}
 	p->sums.delivered++;
 	p->sim->host.arrived(p, id - p->sim->net.n_ports, packet);
 }
+
+#if SIM_LANES == 0
+void sim_arrive_again(struct sim_part *p, uint32_t in, uint32_t packet)
+{
+	arrive_late(p, in, packet);
+}
+#endif
 
 /* An event of the wheel; those for which nothing waits are not counted. */
 SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
@@ -773,6 +785,10 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 			struct sim_arrival a = take_head(p);
 
 			p->sums.events++;
+			if (!SIM_PLAIN && p->sim->failure && sim_is_swallowed(p, &a))
+				continue;
+			if (!SIM_PLAIN && p->sim->dodges)
+				route(p, &a);
 			arrive(p, &a);
 		}
 		while (!SIM_PLAIN && p->sim->host.is_ordered &&

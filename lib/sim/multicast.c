@@ -164,7 +164,7 @@ uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_
 		     struct sim_copy *to)
 {
 	const struct sim *s = p->sim;
-	const struct sim_packet *packet = sim_packet(p, id);
+	struct sim_packet *packet = sim_packet(p, id);
 	uint32_t n = 0, row;
 
 	if (!(packet->source & SIM_TO_GROUP))

@@ -35,7 +35,7 @@ uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *p
 
 unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to)
 {
-	const struct fab_routes *r = net->problem->routes;
+	const struct fab_routes *r = net->routes;
 
 	if (net->params->spread_vls)
 		return (unsigned)(fab_mix64((uint64_t)from << 32 | to) % net->n_vls);
@@ -241,37 +241,39 @@ static void add_groups(struct sim_net *net)
 	free(all.of.v);
 }
 
+void sim_net_set_levels(struct sim_net *net, const struct fab_routes *r)
+{
+	const struct fab_flow_ends *ends = net->problem->ends;
+	FAB_AUTOFREE uint32_t *sl_row = r->sl ? fab_routes_sl_rows(r) : NULL;
+
+	net->routes = r;
+	net->end_column = fab_path_columns(r, ends->n, ends->sw, ends->port);
+	fab_arena_own(&net->arena, free, net->end_column);
+	for (uint32_t e = 0; e < net->n_ends && sl_row; e++) {
+		uint32_t node = r->f->port_node[ends->port[e]];
+
+		net->end_sl_row[e] =
+			sl_row[node] != FAB_NONE ? sl_row[node] : sl_row[ends->sw[e]];
+	}
+}
+
 /* Rows of the unicast tables that lead to the endpoints, and those of service levels. */
 static void add_tables(struct sim_net *net)
 {
-	const struct fab_flow_ends *ends = net->problem->ends;
 	const struct fab_routes *r = net->problem->routes;
 	struct fab_arena *a = &net->arena;
-	FAB_AUTOFREE uint32_t *sl_row = NULL;
 
-	net->end_row = FAB_ARENA_NEW(a, net->n_ends + 1, uint32_t);
-	net->end_sl_row = FAB_ARENA_NEW(a, net->n_ends + 1, uint32_t);
-	memset(net->end_row, 0xff, net->n_ends * sizeof(*net->end_row));
-	memset(net->end_sl_row, 0xff, net->n_ends * sizeof(*net->end_sl_row));
+	net->end_row = fab_arena_none(a, net->n_ends + 1);
+	net->end_sl_row = fab_arena_none(a, net->n_ends + 1);
 	if (!r)
 		return;
 	net->next = r->next;
-	net->end_column = fab_path_columns(r, ends->n, ends->sw, ends->port);
-	fab_arena_own(a, free, net->end_column);
+	sim_net_set_levels(net, r);
 	for (uint32_t e = 0; e < net->n_ends; e++) {
 		uint32_t c = net->end_column[e];
 
 		if (c != FAB_NONE)
 			net->end_row[e] = r->column_row ? r->column_row[c] : c;
-	}
-	if (!r->sl)
-		return;
-	sl_row = fab_routes_sl_rows(r);
-	for (uint32_t e = 0; e < net->n_ends; e++) {
-		uint32_t node = r->f->port_node[ends->port[e]];
-
-		net->end_sl_row[e] =
-			sl_row[node] != FAB_NONE ? sl_row[node] : sl_row[ends->sw[e]];
 	}
 }
 
@@ -292,6 +294,12 @@ int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 	net->n_table_vls = params->n_vls     ? params->n_vls
 			   : problem->routes ? problem->routes->n_vls
 					     : 1;
+	if (problem->failure && !params->n_vls) { /* lanes of all tables that come */
+		unsigned vls =
+			problem->failure->dodge ? 2 : problem->failure->after->n_vls;
+
+		net->n_table_vls = vls > net->n_table_vls ? vls : net->n_table_vls;
+	}
 	if (params->drop)
 		net->n_table_vls = 1;
 	net->n_vls = params->drop ? 1 + (params->drop == FAB_SIM_TRIM)

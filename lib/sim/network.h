@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The network that packets go through, ready to be looked up: ports, cables, tables and
- * trees. Nothing in it changes in a run.
+ * trees. Nothing in it changes in a run but by sim/failure.c.
  *
  * Ports. A switch has the ports port_first[sw] .. port_first[sw + 1] - 1: one for each
  * arc, in the order of the arcs (so that the entries of tables are ports), then one for
@@ -44,6 +44,8 @@ struct sim_net {
 	unsigned towards_log;
 
 	const uint16_t *next; /* [row * n_switches + sw] of the routes; NULL: none */
+	const struct fab_routes *routes;	 /* of service levels */
+	const struct fab_routes **switch_routes; /* [n_switches] of lanes; NULL: routes */
 	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
 	uint32_t *end_column; /* [n_ends] */
 	uint32_t *end_sl_row; /* [n_ends] row of sl; FAB_NONE: sl_default */
@@ -65,6 +67,8 @@ struct sim_net {
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
 void sim_net_fini(struct sim_net *net);
+/* Take service levels from other tables. O(columns + endpoints). */
+void sim_net_set_levels(struct sim_net *net, const struct fab_routes *routes);
 
 /* Ticks of a byte on a cable << SIM_RATE_SHIFT. O(1). */
 uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
@@ -156,7 +160,8 @@ sim_net_next(const struct sim_net *net, uint32_t row, uint32_t sw)
 static inline __attribute__((always_inline)) unsigned
 sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in, uint32_t out, unsigned sl)
 {
-	const struct fab_routes *r = net->problem->routes;
+	const struct fab_routes *r =
+		net->switch_routes ? net->switch_routes[sw] : net->routes;
 	uint32_t d;
 
 	if (net->n_table_vls == 1)

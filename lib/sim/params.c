@@ -161,14 +161,18 @@ static int check_buffer(const struct fab_sim_problem *problem,
 int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params, struct fab_err *err)
 {
-	unsigned has = problem->routes ? problem->routes->n_vls : 1;
-	unsigned n = params->drop
-			     ? has /* which do not count */
-			     : sim_lanes(params, params->n_vls ? params->n_vls : has);
+	unsigned has = problem->failure && problem->failure->dodge ? 2
+		       : problem->routes ? problem->routes->n_vls
+					 : 1;
+	unsigned n;
 	const uint64_t most_ticks = 1ull << 40;
 	uint32_t header = params->header;
 	uint64_t most;
 
+	if (problem->failure && problem->failure->after->n_vls > has)
+		has = problem->failure->after->n_vls;
+	n = params->drop ? has /* which do not count */
+			 : sim_lanes(params, params->n_vls ? params->n_vls : has);
 	if (problem->groups && params->group_header > header)
 		header = params->group_header;
 	most = (uint64_t)params->mtu + header;
@@ -195,6 +199,12 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		return fab_fail(
 			err, EINVAL,
 			"with adaptive routing packets are not traced, and lanes not spread");
+	if (problem->failure &&
+	    (params->chooser || params->kind->is_fifo || params->drop ||
+	     params->spread_vls || problem->groups || !problem->routes))
+		return fab_fail(
+			err, EINVAL,
+			"parts die under unicast traffic by tables, with switches voq or oq, without drops and with the lanes of the tables");
 	if (params->spread_vls && has > 1)
 		return fab_fail(err, EINVAL,
 				"pairs cannot be spread over lanes: the tables use %u",

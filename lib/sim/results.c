@@ -40,8 +40,9 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 	r->trimmed = sums.trimmed;
 	r->marked = sums.marked;
 	r->unknown_sl = sums.unknown_sl;
-	r->in_flight = r->injected + r->copied - r->delivered - r->unroutable -
-		       r->looped - r->dropped;
+	r->in_flight = r->injected + r->copied - r->delivered;
+	for (unsigned why = 0; why < SIM_LOSSES; why++)
+		r->in_flight -= sums.dropped[why];
 	r->packet_hops = sums.packet_hops;
 	r->events = sums.events;
 	r->backlog = sums.window_born > sums.window_sent
@@ -168,8 +169,8 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 
 void fab_sim_result_fini(struct fab_sim_result *r)
 {
-	FAB_FREE_ALL(r->group, r->cable, r->lane, r->cycle.v, r->trace.v,
-		     r->deliveries.v);
+	FAB_FREE_ALL(r->group, r->cable, r->lane, r->cycle.v, r->trace.v, r->deliveries.v,
+		     r->recovery.moments.v);
 	*r = (struct fab_sim_result){0};
 }
 

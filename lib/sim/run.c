@@ -92,9 +92,11 @@ static uint64_t sum(const struct sim *s, size_t member)
 
 static uint64_t in_flight(const struct sim *s)
 {
-	return SUM(s, injected) + SUM(s, copied) - SUM(s, delivered) -
-	       SUM(s, dropped[SIM_UNROUTABLE]) - SUM(s, dropped[SIM_LOOPED]) -
-	       SUM(s, dropped[SIM_FULL]);
+	uint64_t n = SUM(s, injected) + SUM(s, copied) - SUM(s, delivered);
+
+	for (size_t why = 0; why < SIM_LOSSES; why++)
+		n -= sum(s, offsetof(struct sim_sums, dropped) + why * sizeof(uint64_t));
+	return n;
 }
 
 /* The driver of a run. */
@@ -137,7 +139,7 @@ static void look(struct run *r)
 {
 	struct sim *s = r->s;
 	uint64_t last = 0, left = in_flight(s);
-	bool has_ended = true;
+	bool has_ended = true, is_waiting = left && sim_failure_next(s) != UINT64_MAX;
 
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		has_ended = has_ended && sim_part_is_over(&s->part[i]);
@@ -145,7 +147,9 @@ static void look(struct run *r)
 		if (s->part[i].rc)
 			r->is_over = true;
 	}
-	if (left && (has_ended || (r->now > last && r->now - last >= r->stall))) {
+	has_ended = has_ended && !is_waiting;
+	if (left && !is_waiting &&
+	    (has_ended || (r->now > last && r->now - last >= r->stall))) {
 		r->result->is_stalled = true;
 		r->is_over = true;
 	}
@@ -166,7 +170,14 @@ static void go_on(struct run *r, uint64_t until, uint64_t step)
 
 	step = step < most ? step : most;
 	while (r->now < until && !r->is_over) {
+		uint64_t change = sim_failure_next(r->s);
+
+		if (r->now == change) {
+			sim_failure_step(r->s, r->now);
+			continue;
+		}
 		r->now = until - r->now > step ? r->now + step : until;
+		r->now = r->now < change ? r->now : change;
 		if (r->s->n_parts == 1) {
 			r->s->run(&r->s->part[0], r->now);
 		} else {
@@ -256,6 +267,7 @@ static void run_phases(struct run *r)
 		measure_from(r, plus(0, params->warmup));
 	go_on(r, s->begin, params->warmup / STEPS + 1);
 	s->begin = r->now; /* sooner, if the run has ended */
+	sim_failure_begin(s, r->now);
 	step = params->time ? params->time / STEPS + 1 : 16 * r->idle_latency;
 	r->total = params->time ? s->end : r->total;
 	go_on(r, params->time ? s->end : plus(0, UINT64_MAX), step);
@@ -325,6 +337,8 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 		sim_fini(&s);
 		return rc;
 	}
+	if (problem->failure)
+		sim_failure_init(&s);
 	r.idle_latency = idle_latency(&s);
 	r.stall = params->stall ? params->stall : STALL_LATENCIES * r.idle_latency;
 	r.total = plus(0, params->time) + WARM_MOST * WARM_LATENCIES * r.idle_latency;
@@ -344,6 +358,7 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 		result->is_cut = !is_drained(&r);
 		sim_results(&s, result);
 		sim_growth(&s, r.idle_latency, result);
+		sim_failure_results(&s, result);
 		if (result->in_flight && !s.drops)
 			sim_find_deadlock(&s, result);
 		result->simulate_seconds = fab_now() - begun;

@@ -36,6 +36,7 @@
 #include "mcast/groups.h"
 #include "mcast/route.h"
 #include "mcast/tables.h"
+#include "sim/failure.h"
 #include "traffic/ends.h"
 #include "traffic/messages.h"
 #include "unicast/routes.h"
@@ -103,6 +104,8 @@ struct fab_sim_problem {
 	const struct fab_mft *mft;
 	const uint16_t *mlid;
 	const uint8_t *group_sl; /* NULL: 0 */
+	/* NULL: nothing dies. Unicast by tables, no fifo switches and no drops. */
+	const struct fab_sim_failure *failure;
 };
 
 /* Rule for packets that arrive at a full buffer. */
@@ -251,9 +254,10 @@ struct fab_sim_result {
 	uint32_t n_ends;
 	/*
 	 * Packets of the whole run: born (created) = lost + injected + waiting; injected
-	 * + copied = delivered + in flight + unroutable + looped + dropped. A packet that
-	 * a switch copies n times becomes n (copied: n - 1 more). Packets are created
-	 * with their message, if that is before warmup + time, or when it is sent.
+	 * + copied = delivered + in flight + unroutable + looped + dropped +
+	 * recovery.lost_dead + recovery.lost_down. A packet that a switch copies n times
+	 * becomes n (copied: n - 1 more). Packets are created with their message, if that
+	 * is before warmup + time, or when it is sent.
 	 */
 	uint64_t born, waiting, injected, copied, delivered, in_flight;
 	uint64_t lost;		  /* without a path, at their source */
@@ -301,8 +305,9 @@ struct fab_sim_result {
 	FAB_VEC(struct fab_sim_step) trace; /* by packet: creation, source, start */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
 	uint64_t credit_limited; /* lanes whose buffer is less than rate * round trip */
-	double simulate_seconds; /* CPU-independent clock; not for equal bytes */
-	size_t bytes;		 /* of memory */
+	struct fab_sim_recovery recovery; /* problem.failure */
+	double simulate_seconds;	  /* CPU-independent clock; not for equal bytes */
+	size_t bytes;			  /* of memory */
 };
 
 enum fab_sim_cause_kind { FAB_SIM_LOAD, FAB_SIM_CONTENTION, FAB_SIM_CREDITS };

@@ -208,6 +208,7 @@ enum sim_loss {
 	SIM_UNROUTABLE, /* no path, or a dead cable */
 	SIM_DOWN,	/* a cable that is down for a time */
 	SIM_FULL,	/* no room in a buffer */
+	SIM_DEAD,	/* in what has died, or sent to it unknowingly */
 	SIM_LOSSES
 };
 
@@ -222,6 +223,7 @@ struct sim_sums {
 	uint64_t arrived;			   /* bytes, ever: for the warm-up */
 	uint64_t arrived_latency;
 	uint64_t n_latency, latency, hops, n_wait, wait, n_message, message;
+	uint64_t lost_live, dodged; /* sim/failure.h */
 	uint32_t hops_max;
 };
 
@@ -316,9 +318,39 @@ struct sim_part {
 	FAB_VEC(struct fab_sim_step) trace;
 	FAB_VEC(uint64_t) earliest; /* births of the first packets: sim/trace.c */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
+	FAB_VEC(struct fab_sim_moment) moment; /* sim/failure.c */
+	uint64_t last_loss;
 	FAB_VEC(uint64_t) batch, sorted; /* events of one time: what << 32 | item */
 	int rc;				 /* it stops; of a message that is refused */
 	struct fab_err err;
+};
+
+/* A switch whose table changes, when that many blocks have been written. */
+struct sim_change {
+	uint32_t sw;
+	uint64_t blocks;
+};
+
+enum sim_stage { SIM_ALL_LIVE, SIM_FAILED, SIM_NOTICED, SIM_RECOVERED };
+
+/* Parts that die: sim/failure.c. Steps change it between windows. */
+struct sim_failure {
+	const struct fab_sim_failure *plan;
+	enum sim_stage stage;
+	uint64_t begin; /* of the measured time; UINT64_MAX: not yet */
+	uint64_t first_table, last_table;
+	bool *is_dead;	  /* [n_all] the cable of a port dies */
+	bool *is_noticed; /* [n_all] it is known to be down */
+	bool *end_is_cut; /* [n_ends] */
+	/* Own tables: a row for each pair of rows before and after, n_copies times, as
+	 * packets have met dead leaves. */
+	uint16_t *next;
+	uint32_t n_rows, n_copies, *before, *after; /* after FAB_NONE: no path */
+	struct sim_change *change;
+	uint32_t n_changes, n_changed;
+	uint64_t blocks;
+	struct fab_local_steps *steps;
+	uint32_t met[2], n_met; /* leaves that die */
 };
 
 /* A port as it is without bounds on buffers. */
@@ -364,6 +396,9 @@ struct sim {
 	uint32_t n_parts;
 	struct sim_part *part;
 	uint32_t *end_part; /* [n_ends] */
+
+	struct sim_failure *failure; /* NULL: nothing dies */
+	bool dodges;
 
 	/* Full buffers lose packets (params->drop): lane.credits is the room in bytes of
 	 * the output's own queue, lane 1 that of headers. */
@@ -452,6 +487,27 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in, uint32_t packet,
 			   struct sim_copy *to);
 /* Note that a packet waits, after SIM_LATER. */
 void sim_wait(struct sim_part *p, uint64_t which);
+
+/* sim/failure.c: after sim_init(); the measured time begins; time of the next step,
+ * UINT64_MAX: none; do it, when all parts have come to its time. */
+void sim_failure_init(struct sim *s);
+void sim_failure_fini(struct sim *s);
+void sim_failure_begin(struct sim *s, uint64_t now);
+uint64_t sim_failure_next(const struct sim *s);
+void sim_failure_step(struct sim *s, uint64_t now);
+/* Does a head arrive by a dead cable? Then its packet is lost. */
+bool sim_is_swallowed(struct sim_part *p, const struct sim_arrival *a);
+void sim_failure_delivered(struct sim_part *p, const struct sim_packet *packet,
+			   uint64_t time, uint64_t latency);
+void sim_failure_lost(struct sim_part *p, const struct sim_packet *packet);
+void sim_failure_results(const struct sim *s, struct fab_sim_result *r);
+/* sim/engine.c: a packet that has waited for an output chooses again. */
+void sim_arrive_again(struct sim_part *p, uint32_t in, uint32_t packet);
+/* sim/endpoints.c: an endpoint learns that it is cut off. */
+void sim_endpoint_cut(struct sim_part *p, uint32_t e);
+/* sim/dodge.c: sim_look_up() where switches dodge. */
+bool sim_dodge(const struct sim *s, uint32_t sw, uint32_t in, struct sim_packet *packet,
+	       struct sim_copy *to);
 
 /* sim/trace.c: is a packet created at `birth` that is sent now to be traced? O(log
  * traced). */
@@ -940,7 +996,7 @@ SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsi
 /* The output of a packet to an endpoint at a switch by its table, whether the cable is
  * live or not; false: none. */
 SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
-			 const struct sim_packet *packet, struct sim_copy *to)
+			 struct sim_packet *packet, struct sim_copy *to)
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
@@ -951,6 +1007,8 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 	uint32_t out = entry ^ ((entry ^ last) & here);
 	uint32_t most = sw->n_arcs + ((uint32_t)(sw->n_ports - sw->n_arcs) & here);
 
+	if (!SIM_PLAIN && s->dodges)
+		return sim_dodge(s, id, in, packet, to);
 	to->vl = 0;
 	to->out = out;
 	if (out >= most)

@@ -137,3 +137,41 @@ int fab_local_reroute_all(const struct fab_kfat *kfat, const struct fab_faults *
 uint32_t fab_local_reroute_list(const struct fab_kfat *kfat,
 				const struct fab_faults *known, uint32_t line,
 				uint32_t coord, uint32_t *leaf);
+
+/*
+ * The steps of one packet, for simulators: one that meets a dead leaf switch, or has met
+ * some. Phases 0 and 2 are rows, 1 and 3 columns, on lanes 0 and 1; -1: at its source.
+ */
+struct fab_local_steps;
+/* NULL: not a kfat of two dimensions whose lines have one level of switches. kfat and
+ * faults are borrowed; the caller frees. O(lines * leaves of a line). */
+struct fab_local_steps *fab_local_steps_new(const struct fab_kfat *kfat,
+					    const struct fab_faults *known,
+					    enum fab_reroute_method method);
+void fab_local_steps_free(struct fab_local_steps *steps);
+/* Of a packet that has met met[n_met <= FAB_LOCAL_REROUTE_BURST_MAX] dead leaves. */
+struct fab_local_packet {
+	uint32_t to; /* leaf */
+	const uint32_t *met;
+	uint32_t n_met;
+};
+/* In a line, come from leaf `from` by `phase`, of a packet whose entry leads to a dead
+ * leaf or that has met one before: the leaf to which the line's switch hands it;
+ * FAB_NONE: none. O(leaves of a line^2). */
+uint32_t fab_local_steps_line(const struct fab_local_steps *steps,
+			      const struct fab_local_packet *packet, uint32_t line,
+			      uint32_t from, int phase);
+/* At a leaf, come by `phase`, after it has met a dead one: the line by which it goes on;
+ * FAB_NONE: none. O(leaves of a line^2). */
+uint32_t fab_local_steps_leaf(const struct fab_local_steps *steps,
+			      const struct fab_local_packet *packet, uint32_t leaf,
+			      int phase);
+/* The phase after `phase` along dimension `dim`; above FAB_LOCAL_PHASE_LAST: none. O(1).
+ */
+enum { FAB_LOCAL_PHASE_LAST = 3 };
+static inline int fab_local_phase(int phase, int dim)
+{
+	int next = phase + 1;
+
+	return (next & 1) == dim ? next : next + 1;
+}

@@ -396,7 +396,7 @@ const struct fab_unicast_engine fab_unicast_vtftr = {
 	.route = route_vtftr,
 };
 
-enum { LAST_PHASE = 3, LEGS_MAX = 4 };
+enum { LAST_PHASE = FAB_LOCAL_PHASE_LAST, LEGS_MAX = 4 };
 
 /* A packet in flight. Phase 0 and 2 are rows, 1 and 3 columns, on lanes 0 and 1. */
 struct packet {
@@ -415,13 +415,6 @@ static bool is_in(const uint32_t *set, uint32_t n, uint32_t leaf)
 	return false;
 }
 
-static int next_phase(int phase, int dim)
-{
-	int next = phase + 1;
-
-	return (next & 1) == dim ? next : next + 1;
-}
-
 /* Can the packet at a leaf, come by `phase`, arrive in n_segments, by the known faults?
  */
 static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_segments)
@@ -431,7 +424,7 @@ static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_
 	if (leaf == p->to)
 		return true;
 	for (int dim = 0; dim < 2 && n_segments; dim++) {
-		int next = next_phase(phase, dim);
+		int next = fab_local_phase(phase, dim);
 		uint32_t line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
 
 		if (next > LAST_PHASE || line == FAB_NONE)
@@ -484,7 +477,7 @@ static bool choose_line(const struct packet *p, uint32_t leaf, int phase, uint32
 	for (unsigned n_segments = 0; n_segments < LEGS_MAX; n_segments++)
 		for (int dim = 0; dim < 2; dim++) {
 			*line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
-			*next = next_phase(phase, dim);
+			*next = fab_local_phase(phase, dim);
 			if (*line == FAB_NONE || *next > LAST_PHASE)
 				continue;
 			for (uint32_t c = 0; c < k->dims[dim]; c++) {
@@ -565,6 +558,22 @@ uint32_t fab_local_reroute_list(const struct fab_kfat *k, const struct fab_fault
 	return n;
 }
 
+/* The first leaf in the list of a line's entry towards a coordinate that is not known to
+ * be dead by now; FAB_NONE: none. */
+static uint32_t first_listed(const struct packet *p, uint32_t line, uint32_t coord)
+{
+	const struct fab_kfat *k = p->segments->k;
+
+	for (uint32_t c = 0; c < k->dims[k->line_dim[line]]; c++) {
+		uint32_t by = fab_segments_leaf(p->segments, line, c);
+
+		if (is_listed(k, p->is_clean, line, coord, by) &&
+		    !is_in(p->dead, p->n_dead, by))
+			return by;
+	}
+	return FAB_NONE;
+}
+
 /*
  * The line's switch finds the leaf `dead` dead: it hands the packet to the first leaf in
  * the list of its entry; from there it goes by the other dimension first, and then
@@ -577,16 +586,9 @@ static uint32_t reroute_by_lists(const struct packet *p, uint32_t line, uint32_t
 	uint32_t n_segments = 0;
 
 	for (;;) {
-		uint32_t dim = k->line_dim[line], to = FAB_NONE, next;
-		uint32_t coord = fab_kfat_coord(k, dead, dim);
+		uint32_t dim = k->line_dim[line], next;
+		uint32_t to = first_listed(p, line, fab_kfat_coord(k, dead, dim));
 
-		for (uint32_t c = 0; c < k->dims[dim] && to == FAB_NONE; c++) {
-			uint32_t by = fab_segments_leaf(p->segments, line, c);
-
-			if (is_listed(k, p->is_clean, line, coord, by) &&
-			    !is_in(p->dead, p->n_dead, by))
-				to = by;
-		}
 		for (dead = FAB_NONE; dead == FAB_NONE;) {
 			if (to == FAB_NONE)
 				return FAB_NONE;
@@ -595,7 +597,7 @@ static uint32_t reroute_by_lists(const struct packet *p, uint32_t line, uint32_t
 				return n_segments;
 			dim = !dim;
 			line = k->line_of[(size_t)to * 2 + dim];
-			phase = next_phase(phase, (int)dim);
+			phase = fab_local_phase(phase, (int)dim);
 			if (phase > LAST_PHASE)
 				return FAB_NONE;
 			next = fab_segments_leaf(p->segments, line,
@@ -618,7 +620,7 @@ static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *lea
 		int dim = fab_kfat_coord(k, leaf[segment], 0) ==
 			  fab_kfat_coord(k, leaf[segment + 1], 0);
 
-		phase = next_phase(phase, dim);
+		phase = fab_local_phase(phase, dim);
 		line = k->line_of[(size_t)leaf[segment] * 2 + (uint32_t)dim];
 	}
 	p->to = leaf[n];
@@ -725,4 +727,74 @@ int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *kno
 	run(k, known, &segments, r, is_clean, burst, n_threads, out);
 	fab_segments_fini(&segments);
 	return 0;
+}
+
+struct fab_local_steps {
+	struct fab_segments segments;
+	bool *is_clean; /* of lists; NULL: search */
+};
+
+struct fab_local_steps *fab_local_steps_new(const struct fab_kfat *k,
+					    const struct fab_faults *known,
+					    enum fab_reroute_method method)
+{
+	struct fab_local_steps *s;
+
+	if (!k || k->n_dims != 2 || k->has_deep_lines)
+		return NULL;
+	s = FAB_NEW0(1, struct fab_local_steps);
+	fab_segments_init(&s->segments, k, known);
+	s->is_clean = method == FAB_REROUTE_LISTS ? find_clean(k, known) : NULL;
+	return s;
+}
+
+void fab_local_steps_free(struct fab_local_steps *s)
+{
+	if (!s)
+		return;
+	fab_segments_fini(&s->segments);
+	FAB_FREE_ALL(s->is_clean, s);
+}
+
+static struct packet packet_of(const struct fab_local_steps *s,
+			       const struct fab_local_packet *packet)
+{
+	struct packet p = {.segments = &s->segments,
+			   .is_clean = s->is_clean,
+			   .to = packet->to,
+			   .n_dead = packet->n_met,
+			   .n_met = packet->n_met};
+
+	memcpy(p.dead, packet->met, packet->n_met * sizeof(*p.dead));
+	memcpy(p.met, packet->met, packet->n_met * sizeof(*p.met));
+	return p;
+}
+
+uint32_t fab_local_steps_line(const struct fab_local_steps *s,
+			      const struct fab_local_packet *packet, uint32_t line,
+			      uint32_t from, int phase)
+{
+	const struct packet p = packet_of(s, packet);
+	uint32_t coord, straight;
+
+	if (!s->is_clean)
+		return leave_line(&p, line, from, phase);
+	coord = fab_kfat_coord(s->segments.k, p.to, s->segments.k->line_dim[line]);
+	straight = fab_segments_leaf(&s->segments, line, coord);
+	return straight != FAB_NONE && !is_in(p.dead, p.n_dead, straight)
+		       ? straight
+		       : first_listed(&p, line, coord);
+}
+
+uint32_t fab_local_steps_leaf(const struct fab_local_steps *s,
+			      const struct fab_local_packet *packet, uint32_t leaf,
+			      int phase)
+{
+	const struct packet p = packet_of(s, packet);
+	uint32_t line;
+	int next;
+
+	if (s->is_clean)
+		return s->segments.k->line_of[(size_t)leaf * 2 + !(phase & 1)];
+	return choose_line(&p, leaf, phase, &line, &next) ? line : FAB_NONE;
 }

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --fail-at: parts die under load, and how the fabric recovers. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "fabric_sim.h"
+
+/* Recovery by one algorithm with one sort of dodging. */
+struct recovery {
+	const struct sim_net *net;
+	const struct fab_sim_point *point;
+	const char *algorithm, *dodge;
+	struct fab_names failed;
+	uint64_t lost, lost_dead, lost_down, no_path, looped, dodged, switches, blocks,
+		cut;
+	uint64_t in_flight, delivered, has_cycle, mixed_has_cycle, stalled, deadlock;
+	double noticed, first_table, last_table, last_loss, recovered; /* printed; NaN */
+	double before, peak, in_the_end, completion;
+};
+
+struct moment {
+	const char *algorithm, *dodge;
+	double time, accepted, mean, most;
+	uint64_t lost;
+};
+
+struct outcome {
+	struct sim_outcome sim; /* first */
+	struct recovery *rows;
+	size_t n;
+	struct moment *moments;
+	size_t n_moments;
+};
+
+/* A printed time; UINT64_MAX: not within the run. */
+static double time_of(const struct sim_params *p, uint64_t ticks)
+{
+	return ticks == UINT64_MAX ? (double)NAN : (double)ticks / p->unit;
+}
+
+static double after(const struct sim_params *p, const struct fab_sim_recovery *r,
+		    uint64_t ticks)
+{
+	return time_of(p, ticks == UINT64_MAX ? ticks : ticks - r->failed);
+}
+
+/* Do tables alone have a cycle? */
+static bool has_cycle(const struct sim_outcome *o, const struct fab_routes *routes)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = o->p->run.threads};
+	struct fab_analysis j;
+	struct fab_err err;
+	bool has = false;
+
+	if (!fab_analyse(routes, &options, &j, &err)) {
+		has = j.cycle_channels;
+		fab_analysis_fini(&j);
+	}
+	return has;
+}
+
+static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
+		     struct fab_names failed, struct recovery *row)
+{
+	const struct sim_params *p = o->p;
+	const struct sim_net *net = &o->nets[x->net];
+	const struct fab_sim_result *r = &x->first;
+	const struct fab_sim_recovery *c = &r->recovery;
+
+	*row = (struct recovery){
+		.net = net,
+		.point = x,
+		.algorithm = net->algorithm,
+		.dodge = fab_sim_dodge_choices.at(net->failure.dodge).form,
+		.failed = failed,
+		.lost = c->lost_live,
+		.lost_dead = c->lost_dead,
+		.lost_down = c->lost_down,
+		.no_path = r->unroutable + r->lost,
+		.looped = r->looped,
+		.dodged = c->dodged,
+		.switches = c->switches,
+		.blocks = c->blocks,
+		.cut = c->cut_ends,
+		.in_flight = r->in_flight,
+		.delivered = r->delivered,
+		.has_cycle = !net->failure.dodge &&
+			     (has_cycle(o, net->routes) || has_cycle(o, net->after)),
+		.mixed_has_cycle = fab_sim_mixed_has_cycle(&net->problem),
+		.stalled = r->is_stalled,
+		.deadlock = r->is_deadlocked,
+		.noticed = NAN,
+		.first_table = NAN,
+		.last_table = NAN,
+		.last_loss = NAN,
+		.recovered = NAN,
+		.before = c->latency_before / p->unit,
+		.peak = c->latency_peak / p->unit,
+		.in_the_end = c->latency_after / p->unit,
+		.completion = x->sum.completion};
+	if (!c->has_failed)
+		return;
+	row->noticed = after(p, c, c->noticed);
+	row->first_table = after(p, c, c->first_table);
+	row->last_table = after(p, c, c->last_table);
+	row->last_loss = c->lost_live ? after(p, c, c->last_loss) : (double)NAN;
+	row->recovered = time_of(p, c->recovered);
+}
+
+static void make_moments(struct outcome *x)
+{
+	const struct sim_outcome *o = &x->sim;
+	double hosts = 0; /* bytes of an interval that the hosts' cables carry */
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++)
+		n += x->rows[i].point->first.recovery.moments.n;
+	x->moments = FAB_ARENA_NEW(o->arena, n + 1, struct moment);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct fab_sim_result *s = &x->rows[i].point->first;
+		const struct fab_sim_recovery *r = &s->recovery;
+
+		/* the measured time has such shares as a whole */
+		hosts = s->accepted > 0 && s->time
+				? (double)s->accepted_bytes / s->accepted /
+					  (double)s->time * (double)r->interval
+				: 0;
+		for (size_t k = 0; k < r->moments.n; k++) {
+			const struct fab_sim_moment *m = &r->moments.v[k];
+
+			x->moments[x->n_moments++] = (struct moment){
+				.algorithm = x->rows[i].algorithm,
+				.dodge = x->rows[i].dodge,
+				.time = time_of(o->p, (k + 1) * r->interval),
+				.accepted = hosts > 0 ? (double)m->bytes / hosts
+						      : (double)NAN,
+				.mean = m->packets
+						? (double)m->latency_sum /
+							  (double)m->packets / o->p->unit
+						: (double)NAN,
+				.most = m->packets ? (double)m->latency_most / o->p->unit
+						   : (double)NAN,
+				.lost = m->lost};
+		}
+	}
+}
+
+/* Times of the failure, in ticks, for each net: with each sort of dodging. */
+static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_err *err)
+{
+	size_t n_dodges = p->dodges.of.n ? p->dodges.of.n : 1, n = o->n_nets;
+	uint32_t n_leaves = 0;
+
+	if (!o->dead->named.n)
+		return fab_fail(
+			err, EINVAL,
+			"--fail-at: nothing is named that dies (--fail, --fail-link, --fail-file, --random)");
+	if (n * n_dodges > SIM_MAX_NETS)
+		return fab_fail(err, EINVAL,
+				"--dodge: %zu algorithms of %zu sorts are more than %d",
+				n, n_dodges, SIM_MAX_NETS);
+	for (size_t i = 0; i < o->dead->named.n; i++)
+		n_leaves += !o->dead->named.v[i].is_cable && o->kfat &&
+			    o->kfat->leaf_of[o->dead->named.v[i].id] != FAB_NONE;
+	for (size_t i = n; i--;)
+		for (size_t k = n_dodges; k--;) {
+			struct sim_net *net = &o->nets[i * n_dodges + k];
+			uint32_t row = p->dodges.of.n ? p->dodges.of.v[k].row : 0;
+
+			if (row && (!o->kfat || o->kfat->n_dims != 2 ||
+				    o->kfat->has_deep_lines || n_leaves > 2 ||
+				    n_leaves < o->dead->named.n ||
+				    (o->nets[i].engine != &fab_unicast_vtftr &&
+				     o->nets[i].engine != &fab_unicast_xy)))
+				return fab_fail(
+					err, EINVAL,
+					"--dodge=%s: expected one or two dead leaf switches of a kfat of two dimensions with one level of switches in its lines, and algorithm vtftr or xy",
+					fab_sim_dodge_choices.at(row).form);
+			if (net != &o->nets[i]) {
+				*net = o->nets[i];
+				net->is_copy = true;
+			}
+			net->failure =
+				(struct fab_sim_failure){.dead = o->dead,
+							 .after = net->after,
+							 .kfat = o->kfat,
+							 .dodge = (enum fab_sim_dodge)row,
+							 .at = p->fail_at,
+							 .detection = p->detection,
+							 .trap = p->trap,
+							 .computation = p->computation,
+							 .block = p->block,
+							 .interval = p->interval};
+			net->problem.failure = &net->failure;
+		}
+	o->n_nets = n * n_dodges;
+	/* the first one keeps what all copies have */
+	for (size_t i = 0; i < o->n_nets; i++)
+		o->nets[i].is_copy = i % n_dodges != 0;
+	return 0;
+}
+
+static int solve(struct fab_work *w, struct fab_err *err)
+{
+	struct sim_params *p = w->params;
+	struct outcome *x = w->outcome;
+	struct sim_outcome *o = &x->sim;
+	bool fails = false;
+	struct fab_names failed;
+	int rc = sim_set_up(w, err);
+
+	if (!rc)
+		rc = set_up(p, o, err);
+	if (!rc)
+		rc = sim_simulate(w, err);
+	if (rc)
+		return rc;
+	failed = sim_failed_names(o);
+	x->rows = FAB_ARENA_NEW(o->arena, o->points.of.n + 1, struct recovery);
+	for (size_t i = 0; i < o->points.of.n; i++) {
+		struct recovery *row = &x->rows[x->n++];
+
+		make_row(o, &o->points.of.v[i], failed, row);
+		fails |= row->stalled || row->deadlock || row->mixed_has_cycle ||
+			 isnan(row->recovered);
+	}
+	make_moments(x);
+	return p->check && fails ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static const char *lost_text(const struct sim_outcome *o, const struct recovery *x)
+{
+	char n[FAB_HUMAN_BYTES];
+
+	if (!x->lost)
+		return "no packet of live hosts is lost";
+	return fab_arena_format(
+		o->arena, "%s packet%s of live hosts %s lost, the last %s later",
+		fab_human_count(x->lost, n), x->lost == 1 ? "" : "s",
+		x->lost == 1 ? "is" : "are", sim_time_text(o, x->last_loss));
+}
+
+static void say(struct fab_report *r, const struct sim_outcome *o,
+		const struct recovery *x)
+{
+	const struct fab_sim_recovery *c = &x->point->first.recovery;
+	bool is_calm = !(x->peak > 1.1 * x->before);
+	const char *latency = "";
+
+	if (!c->has_failed) {
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%s: it was over before anything died.", x->algorithm);
+		return;
+	}
+	if (isfinite(x->before) && isfinite(x->peak))
+		latency = fab_arena_format(
+			o->arena, "; the mean latency %s %s (%s before%s)",
+			is_calm ? "stays at" : "rises to", sim_time_text(o, x->peak),
+			sim_time_text(o, x->before),
+			x->in_the_end > 1.1 * x->before
+				? fab_arena_format(o->arena, ", %s in the end",
+						   sim_time_text(o, x->in_the_end))
+				: "");
+	fab_report_answer(
+		r, isnan(x->recovered) ? FAB_TONE_WARN : FAB_TONE_PLAIN,
+		"%s, %s: %s%s; %s.", x->algorithm,
+		x->net->failure.dodge
+			? fab_arena_format(o->arena, "dodging by %s", x->dodge)
+			: "no dodging",
+		lost_text(o, x), latency,
+		isfinite(x->recovered)
+			? fab_arena_format(o->arena, "recovered after %s",
+					   sim_time_text(o, x->recovered))
+			: "it does not recover in the measured time, or that cannot be seen (--time, --fail-at)");
+	if (x->stalled || x->deadlock)
+		fab_report_answer(r, FAB_TONE_BAD, "%s, %s: %s.", x->algorithm, x->dodge,
+				  x->deadlock ? "packets can never move again"
+					      : "nothing moved any more");
+	if (x->mixed_has_cycle)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%s: %s, packets can wait for each other in a circle; %s.",
+			x->algorithm,
+			x->has_cycle
+				? "by the tables before or after alone"
+				: "while some switches have the old table and others the new one",
+			x->stalled || x->deadlock ? "here they do" : "here none did");
+	if (isnan(x->last_table))
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%s: the tables were not all changed in the simulated time.",
+			x->algorithm);
+}
+
+#define AT(member) FAB_AT(struct recovery, member)
+static const struct fab_column columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm, before and after", 0, AT(algorithm)},
+	{"dodge", FAB_TEXT, "local dodging, as in --dodge", 0, AT(dodge)},
+	{"failed", FAB_NAMES, "what dies, switches by name, links as NAME:PORT",
+	 FAB_COL_EXTRA, AT(failed)},
+	{"lost", FAB_UINT, "packets lost from and to hosts that are not cut off", 0,
+	 AT(lost)},
+	{"lost_dead", FAB_UINT,
+	 "packets lost in what died, or sent to it before the neighbours knew, all hosts",
+	 FAB_COL_EXTRA, AT(lost_dead)},
+	{"lost_down", FAB_UINT, "packets dropped at ports known to be down, all hosts",
+	 FAB_COL_EXTRA, AT(lost_down)},
+	{"no_path", FAB_UINT,
+	 "packets without an entry, or not sent for want of a path, all hosts",
+	 FAB_COL_EXTRA, AT(no_path)},
+	{"looped", FAB_UINT, "packets dropped after 64 hops",
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(looped)},
+	{"dodged", FAB_UINT, "packets that arrived by local dodging", 0, AT(dodged)},
+	{"last_loss_ns", FAB_REAL,
+	 "from the failure to the last of lost, ns (flit times by flit); null: none",
+	 FAB_COL_EXACT, AT(last_loss)},
+	{"recovered_ns", FAB_REAL,
+	 "from the failure until nothing is lost any more, and no interval has a mean latency 10 % above the highest before, or latency_after_ns; null: not in the measured time",
+	 FAB_COL_EXACT, AT(recovered)},
+	{"latency_before_ns", FAB_REAL, "mean of the time before", FAB_COL_EXACT,
+	 AT(before)},
+	{"latency_peak_ns", FAB_REAL, "highest mean of an interval after", FAB_COL_EXACT,
+	 AT(peak)},
+	{"latency_after_ns", FAB_REAL,
+	 "mean of the last fifth of the time; null: tables still change there",
+	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(in_the_end)},
+	{"noticed_ns", FAB_REAL, "from the failure until neighbours know",
+	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(noticed)},
+	{"first_table_ns", FAB_REAL, "until the first switch has its new table",
+	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(first_table)},
+	{"last_table_ns", FAB_REAL, "until all have; null: not in the simulated time",
+	 FAB_COL_EXACT, AT(last_table)},
+	{"switches", FAB_UINT, "switches whose table changes", FAB_COL_EXTRA,
+	 AT(switches)},
+	{"blocks", FAB_UINT, "blocks of 64 entries that change", FAB_COL_EXTRA,
+	 AT(blocks)},
+	{"hosts_cut_off", FAB_UINT, "host ports that die with it", FAB_COL_EXTRA,
+	 AT(cut)},
+	{"delivered", FAB_UINT, "packets that arrived, all of the run", FAB_COL_EXTRA,
+	 AT(delivered)},
+	{"in_flight", FAB_UINT, "packets in the network at the end", FAB_COL_EXTRA,
+	 AT(in_flight)},
+	{"completion_ns", FAB_REAL,
+	 "when the last message of finite traffic has arrived; null: endless, or not all",
+	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(completion)},
+	{"mixed_cycle", FAB_BOOL,
+	 "packets can wait for each other in a circle while old and new tables are mixed",
+	 FAB_COL_BAD_IF_ANY, AT(mixed_has_cycle)},
+	{"tables_cycle", FAB_BOOL, "by the tables before or after alone", FAB_COL_EXTRA,
+	 AT(has_cycle)},
+	{"stalled", FAB_BOOL, "nothing moved for as long as --set stall says",
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(stalled)},
+	{"deadlock", FAB_BOOL, "packets were seen that can never move again",
+	 FAB_COL_BAD_IF_ANY, AT(deadlock)},
+};
+#undef AT
+
+#define AT(member) FAB_AT(struct moment, member)
+static const struct fab_column moment_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"dodge", FAB_TEXT, "local dodging", 0, AT(dodge)},
+	{"time_ns", FAB_REAL, "end of the interval, of the measured time", FAB_COL_EXACT,
+	 AT(time)},
+	{"accepted", FAB_REAL, "what arrived, share of the hosts' cables", 0,
+	 AT(accepted)},
+	{"latency_mean_ns", FAB_REAL, "mean latency of what arrived; null: nothing",
+	 FAB_COL_EXACT, AT(mean)},
+	{"latency_max_ns", FAB_REAL, "the longest", FAB_COL_EXACT, AT(most)},
+	{"lost", FAB_UINT, "packets lost of live hosts", 0, AT(lost)},
+};
+#undef AT
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct outcome *x = w->outcome;
+	const struct sim_outcome *o = &x->sim;
+
+	for (size_t i = 0; i < x->n; i++)
+		say(r, o, &x->rows[i]);
+	sim_say_notes(r, o);
+	sim_print_parameters(r, o);
+	fab_report_table(r, "recoveries", "Recovery", w->columns.v, w->columns.n, x->rows,
+			 sizeof(*x->rows), x->n);
+	if (fab_report_how(r)->format != FAB_FORMAT_TABLE)
+		fab_report_table(r, "moments", "Moments", moment_columns,
+				 FAB_COUNT(moment_columns), x->moments,
+				 sizeof(*x->moments), x->n_moments);
+}
+
+/* Mean latency over time. */
+static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct outcome *x = w->outcome;
+	const struct sim_outcome *o = &x->sim;
+	struct fab_plot_series *series =
+		FAB_ARENA_NEW(o->arena, x->n + 1, struct fab_plot_series);
+	double *at = FAB_ARENA_NEW(o->arena, 2 * x->n_moments + 1, double);
+	double *mean = at + x->n_moments;
+	bool by_flit = o->p->tick == SIM_TICK_FLIT;
+	struct fab_picture picture;
+	size_t from = 0;
+
+	(void)err;
+	for (size_t i = 0; i < x->n_moments; i++) {
+		at[i] = x->moments[i].time;
+		mean[i] = x->moments[i].mean;
+	}
+	for (size_t i = 0; i < x->n; i++) {
+		size_t n = x->rows[i].point->first.recovery.moments.n;
+
+		series[i] = (struct fab_plot_series){
+			fab_arena_format(o->arena, "%s, %s", x->rows[i].algorithm,
+					 x->rows[i].dodge),
+			at + from, mean + from, n};
+		from += n;
+	}
+	picture = fab_cli_picture(w, &o->p->plot, "Latency while parts die", "");
+	fab_curves_write(out, &picture,
+			 (const struct fab_curves[]){
+				 {.x_label = by_flit ? "measured time, flit times"
+						     : "measured time, ns",
+				  .y_label = by_flit ? "mean latency, flit times"
+						     : "mean latency, ns",
+				  .from_zero = true,
+				  .series = series,
+				  .n = x->n}},
+			 1);
+	return 0;
+}
+
+static void draw(struct fab_drawing *d, const struct fab_work *w)
+{
+	fab_cli_mark_faults(d, w->f, ((const struct outcome *)w->outcome)->sim.dead);
+}
+
+static const struct fab_task_file files[] = {{"plot", write_plot}, {0}};
+
+const struct fab_task sim_failure_task = {
+	.primary = "recoveries",
+	FAB_TASK_COLUMNS(columns),
+	.outcome_bytes = sizeof(struct outcome),
+	.solve = solve,
+	.files = files,
+	.report = report,
+	.draw = draw,
+	.fini = sim_outcome_fini,
+};
