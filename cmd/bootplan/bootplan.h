@@ -69,6 +69,8 @@ struct bootplan_params {
 	const char *loaded;
 	enum fab_plan_model model;
 	double target_seconds;
+	FAB_VEC(const char *) images; /* of --image */
+	bool has_model;
 	const char *prices;
 	bool check;
 	const char *mapping_out, *dot_out;
@@ -155,7 +157,12 @@ struct bootplan_outcome {
 	FAB_VEC(struct bootplan_method) methods;
 	struct bootplan_costs costs;
 	bool has_broken_tree; /* with --verify */
-	uint32_t *second_of;  /* [n_nodes] second interfaces; NULL: not asked for */
+	/* --image, NULL: not given; image_of[n_nodes], FAB_NONE: in no group */
+	struct fab_image *images;
+	uint32_t n_images, *image_of;
+	uint64_t least_image, rest_bytes; /* smallest image; that of nodes in no group */
+	double *image_seconds; /* [n_images + 1] the last one: in no group; NULL */
+	uint32_t *second_of;   /* [n_nodes] second interfaces; NULL: not asked for */
 	struct fab_seconds seconds;
 	struct fab_subnets subnets; /* --network or --networks */
 	struct bootplan_exported exported;

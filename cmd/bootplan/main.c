@@ -20,6 +20,19 @@ static int check_params(const char *arg, struct fab_err *err)
 	return fab_boot_template_check(arg, true, err);
 }
 
+static int check_image(const char *arg, struct fab_err *err)
+{
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
+	struct fab_image image;
+	int rc = fab_image_parse(arg, &memory, &image, err);
+
+	if (!rc && image.kernel)
+		rc = fab_boot_template_check(image.kernel, false, err);
+	if (!rc && image.initrd)
+		rc = fab_boot_template_check(image.initrd, false, err);
+	return rc;
+}
+
 static int check_network(const char *arg, struct fab_err *err)
 {
 	struct fab_ip_network net;
@@ -72,13 +85,16 @@ static const struct fab_option options[] = {
 	 "The mapping of the site, a line NODE SERVER each, as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(loaded)},
 	{"model", "MODEL",
-	 "How nodes share bandwidth: equal-share (default), max-min (others take what a node cannot use, and what it leaves when it is done) or all",
-	 FAB_TAKES_ONE, TO(model),
+	 "How nodes share bandwidth: equal-share (default), max-min (others take what a node cannot use, and what it leaves when it is done; default for images of several sizes) or all",
+	 FAB_TAKES_ONE, TO(model), .flag = TO(has_model),
 	 .choices =
 		 FAB_NAME_LIST([FAB_PLAN_EQUAL_SHARE] = "equal-share",
 			       [FAB_PLAN_MAX_MIN] = "max-min", [FAB_PLAN_BOTH] = "all")},
 	{"image-size", "SIZE", "Image that every node loads, as 50MB (default) or 64MiB",
 	 FAB_TAKES_BYTES, TRANSFER(image_bytes), .preset = "50MB", .everyday = true},
+	{"image", "GROUP:SIZE[:KERNEL[,INITRD]]",
+	 "Another image for a group of nodes: names, host lists, patterns, racks, switches; KERNEL and INITRD as --kernel; repeatable",
+	 FAB_TAKES_TEXT, TO(images), .is_many = true, .check = check_image},
 	{"target", "TIME", "Say what boots within TIME, as 60s", FAB_TAKES_SECONDS,
 	 TO(target_seconds), .min = 1, .max = MAX_TARGET_NS, .like = "60s",
 	 .everyday = true},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Methods to get an image to all nodes: servers, multicast, nodes that pass it on. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,16 +45,43 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 	return fab_groups_builder_finish(b, false, &groups, err) ? NULL : groups;
 }
 
-/* A method with its time, and that of its packets where these are simulated. */
+/* The nodes of the largest batch that load one image. Methods in which nodes share it
+ * take the images one after the other. */
+struct portion {
+	const struct fab_batch *batch;
+	double image_mbit;
+	bool is_first;
+};
+
+static bool is_same(const struct bootplan_method *a, const struct bootplan_method *b)
+{
+	return !strcmp(a->method, b->method) &&
+	       (a->algorithm == b->algorithm ||
+		(a->algorithm && b->algorithm && !strcmp(a->algorithm, b->algorithm)));
+}
+
+/* A method with its time, and that of its packets where these are simulated; a further
+ * image takes its time behind those before. */
 static int add_method(struct bootplan_outcome *o, const struct bootplan_sim *sim,
-		      const struct bootplan_way *way, struct bootplan_method method,
-		      struct fab_err *err)
+		      const struct bootplan_way *way, const struct portion *portion,
+		      struct bootplan_method method, struct fab_err *err)
 {
 	int rc = 0;
 
 	method.simulated_seconds = NAN;
 	if (sim->routes)
 		rc = bootplan_sim_run(sim, way, &method.simulated_seconds, err);
+	for (size_t i = 0; i < o->methods.n && !portion->is_first; i++) {
+		struct bootplan_method *first = &o->methods.v[i];
+
+		if (!is_same(first, &method))
+			continue;
+		first->seconds += method.seconds;
+		first->n_trees += method.n_trees;
+		if (method.n_servers > first->n_servers)
+			first->n_servers = method.n_servers;
+		return rc;
+	}
 	FAB_PUSH(&o->methods, method);
 	return rc;
 }
@@ -61,7 +89,7 @@ static int add_method(struct bootplan_outcome *o, const struct bootplan_sim *sim
 /* Trees of all servers by every algorithm. */
 static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o,
 		     const struct bootplan_sim *sim, const uint32_t *interface_of,
-		     double image_mbit, struct fab_err *err)
+		     const struct portion *portion, struct fab_err *err)
 {
 	const struct bootplan_methods *w = &p->methods;
 	struct fab_mcast_problem problem = {.f = o->m->fabric};
@@ -71,12 +99,12 @@ static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o
 	struct fab_groups *groups;
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_err found;
-	double roots_seconds;
+	double roots_seconds, image_mbit = portion->image_mbit / p->efficiency;
 	int rc;
 
 	if (!w->n_engines || (!w->has_engines && problem.f->n_switches > MAX_SWITCHES))
 		return 0;
-	groups = make_groups(o, o->largest, interface_of, source, &found);
+	groups = make_groups(o, portion->batch, interface_of, source, &found);
 	if (!groups) {
 		fab_cli_warn(&p->run, "no multicast trees: %s", found.text);
 		return 0;
@@ -105,6 +133,7 @@ static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o
 				&(struct bootplan_way){.groups = groups,
 						       .forest = &results[i].forest,
 						       .source = source},
+				portion,
 				(struct bootplan_method){
 					.method = "multicast",
 					.algorithm = w->engines[i]->name,
@@ -120,7 +149,7 @@ static int add_trees(const struct bootplan_params *p, struct bootplan_outcome *o
 
 /* Nodes that pass it on: by chunks, or when they have booted. */
 static int add_relays(const struct bootplan_params *p, struct bootplan_outcome *o,
-		      const struct bootplan_sim *sim, double image_mbit,
+		      const struct bootplan_sim *sim, const struct portion *portion,
 		      struct fab_err *err)
 {
 	static const struct {
@@ -137,7 +166,8 @@ static int add_relays(const struct bootplan_params *p, struct bootplan_outcome *
 
 	for (size_t i = 0; i < FAB_COUNT(ways) && !rc; i++) {
 		FAB_AUTO(fab_relay_fini) struct fab_relay relay = {0};
-		double seconds = fab_relay_best(o->m, o->largest, ways[i].way, image_mbit,
+		double seconds = fab_relay_best(o->m, portion->batch, ways[i].way,
+						portion->image_mbit,
 						ways[i].waits ? 0 : chunk_mbit, &relay);
 
 		rc = add_method(o, sim,
@@ -145,6 +175,7 @@ static int add_relays(const struct bootplan_params *p, struct bootplan_outcome *
 						       .waits = ways[i].waits,
 						       .one_by_one = ways[i].way ==
 								     FAB_RELAY_DOUBLING},
+				portion,
 				(struct bootplan_method){.method = ways[i].name,
 							 .n_servers = relay.n_servers,
 							 .seconds = seconds},
@@ -153,36 +184,114 @@ static int add_relays(const struct bootplan_params *p, struct bootplan_outcome *
 	return rc;
 }
 
+/* Multicast, and nodes that pass the image on. */
+static int add_portion(const struct bootplan_params *p, struct bootplan_outcome *o,
+		       const struct bootplan_sim *sim, const uint32_t *interface_of,
+		       const struct portion *portion, struct fab_err *err)
+{
+	int rc = 0;
+
+	if (o->m->fabric && interface_of)
+		rc = add_trees(p, o, sim, interface_of, portion, err);
+	else if (!o->m->fabric)
+		rc = add_method(o, sim, NULL, portion,
+				(struct bootplan_method){
+					.method = "multicast",
+					.n_trees = 1,
+					.n_servers = 1,
+					.seconds = fab_relay_stream_seconds(
+						o->m, portion->batch, portion->image_mbit,
+						p->methods.repair)},
+				err);
+	return rc ? rc : add_relays(p, o, sim, portion, err);
+}
+
+/* Seconds until the servers have sent all images, by the best mapping: shares of equal
+ * images, transfers of others, without requests. */
+static int time_servers(const struct bootplan_params *p, const struct bootplan_outcome *o,
+			const uint32_t *interface_of, double *seconds,
+			struct fab_err *err)
+{
+	struct fab_transfer_options plain = {.image_bytes = p->transfer.image_bytes,
+					     .n_files = 1};
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
+	int rc = 0;
+
+	*seconds =
+		fab_transfer_image_mbit(&plain) / bootplan_best(o)->share.bandwidth_mbps;
+	if (o->m->image_part) {
+		rc = fab_transfer_run(o->m, o->largest, interface_of, &plain, &t, err);
+		*seconds = t.last_s;
+	}
+	return rc;
+}
+
+/* Nodes of the largest batch with an image; false: none. fab_batch_fini(). */
+static bool take_portion(const struct bootplan_outcome *o, uint32_t image,
+			 struct fab_batch *out)
+{
+	FAB_AUTOFREE struct fab_ids ids = {0};
+
+	for (uint32_t i = 0; i < o->largest->n; i++)
+		if (o->image_of[o->largest->node[i]] == image)
+			FAB_PUSH(&ids.of, o->largest->node[i]);
+	*out = (struct fab_batch){0};
+	if (ids.of.n)
+		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, o->largest->text, out);
+	return ids.of.n > 0;
+}
+
+/* Each image by the methods in which nodes share it. */
+static int add_portions(const struct bootplan_params *p, struct bootplan_outcome *o,
+			const struct bootplan_sim *sim, const uint32_t *interface_of,
+			struct fab_err *err)
+{
+	bool is_first = true;
+	int rc = 0;
+
+	for (uint32_t i = 0; i <= o->n_images && !rc; i++) {
+		uint32_t image = i ? i - 1 : FAB_NONE;
+		FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
+		double bytes = (double)fab_image_bytes(o->images, image, o->rest_bytes);
+
+		if (!take_portion(o, image, &batch))
+			continue;
+		if (batch.n < o->largest->n && sim->routes)
+			return fab_fail(
+				err, EINVAL,
+				"--set simulate: nodes load several images; packets of one can be simulated: choose its nodes by --boot");
+		rc = add_portion(p, o, sim, interface_of,
+				 &(struct portion){&batch, bytes * 8e-6, is_first}, err);
+		is_first = false;
+	}
+	return rc;
+}
+
 int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
 			 const uint32_t *interface_of, struct fab_err *err)
 {
-	double image_mbit = fab_transfer_image_mbit(&p->transfer);
+	const struct portion all = {o->largest, fab_transfer_image_mbit(&p->transfer),
+				    true};
 	const struct fab_plan_result *best = bootplan_best(o);
 	FAB_AUTO(bootplan_sim_fini) struct bootplan_sim sim = {0};
+	double seconds = NAN;
 	int rc = 0;
 
 	if (p->methods.simulates && o->m->fabric)
 		rc = bootplan_sim_open(p, o, &sim, err);
 	if (!rc && interface_of)
-		rc = add_method(
-			o, &sim, &(struct bootplan_way){.interface_of = interface_of},
-			(struct bootplan_method){.method = "servers",
-						 .algorithm = best->algorithm,
-						 .n_servers = best->n_servers,
-						 .seconds = image_mbit /
-							    best->share.bandwidth_mbps},
-			err);
-	if (!rc && o->m->fabric && interface_of)
-		rc = add_trees(p, o, &sim, interface_of, image_mbit / p->efficiency, err);
-	else if (!rc && !o->m->fabric)
-		rc = add_method(
-			o, &sim, NULL,
-			(struct bootplan_method){
-				.method = "multicast",
-				.n_trees = 1,
-				.n_servers = 1,
-				.seconds = fab_relay_stream_seconds(
-					o->m, o->largest, image_mbit, p->methods.repair)},
-			err);
-	return rc ? rc : add_relays(p, o, &sim, image_mbit, err);
+		rc = time_servers(p, o, interface_of, &seconds, err);
+	if (!rc && interface_of)
+		rc = add_method(o, &sim,
+				&(struct bootplan_way){.interface_of = interface_of},
+				&all,
+				(struct bootplan_method){.method = "servers",
+							 .algorithm = best->algorithm,
+							 .n_servers = best->n_servers,
+							 .seconds = seconds},
+				err);
+	if (rc)
+		return rc;
+	return o->images ? add_portions(p, o, &sim, interface_of, err)
+			 : add_portion(p, o, &sim, interface_of, &all, err);
 }

@@ -196,13 +196,31 @@ static const char *others_text(struct fab_arena *a, const struct bootplan_outcom
 	return text;
 }
 
+/* "image of 50 MB", "images of 50 MB to 4 GB". */
+static const char *image_text(struct fab_arena *a, const struct bootplan_outcome *o)
+{
+	char least[FAB_HUMAN_BYTES], most[FAB_HUMAN_BYTES];
+
+	fab_human_bytes(o->p->transfer.image_bytes, most);
+	if (!o->m->image_part)
+		return fab_arena_format(a, "image of %s", most);
+	return fab_arena_format(a, "images of %s to %s",
+				fab_human_bytes(o->least_image, least), most);
+}
+
 /* The target, and the servers that it takes. */
 static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 		       const struct fab_plan_result *best)
 {
 	const struct fab_servers_needed needed = fab_advice_servers(
 		o->m, best->batch, o->plan.transfer, o->p->target_seconds);
-	const char *about = needed.is_estimate ? "about " : "";
+	const struct fab_limits *limits = &o->m->limits;
+	const struct fab_transfer_options *options = o->plan.transfer;
+	bool is_late = limits->connections || options->stagger_seconds > 0 ||
+		       options->timeout_seconds > 0;
+	const char *about = o->m->image_part	 ? "at most "
+			    : needed.is_estimate ? "about "
+						 : "";
 	char target[FAB_HUMAN_BYTES];
 
 	fab_human_seconds(o->p->target_seconds, target);
@@ -214,7 +232,7 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 			r, FAB_TONE_BAD,
 			"That misses the target of %s; it takes %s%u servers by equal shares, %u more than the %u that are up.",
 			target, about, needed.n, needed.n_new, needed.n_up);
-	else if (needed.n && o->problem.timed)
+	else if (needed.n && o->problem.timed && is_late)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
 			"That misses the target of %s; %s%u of the %u servers would keep it by equal shares, if no node started late, waited or gave up.",
@@ -229,6 +247,11 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 			r, FAB_TONE_BAD,
 			"That misses the target of %s; the best mapping would keep it with %s%u of the %u servers.",
 			target, about, needed.n, needed.n_up);
+	else if (needed.is_unknown)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"That misses the target of %s; whether more such servers would keep it is not known for images of several sizes.",
+			target);
 	else
 		fab_report_answer(
 			r, FAB_TONE_BAD,
@@ -269,12 +292,11 @@ static void answer(struct fab_report *r, struct fab_arena *a,
 	else if (isfinite(best->boot_seconds))
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
-			"%u server%s boot%s %s node%s%s in %s with %s (image of %s, %s only)%s%s.",
+			"%u server%s boot%s %s node%s%s in %s with %s (%s, %s only)%s%s.",
 			best->n_servers, plural(best->n_servers),
 			best->n_servers == 1 ? "s" : "", nodes, plural(best->batch->n),
-			of, time_text(a, best), best->algorithm,
-			fab_human_bytes(o->p->transfer.image_bytes, time), time_covers(o),
-			reason, others);
+			of, time_text(a, best), best->algorithm, image_text(a, o),
+			time_covers(o), reason, others);
 	else
 		fab_report_answer(
 			r, FAB_TONE_BAD, "%u of %s nodes%s never boot, even with %s%s%s.",
@@ -440,6 +462,46 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 	fab_report_table_end(r);
 }
 
+/* Images of --image, and that of nodes in no group. */
+static void print_images(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column columns[] = {
+		{"image_group", FAB_TEXT, "nodes that it is for; null: those in no group",
+		 0},
+		{"nodes", FAB_UINT, "of the largest batch that load it", 0},
+		{"image_bytes", FAB_UINT, "its size", FAB_COL_BYTES},
+		{"kernel", FAB_TEXT, "kernel of --image, else of --kernel", 0},
+		{"boot_seconds", FAB_REAL,
+		 "until the last of them has it; null by equal shares", FAB_COL_SECONDS},
+	};
+
+	uint32_t first = o->images ? o->image_of[o->largest->node[0]] : 0, n_other = 0;
+
+	for (uint32_t k = 0; k < o->largest->n && o->images; k++)
+		n_other += o->image_of[o->largest->node[k]] != first;
+	if (!n_other)
+		return;
+	fab_report_table_begin(r, "images", "Images", columns, FAB_COUNT(columns));
+	for (uint32_t i = 0; i <= o->n_images; i++) {
+		uint32_t image = i < o->n_images ? i : FAB_NONE, n = 0;
+		const struct fab_image *x = i < o->n_images ? &o->images[i] : NULL;
+
+		for (uint32_t k = 0; k < o->largest->n; k++)
+			n += o->image_of[o->largest->node[k]] == image;
+		if (n)
+			fab_report_row(
+				r, (const union fab_cell[]){
+					   {.text = x ? x->nodes : NULL},
+					   {.u = n},
+					   {.u = x ? x->bytes : o->rest_bytes},
+					   {.text = x && x->kernel ? x->kernel
+								   : o->p->export.kernel},
+					   {.real = o->image_seconds ? o->image_seconds[i]
+								     : (double)NAN}});
+	}
+	fab_report_table_end(r);
+}
+
 /* The best mapping by each service. */
 static void print_services(struct fab_report *r, const struct bootplan_outcome *o)
 {
@@ -499,6 +561,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	print_answers(r, o, s);
 	bootplan_report_exported(r, o);
 	bootplan_report_previous(r, &o->previous);
+	print_images(r, o);
 	print_advice(r, w->arena, o);
 	print_services(r, o);
 	bootplan_report_costs(r, w->arena, o);

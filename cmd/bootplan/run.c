@@ -172,6 +172,78 @@ static int mark_all(const struct bootplan_params *p, const struct fab_machine *m
 	return 0;
 }
 
+/* Images by node group: of the machine with all nodes. */
+static int find_images(const struct bootplan_params *p, struct bootplan_outcome *o,
+		       const struct fab_machine *m, struct fab_arena *a,
+		       struct fab_err *err)
+{
+	struct fab_image rest = {.bytes = p->transfer.image_bytes,
+				 .kernel = p->export.kernel,
+				 .initrd = p->export.initrd};
+	int rc = 0;
+
+	o->n_images = (uint32_t)p->images.n;
+	if (!o->n_images)
+		return 0;
+	o->images = FAB_ARENA_NEW(a, o->n_images, struct fab_image);
+	o->image_of = FAB_ARENA_NEW(a, (size_t)m->n_nodes + 1, uint32_t);
+	for (uint32_t i = 0; i < o->n_images && !rc; i++)
+		rc = fab_image_parse(p->images.v[i], a, &o->images[i], err);
+	if (!rc)
+		rc = fab_images_find(m, o->images, o->n_images, o->image_of, err);
+	if (rc)
+		fab_err_prefix(err, "--image");
+	else
+		fab_images_merge(o->images, o->n_images, &rest, o->image_of, m->n_nodes);
+	return rc;
+}
+
+/* The sizes of those that boot; times are of the largest one. */
+static int take_images(struct bootplan_params *p, struct bootplan_outcome *o,
+		       struct fab_arena *a, struct fab_err *err)
+{
+	o->rest_bytes = p->transfer.image_bytes;
+	if (!o->images)
+		return 0;
+	p->transfer.image_bytes = fab_plan_images(&o->plan.change, o->images, o->image_of,
+						  p->transfer.image_bytes, o->batches,
+						  o->n_batches, a, &o->least_image);
+	if (!o->m->image_part)
+		return 0;
+	fab_cli_note_bytes(&p->shard, o->m->image_part,
+			   o->m->n_nodes * sizeof(*o->m->image_part));
+	if (!p->has_model)
+		o->plan.model = FAB_PLAN_MAX_MIN;
+	return p->prices
+		       ? fab_fail(
+				 err, EINVAL,
+				 "--prices: no cheapest plan is known for images of several sizes: give one --image-size, such as that of the largest")
+		       : 0;
+}
+
+/* By the best mapping and max-min: when the last node of each image has it. */
+static int time_images(const struct bootplan_params *p, struct bootplan_outcome *o,
+		       const uint32_t *interface_of, struct fab_arena *a,
+		       struct fab_err *err)
+{
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
+	int rc;
+
+	if (!o->images || !interface_of || !bootplan_best(o)->is_max_min)
+		return 0;
+	rc = fab_transfer_run(o->m, o->largest, interface_of, &p->transfer, &t, err);
+	if (rc)
+		return rc;
+	o->image_seconds = FAB_ARENA_NEW0(a, (size_t)o->n_images + 1, double);
+	for (uint32_t i = 0; i < o->largest->n; i++) {
+		uint32_t image = o->image_of[o->largest->node[i]];
+		double *last = &o->image_seconds[image == FAB_NONE ? o->n_images : image];
+
+		*last = t.finish_s[i] > *last ? t.finish_s[i] : *last;
+	}
+	return 0;
+}
+
 /* The machine now, and what changed; servers that are new are servers. */
 static int make_machine(const struct bootplan_params *p, const struct fab_work *w,
 			struct fab_plan_change *c, struct fab_err *err)
@@ -208,6 +280,8 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 						p->with.n, FAB_MACHINE_SERVERS,
 						c->was_down, m->n_servers},
 			      err);
+	if (!rc)
+		rc = find_images(p, w->outcome, m, w->arena, err);
 	for (uint32_t s = 0; s < m->n_servers && !rc; s++)
 		if (c->was_down[s] && m->server_is_down[s])
 			rc = fab_fail(err, EINVAL,
@@ -401,6 +475,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	fab_plan_limit(c, &p->limits, p->efficiency);
 	rc = make_batches(p, o, err);
 	if (!rc)
+		rc = take_images(p, o, w->arena, err);
+	if (!rc)
 		rc = read_loaded(p, o, w->arena, err);
 	if (!rc)
 		rc = take_shard(p, o, w->arena, err);
@@ -434,7 +510,9 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		if (p->choices[i].name == best->algorithm)
 			of = o->interface_of[i];
 	o->problem = fab_plan_problem(&o->plan);
-	rc = bootplan_add_methods(p, o, of, err);
+	rc = time_images(p, o, of, w->arena, err);
+	if (!rc)
+		rc = bootplan_add_methods(p, o, of, err);
 	if (!rc)
 		rc = fab_advice_raise(&o->problem, &p->transfer, o->advice, &o->n_advice,
 				      err);

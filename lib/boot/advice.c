@@ -373,6 +373,23 @@ static uint64_t leave_out(const struct needing *x)
 	return n;
 }
 
+/* Is some number of servers enough for the nodes with the largest image alone? */
+static bool has_largest_in_time(const struct fab_machine *m,
+				const struct fab_batch *batch,
+				const struct fab_transfer_options *options,
+				double seconds)
+{
+	FAB_AUTOFREE uint32_t *node = FAB_NEW((size_t)batch->n + 1, uint32_t);
+	struct fab_batch largest = {.node = node};
+	struct fab_machine equal = *m;
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		if (fab_machine_part(m, batch->node[i]) >= 1)
+			node[largest.n++] = batch->node[i];
+	equal.image_part = NULL;
+	return !largest.n || fab_advice_servers(&equal, &largest, options, seconds).n > 0;
+}
+
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,
 					     const struct fab_transfer_options *options,
@@ -417,8 +434,10 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 	}
 	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
 	/* hashed links carry less than one pipe */
-	out.is_estimate |= fab_links_most(m) > 1;
+	out.is_estimate |= fab_links_most(m) > 1 || m->image_part;
 	free(x.n_interfaces);
 	free(x.at);
+	if (m->image_part && !out.n)
+		out.is_unknown = has_largest_in_time(m, batch, options, seconds);
 	return out;
 }

@@ -12,14 +12,17 @@ struct fab_servers_needed {
 	uint32_t n_new; /* of n, those beyond the ones that are up: to be bought */
 	/* servers have several interfaces: n are enough, fewer may do */
 	bool is_estimate;
+	/* images differ, and n is 0: whether any number is enough is not known */
+	bool is_unknown;
 };
 
 /*
  * The fewest servers with which the best mapping boots the batch in `seconds` by equal
- * shares: of those that are up, else all of them and new ones that are like the median
- * one and hang where servers hang. The limits of the machine count (boot/limits.h), and
- * the time of requests. Exact but for is_estimate. O(vertices log servers), for an
- * estimate O(servers * fab_mapping_attains()).
+ * shares, where images differ as if all were the largest: of those that are up, else all
+ * of them and new ones that are like the median one and hang where servers hang. The
+ * limits of the machine count (boot/limits.h), and the time of requests. Exact but for
+ * is_estimate. O(vertices log servers), for an estimate O(servers *
+ * fab_mapping_attains()).
  */
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,

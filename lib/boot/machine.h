@@ -79,10 +79,19 @@ struct fab_machine {
 	 * up on; FAB_NONE; NULL when described */
 	uint32_t *port_vertex;
 	struct fab_limits limits;
+	/* [n_nodes] image of a node as a part of the largest one, above 0 and at most 1;
+	 * NULL: all are equal. Borrowed. */
+	const double *image_part;
 
 	char **warnings; /* [n_warnings] a line each */
 	uint32_t n_warnings;
 };
+
+/* Image of a node as a part of the largest one. O(1). */
+static inline double fab_machine_part(const struct fab_machine *m, uint32_t node)
+{
+	return m->image_part ? m->image_part[node] : 1;
+}
 
 /* NULL is allowed. O(size of the machine). */
 void fab_machine_free(struct fab_machine *machine);

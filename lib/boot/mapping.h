@@ -77,21 +77,24 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 /*
  * Give an interface to each node of the batch that has none (FAB_NONE), so that the
  * slowest node of the batch gets the most that is possible by equal shares while all
- * others keep theirs. As fab_mapping_upper_bound_mbps(), and O(batch * levels).
+ * others keep theirs; where images differ, one by one, those with the largest first. As
+ * fab_mapping_upper_bound_mbps(), and O(batch * levels).
  */
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
 			  uint32_t *interface_of);
 
 /*
  * The most that any mapping gives the slowest node of the batch (Mb/s) by equal shares,
- * limits included: that of `balanced`. O(vertices * log(nodes)), with servers of several
- * interfaces that have a limit in common as many maximum flows.
+ * limits included: that of `balanced`. Where images differ an upper bound of
+ * fab_share_pace(), also by max-min while all nodes start at once. O(vertices *
+ * log(nodes)), with servers of several interfaces that have a limit in common as many
+ * maximum flows.
  */
 double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 				    const struct fab_batch *batch);
 
-/* Does a mapping give every node of the batch `mbps` by equal shares? As one step of
- * fab_mapping_upper_bound_mbps(). */
+/* Does a mapping give every node of the batch `mbps` by equal shares, whatever its image?
+ * As one step of fab_mapping_upper_bound_mbps(). */
 bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *batch,
 			 double mbps);
 
@@ -103,7 +106,7 @@ struct fab_seconds {
 	uint32_t n_losses;     /* servers with nodes */
 	uint32_t n_at_bound;   /* of these: no mapping gives the slowest node more */
 	uint32_t worst_server; /* by whose loss the slowest node gets the least */
-	double bandwidth_mbps; /* of the slowest node then, by equal shares */
+	double bandwidth_mbps; /* of the slowest node then, by fab_share_pace() */
 	double bound_mbps;     /* the most that any mapping gives it then */
 	uint32_t most_nodes;   /* on one server after any loss */
 	uint32_t even_nodes;   /* nodes / servers left, rounded up */

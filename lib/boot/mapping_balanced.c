@@ -379,8 +379,7 @@ static double best(struct balance *b)
 	return low;
 }
 
-double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
-				    const struct fab_batch *batch)
+static double best_of(const struct fab_machine *m, const struct fab_batch *batch)
 {
 	struct balance b;
 	double bandwidth;
@@ -389,6 +388,77 @@ double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 	bandwidth = best(&b);
 	fab_arena_free(&b.arena);
 	return bandwidth;
+}
+
+/* Can the servers send all images, divided at will, when the largest one is to come at a
+ * pace? As is_enough(), without whole numbers and limits of transfers. */
+static bool has_room(const struct fab_machine *m, const struct fab_batch *batch,
+		     double pace, double *demand, double *supply)
+{
+	memset(demand, 0, m->n_vertices * sizeof(*demand));
+	memset(supply, 0, m->n_vertices * sizeof(*supply));
+	for (uint32_t i = 0; i < batch->n; i++)
+		demand[m->node_vertex[batch->node[i]]] +=
+			pace * fab_machine_part(m, batch->node[i]);
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		if (fab_interface_is_up(m, i))
+			supply[m->interface_vertex[i]] = INFINITY;
+	for (uint32_t v = m->n_vertices; v-- > 0;) {
+		double d = demand[v], s = supply[v];
+		double served = d < s ? d : s, most = v ? m->capacity_mbps[v] : 0;
+
+		if (d - served > most)
+			return false;
+		if (!v)
+			break;
+		demand[m->parent[v]] += d - served;
+		supply[m->parent[v]] += fmin(isinf(s) ? s : s - served, most);
+	}
+	return true;
+}
+
+/*
+ * Where images differ, a bound. Nodes with an image of some size or a larger one are as
+ * late as that size makes them alone, and with all of their images the segments are full
+ * at least as long as these take; both hold by equal shares and by max-min.
+ */
+static double bound_of_parts(const struct fab_machine *m, const struct fab_batch *batch)
+{
+	FAB_AUTOFREE double *sorted = FAB_NEW((size_t)batch->n + 1, double);
+	FAB_AUTOFREE double *room = FAB_NEW(2 * (size_t)m->n_vertices, double);
+	FAB_AUTOFREE uint32_t *node = FAB_NEW((size_t)batch->n + 1, uint32_t);
+	double pace = INFINITY, low = 0;
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		sorted[i] = fab_machine_part(m, batch->node[i]);
+	qsort(sorted, batch->n, sizeof(*sorted), fab_cmp_double);
+	for (uint32_t k = 0; k < batch->n; k++) {
+		struct fab_batch larger = {.node = node};
+
+		if (k && sorted[k] <= sorted[k - 1])
+			continue;
+		for (uint32_t i = 0; i < batch->n; i++)
+			if (fab_machine_part(m, batch->node[i]) >= sorted[k])
+				node[larger.n++] = batch->node[i];
+		pace = fmin(pace, best_of(m, &larger) / sorted[k]);
+	}
+	if (isinf(pace) || has_room(m, batch, pace, room, room + m->n_vertices))
+		return pace;
+	while (pace - low > 1e-12 * pace) {
+		double middle = low + (pace - low) / 2;
+
+		if (has_room(m, batch, middle, room, room + m->n_vertices))
+			low = middle;
+		else
+			pace = middle;
+	}
+	return pace;
+}
+
+double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
+				    const struct fab_batch *batch)
+{
+	return m->image_part ? bound_of_parts(m, batch) : best_of(m, batch);
 }
 
 bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *batch,
@@ -520,6 +590,10 @@ void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *b
 {
 	struct balance b;
 
+	if (m->image_part) {
+		fab_mapping_fill(m, batch, true, interface_of);
+		return;
+	}
 	init(&b, m, batch);
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i], a = m->node_vertex[node], s;
@@ -631,9 +705,10 @@ static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 	rc = fab_share_of(x->p->m, x->batch, x->spare.interface_of, &share, err);
 	if (rc)
 		return rc;
-	/* equal shares are a bound: often there is nothing to simulate */
-	is_beaten = !x->best.n_failed && fab_transfer_equal_share_seconds(
-						 &share, x->p->timed) >= x->best.last_s;
+	/* equal shares of equal images are a bound: often there is nothing to simulate */
+	is_beaten =
+		!x->best.n_failed && !x->p->m->image_part &&
+		fab_transfer_equal_share_seconds(&share, x->p->timed) >= x->best.last_s;
 	return is_beaten ? 0 : try_spare(x, &is_beaten, err);
 }
 
@@ -692,7 +767,8 @@ static int improve_timed(const struct fab_mapping_problem *p,
 	/* by equal shares, and by the start of the last node */
 	shared = image_mbit / fab_mapping_upper_bound_mbps(p->m, batch);
 	last = (batch->n - 1) * o->stagger_seconds +
-	       image_mbit / fab_limits_transfer_mbps(p->m, batch);
+	       image_mbit * fab_machine_part(p->m, batch->node[batch->n - 1]) /
+		       fab_limits_transfer_mbps(p->m, batch);
 	x.least_s = o->n_files * o->request_seconds + fmax(shared, last);
 	memcpy(x.best.interface_of, interface_of, n * sizeof(*interface_of));
 	rc = run(&x, &x.best, err);
@@ -718,171 +794,74 @@ static int improve_timed(const struct fab_mapping_problem *p,
 	return rc;
 }
 
-/* ---- prefixes ---- */
-
-/*
- * One mapping for the first nodes, however many there are: node by node, each to the
- * interface on whose path the worst share is best then (list scheduling, Graham 1966, on
- * the segments of a tree), of equal ones the nearest. Where nodes cross nothing but the
- * segments of servers this is the best for every prefix at once; no mapping is in every
- * tree (a test has the example, a factor of the square root of 2).
- */
-struct prefixes {
-	const struct fab_machine *m;
-	uint32_t *down, *up;	/* [n_vertices] nodes on the segment above */
-	uint32_t *first, *next; /* children that lead to interfaces that are up */
-	/* [n_vertices] most that a further node would make of what is used of a
-	 * segment, from below up to here: nodes a Mb/s; by the best interface */
-	double *worst;
-	uint32_t *of_server;	      /* [n_servers] nodes */
-	uint32_t *first_of, *next_of; /* interfaces of a server; FAB_NONE: no more */
-	double transfer_mbps;
-};
-
-/* One node more on the segment above. */
-static double with_one(const struct prefixes *x, const uint32_t *n, uint32_t v)
-{
-	return (n[v] + 1) / x->m->capacity_mbps[v];
-}
-
-static double through(const struct prefixes *x, uint32_t child)
-{
-	return fmax(with_one(x, x->up, child), x->worst[child]);
-}
-
-/* Of equal children the one that has the fewest nodes for its capacity, then the first.
- */
-static uint32_t best_child(const struct prefixes *x, uint32_t v)
-{
-	uint32_t best = x->first[v];
-
-	for (uint32_t c = x->next[best]; c != FAB_NONE; c = x->next[c]) {
-		double a = through(x, c), b = through(x, best);
-
-		if (a < b ||
-		    (!(a > b) && with_one(x, x->up, c) < with_one(x, x->up, best)))
-			best = c;
-	}
-	return best;
-}
-
-static void update(struct prefixes *x, uint32_t v)
-{
-	if (x->first[v] != FAB_NONE)
-		x->worst[v] = through(x, best_child(x, v));
-}
-
-/* Inverse share of a server's disk and connections with one node more. */
-static double of_limits(const struct prefixes *x, uint32_t server)
-{
-	uint32_t n = x->of_server[server] + 1;
-
-	return 1 / fmin(fab_limits_disk_share(x->m, n),
-			fab_limits_connections_share(x->m, x->transfer_mbps, n));
-}
-
-static uint32_t assign(struct prefixes *x, uint32_t node)
-{
-	const struct fab_machine *m = x->m;
-	double climbed = 0, least = INFINITY;
-	uint32_t turn = 0, v, server;
-
-	/* turn from up to down at the vertex whose path is best */
-	for (v = m->node_vertex[node]; v != FAB_NONE; v = m->parent[v]) {
-		double cost = fmax(climbed, x->worst[v]);
-
-		if (x->first[v] != FAB_NONE && cost < least * (1 - 1e-12)) {
-			least = cost;
-			turn = v;
-		}
-		climbed = fmax(climbed, with_one(x, x->down, v));
-	}
-	for (uint32_t a = m->node_vertex[node]; a != turn; a = m->parent[a])
-		x->down[a]++;
-	for (v = turn; x->first[v] != FAB_NONE;)
-		v = best_child(x, v);
-	for (uint32_t a = v; a != turn; a = m->parent[a])
-		x->up[a]++;
-	server = m->interface_server[m->first_interface[v]];
-	x->of_server[server]++;
-	for (uint32_t i = x->first_of[server]; i != FAB_NONE; i = x->next_of[i]) {
-		uint32_t at = m->interface_vertex[i];
-
-		x->worst[at] = of_limits(x, server);
-		for (; at != FAB_NONE; at = m->parent[at])
-			update(x, at);
-	}
-	return m->first_interface[v];
-}
-
-static void map_prefixes(const struct fab_machine *m, uint32_t *interface_of)
-{
-	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
-	struct prefixes x = {.m = m,
-			     .down = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
-			     .up = FAB_ARENA_NEW0(&a, m->n_vertices, uint32_t),
-			     .first = FAB_ARENA_NEW(&a, m->n_vertices, uint32_t),
-			     .next = FAB_ARENA_NEW(&a, m->n_vertices, uint32_t),
-			     .worst = FAB_ARENA_NEW0(&a, m->n_vertices, double),
-			     .of_server = FAB_ARENA_NEW0(&a, m->n_servers, uint32_t),
-			     .first_of = FAB_ARENA_NEW(&a, m->n_servers, uint32_t),
-			     .next_of = FAB_ARENA_NEW(&a, m->n_interfaces, uint32_t)};
-	struct fab_batch all = fab_batch_all(m);
-	bool *leads = FAB_ARENA_NEW0(&a, m->n_vertices, bool);
-
-	memset(x.first, 0xff, m->n_vertices * sizeof(*x.first));
-	memset(x.next, 0xff, m->n_vertices * sizeof(*x.next));
-	x.transfer_mbps = fab_limits_transfer_mbps(m, &all);
-	fab_batch_fini(&all);
-	memset(x.first_of, 0xff, m->n_servers * sizeof(*x.first_of));
-	for (uint32_t i = m->n_interfaces; i-- > 0;) {
-		uint32_t s = m->interface_server[i];
-
-		leads[m->interface_vertex[i]] = fab_interface_is_up(m, i);
-		x.next_of[i] = x.first_of[s];
-		x.first_of[s] = i;
-		x.worst[m->interface_vertex[i]] = of_limits(&x, s);
-	}
-	for (uint32_t v = m->n_vertices; v-- > 1;) {
-		uint32_t p = m->parent[v];
-
-		if (!leads[v])
-			continue;
-		leads[p] = true;
-		x.next[v] = x.first[p];
-		x.first[p] = v;
-		update(&x, v);
-	}
-	update(&x, 0);
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		interface_of[i] = assign(&x, i);
-}
-
 /* ---- the rule ---- */
+
+/* By counts of nodes, the best for equal images. */
+static void map_counts(const struct fab_machine *m, const struct fab_batch *batch,
+		       uint32_t *interface_of)
+{
+	struct balance b;
+
+	init(&b, m, batch);
+	best(&b);
+	give_interfaces(&b, interface_of);
+	fab_arena_free(&b.arena);
+}
+
+/* Where images differ: that by counts, or node by node, whichever ends first. */
+static int map_parts(const struct fab_mapping_problem *p, const struct fab_batch *batch,
+		     uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+	FAB_AUTOFREE uint32_t *other = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	struct search x = {.p = p, .batch = batch};
+	struct trial *trials[] = {&x.best, &x.spare};
+	int rc = 0;
+
+	memcpy(other, interface_of, m->n_nodes * sizeof(*other));
+	x.best.interface_of = interface_of;
+	x.spare.interface_of = other;
+	fab_mapping_fill(m, batch, true, interface_of);
+	map_counts(m, batch, other);
+	for (size_t i = 0; i < FAB_COUNT(trials) && !rc && batch->n; i++) {
+		struct fab_share share;
+
+		if (p->timed) {
+			rc = run(&x, trials[i], err);
+			continue;
+		}
+		rc = fab_share_of(m, batch, trials[i]->interface_of, &share, err);
+		if (!rc)
+			trials[i]->last_s = 1 / fab_share_pace(&share);
+	}
+	if (!rc && is_better(&x.spare, &x.best))
+		memcpy(interface_of, other, m->n_nodes * sizeof(*other));
+	return rc;
+}
 
 static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 			uint32_t *interface_of, struct fab_err *err)
 {
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(p->m);
-	const struct fab_batch *batch = p->purpose == FAB_FOR_ALL ? &all : p->batch;
-	struct balance b;
+	const struct fab_batch *batch = p->purpose == FAB_FOR_BATCH ? p->batch : &all;
 	int rc = 0;
 
 	(void)argument;
-	if (p->purpose == FAB_FOR_PREFIXES) {
-		map_prefixes(p->m, interface_of);
-	} else {
-		/* those that stay off: as robust has them */
+	/* those that stay off: as robust has them */
+	if (batch == p->batch)
 		rc = fab_mapping_robust.map(p, 0, interface_of, err);
-		for (uint32_t i = 0; i < batch->n; i++)
-			interface_of[batch->node[i]] = FAB_NONE;
-		init(&b, p->m, batch);
-		best(&b);
-		give_interfaces(&b, interface_of);
-		fab_arena_free(&b.arena);
-		if (!rc && p->timed && batch->n <= IMPROVE_BATCH)
-			rc = improve_timed(p, batch, interface_of, err);
+	for (uint32_t i = 0; i < batch->n; i++)
+		interface_of[batch->node[i]] = FAB_NONE;
+	if (p->purpose == FAB_FOR_PREFIXES) {
+		fab_mapping_fill(p->m, batch, false, interface_of);
+		return rc;
 	}
+	if (p->m->image_part && !rc)
+		rc = map_parts(p, batch, interface_of, err);
+	else if (!rc)
+		map_counts(p->m, batch, interface_of);
+	if (!rc && p->timed && batch->n <= IMPROVE_BATCH)
+		rc = improve_timed(p, batch, interface_of, err);
 	return rc;
 }
 
@@ -890,7 +869,7 @@ const struct fab_mapping_engine fab_mapping_balanced = {
 	.form = "balanced",
 	.summary = "the most for the slowest node of the batch that any mapping can give",
 	.manual =
-		"The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes, the mapping by equal shares.",
+		"The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes, the mapping by equal shares. Nor is an optimum known for images of several sizes (`--image`): then also the mapping that gives each node, those with the largest images first, the server that is best for it then.",
 	.is_for_batch = true,
 	.is_in_all = true,
 	.map = map_balanced,

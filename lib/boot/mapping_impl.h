@@ -76,3 +76,11 @@ static inline double fab_link_mbps(const struct fab_machine *m, uint32_t vertex)
  * fab_links_most()] down and up; returns the least share. O(levels). */
 double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
 		       uint32_t to, uint32_t from, uint32_t more);
+
+/*
+ * Give an interface to the nodes of the batch that have none (FAB_NONE), one by one, each
+ * to where it is best then; in their order, or those with the largest images first.
+ * O(nodes * levels * children of a vertex, and vertices * sizes of images).
+ */
+void fab_mapping_fill(const struct fab_machine *m, const struct fab_batch *batch,
+		      bool largest_first, uint32_t *interface_of);

@@ -442,10 +442,10 @@ const struct fab_mapping_engine fab_mapping_loaded = {
 
 /* ---- keep ---- */
 
-/* Nodes on each segment, in both directions, and of each server. */
+/* Images on each segment, in parts of the largest one, and nodes of each server. */
 struct loads {
 	const struct fab_machine *m;
-	uint32_t *down, *up; /* [n_vertices] */
+	double *down, *up;   /* [n_vertices] */
 	uint32_t *of_server; /* [n_servers] */
 	uint64_t most_of_server;
 	double bandwidth;
@@ -463,10 +463,10 @@ static bool walk(struct loads *l, uint32_t node, uint32_t interface, int more)
 	*n_of = (uint32_t)((int64_t)*n_of + more);
 	while (a != s) {
 		uint32_t *at = a > s ? &a : &s;
-		uint32_t *n = at == &a ? &l->down[a] : &l->up[s];
+		double *n = at == &a ? &l->down[a] : &l->up[s];
 
 		is_beyond |= *n * l->bandwidth > m->capacity_mbps[*at] * (1 + 1e-9);
-		*n = (uint32_t)((int64_t)*n + more);
+		*n += more * fab_machine_part(m, node);
 		*at = m->parent[*at];
 	}
 	return is_beyond;
@@ -478,8 +478,8 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
 {
 	const struct fab_machine *m = p->m;
 	struct loads l = {.m = m,
-			  .down = FAB_NEW0(m->n_vertices, uint32_t),
-			  .up = FAB_NEW0(m->n_vertices, uint32_t),
+			  .down = FAB_NEW0(m->n_vertices, double),
+			  .up = FAB_NEW0(m->n_vertices, double),
 			  .of_server = FAB_NEW0(m->n_servers, uint32_t),
 			  .bandwidth = fab_mapping_upper_bound_mbps(m, p->batch)};
 

@@ -37,6 +37,51 @@ void fab_plan_limit(struct fab_plan_change *c, const struct fab_limits *limits,
 	c->before.server_is_down = c->was_down;
 }
 
+/* Images by nodes of a machine as parts of the largest one. */
+static const double *parts_of(const struct fab_machine *m, const struct fab_image *images,
+			      const uint32_t *image_of, uint64_t bytes, uint64_t largest,
+			      struct fab_arena *a)
+{
+	double *part = FAB_ARENA_NEW(a, (size_t)m->n_nodes + 1, double);
+
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		part[i] = (double)fab_image_bytes(images, image_of[i], bytes) /
+			  (double)largest;
+	return part;
+}
+
+uint64_t fab_plan_images(struct fab_plan_change *c, const struct fab_image *images,
+			 uint32_t *image_of, uint64_t bytes,
+			 const struct fab_batch *batches, uint32_t n_batches,
+			 struct fab_arena *a, uint64_t *least)
+{
+	uint32_t *before = FAB_ARENA_NEW(
+		a, (size_t)(c->old ? c->old : c->now)->n_nodes + 1, uint32_t);
+	uint64_t largest = 0;
+
+	if (c->old)
+		memcpy(before, image_of, c->old->n_nodes * sizeof(*before));
+	for (uint32_t i = 0; i < c->now->n_nodes && c->old; i++)
+		image_of[i] = before[c->old_node[i]];
+	*least = UINT64_MAX;
+	for (uint32_t b = 0; b < n_batches; b++)
+		for (uint32_t i = 0; i < batches[b].n; i++) {
+			uint64_t own = fab_image_bytes(
+				images, image_of[batches[b].node[i]], bytes);
+
+			largest = own > largest ? own : largest;
+			*least = own < *least ? own : *least;
+		}
+	if (largest <= *least)
+		return largest;
+	c->now->image_part = parts_of(c->now, images, image_of, bytes, largest, a);
+	c->before.image_part = c->now->image_part;
+	if (c->old)
+		c->before.image_part = c->old->image_part =
+			parts_of(c->old, images, before, bytes, largest, a);
+	return largest;
+}
+
 uint32_t *fab_plan_mapping_now(const struct fab_plan_change *c, const uint32_t *before)
 {
 	uint32_t *of = FAB_NEW((size_t)c->now->n_nodes + 1, uint32_t);
@@ -238,7 +283,7 @@ static void verify(const struct fab_plan *p, struct fab_plan_result *r,
 		   const uint32_t *interface_of, struct fab_plan_results *out)
 {
 	const struct fab_machine *m = p->change.now;
-	double slowest = r->share.bandwidth_mbps, ours = slowest;
+	double slowest = fab_share_pace(&r->share), ours = slowest;
 	struct fab_err err = {""};
 
 	r->is_sound =

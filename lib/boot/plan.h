@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "boot/images.h"
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "boot/transfer.h"
@@ -33,6 +34,16 @@ int fab_plan_take_nodes(struct fab_plan_change *c, const bool *is_gone,
 /* Set the limits of both machines, which are complete then. O(vertices). */
 void fab_plan_limit(struct fab_plan_change *c, const struct fab_limits *limits,
 		    double efficiency);
+/*
+ * Images of the nodes: image_of[] of the machine with all nodes, which becomes that of
+ * the nodes now; `bytes` of one in no group. Where those that boot in any batch differ
+ * both machines get their parts from the arena. Returns the largest, *least. O(nodes of
+ * all batches).
+ */
+uint64_t fab_plan_images(struct fab_plan_change *c, const struct fab_image *images,
+			 uint32_t *image_of, uint64_t bytes,
+			 const struct fab_batch *batches, uint32_t n_batches,
+			 struct fab_arena *a, uint64_t *least);
 /* A mapping of the nodes before as one of those now, on the heap. O(nodes). */
 uint32_t *fab_plan_mapping_now(const struct fab_plan_change *c, const uint32_t *before);
 /* Free the machines. */

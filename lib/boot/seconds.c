@@ -34,7 +34,7 @@ static int lose(struct fab_machine *m, const struct fab_batch *batch, uint32_t s
 {
 	uint32_t n_here = 0, most;
 	struct fab_share share;
-	double bound;
+	double bound, pace;
 	int rc;
 
 	memcpy(after, interface_of, m->n_nodes * sizeof(*after));
@@ -56,12 +56,13 @@ static int lose(struct fab_machine *m, const struct fab_batch *batch, uint32_t s
 	if (rc)
 		return rc;
 	bound = fab_mapping_upper_bound_mbps(m, batch);
+	pace = fab_share_pace(&share);
 	most = most_nodes(m, batch, after);
 	out->n_losses++;
-	out->n_at_bound += share.bandwidth_mbps >= bound * (1 - 1e-9);
-	if (out->worst_server == FAB_NONE || share.bandwidth_mbps < out->bandwidth_mbps) {
+	out->n_at_bound += pace >= bound * (1 - 1e-9);
+	if (out->worst_server == FAB_NONE || pace < out->bandwidth_mbps) {
 		out->worst_server = server;
-		out->bandwidth_mbps = share.bandwidth_mbps;
+		out->bandwidth_mbps = pace;
 		out->bound_mbps = bound;
 	}
 	if (most > out->most_nodes)

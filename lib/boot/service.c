@@ -33,6 +33,7 @@ struct fab_service_time fab_service_time(const struct fab_service *s,
 		.limit_mbps = s->window_bytes * 8e-6 / round_trip_seconds,
 		.n_files = options->n_files > s->n_files ? options->n_files : s->n_files,
 		.bandwidth_mbps = INFINITY};
+	double part = 1; /* image of the slowest node */
 
 	for (uint32_t i = 0; i < share->n_segments; i++) {
 		const struct fab_share_segment *x = &share->segment[i];
@@ -42,11 +43,18 @@ struct fab_service_time fab_service_time(const struct fab_service *s,
 			mbps *= s->payload / (efficiency * s->wire);
 		else if (x->name == fab_limit_name(FAB_LIMIT_TRANSFER))
 			continue;
-		t.bandwidth_mbps = fmin(t.bandwidth_mbps, mbps);
+		if (mbps * part < t.bandwidth_mbps * x->part) {
+			t.bandwidth_mbps = mbps;
+			part = x->part;
+		}
 	}
-	t.is_limited = t.limit_mbps < t.bandwidth_mbps;
-	t.bandwidth_mbps = fmin(t.bandwidth_mbps, t.limit_mbps);
+	/* of the largest image */
+	t.is_limited = t.limit_mbps * part < t.bandwidth_mbps;
+	if (t.is_limited) {
+		t.bandwidth_mbps = t.limit_mbps;
+		part = 1;
+	}
 	t.seconds = t.n_files * s->trips * round_trip_seconds +
-		    fab_transfer_image_mbit(options) / t.bandwidth_mbps;
+		    fab_transfer_image_mbit(options) * part / t.bandwidth_mbps;
 	return t;
 }

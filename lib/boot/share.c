@@ -236,7 +236,7 @@ char *fab_share_segment_name(const struct fab_machine *m,
 }
 
 static void add_segments(const struct fab_machine *m, struct fab_share *out, bool is_up,
-			 const uint32_t *sharers)
+			 const uint32_t *sharers, const double *parts)
 {
 	struct fab_share_segment of_level[FAB_MACHINE_LEVELS_MAX];
 	uint32_t most = fab_links_most(m);
@@ -244,20 +244,22 @@ static void add_segments(const struct fab_machine *m, struct fab_share *out, boo
 	for (uint32_t l = 0; l < m->n_levels; l++)
 		of_level[l] = (struct fab_share_segment){.level = l,
 							 .is_up = is_up,
+							 .part = 1,
 							 .name = m->level[l].segment,
 							 .vertex = FAB_NONE};
 	for (uint32_t k = most; k < m->n_vertices * most; k++) {
 		uint32_t v = k / most;
 		struct fab_share_segment *s = &of_level[m->level_of[v]];
-		double share;
+		double share, part = parts ? parts[k] : 1;
 
 		if (!sharers[k])
 			continue;
 		share = fab_link_mbps(m, v) / sharers[k];
 		if (sharers[k] > s->max_sharers)
 			s->max_sharers = sharers[k];
-		if (s->vertex == FAB_NONE || share < s->share_mbps) {
+		if (s->vertex == FAB_NONE || share * s->part < s->share_mbps * part) {
 			s->vertex = v;
+			s->part = part;
 			s->capacity_mbps = fab_link_mbps(m, v);
 			s->share_mbps = share;
 		}
@@ -274,6 +276,7 @@ static void add_limit(struct fab_share *share, enum fab_limit limit, uint32_t ve
 		      uint32_t first_node, const struct fab_share_segment *s)
 {
 	struct fab_share_segment *own = &share->segment[share->n_segments];
+	double own_pace = s->share_mbps / s->part, pace = fab_share_pace(share);
 
 	if (!isfinite(s->share_mbps))
 		return;
@@ -281,59 +284,108 @@ static void add_limit(struct fab_share *share, enum fab_limit limit, uint32_t ve
 	own->level = FAB_NONE;
 	own->name = fab_limit_name(limit);
 	own->vertex = vertex;
-	if (own->share_mbps < share->bandwidth_mbps)
+	if (own_pace < pace)
 		share->slowest_node = first_node;
-	if (own->share_mbps <= share->bandwidth_mbps) {
+	if (own_pace <= pace) {
 		share->bandwidth_mbps = own->share_mbps;
+		share->part = own->part;
 		share->bottleneck = share->n_segments;
 	}
 	share->n_segments++;
 }
 
-/* The limits as segments without a level behind those of the path: at the server with
- * most nodes of the batch. */
+/* Nodes of a server, and the largest of their images. */
+struct served {
+	uint32_t n;
+	double part;
+};
+
+static double limit_share(const struct fab_machine *m, enum fab_limit limit, double flow,
+			  uint32_t n)
+{
+	return limit == FAB_LIMIT_DISK ? fab_limits_disk_share(m, n)
+				       : fab_limits_connections_share(m, flow, n);
+}
+
+/* A limit of servers at the one that it holds back most, of equal ones where most nodes
+ * are. */
+static void add_server_limit(const struct fab_machine *m, const struct fab_batch *batch,
+			     const uint32_t *interface_of, const struct served *served,
+			     enum fab_limit limit, double flow, struct fab_share *share)
+{
+	struct fab_share_segment s = {.is_up = true, .share_mbps = INFINITY, .part = 1};
+	uint32_t first = batch->node[0];
+
+	s.capacity_mbps = limit == FAB_LIMIT_DISK ? m->limits.disk_mbps
+						  : m->limits.connections * flow;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i];
+		const struct served *x = &served[m->interface_server[interface_of[node]]];
+		double own = limit_share(m, limit, flow, x->n);
+		double here = own * s.part, before = s.share_mbps * x->part;
+
+		if (fab_machine_part(m, node) < x->part || here > before ||
+		    (here >= before && x->n <= s.max_sharers))
+			continue;
+		first = node;
+		s.max_sharers = x->n;
+		s.share_mbps = own;
+		s.part = x->part;
+	}
+	add_limit(share, limit, m->interface_vertex[interface_of[first]], first, &s);
+}
+
+/* The limits as segments without a level behind those of the path. */
 static void add_limits(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_share *share)
 {
-	uint32_t fullest = 0, first = FAB_NONE, server, most;
-	FAB_AUTOFREE uint32_t *n = NULL;
+	FAB_AUTOFREE struct served *served = NULL;
 	double flow = fab_limits_transfer_mbps(m, batch);
+	uint32_t largest = batch->n ? batch->node[0] : 0;
 
 	if (!batch->n)
 		return;
+	served = FAB_NEW0(m->n_servers, struct served);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i];
+		struct served *s = &served[m->interface_server[interface_of[node]]];
+
+		s->n++;
+		s->part = fmax(s->part, fab_machine_part(m, node));
+		if (fab_machine_part(m, node) > fab_machine_part(m, largest))
+			largest = node;
+	}
 	if (m->limits.flow_mbps > 0)
-		add_limit(
-			share, FAB_LIMIT_TRANSFER, m->node_vertex[batch->node[0]],
-			batch->node[0],
-			&(struct fab_share_segment){.capacity_mbps = m->limits.flow_mbps,
-						    .max_sharers = 1,
-						    .share_mbps = m->limits.flow_mbps});
+		add_limit(share, FAB_LIMIT_TRANSFER, m->node_vertex[largest], largest,
+			  &(struct fab_share_segment){
+				  .capacity_mbps = m->limits.flow_mbps,
+				  .max_sharers = 1,
+				  .share_mbps = m->limits.flow_mbps,
+				  .part = fab_machine_part(m, largest)});
 	if (!(m->limits.disk_mbps > 0) && !m->limits.connections)
 		return;
-	n = FAB_NEW0(m->n_servers, uint32_t);
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t s = m->interface_server[interface_of[batch->node[i]]];
+	add_server_limit(m, batch, interface_of, served, FAB_LIMIT_DISK, flow, share);
+	add_server_limit(m, batch, interface_of, served, FAB_LIMIT_CONNECTIONS, flow,
+			 share);
+}
 
-		if (++n[s] > n[fullest])
-			fullest = s;
+/* The largest image that crosses each link, where images differ; [links] down and up. */
+static void find_parts(const struct fab_machine *m, const struct fab_batch *batch,
+		       const uint32_t *interface_of, double *down, double *up)
+{
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i], to = m->node_vertex[node], a = to;
+		uint32_t from = m->interface_vertex[interface_of[node]], s = from;
+
+		while (a != s) {
+			uint32_t *at = a > s ? &a : &s;
+			double *part =
+				&(at == &a ? down : up)[fab_link_of(m, *at, to, from)];
+
+			*part = fmax(*part, fab_machine_part(m, node));
+			*at = m->parent[*at];
+		}
 	}
-	most = n[fullest];
-	for (uint32_t i = batch->n; i-- > 0;)
-		if (n[m->interface_server[interface_of[batch->node[i]]]] == most)
-			first = batch->node[i];
-	server = m->interface_vertex[interface_of[first]];
-	add_limit(share, FAB_LIMIT_DISK, server, first,
-		  &(struct fab_share_segment){.is_up = true,
-					      .capacity_mbps = m->limits.disk_mbps,
-					      .max_sharers = most,
-					      .share_mbps =
-						      fab_limits_disk_share(m, most)});
-	add_limit(share, FAB_LIMIT_CONNECTIONS, server, first,
-		  &(struct fab_share_segment){
-			  .is_up = true,
-			  .capacity_mbps = m->limits.connections * flow,
-			  .max_sharers = most,
-			  .share_mbps = fab_limits_connections_share(m, flow, most)});
 }
 
 double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
@@ -359,6 +411,7 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	size_t n_links = (size_t)m->n_vertices * fab_links_most(m);
 	FAB_AUTOFREE uint32_t *down = FAB_NEW0(n_links, uint32_t);
 	FAB_AUTOFREE uint32_t *up = FAB_NEW0(n_links, uint32_t);
+	FAB_AUTOFREE double *parts = m->image_part ? FAB_NEW0(2 * n_links, double) : NULL;
 	char name[256];
 
 	for (uint32_t i = 0; i < batch->n; i++) {
@@ -371,21 +424,29 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		(void)fab_share_climb(m, down, up, m->node_vertex[node],
 				      m->interface_vertex[interface_of[node]], 1);
 	}
-	*out = (struct fab_share){.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY};
-	add_segments(m, out, false, down);
-	add_segments(m, out, true, up);
-	for (uint32_t i = 0; i < out->n_segments; i++)
-		if (out->segment[i].share_mbps <= out->bandwidth_mbps) {
-			out->bandwidth_mbps = out->segment[i].share_mbps;
+	*out = (struct fab_share){
+		.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY, .part = 1};
+	if (parts)
+		find_parts(m, batch, interface_of, parts, parts + n_links);
+	add_segments(m, out, false, down, parts);
+	add_segments(m, out, true, up, parts ? parts + n_links : NULL);
+	for (uint32_t i = 0; i < out->n_segments; i++) {
+		const struct fab_share_segment *s = &out->segment[i];
+
+		if (s->share_mbps * out->part <= out->bandwidth_mbps * s->part) {
+			out->bandwidth_mbps = s->share_mbps;
+			out->part = s->part;
 			out->bottleneck = i;
 		}
+	}
 	out->slowest_node = batch->n ? batch->node[0] : FAB_NONE;
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i];
 
 		if (fab_share_climb(m, down, up, m->node_vertex[node],
-				    m->interface_vertex[interface_of[node]],
-				    0) <= out->bandwidth_mbps) {
+				    m->interface_vertex[interface_of[node]], 0) *
+			    out->part <=
+		    out->bandwidth_mbps * fab_machine_part(m, node)) {
 			out->slowest_node = node;
 			break;
 		}
@@ -394,32 +455,38 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	return 0;
 }
 
-/* The least share by limits: node by node, server by server. */
+/* The least pace by limits: node by node, server by server. */
 static double limits_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			   const uint32_t *interface_of)
 {
 	const struct fab_limits *l = &m->limits;
-	double least = batch->n && l->flow_mbps > 0 ? l->flow_mbps : (double)INFINITY;
-	double flow = 0;
+	double window = l->flow_mbps > 0 ? l->flow_mbps : (double)INFINITY;
+	double flow = 0, least = INFINITY;
 
 	for (uint32_t i = 0; i < batch->n; i++) {
 		double own = fab_link_mbps(m, m->node_vertex[batch->node[i]]);
 
-		flow = fmax(flow, fmin(own, least));
+		flow = fmax(flow, fmin(own, window));
+		least = fmin(least, window / fab_machine_part(m, batch->node[i]));
 	}
 	for (uint32_t s = 0; s < m->n_servers && (l->disk_mbps > 0 || l->connections);
 	     s++) {
 		uint32_t n = 0, rounds = 0;
+		double part = 0;
 
-		for (uint32_t i = 0; i < batch->n; i++)
-			n += m->interface_server[interface_of[batch->node[i]]] == s;
+		for (uint32_t i = 0; i < batch->n; i++) {
+			if (m->interface_server[interface_of[batch->node[i]]] != s)
+				continue;
+			n++;
+			part = fmax(part, fab_machine_part(m, batch->node[i]));
+		}
 		if (n && l->disk_mbps > 0)
-			least = fmin(least, l->disk_mbps / n);
+			least = fmin(least, l->disk_mbps / n / part);
 		for (uint32_t left = n; left && l->connections;
 		     left -= left < l->connections ? left : l->connections)
 			rounds++;
 		if (rounds)
-			least = fmin(least, flow / rounds);
+			least = fmin(least, flow / rounds / part);
 	}
 	return least;
 }
@@ -432,15 +499,18 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 	uint32_t *depth = FAB_ARENA_NEW0(&a, nv, uint32_t);
 	uint32_t *of_node = FAB_ARENA_NEW(&a, m->n_nodes, uint32_t);
 	uint32_t *of_interface = FAB_ARENA_NEW(&a, m->n_interfaces, uint32_t);
-	uint32_t *down = FAB_ARENA_NEW0(&a, (size_t)nv * most + 1, uint32_t);
-	uint32_t *up = FAB_ARENA_NEW0(&a, (size_t)nv * most + 1, uint32_t);
+	uint32_t *const sharers[] = {FAB_ARENA_NEW0(&a, (size_t)nv * most + 1, uint32_t),
+				     FAB_ARENA_NEW0(&a, (size_t)nv * most + 1, uint32_t)};
 	double least = limits_brute(m, batch, interface_of);
 
 	for (uint32_t v = 1; v < nv; v++) {
 		depth[v] = depth[m->parent[v]] + 1;
 		deepest = depth[v] > deepest ? depth[v] : deepest;
 	}
-	for (uint32_t d = 1; d <= deepest; d++) {
+	/* count all nodes on all links, then look at those of each node */
+	for (uint32_t k = 0; k < 2 * deepest; k++) {
+		uint32_t d = k % deepest + 1;
+
 		/* vertices of this depth that nodes and interfaces lie below, by range */
 		memset(of_node, 0xff, m->n_nodes * sizeof(*of_node));
 		memset(of_interface, 0xff, m->n_interfaces * sizeof(*of_interface));
@@ -458,13 +528,21 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 			uint32_t to = m->node_vertex[node];
 			uint32_t from = m->interface_vertex[interface];
 
-			down[x == y || x == FAB_NONE ? 0 : fab_link_of(m, x, to, from)]++;
-			up[x == y || y == FAB_NONE ? 0 : fab_link_of(m, y, to, from)]++;
+			const uint32_t at[] = {x == y || x == FAB_NONE ? 0 : x,
+					       x == y || y == FAB_NONE ? 0 : y};
+
+			for (int up = 0; up < 2; up++) {
+				uint32_t *n =
+					&sharers[up][fab_link_of(m, at[up], to, from)];
+
+				*n += k < deepest;
+				if (at[up] && k >= deepest)
+					least = fmin(least,
+						     fab_link_mbps(m, at[up]) / *n /
+							     fab_machine_part(m, node));
+			}
 		}
 	}
-	for (uint32_t k = most; k < nv * most; k++)
-		least = fmin(least, fab_link_mbps(m, k / most) /
-					    (down[k] > up[k] ? down[k] : up[k]));
 	return least;
 }
 

@@ -95,7 +95,9 @@ double *fab_limits_interfaces(const struct fab_machine *m);
  * The equal-share model (Gong et al.: full-path minimum bandwidth): on every segment all
  * nodes of the batch that use it get the same share; a node gets the least share on its
  * path, and no more than the limits of its transfer and server leave it (struct
- * fab_limits); the batch is done when its slowest node is.
+ * fab_limits); the batch is done when its slowest node is. Where images differ the
+ * slowest node is the last one to have its own, and the tightest segment that on which
+ * the largest image takes longest; others that are done leave their share unused.
  */
 /* The segments of one level in one direction, summed up by the tightest. */
 struct fab_share_segment {
@@ -106,6 +108,7 @@ struct fab_share_segment {
 	double capacity_mbps; /* there */
 	uint32_t max_sharers; /* most sharers on any of them */
 	double share_mbps;    /* least capacity / sharers of them */
+	double part;	      /* largest image there, as a part of the largest of all */
 };
 
 /* Levels in both directions, and the limits. */
@@ -117,8 +120,15 @@ struct fab_share {
 	uint32_t bottleneck;   /* index of the segment with the least share; of equal ones
 				  the one nearest to the server; FAB_NONE: no limit */
 	double bandwidth_mbps; /* of the slowest node */
+	double part;	       /* its image, as a part of the largest of all */
 	uint32_t slowest_node; /* the first of them */
 };
+
+/* Rate at which the largest image takes as long as that of the slowest node. O(1). */
+static inline double fab_share_pace(const struct fab_share *share)
+{
+	return share->bandwidth_mbps / share->part;
+}
 
 /* Name of a segment for reports: the level's segment, with "-up" or "-down" behind when
  * it runs against the usual direction of its level. Into `out`. O(1). */
@@ -132,7 +142,7 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 const uint32_t *interface_of, struct fab_share *out,
 		 struct fab_err *err) FAB_MUST_CHECK;
 /*
- * The bandwidth of the slowest node by a second path, for --verify: depth by depth, which
+ * fab_share_pace() by a second path, for --verify: depth by depth, which
  * vertex a node and its interface lie below; where these differ a path takes both
  * segments; then the limits, server by server. Every node of the batch has an interface.
  * O(depth * (vertices + batch)).

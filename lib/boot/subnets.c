@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lookup.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "boot/places.h"
 
 enum { WORDS_MAX = 8, WORD_BYTES = 1024, NAME_BYTES = 256 };
 
@@ -69,63 +69,18 @@ void fab_subnets_add(struct fab_subnets *s, const struct fab_machine *m,
 
 /* ---- the file ---- */
 
-/* Names of nodes, then servers, then units: one range of ids for all. */
 struct reader {
 	const struct fab_machine *m;
 	const char *text;
-	struct fab_lookup kind[3];
-	uint32_t base[3];
+	const struct fab_places *places;
 	struct fab_subnets *out;
 	uint64_t line; /* that is read */
 };
 
-static int find(const void *of, const struct fab_item *name, uint32_t *id,
-		struct fab_err *err)
-{
-	const struct reader *r = of;
-
-	for (int k = 0; k < 3; k++) {
-		int rc = r->kind[k].find(r->kind[k].of, name, id, NULL);
-
-		if (!rc)
-			*id += r->base[k];
-		if (!rc)
-			return 0;
-	}
-	if (r->kind[0].find(r->kind[0].of, name, id, err) != -ENOENT)
-		return -EINVAL;
-	return fab_fail(err, ENOENT, "no node, server or unit is called '%.*s'",
-			name->len > 80 ? 80 : (int)name->len, name->text);
-}
-
-/* Hosts that the pattern matches; units where it matches no host. */
-static void match(const void *of, const char *pattern, struct fab_ids *out)
-{
-	const struct reader *r = of;
-	size_t before = out->of.n;
-
-	for (int k = 0; k < 3; k++) {
-		size_t from = out->of.n;
-
-		if (k == 2 && out->of.n > before)
-			return;
-		r->kind[k].match(r->kind[k].of, pattern, out);
-		for (size_t i = from; i < out->of.n; i++)
-			out->of.v[i] += r->base[k];
-	}
-}
-
-static char *name_of(const void *of, uint32_t id)
-{
-	const struct reader *r = of;
-	int k = id >= r->base[2] ? 2 : id >= r->base[1];
-
-	return r->kind[k].name(r->kind[k].of, id - r->base[k]);
-}
-
 /* A node or interface gets its network. */
-static int put(struct reader *r, bool is_node, uint32_t id, struct fab_err *err)
+static int put(void *context, bool is_node, uint32_t id, struct fab_err *err)
 {
+	struct reader *r = context;
 	struct fab_subnets *s = r->out;
 	uint32_t at = (uint32_t)s->of.n - 1;
 	bool is_ip6 = s->of.v[at].net.is_ip6;
@@ -141,36 +96,6 @@ static int put(struct reader *r, bool is_node, uint32_t id, struct fab_err *err)
 			s->of.v[*of].net.text, s->of.v[*of].line);
 	*of = at;
 	return 0;
-}
-
-static int take_nodes(struct reader *r, const char *list, size_t len, struct fab_err *err)
-{
-	const struct fab_machine *m = r->m;
-	const struct fab_lookup lookup = {.of = r,
-					  .one = "node, server or unit",
-					  .many = "nodes, servers or units",
-					  .n_known = m->n_vertices,
-					  .find = find,
-					  .match = match,
-					  .name = name_of};
-	FAB_AUTOFREE struct fab_ids ids = {0};
-	int rc = fab_lookup_list(&lookup, list, len, &ids, NULL, err);
-
-	for (size_t i = 0; i < ids.of.n && !rc; i++) {
-		uint32_t id = ids.of.v[i];
-		int k = id >= r->base[2] ? 2 : id >= r->base[1];
-
-		id -= r->base[k];
-		if (k == 0)
-			rc = put(r, true, id, err);
-		for (uint32_t n = 0; k == 1 && n < m->n_interfaces && !rc; n++)
-			if (m->interface_server[n] == id)
-				rc = put(r, false, n, err);
-		for (uint32_t n = m->first_node[id]; k == 2 && n < m->end_node[id] && !rc;
-		     n++)
-			rc = put(r, true, n, err);
-	}
-	return rc;
 }
 
 /* An address of the family as inet_ntop() writes it. */
@@ -286,22 +211,15 @@ static int read_line(void *context, struct fab_item line, struct fab_err *err)
 	net.number = (uint32_t)r->out->of.n + 1;
 	FAB_PUSH(&r->out->of, net);
 	make_tables(r->out, r->m, net.net.is_ip6);
-	return take_nodes(r, colon + 1, (size_t)(line.text + line.len - colon - 1), err);
+	return fab_places_each(r->places, colon + 1,
+			       (size_t)(line.text + line.len - colon - 1), put, r, err);
 }
 
 int fab_subnets_read(const struct fab_machine *m, const char *file, const char *text,
 		     size_t len, struct fab_subnets *out, struct fab_err *err)
 {
-	FAB_AUTO(fab_machine_names_free_at)
-	struct fab_machine_names *names = fab_machine_names_new(m);
-	struct reader r = {.m = m,
-			   .text = text,
-			   .kind = {fab_machine_lookup(names, FAB_MACHINE_NODES),
-				    fab_machine_lookup(names, FAB_MACHINE_SERVERS),
-				    fab_machine_lookup(names, FAB_MACHINE_UNITS)},
-			   .base = {0, m->n_nodes, m->n_nodes + m->n_servers},
-			   .out = out,
-			   .line = 1};
+	FAB_AUTO(fab_places_free_at) struct fab_places *places = fab_places_new(m);
+	struct reader r = {.m = m, .text = text, .places = places, .out = out, .line = 1};
 	int rc;
 
 	*out = (struct fab_subnets){0};

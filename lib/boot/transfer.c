@@ -3,14 +3,14 @@
  * Transfers through time: nodes ask their server, wait for a connection, receive at
  * max-min fair rates, are done or give up.
  *
- * Nodes with the same path and capacity are a class; they are done in the order in which
- * they start. A pipe is a segment in one direction, or a disk. Its level is the rate that
- * it leaves to the classes that nothing else holds back further; a class receives at the
- * least level of its pipes or at its own capacity. The rates are max-min fair (Bertsekas,
- * Gallager, Data Networks, 6.5.2) when each level fills its pipe, given the other levels.
- * So one rule is enough: a pipe whose classes changed, or another level of one of them,
- * computes its level again. This ends, as the lowest levels become final first (Charny,
- * Clark, Jain 1995).
+ * Nodes with the same path, capacity and image are a class; they are done in the order in
+ * which they start. A pipe is a segment in one direction, or a disk. Its level is the
+ * rate that it leaves to the classes that nothing else holds back further; a class
+ * receives at the least level of its pipes or at its own capacity. The rates are max-min
+ * fair (Bertsekas, Gallager, Data Networks, 6.5.2) when each level fills its pipe, given
+ * the other levels. So one rule is enough: a pipe whose classes changed, or another level
+ * of one of them, computes its level again. This ends, as the lowest levels become final
+ * first (Charny, Clark, Jain 1995).
  */
 #include "boot/transfer.h"
 
@@ -48,7 +48,7 @@ struct member {
 
 struct class
 {
-	double cap_mbps, rate;
+	double cap_mbps, rate, image_mbit;
 	double clock, since;	 /* Mbit that a member received since time 0, at a time */
 	uint32_t first, n;	 /* its nodes in `member` */
 	uint32_t next, done;	 /* members started, members finished, ever */
@@ -109,7 +109,7 @@ struct simulation {
 struct key {
 	uint32_t parent, interface, at;
 	uint32_t node; /* vertex; 0: its links are those of the others here */
-	double cap;
+	double cap, part;
 };
 
 static int cmp_key(const void *a, const void *b)
@@ -120,6 +120,7 @@ static int cmp_key(const void *a, const void *b)
 	FAB_ORDER_BY(x, y, interface);
 	FAB_ORDER_BY(x, y, node);
 	FAB_ORDER_BY(x, y, cap);
+	FAB_ORDER_BY(x, y, part);
 	return fab_cmp_u32(&x->at, &y->at);
 }
 
@@ -166,8 +167,12 @@ static void make_classes(struct simulation *s)
 
 		if (m->limits.flow_mbps > 0)
 			cap = fmin(cap, m->limits.flow_mbps);
-		key[i] = (struct key){m->parent[v], s->interface_of[node], i,
-				      most > 1 ? v : 0, cap};
+		key[i] = (struct key){.parent = m->parent[v],
+				      .interface = s->interface_of[node],
+				      .at = i,
+				      .node = most > 1 ? v : 0,
+				      .cap = cap,
+				      .part = fab_machine_part(m, node)};
 	}
 	qsort(key, n, sizeof(*key), cmp_key);
 	memset(number, 0xff, n_raw * sizeof(*number));
@@ -186,8 +191,11 @@ static void make_classes(struct simulation *s)
 	for (uint32_t i = 0; i < n; i++) {
 		if (!i || key[i - 1].parent < key[i].parent ||
 		    key[i - 1].interface != key[i].interface ||
-		    key[i - 1].node != key[i].node || key[i - 1].cap < key[i].cap) {
-			struct class c = {.cap_mbps = key[i].cap, .first = i};
+		    key[i - 1].node != key[i].node || key[i - 1].cap < key[i].cap ||
+		    key[i - 1].part < key[i].part) {
+			struct class c = {.cap_mbps = key[i].cap,
+					  .image_mbit = s->image_mbit * key[i].part,
+					  .first = i};
 
 			c.first_on = (uint32_t)on.n;
 			c.n_on = path_of(m, inflow, &key[i], raw);
@@ -291,7 +299,7 @@ static uint32_t done_class(const struct simulation *s)
 		at = 2 * at + (s->finish[2 * at] > s->finish[2 * at + 1]);
 	c = &s->class[at - s->n_leaves];
 	return isfinite(c->rate) && member_of(s, c, c->done)->target >
-					    clock_of(s, c) + s->image_mbit * EPSILON
+					    clock_of(s, c) + c->image_mbit * EPSILON
 		       ? FAB_NONE
 		       : at - s->n_leaves;
 }
@@ -444,7 +452,7 @@ static void start_node(struct simulation *s, uint32_t at)
 	struct class *c = &s->class[s->class_of[at]];
 
 	s->connections[server_of(s, at)]++;
-	*member_of(s, c, c->next) = (struct member){at, clock_of(s, c) + s->image_mbit};
+	*member_of(s, c, c->next) = (struct member){at, clock_of(s, c) + c->image_mbit};
 	c->next++;
 	change(s, s->class_of[at], 1);
 }
@@ -703,12 +711,12 @@ double fab_transfer_equal_share_seconds(const struct fab_share *share,
 					const struct fab_transfer_options *options)
 {
 	return requests_of(options) +
-	       fab_transfer_image_mbit(options) / share->bandwidth_mbps;
+	       fab_transfer_image_mbit(options) * share->part / share->bandwidth_mbps;
 }
 
 bool fab_transfer_is_timed(const struct fab_machine *m,
 			   const struct fab_transfer_options *options)
 {
-	return m->limits.connections || options->stagger_seconds > 0 ||
+	return m->limits.connections || m->image_part || options->stagger_seconds > 0 ||
 	       options->timeout_seconds > 0;
 }

@@ -8,7 +8,7 @@
 #include "boot/share.h"
 
 struct fab_transfer_options {
-	uint64_t image_bytes;	/* all files together */
+	uint64_t image_bytes;	/* all files together; of nodes with the largest image */
 	uint32_t n_files;	/* requested in sequence; at least 1 */
 	double request_seconds; /* round trips of a request; all of them before the data
 				 */
@@ -48,7 +48,7 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 		     struct fab_err *err) FAB_MUST_CHECK;
 void fab_transfer_fini(struct fab_transfer *t);
 
-/* The image in Mbit. O(1). */
+/* The largest image in Mbit. O(1). */
 double fab_transfer_image_mbit(const struct fab_transfer_options *options);
 
 /* Seconds by the equal-share model: requests, then the image at the bandwidth of the
@@ -57,9 +57,10 @@ double fab_transfer_equal_share_seconds(const struct fab_share *share,
 					const struct fab_transfer_options *options);
 
 /*
- * May the last node be done later by max-min than by equal shares: do nodes start late,
- * wait for a connection or give up? Otherwise the nodes on the tightest segment share it
- * until all of them are done, so that both models have the same end. O(1).
+ * May the end by max-min be another one than by equal shares: do nodes start late, wait
+ * for a connection, give up, or load images of several sizes? Otherwise the nodes on the
+ * tightest segment share it until all of them are done, so that both models have the same
+ * end. O(1).
  */
 bool fab_transfer_is_timed(const struct fab_machine *m,
 			   const struct fab_transfer_options *options);

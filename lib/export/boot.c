@@ -35,15 +35,15 @@ static const struct {
 	{"dhcpd", "ISC dhcpd, which is at its end of life",
 	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the servers have addresses. Checked by `dhcpd -t` and by booting."},
 	{"ipxe", "a script for each server",
-	 "The iPXE script of each server alone; needs `--kernel`, and `--to-dir` where there are several servers."},
+	 "The iPXE script of each server alone, `SERVER.ipxe`, of those with an image of `--image` `SERVER-imageN.ipxe`; needs `--kernel`, and `--to-dir` where there are several servers."},
 	{"xcat", "chdef commands",
-	 "One `chdef` for each server and its nodes as a node range."},
+	 "One `chdef` for each server and its nodes as a node range; KERNEL of `--image` is the name of an osimage (provmethod)."},
 	{"warewulf", "wwctl commands and what its dnsmasq needs",
-	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file. Servers other than the one that the commands are for need Warewulf's node configuration (/etc/warewulf), images (the folder of images and what `wwctl image build` and `wwctl overlay build` make of them) and iPXE programs too, shared or copied, and `warewulfd` running: a node asks the server of its tag for all of them."},
+	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file; KERNEL of `--image` is the name of an image (Warewulf 4.6 or later). A node asks the server of its tag for everything, so that each of these servers needs `warewulfd`, a `warewulf.conf` of its own (with its own `ipaddr`, which it writes into the scripts of iPXE), and, shared or copied: nodes.conf and the iPXE and GRUB templates of /etc/warewulf, the folders of images (wwchrootdir), of overlays (wwoverlaydir) and of what `wwctl image build` and `wwctl overlay build` make of them (wwprovisiondir), and the iPXE programs below tftpboot/warewulf (`wwctl configure tftp`). Checked against the sources of Warewulf of July 2026 (4.7): options of `wwctl node set`, tags and file names of ww4-hosts.conf, paths."},
 	{"openchami", "ochami commands with boot parameters",
-	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`."},
+	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`. Checked against the sources of ochami and of bss (BootParams)."},
 	{"openchami-config", "the same as BootConfiguration objects",
-	 "Objects BootConfiguration of the newer boot service, `fabkit-boot-SERVER`, for `ochami boot config add -e`; with `--to-out` a script, which replaces the objects of an earlier run by name and deletes those of servers that are gone. Needs `--kernel`."},
+	 "Objects BootConfiguration of the newer boot service, `fabkit-boot-SERVER`, for `ochami boot config add -e`; with `--to-out` a script, which replaces the objects of an earlier run by name and deletes those of servers that are gone. Needs `--kernel`, by http:// or https:// or a path from / on, as the service demands. Checked against the sources of ochami (`boot config list`, `add`, `set`, `delete`) and of boot-service (BootConfigurationSpec, its validation); smd and cloud-init are not written to: the service must know the nodes."},
 	{"template:FILE", "by a template of your own",
 	 "A file by a template: see fabric-formats(5). The other formats are templates, too, and are installed as examples."},
 };
@@ -68,6 +68,7 @@ struct maker {
 	struct fab_arena arena;
 	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
 	struct fab_strmap *by_name; /* of servers */
+	bool names_second; /* scripts differ by second server: IPv6 has no next-server */
 	struct fab_boot_written *written;
 };
 
@@ -105,11 +106,112 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 		if (strchr(name, '/'))
 			fab_machine_interface_host_name(k->m, interface, name,
 							sizeof(name));
+		plan->server[n].first = n;
+		plan->server[n].label = plan->server[n].name;
 		plan->server[n].file = fab_arena_strdup(&k->arena, name);
 		plan->server[n].ip = address_of(k, name);
 		plan->n_servers++;
 	}
 	return k->server_of[interface] = at;
+}
+
+/* What nodes of one entry have in common: the number of their image, from 1 on (0: in no
+ * group), and where scripts name it their second server, from 1 on. */
+static void key_of(const struct maker *k, uint32_t node, uint32_t key[3])
+{
+	const struct boot_node *n = &k->plan.node[node];
+	const struct fab_boot_site *site = k->plan.site;
+
+	key[0] = n->server;
+	key[1] = n->image ? (uint32_t)(n->image - site->images) + 1 : 0;
+	key[2] = k->names_second && n->second != FAB_NONE ? n->second + 1 : 0;
+}
+
+static int cmp_key(const void *a, const void *b, void *context)
+{
+	uint32_t x[3], y[3];
+
+	key_of(context, *(const uint32_t *)a, x);
+	key_of(context, *(const uint32_t *)b, y);
+	for (int i = 0; i < 3; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+/* The next entry, of a server as a whole. */
+static struct boot_server *add_entry(struct maker *k, const struct boot_server *whole,
+				     uint32_t first)
+{
+	struct boot_server *own = &k->plan.server[k->plan.n_servers++];
+
+	*own = *whole;
+	own->first = first;
+	return own;
+}
+
+/* Image and second server of an entry, as its nodes have them, and its name by these. */
+static int label_entry(struct maker *k, struct boot_server *own,
+		       const struct boot_node *node, const uint32_t key[3],
+		       const struct boot_server *whole, struct fab_err *err)
+{
+	own->image = node->image;
+	if (own->image)
+		own->label =
+			fab_arena_format(&k->arena, "%s-image%u", own->label, key[1]);
+	if (key[2]) {
+		own->second = &whole[key[2] - 1];
+		own->label = fab_arena_format(&k->arena, "%s-then-%s", own->label,
+					      own->second->name);
+	}
+	return own->label == own->name || fab_strmap_get(k->by_name, own->label,
+							 strlen(own->label)) == FAB_NONE
+		       ? 0
+		       : fab_fail(err, EINVAL,
+				  "server '%.80s' is called as a script of '%.80s'",
+				  own->label, own->name);
+}
+
+/* An entry of its own for each server, image and, where scripts name it, second server
+ * that nodes have; at least one for each server, in their order. */
+static int divide(struct maker *k, struct fab_err *err)
+{
+	struct boot_plan *plan = &k->plan;
+	const struct boot_server *whole = plan->server;
+	uint32_t n_whole = plan->n_servers, at = 0, key[3], before[3] = {FAB_NONE};
+	uint32_t *first = FAB_ARENA_NEW(&k->arena, (size_t)n_whole + 1, uint32_t);
+	uint32_t *node = FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, uint32_t);
+
+	for (uint32_t i = 0; i < plan->n_nodes; i++)
+		node[i] = i;
+	qsort_r(node, plan->n_nodes, sizeof(*node), cmp_key, k);
+	plan->server = FAB_ARENA_NEW(&k->arena, (size_t)n_whole + plan->n_nodes + 1,
+				     struct boot_server);
+	plan->n_servers = 0;
+	for (uint32_t s = 0; s < n_whole; s++) {
+		first[s] = plan->n_servers;
+		for (; at < plan->n_nodes; at++, memcpy(before, key, sizeof(before))) {
+			struct boot_server *own;
+
+			key_of(k, node[at], key);
+			if (key[0] != s)
+				break;
+			if (!memcmp(key, before, sizeof(key))) {
+				plan->node[node[at]].server = plan->n_servers - 1;
+				continue;
+			}
+			own = add_entry(k, &whole[s], first[s]);
+			plan->node[node[at]].server = plan->n_servers - 1;
+			if (label_entry(k, own, &plan->node[node[at]], key, whole, err))
+				return -EINVAL;
+		}
+		if (plan->n_servers == first[s])
+			add_entry(k, &whole[s], first[s]);
+	}
+	for (uint32_t i = 0; i < plan->n_nodes; i++)
+		if (plan->node[i].second != FAB_NONE)
+			plan->node[i].second = first[plan->node[i].second];
+	return 0;
 }
 
 static int check_name(const struct maker *k, const char *name, bool is_file,
@@ -136,7 +238,8 @@ static void name_groups(struct maker *k)
 	struct fab_strmap *taken = fab_strmap_new(plan->n_servers);
 
 	for (uint32_t s = 0; s < plan->n_servers; s++) {
-		char *name = fab_arena_format(&k->arena, "boot_%s", plan->server[s].name),
+		char *name = fab_arena_format(&k->arena, "boot_%s",
+					      plan->server[s].label),
 		     *own = name;
 		uint32_t again = 1;
 
@@ -223,6 +326,7 @@ static void sort_nodes(struct maker *k)
 			*pair = plan->server[n->second];
 			pair->name = plan->server[n->server].name;
 			pair->group = plan->server[n->server].group;
+			pair->label = plan->server[n->server].label;
 			pair->nodes = seconds + i;
 			pair->n = 0;
 			pair->stands_in = true;
@@ -236,9 +340,10 @@ static void sort_nodes(struct maker *k)
 
 /* Nodes and servers of the batch; a node whose name the format cannot hold is noted
  * instead. */
-static void collect(struct maker *k, const struct fab_batch *batch,
-		    const uint32_t *interface_of)
+static int collect(struct maker *k, const struct fab_batch *batch,
+		   const uint32_t *interface_of, struct fab_err *err)
 {
+	int rc = 0;
 	struct boot_plan *plan = &k->plan;
 	struct fab_boot_written *w = k->written;
 	const uint32_t *second_of = plan->site->second_of;
@@ -288,9 +393,17 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 			*n->id.client_id = 0;
 		if (second_of && second_of[kept[i]] < n_interfaces)
 			n->second = server_of(k, second_of[kept[i]]);
+		if (plan->site->image_of && plan->site->image_of[kept[i]] != FAB_NONE)
+			n->image = &plan->site->images[plan->site->image_of[kept[i]]];
 	}
+	for (uint32_t i = 0; i < plan->n_servers && second_of; i++)
+		k->names_second |= k->template.flags & (NAMES_SCRIPT | BY_SERVER) &&
+				   *plan->server[i].ip.ip6;
+	if (k->names_second || (plan->site->image_of && k->template.flags & BY_IMAGE))
+		rc = divide(k, err);
 	name_groups(k);
 	sort_nodes(k);
+	return rc;
 }
 
 static void maker_fini(struct maker *k)
@@ -355,12 +468,46 @@ static int check_node(const struct maker *k, const struct boot_node *n,
 	return 0;
 }
 
+/* Kernel, initial file system and script of a server's nodes, where the format is
+ * particular about them. */
+static int check_kernels(const struct maker *k, const struct boot_server *s,
+			 struct fab_err *err)
+{
+	const struct fab_boot_site *site = k->plan.site;
+	const char *const files[] = {boot_kernel(site, s->image),
+				     boot_initrd(site, s->image)};
+	unsigned flags = k->template.flags;
+
+	if (flags & NAMES_SCRIPT && s->label != s->name && boot_kernel(site, s->image) &&
+	    site->script && !strstr(site->script, "{script}"))
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s' is one script for all nodes of a server, which need several: expected {script} in it",
+			site->script);
+	if (flags & NAMES_IMAGE && s->image && s->image->kernel &&
+	    strpbrk(s->image->kernel, "/:{}$"))
+		return fab_fail(
+			err, EINVAL,
+			"'%.80s' is no name of an image, which %s takes as KERNEL",
+			s->image->kernel, k->name);
+	for (size_t i = 0; i < 2 && flags & NEEDS_URL; i++)
+		if (files[i] && *files[i] != '/' &&
+		    strncmp(files[i], "http://", 7) != 0 &&
+		    strncmp(files[i], "https://", 8) != 0)
+			return fab_fail(
+				err, EINVAL,
+				"'%.80s': %s takes http://, https:// and paths from / on",
+				files[i], k->name);
+	return 0;
+}
+
 static int check_server(const struct maker *k, const struct boot_server *s, bool is_file,
 			struct fab_err *err)
 {
 	const struct fab_boot_site *site = k->plan.site;
-	const char *const templates[] = {site->boot_url, site->script, site->kernel,
-					 site->initrd, site->params};
+	const char *const templates[] = {site->boot_url, site->script,
+					 boot_kernel(site, s->image),
+					 boot_initrd(site, s->image), site->params};
 	unsigned flags = k->template.flags;
 	int rc = check_name(k, is_file ? s->file : s->name, is_file, err);
 	bool has_ip = *s->ip.ip || *s->ip.ip6;
@@ -385,9 +532,12 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 		if (rc)
 			return rc;
 	}
+	rc = check_kernels(k, s, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < FAB_COUNT(templates) && !has_ip; i++)
 		if (boot_names_address(templates[i]) &&
-		    flags & (NEEDS_KERNEL | NAMES_SCRIPT))
+		    (flags & (NEEDS_KERNEL | NAMES_SCRIPT) || site->image_of))
 			return fab_fail(
 				err, EINVAL,
 				"no IP address is known for server '%.80s', which '%.80s' needs",
@@ -470,8 +620,20 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 	if (flags & NEEDS_NETWORK6 && !fab_subnets_first(site->subnets, true))
 		return fab_fail(err, EINVAL, "no IPv6 network is given, which %s needs",
 				name);
-	if (flags & NEEDS_KERNEL && !site->kernel)
-		return fab_fail(err, EINVAL, "no kernel is given, which %s needs", name);
+	for (uint32_t i = 0; i < k->plan.n_servers && flags & NEEDS_KERNEL; i++) {
+		const struct fab_image *image = k->plan.server[i].image;
+
+		if (boot_kernel(site, image))
+			continue;
+		return site->image_of
+			       ? fab_fail(
+					 err, EINVAL,
+					 "no kernel is given for %s%.60s, which %s needs",
+					 image ? "the nodes of " : "nodes in no group",
+					 image ? image->nodes : "", name)
+			       : fab_fail(err, EINVAL,
+					  "no kernel is given, which %s needs", name);
+	}
 	if (site->second_of && !(flags & HAS_SECOND))
 		return fab_fail(err, EINVAL, "%s cannot express second servers", name);
 	if (site->second_of && flags & TWICE && !is_directory)
@@ -481,8 +643,9 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 			name);
 	if (flags & BY_SERVER && !is_directory && k->plan.n_servers > 1)
 		return fab_fail(err, EINVAL,
-				"%s is a file for each of the %u servers, not one file",
-				name, k->plan.n_servers);
+				"%s is a file for each of the %u %s, not one file", name,
+				k->plan.n_servers,
+				site->image_of ? "servers and images" : "servers");
 	return 0;
 }
 
@@ -506,7 +669,9 @@ static int make(struct maker *k, enum fab_boot_format format,
 	k->written = written;
 	if (rc)
 		return rc;
-	collect(k, batch, interface_of);
+	rc = collect(k, batch, interface_of, err);
+	if (rc)
+		return rc;
 	if (written->omitted.n && (k->plan.site->is_strict || !k->plan.n_nodes))
 		return fab_fail(err, EINVAL, "%s", written->why_omitted.text);
 	rc = check_site(k, is_directory, err);
@@ -519,7 +684,8 @@ static int make(struct maker *k, enum fab_boot_format format,
 	if (rc)
 		return rc;
 	written->n_nodes = k->plan.n_nodes;
-	written->n_servers = k->plan.n_servers;
+	for (uint32_t i = 0; i < k->plan.n_servers; i++)
+		written->n_servers += k->plan.server[i].first == i;
 	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
 		written->n_by_guid += k->plan.node[i].has_id &&
 				      k->plan.node[i].id.kind != FAB_IDENTITY_MAC;
@@ -552,6 +718,12 @@ void fab_boot_written_fini(struct fab_boot_written *written)
 	free(written->omitted.v);
 }
 
+/* Name of a script without its extension. */
+static const char *script_of(const struct boot_server *entry)
+{
+	return entry->label == entry->name ? entry->file : entry->label;
+}
+
 /* One file of a folder. */
 static void write_file(const struct fab_boot_directory *directory,
 		       const struct boot_part *part, const char *name,
@@ -579,17 +751,31 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 
 	if (!rc && !(k.template.flags & (NO_DEFAULT | BY_SERVER)))
 		write_file(directory, &shared, "default", k.template.extension, &n_files);
-	for (uint32_t i = 0; i < k.plan.n_servers && !rc; i++) {
-		const char *file = k.plan.server[i].file;
+	for (uint32_t i = 0, end; i < k.plan.n_servers && !rc; i = end) {
+		const struct boot_server *s = &k.plan.server[i];
 		struct boot_part part = shared;
 
 		part.has_shared = false;
 		part.first = i;
-		part.end = i + 1;
-		write_file(directory, &part, file, k.template.extension, &n_files);
+		/* a file for each script, else for each server with all images */
+		for (end = i + 1; end < k.plan.n_servers &&
+				  k.plan.server[end].first == s->first &&
+				  !(k.template.flags & BY_SERVER);)
+			end++;
+		part.end = end;
+		write_file(directory, &part,
+			   k.template.flags & BY_SERVER ? script_of(s) : s->file,
+			   k.template.extension, &n_files);
 		part.template = &k.script;
-		if (k.template.flags & NAMES_SCRIPT && site->kernel)
-			write_file(directory, &part, file, "ipxe", &n_files);
+		for (uint32_t e = i; e < end && k.template.flags & NAMES_SCRIPT; e++) {
+			const struct boot_server *entry = &k.plan.server[e];
+
+			part.first = e;
+			part.end = e + 1;
+			if (boot_kernel(site, entry->image))
+				write_file(directory, &part, script_of(entry), "ipxe",
+					   &n_files);
+		}
 	}
 	written->n_files = n_files;
 	return rc;

@@ -6,6 +6,7 @@
 
 #include "base/choice.h"
 #include "base/mem.h"
+#include "boot/images.h"
 #include "boot/mapping.h"
 #include "boot/subnets.h"
 
@@ -42,14 +43,18 @@ enum fab_boot_arch {
 /*
  * Contents of the files apart from the mapping. In templates {server} is the server's
  * name (in URLs that of the server that answers), {address} for its IP (in brackets where
- * it is IPv6), {file} for the name of the file that the architecture loads; ${...} is
- * left to iPXE.
+ * it is IPv6), {file} for the name of the file that the architecture loads,
+ * {script} for that of the iPXE script without its extension; ${...} is left to iPXE.
  */
 struct fab_boot_site {
 	const struct fab_host_addresses *addresses; /* NULL: none is known */
 	enum fab_boot_identity identity;
 	const struct fab_subnets *subnets; /* NULL: none is given */
 	const uint32_t *second_of;	   /* [n_nodes] second interfaces; NULL: none */
+	/* image_of[n_nodes] into images, FAB_NONE: none; NULL: all load the same */
+	const struct fab_image *images;
+	uint32_t n_images;
+	const uint32_t *image_of;
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* NULL: undionly.kpxe, ipxe.efi .. */
 	/* templates; NULL: what is usual */
 	const char *boot_url; /* of UEFI HTTP boot: http://{address}/{file} */

@@ -12,17 +12,23 @@ struct boot_node {
 	uint64_t guid;	 /* of the port; 0: unknown */
 	struct fab_boot_id id;
 	bool has_id;
+	const struct fab_image *image;	    /* NULL: it is in no group */
 	struct fab_host_address ip;	    /* its MAC is that of --hosts */
 	const struct fab_subnet *subnet[2]; /* IPv4, IPv6; NULL: none */
 };
 
-/* A server and the nodes that it serves, or those of another whose second server it is.
+/* A server and the nodes that it serves, or those of another whose second server it is;
+ * where the files of a format differ by image or second server, those with one of them.
  */
 struct boot_server {
 	const char *name;  /* the first server of the nodes */
 	const char *host;  /* the one that answers */
 	const char *file;  /* of its file, without the extension */
 	const char *group; /* of a-z, A-Z, 0-9 and _; no other server has it */
+	const char *label; /* name of its iPXE script; with the image no other has it */
+	const struct fab_image *image;	  /* NULL: that of nodes in no group */
+	const struct boot_server *second; /* of all these nodes; NULL: not by itself */
+	uint32_t first;			  /* of the same server: the first in boot_plan */
 	struct fab_host_address ip;
 	const uint32_t *nodes; /* [n] into boot_plan.node */
 	uint32_t n;
@@ -61,6 +67,9 @@ enum {
 	NO_DEFAULT = 1 << 15,	  /* a folder has no file that servers share */
 	HAS_SECOND = 1 << 16,	  /* says who the second server of a node is */
 	TWICE = 1 << 17,	  /* by the files of two servers in a folder */
+	BY_IMAGE = 1 << 18,	  /* nodes with several images are apart */
+	NAMES_IMAGE = 1 << 20,	  /* KERNEL of --image is the name of an image */
+	NEEDS_URL = 1 << 19,	  /* kernel and initial file system by HTTP, or a path */
 };
 
 struct boot_line;
@@ -84,14 +93,24 @@ struct boot_part {
 	bool has_shared;
 };
 
-/* How many servers the part has, and the i-th of them. */
+/* Is the part of one server? */
+static inline bool boot_part_is_single(const struct boot_part *part)
+{
+	const struct boot_server *of = part->plan->server;
+
+	return part->end > part->first &&
+	       of[part->first].first == of[part->end - 1].first;
+}
+
+/* How many servers the part has, apart by image, and the i-th of them. */
 static inline uint32_t boot_part_count(const struct boot_part *part)
 {
 	const uint32_t *of = part->plan->first_stand_in;
-	uint32_t s = part->first, n = part->end - s;
+	uint32_t n = part->end - part->first;
 
-	return part->template->flags & TWICE && of && n == 1 && !part->has_shared
-		       ? n + of[s + 1] - of[s]
+	return part->template->flags & TWICE && of && boot_part_is_single(part) &&
+			       !part->has_shared
+		       ? n + of[part->end] - of[part->first]
 		       : n;
 }
 
@@ -117,16 +136,37 @@ boot_node_of(const struct boot_plan *plan, const struct boot_server *server, uin
 int boot_template_read(const char *file, const char *text, size_t len,
 		       struct boot_template *out, struct fab_err *err) FAB_MUST_CHECK;
 void boot_template_fini(struct boot_template *t);
+/* Would xCAT take a name for a group or a range, dnsmasq or dhcpd for a word of theirs?
+ */
+bool boot_is_noderange(const char *name);
+bool boot_is_dhcp_word(const char *name);
 /* The built-in template of a format, NULL: it has none. */
 const char *boot_template_text(enum fab_boot_format format);
 void boot_write_template(const struct boot_part *part);
 
 /* Has a text of the command line the word {address}? */
 bool boot_names_address(const char *text);
-/* Such a text with {server}, {address} and {file}, which was checked before; on the heap.
- * `is_ip6` takes the server's IPv6 address. */
+/* Kernel and initial file system for an image; NULL: none is given. */
+static inline const char *boot_kernel(const struct fab_boot_site *site,
+				      const struct fab_image *image)
+{
+	return image && image->kernel ? image->kernel : site->kernel;
+}
+
+static inline const char *boot_initrd(const struct fab_boot_site *site,
+				      const struct fab_image *image)
+{
+	return image && image->initrd ? image->initrd : site->initrd;
+}
+
+/* Such a text with {server}, {address}, {script} and {file}, which was checked before; on
+ * the heap. `is_ip6` takes the server's IPv6 address. */
 char *boot_expand(const char *text, const struct boot_server *server, const char *file,
 		  bool is_ip6);
+/* The server behind that of an entry, of several a third one, with the image of the
+ * entry. */
+struct boot_server boot_next_server(const struct boot_plan *plan,
+				    const struct boot_server *s);
 /* File that an architecture loads by TFTP, from the server by UEFI HTTP boot, and the
  * name of a file as an URL of TFTP over IPv6, which takes it over; URLs are on the heap.
  */

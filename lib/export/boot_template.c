@@ -74,6 +74,8 @@ static const struct {
 	{"server-in-network", SERVERS_INSIDE},
 	{"ipxe-scripts", NAMES_SCRIPT},
 	{"kernel", NEEDS_KERNEL},
+	{"image-name", NAMES_IMAGE},
+	{"http-kernel", NEEDS_KERNEL | NEEDS_URL},
 	{"one-server", BY_SERVER},
 };
 
@@ -90,6 +92,7 @@ enum form {
 	GIVEN,
 	GIVEN_BY_SECOND,
 	GIVEN_BY_OTHER,
+	GIVEN_BY_OWN,
 	NETWORK4,
 	NETWORK6,
 	PREFIX6,
@@ -116,6 +119,11 @@ enum form {
 	N_SERVERS,
 	STANDS_IN,
 	HAS_SECONDS,
+	TAG,
+	IMAGE,
+	IMAGE_KERNEL,
+	HAS_IMAGES,
+	NAMES_SECOND,
 	NEWLINE,
 };
 
@@ -141,6 +149,10 @@ static const struct value {
 	{"server_ip6", OF_SERVER, CHARS, offsetof(struct boot_server, ip.ip6)},
 	{"server_any_ip", OF_SERVER, EITHER, offsetof(struct boot_server, ip)},
 	{"group", OF_SERVER, POINTER, offsetof(struct boot_server, group)},
+	{"tag", OF_SERVER, TAG, 0},
+	{"image", OF_SERVER, IMAGE, 0},
+	{"image_kernel", OF_NODE, IMAGE_KERNEL, 0},
+	{"images", OF_SITE, HAS_IMAGES, 0},
 	{"count", OF_SERVER, COUNT, 0},
 	{"server_comma", OF_SERVER, SERVER_COMMA, 0},
 	{"ipxe", OF_SERVER, SCRIPT, 0},
@@ -195,6 +207,13 @@ static const struct value {
 	 offsetof(struct fab_boot_site, initrd)},
 	{"params_of_answering", OF_SERVER, GIVEN_BY_SECOND,
 	 offsetof(struct fab_boot_site, params)},
+	{"kernel_of_second", OF_SERVER, GIVEN_BY_OWN,
+	 offsetof(struct fab_boot_site, kernel)},
+	{"initrd_of_second", OF_SERVER, GIVEN_BY_OWN,
+	 offsetof(struct fab_boot_site, initrd)},
+	{"params_of_second", OF_SERVER, GIVEN_BY_OWN,
+	 offsetof(struct fab_boot_site, params)},
+	{"names_second", OF_SERVER, NAMES_SECOND, 0},
 	{"kernel_of_next", OF_SERVER, GIVEN_BY_OTHER,
 	 offsetof(struct fab_boot_site, kernel)},
 	{"initrd_of_next", OF_SERVER, GIVEN_BY_OTHER,
@@ -294,6 +313,16 @@ static const char *wrong_value(const struct value *v, unsigned open)
 	return NULL;
 }
 
+/* May nodes of one server that load several images have several of these values? */
+static bool is_by_image(const struct value *v)
+{
+	return v->form == TAG || v->form == IMAGE || v->form == SCRIPT ||
+	       v->form == SCRIPT6 || v->form == GIVEN_BY_SECOND ||
+	       v->form == GIVEN_BY_OTHER || v->form == GIVEN_BY_OWN ||
+	       (v->form == GIVEN && (v->at == offsetof(struct fab_boot_site, kernel) ||
+				     v->at == offsetof(struct fab_boot_site, initrd)));
+}
+
 /* A sentence on the first such value of a line; NULL: all can be there. */
 static const char *wrong_values(struct boot_template *t, const char *at, size_t n,
 				unsigned open)
@@ -309,63 +338,14 @@ static const char *wrong_values(struct boot_template *t, const char *at, size_t 
 		wrong = wrong_value(p.value, open);
 		if (!wrong && (p.value->of == OF_SECOND || p.value->form == HAS_SECONDS))
 			t->flags |= HAS_SECOND;
+		if (!wrong && is_by_image(p.value))
+			t->flags |= BY_IMAGE;
 		if (!wrong && t->flags & QUOTES && p.value->form == POINTER &&
 		    !p.is_csv && !p.is_json)
 			wrong = "with %names any expected csv: or json: before names";
 		c += len - 1;
 	}
 	return wrong;
-}
-
-/*
- * xCAT reads a name that is no node of its tables as a group, or as a range when it has
- * an odd number of hyphens and both sides of the middle one differ in numbers only;
- * groups of its own are called so.
- */
-static bool is_noderange(const char *name)
-{
-	static const char *const groups[] = {"all", "compute", "service"};
-	const char *low = name, *high = name, *middle;
-	size_t hyphens = 0;
-
-	for (const char *at = name; *at; at++)
-		hyphens += *at == '-';
-	for (size_t i = 0; i < FAB_COUNT(groups); i++)
-		if (!strcasecmp(name, groups[i]))
-			return true;
-	if (strspn(name, "0123456789") == strlen(name))
-		return true;
-	if (hyphens % 2 == 0)
-		return false;
-	for (size_t i = 0; i <= hyphens / 2; i++)
-		high = strchr(high, '-') + 1;
-	middle = high - 1;
-	if (strlen(high) == (size_t)(middle - low) && !strncmp(low, high, strlen(high)))
-		return false;
-	while (low < middle && *high) {
-		size_t n = strspn(low, "0123456789"), k = strspn(high, "0123456789");
-
-		if (!n != !k || (!n && *low != *high))
-			return false;
-		low += n ? n : 1;
-		high += k ? k : 1;
-	}
-	return low == middle && !*high;
-}
-
-/*
- * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
- * looks like one, and a name with an empty label ends dhcpd's parser.
- */
-static bool is_dhcp_word(const char *name)
-{
-	size_t digits = strspn(name, "0123456789"), n = strlen(name);
-	struct in_addr ip;
-
-	return !strcmp(name, "ignore") || !strcmp(name, "infinite") ||
-	       inet_pton(AF_INET, name, &ip) == 1 || digits == n ||
-	       (digits && digits + 1 == n && strchr("wdhmsWDHMS", name[digits])) ||
-	       strstr(name, "..") || name[n - 1] == '.';
 }
 
 /* A header; false: not a header. */
@@ -391,8 +371,8 @@ static bool take_header(struct boot_template *t, const char *at, size_t n)
 	}
 	if (!strcmp(word, "names") && rest) {
 		t->flags |= strcmp(rest, "any") ? 0 : QUOTES;
-		t->is_ambiguous = !strcmp(rest, "noderange") ? is_noderange
-				  : !strcmp(rest, "dhcp")    ? is_dhcp_word
+		t->is_ambiguous = !strcmp(rest, "noderange") ? boot_is_noderange
+				  : !strcmp(rest, "dhcp")    ? boot_is_dhcp_word
 							     : NULL;
 		return t->flags & QUOTES || t->is_ambiguous || !strcmp(rest, "host");
 	}
@@ -610,7 +590,7 @@ static const char *network_value(const struct scope *x, const struct value *v,
 	case LOCAL:
 		return has_server(part, x->subnet) ? site->interface : NULL;
 	case UNICAST:
-		if (!site->interface || part->end != part->first + 1 || !net ||
+		if (!site->interface || !boot_part_is_single(part) || !net ||
 		    is_last_network(site->subnets, net))
 			return NULL;
 		return *owned = fab_format("%s/%s", site->interface,
@@ -625,8 +605,14 @@ static char *given_value(const struct scope *x, const struct value *v,
 			 const struct place *p)
 {
 	const struct boot_plan *plan = x->part->plan;
+	const struct fab_boot_site *site = plan->site;
 	const char *text =
-		*(const char *const *)(const void *)((const char *)plan->site + v->at);
+		v->at == offsetof(struct fab_boot_site, kernel)
+			? boot_kernel(site, x->server->image)
+		: v->at == offsetof(struct fab_boot_site, initrd)
+			? boot_initrd(site, x->server->image)
+			: *(const char *const *)(const void *)((const char *)site +
+							       v->at);
 	FAB_AUTOFREE char *file =
 		fab_strndup(p && p->file ? p->file : "", p ? p->n_file : 0);
 	FAB_AUTOFREE char *otherwise = fab_strndup(p && p->otherwise ? p->otherwise : "",
@@ -636,14 +622,41 @@ static char *given_value(const struct scope *x, const struct value *v,
 		.name = "${next-server}",
 		.host = "${next-server}",
 		.ip.ip = "${next-server}",
+		.label = x->server->label,
 	};
 
 	if (v->form == GIVEN)
 		server = *x->server;
 	else if (v->form == GIVEN_BY_OTHER)
-		server = plan->server[((size_t)(x->server - plan->server) + 1) %
-				      plan->n_servers];
+		server = boot_next_server(plan, x->server);
+	else if (v->form == GIVEN_BY_OWN) {
+		server = *x->server->second;
+		server.label = x->server->label;
+	}
 	return boot_expand(text ? text : otherwise, &server, file, false);
+}
+
+/* What tells entries of one server, and nodes with several images, apart. */
+static const char *image_value(const struct scope *x, const struct value *v, char **owned)
+{
+	const struct fab_boot_site *site = x->part->plan->site;
+	const char *kernel = NULL;
+
+	switch (v->form) {
+	case TAG:
+		return *owned = fab_format("boot-%s", x->server->label);
+	case NAMES_SECOND:
+		return x->server->second ? x->server->second->name : NULL;
+	case IMAGE: /* by its name, not that of --kernel */
+		kernel = x->server->image ? x->server->image->kernel : NULL;
+		break;
+	case IMAGE_KERNEL:
+		kernel = site->image_of ? boot_kernel(site, x->node->image) : NULL;
+		break;
+	default: /* HAS_IMAGES */
+		return site->image_of ? "yes" : NULL;
+	}
+	return kernel ? *owned = boot_expand(kernel, x->server, "", false) : NULL;
 }
 
 /* A value as text, NULL or "" without one; *owned is freed by the caller. */
@@ -658,6 +671,7 @@ static const char *value_of(const struct scope *x, const struct value *v,
 	const char *at = base ? (const char *)base + v->at : NULL;
 	const struct fab_host_address *ip = (const void *)at;
 	enum fab_boot_arch arch = (enum fab_boot_arch)v->at;
+	uint32_t n = 0;
 
 	if (v->of == OF_SECOND && !x->second)
 		return NULL;
@@ -691,7 +705,7 @@ static const char *value_of(const struct scope *x, const struct value *v,
 					     x->server);
 	case SCRIPT:
 	case SCRIPT6:
-		*owned = boot_expand(site->script ? site->script : "{server}.ipxe",
+		*owned = boot_expand(site->script ? site->script : "{script}.ipxe",
 				     x->server, "", v->form == SCRIPT6);
 		if (v->form == SCRIPT6)
 			*owned = boot_as_url6(*owned, x->server);
@@ -714,12 +728,22 @@ static const char *value_of(const struct scope *x, const struct value *v,
 		return x->server->stands_in ? "yes" : NULL;
 	case HAS_SECONDS:
 		return site->second_of ? "yes" : NULL;
+	case TAG:
+	case IMAGE:
+	case IMAGE_KERNEL:
+	case HAS_IMAGES:
+	case NAMES_SECOND:
+		return image_value(x, v, owned);
 	case N_SERVERS:
-		return part->end > part->first
-			       ? *owned = fab_format("%u", part->end - part->first)
-			       : NULL;
+		for (uint32_t i = part->first; i < part->end; i++)
+			n += part->plan->server[i].first == i;
+		return n ? *owned = fab_format("%u", n) : NULL;
 	case NEWLINE:
 		return "\n";
+	case GIVEN_BY_OWN:
+		if (!x->server->second)
+			return NULL;
+		return *owned = given_value(x, v, p);
 	case GIVEN_BY_SECOND:
 	case GIVEN_BY_OTHER:
 	case GIVEN:
@@ -935,6 +959,9 @@ static void write_block(struct scope x, const struct boot_line *line, size_t fro
 		for (x.n_server = 0; x.n_server < n; x.n_server++) {
 			x.server = is_all ? &plan->server[x.n_server]
 					  : boot_part_server(part, x.n_server);
+			/* once, whatever its images */
+			if (is_all && x.server->first != x.n_server)
+				continue;
 			write_lines(&x, from, line->end);
 		}
 	}

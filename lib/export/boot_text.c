@@ -10,7 +10,7 @@
 
 enum { TEMPLATE_MAX_BYTES = 1024 };
 
-static const char *const words[] = {"{server}", "{address}", "{file}"};
+static const char *const words[] = {"{server}", "{address}", "{file}", "{script}"};
 
 /* Which word stands at `at`; FAB_COUNT(words): none. */
 static size_t word_at(const char *at)
@@ -50,7 +50,7 @@ int fab_boot_template_check(const char *text, bool has_blanks, struct fab_err *e
 		else if (*at == '{' && word == FAB_COUNT(words))
 			return fab_fail(
 				err, EINVAL,
-				"'%.80s': braces hold {server}, {address} or {file} only",
+				"'%.80s': braces hold {server}, {address}, {script} or {file} only",
 				text);
 	}
 	return 0;
@@ -84,7 +84,7 @@ char *boot_expand(const char *text, const struct boot_server *server, const char
 			fprintf(stream, is_six ? "[%s]" : "%s",
 				is_six ? server->ip.ip6 : server->ip.ip);
 		else
-			fputs(word ? file : name, stream);
+			fputs(word == 3 ? server->label : word ? file : name, stream);
 		at += strlen(words[word]) - 1;
 	}
 	fclose(stream);
@@ -121,4 +121,20 @@ char *boot_as_url6(char *name, const struct boot_server *server)
 	url = fab_format("tftp://[%s]/%s", server->ip.ip6, name + strspn(name, "/"));
 	free(name);
 	return url;
+}
+
+struct boot_server boot_next_server(const struct boot_plan *plan,
+				    const struct boot_server *s)
+{
+	size_t at = (size_t)(s - plan->server), i = at;
+	struct boot_server other;
+
+	do
+		i = (i + 1) % plan->n_servers;
+	while (i != at &&
+	       (plan->server[i].first == s->first ||
+		(s->second && !strcmp(plan->server[i].name, s->second->name))));
+	other = plan->server[i];
+	other.label = s->label;
+	return other;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Batches: the first byte says whether a file, --boot or --sweep follows. */
+/* Batches: the first byte says whether a file, --boot or --sweep follows; 255: --image.
+ */
 #include "fuzz.h"
 
 #include "base/mem.h"
 #include "boot/batch.h"
+#include "boot/images.h"
 #include "boots.h"
 
 /* Random subsets may be many: not more digits than this. */
@@ -49,6 +51,25 @@ static void try_batch(const struct fab_machine *m, const char *spec, const uint8
 		check(m, &b);
 }
 
+static void try_image(const struct fab_machine *m, const char *text)
+{
+	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
+	FAB_AUTOFREE uint32_t *image_of = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	struct fab_image image;
+	uint32_t n = 0;
+
+	if (is_refused(fab_image_parse(text, &memory, &image, ERR)))
+		return;
+	if (!image.bytes || !*image.nodes || (image.initrd && !image.kernel))
+		abort();
+	if (is_refused(fab_images_find(m, &image, 1, image_of, ERR)))
+		return;
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		n += image_of[i] == 0;
+	if (!n)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static struct fab_machine *m;
@@ -58,6 +79,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		m = fuzz_small_machine();
 	if (!n)
 		return 0;
+	if (*bytes == 255) {
+		spec = fab_strndup((const char *)bytes + 1, n - 1);
+		try_image(m, spec);
+		return 0;
+	}
 	spec = *bytes % 3 ? fab_strndup((const char *)bytes + 1, n - 1) : NULL;
 	if (*bytes % 3 == 2)
 		try_sweep(m, spec, *bytes);

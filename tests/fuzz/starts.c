@@ -10,7 +10,7 @@
 #include "peer/loader.h"
 
 /* Most ranks of a start that is fitted here; more take long. */
-enum { RANKS_MAX = 4096 };
+enum { RANKS_MAX = 64 };
 
 /* What is left unexplained is the measured time without the fitted one. */
 static void fit(const struct fab_fit_start *start)

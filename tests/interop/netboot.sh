@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets|second|qemu-second]
+# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu|subnets|second|qemu-second|images]
 # Nodes of a fabric boot for real: each server runs the program in a network namespace of its
 # own with the files of --to-dir, all on one network; a node asks as firmware of each kind, loads
 # what it is told over TFTP or HTTP, asks again as iPXE, and must end with the script of the
@@ -9,7 +9,7 @@
 # whose network card has iPXE: it must load kernel and initial file system as well. With subnets
 # the nodes are in three networks behind a router, on which dnsmasq is a relay. With second
 # one of four servers is lost: every node boots, from its second server if it must; with qemu-second
-# virtual machines do.
+# virtual machines do. With images h1 and h18 have a kernel of their own.
 # Exit status 77 (skipped) without the program or without network namespaces.
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -58,6 +58,7 @@ plan() { # FORMAT OPTION...
   shift
   local second=()
   case $how-$format in *second-hosts) ;; *second-*) second=(--set=second-server) ;; esac
+  [ "$how" = images ] && second=(--image='h1,h18:4GB:http://{address}/other/vmlinuz,http://{address}/other/initrd.img')
   fabric-bootplan dump.txt --servers='io*' --algorithm=balanced "${second[@]}" --set=identity="$identity" "${addresses[@]}" \
     --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
     --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
@@ -222,6 +223,7 @@ if [ "$how" = second ]; then
   boots_from() { # NODE SERVER
     local own address
     own=$(awk -v n="$1" '$2 == n { print $1 }' hosts) address=$(server_address "$2")
+    [ $family -eq 6 ] && address="[$address]"
     boot "$1" 7 || fail "$1 does not boot"
     grep -q "^ipxe $own " said || fail "$1 has another address than $own: $(cat said)"
     grep -qxF "loaded http://$address/vmlinuz" said && grep -qxF "loaded http://$address/initrd.img" said ||
@@ -280,8 +282,10 @@ for host in h1 h16 h18 h31; do
     grep -q "^rom $own " said || fail "$host has another address than $own: $(cat said)"
     grep -qx "options $options" said || fail "$host has other options than $options: $(cat said)"
     grep -qx "script #!ipxe" said || fail "$host has no script: $(cat said)"
-    grep -qxF "script kernel http://$where/vmlinuz initrd=initrd ip=dhcp quiet || goto wait" said ||
-      fail "$host has a script of another server than $server: $(cat said)"
+    image=
+    case $how-$host in images-h1 | images-h18) image=other/ ;; esac
+    grep -qxF "script kernel http://$where/${image}vmlinuz initrd=initrd ip=dhcp quiet || goto wait" said ||
+      fail "$host has a script of another server than $server, or another kernel: $(cat said)"
     case $arch in
     15 | 16 | 19) grep -qF " http://$where/$file" said || fail "no HTTP: $(cat said)" ;;
     esac
