@@ -239,7 +239,7 @@ claim 'BCDA: above 1.25 cabinets (160 boards) the time is in proportion to the n
 # meets BOARDS: servers and cascade uplinks that serve the first boards by bcda
 meets() {
   fabric-bootplan --quiet --machine=preset:taihulight --algorithm=bcda --boot=first:"$1":board \
-    --mapping-out="$work/mapping" --format=csv >"$work/out"
+    --set=mapping-out="$work/mapping" --format=csv >"$work/out"
   sed -nE 's/.*"server":"server([0-9]+)".*/\1/p' "$work/mapping" |
     awk '{ s[$1] = 1; c[int($1 / 20)] = 1 } END { for (i in s) n++; for (i in c) k++; print n, k }'
 }
@@ -249,7 +249,7 @@ claim 'BCDA: five supernodes use all 160 servers and 8 paths of N4' \
 met=$(meets 32)
 claim '32 boards boot from 32 servers, that is over 32 paths of N4' \
   "$(if_true "${met% *} == 32 && ${met#* } == 32" reproduced 'refuted: N4 is the uplink of a cascade of 20 servers')" \
-  "${met% *} servers, ${met#* } of 8 cascade uplinks" "$preset --algorithm=bcda --boot=first:32:board --dot-out=-"
+  "${met% *} servers, ${met#* } of 8 cascade uplinks" "$preset --algorithm=bcda --boot=first:32:board --set=dot-out=-"
 fine=$(values boot_seconds bcda,block:1,balanced first:161:board)
 # shellcheck disable=SC2086
 claim '(ours) BCDA is not the best of its kind: blocks of one CPU are finer' \

@@ -210,9 +210,8 @@ void bootplan_sim_fini(struct bootplan_sim *sim);
 int bootplan_sim_run(const struct bootplan_sim *sim, const struct bootplan_way *way,
 		     double *seconds, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Files (export.c). Values of options: formats, ARCH=NAME. */
+/* Files (export.c). The value of --to. */
 int bootplan_take_format(void *params, const char *arg, struct fab_err *err);
-int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err);
 /* Before anything is written: networks, and a server for every node. */
 int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outcome *o,
 			  struct fab_err *err) FAB_MUST_CHECK;

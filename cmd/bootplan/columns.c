@@ -80,6 +80,39 @@ static int check_template(const char *arg, struct fab_err *err)
 	return fab_boot_template_check(arg, false, err);
 }
 
+static int check_params(const char *arg, struct fab_err *err)
+{
+	return fab_boot_template_check(arg, true, err);
+}
+
+/* NAME, or ARCH=NAME. */
+static int take_boot_file(void *params, const char *arg, struct fab_err *err)
+{
+	static const char *const archs[FAB_N_BOOT_ARCHS] = {"bios", "x86-64", "arm64",
+							    "ia32"};
+	struct bootplan_export *e = &((struct bootplan_params *)params)->export;
+	size_t n = strcspn(arg, "=");
+
+	if (!*arg)
+		return fab_fail(err, EINVAL, "the value is empty");
+	for (size_t i = 0; i < FAB_COUNT(archs); i++) {
+		if (!arg[n] || (strlen(archs[i]) == n && !memcmp(arg, archs[i], n)))
+			e->boot_file[i] = arg[n] ? arg + n + 1 : arg;
+		if (arg[n] && strlen(archs[i]) == n && !memcmp(arg, archs[i], n))
+			return 0;
+	}
+	/* an URL may have a = of its own */
+	if (!arg[n] || strchr(arg, '/'))
+		for (size_t i = 0; i < FAB_COUNT(archs); i++)
+			e->boot_file[i] = arg;
+	else
+		return fab_fail(
+			err, EINVAL,
+			"'%s': expected NAME, or ARCH=NAME for bios, ia32, x86-64 or arm64",
+			arg);
+	return 0;
+}
+
 /* As the kernel has them: at most 15 bytes, no blank and no slash. */
 static int check_interface(const char *arg, struct fab_err *err)
 {
@@ -143,6 +176,12 @@ const struct fab_option bootplan_settings[] = {
 	{"retries", "N",
 	 "With timeout: how often a node asks again before it gives up for good",
 	 FAB_TAKES_NUMBER, TRANSFER(retries), .max = 100, .preset = "3"},
+	{"mapping-out", "FILE",
+	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard output)",
+	 FAB_TAKES_OUTPUT, TO(mapping_out)},
+	{"dot-out", "FILE",
+	 "Draw the machine with its servers, and how full its segments are by the one algorithm, to FILE for Graphviz (- is standard output); units that are alike and equally loaded are one box",
+	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"fresh", NULL,
 	 "With --to-dir: servers by the algorithm alone, whatever the folder has, and new addresses",
 	 FAB_TAKES_NOTHING, TO(export.is_fresh)},
@@ -172,6 +211,11 @@ const struct fab_option bootplan_settings[] = {
 	 "Script that iPXE loads, a name or an URL, with {server} and {address}",
 	 FAB_TAKES_TEXT, TO(export.script), .otherwise = "{server}.ipxe",
 	 .check = check_template},
+	{"boot-file", "[ARCH=]NAME",
+	 "File that a node loads first, of all or of ARCH bios, ia32 (UEFI of 32 bits), x86-64 or arm64 (default undionly.kpxe, ipxe-ia32.efi, ipxe.efi, ipxe-arm64.efi); repeatable",
+	 FAB_TAKES_OTHER, .take = take_boot_file},
+	{"params", "TEXT", "Parameters of the kernel, as --kernel", FAB_TAKES_TEXT,
+	 TO(export.params), .check = check_params},
 	{"multicast", "LIST",
 	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, separated by commas, all, or none",
 	 FAB_TAKES_CHOSEN, TO(methods.multicast), .flag = TO(methods.has_engines),

@@ -36,33 +36,6 @@ int bootplan_take_format(void *params, const char *arg, struct fab_err *err)
 	return 0;
 }
 
-int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
-{
-	static const char *const archs[FAB_N_BOOT_ARCHS] = {"bios", "x86-64", "arm64",
-							    "ia32"};
-	struct bootplan_export *e = &((struct bootplan_params *)params)->export;
-	size_t n = strcspn(arg, "=");
-
-	if (!*arg)
-		return fab_fail(err, EINVAL, "the value is empty");
-	for (size_t i = 0; i < FAB_COUNT(archs); i++) {
-		if (!arg[n] || (strlen(archs[i]) == n && !memcmp(arg, archs[i], n)))
-			e->boot_file[i] = arg[n] ? arg + n + 1 : arg;
-		if (arg[n] && strlen(archs[i]) == n && !memcmp(arg, archs[i], n))
-			return 0;
-	}
-	/* an URL may have a = of its own */
-	if (!arg[n] || strchr(arg, '/'))
-		for (size_t i = 0; i < FAB_COUNT(archs); i++)
-			e->boot_file[i] = arg;
-	else
-		return fab_fail(
-			err, EINVAL,
-			"'%s': expected NAME, or ARCH=NAME for bios, ia32, x86-64 or arm64",
-			arg);
-	return 0;
-}
-
 /* Addresses that are given, those kept from before, and new ones for hosts without any.
  */
 static int plan_addresses(struct work *w, struct fab_err *err)
@@ -368,7 +341,7 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_outcom
 					 x->written.omitted.n}});
 }
 
-/* ---- --mapping-out ---- */
+/* ---- --set mapping-out ---- */
 
 /* JSON lines, one node of the batch each. Mappings that leave nodes without a server are
  * left out, and reported. */
@@ -385,7 +358,7 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 		if (fab_plan_is_incomplete(o->largest, o->interface_of[i])) {
 			fab_cli_warn(
 				&o->p->run,
-				"--mapping-out: %s leaves nodes without a server and is not written",
+				"--set mapping-out: %s leaves nodes without a server and is not written",
 				algorithm);
 			continue;
 		}
@@ -411,7 +384,7 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 		       ? rc
 		       : fab_fail(
 				 err, EINVAL,
-				 "--mapping-out: no mapping has a server for every node");
+				 "--set mapping-out: no mapping has a server for every node");
 }
 
 /* ---- pictures ---- */

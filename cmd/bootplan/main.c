@@ -15,11 +15,6 @@ static int check_template(const char *arg, struct fab_err *err)
 	return fab_boot_template_check(arg, false, err);
 }
 
-static int check_params(const char *arg, struct fab_err *err)
-{
-	return fab_boot_template_check(arg, true, err);
-}
-
 static int check_image(const char *arg, struct fab_err *err)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
@@ -103,12 +98,6 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_INPUT, TO(prices)},
 	{"check", NULL, "With --target: exit with status 1 when no algorithm keeps to it",
 	 FAB_TAKES_NOTHING, TO(check)},
-	{"mapping-out", "FILE",
-	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard output)",
-	 FAB_TAKES_OUTPUT, TO(mapping_out)},
-	{"dot-out", "FILE",
-	 "Draw the machine with its servers, and how full its segments are by the one algorithm, to FILE for Graphviz (- is standard output)",
-	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"plot", "FILE",
 	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png",
 	 FAB_TAKES_PLOT, TO(plot)},
@@ -137,16 +126,11 @@ static const struct fab_option options[] = {
 	{"addresses", "FILE",
 	 "With --network or --networks: keep the addresses in FILE, so that the same host has the same one next time",
 	 FAB_TAKES_OUTPUT, TO(export.addresses)},
-	{"boot-file", "[ARCH=]NAME",
-	 "File that a node loads first, of all or of ARCH bios, ia32 (UEFI of 32 bits), x86-64 or arm64 (default undionly.kpxe, ipxe-ia32.efi, ipxe.efi, ipxe-arm64.efi); repeatable",
-	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
 	{"kernel", "URL",
 	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
 	 FAB_TAKES_TEXT, TO(export.kernel), .check = check_template},
 	{"initrd", "URL", "Initial file system, as --kernel", FAB_TAKES_TEXT,
 	 TO(export.initrd), .check = check_template},
-	{"params", "TEXT", "Parameters of the kernel, as --kernel", FAB_TAKES_TEXT,
-	 TO(export.params), .check = check_params},
 	{0},
 };
 
@@ -274,7 +258,7 @@ static int complete(void *params, struct fab_err *err)
 	if (!rc && p->dot_out && n_named != 1)
 		rc = fab_fail(
 			err, EINVAL,
-			"--dot-out draws the mapping of one algorithm, --algorithm names %zu",
+			"--set dot-out draws the mapping of one algorithm, --algorithm names %zu",
 			n_named);
 	for (size_t i = 0; i < p->methods.multicast.of.n; i++)
 		p->methods.engines[p->methods.n_engines++] =

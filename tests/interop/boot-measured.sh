@@ -153,7 +153,7 @@ printf '%-18s %-9s %9s %9s %7s %9s %9s %7s\n' batch algorithm all measured error
 for boot in first:1 first:1:board first:3:board first:1:supernode all unit:supernode1 cpu0,cpu2,cpu4,cpu6,cpu8,cpu10,cpu12,cpu14; do
   for algorithm in scda bcda balanced; do
     fabric-bootplan --machine=$machine --boot="$boot" --algorithm=$algorithm --model=max-min --image-size=${image}B \
-      --set=efficiency=$efficiency --mapping-out=mapping --format=json -q >plan.json || fail "no plan"
+      --set=efficiency=$efficiency --set=mapping-out=mapping --format=json -q >plan.json || fail "no plan"
     read -r all half <<<"$(jq -r '.results[0] | "\(.boot_seconds) \(.median_seconds)"' plan.json)"
     pairs=$(jq -rj '"\(.node)=\(.server) "' mapping)
     for try in 1 2 3; do

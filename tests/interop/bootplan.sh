@@ -131,7 +131,7 @@ case $format in dnsmasq | dhcpd) # the look at ports sees when there are none
   [ $may_listen -eq 0 ] || ! listens mute 67 20 || fail "$format listens without a network"
   ;;
 esac
-write --machine=$machine --hosts=hosts --boot-file=http://10.9.0.1/ipxe.efi --boot-file=bios=lpxelinux.0 \
+write --machine=$machine --hosts=hosts --set=boot-file=http://10.9.0.1/ipxe.efi --set=boot-file=bios=lpxelinux.0 \
   --set=script='http://{address}/ipxe/${mac:hexhyp}?from={server}&uuid=${uuid}' || fail "no URL"
 is_sound config || fail "$format refuses an URL"
 write --machine=$machine --hosts=hosts

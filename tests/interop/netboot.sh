@@ -61,7 +61,7 @@ plan() { # FORMAT OPTION...
   [ "$how" = images ] && second=(--image='h1,h18:4GB:http://{address}/other/vmlinuz,http://{address}/other/initrd.img')
   fabric-bootplan dump.txt --servers='io*' --algorithm=balanced "${second[@]}" --set=identity="$identity" "${addresses[@]}" \
     --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
-    --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
+    --set=params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
 }
 interface=()
 case $program in kea?) interface=(--set=interface=eth0) ;; esac
