@@ -1,34 +1,57 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: htsim_rdma.sh COMMANDS HTSIM
-# fabric-rdma beside htsim_eqds of csg-htsim (HTSIM) in the same minutes: a permutation of 1024 hosts
-# on a fat tree of three levels, 100 Gb/s, 1 us a cable, packets of 4096 bytes, 500 kB a flow, both
-# from the same connection matrix, both spraying packets over all paths. Slowest flows, and
-# packet-hops/s: packets of data by cables that they cross, by CPU seconds.
+# fabric-rdma beside csg-htsim in the same minutes: HTSIM is htsim_eqds, htsim_ndp is in its folder. A permutation,
+# an incast of 64 and an all to all of 16 rounds on 1024 hosts, a fat tree of three levels, 100 Gb/s, 1 us a cable,
+# queues of 35 packets that trim, the same connection matrix. Slowest flows, and packet-hops/s: packets of data by
+# cables that they cross, by CPU seconds. Fails when a slowest flow differs by more than 10 %.
 # Exit status 77 when HTSIM is no program.
-set -eu
-# shellcheck source=tests/bench/htsim_run.bash
-. "$(cd "$(dirname "$0")" && pwd)/htsim_run.bash"
-packets='' peer='' slowest=
+set -euo pipefail
 PATH=$1:$PATH htsim=$2
 [ -x "$htsim" ] || { echo "htsim rdma: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+TIMEFORMAT=%U failed=0
+fabric=gen:fattree:radix=16,levels=3
 
-htsim_run 'htsim rdma' "$htsim"
-ours() { # SCHEME OPTION...
-  scheme=$1
-  shift
-  fabric-rdma run gen:fattree:radix=16,levels=3 --pattern=file:matrix --mtu=4096 --set=cable-rate=100G --set=switch-delay=0 \
-    --set=cable-delay=1us --route=spray --set=no-handshake --scheme="$scheme" "$@" --threads=1 --quiet --format=csv --no-header \
-    --columns=completion_us.max,packets_sent,control_packets,packet_hops,events,seconds.simulate,rounds |
-    tr -d '\r' | awk -F, -v what="$scheme${*:+ $*}" -v packets="$packets" -v peer="$peer" -v slowest="$slowest" '{
-      hops = $4 / ($2 + $3); data = $2 * hops / $6; theirs = packets * hops / peer
-      printf "htsim rdma: slowest of 1024 flows %.4g us by %s (%.3g times the packets), htsim_eqds %.4g us; data packet-hops/s %.3g (%.3g events/s), htsim_eqds %.3g: %.0f times\n",
-        $1, what, $7, slowest, data, $5 / $6, theirs, data / theirs }'
+# one cycle through all hosts; 64 to the first; 16 rounds, in each all to the one as many farther on
+awk 'BEGIN {
+  srand(1)
+  n = 1024
+  for (i = 0; i < n; i++) to[i] = i
+  for (i = n - 1; i > 0; i--) { j = int(rand() * i); x = to[i]; to[i] = to[j]; to[j] = x }
+  print "Nodes 1024\nConnections 1024" >"permutation"
+  for (i = 0; i < n; i++) print i "->" to[i] " id " i + 1 " start 0 size 500000" >"permutation"
+  print "Nodes 1024\nConnections 64" >"incast"
+  for (i = 0; i < 64; i++) print 1 + int(i * (n - 1) / 64) "->0 id " i + 1 " start 0 size 500000" >"incast"
+  print "Nodes 1024\nConnections 16384" >"alltoall"
+  for (r = 0; r < 16; r++) for (e = 0; e < n; e++)
+    print e "->" (e + 1 + int(r * (n - 1) / 16)) % n " id " ++id " start 0 size 65536" >"alltoall"
+}'
+
+# compare PROGRAM MATRIX END MTU OPTION...: times of flows, and CPU seconds, of both
+compare() {
+  program=$1 matrix=$2 end=$3 mtu=$4
+  shift 4
+  { time "$(dirname "$htsim")/$program" -tm "$matrix" -nodes 1024 -linkspeed 100000 -mtu 4096 -end "$end" -q 35 \
+    "$@" -o log >out 2>&1; } 2>cpu || { tail -n 5 out; exit 1; }
+  flows=$(awk '/^Connections/ { print $2 }' "$matrix")
+  [ "$(grep -c ' finished at ' out)" = "$flows" ] || { echo "$program $matrix: not all flows finished"; exit 1; }
+  slowest=$(sed -n 's/.* finished at \([0-9.]*\) .*/\1/p' out | sort -n | tail -n 1)
+  fabric-rdma run $fabric --pattern=file:"$matrix" --mtu="$mtu" --set=header=64 --set=control=64 --set=cable-rate=100G \
+    --set=switch-delay=0 --set=cable-delay=1us --set=no-handshake --route=spray --drop=trim --buffer=143360B \
+    --scheme=rsw-vec --rate-control=pull --set=cap=50 --rto=400us --runs=1 --threads=1 --quiet --format=csv --no-header \
+    --columns=completion_us.max,seconds.simulate,packet_hops,packets_sent,control_packets,trimmed |
+    tr -d '\r' | awk -F, -v what="$program, $matrix of $flows flows" -v cpu="$(cat cpu)" -v slowest="$slowest" '{
+      hops = $3 / ($4 + $5)
+      printf "htsim rdma: %s: slowest %.4g us, here %.4g us: %+.1f %%; %.3g s of CPU, here %.3g s (%.3g data packet-hops/s): %.0f times\n",
+        what, slowest, $1, 100 * ($1 / slowest - 1), cpu, $2, $4 * hops / $2, cpu / $2
+      exit !($1 < 1.1 * slowest && slowest < 1.1 * $1) }' || failed=1
 }
-ours oracle
-ours irn
-ours sack-ro
-ours sack-ro --set=reorder=10us
+for matrix in permutation incast alltoall; do
+  end=$([ $matrix = incast ] && echo 5000 || echo 150)
+  compare htsim_ndp $matrix "$end" 4096 -cwnd 50 -strat rand -paths 64
+  [ $matrix = alltoall ] || compare htsim_eqds $matrix "$end" 4032
+done
+exit $failed
