@@ -96,8 +96,7 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 			rc = cable_mbps(r, f->arc_cable[a], &mbps, err);
 			r->b.raw.v[vertex[own]].capacity_mbps += mbps;
 			/* in the end those of the lowest rank */
-			r->b.m->port_vertex[fab_arc_port(f, s, a - f->arc_first[s])] =
-				vertex[own];
+			r->b.m->port_vertex[fab_arc_port(f, s, a)] = vertex[own];
 			least[own] =
 				least[own] > 0 && least[own] < mbps ? least[own] : mbps;
 			most[own] = most[own] > mbps ? most[own] : mbps;

@@ -106,6 +106,9 @@ def main():
             count('answer', 0), count('s', 0), count('pod', 0), count('opens', 0), count('mark', 0),
             page.tags.get('table', 0), page.tags.get('tr', 0), count('curve', 0)))
         print('  ' + '; '.join(page.texts['h2']))
+        loads = [count('l%d' % k, 0) for k in range(8)]
+        if any(loads):
+            print('    lines by class of load: ' + ' '.join(map(str, loads)))
         for text in page.texts.get('figcaption', [])[:1] + page.texts.get('li', [])[:2]:
             print('    ' + text if text else '', end='\n' if text else '')
 
