@@ -60,6 +60,27 @@ offers bash 'fabric-topo gen:torus:d' dims=
 offers bash 'fabric-topo gen:torus:dims=4x4,ho' 4x4,hosts=
 offers bash 'fabric-compare runs.db --command=fabric-l' fabric-launch
 offers bash 'fabric-topo si' site.txt
+offers bash 'fabric-rdma sweep site.txt --over=size=1K,lo' 1K,loss=
+offers bash 'fabric-rdma run site.txt --hosts=node00' node001 node009
+offers bash 'fabric-rdma ' run sweep plan cost trace
+offers bash 'fabric-launch f' fence faults
+for command in topo mcroute faults sim rdma launch bootplan; do
+  offers bash "fabric-compare runs.db --command=fabric-$command" "fabric-$command"
+done
+for algorithm in minhop updn; do
+  fabric-faults site.txt --algorithm=$algorithm --store=runs.db --label="by-$algorithm" -q -o report || failed=1
+done
+offers bash 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
+offers bash 'fabric-compare runs.db 2:u' updn
+offers bash 'fabric-compare runs.db --label=by-u' by-updn
+offers bash 'fabric-compare runs.db --algorithm=minhop,u' minhop,updn
+offers fish 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
+offers fish 'fabric-rdma sweep site.txt --over=lo' --over=loss=
+# a verb without a fabric takes no file
+for line in 'fabric-rdma cost si' 'fabric-launch size si'; do
+  in_bash "$line" >got
+  ! grep -q . got || { echo "bash: $line: $(cat got)"; failed=1; }
+done
 offers fish 'fabric-faults site.txt --fail=leaf0' --fail=leaf01
 offers fish 'fabric-topo site.txt --columns=' --columns=shape
 offers fish 'fabric-topo gen:torus:d' gen:torus:dims=
