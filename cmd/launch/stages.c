@@ -158,9 +158,10 @@ static void answer_goal(struct fab_report *r, const struct launch_params *p,
 	else if (!isnan(c->goal.fs_ops))
 		fab_report_answer(
 			r, FAB_TONE_BAD,
-			"%s cannot be met with %s and %s at any rate of the file system, only with %.3g metadata operations a second (it has %.3g).",
-			goal, INTERFACE(c), WIREUP(c), c->goal.fs_ops,
-			FAB_PARAM(&p->constants, fs_ops));
+			"%s cannot be met with %s and %s at any rate of the file system, only with %s metadata operations a second (it has %s).",
+			goal, INTERFACE(c), WIREUP(c),
+			fab_human_count((uint64_t)ceil(c->goal.fs_ops), rate),
+			fab_human_count((uint64_t)FAB_PARAM(&p->constants, fs_ops), has));
 	else
 		fab_report_answer(
 			r, FAB_TONE_BAD,
