@@ -41,7 +41,7 @@ size() { column bytes size --ppn="$1" --keys="$2" --set=opt="$3"; }
 
 # phases WIREUP IFACE: how many a start has
 phases() {
-  fabric-launch stages --nodes=64 --ppn=8 --iface="$2" --wireup="$1" --format=json |
+  fabric-launch stages --nodes=64 --ppn=8 --set=iface="$2" --set=wireup="$1" --format=json |
     awk -v want="\"wireup\": \"$1\", \"phase\":" 'index($0, want) { n++ } END { print n }'
 }
 
@@ -49,7 +49,7 @@ printf '%-4s %-52s %10s %10s  %s\n' id claim paper ours verdict
 
 # Steps and orders
 start='--nodes=1000 --ppn=64 --stage-in=tree'
-total() { column total_s stages $start --iface="$1" --wireup="$2"; }
+total() { column total_s stages $start --set=iface="$1" --set=wireup="$2"; }
 full=$(total pmix full) instant=$(total pmix instant)
 row L1 'dynamic data moves to predefined: no put, no exchange' fewer "$(phases instant pmix)" \
   "$(is "$(phases instant pmix) < $(phases full pmix) - 2")"
@@ -57,7 +57,7 @@ row L2 'PMI-1: the six phases, of which some are several here' 6 "$(phases full 
   "$(is "$(phases full pmi1) >= 6")"
 row L3 'PMIx ideal: seconds saved of the start' - "$(sum "$full - $instant" 2)" \
   "$(is "$instant < $full")"
-storm='--nodes=10000 --ppn=128 --iface=pmix --wireup=full'
+storm='--nodes=10000 --ppn=128 --set=iface=pmix --set=wireup=full'
 goal_is() { column goal_met stages $storm --stage-in="$1" | sed 's/true/met/; s/false/not met by the model/'; }
 row L3 'goal of 30 s: 10000 nodes, storm of libraries, s' 30 "$(sum "$(column total_s stages $storm --stage-in=storm)")" \
   "$(goal_is storm)"
@@ -70,7 +70,7 @@ row L3 'goal of 30 s: least rate of the file system, MB/s' - "$least" \
 # Premises: the exchange is the most expensive step, the barrier the second. A barrier needs a
 # message of every process. Seconds of the phases on the critical path, the longest first.
 lengths() {
-  fabric-launch stages $start --iface="$1" --wireup=full --format=json | tr -d '",:{}' |
+  fabric-launch stages $start --set=iface="$1" --set=wireup=full --format=json | tr -d '",:{}' |
     awk '$5 == "phase" && $13 == "critical_s" { print $14, $6 }' | sort -gr
 }
 place() { lengths "$1" | grep -E "${3:-.}" | awk -v want="$2" '$2 == want { print NR }'; }
@@ -84,7 +84,7 @@ done
 row L2 'premise: exchange is first of all phases (pmi1)' 1 "$(place pmi1 exchange)" \
   "$(premise "$(place pmi1 exchange) == 1")"
 barrier() {
-  fabric-launch stages --nodes=1000 --ppn="$1" --stage-in=tree --iface="$2" --wireup=full \
+  fabric-launch stages --nodes=1000 --ppn="$1" --stage-in=tree --set=iface="$2" --set=wireup=full \
     --format=json | sed -n 's/.*"phase": "barrier".*"critical_s": \([0-9.e-]*\).*/\1/p'
 }
 row L2 'barrier of 128 processes a node by that of 1, PMI-1' more \
@@ -94,7 +94,7 @@ row L2 'barrier by PMI-1 by that of PMIx, 64 a node' more \
 
 # Improvements, each alone, seconds saved of a start by PMIx
 saved() {
-  fabric-launch stages $start --iface="${2:-pmix}" --wireup=full --format=json ${3:+--keys="$3"} |
+  fabric-launch stages $start --set=iface="${2:-pmix}" --set=wireup=full --format=json ${3:+--keys="$3"} |
     sed -n "s/.*\"improvement\": \"$1\", \"saved_s\": \([0-9.e-]*\).*/\1/p"
 }
 millis() { sum "1e3 * ($1)" 2; }
@@ -122,7 +122,7 @@ row L5 'PMI-1: one request at a time; PMI-2 starts sooner, ms' more \
   "$(millis "$(total pmi1 full) - $(total pmi2 full)")" \
   "$(is "$(total pmi2 full) < $(total pmi1 full)")"
 
-hex=$(fabric-launch stages --nodes=2 --iface=pmi1 --wireup=full --format=json |
+hex=$(fabric-launch stages --nodes=2 --set=iface=pmi1 --set=wireup=full --format=json |
   sed -n 's/.*"hex_factor", "value": \([0-9.]*\).*"origin": "\([a-z]*\)".*/\1 \2/p')
 row L5 'values of PMI-1, PMI-2 are strings; characters a byte' - "$hex" \
   "$(case $hex in *assumed) echo 'holds: strings; the factor is assumed' ;; *) echo DIFFERS ;; esac)"
@@ -184,7 +184,7 @@ row L11b 'libpmix 4.2.2, 4 processes, one address, B' - "$(size 4 14:51 procid,k
   "$(is "$(size 4 14:51 procid,keyindex,leb128) == 264")"
 
 # Fences
-fence() { column "$1" fence "$2" --bytes="$3" --fence="$4" --order="${5:-fabric}" --algorithm="${6:-minhop}" --nodes="${7:-108}"; }
+fence() { column "$1" fence "$2" --bytes="$3" --fence="$4" --set=order="${5:-fabric}" --algorithm="${6:-minhop}" --nodes="${7:-108}"; }
 flat=gen:fattree:radix=108,levels=1
 for bytes in 0 64 16KiB; do
   bruck=$(fence simulated_us $flat $bytes bruck) ring=$(fence simulated_us $flat $bytes ring)
@@ -230,7 +230,7 @@ row L13 'MPD and Hydra do not scale, as Slurm does' worse \
 mechanisms=$(column mechanism mechanisms --nodes=1000 --ppn=64 | wc -l | tr -d ' ')
 row T123 'mechanisms with seconds, bytes, memory, risk: rows' lost "$mechanisms" \
   "$(is "$mechanisms >= 30")"
-staged=$(fabric-launch stages --nodes=1000 --ppn=64 --iface=pmix --wireup=full --format=json |
+staged=$(fabric-launch stages --nodes=1000 --ppn=64 --set=iface=pmix --set=wireup=full --format=json |
   sed -n 's/.*"stage-in-tree", "saved_s": \([0-9.]*\).*/\1/p')
 row L14 'pre-staging: seconds saved, storm to tree' more "$(sum "$staged")" "$(is "$staged > 0")"
 row L15 'control at run time, planned only' - - 'not modelled'

@@ -153,7 +153,7 @@ static void answer_site(struct fab_report *r, const struct fab_work *w)
 /* An observed start: what was predicted, and what the fitted constants leave. */
 static void answer_start(struct fab_report *r, const struct fab_fit_start *x)
 {
-	bool is_close = x->factor <= LAUNCH_FIT_FACTOR;
+	bool is_close = x->misfit <= LAUNCH_FIT_FACTOR;
 	char measured[FAB_HUMAN_BYTES], before[FAB_HUMAN_BYTES], low[FAB_HUMAN_BYTES];
 	char high[FAB_HUMAN_BYTES], after[FAB_HUMAN_BYTES], rest[FAB_HUMAN_BYTES];
 

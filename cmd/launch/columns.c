@@ -235,7 +235,7 @@ const struct fab_column launch_calibrate_columns[] = {
 	{"fitted_s", FAB_REAL, "seconds by the fitted constants", FAB_COL_SECONDS,
 	 FAB_AT(struct fab_fit_start, after_s)},
 	COLUMN(unexplained_s, REAL, "measured_s - fitted_s, s", FAB_COL_SECONDS, PLAIN),
-	COLUMN(factor, REAL, "fitted_s and measured_s, the greater by the other", 0,
+	COLUMN(misfit, REAL, "fitted_s and measured_s, the greater by the other", 0,
 	       LESS),
 };
 #undef COLUMN
@@ -270,8 +270,39 @@ static int take_failures(void *params, const char *arg, struct fab_err *err)
 				   "failures", FAB_DETECTOR_FAILURES_MAX, err);
 }
 
+/* A name begins with no digit: commas between numbers belong to axes:. */
+static int take_order(void *params, const char *arg, struct fab_err *err)
+{
+	struct launch_params *p = params;
+	struct fab_node_order order;
+	int rc = 0;
+
+	p->orders.n = 0;
+	for (const char *at = arg; at && !rc;) {
+		size_t len = strcspn(at, ",");
+		char *text;
+
+		while (at[len] && at[len + 1] >= '0' && at[len + 1] <= '9')
+			len += 1 + strcspn(at + len + 1, ",");
+		if (p->orders.n == LAUNCH_LIST_MAX)
+			return fab_fail(err, EINVAL, "more than %d orders",
+					LAUNCH_LIST_MAX);
+		text = fab_arena_format(&p->memory, "%.*s", (int)len, at);
+		FAB_PUSH(&p->orders, text);
+		rc = fab_node_order_parse(text, 1, &order, err);
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	return rc;
+}
+
 #define TO(member) FAB_TO(struct launch_params, member)
 const struct fab_option launch_settings[] = {
+	{"order", "LIST", "How nodes are numbered, separated by commas (see ORDERS)",
+	 FAB_TAKES_OTHER, .take = take_order, .preset = "fabric"},
+	{"iface", "LIST", "Interfaces, separated by commas, or all", FAB_TAKES_CHOSEN,
+	 TO(ifaces), .choices = &fab_launch_interfaces, .preset = "all"},
+	{"wireup", "LIST", "Wire-ups, separated by commas, or all", FAB_TAKES_CHOSEN,
+	 TO(wireups), .choices = &fab_launch_wireups, .preset = "all"},
 	{"random", "K", "K dead parts more, drawn by --seed", FAB_TAKES_NUMBER,
 	 TO(faults.random), .min = 1, .max = 1000000},
 	{"of", "KIND", "Parts that random draws: leaves, roots, links or any",

@@ -143,8 +143,8 @@ void launch_report_constants(struct fab_report *r, const struct launch_params *p
 	fab_report_table_end(r);
 }
 
-/* Hosts of --node-list and --node-file, each once, in the order of the fabric: --order
- * says how they are numbered. */
+/* Hosts of --node-list and --node-file, each once, in the order of the fabric: --set
+ * order says how they are numbered. */
 static int find_hosts(const struct launch_params *p, struct launch_job *job,
 		      struct fab_err *err)
 {

@@ -113,7 +113,7 @@ struct launch_job {
 /* In the outcome, whose arena frees it. The first: hosts alone, without tables. */
 int launch_job_hosts(struct fab_work *w, struct launch_job *job, struct fab_err *err);
 int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *err);
-/* Its first n_nodes (0: all) in an order of --order. */
+/* Its first n_nodes (0: all) in an order of --set order. */
 int launch_job_nodes(const struct launch_params *p, const struct launch_job *job,
 		     uint32_t n_nodes, const char *order, struct fab_arena *memory,
 		     struct fab_launch_nodes *out, struct fab_err *err);

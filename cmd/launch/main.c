@@ -72,31 +72,6 @@ static int take_bytes(void *params, const char *arg, struct fab_err *err)
 	}
 }
 
-/* A name begins with no digit: commas between numbers belong to axes:. */
-static int take_order(void *params, const char *arg, struct fab_err *err)
-{
-	struct launch_params *p = params;
-	struct fab_node_order order;
-	int rc = 0;
-
-	p->orders.n = 0;
-	for (const char *at = arg; at && !rc;) {
-		size_t len = strcspn(at, ",");
-		char *text;
-
-		while (at[len] && at[len + 1] >= '0' && at[len + 1] <= '9')
-			len += 1 + strcspn(at + len + 1, ",");
-		if (p->orders.n == LAUNCH_LIST_MAX)
-			return fab_fail(err, EINVAL, "more than %d orders",
-					LAUNCH_LIST_MAX);
-		text = fab_arena_format(&p->memory, "%.*s", (int)len, at);
-		FAB_PUSH(&p->orders, text);
-		rc = fab_node_order_parse(text, 1, &order, err);
-		at = at[len] ? at + len + 1 : NULL;
-	}
-	return rc;
-}
-
 /* --peers; a file that it names is an input. */
 static int check_peers(const char *arg, struct fab_err *err)
 {
@@ -140,8 +115,6 @@ static const struct fab_option options[] = {
 	{"node-file", "FILE",
 	 "Nodes by name from FILE (-: standard input), lists as of --node-list, one on each line, as scontrol show hostnames writes them",
 	 FAB_TAKES_INPUT, TO(node_file)},
-	{"order", "LIST", "How nodes are numbered (default fabric): @ORDERS@",
-	 FAB_TAKES_OTHER, .take = take_order, .preset = "fabric"},
 	{"ppn", "P", "Processes a node (default 1, of store 168)", FAB_TAKES_NUMBER,
 	 TO(ppn), .flag = TO(has_ppn), .min = 1, .max = FAB_SIZE_MAX_PPN, .preset = "1",
 	 .everyday = true},
@@ -149,12 +122,6 @@ static const struct fab_option options[] = {
 	 .take = take_keys, .preset = "14:51,9:8:4", .everyday = true},
 
 	{.help = "Starts:"},
-	{"iface", "LIST",
-	 "Interfaces, separated by commas, or all (default): @INTERFACES@",
-	 FAB_TAKES_CHOSEN, TO(ifaces), .choices = &fab_launch_interfaces,
-	 .preset = "all"},
-	{"wireup", "LIST", "Wire-ups, separated by commas, or all (default): @WIREUPS@",
-	 FAB_TAKES_CHOSEN, TO(wireups), .choices = &fab_launch_wireups, .preset = "all"},
 	{"stage-in", "HOW", "Files by @STAGE_INS@ (default storm)", FAB_TAKES_ONE,
 	 TO(stage_in), .choices = &fab_stage_ins, .preset = "storm", .everyday = true},
 	{"plot", "FILE",

@@ -181,7 +181,7 @@ static void report_phases(struct fab_report *r, const struct outcome *o, bool al
 #define AT(member) FAB_AT(struct phase_row, member)
 	static const struct fab_column columns[] = {
 		{"interface", FAB_TEXT, "pmi1, pmi2 or pmix", 0, AT(interface)},
-		{"wireup", FAB_TEXT, "see --wireup", 0, AT(wireup)},
+		{"wireup", FAB_TEXT, "see --set wireup", 0, AT(wireup)},
 		{"phase", FAB_TEXT, "the phase", 0, AT(phase)},
 		{"start_s", FAB_REAL, "the first node begins it, s", FAB_COL_SECONDS,
 		 AT(start_s)},

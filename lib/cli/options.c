@@ -215,8 +215,11 @@ static int take_given(struct fab_given *g, size_t i, const char *arg, struct fab
 /* Part of the job that shards of one sweep have in common: an option or an argument. */
 static void note_job(struct fab_given *g, const char *option, const char *arg)
 {
-	for (size_t i = 0; option && i < FAB_COUNT(apart); i++)
-		if (!strcmp(option, apart[i]))
+	const char *name = option && arg && !strcmp(option, "set") ? arg : option;
+	size_t len = name ? strcspn(name, "=") : 0;
+
+	for (size_t i = 0; name && i < FAB_COUNT(apart); i++)
+		if (strlen(apart[i]) == len && !strncmp(name, apart[i], len))
 			return;
 	FAB_PUSH(&g->job,
 		 option ? fab_format("--%s%s%s", option, arg ? "=" : "", arg ? arg : "")

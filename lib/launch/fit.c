@@ -242,7 +242,7 @@ static int find_results(struct search *s)
 
 		rc = time_of(s, i, &of->after_s);
 		of->unexplained_s = of->measured_s - of->after_s;
-		of->factor =
+		of->misfit =
 			fmax(of->after_s / of->measured_s, of->measured_s / of->after_s);
 	}
 	return rc;

@@ -24,7 +24,7 @@ struct fab_fit_start {
 	/* Results: by the present constants with the least and most of one of them at a
 	 * time, by those that fit, and what these leave. */
 	double before_s, low_s, high_s, after_s, unexplained_s;
-	double factor; /* after_s and measured_s, the greater by the other */
+	double misfit; /* after_s and measured_s, the greater by the other */
 };
 /* A constant that was fitted; low, high: where the sum above is 1 more, the others
  * unchanged. */

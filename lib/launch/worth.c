@@ -202,7 +202,7 @@ int fab_launch_compare(struct fab_launch_comparison *c,
 	if (!c->cases.n)
 		return fab_fail(
 			err, EINVAL,
-			"--wireup: PMI-1 and PMI-2 know only full: nothing is left");
+			"--set wireup: PMI-1 and PMI-2 know only full: nothing is left");
 	/* improvements are on top of the first start of PMIx, else of the first */
 	for (size_t i = c->cases.n; i-- > 0;)
 		if (c->cases.v[i].start.interface == FAB_PMIX)

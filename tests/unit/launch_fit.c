@@ -111,7 +111,7 @@ Test(launch_fit, finds_constants_of_a_model)
 	for (size_t i = 0; i < 3; i++) {
 		const struct fab_fit_start *x = &fit.starts[i];
 
-		cr_expect(lt(dbl, x->factor, 1.05));
+		cr_expect(lt(dbl, x->misfit, 1.05));
 		cr_expect(epsilon_eq(dbl, x->unexplained_s, x->measured_s - x->after_s,
 				     1e-12));
 		cr_expect(le(dbl, x->low_s, x->before_s));
@@ -169,7 +169,7 @@ Test(launch_fit, rest_is_reported)
 	fit.starts[0] = observed(1, 1, 3600);
 	fab_launch_params_init(&params);
 	MUST(fab_fit_run(&fit, &s, &params, NULL, ERR));
-	cr_expect(gt(dbl, fit.starts[0].factor, 1.5));
+	cr_expect(gt(dbl, fit.starts[0].misfit, 1.5));
 	cr_expect(gt(dbl, fit.starts[0].unexplained_s, 1000));
 }
 
