@@ -33,7 +33,7 @@ static void fit(const struct fab_fit_start *start)
 	fab_launch_params_init(&params);
 	if (is_refused(fab_fit_run(&x, &base, &params, uses, ERR)))
 		return;
-	if (!(x.sum_after <= x.sum_before) || !(x.starts[0].factor >= 1) ||
+	if (!(x.sum_after <= x.sum_before) || !(x.starts[0].misfit >= 1) ||
 	    !(x.starts[0].low_s <= x.starts[0].high_s) ||
 	    fabs(x.starts[0].measured_s - x.starts[0].after_s -
 		 x.starts[0].unexplained_s) > 1e-9 * x.starts[0].measured_s)
