@@ -147,6 +147,9 @@ struct sim_outcome {
 	struct fab_groups *groups, *shared; /* shared: those of shared trees; NULL */
 	uint32_t *group_end;		    /* members as ends */
 	struct fab_dist *dist;
+	const char **methods; /* of the traffic: specs of what is simulated */
+	size_t n_methods;
+	const char *trees_by; /* algorithm of the tree of a collective; NULL: none */
 	size_t n_nets;
 	struct sim_net nets[SIM_MAX_NETS];
 	struct fab_sim_points points;
@@ -181,14 +184,20 @@ const char *sim_keep(const struct sim_outcome *o, char *text);
 /* The traffic of a set-up fabric. */
 struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o);
 
+/* Let the networks have the tree of a collective, or not, which is faster. */
+void sim_take_groups(struct sim_outcome *o, bool has);
 /* All rates, buffers and runs, into o->points. EINTR: nothing was measured. */
 int sim_simulate(struct fab_work *w, struct fab_err *err);
 /* What is dead, by name. */
 struct fab_names sim_failed_names(const struct sim_outcome *o);
 
-/* sim/run.c, sim/jobs.c, sim/failure.c */
+/* sim/collectives.c: the specs that the traffic stands for; is one by the tree? */
+void sim_list_methods(const struct sim_params *p, struct sim_outcome *o);
+bool sim_is_by_tree(const struct sim_params *p, const char *traffic);
+
+/* sim/run.c, sim/jobs.c, sim/failure.c, sim/collectives.c */
 extern const struct fab_task sim_results_task, sim_pairs_task, sim_jobs_task;
-extern const struct fab_task sim_failure_task;
+extern const struct fab_task sim_failure_task, sim_collectives_task;
 
 /* sim/report.c */
 /* "1.85 us", "237 flit times" of a printed time. */

@@ -26,7 +26,7 @@ static const struct fab_option options[] = {
 	 TO(route), .choices = &fab_sim_route_choices, .preset = "table",
 	 .everyday = true},
 	{"mcast-algorithm", "LIST",
-	 "With --traffic=groups: algorithms that make the trees (default fulb): @MULTICAST@",
+	 "With --traffic=groups and collectives: algorithms that make the trees (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(mcast_algorithms), .flag = TO(has_mcast_algorithm),
 	 .choices = &fab_mcast_choices, .max = SIM_MAX_NETS / 2, .preset = "fulb"},
 	{"mcfdbs", "FILE",
@@ -227,10 +227,20 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		return fab_fail(err, EINVAL,
 				"--traffic=%s needs --groups, --pattern or --mcfdbs",
 				p->traffic);
-	if (!p->traffic_kind->needs_groups && (has_groups || p->has_mcast_algorithm))
+	if (!p->traffic_kind->needs_groups &&
+	    (has_groups || (p->has_mcast_algorithm && !p->traffic_kind->schedules)))
 		return fab_fail(
 			err, EINVAL,
-			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only");
+			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too");
+	if (p->traffic_kind->schedules &&
+	    (p->n_traced || p->plot.path || p->cables_out || p->histogram_out ||
+	     p->store.path || p->route > FAB_SIM_BY_DOR || p->drop ||
+	     p->mcast_algorithms.of.n > 1 ||
+	     (p->texts.buffer && strchr(p->texts.buffer, ','))))
+		return fab_fail(
+			err, EINVAL,
+			"--traffic=%s goes with tables, one tree, one buffer size and credits, and is not traced, drawn, stored or written to files",
+			p->traffic);
 	if (p->traffic_kind->needs_groups && p->texts.fail_at)
 		return fab_fail(
 			err, EINVAL,
@@ -299,6 +309,8 @@ static const struct fab_task *choose(const void *params)
 
 	if (p->texts.fail_at)
 		return &sim_failure_task;
+	if (!p->pair && !p->jobs.n && p->traffic_kind && p->traffic_kind->schedules)
+		return &sim_collectives_task;
 	return p->pair ? &sim_pairs_task : p->jobs.n ? &sim_jobs_task : &sim_results_task;
 }
 

@@ -120,7 +120,6 @@ int sim_simulate(struct fab_work *w, struct fab_err *err)
 	sweep.rates = p->rates;
 	sweep.n_rates = p->n_rates;
 	sweep.runs = p->runs;
-	sweep.traffic = p->traffic;
 	sweep.problem = sim_traffic_of(o);
 	sweep.params = p->sim;
 	sweep.seed = p->run.seed;
@@ -133,8 +132,11 @@ int sim_simulate(struct fab_work *w, struct fab_err *err)
 		p->n_rates * o->n_nets * p->runs > 1 ? "simulations" : "ticks");
 	sweep.is_interrupted = fab_cli_is_interrupted;
 	fab_cli_catch_interrupt();
-	for (size_t i = 0; i < p->n_buffers && !rc; i++) {
-		sweep.params.buffer = p->buffer[i];
+	for (size_t i = 0; i < p->n_buffers * o->n_methods && !rc; i++) {
+		sweep.params.buffer = p->buffer[i % p->n_buffers];
+		sweep.traffic = o->methods[i / p->n_buffers];
+		if (o->trees_by)
+			sim_take_groups(o, sim_is_by_tree(p, sweep.traffic));
 		rc = fab_sim_sweep(&sweep, &o->points, err);
 	}
 	fab_cli_progress_free(sweep.progress_context);

@@ -409,6 +409,50 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o, struct fab
 	return rc;
 }
 
+/* A collective: the group of all ends, and its tree. */
+static int set_up_tree(const struct sim_params *p, struct sim_outcome *o,
+		       struct fab_err *err)
+{
+	const struct fab_mcast_options options = {.n_threads = p->run.threads};
+	const struct fab_mcast_engine *engine =
+		fab_mcast_engines[p->mcast_algorithms.of.v[0].row];
+	struct fab_groups_builder *b;
+	struct sim_net *net = &o->nets[0];
+	double seconds;
+	int rc;
+
+	if (o->dead->named.n)
+		return fab_fail(
+			err, EINVAL,
+			"--traffic=%s: trees are made in whole fabrics: take dead parts out by --edit",
+			p->traffic);
+	b = fab_groups_builder_new(o->f);
+	fab_groups_builder_begin(b, "all", 3);
+	o->group_end = FAB_ARENA_NEW(o->arena, o->ends.n + 1, uint32_t);
+	for (uint32_t e = 0; e < o->ends.n; e++) {
+		fab_groups_builder_add(b, o->ends.port[e]);
+		o->group_end[e] = e;
+	}
+	rc = fab_groups_builder_finish(b, false, &o->groups, err);
+	if (!rc)
+		rc = fab_dist_new(o->f, p->run.threads, &o->dist, err);
+	if (!rc)
+		rc = fab_mcast_route(
+			&(struct fab_mcast_problem){o->f, o->dist, o->groups}, &engine, 1,
+			&options, &net->trees, &seconds, err);
+	net->has_trees = !rc;
+	o->trees_by = rc ? NULL : engine->name;
+	return rc;
+}
+
+void sim_take_groups(struct sim_outcome *o, bool has)
+{
+	for (size_t i = 0; i < o->n_nets; i++) {
+		o->nets[i].problem.groups = has ? o->groups : NULL;
+		o->nets[i].problem.forest = has ? &o->nets[0].trees.forest : NULL;
+	}
+}
+
 /* Only the hosts of --hosts and --job send, with --load the others, too. */
 static int choose_hosts(const struct sim_params *p, struct sim_outcome *o,
 			struct fab_err *err)
@@ -534,6 +578,9 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 		return rc;
 	rc = p->traffic_kind->needs_groups && !p->pair ? set_up_groups(p, o, err)
 						       : make_tables(p, o, err);
+	sim_list_methods(p, o);
+	if (!rc && o->n_nets && p->traffic_kind->schedules && !p->pair && !p->jobs.n)
+		rc = set_up_tree(p, o, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < o->n_nets; i++)

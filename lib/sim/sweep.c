@@ -179,6 +179,7 @@ static void begin(struct work *w, const struct place *at, struct fab_sim_point *
 	*x = (struct fab_sim_point){.net = at->net,
 				    .sum = {.rate = w->s->rates[at->rate],
 					    .number = at->rate,
+					    .traffic = w->s->traffic,
 					    .buffer = w->s->params.buffer,
 					    .least_carried = 1}};
 }

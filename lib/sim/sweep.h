@@ -11,6 +11,7 @@
 struct fab_sim_summary {
 	double rate;	 /* NaN: none was asked for */
 	uint64_t number; /* of the rate in the whole sweep */
+	const char *traffic;
 	uint64_t runs, n_vls, buffer;
 	double born, accepted, goodput;	    /* shares of the hosts' cables */
 	double accepted_ci95, latency_ci95; /* half of the 95 % interval; NaN: one run */

@@ -67,6 +67,8 @@ struct fab_traffic {
 	uint32_t (*unfinished)(const void *context);
 };
 
+struct fab_schedule;
+
 struct fab_traffic_kind {
 	const char *form; /* "incast:K" */
 	const char *summary;
@@ -74,6 +76,8 @@ struct fab_traffic_kind {
 	bool is_finite;	    /* over when all has arrived */
 	bool needs_groups;
 	bool argument_is_optional;
+	/* Its arguments, of which one is by the group of all endpoints, group 0; NULL. */
+	const struct fab_schedule *schedules;
 	/* Is this an argument? EINVAL with what was expected. Without looking at the
 	 * fabric. NULL: it takes none. */
 	int (*check)(const char *argument, struct fab_err *err);
@@ -94,6 +98,9 @@ extern const struct fab_choices fab_traffic_choices;
 	ROW(groups)                                                                      \
 	ROW(alltoall)                                                                    \
 	ROW(allreduce)                                                                   \
+	ROW(broadcast)                                                                   \
+	ROW(allgather)                                                                   \
+	ROW(barrier)                                                                     \
 	ROW(trace)
 
 #define FAB_DECLARE(row) extern const struct fab_traffic_kind fab_traffic_##row;

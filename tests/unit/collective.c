@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Schedules of collectives: every rank ends with the sum of every block. */
+/* Schedules of collectives: every rank ends with every block, or its sum. */
 #include "traffic/collective.h"
 #include "support/test.h"
 
@@ -22,7 +22,7 @@ static void send_block(const struct state *before, struct state *after, uint32_t
 }
 
 /* All rounds; a send and the receive of it name each other. */
-static void run(const struct fab_allreduce *c, uint32_t n, struct state *s)
+static void run(const struct fab_schedule *c, uint32_t n, struct state *s)
 {
 	FAB_AUTOFREE struct state *before = FAB_NEW(1, struct state);
 
@@ -48,7 +48,7 @@ Test(collective, every_rank_ends_with_every_block)
 {
 	FAB_AUTOFREE struct state *s = FAB_NEW(1, struct state);
 
-	for (const struct fab_allreduce *c = fab_allreduces; c->name; c++)
+	for (const struct fab_schedule *c = fab_allreduces; c->name; c++)
 		for (uint32_t n = 1; n <= RANKS_MAX; n++) {
 			memset(s, 0, sizeof(*s));
 			for (uint32_t rank = 0; rank < n; rank++)
@@ -63,6 +63,50 @@ Test(collective, every_rank_ends_with_every_block)
 							     c->name, n, rank, block,
 							     part);
 		}
+}
+
+/* Rank 0 has all blocks (broadcast), or each its own (allgather). */
+Test(collective, all_is_everywhere)
+{
+	FAB_AUTOFREE struct state *s = FAB_NEW(1, struct state);
+
+	for (unsigned i = 0; i < 2; i++)
+		for (const struct fab_schedule *c = i ? fab_allgathers : fab_broadcasts;
+		     c->name; c++)
+			for (uint32_t n = 1; n <= RANKS_MAX && !c->to_group; n++) {
+				memset(s, 0, sizeof(*s));
+				for (uint32_t block = 0; block < n; block++)
+					s->have[i ? block : 0][block][0] = 1;
+				run(c, n, s);
+				for (uint32_t rank = 0; rank < n; rank++)
+					for (uint32_t block = 0; block < n; block++)
+						cr_assert_eq(s->have[rank][block][0], 1,
+							     "%s of %u: %u %u", c->name,
+							     n, rank, block);
+			}
+}
+
+/* Each rank has heard of all when it goes on. */
+Test(collective, none_leaves_a_barrier_before_all_have_come)
+{
+	for (uint32_t n = 1; n <= RANKS_MAX; n++) {
+		uint64_t knows[RANKS_MAX], before[RANKS_MAX];
+
+		for (uint32_t rank = 0; rank < n; rank++)
+			knows[rank] = 1ull << rank;
+		for (uint32_t round = 0; round < fab_barriers->n_rounds(n); round++) {
+			memcpy(before, knows, sizeof(before));
+			for (uint32_t rank = 0; rank < n; rank++) {
+				struct fab_round r = fab_barriers->round(n, rank, round);
+
+				cr_assert_eq(fab_barriers->round(n, r.to, round).from,
+					     rank);
+				knows[r.to] |= before[rank];
+			}
+		}
+		for (uint32_t rank = 0; rank < n; rank++)
+			cr_assert_eq(knows[rank], (1ull << n) - 1);
+	}
 }
 
 Test(collective, blocks_are_the_vector)

@@ -5,6 +5,7 @@
 #include "sim/saturation.h"
 #include "support/simulated.h"
 #include "support/test.h"
+#include "traffic/traffic.h"
 #include "unicast/path.h"
 
 /* A source of the tests: each endpoint sends as its target function says. */
@@ -494,6 +495,63 @@ Test(sim_laws, multicast_of_several_on_one_switch)
 		/* one packet in, a copy to each of the others */
 		cr_expect_eq(r.copied % 62, 0);
 		cr_expect_leq(r.injected - r.copied / 62, senders);
+	}
+}
+
+/*
+ * Collectives of 2^d hosts on one idle switch: rounds of a wire time W and a latency L
+ * each, one after the other, where each waits for the one before; by the tree once.
+ */
+Test(sim_laws, collectives_on_one_switch)
+{
+	enum { N = 32, D = 5, CABLE = 6, SWITCH = 3, L = 2 * CABLE + SWITCH, S = 512 };
+	const struct {
+		const char *traffic;
+		uint64_t law, most;
+	} cases[] = {
+		{"broadcast:binomial", D * (S + L), 0},
+		{"broadcast:scatter", S - S / N + D * L + (N - 1) * (S / N + L), 0},
+		{"broadcast:tree", S + L, 0},
+		{"allgather:ring", (N - 1) * (S + L), 0},
+		{"allgather:bruck", (N - 1) * S + D * L, 0},
+		{"allgather:tree", (N - 1) * S + L, (N - 1) * S * 5 / 4 + L},
+		{"barrier:dissemination", D * (1 + L), 0},
+		{"barrier:tree", (D + 1) * (1 + L), 0},
+	};
+	struct fab_sim_params params = flits("oq", 16, 0);
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
+	FAB_AUTO(fab_forest_fini) struct fab_forest forest = {0};
+	FAB_AUTO(simulated_fini) struct simulated s;
+	const uint32_t size = S;
+	uint32_t end[N];
+
+	params.cable_delay = CABLE;
+	params.switch_delay = SWITCH;
+	params.buffer = 64;
+	simulated_init(&s, "fattree:radix=32,levels=1", "minhop");
+	everybody(&s, &groups, &forest);
+	cr_assert_eq(s.ends.n, N);
+	for (uint32_t e = 0; e < N; e++)
+		end[e] = e;
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		const struct fab_traffic_problem problem = {
+			.f = s.f,
+			.ends = &s.ends,
+			.n_groups = 1,
+			.group_first = groups->first,
+			.group_end = end,
+			.how = {.size = &size, .n_sizes = 1, .mtu = 16}};
+		FAB_AUTO(fab_traffic_fini) struct fab_traffic t;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+
+		MUST(fab_traffic_make(cases[i].traffic, &problem, &t, ERR));
+		MUST(fab_sim_run(&s.problem, &params, &t.messages, &r, ERR));
+		cr_expect_eq(fab_traffic_unfinished(&t), 0);
+		cr_expect_eq(r.in_flight + r.waiting, 0);
+		cr_expect_geq(r.end, cases[i].law, "%s: %lu, not %lu", cases[i].traffic,
+			      r.end, cases[i].law);
+		cr_expect_leq(r.end, cases[i].most ? cases[i].most : cases[i].law,
+			      "%s: %lu, not %lu", cases[i].traffic, r.end, cases[i].law);
 	}
 }
 
