@@ -79,7 +79,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 				.max_utilisation =
 					cause.cable == FAB_NONE
 						? (double)NAN
-						: point->first.cable[cause.cable].utilisation,
+						: point->first.cable[cause.cable]
+							  .utilisation,
 				.packets = s->packets,
 				.copied = s->copied,
 				.packet_hops = s->packet_hops,
@@ -98,10 +99,10 @@ static const char *what(const struct sim_outcome *o)
 	const struct sim_params *p = o->p;
 	int len = (int)fab_choice_name_len(p->traffic);
 	char hosts[FAB_HUMAN_BYTES];
-	const char *size = p->texts.sizes && p->n_sizes == 1
-				   ? fab_arena_format(o->arena, " of %.40s",
-						      p->texts.sizes)
-				   : "";
+	const char *size =
+		p->texts.sizes && p->n_sizes == 1
+			? fab_arena_format(o->arena, " of %.40s", p->texts.sizes)
+			: "";
 
 	if (p->traffic_kind == &fab_traffic_broadcast)
 		return fab_arena_format(o->arena, "%.*s%s to %s hosts", len, p->traffic,
@@ -121,36 +122,37 @@ static void say(struct fab_report *r, const struct sim_outcome *o, const struct 
 		const struct row **to = x[i].trees ? &tree : &best;
 
 		if (isnan(x[i].completion))
-			fab_report_answer(
-				r, FAB_TONE_BAD, "%s, %s: not finished: %s.",
-				x[i].algorithm, x[i].traffic,
-				x[i].deadlock	    ? "packets can never move again"
-				: x[i].stalled	    ? "nothing moved any more"
-				: x[i].unroutable ? "packets have no path"
-						  : "not all has arrived");
+			fab_report_answer(r, FAB_TONE_BAD, "%s, %s: not finished: %s.",
+					  x[i].algorithm, x[i].traffic,
+					  x[i].deadlock	 ? "packets can never move again"
+					  : x[i].stalled ? "nothing moved any more"
+					  : x[i].unroutable ? "packets have no path"
+							    : "not all has arrived");
 		else if (!*to || x[i].completion < (*to)->completion)
 			*to = &x[i];
 	}
 	if (!best || !tree) {
 		if (best || tree)
-			fab_report_answer(r, FAB_TONE_PLAIN, "%s, %s: %s %s.",
-					  x->algorithm, what(o),
-					  sim_time_text(o, (best ? best : tree)->completion),
-					  best ? "by messages" : "by the tree");
+			fab_report_answer(
+				r, FAB_TONE_PLAIN, "%s, %s: %s %s.", x->algorithm,
+				what(o),
+				sim_time_text(o, (best ? best : tree)->completion),
+				best ? "by messages" : "by the tree");
 		return;
 	}
 	ratio = best->completion / tree->completion;
 	fab_report_answer(
-		r, FAB_TONE_PLAIN, "%s, %s: %s by messages (%s), %s by the tree (%s): %s.",
-		x->algorithm, what(o), sim_time_text(o, best->completion),
+		r, FAB_TONE_PLAIN,
+		"%s, %s: %s by messages (%s), %s by the tree (%s): %s.", x->algorithm,
+		what(o), sim_time_text(o, best->completion),
 		best->traffic + fab_choice_name_len(best->traffic) + 1,
 		sim_time_text(o, tree->completion), tree->trees,
-		ratio >= 1.005	 ? fab_arena_format(o->arena, "the tree is %.3g times as fast",
-						    ratio)
-		: ratio <= 0.995 ? fab_arena_format(o->arena,
-						    "messages are %.3g times as fast",
-						    1 / ratio)
-				 : "equally fast");
+		ratio >= 1.005 ? fab_arena_format(o->arena,
+						  "the tree is %.3g times as fast", ratio)
+		: ratio <= 0.995
+			? fab_arena_format(o->arena, "messages are %.3g times as fast",
+					   1 / ratio)
+			: "equally fast");
 }
 
 #define AT(member) FAB_AT(struct row, member)
@@ -162,7 +164,8 @@ static const struct fab_column columns[] = {
 	 "when all has arrived, ns (flit times by flit); null: not all", FAB_COL_EXACT,
 	 AT(completion)},
 	{"packets", FAB_UINT, "packets that arrived, copies each", 0, AT(packets)},
-	{"copied", FAB_UINT, "packets more that switches made", FAB_COL_EXTRA, AT(copied)},
+	{"copied", FAB_UINT, "packets more that switches made", FAB_COL_EXTRA,
+	 AT(copied)},
 	{"packet_hops", FAB_UINT, "cables that packets crossed, all together", 0,
 	 AT(packet_hops)},
 	{"max_utilisation", FAB_REAL, "fullest direction of a cable, share of the time",

@@ -66,6 +66,8 @@ struct sim_params {
 	uint32_t runs;
 	FAB_VEC(const char *) hosts, jobs;
 	struct fab_chosen_list dodges; /* --fail-at */
+	uint64_t count;		       /* sets of drawn faults */
+	uint32_t max_faults;	       /* 0: not given */
 	double load;		       /* of hosts of no job; 0: none */
 	const char *pair;
 	uint32_t n_traced;
@@ -184,6 +186,15 @@ const char *sim_keep(const struct sim_outcome *o, char *text);
 /* The traffic of a set-up fabric. */
 struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o);
 
+/* Tables of an engine where `faults` are dead. EINVAL: it does not fit. */
+int sim_route(const struct sim_params *p, const struct sim_outcome *o,
+	      const struct fab_unicast_engine *engine, const struct fab_faults *faults,
+	      struct fab_routes **out, struct fab_err *err);
+/* Can the parameters be simulated, and can adaptive packets escape without deadlock? */
+int sim_check_problem(const struct sim_params *p, const struct fab_sim_problem *problem,
+		      const char *algorithm, struct fab_err *err);
+/* A sweep of all but nets, shard and progress. */
+void sim_sweep_of(const struct sim_outcome *o, struct fab_sim_sweep *out);
 /* Let the networks have the tree of a collective, or not, which is faster. */
 void sim_take_groups(struct sim_outcome *o, bool has);
 /* All rates, buffers and runs, into o->points. EINTR: nothing was measured. */
@@ -195,9 +206,9 @@ struct fab_names sim_failed_names(const struct sim_outcome *o);
 void sim_list_methods(const struct sim_params *p, struct sim_outcome *o);
 bool sim_is_by_tree(const struct sim_params *p, const char *traffic);
 
-/* sim/run.c, sim/jobs.c, sim/failure.c, sim/collectives.c */
+/* sim/run.c, sim/jobs.c, sim/failure.c, sim/collectives.c, sim/faults.c */
 extern const struct fab_task sim_results_task, sim_pairs_task, sim_jobs_task;
-extern const struct fab_task sim_failure_task, sim_collectives_task;
+extern const struct fab_task sim_failure_task, sim_collectives_task, sim_faults_task;
 
 /* sim/report.c */
 /* "1.85 us", "237 flit times" of a printed time. */

@@ -78,6 +78,11 @@ static const struct fab_option options[] = {
 	 .choices = FAB_NAME_LIST("paper")},
 
 	{.help = "How long, and what is asked:"},
+	{"count", "N", "With --random and --max-faults: N sets of faults (default 1)",
+	 FAB_TAKES_NUMBER, TO(count), .min = 1, .max = MAX_RUNS, .preset = "1"},
+	{"max-faults", "K",
+	 "Throughput over the number of faults: for 0 to K that are drawn, of --of",
+	 FAB_TAKES_NUMBER, TO(max_faults), .min = 1, .max = 1000},
 	{"fail-at", "TIME",
 	 "What --fail and the like name dies at TIME of the measured time: what is lost, and when all is well again",
 	 FAB_TAKES_TEXT, TO(texts.fail_at)},
@@ -134,7 +139,10 @@ static const struct fab_relation relations[] = {
 	{"FABRIC", FAB_REQUIRED, NULL, "no fabric"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random", "tables that were read do not change"},
-	{"of", FAB_GOES_WITH, "random"},
+	{"of,count", FAB_GOES_WITH, "random,max-faults"},
+	{"max-faults", FAB_EXCLUDES, "random"},
+	{"max-faults,count", FAB_EXCLUDES,
+	 "sweep,runs,shard,job,pair,trace,cables-out,histogram-out,store,lfts,hosts,fail-at,mcfdbs"},
 	{"rate,sweep", FAB_APART},
 	{"root-guids", FAB_GOES_WITH, "algorithm"},
 	{"algorithm,lfts", FAB_EXCLUDES, "route=dor", "dor has its own tables"},
@@ -154,7 +162,7 @@ static const struct fab_relation relations[] = {
 	{"default-rate,cable-rate", FAB_EXCLUDES, "tick=flit",
 	 "there every cable carries a flit a tick"},
 	{"min-throughput", FAB_GOES_WITH, "check"},
-	{"plot", FAB_GOES_WITH, "sweep,fail-at"},
+	{"plot", FAB_GOES_WITH, "sweep,fail-at,max-faults"},
 	{"detection,trap,computation,block-time,interval,dodge", FAB_GOES_WITH,
 	 "fail-at"},
 	{"fail-at", FAB_EXCLUDES,
@@ -241,6 +249,16 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 			err, EINVAL,
 			"--traffic=%s goes with tables, one tree, one buffer size and credits, and is not traced, drawn, stored or written to files",
 			p->traffic);
+	if ((p->max_faults || p->count > 1) &&
+	    (p->traffic_kind->is_finite || p->traffic_kind->needs_groups))
+		return fab_fail(
+			err, EINVAL,
+			"--count and --max-faults go with endless unicast traffic: not --traffic=%s",
+			p->traffic);
+	if (p->texts.buffer && strchr(p->texts.buffer, ',') &&
+	    (p->max_faults || p->count > 1))
+		return fab_fail(err, EINVAL,
+				"--count and --max-faults go with one size of --buffer");
 	if (p->traffic_kind->needs_groups && p->texts.fail_at)
 		return fab_fail(
 			err, EINVAL,
@@ -309,6 +327,8 @@ static const struct fab_task *choose(const void *params)
 
 	if (p->texts.fail_at)
 		return &sim_failure_task;
+	if (p->max_faults || p->count > 1)
+		return &sim_faults_task;
 	if (!p->pair && !p->jobs.n && p->traffic_kind && p->traffic_kind->schedules)
 		return &sim_collectives_task;
 	return p->pair ? &sim_pairs_task : p->jobs.n ? &sim_jobs_task : &sim_results_task;

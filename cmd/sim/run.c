@@ -102,12 +102,29 @@ struct fab_traffic_problem sim_traffic_of(const struct sim_outcome *o)
 			.in_ticks = by_flit}};
 }
 
+void sim_sweep_of(const struct sim_outcome *o, struct fab_sim_sweep *out)
+{
+	const struct sim_params *p = o->p;
+
+	*out = (struct fab_sim_sweep){.n_nets = o->n_nets,
+				      .rates = p->rates,
+				      .n_rates = p->n_rates,
+				      .runs = p->runs,
+				      .traffic = p->traffic,
+				      .problem = sim_traffic_of(o),
+				      .params = p->sim,
+				      .seed = p->run.seed,
+				      .unit = p->unit,
+				      .n_threads = p->run.threads,
+				      .is_interrupted = fab_cli_is_interrupted};
+}
+
 int sim_simulate(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
 	const struct fab_sim_problem *nets[SIM_MAX_NETS];
-	struct fab_sim_sweep sweep = {.nets = nets};
+	struct fab_sim_sweep sweep;
 	/* all algorithms and runs of a rate are in one shard: shards have the same
 	 * results, and merge */
 	int rc = fab_cli_count_shard(&p->shard, p->n_rates, "points", err);
@@ -116,21 +133,13 @@ int sim_simulate(struct fab_work *w, struct fab_err *err)
 		return rc;
 	for (size_t i = 0; i < o->n_nets; i++)
 		nets[i] = &o->nets[i].problem;
-	sweep.n_nets = o->n_nets;
-	sweep.rates = p->rates;
-	sweep.n_rates = p->n_rates;
-	sweep.runs = p->runs;
-	sweep.problem = sim_traffic_of(o);
-	sweep.params = p->sim;
-	sweep.seed = p->run.seed;
-	sweep.unit = p->unit;
-	sweep.n_threads = p->run.threads;
+	sim_sweep_of(o, &sweep);
+	sweep.nets = nets;
 	sweep.shard = p->shard.part;
 	sweep.progress = fab_cli_progress_tick;
 	sweep.progress_context = fab_cli_progress_new(
 		&p->run, "simulating",
 		p->n_rates * o->n_nets * p->runs > 1 ? "simulations" : "ticks");
-	sweep.is_interrupted = fab_cli_is_interrupted;
 	fab_cli_catch_interrupt();
 	for (size_t i = 0; i < p->n_buffers * o->n_methods && !rc; i++) {
 		sweep.params.buffer = p->buffer[i % p->n_buffers];

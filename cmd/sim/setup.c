@@ -215,6 +215,18 @@ static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					    .n_threads = p->run.threads};
 }
 
+int sim_route(const struct sim_params *p, const struct sim_outcome *o,
+	      const struct fab_unicast_engine *engine, const struct fab_faults *faults,
+	      struct fab_routes **out, struct fab_err *err)
+{
+	struct fab_unicast_problem problem = problem_of(p, o);
+	int rc;
+
+	problem.faults = faults;
+	rc = fab_unicast_fits(engine, &problem, err);
+	return rc ? rc : engine->route(&problem, out, err);
+}
+
 static int route(const struct sim_params *p, struct sim_outcome *o,
 		 const struct fab_unicast_engine *engine, struct fab_err *err)
 {
@@ -223,14 +235,8 @@ static int route(const struct sim_params *p, struct sim_outcome *o,
 	double start = fab_now();
 	int rc = engine->route(&problem, &net->routes, err);
 
-	if (!rc && p->texts.fail_at) {
-		struct fab_unicast_problem after = problem;
-
-		after.faults = o->dead;
-		rc = fab_unicast_fits(engine, &after, err);
-		if (!rc)
-			rc = engine->route(&after, &net->after, err);
-	}
+	if (!rc && p->texts.fail_at)
+		rc = sim_route(p, o, engine, o->dead, &net->after, err);
 	if (rc) {
 		fab_routes_free(net->routes);
 		net->routes = NULL;
@@ -537,29 +543,28 @@ static void set_up_problem(struct sim_outcome *o, struct sim_net *net)
 	net->circle = sim_keep(o, fab_no_path_circle_text(net->routes, &net->no_path));
 }
 
-/* Can the parameters be simulated, and can adaptive packets escape without deadlock? */
-static int check_net(const struct sim_params *p, const struct sim_net *net,
-		     struct fab_err *err)
+int sim_check_problem(const struct sim_params *p, const struct fab_sim_problem *problem,
+		      const char *algorithm, struct fab_err *err)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS};
 	struct fab_analysis j;
-	int rc = fab_sim_check(&net->problem, &p->sim, err);
+	int rc = fab_sim_check(problem, &p->sim, err);
 
 	if (rc || !p->sim.chooser || p->sim.drop)
 		return rc;
-	rc = fab_sim_check_escape(&net->problem, err);
+	rc = fab_sim_check_escape(problem, err);
 	if (rc) {
-		fab_err_prefix(err, net->algorithm);
+		fab_err_prefix(err, algorithm);
 		return rc;
 	}
-	rc = fab_analyse(net->routes, &options, &j, err);
+	rc = fab_analyse(problem->routes, &options, &j, err);
 	if (rc)
 		return rc;
 	if (!j.deadlock_free)
 		rc = fab_fail(
 			err, EINVAL,
 			"the tables of %s can stall: adaptive packets need tables without deadlock, such as those of updn, to escape to",
-			net->algorithm);
+			algorithm);
 	fab_analysis_fini(&j);
 	return rc;
 }
@@ -593,7 +598,7 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 			"the rate of %u cables is not known: taken as %g Gb/s (--set default-rate)",
 			o->n_unknown_rates, p->sim.rate_gbps);
 	for (size_t i = 0; i < o->n_nets && !rc; i++)
-		rc = check_net(p, &o->nets[i], err);
+		rc = sim_check_problem(p, &o->nets[i].problem, o->nets[i].algorithm, err);
 	return rc;
 }
 

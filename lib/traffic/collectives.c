@@ -81,9 +81,14 @@ static struct fab_round tree_round(uint32_t n, uint32_t rank, uint32_t round)
 
 const struct fab_schedule fab_allreduces[] = {
 	{.name = "ring", .n_rounds = ring_rounds, .round = ring_round},
-	{.name = "recdbl", .ring_from = FAB_NONE, .n_rounds = recdbl_rounds,
+	{.name = "recdbl",
+	 .ring_from = FAB_NONE,
+	 .n_rounds = recdbl_rounds,
 	 .round = recdbl_round},
-	{.name = "tree", .ring_from = FAB_NONE, .n_rounds = tree_rounds, .round = tree_round},
+	{.name = "tree",
+	 .ring_from = FAB_NONE,
+	 .n_rounds = tree_rounds,
+	 .round = tree_round},
 	{0},
 };
 
@@ -138,11 +143,18 @@ static struct fab_round group_round(uint32_t n, uint32_t rank, uint32_t round)
 }
 
 const struct fab_schedule fab_broadcasts[] = {
-	{.name = "binomial", .ring_from = FAB_NONE, .n_rounds = depth_of,
+	{.name = "binomial",
+	 .ring_from = FAB_NONE,
+	 .n_rounds = depth_of,
 	 .round = binomial_round},
-	{.name = "scatter", .is_scattered = true, .n_rounds = scatter_rounds,
+	{.name = "scatter",
+	 .is_scattered = true,
+	 .n_rounds = scatter_rounds,
 	 .round = scatter_round},
-	{.name = "tree", .ring_from = FAB_NONE, .to_group = true, .n_rounds = once,
+	{.name = "tree",
+	 .ring_from = FAB_NONE,
+	 .to_group = true,
+	 .n_rounds = once,
 	 .round = group_round},
 	{0},
 };
@@ -182,9 +194,15 @@ static struct fab_round gather_group_round(uint32_t n, uint32_t rank, uint32_t r
 
 const struct fab_schedule fab_allgathers[] = {
 	{.name = "ring", .is_each = true, .n_rounds = others, .round = gather_ring_round},
-	{.name = "bruck", .is_each = true, .ring_from = FAB_NONE, .n_rounds = depth_of,
+	{.name = "bruck",
+	 .is_each = true,
+	 .ring_from = FAB_NONE,
+	 .n_rounds = depth_of,
 	 .round = bruck_round},
-	{.name = "tree", .is_each = true, .to_group = true, .n_rounds = others,
+	{.name = "tree",
+	 .is_each = true,
+	 .to_group = true,
+	 .n_rounds = others,
 	 .round = gather_group_round},
 	{0},
 };
@@ -213,10 +231,15 @@ static struct fab_round barrier_tree_round(uint32_t n, uint32_t rank, uint32_t r
 }
 
 const struct fab_schedule fab_barriers[] = {
-	{.name = "dissemination", .ring_from = FAB_NONE, .n_rounds = depth_of,
+	{.name = "dissemination",
+	 .ring_from = FAB_NONE,
+	 .n_rounds = depth_of,
 	 .round = barrier_round},
-	{.name = "tree", .ring_from = FAB_NONE, .to_group = true,
-	 .n_rounds = barrier_tree_rounds, .round = barrier_tree_round},
+	{.name = "tree",
+	 .ring_from = FAB_NONE,
+	 .to_group = true,
+	 .n_rounds = barrier_tree_rounds,
+	 .round = barrier_tree_round},
 	{0},
 };
 
@@ -243,7 +266,7 @@ struct rank {
 struct collective {
 	const struct fab_schedule *kind;
 	uint32_t n, n_rounds, ring_from;
-	uint64_t bytes; /* of all blocks */
+	uint64_t bytes;	   /* of all blocks */
 	struct rank *rank; /* [n] */
 };
 
@@ -255,7 +278,7 @@ static bool is_there(const struct collective *a, const struct rank *rank, uint32
 }
 
 static bool next_of_collective(void *context, uint32_t e, uint64_t now,
-			      struct fab_message *out)
+			       struct fab_message *out)
 {
 	const struct collective *a = context;
 	struct rank *rank = &a->rank[e];
@@ -333,15 +356,18 @@ static int make(const struct fab_schedule *all, const struct fab_traffic_problem
 		.bytes = (uint64_t)p->how.size[0] * (kind->is_each ? n : 1),
 		.rank = FAB_ARENA_NEW0(&out->arena, (size_t)n + 1, struct rank)};
 	if (kind->to_group && !p->n_groups)
-		return fab_fail(err, EINVAL,
-				"trees need the group of all hosts, which jobs do not have");
+		return fab_fail(
+			err, EINVAL,
+			"trees need the group of all hosts, which jobs do not have");
 	if (kind->is_each && kind->ring_from == FAB_NONE &&
 	    a->bytes / 2 > FAB_MESSAGE_BYTES_MAX)
-		return fab_fail(err, EINVAL,
-				"allgather:%s of %u bytes on %u hosts has messages of more than 1 GiB",
-				kind->name, p->how.size[0], n);
+		return fab_fail(
+			err, EINVAL,
+			"allgather:%s of %u bytes on %u hosts has messages of more than 1 GiB",
+			kind->name, p->how.size[0], n);
 	if (n > RANKS_MAX)
-		return fab_fail(err, EINVAL, "collectives of more than %d hosts", RANKS_MAX);
+		return fab_fail(err, EINVAL, "collectives of more than %d hosts",
+				RANKS_MAX);
 	a->n_rounds = kind->n_rounds(n);
 	out->n_senders = n > 1 ? n : 0;
 	out->messages = (struct fab_messages){
@@ -351,8 +377,9 @@ static int make(const struct fab_schedule *all, const struct fab_traffic_problem
 }
 
 #define KIND(name)                                                                       \
-	static int make_##name(const struct fab_traffic_problem *p, const char *argument, \
-			       struct fab_traffic *out, struct fab_err *err)              \
+	static int make_##name(const struct fab_traffic_problem *p,                      \
+			       const char *argument, struct fab_traffic *out,            \
+			       struct fab_err *err)                                      \
 	{                                                                                \
 		return make(fab_##name##s, p, argument, out, err);                       \
 	}                                                                                \
@@ -371,7 +398,7 @@ static int check(const struct fab_schedule *all, const char *name, const char *a
 		return 0;
 	for (const struct fab_schedule *s = all; s->name; s++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s:%s",
-					s == all	  ? ""
+					s == all    ? ""
 					: s[1].name ? ", "
 						    : " or ",
 					name, s->name);
