@@ -8,6 +8,7 @@ enum { RANKS_MAX = 33 };
 /* have[rank][block]: how often each rank's part is in the sum that this rank has. */
 struct state {
 	uint8_t have[RANKS_MAX][RANKS_MAX][RANKS_MAX];
+	uint32_t sent; /* blocks */
 };
 
 static void send_block(const struct state *before, struct state *after, uint32_t n,
@@ -35,6 +36,7 @@ static void run(const struct fab_schedule *c, uint32_t n, struct state *s)
 				cr_assert_eq(c->round(n, r.from, round).to, rank);
 			if (r.to == FAB_NONE)
 				continue;
+			s->sent += r.n_blocks;
 			cr_assert_neq(r.to, rank);
 			cr_assert_eq(c->round(n, r.to, round).from, rank);
 			for (uint32_t i = 0; i < r.n_blocks; i++)
@@ -65,6 +67,19 @@ Test(collective, every_rank_ends_with_every_block)
 		}
 }
 
+/* Blocks that go down a binomial tree of n ranks, each to the top of its part. */
+static uint32_t scattered(uint32_t n)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t rank = 1; rank < n; rank++) {
+		uint32_t size = rank & -rank;
+
+		sum += n - rank < size ? n - rank : size;
+	}
+	return sum;
+}
+
 /* Rank 0 has all blocks (broadcast), or each its own (allgather). */
 Test(collective, all_is_everywhere)
 {
@@ -78,6 +93,10 @@ Test(collective, all_is_everywhere)
 				for (uint32_t block = 0; block < n; block++)
 					s->have[i ? block : 0][block][0] = 1;
 				run(c, n, s);
+				if (i) /* none twice */
+					cr_assert_eq(s->sent, n * (n - 1));
+				else if (c->is_scattered && n > 1)
+					cr_assert_eq(s->sent, n * (n - 1) + scattered(n));
 				for (uint32_t rank = 0; rank < n; rank++)
 					for (uint32_t block = 0; block < n; block++)
 						cr_assert_eq(s->have[rank][block][0], 1,

@@ -267,7 +267,35 @@ Test(sim_failure, closed_form)
 	run_flow(&d, &p, &f, &r);
 	cr_assert_leq(r.recovery.lost_dead, 3 + 3 + 4096 / 64 / 17);
 	fab_sim_result_fini(&r);
+	/* where all waits until the neighbours know, it is no stall */
+	d.failure.detection = 300 * US;
+	run_flow(&d, &p, &f, &r);
+	cr_assert_not(r.is_stalled);
+	cr_assert_gt(r.delivered, f.n / 2);
+	fab_sim_result_fini(&r);
 	dying_fini(&d);
+}
+
+/* Switches with an entry that differs. */
+static uint64_t changed(const struct dying *d)
+{
+	const struct fab_flow_ends *ends = &d->s.ends;
+	const struct fab_routes *r[2] = {d->s.routes, d->after};
+	uint32_t *column[2], n = d->s.f->n_switches;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		column[i] = fab_path_columns(r[i], ends->n, ends->sw, ends->port);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		bool differs = false;
+
+		for (uint32_t e = 0; e < ends->n; e++)
+			differs |= fab_routes_next(r[0], column[0][e])[sw] !=
+				   fab_routes_next(r[1], column[1][e])[sw];
+		sum += differs;
+	}
+	FAB_FREE_ALL(column[0], column[1]);
+	return sum;
 }
 
 /* A cable that carries nothing dies: every packet at the same time. */
@@ -295,6 +323,9 @@ Test(sim_failure, unused_cable)
 	cr_assert(r.recovery.has_failed);
 	cr_assert_eq(r.recovery.lost_live, 0);
 	cr_assert_eq(r.recovery.recovered, 0);
+	cr_assert_eq(r.recovery.switches, changed(&d));
+	cr_assert_gt(r.recovery.switches, 0);
+	cr_assert_lt(r.recovery.switches, d.s.f->n_switches);
 	fab_sim_result_fini(&before);
 	fab_sim_result_fini(&r);
 	dying_fini(&d);
@@ -369,6 +400,37 @@ Test(sim_failure, dodging)
 			fab_sim_result_fini(&r);
 			dying_fini(&d);
 		}
+}
+
+/* Two dead leaf switches that the tables do not know: four phases are enough by lists and
+ * search. */
+Test(sim_failure, two_leaves)
+{
+	for (unsigned dodge = 1; dodge < 3; dodge++) {
+		uint64_t lost = 0;
+
+		for (uint32_t other = 6; other < 16; other += 3) {
+			struct dying d;
+			struct fab_sim_params p = params_of(1);
+			struct fab_sim_result r;
+
+			simulated_init(&d.s, "kfat:dims=4x4,hosts=2,planes=2", "vtftr");
+			d.dead = fab_faults_new(d.s.f);
+			fab_faults_kill_switch(d.dead, d.s.kfat->leaf[5]);
+			fab_faults_kill_switch(d.dead, d.s.kfat->leaf[other]);
+			route_after(&d, "vtftr");
+			d.failure.dodge = (enum fab_sim_dodge)dodge;
+			d.failure.computation = 20 * US;
+			simulated_uniform(&d.s, &p, 0.2, 2048, &r);
+			check_balance(&r);
+			cr_assert_gt(r.recovery.dodged, 0);
+			for (uint64_t k = 13; k < 33; k++)
+				lost += r.recovery.moments.v[k].lost;
+			fab_sim_result_fini(&r);
+			dying_fini(&d);
+		}
+		cr_assert_eq(lost, 0, "%u: %lu", dodge, lost);
+	}
 }
 
 /* Old and new tables mixed: equal tables have a cycle where fab_analyse() finds one. */
