@@ -69,6 +69,8 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 		p.ecn = fuzz_below(d, 1000);
 		p.rate_control = (enum fab_rdma_rate_control)fuzz_below(d, p.ecn ? 5 : 2);
 	}
+	if (p.buffer && !p.drop && !fuzz_below(d, 3))
+		p.routing = (enum fab_sim_routing)(FAB_SIM_BY_VALIANT + fuzz_below(d, 2));
 	return p;
 }
 
@@ -116,6 +118,7 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 	struct fab_rdma_params params = params_of(d);
 	struct fab_rdma_outage outage = {0};
 	struct fab_analysis analysis;
+	bool is_left_out[TRANSFERS];
 	struct fab_rdma_net *net;
 	struct fab_err err = {""};
 	bool is_sound = false, is_bad;
@@ -136,6 +139,12 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 	if (!fab_analyse(routes, &options, &analysis, NULL)) {
 		is_sound = analysis.deadlock_free;
 		fab_analysis_fini(&analysis);
+	}
+	/* one of several jobs */
+	if (!fuzz_below(d, 4)) {
+		for (uint32_t i = 0; i < problem.n_transfers; i++)
+			is_left_out[i] = i % 3;
+		params.is_left_out = is_left_out;
 	}
 	if (fuzz_refused(fab_rdma_net_new(&problem, &params, &net, &err), &err, "rdma"))
 		return;

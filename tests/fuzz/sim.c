@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "mcast/route.h"
 #include "sim/sim.h"
+#include "sim/together.h"
 #include "unicast/analysis.h"
 
 enum { TIME = 600 };
@@ -87,6 +88,14 @@ static struct fab_sim_params params_of(struct fuzz_draw *d)
 		p.n_traced = 0;
 		p.spread_vls = false;
 	}
+	/* adaptive with credits, and with detours */
+	if (!p.drop && !fuzz_below(d, 3)) {
+		fab_sim_set_routing(
+			&p, (enum fab_sim_routing)(FAB_SIM_BY_QUEUE + fuzz_below(d, 4)),
+			fuzz_below(d, 4));
+		p.n_traced = 0;
+		p.spread_vls = false;
+	}
 	return p;
 }
 
@@ -124,6 +133,55 @@ static void check(const struct fab_sim_result *r, bool must_move)
 			  "utilisation", "sim");
 }
 
+/* Two or three jobs of neighbours: the same times by one thread and two; all of them end
+ * where nothing is lost. */
+static void with_jobs(const struct fab_sim_problem *problem, bool is_sound,
+		      struct fuzz_draw *d)
+{
+	static const char *const specs[] = {"alltoall", "alltoall:random",
+					    "allreduce:ring", "allreduce"};
+	struct fab_job job[3] = {{0}};
+	struct fab_job_times times[2][3];
+	uint32_t end[640], size = 1 + fuzz_below(d, 400), n = problem->ends->n;
+	struct fab_traffic_problem traffic = {
+		.f = problem->f,
+		.ends = problem->ends,
+		.how = {.size = &size, .n_sizes = 1, .seed = fuzz_below(d, 65536)}};
+	struct fab_jobs_problem jobs = {.job = job,
+					.n_jobs = 2 + fuzz_below(d, 2),
+					.load = fuzz_below(d, 3) ? 0 : 0.2,
+					.traffic = &traffic};
+	struct fab_sim_params params = params_of(d);
+	struct fab_err err = {""};
+
+	if (n > FAB_COUNT(end) || n < 8)
+		return;
+	n = n < 24 ? n : 24;
+	for (uint32_t e = 0; e < n; e++)
+		end[e] = e;
+	for (uint32_t i = 0; i < jobs.n_jobs; i++)
+		job[i] = (struct fab_job){.traffic = specs[fuzz_below(d, 4)],
+					  .size = fuzz_below(d, 2) ? 0 : 100,
+					  .end = end + n / 4 * i,
+					  .n = n / 4};
+	params.time = params.warmup = 0;
+	traffic.how.mtu = params.mtu ? params.mtu : 1;
+	for (int t = 0; t < 2; t++) {
+		params.n_threads = 1 + t;
+		if (fuzz_refused(fab_sim_jobs(problem, &params, &jobs, times[t], &err),
+				 &err, "jobs"))
+			return;
+		for (uint32_t i = 0; i < jobs.n_jobs; i++)
+			fuzz_must(!is_sound || params.drop || !times[t][i].unfinished,
+				  "a job does not end", "jobs");
+	}
+	for (uint32_t i = 0; i < jobs.n_jobs; i++)
+		fuzz_must(times[0][i].alone == times[1][i].alone &&
+				  times[0][i].together == times[1][i].together &&
+				  times[0][i].unfinished == times[1][i].unfinished,
+			  "threads differ", "jobs");
+}
+
 static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
@@ -157,6 +215,8 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 		check(&r, is_sound);
 		fab_sim_result_fini(&r);
 	}
+	if (!problem->groups && !fuzz_below(d, 3))
+		with_jobs(problem, is_sound, d);
 }
 
 static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
