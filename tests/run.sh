@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Install what is missing, build twice (as released, and with sanitizers), run all tests in
 # both builds, look for races between threads in a third one, and end with `N passed, N failed, N skipped`. Exit status 1 when any failed.
+# --coverage instead: build for that, run all tests, and print the share of lines reached of each module.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/tools/packages.sh
 # shellcheck disable=SC2086
 install_packages $packages_build $packages_test || exit 1
+
+[ "${1:-}" != --coverage ] || exec tests/tools/coverage.sh build-coverage
 
 passed=0 failed=0 skipped=0
 
