@@ -3,7 +3,8 @@
 """usage: report.py BIN [FOLDER]
 Pages of --report in headless Chromium, by its debugging protocol: nothing on its console, nothing loaded;
 boxes open by a click, links lead into the picture, names are found, tables sorted and filtered; names that are
-markup stay text. AXE names axe.min.js of axe-core: then no page has a violation. With FOLDER pictures of the
+markup stay text; the rules of accessibility that can be computed are kept. AXE names axe.min.js of axe-core: then it
+finds no violation, either. With FOLDER pictures of the
 pages and a PDF stay there. Exit status 77 (skipped) without Chromium."""
 import base64
 import json
@@ -79,7 +80,7 @@ class Browser:
     def open(self, page, width=1280, height=800, scheme='light', with_scripts=True):
         """Seconds until the page is drawn."""
         self.ask('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.ask('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+        self.ask('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
         self.has_loaded, start = False, time.time()
         self.ask('Page.navigate', url='file://' + page)
         while not self.has_loaded:
@@ -126,7 +127,37 @@ def width_fits(browser):
     return browser.run('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
 
 
+# Contrast of texts (WCAG 1.4.3), names of what is operated, headers of tables, order of headings, ids, language.
+RULES = r'''(() => {
+  const bad = [], style = e => getComputedStyle(e), say = (rule, e) => bad.push(rule + ": " + e.outerHTML.slice(0, 120));
+  const light = c => c.match(/[\d.]+/g).slice(0, 3).map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], .05);
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.closest("svg") || !e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType == 3 && n.data.trim())) continue;
+    let behind = e;
+    while (behind && style(behind).backgroundColor == "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+    const [x, y] = [light(style(e).color), light(behind ? style(behind).backgroundColor : "rgb(255, 255, 255)")];
+    if (Math.max(x, y) / Math.min(x, y) < 4.5) say("contrast", e);
+  }
+  for (const e of document.querySelectorAll("a, button, input, [tabindex], [role=button], [role=group], [role=img]"))
+    if (!(e.getAttribute("aria-label") || document.getElementById(e.getAttribute("aria-labelledby")) || e.textContent.trim() ||
+          (e.labels && e.labels.length))) say("no name", e);
+  for (const e of document.querySelectorAll("th")) if (!e.scope) say("no scope", e);
+  let level = 0;
+  for (const e of document.querySelectorAll("h1, h2, h3")) {
+    if (e.tagName[1] - level > 1) say("a heading is left out", e);
+    level = e.tagName[1];
+  }
+  const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+  if (new Set(ids).size != ids.length) bad.push("an id twice");
+  if (!document.documentElement.lang || !document.title || !document.querySelector("main")) bad.push("no language, title or main");
+  return bad;
+})()'''
+
+
 def axe(browser, what):
+    found = browser.run(RULES)
+    check(not found, what + ': no rule is broken' + ''.join('\n  ' + f for f in found[:5]))
     if not os.environ.get('AXE'):
         return
     with open(os.environ['AXE'], encoding='utf-8') as file:
@@ -165,6 +196,8 @@ def folded(browser, page, shots):
     browser.click('.tools button:nth-of-type(3)')
     check(browser.run('document.getElementById("map").viewBox.baseVal.x') == 0, 'the whole is shown again')
     axe(browser, 'folded')
+    browser.run('document.body.style.color = "#999"')
+    check(browser.run(RULES), 'a text of too little contrast is found')
     quiet(browser, 'folded')
 
 
@@ -198,6 +231,11 @@ def findings(browser, page, shots):
     browser.open(page, 400, 800)
     browser.picture(shots + '/narrow.png')
     check(width_fits(browser), 'no wider than a window of 400 pixels')
+    loads = 'getComputedStyle(document.querySelector("#map .l7") || document.querySelector(".l7")).stroke'
+    browser.open(page)
+    by_day = browser.run(loads)
+    browser.ask('Emulation.setEmulatedMedia', media='print', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
+    check(browser.run(loads) == by_day, 'colours of a dark screen are not printed')
     pdf = base64.b64decode(browser.ask('Page.printToPDF', printBackground=True)['data'])
     with open(shots + '/print.pdf', 'wb') as file:
         file.write(pdf)
@@ -208,6 +246,15 @@ def findings(browser, page, shots):
     browser.picture(shots + '/noscript.png')
     browser.ask('Emulation.setScriptExecutionDisabled', value=False)
     quiet(browser, 'without scripts')
+
+
+def loaded(browser, page, name):
+    for scheme in ('light', 'dark'):
+        browser.open(page, scheme=scheme)
+        axe(browser, name + ', ' + scheme)
+    check(browser.run('document.querySelectorAll("#map .l7").length') > 0, name + ': cables have colours by load')
+    check(browser.run('document.querySelector(".marks a").textContent').startswith('fullest'), name + ': the fullest is marked')
+    quiet(browser, name)
 
 
 HOSTILE = ['<script>document.title=`x`</script>', '"><img src=x onerror=alert(1)>', '&lt;b&gt;', "' onmouseover='alert(1)",
@@ -253,6 +300,9 @@ def main():
                 ('folded', ['fabric-topo', 'gen:fattree:radix=16,levels=3']),
                 ('findings', ['fabric-mcroute', 'gen:fattree:radix=16,levels=2', '--pattern=random:groups=200,size=8',
                               '--algorithm=all', '--fullest=3']),
+                ('rdma', ['fabric-rdma', 'run', 'gen:fattree:radix=8,levels=2', '--pattern=incast:8', '--runs=2']),
+                ('launch', ['fabric-launch', 'stages', 'gen:fattree:radix=8,levels=2']),
+                ('boot', ['fabric-bootplan', 'gen:fattree:radix=8,levels=2', '--servers=h0,h9']),
                 ('hostile', ['fabric-topo', write_hostile(commands, folder), '--check'])):
             pages[name] = '%s/%s.html' % (folder, name)
             subprocess.run([commands + '/' + command[0]] + command[1:] + ['--report=' + pages[name]], check=False,
@@ -261,6 +311,8 @@ def main():
         try:
             folded(browser, pages['folded'], shots)
             findings(browser, pages['findings'], shots)
+            for name in ('rdma', 'launch', 'boot'):
+                loaded(browser, pages[name], name)
             hostile(browser, pages['hostile'])
         finally:
             browser.process.terminate()
