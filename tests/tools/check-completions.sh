@@ -38,6 +38,33 @@ in_fish() { # LINE
   command -v fish >/dev/null || return 77
   fish --no-config -c "source '$completions/${1%% *}.fish'; complete -C '$1'" | cut -f1
 }
+# What zsh would put there: a shell on a terminal of its own, in which compadd prints words.
+cat >in.zsh <<'END'
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PROMPT= ; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D
+compadd () {
+  if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd \"\$@\"; return; fi
+  local -a hits
+  builtin compadd -A hits \"\$@\"
+  print -rl -- \"@\"\${^hits}
+}
+bindkey '^I' complete-word
+echo READY"
+zpty -r z out '*READY*READY*'
+zpty -w -n z "$2"$'\t'
+out= still=0
+repeat 400; do
+  if zpty -r -t z more; then out+=$more still=0; elif [[ $out == *@* ]] && (( ++still > 10 )); then break; fi
+  sleep 0.03
+done
+zpty -d z
+print -r -- $out | tr -d '\r' | grep -o '@.*' | sed 's/@//'
+END
+in_zsh() { # LINE
+  command -v zsh >/dev/null || return 77
+  zsh -f in.zsh "$completions" "$1"
+}
 # offers SHELL LINE WORD...: all of the words are among what is offered
 offers() {
   local shell=$1 line=$2 word
@@ -76,6 +103,12 @@ offers bash 'fabric-compare runs.db --label=by-u' by-updn
 offers bash 'fabric-compare runs.db --algorithm=minhop,u' minhop,updn
 offers fish 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
 offers fish 'fabric-rdma sweep site.txt --over=lo' --over=loss=
+offers zsh 'fabric-faults site.txt --fail=leaf0' leaf01 leaf09
+offers zsh 'fabric-topo site.txt --columns=sh' shape
+offers zsh 'fabric-topo gen:torus:d' dims
+offers zsh 'fabric-rdma sweep site.txt --over=lo' loss
+offers zsh 'fabric-compare runs.db --command=fabric-l' fabric-launch
+offers zsh 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
 # a verb without a fabric takes no file
 for line in 'fabric-rdma cost si' 'fabric-launch size si'; do
   in_bash "$line" >got
