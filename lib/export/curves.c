@@ -338,8 +338,10 @@ static void put_guides(FILE *out, const struct panel *p)
 			continue;
 		fputs("<path class=\"axis\" stroke-dasharray=\"6 4\" d=\"", out);
 		for (size_t i = 0; i < s->n; i++)
-			fprintf(out, "%c%.5g %.5g", i ? 'L' : 'M', at(&p->x, s->x[i]),
-				at(&p->y, s->y[i]));
+			if (is_point(p, s, i))
+				fprintf(out, "%c%.5g %.5g",
+					is_joined(p, s, i) ? 'L' : 'M',
+					at(&p->x, s->x[i]), at(&p->y, s->y[i]));
 		fputs("\"/>\n", out);
 	}
 }
