@@ -307,6 +307,8 @@ void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
 	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
 		is_member[g->sw[i]] = true;
 	fputs("digraph tree {\n  label=\"", out);
+	put_text(out, f->source);
+	fputs(": ", out);
 	put_text(out, fab_group_name(g, group));
 	fprintf(out, ", by %s\";\n  node [shape=box];\n", result->engine->name);
 	put_tree_switch(out, f, root,
@@ -333,8 +335,10 @@ void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 
 	for (uint32_t c = 0; c < f->n_switch_links; c++)
 		max = result->load[c] > max ? result->load[c] : max;
+	fputs("graph loads {\n  label=\"", out);
+	put_text(out, f->source);
 	fprintf(out,
-		"graph loads {\n  label=\"groups on the fullest cable of each two switches, by %s\";\n  node [shape=box];\n",
+		": groups on the fullest cable of each two switches, by %s\";\n  node [shape=box];\n",
 		result->engine->name);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		put_tree_switch(out, f, s, "");
@@ -550,6 +554,8 @@ void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 					    m->capacity_mbps[v] / sharers_of(&d, v));
 	}
 	fputs("graph machine {\n  label=\"", out);
+	put_text(out, m->source);
+	fputs(": ", out);
 	put_text(out, batch->text);
 	fputs(" by ", out);
 	put_text(out, algorithm);
