@@ -186,7 +186,7 @@ passed=0 failed=0 skipped=0
 for part; do
   case $part in
   debian | bare | rpm | dist | arm64) ;;
-  *) sed -n '3,11s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,10s/^# //p' tests/tools/check-packages.sh >&2; exit 2 ;;
   esac
   echo "== $part"
   "$part"
