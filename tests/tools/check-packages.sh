@@ -71,10 +71,10 @@ bare() {
   local root=$work/root
   logged bare mmdebstrap --variant=apt bookworm "$root" || return 1
   mkdir "$root/debs"
-  cp "$work"/deb/{fabkit,libfabkit,fabkit-doc,fabkit-opensm}*.deb "$root/debs"
-  rm -f "$root"/debs/*dbgsym*
+  cp "$work"/deb/*.deb "$root/debs"
+  rm "$root"/debs/*dbgsym* "$root"/debs/libfabkit-dev*
   cp /etc/resolv.conf "$root/etc/resolv.conf"
-  cat >"$root/run" <<'END'
+  cat >"$root/debs/check" <<'END'
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 # the programs that ours are made for are there before, and with their settings
@@ -107,7 +107,7 @@ list | diff /tmp/before - | grep -i fab && exit 1
 etc | diff /tmp/etc -
 echo 'purged'
 END
-  chroot "$root" sh /run >"$work/bare.out" 2>&1 || { tail -n 15 "$work/bare.out"; return 1; }
+  chroot "$root" sh /debs/check >"$work/bare.out" 2>&1 || { tail -n 15 "$work/bare.out"; return 1; }
   grep -E '^(from packages|fabric-|minhop|purged)' "$work/bare.out"
 }
 
