@@ -114,10 +114,10 @@ END
 rpm() {
   need rpmbuild rpmlint || return
   data/packaging/prepare.sh "$work/rpm" >/dev/null || return 1
-  # macros of Fedora's package of meson, and the names of Debian's packages are others
+  # macros of Fedora's package of meson and its stripping; the names of Debian's packages are others
   logged rpm rpmbuild -ba --nodeps --define "_topdir $work/rpm/top" --define "_sourcedir $work/rpm" \
     --define 'meson meson setup build --prefix=/usr --libdir=%{_libdir} --mandir=%{_mandir} --buildtype=plain' \
-    --define 'meson_build ninja -C build' --define 'meson_install DESTDIR=%{buildroot} meson install -C build --no-rebuild' \
+    --define 'meson_build ninja -C build' --define 'meson_install DESTDIR=%{buildroot} meson install -C build --no-rebuild --strip' --define '_build_id_links none' \
     "$work/rpm/fabkit.spec" || return 1
   local files=("$work"/rpm/top/RPMS/*/*.rpm)
   [ ${#files[@]} -eq 5 ] || { echo "${#files[@]} packages"; return 1; }
