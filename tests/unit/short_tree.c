@@ -137,14 +137,14 @@ Test(short_tree, exact_lengths)
 				i += i == j;
 			}
 			exact = exact_length(dist, f->n_switches, sw, n);
-			tree = fab_short_tree_grow(room, &prices, sw, n, sw, n,
+			tree = fab_short_tree_grow(room, &prices, sw, n, sw, n, 3,
 						   ANY_HEIGHT, g, &best);
 			check_tree(f, &tree, best, sw, n, ANY_HEIGHT);
 			cr_expect_geq(tree.n, exact);
 			all_short += tree.n;
 			all_exact += exact;
 			n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
-			tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots,
+			tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, 3,
 						   height, g, &best);
 			check_tree(f, &tree, best, sw, n, height);
 			cr_expect_geq(tree.n, exact);
@@ -191,8 +191,8 @@ Test(short_tree, heights)
 			sw[j] = i;
 		}
 		n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
-		tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, height, g,
-					   &best);
+		tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, 3, height,
+					   g, &best);
 		check_tree(f, &tree, best, sw, n, height);
 	}
 	fab_prices_fini(&prices);

@@ -33,8 +33,9 @@ static const double PART = 0.25;
 /* Paths will not bring a larger part of all load below the target. */
 static const double HOPELESS = 0.025;
 
-/* Paths are changed as long as a round leaves less of the excess than this part. */
-static const double PROGRESS = 0.7;
+/* Paths are changed as long as a round leaves less of the excess than this part; where
+ * work has no limit, longer. */
+static const double PROGRESS = 0.7, PROGRESS_FREE = 0.9;
 
 /* Price of a hop of other paths, added to that of its cable: short ones leave more room.
  */
@@ -43,6 +44,8 @@ static const double HOP = 4, HOP_HASTY = 1;
 /* Groups that show which first trees have fewer cables: deep ones avoid full cables,
  * short ones do not, and pay below this share of their cables. */
 enum { SAMPLE = 32 };
+/* Plans of short trees that are improved. */
+enum { PLANS_HASTY = 3, PLANS = 16 };
 static const double WORTH = 0.93;
 
 /* Groups of a batch whose trees are found side by side in large problems whose members
@@ -74,6 +77,7 @@ struct negotiation {
 	bool is_starting, is_started; /* first trees of few cables */
 	uint32_t n_asked;	      /* calls of should_stop() */
 	uint64_t start_steps;	      /* cables looked at for them */
+	uint32_t n_found;	      /* groups that other trees were looked for */
 	enum fab_mcast_ended ended;   /* DONE: not yet */
 };
 
@@ -170,6 +174,7 @@ static bool run_round(struct negotiation *x, struct fab_reroute_try how)
 		if (!n_batch || (n_batch < most && i + 1 < n))
 			continue;
 		fab_reroute_find(x->reroute, batch, n_batch, &how);
+		x->n_found += x->is_starting ? 0 : n_batch;
 		for (uint32_t k = 0; k < n_batch; k++)
 			if (is_above(x, batch[k]))
 				fab_reroute_take(x->reroute, k);
@@ -201,22 +206,33 @@ static bool is_hopeless(const struct negotiation *x)
 	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
+/* Would a round, as those so far, take more steps than are left? */
+static bool is_too_long(const struct negotiation *x)
+{
+	uint64_t steps = fab_reroute_steps(x->reroute) - x->start_steps, n_above = 0;
+
+	for (uint32_t g = 0; g < x->s->forest.n && x->n_found; g++)
+		n_above += is_above(x, g);
+	return x->o->is_hasty && x->is_far &&
+	       steps + steps * n_above / (x->n_found + 1) > x->o->n_steps;
+}
+
 /* Rounds until no cable is above the target, or that is given up. */
 static bool reach_target(struct negotiation *x)
 {
 	struct fab_reroute_try how = {.least = EXCESS,
 				      .per_hop = x->o->is_hasty ? HOP_HASTY : HOP};
 	uint32_t n_cables = x->s->problem->f->n_switch_links, stalls = 0;
-	double least, last = HUGE_VAL;
+	double least, last = HUGE_VAL, part = x->o->n_steps ? PROGRESS : PROGRESS_FREE;
 
 	measure(x);
 	least = x->excess;
-	if (is_hopeless(x))
+	if (is_hopeless(x) || is_too_long(x))
 		return false;
 	while (x->excess > 0 && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, how.least);
-		how.how = x->is_far && x->excess < PROGRESS * last ? FAB_REROUTE_PATHS
-								   : FAB_REROUTE_ROOTS;
+		how.how = x->is_far && x->excess < part * last ? FAB_REROUTE_PATHS
+							       : FAB_REROUTE_ROOTS;
 		last = x->excess;
 		if (!run_round(x, how))
 			return false;
@@ -236,11 +252,11 @@ static bool reach_target(struct negotiation *x)
 }
 
 /* Reroute a sample of groups; cables of their trees. */
-static double sample(struct negotiation *x, enum fab_reroute_how how)
+static double sample(struct negotiation *x, struct fab_reroute_try how)
 {
 	double edges = 0;
 
-	run_round(x, (struct fab_reroute_try){.how = how});
+	run_round(x, how);
 	for (uint32_t g = 0; g < x->s->forest.n; g += x->stride)
 		edges += fab_revision_size(&x->revision, g);
 	return edges;
@@ -248,7 +264,7 @@ static double sample(struct negotiation *x, enum fab_reroute_how how)
 
 static void negotiate(struct negotiation *x)
 {
-	enum fab_reroute_how how;
+	struct fab_reroute_try how = {.n_plans = x->o->is_hasty ? PLANS_HASTY : PLANS};
 	uint32_t given_up = 0;
 	double edges;
 	uint64_t first;
@@ -267,16 +283,19 @@ static void negotiate(struct negotiation *x)
 			first = fab_reroute_steps(x->reroute);
 			/* The kind of the first trees: where members lie far apart, those
 			 * of few cables, in a hurry by the kind that a sample prefers. */
-			how = x->is_far ? FAB_REROUTE_DEEP : FAB_REROUTE_ROOTS;
+			how.how = !x->is_far			      ? FAB_REROUTE_ROOTS
+				  : x->o->is_afresh && !x->o->n_steps ? FAB_REROUTE_SHORT
+								      : FAB_REROUTE_DEEP;
 			if (x->is_far && x->o->is_hasty) {
 				x->stride = x->s->forest.n / SAMPLE + 1;
-				edges = sample(x, FAB_REROUTE_DEEP);
-				if (sample(x, FAB_REROUTE_SHORT) < WORTH * edges)
-					how = FAB_REROUTE_SHORT;
+				edges = sample(x, how);
+				how.how = FAB_REROUTE_SHORT;
+				if (sample(x, how) >= WORTH * edges)
+					how.how = FAB_REROUTE_DEEP;
 				x->stride = 1;
 			}
 			if (x->ended == FAB_ENDED_DONE)
-				run_round(x, (struct fab_reroute_try){.how = how});
+				run_round(x, how);
 			x->is_starting = false;
 			x->turn = given_up ? x->turn : 0;
 			x->start_steps += fab_reroute_steps(x->reroute) - first;

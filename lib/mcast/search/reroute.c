@@ -245,7 +245,8 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 }
 
 /* A short tree of some candidates; of a large group a deep one of the old root. */
-static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t old)
+static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t old,
+		      uint32_t n_plans)
 {
 	uint32_t root[FAB_SHORT_ROOTS], n, most, best;
 	struct fab_grown tree;
@@ -262,7 +263,7 @@ static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t ol
 		root[i] =
 			fab_roots_draw(w->bits, r->roots->words, fab_mix64(w->seed + i));
 	tree = fab_short_tree_grow(w->deep, &w->prices, w->sw, w->n_sw, root,
-				   n ? n : most, w->height, w->seed, &best);
+				   n ? n : most, n_plans, w->height, w->seed, &best);
 	look_at(w, best, &tree);
 }
 
@@ -319,7 +320,7 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_DEEP)
 		try_root(w, old, true);
 	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_SHORT)
-		try_short(r, w, old);
+		try_short(r, w, old, how->n_plans);
 	else if (w->height > FAB_NEAR_HOPS)
 		try_deep(w,
 			 is_candidate(w, old)

@@ -145,15 +145,17 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
  * A short tree from the best of some roots (n_roots > 0, each a candidate): first only
  * its branches are chosen, by hops alone. Members are hung one by one, the farthest
  * first, on the way between two others where that takes fewest hops; then members and
- * branches move to where they take fewer, as long as any does. Then each way becomes the
- * cheapest of the shortest paths. At most FAB_SHORT_SWITCHES switches and FAB_SHORT_ROOTS
- * roots. O(roots * rounds * n^2 + switches between the ends of ways * cables of each).
+ * branches move to where they take fewer, as long as any does; so from the `n_plans`
+ * roots of the shortest first plans. Then each way becomes the cheapest of the shortest
+ * paths. At most FAB_SHORT_SWITCHES switches and FAB_SHORT_ROOTS roots. O(roots * rounds
+ * * n^2 + switches between the ends of ways * cables of each).
  */
 enum { FAB_SHORT_SWITCHES = 512, FAB_SHORT_ROOTS = 32 };
 struct fab_grown fab_short_tree_grow(struct fab_deep_tree *tree,
 				     const struct fab_prices *prices, const uint32_t *sw,
 				     uint32_t n, const uint32_t *root, uint32_t n_roots,
-				     unsigned height, uint64_t seed, uint32_t *best);
+				     uint32_t n_plans, unsigned height, uint64_t seed,
+				     uint32_t *best);
 
 /*
  * Estimates of the cheapest tree of each candidate, where none is farther than two hops
@@ -210,9 +212,10 @@ enum fab_reroute_how {
 };
 struct fab_reroute_try {
 	enum fab_reroute_how how;
-	double least;	/* ROOTS: deep trees only while all cost this; PATHS */
-	double per_hop; /* PATHS: added to the price of every cable */
-	uint64_t turn;	/* seed of this round */
+	double least;	  /* ROOTS: deep trees only while all cost this; PATHS */
+	double per_hop;	  /* PATHS: added to the price of every cable */
+	uint32_t n_plans; /* SHORT: that are improved */
+	uint64_t turn;	  /* seed of this round */
 };
 /* For the trees of a revision at these prices, both borrowed, and batches of at most
  * n_batch groups. O(as fab_roots_find() + n_batch * switches). */

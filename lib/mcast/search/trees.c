@@ -779,13 +779,11 @@ static void join_key(struct fab_deep_tree *t, const struct fab_prices *prices,
 	join_path(t, to);
 }
 
-/* Roots whose plans are improved: those of the shortest first plans. */
-enum { IMPROVED = 3 };
-
-/* The shortest plan of some roots; counts its steps. */
+/* The shortest plan of some roots, of which `n_plans` are improved, from the roots of the
+ * shortest first; counts its steps. */
 static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
 				    uint32_t n, const uint32_t *root, uint32_t n_roots,
-				    unsigned height, uint64_t seed)
+				    uint32_t n_plans, unsigned height, uint64_t seed)
 {
 	struct plan *x = &t->plan[0], *shortest = &t->plan[1];
 	int first[FAB_SHORT_ROOTS], least = INT_MAX;
@@ -795,13 +793,15 @@ static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
 		make_plan(t, x, sw, n, root[i], seed);
 		first[i] = length_of(x);
 	}
-	for (uint32_t round = 0; round < n_roots && round < IMPROVED; round++) {
+	for (uint32_t round = 0; round < n_plans; round++) {
 		uint32_t best = (uint32_t)(fab_mix64(seed ^ round) % n_roots);
 
 		for (uint32_t i = 0; i < n_roots; i++)
 			best = first[i] < first[best] ? i : best;
 		first[best] = INT_MAX;
-		make_plan(t, x, sw, n, root[best], seed);
+		t->seed = seed +
+			  round; /* of equal places others, from the same root, too */
+		make_plan(t, x, sw, n, root[best], t->seed);
 		improve_plan(t, x);
 		if (length_of(x) < least) {
 			struct plan swap = *shortest;
@@ -817,14 +817,15 @@ static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
 struct fab_grown fab_short_tree_grow(struct fab_deep_tree *t,
 				     const struct fab_prices *prices, const uint32_t *sw,
 				     uint32_t n, const uint32_t *root, uint32_t n_roots,
-				     unsigned height, uint64_t seed, uint32_t *best)
+				     uint32_t n_plans, unsigned height, uint64_t seed,
+				     uint32_t *best)
 {
 	const struct plan *x;
 	double price;
 
 	t->steps = 0;
 	t->seed = seed;
-	x = plan_tree(t, sw, n, root, n_roots, height, seed);
+	x = plan_tree(t, sw, n, root, n_roots, n_plans, height, seed);
 	*best = x->key.v[0].sw;
 	begin(t, sw, n, *best);
 	for (size_t i = 1; i < x->order.n; i++) {
