@@ -3,7 +3,7 @@
 # usage: booksim.sh COMMANDS BOOKSIM
 # fabric-sim beside BookSim2 in the same minutes: the same network (fabric-topo --to=booksim), packets and
 # load. Packet-hops/s: packets by cables that they cross, by CPU seconds. kfat 8x8 with 8 hosts a leaf, one
-# plane, offered 0.0625: packets of 16 flits and of one.
+# plane, offered 0.0625: packets of 16 flits and of one. Adaptive routing on a mesh.
 # Then saturation, the most that is accepted of uniform traffic, on a torus, rings and a tree with the same
 # lanes and buffers; fabric-sim(1) says what differs.
 set -eu
@@ -38,6 +38,17 @@ for flits in 16 1; do
     printf "booksim kfat 8x8, %d flits: BookSim2 %.3g packet-hops/s (accepted %.4f), fabric-sim %.3g (%.4f): %.0f times\n",
       flits, peer, got, $1 / cpu, $2, $1 / cpu / peer }'
 done
+
+# minimal adaptive routing with an escape lane, mesh 8x8, packets of 16 flits: eight of them a lane
+# shellcheck disable=SC2046 # words of one line
+set -- $(peer 16 0.3 'topology = mesh' 'k = 8' 'n = 2' 'routing_function = min_adapt' 'num_vcs = 2' 'vc_buf_size = 128')
+peer_rate=$(awk "BEGIN { print 64 * $1 / 16 * $3 * ($2 + 1) / $4 }")
+bash -c "TIMEFORMAT='%U'; time fabric-sim gen:mesh:dims=8x8,hosts=1 --route=adaptive --rate=0.3 --tick=flit --packet=16 \
+  --buffer=16 --warmup=1000 --time=100000 --threads=1 --quiet --format=csv --no-header \
+  --columns=packet_hops,accepted_per_live_host >ours" 2>cpu
+tr -d '\r' <ours | awk -F, -v peer="$peer_rate" -v got="$1" -v cpu="$(cat cpu)" '{
+  printf "booksim mesh 8x8, adaptive, 16 flits: BookSim2 %.3g packet-hops/s (accepted %.4f), fabric-sim %.3g (%.4f): %.0f times\n",
+    peer, got, $1 / cpu, $2, $1 / cpu / peer }'
 
 # peer_most PERIOD RATES LINE...: the most that BookSim2 accepts of uniform traffic
 like='vc_buf_size = 128;routing_delay = 0;speculative = 1;hold_switch_for_packet = 1;max_samples = 3;warmup_periods = 1'
