@@ -204,10 +204,10 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 
 	collect(&x);
 	reduce(&x);
-	for (const struct body *b = x.bodies.v; b < x.bodies.v + x.bodies.n; b++)
-		if (b->n_stuck) {
+	for (size_t i = 0; i < x.bodies.n; i++)
+		if (x.bodies.v[i].n_stuck) {
 			result->stuck_packets++;
-			result->stuck_channels += !x.count[b->channel]++;
+			result->stuck_channels += !x.count[x.bodies.v[i].channel]++;
 		}
 	/* the first of a queue leads on, else one behind a packet of another lane, which
 	 * wants the same channel */
