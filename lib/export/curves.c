@@ -31,7 +31,7 @@ enum {
 	ROW_LABEL = 200,
 	NEAR = 3, /* pixels: lines so near to each other coincide */
 	DASH = 7,
-	MANY_POINTS = 40, /* marks are smaller then */
+	MANY_POINTS = 40, /* marks are smaller then, of lines without rings */
 };
 
 static const double LOG_FROM = 20, GLYPH_WIDTH = 6.8, MANY_DECADES = 2.5;
@@ -308,8 +308,13 @@ static void put_pieces(FILE *out, const struct panel *p)
 		double x = at(&p->x, s->x[point]), y = at(&p->y, s->y[point]);
 
 		if (v[i].at[2] == INT_MIN) {
-			put_mark(out, v[i].series, x, y, s->n > MANY_POINTS ? 1.8 : 3,
-				 v[i].rank);
+			bool many = s->n > MANY_POINTS, is_line = !p->c->is_scatter;
+
+			put_mark(out, v[i].series, x, y,
+				 !many	   ? 3
+				 : is_line ? 0.8
+					   : 1.8,
+				 many && is_line ? 0 : v[i].rank);
 			fputs("><title>", out);
 			fab_html_put(out, s->title);
 			fprintf(out, ": %.6g, %.6g</title></path>\n", s->x[point],
