@@ -191,6 +191,10 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		return fab_fail(
 			err, EINVAL,
 			"adaptive packets escape to lanes of tables: there are none");
+	if (params->chooser && problem->groups)
+		return fab_fail(
+			err, EINVAL,
+			"adaptive routing is of unicast packets: groups have trees");
 	if (params->chooser && params->kind->is_fifo)
 		return fab_fail(
 			err, EINVAL,
