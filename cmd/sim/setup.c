@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "fabric_sim.h"
+#include "traffic/collective.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 
@@ -567,6 +568,33 @@ int sim_check_problem(const struct sim_params *p, const struct fab_sim_problem *
 			algorithm);
 	fab_analysis_fini(&j);
 	return rc;
+}
+
+bool sim_is_by_tree(const struct sim_params *p, const char *traffic)
+{
+	const struct fab_schedule *s = p->traffic_kind->schedules;
+	const char *argument = traffic + fab_choice_name_len(traffic);
+
+	while (s && s->name && strcmp(s->name, argument + (*argument == ':')) != 0)
+		s++;
+	return s && s->name && s->to_group;
+}
+
+void sim_list_methods(const struct sim_params *p, struct sim_outcome *o)
+{
+	const struct fab_schedule *all = p->traffic_kind->schedules;
+	size_t len = fab_choice_name_len(p->traffic), n = 0;
+	bool names_one = p->traffic[len];
+
+	while (all && all[n].name)
+		n++;
+	o->methods = FAB_ARENA_NEW(o->arena, n + 1, const char *);
+	if (!all || names_one)
+		o->methods[o->n_methods++] = p->traffic;
+	for (size_t i = 0; i < n; i++)
+		if (!names_one || (all[i].to_group && !sim_is_by_tree(p, p->traffic)))
+			o->methods[o->n_methods++] = fab_arena_format(
+				o->arena, "%.*s:%s", (int)len, p->traffic, all[i].name);
 }
 
 int sim_set_up(struct fab_work *w, struct fab_err *err)

@@ -16,8 +16,8 @@
 
 #include "opensm/keeper.h"
 #include "opensm/options.h"
-#include "opensm/pace.h"
 #include "opensm/plugin.h"
+#include "opensm/turn.h"
 
 typedef ib_api_status_t fab_opensm_build_fn(void *context, osm_mgrp_box_t *box);
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the worker of the plug-in does next, and its comparisons of tables with trees. */
+#include "opensm/turn.h"
+
+#include "base/mem.h"
+#include "fabric/fabric.h"
+#include "support/gen.h"
+
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/mem.h"
-#include "fabric/fabric.h"
-#include "opensm/announced.h"
-#include "opensm/audit.h"
-#include "opensm/options.h"
-#include "opensm/pace.h"
-#include "support/gen.h"
 
 /* Tables of one group: entries of a tree, as the test has them. */
 struct fake {
