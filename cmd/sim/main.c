@@ -105,7 +105,7 @@ static const struct fab_option options[] = {
 	 "Instead of traffic: latency of one packet in an idle network", FAB_TAKES_TEXT,
 	 TO(pair)},
 	{"check", NULL,
-	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with --set min-throughput) is, or may be, saturated below that",
+	 "Exit with status 1 when it stalls, loses packets, is not finished, or saturates too early",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"cables-out", "FILE",
 	 "Write what each direction and lane of a cable carried to FILE as JSON lines (- is standard output)",
