@@ -202,8 +202,7 @@ int sim_simulate(struct fab_work *w, struct fab_err *err);
 /* What is dead, by name. */
 struct fab_names sim_failed_names(const struct sim_outcome *o);
 
-/* sim/collectives.c: the specs that the traffic stands for; is one by the tree? */
-void sim_list_methods(const struct sim_params *p, struct sim_outcome *o);
+/* Does a traffic take the tree? */
 bool sim_is_by_tree(const struct sim_params *p, const char *traffic);
 
 /* sim/run.c, sim/jobs.c, sim/failure.c, sim/collectives.c, sim/faults.c */

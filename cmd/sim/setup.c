@@ -580,7 +580,8 @@ bool sim_is_by_tree(const struct sim_params *p, const char *traffic)
 	return s && s->name && s->to_group;
 }
 
-void sim_list_methods(const struct sim_params *p, struct sim_outcome *o)
+/* The specs that the traffic stands for. */
+static void list_methods(const struct sim_params *p, struct sim_outcome *o)
 {
 	const struct fab_schedule *all = p->traffic_kind->schedules;
 	size_t len = fab_choice_name_len(p->traffic), n = 0;
@@ -611,7 +612,7 @@ int sim_set_up(struct fab_work *w, struct fab_err *err)
 		return rc;
 	rc = p->traffic_kind->needs_groups && !p->pair ? set_up_groups(p, o, err)
 						       : make_tables(p, o, err);
-	sim_list_methods(p, o);
+	list_methods(p, o);
 	if (!rc && o->n_nets && p->traffic_kind->schedules && !p->pair && !p->jobs.n)
 		rc = set_up_tree(p, o, err);
 	if (rc)
