@@ -64,6 +64,7 @@ struct sim_params {
 	bool has_header;
 	double default_mbps, cable_mbps; /* 0: not given */
 	uint32_t runs;
+	bool has_runs;
 	FAB_VEC(const char *) hosts, jobs;
 	struct fab_chosen_list dodges; /* --fail-at */
 	uint64_t count;		       /* sets of drawn faults */

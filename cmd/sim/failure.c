@@ -4,13 +4,19 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
+#include "event/stream.h"
 #include "fabric_sim.h"
 
-/* Recovery by one algorithm with one sort of dodging. */
+/* Runs, unless --runs says how many: chance decides when latency is as before. */
+enum { RUNS = 4 };
+
+/* Recovery by one algorithm with one sort of dodging in one run. */
 struct recovery {
 	const struct sim_net *net;
+	uint64_t run; /* from 1 */
 	const struct fab_sim_point *point;
 	const char *algorithm, *dodge;
 	struct fab_names failed;
@@ -29,9 +35,9 @@ struct moment {
 
 struct outcome {
 	struct sim_outcome sim; /* first */
-	struct recovery *rows;
+	struct recovery *rows;	/* by net, then run */
 	size_t n;
-	struct moment *moments;
+	struct moment *moments; /* of the first runs */
 	size_t n_moments;
 };
 
@@ -64,7 +70,7 @@ static bool has_cycle(const struct sim_outcome *o, const struct fab_routes *rout
 }
 
 static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
-		     struct fab_names failed, struct recovery *row)
+		     uint64_t run, struct fab_names failed, struct recovery *row)
 {
 	const struct sim_params *p = o->p;
 	const struct sim_net *net = &o->nets[x->net];
@@ -73,6 +79,7 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 
 	*row = (struct recovery){
 		.net = net,
+		.run = run,
 		.point = x,
 		.algorithm = net->algorithm,
 		.dodge = fab_sim_dodge_choices.at(net->failure.dodge).form,
@@ -88,9 +95,6 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.cut = c->cut_ends,
 		.in_flight = r->in_flight,
 		.delivered = r->delivered,
-		.has_cycle = !net->failure.dodge &&
-			     (has_cycle(o, net->routes) || has_cycle(o, net->after)),
-		.mixed_has_cycle = fab_sim_mixed_has_cycle(&net->problem),
 		.stalled = r->is_stalled,
 		.deadlock = r->is_deadlocked,
 		.noticed = NAN,
@@ -102,6 +106,14 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.peak = c->latency_peak / p->unit,
 		.in_the_end = c->latency_after / p->unit,
 		.completion = x->sum.completion};
+	if (run > 1) { /* the tables are the same */
+		row->has_cycle = row[-1].has_cycle;
+		row->mixed_has_cycle = row[-1].mixed_has_cycle;
+	} else {
+		row->has_cycle = !net->failure.dodge &&
+				 (has_cycle(o, net->routes) || has_cycle(o, net->after));
+		row->mixed_has_cycle = fab_sim_mixed_has_cycle(&net->problem);
+	}
 	if (!c->has_failed)
 		return;
 	row->noticed = after(p, c, c->noticed);
@@ -124,6 +136,8 @@ static void make_moments(struct outcome *x)
 		const struct fab_sim_result *s = &x->rows[i].point->first;
 		const struct fab_sim_recovery *r = &s->recovery;
 
+		if (x->rows[i].run > 1)
+			continue;
 		/* the measured time has such shares as a whole */
 		hosts = s->accepted > 0 && s->time
 				? (double)s->accepted_bytes / s->accepted /
@@ -204,6 +218,26 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 	return 0;
 }
 
+/* Each run is a sweep of its own, so that its points are kept; the first one has the seed
+ * as it was given. */
+static int simulate(struct fab_work *w, struct fab_err *err)
+{
+	struct sim_params *p = w->params;
+	const struct sim_outcome *o = w->outcome;
+	uint32_t n = p->has_runs ? p->runs : RUNS;
+	uint64_t seed = p->run.seed;
+	int rc = 0;
+
+	p->runs = 1;
+	for (uint32_t run = 0; run < n && !rc && !o->was_interrupted; run++) {
+		p->run.seed = run ? fab_stream_at(seed, run, 0) : seed;
+		rc = sim_simulate(w, err);
+	}
+	p->run.seed = seed;
+	p->runs = n;
+	return o->points.of.n ? 0 : rc;
+}
+
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;
@@ -216,70 +250,148 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (!rc)
 		rc = set_up(p, o, err);
 	if (!rc)
-		rc = sim_simulate(w, err);
+		rc = simulate(w, err);
 	if (rc)
 		return rc;
 	failed = sim_failed_names(o);
 	x->rows = FAB_ARENA_NEW(o->arena, o->points.of.n + 1, struct recovery);
-	for (size_t i = 0; i < o->points.of.n; i++) {
-		struct recovery *row = &x->rows[x->n++];
+	for (uint32_t net = 0; net < o->n_nets; net++) {
+		uint64_t run = 0;
 
-		make_row(o, &o->points.of.v[i], failed, row);
-		fails |= row->stalled || row->deadlock || row->mixed_has_cycle ||
-			 isnan(row->recovered);
+		for (size_t i = 0; i < o->points.of.n; i++) {
+			struct recovery *row = &x->rows[x->n];
+
+			if (o->points.of.v[i].net != net)
+				continue;
+			make_row(o, &o->points.of.v[i], ++run, failed, row);
+			fails |= row->stalled || row->deadlock || row->mixed_has_cycle ||
+				 isnan(row->recovered);
+			x->n++;
+		}
 	}
 	make_moments(x);
 	return p->check && fails ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
 
-static const char *lost_text(const struct sim_outcome *o, const struct recovery *x)
-{
-	char n[FAB_HUMAN_BYTES];
+/* Least and greatest of a number over runs. */
+struct span {
+	double low, high;
+};
 
-	if (!x->lost)
-		return "no packet of live hosts is lost";
-	return fab_arena_format(
-		o->arena, "%s packet%s of live hosts %s lost, the last %s later",
-		fab_human_count(x->lost, n), x->lost == 1 ? "" : "s",
-		x->lost == 1 ? "is" : "are", sim_time_text(o, x->last_loss));
+static void widen(struct span *s, double value)
+{
+	if (isnan(value))
+		return;
+	s->low = isnan(s->low) || value < s->low ? value : s->low;
+	s->high = isnan(s->high) || value > s->high ? value : s->high;
 }
 
-static void say(struct fab_report *r, const struct sim_outcome *o,
-		const struct recovery *x)
+static const char *span_text(const struct sim_outcome *o, const struct span *s)
 {
-	const struct fab_sim_recovery *c = &x->point->first.recovery;
-	bool is_calm = !(x->peak > 1.1 * x->before);
-	const char *latency = "";
+	const char *low = sim_time_text(o, s->low), *high = sim_time_text(o, s->high);
 
-	if (!c->has_failed) {
+	return strcmp(low, high) ? fab_arena_format(o->arena, "%s to %s", low, high)
+				 : low;
+}
+
+/* Sums of the runs of an algorithm with a sort of dodging. */
+struct runs {
+	const struct recovery *first;
+	size_t n, n_failed, n_recovered, n_stuck, n_unchanged;
+	struct span lost, last_loss, before, peak, in_the_end, recovered;
+};
+
+static struct runs sum_up(const struct recovery *x, size_t n)
+{
+	const struct span none = {NAN, NAN};
+	struct runs s = {.first = x,
+			 .n = n,
+			 .lost = none,
+			 .last_loss = none,
+			 .before = none,
+			 .peak = none,
+			 .in_the_end = none,
+			 .recovered = none};
+
+	for (size_t i = 0; i < n; i++) {
+		s.n_failed += x[i].point->first.recovery.has_failed;
+		s.n_recovered += isfinite(x[i].recovered);
+		s.n_stuck += x[i].stalled || x[i].deadlock;
+		s.n_unchanged += isnan(x[i].last_table);
+		widen(&s.lost, (double)x[i].lost);
+		widen(&s.last_loss, x[i].last_loss);
+		widen(&s.before, x[i].before);
+		widen(&s.peak, x[i].peak);
+		widen(&s.in_the_end, x[i].in_the_end);
+		widen(&s.recovered, x[i].recovered);
+	}
+	return s;
+}
+
+static const char *lost_text(const struct sim_outcome *o, const struct runs *s)
+{
+	char low[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
+	bool is_one = s->lost.high <= 1;
+
+	if (!(s->lost.high > 0))
+		return "no packet of live hosts is lost";
+	fab_human_count((uint64_t)s->lost.low, low);
+	fab_human_count((uint64_t)s->lost.high, high);
+	return fab_arena_format(
+		o->arena, "%s%s%s packet%s of live hosts %s lost, the last %s later", low,
+		s->lost.low < s->lost.high ? " to " : "",
+		s->lost.low < s->lost.high ? high : "", is_one ? "" : "s",
+		is_one ? "is" : "are", span_text(o, &s->last_loss));
+}
+
+static const char *recovery_text(const struct sim_outcome *o, const struct runs *s)
+{
+	const char *missing =
+		"it does not recover in the measured time, or that cannot be seen (--time, --fail-at)";
+
+	if (!s->n_recovered)
+		return missing;
+	return fab_arena_format(
+		o->arena, "recovered after %s%s", span_text(o, &s->recovered),
+		s->n_recovered < s->n
+			? fab_arena_format(o->arena, "; in %zu of %zu runs %s",
+					   s->n - s->n_recovered, s->n, missing)
+			: "");
+}
+
+/* All runs of an algorithm with a sort of dodging. */
+static void say(struct fab_report *r, const struct sim_outcome *o,
+		const struct recovery *x, size_t n)
+{
+	const struct runs s = sum_up(x, n);
+	const char *latency = "", *dodging = "no dodging";
+
+	if (x->net->failure.dodge)
+		dodging = fab_arena_format(o->arena, "dodging by %s", x->dodge);
+	if (!s.n_failed) {
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%s: it was over before anything died.", x->algorithm);
 		return;
 	}
-	if (isfinite(x->before) && isfinite(x->peak))
+	if (isfinite(s.before.low) && isfinite(s.peak.high))
 		latency = fab_arena_format(
 			o->arena, "; the mean latency %s %s (%s before%s)",
-			is_calm ? "stays at" : "rises to", sim_time_text(o, x->peak),
-			sim_time_text(o, x->before),
-			x->in_the_end > 1.1 * x->before
+			s.peak.high > FAB_SIM_CALM * s.before.high ? "rises to"
+								   : "stays at",
+			span_text(o, &s.peak), span_text(o, &s.before),
+			s.in_the_end.high > FAB_SIM_CALM * s.before.high
 				? fab_arena_format(o->arena, ", %s in the end",
-						   sim_time_text(o, x->in_the_end))
+						   span_text(o, &s.in_the_end))
 				: "");
-	fab_report_answer(
-		r, isnan(x->recovered) ? FAB_TONE_WARN : FAB_TONE_PLAIN,
-		"%s, %s: %s%s; %s.", x->algorithm,
-		x->net->failure.dodge
-			? fab_arena_format(o->arena, "dodging by %s", x->dodge)
-			: "no dodging",
-		lost_text(o, x), latency,
-		isfinite(x->recovered)
-			? fab_arena_format(o->arena, "recovered after %s",
-					   sim_time_text(o, x->recovered))
-			: "it does not recover in the measured time, or that cannot be seen (--time, --fail-at)");
-	if (x->stalled || x->deadlock)
-		fab_report_answer(r, FAB_TONE_BAD, "%s, %s: %s.", x->algorithm, x->dodge,
-				  x->deadlock ? "packets can never move again"
-					      : "nothing moved any more");
+	fab_report_answer(r, s.n_recovered < n ? FAB_TONE_WARN : FAB_TONE_PLAIN,
+			  "%s, %s: %s%s; %s (%s).", x->algorithm, dodging,
+			  lost_text(o, &s), latency, recovery_text(o, &s),
+			  n > 1 ? fab_arena_format(o->arena, "%zu runs", n)
+				: "one run: --runs shows what chance changes");
+	if (s.n_stuck)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s, %s: in %zu of %zu runs packets stop moving.",
+				  x->algorithm, dodging, s.n_stuck, n);
 	if (x->mixed_has_cycle)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
@@ -288,8 +400,8 @@ static void say(struct fab_report *r, const struct sim_outcome *o,
 			x->has_cycle
 				? "by the tables before or after alone"
 				: "while some switches have the old table and others the new one",
-			x->stalled || x->deadlock ? "here they do" : "here none did");
-	if (isnan(x->last_table))
+			s.n_stuck ? "here they do" : "here none did");
+	if (s.n_unchanged)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
 			"%s: the tables were not all changed in the simulated time.",
@@ -300,6 +412,7 @@ static void say(struct fab_report *r, const struct sim_outcome *o,
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm, before and after", 0, AT(algorithm)},
 	{"dodge", FAB_TEXT, "local dodging, as in --dodge", 0, AT(dodge)},
+	{"run", FAB_UINT, "run, from 1 on", 0, AT(run)},
 	{"failed", FAB_NAMES, "what dies, switches by name, links as NAME:PORT",
 	 FAB_COL_EXTRA, AT(failed)},
 	{"lost", FAB_UINT, "packets lost from and to hosts that are not cut off", 0,
@@ -379,8 +492,12 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct outcome *x = w->outcome;
 	const struct sim_outcome *o = &x->sim;
 
-	for (size_t i = 0; i < x->n; i++)
-		say(r, o, &x->rows[i]);
+	for (size_t i = 0, n; i < x->n; i += n) {
+		n = 1;
+		while (i + n < x->n && x->rows[i + n].net == x->rows[i].net)
+			n++;
+		say(r, o, &x->rows[i], n);
+	}
 	sim_say_notes(r, o);
 	sim_print_parameters(r, o);
 	fab_report_table(r, "recoveries", "Recovery", w->columns.v, w->columns.n, x->rows,
@@ -391,7 +508,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 				 sizeof(*x->moments), x->n_moments);
 }
 
-/* Mean latency over time. */
+/* Mean latency over time, of the first runs. */
 static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct outcome *x = w->outcome;
@@ -402,7 +519,7 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 	double *mean = at + x->n_moments;
 	bool by_flit = o->p->tick == SIM_TICK_FLIT;
 	struct fab_picture picture;
-	size_t from = 0;
+	size_t from = 0, n_series = 0;
 
 	(void)err;
 	for (size_t i = 0; i < x->n_moments; i++) {
@@ -412,7 +529,9 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 	for (size_t i = 0; i < x->n; i++) {
 		size_t n = x->rows[i].point->first.recovery.moments.n;
 
-		series[i] = (struct fab_plot_series){
+		if (x->rows[i].run > 1)
+			continue;
+		series[n_series++] = (struct fab_plot_series){
 			fab_arena_format(o->arena, "%s, %s", x->rows[i].algorithm,
 					 x->rows[i].dodge),
 			at + from, mean + from, n};
@@ -427,7 +546,7 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 						     : "mean latency, ns",
 				  .from_zero = true,
 				  .series = series,
-				  .n = x->n}},
+				  .n = n_series}},
 			 1);
 	return 0;
 }

@@ -18,8 +18,6 @@
 
 enum { BLOCK = 64, MOMENTS_MAX = 1 << 16, LAST_SHARE = 5 };
 
-static const double CALM = 1.1; /* of the highest mean latency before, or in the end */
-
 static uint64_t plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -422,7 +420,7 @@ static void judge(const struct sim_failure *f, uint64_t measured,
 
 		if (mean > r->latency_peak || isnan(r->latency_peak))
 			r->latency_peak = mean;
-		if (!(mean <= CALM * level))
+		if (!(mean <= FAB_SIM_CALM * level))
 			last = (i + 1) * width;
 	}
 	if (r->lost_live && last < r->last_loss)

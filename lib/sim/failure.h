@@ -28,6 +28,9 @@
 enum fab_sim_dodge { FAB_SIM_DODGE_NONE, FAB_SIM_DODGE_LISTS, FAB_SIM_DODGE_SEARCH };
 extern const struct fab_choices fab_sim_dodge_choices; /* none, lists, search */
 
+/* Latencies up to so many times those before count as these. */
+#define FAB_SIM_CALM 1.1
+
 /* All is borrowed. Times are ticks. */
 struct fab_sim_failure {
 	const struct fab_faults *dead;	/* that die, and those that were dead before */
