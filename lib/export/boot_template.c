@@ -550,14 +550,11 @@ static bool is_last_network(const struct fab_subnets *s, const struct fab_subnet
 	return true;
 }
 
-/* Is the DHCP server in the network, as the only one or by the address of a server? */
+/* Is one of the DHCP server's addresses in the network? */
 static bool has_server(const struct boot_part *part, const struct fab_subnet *net)
 {
-	const struct fab_subnets *s = part->plan->site->subnets;
 	bool is_ip6 = net->net.is_ip6;
 
-	if (fab_subnets_first(s, is_ip6) == net && is_last_network(s, net))
-		return true;
 	for (uint32_t i = part->first; i < part->end; i++) {
 		const struct fab_host_address *ip = &part->plan->server[i].ip;
 
