@@ -40,8 +40,9 @@ void fab_end_names_init(struct fab_end_names *names, const struct fab_fabric *f,
 {
 	names->f = f;
 	names->resolver = fab_resolver_new(f);
-	names->lookup = fab_resolver_lookup(names->resolver, FAB_WANT_ADAPTER);
-	names->lookup.match = NULL;
+	names->hosts = fab_resolver_lookup(names->resolver, FAB_WANT_ADAPTER);
+	names->one = names->hosts;
+	names->one.match = NULL;
 	names->end_of = fab_map64_new(ends->n);
 	for (uint32_t i = 0; i < ends->n; i++)
 		fab_map64_put(names->end_of, ends->port[i], i);
@@ -53,10 +54,10 @@ void fab_end_names_fini(struct fab_end_names *names)
 	fab_resolver_free(names->resolver);
 }
 
-int fab_end_names_find(const struct fab_end_names *names, const struct fab_item *item,
-		       struct fab_ids *out, struct fab_err *err)
+static int find(const struct fab_end_names *names, const struct fab_lookup *lookup,
+		const struct fab_item *item, struct fab_ids *out, struct fab_err *err)
 {
-	int rc = fab_lookup_item(&names->lookup, item, out, NULL, err);
+	int rc = fab_lookup_item(lookup, item, out, NULL, err);
 
 	for (size_t i = 0; i < out->of.n && !rc; i++) {
 		uint32_t port = out->of.v[i];
@@ -72,6 +73,12 @@ int fab_end_names_find(const struct fab_end_names *names, const struct fab_item 
 	return rc;
 }
 
+int fab_end_names_find(const struct fab_end_names *names, const struct fab_item *item,
+		       struct fab_ids *out, struct fab_err *err)
+{
+	return find(names, &names->one, item, out, err);
+}
+
 int fab_end_names_mark(const struct fab_end_names *names,
 		       const struct fab_flow_ends *ends, const char *list, uint32_t job,
 		       uint32_t *of, struct fab_err *err)
@@ -83,7 +90,7 @@ int fab_end_names_mark(const struct fab_end_names *names,
 	while ((rc = fab_list_next(&at, end, &item, err)) > 0) {
 		struct fab_ids ids = {0};
 
-		rc = fab_end_names_find(names, &item, &ids, err);
+		rc = find(names, &names->hosts, &item, &ids, err);
 		for (size_t i = 0; i < ids.of.n && !rc; i++) {
 			uint32_t *e = &of[ids.of.v[i]], port = ends->port[ids.of.v[i]];
 
