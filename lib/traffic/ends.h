@@ -24,9 +24,9 @@ void fab_flow_ends_fini(struct fab_flow_ends *ends);
 struct fab_end_names {
 	const struct fab_fabric *f;
 	struct fab_resolver *resolver;
-	struct fab_lookup hosts; /* --hosts and --job: patterns too */
-	struct fab_lookup one;   /* a line of a trace: names only */
-	struct fab_map64 *end_of;     /* port to number of the end */
+	struct fab_lookup hosts;  /* --hosts and --job: patterns too */
+	struct fab_lookup one;	  /* a line of a trace: names only */
+	struct fab_map64 *end_of; /* port to number of the end */
 };
 
 /* The caller calls fini. O(nodes + ports). */
