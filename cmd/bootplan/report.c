@@ -236,9 +236,11 @@ static void say_target(struct fab_report *r, struct fab_arena *a,
 	const struct fab_transfer_options *options = o->plan.transfer;
 	bool is_late = limits->connections || options->stagger_seconds > 0 ||
 		       options->timeout_seconds > 0;
-	const char *about = o->m->image_part	 ? "at most "
-			    : needed.is_estimate ? "about "
-						 : "";
+	const char *about = !needed.is_estimate	      ? ""
+			    : o->p->limits.most_links ? "about "
+			    : needed.n_least < needed.n
+				    ? fab_arena_format(a, "%u to ", needed.n_least)
+				    : "";
 	char target[FAB_HUMAN_BYTES], time[FAB_HUMAN_BYTES];
 	const char *raised = "";
 
@@ -254,8 +256,10 @@ static void say_target(struct fab_report *r, struct fab_arena *a,
 	else if (needed.n_new)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
-			"That misses the target of %s; it takes %s%u servers by equal shares, %u more than the %u that are up.",
-			target, about, needed.n, needed.n_new, needed.n_up);
+			"That misses the target of %s; it takes %s%u servers by equal shares, %s%u more than the %u that are up.",
+			target, about, needed.n,
+			needed.n_least < needed.n ? "at most " : "", needed.n_new,
+			needed.n_up);
 	else if (needed.n && o->problem.timed && is_late)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
@@ -442,6 +446,8 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 			o->m, o->largest, o->plan.transfer, o->p->target_seconds);
 
 		fab_report_uint_as(r, "servers_needed", FAB_COL_NULL_ZERO, needed.n);
+		fab_report_uint_as(r, "servers_needed_least", FAB_COL_NULL_ZERO,
+				   needed.n_least);
 		fab_report_uint(r, "servers_to_buy", needed.n_new);
 		fab_report_field(r,
 				 &(struct fab_column){"servers_needed_exact", FAB_BOOL},

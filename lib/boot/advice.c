@@ -390,6 +390,27 @@ static bool has_largest_in_time(const struct fab_machine *m,
 	return !largest.n || fab_advice_servers(&equal, &largest, options, seconds).n > 0;
 }
 
+/* Servers that send the images of a batch at their own full rate, each as fast as the
+ * fastest one that there is; largest_mbps: the rate for one of the largest images. */
+static uint32_t fewest_by_volume(const struct fab_machine *m,
+				 const struct fab_batch *batch, double largest_mbps)
+{
+	FAB_AUTOFREE double *mbps = FAB_NEW0((size_t)m->n_servers + 1, double);
+	double fastest = 0, needed = 0;
+
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		double *of = &mbps[m->interface_server[i]];
+
+		*of += m->capacity_mbps[m->interface_vertex[i]];
+		fastest = fmax(fastest, *of);
+	}
+	if (m->limits.disk_mbps > 0)
+		fastest = fmin(fastest, m->limits.disk_mbps);
+	for (uint32_t i = 0; i < batch->n; i++)
+		needed += fab_machine_part(m, batch->node[i]) * largest_mbps;
+	return (uint32_t)fmax(1, ceil(needed / fastest * (1 - 1e-9)));
+}
+
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,
 					     const struct fab_transfer_options *options,
@@ -435,6 +456,12 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
 	/* hashed links carry less than one pipe */
 	out.is_estimate |= fab_links_most(m) > 1 || m->image_part;
+	out.n_least = out.n;
+	if (out.n && out.is_estimate) {
+		uint32_t least = fewest_by_volume(m, batch, x.bandwidth_mbps);
+
+		out.n_least = least < out.n ? least : out.n;
+	}
 	free(x.n_interfaces);
 	free(x.at);
 	if (m->image_part && !out.n)

@@ -10,6 +10,9 @@ struct fab_servers_needed {
 	uint32_t n;	/* 0: no number of servers is enough, something else limits */
 	uint32_t n_up;	/* servers that are up */
 	uint32_t n_new; /* of n, those beyond the ones that are up: to be bought */
+	/* fewer cannot send all images in the time, with images of several sizes; else n
+	 */
+	uint32_t n_least;
 	/* servers have several interfaces: n are enough, fewer may do */
 	bool is_estimate;
 	/* images differ, and n is 0: whether any number is enough is not known */
@@ -21,8 +24,8 @@ struct fab_servers_needed {
  * shares, where images differ as if all were the largest: of those that are up, else all
  * of them and new ones that are like the median one and hang where servers hang. The
  * limits of the machine count (boot/limits.h), and the time of requests. Exact but for
- * is_estimate. O(vertices log servers), for an estimate O(servers *
- * fab_mapping_attains()).
+ * is_estimate: between n_least and n. O(vertices log
+ * servers), for an estimate O(servers * fab_mapping_attains()).
  */
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,

@@ -74,6 +74,39 @@ Test(advice, servers_needed_are_the_fewest)
 	cr_expect_gt(n_new, 20);
 }
 
+/* With images of several sizes the fewest lie between the two numbers, by the bound. */
+Test(advice, servers_needed_for_several_sizes)
+{
+	const struct fab_transfer_options o = {.image_bytes = 1000000, .n_files = 1};
+	double part[8] = {1, 0.25, 0.5, 1, 0.25, 0.25, 0.125, 0.5};
+	uint32_t n_between = 0, n_met = 0;
+
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		FAB_AUTO(fab_machine_free_at)
+		struct fab_machine *m = seed ? draw_machine(seed)
+					     : boots_machine("node=8@9M/server=7@10M");
+		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+
+		m->image_part = part;
+		for (double mbps = 1; mbps < 10; mbps *= 1.1) {
+			struct fab_servers_needed got =
+				fab_advice_servers(m, &all, &o, 8 / mbps);
+			uint32_t want = fewest_brute(m, &all, mbps);
+
+			cr_expect_leq(got.n_least, got.n);
+			if (want)
+				cr_expect(got.n_least <= want &&
+						  (!got.n || want <= got.n),
+					  "seed %u, %g Mb/s: %u to %u, not %u",
+					  (unsigned)seed, mbps, got.n_least, got.n, want);
+			n_between += got.n_least < got.n;
+			n_met += got.n_least > 1 && got.n_least == want;
+		}
+	}
+	cr_expect_gt(n_between, 100);
+	cr_expect_gt(n_met, 10, "%u", n_met);
+}
+
 /* What is to be bought, bought: with so many the bound holds, with one less it does not.
  */
 Test(advice, servers_to_buy_are_enough_and_needed)
