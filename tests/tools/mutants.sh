@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: mutants.sh [-v] [PATTERN...]   break the code on purpose: the tests must notice
+#        mutants.sh --check             only whether the list fits the sources
 #
 # Each line of mutants.list is one mutation. All mutations are compiled into one build; the
 # environment variable MUTANT=N enables the mutation of line N. The tests that the line names
@@ -14,10 +15,11 @@ cd "$(dirname "$0")/../.." || exit 2
 list=$PWD/tests/tools/mutants.list
 build=$PWD/build-mutants
 data=${FAB_TEST_DATA:-$PWD/../shared/topologies}
-mkdir -p "$build" || exit 2
+target=$build/source
+if [ "${1:-}" = --check ]; then target=; else mkdir -p "$build" || exit 2; fi
 
 # a copy of the sources, in which every mutation is a choice by fab_mutant()
-python3 - "$list" "$build/source" <<'PYTHON' || exit 2
+python3 - "$list" "$target" <<'PYTHON' || exit 2
 import os, re, subprocess, sys
 listing, target = sys.argv[1:]
 edits, bad = {}, 0
@@ -31,7 +33,12 @@ for number, row in enumerate(open(listing), 1):
         line = int(line)
     except ValueError:
         sys.exit(f'{listing}:{number}: expected FILE:LINE, text, replacement and tests, between tabs')
-    text = open(path).read()
+    try:
+        text = open(path).read()
+    except OSError as error:
+        print(f'{listing}:{number}: {path}: {error.strerror}')
+        bad = 1
+        continue
     # whole names only
     pattern = re.sub(r'^(?=\w)', r'\\b', re.escape(old)) + (r'\b' if re.search(r'\w$', old) else '')
     starts = [m.start() for m in re.finditer(pattern, text)]
@@ -58,8 +65,8 @@ def render(text, start, end, changes):
     return out + text[at:end]
 
 
-if bad:
-    sys.exit(1)
+if bad or not target:
+    sys.exit(bad)
 files = subprocess.run(['git', 'ls-files', '-z', '-co', '--exclude-standard'],
                        stdout=subprocess.PIPE, check=True).stdout
 files = {path for path in files.decode().split('\0') if os.path.isfile(path)}
@@ -81,6 +88,7 @@ for path in files:
         out.write(content)
     os.chmod(copy, os.stat(path).st_mode & 0o777)
 PYTHON
+[ -n "$target" ] || exit 0
 
 cat >"$build/mutant.h" <<'C'
 #ifndef FAB_MUTANT_H
