@@ -44,6 +44,24 @@ static inline const uint64_t *fab_roots_bits(const struct fab_roots *r, uint32_t
 	return r->bits + r->set[group - r->first_group] * r->words;
 }
 
+/* Is a switch in a set? O(1). */
+static inline bool fab_roots_has(const uint64_t *bits, uint32_t sw)
+{
+	return bits[sw / 64] >> (sw % 64) & 1;
+}
+
+/* The switches of a set in `words` of bits, ascending; returns how many. O(words +
+ * switches). */
+static inline uint32_t fab_roots_list(const uint64_t *bits, size_t words, uint32_t *sw)
+{
+	uint32_t n = 0;
+
+	for (size_t w = 0; w < words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1)
+			sw[n++] = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+	return n;
+}
+
 /* Hops from a candidate to the farthest switch with members. O(1). */
 static inline uint8_t fab_roots_radius(const struct fab_roots *r, uint32_t group)
 {

@@ -20,17 +20,7 @@
 /* Pairs of a group and a member's switch from which on it would take too long. */
 static const uint64_t PAIRS_MAX = 4000000;
 
-/* Bytes of candidate sets that are kept; equal ones are not looked at again. */
-static const size_t SETS_BYTES_MAX = (size_t)64 << 20;
-
 enum nearness { UNKNOWN, FAR, NEAR };
-
-/* A set of candidates: trees of many large groups have the same ones. */
-struct candidates {
-	uint64_t *bits; /* [words] */
-	uint8_t radius;
-	uint8_t *near; /* [n_switches] enum nearness: within radius - 1 hops of one */
-};
 
 /* Groups of a switch that may leave it to the same neighbours. */
 struct kind {
@@ -42,14 +32,15 @@ struct kind {
 struct exits {
 	const struct fab_mcast_problem *p;
 	struct fab_roots_one *roots; /* NULL: the problem has them */
-	const uint64_t *last;	     /* [words] candidates that were found last */
 	size_t words;
+	/* candidates of the group at hand, which many large groups have in common */
+	uint64_t *set; /* [words] */
+	uint8_t radius;
+	uint8_t *near;	/* [n_switches] enum nearness: within radius - 1 hops of one */
+	uint32_t *kind; /* [n_switches] of groups with these candidates, FAB_NONE */
 	FAB_VEC(struct kind) kinds;
 	FAB_VEC(uint64_t) bits;
-	struct fab_map64 *known;	 /* digest of switch and bits to kind */
-	FAB_VEC(struct candidates) sets; /* the first one is used again and again */
-	struct fab_map64 *set_of;	 /* digest of radius and bits to set */
-	struct fab_map64 *kind_of;	 /* set and switch to kind */
+	struct fab_map64 *known; /* digest of switch and bits to kind */
 	/* of the switch being matched */
 	uint32_t *room;	 /* [peers] cables to a neighbour */
 	uint32_t *load;	 /* [peers] groups that leave to it */
@@ -66,93 +57,66 @@ static size_t words_of(const struct fab_fabric *f, uint32_t sw)
 }
 
 /* Is a switch within radius - 1 hops of a candidate? True when that is not known. */
-static bool is_near(const struct exits *x, const struct candidates *set, uint32_t sw)
+static bool is_near(const struct exits *x, uint32_t sw)
 {
 	const struct fab_fabric *f = x->p->f;
-	unsigned hops = set->radius - 1u;
-	bool found = set->bits[sw / 64] >> (sw % 64) & 1;
+	unsigned hops = x->radius - 1u;
+	bool found = fab_roots_has(x->set, sw);
 	const uint8_t *row;
 
-	if (set->near[sw] != UNKNOWN)
-		return set->near[sw] == NEAR;
+	if (x->near[sw] != UNKNOWN)
+		return x->near[sw] == NEAR;
 	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1] && hops && !found;
 	     i++)
-		found = set->bits[f->peer[i] / 64] >> (f->peer[i] % 64) & 1;
+		found = fab_roots_has(x->set, f->peer[i]);
 	if (!found && hops > 1 && !fab_dist_is_whole(x->p->dist)) {
 		found = true; /* maybe: no row is made for a bound */
 	} else if (!found && hops > 1) {
 		row = fab_dist_row(x->p->dist, sw);
 		for (size_t w = 0; w < x->words && !found; w++)
-			for (uint64_t left = set->bits[w]; left && !found;
-			     left &= left - 1)
+			for (uint64_t left = x->set[w]; left && !found; left &= left - 1)
 				found = row[w * 64 + (size_t)__builtin_ctzll(left)] <=
 					hops;
 	}
-	set->near[sw] = found ? NEAR : FAR;
+	x->near[sw] = found ? NEAR : FAR;
 	return found;
 }
 
-/* Find the candidates of a group; returns their radius. */
-static uint8_t find_last(struct exits *x, uint32_t group)
+/* The candidates of a group are those at hand. */
+static void set_group(struct exits *x, uint32_t group)
 {
 	const struct fab_groups *g = x->p->groups;
+	size_t bytes = x->words * sizeof(*x->set);
+	const uint64_t *bits;
 	uint8_t radius;
 
-	if (!x->roots) {
-		x->last = fab_roots_bits(x->p->roots, group);
-		return fab_roots_radius(x->p->roots, group);
+	if (x->roots) {
+		radius = fab_roots_one_find(x->roots, g->sw + g->sw_first[group],
+					    fab_group_n_switches(g, group));
+		bits = x->roots->bits;
+	} else {
+		radius = fab_roots_radius(x->p->roots, group);
+		bits = fab_roots_bits(x->p->roots, group);
 	}
-	radius = fab_roots_one_find(x->roots, g->sw + g->sw_first[group],
-				    fab_group_n_switches(g, group));
-	x->last = x->roots->bits;
-	return radius;
-}
-
-static uint32_t push_set(struct exits *x)
-{
-	struct candidates set = {
-		.bits = FAB_ARENA_NEW(&x->arena, x->words, uint64_t),
-		.near = FAB_ARENA_NEW(&x->arena, x->p->f->n_switches, uint8_t)};
-
-	FAB_PUSH(&x->sets, set);
-	return (uint32_t)(x->sets.n - 1);
-}
-
-/*
- * The candidates found last, as one of the sets: a known one, a new one, or once they are
- * too many the first, which is overwritten.
- */
-static uint32_t set_of_last(struct exits *x, uint8_t radius)
-{
-	size_t bytes = x->words * sizeof(uint64_t);
-	uint64_t key = fab_hash_words(x->last, x->words, radius);
-	bool is_full = x->sets.n * (bytes + x->p->f->n_switches) > SETS_BYTES_MAX;
-	uint32_t id = is_full ? fab_map64_get(x->set_of, key)
-			      : fab_map64_put(x->set_of, key, (uint32_t)x->sets.n);
-	struct candidates *set;
-
-	if (id < x->sets.n && x->sets.v[id].radius == radius &&
-	    !memcmp(x->sets.v[id].bits, x->last, bytes))
-		return id;
-	id = id == x->sets.n ? push_set(x) : 0;
-	set = &x->sets.v[id];
-	set->radius = radius;
-	memcpy(set->bits, x->last, bytes);
-	memset(set->near, UNKNOWN, x->p->f->n_switches);
-	return id;
+	if (radius == x->radius && !memcmp(x->set, bits, bytes))
+		return;
+	x->radius = radius;
+	memcpy(x->set, bits, bytes);
+	memset(x->near, UNKNOWN, x->p->f->n_switches);
+	memset(x->kind, 0xff, x->p->f->n_switches * sizeof(*x->kind));
 }
 
 /* The neighbours that a group may leave a switch to, as bits behind the others. */
-static void push_exits(struct exits *x, const struct candidates *set, uint32_t sw)
+static void push_exits(struct exits *x, uint32_t sw)
 {
 	const struct fab_fabric *f = x->p->f;
-	bool is_root = set->bits[sw / 64] >> (sw % 64) & 1;
+	bool is_root = fab_roots_has(x->set, sw);
 	size_t at = x->bits.n;
 
 	for (size_t w = 0; w < words_of(f, sw); w++)
 		FAB_PUSH(&x->bits, 0);
 	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
-		if (is_root || is_near(x, set, f->peer[i]))
+		if (is_root || is_near(x, f->peer[i]))
 			x->bits.v[at + (i - f->peer_first[sw]) / 64] |=
 				(uint64_t)1 << ((i - f->peer_first[sw]) % 64);
 }
@@ -163,36 +127,32 @@ static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 	const struct fab_groups *g = x->p->groups;
 	const uint32_t *sw = g->sw + g->sw_first[group];
 	uint32_t n_sw = fab_group_n_switches(g, group);
-	uint32_t set = set_of_last(x, find_last(x, group));
-	size_t words;
-	uint64_t at;
+	size_t words, at;
 
+	set_group(x, group);
 	for (uint32_t i = 0; i < n_sw; i++) {
-		uint64_t key = (uint64_t)set << 32 | sw[i];
-		uint32_t kind = set ? fab_map64_get(x->kind_of, key) : FAB_NONE;
+		uint32_t *kind = &x->kind[sw[i]];
 
-		if (kind != FAB_NONE) {
-			x->kinds.v[kind].n += n;
+		if (*kind != FAB_NONE) {
+			x->kinds.v[*kind].n += n;
 			continue;
 		}
-		push_exits(x, &x->sets.v[set], sw[i]);
+		push_exits(x, sw[i]);
 		/* Equal exits of a switch are one kind. */
 		words = words_of(x->p->f, sw[i]);
 		at = x->bits.n - words;
-		kind = fab_map64_put(x->known,
-				     fab_hash_words(x->bits.v + at, words, sw[i]),
-				     (uint32_t)x->kinds.n);
-		if (kind < x->kinds.n && x->kinds.v[kind].sw == sw[i] &&
-		    !memcmp(x->bits.v + x->kinds.v[kind].peers, x->bits.v + at,
+		*kind = fab_map64_put(x->known,
+				      fab_hash_words(x->bits.v + at, words, sw[i]),
+				      (uint32_t)x->kinds.n);
+		if (*kind < x->kinds.n && x->kinds.v[*kind].sw == sw[i] &&
+		    !memcmp(x->bits.v + x->kinds.v[*kind].peers, x->bits.v + at,
 			    words * sizeof(uint64_t))) {
-			x->kinds.v[kind].n += n;
+			x->kinds.v[*kind].n += n;
 			x->bits.n = at;
 		} else {
-			kind = (uint32_t)x->kinds.n;
+			*kind = (uint32_t)x->kinds.n;
 			FAB_PUSH(&x->kinds, ((struct kind){sw[i], at, n}));
 		}
-		if (set)
-			fab_map64_put(x->kind_of, key, kind);
 	}
 }
 
@@ -302,15 +262,15 @@ static bool is_in_proof(struct exits *x, uint32_t group, uint32_t sw)
 	const struct fab_groups *g = x->p->groups;
 	const uint32_t *switches = g->sw + g->sw_first[group];
 	size_t at = x->bits.n, bytes = words_of(x->p->f, sw) * sizeof(uint64_t);
-	uint32_t n = fab_group_n_switches(g, group), set, i = 0;
+	uint32_t n = fab_group_n_switches(g, group), i = 0;
 	bool is_equal = false;
 
 	while (i < n && switches[i] != sw)
 		i++;
 	if (i == n || n < 2)
 		return false;
-	set = set_of_last(x, find_last(x, group));
-	push_exits(x, &x->sets.v[set], sw);
+	set_group(x, group);
+	push_exits(x, sw);
 	for (size_t k = 0; k < x->proof.n && !is_equal; k++)
 		is_equal = !memcmp(x->bits.v + x->proof.v[k], x->bits.v + at, bytes);
 	x->bits.n = at;
@@ -331,10 +291,9 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 	if (!problem->roots)
 		x.roots = fab_roots_one_new(problem->dist, &x.arena);
 	x.known = fab_map64_new(1024);
-	x.set_of = fab_map64_new(1024);
-	x.kind_of = fab_map64_new(1024);
-	push_set(&x);
-	x.sets.v[0].radius = 0;
+	x.set = FAB_ARENA_NEW(&x.arena, x.words, uint64_t);
+	x.near = FAB_ARENA_NEW(&x.arena, problem->f->n_switches, uint8_t);
+	x.kind = FAB_ARENA_NEW(&x.arena, problem->f->n_switches, uint32_t);
 	/* groups with the same switches are counted with the first of them */
 	n_same = FAB_ARENA_NEW0(&x.arena, g->n, uint32_t);
 	for (uint32_t i = 0; i < g->n; i++)
@@ -359,9 +318,6 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 		if (is_in_proof(&x, i, out->sw))
 			out->group[out->n_groups++] = i;
 	fab_map64_free(x.known);
-	free(x.sets.v);
-	fab_map64_free(x.set_of);
-	fab_map64_free(x.kind_of);
 	FAB_FREE_ALL(x.kinds.v, x.bits.v, x.proof.v);
 	fab_arena_free(&x.arena);
 }
