@@ -109,7 +109,7 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 	out->radius = fab_roots_one_find(one, g->sw + g->sw_first[group],
 					 fab_group_n_switches(g, group));
 	for (uint32_t s = 0; s < n; s++) {
-		if (!(one->bits[s / 64] >> (s % 64) & 1))
+		if (!fab_roots_has(one->bits, s))
 			continue;
 		out->n_candidates++;
 		out->is_candidate |= s == out->root;

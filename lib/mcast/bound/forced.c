@@ -35,6 +35,7 @@ struct forced {
 	FAB_VEC(uint32_t) n;	 /* groups with these switches */
 	uint32_t *mark;		 /* [n_switch_links] == stamp: listed for the candidate */
 	uint32_t stamp;
+	uint32_t *candidate; /* [n_switches] of the group at hand */
 	uint64_t steps;
 };
 
@@ -97,19 +98,13 @@ static void list_group(struct forced *x, const struct fab_roots *r, uint32_t gro
 	const struct fab_groups *g = x->p->groups;
 	const uint64_t *bits = fab_roots_bits(r, group);
 	size_t cables = x->cable.n, roots = x->root.n;
-	uint32_t n_roots = 0;
-	bool is_forced;
+	uint32_t n_roots = fab_roots_list(bits, r->words, x->candidate);
+	bool is_forced = n_roots <= MAX_ROOTS;
 
-	for (size_t w = 0; w < r->words; w++)
-		n_roots += (uint32_t)__builtin_popcountll(bits[w]);
-	is_forced = n_roots <= MAX_ROOTS;
-	for (size_t w = 0; w < r->words && is_forced; w++)
-		for (uint64_t left = bits[w]; left && is_forced; left &= left - 1)
-			is_forced = list_cables(x, g->sw + g->sw_first[group],
-						fab_group_n_switches(g, group),
-						(uint32_t)w * 64 +
-							(uint32_t)__builtin_ctzll(left),
-						fab_roots_radius(r, group));
+	for (uint32_t i = 0; i < n_roots && is_forced; i++)
+		is_forced = list_cables(x, g->sw + g->sw_first[group],
+					fab_group_n_switches(g, group), x->candidate[i],
+					fab_roots_radius(r, group));
 	if (is_forced) {
 		FAB_PUSH(&x->end, x->root.n);
 		FAB_PUSH(&x->n, n);
@@ -201,6 +196,7 @@ void fab_mcast_forced_bound(const struct fab_mcast_problem *problem, uint32_t le
 		return;
 	roots = roots ? roots : &own;
 	x.mark = FAB_ARENA_NEW0(&arena, problem->f->n_switch_links, uint32_t);
+	x.candidate = FAB_ARENA_NEW(&arena, problem->f->n_switches, uint32_t);
 	n_same = FAB_ARENA_NEW0(&arena, g->n, uint32_t);
 	for (uint32_t i = 0; i < g->n; i++)
 		n_same[g->same_as[i]]++;

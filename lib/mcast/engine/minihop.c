@@ -140,7 +140,7 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 		const uint64_t *bits = fab_roots_bits(roots, group);
 
 		for (uint32_t sw = 0; sw < n; sw++)
-			x->cost[sw] = !(bits[sw / 64] >> sw % 64 & 1);
+			x->cost[sw] = !fab_roots_has(bits, sw);
 	} else {
 		for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
 			const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);

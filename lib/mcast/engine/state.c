@@ -151,12 +151,10 @@ uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots 
 	const uint64_t *bits = fab_roots_bits(roots, group);
 	const struct fab_groups *g = s->problem->groups;
 	size_t stride = fab_dist_stride(s->problem->dist);
-	uint32_t n = 0, least = UINT32_MAX;
+	uint32_t n, least = UINT32_MAX;
 	bool is_dense;
 
-	for (size_t w = 0; w < roots->words; w++)
-		for (uint64_t left = bits[w]; left; left &= left - 1)
-			x->sw[n++] = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+	n = fab_roots_list(bits, roots->words, x->sw);
 	/* Hops from each of n candidates to all members of the group together. */
 	is_dense = n > stride / DENSE;
 	if (is_dense)

@@ -226,9 +226,8 @@ static void grow_all(struct hubs *x, struct fab_revision *r, const uint64_t *ord
 							 x->parent),
 					 n_edges, x->child.v, x->cable.v);
 		}
-		for (uint32_t c = 0; c < x->f->n_switch_links && may_turn; c++)
-			if (fab_mcast_level(r->s, c) > bound)
-				x->prices.factor[c] += FACTOR_STEP;
+		if (may_turn)
+			fab_prices_raise_factors(&x->prices, bound, FACTOR_STEP);
 	}
 }
 
@@ -264,9 +263,7 @@ void fab_hubs_try(struct fab_mcast_state *s, const struct fab_mcast_options *o)
 	qsort(order, n, sizeof(*order), fab_cmp_u64);
 	fab_prices_init(&x.prices, s);
 	fab_prices_set_target(&x.prices, bound, EXCESS);
-	x.prices.factor = FAB_NEW(x.f->n_switch_links, double);
-	for (uint32_t c = 0; c < x.f->n_switch_links; c++)
-		x.prices.factor[c] = 1;
+	fab_prices_reset_factors(&x.prices);
 	r = fab_revision_begin(s);
 	fab_revision_copy(&r, &before);
 	grow_all(&x, &r, order, n, o);

@@ -222,7 +222,7 @@ static bool reach_target(struct negotiation *x)
 {
 	struct fab_reroute_try how = {.least = EXCESS,
 				      .per_hop = x->o->is_hasty ? HOP_HASTY : HOP};
-	uint32_t n_cables = x->s->problem->f->n_switch_links, stalls = 0;
+	uint32_t stalls = 0;
 	double least, last = HUGE_VAL, part = x->o->n_steps ? PROGRESS : PROGRESS_FREE;
 
 	measure(x);
@@ -236,12 +236,7 @@ static bool reach_target(struct negotiation *x)
 		last = x->excess;
 		if (!run_round(x, how))
 			return false;
-		for (uint32_t c = 0; c < n_cables; c++) {
-			double excess = fab_mcast_level(x->s, c) - x->target;
-
-			if (excess > 0)
-				x->prices.factor[c] += FACTOR_STEP * excess / x->mean;
-		}
+		fab_prices_raise_factors(&x->prices, x->target, FACTOR_STEP / x->mean);
 		how.least = fmin(how.least * EXCESS_GROWTH, EXCESS_MAX);
 		stalls = x->excess < least ? 0 : stalls + 1;
 		least = fmin(least, x->excess);
@@ -317,8 +312,7 @@ static void negotiate(struct negotiation *x)
 		if (reach_target(x) || x->ended != FAB_ENDED_DONE)
 			continue;
 		restore_best(x);
-		for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
-			x->prices.factor[c] = 1;
+		fab_prices_reset_factors(&x->prices);
 		/* a nearer target, if there can be one */
 		if (x->s->units ? x->step >= LEAST_STEP * x->mean : x->step > 1)
 			x->step /= 2;
@@ -340,7 +334,6 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				.stride = 1,
 				.is_started = !o->is_afresh,
 				.is_far = fab_mcast_is_far(s)};
-	uint32_t n_cables = s->problem->f->n_switch_links;
 
 	x.bound = fab_mcast_bound_of(s->problem, o->options);
 	if (s->units) {
@@ -350,9 +343,7 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	if (s->units || x.is_far)
 		x.step = HUGE_VAL;
 	fab_prices_init(&x.prices, s);
-	x.prices.factor = FAB_NEW(n_cables, double);
-	for (uint32_t c = 0; c < n_cables; c++)
-		x.prices.factor[c] = 1;
+	fab_prices_reset_factors(&x.prices);
 	x.revision = fab_revision_begin(s);
 	x.reroute = fab_reroute_new(&x.revision, &x.prices, o->options, batch_of(&x));
 	measure(&x);

@@ -41,6 +41,21 @@ void fab_prices_fini(struct fab_prices *p)
 	*p = (struct fab_prices){0};
 }
 
+void fab_prices_reset_factors(struct fab_prices *p)
+{
+	uint32_t n = p->state->problem->f->n_switch_links;
+
+	p->factor = fab_realloc(p->factor, n, sizeof(*p->factor));
+	for (uint32_t c = 0; c < n; c++)
+		p->factor[c] = 1;
+}
+
+void fab_prices_raise_factors(struct fab_prices *p, double level, double step)
+{
+	for (uint32_t c = 0; c < p->state->problem->f->n_switch_links; c++)
+		p->factor[c] += step * fmax(0, fab_mcast_level(p->state, c) - level);
+}
+
 /* Load target - 1 becomes target: allowed, 1. */
 static void set_below(struct fab_prices *p, uint32_t target, double floor)
 {

@@ -32,7 +32,6 @@ struct relief {
 	bool *is_moved;	 /* [groups] */
 	uint32_t *tried; /* [groups] == round */
 	uint32_t round;
-	struct fab_forest old; /* the tree of the group at hand */
 };
 
 bool fab_forest_is_same(const struct fab_forest *a, const struct fab_forest *b,
@@ -46,46 +45,45 @@ bool fab_forest_is_same(const struct fab_forest *a, const struct fab_forest *b,
 	       memcmp(a->cable + i, b->cable + j, n * sizeof(*a->cable)) == 0;
 }
 
-/* Cables of the tree that are above the target; UINT32_MAX: one has even more than the
- * fullest had. */
-static uint32_t above(const struct relief *x, uint32_t group)
+/* Cables that are above the target, where `more` trees come; UINT32_MAX: one has even
+ * more than the fullest had. */
+static uint32_t count_above(const struct relief *x, const uint32_t *cable, uint32_t n,
+			    uint32_t more)
 {
-	const uint32_t *cable = fab_revision_cables(&x->revision, group);
-	uint32_t n = 0;
+	uint32_t n_above = 0;
 
-	for (uint32_t i = 0; i < fab_revision_size(&x->revision, group); i++) {
-		uint32_t load = x->revision.s->load[cable[i]];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t load = x->revision.s->load[cable[i]] + more;
 
 		if (load > x->target + 1)
 			return UINT32_MAX;
-		n += load > x->target;
+		n_above += load > x->target;
 	}
-	return n;
+	return n_above;
 }
 
-/* Remember the tree of a group: number 0 in `old`. */
-static void remember(struct relief *x, uint32_t group)
+/* The same of the tree of a group, and of another one in its place. */
+static uint32_t above(const struct relief *x, uint32_t group)
 {
-	const struct fab_forest *forest = &x->revision.s->forest;
-	uint32_t n = fab_revision_size(&x->revision, group);
-
-	x->old.root[0] = forest->root[group];
-	x->old.height[0] = forest->height[group];
-	x->old.first[1] = n;
-	memcpy(x->old.sw, fab_revision_switches(&x->revision, group),
-	       n * sizeof(*x->old.sw));
-	memcpy(x->old.cable, fab_revision_cables(&x->revision, group),
-	       n * sizeof(*x->old.cable));
+	return count_above(x, fab_revision_cables(&x->revision, group),
+			   fab_revision_size(&x->revision, group), 0);
 }
 
-/* Replace the tree of a group by one of another forest. */
-static void put(struct relief *x, uint32_t group, const struct fab_forest *from,
-		uint32_t number)
+static uint32_t above_if(struct relief *x, uint32_t group, const uint32_t *cable,
+			 uint32_t n)
 {
+	uint32_t n_above;
+
 	fab_revision_take_out(&x->revision, group);
-	fab_revision_put(&x->revision, group, from->root[number], from->height[number],
-			 fab_forest_size(from, number), from->sw + from->first[number],
-			 from->cable + from->first[number]);
+	n_above = count_above(x, cable, n, 1);
+	fab_revision_put_back(&x->revision, group);
+	return n_above;
+}
+
+static uint32_t above_as(struct relief *x, uint32_t group, const struct fab_forest *trees)
+{
+	return above_if(x, group, trees->cable + trees->first[group],
+			fab_forest_size(trees, group));
 }
 
 static void note_moved(struct relief *x, uint32_t group, bool is_moved)
@@ -99,17 +97,15 @@ static bool move(struct relief *x, uint32_t group)
 {
 	const struct fab_reroute_try how = {
 		.how = FAB_REROUTE_ROOTS, .least = __DBL_MAX__, .turn = x->round};
-	uint32_t before = above(x, group), after;
+	const uint32_t *cable;
+	uint32_t n;
 
 	x->tried[group] = x->round;
-	remember(x, group);
 	fab_reroute_find(x->reroute, &group, 1, &how);
-	fab_reroute_take(x->reroute, 0);
-	after = above(x, group);
-	if (after >= before) {
-		put(x, group, &x->old, 0);
+	cable = fab_reroute_found(x->reroute, 0, &n);
+	if (!cable || above_if(x, group, cable, n) >= above(x, group))
 		return false;
-	}
+	fab_reroute_take(x->reroute, 0);
 	note_moved(x, group, true);
 	return true;
 }
@@ -145,14 +141,8 @@ static bool is_reached(const struct relief *x)
  * at prices that rise where cables stay above it. */
 static bool push(struct relief *x)
 {
-	const struct fab_mcast_state *s = x->revision.s;
-	uint32_t n_cables = s->problem->f->n_switch_links;
 	double excess = FIRST_EXCESS;
-	FAB_AUTOFREE double *factor = FAB_NEW(n_cables, double);
 
-	for (uint32_t c = 0; c < n_cables; c++)
-		factor[c] = 1;
-	x->prices.factor = factor;
 	for (int round = 0; round < PUSHES && !is_reached(x); round++) {
 		const struct fab_reroute_try how = {
 			.how = FAB_REROUTE_ROOTS, .least = excess, .turn = ++x->round};
@@ -165,13 +155,11 @@ static bool push(struct relief *x)
 			fab_reroute_take(x->reroute, 0);
 			note_moved(x, g, true);
 		}
-		for (uint32_t c = 0; c < n_cables; c++)
-			if (s->load[c] > x->target)
-				factor[c] += FACTOR_STEP * (s->load[c] - x->target);
+		fab_prices_raise_factors(&x->prices, x->target, FACTOR_STEP);
 		excess *= EXCESS_GROWTH;
 		fab_revision_tidy(&x->revision);
 	}
-	x->prices.factor = NULL;
+	fab_prices_reset_factors(&x->prices);
 	return is_reached(x);
 }
 
@@ -183,14 +171,11 @@ static void go_back(struct relief *x)
 	while (has_changed) {
 		has_changed = false;
 		for (uint32_t g = 0; g < x->first->n; g++) {
-			if (!x->is_moved[g])
+			if (!x->is_moved[g] || above_as(x, g, x->first) > 0)
 				continue;
-			remember(x, g);
-			put(x, g, x->first, g);
-			note_moved(x, g, above(x, g) > 0);
-			if (x->is_moved[g])
-				put(x, g, &x->old, 0);
-			has_changed |= !x->is_moved[g];
+			fab_revision_restore(&x->revision, g, x->first);
+			note_moved(x, g, false);
+			has_changed = true;
 		}
 		fab_revision_tidy(&x->revision);
 	}
@@ -219,7 +204,7 @@ static void take_part(struct relief *x, struct fab_forest *trees)
 	x->round++;
 	x->n_moved = 0;
 	for (uint32_t g = 0; g < trees->n; g++) {
-		put(x, g, trees, g);
+		fab_revision_restore(&x->revision, g, trees);
 		x->is_moved[g] = !fab_forest_is_same(x->first, trees, g);
 		x->n_moved += x->is_moved[g];
 	}
@@ -229,16 +214,13 @@ static void take_part(struct relief *x, struct fab_forest *trees)
 			uint32_t before = above(x, g);
 
 			if (!before || x->tried[g] == x->round ||
-			    (!x->is_moved[g] && x->n_moved >= x->max_moved))
+			    (!x->is_moved[g] && x->n_moved >= x->max_moved) ||
+			    above_as(x, g, &target) >= before)
 				continue;
-			put(x, g, &target, g);
-			if (above(x, g) < before) {
-				note_moved(x, g, true);
-				x->tried[g] = x->round;
-				has_moved = true;
-			} else {
-				put(x, g, trees, g);
-			}
+			fab_revision_restore(&x->revision, g, &target);
+			note_moved(x, g, true);
+			x->tried[g] = x->round;
+			has_moved = true;
 		}
 	}
 	fab_revision_copy(&x->revision, trees);
@@ -282,9 +264,8 @@ void fab_mcast_relieve(const struct fab_mcast_problem *problem, struct fab_fores
 	out->after = out->before;
 	x.is_moved = FAB_NEW0(trees->n, bool);
 	x.tried = FAB_NEW0(trees->n, uint32_t);
-	fab_forest_init(&x.old, 1);
-	fab_forest_reserve(&x.old, 0, problem->f->n_switches);
 	fab_prices_init(&x.prices, &s);
+	fab_prices_reset_factors(&x.prices);
 	x.reroute = fab_reroute_new(&x.revision, &x.prices, options, 1);
 	descend(&x, trees, out);
 	out->is_out_of_time = fab_mcast_is_over(options);
@@ -293,7 +274,6 @@ void fab_mcast_relieve(const struct fab_mcast_problem *problem, struct fab_fores
 	fab_reroute_free(x.reroute);
 	fab_prices_fini(&x.prices);
 	fab_revision_end(&x.revision);
-	fab_forest_fini(&x.old);
 	free(x.tried);
 	free(x.is_moved);
 }

@@ -51,7 +51,7 @@ struct worker {
 	struct fab_root_prices *root_prices;
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
-	uint32_t *parent; /* [n_switches] */
+	uint32_t *list; /* [n_switches] room for parents, candidates */
 	/* the group at hand: its switches, candidates, and largest height */
 	const uint32_t *sw;
 	uint32_t n_sw;
@@ -123,7 +123,7 @@ struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
 		w->root_prices = fab_root_prices_new(p, a);
 		w->cheap = fab_cheap_tree_new(p, a);
 		w->deep = fab_deep_tree_new(p, a);
-		w->parent = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t);
+		w->list = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t);
 	}
 	r->proposal = FAB_ARENA_NEW0(a, n_batch, struct proposal);
 	for (uint32_t i = 0; i < n_batch; i++) {
@@ -189,25 +189,13 @@ static void try_root(struct worker *w, uint32_t root, bool is_deep)
 static uint32_t list_roots(const struct worker *w, size_t words, uint32_t most,
 			   uint32_t *root)
 {
-	uint32_t n = 0, at;
+	uint32_t n = fab_roots_list(w->bits, words, w->list);
 
-	for (size_t i = 0; i < words; i++)
-		n += (uint32_t)__builtin_popcountll(w->bits[i]);
 	if (n > most)
 		return 0;
-	at = (uint32_t)(w->seed % n);
-	for (size_t i = 0; i < words; i++)
-		for (uint64_t left = w->bits[i]; left; left &= left - 1) {
-			root[at++] = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(left);
-			at = at < n ? at : 0;
-		}
+	for (uint32_t i = 0; i < n; i++)
+		root[(i + w->seed % n) % n] = w->list[i];
 	return n;
-}
-
-/* The root of a tree that is higher than needed may be none. */
-static bool is_candidate(const struct worker *w, uint32_t root)
-{
-	return w->bits[root / 64] >> (root % 64) & 1;
 }
 
 /* Trees of several roots, deep ones as long as all cost `least` or more: a cheaper tree
@@ -219,7 +207,7 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 	uint32_t n_deep = w->height > FAB_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 	size_t words = r->roots->words;
 
-	if (is_candidate(w, old))
+	if (fab_roots_has(w->bits, old)) /* else the tree is higher than needed */
 		root[n++] = old;
 	found = fab_root_prices_best(w->root_prices, &w->prices, w->sw, w->n_sw, w->bits,
 				     w->height, w->seed, CHEAPEST_ROOTS, root + n);
@@ -323,7 +311,7 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 		try_short(r, w, old, how->n_plans);
 	else if (w->height > FAB_NEAR_HOPS)
 		try_deep(w,
-			 is_candidate(w, old)
+			 fab_roots_has(w->bits, old)
 				 ? old
 				 : fab_roots_draw(w->bits, r->roots->words, w->seed),
 			 &(struct fab_kept){cable, n, how->least, how->per_hop});
@@ -334,7 +322,7 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 	x->height = (uint8_t)w->height;
 	if (r->options->height_slack)
 		x->height = fab_tree_height(w->state->problem->f, x->root, x->sw,
-					    x->cable, x->n, w->sw, w->n_sw, w->parent);
+					    x->cable, x->n, w->sw, w->n_sw, w->list);
 }
 
 void fab_reroute_find(struct fab_reroute *r, const uint32_t *group, uint32_t n,
@@ -369,6 +357,14 @@ void fab_reroute_find(struct fab_reroute *r, const uint32_t *group, uint32_t n,
 	}
 	for (uint32_t i = 0; i < n; i++)
 		r->steps += r->proposal[i].steps;
+}
+
+const uint32_t *fab_reroute_found(const struct fab_reroute *r, uint32_t i, uint32_t *n)
+{
+	const struct proposal *x = &r->proposal[i];
+
+	*n = x->n;
+	return x->root == FAB_NONE ? NULL : x->cable;
 }
 
 void fab_reroute_take(struct fab_reroute *r, uint32_t i)

@@ -55,6 +55,11 @@ void fab_prices_set_target(struct fab_prices *prices, double target, double exce
  * O(max). */
 void fab_prices_set_smooth(struct fab_prices *prices, double max);
 
+/* All factors are 1; and those of cables above a level rise, by `step` for each unit of
+ * the excess. O(cables). */
+void fab_prices_reset_factors(struct fab_prices *prices);
+void fab_prices_raise_factors(struct fab_prices *prices, double level, double step);
+
 /* The level (fab_mcast_level()) of a cable with the group at hand on it, too. O(1). */
 static inline double fab_prices_level(const struct fab_prices *p, uint32_t cable)
 {
@@ -228,6 +233,10 @@ void fab_reroute_free(struct fab_reroute *reroute);
  * side, independent of the number of threads. O(n * roots tried * tree). */
 void fab_reroute_find(struct fab_reroute *reroute, const uint32_t *group, uint32_t n,
 		      const struct fab_reroute_try *how);
+/* The *n cables of the tree that was found for group i of the batch; NULL: none is
+ * cheaper than its own. O(1). */
+const uint32_t *fab_reroute_found(const struct fab_reroute *reroute, uint32_t i,
+				  uint32_t *n);
 /* Give group i of the batch the tree that was found for it, if there is one that is
  * cheaper than its own at the loads of now. O(edges). */
 void fab_reroute_take(struct fab_reroute *reroute, uint32_t i);
