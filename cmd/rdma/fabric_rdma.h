@@ -61,6 +61,7 @@ struct rdma_params {
 	uint64_t ecn;
 	uint32_t drop, rate_control;
 	bool shared_buffer;
+	uint64_t private_buffer;
 	double default_mbps, cable_mbps;
 	FAB_VEC(const char *) link_down;
 	uint64_t switch_delay, cable_delay, host_delay;

@@ -138,7 +138,7 @@ static const struct fab_part parts[] = {
 #define SIMULATED "VERB=run,VERB=sweep,VERB=plan"
 static const struct fab_relation relations[] = {
 	{"arrivals,as-printed", FAB_GOES_WITH, "VERB=trace"},
-	{"scheme,pattern,hosts,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
+	{"scheme,pattern,hosts,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,private-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
@@ -159,7 +159,8 @@ static const struct fab_relation relations[] = {
 	{"route=valiant,route=ugal", FAB_NEEDS, "buffer"},
 	{"route=valiant,route=ugal", FAB_EXCLUDES, "drop=tail,drop=trim",
 	 "there packets have no lanes for the way back"},
-	{"ecn,shared-buffer", FAB_GOES_WITH, "drop=tail,drop=trim"},
+	{"ecn", FAB_GOES_WITH, "drop=tail,drop=trim"},
+	{"private-buffer", FAB_GOES_WITH, "shared-buffer"},
 	{"rate-control=dctcp,rate-control=dcqcn", FAB_NEEDS, "ecn"},
 	{"per-hop,burst", FAB_GOES_WITH, "loss,over"},
 	{0},
@@ -183,6 +184,7 @@ static void set_sim(struct rdma_params *p)
 	s->buffer = (uint32_t)p->buffer;
 	s->drop = (enum fab_sim_drop)p->drop;
 	s->buffer_shared = p->shared_buffer;
+	s->buffer_private = (uint32_t)p->private_buffer;
 	s->ecn = (uint32_t)p->ecn;
 	s->rate_control = (enum fab_rdma_rate_control)p->rate_control;
 	s->retry = (enum fab_rdma_retry)p->retry;

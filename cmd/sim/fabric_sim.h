@@ -26,7 +26,8 @@ enum sim_arrivals { SIM_POISSON, SIM_BERNOULLI, SIM_SLOTTED };
 
 /* Values as typed: their meaning depends on --tick and --preset. */
 struct sim_texts {
-	const char *packet, *sizes, *buffer, *warmup, *time, *drain, *stall, *think;
+	const char *packet, *sizes, *buffer, *private_buffer, *warmup, *time, *drain,
+		*stall, *think;
 	const char *switch_delay, *cable_delay, *host_delay;
 	const char *fail_at, *detection, *trap, *computation, *block, *interval;
 };

@@ -299,6 +299,12 @@ static bool is_shortest(const struct fab_fabric *f, const struct fab_analysis *j
 	return true;
 }
 
+/* Do lanes share buffers without a part of their own? Then they wait for each other. */
+static bool lanes_may_wait(const struct sim_params *p)
+{
+	return p->sim.buffer_shared && !p->sim.buffer_private && !p->sim.drop;
+}
+
 /* The first deadlock or stall, and whether its cycle is one of the tables. */
 static void say_stall(struct fab_report *r, const struct sim_outcome *o)
 {
@@ -326,7 +332,10 @@ static void say_stall(struct fab_report *r, const struct sim_outcome *o)
 	if (!x->net->routes || fab_analyse(x->net->routes, &options, &j, &err)) {
 		origin = "no unicast table says which it is";
 	} else {
-		if (is_shortest(o->f, &j, first))
+		if (lanes_may_wait(o->p) && j.deadlock_free)
+			origin =
+				"of lanes that share all of a buffer: the tables have no such cycle (--set private-buffer)";
+		else if (is_shortest(o->f, &j, first))
 			origin = "it is the one that fabric-faults shows";
 		else if (j.cycle_channels >= first->cycle.n)
 			origin =
@@ -428,6 +437,10 @@ void sim_say_notes(struct fab_report *r, const struct sim_outcome *o)
 		if (o->nets[i].note)
 			fab_report_answer(r, FAB_TONE_WARN, "%s: %s.",
 					  o->nets[i].algorithm, o->nets[i].note);
+	if (lanes_may_wait(o->p))
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"Lanes share all of a buffer: they can stall whatever the tables, without --set private-buffer.");
 }
 
 /* The shard, and of an interrupted sweep how much is complete and measured. */
@@ -776,6 +789,8 @@ void sim_print_parameters(struct fab_report *r, const struct sim_outcome *o)
 		double value;
 	} all[] = {
 		{"parameters.buffer", s->buffer},
+		{"parameters.private_buffer",
+		 s->buffer_shared ? s->buffer_private : (double)NAN},
 		{"parameters.ecn", s->ecn ? s->ecn : (double)NAN},
 		{"parameters.packet", s->mtu},
 		{"parameters.header", s->header},

@@ -134,6 +134,10 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 	if (!p->n_buffers)
 		p->buffer[p->n_buffers++] = p->sim.buffer;
 	p->sim.buffer = p->buffer[0];
+	if (!rc && t->private_buffer)
+		rc = read_size(p, "--set private-buffer", t->private_buffer,
+			       strlen(t->private_buffer), UINT32_MAX >> 1,
+			       &p->sim.buffer_private, err);
 	if (!t->sizes)
 		p->size[p->n_sizes++] = p->sim.mtu;
 	for (const char *at = t->sizes; at && !rc;) {

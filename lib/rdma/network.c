@@ -126,9 +126,10 @@ static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
 			    fab_choices_find(&fab_sim_chooser_choices, "least", 5));
 	s.seed = fab_mix64(p->seed + 4);
 	s.buffer = p->buffer;
-	s.buffer_per_vl = true;
+	s.buffer_per_vl = !p->buffer_shared;
 	s.drop = p->drop;
 	s.buffer_shared = p->buffer_shared;
+	s.buffer_private = p->buffer_private;
 	s.ecn = p->ecn;
 	s.mtu = p->mtu;
 	s.header = control > p->mtu + p->header ? control - p->mtu : p->header;
@@ -201,6 +202,9 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 	if (!params->buffer && params->drop)
 		return fab_fail(err, EINVAL,
 				"buffers without bounds drop nothing: give their size");
+	if (!params->buffer && params->buffer_shared)
+		return fab_fail(err, EINVAL,
+				"buffers without bounds are not shared: give their size");
 	if (!params->buffer)
 		return 0;
 	sim_params = sim_params_of(params);

@@ -204,10 +204,12 @@ struct fab_rdma_params {
 	enum fab_sim_routing routing; /* detours need a buffer */
 	uint32_t buffer; /* bytes of a lane at an input, in blocks of 64; 0: without
 			    bounds */
-	/* Full buffers drop, as sim/sim.h has it: `buffer` is then that of an output, or
-	 * shared by those of a switch, bytes. */
+	/* Full buffers drop, as sim/sim.h has it: `buffer` is then that of an output. */
 	enum fab_sim_drop drop;
+	/* `buffer` is that of a port, for all its lanes, or where buffers drop of a
+	 * switch, for all its outputs; each has buffer_private bytes of it alone. */
 	bool buffer_shared;
+	uint32_t buffer_private;
 	uint32_t ecn;
 	/* Of all schemes but the oracle, in addition to their own rules. */
 	enum fab_rdma_rate_control rate_control;

@@ -204,11 +204,13 @@ static int init(struct rdma *r, struct fab_err *err)
 		r->result->n_packets += rdma_packets(t->bytes, params->mtu);
 		sim_event_at(r->part, t->start_ps, (enum sim_event_kind)RDMA_START, 0, i);
 	}
-	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
-				 : r->sim_params.drop	? "full buffers drop"
-				 : r->sim_params.chooser
-					 ? "escape lanes, those of the tables"
-					 : "lanes of the tables";
+	r->result->no_deadlock =
+		!r->net->params.buffer ? "buffers without bounds"
+		: r->sim_params.drop   ? "full buffers drop"
+		: r->sim_params.buffer_shared && !r->sim_params.buffer_private
+			? "nothing: lanes have no part of a buffer alone"
+		: r->sim_params.chooser ? "escape lanes, those of the tables"
+					: "lanes of the tables";
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "rdma/context.h"
 #include "rdma/rdma.h"
-#include "sim/state.h"
+#include "sim/hot.h"
 
 /* network.c: the network, times of it idle. Constant during a run. */
 

@@ -326,8 +326,8 @@ void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
 		*busy = r->now + wire;
 		r->part->sums.injected++;
 		if (!s->drops)
-			sim_lane(s, port, packet->vl)->credits -=
-				sim_units(s, packet->size);
+			sim_take(s, sim_lane(s, port, packet->vl), port,
+				 sim_units(s, packet->size));
 		sim_start(r->part, port, id, packet->vl, wire, held_up);
 	}
 }

@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/state.h"
+#include "sim/hot.h"
 
 /* Outputs that a packet may take, and a number of its own. */
 struct candidates {
@@ -120,11 +120,11 @@ SIM_HOT void find_outputs(struct sim_part *p, struct candidates *c, uint32_t sw_
 		if (p->sim->host.is_down && p->sim->host.is_down(p, port))
 			continue;
 		/* all that has come by now: choosers compare it */
-		if (lane->credits < p->sim->credits)
-			sim_credit_collect(p, lane);
+		if (sim_shares(p->sim) || lane->credits < p->sim->credits)
+			sim_credit_collect(p, lane, port);
 		c->port[c->n] = port;
-		c->room[c->n] = lane->credits;
-		if (lane->credits >= units)
+		c->room[c->n] = sim_room(p->sim, lane, port);
+		if (c->room[c->n] >= units)
 			c->n++;
 		else
 			sim_credit_wait(p, lane, port);
@@ -146,7 +146,7 @@ static int64_t queue_towards(struct sim_part *p, const struct sim_switch *sw,
 		for (unsigned vl = s->adaptive_vl; vl < s->n_vls; vl++) {
 			struct sim_lane *lane = sim_lane(s, sw->port_first + arc[i], vl);
 
-			sim_credit_collect(p, lane);
+			sim_credit_collect(p, lane, sw->port_first + arc[i]);
 			taken += s->credits - lane->credits;
 		}
 		least = taken < least ? taken : least;
@@ -248,7 +248,7 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 				     fab_mix64(p->now ^ (uint64_t)in_id << 40));
 		port = c.port[choosers[s->params->chooser - 1].choose(&c)];
 		*to = (struct sim_copy){port - sw->port_first, vl};
-		sim_lane(s, port, vl)->credits -= units;
+		sim_take(s, sim_lane(s, port, vl), port, units);
 		return SIM_CHOSEN;
 	}
 	if (!escape(s, in, packet, end, is_first, to))
@@ -261,7 +261,7 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 	lane = sim_lane(s, sw->port_first + to->out, to->vl);
 	if (!sim_credit_has(p, lane, sw->port_first + to->out, units))
 		return SIM_LATER;
-	lane->credits -= units;
+	sim_take(s, lane, sw->port_first + to->out, units);
 	return SIM_CHOSEN;
 }
 

@@ -3,7 +3,7 @@
  * The network of a run made ready: switches, ports, lanes, and the parts of the fabric
  * that threads work on.
  */
-#include "sim/state.h"
+#include "sim/hot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -174,11 +174,15 @@ static void init_ports(struct sim *s)
 							       : s->credits,
 				.far_head = FAB_NONE,
 				.far_tail = FAB_NONE};
+		if (s->pool)
+			s->pool[p] =
+				(struct sim_pool){to_end ? 0 : s->shared, UINT64_MAX};
 	}
 	if (s->drops && s->params->buffer_shared)
 		s->room = FAB_ARENA_NEW(&s->net.arena, s->n_switches + 1, int64_t);
 	for (uint32_t sw = 0; s->room && sw < s->n_switches; sw++)
-		s->room[sw] = s->params->buffer;
+		s->room[sw] = s->params->buffer -
+			      (int64_t)s->sw[sw].n_ports * s->params->buffer_private;
 	if (s->host.counts_queues)
 		s->queued = FAB_ARENA_NEW0(&s->net.arena, lanes + 1, uint64_t);
 	if (!s->messages)
@@ -258,7 +262,10 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	s->host_delay = params->host_delay;
 	s->by_units = !params->by_flit;
 	s->credits = s->drops ? INT32_MAX : (int32_t)sim_lane_units(params, s->n_vls);
+	s->shared = s->drops ? 0 : (int32_t)sim_shared_units(params, s->n_vls);
 	s->lane_room = params->buffer_shared ? INT32_MAX : (int32_t)params->buffer;
+	if (params->buffer_shared && !s->drops)
+		s->pool = FAB_ARENA_NEW(&s->net.arena, s->net.n_all + 1, struct sim_pool);
 	s->begin = s->end = UINT64_MAX;
 	s->least_payload = s->least_payload ? s->least_payload : 1;
 	if (s->least_payload > params->mtu)
@@ -278,7 +285,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 		return rc;
 	s->run = sim_part_run;
 	if (s->one_read && !s->is_fifo && !s->reads_apart && s->all_small &&
-	    host->deliver && !s->drops && !s->net.problem->failure)
+	    host->deliver && !s->drops && !s->pool && !s->net.problem->failure)
 		s->run = s->n_vls == 1			    ? sim_part_run_plain
 			 : s->n_vls == 2 && params->chooser ? sim_part_run_adaptive
 							    : sim_part_run;

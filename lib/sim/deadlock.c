@@ -6,12 +6,12 @@
  * and again those are freed for which there would be room, were all that are free gone
  * (and which are not behind a stuck one in their queue). What remains waits for nothing
  * but itself: a deadlock, whatever comes. From channel to channel along what remains
- * leads into a cycle. O(packets * rounds), a round frees one at least.
+ * leads into a cycle. O(packets * lanes * rounds), a round frees one at least.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/state.h"
+#include "sim/hot.h"
 
 /* A packet in a buffer. */
 struct body {
@@ -151,6 +151,34 @@ static bool is_first(const struct search *x, const struct want *w)
 	       (b->before == FAB_NONE || !x->bodies.v[b->before].n_stuck);
 }
 
+/* Is there room behind a channel beside what is stuck, on its lane and on those that
+ * share with it? */
+static bool has_room(const struct search *x, uint32_t channel, int32_t units)
+{
+	const struct sim *s = x->s;
+	uint32_t first = channel - channel % s->n_vls;
+	int32_t room = s->shared;
+
+	for (uint32_t c = first; c < first + s->n_vls; c++) {
+		int32_t used = x->stuck[c] + (c == channel ? units : 0);
+
+		room -= used > s->credits ? used - s->credits : 0;
+	}
+	return room >= 0;
+}
+
+/* A channel with stuck packets for which those that want a channel wait: itself, or where
+ * it has none one that shares with it. */
+static uint32_t holder(const struct search *x, uint32_t channel)
+{
+	unsigned n = x->s->n_vls;
+	uint32_t first = channel - channel % n, c = channel;
+
+	for (unsigned i = 0; i < n && !x->count[c]; i++)
+		c = first + (c - first + 1) % n;
+	return c;
+}
+
 /* Free all wants for which there would be room. */
 static void reduce(struct search *x)
 {
@@ -164,7 +192,7 @@ static void reduce(struct search *x)
 
 			if (w->is_free || !is_first(x, w) ||
 			    (w->channel != FAB_NONE &&
-			     b->units > x->s->credits - x->stuck[w->channel]))
+			     !has_room(x, w->channel, b->units)))
 				continue;
 			w->is_free = true;
 			is_over = false;
@@ -221,14 +249,15 @@ void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result)
 		if (w->is_free || w->channel == FAB_NONE || !leads)
 			continue;
 		x.leads[b->channel] = (uint32_t)(i % x.wants.n);
-		at = w->channel;
+		at = holder(&x, w->channel);
 	}
 	result->is_deadlocked = at != FAB_NONE;
 	/* from channel to channel until one comes again, then once around */
-	for (; result->is_deadlocked && !seen[at]; at = x.wants.v[x.leads[at]].channel)
+	for (; result->is_deadlocked && !seen[at];
+	     at = holder(&x, x.wants.v[x.leads[at]].channel))
 		seen[at] = 1;
 	for (; result->is_deadlocked && seen[at] == 1;
-	     at = x.wants.v[x.leads[at]].channel) {
+	     at = holder(&x, x.wants.v[x.leads[at]].channel)) {
 		seen[at] = 2;
 		FAB_PUSH(&result->cycle, describe(&x, at));
 	}

@@ -5,7 +5,7 @@
  * dead leaves it has met: row + n_rows * bits. Its phase is that of the lane and the line
  * by which it came; lanes of all packets follow from phases (sim/failure.h).
  */
-#include "sim/state.h"
+#include "sim/hot.h"
 
 #include "unicast/reliability.h"
 

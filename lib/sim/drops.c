@@ -8,7 +8,7 @@
  * the host calls urgent, have a queue of their own, which is served first. A packet is
  * marked (ECN) when it finds more than a threshold in the queue.
  */
-#include "sim/state.h"
+#include "sim/hot.h"
 
 static struct fab_choice choice_at(size_t i)
 {
@@ -27,17 +27,32 @@ static struct fab_choice choice_at(size_t i)
 
 const struct fab_choices fab_sim_drop_choices = {.what = "drop", .n = 3, .at = choice_at};
 
-/* Room in a lane of an output, or in the buffer that all outputs of the switch share. */
+/* What the data queue of an output has of the part that all outputs of the switch share:
+ * all beyond its private part. */
+static int32_t beyond(const struct sim *s, const struct sim_lane *lane)
+{
+	int32_t more = s->lane_room - lane->credits - (int32_t)s->params->buffer_private;
+
+	return more > 0 ? more : 0;
+}
+
+/* Room in a lane of an output; that of data may be shared. */
 static bool take(struct sim *s, uint32_t out, unsigned vl, uint32_t size)
 {
 	struct sim_lane *lane = sim_lane(s, out, vl);
-	uint32_t sw = s->port[out].sw;
+	int64_t *room = !vl && s->room ? &s->room[s->port[out].sw] : NULL;
+	int32_t before = room ? beyond(s, lane) : 0;
 
-	if (!vl && s->room ? s->room[sw] < size : lane->credits < (int32_t)size)
+	if (!room && lane->credits < (int32_t)size)
 		return false;
 	lane->credits -= (int32_t)size;
-	if (!vl && s->room)
-		s->room[sw] -= size;
+	if (!room)
+		return true;
+	if (beyond(s, lane) - before > *room) {
+		lane->credits += (int32_t)size;
+		return false;
+	}
+	*room -= beyond(s, lane) - before;
 	return true;
 }
 
@@ -78,8 +93,10 @@ void sim_leave(struct sim_part *p, uint32_t out)
 	struct sim_port *port = &s->port[out];
 	uint32_t size = (uint32_t)(port->in_busy >> 1);
 	unsigned vl = port->in_busy & 1;
+	struct sim_lane *lane = sim_lane(s, out, vl);
+	int32_t before = beyond(s, lane);
 
-	sim_lane(s, out, vl)->credits += (int32_t)size;
+	lane->credits += (int32_t)size;
 	if (!vl && s->room)
-		s->room[port->sw] += size;
+		s->room[port->sw] += before - beyond(s, lane);
 }

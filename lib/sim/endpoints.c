@@ -223,7 +223,7 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		p->sums.wait += p->now - src->birth;
 	}
 	if (!s->drops)
-		sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
+		sim_take(s, sim_lane(s, out, src->vl), out, sim_units(s, size));
 	port->out_busy = p->now + wire;
 	sim_start(p, out, id, src->vl, wire, 0);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/state.h"
+#include "sim/hot.h"
 
 enum { NEAR = 4, MIDDLE = 9, FAR = SIM_RING_ROOM }; /* events of a ring ahead */
 enum {
@@ -234,6 +234,11 @@ SIM_HOT void go_on(struct sim_part *p, uint64_t which, const struct sim_arrival 
 		arrive(p, a);
 }
 
+static int32_t room(const struct sim *s, uint32_t port, unsigned vl)
+{
+	return sim_room(s, sim_lane(s, port, vl), port);
+}
+
 /* Is there room behind an output that a packet waits for? */
 static bool may_take(const struct sim *s, const struct sim_waiter *w, uint32_t id)
 {
@@ -242,9 +247,9 @@ static bool may_take(const struct sim *s, const struct sim_waiter *w, uint32_t i
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (w->bits[i] >> local % SIM_WORD & 1)
-			may |= sim_lane(s, id, s->n_vls - 1 - i)->credits >= w->units;
+			may |= room(s, id, s->n_vls - 1 - i) >= w->units;
 		if (w->out[i] == local)
-			may |= sim_lane(s, id, w->vl[i])->credits >= w->units;
+			may |= room(s, id, w->vl[i]) >= w->units;
 	}
 	return may;
 }
@@ -260,7 +265,7 @@ static void decide_again(struct sim_part *p, uint32_t id)
 	struct sim_arrival a;
 
 	for (unsigned vl = 0; vl < s->n_vls; vl++)
-		sim_credit_collect(p, sim_lane(s, id, vl));
+		sim_credit_collect(p, sim_lane(s, id, vl), id);
 	for (; i < w->of.n && most > 0; i++) {
 		struct sim_waiter *waiter = &w->of.v[i];
 
@@ -268,8 +273,8 @@ static void decide_again(struct sim_part *p, uint32_t id)
 			go_on(p, waiter->which, &a);
 			most = 0;
 			for (unsigned vl = 0; vl < s->n_vls; vl++)
-				if (sim_lane(s, id, vl)->credits > most)
-					most = sim_lane(s, id, vl)->credits;
+				if (room(s, id, vl) > most)
+					most = room(s, id, vl);
 			continue;
 		}
 		if (n < i)
@@ -463,8 +468,8 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 	}
 	/* endpoints accept all packets; adaptive ones have taken their room */
 	if (!sim_is_adaptive(s) && !sim_drops(s))
-		lane->credits -=
-			sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
+		sim_take(s, lane, out_id,
+			 sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports));
 	sim_start(p, out_id, id, vl, wire, 0);
 }
 
@@ -493,10 +498,11 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		if (!sim_is_adaptive(s) && !sim_drops(s) &&
 		    !sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
 			/* a smaller packet may have credit */
-			unit = lane->credits <= 0 || !s->by_units
+			int32_t most = sim_room(s, lane, id);
+
+			unit = most <= 0 || !s->by_units
 				       ? FAB_NONE
-				       : search(p, sw, local, vl, lane->last,
-						lane->credits);
+				       : search(p, sw, local, vl, lane->last, most);
 			if (unit == FAB_NONE) {
 				sim_block(p, id, vl);
 				continue;
@@ -567,13 +573,18 @@ static void take_credit(struct sim_part *p, uint32_t id)
 {
 	struct sim *s = p->sim;
 	const struct sim_port *port = &s->port[id];
+	bool has_come = false;
 
 	for (unsigned vl = 0; vl < sim_n_vls(s); vl++) {
 		struct sim_lane *lane = sim_lane(s, id, vl);
 
-		if (lane->is_blocked && lane->wake <= p->now)
+		if (lane->is_blocked && lane->wake <= p->now) {
 			lane->is_blocked = false;
+			has_come = true;
+		}
 	}
+	if (sim_shares(s) && !sim_pool_wake(p, id) && !has_come)
+		return;
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
 	else if (sim_is_adaptive(s))

@@ -11,7 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "sim/state.h"
+#include "sim/hot.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
 #include "unicast/reliability.h"

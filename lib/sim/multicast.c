@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Multicast at a switch: one packet in the input buffer, a copy for each output of the
  * tree but the one it came by. */
-#include "sim/state.h"
+#include "sim/hot.h"
 
 /* The lane of a copy; FAB_VL_UNKNOWN: none. */
 static unsigned lane_of(const struct sim *s, uint32_t sw, uint32_t in, uint32_t out,

@@ -73,8 +73,10 @@ void sim_net_set_levels(struct sim_net *net, const struct fab_routes *routes);
 /* Ticks of a byte on a cable << SIM_RATE_SHIFT. O(1). */
 uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
 		      uint32_t cable);
-/* Credits of a lane's buffer. O(1). */
+/* Credits of a lane's own part of a buffer. O(1). */
 uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls);
+/* Credits of the part that the lanes of a port share. O(1). */
+uint32_t sim_shared_units(const struct fab_sim_params *params, unsigned n_vls);
 
 /* Row of a group on a switch; FAB_NONE: the switch is not in it. O(log rows). */
 uint32_t sim_net_group_row(const struct sim_net *net, uint32_t group, uint32_t sw);

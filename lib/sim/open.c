@@ -7,7 +7,7 @@
  *
  * Memory of packets, ports and tables is fetched some events ahead.
  */
-#include "sim/state.h"
+#include "sim/hot.h"
 
 #include "base/rng.h"
 

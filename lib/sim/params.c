@@ -110,9 +110,78 @@ uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls)
 {
 	uint64_t room = params->buffer;
 
-	if (!params->buffer_per_vl)
+	if (params->buffer_shared)
+		room = params->buffer_private;
+	else if (!params->buffer_per_vl)
 		room /= n_vls;
 	return (uint32_t)(params->by_flit ? room : room / FAB_SIM_CREDIT_BYTES);
+}
+
+uint32_t sim_shared_units(const struct fab_sim_params *params, unsigned n_vls)
+{
+	uint64_t room = params->buffer - (uint64_t)n_vls * params->buffer_private;
+
+	if (!params->buffer_shared)
+		return 0;
+	return (uint32_t)(params->by_flit ? room : room / FAB_SIM_CREDIT_BYTES);
+}
+
+/* Most outputs of a switch: cables to others, and live endpoints. */
+static uint32_t most_outputs(const struct fab_sim_problem *problem)
+{
+	const struct fab_fabric *f = problem->f;
+	FAB_AUTOFREE uint32_t *n = FAB_NEW0(f->n_switches + 1, uint32_t);
+	uint32_t most = 0;
+
+	for (uint32_t e = 0; e < problem->ends->n; e++)
+		n[problem->ends->sw[e]]++;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		n[sw] += f->arc_first[sw + 1] - f->arc_first[sw];
+		most = n[sw] > most ? n[sw] : most;
+	}
+	return most;
+}
+
+/* A buffer of which `n` lanes (outputs) have a part each and share the rest, for packets
+ * of `most` bytes. */
+static int check_shared(const struct fab_sim_problem *problem,
+			const struct fab_sim_params *params, unsigned n, uint64_t most,
+			struct fab_err *err)
+{
+	const char *unit = params->by_flit ? "packets" : "bytes";
+	const char *what = params->drop ? "outputs" : "lanes";
+	uint64_t least = params->by_flit ? 1 : most;
+
+	if (!params->by_flit && !params->drop)
+		least = (most + FAB_SIM_CREDIT_BYTES - 1) / FAB_SIM_CREDIT_BYTES *
+			FAB_SIM_CREDIT_BYTES;
+	if (params->drop)
+		n = most_outputs(problem);
+	if (params->buffer_per_vl)
+		return fab_fail(
+			err, EINVAL,
+			"a buffer that lanes share is that of a port, not of each lane");
+	if (n < 2 && !params->drop)
+		return fab_fail(
+			err, EINVAL,
+			"a shared buffer: there is one lane, and nothing to share it with");
+	if (params->chooser && !params->drop && !params->buffer_private)
+		return fab_fail(
+			err, EINVAL,
+			"adaptive packets escape to lanes of the tables: each needs a private part of a shared buffer");
+	if (params->buffer_private && params->buffer_private < least)
+		return fab_fail(err, EINVAL,
+				"a private part of %" PRIu32
+				" %s: a packet takes %" PRIu64 ", expected that or none",
+				params->buffer_private, unit, least);
+	if ((uint64_t)n * params->buffer_private > params->buffer)
+		return fab_fail(err, EINVAL,
+				"private parts of %" PRIu32
+				" %s for %u %s: the buffer of %" PRIu32 " has %" PRIu32
+				" for each",
+				params->buffer_private, unit, n, what, params->buffer,
+				params->buffer / n);
+	return 0;
 }
 
 /* Buffers for packets of `most` bytes on n lanes. */
@@ -121,13 +190,16 @@ static int check_buffer(const struct fab_sim_problem *problem,
 			struct fab_err *err)
 {
 	uint32_t units = 1, room;
+	int rc = 0;
 
 	if (!params->by_flit)
 		units = (uint32_t)((most + FAB_SIM_CREDIT_BYTES - 1) /
 				   FAB_SIM_CREDIT_BYTES);
-	if ((params->buffer_shared || params->ecn) && !params->drop)
+	if (params->ecn && !params->drop)
+		return fab_fail(err, EINVAL, "marks go with drops: tail or trim");
+	if (params->buffer_private && !params->buffer_shared)
 		return fab_fail(err, EINVAL,
-				"shared buffers and marks go with drops: tail or trim");
+				"private parts are those of a shared buffer");
 	if (params->drop && (params->by_flit || problem->groups || params->detour ||
 			     params->n_traced || params->spread_vls))
 		return fab_fail(
@@ -135,14 +207,20 @@ static int check_buffer(const struct fab_sim_problem *problem,
 			"full buffers drop unicast packets, in bytes, on minimal paths and without lanes; single ones are not traced");
 	if (params->drop) {
 		if (params->buffer >= most && params->buffer <= INT32_MAX)
-			return 0;
+			return params->buffer_shared
+				       ? check_shared(problem, params, n, most, err)
+				       : 0;
 		return fab_fail(err, EINVAL,
 				"a buffer of %" PRIu32
 				" bytes that drops: it holds one packet of %" PRIu64
 				" at least, and 2^31 - 1 at most",
 				params->buffer, most);
 	}
-	room = sim_lane_units(params, n);
+	if (params->buffer_shared)
+		rc = check_shared(problem, params, n, most, err);
+	if (rc)
+		return rc;
+	room = sim_lane_units(params, n) + sim_shared_units(params, n);
 	if (params->by_flit && !room)
 		return fab_fail(err, EINVAL,
 				"a buffer of %" PRIu32

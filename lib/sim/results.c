@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "sim/state.h"
+#include "sim/hot.h"
 
 static double mean(uint64_t sum, uint64_t n)
 {
@@ -68,7 +68,8 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 static void take_cables(struct sim *s, struct fab_sim_result *r)
 {
 	uint32_t busy = 0, size = s->params->mtu + s->params->header;
-	uint64_t packets = (uint64_t)s->credits / (uint64_t)sim_units(s, size);
+	uint64_t packets =
+		(uint64_t)(s->credits + s->shared) / (uint64_t)sim_units(s, size);
 	double sum = 0, most = 0;
 
 	r->n_cables = s->net.n_all;

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sim/state.h"
+#include "sim/hot.h"
 
 enum sim_steady {
 	SIM_UNSETTLED,

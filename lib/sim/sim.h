@@ -130,15 +130,20 @@ struct fab_sim_params {
 	bool spread_vls;    /* each pair takes a random lane: tables with one lane */
 	uint32_t buffer;    /* of an input port, divided evenly among the lanes */
 	bool buffer_per_vl; /* of each lane */
+	/* A part of `buffer` is shared: with credits by the lanes of the port, with drops
+	 * `buffer` is that of a switch, and its outputs share. buffer_private of it
+	 * belongs to each lane (output) alone. Where that is 0 lanes can wait for each
+	 * other, so that tables free of deadlock stall nevertheless. */
+	bool buffer_shared;
+	uint32_t buffer_private;
 	/*
 	 * Drops (sim/drops.c): switches have no lanes and no credits, but a queue at each
 	 * output, first come, first served, of `buffer` bytes; headers of trimmed packets
 	 * have another one of that size, which goes first.
 	 */
 	enum fab_sim_drop drop;
-	bool buffer_shared; /* `buffer` is that of a switch, for all its outputs */
-	uint32_t ecn;	    /* bytes in a queue above which packets are marked; 0: none */
-	uint32_t mtu;	    /* most payload of a packet */
+	uint32_t ecn; /* bytes in a queue above which packets are marked; 0: none */
+	uint32_t mtu; /* most payload of a packet */
 	uint32_t header, group_header; /* bytes (flits) with each packet, of multicast */
 	double rate_gbps;	       /* data rate of cables of unknown rate */
 	bool all_rates;		       /* of all cables: theirs do not count */
@@ -339,7 +344,8 @@ void fab_sim_result_fini(struct fab_sim_result *result);
 /*
  * Are these possible at all? EINVAL with one sentence: no endpoint, packets larger than
  * a lane's buffer, a buffer below one MTU, more lanes than 15 or fewer than the tables
- * have, delays of 0. Without looking at traffic. O(1).
+ * have, private parts that are more than the buffer, delays of 0. Without looking at
+ * traffic. O(switches + endpoints).
  */
 int fab_sim_check(const struct fab_sim_problem *problem,
 		  const struct fab_sim_params *params,

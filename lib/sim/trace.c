@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "sim/state.h"
+#include "sim/hot.h"
 
 /* Put a time of creation into the heap of the N earliest ones of a part, the latest of
  * them first. Returns false when N others are earlier. */

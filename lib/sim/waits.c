@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/state.h"
+#include "sim/hot.h"
 #include "unicast/path.h"
 
 /* Tables that a switch may have, and rows of one destination in them. */

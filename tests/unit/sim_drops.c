@@ -82,6 +82,7 @@ struct queue {
 	int64_t room[2];
 	FAB_VEC(uint32_t) of[2];
 	size_t first[2];
+	int64_t used; /* by payload, of a buffer that outputs share */
 };
 
 struct plain {
@@ -90,7 +91,6 @@ struct plain {
 	FAB_VEC(struct packet) packet;
 	struct queue *queue; /* by arc, then by endpoint */
 	uint32_t n_queues;
-	int64_t *room; /* of switches, shared */
 	uint64_t dropped, trimmed, now;
 	FAB_VEC(struct fab_sim_delivery) deliveries;
 };
@@ -141,10 +141,32 @@ static void add_packets(struct plain *x, struct script *script)
 	free(column);
 }
 
-static int64_t *room_of(struct plain *x, uint32_t queue, unsigned lane)
+/* What is left of a buffer that the outputs of a switch share, with so many bytes more in
+ * one of its queues. */
+static int64_t shared_room(const struct plain *x, uint32_t queue, uint32_t bytes)
 {
-	return x->params->buffer_shared && !lane ? &x->room[switch_of(x, queue)]
-						 : &x->queue[queue].room[lane];
+	int64_t own = x->params->buffer_private, room = x->params->buffer;
+
+	for (uint32_t q = 0; q < x->n_queues; q++) {
+		int64_t used = x->queue[q].used + (q == queue ? bytes : 0);
+
+		if (switch_of(x, q) == switch_of(x, queue))
+			room -= used > own ? used : own;
+	}
+	return room;
+}
+
+static bool has_room(const struct plain *x, uint32_t queue, unsigned lane, uint32_t bytes)
+{
+	return x->params->buffer_shared && !lane ? shared_room(x, queue, bytes) >= 0
+						 : x->queue[queue].room[lane] >= bytes;
+}
+
+static void take(struct plain *x, uint32_t queue, unsigned lane, int64_t bytes)
+{
+	if (!lane)
+		x->queue[queue].used += bytes;
+	x->queue[queue].room[lane] -= bytes;
 }
 
 static void arrive(struct plain *x, uint32_t id)
@@ -154,18 +176,18 @@ static void arrive(struct plain *x, uint32_t id)
 	unsigned lane = p->is_trimmed;
 
 	p->at = UINT64_MAX;
-	if (*room_of(x, q, lane) < p->size && !lane && x->params->drop == FAB_SIM_TRIM &&
+	if (!has_room(x, q, lane, p->size) && !lane && x->params->drop == FAB_SIM_TRIM &&
 	    p->size > HEADER) {
 		p->is_trimmed = true;
 		lane = 1;
 		p->size = HEADER;
 		x->trimmed++;
 	}
-	if (*room_of(x, q, lane) < p->size) {
+	if (!has_room(x, q, lane, p->size)) {
 		x->dropped++;
 		return;
 	}
-	*room_of(x, q, lane) -= p->size;
+	take(x, q, lane, p->size);
 	FAB_PUSH(&x->queue[q].of[lane], id);
 }
 
@@ -209,7 +231,7 @@ static void run_plain(struct plain *x)
 		for (uint32_t q = 0; q < x->n_queues; q++)
 			if (x->queue[q].is_busy && x->queue[q].until == then) {
 				x->queue[q].is_busy = false;
-				*room_of(x, q, x->queue[q].lane) += x->queue[q].size;
+				take(x, q, x->queue[q].lane, -(int64_t)x->queue[q].size);
 			}
 		for (uint32_t i = 0; i < x->packet.n; i++)
 			if (x->packet.v[i].at == then)
@@ -238,12 +260,9 @@ static void compare(const struct simulated *s, const struct fab_sim_params *para
 
 	x.n_queues = s->f->arc_first[s->f->n_switches] + s->ends.n;
 	x.queue = FAB_NEW0(x.n_queues, struct queue);
-	x.room = FAB_NEW(s->f->n_switches, int64_t);
 	for (uint32_t q = 0; q < x.n_queues; q++)
 		x.queue[q].room[0] = x.queue[q].room[1] =
 			params->buffer_shared ? INT32_MAX : params->buffer;
-	for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
-		x.room[sw] = params->buffer;
 	add_packets(&x, &script);
 	run_plain(&x);
 	qsort(x.deliveries.v, x.deliveries.n, sizeof(*x.deliveries.v), cmp_delivery);
@@ -261,7 +280,7 @@ static void compare(const struct simulated *s, const struct fab_sim_params *para
 	}
 	for (uint32_t q = 0; q < x.n_queues; q++)
 		FAB_FREE_ALL(x.queue[q].of[0].v, x.queue[q].of[1].v);
-	FAB_FREE_ALL(x.queue, x.room, x.packet.v, x.deliveries.v);
+	FAB_FREE_ALL(x.queue, x.packet.v, x.deliveries.v);
 }
 
 static void conserved(const struct fab_sim_result *r)
@@ -291,13 +310,17 @@ Test(sim_drops, as_the_plain_one)
 					    "mesh:dims=2,hosts=8"};
 	uint64_t dropped = 0, trimmed = 0;
 
-	for (uint64_t seed = 0; seed < 24; seed++) {
+	for (uint64_t seed = 0; seed < 48; seed++) {
 		struct fab_sim_params params = dropping(
 			seed % 2 ? FAB_SIM_TRIM : FAB_SIM_TAIL, 1050u << seed / 2 % 4);
 		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r = {0}, more = {0};
 		FAB_AUTO(simulated_fini) struct simulated s;
 
-		params.buffer_shared = seed / 8 % 2;
+		params.buffer_shared = seed / 8 % 2 || seed >= 32;
+		if (seed >= 32) { /* at most ten outputs */
+			params.buffer_private = 1050;
+			params.buffer = 10 * 1050 + 300 * (uint32_t)(seed % 5);
+		}
 		simulated_init(&s, specs[seed % 3], seed % 3 ? "dor" : "minhop");
 		simulate(&s, &params, seed, &r);
 		cr_expect_eq(r.in_flight, 0);
@@ -365,7 +388,7 @@ Test(sim_drops, refused)
 	} bad[] = {
 		{true, false, 4000, 0, FAB_SIM_TAIL, "in bytes"},
 		{false, false, 1000, 0, FAB_SIM_TAIL, "holds one packet"},
-		{false, true, 4000, 0, FAB_SIM_LOSSLESS, "go with drops"},
+		{false, true, 4000, 0, FAB_SIM_LOSSLESS, "there is one lane"},
 		{false, false, 4000, 9, FAB_SIM_LOSSLESS, "go with drops"},
 	};
 	FAB_AUTO(simulated_fini) struct simulated s;

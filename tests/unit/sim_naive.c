@@ -229,6 +229,28 @@ static void draw_sizes(struct fab_sim_params *params, struct script *script,
 	script->gap = (double)(10 + below(rng, 100));
 }
 
+/* Lanes that share a buffer, with and without a private part of it; half of the cases. */
+static void draw_sharing(struct fab_sim_params *params, unsigned n_vls,
+			 struct fab_rng *rng)
+{
+	uint32_t least = params->by_flit ? 1 : params->buffer;
+	uint32_t unit = params->by_flit ? 1 : 64;
+	uint32_t most = params->mtu + (params->header > params->group_header
+					       ? params->header
+					       : params->group_header);
+
+	if (n_vls < 2 || below(rng, 2))
+		return;
+	params->buffer_shared = true;
+	params->buffer_per_vl = false;
+	params->buffer_private = below(rng, 3) || params->chooser ? least : 0;
+	params->buffer = n_vls * params->buffer_private + unit * (uint32_t)below(rng, 9);
+	if (params->buffer < most && !params->by_flit)
+		params->buffer = (most + 63) / 64 * 64;
+	if (!params->buffer)
+		params->buffer = 1;
+}
+
 FAB_ORDER(cmp_start, struct naive_start, time, port)
 
 FAB_ORDER(cmp_delivery, struct fab_sim_delivery, delivered, target)
@@ -400,6 +422,7 @@ static bool beside_naive(int number, enum kind kind)
 		draw_sizes(&params, &script, &rng);
 	else
 		draw_params(&params, &script, &rng);
+	draw_sharing(&params, net.routes->n_vls + (params.chooser != 0), &rng);
 	params.warmup = below(&rng, script.end / 2);
 	params.time = script.end - params.warmup;
 	if (script.window) {

@@ -63,6 +63,21 @@ int naive_units(const struct naive *n, uint32_t size)
 	return n->params->by_flit ? 1 : (int)((size + 63) / 64);
 }
 
+int naive_room(const struct naive *n, uint32_t output, unsigned vl)
+{
+	const int *used = &n->used[output * n->n_vls];
+	int room = n->shared;
+
+	for (unsigned v = 0; v < n->n_vls; v++)
+		room -= used[v] > n->own ? used[v] - n->own : 0;
+	return room + (used[vl] < n->own ? n->own - used[vl] : 0);
+}
+
+void naive_take(struct naive *n, uint32_t output, unsigned vl, int units)
+{
+	n->used[output * n->n_vls + vl] += units;
+}
+
 /* The output that feeds the input of a switch. */
 static uint32_t feeder(const struct naive *n, uint32_t sw, uint32_t in)
 {
@@ -349,7 +364,7 @@ static void start(struct naive *n, uint32_t id, uint32_t i)
 	copy.is_asking = false;
 	if (e == FAB_NONE) {
 		if (!n->params->chooser) /* adaptive packets took it before */
-			n->credits[o * n->n_vls + vl] -= naive_units(n, p->size);
+			naive_take(n, o, vl, naive_units(n, p->size));
 		copy.exists = true;
 		copy.ready = n->now + n->params->cable_delay + n->params->switch_delay;
 		copy.sw = f->arc_peer[arc];
@@ -408,7 +423,7 @@ static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
 		      n->reading[in] == n->packets.v[id].serial))
 			continue;
 		if (out < naive_n_arcs(n, sw) && !n->params->chooser &&
-		    n->credits[o * n->n_vls + vl] < naive_units(n, n->packets.v[id].size))
+		    naive_room(n, o, vl) < naive_units(n, n->packets.v[id].size))
 			continue;
 		n->next_unit[o * n->n_vls + vl] = (u + 1) % n_units;
 		n->next_vl[o] = (vl + 1) % n->n_vls;
@@ -426,7 +441,7 @@ static bool may_start(const struct naive *n, const struct packet *p, uint32_t i)
 
 	if (n->out_busy[o] > n->now ||
 	    (out < naive_n_arcs(n, p->sw) && !n->params->chooser &&
-	     n->credits[o * n->n_vls + p->vl_out[i]] < naive_units(n, p->size)))
+	     naive_room(n, o, p->vl_out[i]) < naive_units(n, p->size)))
 		return false;
 	if (n->params->kind->one_read && n->in_busy[in] > n->now &&
 	    !(p->to_group && n->reading[in] == p->serial))
@@ -494,8 +509,8 @@ static void arrive(struct naive *n)
 	}
 	for (size_t i = 0; i < n->returns.n; i++)
 		if (n->returns.v[i].time == n->now) {
-			n->credits[n->returns.v[i].output * n->n_vls +
-				   n->returns.v[i].vl] += n->returns.v[i].units;
+			naive_take(n, n->returns.v[i].output, n->returns.v[i].vl,
+				   -n->returns.v[i].units);
 			n->is_credited[n->returns.v[i].output] = true;
 		}
 	if (n->params->chooser) {
@@ -542,7 +557,8 @@ static void sweep(struct naive *n)
 static void begin(struct naive *n)
 {
 	const struct fab_fabric *f = n->p->f;
-	uint64_t room = n->params->buffer;
+	const struct fab_sim_params *params = n->params;
+	uint64_t room = params->buffer, unit = params->by_flit ? 1 : 64;
 	uint32_t sum = 0;
 
 	n->first = FAB_NEW0(f->n_switches + 1, uint32_t);
@@ -556,19 +572,21 @@ static void begin(struct naive *n)
 	n->n_out = sum + n->p->ends->n;
 	n->n_vls = n->params->n_vls ? n->params->n_vls : n->p->routes->n_vls;
 	n->n_vls += n->params->chooser != 0;
-	room /= n->params->buffer_per_vl ? 1 : n->n_vls;
+	n->own = (int)(room / (params->buffer_per_vl ? 1 : n->n_vls) / unit);
+	if (params->buffer_shared) {
+		n->own = (int)(params->buffer_private / unit);
+		n->shared = (int)((room - n->n_vls * params->buffer_private) / unit);
+	}
 	n->out_busy = FAB_NEW0(n->n_out, uint64_t);
 	n->in_busy = FAB_NEW0(n->n_out, uint64_t);
 	n->reading = FAB_NEW0(n->n_out, uint64_t);
-	n->credits = FAB_NEW(n->n_out * n->n_vls, int);
+	n->used = FAB_NEW0(n->n_out * n->n_vls, int);
 	n->next_unit = FAB_NEW0(n->n_out * n->n_vls, uint32_t);
 	n->next_vl = FAB_NEW0(n->n_out, unsigned);
 	n->turn = FAB_NEW0(f->n_switches, uint32_t);
 	n->asked = FAB_NEW0(n->n_out, uint32_t);
 	n->next_choice = FAB_NEW0(f->n_switches, uint32_t);
 	n->is_credited = FAB_NEW0(n->n_out, bool);
-	for (uint32_t i = 0; i < n->n_out * n->n_vls; i++)
-		n->credits[i] = (int)(n->params->by_flit ? room : room / 64);
 	for (uint32_t i = 0; i < n->n_out && n->n_vls > 1; i++)
 		n->next_vl[i] = 1;
 	n->sending = FAB_NEW0(n->p->ends->n, struct message);
@@ -603,7 +621,7 @@ void naive_run(const struct fab_sim_problem *problem, const struct fab_sim_param
 	free(n.out_busy);
 	free(n.in_busy);
 	free(n.reading);
-	free(n.credits);
+	free(n.used);
 	free(n.next_unit);
 	free(n.next_vl);
 	free(n.turn);

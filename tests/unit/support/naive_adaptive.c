@@ -25,10 +25,10 @@ static int hops(const struct naive *n, uint32_t from, uint32_t to)
 	return result;
 }
 
-static int *credits_of(const struct naive *n, const struct packet *p, uint32_t out,
-		       unsigned vl)
+static int room_of(const struct naive *n, const struct packet *p, uint32_t out,
+		   unsigned vl)
 {
-	return &n->credits[(n->first[p->sw] + out) * n->n_vls + vl];
+	return naive_room(n, n->first[p->sw] + out, vl);
 }
 
 static bool is_near(const struct naive *n, const struct packet *p, uint32_t out)
@@ -52,15 +52,14 @@ static uint32_t pick(struct naive *n, const struct packet *p, const uint32_t *ou
 	switch (n->params->chooser - 1) {
 	case 0: /* the first of those with most room, unless the random one has as much */
 		for (uint32_t i = 0; i < n_out; i++)
-			if (*credits_of(n, p, out[i], vl) > *credits_of(n, p, out[a], vl))
+			if (room_of(n, p, out[i], vl) > room_of(n, p, out[a], vl))
 				a = i;
 		return out[a];
 	case 1:
 		return out[a];
 	case 2:
-		return *credits_of(n, p, out[b], vl) > *credits_of(n, p, out[a], vl)
-			       ? out[b]
-			       : out[a];
+		return room_of(n, p, out[b], vl) > room_of(n, p, out[a], vl) ? out[b]
+									     : out[a];
 	default:
 		return out[n->next_choice[p->sw]++ % n_out];
 	}
@@ -73,19 +72,19 @@ static bool decide(struct naive *n, struct packet *p)
 	uint32_t out[64], n_out = 0, next;
 
 	for (uint32_t i = 0; i < naive_n_arcs(n, p->sw); i++)
-		if (is_near(n, p, i) && *credits_of(n, p, i, n->n_vls - 1) >= units)
+		if (is_near(n, p, i) && room_of(n, p, i, n->n_vls - 1) >= units)
 			out[n_out++] = i;
 	if (n_out) {
 		next = pick(n, p, out, n_out);
-		*credits_of(n, p, next, n->n_vls - 1) -= units;
+		naive_take(n, n->first[p->sw] + next, n->n_vls - 1, units);
 		naive_go_on(n, p, next, n->n_vls - 1);
 		return true;
 	}
 	next = naive_table(n, p);
 	if (next < naive_n_arcs(n, p->sw)) {
-		if (*credits_of(n, p, next, 0) < units)
+		if (room_of(n, p, next, 0) < units)
 			return false;
-		*credits_of(n, p, next, 0) -= units;
+		naive_take(n, n->first[p->sw] + next, 0, units);
 	}
 	naive_go_on(n, p, next, 0);
 	return true;
@@ -96,8 +95,8 @@ static bool may_take(const struct naive *n, const struct packet *p, uint32_t out
 {
 	int units = naive_units(n, p->size);
 
-	return (is_near(n, p, out) && *credits_of(n, p, out, n->n_vls - 1) >= units) ||
-	       (naive_table(n, p) == out && *credits_of(n, p, out, 0) >= units);
+	return (is_near(n, p, out) && room_of(n, p, out, n->n_vls - 1) >= units) ||
+	       (naive_table(n, p) == out && room_of(n, p, out, 0) >= units);
 }
 
 /* The packet that waits at a switch and is next after `after`; NULL. */

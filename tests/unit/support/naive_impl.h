@@ -66,7 +66,8 @@ struct naive {
 	uint32_t n_sent;
 	uint64_t *out_busy, *in_busy;
 	uint64_t *reading; /* by input: serial of the packet being read */
-	int *credits;
+	int *used;	   /* by output and lane: of the buffer behind it */
+	int own, shared;   /* room of a lane alone, and of all lanes of a port together */
 	uint32_t *next_unit; /* by output and lane */
 	unsigned *next_vl;
 	uint32_t *turn;
@@ -87,6 +88,9 @@ uint32_t naive_port_of_end(const struct naive *n, uint32_t e);
 /* Ticks of a packet on a cable; what it takes of a buffer. */
 uint64_t naive_wire(const struct naive *n, uint32_t cable, uint32_t size);
 int naive_units(const struct naive *n, uint32_t size);
+/* Room for a lane behind an output, and what a packet takes of it. */
+int naive_room(const struct naive *n, uint32_t output, unsigned vl);
+void naive_take(struct naive *n, uint32_t output, unsigned vl, int units);
 /* Does a group's packet leave a switch by this output, wherever it came from? */
 bool naive_is_of_group(const struct naive *n, uint32_t group, uint32_t sw, uint32_t out);
 /* After how long a source learns that a message went nowhere. */

@@ -85,9 +85,9 @@ void naive_inject(struct naive *n, uint32_t e)
 		vl = n->n_vls - 1;
 	payload = m->left < n->params->mtu ? m->left : n->params->mtu;
 	size = payload + (m->m.to_group ? n->params->group_header : n->params->header);
-	if (n->credits[o * n->n_vls + vl] < naive_units(n, size))
+	if (naive_room(n, o, vl) < naive_units(n, size))
 		return;
-	n->credits[o * n->n_vls + vl] -= naive_units(n, size);
+	naive_take(n, o, vl, naive_units(n, size));
 	if (m->m.to_group && !m->is_born) {
 		struct flight f = {.is_open = true, .m = m->m, .source = e};
 

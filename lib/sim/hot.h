@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Short operations of the hot loop, which are inlined: cells, credits, bits, queues,
+ * rings, the start of a packet on a cable.
+ */
+#pragma once
+
+#include "sim/state.h"
+
+/*
+ * Properties of a network. The loop is compiled for any network, and (SIM_PLAIN) for
+ * messages on small voq switches, unicast and no speedup, where they are constants: with
+ * one lane by tables, with two by adaptive routing.
+ */
+#ifndef SIM_LANES
+#define SIM_LANES 0
+#endif
+#define SIM_PLAIN (SIM_LANES > 0)
+SIM_HOT unsigned sim_n_vls(const struct sim *s)
+{
+	return SIM_PLAIN ? SIM_LANES : s->n_vls;
+}
+
+SIM_HOT bool sim_is_small(const struct sim_switch *sw)
+{
+	return SIM_PLAIN || sw->is_small;
+}
+
+SIM_HOT bool sim_is_fifo(const struct sim *s)
+{
+	return !SIM_PLAIN && s->is_fifo;
+}
+
+SIM_HOT bool sim_one_read(const struct sim *s)
+{
+	return SIM_PLAIN || s->one_read;
+}
+
+SIM_HOT bool sim_is_adaptive(const struct sim *s)
+{
+	return SIM_PLAIN ? SIM_LANES == 2 : s->params->chooser > 0;
+}
+
+SIM_HOT bool sim_drops(const struct sim *s)
+{
+	return !SIM_PLAIN && s->drops;
+}
+
+SIM_HOT bool sim_shares(const struct sim *s)
+{
+	return !SIM_PLAIN && s->pool;
+}
+
+SIM_HOT bool sim_with_groups(const struct sim *s)
+{
+	return !SIM_PLAIN && s->with_groups;
+}
+
+SIM_HOT bool sim_reads_apart(const struct sim *s)
+{
+	return !SIM_PLAIN && s->reads_apart;
+}
+
+/* Cells. All below is O(1). */
+SIM_HOT uint32_t sim_cell_new(struct sim_part *p)
+{
+	uint32_t id = p->free_cell;
+
+	if (id != FAB_NONE) {
+		p->free_cell = p->cell.v[id].packet.next;
+		return id;
+	}
+	if (p->cell.n == p->cell.cap)
+		sim_cells_grow(p);
+	return (uint32_t)p->cell.n++;
+}
+
+SIM_HOT void sim_cell_free(struct sim_part *p, uint32_t id)
+{
+	p->cell.v[id].packet.next = p->free_cell;
+	p->free_cell = id;
+}
+
+SIM_HOT struct sim_packet *sim_packet(const struct sim_part *p, uint32_t id)
+{
+	return &p->cell.v[id].packet;
+}
+
+SIM_HOT uint32_t sim_endpoint_of(const struct sim_packet *packet)
+{
+	return packet->source & SIM_ID;
+}
+
+/* Credits that a packet of `size` bytes (flits) takes. */
+SIM_HOT int32_t sim_units(const struct sim *s, uint32_t size)
+{
+	return s->by_units ? (int32_t)((size + FAB_SIM_CREDIT_BYTES - 1) /
+				       FAB_SIM_CREDIT_BYTES)
+			   : 1;
+}
+
+SIM_HOT struct sim_lane *sim_lane(const struct sim *s, uint32_t port, unsigned vl)
+{
+	return vl ? &s->lane[(size_t)port * (sim_n_vls(s) - 1) + vl - 1]
+		  : &s->port[port].lane;
+}
+
+SIM_HOT struct sim_lane_sums *sim_lane_sums(const struct sim *s, uint32_t port,
+					    unsigned vl)
+{
+	return &s->sums[(size_t)port * sim_n_vls(s) + vl];
+}
+
+SIM_HOT bool sim_in_window(const struct sim *s, uint64_t time)
+{
+	return time >= s->begin && time < s->end;
+}
+
+/* A notice to another part. */
+SIM_HOT struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint64_t time,
+				     enum sim_letter_kind kind, uint32_t id)
+{
+	struct sim_post *post = &p->post[p->turn][to];
+
+	FAB_RESERVE(&post->of, 1);
+	post->of.v[post->of.n] =
+		(struct sim_letter){.time = time, .id = id, .kind = kind};
+	post->n_packets += kind == SIM_LETTER_PACKET;
+	if (time < post->first)
+		post->first = time;
+	return &post->of.v[post->of.n++];
+}
+
+/* An event of the wheel other than SIM_END and SIM_READ. */
+SIM_HOT void sim_event_at(struct sim_part *p, uint64_t time, enum sim_event_kind kind,
+			  uint32_t id, uint32_t item)
+{
+	p->n_live++;
+	fab_wheel_add(&p->wheel, time, sim_what(kind, id), item);
+}
+
+/* Take the credit in a place of the bag if it has come by now; the place is free then. */
+SIM_HOT bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane, unsigned i)
+{
+	const uint64_t units = (1u << SIM_UNIT_BITS) - 1;
+	bool has_come = lane->bag[i] <= (p->now << SIM_UNIT_BITS | units);
+
+	lane->credits += (int32_t)(lane->bag[i] & units & -(uint64_t)has_come);
+	lane->bag[i] &= (uint64_t)has_come - 1;
+	return has_come;
+}
+
+/* Room for a lane of a port: what it has itself, and what is left of the shared part. */
+SIM_HOT int32_t sim_room(const struct sim *s, const struct sim_lane *lane, uint32_t port)
+{
+	if (!sim_shares(s))
+		return lane->credits;
+	return (lane->credits > 0 ? lane->credits : 0) + s->pool[port].units;
+}
+
+/* A packet takes room, of the shared part where the lane has none itself. */
+SIM_HOT void sim_take(struct sim *s, struct sim_lane *lane, uint32_t port, int32_t units)
+{
+	int32_t own = lane->credits > 0 ? lane->credits : 0;
+
+	lane->credits -= units;
+	if (sim_shares(s))
+		s->pool[port].units -= units > own ? units - own : 0;
+}
+
+/* A credit that will come to an output of this part. */
+SIM_HOT void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
+			    uint32_t units, uint64_t time)
+{
+	struct sim_lane *lane = sim_lane(p->sim, port, vl);
+	unsigned at = lane->at++ % SIM_BAG;
+
+	if (sim_shares(p->sim))
+		sim_pool_collect(p, port);
+	/* the oldest place is usually free: no branches */
+	if (sim_credit_take(p, lane, at))
+		lane->bag[at] = time << SIM_UNIT_BITS | units;
+	else
+		sim_credit_far(p, lane, units, time);
+	if (lane->is_blocked && time < lane->wake) {
+		lane->wake = time;
+		sim_event_at(p, time, SIM_CREDIT, port, 0);
+	}
+	if (sim_shares(p->sim))
+		sim_pool_wait(p, port, time);
+}
+
+/* Collect the credits of a lane that have come by now. */
+SIM_HOT void sim_lane_collect(struct sim_part *p, struct sim_lane *lane)
+{
+	for (unsigned i = 0; i < SIM_BAG; i++)
+		(void)sim_credit_take(p, lane, i);
+	while (lane->far_head != FAB_NONE) {
+		uint32_t id = lane->far_head;
+		const struct sim_credit *c = &p->cell.v[id].credit;
+
+		if (c->time > p->now)
+			break;
+		lane->credits += (int32_t)c->units;
+		lane->far_head = c->next;
+		sim_cell_free(p, id);
+	}
+}
+
+/* The same of a lane of a port, with those of the lanes that share with it. */
+SIM_HOT void sim_credit_collect(struct sim_part *p, struct sim_lane *lane, uint32_t port)
+{
+	if (sim_shares(p->sim))
+		sim_pool_collect(p, port);
+	else
+		sim_lane_collect(p, lane);
+}
+
+/* Is there room for a packet at the other end now? If not: an event when there may be. */
+SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t port,
+			    int32_t units)
+{
+	if (sim_room(p->sim, lane, port) >= units)
+		return true;
+	sim_credit_collect(p, lane, port);
+	if (sim_room(p->sim, lane, port) >= units)
+		return true;
+	sim_credit_wait(p, lane, port);
+	return false;
+}
+
+/* Room in the buffer behind a port gets free: its sender is informed at `time`. */
+SIM_HOT void sim_release(struct sim_part *p, const struct sim_port *port, unsigned vl,
+			 uint32_t units, uint64_t time)
+{
+	struct sim_letter *l;
+
+	if (port->part == p->index) {
+		sim_credit_add(p, port->peer, vl, units, time);
+		return;
+	}
+	l = sim_write(p, port->part, time, SIM_LETTER_CREDIT, port->peer);
+	l->packet.vl = vl & 15;
+	l->packet.size = (uint16_t)units;
+}
+
+/* A packet begins to wait for a lane of an output. */
+SIM_HOT void sim_count_queued(struct sim *s, uint32_t out, unsigned vl, uint32_t size)
+{
+	uint64_t *queued = &s->queued[(size_t)out * sim_n_vls(s) + vl];
+
+	*queued += size;
+	if (*queued > s->most_queued)
+		s->most_queued = *queued;
+}
+
+/* A lane of an output waits for credit from now on. */
+SIM_HOT void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
+{
+	sim_lane_sums(p->sim, id, vl)->since = p->now ? p->now : 1;
+	p->sim->port[id].is_blocked = true;
+}
+
+/* Bits. */
+SIM_HOT bool sim_bit(const uint64_t *word, uint32_t bit)
+{
+	return word[bit / SIM_WORD] >> bit % SIM_WORD & 1;
+}
+
+SIM_HOT void sim_set(uint64_t *word, uint32_t bit)
+{
+	word[bit / SIM_WORD] |= 1ull << bit % SIM_WORD;
+}
+
+SIM_HOT void sim_unset(uint64_t *word, uint32_t bit)
+{
+	word[bit / SIM_WORD] &= ~(1ull << bit % SIM_WORD);
+}
+
+SIM_HOT uint64_t *sim_free_units(const struct sim *s, struct sim_switch *sw)
+{
+	return sim_is_small(sw) ? &sw->free_units : s->word + sw->word_first;
+}
+
+SIM_HOT uint64_t *sim_free_outs(const struct sim *s, struct sim_switch *sw)
+{
+	return sim_is_small(sw) ? &sw->free_outs
+				: s->word + sw->word_first + sw->unit_words;
+}
+
+SIM_HOT uint64_t *sim_dirty(const struct sim *s, struct sim_switch *sw)
+{
+	return sim_is_small(sw)
+		       ? &sw->dirty_outs
+		       : s->word + sw->word_first + sw->unit_words + sw->out_words;
+}
+
+/* Units that wait for a lane of an output. */
+SIM_HOT uint64_t *sim_waiters(const struct sim *s, const struct sim_switch *sw,
+			      uint32_t out, unsigned vl)
+{
+	if (sim_is_small(sw))
+		return &sim_lane(s, sw->port_first + out, vl)->waiters;
+	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
+	       ((size_t)out * sim_n_vls(s) + vl) * sw->unit_words;
+}
+
+/* Outputs that packets of an input wait for. */
+SIM_HOT uint64_t *sim_wants(const struct sim *s, const struct sim_switch *sw, uint32_t in)
+{
+	if (sim_is_small(sw))
+		return &s->port[sw->port_first + in].wants;
+	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
+	       (size_t)sw->n_ports * sim_n_vls(s) * sw->unit_words +
+	       (size_t)in * sw->out_words;
+}
+
+/* The input of a unit, and the number of units of an input. */
+SIM_HOT uint32_t sim_input(const struct sim *s, uint32_t unit)
+{
+	return sim_is_fifo(s) && sim_n_vls(s) > 1 ? unit / sim_n_vls(s) : unit;
+}
+
+SIM_HOT uint32_t sim_units_of_input(const struct sim *s)
+{
+	return sim_is_fifo(s) ? sim_n_vls(s) : 1;
+}
+
+/* The queue of a unit: of fifo switches (input, its lane), else (input, output, its
+ * lane). */
+SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_port *in,
+				       uint32_t unit, uint32_t out, unsigned vl)
+{
+	struct sim_queue *first = &s->queue[in->queue];
+
+	if (sim_drops(s)) /* that of the output */
+		return &s->queue[(in - in->local + out)->queue + vl];
+	if (sim_n_vls(s) == 1)
+		return sim_is_fifo(s) ? first : first + out;
+	return sim_is_fifo(s) ? first + unit % sim_n_vls(s)
+			      : first + (size_t)out * sim_n_vls(s) + vl;
+}
+
+SIM_HOT struct sim_queue *sim_queue(const struct sim *s, const struct sim_switch *sw,
+				    uint32_t unit, uint32_t out, unsigned vl)
+{
+	return sim_queue_of(s, &s->port[sw->port_first + sim_input(s, unit)], unit, out,
+			    vl);
+}
+
+SIM_HOT bool sim_queue_is_empty(const struct sim_queue *q)
+{
+	return q->first == FAB_NONE;
+}
+
+/* Append a cell; was the queue empty? */
+SIM_HOT bool sim_queue_push(struct sim_part *p, struct sim_queue *q, uint32_t id)
+{
+	bool was_empty = sim_queue_is_empty(q);
+
+	if (was_empty)
+		q->first = id;
+	else
+		p->cell.v[q->last].packet.next = id;
+	q->last = id;
+	return was_empty;
+}
+
+/* Remove the first cell. Is the queue empty now? */
+SIM_HOT bool sim_queue_pop(struct sim_part *p, struct sim_queue *q)
+{
+	bool is_empty = q->first == q->last;
+
+	q->first = is_empty ? FAB_NONE : p->cell.v[q->first].packet.next;
+	return is_empty;
+}
+
+/* Outputs of one word of a switch may start packets. No branch: both cases are frequent.
+ */
+SIM_HOT void sim_mark(struct sim_part *p, struct sim_switch *sw, uint32_t id,
+		      uint32_t word, uint64_t outs)
+{
+	bool may = outs != 0;
+
+	sim_dirty(p->sim, sw)[word] |= outs;
+	p->dirty[p->n_dirty] = id;
+	p->n_dirty += !sw->is_dirty & may;
+	sw->is_dirty |= may;
+}
+
+/* A packet of an input has begun to wait for an output: mark the output if both are free;
+ * else their ends do. */
+SIM_HOT void sim_touch(struct sim_part *p, struct sim_switch *sw,
+		       const struct sim_port *in, const struct sim_port *out)
+{
+	const struct sim *s = p->sim;
+	bool is_free = sim_bit(sim_free_outs(s, sw), out->local);
+
+	if (sim_one_read(s))
+		is_free &=
+			sim_bit(sim_free_units(s, sw), in->local * sim_units_of_input(s));
+	sim_mark(p, sw, in->sw, out->local / SIM_WORD,
+		 (uint64_t)is_free << out->local % SIM_WORD);
+}
+
+/* A unit begins, or ceases, to wait for a lane of an output. */
+SIM_HOT void sim_want(struct sim *s, struct sim_switch *sw, uint32_t unit,
+		      struct sim_port *in, struct sim_port *out, unsigned vl)
+{
+	sim_set(sim_waiters(s, sw, out->local, vl), unit);
+	if (sim_one_read(s))
+		sim_set(sim_wants(s, sw, in->local), out->local);
+	out->n_waiting++;
+}
+
+SIM_HOT void sim_unwant(struct sim *s, struct sim_switch *sw, uint32_t unit,
+			struct sim_port *in, struct sim_port *out, unsigned vl)
+{
+	uint32_t n = sim_units_of_input(s), first = in->local * n;
+
+	sim_unset(sim_waiters(s, sw, out->local, vl), unit);
+	out->n_waiting--;
+	if (!sim_one_read(s))
+		return;
+	for (unsigned v = 0; v < sim_n_vls(s) && sim_n_vls(s) > 1; v++)
+		for (uint32_t u = first; u < first + n; u++)
+			if (sim_bit(sim_waiters(s, sw, out->local, v), u))
+				return;
+	sim_unset(sim_wants(s, sw, in->local), out->local);
+}
+
+/* An event at the end of a ring, not before the one added last. */
+SIM_HOT void sim_ring_add(struct sim_ring *r, uint64_t time, uint32_t port,
+			  uint32_t packet)
+{
+	if (r->tail == r->cap)
+		sim_ring_grow(r, 1);
+	r->last = time;
+	r->v[r->tail++] = (struct sim_arrival){time, port, packet, 0, 0};
+}
+
+/* Time of the next event of a ring; UINT64_MAX: none. */
+SIM_HOT uint64_t sim_ring_first(const struct sim_ring *r)
+{
+	return r->head < r->tail ? r->v[r->head].time : UINT64_MAX;
+}
+
+/* A packet starts on the cable of a port for `wire` ticks: it will be at the other end,
+ * `late` ticks late, or is delivered. */
+SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsigned vl,
+		       uint64_t wire, uint64_t late)
+{
+	const struct sim *s = p->sim;
+	const struct sim_port *port = &s->port[id];
+	struct sim_packet *packet = sim_packet(p, packet_id);
+	uint64_t then = p->now + s->hop_delay;
+
+	p->sums.packet_hops++;
+	p->last_move = p->now;
+	if (sim_in_window(s, p->now)) {
+		struct sim_lane_sums *sums = sim_lane_sums(s, id, vl);
+
+		sums->busy += wire;
+		sums->bytes += packet->size;
+		sums->packets++;
+		sums->waited += (uint32_t)p->now - packet->since;
+	}
+	if (packet->source & SIM_TRACED)
+		sim_trace(p, packet, id, vl);
+	if (!SIM_PLAIN && s->host.starts)
+		s->host.starts(p, id, packet_id);
+	packet->vl = vl & 15;
+	packet->hops++;
+	if (port->peer >= s->net.n_ports && (SIM_PLAIN || s->host.deliver)) {
+		s->host.deliver(p, port->peer - s->net.n_ports, packet_id, wire);
+	} else if (port->peer >= s->net.n_ports) {
+		sim_event_at(p, p->now + s->cable_delay + wire + s->host_delay, SIM_HEAD,
+			     port->peer, packet_id);
+	} else if (late) {
+		sim_event_at(p, then + late, SIM_HEAD, port->peer, packet_id);
+	} else if (port->part == p->index) {
+		sim_ring_add(&p->ring, then, port->peer, packet_id);
+	} else {
+		sim_write(p, port->part, then, SIM_LETTER_PACKET, port->peer)->packet =
+			*packet;
+		sim_cell_free(p, packet_id);
+	}
+}
+
+/* The output of a packet to an endpoint at a switch by its table, whether the cable is
+ * live or not; false: none. */
+SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
+			 struct sim_packet *packet, struct sim_copy *to)
+{
+	const struct sim_net *net = &s->net;
+	const struct sim_switch *sw = &s->sw[id];
+	uint32_t row = sim_drops(s) ? net->end_row[packet->target] : packet->row;
+	uint32_t entry = sim_net_next(net, row, id);
+	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
+	uint32_t last = net->end_port[packet->target] - sw->port_first;
+	uint32_t out = entry ^ ((entry ^ last) & here);
+	uint32_t most = sw->n_arcs + ((uint32_t)(sw->n_ports - sw->n_arcs) & here);
+
+	if (!SIM_PLAIN && s->dodges)
+		return sim_dodge(s, id, in, packet, to);
+	to->vl = 0;
+	to->out = out;
+	if (out >= most)
+		return false;
+	if (sim_n_vls(s) == 1)
+		return true;
+	to->vl = sim_net_vl(net, id, in, out, packet->sl);
+	if (entry == FAB_ARC_HERE && to->vl >= net->n_table_vls)
+		to->vl = sim_net_first_vl(net, packet->sl);
+	return to->vl < net->n_table_vls;
+}
