@@ -8,7 +8,6 @@
 #include "boot/cost.h"
 #include "boot/plan.h"
 #include "boot/relay.h"
-#include "boot/service.h"
 #include "boot/subnets.h"
 #include "cli/command.h"
 #include "cli/faults.h"

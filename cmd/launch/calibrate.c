@@ -13,8 +13,8 @@
 #include "base/threads.h"
 #include "base/units.h"
 #include "launch.h"
-#include "launch/site.h"
-#include "peer/loader.h"
+#include "launch/fit.h"
+#include "peer/child.h"
 
 struct constant_fit {
 	const char *constant, *unit, *origin, *source;

@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "launch.h"
 #include "launch/detector.h"
-#include "launch/hang.h"
 #include "launch/locks.h"
 
 /* size. */

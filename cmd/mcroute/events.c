@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "base/threads.h"
 #include "base/units.h"
-#include "export/trees.h"
+#include "export/tables.h"
 #include "mcast/events.h"
 #include "mcast/live.h"
 #include "mcast/route.h"

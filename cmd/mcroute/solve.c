@@ -12,7 +12,6 @@
 #include "base/progress.h"
 #include "export/dot.h"
 #include "export/tables.h"
-#include "export/trees.h"
 #include "fabric/resolver.h"
 #include "mcroute.h"
 #include "source/unpack.h"

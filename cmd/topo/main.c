@@ -7,8 +7,8 @@
 
 #include "export/dot.h"
 #include "export/fabrics.h"
-#include "export/guid_lists.h"
 #include "export/slurm.h"
+#include "export/tables.h"
 #include "unicast/engine.h"
 
 #define TO(member) FAB_TO(struct topo_params, member)

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "boot/advice.h"
-#include "boot/mapping_impl.h"
+#include "boot/impl.h"
 #include "boot/share.h"
 
 /* A machine, and what of it is raised to see what that gives. */

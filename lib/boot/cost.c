@@ -10,8 +10,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/units.h"
-#include "boot/machine_impl.h"
-#include "boot/mapping_impl.h"
+#include "boot/impl.h"
 
 enum {
 	LINKS_MAX = 4096,   /* of one segment */

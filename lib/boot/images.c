@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "boot/places.h"
+#include "boot/impl.h"
 
 enum { SHOWN = 60, NAME_BYTES = 256 };
 

@@ -20,7 +20,7 @@ int fab_image_parse(const char *text, struct fab_arena *memory, struct fab_image
 
 /*
  * The image of each node into image_of[n_nodes], FAB_NONE: it is in no group. GROUP is a
- * list of nodes and units (boot/places.h); servers that a pattern matches, too, load
+ * list of nodes and units (boot/impl.h); servers that a pattern matches, too, load
  * nothing. EINVAL: a node in two groups, a group without a node; ENOENT: an unknown name.
  * O(vertices + nodes of all groups).
  */

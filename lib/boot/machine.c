@@ -9,8 +9,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "boot/impl.h"
 #include "boot/machine.h"
-#include "boot/machine_impl.h"
 #include "fabric/label.h"
 #include "fabric/resolver.h"
 

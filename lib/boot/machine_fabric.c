@@ -8,7 +8,7 @@
 #include "base/order.h"
 #include "base/sets.h"
 #include "base/text.h"
-#include "boot/machine_impl.h"
+#include "boot/impl.h"
 #include "fabric/fabric.h"
 #include "fabric/label.h"
 #include "fabric/planes.h"

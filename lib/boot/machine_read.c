@@ -13,7 +13,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "boot/machine_impl.h"
+#include "boot/impl.h"
 
 /* A machine whose levels are regular. */
 struct spec {

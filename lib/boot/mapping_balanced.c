@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/queues.h"
+#include "boot/impl.h"
 #include "boot/machine.h"
-#include "boot/mapping_impl.h"
 #include "boot/share.h"
 #include "boot/transfer.h"
 

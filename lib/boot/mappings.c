@@ -10,8 +10,8 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/rng.h"
+#include "boot/impl.h"
 #include "boot/machine.h"
-#include "boot/mapping_impl.h"
 #include "boot/share.h"
 
 #define ADDRESS(row) &fab_mapping_##row,

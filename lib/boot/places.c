@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "boot/places.h"
+#include "boot/impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/units.h"
-#include "boot/mapping_impl.h"
+#include "boot/impl.h"
 #include "boot/share.h"
 
 /* ---- limits ---- */

@@ -13,7 +13,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "boot/places.h"
+#include "boot/impl.h"
 
 enum { WORDS_MAX = 8, WORD_BYTES = 1024, NAME_BYTES = 256 };
 

@@ -22,7 +22,7 @@
 #include "base/arena.h"
 #include "base/order.h"
 #include "base/queues.h"
-#include "boot/mapping_impl.h"
+#include "boot/impl.h"
 #include "event/schedule.h"
 #include "event/stats.h"
 

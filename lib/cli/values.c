@@ -24,7 +24,6 @@
 #include "rdma/rdma.h"
 #include "sim/sim.h"
 #include "traffic/pattern.h"
-#include "traffic/permutation.h"
 #include "traffic/traffic.h"
 #include "unicast/engine.h"
 

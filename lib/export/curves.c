@@ -14,7 +14,7 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
-#include "present/html.h"
+#include "present/report.h"
 
 enum {
 	LEFT = 70,

@@ -17,7 +17,7 @@
 #include "export/drawing_impl.h"
 #include "export/slurm.h"
 #include "fabric/label.h"
-#include "present/html.h"
+#include "present/report.h"
 
 enum {
 	MOST_MARKS = 100,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/guid_lists.h"
+#include "export/tables.h"
 
 #include "base/mem.h"
 #include "base/order.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Multicast trees and lower bounds as JSON lines, traces of requests as text. */
-#include "export/trees.h"
+#include "export/tables.h"
 
 #include "base/mem.h"
 #include "base/order.h"

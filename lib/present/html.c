@@ -5,7 +5,7 @@
  * are those of data/report; the content policy names their digests, so that nothing else
  * in the page can run. All texts pass fab_html_put().
  */
-#include "present/html.h"
+#include "present/report.h"
 
 #include <math.h>
 #include <stdlib.h>

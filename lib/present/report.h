@@ -18,11 +18,11 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "fabric/fabric.h"
+
+#include <stddef.h>
+#include <stdio.h>
 
 enum fab_format { FAB_FORMAT_TABLE, FAB_FORMAT_JSON, FAB_FORMAT_CSV };
 
@@ -274,3 +274,14 @@ size_t fab_display_width(const char *text);
  * line. At the end *text points to the NUL. O(len).
  */
 size_t fab_wrap_line(const char **text, size_t width);
+
+/* Text in HTML: the one place where it is escaped. */
+
+/*
+ * Write any text as content of an element, or of an attribute between double quotes:
+ * characters of markup as references, control and bidirectional ones and bytes that are
+ * no UTF-8 as \xNN (fab_text_safe). O(len).
+ */
+void fab_html_put(FILE *out, const char *text);
+/* A text for people: switches by their short names (fab_label_shorten). O(len). */
+void fab_html_put_short(FILE *out, const char *text);

@@ -10,8 +10,8 @@
 #include "base/threads.h"
 #include "fabric/dist.h"
 #include "traffic/ends.h"
-#include "traffic/message_file.h"
-#include "traffic/permutation.h"
+#include "traffic/messages.h"
+#include "traffic/traffic.h"
 
 /* Is the number of transfers possible? */
 static int check_number(uint64_t n, struct fab_err *err)

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "event/stream.h"
-#include "traffic/permutation.h"
 #include "traffic/traffic.h"
 
 /* Latest time of a message. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "event/stream.h"
-#include "traffic/message_file.h"
+#include "traffic/messages.h"
 #include "traffic/traffic.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files of messages: lines of traces, lines of connection matrices. */
-#include "traffic/message_file.h"
+#include "traffic/messages.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * Permutations. A row of the table is a formula on the number of a host, a number of
  * steps in each dimension of a grid, or a function that makes all targets.
  */
-#include "traffic/permutation.h"
+#include "traffic/traffic.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "base/choice.h"
 #include "base/mem.h"
 #include "fabric/kfat.h"
-#include "traffic/permutation.h"
+#include "traffic/traffic.h"
 #include "unicast/engine.h"
 #include "unicast/routes.h"
 

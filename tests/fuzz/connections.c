@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traffic/message_file.h"
+#include "traffic/messages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "engines.h"
 #include "export/tables.h"
-#include "export/trees.h"
 #include "mcast/bounds.h"
 #include "mcast/engine/state.h"
 #include "mcast/events.h"

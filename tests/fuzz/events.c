@@ -7,7 +7,7 @@
 #include "small.h"
 
 #include "base/mem.h"
-#include "export/trees.h"
+#include "export/tables.h"
 #include "mcast/events.h"
 #include "mcast/live.h"
 #include "mcast/route.h"

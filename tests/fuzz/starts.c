@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "launch/fit.h"
-#include "peer/loader.h"
+#include "peer/child.h"
 
 /* Most ranks of a start that is fitted here; more take long. */
 enum { RANKS_MAX = 64 };

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "small.h"
 
-#include "traffic/message_file.h"
+#include "traffic/messages.h"
 
 /* A refusal says why and where; what is accepted is in order and between two ends. */
 static void try_one(const struct fab_fabric *f, const struct fab_flow_ends *ends,

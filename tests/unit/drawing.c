@@ -4,7 +4,7 @@
 #include "export/drawing.h"
 
 #include "base/mem.h"
-#include "present/html.h"
+#include "present/report.h"
 #include "support/gen.h"
 #include "support/own.h"
 #include "support/plan.h"

@@ -2,7 +2,7 @@
 /* Traces of requests: reading, writing, making them from patterns. */
 #include "mcast/events.h"
 
-#include "export/trees.h"
+#include "export/tables.h"
 #include "support/test.h"
 
 static int read_text(const struct fab_fabric *f, const char *text,

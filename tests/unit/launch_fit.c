@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launch/fit.h"
-#include "launch/site.h"
-#include "peer/loader.h"
+#include "peer/child.h"
 #include "support/test.h"
 
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launch/hang.h"
+#include "launch/detector.h"
 #include "support/test.h"
 
 #include <criterion/new/assert.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Segments of hashed links, reserved parts, and services: laws, brute force, closed
  * forms. */
-#include "boot/mapping_impl.h"
-#include "boot/service.h"
+#include "boot/impl.h"
+#include "boot/relay.h"
 #include "support/boots.h"
 #include "support/test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files of messages: what is read, and what is refused with file and line. */
-#include "traffic/message_file.h"
 #include "base/num.h"
 #include "support/test.h"
+#include "traffic/messages.h"
 
 /* Hosts h0 .. h7, two a switch. */
 static int read_text(const char *text, bool in_ticks, struct fab_message_file *out,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who sends to whom; what is chosen by name. */
+#include "traffic/traffic.h"
 #include "support/test.h"
 #include "traffic/jobs.h"
 #include "traffic/pattern.h"
-#include "traffic/permutation.h"
 
 Test(traffic, permutations_are_told_by_name_and_argument)
 {

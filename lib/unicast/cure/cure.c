@@ -1,15 +1,429 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search of remedies as a whole: what is tried, in which order; and remedies that
- * leave the cables alone.
+ * The search of remedies: sets of cables that are left out, trials, the order of what is
+ * tried, and remedies that leave the cables alone. Moves of cables are in moves.c.
  */
 #include "unicast/cure/impl.h"
 
 #include "base/order.h"
+#include "base/threads.h"
+#include "fabric/edit.h"
+#include "unicast/faults.h"
+#include "unicast/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Sets of cables that are left out, built up along the paths that close the loop: each
+ * cable alone, then the best with one more.
+ */
+
+enum {
+	BEAM = 6,	     /* sets that are built up further */
+	COLUMNS_LOOKED = 64, /* destinations of which paths are looked at */
+};
+
+/* Does a tree have no path that goes on so? Up, then down is right; 0: on one rank. */
+static bool is_turn(const struct fab_cure_search *s, uint32_t from, uint32_t at,
+		    uint32_t to)
+{
+	const uint32_t *rank = s->ranks.rank;
+
+	return rank[at] <= rank[from] && rank[to] >= rank[at];
+}
+
+/* Count the cables of the paths to a column that leave `from` by `first` and go on by
+ * `second`. */
+static void count_paths(const struct fab_cure_search *s, const struct fab_routes *r,
+			uint32_t column, uint32_t first, uint32_t second, uint32_t *uses)
+{
+	const struct fab_fabric *f = s->f;
+
+	for (uint32_t u = 0; u < f->n_switches; u++) {
+		struct fab_path p = fab_path_from(r, u, column);
+		uint32_t before = FAB_NONE;
+		bool is_on = false;
+
+		if (!s->n_hosts[u])
+			continue;
+		while (!is_on && fab_path_step(&p)) {
+			is_on = before == first && p.arc == second;
+			before = p.arc;
+		}
+		if (!is_on)
+			continue;
+		p = fab_path_from(r, u, column);
+		while (fab_path_step(&p))
+			uses[f->arc_cable[p.arc]]++;
+	}
+}
+
+struct use {
+	uint32_t cable, n;
+};
+
+FAB_ORDER_MIXED(by_uses, struct use, FAB_DOWN(n) FAB_UP(cable))
+
+/*
+ * The cables on paths that close the shortest cycle: those of a tree that turn up again,
+ * where there are any, else all that follow a step of it. Most used first.
+ */
+static void find_candidates(const struct fab_cure_search *s,
+			    const struct fab_cure_tables *x, struct fab_cure_set *out)
+{
+	const struct fab_fabric *f = s->f;
+	const struct fab_routes *r = x->routes;
+	FAB_AUTOFREE uint32_t *uses = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
+	size_t n = x->j.cycle.n, n_turns = 0;
+	FAB_AUTOFREE FAB_VEC(struct use) list = {.n = 0};
+
+	for (int only_turns = 1; only_turns >= 0 && (only_turns || !n_turns);
+	     only_turns--)
+		for (size_t i = 0; i < n; i++) {
+			const struct fab_channel *a = &x->j.cycle.v[i];
+			const struct fab_channel *b = &x->j.cycle.v[(i + 1) % n];
+			uint32_t first = f->arc_first[a->sw] + a->arc;
+			uint32_t second = f->arc_first[b->sw] + b->arc, looked = 0;
+
+			if (only_turns && !is_turn(s, a->sw, b->sw, f->arc_peer[second]))
+				continue;
+			n_turns++;
+			uses[f->arc_cable[first]]++;
+			uses[f->arc_cable[second]]++;
+			for (uint32_t c = 0; c < r->n_columns && looked < COLUMNS_LOOKED;
+			     c++) {
+				const uint16_t *next = fab_routes_next(r, c);
+
+				if (next[a->sw] != a->arc || next[b->sw] != b->arc)
+					continue;
+				looked++;
+				count_paths(s, r, c, first, second, uses);
+			}
+		}
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (uses[c])
+			FAB_PUSH(&list, ((struct use){c, uses[c]}));
+	FAB_SORT(&list, by_uses);
+	for (size_t i = 0; i < list.n && out->n_more < FAB_CURE_CANDIDATES; i++)
+		out->more[out->n_more++] = list.v[i].cable;
+}
+
+/* Route and analyse without the cables of a set. */
+static void try_set(const struct fab_cure_search *s, struct fab_cure_set *set)
+{
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(s->f);
+	struct fab_unicast_problem p = s->problem;
+	struct fab_cure_tables x;
+
+	for (size_t i = 0; i < set->n; i++) {
+		fab_faults_kill_cable(faults, set->cables[i]);
+		set->n_proper += fab_cure_is_proper(s, set->cables[i]);
+	}
+	p.faults = faults;
+	p.n_threads = 1;
+	set->rc = fab_cure_judge(s, &p, s->engine, &x, &set->err);
+	set->is_done = true;
+	if (!set->rc) {
+		set->is_cured = fab_cure_works(s, &x.j, 0);
+		set->channels = x.j.cycle_channels;
+		set->pairs = x.j.pairs_on_cycles;
+		set->turns = x.j.valley_pairs;
+		if (!set->is_cured && x.j.cycle.n && set->n < FAB_CURE_DEPTH)
+			find_candidates(s, &x, set);
+		fab_cure_tables_fini(&x);
+	}
+}
+
+/* The best first; sets whose cables cut pairs off are no way further. */
+static int by_loop(const void *a, const void *b)
+{
+	const struct fab_cure_set *x = a, *y = b;
+
+	if (x->is_cured != y->is_cured)
+		return x->is_cured ? -1 : 1;
+	if (!x->n_more != !y->n_more)
+		return x->n_more ? -1 : 1;
+	FAB_ORDER_BY(x, y, channels);
+	FAB_ORDER_BY(x, y, pairs);
+	FAB_ORDER_BY(x, y, n_proper);
+	FAB_ORDER_BY(x, y, turns);
+	return memcmp(x->cables, y->cables, sizeof(x->cables));
+}
+
+/* A set and one cable more; false: it has that cable. */
+static bool extend(const struct fab_cure_set *set, uint32_t cable,
+		   struct fab_cure_set *out)
+{
+	size_t i = 0;
+
+	*out = (struct fab_cure_set){.n = 0};
+	for (; i < set->n && set->cables[i] < cable; i++)
+		out->cables[out->n++] = set->cables[i];
+	if (i < set->n && set->cables[i] == cable)
+		return false;
+	out->cables[out->n++] = cable;
+	for (; i < set->n; i++)
+		out->cables[out->n++] = set->cables[i];
+	return true;
+}
+
+/* The sets of one cable more than those of `from`, each once, as many as may be tried. */
+static void extend_all(struct fab_cure_search *s, const struct fab_cure_set *from,
+		       size_t n, struct fab_cure_sets *out)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < from[i].n_more; k++) {
+			struct fab_cure_set set;
+			bool is_new = extend(&from[i], from[i].more[k], &set);
+
+			for (size_t m = 0; m < out->of.n && is_new; m++)
+				is_new = memcmp(set.cables, out->of.v[m].cables,
+						sizeof(set.cables)) != 0;
+			if (!is_new)
+				continue;
+			if (!s->sets_left) {
+				s->out->has_given_up = true;
+				return;
+			}
+			s->sets_left--;
+			FAB_PUSH(&out->of, set);
+		}
+}
+
+/* Try all of them, a set a thread. */
+static int try_sets(struct fab_cure_search *s, struct fab_cure_sets *sets,
+		    struct fab_err *err)
+{
+	int n_threads = fab_threads_for(s->problem.n_threads, UINT64_MAX);
+	bool stop = false;
+
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic) if (n_threads > 1)
+	for (size_t i = 0; i < sets->of.n; i++) {
+		bool ends;
+
+#pragma omp atomic read
+		ends = stop;
+		if (ends)
+			continue;
+		try_set(s, &sets->of.v[i]);
+#pragma omp critical
+		if (fab_cure_is_stopped(s, s->out->n_tried++, 0)) {
+#pragma omp atomic write
+			stop = true;
+		}
+	}
+	fab_threads_rest(n_threads);
+	if (stop)
+		return fab_fail(err, ECANCELED, "stopped");
+	for (size_t i = 0; i < sets->of.n; i++)
+		if (sets->of.v[i].rc) {
+			*err = sets->of.v[i].err;
+			return sets->of.v[i].rc;
+		}
+	return 0;
+}
+
+int fab_cure_find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
+		       size_t *n_cured, struct fab_err *err)
+{
+	struct fab_cure_sets last = {.of = {0}};
+	struct fab_cure_set none = {.n = 0};
+	int rc = 0;
+
+	*n_cured = 0;
+	find_candidates(s, &s->now, &none);
+	FAB_PUSH(&last.of, none);
+	for (size_t depth = 1; depth <= s->most_cables && !*n_cured && !rc; depth++) {
+		struct fab_cure_sets next = {.of = {0}};
+
+		extend_all(s, last.of.v, last.of.n < BEAM ? last.of.n : BEAM, &next);
+		free(last.of.v);
+		last = next;
+		if (!last.of.n)
+			break;
+		rc = try_sets(s, &last, err);
+		if (rc)
+			break;
+		s->out->n_searched = (uint32_t)depth;
+		if (depth == 1)
+			s->out->n_single = s->out->n_tried;
+		qsort(last.of.v, last.of.n, sizeof(*last.of.v), by_loop);
+		while (*n_cured < last.of.n && last.of.v[*n_cured].is_cured)
+			++*n_cured;
+	}
+	*out = last;
+	return rc;
+}
+
+/* Trials of remedies: the changed fabric is routed and analysed again, and kept if that
+ * ends the loop. */
+
+static enum fab_ends ends_of(const struct fab_cure_search *s, const struct fab_kfat *kfat)
+{
+	return s->options->has_ends ? s->options->ends
+	       : kfat		    ? FAB_ENDS_LEAVES
+				    : FAB_ENDS_HOSTS;
+}
+
+void fab_cure_tables_fini(struct fab_cure_tables *x)
+{
+	fab_analysis_fini(&x->j);
+	fab_routes_free(x->routes);
+}
+
+int fab_cure_analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		     struct fab_cure_tables *x, struct fab_err *err)
+{
+	const struct fab_analysis_options options = {.ends = ends_of(s, p->kfat),
+						     .n_threads = p->n_threads};
+	FAB_AUTO(fab_routes_free_at)
+	struct fab_routes *whole =
+		options.ends == FAB_ENDS_LEAVES || x->routes->column_lid
+			? NULL
+			: fab_routes_complete(x->routes);
+
+	return fab_analyse(whole ? whole : x->routes, &options, &x->j, err);
+}
+
+int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		   const struct fab_unicast_engine *engine, struct fab_cure_tables *x,
+		   struct fab_err *err)
+{
+	int rc;
+
+	*x = (struct fab_cure_tables){.routes = NULL};
+	rc = engine->route(p, &x->routes, err);
+	if (rc) {
+		x->routes = NULL;
+		return rc;
+	}
+	rc = fab_cure_analyse(s, p, x, err);
+	if (rc) {
+		fab_routes_free(x->routes);
+		x->routes = NULL;
+	}
+	return rc;
+}
+
+bool fab_cure_is_proper(const struct fab_cure_search *s, uint32_t cable)
+{
+	const uint32_t *rank = s->ranks.rank;
+	uint32_t a = rank[s->f->port_node[s->f->cable_a[cable]]];
+	uint32_t b = rank[s->f->port_node[s->f->cable_b[cable]]];
+
+	return a != FAB_NONE && b != FAB_NONE && (a + 1 == b || b + 1 == a);
+}
+
+bool fab_cure_works(const struct fab_cure_search *s, const struct fab_analysis *j,
+		    uint64_t n_pairs)
+{
+	return j->deadlock_free && j->pairs == s->loop->pairs &&
+	       j->unreachable <= s->loop->unreachable + n_pairs;
+}
+
+bool fab_cure_is_stopped(const struct fab_cure_search *s, uint64_t done, uint64_t total)
+{
+	return s->options->progress &&
+	       s->options->progress(s->options->progress_context, done, total);
+}
+
+static unsigned port_of_entry(const struct fab_routes *r, const uint16_t *next,
+			      uint32_t sw)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t arc = f->arc_first[sw] + next[sw];
+
+	return arc < f->arc_first[sw + 1] ? f->port_num[fab_arc_port(f, sw, arc)] : 0;
+}
+
+/* Entries with another port, of two fabrics with the same nodes. */
+static uint64_t count_changed(const struct fab_routes *a, const struct fab_routes *b)
+{
+	uint64_t n = 0;
+
+	if (!a->column_lid || !b->column_lid || a->n_columns != b->n_columns ||
+	    a->f->n_switches != b->f->n_switches)
+		return UINT64_MAX;
+	for (uint32_t c = 0; c < a->n_columns; c++) {
+		const uint16_t *x = fab_routes_next(a, c), *y = fab_routes_next(b, c);
+
+		for (uint32_t s = 0; s < a->f->n_switches; s++)
+			n += port_of_entry(a, x, s) != port_of_entry(b, y, s);
+	}
+	return n;
+}
+
+int fab_cure_keep(struct fab_cure_search *s, const struct fab_cure *cure,
+		  const struct fab_cure_tables *x, struct fab_err *err)
+{
+	struct fab_cure c = *cure;
+	int rc;
+
+	c.entries = count_changed(s->now.routes, x->routes);
+	c.max_hops = x->j.max_hops;
+	c.vls = x->j.vls;
+	c.valley_pairs = x->j.valley_pairs;
+	rc = fab_uniform_load(x->routes, s->problem.n_threads, &c.load, err);
+	if (!rc)
+		FAB_PUSH(&s->out->of, c);
+	return rc;
+}
+
+void fab_cure_changed_fini(struct fab_cure_changed *c)
+{
+	if (c->x.routes)
+		fab_cure_tables_fini(&c->x);
+	fab_kfat_free(c->kfat);
+	fab_fabric_free(c->f);
+}
+
+int fab_cure_change(const struct fab_cure_search *s, const char *edit,
+		    const struct fab_unicast_engine *engine, struct fab_cure_changed *out,
+		    struct fab_err *err)
+{
+	struct fab_editor *e = fab_editor_new(s->f);
+	struct fab_unicast_problem p = s->problem;
+	int rc = fab_editor_add(e, edit, strlen(edit), err);
+
+	*out = (struct fab_cure_changed){.f = NULL};
+	if (!rc)
+		rc = fab_editor_finish(e, NULL, &out->f, err);
+	if (rc)
+		out->f = NULL;
+	fab_editor_free(e);
+	if (rc)
+		return rc;
+	if (!p.kfat || fab_kfat_recognize(out->f, &out->kfat, NULL))
+		out->kfat = NULL;
+	p.f = out->f;
+	p.kfat = out->kfat;
+	if (fab_unicast_fits(engine, &p, NULL))
+		return 0;
+	rc = fab_cure_judge(s, &p, engine, &out->x, err);
+	if (rc)
+		fab_cure_changed_fini(out);
+	return rc;
+}
+
+int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
+		      struct fab_err *err)
+{
+	struct fab_cure_changed c;
+	int rc = fab_cure_change(s, cure->edit, cure->engine, &c, err);
+	bool is_one;
+
+	if (rc)
+		return rc;
+	is_one = c.x.routes && fab_cure_works(s, &c.x.j, 0);
+	if (is_one && keeps)
+		rc = fab_cure_keep(s, cure, &c.x, err);
+	fab_cure_changed_fini(&c);
+	return rc ? rc : is_one;
+}
+
+/* The search. */
 
 enum {
 	SETS_KEPT = 12, /* cures by leaving out that are reported */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of lib/boot: what mappings, shares and relays have in common. */
+/*
+ * Internal interfaces of lib/boot: the table of mappings and their helpers, links of
+ * segments, lists of places, the builder of machines.
+ */
 #pragma once
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "boot/machine.h"
 #include "boot/mapping.h"
 
 /* A file adds its row here; in the order in which they are documented. */
@@ -84,3 +88,60 @@ double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up
  */
 void fab_mapping_fill(const struct fab_machine *m, const struct fab_batch *batch,
 		      bool largest_first, uint32_t *interface_of);
+
+/* Lists that name nodes, servers and units of a machine alike. */
+
+struct fab_places;
+/* The machine is borrowed; the caller frees. O(vertices). */
+struct fab_places *fab_places_new(const struct fab_machine *m);
+/* NULL is allowed. O(size). */
+void fab_places_free(struct fab_places *places);
+FAB_AUTO_POINTER(fab_places)
+
+/*
+ * Give to `use` the nodes and server interfaces of a list of names, host lists and
+ * patterns: nodes, servers for their interfaces, units (racks, switches) for the nodes
+ * below them; a pattern stands for units only where it matches no node and no server. May
+ * give one several times. ENOENT: there is no such node, server or unit; EINVAL: no list;
+ * else what `use` returns. O(list + what it stands for).
+ */
+typedef int fab_use_place(void *context, bool is_node, uint32_t id, struct fab_err *err);
+int fab_places_each(const struct fab_places *places, const char *list, size_t len,
+		    fab_use_place *use, void *context,
+		    struct fab_err *err) FAB_MUST_CHECK;
+
+/* Inside of lib/boot: how a machine is put together. */
+
+enum fab_vertex_kind { FAB_VERTEX_SWITCH, FAB_VERTEX_NODE, FAB_VERTEX_INTERFACE };
+
+enum { FAB_MACHINE_VERTICES_MAX = 1 << 25 };
+
+struct fab_raw_vertex {
+	uint32_t parent; /* index of any raw vertex; FAB_NONE: the root */
+	double capacity_mbps;
+	const char *name; /* borrowed or of the machine's arena; NULL: made up */
+	uint32_t owner;	  /* node: host; interface: server; of the fabric, or FAB_NONE */
+	uint32_t port;	  /* of a node or interface in the fabric, or FAB_NONE */
+	uint8_t level, kind;
+};
+
+struct fab_machine_builder {
+	struct fab_machine *m; /* levels, servers with their hosts, resolver */
+	FAB_VEC(struct fab_raw_vertex) raw; /* 0 is the root */
+	FAB_VEC(char *) warnings;	    /* of the machine's arena */
+};
+
+void fab_machine_builder_init(struct fab_machine_builder *b, const char *source);
+/* A vertex that has nothing yet but its place and capacity. */
+struct fab_raw_vertex fab_raw_vertex(uint32_t parent, double capacity_mbps,
+				     uint32_t level, enum fab_vertex_kind kind);
+/* Level number; singular and plural names are one. FAB_NONE: too many. */
+uint32_t fab_machine_builder_level(struct fab_machine_builder *b, const char *unit,
+				   size_t len, bool is_server);
+/*
+ * Number the vertices in preorder, unless rc says that the builder has failed. EINVAL: a
+ * vertex that the root does not reach (a cycle), no node, no server. Ends the builder in
+ * any case; returns rc or the failure. O(vertices).
+ */
+int fab_machine_builder_finish(struct fab_machine_builder *b, int rc,
+			       struct fab_machine **out, struct fab_err *err);
