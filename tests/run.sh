@@ -33,17 +33,17 @@ count() { # FILE
     END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-build_and_test() { # TITLE FOLDER MESON-OPTION...
-  local title=$1 dir=$2 status p=0 f=0 s=0
-  shift 2
-  echo "== $title"
-  if [ -f "$dir/build.ninja" ]; then
-    meson setup --reconfigure "$dir" "$@" >/dev/null
+build() { # FOLDER MESON-OPTION...
+  if [ -f "$1/build.ninja" ]; then
+    meson setup --reconfigure "$@" >/dev/null
   else
-    meson setup "$dir" "$@" >/dev/null
-  fi && ninja -C "$dir"
-  status=$?
-  if [ $status -eq 0 ]; then
+    meson setup "$@" >/dev/null
+  fi && ninja -C "$1"
+}
+
+run_tests() { # TITLE FOLDER STATUS-OF-BUILD
+  local title=$1 dir=$2 status=$3 p=0 f=0 s=0
+  if [ "$status" -eq 0 ]; then
     rm -f "$dir/meson-logs/testlog.junit.xml"
     # twice the processors: many tests wait for other programs
     meson test -C "$dir" --no-rebuild --print-errorlogs --num-processes $((2 * $(nproc)))
@@ -57,17 +57,32 @@ build_and_test() { # TITLE FOLDER MESON-OPTION...
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
+echo '== release build'
 # with the library, installed by a test into an empty root
-build_and_test 'release build' build-tests -Dtests=enabled -Dpmix=auto -Dinstall_library=true \
-  --prefix=/usr --libdir=lib
-# of all that debuggers ask for, reports need the lines only
-build_and_test 'sanitizer build' build-sanitizers -Dtests=enabled \
-  --native-file tests/tools/dev.ini -Ddebug=false -Dc_args=-g1
+build build-tests -Dtests=enabled -Dpmix=auto -Dinstall_library=true --prefix=/usr --libdir=lib
+status=$?
+# Tests of the release build wait for other programs a part of their time: the processors build the other two then.
+work=$(mktemp -d) || exit 1
+trap 'kill "$others" 2>/dev/null; rm -rf "$work"' EXIT
+(
+  renice -n 19 $BASHPID >/dev/null
+  # of all that debuggers ask for, reports need the lines only
+  build build-sanitizers -Dtests=enabled --native-file tests/tools/dev.ini -Ddebug=false -Dc_args=-g1 >"$work/build" 2>&1
+  echo $? >"$work/status"
+  tests/tools/races.sh build-races >"$work/races" 2>&1
+) &
+others=$!
+run_tests 'release build' build-tests $status
+
+wait $others
+echo '== sanitizer build'
+read -r status <"$work/status"
+[ "$status" -eq 0 ] || cat "$work/build"
+run_tests 'sanitizer build' build-sanitizers "$status"
 
 echo '== races between threads'
-output=$(tests/tools/races.sh build-races)
-printf '%s\n' "$output"
-read -r p f s < <(tail -n 1 <<<"$output" | tr -dc '0-9 ')
+cat "$work/races"
+read -r p f s < <(tail -n 1 "$work/races" | tr -dc '0-9 ')
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -6,7 +6,7 @@
 
 #include <criterion/parameterized.h>
 
-enum { PARTS = 6, SETS = 60, SOUND = 50 };
+enum { PARTS = 6, SETS = 60 / TEST_SHARE, SOUND = 50 / TEST_SHARE };
 
 static struct fab_sim_params tight(uint32_t chooser, uint32_t kind, uint32_t buffer)
 {

@@ -11,7 +11,7 @@
 
 #include <criterion/parameterized.h>
 
-enum { PARTS = 8, EACH = 25, END = 200, END_MIXED = 600 };
+enum { PARTS = 8, EACH = 26 / TEST_SHARE, END = 200, END_MIXED = 600 };
 
 enum kind { BY_TABLE, MIXED_SIZES, ADAPTIVE };
 

@@ -43,7 +43,7 @@ def shown(block):
     """Pairs of a command and its output; None where a block shows no output."""
     if not block[0].startswith('$ '):
         for line in block:
-            yield re.sub(r'  +#.*', '', line), None
+            yield re.sub(r'  +#.*', '', line).replace('--runs=100', '--runs=4'), None
         return
     command = output = None
     for line in block:
