@@ -436,6 +436,34 @@ static int read_loaded(const struct bootplan_params *p, struct bootplan_outcome 
 	return 0;
 }
 
+/* Of the tree and its rates as described. */
+static uint64_t fingerprint_of(const struct fab_machine *m)
+{
+	uint64_t h = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
+
+	h = fab_hash_bytes(m->capacity_mbps, m->n_vertices * sizeof(*m->capacity_mbps),
+			   h);
+	return fab_hash_bytes(m->interface_vertex,
+			      m->n_interfaces * sizeof(*m->interface_vertex), h);
+}
+
+/* Digests of what files and names stood for. */
+static void note_inputs(struct bootplan_params *p, const struct bootplan_outcome *o)
+{
+	const struct fab_plan_change *c = &o->plan.change;
+
+	fab_cli_note_bytes(&p->shard, o->m->server_is_down,
+			   o->m->n_servers * sizeof(bool));
+	if (p->with.n)
+		fab_cli_note_bytes(&p->shard, c->was_down,
+				   o->m->n_servers * sizeof(bool));
+	if (c->is_gone)
+		fab_cli_note_bytes(&p->shard, c->is_gone, c->old->n_nodes * sizeof(bool));
+	if (o->plan.loaded)
+		fab_cli_note_bytes(&p->shard, o->plan.loaded,
+				   o->m->n_nodes * sizeof(*o->plan.loaded));
+}
+
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	struct bootplan_params *p = w->params;
@@ -460,14 +488,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (rc)
 		return rc;
 	o->m = m = c->now;
-	/* of the tree and its rates as described */
-	o->fingerprint = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
-	o->fingerprint =
-		fab_hash_bytes(m->capacity_mbps,
-			       m->n_vertices * sizeof(*m->capacity_mbps), o->fingerprint);
-	o->fingerprint = fab_hash_bytes(m->interface_vertex,
-					m->n_interfaces * sizeof(*m->interface_vertex),
-					o->fingerprint);
+	o->fingerprint = fingerprint_of(m);
 	p->limits.hash_seed = p->run.seed;
 	rc = fab_limits_parse(m, p->hashed, p->reserved, &p->limits, err);
 	if (rc)
@@ -485,15 +506,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	o->plan.batches = o->batches;
 	o->plan.n_batches = o->n_batches;
 	o->largest = &o->batches[o->n_batches - 1];
-	/* digests of what files and names stood for */
-	fab_cli_note_bytes(&p->shard, m->server_is_down, m->n_servers * sizeof(bool));
-	if (p->with.n)
-		fab_cli_note_bytes(&p->shard, c->was_down, m->n_servers * sizeof(bool));
-	if (c->is_gone)
-		fab_cli_note_bytes(&p->shard, c->is_gone, c->old->n_nodes * sizeof(bool));
-	if (o->plan.loaded)
-		fab_cli_note_bytes(&p->shard, o->plan.loaded,
-				   m->n_nodes * sizeof(*o->plan.loaded));
+	note_inputs(p, o);
 	sweep.n_items = p->shard.all;
 	sweep.shard = p->shard.part;
 	sweep.progress_context = fab_cli_progress_new(&p->run, "planning", "batches");

@@ -86,16 +86,15 @@ int fab_images_find(const struct fab_machine *m, const struct fab_image *images,
 	return rc;
 }
 
-/* Texts that are equal, or both missing. */
-static bool is_same(const char *a, const char *b)
+static bool are_texts_equal(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static bool is_equal(const struct fab_image *a, const struct fab_image *b)
 {
-	return a->bytes == b->bytes && is_same(a->kernel, b->kernel) &&
-	       is_same(a->initrd, b->initrd);
+	return a->bytes == b->bytes && are_texts_equal(a->kernel, b->kernel) &&
+	       are_texts_equal(a->initrd, b->initrd);
 }
 
 void fab_images_merge(const struct fab_image *images, size_t n,

@@ -42,10 +42,10 @@ static int find(const void *of, const struct fab_item *name, uint32_t *id,
 	for (int k = 0; k < 3; k++) {
 		int rc = p->kind[k].find(p->kind[k].of, name, id, NULL);
 
-		if (!rc)
+		if (!rc) {
 			*id += p->base[k];
-		if (!rc)
 			return 0;
+		}
 	}
 	if (p->kind[0].find(p->kind[0].of, name, id, err) != -ENOENT)
 		return -EINVAL;

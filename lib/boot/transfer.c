@@ -147,19 +147,12 @@ static uint32_t path_of(const struct fab_machine *m, const double *inflow,
 	return n;
 }
 
-/* Nodes of a batch as members of classes, in the order of their keys. */
-static void make_classes(struct simulation *s)
+/* Keys of the nodes of the batch, in order; the caller frees. */
+static struct key *keys_of(const struct simulation *s)
 {
 	const struct fab_machine *m = s->m;
-	uint32_t n = s->batch->n, raw[PATH_MAX_PIPES], at = 0;
-	uint32_t most = fab_links_most(m), n_links = m->n_vertices * most;
-	uint32_t n_raw = 2 * n_links + m->n_servers;
-	uint32_t *number = FAB_NEW((size_t)n_raw, uint32_t);
+	uint32_t n = s->batch->n;
 	struct key *key = FAB_NEW((size_t)n + 1, struct key);
-	double *inflow = FAB_NEW0(2 * (size_t)m->n_vertices, double);
-	FAB_VEC(struct class) classes = {0};
-	FAB_VEC(struct pipe) pipes = {0};
-	FAB_VEC(uint32_t) on = {0};
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t node = s->batch->node[i], v = m->node_vertex[node];
@@ -170,12 +163,19 @@ static void make_classes(struct simulation *s)
 		key[i] = (struct key){.parent = m->parent[v],
 				      .interface = s->interface_of[node],
 				      .at = i,
-				      .node = most > 1 ? v : 0,
+				      .node = fab_links_most(m) > 1 ? v : 0,
 				      .cap = cap,
 				      .part = fab_machine_part(m, node)};
 	}
 	qsort(key, n, sizeof(*key), cmp_key);
-	memset(number, 0xff, n_raw * sizeof(*number));
+	return key;
+}
+
+/* The inflow of path_of(); the caller frees. */
+static double *inflow_of(const struct fab_machine *m)
+{
+	double *inflow = FAB_NEW0(2 * (size_t)m->n_vertices, double);
+
 	for (uint32_t v = m->n_vertices; v-- > 1;) {
 		bool has_nodes = m->end_node[v] > m->first_node[v];
 		bool is_interface = m->end_interface[v] > m->first_interface[v];
@@ -187,6 +187,43 @@ static void make_classes(struct simulation *s)
 		inflow[2 * m->parent[v]] += has_nodes ? m->capacity_mbps[v] : 0;
 		inflow[2 * m->parent[v] + 1] += is_interface ? m->capacity_mbps[v] : 0;
 	}
+	return inflow;
+}
+
+/* The classes of each pipe, once the pipes of each class are known. */
+static void make_users(struct simulation *s, size_t n_on)
+{
+	uint32_t at = 0;
+
+	s->user = FAB_ARENA_NEW(&s->arena, n_on + 1, uint32_t);
+	for (uint32_t p = 0; p < s->n_pipes; p++) {
+		s->pipe[p].first_user = at;
+		at += s->pipe[p].n_users;
+		s->pipe[p].n_users = 0;
+	}
+	for (uint32_t i = 0; i < s->n_classes; i++)
+		for (uint32_t k = 0; k < s->class[i].n_on; k++) {
+			struct pipe *p = &s->pipe[s->on[s->class[i].first_on + k]];
+
+			s->user[p->first_user + p->n_users++] = i;
+		}
+}
+
+/* Nodes of a batch as members of classes, in the order of their keys. */
+static void make_classes(struct simulation *s)
+{
+	const struct fab_machine *m = s->m;
+	uint32_t n = s->batch->n, raw[PATH_MAX_PIPES];
+	uint32_t most = fab_links_most(m), n_links = m->n_vertices * most;
+	uint32_t n_raw = 2 * n_links + m->n_servers;
+	FAB_AUTOFREE uint32_t *number = FAB_NEW((size_t)n_raw, uint32_t);
+	FAB_AUTOFREE struct key *key = keys_of(s);
+	FAB_AUTOFREE double *inflow = inflow_of(m);
+	FAB_VEC(struct class) classes = {0};
+	FAB_VEC(struct pipe) pipes = {0};
+	FAB_VEC(uint32_t) on = {0};
+
+	memset(number, 0xff, n_raw * sizeof(*number));
 	s->class_of = FAB_ARENA_NEW(&s->arena, (size_t)n + 1, uint32_t);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!i || key[i - 1].parent < key[i].parent ||
@@ -220,7 +257,6 @@ static void make_classes(struct simulation *s)
 		classes.v[classes.n - 1].n++;
 		s->class_of[key[i].at] = (uint32_t)classes.n - 1;
 	}
-	FAB_FREE_ALL(key, number, inflow);
 	s->class = classes.v;
 	s->n_classes = (uint32_t)classes.n;
 	s->pipe = pipes.v;
@@ -229,18 +265,7 @@ static void make_classes(struct simulation *s)
 	fab_arena_own(&s->arena, free, classes.v);
 	fab_arena_own(&s->arena, free, pipes.v);
 	fab_arena_own(&s->arena, free, on.v);
-	s->user = FAB_ARENA_NEW(&s->arena, on.n + 1, uint32_t);
-	for (uint32_t p = 0; p < s->n_pipes; p++) {
-		s->pipe[p].first_user = at;
-		at += s->pipe[p].n_users;
-		s->pipe[p].n_users = 0;
-	}
-	for (uint32_t i = 0; i < s->n_classes; i++)
-		for (uint32_t k = 0; k < s->class[i].n_on; k++) {
-			struct pipe *p = &s->pipe[s->on[s->class[i].first_on + k]];
-
-			s->user[p->first_user + p->n_users++] = i;
-		}
+	make_users(s, on.n);
 }
 
 /* ---- rates ---- */

@@ -204,12 +204,21 @@ static int take_given(struct fab_given *g, size_t i, const char *arg, struct fab
 {
 	struct fab_given_option *given = &g->of.v[i];
 	const struct fab_option *o = given->row;
+	FAB_AUTOFREE char *name =
+		fab_format("%s%s", given->is_setting ? "--set " : "--", o->name);
+	int rc;
 
 	given->is_given = true;
 	given->text = arg = arg ? arg : o->bare;
 	if (o->flag.bytes)
 		*(bool *)((char *)given->at + o->flag.offset) = true;
-	return o->arg && !arg ? 0 : fab_option_take(o, given->at, arg, err);
+	rc = o->arg && !arg ? 0 : fab_option_take(o, given->at, arg, err);
+	if (!rc && (o->takes == FAB_TAKES_OUTPUT || o->takes == FAB_TAKES_PLOT))
+		fab_cli_note_output(name, arg);
+	else if (!rc &&
+		 (o->takes == FAB_TAKES_INPUT || o->takes == FAB_TAKES_FILE_OR_TEXT))
+		fab_cli_note_input(name, arg);
+	return rc;
 }
 
 /* Part of the job that shards of one sweep have in common: an option or an argument. */

@@ -44,20 +44,14 @@ int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg, struct fab
 static int take_text(const struct fab_option *o, void *to, const char *arg,
 		     struct fab_err *err)
 {
-	bool is_output = o->takes == FAB_TAKES_OUTPUT || o->takes == FAB_TAKES_PLOT;
-	bool is_file = is_output || o->takes == FAB_TAKES_INPUT;
-	char option[64];
-
 	if (!*arg)
 		return fab_fail(err, EINVAL, "the %s is empty",
-				is_file ? "file name" : "value");
+				o->takes == FAB_TAKES_TEXT ||
+						o->takes == FAB_TAKES_FILE_OR_TEXT
+					? "value"
+					: "file name");
 	if (o->check && o->check(arg, err))
 		return -EINVAL;
-	snprintf(option, sizeof(option), "--%s", o->name);
-	if (is_output)
-		fab_cli_note_output(option, arg);
-	else if (o->takes != FAB_TAKES_TEXT)
-		fab_cli_note_input(option, arg);
 	if (o->is_many)
 		FAB_PUSH((texts *)to, arg);
 	else

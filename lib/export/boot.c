@@ -115,8 +115,8 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 	return k->server_of[interface] = at;
 }
 
-/* What nodes of one entry have in common: the number of their image, from 1 on (0: in no
- * group), and where scripts name it their second server, from 1 on. */
+/* Key of an entry, equal for all its nodes: their server, the number of their image from
+ * 1 on (0: in no group), and where scripts name it their second server, from 1 on. */
 static void key_of(const struct maker *k, uint32_t node, uint32_t key[3])
 {
 	const struct boot_node *n = &k->plan.node[node];

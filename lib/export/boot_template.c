@@ -564,7 +564,58 @@ static bool has_server(const struct boot_part *part, const struct fab_subnet *ne
 	return false;
 }
 
-/* Value of the networks of the site, or of the one at hand. */
+/* One text or none. */
+static const char *fixed_value(const struct scope *x, const struct value *v)
+{
+	const struct boot_part *part = x->part;
+
+	switch (v->form) {
+	case COMMA:
+		return x->is_last ? NULL : ",";
+	case SERVER_COMMA:
+		return x->n_server + 1 == boot_part_count(part) ? NULL : ",";
+	case HARDWARE:
+		return x->node->id.kind == FAB_IDENTITY_HARDWARE_32 ? "infiniband" : NULL;
+	case ALL_BY_MAC:
+		return are_all_by_mac(part->plan) ? "yes" : NULL;
+	case SHARED:
+		return part->has_shared ? "yes" : NULL;
+	case STANDS_IN:
+		return x->server->stands_in ? "yes" : NULL;
+	case HAS_SECONDS:
+		return part->plan->site->second_of ? "yes" : NULL;
+	default: /* NEWLINE */
+		return "\n";
+	}
+}
+
+/* Values by which entries of one server, and nodes with several images, differ; or the
+ * fixed ones. */
+static const char *image_value(const struct scope *x, const struct value *v, char **owned)
+{
+	const struct fab_boot_site *site = x->part->plan->site;
+	const char *kernel = NULL;
+
+	switch (v->form) {
+	case TAG:
+		return *owned = fab_format("boot-%s", x->server->label);
+	case NAMES_SECOND:
+		return x->server->second ? x->server->second->name : NULL;
+	case IMAGE: /* by its name, not that of --kernel */
+		kernel = x->server->image ? x->server->image->kernel : NULL;
+		break;
+	case IMAGE_KERNEL:
+		kernel = site->image_of ? boot_kernel(site, x->node->image) : NULL;
+		break;
+	case HAS_IMAGES:
+		return site->image_of ? "yes" : NULL;
+	default:
+		return fixed_value(x, v);
+	}
+	return kernel ? *owned = boot_expand(kernel, x->server, "", false) : NULL;
+}
+
+/* Value of the networks of the site, or of the one at hand; or those above. */
 static const char *network_value(const struct scope *x, const struct value *v,
 				 char **owned)
 {
@@ -592,8 +643,11 @@ static const char *network_value(const struct scope *x, const struct value *v,
 			return NULL;
 		return *owned = fab_format("%s/%s", site->interface,
 					   part->plan->server[part->first].ip.ip6);
-	default: /* NETWORK4, NETWORK6 */
+	case NETWORK4:
+	case NETWORK6:
 		return net ? (const char *)&net->net + v->at : NULL;
+	default:
+		return image_value(x, v, owned);
 	}
 }
 
@@ -633,29 +687,6 @@ static char *given_value(const struct scope *x, const struct value *v,
 	return boot_expand(text ? text : otherwise, &server, file, false);
 }
 
-/* What tells entries of one server, and nodes with several images, apart. */
-static const char *image_value(const struct scope *x, const struct value *v, char **owned)
-{
-	const struct fab_boot_site *site = x->part->plan->site;
-	const char *kernel = NULL;
-
-	switch (v->form) {
-	case TAG:
-		return *owned = fab_format("boot-%s", x->server->label);
-	case NAMES_SECOND:
-		return x->server->second ? x->server->second->name : NULL;
-	case IMAGE: /* by its name, not that of --kernel */
-		kernel = x->server->image ? x->server->image->kernel : NULL;
-		break;
-	case IMAGE_KERNEL:
-		kernel = site->image_of ? boot_kernel(site, x->node->image) : NULL;
-		break;
-	default: /* HAS_IMAGES */
-		return site->image_of ? "yes" : NULL;
-	}
-	return kernel ? *owned = boot_expand(kernel, x->server, "", false) : NULL;
-}
-
 /* A value as text, NULL or "" without one; *owned is freed by the caller. */
 static const char *value_of(const struct scope *x, const struct value *v,
 			    const struct place *p, char **owned)
@@ -679,16 +710,6 @@ static const char *value_of(const struct scope *x, const struct value *v,
 		return at;
 	case EITHER:
 		return *ip->ip ? ip->ip : ip->ip6;
-	case NETWORK4:
-	case NETWORK6:
-	case PREFIX6:
-	case PREFIX:
-	case DNS_OR_NTP:
-	case NUMBER:
-	case NETWORK_COMMA:
-	case LOCAL:
-	case UNICAST:
-		return network_value(x, v, owned);
 	case BRACKETS:
 		return *owned = in_brackets(*(const char *const *)(const void *)at);
 	case BOOT_FILE:
@@ -707,46 +728,25 @@ static const char *value_of(const struct scope *x, const struct value *v,
 		if (v->form == SCRIPT6)
 			*owned = boot_as_url6(*owned, x->server);
 		return *owned;
-	case HARDWARE:
-		return x->node->id.kind == FAB_IDENTITY_HARDWARE_32 ? "infiniband" : NULL;
-	case ALL_BY_MAC:
-		return are_all_by_mac(part->plan) ? "yes" : NULL;
 	case LEASES:
 		return *owned = fab_format("%u", part->plan->n_nodes * 2 + 1000);
 	case COUNT:
 		return *owned = fab_format("%u", x->server->n);
-	case COMMA:
-		return x->is_last ? NULL : ",";
-	case SERVER_COMMA:
-		return x->n_server + 1 == boot_part_count(part) ? NULL : ",";
-	case SHARED:
-		return part->has_shared ? "yes" : NULL;
-	case STANDS_IN:
-		return x->server->stands_in ? "yes" : NULL;
-	case HAS_SECONDS:
-		return site->second_of ? "yes" : NULL;
-	case TAG:
-	case IMAGE:
-	case IMAGE_KERNEL:
-	case HAS_IMAGES:
-	case NAMES_SECOND:
-		return image_value(x, v, owned);
 	case N_SERVERS:
 		for (uint32_t i = part->first; i < part->end; i++)
 			n += part->plan->server[i].first == i;
 		return n ? *owned = fab_format("%u", n) : NULL;
-	case NEWLINE:
-		return "\n";
 	case GIVEN_BY_OWN:
 		if (!x->server->second)
 			return NULL;
-		return *owned = given_value(x, v, p);
+		/* fall through */
 	case GIVEN_BY_SECOND:
 	case GIVEN_BY_OTHER:
 	case GIVEN:
 		return *owned = given_value(x, v, p);
+	default:
+		return network_value(x, v, owned);
 	}
-	return NULL;
 }
 
 /* False: it is empty. */
