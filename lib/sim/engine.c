@@ -518,23 +518,18 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 	return false;
 }
 
-/* An input may be free again: mark the free outputs for which it has packets. Has it any
- * packets at all? */
-SIM_HOT bool free_input(struct sim_part *p, uint32_t sw_id, uint32_t in)
+/* An input may be free again: mark the free outputs for which it has packets. */
+SIM_HOT void free_input(struct sim_part *p, uint32_t sw_id, uint32_t in)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	const uint64_t *wants = sim_wants(s, sw, in), *free = sim_free_outs(s, sw);
-	uint64_t any = 0;
 
 	if (sim_reads_apart(s) && s->port[sw->port_first + in].in_busy > p->now)
-		return false;
+		return;
 	set_input(s, sw, in, true);
-	for (uint32_t w = 0; w < sw->out_words; w++) {
+	for (uint32_t w = 0; w < sw->out_words; w++)
 		sim_mark(p, sw, sw_id, w, wants[w] & free[w]);
-		any |= wants[w];
-	}
-	return any;
 }
 
 /* An output has sent a packet. */
@@ -543,8 +538,9 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	struct sim *s = p->sim;
 	const struct sim_port *port = &s->port[id];
 	struct sim_switch *sw = &s->sw[port->sw];
-	bool is_waited = port->n_waiting, has_more = false;
+	bool is_waited = port->n_waiting;
 
+	p->sums.events++;
 	if (sim_drops(s))
 		sim_leave(p, id);
 	sim_set(sim_free_outs(s, sw), port->local);
@@ -558,17 +554,16 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 		sim_mark(p, sw, port->sw, 0,
 			 (uint64_t)is_waited << port->local % SIM_WORD |
 				 (wants & sw->free_outs));
-		p->sums.events += (wants != 0) | is_waited;
 		return;
 	}
 	sim_mark(p, sw, port->sw, port->local / SIM_WORD,
 		 (uint64_t)is_waited << port->local % SIM_WORD);
 	if (sim_one_read(s))
-		has_more = free_input(p, port->sw, port->out_from);
-	p->sums.events += is_waited | has_more;
+		free_input(p, port->sw, port->out_from);
 }
 
-/* A credit has come to an output that waits for it. */
+/* A credit may have come to an output that waits for it. Events that were set before an
+ * earlier credit was known are over, and not counted: their number depends on threads. */
 static void take_credit(struct sim_part *p, uint32_t id)
 {
 	struct sim *s = p->sim;
@@ -583,8 +578,11 @@ static void take_credit(struct sim_part *p, uint32_t id)
 			has_come = true;
 		}
 	}
-	if (sim_shares(s) && !sim_pool_wake(p, id) && !has_come)
+	if (sim_shares(s))
+		has_come |= sim_pool_wake(p, id);
+	if (!has_come)
 		return;
+	p->sums.events++;
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
 	else if (sim_is_adaptive(s))
@@ -615,7 +613,7 @@ void sim_arrive_again(struct sim_part *p, uint32_t in, uint32_t packet)
 }
 #endif
 
-/* An event of the wheel; those for which nothing waits are not counted. */
+/* An event of the wheel. */
 SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 {
 	enum sim_event_kind kind = (enum sim_event_kind)(what >> SIM_ID_BITS);
@@ -627,11 +625,12 @@ SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 		return;
 	}
 	if (kind == SIM_READ) {
-		p->sums.events += free_input(p, s->port[id].sw, s->port[id].local);
+		p->sums.events++;
+		free_input(p, s->port[id].sw, s->port[id].local);
 		return;
 	}
 	p->n_live--;
-	p->sums.events++;
+	p->sums.events += kind != SIM_CREDIT; /* take_credit() counts them */
 	if (kind == SIM_HEAD)
 		arrive_late(p, id, item);
 	else if (kind == SIM_READY)
