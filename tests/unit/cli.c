@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- options ---- */
@@ -38,7 +37,7 @@ static const struct fab_task task = {.solve = fail};
 static const struct fab_command command = {
 	.name = "fabric-test", .args = "[FABRIC]", .parts = parts, .task = &task};
 
-static const char *arguments[16]; /* of the next parse_arguments(), NULL-ended */
+static const char *arguments[16]; /* of the next parsed(), NULL-ended */
 
 static struct params parsed(void)
 {
@@ -53,11 +52,6 @@ static struct params parsed(void)
 	}
 	fab_cli_read(&command, argc, argv, &p);
 	return p;
-}
-
-static void parse_arguments(void)
-{
-	(void)parsed();
 }
 
 Test(cli, options)
@@ -91,73 +85,6 @@ Test(cli, options)
 	cr_assert_eq(p.run.seed, UINT64_MAX);
 	cr_assert(p.run.quiet && p.run.verify);
 	cr_assert_eq(p.run.verbose, 2);
-}
-
-Test(cli, bad_values_are_usage_errors)
-{
-	static const struct {
-		const char *argument, *sentence;
-	} cases[] = {
-		{"--format=xml",
-		 "--format: 'xml' is unknown; there are: table, json, csv"},
-		{"--color=red",
-		 "--color: 'red' is unknown; there are: auto, always, never"},
-		{"--threads=0", "--threads: '0' is not a number from 1 to 4096"},
-		{"--threads=4097", "--threads: '4097' is not a number"},
-		{"--threads=2x", "--threads: '2x' is not a number"},
-		{"--seed=-1", "--seed: '-1' is not a number from 0 to 2^64-1"},
-		{"--seed=18446744073709551616", "--seed: '18446744073709551616' is not"},
-		{"--hca=", "--hca: the value is empty"},
-		{"--output=", "--output: the file name is empty"},
-		{"--nonsense", "unrecognized option '--nonsense'"},
-	};
-	FAB_AUTO(folder_fini) struct folder f;
-
-	folder_init(&f);
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		int status;
-		const char *err, *line;
-
-		arguments[0] = cases[i].argument;
-		arguments[1] = NULL;
-		status = run(parse_arguments, "out", "err");
-		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2, "%s: %d",
-			  cases[i].argument, status);
-		cr_assert_str_empty(slurp("out"), "%s", cases[i].argument);
-		err = slurp("err");
-		cr_assert(strstr(err, cases[i].sentence), "%s: %s", cases[i].argument,
-			  err);
-		line = strchr(err, '\n');
-		cr_assert(line && strchr(line + 1, '\n') == err + strlen(err) - 1,
-			  "two lines: %s", err);
-	}
-}
-
-Test(cli, help_and_version_go_to_stdout)
-{
-	static const char *const asked[] = {"--help", "--version", "--usage"};
-	FAB_AUTO(folder_fini) struct folder f;
-
-	folder_init(&f);
-	unsetenv("ARGP_HELP_FMT");
-	for (size_t i = 0; i < FAB_COUNT(asked); i++) {
-		int status;
-
-		arguments[0] = asked[i];
-		arguments[1] = NULL;
-		status = run(parse_arguments, "out", "err");
-		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s", asked[i]);
-		cr_assert_str_empty(slurp("err"), "%s", asked[i]);
-		cr_assert(strstr(slurp("out"), "fabric-test"), "%s", asked[i]);
-		status = run(parse_arguments, "/dev/full", "err");
-		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3,
-			  "%s to a full disk", asked[i]);
-		cr_assert_str_eq(slurp("err"), "fabric-test: cannot write standard "
-					       "output: No space left on device\n");
-	}
-	arguments[0] = "--version";
-	run(parse_arguments, "out", "err");
-	cr_assert_str_eq(slurp("out"), "fabric-test (fabkit) " FAB_VERSION "\n");
 }
 
 /* ---- messages ---- */
@@ -217,30 +144,7 @@ Test(cli, standard_output_that_is_closed)
 	cr_assert_str_empty(slurp("err"));
 }
 
-/* ---- progress and the terminal ---- */
-
-static void tick_for(const struct fab_cli_run *run_options)
-{
-	struct fab_cli_progress *p =
-		fab_cli_progress_new(run_options, "routing", "switches");
-
-	for (uint64_t i = 1; i <= 13; i++) {
-		fab_cli_progress_tick(p, i, 26);
-		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-	}
-	fab_cli_warn(run_options, "hello");
-	fab_cli_progress_free(p);
-}
-
-static void tick(void)
-{
-	tick_for(&(struct fab_cli_run){0});
-}
-
-static void tick_quietly(void)
-{
-	tick_for(&(struct fab_cli_run){.quiet = true});
-}
+/* ---- the terminal ---- */
 
 /* A terminal of our own; the test is skipped where there are none (a bare chroot). */
 static int open_terminal(void)
@@ -251,46 +155,6 @@ static int open_terminal(void)
 	    access(ptsname(master), R_OK | W_OK))
 		cr_skip_test("no pseudo-terminal can be opened: %s", strerror(errno));
 	return master;
-}
-
-/* What `body` prints on a terminal as its standard error. */
-static size_t run_on_terminal(void (*body)(void), char *text, size_t size)
-{
-	int master = open_terminal();
-	const char *name;
-	size_t n = 0;
-	ssize_t got;
-	int slave;
-
-	name = ptsname(master);
-	slave = open(name, O_RDWR | O_NOCTTY); /* so that reading ends only below */
-	cr_assert_geq(slave, 0);
-	cr_assert_eq(run(body, "out", name), 0);
-	cr_assert_eq(fcntl(master, F_SETFL, O_NONBLOCK), 0);
-	while (n + 1 < size && (got = read(master, text + n, size - 1 - n)) > 0)
-		n += (size_t)got;
-	text[n] = '\0';
-	close(slave);
-	close(master);
-	return n;
-}
-
-Test(cli, progress, .timeout = 60)
-{
-	FAB_AUTO(folder_fini) struct folder f;
-	char text[4096];
-	const char *line;
-
-	folder_init(&f);
-	cr_assert_eq(run(tick, "out", "err"), 0);
-	cr_assert_str_eq(slurp("err"), "fabric-test: warning: hello\n");
-	cr_assert_eq(run_on_terminal(tick_quietly, text, sizeof(text)), 0);
-	run_on_terminal(tick, text, sizeof(text));
-	line = strstr(text, "\rrouting ");
-	cr_assert_eq(line, text, "%s", text);
-	HAS(text, "/26 switches)  1.");
-	HAS(text, " s left\033[K");
-	HAS(text, "\r\033[Kfabric-test: warning: hello\r\n");
 }
 
 Test(cli, report_options_follow_the_terminal)

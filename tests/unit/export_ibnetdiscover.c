@@ -69,22 +69,6 @@ TEST_EACH(index, FAB_COUNT(files), export_ibnetdiscover, real_dumps)
 	check_fixed_point(files[*index], data_open(files[*index]));
 }
 
-static const char *const specs[] = {
-	"gen:fattree:radix=8,levels=3",
-	"gen:torus:dims=3x3x2,hosts=2",
-	"gen:dragonfly:a=4,p=2,h=2",
-	"gen:kfat:dims=4x4,hosts=4",
-};
-
-TEST_EACH(index, FAB_COUNT(specs), export_ibnetdiscover, generated)
-{
-	struct fab_fabric *f = NULL;
-
-	cr_assert_eq(fab_source_open(specs[*index], NULL, &f, ERR), 0, "%s",
-		     specs[*index]);
-	check_fixed_point(specs[*index], f);
-}
-
 static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
 		    const char *name)
 {

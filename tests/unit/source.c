@@ -159,52 +159,6 @@ static char *scratch_file(const char *name, const void *bytes, size_t n)
 	return path;
 }
 
-Test(source, reads_files_and_standard_input)
-{
-	struct packed one = gzip(dump, sizeof(dump) - 1);
-	OWN_HEAP char *path = scratch_file("source-test.gz", one.v, one.n);
-	struct fab_fabric *g = NULL;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	int fd = open(path, O_RDONLY);
-
-	MUST(fab_source_open(path, NULL, &f, ERR));
-	cr_expect_str_eq(f->source, path);
-	cr_assert_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
-	MUST(fab_source_open("-", NULL, &g, ERR));
-	cr_expect_str_eq(g->source, "-");
-	cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g));
-	/* It is at its end now. */
-	fab_fabric_free(g);
-	cr_expect_eq(fab_source_open("-", NULL, &g, ERR), -EINVAL);
-	cr_expect_eq(strncmp(test_err.text, "<stdin>:1: the input is empty", 29), 0, "%s",
-		     test_err.text);
-	close(fd);
-	unlink(path);
-	free(one.v);
-}
-
-Test(source, reads_pipes_of_any_size)
-{
-	enum { REMARKS = 40000 };
-	int ends[2];
-	OWN(fab_fabric) *f = NULL;
-
-	cr_assert_eq(pipe(ends), 0);
-	if (!fork()) {
-		FILE *out = fdopen(ends[1], "w");
-
-		for (int i = 0; i < REMARKS; i++)
-			fprintf(out, "# remark number %d\n", i);
-		fputs(dump, out);
-		fclose(out);
-		_exit(0);
-	}
-	close(ends[1]);
-	cr_assert_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
-	MUST(fab_source_open("-", NULL, &f, ERR));
-	cr_expect_eq(f->n_cables, 1);
-}
-
 Test(source, names_what_cannot_be_opened)
 {
 	static const struct {

@@ -54,19 +54,6 @@ Test(summary, a_tree_in_numbers)
 			   1e-9);
 }
 
-Test(summary, parts)
-{
-	OWN(plan) plan = plan_tree(2, 1, 1);
-	OWN(fab_summary) *s = NULL;
-	OWN(fab_fabric) *f = NULL;
-
-	plan_switch(&plan, "alone", 4);
-	f = plan_build(&plan, 0);
-	s = fab_summary_new(f, 1);
-	cr_assert_eq(s->n_components, 2);
-	cr_assert_eq(s->n_levels, 2);
-}
-
 Test(summary, cables_within_a_level_count_once)
 {
 	OWN(plan) plan = {0};
@@ -83,18 +70,4 @@ Test(summary, cables_within_a_level_count_once)
 	s = fab_summary_new(f, 1);
 	cr_assert_eq(s->n_levels, 1);
 	cr_assert_eq(s->levels[0].n_side, 3);
-}
-
-Test(summary, real_dump)
-{
-	OWN(fab_fabric) *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
-	OWN(fab_summary) *s = fab_summary_new(f, 1);
-
-	cr_assert_eq(s->n_components, 1);
-	cr_assert_eq(s->diameter, 6);
-	cr_assert_eq(s->n_links, 3);
-	cr_assert_eq(s->n_rails, 2);
-	cr_assert_eq(s->rails[1].n_adapters, 8);
-	cr_assert_eq(s->rails[1].n_hosts, 458);
-	cr_assert_eq(s->n_levels, 3);
 }
