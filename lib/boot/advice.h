@@ -23,7 +23,7 @@ struct fab_servers_needed {
  * The fewest servers with which the best mapping boots the batch in `seconds` by equal
  * shares, where images differ as if all were the largest: of those that are up, else all
  * of them and new ones that are like the median one and hang where servers hang. The
- * limits of the machine count (boot/limits.h), and the time of requests. Exact but for
+ * limits of the machine count (boot/share.h), and the time of requests. Exact but for
  * is_estimate: between n_least and n. O(vertices log
  * servers), for an estimate O(servers * fab_mapping_attains()).
  */

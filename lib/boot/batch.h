@@ -15,7 +15,7 @@ struct fab_batch {
 /*
  * `all`; `first:N` nodes; `first:N:UNIT`, N whole units of a level; `unit:LIST`,
  * everything below these vertices; anything else is a list of nodes: names, host lists
- * and patterns (boot/machine_names.h), separated by commas. EINVAL, ENOENT: no such unit
+ * and patterns (boot/machine.h), separated by commas. EINVAL, ENOENT: no such unit
  * or node, more than there are, a pattern that nothing matches. O(nodes).
  */
 int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_batch *out,

@@ -30,7 +30,7 @@ struct fab_machine_level {
 	bool is_limited;     /* has a finite capacity anywhere */
 };
 
-/* Limits of transfers that are no segment (boot/limits.h); 0: no such limit. */
+/* Limits of transfers that are no segment (boot/share.h); 0: no such limit. */
 struct fab_limits {
 	double flow_mbps;     /* of one transfer: the window of its protocol */
 	double disk_mbps;     /* of a server, all its interfaces together */

@@ -23,8 +23,8 @@ enum fab_takes {
 	FAB_TAKES_FILE_OR_TEXT, /* const char *, a file if there is one */
 	FAB_TAKES_NUMBER,	/* uint32_t or uint64_t, min to max */
 	FAB_TAKES_REAL,		/* double, low to high */
-	FAB_TAKES_BYTES,	/* uint64_t: boot/units.h */
-	FAB_TAKES_MBPS,		/* double: boot/units.h */
+	FAB_TAKES_BYTES,	/* uint64_t: base/units.h */
+	FAB_TAKES_MBPS,		/* double: base/units.h */
 	FAB_TAKES_NS,		/* uint64_t, min to max nanoseconds */
 	FAB_TAKES_SECONDS,	/* double, min to max nanoseconds */
 	FAB_TAKES_ONE,		/* uint32_t or an enum: the row in `choices` */

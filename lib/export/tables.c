@@ -23,7 +23,7 @@ enum { LAST_UNICAST_LID = 0xbfff, NO_PORT = 255 };
 
 /*
  * The LIDs of what is alive: switches, and ports of adapters whose cable is. Rows are the
- * columns of `routes`, tables by leaf switch being completed (unicast/complete.h): a LID
+ * columns of `routes`, tables by leaf switch being completed (unicast/routes.h): a LID
  * uses its own, or that of the switch at which it leaves the fabric.
  */
 struct lid_rows {

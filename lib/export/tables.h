@@ -48,7 +48,7 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *routes,
 int fab_export_sl2vl(FILE *out, const struct fab_routes *routes,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/* opensm.mcfdbs (mcast/mcfdbs.h): trees as multicast tables of all switches that have an
+/* opensm.mcfdbs (mcast/tables.h): trees as multicast tables of all switches that have an
  * entry, in the order of the fabric; in each by MLID, then port. mlid: [groups]. As in
  * OpenSM a group of fewer than two members has no entry. O(switches + n log n) for n
  * entries: two for each tree link, one for each member. */

@@ -25,7 +25,7 @@ struct fab_opensm {
 	}
 
 /*
- * Tables by an engine of OpenSM, which is a name of those of unicast/engine/outside.c.
+ * Tables by an engine of OpenSM, which is a name of those of unicast/engine/engine.c.
  * `self` is the head of a struct fab_opensm. Of its `conf` the options that routing
  * depends on count (roots, hosts, orders, lanes, qos, partitions); what concerns the
  * machine of the subnet manager (log files, ports, keys, plug-ins) does not.

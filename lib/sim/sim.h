@@ -151,8 +151,8 @@ struct fab_sim_params {
 	unsigned speedup; /* of reads from input buffers; 0: 1 */
 
 	/* Ticks that are not measured at first; UINT64_MAX: until the throughput of ten
-	 * windows agrees within 1 %, and latency is level (sim/steady.c), at most 640 *
-	 * the latency of an idle network, or twice the time. */
+	 * windows agrees within 1 %, and latency is level (sim/saturation.c), at most 640
+	 * * the latency of an idle network, or twice the time. */
 	uint64_t warmup;
 	/* Ticks that are measured; 0: until all messages of a finite source have arrived.
 	 */

@@ -54,7 +54,7 @@ void fab_reliability_sum_up(struct fab_reliability *r);
 /*
  * Trials: in each, n_faults leaves die at random, the engine routes, and its tables are
  * walked. Which leaves die follows from the seed and the number of the trial
- * (unicast/fault_sets.h); a shard makes its trials of n_trials. Equal for any number of
+ * (unicast/faults.h); a shard makes its trials of n_trials. Equal for any number of
  * threads. `progress` may be NULL. EINVAL: fewer sound leaves than faults + 2; what an
  * engine refuses, with the number of the trial. O(trials * routing).
  */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: check-modules.sh LIB   a module of the library includes only itself and modules below it
+# usage: check-modules.sh LIB   a module of the library includes only itself and modules below it, and files that
+# comments name are there
 cd "$1" || exit 1
 below='' failed=0
 for module in base fabric source event traffic boot unicast mcast opensm sim rdma launch present store export peer cli; do
@@ -16,6 +17,11 @@ for module in base fabric source event traffic boot unicast mcast opensm sim rdm
       failed=1
       ;;
     esac
+  done
+  # shellcheck disable=SC2013 # names without blanks
+  for named in $(grep -rhoE --include='*.[ch]' --include='*.md' "\b$module/[a-z_/]+\.[ch]\b" . ../cmd ../CONTRIBUTING.md |
+    grep -v '^opensm/osm_' | sort -u); do
+    [ -e "$named" ] || [ -e "../cmd/$named" ] || { grep -rnF "$named" . ../cmd ../CONTRIBUTING.md; failed=1; }
   done
 done
 exit $failed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dimension order: a packet corrects coordinate 0, then 1, and so on. One lane, free of
- * deadlock, also where hosts of a leaf use several planes (unicast/alternatives.h); what
+ * deadlock, also where hosts of a leaf use several planes (unicast/kfat/segments.h); what
  * turns at a dead leaf switch is lost. The base of VTFTR (Liu et al. 2022).
  */
 #include "unicast/kfat/segments.h"
@@ -128,7 +128,7 @@ const struct fab_unicast_engine fab_unicast_algorithm_a = {
  * are, row - column - row through a column without faults, else column - row - column
  * through a row without. A packet changes from lane 0 to lane 1 on the turn from a column
  * to a row. It knows dead leaf switches only: what needs a dead root switch or
- * link is lost; of several switches a line any will do (unicast/alternatives.h). Service
+ * link is lost; of several switches a line any will do (unicast/kfat/segments.h). Service
  * levels are ours (section 2): InfiniBand has no other means to change the lane in
  * mid-path.
  */

@@ -15,7 +15,7 @@
  *                three lanes are allowed: two levels, three lanes (lanes.c)
  *
  * Alternatives of a leaf have the same paths in the same lines, by other switches of them
- * (unicast/alternatives.h), each with a service level of its own; where one of them gets
+ * (unicast/kfat/segments.h), each with a service level of its own; where one of them gets
  * no lanes for some pair and another one does, that takes its place.
  *
  * Pairs without a word are tried again with one lane more, up to max_vls; then with
