@@ -139,25 +139,23 @@ static void find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
 {
 	const struct fab_groups *g = o->problem.groups;
 	struct fab_bound *b = o->bounds;
-	struct fab_bound_work work = {.steps = QUICK_STEPS +
-					       QUICK_STEPS_MEMBER * g->sw_first[g->n],
-				      .n_threads = n_threads,
-				      .until = until};
+	struct fab_mcast_options work = {.n_threads = n_threads, .until = until};
 	uint32_t least = 0;
 
 	if (b[MCROUTE_NATURAL].kind == FAB_BOUND_NONE) {
 		fab_mcast_natural_bound(&o->problem, &b[MCROUTE_NATURAL]);
 		fab_mcast_matching_bound(&o->problem, &b[MCROUTE_MATCHING]);
-		fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
+		fab_mcast_dual_bound(&o->problem, &work,
+				     QUICK_STEPS + QUICK_STEPS_MEMBER * g->sw_first[g->n],
+				     &b[MCROUTE_DUAL]);
 		for (size_t i = 0; i < MCROUTE_N_BOUNDS; i++)
 			raise(&least, &b[i]);
 		fab_mcast_forced_bound(&o->problem, least, &b[MCROUTE_FORCED]);
 	}
 	if (is_deep && !o->has_deep_bounds && b[MCROUTE_DUAL].is_limited) {
-		work.steps = DUAL_STEPS;
 		work.is_over = fab_cli_is_interrupted;
 		fab_bound_fini(&b[MCROUTE_DUAL]);
-		fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
+		fab_mcast_dual_bound(&o->problem, &work, DUAL_STEPS, &b[MCROUTE_DUAL]);
 	}
 	o->has_deep_bounds |= is_deep;
 	raise(&o->lower_bound, &b[MCROUTE_NATURAL]);

@@ -29,7 +29,7 @@ enum fab_bound_kind {
 struct fab_bound {
 	enum fab_bound_kind kind;
 	uint32_t value;
-	/* it was stopped (struct fab_bound_work): it holds, but might have been larger */
+	/* it was stopped by the options: it holds, but might have been larger */
 	bool is_cut_short;
 	bool is_limited; /* it took all its steps: more might make it larger */
 	/* CUT: 0 within the set, else FAB_NONE. PARTS: the part of each, FAB_NONE: none.
@@ -70,30 +70,19 @@ double fab_mcast_load_bound(const struct fab_mcast_problem *problem);
 /* Its value. The same complexity. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
-/* Limits of the work on a bound. */
-struct fab_bound_work {
-	uint64_t steps; /* cables looked at */
-	int n_threads;
-	double until; /* stop at this time (fab_now()); 0: at none */
-	/* asked now and then, by any thread: stop with what there is? May be NULL */
-	bool (*is_over)(void *context);
-	void *is_over_context;
-};
-
-/* Is it time to stop? O(1). */
-bool fab_bound_is_over(const struct fab_bound_work *work);
-
 /*
  * DUAL, for any trees: the cables of all trees together by dual ascent (Wong, "A dual
  * ascent approach for Steiner tree problems on a directed graph", 1984). Directed in both
  * directions, a tree away from the group's first switch enters every set that holds
  * another member and not that first switch. Alternately a member takes the set of all
  * switches from which used arcs lead to it, and uses all arcs into it: no arc is used
- * twice, so that the tree has a cable a turn at least. Steps are those of all groups
- * together. The same for any number of threads unless it is stopped. O(steps).
+ * twice, so that the tree has a cable a turn at least. At most `steps` cables are looked
+ * at for all groups together. Options: n_threads, until, is_over. The same for any number
+ * of threads unless it is stopped. O(steps).
  */
 void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
-			  const struct fab_bound_work *work, struct fab_bound *out);
+			  const struct fab_mcast_options *options, uint64_t steps,
+			  struct fab_bound *out);
 
 /*
  * FORCED, for trees of minimal height: from each of its candidates a group has cables

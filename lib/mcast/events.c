@@ -64,9 +64,8 @@ static int expected(const struct reading *r, const char *what, const struct fab_
 	FAB_AUTOFREE char *found =
 		is_end(t) ? fab_strdup("the end of the line")
 			  : fab_format("\"%.*s\"", fab_token_shown(t), t->text);
-	int rc = fab_line_fail(&r->place, "expected %s, found %s", what, found);
 
-	return rc;
+	return fab_line_fail(&r->place, "expected %s, found %s", what, found);
 }
 
 static int read_time(const struct reading *r, const struct fab_token *t,

@@ -147,8 +147,8 @@ struct fab_lifecycle_outcome {
 	uint64_t completed, routed; /* times a group was, and then had a routed time */
 	uint64_t polls;		    /* questions of first members, batched */
 	/* over those that were routed; NaN: none was, or members are not notified */
-	double routed_sum_s, routed_mean_s, routed_max_s;
-	double told_sum_s, told_mean_s, told_max_s;
+	double routed_mean_s, routed_max_s;
+	double told_mean_s, told_max_s;
 	/* over the groups of the trace */
 	double unusable_sum_s, unusable_mean_s, unusable_max_s;
 };

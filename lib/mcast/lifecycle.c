@@ -385,10 +385,8 @@ void fab_lifecycle_replay(const struct fab_events *events,
 				      : g->n_joined > 0;
 	}
 	out->routed = r.routed.n;
-	out->routed_sum_s = r.routed.sum;
 	out->routed_mean_s = fab_tally_mean(&r.routed);
 	out->routed_max_s = fab_tally_max(&r.routed);
-	out->told_sum_s = r.told.sum;
 	out->told_mean_s = fab_tally_mean(&r.told);
 	out->told_max_s = fab_tally_max(&r.told);
 	out->unusable_sum_s = r.unusable.sum;

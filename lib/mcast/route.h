@@ -106,6 +106,14 @@ struct fab_mcast_options {
 	void *is_over_context;
 };
 
+/* Is the time of a search over (FAB_ENDED_TIME), or was it asked to stop
+ * (FAB_ENDED_STOPPED)? FAB_ENDED_DONE: neither. Any thread. O(1). */
+enum fab_mcast_ended fab_mcast_why_over(const struct fab_mcast_options *options);
+static inline bool fab_mcast_is_over(const struct fab_mcast_options *options)
+{
+	return fab_mcast_why_over(options) != FAB_ENDED_DONE;
+}
+
 /* Value that the chosen root has least of. */
 enum fab_root_rule {
 	FAB_ROOT_FIRST,		/* switch id */

@@ -2,6 +2,7 @@
 /* Trees, heights, loads and distances checked by a second, simpler path. */
 #include "base/arena.h"
 #include "base/progress.h"
+#include "fabric/graph.h"
 #include "mcast/route.h"
 
 #include <errno.h>
@@ -107,35 +108,18 @@ static int check_distances(const struct check *c)
 {
 	const struct fab_fabric *f = c->p->f;
 	uint32_t *hops = FAB_ARENA_NEW(c->arena, f->n_switches, uint32_t);
-	uint32_t *queue = FAB_ARENA_NEW(c->arena, f->n_switches, uint32_t);
+	uint32_t *order = FAB_ARENA_NEW(c->arena, f->n_switches, uint32_t);
+	const struct fab_graph graph = fab_graph_of_arcs(f);
 	uint32_t step = c->r->forest.n / MAX_SEARCHES + 1;
 	int rc = 0;
 
 	for (uint32_t g = 0; g < c->r->forest.n && !rc; g += step) {
 		const uint8_t *row = fab_dist_row(c->p->dist, c->r->forest.root[g]);
 
-		/* Breadth-first search by a queue, over cables instead of the graph's
-		 * rows. */
-		uint32_t source = c->r->forest.root[g];
-		uint32_t head = 0, tail = 0;
-
 		memset(hops, 0xff, f->n_switches * sizeof(*hops));
-		hops[source] = 0;
-		queue[tail++] = source;
-		while (head < tail) {
-			uint32_t sw = queue[head++];
-
-			for (uint32_t p = f->node_first_port[sw];
-			     p < f->node_first_port[sw + 1]; p++) {
-				uint32_t peer = fab_port_peer(f, p), to;
-
-				to = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
-				if (to >= f->n_switches || hops[to] != FAB_NONE)
-					continue;
-				hops[to] = hops[sw] + 1;
-				queue[tail++] = to;
-			}
-		}
+		order[0] = c->r->forest.root[g];
+		hops[order[0]] = 0;
+		(void)fab_graph_search(&graph, NULL, 1, hops, order, NULL);
 		for (uint32_t s = 0; s < f->n_switches; s++)
 			if (row[s] !=
 			    (hops[s] == FAB_NONE ? FAB_HOPS_UNREACHABLE : hops[s]))

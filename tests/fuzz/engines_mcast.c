@@ -133,13 +133,13 @@ static void route_all(const struct fab_mcast_problem *problem,
 		      const struct fab_mcast_options *options, bool writes)
 {
 	struct fab_mcast_result results[ENGINES_MAX];
-	const struct fab_bound_work work = {.steps = 1000000, .n_threads = 1};
+	const struct fab_mcast_options work = {.n_threads = 1};
 	uint32_t bound = fab_mcast_lower_bound(problem);
 	struct fab_bound dual;
 	struct fab_err err = {""};
 	double seconds;
 
-	fab_mcast_dual_bound(problem, &work, &dual);
+	fab_mcast_dual_bound(problem, &work, 1000000, &dual);
 	bound = dual.value > bound ? dual.value : bound;
 	fab_bound_fini(&dual);
 	fuzz_sound(fab_mcast_route(problem, fab_mcast_engines, fab_mcast_n_engines,

@@ -410,7 +410,7 @@ Test(bounds, no_rows_are_made)
 	struct patterned x;
 	struct fab_mcast_problem p =
 		problem_of(&x, "torus:dims=30x20,hosts=1", "random:groups=40,size=12");
-	const struct fab_bound_work work = {.steps = 10000000, .n_threads = 1};
+	const struct fab_mcast_options work = {.n_threads = 1};
 	struct fab_dist *some;
 	struct fab_bound bound;
 	FAB_AUTO(fab_bound_fini) struct fab_bound whole;
@@ -424,7 +424,7 @@ Test(bounds, no_rows_are_made)
 	fab_bound_fini(&bound);
 	fab_mcast_matching_bound(&p, &bound);
 	fab_bound_fini(&bound);
-	fab_mcast_dual_bound(&p, &work, &bound);
+	fab_mcast_dual_bound(&p, &work, 10000000, &bound);
 	fab_bound_fini(&bound);
 	cr_expect_eq(fab_dist_bytes(some), 0);
 	fab_dist_free(some);
@@ -468,18 +468,18 @@ Test(bounds, stopped_by_the_clock)
 	struct patterned x;
 	struct fab_mcast_problem p =
 		problem_of(&x, "torus:dims=6x4x4,hosts=2", "grid:4x6x8");
-	struct fab_bound_work work = {.steps = 100000000, .n_threads = 1};
+	struct fab_mcast_options work = {.n_threads = 1};
 	struct fab_bound none;
 	unsigned n_asked = 0;
 
 	work.is_over = always;
 	work.is_over_context = &n_asked;
-	fab_mcast_dual_bound(&p, &work, &none);
+	fab_mcast_dual_bound(&p, &work, 100000000, &none);
 	check_stopped(&none, n_asked);
 	fab_bound_fini(&none);
 	work.is_over = NULL;
 	work.until = 1e-9; /* long ago */
-	fab_mcast_dual_bound(&p, &work, &none);
+	fab_mcast_dual_bound(&p, &work, 100000000, &none);
 	check_stopped(&none, 1);
 	fab_bound_fini(&none);
 	end_problem(&x);

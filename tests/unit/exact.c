@@ -232,7 +232,7 @@ struct reached {
 static void check_engines(const struct routed *s, uint64_t seed, double low, double any,
 			  struct reached *reached)
 {
-	const struct fab_bound_work work = {.steps = 1000000, .n_threads = 1};
+	const struct fab_mcast_options work = {.n_threads = 1};
 	bool has_weights = s->problem.weights;
 	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
 	struct fab_efi efi[ROUTED_MAX_ENGINES];
@@ -253,7 +253,7 @@ static void check_engines(const struct routed *s, uint64_t seed, double low, dou
 		reached->natural += fab_mcast_load_bound(&s->problem) >= any * (1 - 1e-9);
 		return;
 	}
-	fab_mcast_dual_bound(&s->problem, &work, &dual);
+	fab_mcast_dual_bound(&s->problem, &work, 1000000, &dual);
 	cr_expect_leq(dual.value, any, "seed %lu", (unsigned long)seed);
 	cr_expect_leq(fab_mcast_height_bound(&s->problem), low);
 	reached->dual += dual.value == any;

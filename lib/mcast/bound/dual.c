@@ -83,7 +83,7 @@ static bool use_cut(struct ascent *x)
 
 /* The turns of a group. */
 static void ascend(struct ascent *x, uint32_t group, uint64_t steps,
-		   const struct fab_bound_work *work)
+		   const struct fab_mcast_options *options)
 {
 	const struct fab_groups *g = x->p->groups;
 	const uint32_t *sw = g->sw + g->sw_first[group];
@@ -109,7 +109,7 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps,
 			break;
 		if (x->steps > look) {
 			look += LOOK;
-			if (fab_bound_is_over(work))
+			if (fab_mcast_is_over(options))
 				break;
 		}
 		size = m[at].size;
@@ -126,7 +126,8 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps,
 }
 
 void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
-			  const struct fab_bound_work *work, struct fab_bound *out)
+			  const struct fab_mcast_options *options, uint64_t steps,
+			  struct fab_bound *out)
 {
 	const struct fab_groups *g = problem->groups;
 	const struct fab_fabric *f = problem->f;
@@ -138,13 +139,13 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 	uint32_t *first = FAB_ARENA_NEW(&arena, g->n, uint32_t);
 	uint32_t *n_turns = FAB_ARENA_NEW0(&arena, g->n, uint32_t);
 	uint32_t **turns = FAB_ARENA_NEW0(&arena, g->n, uint32_t *);
-	uint64_t steps, n = 0;
+	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < g->n; i++)
 		if (g->same_as[i] == i)
 			first[n_first++] = i;
-	n_workers = fab_threads_for(work->n_threads, (uint64_t)n_first * 16000);
-	steps = SHARES * work->steps / (n_first ? n_first : 1);
+	n_workers = fab_threads_for(options->n_threads, (uint64_t)n_first * 16000);
+	steps = SHARES * steps / (n_first ? n_first : 1);
 	steps = steps < STEPS_MOST ? steps : STEPS_MOST;
 #pragma omp parallel num_threads(n_workers) reduction(|| : is_limited)
 	{
@@ -161,12 +162,12 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 			uint32_t group = first[i];
 
 			fab_progress_report("dual bound", "groups", i, n_first);
-			if (fab_bound_is_over(work)) {
+			if (fab_mcast_is_over(options)) {
 #pragma omp atomic write
 				is_over = true;
 				continue;
 			}
-			ascend(&x, group, steps, work);
+			ascend(&x, group, steps, options);
 			n_turns[group] = (uint32_t)x.turn.n;
 			turns[group] = x.turn.v;
 			x.turn.v = NULL;

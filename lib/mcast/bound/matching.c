@@ -325,9 +325,7 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
 {
 	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
-	uint32_t value;
 
 	fab_mcast_matching_bound(problem, &bound);
-	value = bound.value;
-	return value;
+	return bound.value;
 }

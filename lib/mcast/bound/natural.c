@@ -406,11 +406,9 @@ double fab_mcast_load_bound(const struct fab_mcast_problem *problem)
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 {
 	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
-	uint32_t value;
 
 	fab_mcast_natural_bound(problem, &bound);
-	value = bound.value;
-	return value;
+	return bound.value;
 }
 
 void fab_bound_fini(struct fab_bound *bound)
@@ -418,12 +416,6 @@ void fab_bound_fini(struct fab_bound *bound)
 	FAB_FREE_ALL(bound->part, bound->group, bound->cable, bound->first, bound->turn,
 		     bound->weight);
 	*bound = (struct fab_bound){.kind = FAB_BOUND_NONE};
-}
-
-bool fab_bound_is_over(const struct fab_bound_work *work)
-{
-	return (work->until > 0 && fab_now() > work->until) ||
-	       (work->is_over && work->is_over(work->is_over_context));
 }
 
 const char *fab_bound_name(enum fab_bound_kind kind)

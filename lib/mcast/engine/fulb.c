@@ -59,9 +59,8 @@ const struct fab_mcast_engine fab_mcast_fulb_links = {
 static bool differs(const struct fab_mcast_problem *p)
 {
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *own = NULL;
-	bool is_tree = fab_mcast_shape(p, &own)->kind == FAB_SHAPE_FATTREE;
 
-	return !is_tree;
+	return fab_mcast_shape(p, &own)->kind != FAB_SHAPE_FATTREE;
 }
 
 const struct fab_mcast_engine fab_mcast_fulb_mean = {
@@ -168,9 +167,8 @@ static void local_grow(struct fab_mcast_state *s, uint32_t group)
 static bool is_dragonfly(const struct fab_mcast_problem *problem)
 {
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *own = NULL;
-	bool has_groups = fab_mcast_shape(problem, &own)->group != NULL;
 
-	return has_groups;
+	return fab_mcast_shape(problem, &own)->group != NULL;
 }
 
 const struct fab_mcast_engine fab_mcast_fulb_local = {

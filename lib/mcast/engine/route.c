@@ -116,12 +116,7 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 			      struct fab_mcast_state *state,
 			      const struct fab_mcast_options *options)
 {
-	const struct fab_mcast_options quiet = {.n_threads = options->n_threads,
-						.root_ties = options->root_ties,
-						.until = options->until,
-						.is_over = options->is_over,
-						.is_over_context =
-							options->is_over_context};
+	struct fab_mcast_options quiet = *options;
 	struct fab_mcast_state *own =
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_state);
 	FAB_AUTOFREE struct fab_mcast_grower *growers =
@@ -131,6 +126,7 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 	struct fab_mcast_grower best = {.is_over = true};
 	size_t n = 0;
 
+	quiet.progress = NULL;
 	for (size_t i = 0; i < fab_mcast_n_engines && max > bound; i++) {
 		const struct fab_mcast_engine *e = fab_mcast_engines[i];
 

@@ -219,10 +219,11 @@ double fab_mcast_max_level(const struct fab_mcast_state *s)
 	return max;
 }
 
-bool fab_mcast_is_over(const struct fab_mcast_options *o)
+enum fab_mcast_ended fab_mcast_why_over(const struct fab_mcast_options *o)
 {
-	return (o->until > 0 && fab_now() > o->until) ||
-	       (o->is_over && o->is_over(o->is_over_context));
+	if (o->is_over && o->is_over(o->is_over_context))
+		return FAB_ENDED_STOPPED;
+	return o->until > 0 && fab_now() > o->until ? FAB_ENDED_TIME : FAB_ENDED_DONE;
 }
 
 double fab_mcast_bound_of(const struct fab_mcast_problem *problem,

@@ -95,9 +95,6 @@ static inline bool fab_mcast_was_stopped(enum fab_mcast_ended ended)
 	return ended == FAB_ENDED_TIME || ended == FAB_ENDED_STOPPED ||
 	       ended == FAB_ENDED_FAILED;
 }
-/* Is the time of a search over, or was it asked to stop? Any thread. O(1). */
-bool fab_mcast_is_over(const struct fab_mcast_options *options);
-
 /*
  * For solve(): trees of groups are taken out and put in, in any order and any number of
  * times; loads and uses of the state follow. From begin to end the forest of the state is

@@ -253,12 +253,7 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 	return rc;
 }
 
-/*
- * Members of a group on one plane. A member that was named by its adapter or its host can
- * be any of their ports; when the ports first thought of are on several planes, the group
- * moves to a plane on which all its members have one.
- */
-
+/* Members of a group on one plane. */
 struct moving {
 	const struct fab_groups_builder *b;
 	const struct fab_planes *planes;

@@ -20,24 +20,21 @@ enum { MAX_SHOWN = 60, MAX_PORT_DIGITS = 4 };
 
 struct reading {
 	const struct fab_fabric *f;
-	const char *file;
-	struct fab_lines lines;
+	struct fab_line_place place;
 	struct fab_map64 *switches; /* by node GUID */
 	uint32_t sw;		    /* FAB_NONE: none yet, or one that is left out */
 	bool has_switch;
 	bool ignore_unknown;
 	uint64_t n_unknown;
 	FAB_VEC(uint64_t) entries; /* MLID, switch, port number from the top bits down */
-	struct fab_err *err;
 };
 
 static int bad_line(const struct reading *r, const struct fab_span *line)
 {
 	size_t len = fab_span_len(line);
 
-	return fab_fail(r->err, EINVAL, "%s:%llu: %s, found \"%.*s\"", r->file,
-			(unsigned long long)r->lines.line, EXPECTED,
-			(int)(len < MAX_SHOWN ? len : MAX_SHOWN), line->p);
+	return fab_line_fail(&r->place, EXPECTED ", found \"%.*s\"",
+			     (int)(len < MAX_SHOWN ? len : MAX_SHOWN), line->p);
 }
 
 bool fab_is_mcfdbs(const char *text, size_t len)
@@ -62,19 +59,17 @@ static int read_switch(struct reading *r, struct fab_span line)
 	r->has_switch = true;
 	r->sw = fab_map64_get(r->switches, guid);
 	if (r->sw == FAB_SHARED)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: the fabric has two switches 0x%016llx: the "
-				"table is ambiguous",
-				r->file, (unsigned long long)r->lines.line,
-				(unsigned long long)guid);
+		return fab_line_fail(&r->place,
+				     "the fabric has two switches 0x%016llx: the "
+				     "table is ambiguous",
+				     (unsigned long long)guid);
 	if (r->sw != FAB_NONE)
 		return 0;
 	r->n_unknown++;
 	if (r->ignore_unknown)
 		return 0;
-	return fab_fail(r->err, EINVAL, "%s:%llu: switch 0x%016llx is not in the fabric",
-			r->file, (unsigned long long)r->lines.line,
-			(unsigned long long)guid);
+	return fab_line_fail(&r->place, "switch 0x%016llx is not in the fabric",
+			     (unsigned long long)guid);
 }
 
 /* "0xC000 : 0x001  0x00F": a line without any port is allowed. */
@@ -90,15 +85,12 @@ static int read_ports(struct reading *r, struct fab_span line)
 	if (!fab_take_char(&rest, ':'))
 		return bad_line(r, &line);
 	if (mlid < FAB_MLID_FIRST || mlid > FAB_MLID_LAST)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: 0x%llx is no multicast LID, expected 0xc000 to "
-				"0xfffe",
-				r->file, (unsigned long long)r->lines.line,
-				(unsigned long long)mlid);
+		return fab_line_fail(
+			&r->place,
+			"0x%llx is no multicast LID, expected 0xc000 to 0xfffe",
+			(unsigned long long)mlid);
 	if (!r->has_switch)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: ports before any line \"Switch 0x...\"",
-				r->file, (unsigned long long)r->lines.line);
+		return fab_line_fail(&r->place, "ports before any line \"Switch 0x...\"");
 	for (fab_skip_blanks(&rest); !rc && rest.p < rest.end; fab_skip_blanks(&rest)) {
 		const char *digits = rest.p + 2;
 
@@ -110,10 +102,9 @@ static int read_ports(struct reading *r, struct fab_span line)
 			continue;
 		if (num > r->f->node_n_ports[r->sw] &&
 		    fab_port_find(r->f, r->sw, (unsigned)num) == FAB_NONE)
-			rc = fab_fail(
-				r->err, EINVAL,
-				"%s:%llu: port 0x%03llx of \"%.60s\" does not exist (%u ports)",
-				r->file, (unsigned long long)r->lines.line,
+			rc = fab_line_fail(
+				&r->place,
+				"port 0x%03llx of \"%.60s\" does not exist (%u ports)",
 				(unsigned long long)num, fab_node_name(r->f, r->sw),
 				r->f->node_n_ports[r->sw]);
 		else
@@ -160,22 +151,20 @@ int fab_mcfdbs_read(const struct fab_fabric *f, const char *file, const char *te
 		    struct fab_err *err)
 {
 	struct reading r = {.f = f,
-			    .file = file,
-			    .lines = {.at = text, .end = text + len},
+			    .place = {file, 0, err},
 			    .switches = fab_guids_new(f, f->n_switches),
 			    .sw = FAB_NONE,
-			    .ignore_unknown = ignore_unknown,
-			    .err = err};
+			    .ignore_unknown = ignore_unknown};
+	struct fab_lines lines = {.at = text, .end = text + len};
 	struct fab_span line;
 	int rc = 0;
 
-	while (!rc && fab_lines_next(&r.lines, &line)) {
+	while (!rc && fab_lines_next(&lines, &line)) {
+		r.place.line = lines.line;
 		if (line.p == line.end || *line.p == '#')
 			continue;
-		if (r.lines.is_open)
-			rc = fab_fail(err, EINVAL,
-				      "%s:%llu: the input ends within the line", file,
-				      (unsigned long long)r.lines.line);
+		if (lines.is_open)
+			rc = fab_line_fail(&r.place, "the input ends within the line");
 		else if (FAB_BEGINS(&line, "Switch"))
 			rc = read_switch(&r, line);
 		else if (!FAB_BEGINS(&line, "LID"))

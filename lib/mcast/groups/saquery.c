@@ -31,13 +31,12 @@ struct found {
 
 struct reading {
 	struct fab_groups_builder *b;
-	const char *file;
-	struct fab_map64 *ports; /* by GUID, FAB_SHARED when two have it */
+	struct fab_line_place place; /* at hand */
+	struct fab_map64 *ports;     /* by GUID, FAB_SHARED when two have it */
 	bool ignore_unknown;
 	struct record now;
 	uint64_t n_members;
 	FAB_VEC(struct found) found;
-	struct fab_err *err;
 };
 
 static bool is_heading(const struct fab_span *line)
@@ -83,18 +82,17 @@ static bool parse_gid(const struct fab_span *value, uint64_t *guid)
 	return true;
 }
 
-static int bad_value(const struct reading *r, uint64_t line, const char *what,
+static int bad_value(const struct reading *r, const char *what,
 		     const struct fab_span *value)
 {
 	size_t len = fab_span_len(value);
 
-	return fab_fail(r->err, EINVAL, "%s:%llu: \"%.*s\" is no %s", r->file,
-			(unsigned long long)line, (int)(len < 60 ? len : 60), value->p,
-			what);
+	return fab_line_fail(&r->place, "\"%.*s\" is no %s", (int)(len < 60 ? len : 60),
+			     value->p, what);
 }
 
 static int take_value(struct reading *r, const struct fab_span *label,
-		      const struct fab_span *value, uint64_t line)
+		      const struct fab_span *value)
 {
 	struct record *now = &r->now;
 	size_t len = fab_span_len(label);
@@ -104,17 +102,16 @@ static int take_value(struct reading *r, const struct fab_span *label,
 		now->mlid = fab_mlid_parse(value->p, fab_span_len(value));
 		now->has_mlid = true;
 		if (!now->mlid)
-			return bad_value(r, line, "multicast LID (0xc000 to 0xfffe)",
-					 value);
+			return bad_value(r, "multicast LID (0xc000 to 0xfffe)", value);
 	} else if (len == 7 && FAB_BEGINS(label, "PortGid")) {
 		now->has_guid = true;
-		now->guid_line = line;
+		now->guid_line = r->place.line;
 		if (!parse_gid(value, &now->guid))
-			return bad_value(r, line, "GID", value);
+			return bad_value(r, "GID", value);
 	} else if ((len == 10 && FAB_BEGINS(label, "ScopeState")) ||
 		   (len == 9 && FAB_BEGINS(label, "JoinState"))) {
 		if (!fab_parse_u64(value->p, fab_span_len(value), 0, UINT8_MAX, &number))
-			return bad_value(r, line, "state", value);
+			return bad_value(r, "state", value);
 		now->has_state = true;
 		now->state = (unsigned)number & STATE_MASK;
 	}
@@ -125,24 +122,25 @@ static int take_value(struct reading *r, const struct fab_span *label,
 static int finish_record(struct reading *r)
 {
 	const struct record now = r->now;
+	struct fab_line_place at = {r->place.file, now.line, r->place.err};
 	uint32_t port;
 
 	r->now = (struct record){0};
 	if (!now.line || !now.is_member)
 		return 0;
 	if (!now.has_mlid || !now.has_guid || !now.has_state)
-		return fab_fail(r->err, EINVAL, "%s:%llu: a record without %s", r->file,
-				(unsigned long long)now.line,
-				!now.has_mlid	? "MLID"
-				: !now.has_guid ? "PortGid"
-						: "ScopeState or JoinState");
+		return fab_line_fail(&at, "a record without %s",
+				     !now.has_mlid   ? "MLID"
+				     : !now.has_guid ? "PortGid"
+						     : "ScopeState or JoinState");
 	r->n_members++;
+	at.line = now.guid_line;
 	if (!now.guid && !r->ignore_unknown)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: group \"0x%04x\": the PortGid is hidden, as in "
-				"queries without --smkey; expected saquery -m "
-				"--smkey KEY (sm_key in opensm.conf, 1 by default)",
-				r->file, (unsigned long long)now.guid_line, now.mlid);
+		return fab_line_fail(&at,
+				     "group \"0x%04x\": the PortGid is hidden, as in "
+				     "queries without --smkey; expected saquery -m "
+				     "--smkey KEY (sm_key in opensm.conf, 1 by default)",
+				     now.mlid);
 	if (now.guid && !(now.state & FULL_MEMBER))
 		return 0;
 	port = fab_map64_get(r->ports, now.guid);
@@ -155,21 +153,20 @@ static int finish_record(struct reading *r)
 		fab_groups_builder_count_unknown(r->b, 1);
 		return 0;
 	}
-	return fab_fail(
-		r->err, EINVAL,
-		"%s:%llu: group \"0x%04x\": member with port GUID 0x%016llx %s", r->file,
-		(unsigned long long)now.guid_line, now.mlid, (unsigned long long)now.guid,
-		port == FAB_SHARED ? "is there twice in the fabric" : "does not exist");
+	return fab_line_fail(&at, "group \"0x%04x\": member with port GUID 0x%016llx %s",
+			     now.mlid, (unsigned long long)now.guid,
+			     port == FAB_SHARED ? "is there twice in the fabric"
+						: "does not exist");
 }
 
-static int read_line(struct reading *r, struct fab_span line, uint64_t number)
+static int read_line(struct reading *r, struct fab_span line)
 {
 	struct fab_span label = line, value = line;
 	int rc;
 
 	if (is_heading(&line)) {
 		rc = finish_record(r);
-		r->now.line = number;
+		r->now.line = r->place.line;
 		r->now.is_member = !FAB_BEGINS(&line, "MCMemberRecord group");
 		return rc;
 	}
@@ -181,7 +178,7 @@ static int read_line(struct reading *r, struct fab_span line, uint64_t number)
 	label.end = value.p;
 	while (fab_take_char(&value, '.'))
 		;
-	return take_value(r, &label, &value, number);
+	return take_value(r, &label, &value);
 }
 
 FAB_ORDER(by_mlid, struct found, mlid, number)
@@ -190,10 +187,9 @@ int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char 
 		     size_t len, bool ignore_unknown, struct fab_err *err)
 {
 	struct reading r = {.b = b,
-			    .file = file,
+			    .place = {file, 0, err},
 			    .ports = fab_map64_new(b->f->n_nodes),
-			    .ignore_unknown = ignore_unknown,
-			    .err = err};
+			    .ignore_unknown = ignore_unknown};
 	struct fab_lines lines = {.at = text, .end = text + len};
 	struct fab_span line;
 	const struct fab_fabric *f = b->f;
@@ -208,8 +204,10 @@ int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char 
 		    fab_map64_put(r.ports, guid, p) != p)
 			fab_map64_set(r.ports, guid, FAB_SHARED);
 	}
-	while (!rc && fab_lines_next(&lines, &line))
-		rc = read_line(&r, line, lines.line);
+	while (!rc && fab_lines_next(&lines, &line)) {
+		r.place.line = lines.line;
+		rc = read_line(&r, line);
+	}
 	if (!rc)
 		rc = finish_record(&r);
 	if (!rc && !r.n_members)

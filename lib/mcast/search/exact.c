@@ -72,12 +72,8 @@ struct growth {
 
 static bool is_over(struct exact *x)
 {
-	if (x->ended == FAB_ENDED_DONE && ++x->steps % LOOK == 0) {
-		if (x->o->until > 0 && fab_now() > x->o->until)
-			x->ended = FAB_ENDED_TIME;
-		else if (x->o->is_over && x->o->is_over(x->o->is_over_context))
-			x->ended = FAB_ENDED_STOPPED;
-	}
+	if (x->ended == FAB_ENDED_DONE && ++x->steps % LOOK == 0)
+		x->ended = fab_mcast_why_over(x->o);
 	return x->ended != FAB_ENDED_DONE;
 }
 
@@ -153,6 +149,20 @@ static void find_links(struct exact *x)
 		fill_link(x, &x->link[l]);
 }
 
+/* The switches `from`, and those of `in` that one link out of `links` joins to them. */
+static uint32_t spread(const struct exact *x, uint32_t from, uint32_t links, uint32_t in)
+{
+	uint32_t next = from;
+
+	for (uint32_t left = links; left; left &= left - 1) {
+		const struct link *l = &x->link[__builtin_ctz(left)];
+		uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
+
+		next |= ends & from ? ends & in : 0;
+	}
+	return next;
+}
+
 /* Switches that `from` reaches within `in` by links out of `links`. */
 static uint32_t reachable(const struct exact *x, uint32_t from, uint32_t in,
 			  uint32_t links)
@@ -161,13 +171,7 @@ static uint32_t reachable(const struct exact *x, uint32_t from, uint32_t in,
 
 	while (seen != last) {
 		last = seen;
-		for (uint32_t left = links; left; left &= left - 1) {
-			const struct link *l = &x->link[__builtin_ctz(left)];
-			uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
-
-			if ((ends & seen) && !(ends & ~in))
-				seen |= ends;
-		}
+		seen = spread(x, seen, links, in);
 	}
 	return seen;
 }
@@ -383,18 +387,8 @@ static uint32_t find_root(const struct exact *x, const struct member_group *g,
 		uint32_t in = 1u << root;
 		uint8_t hops = 0;
 
-		while ((in & g->switches) != g->switches && hops < N) {
-			uint32_t next = in;
-
-			for (uint32_t left = tree; left; left &= left - 1) {
-				const struct link *l = &x->link[__builtin_ctz(left)];
-				uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
-
-				next |= ends & in ? ends : 0;
-			}
-			in = next;
-			hops++;
-		}
+		for (; (in & g->switches) != g->switches && hops < N; hops++)
+			in = spread(x, in, tree, UINT32_MAX);
 		if (hops < *height) {
 			*height = hops;
 			best = root;

@@ -123,10 +123,8 @@ static bool should_stop(struct negotiation *x, uint32_t done)
 	if (x->o->n_steps && !x->is_starting &&
 	    fab_reroute_steps(x->reroute) - x->start_steps > x->o->n_steps)
 		x->ended = FAB_ENDED_STALL;
-	if (o->until > 0 && fab_now() > o->until)
-		x->ended = FAB_ENDED_TIME;
-	if (o->is_over && o->is_over(o->is_over_context))
-		x->ended = FAB_ENDED_STOPPED;
+	if (fab_mcast_is_over(o))
+		x->ended = fab_mcast_why_over(o);
 	if (o->progress && !x->o->is_reported &&
 	    o->progress(o->progress_context, done, x->s->forest.n))
 		x->ended = FAB_ENDED_FAILED;

@@ -240,7 +240,7 @@ struct plan {
 	FAB_VEC(struct key) key;
 	FAB_VEC(uint32_t) order; /* preorder */
 	uint32_t spare;		 /* first key that is not used any more, by `next` */
-	int height;
+	int height, length;	 /* at most; hops of all ways */
 };
 
 struct fab_deep_tree {
@@ -258,13 +258,7 @@ struct fab_deep_tree {
 	FAB_VEC(uint32_t) in, sw, cable;
 	FAB_VEC(uint64_t) order;
 	struct plan plan[2]; /* of short trees: that at hand, and the best */
-	FAB_VEC(uint32_t) queue;
 };
-
-static void release_heap(void *tree)
-{
-	free(((struct fab_deep_tree *)tree)->heap.v);
-}
 
 struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p,
 					struct fab_arena *a)
@@ -277,16 +271,15 @@ struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p,
 	t->parent = FAB_ARENA_NEW(a, n, uint32_t);
 	t->n_below = FAB_ARENA_NEW(a, n, uint32_t);
 	t->kept = FAB_ARENA_NEW0(a, p->f->n_switch_links, uint32_t);
+	FAB_ROOM(a, &t->heap, (size_t)p->f->arc_first[n] + 1); /* a label an arc */
 	FAB_ROOM(a, &t->in, n);
 	FAB_ROOM(a, &t->sw, n);
 	FAB_ROOM(a, &t->cable, n);
 	FAB_ROOM(a, &t->order, n);
-	FAB_ROOM(a, &t->queue, n);
 	for (int i = 0; i < 2; i++) {
 		FAB_ROOM(a, &t->plan[i].key, 2 * FAB_SHORT_SWITCHES + 2);
 		FAB_ROOM(a, &t->plan[i].order, 2 * FAB_SHORT_SWITCHES + 2);
 	}
-	fab_arena_own(a, release_heap, t);
 	return t;
 }
 
@@ -583,7 +576,7 @@ static void hang_at(const struct fab_deep_tree *t, struct plan *x, uint32_t k, u
 	hang_key(t, x, k, on);
 }
 
-/* Children, preorder, depths and heights. */
+/* Children, preorder, depths, heights and length. */
 static void survey(struct plan *x)
 {
 	struct key *v = x->key.v;
@@ -597,6 +590,7 @@ static void survey(struct plan *x)
 			v[v[i].up].child = i;
 		}
 	x->order.n = 0;
+	x->length = 0;
 	while (k != FAB_NONE) {
 		v[k].at = (uint32_t)x->order.n;
 		v[k].depth = k ? v[v[k].up].depth + v[k].hops : 0;
@@ -615,6 +609,7 @@ static void survey(struct plan *x)
 		struct key *key = &v[x->order.v[i]], *up = &v[key->up];
 
 		up->far = key->far + key->hops > up->far ? key->far + key->hops : up->far;
+		x->length += key->hops;
 	}
 }
 
@@ -722,15 +717,6 @@ static bool move_key(struct fab_deep_tree *t, struct plan *x, uint32_t k)
 	return true;
 }
 
-static int length_of(const struct plan *x)
-{
-	int hops = 0;
-
-	for (size_t i = 1; i < x->order.n; i++)
-		hops += x->key.v[x->order.v[i]].hops;
-	return hops;
-}
-
 static void improve_plan(struct fab_deep_tree *t, struct plan *x)
 {
 	bool has_moved = true;
@@ -740,43 +726,6 @@ static void improve_plan(struct fab_deep_tree *t, struct plan *x)
 		for (uint32_t k = 1; k < x->key.n; k++)
 			has_moved |= x->key.v[k].up != FAB_NONE && move_key(t, x, k);
 	}
-}
-
-/* Join the cheapest of the shortest paths from a key to its parent, which is joined. */
-static void join_key(struct fab_deep_tree *t, const struct fab_prices *prices,
-		     uint32_t from, uint32_t to)
-{
-	const uint8_t *row = fab_dist_row(t->p->dist, to);
-	const struct fab_fabric *f = t->p->f;
-
-	t->search++;
-	t->queue.n = 0;
-	t->at[from].seen = t->search;
-	t->at[from].cost = 0;
-	t->at[from].from = FAB_NONE;
-	FAB_PUSH(&t->queue, from);
-	for (size_t i = 0; t->queue.v[i] != to; i++) {
-		uint32_t sw = t->queue.v[i];
-
-		t->steps += f->arc_first[sw + 1] - f->arc_first[sw];
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
-			uint32_t peer = f->arc_peer[a];
-			struct place *at = &t->at[peer];
-			double cost;
-
-			if (row[peer] + 1 != row[sw])
-				continue;
-			cost = t->at[sw].cost + fab_price(prices, f->arc_cable[a]);
-			if (at->seen == t->search && at->cost <= cost)
-				continue;
-			if (at->seen != t->search)
-				FAB_PUSH(&t->queue, peer);
-			at->seen = t->search;
-			at->cost = cost;
-			at->from = a;
-		}
-	}
-	join_path(t, to);
 }
 
 /* The shortest plan of some roots, of which `n_plans` are improved, from the roots of the
@@ -791,7 +740,7 @@ static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
 	x->height = shortest->height = (int)height;
 	for (uint32_t i = 0; i < n_roots; i++) {
 		make_plan(t, x, sw, n, root[i], seed);
-		first[i] = length_of(x);
+		first[i] = x->length;
 	}
 	for (uint32_t round = 0; round < n_plans; round++) {
 		uint32_t best = (uint32_t)(fab_mix64(seed ^ round) % n_roots);
@@ -803,10 +752,10 @@ static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
 			  round; /* of equal places others, from the same root, too */
 		make_plan(t, x, sw, n, root[best], t->seed);
 		improve_plan(t, x);
-		if (length_of(x) < least) {
+		if (x->length < least) {
 			struct plan swap = *shortest;
 
-			least = length_of(x);
+			least = x->length;
 			*shortest = *x;
 			*x = swap;
 		}
@@ -828,10 +777,16 @@ struct fab_grown fab_short_tree_grow(struct fab_deep_tree *t,
 	x = plan_tree(t, sw, n, root, n_roots, n_plans, height, seed);
 	*best = x->key.v[0].sw;
 	begin(t, sw, n, *best);
+	t->per_hop = 0;
 	for (size_t i = 1; i < x->order.n; i++) {
+		/* The cheapest of the shortest paths to the parent, or where one meets
+		 * the tree. */
 		const struct key *key = &x->key.v[x->order.v[i]];
+		const struct reach_limit limit = {
+			fab_dist_row(t->p->dist, x->key.v[key->up].sw),
+			height - (unsigned)key->far, true};
 
-		join_key(t, prices, key->sw, x->key.v[key->up].sw);
+		join_path(t, search(t, prices, &limit, key->sw));
 	}
 	price = collect(t, prices, *best);
 	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
