@@ -264,9 +264,6 @@ struct bootplan_segments {
 	char names[FAB_SHARE_SEGMENTS_MAX][BOOTPLAN_NAME_BYTES];
 	char tightest[FAB_SHARE_SEGMENTS_MAX][BOOTPLAN_NAME_BYTES];
 };
-void bootplan_segments_of(const struct fab_machine *m,
-			  const struct fab_plan_result *result,
-			  struct bootplan_segments *out);
 
 /* A row of the main table, which the store keeps; borrows the result. */
 struct bootplan_row {

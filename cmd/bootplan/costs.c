@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --prices: the cheapest machine that keeps to the target, and cost against boot time. */
-#include <math.h>
 
 #include "base/units.h"
 #include "bootplan.h"

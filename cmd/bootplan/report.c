@@ -11,9 +11,8 @@ enum { SHOWN = 10 };
 
 /* ---- rows ---- */
 
-void bootplan_segments_of(const struct fab_machine *m,
-			  const struct fab_plan_result *result,
-			  struct bootplan_segments *out)
+static void segments_of(const struct fab_machine *m, const struct fab_plan_result *result,
+			struct bootplan_segments *out)
 {
 	const struct fab_share *share = &result->share;
 	size_t at = 0;
@@ -107,7 +106,7 @@ void bootplan_row_init(struct bootplan_row *row, struct fab_arena *a,
 	bool has_retries = result->is_max_min;
 	uint32_t at = result->share.bottleneck;
 
-	bootplan_segments_of(o->m, result, &row->segment);
+	segments_of(o->m, result, &row->segment);
 	row->a = *result;
 	row->model = model_name(result);
 	row->shard = fab_cli_shard_text(&o->p->shard);
@@ -570,7 +569,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	struct bootplan_row *row = FAB_ARENA_NEW0(w->arena, 1, struct bootplan_row);
 	enum fab_format format = fab_report_how(r)->format;
 
-	bootplan_segments_of(o->m, bootplan_best(o), s);
+	segments_of(o->m, bootplan_best(o), s);
 	fab_cli_answer_shard(r, &o->p->shard);
 	answer(r, w->arena, o, s);
 	bootplan_answer_costs(r, w->arena, o);
@@ -605,7 +604,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 
 		if (x->batch != o->largest || (i && x->algorithm == x[-1].algorithm))
 			continue; /* or listed with the other model */
-		bootplan_segments_of(o->m, x, s);
+		segments_of(o->m, x, s);
 		for (uint32_t k = 0; k < s->n; k++)
 			fab_report_record(r, &s->v[k]);
 	}

@@ -2,7 +2,6 @@
 /* The report of fabric-faults: its tables and the meaning of their columns. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "fabric/fabric.h"

@@ -7,7 +7,6 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "launch.h"
-#include "launch/detector.h"
 #include "launch/exchange.h"
 #include "unicast/engine.h"
 

@@ -2,7 +2,6 @@
 /* fabric-topo: summary, check, ports, comparison, conversion. */
 #include "topo.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "export/dot.h"

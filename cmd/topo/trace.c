@@ -14,7 +14,6 @@
 #include "source/unpack.h"
 #include "topo.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
 

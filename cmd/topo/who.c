@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "fabric/label.h"
 #include "fabric/ranks.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"

@@ -94,10 +94,9 @@ bool fab_is_host_name(const char *name);
  * Addresses for all nodes and servers of a machine, out of networks: the same host keeps
  * its address as long as the file of addresses is kept.
  */
-/* The port that a node boots over and that of a server's interface have GUIDs: 0 where
- * the machine is no fabric or none is known. O(1). */
+/* GUID of the port that a node boots over: 0 where the machine is no fabric or none is
+ * known. O(1). */
 uint64_t fab_machine_node_guid(const struct fab_machine *m, uint32_t node);
-uint64_t fab_machine_interface_guid(const struct fab_machine *m, uint32_t interface);
 /*
  * The interface's name where a host name is needed: "io1", "io1-2" for the second
  * interface of a server. Returns `out`. O(1).

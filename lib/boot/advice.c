@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes that make booting faster: capacities, servers. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -184,7 +184,7 @@ uint64_t fab_limits_server_quota(const struct fab_machine *m, double transfer_mb
 	return disk < served ? disk : served;
 }
 
-double fab_limits_disk_share(const struct fab_machine *m, uint32_t n)
+static double disk_share(const struct fab_machine *m, uint32_t n)
 {
 	return m->limits.disk_mbps > 0 ? m->limits.disk_mbps / n : (double)INFINITY;
 }
@@ -303,7 +303,7 @@ struct served {
 static double limit_share(const struct fab_machine *m, enum fab_limit limit, double flow,
 			  uint32_t n)
 {
-	return limit == FAB_LIMIT_DISK ? fab_limits_disk_share(m, n)
+	return limit == FAB_LIMIT_DISK ? disk_share(m, n)
 				       : fab_limits_connections_share(m, flow, n);
 }
 

@@ -80,9 +80,8 @@ static inline uint64_t fab_limits_quota(double capacity_mbps, double bandwidth_m
 uint64_t fab_limits_server_quota(const struct fab_machine *m, double transfer_mbps,
 				 double bandwidth_mbps);
 
-/* Least bandwidth of n > 0 nodes of one server by its disk, by its connections (served in
- * rounds); INFINITY without the limit. O(1). */
-double fab_limits_disk_share(const struct fab_machine *m, uint32_t n);
+/* Least bandwidth of n > 0 nodes of one server by its connections (served in rounds);
+ * INFINITY without the limit. O(1). */
 double fab_limits_connections_share(const struct fab_machine *m, double transfer_mbps,
 				    uint32_t n);
 

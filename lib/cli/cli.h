@@ -100,16 +100,6 @@ struct fab_cli_store {
 };
 
 /*
- * With --store: complete `run` (command, version, arguments, label, host, time, fabric;
- * its facts and results are the caller's; without a fabric (NULL) so are source,
- * fingerprint and counts), add it, and say on standard error, unless
- * quiet, which number it got.
- */
-int fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
-		    const struct fab_fabric *f, const struct fab_store_run *run,
-		    struct fab_err *err) FAB_MUST_CHECK;
-
-/*
  * First thing in main(): program name and version, argp's exit status, character widths
  * from the locale. From then on leaving by exit() or by any signal that can be caught
  * removes temporary files, and exit() ends with status 3 and one line when standard

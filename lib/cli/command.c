@@ -79,16 +79,22 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 	return 0;
 }
 
-int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err)
+static int open_store(struct fab_cli_store *store, struct fab_err *err)
 {
 	return !store->path
 		       ? 0
 		       : fab_store_open(store->path, FAB_STORE_WRITE, &store->store, err);
 }
 
-int fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
-		    const struct fab_fabric *f, const struct fab_store_run *run,
-		    struct fab_err *err)
+/*
+ * With --store: complete `run` (command, version, arguments, label, host, time, fabric;
+ * its facts and results are the caller's; without a fabric (NULL) so are source,
+ * fingerprint and counts), add it, and say on standard error, unless
+ * quiet, which number it got.
+ */
+static int add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
+		   const struct fab_fabric *f, const struct fab_store_run *run,
+		   struct fab_err *err)
 {
 	const struct fab_cli_shard *shard = store->shard;
 	struct fab_store_run complete = *run;
@@ -204,8 +210,8 @@ static int keep(void *context, struct fab_err *err)
 	if (!run->w->f)
 		d.run.fabric.source = "none";
 	run->task->store(&d, run->w);
-	return fab_cli_add_run(store, fab_given_part(run->g, fab_cli_run_rows), run->w->f,
-			       fab_draft_run(&d), err);
+	return add_run(store, fab_given_part(run->g, fab_cli_run_rows), run->w->f,
+		       fab_draft_run(&d), err);
 }
 
 static int do_task(const struct fab_given *g, const struct fab_task *task,
@@ -296,7 +302,7 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	fab_cli_progress_listen(how);
 	rc = fab_cli_check_outputs(err);
 	if (!rc && store)
-		rc = fab_cli_open_store(store, err);
+		rc = open_store(store, err);
 	if (!rc && input && input->fabric)
 		rc = fab_cli_open_fabric(input, how, &f, err);
 	work.f = f;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The files that the command line names: no two results in one, none over an input. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +165,8 @@ int fab_cli_no_converter(struct fab_err *err)
 		"--plot: rsvg-convert, which makes PNG of SVG, is not installed (package librsvg2-bin)");
 }
 
-int fab_cli_find_converter(struct fab_err *err)
+/* Is there rsvg-convert? ENOENT. O(PATH). */
+static int find_converter(struct fab_err *err)
 {
 	const char *at = getenv("PATH");
 	bool is_there = !at; /* the system's own search */
@@ -232,7 +232,7 @@ int fab_cli_check_outputs(struct fab_err *err)
 			return fab_fail(err, rc, "%s: cannot write: %s", file->path,
 					strerror(rc));
 		if (!strcmp(file->option, "--plot") && fab_cli_is_png(file->path) &&
-		    fab_cli_find_converter(err))
+		    find_converter(err))
 			return -ENOENT;
 	}
 	return 0;

@@ -60,7 +60,6 @@ int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg,
 		       struct fab_err *err) FAB_MUST_CHECK;
 /* With --store: open the database now, before hours of work; at the end, whether or not
  * anything was opened, close it. */
-int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err) FAB_MUST_CHECK;
 void fab_cli_close_store(struct fab_cli_store *store);
 /*
  * A file holds one result, and none goes over an input: EINVAL when two outputs, or an
@@ -81,8 +80,6 @@ bool fab_cli_is_open_file(const char *path);
 int fab_cli_check_outputs(struct fab_err *err) FAB_MUST_CHECK;
 /* Is a picture PNG, which another program draws? */
 bool fab_cli_is_png(const char *path);
-/* Is there rsvg-convert? ENOENT. O(PATH). */
-int fab_cli_find_converter(struct fab_err *err) FAB_MUST_CHECK;
 /* ENOENT and the sentence. */
 int fab_cli_no_converter(struct fab_err *err);
 

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/internal.h"

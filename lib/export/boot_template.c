@@ -8,13 +8,11 @@
  * dropped where a value in it is empty. Grammar: fabric-formats(5), TEMPLATES OF BOOT
  * FILES.
  */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "base/text.h"

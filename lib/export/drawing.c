@@ -12,7 +12,6 @@
 
 #include "base/map.h"
 #include "base/order.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "export/drawing_impl.h"
 #include "export/slurm.h"

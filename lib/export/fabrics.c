@@ -4,7 +4,6 @@
 #include "export/fabrics.h"
 
 #include "base/arena.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/text.h"

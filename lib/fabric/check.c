@@ -8,13 +8,10 @@
 
 #include "base/map.h"
 #include "base/order.h"
-#include "base/sets.h"
 #include "base/text.h"
 #include "fabric/fabric.h"
 #include "fabric/label.h"
 #include "fabric/planes.h"
-#include "fabric/ranks.h"
-#include "fabric/shape.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -135,7 +135,9 @@ static int end_at(const struct wire *w, struct fab_socket at)
 	return key_of(w->end[1].at) == key_of(at);
 }
 
-char *fab_editor_free_ports(const struct fab_editor *e, fab_node_id node)
+/* The free ports of a node in words, "10, 12-14" or "none"; on the heap. O(ports
+ * of the node). */
+static char *free_ports(const struct fab_editor *e, fab_node_id node)
 {
 	uint32_t n = e->f->node_n_ports[node], n_ranges = 0;
 	char *text = NULL;
@@ -162,7 +164,7 @@ static int fail_at(const struct fab_editor *e, const struct word *w, struct fab_
 {
 	const struct fab_fabric *f = e->f;
 	const char *name = fab_node_name(f, at.node);
-	FAB_AUTOFREE char *ports = fab_editor_free_ports(e, at.node);
+	FAB_AUTOFREE char *ports = free_ports(e, at.node);
 	uint32_t wire = is_absent ? FAB_NONE : wire_at(e, at);
 
 	if (is_absent) {

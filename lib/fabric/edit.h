@@ -52,10 +52,6 @@ uint32_t fab_editor_count(const struct fab_editor *e);
 int fab_editor_finish(const struct fab_editor *e, const struct fab_host_options *hosts,
 		      struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* The free ports of a node in words, "10, 12-14" or "none"; on the heap. O(ports
- * of the node). */
-char *fab_editor_free_ports(const struct fab_editor *e, fab_node_id node);
-
 /*
  * A port of a switch as edits and shells take it, with the shortest name that means no
  * other: `leaf7:40`, `"MF0;leaf 7:MQM8700/U1":40`, `0x0002c90200417670:40`. The resolver

@@ -214,11 +214,6 @@ struct fab_fence_sim {
 int fab_fence_simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 		       const struct fab_fence_sim_options *options,
 		       struct fab_fence_sim *out, struct fab_err *err) FAB_MUST_CHECK;
-/* By each rail, without waiting for the others in between; the slowest. */
-int fab_fence_simulate_rails(const struct fab_fence_setup *setup, uint64_t bytes,
-			     const struct fab_fence_sim_options *options,
-			     struct fab_fence_sim *out,
-			     struct fab_err *err) FAB_MUST_CHECK;
 
 struct fab_fence_time {
 	double model_us;     /* without contention */

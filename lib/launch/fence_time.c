@@ -296,9 +296,10 @@ void fab_fence_setup_fini(struct fab_fence_setup *setup)
 	fab_arena_free(&setup->memory);
 }
 
-int fab_fence_simulate_rails(const struct fab_fence_setup *setup, uint64_t bytes,
-			     const struct fab_fence_sim_options *options,
-			     struct fab_fence_sim *out, struct fab_err *err)
+/* By each rail, without waiting for the others in between; the slowest. */
+static int simulate_rails(const struct fab_fence_setup *setup, uint64_t bytes,
+			  const struct fab_fence_sim_options *options,
+			  struct fab_fence_sim *out, struct fab_err *err)
 {
 	int rc = fab_fence_simulate(setup, bytes, options, out, err);
 
@@ -349,7 +350,7 @@ int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 					       fab_fence_line_us(setup->contended, bytes),
 				       .sim = {.us = (double)NAN}};
 	if (options)
-		rc = fab_fence_simulate_rails(setup, bytes, options, &out->sim, err);
+		rc = simulate_rails(setup, bytes, options, &out->sim, err);
 	if (!rc && isnan(out->model_us))
 		rc = follow_plain(setup, &job, &out->model_us, err);
 	out->simulated_us = out->sim.us;
@@ -458,8 +459,7 @@ double fab_fence_clock_us(void *clock, struct fab_fence_chosen fence, uint64_t b
 		if (timed->known.v[i].bytes == bytes)
 			return timed->known.v[i].us;
 	rc = c->model_only ? 0
-			   : fab_fence_simulate_rails(&timed->setup, bytes, &options,
-						      &sim, err);
+			   : simulate_rails(&timed->setup, bytes, &options, &sim, err);
 	if (rc)
 		return rc;
 	c->n_cut += !c->model_only && isnan(sim.us);

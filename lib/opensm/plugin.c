@@ -6,7 +6,6 @@
  * Whatever is in doubt is left to OpenSM's own tree.
  */
 #include <opensm/osm_version.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

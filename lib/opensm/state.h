@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 

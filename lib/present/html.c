@@ -7,7 +7,6 @@
  */
 #include "present/report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,6 @@
 #include "source/cabling.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>

@@ -13,8 +13,6 @@
 #include "source/cabling.h"
 #include "source/netlist.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

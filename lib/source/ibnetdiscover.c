@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "source/reader.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

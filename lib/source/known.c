@@ -8,7 +8,6 @@
 #include "source/scan.h"
 #include "source/unpack.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 enum { CODE_MAX = 40, SHOWN = 60 };

@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
 

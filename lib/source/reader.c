@@ -5,7 +5,6 @@
 #include "fabric/fabric.h"
 #include "source/scan.h"
 
-#include <errno.h>
 #include <string.h>
 
 bool fab_take_hex(struct fab_span *s, uint64_t *out)

@@ -28,8 +28,9 @@ enum {
 	STEP_SECONDS = 120,	     /* longer than others are waited for */
 };
 
-int fab_store_fail(const struct fab_store *store, int rc, const char *doing,
-		   struct fab_err *err)
+/* `PATH: sentence` for what SQLite has just returned. `doing`: "read" or "write". */
+static int store_fail(const struct fab_store *store, int rc, const char *doing,
+		      struct fab_err *err)
 {
 	int errnum = EIO;
 
@@ -89,7 +90,7 @@ int fab_store_exec(struct fab_store *store, const char *sql, const char *doing,
 
 	begin_step(store);
 	rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
-	return rc == SQLITE_OK ? 0 : fab_store_fail(store, rc, doing, err);
+	return rc == SQLITE_OK ? 0 : store_fail(store, rc, doing, err);
 }
 
 void fab_store_rollback(struct fab_store *store)
@@ -146,7 +147,7 @@ int fab_statement_fini(struct fab_statement *s, struct fab_err *err)
 {
 	int rc = s->rc == SQLITE_OK || s->rc == SQLITE_ROW
 			 ? 0
-			 : fab_store_fail(s->store, s->rc, s->doing, err);
+			 : store_fail(s->store, s->rc, s->doing, err);
 
 	sqlite3_finalize(s->of);
 	return rc;
@@ -280,7 +281,7 @@ static int configure(struct fab_store *store, enum fab_store_mode mode,
 	begin_step(store);
 	sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_late, store);
 	if (mode == FAB_STORE_WRITE && sqlite3_db_readonly(db, "main") == 1)
-		return fab_store_fail(store, SQLITE_READONLY, "write", err);
+		return store_fail(store, SQLITE_READONLY, "write", err);
 	return fab_store_exec(
 		store,
 		mode == FAB_STORE_WRITE
@@ -359,7 +360,7 @@ static int connect_to(struct fab_store *store, enum fab_store_mode mode,
 	if (!store->db)
 		fab_oom(0);
 	return rc == SQLITE_OK ? configure(store, mode, err)
-			       : fab_store_fail(store, rc, "open", err);
+			       : store_fail(store, rc, "open", err);
 }
 
 int fab_store_make(struct fab_store *store, struct fab_err *err)

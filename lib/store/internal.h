@@ -19,10 +19,7 @@ struct fab_store {
 int fab_store_make(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
 /* In a transaction for writing: make the schema, or check the one there is. */
 int fab_store_bring_up(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
-/* `PATH: sentence` for what SQLite has just returned. `doing`: "read" or "write". */
-int fab_store_fail(const struct fab_store *store, int rc, const char *doing,
-		   struct fab_err *err);
-/* SQL without results, in at most step_s seconds; fails as fab_store_fail() says. */
+/* SQL without results, in at most step_s seconds; fails with what SQLite says. */
 int fab_store_exec(struct fab_store *store, const char *sql, const char *doing,
 		   struct fab_err *err) FAB_MUST_CHECK;
 /* Give up the transaction, if there is one. */

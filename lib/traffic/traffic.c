@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 #define ADDRESS(row) &fab_traffic_##row,
 const struct fab_traffic_kind *const fab_traffic_kinds[] = {FAB_TRAFFIC_KINDS(ADDRESS)};
 

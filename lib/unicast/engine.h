@@ -198,15 +198,6 @@ void fab_sl_packer_finish(struct fab_sl_packer *packer);
 /* Roots of up/down paths: the ranks they give, and the pairs that have no path then. */
 
 /*
- * Hops from the nearest root (roots[n_roots], each once) over what is alive:
- * rank[n_switches]. In a part of the fabric without a root every path is legal (rank 0),
- * as OpenSM falls back to the fewest hops. Returns how many parts of several switches
- * these are. O(cables).
- */
-uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
-		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank);
-
-/*
  * For each part of what is alive where no switch has a rank (FAB_NONE) the one with the
  * fewest hops to all hosts together, of several the first: from one root all pairs have a
  * path, and none of them loops. Appends to roots[n], with room for all switches; returns

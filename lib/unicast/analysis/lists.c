@@ -2,7 +2,6 @@
 /* Pairs without a path, paths that turn up again, and gaps of tables, by name. */
 #include "unicast/analysis/impl.h"
 
-#include "base/text.h"
 #include "unicast/analysis.h"
 #include "unicast/path.h"
 

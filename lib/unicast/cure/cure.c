@@ -225,8 +225,10 @@ static int try_sets(struct fab_cure_search *s, struct fab_cure_sets *sets,
 	return 0;
 }
 
-int fab_cure_find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
-		       size_t *n_cured, struct fab_err *err)
+/* The smallest sets of cables without which there is no loop, *n_cured of them
+ * first in *out, which the caller frees. */
+static int find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
+		     size_t *n_cured, struct fab_err *err)
 {
 	struct fab_cure_sets last = {.of = {0}};
 	struct fab_cure_set none = {.n = 0};
@@ -273,8 +275,9 @@ void fab_cure_tables_fini(struct fab_cure_tables *x)
 	fab_routes_free(x->routes);
 }
 
-int fab_cure_analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
-		     struct fab_cure_tables *x, struct fab_err *err)
+/* Analyse x->routes, completed where ends need more columns than there are. */
+static int analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		   struct fab_cure_tables *x, struct fab_err *err)
 {
 	const struct fab_analysis_options options = {.ends = ends_of(s, p->kfat),
 						     .n_threads = p->n_threads};
@@ -299,7 +302,7 @@ int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_pro
 		x->routes = NULL;
 		return rc;
 	}
-	rc = fab_cure_analyse(s, p, x, err);
+	rc = analyse(s, p, x, err);
 	if (rc) {
 		fab_routes_free(x->routes);
 		x->routes = NULL;
@@ -459,7 +462,7 @@ static int try_pairs(const struct fab_cure_search *s, struct fab_cure_tables *x,
 
 	forbid(s, x->routes, is_in);
 	fab_analysis_fini(&x->j);
-	rc = fab_cure_analyse(s, &s->problem, x, err);
+	rc = analyse(s, &s->problem, x, err);
 	*works = !rc && fab_cure_works(s, &x->j, n_pairs);
 	return rc;
 }
@@ -560,7 +563,7 @@ static int find_all(struct fab_cure_search *s, struct fab_err *err)
 	if (!rc)
 		rc = fab_cure_search_moves(s, err);
 	if (!rc)
-		rc = fab_cure_find_sets(s, &sets, &n_cured, err);
+		rc = find_sets(s, &sets, &n_cured, err);
 	for (size_t i = 0; !rc && i < n_cured && i < SETS_KEPT; i++) {
 		rc = fab_cure_keep_set(s, &sets.of.v[i], false, err);
 		if (!rc && i < SETS_MOVED)

@@ -56,9 +56,6 @@ struct fab_cure_changed {
 	struct fab_cure_tables x; /* routes NULL: the algorithm does not fit */
 };
 
-/* Analyse x->routes, completed where ends need more columns than there are. */
-int fab_cure_analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
-		     struct fab_cure_tables *x, struct fab_err *err) FAB_MUST_CHECK;
 /* Tables by an engine, analysed; after an error nothing is left of them. */
 int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
 		   const struct fab_unicast_engine *engine, struct fab_cure_tables *x,
@@ -83,11 +80,6 @@ int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bo
 		      struct fab_err *err) FAB_MUST_CHECK;
 /* Tell the caller of the progress; true: it wants to stop. */
 bool fab_cure_is_stopped(const struct fab_cure_search *s, uint64_t done, uint64_t total);
-
-/* sets.c: the smallest sets of cables without which there is no loop, *n_cured of them
- * first in *out, which the caller frees. */
-int fab_cure_find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
-		       size_t *n_cured, struct fab_err *err) FAB_MUST_CHECK;
 
 /* moves.c: cures by the fewest moves that give all pairs a path up, then down. */
 int fab_cure_search_moves(struct fab_cure_search *s, struct fab_err *err) FAB_MUST_CHECK;

@@ -354,8 +354,14 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 	.route = route_minhop,
 };
 
-uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
-		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
+/*
+ * Hops from the nearest root (roots[n_roots], each once) over what is alive:
+ * rank[n_switches]. In a part of the fabric without a root every path is legal (rank 0),
+ * as OpenSM falls back to the fewest hops. Returns how many parts of several switches
+ * these are. O(cables).
+ */
+static uint32_t updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
+			  const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_graph g = fab_graph_of_arcs(f);
@@ -411,7 +417,7 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 
 	n_threads = fab_threads_for(n_threads, (uint64_t)f->n_switches *
 						       f->arc_first[f->n_switches]);
-	fab_updn_rank(f, faults, roots, n_roots, rank);
+	updn_rank(f, faults, roots, n_roots, rank);
 	e = (struct ends){
 		.n = FAB_ARENA_NEW0(&arena, (size_t)f->n_switches + 1, uint32_t),
 		.first = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t),
@@ -679,7 +685,7 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 	if (!problem->n_roots && !n_roots)
 		n_roots = find_roots(f, problem->faults, roots);
 	if (!fills && n_roots)
-		n_free = fab_updn_rank(f, problem->faults, roots, n_roots, rank);
+		n_free = updn_rank(f, problem->faults, roots, n_roots, rank);
 	if (fills)
 		note = rank_all(problem, roots, n_roots, is_top, rank);
 	else if (!n_roots)

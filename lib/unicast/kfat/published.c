@@ -13,7 +13,6 @@
 #include "unicast/path.h"
 #include "unicast/reliability.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/threads.h"
 #include "unicast/engine.h"
-#include "unicast/faults.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +102,13 @@ void fab_alternatives_fini(struct fab_alternatives *a)
 	fab_arena_free(&a->arena);
 }
 
-uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_t most,
-				uint16_t *turn)
+/*
+ * The LIDs behind a switch take up to `most` alternatives in turn: the turn of the first
+ * LID of each port there (turn[n_ports] of end ports). Returns how many there are: at
+ * least 1, at most one a LID. O(ports of the switch).
+ */
+static uint32_t turns_of(const struct fab_fabric *f, uint32_t sw, uint32_t most,
+			 uint16_t *turn)
 {
 	uint32_t n = lids_behind(f, sw), at = 0;
 
@@ -130,8 +134,7 @@ struct fab_routes *fab_alternatives_new_routes(const struct fab_fabric *f,
 	struct fab_routes *r;
 
 	for (uint32_t i = 0; i < n; i++)
-		n_columns += turns[sw[i]] =
-			(uint16_t)fab_alternatives_turns(f, sw[i], most, turn);
+		n_columns += turns[sw[i]] = (uint16_t)turns_of(f, sw[i], most, turn);
 	r = fab_routes_new(f, faults, n_columns);
 	n_columns = 0;
 	for (uint32_t i = 0; i < n; i++)

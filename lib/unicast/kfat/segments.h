@@ -90,16 +90,8 @@ static inline bool fab_alternatives_has(const struct fab_alternatives *a, uint32
 }
 
 /*
- * The LIDs behind a switch take up to `most` alternatives in turn: the turn of the first
- * LID of each port there (turn[n_ports] of end ports). Returns how many there are: at
- * least 1, at most one a LID. O(ports of the switch).
- */
-uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_t most,
-				uint16_t *turn);
-
-/*
- * Tables of switches sw[n] with a column for each turn, as fab_alternatives_turns() has
- * them; of one lane, the entries unset. The caller frees. O(ports).
+ * Tables of switches sw[n] with a column for each turn, that the LIDs behind a switch
+ * take; of one lane, the entries unset. The caller frees. O(ports).
  */
 struct fab_routes *
 fab_alternatives_new_routes(const struct fab_fabric *f, const struct fab_faults *faults,

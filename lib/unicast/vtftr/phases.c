@@ -7,8 +7,6 @@
  */
 #include "unicast/vtftr/vtftr.h"
 
-#include "unicast/faults.h"
-
 #include <string.h>
 
 enum { SCORE_MAX = (1 << 24) - 1 };
