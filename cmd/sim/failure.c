@@ -167,7 +167,7 @@ static void make_moments(struct outcome *x)
 static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_err *err)
 {
 	size_t n_dodges = p->dodges.of.n ? p->dodges.of.n : 1, n = o->n_nets;
-	uint32_t n_leaves = 0;
+	bool has_cables = false;
 
 	if (!o->dead->named.n)
 		return fab_fail(
@@ -178,16 +178,13 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 				"--dodge: %zu algorithms of %zu sorts are more than %d",
 				n, n_dodges, SIM_MAX_NETS);
 	for (size_t i = 0; i < o->dead->named.n; i++)
-		n_leaves += !o->dead->named.v[i].is_cable && o->kfat &&
-			    o->kfat->leaf_of[o->dead->named.v[i].id] != FAB_NONE;
+		has_cables |= o->dead->named.v[i].is_cable;
 	for (size_t i = n; i--;)
 		for (size_t k = n_dodges; k--;) {
 			struct sim_net *net = &o->nets[i * n_dodges + k];
 			uint32_t row = p->dodges.of.n ? p->dodges.of.v[k].row : 0;
 
-			if (row && (!o->kfat || o->kfat->n_dims != 2 ||
-				    o->kfat->has_deep_lines || n_leaves > 2 ||
-				    n_leaves < o->dead->named.n ||
+			if (row && (!fab_sim_can_dodge(o->kfat, o->dead) || has_cables ||
 				    (o->nets[i].engine != &fab_unicast_vtftr &&
 				     o->nets[i].engine != &fab_unicast_xy)))
 				return fab_fail(

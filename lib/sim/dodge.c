@@ -7,6 +7,7 @@
  */
 #include "sim/hot.h"
 
+#include "unicast/faults.h"
 #include "unicast/reliability.h"
 
 static struct fab_choice choice_at(size_t i)
@@ -27,6 +28,17 @@ static struct fab_choice choice_at(size_t i)
 
 const struct fab_choices fab_sim_dodge_choices = {
 	.what = "dodge", .n = 3, .at = choice_at};
+
+bool fab_sim_can_dodge(const struct fab_kfat *kfat, const struct fab_faults *dead)
+{
+	uint32_t n = 0, n_leaves = 0;
+
+	for (uint32_t sw = 0; sw < dead->f->n_switches && kfat; sw++) {
+		n += dead->switch_is_dead[sw];
+		n_leaves += dead->switch_is_dead[sw] && kfat->leaf_of[sw] != FAB_NONE;
+	}
+	return n && n <= 2 && n == n_leaves && kfat->n_dims == 2 && !kfat->has_deep_lines;
+}
 
 /* A live cable of a switch to a switch of a line, or to a leaf switch: one of several by
  * the packet's target; FAB_NONE: none. */

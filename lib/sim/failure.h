@@ -44,7 +44,12 @@ struct fab_sim_failure {
 	uint64_t interval;		/* of the moments of the result, > 0 */
 };
 
-/* What is counted in an interval of the measured time. */
+/* Can packets dodge around what dies: one or two leaf switches of a kfat of two
+ * dimensions with one level of switches in its lines (kfat NULL: of none)? O(switches).
+ */
+bool fab_sim_can_dodge(const struct fab_kfat *kfat, const struct fab_faults *dead);
+
+/* An interval of the measured time. */
 struct fab_sim_moment {
 	uint64_t packets, bytes;	    /* delivered */
 	uint64_t latency_sum, latency_most; /* of these */

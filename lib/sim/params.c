@@ -157,7 +157,7 @@ static int check_shared(const struct fab_sim_problem *problem,
 			FAB_SIM_CREDIT_BYTES;
 	if (params->drop)
 		n = most_outputs(problem);
-	if (params->buffer_per_vl)
+	if (params->buffer_per_vl && !params->drop)
 		return fab_fail(
 			err, EINVAL,
 			"a buffer that lanes share is that of a port, not of each lane");
@@ -287,6 +287,11 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		return fab_fail(
 			err, EINVAL,
 			"parts die under unicast traffic by tables, with switches voq or oq, without drops and with the lanes of the tables");
+	if (problem->failure && problem->failure->dodge &&
+	    !fab_sim_can_dodge(problem->failure->kfat, problem->failure->dead))
+		return fab_fail(
+			err, EINVAL,
+			"packets dodge around one or two dead leaf switches of a kfat of two dimensions");
 	if (params->spread_vls && has > 1)
 		return fab_fail(err, EINVAL,
 				"pairs cannot be spread over lanes: the tables use %u",

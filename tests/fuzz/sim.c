@@ -13,6 +13,8 @@
 #include "sim/sim.h"
 #include "sim/together.h"
 #include "unicast/analysis.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
 
 enum { TIME = 600 };
 
@@ -56,6 +58,7 @@ static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 
 static struct fab_sim_params params_of(struct fuzz_draw *d)
 {
+	struct fuzz_draw own = *d; /* of later choices: older inputs keep theirs */
 	bool by_flit = fuzz_below(d, 3) != 0;
 	struct fab_sim_params p =
 		by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
@@ -88,10 +91,12 @@ static struct fab_sim_params params_of(struct fuzz_draw *d)
 		p.n_traced = 0;
 		p.spread_vls = false;
 	}
-	if (!fuzz_below(d, 4)) { /* lanes share; parts alone may be too small or large */
+	own.at += FUZZ_CHOICES / 2;
+	if (!fuzz_below(&own,
+			4)) { /* lanes share; private parts may be too small or large */
 		p.buffer_shared = true;
 		p.buffer_per_vl = false;
-		p.buffer_private = fuzz_below(d, 4) * (by_flit ? 1 : p.mtu + 64);
+		p.buffer_private = fuzz_below(&own, 4) * (by_flit ? 1 : p.mtu + 64);
 		p.buffer += 2 * p.buffer_private;
 	}
 	/* adaptive with credits, and with detours */
@@ -135,7 +140,9 @@ static void check(const struct fab_sim_result *r, bool must_move)
 {
 	fuzz_must(r->born == r->lost + r->injected + r->waiting, "born", "sim");
 	fuzz_must(r->injected + r->copied == r->delivered + r->in_flight + r->unroutable +
-						     r->looped + r->dropped,
+						     r->looped + r->dropped +
+						     r->recovery.lost_dead +
+						     r->recovery.lost_down,
 		  "packets are lost without a word", "sim");
 	fuzz_must(!r->is_deadlocked || (r->cycle.n && r->stuck_packets), "no cycle",
 		  "sim");
@@ -258,6 +265,113 @@ static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
 	}
 }
 
+/* The tables of an engine with what is dead; NULL: it cannot. */
+static struct fab_routes *tables_of(const struct fab_fabric *f, struct fab_kfat *kfat,
+				    const struct fab_faults *faults, const char *engine)
+{
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .kfat = kfat, .max_vls = 2, .n_threads = 1};
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(engine, strlen(engine));
+	struct fab_routes *routes;
+	struct fab_err err;
+
+	if (fab_unicast_fits(e, &problem, &err) || e->route(&problem, &routes, &err))
+		return NULL;
+	return routes;
+}
+
+/* Parts that die under load: the same by one thread and two; packets of live hosts are
+ * lost by one of the causes. */
+static void fail(const struct fab_sim_problem *problem, struct fuzz_draw *d)
+{
+	FAB_AUTOFREE struct source *source = FAB_NEW0(1, struct source);
+	struct fab_messages messages = {.context = source, .next = next};
+	struct fab_sim_params params = params_of(d);
+	uint64_t seed = fuzz_below(d, 65536), most = 0;
+	struct fab_sim_result r[2];
+	struct fab_err err = {""};
+	int n = 0;
+
+	params.kind = &fab_sim_switches[seed % 2];
+	params.n_vls = seed % 4 < 3 ? 0 : params.n_vls;
+	if (params.drop)
+		params.buffer_shared = false;
+	params.drop = FAB_SIM_LOSSLESS;
+	params.detour = FAB_SIM_MINIMAL;
+	params.ecn = params.chooser = 0;
+	params.spread_vls = false;
+	for (int t = 0; t < 2; t++) {
+		*source = (struct source){.seed = seed,
+					  .n_ends = problem->ends->n,
+					  .most = 600,
+					  .gap = 500};
+		params.n_threads = 1 + t;
+		n += !fuzz_refused(fab_sim_run(problem, &params, &messages, &r[n], &err),
+				   &err, "failure");
+	}
+	fuzz_must(n != 1, "threads refuse", "failure");
+	for (int t = 0; t < n; t++) {
+		check(&r[t], false);
+		most = r[t].recovery.lost_dead + r[t].recovery.lost_down +
+		       r[t].unroutable + r[t].looped;
+		fuzz_must(r[t].recovery.lost_live <= most, "more is lost than at all",
+			  "failure");
+	}
+	fuzz_must(!n || (r[0].events == r[1].events && r[0].delivered == r[1].delivered &&
+			 r[0].recovery.lost_live == r[1].recovery.lost_live &&
+			 r[0].recovery.recovered == r[1].recovery.recovered &&
+			 r[0].latency_mean == r[1].latency_mean),
+		  "threads differ", "failure");
+	for (int t = 0; t < n; t++)
+		fab_sim_result_fini(&r[t]);
+}
+
+/* A switch or two die, or cables, besides what is dead; their neighbours dodge. */
+static void with_failure(const struct fab_sim_problem *problem, struct fuzz_draw *d)
+{
+	const struct fab_fabric *f = problem->f;
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *dead = fab_faults_new(f);
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
+	struct fab_sim_failure failure = {.dead = dead};
+	struct fab_sim_problem dying = *problem;
+	struct fab_routes *before, *after;
+	bool cables = fuzz_below(d, 3) == 0;
+	const char *engine = "updn";
+
+	if (fab_kfat_recognize(f, &kfat, NULL))
+		kfat = NULL;
+	if (kfat)
+		engine = fuzz_below(d, 2) ? "vtftr" : "xy";
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		if (problem->faults->cable_is_dead[c])
+			fab_faults_kill_cable(dead, c);
+	for (uint32_t i = 1 + fuzz_below(d, 2); i; i--)
+		if (cables)
+			fab_faults_kill_cable(dead, fuzz_below(d, f->n_cables));
+		else
+			fab_faults_kill_switch(dead, fuzz_below(d, f->n_switches));
+	failure.kfat = kfat;
+	failure.dodge = (enum fab_sim_dodge)(kfat ? fuzz_below(d, 3) : 0);
+	failure.at = fuzz_below(d, 300);
+	failure.detection = fuzz_below(d, 8) ? fuzz_below(d, 100) : UINT64_MAX;
+	failure.trap = fuzz_below(d, 50);
+	failure.computation = fuzz_below(d, 50);
+	failure.block = fuzz_below(d, 10);
+	failure.interval = 1 + fuzz_below(d, 100);
+	before = tables_of(f, kfat, problem->faults, engine);
+	after = before ? tables_of(f, kfat, dead, engine) : NULL;
+	if (after) {
+		failure.after = after;
+		dying.routes = before;
+		dying.failure = &failure;
+		fail(&dying, d);
+		(void)fab_sim_mixed_has_cycle(&dying);
+	}
+	fab_routes_free(before);
+	fab_routes_free(after);
+}
+
 /* Entries of tables that lead anywhere. */
 static void spoil(struct fab_routes *r, struct fuzz_draw *d)
 {
@@ -284,6 +398,9 @@ static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
 	spoil(routed.routes, d);
 	simulate(&problem, d);
 	with_trees(&problem, d);
+	problem.groups = NULL;
+	problem.forest = NULL;
+	with_failure(&problem, d);
 	fuzz_routed_fini(&routed);
 }
 
