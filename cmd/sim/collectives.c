@@ -27,10 +27,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	struct outcome *x = w->outcome;
 	struct sim_outcome *o = &x->sim;
 	bool fails = false;
-	int rc = sim_set_up(w, err);
+	int rc = sim_solve(w, err);
 
-	if (!rc)
-		rc = sim_simulate(w, err);
 	if (rc)
 		return rc;
 	x->rows = FAB_ARENA_NEW(o->arena, o->points.of.n + 1, struct row);
@@ -38,11 +36,12 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		for (size_t i = 0; i < o->points.of.n; i++) {
 			const struct fab_sim_point *point = &o->points.of.v[i];
 			const struct fab_sim_summary *s = &point->sum;
-			const struct fab_sim_cause cause = fab_sim_cause(&point->first);
 			bool by_tree = sim_is_by_tree(p, s->traffic);
+			struct fab_sim_cause cause;
 
 			if (point->net != net)
 				continue;
+			cause = fab_sim_cause(&point->first);
 			x->rows[x->n++] = (struct row){
 				.net = &o->nets[net],
 				.algorithm = o->nets[net].algorithm,

@@ -53,29 +53,31 @@ static double after(const struct sim_params *p, const struct fab_sim_recovery *r
 	return time_of(p, ticks == UINT64_MAX ? ticks : ticks - r->failed);
 }
 
-/* Do tables alone have a cycle? */
-static bool has_cycle(const struct sim_outcome *o, const struct fab_routes *routes)
+/* Do tables alone have a cycle? Into *has, which stays true. */
+static int find_cycle(const struct sim_outcome *o, const struct fab_routes *routes,
+		      uint64_t *has, struct fab_err *err)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = o->p->run.threads};
 	struct fab_analysis j;
-	struct fab_err err;
-	bool has = false;
+	int rc = fab_analyse(routes, &options, &j, err);
 
-	if (!fab_analyse(routes, &options, &j, &err)) {
-		has = j.cycle_channels;
-		fab_analysis_fini(&j);
-	}
-	return has;
+	if (rc)
+		return rc;
+	*has |= j.cycle_channels > 0;
+	fab_analysis_fini(&j);
+	return 0;
 }
 
-static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
-		     uint64_t run, struct fab_names failed, struct recovery *row)
+static int make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
+		    uint64_t run, struct fab_names failed, struct recovery *row,
+		    struct fab_err *err)
 {
 	const struct sim_params *p = o->p;
 	const struct sim_net *net = &o->nets[x->net];
 	const struct fab_sim_result *r = &x->first;
 	const struct fab_sim_recovery *c = &r->recovery;
+	int rc = 0;
 
 	*row = (struct recovery){
 		.net = net,
@@ -110,17 +112,20 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		row->has_cycle = row[-1].has_cycle;
 		row->mixed_has_cycle = row[-1].mixed_has_cycle;
 	} else {
-		row->has_cycle = !net->failure.dodge &&
-				 (has_cycle(o, net->routes) || has_cycle(o, net->after));
 		row->mixed_has_cycle = fab_sim_mixed_has_cycle(&net->problem);
+		if (!net->failure.dodge)
+			rc = find_cycle(o, net->routes, &row->has_cycle, err);
+		if (!net->failure.dodge && !rc)
+			rc = find_cycle(o, net->after, &row->has_cycle, err);
 	}
-	if (!c->has_failed)
-		return;
+	if (rc || !c->has_failed)
+		return rc;
 	row->noticed = after(p, c, c->noticed);
 	row->first_table = after(p, c, c->first_table);
 	row->last_table = after(p, c, c->last_table);
 	row->last_loss = c->lost_live ? after(p, c, c->last_loss) : (double)NAN;
 	row->recovered = time_of(p, c->recovered);
+	return 0;
 }
 
 static void make_moments(struct outcome *x)
@@ -260,7 +265,9 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 			if (o->points.of.v[i].net != net)
 				continue;
-			make_row(o, &o->points.of.v[i], ++run, failed, row);
+			rc = make_row(o, &o->points.of.v[i], ++run, failed, row, err);
+			if (rc)
+				return rc;
 			fails |= row->stalled || row->deadlock || row->mixed_has_cycle ||
 				 isnan(row->recovered);
 			x->n++;

@@ -157,6 +157,13 @@ int sim_simulate(struct fab_work *w, struct fab_err *err)
 	return 0;
 }
 
+int sim_solve(struct fab_work *w, struct fab_err *err)
+{
+	int rc = sim_set_up(w, err);
+
+	return rc ? rc : sim_simulate(w, err);
+}
+
 struct fab_names sim_failed_names(const struct sim_outcome *o)
 {
 	size_t n = o->dead->named.n;
@@ -173,10 +180,8 @@ static int solve_results(struct fab_work *w, struct fab_err *err)
 	struct sim_outcome *o = w->outcome;
 	struct fab_names failed;
 	bool fails = false;
-	int rc = sim_set_up(w, err);
+	int rc = sim_solve(w, err);
 
-	if (!rc)
-		rc = sim_simulate(w, err);
 	if (rc)
 		return rc;
 	failed = sim_failed_names(o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What waits for the wire of an endpoint: packets of control, a queue, and a ring of
- * sessions that may have data. Numbers that are due to be sent again are bits of the
- * session.
+ * Packets that wait for the wire of an endpoint: a queue of packets of control, and a
+ * ring of sessions that may have data. Numbers that are due to be sent again are bits of
+ * the session.
  */
 #include "rdma/state.h"
 

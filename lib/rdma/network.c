@@ -252,8 +252,8 @@ uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t t
 	return n;
 }
 
-/* When a packet that is put on the first port at `time` is delivered; the ports are then
- * busy until busy[]. */
+/* Time of delivery of a packet that is put on the first port at `time`; the ports are
+ * then busy until busy[]. */
 static uint64_t send_along(const struct fab_rdma_net *net, const uint32_t *port,
 			   uint32_t n, uint32_t bytes, uint64_t time, uint64_t *busy)
 {

@@ -321,7 +321,7 @@ static uint64_t ro_mark_lost(struct rdma_session *s, uint64_t before)
 	return first;
 }
 
-/* When the next one is lost unless it is acknowledged before. */
+/* Set the event at which the next packet counts as lost, unless it is acknowledged. */
 static void look_again(struct rdma *r, struct rdma_session *s, uint64_t first)
 {
 	uint64_t at = (first == UINT64_MAX ? r->now : first) + r->rto, late;

@@ -354,7 +354,7 @@ struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id);
 void rdma_vector_free(struct rdma *r, const struct rdma_packet *p);
 /* Put a packet on an endpoint's wire, now; `held_up` ps are added to its path. */
 void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up);
-/* When the wire of an endpoint is free. */
+/* Time from which the wire of an endpoint is free. */
 uint64_t rdma_wire_free(const struct rdma *r, uint32_t end);
 /* Has lane `vl` of an endpoint's wire room for a packet? */
 bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t bytes);

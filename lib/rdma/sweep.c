@@ -345,8 +345,8 @@ static int tick(void *context, uint64_t done, uint64_t total)
 			      w->s->n_items * w->n_cases * w->q->n_runs);
 }
 
-/* Before runs that the machine cannot hold, or (warns) that take long: so many at once,
- * in a sequence of such. */
+/* Refuse `runs` simulations at once that need more memory than the machine has; with
+ * `warns` warn when `times` such sets take long. */
 static int check_effort(const struct fab_rdma_question *q,
 			const struct fab_rdma_traffic *traffic,
 			const struct fab_rdma_params *params, double runs, double times,

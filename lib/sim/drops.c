@@ -27,8 +27,8 @@ static struct fab_choice choice_at(size_t i)
 
 const struct fab_choices fab_sim_drop_choices = {.what = "drop", .n = 3, .at = choice_at};
 
-/* What the data queue of an output has of the part that all outputs of the switch share:
- * all beyond its private part. */
+/* Bytes of the data queue of an output beyond its private part: in the part that all
+ * outputs of the switch share. */
 static int32_t beyond(const struct sim *s, const struct sim_lane *lane)
 {
 	int32_t more = s->lane_room - lane->credits - (int32_t)s->params->buffer_private;

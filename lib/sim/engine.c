@@ -87,7 +87,7 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
 		__builtin_prefetch(&s->net.end_port[packet->target]);
 	}
-	/* what dodges is changed by its choice */
+	/* sim_dodge() changes the packet: only when its head is there */
 	for (ahead = ahead < NEAR ? ahead : NEAR;
 	     r->routed < r->head + ahead && (SIM_PLAIN || !s->dodges);)
 		route(p, &r->v[r->routed++]);

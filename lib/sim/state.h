@@ -110,7 +110,7 @@ struct sim_lane {
 	uint64_t waiters;	     /* of small switches: units that wait for it */
 };
 
-/* What the lanes of an output share of the buffer at the other end. */
+/* The part of the buffer at the other end of an output that its lanes share. */
 struct sim_pool {
 	int32_t units; /* that are left */
 	uint64_t wake; /* time of the event of a credit of any lane; UINT64_MAX: none */
@@ -556,8 +556,7 @@ void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
 void sim_pool_collect(struct sim_part *p, uint32_t port);
 /* If a lane of a port is blocked: an event at the time of a credit of any of them. */
 void sim_pool_wait(struct sim_part *p, uint32_t port, uint64_t time);
-/* Such a credit may have come: if there is room for all lanes, none is blocked any more.
- * Were there any? */
+/* At that event: if there is shared room, no lane is blocked any more. Was one? */
 bool sim_pool_wake(struct sim_part *p, uint32_t port);
 /* Block a lane without credit, with an event at its first credit. */
 void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port);
