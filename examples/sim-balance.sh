@@ -15,7 +15,7 @@ PATH=$PATH:$(cd "$here/.." && pwd)/build/cmd
 # rates FABRIC PATTERN SWEEP ALGORITHM: ALGORITHM,EFI,RATE,MEAN,P99,SATURATED a line a rate
 rates() {
   efi=$(fabric-mcroute "$1" --pattern="$2" --algorithm="$4" --quiet --format=csv --no-header --columns=max_efi | tr -d '\r')
-  fabric-sim "$1" --traffic=groups:all --pattern="$2" --sweep="$3" --mcast-algorithm="$4" --time=100us --warmup=50us \
+  fabric-sim "$1" --traffic=groups:all --pattern="$2" --sweep="$3" --set=mcast-algorithm="$4" --time=100us --warmup=50us \
     --quiet --format=csv --no-header \
     --columns=offered,message_latency_ns.mean,message_latency_ns.p99,saturated,deadlock | tr -d '\r' | sed "s/^/$4,$efi,/"
 }

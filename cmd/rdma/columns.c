@@ -301,5 +301,6 @@ const struct fab_option rdma_settings[] = {
 	 FAB_TAKES_TEXT, TO(bits),
 	 .otherwise =
 		 "node=16,context=12,msgid=20,number=12,timer=16,epoch=8,address=64"},
+	FAB_CLI_EXPERT_ROWS(struct rdma_params),
 	{0},
 };

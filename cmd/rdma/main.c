@@ -122,12 +122,12 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART(fab_cli_input_rows, struct rdma_params, input),
-	FAB_PART(fab_cli_faults_rows, struct rdma_params, faults),
+	FAB_PART_BUT(fab_cli_input_rows, struct rdma_params, input, "subnet"),
+	FAB_PART_BUT(fab_cli_faults_rows, struct rdma_params, faults, "fail-file"),
 	FAB_PART(fab_cli_random_rows, struct rdma_params, faults),
-	FAB_PART(fab_cli_tables_rows, struct rdma_params, tables),
+	FAB_PART_BUT(fab_cli_tables_rows, struct rdma_params, tables, "path-sl,sl2vl"),
 	{options, 0},
-	FAB_PART(fab_cli_opensm_rows, struct rdma_params, opensm),
+	FAB_PART_BUT(fab_cli_opensm_rows, struct rdma_params, opensm, "time-limit"),
 	FAB_PART(fab_cli_output_rows, struct rdma_params, output),
 	FAB_PART(fab_cli_store_rows, struct rdma_params, store),
 	FAB_PART(fab_cli_run_rows, struct rdma_params, run),

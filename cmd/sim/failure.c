@@ -177,11 +177,12 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 	if (!o->dead->named.n)
 		return fab_fail(
 			err, EINVAL,
-			"--fail-at: nothing is named that dies (--fail, --fail-link, --fail-file, --random)");
+			"--fail-at: nothing is named that dies (--fail, --fail-link, --random)");
 	if (n * n_dodges > SIM_MAX_NETS)
-		return fab_fail(err, EINVAL,
-				"--dodge: %zu algorithms of %zu sorts are more than %d",
-				n, n_dodges, SIM_MAX_NETS);
+		return fab_fail(
+			err, EINVAL,
+			"--set dodge: %zu algorithms of %zu sorts are more than %d", n,
+			n_dodges, SIM_MAX_NETS);
 	for (size_t i = 0; i < o->dead->named.n; i++)
 		has_cables |= o->dead->named.v[i].is_cable;
 	for (size_t i = n; i--;)
@@ -194,7 +195,7 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 				     o->nets[i].engine != &fab_unicast_xy)))
 				return fab_fail(
 					err, EINVAL,
-					"--dodge=%s: expected one or two dead leaf switches of a kfat of two dimensions with one level of switches in its lines, and algorithm vtftr or xy",
+					"--set dodge=%s: expected one or two dead leaf switches of a kfat of two dimensions with one level of switches in its lines, and algorithm vtftr or xy",
 					fab_sim_dodge_choices.at(row).form);
 			if (net != &o->nets[i]) {
 				*net = o->nets[i];
@@ -415,7 +416,7 @@ static void say(struct fab_report *r, const struct sim_outcome *o,
 #define AT(member) FAB_AT(struct recovery, member)
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm, before and after", 0, AT(algorithm)},
-	{"dodge", FAB_TEXT, "local dodging, as in --dodge", 0, AT(dodge)},
+	{"dodge", FAB_TEXT, "local dodging, as in --set dodge", 0, AT(dodge)},
 	{"run", FAB_UINT, "run, from 1 on", 0, AT(run)},
 	{"failed", FAB_NAMES, "what dies, switches by name, links as NAME:PORT",
 	 FAB_COL_EXTRA, AT(failed)},

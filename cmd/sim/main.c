@@ -25,10 +25,6 @@ static const struct fab_option options[] = {
 	{"route", "KIND", "Choice of a path (default table): @ROUTES@", FAB_TAKES_ONE,
 	 TO(route), .choices = &fab_sim_route_choices, .preset = "table",
 	 .everyday = true},
-	{"mcast-algorithm", "LIST",
-	 "With --traffic=groups and collectives: algorithms that make the trees (default fulb): @MULTICAST@",
-	 FAB_TAKES_CHOSEN, TO(mcast_algorithms), .flag = TO(has_mcast_algorithm),
-	 .choices = &fab_mcast_choices, .max = SIM_MAX_NETS / 2, .preset = "fulb"},
 	{"mcfdbs", "FILE",
 	 "Take the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without --groups the groups are taken from it",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
@@ -41,9 +37,6 @@ static const struct fab_option options[] = {
 	{"job", "TRAFFIC[,size=SIZE],hosts=LIST",
 	 "A job on its hosts, as alltoall,size=1MiB,hosts=n[1-32]; several: which slows which",
 	 FAB_TAKES_TEXT, TO(jobs), .is_many = true},
-	{"load", "SHARE",
-	 "With --job: uniform messages of the hosts of no job, as a share of their cables",
-	 FAB_TAKES_REAL, TO(load), .low = 1e-6, .high = 1},
 	{"rate", "SHARE",
 	 "What each host sends, as a share of its cable, above 0 and up to 1 (default 0.5)",
 	 FAB_TAKES_REAL, TO(rate), .flag = TO(has_rate), .low = 1e-6, .high = 1,
@@ -86,10 +79,6 @@ static const struct fab_option options[] = {
 	{"fail-at", "TIME",
 	 "What --fail and the like name dies at TIME of the measured time: what is lost, and when all is well again",
 	 FAB_TAKES_TEXT, TO(texts.fail_at)},
-	{"dodge", "LIST",
-	 "With --fail-at: what switches do with packets for a dead port (default none): @DODGES@",
-	 FAB_TAKES_CHOSEN, TO(dodges), .choices = &fab_sim_dodge_choices, .max = 3,
-	 .preset = "none"},
 	{"warmup", "TIME",
 	 "What is not measured at first (default: until throughput and latency are steady)",
 	 FAB_TAKES_TEXT, TO(texts.warmup)},
@@ -107,12 +96,6 @@ static const struct fab_option options[] = {
 	{"check", NULL,
 	 "Exit with status 1 when it stalls, loses packets, is not finished, or saturates too early",
 	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
-	{"cables-out", "FILE",
-	 "Write what each direction and lane of a cable carried to FILE as JSON lines (- is standard output)",
-	 FAB_TAKES_OUTPUT, TO(cables_out)},
-	{"histogram-out", "FILE",
-	 "Write the histogram of latencies to FILE as JSON lines (- is standard output)",
-	 FAB_TAKES_OUTPUT, TO(histogram_out)},
 	{"plot", "FILE",
 	 "Draw throughput and latency against the rate into FILE.svg or FILE.png",
 	 FAB_TAKES_PLOT, TO(plot)},
@@ -120,17 +103,17 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART(fab_cli_input_rows, struct sim_params, input),
-	FAB_PART(fab_cli_faults_rows, struct sim_params, faults),
+	FAB_PART_BUT(fab_cli_input_rows, struct sim_params, input, "subnet"),
+	FAB_PART_BUT(fab_cli_faults_rows, struct sim_params, faults, "fail-file"),
 	FAB_PART(fab_cli_random_rows, struct sim_params, faults),
-	FAB_PART(fab_cli_tables_rows, struct sim_params, tables),
+	FAB_PART_BUT(fab_cli_tables_rows, struct sim_params, tables, "path-sl,sl2vl"),
 	{options, 0},
-	FAB_PART(fab_cli_opensm_rows, struct sim_params, opensm),
-	FAB_PART(fab_cli_groups_rows, struct sim_params, groups),
+	FAB_PART_BUT(fab_cli_opensm_rows, struct sim_params, opensm, "time-limit"),
+	FAB_PART_BUT(fab_cli_groups_rows, struct sim_params, groups, "ignore-unknown"),
 	FAB_PART(fab_cli_output_rows, struct sim_params, output),
 	FAB_PART(fab_cli_store_rows, struct sim_params, store),
 	FAB_PART(fab_cli_run_rows, struct sim_params, run),
-	FAB_PART(fab_cli_chance_rows, struct sim_params, run),
+	FAB_PART_BUT(fab_cli_chance_rows, struct sim_params, run, "verify"),
 	{0},
 };
 
@@ -241,7 +224,7 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 	    (has_groups || (p->has_mcast_algorithm && !p->traffic_kind->schedules)))
 		return fab_fail(
 			err, EINVAL,
-			"--groups, --pattern, --mcfdbs and --mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too");
+			"--groups, --pattern, --mcfdbs and --set mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too");
 	if (p->traffic_kind->schedules &&
 	    (p->n_traced || p->plot.path || p->cables_out || p->histogram_out ||
 	     p->store.path || p->route > FAB_SIM_BY_DOR || p->drop ||
@@ -281,7 +264,7 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 	if (p->traffic_kind->needs_groups && (p->has_algorithm || p->tables.lfts))
 		return fab_fail(
 			err, EINVAL,
-			"--algorithm and --lfts do not go with --traffic=%s: --mcast-algorithm makes its trees",
+			"--algorithm and --lfts do not go with --traffic=%s: --set mcast-algorithm makes its trees",
 			p->traffic);
 	return 0;
 }

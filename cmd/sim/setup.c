@@ -381,7 +381,7 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 		if (!p->groups.ignore_unknown)
 			rc = fab_fail(
 				err, EINVAL,
-				"group \"%.60s\": member %.100s is no live host adapter: it, its switch or its cable is dead, or it is no host's (go on without: --ignore-unknown)",
+				"group \"%.60s\": member %.100s is no live host adapter: it, its switch or its cable is dead, or it is no host's (go on without: --set ignore-unknown)",
 				fab_group_name(g, in),
 				fab_node_name(o->f, o->f->port_node[port]));
 	}
@@ -464,7 +464,7 @@ void sim_take_groups(struct sim_outcome *o, bool has)
 	}
 }
 
-/* Only the hosts of --hosts and --job send, with --load the others, too. */
+/* Only the hosts of --hosts and --job send, with --set load the others, too. */
 static int choose_hosts(const struct sim_params *p, struct sim_outcome *o,
 			struct fab_err *err)
 {

@@ -12,6 +12,8 @@
 struct fab_part {
 	const struct fab_option *rows;
 	size_t offset;
+	const char *left_out; /* rows that the command does not have, or as settings:
+				 names between commas; NULL: none */
 };
 
 /* Parts that commands share, for the member of the parameters that has their type, in
@@ -19,6 +21,10 @@ struct fab_part {
 #define FAB_PART(rows, type, member)                                                     \
 	{                                                                                \
 		rows, offsetof(type, member)                                             \
+	}
+#define FAB_PART_BUT(rows, type, member, left_out)                                       \
+	{                                                                                \
+		rows, offsetof(type, member), left_out                                   \
 	}
 extern const struct fab_option fab_cli_input_rows[];  /* fab_cli_input; FABRIC, too */
 extern const struct fab_option fab_cli_output_rows[]; /* fab_cli_output */

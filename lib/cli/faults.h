@@ -71,6 +71,31 @@ int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric 
 /* Is it auto: shall updn choose its own roots where the fabric has no ranks? O(1). */
 bool fab_cli_fills_roots(const char *path);
 
+/* Rows of the parts above that are expert settings of a command whose parameters have
+ * members input, faults, tables and opensm. */
+#define FAB_CLI_EXPERT_ROWS(type)                                                               \
+	{"subnet", "FILE", "LIDs, from another description of the fabric that has them",        \
+	 FAB_TAKES_INPUT, FAB_TO(type, input.subnet)},                                          \
+		{"fail-file",                                                                   \
+		 "FILE",                                                                        \
+		 "What is dead, a line each: switches, or the word link and links; repeatable", \
+		 FAB_TAKES_INPUT,                                                               \
+		 FAB_TO(type, faults.fail_file),                                                \
+		 .is_many = true},                                                              \
+		{"path-sl", "FILE",                                                             \
+		 "With --lfts: service levels of the paths, as fabric-faults(1) reads them",    \
+		 FAB_TAKES_INPUT, FAB_TO(type, tables.path_sl)},                                \
+		{"sl2vl", "FILE",                                                               \
+		 "With --lfts: lanes of the service levels, as fabric-faults(1) reads them",    \
+		 FAB_TAKES_INPUT, FAB_TO(type, tables.sl2vl)},                                  \
+	{                                                                                       \
+		"time-limit", "TIME",                                                           \
+			"With --algorithm=opensm:ENGINE: how long OpenSM may take",             \
+			FAB_TAKES_SECONDS, FAB_TO(type, opensm.limit_seconds),                  \
+			.min = 1000 * 1000, .max = UINT64_MAX, .like = "30s",                   \
+			.preset = "10min"                                                       \
+	}
+
 /* Where groups come from, in the order of the command line. */
 struct fab_cli_group_source {
 	const char *text;

@@ -58,14 +58,31 @@ static char *quote_all(int n, char **args)
 	return text;
 }
 
+/* Is a name one of those between commas? */
+static bool is_among(const char *name, const char *names)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	for (const char *at = names; len && at && *at;) {
+		size_t n = strcspn(at, ",");
+
+		if (n == len && !memcmp(at, name, n))
+			return true;
+		at += n + (at[n] != '\0');
+	}
+	return false;
+}
+
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params)
 {
 	*g = (struct fab_given){.command = c, .params = params};
 	for (const struct fab_part *part = c->parts; part->rows; part++)
 		for (const struct fab_option *o = part->rows; o->name || o->help; o++)
-			FAB_PUSH(&g->of,
-				 ((struct fab_given_option){
-					 .row = o, .at = (char *)params + part->offset}));
+			if (!is_among(o->name, part->left_out))
+				FAB_PUSH(&g->of,
+					 ((struct fab_given_option){.row = o,
+								    .at = (char *)params +
+									  part->offset}));
 	for (const struct fab_option *o = c->settings; o && o->name; o++)
 		FAB_PUSH(&g->of, ((struct fab_given_option){
 					 .row = o, .at = params, .is_setting = true}));

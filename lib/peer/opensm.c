@@ -363,7 +363,7 @@ static int wait_more(const struct run *x, const char *what, struct fab_err *err)
 	fab_progress_report("OpenSM", "seconds", (uint64_t)(now - x->start), 0);
 	if (now >= x->until)
 		return fab_fail(err, ETIMEDOUT,
-				"%s did not end within the limit of %g s (--time-limit)",
+				"%s did not end within the limit of %g s (time-limit)",
 				what, x->o->limit_seconds);
 	usleep(POLL_US);
 	return 0;
