@@ -4,8 +4,6 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-OWN_POINTER(fab_machine)
-
 static int read_book(const char *text, struct fab_host_addresses **addresses,
 		     struct fab_err *err)
 {

@@ -44,8 +44,8 @@ Test(advice, servers_needed_are_the_fewest)
 	uint32_t n_some = 0, n_new = 0;
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = draw_machine(seed);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = draw_machine(seed);
+		OWN(fab_batch) all = boots_batch(m, "all");
 		const struct fab_limits limits = {.flow_mbps = seed % 7 ? 0 : 6,
 						  .disk_mbps = seed % 3 ? 0 : 11,
 						  .connections = seed % 5 ? 0 : 2};
@@ -82,10 +82,9 @@ Test(advice, servers_needed_for_several_sizes)
 	uint32_t n_between = 0, n_met = 0;
 
 	for (uint64_t seed = 0; seed < 100; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = seed ? draw_machine(seed)
-					     : boots_machine("node=8@9M/server=7@10M");
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = seed ? draw_machine(seed)
+					   : boots_machine("node=8@9M/server=7@10M");
+		OWN(fab_batch) all = boots_batch(m, "all");
 
 		m->image_part = part;
 		for (double mbps = 1; mbps < 10; mbps *= 1.1) {
@@ -116,8 +115,8 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 			const struct fab_transfer_options o = {.image_bytes = 1000000,
 							       .n_files = 1};
 			char spec[80];
-			FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-			FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
+			OWN(fab_machine) *m = NULL;
+			OWN(fab_batch) all = {0};
 			struct fab_servers_needed got;
 
 			snprintf(spec, sizeof(spec), "node=%u@100M/server=%u@70M", nodes,
@@ -136,9 +135,8 @@ Test(advice, servers_to_buy_are_enough_and_needed)
  * s each node needs a server of its own. Disks and blocks are not halved. */
 Test(advice, limits_of_transfers_count)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("node=8@1G/server=4@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("node=8@1G/server=4@1G");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	const struct fab_transfer_options o = {.image_bytes = 100000000, .n_files = 1};
 	const struct fab_mapping_problem problem = {.m = m, .batch = &all};
 	struct fab_advice advice[FAB_ADVICE_MAX];

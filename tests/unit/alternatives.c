@@ -148,7 +148,7 @@ Test(alternatives, parallel_cables_everywhere)
 /* The largest load of a permutation. */
 static uint64_t load_of(const struct net *n, const struct fab_routes *r, const char *spec)
 {
-	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
+	OWN(fab_flow_ends) ends;
 	struct fab_flow_load load;
 	const struct fab_permutation_problem problem = {n->f, n->k, &ends, 1};
 	FAB_AUTOFREE uint32_t *to = NULL;

@@ -86,7 +86,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 {
 	struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 2};
-	FAB_AUTO(fab_analysis_fini) struct fab_analysis j;
+	OWN(fab_analysis) j;
 	FAB_AUTO(plain_fini) struct plain x;
 	bool has_cycle, has_gaps = false;
 

@@ -65,8 +65,7 @@ Test(balance, each_lid_takes_the_least_used_port)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		FAB_AUTO(net_free) struct net x = net_new(seed);
-		FAB_AUTO(fab_routes_free_at)
-		struct fab_routes *r = route(&x, &fab_unicast_minhop);
+		OWN(fab_routes) *r = route(&x, &fab_unicast_minhop);
 
 		cr_assert_eq(r->n_columns, x.n);
 		for (uint32_t s = 0; s < x.f->n_switches; s++) {
@@ -153,10 +152,8 @@ Test(balance, all_ends_are_reached)
 {
 	for (uint64_t seed = 1; seed < 40; seed++) {
 		FAB_AUTO(net_free) struct net x = net_new(seed);
-		FAB_AUTO(fab_routes_free_at)
-		struct fab_routes *minhop = route(&x, &fab_unicast_minhop);
-		FAB_AUTO(fab_routes_free_at)
-		struct fab_routes *updn = route(&x, &fab_unicast_updn);
+		OWN(fab_routes) *minhop = route(&x, &fab_unicast_minhop);
+		OWN(fab_routes) *updn = route(&x, &fab_unicast_updn);
 
 		for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
 			struct fab_analysis j = analysis_of(minhop, (enum fab_ends)ends);
@@ -178,11 +175,11 @@ Test(balance, leaves_answer_for_all_their_hosts)
 					    "torus:dims=5x5,hosts=2"};
 
 	for (uint32_t i = 0; i < FAB_COUNT(specs); i++) {
-		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen(specs[i]);
+		OWN(fab_fabric) *f = test_gen(specs[i]);
 		struct fab_unicast_problem problem = {
 			.f = f, .max_vls = 1, .n_threads = 1};
-		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-		FAB_AUTO(fab_analysis_fini) struct fab_analysis leaves = {0}, hosts = {0};
+		OWN(fab_routes) *r = NULL;
+		OWN(fab_analysis) leaves = {0}, hosts = {0};
 
 		MUST(fab_unicast_minhop.route(&problem, &r, ERR));
 		leaves = analysis_of(r, FAB_ENDS_LEAVES);
@@ -201,10 +198,9 @@ Test(balance, leaves_answer_for_all_their_hosts)
 /* The hosts of a leaf share the few rows that lead to it. */
 Test(balance, columns_share_rows)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("kfat:dims=6x6,hosts=40");
+	OWN(fab_fabric) *f = test_gen("kfat:dims=6x6,hosts=40");
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 
 	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
 	cr_expect_eq(r->n_columns, 36 * 41 + 12);
@@ -215,9 +211,8 @@ Test(balance, columns_share_rows)
 Test(balance, completed_tables_reach_all)
 {
 	static const char *const engines[] = {"xy", "vtftr", "vtftr-ib"};
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("kfat:dims=4x4,hosts=2");
-	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen("kfat:dims=4x4,hosts=2");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
@@ -225,7 +220,7 @@ Test(balance, completed_tables_reach_all)
 	MUST(fab_kfat_recognize(f, &kfat, ERR));
 	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL, *whole = NULL;
+		OWN(fab_routes) *r = NULL, *whole = NULL;
 		struct fab_analysis j;
 
 		r = test_route(&problem, engines[i]);
@@ -309,8 +304,7 @@ Test(balance, losses_are_those_of_routing_all_anew)
 
 	for (uint64_t seed = 1; seed < 25; seed++) {
 		FAB_AUTO(net_free) struct net x = net_new(seed);
-		FAB_AUTO(fab_routes_free_at)
-		struct fab_routes *r = route(&x, &fab_unicast_minhop);
+		OWN(fab_routes) *r = route(&x, &fab_unicast_minhop);
 		struct fab_losses a = rank_all(&x, &fab_unicast_minhop, r, 2);
 		struct fab_losses b = rank_all(&x, &anew, r, 1);
 		struct fab_losses c = rank_all(&x, NULL, r, 1);
@@ -350,7 +344,7 @@ Test(balance, load_after_a_loss)
 	for (uint64_t seed = 1; seed < 12; seed++) {
 		struct net x = {.f = seed < 6 ? test_ring(5 + 2 * (uint32_t)seed)
 					      : test_random_fabric(15, 0, 3, seed)};
-		FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+		OWN(fab_routes) *r = NULL;
 		struct fab_losses a, b;
 
 		x.faults = fab_faults_new(x.f);

@@ -54,8 +54,7 @@ Test(boot, sizes_are_exact)
 
 Test(boot, preset_is_the_machine_of_the_paper)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("preset:taihulight");
+	OWN(fab_machine) *m = boots_machine("preset:taihulight");
 
 	cr_expect_eq(m->n_nodes, 40960);
 	cr_expect_eq(m->n_servers, 160);
@@ -68,10 +67,9 @@ Test(boot, preset_is_the_machine_of_the_paper)
 Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 {
 	static const char *const units[] = {"board", "supernode", "cabinet"};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("preset:taihulight");
+	OWN(fab_machine) *m = boots_machine("preset:taihulight");
 	struct fab_batch b;
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *robust = boots_map(m, "robust", &all),
 			      *bcda = boots_map(m, "bcda", &all);
 	char text[40];
@@ -95,9 +93,8 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 
 Test(boot, stable_moves_few)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("boards=200@10G,cpus=20@1G,servers=50@10G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("boards=200@10G,cpus=20@1G,servers=50@10G");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	uint32_t n_moved = 0;
 	FAB_AUTOFREE uint32_t *before = boots_map(m, "stable", &all), *after = NULL;
 
@@ -144,7 +141,7 @@ Test(boot, machines_that_are_wrong)
 
 Test(boot, hierarchy_of_a_generated_fat_tree)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	OWN(fab_fabric) *f = NULL;
 	struct fab_machine *m;
 	const char *pattern = "*";
 	struct fab_machine_servers servers = {.patterns = &pattern, .n = 1};
@@ -166,11 +163,9 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 
 Test(boot, advice_on_the_preset)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("preset:taihulight");
-	FAB_AUTO(fab_batch_fini)
-	struct fab_batch all = boots_batch(m, "all"),
-			 one = boots_batch(m, "first:1:supernode");
+	OWN(fab_machine) *m = boots_machine("preset:taihulight");
+	OWN(fab_batch)
+	all = boots_batch(m, "all"), one = boots_batch(m, "first:1:supernode");
 	const struct fab_transfer_options plain = {.image_bytes = 50000000, .n_files = 1};
 	struct fab_advice levels[FAB_ADVICE_MAX];
 	struct fab_mapping_problem problem = {.m = m, .batch = &all};
@@ -202,9 +197,8 @@ Test(boot, advice_on_the_preset)
 
 Test(boot, failover_counts_who_moves)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=2@10G,node=4@1G/server=4@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch batch = boots_batch(m, "first:6");
+	OWN(fab_machine) *m = boots_machine("rack=2@10G,node=4@1G/server=4@1G");
+	OWN(fab_batch) batch = boots_batch(m, "first:6");
 	const uint32_t before[] = {0, 0, 1, 1, 2, 2, 3, 3};
 	const uint32_t after[] = {0, 3, 2, 3, 3, 2, 0, 0};
 	FAB_AUTO(fab_failover_fini) struct fab_failover f;
@@ -233,7 +227,7 @@ Test(boot, units_in_the_singular)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		char spec[64];
-		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+		OWN(fab_machine) *m = NULL;
 
 		snprintf(spec, sizeof(spec), "%s=3@1Gbps,cpus=2,servers=2",
 			 cases[i].told);

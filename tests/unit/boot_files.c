@@ -35,8 +35,8 @@ static char *exported(const char *machine, const char *format, const char *book,
 		      struct fab_boot_site *site, struct fab_err *err)
 {
 	struct fab_host_addresses *addresses = NULL;
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-	FAB_AUTO(fab_batch_fini) struct fab_batch all;
+	OWN(fab_machine) *m = NULL;
+	OWN(fab_batch) all;
 	FAB_AUTOFREE uint32_t *of = NULL;
 	struct fab_boot_written written = {0};
 	char *text = NULL;

@@ -6,7 +6,7 @@
 /* The codes of all findings in order, joined by blanks; a note's in brackets. */
 static char *codes(struct plan *plan)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = plan_build(plan, 0);
+	OWN(fab_fabric) *f = plan_build(plan, 0);
 	struct fab_check *check = fab_check_new(f);
 	FAB_VEC(char) text = {0};
 

@@ -104,10 +104,8 @@ static void cheapest_of_all(const struct small *s, const struct fab_prices *p,
 		}
 		cost = n * (p->server + p->nic[nic].price);
 		{
-			FAB_AUTO(fab_machine_free_at)
-			struct fab_machine *m = make(s, n, p->nic[nic].mbps, tier);
-			FAB_AUTO(fab_batch_fini)
-			struct fab_batch all = boots_batch(m, "all");
+			OWN(fab_machine) *m = make(s, n, p->nic[nic].mbps, tier);
+			OWN(fab_batch) all = boots_batch(m, "all");
 			double seconds = 8 / best_mbps(m, &all);
 
 			for (int t = 0; t < 2; t++)
@@ -129,9 +127,8 @@ Test(cost, no_plan_is_cheaper)
 
 	for (uint32_t c = 0; c < 3 * FAB_COUNT(machines); c++) {
 		const struct small *s = &machines[c / 3];
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = make(s, s->n_places, 1000, (double[]){1, 1});
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = make(s, s->n_places, 1000, (double[]){1, 1});
+		OWN(fab_batch) all = boots_batch(m, "all");
 		struct fab_rng rng = test_rng(c);
 		double least[TARGETS];
 		struct fab_prices p = {.server = 1 + test_below(&rng, 20),
@@ -176,10 +173,9 @@ Test(cost, no_plan_is_cheaper)
 /* The frontier begins with the cheapest of all; each costs more and halves the time. */
 Test(cost, frontier_rises)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m =
+	OWN(fab_machine) *m =
 		boots_machine("rack=8@1G,node=16@1G/group=4@1G,server=2@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	const struct fab_transfer_options options = {.image_bytes = 1000000,
 						     .n_files = 1};
 	static const char text[] = "# prices\nserver 100\nnic 1Gbps 5\nnic 10Gbps 50\n"
@@ -203,8 +199,7 @@ Test(cost, frontier_rises)
 	cr_expect_lt(plan[n - 1].seconds, 16e-3);
 	/* of a batch of one rack the others cost nothing */
 	{
-		FAB_AUTO(fab_batch_fini)
-		struct fab_batch rack = boots_batch(m, "first:1:rack");
+		OWN(fab_batch) rack = boots_batch(m, "first:1:rack");
 
 		cr_assert(fab_cost_cheapest(m, &rack, &options, &p, 1e6, plan));
 		cr_expect_float_eq(plan[0].cost, 100 + 5 + 7 + 30, 1e-9);
@@ -236,8 +231,7 @@ Test(cost, files_that_are_wrong)
 		{"uplink rack 1G 1 1\n", "prices:1: "},
 		{"switch 1\n", "prices:1: "},
 	};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=2@1G,node=2@1G/server=2@1G");
+	OWN(fab_machine) *m = boots_machine("rack=2@1G,node=2@1G/server=2@1G");
 	struct fab_prices p;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)

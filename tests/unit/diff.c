@@ -12,8 +12,7 @@ struct tally {
 
 static struct tally compare(const struct plan *old, const struct plan *new, uint64_t seed)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *a = plan_build(old, 0), *b = plan_build(new, seed);
+	OWN(fab_fabric) *a = plan_build(old, 0), *b = plan_build(new, seed);
 	struct fab_diff *diff = fab_diff_new(a, b);
 	struct tally t = {.total = diff->n_changes};
 

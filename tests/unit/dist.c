@@ -59,7 +59,7 @@ static void check_rows(const struct fab_fabric *f, int n_threads)
 static void check_all(struct fab_fabric *f, int n_threads)
 {
 	FAB_AUTOFREE uint8_t *row = FAB_NEW(f->n_switches, uint8_t);
-	FAB_AUTO(fab_dist_free_at) struct fab_dist *d = NULL;
+	OWN(fab_dist) *d = NULL;
 	unsigned diameter = 0;
 
 	MUST(fab_dist_new(f, n_threads, &d, ERR));

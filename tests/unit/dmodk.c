@@ -31,7 +31,7 @@ static void check_sound(const struct fab_routes *r, const char *spec)
 
 static uint64_t worst_shift(const struct fab_routes *r)
 {
-	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
+	OWN(fab_flow_ends) ends;
 	uint64_t worst = 0;
 	FAB_AUTOFREE uint32_t *to = NULL;
 

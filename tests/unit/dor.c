@@ -329,7 +329,7 @@ Test(dor, with_faults)
 		struct fab_stream rng = fab_stream_of(seed, 1);
 		OWN(fab_shape) *s = fab_shape_recognize(f);
 		struct fab_fault_list list = {{0}};
-		FAB_AUTO(fab_analysis_fini) struct fab_analysis a = {0};
+		OWN(fab_analysis) a = {0};
 		OWN(fab_routes) *r = NULL;
 
 		fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);

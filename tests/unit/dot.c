@@ -5,7 +5,7 @@
 
 static char *dot_text(struct plan *plan)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = plan_build(plan, 0);
+	OWN(fab_fabric) *f = plan_build(plan, 0);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

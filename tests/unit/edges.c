@@ -11,9 +11,8 @@
 
 Test(edges, batches_of_all_units)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
-	FAB_AUTO(fab_batch_fini) struct fab_batch b = boots_batch(m, "first:6:board");
+	OWN(fab_machine) *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
+	OWN(fab_batch) b = boots_batch(m, "first:6:board");
 
 	cr_expect_eq(b.n, 24);
 	fab_batch_fini(&b);
@@ -207,9 +206,8 @@ Test(edges, host_addresses)
 /* Who serves most nodes more than before comes first. */
 Test(edges, servers_that_grow)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("board=3,cpu=4,servers=3");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("board=3,cpu=4,servers=3");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	OWN_HEAP uint32_t *before = boots_map(m, "scda", &all),
 			  *after = boots_map(m, "scda", &all);
 	FAB_AUTO(fab_failover_fini) struct fab_failover out;

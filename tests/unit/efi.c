@@ -135,7 +135,7 @@ static int read_mlid(const struct fab_fabric *f, const char *mlid)
 
 Test(efi, first_and_last_mlid)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(4);
+	OWN(fab_fabric) *f = test_ring(4);
 
 	cr_expect_eq(read_mlid(f, "0xC000"), 0);
 	cr_expect_eq(read_mlid(f, "0xFFFE"), 0);
@@ -146,7 +146,7 @@ Test(efi, first_and_last_mlid)
 /* A line that comes again adds nothing. */
 Test(efi, mlids_that_come_twice)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(4);
+	OWN(fab_fabric) *f = test_ring(4);
 	struct fab_mft *mft = NULL;
 	char text[160];
 	int n = snprintf(text, sizeof(text),

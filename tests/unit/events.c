@@ -13,7 +13,7 @@ static int read_text(const struct fab_fabric *f, const char *text,
 
 Test(events, a_trace)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
+	OWN(fab_fabric) *f = test_ring(6);
 	struct fab_events *e;
 	const char *text = "\xef\xbb\xbf# six hosts\r\n"
 			   "\n"
@@ -79,7 +79,7 @@ Test(events, what_is_no_trace)
 		{"2s join a h0 2\n1.9s join a h1 2\n",
 		 "trace:2: time 1.9s is before that of line 1, expected ascending"},
 	};
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
+	OWN(fab_fabric) *f = test_ring(6);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_events *e = NULL;
@@ -122,8 +122,7 @@ static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 
 Test(events, are_written_as_they_are_read)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 
 	MUST(fab_events_generate(f, "grid:4x15,hold=3ms,gap=1ms,loss=0.2,retry=7us", 1,
@@ -141,8 +140,7 @@ Test(events, are_written_as_they_are_read)
 
 Test(events, of_a_pattern)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e, *same;
 
 	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s", 1, &e, ERR));
@@ -179,8 +177,7 @@ Test(events, that_are_lost)
 		{"grid:6x10,loss=0.5", 120, 30, 90},
 		{"grid:6x10,loss=0,retry=1s", 120, 0, 0},
 	};
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 	size_t n_received = 0;
 
@@ -217,8 +214,7 @@ Test(events, patterns_that_are_none)
 		{"grid:6x10,seed=x", "'seed=x' is not a number"},
 		{"ring:4,gap=1s", "--pattern 'ring:4' is unknown"},
 	};
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
@@ -237,8 +233,7 @@ Test(events, patterns_that_are_none)
 /* Without skew and hold a member joins and leaves at one time: first it joins. */
 Test(events, who_joins_and_leaves_at_once)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
 	struct fab_events *e;
 
 	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=0,hold=0", 1, &e, ERR));
@@ -253,7 +248,7 @@ Test(events, who_joins_and_leaves_at_once)
 
 Test(events, the_longest_pattern)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
+	OWN(fab_fabric) *f = test_ring(6);
 	struct fab_events *e;
 
 	MUST(fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=0", 1,

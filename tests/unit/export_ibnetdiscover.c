@@ -22,7 +22,7 @@ static char *dump_of(const struct fab_fabric *f)
 static void check_fixed_point(const char *what, struct fab_fabric *first)
 {
 	FAB_AUTOFREE char *text = dump_of(first), *again = NULL;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *second = text_open(text);
+	OWN(fab_fabric) *second = text_open(text);
 
 	again = dump_of(second);
 	cr_expect_str_eq(text, again, "%s: the second dump differs", what);
@@ -113,7 +113,7 @@ Test(export_ibnetdiscover, control_characters_become_blanks)
 {
 	struct fab_builder *b = fab_builder_new();
 	uint32_t sw = add(b, FAB_SWITCH, 1, "s\n[1]\t\"H-\x1b\x7f\xc3\xbc");
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL, *back = NULL;
+	OWN(fab_fabric) *f = NULL, *back = NULL;
 	FAB_AUTOFREE char *text = NULL;
 
 	fab_builder_add_cable(b, sw, 1, add(b, FAB_ADAPTER, 2, "h"), 1, 4, FAB_EDR);
@@ -137,7 +137,7 @@ Test(export_ibnetdiscover, writes_the_layout_of_ibnetdiscover)
 		"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n"
 		"[1](3) \t\"S-0000000000000001\"[7]\t\t# lid 5 lmc 1 \"leaf\" lid 4 "
 		"2xHDR\n";
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = text_open(wanted);
+	OWN(fab_fabric) *f = text_open(wanted);
 	FAB_AUTOFREE char *text = dump_of(f);
 
 	cr_assert_str_eq(text, wanted);

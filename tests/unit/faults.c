@@ -232,8 +232,7 @@ Test(faults, second_opinion)
 {
 	static const char dead[] = "1.1,2.2,0.3";
 	OWN(routed) x = route("kfat:dims=4x4,hosts=2", dead, &fab_unicast_vtftr_ib);
-	FAB_AUTO(fab_analysis_fini)
-	struct fab_analysis j = test_analysis(x.r, FAB_ENDS_LEAVES);
+	OWN(fab_analysis) j = test_analysis(x.r, FAB_ENDS_LEAVES);
 	struct fab_analysis wrong;
 
 	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
@@ -274,7 +273,7 @@ Test(faults, pairs_that_must_not_send)
 
 static struct fab_flow_load load_of(const struct routed *x, const char *spec)
 {
-	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
+	OWN(fab_flow_ends) ends;
 	const struct fab_permutation_problem problem = {x->f, x->k, &ends, 1};
 	struct fab_flow_load load;
 	FAB_AUTOFREE uint32_t *to = NULL;
@@ -325,9 +324,8 @@ Test(faults, losses)
 		const struct fab_loss *loss = &losses.of.v[i];
 		OWN(fab_faults) *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
-		FAB_AUTO(fab_analysis_fini)
-		struct fab_analysis before = test_analysis(x.r, FAB_ENDS_LEAVES),
-				    after = {0};
+		OWN(fab_analysis)
+		before = test_analysis(x.r, FAB_ENDS_LEAVES), after = {0};
 		OWN(fab_routes) *r = NULL;
 		uint64_t gone = 0;
 

@@ -25,11 +25,11 @@ static struct fab_fabric *two_switches(void)
 /* Each host sends to the next one: h3 to h4, h4 to h5, h5 to h3. */
 static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = two_switches();
+	OWN(fab_fabric) *f = two_switches();
 	struct fab_flow_load load;
-	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
+	OWN(fab_flow_ends) ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 	FAB_AUTOFREE uint32_t *to = NULL;
 	char text[512];
 	int n = snprintf(text, sizeof(text),

@@ -80,7 +80,7 @@ Test(groups, members_by_every_kind_of_name)
 		"one: \"n1 HCA-1\" 0xa1 lid:1 0xa0 lid:2 # the same and one\r\n"
 		"\"two: \": n1 s \"leaf t\"\n"
 		"three: \"a \"b: c\" lid:10";
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 
 	MUST(read_groups(f, text, false, &g, ERR));
@@ -136,7 +136,7 @@ Test(groups, errors_name_file_line_group_and_member)
 		{"b: lid:20", "g.txt:1: group \"b\": 'lid:20' can be each of 2: "},
 		{"b: 0xb9", "g.txt:1: group \"b\": '0xb9' can be each of 2: "},
 	};
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_groups *g;
@@ -151,7 +151,7 @@ Test(groups, errors_name_file_line_group_and_member)
 
 Test(groups, a_host_stands_for_its_first_adapter_with_a_cable)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 
 	/* behind a byte order mark */
@@ -166,7 +166,7 @@ Test(groups, a_host_stands_for_its_first_adapter_with_a_cable)
 
 Test(groups, nothing_left_says_what_was_left_out)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 	struct fab_groups *g = NULL;
 
 	FAILS_AS(read_groups(f, "a: x y\nb: z", true, &g, ERR), -EINVAL,
@@ -176,7 +176,7 @@ Test(groups, nothing_left_says_what_was_left_out)
 
 Test(groups, unknown_members_are_counted_when_ignored)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 
 	MUST(read_groups(f, "a: s nobody lid:77\nb: nobody\nc: u", true, &g, ERR));
@@ -188,7 +188,7 @@ Test(groups, unknown_members_are_counted_when_ignored)
 
 Test(groups, a_binary_file_is_refused)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 
 	FAILS_AS(fab_groups_read(b, "g", "a: s\0", 5, false, ERR), -EINVAL,
@@ -198,8 +198,7 @@ Test(groups, a_binary_file_is_refused)
 
 Test(groups, equal_lists_of_switches_are_found)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_random_fabric(20, 10, 4, 1);
+	OWN(fab_fabric) *f = test_random_fabric(20, 10, 4, 1);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 
@@ -217,7 +216,7 @@ Test(groups, equal_lists_of_switches_are_found)
 Test(groups, the_last_colon)
 {
 	static const char text[] = "a: s n1\nb:s n1";
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = small();
+	OWN(fab_fabric) *f = small();
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *g = NULL;
 

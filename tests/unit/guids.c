@@ -93,7 +93,7 @@ static char *write_text(const struct world *w, enum kind kind, struct fab_err *e
 
 static int read_kind(const struct world *w, enum kind kind, struct fab_err *err)
 {
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 	struct fab_mft *mft = NULL;
 	const char *text = w->text[kind];
 	size_t n = strlen(text);
@@ -200,7 +200,7 @@ Test(guids, ports_of_one_guid)
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS,
 						     .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
-	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
+	OWN(fab_analysis) j = {0};
 	OWN(world) w;
 	uint32_t a, b;
 	OWN_HEAP char *text = NULL;

@@ -370,8 +370,7 @@ Test(ibnetdiscover, reads_port_lists)
 
 Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = text_open(
+	OWN(fab_fabric) *f = text_open(
 		"SW    51 79 0x946dae0300630bf6 4x HDR - CA    88  1 0xb83fd20300da1138 "
 		"( 'it's' - "
 		"'w mlx5_3' )\nfoo\nCA x\n"

@@ -53,8 +53,7 @@ Test(images, groups)
 	static const struct fab_image server = {.nodes = "server0", .bytes = 1};
 	static const struct fab_image unknown = {.nodes = "rack7", .bytes = 1};
 	const struct fab_image rest = {.bytes = 2000};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=2@2G,node=3@1G/server=2@1G");
+	OWN(fab_machine) *m = boots_machine("rack=2@2G,node=3@1G/server=2@1G");
 	uint32_t of[NODES_MAX];
 
 	MUST(fab_images_find(m, images, 3, of, ERR));
@@ -111,9 +110,8 @@ static const char *const machines[] = {
 TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 {
 	const double sizes[] = {1, 0.5, 0.3, 0.1};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine(machines[*number]);
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine(machines[*number]);
+	OWN(fab_batch) all = boots_batch(m, "all");
 	const struct fab_transfer_options o = {.image_bytes = IMAGE_MB * 1000000,
 					       .n_files = 1};
 	struct fab_rng rng;
@@ -161,9 +159,8 @@ TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 Test(images, one_segment_by_hand)
 {
 	static const double part[] = {1, 0.3, 0.1};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=1,node=3@1G/server=1@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("rack=1,node=3@1G/server=1@1G");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	const struct fab_transfer_options o = {.image_bytes = IMAGE_MB * 1000000,
 					       .n_files = 1};
 	uint32_t of[3] = {0};
@@ -182,9 +179,8 @@ Test(images, one_segment_by_hand)
 TEST_EACH(number, FAB_COUNT(machines), images, equal_ones)
 {
 	static const double part[NODES_MAX] = {1, 1, 1, 1, 1, 1};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine(machines[*number]);
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine(machines[*number]);
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *of = boots_map(m, "scda", &all);
 	double bound = fab_mapping_upper_bound_mbps(m, &all), end[2];
 

@@ -7,9 +7,6 @@
 
 #include <criterion/parameterized.h>
 
-OWN_POINTER(fab_machine)
-OWN_VALUE(fab_batch, fab_batch_fini)
-
 enum { NODES = 6, INTERFACES = 3, MAPPINGS = 729 };
 
 static double share_of(const struct fab_machine *m, const struct fab_batch *batch,

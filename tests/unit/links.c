@@ -63,9 +63,8 @@ Test(links, shares_and_transfers_agree_with_brute_force)
 	uint32_t n_slower = 0;
 
 	for (uint64_t seed = 0; seed < 100; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_random_machine(seed);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = boots_random_machine(seed);
+		OWN(fab_batch) all = boots_batch(m, "all");
 		FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_rng rng = test_rng(seed);
@@ -93,8 +92,7 @@ Test(links, shares_and_transfers_agree_with_brute_force)
 
 Test(links, hash_is_even_and_one_for_a_level)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=20@1G,node=50@1G/server=8@1G");
+	OWN(fab_machine) *m = boots_machine("rack=20@1G,node=50@1G/server=8@1G");
 	uint32_t n[2][4] = {{0}}, n_same = 0;
 
 	for (uint64_t seed = 0; seed < 2; seed++) {
@@ -121,11 +119,10 @@ Test(links, hash_is_even_and_one_for_a_level)
 
 Test(links, reserved_is_not_there)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine(
-				   "rack=2@10G,node=4@1G/group=2@4G,server=2@1G"),
-			   *less = boots_machine(
-				   "rack=2@10G,node=4@1G/group=2@3G,server=2@750M");
+	OWN(fab_machine) *m =
+		boots_machine("rack=2@10G,node=4@1G/group=2@4G,server=2@1G"),
+			 *less = boots_machine(
+				 "rack=2@10G,node=4@1G/group=2@3G,server=2@750M");
 
 	limit(m, NULL, "server:0.25,group:1G", 0);
 	for (uint32_t v = 1; v < m->n_vertices; v++)
@@ -143,8 +140,7 @@ Test(links, lists_that_are_wrong)
 					       "rack:0.5x",
 					       "rack:",
 					       "server:0.5,server:500M"};
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=2@10G,node=4@1G/server=2@1G");
+	OWN(fab_machine) *m = boots_machine("rack=2@10G,node=4@1G/server=2@1G");
 
 	for (size_t i = 0; i < FAB_COUNT(links); i++)
 		FAILS(fab_limits_parse(m, links[i], NULL, &(struct fab_limits){0}, ERR),
@@ -157,9 +153,8 @@ Test(links, lists_that_are_wrong)
 
 Test(links, services_are_limited_by_cables_or_windows)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=2@10G,node=4@1G/server=8@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("rack=2@10G,node=4@1G/server=8@1G");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *of = boots_map(m, "bcda", &all);
 	const struct fab_transfer_options options = {.image_bytes = 50000000,
 						     .n_files = 1};

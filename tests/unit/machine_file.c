@@ -68,7 +68,7 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 		const struct fab_mapping_engine *engine = fab_mapping_engines[i];
 		const char *name = engine->form;
 		FAB_AUTOFREE uint32_t *of_a = NULL, *of_b = NULL;
-		FAB_AUTO(fab_batch_fini) struct fab_batch all_a = {0}, all_b = {0};
+		OWN(fab_batch) all_a = {0}, all_b = {0};
 
 		if (strchr(name, ':') || engine->needs_loaded)
 			continue;
@@ -86,7 +86,7 @@ Test(machine_file, shuffled_lines_are_the_same_machine)
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		static char line[LINES_MAX][64];
 		struct fab_machine *other;
-		FAB_AUTO(fab_machine_free_at) struct fab_machine *first = NULL;
+		OWN(fab_machine) *first = NULL;
 		struct fab_rng rng = test_rng(seed);
 		size_t n;
 
@@ -114,7 +114,7 @@ Test(machine_file, levels_go_by_depth)
 	static char line[LINES_MAX][64] = {"s1 pod1 1G server", "n1 rack1 1G node",
 					   "rack1 pod1 2G", "n2 rack1 1G node",
 					   "pod1 - 4G"};
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = read_lines(line, 5);
+	OWN(fab_machine) *m = read_lines(line, 5);
 
 	cr_assert_eq(m->n_levels, 5);
 	cr_expect_str_eq(m->level[1].unit, "tier1");

@@ -4,8 +4,6 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-OWN_POINTER(fab_machine)
-
 static const char *const machines[] = {
 	"supernode=4@10Gbps,board=3@5Gbps,cpu=2@1Gbps,servers=5",
 	"supernode=3,board=4@5Gbps,cpu=3@1Gbps/cascade=2@1Gbps,server=2@1Gbps",
@@ -38,7 +36,7 @@ static uint32_t interface_at(const struct fab_machine *m, uint32_t k)
 static void expect_blocks(const struct fab_machine *m, const char *name, uint32_t level,
 			  uint32_t size)
 {
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	uint32_t block = 0;
 	FAB_AUTOFREE uint32_t *of = boots_map(m, name, &all);
 
@@ -75,8 +73,7 @@ static void expect_all(const struct fab_machine *m)
 Test(mappings, blocks_go_round_the_servers)
 {
 	for (size_t i = 0; i < FAB_COUNT(machines); i++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_machine(machines[i]);
+		OWN(fab_machine) *m = boots_machine(machines[i]);
 		char name[64];
 
 		expect_all(m);
@@ -89,8 +86,7 @@ Test(mappings, blocks_go_round_the_servers)
 Test(mappings, blocks_of_unequal_machines)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_random_machine(seed);
+		OWN(fab_machine) *m = boots_random_machine(seed);
 
 		expect_all(m);
 	}
@@ -103,7 +99,7 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 				   "d - 1G node\nr2 - 10G\ne r2 1G node\nf r2 1G node\n"
 				   "g - 1G node\ns1 - 1G server\ns2 - 1G server\n"
 				   "s3 - 1G server\n";
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+	OWN(fab_machine) *m = NULL;
 
 	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	expect_all(m);
@@ -135,7 +131,7 @@ Test(mappings, second_servers)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		OWN(fab_machine) *m = boots_random_machine(seed);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_batch) all = boots_batch(m, "all");
 		FAB_AUTOFREE uint32_t *of =
 			boots_map(m, seed & 1 ? "balanced" : "bcda", &all);
 		FAB_AUTOFREE uint32_t *second = FAB_NEW(m->n_nodes, uint32_t);
@@ -174,9 +170,8 @@ Test(mappings, second_servers)
 
 Test(mappings, verify_knows_servers_that_are_down)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("board=4,cpu=2,servers=3@1Gbps");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("board=4,cpu=2,servers=3@1Gbps");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *of = boots_map(m, "scda", &all);
 
 	MUST(fab_mapping_verify(m, &all, of, ERR));

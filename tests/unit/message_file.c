@@ -8,9 +8,8 @@
 static int read_text(const char *text, bool in_ticks, struct fab_message_file *out,
 		     struct fab_err *err)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("torus:dims=4,hosts=2");
-	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
+	OWN(fab_fabric) *f = test_gen("torus:dims=4,hosts=2");
+	OWN(fab_flow_ends) ends;
 
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	return fab_message_file_parse(f, &ends,

@@ -32,8 +32,7 @@ Test(nodes, orders_keep_the_hosts)
 {
 	static const char *const orders[] = {"fabric", "name",	     "switch",
 					     "random", "axes:0,1,2", "axes:2,0,1"};
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("torus:dims=4x3x5,hosts=2");
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x3x5,hosts=2");
 
 	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
 		struct fab_launch_nodes nodes = make(f, orders[i], 0);
@@ -51,8 +50,8 @@ Test(nodes, orders_keep_the_hosts)
 
 Test(nodes, axes_say_what_is_fastest)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4x3x5");
-	FAB_AUTO(fab_shape_free_at) struct fab_shape *s = fab_shape_recognize(f);
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x3x5");
+	OWN(fab_shape) *s = fab_shape_recognize(f);
 	struct fab_launch_nodes nodes = make(f, "axes:1,2,0", 0);
 
 	for (uint32_t k = 0; k < nodes.n; k++) {
@@ -64,7 +63,7 @@ Test(nodes, axes_say_what_is_fastest)
 
 Test(nodes, names_count_by_value)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=12");
+	OWN(fab_fabric) *f = test_gen("torus:dims=12");
 	struct fab_launch_nodes nodes = make(f, "name", 0);
 
 	for (uint32_t k = 1; k < nodes.n; k++)
@@ -75,8 +74,7 @@ Test(nodes, names_count_by_value)
 /* Hosts of a switch side by side; on a fat tree those of a pod, too. */
 Test(nodes, near_switches_side_by_side)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("fattree:radix=8,levels=3");
+	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=3");
 	struct fab_launch_nodes nodes = make(f, "switch", 0);
 	uint32_t n_changes = 0, n_pods = 0;
 
@@ -109,7 +107,7 @@ Test(nodes, neighbours_with_hosts_first)
 	static const uint32_t on[] = {0, 2, 3};
 	struct fab_builder *b = fab_builder_new();
 	struct fab_launch_nodes nodes;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+	OWN(fab_fabric) *f = NULL;
 
 	for (uint32_t i = 0; i < 4; i++)
 		add_node(b, FAB_SWITCH, i);
@@ -131,7 +129,7 @@ Test(nodes, neighbours_with_hosts_first)
 
 Test(nodes, chance_repeats)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=8x8");
+	OWN(fab_fabric) *f = test_gen("torus:dims=8x8");
 	struct fab_launch_nodes a = make(f, "random", 0), b = make(f, "random", 0);
 	struct fab_launch_nodes c = make(f, "fabric", 0);
 
@@ -144,8 +142,7 @@ Test(nodes, bad_orders)
 	static const char *const bad[] = {"",	     "nam",	"name:1",   "axes",
 					  "axes:",   "axes:0,", "axes:0,0", "axes:x",
 					  "axes:-1", "axes:24", "random:2"};
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("torus:dims=4x4"), *tree = NULL;
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x4"), *tree = NULL;
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_node_order order;
@@ -169,7 +166,7 @@ Test(nodes, bad_orders)
 
 Test(nodes, hosts_of_a_list)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4x4");
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x4");
 	const uint32_t list[] = {9, 2, 4}, twice[] = {1, 3, 1};
 	struct fab_launch_choice choice = {.host = list, .n_hosts = 3};
 	struct fab_launch_nodes nodes;
@@ -194,8 +191,8 @@ Test(nodes, hosts_of_a_list)
 /* Hosts whose switch or cable is dead are left out, or refused when they are named. */
 Test(nodes, dead_hosts)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4x4");
-	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x4");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	const uint32_t list[] = {0, 5};
 	struct fab_launch_choice all = {0}, named = {.host = list, .n_hosts = 2};
 	struct fab_launch_nodes nodes;
@@ -213,8 +210,8 @@ Test(nodes, dead_hosts)
 /* A fence across parts that nothing joins is refused, by name; within one it is none. */
 Test(nodes, parts_that_nothing_joins)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("mesh:dims=8");
-	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen("mesh:dims=8");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	const uint32_t left[] = {0, 1, 2};
 	struct fab_launch_choice all = {0}, part = {.host = left, .n_hosts = 3};
 	struct fab_launch_nodes nodes;
@@ -231,14 +228,14 @@ Test(nodes, parts_that_nothing_joins)
 /* Joined, but not by the tables: the pair is named. */
 Test(nodes, tables_without_a_path)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("mesh:dims=3x3");
-	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
+	OWN(fab_fabric) *f = test_gen("mesh:dims=3x3");
+	OWN(fab_faults) *faults = fab_faults_new(f);
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_fence_setup setup;
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 	struct fab_fence_job job = {.costs = {1, 1.5, 0.1, 0.1}};
 
 	/* the middle: dimension order does not go round it */
@@ -257,7 +254,7 @@ Test(nodes, tables_without_a_path)
 /* A slow cable takes longer, and F and the simulation see it; a fast one helps nobody. */
 Test(nodes, slow_cables)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4");
+	OWN(fab_fabric) *f = test_gen("torus:dims=4");
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	struct fab_launch_nodes nodes = make(f, "fabric", 0);
 	struct fab_fence_job job = {.n_nodes = 4,
@@ -267,7 +264,7 @@ Test(nodes, slow_cables)
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time even, slow;
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 
 	MUST(fab_unicast_dor.route(&problem, &r, ERR));
 	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
@@ -302,8 +299,7 @@ static struct fab_launch_nodes two_rails(const struct fab_fabric *f, uint32_t n_
 /* Rails are other ports of the same hosts; a message is split over them. */
 Test(nodes, rails_share_messages)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen("kfat:dims=3x3,hosts=2,rails=2");
+	OWN(fab_fabric) *f = test_gen("kfat:dims=3x3,hosts=2,rails=2");
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	struct fab_launch_nodes one = two_rails(f, 1), two = two_rails(f, 2);
 	struct fab_fence_job job = {.n_nodes = two.n,
@@ -314,7 +310,7 @@ Test(nodes, rails_share_messages)
 	double formula = (two.n - 1) * (3.5 + 1e5 * (0.05 + 0.1) / 1e3);
 	struct fab_fence_time even, slow, single;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
+	OWN(fab_routes) *r = NULL;
 
 	cr_assert_eq(one.next, NULL);
 	cr_assert_neq(two.next, NULL);
@@ -348,7 +344,7 @@ Test(nodes, rails_share_messages)
 
 Test(nodes, too_few_rails)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen("torus:dims=4");
+	OWN(fab_fabric) *f = test_gen("torus:dims=4");
 	struct fab_launch_choice choice = {.order = order_of("fabric"), .n_rails = 2};
 	struct fab_launch_nodes nodes;
 

@@ -10,7 +10,7 @@ enum { NODES = 6, SERVERS = 3, MAPPINGS = 729 };
 static double slowest(const struct fab_machine *m, uint32_t n, const uint32_t *of)
 {
 	const uint32_t node[NODES] = {0, 1, 2, 3, 4, 5};
-	FAB_AUTO(fab_batch_fini) struct fab_batch batch;
+	OWN(fab_batch) batch;
 	double mbps;
 
 	fab_batch_of(node, n, "prefix", &batch);
@@ -37,7 +37,7 @@ static struct losses losses_of(const struct fab_machine *m)
 {
 	struct losses out = {.best = INFINITY};
 	double best[NODES + 1];
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
+	OWN(fab_batch) all = fab_batch_all(m);
 	struct fab_mapping_problem p = {.m = m, .batch = &all};
 	const struct fab_mapping_engine *balanced = NULL;
 	uint32_t of[NODES], n_mappings = 1;
@@ -74,8 +74,7 @@ Test(prefixes, price_of_serving_all)
 	uint32_t n_machines = 200, n_best = 0;
 
 	for (uint64_t seed = 0; seed < n_machines; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_random_machine(seed);
+		OWN(fab_machine) *m = boots_random_machine(seed);
 		struct losses l = losses_of(m);
 
 		cr_expect_geq(l.prefixes, l.best * (1 - 1e-9));
@@ -101,7 +100,7 @@ Test(prefixes, no_mapping_is_best_for_all)
 		"n0 s0 4 node\nn1 s0 3 node\nn2 s1 4 node\nn3 s1 4 node\n"
 		"n4 s0 3 node\nn5 s3 4 node\nv0 s0 6 server\nv1 s1 4 server\n"
 		"v2 s0 2 server\n";
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+	OWN(fab_machine) *m = NULL;
 	struct losses l;
 
 	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
@@ -140,9 +139,8 @@ Test(prefixes, orphans_are_spread_best)
 		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
 			keep = fab_mapping_engines[i];
 	for (uint64_t seed = 0; seed < 200; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_random_machine(seed);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
+		OWN(fab_machine) *m = boots_random_machine(seed);
+		OWN(fab_batch) all = fab_batch_all(m);
 		bool was_down[SERVERS] = {0};
 		uint32_t loaded[NODES], kept[NODES], of[NODES];
 		struct fab_mapping_problem p = {
@@ -167,9 +165,8 @@ Test(prefixes, orphans_are_spread_best)
  */
 Test(prefixes, new_servers_take_the_fewest)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("node=40@10G,servers=5@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
+	OWN(fab_machine) *m = boots_machine("node=40@10G,servers=5@1G");
+	OWN(fab_batch) all = fab_batch_all(m);
 	bool was_down[] = {false, false, false, false, true};
 	uint32_t loaded[40], moved = 0;
 	FAB_AUTOFREE uint32_t *of = FAB_NEW(40, uint32_t);
@@ -195,7 +192,7 @@ Test(prefixes, best_of_all_on_a_star)
 	for (uint32_t k = 1; k < 40; k++) {
 		char spec[400] = "";
 		size_t at = 0;
-		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
+		OWN(fab_machine) *m = NULL;
 		struct losses l;
 
 		for (uint32_t i = 0; i < NODES; i++)

@@ -129,7 +129,7 @@ TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_the_hosts_of_a_leaf)
 
 	look_at(&want, f);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *g = NULL;
+		OWN(fab_fabric) *g = NULL;
 
 		memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
 		if (!test_n_hosts_on(f, s) || want.ranks.rank[s] ||
@@ -392,8 +392,8 @@ static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, u
 		.f = f, .max_vls = 1, .n_threads = 1, .n_roots = n, .roots = roots};
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	FAB_AUTO(fab_analysis_fini) struct fab_analysis a;
+	OWN(fab_routes) *r = NULL;
+	OWN(fab_analysis) a;
 	uint64_t lost;
 
 	MUST(fab_unicast_updn.route(&problem, &r, ERR));

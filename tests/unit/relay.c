@@ -75,9 +75,8 @@ static uint32_t most_shared(const struct fab_machine *m, const struct fab_relay 
 Test(relay, plans_are_sound)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_random_machine(seed);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = boots_random_machine(seed);
+		OWN(fab_batch) all = boots_batch(m, "all");
 
 		for (int way = 0; way < N_WAYS; way++)
 			for (uint32_t n = 1; n <= 4; n++) {
@@ -93,13 +92,11 @@ Test(relay, plans_are_sound)
 /* One server: the fewest steps, and no segment is used twice in a step and direction. */
 Test(relay, doubling_takes_the_fewest_steps_and_shares_nothing)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m =
-		boots_machine("group=3@2G,rack=3@2G,node=5@1G/server=2@1G");
+	OWN(fab_machine) *m = boots_machine("group=3@2G,rack=3@2G,node=5@1G/server=2@1G");
 	char text[20];
 
 	for (uint32_t n = 1; n <= m->n_nodes; n++) {
-		FAB_AUTO(fab_batch_fini) struct fab_batch b = {0};
+		OWN(fab_batch) b = {0};
 		FAB_AUTO(fab_relay_fini) struct fab_relay r;
 
 		snprintf(text, sizeof(text), "first:%u", n);
@@ -113,9 +110,8 @@ Test(relay, doubling_takes_the_fewest_steps_and_shares_nothing)
 
 Test(relay, times_of_the_machine_of_the_paper)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("preset:taihulight");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("preset:taihulight");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTO(fab_relay_fini) struct fab_relay r;
 
 	cr_expect_float_eq(fab_relay_stream_seconds(m, &all, 400, 0), 0.4, 1e-9);
@@ -133,9 +129,8 @@ Test(relay, times_of_the_machine_of_the_paper)
 /* A rack: a tree of 15 nodes has 4 steps; its server sends to one node, a node to two. */
 Test(relay, tree_of_a_rack)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("rack=1,node=15@1G/server=1@1G");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("rack=1,node=15@1G/server=1@1G");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTO(fab_relay_fini) struct fab_relay r;
 
 	fab_relay_make(m, &all, FAB_RELAY_TREE, 1, &r);
@@ -151,8 +146,8 @@ Test(relay, unlike_nodes)
 	static const char text[] = "n0 - 1000 node\nn1 - 100 node\nn2 - 1000 node\n"
 				   "s0 - 1000 server\ns1 - 1000 server\n"
 				   "s2 - 1000 server\ns3 - 1000 server\n";
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
+	OWN(fab_machine) *m = NULL;
+	OWN(fab_batch) all = {0};
 	FAB_AUTO(fab_relay_fini) struct fab_relay r;
 
 	MUST(fab_machine_read("text", text, strlen(text), &m, ERR));
@@ -222,17 +217,15 @@ Test(relay, no_plan_in_steps_is_quicker)
 		"rack=3@1G,node=2@1G/server=1@1G", "rack=2@2G,node=3@1G/server=2@1G"};
 
 	for (size_t i = 0; i < FAB_COUNT(alike); i++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_machine(alike[i]);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = boots_machine(alike[i]);
+		OWN(fab_batch) all = boots_batch(m, "all");
 
 		cr_expect_float_eq(best(m, &all, FAB_RELAY_DOUBLING, 1000, 0),
 				   least_of_all(m), 1e-9, "%s", alike[i]);
 	}
 	for (uint64_t seed = 0; seed < 10; seed++) {
-		FAB_AUTO(fab_machine_free_at)
-		struct fab_machine *m = boots_random_machine(seed);
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+		OWN(fab_machine) *m = boots_random_machine(seed);
+		OWN(fab_batch) all = boots_batch(m, "all");
 
 		cr_expect_geq(best(m, &all, FAB_RELAY_DOUBLING, 1000, 0) * (1 + 1e-9),
 			      least_of_all(m));

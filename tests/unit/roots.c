@@ -49,9 +49,8 @@ Test(roots, candidates_of_large_and_small_fabrics)
 		"dragonfly:a=4,p=2,h=2",    "torus:dims=4x5,hosts=3"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		FAB_AUTO(fab_fabric_free_at)
-		struct fab_fabric *f = test_gen_raw(specs[i]);
-		FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = distances(f);
+		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
+		OWN(fab_dist) *dist = distances(f);
 		struct fab_groups_builder *b = fab_groups_builder_new(f);
 		FAB_AUTOFREE uint8_t *max = FAB_NEW(f->n_switches, uint8_t);
 		FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
@@ -86,8 +85,8 @@ static uint32_t last_switch(struct fab_mcast_state *state, const struct fab_root
 /* A sound tree of its height, but from a root farther away than it has to be. */
 Test(roots, verification_finds_trees_that_are_too_high)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(6);
-	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = distances(f);
+	OWN(fab_fabric) *f = test_ring(6);
+	OWN(fab_dist) *dist = distances(f);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_engine far = *fab_mcast_engine_find("minihop", 7), near = far;
 	const struct fab_mcast_engine *engines[] = {&far};
@@ -117,8 +116,8 @@ Test(roots, bound_of_leaf_switches_that_are_joined)
 	struct fab_mcast_problem problem = {.f = NULL};
 	struct fab_groups_builder *b;
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_dist) *dist = NULL;
 	uint16_t used[7] = {0};
 	static const uint32_t cables[][2] = {{0, 1}, {1, 2}, {2, 0}, {2, 6},
 					     {6, 3}, {3, 4}, {4, 5}, {5, 3}};

@@ -190,8 +190,7 @@ Test(shape, every_family)
 
 		for (uint64_t seed = 0; seed < 4; seed++) {
 			struct fab_fabric *g = seed ? test_shuffled(f, seed) : f;
-			FAB_AUTO(fab_shape_free_at)
-			struct fab_shape *shape = expect(g, cases[i].text, cases[i].spec);
+			OWN(fab_shape) *shape = expect(g, cases[i].text, cases[i].spec);
 
 			check_arrays(g, shape);
 			if (seed)

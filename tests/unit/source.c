@@ -67,7 +67,7 @@ Test(source, unpacks_what_is_packed)
 	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
 		struct packed one = packers[i](dump, sizeof(dump) - 1);
 		struct packed two = twice(&one, "", 0);
-		FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
+		OWN(fab_fabric) *f = NULL;
 		struct fab_err err;
 		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 

@@ -324,8 +324,7 @@ Test(tables_out, lids_that_do_not_do)
 
 Test(tables_out, a_subnet_that_is_too_small)
 {
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *f = test_gen_raw("kfat:dims=50x50,hosts=19");
+	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=50x50,hosts=19");
 	struct net n = {.f = f, .r = {.f = f}};
 
 	expect_refused(&n, "need 50100 LIDs, but a subnet has 49151");
@@ -461,8 +460,7 @@ Test(tables_out, lanes)
 Test(tables_out, what_is_left_is_a_fabric)
 {
 	struct net n;
-	FAB_AUTO(fab_fabric_free_at)
-	struct fab_fabric *left = NULL, *again = NULL, *all = NULL;
+	OWN(fab_fabric) *left = NULL, *again = NULL, *all = NULL;
 	uint32_t dead[2] = {2, 9}, n_cables = 0; /* a leaf and a root switch */
 	FAB_AUTOFREE char *text = NULL;
 	size_t size;

@@ -91,8 +91,8 @@ Test(traffic, each_end_is_sent_to_once)
 /* to[] of a generated fabric by a permutation; refused when NULL. */
 static uint32_t *permute(const char *fabric, const char *spec, uint32_t *n)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_gen(fabric);
-	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
+	OWN(fab_fabric) *f = test_gen(fabric);
+	OWN(fab_flow_ends) ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
 	uint32_t *to = NULL;
 

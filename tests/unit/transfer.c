@@ -18,9 +18,8 @@ static struct fab_transfer transfer(const struct fab_machine *m,
 
 Test(transfer, max_min_on_the_preset)
 {
-	FAB_AUTO(fab_machine_free_at)
-	struct fab_machine *m = boots_machine("preset:taihulight");
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine("preset:taihulight");
+	OWN(fab_batch) all = boots_batch(m, "all");
 	FAB_AUTOFREE uint32_t *bcda = boots_map(m, "bcda", &all);
 	FAB_AUTO(fab_transfer_fini)
 	struct fab_transfer t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
@@ -43,8 +42,8 @@ static void expect_finish(const char *spec, uint32_t connections,
 			  struct fab_transfer_options options, const double *finish,
 			  uint64_t n_retries, uint32_t n_failed)
 {
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = boots_machine(spec);
-	FAB_AUTO(fab_batch_fini) struct fab_batch all = boots_batch(m, "all");
+	OWN(fab_machine) *m = boots_machine(spec);
+	OWN(fab_batch) all = boots_batch(m, "all");
 	uint32_t of[8] = {0};
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t;
 
@@ -130,8 +129,8 @@ Test(transfer, changes_are_what_refilling_all_gives)
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		struct fab_transfer_options o;
 		FAB_AUTO(fab_transfer_fini) struct fab_transfer own = {0}, plain = {0};
-		FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-		FAB_AUTO(fab_batch_fini) struct fab_batch all = {0};
+		OWN(fab_machine) *m = NULL;
+		OWN(fab_batch) all = {0};
 		struct fab_rng rng = test_rng(seed);
 		FAB_AUTOFREE uint32_t *of = NULL;
 

@@ -4,6 +4,8 @@
  * They are initialised, or filled before the block can be left. */
 #pragma once
 
+#include "boot/batch.h"
+#include "boot/machine.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
 #include "fabric/diff_plan.h"
@@ -44,12 +46,14 @@ OWN_POINTER(fab_dist)
 OWN_POINTER(fab_fabric)
 OWN_POINTER(fab_faults)
 OWN_POINTER(fab_kfat)
+OWN_POINTER(fab_machine)
 OWN_POINTER(fab_planes)
 OWN_POINTER(fab_resolver)
 OWN_POINTER(fab_routes)
 OWN_POINTER(fab_shape)
 OWN_POINTER(fab_summary)
 OWN_VALUE(fab_analysis, fab_analysis_fini)
+OWN_VALUE(fab_batch, fab_batch_fini)
 OWN_VALUE(fab_flow_ends, fab_flow_ends_fini)
 OWN_VALUE(fab_ranks, fab_ranks_fini)
 OWN_VALUE(plan, plan_free)
