@@ -237,28 +237,6 @@ Test(cure, shapeless)
 	cr_assert_gt(n_cured, 5);
 }
 
-/* Selene's loop: two leaves whose spines nothing joins; one cable moved joins them. */
-Test(cure, selene)
-{
-	OWN(fab_fabric) *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
-	const struct fab_unicast_problem problem = problem_of(f);
-	const struct fab_cure_options options = {.cpu_seconds = 0};
-	OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
-	OWN(fab_analysis) loop = test_analysis(r, FAB_ENDS_HOSTS);
-	OWN(fab_cures) cures;
-
-	cr_assert_not(loop.deadlock_free);
-	MUST(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options, &cures, ERR));
-	cr_assert_gt(cures.of.n, 0);
-	cr_assert_eq(cures.of.v[0].kind, FAB_CURE_MOVE);
-	cr_assert_eq(cures.of.v[0].n_cables, 1);
-	cr_assert_eq(cures.of.v[0].valley_pairs, 0);
-	for (size_t i = 0; i < cures.of.n; i++)
-		if (cures.of.v[i].kind == FAB_CURE_PAIRS)
-			cr_assert_eq(cures.of.v[i].n_pairs, 18);
-	expect_cured(f, &loop, &cures.of.v[0]);
-}
-
 static int stop(void *context, uint64_t done, uint64_t total)
 {
 	(void)context;
