@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Curves of a page: every point at its place between round numbers, nothing invented. */
 #include "export/curves.h"
+#include "support/test.h"
 
 #include "base/macros.h"
 
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 __attribute__((noinline)) static char *draw(const struct fab_curves *c)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	const struct fab_picture picture = {"title & co", true};
 
-	fab_curves_write(out, &(struct fab_picture){"title & co", true}, c, 1);
-	fclose(out);
-	return text;
+	return TEXT_BY(out, fab_curves_write(out, &picture, c, 1));
 }
 
 static size_t count(const char *text, const char *what)

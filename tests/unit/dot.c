@@ -6,14 +6,9 @@
 static char *dot_text(struct plan *plan)
 {
 	OWN(fab_fabric) *f = plan_build(plan, 0);
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
-	fab_export_dot(out, f, NULL);
-	fclose(out);
 	plan_free(plan);
-	return text;
+	return TEXT_BY(out, fab_export_dot(out, f, NULL));
 }
 
 Test(dot, whole_picture)
@@ -79,12 +74,9 @@ Test(dot, folds_are_as_fine_as_fits)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
-		OWN_HEAP char *text = NULL;
-		size_t size, n = 0;
-		FILE *out = open_memstream(&text, &size);
+		OWN_HEAP char *text = TEXT_BY(out, fab_export_dot(out, f, &options));
+		size_t n = 0;
 
-		fab_export_dot(out, f, &options);
-		fclose(out);
 		for (const char *at = text; (at = strstr(at, "label=\"")); at++)
 			n += at[-1] == '[' || at[-1] == ' ';
 		for (const char *at = text; (at = strstr(at, " -- ")); at++)

@@ -321,13 +321,7 @@ static const char *const dumps[] = {
 
 static char *dump_of(const struct fab_fabric *f)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	MUST(fab_export_ibnetdiscover(out, f, ERR));
-	cr_assert_eq(fclose(out), 0);
-	return text;
+	return TEXT_BY(out, MUST(fab_export_ibnetdiscover(out, f, ERR)));
 }
 
 static struct fab_fabric *edited(const struct fab_fabric *f, const char *text)

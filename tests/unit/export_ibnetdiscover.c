@@ -9,13 +9,7 @@
 
 static char *dump_of(const struct fab_fabric *f)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	MUST(fab_export_ibnetdiscover(out, f, ERR));
-	cr_assert_eq(fclose(out), 0);
-	return text;
+	return TEXT_BY(out, MUST(fab_export_ibnetdiscover(out, f, ERR)));
 }
 
 /* What is written is read back as the same fabric, and written again as the same text. */

@@ -6,8 +6,6 @@
 #include "support/test.h"
 
 #include <criterion/parameterized.h>
-#include <math.h>
-#include <string.h>
 
 enum { NODES_MAX = 6, IMAGE_MB = 100, ROUNDS = 60 };
 

@@ -3,7 +3,6 @@
 #include "support/test.h"
 
 #include <criterion/new/assert.h>
-#include <math.h>
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 

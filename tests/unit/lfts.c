@@ -16,13 +16,7 @@ typedef int (*write_fn)(FILE *out, const struct fab_routes *r, struct fab_err *e
 
 static char *written(write_fn write, const struct fab_routes *r)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	MUST(write(out, r, ERR));
-	fclose(out);
-	return text;
+	return TEXT_BY(out, MUST(write(out, r, ERR)));
 }
 
 static struct fab_routes *read_tables(const struct fab_fabric *f,

@@ -88,13 +88,7 @@ Test(slurm, folded_lists_unfold_to_the_same_names)
 
 static char *export_text(const struct fab_fabric *f, struct fab_slurm_notes *notes)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	MUST(fab_export_slurm(out, f, notes, ERR));
-	fclose(out);
-	return text;
+	return TEXT_BY(out, MUST(fab_export_slurm(out, f, notes, ERR)));
 }
 
 /* The lines without comments. */
@@ -442,13 +436,7 @@ typedef int exporter(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 
 static char *export_by(exporter *export, const struct fab_fabric *f)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	MUST(export(out, f, NULL, ERR));
-	fclose(out);
-	return text;
+	return TEXT_BY(out, MUST(export(out, f, NULL, ERR)));
 }
 
 /* The topology number `nth` of a topology.yaml as a topology.conf; NULL: it has fewer. */

@@ -74,13 +74,7 @@ typedef int (*write_fn)(FILE *out, const struct fab_routes *r, struct fab_err *e
 
 static char *written(const struct net *n, write_fn write)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	MUST(write(out, &n->r, ERR));
-	fclose(out);
-	return text;
+	return TEXT_BY(out, MUST(write(out, &n->r, ERR)));
 }
 
 static uint32_t by_guid(const struct fab_fabric *f, unsigned long long guid)

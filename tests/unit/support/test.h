@@ -67,6 +67,18 @@ void test_fails(const char *file, int line, int got, int error, const char *mess
 #define HAS(text, part) cr_expect(strstr(text, part), "no '%s' in: %s", part, text)
 #define LACKS(text, part) cr_expect(!strstr(text, part), "'%s' in: %s", part, text)
 
+/* The text that the call writes to the file `out`, on the heap. */
+#define TEXT_BY(out, call)                                                               \
+	__extension__({                                                                  \
+		char *text_ = NULL;                                                      \
+		size_t size_;                                                            \
+		FILE *out = open_memstream(&text_, &size_);                              \
+                                                                                         \
+		call;                                                                    \
+		fclose(out);                                                             \
+		text_;                                                                   \
+	})
+
 /* A test that is run n times, each in a process of its own; *number is 0 .. n - 1. */
 #define TEST_EACH(number, n, suite, name)                                                \
 	ParameterizedTestParameters(suite, name)                                         \
