@@ -81,6 +81,11 @@ static inline double fab_link_mbps(const struct fab_machine *m, uint32_t vertex)
 double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
 		       uint32_t to, uint32_t from, uint32_t more);
 
+/* The best for equal images, by counts of nodes: an interface for each node of the batch
+ * that has none (FAB_NONE). As fab_mapping_complete(). */
+void fab_mapping_by_counts(const struct fab_machine *m, const struct fab_batch *batch,
+			   uint32_t *interface_of);
+
 /*
  * Give an interface to the nodes of the batch that have none (FAB_NONE), one by one, each
  * to where it is best then; in their order, or those with the largest images first.
