@@ -77,7 +77,7 @@ void launch_store_begin(struct fab_draft *d, const struct fab_work *w, const cha
 			const char *text)
 {
 	const struct launch_params *p = w->params;
-	const struct fab_verb *verb = &launch_verbs[p->verb];
+	const struct fab_verb *verb = &p->verbs[p->verb];
 
 	fab_draft_table(d, verb->task->columns, *verb->task->n_columns);
 	fab_draft_asked(d, "verb", fab_strdup(verb->name));

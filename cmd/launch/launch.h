@@ -32,6 +32,7 @@ struct launch_params {
 	struct fab_cli_tables tables;
 	struct fab_opensm opensm;
 	struct fab_cli_shard shard;
+	const struct fab_verb *verbs;
 	uint32_t verb; /* enum launch_verb */
 	/* the job */
 	struct fab_ids nodes; /* requested numbers of nodes */
@@ -81,7 +82,6 @@ enum { LAUNCH_LIST_MAX = 1000 }; /* most values of a list */
 /* Numbers between commas, 1 to `most`; `what` is their name in messages. */
 int launch_take_numbers(struct fab_ids *out, const char *arg, const char *what,
 			uint32_t most, struct fab_err *err);
-extern const struct fab_verb launch_verbs[];
 
 /* Nodes of --nodes; 0: not given. */
 static inline uint32_t launch_n_nodes(const struct launch_params *p)

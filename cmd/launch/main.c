@@ -10,7 +10,7 @@
 #include "launch/exchange.h"
 #include "unicast/engine.h"
 
-const struct fab_verb launch_verbs[] = {
+static const struct fab_verb verbs[] = {
 	[LAUNCH_STAGES] = {"stages", "[FABRIC]",
 			   "phases of a start, critical path, improvements",
 			   &launch_stages},
@@ -266,7 +266,7 @@ static const struct fab_command command = {
 	.doc = "Show where the seconds of a job start go, and the best fence on this fabric.",
 	.parts = parts,
 	.relations = relations,
-	.verbs = launch_verbs,
+	.verbs = verbs,
 	.verb = TO(verb),
 	.settings = launch_settings,
 	.complete = complete,
@@ -274,7 +274,7 @@ static const struct fab_command command = {
 
 int main(int argc, char **argv)
 {
-	struct launch_params p = {.run.seed = 1, .opensm = FAB_OPENSM};
+	struct launch_params p = {.verbs = verbs, .run.seed = 1, .opensm = FAB_OPENSM};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	FAB_FREE_ALL(p.keys.of.v, p.exchanged.of.v, p.nodes.of.v, p.failures.of.v,
