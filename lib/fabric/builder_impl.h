@@ -36,7 +36,7 @@ struct fab_builder {
 };
 
 /*
- * What --hca leaves of what was added to a builder: the adapters that match, of these one
+ * The part of a builder's nodes that --hca keeps: the adapters that match, of these one
  * port where the pattern names it, and the switches. Switches (with their aggregation
  * nodes and routers) of a part whose adapters are all left out are of another rail and
  * are left out, too; a part that had no adapters before stays.

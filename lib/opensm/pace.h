@@ -37,9 +37,10 @@ double fab_pace_due(const struct fab_pace *p, const struct fab_pace_limits *limi
 /* They are balanced now: changes up to here are done with. O(1). */
 void fab_pace_begin(struct fab_pace *p, double now);
 /*
- * What that came to: the largest EFI, moves that were made, and moves that the next lower
- * one takes in all. More than were made: this asks for the next time, as long as each
- * time is nearer to the end than the one before, if no group has changed since. O(1).
+ * The result of balancing: the largest EFI, moves that were made, and moves that the next
+ * lower one takes in all. More than were made: this asks for the next time, as long as
+ * each time is nearer to the end than the one before, if no group has changed since.
+ * O(1).
  */
 void fab_pace_end(struct fab_pace *p, uint32_t max_efi, uint32_t n_moved,
 		  uint32_t n_needed);
