@@ -491,11 +491,6 @@ uint64_t fab_machine_node_guid(const struct fab_machine *m, uint32_t node)
 	return guid_of(m, m->node_port, node);
 }
 
-static uint64_t interface_guid(const struct fab_machine *m, uint32_t interface)
-{
-	return guid_of(m, m->interface_port, interface);
-}
-
 char *fab_machine_interface_host_name(const struct fab_machine *m, uint32_t interface,
 				      char *out, size_t size)
 {
@@ -528,7 +523,8 @@ struct fab_address_host *fab_address_hosts_new(const struct fab_machine *m, uint
 		fab_machine_interface_host_name(m, i, name, sizeof(name));
 		if (fab_is_host_name(name))
 			v[(*n)++] = (struct fab_address_host){
-				fab_strdup(name), interface_guid(m, i), i, true};
+				fab_strdup(name), guid_of(m, m->interface_port, i), i,
+				true};
 	}
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		fab_machine_node_name(m, i, name, sizeof(name));

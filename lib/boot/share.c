@@ -184,11 +184,6 @@ uint64_t fab_limits_server_quota(const struct fab_machine *m, double transfer_mb
 	return disk < served ? disk : served;
 }
 
-static double disk_share(const struct fab_machine *m, uint32_t n)
-{
-	return m->limits.disk_mbps > 0 ? m->limits.disk_mbps / n : (double)INFINITY;
-}
-
 double fab_limits_connections_share(const struct fab_machine *m, double transfer_mbps,
 				    uint32_t n)
 {
@@ -303,8 +298,9 @@ struct served {
 static double limit_share(const struct fab_machine *m, enum fab_limit limit, double flow,
 			  uint32_t n)
 {
-	return limit == FAB_LIMIT_DISK ? disk_share(m, n)
-				       : fab_limits_connections_share(m, flow, n);
+	if (limit != FAB_LIMIT_DISK)
+		return fab_limits_connections_share(m, flow, n);
+	return m->limits.disk_mbps > 0 ? m->limits.disk_mbps / n : (double)INFINITY;
 }
 
 /* A limit of servers at the one that it holds back most, of equal ones where most nodes

@@ -79,13 +79,6 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 	return 0;
 }
 
-static int open_store(struct fab_cli_store *store, struct fab_err *err)
-{
-	return !store->path
-		       ? 0
-		       : fab_store_open(store->path, FAB_STORE_WRITE, &store->store, err);
-}
-
 /*
  * With --store: complete `run` (command, version, arguments, label, host, time, fabric;
  * its facts and results are the caller's; without a fabric (NULL) so are source,
@@ -301,8 +294,8 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	}
 	fab_cli_progress_listen(how);
 	rc = fab_cli_check_outputs(err);
-	if (!rc && store)
-		rc = open_store(store, err);
+	if (!rc && store && store->path)
+		rc = fab_store_open(store->path, FAB_STORE_WRITE, &store->store, err);
 	if (!rc && input && input->fabric)
 		rc = fab_cli_open_fabric(input, how, &f, err);
 	work.f = f;

@@ -504,13 +504,6 @@ static void follow_loss(const struct fab_fence_plan *plan, uint32_t lost,
 	out->sent = n ? (double)n_sent / (double)n : 0;
 }
 
-/* Of a ring: the steps are the same, each node passes on what the one before it sends:
- * the k-th behind the lost one receives k - 1 messages of n - 1. */
-static struct loss of_ring(uint32_t n)
-{
-	return (struct loss){.waiting = n - 1, .direct = 1, .sent = n > 1 ? 0.5 : 0};
-}
-
 int fab_hang_find(struct fab_arena *memory, struct fab_fence_chosen fence,
 		  const struct fab_fence_job *job, struct fab_hang *out,
 		  struct fab_err *err)
@@ -528,11 +521,11 @@ int fab_hang_find(struct fab_arena *memory, struct fab_fence_chosen fence,
 		return rc;
 	stuck_at = FAB_ARENA_NEW(&scratch, n, uint32_t);
 	for (uint32_t i = 0; i < n_tried; i++) {
-		struct loss x;
+		/* of a ring: the steps are the same, the k-th node behind the lost one
+		 * receives k - 1 messages of n - 1 */
+		struct loss x = {.waiting = n - 1, .direct = 1, .sent = n > 1 ? 0.5 : 0};
 
-		if (plan.n_repeats > 1)
-			x = of_ring(n);
-		else
+		if (plan.n_repeats <= 1)
 			follow_loss(&plan, (uint32_t)((uint64_t)i * n / n_tried),
 				    stuck_at, &x);
 		out->waiting_least =

@@ -428,9 +428,8 @@ static int fail_early(const struct run *x, const char *part, const struct fab_ch
 static bool exists(const struct run *x, const char *part, const char *name)
 {
 	FAB_AUTOFREE char *path = fab_format("%s/%s%s", x->dir, part, name);
-	bool is_there = access(path, F_OK) == 0;
 
-	return is_there;
+	return access(path, F_OK) == 0;
 }
 
 /* Until the subnet is up and the service levels are written. */

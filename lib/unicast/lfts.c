@@ -389,10 +389,7 @@ static int add(struct fab_routes *r, const char *path, add_fn fn, struct fab_err
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = path ? fab_input_read_tables(path, &in, err) : 0;
 
-	if (rc || !path)
-		return rc;
-	rc = fn(r, path, in.bytes, in.n, err);
-	return rc;
+	return rc || !path ? rc : fn(r, path, in.bytes, in.n, err);
 }
 
 int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
