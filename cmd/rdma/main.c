@@ -143,7 +143,7 @@ static const struct fab_relation relations[] = {
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"job", FAB_GOES_WITH, "VERB=run"},
-	{"job", FAB_EXCLUDES, "pattern,hosts,runs,memory,shard,histogram-out,store"},
+	{"job", FAB_EXCLUDES, "pattern,hosts,memory,shard,histogram-out,store"},
 	{"over", FAB_GOES_WITH, "VERB=sweep"},
 	{"target", FAB_GOES_WITH, "VERB=plan"},
 	{"shard,check,histogram-out,store", FAB_GOES_WITH, "VERB=run,VERB=sweep"},

@@ -15,6 +15,8 @@ struct fab_cli_job {
 	const char *slowed_by; /* its traffic; NULL: no other */
 	uint64_t slowed_by_number;
 	double with;
+	uint64_t runs;	    /* times are their means */
+	double least, most; /* slowdown of a run */
 };
 
 /* Columns of a table of them; TIME is _ns or _us. */
@@ -39,6 +41,12 @@ struct fab_cli_job {
 		 FAB_AT(struct fab_cli_job, slowed_by_number)},                          \
 		{"with" TIME, FAB_REAL, "with that job alone",                           \
 		 FAB_COL_EXTRA | FAB_COL_EXACT, FAB_AT(struct fab_cli_job, with)},       \
+		{"runs", FAB_UINT, "runs with different random numbers", FAB_COL_EXTRA,  \
+		 FAB_AT(struct fab_cli_job, runs)},                                      \
+		{"slowdown_least", FAB_REAL, "the least slowdown of a run",              \
+		 FAB_COL_EXTRA, FAB_AT(struct fab_cli_job, least)},                      \
+		{"slowdown_most", FAB_REAL, "the greatest", FAB_COL_EXTRA,               \
+		 FAB_AT(struct fab_cli_job, most)},                                      \
 		{"unfinished", FAB_UINT,                                                 \
 		 PARTS " that did not come to the end in some run",                      \
 		 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY,                                     \
@@ -48,6 +56,8 @@ struct fab_cli_job {
 struct fab_cli_job fab_cli_job_row(const char *by, const struct fab_job *job,
 				   const struct fab_job_times *times, uint32_t k,
 				   double unit);
+/* Add another run of a job to its row, which is zeroed before the first. O(1). */
+void fab_cli_job_add(struct fab_cli_job *to, const struct fab_cli_job *run);
 /* Sentences on the n jobs of one algorithm or scheme; text_of: a printed time with its
  * unit. O(n). */
 void fab_cli_say_jobs(struct fab_report *r, struct fab_arena *arena,
