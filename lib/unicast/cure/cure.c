@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search of remedies: trials, sets of cables that are left out, the order of what is
- * tried, and remedies that leave the cables alone. Moves of cables are in moves.c.
+ * The search of remedies: sets of cables that are left out, the order of what is tried,
+ * and remedies that leave the cables alone. Trials and moves of cables are in moves.c.
  */
 #include "unicast/cure/impl.h"
 
 #include "base/order.h"
 #include "base/threads.h"
-#include "fabric/edit.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
 
@@ -19,177 +18,6 @@
  * Sets of cables that are left out, built up along the paths that close the loop: each
  * cable alone, then the best with one more.
  */
-
-/* Trials of remedies: the changed fabric is routed and analysed again, and kept if that
- * ends the loop. */
-
-static enum fab_ends ends_of(const struct fab_cure_search *s, const struct fab_kfat *kfat)
-{
-	return s->options->has_ends ? s->options->ends
-	       : kfat		    ? FAB_ENDS_LEAVES
-				    : FAB_ENDS_HOSTS;
-}
-
-/* Tables by an engine, analysed; after an error nothing is left of them. */
-static void tables_fini(struct fab_cure_tables *x)
-{
-	fab_analysis_fini(&x->j);
-	fab_routes_free(x->routes);
-}
-
-/* Analyse x->routes, completed where ends need more columns than there are. */
-static int analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
-		   struct fab_cure_tables *x, struct fab_err *err)
-{
-	const struct fab_analysis_options options = {.ends = ends_of(s, p->kfat),
-						     .n_threads = p->n_threads};
-	FAB_AUTO(fab_routes_free_at)
-	struct fab_routes *whole =
-		options.ends == FAB_ENDS_LEAVES || x->routes->column_lid
-			? NULL
-			: fab_routes_complete(x->routes);
-
-	return fab_analyse(whole ? whole : x->routes, &options, &x->j, err);
-}
-
-static int judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
-		 const struct fab_unicast_engine *engine, struct fab_cure_tables *x,
-		 struct fab_err *err)
-{
-	int rc;
-
-	*x = (struct fab_cure_tables){.routes = NULL};
-	rc = engine->route(p, &x->routes, err);
-	if (rc) {
-		x->routes = NULL;
-		return rc;
-	}
-	rc = analyse(s, p, x, err);
-	if (rc) {
-		fab_routes_free(x->routes);
-		x->routes = NULL;
-	}
-	return rc;
-}
-
-/* Does a cable join two ranks that follow each other, as in a tree? O(1). */
-static bool is_proper(const struct fab_cure_search *s, uint32_t cable)
-{
-	const uint32_t *rank = s->ranks.rank;
-	uint32_t a = rank[s->f->port_node[s->f->cable_a[cable]]];
-	uint32_t b = rank[s->f->port_node[s->f->cable_b[cable]]];
-
-	return a != FAB_NONE && b != FAB_NONE && (a + 1 == b || b + 1 == a);
-}
-
-bool fab_cure_works(const struct fab_cure_search *s, const struct fab_analysis *j,
-		    uint64_t n_pairs)
-{
-	return j->deadlock_free && j->pairs == s->loop->pairs &&
-	       j->unreachable <= s->loop->unreachable + n_pairs;
-}
-
-bool fab_cure_is_stopped(const struct fab_cure_search *s, uint64_t done, uint64_t total)
-{
-	return s->options->progress &&
-	       s->options->progress(s->options->progress_context, done, total);
-}
-
-static unsigned port_of_entry(const struct fab_routes *r, const uint16_t *next,
-			      uint32_t sw)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t arc = f->arc_first[sw] + next[sw];
-
-	return arc < f->arc_first[sw + 1] ? f->port_num[fab_arc_port(f, sw, arc)] : 0;
-}
-
-/* Entries with another port, of two fabrics with the same nodes. */
-static uint64_t count_changed(const struct fab_routes *a, const struct fab_routes *b)
-{
-	uint64_t n = 0;
-
-	if (!a->column_lid || !b->column_lid || a->n_columns != b->n_columns ||
-	    a->f->n_switches != b->f->n_switches)
-		return UINT64_MAX;
-	for (uint32_t c = 0; c < a->n_columns; c++) {
-		const uint16_t *x = fab_routes_next(a, c), *y = fab_routes_next(b, c);
-
-		for (uint32_t s = 0; s < a->f->n_switches; s++)
-			n += port_of_entry(a, x, s) != port_of_entry(b, y, s);
-	}
-	return n;
-}
-
-int fab_cure_keep(struct fab_cure_search *s, const struct fab_cure *cure,
-		  const struct fab_cure_tables *x, struct fab_err *err)
-{
-	struct fab_cure c = *cure;
-	int rc;
-
-	c.entries = count_changed(s->now.routes, x->routes);
-	c.max_hops = x->j.max_hops;
-	c.vls = x->j.vls;
-	c.valley_pairs = x->j.valley_pairs;
-	rc = fab_uniform_load(x->routes, s->problem.n_threads, &c.load, err);
-	if (!rc)
-		FAB_PUSH(&s->out->of, c);
-	return rc;
-}
-
-void fab_cure_changed_fini(struct fab_cure_changed *c)
-{
-	if (c->x.routes)
-		tables_fini(&c->x);
-	fab_kfat_free(c->kfat);
-	fab_fabric_free(c->f);
-}
-
-int fab_cure_change(const struct fab_cure_search *s, const char *edit,
-		    const struct fab_unicast_engine *engine, struct fab_cure_changed *out,
-		    struct fab_err *err)
-{
-	struct fab_editor *e = fab_editor_new(s->f);
-	struct fab_unicast_problem p = s->problem;
-	int rc = fab_editor_add(e, edit, strlen(edit), err);
-
-	*out = (struct fab_cure_changed){.f = NULL};
-	if (!rc)
-		rc = fab_editor_finish(e, NULL, &out->f, err);
-	if (rc)
-		out->f = NULL;
-	fab_editor_free(e);
-	if (rc)
-		return rc;
-	if (!p.kfat || fab_kfat_recognize(out->f, &out->kfat, NULL))
-		out->kfat = NULL;
-	p.f = out->f;
-	p.kfat = out->kfat;
-	if (fab_unicast_fits(engine, &p, NULL))
-		return 0;
-	rc = judge(s, &p, engine, &out->x, err);
-	if (rc)
-		fab_cure_changed_fini(out);
-	return rc;
-}
-
-int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
-		      struct fab_err *err)
-{
-	struct fab_cure_changed c;
-	int rc = fab_cure_change(s, cure->edit, cure->engine, &c, err);
-	bool is_one;
-
-	if (rc)
-		return rc;
-	is_one = c.x.routes && fab_cure_works(s, &c.x.j, 0);
-	if (is_one && keeps)
-		rc = fab_cure_keep(s, cure, &c.x, err);
-	fab_cure_changed_fini(&c);
-	return rc ? rc : is_one;
-}
-
-/* Sets of cables. */
 
 enum {
 	BEAM = 6,	     /* sets that are built up further */
@@ -290,11 +118,11 @@ static void try_set(const struct fab_cure_search *s, struct fab_cure_set *set)
 
 	for (size_t i = 0; i < set->n; i++) {
 		fab_faults_kill_cable(faults, set->cables[i]);
-		set->n_proper += is_proper(s, set->cables[i]);
+		set->n_proper += fab_cure_is_proper(s, set->cables[i]);
 	}
 	p.faults = faults;
 	p.n_threads = 1;
-	set->rc = judge(s, &p, s->engine, &x, &set->err);
+	set->rc = fab_cure_judge(s, &p, s->engine, &x, &set->err);
 	set->is_done = true;
 	if (!set->rc) {
 		set->is_cured = fab_cure_works(s, &x.j, 0);
@@ -303,7 +131,7 @@ static void try_set(const struct fab_cure_search *s, struct fab_cure_set *set)
 		set->turns = x.j.valley_pairs;
 		if (!set->is_cured && x.j.cycle.n && set->n < FAB_CURE_DEPTH)
 			find_candidates(s, &x, set);
-		tables_fini(&x);
+		fab_cure_tables_fini(&x);
 	}
 }
 
@@ -466,7 +294,7 @@ static int try_pairs(const struct fab_cure_search *s, struct fab_cure_tables *x,
 
 	forbid(s, x->routes, is_in);
 	fab_analysis_fini(&x->j);
-	rc = analyse(s, &s->problem, x, err);
+	rc = fab_cure_analyse(s, &s->problem, x, err);
 	*works = !rc && fab_cure_works(s, &x->j, n_pairs);
 	return rc;
 }
@@ -477,7 +305,7 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 	const struct fab_pair_list *list = &s->loop->valleys;
 	bool *is_in = FAB_ARENA_NEW0(&s->out->arena, list->n + 1, bool);
 	struct fab_cure cure = {.kind = FAB_CURE_PAIRS, .engine = s->engine};
-	FAB_AUTO(tables_fini) struct fab_cure_tables x = {.routes = NULL};
+	FAB_AUTO(fab_cure_tables_fini) struct fab_cure_tables x = {.routes = NULL};
 	uint64_t n_turning = 0;
 	bool works = false;
 	int rc;
@@ -533,11 +361,11 @@ static int try_engine(struct fab_cure_search *s, const struct fab_unicast_engine
 	int rc = 0;
 
 	p.fills_roots = fills_roots;
-	if (fab_unicast_fits(engine, &p, NULL) || judge(s, &p, engine, &x, NULL))
+	if (fab_unicast_fits(engine, &p, NULL) || fab_cure_judge(s, &p, engine, &x, NULL))
 		return 0;
 	if (fab_cure_works(s, &x.j, 0))
 		rc = fab_cure_keep(s, &cure, &x, err);
-	tables_fini(&x);
+	fab_cure_tables_fini(&x);
 	return rc;
 }
 
@@ -562,7 +390,7 @@ static int find_all(struct fab_cure_search *s, struct fab_err *err)
 {
 	struct fab_cure_sets sets = {.of = {0}};
 	size_t n_cured;
-	int rc = judge(s, &s->problem, s->engine, &s->now, err);
+	int rc = fab_cure_judge(s, &s->problem, s->engine, &s->now, err);
 
 	if (!rc)
 		rc = fab_cure_search_moves(s, err);
@@ -618,7 +446,7 @@ int fab_cures_find(const struct fab_unicast_problem *problem,
 	fab_ranks_count_hosts(s.f, s.n_hosts);
 	rc = find_all(&s, err);
 	if (s.now.routes)
-		tables_fini(&s.now);
+		fab_cure_tables_fini(&s.now);
 	free(s.n_hosts);
 	fab_ranks_fini(&s.ranks);
 	fab_resolver_free(s.resolver);

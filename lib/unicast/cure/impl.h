@@ -56,9 +56,19 @@ struct fab_cure_changed {
 	struct fab_cure_tables x; /* routes NULL: the algorithm does not fit */
 };
 
+/* Tables by an engine, analysed; after an error nothing is left of them. */
+int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		   const struct fab_unicast_engine *engine, struct fab_cure_tables *x,
+		   struct fab_err *err) FAB_MUST_CHECK;
+void fab_cure_tables_fini(struct fab_cure_tables *x);
+/* Analyse x->routes, completed where ends need more columns than there are. */
+int fab_cure_analyse(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
+		     struct fab_cure_tables *x, struct fab_err *err) FAB_MUST_CHECK;
 /* No loop, for certain, and every pair but `n_pairs` that had a path has one. O(1). */
 bool fab_cure_works(const struct fab_cure_search *s, const struct fab_analysis *j,
 		    uint64_t n_pairs);
+/* Does a cable join two ranks that follow each other, as in a tree? O(1). */
+bool fab_cure_is_proper(const struct fab_cure_search *s, uint32_t cable);
 /* Add a remedy that works to the result, with figures of its tables. */
 int fab_cure_keep(struct fab_cure_search *s, const struct fab_cure *cure,
 		  const struct fab_cure_tables *x, struct fab_err *err) FAB_MUST_CHECK;
