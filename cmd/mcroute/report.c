@@ -310,46 +310,47 @@ static struct mcroute_row row_of(const struct mcroute_outcome *o, size_t i)
 	};
 }
 
-#define AT(member) FAB_AT(struct record, member)
+/* Tables of --explain. */
+
+static const struct fab_column root_columns[] = {
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(group, TEXT, "group"),
+	FAB_COLUMN(root, TEXT, "switch at the root of its tree"),
+	FAB_COLUMN_AS(root_guid, GUID, "GUID of it", FAB_COL_EXTRA),
+	FAB_COLUMN(height, UINT, "switch hops from it to the farthest member"),
+	FAB_COLUMN(least_height, UINT, "the least that any root has"),
+	FAB_COLUMN(candidates, UINT, "switches that have this least"),
+	FAB_COLUMN_AS(is_candidate, BOOL, "the root is one of them", FAB_COL_EXTRA),
+	FAB_COLUMN(groups_rooted, UINT, "groups with this root"),
+	FAB_COLUMN(least_rooted, UINT, "the least of a candidate"),
+};
+
+static const struct fab_column link_columns[] = {
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(depth, UINT, "hops from the root"),
+	{"switch", FAB_TEXT, "switch", 0, FAB_AT(struct record, sw)},
+	FAB_COLUMN(port, UINT, "its port towards the root"),
+	FAB_COLUMN(parent, TEXT, "switch at the other end"),
+	FAB_COLUMN(parent_port, UINT, "port there"),
+	FAB_COLUMN(efi, UINT, "groups on the cable, this one too"),
+	FAB_COLUMN(choices, UINT, "cables of the switch that lead as near to the root"),
+	FAB_COLUMN(least_efi, UINT,
+		   "what the emptiest of these would have with this group"),
+	FAB_COLUMN_AS(load, NUMBER, "weighted load of the cable; null without weights",
+		      FAB_COL_EXTRA),
+	FAB_COLUMN(members, UINT, "members that are reached by it"),
+	FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+	FAB_COLUMN_AS(parent_guid, GUID, "GUID of the parent", FAB_COL_EXTRA),
+};
+
 /* Why the trees of a group look as they do. */
 static void explain(struct fab_report *r, const struct mcroute_outcome *o, uint32_t group)
 {
-	static const struct fab_column roots[] = {
-		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
-		FAB_COLUMN(group, TEXT, "group"),
-		FAB_COLUMN(root, TEXT, "switch at the root of its tree"),
-		FAB_COLUMN_AS(root_guid, GUID, "GUID of it", FAB_COL_EXTRA),
-		FAB_COLUMN(height, UINT, "switch hops from it to the farthest member"),
-		FAB_COLUMN(least_height, UINT, "the least that any root has"),
-		FAB_COLUMN(candidates, UINT, "switches that have this least"),
-		FAB_COLUMN_AS(is_candidate, BOOL, "the root is one of them",
-			      FAB_COL_EXTRA),
-		FAB_COLUMN(groups_rooted, UINT, "groups with this root"),
-		FAB_COLUMN(least_rooted, UINT, "the least of a candidate"),
-	};
-	static const struct fab_column links[] = {
-		FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
-		FAB_COLUMN(depth, UINT, "hops from the root"),
-		{"switch", FAB_TEXT, "switch", 0, AT(sw)},
-		FAB_COLUMN(port, UINT, "its port towards the root"),
-		FAB_COLUMN(parent, TEXT, "switch at the other end"),
-		FAB_COLUMN(parent_port, UINT, "port there"),
-		FAB_COLUMN(efi, UINT, "groups on the cable, this one too"),
-		FAB_COLUMN(choices, UINT,
-			   "cables of the switch that lead as near to the root"),
-		FAB_COLUMN(least_efi, UINT,
-			   "what the emptiest of these would have with this group"),
-		FAB_COLUMN_AS(load, NUMBER,
-			      "weighted load of the cable; null without weights",
-			      FAB_COL_EXTRA),
-		FAB_COLUMN(members, UINT, "members that are reached by it"),
-		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
-		FAB_COLUMN_AS(parent_guid, GUID, "GUID of the parent", FAB_COL_EXTRA),
-	};
 	const struct fab_fabric *f = o->problem.f;
 	struct fab_explained x[MCROUTE_MAX_ENGINES];
 
-	begin(r, o, "explain_root", "Root of the group", roots, FAB_COUNT(roots));
+	begin(r, o, "explain_root", "Root of the group", root_columns,
+	      FAB_COUNT(root_columns));
 	for (size_t i = o->has_tables; i < o->n; i++) {
 		fab_mcast_explain(&o->problem, &o->results[i], group, &x[i]);
 		fab_report_record(r, &(struct record){
@@ -366,7 +367,8 @@ static void explain(struct fab_report *r, const struct mcroute_outcome *o, uint3
 				     });
 	}
 	fab_report_table_end(r);
-	begin(r, o, "explain_links", "Cables of its tree", links, FAB_COUNT(links));
+	begin(r, o, "explain_links", "Cables of its tree", link_columns,
+	      FAB_COUNT(link_columns));
 	for (size_t i = o->has_tables; i < o->n; i++) {
 		const double *weighted = o->results[i].weighted;
 
@@ -471,7 +473,7 @@ static void print_broken(struct fab_report *r, const struct mcroute_outcome *o)
 		FAB_COLUMN(problem, TEXT, "loop, cut-off, one-sided or no-cable"),
 		FAB_COLUMN(count, UINT, "cables too many, members, ports"),
 		{"switch", FAB_TEXT, "name of the switch where the first of them is", 0,
-		 AT(sw)},
+		 FAB_AT(struct record, sw)},
 		FAB_COLUMN(port, UINT, "port there"),
 		FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
 	};
@@ -616,7 +618,8 @@ static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
 		FAB_COLUMN(efi, UINT, "number of trees on the cable"),
 		FAB_COLUMN_AS(load, NUMBER, "its weighted load; null without weights",
 			      FAB_COL_EXTRA),
-		{"switch", FAB_TEXT, "name of the switch at one end", 0, AT(sw)},
+		{"switch", FAB_TEXT, "name of the switch at one end", 0,
+		 FAB_AT(struct record, sw)},
 		FAB_COLUMN(port, UINT, "port there"),
 		FAB_COLUMN(peer, TEXT, "name of the switch at the other end"),
 		FAB_COLUMN(peer_port, UINT, "port there"),
@@ -651,7 +654,6 @@ static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
 	}
 	fab_report_table_end(r);
 }
-#undef AT
 
 void mcroute_report(struct fab_report *r, const struct fab_work *w)
 {
