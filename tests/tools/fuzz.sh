@@ -26,8 +26,8 @@ for target; do
   before=$(find "$corpus" -type f | wc -l)
   mkdir -p "$grown"
   # the first folder is where new inputs go; findings carry their kind in their name
-  if ! timeout $((seconds + 60)) $build/tests/fuzz/fuzz-"$target" -max_total_time="$seconds" \
-    -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -artifact_prefix="$corpus/found-" \
+  if ! timeout $((seconds + 180)) $build/tests/fuzz/fuzz-"$target" -max_total_time="$seconds" \
+    -timeout=120 -rss_limit_mb=3000 -print_final_stats=1 -artifact_prefix="$corpus/found-" \
     "$grown" "$corpus" >"$build/$target.log" 2>&1; then
     found=1
     tail -n 40 "$build/$target.log"
