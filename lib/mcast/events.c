@@ -248,13 +248,15 @@ int fab_events_read(const struct fab_fabric *f, const struct fab_groups *initial
 	return rc;
 }
 
+enum { GAP, SKEW, HOLD, RETRY, N_TIMES };
+
 /* The requests of a parallel program that makes its groups and gives them up. */
 struct pattern {
 	const char *spec;
 	char *groups; /* the parameters of the group pattern; to be freed */
-	uint64_t gap_ns, skew_ns, hold_ns, retry_ns, seed;
+	uint64_t ns[N_TIMES], seed;
+	bool has[N_TIMES];
 	double loss;
-	bool has_gap, has_skew, has_hold, has_retry;
 	struct fab_rng rng;
 	FAB_VEC(struct fab_event) v;
 };
@@ -263,25 +265,16 @@ struct pattern {
 static int parse_parameter(struct pattern *p, const char *text, size_t len,
 			   struct fab_err *err)
 {
-	const struct {
-		const char *key;
-		uint64_t *to;
-		bool *has;
-	} times[] = {
-		{"gap=", &p->gap_ns, &p->has_gap},
-		{"skew=", &p->skew_ns, &p->has_skew},
-		{"hold=", &p->hold_ns, &p->has_hold},
-		{"retry=", &p->retry_ns, &p->has_retry},
-	};
+	static const char *const times[N_TIMES] = {"gap=", "skew=", "hold=", "retry="};
 
-	for (size_t i = 0; i < FAB_COUNT(times); i++) {
-		size_t key = strlen(times[i].key);
+	for (size_t i = 0; i < N_TIMES; i++) {
+		size_t key = strlen(times[i]);
 
-		if (strncmp(text, times[i].key, key) != 0)
+		if (strncmp(text, times[i], key) != 0)
 			continue;
-		*times[i].has = true;
-		if (!fab_parse_time_ns(text + key, len - key, FAB_MAX_SPAN_NS,
-				       times[i].to, err))
+		p->has[i] = true;
+		if (!fab_parse_time_ns(text + key, len - key, FAB_MAX_SPAN_NS, &p->ns[i],
+				       err))
 			return 0;
 		fab_err_prefix(err, p->spec);
 		fab_err_prefix(err, "--events-pattern");
@@ -340,31 +333,23 @@ int fab_events_check_pattern(const char *spec, struct fab_err *err)
 /* A request at a random time from `from_ns` on, and again while it is lost. */
 static void request(struct pattern *p, struct fab_event e, uint64_t from_ns)
 {
-	int tries = p->has_retry ? MAX_TRIES : 1;
+	int tries = p->has[RETRY] ? MAX_TRIES : 1;
 
-	e.time_ns = from_ns + fab_rng_below(&p->rng, p->skew_ns + 1);
+	e.time_ns = from_ns + fab_rng_below(&p->rng, p->ns[SKEW] + 1);
 	do {
 		e.is_lost = fab_unit(fab_rng_next(&p->rng)) < p->loss;
 		FAB_PUSH(&p->v, e);
-		e.time_ns += p->retry_ns;
+		e.time_ns += p->ns[RETRY];
 	} while (e.is_lost && --tries);
 }
 
-static int by_time(const void *x, const void *y)
-{
-	const struct fab_event *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, time_ns);
-	FAB_ORDER_BY(a, b, seat);
-	FAB_ORDER_BY(a, b, is_leave);
-	FAB_ORDER_BY(b, a, is_lost);
-	return 0;
-}
+FAB_ORDER_MIXED(by_time, struct fab_event,
+		FAB_UP(time_ns) FAB_UP(seat) FAB_UP(is_leave) FAB_DOWN(is_lost))
 
 int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t seed,
 			struct fab_events **out, struct fab_err *err)
 {
-	struct pattern p = {.spec = spec, .skew_ns = 1000000, .seed = seed};
+	struct pattern p = {.spec = spec, .ns[SKEW] = 1000000, .seed = seed};
 	struct fab_groups_builder *b;
 	struct fab_groups *g = NULL;
 	uint64_t last;
@@ -385,9 +370,9 @@ int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t s
 		return rc;
 	/* the last request is at most a few spans after the beginning of the last group
 	 */
-	if (__builtin_mul_overflow(p.gap_ns, (uint64_t)g->n, &last) ||
+	if (__builtin_mul_overflow(p.ns[GAP], (uint64_t)g->n, &last) ||
 	    __builtin_add_overflow(
-		    last, 2 * p.skew_ns + p.hold_ns + MAX_TRIES * p.retry_ns, &last) ||
+		    last, 2 * p.ns[SKEW] + p.ns[HOLD] + MAX_TRIES * p.ns[RETRY], &last) ||
 	    last > FAB_MAX_EVENT_NS) {
 		rc = fab_fail(err, EINVAL,
 			      "--events-pattern %s: %u groups last longer than "
@@ -398,7 +383,7 @@ int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t s
 	}
 	fab_rng_init(&p.rng, p.seed);
 	for (uint32_t i = 0; i < g->n; i++)
-		for (int is_leave = 0; is_leave <= p.has_hold; is_leave++)
+		for (int is_leave = 0; is_leave <= p.has[HOLD]; is_leave++)
 			for (uint64_t s = g->first[i]; s < g->first[i + 1]; s++)
 				request(&p,
 					(struct fab_event){
@@ -407,9 +392,9 @@ int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t s
 						.count = is_leave ? 0
 								  : fab_group_size(g, i),
 						.is_leave = is_leave},
-					i * p.gap_ns +
-						(is_leave ? p.skew_ns + p.hold_ns : 0));
-	qsort(p.v.v, p.v.n, sizeof(*p.v.v), by_time);
+					i * p.ns[GAP] +
+						(is_leave ? p.ns[SKEW] + p.ns[HOLD] : 0));
+	FAB_SORT(&p.v, by_time);
 	*out = FAB_NEW(1, struct fab_events);
 	**out = (struct fab_events){g, p.v.v, p.v.n};
 	return 0;

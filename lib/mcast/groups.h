@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/lookup.h"
 #include "base/mem.h"
-#include "fabric/fabric.h"
+#include "fabric/resolver.h"
 
 /*
  * Groups in compressed rows. An endpoint is a port: an adapter's with a cable to a
@@ -63,13 +62,10 @@ void fab_groups_builder_free(struct fab_groups_builder *b);
 void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len);
 /* Add an endpoint to the group begun last; one that is in it already is skipped. O(1). */
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint);
-/* Scope of a name: the member can be any of these ports, on the plane of the others. */
-enum fab_scope { FAB_SCOPE_PORT, FAB_SCOPE_ADAPTER, FAB_SCOPE_HOST };
-/* Add an endpoint that stands for an adapter or a host. O(1). */
+/* Add an endpoint that stands for what was named: any of its ports, on the plane of the
+ * others. O(1). */
 void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
-				  enum fab_scope scope);
-/* Members that were named but do not exist (ignore_unknown), for the report. O(1). */
-void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
+				  enum fab_member_kind scope);
 
 /* Matches of host lists and patterns of the files, owned by the builder; the caller sets
  * them up, reads and empties them between files. O(1). */

@@ -390,10 +390,8 @@ void fab_lifecycle_replay(const struct fab_events *events,
 	out->told_mean_s = fab_tally_mean(&r.told);
 	out->told_max_s = fab_tally_max(&r.told);
 	out->unusable_sum_s = r.unusable.sum;
-	if (r.unusable.n) {
-		out->unusable_mean_s = fab_tally_mean(&r.unusable);
-		out->unusable_max_s = r.unusable.max;
-	}
+	out->unusable_mean_s = fab_tally_mean(&r.unusable);
+	out->unusable_max_s = fab_tally_max(&r.unusable);
 	free(r.jobs.v);
 	free(r.waiting.v);
 	fab_schedule_fini(&r.schedule);

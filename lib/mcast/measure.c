@@ -99,7 +99,7 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct fab_roots_one *one = fab_roots_one_new(p->dist, &arena);
 	uint32_t *rooted = FAB_ARENA_NEW0(&arena, n, uint32_t);
-	uint32_t *at = FAB_ARENA_NEW(&arena, n, uint32_t);
+	uint32_t *at = fab_arena_none(&arena, n);
 	const uint8_t *row;
 
 	*out = (struct fab_explained){.root = t->root[group], .least_rooted = FAB_NONE};
@@ -118,7 +118,6 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 	}
 	out->n_rooted = rooted[out->root];
 	row = fab_dist_row(p->dist, out->root);
-	memset(at, 0xff, n * sizeof(*at));
 	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++) {
 		struct fab_tree_link l = {.sw = t->sw[e], .cable = t->cable[e]};
 
@@ -147,8 +146,7 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 		for (uint32_t sw = fab_port_switch(p->f, g->member[m]);
 		     at[sw] != FAB_NONE; sw = out->link.v[at[sw]].parent)
 			out->link.v[at[sw]].n_members++;
-	if (out->link.n)
-		qsort(out->link.v, out->link.n, sizeof(*out->link.v), by_depth);
+	FAB_SORT(&out->link, by_depth);
 }
 
 void fab_explained_fini(struct fab_explained *explained)

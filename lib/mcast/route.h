@@ -53,7 +53,7 @@ struct fab_forest {
 	uint64_t cap;
 };
 
-/* An empty forest for n groups; trees are then added group by group. O(size). */
+/* An empty forest for n groups, without roots: trees are added then. O(size). */
 void fab_forest_init(struct fab_forest *forest, uint32_t n);
 void fab_forest_fini(struct fab_forest *forest);
 /* Make room for `more` edges behind the first `at`. Amortised O(1) an edge. */

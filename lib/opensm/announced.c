@@ -170,8 +170,7 @@ int fab_announcements_parse(const char *file, const char *text,
 		at += strcspn(at, "\n");
 		at += *at == '\n';
 	}
-	if (list->all.n)
-		qsort(list->all.v, list->all.n, sizeof(*list->all.v), cmp_entry);
+	FAB_SORT(&list->all, cmp_entry);
 	for (size_t i = 1; i < list->all.n && !rc; i++)
 		if (!cmp_entry(&list->all.v[i - 1], &list->all.v[i])) {
 			char mgid[INET6_ADDRSTRLEN];
@@ -214,8 +213,7 @@ void fab_announced_take(struct fab_announced *a, const struct fab_announcements 
 		if (e.announced || e.number != FAB_NONE)
 			a->all.v[a->all.n++] = e;
 	}
-	if (a->all.n)
-		qsort(a->all.v, a->all.n, sizeof(*a->all.v), cmp_entry);
+	FAB_SORT(&a->all, cmp_entry);
 	for (uint32_t i = 0; i < a->all.n; i++)
 		if (a->all.v[i].number != FAB_NONE)
 			a->of[a->all.v[i].number] = i;

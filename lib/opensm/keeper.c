@@ -181,10 +181,9 @@ static int verify(const struct fab_plan *p, const struct fab_groups *groups,
 		return rc;
 	any_height.name = result.engine->name;
 	result.engine = &any_height;
-	rc = fab_mcast_verify(
+	return fab_mcast_verify(
 		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, found},
 		&result, err);
-	return rc;
 }
 
 static int solve(struct fab_plan *p, const struct fab_groups *groups,

@@ -303,8 +303,7 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 		if (n_same[i] && fab_group_n_switches(g, i) > 1)
 			add_groups(&x, i, n_same[i]);
 	}
-	if (x.kinds.n)
-		qsort(x.kinds.v, x.kinds.n, sizeof(*x.kinds.v), by_switch);
+	FAB_SORT(&x.kinds, by_switch);
 	for (size_t i = 0, end; i < x.kinds.n; i = end) {
 		for (end = i; end < x.kinds.n && x.kinds.v[end].sw == x.kinds.v[i].sw;)
 			end++;

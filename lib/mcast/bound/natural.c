@@ -346,7 +346,7 @@ static void try_all(struct best *b)
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
 	bool *is_cut = FAB_ARENA_NEW(&arena, g.first[g.n], bool);
-	uint32_t *rank = FAB_ARENA_NEW(&arena, g.n, uint32_t);
+	uint32_t *rank = fab_arena_none(&arena, g.n);
 	uint32_t *order = FAB_ARENA_NEW(&arena, g.n, uint32_t), n = 0;
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *own = NULL;
 	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
@@ -358,7 +358,6 @@ static void try_all(struct best *b)
 	try_parts(b, part, f->n_switches);
 	/* Parts that remain when the levels above `limit`, counted from the switches that
 	 * endpoints of the groups are on, are taken away, for each limit. */
-	memset(rank, 0xff, g.n * sizeof(*rank));
 	for (uint64_t i = 0; i < groups->sw_first[groups->n]; i++)
 		if (rank[groups->sw[i]] == FAB_NONE) {
 			rank[groups->sw[i]] = 0;

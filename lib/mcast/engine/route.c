@@ -238,8 +238,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 void fab_mcast_result_fini(struct fab_mcast_result *result)
 {
 	fab_forest_fini(&result->forest);
-	free(result->load);
-	free(result->weighted);
+	FAB_FREE_ALL(result->load, result->weighted);
 	result->load = NULL;
 	result->weighted = NULL;
 }

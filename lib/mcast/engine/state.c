@@ -18,8 +18,8 @@ const struct fab_shape *fab_mcast_shape(const struct fab_mcast_problem *problem,
 void fab_forest_init(struct fab_forest *forest, uint32_t n)
 {
 	*forest = (struct fab_forest){.n = n};
-	forest->root = FAB_NEW(n, uint32_t);
-	forest->height = FAB_NEW(n, uint8_t);
+	forest->root = fab_none_new(n);
+	forest->height = FAB_NEW0(n, uint8_t);
 	forest->first = FAB_NEW0((size_t)n + 1, uint64_t);
 	/* lists that exist: trees without a cable point into them, too */
 	fab_forest_reserve(forest, 0, 1);
@@ -60,10 +60,6 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 	s->mark = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
 	s->scratch = engine->scratch_new ? engine->scratch_new(problem, a) : NULL;
 	fab_forest_init(&s->forest, problem->groups->n);
-	for (uint32_t i = 0; i < problem->groups->n; i++) {
-		s->forest.root[i] = FAB_NONE;
-		s->forest.height[i] = 0;
-	}
 }
 
 void fab_mcast_state_fini(struct fab_mcast_state *s)

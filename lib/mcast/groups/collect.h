@@ -20,7 +20,7 @@ struct fab_groups_builder {
 	uint32_t *seen; /* [n_ports] number, from 1, of the last group that named it */
 	FAB_VEC(size_t) first;
 	FAB_VEC(uint32_t) member;
-	FAB_VEC(uint8_t) scope; /* enum fab_scope of each member */
+	FAB_VEC(uint8_t) scope; /* enum fab_member_kind of each member */
 	FAB_VEC(uint64_t) name_at;
 	FAB_VEC(char) names;
 	FAB_VEC(struct fab_group_origin) origin; /* of each group */
@@ -34,15 +34,6 @@ struct fab_groups_builder {
 /* The groups that follow come from `source`, which is copied. */
 void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source);
 void fab_groups_builder_leave(struct fab_groups_builder *b);
-/* Names of members; the builder keeps it. */
-const struct fab_resolver *fab_groups_builder_resolver(struct fab_groups_builder *b);
-
-/*
- * Where the members of a group are on several planes and each could be on the same one,
- * as far as its scope goes, put it there (groups_planes.c). O(members * planes of them *
- * ports of a host).
- */
-void fab_groups_share_planes(struct fab_groups_builder *b);
 
 /* Words of a line: what the files of groups and of events have in common. */
 
@@ -92,6 +83,9 @@ int fab_lines_each(struct fab_line_place *place, const char *what, const char *t
  */
 int fab_token_next(const struct fab_line_place *place, const char **at, const char *end,
 		   bool stops_at_colon, struct fab_token *t) FAB_MUST_CHECK;
+/* The same for the name that a line begins with, and a colon behind it. */
+int fab_name_next(const struct fab_line_place *place, const char **at, const char *end,
+		  struct fab_token *name, bool *has_colon) FAB_MUST_CHECK;
 
 /*
  * Groups out of what saquery(8) prints of the subnet administrator's member records:

@@ -65,11 +65,6 @@ static int unknown(const struct reading *r, const struct fab_token *group,
 
 static int read_member(const struct reading *r, const struct fab_token *t)
 {
-	static const enum fab_scope scopes[] = {
-		[FAB_MEMBER_PORT] = FAB_SCOPE_PORT,
-		[FAB_MEMBER_ADAPTER] = FAB_SCOPE_ADAPTER,
-		[FAB_MEMBER_HOST] = FAB_SCOPE_HOST,
-	};
 	const struct fab_item name = {
 		.text = t->text, .len = t->len, .is_quoted = t->is_quoted};
 	FAB_AUTOFREE struct fab_ids members = {0};
@@ -82,7 +77,7 @@ static int read_member(const struct reading *r, const struct fab_token *t)
 		enum fab_member_kind kind;
 		uint32_t port = fab_member_port(r->b->f, members.of.v[i], &kind);
 
-		fab_groups_builder_add_scope(r->b, port, scopes[kind]);
+		fab_groups_builder_add_scope(r->b, port, kind);
 	}
 	return rc;
 }
@@ -91,18 +86,16 @@ static int read_line(void *context, const char *at, const char *end)
 {
 	const struct reading *r = context;
 	struct fab_token group, last = {0}, t;
-	int rc = fab_token_next(&r->place, &at, end, true, &group);
+	bool has_colon;
+	int rc = fab_name_next(&r->place, &at, end, &group, &has_colon);
 
 	if (rc || (!group.len && !group.is_quoted))
 		return rc;
-	while (at < end && fab_token_is_blank(*at))
-		at++;
-	if (at == end || *at != ':')
+	if (!has_colon)
 		return fab_line_fail(&r->place,
 				     "expected NAME: MEMBER MEMBER ..., found no colon "
 				     "behind \"%.*s\"",
 				     fab_token_shown(&group), group.text);
-	at++;
 	r->b->here.line = r->place.line;
 	fab_groups_builder_begin(r->b, group.text, group.len);
 	rc = fab_token_next(&r->place, &at, end, false, &t);
@@ -135,15 +128,16 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
 	} else if (fab_is_mcfdbs(start, n)) {
 		rc = fab_mcfdbs_read(b->f, file, start, n, ignore_unknown, &mft, err);
 		if (!rc) { /* a group for each MLID */
-			fab_groups_builder_count_unknown(b, mft->n_unknown_switches);
+			b->n_unknown += mft->n_unknown_switches;
 			fab_groups_add_mft(b, mft);
 			fab_mft_free(mft);
 		}
 	} else if (fab_is_saquery(start, n)) {
 		rc = fab_saquery_read(b, file, start, n, ignore_unknown, err);
 	} else {
-		r.lookup = fab_resolver_lookup(fab_groups_builder_resolver(b),
-					       FAB_WANT_MEMBER);
+		if (!b->resolver)
+			b->resolver = fab_resolver_new(b->f);
+		r.lookup = fab_resolver_lookup(b->resolver, FAB_WANT_MEMBER);
 		if (ignore_unknown)
 			r.lookup.n_missing = &b->n_unknown;
 		rc = fab_lines_each(&r.place, "lines of groups", text, len, read_line,
@@ -194,6 +188,18 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 			break;
 	t->len = (size_t)(*at - start);
 	return 0;
+}
+
+int fab_name_next(const struct fab_line_place *place, const char **at, const char *end,
+		  struct fab_token *name, bool *has_colon)
+{
+	int rc = fab_token_next(place, at, end, true, name);
+
+	while (*at < end && fab_token_is_blank(**at))
+		++*at;
+	*has_colon = *at < end && **at == ':';
+	*at += *has_colon;
+	return rc;
 }
 
 int fab_line_fail(const struct fab_line_place *place, const char *format, ...)

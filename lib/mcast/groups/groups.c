@@ -48,13 +48,6 @@ void fab_groups_builder_free(struct fab_groups_builder *b)
 	free(b);
 }
 
-const struct fab_resolver *fab_groups_builder_resolver(struct fab_groups_builder *b)
-{
-	if (!b->resolver)
-		b->resolver = fab_resolver_new(b->f);
-	return b->resolver;
-}
-
 struct fab_matches *fab_groups_builder_matches(struct fab_groups_builder *b)
 {
 	return &b->matches;
@@ -86,11 +79,11 @@ void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, si
 
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint)
 {
-	fab_groups_builder_add_scope(b, endpoint, FAB_SCOPE_PORT);
+	fab_groups_builder_add_scope(b, endpoint, FAB_MEMBER_PORT);
 }
 
 void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
-				  enum fab_scope scope)
+				  enum fab_member_kind scope)
 {
 	/* seen holds the number of the group, from 1, that named the endpoint last */
 	if (b->seen[endpoint] == b->first.n)
@@ -98,11 +91,6 @@ void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endp
 	b->seen[endpoint] = (uint32_t)b->first.n;
 	FAB_PUSH(&b->member, endpoint);
 	FAB_PUSH(&b->scope, (uint8_t)scope);
-}
-
-void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n)
-{
-	b->n_unknown += n;
 }
 
 /* Move what was collected into flat arrays, leaving out empty groups. */
@@ -203,57 +191,6 @@ static int check_connected(const struct fab_groups_builder *b, const struct fab_
 	return rc;
 }
 
-int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
-			      struct fab_groups **out, struct fab_err *err)
-{
-	struct fab_groups *g = NULL;
-	int rc = 0;
-
-	for (size_t i = 0; i < b->first.n && !skip_empty && !rc; i++) {
-		if (b->first.v[i] !=
-		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
-			continue;
-		fab_fail(err, EINVAL, "group \"%.*s\" has no member", FAB_SHOWN_NAME,
-			 b->names.v + b->name_at.v[i]);
-		rc = blame(b, i, err);
-	}
-	if (!rc && !b->member.n)
-		rc = fab_fail(err, EINVAL,
-			      "there is no group with a member in the fabric (%llu "
-			      "members and %zu groups left out)",
-			      (unsigned long long)b->n_unknown, b->first.n);
-	if (!rc) {
-		fab_groups_share_planes(b);
-		g = take(b);
-		rc = list_switches(b, g, err);
-		if (!rc)
-			rc = check_connected(b, g, err);
-	}
-	if (!rc) { /* groups with the same switches */
-		struct fab_map64 *map = fab_map64_new(g->n);
-
-		g->same_as = FAB_NEW(g->n, uint32_t);
-		for (uint32_t i = 0; i < g->n; i++) {
-			const uint32_t *sw = g->sw + g->sw_first[i];
-			size_t n = fab_group_n_switches(g, i), bytes = n * sizeof(*sw);
-			uint32_t first =
-				fab_map64_put(map, fab_hash_bytes(sw, bytes, 0), i);
-			bool is_same = fab_group_n_switches(g, first) == n &&
-				       !memcmp(g->sw + g->sw_first[first], sw, bytes);
-
-			g->same_as[i] = is_same ? first : i;
-		}
-		fab_map64_free(map);
-	}
-	fab_groups_builder_free(b);
-	if (rc)
-		fab_groups_free(g);
-	else
-		*out = g;
-	return rc;
-}
-
-/* Members of a group on one plane. */
 struct moving {
 	const struct fab_groups_builder *b;
 	const struct fab_planes *planes;
@@ -282,9 +219,9 @@ static uint32_t member_on(const struct moving *m, size_t i, uint32_t part)
 
 	if (fab_planes_of_port(m->planes, f, own) == part)
 		return own;
-	if (fab_node_is_switch(f, node) || m->b->scope.v[i] == FAB_SCOPE_PORT)
+	if (fab_node_is_switch(f, node) || m->b->scope.v[i] == FAB_MEMBER_PORT)
 		return FAB_NONE;
-	if (m->b->scope.v[i] != FAB_SCOPE_HOST || host == FAB_NONE)
+	if (m->b->scope.v[i] != FAB_MEMBER_HOST || host == FAB_NONE)
 		return port_on(m, node, part);
 	for (uint32_t k = f->host_first_adapter[host];
 	     k < f->host_first_adapter[host + 1]; k++) {
@@ -326,11 +263,13 @@ static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 	return FAB_NONE;
 }
 
-void fab_groups_share_planes(struct fab_groups_builder *b)
+/* Put all members of a group on one plane, where each can be on it. */
+static void share_planes(struct fab_groups_builder *b)
 {
 	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(b->f);
 	const struct moving m = {b, planes};
-	uint32_t *seen = FAB_NEW0(b->f->n_ports, uint32_t); /* last group + 1 */
+	FAB_AUTOFREE uint32_t *seen =
+		FAB_NEW0(b->f->n_ports, uint32_t); /* last group + 1 */
 	size_t at = 0;
 
 	for (size_t g = 0; g < b->first.n && planes->n_planes > 1; g++) {
@@ -353,14 +292,63 @@ void fab_groups_share_planes(struct fab_groups_builder *b)
 	}
 	if (planes->n_planes > 1)
 		b->member.n = b->scope.n = at;
-	free(seen);
+}
+
+int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
+			      struct fab_groups **out, struct fab_err *err)
+{
+	struct fab_groups *g = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < b->first.n && !skip_empty && !rc; i++) {
+		if (b->first.v[i] !=
+		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
+			continue;
+		fab_fail(err, EINVAL, "group \"%.*s\" has no member", FAB_SHOWN_NAME,
+			 b->names.v + b->name_at.v[i]);
+		rc = blame(b, i, err);
+	}
+	if (!rc && !b->member.n)
+		rc = fab_fail(err, EINVAL,
+			      "there is no group with a member in the fabric (%llu "
+			      "members and %zu groups left out)",
+			      (unsigned long long)b->n_unknown, b->first.n);
+	if (!rc) {
+		share_planes(b);
+		g = take(b);
+		rc = list_switches(b, g, err);
+		if (!rc)
+			rc = check_connected(b, g, err);
+	}
+	if (!rc) { /* groups with the same switches */
+		struct fab_map64 *map = fab_map64_new(g->n);
+
+		g->same_as = FAB_NEW(g->n, uint32_t);
+		for (uint32_t i = 0; i < g->n; i++) {
+			const uint32_t *sw = g->sw + g->sw_first[i];
+			size_t n = fab_group_n_switches(g, i), bytes = n * sizeof(*sw);
+			uint32_t first =
+				fab_map64_put(map, fab_hash_bytes(sw, bytes, 0), i);
+			bool is_same = fab_group_n_switches(g, first) == n &&
+				       !memcmp(g->sw + g->sw_first[first], sw, bytes);
+
+			g->same_as[i] = is_same ? first : i;
+		}
+		fab_map64_free(map);
+	}
+	fab_groups_builder_free(b);
+	if (rc)
+		fab_groups_free(g);
+	else
+		*out = g;
+	return rc;
 }
 
 /* Groups of a pattern. */
 
 struct taker {
 	struct fab_groups_builder *b;
-	enum fab_scope scope;
+	enum fab_member_kind scope;
 };
 
 static void begin_group(void *context, const char *name, size_t len)
@@ -387,7 +375,7 @@ int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint6
 
 	if (rc)
 		return rc;
-	taker.scope = p.per_host ? FAB_SCOPE_HOST : FAB_SCOPE_ADAPTER;
+	taker.scope = p.per_host ? FAB_MEMBER_HOST : FAB_MEMBER_ADAPTER;
 	source = fab_format("--pattern %s", spec);
 	fab_groups_builder_enter(b, source);
 	rc = fab_pattern_make(&p, b->f, &sink, err);

@@ -120,8 +120,7 @@ static struct fab_mft *to_rows(const struct reading *r)
 	size_t n = r->entries.n, at = 0;
 	struct fab_mft *mft = FAB_NEW0(1, struct fab_mft);
 
-	if (n)
-		qsort(r->entries.v, n, sizeof(*v), fab_cmp_u64);
+	FAB_SORT(&r->entries, fab_cmp_u64);
 	mft->mlid = FAB_NEW(n, uint16_t);
 	mft->first = FAB_NEW(n + 1, uint64_t);
 	mft->sw = FAB_NEW(n, uint32_t);

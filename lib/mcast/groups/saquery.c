@@ -150,7 +150,7 @@ static int finish_record(struct reading *r)
 		return 0;
 	}
 	if (r->ignore_unknown) {
-		fab_groups_builder_count_unknown(r->b, 1);
+		r->b->n_unknown++;
 		return 0;
 	}
 	return fab_line_fail(&at, "group \"0x%04x\": member with port GUID 0x%016llx %s",
@@ -219,8 +219,7 @@ int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char 
 		const struct found *v = r.found.v;
 		char name[FAB_MLID_TEXT];
 
-		if (r.found.n)
-			qsort(r.found.v, r.found.n, sizeof(*v), by_mlid);
+		FAB_SORT(&r.found, by_mlid);
 		for (size_t i = 0; i < r.found.n; i++) {
 			if (!i || v[i].mlid != v[i - 1].mlid) {
 				r.b->here.line = v[i].line;

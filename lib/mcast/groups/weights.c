@@ -29,9 +29,9 @@ int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
 	if (by_rate && rates.n_unknown) {
 		FAB_AUTOFREE char *text = fab_rates_unknown_text(f, &rates);
 
-		fab_fail(err, EINVAL, "%s: no capacity of a cable between switches: %s",
-			 f->source, text);
-		return -EINVAL;
+		return fab_fail(err, EINVAL,
+				"%s: no capacity of a cable between switches: %s",
+				f->source, text);
 	}
 	w = FAB_NEW0(1, struct fab_weights);
 	w->has_demands = demand;
@@ -91,17 +91,11 @@ static int split(const struct reading *r, const char *at, const char *end,
 		 struct fab_token *name, struct fab_token *number)
 {
 	struct fab_token rest;
-	bool has_colon = false;
-	int rc = fab_token_next(&r->place, &at, end, true, name);
+	bool has_colon;
+	int rc = fab_name_next(&r->place, &at, end, name, &has_colon);
 
 	if (rc || (!name->len && !name->is_quoted))
 		return rc;
-	while (at < end && fab_token_is_blank(*at))
-		at++;
-	if (at < end && *at == ':') {
-		has_colon = true;
-		at++;
-	}
 	rc = fab_token_next(&r->place, &at, end, false, number);
 	if (!rc)
 		rc = fab_token_next(&r->place, &at, end, false, &rest);

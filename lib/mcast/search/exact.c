@@ -438,18 +438,16 @@ static bool find_groups(struct exact *x)
 	const struct fab_groups *groups = x->p->groups;
 	struct fab_roots_one *one = fab_roots_one_new(x->p->dist, x->arena);
 	const struct fab_weights *w = x->p->weights;
-	bool fits = true;
 
-	for (uint32_t i = 0; i < groups->n && fits; i++) {
+	for (uint32_t i = 0; i < groups->n; i++) {
 		const uint32_t *sw = groups->sw + groups->sw_first[i];
 		uint32_t n = fab_group_n_switches(groups, i);
 		struct member_group *g = &x->group[x->n_groups];
 
 		if (n < 2)
 			continue;
-		fits = x->n_groups < GROUPS;
-		if (!fits)
-			break;
+		if (x->n_groups == GROUPS)
+			return false;
 		g->id = i;
 		g->need = w ? (double)w->units[i] : 1;
 		for (uint32_t k = 0; k < n; k++)
@@ -457,7 +455,7 @@ static bool find_groups(struct exact *x)
 		g->height = fab_roots_one_find(one, sw, n) + x->o->height_slack;
 		x->n_groups++;
 	}
-	return fits;
+	return true;
 }
 
 enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,

@@ -274,6 +274,5 @@ void fab_mcast_relieve(const struct fab_mcast_problem *problem, struct fab_fores
 	fab_reroute_free(x.reroute);
 	fab_prices_fini(&x.prices);
 	fab_revision_end(&x.revision);
-	free(x.tried);
-	free(x.is_moved);
+	FAB_FREE_ALL(x.tried, x.is_moved);
 }
