@@ -221,7 +221,7 @@ Test(drawing, ranks_inside_of_a_pod)
 	write_picture(&p);
 	for (int i = 0; i < 8; i++)
 		for (int k = 0; k < 8; k++) {
-			char leaf[16], spine[16];
+			char leaf[24], spine[16];
 
 			snprintf(leaf, sizeof(leaf), "leaf-%d", i);
 			snprintf(spine, sizeof(spine), "l2-%d", k);

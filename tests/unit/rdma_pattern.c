@@ -84,7 +84,7 @@ Test(rdma_pattern, all_to_all_by_rounds)
 	for (int rounds = 1; rounds < 12; rounds++) {
 		bool has[12][12] = {{false}};
 		int from[12] = {0}, to[12] = {0};
-		char spec[20];
+		char spec[24];
 
 		(void)snprintf(spec, sizeof(spec), "alltoall:%d", rounds);
 		cr_assert_eq(make("torus:dims=4x3,hosts=1", spec, one, &t, NULL), 0);
