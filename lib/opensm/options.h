@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Files of the plug-in that nobody but root and the user of the process may change. */
+/* Files of the plug-in that only root and the user of the process may change. */
 
 enum { FAB_TRUSTED_PATH_BYTES = 4096 };
 

@@ -28,7 +28,7 @@
 enum fab_sim_dodge { FAB_SIM_DODGE_NONE, FAB_SIM_DODGE_LISTS, FAB_SIM_DODGE_SEARCH };
 extern const struct fab_choices fab_sim_dodge_choices; /* none, lists, search */
 
-/* Latencies up to so many times those before count as these. */
+/* A mean latency up to this factor above that before the failure counts as recovered. */
 #define FAB_SIM_CALM 1.1
 
 /* All is borrowed. Times are ticks. */

@@ -100,7 +100,7 @@ enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
 
 /* A lane of an output: room in the buffer at the other end. One cache line. */
 struct sim_lane {
-	int32_t credits; /* of its own part; below 0: has so many of the shared part */
+	int32_t credits; /* left of its private part; below 0: units of the shared one */
 	uint8_t at;	 /* the next place of bag */
 	bool is_blocked; /* a packet waits for credits */
 	uint16_t last;	 /* unit from which the next choice starts */
