@@ -304,8 +304,7 @@ bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t byt
 	const struct sim *s = &r->sim;
 	uint32_t port = s->net.n_ports + end;
 
-	return s->open ||
-	       sim_credit_has(r->part, sim_lane(s, port, vl), port, sim_units(s, bytes));
+	return s->open || sim_credit_has(r->part, port, vl, sim_units(s, bytes));
 }
 
 void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
@@ -326,8 +325,7 @@ void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
 		*busy = r->now + wire;
 		r->part->sums.injected++;
 		if (!s->drops)
-			sim_take(s, sim_lane(s, port, packet->vl), port,
-				 sim_units(s, packet->size));
+			sim_take(s, port, packet->vl, sim_units(s, packet->size));
 		sim_start(r->part, port, id, packet->vl, wire, held_up);
 	}
 }

@@ -34,8 +34,9 @@
 struct candidates {
 	struct sim_switch *sw;
 	uint64_t random;
-	uint32_t n, port[SIM_NEAR_MAX]; /* of the simulation */
-	int32_t room[SIM_NEAR_MAX];	/* in the buffer behind it */
+	uint32_t n;
+	uint16_t arc[SIM_NEAR_MAX];
+	int32_t room[SIM_NEAR_MAX]; /* in the buffer behind it */
 };
 
 static uint32_t at_random(const struct candidates *c)
@@ -45,12 +46,16 @@ static uint32_t at_random(const struct candidates *c)
 
 static uint32_t by_most_room(const struct candidates *c)
 {
-	uint32_t best = at_random(c);
+	int32_t most = c->room[0];
+	uint32_t n = 0, i = 0, left;
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->room[i] > c->room[best])
-			best = i;
-	return best;
+	for (uint32_t k = 1; k < c->n; k++)
+		most = c->room[k] > most ? c->room[k] : most;
+	for (uint32_t k = 0; k < c->n; k++)
+		n += c->room[k] == most;
+	for (left = (uint32_t)(c->random % n) + 1; left -= c->room[i] == most; i++)
+		;
+	return i;
 }
 
 static uint32_t by_two(const struct candidates *c)
@@ -109,26 +114,22 @@ static const uint8_t *distances(const struct sim *s, uint32_t near)
 SIM_HOT void find_outputs(struct sim_part *p, struct candidates *c, uint32_t sw_id,
 			  uint32_t near, unsigned vl, int32_t units)
 {
-	uint16_t arc[SIM_NEAR_MAX];
-	uint32_t n = sim_net_near(&p->sim->net, near, sw_id, arc);
+	const struct sim *s = p->sim;
+	uint32_t n = sim_net_near(&s->net, near, sw_id, c->arc);
+	uint32_t first = c->sw->port_first, to = 0;
+	const int32_t *credits = sim_credits(s, first, vl);
+	bool is_simple = !s->pool && !s->host.is_down;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t port = c->sw->port_first + arc[i];
-		struct sim_lane *lane = sim_lane(p->sim, port, vl);
+		uint32_t port = first + c->arc[i];
 
+		c->arc[to] = c->arc[i];
+		c->room[to] = is_simple ? credits[c->arc[i]] : sim_room(s, port, vl);
 		/* a switch knows which of its cables are down */
-		if (p->sim->host.is_down && p->sim->host.is_down(p, port))
-			continue;
-		/* all that has come by now: choosers compare it */
-		if (sim_shares(p->sim) || lane->credits < p->sim->credits)
-			sim_credit_collect(p, lane, port);
-		c->port[c->n] = port;
-		c->room[c->n] = sim_room(p->sim, lane, port);
-		if (c->room[c->n] >= units)
-			c->n++;
-		else
-			sim_credit_wait(p, lane, port);
+		to += c->room[to] >= units &&
+		      (is_simple || !s->host.is_down || !s->host.is_down(p, port));
 	}
+	c->n = to;
 }
 
 /* Room that packets have taken behind the emptiest of the outputs towards a switch. */
@@ -143,12 +144,9 @@ static int64_t queue_towards(struct sim_part *p, const struct sim_switch *sw,
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t taken = 0;
 
-		for (unsigned vl = s->adaptive_vl; vl < s->n_vls; vl++) {
-			struct sim_lane *lane = sim_lane(s, sw->port_first + arc[i], vl);
-
-			sim_credit_collect(p, lane, sw->port_first + arc[i]);
-			taken += s->credits - lane->credits;
-		}
+		for (unsigned vl = s->adaptive_vl; vl < s->n_vls; vl++)
+			taken +=
+				s->credits - *sim_credits(s, sw->port_first + arc[i], vl);
 		least = taken < least ? taken : least;
 	}
 	return least;
@@ -227,7 +225,6 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 	uint32_t middle = aside ? middle_of(s, packet) : 0, end = packet->target;
 	int32_t units = s->drops ? 0 : sim_units(s, packet->size);
 	struct candidates c; /* large */
-	struct sim_lane *lane;
 	unsigned vl;
 
 	if (aside && s->net.near_sw[middle] == in->sw) {
@@ -242,13 +239,11 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 	if (packet->hops < SIM_RETURN_HOPS || packet->vl >= s->adaptive_vl)
 		find_outputs(p, &c, in->sw, s->net.end_near[end], vl, units);
 	if (c.n) {
-		uint32_t port;
-
 		c.random = fab_mix64(s->params->seed ^
 				     fab_mix64(p->now ^ (uint64_t)in_id << 40));
-		port = c.port[choosers[s->params->chooser - 1].choose(&c)];
-		*to = (struct sim_copy){port - sw->port_first, vl};
-		sim_take(s, sim_lane(s, port, vl), port, units);
+		to->out = c.arc[choosers[s->params->chooser - 1].choose(&c)];
+		to->vl = vl;
+		sim_take(s, sw->port_first + to->out, vl, units);
 		return SIM_CHOSEN;
 	}
 	if (!escape(s, in, packet, end, is_first, to))
@@ -258,10 +253,9 @@ enum sim_choice sim_choose(struct sim_part *p, uint32_t in_id, uint32_t id,
 		return SIM_CHOSEN;
 	}
 	to->vl += aside ? s->net.n_table_vls : 0;
-	lane = sim_lane(s, sw->port_first + to->out, to->vl);
-	if (!sim_credit_has(p, lane, sw->port_first + to->out, units))
+	if (sim_room(s, sw->port_first + to->out, to->vl) < units)
 		return SIM_LATER;
-	sim_take(s, lane, sw->port_first + to->out, units);
+	sim_take(s, sw->port_first + to->out, to->vl, units);
 	return SIM_CHOSEN;
 }
 
@@ -304,4 +298,5 @@ void sim_wait(struct sim_part *p, uint64_t which)
 		w.vl[i] = (uint16_t)(to.vl + (i ? s->net.n_table_vls : 0));
 	}
 	FAB_PUSH(&p->waiting[in->sw].of, w);
+	p->n_waiting++;
 }

@@ -122,15 +122,15 @@ static int init_switches(struct sim *s, struct fab_err *err)
 					" ports and %u lanes: too many",
 					n, s->n_vls);
 		s->all_small &= sw->is_small;
-		queues += s->is_fifo ? units : n * (s->drops ? 1 : n) * s->n_vls;
+		queues += n * (s->is_fifo || s->drops ? 1 : n);
 		if (!sw->is_small)
 			words += sw->unit_words * (1 + n * s->n_vls) +
 				 sw->out_words * (2 + n);
 	}
 	s->n_queues = queues;
 	s->n_words = words;
-	s->queue = huge(s, queues, sizeof(*s->queue));
-	for (uint64_t i = 0; i < queues; i++)
+	s->queue = huge(s, queues * s->n_vls, sizeof(*s->queue));
+	for (uint64_t i = 0; i < queues * s->n_vls; i++)
 		s->queue[i].first = FAB_NONE;
 	s->word = FAB_ARENA_NEW0(&s->net.arena, words + 1, uint64_t);
 	for (struct sim_switch *sw = s->sw; sw < s->sw + net->n_switches; sw++) {
@@ -152,6 +152,8 @@ static void init_ports(struct sim *s)
 	s->lane = huge(s, lanes - net->n_all, sizeof(*s->lane));
 	s->sums = huge(s, lanes, sizeof(*s->sums));
 	memset(s->sums, 0, lanes * sizeof(*s->sums));
+	if (s->params->chooser)
+		s->adaptive_credits = huge(s, lanes, sizeof(*s->adaptive_credits));
 	for (uint32_t p = 0; p < net->n_all; p++) {
 		bool is_end = p >= net->n_ports;
 		uint32_t sw = is_end ? FAB_NONE : net->port_sw[p];
@@ -165,15 +167,14 @@ static void init_ports(struct sim *s)
 			.queue = queues,
 			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
 		if (!is_end)
-			queues += s->is_fifo || s->drops ? s->n_vls
-							 : s->sw[sw].n_ports * s->n_vls;
-		for (unsigned vl = 0; vl < s->n_vls; vl++)
-			*sim_lane(s, p, vl) = (struct sim_lane){
-				.credits = s->drops && !is_end ? s->lane_room
-					   : to_end	       ? INT32_MAX
-							       : s->credits,
-				.far_head = FAB_NONE,
-				.far_tail = FAB_NONE};
+			queues += s->is_fifo || s->drops ? 1 : s->sw[sw].n_ports;
+		for (unsigned vl = 0; vl < s->n_vls; vl++) {
+			*sim_lane(s, p, vl) = (struct sim_lane){.far_head = FAB_NONE,
+								.far_tail = FAB_NONE};
+			*sim_credits(s, p, vl) = s->drops && !is_end ? s->lane_room
+						 : to_end	     ? INT32_MAX
+								     : s->credits;
+		}
 		if (s->pool)
 			s->pool[p] =
 				(struct sim_pool){to_end ? 0 : s->shared, UINT64_MAX};
@@ -305,8 +306,9 @@ void sim_fini(struct sim *s)
 		struct sim_part *p = &s->part[i];
 
 		fab_wheel_fini(&p->wheel);
-		FAB_FREE_ALL(p->ring.v, p->ends.v, p->cell.v, p->dirty_ends.v,
-			     p->undecided.v, p->credited.v, p->message.v);
+		FAB_FREE_ALL(p->ring.v, p->ends.v, p->credits.v, p->cell.v,
+			     p->dirty_ends.v, p->undecided.v, p->credited.v,
+			     p->message.v);
 		for (uint32_t sw = 0; p->waiting && sw < s->n_switches; sw++)
 			free(p->waiting[sw].of.v);
 		for (uint32_t to = 0; p->post[0] && to < s->n_parts; to++) {

@@ -29,9 +29,9 @@ const struct fab_choices fab_sim_drop_choices = {.what = "drop", .n = 3, .at = c
 
 /* Bytes of the data queue of an output beyond its private part: in the part that all
  * outputs of the switch share. */
-static int32_t beyond(const struct sim *s, const struct sim_lane *lane)
+static int32_t beyond(const struct sim *s, int32_t credits)
 {
-	int32_t more = s->lane_room - lane->credits - (int32_t)s->params->buffer_private;
+	int32_t more = s->lane_room - credits - (int32_t)s->params->buffer_private;
 
 	return more > 0 ? more : 0;
 }
@@ -39,20 +39,15 @@ static int32_t beyond(const struct sim *s, const struct sim_lane *lane)
 /* Room in a lane of an output; that of data may be shared. */
 static bool take(struct sim *s, uint32_t out, unsigned vl, uint32_t size)
 {
-	struct sim_lane *lane = sim_lane(s, out, vl);
+	int32_t *credits = sim_credits(s, out, vl), left = *credits - (int32_t)size;
 	int64_t *room = !vl && s->room ? &s->room[s->port[out].sw] : NULL;
-	int32_t before = room ? beyond(s, lane) : 0;
+	int32_t more = room ? beyond(s, left) - beyond(s, *credits) : 0;
 
-	if (!room && lane->credits < (int32_t)size)
+	if (room ? more > *room : left < 0)
 		return false;
-	lane->credits -= (int32_t)size;
-	if (!room)
-		return true;
-	if (beyond(s, lane) - before > *room) {
-		lane->credits += (int32_t)size;
-		return false;
-	}
-	*room -= beyond(s, lane) - before;
+	*credits = left;
+	if (room)
+		*room -= more;
 	return true;
 }
 
@@ -66,7 +61,7 @@ bool sim_admit(struct sim_part *p, uint32_t in, uint32_t id, uint32_t out, unsig
 
 	*vl = trims && packet->sl & (SIM_TRIMMED | SIM_URGENT);
 	if (take(s, out, *vl, packet->size)) {
-		int64_t queued = (int64_t)s->lane_room - sim_lane(s, out, 0)->credits;
+		int64_t queued = (int64_t)s->lane_room - *sim_credits(s, out, 0);
 
 		if (!*vl && params->ecn && !(packet->sl & SIM_MARKED) &&
 		    queued - packet->size > params->ecn) {
@@ -93,10 +88,9 @@ void sim_leave(struct sim_part *p, uint32_t out)
 	struct sim_port *port = &s->port[out];
 	uint32_t size = (uint32_t)(port->in_busy >> 1);
 	unsigned vl = port->in_busy & 1;
-	struct sim_lane *lane = sim_lane(s, out, vl);
-	int32_t before = beyond(s, lane);
+	int32_t *credits = sim_credits(s, out, vl), before = *credits;
 
-	lane->credits += (int32_t)size;
+	*credits += (int32_t)size;
 	if (!vl && s->room)
-		s->room[port->sw] += before - beyond(s, lane);
+		s->room[port->sw] += beyond(s, before) - beyond(s, *credits);
 }

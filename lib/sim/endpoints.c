@@ -223,7 +223,7 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		p->sums.wait += p->now - src->birth;
 	}
 	if (!s->drops)
-		sim_take(s, sim_lane(s, out, src->vl), out, sim_units(s, size));
+		sim_take(s, out, src->vl, sim_units(s, size));
 	port->out_busy = p->now + wire;
 	sim_start(p, out, id, src->vl, wire, 0);
 }
@@ -261,7 +261,7 @@ static void inject(struct sim_part *p, uint32_t e)
 		return;
 	}
 	size = payload + header(s, src->to_group);
-	if (!sim_credit_has(p, sim_lane(s, out, src->vl), out, sim_units(s, size))) {
+	if (!sim_credit_has(p, out, src->vl, sim_units(s, size))) {
 		sim_block(p, out, src->vl);
 		return;
 	}

@@ -81,7 +81,8 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	__builtin_prefetch(&s->port[a[FAR].port]);
 	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
 	__builtin_prefetch(&s->sw[in->sw]);
-	__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
+	if (!sim_has_events(s))
+		__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
 	if (!sim_with_groups(s) && !sim_is_adaptive(s) && !sim_drops(s)) {
 		__builtin_prefetch(
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
@@ -220,6 +221,7 @@ static bool decide(struct sim_part *p, uint64_t which, struct sim_arrival *a)
 		a->vl = (uint16_t)to.vl;
 		__builtin_prefetch(sim_queue_of(s, in, 0, to.out, to.vl));
 		__builtin_prefetch(in - in->local + to.out);
+		__builtin_prefetch(sim_lane(s, a->port - in->local + to.out, to.vl));
 		__builtin_prefetch(sim_lane_sums(s, a->port - in->local + to.out, to.vl));
 	}
 	return choice != SIM_LATER;
@@ -234,11 +236,6 @@ SIM_HOT void go_on(struct sim_part *p, uint64_t which, const struct sim_arrival 
 		arrive(p, a);
 }
 
-static int32_t room(const struct sim *s, uint32_t port, unsigned vl)
-{
-	return sim_room(s, sim_lane(s, port, vl), port);
-}
-
 /* Is there room behind an output that a packet waits for? */
 static bool may_take(const struct sim *s, const struct sim_waiter *w, uint32_t id)
 {
@@ -247,9 +244,9 @@ static bool may_take(const struct sim *s, const struct sim_waiter *w, uint32_t i
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (w->bits[i] >> local % SIM_WORD & 1)
-			may |= room(s, id, s->n_vls - 1 - i) >= w->units;
+			may |= sim_room(s, id, s->n_vls - 1 - i) >= w->units;
 		if (w->out[i] == local)
-			may |= room(s, id, w->vl[i]) >= w->units;
+			may |= sim_room(s, id, w->vl[i]) >= w->units;
 	}
 	return may;
 }
@@ -264,8 +261,6 @@ static void decide_again(struct sim_part *p, uint32_t id)
 	size_t n = 0, i = 0;
 	struct sim_arrival a;
 
-	for (unsigned vl = 0; vl < s->n_vls; vl++)
-		sim_credit_collect(p, sim_lane(s, id, vl), id);
 	for (; i < w->of.n && most > 0; i++) {
 		struct sim_waiter *waiter = &w->of.v[i];
 
@@ -273,8 +268,8 @@ static void decide_again(struct sim_part *p, uint32_t id)
 			go_on(p, waiter->which, &a);
 			most = 0;
 			for (unsigned vl = 0; vl < s->n_vls; vl++)
-				if (room(s, id, vl) > most)
-					most = room(s, id, vl);
+				if (sim_room(s, id, vl) > most)
+					most = sim_room(s, id, vl);
 			continue;
 		}
 		if (n < i)
@@ -284,8 +279,7 @@ static void decide_again(struct sim_part *p, uint32_t id)
 	if (n < i)
 		memmove(w->of.v + n, w->of.v + i, (w->of.n - i) * sizeof(*w->of.v));
 	w->of.n -= i - n;
-	for (unsigned vl = 0; vl < s->n_vls && w->of.n; vl++)
-		sim_credit_wait(p, sim_lane(s, id, vl), id);
+	p->n_waiting -= i - n;
 }
 
 /* The adaptive packets of this time choose, in the order of ports: first those that have
@@ -293,9 +287,9 @@ static void decide_again(struct sim_part *p, uint32_t id)
 static void decide_all(struct sim_part *p)
 {
 	/* several choose before their queues, which are fetched meanwhile, are changed:
-	 * the order of packets is the same, and so are the choices, but where a cable
-	 * that is down gives room back */
-	const size_t batch = p->sim->host.is_down || sim_drops(p->sim) ? 1 : DECISIONS;
+	 * the order of packets is the same, and so are the choices, unless these look at
+	 * the queues */
+	const size_t batch = sim_drops(p->sim) ? 1 : DECISIONS;
 
 	sim_sort(p, p->credited.v, p->credited.n);
 	for (size_t i = 0; i < p->credited.n; i++)
@@ -430,7 +424,7 @@ SIM_HOT void read_packet(struct sim_part *p, struct sim_switch *sw, struct sim_p
 
 /* A unit sends its first packet to an output. */
 SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
-		  struct sim_port *out, struct sim_lane *lane, unsigned vl)
+		  struct sim_port *out, unsigned vl)
 {
 	struct sim *s = p->sim;
 	struct sim_port *in = out - out->local + sim_input(s, unit);
@@ -468,7 +462,7 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 	}
 	/* endpoints accept all packets; adaptive ones have taken their room */
 	if (!sim_is_adaptive(s) && !sim_drops(s))
-		sim_take(s, lane, out_id,
+		sim_take(s, out_id, vl,
 			 sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports));
 	sim_start(p, out_id, id, vl, wire, 0);
 }
@@ -496,9 +490,9 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		if (unit == FAB_NONE)
 			continue;
 		if (!sim_is_adaptive(s) && !sim_drops(s) &&
-		    !sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
+		    !sim_credit_has(p, id, vl, head_units(p, sw, unit, local, vl))) {
 			/* a smaller packet may have credit */
-			int32_t most = sim_room(s, lane, id);
+			int32_t most = sim_room(s, id, vl);
 
 			unit = most <= 0 || !s->by_units
 				       ? FAB_NONE
@@ -512,7 +506,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 			sim_count_blocked(s, p->now, id);
 		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
 		out->last_vl = sim_drops(s) ? 0 : (uint8_t)vl; /* headers first */
-		send(p, sw, unit, out, lane, vl);
+		send(p, sw, unit, out, vl);
 		return true;
 	}
 	return false;
@@ -544,7 +538,7 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	if (sim_drops(s))
 		sim_leave(p, id);
 	sim_set(sim_free_outs(s, sw), port->local);
-	if (sim_is_small(sw) && sim_n_vls(s) == 1 &&
+	if (sim_is_small(sw) && sim_units_of_input(s) == 1 &&
 	    !sim_reads_apart(s)) { /* no branches */
 		uint64_t wants =
 			sim_one_read(s) ? port[port->out_from - port->local].wants : 0;
@@ -585,11 +579,34 @@ static void take_credit(struct sim_part *p, uint32_t id)
 	p->sums.events++;
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
-	else if (sim_is_adaptive(s))
-		FAB_PUSH(&p->credited, id);
 	else
 		sim_mark(p, &s->sw[port->sw], port->sw, port->local / SIM_WORD,
 			 1ull << port->local % SIM_WORD);
+}
+
+/* A credit of an adaptive network has come: packets that wait at its switch may choose,
+ * or its endpoint may send. */
+SIM_HOT void add_credit(struct sim_part *p, uint32_t id, uint32_t credit)
+{
+	struct sim *s = p->sim;
+	unsigned vl = credit >> SIM_UNIT_BITS;
+	int32_t *credits = sim_credits(s, id, vl);
+	int32_t before = *credits < 0 ? *credits : 0;
+
+	*credits += (int32_t)(credit & ((1u << SIM_UNIT_BITS) - 1));
+	if (sim_shares(s))
+		s->pool[id].units += (*credits < 0 ? *credits : 0) - before;
+	if (id >= s->net.n_ports) {
+		bool *is_blocked = &sim_lane(s, id, s->adaptive_vl)->is_blocked;
+
+		if (*is_blocked)
+			FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
+		p->sums.events += *is_blocked;
+		*is_blocked = false;
+	} else if (p->n_waiting && p->waiting[s->port[id].sw].of.n) {
+		FAB_PUSH(&p->credited, id);
+		p->sums.events++;
+	}
 }
 
 /* A head that comes late, or a packet at its endpoint. */
@@ -635,6 +652,8 @@ SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 		arrive_late(p, id, item);
 	else if (kind == SIM_READY)
 		be_ready(p, id, item);
+	else if (kind == SIM_CREDIT && sim_has_events(s))
+		add_credit(p, id, item);
 	else if (kind == SIM_CREDIT)
 		take_credit(p, id);
 	else if (kind == SIM_SEND)
@@ -700,16 +719,18 @@ SIM_HOT void look_ahead_of_choice(const struct sim_part *p, struct expected *x,
 {
 	const struct sim *s = p->sim;
 	uint32_t id = p->choice[i + 3 * CHOICES_SOON], at = i % EXPECTED;
+	uint32_t next = p->choice[i + 2 * CHOICES_SOON];
 	uint32_t then = (i + CHOICES_SOON) % EXPECTED, unit;
-	const struct sim_port *out = &s->port[p->choice[i + 2 * CHOICES_SOON]];
+	unsigned vl = sim_n_vls(s) - 1; /* most packets are on it */
+	const struct sim_port *out = &s->port[next];
 
 	__builtin_prefetch(&s->port[id]);
-	__builtin_prefetch(&s->port[id].lane);
-	unit = pick(p, &s->sw[out->sw], out->local, 0, &out->lane);
+	__builtin_prefetch(sim_lane(s, id, vl));
+	unit = pick(p, &s->sw[out->sw], out->local, vl, sim_lane(s, next, vl));
 	x->queue[at] = NULL;
 	if (unit != FAB_NONE) {
 		x->in[at] = out - out->local + unit;
-		x->queue[at] = sim_queue_of(s, x->in[at], unit, out->local, 0);
+		x->queue[at] = sim_queue_of(s, x->in[at], unit, out->local, vl);
 		__builtin_prefetch(x->in[at]);
 		__builtin_prefetch(x->queue[at]);
 	}
@@ -731,8 +752,8 @@ SIM_HOT void choose(struct sim_part *p)
 	for (uint32_t i = 0; i < p->n_dirty; i++)
 		list_outputs(p, &s->sw[p->dirty[i]]);
 	p->n_dirty = 0;
-	looks_ahead =
-		sim_n_vls(s) == 1 && !sim_with_groups(s) && p->n_choices >= FEW_CHOICES;
+	looks_ahead = (SIM_PLAIN || sim_n_vls(s) == 1) && !sim_with_groups(s) &&
+		      p->n_choices >= FEW_CHOICES;
 	for (uint32_t i = 0; i < p->n_choices; i++) {
 		struct sim_switch *sw = &s->sw[s->port[p->choice[i]].sw];
 		uint32_t next = s->port[p->choice[i]].local + 1u;
@@ -778,7 +799,11 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 
 	while (!p->rc) {
 		uint64_t ring = sim_ring_first(&p->ring), end = sim_ring_first(&p->ends);
+		uint64_t credit =
+			sim_has_events(p->sim) ? sim_ring_first(&p->credits) : UINT64_MAX;
 		uint64_t first = ring < end ? ring : end, time = UINT64_MAX;
+
+		first = credit < first ? credit : first;
 
 		/* in picoseconds nearly each event has a time of its own, and rarely it
 		 * is the wheel's */
@@ -791,6 +816,11 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 		p->now = time;
 		for (; end == time; end = sim_ring_first(&p->ends))
 			free_output(p, take_end(p));
+		for (; credit == time; credit = sim_ring_first(&p->credits)) {
+			const struct sim_arrival *a = &p->credits.v[p->credits.head++];
+
+			add_credit(p, a->port, a->packet);
+		}
 		for (; ring == time; ring = sim_ring_first(&p->ring)) {
 			struct sim_arrival a = take_head(p);
 

@@ -46,6 +46,12 @@ SIM_HOT bool sim_drops(const struct sim *s)
 	return !SIM_PLAIN && s->drops;
 }
 
+/* Is each credit an event? Else it is collected when its lane has none left. */
+SIM_HOT bool sim_has_events(const struct sim *s)
+{
+	return sim_is_adaptive(s) && !sim_drops(s);
+}
+
 SIM_HOT bool sim_shares(const struct sim *s)
 {
 	return !SIM_PLAIN && s->pool;
@@ -108,7 +114,7 @@ SIM_HOT struct sim_lane *sim_lane(const struct sim *s, uint32_t port, unsigned v
 SIM_HOT struct sim_lane_sums *sim_lane_sums(const struct sim *s, uint32_t port,
 					    unsigned vl)
 {
-	return &s->sums[(size_t)port * sim_n_vls(s) + vl];
+	return &s->sums[(size_t)vl * s->net.n_all + port];
 }
 
 SIM_HOT bool sim_in_window(const struct sim *s, uint64_t time)
@@ -139,6 +145,16 @@ SIM_HOT void sim_event_at(struct sim_part *p, uint64_t time, enum sim_event_kind
 	fab_wheel_add(&p->wheel, time, sim_what(kind, id), item);
 }
 
+/* An event at the end of a ring, not before the one added last. */
+SIM_HOT void sim_ring_add(struct sim_ring *r, uint64_t time, uint32_t port,
+			  uint32_t packet)
+{
+	if (r->tail == r->cap)
+		sim_ring_grow(r, 1);
+	r->last = time;
+	r->v[r->tail++] = (struct sim_arrival){time, port, packet, 0, 0};
+}
+
 /* Take the credit in a place of the bag if it has come by now; the place is free then. */
 SIM_HOT bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane, unsigned i)
 {
@@ -150,20 +166,28 @@ SIM_HOT bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane, un
 	return has_come;
 }
 
-/* Room for a lane of a port: what it has itself, and what is left of the shared part. */
-SIM_HOT int32_t sim_room(const struct sim *s, const struct sim_lane *lane, uint32_t port)
+/* Credits left of the own part of a lane. Adaptive routing compares those of several
+ * outputs of a switch: there they are side by side. */
+SIM_HOT int32_t *sim_credits(const struct sim *s, uint32_t port, unsigned vl)
 {
-	if (!sim_shares(s))
-		return lane->credits;
-	return (lane->credits > 0 ? lane->credits : 0) + s->pool[port].units;
+	return sim_is_adaptive(s) ? &s->adaptive_credits[(size_t)vl * s->net.n_all + port]
+				  : &sim_lane(s, port, vl)->credits;
+}
+
+/* Room for a lane of a port: what it has itself, and what is left of the shared part. */
+SIM_HOT int32_t sim_room(const struct sim *s, uint32_t port, unsigned vl)
+{
+	int32_t own = *sim_credits(s, port, vl);
+
+	return sim_shares(s) ? (own > 0 ? own : 0) + s->pool[port].units : own;
 }
 
 /* A packet takes room, of the shared part where the lane has none itself. */
-SIM_HOT void sim_take(struct sim *s, struct sim_lane *lane, uint32_t port, int32_t units)
+SIM_HOT void sim_take(struct sim *s, uint32_t port, unsigned vl, int32_t units)
 {
-	int32_t own = lane->credits > 0 ? lane->credits : 0;
+	int32_t *credits = sim_credits(s, port, vl), own = *credits > 0 ? *credits : 0;
 
-	lane->credits -= units;
+	*credits -= units;
 	if (sim_shares(s))
 		s->pool[port].units -= units > own ? units - own : 0;
 }
@@ -173,8 +197,18 @@ SIM_HOT void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
 			    uint32_t units, uint64_t time)
 {
 	struct sim_lane *lane = sim_lane(p->sim, port, vl);
-	unsigned at = lane->at++ % SIM_BAG;
+	unsigned at;
 
+	if (sim_has_events(p->sim)) {
+		if (time < p->credits.last)
+			sim_event_at(p, time, SIM_CREDIT, port,
+				     vl << SIM_UNIT_BITS | units);
+		else
+			sim_ring_add(&p->credits, time, port,
+				     vl << SIM_UNIT_BITS | units);
+		return;
+	}
+	at = lane->at++ % SIM_BAG;
 	if (sim_shares(p->sim))
 		sim_pool_collect(p, port);
 	/* the oldest place is usually free: no branches */
@@ -217,13 +251,18 @@ SIM_HOT void sim_credit_collect(struct sim_part *p, struct sim_lane *lane, uint3
 }
 
 /* Is there room for a packet at the other end now? If not: an event when there may be. */
-SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t port,
-			    int32_t units)
+SIM_HOT bool sim_credit_has(struct sim_part *p, uint32_t port, unsigned vl, int32_t units)
 {
-	if (sim_room(p->sim, lane, port) >= units)
+	struct sim_lane *lane = sim_lane(p->sim, port, vl);
+
+	if (sim_room(p->sim, port, vl) >= units)
 		return true;
+	if (sim_has_events(p->sim)) {
+		lane->is_blocked = true;
+		return false;
+	}
 	sim_credit_collect(p, lane, port);
-	if (sim_room(p->sim, lane, port) >= units)
+	if (sim_room(p->sim, port, vl) >= units)
 		return true;
 	sim_credit_wait(p, lane, port);
 	return false;
@@ -331,14 +370,13 @@ SIM_HOT uint32_t sim_units_of_input(const struct sim *s)
 SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_port *in,
 				       uint32_t unit, uint32_t out, unsigned vl)
 {
-	struct sim_queue *first = &s->queue[in->queue];
-
+	if (sim_is_fifo(s))
+		return &s->queue[(unit - sim_input(s, unit) * sim_n_vls(s)) *
+					 s->n_queues +
+				 in->queue];
 	if (sim_drops(s)) /* that of the output */
-		return &s->queue[(in - in->local + out)->queue + vl];
-	if (sim_n_vls(s) == 1)
-		return sim_is_fifo(s) ? first : first + out;
-	return sim_is_fifo(s) ? first + unit % sim_n_vls(s)
-			      : first + (size_t)out * sim_n_vls(s) + vl;
+		return &s->queue[vl * s->n_queues + (in - in->local + out)->queue];
+	return &s->queue[vl * s->n_queues + in->queue + out];
 }
 
 SIM_HOT struct sim_queue *sim_queue(const struct sim *s, const struct sim_switch *sw,
@@ -427,16 +465,6 @@ SIM_HOT void sim_unwant(struct sim *s, struct sim_switch *sw, uint32_t unit,
 			if (sim_bit(sim_waiters(s, sw, out->local, v), u))
 				return;
 	sim_unset(sim_wants(s, sw, in->local), out->local);
-}
-
-/* An event at the end of a ring, not before the one added last. */
-SIM_HOT void sim_ring_add(struct sim_ring *r, uint64_t time, uint32_t port,
-			  uint32_t packet)
-{
-	if (r->tail == r->cap)
-		sim_ring_grow(r, 1);
-	r->last = time;
-	r->v[r->tail++] = (struct sim_arrival){time, port, packet, 0, 0};
 }
 
 /* Time of the next event of a ring; UINT64_MAX: none. */

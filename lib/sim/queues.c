@@ -261,16 +261,18 @@ void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
 uint64_t sim_part_first(const struct sim_part *p)
 {
 	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
-	uint64_t ends = sim_ring_first(&p->ends), first = wheel < ring ? wheel : ring;
+	uint64_t ends = sim_ring_first(&p->ends), credits = sim_ring_first(&p->credits);
 
-	return first < ends ? first : ends;
+	ring = wheel < ring ? wheel : ring;
+	ends = credits < ends ? credits : ends;
+	return ring < ends ? ring : ends;
 }
 
 bool sim_part_is_over(const struct sim_part *p)
 {
 	const struct sim *s = p->sim;
 
-	if (p->n_live || p->ring.head < p->ring.tail)
+	if (p->n_live || p->ring.head < p->ring.tail || p->credits.head < p->credits.tail)
 		return false;
 	for (uint32_t id = 0; id < s->net.n_ports; id++) {
 		const struct sim_port *port = &s->port[id];

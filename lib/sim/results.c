@@ -147,7 +147,8 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 	r->bytes =
 		net->n_all * (sizeof(*s->port) + (s->n_vls - 1) * sizeof(*s->lane) +
 			      s->n_vls * sizeof(*s->sums)) +
-		s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
+		s->n_queues * s->n_vls * sizeof(*s->queue) +
+		s->n_words * sizeof(*s->word) +
 		net->n_ends * (sizeof(*s->source) + (s->flow ? 2 * sizeof(*s->flow) : 0));
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_part *p = &s->part[i];

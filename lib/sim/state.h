@@ -121,7 +121,7 @@ struct sim_port {
 	uint64_t out_busy; /* of an endpoint: end of sending */
 	uint64_t in_busy;  /* end of reading, if reads_apart */
 	uint64_t wants;	   /* of small switches: outputs that the input wants */
-	uint64_t queue;	   /* the input's first */
+	uint64_t queue;	   /* the input's first of a lane */
 	uint32_t peer, sw; /* sw FAB_NONE: an endpoint's */
 	uint32_t per_byte;
 	uint32_t n_waiting; /* (lane, unit) that have a packet for this output */
@@ -302,8 +302,10 @@ struct sim_part {
 	uint32_t index;
 	uint64_t now, last_move, last_delivery;
 	struct fab_wheel wheel;
-	uint64_t n_live;	    /* events of the wheel except SIM_END and SIM_READ */
-	struct sim_ring ring, ends; /* heads, and outputs */
+	uint64_t n_live; /* events of the wheel except SIM_END and SIM_READ */
+	/* Heads, outputs, and credits of adaptive networks: lane << SIM_UNIT_BITS | units
+	 */
+	struct sim_ring ring, ends, credits;
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
 	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
@@ -313,6 +315,7 @@ struct sim_part {
 	 * that wait for room [n_switches]. Outputs that room has come for. */
 	FAB_VEC(uint64_t) undecided;
 	struct sim_waiting *waiting;
+	size_t n_waiting;
 	FAB_VEC(uint64_t) credited;
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
@@ -390,15 +393,16 @@ struct sim {
 	int32_t credits;	/* of a lane: of its own part */
 	int32_t shared;		/* of the part that the lanes of a port share */
 	struct sim_pool *pool;	/* [n_all]; NULL: nothing is shared */
-	struct sim_port *port;	/* [n_all] */
-	struct sim_lane *lane;	/* [n_all * (n_vls - 1)] from lane 1 on */
-	struct sim_lane_sums *sums; /* [n_all * n_vls] */
+	int32_t *adaptive_credits;  /* [n_vls * n_all] lane by lane: sim_credits() */
+	struct sim_port *port;	    /* [n_all] */
+	struct sim_lane *lane;	    /* [n_all * (n_vls - 1)] from lane 1 on */
+	struct sim_lane_sums *sums; /* [n_vls * n_all] lane by lane */
 	struct sim_switch *sw;	    /* [n_switches] */
 	struct sim_source *source;  /* [n_ends] */
 	struct sim_flow *flow;	    /* [2 * n_ends]: sources, receivers; NULL: no time */
 	double bins_a_tick;
 	void (*run)(struct sim_part *p, uint64_t limit); /* the loop of this network */
-	struct sim_queue *queue;			 /* [n_queues] */
+	struct sim_queue *queue; /* [n_vls * n_queues] lane by lane */
 	uint64_t n_queues, n_words;
 	uint64_t *word;
 	uint32_t n_parts;

@@ -48,13 +48,21 @@ static uint32_t pick(struct naive *n, const struct packet *p, const uint32_t *ou
 	uint64_t random = fab_mix64(n->params->seed ^ fab_mix64(n->now ^ in << 40));
 	uint32_t a = (uint32_t)(random % n_out), b = (uint32_t)((random >> 32) % n_out);
 	unsigned vl = n->n_vls - 1;
+	uint32_t n_best = 0;
+	int most = 0;
 
 	switch (n->params->chooser - 1) {
-	case 0: /* the first of those with most room, unless the random one has as much */
+	case 0: /* of those with most room the one of this number */
 		for (uint32_t i = 0; i < n_out; i++)
-			if (room_of(n, p, out[i], vl) > room_of(n, p, out[a], vl))
-				a = i;
-		return out[a];
+			most = room_of(n, p, out[i], vl) > most
+				       ? room_of(n, p, out[i], vl)
+				       : most;
+		for (uint32_t i = 0; i < n_out; i++)
+			n_best += room_of(n, p, out[i], vl) == most;
+		a = (uint32_t)(random % n_best);
+		for (uint32_t i = 0;; i++)
+			if (room_of(n, p, out[i], vl) == most && !a--)
+				return out[i];
 	case 1:
 		return out[a];
 	case 2:
