@@ -296,7 +296,7 @@ uint64_t rdma_wire_free(const struct rdma *r, uint32_t end)
 {
 	uint32_t port = r->sim.net.n_ports + end;
 
-	return r->sim.open ? r->sim.busy[port] : r->sim.port[port].out_busy;
+	return r->sim.open ? r->sim.busy[port] : r->sim.port[port].busy;
 }
 
 bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t bytes)
@@ -312,7 +312,7 @@ void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
 	struct sim *s = &r->sim;
 	uint32_t port = s->net.n_ports + end;
 	const struct sim_packet *packet = sim_packet(r->part, id);
-	uint64_t *busy = s->open ? &s->busy[port] : &s->port[port].out_busy;
+	uint64_t *busy = s->open ? &s->busy[port] : &s->port[port].busy;
 	uint64_t wire = sim_wire(s->net.per_byte[port], packet->size);
 
 	if (s->host.is_down && s->host.is_down(r->part, port)) {

@@ -169,15 +169,13 @@ static void init_ports(struct sim *s)
 		if (!is_end)
 			queues += s->is_fifo || s->drops ? 1 : s->sw[sw].n_ports;
 		for (unsigned vl = 0; vl < s->n_vls; vl++) {
-			*sim_lane(s, p, vl) = (struct sim_lane){.far_head = FAB_NONE,
-								.far_tail = FAB_NONE};
+			*sim_lane(s, p, vl) = (struct sim_lane){0};
 			*sim_credits(s, p, vl) = s->drops && !is_end ? s->lane_room
 						 : to_end	     ? INT32_MAX
 								     : s->credits;
 		}
 		if (s->pool)
-			s->pool[p] =
-				(struct sim_pool){to_end ? 0 : s->shared, UINT64_MAX};
+			s->pool[p] = to_end ? 0 : s->shared;
 	}
 	if (s->drops && s->params->buffer_shared)
 		s->room = FAB_ARENA_NEW(&s->net.arena, s->n_switches + 1, int64_t);
@@ -266,7 +264,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	s->shared = s->drops ? 0 : (int32_t)sim_shared_units(params, s->n_vls);
 	s->lane_room = params->buffer_shared ? INT32_MAX : (int32_t)params->buffer;
 	if (params->buffer_shared && !s->drops)
-		s->pool = FAB_ARENA_NEW(&s->net.arena, s->net.n_all + 1, struct sim_pool);
+		s->pool = FAB_ARENA_NEW(&s->net.arena, s->net.n_all + 1, int32_t);
 	s->begin = s->end = UINT64_MAX;
 	s->least_payload = s->least_payload ? s->least_payload : 1;
 	if (s->least_payload > params->mtu)

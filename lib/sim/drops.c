@@ -86,8 +86,8 @@ void sim_leave(struct sim_part *p, uint32_t out)
 {
 	struct sim *s = p->sim;
 	struct sim_port *port = &s->port[out];
-	uint32_t size = (uint32_t)(port->in_busy >> 1);
-	unsigned vl = port->in_busy & 1;
+	uint32_t size = (uint32_t)(port->busy >> 1);
+	unsigned vl = port->busy & 1;
 	int32_t *credits = sim_credits(s, out, vl), before = *credits;
 
 	*credits += (int32_t)size;

@@ -224,7 +224,7 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 	}
 	if (!s->drops)
 		sim_take(s, out, src->vl, sim_units(s, size));
-	port->out_busy = p->now + wire;
+	port->busy = p->now + wire;
 	sim_start(p, out, id, src->vl, wire, 0);
 }
 
@@ -237,9 +237,9 @@ static void inject(struct sim_part *p, uint32_t e)
 
 	if (src->due == p->now)
 		src->due = UINT64_MAX;
-	if (port->out_busy > p->now) {
+	if (port->busy > p->now) {
 		if (src->state != SIM_IDLE)
-			inject_at(p, e, port->out_busy);
+			inject_at(p, e, port->busy);
 		return;
 	}
 	while (src->state == SIM_HAS && src->birth <= p->now && !p->rc && !create(p, e))
@@ -269,8 +269,7 @@ static void inject(struct sim_part *p, uint32_t e)
 	if (!src->left)
 		pull(p, e);
 	if (src->state != SIM_IDLE)
-		inject_at(p, e,
-			  src->birth > port->out_busy ? src->birth : port->out_busy);
+		inject_at(p, e, src->birth > port->busy ? src->birth : port->busy);
 }
 
 /* A message has been received by an endpoint, or one that it sent is completed. */

@@ -81,8 +81,6 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	__builtin_prefetch(&s->port[a[FAR].port]);
 	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
 	__builtin_prefetch(&s->sw[in->sw]);
-	if (!sim_has_events(s))
-		__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
 	if (!sim_with_groups(s) && !sim_is_adaptive(s) && !sim_drops(s)) {
 		__builtin_prefetch(
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
@@ -419,7 +417,7 @@ SIM_HOT void read_packet(struct sim_part *p, struct sim_switch *sw, struct sim_p
 		fab_wheel_add(&p->wheel, until,
 			      sim_what(SIM_READ, sw->port_first + in->local), 0);
 	}
-	in->in_busy = until > in->in_busy ? until : in->in_busy;
+	in->busy = until > in->busy ? until : in->busy;
 }
 
 /* A unit sends its first packet to an output. */
@@ -451,7 +449,7 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		if (!SIM_PLAIN && s->queued)
 			s->queued[(size_t)out_id * sim_n_vls(s) + vl] -= size;
 		if (sim_drops(s))
-			out->in_busy = size << 1 | vl;
+			out->busy = size << 1 | vl;
 		else
 			sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
 				    end + s->cable_delay);
@@ -519,7 +517,7 @@ SIM_HOT void free_input(struct sim_part *p, uint32_t sw_id, uint32_t in)
 	struct sim_switch *sw = &s->sw[sw_id];
 	const uint64_t *wants = sim_wants(s, sw, in), *free = sim_free_outs(s, sw);
 
-	if (sim_reads_apart(s) && s->port[sw->port_first + in].in_busy > p->now)
+	if (sim_reads_apart(s) && s->port[sw->port_first + in].busy > p->now)
 		return;
 	set_input(s, sw, in, true);
 	for (uint32_t w = 0; w < sw->out_words; w++)
@@ -556,57 +554,43 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 		free_input(p, port->sw, port->out_from);
 }
 
-/* A credit may have come to an output that waits for it. Events that were set before an
- * earlier credit was known are over, and not counted: their number depends on threads. */
-static void take_credit(struct sim_part *p, uint32_t id)
+/* A credit has come: adaptive packets that wait at its switch may choose, its output or
+ * endpoint may send. Only such credits are counted: of others the number that are events
+ * depends on threads. */
+SIM_HOT void take_credit(struct sim_part *p, uint32_t id, uint32_t credit)
 {
 	struct sim *s = p->sim;
 	const struct sim_port *port = &s->port[id];
-	bool has_come = false;
+	unsigned vl = credit >> SIM_UNIT_BITS, end = sim_shares(s) ? s->n_vls : vl + 1;
+	int32_t *credits = sim_credits(s, id, vl);
+	int32_t before = *credits < 0 ? *credits : 0;
+	bool was_blocked = false;
 
-	for (unsigned vl = 0; vl < sim_n_vls(s); vl++) {
+	*credits += (int32_t)(credit & ((1u << SIM_UNIT_BITS) - 1));
+	if (sim_shares(s))
+		s->pool[id] += (*credits < 0 ? *credits : 0) - before;
+	if (sim_is_adaptive(s) && id < s->net.n_ports) {
+		if (!p->n_waiting || !p->waiting[port->sw].of.n)
+			return;
+		FAB_PUSH(&p->credited, id);
+		p->sums.events++;
+		return;
+	}
+	for (vl = sim_shares(s) ? 0 : vl; vl < end; vl++) {
 		struct sim_lane *lane = sim_lane(s, id, vl);
 
-		if (lane->is_blocked && lane->wake <= p->now) {
-			lane->is_blocked = false;
-			has_come = true;
-		}
+		p->n_blocked -= lane->is_blocked;
+		was_blocked |= lane->is_blocked;
+		lane->is_blocked = false;
 	}
-	if (sim_shares(s))
-		has_come |= sim_pool_wake(p, id);
-	if (!has_come)
+	if (!was_blocked)
 		return;
 	p->sums.events++;
-	if (port->sw == FAB_NONE)
+	if (id >= s->net.n_ports)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
 	else
 		sim_mark(p, &s->sw[port->sw], port->sw, port->local / SIM_WORD,
 			 1ull << port->local % SIM_WORD);
-}
-
-/* A credit of an adaptive network has come: packets that wait at its switch may choose,
- * or its endpoint may send. */
-SIM_HOT void add_credit(struct sim_part *p, uint32_t id, uint32_t credit)
-{
-	struct sim *s = p->sim;
-	unsigned vl = credit >> SIM_UNIT_BITS;
-	int32_t *credits = sim_credits(s, id, vl);
-	int32_t before = *credits < 0 ? *credits : 0;
-
-	*credits += (int32_t)(credit & ((1u << SIM_UNIT_BITS) - 1));
-	if (sim_shares(s))
-		s->pool[id].units += (*credits < 0 ? *credits : 0) - before;
-	if (id >= s->net.n_ports) {
-		bool *is_blocked = &sim_lane(s, id, s->adaptive_vl)->is_blocked;
-
-		if (*is_blocked)
-			FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
-		p->sums.events += *is_blocked;
-		*is_blocked = false;
-	} else if (p->n_waiting && p->waiting[s->port[id].sw].of.n) {
-		FAB_PUSH(&p->credited, id);
-		p->sums.events++;
-	}
 }
 
 /* A head that comes late, or a packet at its endpoint. */
@@ -646,16 +630,17 @@ SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 		free_input(p, s->port[id].sw, s->port[id].local);
 		return;
 	}
+	if (kind == SIM_CREDIT) {
+		p->n_early--;
+		take_credit(p, id, item);
+		return;
+	}
 	p->n_live--;
-	p->sums.events += kind != SIM_CREDIT; /* take_credit() counts them */
+	p->sums.events++;
 	if (kind == SIM_HEAD)
 		arrive_late(p, id, item);
 	else if (kind == SIM_READY)
 		be_ready(p, id, item);
-	else if (kind == SIM_CREDIT && sim_has_events(s))
-		add_credit(p, id, item);
-	else if (kind == SIM_CREDIT)
-		take_credit(p, id);
 	else if (kind == SIM_SEND)
 		FAB_PUSH(&p->dirty_ends, id);
 	else
@@ -799,8 +784,7 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 
 	while (!p->rc) {
 		uint64_t ring = sim_ring_first(&p->ring), end = sim_ring_first(&p->ends);
-		uint64_t credit =
-			sim_has_events(p->sim) ? sim_ring_first(&p->credits) : UINT64_MAX;
+		uint64_t credit = sim_credit_first(p);
 		uint64_t first = ring < end ? ring : end, time = UINT64_MAX;
 
 		first = credit < first ? credit : first;
@@ -816,10 +800,13 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 		p->now = time;
 		for (; end == time; end = sim_ring_first(&p->ends))
 			free_output(p, take_end(p));
-		for (; credit == time; credit = sim_ring_first(&p->credits)) {
+		while (sim_ring_first(&p->credits) <= time) {
 			const struct sim_arrival *a = &p->credits.v[p->credits.head++];
 
-			add_credit(p, a->port, a->packet);
+			__builtin_prefetch(
+				sim_credits(p->sim, a[MIDDLE].port,
+					    a[MIDDLE].packet >> SIM_UNIT_BITS));
+			take_credit(p, a->port, a->packet);
 		}
 		for (; ring == time; ring = sim_ring_first(&p->ring)) {
 			struct sim_arrival a = take_head(p);
@@ -841,6 +828,7 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 		}
 		if (SIM_LANES != 1 && (p->undecided.n || p->credited.n))
 			decide_all(p);
-		choose(p);
+		if (p->n_dirty || p->dirty_ends.n)
+			choose(p);
 	}
 }

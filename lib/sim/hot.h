@@ -46,12 +46,6 @@ SIM_HOT bool sim_drops(const struct sim *s)
 	return !SIM_PLAIN && s->drops;
 }
 
-/* Is each credit an event? Else it is collected when its lane has none left. */
-SIM_HOT bool sim_has_events(const struct sim *s)
-{
-	return sim_is_adaptive(s) && !sim_drops(s);
-}
-
 SIM_HOT bool sim_shares(const struct sim *s)
 {
 	return !SIM_PLAIN && s->pool;
@@ -137,7 +131,7 @@ SIM_HOT struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint64_t t
 	return &post->of.v[post->of.n++];
 }
 
-/* An event of the wheel other than SIM_END and SIM_READ. */
+/* An event of the wheel other than SIM_END, SIM_READ and SIM_CREDIT. */
 SIM_HOT void sim_event_at(struct sim_part *p, uint64_t time, enum sim_event_kind kind,
 			  uint32_t id, uint32_t item)
 {
@@ -155,17 +149,6 @@ SIM_HOT void sim_ring_add(struct sim_ring *r, uint64_t time, uint32_t port,
 	r->v[r->tail++] = (struct sim_arrival){time, port, packet, 0, 0};
 }
 
-/* Take the credit in a place of the bag if it has come by now; the place is free then. */
-SIM_HOT bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane, unsigned i)
-{
-	const uint64_t units = (1u << SIM_UNIT_BITS) - 1;
-	bool has_come = lane->bag[i] <= (p->now << SIM_UNIT_BITS | units);
-
-	lane->credits += (int32_t)(lane->bag[i] & units & -(uint64_t)has_come);
-	lane->bag[i] &= (uint64_t)has_come - 1;
-	return has_come;
-}
-
 /* Credits left of the own part of a lane. Adaptive routing compares those of several
  * outputs of a switch: there they are side by side. */
 SIM_HOT int32_t *sim_credits(const struct sim *s, uint32_t port, unsigned vl)
@@ -179,7 +162,7 @@ SIM_HOT int32_t sim_room(const struct sim *s, uint32_t port, unsigned vl)
 {
 	int32_t own = *sim_credits(s, port, vl);
 
-	return sim_shares(s) ? (own > 0 ? own : 0) + s->pool[port].units : own;
+	return sim_shares(s) ? (own > 0 ? own : 0) + s->pool[port] : own;
 }
 
 /* A packet takes room, of the shared part where the lane has none itself. */
@@ -189,82 +172,32 @@ SIM_HOT void sim_take(struct sim *s, uint32_t port, unsigned vl, int32_t units)
 
 	*credits -= units;
 	if (sim_shares(s))
-		s->pool[port].units -= units > own ? units - own : 0;
+		s->pool[port] -= units > own ? units - own : 0;
 }
 
 /* A credit that will come to an output of this part. */
 SIM_HOT void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
 			    uint32_t units, uint64_t time)
 {
-	struct sim_lane *lane = sim_lane(p->sim, port, vl);
-	unsigned at;
+	uint32_t credit = vl << SIM_UNIT_BITS | units;
 
-	if (sim_has_events(p->sim)) {
-		if (time < p->credits.last)
-			sim_event_at(p, time, SIM_CREDIT, port,
-				     vl << SIM_UNIT_BITS | units);
-		else
-			sim_ring_add(&p->credits, time, port,
-				     vl << SIM_UNIT_BITS | units);
-		return;
-	}
-	at = lane->at++ % SIM_BAG;
-	if (sim_shares(p->sim))
-		sim_pool_collect(p, port);
-	/* the oldest place is usually free: no branches */
-	if (sim_credit_take(p, lane, at))
-		lane->bag[at] = time << SIM_UNIT_BITS | units;
-	else
-		sim_credit_far(p, lane, units, time);
-	if (lane->is_blocked && time < lane->wake) {
-		lane->wake = time;
-		sim_event_at(p, time, SIM_CREDIT, port, 0);
-	}
-	if (sim_shares(p->sim))
-		sim_pool_wait(p, port, time);
-}
-
-/* Collect the credits of a lane that have come by now. */
-SIM_HOT void sim_lane_collect(struct sim_part *p, struct sim_lane *lane)
-{
-	for (unsigned i = 0; i < SIM_BAG; i++)
-		(void)sim_credit_take(p, lane, i);
-	while (lane->far_head != FAB_NONE) {
-		uint32_t id = lane->far_head;
-		const struct sim_credit *c = &p->cell.v[id].credit;
-
-		if (c->time > p->now)
-			break;
-		lane->credits += (int32_t)c->units;
-		lane->far_head = c->next;
-		sim_cell_free(p, id);
+	if (time < p->credits.last) {
+		p->n_early++;
+		fab_wheel_add(&p->wheel, time, sim_what(SIM_CREDIT, port), credit);
+	} else {
+		sim_ring_add(&p->credits, time, port, credit);
 	}
 }
 
-/* The same of a lane of a port, with those of the lanes that share with it. */
-SIM_HOT void sim_credit_collect(struct sim_part *p, struct sim_lane *lane, uint32_t port)
-{
-	if (sim_shares(p->sim))
-		sim_pool_collect(p, port);
-	else
-		sim_lane_collect(p, lane);
-}
-
-/* Is there room for a packet at the other end now? If not: an event when there may be. */
+/* Is there room for a packet at the other end now? If not: an event when room comes. */
 SIM_HOT bool sim_credit_has(struct sim_part *p, uint32_t port, unsigned vl, int32_t units)
 {
 	struct sim_lane *lane = sim_lane(p->sim, port, vl);
 
 	if (sim_room(p->sim, port, vl) >= units)
 		return true;
-	if (sim_has_events(p->sim)) {
-		lane->is_blocked = true;
-		return false;
-	}
-	sim_credit_collect(p, lane, port);
-	if (sim_room(p->sim, port, vl) >= units)
-		return true;
-	sim_credit_wait(p, lane, port);
+	p->n_blocked += !lane->is_blocked;
+	lane->is_blocked = true;
 	return false;
 }
 
@@ -471,6 +404,13 @@ SIM_HOT void sim_unwant(struct sim *s, struct sim_switch *sw, uint32_t unit,
 SIM_HOT uint64_t sim_ring_first(const struct sim_ring *r)
 {
 	return r->head < r->tail ? r->v[r->head].time : UINT64_MAX;
+}
+
+/* Time of the next credit of the ring, if packets wait for any. Others are added with the
+ * next event. */
+SIM_HOT uint64_t sim_credit_first(const struct sim_part *p)
+{
+	return p->n_waiting || p->n_blocked ? sim_ring_first(&p->credits) : UINT64_MAX;
 }
 
 /* A packet starts on the cable of a port for `wire` ticks: it will be at the other end,

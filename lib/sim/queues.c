@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slow paths of the short operations of sim/hot.h: growth, credits that have to wait,
- * packets that are lost, events in order. */
+/* Slow paths of the short operations of sim/hot.h: growth, packets that
+ * are lost, events in order. */
 #include "sim/hot.h"
 
 #include <stdlib.h>
@@ -96,108 +96,6 @@ void sim_cells_grow(struct sim_part *p)
 	p->cell.cap = cap;
 }
 
-void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
-		    uint64_t time)
-{
-	uint32_t id = sim_cell_new(p), *at = &lane->far_head;
-
-	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_tail].credit.time <= time)
-		at = &p->cell.v[lane->far_tail].credit.next;
-	while (*at != FAB_NONE && p->cell.v[*at].credit.time <= time)
-		at = &p->cell.v[*at].credit.next;
-	p->cell.v[id].credit = (struct sim_credit){*at, units, time};
-	if (*at == FAB_NONE)
-		lane->far_tail = id;
-	*at = id;
-}
-
-void sim_pool_collect(struct sim_part *p, uint32_t port)
-{
-	const struct sim *s = p->sim;
-
-	for (unsigned vl = 0; vl < s->n_vls; vl++) {
-		struct sim_lane *lane = sim_lane(s, port, vl);
-		int32_t before = lane->credits < 0 ? lane->credits : 0;
-
-		sim_lane_collect(p, lane);
-		s->pool[port].units += (lane->credits < 0 ? lane->credits : 0) - before;
-	}
-}
-
-void sim_pool_wait(struct sim_part *p, uint32_t port, uint64_t time)
-{
-	const struct sim *s = p->sim;
-	bool is_blocked = false;
-
-	for (unsigned vl = 0; vl < s->n_vls; vl++)
-		is_blocked |= sim_lane(s, port, vl)->is_blocked;
-	if (!is_blocked || time >= s->pool[port].wake)
-		return;
-	s->pool[port].wake = time;
-	sim_event_at(p, time, SIM_CREDIT, port, 0);
-}
-
-/* Time of the first credit of a lane that is under way. */
-static uint64_t first_credit(const struct sim_part *p, const struct sim_lane *lane)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (unsigned i = 0; i < SIM_BAG; i++)
-		if (lane->bag[i] && lane->bag[i] >> SIM_UNIT_BITS < first)
-			first = lane->bag[i] >> SIM_UNIT_BITS;
-	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_head].credit.time < first)
-		first = p->cell.v[lane->far_head].credit.time;
-	return first;
-}
-
-/* The same of all lanes of a port. */
-static uint64_t first_of_all(const struct sim_part *p, uint32_t port)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (unsigned vl = 0; vl < p->sim->n_vls; vl++) {
-		uint64_t one = first_credit(p, sim_lane(p->sim, port, vl));
-
-		first = one < first ? one : first;
-	}
-	return first;
-}
-
-bool sim_pool_wake(struct sim_part *p, uint32_t port)
-{
-	const struct sim *s = p->sim;
-	bool was_blocked = false;
-
-	if (s->pool[port].wake > p->now)
-		return false;
-	s->pool[port].wake = UINT64_MAX;
-	sim_pool_collect(p, port);
-	if (s->pool[port].units <= 0) {
-		sim_pool_wait(p, port, first_of_all(p, port));
-		return false;
-	}
-	for (unsigned vl = 0; vl < s->n_vls; vl++) {
-		was_blocked |= sim_lane(s, port, vl)->is_blocked;
-		sim_lane(s, port, vl)->is_blocked = false;
-	}
-	return was_blocked;
-}
-
-void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port)
-{
-	uint64_t first;
-
-	if (lane->is_blocked) /* wake is the time of the first credit: sim_credit_add() */
-		return;
-	first = first_credit(p, lane);
-	lane->is_blocked = true;
-	lane->wake = first;
-	if (first != UINT64_MAX)
-		sim_event_at(p, first, SIM_CREDIT, port, 0);
-	if (sim_shares(p->sim))
-		sim_pool_wait(p, port, first_of_all(p, port));
-}
-
 void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port)
 {
 	s->port[port].is_blocked = false;
@@ -261,7 +159,7 @@ void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
 uint64_t sim_part_first(const struct sim_part *p)
 {
 	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
-	uint64_t ends = sim_ring_first(&p->ends), credits = sim_ring_first(&p->credits);
+	uint64_t ends = sim_ring_first(&p->ends), credits = sim_credit_first(p);
 
 	ring = wheel < ring ? wheel : ring;
 	ends = credits < ends ? credits : ends;
@@ -272,7 +170,9 @@ bool sim_part_is_over(const struct sim_part *p)
 {
 	const struct sim *s = p->sim;
 
-	if (p->n_live || p->ring.head < p->ring.tail || p->credits.head < p->credits.tail)
+	if (p->n_live || p->ring.head < p->ring.tail ||
+	    sim_credit_first(p) != UINT64_MAX ||
+	    (p->n_early && (p->n_waiting || p->n_blocked)))
 		return false;
 	for (uint32_t id = 0; id < s->net.n_ports; id++) {
 		const struct sim_port *port = &s->port[id];

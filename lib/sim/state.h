@@ -5,8 +5,8 @@
  * part only, the one that has the switch. Notices between parts are delivered at the end
  * of a window.
  *
- * Packets are cells of a pool, 32 bytes, linked by numbers. Credits under way are times,
- * collected when a lane has none left. Bits mark which inputs and outputs are free and
+ * Packets are cells of a pool, 32 bytes, linked by numbers. Credits under way are a ring,
+ * added when their time has come. Bits mark which inputs and outputs are free and
  * which units wait for an output; a unit is an input, of fifo switches a lane of an
  * input.
  */
@@ -83,43 +83,27 @@ struct sim_fan {
 	uint64_t end;	    /* of the tail of those that have */
 };
 
-/* A credit under way, if the places of its lane are taken. */
-struct sim_credit {
-	uint32_t next, units;
-	uint64_t time;
-};
-
 union sim_cell {
 	struct sim_packet packet;
 	struct sim_fan fan;
-	struct sim_credit credit;
 	uint64_t word[4];
 };
 
-enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
+/* A credit under way: lane << SIM_UNIT_BITS | units. */
+enum { SIM_UNIT_BITS = 16 };
 
-/* A lane of an output: room in the buffer at the other end. One cache line. */
+/* A lane of an output: room in the buffer at the other end. */
 struct sim_lane {
-	int32_t credits; /* left of its private part; below 0: units of the shared one */
-	uint8_t at;	 /* the next place of bag */
-	bool is_blocked; /* a packet waits for credits */
-	uint16_t last;	 /* unit from which the next choice starts */
-	uint32_t far_head, far_tail; /* more credits under way, by time */
-	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units; 0: nothing */
-	uint64_t wake;		     /* is_blocked: time of its event; UINT64_MAX: none */
-	uint64_t waiters;	     /* of small switches: units that wait for it */
+	int32_t credits;  /* left of its own part; below 0: units of the shared one */
+	bool is_blocked;  /* a packet waits for credits */
+	uint16_t last;	  /* unit from which the next choice starts */
+	uint64_t waiters; /* of small switches: units that wait for it */
 };
 
-/* The part of the buffer at the other end of an output that its lanes share. */
-struct sim_pool {
-	int32_t units; /* that are left */
-	uint64_t wake; /* time of the event of a credit of any lane; UINT64_MAX: none */
-};
-
-/* Two adjacent cache lines. */
 struct sim_port {
-	uint64_t out_busy; /* of an endpoint: end of sending */
-	uint64_t in_busy;  /* end of reading, if reads_apart */
+	/* End of sending of an endpoint, of reading of an input, if reads_apart; with
+	 * drops what an output sends: size << 1 | lane */
+	uint64_t busy;
 	uint64_t wants;	   /* of small switches: outputs that the input wants */
 	uint64_t queue;	   /* the input's first of a lane */
 	uint32_t peer, sw; /* sw FAB_NONE: an endpoint's */
@@ -302,7 +286,9 @@ struct sim_part {
 	uint32_t index;
 	uint64_t now, last_move, last_delivery;
 	struct fab_wheel wheel;
-	uint64_t n_live; /* events of the wheel except SIM_END and SIM_READ */
+	/* Events of the wheel: credits before the last one of the ring; the others but
+	 * SIM_END and SIM_READ */
+	uint64_t n_early, n_live;
 	/* Heads, outputs, and credits of adaptive networks: lane << SIM_UNIT_BITS | units
 	 */
 	struct sim_ring ring, ends, credits;
@@ -315,7 +301,7 @@ struct sim_part {
 	 * that wait for room [n_switches]. Outputs that room has come for. */
 	FAB_VEC(uint64_t) undecided;
 	struct sim_waiting *waiting;
-	size_t n_waiting;
+	size_t n_waiting, n_blocked; /* n_blocked: lanes */
 	FAB_VEC(uint64_t) credited;
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
@@ -392,7 +378,7 @@ struct sim {
 	bool by_units;		/* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
 	int32_t credits;	/* of a lane: of its own part */
 	int32_t shared;		/* of the part that the lanes of a port share */
-	struct sim_pool *pool;	/* [n_all]; NULL: nothing is shared */
+	int32_t *pool;		/* [n_all] units left of that; NULL: nothing is shared */
 	int32_t *adaptive_credits;  /* [n_vls * n_all] lane by lane: sim_credits() */
 	struct sim_port *port;	    /* [n_all] */
 	struct sim_lane *lane;	    /* [n_all * (n_vls - 1)] from lane 1 on */
@@ -553,16 +539,5 @@ void sim_cells_grow(struct sim_part *p);
 void sim_ring_grow(struct sim_ring *r, size_t more);
 /* Add the packets of notices, which come by time, to the ring. */
 void sim_ring_merge(struct sim_part *p, const struct sim_post *post);
-/* A credit under way, if the places of the lane are taken. */
-void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
-		    uint64_t time);
-/* Collect the credits that have come by now for all lanes of a port, which share. */
-void sim_pool_collect(struct sim_part *p, uint32_t port);
-/* If a lane of a port is blocked: an event at the time of a credit of any of them. */
-void sim_pool_wait(struct sim_part *p, uint32_t port, uint64_t time);
-/* At that event: if there is shared room, no lane is blocked any more. Was one? */
-bool sim_pool_wake(struct sim_part *p, uint32_t port);
-/* Block a lane without credit, with an event at its first credit. */
-void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port);
 /* Add the time that the lanes of a port were blocked. */
 void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port);
