@@ -268,7 +268,7 @@ slow_links 'Where links fail a scheme that counts packets at the receiver is ver
 # shellcheck disable=SC2086
 slow_links '... of a loaded network' gen:torus:dims=8x8x8,hosts=1 --pattern=permutation $broken=10us-11us
 # shellcheck disable=SC2086
-slow_links '... by losses in bursts' $torus --loss=5e-3 --burst=16 --scheme=rsw,rsw-vec,ssw,rc --runs="$((runs * 64))"
+slow_links '... by losses in bursts' $torus --loss=5e-3 --burst=16 --scheme=rsw,rsw-vec,ssw,rc --runs="$((runs * 32))"
 : >"$work/outages"
 for us in 5 20 100 400; do
   broken_for="$torus --scheme=rsw --runs=1 --link-down=10us-$((10 + us))us --set=multi"
@@ -372,12 +372,12 @@ row 'A MSGID keeps late copies from another transfer' \
 
 echo
 echo '-- what adaptive paths do by themselves'
-load='gen:torus:dims=8x8x8,hosts=1 --pattern=permutation --size=64KiB --route'
+load='gen:torus:dims=8x8x8,hosts=1 --pattern=permutation --size=32KiB --route'
 big="${load%% *}"
-degree=$(one reorder_degree.max "$big" --pattern=permutation --size=64KiB --route=adaptive --mtu=512 --scheme=oracle)
-gbn=$(one completion_us.mean "$big" --pattern=permutation --size=64KiB --route=adaptive --mtu=512 --scheme=gbn)
-adaptive=$(one completion_us.mean "$big" --pattern=permutation --size=64KiB --route=adaptive --mtu=512 --scheme=rsw+)
-ordered=$(one completion_us.mean "$big" --pattern=permutation --size=64KiB --route=dor --mtu=512 --scheme=gbn)
+degree=$(one reorder_degree.max "$big" --pattern=permutation --size=32KiB --route=adaptive --mtu=512 --scheme=oracle)
+gbn=$(one completion_us.mean "$big" --pattern=permutation --size=32KiB --route=adaptive --mtu=512 --scheme=gbn)
+adaptive=$(one completion_us.mean "$big" --pattern=permutation --size=32KiB --route=adaptive --mtu=512 --scheme=rsw+)
+ordered=$(one completion_us.mean "$big" --pattern=permutation --size=32KiB --route=dor --mtu=512 --scheme=gbn)
 row 'Adaptive paths need a scheme that takes packets in any order' \
   "$(if_true "$gbn > 2 * $adaptive" reproduced refuted)" \
   "degree $degree; gbn $gbn us, rsw+ $adaptive us; gbn in dimension order $ordered us, $(sum "$ordered / $adaptive") times the latter" \

@@ -171,8 +171,12 @@ try() { # NAME
   printf '%s 02:00:00:00:00:01 10.8.0.1\n10.9.0.1 s1\n' "$1" >book
   case $1 in all | ungrouped | boot_*) [ $format = ansible ] && return ;; esac
   if write --machine=machine --hosts=book; then
-    is_sound config || fail "$format refuses the name '$1'"
-    [ "$(lines config)" -eq 1 ] || fail "'$1' is more than a node"
+    if [ $format = ansible ]; then # takes a second to start: all at once below
+      mkdir -p names && cp config "names/$1" || fail "'$1' is no name of a file"
+    else
+      is_sound config || fail "$format refuses the name '$1'"
+      [ "$(lines config)" -eq 1 ] || fail "'$1' is more than a node"
+    fi
     taken=$((taken + 1))
   else
     [ -s said ] && [ ! -e config ] || fail "'$1' is refused without a word, or half written"
@@ -199,6 +203,8 @@ case $format in kea? | warewulf | ansible) words=1 ;; esac
 [ $words -eq 0 ] && must 1 10.0.0
 [ $words -eq 0 ] && must 0 ignore infinite 60 10m 12H 10.0.0.7 a..b a.
 for name in ignore infinite 60 10m 10.0.0.7 a..b a. all default; do try "$name"; done
+[ $format != ansible ] || { is_sound names && [ "$(lines names)" -eq "$(find names -type f | wc -l)" ]; } ||
+  fail "a name is refused, or more than a node"
 # a server with such a name
 printf '%s\n' 'n1 - 1G node' 'ignore - 1G server' >machine
 printf 'n1 02:00:00:00:00:01\n10.9.0.1 ignore\n' >book

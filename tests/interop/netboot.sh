@@ -137,7 +137,7 @@ lose_io2() {
   nsenter -t "${server_pid[io2]}" -n ip link set eth0 down
 }
 if [[ $how = qemu* ]]; then
-  nodes='h1 h18' from=server
+  nodes='h18' from=server
   if [ "$how" = qemu-second ]; then
     nodes=$(jq -r 'select(.server == "io2").node' plan.jsonl | head -n 1) from=second
     lose_io2

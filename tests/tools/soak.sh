@@ -79,10 +79,11 @@ trees() {
   "$source/tests/interop/opensm.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-mcroute" "$build/tests/interop/mcjoin" \
     "${drawn%%=*}" "gen:${drawn#*=}" "random:groups=$((20 + RANDOM % 60)),size=2-$((3 + RANDOM % 9)),seed=$RANDOM"
 }
-# the tables of minhop by OpenSM, on the largest dump: its loops are those that ibdmchk finds
-selene() {
-  "$source/tests/interop/opensm-engines.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-faults" \
-    ibnetdiscover/selene-compute-hdr.txt minhop '13501950 0 124 86762 36' '18839940 0 any any any'
+# the tables of minhop by OpenSM, on the largest dumps: their loops are those that ibdmchk finds
+dumps() {
+  local engines=("$source/tests/interop/opensm-engines.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-faults")
+  "${engines[@]}" ibnetdiscover/selene-compute-hdr.txt minhop '13501950 0 124 86762 36' '18839940 0 any any any' &&
+    "${engines[@]}" ibnetdiscover/ufm-director-puttylog.txt minhop '5417256 0 0 0 0' '5417256 0 0 0 0'
 }
 suite() { # NAME: its cases, drawn with another seed
   FAB_TEST_SEED=$RANDOM meson test -C "$build" --no-rebuild "$1"
@@ -97,7 +98,7 @@ while [ "$(date +%s)" -lt "$end" ]; do
   part 'every call fails once' python3 tests/tools/fail-once.py "$build/tests/tools/fail-alloc.so" examples/fabrics \
     tests/tools/fail-once.list $most
   part 'races between threads' tests/tools/races.sh build-races
-  part 'Selene by OpenSM, ibdmchk' selene
+  part 'dumps by OpenSM, ibdmchk' dumps
   n=0
   for target in $fuzz; do
     n=$((n + 1))
