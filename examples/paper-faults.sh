@@ -21,6 +21,9 @@ column() {
   fabric-faults --quiet --format=csv --no-header --columns="$name" "$@" | tr -d '\r'
 }
 
+# field N: of the row of several columns
+field() { echo "$row" | cut -d , -f "$1"; }
+
 # figure WHAT PAPER EXPECTED OURS: ours must be as expected, to the digits given
 figure() {
   awk -v what="$1" -v paper="$2" -v want="$3" -v ours="$4" 'BEGIN {
@@ -52,12 +55,11 @@ figure 'ns by the detour of algorithm A' 377 377 \
 figure 'leaf pairs that xy loses by one dead leaf, 16 x 16 (n^2 stated)' 256 225 "$(column unreachable $grid --algorithm=xy --fail=7.7)"
 figure 'leaf pairs that algorithm A loses by 15 dead leaves' - 180 \
   "$(column unreachable $grid --algorithm=algorithm-a --random=15)"
-figure 'pairs lost by vtftr, 100 sets of 15 faults' 0 0 \
-  "$(column unreachable $grid --algorithm=vtftr --random=15 --count=100)"
-figure 'lanes of vtftr, those sets' 2 2 "$(column vls $grid --algorithm=vtftr --random=15 --count=100)"
-figure 'free of deadlock: vtftr, those sets' true true \
-  "$(column deadlock_free $grid --algorithm=vtftr --random=15 --count=100)"
-figure 'most hops of a path of the tables, those sets (3 segments)' 6 6 "$(column max_hops $grid --algorithm=vtftr --random=15 --count=100)"
+row=$(column unreachable,vls,deadlock_free,max_hops $grid --algorithm=vtftr --random=15 --count=100)
+figure 'pairs lost by vtftr, 100 sets of 15 faults' 0 0 "$(field 1)"
+figure 'lanes of vtftr, those sets' 2 2 "$(field 2)"
+figure 'free of deadlock: vtftr, those sets' true true "$(field 3)"
+figure 'most hops of a path of the tables, those sets (3 segments)' 6 6 "$(field 4)"
 figure 'free of deadlock: algorithm A, 20 sets of 5 faults' false false \
   "$(column deadlock_free $grid --algorithm=algorithm-a --random=5 --count=20)"
 figure 'free of deadlock: the fewest hops, one dead leaf' - false "$(column deadlock_free $grid --algorithm=minhop --fail=7.7)"
@@ -103,10 +105,11 @@ figure 'next fault before repair, 256 leaves, mtbf 10 years, mttr 4 h' - 0.0116 
 figure '  seconds a year with a lost pair, at most' - 6.87e-54 "$(repair downtime_seconds)"
 
 # beyond the paper
-figure 'pairs lost by vtftr-ib, 100 sets of 29 faults' - 0 "$(column unreachable $grid --random=29 --count=100)"
-figure '  lanes' - 2 "$(column vls $grid --random=29 --count=100)"
-figure '  service levels' - 2 "$(column sls $grid --random=29 --count=100)"
-figure '  pairs with a shortest path' - 5130200 "$(column minimal $grid --random=29 --count=100)"
+row=$(column unreachable,vls,sls,minimal $grid --random=29 --count=100)
+figure 'pairs lost by vtftr-ib, 100 sets of 29 faults' - 0 "$(field 1)"
+figure '  lanes' - 2 "$(field 2)"
+figure '  service levels' - 2 "$(field 3)"
+figure '  pairs with a shortest path' - 5130200 "$(field 4)"
 figure 'some pair of sound leaves is cut off by 40 faults, at most' - 2.7e-18 \
   "$(column algorithm,bound $grid --reliability --random=40 --trials=1 | sed -n 's/^vtftr-ib,//p')"
 figure '  by 64 faults, at most' - 8.2e-10 \
@@ -159,8 +162,9 @@ figure 'hosts lost by a dead leaf of 8 x 8 with 8 hosts each' - 8 "$(column lost
 figure '  with two rails' - 0 "$(column lost_hosts gen:kfat:dims=8x8,hosts=8,rails=2 --fail=3.4)"
 figure '  that lose a rail' - 16 "$(column lost_rail_hosts gen:kfat:dims=8x8,hosts=8,rails=2 --fail=3.4)"
 tapered=gen:kfat:dims=16x16,hosts=1,levels=2,radix=8,up
-figure 'pairs lost by vtftr-ib, 20 sets of 15 faults, lines with 2 up of 8' - 0 "$(column unreachable $tapered=2 --random=15 --count=20)"
-figure '  lanes' - 2 "$(column vls $tapered=2 --random=15 --count=20)"
+row=$(column unreachable,vls $tapered=2 --random=15 --count=20)
+figure 'pairs lost by vtftr-ib, 20 sets of 15 faults, lines with 2 up of 8' - 0 "$(field 1)"
+figure '  lanes' - 2 "$(field 2)"
 figure '  load when all send to all, as many up as down' - 3.01 "$(column load $tapered=4)"
 figure '  load, 2 up' - 3.76 "$(column load $tapered=2)"
 
