@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: htsim_rdma.sh COMMANDS HTSIM
-# fabric-rdma beside csg-htsim in the same minutes: HTSIM is htsim_eqds, htsim_ndp is in its folder. A permutation,
-# an incast of 64 and an all to all of 16 rounds on 1024 hosts, a fat tree of three levels, 100 Gb/s, 1 us a cable,
-# queues of 35 packets that trim, the same connection matrix. Slowest flows, and packet-hops/s: packets of data by
-# cables that they cross, by CPU seconds. Fails when a slowest flow differs by more than 10 %.
+# fabric-rdma beside csg-htsim in the same minutes: HTSIM is htsim_eqds, htsim_ndp is in its folder, and the library
+# and headers for htsim_dctcp.cpp above it. A permutation, an incast of 64 and an all to all of 16 rounds on 1024
+# hosts, a fat tree of three levels, 100 Gb/s, 1 us a cable, the same connection matrix: queues of 35 packets that
+# trim and pulls, then queues that drop and mark above 15 packets, and DCTCP on the paths of d-mod-k. Slowest flows,
+# and packet-hops/s: packets of data by cables that they cross, by CPU seconds. Fails when a slowest flow differs by
+# more than 10 %.
 # Exit status 77 when HTSIM is no program.
 set -euo pipefail
-PATH=$1:$PATH htsim=$2
+here=$(cd "$(dirname "$0")" && pwd) PATH=$1:$PATH htsim=$2
 [ -x "$htsim" ] || { echo "htsim rdma: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,28 +32,48 @@ awk 'BEGIN {
     print e "->" (e + 1 + int(r * (n - 1) / 16)) % n " id " ++id " start 0 size 65536" >"alltoall"
 }'
 
-# compare PROGRAM MATRIX END MTU OPTION...: times of flows, and CPU seconds, of both
+# compare NAME MATRIX MTU PROGRAM... -- OPTION...: times of flows, and CPU seconds, of the program and of fabric-rdma
 compare() {
-  program=$1 matrix=$2 end=$3 mtu=$4
-  shift 4
-  { time "$(dirname "$htsim")/$program" -tm "$matrix" -nodes 1024 -linkspeed 100000 -mtu 4096 -end "$end" -q 35 \
-    "$@" -o log >out 2>&1; } 2>cpu || { tail -n 5 out; exit 1; }
+  name=$1 matrix=$2 mtu=$3 program=()
+  shift 3
+  for (( ; $# > 0; )); do
+    [ "$1" != -- ] || { shift && break; }
+    program+=("$1")
+    shift
+  done
+  { time "${program[@]}" >out 2>&1; } 2>cpu || { tail -n 5 out; exit 1; }
   flows=$(awk '/^Connections/ { print $2 }' "$matrix")
-  [ "$(grep -c ' finished at ' out)" = "$flows" ] || { echo "$program $matrix: not all flows finished"; exit 1; }
+  [ "$(grep -c ' finished at ' out)" = "$flows" ] || { echo "$name $matrix: not all flows finished"; exit 1; }
   slowest=$(sed -n 's/.* finished at \([0-9.]*\) .*/\1/p' out | sort -n | tail -n 1)
-  fabric-rdma run $fabric --pattern=file:"$matrix" --mtu="$mtu" --set=header=64 --set=control=64 --set=cable-rate=100G \
-    --set=switch-delay=0 --set=cable-delay=1us --set=no-handshake --route=spray --drop=trim --buffer=143360B \
-    --scheme=rsw-vec --rate-control=pull --set=cap=50 --rto=400us --runs=1 --threads=1 --quiet --format=csv --no-header \
-    --columns=completion_us.max,seconds.simulate,packet_hops,packets_sent,control_packets,trimmed |
-    tr -d '\r' | awk -F, -v what="$program, $matrix of $flows flows" -v cpu="$(cat cpu)" -v slowest="$slowest" '{
+  fabric-rdma run $fabric --pattern=file:"$matrix" --mtu="$mtu" --set=cable-rate=100G --set=switch-delay=0 \
+    --set=cable-delay=1us "$@" --runs=1 --threads=1 --quiet --format=csv --no-header \
+    --columns=completion_us.max,seconds.simulate,packet_hops,packets_sent,control_packets |
+    tr -d '\r' | awk -F, -v what="$name, $matrix of $flows flows" -v cpu="$(cat cpu)" -v slowest="$slowest" '{
       hops = $3 / ($4 + $5)
       printf "htsim rdma: %s: slowest %.4g us, here %.4g us: %+.1f %%; %.3g s of CPU, here %.3g s (%.3g data packet-hops/s): %.0f times\n",
         what, slowest, $1, 100 * ($1 / slowest - 1), cpu, $2, $4 * hops / $2, cpu / $2
       exit !($1 < 1.1 * slowest && slowest < 1.1 * $1) }' || failed=1
 }
+folder=$(dirname "$htsim")
+pulls=(--set=header=64 --set=control=64 --set=no-handshake --route=spray --drop=trim --buffer=143360B --scheme=rsw-vec
+  --rate-control=pull --set=cap=50 --rto=400us)
 for matrix in permutation incast alltoall; do
-  end=$([ $matrix = incast ] && echo 5000 || echo 150)
-  compare htsim_ndp $matrix "$end" 4096 -cwnd 50 -strat rand -paths 64
-  [ $matrix = alltoall ] || compare htsim_eqds $matrix "$end" 4032
+  end=$([ "$matrix" = incast ] && echo 5000 || echo 150)
+  same=(-tm "$matrix" -nodes 1024 -linkspeed 100000 -mtu 4096 -end "$end" -q 35 -o log)
+  compare htsim_ndp "$matrix" 4096 "$folder/htsim_ndp" "${same[@]}" -cwnd 50 -strat rand -paths 64 -- "${pulls[@]}"
+  [ "$matrix" = alltoall ] || compare htsim_eqds "$matrix" 4032 "$htsim" "${same[@]}" -- "${pulls[@]}"
 done
+
+# QUEUE and WINDOW in packets: their TCP begins with 10
+c++ -O2 -std=c++11 -I"$folder/.." -I"$folder" "$here/htsim_dctcp.cpp" \
+  "$folder"/{fat_tree_topology,fat_tree_switch,connection_matrix,firstfit}.o "$folder/../libhtsim.a" -o htsim_dctcp
+dctcp() {
+  compare "DCTCP, queues of $2, first window $3" "$1" 4096 ./htsim_dctcp "$1" "$2" "$3" -- --set=header=0 --set=control=40 \
+    --route=table --algorithm=d-mod-k --drop=tail --buffer=$((4096 * $2))B --set=ecn=61440B --scheme=sack-ro \
+    --rate-control=dctcp --set=cap="$3" --rto=250ms
+}
+dctcp permutation 35 10
+dctcp incast 35 10
+dctcp incast 200 1
+dctcp alltoall 35 10
 exit $failed
