@@ -211,7 +211,7 @@ struct fab_rdma_params {
 	bool buffer_shared;
 	uint32_t buffer_private;
 	uint32_t ecn;
-	/* Of all schemes but the oracle, in addition to their own rules. */
+	/* Of all schemes and the oracle, in addition to their own rules. */
 	enum fab_rdma_rate_control rate_control;
 
 	/* contexts */

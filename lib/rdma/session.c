@@ -65,7 +65,6 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 		 n = (uint32_t)rdma_packets(t->bytes, r->params->mtu);
 	size_t bits = ((size_t)n + 63) / 64 * sizeof(uint64_t), bytes = 0;
 	unsigned needs = r->code->needs;
-	bool is_controlled = r->params->rate_control && !(needs & RDMA_TAKES_BEST);
 	uint64_t *ring = NULL;
 	struct rdma_session *s;
 	char *at;
@@ -111,7 +110,7 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 		{0, &s->sent, n * sizeof(*s->sent)}, /* of 4 bytes each */
 	};
 
-	needs |= is_controlled ? RDMA_NEEDS_RATE : 0;
+	needs |= r->params->rate_control ? RDMA_NEEDS_RATE : 0;
 	for (size_t i = 0; i < FAB_COUNT(part); i++)
 		bytes += (part[i].need & needs) == part[i].need ? part[i].bytes : 0;
 	s->block = at = fab_zalloc(bytes + 1, 1);
