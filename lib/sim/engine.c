@@ -476,15 +476,18 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		return false;
 	if (out->is_blocked)
 		sim_count_blocked(s, p->now, id);
-	if (!out->n_waiting)
+	if (!out->waited)
 		return false;
 	for (unsigned i = 1; i <= sim_n_vls(s); i++) {
 		unsigned vl = out->last_vl + i < sim_n_vls(s)
 				      ? out->last_vl + i
 				      : out->last_vl + i - sim_n_vls(s);
 		struct sim_lane *lane = sim_lane(s, id, vl);
-		uint32_t unit = pick(p, sw, local, vl, lane);
+		uint32_t unit;
 
+		if (!(out->waited >> vl & 1))
+			continue;
+		unit = pick(p, sw, local, vl, lane);
 		if (unit == FAB_NONE)
 			continue;
 		if (!sim_is_adaptive(s) && !sim_drops(s) &&
@@ -530,7 +533,7 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	struct sim *s = p->sim;
 	const struct sim_port *port = &s->port[id];
 	struct sim_switch *sw = &s->sw[port->sw];
-	bool is_waited = port->n_waiting;
+	bool is_waited = port->waited;
 
 	p->sums.events++;
 	if (sim_drops(s))

@@ -381,16 +381,20 @@ SIM_HOT void sim_want(struct sim *s, struct sim_switch *sw, uint32_t unit,
 	sim_set(sim_waiters(s, sw, out->local, vl), unit);
 	if (sim_one_read(s))
 		sim_set(sim_wants(s, sw, in->local), out->local);
-	out->n_waiting++;
+	out->waited |= (uint16_t)(1u << vl);
 }
 
 SIM_HOT void sim_unwant(struct sim *s, struct sim_switch *sw, uint32_t unit,
 			struct sim_port *in, struct sim_port *out, unsigned vl)
 {
 	uint32_t n = sim_units_of_input(s), first = in->local * n;
+	uint64_t *waiters = sim_waiters(s, sw, out->local, vl), left;
 
-	sim_unset(sim_waiters(s, sw, out->local, vl), unit);
-	out->n_waiting--;
+	sim_unset(waiters, unit);
+	left = waiters[0];
+	for (unsigned w = 1; !sim_is_small(sw) && w < sw->unit_words; w++)
+		left |= waiters[w];
+	out->waited &= (uint16_t) ~((unsigned)!left << vl);
 	if (!sim_one_read(s))
 		return;
 	for (unsigned v = 0; v < sim_n_vls(s) && sim_n_vls(s) > 1; v++)

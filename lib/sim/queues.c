@@ -28,7 +28,7 @@ enum { FEW = 16 }; /* keys that are sorted by insertion */
 
 /* The upper half by its bytes, the lowest first, where bytes that all share are passed
  * over; the rest by insertion. */
-void sim_sort(struct sim_part *p, uint64_t *keys, size_t n)
+void sim_sort_more(struct sim_part *p, uint64_t *keys, size_t n)
 {
 	uint64_t *v = keys, *to;
 
@@ -182,7 +182,7 @@ bool sim_part_is_over(const struct sim_part *p)
 
 		if (sw->part != p->index)
 			continue;
-		if (!sim_bit(sim_free_outs(s, sw), port->local) && port->n_waiting)
+		if (!sim_bit(sim_free_outs(s, sw), port->local) && port->waited)
 			return false;
 		for (uint32_t w = 0; w < sw->out_words && s->one_read; w++)
 			any |= wants[w];

@@ -108,12 +108,12 @@ struct sim_port {
 	uint64_t queue;	   /* the input's first of a lane */
 	uint32_t peer, sw; /* sw FAB_NONE: an endpoint's */
 	uint32_t per_byte;
-	uint32_t n_waiting; /* (lane, unit) that have a packet for this output */
-	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
-	uint32_t part;	    /* that has the peer */
-	uint16_t local;	    /* number at the switch */
-	uint16_t out_from;  /* input that feeds the output */
-	bool is_blocked;    /* a lane waits for credit, and the time is counted */
+	uint32_t reading;  /* multicast packet that the input reads, FAB_NONE */
+	uint32_t part;	   /* that has the peer */
+	uint16_t local;	   /* number at the switch */
+	uint16_t out_from; /* input that feeds the output */
+	uint16_t waited;   /* lanes for which units have a packet: a bit each */
+	bool is_blocked;   /* a lane waits for credit, and the time is counted */
 	uint8_t last_vl;
 	struct sim_lane lane; /* 0 */
 };
@@ -530,7 +530,12 @@ void sim_leave(struct sim_part *p, uint32_t out);
 /* sim/queues.c: a packet that came by a port goes no further. */
 void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet, enum sim_loss why);
 /* Sort keys, which differ in few of their bits. */
-void sim_sort(struct sim_part *p, uint64_t *keys, size_t n);
+void sim_sort_more(struct sim_part *p, uint64_t *keys, size_t n);
+SIM_HOT void sim_sort(struct sim_part *p, uint64_t *keys, size_t n)
+{
+	if (n > 1)
+		sim_sort_more(p, keys, n);
+}
 /* The events of the wheel at this time into p->batch, in order. */
 void sim_batch(struct sim_part *p);
 /* Room for more cells; pointers to cells are stale then. */
