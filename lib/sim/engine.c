@@ -40,18 +40,8 @@ SIM_HOT void route(const struct sim_part *p, struct sim_arrival *a)
 	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
 		return;
 	a->out = OUT_ADAPTIVE;
-	if (sim_drops(s))
+	if (sim_drops(s) || sim_is_adaptive(s))
 		return;
-	if (sim_is_adaptive(s)) {
-		if (s->net.towards)
-			__builtin_prefetch(sim_net_towards_at(
-				&s->net, s->net.end_near[packet->target], in->sw));
-		__builtin_prefetch(&s->net.next[(size_t)s->net.end_row[packet->target] *
-							s->n_switches +
-						in->sw]);
-		__builtin_prefetch(&s->queue[in->queue]);
-		return;
-	}
 	a->out = OUT_NONE;
 	if (!sim_look_up(s, in->sw, in->local, packet, &to))
 		return;
