@@ -452,7 +452,7 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 		sim_cell_free(p, id);
 }
 
-void sim_endpoint_cut(struct sim_part *p, uint32_t e)
+static void cut(struct sim_part *p, uint32_t e)
 {
 	struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
@@ -470,7 +470,7 @@ void sim_endpoint_cut(struct sim_part *p, uint32_t e)
 }
 
 const struct sim_host sim_message_host = {
-	.send = inject, .event = notify, .deliver = deliver, .lost = lost};
+	.send = inject, .event = notify, .deliver = deliver, .lost = lost, .cut = cut};
 
 void sim_part_read(struct sim_part *p, unsigned turn)
 {

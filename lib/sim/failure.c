@@ -244,11 +244,10 @@ static void empty(struct sim_part *p, uint32_t id, uint32_t out, enum sim_loss w
 			if (why == SIM_DEAD)
 				lose(p, all.v[k]);
 			else
-				sim_arrive_again(p, sw->port_first + in, all.v[k]);
+				sim_event_at(p, p->now, SIM_HEAD, sw->port_first + in,
+					     all.v[k]);
 	}
 	free(all.v);
-	if (why == SIM_DOWN) /* outputs choose at this time */
-		sim_event_at(p, p->now, SIM_CREDIT, sw->port_first + out, 0);
 }
 
 /* Switches and cables die. */
@@ -288,7 +287,7 @@ static void notice(struct sim *s)
 	}
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		if (f->end_is_cut[e])
-			sim_endpoint_cut(&s->part[s->end_part[e]], e);
+			s->host.cut(&s->part[s->end_part[e]], e);
 }
 
 /* A switch has its new table; with the last one hosts know all. */

@@ -273,6 +273,8 @@ struct sim_host {
 	void (*lost)(struct sim_part *p, uint32_t packet, enum sim_loss why);
 	/* A packet starts on the cable of a port. NULL: not wanted. */
 	void (*starts)(struct sim_part *p, uint32_t port, uint32_t packet);
+	/* An endpoint learns that it is cut off: of hosts that simulate failures. */
+	void (*cut)(struct sim_part *p, uint32_t end);
 	/* Is the cable of a port down now? NULL: none ever is. */
 	bool (*is_down)(const struct sim_part *p, uint32_t port);
 	/* Events of one time come by what and item; else in any order. */
@@ -499,10 +501,6 @@ void sim_failure_delivered(struct sim_part *p, const struct sim_packet *packet,
 			   uint64_t time, uint64_t latency);
 void sim_failure_lost(struct sim_part *p, const struct sim_packet *packet);
 void sim_failure_results(const struct sim *s, struct fab_sim_result *r);
-/* sim/engine.c: a packet that has waited for an output chooses again. */
-void sim_arrive_again(struct sim_part *p, uint32_t in, uint32_t packet);
-/* sim/endpoints.c: an endpoint learns that it is cut off. */
-void sim_endpoint_cut(struct sim_part *p, uint32_t e);
 /* sim/dodge.c: sim_look_up() where switches dodge. */
 bool sim_dodge(const struct sim *s, uint32_t sw, uint32_t in, struct sim_packet *packet,
 	       struct sim_copy *to);
