@@ -144,7 +144,7 @@ Test(rdma, closed_forms)
 		uint32_t n;
 		double rounds;
 	} of[] = {{0.005, 512, 13.02}, {0.001, 128, 1.1366}};
-	enum { RUNS = 600 };
+	enum { RUNS = 600 / TEST_SHARE };
 
 	for (size_t i = 0; i < FAB_COUNT(of); i++) {
 		struct fab_rdma_transfer t = {
@@ -455,7 +455,9 @@ Test(rdma, undetected)
 {
 	static const char *const name[] = {"rsw", "rsw-vec", "rsw+", "gbn", "irn", "rc"};
 	static const unsigned bits[] = {0, 1, 64};
+	enum { SEEDS = 1000 / TEST_SHARE };
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20 * 512 - 1};
+	double deviation = sqrt(TEST_SHARE);
 	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
@@ -466,7 +468,7 @@ Test(rdma, undetected)
 	for (size_t k = 0; k < FAB_COUNT(name); k++) {
 		unsigned wrong[FAB_COUNT(bits)] = {0};
 
-		for (size_t i = 0; i < 2 * FAB_COUNT(bits) * 1000; i++) {
+		for (size_t i = 0; i < 2 * FAB_COUNT(bits) * SEEDS; i++) {
 			struct fab_rdma_result r;
 
 			st.params.seed = i / (2 * FAB_COUNT(bits)) + 1;
@@ -484,10 +486,10 @@ Test(rdma, undetected)
 			fab_rdma_result_fini(&r);
 		}
 		/* 1 - 0.98^20 and 1 - 0.99^20, four deviations */
-		cr_assert_float_eq(wrong[0] / 2., 332, 60, "%s: %u", name[k],
-				   wrong[0] / 2);
-		cr_assert_float_eq(wrong[1] / 2., k == 5 ? 160 : 182, 50, "%s: %u",
-				   name[k], wrong[1] / 2);
+		cr_assert_float_eq(wrong[0] / 2. * TEST_SHARE, 332, 60 * deviation,
+				   "%s: %u", name[k], wrong[0] / 2);
+		cr_assert_float_eq(wrong[1] / 2. * TEST_SHARE, k == 5 ? 160 : 182,
+				   50 * deviation, "%s: %u", name[k], wrong[1] / 2);
 		cr_assert_eq(wrong[2], 0);
 	}
 }

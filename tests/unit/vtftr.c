@@ -122,7 +122,7 @@ Test(vtftr, faults_of_16x16)
 {
 	struct sums sums = {0};
 
-	for (size_t k = 0; k <= 29; k++)
+	for (size_t k = 29 % TEST_SHARE; k <= 29; k += TEST_SHARE)
 		draw_sets("kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, k, 2, 2, true,
 			  &sums);
 	cr_assert_eq(sums.vls, 2);
@@ -135,7 +135,7 @@ Test(vtftr, faults_of_16x16)
 /* A dead leaf on every row and column, and some more: no line to detour by is whole. */
 Test(vtftr, no_line_is_whole)
 {
-	enum { SIDE = 16, MORE = 13, SETS = 40 };
+	enum { SIDE = 16, MORE = 13, SETS = 40 / TEST_SHARE };
 	OWN(net) n = make("kfat:dims=16x16,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
@@ -166,7 +166,7 @@ Test(vtftr, no_line_is_whole)
 /* The same sets with two service levels and three lanes. */
 Test(vtftr, two_levels_where_no_line_is_whole)
 {
-	enum { SIDE = 16, SETS = 20 };
+	enum { SIDE = 16, SETS = 20 / TEST_SHARE };
 	OWN(net) n = make("kfat:dims=16x16,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	unsigned n_three = 0;
