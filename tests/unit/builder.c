@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/builder.h"
 
+#include "support/node.h"
 #include "support/test.h"
-
-static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
-		    uint16_t n_ports, const char *name)
-{
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = n_ports,
-				     .name = name,
-				     .name_len = strlen(name)};
-
-	return fab_builder_add_node(b, &spec);
-}
 
 static void end(struct fab_builder *b, uint32_t node, uint16_t port, uint32_t peer,
 		uint16_t peer_port, uint8_t width, uint8_t speed, uint64_t line)
@@ -51,9 +40,9 @@ static uint64_t warning_line(const struct fab_fabric *f, const char *code)
 static struct fab_fabric *small(void)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t h = add(b, FAB_ADAPTER, 0xa, 2, "host HCA-1");
-	uint32_t s = add(b, FAB_SWITCH, 0xb, 36, "s");
-	uint32_t t = add(b, FAB_SWITCH, 0xc, 36, "t");
+	uint32_t h = test_node(b, FAB_ADAPTER, 0xa, 2, "host HCA-1");
+	uint32_t s = test_node(b, FAB_SWITCH, 0xb, 36, "s");
+	uint32_t t = test_node(b, FAB_SWITCH, 0xc, 36, "t");
 
 	end(b, h, 1, s, 7, 4, FAB_EDR, 1);
 	end(b, s, 7, h, 1, 4, FAB_EDR, 2);
@@ -94,7 +83,8 @@ Test(builder, numbers_switches_first_and_keeps_every_cable)
 Test(builder, one_sided_cable_counts_with_a_warning)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
+	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
+		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
 	OWN(fab_fabric) *f = NULL;
 
 	end(b, s, 5, t, 6, 4, FAB_QDR, 17);
@@ -107,8 +97,9 @@ Test(builder, one_sided_cable_counts_with_a_warning)
 Test(builder, contradicted_cable_is_left_out)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
-	uint32_t u = add(b, FAB_SWITCH, 3, 8, "u");
+	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
+		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
+	uint32_t u = test_node(b, FAB_SWITCH, 3, 8, "u");
 	OWN(fab_fabric) *f = NULL;
 
 	end(b, u, 1, t, 6, 4, FAB_QDR, 1); /* t knows nothing of u */
@@ -125,7 +116,8 @@ Test(builder, contradicted_cable_is_left_out)
 Test(builder, rates_that_differ_are_kept_and_told)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
+	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
+		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
 	OWN(fab_fabric) *f = NULL;
 
 	end(b, s, 5, t, 6, 1, FAB_SDR, 1);
@@ -139,7 +131,8 @@ Test(builder, rates_that_differ_are_kept_and_told)
 Test(builder, warnings_are_bounded_but_counted)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 1, 2, "s"), t = add(b, FAB_SWITCH, 2, 2, "t");
+	uint32_t s = test_node(b, FAB_SWITCH, 1, 2, "s"),
+		 t = test_node(b, FAB_SWITCH, 2, 2, "t");
 	OWN(fab_fabric) *f = NULL;
 
 	end(b, s, 1, t, 1, 4, FAB_HDR, 1);
@@ -156,9 +149,9 @@ Test(builder, fingerprint_ignores_order_and_names)
 {
 	OWN(fab_fabric) *f = small(), *g = NULL;
 	struct fab_builder *b = fab_builder_new();
-	uint32_t t = add(b, FAB_SWITCH, 0xc, 36, "other");
-	uint32_t s = add(b, FAB_SWITCH, 0xb, 36, "names");
-	uint32_t h = add(b, FAB_ADAPTER, 0xa, 2, "here");
+	uint32_t t = test_node(b, FAB_SWITCH, 0xc, 36, "other");
+	uint32_t s = test_node(b, FAB_SWITCH, 0xb, 36, "names");
+	uint32_t h = test_node(b, FAB_ADAPTER, 0xa, 2, "here");
 
 	fab_builder_add_cable(b, t, 11, t, 10, 4, FAB_NDR);
 	fab_builder_add_cable(b, t, 3, s, 20, 4, FAB_NDR);
@@ -176,11 +169,11 @@ Test(builder, nothing_to_build_is_an_error)
 	struct fab_builder *b = fab_builder_new();
 	struct fab_fabric *f;
 
-	add(b, FAB_ADAPTER, 1, 1, "h");
+	test_node(b, FAB_ADAPTER, 1, 1, "h");
 	FAILS_AS(fab_builder_finish(b, "x.txt", "t", NULL, &f, ERR), -EINVAL,
 		 "x.txt: no switch in it (1 adapter)");
 	b = fab_builder_new();
-	add(b, FAB_SWITCH, 1, 1, "s");
+	test_node(b, FAB_SWITCH, 1, 1, "s");
 	FAILS_AS(fab_builder_finish(b, "x.txt", "t", NULL, &f, ERR), -EINVAL,
 		 "x.txt: no cable in it (1 switch, 0 adapters)");
 }
@@ -188,8 +181,9 @@ Test(builder, nothing_to_build_is_an_error)
 Test(builder, components)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
-	uint32_t h = add(b, FAB_ADAPTER, 3, 2, "h");
+	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
+		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
+	uint32_t h = test_node(b, FAB_ADAPTER, 3, 2, "h");
 	uint32_t component[2];
 	OWN(fab_fabric) *f = NULL;
 
@@ -206,9 +200,9 @@ Test(builder, lids_from_another_description)
 {
 	OWN(fab_fabric) *from = test_ring(4), *f = NULL; /* hosts have LIDs 1 to 4 */
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 0x10002, 8, "s"),
-		 h = add(b, FAB_ADAPTER, 0x5, 1, "h");
-	uint32_t i = add(b, FAB_ADAPTER, 0x6, 1, "i"), n_with, n_without;
+	uint32_t s = test_node(b, FAB_SWITCH, 0x10002, 8, "s"),
+		 h = test_node(b, FAB_ADAPTER, 0x5, 1, "h");
+	uint32_t i = test_node(b, FAB_ADAPTER, 0x6, 1, "i"), n_with, n_without;
 
 	fab_builder_set_port(b, h, 1, 0x30001, 77, 0); /* the ring's second host */
 	fab_builder_set_port(b, i, 1, 0x99999, 78, 0); /* not in the ring */

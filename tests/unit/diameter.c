@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 #include "fabric/builder.h"
+#include "support/node.h"
 #include "support/test.h"
 
 /* As far as it is by the plain search of all, with the shape and without. */
@@ -62,11 +63,7 @@ static struct fab_fabric *ring_with_spurs(uint32_t n, uint32_t spurs)
 	struct fab_fabric *f = NULL;
 
 	for (uint32_t i = 0; i < n + spurs; i++)
-		fab_builder_add_node(b, &(struct fab_node_spec){.kind = FAB_SWITCH,
-								.guid = i + 1,
-								.n_ports = 4,
-								.name = "s",
-								.name_len = 1});
+		test_node(b, FAB_SWITCH, i + 1, 4, "s");
 	for (uint32_t i = 0; i < n; i++)
 		fab_builder_add_cable(b, i, 1, (i + 1) % n, 2, 4, FAB_HDR);
 	for (uint32_t i = 0; i < spurs; i++)

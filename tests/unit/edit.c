@@ -3,6 +3,7 @@
 #include "fabric/edit.h"
 
 #include "export/fabrics.h"
+#include "support/node.h"
 #include "support/test.h"
 
 #include <criterion/parameterized.h>
@@ -541,12 +542,7 @@ Test(edit, node_or_port)
 	OWN(fab_editor) *e = NULL;
 
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
-		fab_builder_add_node(
-			b, &(struct fab_node_spec){.kind = FAB_SWITCH,
-						   .guid = 1 + i,
-						   .n_ports = 4,
-						   .name = names[i],
-						   .name_len = strlen(names[i])});
+		test_node(b, FAB_SWITCH, 1 + i, 4, names[i]);
 	fab_builder_add_cable(b, 0, 1, 2, 1, 4, FAB_EDR);
 	fab_builder_add_cable(b, 1, 1, 2, 2, 4, FAB_EDR);
 	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));

@@ -3,6 +3,7 @@
 
 #include "fabric/builder.h"
 #include "source/source.h"
+#include "support/node.h"
 #include "support/test.h"
 
 #include <criterion/parameterized.h>
@@ -63,18 +64,6 @@ TEST_EACH(index, FAB_COUNT(files), export_ibnetdiscover, real_dumps)
 	check_fixed_point(files[*index], data_open(files[*index]));
 }
 
-static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
-		    const char *name)
-{
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = kind == FAB_SWITCH ? 8 : 2,
-				     .name = name,
-				     .name_len = strlen(name)};
-
-	return fab_builder_add_node(b, &spec);
-}
-
 static struct fab_fabric *hostile_fabric(void)
 {
 	static const char *const names[] = {
@@ -82,15 +71,17 @@ static struct fab_fabric *hostile_fabric(void)
 		"' [1] (2)",
 	};
 	struct fab_builder *b = fab_builder_new();
-	uint32_t sw = add(b, FAB_SWITCH, 0x10, "s\" enhanced port 0 lid 5 lmc 0"), node;
+	uint32_t sw = test_node(b, FAB_SWITCH, 0x10, 0,
+				"s\" enhanced port 0 lid 5 lmc 0"),
+		 node;
 	struct fab_fabric *f = NULL;
 
 	fab_builder_set_port(b, sw, 0, 0x10, 5, 0);
 	for (uint32_t i = 0; i < FAB_COUNT(names); i++) {
-		node = add(b, FAB_ADAPTER, 0x20 + i, names[i]);
+		node = test_node(b, FAB_ADAPTER, 0x20 + i, 0, names[i]);
 		fab_builder_add_cable(b, sw, (uint16_t)(i + 1), node, 1, 4, FAB_HDR);
 	}
-	node = add(b, FAB_ROUTER, 0x30, "router");
+	node = test_node(b, FAB_ROUTER, 0x30, 0, "router");
 	fab_builder_add_cable(b, sw, 7, node, 1, 0, FAB_SPEED_UNKNOWN);
 	/* Two adapters back to back. */
 	fab_builder_add_cable(b, 1, 2, 2, 2, 12, FAB_XDR);
@@ -106,11 +97,12 @@ Test(export_ibnetdiscover, hostile_descriptions_come_back)
 Test(export_ibnetdiscover, control_characters_become_blanks)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t sw = add(b, FAB_SWITCH, 1, "s\n[1]\t\"H-\x1b\x7f\xc3\xbc");
+	uint32_t sw = test_node(b, FAB_SWITCH, 1, 0, "s\n[1]\t\"H-\x1b\x7f\xc3\xbc");
 	OWN(fab_fabric) *f = NULL, *back = NULL;
 	FAB_AUTOFREE char *text = NULL;
 
-	fab_builder_add_cable(b, sw, 1, add(b, FAB_ADAPTER, 2, "h"), 1, 4, FAB_EDR);
+	fab_builder_add_cable(b, sw, 1, test_node(b, FAB_ADAPTER, 2, 0, "h"), 1, 4,
+			      FAB_EDR);
 	MUST(fab_builder_finish(b, "x", "test", NULL, &f, ERR));
 	text = dump_of(f);
 	back = text_open(text);

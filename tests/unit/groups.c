@@ -2,19 +2,8 @@
 #include "mcast/groups.h"
 
 #include "fabric/builder.h"
+#include "support/node.h"
 #include "support/test.h"
-
-static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
-		    const char *name)
-{
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = kind == FAB_SWITCH ? 36 : 2,
-				     .name = name,
-				     .name_len = strlen(name)};
-
-	return fab_builder_add_node(b, &spec);
-}
 
 /*
  * s (LID 10) with "n1 HCA-1" (LID 1, port GUID 0xa1), "n1 HCA-2" (LID 2) and an
@@ -25,9 +14,9 @@ static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t gui
 static struct fab_fabric *small(void)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 0x51, "s"),
-		 t = add(b, FAB_SWITCH, 0x52, "leaf t");
-	uint32_t u = add(b, FAB_SWITCH, 0x53, "u");
+	uint32_t s = test_node(b, FAB_SWITCH, 0x51, 0, "s"),
+		 t = test_node(b, FAB_SWITCH, 0x52, 0, "leaf t");
+	uint32_t u = test_node(b, FAB_SWITCH, 0x53, 0, "u");
 	static const char *const names[] = {"n1 HCA-1", "n1 HCA-2", "twin",
 					    "twin",	"a \"b: c", "far HCA-1"};
 	const uint32_t on[] = {s, s, t, t, t, u};
@@ -36,20 +25,21 @@ static struct fab_fabric *small(void)
 	fab_builder_add_cable(b, s, 20, t, 20, 4, FAB_HDR);
 	fab_builder_set_port(b, s, 0, 0x51, 10, 0);
 	for (uint16_t i = 0; i < 6; i++) {
-		uint32_t node = add(b, FAB_ADAPTER, 0xa0u + 16u * i, names[i]);
+		uint32_t node = test_node(b, FAB_ADAPTER, 0xa0u + 16u * i, 0, names[i]);
 
 		fab_builder_set_port(b, node, 1, 0xa1u + 16u * i, (uint16_t)(i + 1), 0);
 		fab_builder_add_cable(b, node, 1, on[i], (uint16_t)(i + 1), 4, FAB_HDR);
 	}
-	fab_builder_add_cable(b, add(b, FAB_AGGREGATION, 0xff, "agg"), 1, s, 36, 4,
-			      FAB_HDR);
-	add(b, FAB_ADAPTER, 0x200, "n2 HCA-1");
-	fab_builder_add_cable(b, add(b, FAB_ADAPTER, 0x230, "n2 HCA-10"), 1, t, 33, 4,
-			      FAB_HDR);
-	fab_builder_add_cable(b, add(b, FAB_ADAPTER, 0x210, "n2 HCA-2"), 1, t, 30, 4,
-			      FAB_HDR);
+	fab_builder_add_cable(b, test_node(b, FAB_AGGREGATION, 0xff, 0, "agg"), 1, s, 36,
+			      4, FAB_HDR);
+	test_node(b, FAB_ADAPTER, 0x200, 0, "n2 HCA-1");
+	fab_builder_add_cable(b, test_node(b, FAB_ADAPTER, 0x230, 0, "n2 HCA-10"), 1, t,
+			      33, 4, FAB_HDR);
+	fab_builder_add_cable(b, test_node(b, FAB_ADAPTER, 0x210, 0, "n2 HCA-2"), 1, t,
+			      30, 4, FAB_HDR);
 	for (uint16_t i = 1; i <= 2; i++) {
-		uint32_t node = add(b, FAB_ADAPTER, 0x220u + i, i == 1 ? "dup1" : "dup2");
+		uint32_t node = test_node(b, FAB_ADAPTER, 0x220u + i, 0,
+					  i == 1 ? "dup1" : "dup2");
 
 		fab_builder_set_port(b, node, 1, 0xb9, 20, 0);
 		fab_builder_add_cable(b, node, 1, t, (uint16_t)(30 + i), 4, FAB_HDR);

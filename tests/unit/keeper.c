@@ -3,6 +3,7 @@
 #include "opensm/keeper.h"
 
 #include "fabric/builder.h"
+#include "support/node.h"
 #include "support/scarce.h"
 #include "support/test.h"
 
@@ -523,12 +524,7 @@ static struct fab_fabric *narrow_fabric(void)
 	struct fab_fabric *f;
 
 	for (uint32_t n = 0; n < 7; n++) {
-		fab_builder_add_node(b, &(struct fab_node_spec){
-						.kind = n < 5 ? FAB_SWITCH : FAB_ADAPTER,
-						.guid = 0x100 + n,
-						.n_ports = 8,
-						.name = "n",
-						.name_len = 1});
+		test_node(b, n < 5 ? FAB_SWITCH : FAB_ADAPTER, 0x100 + n, 8, "n");
 		fab_builder_set_port(b, n, n < 5 ? 0 : 1, 0x200 + n, 0, 0);
 	}
 	for (size_t c = 0; c < FAB_COUNT(cable); c++)

@@ -4,6 +4,7 @@
 
 #include "fabric/builder.h"
 #include "support/fences.h"
+#include "support/node.h"
 #include "support/test.h"
 #include "unicast/engine.h"
 
@@ -90,14 +91,9 @@ Test(nodes, near_switches_side_by_side)
 static uint32_t add_node(struct fab_builder *b, enum fab_node_kind kind, uint32_t i)
 {
 	char name[16];
-	struct fab_node_spec spec = {
-		.kind = kind,
-		.guid = 0x100 * (kind + 1) + i,
-		.n_ports = 4,
-		.name = name,
-		.name_len = (size_t)snprintf(name, sizeof(name), "n%u-%u", kind, i)};
 
-	return fab_builder_add_node(b, &spec);
+	snprintf(name, sizeof(name), "n%u-%u", kind, i);
+	return test_node(b, kind, 0x100 * (kind + 1) + i, 4, name);
 }
 
 /* Of the neighbours of a switch those with hosts come first, whatever their numbers. */

@@ -125,22 +125,13 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 	}
 }
 
-static void write_file(const char *name, const char *text)
-{
-	FILE *file = fopen(name, "w");
-
-	cr_assert_not_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 Test(opensm_options, a_file_is_read_again)
 {
 	struct fab_opensm_options given, o = {0};
 	char name[TEMP_SIZE], *text, *want;
 
 	close(mkstemp(temp_template(name)));
-	write_file(name, "# what we want\nmode=on # now\n\nmax_moved=2\n");
+	put(name, "# what we want\nmode=on # now\n\nmax_moved=2\n");
 	text = fab_format("mode=off,time_limit_ms=7,file=%s", name);
 	given = of(text);
 	MUST(fab_opensm_options_read(&given, &o, ERR));
@@ -148,7 +139,7 @@ Test(opensm_options, a_file_is_read_again)
 	cr_assert_eq(o.max_moved, 2);
 	cr_assert_eq(o.time_limit_ms, 7);
 	cr_assert(!fab_opensm_options_equal(&given, &o));
-	write_file(name, "mode=off\nmode=of\n");
+	put(name, "mode=off\nmode=of\n");
 	want = fab_format("%s:2: mode=of: expected off, dry-run, on or own", name);
 	FAILS_AS(fab_opensm_options_read(&given, &o, ERR), 0, want);
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
@@ -165,18 +156,18 @@ Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 	char name[TEMP_SIZE], *text, *want;
 
 	close(mkstemp(temp_template(name)));
-	write_file(name, "mode=on\nmax_moved=2\n");
+	put(name, "mode=on\nmax_moved=2\n");
 	text = fab_format("mode=off file=%s", name);
 	given = of(text);
 	MUST(fab_opensm_options_read(&given, &o, ERR));
-	write_file(name, "mode=on\n");
+	put(name, "mode=on\n");
 	MUST(fab_opensm_options_read(&given, &o, ERR));
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert(o.max_moved == 5 && o.is_percent, "not those of opensm.conf");
-	write_file(name, "# nothing now\n");
+	put(name, "# nothing now\n");
 	MUST(fab_opensm_options_read(&given, &o, ERR));
 	cr_assert(fab_opensm_options_equal(&given, &o), "not those of opensm.conf");
-	write_file(name, "mode=on\nfile=/etc/other\n");
+	put(name, "mode=on\nfile=/etc/other\n");
 	want = fab_format("%s:2: file=/etc/other: not in a file, only in opensm.conf",
 			  name);
 	FAILS_AS(fab_opensm_options_read(&given, &o, ERR), 0, want);

@@ -5,14 +5,8 @@
 
 #include "peer/child.h"
 #include "peer/opensm.h"
+#include "support/process.h"
 #include "support/test.h"
-
-static void write_file(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
-}
 
 /* Copy a configuration in a folder of its own; what comes out is on the heap. */
 static char *copied(const char *text, bool *sets_qos, struct fab_err *err, int want)
@@ -21,7 +15,7 @@ static char *copied(const char *text, bool *sets_qos, struct fab_err *err, int w
 	size_t n;
 	FILE *file = open_memstream(&out, &n);
 
-	write_file("conf", text);
+	put("conf", text);
 	*sets_qos = false;
 	cr_expect_eq(fab_opensm_conf_copy("conf", file, sets_qos, err), want, "%s: %s",
 		     text, err->text);
@@ -49,7 +43,7 @@ Test(peer, conf_keeps_what_routing_depends_on)
 	OWN_HEAP char *got = NULL;
 
 	in_new_folder(dir);
-	write_file("roots", "0x1\n");
+	put("roots", "0x1\n");
 	got = copied(text, &sets_qos, ERR, 0);
 	cr_assert(asprintf(&want,
 			   "lash_start_vl 3\nqos_ca_sl2vl 0,1,2\nqos TRUE\n"

@@ -2,6 +2,7 @@
 #include "boot/machine.h"
 #include "fabric/builder.h"
 #include "mcast/groups.h"
+#include "support/node.h"
 #include "support/test.h"
 
 /* A switch a plane, host h on ports h+1; each host has one adapter, port by plane. */
@@ -195,18 +196,19 @@ static struct fab_fabric *one_rail_of(const char *hca, struct fab_err *err)
 	struct fab_builder *b = fab_builder_new();
 	struct fab_host_options options = {.hca = hca};
 	struct fab_fabric *f = NULL;
-	struct fab_node_spec node = {.kind = FAB_SWITCH, .n_ports = 4};
 	static const char *const names[] = {"s1", "s2", "s3", "n1 HCA-1", "agg"};
 	uint32_t id[5];
 
-	for (uint32_t i = 0; i < 5; i++) {
-		node.guid = 16 * (i + 1);
-		node.name = names[i];
-		node.name_len = strlen(names[i]);
-		node.kind = i < 3 ? FAB_SWITCH : i == 3 ? FAB_ADAPTER : FAB_AGGREGATION;
-		node.n_ports = i < 3 ? 4 : i == 3 ? 2 : 1;
-		id[i] = fab_builder_add_node(b, &node);
-	}
+	for (uint32_t i = 0; i < 5; i++)
+		id[i] = test_node(b,
+				  i < 3	   ? FAB_SWITCH
+				  : i == 3 ? FAB_ADAPTER
+					   : FAB_AGGREGATION,
+				  16 * (i + 1),
+				  i < 3	   ? 4
+				  : i == 3 ? 2
+					   : 1,
+				  names[i]);
 	fab_builder_add_cable(b, id[0], 1, id[3], 1, 4, FAB_HDR);
 	fab_builder_add_cable(b, id[1], 1, id[3], 2, 4, FAB_HDR);
 	fab_builder_add_cable(b, id[1], 2, id[4], 1, 4, FAB_HDR);

@@ -7,6 +7,7 @@
 
 #include "fabric/builder.h"
 #include "fabric/hosts.h"
+#include "support/node.h"
 #include "support/test.h"
 #include "unicast/engine.h"
 
@@ -56,22 +57,13 @@ static void expect_same(const struct fab_fabric *f, const struct look *want,
 		cr_assert_not(got.ranks.is_root[s], "%s: %s", f->source, what);
 }
 
-static uint32_t add_stray(struct fab_builder *b, uint64_t guid)
-{
-	return fab_builder_add_node(b, &(struct fab_node_spec){.kind = FAB_SWITCH,
-							       .guid = guid,
-							       .n_ports = 8,
-							       .name = "stray",
-							       .name_len = 5});
-}
-
 /* One switch without a cable, one with a self-loop, two that are joined. */
 static void add_strays(struct fab_builder *b)
 {
 	uint32_t id[4];
 
 	for (uint32_t i = 0; i < FAB_COUNT(id); i++)
-		id[i] = add_stray(b, 0x5555000000000000 + i);
+		id[i] = test_node(b, FAB_SWITCH, 0x5555000000000000 + i, 8, "stray");
 	fab_builder_add_cable(b, id[1], 1, id[1], 2, 4, FAB_HDR);
 	fab_builder_add_cable(b, id[2], 1, id[3], 1, 4, FAB_HDR);
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "fabric/builder.h"
 #include "fabric/label.h"
+#include "support/node.h"
 #include "support/test.h"
 
 static const char *const dumps[] = {
@@ -182,18 +183,6 @@ Test(resolver, finds_what_is_printed_of_generated_fabrics)
 		check_fabric(test_gen_raw(specs[i]));
 }
 
-static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
-		    const char *name)
-{
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = 36,
-				     .name = name,
-				     .name_len = strlen(name)};
-
-	return fab_builder_add_node(b, &spec);
-}
-
 /* A switch and hosts n1 .. n16, some with odd names. */
 static struct fab_fabric *odd_fabric(void)
 {
@@ -203,19 +192,19 @@ static struct fab_fabric *odd_fabric(void)
 		"a[1-2]",    "a1",	  "a2",	      "x,y",	   "x*",
 		"xz",	     "r\033[2J",  "0x51",     "ib8"};
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = add(b, FAB_SWITCH, 0x51, "MF0;ib8:SX6036/U1"), two;
-	uint32_t t = add(b, FAB_SWITCH, 0x52, "ib9");
+	uint32_t s = test_node(b, FAB_SWITCH, 0x51, 0, "MF0;ib8:SX6036/U1"), two;
+	uint32_t t = test_node(b, FAB_SWITCH, 0x52, 0, "ib9");
 	struct fab_fabric *f = NULL;
 
 	fab_builder_set_port(b, s, 0, 0x51, 40, 0);
 	fab_builder_add_cable(b, s, 30, t, 30, 4, FAB_HDR);
 	for (uint16_t i = 0; i < FAB_COUNT(names); i++) {
-		uint32_t node = add(b, FAB_ADAPTER, 0xa0u + 16u * i, names[i]);
+		uint32_t node = test_node(b, FAB_ADAPTER, 0xa0u + 16u * i, 0, names[i]);
 
 		fab_builder_set_port(b, node, 1, 0xa1u + 16u * i, (uint16_t)(i + 1), 0);
 		fab_builder_add_cable(b, node, 1, s, (uint16_t)(i + 1), 4, FAB_HDR);
 	}
-	two = add(b, FAB_ADAPTER, 0x900, "n2 HCA-2");
+	two = test_node(b, FAB_ADAPTER, 0x900, 0, "n2 HCA-2");
 	fab_builder_set_port(b, two, 1, 0x901, 60, 1);
 	fab_builder_add_cable(b, two, 1, t, 1, 4, FAB_HDR);
 	fab_builder_add_cable(b, two, 2, t, 2, 4, FAB_HDR);

@@ -4,6 +4,7 @@
 #include "export/fabrics.h"
 #include "fabric/builder.h"
 #include "source/source.h"
+#include "support/node.h"
 #include "support/test.h"
 
 #define SW(name, port)                                                                   \
@@ -229,12 +230,7 @@ Test(subnet_lst, cables_of_adapters_only_are_refused)
 	FILE *out = open_memstream(&text, &n);
 
 	for (uint32_t i = 0; i < 3; i++)
-		(void)fab_builder_add_node(
-			b, &(struct fab_node_spec){.kind = i ? FAB_ADAPTER : FAB_SWITCH,
-						   .guid = i + 1,
-						   .n_ports = 2,
-						   .name = "x",
-						   .name_len = 1});
+		test_node(b, i ? FAB_ADAPTER : FAB_SWITCH, i + 1, 2, "x");
 	fab_builder_add_cable(b, 1, 1, 2, 1, 4, FAB_EDR);
 	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
 	cr_expect_eq(fab_export_subnet_lst(out, f, ERR), -EINVAL);

@@ -3,6 +3,7 @@
 #include "fabric/builder.h"
 #include "source/reader.h"
 #include "source/source.h"
+#include "support/node.h"
 #include "support/test.h"
 
 struct fab_fabric *test_gen_raw(const char *spec)
@@ -181,18 +182,6 @@ struct change {
 
 static const struct change no_change = {FAB_NONE, FAB_NONE, FAB_NONE, NULL, 0};
 
-static uint32_t add_node(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
-			 uint32_t n_ports, const char *name)
-{
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = (uint16_t)n_ports,
-				     .name = name,
-				     .name_len = strlen(name)};
-
-	return fab_builder_add_node(b, &spec);
-}
-
 static void add_extras(struct fab_builder *b, const struct fab_fabric *f,
 		       const uint32_t *id, const struct change *change)
 {
@@ -204,7 +193,7 @@ static void add_extras(struct fab_builder *b, const struct fab_fabric *f,
 		uint32_t sw = change->hosts[i];
 
 		fab_builder_add_cable(b, id[sw], f->node_n_ports[sw] + 3,
-				      add_node(b, FAB_ADAPTER, 1u << 30 | i, 1, "extra"),
+				      test_node(b, FAB_ADAPTER, 1u << 30 | i, 1, "extra"),
 				      1, 4, FAB_HDR);
 	}
 }
@@ -220,9 +209,9 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		uint32_t node = order ? order[i] : i;
 
-		id[node] = add_node(b, (enum fab_node_kind)f->node_kind[node], i + 1,
-				    f->node_n_ports[node] + 3u,
-				    order ? "n" : fab_node_name(f, node));
+		id[node] = test_node(b, (enum fab_node_kind)f->node_kind[node], i + 1,
+				     f->node_n_ports[node] + 3u,
+				     order ? "n" : fab_node_name(f, node));
 	}
 	for (uint32_t c = 0; c < f->n_cables; c++) {
 		uint32_t p = f->cable_a[c], q = f->cable_b[c];
