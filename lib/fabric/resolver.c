@@ -603,6 +603,39 @@ int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const cha
 
 /* Patterns, and the resolver as something that lists can ask. */
 
+/* SWITCH:PORT, both of them patterns: the cables, or what is at their other ends. */
+static void match_ports(const struct view *v, const char *pattern, struct fab_ids *out)
+{
+	const struct fab_fabric *f = v->r->f;
+	const char *colon = strrchr(pattern, ':');
+	FAB_AUTOFREE struct fab_ids switches = {0};
+	FAB_AUTOFREE char *name = NULL;
+	uint32_t id;
+
+	if (!colon)
+		return;
+	name = fab_strndup(pattern, (size_t)(colon - pattern));
+	fab_directory_match(v->r->names[THING_SWITCH], name, &switches);
+	if (!switches.of.n &&
+	    !fab_resolve_text(v->r, FAB_WANT_SWITCH, name, strlen(name), &id, NULL))
+		FAB_PUSH(&switches.of, id);
+	for (size_t i = 0; i < switches.of.n; i++)
+		FAB_EACH_PORT(f, switches.of.v[i], p) {
+			struct thing t = {THING_PORT, p};
+			char number[8];
+
+			snprintf(number, sizeof(number), "%u", f->port_num[p]);
+			if (f->port_cable[p] == FAB_NONE ||
+			    !fab_text_glob(colon + 1, number))
+				continue;
+			if (v->want != FAB_WANT_CABLE)
+				t.id = fab_port_peer(f, p);
+			id = thing_as(f, &t, v->want);
+			if (id != FAB_NONE)
+				FAB_PUSH(&out->of, id);
+		}
+}
+
 static void match(const void *of, const char *pattern, struct fab_ids *out)
 {
 	static const enum thing_kind order[] = {THING_HOST, THING_ADAPTER, THING_SWITCH};
@@ -610,38 +643,10 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 	size_t first = out->of.n;
 	size_t n;
 
-	if (v->want == FAB_WANT_CABLE) {
-		const struct fab_fabric *f = v->r->f;
-		const char *colon = strrchr(pattern, ':');
-		FAB_AUTOFREE bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
-		FAB_AUTOFREE struct fab_ids switches = {0};
-		char number[8];
-		FAB_AUTOFREE char *name = NULL;
-
-		/* SWITCH:PORT, both of them patterns. */
-		name = fab_strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
-		if (colon)
-			fab_directory_match(v->r->names[THING_SWITCH], name, &switches);
-		for (size_t i = 0; i < switches.of.n; i++) {
-			uint32_t s = switches.of.v[i];
-
-			FAB_EACH_PORT(f, s, p) {
-				uint32_t cable = f->port_cable[p];
-
-				snprintf(number, sizeof(number), "%u", f->port_num[p]);
-				if (cable == FAB_NONE || is_taken[cable] ||
-				    !fab_text_glob(colon + 1, number))
-					continue;
-				is_taken[cable] = true;
-				FAB_PUSH(&out->of, cable);
-			}
-		}
-		return;
-	}
 	for (size_t i = 0; i < FAB_COUNT(order) && out->of.n == first; i++) {
 		FAB_AUTOFREE struct fab_ids ids = {0};
 
-		if (!(want_kinds(v->want) >> order[i] & 1))
+		if (v->want == FAB_WANT_CABLE || !(want_kinds(v->want) >> order[i] & 1))
 			continue;
 		fab_directory_match(v->r->names[order[i]], pattern, &ids);
 		for (size_t k = 0; k < ids.of.n; k++) {
@@ -652,6 +657,8 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 				FAB_PUSH(&out->of, id);
 		}
 	}
+	if (out->of.n == first)
+		match_ports(v, pattern, out);
 	/* Ids from `first` on, each once. */
 	n = first;
 	if (out->of.n == first)

@@ -84,7 +84,8 @@ int fab_resolve_nodes(const struct fab_resolver *r, const struct fab_item *name,
 /*
  * For lists, host lists and patterns (base/lookup.h). A pattern is held against host
  * names; where it matches none, and adapters or switches are looked for, against theirs.
- * Of cables the pattern is SWITCH:PORT. Valid as long as the resolver. O(1).
+ * Of cables the pattern is SWITCH:PORT; where it matches no name that means the hosts or
+ * adapters at the other ends. Valid as long as the resolver. O(1).
  */
 struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_want want);
 

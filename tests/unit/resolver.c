@@ -406,6 +406,43 @@ Test(resolver, matches_are_told)
 	free(ids.of.v);
 }
 
+/* SWITCH:* of hosts are those with an adapter on the switch, by any name of it. */
+Test(resolver, hosts_of_switches)
+{
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
+		OWN(fab_resolver) *r = fab_resolver_new(f);
+		struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
+		uint32_t n_found = 0;
+
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			char text[2][400];
+			uint32_t n = 0;
+
+			snprintf(text[0], sizeof(text[0]), "%s:*", fab_node_name(f, s));
+			snprintf(text[1], sizeof(text[1]), "lid:%u:*",
+				 f->port_lid[fab_port_find(f, s, 0)]);
+			for (uint32_t h = 0; h < f->n_hosts; h++)
+				n += fab_port_switch(f, fab_host_endpoint(f, h)) == s;
+			for (int k = 0; k < 2; k++) {
+				FAB_AUTOFREE struct fab_ids ids = {0};
+				int rc = fab_lookup_list(&hosts, text[k], strlen(text[k]),
+							 &ids, NULL, ERR);
+
+				cr_assert_eq(!rc, n > 0, "%s", text[k]);
+				cr_assert_eq(ids.of.n, n, "%s", text[k]);
+				for (size_t m = 0; m < ids.of.n; m++)
+					cr_assert_eq(fab_port_switch(
+							     f, fab_host_endpoint(
+									f, ids.of.v[m])),
+						     s);
+			}
+			n_found += n;
+		}
+		cr_assert_eq(n_found, f->n_hosts);
+	}
+}
+
 /* A million names of 16 000 hosts take about as long each as a thousand. */
 Test(resolver, is_quick)
 {
