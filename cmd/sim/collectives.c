@@ -10,9 +10,9 @@
 
 struct row {
 	const struct sim_net *net;
-	const char *algorithm, *traffic, *trees; /* trees NULL: by messages */
-	double completion, max_utilisation;
-	uint64_t packets, copied, packet_hops, unfinished, stalled, deadlock, unroutable;
+	struct fab_sim_summary sum;
+	const char *algorithm, *trees; /* trees NULL: by messages */
+	double max_utilisation;
 };
 
 struct outcome {
@@ -35,8 +35,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	for (uint32_t net = 0; net < o->n_nets; net++)
 		for (size_t i = 0; i < o->points.of.n; i++) {
 			const struct fab_sim_point *point = &o->points.of.v[i];
-			const struct fab_sim_summary *s = &point->sum;
-			bool by_tree = sim_is_by_tree(p, s->traffic);
+			bool by_tree = sim_is_by_tree(p, point->sum.traffic);
 			struct fab_sim_cause cause;
 
 			if (point->net != net)
@@ -44,23 +43,15 @@ static int solve(struct fab_work *w, struct fab_err *err)
 			cause = fab_sim_cause(&point->first);
 			x->rows[x->n++] = (struct row){
 				.net = &o->nets[net],
+				.sum = point->sum,
 				.algorithm = o->nets[net].algorithm,
-				.traffic = s->traffic,
 				.trees = by_tree ? o->trees_by : NULL,
-				.completion = s->completion,
 				.max_utilisation =
 					cause.cable == FAB_NONE
 						? (double)NAN
 						: point->first.cable[cause.cable]
-							  .utilisation,
-				.packets = s->packets,
-				.copied = s->copied,
-				.packet_hops = s->packet_hops,
-				.unfinished = s->unfinished,
-				.unroutable = s->unroutable + s->looped,
-				.stalled = s->is_stalled,
-				.deadlock = s->is_deadlocked};
-			fails |= isnan(s->completion);
+							  .utilisation};
+			fails |= isnan(point->sum.completion);
 		}
 	return p->check && fails ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
@@ -93,14 +84,16 @@ static void say(struct fab_report *r, const struct sim_outcome *o, const struct 
 	for (size_t i = 0; i < n; i++) {
 		const struct row **to = x[i].trees ? &tree : &best;
 
-		if (isnan(x[i].completion))
+		if (isnan(x[i].sum.completion))
 			fab_report_answer(r, FAB_TONE_BAD, "%s, %s: not finished: %s.",
-					  x[i].algorithm, x[i].traffic,
-					  x[i].deadlock	 ? "packets can never move again"
-					  : x[i].stalled ? "nothing moved any more"
-					  : x[i].unroutable ? "packets have no path"
-							    : "not all has arrived");
-		else if (!*to || x[i].completion < (*to)->completion)
+					  x[i].algorithm, x[i].sum.traffic,
+					  x[i].sum.is_deadlocked
+						  ? "packets can never move again"
+					  : x[i].sum.is_stalled ? "nothing moved any more"
+					  : x[i].sum.unroutable + x[i].sum.looped
+						  ? "packets have no path"
+						  : "not all has arrived");
+		else if (!*to || x[i].sum.completion < (*to)->sum.completion)
 			*to = &x[i];
 	}
 	if (!best || !tree) {
@@ -108,17 +101,17 @@ static void say(struct fab_report *r, const struct sim_outcome *o, const struct 
 			fab_report_answer(
 				r, FAB_TONE_PLAIN, "%s, %s: %s %s.", x->algorithm,
 				what(o),
-				sim_time_text(o, (best ? best : tree)->completion),
+				sim_time_text(o, (best ? best : tree)->sum.completion),
 				best ? "by messages" : "by the tree");
 		return;
 	}
-	ratio = best->completion / tree->completion;
+	ratio = best->sum.completion / tree->sum.completion;
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
 		"%s, %s: %s by messages (%s), %s by the tree (%s): %s.", x->algorithm,
-		what(o), sim_time_text(o, best->completion),
-		best->traffic + fab_choice_name_len(best->traffic) + 1,
-		sim_time_text(o, tree->completion), tree->trees,
+		what(o), sim_time_text(o, best->sum.completion),
+		best->sum.traffic + fab_choice_name_len(best->sum.traffic) + 1,
+		sim_time_text(o, tree->sum.completion), tree->trees,
 		ratio >= 1.005 ? fab_arena_format(o->arena,
 						  "the tree is %.3g times as fast", ratio)
 		: ratio <= 0.995
@@ -130,24 +123,24 @@ static void say(struct fab_report *r, const struct sim_outcome *o, const struct 
 #define AT(member) FAB_AT(struct row, member)
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm of messages", 0, AT(algorithm)},
-	{"traffic", FAB_TEXT, "collective and method", 0, AT(traffic)},
+	{"traffic", FAB_TEXT, "collective and method", 0, AT(sum.traffic)},
 	{"trees", FAB_TEXT, "algorithm of the tree; null: by messages", 0, AT(trees)},
 	{"completion_ns", FAB_REAL,
 	 "when all has arrived, ns (flit times by flit); null: not all", FAB_COL_EXACT,
-	 AT(completion)},
-	{"packets", FAB_UINT, "packets that arrived, copies each", 0, AT(packets)},
+	 AT(sum.completion)},
+	{"packets", FAB_UINT, "packets that arrived, copies each", 0, AT(sum.packets)},
 	{"copied", FAB_UINT, "packets more that switches made", FAB_COL_EXTRA,
-	 AT(copied)},
+	 AT(sum.copied)},
 	{"packet_hops", FAB_UINT, "cables that packets crossed, all together", 0,
-	 AT(packet_hops)},
+	 AT(sum.packet_hops)},
 	{"max_utilisation", FAB_REAL, "fullest direction of a cable, share of the time",
 	 0, AT(max_utilisation)},
 	{"unfinished", FAB_UINT, "hosts that did not come to the end",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(unfinished)},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.unfinished)},
 	{"stalled", FAB_BOOL, "nothing moved for as long as --set stall says",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(stalled)},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.is_stalled)},
 	{"deadlock", FAB_BOOL, "packets were seen that can never move again",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(deadlock)},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.is_deadlocked)},
 };
 #undef AT
 

@@ -18,13 +18,13 @@ struct recovery {
 	const struct sim_net *net;
 	uint64_t run; /* from 1 */
 	const struct fab_sim_point *point;
+	struct fab_sim_summary sum;
+	struct fab_sim_recovery c;
 	const char *algorithm, *dodge;
 	struct fab_names failed;
-	uint64_t lost, lost_dead, lost_down, no_path, looped, dodged, switches, blocks,
-		cut;
-	uint64_t in_flight, delivered, has_cycle, mixed_has_cycle, stalled, deadlock;
+	uint64_t in_flight, has_cycle, mixed_has_cycle;
 	double noticed, first_table, last_table, last_loss, recovered; /* printed; NaN */
-	double before, peak, in_the_end, completion;
+	double before, peak, in_the_end;
 };
 
 struct moment {
@@ -75,30 +75,19 @@ static int make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 {
 	const struct sim_params *p = o->p;
 	const struct sim_net *net = &o->nets[x->net];
-	const struct fab_sim_result *r = &x->first;
-	const struct fab_sim_recovery *c = &r->recovery;
+	const struct fab_sim_recovery *c = &x->first.recovery;
 	int rc = 0;
 
 	*row = (struct recovery){
 		.net = net,
 		.run = run,
 		.point = x,
+		.sum = x->sum,
+		.c = *c,
 		.algorithm = net->algorithm,
 		.dodge = fab_sim_dodge_choices.at(net->failure.dodge).form,
 		.failed = failed,
-		.lost = c->lost_live,
-		.lost_dead = c->lost_dead,
-		.lost_down = c->lost_down,
-		.no_path = r->unroutable + r->lost,
-		.looped = r->looped,
-		.dodged = c->dodged,
-		.switches = c->switches,
-		.blocks = c->blocks,
-		.cut = c->cut_ends,
-		.in_flight = r->in_flight,
-		.delivered = r->delivered,
-		.stalled = r->is_stalled,
-		.deadlock = r->is_deadlocked,
+		.in_flight = x->first.in_flight,
 		.noticed = NAN,
 		.first_table = NAN,
 		.last_table = NAN,
@@ -106,8 +95,7 @@ static int make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.recovered = NAN,
 		.before = c->latency_before / p->unit,
 		.peak = c->latency_peak / p->unit,
-		.in_the_end = c->latency_after / p->unit,
-		.completion = x->sum.completion};
+		.in_the_end = c->latency_after / p->unit};
 	if (run > 1) { /* the tables are the same */
 		row->has_cycle = row[-1].has_cycle;
 		row->mixed_has_cycle = row[-1].mixed_has_cycle;
@@ -135,11 +123,11 @@ static void make_moments(struct outcome *x)
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->n; i++)
-		n += x->rows[i].point->first.recovery.moments.n;
+		n += x->rows[i].c.moments.n;
 	x->moments = FAB_ARENA_NEW(o->arena, n + 1, struct moment);
 	for (size_t i = 0; i < x->n; i++) {
 		const struct fab_sim_result *s = &x->rows[i].point->first;
-		const struct fab_sim_recovery *r = &s->recovery;
+		const struct fab_sim_recovery *r = &x->rows[i].c;
 
 		if (x->rows[i].run > 1)
 			continue;
@@ -269,8 +257,8 @@ static int solve(struct fab_work *w, struct fab_err *err)
 			rc = make_row(o, &o->points.of.v[i], ++run, failed, row, err);
 			if (rc)
 				return rc;
-			fails |= row->stalled || row->deadlock || row->mixed_has_cycle ||
-				 isnan(row->recovered);
+			fails |= row->sum.is_stalled || row->sum.is_deadlocked ||
+				 row->mixed_has_cycle || isnan(row->recovered);
 			x->n++;
 		}
 	}
@@ -319,11 +307,11 @@ static struct runs sum_up(const struct recovery *x, size_t n)
 			 .recovered = none};
 
 	for (size_t i = 0; i < n; i++) {
-		s.n_failed += x[i].point->first.recovery.has_failed;
+		s.n_failed += x[i].c.has_failed;
 		s.n_recovered += isfinite(x[i].recovered);
-		s.n_stuck += x[i].stalled || x[i].deadlock;
+		s.n_stuck += x[i].sum.is_stalled || x[i].sum.is_deadlocked;
 		s.n_unchanged += isnan(x[i].last_table);
-		widen(&s.lost, (double)x[i].lost);
+		widen(&s.lost, (double)x[i].c.lost_live);
 		widen(&s.last_loss, x[i].last_loss);
 		widen(&s.before, x[i].before);
 		widen(&s.peak, x[i].peak);
@@ -421,18 +409,18 @@ static const struct fab_column columns[] = {
 	{"failed", FAB_NAMES, "what dies, switches by name, links as NAME:PORT",
 	 FAB_COL_EXTRA, AT(failed)},
 	{"lost", FAB_UINT, "packets lost from and to hosts that are not cut off", 0,
-	 AT(lost)},
+	 AT(c.lost_live)},
 	{"lost_dead", FAB_UINT,
 	 "packets lost in what died, or sent to it before the neighbours knew, all hosts",
-	 FAB_COL_EXTRA, AT(lost_dead)},
+	 FAB_COL_EXTRA, AT(c.lost_dead)},
 	{"lost_down", FAB_UINT, "packets dropped at ports known to be down, all hosts",
-	 FAB_COL_EXTRA, AT(lost_down)},
+	 FAB_COL_EXTRA, AT(c.lost_down)},
 	{"no_path", FAB_UINT,
 	 "packets without an entry, or not sent for want of a path, all hosts",
-	 FAB_COL_EXTRA, AT(no_path)},
+	 FAB_COL_EXTRA, AT(sum.unroutable)},
 	{"looped", FAB_UINT, "packets dropped after 64 hops",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(looped)},
-	{"dodged", FAB_UINT, "packets that arrived by local dodging", 0, AT(dodged)},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.looped)},
+	{"dodged", FAB_UINT, "packets that arrived by local dodging", 0, AT(c.dodged)},
 	{"last_loss_ns", FAB_REAL,
 	 "from the failure to the last of lost, ns (flit times by flit); null: none",
 	 FAB_COL_EXACT, AT(last_loss)},
@@ -453,27 +441,27 @@ static const struct fab_column columns[] = {
 	{"last_table_ns", FAB_REAL, "until all have; null: not in the simulated time",
 	 FAB_COL_EXACT, AT(last_table)},
 	{"switches", FAB_UINT, "switches whose table changes", FAB_COL_EXTRA,
-	 AT(switches)},
+	 AT(c.switches)},
 	{"blocks", FAB_UINT, "blocks of 64 entries that change", FAB_COL_EXTRA,
-	 AT(blocks)},
+	 AT(c.blocks)},
 	{"hosts_cut_off", FAB_UINT, "host ports that die with it", FAB_COL_EXTRA,
-	 AT(cut)},
+	 AT(c.cut_ends)},
 	{"delivered", FAB_UINT, "packets that arrived, all of the run", FAB_COL_EXTRA,
-	 AT(delivered)},
+	 AT(sum.packets)},
 	{"in_flight", FAB_UINT, "packets in the network at the end", FAB_COL_EXTRA,
 	 AT(in_flight)},
 	{"completion_ns", FAB_REAL,
 	 "when the last message of finite traffic has arrived; null: endless, or not all",
-	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(completion)},
+	 FAB_COL_EXTRA | FAB_COL_EXACT, AT(sum.completion)},
 	{"mixed_cycle", FAB_BOOL,
 	 "packets can wait for each other in a circle while old and new tables are mixed",
 	 FAB_COL_BAD_IF_ANY, AT(mixed_has_cycle)},
 	{"tables_cycle", FAB_BOOL, "by the tables before or after alone", FAB_COL_EXTRA,
 	 AT(has_cycle)},
 	{"stalled", FAB_BOOL, "nothing moved for as long as --set stall says",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(stalled)},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.is_stalled)},
 	{"deadlock", FAB_BOOL, "packets were seen that can never move again",
-	 FAB_COL_BAD_IF_ANY, AT(deadlock)},
+	 FAB_COL_BAD_IF_ANY, AT(sum.is_deadlocked)},
 };
 #undef AT
 
@@ -532,7 +520,7 @@ static int write_plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 		mean[i] = x->moments[i].mean;
 	}
 	for (size_t i = 0; i < x->n; i++) {
-		size_t n = x->rows[i].point->first.recovery.moments.n;
+		size_t n = x->rows[i].c.moments.n;
 
 		if (x->rows[i].run > 1)
 			continue;
