@@ -409,9 +409,7 @@ static void say_limits(const struct answer *a)
 		wrong += r->sum.n_wrong;
 		stalled += r->sum.n_stalled;
 		all += r->sum.n_transfers;
-		lost += r->sum.n.damaged + r->sum.n_wrong;
-		for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
-			lost += r->sum.n.lost[kind];
+		lost += r->sum.n.damaged + r->sum.n_wrong + fab_rdma_lost(&r->sum.n);
 	}
 	if (has_ssw && !is_given && most > a->q->params.sender_window)
 		fab_report_answer(

@@ -8,17 +8,7 @@
 
 static const double PS_PER_US = 1e6;
 
-enum { RUNS = 8 };
-
-/* Runs that the answer takes: several where it depends on chance. */
-static uint32_t runs_of(const struct rdma_params *p, const struct rdma_outcome *o)
-{
-	const struct fab_rdma_impairments *bad = &o->q.params.bad;
-	bool by_chance = bad->loss > 0 || bad->corrupt > 0 || bad->drop_control > 0 ||
-			 bad->delayed > 0 || o->q.params.routing >= FAB_SIM_BY_QUEUE;
-
-	return p->runs ? p->runs : by_chance ? RUNS : 1;
-}
+enum { RUNS = 8 }; /* where the answer depends on chance */
 
 static int solve(struct fab_work *w, struct fab_err *err)
 {
@@ -32,7 +22,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 	if (rc)
 		return rc;
-	n_runs = runs_of(p, o);
+	n_runs = p->runs ? p->runs : fab_rdma_is_random(&o->q.params) ? RUNS : 1;
 	job = FAB_ARENA_NEW(w->arena, (size_t)o->q.n_schemes * n, struct fab_job_times);
 	o->job_rows =
 		FAB_ARENA_NEW0(w->arena, (size_t)o->q.n_schemes * n, struct fab_cli_job);

@@ -94,10 +94,8 @@ static int add_set(struct fab_work *w, struct fab_faults *faults, uint64_t numbe
 
 static void finish(struct row *x)
 {
-	struct fab_interval i = fab_tally_interval(&x->accepted, FAB_ALPHA);
-
 	x->mean = fab_tally_mean(&x->accepted);
-	x->ci95 = x->sets > 1 ? (i.high - i.low) / 2 : (double)NAN;
+	x->ci95 = fab_tally_half(&x->accepted);
 	x->per_host = fab_tally_mean(&x->all);
 	x->latency = x->latencies.n ? fab_tally_mean(&x->latencies) : (double)NAN;
 	x->p99 = x->quantiles.n ? fab_tally_mean(&x->quantiles) : (double)NAN;

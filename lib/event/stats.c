@@ -42,6 +42,13 @@ struct fab_interval fab_tally_interval(const struct fab_tally *t, double alpha)
 	return (struct fab_interval){mean - half, mean + half};
 }
 
+double fab_tally_half(const struct fab_tally *t)
+{
+	struct fab_interval i = fab_tally_interval(t, FAB_ALPHA);
+
+	return t->n > 1 ? (i.high - i.low) / 2 : (double)NAN;
+}
+
 struct fab_interval fab_wilson(uint64_t hits, uint64_t trials, double alpha)
 {
 	double n = (double)trials, p = (double)hits / n;

@@ -32,6 +32,8 @@ struct fab_interval {
  * Endless below two samples. 0 < alpha < 1. O(1).
  */
 struct fab_interval fab_tally_interval(const struct fab_tally *t, double alpha);
+/* Half of that of 95 %; NaN below two samples. O(1). */
+double fab_tally_half(const struct fab_tally *t);
 /*
  * Where the probability of an event lies that was seen `hits` times in `trials` > 0
  * (Wilson 1927): right for few hits, too. No hit: from 0; nothing but hits: to 1. O(1).

@@ -207,8 +207,7 @@ static double mean(const struct fab_rdma_summary *s)
 	return fab_tally_mean(&s->completion_mean);
 }
 
-/* Can one run differ from another with another seed? */
-static bool is_random(const struct fab_rdma_params *p)
+bool fab_rdma_is_random(const struct fab_rdma_params *p)
 {
 	return p->bad.loss > 0 || p->bad.drop_control > 0 || p->bad.delayed > 0 ||
 	       p->bad.corrupt > 0 || p->routing >= FAB_SIM_BY_QUEUE ||
@@ -231,7 +230,7 @@ static bool is_below(const struct judge *j, uint32_t own, uint32_t other, double
 
 	for (uint32_t i = 0; i < n_both; i++)
 		fab_tally_add(&d, a->run[i] - factor * b->run[i]);
-	if (!is_random(p))
+	if (!fab_rdma_is_random(p))
 		return fab_tally_mean(&d) <= 0;
 	if (d.n < 2)
 		return false;
@@ -269,15 +268,6 @@ static void set_standings(const struct judge *j, struct fab_rdma_choice *c)
 	}
 }
 
-static uint64_t sum_lost(const struct fab_rdma_counts *n)
-{
-	uint64_t sum = 0;
-
-	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
-		sum += n->lost[kind];
-	return sum;
-}
-
 void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 		    const struct fab_rdma_summary *out, uint32_t n_looks,
 		    struct fab_rdma_choice *c)
@@ -295,7 +285,7 @@ void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 			continue;
 		n_real++;
 		/* was any packet lost, held up or overtaken? */
-		is_touched |= sum_lost(&out[i].n) || out[i].n.damaged ||
+		is_touched |= fab_rdma_lost(&out[i].n) || out[i].n.damaged ||
 			      out[i].n.delayed || out[i].reorder.max > 1;
 		c->standing[i] =
 			fab_rdma_all_ended(&j.out[i]) ? FAB_RDMA_OPEN : FAB_RDMA_UNSOUND;
@@ -321,14 +311,14 @@ void fab_rdma_judge(const struct fab_rdma_choice_question *q,
 	}
 	c->best = best == FAB_NONE ? c->fastest : best;
 	lost = &out[c->best].n;
-	c->n_lost = sum_lost(lost) + lost->damaged;
+	c->n_lost = fab_rdma_lost(lost) + lost->damaged;
 	c->n_delayed = lost->delayed;
 	/* were few packets lost, or held up, of the kinds that were asked for? */
 	bad = &q->runs.of[c->best].params.bad;
 	if ((bad->loss > 0 && lost->lost[FAB_RDMA_DATA] < FAB_RDMA_FEW) ||
 	    (bad->corrupt > 0 && lost->damaged < FAB_RDMA_FEW) ||
 	    (bad->drop_control > 0 &&
-	     sum_lost(lost) - lost->lost[FAB_RDMA_DATA] < FAB_RDMA_FEW))
+	     fab_rdma_lost(lost) - lost->lost[FAB_RDMA_DATA] < FAB_RDMA_FEW))
 		c->reason = FAB_RDMA_FEW_LOST;
 	else if (bad->delayed > 0 && lost->delayed < FAB_RDMA_FEW)
 		c->reason = FAB_RDMA_FEW_DELAYED;
@@ -353,7 +343,7 @@ static bool is_settled(const struct fab_rdma_choice_question *q,
 	double runs, data, control = 0;
 	struct fab_interval i;
 
-	if (c->best == FAB_NONE || !is_random(p) || c->verdict == FAB_RDMA_TAKE)
+	if (c->best == FAB_NONE || !fab_rdma_is_random(p) || c->verdict == FAB_RDMA_TAKE)
 		return true;
 	s = &out[c->best];
 	/* one scheme: its mean is known to 2 %, half of the interval of 95 % */

@@ -88,6 +88,8 @@ int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *
 /* Are all transfers that have a path done, with the right bytes? false also where none
  * has a path. O(1). */
 bool fab_rdma_all_ended(const struct fab_rdma_summary *summary);
+/* Can one run differ from another with another seed? O(1). */
+bool fab_rdma_is_random(const struct fab_rdma_params *params);
 /* Zeroed is allowed. O(1). */
 void fab_rdma_summary_fini(struct fab_rdma_summary *summary);
 

@@ -316,6 +316,16 @@ struct fab_rdma_counts {
 	uint64_t marked;  /* by the network */
 };
 
+/* Packets of all kinds that were lost. O(1). */
+static inline uint64_t fab_rdma_lost(const struct fab_rdma_counts *n)
+{
+	uint64_t sum = 0;
+
+	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
+		sum += n->lost[kind];
+	return sum;
+}
+
 struct fab_rdma_result {
 	const struct fab_rdma_scheme *scheme;
 	uint32_t n_transfers, n_done; /* of those that run */

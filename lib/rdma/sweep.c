@@ -378,13 +378,6 @@ static int check_effort(const struct fab_rdma_question *q,
 	return 0;
 }
 
-static double half_interval(const struct fab_tally *t)
-{
-	struct fab_interval i = fab_tally_interval(t, FAB_ALPHA);
-
-	return t->n > 1 ? (i.high - i.low) / 2 : (double)NAN;
-}
-
 /* Result of scheme i at a point, with its figures from the sums over the runs. */
 static void keep_result(struct work *w, const struct fab_rdma_point *x,
 			const struct fab_rdma_case *of, uint32_t i,
@@ -413,12 +406,12 @@ static void keep_result(struct work *w, const struct fab_rdma_point *x,
 		.p99 = fab_tally_mean(&s->completion_p99),
 		.max = s->completion_max.n ? fab_tally_max(&s->completion_max)
 					   : (double)NAN,
-		.ci95 = half_interval(&s->completion_mean),
+		.ci95 = fab_tally_half(&s->completion_mean),
 		.goodput = fab_tally_mean(&s->goodput_gbps),
 		.goodput_mean = fab_tally_mean(&s->goodput_mean),
 		.rounds = fab_tally_mean(&s->rounds),
 		.difference = fab_tally_mean(&s->difference),
-		.difference_ci95 = half_interval(&s->difference),
+		.difference_ci95 = fab_tally_half(&s->difference),
 		.packets = (s->n_packets + half) / n,
 		.wire_bytes = (s->wire_bytes + half) / n,
 		.reorder_p99 =
@@ -433,9 +426,8 @@ static void keep_result(struct work *w, const struct fab_rdma_point *x,
 	for (int kind = 0; kind < FAB_RDMA_KINDS; kind++) {
 		r.control += kind == FAB_RDMA_DATA ? 0 : s->n.packets[kind];
 		r.control_bytes += kind == FAB_RDMA_DATA ? 0 : s->n.bytes[kind];
-		r.lost += s->n.lost[kind];
 	}
-	r.lost = (r.lost + half) / n;
+	r.lost = (fab_rdma_lost(&s->n) + half) / n;
 	r.control = (r.control + half) / n;
 	r.control_bytes = (r.control_bytes + half) / n;
 	r.resends =

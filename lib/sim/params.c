@@ -342,6 +342,13 @@ uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
 	return ticks;
 }
 
+uint64_t fab_sim_wire(const void *wires, uint32_t end, uint32_t bytes, bool to_group)
+{
+	const struct fab_sim_wires *w = wires;
+
+	return fab_sim_wire_ticks(w->net, w->params, end, bytes, to_group);
+}
+
 uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem)
 {
 	const struct fab_fabric *f = problem->f;

@@ -367,6 +367,12 @@ int fab_sim_check_escape(const struct fab_sim_problem *problem,
 uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
 			    const struct fab_sim_params *params, uint32_t end,
 			    uint32_t bytes, bool to_group);
+/* The same as struct fab_traffic_problem has it, of a struct fab_sim_wires. */
+struct fab_sim_wires {
+	const struct fab_sim_problem *net;
+	const struct fab_sim_params *params;
+};
+uint64_t fab_sim_wire(const void *wires, uint32_t end, uint32_t bytes, bool to_group);
 /* Number of cables of unknown rate, which have params->rate_gbps. O(cables). */
 uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem);
 

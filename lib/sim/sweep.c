@@ -60,25 +60,13 @@ static int tick(void *context, uint64_t done, uint64_t total)
 	return s->is_interrupted && s->is_interrupted(NULL);
 }
 
-struct wire_context {
-	const struct fab_sim_problem *net;
-	const struct fab_sim_params *params;
-};
-
-static uint64_t wire(const void *context, uint32_t end, uint32_t bytes, bool to_group)
-{
-	const struct wire_context *c = context;
-
-	return fab_sim_wire_ticks(c->net, c->params, end, bytes, to_group);
-}
-
 static int simulate(void *context, void *memory, uint64_t number, void *result,
 		    struct fab_err *err)
 {
 	struct work *w = context;
 	const struct fab_sim_sweep *s = w->s;
 	const struct place at = place_of(s, number);
-	const struct wire_context c = {s->nets[at.net], &s->params};
+	const struct fab_sim_wires wires = {s->nets[at.net], &s->params};
 	struct fab_traffic_problem problem = s->problem;
 	struct fab_sim_params params = s->params;
 	struct item *item = result;
@@ -88,8 +76,8 @@ static int simulate(void *context, void *memory, uint64_t number, void *result,
 	(void)memory;
 	if (s->is_interrupted && s->is_interrupted(NULL))
 		return 0;
-	problem.wire = wire;
-	problem.wire_context = &c;
+	problem.wire = fab_sim_wire;
+	problem.wire_context = &wires;
 	problem.how.rate = s->rates[at.rate];
 	/* the first run has the seed as it was given */
 	problem.how.seed = at.run ? fab_stream_at(s->seed, at.run, 0) : s->seed;
@@ -100,18 +88,10 @@ static int simulate(void *context, void *memory, uint64_t number, void *result,
 	params.seed = problem.how.seed;
 	params.progress = tick;
 	params.progress_context = w;
-	rc = fab_sim_run(c.net, &params, &traffic.messages, &item->r, err);
+	rc = fab_sim_run(wires.net, &params, &traffic.messages, &item->r, err);
 	item->was_run = !rc;
 	item->unfinished = rc ? 0 : fab_traffic_unfinished(&traffic);
 	return rc;
-}
-
-/* Half of the interval of 95 %; NaN: one run has none. */
-static double half_interval(const struct fab_tally *t)
-{
-	struct fab_interval i = fab_tally_interval(t, FAB_ALPHA);
-
-	return t->n > 1 ? (i.high - i.low) / 2 : (double)NAN;
 }
 
 static void set_quantiles(const struct fab_histogram *h, double unit, double *p50,
@@ -138,7 +118,7 @@ static void finish(struct work *w)
 	s->n_vls = x->first.n_vls;
 	s->born = fab_tally_mean(&t->born);
 	s->accepted = fab_tally_mean(&t->accepted);
-	s->accepted_ci95 = half_interval(&t->accepted);
+	s->accepted_ci95 = fab_tally_half(&t->accepted);
 	s->goodput = fab_tally_mean(&t->goodput);
 	s->hops_mean = fab_tally_mean(&t->hops);
 	s->backlog = (uint64_t)fmax(fab_tally_mean(&t->backlog), 0);
@@ -157,7 +137,7 @@ static void finish(struct work *w)
 				? s->end
 				: (double)NAN;
 	s->latency_mean = fab_tally_mean(&t->latency) / unit;
-	s->latency_ci95 = half_interval(&t->latency) / unit;
+	s->latency_ci95 = fab_tally_half(&t->latency) / unit;
 	s->network_mean = fab_tally_mean(&t->network) / unit;
 	s->source_wait_mean = fab_tally_mean(&t->source_wait) / unit;
 	s->message_mean = fab_tally_mean(&t->message) / unit;

@@ -7,18 +7,10 @@
 enum { LOAD_TIMES = 2 }; /* as long as the longest job alone, at first */
 
 struct runs {
-	const struct fab_sim_problem *net;
-	const struct fab_sim_params *params;
+	struct fab_sim_wires of;
 	struct fab_jobs_problem jobs;
 	double load;
 };
-
-static uint64_t wire(const void *context, uint32_t end, uint32_t bytes, bool to_group)
-{
-	const struct runs *r = context;
-
-	return fab_sim_wire_ticks(r->net, r->params, end, bytes, to_group);
-}
 
 /* Simulate a set of jobs; end: [n_jobs] of those of the set. */
 static int run(const struct runs *r, uint64_t *end, struct fab_job_times *job,
@@ -29,8 +21,8 @@ static int run(const struct runs *r, uint64_t *end, struct fab_job_times *job,
 	int rc = fab_jobs_new(&r->jobs, &jobs, err);
 
 	if (!rc)
-		rc = fab_sim_run(r->net, r->params, fab_jobs_messages(jobs), &result,
-				 err);
+		rc = fab_sim_run(r->of.net, r->of.params, fab_jobs_messages(jobs),
+				 &result, err);
 	if (rc)
 		return rc;
 	if (result.is_stopped)
@@ -83,12 +75,11 @@ int fab_sim_jobs(const struct fab_sim_problem *net, const struct fab_sim_params 
 		 struct fab_err *err)
 {
 	struct fab_traffic_problem traffic = *problem->traffic;
-	struct runs r = {
-		.net = net, .params = params, .jobs = *problem, .load = problem->load};
+	struct runs r = {.of = {net, params}, .jobs = *problem, .load = problem->load};
 	const struct fab_job_runs runs = {problem->n_jobs, run_set, &r};
 
-	traffic.wire = wire;
-	traffic.wire_context = &r;
+	traffic.wire = fab_sim_wire;
+	traffic.wire_context = &r.of;
 	r.jobs.traffic = &traffic;
 	return fab_jobs_compare(&runs, job, err);
 }
