@@ -524,34 +524,53 @@ static void say_buffers(struct fab_report *r, const struct sim_outcome *o,
 	say_fullest(r, o, enough);
 }
 
+#define AT(member) FAB_AT(struct sim_row, member)
 static const struct fab_column buffer_columns[] = {
-	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
-	{"buffer", FAB_UINT, "input buffer of a port, bytes; by flit packets", 0},
+	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0, AT(algorithm)},
+	{"buffer", FAB_UINT, "input buffer of a port, bytes; by flit packets", 0,
+	 AT(buffer)},
 	{"accepted_per_live_host", FAB_REAL, "what arrived, share of the hosts' cables",
-	 0},
+	 0, AT(sum.accepted)},
 	{"completion_ns", FAB_REAL,
 	 "when the last message of finite traffic has arrived; null: endless, or not all",
-	 FAB_COL_EXACT},
+	 FAB_COL_EXACT, AT(sum.completion)},
 	{"latency_ns_p99", FAB_REAL, "99 of 100 packets are not above; null: saturated",
-	 FAB_COL_EXACT},
-	{"cause", FAB_TEXT, "contention, credits or load", 0},
-	{"deadlock", FAB_BOOL, "packets were seen that can never move again", 0},
+	 FAB_COL_EXACT, AT(sum.latency_p99)},
+	{"cause", FAB_TEXT, "contention, credits or load", 0, AT(cause_name)},
+	{"deadlock", FAB_BOOL, "packets were seen that can never move again", 0,
+	 AT(sum.is_deadlocked)},
 };
+
+static const struct fab_column cable_columns[] = {
+	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0, AT(algorithm)},
+	{"offered", FAB_REAL, "rate that was asked for; null: none", 0, AT(sum.rate)},
+	{"cable", FAB_TEXT, "the direction, FROM:PORT -> TO:PORT", 0, AT(fullest)},
+	{"utilisation", FAB_REAL, "share of the time that it was busy", 0,
+	 AT(max_utilisation)},
+	{"mean_queue", FAB_REAL, "packets that waited for it, all lanes", 0,
+	 AT(cause.mean_queue)},
+	{"no_credit", FAB_REAL, "share of the time that packets waited there for credit",
+	 0, AT(no_credit)},
+	{"cause", FAB_TEXT, "contention, credits or load", 0, AT(cause_name)},
+};
+#undef AT
 
 static void print_buffers(struct fab_report *r, const struct sim_outcome *o)
 {
-	if (o->p->n_buffers < 2)
-		return;
-	fab_report_table_begin(r, "buffers", "Buffers", buffer_columns,
-			       FAB_COUNT(buffer_columns));
+	if (o->p->n_buffers > 1)
+		fab_report_table(r, "buffers", "Buffers", buffer_columns,
+				 FAB_COUNT(buffer_columns), o->rows, sizeof(*o->rows),
+				 o->n_rows);
+}
+
+/* The fullest cable of each rate. */
+static void print_cables(struct fab_report *r, const struct sim_outcome *o)
+{
+	fab_report_table_begin(r, "fullest", "Fullest cables", cable_columns,
+			       FAB_COUNT(cable_columns));
 	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
-		fab_report_row(r, (const union fab_cell[]){{.text = x->algorithm},
-							   {.u = x->buffer},
-							   {.real = x->sum.accepted},
-							   {.real = x->sum.completion},
-							   {.real = x->sum.latency_p99},
-							   {.text = x->cause_name},
-							   {.u = x->sum.is_deadlocked}});
+		if (x->fullest)
+			fab_report_record(r, x);
 	fab_report_table_end(r);
 }
 
@@ -620,17 +639,6 @@ static const struct fab_column group_columns[] = {
 	{"latency_ns_max", FAB_REAL, "the longest", FAB_COL_EXACT},
 };
 
-static const struct fab_column cable_columns[] = {
-	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
-	{"offered", FAB_REAL, "rate that was asked for; null: none", 0},
-	{"cable", FAB_TEXT, "the direction, FROM:PORT -> TO:PORT", 0},
-	{"utilisation", FAB_REAL, "share of the time that it was busy", 0},
-	{"mean_queue", FAB_REAL, "packets that waited for it, all lanes", 0},
-	{"no_credit", FAB_REAL, "share of the time that packets waited there for credit",
-	 0},
-	{"cause", FAB_TEXT, "contention, credits or load", 0},
-};
-
 static const struct fab_column trace_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
 	{"packet", FAB_UINT, "number of the packet, by creation", 0},
@@ -662,24 +670,6 @@ static const struct fab_column cycle_columns[] = {
 static union fab_cell time_cell(const struct sim_outcome *o, double ticks)
 {
 	return (union fab_cell){.real = ticks / o->p->unit};
-}
-
-/* The fullest cable of each rate. */
-static void print_cables(struct fab_report *r, const struct sim_outcome *o)
-{
-	fab_report_table_begin(r, "fullest", "Fullest cables", cable_columns,
-			       FAB_COUNT(cable_columns));
-	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
-		if (x->fullest)
-			fab_report_row(
-				r, (const union fab_cell[]){{.text = x->algorithm},
-							    {.real = x->sum.rate},
-							    {.text = x->fullest},
-							    {.real = x->max_utilisation},
-							    {.real = x->cause.mean_queue},
-							    {.real = x->no_credit},
-							    {.text = x->cause_name}});
-	fab_report_table_end(r);
 }
 
 /* Deadlocks: the channels of each cycle. */
