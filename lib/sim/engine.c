@@ -40,6 +40,14 @@ SIM_HOT void route(const struct sim_part *p, struct sim_arrival *a)
 	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
 		return;
 	a->out = OUT_ADAPTIVE;
+	if (sim_drops(s)) {
+		if (s->net.next)
+			__builtin_prefetch(
+				&s->net.next[(size_t)s->net.end_row[packet->target] *
+						     s->n_switches +
+					     in->sw]);
+		__builtin_prefetch(&s->queue[in->queue]);
+	}
 	if (sim_drops(s) || sim_is_adaptive(s))
 		return;
 	a->out = OUT_NONE;
