@@ -377,37 +377,20 @@ static void check_stopped(const struct fab_bound *bound, unsigned n_asked)
 }
 
 /* Groups of a pattern on a fabric. */
-struct patterned {
-	struct fab_fabric *f;
-	struct fab_groups *g;
-	struct fab_dist *dist;
-};
-
-static struct fab_mcast_problem problem_of(struct patterned *x, const char *spec,
+static struct fab_mcast_problem problem_of(struct routed *x, const char *spec,
 					   const char *pattern)
 {
-	struct fab_groups_builder *b;
+	const char *const patterns[] = {pattern, NULL};
 
-	x->f = test_gen_raw(spec);
-	b = fab_groups_builder_new(x->f);
-	MUST(fab_groups_add_pattern(b, pattern, 0, ERR));
-	MUST(fab_groups_builder_finish(b, false, &x->g, ERR));
-	MUST(fab_dist_new(x->f, 1, &x->dist, ERR));
-	return (struct fab_mcast_problem){.f = x->f, .groups = x->g, .dist = x->dist};
-}
-
-static void end_problem(struct patterned *x)
-{
-	fab_groups_free(x->g);
-	fab_dist_free(x->dist);
-	fab_fabric_free(x->f);
+	routed_init_patterns(x, test_gen_raw(spec), patterns, 0);
+	return x->problem;
 }
 
 /* On a torus with distances on demand bounds ask for no row of them, and those by hops
  * are those of the rows. */
 Test(bounds, no_rows_are_made)
 {
-	struct patterned x;
+	FAB_AUTO(routed_fini) struct routed x;
 	struct fab_mcast_problem p =
 		problem_of(&x, "torus:dims=30x20,hosts=1", "random:groups=40,size=12");
 	const struct fab_mcast_options work = {.n_threads = 1};
@@ -428,14 +411,13 @@ Test(bounds, no_rows_are_made)
 	fab_bound_fini(&bound);
 	cr_expect_eq(fab_dist_bytes(some), 0);
 	fab_dist_free(some);
-	end_problem(&x);
 }
 
 /* Two groups of a dragonfly whose cables to each other are those of their first switches,
  * as many times as groups lie in both: no other bound is above 3. */
 Test(bounds, forced_cables)
 {
-	struct patterned x;
+	FAB_AUTO(routed_fini) struct routed x;
 	struct fab_mcast_problem p =
 		problem_of(&x, "dragonfly:a=18,p=9,h=9,wiring=absolute", "grid:81x27x12");
 	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
@@ -444,7 +426,6 @@ Test(bounds, forced_cables)
 	cr_expect_eq(bound.kind, FAB_BOUND_FORCED);
 	cr_expect_eq(bound.value, 7, "%u", bound.value);
 	cr_expect(fab_bound_is_low_only(bound.kind));
-	end_problem(&x);
 }
 
 /* From each root of a kfat of two dimensions a group has one tree of minimal height: the
@@ -452,20 +433,19 @@ Test(bounds, forced_cables)
  * found by HiGHS), rounded up. The members next to the root count, too. */
 Test(bounds, forced_trees)
 {
-	struct patterned x;
+	FAB_AUTO(routed_fini) struct routed x;
 	struct fab_mcast_problem p = problem_of(&x, "kfat:dims=12x12,hosts=12",
 						"random:groups=600,size=6-16,seed=1");
 	FAB_AUTO(fab_bound_fini) struct fab_bound bound;
 
 	fab_mcast_forced_bound(&p, 0, &bound);
 	cr_expect_eq(bound.value, 43, "%u", bound.value);
-	end_problem(&x);
 }
 
 /* What is stopped says so, and is no more than it would have been. */
 Test(bounds, stopped_by_the_clock)
 {
-	struct patterned x;
+	FAB_AUTO(routed_fini) struct routed x;
 	struct fab_mcast_problem p =
 		problem_of(&x, "torus:dims=6x4x4,hosts=2", "grid:4x6x8");
 	struct fab_mcast_options work = {.n_threads = 1};
@@ -482,5 +462,4 @@ Test(bounds, stopped_by_the_clock)
 	fab_mcast_dual_bound(&p, &work, 100000000, &none);
 	check_stopped(&none, 1);
 	fab_bound_fini(&none);
-	end_problem(&x);
 }

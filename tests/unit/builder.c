@@ -26,15 +26,6 @@ static struct fab_fabric *finish(struct fab_builder *b)
 	return f;
 }
 
-/* Line of the first warning with this code, UINT64_MAX when there is none. */
-static uint64_t warning_line(const struct fab_fabric *f, const char *code)
-{
-	for (uint32_t i = 0; i < f->n_warnings; i++)
-		if (!strcmp(f->warnings[i].code, code))
-			return f->warnings[i].line;
-	return UINT64_MAX;
-}
-
 /* An adapter between two switches in the order of adding; parallel cables; a self-loop.
  */
 static struct fab_fabric *small(void)
@@ -91,7 +82,7 @@ Test(builder, one_sided_cable_counts_with_a_warning)
 	f = finish(b);
 	cr_assert_eq(f->n_switch_links, 1);
 	cr_assert_eq(f->port_speed[fab_port_find(f, 1, 6)], FAB_QDR);
-	cr_assert_eq(warning_line(f, "one-sided-cable"), 17);
+	cr_assert_eq(find_warning(f, "one-sided-cable", 0)->line, 17);
 }
 
 Test(builder, contradicted_cable_is_left_out)
@@ -123,8 +114,8 @@ Test(builder, rates_that_differ_are_kept_and_told)
 	end(b, s, 5, t, 6, 1, FAB_SDR, 1);
 	end(b, t, 6, s, 5, 4, FAB_DDR, 2);
 	f = finish(b);
-	cr_assert_eq(warning_line(f, "width-mismatch"), 1);
-	cr_assert_eq(warning_line(f, "speed-mismatch"), 1);
+	cr_assert_eq(find_warning(f, "width-mismatch", 0)->line, 1);
+	cr_assert_eq(find_warning(f, "speed-mismatch", 0)->line, 1);
 	cr_assert_float_eq(fab_cable_gbps(f, 0), 2.5, 1e-9);
 }
 

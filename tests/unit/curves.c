@@ -12,15 +12,6 @@ __attribute__((noinline)) static char *draw(const struct fab_curves *c)
 	return TEXT_BY(out, fab_curves_write(out, &picture, c, 1));
 }
 
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
-		n++;
-	return n;
-}
-
 /* Place of point i, in the order of the file. */
 static void place(const char *text, size_t i, double *x, double *y)
 {
@@ -65,11 +56,11 @@ Test(curves, missing_points)
 	char *text =
 		draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
 
-	cr_assert_eq(count(text, "<title>"), 3);
+	cr_assert_eq(count_of(text, "<title>"), 3);
 	cr_assert(strstr(text, "&lt;a&gt;: 5, 5"));
 	cr_assert(strstr(text, "title &amp; co"));
 	/* of the last two points, and the sample next to the name */
-	cr_assert_eq(count(text, "class=\"line k0\""), 2);
+	cr_assert_eq(count_of(text, "class=\"line k0\""), 2);
 	free(text);
 }
 
@@ -128,7 +119,7 @@ Test(curves, zero_on_a_logarithmic_axis)
 	cr_assert_lt(px[1], px[2]);
 	cr_assert(strstr(text, ">0</text>"));
 	cr_assert(strstr(text, ">0.001</text>"), "the axis is logarithmic");
-	cr_assert_eq(count(text, "class=\"line k0\""), 2);
+	cr_assert_eq(count_of(text, "class=\"line k0\""), 2);
 	free(text);
 }
 
@@ -140,17 +131,17 @@ Test(curves, coinciding_lines)
 		{"a", x, y, 3}, {"b", x, y, 3}, {"c", x, z, 3}};
 	char *text = draw(&(struct fab_curves){"x", "y", .series = s, .n = 3});
 
-	cr_assert_eq(count(text, "stroke-dasharray=\"7 14\""), 3);
-	cr_assert_eq(count(text, "stroke-dasharray=\"7 7\""), 2);
+	cr_assert_eq(count_of(text, "stroke-dasharray=\"7 14\""), 3);
+	cr_assert_eq(count_of(text, "stroke-dasharray=\"7 7\""), 2);
 	for (int i = 0; i < 3; i++) {
 		char dash[64];
 
 		snprintf(dash, sizeof(dash),
 			 "stroke-dasharray=\"7 14\" stroke-dashoffset=\"%d\"", -7 * i);
-		cr_assert_eq(count(text, dash), 1, "%s", dash);
+		cr_assert_eq(count_of(text, dash), 1, "%s", dash);
 	}
 	/* 6 lines, 3 samples, and marks around others: 1 + 1 + 0 of b, 2 of c */
-	cr_assert_eq(count(text, "class=\"line k"), 6 + 3 + 3 + 2);
+	cr_assert_eq(count_of(text, "class=\"line k"), 6 + 3 + 3 + 2);
 	free(text);
 }
 
@@ -171,13 +162,13 @@ Test(curves, files_and_timelines)
 
 		fab_curves_write(out, &(struct fab_picture){"t", is_page}, &c, 1);
 		fflush(out);
-		cr_assert_eq(count(text, "xmlns"), !is_page);
+		cr_assert_eq(count_of(text, "xmlns"), !is_page);
 		cr_assert_eq(size > 0, !is_page);
 		fab_curves_write_timeline(out, &(struct fab_picture){"t", is_page}, "s",
 					  rows, 1, kinds, 3, bars, 3);
 		fclose(out);
-		cr_assert_eq(count(text, "k&lt;</text>"), 1);
-		cr_assert_eq(count(text, "unused</text>"), 0);
+		cr_assert_eq(count_of(text, "k&lt;</text>"), 1);
+		cr_assert_eq(count_of(text, "unused</text>"), 0);
 		cr_assert(strstr(text, ">4</text>"));
 		free(text);
 	}

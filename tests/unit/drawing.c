@@ -28,15 +28,6 @@ static void end(struct picture *p)
 	free(p->text);
 }
 
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
-		n++;
-	return n;
-}
-
 struct rect {
 	double x, y, w, h;
 };
@@ -138,10 +129,10 @@ ParameterizedTest(size_t *index, drawing, everything_has_its_place)
 		snprintf(own, sizeof(own), "s%u", s);
 		cr_assert_str_eq(id, own);
 		snprintf(own, sizeof(own), " id=\"s%u\"", s);
-		cr_assert_eq(count(p.text, own), 1);
+		cr_assert_eq(count_of(p.text, own), 1);
 	}
 	/* a line for each two switches, besides one for each two boxes */
-	cr_assert_eq(count(p.text, "<path class=\"l"), n_pairs(f));
+	cr_assert_eq(count_of(p.text, "<path class=\"l"), n_pairs(f));
 	free(box);
 	end(&p);
 }
@@ -172,19 +163,20 @@ Test(drawing, load_and_marks)
 
 		/* 32 cables between different switches, one more in the legend */
 		snprintf(class, sizeof(class), "class=\"l%d\"", k);
-		cr_assert_eq(count(p.text, class), 5, "%d: %zu", k, count(p.text, class));
+		cr_assert_eq(count_of(p.text, class), 5, "%d: %zu", k,
+			     count_of(p.text, class));
 	}
 	cr_assert(strstr(p.text, "Trees &lt;by&gt; x:"));
-	cr_assert_eq(count(p.text, "up to "), 7);
-	cr_assert_eq(count(p.text, "class=\"loop\""), 4);
-	cr_assert_eq(count(p.text, "id=\"m1\""), 1);
-	cr_assert_eq(count(p.text, "id=\"m2\""), 1);
-	cr_assert_eq(count(p.text, "id=\"m3\""), 0);
+	cr_assert_eq(count_of(p.text, "up to "), 7);
+	cr_assert_eq(count_of(p.text, "class=\"loop\""), 4);
+	cr_assert_eq(count_of(p.text, "id=\"m1\""), 1);
+	cr_assert_eq(count_of(p.text, "id=\"m2\""), 1);
+	cr_assert_eq(count_of(p.text, "id=\"m3\""), 0);
 	cr_assert(
 		strstr(p.text,
 		       "<li id=\"f1\" class=\"bad\"><a href=\"#m1\">a &lt;loop&gt;</a>"));
 	cr_assert(strstr(p.text, "<li id=\"f3\">nowhere</li>"));
-	cr_assert_eq(count(p.text, "<li id="), 100);
+	cr_assert_eq(count_of(p.text, "<li id="), 100);
 	cr_assert(strstr(p.text, "and 103 more"));
 	end(&p);
 }

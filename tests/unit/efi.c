@@ -2,16 +2,8 @@
 /* Loads of trees, of groups that need none, and of the cables to hosts. */
 #include "mcast/route.h"
 #include "mcast/tables.h"
+#include "support/routed.h"
 #include "support/test.h"
-
-/* A ring of 4, and groups of the endpoints that `seats` has bits for: 0 .. 3 adapters,
- * 4 .. 7 switches. */
-struct ring {
-	struct fab_fabric *f;
-	struct fab_dist *dist;
-	struct fab_groups *groups;
-	struct fab_mcast_problem problem;
-};
 
 static uint32_t port_of(const struct fab_fabric *f, uint32_t seat)
 {
@@ -20,24 +12,23 @@ static uint32_t port_of(const struct fab_fabric *f, uint32_t seat)
 	return fab_node_first_connected_port(f, f->n_switches + seat);
 }
 
-static void ring_init(struct ring *r, const unsigned *seats, size_t n)
+/* A ring of 4, and groups of the endpoints that `seats` has bits for: 0 .. 3 adapters,
+ * 4 .. 7 switches. */
+static void ring_init(struct routed *r, const unsigned *seats, size_t n)
 {
-	struct fab_groups_builder *b;
+	struct fab_fabric *f = test_ring(4);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
 
-	r->f = test_ring(4);
-	b = fab_groups_builder_new(r->f);
 	for (size_t i = 0; i < n; i++) {
 		fab_groups_builder_begin(b, "g", 1);
 		for (uint32_t seat = 0; seat < 8; seat++)
 			if (seats[i] >> seat & 1)
-				fab_groups_builder_add(b, port_of(r->f, seat));
+				fab_groups_builder_add(b, port_of(f, seat));
 	}
-	MUST(fab_groups_builder_finish(b, false, &r->groups, ERR));
-	MUST(fab_dist_new(r->f, 1, &r->dist, ERR));
-	r->problem = (struct fab_mcast_problem){r->f, r->dist, r->groups};
+	routed_init_builder(r, f, b);
 }
 
-static struct fab_efi efi_of(const struct ring *r)
+static struct fab_efi efi_of(const struct routed *r)
 {
 	const struct fab_mcast_options options = {.n_threads = 1};
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
@@ -50,16 +41,9 @@ static struct fab_efi efi_of(const struct ring *r)
 	return efi;
 }
 
-static void ring_fini(struct ring *r)
-{
-	fab_groups_free(r->groups);
-	fab_dist_free(r->dist);
-	fab_fabric_free(r->f);
-}
-
 static struct fab_efi efi_with(const unsigned *seats, size_t n)
 {
-	FAB_AUTO(ring_fini) struct ring r;
+	FAB_AUTO(routed_fini) struct routed r;
 	struct fab_efi efi;
 
 	ring_init(&r, seats, n);
@@ -106,7 +90,7 @@ Test(efi, fullest_cables_of_few)
 {
 	const unsigned seats[] = {3, 3, 6};
 	uint32_t load[4] = {0, 2, 5, 2}, out[4];
-	FAB_AUTO(ring_fini) struct ring r;
+	FAB_AUTO(routed_fini) struct routed r;
 
 	ring_init(&r, seats, 3);
 	cr_assert_eq(fab_efi_fullest(r.f, load, NULL, 0, out), 0);

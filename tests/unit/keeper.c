@@ -59,25 +59,6 @@ static int renew(struct fab_keeper *k, struct fab_fabric *f, const struct wanted
 	return rc;
 }
 
-/* The same fabric without some cables between switches, one in `one_of`. */
-static struct fab_fabric *without(const struct fab_fabric *f, uint32_t one_of,
-				  struct fab_rng *rng)
-{
-	struct fab_builder *b = fab_builder_new();
-	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
-	struct fab_host_options hosts = {0};
-	struct fab_fabric *out;
-
-	for (uint32_t n = 0; n < f->n_nodes; n++)
-		id[n] = fab_builder_copy_node(b, f, n);
-	for (uint32_t c = 0; c < f->n_cables; c++)
-		if (c >= f->n_switch_links || fab_rng_below(rng, one_of))
-			fab_builder_copy_cable(b, f, c, id);
-	free(id);
-	MUST(fab_builder_finish(b, "less", "test", &hosts, &out, ERR));
-	return out;
-}
-
 /* Cables of a fabric by their ports, to be plugged otherwise. */
 struct plugs {
 	uint32_t n, *a, *b; /* [n] b FAB_NONE: pulled */
@@ -287,7 +268,7 @@ Test(keeper, trees_follow_the_subnet)
 
 		for (uint32_t g = 0; g < N_GROUPS; g++)
 			draw(f, &rng, &w, g);
-		cr_assert_eq(renew(k, without(f, UINT32_MAX, &rng), &w, &counts), 0);
+		cr_assert_eq(renew(k, test_without(f, UINT32_MAX, &rng), &w, &counts), 0);
 		cr_assert_eq(counts.kept, 0);
 		cr_assert_eq(counts.left, 0);
 		cr_assert_eq(counts.routed, n_trees(k));
@@ -295,8 +276,8 @@ Test(keeper, trees_follow_the_subnet)
 		for (uint32_t round = 0; round < N_ROUNDS; round++) {
 			balance(k, &w, round % 2 ? UINT32_MAX : round, &rng);
 			churn(k, &w, &rng);
-			cr_assert_eq(renew(k, without(f, 6 + 20 * (round % 3), &rng), &w,
-					   &counts),
+			cr_assert_eq(renew(k, test_without(f, 6 + 20 * (round % 3), &rng),
+					   &w, &counts),
 				     0);
 			cr_assert_eq(counts.kept + counts.routed, n_trees(k));
 			kept += counts.kept;
@@ -322,7 +303,7 @@ Test(keeper, trees_stay_in_the_same_subnet)
 
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		draw(f, &rng, &w, g);
-	cr_assert_eq(renew(k, without(f, UINT32_MAX, &rng), &w, &counts), 0);
+	cr_assert_eq(renew(k, test_without(f, UINT32_MAX, &rng), &w, &counts), 0);
 	n = counts.routed;
 	max = fab_keeper_max_efi(k);
 	cr_assert_eq(renew(k, f, &w, &counts), 0);
@@ -641,7 +622,7 @@ static bool live_without(int64_t n, struct life *l)
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		draw(f, &rng, &l->w, g);
 	l->f = f;
-	l->less = without(f, 5, &rng);
+	l->less = test_without(f, 5, &rng);
 	fab_oom_handle(leave);
 	if (!setjmp(out_of_memory)) {
 		scarce_after(n);

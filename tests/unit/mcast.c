@@ -28,12 +28,6 @@ static void route(const struct routed *s, const struct fab_mcast_options *option
 			     results, &seconds, ERR));
 }
 
-static void results_fini(struct fab_mcast_result *results)
-{
-	for (size_t i = 0; i < fab_mcast_n_engines; i++)
-		fab_mcast_result_fini(&results[i]);
-}
-
 /* Largest distance from a switch to the switches of a group. */
 static uint8_t eccentricity(const struct routed *s, uint32_t group, uint32_t sw)
 {
@@ -106,7 +100,7 @@ Test(mcast, every_engine_gives_sound_trees)
 			fab_efi_of(&s.problem, &results[i], &efi);
 			cr_assert_leq(fab_mcast_lower_bound(&s.problem), efi.max);
 		}
-		results_fini(results);
+		routed_end(results);
 	}
 }
 
@@ -130,8 +124,8 @@ Test(mcast, the_number_of_threads_changes_nothing)
 		cr_assert_arr_eq(one[i].forest.cable, many[i].forest.cable,
 				 n * sizeof(uint32_t));
 	}
-	results_fini(one);
-	results_fini(many);
+	routed_end(one);
+	routed_end(many);
 }
 
 /* As published, by a priority queue over the whole fabric. */
@@ -222,7 +216,7 @@ Test(mcast, minihop_is_the_recursive_definition)
 				 fab_group_n_switches(s.groups, g), want);
 			cr_assert_arr_eq(got, want, s.f->n_switches * sizeof(*want));
 		}
-		results_fini(r);
+		routed_end(r);
 	}
 }
 
@@ -330,7 +324,7 @@ Test(mcast, roots_and_links_follow_the_rules)
 			for (size_t i = 0; i < fab_mcast_n_engines; i++)
 				if (!r[i].engine->choose_root)
 					check_rules(&s, &r[i], options.root_ties);
-			results_fini(r);
+			routed_end(r);
 		}
 }
 
@@ -377,7 +371,7 @@ Test(mcast, efi_counts_every_cable)
 		max_host = groups > max_host ? groups : max_host;
 	}
 	cr_assert_eq(efi.max_all, max_host > efi.max ? max_host : efi.max);
-	results_fini(r);
+	routed_end(r);
 }
 
 /* What verification says after one thing in a sound result was changed. */
@@ -434,7 +428,7 @@ Test(mcast, verification_finds_planted_faults)
 	expect_wrong(&s, r, "");
 	r->forest.root[g] = old;
 	MUST(fab_mcast_verify(&s.problem, r, ERR));
-	results_fini(all);
+	routed_end(all);
 }
 
 static int stop_at_once(void *context, uint64_t done, uint64_t total)
@@ -463,20 +457,15 @@ Test(mcast, far_members_need_long_trees)
 {
 	/* every switch of a ring of 12 with the one across: 12 paths of 6 over 12 cables
 	 */
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = test_ring(12);
+	struct fab_fabric *f = test_ring(12);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_mcast_problem problem = {.f = f};
-	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
+	FAB_AUTO(routed_fini) struct routed s;
 
 	for (uint32_t i = 0; i < 12; i++) {
 		fab_groups_builder_begin(b, "x", 1);
 		fab_groups_builder_add(b, fab_port_find(f, i, 0));
 		fab_groups_builder_add(b, fab_port_find(f, (i + 6) % 12, 0));
 	}
-	MUST(fab_groups_builder_finish(b, false, &g, ERR));
-	MUST(fab_dist_new(f, 1, &dist, ERR));
-	problem.groups = g;
-	problem.dist = dist;
-	cr_assert_eq(fab_mcast_lower_bound(&problem), 6);
+	routed_init_builder(&s, f, b);
+	cr_assert_eq(fab_mcast_lower_bound(&s.problem), 6);
 }

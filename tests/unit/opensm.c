@@ -3,33 +3,10 @@
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
 #include "source/source.h"
+#include "support/routed.h"
 #include "support/test.h"
 
 enum { N_SEEDS = 10, N_GROUPS = 60, NO_TREE_DEPTH = 64 };
-
-struct setting {
-	struct fab_fabric *f;
-	struct fab_dist *dist;
-	struct fab_groups *groups;
-	struct fab_mcast_problem problem;
-};
-
-static void setting_init(struct setting *s, struct fab_fabric *f,
-			 struct fab_groups_builder *b)
-{
-	s->f = f;
-
-	MUST(fab_dist_new(f, 1, &s->dist, ERR));
-	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
-	s->problem = (struct fab_mcast_problem){s->f, s->dist, s->groups};
-}
-
-static void setting_fini(struct setting *s)
-{
-	fab_groups_free(s->groups);
-	fab_dist_free(s->dist);
-	fab_fabric_free(s->f);
-}
 
 static struct fab_mcast_result route(const struct fab_mcast_problem *p)
 {
@@ -43,7 +20,7 @@ static struct fab_mcast_result route(const struct fab_mcast_problem *p)
 }
 
 /* Groups of adapters, of switches and of both, and GUIDs without any order. */
-static void random_setting(struct setting *s, uint64_t seed)
+static void random_setting(struct routed *s, uint64_t seed)
 {
 	struct fab_fabric *f = test_random_fabric(10 + 13 * (uint32_t)seed,
 						  4 + 11 * (uint32_t)seed, 3, seed);
@@ -64,7 +41,7 @@ static void random_setting(struct setting *s, uint64_t seed)
 			fab_groups_builder_add(b, f->node_first_port[node]);
 		}
 	}
-	setting_init(s, f, b);
+	routed_init_builder(s, f, b);
 }
 
 /* Hops from a switch to that of a member, one more when that is no member itself. */
@@ -158,7 +135,7 @@ Test(opensm, root_and_ports_follow_its_rules)
 	uint32_t n_higher = 0;
 
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct setting s;
+		struct routed s;
 		struct fab_mcast_result r;
 		const struct fab_mcast_engine *minihop = &fab_mcast_minihop;
 		struct fab_mcast_options options = {.n_threads = 1};
@@ -176,13 +153,13 @@ Test(opensm, root_and_ports_follow_its_rules)
 		MUST(fab_mcast_verify(&s.problem, &r, ERR));
 		fab_mcast_result_fini(&least);
 		fab_mcast_result_fini(&r);
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 	/* switches among the members draw the root to the adapters */
 	cr_assert_gt(n_higher, 0);
 }
 
-static void chain(struct setting *s, const char *spec)
+static void chain(struct routed *s, const char *spec)
 {
 	struct fab_fabric *f;
 	struct fab_groups_builder *b;
@@ -192,12 +169,12 @@ static void chain(struct setting *s, const char *spec)
 	fab_groups_builder_begin(b, "ends", 4);
 	fab_groups_builder_add(b, f->node_first_port[f->n_switches]);
 	fab_groups_builder_add(b, f->node_first_port[f->n_nodes - 1]);
-	setting_init(s, f, b);
+	routed_init_builder(s, f, b);
 }
 
 Test(opensm, trees_end_where_it_gives_up)
 {
-	FAB_AUTO(setting_fini) struct setting s;
+	FAB_AUTO(routed_fini) struct routed s;
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 
 	chain(&s, "gen:mesh:dims=125,hosts=1");
@@ -205,7 +182,7 @@ Test(opensm, trees_end_where_it_gives_up)
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
 	MUST(fab_mcast_verify(&s.problem, &r, ERR));
 	fab_mcast_result_fini(&r);
-	setting_fini(&s);
+	routed_fini(&s);
 
 	/* the root is 64 hops from both ends; 62 on each side are in the tree */
 	chain(&s, "gen:mesh:dims=129,hosts=1");

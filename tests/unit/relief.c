@@ -174,14 +174,12 @@ Test(relief, without_time)
 Test(relief, no_more_than_needed)
 {
 	enum { N = 8, N_GROUPS = 12 };
-	OWN(fab_fabric) *f = test_ring(N);
+	struct fab_fabric *f = test_ring(N);
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_options o = {.n_threads = 1, .bound = N_GROUPS / 2};
-	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
-	OWN(fab_dist) *dist = NULL;
+	FAB_AUTO(routed_fini) struct routed s;
 	struct fab_forest trees;
 	struct fab_relief out;
-	struct fab_mcast_problem problem;
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result one;
 	const struct fab_mcast_engine *e = fab_mcast_engine_find("minihop", 7);
 	struct fab_mcast_options lowest = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
@@ -196,12 +194,10 @@ Test(relief, no_more_than_needed)
 		fab_groups_builder_add(
 			b, fab_node_first_connected_port(f, f->n_switches + N / 2));
 	}
-	MUST(fab_groups_builder_finish(b, false, &groups, ERR));
-	MUST(fab_dist_new(f, 1, &dist, ERR));
-	problem = (struct fab_mcast_problem){f, dist, groups};
-	MUST(fab_mcast_route(&problem, &e, 1, &lowest, &one, &seconds, ERR));
+	routed_init_builder(&s, f, b);
+	MUST(fab_mcast_route(&s.problem, &e, 1, &lowest, &one, &seconds, ERR));
 	trees = one.forest;
-	fab_mcast_relieve(&problem, &trees, &o, UINT32_MAX, &out);
+	fab_mcast_relieve(&s.problem, &trees, &o, UINT32_MAX, &out);
 	cr_expect_eq(out.before, N_GROUPS);
 	cr_expect_eq(out.after, N_GROUPS / 2);
 	cr_expect_eq(out.n_moved, N_GROUPS / 2);

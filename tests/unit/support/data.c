@@ -71,3 +71,12 @@ const struct fab_warning *find_warning(const struct fab_fabric *f, const char *c
 			return &f->warnings[i];
 	return NULL;
 }
+
+size_t count_of(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+		n++;
+	return n;
+}

@@ -27,3 +27,6 @@ const char *text_error(const char *text);
 /* The warning number `nth` of a code, NULL when there are fewer. */
 const struct fab_warning *find_warning(const struct fab_fabric *f, const char *code,
 				       unsigned nth);
+
+/* How often the text has the part. */
+size_t count_of(const char *text, const char *part);

@@ -269,3 +269,20 @@ struct fab_fabric *test_with_hosts(const struct fab_fabric *f, const uint32_t *s
 	change.n_hosts = n;
 	return rebuild(f, NULL, &change);
 }
+
+struct fab_fabric *test_without(const struct fab_fabric *f, uint32_t one_of,
+				struct fab_rng *rng)
+{
+	struct fab_builder *b = fab_builder_new();
+	FAB_AUTOFREE uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	const struct fab_host_options hosts = {0};
+	struct fab_fabric *out;
+
+	for (uint32_t n = 0; n < f->n_nodes; n++)
+		id[n] = fab_builder_copy_node(b, f, n);
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		if (c >= f->n_switch_links || !one_of || fab_rng_below(rng, one_of))
+			fab_builder_copy_cable(b, f, c, id);
+	MUST(fab_builder_finish(b, "less", "test", &hosts, &out, ERR));
+	return out;
+}

@@ -2,6 +2,7 @@
 /* Generated fabrics and slow, plain measures of them. */
 #pragma once
 
+#include "base/rng.h"
 #include "fabric/fabric.h"
 
 /*
@@ -47,3 +48,7 @@ struct fab_fabric *test_with_cable(const struct fab_fabric *f, uint32_t a, uint3
 /* The same fabric with one more adapter on each of the switches. */
 struct fab_fabric *test_with_hosts(const struct fab_fabric *f, const uint32_t *switches,
 				   uint32_t n);
+
+/* The same fabric without some cables between switches: one in `one_of`, none when 0. */
+struct fab_fabric *test_without(const struct fab_fabric *f, uint32_t one_of,
+				struct fab_rng *rng);

@@ -45,10 +45,16 @@ void routed_init_patterns(struct routed *s, struct fab_fabric *f,
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 
-	*s = (struct routed){.f = f};
-	MUST(fab_dist_new(f, 1, &s->dist, ERR));
 	for (; *patterns; patterns++)
 		MUST(fab_groups_add_pattern(b, *patterns, seed, ERR));
+	routed_init_builder(s, f, b);
+}
+
+void routed_init_builder(struct routed *s, struct fab_fabric *f,
+			 struct fab_groups_builder *b)
+{
+	*s = (struct routed){.f = f};
+	MUST(fab_dist_new(f, 1, &s->dist, ERR));
 	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
 	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
 }

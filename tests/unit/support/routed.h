@@ -22,6 +22,9 @@ void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint
 /* Takes the fabric; groups of patterns, up to the NULL. */
 void routed_init_patterns(struct routed *s, struct fab_fabric *f,
 			  const char *const *patterns, uint64_t seed);
+/* Takes the fabric, and the groups of a builder. */
+void routed_init_builder(struct routed *s, struct fab_fabric *f,
+			 struct fab_groups_builder *b);
 void routed_fini(struct routed *s);
 
 /* By every engine, [ROUTED_MAX_ENGINES]; asserts that they are sound. */
