@@ -5,27 +5,14 @@
 # first edit that fabric-faults --cure prints; every pair of adapters has a path both times.
 # FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk or the dump.
 set -u
-# shellcheck source=tests/interop/patience.bash
-. "$(dirname "$(readlink -f "$0")")/patience.bash"
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 faults=$(readlink -f "$1") fabric=$2
 edits=()
 [ $# -gt 2 ] && edits=(--edit="$3")
-command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
-case $fabric in
-  gen:*) ;;
-  *)
-    fabric=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-    [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-    ;;
-esac
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-fail() {
-  echo "FAILED: $*"
-  [ -f report ] && tail -n 30 report
-  exit 1
-}
+needs ibdmchk
+find_dump
+enter
 
 # Tables of minhop, and what ibdmchk says; it crashes when all is said: the text counts.
 check() { # OPTION...

@@ -8,25 +8,14 @@
 # FABRIC is gen: or a real dump. TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77
 # (skipped) when a program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 # shellcheck source=tests/interop/tables.bash
 . "$(dirname "$(readlink -f "$0")")/tables.bash"
 topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 engine=$4 lmc=${5:-0} n_roots=${6:-0}
 here=$(dirname "$(readlink -f "$0")")
-case $fabric in
-gen:*) ;;
-*)
-  fabric=$(readlink -m "${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric")
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
-cd "$dir" || exit 1
-fail() {
-  echo "FAILED: $*"
-  exit 1
-}
+find_dump
+enter
 "$topo" -q --to=ibnetdiscover -o net "$fabric" || fail "no net file"
 roots=() list=()
 if [ "$n_roots" -gt 0 ]; then

@@ -6,19 +6,12 @@
 # no credit loop; without the service levels it finds a loop where fabric-faults does, without an entry the hole.
 # FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk.
 set -u
-# shellcheck source=tests/interop/patience.bash
-. "$(dirname "$(readlink -f "$0")")/patience.bash"
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 faults=$(readlink -f "$1") fabric=$2 dead=$3 seed=$4
 shift 4
-command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-fail() {
-  echo "FAILED: $*"
-  [ -f report ] && tail -n 30 report
-  exit 1
-}
+needs ibdmchk
+enter
 
 # It crashes when all is said: the text counts.
 check() { # OPTION...

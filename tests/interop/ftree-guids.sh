@@ -6,15 +6,11 @@
 # engine that comes out: ftree, or minhop, to which OpenSM falls back with an error in its
 # log. TOPO is fabric-topo. Exit status 77 (skipped) when a program or the dump is missing.
 set -u
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 [ $# -eq 3 ] || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
 topo=$(readlink -f "$1") fabric=$2 used=$3
-case $fabric in
-gen:*) ;;
-*)
-  fabric=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
+find_dump
 # shellcheck source=tests/interop/simulated.bash
 . "$(dirname "$(readlink -f "$0")")/simulated.bash"
 need ibsim opensm

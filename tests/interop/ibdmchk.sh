@@ -6,25 +6,12 @@
 # COMMANDS is the folder of the commands, TABLES the helper that makes tables.
 # Exit status 77 (skipped) without ibdmchk.
 set -u
-# shellcheck source=tests/interop/patience.bash
-. "$(dirname "$(readlink -f "$0")")/patience.bash"
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 PATH=$1:$PATH tables=$(readlink -f "$2") fabric=$3 pattern=$4
-command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
-case $fabric in
-gen:*) ;;
-*)
-  fabric=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-fail() {
-  echo "FAILED: $*"
-  [ -f report ] && tail -n 30 report
-  exit 1
-}
+needs ibdmchk
+find_dump
+enter
 
 # Its multicast section into `report`. It crashes when all is said: the text counts.
 check() { # MCFDBS

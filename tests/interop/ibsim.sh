@@ -5,8 +5,8 @@
 # own discovery all find the same fabric in it, rates and LIDs included.
 # Exit status 77 (skipped) without ibsim.
 set -u
-# shellcheck source=tests/interop/patience.bash
-. "$(dirname "$(readlink -f "$0")")/patience.bash"
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 read=$1 live=$2 fabric=$3
 
 for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
@@ -18,14 +18,7 @@ done
 [ -f "$so" ] || { echo "no libumad2sim.so"; exit 77; }
 
 # real dumps are given by their place below the folder of test data
-case $fabric in
-gen:*) ;;
-*)
-  data=${FAB_TEST_DATA:-}
-  fabric=${data:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
+find_dump
 
 dir=$(mktemp -d) || exit 1
 pid=

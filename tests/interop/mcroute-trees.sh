@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: mcroute-trees.sh BIN FABRIC PATTERN   (environment: FAB_SOURCE_DIR, FAB_TEST_DATA)
 # Check the trees by jq and awk alone: from the lines of --trees-out, each tree joins the
@@ -7,15 +7,11 @@
 # height are those of the report, and so is every row of its histogram.
 # Exit status 77 (skipped) without jq or the dump.
 set -eu
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 bin=$1 fabric=$2 pattern=$3
-command -v jq >/dev/null || { echo "no jq"; exit 77; }
-case $fabric in
-gen:*) ;;
-*)
-  fabric=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
+needs jq
+find_dump
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 

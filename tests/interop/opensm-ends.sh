@@ -6,21 +6,13 @@
 # folder. The site's opensm.conf counts. FAULTS is fabric-faults. Exit status 77 (skipped)
 # when a program is missing.
 set -u
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 faults=$(readlink -f "$1")
-PATH=$PATH:/usr/sbin
-for program in opensm ibsim; do
-  command -v $program >/dev/null || { echo "no $program"; exit 77; }
-done
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
-cd "$dir" || exit 1
+needs opensm ibsim
+enter
 mkdir tmp bin
 export TMPDIR=$dir/tmp
-fail() {
-  echo "FAILED: $*"
-  exit 1
-}
 fabric=gen:torus:dims=4x4,hosts=1
 
 # fake PROGRAM SCRIPT: one of that name, found first

@@ -12,25 +12,16 @@
 set -u
 # shellcheck source=tests/interop/tables.bash
 . "$(dirname "$(readlink -f "$0")")/tables.bash"
-# shellcheck source=tests/interop/patience.bash
-. "$(dirname "$(readlink -f "$0")")/patience.bash"
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 topo=$(readlink -f "$1") faults=$(readlink -f "$2") here=$(dirname "$(readlink -f "$0")")
-dump=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$3 engine=$4
+fabric=$3 engine=$4
 hosts=$5 adapters=$6 roots=${7-}
-[ -f "$dump" ] || { echo "no $dump"; exit 77; }
-for program in ibdmchk jq; do
-  command -v $program >/dev/null || { echo "no $program"; exit 77; }
-done
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
-cd "$dir" || exit 1
-fail() {
-  echo "FAILED: $*"
-  exit 1
-}
+find_dump
+needs ibdmchk jq
+enter
 
-"$topo" -q --to=ibnetdiscover -o net "$dump" || fail "no net file"
+"$topo" -q --to=ibnetdiscover -o net "$fabric" || fail "no net file"
 options=
 if [ -n "$roots" ]; then
   sed -n 's/^Switch.*"S-\([0-9a-f]*\)"[^"]*"[^"]*'"$roots"'.*/0x\1/p' net >roots
@@ -74,7 +65,7 @@ if [ -n "$roots" ]; then
 fi
 expect adapters "$adapters"
 
-case $dump in
+case $fabric in
 *selene-compute*)
   awk -F '\t' '$1 == "analysed" { want = $3 + $6; next }
     { n += $4; if (($2 $3) !~ /MLG01-0[12].*MLG01-04|MLG01-04.*MLG01-0[12]/) bad = 1 }

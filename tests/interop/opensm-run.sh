@@ -7,22 +7,14 @@
 # FAULTS fabric-faults. Exit status 77 (skipped) when a program or all dumps are missing.
 # Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 # shellcheck source=tests/interop/tables.bash
 . "$(dirname "$(readlink -f "$0")")/tables.bash"
 topo=$(readlink -f "$1") faults=$(readlink -f "$2")
 shift 2
-PATH=$PATH:/usr/sbin
-for program in opensm ibsim; do
-  command -v $program >/dev/null || { echo "no $program"; exit 77; }
-done
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
-cd "$dir" || exit 1
-fail() {
-  echo "FAILED: $*"
-  exit 1
-}
+needs opensm ibsim
+enter
 columns='-q --format=csv --no-header --columns=pairs,unreachable,max_hops,minimal,cycle_channels,pairs_on_cycles,valley_pairs'
 same() { # FABRIC ENGINE [OPTION...]
   local fabric=$1 engine=$2 ours theirs

@@ -6,17 +6,12 @@
 # FABRIC for the groups of all patterns, and for some groups that switches are members of.
 # Exit status 77 (skipped) without OpenSM, ibsim or, for a real dump, the test data.
 set -u
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 topo=$1 mcroute=$2 mcjoin=$3 engines=$4 fabric=$5
 shift 5
 here=$(dirname "$(readlink -f "$0")")
-case $fabric in
-gen:*) ;;
-*)
-  data=${FAB_TEST_DATA:-}
-  fabric=${data:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
+find_dump
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 fail() {

@@ -9,16 +9,11 @@
 # What is left to OpenSM when in doubt is what OpenSM makes, bit for bit; modes change while
 # it runs. Exit status 77 (skipped) without OpenSM, ibsim or, for a real dump, the test data.
 set -u
+# shellcheck source=tests/interop/alone.bash
+. "$(dirname "$(readlink -f "$0")")/alone.bash"
 commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3") fabric=$4 pattern=$5
 shift 5
-case $fabric in
-gen:*) ;;
-*)
-  data=${FAB_TEST_DATA:-}
-  fabric=${data:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
-  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
-  ;;
-esac
+find_dump
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/interop/plugin.bash
 . "$here/plugin.bash"
