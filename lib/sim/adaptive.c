@@ -19,7 +19,8 @@
  * it, and stays on its path or leaves these lanes: channels of the tables wait for each
  * other along paths of the tables alone, without a cycle, on the way to the middle for
  * those to the target besides, never the other way. After SIM_RETURN_HOPS hops a packet
- * stays on the lanes of the tables to its end, so none goes on for ever.
+ * stays on the lanes of the tables to its end; after two paths more, of FAB_SIM_HOPS_MAX
+ * hops each, their tables loop, and it is lost.
  *
  * Packets that come to a switch at one time choose in the order of its ports, after all
  * other events of that time: equal inputs give equal bytes, whatever the threads.

@@ -267,7 +267,7 @@ struct fab_sim_result {
 	uint64_t born, waiting, injected, copied, delivered, in_flight;
 	uint64_t lost;		  /* without a path, at their source */
 	uint64_t unroutable;	  /* dropped at a switch that has no path for them */
-	uint64_t looped;	  /* dropped after FAB_SIM_HOPS_MAX hops */
+	uint64_t looped;	  /* dropped after FAB_SIM_HOPS_MAX hops on tables */
 	uint64_t dropped;	  /* no room in a buffer (params.drop) */
 	uint64_t trimmed, marked; /* packets; of those that go on */
 	uint64_t unknown_sl;	  /* messages without a service level in any file: 0 */
