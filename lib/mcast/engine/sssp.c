@@ -20,7 +20,7 @@ static void *scratch_new(const struct fab_mcast_problem *problem, struct fab_are
 	uint32_t n = problem->f->n_switches;
 	struct scratch *x = FAB_ARENA_NEW(a, 1, struct scratch);
 
-	fab_mean_init(&x->mean, problem, a);
+	x->mean = *(struct fab_mean *)fab_mean_new(problem, a);
 	x->cost = FAB_ARENA_NEW(a, n, uint64_t);
 	x->parent = FAB_ARENA_NEW(a, n, uint32_t);
 	x->known = FAB_ARENA_NEW0(a, n, uint32_t);

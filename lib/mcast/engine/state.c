@@ -114,22 +114,15 @@ uint32_t fab_mcast_choose_root(struct fab_mcast_state *s,
 /* Rows of distances are added whole where one switch in DENSE is a candidate. */
 enum { DENSE = 32 };
 
-void fab_mean_init(struct fab_mean *x, const struct fab_mcast_problem *problem,
-		   struct fab_arena *a)
+void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
 {
+	struct fab_mean *x = FAB_ARENA_NEW(a, 1, struct fab_mean);
 	size_t stride = fab_dist_stride(problem->dist);
 
 	x->nearest = FAB_ARENA_NEW(a, stride / 64, uint64_t);
 	x->sw = FAB_ARENA_NEW(a, problem->f->n_switches, uint32_t);
 	x->sum = FAB_ARENA_NEW(a, stride, uint32_t);
 	x->n_members = FAB_ARENA_NEW(a, problem->f->n_switches, uint32_t);
-}
-
-void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *a)
-{
-	struct fab_mean *x = FAB_ARENA_NEW(a, 1, struct fab_mean);
-
-	fab_mean_init(x, problem, a);
 	return x;
 }
 

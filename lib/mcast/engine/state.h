@@ -70,8 +70,6 @@ struct fab_mean {
 	uint32_t *sum;	     /* [stride of rows] hops of each to all members */
 	uint32_t *n_members; /* [n_switches] of the group at hand */
 };
-void fab_mean_init(struct fab_mean *mean, const struct fab_mcast_problem *problem,
-		   struct fab_arena *arena);
 void *fab_mean_new(const struct fab_mcast_problem *problem, struct fab_arena *arena);
 uint32_t fab_mean_choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
 			      uint32_t group);

@@ -3,9 +3,7 @@
  * Branch and bound over all trees of all groups. Parallel cables are one link. How low
  * the levels of its cables can be for each set of groups is found beforehand, so that a
  * partial choice of trees is a set of groups for each link. A choice is given up when a
- * link reaches the best level so far, when a remaining group has no tree left, or when
- * the remaining groups need more capacity across some cut through the switches than is
- * left there.
+ * link reaches the best level so far, or when a remaining group has no tree left.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/progress.h"
+#include "mcast/graft.h"
 #include "mcast/search/search.h"
 
 enum {
@@ -50,8 +49,6 @@ struct exact {
 	struct link link[LINKS];
 	uint32_t link_of[N][N]; /* FAB_NONE: no cable */
 	struct member_group group[GROUPS];
-	/* links across the cut around a set of switches that the first is not in, bits */
-	uint32_t across[1 << (N - 1)];
 	uint64_t steps;
 	enum fab_mcast_ended ended; /* DONE: not yet */
 	/* the choice at hand, and the best */
@@ -149,20 +146,6 @@ static void find_links(struct exact *x)
 		fill_link(x, &x->link[l]);
 }
 
-/* The switches `from`, and those of `in` that one link out of `links` joins to them. */
-static uint32_t spread(const struct exact *x, uint32_t from, uint32_t links, uint32_t in)
-{
-	uint32_t next = from;
-
-	for (uint32_t left = links; left; left &= left - 1) {
-		const struct link *l = &x->link[__builtin_ctz(left)];
-		uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
-
-		next |= ends & from ? ends & in : 0;
-	}
-	return next;
-}
-
 /* Switches that `from` reaches within `in` by links out of `links`. */
 static uint32_t reachable(const struct exact *x, uint32_t from, uint32_t in,
 			  uint32_t links)
@@ -171,7 +154,12 @@ static uint32_t reachable(const struct exact *x, uint32_t from, uint32_t in,
 
 	while (seen != last) {
 		last = seen;
-		seen = spread(x, seen, links, in);
+		for (uint32_t left = links; left; left &= left - 1) {
+			const struct link *l = &x->link[__builtin_ctz(left)];
+			uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
+
+			seen |= ends & seen ? ends & in : 0;
+		}
 	}
 	return seen;
 }
@@ -252,36 +240,6 @@ static void list_trees(struct exact *x, struct member_group *g)
 		}
 }
 
-/* Is there room on all cuts for the groups of `left` below the best level? Without
- * weights a cable takes whole groups. */
-static bool has_room(const struct exact *x, uint32_t left)
-{
-	double level = x->p->weights ? x->best : x->best - 1, free_of[LINKS];
-
-	for (uint32_t l = 0; l < x->n_links; l++) {
-		double used = 0;
-
-		for (uint32_t g = 0; g < x->n_groups; g++)
-			used += x->on_link[l] >> g & 1 ? x->group[g].need : 0;
-		free_of[l] = level * x->link[l].capacity - used;
-	}
-	for (uint32_t cut = 1; cut < 1u << (x->n - 1); cut++) {
-		double need = 0, room = 0;
-
-		for (uint32_t g = 0; g < x->n_groups; g++) {
-			uint32_t in = x->group[g].switches & cut << 1;
-
-			if (left >> g & 1 && in && in != x->group[g].switches)
-				need += x->group[g].need;
-		}
-		for (uint32_t l = x->across[cut]; l; l &= l - 1)
-			room += free_of[__builtin_ctz(l)];
-		if (is_less(room, need))
-			return false;
-	}
-	return true;
-}
-
 /* Links that a group may use without reaching the best level. */
 static uint32_t usable(const struct exact *x, uint32_t g)
 {
@@ -330,8 +288,6 @@ static void branch(struct exact *x, uint32_t left, const struct choice *from)
 		x->is_better = true;
 		return;
 	}
-	if (!has_room(x, left))
-		return;
 	for (uint32_t i = 0; i < x->n_groups; i++) {
 		if (!(left >> i & 1))
 			continue;
@@ -376,60 +332,31 @@ static void branch(struct exact *x, uint32_t left, const struct choice *from)
 	x->room.n = room;
 }
 
-/* The switch from which a tree is least high, and its height. */
-static uint32_t find_root(const struct exact *x, const struct member_group *g,
-			  uint32_t tree, uint8_t *height)
+/* Give a group its best tree. */
+static void hand_over(const struct exact *x, struct fab_revision *r,
+		      struct fab_graft *graft, uint32_t g)
 {
-	uint32_t best = FAB_NONE;
+	const struct fab_groups *groups = x->p->groups;
+	uint32_t id = x->group[g].id, cable[N], n = 0;
+	struct fab_grafted tree;
 
-	*height = UINT8_MAX;
-	for (uint32_t root = 0; root < x->n; root++) {
-		uint32_t in = 1u << root;
-		uint8_t hops = 0;
+	for (uint32_t left = x->best_tree[g]; left; left &= left - 1, n++) {
+		const struct link *l = &x->link[__builtin_ctz(left)];
 
-		for (; (in & g->switches) != g->switches && hops < N; hops++)
-			in = spread(x, in, tree, UINT32_MAX);
-		if (hops < *height) {
-			*height = hops;
-			best = root;
+		/* The cable of the link that the group is on. */
+		for (size_t c = l->n_cables, set = x->on_link[l - x->link]; c-- > 0;) {
+			uint8_t part = l->on[c * SETS + set];
+
+			cable[n] = l->cable[c];
+			if (part >> g & 1)
+				break;
+			set ^= part;
 		}
 	}
-	return best;
-}
-
-/* Give a group its best tree: edges from the root on. */
-static void hand_over(const struct exact *x, struct fab_revision *r, uint32_t g)
-{
-	const struct member_group *own = &x->group[g];
-	uint32_t tree = x->best_tree[g], sw[N], cable[N], n = 0, in;
-	uint8_t height;
-	uint32_t root = find_root(x, own, tree, &height);
-
-	in = 1u << root;
-	for (bool is_new = true; is_new;) {
-		is_new = false;
-		for (uint32_t left = tree; left; left &= left - 1) {
-			uint32_t l = (uint32_t)__builtin_ctz(left);
-			uint32_t a = x->link[l].sw[0], b = x->link[l].sw[1];
-
-			if ((in >> a & 1) == (in >> b & 1))
-				continue;
-			sw[n] = in >> a & 1 ? b : a;
-			/* The cable of the link that the group is on. */
-			for (size_t c = x->link[l].n_cables, set = x->on_link[l];
-			     c-- > 0;) {
-				uint8_t part = x->link[l].on[c * SETS + set];
-
-				cable[n] = x->link[l].cable[c];
-				if (part >> g & 1)
-					break;
-				set ^= part;
-			}
-			in |= 1u << sw[n++];
-			is_new = true;
-		}
-	}
-	fab_revision_put(r, own->id, root, height, n, sw, cable);
+	tree = fab_graft_change(graft, r->s->load, 0, cable, n,
+				groups->sw + groups->sw_first[id],
+				fab_group_n_switches(groups, id));
+	fab_revision_put(r, id, tree.root, tree.height, tree.n, tree.sw, tree.cable);
 }
 
 /* The groups of several switches; false: there are too many. */
@@ -474,12 +401,6 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 	x->n = x->p->f->n_switches;
 	if (find_groups(x)) {
 		find_links(x);
-		for (uint32_t cut = 0; cut < 1u << (x->n - 1); cut++)
-			for (uint32_t l = 0; l < x->n_links; l++)
-				if ((cut << 1 >> x->link[l].sw[0] ^
-				     cut << 1 >> x->link[l].sw[1]) &
-				    1)
-					x->across[cut] |= 1u << l;
 		x->best = fab_mcast_max_level(s);
 		struct choice all[GROUPS] = {0};
 
@@ -495,6 +416,7 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 	}
 	if (x->is_better) {
 		struct fab_revision r = fab_revision_begin(s);
+		struct fab_graft *graft = fab_graft_new(x->p->f, &arena);
 
 		memset(x->on_link, 0, sizeof(x->on_link));
 		for (uint32_t g = 0; g < x->n_groups; g++) {
@@ -502,7 +424,7 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 			put(x, g, x->best_tree[g]);
 		}
 		for (uint32_t g = 0; g < x->n_groups; g++)
-			hand_over(x, &r, g);
+			hand_over(x, &r, graft, g);
 		fab_revision_end(&r);
 	}
 	ended = x->ended;
