@@ -70,6 +70,24 @@ static void check_tree(const struct fab_fabric *f, const struct fab_grown *tree,
 	}
 }
 
+/* The same tree with other ways has no more cables, and goes no deeper. */
+static void check_ways(struct fab_deep_tree *room, const struct fab_prices *prices,
+		       const struct fab_fabric *f, const struct fab_grown *tree,
+		       uint32_t root, const uint32_t *sw, uint32_t n, uint32_t height)
+{
+	FAB_AUTOFREE uint32_t *own_sw = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *cable = FAB_NEW(f->n_switches, uint32_t);
+	struct fab_grown old = {tree->n, own_sw, cable, 0, 0};
+
+	for (uint32_t i = 0; i < old.n; i++) {
+		own_sw[i] = tree->sw[i];
+		cable[i] = tree->cable[i];
+	}
+	old = fab_same_branches_grow(room, prices, sw, n, root, &old);
+	check_tree(f, &old, root, sw, n, height);
+	cr_expect_leq(old.n, tree->n);
+}
+
 /* Candidates for the root; returns their number. */
 static uint32_t find_roots(const struct fab_dist *dist, uint32_t n_switches,
 			   const uint32_t *sw, uint32_t n, uint32_t *root,
@@ -137,15 +155,15 @@ Test(short_tree, exact_lengths)
 				i += i == j;
 			}
 			exact = exact_length(dist, f->n_switches, sw, n);
-			tree = fab_short_tree_grow(room, &prices, sw, n, sw, n, 3,
+			tree = fab_short_tree_grow(room, &prices, sw, n, sw, n, 50,
 						   ANY_HEIGHT, g, &best);
 			check_tree(f, &tree, best, sw, n, ANY_HEIGHT);
 			cr_expect_geq(tree.n, exact);
 			all_short += tree.n;
 			all_exact += exact;
 			n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
-			tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, 3,
-						   height, g, &best);
+			tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots,
+						   50, height, g, &best);
 			check_tree(f, &tree, best, sw, n, height);
 			cr_expect_geq(tree.n, exact);
 		}
@@ -191,9 +209,10 @@ Test(short_tree, heights)
 			sw[j] = i;
 		}
 		n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
-		tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, 3, height,
-					   g, &best);
+		tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, 50,
+					   height, g, &best);
 		check_tree(f, &tree, best, sw, n, height);
+		check_ways(room, &prices, f, &tree, best, sw, n, height);
 	}
 	fab_prices_fini(&prices);
 	fab_dist_free(dist);

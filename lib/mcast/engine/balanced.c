@@ -4,7 +4,7 @@
  * (search/greedy.c); then those on the fullest cables are routed again
  * (search/negotiate.c), from the better trees of other algorithms where there are any.
  * `optimal`: the same, and then a longer search, of large problems whose members lie far
- * apart from shorter trees (torus random below: 18).
+ * apart from shorter trees (torus random below: 17 in 80 s of processor time).
  */
 /* clang-format off */
 /*
@@ -16,17 +16,18 @@
  * a hub each on a dragonfly, if better          hubs.c         dragonfly         3       4
  *                                                             1 hop higher      2       4
  * targets in turn, full cables routed again    negotiate.c    kfat 12x12       45      57
- *                                                             torus random     19      29
- * start from trees of few cables, and then     negotiate.c    torus random     19      25
+ *                                                             torus random     18      29
+ * start from trees of few cables, and then     negotiate.c    torus random     18      25
  *                                                             torus 240x100     2       4
  * - deep ones where members lie far            trees.c        torus 60x20x20    4       8
- * - short ones where they have 7 % less        trees.c        torus random     19      22
+ * - short ones where they have 7 % less        trees.c        torus random     18      22
+ *   hops of a longer dimension cost more       trees.c        torus random     18      19
+ *   other ways between the same branches       trees.c        torus random     18      19
  * factors of cables that stay too full         negotiate.c    mesh 12x12       28      29
  * the cheapest of all roots, two hops away     root_prices.c  fat tree          2       3
  * all roots, if they are few                   reroute.c      kfat 12x12       45      50
- * other paths, where members lie far           trees.c        torus random     19      21
+ * other paths, where members lie far           trees.c        torus random     18      19
  * better trees of others, branch and bound     route, exact   (none of these)
- *
  * kfat 12x12: 600 random groups of 6 to 16 members. Fat tree: radix 40, 3 levels, grid
  * 25x32x20. Torus 30x20x20: grids 240x100 and 60x20x20, and 5000 random groups of 8
  * to 24; mesh 12x12: 150 such groups. Dragonfly: a=18, h=9, grid 163x162.
@@ -186,8 +187,11 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 		"the largest, and a switch that several others can share is cheap "
 		"for each of them; where members lie more than three hops from the "
 		"root, as on a torus, then trees of few cables whatever their loads: deep "
-		"ones, and ones to which members are added at the nearest place and "
-		"whose branches move, where these have 7 % fewer cables. "
+		"ones, or short ones where these have 7 % fewer cables. To a short tree "
+		"members are added at the nearest place, some near each other are taken "
+		"out and added in another order, and this stays if it is no longer; "
+		"where a dimension is longer than others, its cables count more. Then "
+		"the ways between its branches become others of as many hops. "
 		"On a dragonfly groups with members in most groups of switches try "
 		"trees from one of these, each from another one, with a cable from "
 		"there to every other one. "

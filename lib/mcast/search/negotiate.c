@@ -4,7 +4,8 @@
  * target get another tree at prices of which each unit of excess costs more, and cables
  * above the target have a factor that rises. Where members lie far from the root, paths
  * are changed as long as that brings the excess down, which is quick, else whole trees
- * are grown again; and the next target lies a part of the way to the mean load.
+ * are grown again; in short trees other ways of as many hops are found before; and the
+ * next target lies a part of the way to the mean load.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +31,8 @@ static const double FLATNESS = 3;
  * largest load to the mean. */
 static const double PART = 0.25;
 
-/* Paths will not bring a larger part of all load below the target. */
-static const double HOPELESS = 0.025;
+/* Paths will not bring a larger part of all load below the target; of short trees. */
+static const double HOPELESS = 0.025, HOPELESS_SHORT = 0.01;
 
 /* Paths are changed as long as a round leaves less of the excess than this part; where
  * work has no limit, longer. */
@@ -44,16 +45,17 @@ static const double HOP = 4, HOP_HASTY = 1;
 /* Groups that show which first trees have fewer cables: deep ones avoid full cables,
  * short ones do not, and pay below this share of their cables. */
 enum { SAMPLE = 32 };
-/* Plans of short trees that are improved. */
-enum { PLANS_HASTY = 3, PLANS = 16 };
+/* Changes of plans of short trees, and plans of which the shortest stays; how often ways
+ * are then found again, at prices that rise up to the largest load times this; and the
+ * part of the excess that other ways and paths together are to leave at most, else they
+ * count as that many rounds without progress. */
+enum { CHANGES_HASTY = 25, CHANGES = 50, PLANS = 8, WAYS = 2, STALL_SHORT = 6 };
+static const double WAYS_FLATNESS = 0.8, PROGRESS_SHORT = 0.95;
 static const double WORTH = 0.93;
 
 /* Groups of a batch whose trees are found side by side in large problems whose members
  * lie far apart. */
 enum { BATCH = 64 };
-
-/* Progress is reported once in that many calls of should_stop(). */
-enum { REPORT = 16 };
 
 struct negotiation {
 	struct fab_mcast_state *s;
@@ -73,11 +75,9 @@ struct negotiation {
 	uint32_t kept_at_max;
 	struct fab_forest kept;
 	bool is_far;		      /* some members lie far from the root */
-	uint32_t stride;	      /* one group in that many is moved */
+	bool is_short;		      /* trees began as short ones */
 	bool is_starting, is_started; /* first trees of few cables */
-	uint32_t n_asked;	      /* calls of should_stop() */
 	uint64_t start_steps;	      /* cables looked at for them */
-	uint32_t n_found;	      /* groups that other trees were looked for */
 	enum fab_mcast_ended ended;   /* DONE: not yet */
 };
 
@@ -128,7 +128,7 @@ static bool should_stop(struct negotiation *x, uint32_t done)
 	if (o->progress && !x->o->is_reported &&
 	    o->progress(o->progress_context, done, x->s->forest.n))
 		x->ended = FAB_ENDED_FAILED;
-	if (x->n_asked++ % REPORT == 0 && x->o->is_reported) {
+	if (x->o->is_reported) {
 		snprintf(text, sizeof(text),
 			 "largest %s %.6g on %u cables, bound %.6g; trying %.6g,",
 			 x->s->units ? "load" : "EFI", x->kept_max, x->kept_at_max,
@@ -151,7 +151,9 @@ static bool is_above(const struct negotiation *x, uint32_t group)
 /* Groups of a batch: where members lie near, trees of a batch would meet. */
 static uint32_t batch_of(const struct negotiation *x)
 {
-	return x->o->is_hasty && x->is_far ? BATCH : 1;
+	bool is_large = x->o->is_hasty || (x->o->is_afresh && !x->o->n_steps);
+
+	return is_large && x->is_far ? BATCH : 1;
 }
 
 /* Every group that is above the target when its turn comes: from another one on each
@@ -167,12 +169,11 @@ static bool run_round(struct negotiation *x, struct fab_reroute_try how)
 		uint32_t group = (x->turn & 1 ? n - 1 - i : i) + shift;
 
 		group -= group >= n ? n : 0;
-		if (group % x->stride == 0 && is_above(x, group))
+		if (is_above(x, group))
 			batch[n_batch++] = group;
 		if (!n_batch || (n_batch < most && i + 1 < n))
 			continue;
 		fab_reroute_find(x->reroute, batch, n_batch, &how);
-		x->n_found += x->is_starting ? 0 : n_batch;
 		for (uint32_t k = 0; k < n_batch; k++)
 			if (is_above(x, batch[k]))
 				fab_reroute_take(x->reroute, k);
@@ -200,19 +201,10 @@ static double mean_level(const struct negotiation *x)
 /* Is too much of all load above the target, and no time to try nevertheless? */
 static bool is_hopeless(const struct negotiation *x)
 {
-	return x->o->is_hasty && x->is_far &&
-	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
-}
+	double part = x->is_short ? HOPELESS_SHORT : HOPELESS;
 
-/* Would a round, as those so far, take more steps than are left? */
-static bool is_too_long(const struct negotiation *x)
-{
-	uint64_t steps = fab_reroute_steps(x->reroute) - x->start_steps, n_above = 0;
-
-	for (uint32_t g = 0; g < x->s->forest.n && x->n_found; g++)
-		n_above += is_above(x, g);
 	return x->o->is_hasty && x->is_far &&
-	       steps + steps * n_above / (x->n_found + 1) > x->o->n_steps;
+	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
 /* Rounds until no cable is above the target, or that is given up. */
@@ -221,22 +213,30 @@ static bool reach_target(struct negotiation *x)
 	struct fab_reroute_try how = {.least = EXCESS,
 				      .per_hop = x->o->is_hasty ? HOP_HASTY : HOP};
 	uint32_t stalls = 0;
+	bool is_other = false;
 	double least, last = HUGE_VAL, part = x->o->n_steps ? PROGRESS : PROGRESS_FREE;
 
 	measure(x);
 	least = x->excess;
-	if (is_hopeless(x) || is_too_long(x))
+	if (is_hopeless(x))
 		return false;
 	while (x->excess > 0 && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, how.least);
-		how.how = x->is_far && x->excess < part * last ? FAB_REROUTE_PATHS
-							       : FAB_REROUTE_ROOTS;
+		how.how = x->is_short && !is_other ? FAB_REROUTE_WAYS
+			  : x->is_short || (x->is_far && x->excess < part * last)
+				  ? FAB_REROUTE_PATHS
+				  : FAB_REROUTE_ROOTS;
+		is_other = how.how == FAB_REROUTE_WAYS;
 		last = x->excess;
 		if (!run_round(x, how))
 			return false;
 		fab_prices_raise_factors(&x->prices, x->target, FACTOR_STEP / x->mean);
 		how.least = fmin(how.least * EXCESS_GROWTH, EXCESS_MAX);
-		stalls = x->excess < least ? 0 : stalls + 1;
+		if (is_other) /* and then paths, before they count as one */
+			continue;
+		stalls = x->excess < (x->is_short ? PROGRESS_SHORT : 1) * least
+				 ? 0
+				 : stalls + (x->is_short ? STALL_SHORT : 1);
 		least = fmin(least, x->excess);
 		if (how.how == FAB_REROUTE_PATHS && is_hopeless(x))
 			return false;
@@ -244,22 +244,29 @@ static bool reach_target(struct negotiation *x)
 	return x->excess <= 0;
 }
 
-/* Reroute a sample of groups; cables of their trees. */
-static double sample(struct negotiation *x, struct fab_reroute_try how)
+/* Cables that a sample of groups would have. */
+static double sample(struct negotiation *x, enum fab_reroute_how kind)
 {
+	const struct fab_reroute_try how = {.how = kind, .n_changes = CHANGES_HASTY};
+	uint32_t group[SAMPLE], n;
 	double edges = 0;
 
-	run_round(x, how);
-	for (uint32_t g = 0; g < x->s->forest.n; g += x->stride)
-		edges += fab_revision_size(&x->revision, g);
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		group[i] = (uint32_t)((uint64_t)i * x->s->forest.n / SAMPLE);
+	fab_reroute_find(x->reroute, group, SAMPLE, &how);
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		edges += fab_reroute_found(x->reroute, i, &n)
+				 ? n
+				 : fab_revision_size(&x->revision, group[i]);
 	return edges;
 }
 
 static void negotiate(struct negotiation *x)
 {
-	struct fab_reroute_try how = {.n_plans = x->o->is_hasty ? PLANS_HASTY : PLANS};
+	struct fab_reroute_try how = {.n_changes =
+					      x->o->is_hasty ? CHANGES_HASTY : CHANGES};
 	uint32_t given_up = 0;
-	double edges;
+	int rounds;
 	uint64_t first;
 
 	while (x->ended == FAB_ENDED_DONE) {
@@ -279,16 +286,22 @@ static void negotiate(struct negotiation *x)
 			how.how = !x->is_far			      ? FAB_REROUTE_ROOTS
 				  : x->o->is_afresh && !x->o->n_steps ? FAB_REROUTE_SHORT
 								      : FAB_REROUTE_DEEP;
-			if (x->is_far && x->o->is_hasty) {
-				x->stride = x->s->forest.n / SAMPLE + 1;
-				edges = sample(x, how);
+			if (x->is_far && x->o->is_hasty &&
+			    sample(x, FAB_REROUTE_SHORT) <
+				    WORTH * sample(x, FAB_REROUTE_DEEP))
 				how.how = FAB_REROUTE_SHORT;
-				if (sample(x, how) >= WORTH * edges)
-					how.how = FAB_REROUTE_DEEP;
-				x->stride = 1;
-			}
-			if (x->ended == FAB_ENDED_DONE)
+			x->is_short = how.how == FAB_REROUTE_SHORT;
+			rounds = x->o->is_hasty || !x->is_short ? 1 : PLANS;
+			for (int i = 0; i < rounds + (x->is_short ? WAYS : 0) &&
+					x->ended == FAB_ENDED_DONE;
+			     i++) {
+				if (i >= rounds) {
+					how.how = FAB_REROUTE_WAYS;
+					fab_prices_set_smooth(&x->prices,
+							      WAYS_FLATNESS * x->max);
+				}
 				run_round(x, how);
+			}
 			x->is_starting = false;
 			x->turn = given_up ? x->turn : 0;
 			x->start_steps += fab_reroute_steps(x->reroute) - first;
@@ -329,7 +342,6 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				.kept_max = HUGE_VAL,
 				.mean = 1,
 				.step = 1,
-				.stride = 1,
 				.is_started = !o->is_afresh,
 				.is_far = fab_mcast_is_far(s)};
 

@@ -234,7 +234,7 @@ static void try_roots(const struct fab_reroute *r, struct worker *w, uint32_t ol
 
 /* A short tree of some candidates; of a large group a deep one of the old root. */
 static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t old,
-		      uint32_t n_plans)
+		      uint32_t n_changes)
 {
 	uint32_t root[FAB_SHORT_ROOTS], n, most, best;
 	struct fab_grown tree;
@@ -251,7 +251,7 @@ static void try_short(const struct fab_reroute *r, struct worker *w, uint32_t ol
 		root[i] =
 			fab_roots_draw(w->bits, r->roots->words, fab_mix64(w->seed + i));
 	tree = fab_short_tree_grow(w->deep, &w->prices, w->sw, w->n_sw, root,
-				   n ? n : most, n_plans, w->height, w->seed, &best);
+				   n ? n : most, n_changes, w->height, w->seed, &best);
 	look_at(w, best, &tree);
 }
 
@@ -308,8 +308,16 @@ static void propose(const struct fab_reroute *r, struct worker *w, struct propos
 	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_DEEP)
 		try_root(w, old, true);
 	else if (w->height > FAB_NEAR_HOPS && how->how == FAB_REROUTE_SHORT)
-		try_short(r, w, old, how->n_plans);
-	else if (w->height > FAB_NEAR_HOPS)
+		try_short(r, w, old, how->n_changes);
+	else if (how->how == FAB_REROUTE_WAYS && w->height > FAB_NEAR_HOPS &&
+		 w->n_sw <= FAB_SHORT_SWITCHES) {
+		struct fab_grown tree = {n, fab_revision_switches(r->revision, x->group),
+					 cable, 0, 0};
+
+		tree = fab_same_branches_grow(w->deep, &w->prices, w->sw, w->n_sw, old,
+					      &tree);
+		look_at(w, old, &tree);
+	} else if (how->how == FAB_REROUTE_PATHS && w->height > FAB_NEAR_HOPS)
 		try_deep(w,
 			 fab_roots_has(w->bits, old)
 				 ? old

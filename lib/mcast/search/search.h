@@ -148,19 +148,29 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
 
 /*
  * A short tree from the best of some roots (n_roots > 0, each a candidate): first only
- * its branches are chosen, by hops alone. Members are hung one by one, the farthest
- * first, on the way between two others where that takes fewest hops; then members and
- * branches move to where they take fewer, as long as any does; so from the `n_plans`
- * roots of the shortest first plans. Then each way becomes the cheapest of the shortest
- * paths. At most FAB_SHORT_SWITCHES switches and FAB_SHORT_ROOTS roots. O(roots * rounds
- * * n^2 + switches between the ends of ways * cables of each).
+ * its branches are chosen, by hops alone, where those along a longer dimension of a torus
+ * or mesh cost more, for there are more of them. Members are hung one by one, the
+ * farthest first, on the way between two others where that takes fewest hops. Then, for
+ * the root of the shortest such plan, members near each other are taken out and hung anew
+ * in another order, n_changes times, which stays if it is no longer (Shaw, "Using
+ * constraint programming and local search methods to solve vehicle routing problems",
+ * 1998). Then each way becomes the cheapest of the shortest paths. At most
+ * FAB_SHORT_SWITCHES switches and FAB_SHORT_ROOTS roots. O((roots + changes) * n^2 +
+ * switches between the ends of ways * cables of each).
  */
 enum { FAB_SHORT_SWITCHES = 512, FAB_SHORT_ROOTS = 32 };
 struct fab_grown fab_short_tree_grow(struct fab_deep_tree *tree,
 				     const struct fab_prices *prices, const uint32_t *sw,
 				     uint32_t n, const uint32_t *root, uint32_t n_roots,
-				     uint32_t n_plans, unsigned height, uint64_t seed,
+				     uint32_t n_changes, unsigned height, uint64_t seed,
 				     uint32_t *best);
+/* An old tree of the switches sw[n], at most FAB_SHORT_SWITCHES, from the same root with
+ * the same branches: each way becomes the cheapest of the shortest paths. O(n^2 + edges +
+ * switches between the ends of ways * cables of each). */
+struct fab_grown fab_same_branches_grow(struct fab_deep_tree *tree,
+					const struct fab_prices *prices,
+					const uint32_t *sw, uint32_t n, uint32_t root,
+					const struct fab_grown *old);
 
 /*
  * Estimates of the cheapest tree of each candidate, where none is farther than two hops
@@ -212,15 +222,16 @@ enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing where members are near it */
 	FAB_REROUTE_SHORT, /* short trees; nothing where members are near the root */
+	FAB_REROUTE_WAYS,  /* trees of the same branches; else as above */
 	FAB_REROUTE_PATHS  /* other paths in the place of cables of the old tree that cost
 			      `least`; nothing where members are near its root */
 };
 struct fab_reroute_try {
 	enum fab_reroute_how how;
-	double least;	  /* ROOTS: deep trees only while all cost this; PATHS */
-	double per_hop;	  /* PATHS: added to the price of every cable */
-	uint32_t n_plans; /* SHORT: that are improved */
-	uint64_t turn;	  /* seed of this round */
+	double least;	    /* ROOTS: deep trees only while all cost this; PATHS */
+	double per_hop;	    /* PATHS: added to the price of every cable */
+	uint32_t n_changes; /* SHORT: of plans */
+	uint64_t turn;	    /* seed of this round */
 };
 /* For the trees of a revision at these prices, both borrowed, and batches of at most
  * n_batch groups. O(as fab_roots_find() + n_batch * switches). */

@@ -5,7 +5,9 @@
 #include "base/rng.h"
 #include "mcast/search/search.h"
 
-#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct fab_cheap_tree {
 	const struct fab_mcast_problem *p;
@@ -214,6 +216,10 @@ static bool is_before(const struct label *a, const struct label *b)
  * a cable anyway; and one that is kept from the tree before. */
 static const double TO_MEMBER = 0.1, KEPT = 0.01;
 
+/* Price of a hop of a short tree along a dimension of one switch, which grows by the root
+ * of the dimension: then all cables become about equally full. */
+static const double HOP = 16;
+
 /* State of a switch, contiguous for the cache. */
 struct place {
 	double cost;	 /* of the label */
@@ -228,19 +234,17 @@ struct place {
 /* A member, the root, or a branch of a short tree that has no paths yet. */
 struct key {
 	uint32_t sw, up; /* up: its parent, FAB_NONE: the root, or not used any more */
-	uint32_t child, next; /* its first child, the next one of its parent */
-	uint32_t at, end;     /* places in preorder: its own, behind the last below it */
-	int hops, depth;      /* to the parent, from the root */
-	int far;	      /* hops to the farthest member below it */
+	int hops, depth; /* to the parent, from the root */
+	int price;	 /* of the hops to the parent; not used: the next such key */
 	bool is_member;
 };
 
 /* A short tree without paths: key[0] is the root. */
 struct plan {
 	FAB_VEC(struct key) key;
-	FAB_VEC(uint32_t) order; /* preorder */
-	uint32_t spare;		 /* first key that is not used any more, by `next` */
-	int height, length;	 /* at most; hops of all ways */
+	uint32_t spare; /* first key that is not used any more */
+	int height;	/* at most */
+	int64_t price;	/* of all hops */
 };
 
 struct fab_deep_tree {
@@ -254,6 +258,9 @@ struct fab_deep_tree {
 	uint32_t search;   /* number of the search */
 	uint64_t steps;	   /* cables looked at for the tree */
 	uint64_t seed;	   /* of choices among equals */
+	/* a torus or mesh, and prices of hops in short trees by dimension; else NULL */
+	const struct fab_shape *grid;
+	int hop[FAB_SHAPE_DIMS_MAX];
 	FAB_VEC(struct label) heap;
 	FAB_VEC(uint32_t) in, sw, cable;
 	FAB_VEC(uint64_t) order;
@@ -276,10 +283,13 @@ struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p,
 	FAB_ROOM(a, &t->sw, n);
 	FAB_ROOM(a, &t->cable, n);
 	FAB_ROOM(a, &t->order, n);
-	for (int i = 0; i < 2; i++) {
+	if (p->shape &&
+	    (p->shape->kind == FAB_SHAPE_TORUS || p->shape->kind == FAB_SHAPE_MESH))
+		t->grid = p->shape;
+	for (uint32_t d = 0; t->grid && d < t->grid->n_dims; d++)
+		t->hop[d] = (int)(HOP * sqrt(t->grid->dims[d]));
+	for (int i = 0; i < 2; i++)
 		FAB_ROOM(a, &t->plan[i].key, 2 * FAB_SHORT_SWITCHES + 2);
-		FAB_ROOM(a, &t->plan[i].order, 2 * FAB_SHORT_SWITCHES + 2);
-	}
 	return t;
 }
 
@@ -522,8 +532,9 @@ static uint32_t meet(const struct fab_deep_tree *t, uint32_t from, uint32_t to,
 
 	uint32_t first = f->arc_first[from], n = f->arc_first[from + 1] - first;
 
-	for (uint32_t i = 0, shift = (uint32_t)(fab_mix64(t->seed ^ from) % n); i < n;
-	     i++) {
+	for (uint32_t i = 0,
+		      shift = (uint32_t)((fab_mix64(t->seed ^ from) >> 32) * n >> 32);
+	     i < n; i++) {
 		uint32_t at = i + shift,
 			 peer = f->arc_peer[first + (at < n ? at : at - n)];
 
@@ -537,6 +548,23 @@ static uint32_t meet(const struct fab_deep_tree *t, uint32_t from, uint32_t to,
 	return from;
 }
 
+/* Price of the hops between two switches of a torus or mesh. */
+static int price_of(const struct fab_deep_tree *t, uint32_t from, uint32_t to)
+{
+	const uint32_t *a = t->grid->coords + (size_t)t->grid->n_dims * from;
+	const uint32_t *b = t->grid->coords + (size_t)t->grid->n_dims * to;
+	int price = 0;
+
+	for (uint32_t d = 0; d < t->grid->n_dims; d++) {
+		int n = abs((int)a[d] - (int)b[d]), size = (int)t->grid->dims[d];
+
+		price += (t->grid->kind == FAB_SHAPE_TORUS && n > size / 2 ? size - n
+									   : n) *
+			 t->hop[d];
+	}
+	return price;
+}
+
 static uint32_t add_key(struct plan *x, struct key key)
 {
 	uint32_t k = x->spare;
@@ -545,250 +573,275 @@ static uint32_t add_key(struct plan *x, struct key key)
 		k = (uint32_t)x->key.n;
 		FAB_PUSH(&x->key, key);
 	} else {
-		x->spare = x->key.v[k].next;
+		x->spare = (uint32_t)x->key.v[k].price;
 		x->key.v[k] = key;
 	}
 	return k;
 }
 
 static void hang_key(const struct fab_deep_tree *t, struct plan *x, uint32_t k,
-		     uint32_t up)
+		     uint32_t up, int hops)
 {
 	struct key *key = &x->key.v[k];
 
+	x->price -= key->price;
 	key->up = up;
-	key->hops = hops_of(t, x->key.v[up].sw, key->sw);
-	key->depth = x->key.v[up].depth + key->hops;
+	key->hops = hops;
+	key->depth = x->key.v[up].depth + hops;
+	key->price = t->grid ? price_of(t, x->key.v[up].sw, key->sw) : hops;
+	x->price += key->price;
 }
 
-/* Hang a key on the way to another one, where that way comes nearest. */
-static void hang_at(const struct fab_deep_tree *t, struct plan *x, uint32_t k, uint32_t c)
+/* Hang a member where that takes fewest hops: on the way to another key, where that way
+ * comes nearest. */
+static void insert(struct fab_deep_tree *t, struct plan *x, uint32_t sw)
 {
-	uint32_t up = x->key.v[c].up;
-	uint32_t sw = meet(t, x->key.v[up].sw, x->key.v[c].sw, x->key.v[k].sw);
-	uint32_t on = sw == x->key.v[c].sw ? c : up;
+	const uint8_t *row = fab_dist_row(t->p->dist, sw);
+	uint32_t salt = (uint32_t)fab_mix64(t->seed ^ sw), tie, best_tie = 0, c = 0;
+	uint32_t k =
+		add_key(x, (struct key){.sw = sw, .up = FAB_NONE, .is_member = true});
+	const struct key *v = x->key.v;
+	int least = 2 * row[v[0].sw] + 1; /* twice the hops */
+	uint32_t up = 0, on = 0;
 
-	if (sw != x->key.v[on].sw) {
-		on = add_key(x, (struct key){.sw = sw});
-		hang_key(t, x, on, up);
-		hang_key(t, x, c, on);
+	t->steps += x->key.n / 4;
+	for (uint32_t i = 1; i < x->key.n; i++) {
+		int hops, to_up;
+
+		if (v[i].up == FAB_NONE)
+			continue;
+		to_up = row[v[v[i].up].sw];
+		hops = to_up + row[v[i].sw] - v[i].hops;
+		tie = (i + salt) * 0x9e3779b1u;
+		if (hops > least || (hops == least && tie >= best_tie) ||
+		    v[v[i].up].depth + to_up > x->height)
+			continue;
+		c = i;
+		least = hops;
+		best_tie = tie;
 	}
-	hang_key(t, x, k, on);
+	if (c) {
+		up = v[c].up;
+		sw = meet(t, v[up].sw, v[c].sw, sw);
+		on = sw == v[c].sw ? c : up;
+	}
+	if (c && sw != v[on].sw) {
+		/* on a shortest path; rows of members were used before */
+		int to_c = fab_dist_row(t->p->dist, v[c].sw)[sw],
+		    to_up = v[c].hops - to_c;
+
+		on = add_key(x, (struct key){.sw = sw});
+		hang_key(t, x, on, up, to_up);
+		hang_key(t, x, c, on, to_c);
+	}
+	hang_key(t, x, k, on, row[v[on].sw]);
 }
 
-/* Children, preorder, depths, heights and length. */
+/* Take a member out, and branches that have no two ways left. */
+static void take_out(struct fab_deep_tree *t, struct plan *x, uint32_t sw)
+{
+	struct key *v = x->key.v;
+	uint32_t k = 1;
+
+	while (v[k].up == FAB_NONE || v[k].sw != sw || !v[k].is_member)
+		k++;
+	v[k].is_member = false;
+	while (k && !v[k].is_member) {
+		uint32_t up = v[k].up, child = FAB_NONE, n = 0;
+
+		for (uint32_t i = 1; i < x->key.n && n < 2; i++)
+			if (v[i].up == k) {
+				child = i;
+				n++;
+			}
+		if (n > 1)
+			return;
+		x->price -= v[k].price;
+		v[k].up = FAB_NONE;
+		v[k].price = (int)x->spare;
+		x->spare = k;
+		if (n) {
+			hang_key(t, x, child, up, hops_of(t, v[child].sw, v[up].sw));
+			return;
+		}
+		k = up;
+	}
+}
+
+/* Depths, which were too large where branches are left out. */
 static void survey(struct plan *x)
 {
 	struct key *v = x->key.v;
-	uint32_t n = (uint32_t)x->key.n, k = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		v[i].child = FAB_NONE;
-	for (uint32_t i = n; i-- > 1;)
-		if (v[i].up != FAB_NONE) {
-			v[i].next = v[v[i].up].child;
-			v[v[i].up].child = i;
-		}
-	x->order.n = 0;
-	x->length = 0;
-	while (k != FAB_NONE) {
-		v[k].at = (uint32_t)x->order.n;
-		v[k].depth = k ? v[v[k].up].depth + v[k].hops : 0;
-		v[k].far = v[k].is_member ? 0 : INT16_MIN;
-		FAB_PUSH(&x->order, k);
-		if (v[k].child != FAB_NONE) {
-			k = v[k].child;
-			continue;
-		}
-		for (; k && v[k].next == FAB_NONE; k = v[k].up)
-			v[k].end = (uint32_t)x->order.n;
-		v[k].end = (uint32_t)x->order.n;
-		k = k ? v[k].next : FAB_NONE;
-	}
-	for (size_t i = x->order.n; i-- > 1;) {
-		struct key *key = &v[x->order.v[i]], *up = &v[key->up];
-
-		up->far = key->far + key->hops > up->far ? key->far + key->hops : up->far;
-		x->length += key->hops;
+	for (uint32_t k = 1; k < x->key.n; k++) {
+		v[k].depth = 0;
+		for (uint32_t i = k; v[i].up != FAB_NONE; i = v[i].up)
+			v[k].depth += v[i].hops;
 	}
 }
 
-/* A place for a key: on the way to `on`, which comes as near as `hops`. */
-struct spot {
-	uint32_t on;
-	int hops;
-};
-
-/* The place that takes fewest hops, fewer than `limit`, for a key with members `far`
- * below it. Keys below `own` are left out, and its parent where that goes with it:
- * `sibling` is then on the way to the parent's parent. */
-static struct spot find_place(const struct fab_deep_tree *t, const struct plan *x,
-			      uint32_t sw, int far, uint32_t own, uint32_t sibling,
-			      int limit)
+static void empty_plan(struct plan *x, uint32_t root)
 {
-	const uint8_t *row = fab_dist_row(t->p->dist, sw);
-	const struct key *v = x->key.v;
-	uint32_t first = own ? v[own].at : 0, end = own ? v[own].end : 0;
-	uint32_t gone = sibling != FAB_NONE ? v[own].up : FAB_NONE;
-	struct spot best = {FAB_NONE, limit};
-	uint32_t salt = (uint32_t)fab_mix64(t->seed ^ sw), tie, best_tie = 0;
-
-	for (uint32_t c = 1; c < x->key.n; c++) {
-		uint32_t up = v[c].up;
-		int hops = v[c].hops, before, cost;
-
-		if (up == FAB_NONE || c == gone || (v[c].at >= first && v[c].at < end))
-			continue;
-		if (c == sibling) {
-			up = v[gone].up;
-			hops = hops_of(t, v[up].sw, v[c].sw);
-		}
-		before = row[v[up].sw];
-		cost = (before + row[v[c].sw] - hops + 1) / 2;
-		tie = (c + salt) * 0x9e3779b1u;
-		if ((cost < best.hops ||
-		     (cost == best.hops && best.on != FAB_NONE && tie < best_tie)) &&
-		    v[up].depth + before + far <= x->height) {
-			best = (struct spot){c, cost};
-			best_tie = tie;
-		}
-	}
-	return best;
+	x->key.n = 0;
+	x->price = 0;
+	x->spare = FAB_NONE;
+	(void)add_key(x, (struct key){.sw = root, .up = FAB_NONE});
 }
 
 /* All members, the farthest first, each where it takes fewest hops. */
 static void make_plan(struct fab_deep_tree *t, struct plan *x, const uint32_t *sw,
 		      uint32_t n, uint32_t root, uint64_t seed)
 {
-	x->key.n = 0;
-	x->spare = FAB_NONE;
-	(void)add_key(x, (struct key){.sw = root, .up = FAB_NONE});
+	empty_plan(x, root);
 	order_members(t, sw, n, root, seed);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t member = (uint32_t)t->order.v[i], k;
-		struct spot spot = find_place(t, x, member, 0, 0, FAB_NONE, INT16_MAX);
+		uint32_t member = (uint32_t)t->order.v[i];
 
-		t->steps += x->key.n;
-		if (member == root) {
+		if (member == root)
 			x->key.v[0].is_member = true;
-			continue;
-		}
-		k = add_key(x, (struct key){.sw = member, .is_member = true});
-		if (spot.on == FAB_NONE)
-			hang_key(t, x, k, 0);
 		else
-			hang_at(t, x, k, spot.on);
-	}
-	survey(x);
-}
-
-/* Move a key with all below it to where it takes fewer hops; false: there is no place. */
-static bool move_key(struct fab_deep_tree *t, struct plan *x, uint32_t k)
-{
-	struct key *v = x->key.v;
-	uint32_t up = v[k].up, sibling = v[up].child, next;
-	struct spot spot;
-	int gain = v[k].hops;
-
-	/* A branch of two goes with one of them. */
-	next = v[sibling].next;
-	sibling = sibling == k ? next : sibling;
-	if (!up || v[up].is_member || next == FAB_NONE || v[next].next != FAB_NONE)
-		sibling = FAB_NONE;
-	else
-		gain += v[up].hops + v[sibling].hops -
-			hops_of(t, v[v[up].up].sw, v[sibling].sw);
-	t->steps += x->key.n / 4;
-	spot = find_place(t, x, v[k].sw, v[k].far, k, sibling, gain);
-	if (spot.on == FAB_NONE)
-		return false;
-	/* The place is an estimate: what the way there takes is known now. */
-	next = spot.on == sibling ? v[up].up : v[spot.on].up;
-	if (hops_of(t, meet(t, v[next].sw, v[spot.on].sw, v[k].sw), v[k].sw) >= gain)
-		return false;
-	if (sibling != FAB_NONE) {
-		hang_key(t, x, sibling, v[up].up);
-		v[up].up = FAB_NONE;
-		v[up].next = x->spare;
-		x->spare = up;
-	}
-	hang_at(t, x, k, spot.on);
-	survey(x);
-	return true;
-}
-
-static void improve_plan(struct fab_deep_tree *t, struct plan *x)
-{
-	bool has_moved = true;
-
-	while (has_moved) {
-		has_moved = false;
-		for (uint32_t k = 1; k < x->key.n; k++)
-			has_moved |= x->key.v[k].up != FAB_NONE && move_key(t, x, k);
+			insert(t, x, member);
 	}
 }
 
-/* The shortest plan of some roots, of which `n_plans` are improved, from the roots of the
- * shortest first; counts its steps. */
-static const struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw,
-				    uint32_t n, const uint32_t *root, uint32_t n_roots,
-				    uint32_t n_plans, unsigned height, uint64_t seed)
+static void copy_plan(struct plan *to, const struct plan *from)
 {
-	struct plan *x = &t->plan[0], *shortest = &t->plan[1];
-	int first[FAB_SHORT_ROOTS], least = INT_MAX;
+	struct key *v = to->key.v;
 
-	x->height = shortest->height = (int)height;
-	for (uint32_t i = 0; i < n_roots; i++) {
-		make_plan(t, x, sw, n, root[i], seed);
-		first[i] = x->length;
-	}
-	for (uint32_t round = 0; round < n_plans; round++) {
-		uint32_t best = (uint32_t)(fab_mix64(seed ^ round) % n_roots);
+	memcpy(v, from->key.v, from->key.n * sizeof(*v));
+	*to = *from;
+	to->key.v = v;
+}
 
-		for (uint32_t i = 0; i < n_roots; i++)
-			best = first[i] < first[best] ? i : best;
-		first[best] = INT_MAX;
-		t->seed = seed +
-			  round; /* of equal places others, from the same root, too */
-		make_plan(t, x, sw, n, root[best], t->seed);
-		improve_plan(t, x);
-		if (x->length < least) {
-			struct plan swap = *shortest;
+/* Take out all members within some hops of one of them, and insert them again in another
+ * order. */
+static void change_plan(struct fab_deep_tree *t, struct plan *x, const uint32_t *sw,
+			uint32_t n, struct fab_rng *rng)
+{
+	const uint8_t *row = fab_dist_row(t->p->dist, sw[fab_rng_below(rng, n)]);
+	uint8_t far = row[sw[fab_rng_below(rng, n)]];
 
-			least = x->length;
-			*shortest = *x;
-			*x = swap;
+	t->seed = fab_rng_next(rng);
+	t->order.n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (row[sw[i]] <= far && sw[i] != x->key.v[0].sw) {
+			take_out(t, x, sw[i]);
+			FAB_PUSH(&t->order, sw[i]);
 		}
+	survey(x);
+	for (size_t left = t->order.n; left; left--) {
+		size_t i = (size_t)fab_rng_below(rng, left);
+		uint32_t member = (uint32_t)t->order.v[i];
+
+		t->order.v[i] = t->order.v[left - 1];
+		insert(t, x, member);
 	}
-	return shortest;
+}
+
+/* The shortest first plan of some roots, after changes that make it no longer. */
+static struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n,
+			      const uint32_t *root, uint32_t n_roots, uint32_t n_changes,
+			      unsigned height, uint64_t seed)
+{
+	struct plan *x = &t->plan[0], *best = &t->plan[1];
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	x->height = (int)height;
+	best->price = INT64_MAX;
+	for (uint32_t i = 0; i < n_roots + n_changes; i++) {
+		if (i < n_roots)
+			make_plan(t, x, sw, n, root[i], seed);
+		else
+			change_plan(t, x, sw, n, &rng);
+		copy_plan(x->price <= best->price ? best : x,
+			  x->price <= best->price ? x : best);
+	}
+	return best;
+}
+
+/* Each way of a plan becomes the cheapest of the shortest paths to the parent, or to
+ * where one meets the tree. */
+static struct fab_grown find_ways(struct fab_deep_tree *t,
+				  const struct fab_prices *prices, struct plan *x,
+				  const uint32_t *sw, uint32_t n)
+{
+	uint32_t root = x->key.v[0].sw;
+	double price;
+
+	survey(x);
+	begin(t, sw, n, root);
+	t->per_hop = 0;
+	t->order.n = 0;
+	for (uint32_t k = 1; k < x->key.n; k++)
+		if (x->key.v[k].up != FAB_NONE)
+			FAB_PUSH(&t->order, (uint64_t)x->key.v[k].depth << 32 | k);
+	qsort(t->order.v, t->order.n, sizeof(*t->order.v), fab_cmp_u64);
+	for (size_t i = 0; i < t->order.n; i++) {
+		const struct key *key = &x->key.v[(uint32_t)t->order.v[i]];
+		const struct reach_limit limit = {
+			fab_dist_row(t->p->dist, x->key.v[key->up].sw),
+			(unsigned)key->depth, true};
+
+		if (key->hops)
+			join_path(t, search(t, prices, &limit, key->sw));
+	}
+	price = collect(t, prices, root);
+	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
+				  t->steps};
 }
 
 struct fab_grown fab_short_tree_grow(struct fab_deep_tree *t,
 				     const struct fab_prices *prices, const uint32_t *sw,
 				     uint32_t n, const uint32_t *root, uint32_t n_roots,
-				     uint32_t n_plans, unsigned height, uint64_t seed,
+				     uint32_t n_changes, unsigned height, uint64_t seed,
 				     uint32_t *best)
 {
-	const struct plan *x;
-	double price;
+	struct plan *x;
 
 	t->steps = 0;
 	t->seed = seed;
-	x = plan_tree(t, sw, n, root, n_roots, n_plans, height, seed);
+	x = plan_tree(t, sw, n, root, n_roots, n_changes, height, seed);
 	*best = x->key.v[0].sw;
-	begin(t, sw, n, *best);
-	t->per_hop = 0;
-	for (size_t i = 1; i < x->order.n; i++) {
-		/* The cheapest of the shortest paths to the parent, or where one meets
-		 * the tree. */
-		const struct key *key = &x->key.v[x->order.v[i]];
-		const struct reach_limit limit = {
-			fab_dist_row(t->p->dist, x->key.v[key->up].sw),
-			height - (unsigned)key->far, true};
+	return find_ways(t, prices, x, sw, n);
+}
 
-		join_path(t, search(t, prices, &limit, key->sw));
+struct fab_grown fab_same_branches_grow(struct fab_deep_tree *t,
+					const struct fab_prices *prices,
+					const uint32_t *sw, uint32_t n, uint32_t root,
+					const struct fab_grown *old)
+{
+	struct plan *x = &t->plan[0];
+
+	t->steps = 0;
+	begin(t, sw, n, root);
+	for (uint32_t i = 0; i < old->n; i++)
+		t->n_below[old->sw[i]] = 0;
+	t->n_below[root] = 2; /* it is a key */
+	for (uint32_t i = 0; i < old->n; i++) {
+		uint32_t up = fab_cable_peer(t->p->f, old->cable[i], old->sw[i]);
+
+		t->parent[old->sw[i]] = up;
+		t->n_below[up]++;
 	}
-	price = collect(t, prices, *best);
-	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
-				  t->steps};
+	empty_plan(x, root);
+	x->key.v[0].is_member = t->at[root].wanted == t->stamp;
+	t->at[root].from = 0; /* the key of a switch */
+	for (uint32_t i = 0; i < old->n; i++) {
+		uint32_t s = old->sw[i];
+		bool is_member = t->at[s].wanted == t->stamp;
+
+		t->n_below[s] += is_member ? 2 : 0;
+		if (t->n_below[s] >= 2)
+			t->at[s].from =
+				add_key(x, (struct key){.sw = s, .is_member = is_member});
+	}
+	for (uint32_t k = 1; k < x->key.n; k++) {
+		uint32_t s = t->parent[x->key.v[k].sw];
+
+		while (t->n_below[s] < 2)
+			s = t->parent[s];
+		hang_key(t, x, k, t->at[s].from, hops_of(t, x->key.v[k].sw, s));
+	}
+	return find_ways(t, prices, x, sw, n);
 }
