@@ -47,11 +47,6 @@ struct fab_token {
 	bool is_quoted;
 };
 
-static inline bool fab_token_is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 /* Bytes of a token in a message. */
 static inline int fab_token_shown(const struct fab_token *t)
 {

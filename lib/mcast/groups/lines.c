@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines of the files of groups, demands and events, and the words of a line. */
 #include "mcast/groups/collect.h"
+#include "source/scan.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 {
 	const char *start;
 
-	while (*at < end && fab_token_is_blank(**at))
+	while (*at < end && fab_is_blank(**at))
 		++*at;
 	*t = (struct fab_token){.text = *at};
 	if (*at == end || **at == '#')
@@ -23,9 +24,8 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 		/* A quoted token ends at a quote before a blank, a colon, a comment or
 		 * the end. */
 		while (close < end &&
-		       (*close != '"' ||
-			(close + 1 < end && !fab_token_is_blank(close[1]) &&
-			 close[1] != ':' && close[1] != '#')))
+		       (*close != '"' || (close + 1 < end && !fab_is_blank(close[1]) &&
+					  close[1] != ':' && close[1] != '#')))
 			close++;
 		if (close == end)
 			return fab_line_fail(
@@ -37,9 +37,9 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 		*at = close + 1;
 		return 0;
 	}
-	for (start = *at; *at < end && !fab_token_is_blank(**at); ++*at)
+	for (start = *at; *at < end && !fab_is_blank(**at); ++*at)
 		if (stops_at_colon && **at == ':' &&
-		    (*at + 1 == end || fab_token_is_blank((*at)[1])))
+		    (*at + 1 == end || fab_is_blank((*at)[1])))
 			break;
 	t->len = (size_t)(*at - start);
 	return 0;
@@ -50,7 +50,7 @@ int fab_name_next(const struct fab_line_place *place, const char **at, const cha
 {
 	int rc = fab_token_next(place, at, end, true, name);
 
-	while (*at < end && fab_token_is_blank(**at))
+	while (*at < end && fab_is_blank(**at))
 		++*at;
 	*has_colon = *at < end && **at == ':';
 	*at += *has_colon;
@@ -74,18 +74,16 @@ int fab_lines_each(struct fab_line_place *place, const char *what, const char *t
 		   void *context)
 {
 	bool is_marked = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3);
-	const char *at = is_marked ? text + 3 : text, *end = text + len;
+	struct fab_lines lines = {.at = is_marked ? text + 3 : text, .end = text + len};
+	struct fab_span line;
 	int rc = 0;
 
 	if (len && memchr(text, '\0', len))
 		return fab_fail(place->err, EINVAL, "%s: a binary file, expected %s",
 				place->file, what);
-	while (at < end && !rc) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
+	while (!rc && fab_lines_next(&lines, &line)) {
 		place->line++;
-		rc = use(context, at, newline ? newline : end);
-		at = newline ? newline + 1 : end;
+		rc = use(context, line.p, line.end);
 	}
 	return rc;
 }
