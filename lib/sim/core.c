@@ -283,6 +283,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	if (rc)
 		return rc;
 	s->run = sim_part_run;
+	s->arrive = sim_part_arrive;
 	if (s->one_read && !s->is_fifo && !s->reads_apart && s->all_small &&
 	    host->deliver && !s->drops && !s->pool && !s->net.problem->failure)
 		s->run = s->n_vls == 1			    ? sim_part_run_plain

@@ -609,6 +609,13 @@ static void arrive_late(struct sim_part *p, uint32_t id, uint32_t packet)
 	p->sim->host.arrived(p, id - p->sim->net.n_ports, packet);
 }
 
+#if SIM_LANES == 0
+void sim_part_arrive(struct sim_part *p, uint32_t in, uint32_t packet)
+{
+	arrive_late(p, in, packet);
+}
+#endif
+
 /* An event of the wheel. */
 SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 {

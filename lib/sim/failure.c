@@ -244,10 +244,13 @@ static void empty(struct sim_part *p, uint32_t id, uint32_t out, enum sim_loss w
 			if (why == SIM_DEAD)
 				lose(p, all.v[k]);
 			else
-				sim_event_at(p, p->now, SIM_HEAD, sw->port_first + in,
-					     all.v[k]);
+				s->arrive(p, sw->port_first + in, all.v[k]);
 	}
 	free(all.v);
+	if (why == SIM_DEAD)
+		return;
+	p->n_early++; /* no credit: outputs choose at this time */
+	fab_wheel_add(&p->wheel, p->now, sim_what(SIM_CREDIT, sw->port_first + out), 0);
 }
 
 /* Switches and cables die. */

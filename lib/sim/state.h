@@ -390,6 +390,8 @@ struct sim {
 	struct sim_flow *flow;	    /* [2 * n_ends]: sources, receivers; NULL: no time */
 	double bins_a_tick;
 	void (*run)(struct sim_part *p, uint64_t limit); /* the loop of this network */
+	/* A packet that has waited for an output arrives again: of sim/failure.c. */
+	void (*arrive)(struct sim_part *p, uint32_t in, uint32_t packet);
 	struct sim_queue *queue; /* [n_vls * n_queues] lane by lane */
 	uint64_t n_queues, n_words;
 	uint64_t *word;
@@ -440,6 +442,7 @@ bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
 void sim_part_run_plain(struct sim_part *p, uint64_t limit);
+void sim_part_arrive(struct sim_part *p, uint32_t in, uint32_t packet);
 void sim_part_run_adaptive(struct sim_part *p, uint64_t limit);
 
 /* sim/endpoints.c: read what the other parts wrote in the last window. */
