@@ -197,7 +197,7 @@ static bool escape(const struct sim *s, const struct sim_port *in,
 	to->out = sim_net_next(net, row, in->sw);
 	if (to->out == FAB_ARC_HERE) {
 		to->out = net->end_port[end] - sw->port_first;
-		return true;
+		return to->out < sw->n_ports; /* of its switch */
 	}
 	if (to->out >= sw->n_arcs || s->port[sw->port_first + to->out].peer == FAB_NONE)
 		return false;
