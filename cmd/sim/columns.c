@@ -99,7 +99,7 @@ const struct fab_column sim_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(sum.is_steady), FAB_METRIC_PLAIN},
 	{"unroutable", FAB_UINT, "packets without a path", FAB_COL_BAD_IF_ANY,
 	 AT(sum.unroutable), FAB_METRIC_LESS},
-	{"looped", FAB_UINT, "packets dropped after 64 hops",
+	{"looped", FAB_UINT, "packets dropped after 64 hops, adaptive ones after 192",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.looped), FAB_METRIC_LESS},
 	{"dropped", FAB_UINT, "packets for which a buffer had no room (--drop)",
 	 FAB_COL_EXTRA, AT(sum.dropped), FAB_METRIC_LESS},

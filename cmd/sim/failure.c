@@ -418,7 +418,7 @@ static const struct fab_column columns[] = {
 	{"no_path", FAB_UINT,
 	 "packets without an entry, or not sent for want of a path, all hosts",
 	 FAB_COL_EXTRA, AT(sum.unroutable)},
-	{"looped", FAB_UINT, "packets dropped after 64 hops",
+	{"looped", FAB_UINT, "packets dropped after 64 hops, adaptive ones after 192",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(sum.looped)},
 	{"dodged", FAB_UINT, "packets that arrived by local dodging", 0, AT(c.dodged)},
 	{"last_loss_ns", FAB_REAL,

@@ -400,12 +400,13 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 		fab_report_answer(r, FAB_TONE_BAD, "%s packets had no path.",
 				  fab_human_count(unroutable, n));
 	if (looping)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "%s packets were dropped after %d hops%s.",
-				  fab_human_count(looped, n), FAB_SIM_HOPS_MAX,
-				  looping->no_path.circling ? ""
-				  : looping->routes	    ? ": their path is longer"
-							    : ": the trees loop");
+		fab_report_answer(
+			r, FAB_TONE_BAD, "%s packets were dropped after %d hops%s.",
+			fab_human_count(looped, n),
+			o->p->sim.chooser ? FAB_SIM_ADAPTIVE_HOPS_MAX : FAB_SIM_HOPS_MAX,
+			looping->no_path.circling ? ""
+			: looping->routes	  ? ": their path is longer"
+						  : ": the trees loop");
 	if (dropped || trimmed)
 		fab_report_answer(
 			r, FAB_TONE_WARN,

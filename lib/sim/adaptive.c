@@ -19,8 +19,8 @@
  * it, and stays on its path or leaves these lanes: channels of the tables wait for each
  * other along paths of the tables alone, without a cycle, on the way to the middle for
  * those to the target besides, never the other way. After SIM_RETURN_HOPS hops a packet
- * stays on the lanes of the tables to its end; after two paths more, of FAB_SIM_HOPS_MAX
- * hops each, their tables loop, and it is lost.
+ * stays on the lanes of the tables to its end; after FAB_SIM_ADAPTIVE_HOPS_MAX it is
+ * lost.
  *
  * Packets that come to a switch at one time choose in the order of its ports, after all
  * other events of that time: equal inputs give equal bytes, whatever the threads.
@@ -48,14 +48,15 @@ static uint32_t at_random(const struct candidates *c)
 static uint32_t by_most_room(const struct candidates *c)
 {
 	int32_t most = c->room[0];
-	uint32_t n = 0, i = 0, left;
+	uint32_t n = 0, i, left;
 
 	for (uint32_t k = 1; k < c->n; k++)
 		most = c->room[k] > most ? c->room[k] : most;
 	for (uint32_t k = 0; k < c->n; k++)
 		n += c->room[k] == most;
-	for (left = (uint32_t)(c->random % n) + 1; left -= c->room[i] == most; i++)
-		;
+	left = (uint32_t)(c->random % n);
+	for (i = 0; c->room[i] < most || left; i++)
+		left -= c->room[i] == most;
 	return i;
 }
 

@@ -134,7 +134,7 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 	}
 	if (packet->hops >= FAB_SIM_HOPS_MAX &&
 	    (s->host.ends_hops || !sim_is_adaptive(s) ||
-	     packet->hops >= SIM_RETURN_HOPS + 2 * FAB_SIM_HOPS_MAX)) {
+	     packet->hops >= FAB_SIM_ADAPTIVE_HOPS_MAX)) {
 		sim_drop(p, a->port, a->packet, SIM_LOOPED);
 		return;
 	}

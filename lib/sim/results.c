@@ -146,7 +146,8 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 	sim_take_trace(s, r);
 	r->bytes =
 		net->n_all * (sizeof(*s->port) + (s->n_vls - 1) * sizeof(*s->lane) +
-			      s->n_vls * sizeof(*s->sums)) +
+			      s->n_vls * sizeof(*s->sums) +
+			      (s->adaptive_credits ? s->n_vls * sizeof(int32_t) : 0)) +
 		s->n_queues * s->n_vls * sizeof(*s->queue) +
 		s->n_words * sizeof(*s->word) +
 		net->n_ends * (sizeof(*s->source) + (s->flow ? 2 * sizeof(*s->flow) : 0));

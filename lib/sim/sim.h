@@ -46,8 +46,12 @@
 #define FAB_SIM_GBPS_MAX 1e5
 
 enum {
-	FAB_SIM_LANES_MAX = 15,	   /* data lanes: VL 0 .. 14 */
-	FAB_SIM_HOPS_MAX = 64,	   /* a packet with more is dropped: tables that loop */
+	FAB_SIM_LANES_MAX = 15, /* data lanes: VL 0 .. 14 */
+	/* A packet with more hops is dropped, for its tables loop; an adaptive one: it
+	 * may take as many, and then a path of tables to the middle of a detour and
+	 * another. */
+	FAB_SIM_HOPS_MAX = 64,
+	FAB_SIM_ADAPTIVE_HOPS_MAX = 3 * FAB_SIM_HOPS_MAX,
 	FAB_SIM_CREDIT_BYTES = 64, /* buffers are counted in these */
 	FAB_SIM_PORTS_MAX = 1 << 28,
 	FAB_SIM_PACKET_MAX = 65535, /* bytes with headers, or flits */
@@ -265,10 +269,11 @@ struct fab_sim_result {
 	 * is before warmup + time, or when it is sent.
 	 */
 	uint64_t born, waiting, injected, copied, delivered, in_flight;
-	uint64_t lost;		  /* without a path, at their source */
-	uint64_t unroutable;	  /* dropped at a switch that has no path for them */
-	uint64_t looped;	  /* dropped after FAB_SIM_HOPS_MAX hops on tables */
-	uint64_t dropped;	  /* no room in a buffer (params.drop) */
+	uint64_t lost;	     /* without a path, at their source */
+	uint64_t unroutable; /* dropped at a switch that has no path for them */
+	uint64_t looped;  /* dropped after FAB_SIM_HOPS_MAX hops, or that of adaptive ones
+			   */
+	uint64_t dropped; /* no room in a buffer (params.drop) */
 	uint64_t trimmed, marked; /* packets; of those that go on */
 	uint64_t unknown_sl;	  /* messages without a service level in any file: 0 */
 	uint64_t packet_hops, events;

@@ -26,7 +26,7 @@ enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoin
 				   */
 		      SIM_END,	  /* an output has sent a packet */
 		      SIM_READ,	  /* an input has read one, if not with SIM_END */
-		      SIM_CREDIT, /* a credit has come for a lane that waits */
+		      SIM_CREDIT, /* a credit has come, before the last one of the ring */
 		      SIM_SEND,	  /* an endpoint may send */
 		      SIM_OWN,	  /* of the host: this one and those above */
 		      SIM_RECEIVED = SIM_OWN, /* a message is at its endpoint */
@@ -288,11 +288,9 @@ struct sim_part {
 	uint32_t index;
 	uint64_t now, last_move, last_delivery;
 	struct fab_wheel wheel;
-	/* Events of the wheel: credits before the last one of the ring; the others but
-	 * SIM_END and SIM_READ */
-	uint64_t n_early, n_live;
-	/* Heads, outputs, and credits of adaptive networks: lane << SIM_UNIT_BITS | units
-	 */
+	uint64_t n_early; /* events of the wheel: SIM_CREDIT */
+	uint64_t n_live;  /* all but SIM_CREDIT, SIM_END and SIM_READ */
+	/* Heads, outputs, credits (packet: lane << SIM_UNIT_BITS | units). */
 	struct sim_ring ring, ends, credits;
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
@@ -303,7 +301,8 @@ struct sim_part {
 	 * that wait for room [n_switches]. Outputs that room has come for. */
 	FAB_VEC(uint64_t) undecided;
 	struct sim_waiting *waiting;
-	size_t n_waiting, n_blocked; /* n_blocked: lanes */
+	size_t n_waiting; /* of all switches */
+	size_t n_blocked; /* lanes that wait for credit */
 	FAB_VEC(uint64_t) credited;
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
@@ -390,7 +389,7 @@ struct sim {
 	struct sim_flow *flow;	    /* [2 * n_ends]: sources, receivers; NULL: no time */
 	double bins_a_tick;
 	void (*run)(struct sim_part *p, uint64_t limit); /* the loop of this network */
-	/* A packet that has waited for an output arrives again: of sim/failure.c. */
+	/* A packet that has waited for an output arrives again at its switch. */
 	void (*arrive)(struct sim_part *p, uint32_t in, uint32_t packet);
 	struct sim_queue *queue; /* [n_vls * n_queues] lane by lane */
 	uint64_t n_queues, n_words;
@@ -402,7 +401,7 @@ struct sim {
 	struct sim_failure *failure; /* NULL: nothing dies */
 	bool dodges;
 
-	/* Full buffers lose packets (params->drop): lane.credits is the room in bytes of
+	/* Full buffers lose packets (params->drop): sim_credits() is the room in bytes of
 	 * the output's own queue, lane 1 that of headers. */
 	bool drops;
 	bool is_counted;   /* messages packet by packet: adaptive or lost ones */
@@ -442,8 +441,8 @@ bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
 void sim_part_run_plain(struct sim_part *p, uint64_t limit);
-void sim_part_arrive(struct sim_part *p, uint32_t in, uint32_t packet);
 void sim_part_run_adaptive(struct sim_part *p, uint64_t limit);
+void sim_part_arrive(struct sim_part *p, uint32_t in, uint32_t packet);
 
 /* sim/endpoints.c: read what the other parts wrote in the last window. */
 void sim_part_read(struct sim_part *p, unsigned turn);

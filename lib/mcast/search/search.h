@@ -149,12 +149,12 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
 /*
  * A short tree from the best of some roots (n_roots > 0, each a candidate): first only
  * its branches are chosen, by hops alone, where those along a longer dimension of a torus
- * or mesh cost more, for there are more of them. Members are hung one by one, the
- * farthest first, on the way between two others where that takes fewest hops. Then, for
- * the root of the shortest such plan, members near each other are taken out and hung anew
- * in another order, n_changes times, which stays if it is no longer (Shaw, "Using
- * constraint programming and local search methods to solve vehicle routing problems",
- * 1998). Then each way becomes the cheapest of the shortest paths. At most
+ * or mesh cost more, for there are more of them. Members are attached one by one,
+ * the farthest first, on the way between two others where that takes fewest hops. Then,
+ * for the root of the shortest such plan, members near each other are taken out and
+ * attached in another order, n_changes times, which stays if it is no longer (Shaw,
+ * "Using constraint programming and local search methods to solve vehicle routing
+ * problems", 1998). Then each way becomes the cheapest of the shortest paths. At most
  * FAB_SHORT_SWITCHES switches and FAB_SHORT_ROOTS roots. O((roots + changes) * n^2 +
  * switches between the ends of ways * cables of each).
  */

@@ -592,8 +592,8 @@ static void hang_key(const struct fab_deep_tree *t, struct plan *x, uint32_t k,
 	x->price += key->price;
 }
 
-/* Hang a member where that takes fewest hops: on the way to another key, where that way
- * comes nearest. */
+/* Attach a member where that takes fewest hops: on the way to another key, where that
+ * way comes nearest. */
 static void insert(struct fab_deep_tree *t, struct plan *x, uint32_t sw)
 {
 	const uint8_t *row = fab_dist_row(t->p->dist, sw);
