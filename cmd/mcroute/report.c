@@ -154,6 +154,43 @@ static void say_efi(struct fab_report *r, const struct mcroute_outcome *o)
 				  name, max, trees, bound, others);
 }
 
+/* What higher trees gain, or how to learn it. */
+static void say_heights(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	size_t result = best_of(o, o->has_tables, false, 1);
+	const struct mcroute_sweep_row *least = o->sweep.v, *best = least;
+	const char *proof = "";
+
+	if (!o->sweep.n) {
+		if (o->results[result].engine->takes_slack &&
+		    !o->results[result].height_slack &&
+		    o->efi[result].max > o->lower_bound)
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"Higher trees may do with fewer: --sweep=height "
+				"tries them.");
+		return;
+	}
+	for (size_t i = 1; i < o->sweep.n; i++)
+		best = o->sweep.v[i].efi.max < best->efi.max ? &o->sweep.v[i] : best;
+	if (best->efi.max <= o->lower_bound)
+		proof = ", proven optimal";
+	else if (best == least && o->sweep.n > 1)
+		proof = ", no fewer were found for higher ones";
+	if (best == least)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "optimal: trees of the least height put %u on the "
+				  "fullest cable%s.",
+				  least->efi.max, proof);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "optimal: trees up to %u hop%s higher than the least "
+				  "(--height-slack=%u) put %u on the fullest cable%s; "
+				  "those of the least height %u.",
+				  best->slack, plural(best->slack), best->slack,
+				  best->efi.max, proof, least->efi.max);
+}
+
 /* The tree of the group that is explained. */
 static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size_t i,
 		     uint32_t group)
@@ -269,6 +306,8 @@ static void answer(struct fab_report *r, const struct mcroute_params *p,
 		say_loads(r, o);
 	if (has_trees)
 		say_efi(r, o);
+	if (has_trees && !o->weights)
+		say_heights(r, o);
 	if (o->has_tables) {
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "The tables that were read put %u of %s groups on "
