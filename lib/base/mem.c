@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { HUGE_PAGE = 2 << 20, BIG = 1 << 20 };
+enum { HUGE_PAGE = 2 << 20, BIG = 1 << 20, CACHE_LINE = 64 };
 
 static _Thread_local void (*oom_handler)(size_t bytes);
 
@@ -68,19 +68,18 @@ void *fab_realloc(void *old, size_t n, size_t size)
 
 void *fab_alloc_huge(size_t bytes)
 {
-	size_t rounded;
+	size_t align = bytes < BIG ? CACHE_LINE : HUGE_PAGE, rounded;
 	void *p;
 
-	if (__builtin_add_overflow(bytes, (size_t)HUGE_PAGE - 1, &rounded))
+	if (__builtin_add_overflow(bytes ? bytes : 1, align - 1, &rounded))
 		fab_oom(bytes);
-	rounded -= rounded % HUGE_PAGE;
-	if (!rounded)
-		rounded = HUGE_PAGE;
-	p = aligned_alloc(HUGE_PAGE, rounded);
+	rounded -= rounded % align;
+	p = aligned_alloc(align, rounded);
 	if (!p)
 		fab_oom(rounded);
 	/* Only advice: without huge pages the block serves as well, just slower. */
-	(void)madvise(p, rounded, MADV_HUGEPAGE);
+	if (align == HUGE_PAGE)
+		(void)madvise(p, rounded, MADV_HUGEPAGE);
 	return p;
 }
 

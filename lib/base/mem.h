@@ -29,8 +29,9 @@ void *fab_zalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull))
 void *fab_realloc(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
 
 /*
- * A large uninitialised block, aligned to 2 MiB and advised to use huge pages (first
- * touch of 4 KiB pages costs more than most searches). Freed by free(). O(1).
+ * An uninitialised block, aligned to 64 bytes; from 1 MiB on aligned to 2 MiB and advised
+ * to use huge pages (first touch of 4 KiB pages costs more than most searches). Freed by
+ * free(). O(1).
  */
 void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
 

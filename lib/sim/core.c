@@ -282,7 +282,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	rc = init_switches(s, err);
 	if (rc)
 		return rc;
-	s->run = sim_part_run;
+	s->run = s->drops ? sim_part_run_drops : sim_part_run;
 	s->arrive = sim_part_arrive;
 	if (s->one_read && !s->is_fifo && !s->reads_apart && s->all_small &&
 	    host->deliver && !s->drops && !s->pool && !s->net.problem->failure)
@@ -305,8 +305,8 @@ void sim_fini(struct sim *s)
 		struct sim_part *p = &s->part[i];
 
 		fab_wheel_fini(&p->wheel);
-		FAB_FREE_ALL(p->ring.v, p->ends.v, p->credits.v, p->cell.v,
-			     p->dirty_ends.v, p->undecided.v, p->credited.v,
+		FAB_FREE_ALL(p->ring.v, p->ends.v, p->short_ends.v, p->credits.v,
+			     p->cell.v, p->dirty_ends.v, p->undecided.v, p->credited.v,
 			     p->message.v);
 		for (uint32_t sw = 0; p->waiting && sw < s->n_switches; sw++)
 			free(p->waiting[sw].of.v);

@@ -24,7 +24,6 @@ enum {
 };
 
 /* sim_arrival.out: not looked up in unicast tables; no output. */
-static const uint64_t READY = 1ull << 63; /* of undecided: its output is known */
 enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe, OUT_ADAPTIVE = 0xfffd };
 
 /* Third step of a head: its output. */
@@ -40,18 +39,10 @@ SIM_HOT void route(const struct sim_part *p, struct sim_arrival *a)
 	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
 		return;
 	a->out = OUT_ADAPTIVE;
-	if (sim_drops(s)) {
-		if (s->net.next)
-			__builtin_prefetch(
-				&s->net.next[(size_t)s->net.end_row[packet->target] *
-						     s->n_switches +
-					     in->sw]);
-		__builtin_prefetch(&s->queue[in->queue]);
-	}
-	if (sim_drops(s) || sim_is_adaptive(s))
+	if (sim_is_adaptive(s))
 		return;
 	a->out = OUT_NONE;
-	if (!sim_look_up(s, in->sw, in->local, packet, &to))
+	if (!sim_look_up(s, in->sw, in->local, packet, packet->row, &to))
 		return;
 	a->out = (uint16_t)to.out;
 	a->vl = (uint16_t)to.vl;
@@ -79,7 +70,7 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	__builtin_prefetch(&s->port[a[FAR].port]);
 	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
 	__builtin_prefetch(&s->sw[in->sw]);
-	if (!sim_with_groups(s) && !sim_is_adaptive(s) && !sim_drops(s)) {
+	if (!sim_with_groups(s) && !sim_is_adaptive(s)) {
 		__builtin_prefetch(
 			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
 		__builtin_prefetch(&s->net.end_port[packet->target]);
@@ -101,12 +92,6 @@ SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t 
 	uint32_t unit = in->local;
 
 	sim_packet(p, id)->since = (uint32_t)p->now;
-	if (sim_drops(s)) {
-		if (!sim_admit(p, (uint32_t)(in - s->port), id, (uint32_t)(o - s->port),
-			       &vl))
-			return;
-		unit = 0;
-	}
 	if (!SIM_PLAIN && s->queued)
 		sim_count_queued(s, (uint32_t)(o - s->port), vl, sim_packet(p, id)->size);
 	if (sim_is_fifo(s)) {
@@ -148,8 +133,7 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 	}
 	if (!SIM_PLAIN && s->host.is_down &&
 	    s->host.is_down(p, (uint32_t)(out - s->port))) {
-		if (sim_is_adaptive(s) && !sim_drops(s) &&
-		    out->peer < s->net.n_ports) /* room taken */
+		if (sim_is_adaptive(s) && out->peer < s->net.n_ports) /* room taken */
 			sim_credit_add(p, (uint32_t)(out - s->port), a->vl,
 				       (uint32_t)sim_units(s, packet->size), p->now);
 		sim_drop(p, a->port, a->packet, SIM_DOWN);
@@ -183,10 +167,6 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 		sim_group_arrive(p, in_id, id, true);
 		return;
 	}
-	if (sim_drops(p->sim)) { /* among those that come now */
-		FAB_PUSH(&p->undecided, (uint64_t)in_id << 32 | id | READY);
-		return;
-	}
 	to = (struct sim_copy){sim_packet(p, id)->since & 0xffff,
 			       sim_packet(p, id)->since >> 16};
 	ask(p, in, id, to.out, to.vl);
@@ -197,22 +177,15 @@ static bool decide(struct sim_part *p, uint64_t which, struct sim_arrival *a)
 {
 	const struct sim *s = p->sim;
 	struct sim_port *in;
-	enum sim_choice choice = SIM_NO_PATH;
+	enum sim_choice choice;
 	struct sim_copy to;
 
 	*a = (struct sim_arrival){.time = p->now,
-				  .port = (uint32_t)((which & ~READY) >> 32),
+				  .port = (uint32_t)(which >> 32),
 				  .packet = (uint32_t)which,
 				  .out = OUT_NONE};
 	in = &p->sim->port[a->port];
-	if (which & READY) {
-		a->out = sim_packet(p, a->packet)->since & 0xffff;
-		return true;
-	}
-	if (sim_is_adaptive(s))
-		choice = sim_choose(p, a->port, a->packet, &to);
-	else if (sim_look_up(s, in->sw, in->local, sim_packet(p, a->packet), &to))
-		choice = SIM_CHOSEN;
+	choice = sim_choose(p, a->port, a->packet, &to);
 	if (choice == SIM_CHOSEN) {
 		a->out = (uint16_t)to.out;
 		a->vl = (uint16_t)to.vl;
@@ -222,15 +195,6 @@ static bool decide(struct sim_part *p, uint64_t which, struct sim_arrival *a)
 		__builtin_prefetch(sim_lane_sums(s, a->port - in->local + to.out, to.vl));
 	}
 	return choice != SIM_LATER;
-}
-
-/* It has chosen. */
-SIM_HOT void go_on(struct sim_part *p, uint64_t which, const struct sim_arrival *a)
-{
-	if (which & READY)
-		ask(p, &p->sim->port[a->port], a->packet, a->out, 0);
-	else
-		arrive(p, a);
 }
 
 /* Is there room behind an output that a packet waits for? */
@@ -262,7 +226,7 @@ static void decide_again(struct sim_part *p, uint32_t id)
 		struct sim_waiter *waiter = &w->of.v[i];
 
 		if (may_take(s, waiter, id) && decide(p, waiter->which, &a)) {
-			go_on(p, waiter->which, &a);
+			arrive(p, &a);
 			most = 0;
 			for (unsigned vl = 0; vl < s->n_vls; vl++)
 				if (sim_room(s, id, vl) > most)
@@ -283,11 +247,6 @@ static void decide_again(struct sim_part *p, uint32_t id)
  * waited. */
 static void decide_all(struct sim_part *p)
 {
-	/* several choose before their queues, which are fetched meanwhile, are changed:
-	 * the order of packets is the same, and so are the choices, unless these look at
-	 * the queues */
-	const size_t batch = sim_drops(p->sim) ? 1 : DECISIONS;
-
 	sim_sort(p, p->credited.v, p->credited.n);
 	for (size_t i = 0; i < p->credited.n; i++)
 		if (!i || p->credited.v[i] != p->credited.v[i - 1])
@@ -298,7 +257,10 @@ static void decide_all(struct sim_part *p)
 		struct sim_arrival a[DECISIONS];
 		uint64_t late = 0;
 
-		to = from + batch < p->undecided.n ? from + batch : p->undecided.n;
+		/* several choose before their queues, which are fetched meanwhile, are
+		 * changed: the order of packets is the same */
+		to = from + DECISIONS < p->undecided.n ? from + DECISIONS
+						       : p->undecided.n;
 		for (size_t i = from; i < to; i++)
 			if (!decide(p, p->undecided.v[i], &a[i - from]))
 				late |= 1ull << (i - from);
@@ -306,7 +268,7 @@ static void decide_all(struct sim_part *p)
 			if (late >> (i - from) & 1)
 				sim_wait(p, p->undecided.v[i]);
 			else
-				go_on(p, p->undecided.v[i], &a[i - from]);
+				arrive(p, &a[i - from]);
 	}
 	p->undecided.n = 0;
 }
@@ -447,18 +409,15 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		in->reading = FAB_NONE;
 		if (!SIM_PLAIN && s->queued)
 			s->queued[(size_t)out_id * sim_n_vls(s) + vl] -= size;
-		if (sim_drops(s))
-			out->busy = size << 1 | vl;
-		else
-			sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
-				    end + s->cable_delay);
+		sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
+			    end + s->cable_delay);
 		if (is_empty || sim_is_fifo(s))
 			sim_unwant(s, sw, unit, in, out, vl);
 		if (!is_empty && sim_is_fifo(s))
 			sim_fifo_head(p, in->sw, unit);
 	}
 	/* endpoints accept all packets; adaptive ones have taken their room */
-	if (!sim_is_adaptive(s) && !sim_drops(s))
+	if (!sim_is_adaptive(s))
 		sim_take(s, out_id, vl,
 			 sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports));
 	sim_start(p, out_id, id, vl, wire, 0);
@@ -489,7 +448,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		unit = pick(p, sw, local, vl, lane);
 		if (unit == FAB_NONE)
 			continue;
-		if (!sim_is_adaptive(s) && !sim_drops(s) &&
+		if (!sim_is_adaptive(s) &&
 		    !sim_credit_has(p, id, vl, head_units(p, sw, unit, local, vl))) {
 			/* a smaller packet may have credit */
 			int32_t most = sim_room(s, id, vl);
@@ -505,7 +464,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 		if (out->is_blocked)
 			sim_count_blocked(s, p->now, id);
 		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
-		out->last_vl = sim_drops(s) ? 0 : (uint8_t)vl; /* headers first */
+		out->last_vl = (uint8_t)vl;
 		send(p, sw, unit, out, vl);
 		return true;
 	}
@@ -535,8 +494,6 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 	bool is_waited = port->waited;
 
 	p->sums.events++;
-	if (sim_drops(s))
-		sim_leave(p, id);
 	sim_set(sim_free_outs(s, sw), port->local);
 	if (sim_is_small(sw) && sim_units_of_input(s) == 1 &&
 	    !sim_reads_apart(s)) { /* no branches */

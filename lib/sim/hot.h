@@ -41,11 +41,6 @@ SIM_HOT bool sim_is_adaptive(const struct sim *s)
 	return SIM_PLAIN ? SIM_LANES == 2 : s->params->chooser > 0;
 }
 
-SIM_HOT bool sim_drops(const struct sim *s)
-{
-	return !SIM_PLAIN && s->drops;
-}
-
 SIM_HOT bool sim_shares(const struct sim *s)
 {
 	return !SIM_PLAIN && s->pool;
@@ -307,8 +302,6 @@ SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_por
 		return &s->queue[(unit - sim_input(s, unit) * sim_n_vls(s)) *
 					 s->n_queues +
 				 in->queue];
-	if (sim_drops(s)) /* that of the output */
-		return &s->queue[vl * s->n_queues + (in - in->local + out)->queue];
 	return &s->queue[vl * s->n_queues + in->queue + out];
 }
 
@@ -459,14 +452,13 @@ SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsi
 	}
 }
 
-/* The output of a packet to an endpoint at a switch by its table, whether the cable is
- * live or not; false: none. */
+/* The output of a packet to an endpoint at a switch by a row of the tables, whether the
+ * cable is live or not; false: none. */
 SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
-			 struct sim_packet *packet, struct sim_copy *to)
+			 struct sim_packet *packet, uint32_t row, struct sim_copy *to)
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
-	uint32_t row = sim_drops(s) ? net->end_row[packet->target] : packet->row;
 	uint32_t entry = sim_net_next(net, row, id);
 	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
 	uint32_t last = net->end_port[packet->target] - sw->port_first;

@@ -61,7 +61,8 @@ void sim_fifo_head(struct sim_part *p, uint32_t sw_id, uint32_t unit)
 		ask(p, sw_id, unit, id);
 		return;
 	}
-	(void)sim_look_up(s, sw_id, in->local, sim_packet(p, id), &to);
+	(void)sim_look_up(s, sw_id, in->local, sim_packet(p, id), sim_packet(p, id)->row,
+			  &to);
 	sim_want(s, sw, unit, in, first + to.out, to.vl);
 	sim_touch(p, sw, in, first + to.out);
 }
@@ -168,7 +169,7 @@ uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_
 	uint32_t n = 0, row;
 
 	if (!(packet->source & SIM_TO_GROUP))
-		return sim_look_up(s, sw, in, packet, to) &&
+		return sim_look_up(s, sw, in, packet, packet->row, to) &&
 		       s->port[s->sw[sw].port_first + to->out].peer != FAB_NONE;
 	row = p->cell.v[packet->row].fan.row;
 	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {

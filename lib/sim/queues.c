@@ -160,8 +160,10 @@ uint64_t sim_part_first(const struct sim_part *p)
 {
 	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
 	uint64_t ends = sim_ring_first(&p->ends), credits = sim_credit_first(p);
+	uint64_t short_ends = sim_ring_first(&p->short_ends);
 
 	ring = wheel < ring ? wheel : ring;
+	ends = short_ends < ends ? short_ends : ends;
 	ends = credits < ends ? credits : ends;
 	return ring < ends ? ring : ends;
 }
@@ -182,7 +184,8 @@ bool sim_part_is_over(const struct sim_part *p)
 
 		if (sw->part != p->index)
 			continue;
-		if (!sim_bit(sim_free_outs(s, sw), port->local) && port->waited)
+		if (port->waited &&
+		    (s->drops ? port->busy : !sim_bit(sim_free_outs(s, sw), port->local)))
 			return false;
 		for (uint32_t w = 0; w < sw->out_words && s->one_read; w++)
 			any |= wants[w];

@@ -159,7 +159,8 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 		for (size_t k = 0; k < p->deliveries.n; k++)
 			FAB_PUSH(&r->deliveries, p->deliveries.v[k]);
 		r->bytes += sizeof(*p) + p->cell.cap * sizeof(*p->cell.v) +
-			    (p->ring.cap + p->ends.cap) * sizeof(*p->ring.v) +
+			    (p->ring.cap + p->ends.cap + p->short_ends.cap) *
+				    sizeof(*p->ring.v) +
 			    fab_wheel_bytes(&p->wheel);
 		for (uint32_t to = 0; to < s->n_parts; to++)
 			r->bytes += (p->post[0][to].of.cap + p->post[1][to].of.cap) *

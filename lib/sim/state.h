@@ -292,6 +292,7 @@ struct sim_part {
 	uint64_t n_live;  /* all but SIM_CREDIT, SIM_END and SIM_READ */
 	/* Heads, outputs, credits (packet: lane << SIM_UNIT_BITS | units). */
 	struct sim_ring ring, ends, credits;
+	struct sim_ring short_ends; /* with drops: ends before the last one of `ends` */
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
 	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
@@ -442,6 +443,7 @@ bool sim_part_is_over(const struct sim_part *p);
 void sim_part_run(struct sim_part *p, uint64_t limit);
 void sim_part_run_plain(struct sim_part *p, uint64_t limit);
 void sim_part_run_adaptive(struct sim_part *p, uint64_t limit);
+void sim_part_run_drops(struct sim_part *p, uint64_t limit); /* sim/drops.c */
 void sim_part_arrive(struct sim_part *p, uint32_t in, uint32_t packet);
 
 /* sim/endpoints.c: read what the other parts wrote in the last window. */
@@ -519,13 +521,6 @@ void sim_take_trace(const struct sim *s, struct fab_sim_result *r);
 /* sim/results.c, sim/deadlock.c: the result of a run that has ended. */
 void sim_results(struct sim *s, struct fab_sim_result *r);
 void sim_find_deadlock(const struct sim *s, struct fab_sim_result *r);
-
-/* sim/drops.c: room in the queue of an output for a packet that came by a port, and
- * its lane; false: it is lost. */
-bool sim_admit(struct sim_part *p, uint32_t in, uint32_t packet, uint32_t out,
-	       unsigned *vl);
-/* An output has sent a packet: room. */
-void sim_leave(struct sim_part *p, uint32_t out);
 
 /* sim/queues.c: a packet that came by a port goes no further. */
 void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet, enum sim_loss why);
