@@ -158,6 +158,12 @@ static void send_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 	struct rdma_end *e = &r->end[from];
 	uint64_t chance;
 
+	if (!by_sender && r->report.is_due && r->report.transfer == s->transfer) {
+		p.flags |= RDMA_REPORT;
+		p.transmission = r->report.transmission;
+		p.is_marked = r->report.is_marked;
+		r->report.is_due = false;
+	}
 	rdma_address(r, &p, from, to);
 	chance = (uint64_t)s->control_sent[by_sender]++ * 2 + by_sender;
 	if (r->params->bad.drop_control > 0 &&

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rate control: how many packets of a transfer are in flight, or how fast they start, new
- * ones and copies alike, whatever the scheme. Receivers report in packets of control of
- * their own (FAB_RDMA_MARK): of window and dctcp each arrival, by the number of its
- * transmission, with its mark; of dcqcn marked arrivals, one in CNP_PS at most. A packet
- * whose payload was trimmed counts as marked.
+ * ones and copies alike, whatever the scheme. Receivers report: of window and dctcp each
+ * arrival, by the number of its transmission, with its mark, in the answer that the
+ * scheme gives to it, else in a packet of control of its own (FAB_RDMA_MARK); of dcqcn
+ * marked arrivals, one in CNP_PS at most, in such packets. A packet whose payload was
+ * trimmed counts as marked.
  *
  * In flight are the transmissions after the latest one that was reported: a loss among
  * those before it frees its place, and packets that overtake others do not stop the
@@ -127,14 +128,14 @@ void rdma_dcqcn_lower(struct rdma_rate *c, uint64_t now)
 /* The latest of the reported transmissions; of dctcp the window after each round. */
 static void note_arrival(struct rdma *r, struct rdma_rate *c, const struct rdma_packet *p)
 {
-	uint32_t ahead = (uint16_t)(p->number + 1 - c->heard);
+	uint32_t ahead = (uint16_t)(p->transmission + 1 - c->heard);
 
 	c->heard += ahead <= c->sent - c->heard ? ahead : 0;
 	c->news = r->now;
 	if (r->params->rate_control != FAB_RDMA_DCTCP)
 		return;
 	c->n_reports++;
-	c->n_marked += p->value;
+	c->n_marked += p->is_marked;
 	if ((int32_t)(c->heard - c->round) < 0)
 		return;
 	c->alpha += DCTCP_G * ((double)c->n_marked / c->n_reports - c->alpha);
@@ -231,7 +232,18 @@ void rdma_rate_arrived(struct rdma *r, struct rdma_session *s,
 		return;
 	}
 	s->rate->next_report = r->now + CNP_PS;
-	rdma_control(r, s, false, FAB_RDMA_MARK, p->transmission, is_marked, false);
+	if (is_dcqcn(r))
+		rdma_control(r, s, false, FAB_RDMA_MARK, 0, 0, false);
+	else
+		r->report = (struct rdma_report){true, is_marked, p->transmission,
+						 s->transfer};
+}
+
+void rdma_rate_answered(struct rdma *r, struct rdma_session *s)
+{
+	if (r->report.is_due && r->report.transfer == s->transfer && s->rx_open)
+		rdma_control(r, s, false, FAB_RDMA_MARK, 0, 0, false);
+	r->report.is_due = false;
 }
 
 void rdma_rate_report(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)

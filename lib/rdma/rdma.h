@@ -66,7 +66,7 @@ enum fab_rdma_kind {
 	FAB_RDMA_COMPLETION, /* all has come */
 	FAB_RDMA_ASK,	     /* the sender has heard nothing: is all there? */
 	FAB_RDMA_CLOSE,	     /* the sender knows that all is there (ssw) */
-	FAB_RDMA_MARK, /* for rate control: has come, and was marked or not; or a pull */
+	FAB_RDMA_MARK, /* for rate control: a report without another answer, or a pull */
 	FAB_RDMA_KINDS
 };
 

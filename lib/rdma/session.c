@@ -496,6 +496,7 @@ static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 		result->n.trimmed += p->is_trimmed;
 		if (r->code->damaged)
 			r->code->damaged(r, s, p);
+		rdma_rate_answered(r, s);
 		return;
 	}
 	if (p->transfer == 0 && result->trace.n < r->params->n_traced)
@@ -512,6 +513,7 @@ static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 				  p->number > missing ? p->number - missing : 0);
 	}
 	r->code->data(r, s, p);
+	rdma_rate_answered(r, s);
 }
 
 /* Close a transfer whose asker has started the next one in its slot. */
@@ -599,6 +601,8 @@ static void on_answer(struct rdma *r, const struct rdma_packet *p)
 		return;
 	}
 	s->heard = r->now;
+	if (p->flags & RDMA_REPORT || p->kind == FAB_RDMA_MARK)
+		rdma_rate_report(r, s, p);
 	if (p->kind == FAB_RDMA_COMPLETION) {
 		if (!s->is_read)
 			done(r, s);
@@ -614,9 +618,7 @@ static void on_answer(struct rdma *r, const struct rdma_packet *p)
 	} else if (p->kind == FAB_RDMA_REFUSAL) {
 		if (s->tx == RDMA_TX_ASKING)
 			refused(r, s);
-	} else if (p->kind == FAB_RDMA_MARK) {
-		rdma_rate_report(r, s, p);
-	} else if (r->code->answer) {
+	} else if (p->kind != FAB_RDMA_MARK && r->code->answer) {
 		r->code->answer(r, s, p);
 	}
 }

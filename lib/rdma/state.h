@@ -85,6 +85,7 @@ enum {
 	RDMA_MULTI = 4,	  /* a RESEND of all from the number on; of gbn: a NAK; an ACK of
 			     a packet that had come before */
 	RDMA_DAMAGED = 4, /* of data: the receiver's check fails */
+	RDMA_REPORT = 8,  /* of an answer: `transmission` has arrived */
 };
 
 /* A packet as endpoints see it; wires.c puts it into the network and takes it out. */
@@ -98,8 +99,9 @@ struct rdma_packet {
 	uint8_t hops;	 /* cables before it; FAB_SIM_HOPS_MAX: lost on the last one */
 	bool is_spoiled; /* data: damaged, and the receiver's check passes */
 	bool is_trimmed; /* data: its payload is lost */
-	bool is_marked;	 /* by the network */
-	uint16_t transmission; /* data: number among those of the session, low bits */
+	bool is_marked;	 /* by the network; of a report: that packet was */
+	uint16_t transmission; /* of data, or reported: number among those of the session,
+				  low bits */
 	uint32_t to;	       /* endpoint */
 	uint32_t row;	       /* in the network */
 };
@@ -109,7 +111,7 @@ struct rdma_rest {
 	uint32_t value;
 	uint16_t cid;
 	uint8_t kind : 4, flags : 4;
-	bool is_spoiled;
+	bool is_spoiled : 1, is_marked : 1; /* is_marked: of a report */
 };
 
 /* WBASE, WVEC and the first number asked for, as a RESEND carries them. */
@@ -297,6 +299,11 @@ struct rdma {
 
 	uint64_t cap; /* packets in flight: irn, sack-ro */
 	uint64_t rto, ask;
+	struct rdma_report { /* of the arrival that is handled now */
+		bool is_due, is_marked;
+		uint16_t transmission;
+		uint32_t transfer;
+	} report;
 };
 
 /* Traits of a scheme */
@@ -394,9 +401,11 @@ void rdma_rate_init(const struct rdma *r, struct rdma_rate *c);
 /* May a session send a packet now? If not, it is made ready when it may. */
 bool rdma_rate_may_send(struct rdma *r, struct rdma_session *s);
 void rdma_rate_sent(struct rdma *r, struct rdma_session *s, uint32_t bytes);
-/* Data have come to the receiver; its report to the sender. */
+/* Data have come to the receiver: a report to the sender, which the next answer takes
+ * along; without an answer a packet of its own does. */
 void rdma_rate_arrived(struct rdma *r, struct rdma_session *s,
 		       const struct rdma_packet *p);
+void rdma_rate_answered(struct rdma *r, struct rdma_session *s);
 void rdma_rate_report(struct rdma *r, struct rdma_session *s,
 		      const struct rdma_packet *p);
 void rdma_rate_expired(struct rdma *r, struct rdma_session *s);

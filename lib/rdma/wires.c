@@ -224,7 +224,8 @@ uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 					 .cid = p->cid,
 					 .kind = p->kind & 15,
 					 .flags = p->flags & 15,
-					 .is_spoiled = p->is_spoiled};
+					 .is_spoiled = p->is_spoiled,
+					 .is_marked = p->is_marked};
 	return id;
 }
 
@@ -234,20 +235,22 @@ struct rdma_packet rdma_packet_get(const struct rdma *r, uint32_t id)
 	const struct rdma_rest *rest = &r->rest[id];
 	bool is_trimmed = r->sim.drops && packet->sl & SIM_TRIMMED;
 
-	return (struct rdma_packet){.transfer = packet->source,
-				    .number = (uint32_t)packet->birth,
-				    .value = rest->value,
-				    .bytes = packet->size,
-				    .cid = rest->cid,
-				    .kind = rest->kind,
-				    .flags =
-					    rest->flags | (is_trimmed ? RDMA_DAMAGED : 0),
-				    .is_trimmed = is_trimmed,
-				    .is_marked = r->sim.drops && packet->sl & SIM_MARKED,
-				    .transmission = packet->tag,
-				    .hops = packet->hops,
-				    .vl = packet->vl,
-				    .is_spoiled = rest->is_spoiled};
+	return (struct rdma_packet){
+		.transfer = packet->source,
+		.number = (uint32_t)packet->birth,
+		.value = rest->value,
+		.bytes = packet->size,
+		.cid = rest->cid,
+		.kind = rest->kind,
+		.flags = rest->flags | (is_trimmed ? RDMA_DAMAGED : 0),
+		.is_trimmed = is_trimmed,
+		.is_marked = rest->kind == FAB_RDMA_DATA
+				     ? r->sim.drops && packet->sl & SIM_MARKED
+				     : rest->is_marked,
+		.transmission = packet->tag,
+		.hops = packet->hops,
+		.vl = packet->vl,
+		.is_spoiled = rest->is_spoiled};
 }
 
 void rdma_vector_free(struct rdma *r, const struct rdma_packet *p)

@@ -181,7 +181,7 @@ Test(rdma_rate, trimmed_counts_as_marked)
 		cr_assert_eq(r.n.marked, 0);
 		trimmed[adapts] = r.n.trimmed;
 	}
-	cr_assert_lt(4 * trimmed[1], trimmed[0], "%llu of %llu",
+	cr_assert_lt(2 * trimmed[1], trimmed[0], "%llu of %llu",
 		     (unsigned long long)trimmed[1], (unsigned long long)trimmed[0]);
 }
 
@@ -230,6 +230,7 @@ Test(rdma_rate, static_window)
 			FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 			const struct fab_rdma_scheme *s = fab_rdma_schemes[k];
+			uint64_t packets = 0;
 
 			rdma_stage_open(&st, "gen:mesh:dims=2,hosts=9", "minhop", t, 8);
 			st.params.rate_control = FAB_RDMA_STATIC;
@@ -242,8 +243,17 @@ Test(rdma_rate, static_window)
 				continue;
 			cr_assert_leq(r.peak_queue_bytes, 8 * w * (MTU + HEADER),
 				      "%s, %u", s->name, w);
-			cr_assert_eq(r.n.packets[FAB_RDMA_MARK],
-				     r.n.packets[FAB_RDMA_DATA]);
+			/* each arrival is reported, by an answer or by itself */
+			cr_assert_leq(r.n.packets[FAB_RDMA_MARK],
+				      r.n.packets[FAB_RDMA_DATA]);
+			if (!strcmp(s->name, "sack-ro")) {
+				cr_assert_eq(r.n.packets[FAB_RDMA_MARK], 0);
+				/* the cable is full for 680 us */
+				cr_assert_lt(r.completion_max, 1400);
+			}
+			for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
+				packets += r.n.packets[kind];
+			cr_assert_geq(packets, 2 * r.n.packets[FAB_RDMA_DATA]);
 		}
 }
 
