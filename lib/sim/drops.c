@@ -13,8 +13,6 @@
  */
 #include "sim/hot.h"
 
-enum { NEAR = 4, FAR = SIM_RING_ROOM }; /* heads of the ring that are fetched */
-
 /* Of undecided packets: since is the output that it may have now. */
 static const uint64_t READY = 1ull << 63;
 
@@ -245,24 +243,6 @@ SIM_HOT void handle_all(struct sim_part *p)
 	}
 }
 
-/* The next head of the ring. */
-SIM_HOT void take_head(struct sim_part *p)
-{
-	const struct sim *s = p->sim;
-	const struct sim_arrival *a = &p->ring.v[p->ring.head++];
-	const struct sim_packet *near = sim_packet(p, a[NEAR].packet);
-
-	/* behind the last event are old ones, or zeros: harmless */
-	__builtin_prefetch(&s->port[a[FAR].port]);
-	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
-	if (s->net.next)
-		__builtin_prefetch(&s->net.next[(size_t)s->net.end_row[near->target] *
-							s->n_switches +
-						s->port[a[NEAR].port].sw]);
-	p->sums.events++;
-	arrive(p, a->port, a->packet);
-}
-
 FAB_WIDE void sim_part_run_drops(struct sim_part *p, uint64_t limit)
 {
 	const struct sim *s = p->sim;
@@ -285,8 +265,12 @@ FAB_WIDE void sim_part_run_drops(struct sim_part *p, uint64_t limit)
 			leave(p, p->ends.v[p->ends.head++].port);
 		for (; short_end == time; short_end = sim_ring_first(&p->short_ends))
 			leave(p, p->short_ends.v[p->short_ends.head++].port);
-		for (; ring == time; ring = sim_ring_first(&p->ring))
-			take_head(p);
+		for (; ring == time; ring = sim_ring_first(&p->ring)) {
+			const struct sim_arrival *a = &p->ring.v[p->ring.head++];
+
+			arrive(p, a->port, a->packet);
+			p->sums.events++;
+		}
 		handle_all(p);
 		sim_sort(p, p->undecided.v, p->undecided.n);
 		for (size_t i = 0; i < p->undecided.n; i++)
