@@ -18,6 +18,7 @@ struct test {
 	const char *route; /* engine, or a routing */
 	const char *scheme;
 	double loss;
+	enum fab_sim_drop drop; /* of 35 packets: tail with DCTCP, trim with pulls */
 };
 
 static const struct test tests[] = {
@@ -31,6 +32,10 @@ static const struct test tests[] = {
 	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 16384, "adaptive", "oracle", 0},
 	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 16384, "adaptive", "rsw+", 0},
 	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 16384, "dor", "rsw", 0},
+	{"tail", "gen:fattree:radix=16,levels=3", 1024, "d-mod-k", "sack-ro", 0,
+	 FAB_SIM_TAIL},
+	{"trim", "gen:fattree:radix=16,levels=3", 1024, "d-mod-k", "rsw-vec", 0,
+	 FAB_SIM_TRIM},
 };
 
 /* Round by round each endpoint sends to another one. */
@@ -68,12 +73,20 @@ struct stage {
 	struct fab_rdma_transfer *transfer;
 };
 
-static void open_stage(struct stage *st, const char *spec, const char *route, uint32_t n)
+static void open_stage(struct stage *st, const char *spec, const char *route, uint32_t n,
+		       enum fab_sim_drop drop)
 {
 	struct fab_unicast_problem up = {.max_vls = 15};
 
 	*st = (struct stage){.params = fab_rdma_defaults()};
 	st->params.all_rates = true;
+	if (drop) {
+		st->params.drop = drop;
+		st->params.buffer = 35 * MTU;
+		st->params.ecn = 15 * MTU;
+		st->params.rate_control =
+			drop == FAB_SIM_TAIL ? FAB_RDMA_DCTCP : FAB_RDMA_PULL;
+	}
 	st->f = bench_fabric(spec);
 	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
 	up.f = st->f;
@@ -106,7 +119,7 @@ static void one(const void *of)
 	struct stage st;
 	double best = 1e9;
 
-	open_stage(&st, t->spec, t->route, t->transfers);
+	open_stage(&st, t->spec, t->route, t->transfers, t->drop);
 	st.params.bad.loss = t->loss;
 	st.params.rto_ps = 1000000000;
 	for (int i = 0; i < RUNS; i++) {
@@ -140,7 +153,7 @@ static void figure6(void)
 	double begun, cpu = 0;
 	struct stage st;
 
-	open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", 1);
+	open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", 1, FAB_SIM_LOSSLESS);
 	st.transfer[0] =
 		(struct fab_rdma_transfer){.source = 0, .target = 42, .bytes = 512 * 512};
 	st.params.mtu = 512;
