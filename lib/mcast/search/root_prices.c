@@ -3,17 +3,27 @@
 #include "base/rng.h"
 #include "mcast/search/search.h"
 
+#include <string.h>
+
 /* Cables looked at for a group. */
 enum { STEPS_MAX = 1 << 18 };
 
+/* A cable to a candidate, and its price for a member that shares it. */
+struct cable {
+	double price;
+	uint32_t rank, cable;
+};
+
 struct fab_root_prices {
 	const struct fab_mcast_problem *p;
-	uint32_t *root, n_roots; /* [n_switches] candidates */
+	uint64_t *bits;		 /* candidates, mostly those of the group before, too */
+	uint32_t *root, n_roots; /* [n_switches] the same in a list */
 	uint32_t *rank;		 /* [n_switches] place among them, FAB_NONE */
 	uint32_t *share;	 /* [n_switches] members one hop away */
+	FAB_VEC(uint32_t) near;	 /* switches with a share */
+	uint32_t *n_cables;  /* [n_switches] to candidates, FAB_NONE: not listed yet */
+	struct cable *cable; /* [arcs] these, from the first arc of the switch on */
 	double *up; /* [n_switches] cheapest cable there from the member at hand */
-	FAB_VEC(uint32_t) near; /* switches with a share */
-	double *price; /* [arcs] of these to a candidate: for a member that shares it */
 	double *sum, *path; /* [candidates] of all members, of the one at hand */
 };
 
@@ -24,15 +34,33 @@ struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *p,
 	uint32_t n = p->f->n_switches;
 
 	x->p = p;
+	x->bits = FAB_ARENA_NEW0(a, fab_dist_stride(p->dist) / 64, uint64_t);
 	x->root = FAB_ARENA_NEW(a, n, uint32_t);
 	x->rank = fab_arena_none(a, n);
+	FAB_ROOM(a, &x->near, n);
 	x->share = FAB_ARENA_NEW0(a, n, uint32_t);
+	x->n_cables = FAB_ARENA_NEW(a, n, uint32_t);
+	x->cable = FAB_ARENA_NEW(a, p->f->arc_first[n], struct cable);
 	x->up = FAB_ARENA_NEW(a, n, double);
-	x->price = FAB_ARENA_NEW(a, p->f->arc_first[n], double);
 	x->sum = FAB_ARENA_NEW(a, n, double);
 	x->path = FAB_ARENA_NEW(a, n, double);
-	FAB_ROOM(a, &x->near, n);
 	return x;
+}
+
+/* The candidates, if they are others than those of the group before. */
+static void set_candidates(struct fab_root_prices *x, const uint64_t *bits)
+{
+	size_t words = fab_dist_stride(x->p->dist) / 64;
+
+	if (memcmp(bits, x->bits, words * sizeof(*bits)) == 0)
+		return;
+	memcpy(x->bits, bits, words * sizeof(*bits));
+	for (uint32_t i = 0; i < x->n_roots; i++)
+		x->rank[x->root[i]] = FAB_NONE;
+	x->n_roots = fab_roots_list(bits, words, x->root);
+	for (uint32_t i = 0; i < x->n_roots; i++)
+		x->rank[x->root[i]] = i;
+	memset(x->n_cables, 0xff, x->p->f->n_switches * sizeof(*x->n_cables));
 }
 
 static void offer(double *price, double other)
@@ -41,14 +69,23 @@ static void offer(double *price, double other)
 }
 
 /* Price the cables to candidates of a switch that members are one hop away from. */
-static void price_arcs(struct fab_root_prices *x, const struct fab_prices *prices,
-		       uint32_t sw)
+static void price_cables(struct fab_root_prices *x, const struct fab_prices *prices,
+			 uint32_t sw)
 {
+	const struct fab_prices at_hand = *prices; /* which `cable` is no part of */
 	const struct fab_fabric *f = x->p->f;
+	struct cable *cable = x->cable + f->arc_first[sw];
+	uint32_t *n = &x->n_cables[sw];
 
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (x->rank[f->arc_peer[a]] != FAB_NONE)
-			x->price[a] = fab_price(prices, f->arc_cable[a]) / x->share[sw];
+	if (*n == FAB_NONE) {
+		*n = 0;
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			if (x->rank[f->arc_peer[a]] != FAB_NONE)
+				cable[(*n)++] = (struct cable){0, x->rank[f->arc_peer[a]],
+							       f->arc_cable[a]};
+	}
+	for (uint32_t i = 0; i < *n; i++)
+		cable[i].price = fab_price(&at_hand, cable[i].cable) / x->share[sw];
 }
 
 /* The cheapest path from a member to each candidate, of those that are as short as can
@@ -66,14 +103,14 @@ static void add_member(struct fab_root_prices *x, const struct fab_prices *price
 		offer(&x->up[f->arc_peer[a]], fab_price(prices, f->arc_cable[a]));
 	for (uint32_t i = 0; i < x->n_roots; i++)
 		x->path[i] = __DBL_MAX__;
-	for (uint32_t j = 0; j < n; j++)
-		for (uint32_t a = f->arc_first[peer[j]]; a < f->arc_first[peer[j] + 1];
-		     a++) {
-			uint32_t rank = x->rank[f->arc_peer[a]];
+	for (uint32_t j = 0; j < n; j++) {
+		const struct cable *cable = x->cable + f->arc_first[peer[j]];
+		uint32_t n_cables = x->n_cables[peer[j]];
+		double up = x->up[peer[j]];
 
-			if (rank != FAB_NONE)
-				offer(&x->path[rank], x->up[peer[j]] + x->price[a]);
-		}
+		for (uint32_t i = 0; i < n_cables; i++)
+			offer(&x->path[cable[i].rank], up + cable[i].price);
+	}
 	for (uint32_t j = 0; j < n; j++)
 		if (x->rank[peer[j]] != FAB_NONE)
 			x->path[x->rank[peer[j]]] = x->up[peer[j]];
@@ -94,30 +131,27 @@ uint32_t fab_root_prices_best(struct fab_root_prices *x, const struct fab_prices
 
 	if (radius > 2)
 		return 0;
-	for (uint32_t i = 0; i < x->n_roots; i++)
-		x->rank[x->root[i]] = FAB_NONE;
-	x->n_roots = fab_roots_list(bits, fab_dist_stride(x->p->dist) / 64, x->root);
-	for (uint32_t i = 0; i < x->n_roots; i++) {
-		x->rank[x->root[i]] = i;
-		x->sum[i] = 0;
-	}
+	set_candidates(x, bits);
 	for (uint32_t i = 0; i < n && steps <= STEPS_MAX; i++) {
 		steps += x->n_roots;
-		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1]; j++)
-			steps += f->arc_first[f->peer[j] + 1] - f->arc_first[f->peer[j]];
+		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1];
+		     j++) {
+			uint32_t peer = f->peer[j];
+
+			steps += f->arc_first[peer + 1] - f->arc_first[peer];
+			if (!x->share[peer]++)
+				FAB_PUSH(&x->near, peer);
+		}
 	}
-	if (steps > STEPS_MAX)
-		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = f->peer_first[sw[i]]; j < f->peer_first[sw[i] + 1]; j++)
-			if (!x->share[f->peer[j]]++)
-				FAB_PUSH(&x->near, f->peer[j]);
-	for (size_t i = 0; i < x->near.n; i++)
-		price_arcs(x, prices, x->near.v[i]);
-	for (uint32_t i = 0; i < n; i++)
+	memset(x->sum, 0, x->n_roots * sizeof(*x->sum));
+	for (size_t i = 0; i < x->near.n && steps <= STEPS_MAX; i++)
+		price_cables(x, prices, x->near.v[i]);
+	for (uint32_t i = 0; i < n && steps <= STEPS_MAX; i++)
 		add_member(x, prices, sw[i]);
 	while (x->near.n)
 		x->share[x->near.v[--x->near.n]] = 0;
+	if (steps > STEPS_MAX)
+		return 0;
 	for (; found < want && found < x->n_roots; found++) {
 		uint32_t best = 0;
 		uint64_t tie = 0;
