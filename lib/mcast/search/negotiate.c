@@ -68,6 +68,7 @@ struct negotiation {
 	double bound;  /* lower bound of the largest level */
 	double mean;   /* load that a group adds; 1 without weights */
 	double excess; /* above the target, over all cables */
+	double sum;    /* of all levels */
 	uint64_t turn; /* rounds so far: the seed of each */
 	double max;    /* largest level of the trees now, and cables that have it */
 	uint32_t n_at_max;
@@ -84,7 +85,7 @@ struct negotiation {
 /* Find the largest level and the excess; copy the trees when they are the best so far. */
 static void measure(struct negotiation *x)
 {
-	x->max = x->excess = 0;
+	x->max = x->excess = x->sum = 0;
 	x->n_at_max = 0;
 	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++) {
 		double level = fab_mcast_level(x->s, c);
@@ -94,6 +95,7 @@ static void measure(struct negotiation *x)
 			x->n_at_max = 0;
 		}
 		x->n_at_max += level == x->max;
+		x->sum += level;
 		x->excess += level > x->target ? level - x->target : 0;
 	}
 	if (x->max > x->kept_max ||
@@ -188,23 +190,12 @@ static bool run_round(struct negotiation *x, struct fab_reroute_try how)
 	return x->ended == FAB_ENDED_DONE && !should_stop(x, n);
 }
 
-static double mean_level(const struct negotiation *x)
-{
-	uint32_t n = x->s->problem->f->n_switch_links;
-	double sum = 0;
-
-	for (uint32_t c = 0; c < n; c++)
-		sum += fab_mcast_level(x->s, c);
-	return sum / n;
-}
-
 /* Is too much of all load above the target, and no time to try nevertheless? */
 static bool is_hopeless(const struct negotiation *x)
 {
 	double part = x->is_short ? HOPELESS_SHORT : HOPELESS;
 
-	return x->o->is_hasty && x->is_far &&
-	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
+	return x->o->is_hasty && x->is_far && x->excess > part * x->sum;
 }
 
 /* Rounds until no cable is above the target, or that is given up. */
@@ -265,7 +256,7 @@ static void negotiate(struct negotiation *x)
 {
 	struct fab_reroute_try how = {.n_changes =
 					      x->o->is_hasty ? CHANGES_HASTY : CHANGES};
-	uint32_t given_up = 0;
+	uint32_t given_up = 0, n_cables = x->s->problem->f->n_switch_links;
 	int rounds;
 	uint64_t first;
 
@@ -313,8 +304,9 @@ static void negotiate(struct negotiation *x)
 		if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
 			x->step = (x->kept_max - x->bound) / 2;
 		if (!x->s->units && x->is_far)
-			x->step = fmax(1, floor(fmin(x->step, PART * (x->kept_max -
-								      mean_level(x)))));
+			x->step =
+				fmax(1, floor(fmin(x->step, PART * (x->kept_max -
+								    x->sum / n_cables))));
 		x->target = (x->kept_max - x->step) * (x->s->units ? ROUNDING : 1);
 		if (x->target >= x->kept_max) { /* by rounding */
 			x->ended = FAB_ENDED_STALL;
@@ -358,7 +350,6 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	x.reroute = fab_reroute_new(&x.revision, &x.prices, o->options, batch_of(&x));
 	measure(&x);
 	negotiate(&x);
-	measure(&x);
 	restore_best(&x);
 	fab_forest_fini(&x.kept); /* before the last copy is made */
 	fab_revision_end(&x.revision);

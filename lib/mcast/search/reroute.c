@@ -164,8 +164,9 @@ static void look_at(struct worker *w, uint32_t root, const struct fab_grown *tre
 
 static void try_deep(struct worker *w, uint32_t root, const struct fab_kept *kept)
 {
-	struct fab_grown tree = fab_deep_tree_grow(w->deep, &w->prices, w->sw, w->n_sw,
-						   root, w->height, w->seed, kept);
+	struct fab_grown tree =
+		fab_deep_tree_grow(w->deep, &w->prices, w->sw, w->n_sw, root, w->height,
+				   w->seed, kept, w->best->price * CHEAPER);
 
 	look_at(w, root, &tree);
 }

@@ -36,12 +36,10 @@ struct fab_prices {
 	double *by_gap;		/* [] by parts of a step below it; NULL: no weights */
 };
 
-/* The target 1 for a state, which is borrowed, with its weights if there are any. O(1).
- */
+/* The target 1 for a state, borrowed, with its weights if there are any. O(1). */
 void fab_prices_init(struct fab_prices *prices, const struct fab_mcast_state *state);
 void fab_prices_fini(struct fab_prices *prices);
-/* With weights: prices are for this group, which is not in the loads, from now on. O(1).
- */
+/* With weights: prices are for this group, not in the loads, from now on. O(1). */
 void fab_prices_set_group(struct fab_prices *prices, uint32_t group);
 /* Prices for a target that is not to be exceeded: a tree that would do so on one cable
  * costs more than any that does not, one that exceeds a level above it already more than
@@ -129,8 +127,8 @@ struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *tree,
  * by the cheapest path to a switch of the tree that is high enough; other members on that
  * path are nearly free. A path that would end too deep runs on towards the root, and the
  * switches that it meets are hung on it from then on. Cables that are kept from another
- * tree are nearly free: only paths over others change. O(cables within reach
- * * log(cables)) a member.
+ * tree are nearly free: only paths over others change. Without edges where it costs
+ * `most` or more. O(cables within reach * log(cables)) a member.
  */
 struct fab_kept {
 	const uint32_t *cable; /* [n]; those that cost `least` or more are not kept */
@@ -144,7 +142,8 @@ struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *problem,
 struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
 				    const struct fab_prices *prices, const uint32_t *sw,
 				    uint32_t n, uint32_t root, unsigned height,
-				    uint64_t seed, const struct fab_kept *kept);
+				    uint64_t seed, const struct fab_kept *kept,
+				    double most);
 
 /*
  * A short tree from the best of some roots (n_roots > 0, each a candidate): first only

@@ -20,11 +20,6 @@ struct fab_cheap_tree {
 	/* the cheapest cable of each neighbour of the root, where by_root == stamp */
 	uint32_t *by_root, *root_cable; /* [n_switches] */
 	double *root_price;
-	/* arcs of the switches of the level to those one hop nearer */
-	FAB_VEC(uint32_t) choice;
-	FAB_VEC(size_t) first; /* [level + 1] into choice */
-	uint32_t *counted;     /* [n_switches] == serial: a sharer is counted there */
-	uint32_t serial;
 	struct fab_queues level; /* switches of the tree by hops */
 	FAB_VEC(uint32_t) sw, cable;
 };
@@ -43,9 +38,6 @@ struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *p,
 	t->by_root = FAB_ARENA_NEW0(a, n, uint32_t);
 	t->root_cable = FAB_ARENA_NEW(a, n, uint32_t);
 	t->root_price = FAB_ARENA_NEW(a, n, double);
-	FAB_ROOM(a, &t->choice, p->f->arc_first[n]);
-	FAB_ROOM(a, &t->first, n + 1);
-	t->counted = FAB_ARENA_NEW0(a, n, uint32_t);
 	t->level.head = FAB_ARENA_NEW(a, FAB_HOPS_UNREACHABLE + 1, uint32_t);
 	t->level.tail = FAB_ARENA_NEW(a, FAB_HOPS_UNREACHABLE + 1, uint32_t);
 	t->level.next = FAB_ARENA_NEW(a, n, uint32_t);
@@ -63,19 +55,21 @@ static void join_by(struct fab_cheap_tree *t, uint32_t sw, uint32_t cable)
 	FAB_PUSH(&t->cable, cable);
 }
 
-/* Hang a switch on the cheapest parent of the choices from .. to - 1; returns the price
- * of the cable. */
+/* Hang a switch on the cheapest parent; returns the price of the cable. */
 static double hang(struct fab_cheap_tree *t, const struct fab_prices *prices,
-		   unsigned hops, uint32_t sw, size_t from, size_t to)
+		   const uint8_t *row, unsigned hops, uint32_t sw)
 {
 	const struct fab_fabric *f = t->p->f;
 	uint32_t best = FAB_NONE;
 	double least = 0, price = 0;
 
-	for (size_t i = from; i < to; i++) {
-		uint32_t a = t->choice.v[i], peer = f->arc_peer[a];
-		double own = fab_price(prices, f->arc_cable[a]), cost = own;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t peer = f->arc_peer[a];
+		double own, cost;
 
+		if (row[peer] + 1u != hops)
+			continue;
+		cost = own = fab_price(prices, f->arc_cable[a]);
 		if (t->mark[peer] != t->stamp)
 			cost += t->up[peer];
 		if (best == FAB_NONE || cost < least) {
@@ -100,27 +94,13 @@ static double hang_level(struct fab_cheap_tree *t, const struct fab_prices *pric
 	const struct fab_fabric *f = t->p->f;
 	const uint32_t *first = f->arc_first;
 	double price = 0;
-	size_t at = 0;
 
-	t->parent.n = t->choice.n = t->first.n = 0;
-	FAB_PUSH(&t->first, t->choice.n);
-	/* Cables to switches one hop nearer; each of these has one sharer more. */
-	for (uint32_t sw = t->level.head[hops]; sw != FAB_NONE; sw = t->level.next[sw]) {
-		t->serial++;
-		for (uint32_t a = first[sw]; a < first[sw + 1]; a++) {
-			uint32_t peer = f->arc_peer[a];
-
-			if (row[peer] + 1u != hops)
-				continue;
-			FAB_PUSH(&t->choice, a);
-			if (t->counted[peer] == t->serial)
-				continue;
-			t->counted[peer] = t->serial;
-			if (!t->sharers[peer]++)
-				FAB_PUSH(&t->parent, peer);
-		}
-		FAB_PUSH(&t->first, t->choice.n);
-	}
+	t->parent.n = 0;
+	/* Switches one hop nearer; each of these has one sharer more. */
+	for (uint32_t sw = t->level.head[hops]; sw != FAB_NONE; sw = t->level.next[sw])
+		for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+			if (row[f->peer[i]] + 1u == hops && !t->sharers[f->peer[i]]++)
+				FAB_PUSH(&t->parent, f->peer[i]);
 	/* The cheapest cable on from each of them, divided by the sharers. */
 	for (size_t i = 0; i < t->parent.n; i++) {
 		uint32_t sw = t->parent.v[i];
@@ -138,9 +118,8 @@ static double hang_level(struct fab_cheap_tree *t, const struct fab_prices *pric
 		}
 		t->sharers[sw] = 0;
 	}
-	for (uint32_t sw = t->level.head[hops]; sw != FAB_NONE;
-	     sw = t->level.next[sw], at++)
-		price += hang(t, prices, hops, sw, t->first.v[at], t->first.v[at + 1]);
+	for (uint32_t sw = t->level.head[hops]; sw != FAB_NONE; sw = t->level.next[sw])
+		price += hang(t, prices, row, hops, sw);
 	return price;
 }
 
@@ -198,19 +177,10 @@ struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *t,
 				  t->steps};
 }
 
-/* A path to a switch, not known to be the cheapest before it is taken. */
-struct label {
-	double cost;
-	uint32_t sw;
-	int32_t hops;
-};
-
-static bool is_before(const struct label *a, const struct label *b)
-{
-	if (a->cost != b->cost)
-		return a->cost < b->cost;
-	return a->hops != b->hops ? a->hops < b->hops : a->sw < b->sw;
-}
+/* A path to a switch, not known to be the cheapest before it is taken: the bits of its
+ * cost, which is not negative, its hops, and the switch. Paths are taken in this order.
+ */
+__extension__ typedef unsigned __int128 label;
 
 /* Share of its price that a cable to a member not joined yet costs: joining it would take
  * a cable anyway; and one that is kept from the tree before. */
@@ -261,7 +231,7 @@ struct fab_deep_tree {
 	/* a torus or mesh, and prices of hops in short trees by dimension; else NULL */
 	const struct fab_shape *grid;
 	int hop[FAB_SHAPE_DIMS_MAX];
-	FAB_VEC(struct label) heap;
+	FAB_VEC(label) heap;
 	FAB_VEC(uint32_t) in, sw, cable;
 	FAB_VEC(uint64_t) order;
 	struct plan plan[2]; /* of short trees: that at hand, and the best */
@@ -298,13 +268,21 @@ static bool is_joined(const struct fab_deep_tree *t, uint32_t sw)
 	return t->at[sw].joined == t->stamp;
 }
 
+static label label_of(const struct fab_deep_tree *t, uint32_t sw)
+{
+	uint64_t cost;
+
+	memcpy(&cost, &t->at[sw].cost, sizeof(cost));
+	return (label)cost << 64 | (uint64_t)t->at[sw].hops << 32 | sw;
+}
+
 /* A path to a switch was found: list it if it is cheaper than that before. */
 static void reach(struct fab_deep_tree *t, uint32_t sw, uint32_t arc, double cost,
 		  unsigned hops)
 {
 	struct place *place = &t->at[sw];
-	struct label label = {cost, sw, (int32_t)hops};
 	size_t at = t->heap.n;
+	label own;
 
 	if (place->seen == t->search && place->cost <= cost)
 		return;
@@ -312,23 +290,24 @@ static void reach(struct fab_deep_tree *t, uint32_t sw, uint32_t arc, double cos
 	place->cost = cost;
 	place->hops = (uint16_t)hops;
 	place->from = arc;
-	FAB_PUSH(&t->heap, label);
-	for (; at && is_before(&label, &t->heap.v[(at - 1) / 2]); at = (at - 1) / 2)
+	own = label_of(t, sw);
+	FAB_PUSH(&t->heap, own);
+	for (; at && own < t->heap.v[(at - 1) / 2]; at = (at - 1) / 2)
 		t->heap.v[at] = t->heap.v[(at - 1) / 2];
-	t->heap.v[at] = label;
+	t->heap.v[at] = own;
 }
 
 /* The first label of the heap, which is not empty. */
-static struct label pop(struct fab_deep_tree *t)
+static label pop(struct fab_deep_tree *t)
 {
-	struct label *v = t->heap.v, top = v[0], last = v[--t->heap.n];
+	label *v = t->heap.v, top = v[0], last = v[--t->heap.n];
 	size_t at = 0, n = t->heap.n;
 
 	while (2 * at + 1 < n) {
 		size_t child = 2 * at + 1;
 
-		child += child + 1 < n && is_before(&v[child + 1], &v[child]);
-		if (!is_before(&v[child], &last))
+		child += child + 1 < n && v[child + 1] < v[child];
+		if (v[child] >= last)
 			break;
 		v[at] = v[child];
 		at = child;
@@ -345,20 +324,21 @@ struct reach_limit {
 };
 
 static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
-		   const struct reach_limit *l, const struct label *at)
+		   const struct reach_limit *l, uint32_t sw)
 {
 	const struct fab_fabric *f = t->p->f;
-	unsigned hops = (unsigned)at->hops + 1;
+	double so_far = t->at[sw].cost;
+	unsigned hops = t->at[sw].hops + 1u;
 
-	t->steps += f->arc_first[at->sw + 1] - f->arc_first[at->sw];
-	for (uint32_t a = f->arc_first[at->sw]; a < f->arc_first[at->sw + 1]; a++) {
+	t->steps += f->arc_first[sw + 1] - f->arc_first[sw];
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
 		uint32_t peer = f->arc_peer[a];
 		const struct place *to = &t->at[peer];
 		bool is_in = to->joined == t->stamp;
 		double cost;
 
 		if (l->is_straight
-			    ? l->row[peer] + 1 != l->row[at->sw]
+			    ? l->row[peer] + 1 != l->row[sw]
 			    : (is_in ? to->depth : l->row[peer]) + hops > l->height)
 			continue;
 		cost = fab_price(prices, f->arc_cable[a]) + t->per_hop;
@@ -366,7 +346,7 @@ static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
 			cost *= TO_MEMBER;
 		else if (t->kept[f->arc_cable[a]] == t->stamp)
 			cost *= KEPT;
-		reach(t, peer, a, at->cost + cost, hops);
+		reach(t, peer, a, so_far + cost, hops);
 	}
 }
 
@@ -378,18 +358,16 @@ static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 	t->heap.n = 0;
 	reach(t, sw, FAB_NONE, 0, 0);
 	while (t->heap.n) {
-		struct label at = pop(t);
+		label top = pop(t);
 
-		if (at.cost > t->at[at.sw].cost || at.hops != t->at[at.sw].hops)
+		sw = (uint32_t)top;
+		if (top != label_of(t, sw)) /* a cheaper one was found */
 			continue;
-		if (!is_joined(t, at.sw)) {
-			expand(t, prices, l, &at);
-			continue;
-		}
-		if (t->at[at.sw].depth + (unsigned)at.hops <= l->height)
-			return at.sw;
-		if (l->is_straight)
-			expand(t, prices, l, &at);
+		if (is_joined(t, sw) &&
+		    t->at[sw].depth + t->at[sw].hops <= (int)l->height)
+			return sw;
+		if (!is_joined(t, sw) || l->is_straight)
+			expand(t, prices, l, sw);
 	}
 	return FAB_NONE;
 }
@@ -485,11 +463,13 @@ static void order_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t 
 struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 				    const struct fab_prices *prices, const uint32_t *sw,
 				    uint32_t n, uint32_t root, unsigned height,
-				    uint64_t seed, const struct fab_kept *kept)
+				    uint64_t seed, const struct fab_kept *kept,
+				    double most)
 {
 	struct reach_limit limit = {.row = fab_dist_row(t->p->dist, root),
 				    .height = height};
-	double price;
+	const uint32_t *cable = t->p->f->arc_cable;
+	double price, sum = 0;
 
 	t->steps = 0;
 	begin(t, sw, n, root);
@@ -498,15 +478,20 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 		if (fab_price(prices, kept->cable[i]) < kept->least)
 			t->kept[kept->cable[i]] = t->stamp;
 	order_members(t, sw, n, root, seed);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0, done = 0; i < n; i++) {
 		uint32_t member = (uint32_t)t->order.v[i], end;
 
 		if (is_joined(t, member))
 			continue;
+		for (; done < t->in.n; done++)
+			sum += fab_price(prices, cable[t->parent[t->in.v[done]]]);
+		if (sum >= most)
+			return (struct fab_grown){.price = sum, .steps = t->steps};
 		limit.is_straight = false;
 		end = search(t, prices, &limit, member);
 		if (end == FAB_NONE) {
 			limit.is_straight = true;
+			most = __DBL_MAX__; /* cables may be left out again */
 			end = search(t, prices, &limit, member);
 		}
 		join_path(t, end);
@@ -529,7 +514,6 @@ static uint32_t meet(const struct fab_deep_tree *t, uint32_t from, uint32_t to,
 	const uint8_t *row = fab_dist_row(t->p->dist, to);
 	const uint8_t *other = fab_dist_row(t->p->dist, member);
 	const struct fab_fabric *f = t->p->f;
-
 	uint32_t first = f->arc_first[from], n = f->arc_first[from + 1] - first;
 
 	for (uint32_t i = 0,
@@ -738,28 +722,6 @@ static void change_plan(struct fab_deep_tree *t, struct plan *x, const uint32_t 
 	}
 }
 
-/* The shortest first plan of some roots, after changes that make it no longer. */
-static struct plan *plan_tree(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n,
-			      const uint32_t *root, uint32_t n_roots, uint32_t n_changes,
-			      unsigned height, uint64_t seed)
-{
-	struct plan *x = &t->plan[0], *best = &t->plan[1];
-	struct fab_rng rng;
-
-	fab_rng_init(&rng, seed);
-	x->height = (int)height;
-	best->price = INT64_MAX;
-	for (uint32_t i = 0; i < n_roots + n_changes; i++) {
-		if (i < n_roots)
-			make_plan(t, x, sw, n, root[i], seed);
-		else
-			change_plan(t, x, sw, n, &rng);
-		copy_plan(x->price <= best->price ? best : x,
-			  x->price <= best->price ? x : best);
-	}
-	return best;
-}
-
 /* Each way of a plan becomes the cheapest of the shortest paths to the parent, or to
  * where one meets the tree. */
 static struct fab_grown find_ways(struct fab_deep_tree *t,
@@ -797,13 +759,24 @@ struct fab_grown fab_short_tree_grow(struct fab_deep_tree *t,
 				     uint32_t n_changes, unsigned height, uint64_t seed,
 				     uint32_t *best)
 {
-	struct plan *x;
+	struct plan *x = &t->plan[0], *shortest = &t->plan[1];
+	struct fab_rng rng;
 
 	t->steps = 0;
 	t->seed = seed;
-	x = plan_tree(t, sw, n, root, n_roots, n_changes, height, seed);
-	*best = x->key.v[0].sw;
-	return find_ways(t, prices, x, sw, n);
+	fab_rng_init(&rng, seed);
+	x->height = (int)height;
+	shortest->price = INT64_MAX;
+	for (uint32_t i = 0; i < n_roots + n_changes; i++) {
+		if (i < n_roots)
+			make_plan(t, x, sw, n, root[i], seed);
+		else
+			change_plan(t, x, sw, n, &rng);
+		copy_plan(x->price <= shortest->price ? shortest : x,
+			  x->price <= shortest->price ? x : shortest);
+	}
+	*best = shortest->key.v[0].sw;
+	return find_ways(t, prices, shortest, sw, n);
 }
 
 struct fab_grown fab_same_branches_grow(struct fab_deep_tree *t,
