@@ -58,7 +58,7 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 				   const struct fab_mcast_options *o)
 {
 	struct fab_negotiation n = {.options = o,
-				    .n_steps = STEPS_LEAST,
+				    .n_steps = STEPS_LEAST / 2,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
 	bool is_far = fab_mcast_is_far(s);
@@ -68,15 +68,17 @@ static enum fab_mcast_ended revise(struct fab_mcast_state *s,
 
 	fab_hubs_try(s, o);
 	n.is_hasty = s->n_edges > SMALL_EDGES;
-	if (!n.is_hasty && (!is_far || s->units))
+	if (!n.is_hasty && (!is_far || s->units)) {
 		n.n_attempts = ATTEMPTS;
+		n.n_steps = STEPS_LEAST;
+	}
 	for (int start = 0; start < 2 && !n.is_hasty; start++) {
 		n.is_afresh = start;
 		ended = fab_negotiate(s, &n);
 		if (fab_mcast_was_stopped(ended))
 			return ended;
 	}
-	n.n_steps = steps > n.n_steps ? steps : n.n_steps;
+	n.n_steps = steps > STEPS_LEAST ? steps : STEPS_LEAST;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
 	n.is_afresh = !n.is_hasty || is_far;
 	do {
