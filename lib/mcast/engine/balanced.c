@@ -40,8 +40,8 @@
  * and targets given up after which `optimal`, and `balanced` on small problems, stop. */
 enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS = 4 };
 
-/* Cables looked at when trees are revised: for each edge of all trees, but at least and
- * at most. */
+/* Cables looked at when trees are revised: for each edge of all trees, but at least (half
+ * of it in the first searches where members lie far apart) and at most. */
 enum { STEPS_EDGE = 120, STEPS_LEAST = 4000000, STEPS_MOST = 30000000 };
 
 /* Problems of more edges are large; with fewer than a few, attempts take little time. */
