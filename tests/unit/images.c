@@ -7,7 +7,7 @@
 
 #include <criterion/parameterized.h>
 
-enum { NODES_MAX = 6, IMAGE_MB = 100, ROUNDS = 60 };
+enum { NODES_MAX = 6, IMAGE_MB = 100, ROUNDS = 60 / TEST_SHARE };
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 

@@ -70,7 +70,7 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 	const uint32_t none[NODES] = {FAB_NONE, FAB_NONE, FAB_NONE,
 				      FAB_NONE, FAB_NONE, FAB_NONE};
 
-	for (uint64_t seed = 0; seed < 300; seed++) {
+	for (uint64_t seed = 0; seed < 300 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = draw_small(seed, seed % 2);
 		OWN(fab_batch) all = boots_batch(m, "all");
 		OWN_HEAP uint32_t *of = boots_map(m, "balanced", &all);
@@ -86,7 +86,7 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 
 Test(limits, completing_is_the_best_with_fixed_nodes)
 {
-	for (uint64_t seed = 0; seed < 300; seed++) {
+	for (uint64_t seed = 0; seed < 300 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = draw_small(seed, seed % 2);
 		OWN(fab_batch) all = boots_batch(m, "all");
 		uint32_t fixed[NODES], of[NODES];
@@ -164,7 +164,7 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 	const struct fab_transfer_options o = {.image_bytes = 1000000, .n_files = 1};
 	uint32_t n_some = 0, n_new = 0;
 
-	for (uint64_t seed = 0; seed < 300; seed++) {
+	for (uint64_t seed = 0; seed < 300 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = draw_small(seed, true);
 		OWN(fab_batch) all = boots_batch(m, "all");
 
@@ -191,8 +191,8 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 			n_new += got.n_new > 0;
 		}
 	}
-	cr_expect_gt(n_some, 100);
-	cr_expect_gt(n_new, 20);
+	cr_expect_gt(n_some, 100 / TEST_SHARE);
+	cr_expect_gt(n_new, 20 / TEST_SHARE);
 }
 
 /* A new server takes as many nodes as the disk of the old one leaves too little for. */
@@ -404,7 +404,7 @@ TEST_EACH(part, 4, limits, balanced_is_quickest_and_advice_is_attained)
 {
 	uint32_t n_advice = 0, n_saved = 0;
 
-	for (uint64_t seed = (uint64_t)*part; seed < 1000; seed += 4) {
+	for (uint64_t seed = (uint64_t)*part; seed < 1000 / TEST_SHARE; seed += 4) {
 		struct drawn d;
 		double own;
 
@@ -415,6 +415,7 @@ TEST_EACH(part, 4, limits, balanced_is_quickest_and_advice_is_attained)
 		fab_batch_fini(&d.all);
 		fab_machine_free(d.m);
 	}
-	cr_expect_gt(n_advice, 500);
-	cr_expect_gt(n_saved, 20, "limits matter in %u machines only", n_saved);
+	cr_expect_gt(n_advice, 500 / TEST_SHARE);
+	cr_expect_gt(n_saved, 20 / TEST_SHARE, "limits matter in %u machines only",
+		     n_saved);
 }

@@ -138,7 +138,7 @@ Test(prefixes, orphans_are_spread_best)
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
 		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
 			keep = fab_mapping_engines[i];
-	for (uint64_t seed = 0; seed < 200; seed++) {
+	for (uint64_t seed = 0; seed < 200 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = boots_random_machine(seed);
 		OWN(fab_batch) all = fab_batch_all(m);
 		bool was_down[SERVERS] = {0};

@@ -11,7 +11,7 @@
 #include "support/simulated.h"
 #include "support/test.h"
 
-enum { BUFFER = 12, PACKET = 4, SEEDS = 40 };
+enum { BUFFER = 12, PACKET = 4, SEEDS = 40 / TEST_SHARE };
 
 static struct fab_sim_params params_of(const char *kind, uint32_t buffer)
 {

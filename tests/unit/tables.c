@@ -72,7 +72,7 @@ static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *
 {
 	uint64_t n = mft->first[mft->n];
 
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 40 / TEST_SHARE; i++) {
 		uint64_t gone = fab_rng_below(rng, n);
 		struct fab_mft less;
 		uint32_t peer = fab_port_peer(p->f, mft->port[gone]);
@@ -171,7 +171,7 @@ Test(tables, round_trip_on_generated_fabrics)
 
 Test(tables, round_trip_on_random_fabrics)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 20 / TEST_SHARE; seed++) {
 		OWN(fab_fabric) *f = test_random_fabric(9, 7, 2, seed);
 
 		round_trip(f, "random:groups=30,size=1-9");
