@@ -11,6 +11,14 @@ install_packages $packages_build $packages_test || exit 1
 
 [ "${1:-}" != --coverage ] || exec tests/tools/coverage.sh build-coverage
 
+work=$(mktemp -d) || exit 1
+trap 'kill "${others:-}" 2>/dev/null; rm -rf "$work" "${memory:-}"' EXIT
+# files of tests are in memory where that has room for them and programs may run from it
+if [ -z "${TMPDIR:-}" ] && memory=$(mktemp -d /dev/shm/fabkit-XXXXXX 2>/dev/null); then
+  printf '#!/bin/sh\n' >"$memory/run" && chmod +x "$memory/run"
+  [ "$(df --output=avail -k "$memory" | tail -n 1)" -gt 4000000 ] && "$memory/run" && export TMPDIR=$memory
+fi
+
 passed=0 failed=0 skipped=0
 
 # Results of `meson test` out of its JUnit file, as "passed failed skipped". Every unit test
@@ -64,8 +72,6 @@ build build-tests -Dtests=enabled -Dpmix=auto -Dinstall_library=true --prefix=/u
 status=$?
 # Tests of the release build wait for other programs a part of their time, and the last of them run alone: the
 # processors make the other two builds then, and run what needs no time but theirs.
-work=$(mktemp -d) || exit 1
-trap 'kill "$others" 2>/dev/null; rm -rf "$work"' EXIT
 (
   renice -n 19 $BASHPID >/dev/null
   # of all that debuggers ask for, reports need the lines only; -O1 takes half the time of -O2 to compile
