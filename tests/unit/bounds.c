@@ -4,6 +4,8 @@
 #include "support/routed.h"
 #include "support/test.h"
 
+enum { STRIDE = TEST_SHARE > 1 ? 3 : 1 }; /* of cases that are tried */
+
 /* Shapes, and how many groups of how many members they get. */
 static const struct {
 	const char *spec;
@@ -322,7 +324,7 @@ Test(bounds, sound_and_exact_on_every_shape)
 
 Test(bounds, sound_and_exact_on_damaged_shapes)
 {
-	for (size_t i = 0; i<FAB_COUNT(cases); i += TEST_SHARE> 1 ? 3 : 1)
+	for (size_t i = 0; i < FAB_COUNT(cases); i += STRIDE)
 		check_shape(i, 1 + i % 2);
 }
 

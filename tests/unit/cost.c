@@ -5,6 +5,8 @@
 #include "support/boots.h"
 #include "support/test.h"
 
+enum { STRIDE = TEST_SHARE > 1 ? 3 : 1 }; /* of cases that are tried */
+
 enum { SERVERS = 5, LINKS = 7, LINES_BYTES = 2000, TARGETS = 6 };
 
 /* A machine but for its servers and the rates of its switches: lines NAME PARENT, of
@@ -125,7 +127,7 @@ Test(cost, no_plan_is_cheaper)
 	const double target[TARGETS] = {1, 0.05, 0.025, 0.02, 0.0161, 0.001};
 	uint32_t n_kept = 0, n_missed = 0;
 
-	for (uint32_t c = 0; c<3 * FAB_COUNT(machines); c += TEST_SHARE> 1 ? 3 : 1) {
+	for (uint32_t c = 0; c < 3 * FAB_COUNT(machines); c += STRIDE) {
 		const struct small *s = &machines[c / 3];
 		OWN(fab_machine) *m = make(s, s->n_places, 1000, (double[]){1, 1});
 		OWN(fab_batch) all = boots_batch(m, "all");
