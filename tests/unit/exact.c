@@ -115,16 +115,17 @@ static bool has_better(struct oracle *o, uint32_t g)
 		return g == o->p->groups->n;
 	for (uint32_t i = 0; i < o->n_trees[g]; i++) {
 		uint32_t tree = o->tree[g][i];
+		uint32_t rest = tree; /* of which the load is not in the sums */
 		bool is_low = true, is_done;
 
-		for (uint32_t left = tree; left; left &= left - 1) {
-			uint32_t c = (uint32_t)__builtin_ctz(left);
+		for (; rest && is_low; rest &= rest - 1) {
+			uint32_t c = (uint32_t)__builtin_ctz(rest);
 
 			o->sum[c] += o->demand[g];
-			is_low &= is_below(o, c);
+			is_low = is_below(o, c);
 		}
 		is_done = is_low && has_better(o, g + 1);
-		for (uint32_t left = tree; left; left &= left - 1)
+		for (uint32_t left = tree ^ rest; left; left &= left - 1)
 			o->sum[__builtin_ctz(left)] -= o->demand[g];
 		if (is_done)
 			return true;
