@@ -77,6 +77,10 @@ class Browser:
             sys.exit('FAILED: %s: %s' % (expression, result['exceptionDetails']))
         return result['result'].get('value')
 
+    def settle(self):
+        """What was begun, as a jump to a mark, is done and drawn."""
+        self.run('new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))')
+
     def open(self, page, width=1280, height=800, scheme='light', with_scripts=True):
         """Seconds until the page is drawn."""
         self.ask('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
@@ -86,7 +90,7 @@ class Browser:
         while not self.has_loaded:
             self.next()
         if with_scripts:
-            self.run('new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))')
+            self.settle()
         return time.time() - start
 
     def click(self, selector):
@@ -95,6 +99,7 @@ class Browser:
                         % json.dumps(selector))
         for kind in ('mousePressed', 'mouseReleased'):
             self.ask('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
+        self.settle()
 
     def type(self, selector, text):
         self.run('document.querySelector(%s).focus()' % json.dumps(selector))
