@@ -15,6 +15,7 @@ work=$(mktemp -d) || exit 1
 trap 'kill "${others:-}" 2>/dev/null; rm -rf "$work" "${memory:-}"' EXIT
 # files of tests are in memory where that has room for them and programs may run from it
 if [ -z "${TMPDIR:-}" ] && memory=$(mktemp -d /dev/shm/fabkit-XXXXXX 2>/dev/null); then
+  chmod 1777 "$memory" # as /tmp: tests become other users
   printf '#!/bin/sh\n' >"$memory/run" && chmod +x "$memory/run"
   [ "$(df --output=avail -k "$memory" | tail -n 1)" -gt 4000000 ] && "$memory/run" && export TMPDIR=$memory
 fi
