@@ -9,7 +9,7 @@
 # more than 10 %.
 # Exit status 77 when HTSIM is no program.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd) PATH=$(realpath "$1"):$PATH htsim=$(realpath "$2")
+here=$(cd "$(dirname "$0")" && pwd) PATH=$(realpath "$1"):$PATH htsim=$(realpath -m "${2:-none}")
 [ -x "$htsim" ] || { echo "htsim rdma: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
