@@ -13,6 +13,10 @@
  */
 #include "sim/hot.h"
 
+/* Events ahead that are fetched: without this uniform traffic of 4341 hosts takes 1.4
+ * times as long. */
+enum { NEAR = 4, FAR = SIM_RING_ROOM };
+
 /* Of undecided packets: since is the output that it may have now. */
 static const uint64_t READY = 1ull << 63;
 
@@ -243,6 +247,34 @@ SIM_HOT void handle_all(struct sim_part *p)
 	}
 }
 
+/* The next output that has sent a packet. */
+SIM_HOT void take_end(struct sim_part *p, struct sim_ring *r)
+{
+	const struct sim_arrival *a = &r->v[r->head++];
+
+	__builtin_prefetch(&p->sim->port[a[FAR].port]);
+	__builtin_prefetch(&p->sim->port[a[FAR].port].lane);
+	leave(p, a->port);
+}
+
+/* The next head of the ring. */
+SIM_HOT void take_head(struct sim_part *p)
+{
+	const struct sim *s = p->sim;
+	const struct sim_arrival *a = &p->ring.v[p->ring.head++];
+	const struct sim_packet *near = sim_packet(p, a[NEAR].packet);
+
+	/* behind the last event are old ones, or zeros: harmless */
+	__builtin_prefetch(&s->port[a[FAR].port]);
+	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
+	if (s->net.next)
+		__builtin_prefetch(&s->net.next[(size_t)s->net.end_row[near->target] *
+							s->n_switches +
+						s->port[a[NEAR].port].sw]);
+	p->sums.events++;
+	arrive(p, a->port, a->packet);
+}
+
 FAB_WIDE void sim_part_run_drops(struct sim_part *p, uint64_t limit)
 {
 	const struct sim *s = p->sim;
@@ -262,22 +294,20 @@ FAB_WIDE void sim_part_run_drops(struct sim_part *p, uint64_t limit)
 			return;
 		p->now = time;
 		for (; end == time; end = sim_ring_first(&p->ends))
-			leave(p, p->ends.v[p->ends.head++].port);
+			take_end(p, &p->ends);
 		for (; short_end == time; short_end = sim_ring_first(&p->short_ends))
-			leave(p, p->short_ends.v[p->short_ends.head++].port);
-		for (; ring == time; ring = sim_ring_first(&p->ring)) {
-			const struct sim_arrival *a = &p->ring.v[p->ring.head++];
-
-			arrive(p, a->port, a->packet);
-			p->sums.events++;
-		}
+			take_end(p, &p->short_ends);
+		for (; ring == time; ring = sim_ring_first(&p->ring))
+			take_head(p);
 		handle_all(p);
 		sim_sort(p, p->undecided.v, p->undecided.n);
 		for (size_t i = 0; i < p->undecided.n; i++)
 			decide(p, p->undecided.v[i]);
 		p->undecided.n = 0;
-		for (uint32_t i = 0; i < p->n_choices; i++)
+		for (uint32_t i = 0; i < p->n_choices; i++) {
+			__builtin_prefetch(&s->port[p->choice[i + NEAR]]);
 			start(p, p->choice[i]);
+		}
 		p->n_choices = 0;
 		for (size_t i = 0; i < p->dirty_ends.n; i++)
 			s->host.send(p, p->dirty_ends.v[i]);
