@@ -203,10 +203,13 @@ struct use_search {
 				      host cable, FAB_NONE */
 };
 
-/* All senders to one port by its column whose packets take the cable. */
-static void add_target(struct use_search *s, uint32_t to, bool is_outward)
+/* All senders to one port by its column whose packets take the cable; pairs without a
+ * service level send none. */
+static void add_target(struct use_search *s, uint32_t column, uint32_t to,
+		       bool is_outward)
 {
 	const struct fab_fabric *f = s->r->f;
+	bool has_levels = !s->r->files || s->r->files->has_sls;
 	struct fab_cable_use *use = s->use;
 	uint32_t receiver = f->node_host[f->port_node[to]];
 
@@ -221,6 +224,12 @@ static void add_target(struct use_search *s, uint32_t to, bool is_outward)
 						  (is_outward ? to : from) == s->end;
 
 			if (!takes_it || from == to)
+				continue;
+			if (has_levels &&
+			    fab_trace_sl(s->r,
+					 &(struct fab_endpoint){
+						 .node = f->port_node[from], .sw = sw},
+					 column) == FAB_SL_NONE)
 				continue;
 			use->pairs++;
 			use->n_senders += !use->sends[sender];
@@ -264,14 +273,14 @@ static void search_use(struct use_search *s)
 				     k < fab_port_n_lids(r->f, s->port[i]); k++)
 					if (fab_columns_of(&s->columns, s->port[i], k) ==
 					    c)
-						add_target(s, s->port[i], is_outward);
+						add_target(s, c, s->port[i], is_outward);
 			continue;
 		}
 		port = r->column_port[c];
 		if (r->f->node_kind[r->f->port_node[port]] != FAB_ADAPTER)
 			continue;
 		if (s->end == FAB_NONE || !is_outward || port == s->end)
-			add_target(s, port, is_outward);
+			add_target(s, c, port, is_outward);
 	}
 }
 

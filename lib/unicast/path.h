@@ -232,7 +232,8 @@ struct fab_cable_use {
 };
 
 /* Pairs of ports of hosts that use a cable with a switch, by direction: use[0] from
- * cable_a. The caller frees both. O(columns * switches). */
+ * cable_a; not those without a service level, which send nothing. The caller frees both.
+ * O(columns * switches + pairs * sources of levels). */
 void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			fab_cable_id cable);
 void fab_cable_use_fini(struct fab_cable_use use[2]);
