@@ -409,7 +409,7 @@ static double mean_hops(const struct fab_analysis *j)
 	return j->connected ? sum / (double)j->connected : NAN;
 }
 
-/* "Safe: A (1 lane), B (4 lanes); shortest: A (2.31 hops in the mean)": of algorithms of
+/* "Safe: A (1 lane), B (4 lanes); shortest: A (2.31 hops on average)": of algorithms of
  * which OpenSM itself runs some. Safe is what has a path for each pair and no loop. */
 static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 {
@@ -436,7 +436,7 @@ static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 	}
 	if (shortest)
 		fab_report_answer(r, safe ? FAB_TONE_PLAIN : FAB_TONE_BAD,
-				  "Safe: %s; shortest paths: %s (%.3g hops in the mean).",
+				  "Safe: %s; shortest paths: %s (%.3g hops on average).",
 				  safe ? safe : "none of these", shortest, least);
 	else
 		fab_report_answer(r, FAB_TONE_BAD,

@@ -71,7 +71,7 @@ const struct fab_column faults_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(a.sets_with_cycle), FAB_METRIC_LESS},
 	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA, AT(a.worst)},
 	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA, AT(a.note)},
-	{"assumed", FAB_TEXT, "what is assumed of lanes that no file tells",
+	{"assumed", FAB_TEXT, "assumption about lanes that no file contains",
 	 FAB_COL_EXTRA, AT(assumed)},
 	{"deadlock_unknown", FAB_TEXT, "why deadlock_free is not known", FAB_COL_EXTRA,
 	 AT(why_unknown)},
@@ -96,7 +96,7 @@ const struct fab_column faults_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.analysis_seconds), FAB_METRIC_TIME},
 	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
 	 FAB_METRIC_TIME},
-	{"shard", FAB_TEXT, "as --shard has it: so much of the sets; null: all of them",
+	{"shard", FAB_TEXT, "share of the sets, as in --shard; null: all sets",
 	 FAB_COL_EXTRA, AT(shard)},
 };
 #undef AT
@@ -140,7 +140,7 @@ const struct fab_column faults_reliability_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.unreachable), FAB_METRIC_PLAIN},
 	{"pairs_per_trial", FAB_UINT, "ordered pairs of sound leaf switches",
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.pairs), FAB_METRIC_PLAIN},
-	{"shard", FAB_TEXT, "as --shard has it: so much of the trials; null: all of them",
+	{"shard", FAB_TEXT, "share of the trials, as in --shard; null: all trials",
 	 FAB_COL_EXTRA, AT(shard)},
 };
 #undef AT

@@ -219,7 +219,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	} else {
 		fab_report_answer(
 			r, FAB_TONE_BAD,
-			"No cure was found: neither cables nor algorithms of fabkit.");
+			"No cure was found, by changes of cables or by algorithms of fabkit.");
 	}
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "Tried: %s, of up to %u each, on paths that close the loop%s.",

@@ -261,10 +261,8 @@ static const struct fab_column columns[] = {
 	{"switch", FAB_TEXT, "switch that sends", 0, AT(sw)},
 	FAB_COLUMN(port, UINT, "port it sends by"),
 	FAB_COLUMN(peer, TEXT, "what receives"),
-	FAB_COLUMN_AS(sl, NUMBER, "service level; unknown: no file tells",
-		      FAB_COL_UNKNOWN),
-	FAB_COLUMN_AS(vl, NUMBER, "virtual lane; unknown: no file tells",
-		      FAB_COL_UNKNOWN),
+	FAB_COLUMN_AS(sl, NUMBER, "service level; unknown: in no file", FAB_COL_UNKNOWN),
+	FAB_COLUMN_AS(vl, NUMBER, "virtual lane; unknown: in no file", FAB_COL_UNKNOWN),
 	FAB_COLUMN(reason, TEXT, "why the segment is taken"),
 };
 #undef AT

@@ -21,7 +21,7 @@ struct record {
 static const struct fab_column hops_columns[] = {
 	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
 	FAB_COLUMN(hops, UINT, "switch-to-switch hops"),
-	FAB_COLUMN(pairs, UINT, "pairs with so many"),
+	FAB_COLUMN(pairs, UINT, "pairs with this number"),
 };
 
 static const struct fab_column cycle_columns[] = {
@@ -53,7 +53,8 @@ static const struct fab_column unreached_columns[] = {
 
 #define AT(member) FAB_AT(struct faults_flow, member)
 static const struct fab_column flow_columns[] = {
-	{"permutation", FAB_TEXT, "who sends to whom", 0, AT(permutation)},
+	{"permutation", FAB_TEXT, "the permutation: senders and receivers", 0,
+	 AT(permutation)},
 	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
 	{"flows", FAB_UINT, "hosts that send", 0, AT(after.flows)},
 	{"lost", FAB_UINT, "flows without a path", FAB_COL_BAD_IF_ANY, AT(after.lost)},

@@ -312,7 +312,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	if (n_cut)
 		fab_report_answer(
 			r, FAB_TONE_WARN,
-			"%zu of %zu times would take too long to simulate: contended_us stands for them, by which they may look slower than they are.",
+			"%zu of %zu times would take too long to simulate: contended_us is used instead, which may be longer.",
 			n_cut, n);
 	fab_cli_report_shard(r, &p->shard);
 	fab_report_text(r, "tables", o->job.algorithm);

@@ -482,7 +482,7 @@ static void report_faults(struct fab_report *r, const struct fab_work *w)
 		 "probability that a live node is considered dead, for each heartbeat", 0,
 		 AT(false_suspicion)},
 		{"false_every_s", FAB_REAL,
-		 "mean time between false suspicions in the job, s; null: there are none",
+		 "mean time between false suspicions in the job, s; null: no false suspicions",
 		 FAB_COL_SECONDS, AT(false_every_s)},
 		{"present", FAB_BOOL, "the detector of the results", 0, AT(is_present)},
 	};

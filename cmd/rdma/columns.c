@@ -11,7 +11,7 @@ const struct fab_column rdma_columns[] = {
 	{"scheme", FAB_TEXT, "reliability scheme", 0, AT(r.name)},
 	{"route", FAB_TEXT, "how packets find their path, as --route has it",
 	 FAB_COL_EXTRA, AT(route)},
-	{"pattern", FAB_TEXT, "who transfers to whom, as --pattern has it", FAB_COL_EXTRA,
+	{"pattern", FAB_TEXT, "senders and receivers, as in --pattern", FAB_COL_EXTRA,
 	 AT(pattern)},
 	{"op", FAB_TEXT, "write or read", FAB_COL_EXTRA, AT(op)},
 	{"loss", FAB_REAL, "share of data packets that are lost", 0,

@@ -380,7 +380,7 @@ static void say(struct fab_report *r, const struct sim_outcome *o,
 			  "%s, %s: %s%s; %s (%s).", x->algorithm, dodging,
 			  lost_text(o, &s), latency, recovery_text(o, &s),
 			  n > 1 ? fab_arena_format(o->arena, "%zu runs", n)
-				: "one run: --runs shows what chance changes");
+				: "one run: --runs shows how much results vary");
 	if (s.n_stuck)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "%s, %s: in %zu of %zu runs packets stop moving.",

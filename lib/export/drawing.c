@@ -791,7 +791,7 @@ void fab_drawing_write(const struct fab_drawing *d, FILE *out)
 		f->n_switch_links == 1 ? "" : "s",
 		d->boxes.has_ranks ? ", in rows by rank, the roots on top" : "");
 	if (n_pods)
-		fprintf(out, "; %u boxes stand for several switches, %s", n_pods,
+		fprintf(out, "; %u boxes are several switches each, %s", n_pods,
 			n_open == n_pods ? "a click opens one"
 			: n_open ? "a click opens one of those that are not too large"
 				 : "too many to be opened here");

@@ -350,7 +350,7 @@ static int find_ports(const struct shared_fabric *s, const uint64_t *guid, uint3
 		else if (!is_held)
 			return fab_fail(
 				err, ENOENT,
-				"port 0x%016llx is on no switch that does multicast",
+				"port 0x%016llx is on no switch that supports multicast",
 				(unsigned long long)guid[i]);
 	}
 	n = n_there;

@@ -70,7 +70,7 @@ static void note_change(void)
 	if (spent)
 		LOG(OSM_LOG_INFO,
 		    "port 0x%016" PRIx64
-		    " joined and left more than %u times in a minute: until it is over the further changes of such ports move no other trees\n",
+		    " joined and left more than %u times in a minute: until its end the further changes of such ports move no other trees\n",
 		    spent, plugin.options.pace.port_changes);
 	pthread_cond_signal(&plugin.wake);
 }

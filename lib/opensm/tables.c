@@ -252,7 +252,7 @@ static ib_api_status_t grow_own(struct osm_opensm *osm, cl_qlist_t *list, uint16
 		if (b.depth >= MAX_DEPTH || !osm_switch_supports_mcast(b.sw)) {
 			osm_log(&g.osm->log, OSM_LOG_ERROR,
 				"fabkit: MLID 0x%x: switch 0x%016" PRIx64
-				" does no multicast or is too far\n",
+				" does not support multicast or is too far\n",
 				g.mlid, cl_ntoh64(b.sw->p_node->node_info.node_guid));
 			continue;
 		}

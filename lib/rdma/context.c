@@ -227,7 +227,7 @@ static const struct {
 	{RC, "received", "packets that have arrived",
 	 "paper, 1.2: the receiver counts packets", NUMBER, RX_LISTED},
 	{RC, "epoch", "index of the retransmission",
-	 "paper, 3.1: tells retransmissions from late packets", EPOCH, RX_LISTED},
+	 "paper, 3.1: distinguishes retransmissions from late packets", EPOCH, RX_LISTED},
 	{GBN, "expected", "number that must come next", IB, NUMBER, RX},
 	{GBN, "nak_sent", "it was asked for", IB, FLAG, RX},
 	{SACK | RO, "base", "lowest number that has not arrived", IRN, NUMBER, RX},

@@ -234,7 +234,7 @@ static const struct pattern {
 	{.form = "alltoall",
 	 .summary = "every endpoint to every other",
 	 .manual =
-		 "Every endpoint to every other, each beginning with its next neighbour in the order of the fabric; all at once, or with `--concurrency` so many at a time. With `:ROUNDS` so many others only, evenly apart: a sample, where all would take long to simulate.",
+		 "Every endpoint to every other, each beginning with its next neighbour in the order of the fabric; all at once, or with `--concurrency=N` up to N at a time. With `:ROUNDS` that many others only, evenly apart: a sample, where all would take long to simulate.",
 	 .expected = "expected alltoall or alltoall:ROUNDS",
 	 .argument = ROUNDS,
 	 .make = make_alltoall},

@@ -268,7 +268,7 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 	if (params->chooser && !problem->routes)
 		return fab_fail(
 			err, EINVAL,
-			"adaptive packets escape to lanes of tables: there are none");
+			"adaptive packets escape to lanes of tables: expected some");
 	if (params->chooser && problem->groups)
 		return fab_fail(
 			err, EINVAL,

@@ -535,8 +535,7 @@ static int link_line(struct reader *r, const struct fab_span *line, bool *is_for
 		}
 		if (!link.is_speed_known)
 			fab_builder_warn(r->b, "unknown-speed", r->lines.line,
-					 "the speed of port %u is none of those known",
-					 link.port);
+					 "unknown speed of port %u", link.port);
 	}
 	return 0;
 }

@@ -376,7 +376,7 @@ const struct fab_traffic_kind fab_traffic_groups = {
 	.form = "groups",
 	.summary = "multicast: the first member of each group to the others",
 	.manual =
-		"Multicast: the first live member of each group sends to the group along its tree; with `groups:all` every member does. Who sends to several groups takes them in turn.",
+		"Multicast: the first live member of each group sends to the group along its tree; with `groups:all` every member does. A host that sends to several groups alternates between them.",
 	.needs_groups = true,
 	.argument_is_optional = true,
 	.check = check_groups,

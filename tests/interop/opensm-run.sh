@@ -57,6 +57,6 @@ grep -q 'minhop routed, for ftree could not: Found more than one root on fabric'
   fail "no reason: $(cat report)"
 "$faults" gen:torus:dims=4x4,hosts=1 --algorithm=minhop,opensm:ftree,opensm:lash |
   head -n 1 >report
-[ "$(cat report)" = 'Safe: opensm:lash (2 lanes); shortest paths: minhop, opensm:ftree, opensm:lash (2.13 hops in the mean).' ] ||
+[ "$(cat report)" = 'Safe: opensm:lash (2 lanes); shortest paths: minhop, opensm:ftree, opensm:lash (2.13 hops on average).' ] ||
   fail "first line: $(cat report)"
 exit 0

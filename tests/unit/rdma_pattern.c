@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who transfers to whom. */
+/* Senders and receivers of the transfers. */
 #include "rdma/rdma.h"
 
 #include "support/process.h"

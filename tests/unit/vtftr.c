@@ -210,7 +210,7 @@ Test(vtftr, too_few_levels_are_said)
 	cr_assert_not(c.has_cycle);
 	cr_assert_eq(r->n_sls, 1);
 	cr_assert_lt(c.connected, c.connected_in_graph);
-	HAS(r->note, "with 1 service level do not suffice");
+	HAS(r->note, "with 1 service level are too few");
 }
 
 Test(vtftr, three_dimensions)

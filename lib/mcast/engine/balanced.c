@@ -222,7 +222,7 @@ const struct fab_mcast_engine fab_mcast_optimal = {
 	.manual = "What `balanced` does, and then the same search again from other "
 		  "prices and roots, until the largest load is that of a lower bound, "
 		  "four targets in a row were given up after thirty rounds without "
-		  "progress each, `--time-limit` is over, or it is interrupted: then "
+		  "progress each, `--time-limit` has passed, or it is interrupted: then "
 		  "the trees are the best so far. `ended` says which. Never above "
 		  "`balanced`.",
 	.takes_slack = true,

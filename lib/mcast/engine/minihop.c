@@ -178,7 +178,7 @@ const struct fab_mcast_engine fab_mcast_opensm = {
 		  "the switch with the fewest hops to the farthest switch that "
 		  "has members, one more to a switch that is not a member itself "
 		  "(so that a tree may be higher than need be when switches are "
-		  "members beside adapters); among equals the first in the order "
+		  "members with adapters); among equals the first in the order "
 		  "of the GUIDs read backwards byte by byte, as OpenSM compares "
 		  "them on little-endian machines. From it every member is "
 		  "reached by the lowest-numbered port among those with the "

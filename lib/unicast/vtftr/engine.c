@@ -250,8 +250,8 @@ static void note(struct vtftr_ib *v, unsigned n_rounds)
 	for (uint32_t i = 0; i < v->problem->kfat->n_leaves; i++)
 		n_longer += v->is_longer[i];
 	limits = max_sls == FAB_SLS_MAX
-			 ? fab_format("%u lanes do not suffice", n_rounds)
-			 : fab_format("%u lanes with %u service level%s do not suffice",
+			 ? fab_format("%u lanes are too few", n_rounds)
+			 : fab_format("%u lanes with %u service level%s are too few",
 				      n_rounds, max_sls, max_sls == 1 ? "" : "s");
 	if (v->n_stuck)
 		v->routes->note = fab_format("%s: %llu pairs are left without a path",
@@ -261,7 +261,8 @@ static void note(struct vtftr_ib *v, unsigned n_rounds)
 			"%s for shortest paths: %llu destinations have longer ones",
 			limits, (unsigned long long)n_longer);
 	else if (n_rounds > ROUNDS_FIRST)
-		v->routes->note = fab_format("2 lanes do not suffice, %u do", n_rounds);
+		v->routes->note =
+			fab_format("2 lanes are too few, %u are enough", n_rounds);
 }
 
 static int solve(struct vtftr_ib *v, struct fab_err *err)
@@ -386,7 +387,7 @@ static int route_intermediate(const struct fab_unicast_problem *problem,
 				r->sl[(size_t)s * r->n_columns + i] = FAB_SL_NONE;
 	if (n_left || v.n_stuck)
 		r->note = fab_format(
-			"%u lanes do not suffice: %llu pairs are left without a path",
+			"%u lanes are too few: %llu pairs are left without a path",
 			problem->max_vls, (unsigned long long)(n_left + v.n_stuck));
 	return finish(&v, rc, out);
 }
