@@ -201,10 +201,10 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		return fab_fail(err, EINVAL, "no tables to route by");
 	if (!params->buffer && params->drop)
 		return fab_fail(err, EINVAL,
-				"buffers without bounds drop nothing: give their size");
+				"buffers without bounds drop nothing: give their size (--buffer)");
 	if (!params->buffer && params->buffer_shared)
 		return fab_fail(err, EINVAL,
-				"buffers without bounds are not shared: give their size");
+				"buffers without bounds are not shared: give their size (--buffer)");
 	if (!params->buffer)
 		return 0;
 	sim_params = sim_params_of(params);
