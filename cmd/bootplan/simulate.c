@@ -156,7 +156,7 @@ int bootplan_sim_open(const struct bootplan_params *p, const struct bootplan_out
 	while (at + 1 < FAB_COUNT(engines) &&
 	       fab_unicast_fits(engines[at], &problem, &ignored))
 		at++;
-	return engines[at]->route(&problem, &sim->routes, err);
+	return fab_unicast_route(engines[at], &problem, &sim->routes, err);
 }
 
 void bootplan_sim_fini(struct bootplan_sim *sim)

@@ -70,7 +70,7 @@ static int add_flow(const struct faults_params *p, struct faults_outcome *o,
 
 	flow.before = flow.after;
 	if (!rc && r->engine && o->faults->named.n) {
-		rc = r->engine->route(&problem, &sound, err);
+		rc = fab_unicast_route(r->engine, &problem, &sound, err);
 		if (rc)
 			return rc;
 		rc = load_of(p, o, spec, sound, &flow.before, err);

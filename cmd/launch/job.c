@@ -245,7 +245,7 @@ int launch_job_init(struct fab_work *w, struct launch_job *job, struct fab_err *
 	if (fab_unicast_fits(e, &problem, NULL))
 		rc = fab_unicast_refuse(p->input.fabric, e, &problem, &kfat_error, err);
 	else
-		rc = e->route(&problem, &job->routes, err);
+		rc = fab_unicast_route(e, &problem, &job->routes, err);
 	if (!rc)
 		fab_cli_tell_tables(&p->run, e->name, job->routes);
 	fab_kfat_free(kfat);

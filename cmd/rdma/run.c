@@ -29,7 +29,7 @@ static int make_tables(struct fab_work *w, const struct fab_unicast_engine *engi
 		return fab_unicast_refuse(p->input.fabric, engine, problem,
 					  &n->kfat_error, err);
 	n->algorithm = engine->name;
-	rc = engine->route(problem, &n->routes, err);
+	rc = fab_unicast_route(engine, problem, &n->routes, err);
 	if (!rc)
 		fab_cli_tell_tables(&p->run, engine->name, n->routes);
 	return rc;

@@ -106,20 +106,19 @@ static int add_number(struct fab_work *w, uint32_t k, size_t at, struct fab_err 
 {
 	const struct sim_params *p = w->params;
 	struct outcome *x = w->outcome;
-	const struct sim_outcome *o = &x->sim;
-	struct fab_fault_sets sets;
-	struct fab_fault_maker maker;
-	int rc = fab_fault_sets_random(o->f, o->dead, p->faults.of, k, p->count,
-				       p->run.seed, &sets, err);
+	struct fab_fault_sets sets = {
+		.always = x->sim.dead, .k = k, .n = p->count, .seed = p->run.seed};
+	struct fab_fault_maker *maker;
+	int rc = fab_fault_sets_init(&sets, p->faults.of, err);
 
 	if (rc)
 		return rc;
-	fab_fault_maker_init(&maker, &sets);
+	maker = fab_fault_maker_new(&sets);
 	for (uint64_t i = 0; i < p->count && !rc && !fab_cli_is_interrupted(NULL); i++) {
-		fab_fault_maker_make(&maker, i);
-		rc = add_set(w, maker.faults, i, &x->rows[at], x->n_numbers, NULL, err);
+		fab_fault_maker_make(maker, i);
+		rc = add_set(w, maker->faults, i, &x->rows[at], x->n_numbers, NULL, err);
 	}
-	fab_fault_maker_fini(&maker);
+	fab_fault_maker_free(maker);
 	fab_fault_sets_fini(&sets);
 	return rc;
 }

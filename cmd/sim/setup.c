@@ -229,7 +229,7 @@ int sim_route(const struct sim_params *p, const struct sim_outcome *o,
 
 	problem.faults = faults;
 	rc = fab_unicast_fits(engine, &problem, err);
-	return rc ? rc : engine->route(&problem, out, err);
+	return rc ? rc : fab_unicast_route(engine, &problem, out, err);
 }
 
 static int route(const struct sim_params *p, struct sim_outcome *o,
@@ -238,7 +238,7 @@ static int route(const struct sim_params *p, struct sim_outcome *o,
 	const struct fab_unicast_problem problem = problem_of(p, o);
 	struct sim_net *net = &o->nets[o->n_nets];
 	double start = fab_now();
-	int rc = engine->route(&problem, &net->routes, err);
+	int rc = fab_unicast_route(engine, &problem, &net->routes, err);
 
 	if (!rc && p->texts.fail_at)
 		rc = sim_route(p, o, engine, o->dead, &net->after, err);

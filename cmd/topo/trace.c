@@ -76,7 +76,7 @@ int topo_open_routes(const struct topo_params *t, const struct fab_fabric *f,
 	problem.kfat = kfat;
 	rc = fab_unicast_fits(engine, &problem, err);
 	if (!rc)
-		rc = engine->route(&problem, out, err);
+		rc = fab_unicast_route(engine, &problem, out, err);
 	if (rc) {
 		const struct fab_err why = *err;
 

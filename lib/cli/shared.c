@@ -327,20 +327,14 @@ int fab_cli_name_faults(const struct fab_cli_faults *faults,
 static int draw(const struct fab_cli_faults *faults, const struct fab_cli_run *run,
 		struct fab_faults *dead, struct fab_err *err)
 {
-	struct fab_fault_maker maker;
-	struct fab_fault_sets sets;
-	int rc = fab_fault_sets_random(dead->f, dead, faults->of, faults->random, 1,
-				       run->seed, &sets, err);
+	struct fab_fault_sets sets = {.always = dead, .k = faults->random};
+	struct fab_stream stream = fab_stream_of(run->seed, 0);
+	int rc = fab_fault_sets_init(&sets, faults->of, err);
 
-	if (rc)
-		return rc;
-	fab_fault_maker_init(&maker, &sets);
-	fab_fault_maker_make(&maker, 0);
-	for (size_t i = 0; i < maker.faults->named.n; i++)
-		fab_faults_kill(dead, maker.faults->named.v[i]);
-	fab_fault_maker_fini(&maker);
+	if (!rc)
+		fab_faults_draw(dead, &sets.candidates, sets.k, &stream);
 	fab_fault_sets_fini(&sets);
-	return 0;
+	return rc;
 }
 
 int fab_cli_draw_faults(const struct fab_cli_faults *faults,

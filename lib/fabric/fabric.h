@@ -150,6 +150,12 @@ struct fab_fabric {
 #define FAB_EACH_PEER(f, sw, i) FAB_EACH_OF((f)->peer_first, sw, i)
 #define FAB_EACH_ADAPTER(f, host, i) FAB_EACH_OF((f)->host_first_adapter, host, i)
 
+/* Arcs of a switch: cables to other switches. O(1). */
+static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
+{
+	return f->arc_first[sw + 1] - f->arc_first[sw];
+}
+
 /* LIDs of a port, by its LMC; 1 where it has none. Each LID of an end is a destination of
  * its own: pairs of ends count the source port with every LID of the target. O(1). */
 static inline uint32_t fab_port_n_lids(const struct fab_fabric *f, uint32_t port)

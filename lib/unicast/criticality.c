@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NO_PATH = 0xffff, TRIED_AT_LEAST = 16 };
 
@@ -39,15 +38,13 @@ static struct table measure(const struct fab_routes *r)
 			fab_walk_begin(&walk, fab_routes_next(r, column[i]), t.leaf[i]);
 
 		for (uint32_t s = 0; s < n; s++) {
-			uint32_t from = row[t.leaf[s]];
-			bool has_level = from == FAB_NONE ||
-					 r->sl[(size_t)from * r->n_columns + column[i]] !=
-						 FAB_SL_NONE;
+			bool has_path = arrives &&
+					fab_routes_level(r, row[t.leaf[s]], column[i]) !=
+						FAB_SL_NONE;
 			uint16_t hops = fab_walk_hops(&walk, t.leaf[s]);
 
 			t.hops[(size_t)i * n + s] =
-				arrives && has_level && hops < FAB_HOPS_NEVER ? hops
-									      : NO_PATH;
+				has_path && hops < FAB_HOPS_NEVER ? hops : NO_PATH;
 		}
 	}
 	return t;
@@ -84,7 +81,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 
 	fab_ranks_count_hosts(f, hosts);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		if (r->faults && r->faults->switch_is_dead[sw])
+		if (!fab_switch_is_live(r->faults, sw))
 			hosts[sw] = 0;
 		all[part[sw]] += hosts[sw];
 		for (uint32_t a = f->arc_first[sw]; !rc && a < f->arc_first[sw + 1];
@@ -94,7 +91,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 		}
 	}
 	for (uint32_t sw = 0; !rc && sw < f->n_switches; sw++)
-		if (!r->faults || !r->faults->switch_is_dead[sw])
+		if (fab_switch_is_live(r->faults, sw))
 			FAB_PUSH(&out->of,
 				 ((struct fab_loss){
 					 .part = {.id = sw},
@@ -104,7 +101,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 						  hosts[sw] * (all[part[sw]] - hosts[sw]),
 					 .load = NAN}));
 	for (uint32_t c = 0; !rc && c < f->n_switch_links; c++)
-		if (!r->faults || !r->faults->cable_is_dead[c])
+		if (fab_cable_is_live(r->faults, c))
 			FAB_PUSH(&out->of,
 				 ((struct fab_loss){.part = {.is_cable = true, .id = c},
 						    .number = (uint64_t)f->n_switches + c,
@@ -157,7 +154,6 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	struct fab_analysis j;
 	struct table is;
 	int rc;
-	uint32_t k = 0;
 	FAB_AUTOFREE uint32_t *at = NULL;
 
 	fab_faults_clear(faults);
@@ -166,13 +162,13 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	fab_faults_kill(faults, loss->part);
 	problem.faults = faults;
 	problem.n_threads = 1;
-	rc = t->engine->route(&problem, &after, err);
+	rc = fab_unicast_route(t->engine, &problem, &after, err);
 	if (rc)
 		return rc;
 	is = measure(after);
 	/* Both lists of leaves ascend; those of `is` are among those of `was`. */
 	at = FAB_NEW(is.n + 1, uint32_t);
-	for (uint32_t i = 0; i < is.n; i++, k++) {
+	for (uint32_t i = 0, k = 0; i < is.n; i++, k++) {
 		while (t->was->leaf[k] != is.leaf[i])
 			k++;
 		at[i] = k;
@@ -317,40 +313,37 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 
 		/* Single losses under shortest paths, repaired only where the part was
 		 * used. */
-		keep_shard(t.losses, &t.options->shard);
+		keep_shard(out, &options->shard);
 		rc = try_each(&t, &sweep, err);
 	} else {
-		struct fab_losses *losses = t.losses;
 		struct table was = measure(r);
 		struct fab_sweep sweep = {
 			.open = open_faults, .close = close_faults, .work = work_anew};
-		int k;
 		uint64_t each = (uint64_t)(r->n_columns + 1) * r->f->n_switches * 20;
-		uint64_t room = t.options->steps / each, of_kind[3] = {0};
+		uint64_t room = options->steps / each, of_kind[3] = {0};
 
-		/* Engines that must route all destinations again. */
-		/* Mark what is tried: all, or the same number of each kind. */
-		FAB_SORT(&losses->of, by_pairs);
+		/* Engines that must route all destinations again: mark what is tried, all
+		 * or the same number of each kind. */
+		FAB_SORT(&out->of, by_pairs);
 		if (room < 3 * TRIED_AT_LEAST)
 			room = 3 * TRIED_AT_LEAST;
-		for (size_t i = 0; i < losses->of.n; i++)
-			losses->of.v[i].is_tried =
-				losses->of.n <= room ||
-				of_kind[kind_of(&losses->of.v[i])]++ < room / 3;
-		keep_shard(losses, &t.options->shard);
-		for (size_t i = 0; i < losses->of.n; i++)
-			losses->of.v[i].interrupted =
-				fab_loss_interrupted(t.base, losses->of.v[i].part);
+		for (size_t i = 0; i < out->of.n; i++)
+			out->of.v[i].is_tried =
+				out->of.n <= room ||
+				of_kind[kind_of(&out->of.v[i])]++ < room / 3;
+		keep_shard(out, &options->shard);
+		for (size_t i = 0; i < out->of.n; i++)
+			out->of.v[i].interrupted =
+				fab_loss_interrupted(&base, out->of.v[i].part);
 		t.was = &was;
-		k = try_each(&t, &sweep, err);
+		rc = try_each(&t, &sweep, err);
 		free(was.hops);
 		free(was.leaf);
-		rc = k;
 	}
 	fab_loss_base_fini(&base);
-	if (!rc && out->of.n)
-		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_cost);
 	if (rc)
 		free(out->of.v);
+	else
+		FAB_SORT(&out->of, by_cost);
 	return rc;
 }

@@ -4,8 +4,6 @@
 #include "fabric/diff.h"
 #include "unicast/faults.h"
 
-#include <stdlib.h>
-
 /* The first direction of a cable with the most packets, by its port. */
 static fab_port_id fullest_of(const struct fab_fabric *f, const struct fab_analysis *j)
 {
@@ -17,8 +15,8 @@ static fab_port_id fullest_of(const struct fab_fabric *f, const struct fab_analy
 }
 
 /* Both of the tables' columns, and of completed ones where hosts need more. */
-static int analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads,
-		   struct fab_effect *out, struct fab_err *err)
+int fab_effect_analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads,
+		       struct fab_effect *out, struct fab_err *err)
 {
 	const struct fab_analysis_options options = {.ends = ends,
 						     .with_load = ends == FAB_ENDS_HOSTS,
@@ -30,8 +28,10 @@ static int analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads
 	const struct fab_routes *hosts = whole ? whole : r;
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis loads = {.load = NULL};
 	const struct fab_analysis *j = &out->j;
-	int rc = fab_analyse(ends == FAB_ENDS_LEAVES ? r : hosts, &options, &out->j, err);
+	int rc;
 
+	*out = (struct fab_effect){.fullest = FAB_NONE};
+	rc = fab_analyse(ends == FAB_ENDS_LEAVES ? r : hosts, &options, &out->j, err);
 	if (!rc && ends != FAB_ENDS_HOSTS) {
 		rc = fab_analyse(hosts, &only_load, &loads, err);
 		j = &loads;
@@ -45,27 +45,17 @@ static int analyse(const struct fab_routes *r, enum fab_ends ends, int n_threads
 	return rc;
 }
 
-int fab_effect_analyse(const struct fab_routes *routes, enum fab_ends ends, int n_threads,
-		       struct fab_effect *out, struct fab_err *err)
-{
-	*out = (struct fab_effect){.fullest = FAB_NONE};
-	return analyse(routes, ends, n_threads, out, err);
-}
-
 int fab_effect_route(const struct fab_unicast_problem *problem,
 		     const struct fab_unicast_engine *engine, bool has_ends,
 		     enum fab_ends ends, struct fab_effect *out, struct fab_err *err)
 {
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *routes = NULL;
-	int rc = engine->route(problem, &routes, err);
+	int rc = fab_unicast_route(engine, problem, &routes, err);
 
 	*out = (struct fab_effect){.fullest = FAB_NONE};
-	if (rc)
-		return rc;
 	if (!has_ends)
 		ends = problem->kfat ? FAB_ENDS_LEAVES : FAB_ENDS_HOSTS;
-	rc = analyse(routes, ends, problem->n_threads, out, err);
-	return rc;
+	return rc ? rc : fab_effect_analyse(routes, ends, problem->n_threads, out, err);
 }
 
 void fab_effect_fini(struct fab_effect *effect)
@@ -77,10 +67,7 @@ void fab_effect_fini(struct fab_effect *effect)
 static bool is_live(const struct fab_fabric *f, const struct fab_faults *faults,
 		    fab_port_id port)
 {
-	uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(f, port);
-
-	return sw != FAB_NONE && fab_switch_is_live(faults, sw) &&
-	       fab_cable_is_live(faults, f->port_cable[port]);
+	return port != FAB_NONE && fab_faults_port_switch(f, faults, port) != FAB_NONE;
 }
 
 struct fab_effect_hosts fab_effect_count_hosts(const struct fab_fabric *f,

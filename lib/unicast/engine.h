@@ -14,7 +14,7 @@ struct fab_unicast_problem;
 
 /* How the OpenSM that is installed is run: the head of the struct of peer/opensm.h. */
 struct fab_unicast_outside {
-	/* As `route` of engines, by OpenSM's `engine`. */
+	/* As fab_unicast_route(), by OpenSM's `engine`. */
 	int (*route)(const struct fab_unicast_outside *self,
 		     const struct fab_unicast_problem *problem, const char *engine,
 		     struct fab_routes **out, struct fab_err *err);
@@ -33,6 +33,12 @@ struct fab_unicast_problem {
 	const struct fab_unicast_outside *opensm; /* NULL: nothing runs it */
 };
 
+struct fab_segments;
+struct fab_segment_plan;
+/* Fills the plan of one destination leaf (unicast/kfat/segments.h). */
+typedef void fab_segment_planner(const struct fab_segments *segments, uint32_t to,
+				 struct fab_segment_plan *plan);
+
 struct fab_unicast_engine {
 	const char *name;
 	const char *summary;
@@ -44,11 +50,13 @@ struct fab_unicast_engine {
 	bool is_outside;	  /* another program makes the tables, in seconds */
 	uint32_t n_dims;	  /* of the kfats that it is for; 0: any */
 	/* Other conditions; NULL: none. EINVAL: not met, with the reason. */
-	int (*fits)(const struct fab_unicast_problem *problem, struct fab_err *err);
-	/* Tables for the sound leaf switches of a kfat, or by LID for everything alive.
-	 * Unreachable destinations have no entry. The caller frees *out. */
-	int (*route)(const struct fab_unicast_problem *problem, struct fab_routes **out,
+	int (*fits)(const struct fab_unicast_engine *self,
+		    const struct fab_unicast_problem *problem, struct fab_err *err);
+	int (*route)(const struct fab_unicast_engine *self, /* fab_unicast_route() */
+		     const struct fab_unicast_problem *problem, struct fab_routes **out,
 		     struct fab_err *err);
+	/* of fab_segments_route(): the plan of each destination */
+	fab_segment_planner *plan;
 };
 
 extern const struct fab_unicast_engine *const fab_unicast_engines[];
@@ -61,6 +69,14 @@ const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_
 int fab_unicast_fits(const struct fab_unicast_engine *engine,
 		     const struct fab_unicast_problem *problem,
 		     struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * Tables of a problem that fits: for the sound leaf switches of a kfat, or by LID for
+ * everything alive. Unreachable destinations have no entry. The caller frees *out; NULL
+ * after an error. Errors and time of each engine.
+ */
+int fab_unicast_route(const struct fab_unicast_engine *engine,
+		      const struct fab_unicast_problem *problem, struct fab_routes **out,
+		      struct fab_err *err) FAB_MUST_CHECK;
 /*
  * EINVAL with the whole sentence for one that cannot: why not, why the fabric `source` is
  * no kfat if it would need one (`no_kfat`), and which ones can. O(engines) of

@@ -42,35 +42,31 @@ static void free_analysed(struct analysed *a)
 
 int fab_faults_sweep_init(struct fab_faults_sweep *s, struct fab_err *err)
 {
-	const struct fab_fabric *f = s->problem.f;
-	struct fab_fault_maker maker;
-	int rc = 0;
+	struct fab_stream stream = fab_stream_of(s->seed, 0);
+	int rc;
 
 	s->problem.faults = s->faults;
 	s->is_one_set = !s->exhaustive && (!s->random || s->count == 1);
 	s->n_sets = 1;
-	if (s->exhaustive)
-		rc = fab_fault_sets_all(f, s->faults, s->of, s->exhaustive, &s->sets,
-					err);
-	else if (s->random)
-		rc = fab_fault_sets_random(f, s->faults, s->of, s->random, s->count,
-					   s->seed, &s->sets, err);
+	if (!s->exhaustive && !s->random)
+		return 0;
+	s->sets = (struct fab_fault_sets){.always = s->faults,
+					  .k = s->exhaustive ? s->exhaustive : s->random,
+					  .is_exhaustive = s->exhaustive > 0,
+					  .n = s->count,
+					  .seed = s->seed};
+	rc = fab_fault_sets_init(&s->sets, s->of, err);
 	if (!rc && s->exhaustive && s->sets.n > SETS_MAX)
 		rc = fab_fail(
 			err, EINVAL,
 			"--exhaustive=%u of %zu %s are more than %d sets: draw some with --random=%u --count=N",
 			s->exhaustive, s->sets.candidates.of.n,
 			fab_fault_kind_choices.names[s->of], SETS_MAX, s->exhaustive);
-	if (rc || (!s->exhaustive && !s->random))
+	if (rc)
 		return rc;
 	s->n_sets = s->sets.n;
-	if (s->is_one_set) {
-		fab_fault_maker_init(&maker, &s->sets);
-		fab_fault_maker_make(&maker, 0);
-		for (size_t i = 0; i < maker.faults->named.n; i++)
-			fab_faults_kill(s->faults, maker.faults->named.v[i]);
-		fab_fault_maker_fini(&maker);
-	}
+	if (s->is_one_set)
+		fab_faults_draw(s->faults, &s->sets.candidates, s->random, &stream);
 	return 0;
 }
 
@@ -137,7 +133,7 @@ static int route(const struct run *x, size_t engine, const struct fab_faults *fa
 	}
 	problem.faults = faults;
 	problem.n_threads = x->n_threads;
-	return x->s->engines[engine]->route(&problem, out, err);
+	return fab_unicast_route(x->s->engines[engine], &problem, out, err);
 }
 
 /*
@@ -257,17 +253,13 @@ static void add_analysed(const struct fab_faults_sweep *s, struct fab_faults_res
 
 static void *open_maker(void *context)
 {
-	struct fab_fault_maker *maker = FAB_NEW(1, struct fab_fault_maker);
-
-	fab_fault_maker_init(maker, &((const struct run *)context)->s->sets);
-	return maker;
+	return fab_fault_maker_new(&((const struct run *)context)->s->sets);
 }
 
 static void close_maker(void *context, void *maker)
 {
 	(void)context;
-	fab_fault_maker_fini(maker);
-	free(maker);
+	fab_fault_maker_free(maker);
 }
 
 /* All algorithms on one set (memory NULL: the only one), an array of analysed; on failure

@@ -50,70 +50,50 @@ static void set_arc(struct fab_faults *faults, uint32_t arc, bool is_dead)
 		is_dead;
 }
 
-static void set_switch(struct fab_faults *faults, uint32_t sw, bool is_dead)
+static void set_part(struct fab_faults *faults, struct fab_fault part, bool is_dead)
 {
 	const struct fab_fabric *f = faults->f;
+	uint32_t sw = part.is_cable ? f->port_node[f->cable_a[part.id]] : part.id;
 
-	faults->switch_is_dead[sw] = is_dead;
-	FAB_EACH_PORT(f, sw, p)
-		if (f->port_cable[p] != FAB_NONE)
-			faults->cable_is_dead[f->port_cable[p]] = is_dead;
-	FAB_EACH_ARC(f, sw, a)
-		set_arc(faults, a, is_dead);
-}
-
-static void set_cable(struct fab_faults *faults, uint32_t cable, bool is_dead)
-{
-	const struct fab_fabric *f = faults->f;
-	uint32_t sw = f->port_node[f->cable_a[cable]];
-
-	faults->cable_is_dead[cable] = is_dead;
-	if (cable >= f->n_switch_links)
+	if (part.is_cable) {
+		faults->cable_is_dead[part.id] = is_dead;
+	} else {
+		faults->switch_is_dead[sw] = is_dead;
+		FAB_EACH_PORT(f, sw, p)
+			if (f->port_cable[p] != FAB_NONE)
+				faults->cable_is_dead[f->port_cable[p]] = is_dead;
+	}
+	if (!fab_node_is_switch(f, sw))
 		return;
 	FAB_EACH_ARC(f, sw, a)
-		if (f->arc_cable[a] == cable)
+		if (!part.is_cable || f->arc_cable[a] == part.id)
 			set_arc(faults, a, is_dead);
 }
 
 void fab_faults_clear(struct fab_faults *faults)
 {
-	for (size_t i = 0; i < faults->named.n; i++) {
-		struct fab_fault fault = faults->named.v[i];
-
-		if (fault.is_cable)
-			set_cable(faults, fault.id, false);
-		else
-			set_switch(faults, fault.id, false);
-	}
+	for (size_t i = 0; i < faults->named.n; i++)
+		set_part(faults, faults->named.v[i], false);
 	faults->named.n = 0;
+}
+
+void fab_faults_kill(struct fab_faults *faults, struct fab_fault part)
+{
+	if (part.is_cable ? faults->cable_is_dead[part.id]
+			  : faults->switch_is_dead[part.id])
+		return;
+	set_part(faults, part, true);
+	FAB_PUSH(&faults->named, part);
 }
 
 void fab_faults_kill_switch(struct fab_faults *faults, uint32_t sw)
 {
-	struct fab_fault fault = {.is_cable = false, .id = sw};
-
-	if (faults->switch_is_dead[sw])
-		return;
-	set_switch(faults, sw, true);
-	FAB_PUSH(&faults->named, fault);
+	fab_faults_kill(faults, (struct fab_fault){.is_cable = false, .id = sw});
 }
 
 void fab_faults_kill_cable(struct fab_faults *faults, uint32_t cable)
 {
-	struct fab_fault fault = {.is_cable = true, .id = cable};
-
-	if (faults->cable_is_dead[cable])
-		return;
-	set_cable(faults, cable, true);
-	FAB_PUSH(&faults->named, fault);
-}
-
-void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault)
-{
-	if (fault.is_cable)
-		fab_faults_kill_cable(faults, fault.id);
-	else
-		fab_faults_kill_switch(faults, fault.id);
+	fab_faults_kill(faults, (struct fab_fault){.is_cable = true, .id = cable});
 }
 
 uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *faults,
@@ -125,6 +105,17 @@ uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *
 	order[0] = to;
 	return fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, is_live, dist,
 				order, NULL);
+}
+
+uint32_t fab_faults_port_switch(const struct fab_fabric *f,
+				const struct fab_faults *faults, uint32_t port)
+{
+	uint32_t sw = fab_port_switch(f, port);
+
+	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw) ||
+	    (f->port_node[port] != sw && !fab_cable_is_live(faults, f->port_cable[port])))
+		return FAB_NONE;
+	return sw;
 }
 
 static const char *const kind_names[] = {[FAB_FAULT_LEAVES] = "leaves",
@@ -141,23 +132,17 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 
 	*out = (struct fab_fault_list){0};
 	fab_ranks_count_hosts(f, n_hosts);
-	for (uint32_t sw = 0; sw < f->n_switches && kind != FAB_FAULT_LINKS; sw++) {
-		struct fab_fault fault = {.is_cable = false, .id = sw};
-
-		if ((faults && faults->switch_is_dead[sw]) ||
-		    (kind == FAB_FAULT_LEAVES && !n_hosts[sw]) ||
-		    (kind == FAB_FAULT_ROOTS && n_hosts[sw]))
-			continue;
-		FAB_PUSH(&out->of, fault);
-	}
+	for (uint32_t sw = 0; sw < f->n_switches && kind != FAB_FAULT_LINKS; sw++)
+		if (fab_switch_is_live(faults, sw) &&
+		    (kind == FAB_FAULT_ANY ||
+		     (kind == FAB_FAULT_LEAVES) == !!n_hosts[sw]))
+			FAB_PUSH(&out->of, ((struct fab_fault){.id = sw}));
 	if (kind != FAB_FAULT_LINKS && kind != FAB_FAULT_ANY)
 		return;
-	for (uint32_t c = 0; c < f->n_switch_links; c++) {
-		struct fab_fault fault = {.is_cable = true, .id = c};
-
-		if (!faults || !faults->cable_is_dead[c])
-			FAB_PUSH(&out->of, fault);
-	}
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (fab_cable_is_live(faults, c))
+			FAB_PUSH(&out->of,
+				 ((struct fab_fault){.is_cable = true, .id = c}));
 }
 
 static void swap(struct fab_fault *v, size_t i, size_t j)
@@ -286,40 +271,19 @@ void fab_faults_combination(uint64_t number, size_t k, size_t n, size_t *pick)
 	}
 }
 
-static int init(const struct fab_fabric *f, const struct fab_faults *always,
-		enum fab_fault_kind kind, struct fab_fault_sets *sets,
-		struct fab_err *err)
-{
-	int rc = 0;
-
-	sets->always = always;
-	fab_faults_candidates(f, kind, always, &sets->candidates);
-	if (sets->candidates.of.n < sets->k) {
-		rc = fab_fail(err, EINVAL, "%u faults are asked for, of %zu %s", sets->k,
-			      sets->candidates.of.n, fab_fault_kind_choices.names[kind]);
-		fab_fault_sets_fini(sets);
-	}
-	return rc;
-}
-
-int fab_fault_sets_random(const struct fab_fabric *f, const struct fab_faults *always,
-			  enum fab_fault_kind kind, uint32_t k, uint64_t n, uint64_t seed,
-			  struct fab_fault_sets *out, struct fab_err *err)
-{
-	*out = (struct fab_fault_sets){.k = k, .n = n, .seed = seed};
-	return init(f, always, kind, out, err);
-}
-
-int fab_fault_sets_all(const struct fab_fabric *f, const struct fab_faults *always,
-		       enum fab_fault_kind kind, uint32_t k, struct fab_fault_sets *out,
-		       struct fab_err *err)
+int fab_fault_sets_init(struct fab_fault_sets *sets, enum fab_fault_kind kind,
+			struct fab_err *err)
 {
 	int rc;
 
-	*out = (struct fab_fault_sets){.k = k, .is_exhaustive = true};
-	rc = init(f, always, kind, out, err);
-	if (!rc)
-		out->n = fab_faults_combinations(out->candidates.of.n, k);
+	fab_faults_candidates(sets->always->f, kind, sets->always, &sets->candidates);
+	if (sets->is_exhaustive)
+		sets->n = fab_faults_combinations(sets->candidates.of.n, sets->k);
+	if (sets->candidates.of.n >= sets->k)
+		return 0;
+	rc = fab_fail(err, EINVAL, "%u faults are asked for, of %zu %s", sets->k,
+		      sets->candidates.of.n, fab_fault_kind_choices.names[kind]);
+	fab_fault_sets_fini(sets);
 	return rc;
 }
 
@@ -329,24 +293,23 @@ void fab_fault_sets_fini(struct fab_fault_sets *sets)
 	*sets = (struct fab_fault_sets){0};
 }
 
-void fab_fault_maker_init(struct fab_fault_maker *m, const struct fab_fault_sets *sets)
+struct fab_fault_maker *fab_fault_maker_new(const struct fab_fault_sets *sets)
 {
 	const struct fab_fault_list *from = &sets->candidates;
+	struct fab_fault_maker *m = FAB_NEW0(1, struct fab_fault_maker);
 
-	*m = (struct fab_fault_maker){.sets = sets,
-				      .faults = fab_faults_new(sets->always->f),
-				      .pick = FAB_NEW(sets->k + 1, size_t)};
-	FAB_RESERVE(&m->list.of, from->of.n + 1);
-	m->list.of.n = from->of.n;
-	if (from->of.n)
-		memcpy(m->list.of.v, from->of.v, from->of.n * sizeof(*from->of.v));
+	m->sets = sets;
+	m->faults = fab_faults_new(sets->always->f);
+	m->pick = FAB_NEW(sets->k + 1, size_t);
+	for (size_t i = 0; i < from->of.n; i++)
+		FAB_PUSH(&m->list.of, from->of.v[i]);
+	return m;
 }
 
-void fab_fault_maker_fini(struct fab_fault_maker *m)
+void fab_fault_maker_free(struct fab_fault_maker *m)
 {
 	fab_faults_free(m->faults);
-	free(m->list.of.v);
-	free(m->pick);
+	FAB_FREE_ALL(m->list.of.v, m->pick, m);
 }
 
 void fab_fault_maker_make(struct fab_fault_maker *m, uint64_t number)
@@ -366,24 +329,17 @@ void fab_fault_maker_make(struct fab_fault_maker *m, uint64_t number)
 		fab_faults_kill(m->faults, m->list.of.v[m->pick[i]]);
 }
 
-static bool cable_is_left(const struct fab_faults *faults, uint32_t cable)
-{
-	return !faults || !faults->cable_is_dead[cable];
-}
-
 static bool node_is_left(const struct fab_fabric *f, const struct fab_faults *faults,
 			 uint32_t node)
 {
 	bool had_cable = false;
 
-	if (!faults)
-		return true;
 	if (fab_node_is_switch(f, node))
-		return !faults->switch_is_dead[node];
+		return fab_switch_is_live(faults, node);
 	FAB_EACH_PORT(f, node, p) {
 		if (f->port_cable[p] == FAB_NONE)
 			continue;
-		if (cable_is_left(faults, f->port_cable[p]))
+		if (fab_cable_is_live(faults, f->port_cable[p]))
 			return true;
 		had_cable = true;
 	}
@@ -394,7 +350,7 @@ static bool node_is_left(const struct fab_fabric *f, const struct fab_faults *fa
 static bool has_cable_left(const struct fab_fabric *f, const struct fab_faults *faults)
 {
 	for (uint32_t c = 0; c < f->n_cables; c++)
-		if (cable_is_left(faults, c) &&
+		if (fab_cable_is_live(faults, c) &&
 		    fab_node_is_switch(f, f->port_node[f->cable_a[c]]))
 			return true;
 	return false;
@@ -416,7 +372,7 @@ int fab_fabric_without(const struct fab_fabric *f, const struct fab_faults *faul
 	for (uint32_t c = 0; c < f->n_cables; c++) {
 		uint32_t x = f->cable_a[c], y = f->cable_b[c];
 
-		if (!cable_is_left(faults, c) || id[f->port_node[x]] == FAB_NONE ||
+		if (!fab_cable_is_live(faults, c) || id[f->port_node[x]] == FAB_NONE ||
 		    id[f->port_node[y]] == FAB_NONE)
 			continue;
 		fab_builder_copy_cable(b, f, c, id);

@@ -29,6 +29,11 @@ void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault);
 uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *faults,
 			   uint32_t to, uint32_t *dist, uint32_t *order);
 
+/* The switch that a port is of, or of an adapter's port the one that it is cabled to;
+ * FAB_NONE: none, or the switch or that cable is dead. O(1). */
+uint32_t fab_faults_port_switch(const struct fab_fabric *f,
+				const struct fab_faults *faults, uint32_t port);
+
 /* Names of the fabric's switches and cables; `faults` keeps it. O(nodes + ports) at the
  * first call. */
 const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults);
@@ -102,16 +107,12 @@ struct fab_fault_sets {
 };
 
 /*
- * Sets of k more of a kind. `always` and the fabric are borrowed; the caller frees *out
- * with fab_fault_sets_fini(). EINVAL: there are fewer than k. O(ports).
+ * Sets of k more parts of a kind: `always` (borrowed), k and is_exhaustive are set
+ * before; of random sets n and seed, too; n of all is UINT64_MAX when they are more. The
+ * caller frees by fab_fault_sets_fini(). EINVAL: there are fewer than k. O(ports).
  */
-int fab_fault_sets_random(const struct fab_fabric *f, const struct fab_faults *always,
-			  enum fab_fault_kind kind, uint32_t k, uint64_t n, uint64_t seed,
-			  struct fab_fault_sets *out, struct fab_err *err) FAB_MUST_CHECK;
-/* Every one; sets->n is UINT64_MAX when they are more. */
-int fab_fault_sets_all(const struct fab_fabric *f, const struct fab_faults *always,
-		       enum fab_fault_kind kind, uint32_t k, struct fab_fault_sets *out,
-		       struct fab_err *err) FAB_MUST_CHECK;
+int fab_fault_sets_init(struct fab_fault_sets *sets, enum fab_fault_kind kind,
+			struct fab_err *err) FAB_MUST_CHECK;
 void fab_fault_sets_fini(struct fab_fault_sets *sets);
 
 /* Working memory of a thread that makes sets. */
@@ -121,8 +122,8 @@ struct fab_fault_maker {
 	struct fab_fault_list list;
 	size_t *pick;
 };
-void fab_fault_maker_init(struct fab_fault_maker *m, const struct fab_fault_sets *sets);
-void fab_fault_maker_fini(struct fab_fault_maker *m);
+struct fab_fault_maker *fab_fault_maker_new(const struct fab_fault_sets *sets);
+void fab_fault_maker_free(struct fab_fault_maker *m);
 /* Set `number`, 0 .. n-1, into m->faults, which is valid until the next call. O(k +
  * ports of what dies), of all sets O(candidates). */
 void fab_fault_maker_make(struct fab_fault_maker *m, uint64_t number);

@@ -15,15 +15,10 @@ enum { NO_PATH = 0xffff };
 static uint32_t host_switch(const struct fab_loss_base *b, uint32_t port)
 {
 	const struct fab_fabric *f = b->r->f;
-	const struct fab_faults *faults = b->r->faults;
-	uint32_t sw = FAB_NONE;
 
-	if (f->node_kind[f->port_node[port]] == FAB_ADAPTER)
-		sw = fab_port_switch(f, port);
-	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw) ||
-	    (faults && faults->cable_is_dead[f->port_cable[port]]))
-		return FAB_NONE;
-	return sw;
+	return f->node_kind[f->port_node[port]] != FAB_ADAPTER
+		       ? FAB_NONE
+		       : fab_faults_port_switch(f, b->r->faults, port);
 }
 
 /* Hops to each target and how many ports have the fewest. */

@@ -409,8 +409,7 @@ static void count_target(struct search *x, uint32_t column, uint32_t to)
 		struct fab_no_path *out = x->out;
 		uint32_t from;
 
-		if (fate == ARRIVES && r->sl && s->row != FAB_NONE &&
-		    r->sl[(size_t)s->row * r->n_columns + column] == FAB_SL_NONE)
+		if (fate == ARRIVES && fab_routes_level(r, s->row, column) == FAB_SL_NONE)
 			fate = STOPS;
 		if (fate == ARRIVES ||
 		    fab_planes_are_parallel(x->planes, part, x->planes->of_switch[s->sw]))

@@ -95,9 +95,8 @@ static inline bool fab_path_hop(struct fab_path *p, struct fab_hop *hop)
 	uint32_t sw = p->at;
 
 	hop->sw = sw;
-	hop->in = p->arc != FAB_NONE
-			  ? f->arc_reverse[p->arc]
-			  : (uint16_t)(f->arc_first[sw + 1] - f->arc_first[sw]);
+	hop->in =
+		p->arc != FAB_NONE ? f->arc_reverse[p->arc] : (uint16_t)fab_degree(f, sw);
 	hop->out = p->next[sw];
 	return fab_path_step(p);
 }

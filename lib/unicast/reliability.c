@@ -119,14 +119,10 @@ static uint64_t count_unreachable(const struct fab_routes *r)
 
 		for (uint32_t s = 0; s < n_leaves; s++) {
 			uint32_t sw = r->column_switch[leaf[s]];
-			bool has_level =
-				row[sw] == FAB_NONE ||
-				r->sl[(size_t)row[sw] * r->n_columns + leaf[i]] !=
-					FAB_SL_NONE;
 
-			if (s != i && (!arrives || !has_level ||
-				       fab_walk_hops(&walk, sw) == FAB_HOPS_NEVER))
-				n++;
+			n += s != i &&
+			     (!arrives || fab_walk_hops(&walk, sw) == FAB_HOPS_NEVER ||
+			      fab_routes_level(r, row[sw], leaf[i]) == FAB_SL_NONE);
 		}
 	}
 	return n;
@@ -146,18 +142,13 @@ struct trial {
 
 static void *open_maker(void *context)
 {
-	const struct trials *all = context;
-	struct fab_fault_maker *maker = FAB_NEW(1, struct fab_fault_maker);
-
-	fab_fault_maker_init(maker, &all->sets);
-	return maker;
+	return fab_fault_maker_new(&((const struct trials *)context)->sets);
 }
 
 static void close_maker(void *context, void *memory)
 {
 	(void)context;
-	fab_fault_maker_fini(memory);
-	free(memory);
+	fab_fault_maker_free(memory);
 }
 
 static int try_once(void *context, void *memory, uint64_t number, void *out,
@@ -177,7 +168,7 @@ static int try_once(void *context, void *memory, uint64_t number, void *out,
 	int rc;
 
 	fab_fault_maker_make(maker, number);
-	rc = t->engine->route(&problem, &routes, err);
+	rc = fab_unicast_route(t->engine, &problem, &routes, err);
 	if (rc)
 		return rc;
 	trial->unreachable = count_unreachable(routes);

@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include "base/err.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 #include "fabric/fabric.h"
@@ -180,11 +179,21 @@ static inline const uint16_t *fab_routes_next(const struct fab_routes *r, uint32
 	return r->next + (size_t)row * r->f->n_switches;
 }
 
+/* Service level to a column of a source with this row of sl, FAB_NONE: no row. O(1). */
+static inline uint8_t fab_routes_level(const struct fab_routes *r, uint32_t row,
+				       uint32_t column)
+{
+	if (!r->sl)
+		return 0;
+	return row == FAB_NONE ? r->sl_default
+			       : r->sl[(size_t)row * r->n_columns + column];
+}
+
 /* Index into has_lane of the lanes from a port of sw to an arc. O(1). */
 static inline uint64_t fab_lane_at(const struct fab_routes *r, uint32_t sw, uint32_t port,
 				   uint32_t out)
 {
-	uint32_t d = r->f->arc_first[sw + 1] - r->f->arc_first[sw];
+	uint32_t d = fab_degree(r->f, sw);
 
 	return r->files->lane_first[sw] +
 	       (uint64_t)(port - r->f->node_first_port[sw]) * (d + 1) + out;
@@ -195,13 +204,12 @@ static inline uint64_t fab_lane_at(const struct fab_routes *r, uint32_t sw, uint
 static inline unsigned fab_routes_vl(const struct fab_routes *r, uint32_t sw, uint32_t in,
 				     uint32_t out, unsigned sl)
 {
-	uint32_t d = r->f->arc_first[sw + 1] - r->f->arc_first[sw];
+	uint64_t entry = (uint64_t)in * (fab_degree(r->f, sw) + 1) + out;
 
 	if (r->lanes == FAB_LANES_ONE)
 		return 0;
-	if (r->lanes == FAB_LANES_SL)
-		return sl;
-	return r->sl2vl[r->vl_first[sw] + ((uint64_t)in * (d + 1) + out) * 16 + sl];
+	return r->lanes == FAB_LANES_SL ? sl
+					: r->sl2vl[r->vl_first[sw] + entry * 16 + sl];
 }
 
 struct fab_columns {

@@ -53,7 +53,8 @@ static inline struct fab_routes *bench_route(const struct fab_unicast_problem *p
 {
 	struct fab_routes *r = NULL;
 
-	MUST(fab_unicast_engine_find(engine, strlen(engine))->route, problem, &r);
+	MUST(fab_unicast_route, fab_unicast_engine_find(engine, strlen(engine)), problem,
+	     &r);
 	return r;
 }
 

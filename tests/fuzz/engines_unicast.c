@@ -215,7 +215,8 @@ static void route(const struct fab_unicast_problem *problem,
 	struct fab_err err = {""};
 
 	if (fuzz_refused(fab_unicast_fits(engine, problem, &err), &err, "fits") ||
-	    fuzz_refused(engine->route(problem, &r, &err), &err, engine->name))
+	    fuzz_refused(fab_unicast_route(engine, problem, &r, &err), &err,
+			 engine->name))
 		return;
 	analyse(r, engine->name);
 	if (is_asked) {
@@ -234,7 +235,7 @@ static void trace(const struct fab_unicast_problem *problem,
 	struct fab_err err = {""};
 
 	if (fuzz_refused(fab_unicast_fits(engine, &whole, &err), &err, "fits") ||
-	    fuzz_refused(engine->route(&whole, &r, &err), &err, engine->name))
+	    fuzz_refused(fab_unicast_route(engine, &whole, &r, &err), &err, engine->name))
 		return;
 	fuzz_trace(r);
 }

@@ -118,7 +118,7 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
 	struct fab_err err = {""};
 
-	if (is_refused(engine->route(problem, &r, ERR)))
+	if (is_refused(fab_unicast_route(engine, problem, &r, ERR)))
 		return;
 	if (fab_analyse(r, &options, &j, &err) ||
 	    fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, &err))

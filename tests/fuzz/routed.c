@@ -16,8 +16,8 @@ bool fuzz_route(const struct fab_fabric *f, const char *engine, unsigned max_vls
 	for (uint32_t i = fuzz_below(d, 3); i; i--)
 		fab_faults_kill_cable(out->faults, fuzz_below(d, f->n_cables));
 	unicast.faults = out->faults;
-	if (fab_unicast_engine_find(engine, strlen(engine))
-		    ->route(&unicast, &out->routes, &err)) {
+	if (fab_unicast_route(fab_unicast_engine_find(engine, strlen(engine)), &unicast,
+			      &out->routes, &err)) {
 		fab_faults_free(out->faults);
 		return false;
 	}

@@ -276,7 +276,8 @@ static struct fab_routes *tables_of(const struct fab_fabric *f, struct fab_kfat 
 	struct fab_routes *routes;
 	struct fab_err err;
 
-	if (fab_unicast_fits(e, &problem, &err) || e->route(&problem, &routes, &err))
+	if (fab_unicast_fits(e, &problem, &err) ||
+	    fab_unicast_route(e, &problem, &routes, &err))
 		return NULL;
 	return routes;
 }

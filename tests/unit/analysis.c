@@ -372,7 +372,7 @@ Test(analysis, lane_for_management_is_refused)
 	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 
-	MUST(fab_unicast_dor.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &r, ERR));
 	cr_assert(r->n_columns == 4 && !r->column_switch[0] && !r->sl);
 	r->lanes = FAB_LANES_SL;
 	r->n_sl_sources = 1;
@@ -461,7 +461,7 @@ Test(analysis, paths_of_hundreds_of_hops)
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
 
-	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.connected, N * (N - 1));
 	cr_expect_eq(j.max_hops, N - 1);

@@ -45,7 +45,7 @@ static struct fab_routes *route(const struct net *x, const struct fab_unicast_en
 		.f = x->f, .faults = x->faults, .max_vls = 1, .n_threads = 1};
 	struct fab_routes *r = NULL;
 
-	MUST(e->route(&problem, &r, ERR));
+	MUST(fab_unicast_route(e, &problem, &r, ERR));
 	return r;
 }
 
@@ -181,7 +181,7 @@ Test(balance, leaves_answer_for_all_their_hosts)
 		OWN(fab_routes) *r = NULL;
 		OWN(fab_analysis) leaves = {0}, hosts = {0};
 
-		MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+		MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 		leaves = analysis_of(r, FAB_ENDS_LEAVES);
 		hosts = analysis_of(r, FAB_ENDS_HOSTS);
 		cr_expect_eq(leaves.pairs, 25 * 24);
@@ -202,7 +202,7 @@ Test(balance, columns_share_rows)
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 
-	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	cr_expect_eq(r->n_columns, 36 * 41 + 12);
 	cr_expect_lt(r->n_rows, r->n_columns / 3, "%u of %u", r->n_rows, r->n_columns);
 }

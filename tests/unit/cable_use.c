@@ -12,7 +12,7 @@ static struct fab_routes *routed(const struct fab_fabric *f,
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
 	struct fab_routes *r = NULL;
 
-	MUST(engine->route(&problem, &r, ERR));
+	MUST(fab_unicast_route(engine, &problem, &r, ERR));
 	return r;
 }
 

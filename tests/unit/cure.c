@@ -32,7 +32,7 @@ static struct fab_routes *route(const struct fab_unicast_problem *problem,
 {
 	struct fab_routes *r = NULL;
 
-	MUST(engine->route(problem, &r, ERR));
+	MUST(fab_unicast_route(engine, problem, &r, ERR));
 	return r;
 }
 

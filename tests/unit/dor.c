@@ -253,7 +253,8 @@ Test(dor, what_it_cannot_route)
 
 		FAILS(fab_unicast_fits(&fab_unicast_dor, &problem, ERR), -EINVAL,
 		      cases[i].says);
-		cr_expect_eq(fab_unicast_dor.route(&problem, &r, NULL), -EINVAL);
+		cr_expect_eq(fab_unicast_route(&fab_unicast_dor, &problem, &r, NULL),
+			     -EINVAL);
 	}
 }
 
@@ -437,9 +438,9 @@ Test(dor, same_for_any_threads)
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	OWN(fab_routes) *one = NULL, *three = NULL;
 
-	MUST(fab_unicast_dor.route(&problem, &one, ERR));
+	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &one, ERR));
 	problem.n_threads = 3;
-	MUST(fab_unicast_dor.route(&problem, &three, ERR));
+	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &three, ERR));
 	cr_assert_eq(one->n_columns, three->n_columns);
 	cr_expect(!memcmp(one->next, three->next,
 			  (size_t)one->n_columns * f->n_switches * sizeof(*one->next)));

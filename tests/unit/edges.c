@@ -101,7 +101,7 @@ Test(edges, paths_between_switches)
 	OWN(fab_routes) *r = NULL;
 	FAB_AUTO(fab_trace_fini) struct fab_trace t;
 
-	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	for (uint32_t i = 0; i < 2; i++)
 		MUST(fab_trace_end_of(f, f->node_first_port[i], &ends[i], ERR));
 	fab_trace_init(&t, r, &ends[0], &ends[1]);
@@ -311,7 +311,7 @@ Test(edges, turns_in_deep_lines)
 		fab_faults_kill_switch(faults, test_switch(f, dead[i]));
 	MUST(fab_kfat_recognize(f, &k, ERR));
 	problem.kfat = k;
-	MUST(fab_unicast_vtftr_ib.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_vtftr_ib, &problem, &r, ERR));
 	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect(j.deadlock_free);
 	cr_expect_leq(r->n_sls, 2);

@@ -169,30 +169,31 @@ Test(faults, sets_by_number)
 {
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=5x4,hosts=1");
 	OWN(fab_faults) *always = fab_faults_new(f);
-	struct fab_fault_sets sets;
-	struct fab_fault_maker up, down;
+	struct fab_fault_sets sets = {.always = always, .k = 3, .n = 20, .seed = 9};
+	struct fab_fault_maker *up, *down;
 	struct fab_fault seen[20][4];
 
 	fab_faults_kill_switch(always, 0);
-	MUST(fab_fault_sets_random(f, always, FAB_FAULT_LEAVES, 3, 20, 9, &sets, ERR));
+	MUST(fab_fault_sets_init(&sets, FAB_FAULT_LEAVES, ERR));
 	cr_assert_eq(sets.candidates.of.n, 19);
-	fab_fault_maker_init(&up, &sets);
-	fab_fault_maker_init(&down, &sets);
+	up = fab_fault_maker_new(&sets);
+	down = fab_fault_maker_new(&sets);
 	for (uint64_t i = 0; i < 20; i++) {
-		fab_fault_maker_make(&up, i);
-		cr_assert_eq(up.faults->named.n, 4);
-		cr_assert_eq(up.faults->named.v[0].id, 0);
-		memcpy(seen[i], up.faults->named.v, sizeof(seen[i]));
+		fab_fault_maker_make(up, i);
+		cr_assert_eq(up->faults->named.n, 4);
+		cr_assert_eq(up->faults->named.v[0].id, 0);
+		memcpy(seen[i], up->faults->named.v, sizeof(seen[i]));
 	}
 	for (uint64_t i = 20; i-- > 0;) {
-		fab_fault_maker_make(&down, i);
+		fab_fault_maker_make(down, i);
 		for (size_t k = 0; k < 4; k++)
-			cr_assert_eq(down.faults->named.v[k].id, seen[i][k].id);
+			cr_assert_eq(down->faults->named.v[k].id, seen[i][k].id);
 	}
-	fab_fault_maker_fini(&up);
-	fab_fault_maker_fini(&down);
+	fab_fault_maker_free(up);
+	fab_fault_maker_free(down);
 	fab_fault_sets_fini(&sets);
-	FAILS_AS(fab_fault_sets_all(f, always, FAB_FAULT_LEAVES, 20, &sets, ERR), -EINVAL,
+	sets = (struct fab_fault_sets){.always = always, .k = 20, .is_exhaustive = true};
+	FAILS_AS(fab_fault_sets_init(&sets, FAB_FAULT_LEAVES, ERR), -EINVAL,
 		 "20 faults are asked for, of 19 leaves");
 }
 
@@ -213,7 +214,7 @@ static struct routed route(const char *spec, const char *dead,
 	x.faults = dead ? faults_of(x.f, dead) : fab_faults_new(x.f);
 	x.problem = (struct fab_unicast_problem){
 		.f = x.f, .faults = x.faults, .kfat = x.k, .max_vls = 2, .n_threads = 1};
-	MUST(engine->route(&x.problem, &x.r, ERR));
+	MUST(fab_unicast_route(engine, &x.problem, &x.r, ERR));
 	return x;
 }
 
@@ -331,7 +332,7 @@ Test(faults, losses)
 
 		fab_faults_kill(faults, loss->part);
 		problem.faults = faults;
-		MUST(fab_unicast_xy.route(&problem, &r, ERR));
+		MUST(fab_unicast_route(&fab_unicast_xy, &problem, &r, ERR));
 		after = test_analysis(r, FAB_ENDS_LEAVES);
 		/* connected pairs of the leaf that died do not count as lost */
 		for (uint32_t c = 0; c < x.r->n_columns && !loss->part.is_cable; c++)
@@ -416,7 +417,7 @@ Test(faults, updn)
 	struct fab_analysis j;
 	OWN(fab_routes) *r = NULL;
 
-	MUST(fab_unicast_updn.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
 	cr_assert_null(r->note);
 	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 0);
@@ -428,7 +429,7 @@ Test(faults, updn)
 	fab_fabric_free(f);
 	f = test_gen_raw("torus:dims=5x5,hosts=1");
 	problem.f = f;
-	MUST(fab_unicast_updn.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
 	cr_assert_not_null(r->note);
 }
 
@@ -461,7 +462,7 @@ Test(faults, effort)
 			if (fab_unicast_fits(engine, &problem, NULL))
 				continue;
 			effort = fab_unicast_effort(engine, &problem);
-			MUST(engine->route(&problem, &r, ERR));
+			MUST(fab_unicast_route(engine, &problem, &r, ERR));
 			cr_expect(effort.destinations >= r->n_columns, "%s of %s",
 				  engine->name, specs[i / 2]);
 			if (engine->imitates_opensm)

@@ -124,7 +124,7 @@ static void begin(struct world *w)
 	w->faults = fab_faults_new(w->f);
 	problem.f = w->f;
 	problem.faults = w->faults;
-	MUST(fab_unicast_minhop.route(&problem, &w->routes, ERR));
+	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &w->routes, ERR));
 	for (int i = 0; i < N_KINDS; i++) {
 		w->text[i] = write_text(w, (enum kind)i, ERR);
 		cr_assert(w->text[i], "%s", test_err.text);

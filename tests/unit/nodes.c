@@ -236,7 +236,7 @@ Test(nodes, tables_without_a_path)
 
 	/* the middle: dimension order does not go round it */
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
-	MUST(fab_unicast_dor.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &r, ERR));
 	MUST(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, ERR));
 	job.n_nodes = nodes.n;
 	FAILS(fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
@@ -262,7 +262,7 @@ Test(nodes, slow_cables)
 	struct fab_fence_time even, slow;
 	OWN(fab_routes) *r = NULL;
 
-	MUST(fab_unicast_dor.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &r, ERR));
 	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
 	MUST(fab_fence_setup_time(&ring, 100000, &options, &even, ERR));
 	fab_fence_setup_fini(&ring);
@@ -317,7 +317,7 @@ Test(nodes, rails_share_messages)
 		cr_assert_neq(two.next->port[i], two.port[i]);
 		cr_assert_eq(two.next->sw[i], fab_port_switch(f, two.next->port[i]));
 	}
-	MUST(fab_unicast_minhop.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &one, r, ERR));
 	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &single, ERR));
 	fab_fence_setup_fini(&ring);

@@ -388,7 +388,7 @@ static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, u
 	OWN(fab_analysis) a;
 	uint64_t lost;
 
-	MUST(fab_unicast_updn.route(&problem, &r, ERR));
+	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
 	MUST(fab_analyse(r, &options, &a, ERR));
 	lost = a.unreachable;
 	*all = a.pairs;

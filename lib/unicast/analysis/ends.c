@@ -3,6 +3,7 @@
 #include "unicast/analysis/impl.h"
 
 #include "base/order.h"
+#include "unicast/faults.h"
 #include "unicast/routes.h"
 
 #include <stdlib.h>
@@ -11,22 +12,14 @@
 uint32_t fab_analysis_end_switch(const struct fab_analyser *j, uint32_t port)
 {
 	const struct fab_fabric *f = j->r->f;
-	const struct fab_faults *faults = j->r->faults;
 	enum fab_ends ends = j->options->ends;
-	uint32_t node = f->port_node[port], sw;
+	uint32_t node = f->port_node[port];
 
-	if (fab_node_is_switch(f, node)) {
-		if (ends != FAB_ENDS_ALL || f->port_num[port])
-			return FAB_NONE;
-		return faults && faults->switch_is_dead[node] ? FAB_NONE : node;
-	}
-	if (f->node_kind[node] != FAB_ADAPTER && ends == FAB_ENDS_HOSTS)
+	if (fab_node_is_switch(f, node)
+		    ? ends != FAB_ENDS_ALL || f->port_num[port]
+		    : ends == FAB_ENDS_HOSTS && f->node_kind[node] != FAB_ADAPTER)
 		return FAB_NONE;
-	sw = fab_port_switch(f, port);
-	if (sw == FAB_NONE || (faults && (faults->switch_is_dead[sw] ||
-					  faults->cable_is_dead[f->port_cable[port]])))
-		return FAB_NONE;
-	return sw;
+	return fab_faults_port_switch(f, j->r->faults, port);
 }
 
 /*

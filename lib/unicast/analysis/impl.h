@@ -104,11 +104,6 @@ static inline uint64_t fab_analysis_ends_beside(const struct fab_analyser *j, ui
 	return j->planes->v[part].is_plane ? j->n_on_planes - j->plane_ends[part] : 0;
 }
 
-static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
-{
-	return f->arc_first[sw + 1] - f->arc_first[sw];
-}
-
 /* Entry of the tables of lanes, of 16 levels each. */
 static inline uint64_t fab_analysis_entry(const struct fab_analyser *j, uint32_t sw,
 					  uint32_t in, uint32_t out)

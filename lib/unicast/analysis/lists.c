@@ -176,12 +176,7 @@ static uint8_t level_of(const struct fab_routes *r, const uint32_t *rows, uint32
 {
 	uint32_t row = rows[r->f->port_node[port]];
 
-	if (row == FAB_NONE)
-		row = rows[sw];
-	if (!r->sl)
-		return 0;
-	return row == FAB_NONE ? r->sl_default
-			       : r->sl[(size_t)row * r->n_columns + column];
+	return fab_routes_level(r, row != FAB_NONE ? row : rows[sw], column);
 }
 
 /* Name the sources of a target whose service level is not known. False: enough. */
@@ -209,41 +204,38 @@ static bool name_sources(const struct fab_analyser *j, const struct fab_target *
 	return *n < FAB_GAPS_NAMED;
 }
 
+/* Lanes that are missing by which packets of ends leave their switches. */
 static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 			    struct fab_analysis_work *w)
 {
+	const struct fab_routes *r = j->r;
+	const struct fab_fabric *f = r->f;
+
 	for (size_t i = 0; i < j->targets.n; i++) {
 		const struct fab_target *target = &j->targets.v[i];
 
 		if (!fab_analysis_follow(j, target, w))
 			continue;
-		for (uint32_t p = 0; p < j->r->f->n_ports; p++) {
-			uint32_t sw = j->end[p];
+		for (uint32_t p = 0; p < f->n_ports; p++) {
+			uint32_t sw = j->end[p], out;
+			bool is_own = f->port_node[p] == sw;
+			uint64_t at;
+			uint8_t sl;
 
-			if (sw != FAB_NONE && sw != target->root &&
-			    w->hops[sw] < FAB_HOPS_NEVER) {
-				const struct fab_routes *r = j->r;
-				const struct fab_fabric *f = r->f;
-				uint32_t k = j->end[p],
-					 out = fab_analysis_next(j, target)[k];
-				uint32_t d = fab_degree(f, k);
-				uint8_t sl = level_of(r, rows, p, k, target->column);
-				bool is_own = f->port_node[p] == k;
-				uint32_t port = is_own ? p : fab_port_peer(f, p);
-				uint64_t at;
-
-				/* Is the lane known by which packets of an end leave its
-				 * switch? */
-				if (fab_analysis_is_level(sl)) {
-					at = fab_lane_at(r, k, port, out);
-					/* port 0 takes the lanes of adapters where it has
-					 * none of its own */
-					if (is_own ? fab_analysis_vl(j, k, d, out, sl) ==
-							     FAB_VL_UNKNOWN
-						   : !r->files->has_lane[at])
-						j->is_missed[at * j->n_sls + sl] = 1;
-				}
-			}
+			if (sw == FAB_NONE || sw == target->root ||
+			    w->hops[sw] >= FAB_HOPS_NEVER)
+				continue;
+			sl = level_of(r, rows, p, sw, target->column);
+			if (!fab_analysis_is_level(sl))
+				continue;
+			out = fab_analysis_next(j, target)[sw];
+			at = fab_lane_at(r, sw, is_own ? p : fab_port_peer(f, p), out);
+			/* port 0 takes the lanes of adapters where it has none of its own
+			 */
+			if (is_own ? fab_analysis_vl(j, sw, fab_degree(f, sw), out, sl) ==
+					     FAB_VL_UNKNOWN
+				   : !r->files->has_lane[at])
+				j->is_missed[at * j->n_sls + sl] = 1;
 		}
 	}
 }
@@ -402,36 +394,31 @@ static char *name_of(const struct fab_fabric *f, const struct fab_gap *gap)
 	}
 }
 
-/* "%s%s%s", the first of which is freed. */
-static char *join(char *text, const char *between, char *more)
+/* Append their number. */
+static void append_count(char **text, const struct fab_gaps *gaps, enum fab_gap_kind kind)
 {
-	char *all = fab_format("%s%s%s", text, between, more);
-
-	free(text);
-	free(more);
-	return all;
-}
-
-static char *count_text(const struct fab_gaps *gaps, enum fab_gap_kind kind)
-{
-	return fab_format("%" PRIu64 " %s", gaps->n[kind],
-			  gaps->n[kind] == 1 ? kinds[kind].one : kinds[kind].more);
+	fab_append(text, "; ", "%" PRIu64 " %s", gaps->n[kind],
+		   gaps->n[kind] == 1 ? kinds[kind].one : kinds[kind].more);
 }
 
 char *fab_gaps_text(const struct fab_fabric *f, const struct fab_gaps *gaps,
 		    enum fab_gap_kind kind)
 {
-	char *text;
+	char *text = NULL;
 	unsigned n = 0;
 
 	if (!gaps->n[kind])
 		return NULL;
-	text = count_text(gaps, kind);
+	append_count(&text, gaps, kind);
 	for (size_t i = 0; i < gaps->first.n && n < SHOWN; i++)
-		if (gaps->first.v[i].kind == kind)
-			text = join(text, n++ ? ", " : ": ",
-				    name_of(f, &gaps->first.v[i]));
-	return gaps->n[kind] > n ? join(text, "", fab_strdup(", ...")) : text;
+		if (gaps->first.v[i].kind == kind) {
+			FAB_AUTOFREE char *name = name_of(f, &gaps->first.v[i]);
+
+			fab_append(&text, n++ ? ", " : ": ", "%s", name);
+		}
+	if (gaps->n[kind] > n)
+		fab_append(&text, ", ", "...");
+	return text;
 }
 
 char *fab_analysis_why_unknown(const struct fab_analysis *j)
@@ -449,14 +436,9 @@ char *fab_analysis_why_unknown(const struct fab_analysis *j)
 			: j->assumes_lanes
 				? "a loop if all is on one lane; these tables came without lanes"
 				: "a loop if all has service level 0; these tables came without service levels");
-	for (size_t i = 0; i < FAB_COUNT(reasons); i++) {
-		char *reason;
-
-		if (!j->gaps.n[reasons[i]])
-			continue;
-		reason = count_text(&j->gaps, reasons[i]);
-		text = text ? join(text, "; ", reason) : reason;
-	}
+	for (size_t i = 0; i < FAB_COUNT(reasons); i++)
+		if (j->gaps.n[reasons[i]])
+			append_count(&text, &j->gaps, reasons[i]);
 	return text ? text
 		    : fab_strdup(
 			      "no cycle with the lanes that are assumed, but one when all is on one lane");

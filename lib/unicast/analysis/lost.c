@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is the port cabled to a switch? */
+/* Ends and flows that are lost: cut off by dead parts, or without a path in the tables.
+ */
 #include "unicast/analysis.h"
 
 #include "base/mem.h"
 #include "fabric/planes.h"
+#include "unicast/faults.h"
 #include "unicast/path.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+/* Is the port of an adapter cabled to a switch? */
 static bool is_cabled(const struct fab_fabric *f, uint32_t port)
 {
 	return f->port_node[port] >= f->n_switches &&
@@ -18,10 +20,7 @@ static bool is_cabled(const struct fab_fabric *f, uint32_t port)
 /* Of a cabled port: is its path to the switch alive? */
 static bool is_left(const struct fab_faults *faults, uint32_t port)
 {
-	const struct fab_fabric *f = faults->f;
-
-	return !faults->switch_is_dead[fab_port_switch(f, port)] &&
-	       !faults->cable_is_dead[f->port_cable[port]];
+	return fab_faults_port_switch(faults->f, faults, port) != FAB_NONE;
 }
 
 enum { HAD = 1, HAS = 2 };
@@ -96,57 +95,49 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 	FAB_AUTOFREE uint8_t *state = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
 
 	for (uint32_t i = 0; kfat && i < kfat->n_leaves; i++)
-		state[kfat->leaf[i]] = faults->switch_is_dead[kfat->leaf[i]] ? 1 : 2;
+		state[kfat->leaf[i]] = faults->switch_is_dead[kfat->leaf[i]] ? HAD : HAS;
 	for (uint32_t p = 0; !kfat && p < f->n_ports; p++)
 		if (f->node_kind[f->port_node[p]] == FAB_ADAPTER && is_cabled(f, p))
-			state[fab_port_switch(f, p)] |= is_left(faults, p) ? 2 : 1;
+			state[fab_port_switch(f, p)] |= is_left(faults, p) ? HAS : HAD;
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (state[s])
-			add(t, s, state[s] > 1, 1);
+			add(t, s, state[s] >= HAS, 1);
 }
 
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
 			       const struct fab_kfat *kfat, enum fab_ends ends)
 {
+	const struct fab_fabric *f = faults->f;
 	struct fab_lost lost = {0};
-	FAB_AUTO(fab_planes_free_at)
-	struct fab_planes *planes = fab_planes_new(faults->f);
-	struct tally t = {.planes = planes};
-	const struct fab_fabric *f;
-	uint8_t *state;
-	struct ends on_planes;
+	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(f);
+	FAB_AUTOFREE struct ends *of_part = FAB_NEW0(planes->n, struct ends);
+	FAB_AUTOFREE uint8_t *state = host_states(faults);
+	struct tally t = {.planes = planes, .of_part = of_part};
+	struct ends on_planes = {0};
 	uint64_t all = 0, left = 0;
 
-	t.of_part = FAB_NEW0(planes->n, struct ends);
-	f = faults->f;
-	state = host_states(faults);
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		lost.adapters += is_rail(f, p) && !is_left(faults, p);
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		lost.hosts += state[h] == HAD;
 		lost.rail_hosts += state[h] == (HAD | HAS);
 	}
-	free(state);
 	if (ends == FAB_ENDS_LEAVES)
 		count_leaves(faults, kfat, &t);
-	else {
-		for (uint32_t p = 0; p < f->n_ports; p++) {
-			uint32_t node = f->port_node[p];
-			uint32_t n = fab_port_n_lids(f, p);
+	for (uint32_t p = 0; ends != FAB_ENDS_LEAVES && p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p];
+		bool is_end =
+			fab_node_is_switch(f, node)
+				? ends == FAB_ENDS_ALL && !f->port_num[p]
+				: is_cabled(f, p) && (ends != FAB_ENDS_HOSTS ||
+						      f->node_kind[node] == FAB_ADAPTER);
 
-			if (fab_node_is_switch(f, node)) {
-				if (ends == FAB_ENDS_ALL && !f->port_num[p])
-					add(&t, node, !faults->switch_is_dead[node], n);
-			} else if (is_cabled(f, p) &&
-				   (ends != FAB_ENDS_HOSTS ||
-				    f->node_kind[node] == FAB_ADAPTER)) {
-				add(&t, fab_port_switch(f, p), is_left(faults, p), n);
-			}
-		}
+		if (is_end)
+			add(&t, fab_port_switch(f, p), is_left(faults, p),
+			    fab_port_n_lids(f, p));
 	}
 	/* Pairs of which an end is cut off: those of all ends, less those across planes.
 	 */
-	on_planes = (struct ends){0};
 	for (uint32_t i = 0; i < t.planes->n_planes; i++) {
 		on_planes.sources += t.of_part[i].sources;
 		on_planes.sources_left += t.of_part[i].sources_left;
@@ -162,21 +153,7 @@ struct fab_lost fab_lost_count(const struct fab_faults *faults,
 		left -= e->targets_left * (on_planes.sources_left - e->sources_left);
 	}
 	lost.pairs = all - left;
-	free(t.of_part);
 	return lost;
-}
-
-/* Add one flow; false when it does not arrive. */
-static bool add_flow(const struct fab_routes *r, uint32_t sw, uint32_t column,
-		     uint64_t *load)
-{
-	struct fab_path path = fab_path_from(r, sw, column);
-
-	if (fab_path_length(r, sw, column) == FAB_NONE)
-		return false;
-	while (fab_path_step(&path))
-		load[path.arc]++;
-	return true;
 }
 
 void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends *ends,
@@ -186,25 +163,29 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 	FAB_AUTOFREE uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
 	FAB_AUTOFREE uint32_t *column =
 		fab_path_columns(r, ends->n, ends->sw, ends->port);
-	FAB_AUTOFREE uint32_t *row = fab_none_new(f->n_nodes + 1);
+	FAB_AUTOFREE uint32_t *row = fab_routes_sl_rows(r);
 	uint64_t n = 0, sum = 0;
 
 	*out = (struct fab_flow_load){0};
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-		row[r->sl_source[i]] = i;
 	for (uint32_t i = 0; i < ends->n; i++) {
+		uint32_t sw = ends->sw[i], c;
+		struct fab_path path;
+
 		if (to[i] == FAB_NONE || to[i] == i)
 			continue;
 		out->flows++;
-		if (column[to[i]] == FAB_NONE ||
-		    !(!r->sl || row[ends->sw[i]] == FAB_NONE ||
-		      r->sl[(size_t)row[ends->sw[i]] * r->n_columns + column[to[i]]] !=
-			      FAB_SL_NONE) ||
-		    !add_flow(r, ends->sw[i], column[to[i]], load))
+		c = column[to[i]];
+		if (c == FAB_NONE || fab_routes_level(r, row[sw], c) == FAB_SL_NONE ||
+		    fab_path_length(r, sw, c) == FAB_NONE) {
 			out->lost++;
+			continue;
+		}
+		path = fab_path_from(r, sw, c);
+		while (fab_path_step(&path))
+			load[path.arc]++;
 	}
 	for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
-		if (r->faults && r->faults->cable_is_dead[f->arc_cable[a]])
+		if (!fab_cable_is_live(r->faults, f->arc_cable[a]))
 			continue;
 		n++;
 		sum += load[a];

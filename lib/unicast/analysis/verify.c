@@ -131,7 +131,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 						  ? g == t->alone
 						  : sw == at && g == a.group_first[sw];
 			uint64_t n = (uint64_t)(a.group_size[g] - has_target) * t->weight;
-			uint8_t sl = r->sl ? r->sl_default : 0;
+			uint8_t sl;
 
 			if (fab_planes_are_parallel(a.planes, a.planes->of_switch[sw],
 						    a.planes->of_switch[at]))
@@ -139,9 +139,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 			w.pairs += n;
 			if (t->column == FAB_NONE || (sw == at && !n))
 				continue;
-			if (r->sl && a.group_row[g] != FAB_NONE)
-				sl = r->sl[(size_t)a.group_row[g] * r->n_columns +
-					   t->column];
+			sl = fab_routes_level(r, a.group_row[g], t->column);
 			hops = walk(&w, sw, t->column, sl);
 			w.n_split += r->n_alternatives && !t->weight &&
 				     arrives[g] != (hops != FAB_NONE);

@@ -318,7 +318,7 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 	if (!list->n || n_turning != s->loop->valley_pairs ||
 	    !s->now.routes->column_lid || s->now.routes->lanes != FAB_LANES_ONE)
 		return 0;
-	rc = s->engine->route(&s->problem, &x.routes, err);
+	rc = fab_unicast_route(s->engine, &s->problem, &x.routes, err);
 	if (rc)
 		return rc;
 	x.routes->n_sl_sources = s->f->n_switches;

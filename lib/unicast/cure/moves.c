@@ -50,11 +50,9 @@ int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_pro
 	int rc;
 
 	*x = (struct fab_cure_tables){.routes = NULL};
-	rc = engine->route(p, &x->routes, err);
-	if (rc) {
-		x->routes = NULL;
+	rc = fab_unicast_route(engine, p, &x->routes, err);
+	if (rc)
 		return rc;
-	}
 	rc = fab_cure_analyse(s, p, x, err);
 	if (rc) {
 		fab_routes_free(x->routes);

@@ -55,11 +55,13 @@ static int look(struct dmodk *x, const struct fab_unicast_problem *problem,
 				: fab_shape_text(x->shape, text, sizeof(text)));
 }
 
-static int fits(const struct fab_unicast_problem *problem, struct fab_err *err)
+static int fits(const struct fab_unicast_engine *self,
+		const struct fab_unicast_problem *problem, struct fab_err *err)
 {
 	struct dmodk x;
 	int rc = look(&x, problem, err);
 
+	(void)self;
 	fab_shape_free(x.shape);
 	return rc;
 }
@@ -203,12 +205,14 @@ static void fill_all(struct dmodk *x, int n_threads)
 	x->is_cut = is_cut;
 }
 
-static int route(const struct fab_unicast_problem *problem, struct fab_routes **out,
+static int route(const struct fab_unicast_engine *self,
+		 const struct fab_unicast_problem *problem, struct fab_routes **out,
 		 struct fab_err *err)
 {
 	struct dmodk x;
 	int rc = look(&x, problem, err);
 
+	(void)self;
 	if (!rc) {
 		const struct fab_fabric *f = x.f;
 		uint32_t width[FAB_SHAPE_LEVELS_MAX + 1] = {0};

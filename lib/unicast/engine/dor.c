@@ -58,7 +58,6 @@ struct dor {
 	struct fab_arena arena;
 	const struct fab_fabric *f;
 	const struct fab_faults *faults;
-	const char *name;
 	struct fab_shape *shape;
 	struct axis axis[FAB_SHAPE_DIMS_MAX];
 	bool ties_go_up; /* of all rings */
@@ -92,8 +91,8 @@ static uint32_t dim_of_axis(const struct fab_shape *s, uint32_t axis)
 	return first + last - axis;
 }
 
-static int look(struct dor *x, const struct fab_unicast_problem *problem, bool ties_go_up,
-		struct fab_err *err)
+static int look(struct dor *x, const struct fab_unicast_engine *self,
+		const struct fab_unicast_problem *problem, struct fab_err *err)
 {
 	unsigned max_sls = problem->max_sls ? problem->max_sls : FAB_SLS_MAX;
 	char text[256];
@@ -102,15 +101,13 @@ static int look(struct dor *x, const struct fab_unicast_problem *problem, bool t
 
 	*x = (struct dor){.f = problem->f,
 			  .faults = problem->faults,
-			  .name = ties_go_up ? fab_unicast_dor_up.name
-					     : fab_unicast_dor.name,
-			  .ties_go_up = ties_go_up};
+			  .ties_go_up = self == &fab_unicast_dor_up};
 	x->shape = fab_shape_recognize(problem->f);
 	if (x->shape->kind != FAB_SHAPE_TORUS && x->shape->kind != FAB_SHAPE_MESH &&
 	    x->shape->kind != FAB_SHAPE_HYPERX)
 		return fab_fail(err, EINVAL,
 				"%s needs a torus, a mesh or a hyperx, the shape is %s",
-				x->name,
+				self->name,
 				x->shape->kind == FAB_SHAPE_NONE
 					? "none that is known"
 					: fab_shape_text(x->shape, text, sizeof(text)));
@@ -142,7 +139,7 @@ static int look(struct dor *x, const struct fab_unicast_problem *problem, bool t
 			err, EINVAL,
 			"%s needs 2^%" PRIu32
 			" service levels, for a lane of two along each axis of long rings: there are %u",
-			x->name, x->n_bits, max_sls);
+			self->name, x->n_bits, max_sls);
 	return 0;
 }
 
@@ -152,18 +149,12 @@ static void dor_fini(struct dor *x)
 	fab_arena_free(&x->arena);
 }
 
-static int dor_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
+static int fits(const struct fab_unicast_engine *self,
+		const struct fab_unicast_problem *problem, struct fab_err *err)
 {
 	FAB_AUTO(dor_fini) struct dor x;
 
-	return look(&x, problem, false, err);
-}
-
-static int dor_up_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
-{
-	FAB_AUTO(dor_fini) struct dor x;
-
-	return look(&x, problem, true, err);
+	return look(&x, self, problem, err);
 }
 
 /* Lanes by service level and the axis along which a packet leaves. */
@@ -176,8 +167,7 @@ static int set_lanes(const struct dor *x, struct fab_err *err)
 		for (uint32_t d = 0; d < x->n_axes; d++) {
 			const uint32_t *arcs = arcs_by(x, place, x->axis[d].first_exit);
 			uint32_t sw = x->switch_at[place];
-			uint32_t n_arcs = x->f->arc_first[sw + 1] - x->f->arc_first[sw];
-			uint32_t n = (n_arcs + 1) << x->n_bits;
+			uint32_t n = (fab_degree(x->f, sw) + 1) << x->n_bits;
 
 			for (uint32_t i = arcs[0];
 			     x->axis[d].bit != NO_BIT && i < arcs[2]; i++)
@@ -459,11 +449,12 @@ static bool fill(const struct dor *x, int n_threads)
 	return !is_cut;
 }
 
-static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
-		 struct fab_routes **out, struct fab_err *err)
+static int route(const struct fab_unicast_engine *self,
+		 const struct fab_unicast_problem *problem, struct fab_routes **out,
+		 struct fab_err *err)
 {
 	FAB_AUTO(dor_fini) struct dor x;
-	int rc = look(&x, problem, ties_go_up, err);
+	int rc = look(&x, self, problem, err);
 
 	if (!rc) {
 		const struct fab_fabric *f = x.f;
@@ -504,7 +495,7 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 		else if (x.n_bits && problem->max_vls < 2)
 			x.r->note = fab_format(
 				"rings of %s or more need two lanes, there is one",
-				ties_go_up ? "four" : "five");
+				x.ties_go_up ? "four" : "five");
 		*out = x.r;
 	} else {
 		fab_routes_free(x.r);
@@ -512,25 +503,13 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 	return rc;
 }
 
-static int route_dor(const struct fab_unicast_problem *problem, struct fab_routes **out,
-		     struct fab_err *err)
-{
-	return route(problem, false, out, err);
-}
-
-static int route_dor_up(const struct fab_unicast_problem *problem,
-			struct fab_routes **out, struct fab_err *err)
-{
-	return route(problem, true, out, err);
-}
-
 const struct fab_unicast_engine fab_unicast_dor = {
 	.name = "dor",
 	.summary = "dimension order on a torus, mesh or hyperx, two lanes on tori",
 	.manual =
 		"Dimension order on a torus, a mesh or a hyperx: first axis first (the largest one; of equal ones the first one of a generated fabric), along each by a shortest path. On rings of five or more two lanes, by datelines, with a bit of the service level for each such axis, at most four. Faults are gone round only within a ring; what the order of axes does not join has no path.",
-	.fits = dor_fits,
-	.route = route_dor,
+	.fits = fits,
+	.route = route,
 };
 
 const struct fab_unicast_engine fab_unicast_dor_up = {
@@ -538,6 +517,6 @@ const struct fab_unicast_engine fab_unicast_dor_up = {
 	.summary = "the same, upwards where both directions of a ring are equally short",
 	.manual =
 		"As `dor`, but where both directions of a ring are equally short all packets go up, as in textbooks and simple routers: shifts by half a ring load one direction twice as much. Rings of four need two lanes, too.",
-	.fits = dor_up_fits,
-	.route = route_dor_up,
+	.fits = fits,
+	.route = route,
 };

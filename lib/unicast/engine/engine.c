@@ -63,7 +63,15 @@ int fab_unicast_fits(const struct fab_unicast_engine *engine,
 				"%s is for %" PRIu32
 				" dimensions, the fabric has %" PRIu32,
 				engine->name, engine->n_dims, kfat->n_dims);
-	return engine->fits ? engine->fits(problem, err) : 0;
+	return engine->fits ? engine->fits(engine, problem, err) : 0;
+}
+
+int fab_unicast_route(const struct fab_unicast_engine *engine,
+		      const struct fab_unicast_problem *problem, struct fab_routes **out,
+		      struct fab_err *err)
+{
+	*out = NULL;
+	return engine->route(engine, problem, out, err);
 }
 
 int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engine,
@@ -94,13 +102,9 @@ static const double SWITCH_NS = 45, ARC_NS = 1.5;
 static uint32_t exit_switch(const struct fab_fabric *f, const struct fab_faults *faults,
 			    uint32_t port)
 {
-	uint32_t node = f->port_node[port], sw = fab_port_switch(f, port);
-
-	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw))
+	if (fab_node_is_switch(f, f->port_node[port]) && f->port_num[port])
 		return FAB_NONE;
-	if (fab_node_is_switch(f, node))
-		return f->port_num[port] ? FAB_NONE : node;
-	return fab_cable_is_live(faults, f->port_cable[port]) ? sw : FAB_NONE;
+	return fab_faults_port_switch(f, faults, port);
 }
 
 struct fab_effort fab_unicast_effort(const struct fab_unicast_engine *engine,
@@ -253,7 +257,7 @@ int fab_sl_packer_new(struct fab_routes *routes, unsigned n_levels,
 
 	first[0] = 0;
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint64_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+		uint64_t d = fab_degree(f, sw);
 
 		first[sw + 1] = first[sw] + (d + 1) * (d + 1) * FAB_SLS_MAX;
 	}
@@ -282,8 +286,7 @@ void fab_sl_packer_free(struct fab_sl_packer *packer)
 static uint8_t *entry(const struct fab_sl_packer *p, const struct fab_hop *hop,
 		      unsigned sl)
 {
-	const struct fab_fabric *f = p->routes->f;
-	uint64_t d = f->arc_first[hop->sw + 1] - f->arc_first[hop->sw];
+	uint64_t d = fab_degree(p->routes->f, hop->sw);
 
 	return p->lane + p->first[hop->sw] +
 	       (hop->in * (d + 1) + hop->out) * FAB_SLS_MAX + sl;
@@ -357,37 +360,35 @@ void fab_sl_packer_finish(struct fab_sl_packer *p)
  * Engines of the OpenSM that is installed: a row for each, whose tables it makes itself.
  * The problem says how it is run; peer/opensm.h does that.
  */
-static int fits(const struct fab_unicast_problem *problem, struct fab_err *err)
+static int fits_opensm(const struct fab_unicast_engine *self,
+		       const struct fab_unicast_problem *problem, struct fab_err *err)
 {
+	(void)self;
 	if (!problem->opensm)
 		return fab_fail(err, EINVAL,
 				"opensm:ENGINE is not for this: nothing runs OpenSM");
 	return 0;
 }
 
-static int route(const struct fab_unicast_problem *problem, const char *engine,
-		 struct fab_routes **out, struct fab_err *err)
+static int route_opensm(const struct fab_unicast_engine *self,
+			const struct fab_unicast_problem *problem,
+			struct fab_routes **out, struct fab_err *err)
 {
-	int rc = fits(problem, err);
+	int rc = fits_opensm(self, problem, err);
 
 	return rc ? rc
-		  : problem->opensm->route(problem->opensm, problem, engine, out, err);
+		  : problem->opensm->route(problem->opensm, problem,
+					   strchr(self->name, ':') + 1, out, err);
 }
 
-/* A row, and the function that knows its name. */
 #define ENGINE(id, engine, what)                                                         \
-	static int route_##id(const struct fab_unicast_problem *problem,                 \
-			      struct fab_routes **out, struct fab_err *err)              \
-	{                                                                                \
-		return route(problem, engine, out, err);                                 \
-	}                                                                                \
 	const struct fab_unicast_engine fab_unicast_opensm_##id = {                      \
 		.name = "opensm:" engine,                                                \
 		.summary = what ", as the installed OpenSM routes it",                   \
 		.manual = what ", as the OpenSM that is installed routes it itself.",    \
 		.is_outside = true,                                                      \
-		.fits = fits,                                                            \
-		.route = route_##id,                                                     \
+		.fits = fits_opensm,                                                     \
+		.route = route_opensm,                                                   \
 	}
 
 ENGINE(minhop, "minhop", "Fewest hops, balanced by LID");

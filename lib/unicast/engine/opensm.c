@@ -27,12 +27,11 @@ struct min_hops {
 	const struct fab_faults *faults;
 	const uint32_t *rank; /* [n_switches] 0 the roots; NULL: every path is legal */
 	/* of the destination that was searched last */
-	uint32_t n_order;
-	uint32_t *order; /* [n_order] switches that have a path, the destination first */
-	uint32_t *hops;	 /* [n_switches] FAB_NONE: no path */
+	uint32_t *hops;	      /* [n_switches] FAB_NONE: no path */
 	uint32_t *port_first; /* [n_switches + 1] into port */
 	uint16_t *port;	      /* arcs of fewest hops, counted from arc_first, ascending */
 	/* scratch */
+	uint32_t *queue;    /* [n_switches] */
 	uint32_t *arc_hops; /* [arcs] */
 	bool *goes_down, *is_queued;
 };
@@ -43,7 +42,7 @@ static void min_hops_init(struct min_hops *m, const struct fab_fabric *f,
 	size_t n = (size_t)f->n_switches + 1, arcs = f->arc_first[f->n_switches] + 1U;
 
 	*m = (struct min_hops){.f = f, .faults = faults, .rank = rank};
-	m->order = FAB_ARENA_NEW(&m->arena, n, uint32_t);
+	m->queue = FAB_ARENA_NEW(&m->arena, n, uint32_t);
 	m->hops = FAB_ARENA_NEW(&m->arena, n, uint32_t);
 	m->port_first = FAB_ARENA_NEW(&m->arena, n, uint32_t);
 	m->port = FAB_ARENA_NEW(&m->arena, arcs, uint16_t);
@@ -66,69 +65,55 @@ static bool is_down(const struct min_hops *m, uint32_t u, uint32_t v)
 	return guid[u] <= guid[v];
 }
 
+/*
+ * Hops with ranks, breadth first over arcs: a switch learns the hops of each of its ports
+ * from the neighbour there, if that may go on so. A switch that learns of another port is
+ * looked at again, in the sense in which that was found.
+ */
+static void search_ranked(struct min_hops *m, uint32_t to)
+{
+	const struct fab_fabric *f = m->f;
+	uint32_t n = f->n_switches, head = 0, n_queued = 1;
+
+	memset(m->hops, 0xff, n * sizeof(*m->hops));
+	memset(m->arc_hops, 0xff, f->arc_first[n] * sizeof(*m->arc_hops));
+	m->hops[to] = 0;
+	m->goes_down[to] = false;
+	m->queue[0] = to;
+	for (; n_queued; n_queued--, head = (head + 1) % n) {
+		uint32_t u = m->queue[head];
+
+		m->is_queued[u] = false;
+		FAB_EACH_ARC(f, u, a) {
+			uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
+			uint32_t back = f->arc_first[v] + f->arc_reverse[a];
+			bool down = is_down(m, u, v);
+
+			if (v == to || !fab_arc_is_live(m->faults, a) ||
+			    (m->goes_down[u] && !down) || hops >= m->arc_hops[back])
+				continue;
+			m->arc_hops[back] = hops;
+			if (hops < m->hops[v])
+				m->hops[v] = hops;
+			if (m->is_queued[v])
+				continue;
+			m->is_queued[v] = true;
+			m->goes_down[v] = down;
+			m->queue[(head + n_queued++) % n] = v;
+		}
+	}
+}
+
 /* Search towards a live switch. O(arcs); with ranks a switch may be looked at again. */
 static void min_hops_to(struct min_hops *m, uint32_t to)
 {
 	const struct fab_fabric *f = m->f;
 	uint32_t i = 0;
 
-	if (m->rank) {
-		uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
-		uint32_t n = m->f->n_switches, most = 0, sum = 0;
-		FAB_AUTOFREE uint32_t *at = NULL;
-
-		/* Breadth first over arcs: a switch learns the hops of each of its ports
-		 * from the neighbour there, if that may go on so. Who learns of another
-		 * port is looked at again, in the sense in which that was found. */
-		memset(m->hops, 0xff, f->n_switches * sizeof(*m->hops));
-		memset(m->arc_hops, 0xff,
-		       f->arc_first[f->n_switches] * sizeof(*m->arc_hops));
-		m->hops[to] = 0;
-		m->goes_down[to] = false;
-		ring[0] = to;
-		for (; n_queued; n_queued--, head = (head + 1) % n_ring) {
-			uint32_t u = ring[head];
-
-			m->is_queued[u] = false;
-			FAB_EACH_ARC(f, u, a) {
-				uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
-				uint32_t back = f->arc_first[v] + f->arc_reverse[a];
-				bool down = is_down(m, u, v);
-
-				if (v == to || !fab_arc_is_live(m->faults, a) ||
-				    (m->goes_down[u] && !down) ||
-				    hops >= m->arc_hops[back])
-					continue;
-				m->arc_hops[back] = hops;
-				if (hops < m->hops[v])
-					m->hops[v] = hops;
-				if (m->is_queued[v])
-					continue;
-				m->is_queued[v] = true;
-				m->goes_down[v] = down;
-				ring[(head + n_queued++) % n_ring] = v;
-			}
-		}
-		/* Switches by hops, which a search that comes back to some does not leave
-		 * behind. */
-		for (uint32_t s = 0; s < n; s++)
-			if (m->hops[s] != FAB_NONE && m->hops[s] > most)
-				most = m->hops[s];
-		at = FAB_NEW0((size_t)most + 2, uint32_t);
-		for (uint32_t s = 0; s < n; s++)
-			if (m->hops[s] != FAB_NONE)
-				at[m->hops[s] + 1]++;
-		for (uint32_t h = 0; h <= most; h++)
-			at[h + 1] += at[h];
-		for (uint32_t s = 0; s < n; s++)
-			if (m->hops[s] != FAB_NONE) {
-				m->order[at[m->hops[s]]++] = s;
-				sum++;
-			}
-		m->n_order = sum;
-	} else {
-		m->n_order = fab_faults_search(m->f, m->faults, to, m->hops, m->order);
-	}
+	if (m->rank)
+		search_ranked(m, to);
+	else
+		fab_faults_search(f, m->faults, to, m->hops, m->queue);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		m->port_first[s] = i;
 		if (m->hops[s] == FAB_NONE || !m->hops[s])
@@ -279,19 +264,20 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 		counts = !fab_node_is_switch(f, f->port_node[d[i].port]);
 		memset(next, 0xff, f->n_switches * sizeof(*next));
 		next[d[i].sw] = FAB_ARC_HERE;
-		for (uint32_t k = 1; k < m->n_order; k++) {
-			uint32_t sw = m->order[k], first = m->port_first[sw];
-			uint32_t e = m->port_first[sw + 1] - first;
-
-			const uint16_t *ports = m->port + first;
+		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+			const uint16_t *ports = m->port + m->port_first[sw];
+			uint32_t n_ports = m->port_first[sw + 1] - m->port_first[sw];
 			struct best best = {UINT32_MAX, FAB_ARC_NONE};
 
-			for (uint32_t p = 0; !d[i].offset && p < e; p++)
+			if (!n_ports) /* no path, or the destination */
+				continue;
+			for (uint32_t p = 0; !d[i].offset && p < n_ports; p++)
 				improve(&best, ports[p],
 					b->load[f->arc_first[sw] + ports[p]]);
-			next[sw] = d[i].offset ? choose_further(b, &d[i], sw, ports, e)
-					       : best.arc;
-			if (counts && next[sw] != FAB_ARC_NONE)
+			next[sw] = d[i].offset
+					   ? choose_further(b, &d[i], sw, ports, n_ports)
+					   : best.arc;
+			if (counts)
 				b->load[f->arc_first[sw] + next[sw]]++;
 		}
 		keep(b, &d[i], next);
@@ -336,9 +322,11 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
  * options after a start; while it runs it keeps its ports as long as they are shortest.
  */
 
-static int route_minhop(const struct fab_unicast_problem *problem,
+static int route_minhop(const struct fab_unicast_engine *self,
+			const struct fab_unicast_problem *problem,
 			struct fab_routes **out, struct fab_err *err)
 {
+	(void)self;
 	(void)err;
 	*out = balance_route(problem, NULL);
 	return 0;
@@ -354,33 +342,32 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 	.route = route_minhop,
 };
 
+/* Hops of all switches to the nearest of roots[n], each once, over what is alive. */
+static void hops_from(const struct fab_fabric *f, const struct fab_faults *faults,
+		      const uint32_t *roots, uint32_t n, uint32_t *hops)
+{
+	const struct fab_graph g = fab_graph_of_arcs(f);
+	FAB_AUTOFREE uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+
+	memcpy(queue, roots, n * sizeof(*roots));
+	fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, n, hops, queue, NULL);
+}
+
 /*
- * Hops from the nearest root (roots[n_roots], each once) over what is alive:
- * rank[n_switches]. In a part of the fabric without a root every path is legal (rank 0),
- * as OpenSM falls back to the fewest hops. Returns how many parts of several switches
- * these are. O(cables).
+ * Ranks of all switches: hops from the nearest root. In a part of the fabric without a
+ * root every path is legal (rank 0: between roots), as OpenSM falls back to the fewest
+ * hops. Returns how many parts of several switches these are. O(cables).
  */
 static uint32_t updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
 			  const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	const struct fab_graph g = fab_graph_of_arcs(f);
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *part, n_free = 0;
-	uint32_t n;
-	bool *has_root;
-	bool *is_counted;
+	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t), n_free = 0;
+	size_t n = (size_t)fab_fabric_components(f, part) + 1;
+	bool *has_root = FAB_ARENA_NEW0(&arena, n, bool);
+	bool *is_counted = FAB_ARENA_NEW0(&arena, n, bool);
 
-	memcpy(queue, roots, n_roots * sizeof(*roots));
-	fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, n_roots, rank, queue,
-			 NULL);
-	/* A part without roots has the fewest hops: between roots every path is legal, so
-	 * that all its switches are roots. Returns how many parts of several switches
-	 * these are. */
-	part = FAB_ARENA_NEW(&arena, f->n_switches + 1, uint32_t);
-	n = fab_fabric_components(f, part);
-	has_root = FAB_ARENA_NEW0(&arena, (size_t)n + 1, bool);
-	is_counted = FAB_ARENA_NEW0(&arena, (size_t)n + 1, bool);
+	hops_from(f, faults, roots, n_roots, rank);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		has_root[part[s]] |= !rank[s];
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -395,37 +382,30 @@ static uint32_t updn_rank(const struct fab_fabric *f, const struct fab_faults *f
 	return n_free;
 }
 
-/* Live host ports of each switch, those that --hca left out, too, and the first of their
- * adapters, or the switch itself. */
-struct ends {
-	uint32_t *n, *first; /* [n_switches] */
-	uint32_t *part;	     /* [n_switches] of what is alive */
-};
-
 struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 					const struct fab_faults *faults,
 					const uint32_t *roots, uint32_t n_roots,
 					int n_threads)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	uint32_t *rank = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
-	struct fab_updn_loss *of =
-		FAB_ARENA_NEW0(&arena, (size_t)f->n_switches + 1, struct fab_updn_loss);
+	size_t n = (size_t)f->n_switches + 1;
+	uint32_t *rank = FAB_ARENA_NEW(&arena, n, uint32_t);
+	/* live host ports of each switch, those that --hca left out, too, and the first
+	 * of their adapters, or the switch itself; parts of what is alive */
+	uint32_t *n_ends = FAB_ARENA_NEW0(&arena, n, uint32_t);
+	uint32_t *first = FAB_ARENA_NEW(&arena, n, uint32_t);
+	uint32_t *part = FAB_ARENA_NEW(&arena, n, uint32_t);
+	struct fab_updn_loss *of = FAB_ARENA_NEW0(&arena, n, struct fab_updn_loss);
 	struct fab_updn_loss sum = {.from = FAB_NONE, .to = FAB_NONE};
 	const struct fab_graph g = fab_graph_of_arcs(f);
-	struct ends e;
 
 	n_threads = fab_threads_for(n_threads, (uint64_t)f->n_switches *
 						       f->arc_first[f->n_switches]);
 	updn_rank(f, faults, roots, n_roots, rank);
-	e = (struct ends){
-		.n = FAB_ARENA_NEW0(&arena, (size_t)f->n_switches + 1, uint32_t),
-		.first = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t),
-		.part = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t)};
-	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, e.part);
+	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, part);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		e.n[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
-		e.first[s] = s;
+		n_ends[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
+		first[s] = s;
 	}
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
@@ -434,9 +414,9 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 
 		if (f->node_kind[node] != FAB_ADAPTER || !fab_cable_is_live(faults, c))
 			continue;
-		if (e.first[sw] == sw)
-			e.first[sw] = node;
-		e.n[sw]++;
+		if (first[sw] == sw)
+			first[sw] = node;
+		n_ends[sw]++;
 	}
 #pragma omp parallel num_threads(n_threads)
 	{
@@ -444,30 +424,30 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 
 		min_hops_init(&m, f, faults, rank);
 #pragma omp for schedule(dynamic)
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			if (e.n[s]) {
-				struct fab_updn_loss loss = {.from = FAB_NONE,
-							     .to = FAB_NONE};
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			struct fab_updn_loss loss = {.from = FAB_NONE, .to = FAB_NONE};
 
-				/* Pairs towards one switch. */
-				min_hops_to(&m, s);
-				for (uint32_t k = 0; k < f->n_switches; k++) {
-					uint64_t pairs =
-						(uint64_t)e.n[s] * (e.n[k] - (k == s));
+			if (!n_ends[s])
+				continue;
+			/* Pairs towards one switch. */
+			min_hops_to(&m, s);
+			for (uint32_t k = 0; k < f->n_switches; k++) {
+				uint64_t pairs =
+					(uint64_t)n_ends[s] * (n_ends[k] - (k == s));
 
-					if (!e.n[k] || e.part[k] != e.part[s])
-						continue;
-					loss.all += pairs;
-					if (m.hops[k] != FAB_NONE)
-						continue;
-					loss.pairs += pairs;
-					if (loss.from == FAB_NONE) {
-						loss.from = e.first[k];
-						loss.to = e.first[s];
-					}
+				if (!n_ends[k] || part[k] != part[s])
+					continue;
+				loss.all += pairs;
+				if (m.hops[k] != FAB_NONE)
+					continue;
+				loss.pairs += pairs;
+				if (loss.from == FAB_NONE) {
+					loss.from = first[k];
+					loss.to = first[s];
 				}
-				of[s] = loss;
 			}
+			of[s] = loss;
+		}
 		fab_arena_free(&m.arena);
 	}
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -613,25 +593,21 @@ static char *names_of(const struct fab_fabric *f, const uint32_t *roots, uint32_
 static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots,
 		      uint32_t n_roots, bool is_top, uint32_t *rank)
 {
-	const struct fab_graph g = fab_graph_of_arcs(problem->f);
-	const bool *is_dead = problem->faults ? problem->faults->arc_is_dead : NULL;
 	uint32_t n;
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t);
-	char *names, *note = NULL;
+	char *note = NULL;
 
-	memcpy(queue, roots, n_roots * sizeof(*roots));
-	fab_graph_search(&g, is_dead, n_roots, rank, queue, NULL);
+	hops_from(problem->f, problem->faults, roots, n_roots, rank);
 	n = fab_updn_fill_roots(problem->f, problem->faults, rank, roots, n_roots);
-	memcpy(queue, roots, n * sizeof(*roots));
-	fab_graph_search(&g, is_dead, n, rank, queue, NULL);
+	hops_from(problem->f, problem->faults, roots, n, rank);
 	if (is_top)
 		fab_append(&note, "; ", "roots: the %u switch%s of the top rank", n_roots,
 			   n_roots == 1 ? "" : "es");
 	if (n > n_roots) {
-		names = names_of(problem->f, roots + n_roots, n - n_roots);
+		FAB_AUTOFREE char *names =
+			names_of(problem->f, roots + n_roots, n - n_roots);
+
 		fab_append(&note, "; ", "root%s taken where OpenSM finds none: %s",
 			   n - n_roots == 1 ? "" : "s", names);
-		free(names);
 	}
 	return note;
 }
@@ -654,7 +630,8 @@ static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *ro
 	return n;
 }
 
-static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
+static int route_updn(const struct fab_unicast_engine *self,
+		      const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
@@ -665,21 +642,19 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 	bool fills = problem->fills_roots, is_top = false;
 	char *note = NULL;
 
+	(void)self;
 	(void)err;
 	if (problem->n_roots) {
-		FAB_AUTOFREE bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
-		uint32_t n = 0;
+		bool *is_root = FAB_ARENA_NEW0(&arena, f->n_switches + 1, bool);
 
 		/* Those of the list that are alive. */
 		for (uint32_t i = 0; i < problem->n_roots; i++) {
 			uint32_t sw = problem->roots[i];
 
-			if (is_root[sw] || !fab_switch_is_live(problem->faults, sw))
-				continue;
+			if (!is_root[sw] && fab_switch_is_live(problem->faults, sw))
+				roots[n_roots++] = sw;
 			is_root[sw] = true;
-			roots[n++] = sw;
 		}
-		n_roots = n;
 	} else if (fills)
 		is_top = (n_roots = take_top(problem, roots)) > 0;
 	if (!problem->n_roots && !n_roots)

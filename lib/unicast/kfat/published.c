@@ -34,14 +34,6 @@ static void plan_xy(const struct fab_segments *segments, uint32_t to,
 	}
 }
 
-static int route_xy(const struct fab_unicast_problem *problem, struct fab_routes **out,
-		    struct fab_err *err)
-{
-	(void)err;
-	*out = fab_segments_route(problem, plan_xy);
-	return 0;
-}
-
 const struct fab_unicast_engine fab_unicast_xy = {
 	.name = "xy",
 	.summary = "dimension order, no tolerance of faults",
@@ -49,7 +41,8 @@ const struct fab_unicast_engine fab_unicast_xy = {
 		"Dimension order: row, then column. One lane; a pair that would turn at a dead leaf is lost.",
 	.needs_kfat = true,
 	.treats_planes_alike = true,
-	.route = route_xy,
+	.route = fab_segments_route,
+	.plan = plan_xy,
 };
 
 /*
@@ -100,17 +93,6 @@ static void plan_a(const struct fab_segments *segments, uint32_t to,
 	}
 }
 
-static int route_a(const struct fab_unicast_problem *problem, struct fab_routes **out,
-		   struct fab_err *err)
-{
-	int rc = fab_unicast_fits(&fab_unicast_algorithm_a, problem, err);
-
-	if (rc)
-		return rc;
-	*out = fab_segments_route(problem, plan_a);
-	return 0;
-}
-
 const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.name = "algorithm-a",
 	.summary = "one fixed detour of 4 hops more",
@@ -119,7 +101,8 @@ const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.needs_kfat = true,
 	.treats_planes_alike = true,
 	.n_dims = 2,
-	.route = route_a,
+	.route = fab_segments_route,
+	.plan = plan_a,
 };
 
 /*
@@ -340,7 +323,8 @@ static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err 
 	return 0;
 }
 
-static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_routes **out,
+static int route_vtftr(const struct fab_unicast_engine *self,
+		       const struct fab_unicast_problem *problem, struct fab_routes **out,
 		       struct fab_err *err)
 {
 	const struct fab_kfat *k = problem->kfat;
@@ -348,10 +332,9 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	struct fab_segments segments;
 	struct turns t;
 	struct fab_routes *r;
-	int rc = fab_unicast_fits(&fab_unicast_vtftr, problem, err);
+	int rc;
 
-	if (rc)
-		return rc;
+	(void)self;
 	fab_segments_init(&segments, k, problem->faults);
 	t.segments = &segments;
 	t.row = fab_arena_none(&arena, k->dims[1] + 1);
@@ -414,6 +397,9 @@ static bool is_in(const uint32_t *set, uint32_t n, uint32_t leaf)
 	return false;
 }
 
+static uint32_t next_leaf(const struct packet *p, uint32_t line, uint32_t from, int phase,
+			  unsigned n_segments);
+
 /* Can the packet at a leaf, come by `phase`, arrive in n_segments, by the known faults?
  */
 static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_segments)
@@ -432,17 +418,27 @@ static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_
 			    fab_kfat_coord(k, p->to, (uint32_t)!dim) &&
 		    fab_segments_has(p->segments, line, leaf, p->to))
 			return true;
-		for (uint32_t c = 0; c < k->dims[dim] && n_segments > 1; c++) {
-			uint32_t by = fab_segments_leaf(p->segments, line, c);
-
-			if (by != FAB_NONE && by != leaf &&
-			    !is_in(p->met, p->n_met, by) &&
-			    fab_segments_has(p->segments, line, leaf, by) &&
-			    can_go(p, by, next, n_segments - 1))
-				return true;
-		}
+		if (n_segments > 1 &&
+		    next_leaf(p, line, leaf, next, n_segments - 1) != FAB_NONE)
+			return true;
 	}
 	return false;
+}
+
+/* The first leaf of a line that the packet from leaf `from` can take by `phase`, and go
+ * on from in n_segments; FAB_NONE. */
+static uint32_t next_leaf(const struct packet *p, uint32_t line, uint32_t from, int phase,
+			  unsigned n_segments)
+{
+	for (uint32_t c = 0; c < p->segments->k->dims[phase & 1]; c++) {
+		uint32_t by = fab_segments_leaf(p->segments, line, c);
+
+		if (by != FAB_NONE && by != from && !is_in(p->met, p->n_met, by) &&
+		    fab_segments_has(p->segments, line, from, by) &&
+		    can_go(p, by, phase, n_segments))
+			return by;
+	}
+	return FAB_NONE;
 }
 
 /*
@@ -452,42 +448,24 @@ static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_
 static uint32_t leave_line(const struct packet *p, uint32_t line, uint32_t from,
 			   int phase)
 {
-	const struct fab_kfat *k = p->segments->k;
+	uint32_t by = FAB_NONE;
 
-	for (unsigned n_segments = 0; n_segments < LEGS_MAX; n_segments++)
-		for (uint32_t c = 0; c < k->dims[phase & 1]; c++) {
-			uint32_t by = fab_segments_leaf(p->segments, line, c);
-
-			if (by != FAB_NONE && by != from &&
-			    !is_in(p->met, p->n_met, by) &&
-			    fab_segments_has(p->segments, line, from, by) &&
-			    can_go(p, by, phase, n_segments))
-				return by;
-		}
-	return FAB_NONE;
+	for (unsigned n = 0; n < LEGS_MAX && by == FAB_NONE; n++)
+		by = next_leaf(p, line, from, phase, n);
+	return by;
 }
 
 /* The line and phase that the packet at a leaf takes next, with the fewest segments. */
 static bool choose_line(const struct packet *p, uint32_t leaf, int phase, uint32_t *line,
 			int *next)
 {
-	const struct fab_kfat *k = p->segments->k;
-
 	for (unsigned n_segments = 0; n_segments < LEGS_MAX; n_segments++)
 		for (int dim = 0; dim < 2; dim++) {
-			*line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
+			*line = p->segments->k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
 			*next = fab_local_phase(phase, dim);
-			if (*line == FAB_NONE || *next > LAST_PHASE)
-				continue;
-			for (uint32_t c = 0; c < k->dims[dim]; c++) {
-				uint32_t by = fab_segments_leaf(p->segments, *line, c);
-
-				if (by != FAB_NONE && by != leaf &&
-				    !is_in(p->met, p->n_met, by) &&
-				    fab_segments_has(p->segments, *line, leaf, by) &&
-				    can_go(p, by, *next, n_segments))
-					return true;
-			}
+			if (*line != FAB_NONE && *next <= LAST_PHASE &&
+			    next_leaf(p, *line, leaf, *next, n_segments) != FAB_NONE)
+				return true;
 		}
 	return false;
 }
@@ -496,18 +474,19 @@ static bool choose_line(const struct packet *p, uint32_t leaf, int phase, uint32
 static uint32_t reroute(struct packet *p, uint32_t line, uint32_t from, uint32_t meets,
 			int phase)
 {
-	uint32_t n_segments = 0, by;
+	uint32_t n_segments = 0;
 
-	p->n_met = 0;
-	p->met[p->n_met++] = meets;
+	p->met[0] = meets;
+	p->n_met = 1;
 	for (;;) {
-		by = leave_line(p, line, from, phase);
-		while (by != FAB_NONE && is_in(p->dead, p->n_dead, by)) {
-			p->met[p->n_met++] = by;
-			by = leave_line(p, line, from, phase);
-		}
+		uint32_t by = leave_line(p, line, from, phase);
+
 		if (by == FAB_NONE)
 			return FAB_NONE;
+		if (is_in(p->dead, p->n_dead, by)) {
+			p->met[p->n_met++] = by;
+			continue;
+		}
 		n_segments++;
 		if (by == p->to)
 			return n_segments;
@@ -717,8 +696,10 @@ int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *kno
 	struct fab_segments segments;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	FAB_AUTOFREE bool *is_clean = NULL;
-	int rc = fab_unicast_vtftr.route(&problem, &r, err);
+	int rc = fab_unicast_fits(&fab_unicast_vtftr, &problem, err);
 
+	if (!rc)
+		rc = fab_unicast_route(&fab_unicast_vtftr, &problem, &r, err);
 	if (rc)
 		return rc;
 	fab_segments_init(&segments, k, known);

@@ -5,7 +5,6 @@
 #include "base/threads.h"
 #include "unicast/engine.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool *fab_kfat_low_switches(const struct fab_kfat *k, struct fab_arena *arena)
@@ -560,14 +559,16 @@ void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_p
 	next[k->leaf[to]] = FAB_ARC_HERE;
 }
 
-struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
-				      fab_segment_planner *planner)
+int fab_segments_route(const struct fab_unicast_engine *self,
+		       const struct fab_unicast_problem *problem, struct fab_routes **out,
+		       struct fab_err *err)
 {
 	const struct fab_kfat *k = problem->kfat;
 	FAB_AUTO(fab_segments_fini) struct fab_segments segments;
 	struct fab_routes *r;
 	int n_threads;
 
+	(void)err;
 	fab_segments_init(&segments, k, problem->faults);
 	r = fab_alternatives_routes(&segments.alternatives);
 	n_threads = fab_threads_for(problem->n_threads,
@@ -581,12 +582,13 @@ struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
 		for (uint32_t i = 0; i < r->n_columns; i++) {
 			uint32_t to = k->leaf_of[r->column_switch[i]];
 
-			planner(&segments, to, &plan);
+			self->plan(&segments, to, &plan);
 			fab_segments_fill(&segments, &plan, to,
 					  fab_routes_alternative(r, i),
 					  r->next + (size_t)i * k->f->n_switches);
 		}
 	}
 	fab_threads_rest(n_threads);
-	return r;
+	*out = r;
+	return 0;
 }

@@ -161,14 +161,11 @@ void fab_segment_plan_fini(struct fab_segment_plan *plan);
 void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_plan *plan,
 		       uint32_t leaf, uint32_t i, uint16_t *next);
 
-/* Fills the plan of one destination leaf. */
-typedef void fab_segment_planner(const struct fab_segments *segments, uint32_t to,
-				 struct fab_segment_plan *plan);
-/* Tables for all sound leaf switches and their alternatives, one lane; the caller frees.
- */
-struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
-				      fab_segment_planner *planner)
-	__attribute__((returns_nonnull));
+/* Tables for all sound leaf switches and their alternatives, one lane: `route` of engines
+ * with a plan. */
+int fab_segments_route(const struct fab_unicast_engine *self,
+		       const struct fab_unicast_problem *problem, struct fab_routes **out,
+		       struct fab_err *err);
 
 /* Leaf of a line with a coordinate along it, FAB_NONE: none or dead. */
 static inline uint32_t fab_segments_leaf(const struct fab_segments *segments,

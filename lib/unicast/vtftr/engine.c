@@ -324,12 +324,14 @@ static int finish(struct vtftr_ib *v, int rc, struct fab_routes **out)
 	return rc;
 }
 
-static int route_vtftr_ib(const struct fab_unicast_problem *problem,
+static int route_vtftr_ib(const struct fab_unicast_engine *self,
+			  const struct fab_unicast_problem *problem,
 			  struct fab_routes **out, struct fab_err *err)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct vtftr_ib v;
 
+	(void)self;
 	begin(&v, problem, &arena);
 	return finish(&v, solve(&v, err), out);
 }
@@ -351,7 +353,8 @@ const struct fab_unicast_engine fab_unicast_vtftr_ib = {
  * That is a path in phase order; as few lanes as all pairs need, up to max_vls. Pairs
  * that need more intermediate switches have no path.
  */
-static int route_intermediate(const struct fab_unicast_problem *problem,
+static int route_intermediate(const struct fab_unicast_engine *self,
+			      const struct fab_unicast_problem *problem,
 			      struct fab_routes **out, struct fab_err *err)
 {
 	uint32_t n = problem->kfat->n_leaves;
@@ -361,6 +364,7 @@ static int route_intermediate(const struct fab_unicast_problem *problem,
 	uint64_t n_left = 1, n_others = 0;
 	int rc = 0;
 
+	(void)self;
 	begin(&v, problem, &arena);
 	r = v.routes;
 	memset(v.is_longer, true, n * sizeof(*v.is_longer));

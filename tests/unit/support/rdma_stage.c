@@ -13,8 +13,8 @@ void rdma_stage_open(struct rdma_stage *st, const char *spec, const char *engine
 	MUST(fab_source_open(spec, NULL, &st->f, ERR));
 	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
 	up.f = st->f;
-	MUST(fab_unicast_engine_find(engine, strlen(engine))
-		     ->route(&up, &st->routes, ERR));
+	MUST(fab_unicast_route(fab_unicast_engine_find(engine, strlen(engine)), &up,
+			       &st->routes, ERR));
 	st->problem = (struct fab_rdma_problem){.f = st->f,
 						.ends = &st->ends,
 						.routes = st->routes,

@@ -12,7 +12,7 @@ struct fab_routes *test_route(const struct fab_unicast_problem *problem,
 
 	cr_assert_not_null(e, "%s", engine);
 	MUST(fab_unicast_fits(e, problem, ERR));
-	MUST(e->route(problem, &r, ERR));
+	MUST(fab_unicast_route(e, problem, &r, ERR));
 	return r;
 }
 
