@@ -171,22 +171,15 @@ static void fill_ports(struct assembly *a)
 	}
 }
 
-/* The subject of the last warning, if it was stored. */
-static void about(struct assembly *a, char *text)
-{
-	if (a->b->has_warned)
-		a->b->warnings.v[a->b->warnings.n - 1].about = text;
-}
-
 static void about_port(struct assembly *a, uint32_t node, uint16_t port)
 {
-	about(a, fab_arena_format(&a->b->arena, "0x%016llx/%u",
-				  (unsigned long long)a->f->node_guid[node], port));
+	fab_builder_warn_about(a->b, "0x%016llx/%u",
+			       (unsigned long long)a->f->node_guid[node], port);
 }
 
 static void about_cable(struct assembly *a, uint32_t port, uint32_t peer)
 {
-	about(a, fab_ports_key(a->f, &a->b->arena, port, peer));
+	fab_builder_warn_about(a->b, "%s", fab_ports_key(a->f, &a->b->arena, port, peer));
 }
 
 /* Ports beyond those the node says it has: believed, with a warning. */

@@ -35,8 +35,7 @@ struct causer {
 };
 
 /* A line about the n findings from `first` on. */
-static void say(struct causer *c, uint32_t first, uint32_t n, const char *format, ...)
-	FAB_PRINTF(4, 5);
+FAB_PRINTF(4, 5)
 static void say(struct causer *c, uint32_t first, uint32_t n, const char *format, ...)
 {
 	const struct fab_finding *x = &c->findings[first];
@@ -630,16 +629,11 @@ static void say_lids(struct causer *c, uint32_t first, uint32_t n)
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint32_t n_cabled = 0;
 
-		for (uint32_t i = f->host_first_adapter[h];
-		     missing[h] && i < f->host_first_adapter[h + 1]; i++) {
-			const uint32_t *port = &f->node_first_port[f->host_adapter[i]];
-
-			for (uint32_t p = port[0]; p < port[1]; p++)
+		FAB_EACH_ADAPTER(f, h, i)
+			FAB_EACH_PORT(f, f->host_adapter[i], p)
 				n_cabled += f->port_cable[p] != FAB_NONE;
-		}
-		if (!missing[h] || missing[h] != n_cabled)
-			continue;
-		whole[n_whole++] = h;
+		if (missing[h] && missing[h] == n_cabled)
+			whole[n_whole++] = h;
 	}
 	if (n_switches)
 		switches = fab_arena_format(&c->scratch, " and of %u switch%s (%s)",

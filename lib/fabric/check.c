@@ -500,10 +500,9 @@ static void check_rails(struct fab_checker *c)
 	/* The rail of most host cables of each switch. */
 	count = FAB_ARENA_NEW0(&c->scratch, n_rails, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches && n_rails > 1; s++) {
-		const uint32_t *port = &f->node_first_port[s];
 		uint32_t n = 0, best = FAB_NONE;
 
-		for (uint32_t p = port[0]; p < port[1]; p++) {
+		FAB_EACH_PORT(f, s, p) {
 			uint32_t peer = fab_port_peer(f, p);
 			uint32_t r = peer == FAB_NONE ? FAB_NONE : rail[peer];
 
@@ -515,7 +514,7 @@ static void check_rails(struct fab_checker *c)
 		}
 		of_switch[s] =
 			n >= RAIL_LEAST && 4 * count[best] >= 3 * n ? best : FAB_NONE;
-		for (uint32_t p = port[0]; p < port[1]; p++) {
+		FAB_EACH_PORT(f, s, p) {
 			uint32_t peer = fab_port_peer(f, p);
 
 			if (peer != FAB_NONE && rail[peer] != FAB_NONE)
@@ -525,17 +524,14 @@ static void check_rails(struct fab_checker *c)
 	for (uint32_t h = 0; h < f->n_hosts && n_rails > 1; h++) {
 		FAB_VEC(uint32_t) wrong = {0}; /* ports on a switch of another rail */
 
-		FAB_EACH_ADAPTER(f, h, i) {
-			const uint32_t *port = &f->node_first_port[f->host_adapter[i]];
-
-			for (uint32_t p = port[0]; p < port[1]; p++) {
+		FAB_EACH_ADAPTER(f, h, i)
+			FAB_EACH_PORT(f, f->host_adapter[i], p) {
 				uint32_t s = fab_port_switch(f, p);
 
 				if (rail[p] != FAB_NONE && s != FAB_NONE &&
 				    of_switch[s] != FAB_NONE && of_switch[s] != rail[p])
 					FAB_PUSH(&wrong, p);
 			}
-		}
 		for (size_t i = 0; i < wrong.n; i++)
 			for (size_t k = i + 1; k < wrong.n; k++) {
 				uint32_t a = wrong.v[i], b = wrong.v[k];

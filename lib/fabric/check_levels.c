@@ -329,15 +329,11 @@ static void check_sides(struct fab_checker *c, const struct fab_ranks *ranks)
 			    n_side[ranks->rank[a]] * SIDE_SHARE > n_all[ranks->rank[a]])
 				continue;
 			at.cable = k;
-			at.peer_port = f->cable_b[k];
-			at.peer_node = b;
-			at.key =
-				fab_ports_key(f, &c->check->arena, at.port, at.peer_port);
 			fab_checker_add(
 				c, FAB_NOTE, "side-cable", at,
 				"cable from port %u of \"%s\" to port %u of \"%s\" joins two %s; the other %u cables of their level lead up or down",
 				f->port_num[at.port], fab_node_name(f, a),
-				f->port_num[at.peer_port], fab_node_name(f, b),
+				f->port_num[f->cable_b[k]], fab_node_name(f, b),
 				ranks->rank[a] ? "switches of one level"
 					       : "leaf switches",
 				n_all[ranks->rank[a]] - n_side[ranks->rank[a]]);

@@ -24,16 +24,20 @@ struct ends {
 	end_key a, b;
 };
 
+/* Cables of the plan, or of the fabric. */
+struct side {
+	struct ends *ends;    /* [cables] a 0: not compared */
+	struct fab_map64 *at; /* end: cable */
+	uint32_t *twin;	      /* [cables] the same one of the other side, FAB_NONE */
+};
+
 struct matcher {
 	const struct fab_fabric *plan, *found;
 	struct fab_plan_diff *diff;
 	struct fab_resolver *names;
 	uint32_t *plan_of; /* [nodes found] node of the plan, FAB_NONE */
 	bool *is_by_port;  /* [nodes planned] a host, whose ports are those of adapters */
-	struct ends *planned, *real;		/* [cables] a 0: not compared */
-	struct fab_map64 *planned_at, *real_at; /* end: cable */
-	uint32_t *twin;	   /* [cables planned] cable found, FAB_NONE */
-	uint32_t *twin_of; /* [cables found] the reverse */
+	struct side planned, real;
 	FAB_VEC(struct fab_wiring_change) changes;
 	struct fab_arena arena;
 };
@@ -98,25 +102,23 @@ fab_node_id fab_plan_find_node(const struct fab_fabric *f,
 		       : FAB_NONE;
 }
 
-/* "node1.cluster HCA-1": *domain is where ".cluster" begins, behind it a letter. Returns
- * the key without it in lower case. */
-static size_t stripped(const char *name, char key[FAB_LABEL_SIZE], const char **domain)
+/* "node1.cluster HCA-1": a domain begins with a letter. Returns the length of the key,
+ * which is the name without it in lower case. */
+static size_t stripped(const char *name, char key[FAB_LABEL_SIZE], bool *has_domain)
 {
 	char label[FAB_LABEL_SIZE];
 	size_t n = 0, first;
-	const char *rest;
+	const char *rest, *domain;
 
 	fab_label_short(name, label, sizeof(label));
 	first = strcspn(label, " \t");
-	*domain = memchr(label, '.', first);
-	if (*domain && !isalpha((unsigned char)(*domain)[1]))
-		*domain = NULL;
+	domain = memchr(label, '.', first);
+	*has_domain = domain && isalpha((unsigned char)domain[1]);
 	rest = label + first;
 	for (const char *p = label; *p; p++)
-		if (!*domain || p < *domain || p >= rest)
+		if (!*has_domain || p < domain || p >= rest)
 			key[n++] = (char)tolower((unsigned char)*p);
 	key[n] = '\0';
-	*domain = *domain ? name : NULL; /* only whether there is one */
 	return n;
 }
 
@@ -127,7 +129,7 @@ static int match_domains(struct matcher *m, struct fab_err *err)
 	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *by_name = fab_strmap_new(f->n_nodes);
 	char key[FAB_LABEL_SIZE];
-	const char *domain, *other;
+	bool domain, other;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
@@ -147,7 +149,7 @@ static int match_domains(struct matcher *m, struct fab_err *err)
 		if (!n || k >= FAB_SHARED || m->plan_of[k] != FAB_NONE)
 			continue;
 		(void)stripped(fab_node_name(f, k), key, &other);
-		if (!domain != !other)
+		if (domain != other)
 			rc = join(m, i, k, err);
 	}
 	return rc;
@@ -287,7 +289,7 @@ static uint32_t find_host(const struct matcher *m, const struct fab_strmap *host
 {
 	const struct fab_fabric *f = m->found;
 	char key[FAB_LABEL_SIZE];
-	const char *domain, *other;
+	bool domain, other;
 	uint32_t id;
 	size_t n;
 
@@ -298,7 +300,7 @@ static uint32_t find_host(const struct matcher *m, const struct fab_strmap *host
 	if (id >= FAB_SHARED)
 		return FAB_NONE;
 	(void)stripped(fab_host_name(f, id), key, &other);
-	return !domain != !other ? id : FAB_NONE;
+	return domain != other ? id : FAB_NONE;
 }
 
 static void match_hosts(struct matcher *m)
@@ -307,7 +309,7 @@ static void match_hosts(struct matcher *m)
 	FAB_AUTO(fab_strmap_free_at)
 	struct fab_strmap *hosts = fab_strmap_new(f->n_hosts);
 	char key[FAB_LABEL_SIZE];
-	const char *domain;
+	bool domain;
 
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		size_t n = stripped(fab_host_name(f, h), key, &domain);
@@ -404,6 +406,20 @@ bool fab_cable_is_planned(const struct fab_fabric *f, fab_cable_id cable)
 	return !has_aggregation(f, cable) && !fab_cable_is_inside(f, cable);
 }
 
+static struct side side_new(struct fab_arena *arena, uint32_t n_cables)
+{
+	return (struct side){.ends = FAB_ARENA_NEW0(arena, n_cables, struct ends),
+			     .at = fab_map64_new((size_t)n_cables * 2),
+			     .twin = fab_arena_none(arena, n_cables)};
+}
+
+static void add_cable(struct side *s, uint32_t cable, end_key a, end_key b)
+{
+	s->ends[cable] = (struct ends){a, b};
+	fab_map64_set(s->at, a, cable);
+	fab_map64_set(s->at, b, cable);
+}
+
 /* Cables by both ends, those that are compared. */
 static int list_cables(struct matcher *m, struct fab_err *err)
 {
@@ -433,9 +449,7 @@ static int list_cables(struct matcher *m, struct fab_err *err)
 					fab_node_name(plan, plan->port_node[ends[!k]]),
 					f->node_n_ports[node], f->source);
 		}
-		m->planned[i] = (struct ends){key_of(m, ends[0]), key_of(m, ends[1])};
-		fab_map64_set(m->planned_at, m->planned[i].a, i);
-		fab_map64_set(m->planned_at, m->planned[i].b, i);
+		add_cable(&m->planned, i, key_of(m, ends[0]), key_of(m, ends[1]));
 		m->diff->n_planned++;
 	}
 	for (uint32_t i = 0; i < f->n_cables; i++) {
@@ -447,11 +461,8 @@ static int list_cables(struct matcher *m, struct fab_err *err)
 			m->diff->n_inside++;
 			continue;
 		}
-		m->real[i] =
-			(struct ends){(uint64_t)f->port_node[a] << 16 | f->port_num[a],
-				      (uint64_t)f->port_node[b] << 16 | f->port_num[b]};
-		fab_map64_set(m->real_at, m->real[i].a, i);
-		fab_map64_set(m->real_at, m->real[i].b, i);
+		add_cable(&m->real, i, (uint64_t)f->port_node[a] << 16 | f->port_num[a],
+			  (uint64_t)f->port_node[b] << 16 | f->port_num[b]);
 	}
 	return 0;
 }
@@ -476,19 +487,18 @@ static int count_unknown(struct matcher *m, struct fab_err *err)
 		m->plan->source, m->found->source, fab_node_name(m->plan, first));
 }
 
-/* A cable at this end that is compared and has no counterpart yet; FAB_NONE. */
-static uint32_t lost_at(const struct matcher *m, end_key at)
+/* Is a cable compared, and has no counterpart yet? */
+static bool is_open(const struct side *s, uint32_t cable)
 {
-	uint32_t i = fab_map64_get(m->planned_at, at);
-
-	return i != FAB_NONE && m->twin[i] == FAB_NONE ? i : FAB_NONE;
+	return s->ends[cable].a && s->twin[cable] == FAB_NONE;
 }
 
-static uint32_t gained_at(const struct matcher *m, end_key at)
+/* Such a cable at this end; FAB_NONE. */
+static uint32_t open_at(const struct side *s, end_key at)
 {
-	uint32_t i = fab_map64_get(m->real_at, at);
+	uint32_t i = fab_map64_get(s->at, at);
 
-	return i != FAB_NONE && m->twin_of[i] == FAB_NONE ? i : FAB_NONE;
+	return i != FAB_NONE && s->twin[i] == FAB_NONE ? i : FAB_NONE;
 }
 
 static end_key far_end(struct ends e, end_key near)
@@ -498,24 +508,8 @@ static end_key far_end(struct ends e, end_key near)
 
 static void pair(struct matcher *m, uint32_t planned, uint32_t found)
 {
-	m->twin[planned] = found;
-	m->twin_of[found] = planned;
-}
-
-static bool is_lost(const struct matcher *m, uint32_t i)
-{
-	return m->planned[i].a && m->twin[i] == FAB_NONE;
-}
-
-/* The port of a cable whose end is this. */
-static uint32_t planned_port(const struct matcher *m, uint32_t i, end_key at)
-{
-	return m->planned[i].a == at ? m->plan->cable_a[i] : m->plan->cable_b[i];
-}
-
-static uint32_t found_port(const struct matcher *m, uint32_t i, end_key at)
-{
-	return m->real[i].a == at ? m->found->cable_a[i] : m->found->cable_b[i];
+	m->planned.twin[planned] = found;
+	m->real.twin[found] = planned;
 }
 
 static void add(struct matcher *m, enum fab_wiring kind, uint32_t planned, uint32_t found)
@@ -540,25 +534,27 @@ static void set_kept(struct matcher *m, int k, uint32_t planned, uint32_t found,
 
 	c->planned[k] = planned;
 	c->found[k] = found;
-	c->kept_planned[k] = planned_port(m, planned, at);
-	c->kept_found[k] = found_port(m, found, at);
+	c->kept_planned[k] = m->planned.ends[planned].a == at ? m->plan->cable_a[planned]
+							      : m->plan->cable_b[planned];
+	c->kept_found[k] = m->real.ends[found].a == at ? m->found->cable_a[found]
+						       : m->found->cable_b[found];
 }
 
 /* Planned a-b, c-d, found a-d, c-b. */
 static void find_swap(struct matcher *m, uint32_t p0)
 {
-	end_key a = m->planned[p0].a, b = m->planned[p0].b, c, d;
-	uint32_t f0 = gained_at(m, a), p1, f1;
+	end_key a = m->planned.ends[p0].a, b = m->planned.ends[p0].b, c, d;
+	uint32_t f0 = open_at(&m->real, a), p1, f1;
 
 	if (f0 == FAB_NONE)
 		return;
-	d = far_end(m->real[f0], a);
-	p1 = lost_at(m, d);
+	d = far_end(m->real.ends[f0], a);
+	p1 = open_at(&m->planned, d);
 	if (p1 == FAB_NONE)
 		return;
-	c = far_end(m->planned[p1], d);
-	f1 = gained_at(m, c);
-	if (f1 == FAB_NONE || far_end(m->real[f1], c) != b)
+	c = far_end(m->planned.ends[p1], d);
+	f1 = open_at(&m->real, c);
+	if (f1 == FAB_NONE || far_end(m->real.ends[f1], c) != b)
 		return;
 	pair(m, p0, f0);
 	pair(m, p1, f1);
@@ -571,7 +567,7 @@ static void find_swap(struct matcher *m, uint32_t p0)
 /* The cable at one end of a planned one, instead of it. */
 static void find_moved(struct matcher *m, uint32_t planned, end_key at)
 {
-	uint32_t found = is_lost(m, planned) ? gained_at(m, at) : FAB_NONE;
+	uint32_t found = is_open(&m->planned, planned) ? open_at(&m->real, at) : FAB_NONE;
 
 	if (found == FAB_NONE)
 		return;
@@ -604,18 +600,18 @@ static void find_by_nodes(struct matcher *m, bool of_adapter)
 	uint32_t *next = FAB_ARENA_NEW(&m->arena, n, uint32_t);
 
 	for (uint32_t i = n; i-- > 0;) {
-		uint64_t key = nodes_of(m, m->real[i], of_adapter);
+		uint64_t key = nodes_of(m, m->real.ends[i], of_adapter);
 
-		if (!m->real[i].a || m->twin_of[i] != FAB_NONE || key == UINT64_MAX)
+		if (!is_open(&m->real, i) || key == UINT64_MAX)
 			continue;
 		next[i] = fab_map64_get(first, key);
 		fab_map64_set(first, key, i);
 	}
 	for (uint32_t i = 0; i < m->plan->n_cables; i++) {
-		uint64_t key = nodes_of(m, m->planned[i], of_adapter);
+		uint64_t key = nodes_of(m, m->planned.ends[i], of_adapter);
 		uint32_t found = fab_map64_get(first, key);
 
-		if (!is_lost(m, i) || key == UINT64_MAX || found == FAB_NONE)
+		if (!is_open(&m->planned, i) || key == UINT64_MAX || found == FAB_NONE)
 			continue;
 		pair(m, i, found);
 		add(m, FAB_WIRING_MISWIRED, i, found);
@@ -629,32 +625,36 @@ static void compare_cables(struct matcher *m)
 	uint32_t n = m->plan->n_cables, n_found = m->found->n_cables;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = m->planned[i].a ? gained_at(m, m->planned[i].a) : FAB_NONE;
+		uint32_t k = m->planned.ends[i].a
+				     ? open_at(&m->real, m->planned.ends[i].a)
+				     : FAB_NONE;
 
-		if (k == FAB_NONE ||
-		    far_end(m->real[k], m->planned[i].a) != m->planned[i].b)
+		if (k == FAB_NONE || far_end(m->real.ends[k], m->planned.ends[i].a) !=
+					     m->planned.ends[i].b)
 			continue;
 		pair(m, i, k);
 		m->diff->n_as_planned++;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (is_lost(m, i))
+		if (is_open(&m->planned, i))
 			find_swap(m, i);
 	/* An adapter says more than the port of a switch. */
 	for (int of_any = 0; of_any < 2; of_any++)
 		for (uint32_t i = 0; i < n; i++) {
-			if (is_lost(m, i) && (of_any || is_adapter(m, m->planned[i].b)))
-				find_moved(m, i, m->planned[i].b);
-			if (is_lost(m, i) && (of_any || is_adapter(m, m->planned[i].a)))
-				find_moved(m, i, m->planned[i].a);
+			if (is_open(&m->planned, i) &&
+			    (of_any || is_adapter(m, m->planned.ends[i].b)))
+				find_moved(m, i, m->planned.ends[i].b);
+			if (is_open(&m->planned, i) &&
+			    (of_any || is_adapter(m, m->planned.ends[i].a)))
+				find_moved(m, i, m->planned.ends[i].a);
 		}
 	find_by_nodes(m, false);
 	find_by_nodes(m, true);
 	for (uint32_t i = 0; i < n; i++)
-		if (is_lost(m, i))
+		if (is_open(&m->planned, i))
 			add(m, FAB_WIRING_MISSING, i, FAB_NONE);
 	for (uint32_t i = 0; i < n_found; i++)
-		if (m->real[i].a && m->twin_of[i] == FAB_NONE)
+		if (is_open(&m->real, i))
 			add(m, FAB_WIRING_EXTRA, FAB_NONE, i);
 }
 
@@ -674,12 +674,8 @@ int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *fo
 	d->is_unknown = FAB_ARENA_NEW0(&d->arena, plan->n_nodes, bool);
 	m.plan_of = fab_arena_none(&m.arena, found->n_nodes);
 	m.is_by_port = FAB_ARENA_NEW0(&m.arena, plan->n_nodes, bool);
-	m.twin = fab_arena_none(&m.arena, plan->n_cables);
-	m.twin_of = fab_arena_none(&m.arena, found->n_cables);
-	m.planned = FAB_ARENA_NEW0(&m.arena, plan->n_cables, struct ends);
-	m.real = FAB_ARENA_NEW0(&m.arena, found->n_cables, struct ends);
-	m.planned_at = fab_map64_new((size_t)plan->n_cables * 2);
-	m.real_at = fab_map64_new((size_t)found->n_cables * 2);
+	m.planned = side_new(&m.arena, plan->n_cables);
+	m.real = side_new(&m.arena, found->n_cables);
 	m.names = fab_resolver_new(found);
 	rc = match_nodes(&m, err);
 	if (!rc)
@@ -693,8 +689,8 @@ int fab_plan_diff_new(const struct fab_fabric *plan, const struct fab_fabric *fo
 	d->changes = m.changes.v;
 	d->n_changes = (uint32_t)m.changes.n;
 	fab_resolver_free(m.names);
-	fab_map64_free(m.planned_at);
-	fab_map64_free(m.real_at);
+	fab_map64_free(m.planned.at);
+	fab_map64_free(m.real.at);
 	fab_arena_free(&m.arena);
 	if (rc)
 		fab_plan_diff_free(d);

@@ -159,30 +159,6 @@ static char *free_ports(const struct fab_editor *e, fab_node_id node)
 	return text ? text : fab_strdup("none");
 }
 
-static int fail_at(const struct fab_editor *e, const struct word *w, struct fab_socket at,
-		   bool is_absent, struct fab_err *err)
-{
-	const struct fab_fabric *f = e->f;
-	const char *name = fab_node_name(f, at.node);
-	FAB_AUTOFREE char *ports = free_ports(e, at.node);
-	uint32_t wire = is_absent ? FAB_NONE : wire_at(e, at);
-
-	if (is_absent) {
-		fab_fail(err, ENOENT, "'%.*s': %s has ports 1 to %u; free: %s",
-			 (int)w->len, w->text, name, f->node_n_ports[at.node], ports);
-	} else {
-		const struct wire *taken = &e->wires.v[wire];
-		struct fab_socket peer = taken->end[!end_at(taken, at)].at;
-
-		fab_fail(
-			err, EINVAL,
-			"'%.*s': port %u is taken by the cable to port %u of %s; free: %s",
-			(int)w->len, w->text, at.port, peer.port,
-			fab_node_name(f, peer.node), ports);
-	}
-	return is_absent ? -ENOENT : -EINVAL;
-}
-
 static const struct fab_resolver *resolver_of(struct fab_editor *e)
 {
 	if (!e->resolver)
@@ -207,8 +183,13 @@ static int find_end(struct fab_editor *e, const struct word *w, struct fab_socke
 
 	if (!rc)
 		rc = expect_there(e, w, out->node, err);
-	if (!rc && (!out->port || out->port > e->f->node_n_ports[out->node]))
-		rc = fail_at(e, w, *out, true, err);
+	if (!rc && (!out->port || out->port > e->f->node_n_ports[out->node])) {
+		FAB_AUTOFREE char *ports = free_ports(e, out->node);
+
+		rc = fab_fail(err, ENOENT, "'%.*s': %s has ports 1 to %u; free: %s",
+			      (int)w->len, w->text, fab_node_name(e->f, out->node),
+			      e->f->node_n_ports[out->node], ports);
+	}
 	return rc;
 }
 
@@ -217,8 +198,20 @@ static int find_free(struct fab_editor *e, const struct word *w, struct fab_sock
 		     struct fab_err *err)
 {
 	int rc = find_end(e, w, out, err);
+	uint32_t wire = rc ? FAB_NONE : wire_at(e, *out);
 
-	return rc || wire_at(e, *out) == FAB_NONE ? rc : fail_at(e, w, *out, false, err);
+	if (wire != FAB_NONE) {
+		const struct wire *taken = &e->wires.v[wire];
+		struct fab_socket peer = taken->end[!end_at(taken, *out)].at;
+		FAB_AUTOFREE char *ports = free_ports(e, out->node);
+
+		rc = fab_fail(
+			err, EINVAL,
+			"'%.*s': port %u is taken by the cable to port %u of %s; free: %s",
+			(int)w->len, w->text, out->port, peer.port,
+			fab_node_name(e->f, peer.node), ports);
+	}
+	return rc;
 }
 
 /* A port with a cable, and that. */

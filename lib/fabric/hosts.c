@@ -162,7 +162,6 @@ void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *option
 		.by_sys_guid = fab_map64_new(64),
 	};
 	uint32_t *first;
-	uint32_t count = 0;
 
 	f->host_rule =
 		options->is_mapped
@@ -174,20 +173,17 @@ void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *option
 		f->node_host[i] =
 			f->node_kind[i] == FAB_ADAPTER ? host_of(&g, i) : FAB_NONE;
 	/* Adapters of each host in ascending order: a counting sort. */
-	first = FAB_ARENA_NEW0(&f->arena, (size_t)f->n_hosts + 1, uint32_t);
+	first = FAB_ARENA_NEW0(&f->arena, (size_t)f->n_hosts + 2, uint32_t);
 	for (uint32_t k = 0; k < f->n_nodes; k++)
 		if (f->node_host[k] != FAB_NONE)
-			first[f->node_host[k] + 1]++;
+			first[f->node_host[k] + 2]++;
 	for (uint32_t h = 0; h < f->n_hosts; h++)
-		first[h + 1] += first[h];
-	count = first[f->n_hosts];
-	f->host_adapter = FAB_ARENA_NEW(&f->arena, count, uint32_t);
-	/* Filling moves first[h] on to where host h ends: where h + 1 begins. */
+		first[h + 2] += first[h + 1];
+	f->host_adapter = FAB_ARENA_NEW(&f->arena, first[f->n_hosts + 1], uint32_t);
+	/* Filling moves first[h + 1] on from where host h begins to where it ends. */
 	for (uint32_t k = 0; k < f->n_nodes; k++)
 		if (f->node_host[k] != FAB_NONE)
-			f->host_adapter[first[f->node_host[k]]++] = k;
-	memmove(first + 1, first, f->n_hosts * sizeof(*first));
-	first[0] = 0;
+			f->host_adapter[first[f->node_host[k] + 1]++] = k;
 	f->host_first_adapter = first;
 	if (g.names.n) {
 		f->names = fab_realloc(f->names, f->names_bytes + g.names.n, 1);

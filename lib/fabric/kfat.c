@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "base/sets.h"
 #include "fabric/ranks.h"
 
@@ -116,17 +117,11 @@ static void close_rectangle(struct runs *r, uint32_t a, uint32_t line_b, uint32_
 /* Place of a leaf on a line. */
 static uint32_t position(const struct runs *r, uint32_t line, uint32_t leaf)
 {
-	uint32_t low = r->first[line], high = r->first[line + 1] - 1;
+	const uint32_t *first = &r->member[r->first[line]];
+	const uint32_t *at = bsearch(&leaf, first, r->first[line + 1] - r->first[line],
+				     sizeof(leaf), fab_cmp_u32);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (r->member[mid] < leaf)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low - r->first[line];
+	return (uint32_t)(at - first);
 }
 
 /* Lines that are opposite sides of rectangles through leaf `a` run alike: its lines are
@@ -212,24 +207,23 @@ static int name_runs(struct runs *r, struct fab_err *err)
 
 static int find_runs(struct fab_kfat *k, const struct kfat_lines *l, struct fab_err *err)
 {
-	uint32_t n = l->first[k->n_leaves], *at;
+	uint32_t n = l->first[k->n_leaves];
 	struct runs r = {.k = k, .l = l};
 	int rc;
 
 	k->line_dim = FAB_ARENA_NEW(&k->arena, k->n_lines + 1, uint8_t);
 	memset(k->line_dim, UNKNOWN, k->n_lines);
-	/* Leaves of each line, ascending. */
+	/* Leaves of each line, ascending: first[line + 1] moves on from where they begin
+	 * to where they end. */
 	r.first = FAB_ARENA_NEW0(&r.arena, k->n_lines + 2, uint32_t);
 	r.member = FAB_ARENA_NEW(&r.arena, n + 1, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
-		r.first[l->at[i] + 1]++;
+		r.first[l->at[i] + 2]++;
 	for (uint32_t i = 0; i < k->n_lines; i++)
-		r.first[i + 1] += r.first[i];
-	at = FAB_ARENA_NEW(&r.arena, k->n_lines + 1, uint32_t);
-	memcpy(at, r.first, k->n_lines * sizeof(*at));
+		r.first[i + 2] += r.first[i + 1];
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
 		for (uint32_t i = l->first[leaf]; i < l->first[leaf + 1]; i++)
-			r.member[at[l->at[i]]++] = leaf;
+			r.member[r.first[l->at[i] + 1]++] = leaf;
 	if (k->n_dims == 2) {
 		rc = colour(&r, err);
 	} else {

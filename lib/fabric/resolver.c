@@ -63,18 +63,19 @@ struct fab_readings {
 
 static const char *const port_separators[3] = {":", "/", " port "};
 
-static unsigned want_kinds(enum fab_want want)
-{
-	switch (want) {
-	case FAB_WANT_SWITCH:
-		return 1U << THING_SWITCH;
-	case FAB_WANT_HOST:
-	case FAB_WANT_ADAPTER:
-		return 1U << THING_ADAPTER | 1U << THING_HOST;
-	default:
-		return 1U << THING_SWITCH | 1U << THING_ADAPTER | 1U << THING_HOST;
-	}
-}
+static const struct {
+	unsigned kinds; /* of things that have names */
+	const char *expected, *one, *many;
+} wants[FAB_N_WANTS] = {
+#define ENDS (1U << THING_ADAPTER | 1U << THING_HOST)
+#define NODES (1U << THING_SWITCH | ENDS)
+	[FAB_WANT_SWITCH] = {1U << THING_SWITCH, "switch", "switch", "switches"},
+	[FAB_WANT_HOST] = {ENDS, "host", "host", "hosts"},
+	[FAB_WANT_ENDPOINT] = {NODES, "switch, host or adapter", "member", "members"},
+	[FAB_WANT_ADAPTER] = {ENDS, "host or adapter", "adapter", "adapters"},
+	[FAB_WANT_CABLE] = {NODES, "switch or host", "link", "links"},
+	[FAB_WANT_MEMBER] = {NODES, "switch, host or adapter", "member", "members"},
+};
 
 static enum thing_kind kind_of_node(const struct fab_fabric *f, uint32_t node)
 {
@@ -246,14 +247,11 @@ static void read_ports(const struct fab_resolver *r, unsigned kinds,
 			if (port != FAB_NONE)
 				take(out, THING_PORT, port);
 		}
-		for (uint32_t k = from; is_host && k < to; k++) {
-			const uint32_t *first = &f->node_first_port[f->host_adapter[k]];
-
-			for (uint32_t p = first[0]; p < first[1]; p++)
+		for (uint32_t k = from; is_host && k < to; k++)
+			FAB_EACH_PORT(f, f->host_adapter[k], p)
 				if (fab_port_switch(f, p) != FAB_NONE &&
 				    ++n_connected == number && number > 1)
 					take(out, THING_PORT, p);
-		}
 	}
 }
 
@@ -328,15 +326,6 @@ static uint32_t thing_as(const struct fab_fabric *f, const struct thing *t,
 
 enum { SHOWN = 64, CANDIDATES_SHOWN = 3, CANDIDATE_SHOWN = 36 };
 
-static const char *const wanted[FAB_N_WANTS] = {
-	[FAB_WANT_SWITCH] = "switch",
-	[FAB_WANT_HOST] = "host",
-	[FAB_WANT_ENDPOINT] = "switch, host or adapter",
-	[FAB_WANT_ADAPTER] = "host or adapter",
-	[FAB_WANT_CABLE] = "switch or host",
-	[FAB_WANT_MEMBER] = "switch, host or adapter",
-};
-
 static const char *const kinds[] = {
 	[THING_SWITCH] = "switch",
 	[THING_ADAPTER] = "adapter",
@@ -368,7 +357,6 @@ static int say_no_cable(const struct fab_resolver *r, const struct fab_item *nam
 {
 	uint64_t number = 0;
 	struct fab_item owner = {name->text, 0, name->is_quoted};
-	unsigned of_kinds = want_kinds(FAB_WANT_CABLE);
 	struct fab_readings readings;
 	char near[SHOWN + 40];
 
@@ -380,11 +368,11 @@ static int say_no_cable(const struct fab_resolver *r, const struct fab_item *nam
 			err, EINVAL,
 			"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to %d",
 			shown(name), name->text, PORT_MAX);
-	readings_of(r, of_kinds, false, &owner, &readings);
+	readings_of(r, NODES, false, &owner, &readings);
 	if (readings.n)
 		return fab_fail(err, ENOENT, "'%.*s': no cable at port %" PRIu64,
 				shown(name), name->text, number);
-	nearest(r, of_kinds, owner.text, owner.len, near);
+	nearest(r, NODES, owner.text, owner.len, near);
 	return fab_fail(err, ENOENT, "'%.*s': no switch or host is called '%.*s'%s",
 			shown(name), name->text, shown(&owner), owner.text, near);
 }
@@ -399,7 +387,7 @@ static int say_other(const struct fab_resolver *r, enum fab_want want,
 	enum thing_kind as = t->kind == THING_PORT ? THING_ADAPTER : t->kind;
 	const char *kind = kinds[t->kind];
 
-	if (want != FAB_WANT_HOST && want_kinds(want) >> as & 1 &&
+	if (want != FAB_WANT_HOST && wants[want].kinds >> as & 1 &&
 	    !(t->kind == THING_PORT && is_switch))
 		return fab_fail(err, ENOENT, "'%.*s' has no cable", shown(name),
 				name->text);
@@ -410,22 +398,20 @@ static int say_other(const struct fab_resolver *r, enum fab_want want,
 	else if (t->kind == THING_PORT)
 		kind = is_switch ? "switch's port" : "adapter's port";
 	return fab_fail(err, EINVAL, "'%.*s' is %s %s: expected a %s", shown(name),
-			name->text, *kind == 'a' ? "an" : "a", kind, wanted[want]);
+			name->text, *kind == 'a' ? "an" : "a", kind,
+			wants[want].expected);
 }
 
 static int say_none(const struct fab_resolver *r, enum fab_want want,
 		    const struct fab_item *name, struct fab_err *err)
 {
-	unsigned all = want_kinds(FAB_WANT_ENDPOINT);
 	struct fab_readings readings;
 	char near[SHOWN + 40];
 	uint64_t lid;
 
-	if (!err && want == FAB_WANT_CABLE)
-		return -ENOENT;
 	if (want == FAB_WANT_CABLE)
-		return say_no_cable(r, name, err);
-	readings_of(r, all, false, name, &readings);
+		return err ? say_no_cable(r, name, err) : -ENOENT;
+	readings_of(r, NODES, false, name, &readings);
 	if (readings.n)
 		return say_other(r, want, name, &readings.of[0], err);
 	if (!err)
@@ -439,9 +425,9 @@ static int say_none(const struct fab_resolver *r, enum fab_want want,
 	}
 	if (!name->is_quoted && name->len > 2 && !strncasecmp(name->text, "0x", 2))
 		return fab_fail(err, ENOENT, "no %s has the GUID or name '%.*s'",
-				wanted[want], shown(name), name->text);
-	nearest(r, want_kinds(want), name->text, name->len, near);
-	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s", wanted[want],
+				wants[want].expected, shown(name), name->text);
+	nearest(r, wants[want].kinds, name->text, name->len, near);
+	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s", wants[want].expected,
 			shown(name), name->text, near);
 }
 
@@ -493,7 +479,7 @@ int fab_resolve(const struct fab_resolver *r, enum fab_want want,
 
 	if (!name->len)
 		return fab_fail(err, EINVAL, "expected a name, found nothing");
-	readings_of(r, want_kinds(want), want == FAB_WANT_CABLE, name, &readings);
+	readings_of(r, wants[want].kinds, want == FAB_WANT_CABLE, name, &readings);
 	for (uint32_t i = 0; i < readings.n; i++) {
 		uint32_t is = thing_as(r->f, &readings.of[i], same);
 		uint32_t as = thing_as(r->f, &readings.of[i], want);
@@ -524,7 +510,7 @@ static void read_sockets(const struct fab_resolver *r, const struct fab_item *na
 	owner.len = port_suffix(name->text, name->len, separator, number);
 	if (!owner.len)
 		return;
-	readings_of(r, want_kinds(FAB_WANT_ENDPOINT), false, &owner, &owners);
+	readings_of(r, NODES, false, &owner, &owners);
 	for (uint32_t i = 0; i < owners.n; i++) {
 		const struct thing *t = &owners.of[i];
 		const uint32_t *first = &r->f->host_first_adapter[t->id];
@@ -572,7 +558,7 @@ int fab_resolve_nodes(const struct fab_resolver *r, const struct fab_item *name,
 	struct fab_readings readings;
 	struct fab_node_ids first = {FAB_NONE, FAB_NONE};
 
-	readings_of(r, want_kinds(FAB_WANT_ENDPOINT), false, name, &readings);
+	readings_of(r, NODES, false, name, &readings);
 	for (uint32_t i = 0; i < readings.n; i++) {
 		const struct thing *t = &readings.of[i];
 		const struct fab_node_ids ids = {
@@ -646,7 +632,7 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 	for (size_t i = 0; i < FAB_COUNT(order) && out->of.n == first; i++) {
 		FAB_AUTOFREE struct fab_ids ids = {0};
 
-		if (v->want == FAB_WANT_CABLE || !(want_kinds(v->want) >> order[i] & 1))
+		if (v->want == FAB_WANT_CABLE || !(wants[v->want].kinds >> order[i] & 1))
 			continue;
 		fab_directory_match(v->r->names[order[i]], pattern, &ids);
 		for (size_t k = 0; k < ids.of.n; k++) {
@@ -685,42 +671,28 @@ static char *name(const void *of, uint32_t id)
 	enum fab_member_kind kind;
 
 	switch (v->want) {
-		uint32_t port;
-
-	case FAB_WANT_MEMBER:
-		return fab_strdup(
-			fab_node_name(f, f->port_node[fab_member_port(f, id, &kind)]));
 	case FAB_WANT_SWITCH:
 		return fab_strdup(fab_node_name(f, id));
 	case FAB_WANT_HOST:
 		return fab_strdup(fab_host_name(f, id));
 	case FAB_WANT_CABLE:
-		port = f->cable_a[id];
-		return fab_format("%s:%u", fab_node_name(f, f->port_node[port]),
-				  f->port_num[port]);
+		return fab_format("%s:%u", fab_node_name(f, f->port_node[f->cable_a[id]]),
+				  f->port_num[f->cable_a[id]]);
 	default:
+		if (v->want == FAB_WANT_MEMBER)
+			id = fab_member_port(f, id, &kind);
 		return fab_strdup(fab_node_name(f, f->port_node[id]));
 	}
 }
 
 struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_want want)
 {
-	static const struct {
-		const char *one, *many;
-	} words[FAB_N_WANTS] = {
-		[FAB_WANT_SWITCH] = {"switch", "switches"},
-		[FAB_WANT_HOST] = {"host", "hosts"},
-		[FAB_WANT_ENDPOINT] = {"member", "members"},
-		[FAB_WANT_ADAPTER] = {"adapter", "adapters"},
-		[FAB_WANT_CABLE] = {"link", "links"},
-		[FAB_WANT_MEMBER] = {"member", "members"},
-	};
 	const struct fab_fabric *f = r->f;
 
 	return (struct fab_lookup){
 		.of = &r->view[want],
-		.one = words[want].one,
-		.many = words[want].many,
+		.one = wants[want].one,
+		.many = wants[want].many,
 		.n_known = want == FAB_WANT_CABLE ? 2 * (uint64_t)f->n_cables
 						  : (uint64_t)f->n_nodes + f->n_hosts,
 		.find = find,

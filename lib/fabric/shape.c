@@ -11,7 +11,6 @@
 #include "fabric/ranks.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -679,37 +678,23 @@ uint32_t fab_shape_diameter(const struct fab_shape *s)
 	return hops;
 }
 
-/* Append formatted text as far as there is room. */
-static void append(char *out, size_t size, const char *format, ...) FAB_PRINTF(3, 4);
-static void append(char *out, size_t size, const char *format, ...)
-{
-	size_t at = strlen(out);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(out + at, size - at, format, ap);
-	va_end(ap);
-}
-
 char *fab_shape_text(const struct fab_shape *shape, char *out, size_t size)
 {
 	const char *name = fab_shape_name(shape->kind);
+	FAB_AUTOFREE char *text = fab_strdup(name ? name : "none");
 
-	if (!size)
-		return out;
-	out[0] = '\0';
-	append(out, size, "%s", name ? name : "none");
 	if (shape->kind == FAB_SHAPE_FATTREE)
-		append(out, size, " levels=%" PRIu32 " roots=%" PRIu32, shape->n_levels,
-		       shape->n_roots);
+		fab_append(&text, " ", "levels=%" PRIu32 " roots=%" PRIu32,
+			   shape->n_levels, shape->n_roots);
 	for (uint32_t d = 0; d < shape->n_dims; d++)
-		append(out, size, "%s%" PRIu32, d ? "x" : " ", shape->dims[d]);
+		fab_append(&text, d ? "x" : " ", "%" PRIu32, shape->dims[d]);
 	if (shape->kind == FAB_SHAPE_KFAT && shape->n_levels > 2)
-		append(out, size, " levels=%" PRIu32, shape->n_levels - 1);
+		fab_append(&text, " ", "levels=%" PRIu32, shape->n_levels - 1);
 	if (shape->kind == FAB_SHAPE_KFAT && shape->n_planes > 1)
-		append(out, size, " planes=%" PRIu32, shape->n_planes);
+		fab_append(&text, " ", "planes=%" PRIu32, shape->n_planes);
 	if (shape->kind == FAB_SHAPE_DRAGONFLY)
-		append(out, size, " groups=%" PRIu32 " a=%" PRIu32, shape->n_groups,
-		       shape->group_size);
+		fab_append(&text, " ", "groups=%" PRIu32 " a=%" PRIu32, shape->n_groups,
+			   shape->group_size);
+	snprintf(out, size, "%s", text);
 	return out;
 }
