@@ -80,31 +80,37 @@ static uint16_t next_lid(struct fab_gen_net *net)
 	return lid <= LID_LAST ? (uint16_t)lid : FAB_LID_NONE;
 }
 
+/* A node whose name goes on behind the prefix; returns its id. */
+static uint32_t add_node(struct fab_gen_net *net, struct fab_node_spec spec,
+			 const char *name)
+{
+	char text[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
+
+	spec.vendor = VENDOR;
+	spec.name = text;
+	spec.name_len = (size_t)snprintf(text, sizeof(text), "%.*s%s",
+					 (int)net->prefix_len, net->prefix, name);
+	return fab_builder_add_node(net->builder, &spec);
+}
+
 uint32_t fab_gen_switch(struct fab_gen_net *net, uint32_t n_ports, const char *format,
 			...)
 {
-	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
 	uint64_t guid = SWITCH_GUID + net->n_switches;
-	uint32_t id;
+	const struct fab_node_spec spec = {.kind = FAB_SWITCH,
+					   .guid = guid,
+					   .sys_guid = guid,
+					   .device = DEVICE_SWITCH,
+					   .n_ports = (uint16_t)n_ports,
+					   .is_enhanced = true};
+	char name[FAB_GEN_NAME_MAX];
 	va_list ap;
-	int n;
+	uint32_t id;
 
-	memcpy(name, net->prefix, net->prefix_len);
 	va_start(ap, format);
-	n = vsnprintf(name + net->prefix_len, FAB_GEN_NAME_MAX, format, ap);
+	vsnprintf(name, sizeof(name), format, ap);
 	va_end(ap);
-	id = fab_builder_add_node(net->builder,
-				  &(struct fab_node_spec){
-					  .kind = FAB_SWITCH,
-					  .guid = guid,
-					  .sys_guid = guid,
-					  .vendor = VENDOR,
-					  .device = DEVICE_SWITCH,
-					  .n_ports = (uint16_t)n_ports,
-					  .is_enhanced = true,
-					  .name = name,
-					  .name_len = net->prefix_len + (size_t)n,
-				  });
+	id = add_node(net, spec, name);
 	net->n_switches++;
 	fab_builder_set_port(net->builder, id, 0, guid, next_lid(net), 0);
 	return id;
@@ -117,46 +123,20 @@ void fab_gen_host(struct fab_gen_net *net)
 	net->n_hosts++;
 }
 
-/* Decimal digits of a number in front of `end`; returns where they begin. */
-static char *digits_before(char *end, uint32_t number)
-{
-	do
-		*--end = (char)('0' + number % 10);
-	while (number /= 10);
-	return end;
-}
-
 void fab_gen_adapter(struct fab_gen_net *net, uint32_t sw, uint32_t port)
 {
-	static const char adapter[] = {' ', 'H', 'C', 'A', '-'};
-	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
-	char digits[12], *end = digits + sizeof(digits), *from;
 	uint64_t guid = ADAPTER_GUID + 16 * (uint64_t)net->n_adapters;
-	size_t n = net->prefix_len;
+	const struct fab_node_spec spec = {.kind = FAB_ADAPTER,
+					   .guid = guid,
+					   .sys_guid = net->host_guid,
+					   .device = DEVICE_ADAPTER,
+					   .n_ports = 1};
+	char name[FAB_GEN_NAME_MAX];
 	uint32_t id;
 
-	/* "PREFIXhI HCA-R", without printf: there are as many adapters as anything */
-	net->rail++;
-	memcpy(name, net->prefix, n);
-	name[n++] = 'h';
-	from = digits_before(end, net->n_hosts - 1);
-	memcpy(name + n, from, (size_t)(end - from));
-	n += (size_t)(end - from);
-	memcpy(name + n, adapter, sizeof(adapter));
-	n += sizeof(adapter);
-	from = digits_before(end, net->rail);
-	memcpy(name + n, from, (size_t)(end - from));
-	n += (size_t)(end - from);
-	id = fab_builder_add_node(net->builder, &(struct fab_node_spec){
-							.kind = FAB_ADAPTER,
-							.guid = guid,
-							.sys_guid = net->host_guid,
-							.vendor = VENDOR,
-							.device = DEVICE_ADAPTER,
-							.n_ports = 1,
-							.name = name,
-							.name_len = n,
-						});
+	snprintf(name, sizeof(name), "h%" PRIu32 " HCA-%" PRIu32, net->n_hosts - 1,
+		 ++net->rail);
+	id = add_node(net, spec, name);
 	net->n_adapters++;
 	fab_builder_set_port(net->builder, id, 1, guid + 1, next_lid(net), 0);
 	fab_builder_add_cable(net->builder, sw, (uint16_t)port, id, 1, net->width,
@@ -397,6 +377,7 @@ int fab_gen_fill(struct fab_builder *b, const char *spec, struct fab_err *err)
 		return fab_fail(err, EINVAL,
 				"gen:%.*s: there is no such kind; the kinds are:%s",
 				SHOWN(len), spec, known);
+	net.family = family;
 	net.kind = family->name;
 	n = family->n_keys;
 	if (n)

@@ -294,27 +294,25 @@ static bool take_value(struct fab_span *s, uint64_t *value)
 static enum fab_line_result parse_ids(struct fab_span line, struct dump_ids *ids)
 {
 	uint64_t value = 0;
-	bool ok;
+	bool is_ok;
 
 	if (FAB_TAKE(&line, "vendid")) {
-		ok = take_value(&line, &value);
+		is_ok = take_value(&line, &value);
 		ids->vendor = (uint32_t)value;
 	} else if (FAB_TAKE(&line, "devid")) {
-		ok = take_value(&line, &value);
+		is_ok = take_value(&line, &value);
 		ids->device = (uint32_t)value;
 	} else if (FAB_TAKE(&line, "sysimgguid")) {
-		ok = take_value(&line, &ids->sys_guid);
+		is_ok = take_value(&line, &ids->sys_guid);
 	} else if (FAB_TAKE(&line, "switchguid") || FAB_TAKE(&line, "caguid") ||
 		   FAB_TAKE(&line, "hcaguids") || FAB_TAKE(&line, "rtguid")) {
-		if (!take_value(&line, &ids->guid))
-			return FAB_LINE_BROKEN;
-		ids->has_guid = true;
-		return take_port_guid(&line, &ids->port_guid) ? FAB_LINE_OK
-							      : FAB_LINE_BROKEN;
+		is_ok = take_value(&line, &ids->guid);
+		ids->has_guid |= is_ok;
+		is_ok = is_ok && take_port_guid(&line, &ids->port_guid);
 	} else {
 		return FAB_LINE_FOREIGN;
 	}
-	return ok ? FAB_LINE_OK : FAB_LINE_BROKEN;
+	return is_ok ? FAB_LINE_OK : FAB_LINE_BROKEN;
 }
 
 static bool is_node_list_line(struct fab_span line)

@@ -77,13 +77,7 @@ static bool take_about(struct fab_span *s, struct about *out)
 	return s->p == s->end || fab_is_blank(*s->p) || *s->p == '#';
 }
 
-static int by_guid(const void *x, const void *y)
-{
-	const struct about *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, guid);
-	return (a->port > b->port) - (a->port < b->port);
-}
+FAB_ORDER(by_guid, struct about, guid, port)
 
 static void keep(struct parser *p, const char *id)
 {

@@ -28,8 +28,11 @@ static uint32_t ports_along(enum kind kind, uint32_t size)
 }
 
 static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
-		 enum kind kind, struct fab_err *err)
+		 struct fab_err *err)
 {
+	enum kind kind = net->family == &fab_gen_torus	? TORUS
+			 : net->family == &fab_gen_mesh ? MESH
+							: HYPERX;
 	const uint32_t *dims = values[DIMS].list.v;
 	uint32_t n = values[DIMS].list.n, hosts = (uint32_t)values[HOSTS].number;
 	uint32_t v[FAB_GEN_LIST_MAX], base, stride = 1;
@@ -79,25 +82,6 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 	return 0;
 }
 
-static int build_torus(struct fab_gen_net *net, const struct fab_gen_value *values,
-		       struct fab_err *err)
-{
-	return build(net, values, TORUS, err);
-}
-
-static int build_mesh(struct fab_gen_net *net, const struct fab_gen_value *values,
-		      struct fab_err *err)
-{
-	return build(net, values, MESH, err);
-}
-
-static int build_hyperx(struct fab_gen_net *net, const struct fab_gen_value *values,
-			struct fab_err *err)
-{
-	return build(net, values, HYPERX, err);
-}
-
-const struct fab_gen_family fab_gen_torus = {"torus", keys, FAB_COUNT(keys), build_torus};
-const struct fab_gen_family fab_gen_mesh = {"mesh", keys, FAB_COUNT(keys), build_mesh};
-const struct fab_gen_family fab_gen_hyperx = {"hyperx", keys, FAB_COUNT(keys),
-					      build_hyperx};
+const struct fab_gen_family fab_gen_torus = {"torus", keys, FAB_COUNT(keys), build};
+const struct fab_gen_family fab_gen_mesh = {"mesh", keys, FAB_COUNT(keys), build};
+const struct fab_gen_family fab_gen_hyperx = {"hyperx", keys, FAB_COUNT(keys), build};

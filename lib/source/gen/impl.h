@@ -28,7 +28,8 @@ enum {
 
 struct fab_gen_net {
 	struct fab_builder *builder;
-	const char *kind;   /* of the family, for messages */
+	const struct fab_gen_family *family;
+	const char *kind;   /* name of the family, for messages */
 	const char *prefix; /* prefix_len bytes */
 	size_t prefix_len;
 	uint8_t width, speed;

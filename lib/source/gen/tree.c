@@ -200,26 +200,18 @@ const struct fab_gen_family fab_gen_pgft = {"pgft", pgft_keys, FAB_COUNT(pgft_ke
  * switch (8 and 2).
  */
 
-static int build_bluelight(struct fab_gen_net *net, const struct fab_gen_value *values,
-			   struct fab_err *err)
+static int build_preset(struct fab_gen_net *net, const struct fab_gen_value *values,
+			struct fab_err *err)
 {
-	static const struct gen_tree tree = {
+	static const struct gen_tree bluelight = {
 		.h = 3, .m = {16, 16, 34}, .w = {1, 8, 2}, .p = {1, 2, 4}};
-
-	(void)values;
-	return gen_build_tree(net, &tree, err);
-}
-
-static int build_taihulight(struct fab_gen_net *net, const struct fab_gen_value *values,
-			    struct fab_err *err)
-{
-	static const struct gen_tree tree = {
+	static const struct gen_tree taihulight = {
 		.h = 3, .m = {16, 16, 160}, .w = {1, 16, 2}, .p = {1, 1, 2}};
 
 	(void)values;
-	return gen_build_tree(net, &tree, err);
+	return gen_build_tree(
+		net, net->family == &fab_gen_bluelight ? &bluelight : &taihulight, err);
 }
 
-const struct fab_gen_family fab_gen_bluelight = {"bluelight", NULL, 0, build_bluelight};
-const struct fab_gen_family fab_gen_taihulight = {"taihulight", NULL, 0,
-						  build_taihulight};
+const struct fab_gen_family fab_gen_bluelight = {"bluelight", NULL, 0, build_preset};
+const struct fab_gen_family fab_gen_taihulight = {"taihulight", NULL, 0, build_preset};
