@@ -246,9 +246,9 @@ static uint16_t *hops_of_rows(struct lid_rows *t)
 
 		if (root[row] == FAB_NONE)
 			continue;
-		fab_walk_begin(&walk, fab_routes_next(r, row), root[row]);
+		fab_walk_all(&walk, fab_routes_next(r, row), root[row]);
 		for (uint32_t s = 0; s < f->n_switches; s++) {
-			uint16_t h = fab_walk_hops(&walk, s);
+			uint16_t h = walk.hops[s];
 
 			hops[s] = h >= FAB_HOPS_NEVER ? UNKNOWN : h < HOPS ? h : HOPS - 1;
 		}

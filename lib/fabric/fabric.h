@@ -195,6 +195,12 @@ static inline fab_port_id fab_port_peer(const struct fab_fabric *f, fab_port_id 
 	return f->cable_a[c] == port ? f->cable_b[c] : f->cable_a[c];
 }
 
+/* The arc of the same cable from its other end. O(1). */
+static inline uint32_t fab_arc_back(const struct fab_fabric *f, uint32_t arc)
+{
+	return f->arc_first[f->arc_peer[arc]] + f->arc_reverse[arc];
+}
+
 /* The port by which an arc of a switch leaves it. O(1). */
 static inline fab_port_id fab_arc_port(const struct fab_fabric *f, uint32_t sw,
 				       uint32_t arc)

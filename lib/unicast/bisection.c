@@ -35,11 +35,6 @@ struct work {
 	uint32_t *queue;	/* [n_switches] */
 };
 
-static uint32_t reverse_of(const struct fab_fabric *f, uint32_t arc)
-{
-	return f->arc_first[f->arc_peer[arc]] + f->arc_reverse[arc];
-}
-
 /* Levels from the sources over cables that are not full; false: no sink is reached. */
 static bool find_levels(struct work *w)
 {
@@ -75,14 +70,14 @@ static bool push(struct work *w, uint32_t from)
 		} else if (depth) { /* back, past the arc that led nowhere */
 			uint32_t arc = w->queue[--depth];
 
-			s = f->arc_peer[reverse_of(f, arc)];
+			s = f->arc_peer[fab_arc_back(f, arc)];
 			w->next[s]++;
 		} else {
 			return false;
 		}
 	}
 	while (depth--) {
-		uint32_t reverse = reverse_of(f, w->queue[depth]);
+		uint32_t reverse = fab_arc_back(f, w->queue[depth]);
 
 		/* what flows the other way is taken back first */
 		if (w->is_full[reverse])

@@ -40,16 +40,6 @@ const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults)
 	return faults->resolver;
 }
 
-/* One cable, seen from both ends. */
-static void set_arc(struct fab_faults *faults, uint32_t arc, bool is_dead)
-{
-	const struct fab_fabric *f = faults->f;
-
-	faults->arc_is_dead[arc] = is_dead;
-	faults->arc_is_dead[f->arc_first[f->arc_peer[arc]] + f->arc_reverse[arc]] =
-		is_dead;
-}
-
 static void set_part(struct fab_faults *faults, struct fab_fault part, bool is_dead)
 {
 	const struct fab_fabric *f = faults->f;
@@ -67,7 +57,8 @@ static void set_part(struct fab_faults *faults, struct fab_fault part, bool is_d
 		return;
 	FAB_EACH_ARC(f, sw, a)
 		if (!part.is_cable || f->arc_cable[a] == part.id)
-			set_arc(faults, a, is_dead);
+			faults->arc_is_dead[a] = faults->arc_is_dead[fab_arc_back(f, a)] =
+				is_dead;
 }
 
 void fab_faults_clear(struct fab_faults *faults)

@@ -14,6 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t fab_arc_steps(const struct fab_fabric *f, uint64_t *first)
+{
+	uint64_t n = 0;
+
+	for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
+		first[a] = n;
+		n += fab_degree(f, f->arc_peer[a]);
+	}
+	return n;
+}
+
 uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *to)
 {
 	for (uint32_t i = 0; i < r->n_columns; i++) {
@@ -190,14 +201,118 @@ void fab_trace_fini(struct fab_trace *t)
 	free(t->hops.v);
 }
 
+/* All paths to one destination, in the order of their distances. */
+
+void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
+		   const struct fab_faults *faults)
+{
+	size_t n = (size_t)f->n_switches + 1;
+
+	*w = (struct fab_walk){.f = f, .faults = faults};
+	w->hops = FAB_ARENA_NEW(&w->arena, n, uint16_t);
+	w->order = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->arc = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->to = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+	w->turns = FAB_ARENA_NEW0(&w->arena, n, uint8_t);
+	w->path = FAB_ARENA_NEW(&w->arena, n, uint32_t);
+}
+
+void fab_walk_fini(struct fab_walk *w)
+{
+	fab_arena_free(&w->arena);
+}
+
+enum { UNSET_HOPS = 0xffff, ON_PATH = 0xfffe }; /* not followed yet; being followed */
+
+/* The arc by which the packets of `sw` go on, FAB_NONE: they are not sent on. */
+static inline uint32_t walk_arc(const struct fab_walk *w, uint32_t sw)
+{
+	const struct fab_fabric *f = w->f;
+	uint32_t arc = f->arc_first[sw] + w->next[sw];
+
+	return arc < f->arc_first[sw + 1] && fab_arc_is_live(w->faults, arc) ? arc
+									     : FAB_NONE;
+}
+
+/* A switch that sends by an arc to one that is led to the root, as the i-th. */
+static inline void settle(struct fab_walk *w, uint32_t sw, uint32_t arc, uint32_t i)
+{
+	uint32_t to = w->f->arc_peer[arc];
+	uint16_t hops = w->hops[to];
+
+	w->hops[sw] = hops < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops + 1) : hops;
+	w->order[i] = sw;
+	w->arc[i] = arc;
+	w->to[i] = to;
+	if (w->direction) {
+		unsigned direction = w->direction[arc], turns = w->turns[to];
+
+		w->turns[sw] =
+			(uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
+	}
+}
+
+/* Follow from a switch that was not followed yet. Amortised O(1). */
+static void walk_from(struct fab_walk *w, uint32_t sw)
+{
+	uint32_t n = 0, at = sw;
+
+	while (at != FAB_NONE && w->hops[at] == UNSET_HOPS) {
+		uint32_t arc = walk_arc(w, at);
+
+		w->hops[at] = ON_PATH;
+		w->path[n++] = at;
+		at = arc != FAB_NONE ? w->f->arc_peer[arc] : FAB_NONE;
+	}
+	if (at != FAB_NONE && w->hops[at] < FAB_HOPS_NEVER)
+		for (; n; n--)
+			settle(w, w->path[n - 1], walk_arc(w, w->path[n - 1]),
+			       w->n_order++);
+	while (n)
+		w->hops[w->path[--n]] = FAB_HOPS_NEVER;
+}
+
+bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
+{
+	struct fab_walk here; /* a copy without aliases, kept in registers */
+	uint32_t i = 1;
+
+	w->next = next;
+	w->n_order = 0;
+	memset(w->hops, 0xff, w->f->n_switches * sizeof(*w->hops));
+	if (next[root] != FAB_ARC_HERE)
+		return false;
+	w->hops[root] = 0;
+	w->turns[root] = 0;
+	w->order[0] = root;
+	/* Mostly the next switch is known already: no path to keep. */
+	here = *w;
+	for (uint32_t s = 0; s < here.f->n_switches; s++) {
+		uint32_t arc;
+
+		if (here.hops[s] != UNSET_HOPS)
+			continue;
+		arc = walk_arc(&here, s);
+		if (arc != FAB_NONE &&
+		    here.hops[here.f->arc_peer[arc]] < FAB_HOPS_NEVER) {
+			settle(&here, s, arc, i++);
+			continue;
+		}
+		w->n_order = i;
+		walk_from(w, s);
+		i = w->n_order;
+	}
+	w->n_order = i;
+	return true;
+}
+
 /* Which pairs use a cable. */
 
 struct use_search {
 	const struct fab_routes *r;
 	struct fab_columns columns;
-	uint32_t *first, *port; /* [n_switches + 1] into port: ports of hosts by switch */
-	struct fab_walk walk;	/* of the column at hand */
-	bool *goes_through;	/* [n_switches] */
+	struct fab_walk walk;	   /* of the column at hand */
+	bool *goes_through;	   /* [n_switches] */
 	struct fab_cable_use *use; /* direction at hand */
 	uint32_t sw, arc, end;	   /* its switch and arc; end: port of the adapter of a
 				      host cable, FAB_NONE */
@@ -213,29 +328,24 @@ static void add_target(struct use_search *s, uint32_t column, uint32_t to,
 	struct fab_cable_use *use = s->use;
 	uint32_t receiver = f->node_host[f->port_node[to]];
 
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++) {
-			uint32_t from = s->port[i];
-			uint32_t sender = f->node_host[f->port_node[from]];
-			bool takes_it =
-				s->end == FAB_NONE
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
+	     c++) {
+		uint32_t from = f->cable_b[c], sw = f->port_node[f->cable_a[c]];
+		const struct fab_endpoint end = {.node = f->port_node[from], .sw = sw};
+		uint32_t sender = f->node_host[end.node];
+		bool takes_it = s->end == FAB_NONE
 					? s->goes_through[sw]
 					: s->walk.hops[sw] < FAB_HOPS_NEVER &&
 						  (is_outward ? to : from) == s->end;
 
-			if (!takes_it || from == to)
-				continue;
-			if (has_levels &&
-			    fab_trace_sl(s->r,
-					 &(struct fab_endpoint){
-						 .node = f->port_node[from], .sw = sw},
-					 column) == FAB_SL_NONE)
-				continue;
-			use->pairs++;
-			use->n_senders += !use->sends[sender];
-			use->n_receivers += !use->receives[receiver];
-			use->sends[sender] = use->receives[receiver] = true;
-		}
+		if (!takes_it || from == to || f->node_kind[end.node] != FAB_ADAPTER ||
+		    (has_levels && fab_trace_sl(s->r, &end, column) == FAB_SL_NONE))
+			continue;
+		use->pairs++;
+		use->n_senders += !use->sends[sender];
+		use->n_receivers += !use->receives[receiver];
+		use->sends[sender] = use->receives[receiver] = true;
+	}
 }
 
 /* One direction: from the port `use->from`. */
@@ -268,18 +378,22 @@ static void search_use(struct use_search *s)
 					     s->goes_through[s->walk.to[i]];
 		}
 		if (!r->column_port) {
-			for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-				for (uint32_t k = 0;
-				     k < fab_port_n_lids(r->f, s->port[i]); k++)
-					if (fab_columns_of(&s->columns, s->port[i], k) ==
-					    c)
-						add_target(s, c, s->port[i], is_outward);
+			FAB_EACH_PORT(f, sw, p) {
+				uint32_t end = fab_port_peer(f, p), n;
+
+				if (end == FAB_NONE ||
+				    f->node_kind[f->port_node[end]] != FAB_ADAPTER)
+					continue;
+				n = fab_port_n_lids(f, end);
+				for (uint32_t k = 0; k < n; k++)
+					if (fab_columns_of(&s->columns, end, k) == c)
+						add_target(s, c, end, is_outward);
+			}
 			continue;
 		}
 		port = r->column_port[c];
-		if (r->f->node_kind[r->f->port_node[port]] != FAB_ADAPTER)
-			continue;
-		if (s->end == FAB_NONE || !is_outward || port == s->end)
+		if (f->node_kind[f->port_node[port]] == FAB_ADAPTER &&
+		    (s->end == FAB_NONE || !is_outward || port == s->end))
 			add_target(s, c, port, is_outward);
 	}
 }
@@ -288,25 +402,11 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			fab_cable_id cable)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t first = f->n_switch_links, last = first + f->n_host_links;
-	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	struct use_search s = {
-		.r = r,
-		.first = FAB_ARENA_NEW0(&arena, f->n_switches + 2U, uint32_t),
-		.port = FAB_ARENA_NEW(&arena, f->n_host_links + 1U, uint32_t),
-		.goes_through = FAB_ARENA_NEW(&arena, f->n_switches + 1U, bool)};
+	FAB_AUTOFREE bool *goes_through = FAB_NEW(f->n_switches + 1U, bool);
+	struct use_search s = {.r = r, .goes_through = goes_through};
 
 	fab_columns_init(&s.columns, r);
 	fab_walk_init(&s.walk, f, r->faults);
-	for (uint32_t c = first; c < last; c++)
-		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
-			s.first[f->port_node[f->cable_a[c]] + 2]++;
-	for (uint32_t i = 0; i < f->n_switches; i++)
-		s.first[i + 2] += s.first[i + 1];
-	for (uint32_t c = first; c < last; c++)
-		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
-			s.port[s.first[f->port_node[f->cable_a[c]] + 1]++] =
-				f->cable_b[c];
 	for (int i = 0; i < 2; i++) {
 		use[i] = (struct fab_cable_use){.from = i ? f->cable_b[cable]
 							  : f->cable_a[cable],

@@ -8,6 +8,10 @@
 
 enum { FAB_PATH_MAX = 256 };
 
+/* Steps from an arc to another: first[a] is the number of those that arcs before `a`
+ * could have, one for each arc of the switch at its end. Returns that of all. O(arcs). */
+uint64_t fab_arc_steps(const struct fab_fabric *f, uint64_t *first);
+
 /* A hop: packets leave sw by arc `out`, having come by arc `in`; both counted from
  * arc_first[sw]; in = number of arcs of sw: from an adapter. */
 struct fab_hop {
@@ -134,21 +138,14 @@ static inline uint32_t fab_path_length(const struct fab_routes *r, uint32_t sw,
 uint32_t fab_path_hops(const struct fab_routes *r, uint32_t sw, uint32_t column,
 		       struct fab_hop *hops);
 
-enum {
-	/* hops of a switch: not asked for, on the path being followed, not led there */
-	FAB_HOPS_UNSET = 0xffff,
-	FAB_HOPS_PENDING = 0xfffe,
-	FAB_HOPS_NEVER = 0xfffd,
-};
+enum { FAB_HOPS_NEVER = 0xfffd }; /* from there on hops of switches that are not led */
 
 /* Of a row at a time; fabric, faults and row are borrowed. */
 struct fab_walk {
 	const struct fab_fabric *f;
 	const struct fab_faults *faults; /* NULL: nothing is dead */
 	const uint16_t *next;
-	/* [n_switches] to the root, at most FAB_HOPS_NEVER - 1; a caller may point it
-	 * elsewhere between two rows */
-	uint16_t *hops;
+	uint16_t *hops; /* [n_switches] to the root, at most FAB_HOPS_NEVER - 1 */
 	/* [n_order] switches that are led to the root: that first, every other one after
 	 * the switch that it sends to */
 	uint32_t *order;
@@ -169,23 +166,8 @@ void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 		   const struct fab_faults *faults);
 void fab_walk_fini(struct fab_walk *w);
 
-/* From now on the row `next` that leads to switch `root`, no other switch known. False:
- * the root itself has no right entry. O(switches). */
-bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root);
-
-/* Follow from a switch that was not asked for yet. Amortised O(1). */
-void fab_walk_from(struct fab_walk *w, uint32_t sw);
-
-/* Hops from a switch to the root, FAB_HOPS_NEVER: not led there. Amortised O(1). */
-static inline uint16_t fab_walk_hops(struct fab_walk *w, uint32_t sw)
-{
-	if (w->hops[sw] == FAB_HOPS_UNSET)
-		fab_walk_from(w, sw);
-	return w->hops[sw];
-}
-
-/* Hops and order of all switches. False: the root has no right entry; hops are
- * FAB_HOPS_UNSET. O(switches). */
+/* Hops and order of all switches along the row `next` that leads to switch `root`. False:
+ * the root has no right entry, and no switch is led there. O(switches). */
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root);
 
 /* End of a port. ENOENT: it has no cable to a switch. O(1). */

@@ -114,14 +114,13 @@ static uint64_t count_unreachable(const struct fab_routes *r)
 
 	fab_walk_init(&walk, r->f, r->faults);
 	for (uint32_t i = 0; i < n_leaves; i++) {
-		bool arrives = fab_walk_begin(&walk, fab_routes_next(r, leaf[i]),
-					      r->column_switch[leaf[i]]);
-
+		fab_walk_all(&walk, fab_routes_next(r, leaf[i]),
+			     r->column_switch[leaf[i]]);
 		for (uint32_t s = 0; s < n_leaves; s++) {
 			uint32_t sw = r->column_switch[leaf[s]];
 
 			n += s != i &&
-			     (!arrives || fab_walk_hops(&walk, sw) == FAB_HOPS_NEVER ||
+			     (walk.hops[sw] >= FAB_HOPS_NEVER ||
 			      fab_routes_level(r, row[sw], leaf[i]) == FAB_SL_NONE);
 		}
 	}

@@ -155,12 +155,12 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	const struct fab_fabric *f = r->f;
-	uint32_t back = 0, column = FAB_NONE;
-	struct fab_graph g;
-	const bool *arc_is_dead;
-	uint32_t *dist, n = 0, n_led;
-	uint32_t *order;
-	uint32_t *by;
+	const struct fab_graph g = fab_graph_of_arcs(f);
+	size_t n_switches = (size_t)f->n_switches + 1;
+	uint32_t *dist = FAB_ARENA_NEW(&arena, n_switches, uint32_t);
+	uint32_t *order = FAB_ARENA_NEW(&arena, n_switches, uint32_t);
+	uint32_t *by = FAB_ARENA_NEW(&arena, n_switches, uint32_t);
+	uint32_t back = 0, column = FAB_NONE, n = 0, n_led;
 	struct fab_walk walk;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
@@ -184,25 +184,21 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 	}
 	/* Give the switches that are not led to `root` the shortest path to one that is.
 	 */
-	g = fab_graph_of_arcs(f);
-	arc_is_dead = r->faults ? r->faults->arc_is_dead : NULL;
-	dist = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
-	order = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
-	by = FAB_ARENA_NEW(&arena, (size_t)f->n_switches + 1, uint32_t);
+	next[root] = FAB_ARC_HERE;
 	fab_walk_init(&walk, f, r->faults);
-	fab_walk_begin(&walk, next, root);
+	fab_walk_all(&walk, next, root);
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (fab_walk_hops(&walk, s) < FAB_HOPS_NEVER)
+		if (walk.hops[s] < FAB_HOPS_NEVER)
 			order[n++] = s;
 	n_led = n;
-	n = fab_graph_search(&g, arc_is_dead, n, dist, order, by);
+	n = fab_graph_search(&g, r->faults ? r->faults->arc_is_dead : NULL, n, dist,
+			     order, by);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (dist[s])
 			next[s] = FAB_ARC_NONE;
 	for (uint32_t i = n_led; i < n; i++)
 		next[order[i]] = f->arc_reverse[by[order[i]]];
 	fab_walk_fini(&walk);
-	next[root] = FAB_ARC_HERE;
 }
 
 static void *copy_of(const void *from, size_t n, size_t size)
@@ -220,11 +216,11 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t n = r->n_columns;
-	FAB_AUTOFREE uint32_t *column_of = NULL, *entries = NULL;
+	uint32_t n_switches = f->n_switches;
+	FAB_AUTOFREE uint32_t *column_of = fab_none_new((size_t)n_switches + 1);
+	FAB_AUTOFREE uint32_t *entries = FAB_NEW0((size_t)n + 1, uint32_t);
 	struct fab_routes *to;
-	uint32_t n_switches = r->f->n_switches;
 
-	column_of = fab_none_new((size_t)f->n_switches + 1);
 	for (uint32_t c = r->n_columns; c-- > 0;)
 		column_of[r->column_switch[c]] = c;
 	for (uint32_t s = 0; s < f->n_switches; s++)
@@ -254,7 +250,6 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 	to->note = r->note ? fab_strdup(r->note) : NULL;
 	to->instead = r->instead ? fab_strdup(r->instead) : NULL;
 	n = r->n_columns;
-	entries = FAB_NEW0((size_t)n + 1, uint32_t);
 	for (uint32_t c = 0; c < n; c++)
 		for (uint32_t s = 0; s < n_switches; s++)
 			entries[c] += fab_routes_next(r, c)[s] < FAB_ARC_BROKEN;

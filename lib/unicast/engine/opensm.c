@@ -86,7 +86,7 @@ static void search_ranked(struct min_hops *m, uint32_t to)
 		m->is_queued[u] = false;
 		FAB_EACH_ARC(f, u, a) {
 			uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
-			uint32_t back = f->arc_first[v] + f->arc_reverse[a];
+			uint32_t back = fab_arc_back(f, a);
 			bool down = is_down(m, u, v);
 
 			if (v == to || !fab_arc_is_live(m->faults, a) ||
@@ -132,13 +132,8 @@ struct balance {
 	struct min_hops paths;
 	uint32_t *load; /* [arcs] LIDs of adapters that go by it */
 	/* rows by the switch that they lead to */
-	uint32_t *last_row; /* [n_switches] FAB_NONE */
-	FAB_VEC(struct row) rows;
-};
-
-struct row {
-	uint64_t digest;
-	uint32_t before; /* another row to the same switch, FAB_NONE */
+	uint32_t *last_row;	  /* [n_switches] FAB_NONE */
+	FAB_VEC(uint32_t) before; /* [rows] another row to the same switch, FAB_NONE */
 };
 
 static uint64_t system_of(const struct fab_fabric *f, uint32_t sw)
@@ -225,20 +220,14 @@ static void keep(struct balance *b, const struct fab_destination *d, const uint1
 {
 	struct fab_routes *r = b->r;
 	uint32_t n = r->f->n_switches, row = b->last_row[d->sw];
-	uint64_t digest;
-	uint64_t h = n;
 
-	for (uint32_t i = 0; i < n; i++)
-		h = (h ^ next[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	digest = h ^ h >> 32;
 	while (row != FAB_NONE &&
-	       (b->rows.v[row].digest != digest ||
-		memcmp(r->next + (size_t)row * n, next, n * sizeof(*next)) != 0))
-		row = b->rows.v[row].before;
+	       memcmp(r->next + (size_t)row * n, next, n * sizeof(*next)) != 0)
+		row = b->before.v[row];
 	if (row == FAB_NONE) {
 		row = fab_routes_add_row(r);
 		memcpy(r->next + (size_t)row * n, next, n * sizeof(*next));
-		FAB_PUSH(&b->rows, ((struct row){digest, b->last_row[d->sw]}));
+		FAB_PUSH(&b->before, b->last_row[d->sw]);
 		b->last_row[d->sw] = row;
 	}
 	r->column_row[d->column] = row;
@@ -311,7 +300,7 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
 	b.r->leaf = FAB_NEW(n_switches, uint32_t);
 	b.r->n_leaves =
 		fab_destination_switches(f, problem->faults, problem->kfat, b.r->leaf);
-	FAB_FREE_ALL(b.load, b.last_row, b.rows.v);
+	FAB_FREE_ALL(b.load, b.last_row, b.before.v);
 	fab_arena_free(&b.paths.arena);
 	return b.r;
 }
