@@ -78,12 +78,9 @@ struct fab_effect_hosts fab_effect_count_hosts(const struct fab_fabric *f,
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint64_t before = n.ports;
 
-		FAB_EACH_ADAPTER(f, h, i) {
-			const uint32_t *first = &f->node_first_port[f->host_adapter[i]];
-
-			for (uint32_t p = first[0]; p < first[1]; p++)
+		FAB_EACH_ADAPTER(f, h, i)
+			FAB_EACH_PORT(f, f->host_adapter[i], p)
 				n.ports += is_live(f, faults, p);
-		}
 		n.hosts += n.ports > before;
 	}
 	return n;

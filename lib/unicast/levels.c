@@ -24,6 +24,7 @@ struct path_record {
 struct sls_reading {
 	struct fab_routes *r;
 	struct fab_table_file file;
+	struct fab_arena arena;
 	uint32_t *column; /* [UINT16_MAX + 1] of a LID */
 	/* [n_nodes] service level of each column; NULL: no line. SPLIT: ports of the node
 	 * have different ones */
@@ -53,7 +54,8 @@ static int keep_level(struct sls_reading *x, uint32_t node, uint32_t lid, uint32
 		return 0;
 	}
 	if (!x->row[node]) {
-		x->row[node] = FAB_NEW((size_t)x->r->n_columns + 1, uint8_t);
+		x->row[node] =
+			FAB_ARENA_NEW(&x->arena, (size_t)x->r->n_columns + 1, uint8_t);
 		memset(x->row[node], UNSET, (size_t)x->r->n_columns + 1);
 	}
 	row = x->row[node];
@@ -114,8 +116,7 @@ static uint32_t sender_of(struct sls_reading *x, uint32_t lid)
 	const struct fab_routes *r = x->r;
 
 	if (!x->sender) {
-		x->sender = FAB_NEW(UINT16_MAX + 1, uint32_t);
-		memset(x->sender, 0xff, (UINT16_MAX + 1) * sizeof(*x->sender));
+		x->sender = fab_arena_none(&x->arena, UINT16_MAX + 1);
 		for (uint32_t c = 0; c < r->n_columns; c++)
 			x->sender[r->column_lid[c]] = r->f->port_node[r->column_port[c]];
 	}
@@ -195,10 +196,10 @@ static int read_sl_line(void *context)
  * The node whose row a switch takes as its own: itself, or the first adapter on it that
  * has one; FAB_NONE: none has.
  */
-static uint32_t *models(const struct sls_reading *x)
+static uint32_t *models(struct sls_reading *x)
 {
 	const struct fab_fabric *f = x->r->f;
-	uint32_t *model = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *model = FAB_ARENA_NEW(&x->arena, (size_t)f->n_switches + 1, uint32_t);
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		model[s] = x->row[s] ? s : FAB_NONE;
@@ -243,8 +244,8 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 			err, EINVAL,
 			"%s: service levels of LIDs, but the tables have none or have their own",
 			file);
-	x.column = fab_none_new(UINT16_MAX + 1);
-	x.row = FAB_NEW0((size_t)r->f->n_nodes + 1, uint8_t *);
+	x.column = fab_arena_none(&x.arena, UINT16_MAX + 1);
+	x.row = FAB_ARENA_NEW0(&x.arena, (size_t)r->f->n_nodes + 1, uint8_t *);
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		x.column[r->column_lid[c]] = c;
 	fab_table_file_init(&x.file, r->f, file, text, len, err);
@@ -258,8 +259,8 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 	if (!rc) {
 		const struct fab_fabric *f = r->f;
 		uint32_t n = 0;
-		FAB_AUTOFREE uint32_t *model = models(&x);
-		bool *is_kept = FAB_NEW0((size_t)f->n_nodes + 1, bool);
+		uint32_t *model = models(&x);
+		bool *is_kept = FAB_ARENA_NEW(&x.arena, (size_t)f->n_nodes + 1, bool);
 
 		for (uint32_t i = 0; i < f->n_nodes; i++) {
 			is_kept[i] = i < f->n_switches ? model[i] != FAB_NONE
@@ -280,25 +281,23 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 					memset(to, UNSET, r->n_columns);
 				r->sl_source[r->n_sl_sources++] = i;
 			}
-		free(is_kept);
 		r->lanes = FAB_LANES_SL;
 		r->sl_default = UNSET;
 		r->files->has_sls = true;
 		r->n_sls = r->n_vls = (uint8_t)(x.most + 1);
 		if (x.n_unknown)
-			fab_table_note(r,
-				       "%llu service levels are of unknown nodes or LIDs",
-				       (unsigned long long)x.n_unknown);
+			fab_append(&r->note, "; ",
+				   "%llu service levels are of unknown nodes or LIDs",
+				   (unsigned long long)x.n_unknown);
 		if (x.n_split)
-			fab_table_note(
-				r,
+			fab_append(
+				&r->note, "; ",
+
 				"%llu service levels differ between ports of one adapter: these are not known",
 				(unsigned long long)x.n_split);
 	}
 	fab_table_file_fini(&x.file);
-	for (uint32_t i = 0; i < r->f->n_nodes; i++)
-		free(x.row[i]);
-	FAB_FREE_ALL(x.row, x.sender, x.column);
+	fab_arena_free(&x.arena);
 	return rc;
 }
 
@@ -330,14 +329,14 @@ static uint32_t arc_of(const struct lanes_reading *x, uint32_t sw, uint32_t port
 	const struct fab_fabric *f = x->r->f;
 
 	if (port == FAB_NONE || x->arc[port] == FAB_ARC_NONE)
-		return f->arc_first[sw + 1] - f->arc_first[sw];
+		return fab_degree(f, sw);
 	return x->arc[port];
 }
 
 static int keep(struct lanes_reading *x, uint32_t sw, const struct line *line)
 {
 	const struct fab_fabric *f = x->r->f;
-	uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+	uint32_t d = fab_degree(f, sw);
 	uint32_t in_port = fab_port_find(f, sw, line->in);
 	uint32_t in = arc_of(x, sw, in_port);
 	uint32_t out = arc_of(x, sw, fab_port_find(f, sw, line->out));
@@ -448,19 +447,19 @@ static int read_lane_line(void *context)
 int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
 			 size_t len, struct fab_err *err)
 {
+	const struct fab_fabric *f = r->f;
+	struct fab_table_files *files = r->files;
+	FAB_AUTOFREE uint16_t *arc = NULL, *line_of = NULL;
 	struct lanes_reading x = {.r = r};
 	int rc;
-	struct fab_table_files *files;
-	const struct fab_fabric *f = r->f;
 
 	if (r->sl2vl)
 		return fab_fail(err, EINVAL, "%s: the tables have lanes already", file);
-	files = r->files;
 	r->vl_first = FAB_NEW((size_t)f->n_switches + 1, uint64_t);
 	r->vl_first[0] = 0;
 	files->lane_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
+		uint64_t d = fab_degree(f, s) + 1;
 		uint64_t n_ports = f->node_first_port[s + 1] - f->node_first_port[s];
 
 		r->vl_first[s + 1] = r->vl_first[s] + d * d * SLS;
@@ -469,9 +468,10 @@ int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *tex
 	r->sl2vl = FAB_NEW((size_t)r->vl_first[f->n_switches] + 1, uint8_t);
 	memset(r->sl2vl, FAB_VL_UNKNOWN, (size_t)r->vl_first[f->n_switches] + 1);
 	files->has_lane = FAB_NEW0((size_t)files->lane_first[f->n_switches] + 1, bool);
-	x.line_of = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
-	x.arc = fab_table_arcs(f);
-	fab_table_file_init(&x.file, r->f, file, text, len, err);
+	line_of = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
+	x.line_of = line_of;
+	x.arc = arc = fab_table_arcs(f);
+	fab_table_file_init(&x.file, f, file, text, len, err);
 	rc = fab_table_file_read(&x.file, read_lane_line, &x);
 	if (!rc) {
 		unsigned most = 0;
@@ -483,11 +483,10 @@ int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *tex
 		r->files->has_lanes = true;
 		r->n_vls = (uint8_t)(most + 1);
 		if (x.n_unknown)
-			fab_table_note(r, "%llu lines of lanes are of unknown nodes",
-				       (unsigned long long)x.n_unknown);
+			fab_append(&r->note, "; ",
+				   "%llu lines of lanes are of unknown nodes",
+				   (unsigned long long)x.n_unknown);
 	}
 	fab_table_file_fini(&x.file);
-	free(x.line_of);
-	free(x.arc);
 	return rc;
 }

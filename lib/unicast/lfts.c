@@ -25,6 +25,7 @@ enum block { NOWHERE, LFTS, FDBS };
 
 struct tables_reading {
 	const struct fab_fabric *f;
+	struct fab_arena arena;
 	struct fab_table_file file;
 	struct fab_map64 *ports; /* by port GUID */
 	enum block block;
@@ -64,7 +65,7 @@ static struct tables_reading *reading_new(const struct fab_fabric *f)
 
 	r->f = f;
 	r->ports = fab_map64_new(f->n_ports);
-	r->form = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
+	r->form = FAB_ARENA_NEW0(&r->arena, (size_t)f->n_switches + 1, uint8_t);
 	memset(r->owner, 0xff, sizeof(r->owner));
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t lid = f->port_lid[p], node = f->port_node[p];
@@ -129,7 +130,7 @@ static int add_entry(struct tables_reading *r, uint32_t lid, uint32_t num, uint6
 	if (r->sw == FAB_NONE)
 		return 0;
 	if (!r->out[lid]) {
-		r->out[lid] = FAB_NEW(r->f->n_switches, uint16_t);
+		r->out[lid] = FAB_ARENA_NEW(&r->arena, r->f->n_switches, uint16_t);
 		memset(r->out[lid], 0xff, r->f->n_switches * sizeof(uint16_t));
 	}
 	if (r->out[lid][r->sw] != UINT16_MAX)
@@ -373,10 +374,8 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 	if (!rc)
 		*out = to_routes(r, faults);
 	fab_table_file_fini(&r->file);
-	for (uint32_t lid = 0; lid < N_LIDS; lid++)
-		free(r->out[lid]);
 	fab_map64_free(r->ports);
-	free(r->form);
+	fab_arena_free(&r->arena);
 	free(r->strange.v);
 	return rc;
 }

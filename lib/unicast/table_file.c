@@ -56,30 +56,17 @@ int fab_table_file_expected(const struct fab_table_file *file, const char *expec
 				   file->line.p);
 }
 
-/* The next line that is not empty and no comment: 1; 0: the end; -EINVAL: an open line.
- */
-static int next_line(struct fab_table_file *file)
-{
-	while (fab_lines_next(&file->lines, &file->line)) {
-		if (file->line.p == file->line.end || *file->line.p == '#')
-			continue;
-		if (file->lines.is_open)
-			return fab_table_file_fail(file,
-						   "the input ends within the line");
-		return 1;
-	}
-	return 0;
-}
-
 int fab_table_file_read(struct fab_table_file *file, int (*read)(void *context),
 			void *context)
 {
-	int rc;
+	int rc = 0;
 
-	while ((rc = next_line(file)) > 0) {
-		rc = read(context);
-		if (rc)
-			break;
+	while (!rc && fab_lines_next(&file->lines, &file->line)) {
+		if (file->line.p == file->line.end || *file->line.p == '#')
+			continue;
+		rc = file->lines.is_open
+			     ? fab_table_file_fail(file, "the input ends within the line")
+			     : read(context);
 	}
 	return rc;
 }
@@ -113,24 +100,7 @@ uint16_t *fab_table_arcs(const struct fab_fabric *f)
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		arc[p] = FAB_ARC_NONE;
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		FAB_EACH_ARC(f, s, a) {
-			uint32_t c = f->arc_cable[a], p = f->cable_a[c];
-
-			if (f->port_node[p] != s)
-				p = f->cable_b[c];
-			arc[p] = (uint16_t)(a - f->arc_first[s]);
-		}
+		FAB_EACH_ARC(f, s, a)
+			arc[fab_arc_port(f, s, a)] = (uint16_t)(a - f->arc_first[s]);
 	return arc;
-}
-
-void fab_table_note(struct fab_routes *r, const char *format, ...)
-{
-	char text[256], *old = r->note;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	r->note = old ? fab_format("%s; %s", old, text) : fab_strdup(text);
-	free(old);
 }

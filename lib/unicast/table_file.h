@@ -47,5 +47,3 @@ bool fab_table_has_port(const struct fab_fabric *f, uint32_t node, uint32_t num)
 /* [n_ports] arc of a switch's port counted from arc_first, FAB_ARC_NONE: its cable leads
  * to no other switch. The caller frees. O(ports). */
 uint16_t *fab_table_arcs(const struct fab_fabric *f);
-/* Add to the note of tables, after "; ". */
-void fab_table_note(struct fab_routes *r, const char *format, ...) FAB_PRINTF(2, 3);

@@ -25,18 +25,14 @@ static void look_at_arcs(struct fab_analyser *j)
 	const struct fab_fabric *f = j->r->f;
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	FAB_AUTO(fab_ranks_fini) struct fab_ranks ranks;
-	const uint32_t *rank;
 
 	fab_ranks_init(&ranks, f, shape);
-	rank = ranks.rank;
 	j->direction = FAB_ARENA_NEW(&j->arena, (size_t)j->n_arcs + 1, uint8_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		FAB_EACH_ARC(f, s, a) {
-			uint32_t v = f->arc_peer[a];
+			uint32_t from = ranks.rank[s], to = ranks.rank[f->arc_peer[a]];
 
-			j->direction[a] = rank[v] > rank[s]   ? 1
-					  : rank[v] < rank[s] ? 2
-							      : 0;
+			j->direction[a] = to > from ? 1 : to < from ? 2 : 0;
 		}
 }
 
@@ -126,23 +122,32 @@ static void work_fini(struct fab_analysis_work *w)
 	fab_arena_free(&w->arena);
 }
 
+/* Counts of pairs and the longest path. */
+static void add_counts(struct fab_analysis *sum, const struct fab_analysis *j)
+{
+	sum->pairs += j->pairs;
+	sum->pairs_across_planes += j->pairs_across_planes;
+	sum->connected += j->connected;
+	sum->unreachable += j->unreachable;
+	sum->connected_in_graph += j->connected_in_graph;
+	sum->minimal += j->minimal;
+	sum->valley_pairs += j->valley_pairs;
+	sum->pairs_on_cycles += j->pairs_on_cycles;
+	for (size_t i = 0; i < FAB_COUNT(sum->hops); i++)
+		sum->hops[i] += j->hops[i];
+	if (j->max_hops > sum->max_hops)
+		sum->max_hops = j->max_hops;
+}
+
 /* Add up what threads found; sums do not ask who found what. */
 static void merge(const struct fab_analyser *j, struct fab_analysis_work *into,
 		  const struct fab_analysis_work *w)
 {
+	add_counts(&into->sum, &w->sum);
 	into->without_sl += w->without_sl;
-	into->connected += w->connected;
-	into->connected_in_graph += w->connected_in_graph;
-	into->minimal += w->minimal;
-	into->valley_pairs += w->valley_pairs;
-	into->pairs_on_cycles += w->pairs_on_cycles;
 	into->vls |= w->vls;
 	into->sls |= w->sls;
 	into->drops |= w->drops;
-	for (int h = 0; h < 256; h++)
-		into->hist[h] += w->hist[h];
-	if (w->max_hops > into->max_hops)
-		into->max_hops = w->max_hops;
 	for (uint32_t a = 0; w->load && a < j->n_arcs; a++)
 		into->load[a] += w->load[a];
 	if (w->valley_target < into->valley_target)
@@ -200,7 +205,7 @@ static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 		j->on_cycle = FAB_ARENA_NEW0(&j->arena, n_words, uint64_t);
 	}
 	work_on_all(j, true, sls, &w);
-	n = w.pairs_on_cycles;
+	n = w.sum.pairs_on_cycles;
 	for (size_t i = 0; i < n_words; i++)
 		n += (uint64_t)__builtin_popcountll(j->on_cycle[i]);
 	return n;
@@ -245,16 +250,12 @@ static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
 {
 	const struct fab_fabric *f = j->r->f;
-	FAB_AUTOFREE uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t);
-	FAB_AUTOFREE uint32_t *cycle = NULL;
 	uint32_t n;
+	FAB_AUTOFREE uint32_t *cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
 
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		FAB_EACH_ARC(f, s, a)
-			sw_of[a] = s;
-	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t arc = cycle[i] / j->cdg.n_vls, sw = sw_of[arc];
+		uint32_t arc = cycle[i] / j->cdg.n_vls;
+		uint32_t sw = f->arc_peer[fab_arc_back(f, arc)];
 
 		FAB_PUSH(&out->cycle,
 			 ((struct fab_channel){sw, arc - f->arc_first[sw],
@@ -292,15 +293,10 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 				out->max_load = out->load[a];
 	}
 	if (!rc && !j->options->only_load) {
-		out->connected = w.connected;
+		add_counts(out, &w.sum);
 		out->unreachable = out->pairs - out->connected;
-		out->connected_in_graph = w.connected_in_graph;
-		memcpy(out->hops, w.hist, sizeof(out->hops));
-		out->max_hops = w.max_hops;
-		out->minimal = w.minimal;
 		out->vls = (unsigned)__builtin_popcount(w.vls);
 		out->sls = (unsigned)__builtin_popcount(w.sls);
-		out->valley_pairs = w.valley_pairs;
 		if (out->valley_pairs || out->unreachable)
 			fab_analysis_name_pairs(j, &w, out);
 		if (j->options->with_load) {
@@ -334,28 +330,27 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 		struct fab_analysis *out, struct fab_err *err)
 {
 	FAB_AUTO(fab_analyser_fini) struct fab_analyser j = {.r = r, .options = options};
-	int rc = scan_levels(&j, err);
-	const struct fab_fabric *f;
+	const struct fab_fabric *f = r->f;
 	uint32_t *seen_by, n = 0;
+	int rc = scan_levels(&j, err);
 
 	*out = (struct fab_analysis){.deadlock_free = false};
-	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
+	if (!rc && f->n_switches > FAB_HOPS_NEVER)
 		rc = fab_fail(err, ERANGE,
 			      "%s: %u switches, expected at most %d to analyse tables",
-			      r->f->source, r->f->n_switches, FAB_HOPS_NEVER);
+			      f->source, f->n_switches, FAB_HOPS_NEVER);
 	if (rc)
 		return rc;
-	j.n_switches = r->f->n_switches;
-	j.n_arcs = r->f->arc_first[j.n_switches];
+	j.n_switches = f->n_switches;
+	j.n_arcs = f->arc_first[j.n_switches];
 	look_at_arcs(&j);
-	f = j.r->f;
 	seen_by = fab_arena_none(&j.arena, (size_t)f->n_switches + 1);
 	j.live_first = FAB_ARENA_NEW(&j.arena, (size_t)f->n_switches + 1, uint32_t);
 	j.live_peer = FAB_ARENA_NEW(&j.arena, (size_t)j.n_arcs + 1, uint32_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		j.live_first[s] = n;
 		FAB_EACH_ARC(f, s, a)
-			if (fab_arc_is_live(j.r->faults, a) &&
+			if (fab_arc_is_live(r->faults, a) &&
 			    seen_by[f->arc_peer[a]] != s) {
 				seen_by[f->arc_peer[a]] = s;
 				j.live_peer[n++] = f->arc_peer[a];
@@ -363,7 +358,7 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	}
 	j.live_first[f->n_switches] = n;
 	fab_analysis_find_targets(&j);
-	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
+	fab_cdg_init(&j.cdg, f, take_lanes(&j));
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
 	return rc;
@@ -390,18 +385,8 @@ void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_
 		memset(&j->valleys, 0, sizeof(j->valleys));
 		memset(&j->unreached, 0, sizeof(j->unreached));
 	}
-	sum->pairs += j->pairs;
-	sum->pairs_across_planes += j->pairs_across_planes;
-	sum->connected += j->connected;
-	sum->unreachable += j->unreachable;
-	sum->connected_in_graph += j->connected_in_graph;
-	sum->minimal += j->minimal;
-	sum->valley_pairs += j->valley_pairs;
-	for (size_t i = 0; i < FAB_COUNT(sum->hops); i++)
-		sum->hops[i] += j->hops[i];
+	add_counts(sum, j);
 	/* Checks of many sets of faults as one. */
-	if (j->max_hops > sum->max_hops)
-		sum->max_hops = j->max_hops;
 	if (j->vls > sum->vls)
 		sum->vls = j->vls;
 	if (j->sls > sum->sls)
@@ -418,7 +403,6 @@ void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_
 	sum->is_unknown = (sum->is_unknown || j->is_unknown) && !is_certain;
 	sum->assumes_sls |= j->assumes_sls;
 	sum->assumes_lanes |= j->assumes_lanes;
-	sum->pairs_on_cycles += j->pairs_on_cycles;
 }
 
 /* Load of all hosts together on a cable. */

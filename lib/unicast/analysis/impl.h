@@ -87,9 +87,8 @@ struct fab_analysis_work {
 	uint16_t *lanes;
 
 	uint64_t without_sl;
-	uint64_t connected, connected_in_graph, minimal, valley_pairs, pairs_on_cycles;
-	uint64_t hist[256];
-	uint32_t max_hops, vls, sls; /* the latter: bits */
+	struct fab_analysis sum; /* what fab_analysis_add() adds, but pairs */
+	uint32_t vls, sls;	 /* bits */
 	uint64_t *load, *flow;
 	/* first target with a valley, with an unreachable source; SIZE_MAX */
 	size_t valley_target, unreachable_target;
@@ -104,24 +103,18 @@ static inline uint64_t fab_analysis_ends_beside(const struct fab_analyser *j, ui
 	return j->planes->v[part].is_plane ? j->n_on_planes - j->plane_ends[part] : 0;
 }
 
-/* Entry of the tables of lanes, of 16 levels each. */
-static inline uint64_t fab_analysis_entry(const struct fab_analyser *j, uint32_t sw,
-					  uint32_t in, uint32_t out)
-{
-	uint32_t d = fab_degree(j->r->f, sw);
-
-	return j->r->vl_first[sw] / FAB_ANALYSIS_SLS + (uint64_t)in * (d + 1) + out;
-}
-
 /* fab_routes_vl() for levels that pairs have. */
 static inline unsigned fab_analysis_vl(const struct fab_analyser *j, uint32_t sw,
 				       uint32_t in, uint32_t out, unsigned sl)
 {
+	uint64_t entry = (uint64_t)in * (fab_degree(j->r->f, sw) + 1) + out;
+
 	if (j->r->lanes == FAB_LANES_ONE)
 		return 0;
 	if (j->r->lanes == FAB_LANES_SL)
 		return sl;
-	return j->lane[fab_analysis_entry(j, sw, in, out) * j->n_sls + sl];
+	entry += j->r->vl_first[sw] / FAB_ANALYSIS_SLS;
+	return j->lane[entry * j->n_sls + sl];
 }
 
 static inline const uint16_t *fab_analysis_next(const struct fab_analyser *j,

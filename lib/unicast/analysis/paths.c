@@ -89,7 +89,7 @@ static void count(const struct fab_analyser *j, size_t at, struct fab_analysis_w
 		minimal += h == w->dist[u] ? senders : 0;
 		valleys += w->walk.turns[u] & 2 ? senders : 0;
 		by_hops[h < 255 ? h : 255] += senders;
-		w->max_hops = h > w->max_hops ? h : w->max_hops;
+		w->sum.max_hops = h > w->sum.max_hops ? h : w->sum.max_hops;
 	}
 	if (valleys && at < w->valley_target)
 		w->valley_target = at;
@@ -97,11 +97,11 @@ static void count(const struct fab_analyser *j, size_t at, struct fab_analysis_w
 	    at < w->unreachable_target)
 		w->unreachable_target = at;
 	for (int h = 1; h < 256; h++)
-		w->hist[h] += by_hops[h] * target->weight;
-	w->hist[0] += here * target->weight;
-	w->connected += (n + here) * target->weight;
-	w->minimal += (minimal + here) * target->weight;
-	w->valley_pairs += valleys * target->weight;
+		w->sum.hops[h] += by_hops[h] * target->weight;
+	w->sum.hops[0] += here * target->weight;
+	w->sum.connected += (n + here) * target->weight;
+	w->sum.minimal += (minimal + here) * target->weight;
+	w->sum.valley_pairs += valleys * target->weight;
 	if (w->sls == j->levels && !j->has_unknown)
 		return;
 	for (uint32_t i = 0; i < w->walk.n_order; i++) {
@@ -249,7 +249,7 @@ void fab_analysis_work_on(struct fab_analyser *j, size_t at, struct fab_analysis
 				w->dist[u] == FAB_NONE || u == w->root ? 0 : j->weight[u];
 		w->in_graph += j->weight[w->root] ? j->weight[w->root] - 1 : 0;
 	}
-	w->connected_in_graph += (uint64_t)w->in_graph * target->weight;
+	w->sum.connected_in_graph += (uint64_t)w->in_graph * target->weight;
 	if (!fab_analysis_follow(j, target, w)) {
 		if (at < w->unreachable_target)
 			w->unreachable_target = at;
@@ -277,15 +277,11 @@ void fab_analysis_work_on(struct fab_analyser *j, size_t at, struct fab_analysis
 void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls)
 {
 	uint32_t n_arcs = f->arc_first[f->n_switches];
-	uint64_t n = 0;
+	uint64_t n;
 
 	*g = (struct fab_cdg){.f = f, .n_vls = n_vls, .n_channels = n_arcs * n_vls};
 	g->row_first = FAB_NEW((size_t)n_arcs + 1, uint64_t);
-	for (uint32_t a = 0; a < n_arcs; a++) {
-		g->row_first[a] = n;
-		n += fab_degree(f, f->arc_peer[a]);
-	}
-	g->row_first[n_arcs] = n;
+	n = fab_arc_steps(f, g->row_first);
 	g->bits = FAB_NEW0((size_t)(n * n_vls * n_vls / 64 + 1), uint64_t);
 }
 
@@ -459,7 +455,7 @@ static void add_on_cycle(const struct fab_analyser *j, const struct fab_target *
 	uint64_t bit;
 
 	if (!j->has_followers) {
-		w->pairs_on_cycles += (uint64_t)n * target->weight;
+		w->sum.pairs_on_cycles += (uint64_t)n * target->weight;
 		return;
 	}
 	bit = (uint64_t)j->leaf_number[target->root] * j->n_switches + u;

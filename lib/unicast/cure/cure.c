@@ -273,10 +273,8 @@ static void forbid(const struct fab_cure_search *s, struct fab_routes *r,
 		   const bool *is_in)
 {
 	const struct fab_pair_list *list = &s->loop->valleys;
-	FAB_AUTOFREE uint32_t *row = fab_none_new((size_t)s->f->n_switches + 1);
+	FAB_AUTOFREE uint32_t *row = fab_routes_sl_rows(r);
 
-	for (uint32_t i = 0; i < r->n_sl_sources; i++)
-		row[r->sl_source[i]] = i;
 	memset(r->sl, 0, (size_t)r->n_sl_sources * r->n_columns);
 	for (size_t i = 0; i < list->n; i++)
 		for (uint32_t c = 0; c < r->n_columns && is_in[i]; c++)
@@ -287,15 +285,14 @@ static void forbid(const struct fab_cure_search *s, struct fab_routes *r,
 
 /* Is there no loop without these pairs? Then x->j is the analysis. */
 static int try_pairs(const struct fab_cure_search *s, struct fab_cure_tables *x,
-		     const bool *is_in, uint64_t n_pairs, bool *works,
-		     struct fab_err *err)
+		     const bool *is_in, bool *works, struct fab_err *err)
 {
 	int rc;
 
 	forbid(s, x->routes, is_in);
 	fab_analysis_fini(&x->j);
 	rc = fab_cure_analyse(s, &s->problem, x, err);
-	*works = !rc && fab_cure_works(s, &x->j, n_pairs);
+	*works = !rc && fab_cure_works(s, &x->j, UINT64_MAX / 2);
 	return rc;
 }
 
@@ -325,19 +322,18 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 	x.routes->sl_source = FAB_NEW((size_t)s->f->n_switches + 1, uint32_t);
 	for (uint32_t i = 0; i < s->f->n_switches; i++)
 		x.routes->sl_source[i] = i;
-	free(x.routes->sl);
 	x.routes->sl =
 		FAB_NEW0((size_t)s->f->n_switches * x.routes->n_columns + 1, uint8_t);
-	rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &works, err);
+	rc = try_pairs(s, &x, is_in, &works, err);
 	for (size_t i = 0; i < list->n && works && !rc && list->n <= PAIRS_DROPPED; i++) {
 		bool is_needed;
 
 		is_in[i] = false;
-		rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &is_needed, err);
+		rc = try_pairs(s, &x, is_in, &is_needed, err);
 		is_in[i] = !is_needed;
 	}
 	if (works && !rc)
-		rc = try_pairs(s, &x, is_in, UINT64_MAX / 2, &works, err);
+		rc = try_pairs(s, &x, is_in, &works, err);
 	if (works && !rc) {
 		cure.pairs = FAB_ARENA_NEW(&s->out->arena, list->n + 1, struct fab_pairs);
 		for (size_t i = 0; i < list->n; i++)

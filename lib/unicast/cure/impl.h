@@ -49,13 +49,6 @@ struct fab_cure_search {
 	struct fab_cures *out;
 };
 
-/* The fabric that edits leave, routed and analysed. */
-struct fab_cure_changed {
-	struct fab_fabric *f;
-	struct fab_kfat *kfat;
-	struct fab_cure_tables x; /* routes NULL: the algorithm does not fit */
-};
-
 /* Tables by an engine, analysed; after an error nothing is left of them. */
 int fab_cure_judge(const struct fab_cure_search *s, const struct fab_unicast_problem *p,
 		   const struct fab_unicast_engine *engine, struct fab_cure_tables *x,
@@ -72,15 +65,6 @@ bool fab_cure_is_proper(const struct fab_cure_search *s, uint32_t cable);
 /* Add a remedy that works to the result, with figures of its tables. */
 int fab_cure_keep(struct fab_cure_search *s, const struct fab_cure *cure,
 		  const struct fab_cure_tables *x, struct fab_err *err) FAB_MUST_CHECK;
-/* Apply edits to the fabric, route and analyse what they leave; fab_cure_changed_fini().
- * EINVAL, ENOENT: two edits want one port. */
-int fab_cure_change(const struct fab_cure_search *s, const char *edit,
-		    const struct fab_unicast_engine *engine, struct fab_cure_changed *out,
-		    struct fab_err *err) FAB_MUST_CHECK;
-void fab_cure_changed_fini(struct fab_cure_changed *c);
-/* Change the fabric. 1: it is a cure and was kept if wanted, 0: it is none. */
-int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
-		      struct fab_err *err) FAB_MUST_CHECK;
 /* Tell the caller of the progress; true: it wants to stop. */
 bool fab_cure_is_stopped(const struct fab_cure_search *s, uint64_t done, uint64_t total);
 

@@ -125,7 +125,14 @@ int fab_cure_keep(struct fab_cure_search *s, const struct fab_cure *cure,
 	return rc;
 }
 
-void fab_cure_changed_fini(struct fab_cure_changed *c)
+/* The fabric that edits leave, routed and analysed. */
+struct changed {
+	struct fab_fabric *f;
+	struct fab_kfat *kfat;
+	struct fab_cure_tables x; /* routes NULL: the algorithm does not fit */
+};
+
+static void changed_fini(struct changed *c)
 {
 	if (c->x.routes)
 		fab_cure_tables_fini(&c->x);
@@ -133,19 +140,19 @@ void fab_cure_changed_fini(struct fab_cure_changed *c)
 	fab_fabric_free(c->f);
 }
 
-int fab_cure_change(const struct fab_cure_search *s, const char *edit,
-		    const struct fab_unicast_engine *engine, struct fab_cure_changed *out,
-		    struct fab_err *err)
+/* Apply edits to the fabric, route and analyse what they leave; changed_fini(). EINVAL,
+ * ENOENT: two edits want one port. */
+static int change(const struct fab_cure_search *s, const char *edit,
+		  const struct fab_unicast_engine *engine, struct changed *out,
+		  struct fab_err *err)
 {
 	struct fab_editor *e = fab_editor_new(s->f);
 	struct fab_unicast_problem p = s->problem;
 	int rc = fab_editor_add(e, edit, strlen(edit), err);
 
-	*out = (struct fab_cure_changed){.f = NULL};
+	*out = (struct changed){.f = NULL};
 	if (!rc)
 		rc = fab_editor_finish(e, NULL, &out->f, err);
-	if (rc)
-		out->f = NULL;
 	fab_editor_free(e);
 	if (rc)
 		return rc;
@@ -157,15 +164,16 @@ int fab_cure_change(const struct fab_cure_search *s, const char *edit,
 		return 0;
 	rc = fab_cure_judge(s, &p, engine, &out->x, err);
 	if (rc)
-		fab_cure_changed_fini(out);
+		changed_fini(out);
 	return rc;
 }
 
-int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
-		      struct fab_err *err)
+/* Change the fabric. 1: it is a cure and was kept if wanted, 0: it is none. */
+static int try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
+		    struct fab_err *err)
 {
-	struct fab_cure_changed c;
-	int rc = fab_cure_change(s, cure->edit, cure->engine, &c, err);
+	struct changed c;
+	int rc = change(s, cure->edit, cure->engine, &c, err);
 	bool is_one;
 
 	if (rc)
@@ -173,7 +181,7 @@ int fab_cure_try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bo
 	is_one = c.x.routes && fab_cure_works(s, &c.x.j, 0);
 	if (is_one && keeps)
 		rc = fab_cure_keep(s, cure, &c.x, err);
-	fab_cure_changed_fini(&c);
+	changed_fini(&c);
 	return rc ? rc : is_one;
 }
 
@@ -373,7 +381,7 @@ static int extend_moves(struct fab_cure_search *s, const struct moved *from,
 		struct fab_cure cure = {
 			.kind = FAB_CURE_MOVE, .n_cables = n_cables, .engine = s->engine};
 		uint16_t port = 0;
-		struct fab_cure_changed c;
+		struct changed c;
 		char *goes;
 		FAB_AUTOFREE char *to = NULL;
 
@@ -386,7 +394,7 @@ static int extend_moves(struct fab_cure_search *s, const struct moved *from,
 					     from->edit ? from->edit : "",
 					     from->edit ? "; " : "", goes, to);
 		free(goes);
-		rc = fab_cure_change(s, cure.edit, s->engine, &c, err);
+		rc = change(s, cure.edit, s->engine, &c, err);
 		if (rc)
 			break;
 		s->out->n_tried++;
@@ -398,7 +406,7 @@ static int extend_moves(struct fab_cure_search *s, const struct moved *from,
 			FAB_PUSH(&next->of,
 				 ((struct moved){cure.edit, c.x.j.cycle_channels,
 						 c.x.j.pairs_on_cycles}));
-		fab_cure_changed_fini(&c);
+		changed_fini(&c);
 	}
 	free(moves.of.v);
 	return rc;
@@ -416,13 +424,13 @@ int fab_cure_search_moves(struct fab_cure_search *s, struct fab_err *err)
 
 		qsort(last.of.v, last.of.n, sizeof(*last.of.v), by_rest);
 		for (size_t i = 0; i < last.of.n && i < MOVES_BEAM && !rc; i++) {
-			struct fab_cure_changed c;
+			struct changed c;
 
-			rc = fab_cure_change(s, last.of.v[i].edit, s->engine, &c, err);
+			rc = change(s, last.of.v[i].edit, s->engine, &c, err);
 			if (rc)
 				break;
 			rc = extend_moves(s, &last.of.v[i], c.f, &c.x.j, n, &next, err);
-			fab_cure_changed_fini(&c);
+			changed_fini(&c);
 		}
 		free(last.of.v);
 		last = next;
@@ -515,7 +523,7 @@ static int move_cable(struct fab_cure_search *s, const struct fab_cure_set *set,
 			for (size_t e = 0; e < set->n; e++)
 				fab_append(&text, "; ", "%s", edits[e]);
 			cure.edit = text;
-			rc = fab_cure_try_edit(s, &cure, false, err);
+			rc = try_edit(s, &cure, false, err);
 			/* two cables may have been given the same port */
 			if (rc == -EINVAL || rc == -ENOENT)
 				rc = 0;
@@ -556,6 +564,6 @@ int fab_cure_keep_set(struct fab_cure_search *s, const struct fab_cure_set *set,
 	if (n_moved == set->n)
 		cure.kind = FAB_CURE_MOVE;
 	if (!rc && (!moves || n_moved))
-		rc = fab_cure_try_edit(s, &cure, true, err);
+		rc = try_edit(s, &cure, true, err);
 	return rc < 0 ? rc : 0;
 }

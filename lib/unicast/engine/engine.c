@@ -88,10 +88,9 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 		if (!fab_unicast_engines[i]->is_outside &&
 		    !fab_unicast_fits(fab_unicast_engines[i], problem, NULL))
 			fab_append(&names, ", ", "%s", fab_unicast_engines[i]->name);
-	fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
-		 why.text, wants_kfat ? "; " : "", wants_kfat ? no_kfat->text : "",
-		 names);
-	return -EINVAL;
+	return fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
+			why.text, wants_kfat ? "; " : "", wants_kfat ? no_kfat->text : "",
+			names);
 }
 
 /* Nanoseconds of a core for each switch and each arc of a destination: radix 32, 3 levels

@@ -29,8 +29,7 @@ static bool find_first(const struct fab_kfat *k, uint32_t *first)
 	for (uint32_t line = 0; line < k->n_lines; line++)
 		are_alike &= n[line] == k->n_planes;
 	for (uint32_t i = 0; i < k->n_leaves && are_alike; i++) {
-		uint32_t sw = k->leaf[i],
-			 n_arcs = f->arc_first[sw + 1] - f->arc_first[sw];
+		uint32_t sw = k->leaf[i], n_arcs = fab_degree(f, sw);
 
 		are_alike = n_arcs == k->n_dims * k->n_planes &&
 			    f->peer_first[sw + 1] - f->peer_first[sw] == n_arcs;

@@ -40,12 +40,10 @@ static uint32_t lids_behind(const struct fab_fabric *f, uint32_t sw)
 void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 			   const struct fab_faults *faults)
 {
-	uint32_t n_slots, n_lids = 0;
 	const struct fab_fabric *f = k->f;
-	uint32_t e = 0, most = 1;
+	uint32_t e = 0, n_lids = 0, most = 1; /* slots of a leaf in one line */
 
 	*a = (struct fab_alternatives){.k = k, .faults = faults, .n_most = 1};
-	/* The slots of all leaves. Returns the most of a leaf in one line. */
 	a->slot_first =
 		FAB_ARENA_NEW(&a->arena, (size_t)k->n_leaves * k->n_dims + 1, uint32_t);
 	a->slot = FAB_ARENA_NEW(&a->arena, (size_t)f->arc_first[f->n_switches] + 1,
@@ -55,17 +53,12 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 
 		a->slot_first[i] = first;
 		FAB_EACH_ARC(f, sw, arc) {
-			uint32_t m;
-			uint16_t *slot;
-
-			uint32_t line = k->switch_line[f->arc_peer[arc]];
+			uint32_t line = k->switch_line[f->arc_peer[arc]], m = e - first;
+			uint16_t *slot = a->slot + first;
 
 			if (line == FAB_NONE || k->line_dim[line] != i % k->n_dims)
 				continue;
-			/* Put an arc of a leaf behind those to lower switches. Returns
-			 * whether there is one to the same already. */
-			m = e - first;
-			slot = a->slot + first;
+			/* behind those to lower switches */
 			for (; m && f->arc_peer[f->arc_first[sw] + slot[m - 1]] >
 					    f->arc_peer[arc];
 			     m--)
@@ -80,8 +73,7 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 			most = e - first;
 	}
 	a->slot_first[(size_t)k->n_leaves * k->n_dims] = e;
-	n_slots = most;
-	if (n_slots < 2)
+	if (most < 2)
 		return;
 	a->n = FAB_ARENA_NEW(&a->arena, (size_t)k->n_leaves + 1, uint32_t);
 	a->first_lid = FAB_ARENA_NEW(&a->arena, (size_t)k->n_leaves + 1, uint32_t);
@@ -90,7 +82,7 @@ void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 
 		a->first_lid[i] = n_lids;
 		n_lids += n;
-		a->n[i] = n < 1 ? 1 : n < n_slots ? n : n_slots;
+		a->n[i] = n < 1 ? 1 : n < most ? n : most;
 		if (a->n[i] > a->n_most)
 			a->n_most = a->n[i];
 	}
@@ -334,7 +326,7 @@ static uint32_t reach(struct walk *w, uint32_t hops)
 
 	for (uint32_t i = first; i < segments->switch_first[w->line + 1]; i++) {
 		uint32_t sw = segments->line_switch[i];
-		uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+		uint32_t d = fab_degree(f, sw);
 
 		if (w->hops[i - first] != FAB_NONE)
 			continue;
@@ -419,7 +411,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		       const struct fab_faults *faults)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	uint32_t n = k->f->n_switches, *at;
+	uint32_t n = k->f->n_switches, *first;
 	struct walk w;
 	size_t all = 0;
 
@@ -428,25 +420,19 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 	segments->n_choices =
 		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
 	list_leaves(segments);
-	segments->switch_first =
-		FAB_ARENA_NEW0(&segments->arena, k->n_lines + 2, uint32_t);
+	first = FAB_ARENA_NEW0(&segments->arena, k->n_lines + 2, uint32_t);
+	segments->switch_first = first;
 	segments->line_switch = FAB_ARENA_NEW(&segments->arena, n + 1, uint32_t);
 	segments->in_line = FAB_ARENA_NEW0(&segments->arena, n + 1, uint32_t);
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (k->switch_line[sw] != FAB_NONE)
-			segments->switch_first[k->switch_line[sw] + 1]++;
+			segments->in_line[sw] = first[k->switch_line[sw] + 1]++;
 	for (uint32_t line = 0; line < k->n_lines; line++)
-		segments->switch_first[line + 1] += segments->switch_first[line];
-	at = FAB_ARENA_NEW(&arena, k->n_lines + 1, uint32_t);
-	memcpy(at, segments->switch_first, k->n_lines * sizeof(*at));
-	for (uint32_t sw = 0; sw < n; sw++) {
-		uint32_t line = k->switch_line[sw];
-
-		if (line == FAB_NONE)
-			continue;
-		segments->in_line[sw] = at[line] - segments->switch_first[line];
-		segments->line_switch[at[line]++] = sw;
-	}
+		first[line + 1] += first[line];
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->switch_line[sw] != FAB_NONE)
+			segments->line_switch[first[k->switch_line[sw]] +
+					      segments->in_line[sw]] = sw;
 	w = (struct walk){.segments = segments,
 			  .has_leaf = fab_kfat_low_switches(k, &arena)};
 	segments->path_first = FAB_ARENA_NEW(&segments->arena, k->n_lines + 1, size_t);

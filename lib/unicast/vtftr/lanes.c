@@ -92,15 +92,9 @@ bool vtftr_ib_fits_one_lane(const struct vtftr_ib *v)
 		.context = &d,
 		.walked = FAB_ARENA_NEW0(&arena, f->n_switches + 1U, uint32_t)};
 	FAB_AUTO(fab_graph_fini) struct fab_graph g;
-	uint64_t n = 0;
+	uint64_t n = fab_arc_steps(f, d.first);
 	bool suffices;
 
-	for (uint32_t a = 0; a < n_arcs; a++) {
-		uint32_t sw = f->arc_peer[a];
-
-		d.first[a] = n;
-		n += f->arc_first[sw + 1] - f->arc_first[sw];
-	}
 	d.known = FAB_ARENA_NEW0(&arena, (size_t)(n / 64 + 1), uint64_t);
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
 		walk_paths(&walk, i);
@@ -120,7 +114,7 @@ struct lanes {
 	struct fab_sl_packer *packer;
 	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
 					    there is a left-over */
-	uint32_t *slot_first; /* [arcs + 1] of dependencies, by the port out after it */
+	uint64_t *slot_first;	 /* [arcs] of dependencies, by the port out after it */
 	FAB_VEC(uint32_t) added; /* dependencies, to take them back */
 	struct path_walk walk;	 /* of plain paths */
 	/* the path at hand */
@@ -197,8 +191,8 @@ static bool add_dependency(struct lanes *l, uint32_t from_arc, uint32_t from_lan
 	const struct fab_fabric *f = l->k->f;
 	uint32_t from = from_arc * l->n_rounds + from_lane;
 	uint32_t to = to_arc * l->n_rounds + to_lane, id;
-	uint32_t slot =
-		l->slot_first[from_arc] + to_arc - f->arc_first[f->arc_peer[from_arc]];
+	uint32_t slot = (uint32_t)l->slot_first[from_arc] + to_arc -
+			f->arc_first[f->arc_peer[from_arc]];
 
 	if (fab_channel_order_has(l->order, slot, from, to))
 		return true;
@@ -268,16 +262,11 @@ static void begin_order(struct lanes *l, bool phased)
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t n_arcs = f->arc_first[f->n_switches];
-	uint32_t n = 0; /* few: tables of lanes have 16 entries for each of them */
-	uint32_t n_columns = l->v->routes->n_columns;
+	uint32_t n_columns = l->v->routes->n_columns, n;
 
-	l->slot_first = FAB_ARENA_NEW(&l->arena, (size_t)n_arcs + 1, uint32_t);
-	for (uint32_t a = 0; a < n_arcs; a++) {
-		uint32_t sw = f->arc_peer[a];
-
-		l->slot_first[a] = n;
-		n += f->arc_first[sw + 1] - f->arc_first[sw];
-	}
+	l->slot_first = FAB_ARENA_NEW(&l->arena, (size_t)n_arcs + 1, uint64_t);
+	/* few: tables of lanes have 16 entries for each of them */
+	n = (uint32_t)fab_arc_steps(f, l->slot_first);
 	l->order = fab_channel_order_new(n_arcs * l->n_rounds, channel_keys(l), n);
 	for (uint32_t i = 0; i < n_columns; i++)
 		add_plain(l, i);

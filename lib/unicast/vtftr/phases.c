@@ -111,24 +111,20 @@ static struct fab_plain *make_plain(struct fab_phases *ph)
 	p->to_column = filled(arena, k->f->n_switches, sizeof(*p->to_column));
 	p->is_sound = FAB_ARENA_NEW0(arena, p->n_x + 1, bool);
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		const struct fab_fabric *f = ph->k->f;
-		const uint32_t *at;
-		uint32_t i, m, e;
+		const struct fab_fabric *f = k->f;
+		uint32_t i = k->leaf[leaf], m = k->coord[(size_t)leaf * 2];
+		uint32_t e = k->coord[(size_t)leaf * 2 + 1];
 
-		if (!fab_switch_is_live(ph->faults, k->leaf[leaf]))
+		if (!fab_switch_is_live(ph->faults, i))
 			continue;
 		/* The arcs between a sound leaf and its two roots. */
-		at = ph->k->coord + (size_t)leaf * 2;
-		i = ph->k->leaf[leaf];
-		m = at[0];
-		e = at[1];
 		p->leaf_at[(size_t)m * p->n_y + e] = i;
 		FAB_EACH_ARC(f, i, a) {
-			uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
+			uint32_t root = f->arc_peer[a], line = k->switch_line[root];
 
 			if (line == FAB_NONE || !fab_arc_is_live(ph->faults, a))
 				continue;
-			if (ph->k->line_dim[line] == 0) {
+			if (k->line_dim[line] == 0) {
 				p->row[e] = root;
 				p->to_row[i] = (uint16_t)(a - f->arc_first[i]);
 				p->row_arc[(size_t)e * p->n_x + m] = f->arc_reverse[a];
@@ -138,8 +134,8 @@ static struct fab_plain *make_plain(struct fab_phases *ph)
 				p->column_arc[(size_t)m * p->n_y + e] = f->arc_reverse[a];
 			}
 		}
-		row_counts[k->coord[(size_t)leaf * 2 + 1]] = true;
-		all_enter = all_enter && p->to_row[k->leaf[leaf]] != FAB_ARC_NONE;
+		row_counts[e] = true;
+		all_enter = all_enter && p->to_row[i] != FAB_ARC_NONE;
 	}
 	/* every row with a sound leaf can turn into column x, and the column is joined */
 	for (uint32_t x = 0; x < p->n_x; x++) {
