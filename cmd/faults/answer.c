@@ -413,8 +413,7 @@ static double mean_hops(const struct fab_analysis *j)
  * which OpenSM itself runs some. Safe is what has a path for each pair and no loop. */
 static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 {
-	char *shortest = NULL;
-	FAB_AUTOFREE char *safe = NULL;
+	FAB_AUTOFREE char *shortest = NULL, *safe = NULL;
 	double least = INFINITY;
 
 	for (size_t i = 0; i < o->n; i++) {
@@ -441,7 +440,6 @@ static void say_choice(struct fab_report *r, const struct faults_outcome *o)
 	else
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "Safe: none of these; none has a path for every pair.");
-	free(shortest);
 }
 
 /* Engines of OpenSM that were asked for and replaced by others. */
@@ -623,7 +621,7 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_params *p = w->params;
 	const struct faults_outcome *o = w->outcome;
-	char *text = NULL;
+	FAB_AUTOFREE char *text = NULL, *missing = NULL;
 	bool has_opensm = false;
 
 	fab_cli_answer_shard(r, &p->shard);
@@ -646,7 +644,6 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 		text = faults_rates_text(o);
 	if (text)
 		fab_report_answer(r, FAB_TONE_WARN, "Loads are %s.", text);
-	free(text);
 	if (p->questions.reroute)
 		say_rerouted(r, o);
 	if (p->questions.reroute_lists)
@@ -673,10 +670,9 @@ void faults_answer(struct fab_report *r, const struct fab_work *w)
 	} else {
 		say_reached(r, w, &o->results[0], tables_name(&o->results[0]));
 		/* LIDs that the tables lack; the rest is in what is unknown of loops. */
-		text = fab_gaps_text(o->f, &o->results[0].sum.gaps, FAB_GAP_LID);
-		if (text)
-			fab_report_answer(r, FAB_TONE_BAD, "%s.", text);
-		free(text);
+		missing = fab_gaps_text(o->f, &o->results[0].sum.gaps, FAB_GAP_LID);
+		if (missing)
+			fab_report_answer(r, FAB_TONE_BAD, "%s.", missing);
 		say_loops(r, &o->results[0]);
 	}
 	if (o->n)

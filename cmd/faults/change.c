@@ -73,11 +73,9 @@ static int load_tables(const struct faults_params *p, const struct fab_fabric *f
 	int rc = fab_routes_read(f, faults, p->files.in.lfts, p->files.in.path_sl,
 				 p->files.in.sl2vl, &routes, err);
 
-	if (rc)
-		return rc;
-	rc = fab_effect_analyse(routes, p->has_ends ? p->ends : FAB_ENDS_HOSTS,
-				p->run.threads, out, err);
-	return rc;
+	return rc ? rc
+		  : fab_effect_analyse(routes, p->has_ends ? p->ends : FAB_ENDS_HOSTS,
+				       p->run.threads, out, err);
 }
 
 /* A problem for the algorithms of a side. */

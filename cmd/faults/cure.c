@@ -187,7 +187,7 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 	const struct fab_analysis *j = o->loop ? &o->loop->sum : NULL;
 	const struct fab_cures *cures = &o->cures;
 	char pairs[FAB_HUMAN_BYTES];
-	char *names = NULL;
+	FAB_AUTOFREE char *names = NULL;
 
 	for (size_t i = 0; i < o->of.n; i++)
 		fab_append(&names, ", ", "%s", o->of.results[i].algorithm);
@@ -195,10 +195,8 @@ static void answer(struct fab_report *r, const struct fab_work *w)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "%s: there is no credit loop, nothing is to be cured.",
 				  names);
-		free(names);
 		return;
 	}
-	free(names);
 	fab_report_answer(
 		r, FAB_TONE_BAD,
 		"%s: credit loop over %zu cables, %s pairs can block each other.",

@@ -274,13 +274,14 @@ struct story {
 	struct fab_endpoint from, to;
 };
 
-static const char *leaf_name(const struct fab_kfat *k, const uint32_t *coord)
+/* The leaf at a point of the grid; FAB_NONE: it is missing. */
+static uint32_t leaf_at(const struct fab_kfat *k, const uint32_t *coord)
 {
 	for (uint32_t i = 0; i < k->n_leaves; i++)
 		if (!memcmp(k->coord + (size_t)i * k->n_dims, coord,
 			    k->n_dims * sizeof(*coord)))
-			return fab_node_name(k->f, k->leaf[i]);
-	return "a leaf that is missing";
+			return i;
+	return FAB_NONE;
 }
 
 /* Why the segment from one leaf to another, on the path to the last. On the heap. */
@@ -290,8 +291,8 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 	const uint32_t *a = k->coord + (size_t)from * k->n_dims;
 	const uint32_t *b = k->coord + (size_t)to * k->n_dims;
 	const uint32_t *z = k->coord + (size_t)last * k->n_dims;
-	uint32_t turn[FAB_KFAT_DIMS_MAX], d = 0, first = 0;
-	const char *name;
+	uint32_t turn[FAB_KFAT_DIMS_MAX], d = 0, first = 0, leaf;
+	const char *name = "a leaf that is missing";
 
 	while (d + 1 < k->n_dims && a[d] == b[d])
 		d++;
@@ -304,14 +305,12 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 	/* where dimension order would have turned */
 	memcpy(turn, a, k->n_dims * sizeof(*turn));
 	turn[first] = z[first];
-	name = leaf_name(k, turn);
-	for (uint32_t i = 0; i < k->n_leaves; i++)
-		if (!memcmp(k->coord + (size_t)i * k->n_dims, turn,
-			    k->n_dims * sizeof(*turn)) &&
-		    !faults->switch_is_dead[k->leaf[i]])
-			return fab_format(
-				"coordinate %u %s: the path by %s is cut further on", d,
-				b[d] == z[d] ? "first" : "by a detour", name);
+	leaf = leaf_at(k, turn);
+	if (leaf != FAB_NONE)
+		name = fab_node_name(k->f, k->leaf[leaf]);
+	if (leaf != FAB_NONE && !faults->switch_is_dead[k->leaf[leaf]])
+		return fab_format("coordinate %u %s: the path by %s is cut further on", d,
+				  b[d] == z[d] ? "first" : "by a detour", name);
 	return fab_format("%s is dead: coordinate %u %s", name, d,
 			  b[d] == z[d] ? "first" : "by a detour");
 }
@@ -452,13 +451,8 @@ void faults_explain(struct fab_report *r, const struct fab_work *w)
 			const struct fab_fabric *f = s.o->f;
 			const struct record row = {
 				.algorithm = s.a->algorithm,
-				.hop = 0,
-				.leg = 0,
 				.sw = fab_node_name(f, s.from.sw),
-				.port = 0,
 				.peer = fab_node_name(f, s.to.node),
-				.sl = 0,
-				.vl = 0,
 				.reason = k.why,
 			};
 

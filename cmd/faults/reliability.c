@@ -2,7 +2,6 @@
 /* fabric-faults --reliability: how likely faults cost a pair. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "faults.h"
@@ -10,10 +9,14 @@
 static const char rule_name[] = "vtftr-rule";
 static const double YEAR_SECONDS = 365.25 * 86400; /* as the unit y */
 
+static bool is_whole_rectangle(const struct fab_kfat *k)
+{
+	return k->n_dims == 2 && (uint64_t)k->dims[0] * k->dims[1] == k->n_leaves;
+}
+
 static bool is_whole_square(const struct fab_kfat *k)
 {
-	return k->n_dims == 2 && k->dims[0] == k->dims[1] &&
-	       (uint64_t)k->dims[0] * k->dims[1] == k->n_leaves;
+	return is_whole_rectangle(k) && k->dims[0] == k->dims[1];
 }
 
 /* A row without trials: `probability` is known, or NaN. */
@@ -107,10 +110,8 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 			const struct fab_kfat *kfat = o->kfat;
 			struct faults_reliability_row row =
 				new_row(p->engines[i]->name, "monte-carlo", k, NAN);
-			bool is_ours =
-				p->engines[i] == &fab_unicast_vtftr_ib &&
-				kfat->n_dims == 2 &&
-				(uint64_t)kfat->dims[0] * kfat->dims[1] == kfat->n_leaves;
+			bool is_ours = p->engines[i] == &fab_unicast_vtftr_ib &&
+				       is_whole_rectangle(kfat);
 			struct fab_cli_progress *progress = fab_cli_progress_new(
 				&p->run, p->engines[i]->name, "trials");
 			const struct fab_trials trials = {.kfat = kfat,
@@ -124,22 +125,19 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 							  .progress =
 								  fab_cli_progress_tick,
 							  .progress_context = progress};
-			int m = 0;
-
 			if (is_ours && k <= fab_faults_survived(kfat)) {
 				row = new_row(p->engines[i]->name, "exact", k, 0);
 				row.r.share = 0;
 			} else {
-				m = fab_reliability_try(&trials, k, &row.r, err);
+				rc = fab_reliability_try(&trials, k, &row.r, err);
 				row.shard = fab_cli_shard_text(&p->shard);
 			}
 			if (is_ours)
 				row.bound =
 					fab_cut_bound(kfat->dims[0], kfat->dims[1], k);
 			fab_cli_progress_free(progress);
-			if (!m)
+			if (!rc)
 				FAB_PUSH(&o->reliability, row);
-			rc = m;
 		}
 	if (rc)
 		return rc;

@@ -131,19 +131,11 @@ struct faults_row faults_row_of(const struct fab_work *w,
 static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 {
 	const struct fab_fabric *f = o->f;
-	bool has_any = false;
+	FAB_VEC(struct record) rows = {0};
 
 	for (size_t i = 0; i < o->n; i++) {
 		const struct fab_analysis *j = &o->results[i].sum;
 
-		if (j->cycle.n && !has_any)
-			fab_report_table_begin(
-				r, "cycle",
-				o->results[0].sum.is_unknown
-					? "A shortest cycle of channels by assumed lanes"
-					: "A shortest cycle of channels",
-				cycle_columns, FAB_COUNT(cycle_columns));
-		has_any |= j->cycle.n > 0;
 		for (size_t k = 0; k < j->cycle.n; k++) {
 			const struct fab_channel *c = &j->cycle.v[k];
 			uint32_t arc = f->arc_first[c->sw] + c->arc;
@@ -156,11 +148,17 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 				.vl = c->vl,
 			};
 
-			fab_report_record(r, &row);
+			FAB_PUSH(&rows, row);
 		}
 	}
-	if (has_any)
-		fab_report_table_end(r);
+	if (rows.n)
+		fab_report_table(r, "cycle",
+				 o->results[0].sum.is_unknown
+					 ? "A shortest cycle of channels by assumed lanes"
+					 : "A shortest cycle of channels",
+				 cycle_columns, FAB_COUNT(cycle_columns), rows.v,
+				 sizeof(*rows.v), rows.n);
+	free(rows.v);
 }
 
 /* One of the two lists of pairs: of each algorithm; in a table for people without
@@ -181,7 +179,7 @@ static void print_list(struct fab_report *r, const struct fab_work *w, bool is_s
 		 valley_columns, FAB_COUNT(valley_columns)},
 	};
 	const struct faults_outcome *o = w->outcome;
-	bool has_any = false;
+	FAB_VEC(struct record) rows = {0};
 	size_t most;
 
 	for (size_t i = 0; i < o->n; i++) {
@@ -189,13 +187,6 @@ static void print_list(struct fab_report *r, const struct fab_work *w, bool is_s
 		const struct fab_pair_list *pairs =
 			of_valleys ? &j->valleys : &j->unreached;
 
-		if (pairs->n && !has_any)
-			fab_report_table_begin(r, tables[of_valleys].name,
-					       is_short ? tables[of_valleys].first
-							: tables[of_valleys].title,
-					       tables[of_valleys].columns,
-					       tables[of_valleys].n);
-		has_any |= pairs->n > 0;
 		most = is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX;
 		for (size_t k = 0; k < pairs->n && k < most; k++) {
 			uint32_t at = pairs->v[k].at;
@@ -207,11 +198,16 @@ static void print_list(struct fab_report *r, const struct fab_work *w, bool is_s
 				.at = at == FAB_NONE ? NULL : fab_node_name(o->f, at),
 			};
 
-			fab_report_record(r, &row);
+			FAB_PUSH(&rows, row);
 		}
 	}
-	if (has_any)
-		fab_report_table_end(r);
+	if (rows.n)
+		fab_report_table(r, tables[of_valleys].name,
+				 is_short ? tables[of_valleys].first
+					  : tables[of_valleys].title,
+				 tables[of_valleys].columns, tables[of_valleys].n, rows.v,
+				 sizeof(*rows.v), rows.n);
+	free(rows.v);
 }
 
 static void print_gaps(struct fab_report *r, const struct faults_outcome *o)
@@ -441,7 +437,6 @@ static void print_lines(struct fab_report *r, const struct fab_work *w)
 
 void faults_draw(struct fab_drawing *d, const struct fab_work *w)
 {
-	static const struct fab_analysis_options options = {.only_load = true};
 	/* the outcome of every task begins with it */
 	const struct faults_outcome *o = w->outcome;
 	bool has_load = false;
@@ -451,15 +446,15 @@ void faults_draw(struct fab_drawing *d, const struct fab_work *w)
 	for (size_t i = 0; i < o->n; i++) {
 		const struct fab_faults_result *result = &o->results[i];
 		struct fab_analysis j = result->sum;
-		struct fab_analysis_options own = options;
+		const struct fab_analysis_options options = {.only_load = true,
+							     .ends = j.between};
 		FAB_AUTO(fab_analysis_fini) struct fab_analysis loads = {.load = NULL};
 		struct fab_err err;
 
-		own.ends = j.between;
 		j.load = NULL;
 		/* what cannot be analysed again has no colours */
 		if (result->routes && !has_load &&
-		    !fab_analyse(result->routes, &own, &loads, &err))
+		    !fab_analyse(result->routes, &options, &loads, &err))
 			j.load = loads.load;
 		has_load |= j.load != NULL;
 		fab_cli_draw_analysis(d, w->f, &j, result->algorithm);

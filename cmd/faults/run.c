@@ -72,11 +72,9 @@ static int write_files(struct fab_cli_results *results, const struct fab_work *w
 	if (rc || !p->files.subnet_out)
 		return rc;
 	rc = fab_fabric_without(o->f, o->faults, &left, err);
-	if (rc)
-		return rc;
-	rc = fab_export_subnet_lst(fab_cli_open_result(results, p->files.subnet_out),
-				   left, err);
-	return rc;
+	return rc ? rc
+		  : fab_export_subnet_lst(
+			    fab_cli_open_result(results, p->files.subnet_out), left, err);
 }
 
 /* Of a result, and of one of its sets of faults. */

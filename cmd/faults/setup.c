@@ -4,7 +4,6 @@
  * roots, the problem that engines solve, and all sets of faults by all algorithms.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/progress.h"
 #include "base/units.h"
@@ -107,7 +106,6 @@ int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 		char switches[FAB_HUMAN_BYTES], seconds[FAB_HUMAN_BYTES];
 		FAB_AUTOFREE char *names = NULL;
 		double cpu_seconds = 0;
-		int k = 0;
 
 		/* Refuse tables that memory cannot hold; announce those that take long.
 		 */
@@ -125,7 +123,7 @@ int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 		fab_human_count(o->f->n_switches, switches);
 		fab_human_seconds(cpu_seconds, seconds);
 		if (bytes > fab_memory_bytes())
-			k = fab_fail(
+			rc = fab_fail(
 				err, ENOMEM,
 				"%s: tables by %s, %s destinations on %s switches, take up to %s and some %s; there are %s of memory",
 				p->input.fabric, names, n, switches, size, seconds,
@@ -136,7 +134,6 @@ int faults_set_up(struct faults_params *p, const struct fab_fabric *f,
 				"tables by %s, %s destinations on %s switches, take up to %s and some %s of a core%s",
 				names, n, switches, size, seconds,
 				o->sweep.is_one_set ? "" : ", for each set of faults");
-		rc = k;
 	}
 	if (!rc)
 		fab_cli_note_faults(&p->shard, o->faults);
