@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/order.h"
-#include "fabric/check.h"
 #include "fabric/fabric.h"
 #include "fabric/label.h"
 
@@ -345,12 +344,8 @@ struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fab
 	uint32_t most = 0, *votes;
 
 	for (int side = 0; side < 2; side++) {
-		uint32_t n_nodes = d.f[side]->n_nodes, n_cables = d.f[side]->n_cables;
-
-		d.mate[side] = FAB_NEW(n_nodes, uint32_t);
-		d.twin[side] = FAB_ARENA_NEW(&arena, n_cables, uint32_t);
-		memset(d.mate[side], 0xff, n_nodes * sizeof(uint32_t));
-		memset(d.twin[side], 0xff, n_cables * sizeof(uint32_t));
+		d.mate[side] = fab_none_new(d.f[side]->n_nodes);
+		d.twin[side] = fab_arena_none(&arena, d.f[side]->n_cables);
 	}
 	d.diff->new_of = d.mate[0];
 	d.diff->old_of = d.mate[1];

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void fab_fabric_free(struct fab_fabric *f)
 {
