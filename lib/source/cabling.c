@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
 	BOARDS = 20,	   /* of an MCS8500, with two chips each, and spine modules */
@@ -188,21 +187,19 @@ static uint32_t add_node(struct build *x, const char *name, enum fab_node_kind k
 {
 	size_t len = strlen(name);
 	uint64_t guid;
-	uint32_t id;
 
 	if (len != 18 || strncmp(name, "0x", 2) != 0 ||
 	    !fab_parse_hex(name + 2, 16, &guid) || !guid)
 		/* bit 57: given locally, as in an EUI-64; room for the GUIDs of ports */
 		guid = (fab_hash_bytes(name, len, 0) | UINT64_C(1) << 57) & ~0xfULL;
-	id = fab_builder_add_node(x->b, &(struct fab_node_spec){
-						.kind = kind,
-						.guid = guid,
-						.n_ports = n_ports,
-						.name = name,
-						.name_len = len,
-						.line = line,
-					});
-	return id;
+	return fab_builder_add_node(x->b, &(struct fab_node_spec){
+						  .kind = kind,
+						  .guid = guid,
+						  .n_ports = n_ports,
+						  .name = name,
+						  .name_len = len,
+						  .line = line,
+					  });
 }
 
 static uint16_t next_lid(struct build *x)

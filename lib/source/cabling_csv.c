@@ -210,7 +210,7 @@ static bool is_board(struct fab_span s, uint32_t *board, uint32_t *chip, uint32_
 static bool take_adapter(struct csv *x, struct fab_span device, struct fab_span text,
 			 struct fab_cabling_end *end)
 {
-	struct fab_span rest, words, first, second;
+	struct fab_span rest, words, first, second, host, adapter;
 	uint32_t port = 1, id;
 	const char *name;
 
@@ -230,19 +230,13 @@ static bool take_adapter(struct csv *x, struct fab_span device, struct fab_span 
 	second = fab_take_word(&words);
 	if (words.p != words.end || !port || port > FAB_MAX_PORT)
 		return false;
-	if (second.p == second.end && fab_hosts_is_adapter(first.p, fab_span_len(&first)))
-		name = fab_arena_format(&x->c->arena, "%.*s %.*s",
-					(int)fab_name_cut(fab_span_len(&device)),
-					device.p, (int)fab_name_cut(fab_span_len(&first)),
-					first.p);
-	else if (second.p < second.end &&
-		 fab_hosts_is_adapter(second.p, fab_span_len(&second)))
-		name = fab_arena_format(&x->c->arena, "%.*s %.*s",
-					(int)fab_name_cut(fab_span_len(&first)), first.p,
-					(int)fab_name_cut(fab_span_len(&second)),
-					second.p);
-	else
+	host = second.p < second.end ? first : device;
+	adapter = second.p < second.end ? second : first;
+	if (!fab_hosts_is_adapter(adapter.p, fab_span_len(&adapter)))
 		return false;
+	name = fab_arena_format(&x->c->arena, "%.*s %.*s",
+				(int)fab_name_cut(fab_span_len(&host)), host.p,
+				(int)fab_name_cut(fab_span_len(&adapter)), adapter.p);
 	id = fab_cabling_device(x->c, name, strlen(name), x->lines.line);
 	x->c->devices.v[id].is_kind_known = true;
 	x->c->devices.v[id].kind = FAB_ADAPTER;

@@ -80,16 +80,12 @@ static uint16_t next_lid(struct fab_gen_net *net)
 	return lid <= LID_LAST ? (uint16_t)lid : FAB_LID_NONE;
 }
 
-/* A node whose name goes on behind the prefix; returns its id. */
-static uint32_t add_node(struct fab_gen_net *net, struct fab_node_spec spec,
-			 const char *name)
+/* A node with a name of n bytes behind the prefix; returns its id. */
+static uint32_t add_node(struct fab_gen_net *net, struct fab_node_spec spec, int n)
 {
-	char text[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
-
 	spec.vendor = VENDOR;
-	spec.name = text;
-	spec.name_len = (size_t)snprintf(text, sizeof(text), "%.*s%s",
-					 (int)net->prefix_len, net->prefix, name);
+	spec.name = net->name;
+	spec.name_len = net->prefix_len + (size_t)n;
 	return fab_builder_add_node(net->builder, &spec);
 }
 
@@ -103,14 +99,14 @@ uint32_t fab_gen_switch(struct fab_gen_net *net, uint32_t n_ports, const char *f
 					   .device = DEVICE_SWITCH,
 					   .n_ports = (uint16_t)n_ports,
 					   .is_enhanced = true};
-	char name[FAB_GEN_NAME_MAX];
 	va_list ap;
 	uint32_t id;
+	int n;
 
 	va_start(ap, format);
-	vsnprintf(name, sizeof(name), format, ap);
+	n = vsnprintf(net->name + net->prefix_len, FAB_GEN_NAME_MAX, format, ap);
 	va_end(ap);
-	id = add_node(net, spec, name);
+	id = add_node(net, spec, n);
 	net->n_switches++;
 	fab_builder_set_port(net->builder, id, 0, guid, next_lid(net), 0);
 	return id;
@@ -131,12 +127,10 @@ void fab_gen_adapter(struct fab_gen_net *net, uint32_t sw, uint32_t port)
 					   .sys_guid = net->host_guid,
 					   .device = DEVICE_ADAPTER,
 					   .n_ports = 1};
-	char name[FAB_GEN_NAME_MAX];
-	uint32_t id;
+	int n = snprintf(net->name + net->prefix_len, FAB_GEN_NAME_MAX,
+			 "h%" PRIu32 " HCA-%" PRIu32, net->n_hosts - 1, ++net->rail);
+	uint32_t id = add_node(net, spec, n);
 
-	snprintf(name, sizeof(name), "h%" PRIu32 " HCA-%" PRIu32, net->n_hosts - 1,
-		 ++net->rail);
-	id = add_node(net, spec, name);
 	net->n_adapters++;
 	fab_builder_set_port(net->builder, id, 1, guid + 1, next_lid(net), 0);
 	fab_builder_add_cable(net->builder, sw, (uint16_t)port, id, 1, net->width,
@@ -325,7 +319,6 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 		return fab_fail(err, EINVAL,
 				"gen:%s: width=%d: 1, 2, 4, 8 or 12 is needed", net->kind,
 				net->width);
-	net->prefix = "";
 	if (prefix->is_given) {
 		if (prefix->word_len > FAB_GEN_PREFIX_MAX ||
 		    strspn(prefix->word, letters) < prefix->word_len)
@@ -334,7 +327,7 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 				"gen:%s: name-prefix=%.*s: at most %d letters, digits, '-', '_' and '.' are needed",
 				net->kind, SHOWN(prefix->word_len), prefix->word,
 				FAB_GEN_PREFIX_MAX);
-		net->prefix = prefix->word;
+		memcpy(net->name, prefix->word, prefix->word_len);
 		net->prefix_len = prefix->word_len;
 	}
 	value = &values[SPEED];

@@ -130,17 +130,17 @@ static int edit(const struct fab_source_options *options,
 	return rc;
 }
 
-/* LIDs, names from the map, hosts, and the model itself. Frees the builder. */
-static int finish(struct fab_builder *b, const char *source, const char *format,
+/* LIDs, names from the map, hosts, and the model itself, of a builder that was filled
+ * with this result. Frees the builder. */
+static int finish(int rc, struct fab_builder *b, const char *source, const char *format,
 		  const struct fab_source_options *options, struct fab_fabric **out,
 		  struct fab_err *err)
 {
 	struct fab_host_options hosts = {.hca = options ? options->hca : NULL};
 	struct fab_name_map *map = NULL;
 	struct fab_fabric *f;
-	int rc = 0;
 
-	if (options && options->subnet)
+	if (!rc && options && options->subnet)
 		rc = take_lids(b, source, options->subnet, err);
 	if (!rc && options && options->node_name_map)
 		rc = fab_name_map_open(options->node_name_map, &map, err);
@@ -192,11 +192,7 @@ static int parse(const char *source, const char *name, const char *text, size_t 
 			(unsigned long long)lines.line, fab_shown(&first), first.p);
 	b = fab_builder_new();
 	rc = format->read(b, name, text, n, err);
-	if (rc) {
-		fab_builder_free(b);
-		return rc;
-	}
-	return finish(b, source, format->name, options, out, err);
+	return finish(rc, b, source, format->name, options, out, err);
 }
 
 int fab_source_parse(const char *name, const void *bytes, size_t n,
@@ -244,10 +240,7 @@ static int open_plans(const char *paths, const struct fab_source_options *option
 	if (!rc)
 		rc = fab_cabling_build(&c, b, err);
 	fab_cabling_fini(&c);
-	if (!rc)
-		return finish(b, paths, FAB_CABLING_FORMAT, options, out, err);
-	fab_builder_free(b);
-	return rc;
+	return finish(rc, b, paths, FAB_CABLING_FORMAT, options, out, err);
 }
 
 static int open_file(const char *path, const struct fab_source_options *options,
@@ -273,11 +266,7 @@ static int open_filled(const char *spec, const char *format, fill_fn fill,
 	struct fab_builder *b = fab_builder_new();
 	int rc = fill(b, strchr(spec, ':') + 1, err);
 
-	if (rc) {
-		fab_builder_free(b);
-		return rc;
-	}
-	return finish(b, spec, format, options, out, err);
+	return finish(rc, b, spec, format, options, out, err);
 }
 
 int fab_source_open(const char *spec, const struct fab_source_options *options,

@@ -29,9 +29,9 @@ enum {
 struct fab_gen_net {
 	struct fab_builder *builder;
 	const struct fab_gen_family *family;
-	const char *kind;   /* name of the family, for messages */
-	const char *prefix; /* prefix_len bytes */
-	size_t prefix_len;
+	const char *kind; /* name of the family, for messages */
+	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX]; /* of a node */
+	size_t prefix_len;				  /* all names begin so */
 	uint8_t width, speed;
 	uint32_t n_switches, n_adapters, n_hosts;
 	uint64_t host_guid; /* system image GUID of the newest host */
