@@ -84,10 +84,8 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 
 		if (h == FAB_NONE)
 			continue;
-		for (uint32_t a = f->host_first_adapter[h];
-		     a < f->host_first_adapter[h + 1]; a++)
-			for (uint32_t p = f->node_first_port[f->host_adapter[a]];
-			     p < f->node_first_port[f->host_adapter[a] + 1]; p++)
+		FAB_EACH_ADAPTER(f, h, a)
+			FAB_EACH_PORT(f, f->host_adapter[a], p)
 				n += f->port_cable[p] != FAB_NONE;
 		if (n >= 2 && !out->n_of_several_ports++)
 			first = m->node_port[node];

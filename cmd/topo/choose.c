@@ -213,8 +213,7 @@ static void draw(struct fab_drawing *d, const struct fab_work *w)
 	fab_drawing_mark(d, FAB_TONE_PLAIN,
 			 fab_arena_format(w->arena, "hosts chosen: %s", o->list));
 	for (uint32_t i = 0; i < o->n; i++)
-		for (uint32_t a = f->host_first_adapter[o->hosts[i]];
-		     a < f->host_first_adapter[o->hosts[i] + 1]; a++)
+		FAB_EACH_ADAPTER(f, o->hosts[i], a)
 			fab_drawing_mark_node(d, f->host_adapter[a]);
 }
 

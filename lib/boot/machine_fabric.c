@@ -123,7 +123,7 @@ static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		part[s] = s;
 	for (uint32_t s = 0; s < f->n_switches && rank; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+		FAB_EACH_ARC(f, s, a)
 			if (r->ranks.rank[s] <= rank &&
 			    r->ranks.rank[f->arc_peer[a]] <= rank)
 				fab_sets_unite(part, s, f->arc_peer[a]);
@@ -211,8 +211,7 @@ static int not_there(const struct fabric_reader *r, uint32_t host, const char *w
 	bool is_parallel;
 
 	/* the first part, in the order of its adapters, that the host is on */
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++)
+	FAB_EACH_ADAPTER(f, host, i)
 		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
 		     p < f->node_first_port[f->host_adapter[i] + 1] && part == FAB_NONE;
 		     p++)
@@ -251,10 +250,8 @@ static void score_host(const struct fabric_reader *r, uint32_t host, uint32_t *s
 	const struct fab_fabric *f = r->f;
 	bool is_first = true;
 
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++)
-		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-		     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+	FAB_EACH_ADAPTER(f, host, i)
+		FAB_EACH_PORT(f, f->host_adapter[i], p) {
 			uint32_t part = fab_planes_of_port(r->planes, f, p);
 
 			if (part == FAB_NONE || seen[part] == host)
@@ -331,12 +328,10 @@ static void usable_ports(const struct fabric_reader *r, uint32_t host,
 	const struct fab_fabric *f = r->f;
 
 	out->of.n = 0;
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++) {
+	FAB_EACH_ADAPTER(f, host, i) {
 		uint32_t node = f->host_adapter[i], sw;
 
-		for (uint32_t p = f->node_first_port[node];
-		     p < f->node_first_port[node + 1]; p++)
+		FAB_EACH_PORT(f, node, p)
 			if ((sw = fab_port_switch(f, p)) != FAB_NONE && r->above[sw] &&
 			    r->planes->of_switch[sw] == r->part)
 				FAB_PUSH(&out->of, p);

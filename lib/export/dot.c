@@ -343,7 +343,7 @@ void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		put_tree_switch(out, f, s, "");
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
+		FAB_EACH_PEER(f, s, i)
 			if (f->peer[i] > s) {
 				uint32_t peer = f->peer[i];
 				uint32_t most = 0, n = 0;
@@ -352,8 +352,7 @@ void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 				/* One line for all cables of two switches: the fullest of
 				 * them, and how many there are.
 				 */
-				for (uint32_t a = f->arc_first[s];
-				     a < f->arc_first[s + 1]; a++)
+				FAB_EACH_ARC(f, s, a)
 					if (f->arc_peer[a] == peer) {
 						n++;
 						most = result->load[f->arc_cable[a]] >
@@ -595,7 +594,7 @@ static void unite_alike(struct fab_boxes *boxes, const struct fab_ranks *ranks,
 		if (size[fab_sets_root(parent, s)] > 1 ||
 		    (above_leaves && !ranks->rank[s]))
 			continue;
-		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+		FAB_EACH_ARC(f, s, k) {
 			uint64_t state = fab_sets_root(parent, f->arc_peer[k]);
 
 			digest += fab_mix64(state + 1);
@@ -620,7 +619,7 @@ static void unite_pods(struct fab_boxes *boxes, const struct fab_shape *shape,
 	const struct fab_fabric *f = boxes->f;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
+		FAB_EACH_PEER(f, s, k) {
 			uint32_t peer = f->peer[k];
 
 			if (shape->group ? shape->group[s] == shape->group[peer]
@@ -711,10 +710,8 @@ static void list_hosts(struct fab_boxes *boxes)
 
 	memset(seen, 0xff, boxes->n * sizeof(*seen));
 	for (uint32_t h = 0; h < f->n_hosts; h++)
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
-			for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-			     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+		FAB_EACH_ADAPTER(f, h, i)
+			FAB_EACH_PORT(f, f->host_adapter[i], p) {
 				uint32_t s = fab_port_switch(f, p), box;
 
 				if (s == FAB_NONE)
@@ -742,10 +739,8 @@ static void group_hosts(struct fab_boxes *boxes)
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint64_t digest = 1;
 
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
-			for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-			     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+		FAB_EACH_ADAPTER(f, h, i)
+			FAB_EACH_PORT(f, f->host_adapter[i], p) {
 				uint64_t s = fab_port_switch(f, p);
 
 				digest += s == FAB_NONE ? 0 : fab_mix64(s + 1);
@@ -801,8 +796,7 @@ static bool is_narrow(const struct fab_boxes *boxes, bool has_ranks, uint32_t mo
 	FAB_AUTO(fab_map64_free_at) struct fab_map64 *edges = fab_map64_new(64);
 
 	for (uint32_t s = 0; s < boxes->f->n_switches; s++)
-		for (uint32_t k = boxes->f->peer_first[s];
-		     k < boxes->f->peer_first[s + 1]; k++) {
+		FAB_EACH_PEER(boxes->f, s, k) {
 			uint64_t a = boxes->of_switch[s],
 				 b = boxes->of_switch[boxes->f->peer[k]];
 

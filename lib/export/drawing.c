@@ -403,7 +403,7 @@ static void find_hosts(const struct fab_drawing *d, uint32_t sw, struct names *n
 	uint32_t last = FAB_NONE;
 
 	names->plain.n = names->own.n = 0;
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+	FAB_EACH_PORT(f, sw, p) {
 		uint32_t peer = fab_port_peer(f, p), host;
 
 		host = peer == FAB_NONE ? FAB_NONE : f->node_host[f->port_node[peer]];

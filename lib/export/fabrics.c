@@ -331,8 +331,7 @@ void fab_export_json(FILE *out, const struct fab_fabric *f, const char *command)
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		json_t *adapters = json_array();
 
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++)
+		FAB_EACH_ADAPTER(f, h, i)
 			json_array_append_new(adapters, json_integer(f->host_adapter[i]));
 		put(&w,
 		    json_pack("{s:i, s:o, s:o}", "id", h, "name",
@@ -360,7 +359,7 @@ int fab_export_booksim(FILE *out, const struct fab_fabric *f, uint32_t *n_parall
 		for (uint32_t e = 0; e < ends.n; e++)
 			if (ends.sw[e] == sw)
 				fprintf(out, " node %" PRIu32, e);
-		for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+		FAB_EACH_PEER(f, sw, i)
 			if (f->peer[i] > sw)
 				fprintf(out, " router %" PRIu32, f->peer[i]);
 		putc('\n', out);

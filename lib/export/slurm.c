@@ -193,12 +193,10 @@ static void find_attachments(struct tree *t)
 		uint32_t n_own = 0, n_switches = 0;
 
 		t->first[h] = n;
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++) {
+		FAB_EACH_ADAPTER(f, h, i) {
 			uint32_t node = f->host_adapter[i];
 
-			for (uint32_t p = f->node_first_port[node];
-			     p < f->node_first_port[node + 1]; p++)
+			FAB_EACH_PORT(f, node, p)
 				if (fab_port_switch(f, p) != FAB_NONE)
 					own[n_own++] = (struct attachment){
 						node, p, fab_port_switch(f, p)};
@@ -355,7 +353,7 @@ static void build(struct tree *t)
 	add_leaves(t);
 	/* the groups of a dragonfly first */
 	for (uint32_t s = 0; s < f->n_switches && of; s++)
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+		FAB_EACH_PEER(f, s, k)
 			if (of[f->peer[k]] == of[s])
 				fab_sets_unite(t->set, f->peer[k], s);
 	if (of)
@@ -367,7 +365,7 @@ static void build(struct tree *t)
 		bool is_last = rank == MAX_TIER;
 
 		for (uint32_t s = 0; s < f->n_switches; s++)
-			for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+			FAB_EACH_PEER(f, s, k)
 				if (rank_of[s] != FAB_NONE &&
 				    (is_last ||
 				     (rank_of[s] <= rank && rank_of[f->peer[k]] <= rank)))

@@ -48,7 +48,7 @@ static bool live_switch(const struct fab_routes *r, uint32_t sw)
 
 	if (r->faults && r->faults->switch_is_dead[sw])
 		return false;
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+	FAB_EACH_PORT(f, sw, p)
 		if (f->port_cable[p] != FAB_NONE && live_cable(r, f->port_cable[p]))
 			return true;
 	return false;
@@ -390,8 +390,7 @@ int fab_export_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		vl[sl] = r->lanes == FAB_LANES_SL ? sl : 0;
 	for (uint32_t node = f->n_switches; node < f->n_nodes; node++)
-		for (uint32_t p = f->node_first_port[node];
-		     p < f->node_first_port[node + 1]; p++)
+		FAB_EACH_PORT(f, node, p)
 			if (is_live_port(r, p))
 				put_line(out, f->node_guid[node], 0, f->port_num[p], vl);
 	return 0;
