@@ -145,7 +145,7 @@ bool fab_is_host_name(const char *name)
 static bool parse_mac(const char *text, char out[18])
 {
 	const char mark = text[strspn(text, "0123456789abcdefABCDEF")];
-	uint64_t byte, all = 0;
+	uint64_t byte;
 
 	for (int i = 0; i < 6; i++) {
 		size_t n = strspn(text, "0123456789abcdefABCDEF");
@@ -153,44 +153,34 @@ static bool parse_mac(const char *text, char out[18])
 		if (n < 1 || n > 2 || !fab_parse_hex(text, n, &byte) ||
 		    text[n] != (i < 5 ? mark : 0) || (mark != ':' && mark != '-'))
 			return false;
-		all = all << 8 | byte;
+		snprintf(out + 3 * i, (size_t)(18 - 3 * i), i < 5 ? "%02x:" : "%02x",
+			 (unsigned)byte);
 		text += n + 1;
 	}
-	for (int i = 0; i < 12; i++)
-		out[i + i / 2] = "0123456789abcdef"[(all >> (44 - 4 * i)) & 15];
-	for (int i = 0; i < 5; i++)
-		out[3 * i + 2] = ':';
-	out[17] = 0;
 	return true;
 }
 
 enum kind { NO_IP, IP_OF_HOST, IP_OF_NO_HOST, IP_ELSEWHERE };
 
-/* An IPv4 address in the spelling of inet_ntop(), and whether a host can have it. */
-static enum kind parse_ip4(const char *text, char out[16])
+/* An address in the spelling of inet_ntop(), and whether a host can have it. */
+static enum kind parse_ip(const char *text, char out[FAB_IP_BYTES])
 {
-	struct in_addr ip;
-	uint32_t bits;
+	bool is_ip6 = strchr(text, ':') != NULL;
+	int family = is_ip6 ? AF_INET6 : AF_INET;
+	struct in6_addr ip; /* has room for both */
+	uint8_t first;
 
-	if (inet_pton(AF_INET, text, &ip) != 1 || !inet_ntop(AF_INET, &ip, out, 16))
+	if (inet_pton(family, text, &ip) != 1 ||
+	    !inet_ntop(family, &ip, out, FAB_IP_BYTES))
 		return NO_IP;
-	bits = ntohl(ip.s_addr);
-	if (bits >> 24 == 127)
-		return IP_ELSEWHERE;
-	return bits >> 24 == 0 || bits >> 28 >= 14 ? IP_OF_NO_HOST : IP_OF_HOST;
-}
-
-static enum kind parse_ip6(const char *text, char out[46])
-{
-	struct in6_addr ip;
-
-	if (inet_pton(AF_INET6, text, &ip) != 1 || !inet_ntop(AF_INET6, &ip, out, 46))
-		return NO_IP;
+	first = ip.s6_addr[0];
 	/* what every /etc/hosts has: loopback, link-local, groups */
-	if (IN6_IS_ADDR_LOOPBACK(&ip) || ip.s6_addr[0] >= 0xfe)
+	if (is_ip6 ? IN6_IS_ADDR_LOOPBACK(&ip) || first >= 0xfe : first == 127)
 		return IP_ELSEWHERE;
-	return IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_V4MAPPED(&ip) ? IP_OF_NO_HOST
-									 : IP_OF_HOST;
+	if (is_ip6 ? IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_V4MAPPED(&ip)
+		   : !first || first >= 224)
+		return IP_OF_NO_HOST;
+	return IP_OF_HOST;
 }
 
 static const char *next_word(char **rest)
@@ -206,26 +196,27 @@ static const char *next_word(char **rest)
 /* One more address of the line; a sentence of what is wrong, or NULL. */
 static const char *take_ip(struct given *given, const char *word)
 {
-	char ip[16], ip6[46];
-	enum kind four = parse_ip4(word, ip), six = parse_ip6(word, ip6);
+	char ip[FAB_IP_BYTES];
+	bool is_ip6 = strchr(word, ':') != NULL;
+	enum kind kind = parse_ip(word, ip);
 
-	if (four == NO_IP && six == NO_IP)
+	if (kind == NO_IP)
 		return "expected NAME MAC [IP], MAC NAME or IP NAME...";
-	if (four != IP_OF_HOST && six != IP_OF_HOST)
+	if (kind != IP_OF_HOST)
 		return "no host has this IP address";
-	if (four == IP_OF_HOST && !*given->of.ip)
-		memcpy(given->of.ip, ip, sizeof(ip));
-	else if (six == IP_OF_HOST && !*given->of.ip6)
-		memcpy(given->of.ip6, ip6, sizeof(ip6));
-	else
+	if (is_ip6 ? *given->of.ip6 : *given->of.ip)
 		return "a host has one IP address of a family";
+	if (is_ip6)
+		strcpy(given->of.ip6, ip);
+	else
+		strcpy(given->of.ip, ip);
 	return NULL;
 }
 
 /* Takes a line apart; a sentence of what is wrong, or NULL. */
 static const char *parse_line(struct given *given, char *line)
 {
-	char *rest = line, ip[46];
+	char *rest = line, ip[FAB_IP_BYTES];
 	const char *first, *second, *third, *wrong;
 
 	line[strcspn(line, "#")] = 0;
@@ -233,9 +224,8 @@ static const char *parse_line(struct given *given, char *line)
 	given->is_skipped = !first;
 	if (!first)
 		return NULL;
-	if (parse_ip4(first, ip) != NO_IP || parse_ip6(first, ip) != NO_IP) {
-		given->is_skipped = parse_ip4(first, ip) == IP_ELSEWHERE ||
-				    parse_ip6(first, ip) == IP_ELSEWHERE;
+	if (parse_ip(first, ip) != NO_IP) {
+		given->is_skipped = parse_ip(first, ip) == IP_ELSEWHERE;
 		wrong = given->is_skipped ? NULL : take_ip(given, first);
 		while (!wrong && !given->is_skipped && (first = next_word(&rest))) {
 			if (given->n_names == FAB_COUNT(given->name))
@@ -279,6 +269,7 @@ static bool claim(struct fab_host_addresses *a, const struct given *given,
 		  const char *address, char wrong[TEXT_BYTES])
 {
 	uint32_t n = (uint32_t)a->claims.n, at;
+	int n_text;
 
 	if (!*address || !given->n_names)
 		return true;
@@ -297,13 +288,11 @@ static bool claim(struct fab_host_addresses *a, const struct given *given,
 					  !strcmp(a->entries.v[entry].ip6, address)))
 			return true;
 	}
+	n_text = snprintf(wrong, TEXT_BYTES, "%s is of '%s' already", address,
+			  a->name.v[a->claims.v[at].entry]);
 	if (a->claims.v[at].line)
-		snprintf(wrong, TEXT_BYTES, "%s is of '%s' already, by line %llu",
-			 address, a->name.v[a->claims.v[at].entry],
+		snprintf(wrong + n_text, (size_t)(TEXT_BYTES - n_text), ", by line %llu",
 			 (unsigned long long)a->claims.v[at].line);
-	else
-		snprintf(wrong, TEXT_BYTES, "%s is of '%s' already", address,
-			 a->name.v[a->claims.v[at].entry]);
 	return false;
 }
 
@@ -411,11 +400,11 @@ void fab_host_addresses_free(struct fab_host_addresses *addresses)
 		return;
 	for (size_t i = 0; i < addresses->name.n; i++)
 		free(addresses->name.v[i]);
-	free(addresses->name.v);
 	fab_strmap_free(addresses->by_name);
 	fab_strmap_free(addresses->by_address);
 	fab_directory_free(addresses->names);
-	FAB_FREE_ALL(addresses->entries.v, addresses->claims.v, addresses);
+	FAB_FREE_ALL(addresses->name.v, addresses->entries.v, addresses->claims.v,
+		     addresses);
 }
 
 /* By the exact name, else whatever its case. */
@@ -475,6 +464,7 @@ void fab_host_addresses_set_ip(struct fab_host_addresses *addresses, const char 
 enum { NAME_BYTES = 256 };
 
 struct hosts {
+	struct fab_arena arena;
 	struct fab_address_host *v;
 	uint32_t n;
 	struct fab_strmap *by_name; /* to the first of the name */
@@ -512,10 +502,11 @@ static int by_name(const void *a, const void *b)
 	return fab_text_natural_cmp(x->name, y->name);
 }
 
-struct fab_address_host *fab_address_hosts_new(const struct fab_machine *m, uint32_t *n)
+struct fab_address_host *fab_address_hosts_of(const struct fab_machine *m,
+					      struct fab_arena *a, uint32_t *n)
 {
-	struct fab_address_host *v = FAB_NEW((size_t)m->n_interfaces + m->n_nodes + 1,
-					     struct fab_address_host);
+	struct fab_address_host *v = FAB_ARENA_NEW(
+		a, (size_t)m->n_interfaces + m->n_nodes + 1, struct fab_address_host);
 	char name[NAME_BYTES];
 
 	*n = 0;
@@ -523,31 +514,25 @@ struct fab_address_host *fab_address_hosts_new(const struct fab_machine *m, uint
 		fab_machine_interface_host_name(m, i, name, sizeof(name));
 		if (fab_is_host_name(name))
 			v[(*n)++] = (struct fab_address_host){
-				fab_strdup(name), guid_of(m, m->interface_port, i), i,
-				true};
+				fab_arena_strdup(a, name),
+				guid_of(m, m->interface_port, i), i, true};
 	}
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		fab_machine_node_name(m, i, name, sizeof(name));
 		if (fab_is_host_name(name))
-			v[(*n)++] = (struct fab_address_host){
-				fab_strdup(name), fab_machine_node_guid(m, i), i, false};
+			v[(*n)++] = (struct fab_address_host){fab_arena_strdup(a, name),
+							      fab_machine_node_guid(m, i),
+							      i, false};
 	}
 	qsort(v, *n, sizeof(*v), by_name);
 	return v;
-}
-
-void fab_address_hosts_free(struct fab_address_host *hosts, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		free(hosts[i].name);
-	free(hosts);
 }
 
 static struct hosts hosts_of(const struct fab_machine *m)
 {
 	struct hosts h = {0};
 
-	h.v = fab_address_hosts_new(m, &h.n);
+	h.v = fab_address_hosts_of(m, &h.arena, &h.n);
 	h.by_name = fab_strmap_new(h.n);
 	for (uint32_t i = 0; i < h.n; i++)
 		fab_strmap_put(h.by_name, h.v[i].name, strlen(h.v[i].name), i);
@@ -556,7 +541,7 @@ static struct hosts hosts_of(const struct fab_machine *m)
 
 static void hosts_fini(struct hosts *h)
 {
-	fab_address_hosts_free(h->v, h->n);
+	fab_arena_free(&h->arena);
 	fab_strmap_free(h->by_name);
 }
 
@@ -680,13 +665,9 @@ void fab_address_plan_write(FILE *out, const struct fab_machine *m,
 /* "00:02:c9:03:00:00:10:39" */
 static void put_guid(char out[24], uint64_t guid)
 {
-	static const char digits[] = "0123456789abcdef";
-
-	for (int i = 0; i < 8; i++) {
-		out[3 * i] = digits[(guid >> (60 - 8 * i)) & 15];
-		out[3 * i + 1] = digits[(guid >> (56 - 8 * i)) & 15];
-		out[3 * i + 2] = i < 7 ? ':' : 0;
-	}
+	for (int i = 0; i < 8; i++)
+		snprintf(out + 3 * i, (size_t)(24 - 3 * i), i < 7 ? "%02x:" : "%02x",
+			 (unsigned)(guid >> (56 - 8 * i)) & 255);
 }
 
 bool fab_boot_id_of(enum fab_boot_identity kind, const char *mac, uint64_t guid,

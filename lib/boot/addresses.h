@@ -116,15 +116,15 @@ int fab_address_plan_read(const struct fab_machine *m, const char *file, const c
 
 /* A node or server interface that can have an address. */
 struct fab_address_host {
-	char *name;    /* on the heap */
+	char *name;
 	uint64_t guid; /* of its port; 0: unknown */
 	uint32_t id;   /* of the node or interface */
 	bool is_server;
 };
-/* All of a machine, servers first, by name as people count, on the heap; *n of them.
- * fab_address_hosts_free(). O(hosts log hosts). */
-struct fab_address_host *fab_address_hosts_new(const struct fab_machine *m, uint32_t *n);
-void fab_address_hosts_free(struct fab_address_host *hosts, uint32_t n);
+/* All of a machine, servers first, by name as people count, in the arena; *n of them.
+ * O(hosts log hosts). */
+struct fab_address_host *fab_address_hosts_of(const struct fab_machine *m,
+					      struct fab_arena *a, uint32_t *n);
 
 /* Write what fab_address_plan_read() reads: hosts of the plan in the order of names, also
  * those that the machine does not have now: they may come back. O(hosts log hosts). */

@@ -61,7 +61,7 @@ static int raise_levels(const struct raising *x, uint32_t levels, struct fab_adv
 	raised.m = &m;
 	interface_of = FAB_NEW((size_t)m.n_nodes + 1, uint32_t);
 	out->levels = levels;
-	rc = fab_mapping_balanced.map(&raised, 0, interface_of, err);
+	rc = fab_map_balanced(&raised, interface_of, err);
 	if (!rc)
 		rc = measure(x, &raised, interface_of, out, err);
 	free(m.capacity_mbps);
@@ -181,12 +181,7 @@ static uint64_t interface_quota(const struct needing *x, uint32_t interface)
 	return q < part ? q : part;
 }
 
-static int cmp_gain(const void *a, const void *b)
-{
-	const struct gain *x = a, *y = b;
-
-	return x->of_each > y->of_each ? -1 : x->of_each < y->of_each;
-}
+FAB_ORDER_MIXED(by_gain, struct gain, FAB_DOWN(of_each))
 
 /* Take servers until the subtree lacks no more than `most`; false: there are too few. */
 static bool take(struct subtree *t, int64_t most)
@@ -257,8 +252,7 @@ static uint64_t fewest(struct needing *x)
 		struct subtree *t = &x->at[v];
 		int64_t most = v ? (int64_t)quota(x, v) : 0;
 
-		if (t->gain.n > 1)
-			qsort(t->gain.v, t->gain.n, sizeof(*t->gain.v), cmp_gain);
+		FAB_SORT(&t->gain, by_gain);
 		is_possible = is_possible && take(t, most);
 		if (v) {
 			struct subtree *parent = &x->at[m->parent[v]];
@@ -324,13 +318,7 @@ struct worth {
 	uint64_t nodes;
 };
 
-static int cmp_worth(const void *a, const void *b)
-{
-	const struct worth *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, nodes);
-	return fab_cmp_u32(&x->server, &y->server);
-}
+FAB_ORDER(by_nodes, struct worth, nodes, server)
 
 /*
  * Where servers have several interfaces: those that can be left out are, the weakest
@@ -354,7 +342,7 @@ static uint64_t leave_out(const struct needing *x)
 	}
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		worth[m->interface_server[i]].nodes += interface_quota(x, i);
-	qsort(worth, m->n_servers, sizeof(*worth), cmp_worth);
+	qsort(worth, m->n_servers, sizeof(*worth), by_nodes);
 	if (!fab_mapping_attains(&some, x->batch, x->bandwidth_mbps))
 		n = FAB_NONE;
 	for (uint32_t k = 0; k < m->n_servers && n != FAB_NONE && n > 1; k++) {

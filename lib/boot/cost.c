@@ -176,14 +176,7 @@ static bool serves(const struct search *x, uint32_t level, double mbps, uint64_t
 	return rate > 0 && fab_limits_quota(rate, x->bandwidth) >= nodes;
 }
 
-static int cmp_offer(const void *a, const void *b)
-{
-	const struct offer *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, cost);
-	FAB_ORDER_BY(y, x, mbps);
-	return 0;
-}
+FAB_ORDER_MIXED(by_cost, struct offer, FAB_UP(cost) FAB_DOWN(mbps))
 
 /* All links of a level up to what it can ever need, without those that others beat. */
 static void make_offers(struct search *x, uint32_t level)
@@ -212,7 +205,7 @@ static void make_offers(struct search *x, uint32_t level)
 		}
 		x->is_cut |= !is_enough;
 	}
-	qsort(all.v, all.n, sizeof(*all.v), cmp_offer);
+	FAB_SORT(&all, by_cost);
 	for (size_t i = 0; i < all.n; i++)
 		if (!n || all.v[i].mbps > all.v[n - 1].mbps)
 			all.v[n++] = all.v[i];

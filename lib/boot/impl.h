@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Internal interfaces of lib/boot: the table of mappings and their helpers, links of
+ * Internal interfaces of lib/boot: rules of mappings and their helpers, links of
  * segments, lists of places, the builder of machines.
  */
 #pragma once
@@ -10,21 +10,9 @@
 #include "boot/machine.h"
 #include "boot/mapping.h"
 
-/* A file adds its row here; in the order in which they are documented. */
-#define FAB_MAPPING_ENGINES(ROW)                                                         \
-	ROW(scda)                                                                        \
-	ROW(bcda)                                                                        \
-	ROW(block)                                                                       \
-	ROW(local)                                                                       \
-	ROW(robust)                                                                      \
-	ROW(stable)                                                                      \
-	ROW(balanced)                                                                    \
-	ROW(keep)                                                                        \
-	ROW(loaded)
-
-#define FAB_DECLARE(row) extern const struct fab_mapping_engine fab_mapping_##row;
-FAB_MAPPING_ENGINES(FAB_DECLARE)
-#undef FAB_DECLARE
+/* The rules of the table in mappings.c. */
+fab_map_nodes fab_map_scda, fab_map_bcda, fab_map_block, fab_map_local, fab_map_robust,
+	fab_map_stable, fab_map_balanced, fab_map_keep, fab_map_loaded;
 
 static inline bool fab_interface_is_up(const struct fab_machine *m, uint32_t interface)
 {

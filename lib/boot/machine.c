@@ -339,64 +339,44 @@ struct fab_machine_names {
 
 static const struct {
 	const char *one, *many;
-} words[FAB_MACHINE_N_KINDS] = {
-	[FAB_MACHINE_NODES] = {"node", "nodes"},
-	[FAB_MACHINE_SERVERS] = {"server", "servers"},
-	[FAB_MACHINE_INTERFACES] = {"server", "servers"},
-	[FAB_MACHINE_UNITS] = {"unit", "units"},
+	char *(*name)(const struct fab_machine *m, uint32_t id, char *out, size_t size);
+} kinds[FAB_MACHINE_N_KINDS] = {
+	[FAB_MACHINE_NODES] = {"node", "nodes", fab_machine_node_name},
+	[FAB_MACHINE_SERVERS] = {"server", "servers", fab_machine_server_name},
+	[FAB_MACHINE_INTERFACES] = {"server", "servers", fab_machine_interface_name},
+	[FAB_MACHINE_UNITS] = {"unit", "units", fab_machine_vertex_name},
 };
-
-static char *name_of(const struct fab_machine *m, enum fab_machine_kind kind, uint32_t id,
-		     char out[NAME_BYTES])
-{
-	switch (kind) {
-	case FAB_MACHINE_NODES:
-		return fab_machine_node_name(m, id, out, NAME_BYTES);
-	case FAB_MACHINE_SERVERS:
-		return fab_machine_server_name(m, id, out, NAME_BYTES);
-	case FAB_MACHINE_INTERFACES:
-		return fab_machine_interface_name(m, id, out, NAME_BYTES);
-	default:
-		return fab_machine_vertex_name(m, id, out, NAME_BYTES);
-	}
-}
-
-static void add_all(struct fab_machine_names *n, enum fab_machine_kind kind,
-		    uint32_t count)
-{
-	char name[NAME_BYTES], label[FAB_LABEL_SIZE];
-
-	n->of[kind] = fab_directory_new(count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (kind == FAB_MACHINE_UNITS && n->m->end_node[i] == n->m->first_node[i])
-			continue;
-		name_of(n->m, kind, i, name);
-		fab_directory_add(n->of[kind], name, strlen(name), i);
-		fab_label_short(name, label, sizeof(label));
-		fab_directory_add(n->of[kind], label, strlen(label), i);
-	}
-}
 
 struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m)
 {
 	const uint32_t count[FAB_MACHINE_N_KINDS] = {m->n_nodes, m->n_servers,
 						     m->n_interfaces, m->n_vertices};
 	struct fab_machine_names *n = FAB_NEW0(1, struct fab_machine_names);
+	char name[NAME_BYTES], label[FAB_LABEL_SIZE];
 
 	n->m = m;
 	for (int kind = 0; kind < FAB_MACHINE_N_KINDS; kind++) {
+		struct fab_directory *d = fab_directory_new(count[kind]);
+
 		n->view[kind] = (struct view){n, (enum fab_machine_kind)kind};
-		add_all(n, (enum fab_machine_kind)kind, count[kind]);
+		n->of[kind] = d;
+		for (uint32_t i = 0; i < count[kind]; i++) {
+			if (kind == FAB_MACHINE_UNITS &&
+			    m->end_node[i] == m->first_node[i])
+				continue;
+			kinds[kind].name(m, i, name, sizeof(name));
+			fab_directory_add(d, name, strlen(name), i);
+			fab_label_short(name, label, sizeof(label));
+			fab_directory_add(d, label, strlen(label), i);
+		}
 	}
 	n->interface_of_port = fab_map64_new(m->n_interfaces);
 	n->first_interface = FAB_NEW((size_t)m->n_servers + 1, uint32_t);
 	for (uint32_t i = m->n_interfaces; i-- > 0;)
 		n->first_interface[m->interface_server[i]] = i;
 	if (m->fabric && m->resolver) {
-		size_t bytes = ((size_t)m->fabric->n_hosts + 1) * sizeof(uint32_t);
-
-		n->node_of_host = memset(fab_alloc(bytes, 1), 0xff, bytes);
-		n->server_of_host = memset(fab_alloc(bytes, 1), 0xff, bytes);
+		n->node_of_host = fab_none_new((size_t)m->fabric->n_hosts + 1);
+		n->server_of_host = fab_none_new((size_t)m->fabric->n_hosts + 1);
 		for (uint32_t i = 0; i < m->n_nodes; i++)
 			n->node_of_host[m->node_host[i]] = i;
 		for (uint32_t i = 0; m->server_host && i < m->n_servers; i++)
@@ -413,11 +393,8 @@ void fab_machine_names_free(struct fab_machine_names *n)
 		return;
 	for (int kind = 0; kind < FAB_MACHINE_N_KINDS; kind++)
 		fab_directory_free(n->of[kind]);
-	free(n->node_of_host);
-	free(n->server_of_host);
 	fab_map64_free(n->interface_of_port);
-	free(n->first_interface);
-	free(n);
+	FAB_FREE_ALL(n->node_of_host, n->server_of_host, n->first_interface, n);
 }
 
 static int shown(const struct fab_item *name)
@@ -428,7 +405,7 @@ static int shown(const struct fab_item *name)
 static int say_several(enum fab_machine_kind kind, const struct fab_item *name,
 		       uint32_t n, struct fab_err *err)
 {
-	return fab_fail(err, EINVAL, "%u %s are called '%.*s'", n, words[kind].many,
+	return fab_fail(err, EINVAL, "%u %s are called '%.*s'", n, kinds[kind].many,
 			shown(name), name->text);
 }
 
@@ -437,6 +414,8 @@ static int find_own(const struct view *v, const struct fab_item *name, uint32_t 
 		    struct fab_err *err)
 {
 	const struct fab_directory *d = v->names->of[v->kind];
+
+	struct fab_near near = {0};
 
 	for (int by_case = 1; by_case >= 0; by_case--) {
 		struct fab_hits hits =
@@ -449,12 +428,10 @@ static int find_own(const struct view *v, const struct fab_item *name, uint32_t 
 			return 0;
 		}
 	}
-	struct fab_near near = {0};
-
 	if (!err)
 		return -ENOENT;
-	fab_directory_nearest(v->names->of[v->kind], name->text, name->len, &near);
-	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s%.*s%s", words[v->kind].one,
+	fab_directory_nearest(d, name->text, name->len, &near);
+	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s%.*s%s", kinds[v->kind].one,
 			shown(name), name->text, near.name ? "; did you mean '" : "",
 			SHOWN, near.name ? near.name : "", near.name ? "'?" : "");
 }
@@ -478,7 +455,7 @@ static int find_host(const struct view *v, const struct fab_item *name, uint32_t
 				shown(name), name->text);
 	return fab_fail(err, EINVAL, "'%.*s' is a %s: expected a %s", shown(name),
 			name->text, v->kind == FAB_MACHINE_NODES ? "server" : "node",
-			words[v->kind].one);
+			kinds[v->kind].one);
 }
 
 /* An interface: its own name, its port, or its server. */
@@ -552,15 +529,15 @@ static char *name(const void *of, uint32_t id)
 	const struct view *v = of;
 	char text[NAME_BYTES];
 
-	return fab_strdup(name_of(v->names->m, v->kind, id, text));
+	return fab_strdup(kinds[v->kind].name(v->names->m, id, text, sizeof(text)));
 }
 
 struct fab_lookup fab_machine_lookup(const struct fab_machine_names *n,
 				     enum fab_machine_kind kind)
 {
 	return (struct fab_lookup){.of = &n->view[kind],
-				   .one = words[kind].one,
-				   .many = words[kind].many,
+				   .one = kinds[kind].one,
+				   .many = kinds[kind].many,
 				   .n_known = n->m->n_vertices,
 				   .find = find,
 				   .match = match,

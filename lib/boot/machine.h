@@ -93,6 +93,23 @@ static inline double fab_machine_part(const struct fab_machine *m, uint32_t node
 	return m->image_part ? m->image_part[node] : 1;
 }
 
+/* The path between two vertices, segment by segment: each is that above `at`. */
+struct fab_climb {
+	uint32_t to, from; /* set before */
+	uint32_t at;
+	bool is_up; /* on the side of `from` */
+};
+/* The next segment; false: there is none, as both sides have met. O(1). */
+static inline bool fab_climb_next(struct fab_climb *c, const struct fab_machine *m)
+{
+	if (c->to == c->from)
+		return false;
+	c->is_up = c->to < c->from;
+	c->at = c->is_up ? c->from : c->to;
+	*(c->is_up ? &c->from : &c->to) = m->parent[c->at];
+	return true;
+}
+
 /* NULL is allowed. O(size of the machine). */
 void fab_machine_free(struct fab_machine *machine);
 FAB_AUTO_POINTER(fab_machine)

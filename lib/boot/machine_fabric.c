@@ -36,7 +36,6 @@ static int choose_servers(struct fabric_reader *r, struct fab_err *err)
 	FAB_AUTOFREE struct fab_ids ids = {0};
 	int rc = 0;
 
-	memset(r->server_of, 0xff, r->f->n_hosts * sizeof(*r->server_of));
 	for (size_t i = 0; i < r->servers->n && !rc; i++)
 		rc = fab_lookup_list(&hosts, r->servers->patterns[i],
 				     strlen(r->servers->patterns[i]), &ids, NULL, err);
@@ -144,19 +143,17 @@ static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 	const struct fab_fabric *f = r->f;
 	uint32_t n, level;
 	FAB_AUTOFREE uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
-	FAB_AUTOFREE uint32_t *vertex = FAB_NEW(f->n_switches + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *vertex = fab_none_new(f->n_switches + 1);
 	char unit[16];
-	int rc = 0;
 
 	n = join_up_to(r, rank, part);
-	memset(vertex, 0xff, f->n_switches * sizeof(*vertex));
+	if (rank && n <= 1)
+		return 0;
 	snprintf(unit, sizeof(unit),
 		 rank == 0   ? "leaf"
 		 : rank == 1 ? "pod"
 			     : "tier%u",
 		 rank);
-	if (rank && n <= 1)
-		return rc;
 	level = fab_machine_builder_level(&r->b, unit, strlen(unit), false);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t own = fab_sets_root(part, s);
@@ -178,7 +175,6 @@ static int add_ranks(struct fabric_reader *r, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
 
-	memset(r->leaf, 0xff, f->n_switches * sizeof(*r->leaf));
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
 		uint32_t node = f->port_node[f->cable_b[c]];
@@ -284,10 +280,9 @@ static void choose_plane(struct fabric_reader *r)
 {
 	uint32_t n = r->planes->n, n_on = 0;
 	FAB_AUTOFREE struct part_score *score = FAB_NEW0(n, struct part_score);
-	FAB_AUTOFREE uint32_t *seen = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *seen = fab_none_new(n);
 	char name[FAB_PLANE_TEXT_SIZE];
 
-	memset(seen, 0xff, n * sizeof(*seen));
 	for (uint32_t h = 0; h < r->f->n_hosts; h++)
 		if (r->server_of[h] != FAB_NONE || !fab_host_is_unnamed(r->f, h))
 			score_host(r, h, seen, score);
@@ -376,7 +371,7 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 	uint32_t node = fab_machine_builder_level(&r->b, "node", 4, false), n = 0;
 	uint32_t server = fab_machine_builder_level(&r->b, "server", 6, true);
 	struct fab_machine *m = r->b.m;
-	struct fab_ids ports = {0};
+	FAB_AUTOFREE struct fab_ids ports = {0};
 	FAB_AUTOFREE char *text = NULL;
 	int rc = 0;
 
@@ -388,7 +383,6 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 			n++;
 		else if (r->server_of[h] == FAB_NONE)
 			rc = add_host(r, h, node, &ports, err);
-	free(ports.of.v);
 	if (rc)
 		return rc;
 	text = fab_rates_unknown_text(r->f, &rates);
@@ -417,17 +411,15 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 		.f = f,
 		.servers = servers,
 		.above = FAB_ARENA_NEW0(&a, (size_t)f->n_switches + 1, uint32_t),
-		.leaf = FAB_ARENA_NEW(&a, (size_t)f->n_switches + 1, uint32_t),
-		.server_of = FAB_ARENA_NEW(&a, (size_t)f->n_hosts + 1, uint32_t),
+		.leaf = fab_arena_none(&a, (size_t)f->n_switches + 1),
+		.server_of = fab_arena_none(&a, (size_t)f->n_hosts + 1),
 		.planes = fab_planes_new(f)};
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = fab_shape_recognize(f);
 	int rc;
 
 	fab_machine_builder_init(&r.b, f->source);
 	r.b.m->fabric = f;
-	r.b.m->port_vertex =
-		FAB_ARENA_NEW(&r.b.m->arena, (size_t)f->n_ports + 1, uint32_t);
-	memset(r.b.m->port_vertex, 0xff, f->n_ports * sizeof(uint32_t));
+	r.b.m->port_vertex = fab_arena_none(&r.b.m->arena, (size_t)f->n_ports + 1);
 	r.b.m->resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
 	fab_ranks_init(&r.ranks, f, shape);
 	rc = choose_servers(&r, err);

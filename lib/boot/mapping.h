@@ -26,6 +26,7 @@ enum fab_mapping_purpose {
 struct fab_mapping_problem {
 	const struct fab_machine *m;
 	const struct fab_batch *batch; /* the batch at hand: for `balanced` */
+	uint32_t argument;	       /* of the algorithm: N of block:N */
 	const uint32_t *loaded;	       /* [n_nodes] what a site has now, or NULL */
 	/* [n_servers] servers that were down before something changed; NULL: as now */
 	bool *was_down;
@@ -36,6 +37,10 @@ struct fab_mapping_problem {
 	uint64_t seed;
 };
 
+/* Fill interface_of [n_nodes]. */
+typedef int fab_map_nodes(const struct fab_mapping_problem *problem,
+			  uint32_t *interface_of, struct fab_err *err);
+
 struct fab_mapping_engine {
 	const char *form; /* "scda"; with a number as argument "block:N" */
 	const char *summary;
@@ -44,12 +49,10 @@ struct fab_mapping_engine {
 	bool keeps;	   /* starts from what was before: `loaded` */
 	bool is_for_batch; /* the answer depends on the batch, and on the purpose */
 	bool is_in_all;
-	/* Fill interface_of [n_nodes]; `argument` as given (block:N), else 0. */
-	int (*map)(const struct fab_mapping_problem *problem, uint32_t argument,
-		   uint32_t *interface_of, struct fab_err *err);
+	fab_map_nodes *map;
 };
 
-extern const struct fab_mapping_engine *const fab_mapping_engines[];
+extern const struct fab_mapping_engine fab_mapping_engines[];
 extern const size_t fab_mapping_n_engines;
 extern const struct fab_choices fab_mapping_choices; /* the same, by name */
 

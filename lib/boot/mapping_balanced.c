@@ -85,8 +85,8 @@ static int try_spare(struct search *x, bool *is_taken, struct fab_err *err)
 }
 
 /* Another rule's mapping in place of the best one, if it ends sooner. */
-static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
-		    uint32_t argument, struct fab_err *err)
+static int try_rule(struct search *x, fab_map_nodes *rule, uint32_t argument,
+		    struct fab_err *err)
 {
 	struct fab_mapping_problem plain = *x->p;
 	struct fab_share share = {0};
@@ -94,7 +94,8 @@ static int try_rule(struct search *x, const struct fab_mapping_engine *rule,
 	int rc;
 
 	plain.timed = NULL;
-	rc = rule->map(&plain, argument, x->spare.interface_of, err);
+	plain.argument = argument;
+	rc = rule(&plain, x->spare.interface_of, err);
 	if (rc)
 		return rc;
 	rc = fab_share_of(x->p->m, x->batch, x->spare.interface_of, &share, err);
@@ -140,14 +141,12 @@ static int improve_timed(const struct fab_mapping_problem *p,
 			 const struct fab_batch *batch, uint32_t *interface_of,
 			 struct fab_err *err)
 {
-	const struct {
-		const struct fab_mapping_engine *rule;
+	static const struct {
+		fab_map_nodes *rule;
 		uint32_t argument;
-	} rules[] = {{&fab_mapping_scda, 0},   {&fab_mapping_bcda, 0},
-		     {&fab_mapping_block, 1},  {&fab_mapping_block, 2},
-		     {&fab_mapping_block, 4},  {&fab_mapping_local, 0},
-		     {&fab_mapping_robust, 0}, {&fab_mapping_stable, 0},
-		     {&fab_mapping_keep, 0}};
+	} rules[] = {{fab_map_scda, 0},	  {fab_map_bcda, 0},   {fab_map_block, 1},
+		     {fab_map_block, 2},  {fab_map_block, 4},  {fab_map_local, 0},
+		     {fab_map_robust, 0}, {fab_map_stable, 0}, {fab_map_keep, 0}};
 	const struct fab_transfer_options *o = p->timed;
 	double image_mbit = fab_transfer_image_mbit(o), shared, last;
 	size_t n = p->m->n_nodes, n_rules = FAB_COUNT(rules) - !p->loaded;
@@ -222,17 +221,16 @@ static int map_parts(const struct fab_mapping_problem *p, const struct fab_batch
 	return rc;
 }
 
-static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
-			uint32_t *interface_of, struct fab_err *err)
+int fab_map_balanced(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		     struct fab_err *err)
 {
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(p->m);
 	const struct fab_batch *batch = p->purpose == FAB_FOR_BATCH ? p->batch : &all;
 	int rc = 0;
 
-	(void)argument;
 	/* those that stay off: as robust has them */
 	if (batch == p->batch)
-		rc = fab_mapping_robust.map(p, 0, interface_of, err);
+		rc = fab_map_robust(p, interface_of, err);
 	for (uint32_t i = 0; i < batch->n; i++)
 		interface_of[batch->node[i]] = FAB_NONE;
 	if (p->purpose == FAB_FOR_PREFIXES) {
@@ -247,16 +245,6 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 		rc = improve_timed(p, batch, interface_of, err);
 	return rc;
 }
-
-const struct fab_mapping_engine fab_mapping_balanced = {
-	.form = "balanced",
-	.summary = "the most for the slowest node of the batch that any mapping can give",
-	.manual =
-		"The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes, the mapping by equal shares. Nor is an optimum known for images of several sizes (`--image`): then also the mapping that gives each node, those with the largest images first, the server that is best for it then.",
-	.is_for_batch = true,
-	.is_in_all = true,
-	.map = map_balanced,
-};
 
 /* ---- keep ---- */
 
@@ -274,18 +262,16 @@ struct loads {
 static bool walk(struct loads *l, uint32_t node, uint32_t interface, int more)
 {
 	const struct fab_machine *m = l->m;
-	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
+	struct fab_climb c = {m->node_vertex[node], m->interface_vertex[interface]};
 	uint32_t *n_of = &l->of_server[m->interface_server[interface]];
 	bool is_beyond = *n_of > l->most_of_server;
 
 	*n_of = (uint32_t)((int64_t)*n_of + more);
-	while (a != s) {
-		uint32_t *at = a > s ? &a : &s;
-		double *n = at == &a ? &l->down[a] : &l->up[s];
+	while (fab_climb_next(&c, m)) {
+		double *n = c.is_up ? &l->up[c.at] : &l->down[c.at];
 
-		is_beyond |= *n * l->bandwidth > m->capacity_mbps[*at] * (1 + 1e-9);
+		is_beyond |= *n * l->bandwidth > m->capacity_mbps[c.at] * (1 + 1e-9);
 		*n += more * fab_machine_part(m, node);
-		*at = m->parent[*at];
 	}
 	return is_beyond;
 }
@@ -326,8 +312,8 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
  * stays: only nodes whose server is down get another one, and, where servers are new, as
  * many as hold the others back.
  */
-static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
-		    uint32_t *interface_of, struct fab_err *err)
+int fab_map_keep(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		 struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 	FAB_AUTO(fab_batch_fini) struct fab_batch all = fab_batch_all(m);
@@ -336,14 +322,13 @@ static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
 	bool is_new = false;
 	int rc = 0;
 
-	(void)argument;
 	if (p->loaded) {
 		memcpy(interface_of, p->loaded, m->n_nodes * sizeof(*interface_of));
 	} else {
 		old.m = &before;
 		if (p->was_down)
 			before.server_is_down = p->was_down;
-		rc = fab_mapping_balanced.map(&old, 0, interface_of, err);
+		rc = fab_map_balanced(&old, interface_of, err);
 	}
 	for (uint32_t i = 0; i < m->n_nodes && !rc; i++)
 		if (interface_of[i] != FAB_NONE &&
@@ -359,13 +344,3 @@ static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,
 		fab_mapping_complete(m, &all, interface_of);
 	return rc;
 }
-
-const struct fab_mapping_engine fab_mapping_keep = {
-	.form = "keep",
-	.summary = "nodes keep their server; orphans are spread best",
-	.manual =
-		"The mapping before (`--loaded`, else `balanced`) stays: only nodes whose server is down get another one, so that the slowest node gets the most; with `--with-server` also as many others as exceed what the best mapping would leave where they are.",
-	.keeps = true,
-	.is_for_batch = true,
-	.map = map_keep,
-};

@@ -97,16 +97,12 @@ static void update_all(struct filling *x, double part)
 static void load(struct filling *x, uint32_t node, uint32_t interface)
 {
 	const struct fab_machine *m = x->m;
-	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
 	uint32_t server = m->interface_server[interface];
 	double part = fab_machine_part(m, node);
 
-	while (a != s) {
-		uint32_t *at = a > s ? &a : &s;
-
-		(at == &a ? x->down : x->up)[*at] += part;
-		*at = m->parent[*at];
-	}
+	for (struct fab_climb c = {m->node_vertex[node], m->interface_vertex[interface]};
+	     fab_climb_next(&c, m);)
+		(c.is_up ? x->up : x->down)[c.at] += part;
 	x->of_server[server] += part;
 	x->n_nodes[server]++;
 }

@@ -120,8 +120,7 @@ static bool find_levels(struct network *g)
 {
 	uint32_t n = 0;
 
-	for (uint32_t v = 0; v < g->n; v++)
-		g->level[v] = FAB_NONE;
+	memset(g->level, 0xff, g->n * sizeof(*g->level));
 	g->level[g->source] = 0;
 	g->list[n++] = g->source;
 	for (uint32_t i = 0; i < n; i++)
@@ -201,13 +200,11 @@ static bool find_flow(struct balance *b, double bandwidth, const uint64_t *room)
 	struct network g = {.n = n,
 			    .source = n - 2,
 			    .sink = n - 1,
-			    .first = FAB_NEW(n, uint32_t),
+			    .first = fab_none_new(n),
 			    .level = FAB_NEW(n, uint32_t),
 			    .at = FAB_NEW(n, uint32_t),
 			    .list = FAB_NEW(n, uint32_t)};
 
-	for (uint32_t v = 0; v < n; v++)
-		g.first[v] = FAB_NONE;
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		add_edge(&g, m->interface_vertex[i],
 			 m->n_vertices + m->interface_server[i], n_nodes, 0);
@@ -539,7 +536,7 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 	FAB_AUTO(fab_queues_fini) struct fab_queues wait = fab_queues_new(nv, m->n_nodes);
 	FAB_AUTO(fab_queues_fini) struct fab_queues kept = fab_queues_new(nv, m->n_nodes);
 	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
-	struct handout h = {.first = FAB_ARENA_NEW(&a, nv, uint32_t),
+	struct handout h = {.first = fab_arena_none(&a, nv),
 			    .next = FAB_ARENA_NEW(&a, nv, uint32_t),
 			    .weight = FAB_ARENA_NEW0(&a, nv, double)};
 	struct child *heap = FAB_ARENA_NEW(&a, nv, struct child);
@@ -553,7 +550,7 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 	}
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		h.weight[m->interface_vertex[i]] = isfinite(rate[i]) ? rate[i] : 1;
-	memset(h.first, 0xff, nv * sizeof(*h.first));
+
 	for (uint32_t v = nv; v-- > 0;) {
 		uint32_t p = m->parent[v];
 
@@ -598,12 +595,8 @@ void fab_mapping_by_counts(const struct fab_machine *m, const struct fab_batch *
 		s = m->interface_vertex[interface_of[node]];
 		for (uint32_t v = s; v != FAB_NONE; v = m->parent[v])
 			b.fixed_served[v]++;
-		while (a != s) {
-			uint32_t *at = a > s ? &a : &s;
-
-			(at == &a ? b.fixed_down : b.fixed_up)[*at]++;
-			*at = m->parent[*at];
-		}
+		for (struct fab_climb c = {a, s}; fab_climb_next(&c, m);)
+			(c.is_up ? b.fixed_up : b.fixed_down)[c.at]++;
 	}
 	best(&b);
 	give_interfaces(&b, interface_of);

@@ -61,12 +61,13 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	uint32_t nv = m->n_vertices, total = 0, *out;
 	struct spread s = {.m = m,
-			   .first = FAB_ARENA_NEW(&a, nv, uint32_t),
+			   .first = fab_arena_none(&a, nv),
 			   .next = FAB_ARENA_NEW(&a, nv, uint32_t),
 			   .n_children = FAB_ARENA_NEW0(&a, nv, uint32_t),
 			   .at = FAB_ARENA_NEW0(&a, nv, uint32_t),
 			   .left = FAB_ARENA_NEW0(&a, nv, uint32_t)};
-	double least = INFINITY, *rate = fab_limits_interfaces(m);
+	double least = INFINITY;
+	FAB_AUTOFREE double *rate = fab_limits_interfaces(m);
 
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		if (fab_interface_is_up(m, i))
@@ -80,8 +81,6 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 			total += s.left[m->interface_vertex[i]] =
 				(uint32_t)fmax(1, fmin(times, 64));
 	}
-	free(rate);
-	memset(s.first, 0xff, nv * sizeof(*s.first));
 	for (uint32_t v = nv; v-- > 1;) {
 		uint32_t p = m->parent[v];
 
@@ -125,13 +124,12 @@ static void by_level(const struct fab_machine *m, uint32_t level, uint32_t *inte
 		interface_of[done++] = up[block++ % n_up];
 }
 
-static int map_scda(const struct fab_mapping_problem *p, uint32_t argument,
-		    uint32_t *interface_of, struct fab_err *err)
+int fab_map_scda(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		 struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 	uint32_t node_level = m->level_of[m->node_vertex[0]], l = 1;
 
-	(void)argument;
 	(void)err;
 	/* the outermost level that holds nodes and has a capacity */
 	while (l < m->n_levels &&
@@ -141,50 +139,27 @@ static int map_scda(const struct fab_mapping_problem *p, uint32_t argument,
 	return 0;
 }
 
-static int map_bcda(const struct fab_mapping_problem *p, uint32_t argument,
-		    uint32_t *interface_of, struct fab_err *err)
+int fab_map_bcda(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		 struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 
-	(void)argument;
 	(void)err;
 	by_level(m, m->level_of[m->parent[m->node_vertex[0]]], interface_of);
 	return 0;
 }
 
-static int map_block(const struct fab_mapping_problem *p, uint32_t argument,
-		     uint32_t *interface_of, struct fab_err *err)
+int fab_map_block(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		  struct fab_err *err)
 {
 	uint32_t n_up;
 	FAB_AUTOFREE uint32_t *up = fab_interfaces_up(p->m, &n_up);
 
 	(void)err;
 	for (uint32_t i = 0; i < p->m->n_nodes; i++)
-		interface_of[i] = up[i / argument % n_up];
+		interface_of[i] = up[i / p->argument % n_up];
 	return 0;
 }
-
-const struct fab_mapping_engine fab_mapping_scda = {
-	.form = "scda",
-	.summary = "supernode i to server i mod N",
-	.manual =
-		"Block-cyclic by the outermost units with a capacity of their own (supernodes in the preset): unit i boots from server i modulo their number.",
-	.is_in_all = true,
-	.map = map_scda,
-};
-const struct fab_mapping_engine fab_mapping_bcda = {
-	.form = "bcda",
-	.summary = "board i to server i mod N",
-	.manual = "Block-cyclic by the units right above the nodes (boards).",
-	.is_in_all = true,
-	.map = map_bcda,
-};
-const struct fab_mapping_engine fab_mapping_block = {
-	.form = "block:N",
-	.summary = "N nodes after each other to the next server",
-	.manual = "Block-cyclic by N consecutive nodes.",
-	.map = map_block,
-};
 
 /* ---- near, spread and stable ---- */
 
@@ -193,8 +168,8 @@ const struct fab_mapping_engine fab_mapping_block = {
  * To a server below the lowest vertex that holds both; the servers below it in turn.
  * O(nodes * levels).
  */
-static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
-		     uint32_t *interface_of, struct fab_err *err)
+int fab_map_local(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		  struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 	uint32_t n_up;
@@ -202,7 +177,6 @@ static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
 	FAB_AUTOFREE uint32_t *before = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t);
 	FAB_AUTOFREE uint32_t *turn = FAB_NEW0(m->n_vertices, uint32_t);
 
-	(void)argument;
 	(void)err;
 	for (uint32_t i = 0, k = 0; i <= m->n_interfaces; i++) {
 		before[i] = k;
@@ -225,13 +199,12 @@ static int map_local(const struct fab_mapping_problem *p, uint32_t argument,
  * Node i to place i of the spread order, each round through it begun one place later: the
  * nodes of a prefix, of a rack or of a stride all find servers in different branches.
  */
-static int map_robust(const struct fab_mapping_problem *p, uint32_t argument,
-		      uint32_t *interface_of, struct fab_err *err)
+int fab_map_robust(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		   struct fab_err *err)
 {
 	uint32_t n;
 	FAB_AUTOFREE uint32_t *order = fab_interfaces_spread(p->m, &n);
 
-	(void)argument;
 	(void)err;
 	for (uint32_t i = 0; i < p->m->n_nodes; i++)
 		interface_of[i] = order[(i + (uint64_t)(i / n)) % n];
@@ -243,13 +216,7 @@ struct point {
 	uint32_t id;
 };
 
-static int cmp_point(const void *a, const void *b)
-{
-	const struct point *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, hash);
-	return fab_cmp_u32(&x->id, &y->id);
-}
+FAB_ORDER(by_hash, struct point, hash, id)
 
 enum { POINTS = 64 };
 
@@ -257,8 +224,8 @@ enum { POINTS = 64 };
  * Consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam 2018): by name,
  * at most an eighth above the mean. A server or node that comes or goes moves few others.
  */
-static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
-		      uint32_t *interface_of, struct fab_err *err)
+int fab_map_stable(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		   struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 	uint32_t n_up;
@@ -270,7 +237,6 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 	FAB_AUTOFREE struct point *nodes = FAB_NEW(m->n_nodes, struct point);
 	char name[256];
 
-	(void)argument;
 	(void)err;
 	for (uint32_t i = 0; i < n_up; i++) {
 		uint64_t h;
@@ -281,12 +247,12 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 			ring[(size_t)i * POINTS + k] =
 				(struct point){fab_mix64(h + k), up[i]};
 	}
-	qsort(ring, n_ring, sizeof(*ring), cmp_point);
+	qsort(ring, n_ring, sizeof(*ring), by_hash);
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		fab_machine_node_name(m, i, name, sizeof(name));
 		nodes[i] = (struct point){fab_hash_bytes(name, strlen(name), 2), i};
 	}
-	qsort(nodes, m->n_nodes, sizeof(*nodes), cmp_point);
+	qsort(nodes, m->n_nodes, sizeof(*nodes), by_hash);
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		size_t k;
 
@@ -300,12 +266,11 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 	return 0;
 }
 
-static int map_loaded(const struct fab_mapping_problem *p, uint32_t argument,
-		      uint32_t *interface_of, struct fab_err *err)
+int fab_map_loaded(const struct fab_mapping_problem *p, uint32_t *interface_of,
+		   struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
 
-	(void)argument;
 	if (!p->loaded)
 		return fab_fail(err, EINVAL, "algorithm loaded needs a mapping to load");
 	for (uint32_t i = 0; i < m->n_nodes; i++)
@@ -315,33 +280,3 @@ static int map_loaded(const struct fab_mapping_problem *p, uint32_t argument,
 				: FAB_NONE;
 	return 0;
 }
-
-const struct fab_mapping_engine fab_mapping_local = {
-	.form = "local",
-	.summary = "a server as near as there is, those at the same distance in turn",
-	.manual = "The nearest server, those equally near in turn.",
-	.is_in_all = true,
-	.map = map_local,
-};
-const struct fab_mapping_engine fab_mapping_robust = {
-	.form = "robust",
-	.summary = "even for every prefix and every rack at once",
-	.manual =
-		"Consecutive nodes go to servers in turn that lie behind different segments, so that every prefix and every unit is spread.",
-	.is_in_all = true,
-	.map = map_robust,
-};
-const struct fab_mapping_engine fab_mapping_stable = {
-	.form = "stable",
-	.summary = "few nodes move when nodes or servers come and go",
-	.manual = "Few nodes move when nodes or servers come and go.",
-	.is_in_all = true,
-	.map = map_stable,
-};
-const struct fab_mapping_engine fab_mapping_loaded = {
-	.form = "loaded",
-	.summary = "what a site has now, from a file",
-	.manual = "The servers of `--loaded`.",
-	.needs_loaded = true,
-	.map = map_loaded,
-};

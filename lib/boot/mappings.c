@@ -11,14 +11,40 @@
 #include "boot/machine.h"
 #include "boot/share.h"
 
-#define ADDRESS(row) &fab_mapping_##row,
-const struct fab_mapping_engine *const fab_mapping_engines[] = {
-	FAB_MAPPING_ENGINES(ADDRESS)};
+/* In the order in which they are documented. */
+const struct fab_mapping_engine fab_mapping_engines[] = {
+	{"scda", "supernode i to server i mod N",
+	 "Block-cyclic by the outermost units with a capacity of their own (supernodes in the preset): unit i boots from server i modulo their number.",
+	 .is_in_all = true, .map = fab_map_scda},
+	{"bcda", "board i to server i mod N",
+	 "Block-cyclic by the units right above the nodes (boards).", .is_in_all = true,
+	 .map = fab_map_bcda},
+	{"block:N", "N nodes after each other to the next server",
+	 "Block-cyclic by N consecutive nodes.", .map = fab_map_block},
+	{"local", "a server as near as there is, those at the same distance in turn",
+	 "The nearest server, those equally near in turn.", .is_in_all = true,
+	 .map = fab_map_local},
+	{"robust", "even for every prefix and every rack at once",
+	 "Consecutive nodes go to servers in turn that lie behind different segments, so that every prefix and every unit is spread.",
+	 .is_in_all = true, .map = fab_map_robust},
+	{"stable", "few nodes move when nodes or servers come and go",
+	 "Few nodes move when nodes or servers come and go.", .is_in_all = true,
+	 .map = fab_map_stable},
+	{"balanced",
+	 "the most for the slowest node of the batch that any mapping can give",
+	 "The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. By `max-min` with `--stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, no optimum is known: then this mapping or that of `scda`, `bcda`, `block:1`, `block:2`, `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes, the mapping by equal shares. Nor is an optimum known for images of several sizes (`--image`): then also the mapping that gives each node, those with the largest images first, the server that is best for it then.",
+	 .is_for_batch = true, .is_in_all = true, .map = fab_map_balanced},
+	{"keep", "nodes keep their server; orphans are spread best",
+	 "The mapping before (`--loaded`, else `balanced`) stays: only nodes whose server is down get another one, so that the slowest node gets the most; with `--with-server` also as many others as exceed what the best mapping would leave where they are.",
+	 .keeps = true, .is_for_batch = true, .map = fab_map_keep},
+	{"loaded", "what a site has now, from a file", "The servers of `--loaded`.",
+	 .needs_loaded = true, .map = fab_map_loaded},
+};
 const size_t fab_mapping_n_engines = FAB_COUNT(fab_mapping_engines);
 
 static struct fab_choice choice_at(size_t i)
 {
-	const struct fab_mapping_engine *e = fab_mapping_engines[i];
+	const struct fab_mapping_engine *e = &fab_mapping_engines[i];
 
 	return (struct fab_choice){e->form, e->summary, e->manual, e->is_in_all};
 }
@@ -29,7 +55,7 @@ const struct fab_choices fab_mapping_choices = {
 int fab_mapping_choose(const struct fab_chosen *chosen, struct fab_mapping_choice *out,
 		       struct fab_err *err)
 {
-	const struct fab_mapping_engine *e = fab_mapping_engines[chosen->row];
+	const struct fab_mapping_engine *e = &fab_mapping_engines[chosen->row];
 	size_t len = chosen->len, n = fab_choice_name_len(e->form);
 	uint64_t argument = 0;
 
@@ -83,8 +109,7 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 		.interfaces = fab_machine_lookup(names, FAB_MACHINE_INTERFACES),
 		.interface_of = interface_of};
 
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		interface_of[i] = FAB_NONE;
+	memset(interface_of, 0xff, m->n_nodes * sizeof(*interface_of));
 	return fab_list_lines(file, text, len, read_pair, &r, err);
 }
 

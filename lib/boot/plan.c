@@ -156,7 +156,7 @@ struct fab_mapping_problem fab_plan_problem(const struct fab_plan *p)
 
 /* The mapping of a batch into *interface_of, NULL at first: one that does not depend on
  * the batch is made once. */
-static int map_batch(const struct fab_plan *p, const struct fab_mapping_problem *problem,
+static int map_batch(const struct fab_plan *p, struct fab_mapping_problem *problem,
 		     size_t choice, uint32_t **interface_of, struct fab_err *err)
 {
 	const struct fab_mapping_choice *c = &p->choices[choice];
@@ -166,7 +166,8 @@ static int map_batch(const struct fab_plan *p, const struct fab_mapping_problem 
 
 	if (!*interface_of)
 		*interface_of = FAB_NEW(problem->m->n_nodes, uint32_t);
-	return is_new ? c->engine->map(problem, c->argument, *interface_of, err) : 0;
+	problem->argument = c->argument;
+	return is_new ? c->engine->map(problem, *interface_of, err) : 0;
 }
 
 /* The mapping of a batch, and of the nodes now that before the change: *before, on the

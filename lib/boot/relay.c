@@ -57,13 +57,7 @@ static void serve(struct making *x, struct range r)
 	leave(x, r.lo, middle + 1, r.hi, r.step + 1);
 }
 
-static int cmp_hop(const void *a, const void *b)
-{
-	const struct fab_relay_hop *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, step);
-	return fab_cmp_u32(&x->to, &y->to);
-}
+FAB_ORDER(by_step, struct fab_relay_hop, step, to)
 
 void fab_relay_make(const struct fab_machine *m, const struct fab_batch *batch,
 		    enum fab_relay_way way, uint32_t n_servers, struct fab_relay *out)
@@ -88,7 +82,7 @@ void fab_relay_make(const struct fab_machine *m, const struct fab_batch *batch,
 	while (x.left.n)
 		serve(&x, x.left.v[--x.left.n]);
 	free(x.left.v);
-	qsort(out->hop, out->n, sizeof(*out->hop), cmp_hop);
+	qsort(out->hop, out->n, sizeof(*out->hop), by_step);
 }
 
 void fab_relay_fini(struct fab_relay *relay)

@@ -24,17 +24,11 @@ const char *fab_limit_name(enum fab_limit limit)
 
 bool fab_limit_is_given(const struct fab_machine *m, enum fab_limit limit)
 {
-	switch (limit) {
-	case FAB_LIMIT_DISK:
-		return m->limits.disk_mbps > 0;
-	case FAB_LIMIT_TRANSFER:
-		return m->limits.flow_mbps > 0;
-	case FAB_LIMIT_CONNECTIONS:
-		return m->limits.connections > 0;
-	case FAB_N_LIMITS:
-		break;
-	}
-	return false;
+	const struct fab_limits *l = &m->limits;
+	const bool is_given[FAB_N_LIMITS] = {l->disk_mbps > 0, l->flow_mbps > 0,
+					     l->connections > 0};
+
+	return is_given[limit];
 }
 
 void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
@@ -59,66 +53,49 @@ uint32_t fab_limits_level(const struct fab_machine *m, const char *name, size_t 
 	return fab_machine_find_level(m, name, len);
 }
 
-/* LEVEL:VALUE; *value is what follows. */
-static int read_level(const struct fab_machine *m, const struct fab_item *item,
-		      uint32_t *level, struct fab_item *value, struct fab_err *err)
+/* LEVEL:VALUE */
+static int read_limit(const struct fab_machine *m, const struct fab_item *item,
+		      bool is_links, struct fab_limits *out, struct fab_err *err)
 {
-	const char *colon = memchr(item->text, ':', item->len);
-	size_t len = colon ? (size_t)(colon - item->text) : item->len;
+	const char *colon = memchr(item->text, ':', item->len), *value;
+	size_t len = colon ? (size_t)(colon - item->text) : item->len, n;
+	uint32_t l = fab_limits_level(m, item->text, len);
+	uint64_t links;
 
-	*level = fab_limits_level(m, item->text, len);
-	if (!colon || *level == FAB_NONE || !*level)
+	if (!colon || l == FAB_NONE || !l)
 		return fab_fail(err, EINVAL,
 				"'%.*s': expected LEVEL:VALUE, a level of the machine",
 				item->len > 60 ? 60 : (int)item->len, item->text);
-	*value = (struct fab_item){.text = colon + 1, .len = item->len - len - 1};
-	return 0;
-}
-
-static int read_links(const struct fab_item *value, uint32_t *links, struct fab_err *err)
-{
-	uint64_t n;
-
-	if (!fab_parse_u64(value->text, value->len, 2, FAB_LINKS_MAX, &n))
+	value = colon + 1;
+	n = item->len - len - 1;
+	if (!is_links) {
+		if (fab_parse_real(value, n, 0, 0.999999, &out->reserved[l]) ||
+		    !fab_parse_rate_mbps(value, n, &out->reserved_mbps[l], NULL))
+			return 0;
+		return fab_fail(err, EINVAL,
+				"'%.*s': expected a part from 0 to below 1, or a rate",
+				n > 60 ? 60 : (int)n, value);
+	}
+	if (!fab_parse_u64(value, n, 2, FAB_LINKS_MAX, &links))
 		return fab_fail(err, EINVAL, "'%.*s': expected links from 2 to %d",
-				value->len > 60 ? 60 : (int)value->len, value->text,
-				FAB_LINKS_MAX);
-	*links = (uint32_t)n;
+				n > 60 ? 60 : (int)n, value, FAB_LINKS_MAX);
+	out->links[l] = (uint32_t)links;
+	if (links > out->most_links)
+		out->most_links = (uint32_t)links;
 	return 0;
-}
-
-static int read_reserved(const struct fab_item *value, double *part, double *mbps,
-			 struct fab_err *err)
-{
-	if (fab_parse_real(value->text, value->len, 0, 0.999999, part))
-		return 0;
-	if (!fab_parse_rate_mbps(value->text, value->len, mbps, NULL))
-		return 0;
-	return fab_fail(err, EINVAL,
-			"'%.*s': expected a part from 0 to below 1, or a rate",
-			value->len > 60 ? 60 : (int)value->len, value->text);
 }
 
 static int read_list(const struct fab_machine *m, const char *list, bool is_links,
 		     struct fab_limits *out, struct fab_err *err)
 {
 	const char *at = list;
-	struct fab_item item, value = {0};
-	uint32_t l;
-	int rc = 1;
+	struct fab_item item;
+	int rc = 0, found;
 
-	while (list && (rc = fab_list_next(&at, list + strlen(list), &item, err)) > 0) {
-		rc = read_level(m, &item, &l, &value, err);
-		if (!rc)
-			rc = is_links ? read_links(&value, &out->links[l], err)
-				      : read_reserved(&value, &out->reserved[l],
-						      &out->reserved_mbps[l], err);
-		if (rc)
-			break;
-		if (out->links[l] > out->most_links)
-			out->most_links = out->links[l];
-	}
-	return rc < 0 ? rc : 0;
+	while (list && !rc &&
+	       (found = fab_list_next(&at, list + strlen(list), &item, err)) != 0)
+		rc = found < 0 ? found : read_limit(m, &item, is_links, out, err);
+	return rc;
 }
 
 int fab_limits_parse(const struct fab_machine *m, const char *links, const char *reserved,
@@ -370,16 +347,14 @@ static void find_parts(const struct fab_machine *m, const struct fab_batch *batc
 		       const uint32_t *interface_of, double *down, double *up)
 {
 	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i], to = m->node_vertex[node], a = to;
-		uint32_t from = m->interface_vertex[interface_of[node]], s = from;
+		uint32_t node = batch->node[i], to = m->node_vertex[node];
+		uint32_t from = m->interface_vertex[interface_of[node]];
 
-		while (a != s) {
-			uint32_t *at = a > s ? &a : &s;
+		for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);) {
 			double *part =
-				&(at == &a ? down : up)[fab_link_of(m, *at, to, from)];
+				&(c.is_up ? up : down)[fab_link_of(m, c.at, to, from)];
 
 			*part = fmax(*part, fab_machine_part(m, node));
-			*at = m->parent[*at];
 		}
 	}
 }
@@ -387,16 +362,13 @@ static void find_parts(const struct fab_machine *m, const struct fab_batch *batc
 double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
 		       uint32_t to, uint32_t from, uint32_t more)
 {
-	uint32_t a = to, s = from;
 	double least = INFINITY;
 
-	while (a != s) {
-		uint32_t *at = a > s ? &a : &s;
-		uint32_t *n = &(at == &a ? down : up)[fab_link_of(m, *at, to, from)];
+	for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);) {
+		uint32_t *n = &(c.is_up ? up : down)[fab_link_of(m, c.at, to, from)];
 
 		*n += more;
-		least = fmin(least, fab_link_mbps(m, *at) / *n);
-		*at = m->parent[*at];
+		least = fmin(least, fab_link_mbps(m, c.at) / *n);
 	}
 	return least;
 }

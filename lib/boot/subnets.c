@@ -349,13 +349,15 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_subnet
 			    struct fab_host_addresses *plan, struct fab_err *err)
 {
 	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *taken = fab_strmap_new(64);
-	FAB_AUTOFREE uint64_t *next = FAB_NEW0(s->of.n + 1, uint64_t);
-	struct assignment x = {
-		.s = s, .given = given, .plan = plan, .taken = taken, .next = next};
-	struct fab_address_host *hosts = fab_address_hosts_new(m, &x.n_hosts);
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
+	struct assignment x = {.s = s,
+			       .given = given,
+			       .plan = plan,
+			       .taken = taken,
+			       .next = FAB_ARENA_NEW0(&a, s->of.n + 1, uint64_t)};
 	int rc = 0;
 
-	x.host = hosts;
+	x.host = fab_address_hosts_of(m, &a, &x.n_hosts);
 	for (size_t i = 0; i < s->of.n; i++) {
 		reserve(taken, s->of.v[i].gateway);
 		reserve(taken, s->of.v[i].dns);
@@ -366,7 +368,7 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_subnet
 		x.is_ip6 = step & 1;
 		for (uint32_t i = 0; i < x.n_hosts && !rc; i++) {
 			const struct fab_subnet *net = subnet_of(&x, i);
-			const char *name = hosts[i].name;
+			const char *name = x.host[i].name;
 
 			if (net && step < 2)
 				rc = take_kept(&x, net, name, err);
@@ -376,6 +378,5 @@ int fab_address_plan_assign(const struct fab_machine *m, const struct fab_subnet
 				fail_at(s, net, rc, err);
 		}
 	}
-	fab_address_hosts_free(hosts, x.n_hosts);
 	return rc;
 }

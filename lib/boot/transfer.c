@@ -112,17 +112,9 @@ struct key {
 	double cap, part;
 };
 
-static int cmp_key(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	FAB_ORDER_BY(x, y, parent);
-	FAB_ORDER_BY(x, y, interface);
-	FAB_ORDER_BY(x, y, node);
-	FAB_ORDER_BY(x, y, cap);
-	FAB_ORDER_BY(x, y, part);
-	return fab_cmp_u32(&x->at, &y->at);
-}
+FAB_ORDER_MIXED(by_path, struct key,
+		FAB_UP(parent) FAB_UP(interface) FAB_UP(node) FAB_UP(cap) FAB_UP(part)
+			FAB_UP(at))
 
 /* The links that can be full between what is above a node and an interface: down 2 *
  * link, up 2 * link + 1, disks behind them. inflow[2 * n_vertices]: most that a segment
@@ -130,17 +122,11 @@ static int cmp_key(const void *a, const void *b)
 static uint32_t path_of(const struct fab_machine *m, const double *inflow,
 			const struct key *key, uint32_t pipes[PATH_MAX_PIPES])
 {
-	uint32_t a = key->parent, from = m->interface_vertex[key->interface];
-	uint32_t v = from, n = 0;
+	uint32_t from = m->interface_vertex[key->interface], n = 0;
 
-	while (a != v) {
-		uint32_t *at = a > v ? &a : &v;
-
-		if (inflow[2 * *at + (at == &v)] > fab_link_mbps(m, *at))
-			pipes[n++] =
-				2 * fab_link_of(m, *at, key->node, from) + (at == &v);
-		*at = m->parent[*at];
-	}
+	for (struct fab_climb c = {key->parent, from}; fab_climb_next(&c, m);)
+		if (inflow[2 * c.at + c.is_up] > fab_link_mbps(m, c.at))
+			pipes[n++] = 2 * fab_link_of(m, c.at, key->node, from) + c.is_up;
 	if (m->limits.disk_mbps > 0)
 		pipes[n++] = 2 * m->n_vertices * fab_links_most(m) +
 			     m->interface_server[key->interface];
@@ -167,7 +153,7 @@ static struct key *keys_of(const struct simulation *s)
 				      .cap = cap,
 				      .part = fab_machine_part(m, node)};
 	}
-	qsort(key, n, sizeof(*key), cmp_key);
+	qsort(key, n, sizeof(*key), by_path);
 	return key;
 }
 
@@ -216,14 +202,13 @@ static void make_classes(struct simulation *s)
 	uint32_t n = s->batch->n, raw[PATH_MAX_PIPES];
 	uint32_t most = fab_links_most(m), n_links = m->n_vertices * most;
 	uint32_t n_raw = 2 * n_links + m->n_servers;
-	FAB_AUTOFREE uint32_t *number = FAB_NEW((size_t)n_raw, uint32_t);
+	FAB_AUTOFREE uint32_t *number = fab_none_new(n_raw);
 	FAB_AUTOFREE struct key *key = keys_of(s);
 	FAB_AUTOFREE double *inflow = inflow_of(m);
 	FAB_VEC(struct class) classes = {0};
 	FAB_VEC(struct pipe) pipes = {0};
 	FAB_VEC(uint32_t) on = {0};
 
-	memset(number, 0xff, n_raw * sizeof(*number));
 	s->class_of = FAB_ARENA_NEW(&s->arena, (size_t)n + 1, uint32_t);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!i || key[i - 1].parent < key[i].parent ||

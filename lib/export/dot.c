@@ -531,12 +531,8 @@ void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 		if (interface_of[batch->node[i]] == FAB_NONE)
 			continue;
 		s = m->interface_vertex[interface_of[batch->node[i]]];
-		while (v != s) {
-			uint32_t *at = v > s ? &v : &s;
-
-			(at == &v ? d.down : d.up)[*at]++;
-			*at = m->parent[*at];
-		}
+		for (struct fab_climb c = {v, s}; fab_climb_next(&c, m);)
+			(c.is_up ? d.up : d.down)[c.at]++;
 	}
 	memset(d.first, 0xff, nv * sizeof(*d.first));
 	for (uint32_t v = nv; v-- > 1;) {

@@ -27,16 +27,8 @@ enum {
 	LOAD_CLASSES = 7,
 };
 
-static int by_ends(const void *x, const void *y)
-{
-	const struct line *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, box_a);
-	FAB_ORDER_BY(a, b, box_b);
-	FAB_ORDER_BY(a, b, sw_a);
-	FAB_ORDER_BY(a, b, sw_b);
-	return (a->cable > b->cable) - (a->cable < b->cable);
-}
+FAB_ORDER_MIXED(by_ends, struct line,
+		FAB_UP(box_a) FAB_UP(box_b) FAB_UP(sw_a) FAB_UP(sw_b) FAB_UP(cable))
 
 /* ---- what is in it ---- */
 

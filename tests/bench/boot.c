@@ -17,13 +17,14 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 {
 	const struct fab_transfer_options options = {.image_bytes = 50000000,
 						     .n_files = 1};
-	const struct fab_mapping_problem problem = {.m = m, .batch = batch};
+	const struct fab_mapping_problem problem = {
+		.m = m, .batch = batch, .argument = 1};
 	FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	double start = fab_now(), map, share_time, transfer_time, least;
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer transfer = {0};
 	struct fab_share share = {0};
 
-	MUST(e->map, &problem, 1, of);
+	MUST(e->map, &problem, of);
 	map = fab_now() - start;
 	start = fab_now();
 	MUST(fab_share_of, m, batch, of, &share);
@@ -55,9 +56,9 @@ static void sweep(void)
 			const struct fab_mapping_problem problem = {.m = m,
 								    .batch = &batch};
 
-			if (!fab_mapping_engines[i]->is_in_all || i > 1)
+			if (!fab_mapping_engines[i].is_in_all || i > 1)
 				continue;
-			MUST(fab_mapping_engines[i]->map, &problem, 0, of);
+			MUST(fab_mapping_engines[i].map, &problem, of);
 			MUST(fab_share_of, m, &batch, of, &share);
 		}
 	}
@@ -77,7 +78,7 @@ static void stagger(const char *spec, double seconds)
 	MUST(fab_batch_parse, m, "all", &all);
 	printf("%.60s: %u nodes, one every %g us:", spec, m->n_nodes, seconds * 1e6);
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
-		const struct fab_mapping_engine *e = fab_mapping_engines[i];
+		const struct fab_mapping_engine *e = &fab_mapping_engines[i];
 		const struct fab_mapping_problem problem = {.m = m, .batch = &all};
 		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 		struct fab_transfer transfer;
@@ -85,7 +86,7 @@ static void stagger(const char *spec, double seconds)
 
 		if (!e->is_in_all)
 			continue;
-		MUST(e->map, &problem, 0, of);
+		MUST(e->map, &problem, of);
 		start = fab_now();
 		MUST(fab_transfer_run, m, &all, of, &options, &transfer);
 		printf(" %s %.3f s", e->form, fab_now() - start);
@@ -110,7 +111,7 @@ int main(void)
 	stagger("preset:taihulight", 1e-3);
 	stagger("node=1000000@1G/server=160@10G", 1e-5);
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!fab_mapping_engines[i]->needs_loaded)
-			measure(m, &all, fab_mapping_engines[i]);
+		if (!fab_mapping_engines[i].needs_loaded)
+			measure(m, &all, &fab_mapping_engines[i]);
 	return 0;
 }

@@ -28,8 +28,8 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 	if (is_refused(fab_mapping_choose(chosen, &choice, ERR)) ||
 	    choice.engine->needs_loaded)
 		return;
-	if (choice.engine->map(&problem, choice.argument, of, ERR) ||
-	    fab_mapping_verify(m, &all, of, ERR))
+	problem.argument = choice.argument;
+	if (choice.engine->map(&problem, of, ERR) || fab_mapping_verify(m, &all, of, ERR))
 		abort();
 }
 

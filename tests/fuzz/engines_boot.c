@@ -118,15 +118,15 @@ static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 {
 	FAB_AUTOFREE uint32_t *of = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
 	FAB_AUTOFREE uint32_t *piece = fuzz_pieces(m->fabric);
-	struct fab_mapping_problem problem = {.m = m, .batch = batch, .seed = 1};
+	struct fab_mapping_problem problem = {
+		.m = m, .batch = batch, .argument = 2, .seed = 1};
 	struct fab_err err = {""};
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
-		const struct fab_mapping_engine *e = fab_mapping_engines[i];
+		const struct fab_mapping_engine *e = &fab_mapping_engines[i];
 
 		if (e->needs_loaded ||
-		    fuzz_refused(e->map(&problem, strchr(e->form, ':') ? 2 : 0, of, &err),
-				 &err, e->form))
+		    fuzz_refused(e->map(&problem, of, &err), &err, e->form))
 			continue;
 		fuzz_sound(fab_mapping_verify(m, batch, of, &err), &err, e->form);
 		check_pieces(m, piece, of, e->form);

@@ -92,9 +92,9 @@ static const struct fab_mapping_engine *balanced(void)
 {
 	size_t at = 0;
 
-	while (strcmp(fab_mapping_engines[at]->form, "balanced") != 0)
+	while (strcmp(fab_mapping_engines[at].form, "balanced") != 0)
 		at++;
-	return fab_mapping_engines[at];
+	return &fab_mapping_engines[at];
 }
 
 static const char *const machines[] = {
@@ -139,7 +139,7 @@ TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 				.m = m, .batch = &all, .timed = model ? &o : NULL};
 			double own;
 
-			MUST(balanced()->map(&p, 0, of, ERR));
+			MUST(balanced()->map(&p, of, ERR));
 			own = end_of(m, &all, of, model);
 			cr_expect_leq(bound, least[model] * (1 + 1e-9));
 			cr_expect_geq(own, least[model] * (1 - 1e-9));

@@ -23,8 +23,8 @@ static double share_of(const struct fab_machine *m, const struct fab_batch *batc
 static const struct fab_mapping_engine *engine(const char *form)
 {
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i]->form, form))
-			return fab_mapping_engines[i];
+		if (!strcmp(fab_mapping_engines[i].form, form))
+			return &fab_mapping_engines[i];
 	cr_assert_fail("no rule %s", form);
 	return NULL;
 }
@@ -207,11 +207,11 @@ Test(limits, keep_moves_nodes_off_a_full_disk)
 	const struct fab_mapping_engine *keep = engine("keep");
 	uint32_t of[NODES], n = 0;
 
-	MUST(keep->map(&problem, 0, of, ERR));
+	MUST(keep->map(&problem, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_eq(of[i], 0); /* 10 Gb/s are enough */
 	m->limits.disk_mbps = 900;
-	MUST(keep->map(&problem, 0, of, ERR));
+	MUST(keep->map(&problem, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		n += of[i] == 1;
 	cr_expect_eq(n, 3);
@@ -228,7 +228,7 @@ Test(limits, keep_gives_every_node_a_server)
 
 	for (uint32_t i = 0; i < NODES; i++)
 		loaded[i] = FAB_NONE;
-	MUST(engine("keep")->map(&problem, 0, of, ERR));
+	MUST(engine("keep")->map(&problem, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_lt(of[i], 2);
 }
@@ -248,7 +248,7 @@ Test(limits, prefixes_count_disks)
 	two = boots_batch(m, "first:2");
 	problem.m = m;
 	problem.batch = &two;
-	MUST(engine("balanced")->map(&problem, 0, of, ERR));
+	MUST(engine("balanced")->map(&problem, of, ERR));
 	cr_expect_neq(of[0], of[1]);
 	cr_expect_neq(of[2], of[3]);
 }
@@ -321,11 +321,14 @@ static double time_of(const struct drawn *d, const struct fab_machine *m,
 		      const struct fab_mapping_engine *e, uint32_t argument)
 {
 	bool is_timed = d->is_max_min && fab_transfer_is_timed(m, &d->options);
-	const struct fab_mapping_problem problem = {
-		.m = m, .batch = &d->all, .timed = is_timed ? &d->options : NULL};
+	const struct fab_mapping_problem problem = {.m = m,
+						    .batch = &d->all,
+						    .argument = argument,
+						    .timed = is_timed ? &d->options
+								      : NULL};
 	uint32_t of[32];
 
-	MUST(e->map(&problem, argument, of, ERR));
+	MUST(e->map(&problem, of, ERR));
 	return seconds_of(d, m, of);
 }
 
@@ -337,7 +340,7 @@ static double time_without_limits(const struct drawn *d)
 	uint32_t of[32];
 
 	plain.limits = (struct fab_limits){0};
-	MUST(engine("balanced")->map(&problem, 0, of, ERR));
+	MUST(engine("balanced")->map(&problem, of, ERR));
 	return seconds_of(d, d->m, of);
 }
 
@@ -347,7 +350,7 @@ static double expect_quickest(uint64_t seed, const struct drawn *d)
 	double own = time_of(d, d->m, engine("balanced"), 0);
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
-		const struct fab_mapping_engine *e = fab_mapping_engines[i];
+		const struct fab_mapping_engine *e = &fab_mapping_engines[i];
 		bool is_block = !strcmp(e->form, "block:N");
 
 		if (e->needs_loaded)

@@ -65,7 +65,7 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 			  a->capacity_mbps[v] >= b->capacity_mbps[v]);
 	}
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
-		const struct fab_mapping_engine *engine = fab_mapping_engines[i];
+		const struct fab_mapping_engine *engine = &fab_mapping_engines[i];
 		const char *name = engine->form;
 		FAB_AUTOFREE uint32_t *of_a = NULL, *of_b = NULL;
 		OWN(fab_batch) all_a = {0}, all_b = {0};

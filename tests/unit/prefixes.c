@@ -43,8 +43,8 @@ static struct losses losses_of(const struct fab_machine *m)
 	uint32_t of[NODES], n_mappings = 1;
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i]->form, "balanced"))
-			balanced = fab_mapping_engines[i];
+		if (!strcmp(fab_mapping_engines[i].form, "balanced"))
+			balanced = &fab_mapping_engines[i];
 	for (uint32_t n = 1; n <= m->n_nodes; n++) {
 		struct fab_batch first = all;
 
@@ -58,10 +58,10 @@ static struct losses losses_of(const struct fab_machine *m)
 		out.best = fmin(out.best, loss(m, best, of));
 	}
 	p.purpose = FAB_FOR_PREFIXES;
-	MUST(balanced->map(&p, 0, of, ERR));
+	MUST(balanced->map(&p, of, ERR));
 	out.prefixes = loss(m, best, of);
 	p.purpose = FAB_FOR_ALL;
-	MUST(balanced->map(&p, 0, of, ERR));
+	MUST(balanced->map(&p, of, ERR));
 	out.all = loss(m, best, of);
 	return out;
 }
@@ -136,8 +136,8 @@ Test(prefixes, orphans_are_spread_best)
 	const struct fab_mapping_engine *keep = NULL;
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
-			keep = fab_mapping_engines[i];
+		if (!strcmp(fab_mapping_engines[i].form, "keep"))
+			keep = &fab_mapping_engines[i];
 	for (uint64_t seed = 0; seed < 200 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = boots_random_machine(seed);
 		OWN(fab_batch) all = fab_batch_all(m);
@@ -152,7 +152,7 @@ Test(prefixes, orphans_are_spread_best)
 				(uint32_t)(seed / 3 * 7 + i * (seed % 5 + 1)) % SERVERS;
 			kept[i] = loaded[i] == seed % SERVERS ? FAB_NONE : loaded[i];
 		}
-		MUST(keep->map(&p, 0, of, ERR));
+		MUST(keep->map(&p, of, ERR));
 		for (uint32_t i = 0; i < NODES; i++)
 			cr_expect(kept[i] == FAB_NONE || of[i] == kept[i]);
 		MUST(fab_mapping_verify(m, &all, of, ERR));
@@ -176,8 +176,8 @@ Test(prefixes, new_servers_take_the_fewest)
 	for (uint32_t i = 0; i < 40; i++)
 		loaded[i] = i % 4;
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
-			MUST(fab_mapping_engines[i]->map(&p, 0, of, ERR));
+		if (!strcmp(fab_mapping_engines[i].form, "keep"))
+			MUST(fab_mapping_engines[i].map(&p, of, ERR));
 	for (uint32_t i = 0; i < 40; i++) {
 		moved += of[i] != loaded[i];
 		cr_expect(of[i] == loaded[i] || of[i] == 4);

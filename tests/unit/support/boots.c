@@ -22,7 +22,8 @@ uint32_t *boots_map(const struct fab_machine *m, const char *name,
 	MUST(fab_choices_parse(&fab_mapping_choices, name, &chosen, ERR));
 	MUST(fab_mapping_choose(chosen.of.v, &choice, ERR));
 	free(chosen.of.v);
-	MUST(choice.engine->map(&problem, choice.argument, interface_of, ERR));
+	problem.argument = choice.argument;
+	MUST(choice.engine->map(&problem, interface_of, ERR));
 	MUST(fab_mapping_verify(m, batch, interface_of, ERR));
 	return interface_of;
 }
