@@ -22,17 +22,14 @@ enum { BOOTPLAN_MAX_ENGINES = 16, BOOTPLAN_NAME_BYTES = 256 };
 /* Configuration for boot servers: --to and the options with it. */
 struct bootplan_export {
 	enum fab_boot_format format;
-	const char *template; /* of --to=template:FILE */
-	enum fab_boot_identity identity;
+	const char *template;			       /* of --to=template:FILE */
+	struct fab_boot_site site;		       /* texts of the options */
 	const char *path, *folder, *hosts, *addresses; /* NULL: not given */
 	bool is_dry, is_fresh;
 	bool keeps; /* servers and addresses that the folder has, by `keep` */
-	FAB_VEC(const char *) networks;		 /* of --network */
-	const char *subnets;			 /* file of --networks */
-	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
-	const char *boot_url, *script, *kernel, *initrd, *params, *interface;
-	bool is_strict;
-	bool has_second; /* a second server for each node */
+	FAB_VEC(const char *) networks; /* of --network */
+	const char *subnets;		/* file of --networks */
+	bool has_second;		/* a second server for each node */
 };
 
 /* Options about other methods to distribute. */

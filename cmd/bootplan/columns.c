@@ -75,16 +75,6 @@ const size_t bootplan_segment_n_columns = FAB_COUNT(bootplan_segment_columns);
 
 /* ---- settings ---- */
 
-static int check_template(const char *arg, struct fab_err *err)
-{
-	return fab_boot_template_check(arg, false, err);
-}
-
-static int check_params(const char *arg, struct fab_err *err)
-{
-	return fab_boot_template_check(arg, true, err);
-}
-
 /* NAME, or ARCH=NAME. */
 static int take_boot_file(void *params, const char *arg, struct fab_err *err)
 {
@@ -97,14 +87,14 @@ static int take_boot_file(void *params, const char *arg, struct fab_err *err)
 		return fab_fail(err, EINVAL, "the value is empty");
 	for (size_t i = 0; i < FAB_COUNT(archs); i++) {
 		if (!arg[n] || (strlen(archs[i]) == n && !memcmp(arg, archs[i], n)))
-			e->boot_file[i] = arg[n] ? arg + n + 1 : arg;
+			e->site.boot_file[i] = arg[n] ? arg + n + 1 : arg;
 		if (arg[n] && strlen(archs[i]) == n && !memcmp(arg, archs[i], n))
 			return 0;
 	}
 	/* an URL may have a = of its own */
 	if (!arg[n] || strchr(arg, '/'))
 		for (size_t i = 0; i < FAB_COUNT(archs); i++)
-			e->boot_file[i] = arg;
+			e->site.boot_file[i] = arg;
 	else
 		return fab_fail(
 			err, EINVAL,
@@ -190,10 +180,10 @@ const struct fab_option bootplan_settings[] = {
 	 FAB_TAKES_NOTHING, TO(export.has_second)},
 	{"strict", NULL,
 	 "Refuse to write for a host whose name the format cannot hold, instead of leaving it out",
-	 FAB_TAKES_NOTHING, TO(export.is_strict)},
+	 FAB_TAKES_NOTHING, TO(export.site.is_strict)},
 	{"identity", "KIND",
 	 "Identity of nodes: auto (its MAC where --hosts names it, else client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) or hardware-32",
-	 FAB_TAKES_ONE, TO(export.identity), .preset = "auto",
+	 FAB_TAKES_ONE, TO(export.site.identity), .preset = "auto",
 	 .choices =
 		 FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",
 			       [FAB_IDENTITY_CLIENT_ID] = "client-id",
@@ -201,21 +191,21 @@ const struct fab_option bootplan_settings[] = {
 			       [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
 	{"interface", "NAME",
 	 "With kea4 and kea6: the interface that the server listens on, as ib0",
-	 FAB_TAKES_TEXT, TO(export.interface),
+	 FAB_TAKES_TEXT, TO(export.site.interface),
 	 .otherwise = "all; DHCPv6 then by relays only", .check = check_interface},
 	{"boot-url", "URL",
 	 "File that a node loads first by UEFI HTTP boot, with {server}, {address} and {file}",
-	 FAB_TAKES_TEXT, TO(export.boot_url), .otherwise = "http://{address}/{file}",
-	 .check = check_template},
+	 FAB_TAKES_TEXT, TO(export.site.boot_url), .otherwise = "http://{address}/{file}",
+	 .check = fab_boot_template_check},
 	{"script", "NAME",
 	 "Script that iPXE loads, a name or an URL, with {server} and {address}",
-	 FAB_TAKES_TEXT, TO(export.script), .otherwise = "{server}.ipxe",
-	 .check = check_template},
+	 FAB_TAKES_TEXT, TO(export.site.script), .otherwise = "{server}.ipxe",
+	 .check = fab_boot_template_check},
 	{"boot-file", "[ARCH=]NAME",
 	 "File that a node loads first, of all or of ARCH bios, ia32 (UEFI of 32 bits), x86-64 or arm64 (default undionly.kpxe, ipxe-ia32.efi, ipxe.efi, ipxe-arm64.efi); repeatable",
 	 FAB_TAKES_OTHER, .take = take_boot_file},
 	{"params", "TEXT", "Parameters of the kernel, as --kernel", FAB_TAKES_TEXT,
-	 TO(export.params), .check = check_params},
+	 TO(export.site.params), .check = fab_boot_params_check},
 	{"multicast", "LIST",
 	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, separated by commas, all, or none",
 	 FAB_TAKES_CHOSEN, TO(methods.multicast), .flag = TO(methods.has_engines),

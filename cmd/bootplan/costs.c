@@ -91,8 +91,7 @@ void bootplan_report_costs(struct fab_report *r, struct fab_arena *a,
 
 	if (!c->is_given)
 		return;
-	fab_report_table_begin(r, "costs", "Cost against time", columns,
-			       FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "costs", "Cost against time", columns);
 	for (uint32_t i = 0; i < c->n + c->is_kept; i++) {
 		const struct fab_cost_plan *plan =
 			i < c->n ? &c->frontier[i] : &c->cheapest;

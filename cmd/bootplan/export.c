@@ -104,26 +104,17 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 		       struct bootplan_exported *out, struct fab_err *err)
 {
 	const struct bootplan_export *e = w->e;
-	struct fab_boot_site site = {.addresses = w->given,
-				     .identity = e->identity,
-				     .subnets =
-					     w->o->subnets.of.n ? &w->o->subnets : NULL,
-				     .second_of = w->o->second_of,
-				     .images = w->o->images,
-				     .n_images = w->o->n_images,
-				     .image_of = w->o->image_of,
-				     .boot_url = e->boot_url,
-				     .script = e->script,
-				     .kernel = e->kernel,
-				     .initrd = e->initrd,
-				     .params = e->params,
-				     .interface = e->interface,
-				     .is_strict = e->is_strict};
+	struct fab_boot_site site = e->site;
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
 	struct fab_input in = {0};
 	int rc;
 
-	memcpy(site.boot_file, e->boot_file, sizeof(site.boot_file));
+	site.addresses = w->given;
+	site.subnets = w->o->subnets.of.n ? &w->o->subnets : NULL;
+	site.second_of = w->o->second_of;
+	site.images = w->o->images;
+	site.n_images = w->o->n_images;
+	site.image_of = w->o->image_of;
 	if (e->template) {
 		rc = fab_input_read(e->template, &in, err);
 		if (rc)
@@ -363,19 +354,15 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 		is_any = true;
 		for (uint32_t k = 0; k < o->largest->n && !rc; k++) {
 			uint32_t at = o->largest->node[k];
-			json_t *object = json_object();
-
 			fab_machine_node_name(o->m, at, node, sizeof(node));
 			fab_machine_interface_name(o->m, o->interface_of[i][at],
 						   interface, sizeof(interface));
-			if (!object ||
-			    json_object_set_new(object, "algorithm",
-						fab_json_text(algorithm)) ||
-			    json_object_set_new(object, "node", fab_json_text(node)) ||
-			    json_object_set_new(object, "server",
-						fab_json_text(interface)))
-				fab_oom(sizeof(void *));
-			rc = fab_jsonl_write(out, object, err);
+			rc = fab_jsonl_write(out,
+					     json_pack("{s:o, s:o, s:o}", "algorithm",
+						       fab_json_text(algorithm), "node",
+						       fab_json_text(node), "server",
+						       fab_json_text(interface)),
+					     err);
 		}
 	}
 	return rc || is_any

@@ -10,11 +10,6 @@
 #define SECONDS UINT64_C(1000000000)
 static const uint64_t DAY_NS = 86400 * SECONDS, MAX_TARGET_NS = 1000000 * SECONDS;
 
-static int check_template(const char *arg, struct fab_err *err)
-{
-	return fab_boot_template_check(arg, false, err);
-}
-
 static int check_image(const char *arg, struct fab_err *err)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
@@ -22,9 +17,9 @@ static int check_image(const char *arg, struct fab_err *err)
 	int rc = fab_image_parse(arg, &memory, &image, err);
 
 	if (!rc && image.kernel)
-		rc = fab_boot_template_check(image.kernel, false, err);
+		rc = fab_boot_template_check(image.kernel, err);
 	if (!rc && image.initrd)
-		rc = fab_boot_template_check(image.initrd, false, err);
+		rc = fab_boot_template_check(image.initrd, err);
 	return rc;
 }
 
@@ -128,9 +123,9 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_OUTPUT, TO(export.addresses)},
 	{"kernel", "URL",
 	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
-	 FAB_TAKES_TEXT, TO(export.kernel), .check = check_template},
+	 FAB_TAKES_TEXT, TO(export.site.kernel), .check = fab_boot_template_check},
 	{"initrd", "URL", "Initial file system, as --kernel", FAB_TAKES_TEXT,
-	 TO(export.initrd), .check = check_template},
+	 TO(export.site.initrd), .check = fab_boot_template_check},
 	{0},
 };
 

@@ -284,8 +284,7 @@ void bootplan_report_previous(struct fab_report *r, const struct bootplan_previo
 	fab_report_uint(r, "boot_files.readdressed_nodes", x->n_readdressed);
 	if (is_table && !x->nodes.n)
 		return;
-	fab_report_table_begin(r, "boot_changes", "Nodes that differ", columns,
-			       FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "boot_changes", "Nodes that differ", columns);
 	for (size_t i = 0; i < x->nodes.n && (!is_table || i < SHOWN); i++) {
 		const struct bootplan_node_change *c = &x->nodes.v[i];
 

@@ -353,7 +353,7 @@ static void print_failover(struct fab_report *r, struct fab_arena *a,
 		{"boot_seconds", FAB_REAL, "until all have booted now", FAB_COL_SECONDS},
 	};
 
-	fab_report_table_begin(r, "changes", "Before and now", fields, FAB_COUNT(fields));
+	FAB_TABLE_BEGIN(r, "changes", "Before and now", fields);
 	for (size_t i = 0; i < o->results.of.n; i++) {
 		const struct fab_plan_result *x = &o->results.of.v[i];
 
@@ -367,8 +367,7 @@ static void print_failover(struct fab_report *r, struct fab_arena *a,
 					  });
 	}
 	fab_report_table_end(r);
-	fab_report_table_begin(r, "failover", "Servers that take over most",
-			       failover_columns, FAB_COUNT(failover_columns));
+	FAB_TABLE_BEGIN(r, "failover", "Servers that take over most", failover_columns);
 	for (size_t i = 0; i < o->results.of.n; i++) {
 		const struct fab_plan_result *x = &o->results.of.v[i];
 		const struct grown *grown = grown_of(a, o, x);
@@ -452,9 +451,8 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 				 &(struct fab_column){"servers_needed_exact", FAB_BOOL},
 				 (union fab_cell){.u = !needed.is_estimate});
 	}
-	fab_report_table_begin(r, "advice",
-			       "With the best mapping and twice the capacity", columns,
-			       FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "advice", "With the best mapping and twice the capacity",
+			columns);
 	for (uint32_t i = 0; i < o->n_advice; i++) {
 		const struct fab_advice *x = &o->advice[i];
 
@@ -463,8 +461,7 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 							   {.real = x->seconds}});
 	}
 	fab_report_table_end(r);
-	fab_report_table_begin(r, "alternatives", "Other methods to distribute",
-			       method_columns, FAB_COUNT(method_columns));
+	FAB_TABLE_BEGIN(r, "alternatives", "Other methods to distribute", method_columns);
 	for (size_t i = 0; i < o->methods.n; i++) {
 		const struct bootplan_method *w = &o->methods.v[i];
 
@@ -501,7 +498,7 @@ static void print_images(struct fab_report *r, const struct bootplan_outcome *o)
 		n_other += o->image_of[o->largest->node[k]] != first;
 	if (!n_other)
 		return;
-	fab_report_table_begin(r, "images", "Images", columns, FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "images", "Images", columns);
 	for (uint32_t i = 0; i <= o->n_images; i++) {
 		uint32_t image = i < o->n_images ? i : FAB_NONE, n = 0;
 		const struct fab_image *x = i < o->n_images ? &o->images[i] : NULL;
@@ -514,8 +511,9 @@ static void print_images(struct fab_report *r, const struct bootplan_outcome *o)
 					   {.text = x ? x->nodes : NULL},
 					   {.u = n},
 					   {.u = x ? x->bytes : o->rest_bytes},
-					   {.text = x && x->kernel ? x->kernel
-								   : o->p->export.kernel},
+					   {.text = x && x->kernel
+							    ? x->kernel
+							    : o->p->export.site.kernel},
 					   {.real = o->image_seconds ? o->image_seconds[i]
 								     : (double)NAN}});
 	}
@@ -540,8 +538,7 @@ static void print_services(struct fab_report *r, const struct bootplan_outcome *
 
 	if (!(o->p->round_trip_seconds > 0) || bootplan_best(o)->n_unserved)
 		return;
-	fab_report_table_begin(r, "services", "The best mapping by each service", columns,
-			       FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "services", "The best mapping by each service", columns);
 	for (size_t i = 0; i < fab_n_services; i++) {
 		const struct fab_service *s = &fab_services[i];
 		struct fab_service_time t =
@@ -625,19 +622,13 @@ static void spread_images(const struct fab_work *w, const uint32_t *interface_of
 
 	for (uint32_t i = 0; i < o->largest->n; i++) {
 		uint32_t node = o->largest->node[i];
-		uint32_t to = m->node_vertex[node], from;
+		struct fab_climb c = {.to = m->node_vertex[node]};
 
 		if (interface_of[node] == FAB_NONE)
 			continue;
-		from = m->interface_vertex[interface_of[node]];
-		while (to != from)
-			if (to > from) {
-				down[to]++;
-				to = m->parent[to];
-			} else {
-				up[from]++;
-				from = m->parent[from];
-			}
+		c.from = m->interface_vertex[interface_of[node]];
+		while (fab_climb_next(&c, m))
+			(c.is_up ? up : down)[c.at]++;
 	}
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t p = 0; p < f->n_ports; p++) {

@@ -178,8 +178,8 @@ static int find_images(const struct bootplan_params *p, struct bootplan_outcome 
 		       struct fab_err *err)
 {
 	struct fab_image rest = {.bytes = p->transfer.image_bytes,
-				 .kernel = p->export.kernel,
-				 .initrd = p->export.initrd};
+				 .kernel = p->export.site.kernel,
+				 .initrd = p->export.site.initrd};
 	int rc = 0;
 
 	o->n_images = (uint32_t)p->images.n;

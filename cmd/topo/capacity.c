@@ -212,12 +212,11 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_uint(r, "most_flows", b->most_flows);
 	fab_report_field(r, &(struct fab_column){.name = "is_exact", .type = FAB_BOOL},
 			 (union fab_cell){.u = b->is_exact});
-	fab_report_table_begin(
-		r, "leaves",
-		is_short && n > SHOWN
-			? "The most oversubscribed switches (--verbose: all)"
-			: "Switches with hosts, the most oversubscribed first",
-		columns, FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "leaves",
+			is_short && n > SHOWN
+				? "The most oversubscribed switches (--verbose: all)"
+				: "Switches with hosts, the most oversubscribed first",
+			columns);
 	for (size_t i = 0; i < n && (!is_short || i < SHOWN); i++)
 		fab_report_record(r, &o->leaves.v[i]);
 	fab_report_table_end(r);

@@ -490,8 +490,7 @@ static void put_codes(struct fab_report *r, const struct fab_check *check)
 {
 	uint32_t n = check->n_findings;
 
-	fab_report_table_begin(r, "codes", "Findings by kind", code_columns,
-			       FAB_COUNT(code_columns));
+	FAB_TABLE_BEGIN(r, "codes", "Findings by kind", code_columns);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		struct record row = {
 			.severity = severity_name(check->findings[i].severity),
@@ -551,8 +550,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		}
 	}
 	if (!table_only && (!for_people || n)) {
-		fab_report_table_begin(r, "causes", "Causes, worst first", cause_columns,
-				       FAB_COUNT(cause_columns));
+		FAB_TABLE_BEGIN(r, "causes", "Causes, worst first", cause_columns);
 		for (size_t i = 0; i < n_shown; i++)
 			fab_report_record_tone(r, o->causes.v[i].tone, &o->causes.v[i]);
 		fab_report_table_end(r);
@@ -563,8 +561,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		put_codes(r, check);
 	if (for_people && !check->n_findings)
 		return;
-	fab_report_table_begin(r, "findings", table_only ? NULL : "Findings", columns,
-			       FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "findings", table_only ? NULL : "Findings", columns);
 	for (uint32_t i = 0; i < check->n_findings; i++)
 		put_finding(r, w->f, &check->findings[i]);
 	fab_report_table_end(r);

@@ -196,7 +196,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	topo_answer_tables(r, p, o->routes);
 	fab_report_text(r, "tables", topo_table_name(p));
 	fab_report_text(r, "host_list", o->list);
-	fab_report_table_begin(r, "choices", "Choices", columns, FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "choices", "Choices", columns);
 	put_cost(r, "compact", o->n, &o->own);
 	for (uint32_t k = 0; k < RANDOM_CHOICES; k++)
 		put_cost(r, fab_arena_format(w->arena, "random, seed %u", k + 1), o->n,

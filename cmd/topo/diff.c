@@ -488,8 +488,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		 fab_text_safe(w->f->source, new_name, sizeof(new_name)));
 	if (!n && for_people)
 		return;
-	fab_report_table_begin(r, "differences", table_only ? NULL : title, columns,
-			       FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "differences", table_only ? NULL : title, columns);
 	for (uint32_t i = 0; i < n; i++) {
 		struct record row =
 			o->wiring ? wiring_row(w->arena, o, &o->wiring->changes[i])

@@ -59,7 +59,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	}
 	fab_report_answer(r, FAB_TONE_PLAIN, "%s ports, of these %s with a cable.",
 			  fab_human_count(n, ports), fab_human_count(n_cabled, cabled));
-	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "ports", NULL, columns);
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t node = f->port_node[p], host = f->node_host[node];
 		uint32_t peer = fab_port_peer(f, p);

@@ -199,7 +199,7 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		.nodes_without_record = fab_check_without_record(f),
 	};
 
-	fab_report_table_begin(r, "summary", NULL, columns, FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "summary", NULL, columns);
 	fab_report_record(r, &row);
 	fab_report_table_end(r);
 }
@@ -257,8 +257,7 @@ static void put_counts(struct fab_report *r, const struct fab_summary *s)
 		[FAB_CABLE_OTHER] = "other",
 	};
 
-	fab_report_table_begin(r, "links", "Links", link_columns,
-			       FAB_COUNT(link_columns));
+	FAB_TABLE_BEGIN(r, "links", "Links", link_columns);
 	for (const struct fab_link_count *l = s->links; l < s->links + s->n_links; l++) {
 		double rate = fab_speed_lane_gbps(l->speed) * l->width;
 		const struct record row = {
@@ -272,8 +271,7 @@ static void put_counts(struct fab_report *r, const struct fab_summary *s)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
-	fab_report_table_begin(r, "levels", "Levels of switches", level_columns,
-			       FAB_COUNT(level_columns));
+	FAB_TABLE_BEGIN(r, "levels", "Levels of switches", level_columns);
 	for (uint32_t i = 0; i < s->n_levels; i++) {
 		const struct fab_level *l = &s->levels[i];
 		const struct record row = {
@@ -291,9 +289,7 @@ static void put_counts(struct fab_report *r, const struct fab_summary *s)
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
-	fab_report_table(r, "rails", "Adapters of hosts", rail_columns,
-			 FAB_COUNT(rail_columns), s->rails, sizeof(*s->rails),
-			 s->n_rails);
+	FAB_TABLE(r, "rails", "Adapters of hosts", rail_columns, s->rails, s->n_rails);
 }
 
 /* Planes and other parts; people see the first of them. */
@@ -312,8 +308,7 @@ static void put_planes(struct fab_report *r, const struct fab_fabric *f,
 			 SHOWN_PLANES, n);
 		n = SHOWN_PLANES;
 	}
-	fab_report_table_begin(r, "parts", title, plane_columns,
-			       FAB_COUNT(plane_columns));
+	FAB_TABLE_BEGIN(r, "parts", title, plane_columns);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fab_plane *v = &s->planes->v[i];
 		const struct fab_part_summary *p = &s->parts[i];
@@ -372,9 +367,8 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		put_planes(r, f, s, for_people);
 	put_counts(r, s);
 	if (!for_people)
-		fab_report_table(r, "warnings", "Warnings", warning_columns,
-				 FAB_COUNT(warning_columns), f->warnings,
-				 sizeof(*f->warnings), f->n_warnings);
+		FAB_TABLE(r, "warnings", "Warnings", warning_columns, f->warnings,
+			  f->n_warnings);
 }
 
 static void fini(void *outcome)

@@ -183,8 +183,7 @@ static void report_trace(struct fab_report *r, const struct fab_work *w)
 			 (union fab_cell){.u = !o->trace.stopped});
 	fab_report_text(r, "stopped", o->trace.stopped);
 	fab_report_uint(r, "cables", o->trace.hops.n);
-	fab_report_table_begin(r, "path", "Path, cable by cable", hop_columns,
-			       FAB_COUNT(hop_columns));
+	FAB_TABLE_BEGIN(r, "path", "Path, cable by cable", hop_columns);
 	for (size_t i = 0; i < o->trace.hops.n; i++) {
 		const struct fab_trace_hop *hop = &o->trace.hops.v[i];
 		uint32_t cable = f->port_cable[hop->out];
@@ -294,8 +293,7 @@ static void name_users(struct fab_report *r, const struct fab_work *w)
 {
 	const struct used *o = w->outcome;
 
-	fab_report_table_begin(r, "hosts", "Hosts", host_columns,
-			       FAB_COUNT(host_columns));
+	FAB_TABLE_BEGIN(r, "hosts", "Hosts", host_columns);
 	for (const struct fab_cable_use *use = o->use; use < o->use + 2; use++)
 		for (uint32_t h = 0; h < w->f->n_hosts; h++) {
 			const struct record row = {
@@ -311,8 +309,7 @@ static void name_users(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 	if (!o->mft)
 		return;
-	fab_report_table_begin(r, "trees", "Trees", tree_columns,
-			       FAB_COUNT(tree_columns));
+	FAB_TABLE_BEGIN(r, "trees", "Trees", tree_columns);
 	for (uint32_t i = 0; i < o->mft->n; i++) {
 		char text[FAB_MLID_TEXT];
 		const struct record row = {.mlid = fab_mlid_text(o->mft->mlid[i], text)};
@@ -349,8 +346,8 @@ static void report_users(struct fab_report *r, const struct fab_work *w)
 	fab_report_uint(r, "pairs", pairs);
 	if (o->mft)
 		fab_report_uint(r, "n_trees", o->n_trees);
-	fab_report_table_begin(r, "users", "Users of the cable, in each direction",
-			       user_columns, FAB_COUNT(user_columns));
+	FAB_TABLE_BEGIN(r, "users", "Users of the cable, in each direction",
+			user_columns);
 	for (const struct fab_cable_use *use = o->use; use < o->use + 2; use++) {
 		uint32_t to = fab_port_peer(f, use->from);
 		const struct record row = {

@@ -224,7 +224,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		answer(r, w);
 	if (for_people && !table_only)
 		return;
-	fab_report_table_begin(r, "who", NULL, columns, FAB_COUNT(columns));
+	FAB_TABLE_BEGIN(r, "who", NULL, columns);
 	for (size_t i = 0; i < o->ports.n; i++) {
 		uint32_t port = o->ports.v[i], node = f->port_node[port];
 		uint32_t peer = fab_port_peer(f, port), cable = f->port_cable[port];

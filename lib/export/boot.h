@@ -67,10 +67,10 @@ struct fab_boot_site {
 	bool is_strict; /* refuse nodes that would be left out because of a name */
 };
 
-/* Can the template be used? EINVAL says what is wrong with it. `has_blanks`: may it have
- * blanks and quotes? O(len). */
-int fab_boot_template_check(const char *text, bool has_blanks,
-			    struct fab_err *err) FAB_MUST_CHECK;
+/* Can the template be used? EINVAL says what is wrong with it. Parameters of a kernel may
+ * have blanks and quotes. O(len). */
+int fab_boot_template_check(const char *text, struct fab_err *err) FAB_MUST_CHECK;
+int fab_boot_params_check(const char *text, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Counts of what was written. */
 struct fab_boot_written {

@@ -33,7 +33,7 @@ static size_t setting_at(const char *at)
 		       : (size_t)(strchr(at, '}') + 1 - at);
 }
 
-int fab_boot_template_check(const char *text, bool has_blanks, struct fab_err *err)
+static int check_text(const char *text, bool has_blanks, struct fab_err *err)
 {
 	if (!*text || strlen(text) > TEMPLATE_MAX_BYTES)
 		return fab_fail(err, EINVAL, "'%.60s' is empty or longer than %d bytes",
@@ -57,6 +57,16 @@ int fab_boot_template_check(const char *text, bool has_blanks, struct fab_err *e
 				text);
 	}
 	return 0;
+}
+
+int fab_boot_template_check(const char *text, struct fab_err *err)
+{
+	return check_text(text, false, err);
+}
+
+int fab_boot_params_check(const char *text, struct fab_err *err)
+{
+	return check_text(text, true, err);
 }
 
 bool boot_names_address(const char *text)

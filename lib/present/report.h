@@ -230,6 +230,9 @@ void fab_report_brief(struct fab_report *r, const char *name,
  * table_end. O(1). */
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
 			    const struct fab_column *columns, size_t n_columns);
+/* The same with an array of columns. */
+#define FAB_TABLE_BEGIN(r, name, title, columns)                                         \
+	fab_report_table_begin(r, name, title, columns, FAB_COUNT(columns))
 /* n_columns cells. O(cells). */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
 /* A row from a record: every column has its place (FAB_AT) in it. O(cells). */
@@ -242,6 +245,9 @@ void fab_report_table_end(struct fab_report *r);
 void fab_report_table(struct fab_report *r, const char *name, const char *title,
 		      const struct fab_column *columns, size_t n_columns,
 		      const void *records, size_t size, size_t n);
+#define FAB_TABLE(r, name, title, columns, records, n)                                   \
+	fab_report_table(r, name, title, columns, FAB_COUNT(columns), records,           \
+			 sizeof(*(records)), n)
 /* Write what is buffered and free; fails with the errno of the write. O(size). */
 int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;
 

@@ -282,12 +282,11 @@ Test(boot_files, templates)
 					   "http://h/${mac:hexhyp}?a=b&c=d", "a/b-c_d"};
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		cr_expect_neq(fab_boot_template_check(bad[i], false, ERR), 0, "%s",
-			      bad[i]);
+		cr_expect_neq(fab_boot_template_check(bad[i], ERR), 0, "%s", bad[i]);
 	for (size_t i = 0; i < FAB_COUNT(good); i++)
-		MUST(fab_boot_template_check(good[i], false, ERR));
-	MUST(fab_boot_template_check("ip=dhcp a=\"b c\"", true, ERR));
-	cr_expect_neq(fab_boot_template_check("ip=dhcp\nreboot", true, ERR), 0);
+		MUST(fab_boot_template_check(good[i], ERR));
+	MUST(fab_boot_params_check("ip=dhcp a=\"b c\"", ERR));
+	cr_expect_neq(fab_boot_params_check("ip=dhcp\nreboot", ERR), 0);
 }
 
 /* A site's own template: blocks, optional parts, quoting; and what is refused. */
