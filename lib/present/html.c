@@ -7,6 +7,7 @@
  */
 #include "present/report.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,28 +22,18 @@ enum { MOST_ROWS = 5000 }; /* of a table; others are counted */
 
 void fab_html_put(FILE *out, const char *text)
 {
+	static const char *const references[UCHAR_MAX + 1] = {['&'] = "&amp;",
+							      ['<'] = "&lt;",
+							      ['>'] = "&gt;",
+							      ['"'] = "&quot;",
+							      ['\''] = "&#39;"};
 	FAB_AUTOFREE char *safe = fab_cell_safe_text(text);
 
 	for (const char *c = safe; *c; c++)
-		switch (*c) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
+		if (references[(unsigned char)*c])
+			fputs(references[(unsigned char)*c], out);
+		else
 			putc(*c, out);
-		}
 }
 
 void fab_html_put_short(FILE *out, const char *text)
@@ -62,14 +53,10 @@ struct html {
 	uint64_t n_rows; /* of the open table */
 };
 
-/* "switch_links" is "switch links" to people. */
 static void put_name(FILE *out, const char *name)
 {
-	FAB_AUTOFREE char *text = fab_strdup(name);
+	FAB_AUTOFREE char *text = fab_column_human(name);
 
-	for (char *c = text; *c; c++)
-		if (*c == '_' || *c == '.')
-			*c = ' ';
 	fab_html_put(out, text);
 }
 

@@ -31,17 +31,12 @@ static void must_be_set(int rc)
 
 json_t *fab_json_text(const char *text)
 {
-	json_t *value;
-	size_t size;
+	json_t *value = text ? json_string(text) : json_null();
 	FAB_AUTOFREE char *safe = NULL;
 
-	if (!text)
-		return json_null();
-	value = json_string(text);
 	if (value)
 		return value;
-	size = 4 * strlen(text) + 8;
-	safe = fab_text_safe(text, fab_alloc(size, 1), size);
+	safe = fab_cell_safe_text(text);
 	return must(json_string(safe));
 }
 
@@ -140,20 +135,15 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 {
 	if (column->type == FAB_ROWS)
 		return rows_value(cell.rows);
-	if (column->type == FAB_NAMES) {
+	if (column->type == FAB_NAMES || column->type == FAB_NUMBERS) {
+		bool is_names = column->type == FAB_NAMES;
+		size_t n = is_names ? cell.names->n : cell.numbers->n;
 		json_t *array = must(json_array());
 
-		for (size_t i = 0; i < cell.names->n; i++)
+		for (size_t i = 0; i < n; i++)
 			must_be_set(json_array_append_new(
-				array, fab_json_text(cell.names->v[i])));
-		return array;
-	}
-	if (column->type == FAB_NUMBERS) {
-		json_t *array = must(json_array());
-
-		for (size_t i = 0; i < cell.numbers->n; i++)
-			must_be_set(json_array_append_new(
-				array, fab_json_uint(cell.numbers->v[i])));
+				array, is_names ? fab_json_text(cell.names->v[i])
+						: fab_json_uint(cell.numbers->v[i])));
 		return array;
 	}
 	if (column->type == FAB_COUNTS) {

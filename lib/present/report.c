@@ -168,12 +168,12 @@ struct fab_report {
 	const struct fab_writer *writer;
 	void *state;
 
-	struct fab_table table;		 /* name NULL: none is open */
-	FAB_VEC(struct sentence) answer; /* until it is written */
-	const struct fab_fabric *fabric; /* not yet written; else NULL */
-	bool has_body;			 /* something follows the answer already */
+	struct fab_table table;		  /* name NULL: none is open */
+	FAB_VEC(struct sentence) answer;  /* until it is written */
+	const struct fab_fabric *fabric;  /* not yet written; else NULL */
+	bool has_body;			  /* something follows the answer already */
+	const struct fab_column *columns; /* of the caller */
 	const struct fab_column **chosen;
-	size_t *chosen_index; /* of the caller's columns */
 	union fab_cell *cells;
 };
 
@@ -233,20 +233,16 @@ static void put_field(struct fab_report *r, const struct fab_column *column,
 		r->writer->field(r->state, column, cell);
 }
 
+#define BRIEF(name, type, help) FAB_COLUMN_OF(struct fab_brief, name, type, help, 0, NONE)
 const struct fab_column fab_brief_columns[FAB_BRIEF_COLUMNS] = {
-	{"source", FAB_TEXT, "the FABRIC argument", 0, FAB_AT(struct fab_brief, source)},
-	{"fingerprint", FAB_GUID, "digest of what is cabled to what", 0,
-	 FAB_AT(struct fab_brief, fingerprint)},
-	{"switches", FAB_UINT, "switches", 0, FAB_AT(struct fab_brief, switches)},
-	{"adapters", FAB_UINT, "channel adapters, aggregation nodes included", 0,
-	 FAB_AT(struct fab_brief, adapters)},
-	{"aggregation_nodes", FAB_UINT, "SHARP aggregation nodes", 0,
-	 FAB_AT(struct fab_brief, aggregation_nodes)},
-	{"hosts", FAB_UINT, "hosts", 0, FAB_AT(struct fab_brief, hosts)},
-	{"switch_links", FAB_UINT, "cables between switches", 0,
-	 FAB_AT(struct fab_brief, switch_links)},
-	{"host_links", FAB_UINT, "cables between a switch and an adapter", 0,
-	 FAB_AT(struct fab_brief, host_links)},
+	BRIEF(source, TEXT, "the FABRIC argument"),
+	BRIEF(fingerprint, GUID, "digest of what is cabled to what"),
+	BRIEF(switches, UINT, "switches"),
+	BRIEF(adapters, UINT, "channel adapters, aggregation nodes included"),
+	BRIEF(aggregation_nodes, UINT, "SHARP aggregation nodes"),
+	BRIEF(hosts, UINT, "hosts"),
+	BRIEF(switch_links, UINT, "cables between switches"),
+	BRIEF(host_links, UINT, "cables between a switch and an adapter"),
 };
 
 void fab_report_brief(struct fab_report *r, const char *name,
@@ -394,23 +390,21 @@ static size_t choose(struct fab_report *r, const struct fab_column *columns,
 	for (const char *c = name; c && *c; c++)
 		room += *c == ',';
 	room++;
+	r->columns = columns;
 	r->chosen = FAB_NEW(room, const struct fab_column *);
-	r->chosen_index = FAB_NEW(room, size_t);
 	r->cells = FAB_NEW(room, union fab_cell);
 	while (name) {
 		size_t len = strcspn(name, ",");
 		size_t i = find_column(name, len, columns, n_columns);
 
 		if (i < n_columns)
-			r->chosen_index[n++] = i;
+			r->chosen[n++] = &columns[i];
 		name = name[len] ? name + len + 1 : NULL;
 	}
 	if (!r->table.is_primary || !r->options.columns)
 		for (size_t i = 0; i < n_columns; i++)
 			if (is_by_default(r, &columns[i]))
-				r->chosen_index[n++] = i;
-	for (size_t i = 0; i < n; i++)
-		r->chosen[i] = &columns[r->chosen_index[i]];
+				r->chosen[n++] = &columns[i];
 	return n;
 }
 
@@ -450,7 +444,7 @@ void fab_report_row(struct fab_report *r, const union fab_cell *cells)
 	if (!is_shown(r))
 		return;
 	for (size_t i = 0; i < r->table.n; i++)
-		r->cells[i] = cells[r->chosen_index[i]];
+		r->cells[i] = cells[r->chosen[i] - r->columns];
 	put_row(r, FAB_TONE_PLAIN);
 }
 
@@ -473,9 +467,8 @@ void fab_report_table_end(struct fab_report *r)
 	if (is_shown(r) && r->writer->table_end)
 		r->writer->table_end(r->state, &r->table);
 	note_failure(r);
-	FAB_FREE_ALL(r->chosen, r->chosen_index, r->cells);
+	FAB_FREE_ALL(r->chosen, r->cells);
 	r->chosen = NULL;
-	r->chosen_index = NULL;
 	r->cells = NULL;
 	r->table = (struct fab_table){0};
 }

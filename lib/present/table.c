@@ -109,21 +109,19 @@ static const char *const tone_names[] = {
 	[FAB_TONE_BAD] = "red",
 };
 
-static struct grid *grid_new(FILE *out, const struct fab_report_options *options)
+static struct grid grid_new(FILE *out, const struct fab_report_options *options)
 {
-	struct grid *grid = FAB_NEW0(1, struct grid);
+	struct grid grid = {.options = options, .table = scols_new_table()};
 
-	grid->options = options;
-	grid->table = scols_new_table();
-	if (!grid->table)
+	if (!grid.table)
 		fab_oom(sizeof(void *));
-	scols_table_set_stream(grid->table, out);
-	scols_table_enable_noencoding(grid->table, 1); /* cells are safe already */
-	scols_table_enable_noheadings(grid->table, options->no_header);
-	scols_table_enable_colors(grid->table, options->color);
+	scols_table_set_stream(grid.table, out);
+	scols_table_enable_noencoding(grid.table, 1); /* cells are safe already */
+	scols_table_enable_noheadings(grid.table, options->no_header);
+	scols_table_enable_colors(grid.table, options->color);
 	/* widths are settled here: libsmartcols does not ask the terminal and cuts
 	 * nothing */
-	scols_table_set_termforce(grid->table, SCOLS_TERMFORCE_NEVER);
+	scols_table_set_termforce(grid.table, SCOLS_TERMFORCE_NEVER);
 	return grid;
 }
 
@@ -187,7 +185,6 @@ static void grid_finish(struct grid *grid)
 		fab_oom(0);
 	scols_unref_table(grid->table);
 	free(grid->limits.v);
-	free(grid);
 }
 
 enum {
@@ -280,16 +277,16 @@ static bool can_wrap(const struct layout *l, size_t word)
 
 static void print_rows(const struct layout *l, bool is_wrapped)
 {
-	struct grid *grid = grid_new(l->out, l->options);
+	struct grid grid = grid_new(l->out, l->options);
 
 	for (size_t i = 0; i < l->table->n; i++)
 		grid_add_column(
-			grid, l->table->columns[i]->name,
+			&grid, l->table->columns[i]->name,
 			is_text(l, i) && !(l->table->columns[i]->flags & FAB_COL_RIGHT),
 			is_wrapped && l->limit[i] < l->natural[i] ? l->limit[i] : 0);
 	for (size_t row = 0; row < l->n_rows; row++)
-		grid_add_row(grid, l->cells + row * l->table->n);
-	grid_finish(grid);
+		grid_add_row(&grid, l->cells + row * l->table->n);
+	grid_finish(&grid);
 }
 
 static size_t name_width(const struct layout *l)
@@ -441,7 +438,7 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 		for (size_t row = 0; row < l.n_rows;) {
 			size_t first = row, width = names;
 			size_t n;
-			struct grid *grid;
+			struct grid grid;
 			FAB_AUTOFREE struct cell *line = NULL;
 
 			do
@@ -454,11 +451,11 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 			n = row - first;
 			grid = grid_new(l.out, l.options);
 			line = FAB_NEW(n + 1, struct cell);
-			grid_add_column(grid, l.table->columns[0]->name, true, 0);
+			grid_add_column(&grid, l.table->columns[0]->name, true, 0);
 			for (size_t k = 0; k < n; k++) {
 				bool is_long = row_width(&l, first + k, SIZE_MAX) > most;
 
-				grid_add_column(grid, text_at(&l, first + k, 0), is_long,
+				grid_add_column(&grid, text_at(&l, first + k, 0), is_long,
 						is_long ? most : 0);
 			}
 			for (size_t i = 1; i < l.table->n; i++) {
@@ -467,9 +464,9 @@ static void print_layout(FILE *out, const struct fab_report_options *options,
 				for (size_t k = 0; k < n; k++)
 					line[k + 1] =
 						l.cells[(first + k) * l.table->n + i];
-				grid_add_row(grid, line);
+				grid_add_row(&grid, line);
 			}
-			grid_finish(grid);
+			grid_finish(&grid);
 			for (size_t k = 0; k < n; k++)
 				free(l.cells[(first + k) * l.table->n].text);
 		}
@@ -555,8 +552,7 @@ enum fab_tone fab_cell_tone(const struct fab_column *column, union fab_cell cell
 	return FAB_TONE_PLAIN;
 }
 
-/* "switch_links" is "switch links" to people. */
-static char *human_name(const char *name)
+char *fab_column_human(const char *name)
 {
 	char *text = fab_strdup(name);
 
@@ -573,7 +569,7 @@ static void table_field(void *state, const struct fab_column *column, union fab_
 	struct field field = {
 		.group = dot ? fab_strndup(column->name, (size_t)(dot - column->name))
 			     : NULL,
-		.name = human_name(dot ? dot + 1 : column->name),
+		.name = fab_column_human(dot ? dot + 1 : column->name),
 		.value = fab_cell_human(column, cell),
 		.tone = fab_cell_tone(column, cell),
 	};
@@ -662,7 +658,7 @@ static void print_fields(struct table *t)
 			if (!last || !last->group || strcmp(last->group, f.group) != 0) {
 				last = &t->fields.v[n++];
 				*last = (struct field){.group = f.group,
-						       .name = human_name(f.group)};
+						       .name = fab_column_human(f.group)};
 				f.group = NULL;
 			}
 			fab_append(&last->value, ", ", "%s %s", f.name, f.value);

@@ -50,5 +50,7 @@ const char *fab_cell_number(const struct fab_column *column, union fab_cell cell
 			    char *out);
 /* How bad a value is by the flags of its column. */
 enum fab_tone fab_cell_tone(const struct fab_column *column, union fab_cell cell);
+/* The name of a column for people, on the heap: "switch links" for switch_links. */
+char *fab_column_human(const char *name);
 /* The text made safe for a terminal, on the heap. */
 char *fab_cell_safe_text(const char *text);
