@@ -9,43 +9,52 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/text.h"
+#include "boot_templates.h"
 #include "export/boot_impl.h"
 
 enum { NAME_BYTES = 256 };
 
 /* The formats by number. */
 static const struct {
-	const char *name, *summary, *manual;
-} formats[FAB_N_BOOT_FORMATS] = {
-	{"csv", "node, server, MAC, IP, IPv6 and client identifier",
-	 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier of each node; any name, quoted."},
-	{"json", "lines with the same fields",
-	 "Its fields as JSON lines, null for what is not known."},
-	{"hosts", "lines of hosts(5)", "Lines of hosts(5), servers first."},
-	{"ethers", "lines of ethers(5)", "Lines of ethers(5)."},
-	{"ansible", "inventory with a group for each server",
-	 "An inventory: a group `boot_SERVER` for each server with the variables `boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of all these groups."},
-	{"dnsmasq", "tags, dhcp-boot and dhcp-host",
-	 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE say with it what the node loads; needs `--network`, without which dnsmasq opens no port, and servers with addresses of each family of it. Checked by `dnsmasq --test` and by booting."},
-	{"kea4", "configuration of Kea's DHCPv4 server",
-	 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting."},
-	{"kea6", "configuration of Kea's DHCPv6 server",
-	 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting."},
-	{"dhcpd", "ISC dhcpd, which is at its end of life",
-	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the servers have addresses. Checked by `dhcpd -t` and by booting."},
-	{"ipxe", "a script for each server",
-	 "The iPXE script of each server alone, `SERVER.ipxe`, of those with an image of `--image` `SERVER-imageN.ipxe`; needs `--kernel`, and `--to-dir` where there are several servers."},
-	{"xcat", "chdef commands",
-	 "One `chdef` for each server and its nodes as a node range; KERNEL of `--image` is the name of an osimage (provmethod)."},
-	{"warewulf", "wwctl commands and what its dnsmasq needs",
-	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file; KERNEL of `--image` is the name of an image (Warewulf 4.6 or later). A node asks the server of its tag for everything, so that each of these servers needs `warewulfd`, a `warewulf.conf` of its own (with its own `ipaddr`, which it writes into the scripts of iPXE), and, shared or copied: nodes.conf and the iPXE and GRUB templates of /etc/warewulf, the folders of images (wwchrootdir), of overlays (wwoverlaydir) and of what `wwctl image build` and `wwctl overlay build` make of them (wwprovisiondir), and the iPXE programs below tftpboot/warewulf (`wwctl configure tftp`). Checked against the sources of Warewulf of July 2026 (4.7): options of `wwctl node set`, tags and file names of ww4-hosts.conf, paths."},
-	{"openchami", "ochami commands with boot parameters",
-	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`. Checked against the sources of ochami and of bss (BootParams)."},
-	{"openchami-config", "the same as BootConfiguration objects",
-	 "Objects BootConfiguration of the newer boot service, `fabkit-boot-SERVER`, for `ochami boot config add -e`; with `--to-out` a script, which replaces the objects of an earlier run by name and deletes those of servers that are gone. Needs `--kernel`, by http:// or https:// or a path from / on, as the service demands. Checked against the sources of ochami (`boot config list`, `add`, `set`, `delete`) and of boot-service (BootConfigurationSpec, its validation); smd and cloud-init are not written to: the service must know the nodes."},
-	{"template:FILE", "by a template of your own",
-	 "A file by a template: see fabric-formats(5). The other formats are templates, too, and are installed as examples."},
+	const char *name, *template, *summary, *manual; /* template: NULL: of the site */
+} formats
+	[FAB_N_BOOT_FORMATS] =
+		{
+			{"csv", csv_tmpl,
+			 "node, server, MAC, IP, IPv6 and client identifier",
+			 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier of each node; any name, quoted."},
+			{"json", json_tmpl, "lines with the same fields",
+			 "Its fields as JSON lines, null for what is not known."},
+			{"hosts", hosts_tmpl, "lines of hosts(5)",
+			 "Lines of hosts(5), servers first."},
+			{"ethers", ethers_tmpl, "lines of ethers(5)",
+			 "Lines of ethers(5)."},
+			{"ansible", ansible_tmpl,
+			 "inventory with a group for each server",
+			 "An inventory: a group `boot_SERVER` for each server with the variables `boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of all these groups."},
+			{"dnsmasq", dnsmasq_tmpl, "tags, dhcp-boot and dhcp-host",
+			 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE say with it what the node loads; needs `--network`, without which dnsmasq opens no port, and servers with addresses of each family of it. Checked by `dnsmasq --test` and by booting."},
+			{"kea4", kea4_tmpl, "configuration of Kea's DHCPv4 server",
+			 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting."},
+			{"kea6", kea6_tmpl, "configuration of Kea's DHCPv6 server",
+			 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting."},
+			{"dhcpd", dhcpd_tmpl, "ISC dhcpd, which is at its end of life",
+			 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the servers have addresses. Checked by `dhcpd -t` and by booting."},
+			{"ipxe", ipxe_tmpl, "a script for each server",
+			 "The iPXE script of each server alone, `SERVER.ipxe`, of those with an image of `--image` `SERVER-imageN.ipxe`; needs `--kernel`, and `--to-dir` where there are several servers."},
+			{"xcat", xcat_tmpl, "chdef commands",
+			 "One `chdef` for each server and its nodes as a node range; KERNEL of `--image` is the name of an osimage (provmethod)."},
+			{"warewulf", warewulf_tmpl, "wwctl commands and what its dnsmasq needs", "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, and the file for dnsmasq.d that says what the tag means, for the tags of Warewulf's own file; KERNEL of `--image` is the name of an image (Warewulf 4.6 or later). A node asks the server of its tag for everything, so that each of these servers needs `warewulfd`, a `warewulf.conf` of its own (with its own `ipaddr`, which it writes into the scripts of iPXE), and, shared or copied: nodes.conf and the iPXE and GRUB templates of /etc/warewulf, the folders of images (wwchrootdir), of overlays (wwoverlaydir) and of what `wwctl image build` and `wwctl overlay build` make of them (wwprovisiondir), and the iPXE programs below tftpboot/warewulf (`wwctl configure tftp`). Checked against the sources of Warewulf of July 2026 (4.7): options of `wwctl node set`, tags and file names of ww4-hosts.conf, paths."},
+			{"openchami", openchami_tmpl,
+			 "ochami commands with boot parameters",
+			 "One `ochami bss boot params` for each server, `set` where kernel, initrd and parameters are all given, else `update`, which leaves the others as they are; with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`. Checked against the sources of ochami and of bss (BootParams)."},
+			{"openchami-config", openchami_config_tmpl,
+			 "the same as BootConfiguration objects",
+			 "Objects BootConfiguration of the newer boot service, `fabkit-boot-SERVER`, for `ochami boot config add -e`; with `--to-out` a script, which replaces the objects of an earlier run by name and deletes those of servers that are gone. Needs `--kernel`, by http:// or https:// or a path from / on, as the service demands. Checked against the sources of ochami (`boot config list`, `add`, `set`, `delete`) and of boot-service (BootConfigurationSpec, its validation); smd and cloud-init are not written to: the service must know the nodes."},
+			{"template:FILE", NULL, "by a template of your own",
+			 "A file by a template: see fabric-formats(5). The other formats are templates, too, and are installed as examples."},
 };
 
 static struct fab_choice format_at(size_t i)
@@ -68,6 +77,7 @@ struct maker {
 	struct fab_arena arena;
 	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
 	struct fab_strmap *by_name; /* of servers */
+	bool divides;		    /* entries of a server by image and second server */
 	bool names_second; /* scripts differ by second server: IPv6 has no next-server */
 	struct fab_boot_written *written;
 };
@@ -115,39 +125,38 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 	return k->server_of[interface] = at;
 }
 
-/* Key of an entry, equal for all its nodes: their server, the number of their image from
- * 1 on (0: in no group), and where scripts name it their second server, from 1 on. */
+/* Key of an entry, equal for all its nodes: their server and, where the format divides
+ * servers, the number of their image from 1 on (0: in no group), and where scripts name
+ * it their second server, from 1 on. */
 static void key_of(const struct maker *k, uint32_t node, uint32_t key[3])
 {
 	const struct boot_node *n = &k->plan.node[node];
 	const struct fab_boot_site *site = k->plan.site;
 
 	key[0] = n->server;
-	key[1] = n->image ? (uint32_t)(n->image - site->images) + 1 : 0;
+	key[1] = k->divides && n->image ? (uint32_t)(n->image - site->images) + 1 : 0;
 	key[2] = k->names_second && n->second != FAB_NONE ? n->second + 1 : 0;
 }
 
-static int cmp_key(const void *a, const void *b, void *context)
+static bool has_key(const struct maker *k, uint32_t node, const uint32_t key[3])
 {
-	uint32_t x[3], y[3];
+	uint32_t own[3];
 
-	key_of(context, *(const uint32_t *)a, x);
-	key_of(context, *(const uint32_t *)b, y);
-	for (int i = 0; i < 3; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
+	key_of(k, node, own);
+	return !memcmp(own, key, sizeof(own));
 }
 
-/* The next entry, of a server as a whole. */
-static struct boot_server *add_entry(struct maker *k, const struct boot_server *whole,
-				     uint32_t first)
+/* By key, then in the order of the batch. */
+static int cmp_key(const void *a, const void *b, void *context)
 {
-	struct boot_server *own = &k->plan.server[k->plan.n_servers++];
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b, x[3], y[3];
 
-	*own = *whole;
-	own->first = first;
-	return own;
+	key_of(context, i, x);
+	key_of(context, j, y);
+	for (int at = 0; at < 3; at++)
+		if (x[at] != y[at])
+			return x[at] < y[at] ? -1 : 1;
+	return i < j ? -1 : i > j;
 }
 
 /* Image and second server of an entry, as its nodes have them, and its name by these. */
@@ -155,10 +164,11 @@ static int label_entry(struct maker *k, struct boot_server *own,
 		       const struct boot_node *node, const uint32_t key[3],
 		       const struct boot_server *whole, struct fab_err *err)
 {
-	own->image = node->image;
-	if (own->image)
+	if (key[1]) {
+		own->image = node->image;
 		own->label =
 			fab_arena_format(&k->arena, "%s-image%u", own->label, key[1]);
+	}
 	if (key[2]) {
 		own->second = &whole[key[2] - 1];
 		own->label = fab_arena_format(&k->arena, "%s-then-%s", own->label,
@@ -172,13 +182,12 @@ static int label_entry(struct maker *k, struct boot_server *own,
 				  own->label, own->name);
 }
 
-/* An entry of its own for each server, image and, where scripts name it, second server
- * that nodes have; at least one for each server, in their order. */
-static int divide(struct maker *k, struct fab_err *err)
+/* An entry for the nodes of each key, at least one for each server, in their order. */
+static int make_entries(struct maker *k, struct fab_err *err)
 {
 	struct boot_plan *plan = &k->plan;
 	const struct boot_server *whole = plan->server;
-	uint32_t n_whole = plan->n_servers, at = 0, key[3], before[3] = {FAB_NONE};
+	uint32_t n_whole = plan->n_servers, at = 0, n = 0, key[3] = {FAB_NONE};
 	uint32_t *first = FAB_ARENA_NEW(&k->arena, (size_t)n_whole + 1, uint32_t);
 	uint32_t *node = FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, uint32_t);
 
@@ -187,27 +196,29 @@ static int divide(struct maker *k, struct fab_err *err)
 	qsort_r(node, plan->n_nodes, sizeof(*node), cmp_key, k);
 	plan->server = FAB_ARENA_NEW(&k->arena, (size_t)n_whole + plan->n_nodes + 1,
 				     struct boot_server);
-	plan->n_servers = 0;
 	for (uint32_t s = 0; s < n_whole; s++) {
-		first[s] = plan->n_servers;
-		for (; at < plan->n_nodes; at++, memcpy(before, key, sizeof(before))) {
-			struct boot_server *own;
+		first[s] = n;
+		do {
+			struct boot_server *own = &plan->server[n];
 
-			key_of(k, node[at], key);
-			if (key[0] != s)
-				break;
-			if (!memcmp(key, before, sizeof(key))) {
-				plan->node[node[at]].server = plan->n_servers - 1;
-				continue;
+			*own = whole[s];
+			own->first = first[s];
+			own->nodes = node + at;
+			if (at < plan->n_nodes)
+				key_of(k, node[at], key);
+			for (; at < plan->n_nodes && key[0] == s &&
+			       has_key(k, node[at], key);
+			     at++) {
+				plan->node[node[at]].server = n;
+				own->n++;
 			}
-			own = add_entry(k, &whole[s], first[s]);
-			plan->node[node[at]].server = plan->n_servers - 1;
-			if (label_entry(k, own, &plan->node[node[at]], key, whole, err))
+			n++;
+			if (own->n && label_entry(k, own, &plan->node[*own->nodes], key,
+						  whole, err))
 				return -EINVAL;
-		}
-		if (plan->n_servers == first[s])
-			add_entry(k, &whole[s], first[s]);
+		} while (at < plan->n_nodes && plan->node[node[at]].server == s);
 	}
+	plan->n_servers = n;
 	for (uint32_t i = 0; i < plan->n_nodes; i++)
 		if (plan->node[i].second != FAB_NONE)
 			plan->node[i].second = first[plan->node[i].second];
@@ -266,73 +277,53 @@ static const struct fab_subnet *subnet_of(const struct fab_subnets *s, const cha
 	return first;
 }
 
-struct sorting {
-	const struct boot_node *node;
-	bool by_second;
-};
-
-/* By server, or by second server and then server; else in the order of the batch. */
-static int cmp_node(const void *a, const void *b, void *context)
+/* By second server, then by entry, then in the order of the batch. */
+static int cmp_stand_in(const void *a, const void *b, void *nodes)
 {
-	const struct sorting *x = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct boot_node *n = &x->node[i], *other = &x->node[j];
+	const struct boot_node *of = nodes, *x = &of[i], *y = &of[j];
 
-	if (x->by_second && n->second != other->second)
-		return n->second < other->second ? -1 : 1;
-	if (n->server != other->server)
-		return n->server < other->server ? -1 : 1;
+	FAB_ORDER_BY(x, y, second);
+	FAB_ORDER_BY(x, y, server);
 	return i < j ? -1 : i > j;
 }
 
-/* The nodes of each server, and those of each pair of second and first server. */
-static void sort_nodes(struct maker *k)
+/* The nodes of each entry that have the same second server. */
+static void find_stand_ins(struct maker *k)
 {
 	struct boot_plan *plan = &k->plan;
-	struct sorting x = {.node = plan->node};
-	uint32_t *nodes =
-		FAB_ARENA_NEW(&k->arena, 2 * (size_t)plan->n_nodes + 1, uint32_t);
-	uint32_t *seconds = nodes + plan->n_nodes, n_pairs = 0, at = 0;
+	uint32_t *node = FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, uint32_t);
+	const struct boot_node *before = NULL;
+	uint32_t n_pairs = 0;
 
-	for (uint32_t i = 0; i < plan->n_nodes; i++) {
-		struct boot_server *s = &plan->server[plan->node[i].server];
-
-		nodes[i] = seconds[i] = i;
-		s->n++;
-	}
-	qsort_r(nodes, plan->n_nodes, sizeof(*nodes), cmp_node, &x);
-	for (uint32_t s = 0; s < plan->n_servers; s++) {
-		plan->server[s].nodes = nodes + at;
-		at += plan->server[s].n;
-	}
-	if (!plan->site->second_of)
-		return;
-	x.by_second = true;
-	qsort_r(seconds, plan->n_nodes, sizeof(*seconds), cmp_node, &x);
+	for (uint32_t i = 0; i < plan->n_nodes; i++)
+		node[i] = i;
+	qsort_r(node, plan->n_nodes, sizeof(*node), cmp_stand_in, plan->node);
 	plan->stand_in =
 		FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, struct boot_server);
 	plan->first_stand_in =
 		FAB_ARENA_NEW0(&k->arena, (size_t)plan->n_servers + 1, uint32_t);
 	for (uint32_t i = 0; i < plan->n_nodes; i++) {
-		const struct boot_node *n = &plan->node[seconds[i]];
-		const struct boot_node *before = i ? &plan->node[seconds[i - 1]] : NULL;
+		const struct boot_node *n = &plan->node[node[i]];
 
 		if (n->second == FAB_NONE)
 			break;
 		if (!before || before->second != n->second ||
 		    before->server != n->server) {
+			const struct boot_server *first = &plan->server[n->server];
 			struct boot_server *pair = &plan->stand_in[n_pairs++];
 
 			*pair = plan->server[n->second];
-			pair->name = plan->server[n->server].name;
-			pair->group = plan->server[n->server].group;
-			pair->label = plan->server[n->server].label;
-			pair->nodes = seconds + i;
+			pair->name = first->name;
+			pair->group = first->group;
+			pair->label = first->label;
+			pair->nodes = node + i;
 			pair->n = 0;
 			pair->stands_in = true;
 			plan->first_stand_in[n->second + 1]++;
 		}
 		plan->stand_in[n_pairs - 1].n++;
+		before = n;
 	}
 	for (uint32_t s = 0; s < plan->n_servers; s++)
 		plan->first_stand_in[s + 1] += plan->first_stand_in[s];
@@ -343,7 +334,6 @@ static void sort_nodes(struct maker *k)
 static int collect(struct maker *k, const struct fab_batch *batch,
 		   const uint32_t *interface_of, struct fab_err *err)
 {
-	int rc = 0;
 	struct boot_plan *plan = &k->plan;
 	struct fab_boot_written *w = k->written;
 	const uint32_t *second_of = plan->site->second_of;
@@ -354,10 +344,8 @@ static int collect(struct maker *k, const struct fab_batch *batch,
 
 	plan->node = FAB_ARENA_NEW(&k->arena, batch->n, struct boot_node);
 	plan->server = FAB_ARENA_NEW0(&k->arena, n_interfaces, struct boot_server);
-	k->server_of = FAB_ARENA_NEW(&k->arena, n_interfaces, uint32_t);
+	k->server_of = fab_arena_none(&k->arena, n_interfaces);
 	k->by_name = fab_strmap_new(n_interfaces);
-	for (uint32_t i = 0; i < n_interfaces; i++)
-		k->server_of[i] = FAB_NONE;
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t node = batch->node[i];
 
@@ -399,11 +387,14 @@ static int collect(struct maker *k, const struct fab_batch *batch,
 	for (uint32_t i = 0; i < plan->n_servers && second_of; i++)
 		k->names_second |= k->template.flags & (NAMES_SCRIPT | BY_SERVER) &&
 				   *plan->server[i].ip.ip6;
-	if (k->names_second || (plan->site->image_of && k->template.flags & BY_IMAGE))
-		rc = divide(k, err);
+	k->divides =
+		k->names_second || (plan->site->image_of && k->template.flags & BY_IMAGE);
+	if (make_entries(k, err))
+		return -EINVAL;
 	name_groups(k);
-	sort_nodes(k);
-	return rc;
+	if (second_of)
+		find_stand_ins(k);
+	return 0;
 }
 
 static void maker_fini(struct maker *k)
@@ -655,8 +646,7 @@ static int make(struct maker *k, enum fab_boot_format format,
 {
 	int rc;
 	const struct fab_boot_site *site = k->plan.site;
-	const char *text = boot_template_text(format),
-		   *ipxe = boot_template_text(FAB_BOOT_IPXE);
+	const char *text = formats[format].template;
 
 	/* Templates of the format, and of the iPXE scripts that its files name. */
 	k->name = text ? formats[format].name : site->template_name;
@@ -664,7 +654,8 @@ static int make(struct maker *k, enum fab_boot_format format,
 				text ? strlen(text) : site->template_bytes, &k->template,
 				err);
 	if (!rc && k->template.flags & NAMES_SCRIPT)
-		rc = boot_template_read("ipxe", ipxe, strlen(ipxe), &k->script, err);
+		rc = boot_template_read("ipxe", ipxe_tmpl, strlen(ipxe_tmpl), &k->script,
+					err);
 	*written = (struct fab_boot_written){0};
 	k->written = written;
 	if (rc)

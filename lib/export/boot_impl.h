@@ -140,8 +140,7 @@ void boot_template_fini(struct boot_template *t);
  */
 bool boot_is_noderange(const char *name);
 bool boot_is_dhcp_word(const char *name);
-/* The built-in template of a format, NULL: it has none. */
-const char *boot_template_text(enum fab_boot_format format);
+
 void boot_write_template(const struct boot_part *part);
 
 /* Has a text of the command line the word {address}? */

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "boot_templates.h"
+
 #include "export/boot_impl.h"
 #include "export/slurm.h"
 #include "present/jsonl.h"
@@ -125,28 +125,33 @@ enum form {
 	NEWLINE,
 };
 
+#define SITE(member) offsetof(struct fab_boot_site, member)
+#define NODE(member) offsetof(struct boot_node, member)
+#define SERVER(member) offsetof(struct boot_server, member)
+#define SUBNET(member) offsetof(struct fab_subnet, member)
+#define NET(member) offsetof(struct fab_ip_network, member)
 static const struct value {
 	const char *name;
 	enum source of;
 	enum form form;
 	size_t at;
 } values[] = {
-	{"node", OF_NODE, POINTER, offsetof(struct boot_node, name)},
-	{"mac", OF_NODE, CHARS, offsetof(struct boot_node, ip.mac)},
-	{"id_mac", OF_NODE, CHARS, offsetof(struct boot_node, id.mac)},
-	{"ip", OF_NODE, CHARS, offsetof(struct boot_node, ip.ip)},
-	{"ip6", OF_NODE, CHARS, offsetof(struct boot_node, ip.ip6)},
-	{"any_ip", OF_NODE, EITHER, offsetof(struct boot_node, ip)},
-	{"client_id", OF_NODE, CHARS, offsetof(struct boot_node, id.client_id)},
-	{"duid", OF_NODE, CHARS, offsetof(struct boot_node, id.duid)},
+	{"node", OF_NODE, POINTER, NODE(name)},
+	{"mac", OF_NODE, CHARS, NODE(ip.mac)},
+	{"id_mac", OF_NODE, CHARS, NODE(id.mac)},
+	{"ip", OF_NODE, CHARS, NODE(ip.ip)},
+	{"ip6", OF_NODE, CHARS, NODE(ip.ip6)},
+	{"any_ip", OF_NODE, EITHER, NODE(ip)},
+	{"client_id", OF_NODE, CHARS, NODE(id.client_id)},
+	{"duid", OF_NODE, CHARS, NODE(id.duid)},
 	{"hardware", OF_NODE, HARDWARE, 0},
 	{"comma", OF_NODE, COMMA, 0},
 	{"list", OF_LIST, POINTER, 0},
-	{"server", OF_SERVER, POINTER, offsetof(struct boot_server, name)},
-	{"server_ip", OF_SERVER, CHARS, offsetof(struct boot_server, ip.ip)},
-	{"server_ip6", OF_SERVER, CHARS, offsetof(struct boot_server, ip.ip6)},
-	{"server_any_ip", OF_SERVER, EITHER, offsetof(struct boot_server, ip)},
-	{"group", OF_SERVER, POINTER, offsetof(struct boot_server, group)},
+	{"server", OF_SERVER, POINTER, SERVER(name)},
+	{"server_ip", OF_SERVER, CHARS, SERVER(ip.ip)},
+	{"server_ip6", OF_SERVER, CHARS, SERVER(ip.ip6)},
+	{"server_any_ip", OF_SERVER, EITHER, SERVER(ip)},
+	{"group", OF_SERVER, POINTER, SERVER(group)},
 	{"tag", OF_SERVER, TAG, 0},
 	{"image", OF_SERVER, IMAGE, 0},
 	{"image_kernel", OF_NODE, IMAGE_KERNEL, 0},
@@ -168,69 +173,56 @@ static const struct value {
 	{"file6_arm64", OF_SERVER, TFTP_URL6, FAB_ARCH_ARM64},
 	{"url6_x86_64", OF_SERVER, HTTP_URL6, FAB_ARCH_X86_64},
 	{"url6_arm64", OF_SERVER, HTTP_URL6, FAB_ARCH_ARM64},
-	{"kernel", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, kernel)},
-	{"initrd", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, initrd)},
-	{"params", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, params)},
-	{"boot_url", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, boot_url)},
-	{"script", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, script)},
-	{"boot_file_bios", OF_SERVER, GIVEN,
-	 offsetof(struct fab_boot_site, boot_file[0])},
-	{"boot_file_x86_64", OF_SERVER, GIVEN,
-	 offsetof(struct fab_boot_site, boot_file[1])},
-	{"boot_file_arm64", OF_SERVER, GIVEN,
-	 offsetof(struct fab_boot_site, boot_file[2])},
-	{"boot_file_ia32", OF_SERVER, GIVEN,
-	 offsetof(struct fab_boot_site, boot_file[3])},
+	{"kernel", OF_SERVER, GIVEN, SITE(kernel)},
+	{"initrd", OF_SERVER, GIVEN, SITE(initrd)},
+	{"params", OF_SERVER, GIVEN, SITE(params)},
+	{"boot_url", OF_SERVER, GIVEN, SITE(boot_url)},
+	{"script", OF_SERVER, GIVEN, SITE(script)},
+	{"boot_file_bios", OF_SERVER, GIVEN, SITE(boot_file[0])},
+	{"boot_file_x86_64", OF_SERVER, GIVEN, SITE(boot_file[1])},
+	{"boot_file_arm64", OF_SERVER, GIVEN, SITE(boot_file[2])},
+	{"boot_file_ia32", OF_SERVER, GIVEN, SITE(boot_file[3])},
 	{"shared", OF_SITE, SHARED, 0},
 	{"servers", OF_SITE, N_SERVERS, 0},
 	{"all_by_mac", OF_SITE, ALL_BY_MAC, 0},
 	{"leases", OF_SITE, LEASES, 0},
 	{"unicast", OF_SITE, UNICAST, 0},
-	{"interface", OF_SITE, POINTER, offsetof(struct fab_boot_site, interface)},
-	{"network4", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, text)},
-	{"network4_first", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, first)},
-	{"network4_mask", OF_SITE, NETWORK4, offsetof(struct fab_ip_network, mask)},
-	{"network6", OF_SITE, NETWORK6, offsetof(struct fab_ip_network, text)},
-	{"network6_first", OF_SITE, NETWORK6, offsetof(struct fab_ip_network, first)},
-	{"network6_prefix", OF_SITE, PREFIX6, offsetof(struct fab_ip_network, text)},
+	{"interface", OF_SITE, POINTER, SITE(interface)},
+	{"network4", OF_SITE, NETWORK4, NET(text)},
+	{"network4_first", OF_SITE, NETWORK4, NET(first)},
+	{"network4_mask", OF_SITE, NETWORK4, NET(mask)},
+	{"network6", OF_SITE, NETWORK6, NET(text)},
+	{"network6_first", OF_SITE, NETWORK6, NET(first)},
+	{"network6_prefix", OF_SITE, PREFIX6, NET(text)},
 	{"newline", OF_SITE, NEWLINE, 0},
 	{"seconds", OF_SITE, HAS_SECONDS, 0},
-	{"second", OF_SECOND, POINTER, offsetof(struct boot_server, name)},
-	{"second_any_ip", OF_SECOND, EITHER, offsetof(struct boot_server, ip)},
-	{"host", OF_SERVER, POINTER, offsetof(struct boot_server, host)},
+	{"second", OF_SECOND, POINTER, SERVER(name)},
+	{"second_any_ip", OF_SECOND, EITHER, SERVER(ip)},
+	{"host", OF_SERVER, POINTER, SERVER(host)},
 	{"stands_in", OF_SERVER, STANDS_IN, 0},
-	{"kernel_of_answering", OF_SERVER, GIVEN_BY_SECOND,
-	 offsetof(struct fab_boot_site, kernel)},
-	{"initrd_of_answering", OF_SERVER, GIVEN_BY_SECOND,
-	 offsetof(struct fab_boot_site, initrd)},
-	{"params_of_answering", OF_SERVER, GIVEN_BY_SECOND,
-	 offsetof(struct fab_boot_site, params)},
-	{"kernel_of_second", OF_SERVER, GIVEN_BY_OWN,
-	 offsetof(struct fab_boot_site, kernel)},
-	{"initrd_of_second", OF_SERVER, GIVEN_BY_OWN,
-	 offsetof(struct fab_boot_site, initrd)},
-	{"params_of_second", OF_SERVER, GIVEN_BY_OWN,
-	 offsetof(struct fab_boot_site, params)},
+	{"kernel_of_answering", OF_SERVER, GIVEN_BY_SECOND, SITE(kernel)},
+	{"initrd_of_answering", OF_SERVER, GIVEN_BY_SECOND, SITE(initrd)},
+	{"params_of_answering", OF_SERVER, GIVEN_BY_SECOND, SITE(params)},
+	{"kernel_of_second", OF_SERVER, GIVEN_BY_OWN, SITE(kernel)},
+	{"initrd_of_second", OF_SERVER, GIVEN_BY_OWN, SITE(initrd)},
+	{"params_of_second", OF_SERVER, GIVEN_BY_OWN, SITE(params)},
 	{"names_second", OF_SERVER, NAMES_SECOND, 0},
-	{"kernel_of_next", OF_SERVER, GIVEN_BY_OTHER,
-	 offsetof(struct fab_boot_site, kernel)},
-	{"initrd_of_next", OF_SERVER, GIVEN_BY_OTHER,
-	 offsetof(struct fab_boot_site, initrd)},
-	{"params_of_next", OF_SERVER, GIVEN_BY_OTHER,
-	 offsetof(struct fab_boot_site, params)},
-	{"net", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.text)},
-	{"net_first", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.first)},
-	{"net_mask", OF_NETWORK, CHARS, offsetof(struct fab_subnet, net.mask)},
+	{"kernel_of_next", OF_SERVER, GIVEN_BY_OTHER, SITE(kernel)},
+	{"initrd_of_next", OF_SERVER, GIVEN_BY_OTHER, SITE(initrd)},
+	{"params_of_next", OF_SERVER, GIVEN_BY_OTHER, SITE(params)},
+	{"net", OF_NETWORK, CHARS, SUBNET(net.text)},
+	{"net_first", OF_NETWORK, CHARS, SUBNET(net.first)},
+	{"net_mask", OF_NETWORK, CHARS, SUBNET(net.mask)},
 	{"net_prefix", OF_NETWORK, PREFIX, 0},
 	{"net_number", OF_NETWORK, NUMBER, 0},
 	{"net_comma", OF_NETWORK, NETWORK_COMMA, 0},
 	{"net_interface", OF_NETWORK, LOCAL, 0},
-	{"gateway", OF_NETWORK, CHARS, offsetof(struct fab_subnet, gateway)},
-	{"dns", OF_NETWORK, POINTER, offsetof(struct fab_subnet, dns)},
-	{"ntp", OF_NETWORK, POINTER, offsetof(struct fab_subnet, ntp)},
+	{"gateway", OF_NETWORK, CHARS, SUBNET(gateway)},
+	{"dns", OF_NETWORK, POINTER, SUBNET(dns)},
+	{"ntp", OF_NETWORK, POINTER, SUBNET(ntp)},
 	{"dns_or_ntp", OF_NETWORK, DNS_OR_NTP, 0},
-	{"dns_in_brackets", OF_NETWORK, BRACKETS, offsetof(struct fab_subnet, dns)},
-	{"ntp_in_brackets", OF_NETWORK, BRACKETS, offsetof(struct fab_subnet, ntp)},
+	{"dns_in_brackets", OF_NETWORK, BRACKETS, SUBNET(dns)},
+	{"ntp_in_brackets", OF_NETWORK, BRACKETS, SUBNET(ntp)},
 };
 
 /* A value in a text: {[csv:|json:]NAME[?][:FILE][|DEFAULT]} */
@@ -295,20 +287,29 @@ static int bad_line(const char *file, size_t number, const char *wrong, const ch
  * kind of block around it. */
 static const char *wrong_value(const struct value *v, unsigned open)
 {
+	static const struct {
+		unsigned inside; /* one of these; 0: it stands anywhere */
+		const char *wrong;
+	} places[] = {
+		[OF_SITE] = {0},
+		[OF_NODE] = {1U << NODES,
+			     "a value of a node, expected between %nodes and %end"},
+		[OF_LIST] = {1U << LISTS, "a list, expected between %lists and %end"},
+		[OF_SERVER] = {1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES,
+			       "a value of a server, expected between %servers and %end"},
+		[OF_SECOND] =
+			{1U << SECONDS | 1U << NODES,
+			 "a second server, expected between %seconds or %nodes and %end"},
+		[OF_NETWORK] =
+			{1U << NETWORKS4 | 1U << NETWORKS6,
+			 "a value of a network, expected between %networks4 or %networks6 and %end"},
+	};
+
 	if (!v)
 		return "an unknown value";
-	if (v->of == OF_NODE && !(open & 1U << NODES))
-		return "a value of a node, expected between %nodes and %end";
-	if (v->of == OF_LIST && !(open & 1U << LISTS))
-		return "a list, expected between %lists and %end";
-	if (v->of == OF_SERVER &&
-	    !(open & (1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES)))
-		return "a value of a server, expected between %servers and %end";
-	if (v->of == OF_SECOND && !(open & (1U << SECONDS | 1U << NODES)))
-		return "a second server, expected between %seconds or %nodes and %end";
-	if (v->of == OF_NETWORK && !(open & (1U << NETWORKS4 | 1U << NETWORKS6)))
-		return "a value of a network, expected between %networks4 or %networks6 and %end";
-	return NULL;
+	return places[v->of].inside && !(open & places[v->of].inside)
+		       ? places[v->of].wrong
+		       : NULL;
 }
 
 /* May nodes of one server that load several images have several of these values? */
@@ -317,8 +318,7 @@ static bool is_by_image(const struct value *v)
 	return v->form == TAG || v->form == IMAGE || v->form == SCRIPT ||
 	       v->form == SCRIPT6 || v->form == GIVEN_BY_SECOND ||
 	       v->form == GIVEN_BY_OTHER || v->form == GIVEN_BY_OWN ||
-	       (v->form == GIVEN && (v->at == offsetof(struct fab_boot_site, kernel) ||
-				     v->at == offsetof(struct fab_boot_site, initrd)));
+	       (v->form == GIVEN && (v->at == SITE(kernel) || v->at == SITE(initrd)));
 }
 
 /* A sentence on the first such value of a line; NULL: all can be there. */
@@ -466,28 +466,6 @@ void boot_template_fini(struct boot_template *t)
 	free(t->lines.v);
 }
 
-const char *boot_template_text(enum fab_boot_format format)
-{
-	static const char *const texts[FAB_N_BOOT_FORMATS] = {
-		[FAB_BOOT_CSV] = csv_tmpl,
-		[FAB_BOOT_JSON] = json_tmpl,
-		[FAB_BOOT_HOSTS] = hosts_tmpl,
-		[FAB_BOOT_ETHERS] = ethers_tmpl,
-		[FAB_BOOT_ANSIBLE] = ansible_tmpl,
-		[FAB_BOOT_DNSMASQ] = dnsmasq_tmpl,
-		[FAB_BOOT_KEA4] = kea4_tmpl,
-		[FAB_BOOT_KEA6] = kea6_tmpl,
-		[FAB_BOOT_DHCPD] = dhcpd_tmpl,
-		[FAB_BOOT_IPXE] = ipxe_tmpl,
-		[FAB_BOOT_XCAT] = xcat_tmpl,
-		[FAB_BOOT_WAREWULF] = warewulf_tmpl,
-		[FAB_BOOT_OPENCHAMI] = openchami_tmpl,
-		[FAB_BOOT_OPENCHAMI_CONFIG] = openchami_config_tmpl,
-	};
-
-	return texts[format];
-}
-
 /* ---- writing ---- */
 
 struct text {
@@ -562,10 +540,13 @@ static bool has_server(const struct boot_part *part, const struct fab_subnet *ne
 	return false;
 }
 
-/* One text or none. */
-static const char *fixed_value(const struct scope *x, const struct value *v)
+/* Values by which entries of one server, and nodes with several images, differ; else one
+ * text or none. */
+static const char *image_value(const struct scope *x, const struct value *v, char **owned)
 {
 	const struct boot_part *part = x->part;
+	const struct fab_boot_site *site = part->plan->site;
+	const char *kernel = NULL;
 
 	switch (v->form) {
 	case COMMA:
@@ -581,20 +562,7 @@ static const char *fixed_value(const struct scope *x, const struct value *v)
 	case STANDS_IN:
 		return x->server->stands_in ? "yes" : NULL;
 	case HAS_SECONDS:
-		return part->plan->site->second_of ? "yes" : NULL;
-	default: /* NEWLINE */
-		return "\n";
-	}
-}
-
-/* Values by which entries of one server, and nodes with several images, differ; or the
- * fixed ones. */
-static const char *image_value(const struct scope *x, const struct value *v, char **owned)
-{
-	const struct fab_boot_site *site = x->part->plan->site;
-	const char *kernel = NULL;
-
-	switch (v->form) {
+		return site->second_of ? "yes" : NULL;
 	case TAG:
 		return *owned = fab_format("boot-%s", x->server->label);
 	case NAMES_SECOND:
@@ -607,8 +575,8 @@ static const char *image_value(const struct scope *x, const struct value *v, cha
 		break;
 	case HAS_IMAGES:
 		return site->image_of ? "yes" : NULL;
-	default:
-		return fixed_value(x, v);
+	default: /* NEWLINE */
+		return "\n";
 	}
 	return kernel ? *owned = boot_expand(kernel, x->server, "", false) : NULL;
 }
@@ -656,9 +624,8 @@ static char *given_value(const struct scope *x, const struct value *v,
 	const struct boot_plan *plan = x->part->plan;
 	const struct fab_boot_site *site = plan->site;
 	const char *text =
-		v->at == offsetof(struct fab_boot_site, kernel)
-			? boot_kernel(site, x->server->image)
-		: v->at == offsetof(struct fab_boot_site, initrd)
+		v->at == SITE(kernel) ? boot_kernel(site, x->server->image)
+		: v->at == SITE(initrd)
 			? boot_initrd(site, x->server->image)
 			: *(const char *const *)(const void *)((const char *)site +
 							       v->at);

@@ -14,6 +14,7 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "present/report.h"
 
 enum {
@@ -65,6 +66,7 @@ struct panel {
 struct piece {
 	int at[4]; /* x, y, and those of the point before or INT_MIN */
 	uint32_t series, point;
+	bool is_mark;
 	uint32_t rank, of; /* among the series that have the same piece */
 };
 
@@ -223,30 +225,12 @@ static void put_mark(FILE *out, size_t series, double x, double y, double r,
 	fputs("\"", out);
 }
 
-static int by_place(const void *x, const void *y)
-{
-	const struct piece *a = x, *b = y;
-
-	for (size_t i = 0; i < 4; i++)
-		if (a->at[i] != b->at[i])
-			return a->at[i] < b->at[i] ? -1 : 1;
-	if (a->series != b->series)
-		return a->series < b->series ? -1 : 1;
-	return (a->point > b->point) - (a->point < b->point);
-}
+FAB_ORDER_MIXED(by_place, struct piece,
+		FAB_UP(at[0]) FAB_UP(at[1]) FAB_UP(at[2]) FAB_UP(at[3]) FAB_UP(series)
+			FAB_UP(point))
 
 /* Lines before marks, each in the order of the series. */
-static int by_series(const void *x, const void *y)
-{
-	const struct piece *a = x, *b = y;
-	bool is_mark = a->at[2] == INT_MIN, is_other_mark = b->at[2] == INT_MIN;
-
-	if (is_mark != is_other_mark)
-		return is_mark - is_other_mark;
-	if (a->series != b->series)
-		return a->series < b->series ? -1 : 1;
-	return (a->point > b->point) - (a->point < b->point);
-}
+FAB_ORDER(by_series, struct piece, is_mark, series, point)
 
 /* Both x are on the same side of the place of 0. */
 static bool is_joined(const struct panel *p, const struct fab_plot_series *s, size_t i)
@@ -270,7 +254,8 @@ static struct piece *pieces_of(const struct panel *p, size_t *n)
 		for (size_t i = 0; i < c->series[k].n; i++) {
 			const struct fab_plot_series *s = &c->series[k];
 			struct piece piece = {.series = (uint32_t)k,
-					      .point = (uint32_t)i};
+					      .point = (uint32_t)i,
+					      .is_mark = true};
 
 			if (!is_point(p, s, i) || s->is_guide)
 				continue;
@@ -280,6 +265,7 @@ static struct piece *pieces_of(const struct panel *p, size_t *n)
 			v[(*n)++] = piece;
 			if (c->is_scatter || !is_joined(p, s, i))
 				continue;
+			piece.is_mark = false;
 			piece.at[2] = (int)lround(at(&p->x, s->x[i - 1]) / NEAR);
 			piece.at[3] = (int)lround(at(&p->y, s->y[i - 1]) / NEAR);
 			v[(*n)++] = piece;
@@ -307,7 +293,7 @@ static void put_pieces(FILE *out, const struct panel *p)
 		size_t point = v[i].point;
 		double x = at(&p->x, s->x[point]), y = at(&p->y, s->y[point]);
 
-		if (v[i].at[2] == INT_MIN) {
+		if (v[i].is_mark) {
 			bool many = s->n > MANY_POINTS, is_line = !p->c->is_scatter;
 
 			put_mark(out, v[i].series, x, y,
@@ -356,14 +342,7 @@ struct label {
 	size_t series;
 };
 
-static int by_height(const void *x, const void *y)
-{
-	const struct label *a = x, *b = y;
-
-	if (a->y < b->y || a->y > b->y)
-		return a->y < b->y ? -1 : 1;
-	return (a->series > b->series) - (a->series < b->series);
-}
+FAB_ORDER(by_height, struct label, y, series)
 
 /* Names at the ends of the lines, apart from each other. */
 static void put_names(FILE *out, const struct panel *p)

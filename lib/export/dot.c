@@ -343,36 +343,29 @@ void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		put_tree_switch(out, f, s, "");
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		FAB_EACH_PEER(f, s, i)
-			if (f->peer[i] > s) {
-				uint32_t peer = f->peer[i];
-				uint32_t most = 0, n = 0;
-				double share;
+		FAB_EACH_PEER(f, s, i) {
+			uint32_t peer = f->peer[i], most = 0, n = 0;
 
-				/* One line for all cables of two switches: the fullest of
-				 * them, and how many there are.
-				 */
-				FAB_EACH_ARC(f, s, a)
-					if (f->arc_peer[a] == peer) {
-						n++;
-						most = result->load[f->arc_cable[a]] >
-								       most
-							       ? result->load
-									 [f->arc_cable[a]]
-							       : most;
-					}
-				share = max ? (double)most / max : 0;
-				if (!most)
-					fprintf(out, "  n%u -- n%u [color=grey", s, peer);
-				else /* from green to red */
-					fprintf(out,
-						"  n%u -- n%u [color=\"%.3f 1 0.8\", penwidth=%.1f, label=\"%u",
-						s, peer, 0.33 * (1 - share),
-						1 + 3 * share, most);
-				if (most && n > 1)
-					fprintf(out, " of %u cables", n);
-				fputs(most ? "\"];\n" : "];\n", out);
-			}
+			/* One line for all cables of two switches: the fullest of
+			 * them, and how many there are. */
+			FAB_EACH_ARC(f, s, a)
+				if (f->arc_peer[a] == peer && peer > s) {
+					uint32_t load = result->load[f->arc_cable[a]];
+
+					n++;
+					most = load > most ? load : most;
+				}
+			if (!n)
+				continue;
+			fprintf(out, "  n%u -- n%u [color=", s, peer);
+			if (most) /* from green to red */
+				fprintf(out, "\"%.3f 1 0.8\", penwidth=%.1f, label=\"%u",
+					0.33 * (1 - (double)most / max),
+					1 + 3 * (double)most / max, most);
+			if (most && n > 1)
+				fprintf(out, " of %u cables", n);
+			fputs(most ? "\"];\n" : "grey];\n", out);
+		}
 	fputs("}\n", out);
 }
 
@@ -423,12 +416,11 @@ static void put_kind(const struct machine_dot *d, uint32_t v, uint32_t n, uint32
 	const struct fab_machine_level *level = &m->level[m->level_of[v]];
 	uint32_t p = m->parent[v], most = sharers_of(d, v);
 	uint32_t n_nodes = m->end_node[v] - m->first_node[v];
-	uint32_t n_servers;
+	uint32_t n_servers = 0;
 	double capacity = m->capacity_mbps[v], share = most ? capacity / most : INFINITY;
 	char name[256], rate[FAB_HUMAN_BYTES];
 
 	/* Servers that serve nodes below a vertex. */
-	n_servers = 0;
 	memset(d->is_used, 0, m->n_servers * sizeof(*d->is_used));
 	for (uint32_t i = 0; i < d->batch->n; i++) {
 		uint32_t node = d->batch->node[i], interface = d->interface_of[node];
@@ -517,7 +509,7 @@ void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 				.up = FAB_ARENA_NEW0(&a, nv, uint32_t),
 				.n_booting = FAB_ARENA_NEW0(&a, nv, uint32_t),
 				.look = FAB_ARENA_NEW0(&a, nv, uint64_t),
-				.first = FAB_ARENA_NEW(&a, nv, uint32_t),
+				.first = fab_arena_none(&a, nv),
 				.next = FAB_ARENA_NEW(&a, nv, uint32_t),
 				.is_used =
 					FAB_ARENA_NEW(&a, (size_t)m->n_servers + 1, bool),
@@ -534,7 +526,7 @@ void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 		for (struct fab_climb c = {v, s}; fab_climb_next(&c, m);)
 			(c.is_up ? d.up : d.down)[c.at]++;
 	}
-	memset(d.first, 0xff, nv * sizeof(*d.first));
+
 	for (uint32_t v = nv; v-- > 1;) {
 		uint32_t p = m->parent[v];
 		const double content[] = {m->capacity_mbps[v], m->level_of[v], d.down[v],
@@ -699,12 +691,11 @@ const char *fab_boxes_hosts(struct fab_boxes *boxes, const char *const *names, u
 static void list_hosts(struct fab_boxes *boxes)
 {
 	const struct fab_fabric *f = boxes->f;
-	uint32_t *seen = FAB_ARENA_NEW(&boxes->arena, boxes->n, uint32_t);
+	uint32_t *seen = fab_arena_none(&boxes->arena, boxes->n);
 	struct {
 		FAB_VEC(const char *) of;
 	} *names = FAB_ARENA_NEW0(&boxes->arena, boxes->n, __typeof__(*names));
 
-	memset(seen, 0xff, boxes->n * sizeof(*seen));
 	for (uint32_t h = 0; h < f->n_hosts; h++)
 		FAB_EACH_ADAPTER(f, h, i)
 			FAB_EACH_PORT(f, f->host_adapter[i], p) {

@@ -139,6 +139,16 @@ void fab_drawing_mark_cable(struct fab_drawing *d, fab_cable_id cable)
 		add_place(d, false, fab_port_switch(d->f, d->f->cable_a[cable]));
 }
 
+/* The switch of a place, of a cable that of one end. */
+static uint32_t switch_of(const struct fab_drawing *d, const struct place *at, bool is_b)
+{
+	const struct fab_fabric *f = d->f;
+
+	if (!at->is_cable)
+		return at->id;
+	return f->port_node[is_b ? f->cable_b[at->id] : f->cable_a[at->id]];
+}
+
 /* Boxes that can be opened: first those with marks, as long as the budget lasts. */
 static void choose_open(struct fab_drawing *d)
 {
@@ -155,14 +165,9 @@ static void choose_open(struct fab_drawing *d)
 		cost[l->box_b] += l->box_a != l->box_b;
 	}
 	for (size_t i = 0; i < d->marks.n; i++)
-		for (size_t k = 0; k < d->marks.v[i].at.n; k++) {
-			struct place at = d->marks.v[i].at.v[k];
-
-			is_marked[d->boxes.of_switch
-					  [at.is_cable
-						   ? d->f->port_node[d->f->cable_a[at.id]]
-						   : at.id]] = true;
-		}
+		for (size_t k = 0; k < d->marks.v[i].at.n; k++)
+			is_marked[d->boxes.of_switch[switch_of(d, &d->marks.v[i].at.v[k],
+							       false)]] = true;
 	for (int marked = 1; marked >= 0; marked--)
 		for (uint32_t b = 0; b < d->boxes.n; b++) {
 			uint64_t needs = (uint64_t)cost[b] + d->boxes.v[b].n_switches;
@@ -644,13 +649,8 @@ static void put_pods_of(const struct fab_drawing *d, FILE *out, const struct mar
 	uint32_t boxes[2 * MOST_PLACES], n = 0;
 
 	for (size_t i = 0; i < 2 * m->at.n; i++) {
-		struct place at = m->at.v[i / 2];
-		uint32_t port = !at.is_cable ? FAB_NONE
-				: i % 2	     ? d->f->cable_b[at.id]
-					     : d->f->cable_a[at.id];
-		uint32_t box =
-			d->boxes.of_switch[at.is_cable ? d->f->port_node[port] : at.id];
-		uint32_t k = 0;
+		uint32_t box = d->boxes.of_switch[switch_of(d, &m->at.v[i / 2], i % 2)],
+			 k = 0;
 
 		while (k < n && boxes[k] != box)
 			k++;
@@ -670,30 +670,23 @@ static void put_mark(const struct fab_drawing *d, FILE *out, size_t i)
 
 	for (size_t k = 0; k < m->at.n; k++)
 		if (m->at.v[k].is_cable) {
-			const struct fab_fabric *f = d->f;
-			uint32_t c = m->at.v[k].id;
-
-			put_path(d, out, d->sw[f->port_node[f->cable_a[c]]],
-				 d->sw[f->port_node[f->cable_b[c]]],
+			put_path(d, out, d->sw[switch_of(d, &m->at.v[k], false)],
+				 d->sw[switch_of(d, &m->at.v[k], true)],
 				 m->tone == FAB_TONE_BAD ? "loop" : "loop plain", -1);
 			fputs("<title>", out);
-			put_cable(d, out, c);
+			put_cable(d, out, m->at.v[k].id);
 			fputs("</title></path>\n", out);
 		}
 	for (size_t k = 0; k < m->at.n; k++) {
-		uint32_t id = m->at.v[k].id;
-		struct spot a =
-			d->sw[m->at.v[k].is_cable ? d->f->port_node[d->f->cable_a[id]]
-						  : id];
-		struct spot b =
-			d->sw[m->at.v[k].is_cable ? d->f->port_node[d->f->cable_b[id]]
-						  : id];
+		const struct place *at = &m->at.v[k];
+		struct spot a = d->sw[switch_of(d, at, false)];
+		struct spot b = d->sw[switch_of(d, at, true)];
 		double x = (middle_x(a) + middle_x(b)) / 2,
 		       y = (middle_y(a) + middle_y(b)) / 2;
 
-		if (k && m->at.v[k].is_cable)
+		if (k && at->is_cable)
 			continue; /* of a loop one */
-		if (!m->at.v[k].is_cable && !is_pod(d, d->boxes.of_switch[id])) {
+		if (!at->is_cable && !is_pod(d, d->boxes.of_switch[at->id])) {
 			x = a.x + a.w;
 			y = a.y;
 		}

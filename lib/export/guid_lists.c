@@ -59,31 +59,24 @@ static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32
 {
 	const struct fab_updn_loss loss =
 		fab_updn_try_roots(f, NULL, roots, n, n_threads);
-	FAB_AUTOFREE uint32_t *none = NULL, *root = NULL;
-	char *text = NULL;
-
-	char *single;
+	FAB_AUTOFREE uint32_t *none = fab_none_new(f->n_switches);
+	FAB_AUTOFREE uint32_t *root = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE char *text = NULL;
 
 	if (!loss.pairs)
 		return 0;
-	/* ": from the single root ... they have one"; "" where there is no such root. */
-	none = FAB_NEW(f->n_switches, uint32_t);
-	root = FAB_NEW(f->n_switches, uint32_t);
-	memset(none, 0xff, f->n_switches * sizeof(*none));
 	if (fab_updn_fill_roots(f, NULL, none, root, 0) == 1 &&
 	    !fab_updn_try_roots(f, NULL, root, 1, n_threads).pairs)
 		text = fab_format("; with the one root '%.64s' (0x%016" PRIx64
 				  ") every pair has one",
 				  fab_node_name(f, *root), f->node_guid[*root]);
-	single = text ? text : fab_strdup("");
-	fab_fail(err, EINVAL,
-		 "%s: no roots: with the %" PRIu32
-		 " switch%s of the top rank as roots updn leaves %" PRIu64 " of %" PRIu64
-		 " pairs of host ports without a path, such as '%.64s' to '%.64s'%s",
-		 f->source, n, n == 1 ? "" : "es", loss.pairs, loss.all,
-		 fab_node_name(f, loss.from), fab_node_name(f, loss.to), single);
-	free(single);
-	return -EINVAL;
+	return fab_fail(
+		err, EINVAL,
+		"%s: no roots: with the %" PRIu32
+		" switch%s of the top rank as roots updn leaves %" PRIu64 " of %" PRIu64
+		" pairs of host ports without a path, such as '%.64s' to '%.64s'%s",
+		f->source, n, n == 1 ? "" : "es", loss.pairs, loss.all,
+		fab_node_name(f, loss.from), fab_node_name(f, loss.to), text ? text : "");
 }
 
 int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
@@ -125,43 +118,39 @@ int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_
 	FAB_AUTOFREE uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
 	int rc = find_roots(f, rank, "compute nodes", err);
 
+	const struct fab_graph arcs = fab_graph_of_arcs(f);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE struct entry *v = FAB_NEW(f->n_host_links, struct entry);
+	uint32_t first = f->n_switch_links, end = first + f->n_host_links;
+	uint32_t n = 0, lowest = 0;
+	size_t count = 0;
+
 	*n_left_out = 0;
-	if (!rc) {
-		const struct fab_graph arcs = fab_graph_of_arcs(f);
-		FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches, uint32_t);
-		uint32_t n = 0;
-		FAB_AUTOFREE struct entry *v = NULL;
-		uint32_t first, last;
-		uint32_t lowest = 0;
-		size_t count = 0;
+	if (rc)
+		return rc;
+	/* Hops from the switches of rank 0 to all others. */
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (!rank[s])
+			order[n++] = s;
+	fab_graph_search(&arcs, NULL, n, rank, order, NULL);
+	for (uint32_t c = first; c < end; c++) {
+		uint32_t r = rank_of_host(f, rank, c);
 
-		/* Hops from the switches of rank 0 to all others. */
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			if (!rank[s])
-				order[n++] = s;
-		fab_graph_search(&arcs, NULL, n, rank, order, NULL);
-		v = FAB_NEW(f->n_host_links, struct entry);
-		first = f->n_switch_links;
-		last = first + f->n_host_links;
-		for (uint32_t c = first; c < last; c++) {
-			uint32_t r = rank_of_host(f, rank, c);
-
-			if (r != FAB_NONE && r > lowest)
-				lowest = r;
-		}
-		for (uint32_t c = first; c < last; c++) {
-			uint32_t port = f->cable_b[c];
-
-			if (f->node_kind[f->port_node[port]] != FAB_ADAPTER)
-				continue;
-			if (rank_of_host(f, rank, c) == lowest)
-				v[count++] = (struct entry){f->port_guid[port],
-							    f->port_node[port]};
-			else
-				++*n_left_out;
-		}
-		fputs("# cn_guid_file of OpenSM: ports of hosts on leaf switches\n", out);
-		put_entries(out, f, v, count);
+		if (r != FAB_NONE && r > lowest)
+			lowest = r;
 	}
-	return rc;
+	for (uint32_t c = first; c < end; c++) {
+		uint32_t port = f->cable_b[c];
+
+		if (f->node_kind[f->port_node[port]] != FAB_ADAPTER)
+			continue;
+		if (rank_of_host(f, rank, c) == lowest)
+			v[count++] =
+				(struct entry){f->port_guid[port], f->port_node[port]};
+		else
+			++*n_left_out;
+	}
+	fputs("# cn_guid_file of OpenSM: ports of hosts on leaf switches\n", out);
+	put_entries(out, f, v, count);
+	return 0;
 }

@@ -30,19 +30,6 @@ struct item {
 	unsigned long value;
 };
 
-struct text {
-	char *v;
-	size_t n, cap;
-};
-
-static void put(struct text *t, const char *s, size_t len)
-{
-	FAB_RESERVE(t, len + 1);
-	memcpy(t->v + t->n, s, len);
-	t->n += len;
-	t->v[t->n] = '\0';
-}
-
 static int by_number(const void *x, const void *y)
 {
 	const struct item *a = x, *b = y;
@@ -64,41 +51,36 @@ static bool follows(const struct item *a, const struct item *b)
 }
 
 /* The items of one prefix: plain when there is one, else in brackets. */
-static void put_group(struct text *t, const struct item *item, size_t n)
+static void put_group(FILE *out, const struct item *item, size_t n)
 {
-	put(t, item->prefix, strlen(item->prefix));
+	fputs(item->prefix, out);
 	if (n == 1) {
-		put(t, item->digits, item->n_digits);
+		fputs(item->digits, out);
 		return;
 	}
-	put(t, "[", 1);
+	putc('[', out);
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		while (end < n && end - i < MAX_RANGE &&
 		       follows(&item[end - 1], &item[end]))
 			end++;
-		if (i)
-			put(t, ",", 1);
-		put(t, item[i].digits, item[i].n_digits);
-		if (end - i > 1) {
-			put(t, "-", 1);
-			put(t, item[end - 1].digits, item[end - 1].n_digits);
-		}
+		fprintf(out, "%s%s", i ? "," : "", item[i].digits);
+		if (end - i > 1)
+			fprintf(out, "-%s", item[end - 1].digits);
 	}
-	put(t, "]", 1);
+	putc(']', out);
 }
 
 char *fab_hostlist_fold(const char *const *names, size_t n)
 {
 	FAB_AUTOFREE struct item *items = FAB_NEW(n, struct item);
-	struct text text = {0};
+	char *text;
+	size_t n_text;
+	FILE *out = fab_text_stream(&text, &n_text);
 
-	put(&text, "", 0);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = names[i];
 		size_t len = strlen(name), count = 0, n_hex = 0;
-		struct item item;
-
 		while (count < len && name[len - count - 1] >= '0' &&
 		       name[len - count - 1] <= '9')
 			count++;
@@ -106,11 +88,10 @@ char *fab_hostlist_fold(const char *const *names, size_t n)
 			n_hex++;
 		if (count > MAX_DIGITS || n_hex >= GUID_DIGITS)
 			count = 0;
-		item.digits = name + len - count;
-		item.n_digits = count;
-		item.value = strtoul(item.digits, NULL, 10);
-		item.prefix = fab_strndup(name, len - count);
-		items[i] = item;
+		items[i] = (struct item){.prefix = fab_strndup(name, len - count),
+					 .digits = name + len - count,
+					 .n_digits = count,
+					 .value = strtoul(name + len - count, NULL, 10)};
 	}
 	qsort(items, n, sizeof(*items), by_number);
 	for (size_t i = 0, len; i < n; i += len) {
@@ -122,12 +103,13 @@ char *fab_hostlist_fold(const char *const *names, size_t n)
 		       !strcmp(item[0].prefix, item[len].prefix))
 			len++;
 		if (i)
-			put(&text, ",", 1);
-		put_group(&text, &items[i], len);
+			putc(',', out);
+		put_group(out, &items[i], len);
 	}
 	for (size_t i = 0; i < n; i++)
 		free(items[i].prefix);
-	return text.v;
+	fclose(out);
+	return text;
 }
 
 /* ---- topology.conf ---- */
@@ -228,9 +210,8 @@ static void choose_rail(struct tree *t, uint32_t rail)
 
 static uint32_t add_branch(struct tree *t, const char *name, uint32_t sw, bool is_leaf)
 {
-	struct branch b = {.name = name, .sw = sw, .is_leaf = is_leaf};
-
-	FAB_PUSH(&t->branches, b);
+	FAB_PUSH(&t->branches,
+		 ((struct branch){.name = name, .sw = sw, .is_leaf = is_leaf}));
 	return (uint32_t)(t->branches.n - 1);
 }
 
@@ -239,13 +220,11 @@ static uint32_t add_branch(struct tree *t, const char *name, uint32_t sw, bool i
 static void group_tops(struct tree *t, uint32_t rank)
 {
 	uint32_t n_switches = t->f->n_switches;
-	FAB_AUTOFREE uint32_t *giver = FAB_NEW(n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *giver = fab_none_new(n_switches);
 	FAB_AUTOFREE uint32_t *n_in = FAB_NEW0(n_switches, uint32_t);
-	FAB_AUTOFREE uint32_t *group = FAB_NEW(n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *group = fab_none_new(n_switches);
 	size_t kept = 0, n = t->tops.n;
 
-	memset(giver, 0xff, n_switches * sizeof(*giver));
-	memset(group, 0xff, n_switches * sizeof(*group));
 	for (uint32_t i = 0; i < n_switches; i++) {
 		uint32_t s = t->by_name[i], root = fab_sets_root(t->set, s);
 
@@ -320,18 +299,15 @@ static void add_leaves(struct tree *t)
 
 static void clear(struct tree *t)
 {
-	for (size_t i = 0; i < t->branches.n; i++) {
-		free(t->branches.v[i].members.v);
-		free(t->branches.v[i].below.v);
-	}
+	for (size_t i = 0; i < t->branches.n; i++)
+		FAB_FREE_ALL(t->branches.v[i].members.v, t->branches.v[i].below.v);
 	t->branches.n = t->tops.n = 0;
 }
 
 static void fini(struct tree *t)
 {
 	clear(t);
-	free(t->branches.v);
-	free(t->tops.v);
+	FAB_FREE_ALL(t->branches.v, t->tops.v);
 	fab_plain_names_fini(&t->names);
 	fab_ranks_fini(&t->ranks);
 	fab_shape_free(t->shape);
@@ -430,23 +406,23 @@ static int begin(struct tree *t, struct fab_err *err)
 int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
 		     struct fab_err *err)
 {
-	struct tree t = {.f = f};
+	FAB_AUTO(fini) struct tree t = {.f = f};
 	int rc = begin(&t, err);
 
-	if (!rc)
-		put_head(out, &t, "topology.conf for TopologyPlugin=topology/tree");
+	if (rc)
+		return rc;
+	put_head(out, &t, "topology.conf for TopologyPlugin=topology/tree");
 	/* leaves come before groups */
-	for (size_t i = 0; i < t.branches.n && !rc; i++) {
+	for (size_t i = 0; i < t.branches.n; i++) {
 		const struct branch *b = &t.branches.v[i];
 		FAB_AUTOFREE char *list = fab_hostlist_fold(b->members.v, b->members.n);
 
 		fprintf(out, "SwitchName=%s %s=%s\n", b->name,
 			b->is_leaf ? "Nodes" : "Switches", list);
 	}
-	if (!rc && notes)
+	if (notes)
 		*notes = t.notes;
-	fini(&t);
-	return rc;
+	return 0;
 }
 
 /* ---- topology.yaml: a topology for each rail ---- */
@@ -470,20 +446,20 @@ static uint32_t first_alike(const struct tree *t, uint32_t rail)
 int fab_export_slurm_yaml(FILE *out, const struct fab_fabric *f,
 			  struct fab_slurm_notes *notes, struct fab_err *err)
 {
-	struct tree t = {.f = f};
+	FAB_AUTO(fini) struct tree t = {.f = f};
 	int rc = begin(&t, err);
 
-	for (uint32_t rail = 0; rail < t.n_rails && !rc; rail++)
+	if (rc)
+		return rc;
+	for (uint32_t rail = 0; rail < t.n_rails; rail++)
 		t.notes.n_topologies += first_alike(&t, rail) == rail;
-	if (!rc)
-		put_head(out, &t,
-			 "topology.yaml for Slurm 25.05 and later, topology/tree");
-	if (!rc && t.notes.n_topologies > 1)
+	put_head(out, &t, "topology.yaml for Slurm 25.05 and later, topology/tree");
+	if (t.notes.n_topologies > 1)
 		fprintf(out,
 			"# rails: %u, by the order of each host's adapters; Topology=rail2 in the line of a partition chooses one\n",
 			t.notes.n_topologies);
-	fputs(rc ? "" : "---\n", out);
-	for (uint32_t rail = 0; rail < t.n_rails && !rc; rail++) {
+	fputs("---\n", out);
+	for (uint32_t rail = 0; rail < t.n_rails; rail++) {
 		uint32_t n_without = 0;
 
 		if (first_alike(&t, rail) != rail)
@@ -510,10 +486,9 @@ int fab_export_slurm_yaml(FILE *out, const struct fab_fabric *f,
 				b->name, b->is_leaf ? "nodes" : "children", list);
 		}
 	}
-	if (!rc && notes)
+	if (notes)
 		*notes = t.notes;
-	fini(&t);
-	return rc;
+	return 0;
 }
 
 /* ---- topology.conf of topology/block: a block for each leaf ---- */
@@ -556,30 +531,24 @@ static bool fits_tree(const struct tree *t, const struct order *order, uint32_t 
 static uint32_t median_block(const struct tree *t)
 {
 	FAB_AUTOFREE FAB_VEC(uint32_t) sizes = {0};
-	uint32_t median = 0;
 
 	for (size_t i = 0; i < t->branches.n; i++)
 		if (t->branches.v[i].is_leaf)
 			FAB_PUSH(&sizes, (uint32_t)t->branches.v[i].members.n);
-	if (sizes.n) {
-		qsort(sizes.v, sizes.n, sizeof(*sizes.v), fab_cmp_u32);
-		median = sizes.v[sizes.n / 2];
-	}
-	return median;
+	FAB_SORT(&sizes, fab_cmp_u32);
+	return sizes.n ? sizes.v[sizes.n / 2] : 0;
 }
 
 int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
 			   struct fab_slurm_notes *notes, struct fab_err *err)
 {
-	struct tree t = {.f = f};
+	FAB_AUTO(fini) struct tree t = {.f = f};
 	struct order order = {0};
 	uint32_t least, base = UINT32_MAX;
 	int rc = begin(&t, err);
 
-	if (rc) {
-		fini(&t);
+	if (rc)
 		return rc;
-	}
 	/* A block has at least BlockSizes hosts: leaves with less than half of the usual
 	 * are not blocks. */
 	least = (median_block(&t) + 1) / 2;
@@ -617,6 +586,5 @@ int fab_export_slurm_block(FILE *out, const struct fab_fabric *f,
 	fputs("\n", out);
 	if (notes)
 		*notes = t.notes;
-	fini(&t);
 	return 0;
 }

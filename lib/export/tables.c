@@ -82,7 +82,7 @@ static int claim_lids(const struct fab_routes *r, uint32_t *owner, struct fab_er
 			err, EINVAL,
 			"%s: switches and adapters need %llu LIDs, but a subnet has %d: no forwarding tables",
 			f->source, (unsigned long long)n, LAST_UNICAST_LID);
-	memset(owner, 0xff, (LAST_UNICAST_LID + 1) * sizeof(*owner));
+
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		const char *name = fab_node_name(f, f->port_node[p]);
 		uint32_t lid = f->port_lid[p], end = lid + fab_port_n_lids(f, p);
@@ -120,7 +120,7 @@ static int rows_init(struct lid_rows *t, const struct fab_routes *r, struct fab_
 	int rc = fab_guids_differ(r->f, r->f->n_switches, "forwarding tables", err);
 
 	*t = (struct lid_rows){.routes = r};
-	owner = FAB_ARENA_NEW(&t->arena, LAST_UNICAST_LID + 1, uint32_t);
+	owner = fab_arena_none(&t->arena, LAST_UNICAST_LID + 1);
 	if (!rc)
 		rc = claim_lids(r, owner, err);
 	if (rc)
@@ -136,8 +136,7 @@ static int rows_init(struct lid_rows *t, const struct fab_routes *r, struct fab_
 			t->sw[t->n++] = exit_switch(r, owner[lid]);
 		}
 	if (r->column_lid) {
-		row_of = FAB_ARENA_NEW(&t->arena, UINT16_MAX + 1, uint32_t);
-		memset(row_of, 0xff, (UINT16_MAX + 1) * sizeof(*row_of));
+		row_of = fab_arena_none(&t->arena, UINT16_MAX + 1);
 		for (uint32_t c = 0; c < r->n_columns; c++)
 			row_of[r->column_lid[c]] = c;
 		for (uint32_t i = 0; i < t->n; i++)
@@ -231,13 +230,13 @@ static uint16_t *hops_of_rows(struct lid_rows *t)
 	const struct fab_routes *r = t->routes;
 	const struct fab_fabric *f = r->f;
 	uint32_t *dist = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
-	uint32_t *root = FAB_ARENA_NEW(&t->arena, r->n_columns, uint32_t);
+	uint32_t *root = fab_arena_none(&t->arena, r->n_columns);
 	uint16_t *all =
 		FAB_ARENA_NEW(&t->arena, (size_t)r->n_columns * f->n_switches, uint16_t);
 	FAB_AUTO(fab_walk_fini) struct fab_walk walk;
 
 	fab_walk_init(&walk, f, r->faults);
-	memset(root, 0xff, r->n_columns * sizeof(*root));
+
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->row[i] != FAB_NONE)
 			root[t->row[i]] = t->sw[i];
@@ -305,8 +304,7 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 		rc = fab_fail(
 			err, EINVAL,
 			"pairs without a service level cannot be written: more virtual lanes are needed");
-	source = FAB_ARENA_NEW(&t.arena, f->n_nodes, uint32_t);
-	memset(source, 0xff, f->n_nodes * sizeof(*source));
+	source = fab_arena_none(&t.arena, f->n_nodes);
 	for (uint32_t i = 0; i < r->n_sl_sources; i++)
 		source[r->sl_source[i]] = i;
 	for (uint32_t node = f->n_switches; node < f->n_nodes && !rc; node++) {
@@ -434,8 +432,7 @@ int fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
 			add_entry(&e, f, port, mlid[group]);
 		}
 	}
-	if (e.list.n)
-		qsort(e.list.v, e.list.n, sizeof(*e.list.v), fab_cmp_u64);
+	FAB_SORT(&e.list, fab_cmp_u64);
 	for (size_t i = 0; i < e.list.n; i++) {
 		uint64_t entry = e.list.v[i];
 
