@@ -131,3 +131,15 @@ void fab_arena_own(struct fab_arena *a, void (*release)(void *object), void *obj
 	*o = (struct fab_arena_owned){a->owned, release, object};
 	a->owned = o;
 }
+
+uint32_t *fab_arena_sorted(struct fab_arena *a, uint32_t n,
+			   int (*order)(const void *, const void *, void *),
+			   void *context)
+{
+	uint32_t *v = FAB_ARENA_NEW(a, n, uint32_t);
+
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = i;
+	qsort_r(v, n, sizeof(*v), order, context);
+	return v;
+}

@@ -44,6 +44,12 @@ void fab_arena_own(struct fab_arena *a, void (*release)(void *object), void *obj
 #define FAB_ARENA_NEW(a, n, type) ((type *)fab_arena_alloc((a), (n), sizeof(type)))
 #define FAB_ARENA_NEW0(a, n, type) ((type *)fab_arena_zalloc((a), (n), sizeof(type)))
 
+/* The numbers 0 .. n-1, sorted by order(&i, &j, context) as qsort_r() calls it.
+ * O(n log n). */
+uint32_t *fab_arena_sorted(struct fab_arena *a, uint32_t n,
+			   int (*order)(const void *, const void *, void *),
+			   void *context) __attribute__((returns_nonnull));
+
 /* n numbers, all FAB_NONE. O(n). */
 static inline uint32_t *fab_arena_none(struct fab_arena *a, size_t n)
 {

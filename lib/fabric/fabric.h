@@ -149,6 +149,10 @@ struct fab_fabric {
 #define FAB_EACH_ARC(f, sw, a) FAB_EACH_OF((f)->arc_first, sw, a)
 #define FAB_EACH_PEER(f, sw, i) FAB_EACH_OF((f)->peer_first, sw, i)
 #define FAB_EACH_ADAPTER(f, host, i) FAB_EACH_OF((f)->host_first_adapter, host, i)
+/* All ports of a host's adapters; `break` ends those of one adapter. */
+#define FAB_EACH_HOST_PORT(f, host, p)                                                   \
+	FAB_EACH_ADAPTER(f, host, p##_adapter)                                           \
+		FAB_EACH_PORT(f, (f)->host_adapter[p##_adapter], p)
 
 /* Arcs of a switch: cables to other switches. O(1). */
 static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
