@@ -27,13 +27,10 @@ static void csv_table_begin(void *state, const struct fab_table *table)
 	if (csv->no_header)
 		return;
 	for (size_t i = 0; i < table->n; i++) {
-		const char *name;
-
 		if (i)
 			putc(',', csv->out);
-		name = table->columns[i]->name;
-		for (; *name; name++)
-			putc(*name == '.' ? '_' : *name, csv->out);
+		for (const char *c = table->columns[i]->name; *c; c++)
+			putc(*c == '.' ? '_' : *c, csv->out);
 	}
 	fputs("\r\n", csv->out);
 }
@@ -44,14 +41,12 @@ static void csv_row(void *state, const struct fab_table *table,
 	struct csv *csv = state;
 
 	for (size_t i = 0; i < table->n; i++) {
-		const struct fab_column *column;
-		union fab_cell cell;
+		const struct fab_column *column = table->columns[i];
+		union fab_cell cell = cells[i];
 		char number[FAB_CELL_BYTES], *safe;
 
 		if (i)
 			putc(',', csv->out);
-		column = table->columns[i];
-		cell = cells[i];
 		if (fab_cell_is_null(column, cell))
 			continue;
 		if (column->type == FAB_BOOL) {

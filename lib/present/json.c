@@ -309,13 +309,10 @@ static void json_finish(void *state)
 		}
 	}
 	fputs("\n}\n", json->out);
-	for (size_t i = 0; i < json->tables.n; i++) {
-		free(json->tables.v[i].name);
-		free(json->tables.v[i].text);
-	}
-	free(json->tables.v);
+	for (size_t i = 0; i < json->tables.n; i++)
+		FAB_FREE_ALL(json->tables.v[i].name, json->tables.v[i].text);
 	json_decref(json->root);
-	free(json);
+	FAB_FREE_ALL(json->tables.v, json);
 }
 
 const struct fab_writer fab_json_writer = {

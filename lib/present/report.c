@@ -42,20 +42,17 @@ static size_t find_column(const char *text, size_t len, const struct fab_column 
 static int unknown_column(const char *name, size_t len, const struct fab_column *columns,
 			  size_t n_columns, struct fab_err *err)
 {
-	char list[256], wanted[64], safe[128];
-	size_t at = 0;
+	enum { MOST = 255 }; /* bytes of the list */
+	FAB_AUTOFREE char *wanted = fab_strndup(name, len < 63 ? len : 63);
+	FAB_AUTOFREE char *list = fab_strdup("");
+	char safe[128];
 
-	snprintf(wanted, sizeof(wanted), "%.*s", (int)(len < 63 ? len : 63), name);
-	fab_text_safe(wanted, safe, sizeof(safe));
-	list[0] = '\0';
-	for (size_t i = 0; i < n_columns && at < sizeof(list); i++)
-		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
-				       i ? ", " : "", columns[i].name);
-	if (!len)
-		return fab_fail(err, EINVAL, "an empty column name; there are: %s%s",
-				list, at < sizeof(list) ? "" : "...");
-	return fab_fail(err, EINVAL, "no column '%s'; there are: %s%s", safe, list,
-			at < sizeof(list) ? "" : "...");
+	for (size_t i = 0; i < n_columns; i++)
+		fab_append(&list, ", ", "%s", columns[i].name);
+	return fab_fail(err, EINVAL, "%s%s%s; there are: %.*s%s",
+			len ? "no column '" : "an empty column name",
+			fab_text_safe(wanted, safe, sizeof(safe)), len ? "'" : "", MOST,
+			list, strlen(list) > MOST ? "..." : "");
 }
 
 int fab_columns_check(const char *list, const struct fab_column *columns,
