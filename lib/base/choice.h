@@ -39,6 +39,17 @@ struct fab_choices {
 	const struct fab_choices symbol = {                                              \
 		.what = (kind), .n = FAB_COUNT(rows), .at = symbol##_at}
 
+/* The same of an array of rows with members `form` (any name of it), summary and manual:
+ * `row` is the one of number i. All of them are in "all". */
+#define FAB_CHOICES_OF(symbol, kind, count, row, form)                                   \
+	static struct fab_choice symbol##_at(size_t i)                                   \
+	{                                                                                \
+		return (struct fab_choice){(row).form, (row).summary, (row).manual,      \
+					   true};                                        \
+	}                                                                                \
+	const struct fab_choices symbol = {                                              \
+		.what = (kind), .n = (count), .at = symbol##_at}
+
 /* A constant list of names, by number of an enum: FAB_NAME_LIST([A] = "a", [B] = "b"). */
 #define FAB_NAME_LIST(...)                                                               \
 	(&(const struct fab_choices){                                                    \

@@ -39,6 +39,14 @@ int fab_fail_line(struct fab_err *err, const char *file, uint64_t line,
 	return fab_fail(err, EINVAL, "%s:%llu: %s", file, (unsigned long long)line, text);
 }
 
+int fab_fail_first(struct fab_err *err, const struct fab_rule *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].is_broken)
+			return fab_fail(err, EINVAL, "%s", rules[i].text);
+	return 0;
+}
+
 void fab_err_prefix(struct fab_err *err, const char *prefix)
 {
 	char text[sizeof(err->text)];

@@ -2,6 +2,8 @@
 /* How the library reports failure: a negative errno and a sentence for people. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 
 /*
@@ -21,6 +23,14 @@ int fab_fail(struct fab_err *err, int errnum, const char *format, ...) FAB_PRINT
 /* Write `file:line: sentence` and return -EINVAL. O(1). */
 int fab_fail_line(struct fab_err *err, const char *file, uint64_t line,
 		  const char *format, ...) FAB_PRINTF(4, 5);
+
+/* A rule for parameters, and the sentence on those that break it. */
+struct fab_rule {
+	bool is_broken;
+	const char *text;
+};
+/* EINVAL with the sentence of the first of n rules that is broken; 0: none is. O(n). */
+int fab_fail_first(struct fab_err *err, const struct fab_rule *rules, size_t n);
 
 /* Put `prefix: ` in front of the sentence already there. O(len). */
 void fab_err_prefix(struct fab_err *err, const char *prefix);
