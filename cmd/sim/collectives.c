@@ -36,21 +36,16 @@ static int solve(struct fab_work *w, struct fab_err *err)
 		for (size_t i = 0; i < o->points.of.n; i++) {
 			const struct fab_sim_point *point = &o->points.of.v[i];
 			bool by_tree = sim_is_by_tree(p, point->sum.traffic);
-			struct fab_sim_cause cause;
 
 			if (point->net != net)
 				continue;
-			cause = fab_sim_cause(&point->first);
 			x->rows[x->n++] = (struct row){
 				.net = &o->nets[net],
 				.sum = point->sum,
 				.algorithm = o->nets[net].algorithm,
 				.trees = by_tree ? o->trees_by : NULL,
 				.max_utilisation =
-					cause.cable == FAB_NONE
-						? (double)NAN
-						: point->first.cable[cause.cable]
-							  .utilisation};
+					fab_sim_cause(&point->first).utilisation};
 			fails |= isnan(point->sum.completion);
 		}
 	return p->check && fails ? FAB_EXIT_FOUND : FAB_EXIT_DONE;

@@ -15,8 +15,7 @@
 
 enum {
 	SIM_MAX_NETS = 32,
-	SIM_MAX_SIZES = 64,
-	SIM_MAX_BUFFERS = 64,
+	SIM_MAX_SIZES = 64, /* of messages, and of buffers */
 	SIM_MAX_POINTS = 100000
 };
 
@@ -85,7 +84,7 @@ struct sim_params {
 	double unit;		   /* ticks of a printed time: ns, or flit time */
 	uint32_t size[SIM_MAX_SIZES];
 	size_t n_sizes;
-	uint32_t buffer[SIM_MAX_BUFFERS]; /* ascending; sim.buffer is the first */
+	uint32_t buffer[SIM_MAX_SIZES]; /* ascending; sim.buffer is the first */
 	size_t n_buffers;
 	uint64_t think;
 	uint64_t fail_at, detection, trap, computation, block, interval; /* ticks */
@@ -118,12 +117,11 @@ struct sim_row {
 	const struct fab_sim_point *point;
 	struct fab_sim_summary sum;
 	struct fab_sim_cause cause;
-	const char *algorithm, *traffic, *route, *switch_kind, *tick;
+	const char *algorithm, *route, *switch_kind, *tick;
 	struct fab_names failed;
-	uint64_t faults, buffer, packet, cables_at_max;
+	uint64_t packet, cables_at_max;
 	uint64_t saturated_sources, saturated_receivers;
-	double accepted_per_host, max_utilisation, mean_utilisation;
-	double no_credit, waiting, waiting_for_credit;	 /* NaN: nothing moved */
+	double accepted_per_host, mean_utilisation;
 	double pairs_without_path, looping_destinations; /* NaN: trees */
 	const char *circle, *fullest, *cause_name, *waits_at, *saturation, *note, *shard;
 	double setup_seconds, total_seconds;

@@ -88,11 +88,11 @@ static int make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.dodge = fab_sim_dodge_choices.at(net->failure.dodge).form,
 		.failed = failed,
 		.in_flight = x->first.in_flight,
-		.noticed = NAN,
-		.first_table = NAN,
-		.last_table = NAN,
-		.last_loss = NAN,
-		.recovered = NAN,
+		.noticed = after(p, c, c->noticed),
+		.first_table = after(p, c, c->first_table),
+		.last_table = after(p, c, c->last_table),
+		.last_loss = after(p, c, c->last_loss),
+		.recovered = time_of(p, c->recovered),
 		.before = c->latency_before / p->unit,
 		.peak = c->latency_peak / p->unit,
 		.in_the_end = c->latency_after / p->unit};
@@ -106,14 +106,7 @@ static int make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		if (!net->failure.dodge && !rc)
 			rc = find_cycle(o, net->after, &row->has_cycle, err);
 	}
-	if (rc || !c->has_failed)
-		return rc;
-	row->noticed = after(p, c, c->noticed);
-	row->first_table = after(p, c, c->first_table);
-	row->last_table = after(p, c, c->last_table);
-	row->last_loss = c->lost_live ? after(p, c, c->last_loss) : (double)NAN;
-	row->recovered = time_of(p, c->recovered);
-	return 0;
+	return rc;
 }
 
 static void make_moments(struct outcome *x)

@@ -205,67 +205,56 @@ static int take_sweep(void *params, const char *arg, struct fab_err *err)
 /* Options that depend on the kind of traffic. */
 static int check_traffic(const struct sim_params *p, struct fab_err *err)
 {
+	const struct fab_traffic_kind *kind = p->traffic_kind;
 	bool has_groups = p->groups.of.n || p->mcfdbs;
+	bool has_buffers = p->texts.buffer && strchr(p->texts.buffer, ',');
+	bool has_sets = p->max_faults || p->count > 1;
+	const struct {
+		bool is_broken;
+		const char *text, *after; /* after the traffic; NULL: not named */
+	} rules[] = {
+		{kind->is_finite && (p->has_rate || p->is_sweep || p->is_closed), "",
+		 " has no rate: it goes on as fast as it can"},
+		{kind->is_finite && (p->texts.warmup || p->texts.time),
+		 "--warmup and --time do not go with ", ": it ends when all has arrived"},
+		{kind->needs_groups && !has_groups, "",
+		 " needs --groups, --pattern or --mcfdbs"},
+		{!kind->needs_groups &&
+			 (has_groups || (p->has_mcast_algorithm && !kind->schedules)),
+		 "--groups, --pattern, --mcfdbs and --set mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too",
+		 NULL},
+		{kind->schedules && (p->n_traced || p->plot.path || p->cables_out ||
+				     p->histogram_out || p->store.path ||
+				     p->route > FAB_SIM_BY_DOR || p->drop ||
+				     p->mcast_algorithms.of.n > 1 || has_buffers),
+		 "",
+		 " goes with tables, one tree, one buffer size and credits, and is not traced, drawn, stored or written to files"},
+		{has_sets && (kind->is_finite || kind->needs_groups),
+		 "--count and --max-faults go with endless unicast traffic: not ", ""},
+		{has_buffers && has_sets,
+		 "--count and --max-faults go with one size of --buffer", NULL},
+		{kind->needs_groups && p->texts.fail_at,
+		 "--fail-at goes with unicast traffic only: ", " follows trees"},
+		{kind->needs_groups && p->route != FAB_SIM_BY_TABLE,
+		 "--route goes with unicast traffic only: ", " follows trees"},
+		{p->mlid_cap && !has_groups,
+		 "--set mlid-cap goes with --traffic=groups only", NULL},
+		{p->mlid_cap && p->mcfdbs,
+		 "--set mlid-cap does not go with --mcfdbs, whose trees are fixed", NULL},
+		{kind->needs_groups && (p->has_algorithm || p->tables.lfts),
+		 "--algorithm and --lfts do not go with ",
+		 ": --set mcast-algorithm makes its trees"},
+		{has_buffers && (p->is_sweep || p->jobs.n || p->pair || p->store.path),
+		 "several sizes of --buffer go with one rate or finite traffic, without --sweep, --job, --pair and --store",
+		 NULL},
+	};
 
-	if (p->traffic_kind->is_finite && (p->has_rate || p->is_sweep || p->is_closed))
-		return fab_fail(err, EINVAL,
-				"--traffic=%s has no rate: it goes on as fast as it can",
-				p->traffic);
-	if (p->traffic_kind->is_finite && (p->texts.warmup || p->texts.time))
-		return fab_fail(
-			err, EINVAL,
-			"--warmup and --time do not go with --traffic=%s: it ends when all has arrived",
-			p->traffic);
-	if (p->traffic_kind->needs_groups && !has_groups)
-		return fab_fail(err, EINVAL,
-				"--traffic=%s needs --groups, --pattern or --mcfdbs",
-				p->traffic);
-	if (!p->traffic_kind->needs_groups &&
-	    (has_groups || (p->has_mcast_algorithm && !p->traffic_kind->schedules)))
-		return fab_fail(
-			err, EINVAL,
-			"--groups, --pattern, --mcfdbs and --set mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too");
-	if (p->traffic_kind->schedules &&
-	    (p->n_traced || p->plot.path || p->cables_out || p->histogram_out ||
-	     p->store.path || p->route > FAB_SIM_BY_DOR || p->drop ||
-	     p->mcast_algorithms.of.n > 1 ||
-	     (p->texts.buffer && strchr(p->texts.buffer, ','))))
-		return fab_fail(
-			err, EINVAL,
-			"--traffic=%s goes with tables, one tree, one buffer size and credits, and is not traced, drawn, stored or written to files",
-			p->traffic);
-	if ((p->max_faults || p->count > 1) &&
-	    (p->traffic_kind->is_finite || p->traffic_kind->needs_groups))
-		return fab_fail(
-			err, EINVAL,
-			"--count and --max-faults go with endless unicast traffic: not --traffic=%s",
-			p->traffic);
-	if (p->texts.buffer && strchr(p->texts.buffer, ',') &&
-	    (p->max_faults || p->count > 1))
-		return fab_fail(err, EINVAL,
-				"--count and --max-faults go with one size of --buffer");
-	if (p->traffic_kind->needs_groups && p->texts.fail_at)
-		return fab_fail(
-			err, EINVAL,
-			"--fail-at goes with unicast traffic only: --traffic=%s follows trees",
-			p->traffic);
-	if (p->traffic_kind->needs_groups && p->route != FAB_SIM_BY_TABLE)
-		return fab_fail(
-			err, EINVAL,
-			"--route goes with unicast traffic only: --traffic=%s follows trees",
-			p->traffic);
-	if (p->mlid_cap && !has_groups)
-		return fab_fail(err, EINVAL,
-				"--set mlid-cap goes with --traffic=groups only");
-	if (p->mlid_cap && p->mcfdbs)
-		return fab_fail(
-			err, EINVAL,
-			"--set mlid-cap does not go with --mcfdbs, whose trees are fixed");
-	if (p->traffic_kind->needs_groups && (p->has_algorithm || p->tables.lfts))
-		return fab_fail(
-			err, EINVAL,
-			"--algorithm and --lfts do not go with --traffic=%s: --set mcast-algorithm makes its trees",
-			p->traffic);
+	for (size_t i = 0; i < FAB_COUNT(rules); i++)
+		if (rules[i].is_broken && rules[i].after)
+			return fab_fail(err, EINVAL, "%s--traffic=%s%s", rules[i].text,
+					p->traffic, rules[i].after);
+		else if (rules[i].is_broken)
+			return fab_fail(err, EINVAL, "%s", rules[i].text);
 	return 0;
 }
 
@@ -286,11 +275,6 @@ static int complete(void *params, struct fab_err *err)
 	rc = check_traffic(p, err);
 	if (rc)
 		return rc;
-	if (p->texts.buffer && strchr(p->texts.buffer, ',') &&
-	    (p->is_sweep || p->jobs.n || p->pair || p->store.path))
-		return fab_fail(
-			err, EINVAL,
-			"several sizes of --buffer go with one rate or finite traffic, without --sweep, --job, --pair and --store");
 	has_none = p->is_closed || p->traffic_kind->is_finite;
 	p->n_rates = 1;
 	if (p->is_sweep)

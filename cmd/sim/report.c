@@ -177,7 +177,7 @@ static const char *bounds_text(const struct sim_outcome *o, const struct sim_row
 	return fab_arena_format(
 		o->arena,
 		", %.1f times what the host cables allow, %.1f times what the fullest cable allows",
-		1 / host, 1 / x->max_utilisation);
+		1 / host, 1 / x->cause.utilisation);
 }
 
 static void say_finite(struct fab_report *r, const struct sim_outcome *o,
@@ -238,7 +238,7 @@ static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
 			x->waits_at, 100 * cause->waits_no_credit);
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "The fullest cable is %s, busy %.3g %% of the time%s; %s%s.",
-			  x->fullest, 100 * x->max_utilisation, others, why, credit);
+			  x->fullest, 100 * x->cause.utilisation, others, why, credit);
 }
 
 /* A sweep by one algorithm, points x[0] .. x[n - 1]; `best`: the one at which most
@@ -488,7 +488,7 @@ static const char *merit_text(const struct sim_outcome *o, const struct sim_row 
 /* "16384 bytes", "8 packets" of a buffer. */
 static const char *buffer_text(const struct sim_outcome *o, const struct sim_row *x)
 {
-	return fab_arena_format(o->arena, "%llu %s", (unsigned long long)x->buffer,
+	return fab_arena_format(o->arena, "%llu %s", (unsigned long long)x->sum.buffer,
 				o->p->tick == SIM_TICK_FLIT ? "packets" : "bytes");
 }
 
@@ -529,7 +529,7 @@ static void say_buffers(struct fab_report *r, const struct sim_outcome *o,
 static const struct fab_column buffer_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0, AT(algorithm)},
 	{"buffer", FAB_UINT, "input buffer of a port, bytes; by flit packets", 0,
-	 AT(buffer)},
+	 AT(sum.buffer)},
 	{"accepted_per_live_host", FAB_REAL, "what arrived, share of the hosts' cables",
 	 0, AT(sum.accepted)},
 	{"completion_ns", FAB_REAL,
@@ -547,11 +547,11 @@ static const struct fab_column cable_columns[] = {
 	{"offered", FAB_REAL, "rate that was asked for; null: none", 0, AT(sum.rate)},
 	{"cable", FAB_TEXT, "the direction, FROM:PORT -> TO:PORT", 0, AT(fullest)},
 	{"utilisation", FAB_REAL, "share of the time that it was busy", 0,
-	 AT(max_utilisation)},
+	 AT(cause.utilisation)},
 	{"mean_queue", FAB_REAL, "packets that waited for it, all lanes", 0,
 	 AT(cause.mean_queue)},
 	{"no_credit", FAB_REAL, "share of the time that packets waited there for credit",
-	 0, AT(no_credit)},
+	 0, AT(cause.no_credit)},
 	{"cause", FAB_TEXT, "contention, credits or load", 0, AT(cause_name)},
 };
 #undef AT

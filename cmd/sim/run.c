@@ -38,13 +38,10 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		.sum = x->sum,
 		.cause = fab_sim_cause(r),
 		.algorithm = net->algorithm,
-		.traffic = p->traffic,
 		.route = fab_sim_route_choices.at(p->route).form,
 		.switch_kind = p->sim.kind->name,
 		.tick = p->tick == SIM_TICK_FLIT ? "flit" : "ps",
 		.failed = failed,
-		.faults = failed.n,
-		.buffer = x->sum.buffer,
 		.packet = p->sim.mtu,
 		.accepted_per_host = x->sum.accepted * o->ends.n / o->n_all_ends,
 		.saturated_sources = r->growth.n_sources,
@@ -61,17 +58,12 @@ static void make_row(const struct sim_outcome *o, const struct fab_sim_point *x,
 		row->looping_destinations = net->no_path.circles;
 		row->circle = net->circle;
 	}
-	row->max_utilisation = row->mean_utilisation = row->no_credit = NAN;
-	row->waiting = row->waiting_for_credit = NAN;
+	row->mean_utilisation = NAN;
 	if (row->cause.cable == FAB_NONE)
 		return;
-	row->max_utilisation = r->cable[row->cause.cable].utilisation;
 	row->mean_utilisation = r->utilisation_mean;
 	row->cables_at_max = r->n_at_most;
 	row->cause_name = fab_sim_cause_names[row->cause.kind];
-	row->no_credit = row->cause.no_credit;
-	row->waiting = row->cause.waiting;
-	row->waiting_for_credit = row->cause.waiting_for_credit;
 	row->fullest = sim_keep(o, fab_cable_text(o->f, r->cable[row->cause.cable].port));
 	if (row->cause.waits_at != FAB_NONE)
 		row->waits_at = sim_keep(

@@ -81,6 +81,31 @@ static int read_size(const struct sim_params *p, const char *option, const char 
 	return rc;
 }
 
+/* Sizes between commas, some of them ascending, into to[SIM_MAX_SIZES]. NULL: none. */
+static int read_sizes(const struct sim_params *p, const char *option, const char *text,
+		      uint64_t max, bool ascends, uint32_t *to, size_t *n,
+		      struct fab_err *err)
+{
+	for (const char *at = text; at; ++*n) {
+		size_t len = strcspn(at, ",");
+		int rc;
+
+		if (*n == SIM_MAX_SIZES)
+			return fab_fail(err, EINVAL, "%s: more than %d sizes", option,
+					SIM_MAX_SIZES);
+		rc = read_size(p, option, at, len, max, &to[*n], err);
+		if (rc)
+			return rc;
+		if (ascends && *n && to[*n] <= to[*n - 1])
+			return fab_fail(
+				err, EINVAL,
+				"%s: '%.*s' is not above the size before: expected them in ascending order",
+				option, (int)len, at);
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	return 0;
+}
+
 /* Sizes and times as typed. */
 static int read_texts(struct sim_params *p, struct fab_err *err)
 {
@@ -114,23 +139,9 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 	p->interval = 2 * us;
 	rc = read_size(p, "--packet", t->packet, t->packet ? strlen(t->packet) : 0,
 		       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
-
-	for (const char *at = t->buffer; at && !rc;) {
-		size_t len = strcspn(at, ",");
-		uint32_t *to = &p->buffer[p->n_buffers];
-
-		if (p->n_buffers == SIM_MAX_BUFFERS)
-			return fab_fail(err, EINVAL, "--buffer: more than %d sizes",
-					SIM_MAX_BUFFERS);
-		rc = read_size(p, "--buffer", at, len, UINT32_MAX >> 1, to, err);
-		if (!rc && p->n_buffers && *to <= to[-1])
-			rc = fab_fail(
-				err, EINVAL,
-				"--buffer: '%.*s' is not above the size before: expected them in ascending order",
-				(int)len, at);
-		p->n_buffers++;
-		at = at[len] ? at + len + 1 : NULL;
-	}
+	if (!rc)
+		rc = read_sizes(p, "--buffer", t->buffer, UINT32_MAX >> 1, true,
+				p->buffer, &p->n_buffers, err);
 	if (!p->n_buffers)
 		p->buffer[p->n_buffers++] = p->sim.buffer;
 	p->sim.buffer = p->buffer[0];
@@ -138,18 +149,11 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 		rc = read_size(p, "--set private-buffer", t->private_buffer,
 			       strlen(t->private_buffer), UINT32_MAX >> 1,
 			       &p->sim.buffer_private, err);
+	if (!rc)
+		rc = read_sizes(p, "--size", t->sizes, FAB_MESSAGE_BYTES_MAX, false,
+				p->size, &p->n_sizes, err);
 	if (!t->sizes)
 		p->size[p->n_sizes++] = p->sim.mtu;
-	for (const char *at = t->sizes; at && !rc;) {
-		size_t len = strcspn(at, ",");
-
-		if (p->n_sizes == SIM_MAX_SIZES)
-			return fab_fail(err, EINVAL, "--size: more than %d sizes",
-					SIM_MAX_SIZES);
-		rc = read_size(p, "--size", at, len, FAB_MESSAGE_BYTES_MAX,
-			       &p->size[p->n_sizes++], err);
-		at = at[len] ? at + len + 1 : NULL;
-	}
 	for (size_t i = 0; i < FAB_COUNT(times) && !rc; i++)
 		rc = read_time(p, times[i].option, times[i].text, times[i].to, err);
 	if (!rc && t->time && !p->sim.time)

@@ -85,15 +85,8 @@ static const struct {
 	{"robin", "one after another", "Round-robin at each switch.", by_turns},
 };
 
-static struct fab_choice choice_at(size_t i)
-{
-	return (struct fab_choice){.form = choosers[i].name,
-				   .summary = choosers[i].summary,
-				   .manual = choosers[i].manual};
-}
-
-const struct fab_choices fab_sim_chooser_choices = {
-	.what = "chooser", .n = FAB_COUNT(choosers), .at = choice_at};
+FAB_CHOICES_OF(fab_sim_chooser_choices, "chooser", FAB_COUNT(choosers), choosers[i],
+	       name);
 
 /* The switch over which the detour of a packet leads, as a row of distances: the same at
  * every switch of the way, whatever the threads. */

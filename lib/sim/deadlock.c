@@ -124,8 +124,7 @@ static void collect(struct search *x)
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_part *p = &s->part[i];
 
-		x->body_of = FAB_NEW(p->cell.n + 1, uint32_t);
-		memset(x->body_of, 0xff, p->cell.n * sizeof(*x->body_of));
+		x->body_of = fab_none_new(p->cell.n + 1);
 		for (uint32_t id = 0; id < s->net.n_switches; id++) {
 			const struct sim_switch *sw = &s->sw[id];
 

@@ -10,24 +10,18 @@
 #include "unicast/faults.h"
 #include "unicast/reliability.h"
 
-static struct fab_choice choice_at(size_t i)
-{
-	static const struct fab_choice choice[] = {
-		{"none", "a switch drops what it has for a dead port",
-		 "A switch drops what it has for a dead port, as in InfiniBand.", true},
-		{"lists", "the published lists of another leaf switch",
-		 "It hands the packet to the first leaf switch in the published list of its entry (Liu et al. 2022); from there the packet goes by the other dimension first, then straight.",
-		 true},
-		{"search", "any way on that the lanes allow",
-		 "Packets carry the dead leaf switches that they have met, and switches take the way on with the fewest segments.",
-		 true},
-	};
+static const struct fab_choice dodges[] = {
+	{"none", "a switch drops what it has for a dead port",
+	 "A switch drops what it has for a dead port, as in InfiniBand.", true},
+	{"lists", "the published lists of another leaf switch",
+	 "It hands the packet to the first leaf switch in the published list of its entry (Liu et al. 2022); from there the packet goes by the other dimension first, then straight.",
+	 true},
+	{"search", "any way on that the lanes allow",
+	 "Packets carry the dead leaf switches that they have met, and switches take the way on with the fewest segments.",
+	 true},
+};
 
-	return choice[i];
-}
-
-const struct fab_choices fab_sim_dodge_choices = {
-	.what = "dodge", .n = 3, .at = choice_at};
+FAB_CHOICES(fab_sim_dodge_choices, "dodge", dodges);
 
 bool fab_sim_can_dodge(const struct fab_kfat *kfat, const struct fab_faults *dead)
 {

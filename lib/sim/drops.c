@@ -20,22 +20,17 @@ enum { NEAR = 4, FAR = SIM_RING_ROOM };
 /* Of undecided packets: since is the output that it may have now. */
 static const uint64_t READY = 1ull << 63;
 
-static struct fab_choice choice_at(size_t i)
-{
-	static const struct fab_choice choice[] = {
-		{"none", "credits: nothing is sent to a full buffer",
-		 "Nothing is sent to a full buffer: credits, as in InfiniBand.", true},
-		{"tail", "what arrives at a full buffer is lost",
-		 "What arrives at a full buffer is lost.", true},
-		{"trim", "its payload is lost, and the header goes on first",
-		 "A packet that arrives at a full buffer loses its payload; its header goes on before all payload, so that the receiver knows.",
-		 true},
-	};
+static const struct fab_choice drops[] = {
+	{"none", "credits: nothing is sent to a full buffer",
+	 "Nothing is sent to a full buffer: credits, as in InfiniBand.", true},
+	{"tail", "what arrives at a full buffer is lost",
+	 "What arrives at a full buffer is lost.", true},
+	{"trim", "its payload is lost, and the header goes on first",
+	 "A packet that arrives at a full buffer loses its payload; its header goes on before all payload, so that the receiver knows.",
+	 true},
+};
 
-	return choice[i];
-}
-
-const struct fab_choices fab_sim_drop_choices = {.what = "drop", .n = 3, .at = choice_at};
+FAB_CHOICES(fab_sim_drop_choices, "drop", drops);
 
 /* Bytes of the data queue of an output beyond its private part: in the part that all
  * outputs of the switch share. */

@@ -131,6 +131,28 @@ static bool find_path(struct sim_part *p, uint32_t e)
 	return true;
 }
 
+/* Count the n packets of the next message of an endpoint: created ... */
+static void count_born(struct sim_part *p, uint32_t e, uint64_t n)
+{
+	const struct sim_source *src = &p->sim->source[e];
+
+	p->sums.born += n;
+	if (!sim_in_window(p->sim, src->birth))
+		return;
+	p->sums.offered += bytes_of(p->sim, src->left, src->to_group);
+	p->sums.window_born += n;
+}
+
+/* ... and waiting, where they have a path. */
+static void count_waiting(const struct sim *s, uint32_t e, uint64_t n)
+{
+	const struct sim_source *src = &s->source[e];
+
+	sim_growth_of_source(s, e, src->birth, (int32_t)n);
+	if (!src->to_group)
+		sim_growth_of_target(s, src->target, src->birth, (int32_t)n);
+}
+
 /* Create the next message of an endpoint and look up its path; false: unroutable. */
 static bool create(struct sim_part *p, uint32_t e)
 {
@@ -143,20 +165,14 @@ static bool create(struct sim_part *p, uint32_t e)
 				  .tag = src->tag,
 				  .birth = birth};
 
-	p->sums.born += n;
-	if (sim_in_window(s, src->birth)) {
-		p->sums.offered += bytes_of(s, src->left, src->to_group);
-		p->sums.window_born += n;
-	}
+	count_born(p, e, n);
 	src->state = SIM_BORN;
 	if (!find_path(p, e)) {
 		p->sums.lost += n;
 		note_completed(p, p->now + s->hop_delay, note);
 		return false;
 	}
-	sim_growth_of_source(s, e, src->birth, (int32_t)n);
-	if (!src->to_group)
-		sim_growth_of_target(s, src->target, src->birth, (int32_t)n);
+	count_waiting(s, e, n);
 	if (!src->to_group && !s->is_counted)
 		return true;
 	src->message = p->free_message;
@@ -400,9 +416,7 @@ static void deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 
 	if (s->failure && s->failure->stage != SIM_ALL_LIVE &&
 	    s->failure->is_dead[s->net.n_ports + e]) {
-		p->sums.dropped[SIM_DEAD]++;
-		lost(p, id, SIM_DEAD);
-		sim_cell_free(p, id);
+		sim_lose(p, id, SIM_DEAD);
 		return;
 	}
 	if (s->failure)
@@ -537,21 +551,12 @@ uint64_t sim_part_waiting(struct sim_part *p)
 		}
 		while (src->state == SIM_HAS && src->birth < s->end &&
 		       src->birth <= p->now && !p->rc && --most) {
-			int32_t packets = (int32_t)packets_of(s, src->left);
-			bool to_group = src->to_group;
-			bool has_path =
-				to_group || s->net.end_row[src->target] != FAB_NONE;
+			uint64_t packets = packets_of(s, src->left);
 
-			n += (uint64_t)packets;
-			p->sums.born += (uint64_t)packets;
-			if (sim_in_window(s, src->birth)) {
-				p->sums.offered += bytes_of(s, src->left, to_group);
-				p->sums.window_born += (uint64_t)packets;
-			}
-			if (has_path)
-				sim_growth_of_source(s, e, src->birth, packets);
-			if (has_path && !to_group)
-				sim_growth_of_target(s, src->target, src->birth, packets);
+			n += packets;
+			count_born(p, e, packets);
+			if (src->to_group || s->net.end_row[src->target] != FAB_NONE)
+				count_waiting(s, e, packets);
 			pull(p, e);
 		}
 	}

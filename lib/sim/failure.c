@@ -18,11 +18,6 @@
 
 enum { BLOCK = 64, MOMENTS_MAX = 1 << 16, LAST_SHARE = 5 };
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static bool is_down(const struct sim_part *p, uint32_t port)
 {
 	return p->sim->failure->is_noticed[port];
@@ -170,12 +165,12 @@ void sim_failure_begin(struct sim *s, uint64_t now)
 static uint64_t written(const struct sim_failure *f, uint64_t blocks)
 {
 	const struct fab_sim_failure *plan = f->plan;
-	uint64_t time = plus(plus(f->begin, plan->at), plan->detection);
+	uint64_t time = fab_time_add(fab_time_add(f->begin, plan->at), plan->detection);
 
-	time = plus(plus(time, plan->trap), plan->computation);
+	time = fab_time_add(fab_time_add(time, plan->trap), plan->computation);
 	return plan->block && blocks > UINT64_MAX / plan->block
 		       ? UINT64_MAX
-		       : plus(time, blocks * plan->block);
+		       : fab_time_add(time, blocks * plan->block);
 }
 
 uint64_t sim_failure_next(const struct sim *s)
@@ -186,9 +181,10 @@ uint64_t sim_failure_next(const struct sim *s)
 		return UINT64_MAX;
 	switch (f->stage) {
 	case SIM_ALL_LIVE:
-		return plus(f->begin, f->plan->at);
+		return fab_time_add(f->begin, f->plan->at);
 	case SIM_FAILED:
-		return plus(plus(f->begin, f->plan->at), f->plan->detection);
+		return fab_time_add(fab_time_add(f->begin, f->plan->at),
+				    f->plan->detection);
 	case SIM_NOTICED:
 		return written(f, f->n_changed < f->n_changes
 					  ? f->change[f->n_changed].blocks
@@ -198,13 +194,10 @@ uint64_t sim_failure_next(const struct sim *s)
 	}
 }
 
-/* A packet is lost that is in no queue and has no room to give back. */
 static void lose(struct sim_part *p, uint32_t id)
 {
 	p->last_move = p->now;
-	p->sums.dropped[SIM_DEAD]++;
-	p->sim->host.lost(p, id, SIM_DEAD);
-	sim_cell_free(p, id);
+	sim_lose(p, id, SIM_DEAD);
 }
 
 bool sim_is_swallowed(struct sim_part *p, const struct sim_arrival *a)
@@ -459,7 +452,7 @@ void sim_failure_results(const struct sim *s, struct fab_sim_result *result)
 		return;
 	r->failed = f->plan->at;
 	if (f->stage >= SIM_NOTICED)
-		r->noticed = plus(f->plan->at, f->plan->detection);
+		r->noticed = fab_time_add(f->plan->at, f->plan->detection);
 	if (f->stage >= SIM_NOTICED && f->n_changed)
 		r->first_table = f->first_table - f->begin;
 	if (f->stage == SIM_RECOVERED)

@@ -108,15 +108,13 @@ static void add_distances(struct sim_net *net)
 	const bool *is_cut =
 		net->problem->faults ? net->problem->faults->arc_is_dead : NULL;
 	uint32_t n = net->n_switches;
-	FAB_AUTOFREE uint32_t *near_of = FAB_NEW(n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *near_of = fab_none_new(n + 1);
 	FAB_AUTOFREE uint32_t *hops = FAB_NEW(n + 1, uint32_t);
 	FAB_AUTOFREE uint32_t *order = FAB_NEW(n + 1, uint32_t);
 
-	memset(near_of, 0xff, n * sizeof(*near_of));
 	net->end_near = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
 	net->near_sw = FAB_ARENA_NEW(&net->arena, net->n_ends + 1, uint32_t);
-	net->sw_end = FAB_ARENA_NEW(&net->arena, n + 1, uint32_t);
-	memset(net->sw_end, 0xff, n * sizeof(*net->sw_end));
+	net->sw_end = fab_arena_none(&net->arena, n + 1);
 	for (uint32_t e = 0; e < net->n_ends; e++) {
 		uint32_t sw = ends->sw[e];
 
@@ -178,8 +176,7 @@ static void add_groups(struct sim_net *net)
 	if (!p->groups || (!p->forest && !p->mft))
 		return;
 	/* port of the simulation of each port of the fabric: the switch's end */
-	of = FAB_NEW(f->n_ports + 1, uint32_t);
-	memset(of, 0xff, f->n_ports * sizeof(*of));
+	of = fab_none_new(f->n_ports + 1);
 	for (uint32_t i = 0; i < net->n_ports; i++)
 		if (net->peer[i] != FAB_NONE)
 			of[net->fabric_port[i]] = i;
@@ -204,8 +201,7 @@ static void add_groups(struct sim_net *net)
 				add(&all, g, of[fab_port_peer(f, trees->member[m])]);
 	}
 	free(of);
-	if (all.of.n)
-		qsort(all.of.v, all.of.n, sizeof(*all.of.v), fab_cmp_u64);
+	FAB_SORT(&all.of, fab_cmp_u64);
 	for (size_t i = 0; i < all.of.n; i++)
 		if (!n || all.of.v[n - 1] != all.of.v[i])
 			all.of.v[n++] = all.of.v[i];

@@ -119,13 +119,6 @@ static inline void forward(struct sim_part *p, uint32_t out, uint32_t id, uint64
 	fab_wheel_add(&p->wheel, time, sim_what(SIM_HEAD, port->peer), id);
 }
 
-static void lose(struct sim_part *p, uint32_t id, enum sim_loss why)
-{
-	p->sums.dropped[why]++;
-	p->sim->host.lost(p, id, why);
-	sim_cell_free(p, id);
-}
-
 /* A head is at a switch. Behind a slower cable it leaves later, so that the tail is there
  * in time. */
 static inline void arrive(struct sim_part *p, uint32_t in, uint32_t id)
@@ -136,12 +129,12 @@ static inline void arrive(struct sim_part *p, uint32_t in, uint32_t id)
 	uint32_t out;
 
 	if (packet->hops >= FAB_SIM_HOPS_MAX) {
-		lose(p, id, SIM_LOOPED);
+		sim_lose(p, id, SIM_LOOPED);
 		return;
 	}
 	out = choose(p, &s->open[in], packet);
 	if (out == FAB_NONE || (s->host.is_down && s->host.is_down(p, out))) {
-		lose(p, id, out == FAB_NONE ? SIM_UNROUTABLE : SIM_DOWN);
+		sim_lose(p, id, out == FAB_NONE ? SIM_UNROUTABLE : SIM_DOWN);
 		return;
 	}
 	if (!s->net.is_even) {

@@ -26,15 +26,8 @@ const struct fab_sim_switch fab_sim_switches[] = {
 	 .is_fifo = true},
 };
 
-static struct fab_choice choice_at(size_t i)
-{
-	return (struct fab_choice){.form = fab_sim_switches[i].name,
-				   .summary = fab_sim_switches[i].summary,
-				   .manual = fab_sim_switches[i].manual};
-}
-
-const struct fab_choices fab_sim_switch_choices = {
-	.what = "switch", .n = FAB_COUNT(fab_sim_switches), .at = choice_at};
+FAB_CHOICES_OF(fab_sim_switch_choices, "switch", FAB_COUNT(fab_sim_switches),
+	       fab_sim_switches[i], name);
 
 static const struct fab_choice routes[] = {
 	[FAB_SIM_BY_TABLE] =
@@ -68,13 +61,6 @@ void fab_sim_set_routing(struct fab_sim_params *params, enum fab_sim_routing rou
 	params->detour = routing == FAB_SIM_BY_VALIANT ? FAB_SIM_VALIANT
 			 : routing == FAB_SIM_BY_UGAL  ? FAB_SIM_UGAL
 						       : FAB_SIM_MINIMAL;
-}
-
-const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len)
-{
-	uint32_t i = fab_choices_find(&fab_sim_switch_choices, name, len);
-
-	return i == FAB_NONE ? NULL : &fab_sim_switches[i];
 }
 
 struct fab_sim_params fab_sim_defaults(void)
@@ -151,24 +137,24 @@ static int check_shared(const struct fab_sim_problem *problem,
 	const char *unit = params->by_flit ? "packets" : "bytes";
 	const char *what = params->drop ? "outputs" : "lanes";
 	uint64_t least = params->by_flit ? 1 : most;
+	const struct fab_rule rules[] = {
+		{params->buffer_per_vl && !params->drop,
+		 "a buffer that lanes share is that of a port, not of each lane"},
+		{n < 2 && !params->drop,
+		 "a shared buffer: there is one lane, and nothing to share it with"},
+		{params->chooser && !params->drop && !params->buffer_private,
+		 "adaptive packets escape to lanes of the tables: each needs a private part of a shared buffer"},
+	};
+	int rc;
 
 	if (!params->by_flit && !params->drop)
 		least = (most + FAB_SIM_CREDIT_BYTES - 1) / FAB_SIM_CREDIT_BYTES *
 			FAB_SIM_CREDIT_BYTES;
 	if (params->drop)
 		n = most_outputs(problem);
-	if (params->buffer_per_vl && !params->drop)
-		return fab_fail(
-			err, EINVAL,
-			"a buffer that lanes share is that of a port, not of each lane");
-	if (n < 2 && !params->drop)
-		return fab_fail(
-			err, EINVAL,
-			"a shared buffer: there is one lane, and nothing to share it with");
-	if (params->chooser && !params->drop && !params->buffer_private)
-		return fab_fail(
-			err, EINVAL,
-			"adaptive packets escape to lanes of the tables: each needs a private part of a shared buffer");
+	rc = fab_fail_first(err, rules, FAB_COUNT(rules));
+	if (rc)
+		return rc;
 	if (params->buffer_private && params->buffer_private < least)
 		return fab_fail(err, EINVAL,
 				"a private part of %" PRIu32
@@ -189,22 +175,22 @@ static int check_buffer(const struct fab_sim_problem *problem,
 			const struct fab_sim_params *params, unsigned n, uint64_t most,
 			struct fab_err *err)
 {
+	const struct fab_rule rules[] = {
+		{params->ecn && !params->drop, "marks go with drops: tail or trim"},
+		{params->buffer_private && !params->buffer_shared,
+		 "private parts are those of a shared buffer"},
+		{params->drop && (params->by_flit || problem->groups || params->detour ||
+				  params->n_traced || params->spread_vls),
+		 "full buffers drop unicast packets, in bytes, on minimal paths and without lanes; single ones are not traced"},
+	};
 	uint32_t units = 1, room;
-	int rc = 0;
+	int rc = fab_fail_first(err, rules, FAB_COUNT(rules));
 
+	if (rc)
+		return rc;
 	if (!params->by_flit)
 		units = (uint32_t)((most + FAB_SIM_CREDIT_BYTES - 1) /
 				   FAB_SIM_CREDIT_BYTES);
-	if (params->ecn && !params->drop)
-		return fab_fail(err, EINVAL, "marks go with drops: tail or trim");
-	if (params->buffer_private && !params->buffer_shared)
-		return fab_fail(err, EINVAL,
-				"private parts are those of a shared buffer");
-	if (params->drop && (params->by_flit || problem->groups || params->detour ||
-			     params->n_traced || params->spread_vls))
-		return fab_fail(
-			err, EINVAL,
-			"full buffers drop unicast packets, in bytes, on minimal paths and without lanes; single ones are not traced");
 	if (params->drop) {
 		if (params->buffer >= most && params->buffer <= INT32_MAX)
 			return params->buffer_shared
@@ -242,11 +228,38 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 	unsigned has = problem->failure && problem->failure->dodge ? 2
 		       : problem->routes ? problem->routes->n_vls
 					 : 1;
-	unsigned n;
 	const uint64_t most_ticks = 1ull << 40;
+	const struct fab_rule rules[] = {
+		{!problem->ends->n, "there are no live hosts"},
+		{params->chooser && !problem->routes,
+		 "adaptive packets escape to lanes of tables: expected some"},
+		{params->chooser && problem->groups,
+		 "adaptive routing is of unicast packets: groups have trees"},
+		{params->chooser && params->kind->is_fifo,
+		 "adaptive routing needs a queue for each output: switches voq or oq"},
+		{params->chooser && (params->n_traced || params->spread_vls),
+		 "with adaptive routing packets are not traced, and lanes not spread"},
+		{problem->failure &&
+			 (params->chooser || params->kind->is_fifo || params->drop ||
+			  params->spread_vls || problem->groups || !problem->routes),
+		 "parts die under unicast traffic by tables, with switches voq or oq, without drops and with the lanes of the tables"},
+		{problem->failure && problem->failure->dodge &&
+			 !fab_sim_can_dodge(problem->failure->kfat,
+					    problem->failure->dead),
+		 "packets dodge around one or two dead leaf switches of a kfat of two dimensions"},
+		{params->switch_delay + params->cable_delay == 0 ||
+			 params->switch_delay > most_ticks ||
+			 params->cable_delay > most_ticks ||
+			 params->host_delay > most_ticks,
+		 "a switch and a cable together need a delay, and none takes more than 2^40"},
+	};
 	uint32_t header = params->header;
 	uint64_t most;
+	unsigned n;
+	int rc = fab_fail_first(err, rules, FAB_COUNT(rules));
 
+	if (rc)
+		return rc;
 	if (problem->failure && problem->failure->after->n_vls > has)
 		has = problem->failure->after->n_vls;
 	n = params->drop ? has /* which do not count */
@@ -254,8 +267,6 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 	if (problem->groups && params->group_header > header)
 		header = params->group_header;
 	most = (uint64_t)params->mtu + header;
-	if (!problem->ends->n)
-		return fab_fail(err, EINVAL, "there are no live hosts");
 	if (params->chooser && has && n > FAB_SIM_LANES_MAX)
 		return fab_fail(
 			err, EINVAL,
@@ -265,43 +276,10 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		return fab_fail(err, EINVAL,
 				"%u lanes: the tables use %u, and %d are possible", n,
 				has, FAB_SIM_LANES_MAX);
-	if (params->chooser && !problem->routes)
-		return fab_fail(
-			err, EINVAL,
-			"adaptive packets escape to lanes of tables: expected some");
-	if (params->chooser && problem->groups)
-		return fab_fail(
-			err, EINVAL,
-			"adaptive routing is of unicast packets: groups have trees");
-	if (params->chooser && params->kind->is_fifo)
-		return fab_fail(
-			err, EINVAL,
-			"adaptive routing needs a queue for each output: switches voq or oq");
-	if (params->chooser && (params->n_traced || params->spread_vls))
-		return fab_fail(
-			err, EINVAL,
-			"with adaptive routing packets are not traced, and lanes not spread");
-	if (problem->failure &&
-	    (params->chooser || params->kind->is_fifo || params->drop ||
-	     params->spread_vls || problem->groups || !problem->routes))
-		return fab_fail(
-			err, EINVAL,
-			"parts die under unicast traffic by tables, with switches voq or oq, without drops and with the lanes of the tables");
-	if (problem->failure && problem->failure->dodge &&
-	    !fab_sim_can_dodge(problem->failure->kfat, problem->failure->dead))
-		return fab_fail(
-			err, EINVAL,
-			"packets dodge around one or two dead leaf switches of a kfat of two dimensions");
 	if (params->spread_vls && has > 1)
 		return fab_fail(err, EINVAL,
 				"pairs cannot be spread over lanes: the tables use %u",
 				has);
-	if (params->switch_delay + params->cable_delay == 0 ||
-	    params->switch_delay > most_ticks || params->cable_delay > most_ticks ||
-	    params->host_delay > most_ticks)
-		return fab_fail(
-			err, EINVAL,
-			"a switch and a cable together need a delay, and none takes more than 2^40");
 	if (!params->by_flit && !(params->rate_gbps >= FAB_SIM_GBPS_MIN &&
 				  params->rate_gbps <= FAB_SIM_GBPS_MAX))
 		return fab_fail(err, EINVAL,

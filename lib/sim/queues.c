@@ -8,6 +8,13 @@
 
 enum { CELLS_MAX = 1 << 30, HUGE_CELLS = 1 << 16, FIRST_CELLS = 1 << 10 };
 
+void sim_lose(struct sim_part *p, uint32_t id, enum sim_loss why)
+{
+	p->sums.dropped[why]++;
+	p->sim->host.lost(p, id, why);
+	sim_cell_free(p, id);
+}
+
 void sim_drop(struct sim_part *p, uint32_t in, uint32_t id, enum sim_loss why)
 {
 	const struct sim *s = p->sim;
@@ -19,9 +26,7 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id, enum sim_loss why)
 			    (uint32_t)sim_units(s, packet->size),
 			    p->now + wire + s->cable_delay);
 	p->last_move = p->now;
-	p->sums.dropped[why]++;
-	s->host.lost(p, id, why);
-	sim_cell_free(p, id);
+	sim_lose(p, id, why);
 }
 
 enum { FEW = 16 }; /* keys that are sorted by insertion */

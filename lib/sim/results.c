@@ -11,12 +11,11 @@ static double mean(uint64_t sum, uint64_t n)
 	return n ? (double)sum / (double)n : 0;
 }
 
-static void take_sums(const struct sim *s, struct fab_sim_result *r)
+struct sim_sums sim_all_sums(const struct sim *s)
 {
 	/* all members are 64-bit counters except the last, a maximum */
 	const size_t n = offsetof(struct sim_sums, hops_max) / sizeof(uint64_t);
 	struct sim_sums sums = {0};
-	double room = 0; /* bytes that the endpoints' cables carry in the time */
 
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_sums *one = &s->part[i].sums;
@@ -26,6 +25,23 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 		if (one->hops_max > sums.hops_max)
 			sums.hops_max = one->hops_max;
 	}
+	return sums;
+}
+
+uint64_t sim_in_flight(const struct sim_sums *sums)
+{
+	uint64_t n = sums->injected + sums->copied - sums->delivered;
+
+	for (unsigned why = 0; why < SIM_LOSSES; why++)
+		n -= sums->dropped[why];
+	return n;
+}
+
+static void take_sums(const struct sim *s, struct fab_sim_result *r)
+{
+	const struct sim_sums sums = sim_all_sums(s);
+	double room = 0; /* bytes that the endpoints' cables carry in the time */
+
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		room += (double)r->time * (1u << SIM_RATE_SHIFT) /
 			s->net.per_byte[s->net.n_ports + e];
@@ -40,9 +56,7 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 	r->trimmed = sums.trimmed;
 	r->marked = sums.marked;
 	r->unknown_sl = sums.unknown_sl;
-	r->in_flight = r->injected + r->copied - r->delivered;
-	for (unsigned why = 0; why < SIM_LOSSES; why++)
-		r->in_flight -= sums.dropped[why];
+	r->in_flight = sim_in_flight(&sums);
 	r->packet_hops = sums.packet_hops;
 	r->events = sums.events;
 	r->backlog = sums.window_born > sums.window_sent
@@ -166,9 +180,7 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 			r->bytes += (p->post[0][to].of.cap + p->post[1][to].of.cap) *
 				    sizeof(struct sim_letter);
 	}
-	if (r->deliveries.n)
-		qsort(r->deliveries.v, r->deliveries.n, sizeof(*r->deliveries.v),
-		      cmp_delivery);
+	FAB_SORT(&r->deliveries, cmp_delivery);
 }
 
 void fab_sim_result_fini(struct fab_sim_result *r)
@@ -218,13 +230,19 @@ static double no_credit_of(const struct fab_sim_result *r, uint32_t cable)
 
 struct fab_sim_cause fab_sim_cause(const struct fab_sim_result *r)
 {
-	struct fab_sim_cause c = {.cable = r->fullest, .waits_at = FAB_NONE};
+	struct fab_sim_cause c = {.cable = r->fullest,
+				  .waits_at = FAB_NONE,
+				  .utilisation = NAN,
+				  .no_credit = NAN,
+				  .waiting = NAN,
+				  .waiting_for_credit = NAN};
 	double full = r->fullest == FAB_NONE ? 0 : r->cable[r->fullest].utilisation;
 	double most = 0, most_blocked = 0;
 	uint32_t longest = FAB_NONE, blocked = FAB_NONE;
 
 	if (c.cable == FAB_NONE)
 		return c;
+	c.waiting = c.waiting_for_credit = 0;
 	/* if the fullest cable is not full: of those as full the one that lacks credit
 	 * most, which the cables behind it never do */
 	for (uint32_t i = 0; full < FULL && i < r->n_cables; i++)
@@ -254,7 +272,8 @@ struct fab_sim_cause fab_sim_cause(const struct fab_sim_result *r)
 	c.waits_at = c.is_credit ? blocked : longest;
 	c.no_credit = no_credit_of(r, c.cable);
 	c.mean_queue = queue_of(r, c.cable);
-	c.is_full = r->cable[c.cable].utilisation >= FULL;
+	c.utilisation = r->cable[c.cable].utilisation;
+	c.is_full = c.utilisation >= FULL;
 	if (c.waits_at != FAB_NONE)
 		c.waits_no_credit = no_credit_of(r, c.waits_at);
 	if (c.is_full)

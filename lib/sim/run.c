@@ -79,24 +79,11 @@ struct team {
 	bool is_over;
 };
 
-static uint64_t sum(const struct sim *s, size_t member)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_parts; i++)
-		n += *(const uint64_t *)((const char *)&s->part[i].sums + member);
-	return n;
-}
-
-#define SUM(s, member) sum(s, offsetof(struct sim_sums, member))
-
 static uint64_t in_flight(const struct sim *s)
 {
-	uint64_t n = SUM(s, injected) + SUM(s, copied) - SUM(s, delivered);
+	const struct sim_sums sums = sim_all_sums(s);
 
-	for (size_t why = 0; why < SIM_LOSSES; why++)
-		n -= sum(s, offsetof(struct sim_sums, dropped) + why * sizeof(uint64_t));
-	return n;
+	return sim_in_flight(&sums);
 }
 
 /* The driver of a run. */
@@ -219,6 +206,7 @@ static void warm_up(struct run *r)
 	struct sim_windows w = {.ticks = WARM_LATENCIES * r->idle_latency};
 	uint64_t most = 2 * r->params->time / w.ticks;
 	struct sim_window before = {0}, now;
+	struct sim_sums sums;
 	enum sim_steady state = SIM_UNSETTLED;
 
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
@@ -229,8 +217,9 @@ static void warm_up(struct run *r)
 	for (uint64_t i = 0; i < most && state == SIM_UNSETTLED && !r->is_over; i++) {
 		measure_from(r, r->now + w.ticks);
 		go_on(r, r->now + w.ticks, w.ticks);
-		now = (struct sim_window){SUM(s, delivered), SUM(s, arrived),
-					  (double)SUM(s, arrived_latency)};
+		sums = sim_all_sums(s);
+		now = (struct sim_window){sums.delivered, sums.arrived,
+					  (double)sums.arrived_latency};
 		FAB_PUSH(&w.of, ((struct sim_window){now.packets - before.packets,
 						     now.bytes - before.bytes,
 						     now.latency - before.latency}));
@@ -245,7 +234,7 @@ static bool is_drained(const struct run *r)
 {
 	const struct sim *s = r->s;
 
-	if (SUM(s, window_in_flight))
+	if (sim_all_sums(s).window_in_flight)
 		return false;
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		if (s->source[e].state != SIM_IDLE && s->source[e].birth < s->end)

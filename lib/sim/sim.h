@@ -68,8 +68,6 @@ struct fab_sim_switch {
 
 extern const struct fab_sim_switch fab_sim_switches[]; /* oq, voq, fifo */
 extern const struct fab_choices fab_sim_switch_choices;
-/* By its name of `len` bytes; NULL: none has it. O(rows). */
-const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len);
 
 /* How packets of adaptive routing choose (sim/adaptive.c): least, random, two, robin. */
 extern const struct fab_choices fab_sim_chooser_choices;
@@ -328,13 +326,15 @@ struct fab_sim_cause {
 	/* contention: a cable is never idle, or packets wait for the input of a switch;
 	 * credits: most waiting time is for missing credit, and no cable is full; load */
 	enum fab_sim_cause_kind kind;
-	uint32_t cable;	   /* the fullest one of the result; FAB_NONE: nothing moved */
-	bool is_full;	   /* it is busy 90 % of the time or more */
-	double no_credit;  /* share of the time that packets waited there for credit,
-			      most of its lanes */
-	double mean_queue; /* packets that waited there, all lanes */
-	uint32_t waits_at; /* where packets waited longest (of credits: for credit);
-			      FAB_NONE: none waited */
+	uint32_t cable;	    /* the fullest one of the result; FAB_NONE: nothing moved, and
+			       shares and times of waiting are NaN */
+	double utilisation; /* of that */
+	bool is_full;	    /* it is busy 90 % of the time or more */
+	double no_credit;   /* share of the time that packets waited there for credit,
+			       most of its lanes */
+	double mean_queue;  /* packets that waited there, all lanes */
+	uint32_t waits_at;  /* where packets waited longest (of credits: for credit);
+			       FAB_NONE: none waited */
 	double waits_no_credit; /* no_credit there */
 	bool is_credit;		/* at least half of all waiting time is for credit */
 	double waiting, waiting_for_credit; /* packets, the mean of the measured time */

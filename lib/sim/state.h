@@ -518,11 +518,16 @@ void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t por
 /* The steps of all parts, into *r. */
 void sim_take_trace(const struct sim *s, struct fab_sim_result *r);
 
+/* sim/results.c: sums of all parts; packets in the network. */
+struct sim_sums sim_all_sums(const struct sim *s);
+uint64_t sim_in_flight(const struct sim_sums *sums);
 /* sim/results.c, sim/deadlock.c: the result of a run that has ended. */
 void sim_results(struct sim *s, struct fab_sim_result *r);
 void sim_find_deadlock(const struct sim *s, struct fab_sim_result *r);
 
-/* sim/queues.c: a packet that came by a port goes no further. */
+/* sim/queues.c: the network loses a packet that is in no queue and has no room to give
+ * back; one that came by a port. */
+void sim_lose(struct sim_part *p, uint32_t packet, enum sim_loss why);
 void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet, enum sim_loss why);
 /* Sort keys, which differ in few of their bits. */
 void sim_sort_more(struct sim_part *p, uint64_t *keys, size_t n);

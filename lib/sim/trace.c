@@ -64,44 +64,14 @@ void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t por
 	FAB_PUSH(&p->trace, step);
 }
 
-/* By message: source, creation, target. */
-static int cmp_message(const struct fab_sim_step *a, const struct fab_sim_step *b)
-{
-	FAB_ORDER_BY(a, b, source);
-	FAB_ORDER_BY(a, b, birth);
-	FAB_ORDER_BY(a, b, to_group);
-	FAB_ORDER_BY(a, b, target);
-	return 0;
-}
-
-/* All packets of a message on one cable at the same hop follow each other. */
-static int cmp_cable(const void *pa, const void *pb)
-{
-	const struct fab_sim_step *a = pa, *b = pb;
-	int c = cmp_message(a, b);
-
-	if (c)
-		return c;
-	FAB_ORDER_BY(a, b, hop);
-	FAB_ORDER_BY(a, b, port);
-	FAB_ORDER_BY(a, b, left);
-	return 0;
-}
-
-/* As a packet went; copies of multicast at one hop by time. */
-static int cmp_step(const void *pa, const void *pb)
-{
-	const struct fab_sim_step *a = pa, *b = pb;
-	int c = cmp_message(a, b);
-
-	if (c)
-		return c;
-	FAB_ORDER_BY(a, b, packet);
-	FAB_ORDER_BY(a, b, hop);
-	FAB_ORDER_BY(a, b, left);
-	FAB_ORDER_BY(a, b, port);
-	return 0;
-}
+/* By message. All packets of a message on one cable at the same hop follow each other;
+ * or as a packet went, copies of multicast at one hop by time. */
+#define MESSAGE FAB_UP(source) FAB_UP(birth) FAB_UP(to_group) FAB_UP(target)
+FAB_ORDER_MIXED(cmp_message, struct fab_sim_step, MESSAGE)
+FAB_ORDER_MIXED(cmp_cable, struct fab_sim_step,
+		MESSAGE FAB_UP(hop) FAB_UP(port) FAB_UP(left))
+FAB_ORDER_MIXED(cmp_step, struct fab_sim_step,
+		MESSAGE FAB_UP(packet) FAB_UP(hop) FAB_UP(left) FAB_UP(port))
 
 /* The steps of a packet: `n` from `first` on. */
 struct traced {
@@ -110,16 +80,7 @@ struct traced {
 };
 
 /* An endpoint sends one packet at a time. */
-static int cmp_traced(const void *pa, const void *pb)
-{
-	const struct fab_sim_step *a = ((const struct traced *)pa)->first;
-	const struct fab_sim_step *b = ((const struct traced *)pb)->first;
-
-	FAB_ORDER_BY(a, b, birth);
-	FAB_ORDER_BY(a, b, source);
-	FAB_ORDER_BY(a, b, left);
-	return 0;
-}
+FAB_ORDER(cmp_traced, struct traced, first->birth, first->source, first->left)
 
 /*
  * Number the packets of each message, then number the first packets of all. Tables are
@@ -138,23 +99,20 @@ void sim_take_trace(const struct sim *s, struct fab_sim_result *r)
 		for (size_t k = 0; k < s->part[i].trace.n; k++)
 			FAB_PUSH(&all, s->part[i].trace.v[k]);
 	v = all.v;
-	if (all.n)
-		qsort(v, all.n, sizeof(*v), cmp_cable);
+	FAB_SORT(&all, cmp_cable);
 	for (size_t i = 0; i < all.n; i++) {
 		v[i].packet = 0;
 		if (i && !cmp_message(&v[i - 1], &v[i]) && v[i - 1].hop == v[i].hop &&
 		    v[i - 1].port == v[i].port)
 			v[i].packet = v[i - 1].packet + 1;
 	}
-	if (all.n)
-		qsort(v, all.n, sizeof(*v), cmp_step);
+	FAB_SORT(&all, cmp_step);
 	for (size_t k = 0; k < all.n; k++) {
 		if (!v[k].hop)
 			FAB_PUSH(&packets, ((struct traced){&v[k], 0}));
 		packets.v[packets.n - 1].n++;
 	}
-	if (packets.n)
-		qsort(packets.v, packets.n, sizeof(*packets.v), cmp_traced);
+	FAB_SORT(&packets, cmp_traced);
 	n = packets.n;
 	if (!s->params->with_deliveries && n > s->params->n_traced)
 		n = s->params->n_traced;

@@ -96,7 +96,8 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 	struct fab_messages messages;
 	FAB_AUTO(fab_uniform_fini) struct fab_uniform u;
 
-	params.kind = fab_sim_switch_find(t->kind, strlen(t->kind));
+	params.kind = &fab_sim_switches[fab_choices_find(&fab_sim_switch_choices, t->kind,
+							 strlen(t->kind))];
 	params.mtu = t->packet;
 	params.chooser = t->is_adaptive;
 	params.warmup = w.begin;

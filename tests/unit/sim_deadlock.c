@@ -11,7 +11,8 @@ static struct fab_sim_params tight(const char *kind, uint32_t buffer, uint64_t t
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
 
-	params.kind = fab_sim_switch_find(kind, strlen(kind));
+	params.kind = &fab_sim_switches[fab_choices_find(&fab_sim_switch_choices, kind,
+							 strlen(kind))];
 	params.buffer = buffer;
 	params.buffer_per_vl = true;
 	params.mtu = 4;

@@ -121,8 +121,7 @@ Test(sim_failure, conservation)
 			d.failure.detection = k * 3 * US;
 			d.failure.at = k == 1 ? 0 : 4 * US;
 			p.time = 20 * US;
-			p.kind = fab_sim_switch_find(k == 2 ? "oq" : "voq",
-						     k == 2 ? 2 : 3);
+			p.kind = &fab_sim_switches[k == 2 ? 0 : 1]; /* oq, voq */
 			simulated_seed(&d.s, &p, 0.6, 3000, k + 1, &one);
 			check_balance(&one);
 			cr_assert(one.recovery.has_failed);

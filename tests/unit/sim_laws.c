@@ -72,7 +72,8 @@ static struct fab_sim_params flits(const char *kind, uint32_t mtu, uint64_t time
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
 
-	params.kind = fab_sim_switch_find(kind, strlen(kind));
+	params.kind = &fab_sim_switches[fab_choices_find(&fab_sim_switch_choices, kind,
+							 strlen(kind))];
 	params.mtu = mtu;
 	params.warmup = time / 4;
 	params.time = time;

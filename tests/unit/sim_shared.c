@@ -17,7 +17,8 @@ static struct fab_sim_params params_of(const char *kind, uint32_t buffer)
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
 
-	params.kind = fab_sim_switch_find(kind, strlen(kind));
+	params.kind = &fab_sim_switches[fab_choices_find(&fab_sim_switch_choices, kind,
+							 strlen(kind))];
 	params.buffer = buffer;
 	params.mtu = PACKET;
 	params.warmup = 0;
@@ -76,8 +77,7 @@ Test(sim_shared, nothing_shared_is_separate_lanes)
 
 			if (in_bytes) {
 				params = fab_sim_defaults();
-				params.kind = fab_sim_switch_find(cases[i].kind,
-								  strlen(cases[i].kind));
+				params.kind = params_of(cases[i].kind, BUFFER).kind;
 				params.buffer = BUFFER * 2112;
 				params.warmup = 0;
 				params.time = 20 * 1000 * 1000;

@@ -233,7 +233,7 @@ int test_fence_packets(const struct fab_fence_setup *setup,
 	for (size_t i = 0; i < setup->plan.messages.n; i++)
 		if (setup->plan.messages.v[i].n_blocks * bytes > FAB_MESSAGE_BYTES_MAX)
 			return -EINVAL;
-	p.kind = options->kind ? options->kind : fab_sim_switch_find("oq", 2);
+	p.kind = options->kind ? options->kind : &fab_sim_switches[0];
 	p.mtu = options->mtu ? options->mtu : MTU;
 	p.buffer = options->buffer ? options->buffer : BUFFER;
 	p.header = 0;
