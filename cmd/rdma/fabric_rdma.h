@@ -48,28 +48,23 @@ struct rdma_params {
 	FAB_VEC(const char *) hosts, jobs;
 	bool has_pattern_file; /* it names one, which errors name */
 	uint64_t bytes;
-	uint32_t repeats, op, mtu, sender_window;
+	uint32_t repeats, op;
 	bool has_sender_window;
 
-	/* the network; times in ns */
+	/* the network */
 	uint32_t route;
 	bool has_route;
 	struct fab_chosen_list algorithms;
 	bool has_algorithm;
 	uint32_t max_vls;
 	uint64_t buffer; /* 0: without bounds */
-	uint64_t ecn;
-	uint32_t drop, rate_control;
-	bool shared_buffer;
-	uint64_t private_buffer;
+	uint64_t ecn, private_buffer;
 	double default_mbps, cable_mbps;
 	FAB_VEC(const char *) link_down;
-	uint64_t switch_delay, cable_delay, host_delay;
 
-	/* schemes; times in ns */
-	uint64_t rto, rto_low, rto_high, reorder, ask, retry_delay, end;
+	/* schemes */
 	bool has_rto, has_gap, has_credit, has_cap;
-	uint32_t gap, credit, cap, timers, retry, multi;
+	uint32_t gap, cap;
 	struct fab_rdma_params sim; /* all of them together */
 
 	uint32_t runs;

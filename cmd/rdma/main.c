@@ -43,13 +43,13 @@ static const struct fab_option options[] = {
 	{"op", "KIND", "write (default), or read: requested by the receiver of the data",
 	 FAB_TAKES_ONE, TO(op), .choices = FAB_NAME_LIST("write", "read")},
 	{"mtu", "BYTES", "Payload of a packet, 256 to 4096 (default 2048)",
-	 FAB_TAKES_NUMBER, TO(mtu), .min = 256, .max = 4096, .preset = "2048"},
+	 FAB_TAKES_NUMBER, TO(sim.mtu), .min = 256, .max = 4096, .preset = "2048"},
 	{"window", "W",
 	 "Width of the receiver's window, 1 to 4096 (default 128); cost: several, as 32,128",
 	 FAB_TAKES_OTHER, .take = rdma_take_windows},
 	{"rto", "TIME",
 	 "Retransmission timer (default 20us, more where packets wait longer for each other)",
-	 FAB_TAKES_NS, TO(rto), .flag = TO(has_rto), .min = 1, .max = 10 * SECOND,
+	 FAB_TAKES_NS, TO(sim.rto_ps), .flag = TO(has_rto), .min = 1, .max = 10 * SECOND,
 	 .like = "20us", .preset = "20us"},
 
 	{.help = "Impairments:"},
@@ -85,10 +85,10 @@ static const struct fab_option options[] = {
 	 "Input buffer of each lane of a port, with --drop buffer of each output; or infinite (default)",
 	 FAB_TAKES_OTHER, .take = rdma_take_buffer},
 	{"drop", "WHAT", "What happens at a full buffer (default none): @DROPS@",
-	 FAB_TAKES_ONE, TO(drop), .choices = &fab_sim_drop_choices, .preset = "none"},
+	 FAB_TAKES_ONE, TO(sim.drop), .choices = &fab_sim_drop_choices, .preset = "none"},
 	{"rate-control", "KIND",
 	 "How senders adapt to the network (default none): @RATES@", FAB_TAKES_ONE,
-	 TO(rate_control), .choices = &fab_rdma_rate_choices, .preset = "none"},
+	 TO(sim.rate_control), .choices = &fab_rdma_rate_choices, .preset = "none"},
 
 	{.help = "Runs and results:"},
 	{"runs", "N", "Runs per scheme (default: as many as decide)", FAB_TAKES_NUMBER,
@@ -167,49 +167,36 @@ static const struct fab_relation relations[] = {
 	{0},
 };
 
-/* Options in the units of the simulation. */
+/* The rest of the parameters of the simulation; times of options are in ns. */
 static void set_sim(struct rdma_params *p)
 {
 	struct fab_rdma_params *s = &p->sim;
+	uint64_t *const times[] = {&s->switch_ps,  &s->cable_ps,    &s->host_ps,
+				   &s->retry_ps,   &s->ask_ps,	    &s->rto_ps,
+				   &s->rto_low_ps, &s->rto_high_ps, &s->reorder_ps,
+				   &s->end_ps};
 
-	s->mtu = p->mtu;
+	for (size_t i = 0; i < FAB_COUNT(times); i++)
+		*times[i] *= 1000;
 	s->window = p->window[0];
-	s->sender_window = p->sender_window;
 	s->rate_gbps = p->cable_mbps > 0     ? p->cable_mbps / 1000
 		       : p->default_mbps > 0 ? p->default_mbps / 1000
 					     : s->rate_gbps;
 	s->all_rates = p->cable_mbps > 0;
-	s->switch_ps = p->switch_delay * 1000;
-	s->cable_ps = p->cable_delay * 1000;
-	s->host_ps = p->host_delay * 1000;
 	s->buffer = (uint32_t)p->buffer;
-	s->drop = (enum fab_sim_drop)p->drop;
-	s->buffer_shared = p->shared_buffer;
 	s->buffer_private = (uint32_t)p->private_buffer;
 	s->ecn = (uint32_t)p->ecn;
-	s->rate_control = (enum fab_rdma_rate_control)p->rate_control;
-	s->retry = (enum fab_rdma_retry)p->retry;
-	s->multi = (enum fab_rdma_multi)p->multi;
-	s->retry_ps = p->retry_delay * 1000;
-	s->ask_ps = p->ask * 1000;
-	s->rto_ps = p->rto * 1000;
-	s->rto_low_ps = p->rto_low * 1000;
-	s->rto_high_ps = p->rto_high * 1000;
-	s->reorder_ps = p->reorder * 1000;
-	s->end_ps = p->end * 1000;
 	/* 0 adapts in the library, and switches off in a setting that is given */
 	s->gap = p->has_gap && !p->gap ? 1 : p->gap;
-	s->credit = p->credit;
 	s->cap = p->has_cap && !p->cap ? UINT32_MAX : p->cap;
-	s->timers = p->timers;
 	s->plus = (!p->has_gap || p->gap ? FAB_RDMA_GAP_NAK : 0u) |
-		  (!p->has_credit || p->credit ? FAB_RDMA_WITH_CREDIT : 0u) |
-		  (p->timers > 1 ? FAB_RDMA_TIMERS : 0u);
+		  (!p->has_credit || s->credit ? FAB_RDMA_WITH_CREDIT : 0u) |
+		  (s->timers > 1 ? FAB_RDMA_TIMERS : 0u);
 	s->seed = p->run.seed;
 	s->with_memory = p->run.verify;
 	s->is_over = fab_cli_is_interrupted;
-	p->widths.mtu = p->mtu;
-	p->widths.buffer = p->sender_window;
+	p->widths.mtu = s->mtu;
+	p->widths.buffer = s->sender_window;
 }
 
 static int complete(void *params, struct fab_err *err)
@@ -227,7 +214,7 @@ static int complete(void *params, struct fab_err *err)
 		return fab_fail(
 			err, EINVAL,
 			"sweep needs --over=AXIS=VALUES, such as loss=0:5e-3:1e-3");
-	if (p->switch_delay + p->cable_delay == 0)
+	if (p->sim.switch_ps + p->sim.cable_ps == 0)
 		return fab_fail(
 			err, EINVAL,
 			"--set switch-delay and --set cable-delay are both 0: a hop must take time");

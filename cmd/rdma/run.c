@@ -134,8 +134,7 @@ int rdma_set_up(struct fab_work *w, struct fab_err *err)
 	struct rdma_params *p = w->params;
 	struct rdma_outcome *o = w->outcome;
 	struct rdma_network *n = &o->net;
-	const struct fab_sim_problem rates = {.f = w->f};
-	struct fab_sim_problem problem = rates;
+	struct fab_sim_problem problem = {.f = w->f};
 	int rc;
 
 	if (fab_kfat_recognize(w->f, &n->kfat, &n->kfat_error))
@@ -267,8 +266,8 @@ void rdma_print_parameters(struct fab_report *r, const struct fab_work *w)
 		{"contexts", s->contexts},
 		{"singles", s->singles},
 		{"gap_nak", p->has_gap ? p->gap : NAN},
-		{"credit", p->has_credit && !p->credit ? 0 : fab_rdma_credit_packets(s)},
-		{"timers", p->timers},
+		{"credit", p->has_credit && !s->credit ? 0 : fab_rdma_credit_packets(s)},
+		{"timers", s->timers},
 		{"rto_low_us", (double)s->rto_low_ps / 1e6},
 		{"rto_high_us", (double)s->rto_high_ps / 1e6},
 		{"nacks", s->nacks ? s->nacks : NAN},

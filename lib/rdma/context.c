@@ -315,8 +315,8 @@ bool fab_rdma_cost_has_window(const char *scheme)
 	return i < FAB_COUNT(schemes) && schemes[i].has_window;
 }
 
-bool fab_rdma_cost(const char *scheme, uint32_t window, const struct fab_rdma_widths *w,
-		   struct fab_rdma_context *out)
+/* Bits of a field. */
+static uint64_t bits_of(enum width unit, uint32_t window, const struct fab_rdma_widths *w)
 {
 	const uint64_t width[] = {[NODE] = w->node,
 				  [CONTEXT] = w->context,
@@ -330,6 +330,13 @@ bool fab_rdma_cost(const char *scheme, uint32_t window, const struct fab_rdma_wi
 				  [WINDOW] = window,
 				  [TIMES] = (uint64_t)window * w->timer,
 				  [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
+
+	return width[unit];
+}
+
+bool fab_rdma_cost(const char *scheme, uint32_t window, const struct fab_rdma_widths *w,
+		   struct fab_rdma_context *out)
+{
 	size_t i = find(scheme);
 
 	if (i == FAB_COUNT(schemes))
@@ -342,7 +349,7 @@ bool fab_rdma_cost(const char *scheme, uint32_t window, const struct fab_rdma_wi
 		bool is_listed =
 			fields[k].side == RX_LISTED || fields[k].side == TX_LISTED;
 		bool is_rx = fields[k].side <= RX_LISTED;
-		uint64_t bits = width[fields[k].width];
+		uint64_t bits = bits_of(fields[k].width, window, w);
 
 		if (!(fields[k].schemes & schemes[i].bit))
 			continue;
@@ -425,12 +432,7 @@ const size_t fab_rdma_n_packet_fields = FAB_COUNT(packet_fields);
 struct fab_rdma_packet_field fab_rdma_packet_field(size_t i, uint32_t window,
 						   const struct fab_rdma_widths *w)
 {
-	const uint32_t width[] = {
-		[NODE] = w->node,     [CONTEXT] = w->context, [MSGID] = w->msgid,
-		[NUMBER] = w->number, [ADDRESS] = w->address, [FLAG] = 1,
-		[WINDOW] = window};
-
 	return (struct fab_rdma_packet_field){
 		packet_fields[i].packet, packet_fields[i].field, packet_fields[i].what,
-		width[packet_fields[i].width]};
+		(uint32_t)bits_of(packet_fields[i].width, window, w)};
 }

@@ -83,7 +83,7 @@ void rdma_wake(struct rdma *r, uint32_t end)
 	struct rdma_end *e = &r->end[end];
 	uint64_t busy = rdma_wire_free(r, end);
 
-	if (e->is_due || (e->control_head == FAB_NONE && e->ring_head == FAB_NONE))
+	if (e->is_due || (sim_queue_is_empty(&e->control) && e->ring_head == FAB_NONE))
 		return;
 	e->is_due = true;
 	sim_event_at(r->part, busy > r->now ? busy : r->now, SIM_SEND, end, 0);
@@ -171,11 +171,7 @@ static void send_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 		    r->params->bad.drop_control)
 		p.flags |= RDMA_DOOMED;
 	id = rdma_packet_new(r, &p);
-	if (e->control_tail == FAB_NONE)
-		e->control_head = id;
-	else
-		sim_packet(r->part, e->control_tail)->next = id;
-	e->control_tail = id;
+	(void)sim_queue_push(r->part, &e->control, id);
 	rdma_wake(r, from);
 }
 

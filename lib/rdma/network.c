@@ -155,9 +155,25 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		     {"loss of control packets", bad->drop_control},
 		     {"share of packets that arrive damaged", bad->corrupt},
 		     {"share of packets that are held up", bad->delayed}};
+	const struct fab_rule rules[] = {
+		{params->routing >= FAB_SIM_BY_VALIANT && !params->buffer,
+		 "detours need buffers with bounds: a size of them"},
+		{(params->rate_control == FAB_RDMA_DCTCP ||
+		  params->rate_control == FAB_RDMA_DCQCN) &&
+			 !params->ecn,
+		 "rate control by marks: no packet is marked without a threshold"},
+		{!problem->routes && params->routing < FAB_SIM_BY_QUEUE,
+		 "no tables to route by"},
+		{!params->buffer && params->drop,
+		 "buffers without bounds drop nothing: give their size (--buffer)"},
+		{!params->buffer && params->buffer_shared,
+		 "buffers without bounds are not shared: give their size (--buffer)"},
+	};
 	struct fab_sim_params sim_params;
 	int rc = check_ranges(params, err);
 
+	if (!rc)
+		rc = fab_fail_first(err, rules, FAB_COUNT(rules));
 	if (rc)
 		return rc;
 	if (!(params->rate_gbps >= FAB_SIM_GBPS_MIN &&
@@ -183,28 +199,11 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
 			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
 					i);
-	if (params->routing >= FAB_SIM_BY_VALIANT && !params->buffer)
-		return fab_fail(err, EINVAL,
-				"detours need buffers with bounds: a size of them");
-	if ((params->rate_control == FAB_RDMA_DCTCP ||
-	     params->rate_control == FAB_RDMA_DCQCN) &&
-	    !params->ecn)
-		return fab_fail(
-			err, EINVAL,
-			"rate control by marks: no packet is marked without a threshold");
 	if (problem->n_transfers > FAB_RDMA_TRANSFERS_MAX)
 		return fab_fail(err, EINVAL, "more than %d transfers",
 				FAB_RDMA_TRANSFERS_MAX);
 	if (problem->ends->n > FAB_RDMA_ENDS_MAX)
 		return fab_fail(err, EINVAL, "more than %d endpoints", FAB_RDMA_ENDS_MAX);
-	if (!problem->routes && params->routing < FAB_SIM_BY_QUEUE)
-		return fab_fail(err, EINVAL, "no tables to route by");
-	if (!params->buffer && params->drop)
-		return fab_fail(err, EINVAL,
-				"buffers without bounds drop nothing: give their size (--buffer)");
-	if (!params->buffer && params->buffer_shared)
-		return fab_fail(err, EINVAL,
-				"buffers without bounds are not shared: give their size (--buffer)");
 	if (!params->buffer)
 		return 0;
 	sim_params = sim_params_of(params);

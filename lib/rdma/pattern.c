@@ -78,8 +78,7 @@ static int make_pair(const struct fab_rdma_pattern_problem *p, const char *argum
 	if (rc)
 		return rc;
 	/* first end of each switch */
-	first = FAB_NEW(p->f->n_switches + 1, uint32_t);
-	memset(first, 0xff, p->f->n_switches * sizeof(*first));
+	first = fab_none_new(p->f->n_switches + 1);
 	for (uint32_t e = p->ends->n; e--;)
 		first[p->ends->sw[e]] = e;
 	for (uint32_t e = 0; e < p->ends->n; e++) {
@@ -254,14 +253,8 @@ static const struct pattern {
 	 .make = make_trace},
 };
 
-static struct fab_choice choice_at(size_t i)
-{
-	return (struct fab_choice){patterns[i].form, patterns[i].summary,
-				   patterns[i].manual, true};
-}
-
-const struct fab_choices fab_rdma_pattern_choices = {
-	.what = "pattern", .n = FAB_COUNT(patterns), .at = choice_at};
+FAB_CHOICES_OF(fab_rdma_pattern_choices, "pattern", FAB_COUNT(patterns), patterns[i],
+	       form);
 
 /* The pattern of a spec and its argument, "" without one. */
 static int split(const char *spec, const struct pattern **pattern, const char **argument,

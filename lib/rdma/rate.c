@@ -36,29 +36,23 @@ enum {
 	FAST = 5,		/* raises to the old rate, before it is left behind */
 };
 
-static struct fab_choice choice_at(size_t i)
-{
-	static const struct fab_choice choice[] = {
-		{"none", "no scheme slows down", "No scheme slows down.", true},
-		{"window", "a fixed number of packets in flight",
-		 "At most `--set cap` packets of a transfer in flight, new ones and copies.",
-		 true},
-		{"dctcp", "a window that follows the share of marks",
-		 "As DCTCP: a round without marks adds a packet to the window, one with marks takes half of their moving average off; it begins with `--set cap` packets and keeps at least one.",
-		 true},
-		{"dcqcn", "a rate that follows marks",
-		 "As DCQCN: a marked packet causes a report, at most one in 50 us, upon which the sender lowers its rate; without reports it is raised every 55 us and 10 MB.",
-		 true},
-		{"pull", "a packet for each that arrives, at the pace of the receiver",
-		 "As NDP: a sender begins with `--set cap` packets; each arrival, with `--drop=trim` also of a header, pulls one more, new or again, and a receiver pulls no faster than its cable carries.",
-		 true},
-	};
+static const struct fab_choice controls[] = {
+	{"none", "no scheme slows down", "No scheme slows down.", true},
+	{"window", "a fixed number of packets in flight",
+	 "At most `--set cap` packets of a transfer in flight, new ones and copies.",
+	 true},
+	{"dctcp", "a window that follows the share of marks",
+	 "As DCTCP: a round without marks adds a packet to the window, one with marks takes half of their moving average off; it begins with `--set cap` packets and keeps at least one.",
+	 true},
+	{"dcqcn", "a rate that follows marks",
+	 "As DCQCN: a marked packet causes a report, at most one in 50 us, upon which the sender lowers its rate; without reports it is raised every 55 us and 10 MB.",
+	 true},
+	{"pull", "a packet for each that arrives, at the pace of the receiver",
+	 "As NDP: a sender begins with `--set cap` packets; each arrival, with `--drop=trim` also of a header, pulls one more, new or again, and a receiver pulls no faster than its cable carries.",
+	 true},
+};
 
-	return choice[i];
-}
-
-const struct fab_choices fab_rdma_rate_choices = {
-	.what = "rate control", .n = 5, .at = choice_at};
+FAB_CHOICES(fab_rdma_rate_choices, "rate control", controls);
 
 void rdma_rate_init(const struct rdma *r, struct rdma_rate *c)
 {

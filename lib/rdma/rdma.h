@@ -96,8 +96,6 @@ struct fab_rdma_scheme {
 extern const struct fab_rdma_scheme *const fab_rdma_schemes[];
 extern const size_t fab_rdma_n_schemes;
 extern const struct fab_choices fab_rdma_scheme_choices;
-/* By its name of `len` bytes; NULL: none has it. O(schemes). */
-const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len);
 
 /* A file adds its row here; in the order in which they are documented. */
 #define FAB_RDMA_SCHEMES(ROW)                                                            \

@@ -29,22 +29,8 @@ const struct fab_rdma_scheme *const fab_rdma_schemes[] = {FAB_RDMA_SCHEMES(ROW)}
 #undef ROW
 const size_t fab_rdma_n_schemes = FAB_COUNT(fab_rdma_schemes);
 
-static struct fab_choice scheme_at(size_t i)
-{
-	const struct fab_rdma_scheme *s = fab_rdma_schemes[i];
-
-	return (struct fab_choice){s->name, s->summary, s->manual, true};
-}
-
-const struct fab_choices fab_rdma_scheme_choices = {
-	.what = "scheme", .n = FAB_COUNT(fab_rdma_schemes), .at = scheme_at};
-
-const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
-{
-	uint32_t i = fab_choices_find(&fab_rdma_scheme_choices, name, len);
-
-	return i == FAB_NONE ? NULL : fab_rdma_schemes[i];
-}
+FAB_CHOICES_OF(fab_rdma_scheme_choices, "scheme", FAB_COUNT(fab_rdma_schemes),
+	       *fab_rdma_schemes[i], name);
 
 /* Callbacks of the network */
 
@@ -105,12 +91,7 @@ static bool is_over(const struct rdma *r)
 /* Packets in buffers, none of which has moved for long. */
 static bool is_stalled(const struct rdma *r)
 {
-	const struct sim_sums *n = &r->part->sums;
-	uint64_t left = n->injected - n->delivered;
-
-	for (int why = 0; why < SIM_LOSSES; why++)
-		left -= n->dropped[why];
-	return !r->sim.open && left &&
+	return !r->sim.open && sim_in_flight(&r->part->sums) &&
 	       r->part->now > r->part->last_move + 1000 * (r->net->round_trip + r->rto);
 }
 
@@ -181,13 +162,11 @@ static int init(struct rdma *r, struct fab_err *err)
 	r->free_session = r->free_vector = FAB_NONE;
 	r->end = FAB_ARENA_NEW(&r->arena, s->n_ends + 1, struct rdma_end);
 	for (uint32_t e = 0; e < s->n_ends; e++)
-		r->end[e] = (struct rdma_end){.control_head = FAB_NONE,
-					      .control_tail = FAB_NONE,
+		r->end[e] = (struct rdma_end){.control = {FAB_NONE, FAB_NONE},
 					      .ring_head = FAB_NONE,
-					      .ring_tail = FAB_NONE,
-					      .pending_head = FAB_NONE,
-					      .pending_tail = FAB_NONE};
-	r->next_pending = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
+					      .ring_tail = FAB_NONE};
+	r->pending = fab_queues_new(s->n_ends, n);
+	r->refused = fab_queues_new(s->n_ends, n);
 	r->session_of = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
 	r->is = FAB_ARENA_NEW0(&r->arena, n + 1, struct rdma_identity);
 	r->record_of = fab_map64_new(n < 4096 ? n : 4096);
@@ -223,8 +202,10 @@ static void fini(struct rdma *r)
 	for (uint32_t e = 0; r->end && e < r->net->sim.n_ends; e++) {
 		FAB_FREE_ALL(r->end[e].context.v, r->end[e].free_cid.v, r->end[e].slot.v,
 			     r->end[e].free_slot.v, r->end[e].slot_msgid.v,
-			     r->end[e].queue.v, r->end[e].pull.v);
+			     r->end[e].pull.v);
 	}
+	fab_queues_fini(&r->pending);
+	fab_queues_fini(&r->refused);
 	fab_map64_free(r->record_of);
 	FAB_FREE_ALL(r->session.v, r->record.v, r->vector.v, r->rest);
 	sim_fini(&r->sim);

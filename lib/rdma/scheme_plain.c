@@ -13,10 +13,11 @@
  */
 enum { PER_ACK = 8 };
 
-static void gbn_sent(struct rdma *r, struct rdma_session *s, uint32_t number)
+/* The timer of the lowest packet that is not acknowledged. */
+static void start_timer(struct rdma *r, struct rdma_session *s, uint32_t number)
 {
-	if (number == s->base || s->tx_deadline == UINT64_MAX)
-		rdma_tx_timer(r, s, r->now + r->rto);
+	if (number == s->base || s->tx_timer.deadline == UINT64_MAX)
+		rdma_timer_set(r, s, RDMA_TX_TIMER, r->now + r->rto);
 }
 
 static void gbn_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
@@ -55,7 +56,7 @@ static void gbn_answer(struct rdma *r, struct rdma_session *s,
 		return;
 	if (p->number > s->base) {
 		s->base = p->number;
-		rdma_tx_timer(r, s, r->now + r->rto);
+		rdma_timer_set(r, s, RDMA_TX_TIMER, r->now + r->rto);
 	}
 	/* after going back, what was sent before may be acknowledged still */
 	if (s->next_new < s->base)
@@ -71,18 +72,9 @@ static void gbn_tx_expired(struct rdma *r, struct rdma_session *s)
 {
 	r->result->n.timeouts++;
 	s->next_new = s->base;
-	rdma_tx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_TX_TIMER, r->now + r->rto);
 	rdma_ready(r, s);
 }
-
-static const struct rdma_scheme_code gbn_code = {
-	.next = rdma_next_any,
-	.sent = gbn_sent,
-	.data = gbn_data,
-	.answer = gbn_answer,
-	.asked = gbn_asked,
-	.tx_expired = gbn_tx_expired,
-};
 
 const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 	.name = "gbn",
@@ -93,7 +85,15 @@ const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 	.receiver = "number expected",
 	.answers = "ACK every 8 packets, NAK of the first out of order",
 	.origin = "InfiniBand",
-	.code = &gbn_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.next = rdma_next_any,
+			.sent = start_timer,
+			.data = gbn_data,
+			.answer = gbn_answer,
+			.asked = gbn_asked,
+			.tx_expired = gbn_tx_expired,
+		},
 };
 
 /*
@@ -106,7 +106,7 @@ enum { EPOCHS = 256 };
 
 static void rc_open_rx(struct rdma *r, struct rdma_session *s)
 {
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 /* Is index a of a later pass than b? It wraps. */
@@ -130,14 +130,14 @@ static void rc_data(struct rdma *r, struct rdma_session *s, const struct rdma_pa
 	if (++s->rx_count == s->n)
 		rdma_complete(r, s);
 	else
-		rdma_rx_timer(r, s, r->now + r->rto);
+		rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 static void rc_rx_expired(struct rdma *r, struct rdma_session *s)
 {
 	r->result->n.timeouts++;
 	rdma_control(r, s, false, FAB_RDMA_NAK, 0, s->rx_epoch, true);
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 /* The pass is asked for again at once, and the rest of it does not count. */
@@ -151,7 +151,7 @@ static void rc_damaged(struct rdma *r, struct rdma_session *s,
 	if (p->value != s->rx_epoch)
 		return;
 	rdma_control(r, s, false, FAB_RDMA_NAK, 0, s->rx_epoch, true);
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 /* The pass has failed. Of one before this: so has this, if all of it has been sent. */
@@ -166,15 +166,6 @@ static void rc_answer(struct rdma *r, struct rdma_session *s, const struct rdma_
 	rdma_ready(r, s);
 }
 
-static const struct rdma_scheme_code rc_code = {
-	.open_rx = rc_open_rx,
-	.next = rdma_next_any,
-	.data = rc_data,
-	.answer = rc_answer,
-	.damaged = rc_damaged,
-	.rx_expired = rc_rx_expired,
-};
-
 const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 	.name = "rc",
 	.summary = "the whole transfer again, the paper's account of InfiniBand",
@@ -185,7 +176,15 @@ const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 	.answers = "NAK of the whole transfer on timeout",
 	.origin = "Wang et al. 2015, of TianHe-1",
 	.is_literal = true,
-	.code = &rc_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.open_rx = rc_open_rx,
+			.next = rdma_next_any,
+			.data = rc_data,
+			.answer = rc_answer,
+			.damaged = rc_damaged,
+			.rx_expired = rc_rx_expired,
+		},
 };
 
 /*
@@ -226,12 +225,6 @@ static uint32_t ssw_next(struct rdma *r, struct rdma_session *s)
 	return number;
 }
 
-static void ssw_sent(struct rdma *r, struct rdma_session *s, uint32_t number)
-{
-	if (number == s->base || s->tx_deadline == UINT64_MAX)
-		rdma_tx_timer(r, s, r->now + r->rto);
-}
-
 static void ssw_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
 	r->result->n.duplicates += rdma_bit(s->written, p->number);
@@ -250,7 +243,7 @@ static void ssw_resend(struct rdma *r, struct rdma_session *s)
 {
 	for (uint32_t i = s->base; i < s->next_new; i++)
 		rdma_due_add(s, i);
-	rdma_tx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_TX_TIMER, r->now + r->rto);
 	rdma_ready(r, s);
 }
 
@@ -274,7 +267,8 @@ static void ssw_answer(struct rdma *r, struct rdma_session *s,
 		rdma_sender_done(r, s);
 		return;
 	}
-	rdma_tx_timer(r, s, base < s->next_new ? r->now + r->rto : UINT64_MAX);
+	rdma_timer_set(r, s, RDMA_TX_TIMER,
+		       base < s->next_new ? r->now + r->rto : UINT64_MAX);
 	rdma_ready(r, s);
 }
 
@@ -283,16 +277,6 @@ static void ssw_tx_expired(struct rdma *r, struct rdma_session *s)
 	r->result->n.timeouts++;
 	ssw_resend(r, s);
 }
-
-static const struct rdma_scheme_code ssw_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_SENDER_KNOWS,
-	.next = ssw_next,
-	.sent = ssw_sent,
-	.data = ssw_data,
-	.answer = ssw_answer,
-	.damaged = ssw_damaged,
-	.tx_expired = ssw_tx_expired,
-};
 
 const struct fab_rdma_scheme fab_rdma_scheme_ssw = {
 	.name = "ssw",
@@ -304,7 +288,16 @@ const struct fab_rdma_scheme fab_rdma_scheme_ssw = {
 	.answers = "ACK of each packet",
 	.origin = "Wang et al. 2015, of Cray",
 	.is_literal = true,
-	.code = &ssw_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_SENDER_KNOWS,
+			.next = ssw_next,
+			.sent = start_timer,
+			.data = ssw_data,
+			.answer = ssw_answer,
+			.damaged = ssw_damaged,
+			.tx_expired = ssw_tx_expired,
+		},
 };
 
 /*
@@ -338,14 +331,6 @@ static void oracle_lost(struct rdma *r, struct rdma_session *s, uint32_t number)
 	rdma_ready(r, s);
 }
 
-static const struct rdma_scheme_code oracle_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_GOT | RDMA_TAKES_BEST,
-	.next = rdma_next_any,
-	.data = oracle_data,
-	.damaged = oracle_damaged,
-	.lost = oracle_lost,
-};
-
 const struct fab_rdma_scheme fab_rdma_scheme_oracle = {
 	.name = "oracle",
 	.summary = "lower bound: losses are known at once",
@@ -355,5 +340,12 @@ const struct fab_rdma_scheme fab_rdma_scheme_oracle = {
 	.receiver = "everything",
 	.answers = "nothing",
 	.origin = "bound",
-	.code = &oracle_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_GOT | RDMA_TAKES_BEST,
+			.next = rdma_next_any,
+			.data = oracle_data,
+			.damaged = oracle_damaged,
+			.lost = oracle_lost,
+		},
 };

@@ -9,7 +9,7 @@
  */
 static void open_rx(struct rdma *r, struct rdma_session *s)
 {
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 static void resend(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
@@ -69,7 +69,7 @@ static void rsw_data(struct rdma *r, struct rdma_session *s, const struct rdma_p
 	}
 	if (r->params->multi == FAB_RDMA_MULTI_SAME)
 		s->rx_expired = 0;
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 static void expired(struct rdma *r, struct rdma_session *s)
@@ -80,18 +80,8 @@ static void expired(struct rdma *r, struct rdma_session *s)
 	r->result->n.multi += multi;
 	s->rx_expired = multi ? 0 : s->rx_expired + 1;
 	ask_for(r, s, s->window.base, multi);
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
-
-static const struct rdma_scheme_code rsw_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
-	.open_rx = open_rx,
-	.next = rdma_next_any,
-	.data = rsw_data,
-	.answer = resend,
-	.damaged = damaged,
-	.rx_expired = expired,
-};
 
 const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.name = "rsw",
@@ -104,7 +94,16 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.origin = "Wang et al. 2015",
 	.has_window = true,
 	.is_literal = true,
-	.code = &rsw_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
+			.open_rx = open_rx,
+			.next = rdma_next_any,
+			.data = rsw_data,
+			.answer = resend,
+			.damaged = damaged,
+			.rx_expired = expired,
+		},
 };
 
 /*
@@ -129,7 +128,7 @@ static void vec_data(struct rdma *r, struct rdma_session *s, const struct rdma_p
 		return;
 	}
 	if (s->window.base != base)
-		rdma_rx_timer(r, s, r->now + r->rto);
+		rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 	base = s->window.base;
 	s->rx_last |= p->number == s->n - 1;
 	if (s->rx_last)
@@ -166,7 +165,7 @@ static void vec_rx_expired(struct rdma *r, struct rdma_session *s)
 	rdma_request_gaps(r, s, s->window.base, s->n);
 	if (s->rx_told <= s->window.base)
 		s->rx_told = s->window.base + 1;
-	rdma_rx_timer(r, s, r->now + r->rto);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 }
 
 /* Packets of the range that were sent and have not arrived; what is beyond the window
@@ -193,16 +192,6 @@ static void vec_answer(struct rdma *r, struct rdma_session *s,
 	rdma_ready(r, s);
 }
 
-static const struct rdma_scheme_code vec_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
-	.open_rx = open_rx,
-	.next = rdma_next_any,
-	.data = vec_data,
-	.answer = vec_answer,
-	.damaged = vec_damaged,
-	.rx_expired = vec_rx_expired,
-};
-
 const struct fab_rdma_scheme fab_rdma_scheme_rsw_vec = {
 	.name = "rsw-vec",
 	.summary = "rsw that asks for all gaps at once",
@@ -213,7 +202,16 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_vec = {
 	.answers = "RESEND with WVEC of gaps, and on timeout",
 	.origin = "rsw, finished",
 	.has_window = true,
-	.code = &vec_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
+			.open_rx = open_rx,
+			.next = rdma_next_any,
+			.data = vec_data,
+			.answer = vec_answer,
+			.damaged = vec_damaged,
+			.rx_expired = vec_rx_expired,
+		},
 };
 
 /*
@@ -263,7 +261,7 @@ static void assign_timers(struct rdma *r, struct rdma_session *s)
 	for (uint32_t i = 0; i < s->n_timed; i++)
 		if (s->timed[i].deadline < next)
 			next = s->timed[i].deadline;
-	rdma_rx_timer(r, s, next);
+	rdma_timer_set(r, s, RDMA_RX_TIMER, next);
 }
 
 static void plus_rx_expired(struct rdma *r, struct rdma_session *s)
@@ -329,7 +327,7 @@ static void plus_data(struct rdma *r, struct rdma_session *s, const struct rdma_
 	if (has(r, FAB_RDMA_TIMERS) && (s->window.base != base || has_gap))
 		assign_timers(r, s);
 	else if (!has(r, FAB_RDMA_TIMERS) && s->window.base != base)
-		rdma_rx_timer(r, s, r->now + r->rto);
+		rdma_timer_set(r, s, RDMA_RX_TIMER, r->now + r->rto);
 	base = s->window.base;
 	if (has(r, FAB_RDMA_GAP_NAK) && s->rx_nak != base &&
 	    s->rx_highest > (uint64_t)base + s->rx_gap + 1) {
@@ -384,17 +382,6 @@ static void plus_answer(struct rdma *r, struct rdma_session *s,
 	rdma_ready(r, s);
 }
 
-static const struct rdma_scheme_code plus_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW | RDMA_NEEDS_TIMED,
-	.open_rx = plus_open_rx,
-	.next = plus_next,
-	.data = plus_data,
-	.answer = plus_answer,
-	.damaged = damaged,
-	.asked = plus_asked,
-	.rx_expired = plus_rx_expired,
-};
-
 const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.name = "rsw+",
 	.summary = "rsw with NAKs of gaps, credit and several timers",
@@ -405,5 +392,15 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",
 	.origin = "rsw, mended",
 	.has_window = true,
-	.code = &plus_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW | RDMA_NEEDS_TIMED,
+			.open_rx = plus_open_rx,
+			.next = plus_next,
+			.data = plus_data,
+			.answer = plus_answer,
+			.damaged = damaged,
+			.asked = plus_asked,
+			.rx_expired = plus_rx_expired,
+		},
 };

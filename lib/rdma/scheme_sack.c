@@ -156,12 +156,12 @@ static uint64_t irn_timeout(const struct rdma *r, const struct rdma_session *s)
 
 static void irn_restart(struct rdma *r, struct rdma_session *s)
 {
-	rdma_tx_timer(r, s, r->now + irn_timeout(r, s));
+	rdma_timer_set(r, s, RDMA_TX_TIMER, r->now + irn_timeout(r, s));
 }
 
 static void irn_sent(struct rdma *r, struct rdma_session *s, uint32_t number)
 {
-	if (number == s->base || s->tx_deadline == UINT64_MAX)
+	if (number == s->base || s->tx_timer.deadline == UINT64_MAX)
 		irn_restart(r, s);
 }
 
@@ -237,16 +237,6 @@ static void irn_tx_expired(struct rdma *r, struct rdma_session *s)
 	rdma_ready(r, s);
 }
 
-static const struct rdma_scheme_code irn_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_GOT,
-	.next = next_capped,
-	.sent = irn_sent,
-	.data = ack_data,
-	.answer = irn_answer,
-	.asked = asked,
-	.tx_expired = irn_tx_expired,
-};
-
 const struct fab_rdma_scheme fab_rdma_scheme_irn = {
 	.name = "irn",
 	.summary =
@@ -257,7 +247,16 @@ const struct fab_rdma_scheme fab_rdma_scheme_irn = {
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
 	.origin = "Mittal et al. 2018",
-	.code = &irn_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_GOT,
+			.next = next_capped,
+			.sent = irn_sent,
+			.data = ack_data,
+			.answer = irn_answer,
+			.asked = asked,
+			.tx_expired = irn_tx_expired,
+		},
 };
 
 /*
@@ -280,8 +279,8 @@ static uint64_t tolerance(const struct rdma *r, const struct rdma_session *s)
 static void ro_sent(struct rdma *r, struct rdma_session *s, uint32_t number)
 {
 	(void)number;
-	if (s->tx_deadline == UINT64_MAX)
-		rdma_tx_timer(r, s, r->now + r->rto);
+	if (s->tx_timer.deadline == UINT64_MAX)
+		rdma_timer_set(r, s, RDMA_TX_TIMER, r->now + r->rto);
 }
 
 /* Those sent by then that are not acknowledged are lost: a timeout has passed, or what
@@ -330,7 +329,7 @@ static void look_again(struct rdma *r, struct rdma_session *s, uint64_t first)
 		late = s->newest_heard + (first + tolerance(r, s) - s->newest);
 		at = late < at ? late : at;
 	}
-	rdma_tx_timer(r, s, at > r->now ? at : r->now + 1);
+	rdma_timer_set(r, s, RDMA_TX_TIMER, at > r->now ? at : r->now + 1);
 }
 
 static void look(struct rdma *r, struct rdma_session *s)
@@ -365,16 +364,6 @@ static void ro_tx_expired(struct rdma *r, struct rdma_session *s)
 	r->result->n.timeouts += s->n_due > due;
 }
 
-static const struct rdma_scheme_code ro_code = {
-	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_TIME | RDMA_NEEDS_GOT,
-	.next = next_capped,
-	.sent = ro_sent,
-	.data = ack_data,
-	.answer = ro_answer,
-	.asked = asked,
-	.tx_expired = ro_tx_expired,
-};
-
 const struct fab_rdma_scheme fab_rdma_scheme_sack_ro = {
 	.name = "sack-ro",
 	.summary = "selective acknowledgement that tolerates reordering",
@@ -384,5 +373,15 @@ const struct fab_rdma_scheme fab_rdma_scheme_sack_ro = {
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
 	.origin = "RACK (RFC 8985), Falcon, UEC",
-	.code = &ro_code,
+	.code =
+		&(const struct rdma_scheme_code){
+			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_TIME |
+				 RDMA_NEEDS_GOT,
+			.next = next_capped,
+			.sent = ro_sent,
+			.data = ack_data,
+			.answer = ro_answer,
+			.asked = asked,
+			.tx_expired = ro_tx_expired,
+		},
 };

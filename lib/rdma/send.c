@@ -52,7 +52,7 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 void rdma_send(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
-	uint32_t id = e->control_head, last = e->ring_tail;
+	uint32_t id = e->control.first, last = e->ring_tail;
 	const struct sim_packet *control =
 		id == FAB_NONE ? NULL : sim_packet(r->part, id);
 	bool has_sent = false, is_last = false;
@@ -63,9 +63,7 @@ void rdma_send(struct rdma *r, uint32_t end)
 	}
 	e->is_due = true; /* no other event wakes it now */
 	if (control && rdma_may_send(r, end, control->vl, control->size)) {
-		e->control_head = control->next;
-		if (e->control_head == FAB_NONE)
-			e->control_tail = FAB_NONE;
+		(void)sim_queue_pop(r->part, &e->control);
 		count_sent(r, r->rest[id].kind, control->size);
 		rdma_put(r, end, id, 0);
 		has_sent = true;

@@ -86,10 +86,8 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 				   .next_ring = FAB_NONE,
 				   .rx_nak = FAB_NONE,
 				   .last_arrival = FAB_NONE,
-				   .tx_deadline = UINT64_MAX,
-				   .tx_armed = UINT64_MAX,
-				   .rx_deadline = UINT64_MAX,
-				   .rx_armed = UINT64_MAX,
+				   .tx_timer = {UINT64_MAX, UINT64_MAX},
+				   .rx_timer = {UINT64_MAX, UINT64_MAX},
 				   .ask_armed = UINT64_MAX,
 				   .heard = r->now};
 	/* one block for the arrays that the scheme needs */
@@ -145,6 +143,11 @@ static void free_if_over(struct rdma *r, struct rdma_session *s)
 	r->free_session = s->id;
 }
 
+static struct rdma_session *session_at(const struct rdma *r, uint32_t id)
+{
+	return id == FAB_NONE ? NULL : r->session.v[id];
+}
+
 /* Contexts */
 
 static uint32_t asker(const struct rdma *r, uint32_t transfer)
@@ -162,16 +165,13 @@ static void arm(struct rdma *r, enum rdma_event kind, const struct rdma_session 
 		     s->id);
 }
 
-void rdma_tx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline)
+void rdma_timer_set(struct rdma *r, struct rdma_session *s, enum rdma_event kind,
+		    uint64_t deadline)
 {
-	s->tx_deadline = deadline;
-	arm(r, RDMA_TX_TIMER, s, &s->tx_armed, deadline);
-}
+	struct rdma_timer *t = kind == RDMA_TX_TIMER ? &s->tx_timer : &s->rx_timer;
 
-void rdma_rx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline)
-{
-	s->rx_deadline = deadline;
-	arm(r, RDMA_RX_TIMER, s, &s->rx_armed, deadline);
+	t->deadline = deadline;
+	arm(r, kind, s, &t->armed, deadline);
 }
 
 static void ask_later(struct rdma *r, struct rdma_session *s)
@@ -267,7 +267,7 @@ static void close_rx(struct rdma *r, struct rdma_session *s)
 	struct rdma_end *e = &r->end[s->receiver];
 
 	s->rx_open = false;
-	s->rx_deadline = UINT64_MAX;
+	s->rx_timer.deadline = UINT64_MAX;
 	e->context.v[s->cid] = FAB_NONE;
 	FAB_PUSH(&e->free_cid, s->cid);
 	e->n_contexts--;
@@ -279,7 +279,7 @@ static void close_rx(struct rdma *r, struct rdma_session *s)
 static void close_tx(struct rdma *r, struct rdma_session *s)
 {
 	s->tx = RDMA_TX_CLOSED;
-	s->tx_deadline = UINT64_MAX;
+	s->tx_timer.deadline = UINT64_MAX;
 	rdma_ring_drop(r, s);
 	if (s->is_read)
 		note_over(r, s, s->sender);
@@ -290,21 +290,16 @@ static void begin(struct rdma *r, uint32_t transfer);
 /* The slot of the side that asked is free, maybe for the next transfer. */
 static void free_slot(struct rdma *r, struct rdma_session *s)
 {
-	struct rdma_end *e = &r->end[asker(r, s->transfer)];
+	uint32_t end = asker(r, s->transfer);
+	struct rdma_end *e = &r->end[end];
 
 	s->is_asked = false;
 	e->slot.v[s->slot] = FAB_NONE;
 	FAB_PUSH(&e->free_slot, s->slot);
 	e->n_active--;
 	/* one without a path takes none */
-	while (e->pending_head != FAB_NONE && e->n_active < r->params->concurrency) {
-		uint32_t next = e->pending_head;
-
-		e->pending_head = r->next_pending[next];
-		if (e->pending_head == FAB_NONE)
-			e->pending_tail = FAB_NONE;
-		begin(r, next);
-	}
+	while (r->pending.head[end] != FAB_NONE && e->n_active < r->params->concurrency)
+		begin(r, fab_queues_pop(&r->pending, end));
 }
 
 /* The memory of the receiver is complete: is it right? */
@@ -349,7 +344,7 @@ void rdma_sender_done(struct rdma *r, struct rdma_session *s)
 	if (!s->is_read)
 		done(r, s);
 	s->tx = RDMA_TX_CLOSING;
-	s->tx_deadline = UINT64_MAX;
+	s->tx_timer.deadline = UINT64_MAX;
 	rdma_ring_drop(r, s);
 	rdma_control(r, s, true, FAB_RDMA_CLOSE, 0, 0, false);
 	if (r->may_lose_control)
@@ -383,31 +378,29 @@ static void grant(struct rdma *r, struct rdma_session *s, bool responds)
 /* The first of those that wait for a context here gets it. */
 static void give_context(struct rdma *r, uint32_t end)
 {
-	struct rdma_end *e = &r->end[end];
+	while (r->refused.head[end] != FAB_NONE) {
+		struct rdma_session *s =
+			session_at(r, r->session_of[r->refused.head[end]]);
+		bool waits = s && s->is_queued;
 
-	while (e->queue_at < e->queue.n) {
-		uint32_t id = r->session_of[e->queue.v[e->queue_at]];
-		struct rdma_session *s = id == FAB_NONE ? NULL : r->session.v[id];
-
-		if (s && s->is_queued) {
-			if (!take_context(r, s))
-				return;
-			e->queue_at++;
+		if (waits && !take_context(r, s))
+			return;
+		(void)fab_queues_pop(&r->refused, end);
+		if (waits)
 			grant(r, s, true);
-			continue;
-		}
-		e->queue_at++;
 	}
 }
 
-static void wait_for_context(struct rdma *r, struct rdma_session *s)
+/* No context is free: it waits for one, or is told so. */
+static void refuse(struct rdma *r, struct rdma_session *s)
 {
-	if (s->is_queued)
-		return;
-	s->is_queued = true;
 	r->result->n.refusals++;
 	r->result->fate[s->transfer].refusals++;
-	FAB_PUSH(&r->end[s->receiver].queue, s->transfer);
+	s->is_queued = s->is_read || r->params->retry == FAB_RDMA_RETRY_QUEUE;
+	if (s->is_queued)
+		fab_queues_append(&r->refused, s->receiver, s->transfer);
+	else
+		rdma_control(r, s, false, FAB_RDMA_REFUSAL, 0, s->msgid, false);
 }
 
 static void begin(struct rdma *r, uint32_t transfer)
@@ -440,7 +433,7 @@ static void begin(struct rdma *r, uint32_t transfer)
 		if (take_context(r, s))
 			grant(r, s, true);
 		else
-			wait_for_context(r, s);
+			refuse(r, s);
 	} else if (r->params->no_handshake && take_context(r, s)) {
 		grant(r, s, false);
 		open_tx(r, s);
@@ -451,26 +444,15 @@ static void begin(struct rdma *r, uint32_t transfer)
 
 void rdma_start(struct rdma *r, uint32_t transfer)
 {
-	struct rdma_end *e = &r->end[asker(r, transfer)];
+	uint32_t end = asker(r, transfer);
 
-	if (e->n_active < r->params->concurrency) {
+	if (r->end[end].n_active < r->params->concurrency)
 		begin(r, transfer);
-		return;
-	}
-	r->next_pending[transfer] = FAB_NONE;
-	if (e->pending_tail == FAB_NONE)
-		e->pending_head = transfer;
 	else
-		r->next_pending[e->pending_tail] = transfer;
-	e->pending_tail = transfer;
+		fab_queues_append(&r->pending, end, transfer);
 }
 
 /* Delivery */
-
-static struct rdma_session *session_at(const struct rdma *r, uint32_t id)
-{
-	return id == FAB_NONE ? NULL : r->session.v[id];
-}
 
 /* Data: to the session of its context, unless the packet has another identity. */
 static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
@@ -554,12 +536,8 @@ static void on_request(struct rdma *r, uint32_t end, const struct rdma_packet *p
 			return;
 		} else if (take_context(r, s)) {
 			grant(r, s, true);
-		} else if (r->params->retry == FAB_RDMA_RETRY_QUEUE) {
-			wait_for_context(r, s);
 		} else {
-			r->result->n.refusals++;
-			r->result->fate[s->transfer].refusals++;
-			rdma_control(r, s, false, FAB_RDMA_REFUSAL, 0, s->msgid, false);
+			refuse(r, s);
 		}
 	}
 }
@@ -694,17 +672,15 @@ void rdma_expire(struct rdma *r, enum rdma_event kind, uint32_t generation, uint
 			request(r, s);
 	} else if (kind == RDMA_RATE_TIMER) {
 		rdma_rate_expired(r, s);
-	} else if (kind == RDMA_TX_TIMER) {
-		s->tx_armed = s->tx_armed == r->now ? UINT64_MAX : s->tx_armed;
-		if (s->tx_deadline <= r->now && s->tx == RDMA_TX_SENDING)
-			r->code->tx_expired(r, s);
-		else if (s->tx_deadline != UINT64_MAX)
-			rdma_tx_timer(r, s, s->tx_deadline);
 	} else {
-		s->rx_armed = s->rx_armed == r->now ? UINT64_MAX : s->rx_armed;
-		if (s->rx_deadline <= r->now && s->rx_open)
-			r->code->rx_expired(r, s);
-		else if (s->rx_deadline != UINT64_MAX)
-			rdma_rx_timer(r, s, s->rx_deadline);
+		bool is_tx = kind == RDMA_TX_TIMER;
+		struct rdma_timer *t = is_tx ? &s->tx_timer : &s->rx_timer;
+
+		t->armed = t->armed == r->now ? UINT64_MAX : t->armed;
+		if (t->deadline <= r->now &&
+		    (is_tx ? s->tx == RDMA_TX_SENDING : s->rx_open))
+			(is_tx ? r->code->tx_expired : r->code->rx_expired)(r, s);
+		else if (t->deadline != UINT64_MAX)
+			rdma_timer_set(r, s, kind, t->deadline);
 	}
 }

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/queues.h"
 #include "rdma/context.h"
 #include "rdma/rdma.h"
 #include "sim/hot.h"
@@ -142,6 +143,12 @@ enum rdma_tx_state {
 	RDMA_TX_CLOSING, /* ssw: all is there, CLOSE is out */
 };
 
+/* A timer of one side; UINT64_MAX: no. */
+struct rdma_timer {
+	uint64_t deadline;
+	uint64_t armed; /* time of its event */
+};
+
 struct rdma_timed {
 	uint32_t number;
 	uint64_t deadline;
@@ -204,7 +211,7 @@ struct rdma_session {
 	/* sack-ro: when that was sent which is acked and was sent last; when that was
 	 * known */
 	uint64_t newest, newest_heard;
-	uint64_t tx_deadline, tx_armed; /* UINT64_MAX: no */
+	struct rdma_timer tx_timer;
 	uint64_t heard, ask_armed;
 	struct rdma_rate *rate; /* NULL: none */
 
@@ -216,7 +223,7 @@ struct rdma_session {
 	/* rsw+: G as it is now; copies of numbers below are accounted for */
 	uint32_t rx_gap, rx_reckoned;
 	uint32_t rx_expired;
-	uint64_t rx_deadline, rx_armed;
+	struct rdma_timer rx_timer;
 	struct rdma_timed *timed; /* [FAB_RDMA_TIMERS_MAX] */
 	uint32_t n_timed;
 
@@ -236,7 +243,7 @@ struct rdma_pull {
 
 /* An endpoint: packets that wait for its wire, contexts, transfers. */
 struct rdma_end {
-	uint32_t control_head, control_tail; /* packets */
+	struct sim_queue control;      /* packets */
 	uint32_t ring_head, ring_tail; /* sessions that may have something to send */
 	bool is_due;		       /* SIM_SEND is under way */
 	FAB_VEC(uint32_t) context;     /* session by CID, FAB_NONE: free */
@@ -246,9 +253,6 @@ struct rdma_end {
 	FAB_VEC(uint32_t) free_slot;
 	FAB_VEC(uint32_t) slot_msgid; /* next one */
 	uint32_t n_active, n_records;
-	uint32_t pending_head, pending_tail; /* transfers that wait for a slot */
-	FAB_VEC(uint32_t) queue; /* transfers that wait for a context, from queue_at on */
-	size_t queue_at;
 	/* Arrivals that pull another packet, from pull_at on; at most one of these leaves
 	 * in the time of a packet. */
 	FAB_VEC(struct rdma_pull) pull;
@@ -274,7 +278,8 @@ struct rdma {
 	FAB_VEC(struct rdma_vector) vector; /* of RESENDs on their way */
 	uint32_t free_vector;
 	struct rdma_end *end;
-	uint32_t *next_pending; /* [n_transfers] */
+	/* Transfers that wait, by endpoint: for a slot, for a context. */
+	struct fab_queues pending, refused;
 
 	FAB_VEC(struct rdma_session *) session;
 	uint32_t free_session;
@@ -421,8 +426,9 @@ void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id);
 /* The receiver has all; the sender knows that it has (RDMA_SENDER_KNOWS). */
 void rdma_complete(struct rdma *r, struct rdma_session *s);
 void rdma_sender_done(struct rdma *r, struct rdma_session *s);
-void rdma_tx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline);
-void rdma_rx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline);
+/* Set RDMA_TX_TIMER or RDMA_RX_TIMER. */
+void rdma_timer_set(struct rdma *r, struct rdma_session *s, enum rdma_event kind,
+		    uint64_t deadline);
 void rdma_expire(struct rdma *r, enum rdma_event kind, uint32_t generation,
 		 uint32_t session);
 /* The payload of a packet goes to memory, where the checker looks at it. */

@@ -38,6 +38,12 @@ static const struct test tests[] = {
 	 FAB_SIM_TRIM},
 };
 
+static const struct fab_rdma_scheme *scheme_of(const char *name)
+{
+	return fab_rdma_schemes[fab_choices_find(&fab_rdma_scheme_choices, name,
+						 strlen(name))];
+}
+
 /* Round by round each endpoint sends to another one. */
 static struct fab_rdma_transfer *draw(uint32_t n, uint32_t n_ends)
 {
@@ -125,8 +131,7 @@ static void one(const void *of)
 	for (int i = 0; i < RUNS; i++) {
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 
-		MUST(fab_rdma_run, st.net, &st.params,
-		     fab_rdma_scheme_find(t->scheme, strlen(t->scheme)), &r);
+		MUST(fab_rdma_run, st.net, &st.params, scheme_of(t->scheme), &r);
 		if (r.simulate_seconds < best)
 			best = r.simulate_seconds;
 		if (i == RUNS - 1)
@@ -158,12 +163,10 @@ static void figure6(void)
 		(struct fab_rdma_transfer){.source = 0, .target = 42, .bytes = 512 * 512};
 	st.params.mtu = 512;
 	for (uint32_t i = 0; i < LOSSES * SCHEMES; i++) {
-		cases[i] = (struct fab_rdma_case){
-			.net = st.net,
-			.params = st.params,
-			.scheme = fab_rdma_scheme_find(name[i % SCHEMES],
-						       strlen(name[i % SCHEMES])),
-			.baseline = i - i % SCHEMES};
+		cases[i] = (struct fab_rdma_case){.net = st.net,
+						  .params = st.params,
+						  .scheme = scheme_of(name[i % SCHEMES]),
+						  .baseline = i - i % SCHEMES};
 		cases[i].params.bad.loss = 1e-3 * (i / SCHEMES);
 	}
 	begun = fab_now();

@@ -38,10 +38,10 @@ void rdma_stage_close(struct rdma_stage *st)
 
 const struct fab_rdma_scheme *rdma_scheme(const char *name)
 {
-	const struct fab_rdma_scheme *s = fab_rdma_scheme_find(name, strlen(name));
+	uint32_t i = fab_choices_find(&fab_rdma_scheme_choices, name, strlen(name));
 
-	cr_assert_not_null(s);
-	return s;
+	cr_assert_neq(i, FAB_NONE);
+	return fab_rdma_schemes[i];
 }
 
 struct fab_rdma_result rdma_stage_run(const struct rdma_stage *st,
