@@ -128,13 +128,12 @@ int fab_flow_ends_choose(struct fab_flow_ends *ends, const struct fab_fabric *f,
 			 const char *const *list, size_t n, struct fab_err *err)
 {
 	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
-	FAB_AUTOFREE uint32_t *of = FAB_NEW((size_t)ends->n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *of = fab_none_new((size_t)ends->n + 1);
 	int rc = 0;
 
 	if (!n)
 		return 0;
 	fab_end_names_init(&names, f, ends);
-	memset(of, 0xff, ends->n * sizeof(*of));
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = fab_end_names_mark(&names, ends, list[i], 0, of, err);
 	if (!rc)

@@ -41,7 +41,7 @@ int fab_jobs_read(const char *const *text, size_t n, const struct fab_fabric *f,
 		  struct fab_flow_ends *ends, bool keeps_rest, struct fab_arena *arena,
 		  struct fab_job *job, struct fab_err *err)
 {
-	FAB_AUTOFREE uint32_t *mark = FAB_NEW((size_t)ends->n + 1, uint32_t);
+	FAB_AUTOFREE uint32_t *mark = fab_none_new((size_t)ends->n + 1);
 	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
 	int rc = 0;
 
@@ -49,7 +49,6 @@ int fab_jobs_read(const char *const *text, size_t n, const struct fab_fabric *f,
 		return fab_fail(err, EINVAL, "%zu jobs, at most %d are possible", n,
 				FAB_JOBS_MAX);
 	fab_end_names_init(&names, f, ends);
-	memset(mark, 0xff, ends->n * sizeof(*mark));
 	for (size_t i = 0; i < n && !rc; i++) {
 		const char *list = NULL;
 
@@ -263,8 +262,7 @@ int fab_jobs_new(const struct fab_jobs_problem *p, struct fab_jobs **out,
 	j->n_ends = p->traffic->ends->n;
 	j->n_parts = p->n_jobs + 1;
 	j->part = FAB_ARENA_NEW0(&j->arena, j->n_parts, struct part);
-	j->part_of = FAB_ARENA_NEW(&j->arena, (size_t)j->n_ends + 1, uint32_t);
-	memset(j->part_of, 0xff, j->n_ends * sizeof(*j->part_of));
+	j->part_of = fab_arena_none(&j->arena, (size_t)j->n_ends + 1);
 	j->number = FAB_ARENA_NEW0(&j->arena, (size_t)j->n_ends + 1, uint32_t);
 	j->last = FAB_ARENA_NEW0(&j->arena, (size_t)j->n_ends + 1, uint64_t);
 	for (uint32_t i = 0; i < p->n_jobs && !rc; i++) {

@@ -189,13 +189,7 @@ static const struct key common_keys[] = {
 	{"ppn", 1, MAX_PPN, AT(ppn), false},
 };
 
-static struct fab_choice choice_at(size_t i)
-{
-	return (struct fab_choice){kinds[i].form, kinds[i].summary, kinds[i].manual,
-				   true};
-}
-
-const struct fab_choices fab_pattern_choices = {"pattern", FAB_COUNT(kinds), choice_at};
+FAB_CHOICES_OF(fab_pattern_choices, "pattern", FAB_COUNT(kinds), kinds[i], form);
 
 /* EINVAL and "--pattern SPEC: 'WHAT' RULE". */
 static int refuse(const struct fab_pattern *p, const char *what, size_t len,

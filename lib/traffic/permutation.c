@@ -282,13 +282,7 @@ static const struct permutation rows[] = {
 	 .make = read_file},
 };
 
-static struct fab_choice choice_at(size_t i)
-{
-	return (struct fab_choice){rows[i].form, rows[i].summary, rows[i].manual, true};
-}
-
-const struct fab_choices fab_permutation_choices = {"permutation", FAB_COUNT(rows),
-						    choice_at};
+FAB_CHOICES_OF(fab_permutation_choices, "permutation", FAB_COUNT(rows), rows[i], form);
 
 /* The row of a spec, its argument ("" without one) and the number that this is. */
 static int find(const char *spec, const struct permutation **row, const char **argument,

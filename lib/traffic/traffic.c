@@ -8,15 +8,8 @@
 #define ADDRESS(row) &fab_traffic_##row,
 const struct fab_traffic_kind *const fab_traffic_kinds[] = {FAB_TRAFFIC_KINDS(ADDRESS)};
 
-static struct fab_choice choice_at(size_t i)
-{
-	const struct fab_traffic_kind *k = fab_traffic_kinds[i];
-
-	return (struct fab_choice){k->form, k->summary, k->manual, true};
-}
-
-const struct fab_choices fab_traffic_choices = {"traffic", FAB_COUNT(fab_traffic_kinds),
-						choice_at};
+FAB_CHOICES_OF(fab_traffic_choices, "traffic", FAB_COUNT(fab_traffic_kinds),
+	       *fab_traffic_kinds[i], form);
 
 int fab_traffic_check(const char *spec, const struct fab_traffic_kind **kind,
 		      const char **argument, struct fab_err *err)
