@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Broadcasts, allgathers and barriers by messages, next to a multicast tree. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "fabric_sim.h"
-#include "traffic/collective.h"
 
 struct row {
 	const struct sim_net *net;

@@ -8,7 +8,6 @@
 #include "mcast/route.h"
 #include "present/report.h"
 #include "sim/sweep.h"
-#include "sim/together.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
@@ -87,7 +86,7 @@ struct sim_params {
 	uint32_t buffer[SIM_MAX_SIZES]; /* ascending; sim.buffer is the first */
 	size_t n_buffers;
 	uint64_t think;
-	uint64_t fail_at, detection, trap, computation, block, interval; /* ticks */
+	struct fab_sim_failure failure; /* its times */
 	double *rates; /* [n_rates]; of traffic without a rate one, NaN */
 	size_t n_rates;
 };

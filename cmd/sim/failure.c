@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --fail-at: parts die under load, and how the fabric recovers. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -182,17 +180,11 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 				*net = o->nets[i];
 				net->is_copy = true;
 			}
-			net->failure =
-				(struct fab_sim_failure){.dead = o->dead,
-							 .after = net->after,
-							 .kfat = o->kfat,
-							 .dodge = (enum fab_sim_dodge)row,
-							 .at = p->fail_at,
-							 .detection = p->detection,
-							 .trap = p->trap,
-							 .computation = p->computation,
-							 .block = p->block,
-							 .interval = p->interval};
+			net->failure = p->failure;
+			net->failure.dead = o->dead;
+			net->failure.after = net->after;
+			net->failure.kfat = o->kfat;
+			net->failure.dodge = (enum fab_sim_dodge)row;
 			net->problem.failure = &net->failure;
 		}
 	o->n_nets = n * n_dodges;

@@ -2,9 +2,7 @@
 /* --count, --max-faults: throughput over the number of faults, in drawn sets of them. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/units.h"
 #include "event/stream.h"
 #include "fabric_sim.h"
 
@@ -25,7 +23,7 @@ struct outcome {
 
 /* Simulate one set of faults by all algorithms, and add the results to rows of it. */
 static int add_set(struct fab_work *w, struct fab_faults *faults, uint64_t number,
-		   struct row *rows, size_t stride, void *progress, struct fab_err *err)
+		   struct row *rows, size_t stride, struct fab_err *err)
 {
 	const struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
@@ -57,8 +55,6 @@ static int add_set(struct fab_work *w, struct fab_faults *faults, uint64_t numbe
 	sweep.nets = nets;
 	sweep.problem.ends = &ends;
 	sweep.seed = number ? fab_stream_at(p->run.seed, number, 0) : p->run.seed;
-	sweep.progress = progress ? fab_cli_progress_tick : NULL;
-	sweep.progress_context = progress;
 	if (!rc)
 		rc = fab_sim_sweep(&sweep, &points, err);
 	for (size_t i = 0; i < points.of.n && !rc; i++) {
@@ -116,7 +112,7 @@ static int add_number(struct fab_work *w, uint32_t k, size_t at, struct fab_err 
 	maker = fab_fault_maker_new(&sets);
 	for (uint64_t i = 0; i < p->count && !rc && !fab_cli_is_interrupted(NULL); i++) {
 		fab_fault_maker_make(maker, i);
-		rc = add_set(w, maker->faults, i, &x->rows[at], x->n_numbers, NULL, err);
+		rc = add_set(w, maker->faults, i, &x->rows[at], x->n_numbers, err);
 	}
 	fab_fault_maker_free(maker);
 	fab_fault_sets_fini(&sets);

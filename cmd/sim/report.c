@@ -2,9 +2,7 @@
 /* The report of fabric-sim: the answer in sentences, then fields and tables. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "base/units.h"
 #include "fabric/label.h"
 #include "fabric_sim.h"
@@ -772,8 +770,6 @@ static void print_trace(struct fab_report *r, const struct sim_outcome *o)
 /* Parameters of the simulation. */
 void sim_print_parameters(struct fab_report *r, const struct sim_outcome *o)
 {
-	static const struct fab_column real = {"", FAB_REAL, "",
-					       FAB_COL_EXTRA | FAB_COL_EXACT};
 	const struct fab_sim_params *s = &o->p->sim;
 	const struct {
 		const char *name;
@@ -802,12 +798,9 @@ void sim_print_parameters(struct fab_report *r, const struct sim_outcome *o)
 	fab_report_text(r, "route", fab_sim_route_choices.at(o->p->route).form);
 	fab_report_text(r, "switch", s->kind->name);
 	fab_report_text(r, "tick", o->p->tick == SIM_TICK_FLIT ? "flit" : "ps");
-	for (size_t i = 0; i < FAB_COUNT(all); i++) {
-		struct fab_column column = real;
-
-		column.name = all[i].name;
-		fab_report_field(r, &column, (union fab_cell){.real = all[i].value});
-	}
+	for (size_t i = 0; i < FAB_COUNT(all); i++)
+		fab_report_real(r, all[i].name, FAB_COL_EXTRA | FAB_COL_EXACT,
+				all[i].value);
 }
 
 /* One packet in an idle network. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From options and fabric to numbers, ends of traffic, tables and trees. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +42,7 @@ static int read_time(const struct sim_params *p, const char *option, const char 
 
 	if (!text)
 		return 0;
-	if (out == &p->detection && !strcmp(text, "never"))
+	if (out == &p->failure.detection && !strcmp(text, "never"))
 		*out = UINT64_MAX;
 	else if (p->tick != SIM_TICK_FLIT)
 		rc = fab_parse_time_ps(text, len, MAX_TIME, out, err);
@@ -115,12 +114,12 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 		const char *option, *text;
 		uint64_t *to;
 	} times[] = {
-		{"--fail-at", t->fail_at, &p->fail_at},
-		{"--set detection", t->detection, &p->detection},
-		{"--set trap", t->trap, &p->trap},
-		{"--set computation", t->computation, &p->computation},
-		{"--set block-time", t->block, &p->block},
-		{"--set interval", t->interval, &p->interval},
+		{"--fail-at", t->fail_at, &p->failure.at},
+		{"--set detection", t->detection, &p->failure.detection},
+		{"--set trap", t->trap, &p->failure.trap},
+		{"--set computation", t->computation, &p->failure.computation},
+		{"--set block-time", t->block, &p->failure.block},
+		{"--set interval", t->interval, &p->failure.interval},
 		{"--set think", t->think, &p->think},
 		{"--set switch-delay", t->switch_delay, &p->sim.switch_delay},
 		{"--set cable-delay", t->cable_delay, &p->sim.cable_delay},
@@ -132,11 +131,11 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 	};
 	int rc;
 
-	p->detection = 10 * us;
-	p->trap = 5 * us;
-	p->computation = 20 * us;
-	p->block = us / 10;
-	p->interval = 2 * us;
+	p->failure.detection = 10 * us;
+	p->failure.trap = 5 * us;
+	p->failure.computation = 20 * us;
+	p->failure.block = us / 10;
+	p->failure.interval = 2 * us;
 	rc = read_size(p, "--packet", t->packet, t->packet ? strlen(t->packet) : 0,
 		       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
 	if (!rc)
@@ -158,7 +157,7 @@ static int read_texts(struct sim_params *p, struct fab_err *err)
 		rc = read_time(p, times[i].option, times[i].text, times[i].to, err);
 	if (!rc && t->time && !p->sim.time)
 		rc = fab_fail(err, EINVAL, "--time: 0 is no time to measure");
-	if (!rc && !p->interval)
+	if (!rc && !p->failure.interval)
 		rc = fab_fail(err, EINVAL, "--set interval: 0 is no time to count in");
 	return rc;
 }

@@ -96,13 +96,6 @@ void fab_wheel_fini(struct fab_wheel *w)
 	*w = (struct fab_wheel){0};
 }
 
-size_t fab_wheel_bytes(const struct fab_wheel *w)
-{
-	return w->n_slots * sizeof(*w->head) + w->chunk.cap * sizeof(*w->chunk.v) +
-	       (w->now.cap + w->spare.cap) * sizeof(*w->now.v) +
-	       w->far.heap.cap * sizeof(*w->far.heap.v);
-}
-
 void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 			  uint32_t item)
 {

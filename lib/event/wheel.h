@@ -60,8 +60,6 @@ struct fab_wheel {
  */
 void fab_wheel_init(struct fab_wheel *w, unsigned slot_bits, uint32_t n_slots);
 void fab_wheel_fini(struct fab_wheel *w);
-/* Bytes that it takes. O(1). */
-size_t fab_wheel_bytes(const struct fab_wheel *w);
 
 /* For the inline functions: events that are not in a chunk that is there; the next slot
  * with events into `now`. O(1) amortised an event, and O(slots passed / 64). */

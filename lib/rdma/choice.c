@@ -81,7 +81,6 @@ static void take(void *context, uint64_t number, void *out)
 	s->events += r->events;
 	s->packet_hops += r->packet_hops;
 	s->n_stalled += r->is_stalled;
-	s->n_cut += r->is_cut;
 	s->simulate_seconds += r->simulate_seconds;
 	s->no_deadlock = r->no_deadlock;
 	RAISE(s->peak_contexts, r->peak_contexts);
@@ -138,7 +137,8 @@ struct fab_rdma_ratio fab_rdma_ratio_of(const struct fab_rdma_summary *over,
 int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *out,
 		     struct fab_err *err)
 {
-	struct work context = {runs, out, FAB_NEW(runs->n_cases + 1, uint32_t), 0};
+	FAB_AUTOFREE uint32_t *active = FAB_NEW(runs->n_cases + 1, uint32_t);
+	struct work context = {runs, out, active, 0};
 	struct fab_sweep sweep = {.what = "run",
 				  .n_threads = runs->n_threads,
 				  .result_bytes = sizeof(item),
@@ -173,7 +173,6 @@ int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *
 				fab_tally_add(&s->difference, s->run[k] - with->run[k]);
 		s->share = fab_rdma_ratio_of(with, s);
 	}
-	free(context.active);
 	return rc;
 }
 

@@ -11,11 +11,9 @@
 #include "traffic/jobs.h"
 
 /*
- * Many runs of several schemes, or of one under several circumstances: means with their
- * intervals, and differences of pairs of runs with the same seeds.
- *
- * Run r of every case has the seed fab_rdma_run_seed(params.seed, r): cases with the same
- * seed see common random numbers.
+ * Runs of several schemes, or of one under several circumstances, and differences of
+ * pairs of them: run r of every case has the seed fab_rdma_run_seed(params.seed, r):
+ * cases with the same seed see common random numbers.
  */
 /* One scheme under one set of circumstances. */
 struct fab_rdma_case {
@@ -50,8 +48,8 @@ struct fab_rdma_summary {
 	uint64_t peak_send_buffer, peak_queue_bytes; /* most of a run */
 	struct fab_histogram reorder, ahead;
 	const char *no_deadlock;
-	uint32_t n_stalled, n_cut; /* runs */
-	double simulate_seconds;   /* sum */
+	uint32_t n_stalled;	 /* runs */
+	double simulate_seconds; /* sum */
 };
 
 /*

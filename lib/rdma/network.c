@@ -40,7 +40,6 @@ struct fab_rdma_params fab_rdma_defaults(void)
 					.retry_ps = 10 * us,
 					.msgid_bits = 20,
 					.bad.check_bits = 32,
-					.tombstone_ps = 1000 * us,
 					.window = 128,
 					.rto_ps = 20 * us,
 					.singles = 3,
@@ -77,8 +76,6 @@ static int check_ranges(const struct fab_rdma_params *p, struct fab_err *err)
 		{"timers of a context", "", p->timers, 1, FAB_RDMA_TIMERS_MAX},
 		{"delay of a refused request", PS, p->retry_ps, 1, time},
 		{"time after which a sender asks", PS, p->ask_ps, 0, time},
-		{"time that a receiver remembers a transfer", PS, p->tombstone_ps, 0,
-		 time},
 		{"time by which packets may come late", PS, p->reorder_ps, 0, time},
 		{"delay of packets that are held up", PS, p->bad.delay_ps, 0, time},
 		{"delay of a switch", PS, p->switch_ps, 0, time},
@@ -334,15 +331,6 @@ bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer)
 	       rdma_net_path(net, t->target, t->source, port);
 }
 
-uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < net->problem->n_transfers; i++)
-		n += !fab_rdma_has_path(net, i);
-	return n;
-}
-
 int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 		     const struct fab_rdma_params *params, struct fab_rdma_net **out,
 		     struct fab_err *err)
@@ -396,7 +384,7 @@ void fab_rdma_net_free(struct fab_rdma_net *net)
 {
 	if (!net)
 		return;
-	sim_net_fini(&net->sim);
+	fab_arena_free(&net->sim.arena);
 	free(net);
 }
 

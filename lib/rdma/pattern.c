@@ -41,7 +41,7 @@ static int make_pair(const struct fab_rdma_pattern_problem *p, const char *argum
 		     struct fab_rdma_transfers *out, struct fab_err *err)
 {
 	const char *comma = strchr(argument, ',');
-	struct fab_end_names names;
+	FAB_AUTO(fab_end_names_fini) struct fab_end_names names = {0};
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	uint32_t pair[2] = {0, 1};
 	FAB_AUTOFREE uint32_t *first = NULL;
@@ -65,7 +65,6 @@ static int make_pair(const struct fab_rdma_pattern_problem *p, const char *argum
 				pair[i] = ends.of.v[0];
 			free(ends.of.v);
 		}
-		fab_end_names_fini(&names);
 		if (!rc && pair[0] == pair[1])
 			rc = fab_fail(err, EINVAL, "'%s': both are the same endpoint",
 				      argument);

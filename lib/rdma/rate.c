@@ -161,8 +161,7 @@ void rdma_rate_pull(struct rdma *r, uint32_t end)
 			continue;
 		rdma_control(r, s, false, FAB_RDMA_MARK, ++s->rate->pulls, 0, false);
 		e->next_pull = r->now + wire;
-		sim_event_at(r->part, e->next_pull, (enum sim_event_kind)RDMA_PULL_TIMER,
-			     0, end);
+		sim_event_at(r->part, e->next_pull, RDMA_PULL_TIMER, 0, end);
 	}
 	if (e->pull_at == e->pull.n)
 		e->pull.n = e->pull_at = 0;
@@ -186,8 +185,8 @@ bool rdma_rate_may_send(struct rdma *r, struct rdma_session *s)
 	at = is_dcqcn(r) ? c->next : c->news + r->rto;
 	if (at < c->armed) {
 		c->armed = at > r->now ? at : r->now;
-		sim_event_at(r->part, c->armed, (enum sim_event_kind)RDMA_RATE_TIMER,
-			     s->generation & SIM_ID, s->id);
+		sim_event_at(r->part, c->armed, RDMA_RATE_TIMER, s->generation & SIM_ID,
+			     s->id);
 	}
 	return false;
 }

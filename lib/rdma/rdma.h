@@ -35,7 +35,6 @@
 #include "unicast/routes.h"
 
 enum {
-	FAB_RDMA_LANES_MAX = 15,
 	FAB_RDMA_TIMERS_MAX = 16, /* of a context of rsw+ */
 	FAB_RDMA_ENDS_MAX = 1 << 23,
 	FAB_RDMA_HOPS_MAX = 64,		 /* a packet with more is dropped */
@@ -87,9 +86,7 @@ struct fab_rdma_scheme {
 	const char *sender;   /* what the sender keeps, in a few words */
 	const char *receiver; /* what the receiver keeps */
 	const char *answers;  /* who answers what */
-	const char *origin;   /* "the paper", "InfiniBand", ... */
 	bool has_window;      /* a receiver's window: params->window */
-	bool is_literal;      /* as in the paper */
 	const struct rdma_scheme_code *code;
 };
 
@@ -219,9 +216,6 @@ struct fab_rdma_params {
 	enum fab_rdma_retry retry;
 	uint64_t retry_ps;
 	unsigned msgid_bits; /* 1 .. 32 */
-	/* A receiver takes a MSGID below that of the last transfer of the same sender
-	 * context for a late copy until so long after that transfer. */
-	uint64_t tombstone_ps;
 	/* A sender that has heard nothing for so long asks again; 0: 4 * rto_ps. Only
 	 * where something but data can be lost. */
 	uint64_t ask_ps;
@@ -292,20 +286,19 @@ struct fab_rdma_fate {
 	uint32_t sent;	  /* packets of data, copies too */
 	uint32_t refusals;
 	bool is_wrong; /* bytes that differ, are missing, or were written by strangers */
-	bool has_path;
 };
 
 /* Counts of a run. */
 struct fab_rdma_counts {
 	uint64_t packets[FAB_RDMA_KINDS], bytes[FAB_RDMA_KINDS]; /* put on the wire */
 	uint64_t lost[FAB_RDMA_KINDS];
-	uint64_t retransmitted, retransmitted_bytes; /* of data */
-	uint64_t spurious, spurious_bytes; /* ... of which the first copy came, too */
-	uint64_t beyond;     /* data dropped beyond WBASE + W, or out of order (gbn) */
-	uint64_t duplicates; /* data that was there already */
+	uint64_t retransmitted; /* of data */
+	uint64_t spurious;	/* ... of which the first copy came, too */
+	uint64_t beyond;	/* data dropped beyond WBASE + W, or out of order (gbn) */
+	uint64_t duplicates;	/* data that was there already */
 	uint64_t zombies; /* packets for a context that is another transfer's, or none */
 	uint64_t stale;	  /* of an earlier epoch (rc) */
-	uint64_t timeouts, multi, refusals, asked;
+	uint64_t timeouts, multi, refusals;
 	uint64_t delayed;
 	uint64_t damaged; /* data that failed the receiver's check */
 	uint64_t unroutable, looped;
@@ -364,7 +357,6 @@ struct fab_rdma_result {
 	bool is_cut;	 /* end_ps, or a scheme that sends all for ever, came first */
 	FAB_VEC(uint32_t) trace; /* numbers in the order of arrival */
 	double simulate_seconds; /* processor time; not for equal bytes */
-	size_t bytes;		 /* of memory */
 };
 
 /* Free its arrays; zeroed is allowed. O(size). */
@@ -402,8 +394,6 @@ uint64_t fab_rdma_round_trip(const struct fab_rdma_net *net, uint32_t transfer);
 uint64_t fab_rdma_longest_round_trip(const struct fab_rdma_net *net);
 /* Has a transfer a path, there and back? O(1). */
 bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer);
-/* How many have none. O(transfers). */
-uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net);
 /* Completion time of a transfer alone in the network, without loss: handshake, N packets
  * in sequence, the path, completion. ps; 0: no path. O(hops). */
 uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer);

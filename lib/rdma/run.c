@@ -175,13 +175,12 @@ static int init(struct rdma *r, struct fab_err *err)
 		const struct fab_rdma_transfer *t = &r->problem->transfer[i];
 
 		r->session_of[i] = FAB_NONE;
-		r->result->fate[i] =
-			(struct fab_rdma_fate){.done_ps = UINT64_MAX, .has_path = true};
+		r->result->fate[i] = (struct fab_rdma_fate){.done_ps = UINT64_MAX};
 		if (params->is_left_out && params->is_left_out[i])
 			continue;
 		r->result->n_transfers++;
 		r->result->n_packets += rdma_packets(t->bytes, params->mtu);
-		sim_event_at(r->part, t->start_ps, (enum sim_event_kind)RDMA_START, 0, i);
+		sim_event_at(r->part, t->start_ps, RDMA_START, 0, i);
 	}
 	r->result->no_deadlock =
 		!r->net->params.buffer ? "buffers without bounds"
@@ -310,16 +309,6 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 			result->peak_queue_bytes =
 				(r.sim.longest_wait << SIM_RATE_SHIFT) /
 				r.net->sim.per_byte[r.sim.longest_port];
-		result->bytes =
-			fab_wheel_bytes(&r.part->wheel) +
-			r.part->cell.cap * sizeof(union sim_cell) +
-			r.n_rest * sizeof(*r.rest) +
-			r.net->sim.n_all * (r.sim.open ? sizeof(*r.sim.open) + 8
-						       : sizeof(*r.sim.port)) +
-			r.net->sim.n_ends * sizeof(*r.end) +
-			r.session.n * sizeof(**r.session.v) +
-			r.problem->n_transfers * (sizeof(*r.is) + 2 * sizeof(uint32_t) +
-						  sizeof(struct fab_rdma_fate));
 	}
 	fini(&r);
 	result->simulate_seconds = cpu_seconds() - begun;

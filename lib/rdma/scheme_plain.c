@@ -84,7 +84,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 	.sender = "number acknowledged, a timer",
 	.receiver = "number expected",
 	.answers = "ACK every 8 packets, NAK of the first out of order",
-	.origin = "InfiniBand",
 	.code =
 		&(const struct rdma_scheme_code){
 			.next = rdma_next_any,
@@ -174,8 +173,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 	.sender = "index of retransmissions",
 	.receiver = "count, index of retransmissions, a timer",
 	.answers = "NAK of the whole transfer on timeout",
-	.origin = "Wang et al. 2015, of TianHe-1",
-	.is_literal = true,
 	.code =
 		&(const struct rdma_scheme_code){
 			.open_rx = rc_open_rx,
@@ -286,8 +283,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_ssw = {
 	.sender = "a buffer of whole packets, a timer",
 	.receiver = "its context only",
 	.answers = "ACK of each packet",
-	.origin = "Wang et al. 2015, of Cray",
-	.is_literal = true,
 	.code =
 		&(const struct rdma_scheme_code){
 			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_SENDER_KNOWS,
@@ -339,7 +334,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_oracle = {
 	.sender = "everything",
 	.receiver = "everything",
 	.answers = "nothing",
-	.origin = "bound",
 	.code =
 		&(const struct rdma_scheme_code){
 			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_GOT | RDMA_TAKES_BEST,

@@ -91,9 +91,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.sender = "numbers to send again",
 	.receiver = "WBASE, WVEC of W bits, a timer",
 	.answers = "RESEND beyond the window and on timeout",
-	.origin = "Wang et al. 2015",
 	.has_window = true,
-	.is_literal = true,
 	.code =
 		&(const struct rdma_scheme_code){
 			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
@@ -200,7 +198,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_vec = {
 	.sender = "WBASE and WVEC of the last RESEND",
 	.receiver = "WBASE, WVEC of W bits, a timer, the range asked for",
 	.answers = "RESEND with WVEC of gaps, and on timeout",
-	.origin = "rsw, finished",
 	.has_window = true,
 	.code =
 		&(const struct rdma_scheme_code){
@@ -390,7 +387,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.sender = "numbers to send again, WBASE as reported last",
 	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
 	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",
-	.origin = "rsw, mended",
 	.has_window = true,
 	.code =
 		&(const struct rdma_scheme_code){

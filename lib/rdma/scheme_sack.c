@@ -246,7 +246,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_irn = {
 	.sender = "a bit a packet in flight, a timer, the threshold",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
-	.origin = "Mittal et al. 2018",
 	.code =
 		&(const struct rdma_scheme_code){
 			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_GOT,
@@ -372,7 +371,6 @@ const struct fab_rdma_scheme fab_rdma_scheme_sack_ro = {
 	.sender = "a bit and a time a packet in flight, a timer, the reorder window",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
-	.origin = "RACK (RFC 8985), Falcon, UEC",
 	.code =
 		&(const struct rdma_scheme_code){
 			.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_TIME |

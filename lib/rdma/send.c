@@ -32,11 +32,7 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 		held_up = rdma_chance_data(r, &p, s->sent[number]);
 	if (s->sent[number]) {
 		r->result->n.retransmitted++;
-		r->result->n.retransmitted_bytes += p.bytes;
-		if (rdma_bit(s->written, number)) {
-			r->result->n.spurious++;
-			r->result->n.spurious_bytes += p.bytes;
-		}
+		r->result->n.spurious += rdma_bit(s->written, number);
 	}
 	s->sent[number]++;
 	r->result->fate[s->transfer].sent++;

@@ -23,6 +23,10 @@
 
 enum { SLOT_BITS = 16, BACKOFF_MAX = 10 };
 
+/* A receiver takes a MSGID below that of the last transfer of the same sender context for
+ * a late copy until so long after that transfer. */
+static const uint64_t TOMBSTONE_PS = 1000000000;
+
 /* The checker */
 
 /* Source memory of a transfer at a place; never the 0 of memory that was not written. */
@@ -161,8 +165,7 @@ static void arm(struct rdma *r, enum rdma_event kind, const struct rdma_session 
 	if (deadline >= *armed)
 		return;
 	*armed = deadline;
-	sim_event_at(r->part, deadline, (enum sim_event_kind)kind, s->generation & SIM_ID,
-		     s->id);
+	sim_event_at(r->part, deadline, kind, s->generation & SIM_ID, s->id);
 }
 
 void rdma_timer_set(struct rdma *r, struct rdma_session *s, enum rdma_event kind,
@@ -208,7 +211,7 @@ static enum freshness freshness(const struct rdma *r, const struct rdma_record *
 	if (!rec)
 		return NEW;
 	ahead = (msgid - rec->msgid) & (space - 1);
-	if (rec->session == FAB_NONE && rec->since + r->params->tombstone_ps < r->now)
+	if (rec->session == FAB_NONE && rec->since + TOMBSTONE_PS < r->now)
 		return NEW;
 	return !ahead ? SAME : ahead <= space / 2 ? NEW : LATE;
 }
@@ -410,7 +413,6 @@ static void begin(struct rdma *r, uint32_t transfer)
 	struct rdma_session *s;
 
 	if (!fab_rdma_has_path(r->net, transfer)) {
-		r->result->fate[transfer].has_path = false;
 		r->result->n_no_path++;
 		r->result->n_packets -= rdma_packets(t->bytes, r->params->mtu);
 		return;
@@ -558,8 +560,7 @@ static void refused(struct rdma *r, struct rdma_session *s)
 		       1;
 		s->backoff += s->backoff < BACKOFF_MAX;
 	}
-	sim_event_at(r->part, r->now + wait, (enum sim_event_kind)RDMA_RETRY,
-		     s->generation & SIM_ID, s->id);
+	sim_event_at(r->part, r->now + wait, RDMA_RETRY, s->generation & SIM_ID, s->id);
 }
 
 /* To the side that asked, or to the sender. */
@@ -645,11 +646,9 @@ static void ask(struct rdma *r, struct rdma_session *s)
 		return;
 	}
 	if (is_request) {
-		r->result->n.asked++;
 		request(r, s);
 	} else if (r->may_lose_control &&
 		   (s->tx == RDMA_TX_SENDING || s->tx == RDMA_TX_CLOSING)) {
-		r->result->n.asked++;
 		rdma_control(r, s, true,
 			     s->tx == RDMA_TX_SENDING ? FAB_RDMA_ASK : FAB_RDMA_CLOSE, 0,
 			     0, false);

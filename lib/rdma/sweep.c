@@ -30,7 +30,7 @@ static const struct {
 	double low, high;
 	enum axis_kind kind;
 	size_t at;
-} axis[FAB_RDMA_AXES] = {
+} ranges[FAB_RDMA_AXES] = {
 	{0, 1, SHARE, PART(params.bad.loss)},
 	{0, 1, SHARE, PART(params.bad.drop_control)},
 	{0, 1, SHARE, PART(params.bad.delayed)},
@@ -46,10 +46,10 @@ static const struct {
 
 static void set_axis(struct fab_rdma_point *x, enum fab_rdma_axis a, double v)
 {
-	void *part = (char *)x + axis[a].at;
+	void *part = (char *)x + ranges[a].at;
 
 	x->at[a] = v;
-	switch (axis[a].kind) {
+	switch (ranges[a].kind) {
 	case SHARE:
 		*(double *)part = v;
 		break;
@@ -68,15 +68,15 @@ static bool parse_value(enum fab_rdma_axis a, const char *text, size_t len, doub
 {
 	uint64_t n;
 
-	if (axis[a].kind == SHARE)
-		return fab_parse_real(text, len, axis[a].low, axis[a].high, out);
-	if (axis[a].kind == NUMBER ? !fab_parse_u64(text, len, 0, UINT32_MAX, &n)
-	    : axis[a].kind == BYTES
+	if (ranges[a].kind == SHARE)
+		return fab_parse_real(text, len, ranges[a].low, ranges[a].high, out);
+	if (ranges[a].kind == NUMBER ? !fab_parse_u64(text, len, 0, UINT32_MAX, &n)
+	    : ranges[a].kind == BYTES
 		    ? fab_parse_size_bytes(text, len, &n, NULL)
-		    : fab_parse_time_ns(text, len, (uint64_t)axis[a].high, &n, NULL))
+		    : fab_parse_time_ns(text, len, (uint64_t)ranges[a].high, &n, NULL))
 		return false;
 	*out = (double)n;
-	return *out >= axis[a].low && *out <= axis[a].high;
+	return *out >= ranges[a].low && *out <= ranges[a].high;
 }
 
 static bool push(struct fab_rdma_values *values, double v)
@@ -102,7 +102,7 @@ static bool parse_values(struct fab_rdma_values *values, const char *text, size_
 		    !parse_value(a, colon + 1, (size_t)(second - colon - 1), &to))
 			return false;
 		len = (size_t)(end - second - 1);
-		if (axis[a].kind == SHARE
+		if (ranges[a].kind == SHARE
 			    ? !fab_parse_real(second + 1, len, 1e-12, 1, &step)
 			    : !parse_value(a, second + 1, len, &step))
 			return false;
@@ -138,16 +138,15 @@ int fab_rdma_axes_parse(struct fab_rdma_axes *axes, const char *text, struct fab
 {
 	for (const char *at = text;; at++) {
 		size_t len = strcspn(at, ","), name = strcspn(at, "=,");
-		struct fab_rdma_values values = {.axis = 0};
+		const struct fab_choices names = {.n = FAB_RDMA_AXES,
+						  .names = fab_rdma_axis_name};
+		bool is_window = name == 6 && !memcmp(at, "window", 6);
+		uint32_t axis = is_window ? FAB_RDMA_AXIS_WINDOW
+					  : fab_choices_find(&names, at, name);
+		struct fab_rdma_values values = {.axis = (enum fab_rdma_axis)axis};
 		const char *option;
 
-		while (values.axis < FAB_RDMA_AXES &&
-		       (strlen(fab_rdma_axis_name[values.axis]) != name ||
-			memcmp(fab_rdma_axis_name[values.axis], at, name) != 0))
-			values.axis++;
-		if (name == 6 && !memcmp(at, "window", 6))
-			values.axis = FAB_RDMA_AXIS_WINDOW;
-		if (name >= len || values.axis == FAB_RDMA_AXES)
+		if (name >= len || axis == FAB_NONE)
 			return fab_fail(
 				err, EINVAL,
 				"'%.*s': expected AXIS=VALUES of loss, drop-control, delayed, delay, size, mtu, W, sender-window, rto and contexts",
@@ -279,20 +278,25 @@ void fab_rdma_traffic_fini(struct fab_rdma_traffic *t)
 	*t = (struct fab_rdma_traffic){.bytes = 0};
 }
 
-/* Packets of data: of all transfers that have a path, and of the longest one. */
-static uint64_t count_packets(const struct fab_rdma_traffic *t, uint32_t mtu,
-			      uint64_t *most)
-{
-	uint64_t all = 0;
+/* Packets of data of all transfers that have a path, and of the longest transfer. */
+struct amount {
+	uint64_t packets, most;
+	uint32_t n_no_path; /* transfers */
+};
 
-	*most = 1;
+static struct amount amount_of(const struct fab_rdma_traffic *t, uint32_t mtu)
+{
+	struct amount x = {.most = 1};
+
 	for (uint32_t i = 0; i < t->problem.n_transfers; i++) {
 		uint64_t n = (t->problem.transfer[i].bytes + mtu - 1) / mtu;
+		bool has_path = fab_rdma_has_path(t->net, i);
 
-		all += fab_rdma_has_path(t->net, i) ? n : 0;
-		*most = n > *most ? n : *most;
+		x.n_no_path += !has_path;
+		x.packets += has_path ? n : 0;
+		x.most = n > x.most ? n : x.most;
 	}
-	return all;
+	return x;
 }
 
 /* Bits of a context of a scheme for transfers of up to `packets`; 0: it cannot be built.
@@ -357,7 +361,8 @@ static int check_effort(const struct fab_rdma_question *q,
 	double threads = fmin(fab_threads(q->n_threads), runs);
 	double seconds =
 		effort.packet_hops * (runs / threads + 1) * times / HOPS_A_SECOND;
-	char count[FAB_HUMAN_BYTES], need[FAB_HUMAN_BYTES], *text;
+	char count[FAB_HUMAN_BYTES], need[FAB_HUMAN_BYTES];
+	FAB_AUTOFREE char *text = NULL;
 	const char *fewer =
 		q->n_jobs || strcmp(q->spec, "alltoall")
 			? "--set concurrency=16 has fewer at once"
@@ -373,7 +378,6 @@ static int check_effort(const struct fab_rdma_question *q,
 		text = fab_format("%s transfers: this takes about %s; %s", count,
 				  fab_human_seconds(seconds, need), fewer);
 		q->warn(q->context, text);
-		free(text);
 	}
 	return 0;
 }
@@ -475,7 +479,8 @@ static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_e
 	const struct fab_rdma_question *q = w->q;
 	struct fab_rdma_case cases[FAB_RDMA_CASES_MAX];
 	struct fab_rdma_summary out[FAB_RDMA_CASES_MAX] = {{0}};
-	uint64_t bits[FAB_RDMA_CASES_MAX], most;
+	const uint64_t most = amount_of(&w->traffic, x->params.mtu).most;
+	uint64_t bits[FAB_RDMA_CASES_MAX];
 	const struct fab_rdma_choice_question choice = {
 		.runs = {.of = cases,
 			 .n_cases = w->n_cases,
@@ -500,7 +505,6 @@ static int simulate_point(struct work *w, struct fab_rdma_point *x, struct fab_e
 	if (rc)
 		return rc;
 	set_missing(w, x, &load);
-	(void)count_packets(&w->traffic, x->params.mtu, &most);
 	for (uint32_t i = 0; i < w->n_cases; i++) {
 		cases[i] = (struct fab_rdma_case){
 			.net = w->traffic.net,
@@ -546,7 +550,7 @@ int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
 	s->n_items = fab_shard_items(&q->shard, s->n_points);
 	for (uint64_t i = 0; i < s->n_items && !rc; i++) {
 		struct fab_rdma_point *x = &s->point[fab_shard_item(&q->shard, i)];
-		uint64_t most;
+		struct amount amount;
 
 		if (i && t->bytes != x->bytes)
 			fab_rdma_traffic_fini(&w.traffic);
@@ -557,8 +561,9 @@ int fab_rdma_sweep(struct fab_rdma_sweep *s, const struct fab_rdma_question *q,
 			s->n_transfers = t->problem.n_transfers;
 			s->n_left_out = t->transfers.n_left_out;
 			s->n_priorities = t->transfers.n_priorities;
-			s->n_no_path = fab_rdma_n_no_path(t->net);
-			s->n_packets = count_packets(t, x->params.mtu, &most);
+			amount = amount_of(t, x->params.mtu);
+			s->n_no_path = amount.n_no_path;
+			s->n_packets = amount.packets;
 			s->round_trip_ps = fab_rdma_longest_round_trip(t->net);
 			s->ideal_ps = fab_rdma_ideal(t->net, 0);
 		}
@@ -695,15 +700,17 @@ int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *
 		      struct fab_err *err)
 {
 	struct fab_rdma_plan plans[FAB_RDMA_CASES_MAX];
-	uint64_t bits[FAB_RDMA_CASES_MAX], most;
+	uint64_t bits[FAB_RDMA_CASES_MAX];
 	struct fab_rdma_params params = q->params;
+	struct amount amount;
 	struct fab_rdma_load load;
 	int rc = fab_rdma_traffic_init(&p->traffic, q, q->pattern.bytes, &params, err);
 
 	if (rc)
 		return rc;
-	p->n_no_path = fab_rdma_n_no_path(p->traffic.net);
-	p->n_packets = count_packets(&p->traffic, params.mtu, &most);
+	amount = amount_of(&p->traffic, params.mtu);
+	p->n_no_path = amount.n_no_path;
+	p->n_packets = amount.packets;
 	if (p->n_no_path == p->traffic.problem.n_transfers)
 		return fab_fail(err, EINVAL, "--pattern=%s: no transfer has a path",
 				q->spec);
@@ -722,7 +729,7 @@ int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *
 			.params = params,
 			.scheme = q->scheme[i],
 			.wait_ps = fab_rdma_wait(&load),
-			.most_packets = most,
+			.most_packets = amount.most,
 			.target = q->target,
 			.n_runs = q->n_runs,
 			.n_threads = q->n_threads,
@@ -740,7 +747,7 @@ int fab_rdma_plan_all(struct fab_rdma_plans *p, const struct fab_rdma_question *
 		if (x->plan.answer.window)
 			own.window = x->plan.answer.window;
 		x->context_bits =
-			context_bits(q, p->traffic.net, &own, q->scheme[i], most);
+			context_bits(q, p->traffic.net, &own, q->scheme[i], amount.most);
 		x->contexts = x->context_bits ? fab_rdma_contexts_in(q->memory_bytes,
 								     x->context_bits)
 					      : 0;

@@ -25,7 +25,6 @@
  * Packets that come to a switch at one time choose in the order of its ports, after all
  * other events of that time: equal inputs give equal bytes, whatever the threads.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"

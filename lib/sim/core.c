@@ -128,7 +128,6 @@ static int init_switches(struct sim *s, struct fab_err *err)
 				 sw->out_words * (2 + n);
 	}
 	s->n_queues = queues;
-	s->n_words = words;
 	s->queue = huge(s, queues * s->n_vls, sizeof(*s->queue));
 	for (uint64_t i = 0; i < queues * s->n_vls; i++)
 		s->queue[i].first = FAB_NONE;
@@ -318,5 +317,5 @@ void sim_fini(struct sim *s)
 			     p->sorted.v);
 	}
 	sim_failure_fini(s);
-	sim_net_fini(&s->net);
+	fab_arena_free(&s->net.arena);
 }

@@ -102,15 +102,13 @@ static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet 
 static bool find_path(struct sim_part *p, uint32_t e)
 {
 	const struct sim *s = p->sim;
-	const struct fab_sim_problem *problem = s->net.problem;
 	struct sim_source *src = &s->source[e];
-	unsigned sl;
+	unsigned sl = 0;
 
 	if (src->to_group) {
 		src->row =
 			sim_net_group_row(&s->net, src->target,
 					  s->port[s->port[s->net.n_ports + e].peer].sw);
-		sl = problem->group_sl ? problem->group_sl[src->target] : 0;
 	} else {
 		src->row = s->net.end_row[src->target];
 		if (s->failure && s->failure->is_noticed[s->net.n_ports + e])

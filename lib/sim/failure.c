@@ -4,7 +4,6 @@
  * parts of the simulation have come to its time, and is the same for any number of
  * threads.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,35 +26,17 @@ SIM_HOT bool sim_is_small(const struct sim_switch *sw)
 	return SIM_PLAIN || sw->is_small;
 }
 
-SIM_HOT bool sim_is_fifo(const struct sim *s)
-{
-	return !SIM_PLAIN && s->is_fifo;
-}
-
-SIM_HOT bool sim_one_read(const struct sim *s)
-{
-	return SIM_PLAIN || s->one_read;
-}
-
-SIM_HOT bool sim_is_adaptive(const struct sim *s)
-{
-	return SIM_PLAIN ? SIM_LANES == 2 : s->params->chooser > 0;
-}
-
-SIM_HOT bool sim_shares(const struct sim *s)
-{
-	return !SIM_PLAIN && s->pool;
-}
-
-SIM_HOT bool sim_with_groups(const struct sim *s)
-{
-	return !SIM_PLAIN && s->with_groups;
-}
-
-SIM_HOT bool sim_reads_apart(const struct sim *s)
-{
-	return !SIM_PLAIN && s->reads_apart;
-}
+#define SIM_PROPERTY(name, plain, value)                                                 \
+	SIM_HOT bool sim_##name(const struct sim *s)                                     \
+	{                                                                                \
+		return SIM_PLAIN ? (plain) : (value);                                    \
+	}
+SIM_PROPERTY(is_fifo, false, s->is_fifo)
+SIM_PROPERTY(one_read, true, s->one_read)
+SIM_PROPERTY(is_adaptive, SIM_LANES == 2, s->params->chooser > 0)
+SIM_PROPERTY(shares, false, s->pool != NULL)
+SIM_PROPERTY(with_groups, false, s->with_groups)
+SIM_PROPERTY(reads_apart, false, s->reads_apart)
 
 /* Cells. All below is O(1). */
 SIM_HOT uint32_t sim_cell_new(struct sim_part *p)
@@ -127,8 +109,8 @@ SIM_HOT struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint64_t t
 }
 
 /* An event of the wheel other than SIM_END, SIM_READ and SIM_CREDIT. */
-SIM_HOT void sim_event_at(struct sim_part *p, uint64_t time, enum sim_event_kind kind,
-			  uint32_t id, uint32_t item)
+SIM_HOT void sim_event_at(struct sim_part *p, uint64_t time, uint32_t kind, uint32_t id,
+			  uint32_t item)
 {
 	p->n_live++;
 	fab_wheel_add(&p->wheel, time, sim_what(kind, id), item);

@@ -352,8 +352,3 @@ int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		add_distances(net);
 	return 0;
 }
-
-void sim_net_fini(struct sim_net *net)
-{
-	fab_arena_free(&net->arena);
-}

@@ -63,10 +63,9 @@ struct sim_net {
 	uint32_t *out_row;
 };
 
-/* The caller calls fini, also after an error. O(ports + columns + trees). */
+/* The caller frees the arena, also after an error. O(ports + columns + trees). */
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
-void sim_net_fini(struct sim_net *net);
 /* Take service levels from other tables. O(columns + endpoints). */
 void sim_net_set_levels(struct sim_net *net, const struct fab_routes *routes);
 

@@ -354,13 +354,12 @@ int fab_sim_pair(const struct fab_sim_problem *problem,
 {
 	const struct fab_flow_ends *ends = problem->ends;
 	const struct fab_fabric *f = problem->f;
-	uint32_t *column =
+	FAB_AUTOFREE uint32_t *column =
 		fab_path_columns(problem->routes, 1, &ends->sw[to], &ends->port[to]);
 	uint32_t c = *column;
 	struct pair p = {f, params, bytes + params->header, 0, params->host_delay};
 	struct fab_path path;
 
-	free(column);
 	if (c == FAB_NONE)
 		return fab_fail(err, ENOENT, "there is no path");
 	path = fab_path_from(problem->routes, ends->sw[from], c);

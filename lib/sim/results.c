@@ -62,7 +62,6 @@ static void take_sums(const struct sim *s, struct fab_sim_result *r)
 	r->backlog = sums.window_born > sums.window_sent
 			     ? sums.window_born - sums.window_sent
 			     : 0;
-	r->offered_bytes = sums.offered;
 	r->accepted_bytes = sums.accepted;
 	r->goodput_bytes = sums.goodput;
 	if (room > 0) {
@@ -158,13 +157,6 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 		r->group[g].latency_mean = mean(latency, r->group[g].messages);
 	}
 	sim_take_trace(s, r);
-	r->bytes =
-		net->n_all * (sizeof(*s->port) + (s->n_vls - 1) * sizeof(*s->lane) +
-			      s->n_vls * sizeof(*s->sums) +
-			      (s->adaptive_credits ? s->n_vls * sizeof(int32_t) : 0)) +
-		s->n_queues * s->n_vls * sizeof(*s->queue) +
-		s->n_words * sizeof(*s->word) +
-		net->n_ends * (sizeof(*s->source) + (s->flow ? 2 * sizeof(*s->flow) : 0));
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_part *p = &s->part[i];
 
@@ -172,13 +164,6 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 		fab_histogram_merge(&r->message_latency, &p->message_latency);
 		for (size_t k = 0; k < p->deliveries.n; k++)
 			FAB_PUSH(&r->deliveries, p->deliveries.v[k]);
-		r->bytes += sizeof(*p) + p->cell.cap * sizeof(*p->cell.v) +
-			    (p->ring.cap + p->ends.cap + p->short_ends.cap) *
-				    sizeof(*p->ring.v) +
-			    fab_wheel_bytes(&p->wheel);
-		for (uint32_t to = 0; to < s->n_parts; to++)
-			r->bytes += (p->post[0][to].of.cap + p->post[1][to].of.cap) *
-				    sizeof(struct sim_letter);
 	}
 	FAB_SORT(&r->deliveries, cmp_delivery);
 }

@@ -4,8 +4,6 @@
  * longer than what one does can touch another (conservative synchronisation: Chandy,
  * Misra 1979), and read each other's notices in between.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -105,7 +105,6 @@ struct fab_sim_problem {
 	const struct fab_forest *forest;
 	const struct fab_mft *mft;
 	const uint16_t *mlid;
-	const uint8_t *group_sl; /* NULL: 0 */
 	/* NULL: nothing dies. Unicast by tables, no fifo switches and no drops. */
 	const struct fab_sim_failure *failure;
 };
@@ -280,7 +279,7 @@ struct fab_sim_result {
 	 * which they were sent, and at which they were delivered. Payload alone: goodput.
 	 * Of multicast a copy that arrives counts for its member. */
 	double offered, sent, accepted, goodput;
-	uint64_t offered_bytes, accepted_bytes, goodput_bytes; /* flits by flit */
+	uint64_t accepted_bytes, goodput_bytes; /* flits by flit */
 	uint64_t backlog;  /* packets created and not sent: growth in the measured time */
 	bool is_saturated; /* the backlog of a flow grows: see growth */
 	bool is_undecided; /* it may: the measured time is too short */
@@ -315,7 +314,6 @@ struct fab_sim_result {
 	uint64_t credit_limited; /* lanes whose buffer is less than rate * round trip */
 	struct fab_sim_recovery recovery; /* problem.failure */
 	double simulate_seconds;	  /* CPU-independent clock; not for equal bytes */
-	size_t bytes;			  /* of memory */
 };
 
 enum fab_sim_cause_kind { FAB_SIM_LOAD, FAB_SIM_CONTENTION, FAB_SIM_CREDITS };
@@ -392,7 +390,7 @@ int fab_sim_pair(const struct fab_sim_problem *problem,
 
 /*
  * Simulate. The caller calls fini. Equal bytes for any number of threads, but
- * simulate_seconds and bytes. Errors: those of fab_sim_check(); EINVAL: a message with an
+ * simulate_seconds. Errors: those of fab_sim_check(); EINVAL: a message with an
  * invalid target, without bytes, or created before the endpoint's last; ERANGE: times
  * beyond 2^48 ticks, too many ports. ENOMEM never (fab_oom()). O(packets * hops).
  */

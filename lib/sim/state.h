@@ -38,9 +38,9 @@ enum { SIM_RETURN_HOPS = 64 };
 
 enum { SIM_ID_BITS = 28, SIM_ID = (1 << SIM_ID_BITS) - 1, SIM_WORD = 64 };
 
-SIM_HOT uint32_t sim_what(enum sim_event_kind kind, uint32_t id)
+SIM_HOT uint32_t sim_what(uint32_t kind, uint32_t id)
 {
-	return (uint32_t)kind << SIM_ID_BITS | id;
+	return kind << SIM_ID_BITS | id;
 }
 
 /* Bits of sim_packet.sl where packets are dropped. */
@@ -393,7 +393,7 @@ struct sim {
 	/* A packet that has waited for an output arrives again at its switch. */
 	void (*arrive)(struct sim_part *p, uint32_t in, uint32_t packet);
 	struct sim_queue *queue; /* [n_vls * n_queues] lane by lane */
-	uint64_t n_queues, n_words;
+	uint64_t n_queues;
 	uint64_t *word;
 	uint32_t n_parts;
 	struct sim_part *part;

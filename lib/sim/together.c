@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs alone, together, and in pairs: each run simulates a set of the jobs. */
-#include "sim/together.h"
+#include "sim/sweep.h"
 
 #include <errno.h>
 

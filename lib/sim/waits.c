@@ -5,7 +5,6 @@
  * switches have one and others the other. A channel is a lane of an arc.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -136,11 +136,11 @@ static void one(const void *of)
 			best = r.simulate_seconds;
 		if (i == RUNS - 1)
 			printf("%-9s %5u %-8s %-7s %8.3e events/s  %8.3e hops/s  %6.3f s "
-			       " mean %7.2f us  max %7.2f us  %4.0f MiB of %.0f%s\n",
+			       " mean %7.2f us  max %7.2f us  %4.0f MiB%s\n",
 			       t->name, t->transfers, t->route, t->scheme,
 			       (double)r.events / best, (double)r.packet_hops / best,
 			       best, r.completion_mean, r.completion_max,
-			       (double)r.bytes / 1048576, bench_peak_mib(),
+			       bench_peak_mib(),
 			       r.n_done == r.n_transfers && !r.n_wrong ? "" : "  WRONG");
 	}
 	close_stage(&st);

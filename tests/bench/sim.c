@@ -131,10 +131,10 @@ static void run(const struct test *t, const char *line,
 			fab_sim_result_fini(&r);
 	}
 	printf("%s %9.3e hops/s, wanted %.1e: %s; %4.2f events a hop, accepted %.4f, "
-	       "latency %.1f, %.0f MiB of %.0f\n",
+	       "latency %.1f, %.0f MiB\n",
 	       line, best, t->target, best >= t->target ? "yes" : "NO",
 	       (double)r.events / (double)r.packet_hops, r.accepted, r.latency_mean,
-	       (double)r.bytes / 1048576, bench_peak_mib());
+	       bench_peak_mib());
 	fflush(stdout);
 	fab_sim_result_fini(&r);
 }

@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "mcast/route.h"
 #include "sim/sim.h"
-#include "sim/together.h"
+#include "sim/sweep.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
