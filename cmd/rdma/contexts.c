@@ -120,7 +120,8 @@ static void answer_cost(const struct fab_work *w, struct fab_report *r,
 {
 	const struct rdma_params *p = w->params;
 	uint32_t widest = p->window[p->n_windows - 1];
-	char *contexts = NULL, human[2][FAB_HUMAN_BYTES];
+	FAB_AUTOFREE char *contexts = NULL;
+	char human[2][FAB_HUMAN_BYTES];
 	struct fab_rdma_context rsw;
 
 	append_contexts(p, &contexts, "rc", 0);
@@ -134,7 +135,6 @@ static void answer_cost(const struct fab_work *w, struct fab_report *r,
 					   : fab_arena_format(w->arena, "%" PRIu64 " KiB",
 							      p->memory / 1024),
 			  contexts);
-	free(contexts);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
 		"A context of rsw is smaller than one of rc %s with both sides, %s at the receiver, %s by the fields that the paper lists.",

@@ -109,7 +109,6 @@ struct rdma_row {
 /* values.c: values of options with forms of their own; EINVAL: one sentence */
 int rdma_take_arrivals(void *params, const char *arg, struct fab_err *err);
 int rdma_take_windows(void *params, const char *arg, struct fab_err *err);
-int rdma_take_size(void *params, const char *arg, struct fab_err *err);
 int rdma_take_pattern(void *params, const char *arg, struct fab_err *err);
 int rdma_take_delay(void *params, const char *arg, struct fab_err *err);
 int rdma_take_buffer(void *params, const char *arg, struct fab_err *err);

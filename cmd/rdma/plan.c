@@ -2,7 +2,6 @@
 /* fabric-rdma plan: the least window and timeout for a share of the ideal. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -113,15 +112,13 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct rdma_params *p = w->params;
 	const struct fab_rdma_plans *plans =
 		&((const struct rdma_outcome *)w->outcome)->plans;
-	const struct fab_column target = {"target", FAB_REAL, "", 0};
-	const struct fab_column no_path = {"no_path", FAB_UINT, "", FAB_COL_EXTRA};
 
 	answer(r, w);
 	fab_report_text(r, "verb", "plan");
-	fab_report_field(r, &target, (union fab_cell){.real = p->target});
+	fab_report_real(r, "target", 0, p->target);
 	rdma_print_parameters(r, w);
 	fab_report_uint(r, "transfers", plans->traffic.problem.n_transfers);
-	fab_report_field(r, &no_path, (union fab_cell){.u = plans->n_no_path});
+	fab_report_uint_as(r, "no_path", FAB_COL_EXTRA, plans->n_no_path);
 	fab_report_table(r, "results", "Least windows and timeouts", rdma_plan_columns,
 			 rdma_n_plan_columns, plans->of, sizeof(*plans->of), plans->n);
 }

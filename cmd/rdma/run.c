@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -336,7 +335,6 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct fab_rdma_choice *c = &s->point[0].choice;
 	const struct fab_column interrupted = {"interrupted", FAB_BOOL, "",
 					       FAB_COL_EXTRA};
-	const struct fab_column no_path = {"no_path", FAB_UINT, "", FAB_COL_EXTRA};
 	FAB_AUTOFREE char *columns = NULL;
 
 	rdma_answer(r, w);
@@ -349,7 +347,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	}
 	rdma_print_parameters(r, w);
 	fab_report_uint(r, "transfers", s->n_transfers);
-	fab_report_field(r, &no_path, (union fab_cell){.u = s->n_no_path});
+	fab_report_uint_as(r, "no_path", FAB_COL_EXTRA, s->n_no_path);
 	fab_report_uint(r, "packets", s->n_packets);
 	put(r, "base_round_trip_us",
 	    s->round_trip_ps ? (double)s->round_trip_ps / 1e6 : NAN);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-rdma: values of options that have forms of their own. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lookup.h"
 #include "base/num.h"
 #include "base/units.h"
 #include "fabric_rdma.h"
@@ -44,18 +42,13 @@ int rdma_take_windows(void *params, const char *arg, struct fab_err *err)
 /* The member of this name among the widths; NULL: none has it. */
 static uint32_t *width_of(struct fab_rdma_widths *w, const char *name, size_t len)
 {
-	const struct {
-		const char *name;
-		uint32_t *width;
-	} all[] = {{"node", &w->node},	    {"context", &w->context},
-		   {"msgid", &w->msgid},    {"number", &w->number},
-		   {"timer", &w->timer},    {"epoch", &w->epoch},
-		   {"address", &w->address}};
+	uint32_t *const all[] = {&w->node,  &w->context, &w->msgid,  &w->number,
+				 &w->timer, &w->epoch,	 &w->address};
+	uint32_t i = fab_choices_find(FAB_NAME_LIST("node", "context", "msgid", "number",
+						    "timer", "epoch", "address"),
+				      name, len);
 
-	for (size_t i = 0; i < FAB_COUNT(all); i++)
-		if (strlen(all[i].name) == len && !memcmp(all[i].name, name, len))
-			return all[i].width;
-	return NULL;
+	return i == FAB_NONE ? NULL : all[i];
 }
 
 int rdma_read_bits(struct rdma_params *p, struct fab_err *err)
@@ -77,12 +70,6 @@ int rdma_read_bits(struct rdma_params *p, struct fab_err *err)
 			break;
 	}
 	return 0;
-}
-
-int rdma_take_size(void *params, const char *arg, struct fab_err *err)
-{
-	return fab_parse_size_bytes(arg, strlen(arg),
-				    &((struct rdma_params *)params)->bytes, err);
 }
 
 int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
@@ -174,7 +161,8 @@ int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 	for (size_t i = 0; i < p->link_down.n; i++) {
 		const char *arg = p->link_down.v[i], *at = strrchr(arg, '@');
 		FAB_AUTO(fab_faults_free_at) struct fab_faults *named = fab_faults_new(f);
-		char *link = at ? fab_strndup(arg, (size_t)(at - arg)) : NULL;
+		FAB_AUTOFREE char *link =
+			at ? fab_strndup(arg, (size_t)(at - arg)) : NULL;
 		int rc = read_span(at ? at + 1 : arg, &out[i], err);
 
 		out[i].cable = FAB_NONE;
@@ -189,7 +177,6 @@ int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 				      out[i].is_switch ? "switches" : "links");
 		if (!rc && link)
 			out[i].cable = named->named.v[0].id;
-		free(link);
 		if (rc) {
 			fab_err_prefix(err, "--link-down");
 			return rc;
