@@ -246,24 +246,13 @@ static int parse_key(struct fab_pattern *p, const struct key *key, const char *v
 			(unsigned long long)key->max);
 }
 
-/* The number of a word in a list of n; n: no word of the list. */
-static size_t word_of(const char *text, size_t len, const char *const *words, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && (strlen(words[i]) != len || memcmp(text, words[i], len) != 0))
-		i++;
-	return i;
-}
-
 static int parse_parameter(struct fab_pattern *p, const char *text, size_t len,
 			   struct fab_err *err)
 {
-	static const char *const orders[] = {"fabric", "name", "lid", "random"};
-	static const char *const endpoints[] = {"adapter", "host"};
 	const struct key *const tables[] = {common_keys, p->kind->keys};
 	const char *equals = memchr(text, '=', len), *value;
-	size_t key_len, n, i;
+	uint32_t word, choice;
+	size_t key_len, n;
 	char rule[200];
 
 	if (!equals)
@@ -271,26 +260,29 @@ static int parse_parameter(struct fab_pattern *p, const char *text, size_t len,
 	key_len = (size_t)(equals - text);
 	value = equals + 1;
 	n = len - key_len - 1;
-	if (!word_of(text, key_len, &(const char *){"order"}, 1)) {
-		i = word_of(value, n, orders, FAB_COUNT(orders));
-		p->order = (enum fab_pattern_order)i;
-		return i < FAB_COUNT(orders)
-			       ? 0
-			       : refuse(p, value, n,
-					"is no order: expected fabric, name, lid or random",
-					err);
+	word = fab_choices_find(FAB_NAME_LIST("order", "per"), text, key_len);
+	if (word == 0) {
+		choice = fab_choices_find(
+			FAB_NAME_LIST("fabric", "name", "lid", "random"), value, n);
+		if (choice == FAB_NONE)
+			return refuse(p, value, n,
+				      "is no order: expected fabric, name, lid or random",
+				      err);
+		p->order = (enum fab_pattern_order)choice;
+		return 0;
 	}
-	if (!word_of(text, key_len, &(const char *){"per"}, 1)) {
-		i = word_of(value, n, endpoints, FAB_COUNT(endpoints));
-		p->per_host = i == 1;
-		return i < FAB_COUNT(endpoints)
+	if (word == 1) {
+		choice = fab_choices_find(FAB_NAME_LIST("adapter", "host"), value, n);
+		p->per_host = choice == 1;
+		return choice != FAB_NONE
 			       ? 0
 			       : refuse(p, value, n,
 					"is no endpoint: expected adapter or host", err);
 	}
 	for (size_t t = 0; t < 2; t++)
-		for (i = 0; i < 2 && tables[t][i].name; i++)
-			if (!word_of(text, key_len, &tables[t][i].name, 1))
+		for (size_t i = 0; i < 2 && tables[t][i].name; i++)
+			if (strlen(tables[t][i].name) == key_len &&
+			    !memcmp(text, tables[t][i].name, key_len))
 				return parse_key(p, &tables[t][i], value, n, err);
 	snprintf(rule, sizeof(rule), "is unknown: %s", p->kind->takes);
 	return refuse(p, text, key_len, rule, err);
@@ -338,13 +330,7 @@ struct seat {
 
 FAB_ORDER(by_fabric, struct seat, sw, port_num, port)
 
-static int by_key(const void *x, const void *y)
-{
-	const struct seat *a = x, *b = y;
-
-	FAB_ORDER_BY(a, b, key);
-	return by_fabric(x, y);
-}
+FAB_ORDER_MIXED(by_key, struct seat, FAB_UP(key) FAB_UP(sw) FAB_UP(port_num) FAB_UP(port))
 
 static int by_name(const void *x, const void *y)
 {

@@ -2,7 +2,6 @@
 #include "traffic/traffic.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ADDRESS(row) &fab_traffic_##row,
