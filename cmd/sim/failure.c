@@ -253,6 +253,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 /* Least and greatest of a number over runs. */
 struct span {
+	size_t n;
 	double low, high;
 };
 
@@ -260,8 +261,9 @@ static void widen(struct span *s, double value)
 {
 	if (isnan(value))
 		return;
-	s->low = isnan(s->low) || value < s->low ? value : s->low;
-	s->high = isnan(s->high) || value > s->high ? value : s->high;
+	s->low = !s->n || value < s->low ? value : s->low;
+	s->high = !s->n || value > s->high ? value : s->high;
+	s->n++;
 }
 
 static const char *span_text(const struct sim_outcome *o, const struct span *s)
@@ -281,15 +283,7 @@ struct runs {
 
 static struct runs sum_up(const struct recovery *x, size_t n)
 {
-	const struct span none = {NAN, NAN};
-	struct runs s = {.first = x,
-			 .n = n,
-			 .lost = none,
-			 .last_loss = none,
-			 .before = none,
-			 .peak = none,
-			 .in_the_end = none,
-			 .recovered = none};
+	struct runs s = {.first = x, .n = n};
 
 	for (size_t i = 0; i < n; i++) {
 		s.n_failed += x[i].c.has_failed;
@@ -351,7 +345,7 @@ static void say(struct fab_report *r, const struct sim_outcome *o,
 				  "%s: it was over before anything died.", x->algorithm);
 		return;
 	}
-	if (isfinite(s.before.low) && isfinite(s.peak.high))
+	if (s.before.n && s.peak.n)
 		latency = fab_arena_format(
 			o->arena, "; the mean latency %s %s (%s before%s)",
 			s.peak.high > FAB_SIM_CALM * s.before.high ? "rises to"

@@ -225,23 +225,6 @@ SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 	}
 }
 
-SIM_HOT void handle_all(struct sim_part *p)
-{
-	struct fab_wheel *w = &p->wheel;
-
-	while (p->sim->host.is_ordered && fab_wheel_next(w, p->now + 1) == p->now) {
-		sim_batch(p);
-		for (size_t i = 0; i < p->batch.n; i++)
-			handle(p, (uint32_t)(p->batch.v[i] >> 32),
-			       (uint32_t)p->batch.v[i]);
-	}
-	while (fab_wheel_ahead(w) && w->now.v[w->at].time == p->now) {
-		struct fab_wheel_event event = *fab_wheel_take(w);
-
-		handle(p, event.what, event.item);
-	}
-}
-
 /* The next output that has sent a packet. */
 SIM_HOT void take_end(struct sim_part *p, struct sim_ring *r)
 {
@@ -276,25 +259,19 @@ FAB_WIDE void sim_part_run_drops(struct sim_part *p, uint64_t limit)
 
 	while (!p->rc) {
 		uint64_t ring = sim_ring_first(&p->ring), end = sim_ring_first(&p->ends);
-		uint64_t short_end = sim_ring_first(&p->short_ends), time = UINT64_MAX;
+		uint64_t short_end = sim_ring_first(&p->short_ends), time;
 		uint64_t first = ring < end ? ring : end;
 
-		first = short_end < first ? short_end : first;
-		if (fab_wheel_first(&p->wheel) <= first)
-			time = fab_wheel_next(&p->wheel,
-					      first < limit ? first + 1 : limit);
-		if (first < time)
-			time = first;
-		if (time >= limit)
+		if (!sim_go_on(p, short_end < first ? short_end : first, limit))
 			return;
-		p->now = time;
+		time = p->now;
 		for (; end == time; end = sim_ring_first(&p->ends))
 			take_end(p, &p->ends);
 		for (; short_end == time; short_end = sim_ring_first(&p->short_ends))
 			take_end(p, &p->short_ends);
 		for (; ring == time; ring = sim_ring_first(&p->ring))
 			take_head(p);
-		handle_all(p);
+		sim_take_events(p, handle);
 		sim_sort(p, p->undecided.v, p->undecided.n);
 		for (size_t i = 0; i < p->undecided.n; i++)
 			decide(p, p->undecided.v[i]);

@@ -606,14 +606,6 @@ SIM_HOT void handle(struct sim_part *p, uint32_t what, uint32_t item)
 		s->host.event(p, what, item);
 }
 
-/* Events of the wheel at this time, in order. */
-static void handle_in_order(struct sim_part *p)
-{
-	sim_batch(p);
-	for (size_t i = 0; i < p->batch.n; i++)
-		handle(p, (uint32_t)(p->batch.v[i] >> 32), (uint32_t)p->batch.v[i]);
-}
-
 /* Add the marked outputs of a switch to the list of choices, from its turn around. */
 SIM_HOT void list_outputs(struct sim_part *p, struct sim_switch *sw)
 {
@@ -739,24 +731,14 @@ SIM_HOT uint32_t take_end(struct sim_part *p)
 #endif
 FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 {
-	struct fab_wheel *w = &p->wheel;
-
 	while (!p->rc) {
 		uint64_t ring = sim_ring_first(&p->ring), end = sim_ring_first(&p->ends);
-		uint64_t credit = sim_credit_first(p);
-		uint64_t first = ring < end ? ring : end, time = UINT64_MAX;
+		uint64_t credit = sim_credit_first(p), time;
+		uint64_t first = ring < end ? ring : end;
 
-		first = credit < first ? credit : first;
-
-		/* in picoseconds nearly each event has a time of its own, and rarely it
-		 * is the wheel's */
-		if (fab_wheel_first(w) <= first)
-			time = fab_wheel_next(w, first < limit ? first + 1 : limit);
-		if (first < time)
-			time = first;
-		if (time >= limit)
+		if (!sim_go_on(p, credit < first ? credit : first, limit))
 			return;
-		p->now = time;
+		time = p->now;
 		for (; end == time; end = sim_ring_first(&p->ends))
 			free_output(p, take_end(p));
 		while (sim_ring_first(&p->credits) <= time) {
@@ -777,14 +759,7 @@ FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 				route(p, &a);
 			arrive(p, &a);
 		}
-		while (!SIM_PLAIN && p->sim->host.is_ordered &&
-		       fab_wheel_next(w, time + 1) == time)
-			handle_in_order(p);
-		while (fab_wheel_ahead(w) && w->now.v[w->at].time == time) {
-			struct fab_wheel_event event = *fab_wheel_take(w);
-
-			handle(p, event.what, event.item);
-		}
+		sim_take_events(p, handle);
 		if (SIM_LANES != 1 && (p->undecided.n || p->credited.n))
 			decide_all(p);
 		if (p->n_dirty || p->dirty_ends.n)

@@ -345,20 +345,26 @@ static struct fab_sim_moment *moment_at(struct sim_part *p, uint64_t time)
 	return &p->moment.v[i];
 }
 
+static void add_moment(struct fab_sim_moment *to, const struct fab_sim_moment *m)
+{
+	to->packets += m->packets;
+	to->bytes += m->bytes;
+	to->latency_sum += m->latency_sum;
+	to->lost += m->lost;
+	if (m->latency_most > to->latency_most)
+		to->latency_most = m->latency_most;
+}
+
 void sim_failure_delivered(struct sim_part *p, const struct sim_packet *packet,
 			   uint64_t time, uint64_t latency)
 {
 	const struct sim_failure *f = p->sim->failure;
-	struct fab_sim_moment *m;
+	const struct fab_sim_moment m = {1, packet->size, latency, latency, 0};
 
 	p->sums.dodged += packet->row >= f->n_rows;
 	if (time < f->begin || f->begin == UINT64_MAX)
 		return;
-	m = moment_at(p, time);
-	m->packets++;
-	m->bytes += packet->size;
-	m->latency_sum += latency;
-	m->latency_most = latency > m->latency_most ? latency : m->latency_most;
+	add_moment(moment_at(p, time), &m);
 }
 
 void sim_failure_lost(struct sim_part *p, const struct sim_packet *packet)
@@ -387,8 +393,7 @@ static double mean_over(const struct fab_sim_recovery *r, uint64_t from, uint64_
 	for (uint64_t i = from; i < to && i < r->moments.n; i++) {
 		const struct fab_sim_moment *m = &r->moments.v[i];
 
-		sum.packets += m->packets;
-		sum.latency_sum += m->latency_sum;
+		add_moment(&sum, m);
 		if (mean_of(m) > *highest)
 			*highest = mean_of(m);
 	}
@@ -471,12 +476,7 @@ void sim_failure_results(const struct sim *s, struct fab_sim_result *result)
 			while (r->moments.n <= k)
 				FAB_PUSH(&r->moments, (struct fab_sim_moment){0});
 			to = &r->moments.v[k];
-			to->packets += m->packets;
-			to->bytes += m->bytes;
-			to->latency_sum += m->latency_sum;
-			to->lost += m->lost;
-			if (m->latency_most > to->latency_most)
-				to->latency_most = m->latency_most;
+			add_moment(to, m);
 		}
 	}
 	if (r->lost_live)

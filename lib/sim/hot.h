@@ -392,6 +392,42 @@ SIM_HOT uint64_t sim_credit_first(const struct sim_part *p)
 	return p->n_waiting || p->n_blocked ? sim_ring_first(&p->credits) : UINT64_MAX;
 }
 
+/* Go on to the next event, of which those of rings come at `first`; false: none is before
+ * `limit`. In picoseconds nearly each event has a time of its own, and rarely it is the
+ * wheel's. */
+SIM_HOT bool sim_go_on(struct sim_part *p, uint64_t first, uint64_t limit)
+{
+	uint64_t time = UINT64_MAX;
+
+	if (fab_wheel_first(&p->wheel) <= first)
+		time = fab_wheel_next(&p->wheel, first < limit ? first + 1 : limit);
+	time = first < time ? first : time;
+	if (time < limit)
+		p->now = time;
+	return time < limit;
+}
+
+/* The events of the wheel at this time. */
+SIM_HOT void sim_take_events(struct sim_part *p,
+			     void (*handle)(struct sim_part *p, uint32_t what,
+					    uint32_t item))
+{
+	struct fab_wheel *w = &p->wheel;
+
+	while (!SIM_PLAIN && p->sim->host.is_ordered &&
+	       fab_wheel_next(w, p->now + 1) == p->now) {
+		sim_batch(p);
+		for (size_t i = 0; i < p->batch.n; i++)
+			handle(p, (uint32_t)(p->batch.v[i] >> 32),
+			       (uint32_t)p->batch.v[i]);
+	}
+	while (fab_wheel_ahead(w) && w->now.v[w->at].time == p->now) {
+		struct fab_wheel_event event = *fab_wheel_take(w);
+
+		handle(p, event.what, event.item);
+	}
+}
+
 /* A packet starts on the cable of a port for `wire` ticks: it will be at the other end,
  * `late` ticks late, or is delivered. */
 SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsigned vl,

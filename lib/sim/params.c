@@ -304,12 +304,13 @@ struct pair {
 	uint64_t wire, latency; /* wire: of the cable crossed last */
 };
 
-uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
-			    const struct fab_sim_params *params, uint32_t end,
-			    uint32_t bytes, bool to_group)
+uint64_t fab_sim_wire(const void *wires, uint32_t end, uint32_t bytes, bool to_group)
 {
-	uint32_t cable = problem->f->port_cable[problem->ends->port[end]];
-	uint32_t per_byte = sim_per_byte(problem->f, params, cable);
+	const struct fab_sim_params *params =
+		((const struct fab_sim_wires *)wires)->params;
+	const struct fab_sim_problem *net = ((const struct fab_sim_wires *)wires)->net;
+	uint32_t cable = net->f->port_cable[net->ends->port[end]];
+	uint32_t per_byte = sim_per_byte(net->f, params, cable);
 	uint32_t header = to_group ? params->group_header : params->header;
 	uint64_t full = bytes / params->mtu, ticks = 0;
 
@@ -318,13 +319,6 @@ uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
 	if (bytes % params->mtu)
 		ticks += sim_wire(per_byte, bytes % params->mtu + header);
 	return ticks;
-}
-
-uint64_t fab_sim_wire(const void *wires, uint32_t end, uint32_t bytes, bool to_group)
-{
-	const struct fab_sim_wires *w = wires;
-
-	return fab_sim_wire_ticks(w->net, w->params, end, bytes, to_group);
 }
 
 uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem)

@@ -365,12 +365,9 @@ int fab_sim_check_escape(const struct fab_sim_problem *problem,
 
 /*
  * Wire time in ticks of a message of `bytes` from endpoint `end`: all its packets, one
- * after the other, on the endpoint's cable. O(1).
+ * after the other, on the endpoint's cable; as struct fab_traffic_problem has it, of a
+ * struct fab_sim_wires. O(1).
  */
-uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
-			    const struct fab_sim_params *params, uint32_t end,
-			    uint32_t bytes, bool to_group);
-/* The same as struct fab_traffic_problem has it, of a struct fab_sim_wires. */
 struct fab_sim_wires {
 	const struct fab_sim_problem *net;
 	const struct fab_sim_params *params;

@@ -279,8 +279,8 @@ int fab_sim_sweep(const struct fab_sim_sweep *s, struct fab_sim_points *out,
 		sweep.progress_context = s->progress_context;
 	}
 	delay = (double)(s->params.switch_delay + s->params.cable_delay);
-	packet = (double)fab_sim_wire_ticks(s->nets[0], &s->params, 0, s->params.mtu,
-					    false);
+	packet = (double)fab_sim_wire(&(struct fab_sim_wires){s->nets[0], &s->params}, 0,
+				      s->params.mtu, false);
 	w.n_threads = delay / packet * s->problem.ends->n < LEAST_PACKETS_A_WINDOW
 			      ? 1
 			      : fab_sweep_inner_threads(&sweep);

@@ -107,7 +107,8 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 	params.progress = look;
 	params.progress_context = &w;
 	for (uint32_t i = 0; i < problem->ends->n; i++)
-		wire[i] = fab_sim_wire_ticks(problem, &params, i, t->packet, false);
+		wire[i] = fab_sim_wire(&(struct fab_sim_wires){problem, &params}, i,
+				       t->packet, false);
 	fab_uniform_init(&u, problem->ends->n, wire, t->rate, t->packet,
 			 t->by_flit ? 1 : 0, 1, &messages);
 	messages.least_payload = t->packet;

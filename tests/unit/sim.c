@@ -96,13 +96,14 @@ Test(sim, wire_ticks)
 {
 	struct fab_sim_params params = fab_sim_defaults_by_flit();
 	FAB_AUTO(simulated_fini) struct simulated s;
+	const struct fab_sim_wires wires = {&s.problem, &params};
 
 	simulated_init(&s, "torus:dims=3x3", "minhop");
 	params.header = 3; /* the MTU is 16 */
-	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 1, false), 4);
-	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 16, false), 19);
-	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 17, false), 23);
-	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 33, true), 33);
+	cr_expect_eq(fab_sim_wire(&wires, 0, 1, false), 4);
+	cr_expect_eq(fab_sim_wire(&wires, 0, 16, false), 19);
+	cr_expect_eq(fab_sim_wire(&wires, 0, 17, false), 23);
+	cr_expect_eq(fab_sim_wire(&wires, 0, 33, true), 33);
 }
 
 /* Figures of a time in which little happens are shares of it, and no alarm. */

@@ -51,7 +51,8 @@ void simulated_seed(const struct simulated *s, const struct fab_sim_params *para
 	FAB_AUTO(fab_uniform_fini) struct fab_uniform u;
 
 	for (uint32_t i = 0; i < s->ends.n; i++)
-		wire[i] = fab_sim_wire_ticks(&s->problem, params, i, size, false);
+		wire[i] = fab_sim_wire(&(struct fab_sim_wires){&s->problem, params}, i,
+				       size, false);
 	fab_uniform_init(&u, s->ends.n, wire, rate, size, params->by_flit ? 1 : 0, seed,
 			 &messages);
 	messages.least_payload = fab_last_payload(size, params->mtu);
