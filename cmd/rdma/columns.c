@@ -119,7 +119,7 @@ const struct fab_column rdma_columns[] = {
 	{"control_bytes", FAB_UINT, "of them", FAB_COL_EXTRA | FAB_COL_BYTES,
 	 AT(r.control_bytes), FAB_METRIC_LESS},
 	{"wire_bytes", FAB_UINT, "of all packets with their headers, a run",
-	 FAB_COL_EXTRA | FAB_COL_BYTES, AT(r.wire_bytes), FAB_METRIC_LESS},
+	 FAB_COL_EXTRA | FAB_COL_BYTES, AT(r.each.wire_bytes), FAB_METRIC_LESS},
 	{"reorder_degree.max", FAB_UINT,
 	 "largest distance of the numbers of consecutive arrivals of a transfer, before the window",
 	 FAB_COL_EXTRA | FAB_COL_MAX, AT(r.sum.reorder.max), FAB_METRIC_PLAIN},

@@ -77,7 +77,6 @@ static void take(void *context, uint64_t number, void *out)
 	s->n_wrong += r->n_wrong;
 	s->n_no_path += r->n_no_path;
 	s->n_packets += r->n_packets;
-	s->wire_bytes += r->wire_bytes;
 	s->events += r->events;
 	s->packet_hops += r->packet_hops;
 	s->n_stalled += r->is_stalled;

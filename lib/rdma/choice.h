@@ -43,7 +43,7 @@ struct fab_rdma_summary {
 	double *run; /* [n_runs] mean completion time; NaN: no transfer was done */
 	struct fab_rdma_counts n;				  /* sums */
 	uint64_t n_transfers, n_done, n_hung, n_no_path, n_wrong; /* sums */
-	uint64_t n_packets, wire_bytes, events, packet_hops;
+	uint64_t n_packets, events, packet_hops;
 	uint32_t peak_contexts, peak_tombstones;     /* most of a run */
 	uint64_t peak_send_buffer, peak_queue_bytes; /* most of a run */
 	struct fab_histogram reorder, ahead;
@@ -393,7 +393,7 @@ struct fab_rdma_outcome {
 	double ideal_us, ideal_ratio; /* the oracle where nothing is lost or held up */
 	double difference, difference_ci95;
 	struct fab_rdma_counts each; /* mean of a run */
-	uint64_t packets, lost, resends, control, control_bytes, wire_bytes;
+	uint64_t packets, lost, resends, control, control_bytes;
 	uint64_t reorder_p99, ahead_p99;
 	uint64_t context_bits, contexts; /* 0: it cannot be built */
 	double total_seconds; /* elapsed, of all schemes of the point together */

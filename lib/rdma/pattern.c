@@ -187,18 +187,6 @@ static int make_messages(const struct fab_rdma_pattern_problem *p,
 	return rc;
 }
 
-static int make_file(const struct fab_rdma_pattern_problem *p, const char *argument,
-		     struct fab_rdma_transfers *out, struct fab_err *err)
-{
-	return make_messages(p, FAB_MESSAGES_HTSIM, argument, out, err);
-}
-
-static int make_trace(const struct fab_rdma_pattern_problem *p, const char *argument,
-		      struct fab_rdma_transfers *out, struct fab_err *err)
-{
-	return make_messages(p, FAB_MESSAGES_TRACE, argument, out, err);
-}
-
 /* Parameters behind the name in a spec. */
 enum argument { TWO_ENDS, PERMUTATION, NUMBER, ROUNDS, PATH };
 
@@ -206,6 +194,7 @@ static const struct pattern {
 	const char *form, *summary, *manual; /* as struct fab_choice has them */
 	const char *expected;		     /* of a wrong argument */
 	enum argument argument;
+	enum fab_message_form messages; /* of a file, without make() */
 	int (*make)(const struct fab_rdma_pattern_problem *p, const char *argument,
 		    struct fab_rdma_transfers *out, struct fab_err *err);
 } patterns[] = {
@@ -242,14 +231,14 @@ static const struct pattern {
 		 "A connection matrix as htsim has them: `Nodes`, `Connections` and lines `A->B id I start T size S`, picoseconds and bytes; nodes are numbers of live endpoints in the order of the fabric.",
 	 .expected = "the file name is empty",
 	 .argument = PATH,
-	 .make = make_file},
+	 .messages = FAB_MESSAGES_HTSIM},
 	{.form = "trace:PATH",
 	 .summary = "messages of a trace of fabric-sim",
 	 .manual =
 		 "Lines `TIME SOURCE TARGET BYTES`, the traces of messages that fabric-sim(1) reads.",
 	 .expected = "the file name is empty",
 	 .argument = PATH,
-	 .make = make_trace},
+	 .messages = FAB_MESSAGES_TRACE},
 };
 
 FAB_CHOICES_OF(fab_rdma_pattern_choices, "pattern", FAB_COUNT(patterns), patterns[i],
@@ -312,7 +301,9 @@ int fab_rdma_pattern_make(const char *spec, const struct fab_rdma_pattern_proble
 				p->ends->n, p->ends->n == 1 ? "" : "s");
 	rc = check_number((uint64_t)p->ends->n * p->repeats, err);
 	if (!rc)
-		rc = pattern->make(p, argument, out, err);
+		rc = pattern->make
+			     ? pattern->make(p, argument, out, err)
+			     : make_messages(p, pattern->messages, argument, out, err);
 	if (!rc && !out->of.n)
 		rc = fab_fail(err, EINVAL, "pattern %s: nothing to transfer", spec);
 	if (rc) {

@@ -291,6 +291,7 @@ struct fab_rdma_fate {
 /* Counts of a run. */
 struct fab_rdma_counts {
 	uint64_t packets[FAB_RDMA_KINDS], bytes[FAB_RDMA_KINDS]; /* put on the wire */
+	uint64_t wire_bytes;					 /* of all kinds */
 	uint64_t lost[FAB_RDMA_KINDS];
 	uint64_t retransmitted; /* of data */
 	uint64_t spurious;	/* ... of which the first copy came, too */
@@ -334,7 +335,6 @@ struct fab_rdma_result {
 	/* of data, without copies, of transfers that have a path */
 	uint64_t n_packets;
 	struct fab_rdma_counts n;
-	uint64_t wire_bytes; /* all kinds */
 	/* Contexts in use at once, of the endpoint that had most; tombstones kept. */
 	uint32_t peak_contexts, peak_tombstones;
 	/* Of the sender that had most: bytes kept to send again (ssw); of the port that

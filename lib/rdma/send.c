@@ -9,7 +9,7 @@ static void count_sent(struct rdma *r, unsigned kind, uint32_t bytes)
 {
 	r->result->n.packets[kind]++;
 	r->result->n.bytes[kind] += bytes;
-	r->result->wire_bytes += bytes;
+	r->result->n.wire_bytes += bytes;
 }
 
 /* Packet `number` of a session goes onto the wire. */

@@ -417,7 +417,6 @@ static void keep_result(struct work *w, const struct fab_rdma_point *x,
 		.difference = fab_tally_mean(&s->difference),
 		.difference_ci95 = fab_tally_half(&s->difference),
 		.packets = (s->n_packets + half) / n,
-		.wire_bytes = (s->wire_bytes + half) / n,
 		.reorder_p99 =
 			s->reorder.n ? fab_histogram_quantile(&s->reorder, 0.99) : 0,
 		.ahead_p99 = s->ahead.n ? fab_histogram_quantile(&s->ahead, 0.99) : 0,
@@ -767,7 +766,7 @@ struct jobs {
 	struct fab_job_times *out;
 };
 
-/* A scheme of the jobs that is simulated. */
+/* A scheme of them. */
 struct job_scheme {
 	const struct jobs *jobs;
 	const struct fab_rdma_scheme *scheme;
