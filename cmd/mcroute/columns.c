@@ -20,13 +20,10 @@ const struct fab_column mcroute_columns[] = {
 	{"lower_bound", FAB_UINT, "no trees whatever can have a smaller max_efi", 0,
 	 AT(lower_bound), FAB_METRIC_PLAIN},
 	{"height_bound", FAB_NUMBER,
-	 "no trees of minimal height can have a smaller max_efi; null: not tried, or the "
-	 "algorithm's may be higher",
+	 "no trees of minimal height can have a smaller max_efi; null: not tried, or the algorithm's may be higher",
 	 FAB_COL_EXTRA, AT(height_bound), FAB_METRIC_PLAIN},
 	{"max_load", FAB_NUMBER,
-	 "largest weighted load of a switch-to-switch cable: demands of its groups over "
-	 "its "
-	 "capacity; null without --weight and --capacity",
+	 "largest weighted load of a switch-to-switch cable: demands of its groups over its capacity; null without --weight and --capacity",
 	 FAB_COL_EXTRA, AT(efi.max_load), FAB_METRIC_LESS},
 	{"mean_load", FAB_NUMBER, "mean of the weighted loads of all these cables",
 	 FAB_COL_EXTRA, AT(efi.mean_load), FAB_METRIC_LESS},
@@ -40,9 +37,7 @@ const struct fab_column mcroute_columns[] = {
 	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
 	 FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
 	{"ended", FAB_TEXT,
-	 "why the algorithm stopped: done, or of optimal bound, exact, stall, time or "
-	 "interrupt; "
-	 "after the last two more time may give better trees, and other trees",
+	 "why the algorithm stopped: done, or of optimal bound, exact, stall, time or interrupt; after the last two more time may give better trees, and other trees",
 	 FAB_COL_EXTRA, AT(ended)},
 	{"seconds.distances", FAB_REAL,
 	 "time for hop distances and the shape, shared by all algorithms",

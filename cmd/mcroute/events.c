@@ -36,12 +36,10 @@ struct row {
 static const struct fab_column events_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
 	{"behaviour", FAB_TEXT,
-	 "batched: computed once when all have joined; plain: at every request; "
-	 "coalesced: requests are gathered, as OpenSM does",
+	 "batched: computed once when all have joined; plain: at every request; coalesced: requests are gathered, as OpenSM does",
 	 0, AT(behaviour)},
 	{"compute_seconds", FAB_REAL,
-	 "time that computing the routes of a group takes: as given, or the mean that the "
-	 "algorithm took for the groups of the trace",
+	 "time that computing the routes of a group takes: as given, or the mean that the algorithm took for the groups of the trace",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(o.compute_s)},
 	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0,
 	 AT(o.lifecycle.recomputations)},
@@ -367,34 +365,30 @@ static void print_answer(struct fab_report *r, const struct mcroute_params *p,
 	char text[5][FAB_HUMAN_BYTES];
 
 	if (!batched->routed || !plain->routed || !coalesced->routed) {
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "No group had all its members joined and routed in "
-				  "every behaviour: nothing to compare.");
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No group had all its members joined and routed in every behaviour: nothing to compare.");
 		return;
 	}
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
-		"From the last join until all members have routes, mean: batched %s, "
-		"plain %s, coalesced as OpenSM does %s; batched, all members know after "
-		"%s.",
+		"From the last join until all members have routes, mean: batched %s, plain %s, coalesced as OpenSM does %s; batched, all members know after %s.",
 		fab_human_seconds(batched->routed_mean_s, text[0]),
 		fab_human_seconds(plain->routed_mean_s, text[1]),
 		fab_human_seconds(coalesced->routed_mean_s, text[2]),
 		fab_human_seconds(batched->told_mean_s, text[3]));
 	if (p->events.compute_ns == MCROUTE_MEASURED)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "A computation by %s takes %s, without the writing of "
-				  "tables, as measured here; "
-				  "--events-compute=TIME for another time.",
-				  p->engines[0]->name,
-				  fab_human_seconds(all->compute_s, text[4]));
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"A computation by %s takes %s, without the writing of tables, as measured here; --events-compute=TIME for another time.",
+			p->engines[0]->name, fab_human_seconds(all->compute_s, text[4]));
 	if (batched->routed != plain->routed || batched->routed != coalesced->routed)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "These are means over different groups: %llu, %llu and "
-				  "%llu were complete and then routed.",
-				  (unsigned long long)batched->routed,
-				  (unsigned long long)plain->routed,
-				  (unsigned long long)coalesced->routed);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"These are means over different groups: %llu, %llu and %llu were complete and then routed.",
+			(unsigned long long)batched->routed,
+			(unsigned long long)plain->routed,
+			(unsigned long long)coalesced->routed);
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)

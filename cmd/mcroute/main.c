@@ -13,8 +13,7 @@ static const uint64_t MAX_TIME_NS = FAB_MAX_SPAN_NS;
 static const struct fab_option options[] = {
 	{.help = "What to route:"},
 	{"mcfdbs", "FILE",
-	 "Analyse the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; "
-	 "without --groups the groups are taken from it",
+	 "Analyse the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without --groups the groups are taken from it",
 	 FAB_TAKES_INPUT, TO(mcfdbs), .everyday = true},
 	{"check", NULL,
 	 "With --mcfdbs: exit with status 1 when a tree in the tables is broken",
@@ -25,28 +24,21 @@ static const struct fab_option options[] = {
 	 .choices = &fab_mcast_choices, .max = MCROUTE_MAX_ENGINES - 1, .preset = "fulb",
 	 .everyday = true},
 	{"weight", "FILE",
-	 "Demands of the groups, a line each: NAME: NUMBER; balanced and optimal lower "
-	 "the "
-	 "largest sum of demands on a cable instead of the number of trees",
+	 "Demands of the groups, a line each: NAME: NUMBER; balanced and optimal lower the largest sum of demands on a cable instead of the number of trees",
 	 FAB_TAKES_INPUT, TO(weight)},
 	{"capacity", "RULE",
-	 "What the demands on a cable are divided by: equal (default, nothing) or rate, "
-	 "its data rate in Gbit/s",
+	 "What the demands on a cable are divided by: equal (default, nothing) or rate, its data rate in Gbit/s",
 	 FAB_TAKES_ONE, TO(capacity),
 	 .choices = FAB_NAME_LIST([MCROUTE_EQUAL] = "equal", [MCROUTE_RATE] = "rate")},
 	{"time-limit", "TIME",
-	 "Stop routing after TIME with the best trees so far (default: 10s for the "
-	 "search "
-	 "of optimal, none for balanced)",
+	 "Stop routing after TIME with the best trees so far (default: 10s for the search of optimal, none for balanced)",
 	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
 	 .preset = "10s", .flag = TO(has_time_limit), .everyday = true},
 	{"height-slack", "HOPS",
 	 "Let trees of balanced and optimal be up to HOPS hops higher than the least (default 0)",
 	 FAB_TAKES_NUMBER, TO(height_slack), .max = 64, .flag = TO(has_height_slack)},
 	{"sweep", "height",
-	 "Largest EFI of optimal for every --height-slack from 0 to 3, or to the one "
-	 "that "
-	 "is given",
+	 "Largest EFI of optimal for every --height-slack from 0 to 3, or to the one that is given",
 	 FAB_TAKES_ONE, TO(sweep), .flag = TO(has_sweep),
 	 .choices = FAB_NAME_LIST([MCROUTE_SWEEP_HEIGHT] = "height")},
 	{"root-ties", "RULE",
@@ -57,37 +49,30 @@ static const struct fab_option options[] = {
 	{"fullest", "N", "List the N fullest cables of each algorithm (default 5)",
 	 FAB_TAKES_NUMBER, TO(fullest), .max = 1000000, .preset = "5"},
 	{"explain", "GROUP",
-	 "Why the tree of GROUP has this root and these cables, compared with those that would "
-	 "do",
+	 "Why the tree of GROUP has this root and these cables, compared with those that would do",
 	 FAB_TAKES_TEXT, TO(explain), .everyday = true},
 	{"explain-cable", "SWITCH:PORT", "Which groups share this cable between switches",
 	 FAB_TAKES_TEXT, TO(explain_cable)},
 	{"dot-out", "FILE",
-	 "Draw how full cables are, or with --explain the tree, to FILE for Graphviz, of "
-	 "the one algorithm (- is standard output)",
+	 "Draw how full cables are, or with --explain the tree, to FILE for Graphviz, of the one algorithm (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"trees-out", "FILE",
 	 "Write every tree to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(trees_out), .everyday = true},
 	{"bound-out", "FILE",
-	 "Write the lower bounds and what proves them to FILE as JSON lines (- is "
-	 "standard "
-	 "output)",
+	 "Write the lower bounds and what proves them to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(bound_out)},
 	{"mlid-cap", "N",
-	 "Multicast LIDs that the switches hold (default 1024); given here, also what it "
-	 "costs to share them when there are more groups",
+	 "Multicast LIDs that the switches hold (default 1024); given here, also what it costs to share them when there are more groups",
 	 FAB_TAKES_NUMBER, TO(mlid_cap), .min = 1,
 	 .max = FAB_MLID_LAST - FAB_MLID_FIRST + 1},
 	{"mcfdbs-out", "FILE",
-	 "Write the trees of the one algorithm to FILE as OpenSM dumps multicast tables "
-	 "(- is standard output)",
+	 "Write the trees of the one algorithm to FILE as OpenSM dumps multicast tables (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(mcfdbs_out)},
 
 	{.help = "Groups that come and go:"},
 	{"events", "FILE",
-	 "Replay requests to join and to leave groups from FILE (- is standard input); with "
-	 "--mcfdbs after its groups and trees",
+	 "Replay requests to join and to leave groups from FILE (- is standard input); with --mcfdbs after its groups and trees",
 	 FAB_TAKES_INPUT, TO(events.path), .everyday = true},
 	{"events-pattern", "SPEC",
 	 "Make the requests from a group pattern, and gap=, skew=, hold=, loss=, retry=",
@@ -107,8 +92,7 @@ static const struct fab_option options[] = {
 	{"events-loss", "P", "Probability that a request is lost (default 0)",
 	 FAB_TAKES_REAL, TO(events.loss), .high = 1},
 	{"events-poll", "TIME",
-	 "Batched: time between two questions of a group's first member whether it is "
-	 "ready (default 100us)",
+	 "Batched: time between two questions of a group's first member whether it is ready (default 100us)",
 	 FAB_TAKES_NS, TO(events.poll_ns), .max = MAX_TIME_NS, .like = "1.5ms",
 	 .preset = "100us"},
 	{"events-notify", "TIME",
@@ -130,8 +114,7 @@ static const struct fab_part parts[] = {
 };
 
 static const struct fab_relation relations[] = {
-	{"events-out,events-compute,events-timeout,events-loss,events-poll,events-notify,"
-	 "events-states",
+	{"events-out,events-compute,events-timeout,events-loss,events-poll,events-notify,events-states",
 	 FAB_NEEDS, "events,events-pattern"},
 	{"events", FAB_EXCLUDES, "events-pattern"},
 	{"events-out", FAB_NEEDS, "events-pattern"},
@@ -139,12 +122,7 @@ static const struct fab_relation relations[] = {
 	 "the groups of a pattern have no multicast LIDs"},
 	/* a trace brings its groups, and its trees come and go */
 	{"events,events-pattern", FAB_EXCLUDES,
-	 "groups,pattern,ignore-unknown,weight,capacity,trees-out,bound-out,sweep,height-"
-	 "slack,explain,"
-	 "explain-cable,dot-out,"
-	 "mcfdbs-out,check,mlid-"
-	 "cap,"
-	 "store"},
+	 "groups,pattern,ignore-unknown,weight,capacity,trees-out,bound-out,sweep,height-slack,explain,explain-cable,dot-out,mcfdbs-out,check,mlid-cap,store"},
 	{"groups,pattern", FAB_REQUIRED, "mcfdbs,events,events-pattern", "no groups"},
 	{"check", FAB_GOES_WITH, "mcfdbs"},
 	{"sweep", FAB_EXCLUDES, "weight,capacity", "the sweep is one of EFI"},
@@ -182,16 +160,16 @@ static int complete(void *params, struct fab_err *err)
 	for (size_t i = 0; i < p->n_engines; i++)
 		p->has_search |= p->engines[i]->takes_slack;
 	if ((p->has_height_slack || p->has_time_limit) && !p->has_search)
-		return fab_fail(err, EINVAL,
-				"--%s goes with --algorithm=balanced or optimal, and "
-				"with --sweep=height",
-				p->has_height_slack ? "height-slack" : "time-limit");
+		return fab_fail(
+			err, EINVAL,
+			"--%s goes with --algorithm=balanced or optimal, and with --sweep=height",
+			p->has_height_slack ? "height-slack" : "time-limit");
 	for (size_t i = 0; i < p->n_engines && is_events; i++)
 		if (!p->engines[i]->grow)
-			return fab_fail(err, EINVAL,
-					"--events: %s routes all groups at once, not "
-					"each as it comes",
-					p->engines[i]->name);
+			return fab_fail(
+				err, EINVAL,
+				"--events: %s routes all groups at once, not each as it comes",
+				p->engines[i]->name);
 	return 0;
 }
 
@@ -205,9 +183,7 @@ static const struct fab_task *choose(const void *params)
 static const struct fab_command command = {
 	.name = "fabric-mcroute",
 	.args = "FABRIC",
-	.doc = "Route many multicast groups and show how they share the links: heights "
-	       "of the trees, number of trees on every cable (EFI), lower bound and "
-	       "time, for several algorithms side by side.",
+	.doc = "Route many multicast groups and show how they share the links: heights of the trees, number of trees on every cable (EFI), lower bound and time, for several algorithms side by side.",
 	.parts = parts,
 	.relations = relations,
 	.choose = choose,

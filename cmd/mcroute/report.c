@@ -143,15 +143,15 @@ static void say_efi(struct fab_report *r, const struct mcroute_outcome *o)
 	else if (n > 1)
 		snprintf(others, sizeof(others), "; the other algorithms the same");
 	if (!max)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s: no cable between switches is used, the members of "
-				  "every group (of %s) are on one switch.",
-				  name, trees);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s: no cable between switches is used, the members of every group (of %s) are on one switch.",
+			name, trees);
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s: the fullest cable between switches carries %u of "
-				  "%s trees, %s%s.",
-				  name, max, trees, bound, others);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s: the fullest cable between switches carries %u of %s trees, %s%s.",
+			name, max, trees, bound, others);
 }
 
 /* What higher trees gain, or how to learn it. */
@@ -167,8 +167,7 @@ static void say_heights(struct fab_report *r, const struct mcroute_outcome *o)
 		    o->efi[result].max > o->lower_bound)
 			fab_report_answer(
 				r, FAB_TONE_PLAIN,
-				"Higher trees may do with fewer: --sweep=height "
-				"tries them.");
+				"Higher trees may do with fewer: --sweep=height tries them.");
 		return;
 	}
 	for (size_t i = 1; i < o->sweep.n; i++)
@@ -178,17 +177,16 @@ static void say_heights(struct fab_report *r, const struct mcroute_outcome *o)
 	else if (best == least && o->sweep.n > 1)
 		proof = ", no fewer were found for higher ones";
 	if (best == least)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "optimal: trees of the least height put %u on the "
-				  "fullest cable%s.",
-				  least->efi.max, proof);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"optimal: trees of the least height put %u on the fullest cable%s.",
+			least->efi.max, proof);
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "optimal: trees up to %u hop%s higher than the least "
-				  "(--height-slack=%u) put %u on the fullest cable%s; "
-				  "those of the least height %u.",
-				  best->slack, plural(best->slack), best->slack,
-				  best->efi.max, proof, least->efi.max);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"optimal: trees up to %u hop%s higher than the least (--height-slack=%u) put %u on the fullest cable%s; those of the least height %u.",
+			best->slack, plural(best->slack), best->slack, best->efi.max,
+			proof, least->efi.max);
 }
 
 /* The tree of the group that is explained. */
@@ -205,31 +203,28 @@ static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size
 	for (size_t k = 0; k < x.link.n; k++)
 		n_least += x.link.v[k].load <= x.link.v[k].least;
 	if (!x.link.n)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s needs no cable between switches: its members are "
-				  "on one.",
-				  name);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s needs no cable between switches: its members are on one.",
+			name);
 	else if (x.is_candidate)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s by %s: its root %s is one of %u switch%s within %u "
-				  "hop%s of all members, and the root of %u group%s "
-				  "(least of these switches: %u).",
-				  name, engine, root, x.n_candidates,
-				  x.n_candidates == 1 ? "" : "es", x.radius,
-				  plural(x.radius), x.n_rooted, plural(x.n_rooted),
-				  x.least_rooted);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s by %s: its root %s is one of %u switch%s within %u hop%s of all members, and the root of %u group%s (least of these switches: %u).",
+			name, engine, root, x.n_candidates,
+			x.n_candidates == 1 ? "" : "es", x.radius, plural(x.radius),
+			x.n_rooted, plural(x.n_rooted), x.least_rooted);
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s by %s: its root %s is %u hop%s from a member; from "
-				  "%u switch%s there are %u at most.",
-				  name, engine, root, height, plural(height),
-				  x.n_candidates, x.n_candidates == 1 ? "" : "es",
-				  x.radius);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s by %s: its root %s is %u hop%s from a member; from %u switch%s there are %u at most.",
+			name, engine, root, height, plural(height), x.n_candidates,
+			x.n_candidates == 1 ? "" : "es", x.radius);
 	if (x.link.n)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Of its %zu cable%s %u had the fewest trees of those "
-				  "that lead as near to the root.",
-				  x.link.n, plural(x.link.n), n_least);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Of its %zu cable%s %u had the fewest trees of those that lead as near to the root.",
+			x.link.n, plural(x.link.n), n_least);
 }
 
 /* Reservations: searches that ended early, faults, limits. */
@@ -239,10 +234,12 @@ static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 		enum fab_tone tone;
 		const char *text;
 	} ends[] = {
-		[FAB_ENDED_TIME] = {FAB_TONE_WARN, "stopped at --time-limit: more time "
-						   "may find better trees."},
-		[FAB_ENDED_STOPPED] = {FAB_TONE_WARN, "was interrupted: these are its "
-						      "best trees until then."},
+		[FAB_ENDED_TIME] =
+			{FAB_TONE_WARN,
+			 "stopped at --time-limit: more time may find better trees."},
+		[FAB_ENDED_STOPPED] =
+			{FAB_TONE_WARN,
+			 "was interrupted: these are its best trees until then."},
 		[FAB_ENDED_STALL] = {FAB_TONE_PLAIN,
 				     "found nothing better in its last attempts."},
 		[FAB_ENDED_FAILED] = {0},
@@ -257,16 +254,15 @@ static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 					  ends[o->results[i].ended].text);
 	for (size_t i = o->has_tables; o->was_verified && i < o->n; i++)
 		if (!o->is_sound[i])
-			fab_report_answer(r, FAB_TONE_BAD,
-					  "The trees of %s failed --verify: do not use "
-					  "them.",
-					  o->results[i].engine->name);
+			fab_report_answer(
+				r, FAB_TONE_BAD,
+				"The trees of %s failed --verify: do not use them.",
+				o->results[i].engine->name);
 	if (g->n > o->mlid_cap)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "%s groups need a multicast LID each, the switches "
-				  "hold %s.",
-				  fab_human_count(g->n, count),
-				  fab_human_count(o->mlid_cap, cap));
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"%s groups need a multicast LID each, the switches hold %s.",
+			fab_human_count(g->n, count), fab_human_count(o->mlid_cap, cap));
 	if (g->n_unknown)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Without %s members that are not in the fabric.",
@@ -292,11 +288,11 @@ static void answer(struct fab_report *r, const struct mcroute_params *p,
 		const char *name = o->results[best].engine->name;
 
 		if (load)
-			fab_report_answer(r, FAB_TONE_PLAIN,
-					  "The cable %s carries %u tree%s by %s (the "
-					  "fullest: %u).",
-					  p->explain_cable, load, plural(load), name,
-					  o->efi[best].max);
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"The cable %s carries %u tree%s by %s (the fullest: %u).",
+				p->explain_cable, load, plural(load), name,
+				o->efi[best].max);
 		else
 			fab_report_answer(r, FAB_TONE_PLAIN,
 					  "No tree by %s is on the cable %s.", name,
@@ -309,11 +305,10 @@ static void answer(struct fab_report *r, const struct mcroute_params *p,
 	if (has_trees && !o->weights)
 		say_heights(r, o);
 	if (o->has_tables) {
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "The tables that were read put %u of %s groups on "
-				  "their fullest cable.",
-				  o->efi[0].max,
-				  fab_human_count(o->problem.groups->n, count));
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"The tables that were read put %u of %s groups on their fullest cable.",
+			o->efi[0].max, fab_human_count(o->problem.groups->n, count));
 		if (o->loaded.n_broken)
 			fab_report_answer(
 				r, FAB_TONE_BAD,
@@ -321,9 +316,9 @@ static void answer(struct fab_report *r, const struct mcroute_params *p,
 				fab_human_count(o->loaded.n_broken, count),
 				o->loaded.n_broken == 1 ? "is" : "are");
 		else
-			fab_report_answer(r, FAB_TONE_PLAIN,
-					  "All their trees reach their members without a "
-					  "loop.");
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"All their trees reach their members without a loop.");
 	}
 	say_doubts(r, o);
 }

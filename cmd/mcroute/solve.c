@@ -80,14 +80,12 @@ static int find_explained(struct mcroute_params *p, const struct mcroute_outcome
 	if (n_named > 1)
 		return fab_fail(
 			err, EINVAL,
-			"--explain: %u groups are called \"%s\", expected the name "
-			"of one",
+			"--explain: %u groups are called \"%s\", expected the name of one",
 			n_named, p->explain);
 	if (p->explain && p->explained_group == FAB_NONE)
 		return fab_fail(
 			err, EINVAL,
-			"--explain: there is no group \"%s\", expected a name such as "
-			"\"%s\"",
+			"--explain: there is no group \"%s\", expected a name such as \"%s\"",
 			p->explain, fab_group_name(g, 0));
 	if (p->explain_cable) {
 		FAB_AUTO(fab_resolver_free_at)
@@ -345,10 +343,10 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (rc)
 		return rc;
 	if (n > o->mlid_cap)
-		fab_cli_warn(&p->run,
-			     "%u groups need a multicast LID each, switches hold %u "
-			     "(--mlid-cap): OpenSM would refuse %u of them",
-			     n, o->mlid_cap, n - o->mlid_cap);
+		fab_cli_warn(
+			&p->run,
+			"%u groups need a multicast LID each, switches hold %u (--mlid-cap): OpenSM would refuse %u of them",
+			n, o->mlid_cap, n - o->mlid_cap);
 	if (o->tables)
 		rc = analyse_tables(o, o->tables, err);
 	if (!rc)

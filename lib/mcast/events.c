@@ -79,10 +79,10 @@ static int read_time(const struct reading *r, const struct fab_token *t,
 		return expected(r, "a time with its unit, such as 1.5ms", t);
 	if (!last || e->time_ns >= last->event.time_ns)
 		return 0;
-	return fab_line_fail(&r->place,
-			     "time %.*s is before that of line %llu, expected "
-			     "ascending times",
-			     fab_token_shown(t), t->text, (unsigned long long)last->line);
+	return fab_line_fail(
+		&r->place,
+		"time %.*s is before that of line %llu, expected ascending times",
+		fab_token_shown(t), t->text, (unsigned long long)last->line);
 }
 
 static int read_member(const struct reading *r, const struct fab_token *t, uint32_t *port)
@@ -236,10 +236,10 @@ int fab_events_read(const struct fab_fabric *f, const struct fab_groups *initial
 	take_initial(&r, initial);
 	rc = fab_lines_each(&r.place, "lines of requests", text, len, read_line, &r);
 	if (!rc && r.requests.n == r.n_initial)
-		rc = fab_fail(err, EINVAL,
-			      "%s: no request, expected lines TIME join|leave GROUP "
-			      "MEMBER ...",
-			      file);
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: no request, expected lines TIME join|leave GROUP MEMBER ...",
+			file);
 	if (!rc)
 		rc = finish(&r, out);
 	fab_strmap_free(r.group_of);
@@ -283,10 +283,10 @@ static int parse_parameter(struct pattern *p, const char *text, size_t len,
 	if (!strncmp(text, "loss=", 5)) {
 		if (fab_parse_real(text + 5, len - 5, 0, 1, &p->loss))
 			return 0;
-		return fab_fail(err, EINVAL,
-				"--events-pattern %s: '%.*s' is no probability from 0 "
-				"to 1",
-				p->spec, (int)len, text);
+		return fab_fail(
+			err, EINVAL,
+			"--events-pattern %s: '%.*s' is no probability from 0 to 1",
+			p->spec, (int)len, text);
 	}
 	if (!strncmp(text, "seed=", 5)) /* the group pattern uses and checks it, too */
 		(void)fab_parse_u64(text + 5, len - 5, 0, UINT64_MAX, &p->seed);
@@ -374,10 +374,10 @@ int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t s
 	    __builtin_add_overflow(
 		    last, 2 * p.ns[SKEW] + p.ns[HOLD] + MAX_TRIES * p.ns[RETRY], &last) ||
 	    last > FAB_MAX_EVENT_NS) {
-		rc = fab_fail(err, EINVAL,
-			      "--events-pattern %s: %u groups last longer than "
-			      "4000000000 s",
-			      spec, g->n);
+		rc = fab_fail(
+			err, EINVAL,
+			"--events-pattern %s: %u groups last longer than 4000000000 s",
+			spec, g->n);
 		fab_groups_free(g);
 		return rc;
 	}

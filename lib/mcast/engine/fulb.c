@@ -36,10 +36,8 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_fulb = {
 	.name = "fulb",
 	.summary = "root used least often, least loaded port of fewest hops",
-	.manual = "The root is the candidate that was the root of the fewest "
-		  "groups so far. From every member towards it by the least "
-		  "loaded of the ports with the fewest hops, until the path meets "
-		  "the tree.",
+	.manual =
+		"The root is the candidate that was the root of the fewest groups so far. From every member towards it by the least loaded of the ports with the fewest hops, until the path meets the tree.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.grow = grow,
@@ -66,9 +64,8 @@ static bool differs(const struct fab_mcast_problem *p)
 const struct fab_mcast_engine fab_mcast_fulb_mean = {
 	.name = "fulb-mean",
 	.summary = "fulb from the root of least mean distance",
-	.manual = "As `fulb`, but the root is one of the candidates with the least "
-		  "mean distance to the members: trees have fewer cables where these "
-		  "differ, and fewer roots share all groups.",
+	.manual =
+		"As `fulb`, but the root is one of the candidates with the least mean distance to the members: trees have fewer cables where these differ, and fewer roots share all groups.",
 	.is_baseline = differs,
 	.scratch_new = fab_mean_new,
 	.choose_root = fab_mean_choose_root,
@@ -175,8 +172,7 @@ const struct fab_mcast_engine fab_mcast_fulb_local = {
 	.name = "fulb-local",
 	.summary = "fulb on paths with the fewest cables between dragonfly groups",
 	.manual =
-		"As `fulb`, but on a dragonfly only by ports on paths of fewest hops "
-		"with the fewest cables between groups of switches; elsewhere the same.",
+		"As `fulb`, but on a dragonfly only by ports on paths of fewest hops with the fewest cables between groups of switches; elsewhere the same.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_baseline = is_dragonfly,
 	.scratch_new = local_new,

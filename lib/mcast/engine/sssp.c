@@ -78,9 +78,8 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_sssp = {
 	.name = "sssp",
 	.summary = "first root, shortest paths, least summed load among equal hops",
-	.manual = "The root is the candidate that comes first. Shortest paths "
-		  "from it; among paths of equally many hops those with the least "
-		  "sum of loads.",
+	.manual =
+		"The root is the candidate that comes first. Shortest paths from it; among paths of equally many hops those with the least sum of loads.",
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
@@ -90,8 +89,8 @@ const struct fab_mcast_engine fab_mcast_sssp = {
 const struct fab_mcast_engine fab_mcast_sssp_new = {
 	.name = "sssp-new",
 	.summary = "sssp from the root used least often",
-	.manual = "The same from the candidate that was the root of the fewest "
-		  "groups so far.",
+	.manual =
+		"The same from the candidate that was the root of the fewest groups so far.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
@@ -101,8 +100,8 @@ const struct fab_mcast_engine fab_mcast_sssp_new = {
 const struct fab_mcast_engine fab_mcast_sssp_mean = {
 	.name = "sssp-mean",
 	.summary = "sssp from the root of least mean distance",
-	.manual = "The same from the candidate with the least mean distance to the "
-		  "members, of equal ones that used least often.",
+	.manual =
+		"The same from the candidate with the least mean distance to the members, of equal ones that used least often.",
 	.scratch_new = scratch_new,
 	.choose_root = fab_mean_choose_root,
 	.grow = grow,

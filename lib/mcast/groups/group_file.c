@@ -53,12 +53,12 @@ static int unknown(const struct reading *r, const struct fab_token *group,
 	if (fab_token_next(&r->place, &at, end, false, &next))
 		next.len = 0;
 	if (join(r, last, t, &name) || join(r, t, &next, &name))
-		fab_fail(r->place.err, EINVAL,
-			 "no switch, host or adapter is called '%.*s'; with quotes "
-			 "\"%.*s\" is one",
-			 fab_token_shown(t), t->text,
-			 name.len < FAB_SHOWN_NAME ? (int)name.len : FAB_SHOWN_NAME,
-			 name.text);
+		fab_fail(
+			r->place.err, EINVAL,
+			"no switch, host or adapter is called '%.*s'; with quotes \"%.*s\" is one",
+			fab_token_shown(t), t->text,
+			name.len < FAB_SHOWN_NAME ? (int)name.len : FAB_SHOWN_NAME,
+			name.text);
 	return blame(r, group);
 }
 
@@ -91,10 +91,10 @@ static int read_line(void *context, const char *at, const char *end)
 	if (rc || (!group.len && !group.is_quoted))
 		return rc;
 	if (!has_colon)
-		return fab_line_fail(&r->place,
-				     "expected NAME: MEMBER MEMBER ..., found no colon "
-				     "behind \"%.*s\"",
-				     fab_token_shown(&group), group.text);
+		return fab_line_fail(
+			&r->place,
+			"expected NAME: MEMBER MEMBER ..., found no colon behind \"%.*s\"",
+			fab_token_shown(&group), group.text);
 	r->b->here.line = r->place.line;
 	fab_groups_builder_begin(r->b, group.text, group.len);
 	rc = fab_token_next(&r->place, &at, end, false, &t);

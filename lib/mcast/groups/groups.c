@@ -152,8 +152,7 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 
 			if (s == FAB_NONE) {
 				fab_fail(err, EINVAL,
-					 "group \"%.*s\": member \"%s\" is on no "
-					 "switch",
+					 "group \"%.*s\": member \"%s\" is on no switch",
 					 FAB_SHOWN_NAME, fab_group_name(g, i),
 					 fab_node_name(f, f->port_node[g->member[m]]));
 				rc = blame(b, i, err);
@@ -309,10 +308,10 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 		rc = blame(b, i, err);
 	}
 	if (!rc && !b->member.n)
-		rc = fab_fail(err, EINVAL,
-			      "there is no group with a member in the fabric (%llu "
-			      "members and %zu groups left out)",
-			      (unsigned long long)b->n_unknown, b->first.n);
+		rc = fab_fail(
+			err, EINVAL,
+			"there is no group with a member in the fabric (%llu members and %zu groups left out)",
+			(unsigned long long)b->n_unknown, b->first.n);
 	if (!rc) {
 		share_planes(b);
 		g = take(b);

@@ -29,8 +29,8 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
 			close++;
 		if (close == end)
 			return fab_line_fail(
-				place, "a name begins with a quote, expected one at "
-				       "its end");
+				place,
+				"a name begins with a quote, expected one at its end");
 		t->text = *at + 1;
 		t->len = (size_t)(close - t->text);
 		t->is_quoted = true;

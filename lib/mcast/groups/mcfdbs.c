@@ -59,10 +59,10 @@ static int read_switch(struct reading *r, struct fab_span line)
 	r->has_switch = true;
 	r->sw = fab_map64_get(r->switches, guid);
 	if (r->sw == FAB_SHARED)
-		return fab_line_fail(&r->place,
-				     "the fabric has two switches 0x%016llx: the "
-				     "table is ambiguous",
-				     (unsigned long long)guid);
+		return fab_line_fail(
+			&r->place,
+			"the fabric has two switches 0x%016llx: the table is ambiguous",
+			(unsigned long long)guid);
 	if (r->sw != FAB_NONE)
 		return 0;
 	r->n_unknown++;
@@ -266,10 +266,10 @@ int fab_groups_mlids(const struct fab_groups *groups, uint16_t *mlid, struct fab
 
 		mlid[i] = fab_mlid_parse(name, strlen(name));
 		if (!mlid[i])
-			rc = fab_fail(err, EINVAL,
-				      "group \"%.80s\": with tables a group is named "
-				      "by its multicast LID, expected 0xc000 to 0xfffe",
-				      name);
+			rc = fab_fail(
+				err, EINVAL,
+				"group \"%.80s\": with tables a group is named by its multicast LID, expected 0xc000 to 0xfffe",
+				name);
 		else if (is_taken[mlid[i] - FAB_MLID_FIRST]++)
 			rc = fab_fail(err, EINVAL, "group \"%.80s\" is there twice",
 				      name);

@@ -136,11 +136,10 @@ static int finish_record(struct reading *r)
 	r->n_members++;
 	at.line = now.guid_line;
 	if (!now.guid && !r->ignore_unknown)
-		return fab_line_fail(&at,
-				     "group \"0x%04x\": the PortGid is hidden, as in "
-				     "queries without --smkey; expected saquery -m "
-				     "--smkey KEY (sm_key in opensm.conf, 1 by default)",
-				     now.mlid);
+		return fab_line_fail(
+			&at,
+			"group \"0x%04x\": the PortGid is hidden, as in queries without --smkey; expected saquery -m --smkey KEY (sm_key in opensm.conf, 1 by default)",
+			now.mlid);
 	if (now.guid && !(now.state & FULL_MEMBER))
 		return 0;
 	port = fab_map64_get(r->ports, now.guid);
@@ -211,10 +210,10 @@ int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char 
 	if (!rc)
 		rc = finish_record(&r);
 	if (!rc && !r.n_members)
-		rc = fab_fail(err, EINVAL,
-			      "%s: groups without members, expected the output of "
-			      "saquery -m",
-			      file);
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: groups without members, expected the output of saquery -m",
+			file);
 	if (!rc) {
 		const struct found *v = r.found.v;
 		char name[FAB_MLID_TEXT];

@@ -100,10 +100,10 @@ static int split(const struct reading *r, const char *at, const char *end,
 	if (!rc)
 		rc = fab_token_next(&r->place, &at, end, false, &rest);
 	if (!rc && (!has_colon || !number->len || rest.len || rest.is_quoted))
-		rc = fab_line_fail(&r->place,
-				   "expected NAME: NUMBER, found \"%.*s\" without a "
-				   "colon and one number behind it",
-				   fab_token_shown(name), name->text);
+		rc = fab_line_fail(
+			&r->place,
+			"expected NAME: NUMBER, found \"%.*s\" without a colon and one number behind it",
+			fab_token_shown(name), name->text);
 	return rc;
 }
 
@@ -133,11 +133,11 @@ static int read_line(void *context, const char *at, const char *end)
 		return fab_line_fail(&r->place, "group \"%.*s\": %s",
 				     fab_token_shown(&name), name.text, what);
 	if (!fab_parse_real(number.text, number.len, 0, FAB_DEMAND_MAX, &demand))
-		return fab_line_fail(&r->place,
-				     "group \"%.*s\": expected a demand from 0 to "
-				     "%g, found \"%.*s\"",
-				     fab_token_shown(&name), name.text, FAB_DEMAND_MAX,
-				     fab_token_shown(&number), number.text);
+		return fab_line_fail(
+			&r->place,
+			"group \"%.*s\": expected a demand from 0 to %g, found \"%.*s\"",
+			fab_token_shown(&name), name.text, FAB_DEMAND_MAX,
+			fab_token_shown(&number), number.text);
 	r->demand[group] = demand;
 	return 0;
 }
@@ -169,10 +169,10 @@ int fab_demands_read(const struct fab_groups *groups, const char *file, const ch
 			first = i;
 		}
 	if (!rc && n_missing)
-		rc = fab_fail(err, EINVAL,
-			      "%s: %u of %u groups have no demand (the first: \"%.*s\"), "
-			      "expected a line NAME: NUMBER for each",
-			      file, n_missing, groups->n, FAB_SHOWN_NAME,
-			      fab_group_name(groups, first));
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: %u of %u groups have no demand (the first: \"%.*s\"), expected a line NAME: NUMBER for each",
+			file, n_missing, groups->n, FAB_SHOWN_NAME,
+			fab_group_name(groups, first));
 	return rc;
 }
