@@ -15,23 +15,21 @@
 
 enum { OFFSETS_MAX = 64 };
 #define PLACEMENTS_MAX ((uint64_t)1 << 24)
-enum { TIMEOUT, NEWS, HELLO };
+enum { TIMEOUT, NEWS }; /* a node learns of a failure: item failure << 32 | node */
 
 /* State of a node. */
 struct watch {
-	uint32_t emitter;    /* the node that it observes */
-	uint32_t generation; /* of the emitter: timeouts of earlier ones do not count */
-	double port_us;	     /* it can send again */
+	uint32_t emitter; /* the node that it observes */
+	double port_us;	  /* it can send again */
 	uint32_t n_news;
 };
 
 struct run {
 	const struct fab_detector *d;
-	const struct fab_failure *failures;
-	uint32_t f, n_offsets;
+	const uint32_t *failed;
+	uint32_t n_offsets;
 	uint32_t offset[OFFSETS_MAX]; /* of the receivers of news, in this order */
-	double *dies_us;	      /* [n] INFINITY: never */
-	uint32_t *number;	      /* [n] of the failure, FAB_NONE */
+	uint32_t *number;	      /* [n] of the failure, FAB_NONE: it lives */
 	struct watch *watch;	      /* [n] */
 	double *knows_us; /* [f * n] earliest news of a failure at a node, so far */
 	bool *knows;	  /* [f * n] */
@@ -154,15 +152,10 @@ uint32_t fab_detector_degree(uint32_t n)
 	return n < 2 ? 0 : offsets(n, out);
 }
 
-static bool lives(const struct run *r, uint32_t node, double now)
-{
-	return now < r->dies_us[node];
-}
-
-static void add(struct run *r, double time, uint8_t kind, uint32_t what, uint32_t node)
+static void add(struct run *r, double time, uint8_t kind, uint32_t failure, uint32_t node)
 {
 	fab_schedule_add(&r->schedule, fab_time_of_seconds(time), kind,
-			 (uint64_t)what << 32 | node);
+			 (uint64_t)failure << 32 | node);
 }
 
 /* A message leaves when its sender is free; returns its arrival. */
@@ -174,34 +167,24 @@ static double send(struct run *r, uint32_t from, double now)
 	return w->port_us;
 }
 
-/* Schedule the timeout of heartbeats that are sent to `node` from `since` on. */
-static void expect(struct run *r, uint32_t node, double since)
-{
-	struct watch *w = &r->watch[node];
-	double dies = r->dies_us[w->emitter], last;
-
-	if (isinf(dies))
-		return;
-	last = since + floor((dies - since) / r->d->period_us) * r->d->period_us;
-	add(r, last + r->d->message_us + r->d->timeout_us, TIMEOUT, w->generation, node);
-}
-
-/* Observe the nearest node before that is not known to be dead. */
+/* Observe the nearest node before that is not known to be dead: from its first heartbeat
+ * on, or until the timeout of one that never comes. */
 static void observe_next(struct run *r, uint32_t node, double now)
 {
-	struct watch *w = &r->watch[node];
-	uint32_t e = w->emitter;
+	uint32_t e = r->watch[node].emitter;
+	double there;
 
 	while (r->number[e] != FAB_NONE &&
 	       r->knows[(size_t)r->number[e] * r->d->n + node] && e != node)
 		e = e ? e - 1 : r->d->n - 1;
-	w->emitter = e;
-	w->generation++;
+	r->watch[node].emitter = e;
 	if (e == node) /* alone */
 		return;
-	add(r, send(r, node, now), HELLO, node, e);
-	if (!isinf(r->dies_us[e])) /* a live node answers in time */
-		add(r, now + 2 * r->d->timeout_us, TIMEOUT, w->generation, node);
+	there = send(r, node, now);
+	if (r->number[e] == FAB_NONE)
+		r->out->repaired_us = fmax(r->out->repaired_us, there);
+	else
+		add(r, now + 2 * r->d->timeout_us, TIMEOUT, r->number[e], node);
 }
 
 /* A node learns of a failure: it sends news, and replaces its emitter if that failed. */
@@ -210,160 +193,90 @@ static void learn(struct run *r, uint32_t node, uint32_t failure, double now)
 	bool *knows = &r->knows[(size_t)failure * r->d->n + node];
 	struct watch *w = &r->watch[node];
 
-	if (*knows || !lives(r, node, now))
+	if (*knows || r->number[node] != FAB_NONE)
 		return;
 	*knows = true;
 	if (r->out->first_us < 0)
 		r->out->first_us = now;
-	if (isinf(r->dies_us[node]))
-		r->out->stable_us = fmax(r->out->stable_us, now);
+	r->out->stable_us = fmax(r->out->stable_us, now);
 	for (uint32_t i = 0; i < r->n_offsets; i++) {
 		uint32_t to = (uint32_t)(((uint64_t)node + r->offset[i]) % r->d->n);
 		double *best = &r->knows_us[(size_t)failure * r->d->n + to];
 		double there = send(r, node, now);
 
-		if (!lives(r, node, there - r->d->message_us))
-			break;
 		w->n_news++;
 		if (there < *best) { /* later news change nothing */
 			*best = there;
 			add(r, there, NEWS, failure, to);
 		}
 	}
-	if (w->emitter == r->failures[failure].node)
+	if (w->emitter == r->failed[failure])
 		observe_next(r, node, now);
 }
 
-/* All events, and their sums. */
-static void follow(struct run *r)
-{
-	struct fab_detection *out = r->out;
-	double start = INFINITY;
-	struct fab_due due;
-
-	for (uint32_t i = 0; i < r->d->n; i++) {
-		r->watch[i].emitter = i ? i - 1 : r->d->n - 1;
-		expect(r, i, 0);
-	}
-	while (fab_schedule_take(&r->schedule, &due)) {
-		uint32_t node = (uint32_t)due.item, what = (uint32_t)(due.item >> 32);
-		double now = fab_seconds_of_time(due.time);
-
-		switch (fab_due_kind(&due)) {
-		case TIMEOUT: /* of the generation `what` */
-			if (r->watch[node].generation == what && lives(r, node, now))
-				learn(r, node, r->number[r->watch[node].emitter], now);
-			break;
-		case NEWS: /* of the failure `what` */
-			learn(r, node, what, now);
-			break;
-		default: /* a new observer, `what`, to be sent heartbeats from now on */
-			if (!lives(r, node, now) || r->watch[what].emitter != node)
-				break;
-			if (isinf(r->dies_us[node]) && isinf(r->dies_us[what]))
-				out->repaired_us = fmax(out->repaired_us, now);
-			r->watch[what]
-				.generation++; /* the first heartbeat is in flight */
-			expect(r, what, now);
-			break;
-		}
-	}
-	for (uint32_t i = 0; i < r->f; i++)
-		start = fmin(start, r->failures[i].time_us);
-	for (uint32_t i = 0; i < r->d->n; i++) {
-		out->news += r->watch[i].n_news;
-		if (r->watch[i].n_news > out->most_news)
-			out->most_news = r->watch[i].n_news;
-	}
-	for (size_t i = 0; i < (size_t)r->f * r->d->n; i++)
-		if (!r->knows[i] && isinf(r->dies_us[i % r->d->n]))
-			out->stable_us = INFINITY;
-	out->first_us = fmax(out->first_us, 0);
-	out->bound_us = fab_detector_bound_us(r->d, r->f, NULL);
-	out->is_within = !r->f || out->stable_us - start <= out->bound_us;
-}
-
-int fab_detector_run(const struct fab_detector *d, const struct fab_failure *failures,
-		     uint32_t f, struct fab_detection *out, struct fab_err *err)
+int fab_detector_run(const struct fab_detector *d, const uint32_t *failed, uint32_t f,
+		     struct fab_detection *out, struct fab_err *err)
 {
 	FAB_AUTO(fab_arena_free) struct fab_arena memory = FAB_ARENA_INIT;
-	struct run r = {.d = d, .failures = failures, .f = f, .out = out};
-	int rc = fab_detector_check(d, err);
+	struct run r = {.d = d, .failed = failed, .out = out};
+	size_t n_pairs = (size_t)f * d->n;
+	struct fab_due due;
 
-	if (rc)
-		return rc;
-	if (f >= d->n || f > FAB_DETECTOR_FAILURES_MAX)
-		return fab_fail(err, EINVAL,
-				"%u failures of %u nodes: expected at most %u", f, d->n,
-				d->n - 1 < FAB_DETECTOR_FAILURES_MAX
-					? d->n - 1
-					: FAB_DETECTOR_FAILURES_MAX);
-	if ((uint64_t)f * d->n > FAB_DETECTOR_PAIRS_MAX)
+	if (n_pairs > FAB_DETECTOR_PAIRS_MAX)
 		return fab_fail(
 			err, ERANGE,
 			"%u failures of %u nodes: expected at most %d pairs of both", f,
 			d->n, FAB_DETECTOR_PAIRS_MAX);
 	*out = (struct fab_detection){.first_us = -1};
 	r.n_offsets = offsets(d->n, r.offset);
-	r.dies_us = FAB_ARENA_NEW(&memory, d->n, double);
-	r.number = FAB_ARENA_NEW(&memory, d->n, uint32_t);
+	r.number = fab_arena_none(&memory, d->n);
 	r.watch = FAB_ARENA_NEW0(&memory, d->n, struct watch);
-	r.knows_us = FAB_ARENA_NEW(&memory, (size_t)f * d->n + 1, double);
-	r.knows = FAB_ARENA_NEW0(&memory, (size_t)f * d->n + 1, bool);
-	for (uint32_t i = 0; i < d->n; i++) {
-		r.dies_us[i] = INFINITY;
-		r.number[i] = FAB_NONE;
-	}
-	for (size_t i = 0; i < (size_t)f * d->n; i++)
+	r.knows_us = FAB_ARENA_NEW(&memory, n_pairs + 1, double);
+	r.knows = FAB_ARENA_NEW0(&memory, n_pairs + 1, bool);
+	for (size_t i = 0; i < n_pairs; i++)
 		r.knows_us[i] = INFINITY;
-	for (uint32_t i = 0; i < f && !rc; i++) {
-		const struct fab_failure *x = &failures[i];
+	for (uint32_t i = 0; i < f; i++)
+		r.number[failed[i]] = i;
+	for (uint32_t i = 0; i < d->n; i++) {
+		uint32_t e = r.watch[i].emitter = i ? i - 1 : d->n - 1;
 
-		if (x->node >= d->n)
-			rc = fab_fail(err, EINVAL, "node %u: there are %u, 0 to %u",
-				      x->node, d->n, d->n - 1);
-		else if (r.number[x->node] != FAB_NONE)
-			rc = fab_fail(err, EINVAL, "node %u fails twice", x->node);
-		else if (!(x->time_us >= 0 && x->time_us <= 1e15))
-			rc = fab_fail(err, EINVAL,
-				      "node %u fails at %g us: expected 0 to 1e15",
-				      x->node, x->time_us);
-		else {
-			r.number[x->node] = i;
-			r.dies_us[x->node] = x->time_us;
-		}
+		if (r.number[e] != FAB_NONE)
+			add(&r, d->message_us + d->timeout_us, TIMEOUT, r.number[e], i);
 	}
-	if (!rc)
-		follow(&r);
+	while (fab_schedule_take(&r.schedule, &due))
+		learn(&r, (uint32_t)due.item, (uint32_t)(due.item >> 32),
+		      fab_seconds_of_time(due.time));
+	for (uint32_t i = 0; i < d->n; i++) {
+		out->news += r.watch[i].n_news;
+		if (r.watch[i].n_news > out->most_news)
+			out->most_news = r.watch[i].n_news;
+	}
+	for (size_t i = 0; i < n_pairs; i++)
+		if (!r.knows[i] && r.number[i % d->n] == FAB_NONE)
+			out->stable_us = INFINITY;
+	out->first_us = fmax(out->first_us, 0);
+	out->bound_us = fab_detector_bound_us(d, f, NULL);
+	out->is_within = out->stable_us <= out->bound_us;
 	fab_schedule_fini(&r.schedule);
-	return rc;
+	return 0;
 }
 
-void fab_detector_place(uint32_t n, uint32_t f, bool is_near,
-			struct fab_failure *failures)
+void fab_detector_place(uint32_t n, uint32_t f, bool is_near, uint32_t *failed)
 {
 	for (uint32_t i = 0; i < f; i++)
-		failures[i] = (struct fab_failure){
-			.node = is_near ? (i + 1) % n : (uint32_t)((uint64_t)i * n / f)};
+		failed[i] = is_near ? (i + 1) % n : (uint32_t)((uint64_t)i * n / f);
 }
 
 int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
 		       struct fab_detector_worst *out, struct fab_err *err)
 {
-	struct fab_failure *failures = FAB_ARENA_NEW0(memory, f, struct fab_failure);
-	uint32_t *place = FAB_ARENA_NEW(memory, 2 * (size_t)f, uint32_t);
-	uint32_t *gap = place + f, i;
+	uint32_t *place = FAB_ARENA_NEW(memory, f, uint32_t);
+	uint32_t *gap = FAB_ARENA_NEW(memory, f, uint32_t), i;
 	struct fab_detection x;
 	double n_all = 1; /* placements with one failure at node 0 */
-	int rc = fab_detector_check(d, err);
+	int rc;
 
-	*out = (struct fab_detector_worst){
-		.failures = FAB_ARENA_NEW0(memory, f, struct fab_failure)};
-	if (rc)
-		return rc;
-	if (!f || f >= d->n)
-		return fab_fail(err, EINVAL, "%u failures of %u nodes: expected 1 to %u",
-				f, d->n, d->n - 1);
+	*out = (struct fab_detector_worst){.failed = FAB_ARENA_NEW(memory, f, uint32_t)};
 	for (i = 1; i < f; i++)
 		n_all = n_all * (d->n - i) / i;
 	if (n_all > (double)PLACEMENTS_MAX * f)
@@ -375,24 +288,21 @@ int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, u
 	do {			      /* all lists of f - 1 places behind 0, ascending */
 		bool is_least = true; /* of the gaps, turned so that each comes first */
 
-		for (i = 0; i < f; i++) {
+		for (i = 0; i < f; i++)
 			gap[i] = (i + 1 < f ? place[i + 1] : d->n) - place[i];
-			failures[i].node = place[i];
-		}
 		for (uint32_t turn = 1; turn < f && is_least; turn++) {
 			for (i = 0; i < f && gap[(turn + i) % f] == gap[i];)
 				i++;
 			is_least = i == f || gap[(turn + i) % f] > gap[i];
 		}
-		if (is_least)
-			rc = fab_detector_run(d, failures, f, &x, err);
-		if (rc)
-			return rc;
 		if (is_least) {
+			rc = fab_detector_run(d, place, f, &x, err);
+			if (rc)
+				return rc;
 			out->n_beyond += !x.is_within;
 			if (!out->n_placements++ || x.stable_us > out->worst.stable_us) {
 				out->worst = x;
-				memcpy(out->failures, failures, f * sizeof(*failures));
+				memcpy(out->failed, place, f * sizeof(*place));
 			}
 		}
 		for (i = f; i > 1 && place[i - 1] == d->n - f + i - 1;)
@@ -406,8 +316,7 @@ int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, u
 }
 
 void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detection *x,
-			  const struct fab_failure *failures, uint32_t f,
-			  struct fab_failure_row *row)
+			  const uint32_t *failed, uint32_t f, struct fab_failure_row *row)
 {
 	FAB_AUTOFREE bool *is_dead = FAB_NEW0((size_t)d->n + 1, bool);
 	uint32_t start = 0, size = 0; /* a node that failed; nodes of the part so far */
@@ -426,7 +335,7 @@ void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detecti
 	fab_detector_bound_us(d, f, &row->proven);
 	/* parts of MPD's ring, each between two nodes that failed */
 	for (uint32_t i = 0; i < f; i++)
-		is_dead[start = failures[i].node] = true;
+		is_dead[start = failed[i]] = true;
 	for (uint32_t i = 1; i <= d->n; i++) {
 		bool is_end = is_dead[(start + i) % d->n] || (!f && i == d->n);
 
@@ -444,16 +353,16 @@ int fab_detector_table(struct fab_arena *memory, const struct fab_detector *d, u
 		       struct fab_err *err)
 {
 	static const char *const names[] = {"near", "far"};
-	struct fab_failure *failures = FAB_ARENA_NEW0(memory, f, struct fab_failure);
+	uint32_t *failed = FAB_ARENA_NEW(memory, f, uint32_t);
 	struct fab_detector_worst worst;
 	struct fab_detection x;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < 2 && !rc; i++) {
-		fab_detector_place(d->n, f, !i, failures);
-		rc = fab_detector_run(d, failures, f, &x, err);
+		fab_detector_place(d->n, f, !i, failed);
+		rc = fab_detector_run(d, failed, f, &x, err);
 		if (!rc)
-			fab_failure_row_fill(d, &x, failures, f, &out[i]);
+			fab_failure_row_fill(d, &x, failed, f, &out[i]);
 		out[i].placement = names[i];
 	}
 	if (rc || !is_exhaustive)
@@ -461,7 +370,7 @@ int fab_detector_table(struct fab_arena *memory, const struct fab_detector *d, u
 	rc = fab_detector_worst(memory, d, f, &worst, err);
 	if (rc)
 		return rc;
-	fab_failure_row_fill(d, &worst.worst, worst.failures, f, &out[2]);
+	fab_failure_row_fill(d, &worst.worst, worst.failed, f, &out[2]);
 	out[2].placement = "worst";
 	out[2].within = !worst.n_beyond;
 	out[2].placements = worst.n_placements;

@@ -34,11 +34,6 @@ struct fab_detector {
 	double message_us; /* tau: until a message arrives */
 };
 
-struct fab_failure {
-	uint32_t node;
-	double time_us;
-};
-
 struct fab_detection {
 	double first_us; /* a node knows of one */
 	/* All live nodes know all that failed; INFINITY: some never do, as all nodes that
@@ -95,27 +90,23 @@ int fab_detector_risks(const struct fab_detector *d, double delay_us, double los
 uint32_t fab_detector_degree(uint32_t n);
 
 /*
- * Follow failures. Times from 0; heartbeats are sent at the multiples of the period, the
- * last one at the moment of failing. EINVAL: as check, a node that does not exist or is
- * repeated, no survivor, too many failures, an invalid time; ERANGE: more than
- * FAB_DETECTOR_PAIRS_MAX. O(f n log n).
+ * Follow the failures of failed[f], different nodes, f below n, at time 0, when each node
+ * sends its last heartbeat. ERANGE: more than FAB_DETECTOR_PAIRS_MAX. O(f n log n).
  */
-int fab_detector_run(const struct fab_detector *d, const struct fab_failure *failures,
-		     uint32_t f, struct fab_detection *out,
-		     struct fab_err *err) FAB_MUST_CHECK;
+int fab_detector_run(const struct fab_detector *d, const uint32_t *failed, uint32_t f,
+		     struct fab_detection *out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* f failures at time 0: adjacent from node 1 on (near), or as far apart as possible. f <=
- * n. O(f). */
-void fab_detector_place(uint32_t n, uint32_t f, bool is_near,
-			struct fab_failure *failures);
+/* f failures: adjacent from node 1 on (near), or as far apart as possible. f <= n. O(f).
+ */
+void fab_detector_place(uint32_t n, uint32_t f, bool is_near, uint32_t *failed);
 
 struct fab_detector_worst {
 	uint64_t n_placements; /* followed; none is a rotation of another */
 	struct fab_detection worst;
-	struct fab_failure *failures; /* [f] the placement that takes longest */
-	uint64_t n_beyond;	      /* placements beyond the bound */
+	uint32_t *failed;  /* [f] the placement that takes longest */
+	uint64_t n_beyond; /* placements beyond the bound */
 };
-/* Every placement of f failures at one time. All is alike from every node, so that a
+/* Every placement of f failures, 1 .. n - 1. All is alike from every node, so that a
  * placement takes as long as its rotations: one of each is followed. ERANGE: more than
  * 2^24 placements. O(placements * f n log n). */
 int fab_detector_worst(struct fab_arena *memory, const struct fab_detector *d, uint32_t f,
@@ -134,7 +125,7 @@ struct fab_failure_row {
 };
 /* O(n). */
 void fab_failure_row_fill(const struct fab_detector *d, const struct fab_detection *x,
-			  const struct fab_failure *failures, uint32_t f,
+			  const uint32_t *failed, uint32_t f,
 			  struct fab_failure_row *row);
 /* Rows of f failures: near, far, and with is_exhaustive the worst placement. Errors:
  * those of the functions above. */

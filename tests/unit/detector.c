@@ -12,12 +12,12 @@ static struct fab_detector of(uint32_t n)
 		.n = n, .period_us = 1e6, .timeout_us = 1e7, .message_us = 3.5};
 }
 
-static struct fab_detection run(const struct fab_detector *d,
-				const struct fab_failure *failures, uint32_t f)
+static struct fab_detection run(const struct fab_detector *d, const uint32_t *failed,
+				uint32_t f)
 {
 	struct fab_detection x;
 
-	MUST(fab_detector_run(d, failures, f, &x, ERR));
+	MUST(fab_detector_run(d, failed, f, &x, ERR));
 	return x;
 }
 
@@ -38,7 +38,7 @@ static void check_every_placement(uint32_t f, double message_us)
 	/* side by side is the worst: one timeout, then two for each more */
 	cr_assert(w.worst.stable_us >= (2 * f - 1) * d.timeout_us);
 	for (uint32_t i = 1; i < f; i++)
-		cr_assert_eq(w.failures[i].node, i);
+		cr_assert_eq(w.failed[i], i);
 }
 
 Test(detector, every_placement_of_few_failures_is_within_the_bound)
@@ -64,15 +64,13 @@ Test(detector, turning_changes_nothing)
 	d.message_us = 1e5;
 	for (uint32_t trial = 0; trial < 50; trial++) {
 		uint32_t f = 1 + test_below(&rng, 6);
-		struct fab_failure a[6], b[6];
+		uint32_t a[6], b[6];
 		uint32_t turn = test_below(&rng, 50);
 		struct fab_detection x, y;
 
 		for (uint32_t i = 0; i < f; i++) {
-			a[i].node = i * 8 + test_below(&rng, 8);
-			a[i].time_us = 0;
-			b[i] = a[i];
-			b[i].node = (a[i].node + turn) % 50;
+			a[i] = i * 8 + test_below(&rng, 8);
+			b[i] = (a[i] + turn) % 50;
 		}
 		x = run(&d, a, f);
 		y = run(&d, b, f);
@@ -85,8 +83,7 @@ Test(detector, turning_changes_nothing)
 Test(detector, one_failure)
 {
 	struct fab_detector d = of(64);
-	struct fab_failure one = {.node = 7};
-	struct fab_detection x = run(&d, &one, 1);
+	struct fab_detection x = run(&d, (const uint32_t[]){7}, 1);
 
 	cr_assert_float_eq(x.first_us, 1e7 + 3.5, 1e-6);
 	cr_assert(x.stable_us > x.first_us + 3.5 &&
@@ -96,9 +93,6 @@ Test(detector, one_failure)
 	cr_assert_eq(x.news, 63 * fab_detector_degree(64));
 	/* node 8 asks node 6, behind its news */
 	cr_assert_float_eq(x.repaired_us, x.first_us + 12 * 3.5, 1e-6);
-	one.time_us = 2.5e6; /* the last heartbeat was sent at 2 s */
-	x = run(&d, &one, 1);
-	cr_assert_float_eq(x.first_us, 2e6 + 1e7 + 3.5, 1e-6);
 	cr_assert(x.is_within);
 }
 
@@ -106,14 +100,14 @@ Test(detector, one_failure)
 Test(detector, near_and_far)
 {
 	struct fab_detector d = of(1000);
-	struct fab_failure near[4], far[4];
+	uint32_t near[4], far[4];
 	struct fab_detection a, b;
 
 	fab_detector_place(1000, 4, true, near);
 	fab_detector_place(1000, 4, false, far);
 	for (uint32_t i = 0; i < 4; i++) {
-		cr_assert_eq(near[i].node, i + 1);
-		cr_assert_eq(far[i].node, 250 * i);
+		cr_assert_eq(near[i], i + 1);
+		cr_assert_eq(far[i], 250 * i);
 	}
 	a = run(&d, near, 4);
 	b = run(&d, far, 4);
@@ -122,9 +116,8 @@ Test(detector, near_and_far)
 	cr_assert(a.is_within && b.is_within);
 }
 
-/* Failures at any time, some while news of others are on their way: all is known in the
- * end, and soon. */
-Test(detector, failures_at_any_time)
+/* Failures anywhere: all is known in the end, and soon. */
+Test(detector, failures_anywhere)
 {
 	struct fab_rng rng = test_rng(5);
 
@@ -132,9 +125,8 @@ Test(detector, failures_at_any_time)
 		uint32_t n = 2 + test_below(&rng, 80);
 		uint32_t f = test_below(&rng, 7);
 		struct fab_detector d = of(n);
-		struct fab_failure x[7];
+		uint32_t x[7];
 		struct fab_detection out;
-		double last = 0;
 		bool is_proven;
 
 		fab_detector_bound_us(&d, f, &is_proven);
@@ -145,20 +137,17 @@ Test(detector, failures_at_any_time)
 		for (uint32_t i = 0; i < f; i++) {
 			bool is_new;
 
-			x[i].time_us =
-				fab_unit(fab_rng_next(&rng)) * (trial % 2 ? 1e7 : 6e7);
 			do {
-				x[i].node = test_below(&rng, n);
+				x[i] = test_below(&rng, n);
 				is_new = true;
 				for (uint32_t k = 0; k < i; k++)
-					is_new &= x[k].node != x[i].node;
+					is_new &= x[k] != x[i];
 			} while (!is_new);
-			last = fmax(last, x[i].time_us);
 		}
 		out = run(&d, x, f);
 		cr_assert(isfinite(out.stable_us));
-		cr_assert(out.stable_us <= last + out.bound_us, "trial %u", trial);
-		cr_assert(out.repaired_us <= last + out.bound_us);
+		cr_assert(out.stable_us <= out.bound_us, "trial %u", trial);
+		cr_assert(out.repaired_us <= out.bound_us);
 		cr_assert(!f || out.first_us > 1e7);
 		cr_assert(out.news <= (uint64_t)n * f * fab_detector_degree(n));
 	}
@@ -168,7 +157,7 @@ Test(detector, failures_at_any_time)
 Test(detector, news_that_reach_nobody)
 {
 	struct fab_detector d = of(10);
-	struct fab_failure all[] = {{0}, {2}, {3}, {5}, {7}, {9}}; /* 1, 2, 4, 8 from 1 */
+	static const uint32_t all[] = {0, 2, 3, 5, 7, 9}; /* 1, 2, 4, 8 from 1 */
 	struct fab_detection x = run(&d, all, 6);
 
 	cr_assert_eq(fab_detector_degree(10), 6);
@@ -269,24 +258,16 @@ Test(detector, risk_in_closed_form)
 Test(detector, bad_input)
 {
 	struct fab_detector d = of(4);
-	struct fab_failure two[] = {{.node = 1}, {.node = 1}}, all[4];
-	struct fab_detection x;
 	struct fab_detector_worst w;
+	struct fab_failure_row rows[3];
 
-	FAILS(fab_detector_run(&d, two, 2, &x, ERR), -EINVAL, "twice");
-	two[1].node = 4;
-	cr_assert_eq(fab_detector_run(&d, two, 2, &x, NULL), -EINVAL);
-	two[1] = (struct fab_failure){2, NAN};
-	cr_assert_eq(fab_detector_run(&d, two, 2, &x, NULL), -EINVAL);
-	fab_detector_place(4, 4, true, all);
-	cr_assert_eq(fab_detector_run(&d, all, 4, &x, NULL), -EINVAL);
 	d.timeout_us = d.period_us;
-	FAILS(fab_detector_run(&d, two, 1, &x, ERR), -EINVAL, "considered dead");
+	FAILS(fab_detector_check(&d, ERR), -EINVAL, "considered dead");
 	d = of(1);
-	cr_assert_eq(fab_detector_run(&d, two, 0, &x, NULL), -EINVAL);
+	FAILS(fab_detector_check(&d, ERR), -EINVAL, "expected 2 to");
 	d = of(1 << 20);
 	cr_assert_eq(fab_detector_worst(&memory, &d, 3, &w, NULL), -ERANGE);
-	cr_assert_eq(fab_detector_worst(&memory, &d, 0, &w, NULL), -EINVAL);
+	FAILS(fab_detector_table(&memory, &d, 1000, false, rows, ERR), -ERANGE, "pairs");
 }
 
 /* Parts of MPD's ring of n daemons and nodes of the largest one. */
@@ -295,12 +276,9 @@ static void check_mpd(uint32_t n, const uint32_t *failed, uint32_t f, uint64_t p
 {
 	struct fab_detector d = of(n);
 	struct fab_detection x = {0};
-	struct fab_failure failures[8] = {{0}};
 	struct fab_failure_row row;
 
-	for (uint32_t i = 0; i < f; i++)
-		failures[i] = (struct fab_failure){.node = failed[i]};
-	fab_failure_row_fill(&d, &x, failures, f, &row);
+	fab_failure_row_fill(&d, &x, failed, f, &row);
 	cr_assert(row.mpd_parts == parts && row.mpd_largest == largest,
 		  "%u of %u: %llu parts, largest %llu", f, n,
 		  (unsigned long long)row.mpd_parts, (unsigned long long)row.mpd_largest);
@@ -348,5 +326,4 @@ Test(detector, table)
 	cr_assert_eq(rows[2].placements, 8);
 	cr_assert(rows[2].stable_s >= rows[0].stable_s);
 	cr_assert(rows[2].within && rows[0].proven);
-	cr_assert_eq(fab_detector_table(&memory, &d, 16, false, rows, NULL), -EINVAL);
 }
