@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/sets.h"
 
 enum { MAX_DEPTH = 64, N_PORTS = 256 };
 
@@ -82,19 +83,12 @@ static int add_member(struct osm_opensm *osm, uint64_t guid, const osm_switch_t 
 			(unsigned long long)guid);
 }
 
-/* Place of a switch in the sorted list, SIZE_MAX: not in it. */
-static size_t place_of(const uint32_t *list, size_t n, uint32_t sw)
+/* Place of a switch in the sorted list, FAB_NONE: not in it. */
+static uint32_t place_of(const uint32_t *list, size_t n, uint32_t sw)
 {
 	const uint32_t *at = bsearch(&sw, list, n, sizeof(*list), fab_cmp_u32);
 
-	return at ? (size_t)(at - list) : SIZE_MAX;
-}
-
-static size_t find(size_t *part, size_t i)
-{
-	while (part[i] != i)
-		i = part[i] = part[part[i]];
-	return i;
+	return at ? (uint32_t)(at - list) : FAB_NONE;
 }
 
 int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
@@ -105,7 +99,7 @@ int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
 	int rc = 0;
 	size_t n = (size_t)t->n_edges + 1;
 	uint32_t *sw = FAB_NEW(n, uint32_t);
-	size_t *part = FAB_NEW(n, size_t);
+	uint32_t *part = FAB_NEW(n, uint32_t);
 	bool is_right = true;
 
 	/*
@@ -115,24 +109,21 @@ int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
 	sw[0] = t->root;
 	memcpy(sw + 1, t->sw, t->n_edges * sizeof(*sw));
 	qsort(sw, n, sizeof(*sw), fab_cmp_u32);
-	for (size_t j = 0; j < n; j++) {
+	for (uint32_t j = 0; j < n; j++) {
 		part[j] = j;
 		is_right &= !j || sw[j] != sw[j - 1];
 	}
 	for (uint32_t k = 0; k < t->n_edges && is_right; k++) {
-		size_t a = place_of(sw, n, f->port_node[f->cable_a[t->cable[k]]]);
-		size_t b = place_of(sw, n, f->port_node[f->cable_b[t->cable[k]]]);
+		uint32_t a = place_of(sw, n, f->port_node[f->cable_a[t->cable[k]]]);
+		uint32_t b = place_of(sw, n, f->port_node[f->cable_b[t->cable[k]]]);
 
-		is_right = a != SIZE_MAX && b != SIZE_MAX;
-		if (!is_right)
-			break;
-		a = find(part, a);
-		b = find(part, b);
-		is_right = a != b;
-		part[a] = b;
+		is_right = a != FAB_NONE && b != FAB_NONE &&
+			   fab_sets_root(part, a) != fab_sets_root(part, b);
+		if (is_right)
+			fab_sets_unite(part, a, b);
 	}
 	for (uint32_t r = 0; r < t->n_members && is_right; r++)
-		is_right = place_of(sw, n, fab_port_switch(f, t->member[r])) != SIZE_MAX;
+		is_right = place_of(sw, n, fab_port_switch(f, t->member[r])) != FAB_NONE;
 	free(part);
 	free(sw);
 	if (!is_right)
@@ -150,26 +141,15 @@ int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
 	return rc;
 }
 
-static osm_switch_t *first_switch(const struct osm_opensm *osm)
-{
-	return (osm_switch_t *)cl_qmap_head(&osm->subn.sw_guid_tbl);
-}
-
-static osm_switch_t *next_switch(const struct osm_opensm *osm, osm_switch_t *sw)
-{
-	(void)osm;
-	return (osm_switch_t *)cl_qmap_next(&sw->map_item);
-}
-
-static bool is_switch(const struct osm_opensm *osm, const osm_switch_t *sw)
-{
-	return &sw->map_item != cl_qmap_end(&osm->subn.sw_guid_tbl);
-}
+/* All switches, whose map item is their first member. */
+#define FAB_EACH_SWITCH(osm, sw)                                                         \
+	for (osm_switch_t *sw = (osm_switch_t *)cl_qmap_head(&(osm)->subn.sw_guid_tbl);  \
+	     &sw->map_item != cl_qmap_end(&(osm)->subn.sw_guid_tbl);                     \
+	     sw = (osm_switch_t *)cl_qmap_next(&sw->map_item))
 
 void fab_opensm_clear(struct osm_opensm *osm, uint16_t mlid)
 {
-	for (osm_switch_t *sw = first_switch(osm); is_switch(osm, sw);
-	     sw = next_switch(osm, sw))
+	FAB_EACH_SWITCH(osm, sw)
 		osm_mcast_tbl_clear_mlid(&sw->mcast_tbl, mlid);
 }
 
@@ -177,8 +157,7 @@ void fab_opensm_cover(struct osm_opensm *osm, uint16_t mlid)
 {
 	int16_t block = (int16_t)((mlid - IB_LID_MCAST_START_HO) / IB_MCAST_BLOCK_SIZE);
 
-	for (osm_switch_t *sw = first_switch(osm); is_switch(osm, sw);
-	     sw = next_switch(osm, sw)) {
+	FAB_EACH_SWITCH(osm, sw) {
 		osm_mcast_tbl_t *tbl = &sw->mcast_tbl;
 
 		if (tbl->p_mask_tbl && tbl->max_block_in_use < block &&
@@ -352,8 +331,7 @@ static size_t count_ports(void *context, uint32_t group)
 	const struct osm_opensm *osm = context;
 	size_t n = 0;
 
-	for (osm_switch_t *sw = first_switch(osm); is_switch(osm, sw);
-	     sw = next_switch(osm, sw)) {
+	FAB_EACH_SWITCH(osm, sw) {
 		const osm_mcast_tbl_t *tbl = &sw->mcast_tbl;
 
 		for (unsigned at = 0;
