@@ -110,8 +110,8 @@ static void answer_sizes(struct fab_report *r, const struct fab_fence_table *t)
 {
 	size_t last_size = t->n_bytes - 1;
 	uint32_t n = t->groups.v[0].nodes.n;
-	const struct fab_fence_item *first = fab_fence_best(t, 0, 0);
-	const struct fab_fence_item *last = fab_fence_best(t, 0, last_size);
+	const struct fab_fence_item *first = fab_fence_best(t, 0, 0, false);
+	const struct fab_fence_item *last = fab_fence_best(t, 0, last_size, false);
 	char size[FAB_HUMAN_BYTES], most[FAB_HUMAN_BYTES];
 	char us[FAB_HUMAN_BYTES], longest[FAB_HUMAN_BYTES];
 	const char *s = n == 1 ? "" : "s";
@@ -144,8 +144,8 @@ static void answer_daemons(struct fab_report *r, const struct launch_params *p,
 			   const struct fab_fence_table *t)
 {
 	size_t last = t->n_bytes - 1;
-	const struct fab_fence_item *first = fab_fence_best_of_daemons(t, 0, 0);
-	const struct fab_fence_item *big = fab_fence_best_of_daemons(t, 0, last);
+	const struct fab_fence_item *first = fab_fence_best(t, 0, 0, true);
+	const struct fab_fence_item *big = fab_fence_best(t, 0, last, true);
 	char us[FAB_HUMAN_BYTES], longest[FAB_HUMAN_BYTES], size[FAB_HUMAN_BYTES];
 	char most[FAB_HUMAN_BYTES];
 
@@ -171,7 +171,7 @@ static void answer_orders(struct fab_report *r, const struct launch_params *p,
 	const struct fab_fence_row *best = NULL, *worst = NULL;
 
 	for (size_t g = 0; g < t->groups.n; g += n) {
-		const struct fab_fence_item *x = fab_fence_best(t, g, last);
+		const struct fab_fence_item *x = fab_fence_best(t, g, last, false);
 		double us = x ? fab_fence_row_us(&x->rows[last]) : 0;
 
 		if (x && (!best || us < fab_fence_row_us(best)))
@@ -369,7 +369,7 @@ static void draw(struct fab_drawing *d, const struct fab_work *w)
 {
 	const struct outcome *o = w->outcome;
 	const struct fab_fence_table *t = &o->t;
-	const struct fab_fence_item *best = fab_fence_best(t, 0, t->n_bytes - 1);
+	const struct fab_fence_item *best = fab_fence_best(t, 0, t->n_bytes - 1, false);
 
 	if (best)
 		launch_draw_fence(d, w, &o->job, &t->groups.v[0].nodes,

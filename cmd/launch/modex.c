@@ -63,7 +63,7 @@ static void fill_rows(struct fab_work *w)
 	struct fab_exchange_costs costs =
 		fab_exchange_costs_of(&p->constants, p->no_cache);
 	struct fab_exchange_full full = {
-		o->fence_us + p->ppn * FAB_PARAM(&p->constants, fence_us), 0, o->bytes};
+		o->fence_us + p->ppn * FAB_PARAM(&p->constants, fence_us), o->bytes};
 	uint32_t n = o->t.clock.n_nodes;
 	const struct fab_exchange *x = &o->exchange;
 	struct fab_exchange_memory m = fab_exchange_memory(n, p->ppn, o->bytes, x);

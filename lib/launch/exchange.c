@@ -185,8 +185,7 @@ static bool fence_wins(uint32_t n_nodes, uint32_t ppn, uint32_t degree,
 {
 	struct fab_exchange e = fab_exchange_model(n_nodes, ppn, degree, costs);
 
-	return fab_exchange_full_us(n_nodes, degree, full, costs) <=
-	       full->barrier_us + e.total_us;
+	return fab_exchange_full_us(n_nodes, degree, full, costs) <= e.total_us;
 }
 
 uint32_t fab_exchange_crossing(uint32_t n_nodes, uint32_t ppn,

@@ -117,9 +117,8 @@ struct fab_exchange fab_exchange_model(uint32_t n_nodes, uint32_t ppn, double de
 
 /* A full fence, to be compared with direct exchange. */
 struct fab_exchange_full {
-	double fence_us;   /* with data */
-	double barrier_us; /* an empty fence after direct exchange; 0: none */
-	uint64_t bytes;	   /* a node gives */
+	double fence_us;
+	uint64_t bytes; /* a node gives */
 };
 
 /* Until processes with `degree` peers have their data, with a fence that collects all:

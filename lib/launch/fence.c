@@ -263,9 +263,7 @@ static void plan_leaf(struct plan *p)
 	}
 	for (bit /= 2; bit; bit /= 2)
 		add_level(p, &l, bit, false);
-	if (p->out->messages.n)
-		qsort(p->out->messages.v, p->out->messages.n, sizeof(*p->out->messages.v),
-		      cmp_messages);
+	FAB_SORT(&p->out->messages, cmp_messages);
 	free(l.first);
 	p->out->node_at = l.node_at;
 }

@@ -334,9 +334,7 @@ size_t fab_fence_table_plan(struct fab_fence_table *t);
 int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err) FAB_MUST_CHECK;
 /* Microseconds of a row: simulated if that is known, else contended. O(1). */
 double fab_fence_row_us(const struct fab_fence_row *row);
-/* The fastest of a group at size number `i`; NULL: none in this shard. O(fences). */
+/* The fastest of a group at size number `i`, by fab_fence_row_us() or by daemons_us;
+ * NULL: none in this shard. O(fences). */
 const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
-					    size_t i);
-/* The one of least daemons_us. */
-const struct fab_fence_item *fab_fence_best_of_daemons(const struct fab_fence_table *t,
-						       size_t group, size_t i);
+					    size_t i, bool by_daemons);

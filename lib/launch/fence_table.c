@@ -115,35 +115,26 @@ static void drop_item(void *context, void *result)
 	fab_arena_free(&((struct fab_fence_item *)result)->memory);
 }
 
-static double daemons_us(const struct fab_fence_row *row)
-{
-	return row->daemons_us;
-}
-
-static const struct fab_fence_item *best_by(const struct fab_fence_table *t, size_t group,
-					    size_t i,
-					    double (*us)(const struct fab_fence_row *row))
+const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
+					    size_t i, bool by_daemons)
 {
 	const struct fab_fence_item *items = &t->items.v[group * t->fences.n];
 	const struct fab_fence_item *best = NULL;
+	double least_us = INFINITY;
 
-	for (size_t k = 0; k < t->fences.n; k++)
-		if (items[k].rows && !items[k].is_alias &&
-		    (!best || us(&items[k].rows[i]) < us(&best->rows[i])))
+	for (size_t k = 0; k < t->fences.n; k++) {
+		const struct fab_fence_row *row =
+			items[k].rows ? &items[k].rows[i] : NULL;
+		double us = !row || items[k].is_alias ? INFINITY
+			    : by_daemons	      ? row->daemons_us
+						      : fab_fence_row_us(row);
+
+		if (us < least_us) {
 			best = &items[k];
+			least_us = us;
+		}
+	}
 	return best;
-}
-
-const struct fab_fence_item *fab_fence_best(const struct fab_fence_table *t, size_t group,
-					    size_t i)
-{
-	return best_by(t, group, i, fab_fence_row_us);
-}
-
-const struct fab_fence_item *fab_fence_best_of_daemons(const struct fab_fence_table *t,
-						       size_t group, size_t i)
-{
-	return best_by(t, group, i, daemons_us);
 }
 
 /* The reason why the best is the best. */
@@ -283,7 +274,7 @@ int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err)
 		.low = (double)NAN, .high = (double)NAN, .by = FAB_N_LAUNCH_CONSTANTS};
 	for (size_t g = 0; g < t->groups.n && !rc; g++)
 		find_ranges(t, g);
-	best = rc ? NULL : fab_fence_best(t, 0, last);
+	best = rc ? NULL : fab_fence_best(t, 0, last, false);
 	if (best) {
 		struct figure figure = {.fence = t->fences.v[best - t->items.v],
 					.nodes = &t->groups.v[0].nodes,
@@ -297,7 +288,7 @@ int fab_fence_table_run(struct fab_fence_table *t, struct fab_err *err)
 		for (size_t i = 0; i < t->n_bytes; i++) {
 			struct fab_fence_row row;
 
-			best = fab_fence_best(t, g, i);
+			best = fab_fence_best(t, g, i, false);
 			if (!best)
 				continue;
 			row = best->rows[i];

@@ -80,7 +80,7 @@ static double value_at(const struct fab_launch_value *v, double z)
 	return v->value * pow(end / v->value, fabs(z));
 }
 
-static int time_of(const struct search *s, size_t i, double *out)
+static struct fab_launch_start start_of(const struct search *s, size_t i)
 {
 	const struct fab_fit_start *of = &s->fit->starts[i];
 	struct fab_launch_start start = *s->base;
@@ -88,6 +88,13 @@ static int time_of(const struct search *s, size_t i, double *out)
 	start.n_nodes = of->nodes;
 	start.ppn = (of->ranks + of->nodes - 1) / of->nodes;
 	start.stage_in = of->stage_in;
+	return start;
+}
+
+static int time_of(const struct search *s, size_t i, double *out)
+{
+	struct fab_launch_start start = start_of(s, i);
+
 	return fab_launch_total_of(&start, s->params, out, s->err);
 }
 
@@ -191,12 +198,9 @@ static int choose(struct search *s, const bool *uses)
 
 	for (size_t i = 0; i < fit->n_starts && !rc; i++) {
 		struct fab_fit_start *of = &fit->starts[i];
-		struct fab_launch_start start = *s->base;
+		struct fab_launch_start start = start_of(s, i);
 		struct fab_launch_range range;
 
-		start.n_nodes = of->nodes;
-		start.ppn = (of->ranks + of->nodes - 1) / of->nodes;
-		start.stage_in = of->stage_in;
 		rc = time_of(s, i, &of->before_s);
 		if (!rc)
 			rc = fab_launch_range_find(s->was, uses, of->before_s,

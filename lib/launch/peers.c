@@ -263,8 +263,7 @@ static void make_lists(struct reader *r, struct fab_arena *memory)
 	uint64_t n = 0;
 	size_t i = 0;
 
-	if (r->ranges.n)
-		qsort(r->ranges.v, r->ranges.n, sizeof(*r->ranges.v), cmp);
+	FAB_SORT(&r->ranges, cmp);
 	p->first = FAB_ARENA_NEW(memory, (size_t)p->n + 1, uint64_t);
 	p->peer = FAB_ARENA_NEW(memory, r->n_peers, uint32_t);
 	for (uint32_t of = 0; of < p->n; of++) {
