@@ -2,7 +2,6 @@
 /* All about one run: what it was, its results and what they are made of. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"

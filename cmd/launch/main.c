@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-launch: verbs and options. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-mcroute: multicast trees for many groups, by several algorithms side by side. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mcast/events.h"
 #include "mcroute.h"

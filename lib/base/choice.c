@@ -2,7 +2,6 @@
 #include "base/choice.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/lookup.h"

@@ -2,7 +2,6 @@
 #include "base/lookup.h"
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "base/text.h"

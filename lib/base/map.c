@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/mem.h"
 #include "base/rng.h"
 
 /* A value of FAB_NONE marks a free slot: it is never stored. */

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <langinfo.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { OFFSETS_MAX = 64 };

@@ -8,7 +8,6 @@
 #include "mcast/graft.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Prices fall no more where a cable has that many trees less than the fullest. */
 enum { GAPS = 15 };

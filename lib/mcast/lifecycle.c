@@ -11,7 +11,6 @@
 #include "event/schedule.h"
 #include "event/stats.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { JOINED = 1, LEFT = 2, ROUTED = 4, TAKEN = 8 };

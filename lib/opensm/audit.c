@@ -2,7 +2,6 @@
 #include "opensm/audit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A comparison waits for replies; attempts count for some time; when groups change all
  * the time, steps wait for no comparison after some time. */

@@ -9,7 +9,6 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <opensm/osm_config.h>
 

@@ -2,7 +2,6 @@
 /* Operations on the plug-in's state that both of its threads use. */
 #include "opensm/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/progress.h"

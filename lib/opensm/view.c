@@ -3,7 +3,6 @@
  * OpenSM's view of the subnet: copied as it is, part by part, while its lock is held;
  * made a fabric afterwards.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "peer/child.h"
 
-#include "base/mem.h"
 #include "source/unpack.h"
 
 #include <elf.h>

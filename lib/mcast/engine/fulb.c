@@ -6,8 +6,6 @@
  */
 #include "mcast/engine/state.h"
 
-#include <string.h>
-
 static void grow(struct fab_mcast_state *s, uint32_t group)
 {
 	const struct fab_fabric *f = s->problem->f;

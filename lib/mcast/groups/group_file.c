@@ -6,10 +6,7 @@
 #include "mcast/tables.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct reading {
 	struct fab_groups_builder *b;
