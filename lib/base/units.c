@@ -163,82 +163,78 @@ int fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *o
 			  "ps, ns, us, ms or s", max_ps, out, err);
 }
 
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* A number times the factor of its unit. Units of several letters that end in B may be
+ * written in any case. */
+static int parse_unit(const char *text, size_t len, const struct unit *unit,
+		      const char *kind, const char *likely, const char *expected,
+		      double *out, struct fab_err *err)
+{
+	char copy[TEXT_MAX];
+	const char *name = "";
+	double value;
+	bool is_number = split(text, len, copy, &value, &name);
+	size_t n = strlen(name);
+
+	if (is_number && !*name && value > 0)
+		return without_unit(text, len, kind, likely, err);
+	for (; is_number && unit->name; unit++)
+		if (n > 1 && name[n - 1] == 'B' ? !strcasecmp(name, unit->name)
+						: !strcmp(name, unit->name)) {
+			*out = value * unit->factor;
+			return 0;
+		}
+	return fab_fail(err, EINVAL, "'%.*s' is no %s: expected a number and %s",
+			shown(len), text, kind, expected);
+}
+
 int fab_parse_size_bytes(const char *text, size_t len, uint64_t *bytes,
 			 struct fab_err *err)
 {
-	static const struct {
-		const char *name;
-		double factor;
-	} units[] = {{"B", 1},	      {"kB", 1e3},   {"MB", 1e6},      {"GB", 1e9},
-		     {"TB", 1e12},    {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30},
-		     {"TiB", 0x1p40}, {"k", 1024},   {"K", 1024},      {"M", 1048576},
-		     {"G", 0x1p30},   {"T", 0x1p40}};
-	char copy[TEXT_MAX];
-	const char *unit = "";
-	double value;
+	static const struct unit units[] = {
+		{"B", 1},	 {"kB", 1e3},	{"MB", 1e6},	  {"GB", 1e9},
+		{"TB", 1e12},	 {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30},
+		{"TiB", 0x1p40}, {"k", 1024},	{"K", 1024},	  {"M", 1048576},
+		{"G", 0x1p30},	 {"T", 0x1p40}, {NULL, 0}};
+	double all;
+	int rc = parse_unit(
+		text, len, units, "size", "B",
+		"B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (K, M, G, T: powers of 1024)",
+		&all, err);
 
-	if (!split(text, len, copy, &value, &unit))
-		goto bad;
-	if (!*unit && value > 0)
-		return without_unit(text, len, "size", "B", err);
-	for (size_t i = 0; i < FAB_COUNT(units); i++) {
-		double all = value * units[i].factor;
-		size_t n = strlen(unit);
-
-		if (n > 1 && unit[n - 1] == 'B' ? strcasecmp(unit, units[i].name) != 0
-						: strcmp(unit, units[i].name) != 0)
-			continue;
-		if (!(all > 0 && all <= 0x1p50))
-			return fab_fail(
-				err, EINVAL,
+	if (rc)
+		return rc;
+	if (!(all > 0 && all <= 0x1p50))
+		return fab_fail(err, EINVAL,
 				"size '%.*s' is not between 1 byte and 2^50 bytes",
 				shown(len), text);
-		if (fabs(all - nearbyint(all)) > 1e-6)
-			return fab_fail(err, EINVAL,
-					"size '%.*s' is no whole number of bytes",
-					shown(len), text);
-		*bytes = (uint64_t)nearbyint(all);
-		return 0;
-	}
-bad:
-	return fab_fail(
-		err, EINVAL,
-		"'%.*s' is no size: expected a number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (K, M, G, T: powers of 1024)",
-		shown(len), text);
+	if (fabs(all - nearbyint(all)) > 1e-6)
+		return fab_fail(err, EINVAL, "size '%.*s' is no whole number of bytes",
+				shown(len), text);
+	*bytes = (uint64_t)nearbyint(all);
+	return 0;
 }
 
 int fab_parse_rate_mbps(const char *text, size_t len, double *mbps, struct fab_err *err)
 {
-	static const struct {
-		const char *name;
-		double factor;
-	} units[] = {{"k", 1e-3},    {"M", 1},	     {"G", 1e3},    {"T", 1e6},
-		     {"kbps", 1e-3}, {"Mbps", 1},    {"Gbps", 1e3}, {"Tbps", 1e6},
-		     {"kb/s", 1e-3}, {"Mb/s", 1},    {"Gb/s", 1e3}, {"Tb/s", 1e6},
-		     {"kB/s", 8e-3}, {"MB/s", 8},    {"GB/s", 8e3}, {"kbit/s", 1e-3},
-		     {"Mbit/s", 1},  {"Gbit/s", 1e3}};
-	char copy[TEXT_MAX];
-	const char *unit = "";
-	double value;
+	static const struct unit units[] = {
+		{"k", 1e-3},	{"M", 1},	 {"G", 1e3},	{"T", 1e6},
+		{"kbps", 1e-3}, {"Mbps", 1},	 {"Gbps", 1e3}, {"Tbps", 1e6},
+		{"kb/s", 1e-3}, {"Mb/s", 1},	 {"Gb/s", 1e3}, {"Tb/s", 1e6},
+		{"kB/s", 8e-3}, {"MB/s", 8},	 {"GB/s", 8e3}, {"kbit/s", 1e-3},
+		{"Mbit/s", 1},	{"Gbit/s", 1e3}, {NULL, 0}};
+	int rc = parse_unit(text, len, units, "rate", "Mb/s",
+			    "a unit, such as 20Gbps or 125MB/s", mbps, err);
 
-	if (!split(text, len, copy, &value, &unit))
-		goto bad;
-	if (!*unit && value > 0)
-		return without_unit(text, len, "rate", "Mb/s", err);
-	for (size_t i = 0; i < FAB_COUNT(units); i++)
-		if (!strcmp(unit, units[i].name)) {
-			*mbps = value * units[i].factor;
-			if (*mbps > 0 && *mbps <= 1e9)
-				return 0;
-			return fab_fail(err, EINVAL,
-					"rate '%.*s' is not above 0 and up to 1000 Tb/s",
-					shown(len), text);
-		}
-bad:
-	return fab_fail(
-		err, EINVAL,
-		"'%.*s' is no rate: expected a number and a unit, such as 20Gbps or 125MB/s",
-		shown(len), text);
+	if (!rc && !(*mbps > 0 && *mbps <= 1e9))
+		return fab_fail(err, EINVAL,
+				"rate '%.*s' is not above 0 and up to 1000 Tb/s",
+				shown(len), text);
+	return rc;
 }
 
 static const double MINUTE = 60, HOUR = 3600, DAY = 86400, YEAR = 365.25 * 86400;
