@@ -133,7 +133,7 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 
 /*
  * Where results go. With a path: a temporary file in its folder, which
- * fab_cli_commit_sink flushes, syncs and renames; it vanishes if the command ends before.
+ * is flushed, synced and renamed at the end; it vanishes if the command ends before.
  * A target that exists keeps its permissions, owner and group (where only the owner may
  * give a file away, what was written is copied into it at the end); a symbolic link is
  * followed, also one that leads to nothing yet; a device, a FIFO and what standard output
@@ -146,9 +146,6 @@ struct fab_cli_sink {
 	char *temporary;    /* NULL when the target is written directly */
 	bool copies_to_old; /* the target is another's: it cannot be replaced */
 };
-int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path,
-		      struct fab_err *err) FAB_MUST_CHECK;
-int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * A folder of results: its files are written into a temporary one next to it, which takes
@@ -177,11 +174,6 @@ void fab_cli_compare_folder(struct fab_cli_folder *folder,
 			    void (*use)(void *context, const char *name,
 					enum fab_cli_change change),
 			    void *context);
-/* All that can fail before the folder appears; then let it appear. */
-int fab_cli_settle_folder(struct fab_cli_folder *folder,
-			  struct fab_err *err) FAB_MUST_CHECK;
-int fab_cli_commit_folder(struct fab_cli_folder *folder,
-			  struct fab_err *err) FAB_MUST_CHECK;
 /* Remove the temporary folder unless it was committed, and free what `folder` holds,
  * which may be all zeros. O(files). */
 void fab_cli_folder_fini(struct fab_cli_folder *folder);

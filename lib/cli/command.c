@@ -30,7 +30,7 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 		const struct fab_warning *first;
 		uint32_t n;
 	};
-	FAB_VEC(struct code) codes = {.n = 0};
+	FAB_AUTOFREE FAB_VEC(struct code) codes = {.n = 0};
 	const struct fab_fabric *f;
 	int rc;
 
@@ -64,7 +64,6 @@ int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_
 			     strcmp(f->source, "-") ? f->source : "<stdin>", line,
 			     w->message, more);
 	}
-	free(codes.v);
 	if (f->n_warnings_total > f->n_warnings)
 		fab_cli_warn(run, "%s: %" PRIu64 " further warnings were not kept",
 			     f->source, f->n_warnings_total - f->n_warnings);

@@ -131,13 +131,6 @@ struct fab_command {
  */
 int fab_cli_main(const struct fab_command *command, int argc, char **argv, void *params);
 
-/*
- * The options alone: a bad command line is a usage error, exit with status 2. O(options +
- * relations).
- */
-void fab_cli_read(const struct fab_command *command, int argc, char **argv, void *params);
 /* The FABRIC, for commands that take other arguments, too. EINVAL: there was one. */
 int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg,
 			struct fab_err *err) FAB_MUST_CHECK;
-/* Free what options put on the heap. */
-void fab_cli_free_params(const struct fab_command *command, void *params);

@@ -26,7 +26,8 @@ struct fab_given {
 	char *arguments;     /* of the command line, as a shell would read them */
 	FAB_VEC(char *) job; /* while it is read: all but where and how it runs */
 };
-/* The command line into the parameters; what is wrong ends the command. */
+/* The command line into the parameters; a bad one is a usage error, exit with status 2.
+ * O(options + relations). */
 void fab_given_read(struct fab_given *g, int argc, char **argv);
 /* The row of an option that the command has. O(options). */
 const struct fab_given_option *fab_given_option(const struct fab_given *g,

@@ -379,7 +379,7 @@ static int take_setting(struct fab_given *g, const char *arg, struct fab_err *er
 		 !memcmp(g->of.v[i].row->name, arg, len)))
 		i++;
 	if (i == g->of.n) {
-		FAB_VEC(const char *) names = {0};
+		FAB_AUTOFREE FAB_VEC(const char *) names = {0};
 		struct fab_choices choices = {.what = "setting"};
 
 		for (size_t k = 0; k < g->of.n; k++)
@@ -387,9 +387,7 @@ static int take_setting(struct fab_given *g, const char *arg, struct fab_err *er
 				FAB_PUSH(&names, g->of.v[k].row->name);
 		choices.names = names.v;
 		choices.n = names.n;
-		rc = fab_choices_refuse(&choices, arg, len, NULL, err);
-		free(names.v);
-		return rc;
+		return fab_choices_refuse(&choices, arg, len, NULL, err);
 	}
 	o = g->of.v[i].row;
 	if (o->takes == FAB_TAKES_NOTHING)
@@ -491,28 +489,11 @@ void fab_given_read(struct fab_given *g, int argc, char **argv)
 	free(g->job.v);
 }
 
-void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *params)
-{
-	struct fab_given g;
-
-	fab_given_init(&g, c, params);
-	fab_given_read(&g, argc, argv);
-	FAB_FREE_ALL(g.of.v, g.arguments);
-}
-
 void fab_given_fini(struct fab_given *g)
 {
 	for (size_t i = 0; i < g->of.n; i++)
 		fab_option_free(g->of.v[i].row, g->of.v[i].at);
 	FAB_FREE_ALL(g->of.v, g->arguments);
-}
-
-void fab_cli_free_params(const struct fab_command *c, void *params)
-{
-	struct fab_given g;
-
-	fab_given_init(&g, c, params);
-	fab_given_fini(&g);
 }
 
 /* A row of the list. */

@@ -68,6 +68,16 @@ static void put_back(struct target *t)
 	t->is_new = t->is_swapped = 0;
 }
 
+static void discard_folder(void)
+{
+	if (!made_folder.temporary)
+		return;
+	put_back(&made_folder);
+	for (const struct made *m = made_files; m; m = m->next)
+		unlink(m->path);
+	rmdir(made_folder.temporary);
+}
+
 static void discard(void)
 {
 	for (size_t i = 0; i < MAX_SINKS; i++)
@@ -75,12 +85,7 @@ static void discard(void)
 			put_back(&pending[i]);
 			unlink(pending[i].temporary);
 		}
-	if (!made_folder.temporary)
-		return;
-	put_back(&made_folder);
-	for (const struct made *m = made_files; m; m = m->next)
-		unlink(m->path);
-	rmdir(made_folder.temporary);
+	discard_folder();
 }
 
 /* The entry of a temporary file; with NULL a free one, or NULL. */
@@ -263,7 +268,7 @@ static int open_temporary(struct fab_cli_sink *sink, const struct stat *old,
 	return 0;
 }
 
-int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_err *err)
+static int open_sink(struct fab_cli_sink *sink, const char *path, struct fab_err *err)
 {
 	struct stat old;
 	bool exists;
@@ -381,18 +386,6 @@ static void finish_sink(struct fab_cli_sink *sink)
 	free(sink->temporary);
 	free(sink->path);
 	*sink = (struct fab_cli_sink){0};
-}
-
-int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
-{
-	int rc = settle(sink, err);
-
-	if (rc || !sink->path)
-		return rc;
-	rc = take_sink(sink, err);
-	if (!rc)
-		finish_sink(sink);
-	return rc;
 }
 
 /* Is the file in the list of the folder's own files? */
@@ -587,7 +580,7 @@ void fab_cli_compare_folder(struct fab_cli_folder *folder,
 	}
 }
 
-int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
+static int settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
 	FILE *list = add_file(folder, LIST_NAME);
 
@@ -616,10 +609,7 @@ void fab_cli_folder_fini(struct fab_cli_folder *folder)
 {
 	close_file(folder);
 	if (made_folder.temporary && made_folder.temporary == folder->temporary) {
-		put_back(&made_folder);
-		for (const struct made *m = made_files; m; m = m->next)
-			unlink(m->path);
-		rmdir(made_folder.temporary);
+		discard_folder();
 		forget_made();
 	}
 	if (folder->temporary)
@@ -673,15 +663,6 @@ static void finish_folder(struct fab_cli_folder *folder)
 	fab_cli_folder_fini(folder);
 }
 
-int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
-{
-	int rc = take_folder(folder, err);
-
-	if (!rc)
-		finish_folder(folder);
-	return rc;
-}
-
 void fab_cli_fail_results(struct fab_cli_results *results, int rc,
 			  const struct fab_err *err)
 {
@@ -696,7 +677,7 @@ static void settle_files(struct fab_cli_results *results)
 	for (size_t i = 0; i < results->n && !results->rc; i++)
 		results->rc = settle(&results->sinks[i], &results->err);
 	if (results->folder && !results->rc)
-		results->rc = fab_cli_settle_folder(results->folder, &results->err);
+		results->rc = settle_folder(results->folder, &results->err);
 }
 
 /*
@@ -742,7 +723,7 @@ FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 	struct fab_cli_sink sink = {0};
 
 	if (!results->rc)
-		results->rc = fab_cli_open_sink(&sink, path, &results->err);
+		results->rc = open_sink(&sink, path, &results->err);
 	/* the reader of standard output may close it, which ends the command */
 	if (!results->rc && !sink.path) {
 		settle_files(results);

@@ -249,8 +249,6 @@ void fab_cli_tell_tables(const struct fab_cli_run *run, const char *algorithm,
 		fab_cli_warn(run, "%s: %s", algorithm, routes->note);
 }
 
-typedef int (*add_fn)(struct fab_faults *faults, const char *text, struct fab_err *err);
-
 /* The first item of a list that is a link, as SWITCH:PORT; on the heap, NULL: none. */
 static char *find_link(const struct fab_fabric *f, const char *list)
 {
@@ -284,38 +282,37 @@ static int add_switches(struct fab_faults *faults, const char *text, struct fab_
 	return rc;
 }
 
-/* All texts of an option; errors of `option` begin with it, NULL: they name a file. */
-static int add_all(struct fab_faults *faults, const char *const *texts, size_t n,
-		   const char *option, add_fn add, const struct fab_cli_run *run,
-		   struct fab_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		rc = add(faults, texts[i], err);
-		fab_cli_tell_matches(run, option ? option : texts[i], &faults->matches);
-	}
-	if (rc && option)
-		fab_err_prefix(err, option);
-	return rc;
-}
-
 int fab_cli_name_faults(const struct fab_cli_faults *faults,
 			const struct fab_cli_run *run, const struct fab_fabric *f,
 			struct fab_faults **out, struct fab_err *err)
 {
+	const struct {
+		const char *option; /* begins its errors; NULL: they name a file */
+		const char *const *texts;
+		size_t n;
+		int (*add)(struct fab_faults *faults, const char *text,
+			   struct fab_err *err);
+	} of[] = {
+		{"--fail", faults->fail.v, faults->fail.n, add_switches},
+		{"--fail-link", faults->fail_link.v, faults->fail_link.n,
+		 fab_faults_add_cables},
+		{NULL, faults->fail_file.v, faults->fail_file.n, fab_faults_add_file},
+	};
 	struct fab_faults *dead = fab_faults_new(f);
-	int rc;
+	int rc = 0;
 
 	dead->matches.with_names = run->verbose;
-	rc = add_all(dead, faults->fail.v, faults->fail.n, "--fail", add_switches, run,
-		     err);
-	if (!rc)
-		rc = add_all(dead, faults->fail_link.v, faults->fail_link.n,
-			     "--fail-link", fab_faults_add_cables, run, err);
-	if (!rc)
-		rc = add_all(dead, faults->fail_file.v, faults->fail_file.n, NULL,
-			     fab_faults_add_file, run, err);
+	for (size_t k = 0; k < FAB_COUNT(of) && !rc; k++) {
+		const char *option = of[k].option;
+
+		for (size_t i = 0; i < of[k].n && !rc; i++) {
+			rc = of[k].add(dead, of[k].texts[i], err);
+			fab_cli_tell_matches(run, option ? option : of[k].texts[i],
+					     &dead->matches);
+		}
+		if (rc && option)
+			fab_err_prefix(err, option);
+	}
 	if (rc)
 		fab_faults_free(dead);
 	else
@@ -430,9 +427,7 @@ static bool is_fabric(const char *name, const struct fab_input *in)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 
-	if (fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL))
-		return false;
-	return true;
+	return fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL) == 0;
 }
 
 static int read_file(struct fab_groups_builder *b, const char *path, bool ignore_unknown,
@@ -492,13 +487,12 @@ int fab_cli_read_mcfdbs(const char *path, bool ignore_unknown,
 			struct fab_mft **out, struct fab_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = fab_input_read_tables(path, &in, err);
 
 	if (rc)
 		return rc;
 	rc = fab_mcfdbs_read(f, name, in.bytes, in.n, ignore_unknown, out, err);
-	fab_input_fini(&in);
 	if (!rc && (*out)->n_unknown_switches)
 		fab_cli_warn(
 			run,

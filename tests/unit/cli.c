@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/command.h"
+#include "cli/internal.h"
 #include "support/process.h"
 #include "support/test.h"
 
@@ -43,6 +43,7 @@ static struct params parsed(void)
 {
 	static char words[FAB_COUNT(arguments)][64];
 	struct params p = {0};
+	struct fab_given g;
 	char *argv[FAB_COUNT(arguments) + 1] = {(char[]){"fabric-test"}};
 	int argc = 1;
 
@@ -50,7 +51,9 @@ static struct params parsed(void)
 		argv[argc] = words[argc];
 		snprintf(words[argc], sizeof(words[argc]), "%s", arguments[argc - 1]);
 	}
-	fab_cli_read(&command, argc, argv, &p);
+	fab_given_init(&g, &command, &p);
+	fab_given_read(&g, argc, argv);
+	FAB_FREE_ALL(g.of.v, g.arguments);
 	return p;
 }
 

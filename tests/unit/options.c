@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of options: every kind of value, given rightly, wrongly, twice and not at all.
  */
-#include "cli/command.h"
 #include "cli/internal.h"
 #include "support/process.h"
 #include "support/test.h"
@@ -114,6 +113,15 @@ static const struct fab_command command = {.name = "fabric-test",
 					   .task = &task,
 					   .complete = complete};
 
+static void read_options(const struct fab_command *c, int argc, char **argv, void *params)
+{
+	struct fab_given g;
+
+	fab_given_init(&g, c, params);
+	fab_given_read(&g, argc, argv);
+	FAB_FREE_ALL(g.of.v, g.arguments);
+}
+
 static const char *line; /* of the next read_line(), words between blanks */
 
 static struct params read_params(void)
@@ -126,14 +134,17 @@ static struct params read_params(void)
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
-	fab_cli_read(&command, argc, argv, &p);
+	read_options(&command, argc, argv, &p);
 	return p;
 }
 
 static void end(struct params *p)
 {
+	struct fab_given g;
+
 	fab_cli_close_store(&p->store);
-	fab_cli_free_params(&command, p);
+	fab_given_init(&g, &command, p);
+	fab_given_fini(&g);
 }
 
 static void read_line(void)
@@ -386,7 +397,7 @@ static struct verb_params read_verb(const char *text)
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
-	fab_cli_read(&verb_command, argc, argv, &p);
+	read_options(&verb_command, argc, argv, &p);
 	return p;
 }
 

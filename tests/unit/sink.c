@@ -21,20 +21,25 @@ static void check(int rc)
 
 static void write_and_commit(void)
 {
-	struct fab_cli_sink sink;
+	struct fab_cli_results results = {0};
 
-	check(fab_cli_open_sink(&sink, target, ERR));
-	fputs("new\n", sink.file);
-	check(fab_cli_commit_sink(&sink, ERR));
+	fputs("new\n", fab_cli_open_result(&results, target));
+	check(fab_cli_commit_results(&results, ERR));
+}
+
+static void write_new(void)
+{
+	static struct fab_cli_results results;
+	FILE *file = fab_cli_open_result(&results, target);
+
+	fputs("new\n", file);
+	fflush(file);
+	check(results.rc);
 }
 
 static void write_and_exit(void)
 {
-	struct fab_cli_sink sink;
-
-	check(fab_cli_open_sink(&sink, target, ERR));
-	fputs("new\n", sink.file);
-	fflush(sink.file);
+	write_new();
 	exit(5);
 }
 
@@ -42,11 +47,7 @@ static int deadly = SIGTERM;
 
 static void write_and_be_killed(void)
 {
-	struct fab_cli_sink sink;
-
-	check(fab_cli_open_sink(&sink, target, ERR));
-	fputs("new\n", sink.file);
-	fflush(sink.file);
+	write_new();
 	raise(deadly);
 }
 
@@ -108,11 +109,11 @@ static void fill_folder_and_be_killed(void)
 static void fill_and_commit_folder(void)
 {
 	struct fab_cli_folder folder;
+	struct fab_cli_results results = {.folder = &folder};
 
 	check(fab_cli_open_folder(&folder, target, ERR));
 	fputs("new\n", fab_cli_folder_file(&folder, "a"));
-	check(fab_cli_settle_folder(&folder, ERR));
-	check(fab_cli_commit_folder(&folder, ERR));
+	check(fab_cli_commit_results(&results, ERR));
 }
 
 /* Without the handlers at exit, which would remove files noted before the fork. */
@@ -125,13 +126,13 @@ static void write_and_leave(void)
 /* A run that another one with the same target meets. */
 static void meet_another(void)
 {
-	struct fab_cli_sink sink;
+	struct fab_cli_results results = {0};
+	FILE *file = fab_cli_open_result(&results, target);
 
-	check(fab_cli_open_sink(&sink, target, ERR));
 	if (run(write_and_leave, "out", "err") || strcmp(slurp(target), "new\n") != 0)
 		exit(6);
-	fputs("later\n", sink.file);
-	check(fab_cli_commit_sink(&sink, ERR));
+	fputs("later\n", file);
+	check(fab_cli_commit_results(&results, ERR));
 }
 
 /* What SIGKILL leaves is removed by the next run with the target, and nothing else. */
