@@ -11,6 +11,8 @@ struct compare_item {
 	const struct fab_store_run *run;
 	const char *algorithm; /* NULL: all */
 };
+/* Are results of this name part of the item? */
+bool compare_has(const struct compare_item *item, const char *algorithm);
 
 /* RUN or RUN:ALGORITHM of the command line. */
 struct compare_spec {

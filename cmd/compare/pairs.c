@@ -10,10 +10,9 @@
 #include "base/map.h"
 #include "compare.h"
 
-/* Does the item have this result: all of its run, or only those of one name? */
-static bool has(const struct compare_item *item, const struct fab_store_result *r)
+bool compare_has(const struct compare_item *item, const char *algorithm)
 {
-	return !item->algorithm || !strcmp(item->algorithm, r->algorithm);
+	return !item->algorithm || !strcmp(item->algorithm, algorithm);
 }
 
 static size_t count_of(const struct compare_item *item)
@@ -21,7 +20,7 @@ static size_t count_of(const struct compare_item *item)
 	size_t n = 0;
 
 	for (size_t i = 0; i < item->run->n_results; i++)
-		n += has(item, &item->run->results[i]);
+		n += compare_has(item, item->run->results[i].algorithm);
 	return n;
 }
 
@@ -30,7 +29,7 @@ static const struct fab_store_result *find(const struct compare_item *item,
 					   const char *algorithm)
 {
 	for (size_t i = 0; i < item->run->n_results; i++)
-		if (has(item, &item->run->results[i]) &&
+		if (compare_has(item, algorithm) &&
 		    !strcmp(item->run->results[i].algorithm, algorithm))
 			return &item->run->results[i];
 	return NULL;
@@ -219,6 +218,41 @@ static void count(struct compare_outcome *o)
 		o->parts.vanished = 0;
 }
 
+static void add_pair(struct compare_outcome *o, const struct compare_item *item,
+		     const struct fab_store_result *base,
+		     const struct fab_store_result *other)
+{
+	FAB_PUSH(&o->pairs, ((struct compare_pair){&o->items[0], item, base, other}));
+}
+
+/* Pairs of one name, of which the first counts when it comes twice; what only one of the
+ * two items has stands alone. */
+static void pair_names(struct compare_outcome *o, const struct compare_item *item)
+{
+	const struct compare_item *base = &o->items[0];
+	const struct fab_store_result *r = item->run->results, *b = base->run->results;
+
+	for (size_t i = 0; i < item->run->n_results; i++)
+		if (find(item, r[i].algorithm) == &r[i])
+			add_pair(o, item, find(base, r[i].algorithm), &r[i]);
+	for (size_t i = 0; i < base->run->n_results; i++)
+		if (find(base, b[i].algorithm) == &b[i] && !find(item, b[i].algorithm))
+			add_pair(o, item, &b[i], NULL);
+}
+
+/* Every result of one with every result of the other. */
+static void pair_all(struct compare_outcome *o, const struct compare_item *item)
+{
+	const struct compare_item *base = &o->items[0];
+	const struct fab_store_result *r = item->run->results, *b = base->run->results;
+
+	for (size_t i = 0; i < item->run->n_results; i++)
+		for (size_t k = 0; k < base->run->n_results; k++)
+			if (compare_has(item, r[i].algorithm) &&
+			    compare_has(base, b[k].algorithm))
+				add_pair(o, item, &b[k], &r[i]);
+}
+
 void compare_pair_up(const struct compare_params *p, struct compare_outcome *o,
 		     struct fab_arena *arena)
 {
@@ -230,42 +264,11 @@ void compare_pair_up(const struct compare_params *p, struct compare_outcome *o,
 		bool has_name = false; /* in common */
 
 		for (size_t k = 0; k < base->run->n_results; k++)
-			has_name |= has(base, &base->run->results[k]) &&
-				    find(item, base->run->results[k].algorithm);
-		if (!base->algorithm && (!is_single || has_name)) {
-			/* Those of one name; what only one of the two has stands alone.
-			 */
-			for (size_t k = 0; k < item->run->n_results; k++) {
-				const struct fab_store_result *r = &item->run->results[k];
-
-				/* of a name that comes twice the first counts */
-				if (has(item, r) && find(item, r->algorithm) == r)
-					FAB_PUSH(&o->pairs,
-						 ((struct compare_pair){
-							 base, item,
-							 find(base, r->algorithm), r}));
-			}
-			for (size_t k = 0; k < base->run->n_results; k++) {
-				const struct fab_store_result *r = &base->run->results[k];
-
-				if (has(base, r) && find(base, r->algorithm) == r &&
-				    !find(item, r->algorithm))
-					FAB_PUSH(&o->pairs,
-						 ((struct compare_pair){base, item, r,
-									NULL}));
-			}
-			continue;
-		}
-		/* every result of one with every result of the other */
-		for (size_t k = 0; k < item->run->n_results; k++)
-			for (size_t b = 0; b < base->run->n_results; b++)
-				if (has(item, &item->run->results[k]) &&
-				    has(base, &base->run->results[b]))
-					FAB_PUSH(&o->pairs,
-						 ((struct compare_pair){
-							 base, item,
-							 &base->run->results[b],
-							 &item->run->results[k]}));
+			has_name |= find(item, base->run->results[k].algorithm) != NULL;
+		if (!base->algorithm && (!is_single || has_name))
+			pair_names(o, item);
+		else
+			pair_all(o, item);
 	}
 	o->first = FAB_ARENA_NEW(arena, o->pairs.n + 1, size_t);
 	for (size_t i = 0; i < o->pairs.n; i++) {

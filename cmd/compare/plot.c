@@ -142,8 +142,7 @@ static int plot(FILE *out, const struct fab_work *w, struct fab_err *err)
 		for (size_t k = 0; k < run->n_results; k++) {
 			const struct fab_store_result *r = &run->results[k];
 
-			if (!o->items[i].algorithm ||
-			    !strcmp(o->items[i].algorithm, r->algorithm))
+			if (compare_has(&o->items[i], r->algorithm))
 				add(&series, w, run, r->algorithm,
 				    plots[kind].of(w, run, r));
 		}

@@ -54,12 +54,6 @@ static const struct fab_column batch_columns[] = {
 };
 #undef AT
 
-/* Only results of the algorithm that was named, if one was. */
-static bool is_wanted(const struct compare_item *item, const char *algorithm)
-{
-	return !item->algorithm || !strcmp(item->algorithm, algorithm);
-}
-
 struct fab_column compare_metric_column(const char *name,
 					const struct fab_store_kind *kind)
 {
@@ -237,7 +231,7 @@ static void print_results(struct fab_report *r, const struct fab_work *w)
 		cells[0].text = result->algorithm;
 		for (size_t k = 1; k < columns->n; k++)
 			cells[k].real = metric_of(result, columns->v[k].name);
-		if (is_wanted(item, result->algorithm))
+		if (compare_has(item, result->algorithm))
 			fab_report_row(r, cells);
 	}
 	fab_report_table_end(r);
@@ -252,7 +246,7 @@ static void print_histograms(struct fab_report *r, const struct compare_item *it
 	for (size_t i = 0; i < item->run->n_results; i++) {
 		const struct fab_store_result *x = &item->run->results[i];
 
-		for (size_t k = 0; k < x->n_bins && is_wanted(item, x->algorithm); k++)
+		for (size_t k = 0; k < x->n_bins && compare_has(item, x->algorithm); k++)
 			fab_report_record(r, &(struct record){.algorithm = x->algorithm,
 							      .bin = x->bins[k]});
 	}
@@ -267,7 +261,8 @@ static void print_details(struct fab_report *r, const struct compare_item *item)
 	for (size_t i = 0; i < item->run->n_results; i++) {
 		const struct fab_store_result *x = &item->run->results[i];
 
-		for (size_t k = 0; k < x->n_details && is_wanted(item, x->algorithm); k++)
+		for (size_t k = 0; k < x->n_details && compare_has(item, x->algorithm);
+		     k++)
 			fab_report_record(r, &(struct record){.algorithm = x->algorithm,
 							      .detail = x->details[k]});
 	}
@@ -325,7 +320,7 @@ static void print_batches(struct fab_report *r, const struct compare_item *item)
 	fab_report_table_begin(r, "batches", "Batches", batch_columns,
 			       FAB_COUNT(batch_columns));
 	for (size_t i = 0; i < run->n_batches; i++)
-		if (is_wanted(item, run->batches[i].algorithm))
+		if (compare_has(item, run->batches[i].algorithm))
 			fab_report_record(r, &run->batches[i]);
 	fab_report_table_end(r);
 	fab_report_table_begin(r, "segments", "Segments of the batches", segment_columns,
@@ -333,7 +328,7 @@ static void print_batches(struct fab_report *r, const struct compare_item *item)
 	for (size_t i = 0; i < run->n_batches; i++) {
 		const struct fab_store_batch *b = &run->batches[i];
 
-		for (size_t k = 0; k < b->n_segments && is_wanted(item, b->algorithm);
+		for (size_t k = 0; k < b->n_segments && compare_has(item, b->algorithm);
 		     k++)
 			fab_report_record(r, &(struct record){.algorithm = b->algorithm,
 							      .batch = b->name,
@@ -395,7 +390,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		print_details(r, item);
 	for (size_t i = 0; i < run->n_results && is_for_people; i++)
 		if (run->results[i].n_details &&
-		    is_wanted(item, run->results[i].algorithm))
+		    compare_has(item, run->results[i].algorithm))
 			print_parts(r, w->arena, &o->runs, run->command,
 				    &run->results[i]);
 	if (run->n_batches || !is_for_people)
