@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-/* A comparison waits for replies; attempts count for some time; when groups change all
- * the time, steps wait for no comparison after some time. */
-static const double WAIT_S = 0.2, FORGOTTEN_S = 300, PATIENCE_S = 10;
+/* A comparison waits for replies; attempts count for some time. */
+static const double WAIT_S = 0.2, FORGOTTEN_S = 300;
 
 static void add(struct fab_audit_trees *t, const struct fab_fabric *f, uint32_t port)
 {
@@ -94,11 +93,4 @@ enum fab_audit_verdict fab_audit_judge(struct fab_audit *a,
 	a->at = now + (double)(1u << a->n_failed++);
 	a->is_due = true;
 	return found->has_error ? FAB_AUDIT_ASK_SWEEP : FAB_AUDIT_ASK_PASS;
-}
-
-bool fab_audit_is_first(const struct fab_audit *a, const struct fab_pace *pace,
-			const struct fab_pace_limits *limits, double now)
-{
-	return a->is_due && (now - a->since < fmax(limits->min_interval_s, PATIENCE_S) ||
-			     fab_pace_due(pace, limits, now) > 0);
 }

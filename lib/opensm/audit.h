@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "opensm/keeper.h"
-#include "opensm/pace.h"
 
 /* Trees that the tables are to hold, copied so that no lock of the keeper is needed while
  * they are compared. */
@@ -80,9 +79,3 @@ enum { FAB_AUDIT_ATTEMPTS = 6 };
  * comparison is due after 1, 2, 4 .. seconds. O(1). */
 enum fab_audit_verdict fab_audit_judge(struct fab_audit *a,
 				       const struct fab_audit_found *found, double now);
-/*
- * Is a comparison to be made before trees are moved? What was written before is to be
- * known to be in the tables, unless groups change all the time. O(1).
- */
-bool fab_audit_is_first(const struct fab_audit *a, const struct fab_pace *pace,
-			const struct fab_pace_limits *limits, double now);

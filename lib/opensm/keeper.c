@@ -392,8 +392,8 @@ static uint32_t list_changes(struct fab_keeper *k, const uint32_t *a, uint32_t n
 	return n_both;
 }
 
-static int route(struct fab_keeper *k, uint32_t group, const uint64_t *guid, uint32_t n,
-		 bool is_held, struct fab_err *err)
+int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
+		     uint32_t n, bool is_held, struct fab_err *err)
 {
 	struct fab_live_tree t;
 	uint32_t n_now, n_stay;
@@ -412,18 +412,6 @@ static int route(struct fab_keeper *k, uint32_t group, const uint64_t *guid, uin
 	else if (k->changed.n)
 		fab_live_change(k->live, group, port, n_now);
 	return found < 0 ? found : k->changed.n > 0;
-}
-
-int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
-		     uint32_t n, struct fab_err *err)
-{
-	return route(k, group, guid, n, false, err);
-}
-
-int fab_keeper_hold(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
-		    uint32_t n, struct fab_err *err)
-{
-	return route(k, group, guid, n, true, err);
 }
 
 void fab_keeper_set_step(struct fab_keeper *k, const struct fab_mcast_engine *engine)

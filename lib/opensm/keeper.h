@@ -21,7 +21,7 @@ struct fab_membership {
 	uint32_t n;	 /* groups */
 	uint64_t *first; /* [n + 1] */
 	uint64_t *guid;
-	const bool *is_held; /* [n] as fab_keeper_hold(); NULL: none */
+	const bool *is_held; /* [n] as for fab_keeper_route(); NULL: none */
 };
 
 /* Counts of a renewal, without groups of fewer than two members. */
@@ -52,15 +52,12 @@ void fab_keeper_clear(struct fab_keeper *k);
  * `group` has these members. 0: its tree stays; 1: it has another tree, or none any more
  * because it has fewer than two members; -ENOENT: a member is unknown or hangs
  * on no switch, -EHOSTUNREACH: the members are not connected, -ENXIO: no fabric; then the
- * group has no tree. O(members * switches + tree).
+ * group has no tree. is_held: ports that are not in the fabric, or on no switch, are left
+ * out: the group was to have them, and they may have gone. O(members * switches + tree).
  */
 int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
-		     uint32_t n, struct fab_err *err) FAB_MUST_CHECK;
+		     uint32_t n, bool is_held, struct fab_err *err) FAB_MUST_CHECK;
 
-/* The same, but ports that are not in the fabric, or on no switch, are left out: the
- * group was to have them, and they may have gone. */
-int fab_keeper_hold(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
-		    uint32_t n, struct fab_err *err) FAB_MUST_CHECK;
 /* New groups are routed by this engine from the next renewal on (balanced). O(1). */
 void fab_keeper_set_step(struct fab_keeper *k, const struct fab_mcast_engine *engine);
 

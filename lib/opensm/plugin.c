@@ -89,10 +89,10 @@ static int write_kept(osm_mgrp_box_t *box, struct fab_err *err)
 	n = (uint32_t)plugin.members.n;
 	o = fab_opensm_decide(group, fab_opensm_mgid(box, &mgid), plugin.members.v, n);
 	if (o.tree == FAB_ANNOUNCED_HELD)
-		rc = fab_keeper_hold(plugin.keeper, group, o.guid, o.n, err);
+		rc = fab_keeper_route(plugin.keeper, group, o.guid, o.n, true, err);
 	else
 		rc = fab_keeper_route(plugin.keeper, group, plugin.members.v,
-				      o.tree == FAB_ANNOUNCED_NONE ? 0 : n, err);
+				      o.tree == FAB_ANNOUNCED_NONE ? 0 : n, false, err);
 	if (rc > 0)
 		note_change();
 	tree = fab_keeper_tree(plugin.keeper, group);
@@ -101,7 +101,7 @@ static int write_kept(osm_mgrp_box_t *box, struct fab_err *err)
 	rc = fab_opensm_write_tree(plugin.osm, fab_keeper_fabric(plugin.keeper), &tree,
 				   box->mlid, err);
 	if (rc)
-		(void)!fab_keeper_route(plugin.keeper, group, NULL, 0, NULL);
+		(void)!fab_keeper_route(plugin.keeper, group, NULL, 0, false, NULL);
 	return rc;
 }
 
@@ -150,7 +150,7 @@ static void drop_ended(void)
 		if (fab_announced_is_active(plugin.announced, g))
 			fab_opensm_decide(g, NULL, NULL, 0);
 		if (fab_keeper_tree(plugin.keeper, g).n_members &&
-		    fab_keeper_route(plugin.keeper, g, NULL, 0, NULL) > 0)
+		    fab_keeper_route(plugin.keeper, g, NULL, 0, false, NULL) > 0)
 			note_change();
 	}
 }

@@ -98,8 +98,8 @@ int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
 	struct plan plan = {0};
 	int rc = 0;
 	size_t n = (size_t)t->n_edges + 1;
-	uint32_t *sw = FAB_NEW(n, uint32_t);
-	uint32_t *part = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *sw = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *part = FAB_NEW(n, uint32_t);
 	bool is_right = true;
 
 	/*
@@ -124,8 +124,6 @@ int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
 	}
 	for (uint32_t r = 0; r < t->n_members && is_right; r++)
 		is_right = place_of(sw, n, fab_port_switch(f, t->member[r])) != FAB_NONE;
-	free(part);
-	free(sw);
 	if (!is_right)
 		rc = fab_fail(err, EPROTO, "its cables are no tree of its members");
 	for (uint32_t e = 0; e < t->n_edges && !rc; e++)

@@ -6,9 +6,10 @@
 /* How often the file of announced groups is looked at, and OpenSM for groups that ended;
  * how often time-outs are looked for; how soon computed groups are looked for in the
  * tables, longer when nothing was written for long; how often states are written at most,
- * and with what part of a processor. */
+ * and with what part of a processor; how long steps wait for a comparison. */
 static const double READ_S = 0.02, LOOK_S = 1, EXPIRE_S = 0.1, CONFIRM_S = 0.005,
-		    CONFIRM_MAX_S = 0.2, PUBLISH_S = 0.01, PUBLISH_PART = 0.05;
+		    CONFIRM_MAX_S = 0.2, PUBLISH_S = 0.01, PUBLISH_PART = 0.05,
+		    PATIENCE_S = 10;
 
 /* When announced groups are to be seen to: each is due at a time, INFINITY: it is not. */
 static void see_to_announced(const struct fab_turn_state *s, double now,
@@ -31,6 +32,17 @@ static void see_to_announced(const struct fab_turn_state *s, double now,
 					fmax(PUBLISH_S, s->published_s / PUBLISH_PART);
 }
 
+/* Is a comparison to be made before trees are moved? What was written before is to be
+ * known to be in the tables, unless groups change all the time. */
+static bool is_audit_first(const struct fab_turn_state *s, double now)
+{
+	const struct fab_pace_limits *limits = &s->options->pace;
+
+	return s->audit->is_due &&
+	       (now - s->audit->since < fmax(limits->min_interval_s, PATIENCE_S) ||
+		fab_pace_due(s->pace, limits, now) > 0);
+}
+
 enum fab_turn fab_turn_next(const struct fab_turn_state *s, double now, double *seconds)
 {
 	double due[FAB_TURN_N], first = INFINITY;
@@ -41,7 +53,7 @@ enum fab_turn fab_turn_next(const struct fab_turn_state *s, double now, double *
 		due[FAB_TURN_DRY_RUN] = now;
 	if (s->options->mode == FAB_OPENSM_ON) {
 		see_to_announced(s, now, due);
-		if (fab_audit_is_first(s->audit, s->pace, &s->options->pace, now))
+		if (is_audit_first(s, now))
 			due[FAB_TURN_AUDIT] = s->audit->at;
 		else if (!s->has_found)
 			due[FAB_TURN_BALANCE] =

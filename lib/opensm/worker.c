@@ -218,7 +218,7 @@ static void look_for_ended(void)
 {
 	struct osm_opensm *osm = plugin.osm;
 	unsigned long n_asked = atomic_load(&plugin.n_asked);
-	FAB_VEC(uint32_t) ended = {0};
+	FAB_AUTOFREE FAB_VEC(uint32_t) ended = {0};
 
 	for (uint32_t g = 0; g < fab_opensm_n_groups(osm); g++)
 		if (fab_announced_is_active(plugin.announced, g))
@@ -234,15 +234,14 @@ static void look_for_ended(void)
 	pthread_mutex_lock(&plugin.mutex);
 	for (size_t i = 0; i < ended.n && atomic_load(&plugin.n_asked) == n_asked; i++) {
 		fab_opensm_decide(ended.v[i], NULL, NULL, 0);
-		(void)!fab_keeper_route(plugin.keeper, ended.v[i], NULL, 0, NULL);
+		(void)!fab_keeper_route(plugin.keeper, ended.v[i], NULL, 0, false, NULL);
 	}
-	free(ended.v);
 }
 
 /* Announced groups that are out of time lose their trees. */
 static void expire(void)
 {
-	uint32_t *number =
+	FAB_AUTOFREE uint32_t *number =
 		FAB_NEW((size_t)fab_announced_n_active(plugin.announced) + 1, uint32_t);
 	uint32_t n = fab_announced_expire(plugin.announced, fab_now(), number);
 
@@ -254,7 +253,6 @@ static void expire(void)
 		ask_pass(number, n);
 		pthread_mutex_lock(&plugin.mutex);
 	}
-	free(number);
 }
 
 /* Write the states of announced groups, printed part by part so that OpenSM waits for no

@@ -180,14 +180,14 @@ static void change(struct subnet *s, struct input *in)
 	s->n_members[g] = next(in) % (MEMBERS + 1);
 	for (uint32_t i = 0; i < s->n_members[g]; i++)
 		s->member[g][i] = 0x100u + next(in) % (ADAPTERS + 1);
-	rc = fab_keeper_route(s->k, g, s->member[g], s->n_members[g], &err);
+	rc = fab_keeper_route(s->k, g, s->member[g], s->n_members[g], false, &err);
 	has_tree = fab_keeper_tree(s->k, g).root != FAB_NONE;
 	if (rc < 0 ? (rc != -ENOENT && rc != -EHOSTUNREACH && rc != -ENXIO) ||
 			     !*err.text || has_tree
 		   : has_tree != (count_different(s, g) > 1))
 		abort();
 	if (rc >= 0 &&
-	    fab_keeper_route(s->k, g, s->member[g], s->n_members[g], NULL) != 0)
+	    fab_keeper_route(s->k, g, s->member[g], s->n_members[g], false, NULL) != 0)
 		abort();
 }
 

@@ -206,12 +206,12 @@ static void churn(struct fab_keeper *k, struct wanted *w, struct fab_rng *rng)
 		int rc;
 
 		draw(fab_keeper_fabric(k), rng, w, g);
-		rc = fab_keeper_route(k, g, w->guid[g], w->n[g], ERR);
+		rc = fab_keeper_route(k, g, w->guid[g], w->n[g], false, ERR);
 		cr_assert(rc >= 0 || rc == -EHOSTUNREACH, "%s", test_err.text);
 		if (rc < 0)
 			cr_assert_eq(fab_keeper_tree(k, g).root, FAB_NONE);
 		else /* asked again: nothing is new */
-			MUST(fab_keeper_route(k, g, w->guid[g], w->n[g], ERR));
+			MUST(fab_keeper_route(k, g, w->guid[g], w->n[g], false, ERR));
 	}
 	expect_sound(k, w);
 }
@@ -241,7 +241,7 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 	if (fab_rng_below(rng, 2)) { /* a group changes meanwhile: it keeps its tree */
 		g = test_below(rng, N_GROUPS);
 		w->n[g] = 0;
-		cr_assert_geq(fab_keeper_route(k, g, NULL, 0, NULL), 0);
+		cr_assert_geq(fab_keeper_route(k, g, NULL, 0, false, NULL), 0);
 		n = fab_keeper_take(k, plan, moved);
 		cr_assert_geq(n + 1, r.n_moved);
 		cr_assert_eq(fab_keeper_tree(k, g).root, FAB_NONE);
@@ -341,7 +341,8 @@ Test(keeper, trees_follow_what_is_plugged)
 				     0);
 			expect_sound(k, &w);
 			for (uint32_t g = 0; g < N_GROUPS; g++) {
-				int rc = fab_keeper_route(k, g, w.guid[g], w.n[g], NULL);
+				int rc = fab_keeper_route(k, g, w.guid[g], w.n[g], false,
+							  NULL);
 
 				cr_assert_leq(rc, 0);
 				n_left += rc < 0;
@@ -487,7 +488,8 @@ Test(keeper, old_plans_are_not_taken)
 		for (uint32_t i = 0; i < x.w.n[g]; i++)
 			x.w.guid[g][i] = any_adapter(x.f, &rng);
 	for (g = 0; g < N_GROUPS; g++)
-		cr_assert_geq(fab_keeper_route(x.k, g, x.w.guid[g], x.w.n[g], NULL), 0);
+		cr_assert_geq(
+			fab_keeper_route(x.k, g, x.w.guid[g], x.w.n[g], false, NULL), 0);
 	fab_keeper_take(x.k, x.plan, moved);
 	expect_sound(x.k, &x.w);
 }
@@ -555,14 +557,14 @@ Test(keeper, what_is_not_known_has_no_tree)
 	guid[1] = 0x1234;
 	memcpy(w.guid[0], guid, sizeof(guid));
 	w.guid[1][0] = w.guid[1][1] = w.guid[2][0] = guid[0];
-	cr_assert_eq(fab_keeper_route(k, 0, guid, 2, ERR), -ENXIO);
+	cr_assert_eq(fab_keeper_route(k, 0, guid, 2, false, ERR), -ENXIO);
 	cr_assert_eq(renew(k, f, &w, &counts), 0);
 	cr_assert_eq(counts.left, 1);
 	cr_assert_eq(counts.routed, 0);
-	FAILS_AS(fab_keeper_route(k, 0, guid, 2, ERR), -ENOENT,
+	FAILS_AS(fab_keeper_route(k, 0, guid, 2, false, ERR), -ENOENT,
 		 "port 0x0000000000001234 is on no switch that does "
 		 "multicast");
-	cr_assert_eq(fab_keeper_route(k, N_GROUPS, guid, 1, ERR), -ENXIO);
+	cr_assert_eq(fab_keeper_route(k, N_GROUPS, guid, 1, false, ERR), -ENXIO);
 	cr_assert_null(fab_keeper_plan(k));
 	fab_keeper_clear(k);
 	cr_assert_null(fab_keeper_fabric(k));
@@ -600,7 +602,7 @@ static void live_on(struct life *l)
 	(void)!fab_keeper_renew(l->k, f, &m, &counts, NULL);
 	for (uint32_t g = 0; g < N_GROUPS; g += 3)
 		(void)!fab_keeper_route(l->k, g, l->w.guid[(g + 1) % N_GROUPS],
-					l->w.n[(g + 1) % N_GROUPS], NULL);
+					l->w.n[(g + 1) % N_GROUPS], false, NULL);
 	l->plan = fab_keeper_plan(l->k);
 	if (l->plan && !fab_plan_solve(l->plan, &o, &r, NULL))
 		fab_keeper_take(l->k, l->plan, l->moved);

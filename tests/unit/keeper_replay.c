@@ -88,7 +88,7 @@ static bool toggle(struct stage *s, uint32_t g, uint64_t guid, bool is_leave, do
 		s->guid[g][i] = s->guid[g][--s->n[g]];
 	else
 		s->guid[g][s->n[g]++] = guid;
-	cr_assert_eq(fab_keeper_route(s->k, g, s->guid[g], s->n[g], NULL), 1);
+	cr_assert_eq(fab_keeper_route(s->k, g, s->guid[g], s->n[g], false, NULL), 1);
 	n = fab_keeper_changed(s->k, &changed);
 	cr_assert_eq(n, 1);
 	cr_assert_eq(changed[0], guid);
@@ -323,8 +323,8 @@ Test(keeper_replay, numbers_are_used_again)
 		old[i] = guid_of(s.f, 4 * i);
 		new[i] = guid_of(s.f, i < 3 ? 4 * i : 100 + i % 2);
 	}
-	cr_assert_eq(fab_keeper_route(s.k, 0, old, 8, NULL), 1);
-	cr_assert_eq(fab_keeper_route(s.k, 0, new, 8, NULL), 1);
+	cr_assert_eq(fab_keeper_route(s.k, 0, old, 8, false, NULL), 1);
+	cr_assert_eq(fab_keeper_route(s.k, 0, new, 8, false, NULL), 1);
 	t = fab_keeper_tree(s.k, 0);
 	cr_expect_eq(t.n_members, 5);
 	cr_expect_eq(t.n_routed, 5, "routed, for three of eight stay");

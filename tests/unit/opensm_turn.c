@@ -102,7 +102,7 @@ Test(opensm_turn, trees_that_are_held_and_not)
 	}
 	fab_audit_trees_fini(&t);
 	/* no tree, nothing to hold */
-	cr_assert_eq(fab_keeper_route(k, 1, NULL, 0, NULL), 1);
+	cr_assert_eq(fab_keeper_route(k, 1, NULL, 0, false, NULL), 1);
 	fab_audit_add(k, 1, &t);
 	cr_assert_eq(t.groups.n, 0);
 	fab_keeper_free(k);
@@ -122,7 +122,7 @@ Test(opensm_turn, ports_that_have_gone)
 	for (uint32_t i = 0; i < 4; i++)
 		guid[i] = f->port_guid[t.member[i]];
 	guid[4] = 0x1234;
-	cr_expect_eq(fab_keeper_hold(k, 0, guid, 5, NULL), 0);
+	cr_expect_eq(fab_keeper_route(k, 0, guid, 5, true, NULL), 0);
 	cr_expect_eq(fab_keeper_tree(k, 0).n_members, 4);
 	/* in a sweep likewise */
 	f = test_gen("fattree:radix=4,levels=3");
@@ -137,7 +137,7 @@ Test(opensm_turn, ports_that_have_gone)
 		fab_keeper_renew(k, (struct fab_fabric *)(uintptr_t)f, &m, &counts, NULL),
 		0);
 	cr_expect_eq(counts.left, 1);
-	cr_expect_lt(fab_keeper_route(k, 0, guid, 5, NULL), 0);
+	cr_expect_lt(fab_keeper_route(k, 0, guid, 5, false, NULL), 0);
 	fab_keeper_free(k);
 }
 
