@@ -29,17 +29,16 @@ int launch_read_constants(struct launch_params *p, struct fab_err *err)
 		[LAUNCH_STORE] = "l",	 [LAUNCH_FAULTS] = "d",
 		[LAUNCH_ADVISE] = "a",	 [LAUNCH_MECHANISMS] = "sld",
 		[LAUNCH_CALIBRATE] = "s"};
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = 0;
 
 	fab_launch_params_init(&p->constants);
 	if (p->params_path) {
 		rc = fab_input_read(p->params_path, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_launch_params_read(&p->constants, input_name(p->params_path),
-					    in.bytes, in.n, err);
-		fab_input_fini(&in);
+		if (!rc)
+			rc = fab_launch_params_read(&p->constants,
+						    input_name(p->params_path), in.bytes,
+						    in.n, err);
 	}
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS && !rc; i++)
 		if (p->is_given[i])
@@ -155,7 +154,7 @@ static int find_hosts(const struct launch_params *p, struct launch_job *job,
 	struct fab_resolver *resolver = fab_resolver_new(job->f);
 	struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_HOST);
 	struct fab_ids *hosts = &job->hosts;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	size_t n = 0;
 	int rc;
 
@@ -166,11 +165,9 @@ static int find_hosts(const struct launch_params *p, struct launch_job *job,
 			fab_err_prefix(err, "--node-list");
 	} else {
 		rc = fab_input_read(p->node_file, &in, err);
-		if (!rc) {
+		if (!rc)
 			rc = fab_lookup_lines(&lookup, where, in.bytes, in.n, hosts,
 					      &matches, err);
-			fab_input_fini(&in);
-		}
 	}
 	if (!rc) {
 		fab_cli_tell_matches(&p->run, where, &matches);

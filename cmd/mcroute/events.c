@@ -298,7 +298,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	bool is_sound = true;
 	const char *path = p->events.path;
 	uint64_t compute_ns = p->events.compute_ns;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc;
 
 	if (p->mcfdbs) {
@@ -308,12 +308,10 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	}
 	if (path) {
 		rc = fab_input_read(path, &in, err);
-		if (!rc) {
+		if (!rc)
 			rc = fab_events_read(w->f, o->initial,
 					     strcmp(path, "-") ? path : "standard input",
 					     in.bytes, in.n, &o->events, err);
-			fab_input_fini(&in);
-		}
 	} else {
 		rc = fab_events_generate(w->f, p->events.pattern, p->run.seed, &o->events,
 					 err);

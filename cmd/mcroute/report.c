@@ -532,33 +532,31 @@ static void print_broken(struct fab_report *r, const struct mcroute_outcome *o)
 /* Lists of cables, bounds, heights, shared multicast LIDs, broken tables. */
 static void print_details(struct fab_report *r, const struct mcroute_outcome *o)
 {
+#define AT(member) FAB_AT(struct mcroute_sweep_row, member)
 	static const struct fab_column sweep[] = {
 		{"height_slack", FAB_UINT, "hops that trees may be higher than the least",
-		 0, FAB_AT(struct mcroute_sweep_row, slack)},
+		 0, AT(slack)},
 		{"max_height", FAB_UINT,
 		 "switch hops from a root to its farthest member, largest", 0,
-		 FAB_AT(struct mcroute_sweep_row, efi.max_height)},
+		 AT(efi.max_height)},
 		{"max_efi", FAB_UINT,
-		 "largest number of trees on a switch-to-switch cable", 0,
-		 FAB_AT(struct mcroute_sweep_row, efi.max)},
+		 "largest number of trees on a switch-to-switch cable", 0, AT(efi.max)},
 		{"links_at_max", FAB_UINT,
-		 "switch-to-switch cables with the largest number", 0,
-		 FAB_AT(struct mcroute_sweep_row, efi.n_at_max)},
+		 "switch-to-switch cables with the largest number", 0, AT(efi.n_at_max)},
 		{"bound", FAB_UINT, "no such trees can have a smaller max_efi", 0,
-		 FAB_AT(struct mcroute_sweep_row, bound)},
+		 AT(bound)},
 		{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together",
-		 0, FAB_AT(struct mcroute_sweep_row, efi.tree_links)},
+		 0, AT(efi.tree_links)},
 		{"ended", FAB_TEXT,
 		 "why the search stopped: bound, exact, stall, time or interrupt", 0,
-		 FAB_AT(struct mcroute_sweep_row, ended)},
+		 AT(ended)},
 		{"verified", FAB_BOOL,
 		 "every tree was checked by --verify; null without it",
-		 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO,
-		 FAB_AT(struct mcroute_sweep_row, verified)},
+		 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(verified)},
 		{"seconds", FAB_REAL, "time for the trees",
-		 FAB_COL_EXTRA | FAB_COL_SECONDS,
-		 FAB_AT(struct mcroute_sweep_row, seconds)},
+		 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(seconds)},
 	};
+#undef AT
 	static const struct fab_column bounds[] = {
 		FAB_COLUMN(
 			bound, TEXT,

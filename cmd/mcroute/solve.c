@@ -36,7 +36,7 @@ static int weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
 		p->weight && strcmp(p->weight, "-") ? p->weight : "standard input";
 	double *demand = NULL;
 	uint64_t n_left_out = 0;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc = 0;
 
 	if (!p->weight && p->capacity == MCROUTE_EQUAL)
@@ -49,7 +49,6 @@ static int weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
 		rc = fab_demands_read(o->problem.groups, name, in.bytes, in.n,
 				      p->groups.ignore_unknown ? &n_left_out : NULL,
 				      demand, err);
-		fab_input_fini(&in);
 	}
 	if (!rc && n_left_out)
 		fab_cli_warn(&p->run,
@@ -168,8 +167,7 @@ static int sweep_heights(const struct mcroute_params *p, struct mcroute_outcome 
 {
 	const struct fab_mcast_engine *engine = fab_mcast_engine_find("optimal", 7);
 	uint32_t last = p->has_height_slack ? p->height_slack : DEFAULT_SLACK;
-
-	struct fab_mcast_result last_result = {0};
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result last_result = {0};
 
 	find_bounds(o, true, p->run.threads, fab_now() + p->time_limit_s / 4);
 	for (uint32_t slack = 0; slack <= last; slack++) {
@@ -207,7 +205,6 @@ static int sweep_heights(const struct mcroute_params *p, struct mcroute_outcome 
 		if (row.efi.max <= o->lower_bound)
 			break; /* no height gives less */
 	}
-	fab_mcast_result_fini(&last_result);
 	return 0;
 }
 

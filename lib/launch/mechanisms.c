@@ -208,13 +208,14 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 		{"orte", ORTE_RADIX},
 		{"hydra", flat < FAB_FENCE_WIDTH_MAX ? flat : FAB_FENCE_WIDTH_MAX},
 		{"mpd", 0}};
+	struct fab_mechanism gforker = {
+		.topic = "manager", .name = "gforker", .what = "forks all on one node"};
 	int rc;
 
 	out->rows.v = FAB_ARENA_NEW(memory, ROWS_MAX, struct fab_mechanism);
 	rc = fab_launch_total_of(&s, p, &out->base_s, err);
 	if (!rc)
 		rc = add_exchange(base, out, err);
-
 	if (!rc)
 		rc = add_encodings(base, out, err);
 	if (!rc)
@@ -224,21 +225,10 @@ int fab_launch_mechanisms(struct fab_arena *memory, const struct fab_launch_star
 	for (size_t i = 0; i < FAB_COUNT(managers) && !rc; i++)
 		rc = add_manager(memory, base, managers[i].name, managers[i].width, out,
 				 err);
-	if (!rc && base->n_nodes == 1)
-		rc = add_start(out,
-			       (struct fab_mechanism){.topic = "manager",
-						      .name = "gforker",
-						      .what = "forks all on one node"},
-			       base, err);
-	else if (!rc)
-		out->rows.v[out->rows.n++] =
-			(struct fab_mechanism){.topic = "manager",
-					       .name = "gforker",
-					       .what = "forks all on one node",
-					       .seconds = (double)NAN,
-					       .saved_s = (double)NAN,
-					       .bytes = (double)NAN,
-					       .memory_bytes = (double)NAN,
-					       .risk = "it has no other nodes"};
-	return rc;
+	if (rc || base->n_nodes == 1)
+		return rc ? rc : add_start(out, gforker, base, err);
+	gforker.seconds = gforker.saved_s = gforker.bytes = gforker.memory_bytes = NAN;
+	gforker.risk = "it has no other nodes";
+	out->rows.v[out->rows.n++] = gforker;
+	return 0;
 }

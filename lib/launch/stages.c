@@ -93,9 +93,9 @@ uint32_t fab_launch_depth(uint32_t i, uint32_t width)
 static int read_all(uint32_t n, double client_MBps, double all_MBps, double request_s,
 		    uint64_t bytes, double *out, struct fab_err *err)
 {
-	char *spec = fab_format("node=%u@%.9gMbps/server=1@%.9gMbps", n,
-				fmin(client_MBps * MBPS_A_MB, MAX_MBPS),
-				fmin(all_MBps * MBPS_A_MB, MAX_MBPS));
+	FAB_AUTOFREE char *spec = fab_format("node=%u@%.9gMbps/server=1@%.9gMbps", n,
+					     fmin(client_MBps * MBPS_A_MB, MAX_MBPS),
+					     fmin(all_MBps * MBPS_A_MB, MAX_MBPS));
 	struct fab_transfer_options options = {
 		.image_bytes = bytes, .n_files = 1, .request_seconds = request_s};
 	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
@@ -104,7 +104,6 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 	FAB_AUTOFREE uint32_t *interface_of = NULL;
 	int rc = fab_machine_parse(spec, &m, err);
 
-	free(spec);
 	if (rc)
 		return rc;
 	interface_of = FAB_NEW(n, uint32_t);

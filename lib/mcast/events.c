@@ -162,7 +162,7 @@ static int finish(const struct reading *r, struct fab_events **out)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(r->f);
 	size_t n = r->requests.n, at = 0;
-	uint64_t *order = FAB_NEW(n, uint64_t);
+	FAB_AUTOFREE uint64_t *order = FAB_NEW(n, uint64_t);
 	struct fab_groups *g;
 	FAB_AUTO(fab_map64_free_at) struct fab_map64 *seat_of = NULL;
 	int rc;
@@ -179,7 +179,6 @@ static int finish(const struct reading *r, struct fab_events **out)
 					       r->requests.v[(uint32_t)order[at]].port);
 	}
 	fab_groups_builder_leave(b);
-	free(order);
 	rc = fab_groups_builder_finish(b, false, &g, r->place.err);
 	if (rc)
 		return rc;

@@ -2,8 +2,7 @@
 #include "mcast/tables.h"
 
 #include "base/arena.h"
-
-#include <stdlib.h>
+#include "base/sets.h"
 
 /* Arrays by switch, port or cable hold for the group at hand where their stamp is its. */
 struct walk {
@@ -55,15 +54,6 @@ static void meet(struct walk *w, uint32_t sw, uint64_t entry)
 	w->entry[sw] = entry;
 }
 
-static uint32_t top_of(struct walk *w, uint32_t sw)
-{
-	while (w->parent[sw] != sw) {
-		w->parent[sw] = w->parent[w->parent[sw]];
-		sw = w->parent[sw];
-	}
-	return sw;
-}
-
 /* The switch at the other end of an out port, FAB_NONE: none. */
 static uint32_t next_switch(const struct walk *w, uint64_t e)
 {
@@ -81,7 +71,7 @@ static uint32_t next_switch(const struct walk *w, uint64_t e)
 static void follow(struct walk *w, uint64_t e, uint64_t no_entry)
 {
 	uint32_t sw = w->mft->sw[e], port = w->mft->port[e], to = next_switch(w, e);
-	uint32_t cable, a, b;
+	uint32_t cable;
 
 	if (to == FAB_NONE)
 		return;
@@ -96,12 +86,10 @@ static void follow(struct walk *w, uint64_t e, uint64_t no_entry)
 		w->out->weighted[cable] +=
 			w->weights->demand[w->stamp - 1] / w->weights->capacity[cable];
 	meet(w, to, no_entry);
-	a = top_of(w, sw);
-	b = top_of(w, to);
-	if (a == b)
+	if (fab_sets_root(w->parent, sw) == fab_sets_root(w->parent, to))
 		note(w, FAB_BROKEN_LOOP, 1, sw, w->mft->num[e]);
 	else
-		w->parent[a > b ? a : b] = a > b ? b : a;
+		fab_sets_unite(w->parent, sw, to);
 }
 
 /* The port of its switch by which a member is reached. */
@@ -122,7 +110,7 @@ static void find_cut_off(struct walk *w, uint32_t group)
 
 		if (w->is_out[port] != w->stamp)
 			continue;
-		top = top_of(w, w->f->port_node[port]);
+		top = fab_sets_root(w->parent, w->f->port_node[port]);
 		if (++w->n_members[top] > most) {
 			most = w->n_members[top];
 			best = top;
@@ -131,7 +119,7 @@ static void find_cut_off(struct walk *w, uint32_t group)
 	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++) {
 		uint32_t port = port_to(w->f, g->member[m]), sw = w->f->port_node[port];
 
-		if (w->is_out[port] != w->stamp || top_of(w, sw) != best)
+		if (w->is_out[port] != w->stamp || fab_sets_root(w->parent, sw) != best)
 			note(w, FAB_BROKEN_CUT_OFF, 1, sw, w->f->port_num[port]);
 	}
 }

@@ -233,7 +233,7 @@ void fab_opensm_log_take(struct fab_opensm_log *log, const char *text, size_t n)
 void fab_opensm_log_read(struct fab_opensm_log *log, const char *path)
 {
 	FILE *file = fopen(path, "re");
-	char *line = NULL;
+	FAB_AUTOFREE char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
 
@@ -242,7 +242,6 @@ void fab_opensm_log_read(struct fab_opensm_log *log, const char *path)
 			fab_opensm_log_take(log, line, (size_t)n);
 			log->n_read += (size_t)n;
 		}
-	free(line);
 	if (file)
 		fclose(file);
 }

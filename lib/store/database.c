@@ -353,10 +353,10 @@ static int connect_to(struct fab_store *store, enum fab_store_mode mode,
 	int flags = SQLITE_OPEN_READWRITE |
 		    (mode == FAB_STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
 	/* ":memory:" is a name like any other */
-	char *name = fab_format("%s%s", *store->path == '/' ? "" : "./", store->path);
+	FAB_AUTOFREE char *name =
+		fab_format("%s%s", *store->path == '/' ? "" : "./", store->path);
 	int rc = sqlite3_open_v2(name, &store->db, flags, NULL);
 
-	free(name);
 	if (!store->db)
 		fab_oom(0);
 	return rc == SQLITE_OK ? configure(store, mode, err)

@@ -145,7 +145,8 @@ static int read_kind(struct fab_store *store, struct fab_arena *arena, struct li
 	size_t at = 0, first = 0;
 	FAB_AUTOFREE size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL;
 	struct fab_statement q;
-	char *sql = owners ? fab_format("SELECT t.%s", kind->owner_column) : NULL;
+	FAB_AUTOFREE char *sql =
+		owners ? fab_format("SELECT t.%s", kind->owner_column) : NULL;
 	int rc = 0, second;
 
 	for (size_t i = 0; i < kind->n_fields; i++)
@@ -154,7 +155,6 @@ static int read_kind(struct fab_store *store, struct fab_arena *arena, struct li
 	fab_append(&sql, " ", "FROM %s", kind->from);
 	fab_statement_init(&q, store, "read", sql);
 	q.arena = arena;
-	free(sql);
 	while (!rc && fab_statement_next(&q)) {
 		uint64_t id = fab_statement_uint(&q, 0), owner;
 

@@ -117,7 +117,7 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 			      const struct fab_mcast_options *options)
 {
 	struct fab_mcast_options quiet = *options;
-	struct fab_mcast_state *own =
+	FAB_AUTOFREE struct fab_mcast_state *own =
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_state);
 	FAB_AUTOFREE struct fab_mcast_grower *growers =
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_grower);
@@ -160,7 +160,6 @@ bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
 			fab_mcast_state_start(state, &own->forest);
 		fab_mcast_state_fini(own);
 	}
-	free(own);
 	return !best.is_over;
 }
 
