@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -31,9 +32,11 @@ struct run {
 	const struct fab_unicast_problem *problem;
 	const char *engine;
 	double start, until;
-	char *opensm, *ibsim, *preload, *plugin_dir; /* the last NULL: not installed */
-	char *dir;				     /* NULL: not made yet */
-	char *name;				     /* of ibsim's socket */
+	struct fab_arena memory;
+	char *opensm, *ibsim, *preload;
+	const char *plugin_dir;	 /* NULL: not installed */
+	char *dir;		 /* NULL: not made yet */
+	char *name;		 /* of ibsim's socket */
 	struct fab_fabric *left; /* what is alive, as it is simulated */
 	struct fab_fabric seen;	 /* the fabric with the GUIDs that are simulated */
 	uint16_t *lid;		 /* [ports of left] of ends */
@@ -72,25 +75,23 @@ static char *find_file(const char *pattern)
 
 /* The folder of the plug-in: beside the program in a build, else where it is installed.
  */
-static char *find_plugin(void)
+static const char *find_plugin(struct fab_arena *memory)
 {
-	char exe[4096], *slash, *dir;
+	const char *dirs[] = {FAB_PLUGIN_DIR, FAB_PLUGIN_DIR};
+	char exe[4096], *slash;
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	exe[n > 0 ? n : 0] = '\0';
 	slash = strrchr(exe, '/');
-	dir = slash ? fab_format("%.*s/../lib/opensm", (int)(slash - exe), exe)
-		    : fab_strdup(FAB_PLUGIN_DIR);
-	for (int i = 0; i < 2; i++) {
-		FAB_AUTOFREE char *file = fab_format("%s/lib" PLUGIN ".so", dir);
-		bool is_there = access(file, R_OK) == 0;
+	if (slash)
+		dirs[0] = fab_arena_format(memory, "%.*s/../lib/opensm",
+					   (int)(slash - exe), exe);
+	for (size_t i = 0; i < FAB_COUNT(dirs); i++) {
+		FAB_AUTOFREE char *file = fab_format("%s/lib" PLUGIN ".so", dirs[i]);
 
-		if (is_there)
-			return dir;
-		free(dir);
-		dir = fab_strdup(FAB_PLUGIN_DIR);
+		if (access(file, R_OK) == 0)
+			return dirs[i];
 	}
-	free(dir);
 	return NULL;
 }
 
@@ -104,7 +105,7 @@ static int find_programs(struct run *x, struct fab_err *err)
 	x->ibsim = fab_child_find("ibsim");
 	for (size_t i = 0; i < FAB_COUNT(patterns) && !x->preload; i++)
 		x->preload = find_file(patterns[i]);
-	x->plugin_dir = find_plugin();
+	x->plugin_dir = find_plugin(&x->memory);
 	if (x->opensm && x->ibsim && x->preload)
 		return 0;
 	return fab_fail(
@@ -325,19 +326,12 @@ static int write_net(const struct run *x, struct fab_err *err)
 /* The whole of a file that a program wrote, "" for none; on the heap. */
 static char *text_of(const struct run *x, const char *part, const char *name, size_t *n)
 {
-	char *text;
 	FAB_AUTOFREE char *path = fab_format("%s/%s%s", x->dir, part, name);
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
+	bool is_there = fab_input_read_tables(path, &in, NULL) == 0;
 
-	if (fab_input_read_tables(path, &in, NULL)) {
-		*n = 0;
-		text = fab_strdup("");
-	} else {
-		*n = in.n;
-		text = fab_strndup(in.bytes, in.n);
-		fab_input_fini(&in);
-	}
-	return text;
+	*n = is_there ? in.n : 0;
+	return fab_strndup(is_there ? in.bytes : "", *n);
 }
 
 /* The last line of a text that is not empty, cut for a sentence; on the heap. */
@@ -386,8 +380,8 @@ static int start_sim(struct run *x, struct fab_err *err)
 	snprintf(switches, sizeof(switches), "%u", f->n_switches + 8);
 	snprintf(ports, sizeof(ports), "%" PRIu64, n_ports);
 	snprintf(lids, sizeof(lids), "%d", LAST_LID + 1);
-	x->name = fab_format("IBSIM_SOCKNAME=fabkit-%ld-%u", (long)getpid(),
-			     atomic_fetch_add(&number, 1));
+	x->name = fab_arena_format(&x->memory, "IBSIM_SOCKNAME=fabkit-%ld-%u",
+				   (long)getpid(), atomic_fetch_add(&number, 1));
 	env[0] = x->name;
 	rc = fab_child_start(&x->sim, argv, env, x->dir, "ibsim.out", err);
 	while (!rc) {
@@ -456,29 +450,27 @@ static int await_tables(const struct run *x, const char *part, struct fab_child 
 	return rc;
 }
 
-static int start_opensm(const struct run *x, const char *part, uint32_t sw,
+static int start_opensm(struct run *x, const char *part, uint32_t sw,
 			struct fab_child *sm, struct fab_err *err)
 {
 	const char *libraries = getenv("LD_LIBRARY_PATH");
-	FAB_AUTOFREE char *dir = fab_format("%s/%s", x->dir, part),
-			  *conf = fab_format("%sopensm.conf", dir);
+	struct fab_arena *a = &x->memory;
+	const char *dir = fab_arena_format(a, "%s/%s", x->dir, part);
+	char *conf = fab_arena_format(a, "%sopensm.conf", dir);
 	char *const argv[] = {x->opensm, (char[]){"-F"}, conf, NULL};
-	char *vars[] = {
+	const char *const vars[] = {
 		x->name,
-		fab_format("SIM_HOST=S-%016" PRIx64, x->left->node_guid[sw]),
-		fab_format("OSM_CACHE_DIR=%s", dir),
-		fab_format("OSM_TMP_DIR=%s", dir),
-		fab_format("LD_PRELOAD=%s", x->preload),
-		fab_format("LD_LIBRARY_PATH=%s:%s", x->plugin_dir ? x->plugin_dir : "",
-			   libraries ? libraries : ""),
+		fab_arena_format(a, "SIM_HOST=S-%016" PRIx64, x->left->node_guid[sw]),
+		fab_arena_format(a, "OSM_CACHE_DIR=%s", dir),
+		fab_arena_format(a, "OSM_TMP_DIR=%s", dir),
+		fab_arena_format(a, "LD_PRELOAD=%s", x->preload),
+		fab_arena_format(a, "LD_LIBRARY_PATH=%s:%s",
+				 x->plugin_dir ? x->plugin_dir : "",
+				 libraries ? libraries : ""),
 		NULL,
 	};
-	int rc = fab_child_start(sm, argv, (const char *const *)vars, dir, "opensm.out",
-				 err);
 
-	for (size_t i = 1; vars[i]; i++)
-		free(vars[i]);
-	return rc;
+	return fab_child_start(sm, argv, vars, dir, "opensm.out", err);
 }
 
 static void append(const struct run *x, const char *part, const char *name, FILE *out)
@@ -575,8 +567,9 @@ static void arrange_columns(const struct run *x, struct fab_routes *r)
 	FAB_AUTOFREE struct fab_destination *all = NULL;
 	uint32_t n = fab_destinations(f, x->problem->faults, &all), n_read = r->n_columns;
 	FAB_AUTOFREE uint32_t *first = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
-	uint32_t *of_port = r->column_port, empty = FAB_NONE;
-	uint16_t *lid = r->column_lid;
+	FAB_AUTOFREE uint32_t *of_port = r->column_port;
+	FAB_AUTOFREE uint16_t *lid = r->column_lid;
+	uint32_t empty = FAB_NONE;
 
 	memset(first, 0xff, f->n_ports * sizeof(*first));
 	for (uint32_t c = n_read; c-- > 0;)
@@ -606,8 +599,6 @@ static void arrange_columns(const struct run *x, struct fab_routes *r)
 		}
 		r->column_row[d->column] = empty;
 	}
-	free(of_port);
-	free(lid);
 }
 
 /* The LIDs that the fabric has, none where it has none. */
@@ -685,9 +676,10 @@ static void run_fini(struct run *x)
 	if (x->dir)
 		fab_child_dir_remove(x->dir);
 	FAB_FREE_ALL(x->lfts, x->lanes, x->levels, x->opensm, x->ibsim, x->preload,
-		     x->plugin_dir, x->name, x->lid, x->version, x->used, x->why,
-		     x->seen.node_guid, x->seen.port_guid);
+		     x->lid, x->version, x->used, x->why, x->seen.node_guid,
+		     x->seen.port_guid);
 	fab_fabric_free(x->left);
+	fab_arena_free(&x->memory);
 }
 
 static int run(struct run *x, struct fab_routes **out, struct fab_err *err)
