@@ -20,7 +20,7 @@ enum { MAX_ENCODED = 1 << 28 }; /* most bytes that --verify writes */
 
 struct opt_row {
 	const char *opt;
-	uint64_t without, with, without_last, with_last;
+	uint64_t without, with, without_last;
 	double factor, factor_last;
 };
 
@@ -100,8 +100,7 @@ static int solve_size(struct fab_work *w, struct fab_err *err)
 		*row = (struct opt_row){.opt = is_all ? "all" : fab_size_opts.at(i).form,
 					.without = none,
 					.with = bytes_of(p, opt),
-					.without_last = bytes_of(p, FAB_SIZE_ALL & ~opt),
-					.with_last = all};
+					.without_last = bytes_of(p, FAB_SIZE_ALL & ~opt)};
 		row->factor = (double)none / (double)row->with;
 		row->factor_last = (double)row->without_last / (double)all;
 	}

@@ -32,8 +32,7 @@ const char *fab_broken_name(enum fab_broken_kind kind)
 }
 
 /* One more fault of a kind; the first says where. */
-static void note(struct walk *w, enum fab_broken_kind kind, uint32_t count, uint32_t sw,
-		 uint16_t port)
+static void note(struct walk *w, enum fab_broken_kind kind, uint32_t sw, uint16_t port)
 {
 	struct fab_broken *fault = &w->fault[kind];
 
@@ -41,7 +40,7 @@ static void note(struct walk *w, enum fab_broken_kind kind, uint32_t count, uint
 		fault->sw = sw;
 		fault->port = port;
 	}
-	fault->count += count;
+	fault->count++;
 }
 
 static void meet(struct walk *w, uint32_t sw, uint64_t entry)
@@ -76,7 +75,7 @@ static void follow(struct walk *w, uint64_t e, uint64_t no_entry)
 	if (to == FAB_NONE)
 		return;
 	if (w->is_out[fab_port_peer(w->f, port)] != w->stamp)
-		note(w, FAB_BROKEN_ONE_SIDED, 1, sw, w->mft->num[e]);
+		note(w, FAB_BROKEN_ONE_SIDED, sw, w->mft->num[e]);
 	cable = w->f->port_cable[port];
 	if (w->is_used[cable] == w->stamp)
 		return;
@@ -87,7 +86,7 @@ static void follow(struct walk *w, uint64_t e, uint64_t no_entry)
 			w->weights->demand[w->stamp - 1] / w->weights->capacity[cable];
 	meet(w, to, no_entry);
 	if (fab_sets_root(w->parent, sw) == fab_sets_root(w->parent, to))
-		note(w, FAB_BROKEN_LOOP, 1, sw, w->mft->num[e]);
+		note(w, FAB_BROKEN_LOOP, sw, w->mft->num[e]);
 	else
 		fab_sets_unite(w->parent, sw, to);
 }
@@ -120,7 +119,7 @@ static void find_cut_off(struct walk *w, uint32_t group)
 		uint32_t port = port_to(w->f, g->member[m]), sw = w->f->port_node[port];
 
 		if (w->is_out[port] != w->stamp || fab_sets_root(w->parent, sw) != best)
-			note(w, FAB_BROKEN_CUT_OFF, 1, sw, w->f->port_num[port]);
+			note(w, FAB_BROKEN_CUT_OFF, sw, w->f->port_num[port]);
 	}
 }
 
@@ -174,7 +173,7 @@ static void walk_group(struct walk *w, uint32_t group, uint16_t mlid)
 			meet(w, w->mft->sw[e], e);
 			if (w->mft->num[e] &&
 			    (port == FAB_NONE || w->f->port_cable[port] == FAB_NONE))
-				note(w, FAB_BROKEN_NO_CABLE, 1, w->mft->sw[e],
+				note(w, FAB_BROKEN_NO_CABLE, w->mft->sw[e],
 				     w->mft->num[e]);
 			if (port != FAB_NONE)
 				w->is_out[port] = w->stamp;
