@@ -369,10 +369,8 @@ Test(analysis, lane_for_management_is_refused)
 	struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
 	OWN(fab_analysis) j;
 	OWN(fab_fabric) *f = test_gen("mesh:dims=4");
-	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "dor", 1);
 
-	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &r, ERR));
 	cr_assert(r->n_columns == 4 && !r->column_switch[0] && !r->sl);
 	r->lanes = FAB_LANES_SL;
 	r->n_sl_sources = 1;
@@ -388,61 +386,24 @@ Test(analysis, lane_for_management_is_refused)
 	FAILS(fab_analyse(r, &options, &j, ERR), 0, "service level");
 }
 
-static void expect_same_pairs(const struct fab_pair_list *a,
-			      const struct fab_pair_list *b)
-{
-	cr_assert_eq(a->n, b->n);
-	for (size_t i = 0; i < a->n; i++) {
-		cr_expect_eq(a->v[i].at, b->v[i].at);
-		cr_expect_eq(a->v[i].from, b->v[i].from);
-		cr_expect_eq(a->v[i].to, b->v[i].to);
-		cr_expect_eq(a->v[i].pairs, b->v[i].pairs);
-	}
-}
-
 /* Large enough for threads to be started. */
 Test(analysis, threads_change_nothing)
 {
 	static const char *const engines[] = {"minhop", "xy"};
 	OWN(fab_fabric) *f = test_gen("kfat:dims=20x20,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	OWN(fab_kfat) *kfat = NULL;
-	struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 
 	fab_faults_kill_switch(faults, 17);
-	MUST(fab_kfat_recognize(f, &kfat, ERR));
-	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
-						       .with_load = true};
-		OWN(fab_routes) *r = NULL;
-		OWN(fab_analysis) a, b;
+		struct fab_analysis_options options = {
+			.ends = FAB_ENDS_LEAVES, .with_load = true, .n_threads = 5};
+		OWN(fab_routes) *r = test_tables(f, faults, engines[i], 1);
+		OWN(fab_analysis) a = test_analysis(r, FAB_ENDS_LEAVES), b;
 
-		r = test_route(&problem, engines[i]);
-		options.n_threads = 1;
-		MUST(fab_analyse(r, &options, &a, ERR));
-		options.n_threads = 5;
 		MUST(fab_analyse(r, &options, &b, ERR));
-		cr_expect_eq(a.pairs, b.pairs);
-		cr_expect_eq(a.connected, b.connected);
-		cr_expect_eq(a.connected_in_graph, b.connected_in_graph);
-		cr_expect_arr_eq(a.hops, b.hops, sizeof(a.hops));
-		cr_expect_eq(a.minimal, b.minimal);
-		cr_expect_eq(a.vls, b.vls);
-		cr_expect_eq(a.cycle_channels, b.cycle_channels);
-		cr_expect_eq(a.pairs_on_cycles, b.pairs_on_cycles);
-		cr_expect_eq(a.valley_pairs, b.valley_pairs);
+		test_same_analysis(&a, &b);
 		cr_expect_arr_eq(a.load, b.load,
 				 f->arc_first[f->n_switches] * sizeof(*a.load));
-		cr_assert_eq(a.cycle.n, b.cycle.n);
-		for (size_t k = 0; k < a.cycle.n; k++) {
-			cr_expect_eq(a.cycle.v[k].sw, b.cycle.v[k].sw);
-			cr_expect_eq(a.cycle.v[k].arc, b.cycle.v[k].arc);
-			cr_expect_eq(a.cycle.v[k].vl, b.cycle.v[k].vl);
-		}
-		expect_same_pairs(&a.valleys, &b.valleys);
-		expect_same_pairs(&a.unreached, &b.unreached);
 		cr_expect_eq(a.deadlock_free, i == 1);
 		cr_expect_eq(a.unreachable == 0, i == 0);
 	}
@@ -453,16 +414,9 @@ Test(analysis, paths_of_hundreds_of_hops)
 {
 	enum { N = 258, LONG = 255 };
 	OWN(fab_fabric) *f = test_gen_raw("mesh:dims=258,hosts=1");
-	OWN(fab_faults) *faults = fab_faults_new(f);
-	const struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-						     .n_threads = 1};
-	OWN(fab_routes) *r = NULL;
-	OWN(fab_analysis) j;
+	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
+	OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
 
-	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
-	MUST(fab_analyse(r, &options, &j, ERR));
 	cr_expect_eq(j.connected, N * (N - 1));
 	cr_expect_eq(j.max_hops, N - 1);
 	for (uint32_t h = 1; h < LONG; h++)

@@ -39,16 +39,6 @@ static void net_free(struct net *x)
 	fab_fabric_free(x->f);
 }
 
-static struct fab_routes *route(const struct net *x, const struct fab_unicast_engine *e)
-{
-	const struct fab_unicast_problem problem = {
-		.f = x->f, .faults = x->faults, .max_vls = 1, .n_threads = 1};
-	struct fab_routes *r = NULL;
-
-	MUST(fab_unicast_route(e, &problem, &r, ERR));
-	return r;
-}
-
 /* How many more cables than needed a switch is away; FAB_NONE: not connected. */
 static uint32_t hops_between(const struct net *x, uint32_t from, uint32_t to)
 {
@@ -65,7 +55,7 @@ Test(balance, each_lid_takes_the_least_used_port)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		FAB_AUTO(net_free) struct net x = net_new(seed);
-		OWN(fab_routes) *r = route(&x, &fab_unicast_minhop);
+		OWN(fab_routes) *r = test_tables(x.f, x.faults, "minhop", 1);
 
 		cr_assert_eq(r->n_columns, x.n);
 		for (uint32_t s = 0; s < x.f->n_switches; s++) {
@@ -138,32 +128,22 @@ Test(balance, order_of_destinations)
 	}
 }
 
-static struct fab_analysis analysis_of(const struct fab_routes *r, enum fab_ends ends)
-{
-	struct fab_analysis j = test_analysis(r, ends);
-
-	cr_assert_eq(fab_unicast_verify(r, ends, &j, ERR), 0, "%d: %s", ends,
-		     test_err.text);
-	return j;
-}
-
 /* What is alive and connected is reached, whatever it is: hosts, switches, all. */
 Test(balance, all_ends_are_reached)
 {
 	for (uint64_t seed = 1; seed < 40; seed++) {
 		FAB_AUTO(net_free) struct net x = net_new(seed);
-		OWN(fab_routes) *minhop = route(&x, &fab_unicast_minhop);
-		OWN(fab_routes) *updn = route(&x, &fab_unicast_updn);
+		OWN(fab_routes) *minhop = test_tables(x.f, x.faults, "minhop", 1);
+		OWN(fab_routes) *updn = test_tables(x.f, x.faults, "updn", 1);
 
 		for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
-			struct fab_analysis j = analysis_of(minhop, (enum fab_ends)ends);
+			OWN(fab_analysis) j = test_verified(minhop, (enum fab_ends)ends);
+			OWN(fab_analysis)
+			of_updn = test_verified(updn, (enum fab_ends)ends);
 
 			cr_expect_gt(j.pairs, 0);
 			cr_expect_eq(j.connected, j.connected_in_graph);
 			cr_expect_eq(j.minimal, j.connected);
-			fab_analysis_fini(&j);
-			j = analysis_of(updn, (enum fab_ends)ends);
-			fab_analysis_fini(&j);
 		}
 	}
 }
@@ -176,14 +156,10 @@ Test(balance, leaves_answer_for_all_their_hosts)
 
 	for (uint32_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
-		struct fab_unicast_problem problem = {
-			.f = f, .max_vls = 1, .n_threads = 1};
-		OWN(fab_routes) *r = NULL;
-		OWN(fab_analysis) leaves = {0}, hosts = {0};
+		OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
+		OWN(fab_analysis) leaves = test_verified(r, FAB_ENDS_LEAVES);
+		OWN(fab_analysis) hosts = test_verified(r, FAB_ENDS_HOSTS);
 
-		MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
-		leaves = analysis_of(r, FAB_ENDS_LEAVES);
-		hosts = analysis_of(r, FAB_ENDS_HOSTS);
 		cr_expect_eq(leaves.pairs, 25 * 24);
 		cr_expect_gt(leaves.cycle_channels, 0);
 		cr_expect_eq(leaves.cycle_channels, hosts.cycle_channels);
@@ -199,10 +175,8 @@ Test(balance, leaves_answer_for_all_their_hosts)
 Test(balance, columns_share_rows)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=6x6,hosts=40");
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
 
-	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	cr_expect_eq(r->n_columns, 36 * 41 + 12);
 	cr_expect_lt(r->n_rows, r->n_columns / 3, "%u of %u", r->n_rows, r->n_columns);
 }
@@ -213,27 +187,19 @@ Test(balance, completed_tables_reach_all)
 	static const char *const engines[] = {"xy", "vtftr", "vtftr-ib"};
 	OWN(fab_fabric) *f = test_gen("kfat:dims=4x4,hosts=2");
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
-	struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
 
-	MUST(fab_kfat_recognize(f, &kfat, ERR));
-	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		OWN(fab_routes) *r = NULL, *whole = NULL;
-		struct fab_analysis j;
+		OWN(fab_routes) *r = test_tables(f, faults, engines[i], 2);
+		OWN(fab_routes) *whole = fab_routes_complete(r);
+		OWN(fab_analysis) j = test_verified(r, FAB_ENDS_ALL);
 
-		r = test_route(&problem, engines[i]);
-		j = analysis_of(r, FAB_ENDS_ALL);
 		cr_expect_gt(j.unreachable, 0);
-		fab_analysis_fini(&j);
-		whole = fab_routes_complete(r);
 		for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
-			j = analysis_of(whole, (enum fab_ends)ends);
-			cr_expect_eq(j.unreachable, 0);
+			OWN(fab_analysis) all = test_verified(whole, (enum fab_ends)ends);
+
+			cr_expect_eq(all.unreachable, 0);
 			if (ends == FAB_ENDS_LEAVES)
-				cr_expect_eq(j.pairs, 16 * 15);
-			fab_analysis_fini(&j);
+				cr_expect_eq(all.pairs, 16 * 15);
 		}
 	}
 }
@@ -304,7 +270,7 @@ Test(balance, losses_are_those_of_routing_all_anew)
 
 	for (uint64_t seed = 1; seed < 25; seed++) {
 		FAB_AUTO(net_free) struct net x = net_new(seed);
-		OWN(fab_routes) *r = route(&x, &fab_unicast_minhop);
+		OWN(fab_routes) *r = test_tables(x.f, x.faults, "minhop", 1);
 		struct fab_losses a = rank_all(&x, &fab_unicast_minhop, r, 2);
 		struct fab_losses b = rank_all(&x, &anew, r, 1);
 		struct fab_losses c = rank_all(&x, NULL, r, 1);
@@ -348,7 +314,7 @@ Test(balance, load_after_a_loss)
 		struct fab_losses a, b;
 
 		x.faults = fab_faults_new(x.f);
-		r = route(&x, &fab_unicast_minhop);
+		r = test_tables(x.f, x.faults, "minhop", 1);
 		a = rank_all(&x, &fab_unicast_minhop, r, 1);
 		b = rank_all(&x, &anew, r, 1);
 		for (size_t i = 0; i < a.of.n; i++)

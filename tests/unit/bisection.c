@@ -25,8 +25,7 @@ Test(bisection, of_generated_fabrics)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
-		OWN(fab_routes) *routes = test_route(
-			&(struct fab_unicast_problem){.f = f, .max_vls = 2}, "minhop");
+		OWN(fab_routes) *routes = test_tables(f, NULL, "minhop", 2);
 		struct fab_bisection b;
 
 		MUST(fab_bisection_find(routes, 1, &b, ERR));
@@ -101,8 +100,7 @@ Test(bisection, worst_permutations_are_those_of_all_cables)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
-		OWN(fab_routes) *routes = test_route(
-			&(struct fab_unicast_problem){.f = f, .max_vls = 2}, "minhop");
+		OWN(fab_routes) *routes = test_tables(f, NULL, "minhop", 2);
 		struct fab_flow_ends ends;
 		struct fab_bisection b;
 		uint32_t most = 0, *column;

@@ -2,19 +2,9 @@
 /* What uses a cable, compared with following every pair on its own. */
 #include "export/tables.h"
 #include "support/test.h"
-#include "unicast/engine.h"
+#include "support/unicast_check.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
-
-static struct fab_routes *routed(const struct fab_fabric *f,
-				 const struct fab_unicast_engine *engine)
-{
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
-	struct fab_routes *r = NULL;
-
-	MUST(fab_unicast_route(engine, &problem, &r, ERR));
-	return r;
-}
 
 /* uses[port]: pairs whose packets leave that port. Returns the pairs that arrive. */
 static uint64_t follow_all(const struct fab_routes *r, const uint32_t *ports, uint32_t n,
@@ -98,11 +88,11 @@ Test(cable_use, is_the_sum_over_all_pairs)
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
 		uint64_t n = f->n_host_links;
-		OWN(fab_routes) *r = routed(f, &fab_unicast_minhop);
+		OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 2);
 
 		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i]);
 		fab_routes_free(r);
-		r = routed(f, &fab_unicast_updn);
+		r = test_tables(f, NULL, "updn", 2);
 		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i]);
 	}
 }
@@ -136,7 +126,7 @@ Test(cable_use, leaves_out_pairs_that_do_not_arrive)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=3x4,hosts=2");
 	uint64_t n = f->n_host_links, all = n * (n - 1);
-	OWN(fab_routes) *r = routed(f, &fab_unicast_minhop);
+	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 2);
 
 	for (unsigned kind = 0; kind < 3; kind++) {
 		OWN_HEAP char *text = damaged(r, kind ? 7 : 0, kind == 2);

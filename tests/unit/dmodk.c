@@ -6,26 +6,13 @@
 #include "support/unicast_check.h"
 #include "unicast/path.h"
 
-static struct fab_routes *route(const struct fab_fabric *f,
-				const struct fab_faults *faults)
-{
-	const struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
-
-	return test_route(&problem, "d-mod-k");
-}
-
 static void check_sound(const struct fab_routes *r, const char *spec)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_ALL,
-						     .n_threads = 1};
 	struct unicast_check c = unicast_check(r);
-	OWN(fab_analysis) a;
+	OWN(fab_analysis) a = test_verified(r, FAB_ENDS_ALL);
 
 	cr_assert_not(c.has_cycle, "%s", spec);
 	cr_assert_eq(c.vls, 1);
-	MUST(fab_analyse(r, &options, &a, ERR));
-	MUST(fab_unicast_verify(r, FAB_ENDS_ALL, &a, ERR));
 	cr_assert(a.deadlock_free, "%s", spec);
 }
 
@@ -66,7 +53,7 @@ Test(dmodk, shifts_share_no_cable, .timeout = 60)
 
 	for (size_t i = 0; i < FAB_COUNT(trees); i++) {
 		OWN(fab_fabric) *f = test_gen(trees[i].spec);
-		OWN(fab_routes) *r = route(f, NULL);
+		OWN(fab_routes) *r = test_tables(f, NULL, "d-mod-k", 1);
 		uint32_t *dist;
 		uint32_t *order;
 
@@ -123,7 +110,7 @@ Test(dmodk, with_faults_what_can_be_joined_is)
 
 		fab_faults_clear(faults);
 		fab_faults_draw(faults, &all, 1 + trial % 9, &stream);
-		r = route(f, faults);
+		r = test_tables(f, faults, "d-mod-k", 1);
 		check_sound(r, "faults");
 		for (uint32_t c = 0; c < r->n_columns; c++)
 			for (uint32_t i = 0; i < r->n_leaves; i++) {

@@ -7,29 +7,6 @@
 #include "support/unicast_check.h"
 #include "unicast/path.h"
 
-static struct fab_routes *route_by(const char *engine, const struct fab_fabric *f,
-				   const struct fab_faults *faults, unsigned max_vls)
-{
-	const struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = max_vls, .n_threads = 1};
-
-	return test_route(&problem, engine);
-}
-
-static struct fab_routes *route(const struct fab_fabric *f,
-				const struct fab_faults *faults, unsigned max_vls)
-{
-	return route_by("dor", f, faults, max_vls);
-}
-
-static struct fab_analysis analysed(const struct fab_routes *r, enum fab_ends ends)
-{
-	struct fab_analysis a = test_analysis(r, ends);
-
-	MUST(fab_unicast_verify(r, ends, &a, ERR));
-	return a;
-}
-
 /* The axis that comes as number i: the largest first, of equal ones the last. */
 static uint32_t axis_at(const struct fab_shape *s, uint32_t i)
 {
@@ -46,9 +23,9 @@ static uint32_t axis_at(const struct fab_shape *s, uint32_t i)
 static void check_sound(const char *spec, unsigned lanes)
 {
 	OWN(fab_fabric) *f = test_gen(spec);
-	OWN(fab_routes) *r = route(f, NULL, 2);
+	OWN(fab_routes) *r = test_tables(f, NULL, "dor", 2);
 	struct unicast_check c = unicast_check(r);
-	OWN(fab_analysis) a = analysed(r, FAB_ENDS_ALL);
+	OWN(fab_analysis) a = test_verified(r, FAB_ENDS_ALL);
 	uint64_t pairs = (uint64_t)f->n_switches * (f->n_switches - 1);
 	OWN(fab_shape) *s = NULL;
 
@@ -188,7 +165,7 @@ Test(dor, ties_are_balanced)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
-		OWN(fab_routes) *r = route(f, NULL, 2);
+		OWN(fab_routes) *r = test_tables(f, NULL, "dor", 2);
 		uint32_t most, least;
 
 		count_paths(r, &most, &least);
@@ -203,7 +180,7 @@ Test(dor, parallel_cables_take_turns)
 {
 	OWN(fab_fabric) *f = test_gen("mesh:dims=2,hosts=4");
 	OWN(fab_fabric) *two = test_with_cable(f, 0, 1);
-	OWN(fab_routes) *r = route(two, NULL, 2);
+	OWN(fab_routes) *r = test_tables(two, NULL, "dor", 2);
 	FAB_AUTO(fab_columns_fini) struct fab_columns columns;
 	uint32_t used[2] = {0};
 
@@ -223,8 +200,8 @@ Test(dor, one_lane_does_not_do_for_rings_of_five)
 
 	for (size_t i = 0; i < 5; i++) {
 		OWN(fab_fabric) *f = test_gen(i < 2 ? rings[i] : others[i - 2]);
-		OWN(fab_routes) *r = route(f, NULL, 1);
-		OWN(fab_analysis) a = analysed(r, FAB_ENDS_HOSTS);
+		OWN(fab_routes) *r = test_tables(f, NULL, "dor", 1);
+		OWN(fab_analysis) a = test_verified(r, FAB_ENDS_HOSTS);
 
 		cr_expect_eq(a.deadlock_free, i >= 2);
 		cr_expect_eq(a.unreachable, 0);
@@ -336,8 +313,8 @@ Test(dor, with_faults)
 		fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 		fab_faults_draw(faults, &list, 1 + (uint32_t)fab_stream_below(&rng, 6),
 				&rng);
-		r = route(f, faults, 2);
-		a = analysed(r, FAB_ENDS_ALL);
+		r = test_tables(f, faults, "dor", 2);
+		a = test_verified(r, FAB_ENDS_ALL);
 		cr_assert(a.deadlock_free, "%s seed %lu", spec, seed);
 		for (uint32_t c = 0; c < r->n_columns; c++)
 			for (uint32_t sw = 0; sw < r->f->n_switches; sw++) {
@@ -391,11 +368,11 @@ static void check_others_stay(const struct fab_fabric *f, uint32_t cable)
 				 f->port_node[f->cable_b[cable]]};
 	OWN(fab_shape) *s = fab_shape_recognize(f);
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	OWN(fab_routes) *whole = route(f, NULL, 2), *r = NULL;
+	OWN(fab_routes) *whole = test_tables(f, NULL, "dor", 2), *r = NULL;
 	uint64_t n_other = 0;
 
 	fab_faults_kill_cable(faults, cable);
-	r = route(f, faults, 2);
+	r = test_tables(f, faults, "dor", 2);
 	cr_assert_eq(r->n_columns, whole->n_columns);
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
@@ -458,9 +435,9 @@ Test(dor, ties_go_up)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
-		OWN(fab_routes) *r = route_by("dor-up", f, NULL, 2);
+		OWN(fab_routes) *r = test_tables(f, NULL, "dor-up", 2);
 		struct unicast_check c = unicast_check(r);
-		OWN(fab_analysis) a = analysed(r, FAB_ENDS_ALL);
+		OWN(fab_analysis) a = test_verified(r, FAB_ENDS_ALL);
 		OWN(fab_shape) *s = fab_shape_recognize(f);
 
 		cr_assert_not(c.has_cycle, "%s", specs[i]);
@@ -487,7 +464,7 @@ Test(dor, ties_go_up)
 Test(dor, ties_that_go_up_need_lanes)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4");
-	OWN(fab_routes) *r = route_by("dor-up", f, NULL, 1);
+	OWN(fab_routes) *r = test_tables(f, NULL, "dor-up", 1);
 	struct unicast_check c = unicast_check(r);
 
 	cr_assert(c.has_cycle);

@@ -5,7 +5,7 @@
 #include "fabric/label.h"
 #include "support/boots.h"
 #include "support/test.h"
-#include "unicast/engine.h"
+#include "support/unicast_check.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
 
@@ -96,12 +96,10 @@ Test(edges, paths_between_switches)
 {
 	struct plan plan = two_adapters();
 	OWN(fab_fabric) *f = build(&plan);
-	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
 	struct fab_endpoint ends[2];
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
 	FAB_AUTO(fab_trace_fini) struct fab_trace t;
 
-	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	for (uint32_t i = 0; i < 2; i++)
 		MUST(fab_trace_end_of(f, f->node_first_port[i], &ends[i], ERR));
 	fab_trace_init(&t, r, &ends[0], &ends[1]);
@@ -299,8 +297,6 @@ Test(edges, turns_in_deep_lines)
 					   "leaf-3.2", "leaf-4.2", "leaf-4.3"};
 	OWN(fab_fabric) *f = test_gen("kfat:dims=5x5,hosts=1,levels=2,radix=4");
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
-						     .n_threads = 1};
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 3, .max_sls = 2, .n_threads = 1};
 	OWN(fab_kfat) *k = NULL;
@@ -311,8 +307,8 @@ Test(edges, turns_in_deep_lines)
 		fab_faults_kill_switch(faults, test_switch(f, dead[i]));
 	MUST(fab_kfat_recognize(f, &k, ERR));
 	problem.kfat = k;
-	MUST(fab_unicast_route(&fab_unicast_vtftr_ib, &problem, &r, ERR));
-	MUST(fab_analyse(r, &options, &j, ERR));
+	r = test_route(&problem, "vtftr-ib");
+	j = test_analysis(r, FAB_ENDS_LEAVES);
 	cr_expect(j.deadlock_free);
 	cr_expect_leq(r->n_sls, 2);
 	cr_expect_leq(r->n_vls, 3);

@@ -233,10 +233,9 @@ Test(faults, second_opinion)
 {
 	static const char dead[] = "1.1,2.2,0.3";
 	OWN(routed) x = route("kfat:dims=4x4,hosts=2", dead, &fab_unicast_vtftr_ib);
-	OWN(fab_analysis) j = test_analysis(x.r, FAB_ENDS_LEAVES);
+	OWN(fab_analysis) j = test_verified(x.r, FAB_ENDS_LEAVES);
 	struct fab_analysis wrong;
 
-	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
 	for (int what = 0; what < 6; what++) {
 		wrong = j;
 		wrong.pairs += what == 0;
@@ -249,8 +248,7 @@ Test(faults, second_opinion)
 			     -EINVAL);
 	}
 	fab_analysis_fini(&j);
-	j = test_analysis(x.r, FAB_ENDS_HOSTS);
-	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
+	j = test_verified(x.r, FAB_ENDS_HOSTS);
 }
 
 /* A pair without a service level must not send: for the analysis as for the walk. */
@@ -262,14 +260,12 @@ Test(faults, pairs_that_must_not_send)
 	cr_assert_not_null(x.r->sl);
 	x.r->sl[3 * (size_t)x.r->n_columns + 5] = FAB_SL_NONE;
 	x.r->sl[3 * (size_t)x.r->n_columns + 6] = FAB_SL_NONE;
-	j = test_analysis(x.r, FAB_ENDS_LEAVES);
+	j = test_verified(x.r, FAB_ENDS_LEAVES);
 	cr_assert_eq(j.unreachable, 2);
 	cr_assert_eq(j.minimal, j.connected);
-	MUST(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, ERR));
 	fab_analysis_fini(&j);
-	j = test_analysis(x.r, FAB_ENDS_HOSTS);
+	j = test_verified(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 8);
-	MUST(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, ERR));
 }
 
 static struct fab_flow_load load_of(const struct routed *x, const char *spec)
@@ -413,23 +409,18 @@ Test(faults, lists_of_local_rerouting)
 Test(faults, updn)
 {
 	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=3");
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
-	struct fab_analysis j;
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "updn", 1);
+	OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
 
-	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
 	cr_assert_null(r->note);
-	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 0);
 	cr_assert(j.deadlock_free);
 	cr_assert_eq(j.valley_pairs, 0);
 	cr_assert_eq(j.minimal, j.pairs);
-	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 	f = test_gen_raw("torus:dims=5x5,hosts=1");
-	problem.f = f;
-	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
+	r = test_tables(f, NULL, "updn", 1);
 	cr_assert_not_null(r->note);
 }
 

@@ -7,7 +7,7 @@
 #include "mcast/tables.h"
 #include "support/routed.h"
 #include "support/test.h"
-#include "unicast/engine.h"
+#include "support/unicast_check.h"
 #include "unicast/lfts.h"
 
 enum { FIRST = 1, SECOND = 4 };
@@ -116,15 +116,12 @@ static int read_kind(const struct world *w, enum kind kind, struct fab_err *err)
 /* A fabric, tables and trees of it, and all of it written. */
 static void begin(struct world *w)
 {
-	struct fab_unicast_problem problem = {.n_threads = 1, .max_vls = 1};
 
 	*w = (struct world){.f = test_gen("kfat:dims=3x3,hosts=2")};
 	routed_init(&w->groups, w->f, 8, 4, 1);
 	routed_all(&w->groups, w->results, w->efi);
 	w->faults = fab_faults_new(w->f);
-	problem.f = w->f;
-	problem.faults = w->faults;
-	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &w->routes, ERR));
+	w->routes = test_tables(w->f, w->faults, "minhop", 1);
 	for (int i = 0; i < N_KINDS; i++) {
 		w->text[i] = write_text(w, (enum kind)i, ERR);
 		cr_assert(w->text[i], "%s", test_err.text);
@@ -197,8 +194,6 @@ Test(guids, adapters_of_one_guid)
 /* Ports of one GUID are told apart by the LIDs that they have in the fabric. */
 Test(guids, ports_of_one_guid)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS,
-						     .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j = {0};
 	OWN(world) w;
@@ -213,7 +208,7 @@ Test(guids, ports_of_one_guid)
 	cr_assert(text, "%s", test_err.text);
 	MUST(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, ERR));
 	cr_expect_eq(r->files->strange_lids.n, 0);
-	MUST(fab_analyse(r, &options, &j, ERR));
+	j = test_analysis(r, FAB_ENDS_ADAPTERS);
 	cr_expect_eq(j.connected, j.pairs);
 	cr_expect_eq(j.unreachable, 0);
 	fab_routes_free(r);

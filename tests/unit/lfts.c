@@ -54,8 +54,7 @@ static void check_round(const struct fab_routes *r)
 		      *lanes = written(fab_export_sl2vl, r);
 	OWN(fab_routes) *a = read_tables(r->f, r->faults, lfts);
 	OWN(fab_routes) *b = read_tables(r->f, r->faults, fdbs);
-	struct fab_analysis_options options;
-	struct fab_analysis x, y;
+	OWN(fab_analysis) x, y;
 
 	expect_writes(fab_export_lfts, a, lfts);
 	expect_writes(fab_export_fdbs, a, fdbs);
@@ -65,23 +64,11 @@ static void check_round(const struct fab_routes *r)
 	add_lanes(a, lanes);
 	if (r->lanes != FAB_LANES_SL) /* adapters' own lines */
 		expect_writes(fab_export_sl2vl, a, lanes);
-	options = (struct fab_analysis_options){
-		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 1};
-	MUST(fab_analyse(r, &options, &x, ERR));
-	MUST(fab_analyse(a, &options, &y, ERR));
+	x = test_analysis(r, FAB_ENDS_HOSTS);
+	y = test_analysis(a, FAB_ENDS_HOSTS);
 	cr_expect_gt(x.connected, 0);
-	cr_expect_eq(x.pairs, y.pairs);
-	cr_expect_eq(x.connected, y.connected);
-	cr_expect_arr_eq(x.hops, y.hops, sizeof(x.hops));
-	cr_expect_eq(x.minimal, y.minimal);
-	cr_expect_eq(x.vls, y.vls);
-	cr_expect_eq(x.sls, y.sls);
-	cr_expect_eq(x.cycle_channels, y.cycle_channels);
-	cr_expect_eq(x.pairs_on_cycles, y.pairs_on_cycles);
-	cr_expect_eq(x.valley_pairs, y.valley_pairs);
+	test_same_analysis(&x, &y);
 	cr_expect_eq(x.max_load, y.max_load);
-	fab_analysis_fini(&x);
-	fab_analysis_fini(&y);
 	cr_expect_null(a->note, "%s", a->note);
 }
 
@@ -90,17 +77,12 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 	OWN(fab_fabric) *f = test_gen(spec);
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_fault_list list = {{0}};
-	struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = 4, .n_threads = 1};
-	OWN(fab_kfat) *kfat = NULL;
 	OWN(fab_routes) *r = NULL;
 	struct fab_stream rng = fab_stream_of(7, 0);
 
 	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 	fab_faults_draw(faults, &list, n_dead, &rng);
-	MUST(fab_kfat_recognize(f, &kfat, ERR));
-	problem.kfat = kfat;
-	r = test_route(&problem, engine);
+	r = test_tables(f, faults, engine, 4);
 	check_round(r);
 	/* Lanes that differ in switch, port in, port out, level. */
 	free(r->vl_first);
@@ -477,13 +459,12 @@ Test(lfts, ports_with_different_levels)
 /* h1's service level towards itself is that of no pair. */
 Test(lfts, nobody_sends_to_itself)
 {
-	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
 	OWN(fab_fabric) *f = text_open(small);
 	OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
 	OWN(fab_analysis) j;
 
 	add_sls(r, "0x10 8 3\n0x10 5 0\n0x10 6 0\n0x20 5 0\n0x20 6 0\n0x20 8 0\n");
-	MUST(fab_analyse(r, &options, &j, ERR));
+	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 8, "three ports, one with two LIDs");
 	cr_expect_eq(j.connected, 6, "the second is in no table");
 	cr_expect_eq(j.sls, 1);
@@ -492,7 +473,7 @@ Test(lfts, nobody_sends_to_itself)
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x20 8 3\n");
-	MUST(fab_analyse(r, &options, &j, ERR));
+	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.sls, 1);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
 }
@@ -538,14 +519,6 @@ Test(lfts, port_0_gives_way_to_adapters)
 	}
 }
 
-static struct fab_analysis analysed(const struct fab_routes *r)
-{
-	struct fab_analysis j = test_analysis(r, FAB_ENDS_HOSTS);
-
-	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
-	return j;
-}
-
 static void expect_gap(const struct fab_analysis *j, size_t i, struct fab_gap want)
 {
 	const struct fab_gap *got;
@@ -571,7 +544,7 @@ Test(lfts, lids_that_tables_lack)
 			    HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
 				 "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
 				 "0x0005 002\n0x0008 001\n2 lids dumped\n");
-	OWN(fab_analysis) j = analysed(r);
+	OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
 
 	cr_expect_eq(j.pairs, 4 * 2, "LIDs 5, 6, 8 and 9, from two other ports each");
 	cr_expect_eq(j.unreachable, 2 * 2);
@@ -610,7 +583,7 @@ Test(lfts, tables_that_are_missing)
 
 	for (size_t i = 0; i < FAB_COUNT(part_tables); i++) {
 		OWN(fab_routes) *r = read_tables(f, NULL, part_tables[i].text);
-		OWN(fab_analysis) j = analysed(r);
+		OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
 		bool is_strange = i == FAB_COUNT(part_tables) - 1;
 
 		cr_expect_eq(j.gaps.n[FAB_GAP_TABLE], part_tables[i].b_is_missing, "%zu",
@@ -639,7 +612,7 @@ Test(lfts, pairs_without_a_service_level)
 	OWN(fab_analysis) j;
 
 	add_sls(r, "");
-	j = analysed(r);
+	j = test_verified(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.connected, 6);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 6);
 	cr_expect(j.is_unknown);
@@ -649,7 +622,7 @@ Test(lfts, pairs_without_a_service_level)
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n");
 	add_lanes(r, "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS "\n");
-	j = analysed(r);
+	j = test_verified(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 1, "from port 2 of h2 to its port 1");
 	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_SL, 3, 2, 3, 0, 5, 0, 0});
 }
@@ -677,7 +650,7 @@ Test(lfts, passages_without_a_lane)
 
 		add_sls(r, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n");
 		add_lanes(r, part_lanes[i].text);
-		j = analysed(r);
+		j = test_verified(r, FAB_ENDS_HOSTS);
 		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], part_lanes[i].n, "%zu: %d", i,
 			     (int)j.gaps.n[FAB_GAP_LANE]);
 		if (part_lanes[i].n)
@@ -736,14 +709,13 @@ Test(lfts, files)
  * from and to adapters, too. */
 Test(lfts, real_fdbs)
 {
-	struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS, .n_threads = 1};
 	OWN(fab_fabric) *f = data_open("opensm-dumps/ibutils-subnet.lst");
 	OWN_HEAP char *path = data_path("opensm-dumps/ibutils-osm.fdbs");
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
 
 	MUST(fab_routes_read(f, NULL, path, NULL, NULL, &r, ERR));
-	MUST(fab_analyse(r, &options, &j, ERR));
+	j = test_analysis(r, FAB_ENDS_ADAPTERS);
 	cr_expect_eq(j.pairs, 6);
 	cr_expect_eq(j.connected, 6);
 	cr_expect_eq(j.hops[4], 2);

@@ -9,12 +9,8 @@
 /* Tables by LID with entries changed at random; service levels, some of them missing. */
 static struct fab_routes *spoiled(const struct fab_fabric *f, struct fab_rng *rng)
 {
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
-	struct fab_routes *r;
-	size_t n;
-
-	r = test_route(&problem, "minhop");
-	n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * f->n_switches;
+	struct fab_routes *r = test_tables(f, NULL, "minhop", 1);
+	size_t n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * f->n_switches;
 	for (uint64_t i = fab_rng_below(rng, 6); i; i--)
 		r->next[fab_rng_below(rng, n)] = fab_rng_below(rng, 4)
 							 ? (uint16_t)fab_rng_below(rng, 3)
@@ -137,15 +133,12 @@ Test(no_path, planes)
 
 Test(no_path, circle_in_words)
 {
-	struct fab_unicast_problem problem = {.max_vls = 1};
 	OWN(fab_fabric) *f = test_gen_raw("torus:dims=4,hosts=1");
 	OWN(fab_flow_ends) ends;
 	FAB_AUTO(fab_no_path_fini) struct fab_no_path x;
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
 	OWN_HEAP char *text = NULL;
 
-	problem.f = f;
-	r = test_route(&problem, "minhop");
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	fab_no_path_find(r, ends.n, ends.sw, ends.port, &x);
 	cr_expect_eq(x.pairs, 12);

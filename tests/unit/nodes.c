@@ -6,7 +6,7 @@
 #include "support/fences.h"
 #include "support/node.h"
 #include "support/test.h"
-#include "unicast/engine.h"
+#include "support/unicast_check.h"
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
@@ -226,8 +226,6 @@ Test(nodes, tables_without_a_path)
 {
 	OWN(fab_fabric) *f = test_gen("mesh:dims=3x3");
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	const struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
 	struct fab_launch_choice choice = {0};
 	struct fab_launch_nodes nodes;
 	struct fab_fence_setup setup;
@@ -236,7 +234,7 @@ Test(nodes, tables_without_a_path)
 
 	/* the middle: dimension order does not go round it */
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
-	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &r, ERR));
+	r = test_tables(f, faults, "dor", 1);
 	MUST(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, ERR));
 	job.n_nodes = nodes.n;
 	FAILS(fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
@@ -251,7 +249,6 @@ Test(nodes, tables_without_a_path)
 Test(nodes, slow_cables)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4");
-	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	struct fab_launch_nodes nodes = make(f, "fabric", 0);
 	struct fab_fence_job job = {.n_nodes = 4,
 				    .bytes = 100000,
@@ -260,9 +257,8 @@ Test(nodes, slow_cables)
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time even, slow;
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "dor", 2);
 
-	MUST(fab_unicast_route(&fab_unicast_dor, &problem, &r, ERR));
 	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
 	MUST(fab_fence_setup_time(&ring, 100000, &options, &even, ERR));
 	fab_fence_setup_fini(&ring);
@@ -296,7 +292,6 @@ static struct fab_launch_nodes two_rails(const struct fab_fabric *f, uint32_t n_
 Test(nodes, rails_share_messages)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=3x3,hosts=2,rails=2");
-	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
 	struct fab_launch_nodes one = two_rails(f, 1), two = two_rails(f, 2);
 	struct fab_fence_job job = {.n_nodes = two.n,
 				    .bytes = 100000,
@@ -306,7 +301,7 @@ Test(nodes, rails_share_messages)
 	double formula = (two.n - 1) * (3.5 + 1e5 * (0.05 + 0.1) / 1e3);
 	struct fab_fence_time even, slow, single;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 2);
 
 	cr_assert_eq(one.next, NULL);
 	cr_assert_neq(two.next, NULL);
@@ -317,7 +312,6 @@ Test(nodes, rails_share_messages)
 		cr_assert_neq(two.next->port[i], two.port[i]);
 		cr_assert_eq(two.next->sw[i], fab_port_switch(f, two.next->port[i]));
 	}
-	MUST(fab_unicast_route(&fab_unicast_minhop, &problem, &r, ERR));
 	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &one, r, ERR));
 	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &single, ERR));
 	fab_fence_setup_fini(&ring);

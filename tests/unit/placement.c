@@ -169,14 +169,12 @@ Test(placement, costs_are_those_of_all_pairs)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
-		OWN(fab_routes) *routes = NULL;
-		struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
+		OWN(fab_routes) *routes = test_tables(f, NULL, "minhop", 2);
 		struct fab_placement_cost cost;
 		uint32_t hosts[256], n = some_free(f, &rng, hosts), max_hops = 0;
 		uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches], uint64_t);
 		uint64_t hops = 0, most = 0;
 
-		routes = test_route(&problem, "minhop");
 		fab_placement_measure(routes, hosts, n, &cost);
 		for (uint32_t a = 0; a < n; a++)
 			for (uint32_t b = 0; b < n; b++) {

@@ -26,6 +26,62 @@ struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends
 	return j;
 }
 
+struct fab_routes *test_tables(const struct fab_fabric *f,
+			       const struct fab_faults *faults, const char *engine,
+			       unsigned max_vls)
+{
+	struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = max_vls, .n_threads = 1};
+	OWN(fab_kfat) *kfat = NULL;
+
+	if (fab_unicast_engine_find(engine, strlen(engine))->needs_kfat)
+		MUST(fab_kfat_recognize(f, &kfat, ERR));
+	problem.kfat = kfat;
+	return test_route(&problem, engine);
+}
+
+struct fab_analysis test_verified(const struct fab_routes *routes, enum fab_ends ends)
+{
+	struct fab_analysis j = test_analysis(routes, ends);
+
+	MUST(fab_unicast_verify(routes, ends, &j, ERR));
+	return j;
+}
+
+static void expect_same_pairs(const struct fab_pair_list *a,
+			      const struct fab_pair_list *b)
+{
+	cr_assert_eq(a->n, b->n);
+	for (size_t i = 0; i < a->n; i++) {
+		cr_expect_eq(a->v[i].at, b->v[i].at);
+		cr_expect_eq(a->v[i].from, b->v[i].from);
+		cr_expect_eq(a->v[i].to, b->v[i].to);
+		cr_expect_eq(a->v[i].pairs, b->v[i].pairs);
+	}
+}
+
+void test_same_analysis(const struct fab_analysis *a, const struct fab_analysis *b)
+{
+	cr_expect_eq(a->pairs, b->pairs);
+	cr_expect_eq(a->connected, b->connected);
+	cr_expect_eq(a->connected_in_graph, b->connected_in_graph);
+	cr_expect_arr_eq(a->hops, b->hops, sizeof(a->hops));
+	cr_expect_eq(a->minimal, b->minimal);
+	cr_expect_eq(a->vls, b->vls);
+	cr_expect_eq(a->sls, b->sls);
+	cr_expect_eq(a->cycle_channels, b->cycle_channels);
+	cr_expect_eq(a->pairs_on_cycles, b->pairs_on_cycles);
+	cr_expect_eq(a->valley_pairs, b->valley_pairs);
+	cr_assert_eq(a->cycle.n, b->cycle.n);
+	for (size_t i = 0; i < a->cycle.n; i++) {
+		cr_expect_eq(a->cycle.v[i].sw, b->cycle.v[i].sw);
+		cr_expect_eq(a->cycle.v[i].arc, b->cycle.v[i].arc);
+		cr_expect_eq(a->cycle.v[i].vl, b->cycle.v[i].vl);
+	}
+	expect_same_pairs(&a->valleys, &b->valleys);
+	expect_same_pairs(&a->unreached, &b->unreached);
+}
+
 enum { LANES = 16 };
 
 struct walk {

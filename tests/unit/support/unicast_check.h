@@ -9,6 +9,14 @@
 struct fab_routes *test_route(const struct fab_unicast_problem *problem,
 			      const char *engine);
 struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends ends);
+/* Tables by an engine, of the kfat that it may need, on one thread. */
+struct fab_routes *test_tables(const struct fab_fabric *f,
+			       const struct fab_faults *faults, const char *engine,
+			       unsigned max_vls);
+/* The analysis, with which fab_unicast_verify() agrees. */
+struct fab_analysis test_verified(const struct fab_routes *routes, enum fab_ends ends);
+/* All figures and lists but the loads are the same. */
+void test_same_analysis(const struct fab_analysis *a, const struct fab_analysis *b);
 
 struct unicast_check {
 	uint64_t pairs, connected, connected_in_graph, minimal;
