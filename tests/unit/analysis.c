@@ -144,12 +144,9 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 {
 	uint32_t n = 4 | test_below(rng, 4);
 	uint32_t extra = 2 + test_below(rng, 6);
-	FAB_AUTO(plan_free) struct plan plan = {{0}};
-	uint16_t used[16] = {0};
-	struct fab_fabric *f;
+	struct plan plan = {{0}};
 
-	for (uint32_t s = 0; s < n; s++)
-		plan_switch(&plan, "sw", 40);
+	plan_switches(&plan, n, "sw", 40);
 	for (uint32_t s = 0; s < n + extra; s++) {
 		uint32_t a = test_below(rng, n), b = a + 1 < n ? a + 1 : 0;
 
@@ -157,7 +154,7 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 			b = test_below(rng, s);
 			a = s;
 		}
-		plan_cable(&plan, a, ++used[a], b, ++used[b]);
+		plan_join(&plan, a, b);
 	}
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		uint32_t node = plan_adapter(&plan, "h HCA-1");
@@ -166,14 +163,10 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 		if (!fab_rng_below(rng, 4))
 			plan.nodes.v[node].kind = FAB_AGGREGATION;
 		plan.nodes.v[node].n_ports = 2;
-		for (unsigned port = 1; port <= n_cables; port++) {
-			uint32_t s = test_below(rng, n / 2 + 1);
-
-			plan_cable(&plan, node, (uint16_t)port, s, ++used[s]);
-		}
+		while (n_cables--)
+			plan_join(&plan, node, test_below(rng, n / 2 + 1));
 	}
-	f = plan_build(&plan, 0);
-	return f;
+	return plan_end(&plan);
 }
 
 static void random_lanes(struct fab_rng *rng, struct fab_routes *r)

@@ -381,27 +381,14 @@ static struct plan two_planes(void)
 {
 	struct plan plan = {0};
 
-	for (uint32_t plane = 0; plane < 2; plane++)
-		for (uint32_t s = 0; s < 5; s++) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "p%us%u", plane, s);
-			plan_switch(&plan, name, 16);
-		}
+	plan_switches(&plan, 5, "p0s", 16);
+	plan_switches(&plan, 5, "p1s", 16);
 	for (uint32_t plane = 0; plane < 2; plane++)
 		for (uint32_t leaf = 0; leaf < 3; leaf++)
 			for (uint32_t top = 3; top < 5; top++)
-				plan_cable(&plan, plane * 5 + leaf, (uint16_t)top,
-					   plane * 5 + top, (uint16_t)(leaf + 1));
-	for (uint32_t h = 0; h < 12; h++) {
-		char name[32];
-		uint32_t adapter;
-
-		snprintf(name, sizeof(name), "node%u mlx5_%u", h / 2, h % 2);
-		adapter = plan_adapter(&plan, name);
-		plan_cable(&plan, h % 2 * 5 + h / 4, (uint16_t)(8 + h / 2 % 2), adapter,
-			   1);
-	}
+				plan_join(&plan, plane * 5 + leaf, plane * 5 + top);
+	for (uint32_t h = 0; h < 12; h++)
+		plan_host(&plan, h % 2 * 5 + h / 4, "node%u mlx5_%u", h / 2, h % 2);
 	return plan;
 }
 
@@ -436,17 +423,12 @@ Test(check, mixed_rails)
 	for (uint32_t exchanged = 0; exchanged < 2; exchanged++) {
 		struct plan plan = {0};
 		uint32_t sw[2] = {plan_switch(&plan, "a", 8), plan_switch(&plan, "b", 8)};
-		char name[32];
 
-		plan_cable(&plan, sw[0], 8, sw[1], 8);
+		plan_join(&plan, sw[0], sw[1]);
 		for (uint32_t h = 0; h < 5; h++)
-			for (uint32_t k = 0; k < 2; k++) {
-				uint32_t to = h == 2 && exchanged ? !k : k, node;
-
-				snprintf(name, sizeof(name), "n%u mlx5_%u", h, k);
-				node = plan_adapter(&plan, name);
-				plan_cable(&plan, sw[to], (uint16_t)(h + 1), node, 1);
-			}
+			for (uint32_t k = 0; k < 2; k++)
+				plan_host(&plan, sw[h == 2 && exchanged ? !k : k],
+					  "n%u mlx5_%u", h, k);
 		expect(plan, exchanged ? "mixed-rails" : "");
 	}
 }

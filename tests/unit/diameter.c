@@ -140,24 +140,17 @@ Test(diameter, parts_are_fabrics_of_their_own)
 /* Two tori are no shape together; as planes they have that of each. */
 Test(diameter, planes_of_one_shape)
 {
-	OWN(plan) plan = {0};
+	struct plan plan = {0};
 	OWN(fab_summary) *s = NULL;
 	OWN(fab_fabric) *f = NULL;
 	char text[64];
 
+	plan_switches(&plan, 10, "s", 8);
 	for (uint32_t i = 0; i < 10; i++)
-		plan_switch(&plan, "s", 8);
-	for (uint32_t i = 0; i < 10; i++)
-		plan_cable(&plan, i, 1, i / 5 * 5 + (i + 1) % 5, 2);
-	for (uint32_t i = 0; i < 5; i++) {
-		uint32_t a = plan_adapter(&plan, "h HCA-1");
-
-		snprintf(plan.nodes.v[a].name, sizeof(plan.nodes.v[a].name), "h%u HCA-1",
-			 i);
-		plan_cable(&plan, i, 3, a, 1);
-		plan_cable(&plan, 5 + i, 3, a, 2);
-	}
-	f = plan_build(&plan, 0);
+		plan_join(&plan, i, i / 5 * 5 + (i + 1) % 5);
+	for (uint32_t i = 0; i < 5; i++)
+		plan_join(&plan, 5 + i, plan_host(&plan, i, "h%u HCA-1", i));
+	f = plan_end(&plan);
 	s = fab_summary_new(f, 1);
 	cr_assert_eq(s->planes->n_planes, 2);
 	cr_assert_eq(s->diameter, 2);

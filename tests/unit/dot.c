@@ -5,9 +5,8 @@
 
 static char *dot_text(struct plan *plan)
 {
-	OWN(fab_fabric) *f = plan_build(plan, 0);
+	OWN(fab_fabric) *f = plan_end(plan);
 
-	plan_free(plan);
 	return TEXT_BY(out, fab_export_dot(out, f, NULL));
 }
 

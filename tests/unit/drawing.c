@@ -236,8 +236,7 @@ Test(drawing, no_rank_and_no_name)
 	char id[FAB_ANCHOR_BYTES];
 
 	plan_cable(&plan, a, 1, b, 1);
-	f = plan_build(&plan, 0);
-	plan_free(&plan);
+	f = plan_end(&plan);
 	p = (struct picture){.d = fab_drawing_new(f)};
 	write_picture(&p);
 	cr_assert_eq(f->n_switches, 5);

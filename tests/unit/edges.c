@@ -37,26 +37,18 @@ static struct plan two_adapters(void)
 	plan_adapter(&plan, "h1 HCA-1");
 	plan_adapter(&plan, "h1 HCA-2");
 	plan_adapter(&plan, "h2 HCA-1");
-	plan_cable(&plan, 0, 1, 1, 1);
-	plan_cable(&plan, 0, 2, 2, 1);
-	plan_cable(&plan, 1, 2, 3, 1);
-	plan_cable(&plan, 1, 3, 4, 1);
+	plan_join(&plan, 0, 1);
+	plan_join(&plan, 0, 2);
+	plan_join(&plan, 1, 3);
+	plan_join(&plan, 1, 4);
 	return plan;
-}
-
-static struct fab_fabric *build(struct plan *plan)
-{
-	struct fab_fabric *f = plan_build(plan, 0);
-
-	plan_free(plan);
-	return f;
 }
 
 /* A host is lost with the last of its adapters. */
 Test(edges, hosts_that_keep_one_adapter)
 {
 	struct plan plan = two_adapters();
-	OWN(fab_fabric) *f = build(&plan);
+	OWN(fab_fabric) *f = plan_end(&plan);
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	struct fab_lost lost;
 
@@ -82,7 +74,7 @@ Test(edges, lids_of_a_port)
 
 		plan.nodes.v[4].lmc = lmc;
 		plan.nodes.v[4].lid[1] = 128;
-		f = build(&plan);
+		f = plan_end(&plan);
 		n = fab_destinations(f, NULL, &list);
 		cr_expect_eq(n, 4 + (1u << lmc));
 		for (uint32_t i = 0; i < n; i++)
@@ -95,7 +87,7 @@ Test(edges, lids_of_a_port)
 Test(edges, paths_between_switches)
 {
 	struct plan plan = two_adapters();
-	OWN(fab_fabric) *f = build(&plan);
+	OWN(fab_fabric) *f = plan_end(&plan);
 	struct fab_endpoint ends[2];
 	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
 	FAB_AUTO(fab_trace_fini) struct fab_trace t;
@@ -121,7 +113,7 @@ Test(edges, nobody_uses_a_loop)
 	int n;
 
 	plan.nodes.v[4].lid[1] = 9;
-	f = build(&plan);
+	f = plan_end(&plan);
 	n = snprintf(text, sizeof(text),
 		     "Unicast lids [0-9] of switch Lid 1 guid 0x%llx ('A'):\n"
 		     "0x0009 001\n1 lids dumped\n"
@@ -148,7 +140,7 @@ Test(edges, a_guid_of_two_things)
 
 	plan.nodes.v[3].guid = 0xabc1;
 	plan.nodes.v[4].port_guid[1] = 0xabc1;
-	f = build(&plan);
+	f = plan_end(&plan);
 	resolver = fab_resolver_new(f);
 	FAILS(fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, ERR), 0,
 	      "each of 2");
@@ -165,7 +157,7 @@ Test(edges, plain_names)
 	memset(plan.nodes.v[0].name, 'x', LONGEST);
 	plan.nodes.v[0].name[LONGEST] = 0;
 	strcpy(plan.nodes.v[1].name, ".hidden");
-	f = build(&plan);
+	f = plan_end(&plan);
 	fab_plain_names_init(&names, f);
 	cr_expect_eq(strlen(names.of_switch[0]), LONGEST, "%s", names.of_switch[0]);
 	cr_expect_str_eq(names.of_switch[1], "hidden");
@@ -230,25 +222,16 @@ Test(edges, products_of_unlike_factors)
 	struct plan plan = {0};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_shape) *shape = NULL;
-	uint16_t port[N * M] = {0};
 
-	for (uint32_t i = 0; i < N * M; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "s%u", i);
-		plan_switch(&plan, name, 8);
-	}
+	plan_switches(&plan, N * M, "s", 8);
 	for (uint32_t a = 0; a < N * M; a++)
 		for (uint32_t b = a + 1; b < N * M; b++) {
 			bool is_path = a % M == b % M && b / M == a / M + 1;
 
-			if (is_path || a / M == b / M) {
-				port[a]++;
-				port[b]++;
-				plan_cable(&plan, a, port[a], b, port[b]);
-			}
+			if (is_path || a / M == b / M)
+				plan_join(&plan, a, b);
 		}
-	f = build(&plan);
+	f = plan_end(&plan);
 	shape = fab_shape_recognize(f);
 	cr_expect_neq(shape->kind, FAB_SHAPE_MESH);
 	cr_expect_neq(shape->kind, FAB_SHAPE_TORUS);
@@ -261,30 +244,16 @@ Test(edges, no_usual_number_of_cables)
 	struct plan plan = {0};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_check) *check = NULL;
-	uint16_t port[2 * N] = {0};
 
-	for (uint32_t i = 0; i < 2 * N; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), i < N ? "leaf%u" : "spine%u", i % N);
-		plan_switch(&plan, name, 36);
-	}
+	plan_switches(&plan, N, "leaf", 36);
+	plan_switches(&plan, N, "spine", 36);
 	for (uint32_t a = 0; a < N; a++)
 		for (uint32_t b = N; b < 2 * N; b++)
-			for (uint32_t i = 0; i < 1 + (a + b) % 2; i++) {
-				port[a]++;
-				port[b]++;
-				plan_cable(&plan, a, port[a], b, port[b]);
-			}
-	for (uint32_t a = 0; a < N; a++) {
-		char name[16];
-		uint32_t h;
-
-		snprintf(name, sizeof(name), "h%u HCA-1", a);
-		h = plan_adapter(&plan, name);
-		plan_cable(&plan, a, ++port[a], h, 1);
-	}
-	f = build(&plan);
+			for (uint32_t i = 0; i < 1 + (a + b) % 2; i++)
+				plan_join(&plan, a, b);
+	for (uint32_t a = 0; a < N; a++)
+		plan_host(&plan, a, "h%u HCA-1", a);
+	f = plan_end(&plan);
 	check = fab_check_new(f);
 	cr_expect_eq(check->n_problems, 0);
 }

@@ -137,29 +137,21 @@ static bool has_better(struct oracle *o, uint32_t g)
  * parallel. */
 static struct fab_fabric *draw_fabric(struct fab_rng *rng)
 {
-	FAB_AUTO(plan_free) struct plan plan = {0};
+	struct plan plan = {0};
 	uint32_t n = 2 + test_below(rng, SWITCHES - 1);
 	uint32_t most = n > 6 ? CABLES - 1 : CABLES;
 	uint32_t n_cables = n - 1 + test_below(rng, most - n + 2);
-	uint16_t used[SWITCHES] = {0};
-	struct fab_fabric *f;
 
-	for (uint32_t i = 0; i < n; i++)
-		plan_switch(&plan, "s", 36);
+	plan_switches(&plan, n, "s", 36);
 	for (uint32_t c = 0; c < n_cables; c++) {
 		uint32_t a = c + 1 < n ? c + 1 : test_below(rng, n);
 		uint32_t b = test_below(rng, c + 1 < n ? c + 1 : n);
 
-		b = a == b ? (a + 1) % n : b;
-		plan_cable(&plan, a, (uint16_t)(++used[a]), b, (uint16_t)(++used[b]));
+		plan_join(&plan, a, a == b ? (a + 1) % n : b);
 	}
-	for (uint32_t i = 0; i < 2 * n; i++) {
-		uint32_t adapter = plan_adapter(&plan, "n HCA-1");
-
-		plan_cable(&plan, i / 2, ++used[i / 2], adapter, 1);
-	}
-	f = plan_build(&plan, 0);
-	return f;
+	for (uint32_t i = 0; i < 2 * n; i++)
+		plan_host(&plan, i / 2, "n HCA-1");
+	return plan_end(&plan);
 }
 
 /* Demands: small ones, zeros, all equal, or one that is far larger than all others.

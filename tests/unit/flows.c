@@ -6,54 +6,56 @@
 /* Switches of LIDs 1 and 2; hosts of LIDs 3 and 4 on the first, 5 on the second. */
 static struct fab_fabric *two_switches(void)
 {
-	FAB_AUTO(plan_free) struct plan plan = {0};
-	struct fab_fabric *f;
+	struct plan plan = {0};
 
 	plan_switch(&plan, "A", 4);
 	plan_switch(&plan, "B", 4);
-	plan_adapter(&plan, "h3 HCA-1");
-	plan_adapter(&plan, "h4 HCA-1");
-	plan_adapter(&plan, "h5 HCA-1");
-	plan_cable(&plan, 0, 1, 1, 1);
-	plan_cable(&plan, 0, 2, 2, 1);
-	plan_cable(&plan, 0, 3, 3, 1);
-	plan_cable(&plan, 1, 2, 4, 1);
-	f = plan_build(&plan, 0);
-	return f;
+	plan_join(&plan, 0, 1);
+	plan_host(&plan, 0, "h3 HCA-1");
+	plan_host(&plan, 0, "h4 HCA-1");
+	plan_host(&plan, 1, "h5 HCA-1");
+	return plan_end(&plan);
+}
+
+/* By the entries of the first switch and of the second. */
+static struct fab_routes *tables_of(const struct fab_fabric *f, const char *a,
+				    const char *b)
+{
+	OWN_HEAP char *text =
+		fab_format("Unicast lids [0-7] of switch Lid 1 guid 0x%llx ('A'):\n%s"
+			   "Unicast lids [0-7] of switch Lid 2 guid 0x%llx ('B'):\n%s",
+			   (unsigned long long)f->node_guid[0], a,
+			   (unsigned long long)f->node_guid[1], b);
+	struct fab_routes *r = NULL;
+
+	MUST(fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &r, ERR));
+	return r;
 }
 
 /* Each host sends to the next one: h3 to h4, h4 to h5, h5 to h3. */
-static struct fab_flow_load load_of(const char *table_a, const char *table_b)
+static struct fab_flow_load load_of(const char *a, const char *b)
 {
 	OWN(fab_fabric) *f = two_switches();
 	struct fab_flow_load load;
 	OWN(fab_flow_ends) ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = tables_of(f, a, b);
 	FAB_AUTOFREE uint32_t *to = NULL;
-	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "Unicast lids [0-5] of switch Lid 1 guid 0x%llx ('A'):\n%s"
-			 "Unicast lids [0-5] of switch Lid 2 guid 0x%llx ('B'):\n%s",
-			 (unsigned long long)f->node_guid[0], table_a,
-			 (unsigned long long)f->node_guid[1], table_b);
 
-	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	MUST(fab_permutation_make("shift:1", &problem, &to, ERR));
 	fab_permutation_load(r, &ends, to, &load);
 	return load;
 }
 
+static const char table_a[] = "0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n"
+			      "0x0005 001\n5 lids dumped\n";
 static const char table_b[] = "0x0001 001\n0x0002 000\n0x0003 001\n0x0004 001\n"
 			      "0x0005 002\n5 lids dumped\n";
 
 Test(flows, complete_tables_lose_none)
 {
-	struct fab_flow_load load =
-		load_of("0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n0x0005 001\n"
-			"5 lids dumped\n",
-			table_b);
+	struct fab_flow_load load = load_of(table_a, table_b);
 
 	cr_assert_eq(load.flows, 3);
 	cr_assert_eq(load.lost, 0);
@@ -92,25 +94,14 @@ static unsigned level_of(const struct fab_routes *r, uint32_t node)
 Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 {
 	OWN(fab_fabric) *f = two_switches();
-	OWN(fab_routes) *r = NULL;
-	char text[1024];
-	int n = snprintf(text, sizeof(text),
-			 "Unicast lids [0-5] of switch Lid 1 guid 0x%llx ('A'):\n"
-			 "0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n0x0005 001\n"
-			 "5 lids dumped\n"
-			 "Unicast lids [0-5] of switch Lid 2 guid 0x%llx ('B'):\n%s",
-			 (unsigned long long)f->node_guid[0],
-			 (unsigned long long)f->node_guid[1], table_b);
+	OWN(fab_routes) *r = tables_of(f, table_a, table_b);
+	OWN_HEAP char *text = NULL;
 
-	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
-	for (uint32_t node = 2, at = 0; node < 5; node++)
-		for (unsigned lid = 1; lid <= 5; lid++) {
-			at += (uint32_t)snprintf(
-				text + at, sizeof(text) - at, "0x%llx %u %u\n",
-				(unsigned long long)f->node_guid[node], lid, 5 - node);
-			n = (int)at;
-		}
-	MUST(fab_routes_add_path_sl(r, "s", text, (size_t)n, ERR));
+	for (uint32_t node = 2; node < 5; node++)
+		for (unsigned lid = 1; lid <= 5; lid++)
+			fab_append(&text, "", "0x%llx %u %u\n",
+				   (unsigned long long)f->node_guid[node], lid, 5 - node);
+	MUST(fab_routes_add_path_sl(r, "s", text, strlen(text), ERR));
 	cr_expect_eq(level_of(r, 0), 3);
 	cr_expect_eq(level_of(r, 3), 2); /* the second adapter keeps its own */
 	cr_expect_eq(level_of(r, 1), 1);
@@ -130,35 +121,26 @@ Test(flows, combinations_at_the_edges)
  */
 Test(flows, first_lid_of_a_port)
 {
-	OWN(plan) plan = {0};
+	struct plan plan = {0};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_routes) *r = NULL;
 	struct fab_flow_load load;
 	OWN(fab_flow_ends) ends;
 	uint32_t to[3], n_a = 0;
-	char text[512];
-	int n;
 
 	plan_switch(&plan, "A", 8);
 	plan_switch(&plan, "B", 8);
-	for (uint16_t i = 0; i < 2; i++) {
-		plan_adapter(&plan, i ? "h4 HCA-1" : "h3 HCA-1");
-		plan_cable(&plan, 0, (uint16_t)(3 + i), 2u + i, 1);
-		plan_cable(&plan, 0, (uint16_t)(1 + i), 1, (uint16_t)(1 + i));
-	}
-	plan_adapter(&plan, "h6 HCA-1");
+	plan_join(&plan, 0, 1);
+	plan_join(&plan, 0, 1);
+	plan_host(&plan, 0, "h3 HCA-1");
+	plan_host(&plan, 0, "h4 HCA-1");
+	plan_host(&plan, 1, "h6 HCA-1");
 	plan.nodes.v[4].lid[1] = 6;
 	plan.nodes.v[4].lmc = 1;
-	plan_cable(&plan, 1, 3, 4, 1);
-	f = plan_build(&plan, 0);
-	n = snprintf(text, sizeof(text),
-		     "Unicast lids [0-7] of switch Lid 1 guid 0x%llx ('A'):\n"
-		     "0x0003 003\n0x0004 004\n0x0006 001\n0x0007 255\n4 lids dumped\n"
-		     "Unicast lids [0-7] of switch Lid 2 guid 0x%llx ('B'):\n"
-		     "0x0003 001\n0x0004 001\n0x0006 003\n0x0007 003\n4 lids dumped\n",
-		     (unsigned long long)f->node_guid[0],
-		     (unsigned long long)f->node_guid[1]);
-	MUST(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, ERR));
+	f = plan_end(&plan);
+	r = tables_of(f,
+		      "0x0003 003\n0x0004 004\n0x0006 001\n0x0007 255\n4 lids dumped\n",
+		      "0x0003 001\n0x0004 001\n0x0006 003\n0x0007 003\n4 lids dumped\n");
 	fab_flow_ends_init(&ends, f, NULL, NULL);
 	cr_assert_eq(ends.n, 3);
 	for (uint32_t i = 0; i < ends.n; i++) {

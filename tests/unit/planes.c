@@ -10,28 +10,19 @@ static struct plan dual_port(uint32_t planes, uint32_t hosts)
 {
 	struct plan plan = {0};
 
-	for (uint32_t i = 0; i < planes; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "s%u", i + 1);
-		plan_switch(&plan, name, 64);
-	}
+	plan_switches(&plan, planes, "s", 64);
 	for (uint32_t h = 0; h < hosts; h++) {
-		char name[32];
-		uint32_t a;
+		uint32_t a = plan_host(&plan, 0, "n%u HCA-1", h + 1);
 
-		snprintf(name, sizeof(name), "n%u HCA-1", h + 1);
-		a = plan_adapter(&plan, name);
-		for (uint16_t i = 0; i < planes; i++)
-			plan_cable(&plan, i, (uint16_t)(h + 1), a, (uint16_t)(i + 1));
+		for (uint32_t i = 1; i < planes; i++)
+			plan_join(&plan, i, a);
 	}
 	return plan;
 }
 
 static struct fab_planes *planes_of(struct plan *plan, struct fab_fabric **f)
 {
-	*f = plan_build(plan, 0);
-	plan_free(plan);
+	*f = plan_end(plan);
 	return fab_planes_new(*f);
 }
 
@@ -89,10 +80,10 @@ Test(planes, a_switch_apart_is_a_part)
 	char text[FAB_PLANE_TEXT_SIZE];
 	FAB_AUTOFREE char *why = NULL;
 
-	plan_cable(&plan, s, 1, t, 1);
-	plan_cable(&plan, apart, 1, plan_adapter(&plan, "a HCA-1"), 1);
-	plan_cable(&plan, s, 2, plan_adapter(&plan, "b HCA-1"), 1);
-	plan_cable(&plan, t, 2, plan_adapter(&plan, "c HCA-1"), 1);
+	plan_join(&plan, s, t);
+	plan_host(&plan, apart, "a HCA-1");
+	plan_host(&plan, s, "b HCA-1");
+	plan_host(&plan, t, "c HCA-1");
 	p = planes_of(&plan, &f);
 	cr_assert_eq(p->n, 2);
 	cr_assert_eq(p->n_planes, 1);

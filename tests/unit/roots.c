@@ -112,22 +112,19 @@ Test(roots, verification_finds_trees_that_are_too_high)
 /* Two triangles with hosts, one switch without between them: its cables carry all. */
 Test(roots, bound_of_leaf_switches_that_are_joined)
 {
-	FAB_AUTO(plan_free) struct plan plan = {0};
+	struct plan plan = {0};
 	struct fab_mcast_problem problem = {.f = NULL};
 	struct fab_groups_builder *b;
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_dist) *dist = NULL;
-	uint16_t used[7] = {0};
 	static const uint32_t cables[][2] = {{0, 1}, {1, 2}, {2, 0}, {2, 6},
 					     {6, 3}, {3, 4}, {4, 5}, {5, 3}};
 
-	for (uint32_t i = 0; i < 7; i++)
-		plan_switch(&plan, "s", 8);
+	plan_switches(&plan, 7, "s", 8);
 	for (size_t i = 0; i < FAB_COUNT(cables); i++)
-		plan_cable(&plan, cables[i][0], ++used[cables[i][0]], cables[i][1],
-			   ++used[cables[i][1]]);
-	f = plan_build(&plan, 0);
+		plan_join(&plan, cables[i][0], cables[i][1]);
+	f = plan_end(&plan);
 	dist = distances(f);
 	b = fab_groups_builder_new(f);
 	for (uint32_t i = 0; i < 9; i++) {

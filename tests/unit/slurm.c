@@ -58,7 +58,6 @@ Test(slurm, folded_lists_unfold_to_the_same_names)
 		while (n < 1 + (size_t)round % 60) {
 			size_t kind = fab_rng_below(&rng, 3);
 			unsigned i = (unsigned)fab_rng_below(&rng, 130);
-			static const char *const formats[] = {"a%u", "a%03u", "b-%02u"};
 
 			if (seen[kind][i] || (kind == 1 && i > 99))
 				continue;
@@ -66,7 +65,6 @@ Test(slurm, folded_lists_unfold_to_the_same_names)
 			names[n++] = kind == 0	 ? fab_format("a%u", i)
 				     : kind == 1 ? fab_format("a%03u", i)
 						 : fab_format("b-%02u", i);
-			(void)formats;
 		}
 		list = fab_hostlist_fold(names, n);
 		line = fab_format("SwitchName=s Nodes=%s\n", list);
@@ -131,27 +129,16 @@ Test(slurm, one_switch_is_the_root)
 Test(slurm, pods_under_a_core)
 {
 	struct plan plan = {0};
-	char name[32];
 
 	/* Two pods of two leaves and two spines, joined by one core. */
-	for (uint32_t i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "leaf%u", i + 1);
-		plan_switch(&plan, name, 8);
-	}
-	for (uint32_t i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "spine%u", i + 1);
-		plan_switch(&plan, name, 8);
-	}
+	plan_switches(&plan, 4, "leaf", 8);
+	plan_switches(&plan, 4, "spine", 8);
 	plan_switch(&plan, "core", 8);
-	for (uint16_t i = 0; i < 4; i++) {
-		uint32_t pod = i / 2u * 2u;
-
-		snprintf(name, sizeof(name), "n%u HCA-1", i + 1);
-		plan_cable(&plan, i, 1, plan_adapter(&plan, name), 1);
-		for (uint16_t k = 0; k < 2; k++)
-			plan_cable(&plan, i, (uint16_t)(2 + k), 4 + pod + k,
-				   (uint16_t)(1 + i % 2));
-		plan_cable(&plan, 4u + i, 8, 8, (uint16_t)(i + 1));
+	for (uint32_t i = 0; i < 4; i++) {
+		plan_host(&plan, i, "n%u HCA-1", i + 1);
+		for (uint32_t k = 0; k < 2; k++)
+			plan_join(&plan, i, 4 + i / 2 * 2 + k);
+		plan_join(&plan, 4 + i, 8);
 	}
 	expect_body(plan, "SwitchName=leaf1 Nodes=n1\n"
 			  "SwitchName=leaf2 Nodes=n2\n"
@@ -168,9 +155,9 @@ Test(slurm, switches_without_a_common_one_above)
 
 	plan_switch(&plan, "group1", 4);
 	plan_switch(&plan, "b", 4);
-	plan_cable(&plan, 0, 1, 1, 1);
-	plan_cable(&plan, 0, 2, plan_adapter(&plan, "x HCA-1"), 1);
-	plan_cable(&plan, 1, 2, plan_adapter(&plan, "y HCA-1"), 1);
+	plan_join(&plan, 0, 1);
+	plan_host(&plan, 0, "x HCA-1");
+	plan_host(&plan, 1, "y HCA-1");
 	expect_body(plan, "SwitchName=b Nodes=y\n"
 			  "SwitchName=group1 Nodes=x\n"
 			  "SwitchName=group2 Switches=b,group1\n");
@@ -240,43 +227,30 @@ Test(slurm, rails_unattached_hosts_and_parts)
 Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
 {
 	enum { LENGTH = 40 };
+	uint32_t ends[LENGTH];
 	FAB_AUTO(plan_free) struct plan plan = {0};
 	struct fab_slurm_notes notes;
 	OWN(fab_fabric) *f = NULL;
 	FAB_AUTO(conf_free) struct conf conf;
-	char name[32], *text;
+	char *text;
 
 	/* A comb: hosts only at the ends of teeth that grow longer. */
-	for (uint32_t i = 0; i < LENGTH; i++) {
-		uint32_t below, top = plan_switch(&plan, "spare", 8);
+	for (uint32_t i = 0, last = 0; i < LENGTH; i++) {
+		OWN_HEAP char *name = fab_format("tooth%u-", i);
+		uint32_t top = plan_switch(&plan, "top", 8);
+		uint32_t tooth = plan_switches(&plan, i + 1, name, 8);
 
-		snprintf(plan.nodes.v[top].name, sizeof(name), "top%u", i);
+		snprintf(plan.nodes.v[top].name, sizeof(plan.nodes.v[top].name), "top%u",
+			 i);
 		if (i)
-			plan_cable(&plan, top, 1, top - 1 - i, 2);
-		below = top;
-		for (uint32_t k = 0; k <= i; k++) {
-			uint32_t s = plan_switch(&plan, "tooth", 8);
-
-			snprintf(plan.nodes.v[s].name, sizeof(name), "tooth%u-%u", i, k);
-			plan_cable(&plan, below, 3, s, 4);
-			below = s;
-		}
-		(void)below;
+			plan_join(&plan, top, last);
+		for (uint32_t k = 0; k <= i; k++)
+			plan_join(&plan, k ? tooth + k - 1 : top, tooth + k);
+		ends[i] = tooth + i;
+		last = top;
 	}
-	f = plan_build(&plan, 0);
-	plan_free(&plan);
-	plan = plan_from_fabric(f);
-	fab_fabric_free(f);
-	for (uint32_t i = 0; i < plan.nodes.n; i++)
-		if (!strncmp(plan.nodes.v[i].name, "tooth", 5)) {
-			unsigned a, b;
-
-			cr_assert_eq(sscanf(plan.nodes.v[i].name, "tooth%u-%u", &a, &b),
-				     2);
-			snprintf(name, sizeof(name), "h%u HCA-1", a);
-			if (a == b)
-				plan_cable(&plan, i, 8, plan_adapter(&plan, name), 1);
-		}
+	for (uint32_t i = 0; i < LENGTH; i++)
+		plan_host(&plan, ends[i], "h%u HCA-1", i);
 	f = plan_build(&plan, 0);
 	text = export_text(f, &notes);
 	conf = conf_read(text);
@@ -483,18 +457,12 @@ Test(slurm, topologies_of_rails)
 	struct plan plan = plan_tree(4, 2, 0);
 	OWN_HEAP char *text = NULL, *conf = NULL, *same = NULL;
 
-	for (uint16_t h = 0; h < 6; h++) /* n1 .. n6: the second adapter two leaves on */
-		for (uint16_t k = 0; k < 2; k++) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "n%u mlx5_%u", h + 1u, k);
-			plan_cable(&plan, (h % 2u) + 2u * k, (uint16_t)(10 + h / 2),
-				   plan_adapter(&plan, name), 1);
-		}
+	for (uint32_t h = 0; h < 6; h++) /* n1 .. n6: the second adapter two leaves on */
+		for (uint32_t k = 0; k < 2; k++)
+			plan_host(&plan, h % 2 + 2 * k, "n%u mlx5_%u", h + 1, k);
 	for (uint32_t i = 0; i < 4; i++)
 		plan.nodes.v[i].n_ports = 36;
-	two = plan_build(&plan, 0);
-	plan_free(&plan);
+	two = plan_end(&plan);
 	text = export_by(fab_export_slurm_yaml, two);
 	conf = conf_of_yaml(text, 1);
 	cr_assert_str_eq(conf, "SwitchName=leaf3 Nodes=n[1,3,5]\n"
@@ -649,43 +617,34 @@ Test(slurm, blocks_are_those_of_the_tree)
 /* Three leaves and one below two switches, whose run of two would cut the three. */
 Test(slurm, blocks_of_uneven_parts)
 {
-	OWN(plan) plan = {0};
+	struct plan plan = {0};
+	uint32_t root = plan_switch(&plan, "root", 8),
+		 part = plan_switches(&plan, 2, "part", 8);
+	uint32_t leaf = plan_switches(&plan, 4, "leaf", 8);
 	OWN(fab_fabric) *f = NULL;
-	uint32_t root = plan_switch(&plan, "root", 8), part[2];
 
 	for (uint32_t i = 0; i < 2; i++)
-		part[i] = plan_switch(&plan, i ? "part2" : "part1", 8);
-	for (uint16_t i = 0; i < 2; i++)
-		plan_cable(&plan, root, (uint16_t)(i + 1), part[i], 8);
-	for (uint16_t i = 0; i < 4; i++) {
-		char name[32];
-		uint32_t leaf;
-
-		snprintf(name, sizeof(name), "leaf%u", i);
-		leaf = plan_switch(&plan, name, 8);
-		plan_cable(&plan, part[i / 3], (uint16_t)(i % 3 + 1), leaf, 8);
-		snprintf(name, sizeof(name), "n%u HCA-1", i);
-		plan_cable(&plan, leaf, 1, plan_adapter(&plan, name), 1);
+		plan_join(&plan, root, part + i);
+	for (uint32_t i = 0; i < 4; i++) {
+		plan_join(&plan, part + i / 3, leaf + i);
+		plan_host(&plan, leaf + i, "n%u HCA-1", i);
 	}
-	f = plan_build(&plan, 0);
+	f = plan_end(&plan);
 	check_blocks(f);
 }
 
 /* Two adapters of each host on one leaf: the second rail is as the first. */
 Test(slurm, rails_that_are_alike_are_one)
 {
-	OWN(plan) plan = plan_tree(2, 1, 0);
+	struct plan plan = plan_tree(2, 1, 0);
 	OWN(fab_fabric) *f = NULL;
 	OWN_HEAP char *text = NULL;
 
-	for (uint16_t i = 0; i < 8; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "n%u mlx5_%u", i / 2u, i % 2u);
+	for (uint32_t i = 0; i < 8; i++) {
 		plan.nodes.v[i / 4].n_ports = 16;
-		plan_cable(&plan, i / 4, (uint16_t)(8 + i), plan_adapter(&plan, name), 1);
+		plan_host(&plan, i / 4, "n%u mlx5_%u", i / 2, i % 2);
 	}
-	f = plan_build(&plan, 0);
+	f = plan_end(&plan);
 	text = export_by(fab_export_slurm_yaml, f);
 	cr_assert_null(conf_of_yaml(text, 1));
 }

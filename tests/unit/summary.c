@@ -56,17 +56,16 @@ Test(summary, a_tree_in_numbers)
 
 Test(summary, cables_within_a_level_count_once)
 {
-	OWN(plan) plan = {0};
+	struct plan plan = {0};
 	OWN(fab_summary) *s = NULL;
 	OWN(fab_fabric) *f = NULL;
 
-	for (uint32_t i = 0; i < 3; i++)
-		plan_switch(&plan, i == 0 ? "a" : i == 1 ? "b" : "c", 8);
-	for (uint16_t i = 0; i < 3; i++) {
-		plan_cable(&plan, i, 1, (i + 1u) % 3, 2);
-		plan_cable(&plan, i, 3, plan_adapter(&plan, "x HCA-1"), 1);
+	plan_switches(&plan, 3, "s", 8);
+	for (uint32_t i = 0; i < 3; i++) {
+		plan_join(&plan, i, (i + 1) % 3);
+		plan_host(&plan, i, "x HCA-1");
 	}
-	f = plan_build(&plan, 0);
+	f = plan_end(&plan);
 	s = fab_summary_new(f, 1);
 	cr_assert_eq(s->n_levels, 1);
 	cr_assert_eq(s->levels[0].n_side, 3);

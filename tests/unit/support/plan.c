@@ -2,6 +2,8 @@
 #include "fabric/builder.h"
 #include "support/test.h"
 
+#include <stdarg.h>
+
 static uint32_t add_node(struct plan *plan, enum fab_node_kind kind, const char *name,
 			 uint16_t n_ports)
 {
@@ -39,18 +41,62 @@ uint32_t plan_cable(struct plan *plan, uint32_t node_a, uint16_t port_a, uint32_
 	return (uint32_t)(plan->cables.n - 1);
 }
 
+uint32_t plan_switches(struct plan *plan, uint32_t n, const char *prefix,
+		       uint16_t n_ports)
+{
+	uint32_t first = (uint32_t)plan->nodes.n;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		OWN_HEAP char *name = fab_format("%s%u", prefix, i);
+
+		plan_switch(plan, name, n_ports);
+	}
+	return first;
+}
+
+static uint16_t free_port(const struct plan *plan, uint32_t node)
+{
+	uint16_t port = 1;
+
+	for (size_t i = 0; i < plan->cables.n; i++) {
+		const struct plan_cable *c = &plan->cables.v[i];
+
+		if ((c->a.node == node && c->a.port == port) ||
+		    (c->b.node == node && c->b.port == port)) {
+			port++;
+			i = (size_t)-1; /* from the first cable again */
+		}
+	}
+	return port;
+}
+
+uint32_t plan_join(struct plan *plan, uint32_t a, uint32_t b)
+{
+	return plan_cable(plan, a, free_port(plan, a), b, free_port(plan, b));
+}
+
+uint32_t plan_host(struct plan *plan, uint32_t sw, const char *format, ...)
+{
+	char name[64];
+	uint32_t adapter;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(name, sizeof(name), format, args);
+	va_end(args);
+	adapter = plan_adapter(plan, name);
+	plan_join(plan, sw, adapter);
+	return adapter;
+}
+
 struct plan plan_tree(uint32_t leaves, uint32_t spines, uint32_t hosts)
 {
 	struct plan plan = {0};
 	char name[64];
 
-	for (uint32_t i = 0; i < leaves; i++) {
-		snprintf(name, sizeof(name), "leaf%u", i + 1);
-		plan_switch(&plan, name, (uint16_t)(hosts + spines));
-	}
+	plan_switches(&plan, leaves, "leaf", (uint16_t)(hosts + spines));
+	plan_switches(&plan, spines, "spine", (uint16_t)leaves);
 	for (uint32_t i = 0; i < spines; i++) {
-		snprintf(name, sizeof(name), "spine%u", i + 1);
-		plan_switch(&plan, name, (uint16_t)leaves);
 		for (uint32_t l = 0; l < leaves; l++)
 			plan_cable(&plan, l, (uint16_t)(hosts + i + 1), leaves + i,
 				   (uint16_t)(l + 1));
@@ -182,6 +228,14 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 	}
 	free(order);
 	MUST(fab_builder_finish(b, "plan", "plan", NULL, &f, ERR));
+	return f;
+}
+
+struct fab_fabric *plan_end(struct plan *plan)
+{
+	struct fab_fabric *f = plan_build(plan, 0);
+
+	plan_free(plan);
 	return f;
 }
 

@@ -36,6 +36,14 @@ uint32_t plan_adapter(struct plan *plan, const char *name);
 /* 4xHDR at both ends. */
 uint32_t plan_cable(struct plan *plan, uint32_t node_a, uint16_t port_a, uint32_t node_b,
 		    uint16_t port_b);
+/* n switches: the prefix and 1, 2, ...; returns the index of the first. */
+uint32_t plan_switches(struct plan *plan, uint32_t n, const char *prefix,
+		       uint16_t n_ports);
+/* Between the lowest ports without a cable. O(cables). */
+uint32_t plan_join(struct plan *plan, uint32_t a, uint32_t b);
+/* An adapter that is joined to the switch; returns its index. */
+__attribute__((format(printf, 3, 4))) uint32_t plan_host(struct plan *plan, uint32_t sw,
+							 const char *format, ...);
 /* A two-level tree: `leaves` leaf switches "leafN" with `hosts` hosts each ("nodeN
  * HCA-1", ports 1 ..), joined to each of `spines` switches "spineN". */
 struct plan plan_tree(uint32_t leaves, uint32_t spines, uint32_t hosts);
@@ -47,4 +55,6 @@ struct plan plan_copy(const struct plan *plan);
  * keeps it. Aborts the test when it fails.
  */
 struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed);
+/* Build in the order of the plan, which ends. */
+struct fab_fabric *plan_end(struct plan *plan);
 void plan_free(struct plan *plan);
