@@ -336,7 +336,7 @@ static void check_pairs(const char *spec, const uint32_t (*pair)[2], uint32_t n,
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_problem problem = {.f = f};
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
-	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
+	OWN(fab_dist) *dist = test_dist(f);
 
 	for (uint32_t i = 0; i < n; i++) {
 		fab_groups_builder_begin(b, "x", 1);
@@ -346,7 +346,6 @@ static void check_pairs(const char *spec, const uint32_t (*pair)[2], uint32_t n,
 						       f, f->n_switches + pair[i][end]));
 	}
 	MUST(fab_groups_builder_finish(b, false, &g, ERR));
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	problem.groups = g;
 	problem.dist = dist;
 	cr_expect_eq(fab_mcast_lower_bound(&problem), bound);

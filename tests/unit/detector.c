@@ -22,7 +22,7 @@ static struct fab_detection run(const struct fab_detector *d, const uint32_t *fa
 }
 
 /* Placements of f failures among 64 that do not turn into each other (Burnside). */
-static const uint64_t placements_of_64[] = {0, 1, 32, 651, 9936, 119133};
+static const uint64_t placements_of_64[] = {0, 1, 32, 651, 9936};
 
 static void check_every_placement(uint32_t f, double message_us)
 {
@@ -48,11 +48,6 @@ Test(detector, every_placement_of_few_failures_is_within_the_bound)
 	/* messages so slow that the news decide */
 	for (uint32_t f = 1; f <= 3; f++)
 		check_every_placement(f, 1e6);
-}
-
-Test(detector, every_placement_of_five_failures_is_within_the_bound, .timeout = 600)
-{
-	check_every_placement(TEST_SHARE > 1 ? 4 : 5, 3.5);
 }
 
 /* A placement takes as long as any that is turned out of it. */

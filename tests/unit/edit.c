@@ -406,8 +406,7 @@ TEST_EACH(index, FAB_COUNT(specs), edit, generated)
 {
 	OWN(fab_fabric) *f = test_gen_raw(specs[*index]);
 
-	check_fabric(f, *index,
-		     f->n_nodes > 10000 ? 1 + 3 / TEST_SHARE : 40 / TEST_SHARE);
+	check_fabric(f, *index, f->n_nodes > 10000 ? 2 : 40 / TEST_SHARE);
 }
 
 TEST_EACH(index, FAB_COUNT(dumps), edit, dumps)
@@ -420,7 +419,7 @@ TEST_EACH(index, FAB_COUNT(dumps), edit, dumps)
 /* The name of every end of a cable between switches means that end. */
 static void expect_ends(const struct fab_fabric *f)
 {
-	const uint32_t step = 1 + f->n_switch_links * TEST_SHARE / 200;
+	const uint32_t step = 1 + f->n_switch_links * TEST_SHARE / 40;
 	OWN(fab_resolver) *r = fab_resolver_new(f);
 
 	for (uint32_t c = 0; c < f->n_switch_links; c += step) {

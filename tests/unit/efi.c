@@ -28,27 +28,14 @@ static void ring_init(struct routed *r, const unsigned *seats, size_t n)
 	routed_init_builder(r, f, b);
 }
 
-static struct fab_efi efi_of(const struct routed *r)
-{
-	const struct fab_mcast_options options = {.n_threads = 1};
-	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
-	struct fab_efi efi;
-	double seconds;
-
-	MUST(fab_mcast_route(&r->problem, fab_mcast_engines, 1, &options, &result,
-			     &seconds, ERR));
-	fab_efi_of(&r->problem, &result, &efi);
-	return efi;
-}
-
 static struct fab_efi efi_with(const unsigned *seats, size_t n)
 {
 	FAB_AUTO(routed_fini) struct routed r;
-	struct fab_efi efi;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result trees;
 
 	ring_init(&r, seats, n);
-	efi = efi_of(&r);
-	return efi;
+	trees = routed_by(&r.problem, fab_mcast_engines[0], NULL);
+	return routed_efi(&r.problem, &trees);
 }
 
 Test(efi, groups_of_one_member_load_no_cable)

@@ -277,7 +277,7 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 		struct fab_mcast_options options = {
 			.n_threads = 1, .height_slack = slack, .seed = seed};
 		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
-		double seconds, level;
+		double level;
 
 		*o = (struct oracle){.p = &s.problem, .slack = slack};
 		fab_rng_init(&rng, seed);
@@ -292,8 +292,7 @@ static void check(uint64_t seed, bool has_weights, struct reached *reached)
 		    fab_mcast_height_bound(&s.problem) > options.bound)
 			options.bound = fab_mcast_height_bound(&s.problem);
 		options.load_bound = has_weights ? fab_mcast_load_bound(&s.problem) : 0;
-		MUST(fab_mcast_route(&s.problem, &engine, 1, &options, &r, &seconds,
-				     ERR));
+		r = routed_by(&s.problem, engine, &options);
 		cr_expect_eq(fab_mcast_verify(&s.problem, &r, ERR), 0, "seed %lu: %s",
 			     (unsigned long)seed, test_err.text);
 		for (uint32_t g = 0; g < s.groups->n; g++)
@@ -333,17 +332,16 @@ static void check_many(bool has_weights)
 {
 	struct reached reached = {0};
 
-	for (uint64_t seed = 200 - 200 / TEST_SHARE; seed < 200; seed++)
+	for (uint64_t seed = 150; seed < 200; seed++)
 		check(seed, has_weights, &reached);
 	cr_expect_gt(reached.exact, reached.n / 20, "%u of %u", reached.exact, reached.n);
 	cr_expect_gt(reached.bound, reached.n / 2, "%u of %u", reached.bound, reached.n);
-	cr_expect_gt(reached.slack_helps, 3 / TEST_SHARE, "%u", reached.slack_helps);
+	cr_expect_gt(reached.slack_helps, 0, "%u", reached.slack_helps);
 	/* a bound that says nothing would be sound, too */
 	cr_expect_gt(reached.natural, reached.n / 3 / 2, "%u", reached.natural);
 	cr_expect_gt(reached.balanced, reached.n / 3 * 85 / 100, "%u", reached.balanced);
 	cr_expect(has_weights || reached.dual > reached.n / 3 / 2, "%u", reached.dual);
-	/* rare: not among the fewer cases under sanitizers */
-	cr_expect(has_weights || reached.low || TEST_SHARE > 2, "%u", reached.low);
+	cr_expect(has_weights || reached.low, "%u", reached.low);
 	cr_expect(has_weights || reached.forced > reached.n / 3 / 3, "%u",
 		  reached.forced);
 	cr_expect_lt(reached.unknown, reached.n / 50, "%u of %u", reached.unknown,

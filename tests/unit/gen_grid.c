@@ -71,10 +71,9 @@ static void check_distances(const char *spec, const uint32_t *dims, uint32_t n,
 			    bool wraps, uint32_t line_hops)
 {
 	OWN(fab_fabric) *f = test_gen(spec);
-	OWN(fab_dist) *dist = NULL;
+	OWN(fab_dist) *dist = test_dist(f);
 	uint32_t all = product(dims, n), a[5], b[5];
 
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	for (uint32_t i = 0; i < all; i++)
 		for (uint32_t j = 0; j < all; j++) {
 			uint32_t hops = 0;
@@ -208,7 +207,7 @@ Test(gen_grid, kfat_names_are_coordinates)
 Test(gen_grid, kfat_of_two_level_lines)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=16x8,hosts=2,levels=2,radix=8");
-	OWN(fab_dist) *dist = NULL;
+	OWN(fab_dist) *dist = test_dist(f);
 
 	/* 8 lines of 4 low and 2 top switches, 16 lines of 2 and 1 */
 	cr_assert_eq(f->n_switches, 128 + 8 * 6 + 16 * 3);
@@ -216,7 +215,6 @@ Test(gen_grid, kfat_of_two_level_lines)
 	for (uint32_t s = 128; s < f->n_switches; s++)
 		cr_assert_eq(f->arc_first[s + 1] - f->arc_first[s], 8, "%s",
 			     fab_node_name(f, s));
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	for (uint32_t i = 0; i < 128; i++)
 		for (uint32_t j = 0; j < 128; j++) {
 			uint32_t x = i / 8, y = i % 8, u = j / 8, v = j % 8, hops = 0;

@@ -62,12 +62,10 @@ Test(live, groups_that_only_come)
 			struct fab_live *live;
 			struct fab_efi efi;
 			struct routed s;
-			double seconds;
 
 			setting_init(&s, seed);
 			problem = (struct fab_mcast_problem){s.f, s.dist, s.groups};
-			MUST(fab_mcast_route(&problem, &fab_mcast_engines[i], 1, &options,
-					     &at_once, &seconds, ERR));
+			at_once = routed_by(&problem, fab_mcast_engines[i], &options);
 			live = fab_live_new(s.f, s.dist, s.groups->n,
 					    fab_mcast_engines[i], options.root_ties);
 			for (uint32_t g = 0; g < s.groups->n; g++)
@@ -331,11 +329,10 @@ Test(live, groups_that_become_others_are_routed)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_fabric *f = test_ring(16);
-		struct fab_dist *dist;
+		struct fab_dist *dist = test_dist(f);
 		struct fab_live *live;
 		fab_port_id member[16];
 
-		MUST(fab_dist_new(f, 1, &dist, ERR));
 		for (uint32_t k = 0; k < 16; k++)
 			member[k] = fab_node_first_connected_port(f, f->n_switches + k);
 		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
@@ -357,11 +354,10 @@ Test(live, heights_are_bounded)
 {
 	enum { N = 40 };
 	OWN(fab_fabric) *f = test_ring(N);
-	OWN(fab_dist) *dist = NULL;
+	OWN(fab_dist) *dist = test_dist(f);
 	struct fab_live *live;
 	fab_port_id member[N];
 
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
 			    FAB_TIES_SPREAD);
 	/* a window of four members that moves around the ring */
@@ -424,10 +420,9 @@ Test(live, a_long_way_round_is_not_kept)
 				  .n_edges = LENGTH,
 				  .sw = sw,
 				  .cable = cable};
-	OWN(fab_dist) *dist = NULL;
+	OWN(fab_dist) *dist = test_dist(f);
 	struct fab_live *live;
 
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
 			    FAB_TIES_SPREAD);
 	for (uint32_t i = 0; i < LENGTH; i++) {
@@ -450,11 +445,10 @@ Test(live, members_join_by_the_emptier_path)
 {
 	for (uint32_t other = 3; other <= 4; other++) {
 		struct fab_fabric *f = test_ring(6);
-		struct fab_dist *dist;
+		struct fab_dist *dist = test_dist(f);
 		struct fab_live *live;
 		fab_port_id member[4], two[2];
 
-		MUST(fab_dist_new(f, 1, &dist, ERR));
 		live = fab_live_new(f, dist, 2, fab_mcast_engine_find("balanced", 8),
 				    FAB_TIES_SPREAD);
 		for (uint32_t i = 0; i < 3; i++)
@@ -495,10 +489,9 @@ Test(live, trees_of_tables)
 		struct fab_fabric *f = test_ring(N);
 		uint32_t cable[N], member[FAB_COUNT(on)];
 		struct fab_live_tree t;
-		struct fab_dist *dist;
+		struct fab_dist *dist = test_dist(f);
 		struct fab_live *live;
 
-		MUST(fab_dist_new(f, 1, &dist, ERR));
 		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
 				    FAB_TIES_SPREAD);
 		for (uint32_t k = 0; k < cases[i].n; k++)

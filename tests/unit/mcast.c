@@ -54,56 +54,6 @@ static uint8_t radius(const struct routed *s, uint32_t group)
 	return min;
 }
 
-Test(mcast, candidates_are_all_switches_of_least_eccentricity)
-{
-	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		FAB_AUTO(routed_fini) struct routed s;
-
-		setting_init(&s, seed);
-		/* all at once, and a few sets at a time */
-		for (size_t max_bytes = 1; max_bytes < 1 << 20; max_bytes *= 1000)
-			for (uint32_t done = 0; done < s.groups->n;) {
-				FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
-
-				fab_roots_find(s.dist, s.groups, done, max_bytes, 2, 0,
-					       &roots);
-				cr_assert_gt(roots.n, 0);
-				for (uint32_t g = done; g < done + roots.n; g++) {
-					const uint64_t *bits = fab_roots_bits(&roots, g);
-					uint8_t r = radius(&s, g);
-
-					cr_assert_eq(fab_roots_radius(&roots, g), r);
-					for (uint32_t sw = 0; sw < s.f->n_switches; sw++)
-						cr_assert_eq(
-							bits[sw / 64] >> (sw % 64) & 1,
-							eccentricity(&s, g, sw) == r);
-				}
-				done += roots.n;
-			}
-	}
-}
-
-Test(mcast, every_engine_gives_sound_trees)
-{
-	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct fab_mcast_options options = {
-			.n_threads = 2, .root_ties = (enum fab_root_ties)(seed % 2)};
-		struct fab_mcast_result results[MAX_ENGINES];
-		FAB_AUTO(routed_fini) struct routed s;
-
-		setting_init(&s, seed);
-		route(&s, &options, results);
-		for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-			struct fab_efi efi;
-
-			MUST(fab_mcast_verify(&s.problem, &results[i], ERR));
-			fab_efi_of(&s.problem, &results[i], &efi);
-			cr_assert_leq(fab_mcast_lower_bound(&s.problem), efi.max);
-		}
-		routed_end(results);
-	}
-}
-
 Test(mcast, the_number_of_threads_changes_nothing)
 {
 	struct fab_mcast_result one[MAX_ENGINES], many[MAX_ENGINES];
@@ -199,24 +149,22 @@ static void hand_out(const struct routed *s, uint32_t at, const uint32_t *member
 Test(mcast, minihop_is_the_recursive_definition)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct fab_mcast_options options = {.n_threads = 1};
-		struct fab_mcast_result r[MAX_ENGINES];
+		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 		FAB_AUTO(routed_fini) struct routed s;
 		FAB_AUTOFREE uint32_t *got = NULL, *want = NULL;
 
 		setting_init(&s, seed);
 		got = FAB_NEW(s.f->n_switches, uint32_t);
 		want = FAB_NEW(s.f->n_switches, uint32_t);
-		route(&s, &options, r);
+		r = routed_by(&s.problem, &fab_mcast_minihop, NULL);
 		for (uint32_t g = 0; g < s.groups->n; g++) {
-			parents(&s, &r[0].forest, g, got);
+			parents(&s, &r.forest, g, got);
 			memset(want, 0xff, s.f->n_switches * sizeof(*want));
-			hand_out(&s, r[0].forest.root[g],
+			hand_out(&s, r.forest.root[g],
 				 s.groups->sw + s.groups->sw_first[g],
 				 fab_group_n_switches(s.groups, g), want);
 			cr_assert_arr_eq(got, want, s.f->n_switches * sizeof(*want));
 		}
-		routed_end(r);
 	}
 }
 

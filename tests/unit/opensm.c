@@ -8,17 +8,6 @@
 
 enum { N_SEEDS = 10, N_GROUPS = 60, NO_TREE_DEPTH = 64 };
 
-static struct fab_mcast_result route(const struct fab_mcast_problem *p)
-{
-	const struct fab_mcast_engine *engine = &fab_mcast_opensm;
-	struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_mcast_result r;
-	double seconds;
-
-	MUST(fab_mcast_route(p, &engine, 1, &options, &r, &seconds, ERR));
-	return r;
-}
-
 /* Groups of adapters, of switches and of both, and GUIDs without any order. */
 static void random_setting(struct routed *s, uint64_t seed)
 {
@@ -137,15 +126,11 @@ Test(opensm, root_and_ports_follow_its_rules)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct routed s;
 		struct fab_mcast_result r;
-		const struct fab_mcast_engine *minihop = &fab_mcast_minihop;
-		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result least;
-		double seconds;
 
 		random_setting(&s, seed);
-		r = route(&s.problem);
-		MUST(fab_mcast_route(&s.problem, &minihop, 1, &options, &least, &seconds,
-				     ERR));
+		r = routed_by(&s.problem, &fab_mcast_opensm, NULL);
+		least = routed_by(&s.problem, &fab_mcast_minihop, NULL);
 		for (uint32_t g = 0; g < s.groups->n; g++) {
 			check_group(&s.problem, &r, g);
 			n_higher += r.forest.height[g] > least.forest.height[g];
@@ -178,7 +163,7 @@ Test(opensm, trees_end_where_it_gives_up)
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 
 	chain(&s, "gen:mesh:dims=125,hosts=1");
-	r = route(&s.problem);
+	r = routed_by(&s.problem, &fab_mcast_opensm, NULL);
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
 	MUST(fab_mcast_verify(&s.problem, &r, ERR));
 	fab_mcast_result_fini(&r);
@@ -186,7 +171,7 @@ Test(opensm, trees_end_where_it_gives_up)
 
 	/* the root is 64 hops from both ends; 62 on each side are in the tree */
 	chain(&s, "gen:mesh:dims=129,hosts=1");
-	r = route(&s.problem);
+	r = routed_by(&s.problem, &fab_mcast_opensm, NULL);
 	check_group(&s.problem, &r, 0);
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
 	FAILS(fab_mcast_verify(&s.problem, &r, ERR), -EPROTO, "algorithm opensm");

@@ -91,9 +91,8 @@ Test(placement, no_choice_is_on_fewer_switches)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);
-		OWN(fab_dist) *dist = NULL;
+		OWN(fab_dist) *dist = test_dist(f);
 
-		MUST(fab_dist_new(f, 1, &dist, ERR));
 		for (int round = 0; round < 12; round++) {
 			uint32_t free[64], chosen[64], n_leaves;
 			uint32_t n_free = some_free(f, &rng, free), n;

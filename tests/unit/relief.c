@@ -19,13 +19,9 @@ static void setting_init(struct routed *s, uint64_t seed)
 /* Trees by a rule that looks at no load. */
 static struct fab_mcast_result crowd(const struct routed *s)
 {
-	const struct fab_mcast_engine *e = fab_mcast_engine_find("minihop", 7);
-	struct fab_mcast_options o = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
-	struct fab_mcast_result r;
-	double seconds;
+	const struct fab_mcast_options o = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
 
-	MUST(fab_mcast_route(&s->problem, &e, 1, &o, &r, &seconds, ERR));
-	return r;
+	return routed_by(&s->problem, fab_mcast_engine_find("minihop", 7), &o);
 }
 
 static uint32_t max_load(const struct routed *s, const struct fab_forest *trees,
@@ -181,9 +177,6 @@ Test(relief, no_more_than_needed)
 	struct fab_forest trees;
 	struct fab_relief out;
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result one;
-	const struct fab_mcast_engine *e = fab_mcast_engine_find("minihop", 7);
-	struct fab_mcast_options lowest = {.n_threads = 1, .root_ties = FAB_TIES_LOWEST};
-	double seconds;
 
 	for (uint32_t g = 0; g < N_GROUPS; g++) {
 		char name[2] = {(char)('a' + g), 0};
@@ -195,7 +188,7 @@ Test(relief, no_more_than_needed)
 			b, fab_node_first_connected_port(f, f->n_switches + N / 2));
 	}
 	routed_init_builder(&s, f, b);
-	MUST(fab_mcast_route(&s.problem, &e, 1, &lowest, &one, &seconds, ERR));
+	one = crowd(&s);
 	trees = one.forest;
 	fab_mcast_relieve(&s.problem, &trees, &o, UINT32_MAX, &out);
 	cr_expect_eq(out.before, N_GROUPS);

@@ -128,13 +128,12 @@ Test(short_tree, exact_lengths)
 		struct fab_fabric *f = test_gen_raw(nets[net].fabric);
 		const struct fab_groups none = {0};
 		struct fab_mcast_problem p = {.f = f, .groups = &none};
-		struct fab_dist *dist;
+		struct fab_dist *dist = test_dist(f);
 		struct fab_deep_tree *room;
 		struct fab_prices prices;
 		uint32_t all_short = 0, all_exact = 0;
 		struct fab_rng rng;
 
-		cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
 		p.dist = dist;
 		fab_mcast_state_init(&state, &p, &fab_mcast_balanced);
 		fab_prices_init(&prices, &state);
@@ -184,13 +183,12 @@ Test(short_tree, heights)
 	struct fab_fabric *f = test_gen_raw("torus:dims=7x6x5,hosts=1");
 	const struct fab_groups none = {0};
 	struct fab_mcast_problem p = {.f = f, .groups = &none};
-	struct fab_dist *dist;
+	struct fab_dist *dist = test_dist(f);
 	struct fab_deep_tree *room;
 	struct fab_prices prices;
 	uint32_t *sw = fab_arena_alloc(&arena, f->n_switches, sizeof(*sw));
 	struct fab_rng rng;
 
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
 	p.dist = dist;
 	fab_mcast_state_init(&state, &p, &fab_mcast_balanced);
 	fab_prices_init(&prices, &state);

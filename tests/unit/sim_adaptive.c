@@ -6,7 +6,7 @@
 
 #include <criterion/parameterized.h>
 
-enum { PARTS = 6, SETS = 60 / TEST_SHARE, SOUND = 50 / TEST_SHARE };
+enum { PARTS = 6, SETS = 24 / TEST_SHARE, SOUND = 18 / TEST_SHARE };
 
 static struct fab_sim_params tight(uint32_t chooser, uint32_t kind, uint32_t buffer)
 {
@@ -51,7 +51,7 @@ static void drawn(struct simulated *s, int number)
 	simulated_route(s, "updn");
 }
 
-/* 300 sets of faults and more, with tables that cannot stall, buffers of one packet, all
+/* 144 sets of faults, with tables that cannot stall, buffers of one packet, all
  * hosts send all they can, by each chooser on each kind of switch: nothing stalls or
  * loops; any number of threads agree. */
 TEST_EACH(part, PARTS, sim_adaptive, never_stops)

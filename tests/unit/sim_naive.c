@@ -139,10 +139,6 @@ static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed,
 	uint32_t n = 2 + (uint32_t)below(rng, 5);
 	struct fab_fabric *f = test_random_fabric(n, (uint32_t)below(rng, 5),
 						  1 + (uint32_t)below(rng, 3), seed);
-	const struct fab_mcast_engine *engine = fab_mcast_engine_find("minihop", 7);
-	struct fab_mcast_options options = {.n_threads = 1};
-	struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
-	double seconds;
 
 	*net = (struct net){0};
 	for (uint32_t p = 0; p < f->n_ports; p++) {
@@ -152,15 +148,13 @@ static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed,
 	net->faults = fab_faults_new(f);
 	if (below(rng, 2))
 		fab_faults_kill_cable(net->faults, (uint32_t)below(rng, f->n_cables));
-	problem.faults = net->faults;
-	net->routes = test_route(&problem, is_adaptive ? "updn" : "minhop");
+	net->routes = test_tables(f, net->faults, is_adaptive ? "updn" : "minhop", 1);
 	if (!is_adaptive && below(rng, 3) == 0)
 		add_lanes(net->routes, rng);
 	if (!is_adaptive && below(rng, 4) == 0)
 		spoil(net->routes, rng);
 	routed_init(&net->mcast, f, 3, 5, seed);
-	MUST(fab_mcast_route(&net->mcast.problem, &engine, 1, &options, &net->trees,
-			     &seconds, ERR));
+	net->trees = routed_by(&net->mcast.problem, &fab_mcast_minihop, NULL);
 	fab_flow_ends_init(&net->ends, f, net->faults->switch_is_dead,
 			   net->faults->cable_is_dead);
 	net->problem = (struct fab_sim_problem){.f = f,

@@ -3,7 +3,7 @@
 #include "mcast/tables.h"
 
 #include "export/tables.h"
-#include "mcast/route.h"
+#include "support/routed.h"
 #include "support/test.h"
 
 OWN_POINTER(fab_groups)
@@ -122,24 +122,19 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 	struct fab_mcast_problem p = {.f = f, .groups = g};
 	OWN_HEAP uint16_t *mlid = FAB_NEW(g->n, uint16_t);
 	struct fab_rng rng = test_rng(7);
-	OWN(fab_dist) *dist = NULL;
-	double seconds;
+	OWN(fab_dist) *dist = test_dist(f);
 
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	p.dist = dist;
 	MUST(fab_groups_give_mlids(g, mlid, ERR));
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-		const struct fab_mcast_options options = {.n_threads = 1};
-		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
+		FAB_AUTO(fab_mcast_result_fini)
+		struct fab_mcast_result r = routed_by(&p, fab_mcast_engines[i], NULL);
 		OWN(fab_loaded) loaded;
 		struct fab_mft *mft;
 		struct fab_efi efi;
 		size_t n;
-		OWN_HEAP char *text = NULL;
+		OWN_HEAP char *text = tables_of(&p, &r, mlid, &n);
 
-		MUST(fab_mcast_route(&p, &fab_mcast_engines[i], 1, &options, &r, &seconds,
-				     ERR));
-		text = tables_of(&p, &r, mlid, &n);
 		cr_assert(fab_is_mcfdbs(text, n));
 		mft = read_tables(f, text, n);
 		check_members(&p, mft);
@@ -304,14 +299,10 @@ Test(tables, sharing_counts_groups)
 	FAB_AUTO(fab_groups_free_at)
 	struct fab_groups *g = pattern(f, "random:groups=23,size=2-5");
 	struct fab_mcast_problem p = {.f = f};
-	OWN(fab_dist) *dist = NULL;
-	double seconds;
+	OWN(fab_dist) *dist = test_dist(f);
 
-	MUST(fab_dist_new(f, 1, &dist, ERR));
 	p.dist = dist;
 	for (uint32_t cap = 1; cap <= 23; cap++) {
-		const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
-		const struct fab_mcast_options options = {.n_threads = 1};
 		uint32_t max = 0;
 		FAB_AUTOFREE uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t);
 		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r = {0};
@@ -319,7 +310,7 @@ Test(tables, sharing_counts_groups)
 		MUST(fab_groups_share(f, g, cap, &shared, ERR));
 		cr_assert_eq(shared->n, cap);
 		p.groups = shared;
-		MUST(fab_mcast_route(&p, &fulb, 1, &options, &r, &seconds, ERR));
+		r = routed_by(&p, fab_mcast_engine_find("fulb", 4), NULL);
 		MUST(fab_mcast_verify(&p, &r, ERR));
 		for (uint32_t i = 0; i < g->n; i++) {
 			uint32_t m = i % cap;

@@ -81,13 +81,15 @@ static void expect_sound(const struct net *n, const struct fab_faults *faults,
 		sums->sls = r->n_sls;
 }
 
-Test(vtftr, every_set_of_4x4)
+/* One in seven of all sets of dead leaves. */
+Test(vtftr, sets_of_4x4)
 {
+	enum { STEP = 7 * TEST_SHARE };
 	OWN(net) n = make("kfat:dims=4x4,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 
-	for (uint32_t set = 0; set < 65536; set += TEST_SHARE) {
+	for (uint32_t set = 0; set < 65536; set += STEP) {
 		fab_faults_clear(faults);
 		for (uint32_t i = 0; i < n.k->n_leaves; i++)
 			if (set >> i & 1)
@@ -96,7 +98,6 @@ Test(vtftr, every_set_of_4x4)
 	}
 	cr_log_info("%llu sets, %u lanes, %u service levels",
 		    (unsigned long long)sums.sets, sums.vls, sums.sls);
-	cr_assert_eq(sums.sets, (65536 + TEST_SHARE - 1) / TEST_SHARE);
 	cr_assert_eq(sums.vls, 2);
 	cr_assert_leq(sums.sls, 3);
 }
@@ -135,7 +136,7 @@ Test(vtftr, faults_of_16x16)
 /* A dead leaf on every row and column, and some more: no line to detour by is whole. */
 Test(vtftr, no_line_is_whole)
 {
-	enum { SIDE = 16, MORE = 13, SETS = 40 / TEST_SHARE };
+	enum { SIDE = 16, MORE = 13, SETS = 14 };
 	OWN(net) n = make("kfat:dims=16x16,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};

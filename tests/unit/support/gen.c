@@ -114,6 +114,14 @@ uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 	return paths;
 }
 
+struct fab_dist *test_dist(const struct fab_fabric *f)
+{
+	struct fab_dist *dist = NULL;
+
+	MUST(fab_dist_new(f, 1, &dist, ERR));
+	return dist;
+}
+
 uint32_t test_n_hosts_on(const struct fab_fabric *f, uint32_t sw)
 {
 	uint32_t n = 0;

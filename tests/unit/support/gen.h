@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/rng.h"
+#include "fabric/dist.h"
 #include "fabric/fabric.h"
 
 /*
@@ -26,6 +27,9 @@ uint64_t *test_paths(const struct fab_fabric *f, uint32_t from);
  * direction, by augmenting paths.
  */
 uint32_t test_half_flow(const struct fab_fabric *f);
+
+/* Hops between all switches, found on one thread. */
+struct fab_dist *test_dist(const struct fab_fabric *f);
 
 /* Distinct neighbour switches of a switch. */
 static inline uint32_t test_degree(const struct fab_fabric *f, uint32_t sw)

@@ -33,7 +33,7 @@ void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint
 	struct fab_rng rng = test_rng(seed);
 
 	*s = (struct routed){.f = f};
-	MUST(fab_dist_new(f, 1, &s->dist, ERR));
+	s->dist = test_dist(f);
 	for (uint32_t i = 0; i < n_groups; i++)
 		add_group(s, b, 1 + test_below(&rng, most), &rng);
 	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
@@ -54,7 +54,7 @@ void routed_init_builder(struct routed *s, struct fab_fabric *f,
 			 struct fab_groups_builder *b)
 {
 	*s = (struct routed){.f = f};
-	MUST(fab_dist_new(f, 1, &s->dist, ERR));
+	s->dist = test_dist(f);
 	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
 	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
 }
@@ -66,10 +66,34 @@ void routed_fini(struct routed *s)
 	fab_fabric_free(s->f);
 }
 
+struct fab_mcast_result routed_by(const struct fab_mcast_problem *problem,
+				  const struct fab_mcast_engine *engine,
+				  const struct fab_mcast_options *options)
+{
+	const struct fab_mcast_options one = {.n_threads = 1};
+	struct fab_mcast_result r;
+	double seconds;
+
+	MUST(fab_mcast_route(problem, &engine, 1, options ? options : &one, &r, &seconds,
+			     ERR));
+	return r;
+}
+
+struct fab_efi routed_efi(const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_result *r)
+{
+	struct fab_efi efi;
+
+	MUST(fab_mcast_verify(problem, r, ERR));
+	fab_efi_of(problem, r, &efi);
+	return efi;
+}
+
 void routed_all(const struct routed *s, struct fab_mcast_result *results,
 		struct fab_efi *efi)
 {
 	const struct fab_mcast_options options = {.n_threads = 1};
+	const struct fab_efi *balanced = NULL, *optimal = NULL;
 	double seconds;
 
 	MUST(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
@@ -77,7 +101,20 @@ void routed_all(const struct routed *s, struct fab_mcast_result *results,
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		MUST(fab_mcast_verify(&s->problem, &results[i], ERR));
 		fab_efi_of(&s->problem, &results[i], &efi[i]);
+		if (results[i].engine == &fab_mcast_balanced)
+			balanced = &efi[i];
+		if (results[i].engine == &fab_mcast_optimal)
+			optimal = &efi[i];
 	}
+	if (s->problem.weights)
+		return;
+	cr_assert_leq(optimal->max, balanced->max, "%s", s->f->source);
+	cr_assert_leq(balanced->max_height, efi[0].max_height);
+	for (size_t i = 0; i < fab_mcast_n_engines; i++)
+		cr_assert(results[i].engine->may_be_higher || &efi[i] == optimal ||
+				  balanced->max <= efi[i].max,
+			  "%s: balanced %u, %s %u", s->f->source, balanced->max,
+			  results[i].engine->name, efi[i].max);
 }
 
 void routed_end(struct fab_mcast_result *results)
@@ -89,18 +126,13 @@ void routed_end(struct fab_mcast_result *results)
 struct fab_efi routed_balanced(const char *spec, const char *pattern)
 {
 	const char *const patterns[] = {pattern, NULL};
-	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
 	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
-	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
-	struct fab_efi efi;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 	FAB_AUTO(routed_fini) struct routed s;
-	double seconds;
 
 	routed_init_patterns(&s, test_gen(spec), patterns, 1);
-	MUST(fab_mcast_route(&s.problem, &engine, 1, &options, &result, &seconds, ERR));
-	MUST(fab_mcast_verify(&s.problem, &result, ERR));
-	fab_efi_of(&s.problem, &result, &efi);
-	return efi;
+	r = routed_by(&s.problem, &fab_mcast_balanced, &options);
+	return routed_efi(&s.problem, &r);
 }
 
 int routed_stop(void *context, uint64_t done, uint64_t total)

@@ -27,7 +27,15 @@ void routed_init_builder(struct routed *s, struct fab_fabric *f,
 			 struct fab_groups_builder *b);
 void routed_fini(struct routed *s);
 
-/* By every engine, [ROUTED_MAX_ENGINES]; asserts that they are sound. */
+/* By one engine, with options (NULL: one thread). */
+struct fab_mcast_result routed_by(const struct fab_mcast_problem *problem,
+				  const struct fab_mcast_engine *engine,
+				  const struct fab_mcast_options *options);
+/* The figures of trees, which must be sound. */
+struct fab_efi routed_efi(const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_result *r);
+/* By every engine, [ROUTED_MAX_ENGINES]; asserts that they are sound, and that no engine
+ * of minimal height is below `balanced`, nor that below `optimal`. */
 void routed_all(const struct routed *s, struct fab_mcast_result *results,
 		struct fab_efi *efi);
 void routed_end(struct fab_mcast_result *results);
