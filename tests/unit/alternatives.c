@@ -301,16 +301,13 @@ Test(alternatives, faults_of_planes)
 		{"kfat:dims=5x4,hosts=2,planes=2,levels=2,radix=4", FAB_FAULT_ANY, 6}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct net n = net_of(test_gen_raw(cases[i].spec));
+		OWN(net) n = net_of(test_gen_raw(cases[i].spec));
 		OWN(fab_faults) *faults = fab_faults_new(n.f);
-		struct fab_fault_list list;
 
-		fab_faults_candidates(n.f, cases[i].kind, NULL, &list);
 		for (unsigned set = 0; set < 30; set++) {
 			struct fab_stream rng = fab_stream_of(i, set);
 
-			fab_faults_clear(faults);
-			fab_faults_draw(faults, &list, cases[i].n_faults, &rng);
+			test_draw_faults(faults, cases[i].kind, cases[i].n_faults, &rng);
 			for (size_t e = 0; e < FAB_COUNT(engines); e++) {
 				OWN(fab_routes) *r = NULL;
 
@@ -321,8 +318,6 @@ Test(alternatives, faults_of_planes)
 				expect_sound(r, e == 3);
 			}
 		}
-		free(list.of.v);
-		end(&n);
 	}
 }
 

@@ -18,16 +18,13 @@ struct net {
 static struct net net_new(uint64_t seed)
 {
 	struct net x = {.f = test_random_fabric(12, 14, 3, seed)};
-	struct fab_fault_list list = {{0}};
 	struct fab_stream rng = fab_stream_of(seed, 0);
 
 	for (uint32_t p = 0; seed % 3 == 0 && p < x.f->n_ports; p++)
 		if (x.f->port_node[p] >= x.f->n_switches)
 			x.f->port_lmc[p] = (uint8_t)fab_stream_below(&rng, 3);
 	x.faults = fab_faults_new(x.f);
-	fab_faults_candidates(x.f, FAB_FAULT_ANY, x.faults, &list);
-	fab_faults_draw(x.faults, &list, (uint32_t)fab_stream_below(&rng, 4), &rng);
-	free(list.of.v);
+	test_draw_faults(x.faults, FAB_FAULT_ANY, fab_stream_below(&rng, 4), &rng);
 	x.n = fab_destinations(x.f, x.faults, &x.all);
 	return x;
 }

@@ -100,16 +100,13 @@ Test(dmodk, with_faults_what_can_be_joined_is)
 	OWN_HEAP bool *a = FAB_NEW(f->n_switches, bool),
 		      *b = FAB_NEW(f->n_switches, bool);
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	struct fab_fault_list all = {0};
 	bool any_lost = false;
 
-	fab_faults_candidates(f, FAB_FAULT_ANY, NULL, &all);
 	for (uint32_t trial = 0; trial < 60; trial++) {
 		struct fab_stream stream = fab_stream_of(9, trial);
 		OWN(fab_routes) *r = NULL;
 
-		fab_faults_clear(faults);
-		fab_faults_draw(faults, &all, 1 + trial % 9, &stream);
+		test_draw_faults(faults, FAB_FAULT_ANY, 1 + trial % 9, &stream);
 		r = test_tables(f, faults, "d-mod-k", 1);
 		check_sound(r, "faults");
 		for (uint32_t c = 0; c < r->n_columns; c++)
@@ -128,7 +125,6 @@ Test(dmodk, with_faults_what_can_be_joined_is)
 			}
 	}
 	cr_assert(any_lost);
-	free(all.of.v);
 }
 
 Test(dmodk, what_it_cannot_route)

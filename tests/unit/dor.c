@@ -306,13 +306,11 @@ Test(dor, with_faults)
 		OWN(fab_faults) *faults = fab_faults_new(f);
 		struct fab_stream rng = fab_stream_of(seed, 1);
 		OWN(fab_shape) *s = fab_shape_recognize(f);
-		struct fab_fault_list list = {{0}};
 		OWN(fab_analysis) a = {0};
 		OWN(fab_routes) *r = NULL;
 
-		fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
-		fab_faults_draw(faults, &list, 1 + (uint32_t)fab_stream_below(&rng, 6),
-				&rng);
+		test_draw_faults(faults, FAB_FAULT_ANY, 1 + fab_stream_below(&rng, 6),
+				 &rng);
 		r = test_tables(f, faults, "dor", 2);
 		a = test_verified(r, FAB_ENDS_ALL);
 		cr_assert(a.deadlock_free, "%s seed %lu", spec, seed);
@@ -329,7 +327,6 @@ Test(dor, with_faults)
 					cr_assert_eq(fab_routes_next(r, c)[sw],
 						     FAB_ARC_NONE);
 			}
-		free(list.of.v);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Recognition of kfats, whole and with parts missing. */
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
 
 /* Coordinates in the names must be those found, but for which number stands for which. */
@@ -72,16 +73,13 @@ static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t d
 {
 	OWN(fab_fabric) *f = test_gen_raw(spec);
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	struct fab_fault_list list;
 	struct fab_stream rng = fab_stream_of(dead, 0);
 
-	fab_faults_candidates(f, kind, NULL, &list);
 	for (unsigned i = 0; i < 30; i++) {
 		OWN(fab_fabric) *left = NULL;
 		OWN(fab_kfat) *k = NULL;
 
-		fab_faults_clear(faults);
-		fab_faults_draw(faults, &list, dead, &rng);
+		test_draw_faults(faults, kind, dead, &rng);
 		MUST(fab_fabric_without(f, faults, &left, ERR));
 		cr_assert_eq(fab_kfat_recognize(left, &k, ERR), 0, "%s: %s", spec,
 			     test_err.text);
@@ -90,7 +88,6 @@ static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t d
 		if (kind == FAB_FAULT_LEAVES)
 			expect_coords(k);
 	}
-	free(list.of.v);
 }
 
 Test(kfat, parts_missing)

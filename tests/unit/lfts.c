@@ -76,12 +76,10 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 {
 	OWN(fab_fabric) *f = test_gen(spec);
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	struct fab_fault_list list = {{0}};
 	OWN(fab_routes) *r = NULL;
 	struct fab_stream rng = fab_stream_of(7, 0);
 
-	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
-	fab_faults_draw(faults, &list, n_dead, &rng);
+	test_draw_faults(faults, FAB_FAULT_ANY, n_dead, &rng);
 	r = test_tables(f, faults, engine, 4);
 	check_round(r);
 	/* Lanes that differ in switch, port in, port out, level. */
@@ -99,7 +97,6 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 		r->sl2vl[i] = (uint8_t)(fab_mix64(i) % 15);
 	r->lanes = FAB_LANES_TABLE;
 	check_round(r);
-	free(list.of.v);
 }
 
 Test(lfts, what_is_written_is_read_back)

@@ -3,6 +3,7 @@
  */
 #include "support/simulated.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 
 #include <criterion/parameterized.h>
 
@@ -39,13 +40,11 @@ static void drawn(struct simulated *s, int number)
 		"hyperx:dims=3x3,hosts=2",  "random:switches=16,degree=4,hosts=2,seed=3",
 		"fattree:radix=6,levels=2", "mesh:dims=4x3,hosts=2"};
 	struct fab_stream stream = fab_stream_of(11, (uint64_t)number);
-	struct fab_fault_list list = {0};
 
 	simulated_init(s, specs[number % 6], "minhop");
 	s->faults = fab_faults_new(s->f);
-	fab_faults_candidates(s->f, FAB_FAULT_LINKS, NULL, &list);
-	fab_faults_draw(s->faults, &list, 1 + fab_stream_below(&stream, 3), &stream);
-	free(list.of.v);
+	test_draw_faults(s->faults, FAB_FAULT_LINKS, 1 + fab_stream_below(&stream, 3),
+			 &stream);
 	s->has_root = s->fills_roots = true; /* fills: in parts without that root */
 	s->root = (uint32_t)fab_stream_below(&stream, s->f->n_switches);
 	simulated_route(s, "updn");
@@ -62,17 +61,14 @@ TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 		int number = *part * SETS + i;
 		struct fab_sim_params params =
 			tight(1 + (uint32_t)number / 6 % 4, (uint32_t)number / 24 % 2, 1);
-		const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-							     .n_threads = 1};
+		OWN(fab_analysis) analysis = {0};
 		struct fab_sim_result r, more;
-		struct fab_analysis analysis;
 		struct simulated s;
 		bool is_sound;
 
 		drawn(&s, number);
-		MUST(fab_analyse(s.routes, &options, &analysis, ERR));
+		analysis = test_analysis(s.routes, FAB_ENDS_HOSTS);
 		is_sound = analysis.deadlock_free;
-		fab_analysis_fini(&analysis);
 		if (!is_sound) { /* some pairs have no path up and down */
 			simulated_fini(&s);
 			continue;

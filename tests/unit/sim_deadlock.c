@@ -2,6 +2,7 @@
 /* What the analysis of tables promises, and what packets do under them. */
 #include "support/simulated.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/path.h"
 
 #include <criterion/parameterized.h>
@@ -80,7 +81,6 @@ static void check_cycle(const struct simulated *s, const struct fab_sim_result *
  * analysis of the same tables finds, too. */
 Test(sim_deadlock, algorithm_a_stops)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
 	struct fab_sim_params params = tight("fifo", 1, 3000);
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis;
 	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
@@ -89,7 +89,7 @@ Test(sim_deadlock, algorithm_a_stops)
 	simulated_init(&s, "kfat:dims=8x8,hosts=8", "xy");
 	fail(&s, "3.4,5.2");
 	simulated_route(&s, "algorithm-a");
-	MUST(fab_analyse(s.routes, &options, &analysis, ERR));
+	analysis = test_analysis(s.routes, FAB_ENDS_LEAVES);
 	cr_expect_not(analysis.deadlock_free);
 	simulated_uniform(&s, &params, 1, 4, &r);
 	cr_assert(r.is_deadlocked);
@@ -217,31 +217,25 @@ static void drawn(struct simulated *s, int number, bool with_root)
 	struct fab_stream stream = fab_stream_of(7, (uint64_t)number);
 	int side = number % 10 < 7 ? 4 : 5 + number % 4;
 	bool has_roots = number % 6 == 2; /* a tree: updn finds its roots */
-	struct fab_fault_list list = {0};
 	char spec[64];
 
 	snprintf(spec, sizeof(spec), "kfat:dims=%dx%d,hosts=%d", side, side,
 		 number % 5 ? 1 : 2);
 	simulated_init(s, has_roots ? "fattree:radix=8,levels=2" : spec, "minhop");
 	s->faults = fab_faults_new(s->f);
-	fab_faults_candidates(s->f, has_roots ? FAB_FAULT_LINKS : FAB_FAULT_LEAVES, NULL,
-			      &list);
-	fab_faults_draw(s->faults, &list,
-			1 + fab_stream_below(&stream, has_roots ? 2 : (unsigned)side),
-			&stream);
+	test_draw_faults(s->faults, has_roots ? FAB_FAULT_LINKS : FAB_FAULT_LEAVES,
+			 1 + fab_stream_below(&stream, has_roots ? 2 : (unsigned)side),
+			 &stream);
 	s->has_root = with_root && s->kfat && number % 12 < 6;
 	s->fills_roots = with_root && !s->has_root;
 	if (s->has_root)
 		s->root = line_switch(s->kfat, &stream);
 	simulated_route(s, engines[number % 3]);
-	free(list.of.v);
 }
 
 /* Returns whether the tables are free of deadlock. */
 static bool stops_only_if_allowed(int number, bool with_root)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
-						     .n_threads = 1};
 	struct fab_sim_params params =
 		tight(fab_sim_switches[number / 6 % 3].name, 1 + number % 2, 250);
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis;
@@ -250,7 +244,7 @@ static bool stops_only_if_allowed(int number, bool with_root)
 	bool is_sound;
 
 	drawn(&s, number, with_root);
-	MUST(fab_analyse(s.routes, &options, &analysis, ERR));
+	analysis = test_analysis(s.routes, FAB_ENDS_LEAVES);
 	is_sound = analysis.deadlock_free;
 	if (is_sound && number % 3) /* vtftr leaves some out */
 		cr_expect_eq(analysis.connected, analysis.connected_in_graph, "set %d",

@@ -42,12 +42,6 @@ static struct fab_routes *route_within(const struct net *n, const char *engine,
 	return test_route(&problem, engine);
 }
 
-static struct fab_routes *route(const struct net *n, const char *engine,
-				const struct fab_faults *faults, unsigned max_vls)
-{
-	return route_within(n, engine, faults, max_vls, 16);
-}
-
 struct sums {
 	uint64_t sets, with_note;
 	unsigned vls, sls;
@@ -57,7 +51,7 @@ struct sums {
 static void expect_sound(const struct net *n, const struct fab_faults *faults,
 			 unsigned max_vls, bool shortest, struct sums *sums)
 {
-	OWN(fab_routes) *r = route(n, "vtftr-ib", faults, max_vls);
+	OWN(fab_routes) *r = test_tables(n->f, faults, "vtftr-ib", max_vls);
 	struct unicast_check c = unicast_check(r);
 
 	cr_assert_not(c.has_cycle);
@@ -107,16 +101,12 @@ static void draw_sets(const char *spec, enum fab_fault_kind kind, size_t k, unsi
 {
 	OWN(net) n = make(spec);
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
-	struct fab_fault_list list;
 	struct fab_stream rng = fab_stream_of(k * 1000 + max_vls, 0);
 
-	fab_faults_candidates(n.f, kind, NULL, &list);
 	for (unsigned i = 0; i < sets; i++) {
-		fab_faults_clear(faults);
-		fab_faults_draw(faults, &list, k, &rng);
+		test_draw_faults(faults, kind, k, &rng);
 		expect_sound(&n, faults, max_vls, shortest, sums);
 	}
-	free(list.of.v);
 }
 
 Test(vtftr, faults_of_16x16)
@@ -296,7 +286,7 @@ Test(vtftr, other_engines)
 	OWN(fab_routes) *r = NULL;
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		r = route(&n, engines[i], faults, 2);
+		r = test_tables(n.f, faults, engines[i], 2);
 		c = unicast_check(r);
 		cr_assert_eq(c.pairs, 20 * 19);
 		cr_assert_eq(c.minimal, c.pairs, "%s", engines[i]);
@@ -307,17 +297,17 @@ Test(vtftr, other_engines)
 		fab_routes_free(r);
 	}
 	MUST(fab_faults_add_switches(faults, "2.1", ERR));
-	r = route(&n, "xy", faults, 1);
+	r = test_tables(n.f, faults, "xy", 1);
 	c = unicast_check(r);
 	cr_assert_eq(c.pairs - c.connected, 4 * 3); /* turns at the dead leaf */
 	cr_assert_not(c.has_cycle);
 	fab_routes_free(r);
-	r = route(&n, "algorithm-a", faults, 1);
+	r = test_tables(n.f, faults, "algorithm-a", 1);
 	c = unicast_check(r);
 	cr_assert_eq(c.pairs, c.connected);
 	cr_assert_eq(c.max_hops, 8);
 	fab_routes_free(r);
-	r = route(&n, "vtftr", faults, 2);
+	r = test_tables(n.f, faults, "vtftr", 2);
 	c = unicast_check(r);
 	cr_assert_eq(c.pairs, c.connected);
 	cr_assert_eq(c.minimal, c.pairs);
@@ -338,11 +328,11 @@ Test(vtftr, intermediate_switches)
 		struct fab_routes *r;
 
 		MUST(fab_faults_add_switches(faults, dead[i], ERR));
-		r = route(&n, "xy", faults, 1);
+		r = test_tables(n.f, faults, "xy", 1);
 		xy = unicast_check(r);
 		fab_routes_free(r);
 		for (unsigned lanes = 1; lanes <= 4; lanes++) {
-			r = route(&n, "intermediate", faults, lanes);
+			r = test_tables(n.f, faults, "intermediate", lanes);
 			c = unicast_check(r);
 			cr_expect_not(c.has_cycle, "%s, %u lanes", dead[i], lanes);
 			cr_expect_eq(c.connected,
@@ -359,19 +349,16 @@ Test(vtftr, as_published)
 {
 	OWN(net) n = make("kfat:dims=6x6,hosts=1");
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
-	struct fab_fault_list list;
 	struct fab_stream rng = fab_stream_of(7, 0);
 	unsigned n_promised = 0;
 
-	fab_faults_candidates(n.f, FAB_FAULT_LEAVES, NULL, &list);
 	for (unsigned i = 0; i < 200; i++) {
 		bool row[6] = {0}, column[6] = {0};
 		unsigned rows = 0, columns = 0;
 		struct unicast_check c;
 		OWN(fab_routes) *r = NULL;
 
-		fab_faults_clear(faults);
-		fab_faults_draw(faults, &list, 2 + i % 8, &rng);
+		test_draw_faults(faults, FAB_FAULT_LEAVES, 2 + i % 8, &rng);
 		for (size_t j = 0; j < faults->named.n; j++) {
 			const uint32_t *xy =
 				n.k->coord + n.k->leaf_of[faults->named.v[j].id] * 2;
@@ -382,7 +369,7 @@ Test(vtftr, as_published)
 			rows += row[j];
 			columns += column[j];
 		}
-		r = route(&n, "vtftr", faults, 2);
+		r = test_tables(n.f, faults, "vtftr", 2);
 		c = unicast_check(r);
 		cr_assert_not(c.has_cycle);
 		cr_assert_leq(c.vls, 2);
@@ -393,5 +380,4 @@ Test(vtftr, as_published)
 		}
 	}
 	cr_assert_gt(n_promised, 50);
-	free(list.of.v);
 }

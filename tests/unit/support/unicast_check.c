@@ -26,6 +26,17 @@ struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends
 	return j;
 }
 
+void test_draw_faults(struct fab_faults *faults, enum fab_fault_kind kind, size_t n,
+		      struct fab_stream *stream)
+{
+	struct fab_fault_list list = {{0}};
+
+	fab_faults_clear(faults);
+	fab_faults_candidates(faults->f, kind, NULL, &list);
+	fab_faults_draw(faults, &list, n, stream);
+	free(list.of.v);
+}
+
 struct fab_routes *test_tables(const struct fab_fabric *f,
 			       const struct fab_faults *faults, const char *engine,
 			       unsigned max_vls)

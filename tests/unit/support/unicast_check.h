@@ -2,13 +2,18 @@
 /* Analyses unicast tables slowly: every pair is walked, hop by hop. */
 #pragma once
 
+#include "event/stream.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
+#include "unicast/faults.h"
 
 /* Tables by an engine, and their analysis on one thread, with loads; both succeed. */
 struct fab_routes *test_route(const struct fab_unicast_problem *problem,
 			      const char *engine);
 struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends ends);
+/* Kills n parts of a kind, by chance, and nothing else. */
+void test_draw_faults(struct fab_faults *faults, enum fab_fault_kind kind, size_t n,
+		      struct fab_stream *stream);
 /* Tables by an engine, of the kfat that it may need, on one thread. */
 struct fab_routes *test_tables(const struct fab_fabric *f,
 			       const struct fab_faults *faults, const char *engine,
