@@ -159,7 +159,7 @@ Test(balanced, height_slack)
 {
 	unsigned n_higher = 0, n_less = 0;
 
-	for (uint64_t seed = 0; seed <= 11 / TEST_SHARE; seed++) {
+	for (uint64_t seed = 0; seed < 4; seed++) {
 		const struct fab_mcast_engine *engine =
 			seed % 2 ? &fab_mcast_balanced : &fab_mcast_optimal;
 		uint32_t max[3];
@@ -182,8 +182,8 @@ Test(balanced, height_slack)
 		cr_expect_leq(max[2], max[0]);
 		n_less += max[2] < max[0];
 	}
-	cr_expect_gt(n_higher, 12 / TEST_SHARE);
-	cr_expect_gt(n_less, 2 / TEST_SHARE, "%u", n_less);
+	cr_expect_gt(n_higher, 3);
+	cr_expect_gt(n_less, 0, "%u", n_less);
 }
 
 /* Trees from hubs are sound for groups of several members in a part, too, and stay only

@@ -74,7 +74,7 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 			      *bcda = boots_map(m, "bcda", &all);
 	char text[40];
 
-	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 20) {
+	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 3) {
 		snprintf(text, sizeof(text), "first:%u:board", boards);
 		b = boots_batch(m, text);
 		cr_expect_geq(bandwidth(m, &b, robust) * (1 + 1e-9),
@@ -82,7 +82,7 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 		fab_batch_fini(&b);
 	}
 	for (size_t u = 0; u < FAB_COUNT(units); u++)
-		for (int k = 0; k < 40; k += 3) {
+		for (int k = 0; k < 40; k += 13) {
 			snprintf(text, sizeof(text), "unit:%s%d", units[u], k);
 			b = boots_batch(m, text);
 			cr_expect_geq(bandwidth(m, &b, robust) * (1 + 1e-9),

@@ -66,7 +66,7 @@ Test(launch_locks, a_writer_waits_until_no_reader_holds_the_lock)
 
 	fab_launch_params_init(&p);
 	for (size_t i = 0; i < FAB_COUNT(shares); i++)
-		for (uint32_t n = 1; n <= 5; n++) {
+		for (uint32_t n = 1; n <= 5; n += 2) {
 			double ours, all = followed_ns(n, shares[i], 355);
 
 			p.of[FAB_CONST_read_share].value = shares[i];
