@@ -50,30 +50,6 @@ Test(detector, every_placement_of_few_failures_is_within_the_bound)
 		check_every_placement(f, 1e6);
 }
 
-/* A placement takes as long as any that is turned out of it. */
-Test(detector, turning_changes_nothing)
-{
-	struct fab_detector d = of(50);
-	struct fab_rng rng = test_rng(3);
-
-	d.message_us = 1e5;
-	for (uint32_t trial = 0; trial < 50; trial++) {
-		uint32_t f = 1 + test_below(&rng, 6);
-		uint32_t a[6], b[6];
-		uint32_t turn = test_below(&rng, 50);
-		struct fab_detection x, y;
-
-		for (uint32_t i = 0; i < f; i++) {
-			a[i] = i * 8 + test_below(&rng, 8);
-			b[i] = (a[i] + turn) % 50;
-		}
-		x = run(&d, a, f);
-		y = run(&d, b, f);
-		cr_assert_float_eq(x.stable_us, y.stable_us, 1e-3);
-		cr_assert_eq(x.news, y.news);
-	}
-}
-
 /* By hand: one failure is missed a timeout after its last heartbeat has come. */
 Test(detector, one_failure)
 {

@@ -78,56 +78,6 @@ Test(event, streams_are_uniform_across_items_and_draws)
 	}
 }
 
-/* Against a plain list: the least time, of these the least kind, of these the first. */
-Test(event, schedule_takes_by_time_kind_and_order)
-{
-	enum { N = 5000 };
-	static struct {
-		uint64_t time;
-		uint8_t kind;
-		bool is_taken;
-	} list[N];
-	FAB_AUTO(fab_schedule_fini) struct fab_schedule s = {0};
-	struct fab_stream chance = fab_stream_of(3, 0);
-	unsigned n = 0, n_taken = 0;
-
-	cr_assert_null(fab_schedule_peek(&s));
-	while (n_taken < N) {
-		struct fab_due due;
-		unsigned best = N;
-
-		for (uint64_t more = fab_stream_below(&chance, 5); more && n < N;
-		     more--) {
-			/* now and then before now: that is now */
-			uint64_t time = s.now + fab_stream_below(&chance, 9);
-
-			time = time < 2 ? 0 : time - 2;
-			list[n].time = time > s.now ? time : s.now;
-			list[n].kind = (uint8_t)fab_stream_below(&chance, 3) * 100;
-			fab_schedule_add(&s, time, list[n].kind, n);
-			n++;
-		}
-		for (unsigned i = 0; i < n; i++)
-			if (!list[i].is_taken &&
-			    (best == N || list[i].time < list[best].time ||
-			     (list[i].time == list[best].time &&
-			      list[i].kind < list[best].kind)))
-				best = i;
-		if (best == N) {
-			cr_assert_not(fab_schedule_take(&s, &due));
-			continue;
-		}
-		cr_assert_eq(fab_schedule_peek(&s)->item, best);
-		cr_assert(fab_schedule_take(&s, &due));
-		cr_assert_eq(due.item, best);
-		cr_assert_eq(due.time, list[best].time);
-		cr_assert_eq(fab_due_kind(&due), list[best].kind);
-		cr_assert_eq(s.now, due.time);
-		list[best].is_taken = true;
-		n_taken++;
-	}
-}
-
 Test(event, seconds_are_times_in_the_same_order)
 {
 	static const double seconds[] = {0, 5e-324,    1e-9, 0.1,

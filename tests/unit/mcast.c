@@ -400,20 +400,3 @@ Test(mcast, progress_can_stop_it)
 		     -ECANCELED);
 	cr_assert_eq(seen, s.groups->n * 1000001ull);
 }
-
-Test(mcast, far_members_need_long_trees)
-{
-	/* every switch of a ring of 12 with the one across: 12 paths of 6 over 12 cables
-	 */
-	struct fab_fabric *f = test_ring(12);
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	FAB_AUTO(routed_fini) struct routed s;
-
-	for (uint32_t i = 0; i < 12; i++) {
-		fab_groups_builder_begin(b, "x", 1);
-		fab_groups_builder_add(b, fab_port_find(f, i, 0));
-		fab_groups_builder_add(b, fab_port_find(f, (i + 6) % 12, 0));
-	}
-	routed_init_builder(&s, f, b);
-	cr_assert_eq(fab_mcast_lower_bound(&s.problem), 6);
-}

@@ -269,7 +269,7 @@ Test(rdma_choice, holds_under_other_seeds)
 	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
 	st.params.mtu = 512;
 	rdma_stage_net(&st);
-	for (uint64_t seed = 1; seed <= (TEST_SHARE > 1 ? 1 : 6); seed++) {
+	for (uint64_t seed = 1; seed <= (TEST_SHARE > 1 ? 1 : 4); seed++) {
 		struct fab_rdma_case cases[REAL];
 		struct fab_rdma_summary sum[REAL] = {{0}};
 		struct fab_rdma_choice c;
@@ -294,7 +294,7 @@ Test(rdma_choice, holds_under_other_seeds)
 		end_all(sum);
 	}
 	cr_assert_leq(n_wrong, 0);
-	cr_assert(TEST_SHARE > 1 || n_taken >= 3, "%u", n_taken);
+	cr_assert(TEST_SHARE > 1 || n_taken >= 2, "%u", n_taken);
 }
 
 static bool stop_late(void *context)
