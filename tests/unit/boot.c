@@ -7,17 +7,6 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
-			const uint32_t *interface_of)
-{
-	struct fab_share share;
-	double out;
-
-	MUST(fab_share_of(m, batch, interface_of, &share, ERR));
-	out = share.bandwidth_mbps;
-	return out;
-}
-
 Test(boot, sizes_are_exact)
 {
 	static const struct {
@@ -77,16 +66,16 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 3) {
 		snprintf(text, sizeof(text), "first:%u:board", boards);
 		b = boots_batch(m, text);
-		cr_expect_geq(bandwidth(m, &b, robust) * (1 + 1e-9),
-			      bandwidth(m, &b, bcda), "%s", text);
+		cr_expect_geq(boots_share(m, &b, robust) * (1 + 1e-9),
+			      boots_share(m, &b, bcda), "%s", text);
 		fab_batch_fini(&b);
 	}
 	for (size_t u = 0; u < FAB_COUNT(units); u++)
 		for (int k = 0; k < 40; k += 13) {
 			snprintf(text, sizeof(text), "unit:%s%d", units[u], k);
 			b = boots_batch(m, text);
-			cr_expect_geq(bandwidth(m, &b, robust) * (1 + 1e-9),
-				      bandwidth(m, &b, bcda), "%s", text);
+			cr_expect_geq(boots_share(m, &b, robust) * (1 + 1e-9),
+				      boots_share(m, &b, bcda), "%s", text);
 			fab_batch_fini(&b);
 		}
 }

@@ -7,18 +7,7 @@
 
 #include <criterion/parameterized.h>
 
-enum { NODES = 6, INTERFACES = 3, MAPPINGS = 729 };
-
-static double share_of(const struct fab_machine *m, const struct fab_batch *batch,
-		       const uint32_t *of)
-{
-	struct fab_share share;
-	double mbps;
-
-	MUST(fab_share_of(m, batch, of, &share, ERR));
-	mbps = share.bandwidth_mbps;
-	return mbps;
-}
+enum { NODES = 6, INTERFACES = 3 };
 
 static const struct fab_mapping_engine *engine(const char *form)
 {
@@ -50,31 +39,15 @@ static struct fab_machine *draw_small(uint64_t seed, bool joint)
 	return m;
 }
 
-/* The most over all mappings in which nodes that have an interface keep it. */
-static double best_brute(const struct fab_machine *m, const struct fab_batch *batch,
-			 const uint32_t *fixed)
-{
-	double best = 0;
-	uint32_t of[NODES];
-
-	for (uint32_t code = 0; code < MAPPINGS; code++) {
-		for (uint32_t i = 0, c = code; i < NODES; i++, c /= INTERFACES)
-			of[i] = fixed[i] == FAB_NONE ? c % INTERFACES : fixed[i];
-		best = fmax(best, fab_share_slowest_brute(m, batch, of));
-	}
-	return best;
-}
-
 Test(limits, balanced_is_the_best_of_all_mappings)
 {
-	const uint32_t none[NODES] = {FAB_NONE, FAB_NONE, FAB_NONE,
-				      FAB_NONE, FAB_NONE, FAB_NONE};
-
 	for (uint64_t seed = 0; seed < 300 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = draw_small(seed, seed % 2);
 		OWN(fab_batch) all = boots_batch(m, "all");
 		OWN_HEAP uint32_t *of = boots_map(m, "balanced", &all);
-		double best = best_brute(m, &all, none), own = share_of(m, &all, of);
+		uint32_t any[NODES] = {FAB_NONE, FAB_NONE, FAB_NONE,
+				       FAB_NONE, FAB_NONE, FAB_NONE};
+		double best = boots_best(m, &all, any, 0), own = boots_share(m, &all, of);
 
 		cr_expect_float_eq(own, fab_share_slowest_brute(m, &all, of), 1e-9 * own);
 		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
@@ -98,8 +71,8 @@ Test(limits, completing_is_the_best_with_fixed_nodes)
 							  : FAB_NONE;
 		memcpy(of, fixed, sizeof(of));
 		fab_mapping_complete(m, &all, of);
-		best = best_brute(m, &all, fixed);
-		own = share_of(m, &all, of);
+		best = boots_best(m, &all, fixed, 0);
+		own = boots_share(m, &all, of);
 		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
 				   (int)seed, own, best);
 		for (uint32_t i = 0; i < NODES; i++)
@@ -133,7 +106,7 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	for (uint32_t i = 0; i < 4; i++)
 		n += of[i] == other;
 	cr_expect_eq(n, 2);
-	cr_expect_float_eq(share_of(m, &all, of), 500, 1e-6);
+	cr_expect_float_eq(boots_share(m, &all, of), 500, 1e-6);
 	rate = fab_limits_interfaces(m);
 	for (uint32_t i = 0; i < 3; i++)
 		cr_expect_float_eq(rate[i], i == other ? 1000 : 500, 1e-9);

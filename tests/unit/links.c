@@ -16,15 +16,6 @@ static void limit(struct fab_machine *m, const char *links, const char *reserved
 	fab_limits_apply(m, &limits, 1);
 }
 
-static double share_of(const struct fab_machine *m, const struct fab_batch *b,
-		       const uint32_t *of)
-{
-	struct fab_share share;
-
-	MUST(fab_share_of(m, b, of, &share, ERR));
-	return share.bandwidth_mbps;
-}
-
 /* A node after the other: its path by ancestors, each link counted by itself. */
 static double share_by_ancestors(const struct fab_machine *m, const struct fab_batch *b,
 				 const uint32_t *of)
@@ -72,13 +63,13 @@ Test(links, shares_and_transfers_agree_with_brute_force)
 
 		for (uint32_t i = 0; i < m->n_nodes; i++)
 			of[i] = test_below(&rng, m->n_interfaces);
-		pipe = share_of(m, &all, of);
+		pipe = boots_share(m, &all, of);
 		for (uint32_t l = 1; l < m->n_levels; l++) {
 			m->limits.links[l] = 1 + test_below(&rng, 3);
 			m->limits.most_links = 3;
 		}
 		m->limits.hash_seed = seed;
-		share = share_of(m, &all, of);
+		share = boots_share(m, &all, of);
 		cr_expect_float_eq(share, share_by_ancestors(m, &all, of), 1e-9);
 		cr_expect_float_eq(share, fab_share_slowest_brute(m, &all, of), 1e-9);
 		cr_expect_leq(share, pipe * (1 + 1e-9));

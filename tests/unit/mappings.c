@@ -105,27 +105,6 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 	expect_all(m);
 }
 
-/* A mapping on a server that is down, or on none, is no mapping. */
-/* The most that the slowest node gets when nodes without a server get any that is up. */
-static double best_of_all(const struct fab_machine *m, const struct fab_batch *batch,
-			  uint32_t *of, uint32_t node)
-{
-	double best = 0;
-
-	while (node < m->n_nodes && of[node] != FAB_NONE)
-		node++;
-	if (node == m->n_nodes)
-		return fab_share_slowest_brute(m, batch, of);
-	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		if (m->server_is_down[m->interface_server[i]])
-			continue;
-		of[node] = i;
-		best = fmax(best, best_of_all(m, batch, of, node + 1));
-	}
-	of[node] = FAB_NONE;
-	return best;
-}
-
 /* For the loss of any one server no other second servers of its nodes are better. */
 Test(mappings, second_servers)
 {
@@ -152,7 +131,7 @@ Test(mappings, second_servers)
 				after[i] = is_lost ? FAB_NONE : of[i];
 				cr_expect_neq(second[i], of[i]);
 			}
-			best = best_of_all(m, &all, after, 0);
+			best = boots_best(m, &all, after, 0);
 			for (uint32_t i = 0; i < m->n_nodes; i++)
 				after[i] = after[i] == FAB_NONE ? second[i] : of[i];
 			MUST(fab_mapping_verify(m, &all, after, ERR));
@@ -168,6 +147,7 @@ Test(mappings, second_servers)
 	}
 }
 
+/* A mapping on a server that is down, or on none, is no mapping. */
 Test(mappings, verify_knows_servers_that_are_down)
 {
 	OWN(fab_machine) *m = boots_machine("board=4,cpu=2,servers=3@1Gbps");

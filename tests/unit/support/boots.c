@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "boots.h"
 
+#include "boot/share.h"
 #include "support/test.h"
 
 struct fab_machine *boots_machine(const char *spec)
@@ -34,6 +35,34 @@ struct fab_batch boots_batch(const struct fab_machine *m, const char *spec)
 
 	MUST(fab_batch_parse(m, spec, &b, ERR));
 	return b;
+}
+
+double boots_share(const struct fab_machine *m, const struct fab_batch *batch,
+		   const uint32_t *interface_of)
+{
+	struct fab_share share;
+
+	MUST(fab_share_of(m, batch, interface_of, &share, ERR));
+	return share.bandwidth_mbps;
+}
+
+double boots_best(const struct fab_machine *m, const struct fab_batch *batch,
+		  uint32_t *interface_of, uint32_t node)
+{
+	double best = 0;
+
+	while (node < m->n_nodes && interface_of[node] != FAB_NONE)
+		node++;
+	if (node == m->n_nodes)
+		return fab_share_slowest_brute(m, batch, interface_of);
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		if (m->server_is_down[m->interface_server[i]])
+			continue;
+		interface_of[node] = i;
+		best = fmax(best, boots_best(m, batch, interface_of, node + 1));
+	}
+	interface_of[node] = FAB_NONE;
+	return best;
 }
 
 struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind[3])

@@ -21,5 +21,12 @@ struct fab_batch boots_batch(const struct fab_machine *m, const char *spec);
 /* Interfaces of all nodes by an algorithm, analysed; free(). */
 uint32_t *boots_map(const struct fab_machine *m, const char *name,
 		    const struct fab_batch *batch);
+/* What the slowest node of a batch gets, Mb/s. */
+double boots_share(const struct fab_machine *m, const struct fab_batch *batch,
+		   const uint32_t *interface_of);
+/* The most of that when each node whose interface is FAB_NONE gets any of a server that
+ * is up, by all of these; nodes before `node` have one. */
+double boots_best(const struct fab_machine *m, const struct fab_batch *batch,
+		  uint32_t *interface_of, uint32_t node);
 /* Servers of a list are down; at least one is left. */
 void boots_fail_server(struct fab_machine *m, const char *list);
