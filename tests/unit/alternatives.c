@@ -78,36 +78,6 @@ Test(alternatives, all_to_all_uses_all_planes)
 	}
 }
 
-Test(alternatives, three_dimensions)
-{
-	OWN(net) n = net_of(test_gen_raw("kfat:dims=3x4x2,hosts=2,planes=2"));
-
-	expect_load(&n, "xy", 2, 2);
-	expect_load(&n, "vtftr-ib", 2, 2);
-}
-
-Test(alternatives, parallel_cables)
-{
-	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x3,hosts=2");
-	uint32_t pair[2] = {f->port_node[f->cable_a[0]], f->port_node[f->cable_b[0]]};
-	OWN(net) n = net_of(test_with_cable(f, pair[0], pair[1]));
-	OWN(fab_routes) *r = test_tables(n.f, NULL, "vtftr-ib", 3);
-	struct unicast_check c = unicast_check(r);
-	uint32_t n_used = 0;
-
-	/* the second cable is used, too, in both directions */
-	for (uint32_t way = 0; way < 2; way++) {
-		OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
-		uint32_t sw = pair[way], peer = pair[!way];
-
-		for (uint32_t a = n.f->arc_first[sw]; a < n.f->arc_first[sw + 1]; a++)
-			n_used += n.f->arc_peer[a] == peer && j.load[a];
-	}
-	cr_expect_eq(n_used, 4);
-	cr_expect_eq(c.connected, c.pairs);
-	cr_expect_not(c.has_cycle);
-}
-
 Test(alternatives, parallel_cables_everywhere)
 {
 	OWN(net) n;

@@ -98,33 +98,6 @@ Test(balance, each_lid_takes_the_least_used_port)
 	}
 }
 
-/* Adapters by switch, those of many first; ports in order; switches last. */
-Test(balance, order_of_destinations)
-{
-	for (uint64_t seed = 1; seed < 20; seed++) {
-		FAB_AUTO(net_free) struct net x = net_new(seed);
-		FAB_AUTOFREE bool *is_met = FAB_NEW0(x.n + 1, bool);
-
-		for (uint32_t i = 0; i < x.n; i++) {
-			const struct fab_destination *d = &x.all[i], *before = d - 1;
-
-			cr_assert_lt(d->column, x.n);
-			cr_assert_not(is_met[d->column]);
-			is_met[d->column] = true;
-			cr_expect_eq(d->sw, fab_port_switch(x.f, d->port));
-			if (!i || before->offset != d->offset)
-				continue;
-			cr_expect_leq(x.f->port_node[before->port] < x.f->n_switches,
-				      x.f->port_node[d->port] < x.f->n_switches);
-			if (before->sw == d->sw &&
-			    x.f->port_node[d->port] >= x.f->n_switches)
-				cr_expect_lt(
-					x.f->port_num[fab_port_peer(x.f, before->port)],
-					x.f->port_num[fab_port_peer(x.f, d->port)]);
-		}
-	}
-}
-
 /* What is alive and connected is reached, whatever it is: hosts, switches, all. */
 Test(balance, all_ends_are_reached)
 {
