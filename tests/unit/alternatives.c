@@ -6,26 +6,7 @@
 #include "unicast/fault_sweep.h"
 #include "unicast/path.h"
 
-struct net {
-	struct fab_fabric *f;
-	struct fab_kfat *k;
-};
-
-static struct net net_of(struct fab_fabric *f)
-{
-	struct net n = {.f = f};
-
-	MUST(fab_kfat_recognize(n.f, &n.k, ERR));
-	return n;
-}
-
-static void end(struct net *n)
-{
-	fab_kfat_free(n->k);
-	fab_fabric_free(n->f);
-}
-
-OWN_VALUE(net, end)
+OWN_VALUE(kfat_net, kfat_net_fini)
 
 /*
  * Pairs of hosts on the fullest cable when each line has `cables` that share its packets
@@ -44,7 +25,7 @@ static uint64_t closed_form(const struct fab_kfat *k, uint64_t hosts, uint64_t c
 	return most * hosts * hosts / cables;
 }
 
-static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
+static void expect_load(const struct kfat_net *n, const char *engine, uint64_t hosts,
 			uint64_t cables)
 {
 	OWN(fab_routes) *r = test_tables(n->f, NULL, engine, 3);
@@ -71,7 +52,7 @@ Test(alternatives, all_to_all_uses_all_planes)
 		    {"kfat:dims=2x6,hosts=16,planes=8", 16, 8}};
 
 	for (size_t i = 0; i < FAB_COUNT(nets); i++) {
-		OWN(net) n = net_of(test_gen_raw(nets[i].spec));
+		OWN(kfat_net) n = kfat_net_of(test_gen_raw(nets[i].spec));
 
 		for (size_t e = 0; e < FAB_COUNT(engines); e++)
 			expect_load(&n, engines[e], nets[i].hosts, nets[i].planes);
@@ -80,7 +61,7 @@ Test(alternatives, all_to_all_uses_all_planes)
 
 Test(alternatives, parallel_cables_everywhere)
 {
-	OWN(net) n;
+	OWN(kfat_net) n;
 	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2"),
 			  *one = test_gen_raw("kfat:dims=3x3,hosts=2");
 
@@ -95,14 +76,15 @@ Test(alternatives, parallel_cables_everywhere)
 		f = more;
 	}
 	fab_fabric_free(one);
-	n = net_of(f);
+	n = kfat_net_of(f);
 	cr_assert_eq(n.f->n_switch_links, 36);
 	for (size_t e = 0; e < FAB_COUNT(engines); e++)
 		expect_load(&n, engines[e], 2, 2);
 }
 
 /* The largest load of a permutation. */
-static uint64_t load_of(const struct net *n, const struct fab_routes *r, const char *spec)
+static uint64_t load_of(const struct kfat_net *n, const struct fab_routes *r,
+			const char *spec)
 {
 	OWN(fab_flow_ends) ends;
 	struct fab_flow_load load;
@@ -119,8 +101,8 @@ static uint64_t load_of(const struct net *n, const struct fab_routes *r, const c
 /* Leaf to leaf with as many hosts as planes: what one host a leaf and one plane have. */
 Test(alternatives, permutations_of_leaves)
 {
-	OWN(net) n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
-	OWN(net) one = net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
+	OWN(kfat_net) one = kfat_net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
 
 	for (size_t e = 0; e < FAB_COUNT(engines); e++) {
 		OWN(fab_routes) *r = test_tables(n.f, NULL, engines[e], 3);
@@ -144,7 +126,7 @@ Test(alternatives, none_where_nothing_is_to_choose)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++)
 		for (size_t e = 0; e < FAB_COUNT(engines); e++) {
-			OWN(net) n = net_of(test_gen_raw(specs[i]));
+			OWN(kfat_net) n = kfat_net_of(test_gen_raw(specs[i]));
 			OWN(fab_routes) *r = test_tables(n.f, NULL, engines[e], 3);
 
 			cr_expect_null(r->n_alternatives);
@@ -167,7 +149,7 @@ static uint16_t arc_to(const struct fab_routes *r, uint32_t sw, uint32_t port,
 /* LMC: the LIDs of one port go by different planes, as those of several hosts do. */
 Test(alternatives, lids_of_one_port)
 {
-	OWN(net) n = net_of(test_gen_raw("kfat:dims=3x3,hosts=1,planes=4"));
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=3x3,hosts=1,planes=4"));
 	uint32_t host = 0, from = n.k->leaf[0];
 	struct fab_endpoint to;
 	OWN(fab_routes) *r = NULL;
@@ -201,7 +183,7 @@ Test(alternatives, lids_of_one_port)
 /* A dead root: who used it is spread over the other planes, nobody else moves. */
 Test(alternatives, only_those_of_a_dead_root_move)
 {
-	OWN(net) n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	uint32_t root = test_switch(n.f, "root2-x.1"), used[4] = {0};
 
@@ -271,7 +253,7 @@ Test(alternatives, faults_of_planes)
 		{"kfat:dims=5x4,hosts=2,planes=2,levels=2,radix=4", FAB_FAULT_ANY, 6}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		OWN(net) n = net_of(test_gen_raw(cases[i].spec));
+		OWN(kfat_net) n = kfat_net_of(test_gen_raw(cases[i].spec));
 		OWN(fab_faults) *faults = fab_faults_new(n.f);
 
 		for (unsigned set = 0; set < 30; set++) {
@@ -291,7 +273,7 @@ Test(alternatives, faults_of_planes)
 	}
 }
 
-static struct fab_faults_result sweep_one(const struct net *n, const char *engine,
+static struct fab_faults_result sweep_one(const struct kfat_net *n, const char *engine,
 					  const char *dead, bool needs_tables)
 {
 	const struct fab_unicast_engine *e =
@@ -328,7 +310,7 @@ Test(alternatives, one_plane_stands_for_all)
 					   "leaf-0.0,root0-x.1"};
 
 	for (size_t i = 0; i < 27; i++) {
-		OWN(net) n = net_of(test_gen(fabrics[i % 3]));
+		OWN(kfat_net) n = kfat_net_of(test_gen(fabrics[i % 3]));
 		const char *engine = engines[i / 3 % 3], *gone = dead[i / 9];
 		struct fab_faults_result a, b;
 

@@ -3,6 +3,7 @@
 
 #include "fabric/builder.h"
 #include "support/node.h"
+#include "support/routed.h"
 #include "support/test.h"
 
 /*
@@ -189,11 +190,9 @@ Test(groups, a_binary_file_is_refused)
 Test(groups, equal_lists_of_switches_are_found)
 {
 	OWN(fab_fabric) *f = test_random_fabric(20, 10, 4, 1);
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+	FAB_AUTO(fab_groups_free_at)
+	struct fab_groups *g = routed_groups(f, "grid:20x4", 1);
 
-	MUST(fab_groups_add_pattern(b, "grid:20x4", 1, ERR));
-	MUST(fab_groups_builder_finish(b, false, &g, ERR));
 	/* 4 columns over all 20 switches, 20 rows on one switch each */
 	cr_assert_eq(g->n, 24);
 	for (uint32_t i = 0; i < 4; i++)

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mcast/groups.h"
+#include "support/routed.h"
 #include "support/test.h"
 
 OWN_POINTER(fab_groups)
-
-static struct fab_groups *make(const struct fab_fabric *f, const char *spec)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_groups *g = NULL;
-
-	MUST(fab_groups_add_pattern(b, spec, 5, ERR));
-	MUST(fab_groups_builder_finish(b, false, &g, ERR));
-	return g;
-}
 
 /* Number of the process that the i-th member of a group is, from its name h<N>. */
 static uint32_t process(const struct fab_fabric *f, const struct fab_groups *g,
@@ -28,7 +18,7 @@ Test(pattern, every_line_of_a_grid_is_a_group)
 {
 	enum { A = 3, B = 4, C = 5 };
 	OWN(fab_fabric) *f = test_random_fabric(10, 5, 6, 3);
-	OWN(fab_groups) *g = make(f, "grid:3x4x5");
+	OWN(fab_groups) *g = routed_groups(f, "grid:3x4x5", 5);
 	uint32_t at = 0;
 
 	cr_assert_eq(g->n, B * C + A * C + A * B);
@@ -49,7 +39,7 @@ Test(pattern, every_line_of_a_grid_is_a_group)
 Test(pattern, axes_of_length_one_make_no_groups)
 {
 	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
-	OWN(fab_groups) *g = make(f, "grid:1x8x1");
+	OWN(fab_groups) *g = routed_groups(f, "grid:1x8x1", 5);
 
 	cr_assert_eq(g->n, 1);
 	cr_assert_eq(fab_group_size(g, 0), 8);
@@ -58,7 +48,7 @@ Test(pattern, axes_of_length_one_make_no_groups)
 Test(pattern, processes_of_one_endpoint_are_one_member)
 {
 	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
-	OWN(fab_groups) *g = make(f, "grid:8x4,ppn=4");
+	OWN(fab_groups) *g = routed_groups(f, "grid:8x4,ppn=4", 5);
 
 	cr_assert_eq(g->n, 4 + 8);
 	cr_assert_eq(fab_group_size(g, 0), 8);
@@ -69,9 +59,9 @@ Test(pattern, processes_of_one_endpoint_are_one_member)
 Test(pattern, random_groups_are_distinct_and_repeat)
 {
 	OWN(fab_fabric) *f = test_random_fabric(10, 5, 5, 3);
-	OWN(fab_groups) *g = make(f, "random:groups=200,size=3-9,seed=7");
-	OWN(fab_groups) *same = make(f, "random:groups=200,size=3-9,seed=7");
-	OWN(fab_groups) *other = make(f, "random:groups=200,size=3-9");
+	OWN(fab_groups) *g = routed_groups(f, "random:groups=200,size=3-9,seed=7", 5);
+	OWN(fab_groups) *same = routed_groups(f, "random:groups=200,size=3-9,seed=7", 5);
+	OWN(fab_groups) *other = routed_groups(f, "random:groups=200,size=3-9", 5);
 	bool size_seen[10] = {false};
 
 	cr_assert_eq(g->n, 200);
@@ -94,7 +84,7 @@ Test(pattern, random_groups_are_distinct_and_repeat)
 Test(pattern, a_tree_has_levels_of_leaders)
 {
 	OWN(fab_fabric) *f = test_random_fabric(10, 5, 5, 3); /* 50 hosts */
-	OWN(fab_groups) *g = make(f, "tree:fanout=4");
+	OWN(fab_groups) *g = routed_groups(f, "tree:fanout=4", 5);
 
 	/* 13 groups of 50 (the last of 2), 4 of 13 (the last of 1: none), 1 of 4 */
 	cr_assert_eq(g->n, 13 + 3 + 1);
@@ -108,7 +98,7 @@ Test(pattern, a_tree_has_levels_of_leaders)
 Test(pattern, a_tree_ends_with_two_leaders)
 {
 	OWN(fab_fabric) *f = test_ring(4);
-	OWN(fab_groups) *g = make(f, "tree:fanout=2");
+	OWN(fab_groups) *g = routed_groups(f, "tree:fanout=2", 5);
 
 	cr_assert_eq(g->n, 3);
 	for (uint32_t i = 0; i < g->n; i++)
@@ -120,9 +110,9 @@ Test(pattern, a_tree_ends_with_two_leaders)
 Test(pattern, order_of_endpoints)
 {
 	OWN(fab_fabric) *f = test_random_fabric(12, 5, 1, 3);
-	OWN(fab_groups) *by_name = make(f, "grid:12,order=name");
-	OWN(fab_groups) *by_lid = make(f, "grid:12,order=lid");
-	OWN(fab_groups) *by_chance = make(f, "grid:12,order=random,seed=3");
+	OWN(fab_groups) *by_name = routed_groups(f, "grid:12,order=name", 5);
+	OWN(fab_groups) *by_lid = routed_groups(f, "grid:12,order=lid", 5);
+	OWN(fab_groups) *by_chance = routed_groups(f, "grid:12,order=random,seed=3", 5);
 	bool is_moved = false;
 
 	for (uint32_t i = 0; i < 12; i++) {

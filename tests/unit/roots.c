@@ -43,12 +43,10 @@ Test(roots, candidates_of_large_and_small_fabrics)
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
 		OWN(fab_dist) *dist = test_dist(f);
-		struct fab_groups_builder *b = fab_groups_builder_new(f);
 		FAB_AUTOFREE uint8_t *max = FAB_NEW(f->n_switches, uint8_t);
-		FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+		FAB_AUTO(fab_groups_free_at)
+		struct fab_groups *g = routed_groups(f, "random:groups=60,size=1-40", 3);
 
-		MUST(fab_groups_add_pattern(b, "random:groups=60,size=1-40", 3, ERR));
-		g = finish(b);
 		for (uint32_t done = 0; done < g->n;) {
 			FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
 

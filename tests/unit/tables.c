@@ -9,16 +9,6 @@
 OWN_POINTER(fab_groups)
 OWN_VALUE(fab_loaded, fab_loaded_fini)
 
-static struct fab_groups *pattern(const struct fab_fabric *f, const char *spec)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_groups *g = NULL;
-
-	MUST(fab_groups_add_pattern(b, spec, 1, ERR));
-	MUST(fab_groups_builder_finish(b, false, &g, ERR));
-	return g;
-}
-
 static char *tables_of(const struct fab_mcast_problem *p,
 		       const struct fab_mcast_result *r, const uint16_t *mlid, size_t *n)
 {
@@ -118,7 +108,7 @@ static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *
 
 static void round_trip(const struct fab_fabric *f, const char *spec)
 {
-	OWN(fab_groups) *g = pattern(f, spec);
+	OWN(fab_groups) *g = routed_groups(f, spec, 1);
 	struct fab_mcast_problem p = {.f = f, .groups = g};
 	OWN_HEAP uint16_t *mlid = FAB_NEW(g->n, uint16_t);
 	struct fab_rng rng = test_rng(7);
@@ -297,7 +287,7 @@ Test(tables, sharing_counts_groups)
 	OWN(fab_fabric) *f = test_gen("torus:dims=4x3,hosts=2");
 	struct fab_groups *shared = NULL;
 	FAB_AUTO(fab_groups_free_at)
-	struct fab_groups *g = pattern(f, "random:groups=23,size=2-5");
+	struct fab_groups *g = routed_groups(f, "random:groups=23,size=2-5", 1);
 	struct fab_mcast_problem p = {.f = f};
 	OWN(fab_dist) *dist = test_dist(f);
 

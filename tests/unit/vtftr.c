@@ -4,29 +4,9 @@
 #include "support/unicast_check.h"
 #include "unicast/engine.h"
 
-struct net {
-	struct fab_fabric *f;
-	struct fab_kfat *k;
-};
+OWN_VALUE(kfat_net, kfat_net_fini)
 
-static struct net make(const char *spec)
-{
-	struct net n = {.f = test_gen_raw(spec)};
-
-	cr_assert_eq(fab_kfat_recognize(n.f, &n.k, ERR), 0, "%s: %s", spec,
-		     test_err.text);
-	return n;
-}
-
-static void end(struct net *n)
-{
-	fab_kfat_free(n->k);
-	fab_fabric_free(n->f);
-}
-
-OWN_VALUE(net, end)
-
-static struct fab_routes *route_within(const struct net *n, const char *engine,
+static struct fab_routes *route_within(const struct kfat_net *n, const char *engine,
 				       const struct fab_faults *faults, unsigned max_vls,
 				       unsigned max_sls)
 {
@@ -48,7 +28,7 @@ struct sums {
 };
 
 /* All that vtftr-ib promises; `shortest`: hops, too. */
-static void expect_sound(const struct net *n, const struct fab_faults *faults,
+static void expect_sound(const struct kfat_net *n, const struct fab_faults *faults,
 			 unsigned max_vls, bool shortest, struct sums *sums)
 {
 	OWN(fab_routes) *r = test_tables(n->f, faults, "vtftr-ib", max_vls);
@@ -79,7 +59,7 @@ static void expect_sound(const struct net *n, const struct fab_faults *faults,
 Test(vtftr, sets_of_4x4)
 {
 	enum { STEP = 7 * TEST_SHARE };
-	OWN(net) n = make("kfat:dims=4x4,hosts=1");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 
@@ -99,7 +79,7 @@ Test(vtftr, sets_of_4x4)
 static void draw_sets(const char *spec, enum fab_fault_kind kind, size_t k, unsigned sets,
 		      unsigned max_vls, bool shortest, struct sums *sums)
 {
-	OWN(net) n = make(spec);
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw(spec));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_stream rng = fab_stream_of(k * 1000 + max_vls, 0);
 
@@ -127,7 +107,7 @@ Test(vtftr, faults_of_16x16)
 Test(vtftr, no_line_is_whole)
 {
 	enum { SIDE = 16, MORE = 13, SETS = 14 };
-	OWN(net) n = make("kfat:dims=16x16,hosts=1");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=16x16,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 	struct fab_rng rng = test_rng(16);
@@ -158,7 +138,7 @@ Test(vtftr, no_line_is_whole)
 Test(vtftr, two_levels_where_no_line_is_whole)
 {
 	enum { SIDE = 16, SETS = 20 / TEST_SHARE };
-	OWN(net) n = make("kfat:dims=16x16,hosts=1");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=16x16,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	unsigned n_three = 0;
 
@@ -190,7 +170,7 @@ Test(vtftr, two_levels_where_no_line_is_whole)
 /* What needs more than is allowed is said, and no pair goes beyond it. */
 Test(vtftr, too_few_levels_are_said)
 {
-	OWN(net) n = make("kfat:dims=6x6,hosts=1");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=6x6,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	OWN(fab_routes) *r = NULL;
 	struct unicast_check c;
@@ -251,7 +231,7 @@ Test(vtftr, lines_of_two_levels)
 /* Two planes: no two dead parts but leaves need a path against the phase order. */
 Test(vtftr, planes)
 {
-	OWN(net) n = make("kfat:dims=4x3,hosts=1,planes=2");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=4x3,hosts=1,planes=2"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_fault_list list;
 	struct sums sums = {0};
@@ -280,7 +260,7 @@ Test(vtftr, other_engines)
 {
 	static const char *const engines[] = {"xy",	  "algorithm-a",  "vtftr",
 					      "vtftr-ib", "intermediate", "minhop"};
-	OWN(net) n = make("kfat:dims=5x4,hosts=2");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=5x4,hosts=2"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct unicast_check c;
 	OWN(fab_routes) *r = NULL;
@@ -320,7 +300,7 @@ Test(vtftr, other_engines)
 Test(vtftr, intermediate_switches)
 {
 	static const char *const dead[] = {"1.1", "0.0,1.1,2.2,3.3", "0.0,0.1,1.0,2.3"};
-	OWN(net) n = make("kfat:dims=5x4,hosts=2");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=5x4,hosts=2"));
 
 	for (size_t i = 0; i < FAB_COUNT(dead); i++) {
 		OWN(fab_faults) *faults = fab_faults_new(n.f);
@@ -347,7 +327,7 @@ Test(vtftr, intermediate_switches)
 /* VTFTR promises all pairs while a row and a column are free of faults. */
 Test(vtftr, as_published)
 {
-	OWN(net) n = make("kfat:dims=6x6,hosts=1");
+	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=6x6,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_stream rng = fab_stream_of(7, 0);
 	unsigned n_promised = 0;

@@ -59,6 +59,17 @@ void routed_init_builder(struct routed *s, struct fab_fabric *f,
 	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
 }
 
+struct fab_groups *routed_groups(const struct fab_fabric *f, const char *pattern,
+				 uint64_t seed)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *g = NULL;
+
+	MUST(fab_groups_add_pattern(b, pattern, seed, ERR));
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
+	return g;
+}
+
 void routed_fini(struct routed *s)
 {
 	fab_groups_free(s->groups);

@@ -25,6 +25,9 @@ void routed_init_patterns(struct routed *s, struct fab_fabric *f,
 /* Takes the fabric, and the groups of a builder. */
 void routed_init_builder(struct routed *s, struct fab_fabric *f,
 			 struct fab_groups_builder *b);
+/* Groups of one pattern. */
+struct fab_groups *routed_groups(const struct fab_fabric *f, const char *pattern,
+				 uint64_t seed);
 void routed_fini(struct routed *s);
 
 /* By one engine, with options (NULL: one thread). */

@@ -26,6 +26,20 @@ struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends
 	return j;
 }
 
+struct kfat_net kfat_net_of(struct fab_fabric *f)
+{
+	struct kfat_net n = {.f = f};
+
+	MUST(fab_kfat_recognize(f, &n.k, ERR));
+	return n;
+}
+
+void kfat_net_fini(struct kfat_net *n)
+{
+	fab_kfat_free(n->k);
+	fab_fabric_free(n->f);
+}
+
 void test_draw_faults(struct fab_faults *faults, enum fab_fault_kind kind, size_t n,
 		      struct fab_stream *stream)
 {

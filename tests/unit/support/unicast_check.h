@@ -11,6 +11,15 @@
 struct fab_routes *test_route(const struct fab_unicast_problem *problem,
 			      const char *engine);
 struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends ends);
+/* A kfat, recognized. */
+struct kfat_net {
+	struct fab_fabric *f;
+	struct fab_kfat *k;
+};
+
+/* Takes the fabric. */
+struct kfat_net kfat_net_of(struct fab_fabric *f);
+void kfat_net_fini(struct kfat_net *n);
 /* Kills n parts of a kind, by chance, and nothing else. */
 void test_draw_faults(struct fab_faults *faults, enum fab_fault_kind kind, size_t n,
 		      struct fab_stream *stream);
