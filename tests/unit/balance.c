@@ -118,29 +118,6 @@ Test(balance, all_ends_are_reached)
 	}
 }
 
-/* Leaves with one host each are their hosts; with two, loops are those of all hosts. */
-Test(balance, leaves_answer_for_all_their_hosts)
-{
-	static const char *const specs[] = {"torus:dims=5x5,hosts=1",
-					    "torus:dims=5x5,hosts=2"};
-
-	for (uint32_t i = 0; i < FAB_COUNT(specs); i++) {
-		OWN(fab_fabric) *f = test_gen(specs[i]);
-		OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
-		OWN(fab_analysis) leaves = test_verified(r, FAB_ENDS_LEAVES);
-		OWN(fab_analysis) hosts = test_verified(r, FAB_ENDS_HOSTS);
-
-		cr_expect_eq(leaves.pairs, 25 * 24);
-		cr_expect_gt(leaves.cycle_channels, 0);
-		cr_expect_eq(leaves.cycle_channels, hosts.cycle_channels);
-		cr_expect_gt(leaves.pairs_on_cycles, 0);
-		cr_expect_geq(leaves.pairs_on_cycles * (i + 1) * (i + 1),
-			      hosts.pairs_on_cycles);
-		if (!i)
-			cr_expect_eq(leaves.pairs_on_cycles, hosts.pairs_on_cycles);
-	}
-}
-
 /* The hosts of a leaf share the few rows that lead to it. */
 Test(balance, columns_share_rows)
 {

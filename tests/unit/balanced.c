@@ -159,7 +159,7 @@ Test(balanced, height_slack)
 {
 	unsigned n_higher = 0, n_less = 0;
 
-	for (uint64_t seed = 0; seed < 4; seed++) {
+	for (uint64_t seed = 0; seed < (TEST_SHARE > 1 ? 2 : 4); seed++) {
 		const struct fab_mcast_engine *engine =
 			seed % 2 ? &fab_mcast_balanced : &fab_mcast_optimal;
 		uint32_t max[3];
@@ -182,7 +182,7 @@ Test(balanced, height_slack)
 		cr_expect_leq(max[2], max[0]);
 		n_less += max[2] < max[0];
 	}
-	cr_expect_gt(n_higher, 3);
+	cr_expect_gt(n_higher, 1);
 	cr_expect_gt(n_less, 0, "%u", n_less);
 }
 

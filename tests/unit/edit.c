@@ -406,7 +406,8 @@ TEST_EACH(index, FAB_COUNT(specs), edit, generated)
 {
 	OWN(fab_fabric) *f = test_gen_raw(specs[*index]);
 
-	check_fabric(f, *index, f->n_nodes > 10000 ? 2 : 40 / TEST_SHARE);
+	check_fabric(f, *index,
+		     f->n_nodes > 10000 ? 1 + 1 / TEST_SHARE : 40 / TEST_SHARE);
 }
 
 TEST_EACH(index, FAB_COUNT(dumps), edit, dumps)

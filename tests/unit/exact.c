@@ -332,7 +332,7 @@ static void check_many(bool has_weights)
 {
 	struct reached reached = {0};
 
-	for (uint64_t seed = 150; seed < 200; seed++)
+	for (uint64_t seed = TEST_SHARE > 1 ? 175 : 150; seed < 200; seed++)
 		check(seed, has_weights, &reached);
 	cr_expect_gt(reached.exact, reached.n / 20, "%u of %u", reached.exact, reached.n);
 	cr_expect_gt(reached.bound, reached.n / 2, "%u of %u", reached.bound, reached.n);
@@ -341,7 +341,8 @@ static void check_many(bool has_weights)
 	cr_expect_gt(reached.natural, reached.n / 3 / 2, "%u", reached.natural);
 	cr_expect_gt(reached.balanced, reached.n / 3 * 85 / 100, "%u", reached.balanced);
 	cr_expect(has_weights || reached.dual > reached.n / 3 / 2, "%u", reached.dual);
-	cr_expect(has_weights || reached.low, "%u", reached.low);
+	/* rare: not among the fewer cases under sanitizers */
+	cr_expect(has_weights || reached.low || TEST_SHARE > 1, "%u", reached.low);
 	cr_expect(has_weights || reached.forced > reached.n / 3 / 3, "%u",
 		  reached.forced);
 	cr_expect_lt(reached.unknown, reached.n / 50, "%u of %u", reached.unknown,
