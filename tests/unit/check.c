@@ -7,7 +7,7 @@
 static char *codes(struct plan *plan)
 {
 	OWN(fab_fabric) *f = plan_build(plan, 0);
-	struct fab_check *check = fab_check_new(f);
+	OWN(fab_check) *check = fab_check_new(f);
 	FAB_VEC(char) text = {0};
 
 	for (uint32_t i = 0; i < check->n_findings; i++) {
@@ -22,7 +22,6 @@ static char *codes(struct plan *plan)
 			FAB_PUSH(&text, one[k]);
 	}
 	FAB_PUSH(&text, '\0');
-	fab_check_free(check);
 	plan_free(plan);
 	return text.v;
 }

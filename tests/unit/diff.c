@@ -13,7 +13,7 @@ struct tally {
 static struct tally compare(const struct plan *old, const struct plan *new, uint64_t seed)
 {
 	OWN(fab_fabric) *a = plan_build(old, 0), *b = plan_build(new, seed);
-	struct fab_diff *diff = fab_diff_new(a, b);
+	OWN(fab_diff) *diff = fab_diff_new(a, b);
 	struct tally t = {.total = diff->n_changes};
 
 	for (uint32_t i = 0; i < diff->n_changes; i++) {
@@ -27,7 +27,6 @@ static struct tally compare(const struct plan *old, const struct plan *new, uint
 	for (uint32_t i = 0; i < a->n_nodes; i++)
 		if (diff->new_of[i] != FAB_NONE)
 			cr_assert_eq(diff->old_of[diff->new_of[i]], i);
-	fab_diff_free(diff);
 	return t;
 }
 

@@ -321,7 +321,7 @@ Test(keeper, trees_follow_what_is_plugged)
 	uint32_t kept = 0, left = 0;
 
 	for (uint64_t seed = 0; seed < 8; seed++) {
-		struct fab_fabric *f = test_random_fabric(30, 60, 3, seed);
+		OWN(fab_fabric) *f = test_random_fabric(30, 60, 3, seed);
 		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
 		struct fab_keeper_counts counts;
 		struct wanted w = {0};
@@ -353,7 +353,6 @@ Test(keeper, trees_follow_what_is_plugged)
 			left += n_left;
 		}
 		fab_keeper_free(k);
-		fab_fabric_free(f);
 	}
 	cr_assert_gt(kept, 100);
 	cr_assert_gt(left, 0);

@@ -328,8 +328,8 @@ Test(live, groups_that_become_others_are_routed)
 		     {8, 4, true}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_fabric *f = test_ring(16);
-		struct fab_dist *dist = test_dist(f);
+		OWN(fab_fabric) *f = test_ring(16);
+		OWN(fab_dist) *dist = test_dist(f);
 		struct fab_live *live;
 		fab_port_id member[16];
 
@@ -342,8 +342,6 @@ Test(live, groups_that_become_others_are_routed)
 		cr_expect_eq(fab_live_tree_of(live, 0).n_routed,
 			     cases[i].is_routed ? cases[i].to : cases[i].from, "%zu", i);
 		fab_live_free(live);
-		fab_dist_free(dist);
-		fab_fabric_free(f);
 	}
 }
 
@@ -444,8 +442,8 @@ Test(live, a_long_way_round_is_not_kept)
 Test(live, members_join_by_the_emptier_path)
 {
 	for (uint32_t other = 3; other <= 4; other++) {
-		struct fab_fabric *f = test_ring(6);
-		struct fab_dist *dist = test_dist(f);
+		OWN(fab_fabric) *f = test_ring(6);
+		OWN(fab_dist) *dist = test_dist(f);
 		struct fab_live *live;
 		fab_port_id member[4], two[2];
 
@@ -462,8 +460,6 @@ Test(live, members_join_by_the_emptier_path)
 		cr_expect_eq(fab_live_tree_of(live, 0).n_edges, 4);
 		cr_expect_eq(fab_live_max_load(live), 1, "%u", other);
 		fab_live_free(live);
-		fab_dist_free(dist);
-		fab_fabric_free(f);
 	}
 }
 
@@ -486,10 +482,10 @@ Test(live, trees_of_tables)
 	static const uint32_t on[] = {0, 1, 3};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_fabric *f = test_ring(N);
+		OWN(fab_fabric) *f = test_ring(N);
 		uint32_t cable[N], member[FAB_COUNT(on)];
 		struct fab_live_tree t;
-		struct fab_dist *dist = test_dist(f);
+		OWN(fab_dist) *dist = test_dist(f);
 		struct fab_live *live;
 
 		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
@@ -513,7 +509,5 @@ Test(live, trees_of_tables)
 			cr_expect(is_met, "%zu", i);
 		}
 		fab_live_free(live);
-		fab_dist_free(dist);
-		fab_fabric_free(f);
 	}
 }

@@ -266,28 +266,23 @@ Test(slurm, generated_fabrics)
 		const char *spec;
 		unsigned n_hosts, max_depth, n_groups;
 	} cases[] = {
-		{"gen:fattree:radix=8,levels=2", 32, 1, 1},
-		{"gen:fattree:radix=8,levels=3", 128, 2, 9},
-		{"gen:torus:dims=4x4x2,hosts=2", 64, 1, 1},
-		{"gen:mesh:dims=3x3,hosts=1", 9, 1, 1},
-		{"gen:dragonfly:a=4,p=2,h=2", 72, 2, 10},
-		{"gen:kfat:dims=4x4,hosts=3", 48, 1, 1},
-		{"gen:hyperx:dims=4x4,hosts=2", 32, 1, 1},
-		{"gen:random:switches=20,degree=4,hosts=2,seed=1", 40, 1, 1},
-		{"gen:bluelight", 8704, 2, 35},
+		{"fattree:radix=8,levels=2", 32, 1, 1},
+		{"fattree:radix=8,levels=3", 128, 2, 9},
+		{"torus:dims=4x4x2,hosts=2", 64, 1, 1},
+		{"mesh:dims=3x3,hosts=1", 9, 1, 1},
+		{"dragonfly:a=4,p=2,h=2", 72, 2, 10},
+		{"kfat:dims=4x4,hosts=3", 48, 1, 1},
+		{"hyperx:dims=4x4,hosts=2", 32, 1, 1},
+		{"random:switches=20,degree=4,hosts=2,seed=1", 40, 1, 1},
+		{"bluelight", 8704, 2, 35},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fab_source_options options = {NULL, NULL};
-		struct fab_slurm_notes notes;
-		struct fab_fabric *f;
-		struct conf conf;
+		OWN(fab_fabric) *f = test_gen_raw(cases[i].spec);
+		OWN_HEAP char *text = export_text(f, NULL);
+		FAB_AUTO(conf_free) struct conf conf = conf_read(text);
 		unsigned n_groups = 0;
-		char *text;
 
-		MUST(fab_source_open(cases[i].spec, &options, &f, ERR));
-		text = export_text(f, &notes);
-		conf = conf_read(text);
 		for (size_t k = 0; k < conf.switches.n; k++)
 			n_groups += conf.switches.v[k].switches.n > 0;
 		cr_expect_eq(conf.hosts.n, cases[i].n_hosts, "%s: %zu hosts",
@@ -297,9 +292,6 @@ Test(slurm, generated_fabrics)
 		cr_expect_eq(n_groups, cases[i].n_groups, "%s: %u groups", cases[i].spec,
 			     n_groups);
 		cr_expect_eq(conf.n_roots, 1, "%s", cases[i].spec);
-		conf_free(&conf);
-		free(text);
-		fab_fabric_free(f);
 	}
 }
 
@@ -307,17 +299,14 @@ Test(slurm, generated_fabrics)
 Test(slurm, real_dumps)
 {
 	for (const char *const *dump = data_dumps; *dump; dump++) {
-		struct fab_fabric *f = data_open(*dump);
+		OWN(fab_fabric) *f = data_open(*dump);
 		struct fab_slurm_notes notes;
-		char *text = export_text(f, &notes);
-		struct conf conf = conf_read(text);
+		OWN_HEAP char *text = export_text(f, &notes);
+		FAB_AUTO(conf_free) struct conf conf = conf_read(text);
 
 		cr_assert_eq(conf.hosts.n, f->n_hosts, "%s", *dump);
 		cr_assert_eq(conf.n_roots, 1, "%s", *dump);
 		cr_assert_eq(notes.n_unattached, 0);
-		conf_free(&conf);
-		free(text);
-		fab_fabric_free(f);
 	}
 }
 
@@ -325,18 +314,13 @@ Test(slurm, real_dumps)
 Test(slurm, the_order_of_nodes_does_not_count)
 {
 	for (const char *const *dump = data_dumps; *dump; dump++) {
-		struct fab_fabric *f = data_open(*dump);
-		struct plan plan = plan_from_fabric(f);
-		struct fab_fabric *a = plan_build(&plan, 0), *b = plan_build(&plan, 5);
-		char *text_a = export_text(a, NULL), *text_b = export_text(b, NULL);
+		OWN(fab_fabric) *f = data_open(*dump);
+		OWN(plan) plan = plan_from_fabric(f);
+		OWN(fab_fabric) *a = plan_build(&plan, 0), *b = plan_build(&plan, 5);
+		OWN_HEAP char *text_a = export_text(a, NULL),
+			      *text_b = export_text(b, NULL);
 
 		cr_assert_str_eq(text_a, text_b, "%s", *dump);
-		free(text_a);
-		free(text_b);
-		fab_fabric_free(a);
-		fab_fabric_free(b);
-		fab_fabric_free(f);
-		plan_free(&plan);
 	}
 }
 
