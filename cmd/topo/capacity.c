@@ -16,7 +16,6 @@
 
 enum { SHOWN = 10 }; /* leaves, unless --verbose */
 
-/* A row of a table. */
 struct record {
 	const char *leaf;
 	uint64_t guid, hosts, uplinks;
@@ -180,30 +179,30 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool is_short = for_people && !p->run.verbose && !topo_is_table_only(r);
 	size_t n_over = 0, n = o->leaves.n;
+	bool is_apart = o->host[0] != FAB_NONE;
+	const char *a = is_apart ? fab_host_name(w->f, o->host[0]) : NULL;
+	const char *other = is_apart ? fab_host_name(w->f, o->host[1]) : NULL;
 
 	for (size_t i = 0; i < n; i++)
 		n_over += o->leaves.v[i].oversubscription > 1;
 	if (for_people)
 		fab_report_without_fabric(r);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		o->host[0] == FAB_NONE
-			? "No two hosts are on different switches that cables join.%s%s%s"
-			: "Farthest apart: \"%s\" and \"%s\", %s between switches.",
-		o->host[0] == FAB_NONE ? "" : fab_host_name(w->f, o->host[0]),
-		o->host[0] == FAB_NONE ? "" : fab_host_name(w->f, o->host[1]),
-		o->host[0] == FAB_NONE
-			? ""
-			: fab_human_counted(w->arena, o->hops, "hop", NULL));
+	if (is_apart)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Farthest apart: \"%s\" and \"%s\", %s between switches.", a,
+			other, fab_human_counted(w->arena, o->hops, "hop", NULL));
+	else
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No two hosts are on different switches that cables join.");
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "%zu of %s with hosts can send less up than their hosts send.",
 			  n_over, fab_human_counted(w->arena, n, "switch", "switches"));
 	answer_bisection(r, w);
 	fab_report_text(r, "tables", topo_table_name(p));
-	fab_report_text(r, "farthest_a",
-			o->host[0] == FAB_NONE ? NULL : fab_host_name(w->f, o->host[0]));
-	fab_report_text(r, "farthest_b",
-			o->host[0] == FAB_NONE ? NULL : fab_host_name(w->f, o->host[1]));
+	fab_report_text(r, "farthest_a", a);
+	fab_report_text(r, "farthest_b", other);
 	fab_report_uint(r, "hops", o->hops);
 	fab_report_uint(r, "host_ports", b->n_ends);
 	fab_report_uint(r, "half", b->n_half);

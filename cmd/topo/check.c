@@ -22,7 +22,6 @@ enum {
 	BESIDES = 10, /* columns of a screen that causes do not have */
 };
 
-/* A row of a table. */
 struct record {
 	const char *severity, *code, *message, *cause, *node, *peer;
 	uint64_t guid, port, peer_guid, peer_port, line, findings;

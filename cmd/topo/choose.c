@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "export/slurm.h"
@@ -16,7 +17,6 @@
 
 enum { RANDOM_CHOICES = 10 };
 
-/* A row of a table. */
 struct record {
 	const char *choice;
 	uint64_t hosts, leaves, max_hops, unreachable;
@@ -53,7 +53,7 @@ static int find_free(struct fab_work *w, struct fab_err *err)
 	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *names = NULL;
 	struct fab_lookup lookup;
 	struct fab_input in = {.heap = NULL};
-	bool *is_free = FAB_ARENA_NEW0(w->arena, f->n_hosts, bool);
+	size_t n = 0;
 	int rc = 0;
 
 	if (!p->from) {
@@ -81,12 +81,11 @@ static int find_free(struct fab_work *w, struct fab_err *err)
 	}
 	if (rc)
 		return rc;
+	FAB_SORT(&o->free.of, fab_cmp_u32);
 	for (size_t i = 0; i < o->free.of.n; i++)
-		is_free[o->free.of.v[i]] = true;
-	o->free.of.n = 0;
-	for (uint32_t h = 0; h < f->n_hosts; h++)
-		if (is_free[h])
-			FAB_PUSH(&o->free.of, h);
+		if (!n || o->free.of.v[n - 1] != o->free.of.v[i])
+			o->free.of.v[n++] = o->free.of.v[i];
+	o->free.of.n = n;
 	return 0;
 }
 

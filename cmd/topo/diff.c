@@ -499,6 +499,16 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
+/* The node that a port of the older fabric belongs to, where it is now. */
+static void mark_now(struct fab_drawing *d, const struct outcome *o, uint32_t port)
+{
+	uint32_t now =
+		port == FAB_NONE ? FAB_NONE : o->diff->new_of[o->old->port_node[port]];
+
+	if (now != FAB_NONE)
+		fab_drawing_mark_node(d, now);
+}
+
 /* A change: where it is now, else at the nodes that had it. */
 static void mark_change(struct fab_drawing *d, const struct fab_work *w,
 			const struct fab_change *c)
@@ -519,22 +529,11 @@ static void mark_change(struct fab_drawing *d, const struct fab_work *w,
 		fab_drawing_mark_node(d, node);
 	else if (!is_gone)
 		fab_drawing_mark_cable(d, cable);
-	for (uint32_t p = is_node && is_gone ? old->node_first_port[node] : 0;
-	     is_node && is_gone && p < old->node_first_port[node + 1]; p++) {
-		uint32_t peer = fab_port_peer(old, p);
-		uint32_t now = peer == FAB_NONE ? FAB_NONE
-						: o->diff->new_of[old->port_node[peer]];
-
-		if (now != FAB_NONE)
-			fab_drawing_mark_node(d, now);
-	}
-	for (int end = 0; end < 2 && !is_node && is_gone; end++) {
-		uint32_t port = end ? old->cable_b[cable] : old->cable_a[cable];
-		uint32_t now = o->diff->new_of[old->port_node[port]];
-
-		if (now != FAB_NONE)
-			fab_drawing_mark_node(d, now);
-	}
+	else if (is_node)
+		FAB_EACH_PORT(old, node, p)
+			mark_now(d, o, fab_port_peer(old, p));
+	for (int end = 0; end < 2 && !is_node && is_gone; end++)
+		mark_now(d, o, end ? old->cable_b[cable] : old->cable_a[cable]);
 }
 
 static void draw(struct fab_drawing *d, const struct fab_work *w)

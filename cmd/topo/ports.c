@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "topo.h"
 
-/* A row of a table. */
 struct record {
 	const char *node, *kind, *speed, *host, *peer, *peer_kind;
 	uint64_t guid, port, port_guid, lid, lmc, width, peer_guid, peer_port;

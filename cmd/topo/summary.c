@@ -12,7 +12,6 @@
 
 enum { SHOWN_PLANES = 20 }; /* in a table */
 
-/* A row of a table. */
 struct record {
 	const char *source, *format, *shape, *shape_detail, *plane, *first_switch, *class,
 		*speed;

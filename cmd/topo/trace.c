@@ -17,7 +17,6 @@
 #include "unicast/lfts.h"
 #include "unicast/path.h"
 
-/* A row of a table. */
 struct record {
 	const char *node, *peer, *speed, *from, *to, *host, *mlid;
 	uint64_t hop, port, peer_port, width, from_port, to_port, pairs, senders,
@@ -260,7 +259,7 @@ static int solve_users(struct fab_work *w, struct fab_err *err)
 	FAB_AUTO(fab_resolver_free_at)
 	struct fab_resolver *resolver = fab_resolver_new(f);
 	struct used *o = w->outcome;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	uint32_t cable;
 	int rc = fab_resolve_text(resolver, FAB_WANT_CABLE, p->users, strlen(p->users),
 				  &cable, err);
@@ -273,10 +272,9 @@ static int solve_users(struct fab_work *w, struct fab_err *err)
 	}
 	if (p->mcfdbs) {
 		rc = fab_input_read(p->mcfdbs, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_mcfdbs_read(f, p->mcfdbs, in.bytes, in.n, false, &o->mft, err);
-		fab_input_fini(&in);
+		if (!rc)
+			rc = fab_mcfdbs_read(f, p->mcfdbs, in.bytes, in.n, false, &o->mft,
+					     err);
 	}
 	if (!rc)
 		rc = topo_open_routes(p, f, &o->routes, err);

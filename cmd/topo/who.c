@@ -228,9 +228,8 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	for (size_t i = 0; i < o->ports.n; i++) {
 		uint32_t port = o->ports.v[i], node = f->port_node[port];
 		uint32_t peer = fab_port_peer(f, port), cable = f->port_cable[port];
-		uint32_t other = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
 		uint16_t lid = f->port_lid[port];
-		const struct record row = {
+		struct record row = {
 			.kind = kinds[f->node_kind[node]],
 			.name = fab_node_name(f, node),
 			.guid = f->node_guid[node],
@@ -239,15 +238,15 @@ static void report(struct fab_report *r, const struct fab_work *w)
 			.host = f->node_host[node] == FAB_NONE
 					? NULL
 					: fab_host_name(f, f->node_host[node]),
-			.peer = peer == FAB_NONE ? NULL : fab_node_name(f, other),
-			.peer_guid = peer == FAB_NONE ? 0 : f->node_guid[other],
-			.peer_port = peer == FAB_NONE ? 0 : f->port_num[peer],
-			.speed = cable == FAB_NONE
-					 ? NULL
-					 : fab_speed_name(fab_cable_speed(f, cable)),
-			.width = cable == FAB_NONE ? 0 : fab_cable_width(f, cable),
 		};
 
+		if (peer != FAB_NONE) {
+			row.peer = fab_node_name(f, f->port_node[peer]);
+			row.peer_guid = f->node_guid[f->port_node[peer]];
+			row.peer_port = f->port_num[peer];
+			row.speed = fab_speed_name(fab_cable_speed(f, cable));
+			row.width = fab_cable_width(f, cable);
+		}
 		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
