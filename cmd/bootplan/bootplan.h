@@ -17,7 +17,7 @@
 #include "source/unpack.h"
 #include "traffic/ends.h"
 
-enum { BOOTPLAN_MAX_ENGINES = 16, BOOTPLAN_NAME_BYTES = 256 };
+enum { BOOTPLAN_MAX_ENGINES = 16 };
 
 /* Configuration for boot servers: --to and the options with it. */
 struct bootplan_export {
@@ -91,6 +91,7 @@ struct bootplan_method {
 	uint32_t n_servers;    /* that send; 0: as many as trees */
 	double seconds;
 	double simulated_seconds; /* NaN: not simulated, or it did not end */
+	double times_faster;	  /* of the report */
 };
 
 /* The files of --to; zeroed: none were asked for. */
@@ -228,9 +229,10 @@ int bootplan_read_previous(const struct bootplan_params *p, const struct fab_mac
 			   struct fab_arena *a, struct bootplan_previous *out,
 			   struct fab_err *err) FAB_MUST_CHECK;
 void bootplan_previous_fini(struct bootplan_previous *x);
-/* Its mapping by the nodes of the machine: interface_of[n_nodes]. */
-void bootplan_previous_mapping(const struct bootplan_previous *x, uint32_t n_nodes,
-			       uint32_t *interface_of);
+/* Its mapping into before[] of the nodes before, all FAB_NONE; old_node[] of the nodes
+ * now, NULL: themselves. */
+void bootplan_previous_mapping(const struct bootplan_previous *x,
+			       const uint32_t *old_node, uint32_t *before);
 /* Add its addresses to a plan, where they are in a network and of no other host. */
 void bootplan_keep_addresses(const struct bootplan_previous *x,
 			     const struct bootplan_outcome *o,
@@ -256,10 +258,8 @@ struct bootplan_segment {
 };
 struct bootplan_segments {
 	uint32_t n;
-	char bottleneck[BOOTPLAN_NAME_BYTES]; /* "N2+N5", empty: nothing limits */
+	const char *bottleneck; /* "N2+N5", NULL: nothing limits */
 	struct bootplan_segment v[FAB_SHARE_SEGMENTS_MAX];
-	char names[FAB_SHARE_SEGMENTS_MAX][BOOTPLAN_NAME_BYTES];
-	char tightest[FAB_SHARE_SEGMENTS_MAX][BOOTPLAN_NAME_BYTES];
 };
 
 /* A row of the main table, which the store keeps; borrows the result. */
@@ -272,7 +272,7 @@ struct bootplan_row {
 	double retries, failed_nodes, moved_nodes, max_sharers; /* NaN: not asked for */
 	struct fab_rows failover, segments;
 	/* memory of these */
-	char name[BOOTPLAN_NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 	struct bootplan_segments segment;
 };
 /* Texts of the row come from the arena. */

@@ -41,24 +41,23 @@ int bootplan_take_format(void *params, const char *arg, struct fab_err *err)
 static int plan_addresses(struct work *w, struct fab_err *err)
 {
 	const char *path = w->e->addresses;
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input hosts = {0};
+	FAB_AUTO(fab_input_fini) struct fab_input kept = {0};
 	int rc = 0;
 
 	w->given = fab_host_addresses_new();
 	if (w->e->hosts) {
-		rc = fab_input_read(w->e->hosts, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_host_addresses_read(fab_input_name(w->e->hosts), in.bytes, in.n,
-					     &w->given, err);
-		fab_input_fini(&in);
+		rc = fab_input_read(w->e->hosts, &hosts, err);
+		if (!rc)
+			rc = fab_host_addresses_read(fab_input_name(w->e->hosts),
+						     hosts.bytes, hosts.n, &w->given,
+						     err);
 	}
 	if (!rc && path && fab_input_exists(path)) {
-		rc = fab_input_read(path, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_address_plan_read(w->m, path, in.bytes, in.n, &w->plan, err);
-		fab_input_fini(&in);
+		rc = fab_input_read(path, &kept, err);
+		if (!rc)
+			rc = fab_address_plan_read(w->m, path, kept.bytes, kept.n,
+						   &w->plan, err);
 	} else if (!rc) {
 		w->plan = fab_host_addresses_new();
 		if (w->e->keeps)
@@ -84,9 +83,8 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 
 		if (h == FAB_NONE)
 			continue;
-		FAB_EACH_ADAPTER(f, h, a)
-			FAB_EACH_PORT(f, f->host_adapter[a], p)
-				n += f->port_cable[p] != FAB_NONE;
+		FAB_EACH_HOST_PORT(f, h, p)
+			n += f->port_cable[p] != FAB_NONE;
 		if (n >= 2 && !out->n_of_several_ports++)
 			first = m->node_port[node];
 	}
@@ -105,7 +103,8 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 {
 	const struct bootplan_export *e = w->e;
 	struct fab_boot_site site = e->site;
-	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
+	struct fab_boot_target to = {.open = fab_cli_folder_file,
+				     .context = &out->folder};
 	struct fab_input in = {0};
 	int rc;
 
@@ -123,24 +122,23 @@ static int write_files(const struct work *w, struct fab_cli_results *results,
 		site.template_text = in.bytes;
 		site.template_bytes = in.n;
 	}
-	if (!e->folder)
-		return fab_export_boot(fab_cli_open_result(results, e->path), e->format,
-				       w->m, w->o->largest, w->o->interface_of[0], &site,
-				       &out->written, err);
-	rc = fab_cli_open_folder(&out->folder, e->folder, err);
-	if (rc)
-		return rc;
-	if (!e->is_dry) /* else it is removed at the end */
-		results->folder = &out->folder;
-	return fab_export_boot_directory(&directory, e->format, w->m, w->o->largest,
-					 w->o->interface_of[0], &site, &out->written,
-					 err);
+	if (e->folder) {
+		rc = fab_cli_open_folder(&out->folder, e->folder, err);
+		if (rc)
+			return rc;
+		if (!e->is_dry) /* else it is removed at the end */
+			results->folder = &out->folder;
+	} else {
+		to.out = fab_cli_open_result(results, e->path);
+	}
+	return fab_export_boot(&to, e->format, w->m, w->o->largest, w->o->interface_of[0],
+			       &site, &out->written, err);
 }
 
 int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outcome *o,
 			  struct fab_err *err)
 {
-	char node[BOOTPLAN_NAME_BYTES], server[BOOTPLAN_NAME_BYTES] = "";
+	char node[FAB_MACHINE_NAME_BYTES], server[FAB_MACHINE_NAME_BYTES] = "";
 	const struct bootplan_export *e = &p->export;
 	const uint32_t *of = o->interface_of[0], *loaded = o->plan.loaded;
 	uint32_t n_unserved = 0, first = FAB_NONE;
@@ -191,12 +189,12 @@ int bootplan_check_export(const struct bootplan_params *p, struct bootplan_outco
 		return 0;
 	if (loaded && loaded[first] != FAB_NONE)
 		fab_machine_server_name(o->m, o->m->interface_server[loaded[first]],
-					server, sizeof(server));
+					server);
 	return fab_fail(
 		err, EINVAL,
 		"--to: %s leaves %u of %u nodes without a server, such as '%.80s': %s%.80s%s (--algorithm=keep gives them one)",
 		p->choices[0].name, n_unserved, o->largest->n,
-		fab_machine_node_name(o->m, first, node, sizeof(node)),
+		fab_machine_node_name(o->m, first, node),
 		*server ? "'" : "--loaded names none", server,
 		*server ? "' is down" : "");
 }
@@ -260,13 +258,13 @@ void bootplan_exported_fini(struct bootplan_exported *out)
 static void say_seconds(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	const struct fab_seconds *x = &o->seconds;
-	char name[BOOTPLAN_NAME_BYTES], mbps[32], bound[32];
+	char name[FAB_MACHINE_NAME_BYTES], mbps[32], bound[32];
 
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
 		"Second servers: without any one server the slowest node gets %s (without %s, where no mapping gives more than %s), with up to %u nodes on a server (%u if all are even). No mapping gives more for %u of %u losses.",
 		fab_human_mbps(x->bandwidth_mbps, mbps),
-		fab_machine_server_name(o->m, x->worst_server, name, sizeof(name)),
+		fab_machine_server_name(o->m, x->worst_server, name),
 		fab_human_mbps(x->bound_mbps, bound), x->most_nodes, x->even_nodes,
 		x->n_at_bound, x->n_losses);
 }
@@ -298,7 +296,7 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_outcom
 void bootplan_report_exported(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	const struct bootplan_exported *x = &o->exported;
-	char name[BOOTPLAN_NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	if (!x->format)
 		return;
@@ -310,9 +308,9 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_outcom
 	fab_report_uint(r, "boot_files.several_ports", x->n_of_several_ports);
 	fab_report_text(r, "boot_files.first_port", x->port);
 	if (o->second_of) {
-		fab_report_text(r, "second_servers.worst_loss",
-				fab_machine_server_name(o->m, o->seconds.worst_server,
-							name, sizeof(name)));
+		fab_report_text(
+			r, "second_servers.worst_loss",
+			fab_machine_server_name(o->m, o->seconds.worst_server, name));
 		fab_report_real(r, "second_servers.bandwidth_mbps", FAB_COL_MBPS,
 				o->seconds.bandwidth_mbps);
 		fab_report_real(r, "second_servers.bound_mbps", FAB_COL_MBPS,
@@ -337,7 +335,7 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_outcom
 int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct bootplan_outcome *o = w->outcome;
-	char node[BOOTPLAN_NAME_BYTES], interface[BOOTPLAN_NAME_BYTES];
+	char node[FAB_MACHINE_NAME_BYTES], interface[FAB_MACHINE_NAME_BYTES];
 	bool is_any = false;
 	int rc = 0;
 
@@ -354,9 +352,9 @@ int bootplan_write_mapping(FILE *out, const struct fab_work *w, struct fab_err *
 		is_any = true;
 		for (uint32_t k = 0; k < o->largest->n && !rc; k++) {
 			uint32_t at = o->largest->node[k];
-			fab_machine_node_name(o->m, at, node, sizeof(node));
+			fab_machine_node_name(o->m, at, node);
 			fab_machine_interface_name(o->m, o->interface_of[i][at],
-						   interface, sizeof(interface));
+						   interface);
 			rc = fab_jsonl_write(out,
 					     json_pack("{s:o, s:o, s:o}", "algorithm",
 						       fab_json_text(algorithm), "node",

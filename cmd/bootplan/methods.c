@@ -23,18 +23,18 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 	FAB_AUTOFREE uint32_t *first = FAB_NEW0((size_t)m->n_interfaces + 2, uint32_t);
 	FAB_AUTOFREE uint32_t *sorted = FAB_NEW((size_t)batch->n + 1, uint32_t);
 	struct fab_groups *groups = NULL;
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 
-	for (uint32_t i = 0; i < batch->n; i++)
-		first[interface_of[batch->node[i]] + 2]++;
+	FAB_EACH_NODE(batch, node)
+		first[interface_of[node] + 2]++;
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		first[i + 2] += first[i + 1];
-	for (uint32_t i = 0; i < batch->n; i++)
-		sorted[first[interface_of[batch->node[i]] + 1]++] = batch->node[i];
+	FAB_EACH_NODE(batch, node)
+		sorted[first[interface_of[node] + 1]++] = node;
 	for (uint32_t i = 0; i < m->n_interfaces; i++) {
 		if (first[i] == first[i + 1])
 			continue;
-		fab_machine_interface_name(m, i, name, sizeof(name));
+		fab_machine_interface_name(m, i, name);
 		fab_groups_builder_begin(b, name, strlen(name));
 		fab_groups_builder_add(b, m->interface_port[i]);
 		*source++ = m->interface_port[i];
@@ -232,9 +232,9 @@ static bool take_portion(const struct bootplan_outcome *o, uint32_t image,
 {
 	FAB_AUTOFREE struct fab_ids ids = {0};
 
-	for (uint32_t i = 0; i < o->largest->n; i++)
-		if (o->image_of[o->largest->node[i]] == image)
-			FAB_PUSH(&ids.of, o->largest->node[i]);
+	FAB_EACH_NODE(o->largest, node)
+		if (o->image_of[node] == image)
+			FAB_PUSH(&ids.of, node);
 	*out = (struct fab_batch){0};
 	if (ids.of.n)
 		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, o->largest->text, out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/text.h"
 #include "bootplan.h"
 
@@ -15,17 +16,11 @@
 
 enum { SHOWN = 10, FILES_SHOWN = 5 };
 
-static char *path_of(struct fab_arena *a, const char *folder, const char *name)
-{
-	return fab_arena_format(a, "%s/%s", folder, name);
-}
-
 bool bootplan_has_previous(const char *folder)
 {
-	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
-	bool has = fab_input_exists(path_of(&a, folder, MAPPING));
+	FAB_AUTOFREE char *path = fab_format("%s/%s", folder, MAPPING);
 
-	return has;
+	return fab_input_exists(path);
 }
 
 /* ---- reading ---- */
@@ -61,7 +56,7 @@ int bootplan_read_previous(const struct bootplan_params *p, const struct fab_mac
 			   struct fab_arena *a, struct bootplan_previous *out,
 			   struct fab_err *err)
 {
-	const char *path = path_of(a, p->export.folder, MAPPING);
+	const char *path = fab_arena_format(a, "%s/%s", p->export.folder, MAPPING);
 	FAB_AUTO(fab_machine_names_free_at)
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	struct reading r = {.a = a,
@@ -72,7 +67,7 @@ int bootplan_read_previous(const struct bootplan_params *p, const struct fab_mac
 	int rc = fab_list_file_read(path, read_pair, &r, err);
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 
-	path = path_of(a, p->export.folder, ADDRESSES);
+	path = fab_arena_format(a, "%s/%s", p->export.folder, ADDRESSES);
 	if (rc || !fab_input_exists(path))
 		return rc;
 	rc = fab_input_read(path, &in, err);
@@ -81,14 +76,15 @@ int bootplan_read_previous(const struct bootplan_params *p, const struct fab_mac
 	return fab_address_plan_read(m, path, in.bytes, in.n, &out->addresses, err);
 }
 
-void bootplan_previous_mapping(const struct bootplan_previous *x, uint32_t n_nodes,
-			       uint32_t *interface_of)
+void bootplan_previous_mapping(const struct bootplan_previous *x,
+			       const uint32_t *old_node, uint32_t *before)
 {
-	for (uint32_t i = 0; i < n_nodes; i++)
-		interface_of[i] = FAB_NONE;
-	for (size_t i = 0; i < x->kept.n; i++)
-		if (x->kept.v[i].id != FAB_NONE)
-			interface_of[x->kept.v[i].id] = x->kept.v[i].interface;
+	for (size_t i = 0; i < x->kept.n; i++) {
+		uint32_t node = x->kept.v[i].id;
+
+		if (node != FAB_NONE)
+			before[old_node ? old_node[node] : node] = x->kept.v[i].interface;
+	}
 }
 
 void bootplan_keep_addresses(const struct bootplan_previous *x,
@@ -122,14 +118,11 @@ void bootplan_write_state(struct fab_cli_folder *folder, const struct bootplan_o
 			  const struct fab_host_addresses *given)
 {
 	FILE *out = fab_cli_folder_file(folder, MAPPING);
-	char node[BOOTPLAN_NAME_BYTES], server[BOOTPLAN_NAME_BYTES];
+	char node[FAB_MACHINE_NAME_BYTES], server[FAB_MACHINE_NAME_BYTES];
 
-	for (uint32_t i = 0; i < o->largest->n; i++) {
-		uint32_t at = o->largest->node[i];
-
-		fab_machine_node_name(o->m, at, node, sizeof(node));
-		fab_machine_interface_name(o->m, o->interface_of[0][at], server,
-					   sizeof(server));
+	FAB_EACH_NODE(o->largest, at) {
+		fab_machine_node_name(o->m, at, node);
+		fab_machine_interface_name(o->m, o->interface_of[0][at], server);
 		/* a list cannot hold other names */
 		if (!strpbrk(node, "\"\n") && !strpbrk(server, "\"\n"))
 			fprintf(out, "\"%s\" \"%s\"\n", node, server);
@@ -175,26 +168,24 @@ void bootplan_compare_previous(struct bootplan_previous *x, struct fab_cli_folde
 			       struct fab_arena *a)
 {
 	const struct fab_machine *m = o->m;
-	uint32_t *at = FAB_ARENA_NEW(a, (size_t)m->n_nodes + 1, uint32_t);
+	uint32_t *at = fab_arena_none(a, (size_t)m->n_nodes + 1);
 	bool *boots = FAB_ARENA_NEW0(a, (size_t)m->n_nodes + 1, bool);
-	char name[BOOTPLAN_NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	x->arena = a;
 	fab_cli_compare_folder(folder, note_file, x);
-	memset(at, 0xff, m->n_nodes * sizeof(*at));
+
 	for (size_t i = 0; i < x->kept.n; i++)
 		if (x->kept.v[i].id != FAB_NONE)
 			at[x->kept.v[i].id] = (uint32_t)i;
-	for (uint32_t i = 0; i < o->largest->n; i++) {
-		uint32_t node = o->largest->node[i];
+	FAB_EACH_NODE(o->largest, node) {
 		struct bootplan_node_change c = {0};
+		bool is_moved, is_readdressed;
 
 		boots[node] = true;
-		c.node = fab_arena_strdup(
-			a, fab_machine_node_name(m, node, name, sizeof(name)));
+		c.node = fab_arena_strdup(a, fab_machine_node_name(m, node, name));
 		c.server = fab_arena_strdup(
-			a, fab_machine_interface_name(m, o->interface_of[0][node], name,
-						      sizeof(name)));
+			a, fab_machine_interface_name(m, o->interface_of[0][node], name));
 		c.address = address_text(a, given, c.node);
 		if (at[node] == FAB_NONE) {
 			c.change = "new";
@@ -202,15 +193,15 @@ void bootplan_compare_previous(struct bootplan_previous *x, struct fab_cli_folde
 		} else {
 			c.server_before = x->kept.v[at[node]].server;
 			c.address_before = address_text(a, x->addresses, c.node);
-			x->n_moved += differ(c.server, c.server_before);
-			x->n_readdressed += differ(c.address, c.address_before);
-			c.change = !differ(c.server, c.server_before) ? "address"
-				   : differ(c.address, c.address_before)
-					   ? "server+address"
-					   : "server";
-			if (!differ(c.server, c.server_before) &&
-			    !differ(c.address, c.address_before))
+			is_moved = differ(c.server, c.server_before);
+			is_readdressed = differ(c.address, c.address_before);
+			x->n_moved += is_moved;
+			x->n_readdressed += is_readdressed;
+			if (!is_moved && !is_readdressed)
 				continue;
+			c.change = !is_moved	    ? "address"
+				   : is_readdressed ? "server+address"
+						    : "server";
 		}
 		FAB_PUSH(&x->nodes, c);
 	}
@@ -227,8 +218,7 @@ void bootplan_compare_previous(struct bootplan_previous *x, struct fab_cli_folde
 					    .address_before = address_text(
 						    a, x->addresses, k->node)}));
 	}
-	if (x->nodes.n)
-		qsort(x->nodes.v, x->nodes.n, sizeof(*x->nodes.v), by_node);
+	FAB_SORT(&x->nodes, by_node);
 }
 
 /* ---- the report ---- */
@@ -260,23 +250,24 @@ void bootplan_answer_previous(struct fab_report *r, const struct bootplan_outcom
 
 void bootplan_report_previous(struct fab_report *r, const struct bootplan_previous *x)
 {
-	static const struct fab_column fields[] = {
-		{.name = "boot_files.changed_files", .type = FAB_NAMES},
-	};
+
+#define AT(member) FAB_AT(struct bootplan_node_change, member)
 	static const struct fab_column columns[] = {
-		{"node", FAB_TEXT, "that differs", 0},
-		{"change", FAB_TEXT, "new, gone, server, address, server+address", 0},
-		{"server_before", FAB_TEXT, "in the folder", 0},
-		{"server", FAB_TEXT, "that it has now", 0},
-		{"address_before", FAB_TEXT, "in the folder", 0},
-		{"address", FAB_TEXT, "that it has now", 0},
+		{"node", FAB_TEXT, "that differs", 0, AT(node)},
+		{"change", FAB_TEXT, "new, gone, server, address, server+address", 0,
+		 AT(change)},
+		{"server_before", FAB_TEXT, "in the folder", 0, AT(server_before)},
+		{"server", FAB_TEXT, "that it has now", 0, AT(server)},
+		{"address_before", FAB_TEXT, "in the folder", 0, AT(address_before)},
+		{"address", FAB_TEXT, "that it has now", 0, AT(address)},
 	};
+#undef AT
 	bool is_table = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 
 	if (!x->is_known)
 		return;
 	fab_report_field(
-		r, &fields[0],
+		r, &(struct fab_column){"boot_files.changed_files", FAB_NAMES},
 		(union fab_cell){.names = &(struct fab_names){x->files.v, x->files.n}});
 	fab_report_uint(r, "boot_files.new_nodes", x->n_new);
 	fab_report_uint(r, "boot_files.gone_nodes", x->n_gone);
@@ -284,16 +275,6 @@ void bootplan_report_previous(struct fab_report *r, const struct bootplan_previo
 	fab_report_uint(r, "boot_files.readdressed_nodes", x->n_readdressed);
 	if (is_table && !x->nodes.n)
 		return;
-	FAB_TABLE_BEGIN(r, "boot_changes", "Nodes that differ", columns);
-	for (size_t i = 0; i < x->nodes.n && (!is_table || i < SHOWN); i++) {
-		const struct bootplan_node_change *c = &x->nodes.v[i];
-
-		fab_report_row(r, (const union fab_cell[]){{.text = c->node},
-							   {.text = c->change},
-							   {.text = c->server_before},
-							   {.text = c->server},
-							   {.text = c->address_before},
-							   {.text = c->address}});
-	}
-	fab_report_table_end(r);
+	FAB_TABLE(r, "boot_changes", "Nodes that differ", columns, x->nodes.v,
+		  is_table && x->nodes.n > SHOWN ? SHOWN : x->nodes.n);
 }

@@ -11,32 +11,35 @@ enum { SHOWN = 10 };
 
 /* ---- rows ---- */
 
-static void segments_of(const struct fab_machine *m, const struct fab_plan_result *result,
+static void segments_of(const struct fab_machine *m, struct fab_arena *a,
+			const struct fab_plan_result *result,
 			struct bootplan_segments *out)
 {
 	const struct fab_share *share = &result->share;
-	size_t at = 0;
+	char name[FAB_MACHINE_NAME_BYTES];
 
-	out->n = share->n_segments;
-	out->bottleneck[0] = 0;
+	*out = (struct bootplan_segments){.n = share->n_segments};
 	for (uint32_t i = 0; i < out->n; i++) {
 		const struct fab_share_segment *s = &share->segment[i];
+		struct bootplan_segment *own = &out->v[i];
 
-		out->v[i] = (struct bootplan_segment){
+		*own = (struct bootplan_segment){
 			.algorithm = result->algorithm,
-			.name = fab_share_segment_name(m, s, out->names[i],
-						       sizeof(out->names[i])),
+			.name = fab_arena_strdup(
+				a, fab_share_segment_name(m, s, name, sizeof(name))),
 			.capacity_mbps = s->capacity_mbps,
 			.max_sharers = s->max_sharers,
 			.share_mbps = s->share_mbps,
-			.tightest = fab_machine_vertex_name(
-				m, s->vertex, out->tightest[i], sizeof(out->tightest[i])),
+			.tightest = fab_arena_strdup(
+				a, fab_machine_vertex_name(m, s->vertex, name)),
 		};
-		if (share->bottleneck != FAB_NONE && at < sizeof(out->bottleneck) &&
+		if (share->bottleneck != FAB_NONE &&
 		    s->share_mbps <= share->bandwidth_mbps * (1 + 1e-9))
-			at += (size_t)snprintf(out->bottleneck + at,
-					       sizeof(out->bottleneck) - at, "%s%s",
-					       at ? "+" : "", out->names[i]);
+			out->bottleneck =
+				out->bottleneck
+					? fab_arena_format(a, "%s+%s", out->bottleneck,
+							   own->name)
+					: own->name;
 	}
 }
 
@@ -63,14 +66,13 @@ static struct grown *grown_of(struct fab_arena *a, const struct bootplan_outcome
 {
 	const struct fab_failover *f = result->failover;
 	struct grown *grown = FAB_ARENA_NEW0(a, f ? f->n : 0, struct grown);
-	char name[BOOTPLAN_NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	for (uint32_t i = 0; f && i < f->n; i++)
 		grown[i] = (struct grown){
 			result->algorithm,
-			fab_arena_strdup(a,
-					 fab_machine_server_name(o->m, f->grown[i].server,
-								 name, sizeof(name))),
+			fab_arena_strdup(a, fab_machine_server_name(
+						    o->m, f->grown[i].server, name)),
 			f->n_moved, f->grown[i].nodes_before, f->grown[i].nodes};
 	return grown;
 }
@@ -93,11 +95,6 @@ static const char *model_name(const struct fab_plan_result *r)
 	return r->is_max_min ? "max-min" : "equal-share";
 }
 
-static const char *bottleneck_name(const struct bootplan_segments *s)
-{
-	return *s->bottleneck ? s->bottleneck : NULL;
-}
-
 void bootplan_row_init(struct bootplan_row *row, struct fab_arena *a,
 		       const struct bootplan_outcome *o,
 		       const struct fab_plan_result *result)
@@ -106,15 +103,14 @@ void bootplan_row_init(struct bootplan_row *row, struct fab_arena *a,
 	bool has_retries = result->is_max_min;
 	uint32_t at = result->share.bottleneck;
 
-	segments_of(o->m, result, &row->segment);
+	segments_of(o->m, a, result, &row->segment);
 	row->a = *result;
 	row->model = model_name(result);
 	row->shard = fab_cli_shard_text(&o->p->shard);
 	row->batch = result->batch->text;
 	row->nodes = result->batch->n;
-	row->bottleneck = bottleneck_name(&row->segment);
-	row->slowest = fab_machine_node_name(o->m, result->slowest_node, row->name,
-					     sizeof(row->name));
+	row->bottleneck = row->segment.bottleneck;
+	row->slowest = fab_machine_node_name(o->m, result->slowest_node, row->name);
 	row->within_target = target > 0 ? result->boot_seconds <= target : FAB_UNKNOWN;
 	row->verified = o->p->run.verify ? result->is_sound : FAB_UNKNOWN;
 	row->retries = has_retries ? (double)result->n_retries : (double)NAN;
@@ -292,7 +288,7 @@ static void answer(struct fab_report *r, struct fab_arena *a,
 	const struct fab_plan_result *best = bootplan_best(o);
 	const char *others = others_text(a, o, best), *reason = "";
 	const char *of = o->n_batches > 1 ? " (the largest batch)" : "";
-	char nodes[FAB_HUMAN_BYTES], time[FAB_HUMAN_BYTES], name[BOOTPLAN_NAME_BYTES];
+	char nodes[FAB_HUMAN_BYTES], time[FAB_HUMAN_BYTES], name[FAB_MACHINE_NAME_BYTES];
 	size_t n_wrong = 0;
 
 	fab_human_count(best->batch->n, nodes);
@@ -313,9 +309,7 @@ static void answer(struct fab_report *r, struct fab_arena *a,
 			r, FAB_TONE_BAD,
 			"%s leaves %u of %u nodes without a server, such as %s%s; keep gives them one.",
 			best->algorithm, best->n_unserved, best->batch->n,
-			fab_machine_node_name(o->m, best->slowest_node, name,
-					      sizeof(name)),
-			others);
+			fab_machine_node_name(o->m, best->slowest_node, name), others);
 	else if (isfinite(best->boot_seconds))
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
@@ -387,7 +381,7 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 {
 	const struct fab_plan_result *best = bootplan_best(o);
 	uint32_t at = best->share.bottleneck;
-	char slowest[BOOTPLAN_NAME_BYTES], rack[BOOTPLAN_NAME_BYTES];
+	char slowest[FAB_MACHINE_NAME_BYTES], rack[FAB_MACHINE_NAME_BYTES];
 	uint32_t vertex = o->m->node_vertex[best->slowest_node];
 	double target = o->p->target_seconds;
 
@@ -409,12 +403,11 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_text(r, "best.algorithm", best->algorithm);
 	fab_report_real(r, "best.boot_seconds", FAB_COL_SECONDS, best->boot_seconds);
 	fab_report_text(r, "best.slowest_node",
-			fab_machine_node_name(o->m, best->slowest_node, slowest,
-					      sizeof(slowest)));
+			fab_machine_node_name(o->m, best->slowest_node, slowest));
 	fab_report_text(r, "best.slowest_unit",
-			fab_machine_vertex_name(o->m, vertex, rack, sizeof(rack)));
-	fab_report_text(r, "best.bottleneck", bottleneck_name(s));
-	fab_report_text(r, "best.tightest", at == FAB_NONE ? NULL : s->tightest[at]);
+			fab_machine_vertex_name(o->m, vertex, rack));
+	fab_report_text(r, "best.bottleneck", s->bottleneck);
+	fab_report_text(r, "best.tightest", at == FAB_NONE ? NULL : s->v[at].tightest);
 }
 
 /* Servers for the target, the segments worth raising, and other methods. */
@@ -427,16 +420,20 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 		 FAB_COL_MBPS},
 		{"boot_seconds", FAB_REAL, "that it takes then", FAB_COL_SECONDS},
 	};
+#define AT(member) FAB_AT(struct bootplan_method, member)
 	static const struct fab_column method_columns[] = {
-		{"way", FAB_TEXT, "how the image gets to all nodes", 0},
-		{"algorithm", FAB_TEXT, "that made the multicast trees", 0},
-		{"trees", FAB_UINT, "multicast trees at once", FAB_COL_NULL_ZERO},
-		{"servers", FAB_UINT, "that send", 0},
-		{"boot_seconds", FAB_REAL, "that it takes", FAB_COL_SECONDS},
+		{"way", FAB_TEXT, "how the image gets to all nodes", 0, AT(method)},
+		{"algorithm", FAB_TEXT, "that made the multicast trees", 0,
+		 AT(algorithm)},
+		{"trees", FAB_UINT, "multicast trees at once", FAB_COL_NULL_ZERO,
+		 AT(n_trees)},
+		{"servers", FAB_UINT, "that send", 0, AT(n_servers)},
+		{"boot_seconds", FAB_REAL, "that it takes", FAB_COL_SECONDS, AT(seconds)},
 		{"simulated_seconds", FAB_REAL, "by --set simulate, else null",
-		 FAB_COL_SECONDS},
-		{"times_faster", FAB_REAL, "than the best mapping", 0},
+		 FAB_COL_SECONDS, AT(simulated_seconds)},
+		{"times_faster", FAB_REAL, "than the best mapping", 0, AT(times_faster)},
 	};
+#undef AT
 	double best = bootplan_best(o)->boot_seconds;
 
 	if (o->p->target_seconds > 0) {
@@ -463,18 +460,11 @@ static void print_advice(struct fab_report *r, struct fab_arena *a,
 	fab_report_table_end(r);
 	FAB_TABLE_BEGIN(r, "alternatives", "Other methods to distribute", method_columns);
 	for (size_t i = 0; i < o->methods.n; i++) {
-		const struct bootplan_method *w = &o->methods.v[i];
+		struct bootplan_method method = o->methods.v[i];
 
-		fab_report_row(r, (const union fab_cell[]){
-					  {.text = w->method},
-					  {.text = w->algorithm},
-					  {.u = w->n_trees},
-					  {.u = w->n_servers},
-					  {.real = w->seconds},
-					  {.real = w->simulated_seconds},
-					  {.real = w->seconds > 0 ? best / w->seconds
-								  : (double)NAN},
-				  });
+		method.times_faster =
+			method.seconds > 0 ? best / method.seconds : (double)NAN;
+		fab_report_record(r, &method);
 	}
 	fab_report_table_end(r);
 }
@@ -503,8 +493,8 @@ static void print_images(struct fab_report *r, const struct bootplan_outcome *o)
 		uint32_t image = i < o->n_images ? i : FAB_NONE, n = 0;
 		const struct fab_image *x = i < o->n_images ? &o->images[i] : NULL;
 
-		for (uint32_t k = 0; k < o->largest->n; k++)
-			n += o->image_of[o->largest->node[k]] == image;
+		FAB_EACH_NODE(o->largest, node)
+			n += o->image_of[node] == image;
 		if (n)
 			fab_report_row(
 				r, (const union fab_cell[]){
@@ -566,7 +556,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	struct bootplan_row *row = FAB_ARENA_NEW0(w->arena, 1, struct bootplan_row);
 	enum fab_format format = fab_report_how(r)->format;
 
-	segments_of(o->m, bootplan_best(o), s);
+	segments_of(o->m, w->arena, bootplan_best(o), s);
 	fab_cli_answer_shard(r, &o->p->shard);
 	answer(r, w->arena, o, s);
 	bootplan_answer_costs(r, w->arena, o);
@@ -585,7 +575,9 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
 	for (size_t i = 0; i < o->results.of.n; i++) {
-		bootplan_row_init(row, w->arena, o, &o->results.of.v[i]);
+		FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
+
+		bootplan_row_init(row, &a, o, &o->results.of.v[i]);
 		fab_report_record(r, row);
 	}
 	fab_report_table_end(r);
@@ -601,7 +593,7 @@ void bootplan_report(struct fab_report *r, const struct fab_work *w)
 
 		if (x->batch != o->largest || (i && x->algorithm == x[-1].algorithm))
 			continue; /* or listed with the other model */
-		segments_of(o->m, x, s);
+		segments_of(o->m, w->arena, x, s);
 		for (uint32_t k = 0; k < s->n; k++)
 			fab_report_record(r, &s->v[k]);
 	}
@@ -620,8 +612,7 @@ static void spread_images(const struct fab_work *w, const uint32_t *interface_of
 	uint32_t *up = FAB_ARENA_NEW0(w->arena, m->n_vertices, uint32_t);
 	double *whole = FAB_ARENA_NEW0(w->arena, m->n_vertices, double);
 
-	for (uint32_t i = 0; i < o->largest->n; i++) {
-		uint32_t node = o->largest->node[i];
+	FAB_EACH_NODE(o->largest, node) {
 		struct fab_climb c = {.to = m->node_vertex[node]};
 
 		if (interface_of[node] == FAB_NONE)
@@ -657,7 +648,7 @@ void bootplan_draw(struct fab_drawing *d, const struct fab_work *w)
 	double *sent = FAB_ARENA_NEW0(w->arena, (size_t)w->f->n_ports + 1, double);
 	uint32_t *serves = FAB_ARENA_NEW0(w->arena, m->n_interfaces, uint32_t);
 	const uint32_t *interface_of = NULL;
-	char name[BOOTPLAN_NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	for (size_t i = 0; i < o->plan.n_choices; i++)
 		if (!strcmp(o->plan.choices[i].name, best->algorithm))
@@ -669,13 +660,13 @@ void bootplan_draw(struct fab_drawing *d, const struct fab_work *w)
 			w->arena,
 			"Images that a cable carries, in its fuller direction, by %s, spread over the cables in parallel",
 			best->algorithm));
-	for (uint32_t i = 0; i < o->largest->n; i++)
-		if (interface_of[o->largest->node[i]] != FAB_NONE)
-			serves[interface_of[o->largest->node[i]]]++;
+	FAB_EACH_NODE(o->largest, node)
+		if (interface_of[node] != FAB_NONE)
+			serves[interface_of[node]]++;
 	for (uint32_t i = 0; i < m->n_interfaces; i++) {
 		bool is_down = m->server_is_down[m->interface_server[i]];
 
-		fab_machine_interface_name(m, i, name, sizeof(name));
+		fab_machine_interface_name(m, i, name);
 		fab_drawing_mark(d, is_down ? FAB_TONE_BAD : FAB_TONE_PLAIN,
 				 fab_arena_format(w->arena, "server %s%s, for %u node%s",
 						  name, is_down ? ", down" : "",

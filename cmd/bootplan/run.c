@@ -25,17 +25,15 @@ static int find_servers(const struct fab_cli_run *run,
 	for (size_t i = 0; i < n_given && !rc; i++) {
 		FAB_AUTO(fab_matches_fini)
 		struct fab_matches matches = {.with_names = run->verbose};
+		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 		bool is_file = fab_input_exists(given[i]);
 		const char *label = is_file ? fab_input_name(given[i]) : "--servers";
-		struct fab_input in;
 
 		if (is_file) {
 			rc = fab_input_read(given[i], &in, err);
-			if (rc)
-				break;
-			rc = fab_lookup_lines(&hosts, label, in.bytes, in.n, ids,
-					      &matches, err);
-			fab_input_fini(&in);
+			if (!rc)
+				rc = fab_lookup_lines(&hosts, label, in.bytes, in.n, ids,
+						      &matches, err);
 		} else {
 			rc = fab_lookup_list(&hosts, given[i], strlen(given[i]), ids,
 					     &matches, err);
@@ -93,7 +91,7 @@ static int machine_of_fabric(const struct bootplan_params *p, const struct fab_f
 	struct fab_machine_servers servers = {.default_mbps = p->default_mbps,
 					      .is_signalling = p->rate,
 					      .resolver = fab_resolver_new(f)};
-	struct fab_ids ids = {0};
+	FAB_AUTOFREE struct fab_ids ids = {0};
 	FAB_AUTOFREE char *first = NULL;
 	uint32_t n_filtered = count_filtered(p, f, given, n_given, &first);
 	int rc = find_servers(&p->run, servers.resolver, given, n_given, &ids, err);
@@ -112,7 +110,6 @@ static int machine_of_fabric(const struct bootplan_params *p, const struct fab_f
 		fab_resolver_free(servers.resolver);
 	else
 		rc = fab_machine_of_fabric(f, &servers, out, err);
-	free(ids.of.v);
 	return rc;
 }
 
@@ -250,7 +247,7 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 {
 	size_t n = p->servers.n + p->with.n;
 	const char **servers = FAB_ARENA_NEW(w->arena, n + 1, const char *);
-	char name[BOOTPLAN_NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 	struct fab_machine *m;
 	bool *is_gone;
 	int rc;
@@ -268,25 +265,20 @@ static int make_machine(const struct bootplan_params *p, const struct fab_work *
 		.is_any = p->failed.n || p->with.n || p->without.n,
 		.now = m,
 		.was_down = FAB_ARENA_NEW0(w->arena, (size_t)m->n_servers + 1, bool)};
-	rc = mark_all(p, m,
-		      &(struct marking){"--fail-server", "server that is up", p->failed.v,
-					p->failed.n, FAB_MACHINE_SERVERS,
-					m->server_is_down, m->n_servers},
-		      err);
-	if (!rc)
-		rc = mark_all(p, m,
-			      &(struct marking){"--with-server",
-						"server that was there before", p->with.v,
-						p->with.n, FAB_MACHINE_SERVERS,
-						c->was_down, m->n_servers},
-			      err);
+	const struct marking servers_of[] = {
+		{"--fail-server", "server that is up", p->failed.v, p->failed.n,
+		 FAB_MACHINE_SERVERS, m->server_is_down, m->n_servers},
+		{"--with-server", "server that was there before", p->with.v, p->with.n,
+		 FAB_MACHINE_SERVERS, c->was_down, m->n_servers}};
+	for (size_t i = 0; i < FAB_COUNT(servers_of) && !rc; i++)
+		rc = mark_all(p, m, &servers_of[i], err);
 	if (!rc)
 		rc = find_images(p, w->outcome, m, w->arena, err);
 	for (uint32_t s = 0; s < m->n_servers && !rc; s++)
 		if (c->was_down[s] && m->server_is_down[s])
 			rc = fab_fail(err, EINVAL,
 				      "--with-server: '%s' is down by --fail-server",
-				      fab_machine_server_name(m, s, name, sizeof(name)));
+				      fab_machine_server_name(m, s, name));
 	if (rc || !p->without.n)
 		return rc;
 	is_gone = FAB_ARENA_NEW0(w->arena, (size_t)m->n_nodes + 1, bool);
@@ -310,7 +302,7 @@ static int make_batches(const struct bootplan_params *p, struct bootplan_outcome
 	const struct fab_machine *m = o->plan.change.now;
 	const char *boot = p->boot ? p->boot : "all";
 	bool is_file = fab_input_exists(boot);
-	struct fab_input in;
+	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 	int rc;
 
 	if (p->is_sweep) {
@@ -347,11 +339,9 @@ static int make_batches(const struct bootplan_params *p, struct bootplan_outcome
 	}
 	if (is_file) {
 		rc = fab_input_read(boot, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_batch_read(m, fab_input_name(boot), in.bytes, in.n, o->batches,
-				    err);
-		fab_input_fini(&in);
+		if (!rc)
+			rc = fab_batch_read(m, fab_input_name(boot), in.bytes, in.n,
+					    o->batches, err);
 	} else {
 		rc = fab_batch_parse(m, boot, o->batches, err);
 		if (rc)
@@ -400,34 +390,21 @@ static int read_loaded(const struct bootplan_params *p, struct bootplan_outcome 
 	const struct fab_plan_change *c = &o->plan.change;
 	struct fab_machine *then = c->old ? c->old : c->now;
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
-	uint32_t *loaded, *before;
+	bool has_previous = p->export.folder && bootplan_has_previous(p->export.folder);
+	uint32_t *loaded, *before = fab_arena_none(a, (size_t)then->n_nodes + 1);
 	int rc = p->loaded ? fab_input_read(p->loaded, &in, err) : 0;
 
-	if (!rc && p->export.folder && bootplan_has_previous(p->export.folder)) {
-		then->resolver = c->now->resolver;
-		rc = bootplan_read_previous(p, c->now, a, &o->previous, err);
-		if (!rc && p->export.keeps && !p->loaded) {
-			loaded = FAB_ARENA_NEW(a, (size_t)c->now->n_nodes + 1, uint32_t);
-			before = FAB_ARENA_NEW(a, (size_t)then->n_nodes + 1, uint32_t);
-			bootplan_previous_mapping(&o->previous, c->now->n_nodes, loaded);
-			memset(before, 0xff, then->n_nodes * sizeof(*before));
-			for (uint32_t i = 0; i < c->now->n_nodes; i++)
-				before[c->old_node ? c->old_node[i] : i] = loaded[i];
-			o->plan.loaded = loaded;
-			o->plan.loaded_before = before;
-		}
-		if (then != c->now)
-			then->resolver = NULL;
-	}
-	if (rc || !p->loaded)
-		return rc;
 	then->resolver = c->now->resolver;
-	before = FAB_ARENA_NEW(a, (size_t)then->n_nodes + 1, uint32_t);
-	rc = fab_mapping_read(then, fab_input_name(p->loaded), in.bytes, in.n, before,
-			      err);
+	if (!rc && has_previous)
+		rc = bootplan_read_previous(p, c->now, a, &o->previous, err);
+	if (!rc && p->loaded)
+		rc = fab_mapping_read(then, fab_input_name(p->loaded), in.bytes, in.n,
+				      before, err);
+	else if (!rc && has_previous && p->export.keeps)
+		bootplan_previous_mapping(&o->previous, c->old_node, before);
 	if (then != c->now)
 		then->resolver = NULL;
-	if (rc)
+	if (rc || !(p->loaded || (has_previous && p->export.keeps)))
 		return rc;
 	loaded = fab_plan_mapping_now(c, before);
 	fab_arena_own(a, free, loaded);
@@ -584,10 +561,11 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 	for (size_t i = 0; i < o->results.of.n; i++) {
 		const struct fab_plan_result *r = &o->results.of.v[i];
 		const struct bootplan_segments *s = &row->segment;
-		FAB_AUTOFREE char *algorithm =
-			fab_format("%s%s", r->algorithm, r->is_max_min ? "/max-min" : "");
+		FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
+		const char *algorithm = fab_arena_format(&a, "%s%s", r->algorithm,
+							 r->is_max_min ? "/max-min" : "");
 
-		bootplan_row_init(row, w->arena, o, r);
+		bootplan_row_init(row, &a, o, r);
 		fab_draft_batch(d, &(struct fab_store_batch){
 					   .position = fab_shard_item(&p->shard.part,
 								      i / per_batch) *

@@ -139,8 +139,7 @@ int bootplan_sim_open(const struct bootplan_params *p, const struct bootplan_out
 		kfat = NULL;
 	problem.kfat = kfat;
 	fab_flow_ends_init(&sim->ends, f, NULL, NULL);
-	sim->end_of = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
-	memset(sim->end_of, 0xff, f->n_ports * sizeof(*sim->end_of));
+	sim->end_of = fab_none_new((size_t)f->n_ports + 1);
 	for (uint32_t e = 0; e < sim->ends.n; e++)
 		sim->end_of[sim->ends.port[e]] = e;
 	for (uint32_t i = 0; i < o->m->n_nodes + o->m->n_interfaces; i++)

@@ -461,8 +461,6 @@ void fab_host_addresses_set_ip(struct fab_host_addresses *addresses, const char 
 
 /* ---- plans ---- */
 
-enum { NAME_BYTES = 256 };
-
 struct hosts {
 	struct fab_arena arena;
 	struct fab_address_host *v;
@@ -482,11 +480,11 @@ uint64_t fab_machine_node_guid(const struct fab_machine *m, uint32_t node)
 }
 
 char *fab_machine_interface_host_name(const struct fab_machine *m, uint32_t interface,
-				      char *out, size_t size)
+				      char out[FAB_MACHINE_NAME_BYTES])
 {
 	char *slash;
 
-	fab_machine_interface_name(m, interface, out, size);
+	fab_machine_interface_name(m, interface, out);
 	slash = strrchr(out, '/');
 	if (slash && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1))
 		*slash = '-';
@@ -507,18 +505,18 @@ struct fab_address_host *fab_address_hosts_of(const struct fab_machine *m,
 {
 	struct fab_address_host *v = FAB_ARENA_NEW(
 		a, (size_t)m->n_interfaces + m->n_nodes + 1, struct fab_address_host);
-	char name[NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	*n = 0;
 	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		fab_machine_interface_host_name(m, i, name, sizeof(name));
+		fab_machine_interface_host_name(m, i, name);
 		if (fab_is_host_name(name))
 			v[(*n)++] = (struct fab_address_host){
 				fab_arena_strdup(a, name),
 				guid_of(m, m->interface_port, i), i, true};
 	}
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
-		fab_machine_node_name(m, i, name, sizeof(name));
+		fab_machine_node_name(m, i, name);
 		if (fab_is_host_name(name))
 			v[(*n)++] = (struct fab_address_host){fab_arena_strdup(a, name),
 							      fab_machine_node_guid(m, i),

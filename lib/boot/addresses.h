@@ -102,7 +102,7 @@ uint64_t fab_machine_node_guid(const struct fab_machine *m, uint32_t node);
  * interface of a server. Returns `out`. O(1).
  */
 char *fab_machine_interface_host_name(const struct fab_machine *m, uint32_t interface,
-				      char *out, size_t size);
+				      char out[FAB_MACHINE_NAME_BYTES]);
 
 /*
  * Read a file of addresses: lines as in hosts(5), behind # the GUID of the host's port.

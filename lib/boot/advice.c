@@ -246,8 +246,8 @@ static uint64_t fewest(struct needing *x)
 	bool is_possible = true;
 	uint64_t n = FAB_NONE;
 
-	for (uint32_t i = 0; i < x->batch->n; i++)
-		x->at[m->node_vertex[x->batch->node[i]]].left_over--;
+	FAB_EACH_NODE(x->batch, node)
+		x->at[m->node_vertex[node]].left_over--;
 	for (uint32_t v = m->n_vertices; v-- > 0;) {
 		struct subtree *t = &x->at[v];
 		int64_t most = v ? (int64_t)quota(x, v) : 0;
@@ -393,8 +393,8 @@ static uint32_t fewest_by_volume(const struct fab_machine *m,
 	}
 	if (m->limits.disk_mbps > 0)
 		fastest = fmin(fastest, m->limits.disk_mbps);
-	for (uint32_t i = 0; i < batch->n; i++)
-		needed += fab_machine_part(m, batch->node[i]) * largest_mbps;
+	FAB_EACH_NODE(batch, node)
+		needed += fab_machine_part(m, node) * largest_mbps;
 	return (uint32_t)fmax(1, ceil(needed / fastest * (1 - 1e-9)));
 }
 
@@ -420,10 +420,9 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 
 	for (uint32_t s = 0; s < m->n_servers; s++)
 		out.n_up += !m->server_is_down[s];
-	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		out.is_estimate |= x.n_interfaces[m->interface_server[i]]++ &&
 				   fab_interface_is_up(m, i);
-	}
 	x.of_server = fab_limits_server_quota(m, flow, x.bandwidth_mbps);
 	if (is_possible && out.is_estimate) {
 		n = leave_out(&x);
@@ -449,8 +448,7 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 
 		out.n_least = least < out.n ? least : out.n;
 	}
-	free(x.n_interfaces);
-	free(x.at);
+	FAB_FREE_ALL(x.n_interfaces, x.at);
 	if (m->image_part && !out.n)
 		out.is_unknown = has_largest_in_time(m, batch, options, seconds);
 	return out;

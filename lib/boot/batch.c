@@ -259,7 +259,7 @@ int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed
 	bool each = spec && !strncmp(spec, "each:", 5);
 	uint64_t n_random, total = 0;
 	struct sweep s = {.m = m};
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 	uint32_t level;
 	int rc = 0;
 
@@ -297,8 +297,7 @@ int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed
 					 range(m->first_node[v], m->end_node[v],
 					       fab_format("unit:%s",
 							  fab_machine_vertex_name(
-								  m, v, name,
-								  sizeof(name)))));
+								  m, v, name))));
 	}
 	if (!rc && !s.list.n)
 		rc = fab_fail(err, EINVAL, "'%.80s': nothing to boot", spec ? spec : "");

@@ -12,6 +12,12 @@ struct fab_batch {
 	struct fab_matches matches; /* what host lists and patterns stood for */
 };
 
+/* Loop over the nodes of a batch: FAB_EACH_NODE(batch, node) n += is_late[node]; */
+#define FAB_EACH_NODE(batch, node_)                                                      \
+	for (uint32_t node_##_at = 0, node_;                                             \
+	     node_##_at < (batch)->n && ((node_) = (batch)->node[node_##_at], true);     \
+	     node_##_at++)
+
 /*
  * `all`; `first:N` nodes; `first:N:UNIT`, N whole units of a level; `unit:LIST`,
  * everything below these vertices; anything else is a list of nodes: names, host lists

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "boot/impl.h"
 
-enum { SHOWN = 60, NAME_BYTES = 256 };
+enum { SHOWN = 60 };
 
 int fab_image_parse(const char *text, struct fab_arena *memory, struct fab_image *out,
 		    struct fab_err *err)
@@ -50,15 +50,15 @@ struct finding {
 static int put(void *context, bool is_node, uint32_t id, struct fab_err *err)
 {
 	struct finding *x = context;
-	char name[NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	if (!is_node)
 		return 0;
 	x->n_nodes++;
 	if (x->image_of[id] != FAB_NONE && x->image_of[id] != x->at)
 		return fab_fail(err, EINVAL, "'%.80s' is in '%.*s' and in '%.*s'",
-				fab_machine_node_name(x->m, id, name, sizeof(name)),
-				SHOWN, x->images[x->image_of[id]].nodes, SHOWN,
+				fab_machine_node_name(x->m, id, name), SHOWN,
+				x->images[x->image_of[id]].nodes, SHOWN,
 				x->images[x->at].nodes);
 	x->image_of[id] = x->at;
 	return 0;

@@ -82,11 +82,9 @@ void fab_machine_free(struct fab_machine *m)
 static uint32_t order_of(const struct fab_machine_builder *b, uint32_t *order)
 {
 	uint32_t n = (uint32_t)b->raw.n, done = 0, depth = 0;
-	FAB_AUTOFREE uint32_t *first = FAB_NEW(n, uint32_t), *next = FAB_NEW(n, uint32_t);
+	FAB_AUTOFREE uint32_t *first = fab_none_new(n), *next = fab_none_new(n);
 	FAB_AUTOFREE uint32_t *stack = FAB_NEW(n, uint32_t);
 
-	for (uint32_t i = 0; i < n; i++)
-		first[i] = next[i] = FAB_NONE;
 	for (uint32_t i = n; i-- > 1;) {
 		next[i] = first[b->raw.v[i].parent];
 		first[b->raw.v[i].parent] = i;
@@ -213,7 +211,7 @@ int fab_machine_without(struct fab_machine *old, const bool *is_gone, uint32_t *
 {
 	struct fab_machine *m = FAB_NEW0(1, struct fab_machine);
 	uint32_t *place = FAB_NEW(old->n_vertices, uint32_t), node = 0, interface = 0;
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	alloc(m, old->n_vertices, old->n_nodes, old->n_interfaces);
 	memcpy(m->level, old->level, sizeof(m->level));
@@ -231,13 +229,13 @@ int fab_machine_without(struct fab_machine *old, const bool *is_gone, uint32_t *
 			r.kind = FAB_VERTEX_NODE;
 			r.owner = old->node_host[node - 1];
 			r.port = old->node_port[node - 1];
-			fab_machine_node_name(old, node - 1, name, sizeof(name));
+			fab_machine_node_name(old, node - 1, name);
 		} else if (interface < old->n_interfaces &&
 			   old->interface_vertex[interface] == v) {
 			r.kind = FAB_VERTEX_INTERFACE;
 			r.owner = old->interface_server[interface];
 			r.port = old->interface_port[interface];
-			fab_machine_interface_name(old, interface++, name, sizeof(name));
+			fab_machine_interface_name(old, interface++, name);
 		}
 		if (r.kind != FAB_VERTEX_SWITCH) /* made of another number from now on */
 			r.name = fab_arena_strdup(&m->arena, name);
@@ -270,42 +268,43 @@ int fab_machine_without(struct fab_machine *old, const bool *is_gone, uint32_t *
 }
 
 static char *made_up(const struct fab_machine *m, uint32_t vertex, uint32_t number,
-		     char *out, size_t size)
+		     char out[FAB_MACHINE_NAME_BYTES])
 {
 	if (m->name[vertex])
-		snprintf(out, size, "%s", m->name[vertex]);
+		snprintf(out, FAB_MACHINE_NAME_BYTES, "%s", m->name[vertex]);
 	else
-		snprintf(out, size, "%s%u", m->level[m->level_of[vertex]].unit, number);
+		snprintf(out, FAB_MACHINE_NAME_BYTES, "%s%u",
+			 m->level[m->level_of[vertex]].unit, number);
 	return out;
 }
 
-char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex, char *out,
-			      size_t size)
+char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex,
+			      char out[FAB_MACHINE_NAME_BYTES])
 {
-	return made_up(m, vertex, m->number[vertex], out, size);
+	return made_up(m, vertex, m->number[vertex], out);
 }
 
-char *fab_machine_node_name(const struct fab_machine *m, uint32_t node, char *out,
-			    size_t size)
+char *fab_machine_node_name(const struct fab_machine *m, uint32_t node,
+			    char out[FAB_MACHINE_NAME_BYTES])
 {
-	return made_up(m, m->node_vertex[node], node, out, size);
+	return made_up(m, m->node_vertex[node], node, out);
 }
 
 char *fab_machine_interface_name(const struct fab_machine *m, uint32_t interface,
-				 char *out, size_t size)
+				 char out[FAB_MACHINE_NAME_BYTES])
 {
-	return made_up(m, m->interface_vertex[interface], interface, out, size);
+	return made_up(m, m->interface_vertex[interface], interface, out);
 }
 
-char *fab_machine_server_name(const struct fab_machine *m, uint32_t server, char *out,
-			      size_t size)
+char *fab_machine_server_name(const struct fab_machine *m, uint32_t server,
+			      char out[FAB_MACHINE_NAME_BYTES])
 {
 	if (m->fabric && m->server_host) {
-		snprintf(out, size, "%s",
+		snprintf(out, FAB_MACHINE_NAME_BYTES, "%s",
 			 fab_host_name(m->fabric, m->server_host[server]));
 		return out;
 	}
-	return fab_machine_interface_name(m, server, out, size);
+	return fab_machine_interface_name(m, server, out);
 }
 
 uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit, size_t len)
@@ -320,7 +319,7 @@ uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit, s
 
 /* ---- names ---- */
 
-enum { NAME_BYTES = 256, SHOWN = 80 };
+enum { SHOWN = 80 };
 
 /* Names and kind that a lookup asks for. */
 struct view {
@@ -339,7 +338,8 @@ struct fab_machine_names {
 
 static const struct {
 	const char *one, *many;
-	char *(*name)(const struct fab_machine *m, uint32_t id, char *out, size_t size);
+	char *(*name)(const struct fab_machine *m, uint32_t id,
+		      char out[FAB_MACHINE_NAME_BYTES]);
 } kinds[FAB_MACHINE_N_KINDS] = {
 	[FAB_MACHINE_NODES] = {"node", "nodes", fab_machine_node_name},
 	[FAB_MACHINE_SERVERS] = {"server", "servers", fab_machine_server_name},
@@ -352,7 +352,7 @@ struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m)
 	const uint32_t count[FAB_MACHINE_N_KINDS] = {m->n_nodes, m->n_servers,
 						     m->n_interfaces, m->n_vertices};
 	struct fab_machine_names *n = FAB_NEW0(1, struct fab_machine_names);
-	char name[NAME_BYTES], label[FAB_LABEL_SIZE];
+	char name[FAB_MACHINE_NAME_BYTES], label[FAB_LABEL_SIZE];
 
 	n->m = m;
 	for (int kind = 0; kind < FAB_MACHINE_N_KINDS; kind++) {
@@ -364,7 +364,7 @@ struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m)
 			if (kind == FAB_MACHINE_UNITS &&
 			    m->end_node[i] == m->first_node[i])
 				continue;
-			kinds[kind].name(m, i, name, sizeof(name));
+			kinds[kind].name(m, i, name);
 			fab_directory_add(d, name, strlen(name), i);
 			fab_label_short(name, label, sizeof(label));
 			fab_directory_add(d, label, strlen(label), i);
@@ -527,9 +527,9 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 static char *name(const void *of, uint32_t id)
 {
 	const struct view *v = of;
-	char text[NAME_BYTES];
+	char text[FAB_MACHINE_NAME_BYTES];
 
-	return fab_strdup(kinds[v->kind].name(v->names->m, id, text, sizeof(text)));
+	return fab_strdup(kinds[v->kind].name(v->names->m, id, text));
 }
 
 struct fab_lookup fab_machine_lookup(const struct fab_machine_names *n,

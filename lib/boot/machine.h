@@ -203,16 +203,17 @@ int fab_machine_find(const struct fab_machine *m, enum fab_machine_kind kind,
 int fab_machine_without(struct fab_machine *m, const bool *is_gone, uint32_t *old_node,
 			struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
 
+enum { FAB_MACHINE_NAME_BYTES = 256 };
 /* Name of a vertex, node, server, interface into `out`; returns it. E.g. "board3.17",
  * a host name, "srv1/mlx5_0" where a server has several interfaces. O(1). */
-char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex, char *out,
-			      size_t size);
-char *fab_machine_node_name(const struct fab_machine *m, uint32_t node, char *out,
-			    size_t size);
-char *fab_machine_server_name(const struct fab_machine *m, uint32_t server, char *out,
-			      size_t size);
+char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex,
+			      char out[FAB_MACHINE_NAME_BYTES]);
+char *fab_machine_node_name(const struct fab_machine *m, uint32_t node,
+			    char out[FAB_MACHINE_NAME_BYTES]);
+char *fab_machine_server_name(const struct fab_machine *m, uint32_t server,
+			      char out[FAB_MACHINE_NAME_BYTES]);
 char *fab_machine_interface_name(const struct fab_machine *m, uint32_t interface,
-				 char *out, size_t size);
+				 char out[FAB_MACHINE_NAME_BYTES]);
 /* Level whose unit is this name (singular or plural); FAB_NONE. O(levels). */
 uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 				size_t len);

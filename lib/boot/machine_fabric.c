@@ -207,10 +207,8 @@ static int not_there(const struct fabric_reader *r, uint32_t host, const char *w
 	bool is_parallel;
 
 	/* the first part, in the order of its adapters, that the host is on */
-	FAB_EACH_ADAPTER(f, host, i)
-		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
-		     p < f->node_first_port[f->host_adapter[i] + 1] && part == FAB_NONE;
-		     p++)
+	FAB_EACH_HOST_PORT(f, host, p)
+		if (part == FAB_NONE)
 			part = fab_planes_of_port(r->planes, f, p);
 	is_parallel =
 		part != FAB_NONE && fab_planes_are_parallel(r->planes, part, r->part);
@@ -246,20 +244,19 @@ static void score_host(const struct fabric_reader *r, uint32_t host, uint32_t *s
 	const struct fab_fabric *f = r->f;
 	bool is_first = true;
 
-	FAB_EACH_ADAPTER(f, host, i)
-		FAB_EACH_PORT(f, f->host_adapter[i], p) {
-			uint32_t part = fab_planes_of_port(r->planes, f, p);
+	FAB_EACH_HOST_PORT(f, host, p) {
+		uint32_t part = fab_planes_of_port(r->planes, f, p);
 
-			if (part == FAB_NONE || seen[part] == host)
-				continue;
-			seen[part] = host;
-			if (r->server_of[host] != FAB_NONE)
-				score[part].servers++;
-			else
-				score[part].nodes++;
-			score[part].first += is_first;
-			is_first = false;
-		}
+		if (part == FAB_NONE || seen[part] == host)
+			continue;
+		seen[part] = host;
+		if (r->server_of[host] != FAB_NONE)
+			score[part].servers++;
+		else
+			score[part].nodes++;
+		score[part].first += is_first;
+		is_first = false;
+	}
 }
 
 static int cmp_score(const struct part_score *a, const struct part_score *b)
@@ -323,13 +320,11 @@ static void usable_ports(const struct fabric_reader *r, uint32_t host,
 	const struct fab_fabric *f = r->f;
 
 	out->of.n = 0;
-	FAB_EACH_ADAPTER(f, host, i) {
-		uint32_t node = f->host_adapter[i], sw;
+	FAB_EACH_HOST_PORT(f, host, p) {
+		uint32_t sw = fab_port_switch(f, p);
 
-		FAB_EACH_PORT(f, node, p)
-			if ((sw = fab_port_switch(f, p)) != FAB_NONE && r->above[sw] &&
-			    r->planes->of_switch[sw] == r->part)
-				FAB_PUSH(&out->of, p);
+		if (sw != FAB_NONE && r->above[sw] && r->planes->of_switch[sw] == r->part)
+			FAB_PUSH(&out->of, p);
 	}
 	if (out->of.n > 1)
 		qsort_r(out->of.v, out->of.n, sizeof(*out->of.v), cmp_port, &f);

@@ -13,8 +13,6 @@
 #include "boot/share.h"
 #include "boot/transfer.h"
 
-/* ---- by transfers through time ---- */
-
 /*
  * `balanced` where nodes start late, wait for connections or give up: the mapping that is
  * best by equal shares, or that of another rule when transfers through time end sooner
@@ -183,8 +181,7 @@ static int improve_timed(const struct fab_mapping_problem *p,
 	}
 	if (!rc)
 		memcpy(interface_of, x.best.interface_of, n * sizeof(*interface_of));
-	free(x.best.interface_of);
-	free(x.spare.interface_of);
+	FAB_FREE_ALL(x.best.interface_of, x.spare.interface_of);
 	return rc;
 }
 
@@ -231,8 +228,8 @@ int fab_map_balanced(const struct fab_mapping_problem *p, uint32_t *interface_of
 	/* those that stay off: as robust has them */
 	if (batch == p->batch)
 		rc = fab_map_robust(p, interface_of, err);
-	for (uint32_t i = 0; i < batch->n; i++)
-		interface_of[batch->node[i]] = FAB_NONE;
+	FAB_EACH_NODE(batch, node)
+		interface_of[node] = FAB_NONE;
 	if (p->purpose == FAB_FOR_PREFIXES) {
 		fab_mapping_fill(p->m, batch, false, interface_of);
 		return rc;
@@ -289,9 +286,7 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
 
 	l.most_of_server = fab_limits_server_quota(
 		m, fab_limits_transfer_mbps(m, p->batch), l.bandwidth);
-	for (uint32_t i = 0; i < p->batch->n; i++) {
-		uint32_t node = p->batch->node[i];
-
+	FAB_EACH_NODE(p->batch, node) {
 		if (interface_of[node] != FAB_NONE)
 			walk(&l, node, interface_of[node], 1);
 	}

@@ -27,7 +27,6 @@
 #define SAME 1e-12
 
 struct balance {
-	struct fab_arena arena;
 	const struct fab_machine *m;
 	const struct fab_batch *batch;
 	uint64_t *demand; /* [n_vertices] nodes that need a server above */
@@ -264,11 +263,10 @@ static bool is_possible(struct balance *b, double bandwidth)
 	return is_found;
 }
 
-static void init(struct balance *b, const struct fab_machine *m,
+static void init(struct balance *b, struct fab_arena *a, const struct fab_machine *m,
 		 const struct fab_batch *batch)
 {
 	uint32_t nv = m->n_vertices;
-	struct fab_arena arena = FAB_ARENA_INIT, *a = &arena;
 	double flow = m->limits.flow_mbps > 0 ? m->limits.flow_mbps : (double)INFINITY;
 	bool *is_inner;
 	size_t n = 0;
@@ -291,8 +289,8 @@ static void init(struct balance *b, const struct fab_machine *m,
 		.node_mbps = flow,
 		.transfer_mbps = fab_limits_transfer_mbps(m, batch)};
 	is_inner = FAB_ARENA_NEW0(a, nv, bool);
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t v = m->node_vertex[batch->node[i]];
+	FAB_EACH_NODE(batch, node) {
+		uint32_t v = m->node_vertex[node];
 
 		b->below[m->parent[v]]++;
 		b->node_mbps = fmin(b->node_mbps, m->capacity_mbps[v]);
@@ -324,7 +322,6 @@ static void init(struct balance *b, const struct fab_machine *m,
 	for (size_t i = 0; i < n; i++)
 		if (!i || b->capacity[i] > b->capacity[i - 1])
 			b->capacity[b->n_capacities++] = b->capacity[i];
-	b->arena = arena;
 }
 
 /* The least bandwidth at which a segment is full (a capacity divided by a whole number)
@@ -374,13 +371,11 @@ static double best(struct balance *b)
 
 static double best_of(const struct fab_machine *m, const struct fab_batch *batch)
 {
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	struct balance b;
-	double bandwidth;
 
-	init(&b, m, batch);
-	bandwidth = best(&b);
-	fab_arena_free(&b.arena);
-	return bandwidth;
+	init(&b, &a, m, batch);
+	return best(&b);
 }
 
 /* Can the servers send all images, divided at will, when the largest one is to come at a
@@ -390,9 +385,8 @@ static bool has_room(const struct fab_machine *m, const struct fab_batch *batch,
 {
 	memset(demand, 0, m->n_vertices * sizeof(*demand));
 	memset(supply, 0, m->n_vertices * sizeof(*supply));
-	for (uint32_t i = 0; i < batch->n; i++)
-		demand[m->node_vertex[batch->node[i]]] +=
-			pace * fab_machine_part(m, batch->node[i]);
+	FAB_EACH_NODE(batch, node)
+		demand[m->node_vertex[node]] += pace * fab_machine_part(m, node);
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		if (fab_interface_is_up(m, i))
 			supply[m->interface_vertex[i]] = INFINITY;
@@ -457,13 +451,11 @@ double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *batch,
 			 double mbps)
 {
+	FAB_AUTO(fab_arena_free) struct fab_arena a = FAB_ARENA_INIT;
 	struct balance b;
-	bool is_attained;
 
-	init(&b, m, batch);
-	is_attained = is_possible(&b, mbps);
-	fab_arena_free(&b.arena);
-	return is_attained;
+	init(&b, &a, m, batch);
+	return is_possible(&b, mbps);
 }
 
 struct child {
@@ -542,9 +534,7 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 	struct child *heap = FAB_ARENA_NEW(&a, nv, struct child);
 	FAB_AUTOFREE double *rate = fab_limits_interfaces(m);
 
-	for (uint32_t i = 0; i < b->batch->n; i++) {
-		uint32_t node = b->batch->node[i];
-
+	FAB_EACH_NODE(b->batch, node) {
 		if (interface_of[node] == FAB_NONE)
 			fab_queues_append(&wait, m->node_vertex[node], node);
 	}
@@ -581,11 +571,12 @@ static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 void fab_mapping_by_counts(const struct fab_machine *m, const struct fab_batch *batch,
 			   uint32_t *interface_of)
 {
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	struct balance b;
 
-	init(&b, m, batch);
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i], a = m->node_vertex[node], s;
+	init(&b, &arena, m, batch);
+	FAB_EACH_NODE(batch, node) {
+		uint32_t a = m->node_vertex[node], s;
 
 		if (interface_of[node] == FAB_NONE)
 			continue;
@@ -600,7 +591,6 @@ void fab_mapping_by_counts(const struct fab_machine *m, const struct fab_batch *
 	}
 	best(&b);
 	give_interfaces(&b, interface_of);
-	fab_arena_free(&b.arena);
 }
 
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,

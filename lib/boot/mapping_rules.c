@@ -163,7 +163,6 @@ int fab_map_block(const struct fab_mapping_problem *p, uint32_t *interface_of,
 
 /* ---- near, spread and stable ---- */
 
-/* Mappings that look at where servers are: local, robust, stable; and what a site has. */
 /*
  * To a server below the lowest vertex that holds both; the servers below it in turn.
  * O(nodes * levels).
@@ -235,13 +234,13 @@ int fab_map_stable(const struct fab_mapping_problem *p, uint32_t *interface_of,
 	size_t n_ring = (size_t)n_up * POINTS, at = 0;
 	FAB_AUTOFREE struct point *ring = FAB_NEW(n_ring, struct point);
 	FAB_AUTOFREE struct point *nodes = FAB_NEW(m->n_nodes, struct point);
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	(void)err;
 	for (uint32_t i = 0; i < n_up; i++) {
 		uint64_t h;
 
-		fab_machine_interface_name(m, up[i], name, sizeof(name));
+		fab_machine_interface_name(m, up[i], name);
 		h = fab_hash_bytes(name, strlen(name), 1);
 		for (uint32_t k = 0; k < POINTS; k++)
 			ring[(size_t)i * POINTS + k] =
@@ -249,7 +248,7 @@ int fab_map_stable(const struct fab_mapping_problem *p, uint32_t *interface_of,
 	}
 	qsort(ring, n_ring, sizeof(*ring), by_hash);
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
-		fab_machine_node_name(m, i, name, sizeof(name));
+		fab_machine_node_name(m, i, name);
 		nodes[i] = (struct point){fab_hash_bytes(name, strlen(name), 2), i};
 	}
 	qsort(nodes, m->n_nodes, sizeof(*nodes), by_hash);

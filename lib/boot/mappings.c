@@ -116,14 +116,14 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_err *err)
 {
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i], at = interface_of[node];
+	FAB_EACH_NODE(batch, node) {
+		uint32_t at = interface_of[node];
 
 		if (at < m->n_interfaces && fab_interface_is_up(m, at))
 			continue;
-		fab_machine_node_name(m, node, name, sizeof(name));
+		fab_machine_node_name(m, node, name);
 		return fab_fail(err, EINVAL, "node '%s' has %s", name,
 				at < m->n_interfaces ? "a server that is down"
 						     : "no server");
@@ -144,8 +144,8 @@ static uint32_t most_nodes(const struct fab_machine *m, const struct fab_batch *
 	FAB_AUTOFREE uint32_t *n = FAB_NEW0((size_t)m->n_servers + 1, uint32_t);
 	uint32_t most = 0;
 
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t s = m->interface_server[interface_of[batch->node[i]]];
+	FAB_EACH_NODE(batch, node) {
+		uint32_t s = m->interface_server[interface_of[node]];
 
 		if (++n[s] > most)
 			most = n[s];
@@ -164,9 +164,7 @@ static int lose(struct fab_machine *m, const struct fab_batch *batch, uint32_t s
 	int rc;
 
 	memcpy(after, interface_of, m->n_nodes * sizeof(*after));
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i];
-
+	FAB_EACH_NODE(batch, node) {
 		if (m->interface_server[interface_of[node]] == server) {
 			after[node] = FAB_NONE;
 			n_here++;
@@ -175,9 +173,9 @@ static int lose(struct fab_machine *m, const struct fab_batch *batch, uint32_t s
 	if (!n_here)
 		return 0;
 	fab_mapping_complete(m, batch, after);
-	for (uint32_t i = 0; i < batch->n; i++)
-		if (after[batch->node[i]] != interface_of[batch->node[i]])
-			second_of[batch->node[i]] = after[batch->node[i]];
+	FAB_EACH_NODE(batch, node)
+		if (after[node] != interface_of[node])
+			second_of[node] = after[node];
 	rc = fab_share_of(m, batch, after, &share, err);
 	if (rc)
 		return rc;

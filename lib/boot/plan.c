@@ -111,8 +111,8 @@ static void batch_before(const struct fab_plan_change *c, const struct fab_batch
 		out->matches = (struct fab_matches){0};
 		return;
 	}
-	for (uint32_t i = 0; i < batch->n; i++)
-		FAB_PUSH(&ids.of, c->old_node[batch->node[i]]);
+	FAB_EACH_NODE(batch, node)
+		FAB_PUSH(&ids.of, c->old_node[node]);
 	for (uint32_t i = 0; i < c->old->n_nodes; i++)
 		if (c->is_gone[i])
 			FAB_PUSH(&ids.of, i);
@@ -203,8 +203,8 @@ bool fab_plan_is_incomplete(const struct fab_batch *batch, const uint32_t *inter
 {
 	bool is_missing = false;
 
-	for (uint32_t i = 0; i < batch->n; i++)
-		is_missing |= interface_of[batch->node[i]] == FAB_NONE;
+	FAB_EACH_NODE(batch, node)
+		is_missing |= interface_of[node] == FAB_NONE;
 	return is_missing;
 }
 
@@ -264,8 +264,8 @@ static void count_servers(const struct fab_plan *p, const uint32_t *interface_of
 	const struct fab_machine *m = p->change.now;
 	FAB_AUTOFREE bool *is_used = FAB_NEW0(m->n_servers, bool);
 
-	for (uint32_t i = 0; i < r->batch->n; i++) {
-		uint32_t node = r->batch->node[i], interface = interface_of[node], server;
+	FAB_EACH_NODE(r->batch, node) {
+		uint32_t interface = interface_of[node], server;
 
 		if (interface == FAB_NONE) {
 			if (!r->n_unserved++)

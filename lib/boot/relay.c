@@ -175,8 +175,8 @@ double fab_relay_stream_seconds(const struct fab_machine *m,
 	uint32_t n_up;
 	FAB_AUTOFREE uint32_t *server = fab_interfaces_up(m, &n_up);
 
-	for (uint32_t i = 0; i < batch->n; i++)
-		stream = fmin(stream, narrowest(m, m->node_vertex[batch->node[i]]));
+	FAB_EACH_NODE(batch, node)
+		stream = fmin(stream, narrowest(m, m->node_vertex[node]));
 	for (uint32_t i = 0; i < n_up; i++)
 		source = fmax(source, narrowest(m, m->interface_vertex[server[i]]));
 	return image_mbit * (1 + repair) / fmin(stream, source);

@@ -101,7 +101,7 @@ static int read_list(const struct fab_machine *m, const char *list, bool is_link
 int fab_limits_parse(const struct fab_machine *m, const char *links, const char *reserved,
 		     struct fab_limits *out, struct fab_err *err)
 {
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 	int rc = read_list(m, links, true, out, err);
 
 	if (rc) {
@@ -113,7 +113,7 @@ int fab_limits_parse(const struct fab_machine *m, const char *links, const char 
 		if (out->reserved_mbps[m->level_of[v]] >=
 		    m->capacity_mbps[v] * (1 - out->reserved[m->level_of[v]]))
 			rc = fab_fail(err, EINVAL, "nothing of '%s' would be left",
-				      fab_machine_vertex_name(m, v, name, sizeof(name)));
+				      fab_machine_vertex_name(m, v, name));
 	if (rc)
 		fab_err_prefix(err, "--set reserved");
 	return rc;
@@ -140,8 +140,8 @@ double fab_limits_transfer_mbps(const struct fab_machine *m,
 {
 	double most = 0;
 
-	for (uint32_t i = 0; i < batch->n; i++)
-		most = fmax(most, fab_link_mbps(m, m->node_vertex[batch->node[i]]));
+	FAB_EACH_NODE(batch, node)
+		most = fmax(most, fab_link_mbps(m, m->node_vertex[node]));
 	return m->limits.flow_mbps > 0 ? fmin(most, m->limits.flow_mbps) : most;
 }
 
@@ -272,14 +272,6 @@ struct served {
 	double part;
 };
 
-static double limit_share(const struct fab_machine *m, enum fab_limit limit, double flow,
-			  uint32_t n)
-{
-	if (limit != FAB_LIMIT_DISK)
-		return fab_limits_connections_share(m, flow, n);
-	return m->limits.disk_mbps > 0 ? m->limits.disk_mbps / n : (double)INFINITY;
-}
-
 /* A limit of servers at the one that it holds back most, of equal ones where most nodes
  * are. */
 static void add_server_limit(const struct fab_machine *m, const struct fab_batch *batch,
@@ -291,10 +283,11 @@ static void add_server_limit(const struct fab_machine *m, const struct fab_batch
 
 	s.capacity_mbps = limit == FAB_LIMIT_DISK ? m->limits.disk_mbps
 						  : m->limits.connections * flow;
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i];
+	FAB_EACH_NODE(batch, node) {
 		const struct served *x = &served[m->interface_server[interface_of[node]]];
-		double own = limit_share(m, limit, flow, x->n);
+		double own = limit == FAB_LIMIT_DISK
+				     ? m->limits.disk_mbps / x->n
+				     : fab_limits_connections_share(m, flow, x->n);
 		double here = own * s.part, before = s.share_mbps * x->part;
 
 		if (fab_machine_part(m, node) < x->part || here > before ||
@@ -319,8 +312,7 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 	if (!batch->n)
 		return;
 	served = FAB_NEW0(m->n_servers, struct served);
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i];
+	FAB_EACH_NODE(batch, node) {
 		struct served *s = &served[m->interface_server[interface_of[node]]];
 
 		s->n++;
@@ -335,19 +327,17 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 				  .max_sharers = 1,
 				  .share_mbps = m->limits.flow_mbps,
 				  .part = fab_machine_part(m, largest)});
-	if (!(m->limits.disk_mbps > 0) && !m->limits.connections)
-		return;
-	add_server_limit(m, batch, interface_of, served, FAB_LIMIT_DISK, flow, share);
-	add_server_limit(m, batch, interface_of, served, FAB_LIMIT_CONNECTIONS, flow,
-			 share);
+	for (enum fab_limit l = 0; l < FAB_N_LIMITS; l++)
+		if (l != FAB_LIMIT_TRANSFER && fab_limit_is_given(m, l))
+			add_server_limit(m, batch, interface_of, served, l, flow, share);
 }
 
 /* The largest image that crosses each link, where images differ; [links] down and up. */
 static void find_parts(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, double *down, double *up)
 {
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i], to = m->node_vertex[node];
+	FAB_EACH_NODE(batch, node) {
+		uint32_t to = m->node_vertex[node];
 		uint32_t from = m->interface_vertex[interface_of[node]];
 
 		for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);) {
@@ -380,15 +370,12 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	FAB_AUTOFREE uint32_t *down = FAB_NEW0(n_links, uint32_t);
 	FAB_AUTOFREE uint32_t *up = FAB_NEW0(n_links, uint32_t);
 	FAB_AUTOFREE double *parts = m->image_part ? FAB_NEW0(2 * n_links, double) : NULL;
-	char name[256];
+	char name[FAB_MACHINE_NAME_BYTES];
 
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i];
-
+	FAB_EACH_NODE(batch, node) {
 		if (interface_of[node] >= m->n_interfaces)
-			return fab_fail(
-				err, EINVAL, "node '%s' has no server",
-				fab_machine_node_name(m, node, name, sizeof(name)));
+			return fab_fail(err, EINVAL, "node '%s' has no server",
+					fab_machine_node_name(m, node, name));
 		(void)fab_share_climb(m, down, up, m->node_vertex[node],
 				      m->interface_vertex[interface_of[node]], 1);
 	}
@@ -408,9 +395,7 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		}
 	}
 	out->slowest_node = batch->n ? batch->node[0] : FAB_NONE;
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i];
-
+	FAB_EACH_NODE(batch, node) {
 		if (fab_share_climb(m, down, up, m->node_vertex[node],
 				    m->interface_vertex[interface_of[node]], 0) *
 			    out->part <=
@@ -431,22 +416,22 @@ static double limits_brute(const struct fab_machine *m, const struct fab_batch *
 	double window = l->flow_mbps > 0 ? l->flow_mbps : (double)INFINITY;
 	double flow = 0, least = INFINITY;
 
-	for (uint32_t i = 0; i < batch->n; i++) {
-		double own = fab_link_mbps(m, m->node_vertex[batch->node[i]]);
+	FAB_EACH_NODE(batch, node) {
+		double own = fab_link_mbps(m, m->node_vertex[node]);
 
 		flow = fmax(flow, fmin(own, window));
-		least = fmin(least, window / fab_machine_part(m, batch->node[i]));
+		least = fmin(least, window / fab_machine_part(m, node));
 	}
 	for (uint32_t s = 0; s < m->n_servers && (l->disk_mbps > 0 || l->connections);
 	     s++) {
 		uint32_t n = 0, rounds = 0;
 		double part = 0;
 
-		for (uint32_t i = 0; i < batch->n; i++) {
-			if (m->interface_server[interface_of[batch->node[i]]] != s)
+		FAB_EACH_NODE(batch, node) {
+			if (m->interface_server[interface_of[node]] != s)
 				continue;
 			n++;
-			part = fmax(part, fab_machine_part(m, batch->node[i]));
+			part = fmax(part, fab_machine_part(m, node));
 		}
 		if (n && l->disk_mbps > 0)
 			least = fmin(least, l->disk_mbps / n / part);
@@ -490,8 +475,8 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 			     i < m->end_interface[v] && depth[v] == d; i++)
 				of_interface[i] = v;
 		}
-		for (uint32_t i = 0; i < batch->n; i++) {
-			uint32_t node = batch->node[i], interface = interface_of[node];
+		FAB_EACH_NODE(batch, node) {
+			uint32_t interface = interface_of[node];
 			uint32_t x = of_node[node], y = of_interface[interface];
 			uint32_t to = m->node_vertex[node];
 			uint32_t from = m->interface_vertex[interface];
@@ -529,8 +514,8 @@ static int cmp_growth(const void *a, const void *b)
 static void failover_count(const struct fab_machine *m, const struct fab_batch *batch,
 			   const uint32_t *interface_of, uint32_t *of_server)
 {
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t interface = interface_of[batch->node[i]];
+	FAB_EACH_NODE(batch, node) {
+		uint32_t interface = interface_of[node];
 
 		if (interface < m->n_interfaces)
 			of_server[m->interface_server[interface]]++;
@@ -546,9 +531,9 @@ void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
 
 	*out = (struct fab_failover){
 		.grown = FAB_NEW(m->n_servers, struct fab_failover_server)};
-	for (uint32_t i = 0; i < batch->n; i++)
-		out->n_moved += after[batch->node[i]] < m->n_interfaces &&
-				before[batch->node[i]] != after[batch->node[i]];
+	FAB_EACH_NODE(batch, node)
+		out->n_moved +=
+			after[node] < m->n_interfaces && before[node] != after[node];
 	failover_count(m, batch, before, old);
 	failover_count(m, batch, after, new);
 	for (uint32_t s = 0; s < m->n_servers; s++)

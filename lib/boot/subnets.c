@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "boot/impl.h"
 
-enum { WORDS_MAX = 8, WORD_BYTES = 1024, NAME_BYTES = 256 };
+enum { WORDS_MAX = 8, WORD_BYTES = 1024 };
 
 void fab_subnets_fini(struct fab_subnets *s)
 {
@@ -85,15 +85,13 @@ static int put(void *context, bool is_node, uint32_t id, struct fab_err *err)
 	uint32_t at = (uint32_t)s->of.n - 1;
 	bool is_ip6 = s->of.v[at].net.is_ip6;
 	uint32_t *of = is_node ? &s->of_node[is_ip6][id] : &s->of_interface[is_ip6][id];
-	char name[NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 
 	if (*of != FAB_NONE && *of != at)
-		return fab_fail(
-			err, EINVAL, "'%.80s' is in %s already, by line %" PRIu64,
-			is_node ? fab_machine_node_name(r->m, id, name, sizeof(name))
-				: fab_machine_interface_name(r->m, id, name,
-							     sizeof(name)),
-			s->of.v[*of].net.text, s->of.v[*of].line);
+		return fab_fail(err, EINVAL, "'%.80s' is in %s already, by line %" PRIu64,
+				is_node ? fab_machine_node_name(r->m, id, name)
+					: fab_machine_interface_name(r->m, id, name),
+				s->of.v[*of].net.text, s->of.v[*of].line);
 	*of = at;
 	return 0;
 }
@@ -265,7 +263,7 @@ static const char *ip_of(const struct assignment *x,
 static int fail_at(const struct fab_subnets *s, const struct fab_subnet *net, int rc,
 		   struct fab_err *err)
 {
-	char place[NAME_BYTES];
+	char place[FAB_MACHINE_NAME_BYTES];
 
 	if (!s->file)
 		return rc;

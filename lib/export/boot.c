@@ -14,8 +14,6 @@
 #include "boot_templates.h"
 #include "export/boot_impl.h"
 
-enum { NAME_BYTES = 256 };
-
 /* The formats by number. */
 static const struct {
 	const char *name, *template, *summary, *manual; /* template: NULL: of the site */
@@ -97,25 +95,24 @@ static struct fab_host_address address_of(const struct maker *k, const char *nam
 static uint32_t server_of(struct maker *k, uint32_t interface)
 {
 	struct boot_plan *plan = &k->plan;
-	char name[NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES];
 	uint32_t n = plan->n_servers, at;
 
 	if (k->server_of[interface] != FAB_NONE)
 		return k->server_of[interface];
-	fab_machine_interface_name(k->m, interface, name, sizeof(name));
+	fab_machine_interface_name(k->m, interface, name);
 	if (!(k->template.flags & QUOTES) && strchr(name, '/')) {
-		fab_machine_interface_host_name(k->m, interface, name, sizeof(name));
+		fab_machine_interface_host_name(k->m, interface, name);
 		if (!fab_host_addresses_find(plan->site->addresses, name))
 			fab_machine_server_name(k->m, k->m->interface_server[interface],
-						name, sizeof(name));
+						name);
 	}
 	at = fab_strmap_put(k->by_name, name, strlen(name), n);
 	if (at == n) {
 		plan->server[n].name = plan->server[n].host =
 			fab_arena_strdup(&k->arena, name);
 		if (strchr(name, '/'))
-			fab_machine_interface_host_name(k->m, interface, name,
-							sizeof(name));
+			fab_machine_interface_host_name(k->m, interface, name);
 		plan->server[n].first = n;
 		plan->server[n].label = plan->server[n].name;
 		plan->server[n].file = fab_arena_strdup(&k->arena, name);
@@ -189,11 +186,7 @@ static int make_entries(struct maker *k, struct fab_err *err)
 	const struct boot_server *whole = plan->server;
 	uint32_t n_whole = plan->n_servers, at = 0, n = 0, key[3] = {FAB_NONE};
 	uint32_t *first = FAB_ARENA_NEW(&k->arena, (size_t)n_whole + 1, uint32_t);
-	uint32_t *node = FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, uint32_t);
-
-	for (uint32_t i = 0; i < plan->n_nodes; i++)
-		node[i] = i;
-	qsort_r(node, plan->n_nodes, sizeof(*node), cmp_key, k);
+	const uint32_t *node = fab_arena_sorted(&k->arena, plan->n_nodes, cmp_key, k);
 	plan->server = FAB_ARENA_NEW(&k->arena, (size_t)n_whole + plan->n_nodes + 1,
 				     struct boot_server);
 	for (uint32_t s = 0; s < n_whole; s++) {
@@ -292,13 +285,10 @@ static int cmp_stand_in(const void *a, const void *b, void *nodes)
 static void find_stand_ins(struct maker *k)
 {
 	struct boot_plan *plan = &k->plan;
-	uint32_t *node = FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, uint32_t);
+	const uint32_t *node =
+		fab_arena_sorted(&k->arena, plan->n_nodes, cmp_stand_in, plan->node);
 	const struct boot_node *before = NULL;
 	uint32_t n_pairs = 0;
-
-	for (uint32_t i = 0; i < plan->n_nodes; i++)
-		node[i] = i;
-	qsort_r(node, plan->n_nodes, sizeof(*node), cmp_stand_in, plan->node);
 	plan->stand_in =
 		FAB_ARENA_NEW(&k->arena, (size_t)plan->n_nodes + 1, struct boot_server);
 	plan->first_stand_in =
@@ -340,16 +330,14 @@ static int collect(struct maker *k, const struct fab_batch *batch,
 	uint32_t n_interfaces = k->m->n_interfaces, n_kept = 0;
 	uint32_t *kept = FAB_ARENA_NEW(&k->arena, batch->n, uint32_t);
 	bool *serves = FAB_ARENA_NEW0(&k->arena, n_interfaces, bool);
-	char name[NAME_BYTES], safe[4 * NAME_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES], safe[4 * FAB_MACHINE_NAME_BYTES];
 
 	plan->node = FAB_ARENA_NEW(&k->arena, batch->n, struct boot_node);
 	plan->server = FAB_ARENA_NEW0(&k->arena, n_interfaces, struct boot_server);
 	k->server_of = fab_arena_none(&k->arena, n_interfaces);
 	k->by_name = fab_strmap_new(n_interfaces);
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t node = batch->node[i];
-
-		fab_machine_node_name(k->m, node, name, sizeof(name));
+	FAB_EACH_NODE(batch, node) {
+		fab_machine_node_name(k->m, node, name);
 		if (check_name(k, name, false, w->omitted.n ? NULL : &w->why_omitted)) {
 			fab_text_safe(name, safe, sizeof(safe));
 			FAB_PUSH(&w->omitted, fab_strdup(safe));
@@ -367,7 +355,7 @@ static int collect(struct maker *k, const struct fab_batch *batch,
 	for (uint32_t i = 0; i < n_kept; i++) {
 		struct boot_node *n = &plan->node[plan->n_nodes++];
 
-		fab_machine_node_name(k->m, kept[i], name, sizeof(name));
+		fab_machine_node_name(k->m, kept[i], name);
 		*n = (struct boot_node){.name = fab_arena_strdup(&k->arena, name),
 					.server = server_of(k, interface_of[kept[i]]),
 					.second = FAB_NONE,
@@ -683,25 +671,6 @@ static int make(struct maker *k, enum fab_boot_format format,
 	return 0;
 }
 
-int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
-		    const struct fab_batch *batch, const uint32_t *interface_of,
-		    const struct fab_boot_site *site, struct fab_boot_written *written,
-		    struct fab_err *err)
-{
-	FAB_AUTO(maker_fini) struct maker k = {.m = m, .plan = {.site = site}};
-	int rc = make(&k, format, batch, interface_of, false, written, err);
-
-	if (!rc) {
-		boot_write_template(&(struct boot_part){.out = out,
-							.plan = &k.plan,
-							.template = &k.template,
-							.end = k.plan.n_servers,
-							.has_shared = true});
-		written->n_files = 1;
-	}
-	return rc;
-}
-
 void fab_boot_written_fini(struct fab_boot_written *written)
 {
 	for (size_t i = 0; i < written->omitted.n; i++)
@@ -716,33 +685,41 @@ static const char *script_of(const struct boot_server *entry)
 }
 
 /* One file of a folder. */
-static void write_file(const struct fab_boot_directory *directory,
-		       const struct boot_part *part, const char *name,
-		       const char *extension, uint32_t *n_files)
+static void write_file(const struct fab_boot_target *to, const struct boot_part *part,
+		       const char *name, const char *extension,
+		       struct fab_boot_written *written)
 {
 	FAB_AUTOFREE char *file = fab_format("%s.%s", name, extension);
 	struct boot_part own = *part;
 
-	own.out = directory->open(directory->context, file);
+	own.out = to->open(to->context, file);
 	boot_write_template(&own);
-	++*n_files;
+	written->n_files++;
 }
 
-int fab_export_boot_directory(const struct fab_boot_directory *directory,
-			      enum fab_boot_format format, const struct fab_machine *m,
-			      const struct fab_batch *batch, const uint32_t *interface_of,
-			      const struct fab_boot_site *site,
-			      struct fab_boot_written *written, struct fab_err *err)
+int fab_export_boot(const struct fab_boot_target *to, enum fab_boot_format format,
+		    const struct fab_machine *m, const struct fab_batch *batch,
+		    const uint32_t *interface_of, const struct fab_boot_site *site,
+		    struct fab_boot_written *written, struct fab_err *err)
 {
 	FAB_AUTO(maker_fini) struct maker k = {.m = m, .plan = {.site = site}};
-	uint32_t n_files = 0;
-	int rc = make(&k, format, batch, interface_of, true, written, err);
-	const struct boot_part shared = {
-		.plan = &k.plan, .template = &k.template, .has_shared = true};
+	int rc = make(&k, format, batch, interface_of, !to->out, written, err);
+	struct boot_part shared = {.out = to->out,
+				   .plan = &k.plan,
+				   .template = &k.template,
+				   .has_shared = true};
 
-	if (!rc && !(k.template.flags & (NO_DEFAULT | BY_SERVER)))
-		write_file(directory, &shared, "default", k.template.extension, &n_files);
-	for (uint32_t i = 0, end; i < k.plan.n_servers && !rc; i = end) {
+	if (rc)
+		return rc;
+	if (to->out) {
+		shared.end = k.plan.n_servers;
+		boot_write_template(&shared);
+		written->n_files = 1;
+		return 0;
+	}
+	if (!(k.template.flags & (NO_DEFAULT | BY_SERVER)))
+		write_file(to, &shared, "default", k.template.extension, written);
+	for (uint32_t i = 0, end; i < k.plan.n_servers; i = end) {
 		const struct boot_server *s = &k.plan.server[i];
 		struct boot_part part = shared;
 
@@ -754,9 +731,9 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 				  !(k.template.flags & BY_SERVER);)
 			end++;
 		part.end = end;
-		write_file(directory, &part,
+		write_file(to, &part,
 			   k.template.flags & BY_SERVER ? script_of(s) : s->file,
-			   k.template.extension, &n_files);
+			   k.template.extension, written);
 		part.template = &k.script;
 		for (uint32_t e = i; e < end && k.template.flags & NAMES_SCRIPT; e++) {
 			const struct boot_server *entry = &k.plan.server[e];
@@ -764,10 +741,8 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 			part.first = e;
 			part.end = e + 1;
 			if (boot_kernel(site, entry->image))
-				write_file(directory, &part, script_of(entry), "ipxe",
-					   &n_files);
+				write_file(to, &part, script_of(entry), "ipxe", written);
 		}
 	}
-	written->n_files = n_files;
-	return rc;
+	return 0;
 }

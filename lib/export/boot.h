@@ -82,6 +82,18 @@ struct fab_boot_written {
 };
 
 /*
+ * Where files go: into `out`, or into a folder: a file for each server, with its nodes
+ * only, one that is shared (`default.*`), and the iPXE script of each server where the
+ * format names it and site->kernel is given. `open` gives where the file of a name goes;
+ * it is written before the next one is asked for, and not closed here.
+ */
+struct fab_boot_target {
+	FILE *out; /* NULL: a folder */
+	FILE *(*open)(void *context, const char *name);
+	void *context;
+};
+
+/*
  * Write for the nodes of a batch. A node whose name could not stand in such a file
  * (fab_is_host_name; csv and json take any, for they can quote; dnsmasq and dhcpd exclude
  * also what they would take for an address, a time or an order, xcat groups and ranges)
@@ -93,26 +105,9 @@ struct fab_boot_written {
  * fab_boot_written_fini() frees *written, also after an error. O(batch log batch +
  * servers).
  */
-int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
-		    const struct fab_batch *batch, const uint32_t *interface_of,
-		    const struct fab_boot_site *site, struct fab_boot_written *written,
-		    struct fab_err *err) FAB_MUST_CHECK;
+int fab_export_boot(const struct fab_boot_target *to, enum fab_boot_format format,
+		    const struct fab_machine *m, const struct fab_batch *batch,
+		    const uint32_t *interface_of, const struct fab_boot_site *site,
+		    struct fab_boot_written *written, struct fab_err *err) FAB_MUST_CHECK;
 
 void fab_boot_written_fini(struct fab_boot_written *written);
-
-/*
- * Write a folder: a file for each server, with its nodes only, one that is shared
- * (`default.*`), and the iPXE script of each server where the format names it and
- * site->kernel is given. `open` gives where the file of a name goes; it is written before
- * the next one is asked for, and not closed here. O(nodes + servers).
- */
-struct fab_boot_directory {
-	FILE *(*open)(void *context, const char *name);
-	void *context;
-};
-int fab_export_boot_directory(const struct fab_boot_directory *directory,
-			      enum fab_boot_format format, const struct fab_machine *m,
-			      const struct fab_batch *batch, const uint32_t *interface_of,
-			      const struct fab_boot_site *site,
-			      struct fab_boot_written *written,
-			      struct fab_err *err) FAB_MUST_CHECK;

@@ -226,13 +226,9 @@ static void put_edges(struct dot *d, uint32_t n_cables)
  * too wide. Where all have hosts, as in a torus, there is nothing to rank. */
 static void put_ranks(struct dot *d, bool in_rows)
 {
-	uint32_t *order = FAB_ARENA_NEW(&d->boxes.arena, d->boxes.n, uint32_t),
-		 n = d->boxes.n;
+	uint32_t n = d->boxes.n;
+	const uint32_t *order = fab_arena_sorted(&d->boxes.arena, n, by_rank, d->boxes.v);
 
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	if (n)
-		qsort_r(order, n, sizeof(*order), by_rank, d->boxes.v);
 	if (!n || d->boxes.v[order[0]].rank == d->boxes.v[order[n - 1]].rank)
 		return;
 	for (uint32_t i = 0, end, above = 0; i < n; i = end) {
@@ -418,12 +414,12 @@ static void put_kind(const struct machine_dot *d, uint32_t v, uint32_t n, uint32
 	uint32_t n_nodes = m->end_node[v] - m->first_node[v];
 	uint32_t n_servers = 0;
 	double capacity = m->capacity_mbps[v], share = most ? capacity / most : INFINITY;
-	char name[256], rate[FAB_HUMAN_BYTES];
+	char name[FAB_MACHINE_NAME_BYTES], rate[FAB_HUMAN_BYTES];
 
 	/* Servers that serve nodes below a vertex. */
 	memset(d->is_used, 0, m->n_servers * sizeof(*d->is_used));
-	for (uint32_t i = 0; i < d->batch->n; i++) {
-		uint32_t node = d->batch->node[i], interface = d->interface_of[node];
+	FAB_EACH_NODE(d->batch, node) {
+		uint32_t interface = d->interface_of[node];
 		bool *is_used;
 
 		if (node < m->first_node[v] || node >= m->end_node[v] ||
@@ -434,7 +430,7 @@ static void put_kind(const struct machine_dot *d, uint32_t v, uint32_t n, uint32
 		*is_used = true;
 	}
 	if (n == 1)
-		fab_machine_vertex_name(m, v, name, sizeof(name));
+		fab_machine_vertex_name(m, v, name);
 	else
 		snprintf(name, sizeof(name), "%u x %s", n, level->unit);
 	fprintf(d->out, "  v%u [%slabel=\"", v,
@@ -515,14 +511,14 @@ void fab_export_machine_dot(FILE *out, const struct fab_machine *m,
 					FAB_ARENA_NEW(&a, (size_t)m->n_servers + 1, bool),
 				.least_mbps = INFINITY};
 
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t v = m->node_vertex[batch->node[i]], s;
+	FAB_EACH_NODE(batch, node) {
+		uint32_t v = m->node_vertex[node], s;
 
 		for (uint32_t x = v; x != FAB_NONE; x = m->parent[x])
 			d.n_booting[x]++;
-		if (interface_of[batch->node[i]] == FAB_NONE)
+		if (interface_of[node] == FAB_NONE)
 			continue;
-		s = m->interface_vertex[interface_of[batch->node[i]]];
+		s = m->interface_vertex[interface_of[node]];
 		for (struct fab_climb c = {v, s}; fab_climb_next(&c, m);)
 			(c.is_up ? d.up : d.down)[c.at]++;
 	}
@@ -697,17 +693,16 @@ static void list_hosts(struct fab_boxes *boxes)
 	} *names = FAB_ARENA_NEW0(&boxes->arena, boxes->n, __typeof__(*names));
 
 	for (uint32_t h = 0; h < f->n_hosts; h++)
-		FAB_EACH_ADAPTER(f, h, i)
-			FAB_EACH_PORT(f, f->host_adapter[i], p) {
-				uint32_t s = fab_port_switch(f, p), box;
+		FAB_EACH_HOST_PORT(f, h, p) {
+			uint32_t s = fab_port_switch(f, p), box;
 
-				if (s == FAB_NONE)
-					continue;
-				box = boxes->of_switch[s];
-				if (seen[box] != h)
-					FAB_PUSH(&names[box].of, boxes->names.of_host[h]);
-				seen[box] = h;
-			}
+			if (s == FAB_NONE)
+				continue;
+			box = boxes->of_switch[s];
+			if (seen[box] != h)
+				FAB_PUSH(&names[box].of, boxes->names.of_host[h]);
+			seen[box] = h;
+		}
 	for (uint32_t i = 0; i < boxes->n; i++) {
 		if (names[i].of.n)
 			boxes->v[i].hosts = fab_boxes_hosts(boxes, names[i].of.v,
@@ -726,12 +721,11 @@ static void group_hosts(struct fab_boxes *boxes)
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		uint64_t digest = 1;
 
-		FAB_EACH_ADAPTER(f, h, i)
-			FAB_EACH_PORT(f, f->host_adapter[i], p) {
-				uint64_t s = fab_port_switch(f, p);
+		FAB_EACH_HOST_PORT(f, h, p) {
+			uint64_t s = fab_port_switch(f, p);
 
-				digest += s == FAB_NONE ? 0 : fab_mix64(s + 1);
-			}
+			digest += s == FAB_NONE ? 0 : fab_mix64(s + 1);
+		}
 		boxes->group_of[h] = fab_map64_put(first, digest, h);
 	}
 }
@@ -871,13 +865,7 @@ static int by_rank_and_name(const void *x, const void *y, void *context)
 
 uint32_t *fab_boxes_sort(struct fab_boxes *boxes)
 {
-	uint32_t *order = FAB_ARENA_NEW(&boxes->arena, boxes->n + 1, uint32_t);
-
-	for (uint32_t i = 0; i < boxes->n; i++)
-		order[i] = i;
-	if (boxes->n)
-		qsort_r(order, boxes->n, sizeof(*order), by_rank_and_name, boxes);
-	return order;
+	return fab_arena_sorted(&boxes->arena, boxes->n, by_rank_and_name, boxes);
 }
 
 static void fold_pods(struct fab_boxes *boxes, const struct fab_shape *shape,

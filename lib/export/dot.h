@@ -63,9 +63,8 @@ struct fab_box {
 	uint32_t rank;	      /* lowest of its switches; FAB_NONE: none has one */
 	uint32_t n_lowest;    /* switches of that rank */
 	uint32_t n_switches;
-	uint32_t n_hosts; /* cables to host adapters */
-	const char
-		*hosts; /* of a fold: how many, and a host list, in lines; NULL: none */
+	uint32_t n_hosts;  /* cables to host adapters */
+	const char *hosts; /* of a fold: their number and list, in lines; NULL: none */
 };
 
 struct fab_boxes {
@@ -79,7 +78,7 @@ struct fab_boxes {
 				switches; NULL: of a fold */
 	struct fab_plain_names names;
 	struct fab_arena
-		arena; /* has all of this, and what the picture needs for a while */
+		arena; /* of all this, and of what the picture needs for a while */
 };
 
 /* How much is folded. */

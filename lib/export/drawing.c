@@ -599,18 +599,12 @@ static void put_pod(const struct fab_drawing *d, FILE *out, uint32_t box,
 	if (b->n_lowest != b->n_switches)
 		fprintf(out, ", %u of the lowest rank", b->n_lowest);
 	if (b->hosts) {
-		putc('\n', out);
-		for (const char *at = b->hosts; *at;) {
-			size_t len = strcspn(at, "\n");
-			FAB_AUTOFREE char *line = fab_strndup(at, len);
+		FAB_AUTOFREE char *line = fab_strdup(b->hosts);
 
-			fab_html_put(out, line);
-			at += len;
-			if (*at) {
-				putc(' ', out);
-				at++;
-			}
-		}
+		for (char *c = line; *c; c++)
+			*c = *c == '\n' ? ' ' : *c;
+		putc('\n', out);
+		fab_html_put(out, line);
 	}
 	if (!d->is_open[box])
 		fputs("\nToo many switches and cables to be opened in this page.", out);

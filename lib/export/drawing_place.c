@@ -151,17 +151,13 @@ static void place_inside(struct fab_drawing *d, const uint32_t *sw, uint32_t n)
 void fab_drawing_place(struct fab_drawing *d)
 {
 	uint32_t n = d->f->n_switches;
-	uint32_t *sw = FAB_ARENA_NEW(&d->arena, n + 1, uint32_t);
+	uint32_t *sw = fab_arena_sorted(&d->arena, n, by_place, d);
 
 	d->order = fab_boxes_sort(&d->boxes);
 	if (d->boxes.has_ranks || d->boxes.n < 3)
 		place_rows(d);
 	else
 		place_ring(d);
-	for (uint32_t s = 0; s < n; s++)
-		sw[s] = s;
-	if (n)
-		qsort_r(sw, n, sizeof(*sw), by_place, d);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		uint32_t box = d->boxes.of_switch[sw[i]];
 

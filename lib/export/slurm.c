@@ -175,14 +175,10 @@ static void find_attachments(struct tree *t)
 		uint32_t n_own = 0, n_switches = 0;
 
 		t->first[h] = n;
-		FAB_EACH_ADAPTER(f, h, i) {
-			uint32_t node = f->host_adapter[i];
-
-			FAB_EACH_PORT(f, node, p)
-				if (fab_port_switch(f, p) != FAB_NONE)
-					own[n_own++] = (struct attachment){
-						node, p, fab_port_switch(f, p)};
-		}
+		FAB_EACH_HOST_PORT(f, h, p)
+			if (fab_port_switch(f, p) != FAB_NONE)
+				own[n_own++] = (struct attachment){f->port_node[p], p,
+								   fab_port_switch(f, p)};
 		if (n_own)
 			qsort_r(own, n_own, sizeof(*own), by_adapter,
 				(void *)(uintptr_t)f);
@@ -388,11 +384,9 @@ static int begin(struct tree *t, struct fab_err *err)
 	t->shape = fab_shape_recognize(f);
 	fab_ranks_init(&t->ranks, f, t->shape);
 	t->set = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
-	t->by_name = FAB_ARENA_NEW(&t->arena, f->n_switches, uint32_t);
+	t->by_name = fab_arena_sorted(&t->arena, f->n_switches, by_name, &t->names);
 	t->is_named = FAB_ARENA_NEW(&t->arena, f->n_switches, bool);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		t->by_name[s] = s;
-	qsort_r(t->by_name, f->n_switches, sizeof(*t->by_name), by_name, &t->names);
+
 	find_attachments(t);
 	t->notes.n_unnamed = t->names.n_unnamed;
 	if (!t->notes.n_hosts)

@@ -8,16 +8,15 @@
 #include "base/macros.h"
 #include "fabric/fabric.h"
 
-/* Host lists as Slurm writes them: node[001-128,130]. */
 /*
- * Fold different names into one list: names that differ only in the number at their end
- * (of at most 6 digits, not the end of a GUID) share brackets, runs of numbers become
- * ranges, leading zeros are kept. Sorted as people count, whatever the order of `names`.
- * Names must be free of blanks, commas and brackets. The caller frees. O(n log n).
+ * Fold different names into one host list, as node[001-128,130]: names that differ only
+ * in the number at their end (of at most 6 digits, not the end of a GUID) share brackets,
+ * runs of numbers become ranges, leading zeros are kept. Sorted as people count, whatever
+ * the order of `names`. Names must be free of blanks, commas and brackets. The caller
+ * frees. O(n log n).
  */
 char *fab_hostlist_fold(const char *const *names, size_t n);
 
-/* Slurm's topology.conf for the plugin topology/tree. */
 /* Notes for the reader of a topology.conf; also said in its comments. */
 struct fab_slurm_notes {
 	uint32_t n_hosts;  /* listed, each once */

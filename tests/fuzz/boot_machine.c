@@ -37,7 +37,7 @@ static void check_vertex(const struct fab_machine *m, uint32_t v)
 	if (m->level_of[v] >= m->n_levels || m->first_node[v] > m->end_node[v] ||
 	    m->end_node[v] > m->n_nodes || m->first_interface[v] > m->end_interface[v] ||
 	    m->end_interface[v] > m->n_interfaces ||
-	    !*fab_machine_vertex_name(m, v, name, sizeof(name)))
+	    !*fab_machine_vertex_name(m, v, name))
 		abort();
 	if (!v)
 		return;

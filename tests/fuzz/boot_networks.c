@@ -53,14 +53,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (!is_refused(fab_address_plan_assign(m, &s, given, plan, ERR)))
 		for (int k = 0; k < 2; k++) {
 			for (uint32_t i = 0; i < m->n_nodes; i++)
-				check_host(
-					&s, given,
-					fab_machine_node_name(m, i, name, sizeof(name)),
-					s.of_node[k], i, k);
+				check_host(&s, given, fab_machine_node_name(m, i, name),
+					   s.of_node[k], i, k);
 			for (uint32_t i = 0; i < m->n_interfaces; i++)
 				check_host(&s, given,
-					   fab_machine_interface_host_name(m, i, name,
-									   sizeof(name)),
+					   fab_machine_interface_host_name(m, i, name),
 					   s.of_interface[k], i, k);
 		}
 	fab_host_addresses_free(given);

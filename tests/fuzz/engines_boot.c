@@ -72,7 +72,8 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
 		FAB_AUTO(fab_boot_written_fini) struct fab_boot_written written;
 
-		fuzz_refused(fab_export_boot(out, (enum fab_boot_format)format, m, batch,
+		fuzz_refused(fab_export_boot(&(struct fab_boot_target){.out = out},
+					     (enum fab_boot_format)format, m, batch,
 					     interface_of, &site, &written, &err),
 			     &err, "configuration");
 	}
@@ -175,7 +176,7 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 			fab_batch_fini(&batches[i]);
 		free(batches);
 	}
-	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name, sizeof(name));
+	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name);
 	if (m->n_servers > 1 &&
 	    !fuzz_refused(fab_machine_find(m, FAB_MACHINE_SERVERS, name,
 					   m->server_is_down, NULL, &err),

@@ -37,7 +37,8 @@ static void export_all(const struct fab_machine *m,
 		size_t n = 0, lines = 0;
 		FILE *out = open_memstream(&text, &n);
 		bool is_list = format >= FAB_BOOT_IPXE;
-		int rc = fab_export_boot(out, (enum fab_boot_format)format, m, &batch, of,
+		int rc = fab_export_boot(&(struct fab_boot_target){.out = out},
+					 (enum fab_boot_format)format, m, &batch, of,
 					 &site, &written, &err);
 
 		fclose(out);

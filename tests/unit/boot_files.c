@@ -52,8 +52,8 @@ static char *exported(const char *machine, const char *format, const char *book,
 		  : 0;
 	site->addresses = addresses;
 	if (!rc)
-		rc = fab_export_boot(out, format_of(format), m, &all, of, site, &written,
-				     err);
+		rc = fab_export_boot(&(struct fab_boot_target){.out = out},
+				     format_of(format), m, &all, of, site, &written, err);
 	fab_boot_written_fini(&written);
 	fclose(out);
 	cr_expect(!rc || !*text, "nothing is written on failure");

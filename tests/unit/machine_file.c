@@ -55,10 +55,10 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 	}
 	cr_assert_eq(a->n_vertices, b->n_vertices);
 	for (uint32_t v = 0; v < a->n_vertices; v++) {
-		char x[64], y[64];
+		char x[FAB_MACHINE_NAME_BYTES], y[FAB_MACHINE_NAME_BYTES];
 
-		cr_expect_str_eq(fab_machine_vertex_name(a, v, x, sizeof(x)),
-				 fab_machine_vertex_name(b, v, y, sizeof(y)));
+		cr_expect_str_eq(fab_machine_vertex_name(a, v, x),
+				 fab_machine_vertex_name(b, v, y));
 		cr_expect_eq(a->parent[v], b->parent[v]);
 		cr_expect_eq(a->level_of[v], b->level_of[v]);
 		cr_expect(a->capacity_mbps[v] <= b->capacity_mbps[v] &&

@@ -74,10 +74,10 @@ Test(mappings, blocks_go_round_the_servers)
 {
 	for (size_t i = 0; i < FAB_COUNT(machines); i++) {
 		OWN(fab_machine) *m = boots_machine(machines[i]);
-		char name[64];
+		char name[FAB_MACHINE_NAME_BYTES];
 
 		expect_all(m);
-		fab_machine_server_name(m, 1, name, sizeof(name));
+		fab_machine_server_name(m, 1, name);
 		boots_fail_server(m, name);
 		expect_all(m);
 	}
