@@ -561,8 +561,7 @@ Test(keeper, what_is_not_known_has_no_tree)
 	cr_assert_eq(counts.left, 1);
 	cr_assert_eq(counts.routed, 0);
 	FAILS_AS(fab_keeper_route(k, 0, guid, 2, false, ERR), -ENOENT,
-		 "port 0x0000000000001234 is on no switch that does "
-		 "multicast");
+		 "port 0x0000000000001234 is on no switch that supports multicast");
 	cr_assert_eq(fab_keeper_route(k, N_GROUPS, guid, 1, false, ERR), -ENXIO);
 	cr_assert_null(fab_keeper_plan(k));
 	fab_keeper_clear(k);
