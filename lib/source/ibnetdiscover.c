@@ -307,7 +307,8 @@ static enum fab_line_result parse_ids(struct fab_span line, struct dump_ids *ids
 	} else if (FAB_TAKE(&line, "switchguid") || FAB_TAKE(&line, "caguid") ||
 		   FAB_TAKE(&line, "hcaguids") || FAB_TAKE(&line, "rtguid")) {
 		is_ok = take_value(&line, &ids->guid);
-		ids->has_guid |= is_ok;
+		if (is_ok)
+			ids->has_guid = true;
 		is_ok = is_ok && take_port_guid(&line, &ids->port_guid);
 	} else {
 		return FAB_LINE_FOREIGN;

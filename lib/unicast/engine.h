@@ -72,7 +72,8 @@ int fab_unicast_fits(const struct fab_unicast_engine *engine,
 /*
  * Tables of a problem that fits: for the sound leaf switches of a kfat, or by LID for
  * everything alive. Unreachable destinations have no entry. The caller frees *out; NULL
- * after an error. Errors and time of each engine.
+ * after an error. EINVAL: a kfat of other dimensions than the engine is for. Other errors
+ * and time of each engine.
  */
 int fab_unicast_route(const struct fab_unicast_engine *engine,
 		      const struct fab_unicast_problem *problem, struct fab_routes **out,

@@ -70,8 +70,11 @@ int fab_unicast_route(const struct fab_unicast_engine *engine,
 		      const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
+	/* those for kfats of some dimensions have arrays of that many */
+	int rc = engine->n_dims ? fab_unicast_fits(engine, problem, err) : 0;
+
 	*out = NULL;
-	return engine->route(engine, problem, out, err);
+	return rc ? rc : engine->route(engine, problem, out, err);
 }
 
 int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engine,

@@ -696,10 +696,8 @@ int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *kno
 	struct fab_segments segments;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	FAB_AUTOFREE bool *is_clean = NULL;
-	int rc = fab_unicast_fits(&fab_unicast_vtftr, &problem, err);
+	int rc = fab_unicast_route(&fab_unicast_vtftr, &problem, &r, err);
 
-	if (!rc)
-		rc = fab_unicast_route(&fab_unicast_vtftr, &problem, &r, err);
 	if (rc)
 		return rc;
 	fab_segments_init(&segments, k, known);
