@@ -394,7 +394,7 @@ static void give_context(struct rdma *r, uint32_t end)
 	}
 }
 
-/* No context is free: it waits for one, or is told so. */
+/* No context is free: it waits for one, or gets a refusal. */
 static void refuse(struct rdma *r, struct rdma_session *s)
 {
 	r->result->n.refusals++;
