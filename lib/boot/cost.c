@@ -466,7 +466,6 @@ static void keep_plan(struct search *x, uint32_t n_servers, const struct fab_pri
 	*x->best = (struct fab_cost_plan){
 		.n_servers = n_servers,
 		.nic_mbps = nic->mbps,
-		.nic_price = nic->price,
 		.n_levels = x->n_levels,
 		.cost = n_servers * (x->prices->server + nic->price) + cost_of(x, chosen),
 		.seconds = 8 / fab_mapping_upper_bound_mbps(x->now, x->batch)};

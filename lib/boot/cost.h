@@ -43,7 +43,7 @@ struct fab_cost_uplinks {
  */
 struct fab_cost_plan {
 	uint32_t n_servers;
-	double nic_mbps, nic_price;
+	double nic_mbps;
 	uint32_t n_levels;
 	struct fab_cost_uplinks uplinks[FAB_MACHINE_LEVELS_MAX];
 	double cost;

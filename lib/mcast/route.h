@@ -135,7 +135,6 @@ struct fab_mcast_engine {
 	bool (*is_baseline)(const struct fab_mcast_problem *problem);
 	bool may_be_higher; /* its trees need not be of minimal height */
 	bool takes_slack;   /* it uses height_slack of the options */
-	bool uses_weights;  /* it lowers the largest weighted load, where there is one */
 	/* Scratch of the engine in the arena of its state. NULL: none. */
 	void *(*scratch_new)(const struct fab_mcast_problem *problem,
 			     struct fab_arena *arena);

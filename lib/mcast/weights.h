@@ -20,15 +20,15 @@
 #define FAB_LOAD_ROUNDING 1e-12
 
 struct fab_weights {
-	bool has_demands, has_capacities; /* else they are 1 each */
-	uint32_t n_cables;		  /* between switches */
-	double *demand;			  /* [groups] rounded to whole units */
-	double *capacity;		  /* [n_switch_links] */
-	uint64_t *units;		  /* [groups] the demand in units */
-	double *per_unit; /* [n_switch_links] load of a unit on the cable */
-	double step;	  /* load that a group adds to a cable, in the mean */
-	double granule;	  /* every demand is a multiple of it; 0: all demands are 0 */
-	double even;	  /* capacity of every cable; 0: they differ */
+	bool has_capacities; /* else they are 1 each */
+	uint32_t n_cables;   /* between switches */
+	double *demand;	     /* [groups] rounded to whole units */
+	double *capacity;    /* [n_switch_links] */
+	uint64_t *units;     /* [groups] the demand in units */
+	double *per_unit;    /* [n_switch_links] load of a unit on the cable */
+	double step;	     /* load that a group adds to a cable, in the mean */
+	double granule;	     /* every demand is a multiple of it; 0: all demands are 0 */
+	double even;	     /* capacity of every cable; 0: they differ */
 };
 
 /*

@@ -43,9 +43,8 @@ struct fab_cures {
 	struct fab_arena arena;	     /* of all texts and lists */
 	FAB_VEC(struct fab_cure) of; /* the least change first */
 	uint32_t n_tried;	     /* sets of cables */
-	uint32_t n_single;   /* of these: single cables, all on paths of the loop */
-	uint32_t n_searched; /* sets of up to that many cables were looked for */
-	bool has_given_up;   /* there were more sets than may be tried */
+	uint32_t n_searched;	     /* sets of up to that many cables were looked for */
+	bool has_given_up;	     /* there were more sets than may be tried */
 };
 
 struct fab_cure_options {

@@ -186,7 +186,6 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 	.manual =
 		"First, of the trees from several candidates the one whose cables cost least, where a cable costs the more, the nearer its load is to the largest, and a switch that several others can share is cheap for each of them; where members lie more than three hops from the root, as on a torus, then trees of few cables whatever their loads: deep ones, or short ones where these have 7 % fewer cables. To a short tree members are added at the nearest place, some near each other are taken out and added in another order, and this stays if it is no longer; where a dimension is longer than others, its cables count more. Then the ways between its branches become others of as many hops. On a dragonfly groups with members in most groups of switches try trees from one of these, each from another one, with a cable from there to every other one. Then one group less on the fullest cables is tried for, repeatedly: trees on cables above that are replaced by cheaper ones, where members may be deeper than their distance from the root, or where members lie far only single paths of them, and cables that stay too full become expensive; until the largest load is that of a lower bound, several rounds bring nothing, or an amount of work in proportion to the size of all trees is done. Where another algorithm of minimal height has a smaller largest load, it goes on from that one's trees, so that it is never above any of them. Trees are of minimal height. It takes ten to some hundred times as long as `fulb`. With `--events` a group takes the cheapest tree when its turn comes, and no other is revised.",
 	.takes_slack = true,
-	.uses_weights = true,
 	.scratch_new = fab_greedy_new,
 	.choose_root = fab_greedy_choose_root,
 	.grow = fab_greedy_grow,
@@ -199,7 +198,6 @@ const struct fab_mcast_engine fab_mcast_optimal = {
 	.manual =
 		"What `balanced` does, and then the same search again from other prices and roots, until the largest load is that of a lower bound, four targets in a row were given up after thirty rounds without progress each, `--time-limit` has passed, or it is interrupted: then the trees are the best so far. `ended` says which. Never above `balanced`.",
 	.takes_slack = true,
-	.uses_weights = true,
 	.scratch_new = fab_greedy_new,
 	.choose_root = fab_greedy_choose_root,
 	.grow = fab_greedy_grow,

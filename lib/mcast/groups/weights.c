@@ -33,7 +33,6 @@ int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
 				f->source, text);
 	}
 	w = FAB_NEW0(1, struct fab_weights);
-	w->has_demands = demand;
 	w->has_capacities = by_rate;
 	w->n_cables = f->n_switch_links;
 	w->demand = FAB_NEW(groups->n, double);

@@ -248,8 +248,6 @@ static int find_sets(struct fab_cure_search *s, struct fab_cure_sets *out,
 		if (rc)
 			break;
 		s->out->n_searched = (uint32_t)depth;
-		if (depth == 1)
-			s->out->n_single = s->out->n_tried;
 		qsort(last.of.v, last.of.n, sizeof(*last.of.v), by_loop);
 		while (*n_cured < last.of.n && last.of.v[*n_cured].is_cured)
 			++*n_cured;
