@@ -35,7 +35,37 @@ namespace() {
   while [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
   ip link add "p-$1" type veth peer name eth0 netns $pid || fail "no interface for $1"
   ip link set "p-$1" master "${2:-br0}" up
-  nsenter -t $pid -n ip link set lo up
-  nsenter -t $pid -n sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad' 2>/dev/null
-  nsenter -t $pid -n ip link set eth0 up
+  # a node has other MAC addresses from boot to boot: the next one counts at once (locktime)
+  nsenter -t $pid -n sh -c 'ip link set lo up; echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad; ip link set eth0 up
+    ip ntable change name arp_cache dev eth0 locktime 0' 2>/dev/null
 }
+
+# netboot_clients: the process that is every node and every HTTP server (netboot_client.py)
+netboot_clients() {
+  local here
+  here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+  coproc clients { exec python3 "$here/netboot_client.py"; }
+}
+
+# serve_http PID 4|6 FOLDER LOG
+serve_http() {
+  : >"$4"
+  echo "serve $*" >&"${clients[1]}"
+}
+
+# ask PID 4|6 ARCH WORD...: a node in the namespace of PID boots; $said is what it was told, the exit status is its own
+ask() {
+  local pid=$1 family=$2 arch=$3 seconds rc
+  shift 3
+  seconds=$(patience 120)
+  echo "boot $pid eth0 $family $arch said $*" >&"${clients[1]}"
+  read -r -t "$seconds" rc <&"${clients[0]}"
+  [ $? -le 128 ] || give_up netboot_client.py "$seconds"
+  said=$(<said)
+  return "${rc:-1}"
+}
+
+# is the line, is a line that begins so, is the text part of what the node was told?
+is_said() { [[ $'\n'$said$'\n' = *$'\n'"$1"$'\n'* ]]; }
+begins() { [[ $'\n'$said = *$'\n'"$1"* ]]; }
+holds() { [[ $said = *"$1"* ]]; }

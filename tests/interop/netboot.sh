@@ -68,21 +68,30 @@ case $program in kea?) interface=(--set=interface=eth0) ;; esac
 plan "${program/dnsmasq6/dnsmasq}" --to-dir=files "${interface[@]}"
 plan json --to-out=plan.jsonl
 plan hosts --to-out=hosts
-server_address() { # NAME
-  if [ $family -eq 6 ]; then awk -v n="$1" '$2 == n && /:/ { print $1 }' hosts
-  else awk -v n="$1" '$2 == n && !/:/ { print $1 }' hosts; fi
-}
+declare -A address_of server_of second_of id_of
+while read -r address name; do
+  case $family$address in 4*:* | 6*.*) continue ;; esac
+  [ -z "${address_of[$name]:-}" ] || fail "$name has two addresses"
+  address_of[$name]=$address
+done <hosts
+nodes=()
+while read -r node server second id; do
+  nodes+=("$node")
+  server_of[$node]=$server second_of[$node]=$second id_of[$node]=$id
+done < <(jq -r 'select(.node) | "\(.node) \(.server) \(.second // "-") \(.client_id // "")"' plan.jsonl)
 
+netboot_clients
 netboot_network
 set_address() { # ADDRESS INTERFACE
   local quick=()
   [ $family -eq 6 ] && quick=(nodad)
   nsenter -t "$pid" -n ip addr add "$1/$prefix" dev "$2" "${quick[@]}"
 }
-# what DHCP servers need of a site besides
+# what DHCP servers need of a site besides; none asks first whether an address is in use, which takes as long as
+# the stranger waits for an answer that would be wrong
 start_server() { # NAME
   local s=$1 address
-  address=$(server_address "$s")
+  address=${address_of[$s]}
   namespace "$s"
   set_address "$address" eth0 || fail "no address for $s"
   if [ "$how" = subnets ]; then
@@ -92,18 +101,13 @@ start_server() { # NAME
   for file in undionly.kpxe ipxe-ia32.efi ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
   cp files/*.ipxe "root-$s/"
   for file in vmlinuz initrd.img; do printf '#!ipxe\n# %s\nsleep 100\n' "$s" >"root-$s/$file"; done
-  nsenter -t $pid -n python3 -c "
-import http.server, socket
-class S(http.server.ThreadingHTTPServer): address_family = socket.AF_INET$([ $family -eq 6 ] && echo 6)
-class H(http.server.SimpleHTTPRequestHandler):
-  def __init__(self, *a): super().__init__(*a, directory='root-$s')
-S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
+  serve_http $pid $family "root-$s" "http-$s.log"
   local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --interface=eth0
     --dhcp-leasefile="$dir/leases-$s" --log-facility=- -d)
   case $program in
   dnsmasq*)
     nsenter -t $pid -n dnsmasq -C /dev/null --conf-file="files/default.conf" --conf-file="files/$s.conf" \
-      "${tftp[@]}" --log-dhcp >"dhcp-$s.log" 2>&1 &
+      "${tftp[@]}" --no-ping --log-dhcp >"dhcp-$s.log" 2>&1 &
     ;;
   *) nsenter -t $pid -n dnsmasq -C /dev/null "${tftp[@]}" >"tftp-$s.log" 2>&1 & ;;
   esac
@@ -122,7 +126,7 @@ S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>
     ;;
   dhcpd)
     : >"leases-$s"
-    cat files/default.conf "files/$s.conf" >"dhcpd-$s.conf"
+    { echo 'ping-check off;'; cat files/default.conf "files/$s.conf"; } >"dhcpd-$s.conf"
     nsenter -t $pid -n dhcpd -f -d -cf "dhcpd-$s.conf" -lf "$dir/leases-$s" -pf "$dir/pid-$s" eth0 >"dhcp-$s.log" 2>&1 &
     ;;
   esac
@@ -137,26 +141,25 @@ lose_io2() {
   nsenter -t "${server_pid[io2]}" -n ip link set eth0 down
 }
 if [[ $how = qemu* ]]; then
-  nodes='h18' from=server
+  host=h18 server=${server_of[h18]}
   if [ "$how" = qemu-second ]; then
-    nodes=$(jq -r 'select(.server == "io2").node' plan.jsonl | head -n 1) from=second
+    for host in "${nodes[@]}"; do [ "${server_of[$host]}" != io2 ] || break; done
+    server=${second_of[$host]}
     lose_io2
   fi
   ip tuntap add dev tap0 mode tap && ip link set tap0 master br0 up || { echo "skipped: no tap"; exit 77; }
-  for host in $nodes; do
-    server=$(jq -r "select(.node == \"$host\").$from" plan.jsonl)
-    own=$(awk -v n="$host" '$2 == n { print $1 }' hosts)
-    qemu-system-x86_64 -machine accel=tcg -m 256 -display none -boot n \
-      -nic tap,ifname=tap0,script=no,downscript=no,model=e1000,mac="$(awk -v n="$host" '$1 == n { print $2 }' book)" \
-      >"qemu-$host.log" 2>&1 &
-    qemu=$!
-    loaded() { grep -q "^$own .*GET /initrd.img .* 200" "http-$server.log"; }
-    await $qemu qemu 60 loaded || fail "$host does not load its kernel and initial file system"
-    grep -q "^$own .*GET /vmlinuz .* 200" "http-$server.log" || fail "$host has no kernel"
-    kill $qemu
-    wait $qemu 2>/dev/null
-  done
-  echo "$program, $identity: virtual machines boot kernel and initial file system of the right server"
+  own=${address_of[$host]}
+  # an instruction takes 128 ns of its time: what it waits for in a loop is there after less real time
+  qemu-system-x86_64 -machine accel=tcg -icount shift=7,sleep=off -m 256 -display none -boot n \
+    -nic tap,ifname=tap0,script=no,downscript=no,model=e1000,mac="$(awk -v n="$host" '$1 == n { print $2 }' book)" \
+    >"qemu-$host.log" 2>&1 &
+  qemu=$!
+  loaded() { grep -q "^$own .*GET /initrd.img .* 200" "http-$server.log"; }
+  await $qemu qemu 60 loaded || fail "$host does not load its kernel and initial file system"
+  grep -q "^$own .*GET /vmlinuz .* 200" "http-$server.log" || fail "$host has no kernel"
+  kill $qemu
+  wait $qemu 2>/dev/null
+  echo "$program, $identity: a virtual machine boots kernel and initial file system of the right server"
   exit 0
 fi
 # a router with an interface in each network, and a relay to both servers
@@ -171,7 +174,7 @@ start_router() {
     nsenter -t "$pid" -n sh -c "echo 0 >/proc/sys/net/ipv6/conf/eth$n/accept_dad"
     nsenter -t "$pid" -n ip link set eth$n up
     set_address "${net}$n${own}1" eth$n || fail "no router"
-    for s in io1 io2; do relays+=(--dhcp-relay="${net}$n${own}1,$(server_address $s)"); done
+    for s in io1 io2; do relays+=(--dhcp-relay="${net}$n${own}1,${address_of[$s]}"); done
   done
   set_address "${net}3$gateway" eth3
   nsenter -t "$pid" -n dnsmasq -C /dev/null --port=0 -d --log-dhcp --log-facility=- "${relays[@]}" >relay.log 2>&1 &
@@ -188,16 +191,20 @@ else
 fi
 node=$pid
 
-# the identity of a node as its firmware says it: from the plan, which has it from the dump
-says() { # NODE
-  local id
-  id=$(jq -r "select(.node == \"$1\").client_id // empty" plan.jsonl)
+# the identity of a node as its firmware says it: from the plan, which has it from the dump; without a MAC
+# address of its own it has another one from boot to boot
+says() { # NODE ARCH: sets `words`
+  local id=${id_of[$1]} mac=02:00:00:00:99:0$(($2 % 10))
   case $identity in
-  mac) echo "mac=$(awk -v n="$1" '$1 == n { print $2 }' book) duid=00030001$(awk -v n="$1" '$1 == n { print $2 }' book)" ;;
-  client-id) echo "htype=32 client-id=$id duid=${id:15}" ;;
-  client-id-20) echo "htype=32 client-id=$id duid=00:03:00:20:${id:3}" ;;
-  hardware-32) echo "htype=32 mac=$(mac_of "$1")" ;;
+  mac)
+    mac=$(awk -v n="$1" '$1 == n { print $2 }' book)
+    words=(duid="00030001$mac")
+    ;;
+  client-id) words=(htype=32 client-id="$id" duid="${id:15}") ;;
+  client-id-20) words=(htype=32 client-id="$id" duid="00:03:00:20:${id:3}") ;;
+  hardware-32) words=(htype=32) mac=$(mac_of "$1") ;;
   esac
+  words+=(mac="$mac")
 }
 # bytes 0 to 2 and 5 to 7 of the port GUID of the dump
 mac_of() { # NODE
@@ -208,35 +215,32 @@ mac_of() { # NODE
   printf '%s:%s:%s:%s:%s:%s' "${guid:0:2}" "${guid:2:2}" "${guid:4:2}" "${guid:10:2}" "${guid:12:2}" "${guid:14:2}"
 }
 boot() { # NODE ARCH
-  # shellcheck disable=SC2046
-  mac=$(says "$1" | sed -n 's/.*mac=\([^ ]*\).*/\1/p')
-  nsenter -t "$node" -n ip link set eth0 down
-  nsenter -t "$node" -n ip link set eth0 address "${mac:-02:00:00:00:99:0$(($2 % 10))}" up
-  # shellcheck disable=SC2046
-  within 120 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family "$2" $(says "$1") $via >said 2>&1
+  local words
+  says "$1" "$2"
+  ask "$node" $family "$2" "${words[@]}" $via
 }
 via=
 
 if [ "$how" = second ]; then
   # all are up: a server of the two answers, the first one has the image; then io2 is lost
   via=load=yes
+  # a server that is gone is given up after some tenths of a second
+  nsenter -t "$node" -n sh -c 'for cache in arp_cache ndisc_cache; do ip ntable change name $cache dev eth0 retrans 100; done'
   boots_from() { # NODE SERVER
-    local own address
-    own=$(awk -v n="$1" '$2 == n { print $1 }' hosts) address=$(server_address "$2")
+    local own=${address_of[$1]} address=${address_of[$2]}
     [ $family -eq 6 ] && address="[$address]"
     boot "$1" 7 || fail "$1 does not boot"
-    grep -q "^ipxe $own " said || fail "$1 has another address than $own: $(cat said)"
-    grep -qxF "loaded http://$address/vmlinuz" said && grep -qxF "loaded http://$address/initrd.img" said ||
-      fail "$1 loads from another server than $2: $(cat said)"
+    begins "ipxe $own " || fail "$1 has another address than $own: $said"
+    is_said "loaded http://$address/vmlinuz" && is_said "loaded http://$address/initrd.img" ||
+      fail "$1 loads from another server than $2: $said"
   }
-  hosts=$(jq -r .node plan.jsonl)
-  for host in $(echo "$hosts" | head -n 3); do boots_from "$host" "$(jq -r "select(.node == \"$host\").server" plan.jsonl)"; done
+  for host in "${nodes[@]:0:3}"; do boots_from "$host" "${server_of[$host]}"; done
   lose_io2
   n=0 moved=0 booted=0
-  for host in $hosts; do
-    server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
+  for host in "${nodes[@]}"; do
+    server=${server_of[$host]}
     if [ "$server" = io2 ]; then
-      server=$(jq -r "select(.node == \"$host\").second" plan.jsonl)
+      server=${second_of[$host]}
       moved=$((moved + 1))
     fi
     echo "$server" >>loads
@@ -257,9 +261,8 @@ archs=(0 6 7 11 15 16 19)
 [ $family -eq 6 ] && archs=(6 7 11 15 16 19)
 i=0
 for host in h1 h16 h18 h31; do
-  server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
-  address=$(server_address "$server")
-  own=$(awk -v n="$host" '$2 == n { print $1 }' hosts)
+  server=${server_of[$host]}
+  address=${address_of[$server]} own=${address_of[$host]}
   arch=${archs[i++ % ${#archs[@]}]}
   all=("$arch")
   options='router=- dns=- ntp=-'
@@ -281,16 +284,16 @@ for host in h1 h16 h18 h31; do
     boot $host "$arch" || fail "$host, architecture $arch: no boot"
     where=$address
     [ $family -eq 6 ] && where="[$address]"
-    grep -qx "rom-loaded $file of $server" said || fail "$host, architecture $arch, loads something else: $(cat said)"
-    grep -q "^rom $own " said || fail "$host has another address than $own: $(cat said)"
-    grep -qx "options $options" said || fail "$host has other options than $options: $(cat said)"
-    grep -qx "script #!ipxe" said || fail "$host has no script: $(cat said)"
+    is_said "rom-loaded $file of $server" || fail "$host, architecture $arch, loads something else: $said"
+    begins "rom $own " || fail "$host has another address than $own: $said"
+    is_said "options $options" || fail "$host has other options than $options: $said"
+    is_said "script #!ipxe" || fail "$host has no script: $said"
     image=
     case $how-$host in images-h1 | images-h18) image=other/ ;; esac
-    grep -qxF "script kernel http://$where/${image}vmlinuz initrd=initrd ip=dhcp quiet || goto wait" said ||
-      fail "$host has a script of another server than $server, or another kernel: $(cat said)"
+    is_said "script kernel http://$where/${image}vmlinuz initrd=initrd ip=dhcp quiet || goto wait" ||
+      fail "$host has a script of another server than $server, or another kernel: $said"
     case $arch in
-    15 | 16 | 19) grep -qF " http://$where/$file" said || fail "no HTTP: $(cat said)" ;;
+    15 | 16 | 19) holds " http://$where/$file" || fail "no HTTP: $said" ;;
     esac
     booted=$((booted + 1))
   done
@@ -299,15 +302,12 @@ done
 if [ "$how-$family" = subnets-4 ]; then
   namespace agent
   set_address 10.8.0.200 eth0
-  server=$(server_address "$(jq -r 'select(.node == "h18").server' plan.jsonl)")
-  # shellcheck disable=SC2046
-  within 60 nsenter -t "$pid" -n python3 "$here/netboot_client.py" eth0 4 7 $(says h18) relay="$server,10.8.0.200,10.8.2.0" >said 2>&1 ||
-    fail "no answer by option 82"
-  grep -q "^rom $(awk '$2 == "h18" { print $1 }' hosts) $server " said || fail "another answer by option 82: $(cat said)"
+  server=${address_of[${server_of[h18]}]}
+  says h18 7
+  ask "$pid" 4 7 "${words[@]}" relay="$server,10.8.0.200,10.8.2.0" || fail "no answer by option 82"
+  begins "rom ${address_of[h18]} $server " || fail "another answer by option 82: $said"
 fi
 # nobody knows a stranger
-nsenter -t "$node" -n ip link set eth0 address 02:00:00:00:99:99
-within 60 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family 7 wait=3 \
-  mac=02:00:00:00:99:99 duid=00:03:00:01:02:00:00:00:99:99 >said 2>&1
-[ $? -eq 3 ] || fail "a stranger got an answer: $(cat said)"
+ask "$node" $family 7 wait=3 mac=02:00:00:00:99:99 duid=00:03:00:01:02:00:00:00:99:99
+[ $? -eq 3 ] || fail "a stranger got an answer: $said"
 echo "$program, $identity: $booted boots end with the script of the right server"

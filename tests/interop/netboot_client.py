@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A node that boots over a network interface: firmware, then iPXE.
+"""Nodes that boot over a network interface (firmware, then iPXE) and the HTTP servers of boot servers. One
+process is all of them: for each it goes on as a child in the network namespace of the process PID.
 
-usage: netboot_client.py IFACE 4|6 ARCH [mac=M] [client-id=HEX] [duid=HEX] [htype=N] [wait=S]
-    [via=ROUTER] [relay=SERVER,OWN,NETWORK] [load=yes]
+usage: netboot_client.py, with a line of standard input for each:
+    serve PID 4|6 FOLDER LOG
+        an HTTP server of the files in FOLDER, on port 80; what is asked for goes to LOG
+    boot PID IFACE 4|6 ARCH OUT [mac=M] [client-id=HEX] [duid=HEX] [htype=N] [wait=S] [via=ROUTER]
+        [relay=SERVER,OWN,NETWORK] [load=yes]
+        a node; its exit status is printed as a line when it has ended
 
-ARCH is the number of option 93 (DHCPv6: 61); 15, 16 and 19 are UEFI HTTP boot. As firmware it
+ARCH is the number of option 93 (DHCPv6: 61); 15, 16 and 19 are UEFI HTTP boot. As firmware the node
 asks for an address and for what to load, fetches that over TFTP (or HTTP), asks again as
-iPXE, and fetches the script. Prints what it is told, a line each:
+iPXE, and fetches the script. In OUT is what it is told, a line each:
     rom ADDRESS NEXT-SERVER FILE
     options router=R dns=D ntp=N
     rom-loaded FIRST LINE
@@ -19,6 +24,9 @@ With `load` it runs the script as iPXE does, and prints `loaded URL` for kernel 
 file system.
 Exit status 3 when nobody answers within `wait` seconds, 1 when something is wrong.
 """
+import ctypes
+import http.client
+import http.server
 import os
 import re
 import socket
@@ -26,7 +34,7 @@ import struct
 import subprocess
 import sys
 import time
-import urllib.request
+import traceback
 
 COOKIE = b"\x63\x82\x53\x63"
 
@@ -45,8 +53,21 @@ def checksum(data):
     return ~total & 0xFFFF
 
 
-def ip(*args):
-    subprocess.run(("ip",) + args, check=True)
+def ip(*commands):
+    subprocess.run(("ip", "-batch", "-"), input="\n".join(commands), text=True, check=True)
+
+
+def enter(pid):
+    """Go on in the network namespace of a process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open("/proc/%s/ns/net" % pid, encoding="ascii") as file:
+        if libc.setns(file.fileno(), 0x40000000): # CLONE_NEWNET
+            sys.exit("setns: " + os.strerror(ctypes.get_errno()))
+
+
+def link_local(mac):
+    """The link-local address that the kernel makes of a MAC address."""
+    return socket.inet_ntop(socket.AF_INET6, b"\xfe\x80" + bytes(6) + bytes([mac[0] ^ 2]) + mac[1:3] + b"\xff\xfe" + mac[3:])
 
 
 class Node:
@@ -235,6 +256,13 @@ class Node:
 
     def boot(self, family):
         ask = self.ask4 if family == 4 else self.ask6
+        if len(self.relay) != 3:
+            # the interface stays up: after an up, the bridge takes a second to send packets there
+            todo = ["link set dev %s address %s" % (self.iface, self.mac.hex(":"))]
+            if family == 6:
+                todo += ["addr flush dev %s scope link" % self.iface,
+                         "addr add %s/64 dev %s scope link nodad" % (link_local(self.mac), self.iface)]
+            ip(*todo)
         for who in ("rom", "ipxe"):
             address, server, name = ask(who == "ipxe")
             print(who, address, server, name or "-", flush=True)
@@ -242,11 +270,11 @@ class Node:
                 print("options router=%s dns=%s ntp=%s" % tuple(self.said))
             if len(self.relay) == 3:
                 continue
-            ip("addr", "flush", "dev", self.iface, "scope", "global")
-            ip("addr", "add", "%s/%d" % (address, self.prefix), "dev", self.iface,
-               *(["nodad"] if family == 6 else []))
+            todo = ["addr flush dev %s scope global" % self.iface,
+                    "addr add %s/%d dev %s%s" % (address, self.prefix, self.iface, " nodad" if family == 6 else "")]
             if self.via:
-                ip("-%d" % family, "route", "replace", "default", "via", self.via)
+                todo.append("route replace default via " + self.via)
+            ip(*todo)
             lines = self.fetch(server, name).decode().splitlines()
             if who == "rom":
                 print("rom-loaded", lines[0])
@@ -275,8 +303,13 @@ class Node:
 
     def fetch(self, server, name):
         if name.startswith("http://"):
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            return opener.open(name, timeout=self.wait).read()
+            host, _, path = name[len("http://"):].partition("/")
+            connection = http.client.HTTPConnection(host, timeout=self.wait)
+            connection.request("GET", "/" + path)
+            answer = connection.getresponse()
+            if answer.status != 200:
+                raise OSError("%s: status %d" % (name, answer.status))
+            return answer.read()
         match = re.match(r"tftp://(\[[^]]*\]|[^/]*)/(.*)", name)
         if match:
             server, name = match.group(1).strip("[]"), match.group(2)
@@ -308,9 +341,53 @@ def tftp(server, name, wait):
     fail("tftp %s %s: no answer" % (server, name))
 
 
+def serve(family, folder, log):
+    os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 2)
+
+    class Server(http.server.ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if family == 6 else socket.AF_INET
+
+    class Files(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args):
+            super().__init__(*args, directory=folder)
+
+    Server(("::" if family == 6 else "", 80), Files).serve_forever()
+
+
+def boot(iface, family, arch, out, *words):
+    file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    options = dict(word.split("=", 1) for word in words)
+    Node(iface, int(arch), options).boot(int(family))
+
+
+def child(kind, pid, *words):
+    try:
+        enter(pid)
+        if kind == "serve":
+            serve(int(words[0]), *words[1:])
+        else:
+            boot(*words)
+        status = 0
+    except SystemExit as end:
+        status = end.code
+    except BaseException: # pylint: disable=broad-except
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else 1)
+
+
 def main():
-    options = dict(word.split("=", 1) for word in sys.argv[4:])
-    Node(sys.argv[1], int(sys.argv[3]), options).boot(int(sys.argv[2]))
+    for line in sys.stdin:
+        words = line.split()
+        pid = os.fork()
+        if not pid:
+            child(*words)
+        if words[0] == "boot":
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 
 main()

@@ -22,6 +22,7 @@ fail() {
   exit 1
 }
 netboot_network
+netboot_clients
 
 # 18 hosts on each of 300 leaf switches; the first of every 38th is a server
 fabric-topo gen:pgft:h=3,m=18/20/15,w=1/9/9 --to=ibnetdiscover -q >generated || fail "no fabric"
@@ -70,10 +71,9 @@ for host in h1 h683 h1400 h2222 h3333 h4444 h5399; do
   guid=$(awk -v n=$host '$2 == n { print $4 }' addresses)
   id=ff000000000002000002c900${guid#0x}
   for arch in 0 7; do
-    within 120 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 4 $arch htype=32 client-id=$id >said 2>&1 ||
-      fail "$host does not boot"
-    grep -qx "script # $server serves $(grep -c '^dhcp-host=' "boot/$server.conf")" said || fail "$host: not the script of $server"
-    grep -q "^ipxe $own " said || fail "$host has another address than $own"
+    ask "$node" 4 $arch htype=32 client-id=$id || fail "$host does not boot"
+    is_said "script # $server serves $(grep -c '^dhcp-host=' "boot/$server.conf")" || fail "$host: not the script of $server"
+    begins "ipxe $own " || fail "$host has another address than $own"
     grep -q "^rom-loaded .* of $server$" said || fail "$host: not iPXE of $server"
     booted=$((booted + 1))
   done
