@@ -3,14 +3,12 @@
 # usage: faults-read-back.sh FAULTS N FABRIC ALGORITHM
 # N times parts of a fabric die by chance, a few of each kind; what fabric-faults writes of
 # it is read back by itself (both forms of tables) and by ibdmchk: the same result.
-# FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk or jq.
+# FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk.
 set -u
 # shellcheck source=tests/interop/patience.bash
 . "$(dirname "$(readlink -f "$0")")/patience.bash"
 faults=$(readlink -f "$1") n=$2 fabric=$3 algorithm=$4
-for program in ibdmchk jq; do
-  command -v $program >/dev/null || { echo "no $program"; exit 77; }
-done
+command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -19,11 +17,11 @@ fail() {
   exit 1
 }
 
-# What must be equal, as a line.
+# What must be equal, as a line: pairs, those unreachable, channels in cycles, pairs connected in the graph, the others.
 figures() { # FABRIC OPTION...
-  "$faults" "$@" -q --verify --endpoints=hosts --format=json | jq -c '.results[0] |
-    [.pairs, .connected, .unreachable, .hops, .max_hops, .minimal, .vls, .sls,
-     .deadlock_free, .cycle_channels, .pairs_on_cycles, .verified, .pairs - .connected_in_graph]'
+  "$faults" "$@" -q --verify --endpoints=hosts --format=json | sed -nE 's/.*"pairs": ([0-9]+), ("connected": [0-9]+), '\
+'"unreachable": ([0-9]+), .*"connected_in_graph": ([0-9]+), ("hops": .*"cycle_channels": )([0-9]+), '\
+'("pairs_on_cycles": [0-9]+), .*("verified": [a-z]+).*/\1,\3,\6,\4,\2,\5,\7,\8/p'
 }
 
 # It crashes when all is said: the text counts.
@@ -60,7 +58,8 @@ for ((seed = 1; seed <= n; seed++)); do
     got=$(figures left --lfts=$tables --path-sl=psl --sl2vl=slvl)
     [ "$got" = "$want" ] || fail "$tables: $got, expected $want"
   done
-  IFS=, read -r pairs unreachable channels apart <<<"$(jq -r '"\(.[0]),\(.[2]),\(.[9]),\(.[12])"' <<<"$want")"
+  IFS=, read -r pairs unreachable channels connected _ <<<"$want"
+  apart=$((pairs - connected))
   [ "$pairs" -gt 0 ] && check
   done=$((done + 1)) lost=$((lost + (unreachable > 0))) loops=$((loops + (channels > 0)))
 done

@@ -46,16 +46,12 @@ END
 bare=$(grep -nE '\btimeout [0-9]|(^|[;|&({]) *(env +)?([A-Z_]+=[^ ]* +)*(ibdmchk|ibtracert|ibnetdiscover|dnsmasq|dhcpd|"\$mcjoin") ' \
   "$source"/tests/interop/*.sh "$source/tests/interop/simulated.bash" | grep -v ':[0-9]*: *#')
 [ -z "$bare" ] || { echo "without patience.bash:"; echo "$bare"; exit 1; }
-cat >"$dir/bin/jq" <<'END'
+cat >"$dir/bin/faults" <<'END'
 #!/bin/sh
-cat >/dev/null
-case $* in
-*results*) echo '[12,12,0,{},2,12,1,1,true,0,0,true,0]' ;;
-*) echo '12,0,0,0' ;;
-esac
+echo '"pairs": 12, "connected": 12, "unreachable": 0, "connected_in_graph": 12, "hops": {}, "cycle_channels": 0,' \
+  '"pairs_on_cycles": 0, "verified": true'
 END
-printf '#!/bin/sh\necho x\n' >"$dir/bin/faults"
-chmod +x "$dir/bin/jq" "$dir/bin/faults"
+chmod +x "$dir/bin/faults"
 skips ibdmchk "$source/tests/interop/faults-read-back.sh" "$dir/bin/faults" 1 fabric minhop
 cp "$dir/bin/opensm" "$dir/bin/dnsmasq"
 skips dnsmasq "$source/tests/interop/bootplan.sh" "$dir/bin/faults" dnsmasq
