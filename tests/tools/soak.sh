@@ -79,11 +79,13 @@ trees() {
   "$source/tests/interop/opensm.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-mcroute" "$build/tests/interop/mcjoin" \
     "${drawn%%=*}" "gen:${drawn#*=}" "random:groups=$((20 + RANDOM % 60)),size=2-$((3 + RANDOM % 9)),seed=$RANDOM"
 }
-# the tables of minhop by OpenSM, on the largest dumps: their loops are those that ibdmchk finds
+# the tables of minhop by OpenSM, on the largest dumps: their loops are those that ibdmchk finds; those of updn with
+# roots are the ones of fabric-faults
 dumps() {
   local engines=("$source/tests/interop/opensm-engines.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-faults")
   "${engines[@]}" ibnetdiscover/selene-compute-hdr.txt minhop '13501950 0 124 86762 36' '18839940 0 any any any' &&
-    "${engines[@]}" ibnetdiscover/ufm-director-puttylog.txt minhop '5417256 0 0 0 0' '5417256 0 0 0 0'
+    "${engines[@]}" ibnetdiscover/ufm-director-puttylog.txt minhop '5417256 0 0 0 0' '5417256 0 0 0 0' &&
+    "${engines[@]}" ibnetdiscover/selene-compute-hdr.txt updn '13501950 36 0 0 0' '18839940 any 0 0 0' CCORE
 }
 suite() { # NAME: its cases, drawn with another seed
   FAB_TEST_SEED=$RANDOM meson test -C "$build" --no-rebuild "$1"
