@@ -26,6 +26,42 @@ fail() {
   exit 1
 }
 
+# Ansible takes a second of a processor to start. After two inventories it is started once more, as Python that has
+# loaded it, and goes on as a child for each of the others; a version without this main() is started each time.
+cat >inventory.py <<'EOF'
+import os, sys
+from ansible.cli.inventory import main
+print('ready', flush=True)
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        for name, fd in (('list', 1), ('said', 2)):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), fd)
+        sys.argv = ['ansible-inventory', '-i', line.rstrip('\n'), '--list']
+        sys.exit(main(sys.argv))
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+EOF
+n_lists=0 has_loaded=0
+list_inventory() { # FILE: to `list`, messages to `said`
+  local rc seconds
+  seconds=$(patience 120)
+  n_lists=$((n_lists + 1))
+  if [ $n_lists -eq 3 ]; then
+    # shellcheck disable=SC2046 # the interpreter that the program names, and its options
+    coproc inventory { exec $(sed -n '1s/^#! *//p' "$(command -v ansible-inventory)") inventory.py 2>inventory.err; }
+    exec {to_inventory}>&"${inventory[1]}" {from_inventory}<&"${inventory[0]}"
+    read -r -t "$seconds" rc <&"$from_inventory" && [ "$rc" = ready ] && has_loaded=1
+  fi
+  if [ $has_loaded -eq 0 ]; then
+    within 120 ansible-inventory -i "$1" --list >list 2>said
+    return
+  fi
+  echo "$1" >&"$to_inventory"
+  read -r -t "$seconds" rc <&"$from_inventory"
+  [ $? -le 128 ] || give_up ansible-inventory "$seconds"
+  return "${rc:-1}"
+}
+
 is_sound() { # FILE
   case $format in
   dnsmasq) within 60 dnsmasq --test -C "$PWD/$1" >said 2>&1 ;;
@@ -38,7 +74,7 @@ is_sound() { # FILE
     bash -n "$1" >said 2>&1 && sed -E "/^(#|wwctl |cat >.etc.dnsmasq.d.|END)/d" "$1" >tags &&
       within 60 dnsmasq --test -C "$PWD/tags" >said 2>&1
     ;;
-  ansible) within 120 ansible-inventory -i "$1" --list >list 2>said && ! grep -q WARNING said ;;
+  ansible) list_inventory "$1" && ! grep -q WARNING said ;;
   esac
 }
 
