@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: soak.sh HOURS
 # For so long, round after round with new seeds: every fuzz target; commands that are killed while they write;
-# drawn faults of which ibdmchk judges the tables; groups whose trees OpenSM makes, too; the simulators next to their
+# drawn faults of which ibdmchk judges the tables; groups whose trees OpenSM makes, too; the largest dumps by OpenSM and
+# ibnetdiscover, fences of Slurm of 64 nodes, drawn sizes of libpmix; the simulators next to their
 # plain versions; every call that fails once; races between threads; mutations of the code. Builds in
 # build-soak, where a failure leaves its output (failure-*). Ends with a table; exit status 1 when anything failed.
 set -u
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 source=$PWD build=$PWD/build-soak
 end=$(awk -v h="$hours" -v now="$(date +%s)" 'BEGIN { printf "%d", now + h * 3600 }')
 if [ ! -f "$build/build.ninja" ]; then
-  meson setup "$build" -Dtests=enabled >/dev/null || exit 1
+  meson setup "$build" -Dtests=enabled -Dpmix=auto >/dev/null || exit 1
 fi
 ninja -C "$build" >/dev/null || { ninja -C "$build"; exit 1; }
 export PATH="$build/cmd:$PATH" FAB_SOURCE_DIR="$source" FAB_TEST_DATA="${FAB_TEST_DATA:-}"
@@ -87,6 +88,20 @@ dumps() {
     "${engines[@]}" ibnetdiscover/ufm-director-puttylog.txt minhop '5417256 0 0 0 0' '5417256 0 0 0 0' &&
     "${engines[@]}" ibnetdiscover/selene-compute-hdr.txt updn '13501950 36 0 0 0' '18839940 any 0 0 0' CCORE
 }
+# what CI has of smaller fabrics and fewer nodes only
+large() {
+  local dump live=no
+  [ ! -f "$build/tests/interop/mcjoin" ] || live=yes
+  for dump in selene-compute-hdr ufm-director-puttylog; do
+    "$source/tests/interop/ibsim.sh" "$build/tests/interop/interop-read" $live ibnetdiscover/$dump.txt || return
+  done
+  "$source/tests/interop/slurm-fence.sh" "$build/cmd" "$build/tests/interop/fence-counts"
+}
+# with libpmix, where the build has it (-Dpmix=auto)
+sizes() {
+  [ -x "$build/tests/interop/pmix-size" ] || return 77
+  "$build/tests/interop/pmix-size" 200 "$RANDOM"
+}
 suite() { # NAME: its cases, drawn with another seed
   FAB_TEST_SEED=$RANDOM meson test -C "$build" --no-rebuild "$1"
 }
@@ -101,6 +116,8 @@ while [ "$(date +%s)" -lt "$end" ]; do
     tests/tools/fail-once.list $most
   part 'races between threads' tests/tools/races.sh build-races
   part 'dumps by OpenSM, ibdmchk' dumps
+  part 'large dumps, Slurm of 64 nodes' large
+  part 'sizes, libpmix' sizes
   n=0
   for target in $fuzz; do
     n=$((n + 1))
@@ -114,9 +131,9 @@ while [ "$(date +%s)" -lt "$end" ]; do
   most=1000000000
 done
 
-printf '\n%-28s %6s %8s %8s %8s\n' part runs failures skipped seconds
+printf '\n%-30s %6s %8s %8s %8s\n' part runs failures skipped seconds
 for name in "${parts[@]}"; do
-  printf '%-28s %6d %8d %8d %8d\n' "$name" "${runs[$name]}" "${failures[$name]:-0}" "${skips[$name]:-0}" \
+  printf '%-30s %6d %8d %8d %8d\n' "$name" "${runs[$name]}" "${failures[$name]:-0}" "${skips[$name]:-0}" \
     "${seconds[$name]}"
 done
 [ $n_failures -eq 0 ]
