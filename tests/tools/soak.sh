@@ -118,6 +118,7 @@ while [ "$(date +%s)" -lt "$end" ]; do
   part 'dumps by OpenSM, ibdmchk' dumps
   part 'large dumps, Slurm of 64 nodes' large
   part 'sizes, libpmix' sizes
+  part 'shellcheck, what is sourced' tests/tools/check-scripts.sh "$source" sourced
   n=0
   for target in $fuzz; do
     n=$((n + 1))
