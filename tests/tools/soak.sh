@@ -86,6 +86,8 @@ dumps() {
   local engines=("$source/tests/interop/opensm-engines.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-faults")
   "${engines[@]}" ibnetdiscover/selene-compute-hdr.txt minhop '13501950 0 124 86762 36' '18839940 0 any any any' &&
     "${engines[@]}" ibnetdiscover/ufm-director-puttylog.txt minhop '5417256 0 0 0 0' '5417256 0 0 0 0' &&
+    "$source/tests/interop/opensm-run.sh" "$build/cmd/fabric-topo" "$build/cmd/fabric-faults" \
+      ibnetdiscover/topograph-ndr.txt &&
     "${engines[@]}" ibnetdiscover/selene-compute-hdr.txt updn '13501950 36 0 0 0' '18839940 any 0 0 0' CCORE
 }
 # what CI has of smaller fabrics and fewer nodes only
