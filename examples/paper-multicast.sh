@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: paper-multicast.sh [quick]
+# usage: paper-multicast.sh [no-times|quick]
 # Repeats the experiments of S. Chen, H. Zhou, W. He, F. Qi, "Load-balanced multicast routing
 # for very large InfiniBand networks" (2022) and sets what the paper states beside what comes
-# out here. Finds fabric-mcroute in PATH or in build/cmd. With an argument the times are left
-# out, of which SSSP with a priority queue takes most.
+# out here. Finds fabric-mcroute in PATH or in build/cmd. With `no-times` the times are left
+# out, of which SSSP with a priority queue takes most. With `quick` also the torus is half as large in
+# each dimension, and of random wirings of the dragonfly there is one.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:$PWD/build/cmd
@@ -14,6 +15,15 @@ trap 'rm -rf "$work"' EXIT
 
 fattree=gen:fattree:radix=40,levels=3
 torus=gen:torus:dims=30x20x20,hosts=2
+t1=grid:240x100 t2=grid:20x30x40 t3=random:groups=1500,size=8-24
+tori="$t2 grid:60x20x20 grid:24x25x40 grid:120x200 $t1 $t3 random:groups=1500,size=4"
+wirings='consecutive absolute relative circulant random,seed=1 random,seed=2 random,seed=3'
+if [ "$quick" = quick ]; then
+  torus=gen:torus:dims=15x10x10,hosts=2
+  t1=grid:60x50 t2=grid:10x15x20 t3=random:groups=188,size=8-24
+  tori="$t2 grid:30x10x10 grid:12x25x10 grid:100x30 $t1 $t3 random:groups=188,size=4"
+  wirings='consecutive absolute relative circulant random,seed=1'
+fi
 dragonfly=gen:dragonfly:a=18,p=9,h=9
 algorithms=minihop,minihop-new,sssp,sssp-new,fulb,fulb-links
 
@@ -97,9 +107,9 @@ END
 run ft1 $fattree grid:160x100 'fat tree'
 run ft2 $fattree grid:40x20x20 'fat tree'
 run ft3 $fattree random:groups=5000,size=8-24 'fat tree'
-run t1 $torus grid:240x100 torus
-run t2 $torus grid:20x30x40 torus
-run t3 $torus random:groups=1500,size=8-24 torus
+run t1 $torus $t1 torus
+run t2 $torus $t2 torus
+run t3 $torus $t3 torus
 run d1 $dragonfly grid:163x162 dragonfly
 run d2 $dragonfly grid:81x27x12 dragonfly
 run b1 gen:bluelight grid:34x16x64,ppn=4 BlueLight
@@ -137,9 +147,9 @@ both 'Fat tree: MINIHOP-new and SSSP-new equal FULB' \
   'v["ft1 minihop-new"] == v["ft1 fulb"] && v["ft1 sssp-new"] == v["ft1 fulb"] && v["ft2 minihop-new"] == v["ft2 fulb"] && v["ft2 sssp-new"] == v["ft2 fulb"] && v["ft3 minihop-new"] == v["ft3 fulb"] && v["ft3 sssp-new"] == v["ft3 fulb"]' \
   'ft1 minihop-new;ft1 sssp-new;ft1 fulb;ft2 minihop-new;ft2 fulb;ft3 minihop-new;ft3 fulb' "$route"
 for ties in lowest spread; do
-  for pattern in grid:20x30x40 grid:60x20x20 grid:24x25x40 grid:120x200 grid:240x100 random:groups=1500,size=8-24 random:groups=1500,size=4; do
+  for pattern in $tori; do
     case $pattern in # t1 to t3 are made above
-    grid:240x100) known=t1 ;; grid:20x30x40) known=t2 ;; random:groups=1500,size=8-24) known=t3 ;; *) known='' ;;
+    "$t1") known=t1 ;; "$t2") known=t2 ;; "$t3") known=t3 ;; *) known='' ;;
     esac
     if [ -n "$known" ]; then
       echo "${pattern#grid:} $(efi $known $ties minihop-new) $(efi $known $ties sssp-new) $(efi $known $ties fulb)"
@@ -156,7 +166,7 @@ row 'Torus: in most patterns FULB and SSSP-new are below MINIHOP-new' \
 both 'Torus: FULB about SSSP-new (within a quarter)' \
   'v["t1 fulb"] <= 1.25 * v["t1 sssp-new"] && v["t2 fulb"] <= 1.25 * v["t2 sssp-new"] && v["t3 fulb"] <= 1.25 * v["t3 sssp-new"]' \
   't1 fulb;t1 sssp-new;t2 fulb;t2 sssp-new;t3 fulb;t3 sssp-new' "$route"
-both 'Torus 240x100: MINIHOP-new below both' \
+both "Torus ${t1#*:}: MINIHOP-new below both" \
   'v["t1 minihop-new"] < v["t1 fulb"] && v["t1 minihop-new"] < v["t1 sssp-new"]' 't1 minihop-new;t1 fulb;t1 sssp-new' "$route"
 both 'BlueLight: FULB about 1/6 of MINIHOP-new (1/5 or less)' '5 * v["b1 fulb"] <= v["b1 minihop-new"]' 'b1 fulb;b1 minihop-new' "$route"
 other=gen:pgft:h=3,m=16/16/34,w=1/16/1,p=1/1/8
@@ -183,7 +193,7 @@ both 'On every fabric FULB is below MINIHOP and SSSP' "$(every 'F < M && F < S')
   't3 minihop;t3 sssp;t3 fulb;d1 minihop;d1 sssp;d1 fulb;b1 minihop;b1 sssp;b1 fulb' "$route"
 both 'On every fabric FULB is about SSSP-new (at most a quarter more)' "$(every 'F <= 1.25 * N')" \
   'ft3 sssp-new;ft3 fulb;d2 sssp-new;d2 fulb;w3 sssp-new;w3 fulb' "$route"
-heights=$(for f in "$fattree grid:40x20x20" "$torus grid:20x30x40" "$dragonfly grid:81x27x12"; do
+heights=$(for f in "$fattree grid:40x20x20" "$torus $t2" "$dragonfly grid:81x27x12"; do
   # shellcheck disable=SC2086
   one $f minihop,fulb,sssp max_height; echo; done)
 row 'MINIHOP and FULB make trees of the least height' \
@@ -201,8 +211,8 @@ if [ -z "$quick" ]; then
     "$(awk -F, '{ if ($3 > s[$1]) s[$1] = $3; if ($2 > s[$1]) s[$1] = $2; if ($4 > f[$1]) f[$1] = $4 } END { for (i in s) if (i != "BlueLight" && i != "dragonfly") printf "%s FULB up to %s, SSSP up to %s; ", i, f[i], s[i] }' "$work/times" | sed 's/; $//')" "$route --threads=1"
 fi
 
-# dragonflies: 5 wirings, of them random ones by 3 seeds; 2 orders of ports, 2 of the axes, equal roots lowest
-for wiring in consecutive absolute relative circulant random,seed=1 random,seed=2 random,seed=3; do
+# dragonflies: 5 wirings, of them random ones by 3 seeds (with `quick` by 1); 2 orders of ports, 2 of the axes, equal roots lowest
+for wiring in $wirings; do
   for ports in above below; do
     for axes in 81x27x12 12x27x81; do
       echo "$wiring $ports $axes $(one "$dragonfly,wiring=$wiring,ports=$ports" grid:$axes minihop-new,fulb,fulb-local max_efi lowest)"

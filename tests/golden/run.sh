@@ -1,16 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: run.sh CASE   run one golden case, a folder with
+# usage: run.sh [--full] CASE   run one golden case, a folder with
 #   cmd   shell commands; they run in an empty folder, with the commands of the build first
 #         in PATH, $CASE the folder of the case, $SOURCE that of the project, $DATA real dumps
 #   out   standard output expected; absent: it must be empty
 #   err   standard error expected; absent: it must be empty
 #   rc    exit status expected; absent: 0
 #   need  a shell condition; when it fails the case is skipped (exit 77)
+# With --full: cmd-full and out-full in place of cmd and out, the same in the sizes of a paper (soak.sh).
 # In out and err a line that is only `...` stands for any number of lines.
 # FAB_UPDATE_GOLDEN=1 writes out, err and rc anew: review the difference before you commit.
 # In an expected file that has `...` lines nothing is rewritten.
 set -u
+full=''
+[ "$1" != --full ] || { full=-full && shift; }
 case_dir=$(cd "$1" && pwd) || exit 1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
@@ -29,7 +32,7 @@ if [ -f "$case_dir/need" ] && ! sh "$case_dir/need"; then
   echo "skipped: needs $(cat "$case_dir/need")"
   exit 77
 fi
-sh "$case_dir/cmd" >"$work/out" 2>"$work/err" </dev/null
+sh "$case_dir/cmd$full" >"$work/out$full" 2>"$work/err" </dev/null
 echo $? >"$work/rc"
 
 has_gaps() {
@@ -82,7 +85,7 @@ check() { # NAME DEFAULT
 }
 
 if [ "${FAB_UPDATE_GOLDEN:-}" = 1 ]; then
-  update out ''
+  update "out$full" ''
   update err ''
   update rc 0
   echo "rewritten: $case_dir"
@@ -91,6 +94,6 @@ fi
 status=0
 check rc "0
 " || status=1
-check out '' || status=1
+check "out$full" '' || status=1
 check err '' || status=1
 exit $status

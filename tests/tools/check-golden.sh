@@ -13,11 +13,12 @@ new_case() { # NAME COMMAND
   printf '%s\n' "$2" >"$work/$1/cmd"
 }
 
-expect() { # STATUS NAME
-  "$run" "$work/$2" >"$work/log" 2>&1
+expect() { # STATUS NAME [--full]
+  # shellcheck disable=SC2086
+  "$run" ${3-} "$work/$2" >"$work/log" 2>&1
   status=$?
   [ $status -eq "$1" ] && return
-  echo "$2: exit status $status instead of $1"
+  echo "$2${3+ $3}: exit status $status instead of $1"
   cat "$work/log"
   failed=1
 }
@@ -50,6 +51,13 @@ printf '...\n9\n...\n' >"$work/gaps/out"
 expect 0 gaps
 printf '...\n9\n8\n' >"$work/gaps/out"
 expect 1 gaps
+echo 'echo c' >"$work/output/cmd-full"
+printf 'a\nb\n' >"$work/output/out"
+echo c >"$work/output/out-full"
+expect 0 output
+expect 0 output --full
+echo b >"$work/output/out-full"
+expect 1 output --full
 new_case updated 'echo x; echo y >&2; exit 4'
 export FAB_UPDATE_GOLDEN=1
 expect 0 updated

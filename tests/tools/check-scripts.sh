@@ -5,7 +5,7 @@
 cd "$1" || exit 1
 failed=0 checked=0
 for script in $(find .ci examples tests -type f \( -name '*.sh' -o -path './.ci/*' -o -path '.ci/run' \)) \
-  $(find tests/golden -name cmd -o -name need); do
+  $(find tests/golden -name cmd -o -name cmd-full -o -name need); do
   shell='sh'
   case $(head -n 1 "$script") in
   *bash*) shell='bash' ;;

@@ -3,9 +3,10 @@
 # usage: soak.sh HOURS
 # For so long, round after round with new seeds: every fuzz target; commands that are killed while they write;
 # drawn faults of which ibdmchk judges the tables; groups whose trees OpenSM makes, too; the largest dumps by OpenSM and
-# ibnetdiscover, fences of Slurm of 64 nodes, drawn sizes of libpmix; the simulators next to their
-# plain versions; every call that fails once; races between threads; mutations of the code. Builds in
-# build-soak, where a failure leaves its output (failure-*). Ends with a table; exit status 1 when anything failed.
+# ibnetdiscover, fences of Slurm of 64 nodes, drawn sizes of libpmix; the reproductions of papers in full, once (golden
+# cases that have a `cmd-full`); the simulators next to their plain versions; every call that fails once; races
+# between threads; mutations of the code. Builds in build-soak, where a failure leaves its output (failure-*). Ends
+# with a table; exit status 1 when anything failed.
 set -u
 hours=${1:?usage: soak.sh HOURS}
 cd "$(dirname "$0")/../.." || exit 1
@@ -121,6 +122,9 @@ while [ "$(date +%s)" -lt "$end" ]; do
   part 'large dumps, Slurm of 64 nodes' large
   part 'sizes, libpmix' sizes
   part 'shellcheck, what is sourced' tests/tools/check-scripts.sh "$source" sourced
+  [ $most -eq 1000000000 ] || for case in "$source"/tests/golden/*/cmd-full; do
+    part 'papers in full' "$source/tests/golden/run.sh" --full "${case%/cmd-full}"
+  done
   n=0
   for target in $fuzz; do
     n=$((n + 1))
