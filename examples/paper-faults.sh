@@ -1,13 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: paper-faults.sh [--commands]
+# usage: paper-faults.sh [--commands|quick]
 # Sets what Liu B., Hu S., Shi D., Lu H., "VTFTR: deadlock-free fault-tolerant routing algorithm in
 # high-dimension fat tree", claim beside what fabric-faults finds, and what a construction for
 # InfiniBand makes of it: a row for each claim, with the verdict that follows from the figures, and
-# with --commands the command. Finds fabric-faults in PATH or in build/cmd. Exits with 1 when a
-# figure differs from what is expected.
+# with --commands the command. With `quick` all sets of dead leaves are tried on 4 x 3 in place of 4 x 4, 20 sets
+# are drawn where there are 100, and of the 24 planes of 72 x 72 there are 2. Finds fabric-faults in PATH or in
+# build/cmd. Exits with 1 when a figure differs from what is expected.
 set -eu
 commands=${1-}
+few=4x4 most_known=6 most_dead=14 n_sets=65518 n_drawn=100 minimal=5130200 some_stuck=6 planes=24 paper_hosts=124416
+if [ "$commands" = quick ]; then
+  commands=''
+  few=4x3 most_known=4 most_dead=10 n_sets=4082 n_drawn=20 minimal=1026040 some_stuck=1 planes=2 paper_hosts=-
+fi
+few_text="${few%x*} x ${few#*x}"
 cd "$(dirname "$0")/.."
 PATH=$PATH:$PWD/build/cmd
 work=$(mktemp -d)
@@ -55,8 +62,8 @@ figure 'ns by the detour of algorithm A' 377 377 \
 figure 'leaf pairs that xy loses by one dead leaf, 16 x 16 (n^2 stated)' 256 225 "$(column unreachable $grid --algorithm=xy --fail=7.7)"
 figure 'leaf pairs that algorithm A loses by 15 dead leaves' - 180 \
   "$(column unreachable $grid --algorithm=algorithm-a --random=15)"
-row=$(column unreachable,vls,deadlock_free,max_hops $grid --algorithm=vtftr --random=15 --count=100)
-figure 'pairs lost by vtftr, 100 sets of 15 faults' 0 0 "$(field 1)"
+row=$(column unreachable,vls,deadlock_free,max_hops $grid --algorithm=vtftr --random=15 --count=$n_drawn)
+figure "pairs lost by vtftr, $n_drawn sets of 15 faults" 0 0 "$(field 1)"
 figure 'lanes of vtftr, those sets' 2 2 "$(field 2)"
 figure 'free of deadlock: vtftr, those sets' true true "$(field 3)"
 figure 'most hops of a path of the tables, those sets (3 segments)' 6 6 "$(field 4)"
@@ -76,16 +83,16 @@ figure '  service levels at 29 faults, by intermediate nodes' - 4 \
   "$(column sls $grid --algorithm=intermediate --max-vls=8 --random=29 --count=10)"
 figure '  and by vtftr-ib' - 2 "$(column sls $grid --algorithm=vtftr-ib --random=29 --count=10)"
 
-# every set of 1 to 6 dead leaves of 4 x 4: pairs are lost only where all rows and columns have a fault, and paths are
+# every set of 1 to 6 (or 4) dead leaves of 4 x 4 (or 4 x 3): pairs are lost only where all rows and columns have a fault, and paths are
 # shortest; sets that touch all of them by counting
 longer=0 lost=0
-for k in 1 2 3 4 5 6; do
-  row=$(column pairs,unreachable,minimal,sets_unreachable,sets gen:kfat:dims=4x4,hosts=1 --algorithm=vtftr --exhaustive=$k)
-  touched=$(column algorithm,probability gen:kfat:dims=4x4,hosts=1 --reliability --random=$k --trials=1 | sed -n 's/^vtftr-rule,//p')
+for k in $(seq $most_known); do
+  row=$(column pairs,unreachable,minimal,sets_unreachable,sets gen:kfat:dims=$few,hosts=1 --algorithm=vtftr --exhaustive="$k")
+  touched=$(column algorithm,probability gen:kfat:dims=$few,hosts=1 --reliability --random="$k" --trials=1 | sed -n 's/^vtftr-rule,//p')
   longer=$((longer + $(echo "$row" | awk -F, '{ print $1 - $2 - $3 }')))
   lost=$((lost + $(echo "$row,$touched" | awk -F, '{ print $4 - int($5 * $6 + 0.5) }')))
 done
-figure 'sets of 1 to 6 of 4 x 4 that lose a pair, but leave a row or column' 0 0 $lost
+figure "sets of 1 to $most_known of $few_text that lose a pair, but leave a row or column" 0 0 $lost
 figure 'pairs of those sets that vtftr leads by more hops than needed' 0 0 $longer
 
 # how likely faults touch every row and every column
@@ -105,20 +112,20 @@ figure 'next fault before repair, 256 leaves, mtbf 10 years, mttr 4 h' - 0.0116 
 figure '  seconds a year with a lost pair, at most' - 6.87e-54 "$(repair downtime_seconds)"
 
 # beyond the paper
-row=$(column unreachable,vls,sls,minimal $grid --random=29 --count=100)
-figure 'pairs lost by vtftr-ib, 100 sets of 29 faults' - 0 "$(field 1)"
+row=$(column unreachable,vls,sls,minimal $grid --random=29 --count=$n_drawn)
+figure "pairs lost by vtftr-ib, $n_drawn sets of 29 faults" - 0 "$(field 1)"
 figure '  lanes' - 2 "$(field 2)"
 figure '  service levels' - 2 "$(field 3)"
-figure '  pairs with a shortest path' - 5130200 "$(field 4)"
+figure '  pairs with a shortest path' - $minimal "$(field 4)"
 figure 'some pair of sound leaves is cut off by 40 faults, at most' - 2.7e-18 \
   "$(column algorithm,bound $grid --reliability --random=40 --trials=1 | sed -n 's/^vtftr-ib,//p')"
 figure '  by 64 faults, at most' - 8.2e-10 \
   "$(column algorithm,bound $grid --reliability --random=64 --trials=1 | sed -n 's/^vtftr-ib,//p')"
 
-# every set of dead leaves of 4 x 4 that leaves two
+# every set of dead leaves of 4 x 4 (or 4 x 3) that leaves two
 sets=0 lost=0 lanes=0 levels=0 free=true
-for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
-  row=$(column sets,pairs,unreachable,connected_in_graph,minimal,vls,sls,deadlock_free gen:kfat:dims=4x4,hosts=1 --exhaustive=$k)
+for k in $(seq $most_dead); do
+  row=$(column sets,pairs,unreachable,connected_in_graph,minimal,vls,sls,deadlock_free gen:kfat:dims=$few,hosts=1 --exhaustive="$k")
   old=$IFS
   IFS=,
   # shellcheck disable=SC2086
@@ -129,7 +136,7 @@ for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
   [ "$7" -gt $levels ] && levels=$7
   [ "$8" = true ] || free=$8
 done
-figure 'sets of 1 to 14 dead leaves of 4 x 4' - 65518 $sets
+figure "sets of 1 to $most_dead dead leaves of $few_text" - $n_sets $sets
 figure '  pairs that are connected, but not by a shortest path' - 0 $lost
 figure '  lanes' - 2 "$lanes"
 figure '  service levels' - 3 "$levels"
@@ -150,10 +157,10 @@ done
 method=lists
 figure '  by lists, with 7 known on the diagonal, of 2534' 0 434 "$(stuck --fail=$diagonal | sed -n 1p)"
 some=0
-for seed in $(seq 100); do
+for seed in $(seq $n_drawn); do
   [ "$(stuck --random=7 --seed="$seed" | sed -n 1p)" = 0 ] || some=$((some + 1))
 done
-figure '  by lists, of 100 random sets of 7 known, sets with a stuck packet' 0 6 $some
+figure "  by lists, of $n_drawn random sets of 7 known, sets with a stuck packet" 0 $some_stuck $some
 method=search
 figure '  by the search, with 7 known on the diagonal' - 0 "$(stuck --fail=$diagonal | sed -n 1p)"
 figure '  by the search, at two unknown at once, with one known' - 49 "$(stuck --fail=2.3 | sed -n 2p)"
@@ -169,8 +176,8 @@ figure '  load when all send to all, as many up as down' - 3.01 "$(column load $
 figure '  load, 2 up' - 3.76 "$(column load $tapered=2)"
 
 # 100 000 nodes: 24 planes of 72 x 72, a plane each for the hosts of a leaf
-figure 'hosts of 72 x 72 with 24 planes ("more than 100 000")' 124416 124416 \
-  "$(fabric-faults --quiet --format=json gen:kfat:dims=72x72,hosts=24,planes=24 --algorithm=vtftr --fail=3.4 |
+figure "hosts of 72 x 72 with $planes planes (\"more than 100 000\" with 24)" $paper_hosts $((72 * 72 * planes)) \
+  "$(fabric-faults --quiet --format=json gen:kfat:dims=72x72,hosts=$planes,planes=$planes --algorithm=vtftr --fail=3.4 |
     sed -n 's/.*"hosts": \([0-9]*\).*/\1/p' | sed 1q)"
 
 awk '/reproduced$/ { same++ } /refuted$/ { wrong++ } /assumed$/ { open++ } /DIFFERS$/ { differs++ }
