@@ -27,13 +27,21 @@ either() { awk "BEGIN { exit !($1) }" && echo "$2" || echo "$3"; }
 premise() { awk "BEGIN { print ($1) ? \"met\" : \"not met by the model\" }"; }
 sum() { awk "BEGIN { x = $1; printf \"%.${2:-1}f\", x }"; }
 
-# column NAME OPTION...: that column, a line a row
+# column NAME OPTION...: that column, a line a row; a question that was asked is not asked again
 column() {
-  name=$1
+  name=$1 answer=$work/column-$(echo "$*" | tr ' /' __)
   shift
-  fabric-launch --quiet --format=csv --no-header --columns="$name" "$@" >"$work/column" ||
+  [ -f "$answer" ] || fabric-launch --quiet --format=csv --no-header --columns="$name" "$@" >"$answer" ||
     kill $$
-  tr -d '\r' <"$work/column"
+  tr -d '\r' <"$answer"
+}
+
+# stages IFACE OPTIONS [OPTION]: the phases of a full start, as JSON; asked once, too
+stages() {
+  answer=$work/stages-$(echo "$*" | tr ' /' __)
+  # shellcheck disable=SC2086
+  [ -f "$answer" ] || fabric-launch stages $2 ${3-} --set=iface="$1" --set=wireup=full --format=json >"$answer"
+  cat "$answer"
 }
 
 # size PPN KEYS OPT: bytes of a node
@@ -72,7 +80,7 @@ row L3 'goal of 30 s: least rate of the file system, MB/s' - "$least" \
 # Premises: the exchange is the most expensive step, the barrier the second. A barrier needs a
 # message of every process. Seconds of the phases on the critical path, the longest first.
 lengths() {
-  fabric-launch stages $start --set=iface="$1" --set=wireup=full --format=json | tr -d '",:{}' |
+  stages "$1" "$start" | tr -d '",:{}' |
     awk '$5 == "phase" && $13 == "critical_s" { print $14, $6 }' | sort -gr
 }
 place() { lengths "$1" | grep -E "${3:-.}" | awk -v want="$2" '$2 == want { print NR }'; }
@@ -86,8 +94,7 @@ done
 row L2 'premise: exchange is first of all phases (pmi1)' 1 "$(place pmi1 exchange)" \
   "$(premise "$(place pmi1 exchange) == 1")"
 barrier() {
-  fabric-launch stages --nodes=1000 --ppn="$1" --stage-in=tree --set=iface="$2" --set=wireup=full \
-    --format=json | sed -n 's/.*"phase": "barrier".*"critical_s": \([0-9.e-]*\).*/\1/p'
+  stages "$2" "--nodes=1000 --ppn=$1 --stage-in=tree" | sed -n 's/.*"phase": "barrier".*"critical_s": \([0-9.e-]*\).*/\1/p'
 }
 row L2 'barrier of 128 processes a node by that of 1, PMI-1' more \
   "$(sum "$(barrier 128 pmi1) / $(barrier 1 pmi1)")" "$(is "$(barrier 128 pmi1) > $(barrier 1 pmi1)")"
@@ -96,7 +103,7 @@ row L2 'barrier by PMI-1 by that of PMIx, 64 a node' more \
 
 # Improvements, each alone, seconds saved of a start by PMIx
 saved() {
-  fabric-launch stages $start --set=iface="${2:-pmix}" --set=wireup=full --format=json ${3:+--keys="$3"} |
+  stages "${2:-pmix}" "$start" ${3:+--keys="$3"} |
     sed -n "s/.*\"improvement\": \"$1\", \"saved_s\": \([0-9.e-]*\).*/\1/p"
 }
 millis() { sum "1e3 * ($1)" 2; }
