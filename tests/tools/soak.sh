@@ -4,8 +4,8 @@
 # For so long, round after round with new seeds: every fuzz target; commands that are killed while they write;
 # drawn faults of which ibdmchk judges the tables; groups whose trees OpenSM makes, too; the largest dumps by OpenSM and
 # ibnetdiscover, fences of Slurm of 64 nodes, drawn sizes of libpmix; the reproductions of papers in full, once (golden
-# cases that have a `cmd-full`); the simulators next to their plain versions; every call that fails once; races
-# between threads; mutations of the code. Builds in build-soak, where a failure leaves its output (failure-*). Ends
+# cases that have a `cmd-full`); suites with all cases of which tests/run.sh tries some; the simulators next to their
+# plain versions; every call that fails once; races between threads; mutations of the code. Builds in build-soak, where a failure leaves its output (failure-*). Ends
 # with a table; exit status 1 when anything failed.
 set -u
 hours=${1:?usage: soak.sh HOURS}
@@ -108,11 +108,16 @@ sizes() {
 suite() { # NAME: its cases, drawn with another seed
   FAB_TEST_SEED=$RANDOM meson test -C "$build" --no-rebuild "$1"
 }
+# cases of which tests/run.sh tries some only, all of them
+whole() {
+  FAB_TEST_FULL=1 meson test -C "$build" --no-rebuild --timeout-multiplier 4 "$1"
+}
 mutants() {
   tests/tools/mutants.sh "$(grep -v '^#' tests/tools/mutants.list | cut -d: -f1 | sort -u | shuf -n 1)"
 }
 
 fuzz=$(ls "$source"/tests/fuzz/corpus)
+suites_whole=$(cd "$source/tests/unit" && grep -lE 'test_(some|step)\(|FAB_TEST_FULL' ./*.c | sed 's,./,,; s,\.c$,,')
 most=20 # calls of a kind that fail of each command; in the second round all of them
 while [ "$(date +%s)" -lt "$end" ]; do
   part 'every call fails once' python3 tests/tools/fail-once.py "$build/tests/tools/fail-alloc.so" examples/fabrics \
@@ -134,6 +139,9 @@ while [ "$(date +%s)" -lt "$end" ]; do
     part 'simulators, plain versions' suite "$(draw sim_naive sim_laws one_network sim_adaptive sim_drops fence_net)"
     part 'killed while writing' killed
     [ $((n % 6)) -ne 1 ] || part 'mutations of a file' mutants
+  done
+  for name in $suites_whole; do
+    part 'suites, all of their cases' whole "$name"
   done
   most=1000000000
 done

@@ -5,7 +5,7 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-enum { STRIDE = TEST_SHARE > 1 ? 3 : 1 }; /* of cases that are tried */
+enum { STRIDE = TEST_SHARE > 1 ? 5 : 1 }; /* of cases that are tried */
 
 enum { SERVERS = 5, LINKS = 7, LINES_BYTES = 2000, TARGETS = 6 };
 

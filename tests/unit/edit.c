@@ -389,8 +389,9 @@ static void expect_undone(struct model *m, const char *before)
 static void check_fabric(const struct fab_fabric *f, uint64_t seed, int n)
 {
 	OWN_HEAP char *before = dump_of(f);
+	const int first = n == 1; /* every other one is undone: where there is one, it */
 
-	for (int i = 0; i < n; i++) {
+	for (int i = first; i < first + n; i++) {
 		struct model m = draw_model(f, seed * 100 + (uint64_t)i, i % 2);
 
 		if (m.text && m.wires.n) {
@@ -404,10 +405,13 @@ static void check_fabric(const struct fab_fabric *f, uint64_t seed, int n)
 
 TEST_EACH(index, FAB_COUNT(specs), edit, generated)
 {
-	OWN(fab_fabric) *f = test_gen_raw(specs[*index]);
+	OWN(fab_fabric) *f = NULL;
 
-	check_fabric(f, *index,
-		     f->n_nodes > 10000 ? 1 + 1 / TEST_SHARE : 40 / TEST_SHARE);
+	/* 40960 nodes: in full only */
+	if (!strcmp(specs[*index], "taihulight") && !getenv("FAB_TEST_FULL"))
+		return;
+	f = test_gen_raw(specs[*index]);
+	check_fabric(f, *index, f->n_nodes > 10000 ? 1 : 40 / TEST_SHARE);
 }
 
 TEST_EACH(index, FAB_COUNT(dumps), edit, dumps)

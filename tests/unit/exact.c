@@ -12,7 +12,7 @@
 enum { SWITCHES = 8, CABLES = 12, GROUPS = 8, FAR = 99 };
 
 /* More choices than this are not compared. */
-enum { CHOICES_MOST = 4000000 };
+enum { CHOICES_MOST = 1000000 };
 
 struct oracle {
 	const struct fab_mcast_problem *p;
@@ -332,21 +332,21 @@ static void check_many(bool has_weights)
 {
 	struct reached reached = {0};
 
-	for (uint64_t seed = TEST_SHARE > 1 ? 175 : 150; seed < 200; seed++)
+	for (uint64_t seed = 200 - test_some(50, 2, 12); seed < 200; seed++)
 		check(seed, has_weights, &reached);
 	cr_expect_gt(reached.exact, reached.n / 20, "%u of %u", reached.exact, reached.n);
 	cr_expect_gt(reached.bound, reached.n / 2, "%u of %u", reached.bound, reached.n);
-	cr_expect_gt(reached.slack_helps, 0, "%u", reached.slack_helps);
 	/* a bound that says nothing would be sound, too */
 	cr_expect_gt(reached.natural, reached.n / 3 / 2, "%u", reached.natural);
 	cr_expect_gt(reached.balanced, reached.n / 3 * 85 / 100, "%u", reached.balanced);
 	cr_expect(has_weights || reached.dual > reached.n / 3 / 2, "%u", reached.dual);
 	/* rare: not among the fewer cases under sanitizers */
+	cr_expect(reached.slack_helps || TEST_SHARE > 1, "%u", reached.slack_helps);
 	cr_expect(has_weights || reached.low || TEST_SHARE > 1, "%u", reached.low);
 	cr_expect(has_weights || reached.forced > reached.n / 3 / 3, "%u",
 		  reached.forced);
-	cr_expect_lt(reached.unknown, reached.n / 50, "%u of %u", reached.unknown,
-		     reached.n);
+	cr_expect_leq(reached.unknown, reached.n / 20, "%u of %u", reached.unknown,
+		      reached.n);
 }
 
 Test(exact, fewest_trees_on_a_cable, .timeout = 300)

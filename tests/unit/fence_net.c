@@ -157,7 +157,8 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 		     {"fattree:radix=8,levels=3", "minhop", "random", 0, false},
 		     {"torus:dims=4x4,hosts=4", "dor-up", "switch", 60, true}};
 
-	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
+	/* under sanitizers without the two of 512 nodes */
+	for (size_t i = TEST_SHARE > 1 ? 2 : 0; i < FAB_COUNT(sites); i++) {
 		struct fab_fence_sim_options whole = {.without_symmetry = true};
 		struct fab_fence_sim_options options = {0};
 		struct site s;

@@ -257,7 +257,7 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 
 Test(keeper, trees_follow_the_subnet)
 {
-	for (uint64_t seed = 0; seed < 5; seed++) {
+	for (uint64_t seed = 0; seed < test_some(5, 1, 2); seed++) {
 		struct fab_fabric *f =
 			test_random_fabric(30 + 10 * (uint32_t)seed, 60, 3, seed);
 		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
@@ -647,6 +647,6 @@ Test(keeper, memory_runs_out_anywhere)
 
 	scarce_may_lose();
 	while (live_without(n, l))
-		n += n < 100 ? 1 : 11;
+		n += n < 100 / TEST_SHARE ? 1 : test_step(11) + 2;
 	cr_assert_gt(n, 1000);
 }

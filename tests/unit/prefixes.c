@@ -71,7 +71,7 @@ static struct losses losses_of(const struct fab_machine *m)
 Test(prefixes, price_of_serving_all)
 {
 	double best = 0, prefixes = 0, all = 0, worst = 0;
-	uint32_t n_machines = 200, n_best = 0;
+	uint32_t n_machines = test_some(200, 1, 50), n_best = 0;
 
 	for (uint64_t seed = 0; seed < n_machines; seed++) {
 		OWN(fab_machine) *m = boots_random_machine(seed);

@@ -144,7 +144,7 @@ Test(rdma, closed_forms)
 		uint32_t n;
 		double rounds;
 	} of[] = {{0.005, 512, 13.02}, {0.001, 128, 1.1366}};
-	enum { RUNS = 600 / TEST_SHARE };
+	const uint32_t n_runs = test_some(600, 3, 40);
 
 	for (size_t i = 0; i < FAB_COUNT(of); i++) {
 		struct fab_rdma_transfer t = {
@@ -160,7 +160,7 @@ Test(rdma, closed_forms)
 		st.params.multi = FAB_RDMA_MULTI_SAME;
 		st.params.bad.loss = of[i].loss;
 		rdma_stage_net(&st);
-		for (uint32_t k = 0; k < RUNS; k++) {
+		for (uint32_t k = 0; k < n_runs; k++) {
 			struct fab_rdma_result r;
 
 			st.params.seed = fab_rdma_run_seed(7, k);
@@ -231,9 +231,11 @@ static void draw_transfers(struct fab_rdma_transfer *t, uint32_t n_ends, uint64_
  * the bytes of each transfer are there once, nothing hangs; by wheel and by heap. */
 Test(rdma, exactly_once)
 {
+	const uint32_t n_seeds = test_some(24, 4, 1);
 	uint64_t transfers = 0;
 
-	for (uint64_t seed = 0; seed < 24 / TEST_SHARE; seed++) {
+	/* 13 has no divisor in common with the divisors in make_hard() */
+	for (uint64_t seed = 13; seed <= 13 * n_seeds; seed += 13) {
 		struct fab_rdma_transfer t[FEW];
 		struct rdma_stage st;
 
@@ -264,16 +266,17 @@ Test(rdma, exactly_once)
 		}
 		rdma_stage_close(&st);
 	}
-	cr_assert_gt(transfers, 15000 / TEST_SHARE);
+	cr_assert_gt(transfers, 600 * n_seeds);
 }
 
-/* 10^5 hostile transfers by RESENDs with vectors: no byte is missing or written by
- * another. */
+/* Hostile transfers by RESENDs with vectors, 10^5 of them in full: no byte is missing or
+ * written by another. */
 Test(rdma, exactly_once_by_vectors)
 {
+	const uint64_t n_all = test_some(100000, 8, 1);
 	uint64_t transfers = 0, multi = 0;
 
-	for (uint64_t seed = 0; transfers < 100000 / TEST_SHARE; seed++) {
+	for (uint64_t seed = 0; transfers < n_all; seed++) {
 		struct fab_rdma_transfer t[FEW];
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result a = {0};
 		struct rdma_stage st;
@@ -291,7 +294,7 @@ Test(rdma, exactly_once_by_vectors)
 		multi += a.n.retransmitted;
 		rdma_stage_close(&st);
 	}
-	cr_assert_gt(multi, 100000 / TEST_SHARE);
+	cr_assert_gt(multi, n_all);
 }
 
 /* In order a gap is a loss: nothing is sent twice for nothing while no timer expires and
@@ -455,9 +458,9 @@ Test(rdma, undetected)
 {
 	static const char *const name[] = {"rsw", "rsw-vec", "rsw+", "gbn", "irn", "rc"};
 	static const unsigned bits[] = {0, 1, 64};
-	enum { SEEDS = 1000 / TEST_SHARE };
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20 * 512 - 1};
-	double deviation = sqrt(TEST_SHARE);
+	const uint32_t n_seeds = test_some(1000, 4, 60);
+	const double share = 1000. / n_seeds, deviation = sqrt(share);
 	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
@@ -468,7 +471,7 @@ Test(rdma, undetected)
 	for (size_t k = 0; k < FAB_COUNT(name); k++) {
 		unsigned wrong[FAB_COUNT(bits)] = {0};
 
-		for (size_t i = 0; i < 2 * FAB_COUNT(bits) * SEEDS; i++) {
+		for (size_t i = 0; i < 2 * FAB_COUNT(bits) * n_seeds; i++) {
 			struct fab_rdma_result r;
 
 			st.params.seed = i / (2 * FAB_COUNT(bits)) + 1;
@@ -486,9 +489,9 @@ Test(rdma, undetected)
 			fab_rdma_result_fini(&r);
 		}
 		/* 1 - 0.98^20 and 1 - 0.99^20, four deviations */
-		cr_assert_float_eq(wrong[0] / 2. * TEST_SHARE, 332, 60 * deviation,
-				   "%s: %u", name[k], wrong[0] / 2);
-		cr_assert_float_eq(wrong[1] / 2. * TEST_SHARE, k == 5 ? 160 : 182,
+		cr_assert_float_eq(wrong[0] / 2. * share, 332, 60 * deviation, "%s: %u",
+				   name[k], wrong[0] / 2);
+		cr_assert_float_eq(wrong[1] / 2. * share, k == 5 ? 160 : 182,
 				   50 * deviation, "%s: %u", name[k], wrong[1] / 2);
 		cr_assert_eq(wrong[2], 0);
 	}

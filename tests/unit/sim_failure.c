@@ -110,7 +110,8 @@ Test(sim_failure, conservation)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		for (unsigned k = 0; k < 3; k++) {
+		for (unsigned k = TEST_SHARE > 1 ? i % 3 : 0; k < 3;
+		     k += (TEST_SHARE > 1 ? 3 : 1)) {
 			struct dying d;
 			struct fab_sim_result one, many;
 			struct fab_sim_params p = params_of(1);
@@ -128,7 +129,7 @@ Test(sim_failure, conservation)
 			cr_assert_gt(one.recovery.lost_dead, 0);
 			cr_assert_not(one.is_stalled);
 			cr_assert_not(one.is_deadlocked);
-			for (int t = 2 + (TEST_SHARE > 1); t <= 3; t++) {
+			for (int t = 2 + (test_step(1) > 1 || k); t <= 3; t++) {
 				p.n_threads = t;
 				simulated_seed(&d.s, &p, 0.6, 3000, k + 1, &many);
 				cr_assert(same_deliveries(&one, &many));
@@ -337,7 +338,7 @@ Test(sim_failure, at_once)
 {
 	static const char *const engines[] = {"minhop", "d-mod-k", "updn"};
 
-	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
+	for (size_t i = 0; i < FAB_COUNT(engines); i += (TEST_SHARE > 1 ? 2 : 1)) {
 		struct dying d;
 		struct fab_sim_params p = params_of(1);
 		struct fab_sim_result damaged, r;
@@ -369,7 +370,10 @@ Test(sim_failure, at_once)
  */
 Test(sim_failure, dodging)
 {
-	for (uint32_t leaf = 0; leaf < 16; leaf++)
+	/* other rows and columns each time */
+	const uint32_t step = getenv("FAB_TEST_FULL") ? 1 : 3 + TEST_SHARE / 4;
+
+	for (uint32_t leaf = 0; leaf < 16; leaf += step)
 		for (unsigned dodge = 0; dodge < 3; dodge++) {
 			struct dying d;
 			struct fab_sim_params p = params_of(1);

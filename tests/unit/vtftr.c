@@ -55,15 +55,15 @@ static void expect_sound(const struct kfat_net *n, const struct fab_faults *faul
 		sums->sls = r->n_sls;
 }
 
-/* One in seven of all sets of dead leaves. */
+/* Sets of dead leaves, one in 29 of all, in full one in seven. */
 Test(vtftr, sets_of_4x4)
 {
-	enum { STEP = 7 * TEST_SHARE };
+	const uint32_t step = getenv("FAB_TEST_FULL") ? 7 : 29 * TEST_SHARE;
 	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 
-	for (uint32_t set = 0; set < 65536; set += STEP) {
+	for (uint32_t set = 0; set < 65536; set += step) {
 		fab_faults_clear(faults);
 		for (uint32_t i = 0; i < n.k->n_leaves; i++)
 			if (set >> i & 1)
@@ -83,7 +83,7 @@ static void draw_sets(const char *spec, enum fab_fault_kind kind, size_t k, unsi
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct fab_stream rng = fab_stream_of(k * 1000 + max_vls, 0);
 
-	for (unsigned i = 0; i < sets; i++) {
+	for (unsigned i = 0; i < test_some(sets, 2, 1); i++) {
 		test_draw_faults(faults, kind, k, &rng);
 		expect_sound(&n, faults, max_vls, shortest, sums);
 	}
@@ -93,7 +93,7 @@ Test(vtftr, faults_of_16x16)
 {
 	struct sums sums = {0};
 
-	for (size_t k = 29 % TEST_SHARE; k <= 29; k += TEST_SHARE)
+	for (size_t k = 29 % test_step(1); k <= 29; k += test_step(1))
 		draw_sets("kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, k, 2, 2, true,
 			  &sums);
 	cr_assert_eq(sums.vls, 2);
@@ -106,13 +106,13 @@ Test(vtftr, faults_of_16x16)
 /* A dead leaf on every row and column, and some more: no line to detour by is whole. */
 Test(vtftr, no_line_is_whole)
 {
-	enum { SIDE = 16, MORE = 13, SETS = TEST_SHARE > 1 ? 5 : 14 };
+	enum { SIDE = 16, MORE = 13, SETS = 14 };
 	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=16x16,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct sums sums = {0};
 	struct fab_rng rng = test_rng(16);
 
-	for (unsigned set = 0; set < SETS; set++) {
+	for (unsigned set = 0; set < SETS; set += 1 + test_step(1) / 2) {
 		uint32_t row[SIDE];
 
 		fab_faults_clear(faults);
@@ -137,12 +137,12 @@ Test(vtftr, no_line_is_whole)
 /* The same sets with two service levels and three lanes. */
 Test(vtftr, two_levels_where_no_line_is_whole)
 {
-	enum { SIDE = 16, SETS = 20 / TEST_SHARE };
+	enum { SIDE = 16, SETS = 20 };
 	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=16x16,hosts=1"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	unsigned n_three = 0;
 
-	for (uint32_t set = 0; set < SETS; set++) {
+	for (uint32_t set = 0; set < SETS; set += test_step(2)) {
 		OWN(fab_routes) *r = NULL;
 		struct unicast_check c;
 
@@ -243,14 +243,15 @@ Test(vtftr, planes)
 	cr_assert_eq(n.k->n_lines, 7);
 	fab_faults_candidates(n.f, FAB_FAULT_ANY, NULL, &list);
 	cr_assert_eq(list.of.n, 12 + 14 + 48);
-	for (uint64_t set = 0; set < fab_faults_combinations(list.of.n, 2); set++) {
+	for (uint64_t set = 0; set < fab_faults_combinations(list.of.n, 2);
+	     set += test_step(1)) {
 		fab_faults_clear(faults);
 		fab_faults_combination(set, 2, list.of.n, pick);
 		for (size_t i = 0; i < 2; i++)
 			fab_faults_kill(faults, list.of.v[pick[i]]);
 		expect_sound(&n, faults, 2, true, &sums);
 	}
-	cr_assert_eq(sums.sets, 74 * 73 / 2);
+	cr_assert_eq(sums.sets, 74 * 73 / 2 / test_step(1) + (test_step(1) > 1));
 	cr_assert_eq(sums.with_note, 0);
 	free(list.of.v);
 }
@@ -332,7 +333,7 @@ Test(vtftr, as_published)
 	struct fab_stream rng = fab_stream_of(7, 0);
 	unsigned n_promised = 0;
 
-	for (unsigned i = 0; i < 200; i++) {
+	for (unsigned i = 0; i < test_some(200, 1, 1); i++) {
 		bool row[6] = {0}, column[6] = {0};
 		unsigned rows = 0, columns = 0;
 		struct unicast_check c;
@@ -359,5 +360,5 @@ Test(vtftr, as_published)
 			cr_assert_eq(c.connected, c.pairs);
 		}
 	}
-	cr_assert_gt(n_promised, 50);
+	cr_assert_gt(n_promised, test_some(50, 1, 1));
 }

@@ -25,6 +25,22 @@ enum { TEST_SHARE = 8 };
 enum { TEST_SHARE = 1 };
 #endif
 
+/* One in so many of all cases is tried: one in `share`, under sanitizers of those one in
+ * TEST_SHARE; all where FAB_TEST_FULL is in the environment, as tests/tools/soak.sh runs
+ * them. */
+static inline uint32_t test_step(uint32_t share)
+{
+	return getenv("FAB_TEST_FULL") ? 1 : share * TEST_SHARE;
+}
+
+/* So many of `all` cases, at least `least`. */
+static inline uint32_t test_some(uint32_t all, uint32_t share, uint32_t least)
+{
+	uint32_t n = all / test_step(share);
+
+	return n > least ? n : least;
+}
+
 /* Other cases are drawn with another number in FAB_TEST_SEED, as tests/tools/soak.sh
  * does. */
 static inline struct fab_rng test_rng(uint64_t seed)
