@@ -23,8 +23,9 @@
  * graphs, 64 B to 16 KiB a node, nodes in fabric and random order; in 16 pieces 0.91 to
  * 1.11 for all. Switches with input queues take up to 20 % longer.
  *
- * Times are whole ticks, so that messages that arrive at one time do so whatever the
- * order in which their times were added up.
+ * Times are whole ticks of a decimal part of a microsecond, as costs are: messages that
+ * arrive at one time do so whatever the order in which their times were added up. Those
+ * enter a cable in the order in which they became due.
  */
 #include <errno.h>
 #include <math.h>
@@ -33,12 +34,13 @@
 #include "event/schedule.h"
 #include "launch/fence.h"
 
+/* Ticks of a fence, about; of a microsecond, at most. */
+static const double TICKS = 1e15, TICKS_PER_US = 1e12;
+
 enum {
 	EVENTS_BITS = 26, /* default of max_events */
 	KEPT = 8,	  /* repeats whose times are compared */
 	TRIED = 64,	  /* repeats of a plan that is too long, to find symmetry in */
-	SPAN_BITS = 50,	  /* ticks of a fence, about */
-	FINEST_BITS = 60, /* a tick is 2^-60 us at least */
 };
 
 /* A message in flight, or a piece of it. */
@@ -58,7 +60,7 @@ struct node {
 struct sim {
 	const struct fab_fence_setup *setup;
 	uint64_t bytes;
-	double ticks_per_us; /* a power of 2 */
+	double ticks_per_us; /* a power of 10 */
 	uint64_t o, L;
 	uint32_t n_pieces;
 	/* [messages] receives of its sender in earlier steps of the same repeat; times
@@ -292,7 +294,6 @@ int fab_fence_simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 							  : (uint64_t)1 << EVENTS_BITS};
 	uint64_t once = setup->paths.first[plan->messages.n] * s.n_pieces;
 	double us = fab_fence_line_us(setup->contended, bytes);
-	int bits = 0;
 
 	*out = (struct fab_fence_sim){0};
 	if (bytes > FAB_FENCE_BYTES_MAX)
@@ -304,10 +305,8 @@ int fab_fence_simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 	/* of a plan that would have more events, enough to see whether it is symmetric */
 	if (once && plan->n_repeats > s.max_events / once && once * TRIED < s.max_events)
 		s.max_events = once * TRIED;
-	/* ticks as fine as possible: the contended fence takes about 2^49 */
-	frexp(us, &bits); /* us < 2^bits */
-	bits = SPAN_BITS - bits;
-	s.ticks_per_us = ldexp(1, us > 0 && bits < FINEST_BITS ? bits : FINEST_BITS);
+	for (s.ticks_per_us = TICKS_PER_US; us * s.ticks_per_us > TICKS;)
+		s.ticks_per_us /= 10;
 	s.o = ticks_of(&s, setup->job.costs.o_us);
 	s.L = ticks_of(&s, setup->job.costs.L_us);
 	make_lists(&s);

@@ -180,15 +180,18 @@ Test(fence, the_simulation_is_the_closed_form)
  * messages are taken early. Costs from nearly nothing to a second. */
 Test(fence, the_simulation_is_the_closed_form_whatever_the_leaf_switches)
 {
-	static const struct fab_launch_costs costs[] = {{1, 1.5, 0.1, 0.1},
-							{1, 1.5, 0.1, 0},
-							{0, 0, 0.3, 0.1},
-							{2.7, 0.3, 0, 1.7},
-							{1000, 0.3, 50, 1.7}};
+	static const struct fab_launch_costs costs[] = {
+		{1, 1.5, 0.1, 0.1}, {1, 1.5, 0.1, 0},	  {0, 0, 0.3, 0.1},
+		{2.7, 0.3, 0, 1.7}, {0.1, 0.2, 0.3, 0.7}, {1000, 0.3, 50, 1.7}};
 	static const uint64_t bytes[] = {0, 1, 7000};
+	/* With some costs and 21, 52, 255, 256 or 257 nodes messages arrive at one time,
+	 * after sums of different terms. */
+	static const uint32_t large[] = {49, 52, 87, 144, 255, 256, 257};
 	uint32_t leaf[NODES_MAX];
 
-	for (uint32_t n = 2; n <= NODES_MAX; n += n < 30 ? 1 : 19)
+	for (uint32_t j = 0; j < 28 + FAB_COUNT(large); j++) {
+		const uint32_t n = j < 28 ? j + 2 : large[j - 28];
+
 		for (uint32_t size = 1; size < 12; size += (TEST_SHARE > 1 ? 10 : 2))
 			for (size_t i = 0; i < FAB_COUNT(costs) * FAB_COUNT(bytes); i++) {
 				struct fab_fence_job job = test_fence_job(
@@ -202,6 +205,7 @@ Test(fence, the_simulation_is_the_closed_form_whatever_the_leaf_switches)
 				t = times_of("leaf", &job);
 				test_near(t.simulated, t.model, 1e-9);
 			}
+	}
 }
 
 Test(fence, closed_form_of_108_nodes)

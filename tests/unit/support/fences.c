@@ -42,7 +42,7 @@ struct run {
 	struct node *node;
 	uint32_t *needs, *n_arrived; /* [messages] */
 	struct fab_schedule heads;
-	int tick_bits; /* a tick is 2^-tick_bits us */
+	double ticks_per_us;
 };
 
 static void run_init(struct run *r, const struct fab_fence_plan *plan,
@@ -104,7 +104,7 @@ static void arrived(struct run *r, struct node *node, uint32_t message)
 
 static uint64_t ticks(const struct run *r, double us)
 {
-	return (uint64_t)llround(ldexp(us, r->tick_bits));
+	return (uint64_t)llround(us * r->ticks_per_us);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -144,7 +144,7 @@ double test_fence_plan_us(const struct fab_fence_plan *plan,
 	run_init(&r, plan, job);
 	/* fences take less than 2^26 us, those of processors without costs less than 2^10
 	 */
-	r.tick_bits = c->o_us > 0 ? 36 : 52;
+	r.ticks_per_us = c->o_us > 0 ? 1e9 : 1e12;
 	for (uint32_t i = 0; i < plan->n_nodes; i++)
 		send_ready(&r, &r.node[i]);
 	while (fab_schedule_take(&r.heads, &due)) {
@@ -158,7 +158,7 @@ double test_fence_plan_us(const struct fab_fence_plan *plan,
 		arrived(&r, node, message);
 		send_ready(&r, node);
 	}
-	return ldexp((double)end, -r.tick_bits);
+	return (double)end / r.ticks_per_us;
 }
 
 static uint64_t ps(double us)
