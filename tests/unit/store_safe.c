@@ -215,7 +215,7 @@ static size_t kill_writer(const char *path, struct fab_rng *rng, uint64_t *repor
 	return n;
 }
 
-/* 24 times (in full 60), over as many databases as that making one is hit as well. */
+/* 30 times (in full 60), over 5 databases (10), so that making one is hit as well. */
 Test(store_safe, killed_writers, .timeout = 300)
 {
 	enum { N_KILLS = 6, MAX_RUNS = 100000 };
