@@ -37,6 +37,9 @@ Test(addresses, files)
 	fab_host_addresses_free(a);
 }
 
+/* 63 characters. */
+#define LONGEST_NAME "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+
 /* One line that names file and line. */
 Test(addresses, refusals)
 {
@@ -71,12 +74,15 @@ Test(addresses, refusals)
 		{"n1 02:00:00:00:00:01:02\n", "b:1: "},
 		{"10.0.0.1 n1\n10.0.0.2 n1\n", "b:2: the name has another IP address"},
 		{"n1 2:0:0:0:0:1\nn1 2:0:0:0:0:2\n", "b:2: the name has another MAC"},
+		{"n1 2:0:0:0:0:2\nn1 2:0:0:0:0:1\n", "b:2: the name has another MAC"},
+		{LONGEST_NAME "n 2:0:0:0:0:1\n", "b:1: "},
 		{"10.0.0.1 n1;x\n", "b:1: this is no host name"},
 	};
+	struct fab_host_addresses *a;
 
+	MUST(read_book(LONGEST_NAME " 2:0:0:0:0:1\n", &a, ERR));
+	fab_host_addresses_free(a);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_host_addresses *a;
-
 		cr_expect_neq(read_book(cases[i].text, &a, ERR), 0, "%s", cases[i].text);
 		cr_expect_null(a);
 		cr_expect_not_null(strstr(test_err.text, cases[i].wrong), "%s: %s",
@@ -147,15 +153,6 @@ Test(addresses, identities)
 	cr_expect_not(fab_boot_id_of(FAB_IDENTITY_MAC, "", guid, &id));
 }
 
-/* A machine whose nodes are named by `text`, one a line. */
-static struct fab_machine *machine_of(const char *text)
-{
-	struct fab_machine *m;
-
-	MUST(fab_machine_read("m", text, strlen(text), &m, ERR));
-	return m;
-}
-
 /* The plan after a machine has got its addresses, as text; the caller frees. */
 static char *planned(const struct fab_machine *m, const char *network, const char *hosts,
 		     const char *before, struct fab_err *err)
@@ -189,9 +186,9 @@ static char *planned(const struct fab_machine *m, const char *network, const cha
 /* By name, whatever the order of the machine; the same after a change. */
 Test(addresses, same_host_same_address)
 {
-	OWN(fab_machine) *m = machine_of("n10 - 1 node\nn2 - 1 node\nv1 - 1 server\n");
+	OWN(fab_machine) *m = boots_read("n10 - 1 node\nn2 - 1 node\nv1 - 1 server\n");
 	OWN(fab_machine) *more =
-		machine_of("n1 - 1 node\nv1 - 1 server\nn2 - 1 node\nn3 - 1 node\n");
+		boots_read("n1 - 1 node\nv1 - 1 server\nn2 - 1 node\nn3 - 1 node\n");
 	OWN_HEAP char *first = planned(m, "10.0.0.0/24", "", "", ERR), *second = NULL,
 		      *third = NULL;
 
@@ -241,7 +238,7 @@ Test(addresses, subnets)
 		 "f:2: 'n1' is in 10.0.0.0/24 already, by line 1"},
 		{"10.0.0.0/24 - : n7\n", "f:1: no node, server or unit is called 'n7'"},
 	};
-	OWN(fab_machine) *m = machine_of("rack2 - 1G\nn1 - 1 node\nn2 rack2 1 node\n"
+	OWN(fab_machine) *m = boots_read("rack2 - 1G\nn1 - 1 node\nn2 rack2 1 node\n"
 					 "n3 - 1 node\nv1 - 1 server\n");
 	struct fab_host_addresses *given = fab_host_addresses_new(), *plan = NULL;
 	FAB_AUTO(fab_subnets_fini) struct fab_subnets s = {0};

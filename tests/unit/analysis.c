@@ -88,7 +88,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 		.ends = ends, .with_load = true, .n_threads = 2};
 	OWN(fab_analysis) j;
 	FAB_AUTO(plain_fini) struct plain x;
-	bool has_cycle, has_gaps = false;
+	bool has_gaps = false;
 
 	plain_init(&x, r, ends);
 	plain_analysis(&x);
@@ -134,8 +134,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 				n += fab_routes_next(r, c)[s] == a - r->f->arc_first[s];
 			cr_expect_eq(j.destinations[a], n);
 		}
-	has_cycle = x.got.cycle_channels;
-	return has_cycle;
+	return x.got.cycle_channels;
 }
 
 /* Switches in a random graph, some of them parallel cables; adapters and aggregation
@@ -188,14 +187,7 @@ static void random_lanes(struct fab_rng *rng, struct fab_routes *r)
 	}
 	if (r->lanes != FAB_LANES_TABLE)
 		return;
-	r->vl_first = FAB_NEW(f->n_switches + 1, uint64_t);
-	r->vl_first[0] = 0;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
-
-		r->vl_first[s + 1] = r->vl_first[s] + d * d * 16;
-	}
-	r->sl2vl = FAB_NEW(r->vl_first[f->n_switches], uint8_t);
+	test_lane_tables(r);
 	for (uint64_t i = 0; i < r->vl_first[f->n_switches]; i++)
 		r->sl2vl[i] = (uint8_t)fab_rng_below(rng, LANES);
 }

@@ -46,7 +46,6 @@ static struct fab_machine *make(const struct small *s, uint32_t n_servers, doubl
 {
 	char text[LINES_BYTES];
 	int at = 0;
-	struct fab_machine *m;
 
 	for (uint32_t i = 0; s->sw[i][0]; i++)
 		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s %s %g\n",
@@ -55,8 +54,7 @@ static struct fab_machine *make(const struct small *s, uint32_t n_servers, doubl
 		at += snprintf(text + at, sizeof(text) - (size_t)at, "s%u %s %g server\n",
 			       i, s->place[i % s->n_places], nic);
 	snprintf(text + at, sizeof(text) - (size_t)at, "%s", s->nodes);
-	MUST(fab_machine_read("small", text, strlen(text), &m, ERR));
-	return m;
+	return boots_read(text);
 }
 
 /* The best of all mappings. */

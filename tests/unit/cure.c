@@ -2,38 +2,15 @@
 /* Planted loops and their remedies, each checked by a second computation. */
 #include "unicast/cure.h"
 
-#include "fabric/edit.h"
 #include "support/test.h"
 #include "support/unicast_check.h"
 #include "unicast/effect.h"
 
-#include <criterion/parameterized.h>
-
-OWN_POINTER(fab_editor)
 OWN_VALUE(fab_cures, fab_cures_fini)
-
-static struct fab_fabric *edited(const struct fab_fabric *f, const char *text)
-{
-	OWN(fab_editor) *e = fab_editor_new(f);
-	struct fab_fabric *out = NULL;
-
-	MUST(fab_editor_add(e, text, strlen(text), ERR));
-	MUST(fab_editor_finish(e, NULL, &out, ERR));
-	return out;
-}
 
 static struct fab_unicast_problem problem_of(const struct fab_fabric *f)
 {
 	return (struct fab_unicast_problem){.f = f, .max_vls = 2, .n_threads = 1};
-}
-
-static struct fab_routes *route(const struct fab_unicast_problem *problem,
-				const struct fab_unicast_engine *engine)
-{
-	struct fab_routes *r = NULL;
-
-	MUST(fab_unicast_route(engine, problem, &r, ERR));
-	return r;
 }
 
 /* ---- a loop, found path by path ---- */
@@ -63,8 +40,9 @@ static bool has_loop(const struct fab_routes *r, const struct fab_cure *c)
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t n = f->arc_first[f->n_switches];
-	bool *follows = calloc((size_t)n * n + 1, sizeof(*follows)), changed = true;
-	bool *is_left = calloc(n + 1, sizeof(*is_left)), any = false;
+	OWN_HEAP bool *follows = FAB_NEW0((size_t)n * n + 1, bool);
+	OWN_HEAP bool *is_left = FAB_NEW0(n + 1, bool);
+	bool changed = true, any = false;
 
 	for (uint32_t column = 0; column < r->n_columns; column++)
 		for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -96,8 +74,6 @@ static bool has_loop(const struct fab_routes *r, const struct fab_cure *c)
 	}
 	for (uint32_t a = 0; a < n; a++)
 		any |= is_left[a];
-	free(follows);
-	free(is_left);
 	return any;
 }
 
@@ -105,13 +81,13 @@ static bool has_loop(const struct fab_routes *r, const struct fab_cure *c)
 static void expect_cured(const struct fab_fabric *f, const struct fab_analysis *loop,
 			 const struct fab_cure *c)
 {
-	OWN(fab_fabric) *left = c->edit ? edited(f, c->edit) : NULL;
+	OWN(fab_fabric) *left = c->edit ? test_edited(f, c->edit) : NULL;
 	struct fab_unicast_problem problem = problem_of(left ? left : f);
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
 
 	problem.fills_roots = c->kind == FAB_CURE_ROOTS;
-	r = route(&problem, c->engine);
+	r = test_route(&problem, c->engine->name);
 	j = test_analysis(r, FAB_ENDS_HOSTS);
 	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
 	cr_assert_eq(j.unreachable, loop->unreachable);
@@ -153,7 +129,7 @@ static struct fab_fabric *draw_tree(struct fab_rng *rng)
 static bool is_without(const struct fab_fabric *f, const char *edit, uint32_t a,
 		       uint32_t b)
 {
-	OWN(fab_fabric) *left = edited(f, edit);
+	OWN(fab_fabric) *left = test_edited(f, edit);
 
 	for (uint32_t x = left->arc_first[a]; x < left->arc_first[a + 1]; x++)
 		if (left->arc_peer[x] == b)
@@ -175,17 +151,16 @@ TEST_EACH(part, PARTS, cure, planted)
 		OWN(fab_fabric) *f = NULL;
 		OWN(fab_routes) *r = NULL;
 		OWN(fab_analysis) loop = {.pairs = 0};
-		OWN(fab_cures) cures;
+		OWN(fab_cures) cures = {.n_tried = 0};
 		struct fab_unicast_problem problem;
 		const struct fab_cure *first = NULL; /* that leaves out */
 
-		cures = (struct fab_cures){.n_tried = 0};
 		cr_assert_lt(tried, 4000);
 		if (a == b || !test_n_hosts_on(tree, a) || !test_n_hosts_on(tree, b))
 			continue;
 		f = test_with_cable(tree, a, b);
 		problem = problem_of(f);
-		r = route(&problem, &fab_unicast_minhop);
+		r = test_route(&problem, "minhop");
 		loop = test_analysis(r, FAB_ENDS_HOSTS);
 		if (loop.deadlock_free)
 			continue;
@@ -218,11 +193,10 @@ Test(cure, shapeless)
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		OWN(fab_fabric) *f = test_random_fabric(14, 8, 1, seed);
 		struct fab_unicast_problem problem = problem_of(f);
-		OWN(fab_routes) *r = route(&problem, &fab_unicast_minhop);
+		OWN(fab_routes) *r = test_route(&problem, "minhop");
 		OWN(fab_analysis) loop = test_analysis(r, FAB_ENDS_HOSTS);
-		OWN(fab_cures) cures;
+		OWN(fab_cures) cures = {.n_tried = 0};
 
-		cures = (struct fab_cures){.n_tried = 0};
 		if (loop.deadlock_free)
 			continue;
 		n_loops++;
@@ -254,15 +228,14 @@ Test(cure, stopped)
 		OWN(fab_fabric) *f = NULL;
 		OWN(fab_routes) *r = NULL;
 		OWN(fab_analysis) loop = {.pairs = 0};
-		OWN(fab_cures) cures;
+		OWN(fab_cures) cures = {.n_tried = 0};
 		struct fab_unicast_problem problem;
 
-		cures = (struct fab_cures){.n_tried = 0};
 		if (!test_n_hosts_on(tree, b))
 			continue;
 		f = test_with_cable(tree, 0, b);
 		problem = problem_of(f);
-		r = route(&problem, &fab_unicast_minhop);
+		r = test_route(&problem, "minhop");
 		loop = test_analysis(r, FAB_ENDS_HOSTS);
 		if (loop.deadlock_free)
 			continue;
@@ -281,7 +254,7 @@ Test(cure, lost_ports)
 {
 	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=2,hosts=2");
 	OWN(fab_fabric) *after =
-		edited(f, "remove leaf-1; remove h0/1; move leaf-2:1 leaf-0:8");
+		test_edited(f, "remove leaf-1; remove h0/1; move leaf-2:1 leaf-0:8");
 	struct fab_lost_ports lost;
 	struct fab_effect_hosts n;
 
@@ -297,9 +270,9 @@ Test(cure, lost_ports)
 Test(cure, drained_hosts)
 {
 	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=8,levels=2,hosts=2");
-	OWN(fab_fabric) *after = edited(f, "drain leaf-1");
+	OWN(fab_fabric) *after = test_edited(f, "drain leaf-1");
 	OWN(fab_fabric) *pair = test_gen_raw("torus:dims=2,hosts=3");
-	OWN(fab_fabric) *halves = edited(pair, "drain sw-0");
+	OWN(fab_fabric) *halves = test_edited(pair, "drain sw-0");
 	struct fab_lost_ports lost;
 
 	fab_effect_lost_ports(f, after, NULL, &lost);

@@ -47,20 +47,13 @@ static struct sheet sheet_of(const struct fab_fabric *f)
  */
 static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng)
 {
-	uint32_t n = (uint32_t)s->rows[0].n, *order = FAB_NEW(n, uint32_t);
+	uint32_t n = (uint32_t)s->rows[0].n;
+	OWN_HEAP uint32_t *order = test_order(n, rng);
 	struct fab_fabric *f = NULL;
-	char *text;
+	OWN_HEAP char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = test_below(rng, i), x = order[k];
-
-		order[k] = order[i - 1];
-		order[i - 1] = x;
-	}
 	fputs("#EndDevice,StartPort,LinkType,EndPort,StartDevice\n", out);
 	for (uint32_t i = 0; i < n; i++) {
 		int turn = fab_rng_below(rng, 2) ? 2 : 0;
@@ -73,8 +66,6 @@ static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng
 	}
 	fclose(out);
 	MUST(fab_source_parse("plan", text, len, NULL, &f, ERR));
-	free(text);
-	free(order);
 	return f;
 }
 
@@ -248,7 +239,7 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 	struct damage d = {.expected = FAB_NEW0(f->n_cables, uint8_t),
 			   .is_used = FAB_NEW0(s.rows[0].n, bool),
 			   .n_rows = (uint32_t)s.rows[0].n};
-	struct fab_plan_diff *x = NULL;
+	OWN(fab_plan_diff) *x = NULL;
 	OWN(fab_fabric) *plan = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -260,7 +251,6 @@ static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint3
 	plan = sheet_build(&s, &rng);
 	MUST(fab_plan_diff_new(plan, f, &x, ERR));
 	expect_planted(f, x, &d);
-	fab_plan_diff_free(x);
 	fab_strmap_free(taken);
 	for (size_t i = 0; i < d.fields.n; i++)
 		free(d.fields.v[i]);

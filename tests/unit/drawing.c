@@ -5,8 +5,6 @@
 #include "present/report.h"
 #include "support/test.h"
 
-#include <criterion/parameterized.h>
-
 struct picture {
 	struct fab_drawing *d;
 	char *text;
@@ -74,20 +72,12 @@ static const char *const specs[] = {
 	"hyperx:dims=4x4x4x2,hosts=1",
 };
 
-ParameterizedTestParameters(drawing, everything_has_its_place)
-{
-	static size_t indexes[FAB_COUNT(specs)];
-
-	for (size_t i = 0; i < FAB_COUNT(specs); i++)
-		indexes[i] = i;
-	return cr_make_param_array(size_t, indexes, FAB_COUNT(specs));
-}
-
-ParameterizedTest(size_t *index, drawing, everything_has_its_place)
+TEST_EACH(index, FAB_COUNT(specs), drawing, everything_has_its_place)
 {
 	OWN(fab_fabric) *f = test_gen(specs[*index]);
-	struct picture p = {.d = fab_drawing_new(f)};
-	struct rect *box = FAB_NEW(f->n_switches, struct rect), whole = {0};
+	FAB_AUTO(end) struct picture p = {.d = fab_drawing_new(f)};
+	OWN_HEAP struct rect *box = FAB_NEW(f->n_switches, struct rect);
+	struct rect whole = {0};
 	size_t n_boxes = 0, n_alone = 0;
 
 	write_picture(&p);
@@ -133,14 +123,12 @@ ParameterizedTest(size_t *index, drawing, everything_has_its_place)
 	}
 	/* a line for each two switches, besides one for each two boxes */
 	cr_assert_eq(count_of(p.text, "<path class=\"l"), n_pairs(f));
-	free(box);
-	end(&p);
 }
 
 Test(drawing, load_and_marks)
 {
 	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=2");
-	struct picture p = {.d = fab_drawing_new(f)};
+	FAB_AUTO(end) struct picture p = {.d = fab_drawing_new(f)};
 	double *load = fab_drawing_load(p.d, "trees", "Trees <by> x");
 
 	for (uint32_t c = 0; c < f->n_switch_links; c++)
@@ -178,14 +166,13 @@ Test(drawing, load_and_marks)
 	cr_assert(strstr(p.text, "<li id=\"f3\">nowhere</li>"));
 	cr_assert_eq(count_of(p.text, "<li id="), 100);
 	cr_assert(strstr(p.text, "and 103 more"));
-	end(&p);
 }
 
 /* What is too large cannot be opened; what is marked is opened first. */
 Test(drawing, size_is_bounded)
 {
 	OWN(fab_fabric) *f = test_gen("fattree:radix=52,levels=3");
-	struct picture p = {.d = fab_drawing_new(f)};
+	FAB_AUTO(end) struct picture p = {.d = fab_drawing_new(f)};
 	char id[FAB_ANCHOR_BYTES], own[FAB_ANCHOR_BYTES];
 	uint32_t last = test_switch(f, "leaf-1351"), first = test_switch(f, "leaf-700");
 
@@ -200,14 +187,13 @@ Test(drawing, size_is_bounded)
 	cr_assert(fab_drawing_find(p.d, fab_node_name(f, first), id));
 	cr_assert_eq(id[0], 'p', "%s", id);
 	cr_assert_not(fab_drawing_find(p.d, "no such switch", id));
-	end(&p);
 }
 
 /* In a pod higher ranks are above lower ones. */
 Test(drawing, ranks_inside_of_a_pod)
 {
 	OWN(fab_fabric) *f = test_gen("fattree:radix=16,levels=3");
-	struct picture p = {.d = fab_drawing_new(f)};
+	FAB_AUTO(end) struct picture p = {.d = fab_drawing_new(f)};
 	struct rect upper, lower;
 
 	write_picture(&p);
@@ -221,7 +207,6 @@ Test(drawing, ranks_inside_of_a_pod)
 			cr_assert(rect_of(p.text, 's', test_switch(f, leaf), &lower));
 			cr_assert_leq(upper.y + upper.h, lower.y);
 		}
-	end(&p);
 }
 
 /* Switches in a part without hosts have no rank, and a row of their own; a name that two
@@ -231,7 +216,7 @@ Test(drawing, no_rank_and_no_name)
 	struct plan plan = plan_tree(2, 1, 1);
 	uint32_t a = plan_switch(&plan, "spare", 8), b = plan_switch(&plan, "spare", 8);
 	OWN(fab_fabric) *f = NULL;
-	struct picture p;
+	FAB_AUTO(end) struct picture p;
 	struct rect own[5];
 	char id[FAB_ANCHOR_BYTES];
 
@@ -248,18 +233,16 @@ Test(drawing, no_rank_and_no_name)
 	}
 	cr_assert_not(fab_drawing_find(p.d, "spare", id));
 	cr_assert(fab_drawing_find(p.d, fab_node_name(f, 0), id));
-	end(&p);
 }
 
 Test(drawing, text_is_never_markup)
 {
 	static const char hostile[] =
 		"<a b=\"c\" d='e'>&amp;\x1b[0m\xff\xe2\x80\xae\xc3\xa9";
-	char *text = TEXT_BY(out, fab_html_put(out, hostile));
+	OWN_HEAP char *text = TEXT_BY(out, fab_html_put(out, hostile));
 
 	cr_assert_str_eq(
 		text,
 		"&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;\\x1b[0m\\xff\\xe2\\x80\\xae\xc3\xa9",
 		"%s", text);
-	free(text);
 }

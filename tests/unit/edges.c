@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
-#include "boot/addresses.h"
 #include "boot/share.h"
 #include "fabric/label.h"
 #include "support/boots.h"
@@ -12,19 +11,20 @@
 Test(edges, batches_of_all_units)
 {
 	OWN(fab_machine) *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
-	OWN(fab_batch) b = boots_batch(m, "first:6:board");
+	static const struct {
+		const char *spec;
+		uint32_t n;
+	} cases[] = {{"first:6:board", 24},
+		     {"first:24", 24},
+		     /* units that begin at the same node and end at others */
+		     {"unit:board0,pod0", 12},
+		     {"unit:pod1,board3,board1", 16}};
 
-	cr_expect_eq(b.n, 24);
-	fab_batch_fini(&b);
-	b = boots_batch(m, "first:24");
-	cr_expect_eq(b.n, 24);
-	fab_batch_fini(&b);
-	/* units that begin at the same node and end at others */
-	b = boots_batch(m, "unit:board0,pod0");
-	cr_expect_eq(b.n, 12);
-	fab_batch_fini(&b);
-	b = boots_batch(m, "unit:pod1,board3,board1");
-	cr_expect_eq(b.n, 16);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_batch) b = boots_batch(m, cases[i].spec);
+
+		cr_expect_eq(b.n, cases[i].n, "%s", cases[i].spec);
+	}
 }
 
 /* Two switches with a cable; h1 with an adapter on each, h2 with one on the second. */
@@ -161,36 +161,6 @@ Test(edges, plain_names)
 	fab_plain_names_init(&names, f);
 	cr_expect_eq(strlen(names.of_switch[0]), LONGEST, "%s", names.of_switch[0]);
 	cr_expect_str_eq(names.of_switch[1], "hidden");
-}
-
-static int read_book(const char *text, struct fab_host_addresses **addresses,
-		     struct fab_err *err)
-{
-	*addresses = NULL;
-	return fab_host_addresses_read("b", text, strlen(text), addresses, err);
-}
-
-/* A name has up to 63 characters; two addresses of one name are one too many, whichever
- * comes first. */
-Test(edges, host_addresses)
-{
-	static const char *const clashes[] = {
-		"h1 02:00:00:00:00:01\nh1 02:00:00:00:00:02\n",
-		"h1 02:00:00:00:00:02\nh1 02:00:00:00:00:01\n",
-	};
-	struct fab_host_addresses *addresses = NULL;
-	char text[128], name[65];
-
-	memset(name, 'n', 64);
-	name[64] = 0;
-	snprintf(text, sizeof(text), "%.63s 02:00:00:00:00:01\n", name);
-	MUST(read_book(text, &addresses, ERR));
-	fab_host_addresses_free(addresses);
-	snprintf(text, sizeof(text), "%s 02:00:00:00:00:01\n", name);
-	cr_expect_neq(read_book(text, &addresses, ERR), 0);
-	for (size_t i = 0; i < FAB_COUNT(clashes); i++)
-		cr_expect_neq(read_book(clashes[i], &addresses, ERR), 0, "%s",
-			      clashes[i]);
 }
 
 /* Who serves most nodes more than before comes first. */

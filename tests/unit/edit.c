@@ -6,10 +6,7 @@
 #include "support/node.h"
 #include "support/test.h"
 
-#include <criterion/parameterized.h>
 #include <inttypes.h>
-
-OWN_POINTER(fab_editor)
 
 /* ---- the plain model: cables by GUID and port ---- */
 
@@ -325,21 +322,10 @@ static char *dump_of(const struct fab_fabric *f)
 	return TEXT_BY(out, MUST(fab_export_ibnetdiscover(out, f, ERR)));
 }
 
-static struct fab_fabric *edited(const struct fab_fabric *f, const char *text)
-{
-	OWN(fab_editor) *e = fab_editor_new(f);
-	struct fab_fabric *out = NULL;
-
-	cr_assert_eq(fab_editor_add(e, text, strlen(text), ERR), 0, "%s\n%s",
-		     test_err.text, text);
-	MUST(fab_editor_finish(e, NULL, &out, ERR));
-	return out;
-}
-
 /* The fabric that the text of a model gives has the cables and nodes of the model. */
 static void expect_model(struct model *m)
 {
-	OWN(fab_fabric) *f = edited(m->f, m->text);
+	OWN(fab_fabric) *f = test_edited(m->f, m->text);
 	struct model is = {.f = f};
 	OWN_HEAP bool *had = FAB_NEW0((size_t)m->f->n_nodes + 1, bool);
 	OWN_HEAP bool *has = FAB_NEW0((size_t)m->f->n_nodes + 1, bool);
@@ -379,7 +365,7 @@ static void expect_model(struct model *m)
 static void expect_undone(struct model *m, const char *before)
 {
 	char *both = fab_format("%s; %s", m->text, m->undo);
-	OWN(fab_fabric) *f = edited(m->f, both);
+	OWN(fab_fabric) *f = test_edited(m->f, both);
 	OWN_HEAP char *after = dump_of(f);
 
 	cr_assert_str_eq(before, after, "%s", both);
@@ -432,7 +418,7 @@ static void expect_ends(const struct fab_fabric *f)
 		const struct fab_socket end = {f->port_node[port], f->port_num[port]};
 		char *text = fab_editor_end_text(f, r, end);
 		char *remove = fab_format("remove %s", text);
-		OWN(fab_fabric) *left = edited(f, remove);
+		OWN(fab_fabric) *left = test_edited(f, remove);
 		uint32_t there = fab_port_find(left, end.node, end.port);
 
 		cr_assert_null(strchr(text, '\''));
@@ -553,7 +539,7 @@ Test(edit, node_or_port)
 	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
 	e = fab_editor_new(f);
 	FAILS(fab_editor_add(e, bad, strlen(bad), ERR), 0, "can be a node and a port");
-	left = edited(f, "remove \"x:1\"");
+	left = test_edited(f, "remove \"x:1\"");
 	cr_assert_eq(left->n_switches, 2);
 	cr_assert_eq(left->n_cables, 1);
 }
@@ -563,7 +549,7 @@ Test(edit, rate_of_an_added_cable)
 {
 	OWN(fab_fabric) *f =
 		test_gen_raw("fattree:radix=8,levels=3,hosts=2,speed=NDR,width=2");
-	OWN(fab_fabric) *out = edited(f, "add leaf-0:7 leaf-9:8");
+	OWN(fab_fabric) *out = test_edited(f, "add leaf-0:7 leaf-9:8");
 	uint32_t port = fab_port_find(out, test_switch(out, "leaf-9"), 8);
 
 	cr_assert_eq(out->port_speed[port], FAB_NDR);

@@ -5,14 +5,15 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-#include <criterion/parameterized.h>
-
 enum { NODES_MAX = 6, IMAGE_MB = 100, ROUNDS = 60 / TEST_SHARE };
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 Test(images, forms)
 {
+	static const char *const bad[] = {"",	     "4GB",	  ":4GB",
+					  "n1:",     "n1:0MB",	  "n1:4Gb",
+					  "n1:4GB:", "n1:4GB:,i", "n1:4GB:k,"};
 	struct fab_image x;
 
 	MUST(fab_image_parse("login*:4GB", &memory, &x, ERR));
@@ -25,20 +26,9 @@ Test(images, forms)
 	cr_expect_str_eq(x.nodes, "a:b,c[1-2]");
 	cr_expect_str_eq(x.kernel, "http://{server}:80/k");
 	cr_expect_str_eq(x.initrd, "http://x/i");
-	FAILS(fab_image_parse("", &memory, &x, ERR), -EINVAL, "expected GROUP:SIZE");
-	FAILS(fab_image_parse("4GB", &memory, &x, ERR), -EINVAL, "expected GROUP:SIZE");
-	FAILS(fab_image_parse(":4GB", &memory, &x, ERR), -EINVAL, "expected GROUP:SIZE");
-	FAILS(fab_image_parse("n1:", &memory, &x, ERR), -EINVAL, "expected GROUP:SIZE");
-	FAILS(fab_image_parse("n1:0MB", &memory, &x, ERR), -EINVAL,
-	      "expected GROUP:SIZE");
-	FAILS(fab_image_parse("n1:4Gb", &memory, &x, ERR), -EINVAL,
-	      "expected GROUP:SIZE");
-	FAILS(fab_image_parse("n1:4GB:", &memory, &x, ERR), -EINVAL,
-	      "expected GROUP:SIZE");
-	FAILS(fab_image_parse("n1:4GB:,i", &memory, &x, ERR), -EINVAL,
-	      "expected GROUP:SIZE");
-	FAILS(fab_image_parse("n1:4GB:k,", &memory, &x, ERR), -EINVAL,
-	      "expected GROUP:SIZE");
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		FAILS(fab_image_parse(bad[i], &memory, &x, ERR), -EINVAL,
+		      "expected GROUP:SIZE");
 }
 
 Test(images, groups)
@@ -71,9 +61,8 @@ static double end_of(const struct fab_machine *m, const struct fab_batch *all,
 {
 	const struct fab_transfer_options o = {.image_bytes = IMAGE_MB * 1000000,
 					       .n_files = 1};
-	struct fab_transfer t;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	struct fab_share share;
-	double last;
 
 	MUST(fab_share_of(m, all, of, &share, ERR));
 	cr_expect_float_eq(fab_share_pace(&share), fab_share_slowest_brute(m, all, of),
@@ -81,20 +70,10 @@ static double end_of(const struct fab_machine *m, const struct fab_batch *all,
 	if (!is_max_min)
 		return fab_transfer_equal_share_seconds(&share, &o);
 	MUST(fab_transfer_run(m, all, of, &o, &t, ERR));
-	last = t.last_s;
-	fab_transfer_fini(&t);
 	/* what is left to the last node grows only */
-	cr_expect_leq(last, fab_transfer_equal_share_seconds(&share, &o) * (1 + 1e-9));
-	return last;
-}
-
-static const struct fab_mapping_engine *balanced(void)
-{
-	size_t at = 0;
-
-	while (strcmp(fab_mapping_engines[at].form, "balanced") != 0)
-		at++;
-	return &fab_mapping_engines[at];
+	cr_expect_leq(t.last_s,
+		      fab_transfer_equal_share_seconds(&share, &o) * (1 + 1e-9));
+	return t.last_s;
 }
 
 static const char *const machines[] = {
@@ -139,7 +118,7 @@ TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 				.m = m, .batch = &all, .timed = model ? &o : NULL};
 			double own;
 
-			MUST(balanced()->map(&p, of, ERR));
+			MUST(boots_engine("balanced")->map(&p, of, ERR));
 			own = end_of(m, &all, of, model);
 			cr_expect_leq(bound, least[model] * (1 + 1e-9));
 			cr_expect_geq(own, least[model] * (1 - 1e-9));

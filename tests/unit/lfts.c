@@ -83,19 +83,9 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 	r = test_tables(f, faults, engine, 4);
 	check_round(r);
 	/* Lanes that differ in switch, port in, port out, level. */
-	free(r->vl_first);
-	free(r->sl2vl);
-	r->vl_first = FAB_NEW(f->n_switches + 1, uint64_t);
-	r->vl_first[0] = 0;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
-
-		r->vl_first[s + 1] = r->vl_first[s] + d * d * 16;
-	}
-	r->sl2vl = FAB_NEW(r->vl_first[f->n_switches], uint8_t);
+	test_lane_tables(r);
 	for (uint64_t i = 0; i < r->vl_first[f->n_switches]; i++)
 		r->sl2vl[i] = (uint8_t)(fab_mix64(i) % 15);
-	r->lanes = FAB_LANES_TABLE;
 	check_round(r);
 }
 
@@ -158,8 +148,7 @@ Test(lfts, entries_say_what_switches_do)
 		"0x0009 255\r\n"
 		"9 lids dumped\r\n"
 		"# dump_fts\n"
-		"Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0 guid 0x2 "
-		"(B):\n"
+		"Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0 guid 0x2 (B):\n"
 		"  Lid  Out   Destination\n       Port     Info \n"
 		"0x0001 000 : (Switch portguid 0x1: 'A')\n"
 		"0x0002 000 : (Switch portguid 0x2: 'B')\n"
@@ -227,8 +216,9 @@ Test(lfts, what_is_left_out_is_told)
 	cr_expect_eq(r->files->strange_lids.v[1], 0x77);
 	add_sls(r, "0x10 8 3\n0x99 8 1\n0x10 5 1\n");
 	add_lanes(r, "0x99 1 2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n");
-	cr_expect_str_eq(r->note, "2 service levels are of unknown nodes or LIDs; "
-				  "1 lines of lanes are of unknown nodes");
+	cr_expect_str_eq(
+		r->note,
+		"2 service levels are of unknown nodes or LIDs; 1 lines of lanes are of unknown nodes");
 }
 
 #define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
@@ -247,8 +237,7 @@ static const struct {
 	 "t:1: the input ends before the line \"N lids dumped\""},
 	{"Unicast lids [0-9] of switch Lid 1 guid 0x10 ('A'):\n0 lids dumped\n"
 	 "dump_ucast_routes: Switch 0x7\n0x0005 : 077 : 01 : yes\n",
-	 "t:4: none of the 2 tables is of a switch of the fabric: the first is of "
-	 "0x0000000000000010"},
+	 "t:4: none of the 2 tables is of a switch of the fabric: the first is of 0x0000000000000010"},
 	{HEAD "0x0001 000\n", "t:2: the input ends before the line \"N lids dumped\""},
 	{HEAD "0x0001 000\n1 lids dump", "t:3: the input ends within the line"},
 	{HEAD "0x0001 000\n" HEAD "1 lids dumped\n",
@@ -657,49 +646,29 @@ Test(lfts, passages_without_a_lane)
 	}
 }
 
-static void save(const char *path, const char *text, bool packed)
-{
-	FILE *out;
-
-	if (packed) {
-		gzFile z = gzopen(path, "wb");
-
-		cr_assert_eq(gzwrite(z, text, (unsigned)strlen(text)), strlen(text));
-		gzclose(z);
-		return;
-	}
-	out = fopen(path, "w");
-	cr_assert_not_null(out);
-	fputs(text, out);
-	fclose(out);
-}
-
 Test(lfts, files)
 {
 	OWN(fab_fabric) *f = text_open(small);
-	char folder[TEMP_SIZE];
-	FAB_AUTOFREE char *lfts = NULL, *sls = NULL, *lanes = NULL;
+	FAB_AUTO(folder_fini) struct folder folder;
 	struct fab_routes *r = NULL;
+	gzFile packed;
 
-	cr_assert_not_null(mkdtemp(temp_template(folder)));
-	lfts = fab_format("%s/lfts.gz", folder);
-	sls = fab_format("%s/sls", folder);
-	lanes = fab_format("%s/lanes", folder);
-	save(lfts, TABLES, true);
-	save(sls, "0x10 5 1\n", false);
-	save(lanes, "0x1 2 1 0x01" ZEROS "\n", false);
-	MUST(fab_routes_read(f, NULL, lfts, sls, lanes, &r, ERR));
+	folder_init(&folder);
+	packed = gzopen("lfts.gz", "wb");
+	cr_assert_eq(gzwrite(packed, TABLES, sizeof(TABLES) - 1), sizeof(TABLES) - 1);
+	gzclose(packed);
+	put("sls", "0x10 5 1\n");
+	put("lanes", "0x1 2 1 0x01" ZEROS "\n");
+	MUST(fab_routes_read(f, NULL, "lfts.gz", "sls", "lanes", &r, ERR));
 	cr_expect_eq(r->n_columns, 3);
 	cr_expect_eq(fab_routes_vl(r, 0, 1, 0, sl_of(r, 0, 5)), 1);
 	fab_routes_free(r);
-	save(sls, "0x10 5\n", false);
-	FAILS(fab_routes_read(f, NULL, lfts, sls, lanes, &r, ERR), -EINVAL,
-	      "/sls:1: expected");
-	unlink(sls);
-	cr_expect_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, ERR), -ENOENT);
-	unlink(lanes);
-	unlink(lfts);
-	rmdir(folder);
+	put("sls", "0x10 5\n");
+	FAILS(fab_routes_read(f, NULL, "lfts.gz", "sls", "lanes", &r, ERR), -EINVAL,
+	      "sls:1: expected");
+	unlink("sls");
+	cr_expect_eq(fab_routes_read(f, NULL, "lfts.gz", "sls", "lanes", &r, ERR),
+		     -ENOENT);
 }
 
 /* Tables of a real subnet manager; figures are those of ibdmchk, which counts the hops
@@ -723,20 +692,19 @@ Test(lfts, real_fdbs)
 /* 0xbfff is the last LID of a destination. */
 Test(lfts, last_lid)
 {
-	FAB_AUTO(plan_free) struct plan plan = {0};
+	OWN(plan) plan = {0};
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_routes) *r = NULL;
-	char text[256];
+	OWN_HEAP char *text = NULL;
+	uint32_t host;
 
 	plan_switch(&plan, "A", 4);
-	plan_adapter(&plan, "h1 HCA-1");
-	plan.nodes.v[1].lid[1] = 0xbfff;
-	plan_cable(&plan, 0, 1, 1, 1);
+	host = plan_host(&plan, 0, "h1 HCA-1");
+	plan.nodes.v[host].lid[1] = 0xbfff;
 	f = plan_build(&plan, 0);
-	snprintf(text, sizeof(text),
-		 "Unicast lids [0-49151] of switch Lid 1 guid 0x%llx ('A'):\n"
-		 "0xbfff 001\n1 lids dumped\n",
-		 (unsigned long long)f->node_guid[0]);
+	text = fab_format("Unicast lids [0-49151] of switch Lid 1 guid 0x%llx ('A'):\n"
+			  "0xbfff 001\n1 lids dumped\n",
+			  (unsigned long long)f->node_guid[0]);
 	r = read_tables(f, NULL, text);
 	cr_assert_eq(r->n_columns, 1);
 	cr_expect_eq(r->column_lid[0], 0xbfff);

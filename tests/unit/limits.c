@@ -5,18 +5,7 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-#include <criterion/parameterized.h>
-
 enum { NODES = 6, INTERFACES = 3 };
-
-static const struct fab_mapping_engine *engine(const char *form)
-{
-	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i].form, form))
-			return &fab_mapping_engines[i];
-	cr_assert_fail("no rule %s", form);
-	return NULL;
-}
 
 /* Limits of about the size of the cables; `joint`: servers 0 and 2 become one. */
 static struct fab_machine *draw_small(uint64_t seed, bool joint)
@@ -87,13 +76,12 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	static const char text[] = "a - 10G\nb - 10G\nn1 a 1G node\nn2 a 1G node\n"
 				   "n3 b 1G node\nn4 b 1G node\ns1 a 10G server\n"
 				   "s2 b 10G server\ns3 - 1G server\n";
-	OWN(fab_machine) *m = NULL;
-	OWN(fab_batch) all;
+	OWN(fab_machine) *m = boots_read(text);
+	OWN(fab_batch) all = boots_batch(m, "all");
 	uint32_t n = 0, other = FAB_NONE;
 	FAB_AUTOFREE uint32_t *of = NULL;
 	OWN_HEAP double *rate = NULL;
 
-	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	for (uint32_t i = 0; i < 3; i++)
 		if (m->capacity_mbps[m->interface_vertex[i]] < 10000)
 			other = i;
@@ -101,7 +89,6 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	for (uint32_t i = 0; i < 3; i++)
 		m->interface_server[i] = i == other;
 	m->limits.disk_mbps = 1000;
-	all = boots_batch(m, "all");
 	of = boots_map(m, "balanced", &all);
 	for (uint32_t i = 0; i < 4; i++)
 		n += of[i] == other;
@@ -177,7 +164,7 @@ Test(limits, keep_moves_nodes_off_a_full_disk)
 	bool was_down[2] = {false, true};
 	const struct fab_mapping_problem problem = {
 		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
-	const struct fab_mapping_engine *keep = engine("keep");
+	const struct fab_mapping_engine *keep = boots_engine("keep");
 	uint32_t of[NODES], n = 0;
 
 	MUST(keep->map(&problem, of, ERR));
@@ -201,7 +188,7 @@ Test(limits, keep_gives_every_node_a_server)
 
 	for (uint32_t i = 0; i < NODES; i++)
 		loaded[i] = FAB_NONE;
-	MUST(engine("keep")->map(&problem, of, ERR));
+	MUST(boots_engine("keep")->map(&problem, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_lt(of[i], 2);
 }
@@ -211,17 +198,14 @@ Test(limits, prefixes_count_disks)
 {
 	static const char text[] = "n1 - 1G node\nn2 - 1G node\nn3 - 1G node\n"
 				   "n4 - 1G node\ns1 - 10G server\ns2 - 1G server\n";
-	OWN(fab_machine) *m = NULL;
-	OWN(fab_batch) two;
+	OWN(fab_machine) *m = boots_read(text);
+	OWN(fab_batch) two = boots_batch(m, "first:2");
+	const struct fab_mapping_problem problem = {
+		.m = m, .batch = &two, .purpose = FAB_FOR_PREFIXES};
 	uint32_t of[4];
-	struct fab_mapping_problem problem = {.purpose = FAB_FOR_PREFIXES};
 
-	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
 	m->limits.disk_mbps = 1000;
-	two = boots_batch(m, "first:2");
-	problem.m = m;
-	problem.batch = &two;
-	MUST(engine("balanced")->map(&problem, of, ERR));
+	MUST(boots_engine("balanced")->map(&problem, of, ERR));
 	cr_expect_neq(of[0], of[1]);
 	cr_expect_neq(of[2], of[3]);
 }
@@ -313,14 +297,14 @@ static double time_without_limits(const struct drawn *d)
 	uint32_t of[32];
 
 	plain.limits = (struct fab_limits){0};
-	MUST(engine("balanced")->map(&problem, of, ERR));
+	MUST(boots_engine("balanced")->map(&problem, of, ERR));
 	return seconds_of(d, d->m, of);
 }
 
 /* No other rule is quicker. Returns the time of `balanced`. */
 static double expect_quickest(uint64_t seed, const struct drawn *d)
 {
-	double own = time_of(d, d->m, engine("balanced"), 0);
+	double own = time_of(d, d->m, boots_engine("balanced"), 0);
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 		const struct fab_mapping_engine *e = &fab_mapping_engines[i];
@@ -363,7 +347,7 @@ static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 			better.limits.flow_mbps *= 2;
 		if (advice[i].levels & fab_limit_bit(FAB_LIMIT_CONNECTIONS))
 			better.limits.connections *= 2;
-		got = time_of(d, &better, engine("balanced"), 0);
+		got = time_of(d, &better, boots_engine("balanced"), 0);
 		if (isinf(advice[i].seconds))
 			cr_expect_geq(got, NEVER_S);
 		else

@@ -12,6 +12,24 @@ struct fab_machine *boots_machine(const char *spec)
 	return m;
 }
 
+struct fab_machine *boots_read(const char *text)
+{
+	struct fab_machine *m;
+
+	MUST(fab_machine_read("test", text, strlen(text), &m, ERR));
+	return m;
+}
+
+const struct fab_mapping_engine *boots_engine(const char *form)
+{
+	size_t i = 0;
+
+	while (i < fab_mapping_n_engines && strcmp(fab_mapping_engines[i].form, form))
+		i++;
+	cr_assert_lt(i, fab_mapping_n_engines, "no rule %s", form);
+	return &fab_mapping_engines[i];
+}
+
 uint32_t *boots_map(const struct fab_machine *m, const char *name,
 		    const struct fab_batch *batch)
 {
@@ -68,7 +86,6 @@ double boots_best(const struct fab_machine *m, const struct fab_batch *batch,
 struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind[3])
 {
 	static const char *const what[] = {"", "node", "server"};
-	struct fab_machine *m;
 	char text[8192];
 	size_t at = 0;
 
@@ -86,8 +103,7 @@ struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind
 					       (unsigned long long)(kind[k].rate * rate),
 					       what[k]);
 		}
-	MUST(fab_machine_read("test", text, at, &m, ERR));
-	return m;
+	return boots_read(text);
 }
 
 struct fab_machine *boots_random_machine(uint64_t seed)

@@ -7,6 +7,10 @@
 
 /* By the grammar of the command line; fab_machine_free(). */
 struct fab_machine *boots_machine(const char *spec);
+/* By the lines of a file. */
+struct fab_machine *boots_read(const char *text);
+/* Of this form, "block:N"; fails the test when there is none. */
+const struct fab_mapping_engine *boots_engine(const char *form);
 /* A random tree of switches s0 .., nodes n0 .. and servers v0 ..; each segment has `rate`
  * times 1 to n_rates Mb/s. */
 struct boots_kind {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/map.h"
 #include "fabric/builder.h"
+#include "fabric/edit.h"
 #include "source/reader.h"
 #include "source/source.h"
 #include "support/node.h"
@@ -235,20 +236,25 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 	return out;
 }
 
-struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
+uint32_t *test_order(size_t n, struct fab_rng *rng)
 {
-	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_nodes, uint32_t);
-	struct fab_fabric *out;
-	struct fab_rng rng = test_rng(seed);
+	uint32_t *order = FAB_NEW(n, uint32_t);
 
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		uint32_t j = test_below(&rng, i + 1);
+	for (size_t i = 0; i < n; i++) {
+		size_t j = rng ? fab_rng_below(rng, i + 1) : i;
 
 		order[i] = order[j];
-		order[j] = i;
+		order[j] = (uint32_t)i;
 	}
-	out = rebuild(f, order, &no_change);
-	return out;
+	return order;
+}
+
+struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
+{
+	struct fab_rng rng = test_rng(seed);
+	FAB_AUTOFREE uint32_t *order = test_order(f->n_nodes, &rng);
+
+	return rebuild(f, order, &no_change);
 }
 
 struct fab_fabric *test_without_cable(const struct fab_fabric *f, uint32_t cable)
@@ -292,5 +298,16 @@ struct fab_fabric *test_without(const struct fab_fabric *f, uint32_t one_of,
 		if (c >= f->n_switch_links || !one_of || fab_rng_below(rng, one_of))
 			fab_builder_copy_cable(b, f, c, id);
 	MUST(fab_builder_finish(b, "less", "test", &hosts, &out, ERR));
+	return out;
+}
+
+struct fab_fabric *test_edited(const struct fab_fabric *f, const char *edits)
+{
+	OWN(fab_editor) *e = fab_editor_new(f);
+	struct fab_fabric *out = NULL;
+
+	cr_assert_eq(fab_editor_add(e, edits, strlen(edits), ERR), 0, "%s\n%s",
+		     test_err.text, edits);
+	MUST(fab_editor_finish(e, NULL, &out, ERR));
 	return out;
 }

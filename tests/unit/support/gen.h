@@ -56,3 +56,9 @@ struct fab_fabric *test_with_hosts(const struct fab_fabric *f, const uint32_t *s
 /* The same fabric without some cables between switches: one in `one_of`, none when 0. */
 struct fab_fabric *test_without(const struct fab_fabric *f, uint32_t one_of,
 				struct fab_rng *rng);
+
+/* 0 .. n - 1 in a random order, without a generator in theirs; freed by the caller. */
+uint32_t *test_order(size_t n, struct fab_rng *rng);
+
+/* The same fabric after edits. */
+struct fab_fabric *test_edited(const struct fab_fabric *f, const char *edits);

@@ -10,6 +10,7 @@
 #include "fabric/diff.h"
 #include "fabric/diff_plan.h"
 #include "fabric/dist.h"
+#include "fabric/edit.h"
 #include "fabric/fabric.h"
 #include "fabric/kfat.h"
 #include "fabric/planes.h"
@@ -43,6 +44,7 @@ OWN_POINTER(fab_check)
 OWN_POINTER(fab_diff)
 OWN_POINTER(fab_plan_diff)
 OWN_POINTER(fab_dist)
+OWN_POINTER(fab_editor)
 OWN_POINTER(fab_fabric)
 OWN_POINTER(fab_faults)
 OWN_POINTER(fab_kfat)

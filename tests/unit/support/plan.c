@@ -157,24 +157,6 @@ struct plan plan_copy(const struct plan *plan)
 	return copy;
 }
 
-/* 0 .. n-1 in an order that the seed chooses. */
-static uint32_t *shuffled(size_t n, uint64_t seed)
-{
-	uint32_t *order = FAB_NEW(n, uint32_t);
-	struct fab_rng rng = test_rng(seed);
-
-	for (size_t i = 0; i < n; i++)
-		order[i] = (uint32_t)i;
-	for (size_t i = n; seed && i > 1; i--) {
-		size_t k = fab_rng_below(&rng, i);
-		uint32_t keep = order[i - 1];
-
-		order[i - 1] = order[k];
-		order[k] = keep;
-	}
-	return order;
-}
-
 static uint32_t build_node(struct fab_builder *b, const struct plan_node *n)
 {
 	struct fab_node_spec spec = {.kind = n->kind,
@@ -210,15 +192,15 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 	struct fab_builder *b = fab_builder_new();
 	struct fab_fabric *f = NULL;
 	FAB_AUTOFREE uint32_t *id = FAB_NEW(plan->nodes.n, uint32_t);
-	uint32_t *order = shuffled(plan->nodes.n, seed);
+	struct fab_rng rng = test_rng(seed);
+	FAB_AUTOFREE uint32_t *nodes = test_order(plan->nodes.n, seed ? &rng : NULL);
+	FAB_AUTOFREE uint32_t *cables = test_order(plan->cables.n, seed ? &rng : NULL);
 
 	for (size_t i = 0; i < plan->nodes.n; i++)
-		if (!plan->nodes.v[order[i]].is_gone)
-			id[order[i]] = build_node(b, &plan->nodes.v[order[i]]);
-	free(order);
-	order = shuffled(plan->cables.n, seed);
+		if (!plan->nodes.v[nodes[i]].is_gone)
+			id[nodes[i]] = build_node(b, &plan->nodes.v[nodes[i]]);
 	for (size_t i = 0; i < plan->cables.n; i++) {
-		const struct plan_cable *c = &plan->cables.v[order[i]];
+		const struct plan_cable *c = &plan->cables.v[cables[i]];
 
 		if (c->is_gone || plan->nodes.v[c->a.node].is_gone ||
 		    plan->nodes.v[c->b.node].is_gone)
@@ -226,7 +208,6 @@ struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)
 		build_end(b, id, c->a, c->b);
 		build_end(b, id, c->b, c->a);
 	}
-	free(order);
 	MUST(fab_builder_finish(b, "plan", "plan", NULL, &f, ERR));
 	return f;
 }

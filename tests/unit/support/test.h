@@ -12,6 +12,7 @@
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

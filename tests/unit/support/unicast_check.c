@@ -40,6 +40,22 @@ void kfat_net_fini(struct kfat_net *n)
 	fab_fabric_free(n->f);
 }
 
+void test_lane_tables(struct fab_routes *routes)
+{
+	const struct fab_fabric *f = routes->f;
+
+	free(routes->vl_first);
+	free(routes->sl2vl);
+	routes->vl_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
+
+		routes->vl_first[s + 1] = routes->vl_first[s] + d * d * 16;
+	}
+	routes->sl2vl = FAB_NEW(routes->vl_first[f->n_switches], uint8_t);
+	routes->lanes = FAB_LANES_TABLE;
+}
+
 void test_draw_faults(struct fab_faults *faults, enum fab_fault_kind kind, size_t n,
 		      struct fab_stream *stream)
 {

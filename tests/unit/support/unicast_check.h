@@ -20,6 +20,8 @@ struct kfat_net {
 /* Takes the fabric. */
 struct kfat_net kfat_net_of(struct fab_fabric *f);
 void kfat_net_fini(struct kfat_net *n);
+/* Tables of lanes, by switch, port in, port out and level, to be filled. */
+void test_lane_tables(struct fab_routes *routes);
 /* Kills n parts of a kind, by chance, and nothing else. */
 void test_draw_faults(struct fab_faults *faults, enum fab_fault_kind kind, size_t n,
 		      struct fab_stream *stream);
