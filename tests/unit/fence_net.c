@@ -4,18 +4,8 @@
 #include "support/fences.h"
 #include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/engine.h"
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
-
-static struct fab_routes *route(const struct fab_fabric *f, const char *name,
-				const struct fab_faults *faults)
-{
-	struct fab_unicast_problem p = {
-		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
-
-	return test_route(&p, name);
-}
 
 /* A fabric, its tables, nodes in an order. */
 struct site {
@@ -30,7 +20,7 @@ static void open_site(struct site *s, const char *spec, const char *engine,
 	struct fab_launch_choice choice = {.n_nodes = n};
 
 	s->f = test_gen(spec);
-	s->r = route(s->f, engine, NULL);
+	s->r = test_tables(s->f, NULL, engine, 2);
 	MUST(fab_node_order_parse(order, 1, &choice.order, ERR));
 	MUST(fab_launch_nodes_make(&memory, s->f, NULL, &choice, &s->nodes, ERR));
 }
@@ -59,16 +49,10 @@ static struct fab_fence_time time_of(const struct fab_fence_setup *setup, uint64
 	return t;
 }
 
-/* The size at which two lines cross. */
-static double crossing(struct fab_fence_line a, struct fab_fence_line b)
-{
-	return (b.fixed_us - a.fixed_us) / (a.byte_us - b.byte_us);
-}
-
 static void check_loads(const char *spec, const char *order, const uint64_t *loads,
 			uint32_t n, double factor)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
 
 	open_site(&s, spec, "dor-up", order, 0);
@@ -83,7 +67,6 @@ static void check_loads(const char *spec, const char *order, const uint64_t *loa
 		  bruck.load.factor);
 	cr_assert_eq(ring.load.max, 1);
 	cr_assert_eq(ring.load.factor, 1);
-	close_site(&s);
 }
 
 /* Published loads of the shifts by powers of two, and what they do to dissemination. */
@@ -103,14 +86,15 @@ Test(fence_net, loads_of_shifts_on_tori)
 /* The size from which on the ring wins: by the formula and by simulation. */
 Test(fence_net, crossing_on_a_torus)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
 	double bytes;
 
 	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
 	bruck = prepare(&s, "bruck");
 	ring = prepare(&s, "ring");
-	bytes = crossing(bruck.contended, ring.contended);
+	bytes = (ring.contended.fixed_us - bruck.contended.fixed_us) /
+		(bruck.contended.byte_us - ring.contended.byte_us);
 	test_near(bytes, 7700, 0.01);
 	/* (N - 1 - log2 N)(2 o + L) / ((F - 1)(N - 1) G) */
 	test_near(bytes, 1013 * 3.5e3 / ((bruck.load.factor - 1) * 1023 * 0.1), 1e-9);
@@ -119,13 +103,12 @@ Test(fence_net, crossing_on_a_torus)
 		  time_of(&ring, (uint64_t)(0.99 * bytes)).simulated_us);
 	cr_assert(time_of(&bruck, (uint64_t)(1.01 * bytes)).simulated_us >
 		  time_of(&ring, (uint64_t)(1.01 * bytes)).simulated_us);
-	close_site(&s);
 }
 
 /* Every step waits for its fullest cable, and all nodes with it: the line is exact. */
 Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0};
 
 	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
@@ -139,7 +122,6 @@ Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
 					  1e3,
 			  1e-9);
 	}
-	close_site(&s);
 }
 
 /* The ring by symmetry is the ring followed to its end, whatever the order of nodes. */
@@ -161,7 +143,7 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 	for (size_t i = TEST_SHARE > 1 ? 2 : 0; i < FAB_COUNT(sites); i++) {
 		struct fab_fence_sim_options whole = {.without_symmetry = true};
 		struct fab_fence_sim_options options = {0};
-		struct site s;
+		FAB_AUTO(close_site) struct site s;
 		FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring = {0};
 
 		open_site(&s, sites[i].spec, sites[i].engine, sites[i].order, sites[i].n);
@@ -178,29 +160,25 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 				cr_assert(a.sim.by_symmetry && a.sim.n_followed < 30,
 					  "%s by %s", sites[i].spec, sites[i].order);
 		}
-		close_site(&s);
 	}
 }
 
 static double bruck_factor(const char *spec, const char *engine, uint64_t *max)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0};
-	double factor;
 
 	open_site(&s, spec, engine, "fabric", 0);
 	bruck = prepare(&s, "bruck");
-	factor = bruck.load.factor;
 	*max = bruck.load.max;
-	close_site(&s);
-	return factor;
+	return bruck.load.factor;
 }
 
 /* Full fat tree: nothing is shared, and the simulation is the closed form; tapered four
  * to one: the published 3.9. */
 Test(fence_net, fat_trees)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 	uint64_t max;
 	static const char *const names[] = {"bruck", "ring", "leaf"};
 
@@ -218,7 +196,6 @@ Test(fence_net, fat_trees)
 
 		test_near(t.simulated_us, t.model_us, 1e-9);
 	}
-	close_site(&s);
 }
 
 static void beside_packets(const char *spec, const char *engine, const char *order,
@@ -226,8 +203,7 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 {
 	static const char *const names[] = {"bruck", "ring", "recdbl", "leaf", "tree:4"};
 	static const uint64_t bytes[] = {1, 1000, 20000};
-	struct test_packet_options options = {0};
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 
 	open_site(&s, spec, engine, order, 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
@@ -235,16 +211,13 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 			FAB_AUTO(fab_fence_setup_fini)
 			struct fab_fence_setup setup = prepare(&s, names[i]);
 			struct fab_fence_time t = time_of(&setup, bytes[k]);
-			double us;
+			double us = test_fence_packets(&setup, &s.nodes, s.r, bytes[k]);
 
-			MUST(test_fence_packets(&setup, &s.nodes, s.r, bytes[k], &options,
-						&us, ERR));
 			cr_expect(us / t.simulated_us > low && us / t.simulated_us < high,
 				  "%s by %s, %s of %llu B: packets %g, messages %g", spec,
 				  order, names[i], (unsigned long long)bytes[k], us,
 				  t.simulated_us);
 		}
-	close_site(&s);
 }
 
 /* Message by message and packet by packet: the same where no cable is shared (to the
@@ -260,16 +233,12 @@ Test(fence_net, beside_packets, .timeout = 120)
 static double packets_by(const struct site *s, const char *name, uint64_t bytes,
 			 uint32_t n_pieces)
 {
-	struct test_packet_options packet_options = {0};
 	struct fab_fence_sim_options options = {.n_pieces = n_pieces};
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup = prepare(s, name);
-	double us;
+	double us = test_fence_packets(&setup, &s->nodes, s->r, bytes);
 	struct fab_fence_time t;
 
 	MUST(fab_fence_setup_time(&setup, bytes, &options, &t, ERR));
-	cr_assert_eq(test_fence_packets(&setup, &s->nodes, s->r, bytes, &packet_options,
-					&us, NULL),
-		     0);
 	return us / t.simulated_us;
 }
 
@@ -277,7 +246,7 @@ static double packets_by(const struct site *s, const char *name, uint64_t bytes,
  * too. */
 Test(fence_net, pieces_are_nearer_to_packets)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 
 	open_site(&s, "pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0);
 	test_near(packets_by(&s, "recdbl", 1024, 1), 1.1, 0.01);
@@ -287,29 +256,23 @@ Test(fence_net, pieces_are_nearer_to_packets)
 	test_near(packets_by(&s, "bruck", 16384, 1), 1.206, 0.01);
 	test_near(packets_by(&s, "bruck", 16384, 16), 1.056, 0.01);
 	test_near(packets_by(&s, "ring", 16384, 1), 1.003, 0.003);
-	close_site(&s);
 }
 
 Test(fence_net, packets_are_messages_where_nothing_is_shared)
 {
 	static const char *const names[] = {"bruck", "ring", "leaf", "recdbl", "tree:1"};
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 
 	open_site(&s, "fattree:radix=8,levels=2", "d-mod-k", "fabric", 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		struct test_packet_options options = {0};
 		FAB_AUTO(fab_fence_setup_fini)
 		struct fab_fence_setup setup = prepare(&s, names[i]);
 		struct fab_fence_time t = time_of(&setup, 3000);
-		double us;
+		double us = test_fence_packets(&setup, &s.nodes, s.r, 3000);
 
-		cr_assert_eq(test_fence_packets(&setup, &s.nodes, s.r, 3000, &options,
-						&us, NULL),
-			     0);
 		test_near(us, t.simulated_us, 1e-5);
 		test_near(us, t.model_us, 1e-5);
 	}
-	close_site(&s);
 }
 
 /* What would take too long is not known, unless it is symmetric. */
@@ -319,7 +282,7 @@ Test(fence_net, too_many_events)
 	static const char *const orders[] = {"fabric", "random"};
 
 	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
-		struct site s;
+		FAB_AUTO(close_site) struct site s;
 		FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring = {0};
 		struct fab_fence_time t;
 
@@ -330,7 +293,6 @@ Test(fence_net, too_many_events)
 		cr_assert_eq(isnan(t.simulated_us), i == 1);
 		/* no more than 64 rounds show */
 		cr_assert_leq(t.sim.events, 64 * ring.paths.first[256] + 1);
-		close_site(&s);
 	}
 }
 
@@ -385,7 +347,7 @@ Test(fence_net, ranges_are_the_lowest_lines)
 /* Cables between switches begin right behind those of the nodes. */
 Test(fence_net, the_first_cable_between_switches_counts)
 {
-	struct site s;
+	FAB_AUTO(close_site) struct site s;
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup tree = {0};
 
 	open_site(&s, "mesh:dims=2,hosts=2", "minhop", "fabric", 0);
@@ -395,7 +357,6 @@ Test(fence_net, the_first_cable_between_switches_counts)
 		cr_assert_eq(tree.load.step[i].load, 3);
 		cr_assert_eq(tree.load.step[i].load_between, 2);
 	}
-	close_site(&s);
 }
 
 /* On one switch nothing is shared but a parent's own cable, in the model as well. */
@@ -406,7 +367,7 @@ Test(fence_net, one_switch_has_no_contention)
 	static const uint32_t sizes[] = {2, 3, 31, 32};
 
 	for (size_t k = 0; k < FAB_COUNT(sizes); k++) {
-		struct site s;
+		FAB_AUTO(close_site) struct site s;
 
 		open_site(&s, "fattree:radix=32,levels=1", "minhop", "fabric", sizes[k]);
 		for (size_t i = 0; i < FAB_COUNT(names); i++) {
@@ -418,6 +379,5 @@ Test(fence_net, one_switch_has_no_contention)
 				     sizes[k], setup.load.factor);
 			test_near(t.simulated_us, t.model_us, 1e-9);
 		}
-		close_site(&s);
 	}
 }

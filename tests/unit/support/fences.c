@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/fences.h"
 #include "event/schedule.h"
+#include "sim/sim.h"
 #include "support/test.h"
-
-enum { MTU = 2048, BUFFER = 1 << 20 };
 
 struct fab_fence_chosen test_fence(const char *name)
 {
@@ -209,11 +208,9 @@ static void received(void *context, uint32_t i, const struct fab_delivery *deliv
 	arrived(r, node, message);
 }
 
-int test_fence_packets(const struct fab_fence_setup *setup,
-		       const struct fab_launch_nodes *nodes,
-		       const struct fab_routes *routes, uint64_t bytes,
-		       const struct test_packet_options *options, double *us,
-		       struct fab_err *err)
+double test_fence_packets(const struct fab_fence_setup *setup,
+			  const struct fab_launch_nodes *nodes,
+			  const struct fab_routes *routes, uint64_t bytes)
 {
 	struct fab_flow_ends ends = {.n = nodes->n, .port = nodes->port, .sw = nodes->sw};
 	struct fab_sim_problem problem = {
@@ -225,17 +222,11 @@ int test_fence_packets(const struct fab_fence_setup *setup,
 	struct fab_sim_params p = fab_sim_defaults();
 	struct fab_sim_result result;
 	uint64_t end = 0;
-	int rc;
 
 	job.bytes = bytes;
-	if (!(job.costs.G_ns > 0))
-		return -EINVAL;
-	for (size_t i = 0; i < setup->plan.messages.n; i++)
-		if (setup->plan.messages.v[i].n_blocks * bytes > FAB_MESSAGE_BYTES_MAX)
-			return -EINVAL;
-	p.kind = options->kind ? options->kind : &fab_sim_switches[0];
-	p.mtu = options->mtu ? options->mtu : MTU;
-	p.buffer = options->buffer ? options->buffer : BUFFER;
+	p.kind = &fab_sim_switches[0];
+	p.mtu = 2048;
+	p.buffer = 1 << 20;
 	p.header = 0;
 	p.rate_gbps = 8 / job.costs.G_ns;
 	p.all_rates = true;
@@ -247,14 +238,12 @@ int test_fence_packets(const struct fab_fence_setup *setup,
 	p.stall = UINT64_C(1) << 46;
 	p.n_threads = 1;
 	run_init(&r, &setup->plan, &job);
-	rc = fab_sim_run(&problem, &p, &messages, &result, err);
-	for (size_t i = 0; !rc && i < setup->plan.messages.n; i++)
+	MUST(fab_sim_run(&problem, &p, &messages, &result, ERR));
+	for (size_t i = 0; i < setup->plan.messages.n; i++)
 		cr_assert_eq(r.n_arrived[i], setup->plan.n_repeats);
 	for (uint32_t i = 0; i < nodes->n; i++)
 		end = later(end, r.node[i].processor);
-	*us = (double)end / 1e6;
-	if (!rc)
-		fab_sim_result_fini(&result);
+	fab_sim_result_fini(&result);
 	run_fini(&r);
-	return rc;
+	return (double)end / 1e6;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "launch/fence.h"
-#include "sim/sim.h"
 
 /* "bruck", "tree:16"; a test fails for other names. */
 struct fab_fence_chosen test_fence(const char *name);
@@ -18,14 +17,8 @@ void test_near(double is, double should_be, double share);
 double test_fence_plan_us(const struct fab_fence_plan *plan,
 			  const struct fab_fence_job *job);
 
-struct test_packet_options {
-	const struct fab_sim_switch *kind; /* NULL: oq */
-	uint32_t mtu, buffer;		   /* 0: 2048 B, 1 MiB */
-};
-/* Microseconds of the fence in packets through the simulator of lib/sim. EINVAL: bytes
- * that take no time, messages that are too large. */
-int test_fence_packets(const struct fab_fence_setup *setup,
-		       const struct fab_launch_nodes *nodes,
-		       const struct fab_routes *routes, uint64_t bytes,
-		       const struct test_packet_options *options, double *us,
-		       struct fab_err *err);
+/* Microseconds of the fence in packets of 2048 bytes through the simulator of lib/sim,
+ * with 1 MiB of buffer. Bytes take time, messages are not too large. */
+double test_fence_packets(const struct fab_fence_setup *setup,
+			  const struct fab_launch_nodes *nodes,
+			  const struct fab_routes *routes, uint64_t bytes);
