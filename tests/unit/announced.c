@@ -2,15 +2,11 @@
 /* Groups that a launcher announces: their file, and what becomes of them. */
 #include "opensm/announced.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
+#include "support/test.h"
 
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+OWN_POINTER(fab_announced)
 
 enum { N_GROUPS = 8 };
 
@@ -25,9 +21,8 @@ static struct fab_mgid mgid_of(const char *text)
 static void take(struct fab_announced *a, const char *text)
 {
 	struct fab_announcements *list;
-	struct fab_err err = {""};
 
-	cr_assert_eq(fab_announcements_parse("f", text, &list, &err), 0, "%s", err.text);
+	MUST(fab_announcements_parse("f", text, &list, ERR));
 	fab_announced_take(a, list);
 	fab_announcements_free(list);
 }
@@ -57,19 +52,20 @@ static struct fab_announced_order decide(struct fab_announced *a, uint32_t numbe
 		now);
 }
 
-/* What is printed, without times; the caller frees. */
-static char *states(struct fab_announced *a)
+static void print_all(struct fab_announced *a, FILE *out)
 {
-	char *text, *to;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 	size_t at = 0;
 
 	do
 		at = fab_announced_print(a, at, 1, 0, out);
 	while (at);
-	fclose(out);
-	to = text;
+}
+
+/* What is printed, without times; the caller frees. */
+static char *states(struct fab_announced *a)
+{
+	char *text = TEXT_BY(out, print_all(a, out)), *to = text;
+
 	for (const char *from = text; *from; from++) {
 		if (*from == '=')
 			from += strcspn(from, " \n");
@@ -81,7 +77,7 @@ static char *states(struct fab_announced *a)
 
 static void need_states(struct fab_announced *a, const char *want, int line)
 {
-	FAB_AUTOFREE char *got = states(a);
+	OWN_HEAP char *got = states(a);
 
 	cr_assert_str_eq(got, want, "line %d: %s", line, got);
 }
@@ -112,38 +108,33 @@ Test(announced, lines_that_are_wrong_are_named)
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_announcements *list;
-		struct fab_err err = {""};
 
-		cr_expect_eq(fab_announcements_parse("f", cases[i].text, &list, &err),
-			     -EINVAL);
-		cr_expect_str_eq(err.text, cases[i].says);
+		FAILS_AS(fab_announcements_parse("f", cases[i].text, &list, ERR), -EINVAL,
+			 cases[i].says);
 	}
 }
 
 Test(announced, as_many_groups_as_there_can_be)
 {
 	struct fab_announcements *list;
-	struct fab_err err = {""};
-	char *text, *more;
+	OWN_HEAP char *text = NULL, *more = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	for (int i = 0; i < FAB_ANNOUNCED_MAX; i++)
 		fprintf(out, "ff12::%x:%x 2\n", i / 9999, i % 9999);
 	fclose(out);
-	cr_expect_eq(fab_announcements_parse("f", text, &list, &err), 0);
+	MUST(fab_announcements_parse("f", text, &list, ERR));
 	fab_announcements_free(list);
 	more = fab_format("%sff12::9:9:9 2", text);
-	cr_expect_eq(fab_announcements_parse("f", more, &list, &err), -EINVAL);
-	cr_expect_str_eq(err.text, "f:16385: expected at most 16384 groups");
-	free(more);
-	free(text);
+	FAILS_AS(fab_announcements_parse("f", more, &list, ERR), -EINVAL,
+		 "f:16385: expected at most 16384 groups");
 }
 
 /* Figure 4 of the paper, from the first join to the last leave, twice. */
 Test(announced, a_life)
 {
-	struct fab_announced *a = announced("ff12::1 3  # a comment\n\r\n");
+	OWN(fab_announced) *a = announced("ff12::1 3  # a comment\n\r\n");
 	uint32_t number[N_GROUPS];
 
 	cr_assert_eq(decide(a, 5, 0, 1).tree, FAB_ANNOUNCED_ANY);
@@ -184,12 +175,11 @@ Test(announced, a_life)
 	}
 	NEED_STATES(a, "ff12::1 - 0/3 absent 2 receiving-join computing ready "
 		       "receiving-leave destroying absent\n");
-	fab_announced_free(a);
 }
 
 Test(announced, a_time_out)
 {
-	struct fab_announced *a = announced("ff12::1 3 10\nff12::2 3 0");
+	OWN(fab_announced) *a = announced("ff12::1 3 10\nff12::2 3 0");
 	uint32_t number[N_GROUPS];
 
 	decide(a, 5, 2, 100);
@@ -214,13 +204,12 @@ Test(announced, a_time_out)
 	cr_assert_eq(fab_announced_expire(a, 1009.5, number), 0);
 	cr_assert_eq(fab_announced_expire(a, 1010, number), 1);
 	cr_assert_eq(decide(a, 5, 1, 1011).tree, FAB_ANNOUNCED_NONE);
-	fab_announced_free(a);
 }
 
 /* Each by its own time. */
 Test(announced, time_outs_of_two)
 {
-	struct fab_announced *a = announced("ff12::1 3 10\nff12::2 3 20");
+	OWN(fab_announced) *a = announced("ff12::1 3 10\nff12::2 3 20");
 	struct fab_mgid second = mgid_of("ff12::2");
 	const uint64_t guid[] = {1};
 	const struct fab_announced_group g = {
@@ -234,23 +223,21 @@ Test(announced, time_outs_of_two)
 	cr_assert_float_eq(fab_announced_due(a, 115), 5, 1e-9);
 	cr_assert_eq(fab_announced_expire(a, 120, number), 1);
 	cr_assert_eq(number[0], 6);
-	fab_announced_free(a);
 }
 
 Test(announced, who_waits_for_ever)
 {
-	struct fab_announced *a = announced("ff12::1 3 0");
+	OWN(fab_announced) *a = announced("ff12::1 3 0");
 	uint32_t number[N_GROUPS];
 
 	decide(a, 5, 2, 100);
 	cr_assert(isinf(fab_announced_due(a, 100)));
 	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
-	fab_announced_free(a);
 }
 
 Test(announced, members_leave_while_it_is_computed_and_come_again)
 {
-	struct fab_announced *a = announced("ff12::1 3");
+	OWN(fab_announced) *a = announced("ff12::1 3");
 	uint32_t number[N_GROUPS];
 
 	decide(a, 5, 3, 1);
@@ -263,12 +250,11 @@ Test(announced, members_leave_while_it_is_computed_and_come_again)
 	NEED_STATES(a, "ff12::1 0xc005 3/3 ready 1 receiving-join computing ready "
 		       "receiving-leave ready\n");
 	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
-	fab_announced_free(a);
 }
 
 Test(announced, what_was_not_announced_is_given_up)
 {
-	struct fab_announced *a = announced("ff12::1 3");
+	OWN(fab_announced) *a = announced("ff12::1 3");
 	struct fab_mgid mgid = mgid_of("ff12::1");
 	const uint64_t others[] = {1, 2, 9};
 	struct fab_announced_group g = {.number = 5, .mgid = &mgid, .guid = others};
@@ -305,13 +291,12 @@ Test(announced, what_was_not_announced_is_given_up)
 	decide(a, 5, 0, 9);
 	o = fab_announced_decide(a, &g, 10);
 	cr_assert_eq(o.tree, FAB_ANNOUNCED_NONE);
-	fab_announced_free(a);
 }
 
 /* Numbers that go from one group to another, groups that share one. */
 Test(announced, numbers)
 {
-	struct fab_announced *a = announced("ff12::1 2\nff12::2 2");
+	OWN(fab_announced) *a = announced("ff12::1 2\nff12::2 2");
 	struct fab_mgid second = mgid_of("ff12::2");
 	const uint64_t guid[] = {7, 7, 8};
 	struct fab_announced_group g = {
@@ -332,13 +317,12 @@ Test(announced, numbers)
 	g.mgid = NULL;
 	cr_assert_eq(fab_announced_decide(a, &g, 5).tree, FAB_ANNOUNCED_ANY);
 	cr_assert_eq(fab_announced_n_active(a), 0);
-	fab_announced_free(a);
 }
 
 /* So many at once, all in turn. */
 Test(announced, computing_in_turn)
 {
-	struct fab_announced *a =
+	OWN(fab_announced) *a =
 		announced("ff12::1 1\nff12::2 1\nff12::3 1\nff12::4 9\nff12::5 1");
 	const uint64_t guid[] = {1};
 	uint32_t number[2], n_seen[N_GROUPS] = {0};
@@ -360,13 +344,12 @@ Test(announced, computing_in_turn)
 	}
 	for (uint32_t g = 1; g <= 5; g++)
 		cr_expect_eq(n_seen[g], g == 4 ? 0 : 2);
-	fab_announced_free(a);
 }
 
 /* Another file: what has members goes on as it was announced. */
 Test(announced, another_file)
 {
-	struct fab_announced *a = announced("ff12::1 3\nff12::3 1");
+	OWN(fab_announced) *a = announced("ff12::1 3\nff12::3 1");
 
 	decide(a, 5, 2, 1);
 	take(a, "ff12::0 2\n");
@@ -380,23 +363,21 @@ Test(announced, another_file)
 	take(a, "");
 	decide(a, 5, 0, 6);
 	cr_assert_eq(decide(a, 5, 2, 7).tree, FAB_ANNOUNCED_ANY);
-	fab_announced_free(a);
 }
 
 /* Whatever members come and go: a tree only of a group that was complete, computed once
  * in a life. */
 Test(announced, random_members)
 {
-	struct fab_rng rng;
+	struct fab_rng rng = test_rng(1);
 
-	fab_rng_init(&rng, 1);
 	for (int round = 0; round < 300; round++) {
-		struct fab_announced *a = announced("ff12::1 4 20");
+		OWN(fab_announced) *a = announced("ff12::1 4 20");
 		bool was_complete = false, is_given_up = false;
 		uint32_t number[N_GROUPS], n_first = 0;
 
 		for (double now = 0; now < 60; now++) {
-			uint32_t n = (uint32_t)fab_rng_below(&rng, round % 2 ? 6 : 5);
+			uint32_t n = test_below(&rng, round % 2 ? 6 : 5);
 			struct fab_announced_order o = decide(a, 3, n, now);
 
 			if (!n)
@@ -421,6 +402,5 @@ Test(announced, random_members)
 		decide(a, 3, 0, 60);
 		cr_assert_eq(fab_announced_n_active(a), 0);
 		cr_assert_not(fab_announced_is_computing(a));
-		fab_announced_free(a);
 	}
 }

@@ -31,8 +31,8 @@ Test(curves, places_are_proportional)
 
 	for (int is_log = 0; is_log < 2; is_log++) {
 		const struct fab_plot_series s = {"a", is_log ? x : y, y, 4};
-		char *text = draw(&(struct fab_curves){"x", "y", .log_x = is_log,
-						       .series = &s, .n = 1});
+		OWN_HEAP char *text = draw(&(struct fab_curves){"x", "y", .log_x = is_log,
+								.series = &s, .n = 1});
 		double px[4], py[4];
 
 		for (size_t i = 0; i < 4; i++)
@@ -43,7 +43,6 @@ Test(curves, places_are_proportional)
 		}
 		cr_assert_gt(px[1], px[0]);
 		cr_assert_lt(py[1], py[0]);
-		free(text);
 	}
 }
 
@@ -53,7 +52,7 @@ Test(curves, missing_points)
 {
 	static const double x[] = {1, 2, 3, 4, 5}, y[] = {1, NAN, 0, 4, 5};
 	const struct fab_plot_series s = {"<a>", x, y, 5};
-	char *text =
+	OWN_HEAP char *text =
 		draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
 
 	cr_assert_eq(count_of(text, "<title>"), 3);
@@ -61,17 +60,16 @@ Test(curves, missing_points)
 	cr_assert(strstr(text, "title &amp; co"));
 	/* of the last two points, and the sample next to the name */
 	cr_assert_eq(count_of(text, "class=\"line k0\""), 2);
-	free(text);
 }
 
 Test(curves, less_than_two_points_are_no_curve)
 {
 	static const double x[] = {1, 2}, y[] = {NAN, 3};
 	const struct fab_plot_series s[] = {{"a", x, y, 2}, {"b", x, y, 0}};
-	char *text = draw(&(struct fab_curves){"x", "y", .series = s, .n = FAB_COUNT(s)});
+	OWN_HEAP char *text =
+		draw(&(struct fab_curves){"x", "y", .series = s, .n = FAB_COUNT(s)});
 
 	cr_assert_str_eq(text, "");
-	free(text);
 }
 
 /* Ticks are round numbers around all values; names do not cover each other. */
@@ -79,7 +77,7 @@ Test(curves, ticks_and_names)
 {
 	static const double x[] = {0, 97}, y[] = {3, 150}, z[] = {3, 149.99};
 	const struct fab_plot_series s[] = {{"first", x, y, 2}, {"second", x, z, 2}};
-	char *text = draw(
+	OWN_HEAP char *text = draw(
 		&(struct fab_curves){"x", "y", .from_zero = true, .series = s, .n = 2});
 	double at[2];
 
@@ -100,7 +98,6 @@ Test(curves, ticks_and_names)
 	cr_assert_geq(fabs(at[1] - at[0]), 13.9);
 	/* below the upper edge of the plot, which is at 40 */
 	cr_assert_geq(fmin(at[0], at[1]), 43);
-	free(text);
 }
 
 /* 0 of a logarithmic axis has a place of its own to the left of all others, and no line
@@ -109,8 +106,8 @@ Test(curves, zero_on_a_logarithmic_axis)
 {
 	static const double x[] = {0, 1e-4, 1e-2}, y[] = {1, 2, 3};
 	const struct fab_plot_series s = {"a", x, y, 3};
-	char *text = draw(&(struct fab_curves){"x", "y", .log_by_range = true,
-					       .series = &s, .n = 1});
+	OWN_HEAP char *text = draw(&(struct fab_curves){"x", "y", .log_by_range = true,
+							.series = &s, .n = 1});
 	double px[3], py[3];
 
 	for (size_t i = 0; i < 3; i++)
@@ -120,7 +117,6 @@ Test(curves, zero_on_a_logarithmic_axis)
 	cr_assert(strstr(text, ">0</text>"));
 	cr_assert(strstr(text, ">0.001</text>"), "the axis is logarithmic");
 	cr_assert_eq(count_of(text, "class=\"line k0\""), 2);
-	free(text);
 }
 
 /* Lines that coincide are dashed, each where the others are not; rings surround marks. */
@@ -129,7 +125,7 @@ Test(curves, coinciding_lines)
 	static const double x[] = {1, 2, 3}, y[] = {1, 2, 3}, z[] = {1, 2, 9};
 	const struct fab_plot_series s[] = {
 		{"a", x, y, 3}, {"b", x, y, 3}, {"c", x, z, 3}};
-	char *text = draw(&(struct fab_curves){"x", "y", .series = s, .n = 3});
+	OWN_HEAP char *text = draw(&(struct fab_curves){"x", "y", .series = s, .n = 3});
 
 	cr_assert_eq(count_of(text, "stroke-dasharray=\"7 14\""), 3);
 	cr_assert_eq(count_of(text, "stroke-dasharray=\"7 7\""), 2);
@@ -142,7 +138,6 @@ Test(curves, coinciding_lines)
 	}
 	/* 6 lines, 3 samples, and marks around others: 1 + 1 + 0 of b, 2 of c */
 	cr_assert_eq(count_of(text, "class=\"line k"), 6 + 3 + 3 + 2);
-	free(text);
 }
 
 /* A file of its own stands for one point, a page does not; times end the axis. */
@@ -156,7 +151,7 @@ Test(curves, files_and_timelines)
 		{0, 0, 0, 3}, {0, 2, 3, 4}, {0, 1, 4, 4}};
 
 	for (int is_page = 0; is_page < 2; is_page++) {
-		char *text = NULL;
+		OWN_HEAP char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
@@ -170,6 +165,5 @@ Test(curves, files_and_timelines)
 		cr_assert_eq(count_of(text, "k&lt;</text>"), 1);
 		cr_assert_eq(count_of(text, "unused</text>"), 0);
 		cr_assert(strstr(text, ">4</text>"));
-		free(text);
 	}
 }

@@ -5,16 +5,26 @@
 #include "export/tables.h"
 #include "support/test.h"
 
+OWN_POINTER(fab_events)
+
 static int read_text(const struct fab_fabric *f, const char *text,
 		     struct fab_events **out, struct fab_err *err)
 {
 	return fab_events_read(f, NULL, "trace", text, strlen(text), out, err);
 }
 
+static struct fab_events *generate(const struct fab_fabric *f, const char *spec)
+{
+	struct fab_events *e;
+
+	MUST(fab_events_generate(f, spec, 1, &e, ERR));
+	return e;
+}
+
 Test(events, a_trace)
 {
 	OWN(fab_fabric) *f = test_ring(6);
-	struct fab_events *e;
+	OWN(fab_events) *e = NULL;
 	const char *text = "\xef\xbb\xbf# six hosts\r\n"
 			   "\n"
 			   "0s join a h0 2\n"
@@ -39,7 +49,6 @@ Test(events, a_trace)
 	cr_assert_eq(e->v[4].seat, e->v[0].seat);
 	cr_assert_eq(e->v[5].seat, e->v[1].seat);
 	cr_assert_eq(e->v[5].time_ns, 4000000000000000000);
-	fab_events_free(e);
 }
 
 Test(events, what_is_no_trace)
@@ -50,8 +59,7 @@ Test(events, what_is_no_trace)
 		{"", "trace: no request, expected lines"},
 		{"# nothing\n\n", "trace: no request, expected lines"},
 		{"x join a h0 2\n",
-		 "trace:1: expected a time with its unit, such as 1.5ms, "
-		 "found \"x\""},
+		 "trace:1: expected a time with its unit, such as 1.5ms, found \"x\""},
 		{"-1 join a h0 2\n", "trace:1: expected a time"},
 		{"0x10 join a h0 2\n", "trace:1: expected a time"},
 		{"1. join a h0 2\n", "trace:1: expected a time"},
@@ -64,8 +72,8 @@ Test(events, what_is_no_trace)
 		{"1s join\n", "trace:1: expected the name of a group"},
 		{"1s join \"\" h0 2\n", "trace:1: expected the name of a group"},
 		{"1s join a\n", "trace:1: expected a member, found the end"},
-		{"1s join a h9 2\n", "trace:1: member: no switch, host or adapter is "
-				     "called 'h9'; did you mean 'h0'?"},
+		{"1s join a h9 2\n",
+		 "trace:1: member: no switch, host or adapter is called 'h9'; did you mean 'h0'?"},
 		{"1s join a \"\" 2\n", "trace:1: member: expected a name"},
 		{"1s join a h0\n", "trace:1: expected the number of members"},
 		{"1s join a h0 0\n", "trace:1: expected the number of members"},
@@ -84,11 +92,8 @@ Test(events, what_is_no_trace)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_events *e = NULL;
 
-		cr_assert_eq(read_text(f, cases[i].text, &e, ERR), -EINVAL, "%s",
-			     cases[i].text);
+		FAILS(read_text(f, cases[i].text, &e, ERR), -EINVAL, cases[i].says);
 		cr_assert_null(e);
-		cr_assert_eq(strncmp(test_err.text, cases[i].says, strlen(cases[i].says)),
-			     0, "'%s' instead of '%s'", test_err.text, cases[i].says);
 	}
 	cr_assert_eq(fab_events_read(f, NULL, "trace", "1s join\0", 8, NULL, NULL),
 		     -EINVAL);
@@ -97,14 +102,10 @@ Test(events, what_is_no_trace)
 /* What is written is what is read again. */
 static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 {
-	struct fab_events *again;
-	FAB_AUTOFREE char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	OWN_HEAP char *text = TEXT_BY(out, MUST(fab_export_events(out, f, e, ERR)));
+	OWN(fab_events) *again = NULL;
 
-	MUST(fab_export_events(out, f, e, ERR));
-	fclose(out);
-	MUST(fab_events_read(f, NULL, "again", text, len, &again, ERR));
+	MUST(read_text(f, text, &again, ERR));
 	cr_assert_eq(again->n, e->n);
 	for (size_t i = 0; i < e->n; i++) {
 		const struct fab_event *a = &e->v[i], *b = &again->v[i];
@@ -117,33 +118,28 @@ static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
 		cr_assert_str_eq(fab_group_name(e->groups, a->group),
 				 fab_group_name(again->groups, b->group));
 	}
-	fab_events_free(again);
 }
 
 Test(events, are_written_as_they_are_read)
 {
 	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
-	struct fab_events *e;
+	OWN(fab_events) *a = generate(f, "grid:4x15,hold=3ms,gap=1ms,loss=0.2,retry=7us");
+	OWN(fab_events) *b = NULL;
 
-	MUST(fab_events_generate(f, "grid:4x15,hold=3ms,gap=1ms,loss=0.2,retry=7us", 1,
-				 &e, ERR));
-	round_trip(f, e);
-	fab_events_free(e);
-	cr_assert_eq(read_text(f,
-			       "0s join \"two words\" h1 2\n1s join \"\"quote\" h1 2\n"
-			       "2s join \"#x\" h2 2\n3s join a: 0x10000 1\n",
-			       &e, NULL),
-		     0);
-	round_trip(f, e);
-	fab_events_free(e);
+	round_trip(f, a);
+	MUST(read_text(f,
+		       "0s join \"two words\" h1 2\n1s join \"\"quote\" h1 2\n"
+		       "2s join \"#x\" h2 2\n3s join a: 0x10000 1\n",
+		       &b, ERR));
+	round_trip(f, b);
 }
 
 Test(events, of_a_pattern)
 {
 	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
-	struct fab_events *e, *same;
+	OWN(fab_events) *e = generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s");
+	OWN(fab_events) *same = NULL;
 
-	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s", 1, &e, ERR));
 	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s,seed=1", 9,
 				 &same, ERR));
 	cr_assert_eq(e->groups->n, 16);
@@ -161,8 +157,6 @@ Test(events, of_a_pattern)
 		cr_assert_eq(v->time_ns, same->v[i].time_ns);
 		cr_assert_not(v->is_lost);
 	}
-	fab_events_free(e);
-	fab_events_free(same);
 }
 
 /* A lost request is repeated until it is not, eight times in all. */
@@ -178,24 +172,21 @@ Test(events, that_are_lost)
 		{"grid:6x10,loss=0,retry=1s", 120, 0, 0},
 	};
 	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
-	struct fab_events *e;
+	OWN(fab_events) *most = generate(f, "grid:6x10,loss=0.3,retry=0");
 	size_t n_received = 0;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_events) *e = generate(f, cases[i].spec);
 		size_t n_lost = 0;
 
-		MUST(fab_events_generate(f, cases[i].spec, 1, &e, ERR));
 		for (size_t k = 0; k < e->n; k++)
 			n_lost += e->v[k].is_lost;
 		cr_assert_eq(e->n, cases[i].n, "%s", cases[i].spec);
 		cr_assert(n_lost >= cases[i].n_lost_min && n_lost <= cases[i].n_lost_max);
-		fab_events_free(e);
 	}
-	MUST(fab_events_generate(f, "grid:6x10,loss=0.3,retry=0", 1, &e, ERR));
-	for (size_t k = 0; k < e->n; k++)
-		n_received += !e->v[k].is_lost;
+	for (size_t k = 0; k < most->n; k++)
+		n_received += !most->v[k].is_lost;
 	cr_assert_eq(n_received, 120);
-	fab_events_free(e);
 }
 
 Test(events, patterns_that_are_none)
@@ -234,28 +225,24 @@ Test(events, patterns_that_are_none)
 Test(events, who_joins_and_leaves_at_once)
 {
 	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
-	struct fab_events *e;
+	OWN(fab_events) *e = generate(f, "grid:6x10,gap=10ms,skew=0,hold=0");
 
-	MUST(fab_events_generate(f, "grid:6x10,gap=10ms,skew=0,hold=0", 1, &e, ERR));
 	cr_assert_eq(e->n, 2 * 120);
 	for (size_t i = 0; i < e->n; i += 2) {
 		cr_expect(!e->v[i].is_leave && e->v[i + 1].is_leave);
 		cr_expect_eq(e->v[i].seat, e->v[i + 1].seat);
 		cr_expect_eq(e->v[i].time_ns, e->v[i + 1].time_ns);
 	}
-	fab_events_free(e);
 }
 
 Test(events, the_longest_pattern)
 {
 	OWN(fab_fabric) *f = test_ring(6);
-	struct fab_events *e;
+	OWN(fab_events) *e = generate(f, "random:groups=4000,size=2,gap=1000000s,skew=0");
+	struct fab_events *none;
 
-	MUST(fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=0", 1,
-				 &e, ERR));
 	cr_expect_eq(e->v[e->n - 1].time_ns, 3999ull * 1000000 * 1000000000);
-	fab_events_free(e);
 	FAILS(fab_events_generate(f, "random:groups=4000,size=2,gap=1000000s,skew=1ns", 1,
-				  &e, ERR),
+				  &none, ERR),
 	      -EINVAL, "last longer than");
 }

@@ -9,6 +9,9 @@
 
 #include <setjmp.h>
 
+OWN_POINTER(fab_keeper)
+OWN_POINTER(fab_plan)
+
 enum { N_GROUPS = 40, N_STEPS = 200, MAX_SIZE = 12, N_ROUNDS = 6 };
 
 /* Who is in which group, as the test has it. */
@@ -32,6 +35,12 @@ static void draw(const struct fab_fabric *f, struct fab_rng *rng, struct wanted 
 		w->guid[g][i] = any_adapter(f, rng);
 }
 
+static void draw_all(const struct fab_fabric *f, struct fab_rng *rng, struct wanted *w)
+{
+	for (uint32_t g = 0; g < N_GROUPS; g++)
+		draw(f, rng, w, g);
+}
+
 static struct fab_membership membership(const struct wanted *w)
 {
 	struct fab_membership m = {
@@ -48,15 +57,16 @@ static struct fab_membership membership(const struct wanted *w)
 	return m;
 }
 
-static int renew(struct fab_keeper *k, struct fab_fabric *f, const struct wanted *w,
-		 struct fab_keeper_counts *counts)
+static struct fab_keeper_counts renew(struct fab_keeper *k, struct fab_fabric *f,
+				      const struct wanted *w)
 {
 	struct fab_membership m = membership(w);
-	int rc = fab_keeper_renew(k, f, &m, counts, NULL);
+	struct fab_keeper_counts counts;
 
+	MUST(fab_keeper_renew(k, f, &m, &counts, ERR));
 	free(m.first);
 	free(m.guid);
-	return rc;
+	return counts;
 }
 
 /* Cables of a fabric by their ports, to be plugged otherwise. */
@@ -216,21 +226,29 @@ static void churn(struct fab_keeper *k, struct wanted *w, struct fab_rng *rng)
 	expect_sound(k, w);
 }
 
+/* All trees that `balanced` moves. */
+static struct fab_plan_options all_balanced(void)
+{
+	return (struct fab_plan_options){.engine = fab_mcast_engine_find("balanced", 8),
+					 .max_moved = UINT32_MAX,
+					 .time_limit_ms = 60000};
+}
+
 /* Balance, take over, and see that it is what the plan promised. */
 static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 		    struct fab_rng *rng)
 {
-	const struct fab_plan_options o = {
-		.engine = max_moved == UINT32_MAX ? fab_mcast_engine_find("balanced", 8)
-						  : NULL,
-		.max_moved = max_moved,
-		.time_limit_ms = 60000};
-	struct fab_plan *plan = fab_keeper_plan(k);
-	uint32_t *moved, n, before = fab_keeper_max_efi(k), g;
+	struct fab_plan_options o = all_balanced();
+	OWN(fab_plan) *plan = fab_keeper_plan(k);
+	uint32_t n, before = fab_keeper_max_efi(k), g;
+	OWN_HEAP uint32_t *moved = NULL;
 	struct fab_plan_result r;
 
 	if (!plan)
 		return;
+	o.max_moved = max_moved;
+	if (max_moved != UINT32_MAX)
+		o.engine = NULL;
 	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	cr_assert_eq(r.before, before);
 	cr_assert_leq(r.after, before);
@@ -251,24 +269,21 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 		cr_assert_eq(fab_keeper_max_efi(k), r.after);
 	}
 	expect_sound(k, w);
-	free(moved);
-	fab_plan_free(plan);
 }
 
 Test(keeper, trees_follow_the_subnet)
 {
 	for (uint64_t seed = 0; seed < test_some(5, 1, 2); seed++) {
-		struct fab_fabric *f =
+		OWN(fab_fabric) *f =
 			test_random_fabric(30 + 10 * (uint32_t)seed, 60, 3, seed);
-		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
+		OWN(fab_keeper) *k = fab_keeper_new(N_GROUPS);
 		struct fab_keeper_counts counts;
 		struct wanted w = {0};
 		struct fab_rng rng = test_rng(seed);
 		uint32_t kept = 0, routed = 0;
 
-		for (uint32_t g = 0; g < N_GROUPS; g++)
-			draw(f, &rng, &w, g);
-		cr_assert_eq(renew(k, test_without(f, UINT32_MAX, &rng), &w, &counts), 0);
+		draw_all(f, &rng, &w);
+		counts = renew(k, test_without(f, UINT32_MAX, &rng), &w);
 		cr_assert_eq(counts.kept, 0);
 		cr_assert_eq(counts.left, 0);
 		cr_assert_eq(counts.routed, n_trees(k));
@@ -276,9 +291,8 @@ Test(keeper, trees_follow_the_subnet)
 		for (uint32_t round = 0; round < N_ROUNDS; round++) {
 			balance(k, &w, round % 2 ? UINT32_MAX : round, &rng);
 			churn(k, &w, &rng);
-			cr_assert_eq(renew(k, test_without(f, 6 + 20 * (round % 3), &rng),
-					   &w, &counts),
-				     0);
+			counts =
+				renew(k, test_without(f, 6 + 20 * (round % 3), &rng), &w);
 			cr_assert_eq(counts.kept + counts.routed, n_trees(k));
 			kept += counts.kept;
 			routed += counts.routed;
@@ -286,8 +300,6 @@ Test(keeper, trees_follow_the_subnet)
 		}
 		cr_assert_gt(kept, 0);
 		cr_assert_gt(routed, 0);
-		fab_keeper_free(k);
-		fab_fabric_free(f);
 	}
 }
 
@@ -295,23 +307,20 @@ Test(keeper, trees_follow_the_subnet)
 Test(keeper, trees_stay_in_the_same_subnet)
 {
 	struct fab_fabric *f = test_random_fabric(40, 60, 3, 7);
-	struct fab_keeper *k = fab_keeper_new(N_GROUPS);
+	OWN(fab_keeper) *k = fab_keeper_new(N_GROUPS);
 	struct fab_keeper_counts counts;
 	struct wanted w = {0};
 	struct fab_rng rng = test_rng(7);
 	uint32_t n, max;
 
-	for (uint32_t g = 0; g < N_GROUPS; g++)
-		draw(f, &rng, &w, g);
-	cr_assert_eq(renew(k, test_without(f, UINT32_MAX, &rng), &w, &counts), 0);
-	n = counts.routed;
+	draw_all(f, &rng, &w);
+	n = renew(k, test_without(f, UINT32_MAX, &rng), &w).routed;
 	max = fab_keeper_max_efi(k);
-	cr_assert_eq(renew(k, f, &w, &counts), 0);
+	counts = renew(k, f, &w);
 	cr_assert_eq(counts.kept, n);
 	cr_assert_eq(counts.routed, 0);
 	cr_assert_eq(fab_keeper_max_efi(k), max);
 	expect_sound(k, &w);
-	fab_keeper_free(k);
 }
 
 /* Cables and adapters plugged otherwise, members that came and went between two sweeps:
@@ -322,14 +331,13 @@ Test(keeper, trees_follow_what_is_plugged)
 
 	for (uint64_t seed = 0; seed < 8; seed++) {
 		OWN(fab_fabric) *f = test_random_fabric(30, 60, 3, seed);
-		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
+		OWN(fab_keeper) *k = fab_keeper_new(N_GROUPS);
 		struct fab_keeper_counts counts;
 		struct wanted w = {0};
 		struct fab_rng rng = test_rng(seed);
 
-		for (uint32_t g = 0; g < N_GROUPS; g++)
-			draw(f, &rng, &w, g);
-		cr_assert_eq(renew(k, plugged(f, 0, &rng), &w, &counts), 0);
+		draw_all(f, &rng, &w);
+		renew(k, plugged(f, 0, &rng), &w);
 		for (uint32_t round = 0; round < N_ROUNDS; round++) {
 			uint32_t n_left = 0;
 
@@ -337,8 +345,7 @@ Test(keeper, trees_follow_what_is_plugged)
 				draw(f, &rng, &w, g);
 			for (uint32_t g = round + 4; g < N_GROUPS; g += 8)
 				w.n[g] -= w.n[g] > 2; /* one goes, nobody comes */
-			cr_assert_eq(renew(k, plugged(f, round % 3, &rng), &w, &counts),
-				     0);
+			counts = renew(k, plugged(f, round % 3, &rng), &w);
 			expect_sound(k, &w);
 			for (uint32_t g = 0; g < N_GROUPS; g++) {
 				int rc = fab_keeper_route(k, g, w.guid[g], w.n[g], false,
@@ -352,7 +359,6 @@ Test(keeper, trees_follow_what_is_plugged)
 			kept += counts.kept;
 			left += n_left;
 		}
-		fab_keeper_free(k);
 	}
 	cr_assert_gt(kept, 100);
 	cr_assert_gt(left, 0);
@@ -401,19 +407,19 @@ struct planned {
 	int rc;
 };
 
+/* NULL: balanced. */
 static void plan_by(struct planned *x, const struct fab_mcast_engine *engine)
 {
-	const struct fab_plan_options o = {
-		.engine = engine, .max_moved = UINT32_MAX, .time_limit_ms = 60000};
-	struct fab_keeper_counts counts;
+	struct fab_plan_options o = all_balanced();
 	struct fab_rng rng = test_rng(11);
 
 	*x = (struct planned){.f = test_random_fabric(30, 20, 3, 11),
 			      .k = fab_keeper_new(N_GROUPS)};
-	for (uint32_t g = 0; g < N_GROUPS; g++)
-		draw(x->f, &rng, &x->w, g);
-	cr_assert_eq(renew(x->k, plugged(x->f, 0, &rng), &x->w, &counts), 0);
+	draw_all(x->f, &rng, &x->w);
+	renew(x->k, plugged(x->f, 0, &rng), &x->w);
 	x->plan = fab_keeper_plan(x->k);
+	if (engine)
+		o.engine = engine;
 	x->rc = fab_plan_solve(x->plan, &o, &x->r, &x->err);
 }
 
@@ -432,7 +438,7 @@ Test(keeper, what_moves_becomes_another)
 	bool is_moved[N_GROUPS] = {false};
 	FAB_AUTO(planned_fini) struct planned x;
 
-	plan_by(&x, fab_mcast_engine_find("balanced", 8));
+	plan_by(&x, NULL);
 	cr_assert_eq(x.rc, 0);
 	cr_assert_lt(x.r.after, x.r.before);
 	copy_trees(x.k, &before);
@@ -468,21 +474,20 @@ Test(keeper, worse_and_wrong_trees_are_not_taken)
 Test(keeper, old_plans_are_not_taken)
 {
 	uint32_t moved[N_GROUPS], g;
-	struct fab_keeper_counts counts;
 	struct trees before, after;
 	FAB_AUTO(planned_fini) struct planned x;
 	struct fab_rng rng = test_rng(1);
 
-	plan_by(&x, fab_mcast_engine_find("balanced", 8));
+	plan_by(&x, NULL);
 	cr_assert_gt(x.r.n_moved, 0);
-	cr_assert_eq(renew(x.k, plugged(x.f, 0, &rng), &x.w, &counts), 0);
+	renew(x.k, plugged(x.f, 0, &rng), &x.w);
 	copy_trees(x.k, &before);
 	cr_assert_eq(fab_keeper_take(x.k, x.plan, moved), 0);
 	copy_trees(x.k, &after);
 	cr_assert_eq(memcmp(&before, &after, sizeof(before)), 0);
 	planned_fini(&x);
 
-	plan_by(&x, fab_mcast_engine_find("balanced", 8));
+	plan_by(&x, NULL);
 	for (g = 0; g < N_GROUPS; g++) /* as many members, others */
 		for (uint32_t i = 0; i < x.w.n[g]; i++)
 			x.w.guid[g][i] = any_adapter(x.f, &rng);
@@ -521,13 +526,10 @@ static struct fab_fabric *narrow_fabric(void)
 /* The bound of a plan knows that trees are of minimal height. */
 Test(keeper, bound_of_plans)
 {
-	const struct fab_plan_options o = {.engine = fab_mcast_engine_find("balanced", 8),
-					   .max_moved = UINT32_MAX,
-					   .time_limit_ms = 60000};
-	struct fab_keeper *k = fab_keeper_new(N_GROUPS);
-	struct fab_keeper_counts counts;
+	const struct fab_plan_options o = all_balanced();
+	OWN(fab_keeper) *k = fab_keeper_new(N_GROUPS);
+	OWN(fab_plan) *plan = NULL;
 	struct fab_plan_result r;
-	struct fab_plan *plan;
 	struct wanted w;
 
 	for (uint32_t g = 0; g < N_GROUPS; g++) {
@@ -535,18 +537,16 @@ Test(keeper, bound_of_plans)
 		w.guid[g][0] = 0x205;
 		w.guid[g][1] = 0x206;
 	}
-	cr_assert_eq(renew(k, narrow_fabric(), &w, &counts), 0);
+	renew(k, narrow_fabric(), &w);
 	plan = fab_keeper_plan(k);
 	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	cr_expect_eq(r.bound, N_GROUPS, "%u", r.bound);
 	cr_expect_eq(r.after, N_GROUPS);
-	fab_plan_free(plan);
-	fab_keeper_free(k);
 }
 
 Test(keeper, what_is_not_known_has_no_tree)
 {
-	struct fab_keeper *k = fab_keeper_new(N_GROUPS);
+	OWN(fab_keeper) *k = fab_keeper_new(N_GROUPS);
 	struct fab_fabric *f = test_ring(6);
 	struct fab_keeper_counts counts;
 	struct wanted w = {.n = {2, 2, 1}};
@@ -557,7 +557,7 @@ Test(keeper, what_is_not_known_has_no_tree)
 	memcpy(w.guid[0], guid, sizeof(guid));
 	w.guid[1][0] = w.guid[1][1] = w.guid[2][0] = guid[0];
 	cr_assert_eq(fab_keeper_route(k, 0, guid, 2, false, ERR), -ENXIO);
-	cr_assert_eq(renew(k, f, &w, &counts), 0);
+	counts = renew(k, f, &w);
 	cr_assert_eq(counts.left, 1);
 	cr_assert_eq(counts.routed, 0);
 	FAILS_AS(fab_keeper_route(k, 0, guid, 2, false, ERR), -ENOENT,
@@ -566,7 +566,6 @@ Test(keeper, what_is_not_known_has_no_tree)
 	cr_assert_null(fab_keeper_plan(k));
 	fab_keeper_clear(k);
 	cr_assert_null(fab_keeper_fabric(k));
-	fab_keeper_free(k);
 }
 
 static jmp_buf out_of_memory;
@@ -588,9 +587,7 @@ struct life {
 
 static void live_on(struct life *l)
 {
-	const struct fab_plan_options o = {.engine = fab_mcast_engine_find("balanced", 8),
-					   .max_moved = UINT32_MAX,
-					   .time_limit_ms = 60000};
+	const struct fab_plan_options o = all_balanced();
 	struct fab_membership m = membership(&l->w);
 	struct fab_keeper_counts counts;
 	struct fab_plan_result r;
@@ -619,8 +616,7 @@ static bool live_without(int64_t n, struct life *l)
 	bool has_failed;
 
 	*l = (struct life){.k = fab_keeper_new(N_GROUPS)};
-	for (uint32_t g = 0; g < N_GROUPS; g++)
-		draw(f, &rng, &l->w, g);
+	draw_all(f, &rng, &l->w);
 	l->f = f;
 	l->less = test_without(f, 5, &rng);
 	fab_oom_handle(leave);

@@ -6,6 +6,8 @@
 #include "support/routed.h"
 #include "support/test.h"
 
+OWN_POINTER(fab_live)
+
 enum { N_STEPS = 300, MAX_SIZE = 20 };
 
 static void setting_init(struct routed *s, uint64_t seed)
@@ -18,12 +20,35 @@ static void setting_init(struct routed *s, uint64_t seed)
 			     seed);
 }
 
+/* No trees, yet, for n groups that `balanced` will route. */
+static struct fab_live *no_trees(const struct fab_fabric *f, const struct fab_dist *dist,
+				 uint32_t n)
+{
+	return fab_live_new(f, dist, n, fab_mcast_engine_find("balanced", 8),
+			    FAB_TIES_SPREAD);
+}
+
 static uint64_t route(struct fab_live *live, const struct routed *s, uint32_t group)
 {
 	const struct fab_groups *g = s->groups;
 
 	return fab_live_route(live, group, g->member + g->first[group],
 			      fab_group_size(g, group));
+}
+
+static void route_all(struct fab_live *live, const struct routed *s)
+{
+	for (uint32_t g = 0; g < s->groups->n; g++)
+		route(live, s, g);
+}
+
+/* The adapters of n neighbours on a ring. */
+static void members_from(const struct fab_fabric *f, uint32_t first, uint32_t n,
+			 fab_port_id *member)
+{
+	for (uint32_t i = 0; i < n; i++)
+		member[i] = fab_node_first_connected_port(
+			f, f->n_switches + (first + i) % f->n_switches);
 }
 
 /* The trees and loads now; the caller frees both. */
@@ -56,29 +81,22 @@ Test(live, groups_that_only_come)
 			struct fab_mcast_options options = {
 				.n_threads = 1,
 				.root_ties = (enum fab_root_ties)(seed % 2)};
+			FAB_AUTO(routed_fini) struct routed s;
+			FAB_AUTO(fab_mcast_result_fini)
 			struct fab_mcast_result at_once, one_by_one;
-			struct fab_mcast_problem problem;
-			struct fab_groups *groups;
-			struct fab_live *live;
+			FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
+			OWN(fab_live) *live = NULL;
 			struct fab_efi efi;
-			struct routed s;
 
 			setting_init(&s, seed);
-			problem = (struct fab_mcast_problem){s.f, s.dist, s.groups};
-			at_once = routed_by(&problem, fab_mcast_engines[i], &options);
+			at_once = routed_by(&s.problem, fab_mcast_engines[i], &options);
 			live = fab_live_new(s.f, s.dist, s.groups->n,
 					    fab_mcast_engines[i], options.root_ties);
-			for (uint32_t g = 0; g < s.groups->n; g++)
-				route(live, &s, g);
+			route_all(live, &s);
 			result(live, &s, &groups, &one_by_one);
 			expect_equal(&s, &at_once, &one_by_one);
-			fab_efi_of(&problem, &at_once, &efi);
+			fab_efi_of(&s.problem, &at_once, &efi);
 			cr_assert_eq(fab_live_peak(live), efi.max);
-			fab_groups_free(groups);
-			fab_mcast_result_fini(&at_once);
-			fab_mcast_result_fini(&one_by_one);
-			fab_live_free(live);
-			routed_fini(&s);
 		}
 }
 
@@ -181,8 +199,8 @@ Test(live, groups_that_come_and_go)
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		struct fab_mcast_result r;
 		struct fab_groups *groups;
-		struct fab_live *live;
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
+		OWN(fab_live) *live = NULL;
 
 		setting_init(&s, 1);
 		live = fab_live_new(s.f, s.dist, s.groups->n, fab_mcast_engines[i],
@@ -199,8 +217,6 @@ Test(live, groups_that_come_and_go)
 		/* as if nothing had been there before: roots are as little used, too */
 		cr_assert_gt(route(live, &s, 0), 0);
 		cr_assert_eq(route(live, &s, 0), 0);
-		fab_live_free(live);
-		routed_fini(&s);
 	}
 }
 
@@ -258,16 +274,13 @@ Test(live, trees_change_little)
 	uint32_t n_kept = 0, n_fewer = 0, n_more = 0;
 
 	for (uint64_t seed = 0; seed < 3; seed++) {
-		struct fab_live *live;
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
+		OWN(fab_live) *live = NULL;
 		struct fab_rng rng = test_rng(seed);
 
 		setting_init(&s, seed);
-		live = fab_live_new(s.f, s.dist, s.groups->n,
-				    fab_mcast_engine_find("balanced", 8),
-				    FAB_TIES_SPREAD);
-		for (uint32_t g = 0; g < s.groups->n; g++)
-			route(live, &s, g);
+		live = no_trees(s.f, s.dist, s.groups->n);
+		route_all(live, &s);
 		for (int step = 0; step < N_STEPS; step++) {
 			uint32_t g = test_below(&rng, s.groups->n), n;
 			fab_port_id member[MAX_SIZE];
@@ -307,8 +320,6 @@ Test(live, trees_change_little)
 			free(old.cable);
 		}
 		expect_sound(&s, live);
-		fab_live_free(live);
-		routed_fini(&s);
 	}
 	cr_assert_gt(n_kept, 300);
 	cr_assert_gt(n_fewer, 20);
@@ -330,18 +341,14 @@ Test(live, groups_that_become_others_are_routed)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_ring(16);
 		OWN(fab_dist) *dist = test_dist(f);
-		struct fab_live *live;
+		OWN(fab_live) *live = no_trees(f, dist, 1);
 		fab_port_id member[16];
 
-		for (uint32_t k = 0; k < 16; k++)
-			member[k] = fab_node_first_connected_port(f, f->n_switches + k);
-		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
-				    FAB_TIES_SPREAD);
+		members_from(f, 0, 16, member);
 		fab_live_route(live, 0, member, cases[i].from);
 		fab_live_change(live, 0, member, cases[i].to);
 		cr_expect_eq(fab_live_tree_of(live, 0).n_routed,
 			     cases[i].is_routed ? cases[i].to : cases[i].from, "%zu", i);
-		fab_live_free(live);
 	}
 }
 
@@ -353,42 +360,32 @@ Test(live, heights_are_bounded)
 	enum { N = 40 };
 	OWN(fab_fabric) *f = test_ring(N);
 	OWN(fab_dist) *dist = test_dist(f);
-	struct fab_live *live;
+	OWN(fab_live) *live = no_trees(f, dist, 1);
 	fab_port_id member[N];
 
-	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
-			    FAB_TIES_SPREAD);
 	/* a window of four members that moves around the ring */
 	for (uint32_t start = 0; start < N; start++) {
-		for (uint32_t k = 0; k < 4; k++)
-			member[k] = fab_node_first_connected_port(
-				f, f->n_switches + (start + k) % N);
+		members_from(f, start, 4, member);
 		fab_live_change(live, 0, member, 4);
 		cr_expect_leq(fab_live_tree_of(live, 0).height, 4);
 		cr_expect_leq(fab_live_max_load(live), 1);
 	}
-	fab_live_free(live);
 }
 
 /* The largest load is that of the trees that are there, not of those that were. */
 Test(live, load_after_trees_have_gone)
 {
-	struct fab_live *live;
 	FAB_AUTO(routed_fini) struct routed s;
-	struct fab_live_tree t;
+	OWN(fab_live) *live = NULL;
 
 	setting_init(&s, 2);
-	live = fab_live_new(s.f, s.dist, s.groups->n,
-			    fab_mcast_engine_find("balanced", 8), FAB_TIES_SPREAD);
-	for (uint32_t g = 0; g < s.groups->n; g++)
-		route(live, &s, g);
+	live = no_trees(s.f, s.dist, s.groups->n);
+	route_all(live, &s);
 	cr_assert_gt(fab_live_max_load(live), 2);
 	for (uint32_t g = 1; g < s.groups->n; g++)
 		fab_live_route(live, g, NULL, 0);
-	t = fab_live_tree_of(live, 0);
-	cr_assert_eq(fab_live_max_load(live), t.n_edges > 0);
+	cr_assert_eq(fab_live_max_load(live), fab_live_tree_of(live, 0).n_edges > 0);
 	cr_assert_gt(fab_live_peak(live), 2);
-	fab_live_free(live);
 }
 
 /* The cable between two switches of a ring. */
@@ -419,10 +416,8 @@ Test(live, a_long_way_round_is_not_kept)
 				  .sw = sw,
 				  .cable = cable};
 	OWN(fab_dist) *dist = test_dist(f);
-	struct fab_live *live;
+	OWN(fab_live) *live = no_trees(f, dist, 1);
 
-	live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
-			    FAB_TIES_SPREAD);
 	for (uint32_t i = 0; i < LENGTH; i++) {
 		sw[i] = (FIRST + i + 1) % N;
 		cable[i] = cable_between(f, (FIRST + i) % N, sw[i]);
@@ -435,7 +430,6 @@ Test(live, a_long_way_round_is_not_kept)
 	fab_live_change(live, 0, member, FAB_COUNT(stay));
 	cr_expect_leq(fab_live_tree_of(live, 0).height, 7);
 	cr_expect_eq(fab_live_tree_of(live, 0).n_routed, FAB_COUNT(stay));
-	fab_live_free(live);
 }
 
 /* A member that is as near to two ends of the tree is joined where there is less load. */
@@ -444,22 +438,17 @@ Test(live, members_join_by_the_emptier_path)
 	for (uint32_t other = 3; other <= 4; other++) {
 		OWN(fab_fabric) *f = test_ring(6);
 		OWN(fab_dist) *dist = test_dist(f);
-		struct fab_live *live;
+		OWN(fab_live) *live = no_trees(f, dist, 2);
 		fab_port_id member[4], two[2];
 
-		live = fab_live_new(f, dist, 2, fab_mcast_engine_find("balanced", 8),
-				    FAB_TIES_SPREAD);
-		for (uint32_t i = 0; i < 3; i++)
-			member[i] = fab_node_first_connected_port(f, 6 + i);
+		members_from(f, 0, 3, member);
 		fab_live_route(live, 0, member, 3);
-		for (uint32_t i = 0; i < 2; i++)
-			two[i] = fab_node_first_connected_port(f, 6 + other + i);
+		members_from(f, other, 2, two);
 		fab_live_route(live, 1, two, 2);
-		member[3] = fab_node_first_connected_port(f, 6 + 4);
+		members_from(f, 4, 1, &member[3]);
 		fab_live_change(live, 0, member, 4);
 		cr_expect_eq(fab_live_tree_of(live, 0).n_edges, 4);
 		cr_expect_eq(fab_live_max_load(live), 1, "%u", other);
-		fab_live_free(live);
 	}
 }
 
@@ -486,10 +475,8 @@ Test(live, trees_of_tables)
 		uint32_t cable[N], member[FAB_COUNT(on)];
 		struct fab_live_tree t;
 		OWN(fab_dist) *dist = test_dist(f);
-		struct fab_live *live;
+		OWN(fab_live) *live = no_trees(f, dist, 1);
 
-		live = fab_live_new(f, dist, 1, fab_mcast_engine_find("balanced", 8),
-				    FAB_TIES_SPREAD);
 		for (uint32_t k = 0; k < cases[i].n; k++)
 			cable[k] = cable_between(f, cases[i].cable[k][0],
 						 cases[i].cable[k][1]);
@@ -508,6 +495,5 @@ Test(live, trees_of_tables)
 				is_met |= t.sw[e] == on[k];
 			cr_expect(is_met, "%zu", i);
 		}
-		fab_live_free(live);
 	}
 }
