@@ -25,14 +25,13 @@ Test(gen_spec, bad_specs_are_explained)
 		{"torus:dims=4x4,", "gen:torus: nothing follows the last comma"},
 		{"torus:dims=4x4,,hosts=1", "gen:torus: there is no key ''"},
 		{"torus:dims=4x4,dims=4x4", "gen:torus: key dims is given twice"},
-		{"torus:dims=4x4,radix=4", "gen:torus: there is no key 'radix'; the keys "
-					   "are: dims hosts width speed "
-					   "name-prefix"},
-		{"torus:dims=4x4,hosts=-1", "gen:torus: hosts=-1: a number from 0 to "
-					    "65534 is needed (hosts a switch)"},
+		{"torus:dims=4x4,radix=4",
+		 "gen:torus: there is no key 'radix'; the keys are: dims hosts width speed name-prefix"},
+		{"torus:dims=4x4,hosts=-1",
+		 "gen:torus: hosts=-1: a number from 0 to 65534 is needed (hosts a switch)"},
 		{"torus:dims=4x4,hosts=65534", "more than the 65534 ports"},
-		{"torus:dims=2097152x2097152x2097152x2097152", "more than the 67108864 "
-							       "switches"},
+		{"torus:dims=2097152x2097152x2097152x2097152",
+		 "more than the 67108864 switches"},
 		{"torus:dims=1,hosts=0", "cable"},
 		{"torus:dims=4,speed=fast",
 		 "gen:torus: speed=fast: SDR, DDR, QDR, FDR10"},
@@ -46,8 +45,8 @@ Test(gen_spec, bad_specs_are_explained)
 		{"fattree:radix=41", "gen:fattree: radix=41: an even number is needed"},
 		{"fattree:radix=0", "a number from 2 to 65534 is needed"},
 		{"fattree:radix=8,levels=0", "levels=0: a number from 1 to 16"},
-		{"fattree:radix=8,hosts=5", "hosts=5: a leaf switch of radix 8 has room "
-					    "for 4"},
+		{"fattree:radix=8,hosts=5",
+		 "hosts=5: a leaf switch of radix 8 has room for 4"},
 		{"fattree:radix=65534,levels=16", "more than the 67108864 switches"},
 		{"pgft:m=4/4", "gen:pgft: key w is missing (parents of a node, level 1"},
 		{"pgft:m=4/4,w=1", "gen:pgft: m has 2 numbers but w has 1"},
@@ -56,11 +55,10 @@ Test(gen_spec, bad_specs_are_explained)
 		{"pgft:m=4x4,w=1/2", "separated by '/' are needed"},
 		{"pgft:m=4/65534,w=1/2,p=1/65534", "more than the 65534 ports"},
 		{"dragonfly:a=4,p=2", "gen:dragonfly: key h is missing"},
-		{"dragonfly:a=4,p=2,h=2,g=10", "gen:dragonfly: g=10: a*h+1 = 9 groups is "
-					       "the most that a=4,h=2 can join"},
+		{"dragonfly:a=4,p=2,h=2,g=10",
+		 "gen:dragonfly: g=10: a*h+1 = 9 groups is the most that a=4,h=2 can join"},
 		{"dragonfly:a=4,p=1,h=1,wiring=round",
-		 "gen:dragonfly: wiring=round: expected consecutive, absolute, relative, "
-		 "circulant or random"},
+		 "gen:dragonfly: wiring=round: expected consecutive, absolute, relative, circulant or random"},
 		{"dragonfly:a=60000,p=1,h=60000", "more than the 65534 ports"},
 		{"dragonfly:a=30000,p=1,h=30000", "more than the 67108864 switches"},
 		{"kfat:dims=4x4,radix=4", "gen:kfat: radix is for levels=2"},
@@ -74,23 +72,21 @@ Test(gen_spec, bad_specs_are_explained)
 		{"kfat:dims=4x5,rails=5",
 		 "a row has 4 leaf switches, fewer than 5 rails"},
 		{"kfat:dims=9x2,levels=2,radix=4",
-		 "a line of 9 is longer than the radix*radix/2 = 8 that radix=4 can "
-		 "join"},
+		 "a line of 9 is longer than the radix*radix/2 = 8 that radix=4 can join"},
 		{"kfat:dims=65535", "more than the 65534 ports"},
 		{"hyperx:dims=65536", "more than the 65534 ports"},
-		{"hyperx:dims=60000", "more than the 1073741824 cables that can be "
-				      "numbered (and take 234 GB of memory)"},
+		{"hyperx:dims=60000",
+		 "more than the 1073741824 cables that can be numbered (and take 234 GB of memory)"},
 		{"random:switches=4,degree=4", "degree=4: a switch has only 3 others"},
-		{"random:switches=5,degree=3", "switches=5,degree=3: one of them must be "
-					       "even"},
+		{"random:switches=5,degree=3",
+		 "switches=5,degree=3: one of them must be even"},
 		{"random:switches=4,degree=1",
 		 "degree=1 cannot join more than 2 switches"},
 		{"random:switches=2097152,degree=65534", "more than the"},
-		{"random:switches=4,degree=2,seed=x", "a number from 0 to "
-						      "18446744073709551615"},
+		{"random:switches=4,degree=2,seed=x",
+		 "a number from 0 to 18446744073709551615"},
 		{"bluelight:radix=4",
-		 "gen:bluelight: there is no key 'radix'; the keys are: "
-		 "width speed name-prefix"},
+		 "gen:bluelight: there is no key 'radix'; the keys are: width speed name-prefix"},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
@@ -120,12 +116,11 @@ Test(gen_spec, control_characters_do_not_reach_the_message)
 
 Test(gen_spec, common_keys)
 {
-	OWN(fab_fabric) *f = test_gen_raw("torus:dims=3,name-prefix=rack1_,speed=hdr,"
-					  "width=2,hosts=2");
+	OWN(fab_fabric) *f =
+		test_gen_raw("torus:dims=3,name-prefix=rack1_,speed=hdr,width=2,hosts=2");
 
 	cr_assert_str_eq(f->source,
-			 "gen:torus:dims=3,name-prefix=rack1_,speed=hdr,width=2,"
-			 "hosts=2");
+			 "gen:torus:dims=3,name-prefix=rack1_,speed=hdr,width=2,hosts=2");
 	cr_assert_str_eq(f->format, "generated");
 	cr_assert_str_eq(fab_node_name(f, 2), "rack1_sw-2");
 	cr_assert_str_eq(fab_node_name(f, 3), "rack1_h0 HCA-1");

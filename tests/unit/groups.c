@@ -100,15 +100,13 @@ Test(groups, errors_name_file_line_group_and_member)
 		{"b: lid:99", "g.txt:1: group \"b\": no port has LID 99"},
 		{"b: lid:x",
 		 "g.txt:1: group \"b\": 'lid:x': expected lid:N, N from 1 to 49151"},
-		{"b: 0x99", "g.txt:1: group \"b\": no switch, host or adapter has the "
-			    "GUID or name '0x99'"},
+		{"b: 0x99",
+		 "g.txt:1: group \"b\": no switch, host or adapter has the GUID or name '0x99'"},
 		{"b: s twin",
 		 "g.txt:1: group \"b\": 'twin' can be each of 2: twin "
-		 "(0x00000000000000c0), twin (0x00000000000000d0); expected one, by its "
-		 "GUID"},
+		 "(0x00000000000000c0), twin (0x00000000000000d0); expected one, by its GUID"},
 		{"no colon here",
-		 "g.txt:1: expected NAME: MEMBER MEMBER ..., found no colon "
-		 "behind \"no\""},
+		 "g.txt:1: expected NAME: MEMBER MEMBER ..., found no colon behind \"no\""},
 		{"b: \"n1",
 		 "g.txt:1: a name begins with a quote, expected one at its end"},
 		{"a: s\nb: # nothing", "g.txt:2: group \"b\" has no member"},
@@ -119,8 +117,8 @@ Test(groups, errors_name_file_line_group_and_member)
 		 "(part 2): no cable joins these parts of the fabric"},
 		{"b: n1 HCA-1", "g.txt:1: group \"b\": no switch, host or adapter is "
 				"called 'HCA-1'; with quotes \"n1 HCA-1\" is one"},
-		{"b: leaf t", "g.txt:1: group \"b\": no switch, host or adapter is "
-			      "called 'leaf'; with quotes \"leaf t\" is one"},
+		{"b: leaf t",
+		 "g.txt:1: group \"b\": no switch, host or adapter is called 'leaf'; with quotes \"leaf t\" is one"},
 		{"b: leaf",
 		 "g.txt:1: group \"b\": no switch, host or adapter is called 'leaf'"},
 		{"b: s \"\" s", "g.txt:1: group \"b\": expected a name, found nothing"},
@@ -160,9 +158,9 @@ Test(groups, nothing_left_says_what_was_left_out)
 	OWN(fab_fabric) *f = small();
 	struct fab_groups *g = NULL;
 
-	FAILS_AS(read_groups(f, "a: x y\nb: z", true, &g, ERR), -EINVAL,
-		 "there is no group with a member in the fabric (3 members "
-		 "and 2 groups left out)");
+	FAILS_AS(
+		read_groups(f, "a: x y\nb: z", true, &g, ERR), -EINVAL,
+		"there is no group with a member in the fabric (3 members and 2 groups left out)");
 }
 
 Test(groups, unknown_members_are_counted_when_ignored)

@@ -30,61 +30,40 @@ static const struct refused {
 	{"# only\n# remarks\n",
 	 "t:2: no record in 2 lines (the first is \"# only\"), " FORMATS},
 	{"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n",
-	 "t:1: the dump ends with 0 switches, 1 adapter and 0 ports with a cable, "
-	 "expected "
-	 "at least one switch and one cable"},
+	 "t:1: the dump ends with 0 switches, 1 adapter and 0 ports with a cable, expected at least one switch and one cable"},
 	{"Switch\t36 \"S-0000000000000001\"\t\t# \"a\" base port 0 lid 4 lmc 0\n",
-	 "t:1: the dump ends with 1 switch, 0 adapters and 0 ports with a cable, "
-	 "expected "
-	 "at least one switch and one cable"},
+	 "t:1: the dump ends with 1 switch, 0 adapters and 0 ports with a cable, expected at least one switch and one cable"},
 	{SWITCH_1 "[8]\t\"H-00000000",
-	 "t:7: the input ends within a record at \"[8] \"H-00000000\", expected a whole "
-	 "line"},
+	 "t:7: the input ends within a record at \"[8] \"H-00000000\", expected a whole line"},
 	{SWITCH_1 "[8]\t\"H-0000000000000004\"[1](5) \t\t# \"n2 HCA-1\" lid 6 4xH",
 	 "t:7: the input ends within a record at \"[8] \"H-0000000000000004\"[1](5)   # "
 	 "\"n2 HCA-1\" lid 6 4xH\", expected a whole line"},
 	{SWITCH_1 "Swi",
-	 "t:7: the input ends within a record at \"Swi\", expected a whole "
-	 "line"},
+	 "t:7: the input ends within a record at \"Swi\", expected a whole line"},
 	{SWITCH_1 "Switch\t36 \"S-0000000000000009\"\t\t# \"b",
-	 "t:7: the input ends within a record at \"Switch 36 \"S-0000000000000009\"  # "
-	 "\"b\", "
-	 "expected a whole line"},
+	 "t:7: the input ends within a record at \"Switch 36 \"S-0000000000000009\"  # \"b\", expected a whole line"},
 	{SWITCH_1 "\nvendid=0x2c9\ndevid=0x",
 	 "t:9: the input ends within a record at \"devid=0x\", expected a whole line"},
 	{SWITCH_1 "\nvendid=0x2c9\ndevid=0x101b\n",
-	 "t:9: the input ends within the record that begins in line 8, expected its "
-	 "node"},
+	 "t:9: the input ends within the record that begins in line 8, expected its node"},
 	{SWITCH_1 "[8]\t\"S-0000000000000009\"[1]\t\t# \"b\" lid 6 4xHDR\n" ADAPTER_2,
-	 "t:7: peer \"S-0000000000000009\" is not described anywhere, expected its "
-	 "record "
-	 "in the dump"},
+	 "t:7: peer \"S-0000000000000009\" is not described anywhere, expected its record in the dump"},
 	{"Switch 8 \"s\"\n[1] \"free\"[1]\n",
 	 "t:2: peer \"free\" is not described anywhere, expected its record in the dump"},
 	{SWITCH_1 "Switch\t99999 \"S-0000000000000009\"\n",
-	 "t:7: found \"Switch 99999 \"S-0000000000000009\"\", expected TYPE PORTS \"ID\" "
-	 "with "
-	 "TYPE Switch, Ca, Hca or Rt"},
+	 "t:7: found \"Switch 99999 \"S-0000000000000009\"\", expected TYPE PORTS \"ID\" with TYPE Switch, Ca, Hca or Rt"},
 	{SWITCH_1 "Ca 2 H-0000000000000009\n",
-	 "t:7: found \"Ca 2 H-0000000000000009\", expected TYPE PORTS \"ID\" with TYPE "
-	 "Switch, Ca, Hca or Rt"},
+	 "t:7: found \"Ca 2 H-0000000000000009\", expected TYPE PORTS \"ID\" with TYPE Switch, Ca, Hca or Rt"},
 	{SWITCH_1
 	 "Switch\t24 \"S-0000000000000001\"\t\t# \"x\" base port 0 lid 4 lmc 0\n",
-	 "t:7: node \"S-0000000000000001\" was described otherwise in line 5, expected "
-	 "the "
-	 "same type and 36 ports"},
+	 "t:7: node \"S-0000000000000001\" was described otherwise in line 5, expected the same type and 36 ports"},
 	{SWITCH_1 "Ca\t36 \"H-0000000000000001\"\t\t# \"x\"\n",
-	 "t:7: node \"H-0000000000000001\" was described otherwise in line 5, expected "
-	 "the "
-	 "same type and 36 ports"},
-	{"vendid=0x1\nSwitch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\nCa\t "
-	 ": "
-	 "0x0002 ports 2 devid 0x1 vendid 0x2c9 \"n\"\n",
-	 "t:3: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of "
-	 "ibnetdiscover without -l"},
+	 "t:7: node \"H-0000000000000001\" was described otherwise in line 5, expected the same type and 36 ports"},
+	{"vendid=0x1\nSwitch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\n"
+	 "Ca\t : 0x0002 ports 2 devid 0x1 vendid 0x2c9 \"n\"\n",
+	 "t:3: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of ibnetdiscover without -l"},
 	{"Switch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\n",
-	 "t:1: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of "
-	 "ibnetdiscover without -l"},
+	 "t:1: a list of nodes (ibnetdiscover -l) has no cables, expected the dump of ibnetdiscover without -l"},
 };
 
 Test(ibnetdiscover, refuses)
@@ -156,9 +135,9 @@ Test(ibnetdiscover, makes_adapters_that_only_a_switch_knows)
 		"[10]\t\"R-0000000000000007\"[3](8) \t\t# \"gate\" lid 9 4xHDR\n");
 	uint32_t port;
 
-	expect_warning(f, "unknown-peer", 6,
-		       "peer \"H-0000000000000002\" has no record of its own; what its "
-		       "switch says is taken");
+	expect_warning(
+		f, "unknown-peer", 6,
+		"peer \"H-0000000000000002\" has no record of its own; what its switch says is taken");
 	cr_expect_eq(f->n_warnings, 3, "%u warnings", f->n_warnings);
 	cr_expect_eq(f->n_adapters, 2);
 	cr_expect_eq(f->n_aggregation_nodes, 1);
@@ -179,17 +158,15 @@ Test(ibnetdiscover, makes_adapters_that_only_a_switch_knows)
 
 Test(ibnetdiscover, merges_a_node_that_is_described_twice)
 {
-	OWN(fab_fabric) *f =
-		text_open(SWITCH_1 ADAPTER_2
-			  "Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced "
-			  "port 0 lid 4 lmc 0\n"
-			  "[8]\t\"S-0000000000000001\"[9]\t\t# \"leaf\" lid 4 4xHDR\n"
-			  "[9]\t\"S-0000000000000001\"[8]\t\t# \"leaf\" lid 4 4xHDR\n");
+	OWN(fab_fabric) *f = text_open(
+		SWITCH_1 ADAPTER_2
+		"Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 4 lmc 0\n"
+		"[8]\t\"S-0000000000000001\"[9]\t\t# \"leaf\" lid 4 4xHDR\n"
+		"[9]\t\"S-0000000000000001\"[8]\t\t# \"leaf\" lid 4 4xHDR\n");
 
 	expect_warning(
 		f, "duplicate-guid", 14,
-		"node \"S-0000000000000001\" is described again (first in line 5); "
-		"the two records are taken together");
+		"node \"S-0000000000000001\" is described again (first in line 5); the two records are taken together");
 	cr_expect_eq(f->n_switches, 1);
 	cr_expect_eq(f->n_switch_links, 1, "the self-loop");
 	cr_expect_eq(f->n_cables, 2);
@@ -199,14 +176,13 @@ Test(ibnetdiscover, warns_of_what_it_cannot_read)
 {
 	OWN(fab_fabric) *f = text_open(
 		"[1]\t\"H-0000000000000009\"[1](9) # \"x\" lid 1 4xHDR\n" SWITCH_1
-		"[12\n[13]\t\"H-0000000000000004\"[1](5) \t\t# \"n2\" lid 6 "
-		"4xZDR\n" ADAPTER_2 "vendid=cisco\n");
+		"[12\n[13]\t\"H-0000000000000004\"[1](5) \t\t# \"n2\" lid 6 4xZDR\n" ADAPTER_2
+		"vendid=cisco\n");
 
 	cr_expect_eq(f->n_cables, 2);
 	expect_warning(
 		f, "malformed-line", 1,
-		"a port stands before any node: \"[1]\t\"H-0000000000000009\"[1](9) # "
-		"\"x\" lid 1 4xHDR\"");
+		"a port stands before any node: \"[1]\t\"H-0000000000000009\"[1](9) # \"x\" lid 1 4xHDR\"");
 	cr_expect_str_eq(find_warning(f, "malformed-line", 1)->message,
 			 "no cable can be read from \"[12\"");
 	cr_expect_str_eq(find_warning(f, "malformed-line", 2)->message,
@@ -217,23 +193,22 @@ Test(ibnetdiscover, warns_of_what_it_cannot_read)
 Test(ibnetdiscover, believes_the_id_rather_than_the_guid_line)
 {
 	OWN(fab_fabric) *f = text_open(
-		"switchguid=0x77(77)\nSwitch 4 \"S-0000000000000001\" # \"s\" base port "
-		"0 lid "
-		"1 lmc 0\n[1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n[2] "
-		"\"S-0000000000000001\"[1] # \"s\" lid 1 4xQDR\n");
+		"switchguid=0x77(77)\n"
+		"Switch 4 \"S-0000000000000001\" # \"s\" base port 0 lid 1 lmc 0\n"
+		"[1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n"
+		"[2] \"S-0000000000000001\"[1] # \"s\" lid 1 4xQDR\n");
 
 	expect_warning(
 		f, "guid-mismatch", 2,
-		"node \"S-0000000000000001\" stands below GUID 0x0000000000000077; "
-		"its id counts");
+		"node \"S-0000000000000001\" stands below GUID 0x0000000000000077; its id counts");
 	cr_expect_eq(f->node_guid[0], 1);
 }
 
 Test(ibnetdiscover, reads_one_side_of_a_difference)
 {
 	OWN(fab_fabric) *f = text_open(
-		"1,3c1,3\n< Switch 4 \"S-0000000000000001\" # \"s\" base port 0 lid 1 "
-		"lmc 0\n"
+		"1,3c1,3\n"
+		"< Switch 4 \"S-0000000000000001\" # \"s\" base port 0 lid 1 lmc 0\n"
 		"< [1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n"
 		"< [2] \"S-0000000000000001\"[1] # \"s\" lid 1 4xQDR\n<\n---\n"
 		"> Switch 4 \"S-0000000000000002\" # \"t\" base port 0 lid 1 lmc 0\n"
@@ -249,28 +224,23 @@ Test(ibnetdiscover, reads_one_side_of_a_difference)
 static const char *const dresses[] = {
 	SWITCH_1 ADAPTER_2,
 	/* CRLF, tabs lost */
-	"switchguid=0x1(1)\r\nSwitch36 \"S-0000000000000001\"# \"leaf\" enhanced port 0 "
-	"lid 4 "
-	"lmc 0\r\n[7]\"H-0000000000000002\"[1](3) # \"n1 HCA-1\" lid 5 "
-	"4xHDR\r\ncaguid=0x2\r\n"
+	"switchguid=0x1(1)\r\n"
+	"Switch36 \"S-0000000000000001\"# \"leaf\" enhanced port 0 lid 4 lmc 0\r\n"
+	"[7]\"H-0000000000000002\"[1](3) # \"n1 HCA-1\" lid 5 4xHDR\r\ncaguid=0x2\r\n"
 	"Ca  1 \"H-0000000000000002\"# \"n1 HCA-1\"\r\n"
 	"[1](3) \"S-0000000000000001\"[7]# lid 5 lmc 1 \"leaf\" lid 4 4xHDR\r\n",
 	/* ibnetdiscover -g -f, no newline at the end */
-	"#\n# Topology file: generated on Mon Jan  5 2009\n#\n# Reported max hops "
-	"discovered: "
-	"2\n# Total MADs used: 9\n# Initiated from node 0000000000000002 port "
-	"3\n\nChassis 1 "
-	"(guid 0x1)\nHostname: x\n\n# Spine Nodes\n# Line Nodes\n# Chassis Switches\n"
-	"vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x1\t\t# Chassis 1 (x) slot 3\n"
+	"#\n# Topology file: generated on Mon Jan  5 2009\n#\n"
+	"# Reported max hops discovered: 2\n# Total MADs used: 9\n"
+	"# Initiated from node 0000000000000002 port 3\n\nChassis 1 (guid 0x1)\n"
+	"Hostname: x\n\n# Spine Nodes\n# Line Nodes\n# Chassis Switches\nvendid=0x2c9\n"
+	"devid=0xd2f0\nsysimgguid=0x1\t\t# Chassis 1 (x) slot 3\n"
 	"switchguid=0x1(1)\t# Leaf Line 2\n"
 	"Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 4 lmc 0\n"
-	"[7][ext 3]\t\"H-0000000000000002\"[1](3) \t\t# \"n1 HCA-1\" lid 5 4xHDR s=4 w=2 "
-	"v=4 "
-	"slot 7\n# Chassis CAs\nNon-Chassis Nodes\n"
-	"caguid=0x2\nCa\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\" (scp)\n"
-	"[1](3) \t\"S-0000000000000001\"[7][ext 3]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR "
-	"s=4 "
-	"w=2 v=4",
+	"[7][ext 3]\t\"H-0000000000000002\"[1](3) \t\t# \"n1 HCA-1\" lid 5 4xHDR s=4 w=2 v=4 slot 7\n"
+	"# Chassis CAs\nNon-Chassis Nodes\ncaguid=0x2\n"
+	"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\" (scp)\n"
+	"[1](3) \t\"S-0000000000000001\"[7][ext 3]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR s=4 w=2 v=4",
 	/* adapter first, indented, upper case digits of ibsim */
 	"  Ca\t1 \"H-0000000000000002\"  # \"n1 HCA-1\"\n"
 	"  [1](3) \t\"S-0000000000000001\"[7] # lid 5 lmc 1 \"leaf\" lid 4 4xHDR\n"
@@ -338,11 +308,10 @@ Test(ibnetdiscover, describes_free_ids_as_ibsim_does)
 
 Test(ibnetdiscover, reads_descriptions_without_quotes)
 {
-	OWN(fab_fabric) *f = text_open("Switch 8 \"S-0000000000000001\" # ISR9024 "
-				       "Voltaire enhanced port 0 lid 6 lmc "
-				       "1\n[3] \"H-0000000000000002\"[1]\nCa 2 "
-				       "\"H-0000000000000002\" # one two\n"
-				       "[1] \"S-0000000000000001\"[3] # lid 7 lmc 0\n");
+	OWN(fab_fabric) *f = text_open(
+		"Switch 8 \"S-0000000000000001\" # ISR9024 Voltaire enhanced port 0 lid 6 lmc 1\n"
+		"[3] \"H-0000000000000002\"[1]\nCa 2 \"H-0000000000000002\" # one two\n"
+		"[1] \"S-0000000000000001\"[3] # lid 7 lmc 0\n");
 
 	cr_expect_str_eq(fab_node_name(f, 0), "ISR9024 Voltaire");
 	cr_expect_eq(f->node_is_enhanced[0], 1);
@@ -370,9 +339,8 @@ Test(ibnetdiscover, reads_port_lists)
 Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
 {
 	OWN(fab_fabric) *f = text_open(
-		"SW    51 79 0x946dae0300630bf6 4x HDR - CA    88  1 0xb83fd20300da1138 "
-		"( 'it's' - "
-		"'w mlx5_3' )\nfoo\nCA x\n"
+		"SW    51 79 0x946dae0300630bf6 4x HDR - CA    88  1 0xb83fd20300da1138 ( 'it's' - 'w mlx5_3' )\n"
+		"foo\nCA x\n"
 		"SW    24 1 0x946dae0300618c82 4x SDR                  'down'\n");
 
 	cr_expect_str_eq(fab_node_name(f, 0), "it's");
@@ -382,10 +350,9 @@ Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
 	cr_expect_not_null(find_warning(f, "foreign-line", 0));
 	cr_expect_str_eq(find_warning(f, "malformed-line", 0)->message,
 			 "no port can be read from \"CA x\"");
-	cr_expect_str_eq(text_error("CA    88  1 0xb83fd20300da1138 4x HDR - SW    51 79 "
-				    "0x946dae03 ( 'a' "
-				    "- 'b' )\nCA    88  1 0xb83fd2"),
-			 "t:2: the input ends within a record at \"CA    88  1 "
-			 "0xb83fd2\", expected a "
-			 "whole line");
+	cr_expect_str_eq(
+		text_error(
+			"CA    88  1 0xb83fd20300da1138 4x HDR - SW    51 79 0x946dae03 ( 'a' - 'b' )\n"
+			"CA    88  1 0xb83fd2"),
+		"t:2: the input ends within a record at \"CA    88  1 0xb83fd2\", expected a whole line");
 }
