@@ -68,10 +68,9 @@ Test(launch_fit, bad_forms)
 					  "4:4=2d",
 					  "4:4:cache:1=1s"};
 	struct fab_fit_start x;
-	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		cr_expect(lt(int, fab_fit_parse(bad[i], FAB_STAGE_STORM, &x, &err), 0),
+		cr_expect(lt(int, fab_fit_parse(bad[i], FAB_STAGE_STORM, &x, ERR), 0),
 			  "%s", bad[i]);
 }
 
@@ -202,7 +201,6 @@ Test(launch_fit, files_of_a_program)
 	char dir[] = "/tmp/fabkit-test-XXXXXX", text[256];
 	struct fab_loader_files files;
 	struct fab_site site;
-	struct fab_err err;
 	struct stat st;
 	int fd;
 
@@ -222,14 +220,14 @@ Test(launch_fit, files_of_a_program)
 		site.bytes -= stat(files.found.v[i], &st) ? 0 : (uint64_t)st.st_size;
 	cr_expect(eq(u64, site.bytes, 0));
 	/* no program, an empty file, a text */
-	cr_expect(lt(int, fab_loader_files(&memory, dir, &files, &err), 0));
+	cr_expect(lt(int, fab_loader_files(&memory, dir, &files, ERR), 0));
 	snprintf(text, sizeof(text), "%s/text", dir);
 	fd = open(text, O_WRONLY | O_CREAT, 0600);
 	cr_assert_geq(fd, 0);
-	cr_expect(lt(int, fab_loader_files(&memory, text, &files, &err), 0));
+	cr_expect(lt(int, fab_loader_files(&memory, text, &files, ERR), 0));
 	cr_assert_eq(write(fd, "\177ELF junk", 9), 9);
 	close(fd);
-	cr_expect(eq(int, fab_loader_files(&memory, text, &files, &err), 0));
+	cr_expect(eq(int, fab_loader_files(&memory, text, &files, ERR), 0));
 	cr_expect(eq(sz, files.found.n, 1));
 	unlink(text);
 	rmdir(dir);

@@ -34,12 +34,11 @@ Test(launch_params, a_file_replaces_what_it_has)
 	struct fab_launch_params p;
 
 	fab_launch_params_init(&p);
-	cr_assert(
-		zero(int, read_text(&p,
-				    "# ours\nfabric-launch-params 1\nhost n1\ncores 64\n"
-				    "steal 0.5\ndate 2026-11-22\n"
-				    "get_us 2.5 us - measured on our machine # here\n",
-				    NULL)));
+	MUST(read_text(
+		&p,
+		"# ours\nfabric-launch-params 1\nhost n1\ncores 64\nsteal 0.5\n"
+		"date 2026-11-22\nget_us 2.5 us - measured on our machine # here\n",
+		ERR));
 	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, get_us), 2.5, 0));
 	cr_expect(isnan(p.of[FAB_CONST_get_us].spread));
 	cr_expect_not(p.of[FAB_CONST_get_us].is_default);
@@ -83,14 +82,10 @@ Test(launch_params, files_that_are_none)
 {
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		struct fab_launch_params p, before;
-		struct fab_err err = {""};
 
 		fab_launch_params_init(&p);
 		before = p;
-		cr_expect(eq(int, read_text(&p, bad[i].text, &err), -EINVAL), "'%s'",
-			  bad[i].text);
-		cr_expect(strstr(err.text, bad[i].says) != NULL, "'%s': %s", bad[i].text,
-			  err.text);
+		FAILS(read_text(&p, bad[i].text, ERR), -EINVAL, bad[i].says);
 		cr_expect(zero(int, memcmp(&p, &before, sizeof(p))),
 			  "'%s' left something", bad[i].text);
 	}

@@ -178,9 +178,9 @@ Test(launch_size, scopes_of_keys)
 	struct fab_puts puts = {0}, exchanged = {0};
 	struct fab_size_layout layout = {FAB_SIZE_LIBRARY, 21};
 
-	cr_assert(zero(int, fab_puts_parse("14:51:global,9:8:4:node,9:8:process,5:3:2:"
-					   "remote,6:1:node-level",
-					   &puts, NULL)));
+	MUST(fab_puts_parse(
+		"14:51:global,9:8:4:node,9:8:process,5:3:2:remote,6:1:node-level", &puts,
+		ERR));
 	cr_expect(eq(u64, fab_puts_keys(&puts), 9));
 	fab_puts_exchanged(&puts, &exchanged);
 	cr_expect(eq(sz, exchanged.of.n, 2));
@@ -225,11 +225,10 @@ Test(launch_size, lists_that_are_none)
 {
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		struct fab_puts puts = {0};
-		struct fab_err err = {""};
 
-		cr_expect(eq(int, fab_puts_parse(bad[i], &puts, &err), -EINVAL), "'%s'",
+		cr_expect(eq(int, fab_puts_parse(bad[i], &puts, ERR), -EINVAL), "'%s'",
 			  bad[i]);
-		cr_expect(err.text[0] != '\0', "'%s'", bad[i]);
+		cr_expect(test_err.text[0] != '\0', "'%s'", bad[i]);
 		free(puts.of.v);
 	}
 }

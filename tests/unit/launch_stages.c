@@ -9,6 +9,7 @@ static struct fab_launch_params params;
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 static struct fab_put put = {14, 1, 51};
 static const struct fab_puts keys = {.of = {&put, 1, 1}};
+static const struct fab_fence_chosen bruck = {FAB_FENCE_BRUCK, 0};
 
 static void set(enum fab_launch_constant constant, double value)
 {
@@ -44,9 +45,20 @@ static double total(const struct fab_launch_start *s)
 {
 	double out;
 
-	cr_assert(zero(int, fab_stages_total_s(s, &out, NULL)));
+	MUST(fab_stages_total_s(s, &out, ERR));
 	return out;
 }
+
+static struct fab_stages stages_of(const struct fab_launch_start *s)
+{
+	struct fab_stages x;
+
+	MUST(fab_stages_run(&memory, s, &x, ERR));
+	return x;
+}
+
+/* The same but for rounding. */
+#define NEAR(is, should_be) cr_expect(epsilon_eq(dbl, is, should_be, 1e-12))
 
 Test(launch_stages, one_node_is_the_sum_of_its_phases)
 {
@@ -58,7 +70,7 @@ Test(launch_stages, one_node_is_the_sum_of_its_phases)
 			  2 * 4 * 23e-6 /* fence, barrier */ +
 			  (30e-3 + (2 * 2 * 6 + 2 * 100) * 1e-6);
 
-	cr_expect(epsilon_eq(dbl, total(&s), expected, 1e-9));
+	NEAR(total(&s), expected);
 }
 
 /* PMI-1: every request of every process one after the other. */
@@ -70,7 +82,7 @@ Test(launch_stages, pmi1_is_serial)
 			  30e-3 + 2 * 100e-6;
 
 	s.interface = FAB_PMI1;
-	cr_expect(epsilon_eq(dbl, total(&s), expected, 1e-9));
+	NEAR(total(&s), expected);
 }
 
 /* A barrier needs a message of every process, whatever the interface. */
@@ -89,13 +101,12 @@ Test(launch_stages, fences_cost_the_daemon_work_per_process)
 			double length_s;
 
 			s.interface = i;
-			cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
+			x = stages_of(&s);
 			barrier = &x.phase[FAB_PHASE_BARRIER];
 			exchange = &x.phase[FAB_PHASE_EXCHANGE];
 			length_s = barrier->last_end_s - barrier->first_start_s;
 			if (ppn > 1)
-				cr_expect(epsilon_eq(dbl, length_s - before_s,
-						     ppn / 2 * each_s[i], 1e-9));
+				NEAR(length_s - before_s, ppn / 2 * each_s[i]);
 			before_s = length_s;
 			cr_expect(gt(dbl, exchange->last_end_s - exchange->first_start_s,
 				     ppn * each_s[i] + x.fence_us / 1e6));
@@ -107,7 +118,7 @@ static double files_of(struct fab_launch_start *s, uint32_t node)
 {
 	double times[40];
 
-	cr_assert(zero(int, fab_stage_in_times(s, times, NULL)));
+	MUST(fab_stage_in_times(s, times, ERR));
 	return times[node];
 }
 
@@ -153,9 +164,9 @@ Test(launch_stages, hardware_is_found_by_each_process)
 		s.interface = i;
 		without_s = total(&s);
 		set(FAB_CONST_discover_ms, 70);
-		cr_expect(epsilon_eq(dbl, total(&s), without_s + 64 * 0.07, 1e-9));
+		NEAR(total(&s), without_s + 64 * 0.07);
 		s.does = FAB_DOES_TOPOLOGY;
-		cr_expect(epsilon_eq(dbl, total(&s), without_s + 0.07, 1e-9));
+		NEAR(total(&s), without_s + 0.07);
 	}
 }
 
@@ -166,7 +177,7 @@ Test(launch_stages, cache_is_started_first)
 	double storm_s = total(&s);
 
 	s.stage_in = FAB_STAGE_CACHE; /* of one process the opens are the same */
-	cr_expect(epsilon_eq(dbl, total(&s), storm_s + 0.05 + 0.1 + 3 * 0.01, 1e-9));
+	NEAR(total(&s), storm_s + 0.05 + 0.1 + 3 * 0.01);
 }
 
 Test(launch_stages, depth_of_a_tree)
@@ -192,10 +203,9 @@ Test(launch_stages, the_critical_path_has_no_gap)
 			s.interface = a;
 			s.wireup = b;
 			s.stage_in = FAB_STAGE_TREE;
-			cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
-			cr_expect(epsilon_eq(dbl, x.critical[0].start_s, 0, 1e-12));
-			cr_expect(epsilon_eq(dbl, x.critical[x.n_critical - 1].end_s,
-					     x.total_s, 1e-12));
+			x = stages_of(&s);
+			NEAR(x.critical[0].start_s, 0);
+			NEAR(x.critical[x.n_critical - 1].end_s, x.total_s);
 			for (size_t i = 1; i < x.n_critical; i++)
 				cr_expect(epsilon_eq(dbl, x.critical[i].start_s,
 						     x.critical[i - 1].end_s, 1e-12),
@@ -228,7 +238,7 @@ Test(launch_stages, direct_waits_for_its_neighbours)
 			s.stage_in = FAB_STAGE_TREE;
 			s.wireup =
 				seed % 2 ? FAB_WIREUP_DIRECT : FAB_WIREUP_DIRECT_BARRIER;
-			cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
+			x = stages_of(&s);
 			ready = x.phase[FAB_PHASE_PUT].end_s;
 			start = x.phase[FAB_PHASE_CHANNELS].start_s;
 			for (uint32_t i = 0; i < n; i++)
@@ -289,13 +299,11 @@ Test(launch_stages, background_hides_the_adapter)
 	struct fab_launch_start s = start_of(8, 1);
 	struct fab_stages x, y;
 
-	cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
+	x = stages_of(&s);
 	s.wireup = FAB_WIREUP_BACKGROUND;
-	cr_assert(zero(int, fab_stages_run(&memory, &s, &y, NULL)));
-	cr_expect(epsilon_eq(dbl, x.total_s - y.total_s,
-			     (x.fence_us + x.barrier_us + 2 * 23) * 1e-6 +
-				     8 * (double)x.bytes * 1e-9,
-			     1e-9));
+	y = stages_of(&s);
+	NEAR(x.total_s - y.total_s,
+	     (x.fence_us + x.barrier_us + 2 * 23) * 1e-6 + 8 * (double)x.bytes * 1e-9);
 }
 
 Test(launch_stages, a_goal_is_met_by_what_it_asks_for)
@@ -304,18 +312,31 @@ Test(launch_stages, a_goal_is_met_by_what_it_asks_for)
 	struct fab_launch_goal goal;
 
 	/* 16 000 opens at 1000 a second: 16 s whatever the rate */
-	cr_assert(zero(int, fab_launch_goal_find(&s, 10, &goal, NULL)));
+	MUST(fab_launch_goal_find(&s, 10, &goal, ERR));
 	cr_expect_not(goal.is_met);
 	cr_expect(isnan(goal.fs_MBps));
 	cr_expect_not(isnan(goal.fs_ops));
 	set(FAB_CONST_fs_ops, goal.fs_ops);
 	cr_expect(epsilon_eq(dbl, total(&s), 10, 1e-3));
-	cr_assert(zero(int, fab_launch_goal_find(&s, 10.5, &goal, NULL)));
+	MUST(fab_launch_goal_find(&s, 10.5, &goal, ERR));
 	cr_expect(goal.is_met);
 	set(FAB_CONST_fs_MBps, goal.fs_MBps);
 	cr_expect(epsilon_eq(dbl, total(&s), 10.5, 1e-3));
-	cr_assert(zero(int, fab_launch_goal_find(&s, 0.01, &goal, NULL)));
+	MUST(fab_launch_goal_find(&s, 0.01, &goal, ERR));
 	cr_expect(isnan(goal.fs_MBps) && isnan(goal.fs_ops));
+}
+
+static struct fab_improvement improvement(const struct fab_launch_start *s,
+					  const char *name)
+{
+	struct fab_improvement all[FAB_N_IMPROVEMENTS];
+	size_t i = 0;
+
+	MUST(fab_launch_improve(s, bruck, all, ERR));
+	while (i < FAB_N_IMPROVEMENTS - 1 && strcmp(all[i].name, name) != 0)
+		i++;
+	cr_assert_str_eq(all[i].name, name);
+	return all[i];
 }
 
 Test(launch_stages, improvements_are_one_at_a_time)
@@ -325,34 +346,27 @@ Test(launch_stages, improvements_are_one_at_a_time)
 
 	s.has_socket_store = true;
 	s.layout.opts = 0;
-	cr_assert(zero(
-		int, fab_launch_improve(&s, (struct fab_fence_chosen){FAB_FENCE_BRUCK, 0},
-					worth, NULL)));
+	MUST(fab_launch_improve(&s, bruck, worth, ERR));
 	for (size_t i = 0; i < FAB_N_IMPROVEMENTS; i++) {
-		cr_expect(epsilon_eq(dbl, worth[i].saved_s, total(&s) - worth[i].total_s,
-				     1e-12));
+		NEAR(worth[i].saved_s, total(&s) - worth[i].total_s);
 		cr_expect(worth[i].applies ||
 				  (worth[i].saved_s >= 0 && worth[i].saved_s <= 0),
 			  "%s", worth[i].name);
-		if (!strcmp(worth[i].name, "fence")) {
-			t = s;
-			t.fence.algorithm = FAB_FENCE_BRUCK;
-			cr_expect(epsilon_eq(dbl, worth[i].total_s, total(&t), 1e-12));
-			cr_expect(gt(dbl, worth[i].saved_s, 0));
-		}
-		/* PMIx already */
-		if (!strcmp(worth[i].name, "pmi2"))
-			cr_expect_not(worth[i].applies);
 	}
+	t = s;
+	t.fence.algorithm = FAB_FENCE_BRUCK;
+	NEAR(improvement(&s, "fence").total_s, total(&t));
+	cr_expect(gt(dbl, improvement(&s, "fence").saved_s, 0));
+	cr_expect_not(improvement(&s, "pmi2").applies); /* PMIx already */
 	/* another width is another fence */
 	s.fence = (struct fab_fence_chosen){FAB_FENCE_TREE, 2};
 	t = s;
 	t.fence.width = 16;
-	cr_assert(zero(int, fab_launch_improve(&s, t.fence, worth, NULL)));
+	MUST(fab_launch_improve(&s, t.fence, worth, ERR));
 	for (size_t i = 0; i < FAB_N_IMPROVEMENTS; i++)
 		if (!strcmp(worth[i].name, "fence")) {
 			cr_expect(worth[i].applies);
-			cr_expect(epsilon_eq(dbl, worth[i].total_s, total(&t), 1e-12));
+			NEAR(worth[i].total_s, total(&t));
 		}
 	cr_assert(ne(dbl, total(&s), total(&t)));
 }
@@ -422,8 +436,7 @@ static void check_row(struct fab_launch_start s, const struct fab_launch_setting
 {
 	double least = row->saved_s, most = row->saved_s, least_share = INFINITY;
 
-	cr_expect(epsilon_eq(dbl, total_with(s, from) - total_with(s, &row->is),
-			     row->saved_s, 1e-12));
+	NEAR(total_with(s, from) - total_with(s, &row->is), row->saved_s);
 	cr_expect(eq(dbl, total_with(s, &row->is), row->total_s));
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
 		double saved[2], share[2];
@@ -433,8 +446,8 @@ static void check_row(struct fab_launch_start s, const struct fab_launch_setting
 		most = fmax(most, fmax(saved[0], saved[1]));
 		least_share = fmin(least_share, fmin(share[0], share[1]));
 	}
-	cr_expect(epsilon_eq(dbl, row->saved_low_s, least, 1e-9));
-	cr_expect(epsilon_eq(dbl, row->saved_high_s, most, 1e-9));
+	NEAR(row->saved_low_s, least);
+	NEAR(row->saved_high_s, most);
 	cr_expect_str_eq(row->verdict, least < 0 ? "depends" : "yes");
 	if (!strcmp(row->scope, "cluster"))
 		cr_expect(ge(dbl, least_share, 0.05));
@@ -469,7 +482,7 @@ static double check_rows(struct fab_launch_start s, const struct fab_launch_advi
 		total_s -= row->saved_s;
 	}
 	cr_expect_eq(x->is_open, overlap);
-	cr_expect(epsilon_eq(dbl, total_s, x->then.total_s, 1e-9));
+	NEAR(total_s, x->then.total_s);
 	return total_s;
 }
 
@@ -508,7 +521,7 @@ Test(launch_stages, changes_add_up)
 				set(FAB_CONST_discover_ms, 100);
 			}
 			in.start = s;
-			cr_assert(zero(int, fab_launch_advise(&in, &x, NULL)));
+			MUST(fab_launch_advise(&in, &x, ERR));
 			cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));
 			cr_expect(eq(dbl, FAB_PARAM(&params, fanout), 7));
 			cr_expect(eq(dbl, x.now.total_s, total(&s)));
@@ -577,7 +590,7 @@ Test(launch_stages, constants_to_measure_next)
 	params.of[FAB_CONST_fs_ops].high = 1100;
 	params.of[FAB_CONST_files].low = 5;
 	params.of[FAB_CONST_files].high = 20;
-	cr_assert(zero(int, fab_launch_advise(&in, &x, NULL)));
+	MUST(fab_launch_advise(&in, &x, ERR));
 	cr_assert_gt(x.n_rows, 0);
 	cr_expect_str_eq(x.rows[0].setting, "pre-staging");
 	cr_expect_eq(x.n_measure, 2);
@@ -604,8 +617,7 @@ Test(launch_stages, ranges)
 	fab_launch_params_init(&p);
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
 		p.of[i].origin = FAB_MEASURED;
-	cr_assert(zero(int,
-		       fab_launch_range_find(&p, NULL, 7, figure, NULL, &range, NULL)));
+	MUST(fab_launch_range_find(&p, NULL, 7, figure, NULL, &range, ERR));
 	cr_expect_eq(range.by, FAB_N_LAUNCH_CONSTANTS);
 	cr_expect(range.low != range.low && range.least == 7 && range.most == 7);
 	cr_expect(eq(dbl, range.width[FAB_CONST_fs_ops], 0));
@@ -613,29 +625,26 @@ Test(launch_stages, ranges)
 		.value = 10, .low = 1, .high = 100, .origin = FAB_ASSUMED};
 	p.of[FAB_CONST_submit_ms] = (struct fab_launch_value){
 		.value = 5, .low = 1, .high = 6, .origin = FAB_ASSUMED};
-	cr_assert(zero(int,
-		       fab_launch_range_find(&p, NULL, 20, figure, NULL, &range, NULL)));
+	MUST(fab_launch_range_find(&p, NULL, 20, figure, NULL, &range, ERR));
 	cr_expect_eq(range.by, FAB_CONST_fs_ops);
 	/* the figure is 15, at the limits 105 and 6; 11 and 16 by the other */
-	cr_expect(epsilon_eq(dbl, range.low, 11, 1e-9));
-	cr_expect(epsilon_eq(dbl, range.high, 110, 1e-9));
-	cr_expect(epsilon_eq(dbl, range.least, 11, 1e-9));
-	cr_expect(epsilon_eq(dbl, range.width[FAB_CONST_submit_ms], 5, 1e-9));
-	cr_expect(epsilon_eq(dbl, range.width[FAB_CONST_fs_ops], 99, 1e-9));
+	NEAR(range.low, 11);
+	NEAR(range.high, 110);
+	NEAR(range.least, 11);
+	NEAR(range.width[FAB_CONST_submit_ms], 5);
+	NEAR(range.width[FAB_CONST_fs_ops], 99);
 	/* without limits by the spread */
 	p.of[FAB_CONST_fs_ops].low = p.of[FAB_CONST_fs_ops].high = 0;
 	p.of[FAB_CONST_fs_ops].spread = 6;
-	cr_assert(zero(int,
-		       fab_launch_range_find(&p, NULL, 15, figure, NULL, &range, NULL)));
+	MUST(fab_launch_range_find(&p, NULL, 15, figure, NULL, &range, ERR));
 	cr_expect_eq(range.by, FAB_CONST_fs_ops);
-	cr_expect(epsilon_eq(dbl, range.low, 11.25, 1e-9));
-	cr_expect(epsilon_eq(dbl, range.high, 30, 1e-9));
+	NEAR(range.low, 11.25);
+	NEAR(range.high, 30);
 	uses[FAB_CONST_submit_ms] = true;
-	cr_assert(zero(int,
-		       fab_launch_range_find(&p, uses, 15, figure, NULL, &range, NULL)));
+	MUST(fab_launch_range_find(&p, uses, 15, figure, NULL, &range, ERR));
 	cr_expect_eq(range.by, FAB_CONST_submit_ms);
-	cr_expect(epsilon_eq(dbl, range.low, 11, 1e-9));
-	cr_expect(epsilon_eq(dbl, range.most, 16, 1e-9));
+	NEAR(range.low, 11);
+	NEAR(range.most, 16);
 }
 
 Test(launch_stages, respawn_is_of_new_processes_only)
@@ -647,7 +656,7 @@ Test(launch_stages, respawn_is_of_new_processes_only)
 	s.stage_in = FAB_STAGE_NONE;
 	s.is_respawn = true;
 	s.all_nodes = 64;
-	cr_assert(zero(int, fab_stages_run(&memory, &s, &x, NULL)));
+	x = stages_of(&s);
 	cr_expect_not(x.phase[FAB_PHASE_SUBMIT].is_there);
 	cr_expect_not(x.phase[FAB_PHASE_STAGE_IN].is_there);
 	cr_expect(x.phase[FAB_PHASE_FORK].is_there);
@@ -668,21 +677,6 @@ Test(launch_stages, what_cannot_be)
 	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
 	s = start_of(2, 0);
 	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
-}
-
-static struct fab_improvement improvement(const struct fab_launch_start *s,
-					  const char *name)
-{
-	struct fab_improvement all[FAB_N_IMPROVEMENTS];
-	size_t i = 0;
-
-	cr_assert(zero(
-		int, fab_launch_improve(s, (struct fab_fence_chosen){FAB_FENCE_BRUCK, 0},
-					all, NULL)));
-	while (i < FAB_N_IMPROVEMENTS - 1 && strcmp(all[i].name, name) != 0)
-		i++;
-	cr_assert_str_eq(all[i].name, name);
-	return all[i];
 }
 
 /* Improvements of PMIx change starts by PMIx, and only what they are about. */
@@ -730,32 +724,32 @@ Test(launch_stages, improvements_of_the_exchange)
 	x.keys = &address;
 	s.does = FAB_DOES_MANAGER_DATA;
 	cr_expect(eq(u64, fab_launch_bytes(&s), fab_launch_bytes(&x)));
-	cr_expect(epsilon_eq(dbl, total(&s), total(&x), 1e-12));
+	NEAR(total(&s), total(&x));
 	s.does = FAB_DOES_STATIC_PORTS;
 	x.keys = &values;
 	cr_expect(eq(u64, fab_launch_bytes(&s), fab_launch_bytes(&x)));
-	cr_expect(epsilon_eq(dbl, total(&s), total(&x), 1e-12));
+	NEAR(total(&s), total(&x));
 	/* node-local keys are put all the same */
 	s.does = FAB_DOES_SCOPES;
 	both[1].scope = FAB_SCOPE_NODE;
 	x.keys = &all;
-	cr_expect(epsilon_eq(dbl, total(&s), total(&x), 1e-12));
+	NEAR(total(&s), total(&x));
 	both[1].scope = FAB_SCOPE_GLOBAL;
 	/* one Get for each further key that is needed, not one of each of two peers */
 	x = s;
 	s.does = FAB_DOES_MANAGER_DATA;
 	x.does = FAB_DOES_PREDEFINED;
-	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 6e-6, 1e-9));
+	NEAR(total(&s) - total(&x), 6e-6);
 	/* all Gets run while the adapter is opened: 4 of 6 us */
 	s.does = 0;
 	x.does = FAB_DOES_NONBLOCKING;
-	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 4 * 6e-6, 1e-9));
+	NEAR(total(&s) - total(&x), 4 * 6e-6);
 	set(FAB_CONST_nic_init_ms, 0);
 	gets_s = total(&s) - total(&x);
 	cr_expect(zero(dbl, gets_s));
 	/* nothing is left to exchange; the barrier stays */
 	s.does = FAB_DOES_MANAGER_DATA | FAB_DOES_STATIC_PORTS;
-	cr_assert(zero(int, fab_stages_run(&memory, &s, &stages, NULL)));
+	stages = stages_of(&s);
 	cr_expect(zero(u64, stages.bytes));
 	cr_expect_not(stages.phase[FAB_PHASE_EXCHANGE].is_there);
 	cr_expect(stages.phase[FAB_PHASE_BARRIER].is_there);
@@ -767,7 +761,7 @@ Test(launch_stages, improvements_of_the_exchange)
 	cr_expect(eq(u64, fab_launch_bytes(&s) - fab_launch_bytes(&x),
 		     4 * (9 + 2 + 16) * 8));
 	both[1].scope = FAB_SCOPE_NODE_LEVEL;
-	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 4 * 43.5e-6, 1e-9));
+	NEAR(total(&s) - total(&x), 4 * 43.5e-6);
 }
 
 /* Direct requests all at once: the busiest server decides. */
@@ -782,7 +776,7 @@ Test(launch_stages, direct_requests_at_once)
 	cr_expect(lt(dbl, total(&x), total(&s)));
 	s.does = FAB_DOES_STATIC_PORTS; /* nothing is requested of other nodes */
 	x.does |= FAB_DOES_STATIC_PORTS;
-	cr_expect(epsilon_eq(dbl, total(&s) - total(&x), 2 * 20 * 6e-6, 1e-9));
+	NEAR(total(&s) - total(&x), 2 * 20 * 6e-6);
 }
 
 static struct fab_mechanism mechanism(const struct fab_mechanisms *m, const char *topic,
@@ -809,25 +803,19 @@ Test(launch_stages, mechanisms)
 
 		s.fence = (struct fab_fence_chosen){FAB_FENCE_SLURM_AUTO, 0};
 		set(FAB_CONST_tree_width, 16);
-		cr_assert(zero(int, fab_launch_mechanisms(&memory, &s, &d, &m, NULL)));
-		cr_expect(epsilon_eq(dbl, mechanism(&m, "exchange", "pmix").seconds,
-				     total(&s), 1e-12));
-		cr_expect(epsilon_eq(dbl, mechanism(&m, "exchange", "direct").seconds,
-				     total(&s) - improvement(&s, "direct").saved_s,
-				     1e-9));
+		MUST(fab_launch_mechanisms(&memory, &s, &d, &m, ERR));
+		NEAR(mechanism(&m, "exchange", "pmix").seconds, total(&s));
+		NEAR(mechanism(&m, "exchange", "direct").seconds,
+		     total(&s) - improvement(&s, "direct").saved_s);
 		cr_expect(lt(dbl, mechanism(&m, "exchange", "direct").memory_bytes,
 			     mechanism(&m, "exchange", "pmix").memory_bytes));
 		cr_expect(gt(dbl, mechanism(&m, "encoding", "none").bytes,
 			     mechanism(&m, "encoding", "all").bytes));
-		cr_expect(epsilon_eq(dbl, mechanism(&m, "store", "2n").memory_bytes,
-				     2 * 8 * 64, 1e-9));
-		cr_expect(epsilon_eq(dbl,
-				     mechanism(&m, "detection", "1 s / 10 s").seconds,
-				     10.0000035, 1e-9));
+		NEAR(mechanism(&m, "store", "2n").memory_bytes, 2 * 8 * 64);
+		NEAR(mechanism(&m, "detection", "1 s / 10 s").seconds, 10.0000035);
 		x = s;
 		x.fence = (struct fab_fence_chosen){FAB_FENCE_TREE, 16};
-		cr_expect(epsilon_eq(dbl, mechanism(&m, "manager", "slurm").seconds,
-				     total(&x), 1e-12));
+		NEAR(mechanism(&m, "manager", "slurm").seconds, total(&x));
 		cr_expect(isnan(mechanism(&m, "manager", "gforker").seconds));
 		/* a ring of daemons: 10 ms for each node */
 		if (mpd_s > 0)
