@@ -89,29 +89,27 @@ Test(efi, fullest_cables_of_few)
 	cr_assert_eq(out[2], 3);
 }
 
-/* The MLIDs of tables go from 0xc000 to 0xfffe. */
-static int read_mlid(const struct fab_fabric *f, const char *mlid)
+/* A table of the first switch with these lines. */
+static int read_lines(const struct fab_fabric *f, const char *lines, struct fab_mft **mft)
 {
-	char text[128];
-	struct fab_mft *mft = NULL;
-	int n = snprintf(text, sizeof(text),
-			 "Switch 0x%016llx\nLID    : Out Port(s)\n%s : 0x001\n",
-			 (unsigned long long)f->node_guid[0], mlid);
-	int rc = fab_mcfdbs_read(f, "t", text, (size_t)n, false, &mft, NULL);
+	OWN_HEAP char *text = fab_format("Switch 0x%016llx\nLID    : Out Port(s)\n%s",
+					 (unsigned long long)f->node_guid[0], lines);
 
-	if (!rc)
-		fab_mft_free(mft);
-	return rc;
+	return fab_mcfdbs_read(f, "t", text, strlen(text), false, mft, ERR);
 }
 
+/* The MLIDs of tables go from 0xc000 to 0xfffe. */
 Test(efi, first_and_last_mlid)
 {
 	OWN(fab_fabric) *f = test_ring(4);
+	struct fab_mft *mft;
 
-	cr_expect_eq(read_mlid(f, "0xC000"), 0);
-	cr_expect_eq(read_mlid(f, "0xFFFE"), 0);
-	cr_expect_eq(read_mlid(f, "0xBFFF"), -EINVAL);
-	cr_expect_eq(read_mlid(f, "0xFFFF"), -EINVAL);
+	for (int i = 0; i < 2; i++) {
+		MUST(read_lines(f, i ? "0xFFFE : 0x001\n" : "0xC000 : 0x001\n", &mft));
+		fab_mft_free(mft);
+	}
+	cr_expect_eq(read_lines(f, "0xBFFF : 0x001\n", &mft), -EINVAL);
+	cr_expect_eq(read_lines(f, "0xFFFF : 0x001\n", &mft), -EINVAL);
 }
 
 /* A line that comes again adds nothing. */
@@ -119,13 +117,8 @@ Test(efi, mlids_that_come_twice)
 {
 	OWN(fab_fabric) *f = test_ring(4);
 	struct fab_mft *mft = NULL;
-	char text[160];
-	int n = snprintf(text, sizeof(text),
-			 "Switch 0x%016llx\nLID    : Out Port(s)\n0xC000 : 0x001\n"
-			 "0xC000 : 0x001\n",
-			 (unsigned long long)f->node_guid[0]);
 
-	MUST(fab_mcfdbs_read(f, "t", text, (size_t)n, false, &mft, ERR));
+	MUST(read_lines(f, "0xC000 : 0x001\n0xC000 : 0x001\n", &mft));
 	cr_expect_eq(mft->n, 1);
 	cr_expect_eq(mft->first[1], 1);
 	fab_mft_free(mft);

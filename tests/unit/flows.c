@@ -107,14 +107,6 @@ Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 	cr_expect_eq(level_of(r, 1), 1);
 }
 
-Test(flows, combinations_at_the_edges)
-{
-	cr_expect_eq(fab_faults_combinations(5, 5), 1);
-	cr_expect_eq(fab_faults_combinations(5, 0), 1);
-	cr_expect_eq(fab_faults_combinations(4, 5), 0);
-	cr_expect_eq(fab_faults_combinations(5, 3), 10);
-}
-
 /*
  * A and B with two cables; h6 of LIDs 6 and 7 on B, of which A
  * knows the first only. A flow to a port takes its first LID.
