@@ -8,15 +8,10 @@
  * requests do not wait. Packets have one size: the sender of a transfer waits for room
  * for a full one.
  */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/rng.h"
 #include "event/stream.h"
 #include "sim/sim.h"
 #include "support/rdma_stage.h"
+#include "support/test.h"
 
 enum { FLOWS = 14, SEEDS = 6, CONTROL = 27, HEADER = 26, GAP_PS = 7001 };
 
@@ -117,9 +112,9 @@ static void compare(const struct net *net, enum fab_sim_routing routing, uint32_
 	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result plain = {0};
 	struct fab_sim_params params;
 	struct fab_sim_problem problem;
+	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 	struct script script = {0};
 	const struct fab_messages messages = {.context = &script, .next = next};
-	struct rdma_stage st;
 
 	draw(t, net, seed, mtu);
 	rdma_stage_open(&st, net->spec, net->engine, t, n);
@@ -137,23 +132,20 @@ static void compare(const struct net *net, enum fab_sim_routing routing, uint32_
 		uint64_t latency;
 		uint32_t hops;
 
-		cr_assert_eq(fab_sim_pair(&problem, &params, t[i].source, t[i].target,
-					  CONTROL - HEADER, &latency, &hops, NULL),
-			     0);
+		MUST(fab_sim_pair(&problem, &params, t[i].source, t[i].target,
+				  CONTROL - HEADER, &latency, &hops, ERR));
 		say(&script, t[i].source, t[i].target, t[i].start_ps, CONTROL - HEADER);
 		say(&script, t[i].target, t[i].source, t[i].start_ps + latency,
 		    (uint32_t)t[i].bytes);
 		say(&script, t[i].source, t[i].target, r.fate[i].done_ps,
 		    CONTROL - HEADER);
 	}
-	cr_assert_eq(fab_sim_run(&problem, &params, &messages, &plain, NULL), 0);
+	MUST(fab_sim_run(&problem, &params, &messages, &plain, ERR));
 	for (uint32_t i = 0; i < n; i++)
 		cr_expect_eq(r.fate[i].done_ps, arrival(&plain, t[i].target),
 			     "%s, routing %d, buffer %u, seed %lu: %lu, %lu", net->spec,
-			     (int)routing, buffer, (unsigned long)seed,
-			     (unsigned long)r.fate[i].done_ps,
-			     (unsigned long)arrival(&plain, t[i].target));
-	rdma_stage_close(&st);
+			     (int)routing, buffer, seed, r.fate[i].done_ps,
+			     arrival(&plain, t[i].target));
 }
 
 Test(one_network, same_times)
@@ -178,7 +170,7 @@ Test(one_network, without_bounds)
 			struct fab_stream chance = fab_stream_of(seed, i);
 			struct fab_rdma_result r[2];
 			struct fab_rdma_transfer t[3 * FLOWS];
-			struct rdma_stage st;
+			FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 			for (uint32_t k = 0; k < FAB_COUNT(t); k++) {
 				t[k] = (struct fab_rdma_transfer){
@@ -206,9 +198,8 @@ Test(one_network, without_bounds)
 			for (uint32_t k = 0; k < FAB_COUNT(t); k++)
 				cr_expect_eq(r[0].fate[k].done_ps, r[1].fate[k].done_ps,
 					     "%s, seed %lu, transfer %u", nets[i].spec,
-					     (unsigned long)seed, k);
+					     seed, k);
 			fab_rdma_result_fini(&r[0]);
 			fab_rdma_result_fini(&r[1]);
-			rdma_stage_close(&st);
 		}
 }

@@ -116,17 +116,16 @@ Test(sim, short_times)
 	params.warmup = 100;
 	params.drain = 0;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct fab_sim_result r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r, longer;
 
 		params.time = 5; /* packets take 16 */
 		simulated_seed(&s, &params, 0.5, 16, seed, &r);
 		for (uint32_t i = 0; i < r.n_cables; i++)
 			cr_expect_leq(r.cable[i].utilisation, 1);
-		fab_sim_result_fini(&r);
 		params.time = 40;
-		simulated_seed(&s, &params, 0.3, 16, seed, &r);
-		cr_expect_not(r.is_saturated, "%zu of %zu", r.backlog, r.born);
-		fab_sim_result_fini(&r);
+		simulated_seed(&s, &params, 0.3, 16, seed, &longer);
+		cr_expect_not(longer.is_saturated, "%zu of %zu", longer.backlog,
+			      longer.born);
 	}
 }
 

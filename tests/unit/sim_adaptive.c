@@ -62,17 +62,13 @@ TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 		struct fab_sim_params params =
 			tight(1 + (uint32_t)number / 6 % 4, (uint32_t)number / 24 % 2, 1);
 		OWN(fab_analysis) analysis = {0};
-		struct fab_sim_result r, more;
-		struct simulated s;
-		bool is_sound;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r = {0}, more = {0};
+		FAB_AUTO(simulated_fini) struct simulated s;
 
 		drawn(&s, number);
 		analysis = test_analysis(s.routes, FAB_ENDS_HOSTS);
-		is_sound = analysis.deadlock_free;
-		if (!is_sound) { /* some pairs have no path up and down */
-			simulated_fini(&s);
+		if (!analysis.deadlock_free) /* some pairs have no path up and down */
 			continue;
-		}
 		n_sound++;
 		cr_expect_eq(fab_sim_check_escape(&s.problem, NULL), 0);
 		params.detour = (enum fab_sim_detour)(number / 48 % 3);
@@ -87,25 +83,18 @@ TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 		cr_expect_eq(memcmp(&more.latency, &r.latency, sizeof(r.latency)), 0);
 		cr_expect_eq(memcmp(more.cable, r.cable, r.n_cables * sizeof(*r.cable)),
 			     0);
-		fab_sim_result_fini(&more);
-		fab_sim_result_fini(&r);
-		simulated_fini(&s);
 	}
 	cr_expect_geq(n_sound, SOUND);
 }
 
 /* Hosts of a leaf of 4 send messages of three packets to hosts 8 apart. */
-struct transpose {
-	uint64_t sent[32];
-};
-
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
 {
-	struct transpose *s = context;
+	uint64_t *sent = context;
 
 	(void)now;
 	*m = (struct fab_message){
-		.time = 12 * s->sent[e]++, .target = e % 4 * 8 + e / 4, .bytes = 12};
+		.time = 12 * sent[e]++, .target = e % 4 * 8 + e / 4, .bytes = 12};
 	return true;
 }
 
@@ -119,8 +108,8 @@ Test(sim_adaptive, fat_tree_carries_a_permutation)
 	simulated_init(&s, "pgft:h=2,m=4/8,w=1/4,p=1/1", "updn");
 	for (uint32_t chooser = 0; chooser < 5; chooser++) {
 		struct fab_sim_params params = tight(chooser, 1, 16);
-		struct transpose transpose = {{0}};
-		struct fab_messages messages = {.context = &transpose, .next = next};
+		uint64_t sent[32] = {0};
+		struct fab_messages messages = {.context = sent, .next = next};
 		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 
 		params.time = 8000;

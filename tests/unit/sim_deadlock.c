@@ -171,7 +171,7 @@ Test(sim_deadlock, multicast_around_a_ring)
 		struct fab_sim_params params = tight(fab_sim_switches[k].name, 1, 4000);
 		uint64_t sent[RING] = {0};
 		struct fab_messages messages = {.context = sent, .next = next_to_group};
-		struct fab_groups *groups;
+		FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
 		FAB_AUTO(fab_forest_fini) struct fab_forest forest = {0};
 		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 		FAB_AUTO(simulated_fini) struct simulated s;
@@ -191,7 +191,6 @@ Test(sim_deadlock, multicast_around_a_ring)
 		cr_expect_lt(r.end, 4000);
 		for (size_t i = 0; i < r.cycle.n; i++)
 			cr_expect(r.cycle.v[i].to_group && r.cycle.v[i].packets == 1);
-		fab_groups_free(groups);
 	}
 }
 

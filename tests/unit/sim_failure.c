@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts that die under load: laws, closed forms, and the circles of mixed tables. */
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "event/stream.h"
 #include "support/simulated.h"
 #include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/faults.h"
 #include "unicast/path.h"
 
 enum { US = 1000000, CABLE = 10000, SWITCH = 100000 };
@@ -40,16 +33,14 @@ static void route_after(struct dying *d, const char *engine)
 	d->s.problem.failure = &d->failure;
 }
 
-/* `links`: names of links; NULL: switches dies. */
+/* Switches by name; NULL: nothing dies. */
 static void dying_init(struct dying *d, const char *spec, const char *engine,
-		       const char *switches, const char *links)
+		       const char *switches)
 {
 	simulated_init(&d->s, spec, engine);
 	d->dead = fab_faults_new(d->s.f);
 	if (switches)
 		MUST(fab_faults_add_switches(d->dead, switches, ERR));
-	if (links)
-		MUST(fab_faults_add_cables(d->dead, links, ERR));
 	route_after(d, engine);
 }
 
@@ -112,12 +103,11 @@ Test(sim_failure, conservation)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		for (unsigned k = TEST_SHARE > 1 ? i % 3 : 0; k < 3;
 		     k += (TEST_SHARE > 1 ? 3 : 1)) {
-			struct dying d;
-			struct fab_sim_result one, many;
+			FAB_AUTO(dying_fini) struct dying d;
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result one;
 			struct fab_sim_params p = params_of(1);
 
-			dying_init(&d, cases[i].spec, cases[i].engine, cases[i].dies,
-				   NULL);
+			dying_init(&d, cases[i].spec, cases[i].engine, cases[i].dies);
 			d.failure.dodge = cases[i].dodge;
 			d.failure.detection = k * 3 * US;
 			d.failure.at = k == 1 ? 0 : 4 * US;
@@ -130,6 +120,9 @@ Test(sim_failure, conservation)
 			cr_assert_not(one.is_stalled);
 			cr_assert_not(one.is_deadlocked);
 			for (int t = 2 + (test_step(1) > 1 || k); t <= 3; t++) {
+				FAB_AUTO(fab_sim_result_fini)
+				struct fab_sim_result many;
+
 				p.n_threads = t;
 				simulated_seed(&d.s, &p, 0.6, 3000, k + 1, &many);
 				cr_assert(same_deliveries(&one, &many));
@@ -139,21 +132,18 @@ Test(sim_failure, conservation)
 					     many.recovery.lost_live);
 				cr_assert_eq(one.recovery.recovered,
 					     many.recovery.recovered);
-				fab_sim_result_fini(&many);
 			}
-			fab_sim_result_fini(&one);
-			dying_fini(&d);
 		}
 }
 
 /* Neighbours that never know: old tables for ever, whatever the manager and dodging. */
 Test(sim_failure, never_noticed)
 {
-	struct dying d;
-	struct fab_sim_result first, r;
+	FAB_AUTO(dying_fini) struct dying d;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result first, r;
 	struct fab_sim_params p = params_of(1);
 
-	dying_init(&d, "kfat:dims=4x4,hosts=2", "vtftr", "1.2", NULL);
+	dying_init(&d, "kfat:dims=4x4,hosts=2", "vtftr", "1.2");
 	p.n_vls = 2;
 	d.failure.detection = UINT64_MAX;
 	for (unsigned k = 0; k < 2; k++) {
@@ -167,9 +157,6 @@ Test(sim_failure, never_noticed)
 	cr_assert_eq(r.recovery.noticed, UINT64_MAX);
 	cr_assert_eq(r.recovery.last_table, UINT64_MAX);
 	cr_assert_eq(r.recovery.recovered, UINT64_MAX);
-	fab_sim_result_fini(&first);
-	fab_sim_result_fini(&r);
-	dying_fini(&d);
 }
 
 /* Messages of one flow, one each `each` ticks. */
@@ -222,10 +209,10 @@ static uint32_t middle_of(const struct dying *d, const struct fab_routes *r,
  */
 Test(sim_failure, closed_form)
 {
-	struct dying d;
+	FAB_AUTO(dying_fini) struct dying d;
 	struct flow f = {.to = 12, .n = 400, .each = 250000, .bytes = 1024};
 	struct fab_sim_params p = params_of(1);
-	struct fab_sim_result r;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 	uint64_t at_leaf = CABLE + SWITCH, on_way = 0, unknown = 0, down = 0, credits;
 	uint64_t at, noticed, table;
 
@@ -274,8 +261,6 @@ Test(sim_failure, closed_form)
 	run_flow(&d, &p, &f, &r);
 	cr_assert_not(r.is_stalled);
 	cr_assert_gt(r.delivered, f.n / 2);
-	fab_sim_result_fini(&r);
-	dying_fini(&d);
 }
 
 /* Switches with an entry that differs. */
@@ -303,10 +288,10 @@ static uint64_t changed(const struct dying *d)
 /* A cable that carries nothing dies: every packet at the same time. */
 Test(sim_failure, unused_cable)
 {
-	struct dying d;
+	FAB_AUTO(dying_fini) struct dying d;
 	struct flow f = {.to = 12, .n = 200, .each = 200000, .bytes = 1024};
 	struct fab_sim_params p = params_of(1);
-	struct fab_sim_result before, r;
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result before, r;
 	uint32_t used, sw;
 
 	simulated_init(&d.s, "fattree:radix=8,levels=2", "d-mod-k");
@@ -328,9 +313,6 @@ Test(sim_failure, unused_cable)
 	cr_assert_eq(r.recovery.switches, changed(&d));
 	cr_assert_gt(r.recovery.switches, 0);
 	cr_assert_lt(r.recovery.switches, d.s.f->n_switches);
-	fab_sim_result_fini(&before);
-	fab_sim_result_fini(&r);
-	dying_fini(&d);
 }
 
 /* A root switch that dies at time 0, with everything at once: the damaged fabric. */
@@ -339,12 +321,12 @@ Test(sim_failure, at_once)
 	static const char *const engines[] = {"minhop", "d-mod-k", "updn"};
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i += (TEST_SHARE > 1 ? 2 : 1)) {
-		struct dying d;
+		FAB_AUTO(dying_fini) struct dying d;
 		struct fab_sim_params p = params_of(1);
-		struct fab_sim_result damaged, r;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result damaged, r;
 
 		p.warmup = 0;
-		dying_init(&d, "fattree:radix=8,levels=3", engines[i], "l3-2", NULL);
+		dying_init(&d, "fattree:radix=8,levels=3", engines[i], "l3-2");
 		d.failure.at = d.failure.detection = d.failure.trap =
 			d.failure.computation = d.failure.block = 0;
 		simulated_uniform(&d.s, &p, 0.5, 2048, &r);
@@ -355,11 +337,8 @@ Test(sim_failure, at_once)
 		simulated_uniform(&d.s, &p, 0.5, 2048, &damaged);
 		cr_assert(same_deliveries(&damaged, &r), "%s", engines[i]);
 		cr_assert_gt(r.deliveries.n, 10000);
-		fab_sim_result_fini(&damaged);
-		fab_sim_result_fini(&r);
 		d.after = NULL;
 		d.dead = NULL;
-		dying_fini(&d);
 	}
 }
 
@@ -375,18 +354,16 @@ Test(sim_failure, dodging)
 
 	for (uint32_t leaf = 0; leaf < 16; leaf += step)
 		for (unsigned dodge = 0; dodge < 3; dodge++) {
-			struct dying d;
+			FAB_AUTO(dying_fini) struct dying d;
 			struct fab_sim_params p = params_of(1);
-			struct fab_sim_result r;
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
 			uint64_t lost = 0;
+			char dead[8];
 
-			simulated_init(&d.s, "kfat:dims=4x4,hosts=4,planes=2", "vtftr");
-			d.dead = fab_faults_new(d.s.f);
-			fab_faults_kill_switch(d.dead, d.s.kfat->leaf[leaf]);
-			route_after(&d, "vtftr");
+			snprintf(dead, sizeof(dead), "%u.%u", leaf / 4, leaf % 4);
+			dying_init(&d, "kfat:dims=4x4,hosts=4,planes=2", "vtftr", dead);
 			d.failure.dodge = (enum fab_sim_dodge)dodge;
 			d.failure.computation = 20 * US;
-			d.failure.block = US / 10;
 			simulated_uniform(&d.s, &p, 0.4, 2048, &r);
 			check_balance(&r);
 			/* what was on the cable has arrived: until the first table
@@ -402,8 +379,6 @@ Test(sim_failure, dodging)
 			cr_assert_eq(dodge > 0, r.recovery.dodged > 0);
 			cr_assert_not(r.is_deadlocked);
 			cr_assert_not(r.is_cut);
-			fab_sim_result_fini(&r);
-			dying_fini(&d);
 		}
 }
 
@@ -415,15 +390,13 @@ Test(sim_failure, two_leaves)
 		uint64_t lost = 0;
 
 		for (uint32_t other = 6; other < 16; other += 3) {
-			struct dying d;
+			FAB_AUTO(dying_fini) struct dying d;
 			struct fab_sim_params p = params_of(1);
-			struct fab_sim_result r;
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+			char dead[16];
 
-			simulated_init(&d.s, "kfat:dims=4x4,hosts=2,planes=2", "vtftr");
-			d.dead = fab_faults_new(d.s.f);
-			fab_faults_kill_switch(d.dead, d.s.kfat->leaf[5]);
-			fab_faults_kill_switch(d.dead, d.s.kfat->leaf[other]);
-			route_after(&d, "vtftr");
+			snprintf(dead, sizeof(dead), "1.1,%u.%u", other / 4, other % 4);
+			dying_init(&d, "kfat:dims=4x4,hosts=2,planes=2", "vtftr", dead);
 			d.failure.dodge = (enum fab_sim_dodge)dodge;
 			d.failure.computation = 20 * US;
 			simulated_uniform(&d.s, &p, 0.2, 2048, &r);
@@ -431,8 +404,6 @@ Test(sim_failure, two_leaves)
 			cr_assert_gt(r.recovery.dodged, 0);
 			for (uint64_t k = 13; k < 33; k++)
 				lost += r.recovery.moments.v[k].lost;
-			fab_sim_result_fini(&r);
-			dying_fini(&d);
 		}
 		cr_assert_eq(lost, 0, "%u: %lu", dodge, lost);
 	}
@@ -454,11 +425,10 @@ Test(sim_failure, mixed)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct dying d;
+		FAB_AUTO(dying_fini) struct dying d;
 
-		dying_init(&d, cases[i].spec, cases[i].engine, cases[i].dies, NULL);
+		dying_init(&d, cases[i].spec, cases[i].engine, cases[i].dies);
 		cr_assert_eq(fab_sim_mixed_has_cycle(&d.s.problem), cases[i].has,
 			     "case %zu", i);
-		dying_fini(&d);
 	}
 }

@@ -584,8 +584,7 @@ Test(sim_laws, same_for_any_number_of_threads)
 	simulated_init(&s, "kfat:dims=4x4,hosts=2", "vtftr-ib");
 	for (size_t k = 0; k < 6; k++) {
 		struct fab_sim_params params = flits("voq", 4, 200);
-		struct fab_sim_result r;
-		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result one;
+		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result one, by_heap;
 
 		if (k >= 3) {
 			params = fab_sim_defaults();
@@ -599,15 +598,15 @@ Test(sim_laws, same_for_any_number_of_threads)
 		simulated_uniform(&s, &params, 0.9, 4, &one);
 		cr_expect_gt(one.deliveries.n, 100);
 		for (size_t t = 0; t < FAB_COUNT(threads) - (TEST_SHARE > 1); t++) {
+			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+
 			params.n_threads = threads[t];
 			simulated_uniform(&s, &params, 0.9, 4, &r);
 			same(&one, &r);
-			fab_sim_result_fini(&r);
 		}
 		params.n_threads = 1;
 		params.by_heap = true;
-		simulated_uniform(&s, &params, 0.9, 4, &r);
-		same(&one, &r);
-		fab_sim_result_fini(&r);
+		simulated_uniform(&s, &params, 0.9, 4, &by_heap);
+		same(&one, &by_heap);
 	}
 }

@@ -4,10 +4,6 @@
  * parts are all of it, no stall where each part holds a packet, and stalls of tables that
  * are free of deadlock where lanes share all.
  */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <string.h>
-
 #include "support/simulated.h"
 #include "support/test.h"
 
@@ -25,6 +21,19 @@ static struct fab_sim_params params_of(const char *kind, uint32_t buffer)
 	params.time = 1500;
 	params.stall = 300;
 	params.drain = 0;
+	params.n_threads = 1;
+	params.with_deliveries = true;
+	return params;
+}
+
+/* Of all that is sent, in bytes and picoseconds. */
+static struct fab_sim_params params_in_bytes(uint32_t buffer)
+{
+	struct fab_sim_params params = fab_sim_defaults();
+
+	params.buffer = buffer;
+	params.warmup = 0;
+	params.time = 20 * 1000 * 1000;
 	params.n_threads = 1;
 	params.with_deliveries = true;
 	return params;
@@ -76,14 +85,9 @@ Test(sim_shared, nothing_shared_is_separate_lanes)
 			FAB_AUTO(simulated_fini) struct simulated s;
 
 			if (in_bytes) {
-				params = fab_sim_defaults();
+				params = params_in_bytes(BUFFER * 2112);
 				params.kind = params_of(cases[i].kind, BUFFER).kind;
-				params.buffer = BUFFER * 2112;
-				params.warmup = 0;
-				params.time = 20 * 1000 * 1000;
 				params.drain = 0;
-				params.with_deliveries = true;
-				params.n_threads = 1;
 			}
 			fab_sim_set_routing(&params, cases[i].routing, 0);
 			simulated_init(&s, cases[i].spec, cases[i].dead ? "xy" : "dor");
@@ -112,17 +116,12 @@ Test(sim_shared, nothing_shared_is_separate_lanes)
 Test(sim_shared, nothing_shared_is_separate_outputs)
 {
 	for (unsigned drop = FAB_SIM_TAIL; drop <= FAB_SIM_TRIM; drop++) {
-		struct fab_sim_params params = fab_sim_defaults();
+		struct fab_sim_params params = params_in_bytes(8000);
 		FAB_AUTO(fab_sim_result_fini)
 		struct fab_sim_result apart = {0}, shared = {0}, all = {0};
 		FAB_AUTO(simulated_fini) struct simulated s;
 
 		params.drop = (enum fab_sim_drop)drop;
-		params.buffer = 8000;
-		params.warmup = 0;
-		params.time = 20 * 1000 * 1000;
-		params.with_deliveries = true;
-		params.n_threads = 1;
 		simulated_init(&s, "torus:dims=6,hosts=2", "dor");
 		simulated_uniform(&s, &params, 1, params.mtu, &apart);
 		params.buffer_shared = true;
@@ -229,39 +228,44 @@ Test(sim_shared, refused)
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		struct fab_sim_params params = params_of("voq", bad[i].buffer);
 		FAB_AUTO(simulated_fini) struct simulated s;
-		struct fab_err err;
 
 		simulated_init(&s, "torus:dims=6,hosts=2", bad[i].engine);
 		params.buffer_shared = true;
 		params.buffer_private = bad[i].part;
 		params.buffer_per_vl = bad[i].per_vl;
 		params.chooser = bad[i].is_adaptive;
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
-		cr_expect_not_null(strstr(err.text, bad[i].why), "%s", err.text);
+		FAILS(fab_sim_check(&s.problem, &params, ERR), -EINVAL, bad[i].why);
 	}
-	{
-		struct fab_sim_params params = fab_sim_defaults();
-		FAB_AUTO(simulated_fini) struct simulated s;
-		struct fab_err err;
+}
 
-		simulated_init(&s, "torus:dims=6,hosts=2", "dor");
-		params.buffer_private = 4096;
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
-		cr_expect_not_null(strstr(err.text, "of a shared buffer"));
-		params.buffer_shared = true;
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), 0);
-		params.buffer_private = 2111; /* of 64 bytes each */
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
-		cr_expect_not_null(strstr(err.text, "a packet takes 2112"), "%s",
-				   err.text);
-		params.drop = FAB_SIM_TAIL;
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), 0);
-		params.buffer_private = 2073;
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
-		cr_expect_not_null(strstr(err.text, "a packet takes 2074"), "%s",
-				   err.text);
-		params.buffer_private = 8193;
-		cr_expect_eq(fab_sim_check(&s.problem, &params, &err), -EINVAL);
-		cr_expect_not_null(strstr(err.text, "4 outputs"), "%s", err.text);
+/* In bytes, where each lane, or each of four outputs with drops, has a private part. */
+Test(sim_shared, private_parts)
+{
+	static const struct {
+		bool is_shared;
+		enum fab_sim_drop drop;
+		uint32_t part;
+		const char *why; /* NULL: none */
+	} cases[] = {
+		{false, FAB_SIM_LOSSLESS, 4096, "of a shared buffer"},
+		{true, FAB_SIM_LOSSLESS, 4096, NULL},
+		{true, FAB_SIM_LOSSLESS, 2111, "a packet takes 2112"}, /* by 64 bytes */
+		{true, FAB_SIM_TAIL, 2111, NULL},
+		{true, FAB_SIM_TAIL, 2073, "a packet takes 2074"},
+		{true, FAB_SIM_TAIL, 8193, "4 outputs"},
+	};
+	struct fab_sim_params params = fab_sim_defaults();
+	FAB_AUTO(simulated_fini) struct simulated s;
+
+	simulated_init(&s, "torus:dims=6,hosts=2", "dor");
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		params.buffer_shared = cases[i].is_shared;
+		params.drop = cases[i].drop;
+		params.buffer_private = cases[i].part;
+		if (cases[i].why)
+			FAILS(fab_sim_check(&s.problem, &params, ERR), -EINVAL,
+			      cases[i].why);
+		else
+			MUST(fab_sim_check(&s.problem, &params, ERR));
 	}
 }
