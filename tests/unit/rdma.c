@@ -17,7 +17,7 @@ Test(rdma, ideal)
 					      .bytes = sizes[i / 4],
 					      .is_read = i & 1,
 					      .start_ps = 12345};
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 		rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
 		st.params.no_handshake = i & 2;
@@ -40,11 +40,9 @@ Test(rdma, ideal)
 					  took <= ideal + (r.n.packets[FAB_RDMA_ACK] ? 240
 										     : 0),
 				  "%s, %lu bytes: %lu, %lu", fab_rdma_schemes[k]->name,
-				  (unsigned long)t.bytes, (unsigned long)took,
-				  (unsigned long)ideal);
+				  t.bytes, took, ideal);
 			cr_assert_eq(r.n.retransmitted, 0);
 		}
-		rdma_stage_close(&st);
 	}
 }
 
@@ -152,7 +150,7 @@ Test(rdma, closed_forms)
 		struct fab_tally rounds = {0}, copies[3] = {{0}};
 		static const char *const name[] = {"rsw", "oracle", "sack-ro"};
 		struct mean m;
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 		rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
 		st.params.mtu = 512;
@@ -186,7 +184,6 @@ Test(rdma, closed_forms)
 				     "%s: %g +- %g, not %g", name[s], m.mean, m.error,
 				     expected);
 		}
-		rdma_stage_close(&st);
 	}
 }
 
@@ -237,7 +234,7 @@ Test(rdma, exactly_once)
 	/* 13 has no divisor in common with the divisors in make_hard() */
 	for (uint64_t seed = 13; seed <= 13 * n_seeds; seed += 13) {
 		struct fab_rdma_transfer t[FEW];
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 		draw_transfers(t, 6, seed);
 		rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FEW);
@@ -254,17 +251,14 @@ Test(rdma, exactly_once)
 			st.params.by_heap = false;
 			a = rdma_stage_run(&st, fab_rdma_schemes[k]);
 			cr_assert_eq(a.n_hung, 0, "%s, seed %lu: %u hang, to %lu ps",
-				     fab_rdma_schemes[k]->name, (unsigned long)seed,
-				     a.n_hung, (unsigned long)a.end_ps);
+				     fab_rdma_schemes[k]->name, seed, a.n_hung, a.end_ps);
 			cr_assert_eq(a.n_wrong, 0, "%s, seed %lu: %u wrong",
-				     fab_rdma_schemes[k]->name, (unsigned long)seed,
-				     a.n_wrong);
+				     fab_rdma_schemes[k]->name, seed, a.n_wrong);
 			transfers += a.n_done;
 			st.params.by_heap = true;
 			b = rdma_stage_run(&st, fab_rdma_schemes[k]);
 			rdma_assert_same(&a, &b);
 		}
-		rdma_stage_close(&st);
 	}
 	cr_assert_gt(transfers, 600 * n_seeds);
 }
@@ -279,20 +273,17 @@ Test(rdma, exactly_once_by_vectors)
 	for (uint64_t seed = 0; transfers < n_all; seed++) {
 		struct fab_rdma_transfer t[FEW];
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result a = {0};
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 		draw_transfers(t, 6, seed);
 		rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FEW);
 		make_hard(&st, seed);
 		rdma_stage_net(&st);
 		a = rdma_stage_run(&st, rdma_scheme("rsw-vec"));
-		cr_assert_eq(a.n_hung, 0, "seed %lu: %u hang", (unsigned long)seed,
-			     a.n_hung);
-		cr_assert_eq(a.n_wrong, 0, "seed %lu: %u wrong", (unsigned long)seed,
-			     a.n_wrong);
+		cr_assert_eq(a.n_hung, 0, "seed %lu: %u hang", seed, a.n_hung);
+		cr_assert_eq(a.n_wrong, 0, "seed %lu: %u wrong", seed, a.n_wrong);
 		transfers += a.n_done;
 		multi += a.n.retransmitted;
-		rdma_stage_close(&st);
 	}
 	cr_assert_gt(multi, n_all);
 }
@@ -339,8 +330,7 @@ static double vectors_over_oracle(struct rdma_stage *st, uint32_t runs, uint32_t
 		struct fab_rdma_result b = rdma_stage_run(st, rdma_scheme("oracle"));
 
 		cr_assert(a.n_hung == 0 && a.n_wrong == 0);
-		cr_assert_leq(a.n.timeouts, timers, "%lu timeouts",
-			      (unsigned long)a.n.timeouts);
+		cr_assert_leq(a.n.timeouts, timers, "%lu timeouts", a.n.timeouts);
 		own += a.completion_mean;
 		best += b.completion_mean;
 	}
@@ -437,16 +427,14 @@ Test(rdma, damaged)
 			cr_assert_eq(r.n_wrong, 0);
 			if (k < 2)
 				cr_assert_eq(r.n.retransmitted, r.n.damaged,
-					     "%s, seed %lu", name[k],
-					     (unsigned long)st.params.seed);
+					     "%s, seed %lu", name[k], st.params.seed);
 			cr_assert(r.n.timeouts == 0 || k == 5, "%s", name[k]);
 			damaged += r.n.damaged;
 			again += r.n.retransmitted;
 		}
 		cr_assert_gt(damaged, 150);
 		cr_assert(k < 4 ? again < 2 * damaged : again > 5 * damaged,
-			  "%s: %lu of %lu", name[k], (unsigned long)again,
-			  (unsigned long)damaged);
+			  "%s: %lu of %lu", name[k], again, damaged);
 	}
 }
 
@@ -484,8 +472,7 @@ Test(rdma, undetected)
 			wrong[i / 2 % FAB_COUNT(bits)] += r.n_wrong;
 			if (i % 2)
 				cr_assert_eq(wrong[i / 2 % FAB_COUNT(bits)] % 2, 0,
-					     "%s, seed %lu", name[k],
-					     (unsigned long)st.params.seed);
+					     "%s, seed %lu", name[k], st.params.seed);
 			fab_rdma_result_fini(&r);
 		}
 		/* 1 - 0.98^20 and 1 - 0.99^20, four deviations */

@@ -366,7 +366,7 @@ Test(rdma_choice, oracle_is_a_bound)
 		struct fab_rdma_transfer t = {
 			.source = 0, .target = 2, .bytes = 1 + seed * 977 % 30000};
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result best = {0};
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 		rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
 		st.params.mtu = 512;
@@ -390,12 +390,10 @@ Test(rdma_choice, oracle_is_a_bound)
 				rdma_stage_run(&st, fab_rdma_schemes[i]);
 
 			cr_assert(!r.n_done || r.fate[0].done_ps >= best.fate[0].done_ps,
-				  "seed %lu: %s %lu ps, oracle %lu ps",
-				  (unsigned long)seed, fab_rdma_schemes[i]->name,
-				  (unsigned long)r.fate[0].done_ps,
-				  (unsigned long)best.fate[0].done_ps);
+				  "seed %lu: %s %lu ps, oracle %lu ps", seed,
+				  fab_rdma_schemes[i]->name, r.fate[0].done_ps,
+				  best.fate[0].done_ps);
 		}
-		rdma_stage_close(&st);
 	}
 }
 
@@ -409,7 +407,7 @@ Test(rdma_choice, range_is_charged)
 	for (uint32_t k = 0; k < 8; k++) {
 		const struct fab_rdma_scheme *scheme = rdma_scheme(of[k & 1]);
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 		uint32_t width;
 
 		rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
@@ -426,7 +424,6 @@ Test(rdma_choice, range_is_charged)
 			     scheme->name, r.peak_range, width);
 		cr_assert_eq(width, k & 4 ? 10 : fab_rdma_in_flight(st.net, &st.params));
 		cr_assert_eq(fab_rdma_width(st.net, &st.params, scheme, 7), 7);
-		rdma_stage_close(&st);
 	}
 }
 

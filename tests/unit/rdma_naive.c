@@ -361,7 +361,7 @@ Test(rdma_naive, bursts_and_refusals)
 	for (uint64_t seed = 0; seed < 180; seed++) {
 		struct fab_rdma_transfer t[SENDERS];
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 		struct naive s;
 
 		rdma_stage_open(&st, "gen:mesh:dims=1,hosts=7", "minhop", t, SENDERS);
@@ -371,17 +371,14 @@ Test(rdma_naive, bursts_and_refusals)
 		run_naive(&s, &st.params, t);
 		for (uint32_t i = 0; i < SENDERS; i++) {
 			cr_assert_eq(r.fate[i].done_ps, s.t[i].done,
-				     "seed %lu, transfer %u: %lu ps, naive %lu ps",
-				     (unsigned long)seed, i,
-				     (unsigned long)r.fate[i].done_ps,
-				     (unsigned long)s.t[i].done);
+				     "seed %lu, transfer %u: %lu ps, naive %lu ps", seed,
+				     i, r.fate[i].done_ps, s.t[i].done);
 			cr_assert_eq(r.fate[i].sent, s.t[i].n_sent);
 			cr_assert_eq(r.fate[i].refusals, s.t[i].n_refusals);
 			again += s.t[i].n_backoff > 1;
 			refusals += s.t[i].n_refusals;
 		}
 		starts_good += s.starts_good;
-		rdma_stage_close(&st);
 	}
 	/* what the test is about has happened */
 	cr_assert_gt(starts_good, 500);

@@ -75,16 +75,16 @@ Test(rdma_network, bounded)
 Test(rdma_network, bounded_ideal)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 10, .bytes = 100000};
-	struct fab_rdma_result r;
 	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 	rdma_stage_open(&st, "gen:torus:dims=4x4,hosts=1", "dor", &t, 1);
 	st.params.buffer = 1 << 20;
 	rdma_stage_net(&st);
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-		r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+		FAB_AUTO(fab_rdma_result_fini)
+		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+
 		cr_assert_eq(r.fate[0].done_ps, fab_rdma_ideal(st.net, 0));
-		fab_rdma_result_fini(&r);
 	}
 }
 
@@ -121,9 +121,7 @@ Test(rdma_network, losses)
 	struct fab_rdma_transfer t = {
 		.source = 0, .target = 3, .bytes = (uint64_t)N * 256};
 	struct fab_rdma_outage outage = {.cable = 0, .until_ps = 50000000};
-	struct fab_rdma_result r;
 	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-	double share;
 
 	/* 4 switches in a row: 5 cables, endpoints' ones too */
 	rdma_stage_open(&st, "gen:mesh:dims=4,hosts=1", "minhop", &t, 1);
@@ -131,6 +129,9 @@ Test(rdma_network, losses)
 	st.params.bad.loss = 0.1;
 	rdma_stage_net(&st);
 	for (int i = 0; i < 4; i++) {
+		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
+		double share;
+
 		st.params.bad.per_hop = i & 1;
 		st.params.bad.burst = i & 2 ? 5 : 0;
 		r = rdma_stage_run(&st, rdma_scheme("oracle"));
@@ -140,7 +141,6 @@ Test(rdma_network, losses)
 		cr_assert_lt(fabs(share - (i & 1 ? 1 - pow(0.9, 5) : 0.1)),
 			     (i & 2 ? 0.008 : 0.004) * (TEST_SHARE > 1 ? 2 : 1), "%d: %g",
 			     i, share);
-		fab_rdma_result_fini(&r);
 	}
 	rdma_stage_close(&st);
 	t.bytes = 256 * 20;
@@ -149,11 +149,12 @@ Test(rdma_network, losses)
 	st.params.bad.n_outages = 1;
 	rdma_stage_net(&st);
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-		r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+		FAB_AUTO(fab_rdma_result_fini)
+		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+
 		cr_assert_eq(r.n_done, 1, "%s", fab_rdma_schemes[k]->name);
 		cr_assert_gt(r.fate[0].done_ps, outage.until_ps);
 		cr_assert_gt(r.n.lost[FAB_RDMA_RQT], 0);
-		fab_rdma_result_fini(&r);
 	}
 }
 
@@ -172,8 +173,8 @@ static void expect_slow(const struct rdma_stage *st, double share, const char *e
 			fab_append(&slow, ",", "%s", fab_rdma_schemes[k]->name);
 	}
 	cr_assert_str_eq(slow ? slow : "", expected, "delayed %g, G %u, reorder %lu: %s",
-			 st->params.bad.delayed, st->params.gap,
-			 (unsigned long)st->params.reorder_ps, slow ? slow : "");
+			 st->params.bad.delayed, st->params.gap, st->params.reorder_ps,
+			 slow ? slow : "");
 }
 
 /* How many packets in a row are missing behind one that has come, on the mean: first
@@ -200,7 +201,7 @@ Test(rdma_network, bursts_per_hop)
 		.source = 0, .target = 1, .bytes = (uint64_t)N * 256};
 
 	for (uint32_t buffer = 0; buffer < 10000; buffer += 5000) {
-		struct rdma_stage st;
+		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 
 		rdma_stage_open(&st, "gen:mesh:dims=1,hosts=2", "minhop", &t, 1);
 		st.params.mtu = 256;
@@ -219,7 +220,6 @@ Test(rdma_network, bursts_per_hop)
 			cr_assert_lt(fabs(mean_row(&r) - (burst ? 5 : 1)), 0.6, "%d: %g",
 				     burst, mean_row(&r));
 		}
-		rdma_stage_close(&st);
 	}
 }
 
@@ -347,7 +347,7 @@ Test(rdma_network, window)
 	cr_assert_lt(fabs(out[1].share.value - 0.63), 0.03, "%g", out[1].share.value);
 	cr_assert_gt(out[2].share.value, 0.92, "%g", out[2].share.value);
 	cr_assert(out[1].reorder.max > 50 && out[1].reorder.max < 80, "%lu",
-		  (unsigned long)out[1].reorder.max);
+		  out[1].reorder.max);
 	cr_assert_gt(fab_tally_mean(&out[3].rounds), 3);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		fab_rdma_summary_fini(&out[i]);
@@ -402,6 +402,11 @@ Test(rdma_network, threads)
 Test(rdma_network, refused)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
+	static const struct fab_rdma_transfer bad[] = {
+		{.target = 0, .bytes = 20000},
+		{.target = 6, .bytes = 20000},
+		{.target = 5, .bytes = 0},
+		{.target = 5, .bytes = UINT64_MAX / 2}};
 	struct fab_rdma_params good;
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
 	struct fab_rdma_net *net;
@@ -436,16 +441,12 @@ Test(rdma_network, refused)
 	st.problem.routes = NULL;
 	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL);
 	st.problem.routes = st.routes;
-	t.target = 0;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
-	t.target = 6;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
-	t.target = 5;
-	t.bytes = 0;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
-	t.bytes = UINT64_MAX / 2;
-	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR), -EINVAL);
-	t.bytes = 100;
+	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
+		t = bad[i];
+		cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR),
+			     -EINVAL, "%zu", i);
+	}
+	t = (struct fab_rdma_transfer){.target = 5, .bytes = 100};
 	rdma_stage_net(&st);
 	st.params.bad.loss = 1;
 	st.params.end_ps = 1000000000;

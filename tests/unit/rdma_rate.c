@@ -110,6 +110,14 @@ Test(rdma_rate, dcqcn_steps)
 	cr_assert_gt(n_hyper, 1000 / TEST_SHARE);
 }
 
+/* Of the hosts at one switch all but the last send to that. */
+static void all_to_last(struct fab_rdma_transfer t[HOSTS - 1], uint64_t bytes)
+{
+	for (uint32_t i = 0; i < HOSTS - 1; i++)
+		t[i] = (struct fab_rdma_transfer){
+			.source = i, .target = HOSTS - 1, .bytes = bytes};
+}
+
 /* Hosts at one switch, `n` of which send to another one. */
 static struct fab_rdma_result run_incast(struct rdma_stage *st, const char *scheme,
 					 enum fab_rdma_rate_control control,
@@ -138,9 +146,7 @@ Test(rdma_rate, dctcp_holds_the_threshold)
 			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 			double peak;
 
-			for (uint32_t i = 0; i < n; i++)
-				t[i] = (struct fab_rdma_transfer){
-					.source = i, .target = 8, .bytes = 8 << 20};
+			all_to_last(t, 8 << 20);
 			r = run_incast(&st, "gbn", FAB_RDMA_DCTCP, t, n, 4 << 20,
 				       k * (MTU + HEADER));
 			peak = (double)r.peak_queue_bytes / (MTU + HEADER);
@@ -167,9 +173,7 @@ Test(rdma_rate, trimmed_counts_as_marked)
 		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 
-		for (uint32_t i = 0; i < 8; i++)
-			t[i] = (struct fab_rdma_transfer){
-				.source = i, .target = 8, .bytes = 4 << 20};
+		all_to_last(t, 4 << 20);
 		rdma_stage_open(&st, "gen:mesh:dims=2,hosts=9", "minhop", t, 8);
 		st.params.drop = FAB_SIM_TRIM;
 		st.params.buffer = 20 * (MTU + HEADER);
@@ -181,8 +185,7 @@ Test(rdma_rate, trimmed_counts_as_marked)
 		cr_assert_eq(r.n.marked, 0);
 		trimmed[adapts] = r.n.trimmed;
 	}
-	cr_assert_lt(2 * trimmed[1], trimmed[0], "%llu of %llu",
-		     (unsigned long long)trimmed[1], (unsigned long long)trimmed[0]);
+	cr_assert_lt(2 * trimmed[1], trimmed[0], "%lu of %lu", trimmed[1], trimmed[0]);
 }
 
 /* DCQCN: a flow that has the cable alone gives it to those that begin later: they share
@@ -197,12 +200,10 @@ Test(rdma_rate, dcqcn_shares)
 		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 		double alone = (double)begin, fair;
 
-		for (uint32_t i = 0; i < n; i++)
-			t[i] = (struct fab_rdma_transfer){
-				.source = i,
-				.target = 8,
-				.bytes = i ? bytes : bytes + (25u << 20),
-				.start_ps = i ? begin : 0};
+		all_to_last(t, bytes);
+		t[0].bytes += 25u << 20;
+		for (uint32_t i = 1; i < n; i++)
+			t[i].start_ps = begin;
 		r = run_incast(&st, "gbn", FAB_RDMA_DCQCN, t, n, 8 << 20, 200 << 10);
 		cr_assert_eq(r.n_done, n);
 		cr_assert_eq(r.n.dropped, 0);
@@ -222,9 +223,7 @@ Test(rdma_rate, static_window)
 {
 	struct fab_rdma_transfer t[8];
 
-	for (uint32_t i = 0; i < 8; i++)
-		t[i] = (struct fab_rdma_transfer){
-			.source = i, .target = 8, .bytes = 1 << 20};
+	all_to_last(t, 1 << 20);
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++)
 		for (uint32_t w = 1; w <= 8; w *= 2) {
 			FAB_AUTO(rdma_stage_close) struct rdma_stage st;
@@ -270,9 +269,7 @@ Test(rdma_rate, pull_fills_the_cable)
 			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
 			uint64_t first = n * CAP > BUFFER ? n * CAP - BUFFER : 0;
 
-			for (uint32_t i = 0; i < n; i++)
-				t[i] = (struct fab_rdma_transfer){
-					.source = i, .target = 8, .bytes = PACKETS * MTU};
+			all_to_last(t, PACKETS * MTU);
 			rdma_stage_open(&st, "gen:mesh:dims=2,hosts=9", "minhop", t, n);
 			st.params.drop = FAB_SIM_TRIM;
 			st.params.buffer = BUFFER * (MTU + HEADER);
@@ -283,8 +280,8 @@ Test(rdma_rate, pull_fills_the_cable)
 			rdma_stage_net(&st);
 			r = rdma_stage_run(&st, rdma_scheme(k ? "rsw-vec" : "rsw"));
 			cr_assert_eq(r.n_done, n);
-			cr_assert_leq(r.n.trimmed, first + n, "%u senders: %llu", n,
-				      (unsigned long long)r.n.trimmed);
+			cr_assert_leq(r.n.trimmed, first + n, "%u senders: %lu", n,
+				      r.n.trimmed);
 			cr_assert(r.n.trimmed >= first / 2);
 			cr_assert_eq(r.n.dropped, 0);
 			cr_assert_leq(r.n.packets[FAB_RDMA_MARK],
@@ -302,9 +299,9 @@ Test(rdma_rate, never_hangs)
 {
 	struct fab_rdma_transfer t[8];
 
-	for (uint32_t i = 0; i < 8; i++)
-		t[i] = (struct fab_rdma_transfer){
-			.source = i, .target = 8, .bytes = 200000, .is_read = i & 1};
+	all_to_last(t, 200000);
+	for (uint32_t i = 1; i < 8; i += 2)
+		t[i].is_read = true;
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++)
 		/* rc sends all again without end */
 		for (unsigned c = 0; c < 10 && strcmp(fab_rdma_schemes[k]->name, "rc");
