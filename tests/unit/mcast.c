@@ -88,10 +88,9 @@ Test(mcast, both_forms_of_sssp_give_the_same_trees)
 		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result r[4];
 		FAB_AUTO(routed_fini) struct routed s;
-		double seconds;
 
 		setting_init(&s, seed);
-		MUST(fab_mcast_route(&s.problem, engines, 4, &options, r, &seconds, ERR));
+		route(&s, &options, engines, 4, r);
 		for (size_t i = 0; i < 4; i += 2) {
 			uint64_t n = r[i].forest.first[s.groups->n];
 
@@ -285,7 +284,7 @@ Test(mcast, roots_and_links_follow_the_rules)
 
 Test(mcast, efi_counts_every_cable)
 {
-	struct fab_mcast_result r;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 	FAB_AUTO(routed_fini) struct routed s;
 	struct fab_efi efi;
 	uint32_t fullest[7], n, max_host = 0, total = 0;
@@ -321,7 +320,6 @@ Test(mcast, efi_counts_every_cable)
 	for (uint32_t p = 0; p < s.f->n_ports; p++)
 		max_host = groups[p] > max_host ? groups[p] : max_host;
 	cr_assert_eq(efi.max_all, max_host > efi.max ? max_host : efi.max);
-	fab_mcast_result_fini(&r);
 }
 
 /* What verification says after one thing in a sound result was changed. */
@@ -333,8 +331,9 @@ static void expect_wrong(const struct routed *s, const struct fab_mcast_result *
 
 Test(mcast, verification_finds_planted_faults)
 {
-	struct fab_mcast_result of_first, *r = &of_first;
 	FAB_AUTO(routed_fini) struct routed s;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result of_first;
+	struct fab_mcast_result *r = &of_first;
 	uint32_t g = 0, old, cable;
 	uint64_t e;
 
@@ -377,7 +376,6 @@ Test(mcast, verification_finds_planted_faults)
 	expect_wrong(&s, r, "");
 	r->forest.root[g] = old;
 	MUST(fab_mcast_verify(&s.problem, r, ERR));
-	fab_mcast_result_fini(r);
 }
 
 static int stop_at_once(void *context, uint64_t done, uint64_t total)

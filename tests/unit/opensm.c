@@ -2,7 +2,6 @@
 /* Algorithm opensm against a plain form of OpenSM's rules. */
 #include "mcast/engine/state.h"
 #include "mcast/route.h"
-#include "source/source.h"
 #include "support/routed.h"
 #include "support/test.h"
 
@@ -124,9 +123,8 @@ Test(opensm, root_and_ports_follow_its_rules)
 	uint32_t n_higher = 0;
 
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct routed s;
-		struct fab_mcast_result r;
-		struct fab_mcast_result least;
+		FAB_AUTO(routed_fini) struct routed s;
+		FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r, least;
 
 		random_setting(&s, seed);
 		r = routed_by(&s.problem, &fab_mcast_opensm, NULL);
@@ -136,9 +134,6 @@ Test(opensm, root_and_ports_follow_its_rules)
 			n_higher += r.forest.height[g] > least.forest.height[g];
 		}
 		MUST(fab_mcast_verify(&s.problem, &r, ERR));
-		fab_mcast_result_fini(&least);
-		fab_mcast_result_fini(&r);
-		routed_fini(&s);
 	}
 	/* switches among the members draw the root to the adapters */
 	cr_assert_gt(n_higher, 0);
@@ -146,11 +141,9 @@ Test(opensm, root_and_ports_follow_its_rules)
 
 static void chain(struct routed *s, const char *spec)
 {
-	struct fab_fabric *f;
-	struct fab_groups_builder *b;
+	struct fab_fabric *f = test_gen_raw(spec);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
 
-	MUST(fab_source_open(spec, NULL, &f, ERR));
-	b = fab_groups_builder_new(f);
 	fab_groups_builder_begin(b, "ends", 4);
 	fab_groups_builder_add(b, f->node_first_port[f->n_switches]);
 	fab_groups_builder_add(b, f->node_first_port[f->n_nodes - 1]);
@@ -162,7 +155,7 @@ Test(opensm, trees_end_where_it_gives_up)
 	FAB_AUTO(routed_fini) struct routed s;
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
 
-	chain(&s, "gen:mesh:dims=125,hosts=1");
+	chain(&s, "mesh:dims=125,hosts=1");
 	r = routed_by(&s.problem, &fab_mcast_opensm, NULL);
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
 	MUST(fab_mcast_verify(&s.problem, &r, ERR));
@@ -170,7 +163,7 @@ Test(opensm, trees_end_where_it_gives_up)
 	routed_fini(&s);
 
 	/* the root is 64 hops from both ends; 62 on each side are in the tree */
-	chain(&s, "gen:mesh:dims=129,hosts=1");
+	chain(&s, "mesh:dims=129,hosts=1");
 	r = routed_by(&s.problem, &fab_mcast_opensm, NULL);
 	check_group(&s.problem, &r, 0);
 	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);

@@ -58,6 +58,7 @@ static uint32_t max_with(const struct routed *s, const struct fab_forest *old,
 /* Relieve the crowded trees by at most max_moved moves; all that is promised holds. */
 static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
 {
+	FAB_AUTO(fab_mcast_result_fini)
 	struct fab_mcast_result before = crowd(s), after = crowd(s);
 	struct fab_mcast_options o = {.n_threads = 1,
 				      .bound = fab_mcast_lower_bound(&s->problem)};
@@ -83,8 +84,6 @@ static struct fab_relief relieve(const struct routed *s, uint32_t max_moved)
 			cr_expect_gt(
 				max_with(s, &before.forest, &after.forest, g, after.load),
 				r.after);
-	fab_mcast_result_fini(&before);
-	fab_mcast_result_fini(&after);
 	return r;
 }
 
@@ -95,7 +94,7 @@ Test(relief, few_trees_move)
 
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		uint32_t last = UINT32_MAX;
-		struct routed s;
+		FAB_AUTO(routed_fini) struct routed s;
 
 		setting_init(&s, seed);
 		for (size_t i = 0; i < FAB_COUNT(limits); i++) {
@@ -111,7 +110,6 @@ Test(relief, few_trees_move)
 			n_by_one += limits[i] == 1 && r.n_moved == 1;
 			n_part += r.n_needed > r.n_moved && r.n_moved > 0;
 		}
-		routed_fini(&s);
 	}
 	cr_assert_geq(n_better, 8);
 	cr_assert_geq(n_by_one, 2);
@@ -149,7 +147,7 @@ static bool is_over(void *context)
 Test(relief, without_time)
 {
 	struct fab_mcast_options o = {.n_threads = 1, .is_over = is_over};
-	struct fab_mcast_result before, r;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result before, r;
 	struct fab_relief out;
 	FAB_AUTO(routed_fini) struct routed s;
 
@@ -161,8 +159,6 @@ Test(relief, without_time)
 	cr_expect_eq(out.n_moved, 0);
 	for (uint32_t g = 0; g < s.groups->n; g++)
 		cr_expect(fab_forest_is_same(&before.forest, &r.forest, g));
-	fab_mcast_result_fini(&before);
-	fab_mcast_result_fini(&r);
 }
 
 /* Groups of adapters on opposite switches of a ring, all on one side of it: half of them
@@ -174,7 +170,6 @@ Test(relief, no_more_than_needed)
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mcast_options o = {.n_threads = 1, .bound = N_GROUPS / 2};
 	FAB_AUTO(routed_fini) struct routed s;
-	struct fab_forest trees;
 	struct fab_relief out;
 	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result one;
 
@@ -189,11 +184,9 @@ Test(relief, no_more_than_needed)
 	}
 	routed_init_builder(&s, f, b);
 	one = crowd(&s);
-	trees = one.forest;
-	fab_mcast_relieve(&s.problem, &trees, &o, UINT32_MAX, &out);
+	fab_mcast_relieve(&s.problem, &one.forest, &o, UINT32_MAX, &out);
 	cr_expect_eq(out.before, N_GROUPS);
 	cr_expect_eq(out.after, N_GROUPS / 2);
 	cr_expect_eq(out.n_moved, N_GROUPS / 2);
 	cr_expect_eq(out.n_needed, N_GROUPS / 2);
-	one.forest = trees;
 }

@@ -7,14 +7,6 @@
 #include "support/routed.h"
 #include "support/test.h"
 
-static struct fab_groups *finish(struct fab_groups_builder *b)
-{
-	struct fab_groups *g = NULL;
-
-	MUST(fab_groups_builder_finish(b, false, &g, ERR));
-	return g;
-}
-
 /* Largest distance from each switch to those of a group; returns the least. */
 static uint8_t eccentricities(const struct fab_dist *dist, const struct fab_groups *g,
 			      uint32_t group, uint8_t *max, uint32_t n)
@@ -96,7 +88,8 @@ Test(roots, verification_finds_trees_that_are_too_high)
 	fab_groups_builder_begin(b, "g", 1);
 	fab_groups_builder_add(b, fab_port_find(f, 1, 0));
 	fab_groups_builder_add(b, fab_port_find(f, 2, 0));
-	problem.groups = g = finish(b);
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
+	problem.groups = g;
 	far.choose_root = last_switch;
 	far.may_be_higher = true;
 	r = routed_by(&problem, &far, NULL);
@@ -110,7 +103,7 @@ Test(roots, verification_finds_trees_that_are_too_high)
 Test(roots, bound_of_leaf_switches_that_are_joined)
 {
 	struct plan plan = {0};
-	struct fab_mcast_problem problem = {.f = NULL};
+	struct fab_mcast_problem problem;
 	struct fab_groups_builder *b;
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
 	OWN(fab_fabric) *f = NULL;
@@ -129,7 +122,7 @@ Test(roots, bound_of_leaf_switches_that_are_joined)
 		fab_groups_builder_add(b, fab_port_find(f, i % 3, 0));
 		fab_groups_builder_add(b, fab_port_find(f, 3 + i / 3, 0));
 	}
-	g = finish(b);
+	MUST(fab_groups_builder_finish(b, false, &g, ERR));
 	problem = (struct fab_mcast_problem){f, dist, g};
 	cr_assert_eq(fab_mcast_lower_bound(&problem), 9);
 }
@@ -140,12 +133,12 @@ enum { SWITCHES = 300 };
 static bool comes_before(const uint32_t *value, enum fab_root_ties ties, uint32_t x,
 			 uint32_t y)
 {
-	uint64_t both = (uint64_t)1 << x % 64, bits[SWITCHES / 64 + 1] = {0};
+	uint64_t bits[SWITCHES / 64 + 1] = {0};
 	uint32_t same[SWITCHES] = {0};
 
 	if (value[x] != value[y])
 		return value[x] < value[y];
-	bits[x / 64] |= both;
+	bits[x / 64] |= (uint64_t)1 << x % 64;
 	bits[y / 64] |= (uint64_t)1 << y % 64;
 	return fab_root_choose(bits, SWITCHES / 64 + 1, ties, same) == x;
 }
@@ -201,9 +194,9 @@ Test(roots, least_mean_distance)
 
 	for (size_t i = 0; i < 2 * FAB_COUNT(engines); i++) {
 		const struct fab_mcast_engine *engine = engines[i / 2];
-		struct fab_mcast_state state;
+		FAB_AUTO(routed_fini) struct routed s;
+		FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
 		FAB_AUTO(fab_roots_fini) struct fab_roots roots = {0};
-		struct routed s;
 
 		routed_init(&s, test_gen_raw(specs[i % 2]), 300, 12, i);
 		fab_roots_find(s.dist, s.groups, 0, SIZE_MAX / 2, 1, 0, &roots);
@@ -228,8 +221,6 @@ Test(roots, least_mean_distance)
 			n_many += n > 8;
 			fab_mcast_state_grow(&state, engine, &roots, g, root);
 		}
-		fab_mcast_state_fini(&state);
-		routed_fini(&s);
 	}
 	cr_expect_gt(n_few, 20);
 	cr_expect_gt(n_many, 20);

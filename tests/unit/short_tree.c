@@ -3,13 +3,7 @@
  * (1971), over all subsets of up to seven switches. */
 #include "mcast/search/search.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
-#include "support/gen.h"
-
-#include <criterion/criterion.h>
-#include <limits.h>
-#include <string.h>
+#include "support/test.h"
 
 enum { GROUPS = 30, MOST = 7, ANY_HEIGHT = 100 };
 
@@ -70,24 +64,6 @@ static void check_tree(const struct fab_fabric *f, const struct fab_grown *tree,
 	}
 }
 
-/* The same tree with other ways has no more cables, and goes no deeper. */
-static void check_ways(struct fab_deep_tree *room, const struct fab_prices *prices,
-		       const struct fab_fabric *f, const struct fab_grown *tree,
-		       uint32_t root, const uint32_t *sw, uint32_t n, uint32_t height)
-{
-	FAB_AUTOFREE uint32_t *own_sw = FAB_NEW(f->n_switches, uint32_t);
-	FAB_AUTOFREE uint32_t *cable = FAB_NEW(f->n_switches, uint32_t);
-	struct fab_grown old = {tree->n, own_sw, cable, 0, 0};
-
-	for (uint32_t i = 0; i < old.n; i++) {
-		own_sw[i] = tree->sw[i];
-		cable[i] = tree->cable[i];
-	}
-	old = fab_same_branches_grow(room, prices, sw, n, root, &old);
-	check_tree(f, &old, root, sw, n, height);
-	cr_expect_leq(old.n, tree->n);
-}
-
 /* Candidates for the root; returns their number. */
 static uint32_t find_roots(const struct fab_dist *dist, uint32_t n_switches,
 			   const uint32_t *sw, uint32_t n, uint32_t *root,
@@ -112,6 +88,54 @@ static uint32_t find_roots(const struct fab_dist *dist, uint32_t n_switches,
 	return n_roots;
 }
 
+/* Where trees grow. */
+struct wood {
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	struct fab_groups none;
+	struct fab_mcast_problem p;
+	struct fab_mcast_state state;
+	struct fab_prices prices;
+	struct fab_arena arena;
+	struct fab_deep_tree *room;
+};
+
+static void wood_init(struct wood *w, const char *spec)
+{
+	*w = (struct wood){.f = test_gen_raw(spec), .arena = FAB_ARENA_INIT};
+	w->dist = test_dist(w->f);
+	w->p = (struct fab_mcast_problem){.f = w->f, .dist = w->dist, .groups = &w->none};
+	fab_mcast_state_init(&w->state, &w->p, &fab_mcast_balanced);
+	fab_prices_init(&w->prices, &w->state);
+	w->room = fab_deep_tree_new(&w->p, &w->arena);
+}
+
+static void wood_fini(struct wood *w)
+{
+	fab_prices_fini(&w->prices);
+	fab_mcast_state_fini(&w->state);
+	fab_arena_free(&w->arena);
+	fab_dist_free(w->dist);
+	fab_fabric_free(w->f);
+}
+
+/* The same tree with other ways has no more cables, and goes no deeper. */
+static void check_ways(struct wood *w, const struct fab_grown *tree, uint32_t root,
+		       const uint32_t *sw, uint32_t n, uint32_t height)
+{
+	FAB_AUTOFREE uint32_t *own_sw = FAB_NEW(w->f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *cable = FAB_NEW(w->f->n_switches, uint32_t);
+	struct fab_grown old = {tree->n, own_sw, cable, 0, 0};
+
+	for (uint32_t i = 0; i < old.n; i++) {
+		own_sw[i] = tree->sw[i];
+		cable[i] = tree->cable[i];
+	}
+	old = fab_same_branches_grow(w->room, &w->prices, sw, n, root, &old);
+	check_tree(w->f, &old, root, sw, n, height);
+	cr_expect_leq(old.n, tree->n);
+}
+
 static const struct {
 	const char *fabric;
 	double most; /* all short trees over all exact ones */
@@ -123,96 +147,71 @@ static const struct {
 Test(short_tree, exact_lengths)
 {
 	for (size_t net = 0; net < FAB_COUNT(nets); net++) {
-		FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-		FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
-		struct fab_fabric *f = test_gen_raw(nets[net].fabric);
-		const struct fab_groups none = {0};
-		struct fab_mcast_problem p = {.f = f, .groups = &none};
-		struct fab_dist *dist = test_dist(f);
-		struct fab_deep_tree *room;
-		struct fab_prices prices;
+		FAB_AUTO(wood_fini) struct wood w;
 		uint32_t all_short = 0, all_exact = 0;
 		struct fab_rng rng;
 
-		p.dist = dist;
-		fab_mcast_state_init(&state, &p, &fab_mcast_balanced);
-		fab_prices_init(&prices, &state);
-		room = fab_deep_tree_new(&p, &arena);
+		wood_init(&w, nets[net].fabric);
 		fab_rng_init(&rng, net);
 		for (uint32_t g = 0; g < GROUPS; g++) {
-			uint32_t n = 3 + (uint32_t)fab_rng_below(&rng, MOST - 2),
-				 sw[MOST];
+			uint32_t n = 3 + test_below(&rng, MOST - 2), sw[MOST];
 			uint32_t root[FAB_SHORT_ROOTS], n_roots, height, best, exact;
 			struct fab_grown tree;
 
 			for (uint32_t i = 0; i < n;) {
 				uint32_t j = 0;
 
-				sw[i] = (uint32_t)fab_rng_below(&rng, f->n_switches);
+				sw[i] = test_below(&rng, w.f->n_switches);
 				while (sw[j] != sw[i])
 					j++;
 				i += i == j;
 			}
-			exact = exact_length(dist, f->n_switches, sw, n);
-			tree = fab_short_tree_grow(room, &prices, sw, n, sw, n, 50,
+			exact = exact_length(w.dist, w.f->n_switches, sw, n);
+			tree = fab_short_tree_grow(w.room, &w.prices, sw, n, sw, n, 50,
 						   ANY_HEIGHT, g, &best);
-			check_tree(f, &tree, best, sw, n, ANY_HEIGHT);
+			check_tree(w.f, &tree, best, sw, n, ANY_HEIGHT);
 			cr_expect_geq(tree.n, exact);
 			all_short += tree.n;
 			all_exact += exact;
-			n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
-			tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots,
-						   50, height, g, &best);
-			check_tree(f, &tree, best, sw, n, height);
+			n_roots =
+				find_roots(w.dist, w.f->n_switches, sw, n, root, &height);
+			tree = fab_short_tree_grow(w.room, &w.prices, sw, n, root,
+						   n_roots, 50, height, g, &best);
+			check_tree(w.f, &tree, best, sw, n, height);
 			cr_expect_geq(tree.n, exact);
 		}
 		cr_expect_leq(all_short, nets[net].most * all_exact, "%s: %u, exact %u",
 			      nets[net].fabric, all_short, all_exact);
 		cr_log_info("%s: %u, exact %u", nets[net].fabric, all_short, all_exact);
-		fab_prices_fini(&prices);
-		fab_dist_free(dist);
-		fab_fabric_free(f);
 	}
 }
 
 /* Many members: ways cross each other. */
 Test(short_tree, heights)
 {
-	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	FAB_AUTO(fab_mcast_state_fini) struct fab_mcast_state state;
-	struct fab_fabric *f = test_gen_raw("torus:dims=7x6x5,hosts=1");
-	const struct fab_groups none = {0};
-	struct fab_mcast_problem p = {.f = f, .groups = &none};
-	struct fab_dist *dist = test_dist(f);
-	struct fab_deep_tree *room;
-	struct fab_prices prices;
-	uint32_t *sw = fab_arena_alloc(&arena, f->n_switches, sizeof(*sw));
+	FAB_AUTO(wood_fini) struct wood w;
+	uint32_t *sw;
 	struct fab_rng rng;
 
-	p.dist = dist;
-	fab_mcast_state_init(&state, &p, &fab_mcast_balanced);
-	fab_prices_init(&prices, &state);
-	room = fab_deep_tree_new(&p, &arena);
+	wood_init(&w, "torus:dims=7x6x5,hosts=1");
+	sw = FAB_ARENA_NEW(&w.arena, w.f->n_switches, uint32_t);
 	fab_rng_init(&rng, 7);
 	for (uint32_t g = 0; g < 200; g++) {
-		uint32_t n = 10 + (uint32_t)fab_rng_below(&rng, 60);
+		uint32_t n = 10 + test_below(&rng, 60);
 		uint32_t root[FAB_SHORT_ROOTS], n_roots, height, best;
 		struct fab_grown tree;
 
-		for (uint32_t i = 0; i < f->n_switches;
-		     i++) { /* the first n of an order */
-			uint32_t j = (uint32_t)fab_rng_below(&rng, i + 1);
+		/* the first n of an order */
+		for (uint32_t i = 0; i < w.f->n_switches; i++) {
+			uint32_t j = test_below(&rng, i + 1);
 
 			sw[i] = sw[j];
 			sw[j] = i;
 		}
-		n_roots = find_roots(dist, f->n_switches, sw, n, root, &height);
-		tree = fab_short_tree_grow(room, &prices, sw, n, root, n_roots, 50,
+		n_roots = find_roots(w.dist, w.f->n_switches, sw, n, root, &height);
+		tree = fab_short_tree_grow(w.room, &w.prices, sw, n, root, n_roots, 50,
 					   height, g, &best);
-		check_tree(f, &tree, best, sw, n, height);
-		check_ways(room, &prices, f, &tree, best, sw, n, height);
+		check_tree(w.f, &tree, best, sw, n, height);
+		check_ways(&w, &tree, best, sw, n, height);
 	}
-	fab_prices_fini(&prices);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }

@@ -7,24 +7,14 @@
 #include "support/test.h"
 
 OWN_POINTER(fab_groups)
+OWN_POINTER(fab_mft)
 OWN_VALUE(fab_loaded, fab_loaded_fini)
 
-static char *tables_of(const struct fab_mcast_problem *p,
-		       const struct fab_mcast_result *r, const uint16_t *mlid, size_t *n)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, n);
-
-	MUST(fab_export_mcfdbs(out, p, r, mlid, ERR));
-	fclose(out);
-	return text;
-}
-
-static struct fab_mft *read_tables(const struct fab_fabric *f, const char *text, size_t n)
+static struct fab_mft *read_tables(const struct fab_fabric *f, const char *text)
 {
 	struct fab_mft *mft = NULL;
 
-	MUST(fab_mcfdbs_read(f, "t", text, n, false, &mft, ERR));
+	MUST(fab_mcfdbs_read(f, "t", text, strlen(text), false, &mft, ERR));
 	return mft;
 }
 
@@ -64,31 +54,28 @@ static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *
 
 	for (int i = 0; i < 16 / TEST_SHARE; i++) {
 		uint64_t gone = fab_rng_below(rng, n);
-		struct fab_mft less;
 		uint32_t peer = fab_port_peer(p->f, mft->port[gone]);
 		bool is_link =
 			mft->num[gone] && fab_node_is_switch(p->f, p->f->port_node[peer]);
-		struct fab_loaded loaded;
-		uint64_t k = mft->first[mft->n];
-		struct fab_mft out = *mft;
+		OWN(fab_loaded) loaded;
+		struct fab_mft less = *mft;
 
 		/* Tables without one of their entries. */
-		out.first = FAB_NEW(mft->n + 1, uint64_t);
-		out.sw = FAB_NEW(k, uint32_t);
-		out.num = FAB_NEW(k, uint16_t);
-		out.port = FAB_NEW(k, uint32_t);
+		less.first = FAB_NEW(mft->n + 1, uint64_t);
+		less.sw = FAB_NEW(n, uint32_t);
+		less.num = FAB_NEW(n, uint16_t);
+		less.port = FAB_NEW(n, uint32_t);
 		for (uint32_t m = 0; m <= mft->n; m++)
-			out.first[m] = mft->first[m] - (mft->first[m] > gone);
-		for (uint64_t e = 0; e < k; e++) {
+			less.first[m] = mft->first[m] - (mft->first[m] > gone);
+		for (uint64_t e = 0; e < n; e++) {
 			uint64_t to = e - (e > gone);
 
 			if (e == gone)
 				continue;
-			out.sw[to] = mft->sw[e];
-			out.num[to] = mft->num[e];
-			out.port[to] = mft->port[e];
+			less.sw[to] = mft->sw[e];
+			less.num[to] = mft->num[e];
+			less.port[to] = mft->port[e];
 		}
-		less = out;
 		fab_loaded_of(p->f, p->groups, mlid, &less, NULL, &loaded);
 		cr_assert_eq(loaded.n_broken, 1);
 		cr_assert_eq(loaded.broken.n, 1);
@@ -98,11 +85,7 @@ static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *
 		cr_assert_gt(mlid[loaded.broken.v[0].group], 0);
 		cr_assert_eq(loaded.broken.v[0].sw,
 			     is_link ? p->f->port_node[peer] : mft->sw[gone]);
-		fab_loaded_fini(&loaded);
-		free(less.first);
-		free(less.sw);
-		free(less.num);
-		free(less.port);
+		FAB_FREE_ALL(less.first, less.sw, less.num, less.port);
 	}
 }
 
@@ -119,14 +102,13 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		FAB_AUTO(fab_mcast_result_fini)
 		struct fab_mcast_result r = routed_by(&p, fab_mcast_engines[i], NULL);
+		OWN_HEAP char *text =
+			TEXT_BY(out, MUST(fab_export_mcfdbs(out, &p, &r, mlid, ERR)));
+		OWN(fab_mft) *mft = read_tables(f, text);
 		OWN(fab_loaded) loaded;
-		struct fab_mft *mft;
 		struct fab_efi efi;
-		size_t n;
-		OWN_HEAP char *text = tables_of(&p, &r, mlid, &n);
 
-		cr_assert(fab_is_mcfdbs(text, n));
-		mft = read_tables(f, text, n);
+		cr_assert(fab_is_mcfdbs(text, strlen(text)));
 		check_members(&p, mft);
 		fab_loaded_of(f, g, mlid, mft, NULL, &loaded);
 		fab_efi_of(&p, &r, &efi);
@@ -136,7 +118,6 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 			memcmp(loaded.load, r.load, f->n_switch_links * sizeof(*r.load)),
 			0);
 		check_each_entry(&p, mlid, mft, &rng);
-		fab_mft_free(mft);
 	}
 }
 
@@ -170,7 +151,7 @@ static struct fab_loaded analyse(const struct fab_fabric *f, const char *text,
 				 struct fab_groups **groups)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_mft *mft = read_tables(f, text, strlen(text));
+	OWN(fab_mft) *mft = read_tables(f, text);
 	uint16_t mlid[4];
 	struct fab_loaded loaded;
 
@@ -179,11 +160,8 @@ static struct fab_loaded analyse(const struct fab_fabric *f, const char *text,
 	cr_assert_leq((*groups)->n, 4);
 	MUST(fab_groups_mlids(*groups, mlid, ERR));
 	fab_loaded_of(f, *groups, mlid, mft, NULL, &loaded);
-	fab_mft_free(mft);
 	return loaded;
 }
-
-#define GUID(f, node) (unsigned long long)(f)->node_guid[node]
 
 static void expect(const struct fab_fabric *f, char *text, const char *want)
 {
@@ -207,20 +185,17 @@ static void expect(const struct fab_fabric *f, char *text, const char *want)
 Test(tables, every_kind_of_fault_is_found)
 {
 	OWN(plan) plan = plan_tree(2, 2, 1);
-	unsigned long long leaf, other, spine, second;
 	OWN(fab_fabric) *f = NULL;
+	const uint64_t *guid;
 
 	plan.nodes.v[1].n_ports = 4;
 	f = plan_build(&plan, 0);
-	leaf = GUID(f, test_switch(f, "leaf1"));
-	other = GUID(f, test_switch(f, "leaf2"));
-	spine = GUID(f, test_switch(f, "spine1"));
-	second = GUID(f, test_switch(f, "spine2"));
+	guid = f->node_guid; /* leaf1, leaf2, spine1, spine2 */
 
 #define TABLES(a, b, c, d)                                                               \
-	fab_format("Switch 0x%llx\n0xC000 :" a "\nSwitch 0x%llx\n0xC000 :" b             \
-		   "\nSwitch 0x%llx\n0xC000 :" c "\nSwitch 0x%llx\n0xC000 :" d "\n",     \
-		   leaf, other, spine, second)
+	fab_format("Switch 0x%lx\n0xC000 :" a "\nSwitch 0x%lx\n0xC000 :" b               \
+		   "\nSwitch 0x%lx\n0xC000 :" c "\nSwitch 0x%lx\n0xC000 :" d "\n",       \
+		   guid[0], guid[1], guid[2], guid[3])
 	expect(f, TABLES(" 0x001  0x002", " 0x001  0x002", " 0x001  0x002", ""), "");
 	expect(f, TABLES(" 0x1 0x2 0x0", " 0x1 0x2", " 0x1 0x2 0x2", ""), "");
 	expect(f, TABLES(" 0x1 0x2 0x3", " 0x1 0x2 0x3", " 0x1 0x2", " 0x1 0x2"),
@@ -246,7 +221,7 @@ Test(tables, a_self_loop_is_a_loop)
 		if (f->port_node[f->cable_a[c]] == f->port_node[f->cable_b[c]])
 			cable = c;
 	cr_assert_neq(cable, FAB_NONE);
-	text = fab_format("Switch 0x%llx\n0xC000 : 0x0 0x%x 0x%x\n", GUID(f, 1),
+	text = fab_format("Switch 0x%lx\n0xC000 : 0x0 0x%x 0x%x\n", f->node_guid[1],
 			  f->port_num[f->cable_a[cable]], f->port_num[f->cable_b[cable]]);
 	loaded = analyse(f, text, &groups);
 	cr_expect_eq(loaded.broken.n, 1);
@@ -270,7 +245,7 @@ Test(tables, switches_that_are_not_there)
 {
 	static const char text[] = "Switch 0x123456\n0xC000 : 0x001 \n";
 	OWN(fab_fabric) *f = test_ring(3);
-	struct fab_mft *mft = NULL;
+	OWN(fab_mft) *mft = NULL;
 
 	FAILS_AS(fab_mcfdbs_read(f, "t", text, strlen(text), false, &mft, ERR), -EINVAL,
 		 "t:1: switch 0x0000000000123456 is not in the fabric");
@@ -279,7 +254,6 @@ Test(tables, switches_that_are_not_there)
 	cr_expect_eq(mft->n, 0);
 	cr_expect_eq(mft->n_unknown_switches, 1);
 	cr_expect_eq(fab_mft_find(mft, 0xc000), FAB_NONE);
-	fab_mft_free(mft);
 	fab_mft_free(NULL);
 }
 
