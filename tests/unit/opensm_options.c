@@ -7,6 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The test's folder, a file in it, and options that name the file. */
+struct given {
+	struct folder folder;
+	char file[TEMP_SIZE + 8];
+	struct fab_opensm_options o;
+};
+
 static struct fab_opensm_options of(const char *text)
 {
 	struct fab_opensm_options o;
@@ -15,6 +22,31 @@ static struct fab_opensm_options of(const char *text)
 	cr_assert_eq(fab_opensm_options_parse(text, &o, ERR), 0, "%s: %s", text,
 		     test_err.text);
 	return o;
+}
+
+static void given_init(struct given *g, const char *others)
+{
+	OWN_HEAP char *text = NULL;
+
+	folder_init(&g->folder);
+	umask(022);
+	snprintf(g->file, sizeof(g->file), "%s/o", g->folder.path);
+	text = fab_format("%s file=%s", others, g->file);
+	g->o = of(text);
+}
+
+static void given_fini(struct given *g)
+{
+	folder_fini(&g->folder);
+}
+
+/* Reading the file again: `says` comes after the name of the folder. */
+static void expect_refused(const struct given *g, struct fab_opensm_options *o, int error,
+			   const char *says)
+{
+	OWN_HEAP char *whole = fab_format("%s/%s", g->folder.path, says);
+
+	FAILS_AS(fab_opensm_options_read(&g->o, o, ERR), error, whole);
 }
 
 Test(opensm_options, nothing_is_a_dry_run)
@@ -87,6 +119,12 @@ Test(opensm_options, words_of_other_plugins_are_theirs)
 	cr_assert_eq(o.max_moved, 1);
 }
 
+#define TREES "expected a number of trees, percent as 5%, or all"
+#define WORDS                                                                            \
+	"expected mode, algorithm, max_moved, min_interval, rebalance_changes, "         \
+	"rebalance_seconds, port_changes, time_limit_ms, groups, states or file, each "  \
+	"with =VALUE"
+
 Test(opensm_options, bad_words_are_named_and_change_nothing)
 {
 	static const struct {
@@ -96,23 +134,14 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 		{"mode", "mode=: expected off, dry-run, on or own"},
 		{"algorithm=sssp2", "algorithm=sssp2: expected a multicast algorithm "
 				    "with trees of minimal height, as balanced or fulb"},
-		{"max_moved=-1", "max_moved=-1: expected a number of trees, percent as "
-				 "5%, or all"},
-		{"max_moved=101%", "max_moved=101%: expected a number of trees, percent "
-				   "as 5%, or all"},
-		{"max_moved=%", "max_moved=%: expected a number of trees, percent as 5%, "
-				"or all"},
+		{"max_moved=-1", "max_moved=-1: " TREES},
+		{"max_moved=101%", "max_moved=101%: " TREES},
+		{"max_moved=%", "max_moved=%: " TREES},
 		{"time_limit_ms=0", "time_limit_ms=0: expected a number from 1 on"},
 		{"rebalance_changes=4294967296",
 		 "rebalance_changes=4294967296: expected a number from 0 on"},
-		{"mode=on,modes=off",
-		 "'modes=off': expected mode, algorithm, max_moved, min_interval, "
-		 "rebalance_changes, rebalance_seconds, port_changes, time_limit_ms, "
-		 "groups, states or file, each with =VALUE"},
-		{"file=", "'file=': expected mode, algorithm, max_moved, "
-			  "min_interval, rebalance_changes, rebalance_seconds, "
-			  "port_changes, time_limit_ms, groups, states or file, "
-			  "each with =VALUE"},
+		{"mode=on,modes=off", "'modes=off': " WORDS},
+		{"file=", "'file=': " WORDS},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
@@ -127,54 +156,43 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 
 Test(opensm_options, a_file_is_read_again)
 {
-	struct fab_opensm_options given, o = {0};
-	char name[TEMP_SIZE], *text, *want;
+	struct fab_opensm_options o = {0};
+	FAB_AUTO(given_fini) struct given g;
 
-	close(mkstemp(temp_template(name)));
-	put(name, "# what we want\nmode=on # now\n\nmax_moved=2\n");
-	text = fab_format("mode=off,time_limit_ms=7,file=%s", name);
-	given = of(text);
-	MUST(fab_opensm_options_read(&given, &o, ERR));
+	given_init(&g, "mode=off,time_limit_ms=7");
+	put("o", "# what we want\nmode=on # now\n\nmax_moved=2\n");
+	MUST(fab_opensm_options_read(&g.o, &o, ERR));
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert_eq(o.max_moved, 2);
 	cr_assert_eq(o.time_limit_ms, 7);
-	cr_assert(!fab_opensm_options_equal(&given, &o));
-	put(name, "mode=off\nmode=of\n");
-	want = fab_format("%s:2: mode=of: expected off, dry-run, on or own", name);
-	FAILS_AS(fab_opensm_options_read(&given, &o, ERR), 0, want);
+	cr_assert(!fab_opensm_options_equal(&g.o, &o));
+	put("o", "mode=off\nmode=of\n");
+	expect_refused(&g, &o, 0, "o:2: mode=of: expected off, dry-run, on or own");
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
-	unlink(name);
-	cr_assert_eq(fab_opensm_options_read(&given, &o, ERR), -ENOENT);
+	unlink("o");
+	cr_assert_eq(fab_opensm_options_read(&g.o, &o, ERR), -ENOENT);
 	cr_assert_eq(o.max_moved, 2);
-	free(want);
-	free(text);
 }
 
 Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 {
-	struct fab_opensm_options given, o = {0};
-	char name[TEMP_SIZE], *text, *want;
+	struct fab_opensm_options o = {0};
+	FAB_AUTO(given_fini) struct given g;
 
-	close(mkstemp(temp_template(name)));
-	put(name, "mode=on\nmax_moved=2\n");
-	text = fab_format("mode=off file=%s", name);
-	given = of(text);
-	MUST(fab_opensm_options_read(&given, &o, ERR));
-	put(name, "mode=on\n");
-	MUST(fab_opensm_options_read(&given, &o, ERR));
+	given_init(&g, "mode=off");
+	put("o", "mode=on\nmax_moved=2\n");
+	MUST(fab_opensm_options_read(&g.o, &o, ERR));
+	put("o", "mode=on\n");
+	MUST(fab_opensm_options_read(&g.o, &o, ERR));
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert(o.max_moved == 5 && o.is_percent, "not those of opensm.conf");
-	put(name, "# nothing now\n");
-	MUST(fab_opensm_options_read(&given, &o, ERR));
-	cr_assert(fab_opensm_options_equal(&given, &o), "not those of opensm.conf");
-	put(name, "mode=on\nfile=/etc/other\n");
-	want = fab_format("%s:2: file=/etc/other: not in a file, only in opensm.conf",
-			  name);
-	FAILS_AS(fab_opensm_options_read(&given, &o, ERR), 0, want);
+	put("o", "# nothing now\n");
+	MUST(fab_opensm_options_read(&g.o, &o, ERR));
+	cr_assert(fab_opensm_options_equal(&g.o, &o), "not those of opensm.conf");
+	put("o", "mode=on\nfile=/etc/other\n");
+	expect_refused(&g, &o, 0,
+		       "o:2: file=/etc/other: not in a file, only in opensm.conf");
 	cr_assert_eq(o.mode, FAB_OPENSM_OFF);
-	unlink(name);
-	free(want);
-	free(text);
 }
 
 static void write_bytes(const char *name, const char *bytes, size_t n)
@@ -189,8 +207,6 @@ static void write_bytes(const char *name, const char *bytes, size_t n)
 /* A file that is being written, or that others could write: what was in force stays. */
 Test(opensm_options, files_that_are_not_trusted)
 {
-	char dir[TEMP_SIZE], name[TEMP_SIZE + 8], *text;
-	struct fab_opensm_options given, o = {0};
 	static const struct {
 		const char *bytes;
 		size_t n;
@@ -217,66 +233,59 @@ Test(opensm_options, files_that_are_not_trusted)
 		 "o: expected text, found a NUL"},
 		{"\0\0\0", 3, 0600, 0700, -ENODATA, "o: expected text, found a NUL"},
 	};
+	struct fab_opensm_options o = {0};
+	FAB_AUTO(given_fini) struct given g;
 
-	cr_assert_not_null(mkdtemp(temp_template(dir)));
-	snprintf(name, sizeof(name), "%s/o", dir);
-	text = fab_format("mode=dry-run file=%s", name);
-	given = of(text);
+	given_init(&g, "mode=dry-run");
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		write_bytes(name, cases[i].bytes, cases[i].n);
-		chmod(name, cases[i].file);
-		chmod(dir, cases[i].folder);
-		cr_expect_eq(fab_opensm_options_read(&given, &o, ERR), cases[i].rc,
-			     "%zu: %s", i, test_err.text);
-		cr_expect_eq(o.mode, FAB_OPENSM_ON, "%zu", i);
+		write_bytes("o", cases[i].bytes, cases[i].n);
+		chmod("o", cases[i].file);
+		chmod(".", cases[i].folder);
 		if (cases[i].rc)
-			cr_expect_str_eq(test_err.text + strlen(dir) + 1, cases[i].says);
-		unlink(name);
+			expect_refused(&g, &o, cases[i].rc, cases[i].says);
+		else
+			MUST(fab_opensm_options_read(&g.o, &o, ERR));
+		cr_expect_eq(o.mode, FAB_OPENSM_ON, "%zu", i);
+		unlink("o");
 	}
 	/* nothing waits for a writer */
-	cr_assert_eq(mkfifo(name, 0600), 0);
-	cr_expect_eq(fab_opensm_options_read(&given, &o, ERR), -EPERM);
-	cr_expect_str_eq(test_err.text + strlen(dir) + 1, "o: expected a regular file");
-	unlink(name);
-	rmdir(dir);
-	free(text);
+	cr_assert_eq(mkfifo("o", 0600), 0);
+	expect_refused(&g, &o, -EPERM, "o: expected a regular file");
 }
 
 /* What is written is there as a whole or not at all, and where nobody can replace it. */
 Test(opensm_options, files_that_are_written)
 {
-	char dir[TEMP_SIZE], name[TEMP_SIZE + 8], beside[TEMP_SIZE + 16], *text;
+	FAB_AUTO(given_fini) struct given g;
 	struct fab_trusted_mark mark = {0};
-	struct fab_err err = {""};
+	const char *name = g.file;
 	struct stat s;
+	char *text;
 
-	cr_assert_not_null(mkdtemp(temp_template(dir)));
-	snprintf(name, sizeof(name), "%s/s", dir);
-	snprintf(beside, sizeof(beside), "%s.new", name);
+	given_init(&g, "");
 	cr_expect_not(fab_trusted_changed(name, &mark), "there is none");
-	write_bytes(beside, "left", 4);
-	chmod(beside, 0600);
-	cr_assert_eq(fab_trusted_write(name, "first", 5, &err), 0, "%s", err.text);
+	put("o.new", "left");
+	chmod("o.new", 0600);
+	MUST(fab_trusted_write(name, "first", 5, ERR));
 	cr_expect(fab_trusted_changed(name, &mark));
 	cr_expect_not(fab_trusted_changed(name, &mark));
-	cr_assert_eq(fab_trusted_write(name, "other", 5, &err), 0, "%s", err.text);
+	MUST(fab_trusted_write(name, "other", 5, ERR));
 	cr_expect(fab_trusted_changed(name, &mark));
-	cr_expect_neq(stat(beside, &s), 0, "nothing is left beside it");
+	cr_expect_neq(stat("o.new", &s), 0, "nothing is left beside it");
 	chmod(name, 0600);
 	cr_expect(fab_trusted_changed(name, &mark), "others may read it no more");
-	cr_assert_eq(fab_trusted_read(name, 6, &text, &err), 0, "%s", err.text);
+	MUST(fab_trusted_read(name, 6, &text, ERR));
 	cr_expect_str_eq(text, "other");
 	free(text);
-	cr_expect_eq(fab_trusted_read(name, 5, &text, &err), -EFBIG);
+	cr_expect_eq(fab_trusted_read(name, 5, &text, ERR), -EFBIG);
 	free(text);
-	chmod(dir, 01777);
-	cr_expect_eq(fab_trusted_write(name, "x", 1, &err), -EPERM);
-	chmod(dir, 0700);
+	chmod(".", 01777);
+	cr_expect_eq(fab_trusted_write(name, "x", 1, ERR), -EPERM);
+	chmod(".", 0700);
 	unlink(name);
 	cr_assert_eq(mkdir(name, 0700), 0);
-	cr_expect_lt(fab_trusted_write(name, "x", 1, &err), 0);
-	cr_expect_neq(stat(beside, &s), 0);
+	cr_expect_lt(fab_trusted_write(name, "x", 1, ERR), 0);
+	cr_expect_neq(stat("o.new", &s), 0);
 	rmdir(name);
 	cr_expect(fab_trusted_changed(name, &mark), "it has gone");
-	rmdir(dir);
 }

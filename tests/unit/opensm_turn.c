@@ -2,15 +2,11 @@
 /* What the worker of the plug-in does next, and its comparisons of tables with trees. */
 #include "opensm/turn.h"
 
-#include "base/mem.h"
-#include "fabric/fabric.h"
-#include "support/gen.h"
+#include "support/test.h"
 
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+OWN_POINTER(fab_keeper)
 
 /* Tables of one group: entries of a tree, as the test has them. */
 struct fake {
@@ -42,9 +38,11 @@ static bool has_port(void *context, uint32_t group, uint64_t guid, uint8_t port)
 	return false;
 }
 
+static const char FABRIC[] = "fattree:radix=4,levels=3";
+
 static struct fab_keeper *keeper(uint32_t n_groups, uint32_t n_members)
 {
-	struct fab_fabric *f = test_gen("fattree:radix=4,levels=3");
+	struct fab_fabric *f = test_gen(FABRIC);
 	struct fab_keeper *k = fab_keeper_new(n_groups);
 	struct fab_membership m = {
 		.n = n_groups,
@@ -59,7 +57,7 @@ static struct fab_keeper *keeper(uint32_t n_groups, uint32_t n_members)
 				f->port_guid[fab_node_first_connected_port(
 					f, f->n_switches + (3 * i + g) % f->n_adapters)];
 	}
-	cr_assert_eq(fab_keeper_renew(k, f, &m, &counts, NULL), 0);
+	MUST(fab_keeper_renew(k, f, &m, &counts, ERR));
 	free(m.first);
 	free(m.guid);
 	return k;
@@ -67,7 +65,7 @@ static struct fab_keeper *keeper(uint32_t n_groups, uint32_t n_members)
 
 Test(opensm_turn, trees_that_are_held_and_not)
 {
-	struct fab_keeper *k = keeper(3, 4);
+	OWN(fab_keeper) *k = keeper(3, 4);
 	struct fab_audit_trees t = {0};
 	struct fake fake = {.exists = true};
 	const struct fab_audit_tables tables = {exists, n_ports, has_port, &fake};
@@ -105,14 +103,12 @@ Test(opensm_turn, trees_that_are_held_and_not)
 	cr_assert_eq(fab_keeper_route(k, 1, NULL, 0, false, NULL), 1);
 	fab_audit_add(k, 1, &t);
 	cr_assert_eq(t.groups.n, 0);
-	fab_keeper_free(k);
 }
 
 /* A keeper that is to hold a port that the fabric has not: the others have their tree. */
 Test(opensm_turn, ports_that_have_gone)
 {
-	struct fab_keeper *k = keeper(1, 4);
-	const struct fab_fabric *f = fab_keeper_fabric(k);
+	OWN(fab_keeper) *k = keeper(1, 4);
 	struct fab_live_tree t = fab_keeper_tree(k, 0);
 	uint64_t guid[5], first[] = {0, 5};
 	bool is_held = true;
@@ -120,25 +116,18 @@ Test(opensm_turn, ports_that_have_gone)
 	struct fab_keeper_counts counts;
 
 	for (uint32_t i = 0; i < 4; i++)
-		guid[i] = f->port_guid[t.member[i]];
+		guid[i] = fab_keeper_fabric(k)->port_guid[t.member[i]];
 	guid[4] = 0x1234;
 	cr_expect_eq(fab_keeper_route(k, 0, guid, 5, true, NULL), 0);
 	cr_expect_eq(fab_keeper_tree(k, 0).n_members, 4);
 	/* in a sweep likewise */
-	f = test_gen("fattree:radix=4,levels=3");
-	cr_assert_eq(
-		fab_keeper_renew(k, (struct fab_fabric *)(uintptr_t)f, &m, &counts, NULL),
-		0);
+	MUST(fab_keeper_renew(k, test_gen(FABRIC), &m, &counts, ERR));
 	cr_expect_eq(counts.kept, 1);
 	cr_expect_eq(counts.left, 0);
 	is_held = false;
-	f = test_gen("fattree:radix=4,levels=3");
-	cr_assert_eq(
-		fab_keeper_renew(k, (struct fab_fabric *)(uintptr_t)f, &m, &counts, NULL),
-		0);
+	MUST(fab_keeper_renew(k, test_gen(FABRIC), &m, &counts, ERR));
 	cr_expect_eq(counts.left, 1);
 	cr_expect_lt(fab_keeper_route(k, 0, guid, 5, false, NULL), 0);
-	fab_keeper_free(k);
 }
 
 static enum fab_audit_verdict judge(struct fab_audit *a, size_t n_wrong, bool has_error,
@@ -200,12 +189,12 @@ static void scene_init(struct scene *c, const char *options, const char *groups)
 
 	*c = (struct scene){.pace = fab_pace_new()};
 	fab_opensm_options_init(&c->o);
-	cr_assert_eq(fab_opensm_options_parse(options, &c->o, NULL), 0);
+	MUST(fab_opensm_options_parse(options, &c->o, ERR));
 	c->s.options = &c->o;
 	c->s.audit = &c->audit;
 	c->s.pace = c->pace;
 	c->s.announced = fab_announced_new(4);
-	cr_assert_eq(fab_announcements_parse("f", groups, &list, NULL), 0);
+	MUST(fab_announcements_parse("f", groups, &list, ERR));
 	fab_announced_take(c->s.announced, list);
 	fab_announcements_free(list);
 }
@@ -224,9 +213,10 @@ static enum fab_turn next(struct scene *c, double now)
 Test(opensm_turn, modes)
 {
 	static const char *const modes[] = {"mode=off", "mode=own", "mode=dry-run"};
-	struct scene c;
 
 	for (size_t i = 0; i < FAB_COUNT(modes); i++) {
+		FAB_AUTO(scene_fini) struct scene c;
+
 		scene_init(&c, modes[i], "ff12::1 2");
 		fab_pace_ask(c.pace);
 		fab_audit_written(&c.audit, 1);
@@ -234,13 +224,12 @@ Test(opensm_turn, modes)
 		cr_expect(isinf(c.seconds));
 		c.s.is_dry_due = true;
 		cr_expect_eq(next(&c, 1000), i == 2 ? FAB_TURN_DRY_RUN : FAB_TURN_WAIT);
-		scene_fini(&c);
 	}
 }
 
 Test(opensm_turn, steps_wait_for_comparisons)
 {
-	struct scene c;
+	FAB_AUTO(scene_fini) struct scene c, other;
 
 	scene_init(&c, "mode=on,min_interval=20", "");
 	cr_expect_eq(next(&c, 1000), FAB_TURN_WAIT);
@@ -262,15 +251,13 @@ Test(opensm_turn, steps_wait_for_comparisons)
 	fab_pace_begin(c.pace, 1020);
 	cr_expect_eq(next(&c, 1029), FAB_TURN_WAIT);
 	cr_expect_eq(next(&c, 1030), FAB_TURN_AUDIT);
-	scene_fini(&c);
 	/* with no interval, no sooner than after ten seconds */
-	scene_init(&c, "mode=on,min_interval=0", "");
-	fab_audit_written(&c.audit, 1000);
-	c.audit.at = 2000;
-	fab_pace_ask(c.pace);
-	cr_expect_eq(next(&c, 1009), FAB_TURN_WAIT);
-	cr_expect_eq(next(&c, 1010), FAB_TURN_BALANCE);
-	scene_fini(&c);
+	scene_init(&other, "mode=on,min_interval=0", "");
+	fab_audit_written(&other.audit, 1000);
+	other.audit.at = 2000;
+	fab_pace_ask(other.pace);
+	cr_expect_eq(next(&other, 1009), FAB_TURN_WAIT);
+	cr_expect_eq(next(&other, 1010), FAB_TURN_BALANCE);
 }
 
 Test(opensm_turn, announced_groups)
@@ -278,7 +265,7 @@ Test(opensm_turn, announced_groups)
 	struct fab_mgid mgid;
 	const uint64_t guid[] = {1, 2};
 	struct fab_announced_group g = {.number = 0, .mgid = &mgid, .guid = guid, .n = 1};
-	struct scene c;
+	FAB_AUTO(scene_fini) struct scene c;
 	FILE *null = fopen("/dev/null", "w");
 
 	cr_assert_eq(inet_pton(AF_INET6, "ff12::1", mgid.raw), 1);
@@ -321,7 +308,6 @@ Test(opensm_turn, announced_groups)
 	c.s.at[FAB_TURN_CONFIRM] = 110;
 	cr_expect_eq(next(&c, 110.21), FAB_TURN_CONFIRM);
 	fclose(null);
-	scene_fini(&c);
 }
 
 Test(opensm_turn, dry_runs)

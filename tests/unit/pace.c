@@ -4,6 +4,8 @@
 
 #include "support/test.h"
 
+OWN_POINTER(fab_pace)
+
 static const struct fab_pace_limits none = {0};
 
 static uint64_t change(struct fab_pace *p, const struct fab_pace_limits *l, uint64_t guid,
@@ -14,19 +16,18 @@ static uint64_t change(struct fab_pace *p, const struct fab_pace_limits *l, uint
 
 Test(pace, nothing_is_due_without_a_reason)
 {
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 	const struct fab_pace_limits all = {3, 60, 60, 100};
 
 	cr_expect(isinf(fab_pace_due(p, &all, 5)));
 	change(p, &none, 1, 5);
 	cr_expect(isinf(fab_pace_due(p, &none, 1e9)));
-	fab_pace_free(p);
 }
 
 Test(pace, changes_and_seconds)
 {
 	const struct fab_pace_limits l = {.changes = 3, .seconds = 60};
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 
 	change(p, &l, 1, 100);
 	cr_expect_float_eq(fab_pace_due(p, &l, 100), 60, 1e-9);
@@ -40,14 +41,13 @@ Test(pace, changes_and_seconds)
 	cr_expect(isinf(fab_pace_due(p, &l, 131)), "they are done with");
 	change(p, &l, 1, 140);
 	cr_expect_float_eq(fab_pace_due(p, &l, 140), 60, 1e-9);
-	fab_pace_free(p);
 }
 
 /* However often it is asked, and whatever changes. */
 Test(pace, the_interval_holds)
 {
 	const struct fab_pace_limits l = {.changes = 1, .min_interval_s = 60};
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 
 	fab_pace_ask(p);
 	cr_expect_eq(fab_pace_due(p, &l, 1000), 0, "the first time at once");
@@ -59,7 +59,6 @@ Test(pace, the_interval_holds)
 	cr_expect_eq(fab_pace_due(p, &l, 1060), 0);
 	fab_pace_begin(p, 1060);
 	cr_expect(isinf(fab_pace_due(p, &l, 1200)));
-	fab_pace_free(p);
 }
 
 /* A port that joins and leaves all the time counts up to its budget, and again in the
@@ -68,7 +67,7 @@ Test(pace, budgets)
 {
 	const struct fab_pace_limits l = {
 		.changes = 1000, .seconds = 1, .port_changes = 5};
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 	uint32_t n_told = 0;
 	uint64_t both[] = {7, 8};
 
@@ -92,14 +91,13 @@ Test(pace, budgets)
 	cr_expect(isinf(fab_pace_due(p, &l, 69)));
 	change(p, &l, 7, 70);
 	cr_expect_float_eq(fab_pace_due(p, &l, 70), 1, 1e-9, "a new minute");
-	fab_pace_free(p);
 }
 
 /* The last change within a budget counts, too. */
 Test(pace, the_whole_budget)
 {
 	const struct fab_pace_limits l = {.seconds = 1, .port_changes = 2};
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 
 	change(p, &l, 7, 10);
 	fab_pace_begin(p, 10);
@@ -108,18 +106,16 @@ Test(pace, the_whole_budget)
 	fab_pace_begin(p, 12);
 	change(p, &l, 7, 12);
 	cr_expect(isinf(fab_pace_due(p, &l, 12)));
-	fab_pace_free(p);
 }
 
 Test(pace, no_budget_is_no_limit)
 {
 	const struct fab_pace_limits l = {.changes = 1000};
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 
 	for (int i = 0; i < 1000; i++)
 		cr_expect_eq(change(p, &l, 7, 10), 0);
 	cr_expect_eq(fab_pace_due(p, &l, 10), 0);
-	fab_pace_free(p);
 }
 
 /* A target that takes several steps is gone after while it comes nearer. */
@@ -131,13 +127,12 @@ Test(pace, steps_follow_each_other)
 		bool goes_on;
 	} steps[] = {{14, 5, 12, true}, {14, 5, 7, true},  {14, 5, 7, false},
 		     {13, 5, 9, true},	{13, 3, 3, false}, {13, 0, 8, false}};
-	struct fab_pace *p = fab_pace_new();
+	OWN(fab_pace) *p = fab_pace_new();
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+	for (size_t i = 0; i < FAB_COUNT(steps); i++) {
 		fab_pace_begin(p, 100);
 		fab_pace_end(p, steps[i].max, steps[i].moved, steps[i].needed);
 		cr_expect_eq(!isinf(fab_pace_due(p, &l, 100)), steps[i].goes_on, "%zu",
 			     i);
 	}
-	fab_pace_free(p);
 }

@@ -8,25 +8,13 @@
 #include "support/process.h"
 #include "support/test.h"
 
-/* Copy a configuration in a folder of its own; what comes out is on the heap. */
-static char *copied(const char *text, bool *sets_qos, struct fab_err *err, int want)
+/* Copy a configuration; what comes out is on the heap. */
+static char *copied(const char *text, bool *sets_qos, int want)
 {
-	char *out = NULL;
-	size_t n;
-	FILE *file = open_memstream(&out, &n);
-
 	put("conf", text);
 	*sets_qos = false;
-	cr_expect_eq(fab_opensm_conf_copy("conf", file, sets_qos, err), want, "%s: %s",
-		     text, err->text);
-	fclose(file);
-	return out;
-}
-
-static void in_new_folder(char *dir)
-{
-	strcpy(dir, "/tmp/fab-peer-XXXXXX");
-	cr_assert(mkdtemp(dir) && chdir(dir) == 0);
+	return TEXT_BY(out, cr_expect_eq(fab_opensm_conf_copy("conf", out, sets_qos, ERR),
+					 want, "%s: %s", text, test_err.text));
 }
 
 Test(peer, conf_keeps_what_routing_depends_on)
@@ -37,18 +25,16 @@ Test(peer, conf_keeps_what_routing_depends_on)
 		"routing_engine ftree\nm_key 0x1\nqos_ca_log x\nqos_\n"
 		"lash_start_vl 3\n  qos_ca_sl2vl 0,1,2 \n\nqos TRUE\nroot_guid_file (null)\n"
 		"root_guid_file roots\ntorus_config /nowhere\nhop_weights_file /dev/null\n";
-	char dir[32];
+	FAB_AUTO(folder_fini) struct folder folder;
 	bool sets_qos;
-	OWN_HEAP char *want = NULL;
-	OWN_HEAP char *got = NULL;
+	OWN_HEAP char *want = NULL, *got = NULL;
 
-	in_new_folder(dir);
+	folder_init(&folder);
 	put("roots", "0x1\n");
-	got = copied(text, &sets_qos, ERR, 0);
-	cr_assert(asprintf(&want,
-			   "lash_start_vl 3\nqos_ca_sl2vl 0,1,2\nqos TRUE\n"
-			   "root_guid_file %s/roots\nhop_weights_file /dev/null\n",
-			   dir) > 0);
+	got = copied(text, &sets_qos, 0);
+	want = fab_format("lash_start_vl 3\nqos_ca_sl2vl 0,1,2\nqos TRUE\n"
+			  "root_guid_file %s/roots\nhop_weights_file /dev/null\n",
+			  folder.path);
 	cr_expect_str_eq(got, want);
 	cr_expect(sets_qos);
 }
@@ -64,13 +50,13 @@ Test(peer, bad_confs_are_refused)
 		{"cn_guid_file none\n",
 		 "conf:1: cn_guid_file none: No such file or directory", -ENOENT},
 	};
-	char dir[32];
+	FAB_AUTO(folder_fini) struct folder folder;
 
-	in_new_folder(dir);
+	folder_init(&folder);
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		bool sets_qos;
 
-		free(copied(bad[i].text, &sets_qos, ERR, bad[i].rc));
+		free(copied(bad[i].text, &sets_qos, bad[i].rc));
 		cr_expect_str_eq(test_err.text, bad[i].want);
 		cr_expect_not(sets_qos);
 	}
@@ -129,10 +115,10 @@ Test(peer, log_is_read_as_it_grows)
 {
 	const char *text = logs[0].text;
 	FAB_AUTO(fab_opensm_log_fini) struct fab_opensm_log log = {0};
-	char dir[32];
+	FAB_AUTO(folder_fini) struct folder folder;
 	size_t n = strlen(text);
 
-	in_new_folder(dir);
+	folder_init(&folder);
 	fab_opensm_log_read(&log, "log");
 	cr_expect_eq(log.n_read, 0, "there is no file yet");
 	for (size_t to = 0; to <= n; to++) {
@@ -189,7 +175,7 @@ Test(peer, programs_run_in_their_folder)
 	MUST(fab_child_start(&child, argv, env, dir, "log", ERR));
 	cr_assert(wait_for_end(&child));
 	cr_expect_str_eq(child.end, "ended with status 7");
-	cr_assert(asprintf(&log, "%s/log", dir) > 0);
+	log = fab_format("%s/log", dir);
 	file = fopen(log, "r");
 	cr_assert_not_null(file);
 	cr_expect(fgets(line, sizeof(line), file) && !strncmp(line, dir, strlen(dir)) &&
