@@ -18,14 +18,25 @@ static struct fab_node_order order_of(const char *text)
 	return order;
 }
 
+/* All hosts, by so many of their ports (0: one). */
 static struct fab_launch_nodes make(const struct fab_fabric *f, const char *order,
-				    uint32_t n)
+				    uint32_t n_rails)
 {
-	struct fab_launch_choice choice = {.n_nodes = n, .order = order_of(order)};
+	struct fab_launch_choice choice = {.n_rails = n_rails, .order = order_of(order)};
 	struct fab_launch_nodes nodes;
 
 	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
 	return nodes;
+}
+
+static void expect_refused(const struct fab_fabric *f, const struct fab_faults *faults,
+			   const struct fab_launch_choice *choice, int error,
+			   const char *what)
+{
+	struct fab_launch_nodes nodes;
+
+	FAILS(fab_launch_nodes_make(&memory, f, faults, choice, &nodes, ERR), error,
+	      what);
 }
 
 /* The same hosts whatever the order, each where it is. */
@@ -138,26 +149,23 @@ Test(nodes, bad_orders)
 	static const char *const bad[] = {"",	     "nam",	"name:1",   "axes",
 					  "axes:",   "axes:0,", "axes:0,0", "axes:x",
 					  "axes:-1", "axes:24", "random:2"};
+	static const char all_once[] =
+		"an order by axes: expected each axis of torus 4x4 once";
 	OWN(fab_fabric) *f = test_gen("torus:dims=4x4"), *tree = NULL;
-	struct fab_launch_choice choice = {0};
-	struct fab_launch_nodes nodes;
+	struct fab_launch_choice choice = {.order = order_of("axes:0")};
 	struct fab_node_order order;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
 		cr_assert_eq(fab_node_order_parse(bad[i], 1, &order, NULL), -EINVAL, "%s",
 			     bad[i]);
-	choice.order = order_of("axes:0");
-	FAILS_AS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
-		 "an order by axes: expected each axis of torus 4x4 once");
+	expect_refused(f, NULL, &choice, -EINVAL, all_once);
+	cr_assert_str_eq(test_err.text, all_once);
 	choice.order = order_of("axes:0,2");
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR),
-		     -EINVAL);
+	expect_refused(f, NULL, &choice, -EINVAL, "");
 	choice.order = order_of("axes:0,1,2");
-	cr_assert_eq(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR),
-		     -EINVAL);
+	expect_refused(f, NULL, &choice, -EINVAL, "");
 	tree = test_gen("fattree:radix=4,levels=2");
-	FAILS(fab_launch_nodes_make(&memory, tree, NULL, &choice, &nodes, ERR), -EINVAL,
-	      "needs a torus");
+	expect_refused(tree, NULL, &choice, -EINVAL, "needs a torus");
 }
 
 Test(nodes, hosts_of_a_list)
@@ -174,14 +182,12 @@ Test(nodes, hosts_of_a_list)
 	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
 	cr_assert_eq(nodes.n, 2);
 	choice.n_nodes = 4;
-	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
-	      "4 nodes: there are only 3 hosts in the list");
+	expect_refused(f, NULL, &choice, -EINVAL,
+		       "4 nodes: there are only 3 hosts in the list");
 	choice = (struct fab_launch_choice){.host = twice, .n_hosts = 3};
-	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
-	      "twice");
+	expect_refused(f, NULL, &choice, -EINVAL, "twice");
 	choice = (struct fab_launch_choice){.n_nodes = 17};
-	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -EINVAL,
-	      "17 nodes: there are only 16 hosts");
+	expect_refused(f, NULL, &choice, -EINVAL, "17 nodes: there are only 16 hosts");
 }
 
 /* Hosts whose switch or cable is dead are left out, or refused when they are named. */
@@ -199,8 +205,7 @@ Test(nodes, dead_hosts)
 	cr_assert_eq(nodes.n, 14);
 	for (uint32_t i = 0; i < nodes.n; i++)
 		cr_assert(nodes.host[i] != 5 && nodes.host[i] != 7);
-	FAILS(fab_launch_nodes_make(&memory, f, faults, &named, &nodes, ERR), -ENOTCONN,
-	      fab_host_name(f, 5));
+	expect_refused(f, faults, &named, -ENOTCONN, fab_host_name(f, 5));
 }
 
 /* A fence across parts that nothing joins is refused, by name; within one it is none. */
@@ -213,8 +218,7 @@ Test(nodes, parts_that_nothing_joins)
 	struct fab_launch_nodes nodes;
 
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 3)));
-	FAILS(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, ERR), -ENOTCONN,
-	      "that no live cable joins");
+	expect_refused(f, faults, &all, -ENOTCONN, "that no live cable joins");
 	HAS(test_err.text, fab_host_name(f, 0));
 	HAS(test_err.text, fab_host_name(f, 4));
 	HAS(test_err.text, "(4 in all)");
@@ -230,7 +234,7 @@ Test(nodes, tables_without_a_path)
 	struct fab_launch_nodes nodes;
 	struct fab_fence_setup setup;
 	OWN(fab_routes) *r = NULL;
-	struct fab_fence_job job = {.costs = {1, 1.5, 0.1, 0.1}};
+	struct fab_fence_job job = test_fence_job(0, NULL, 0);
 
 	/* the middle: dimension order does not go round it */
 	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
@@ -240,9 +244,23 @@ Test(nodes, tables_without_a_path)
 	FAILS(fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
 	      -EHOSTUNREACH, "no path from '");
 	job.n_nodes = 3;
-	cr_assert_eq(
-		fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
-		-EINVAL);
+	FAILS(fab_fence_setup_init(&setup, test_fence("bruck"), &job, &nodes, r, ERR),
+	      -EINVAL, "");
+}
+
+/* Times of a ring of the nodes; *factor: of the cable that most messages share. */
+static struct fab_fence_time ring_time(const struct fab_fence_job *job,
+				       const struct fab_launch_nodes *nodes,
+				       const struct fab_routes *r, double *factor)
+{
+	const struct fab_fence_sim_options options = {0};
+	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
+	struct fab_fence_time time;
+
+	MUST(fab_fence_setup_init(&ring, test_fence("ring"), job, nodes, r, ERR));
+	MUST(fab_fence_setup_time(&ring, job->bytes, &options, &time, ERR));
+	*factor = ring.load.factor;
+	return time;
 }
 
 /* A slow cable takes longer, and F and the simulation see it; a fast one helps nobody. */
@@ -250,57 +268,31 @@ Test(nodes, slow_cables)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4");
 	struct fab_launch_nodes nodes = make(f, "fabric", 0);
-	struct fab_fence_job job = {.n_nodes = 4,
-				    .bytes = 100000,
-				    .leaf = nodes.sw,
-				    .costs = {1, 1.5, 0.1, 0.1}};
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
-	struct fab_fence_sim_options options = {0};
-	struct fab_fence_time even, slow;
+	struct fab_fence_job job = test_fence_job(4, nodes.sw, 100000);
 	OWN(fab_routes) *r = test_tables(f, NULL, "dor", 2);
+	double factor;
+	struct fab_fence_time even = ring_time(&job, &nodes, r, &factor), slow;
 
-	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
-	MUST(fab_fence_setup_time(&ring, 100000, &options, &even, ERR));
-	fab_fence_setup_fini(&ring);
 	for (uint32_t c = 0; c < f->n_switch_links; c += 2) /* some are faster */
 		f->port_speed[f->cable_a[c]] = f->port_speed[f->cable_b[c]] = FAB_NDR;
-	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
-	MUST(fab_fence_setup_time(&ring, 100000, &options, &slow, ERR));
+	slow = ring_time(&job, &nodes, r, &factor);
 	cr_assert_float_eq(slow.simulated_us, even.simulated_us, 1e-6);
-	cr_assert_eq(ring.load.factor, 1);
-	fab_fence_setup_fini(&ring);
+	cr_assert_eq(factor, 1);
 	f->port_speed[f->cable_a[0]] = FAB_SDR; /* of the QDR that all others are */
-	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &nodes, r, ERR));
-	cr_assert_gt(ring.load.factor, 1.9);
-	MUST(fab_fence_setup_time(&ring, 100000, &options, &slow, ERR));
+	slow = ring_time(&job, &nodes, r, &factor);
+	cr_assert_gt(factor, 1.9);
 	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
-}
-
-/* The nodes of a fabric with two rails, and its tables. */
-static struct fab_launch_nodes two_rails(const struct fab_fabric *f, uint32_t n_rails)
-{
-	struct fab_launch_choice choice = {.order = order_of("fabric"),
-					   .n_rails = n_rails};
-	struct fab_launch_nodes nodes;
-
-	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
-	return nodes;
 }
 
 /* Rails are other ports of the same hosts; a message is split over them. */
 Test(nodes, rails_share_messages)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=3x3,hosts=2,rails=2");
-	struct fab_launch_nodes one = two_rails(f, 1), two = two_rails(f, 2);
-	struct fab_fence_job job = {.n_nodes = two.n,
-				    .bytes = 100000,
-				    .leaf = two.sw,
-				    .costs = {1, 1.5, 0.1, 0.1}};
-	struct fab_fence_sim_options options = {0};
-	double formula = (two.n - 1) * (3.5 + 1e5 * (0.05 + 0.1) / 1e3);
+	struct fab_launch_nodes one = make(f, "fabric", 1), two = make(f, "fabric", 2);
+	struct fab_fence_job job = test_fence_job(two.n, two.sw, 100000);
+	double formula = (two.n - 1) * (3.5 + 1e5 * (0.05 + 0.1) / 1e3), factor;
 	struct fab_fence_time even, slow, single;
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring;
 	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 2);
 
 	cr_assert_eq(one.next, NULL);
@@ -312,21 +304,15 @@ Test(nodes, rails_share_messages)
 		cr_assert_neq(two.next->port[i], two.port[i]);
 		cr_assert_eq(two.next->sw[i], fab_port_switch(f, two.next->port[i]));
 	}
-	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &one, r, ERR));
-	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &single, ERR));
-	fab_fence_setup_fini(&ring);
-	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &two, r, ERR));
-	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &even, ERR));
-	fab_fence_setup_fini(&ring);
+	single = ring_time(&job, &one, r, &factor);
+	even = ring_time(&job, &two, r, &factor);
 	cr_assert_float_eq(even.model_us, formula, 1e-6);
 	cr_assert_lt(even.contended_us, single.contended_us);
 	cr_assert_lt(even.simulated_us, single.simulated_us);
 	cr_assert_geq(even.contended_us, even.model_us - 1e-6);
-	/* the second rail of one node is slow: all wait for it, whatever the first does
-	 */
+	/* the second rail of one node is slow: all wait for it */
 	f->port_speed[two.next->port[3]] = FAB_SDR;
-	MUST(fab_fence_setup_init(&ring, test_fence("ring"), &job, &two, r, ERR));
-	MUST(fab_fence_setup_time(&ring, job.bytes, &options, &slow, ERR));
+	slow = ring_time(&job, &two, r, &factor);
 	cr_assert_gt(slow.contended_us, 1.5 * even.contended_us);
 	cr_assert_gt(slow.simulated_us, 1.2 * even.simulated_us);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-6);
@@ -336,8 +322,6 @@ Test(nodes, too_few_rails)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4");
 	struct fab_launch_choice choice = {.order = order_of("fabric"), .n_rails = 2};
-	struct fab_launch_nodes nodes;
 
-	FAILS(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR), -ENOTCONN,
-	      "2 rails need as many");
+	expect_refused(f, NULL, &choice, -ENOTCONN, "2 rails need as many");
 }

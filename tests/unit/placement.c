@@ -171,7 +171,7 @@ Test(placement, costs_are_those_of_all_pairs)
 		OWN(fab_routes) *routes = test_tables(f, NULL, "minhop", 2);
 		struct fab_placement_cost cost;
 		uint32_t hosts[256], n = some_free(f, &rng, hosts), max_hops = 0;
-		uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches], uint64_t);
+		OWN_HEAP uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches], uint64_t);
 		uint64_t hops = 0, most = 0;
 
 		fab_placement_measure(routes, hosts, n, &cost);
@@ -199,7 +199,6 @@ Test(placement, costs_are_those_of_all_pairs)
 		cr_expect_eq(cost.max_load, (double)most, "%s", specs[i]);
 		cr_expect_eq(cost.max_hops, max_hops);
 		cr_expect_float_eq(cost.mean_hops, (double)hops / (n * (n - 1.0)), 1e-9);
-		free(load);
 	}
 }
 

@@ -210,27 +210,27 @@ static struct fab_fabric *one_rail_of(const char *hca, struct fab_err *err)
 
 Test(planes, hca_keeps_one_port_and_the_switches_it_leads_to)
 {
-	struct fab_fabric *f = one_rail_of("HCA-?/1", ERR);
+	/* s3, which never had adapters, stays; the aggregation node goes with its switch
+	 */
+	static const struct {
+		const char *hca, *switches;
+		uint32_t n_left_out, n_adapters, n_cables;
+	} cases[] = {{"HCA-?/1", "s1 s3 ", 1, 1, 1},
+		     {"*/2", "s2 s3 ", 1, 2, 2},
+		     {"HCA-1", "s1 s2 s3 ", 0, 2, 3}};
 
-	cr_assert_not_null(f, "%s", test_err.text);
-	cr_expect_eq(f->n_switches, 2, "s1, and s3 that never had adapters");
-	cr_expect_str_eq(fab_node_name(f, 1), "s3");
-	cr_expect_eq(f->n_left_out_switches, 1);
-	cr_expect_eq(f->n_adapters, 1, "the aggregation node went with its switch");
-	cr_expect_eq(f->n_cables, 1);
-	fab_fabric_free(f);
-	f = one_rail_of("*/2", ERR);
-	cr_assert_not_null(f, "%s", test_err.text);
-	cr_expect_str_eq(fab_node_name(f, 0), "s2");
-	cr_expect_eq(f->n_adapters, 2);
-	cr_expect_eq(f->n_cables, 2);
-	cr_expect_eq(f->n_left_out_switches, 1);
-	fab_fabric_free(f);
-	f = one_rail_of("HCA-1", ERR);
-	cr_assert_not_null(f, "%s", test_err.text);
-	cr_expect_eq(f->n_switches, 3);
-	cr_expect_eq(f->n_left_out_switches, 0);
-	fab_fabric_free(f);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_fabric) *f = one_rail_of(cases[i].hca, ERR);
+		char names[32] = "";
+
+		cr_assert_not_null(f, "%s", test_err.text);
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			strcat(strcat(names, fab_node_name(f, s)), " ");
+		cr_expect_str_eq(names, cases[i].switches, "%s: %s", cases[i].hca, names);
+		cr_expect_eq(f->n_left_out_switches, cases[i].n_left_out);
+		cr_expect_eq(f->n_adapters, cases[i].n_adapters);
+		cr_expect_eq(f->n_cables, cases[i].n_cables);
+	}
 	cr_expect_null(one_rail_of("HCA-1/3", ERR));
 	cr_expect_str_eq(test_err.text, "t: no adapter matches --hca 'HCA-1/3'");
 }

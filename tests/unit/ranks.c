@@ -90,6 +90,16 @@ static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gon
 	return out;
 }
 
+static void expect_same_without(const struct fab_fabric *f, const struct look *want,
+				const bool *is_gone, bool strays, const char *hca,
+				const char *what)
+{
+	OWN(fab_fabric) *g = without(f, is_gone, strays, hca);
+
+	cr_assert_eq(g->n_switches, f->n_switches + (strays ? 4 : 0));
+	expect_same(f, want, g, what);
+}
+
 static bool is_host(const struct fab_fabric *f, uint32_t node)
 {
 	return f->node_kind[node] == FAB_ADAPTER;
@@ -123,14 +133,11 @@ TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_the_hosts_of_a_leaf)
 
 	look_at(&want, f);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		OWN(fab_fabric) *g = NULL;
-
 		memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
 		if (!test_n_hosts_on(f, s) || want.ranks.rank[s] || n_leaves++ % step ||
 		    !power_off(f, s, is_gone))
 			continue;
-		g = without(f, is_gone, false, NULL);
-		expect_same(f, &want, g, fab_node_name(f, s));
+		expect_same_without(f, &want, is_gone, false, NULL, fab_node_name(f, s));
 		n_tried++;
 	}
 	cr_assert(n_tried || f->n_switches < 2);
@@ -172,24 +179,15 @@ TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_a_rail)
 
 	look_at(&want, f);
 	for (uint32_t a = f->n_switches; a < f->n_nodes; a++) {
-		struct fab_fabric *g;
-
 		snprintf(key, sizeof(key), " %s ", rail_of(f, a, rail));
 		if (!is_host(f, a) || !*rail || strstr(seen, key) ||
 		    strpbrk(rail, "/*[") || strlen(seen) + sizeof(key) > sizeof(seen))
 			continue;
 		strcat(seen, key + 1);
-		if (remove_rail(f, rail, is_gone)) {
-			g = without(f, is_gone, false, NULL);
-			expect_same(f, &want, g, rail);
-			fab_fabric_free(g);
-		}
-		if (!fab_hosts_hca_matches(fab_node_name(f, a), rail))
-			continue;
-		g = without(f, none, false, rail);
-		cr_assert_eq(g->n_switches, f->n_switches);
-		expect_same(f, &want, g, rail);
-		fab_fabric_free(g);
+		if (remove_rail(f, rail, is_gone))
+			expect_same_without(f, &want, is_gone, false, NULL, rail);
+		if (fab_hosts_hca_matches(fab_node_name(f, a), rail))
+			expect_same_without(f, &want, none, false, rail, rail);
 	}
 }
 
@@ -230,12 +228,11 @@ Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 	for (size_t i = 0; i < FAB_COUNT(families); i++) {
 		OWN(fab_fabric) *f = test_gen_raw(families[i]);
 		OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool);
-		struct look want;
+		OWN(look) want;
 		struct fab_rng rng = test_rng(i);
 
 		look_at(&want, f);
 		for (uint64_t seed = 0; seed < 24 / TEST_SHARE; seed++) {
-			struct fab_fabric *g;
 			char what[32];
 
 			memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
@@ -244,16 +241,10 @@ Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 			else if (want.shape->n_levels == 2)
 				draw_off(f, &rng, 0, is_gone);
 			snprintf(what, sizeof(what), "seed %u", (unsigned)seed);
-			g = without(f, is_gone, false, NULL);
-			expect_same(f, &want, g, what);
-			fab_fabric_free(g);
-			if (!want.shape->level)
-				continue; /* no shape is known of it in two parts */
-			g = without(f, is_gone, true, NULL);
-			expect_same(f, &want, g, what);
-			fab_fabric_free(g);
+			expect_same_without(f, &want, is_gone, false, NULL, what);
+			if (want.shape->level) /* of others none is known in two parts */
+				expect_same_without(f, &want, is_gone, true, NULL, what);
 		}
-		look_fini(&want);
 	}
 }
 
@@ -388,13 +379,11 @@ static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, u
 						     .n_threads = 1};
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) a;
-	uint64_t lost;
 
 	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
 	MUST(fab_analyse(r, &options, &a, ERR));
-	lost = a.unreachable;
 	*all = a.pairs;
-	return lost;
+	return a.unreachable;
 }
 
 /* Drawn roots: as many pairs are lost as the tables of the engine lose. */
@@ -441,7 +430,8 @@ Test(ranks, roots_of_trees_lose_nothing)
 	for (size_t i = 0; i < FAB_COUNT(families); i++) {
 		OWN(fab_fabric) *f = test_gen_raw(families[i]);
 		OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
-		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t), n = 0;
+		OWN_HEAP uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
+		uint32_t n = 0;
 		OWN(fab_fabric) *g = NULL;
 		struct fab_rng rng = test_rng(i);
 		OWN(look) l;
@@ -457,6 +447,5 @@ Test(ranks, roots_of_trees_lose_nothing)
 		    strstr(families[i], "kfat") != families[i])
 			cr_assert_eq(fab_updn_try_roots(g, NULL, roots, n, 1).pairs, 0,
 				     "%s", families[i]);
-		free(roots);
 	}
 }

@@ -136,9 +136,11 @@ static void check_arrays(const struct fab_fabric *f, const struct fab_shape *sha
 	}
 }
 
-static const struct {
+struct named {
 	const char *spec, *text;
-} cases[] = {
+};
+
+static const struct named cases[] = {
 	{"fattree:radix=8,levels=1", "fattree levels=1 roots=1"},
 	{"fattree:radix=8,levels=2", "fattree levels=2 roots=4"},
 	{"fattree:radix=8,levels=3", "fattree levels=3 roots=16"},
@@ -229,9 +231,7 @@ Test(shape, dragonflies_of_all_sizes)
 
 Test(shape, sizes_of_the_papers_are_fast)
 {
-	static const struct {
-		const char *spec, *text;
-	} papers[] = {
+	static const struct named papers[] = {
 		{"fattree:radix=40,levels=3", "fattree levels=3 roots=400"},
 		{"torus:dims=30x20x20,hosts=2", "torus 30x20x20"},
 		{"dragonfly:a=18,p=9,h=9", "dragonfly groups=163 a=18"},
@@ -252,9 +252,7 @@ Test(shape, sizes_of_the_papers_are_fast)
 /* Each of a grid's cables counts: without it, it is no grid. */
 Test(shape, one_cable_missing)
 {
-	static const struct {
-		const char *spec, *text;
-	} grids[] = {
+	static const struct named grids[] = {
 		{"torus:dims=5x4x3", "none"}, {"torus:dims=4x4", "none"},
 		{"torus:dims=7x2", "none"},   {"mesh:dims=5x4", "none"},
 		{"hyperx:dims=6", "none"},    {"dragonfly:a=4,p=2,h=2", "none"},
@@ -264,10 +262,9 @@ Test(shape, one_cable_missing)
 	for (size_t i = 0; i < FAB_COUNT(grids); i++) {
 		OWN(fab_fabric) *f = test_gen(grids[i].spec);
 
-		for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		for (uint32_t c = 0; c < f->n_switch_links; c++)
 			expect_only(test_without_cable(f, c), grids[i].text,
 				    grids[i].spec);
-		}
 	}
 }
 
@@ -306,40 +303,31 @@ Test(shape, twisted_torus)
 	OWN(fab_fabric) *f = test_gen("torus:dims=6x5");
 	uint32_t a = test_switch(f, "sw-0.0"), b = test_switch(f, "sw-0.1");
 	uint32_t c = test_switch(f, "sw-3.2"), d = test_switch(f, "sw-3.3");
-	struct fab_fabric *g, *h;
+	OWN(fab_fabric) *less =
+		test_without_cable(f, f->port_cable[fab_port_find(f, a, 1 + 3)]);
+	OWN(fab_fabric) *least =
+		test_without_cable(less, less->port_cable[fab_port_find(less, c, 1 + 3)]);
+	OWN(fab_fabric) *more = test_with_cable(least, a, c);
+	struct fab_fabric *twisted = test_with_cable(more, b, d);
 
-	g = test_without_cable(f, f->port_cable[fab_port_find(f, a, 1 + 3)]);
-	cr_assert_eq(g->n_switch_links, f->n_switch_links - 1);
-	h = test_without_cable(g, g->port_cable[fab_port_find(g, c, 1 + 3)]);
-	fab_fabric_free(g);
-	g = test_with_cable(h, a, c);
-	fab_fabric_free(h);
-	h = test_with_cable(g, b, d);
-	for (uint32_t s = 0; s < h->n_switches; s++)
-		cr_assert_eq(test_degree(h, s), 4);
-	expect_only(h, "none", "twisted");
-	fab_fabric_free(g);
+	cr_assert_eq(less->n_switch_links, f->n_switch_links - 1);
+	for (uint32_t s = 0; s < twisted->n_switches; s++)
+		cr_assert_eq(test_degree(twisted, s), 4);
+	expect_only(twisted, "none", "twisted");
 }
 
 Test(shape, random_graphs_have_none)
 {
 	static const char *const specs[] = {
-		"random:switches=20,degree=3,seed=%u",
-		"random:switches=27,degree=6,seed=%u",
-		"random:switches=64,degree=6,seed=%u",
-		"random:switches=36,degree=7,seed=%u",
-		"random:switches=500,degree=40,seed=%u",
+		"switches=20,degree=3", "switches=27,degree=6",	  "switches=64,degree=6",
+		"switches=36,degree=7", "switches=500,degree=40",
 	};
 	char spec[64];
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++)
 		for (unsigned seed = 0; seed < 20; seed++) {
-			struct fab_fabric *f;
-			char *at = strstr(strcpy(spec, specs[i]), "%u");
-
-			snprintf(at, sizeof(spec) - (size_t)(at - spec), "%u", seed);
-			f = test_gen_raw(spec);
-			expect_only(f, "none", spec);
+			snprintf(spec, sizeof(spec), "random:%s,seed=%u", specs[i], seed);
+			expect_only(test_gen_raw(spec), "none", spec);
 		}
 }
 
@@ -358,9 +346,7 @@ Test(shape, a_cable_that_does_not_join_adjacent_levels_is_no_tree)
 
 Test(shape, parallel_cables_and_self_loops_do_not_count)
 {
-	static const struct {
-		const char *spec, *text;
-	} grids[] = {
+	static const struct named grids[] = {
 		{"torus:dims=5x4", "torus 5x4"},
 		{"fattree:radix=8,levels=2", "fattree levels=2 roots=4"},
 		{"kfat:dims=4x3", "kfat 4x3"},
@@ -382,27 +368,27 @@ Test(shape, parallel_cables_and_self_loops_do_not_count)
 /* Management nodes on switches of the upper levels do not make them leaves. */
 Test(shape, hosts_on_upper_levels)
 {
-	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=3"), *g = NULL;
-	uint32_t upper[] = {test_switch(f, "l2-3"), test_switch(f, "l3-5"),
-			    test_switch(f, "l3-6")};
-	OWN(fab_shape) *shape = NULL;
+	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=3");
+	uint32_t spine = test_switch(f, "l2-3"), core = test_switch(f, "l3-5");
+	OWN(fab_fabric) *g = test_with_hosts(f, &core, 1);
+	OWN(fab_shape) *shape = expect(g, "fattree levels=3 roots=15", "a host on l3-5");
 
-	expect_only(test_with_hosts(f, upper, 1), "fattree levels=3 roots=16",
-		    "a host on l2-3");
 	/* a quarter of the hosts of a leaf is not few: this one is a leaf */
-	g = test_with_hosts(f, upper + 1, 1);
-	shape = expect(g, "fattree levels=3 roots=15", "a host on l3-5");
-	cr_assert_eq(shape->level[upper[1]], 0);
-	fab_shape_free(shape);
-	fab_fabric_free(g);
-	fab_fabric_free(f);
-	/* with eight hosts a leaf a single one is few, also on a core switch */
-	f = test_gen("fattree:radix=16,levels=3");
-	upper[0] = test_switch(f, "l2-3");
-	upper[1] = test_switch(f, "l3-5");
-	upper[2] = test_switch(f, "l3-6");
-	g = test_with_hosts(f, upper, 3);
-	shape = expect(g, "fattree levels=3 roots=64", "hosts on l2 and l3");
+	cr_assert_eq(shape->level[core], 0);
+	expect_only(test_with_hosts(f, &spine, 1), "fattree levels=3 roots=16",
+		    "a host on l2-3");
+}
+
+/* With eight hosts a leaf a single one is few, also on a core switch. */
+Test(shape, few_hosts_on_upper_levels)
+{
+	OWN(fab_fabric) *f = test_gen("fattree:radix=16,levels=3");
+	const uint32_t upper[] = {test_switch(f, "l2-3"), test_switch(f, "l3-5"),
+				  test_switch(f, "l3-6")};
+	OWN(fab_fabric) *g = test_with_hosts(f, upper, 3);
+	OWN(fab_shape) *shape =
+		expect(g, "fattree levels=3 roots=64", "hosts on l2 and l3");
+
 	cr_assert_eq(shape->level[upper[0]], 1);
 	cr_assert_eq(shape->level[upper[1]], 2);
 }

@@ -4,6 +4,8 @@
 #include "support/unicast_check.h"
 #include "unicast/engine.h"
 
+#include <criterion/parameterized.h>
+
 OWN_VALUE(kfat_net, kfat_net_fini)
 
 static struct fab_routes *route_within(const struct kfat_net *n, const char *engine,
@@ -35,15 +37,13 @@ static void expect_sound(const struct kfat_net *n, const struct fab_faults *faul
 	struct unicast_check c = unicast_check(r);
 
 	cr_assert_not(c.has_cycle);
-	cr_assert_eq(c.connected, c.connected_in_graph,
-		     "%zu dead: %llu of %llu pairs: %s", faults->named.n,
-		     (unsigned long long)c.connected,
-		     (unsigned long long)c.connected_in_graph, r->note ? r->note : "");
+	cr_assert_eq(c.connected, c.connected_in_graph, "%zu dead: %lu of %lu pairs: %s",
+		     faults->named.n, c.connected, c.connected_in_graph,
+		     r->note ? r->note : "");
 	if (shortest)
-		cr_assert_eq(c.minimal, c.connected,
-			     "%zu dead: %llu of %llu shortest: %s", faults->named.n,
-			     (unsigned long long)c.minimal,
-			     (unsigned long long)c.connected, r->note ? r->note : "");
+		cr_assert_eq(c.minimal, c.connected, "%zu dead: %lu of %lu shortest: %s",
+			     faults->named.n, c.minimal, c.connected,
+			     r->note ? r->note : "");
 	cr_assert_leq(c.vls, r->n_vls);
 	cr_assert_leq(r->n_vls, max_vls);
 	cr_assert_leq(c.sls, r->n_sls);
@@ -70,8 +70,8 @@ Test(vtftr, sets_of_4x4)
 				fab_faults_kill_switch(faults, n.k->leaf[i]);
 		expect_sound(&n, faults, 2, true, &sums);
 	}
-	cr_log_info("%llu sets, %u lanes, %u service levels",
-		    (unsigned long long)sums.sets, sums.vls, sums.sls);
+	cr_log_info("%lu sets, %u lanes, %u service levels", sums.sets, sums.vls,
+		    sums.sls);
 	cr_assert_eq(sums.vls, 2);
 	cr_assert_leq(sums.sls, 3);
 }
@@ -196,36 +196,29 @@ Test(vtftr, three_dimensions)
 	draw_sets("kfat:dims=2x2x2x2,hosts=1", FAB_FAULT_LEAVES, 4, 50, 4, false, &sums);
 }
 
-Test(vtftr, roots_and_links)
+static const struct {
+	const char *spec;
+	enum fab_fault_kind kind;
+	size_t k;
+	unsigned sets, max_vls;
+} drawn[] = {
+	{"kfat:dims=5x5,hosts=1", FAB_FAULT_ROOTS, 2, 40, 3},
+	{"kfat:dims=5x5,hosts=1", FAB_FAULT_LINKS, 6, 100, 3},
+	{"kfat:dims=5x5,hosts=1", FAB_FAULT_ANY, 6, 100, 3},
+	{"kfat:dims=4x6,hosts=1", FAB_FAULT_ANY, 5, 100, 3},
+	{"kfat:dims=5x5,hosts=1,planes=2", FAB_FAULT_ANY, 9, 100, 3},
+	{"kfat:dims=4x4x3,hosts=1,planes=2", FAB_FAULT_LEAVES, 7, 100, 3},
+	{"kfat:dims=4x3x3,hosts=1,planes=2,levels=2,radix=4", FAB_FAULT_ANY, 9, 100, 3},
+	{"kfat:dims=4x4,hosts=1,levels=2,radix=4", FAB_FAULT_LEAVES, 3, 60, 2},
+	{"kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_ANY, 6, 60, 3},
+};
+
+TEST_EACH(i, FAB_COUNT(drawn), vtftr, roots_links_planes_and_lines_of_two_levels)
 {
 	struct sums sums = {0};
 
-	draw_sets("kfat:dims=5x5,hosts=1", FAB_FAULT_ROOTS, 2, 40, 3, false, &sums);
-	draw_sets("kfat:dims=5x5,hosts=1", FAB_FAULT_LINKS, 6, 100, 3, false, &sums);
-	draw_sets("kfat:dims=5x5,hosts=1", FAB_FAULT_ANY, 6, 100, 3, false, &sums);
-	draw_sets("kfat:dims=4x6,hosts=1", FAB_FAULT_ANY, 5, 100, 3, false, &sums);
-}
-
-Test(vtftr, faults_of_planes)
-{
-	struct sums sums = {0};
-
-	draw_sets("kfat:dims=5x5,hosts=1,planes=2", FAB_FAULT_ANY, 9, 100, 3, false,
-		  &sums);
-	draw_sets("kfat:dims=4x4x3,hosts=1,planes=2", FAB_FAULT_LEAVES, 7, 100, 3, false,
-		  &sums);
-	draw_sets("kfat:dims=4x3x3,hosts=1,planes=2,levels=2,radix=4", FAB_FAULT_ANY, 9,
-		  100, 3, false, &sums);
-}
-
-Test(vtftr, lines_of_two_levels)
-{
-	struct sums sums = {0};
-
-	draw_sets("kfat:dims=4x4,hosts=1,levels=2,radix=4", FAB_FAULT_LEAVES, 3, 60, 2,
-		  false, &sums);
-	draw_sets("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_ANY, 6, 60, 3,
-		  false, &sums);
+	draw_sets(drawn[*i].spec, drawn[*i].kind, drawn[*i].k, drawn[*i].sets,
+		  drawn[*i].max_vls, false, &sums);
 }
 
 /* Two planes: no two dead parts but leaves need a path against the phase order. */
@@ -256,6 +249,15 @@ Test(vtftr, planes)
 	free(list.of.v);
 }
 
+static struct unicast_check check_tables(const struct fab_fabric *f,
+					 const struct fab_faults *faults,
+					 const char *engine, unsigned max_vls)
+{
+	OWN(fab_routes) *r = test_tables(f, faults, engine, max_vls);
+
+	return unicast_check(r);
+}
+
 /* The rivals: what they promise without faults, and where they lose pairs. */
 Test(vtftr, other_engines)
 {
@@ -264,32 +266,24 @@ Test(vtftr, other_engines)
 	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=5x4,hosts=2"));
 	OWN(fab_faults) *faults = fab_faults_new(n.f);
 	struct unicast_check c;
-	OWN(fab_routes) *r = NULL;
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		r = test_tables(n.f, faults, engines[i], 2);
-		c = unicast_check(r);
+		c = check_tables(n.f, faults, engines[i], 2);
 		cr_assert_eq(c.pairs, 20 * 19);
 		cr_assert_eq(c.minimal, c.pairs, "%s", engines[i]);
 		if (i < 5) {
 			cr_assert_not(c.has_cycle, "%s", engines[i]);
 			cr_assert_eq(c.vls, 1);
 		}
-		fab_routes_free(r);
 	}
 	MUST(fab_faults_add_switches(faults, "2.1", ERR));
-	r = test_tables(n.f, faults, "xy", 1);
-	c = unicast_check(r);
+	c = check_tables(n.f, faults, "xy", 1);
 	cr_assert_eq(c.pairs - c.connected, 4 * 3); /* turns at the dead leaf */
 	cr_assert_not(c.has_cycle);
-	fab_routes_free(r);
-	r = test_tables(n.f, faults, "algorithm-a", 1);
-	c = unicast_check(r);
+	c = check_tables(n.f, faults, "algorithm-a", 1);
 	cr_assert_eq(c.pairs, c.connected);
 	cr_assert_eq(c.max_hops, 8);
-	fab_routes_free(r);
-	r = test_tables(n.f, faults, "vtftr", 2);
-	c = unicast_check(r);
+	c = check_tables(n.f, faults, "vtftr", 2);
 	cr_assert_eq(c.pairs, c.connected);
 	cr_assert_eq(c.minimal, c.pairs);
 	cr_assert_not(c.has_cycle);
@@ -305,22 +299,20 @@ Test(vtftr, intermediate_switches)
 
 	for (size_t i = 0; i < FAB_COUNT(dead); i++) {
 		OWN(fab_faults) *faults = fab_faults_new(n.f);
-		struct unicast_check c, xy;
-		struct fab_routes *r;
+		struct unicast_check xy;
 
 		MUST(fab_faults_add_switches(faults, dead[i], ERR));
-		r = test_tables(n.f, faults, "xy", 1);
-		xy = unicast_check(r);
-		fab_routes_free(r);
+		xy = check_tables(n.f, faults, "xy", 1);
 		for (unsigned lanes = 1; lanes <= 4; lanes++) {
-			r = test_tables(n.f, faults, "intermediate", lanes);
-			c = unicast_check(r);
+			OWN(fab_routes) *r =
+				test_tables(n.f, faults, "intermediate", lanes);
+			struct unicast_check c = unicast_check(r);
+
 			cr_expect_not(c.has_cycle, "%s, %u lanes", dead[i], lanes);
 			cr_expect_eq(c.connected,
 				     lanes == 1 ? xy.connected : c.connected_in_graph);
 			cr_expect_eq(c.vls, lanes == 1 ? 1 : 2);
 			cr_expect_eq(r->note != NULL, lanes == 1);
-			fab_routes_free(r);
 		}
 	}
 }
@@ -337,7 +329,6 @@ Test(vtftr, as_published)
 		bool row[6] = {0}, column[6] = {0};
 		unsigned rows = 0, columns = 0;
 		struct unicast_check c;
-		OWN(fab_routes) *r = NULL;
 
 		test_draw_faults(faults, FAB_FAULT_LEAVES, 2 + i % 8, &rng);
 		for (size_t j = 0; j < faults->named.n; j++) {
@@ -350,8 +341,7 @@ Test(vtftr, as_published)
 			rows += row[j];
 			columns += column[j];
 		}
-		r = test_tables(n.f, faults, "vtftr", 2);
-		c = unicast_check(r);
+		c = check_tables(n.f, faults, "vtftr", 2);
 		cr_assert_not(c.has_cycle);
 		cr_assert_leq(c.vls, 2);
 		cr_assert_leq(c.max_hops, 6);
