@@ -17,6 +17,20 @@ static int read_text(const char *text, bool in_ticks, struct fab_message_file *o
 				      "t", text, strlen(text), out, err);
 }
 
+/* The messages are these; they end. */
+static void expect_messages(struct fab_message_file *t,
+			    const struct fab_timed_message *want, size_t n)
+{
+	cr_assert_eq(t->of.n, n);
+	for (size_t i = 0; i < n; i++) {
+		cr_expect_eq(t->of.v[i].time, want[i].time, "%zu", i);
+		cr_expect_eq(t->of.v[i].from, want[i].from, "%zu", i);
+		cr_expect_eq(t->of.v[i].to, want[i].to, "%zu", i);
+		cr_expect_eq(t->of.v[i].bytes, want[i].bytes, "%zu", i);
+	}
+	free(t->of.v);
+}
+
 Test(message_file, messages_by_name_and_unit)
 {
 	static const struct fab_timed_message want[] = {
@@ -30,15 +44,8 @@ Test(message_file, messages_by_name_and_unit)
 		       "1500.001ns h1 h2 0\n1500.001ns h1 h1 64\n"
 		       "\t2ms  h3\th4  1099511627776",
 		       false, &t, ERR));
-	cr_assert_eq(t.of.n, FAB_COUNT(want));
 	cr_assert_eq(t.n_to_self, 1);
-	for (size_t i = 0; i < t.of.n; i++) {
-		cr_assert_eq(t.of.v[i].time, want[i].time, "%zu", i);
-		cr_assert_eq(t.of.v[i].from, want[i].from, "%zu", i);
-		cr_assert_eq(t.of.v[i].to, want[i].to, "%zu", i);
-		cr_assert_eq(t.of.v[i].bytes, want[i].bytes, "%zu", i);
-	}
-	free(t.of.v);
+	expect_messages(&t, want, FAB_COUNT(want));
 	MUST(read_text("7 h0 h1 3\n7 h1 h0 4\n", true, &t, ERR));
 	cr_assert_eq(t.of.v[1].time, 7);
 	free(t.of.v);
@@ -116,14 +123,7 @@ Test(message_file, connections_as_htsim_writes_them)
 			 &m, ERR));
 	cr_assert_eq(m.n_nodes, 16);
 	cr_assert_eq(m.n_priorities, 1);
-	cr_assert_eq(m.of.n, FAB_COUNT(want));
-	for (size_t i = 0; i < m.of.n; i++) {
-		cr_expect_eq(m.of.v[i].time, want[i].time);
-		cr_expect_eq(m.of.v[i].bytes, want[i].bytes);
-		cr_expect_eq(m.of.v[i].from, want[i].from);
-		cr_expect_eq(m.of.v[i].to, want[i].to);
-	}
-	free(m.of.v);
+	expect_messages(&m, want, FAB_COUNT(want));
 }
 
 Test(message_file, connections_are_refused_with_their_line)

@@ -6,8 +6,6 @@
 #include "support/test.h"
 #include "traffic/traffic.h"
 
-#include <unistd.h>
-
 enum { WIRE = 100, HOSTS = 12 };
 
 /* A fabric with its ends, and what a traffic is made for. */
@@ -16,6 +14,8 @@ struct setup {
 	struct fab_flow_ends ends;
 	struct fab_traffic_problem p;
 	uint32_t size[2];
+	struct fab_traffic t;
+	struct fab_message m; /* the last that was pulled */
 };
 
 /* So many ticks a byte, and for each message. */
@@ -40,26 +40,30 @@ static void begin(struct setup *s, const char *fabric)
 						.seed = 7};
 }
 
-static void end(struct setup *s, struct fab_traffic *t)
+static void end(struct setup *s)
 {
-	fab_traffic_fini(t);
+	fab_traffic_fini(&s->t);
 	fab_flow_ends_fini(&s->ends);
 	fab_fabric_free(s->f);
 }
 
-static struct fab_traffic make(struct setup *s, const char *spec)
+/* Replaces the traffic that there is. */
+static void make(struct setup *s, const char *spec)
 {
-	struct fab_traffic t;
-
-	cr_assert_eq(fab_traffic_make(spec, &s->p, &t, ERR), 0, "%s: %s", spec,
+	fab_traffic_fini(&s->t);
+	cr_assert_eq(fab_traffic_make(spec, &s->p, &s->t, ERR), 0, "%s: %s", spec,
 		     test_err.text);
-	return t;
 }
 
-static bool pull(const struct fab_traffic *t, uint32_t e, uint64_t now,
-		 struct fab_message *m)
+static bool pull(struct setup *s, uint32_t e, uint64_t now)
 {
-	return t->messages.next(t->messages.context, e, now, m);
+	return s->t.messages.next(s->t.messages.context, e, now, &s->m);
+}
+
+static void expect_target(struct setup *s, uint32_t e, uint64_t now, uint32_t target)
+{
+	cr_assert(pull(s, e, now));
+	cr_assert_eq(s->m.target, target);
 }
 
 Test(messages, specs_are_told_by_name_and_argument)
@@ -103,11 +107,10 @@ Test(messages, specs_are_told_by_name_and_argument)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		const struct fab_traffic_kind *kind = NULL;
 		const char *argument = NULL;
-		struct fab_err err = {""};
-		int rc = fab_traffic_check(cases[i].spec, &kind, &argument, &err);
+		int rc = fab_traffic_check(cases[i].spec, &kind, &argument, ERR);
 
 		cr_assert_eq(rc, cases[i].ok ? 0 : -EINVAL, "'%s'", cases[i].spec);
-		cr_assert_eq(*err.text == '\0', cases[i].ok);
+		cr_assert_eq(*test_err.text == '\0', cases[i].ok);
 	}
 }
 
@@ -120,54 +123,48 @@ Test(messages, open_loops_keep_their_rate)
 	enum { N = 20000 };
 
 	for (size_t i = 0; i < 2 * FAB_COUNT(arrivals); i++) {
-		struct fab_traffic t;
-		struct fab_message m;
 		uint64_t before = 0, bytes = 0;
 		unsigned to[HOSTS] = {0};
-		struct setup s;
+		FAB_AUTO(end) struct setup s;
 
 		begin(&s, "torus:dims=6,hosts=2");
 		s.p.how.arrivals = arrivals[i / 2];
 		s.p.how.slot = slots[i % 2];
 		s.p.how.n_sizes = 2;
-		t = make(&s, "uniform");
-		cr_assert_eq(t.n_senders, HOSTS);
+		make(&s, "uniform");
+		cr_assert_eq(s.t.n_senders, HOSTS);
 		for (unsigned k = 0; k < N; k++) {
-			cr_assert(pull(&t, 5, 0, &m));
-			cr_assert_geq(m.time, before);
-			cr_assert_neq(m.target, 5);
-			cr_assert_lt(m.target, HOSTS);
-			cr_assert(m.bytes == s.size[0] || m.bytes == s.size[1]);
+			cr_assert(pull(&s, 5, 0));
+			cr_assert_geq(s.m.time, before);
+			cr_assert_neq(s.m.target, 5);
+			cr_assert_lt(s.m.target, HOSTS);
+			cr_assert(s.m.bytes == s.size[0] || s.m.bytes == s.size[1]);
 			if (arrivals[i / 2] == FAB_ARRIVALS_BERNOULLI)
-				cr_assert_eq(m.time % (slots[i % 2] ? 1 : WIRE), 0);
-			to[m.target]++;
-			bytes += m.bytes;
-			before = m.time;
+				cr_assert_eq(s.m.time % (slots[i % 2] ? 1 : WIRE), 0);
+			to[s.m.target]++;
+			bytes += s.m.bytes;
+			before = s.m.time;
 		}
 		/* 4 standard deviations and more */
 		cr_assert_float_eq((double)bytes / (double)before, 0.5, 0.02);
 		for (unsigned e = 0; e < HOSTS; e++)
 			cr_assert_float_eq(to[e], e == 5 ? 0 : N / 11.0, 170);
-		end(&s, &t);
 	}
 }
 
 /* Whole rate by Bernoulli: a message in every slot. */
 Test(messages, all_of_a_cable)
 {
-	struct fab_traffic t;
-	struct fab_message m;
-	struct setup s;
+	FAB_AUTO(end) struct setup s;
 
 	begin(&s, "torus:dims=6,hosts=2");
 	s.p.how.arrivals = FAB_ARRIVALS_BERNOULLI;
 	s.p.how.rate = 1;
-	t = make(&s, "uniform");
+	make(&s, "uniform");
 	for (uint64_t k = 0; k < 100; k++) {
-		cr_assert(pull(&t, 0, 0, &m));
-		cr_assert_eq(m.time, k * WIRE);
+		cr_assert(pull(&s, 0, 0));
+		cr_assert_eq(s.m.time, k * WIRE);
 	}
-	end(&s, &t);
 }
 
 /* A window of two: two at once, then one for each that has arrived, after a think time.
@@ -175,82 +172,70 @@ Test(messages, all_of_a_cable)
 Test(messages, closed_loops_wait)
 {
 	struct fab_delivery d = {.time = 500};
-	struct fab_traffic t;
-	struct fab_message m;
-	struct setup s;
+	FAB_AUTO(end) struct setup s;
 
 	begin(&s, "torus:dims=6,hosts=2");
 	s.p.how.arrivals = FAB_ARRIVALS_CLOSED;
 	s.p.how.window = 2;
 	s.p.how.think = 30;
-	t = make(&s, "permutation:shift:1");
+	make(&s, "permutation:shift:1");
 	for (unsigned k = 0; k < 2; k++) {
-		cr_assert(pull(&t, 3, 0, &m));
-		cr_assert_eq(m.time, 0);
-		cr_assert_eq(m.target, 4);
+		expect_target(&s, 3, 0, 4);
+		cr_assert_eq(s.m.time, 0);
 	}
-	cr_assert_not(pull(&t, 3, 0, &m));
-	t.messages.completed(t.messages.context, 3, &d);
+	cr_assert_not(pull(&s, 3, 0));
+	s.t.messages.completed(s.t.messages.context, 3, &d);
 	d.time = 501;
 	d.is_lost = true; /* what is lost does not end the loop */
-	t.messages.completed(t.messages.context, 3, &d);
-	cr_assert(pull(&t, 3, 500, &m));
-	cr_assert_eq(m.time, 530);
-	cr_assert(pull(&t, 3, 500, &m));
-	cr_assert_eq(m.time, 531);
-	cr_assert_not(pull(&t, 3, 600, &m));
-	cr_assert(pull(&t, 2, 600, &m));
-	end(&s, &t);
+	s.t.messages.completed(s.t.messages.context, 3, &d);
+	cr_assert(pull(&s, 3, 500));
+	cr_assert_eq(s.m.time, 530);
+	cr_assert(pull(&s, 3, 500));
+	cr_assert_eq(s.m.time, 531);
+	cr_assert_not(pull(&s, 3, 600));
+	cr_assert(pull(&s, 2, 600));
 }
-
-#define TWICE "permutation:file:messages-twice.tmp"
 
 Test(messages, few_targets)
 {
-	FILE *twice = fopen(strrchr(TWICE, ':') + 1, "w");
 	unsigned hot = 0, sends = 0;
-	struct fab_traffic t;
-	struct fab_message m;
-	struct setup s;
+	FAB_AUTO(folder_fini) struct folder folder;
+	FAB_AUTO(end) struct setup s;
 
-	fprintf(twice, "h1 h2\nh1 h3\n");
-	fclose(twice);
+	folder_init(&folder);
+	put("twice", "h1 h2\nh1 h3\n");
 	begin(&s, "torus:dims=6,hosts=2");
-	t = make(&s, "hotspot:2:0.25");
+	make(&s, "hotspot:2:0.25");
 	for (unsigned k = 0; k < 20000; k++) {
-		cr_assert(pull(&t, 1, 0, &m));
-		cr_assert_neq(m.target, 1);
-		hot += m.target == 0 || m.target == 6;
+		cr_assert(pull(&s, 1, 0));
+		cr_assert_neq(s.m.target, 1);
+		hot += s.m.target == 0 || s.m.target == 6;
 	}
 	/* the share, and of the rest two of eleven */
 	cr_assert_float_eq(hot / 20000.0, 0.25 + 0.75 * 2 / 11, 0.015);
 	for (unsigned k = 0; k < 1000; k++) { /* nor does a hot one send to itself */
-		cr_assert(pull(&t, 6, 0, &m));
-		cr_assert_neq(m.target, 6);
+		cr_assert(pull(&s, 6, 0));
+		cr_assert_neq(s.m.target, 6);
 	}
-	fab_traffic_fini(&t);
-	t = make(&s, "incast:11");
-	cr_assert_eq(t.n_senders, 11);
-	fab_traffic_fini(&t);
-	t = make(&s, "incast:3");
-	cr_assert_eq(t.n_senders, 3);
+	make(&s, "incast:11");
+	cr_assert_eq(s.t.n_senders, 11);
+	make(&s, "incast:3");
+	cr_assert_eq(s.t.n_senders, 3);
 	for (uint32_t e = 0; e < HOSTS; e++)
-		if (pull(&t, e, 0, &m)) {
-			cr_assert_eq(m.target, 0);
+		if (pull(&s, e, 0)) {
+			cr_assert_eq(s.m.target, 0);
 			cr_assert_eq(e, 1 + sends * 11 / 3); /* evenly apart */
 			sends++;
 		}
 	cr_assert_eq(sends, 3);
-	fab_traffic_fini(&t);
-	cr_assert_eq(fab_traffic_make("incast:12", &s.p, &t, ERR), -EINVAL);
-	cr_assert_eq(fab_traffic_make("hotspot:13:0.5", &s.p, &t, ERR), -EINVAL);
-	cr_assert_eq(fab_traffic_make(TWICE, &s.p, &t, ERR), -EINVAL);
-	unlink(strrchr(TWICE, ':') + 1);
-	cr_assert_str_eq(test_err.text, "messages-twice.tmp:2: 'h1' sends twice");
-	FAILS(fab_traffic_make("permutation:shift:12", &s.p, &t, ERR), -EINVAL,
+	fab_traffic_fini(&s.t);
+	cr_assert_eq(fab_traffic_make("incast:12", &s.p, &s.t, ERR), -EINVAL);
+	cr_assert_eq(fab_traffic_make("hotspot:13:0.5", &s.p, &s.t, ERR), -EINVAL);
+	FAILS_AS(fab_traffic_make("permutation:file:twice", &s.p, &s.t, ERR), -EINVAL,
+		 "twice:2: 'h1' sends twice");
+	FAILS(fab_traffic_make("permutation:shift:12", &s.p, &s.t, ERR), -EINVAL,
 	      "no host sends anything");
-	cr_assert_eq(fab_traffic_make("groups", &s.p, &t, ERR), -EINVAL);
-	end(&s, &t);
+	cr_assert_eq(fab_traffic_make("groups", &s.p, &s.t, ERR), -EINVAL);
 }
 
 /* Group 0: 3 5 7; group 1: dead, 5, 9; group 2: one live member; group 3: 5, 3. */
@@ -259,33 +244,24 @@ Test(messages, groups_are_sent_to_by_their_first)
 	static const uint64_t first[] = {0, 3, 6, 8, 10};
 	static const uint32_t member[] = {3, 5, 7, FAB_NONE, 5, 9, 8, FAB_NONE, 5, 3};
 	static const uint32_t turns[] = {1, 3, 1, 3}, all[] = {0, 1, 3, 0};
-	struct fab_traffic t;
-	struct fab_message m;
-	struct setup s;
+	FAB_AUTO(end) struct setup s;
 
 	begin(&s, "torus:dims=6,hosts=2");
 	s.p.n_groups = 4;
 	s.p.group_first = first;
 	s.p.group_end = member;
-	t = make(&s, "groups");
-	cr_assert_eq(t.n_senders, 2);
-	cr_assert_eq(t.n_left_out, 1);
-	cr_assert(pull(&t, 3, 0, &m));
-	cr_assert(m.to_group);
-	cr_assert_eq(m.target, 0);
-	for (unsigned k = 0; k < FAB_COUNT(turns); k++) {
-		cr_assert(pull(&t, 5, 0, &m));
-		cr_assert_eq(m.target, turns[k]);
-	}
-	cr_assert_not(pull(&t, 8, 0, &m));
-	fab_traffic_fini(&t);
-	t = make(&s, "groups:all");
-	cr_assert_eq(t.n_senders, 4);
-	for (unsigned k = 0; k < FAB_COUNT(all); k++) {
-		cr_assert(pull(&t, 5, 0, &m));
-		cr_assert_eq(m.target, all[k]);
-	}
-	end(&s, &t);
+	make(&s, "groups");
+	cr_assert_eq(s.t.n_senders, 2);
+	cr_assert_eq(s.t.n_left_out, 1);
+	expect_target(&s, 3, 0, 0);
+	cr_assert(s.m.to_group);
+	for (unsigned k = 0; k < FAB_COUNT(turns); k++)
+		expect_target(&s, 5, 0, turns[k]);
+	cr_assert_not(pull(&s, 8, 0));
+	make(&s, "groups:all");
+	cr_assert_eq(s.t.n_senders, 4);
+	for (unsigned k = 0; k < FAB_COUNT(all); k++)
+		expect_target(&s, 5, 0, all[k]);
 }
 
 /* Each pair once, in an order of its own or by shifts. */
@@ -294,30 +270,27 @@ Test(messages, each_to_each_once)
 	static const char *const specs[] = {"alltoall", "alltoall:random"};
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_traffic t;
-		struct fab_message m;
 		unsigned in_shifts = 0;
-		struct setup s;
+		FAB_AUTO(end) struct setup s;
 
 		begin(&s, "torus:dims=7,hosts=3");
-		t = make(&s, specs[i]);
-		cr_assert(t.kind->is_finite);
-		cr_assert_eq(fab_traffic_unfinished(&t), s.ends.n);
+		make(&s, specs[i]);
+		cr_assert(s.t.kind->is_finite);
+		cr_assert_eq(fab_traffic_unfinished(&s.t), s.ends.n);
 		for (uint32_t e = 0; e < s.ends.n; e++) {
 			bool seen[32] = {false};
 
 			for (uint32_t k = 1; k < s.ends.n; k++) {
-				cr_assert(pull(&t, e, 0, &m));
-				cr_assert_neq(m.target, e);
-				cr_assert_not(seen[m.target]);
-				seen[m.target] = true;
-				in_shifts += m.target == (e + k) % s.ends.n;
+				cr_assert(pull(&s, e, 0));
+				cr_assert_neq(s.m.target, e);
+				cr_assert_not(seen[s.m.target]);
+				seen[s.m.target] = true;
+				in_shifts += s.m.target == (e + k) % s.ends.n;
 			}
-			cr_assert_not(pull(&t, e, 0, &m));
+			cr_assert_not(pull(&s, e, 0));
 		}
-		cr_assert_eq(fab_traffic_unfinished(&t), 0);
+		cr_assert_eq(fab_traffic_unfinished(&s.t), 0);
 		cr_assert(i ? in_shifts < 60 : in_shifts == s.ends.n * (s.ends.n - 1));
-		end(&s, &t);
 	}
 }
 
@@ -329,45 +302,42 @@ static void run_allreduce(const char *spec, uint32_t n, unsigned seed)
 	struct fab_stream chance = fab_stream_of(seed, 0);
 	uint64_t sent = 0;
 	FAB_AUTOFREE uint64_t *last = FAB_NEW0(n * (size_t)n, uint64_t);
-	struct fab_traffic t;
-	struct fab_message m;
 	struct fab_due due;
 	char fabric[64];
-	struct setup s;
+	FAB_AUTO(end) struct setup s;
 
 	snprintf(fabric, sizeof(fabric), "torus:dims=%u,hosts=1", n);
 	begin(&s, fabric);
-	t = make(&s, spec);
+	make(&s, spec);
 	for (uint32_t e = 0; e < n; e++)
-		while (pull(&t, e, 0, &m)) {
-			cr_assert_eq(m.time, 0);
-			fab_schedule_add(&queue, 1 + m.tag, 0,
-					 (uint64_t)m.target << 32 | m.tag);
+		while (pull(&s, e, 0)) {
+			cr_assert_eq(s.m.time, 0);
+			fab_schedule_add(&queue, 1 + s.m.tag, 0,
+					 (uint64_t)s.m.target << 32 | s.m.tag);
 			sent++;
 		}
 	while (fab_schedule_take(&queue, &due)) {
 		uint32_t e = (uint32_t)(due.item >> 32);
 		struct fab_delivery d = {.time = due.time, .tag = (uint16_t)due.item};
 
-		t.messages.received(t.messages.context, e, &d);
-		while (pull(&t, e, due.time, &m)) {
+		s.t.messages.received(s.t.messages.context, e, &d);
+		while (pull(&s, e, due.time)) {
 			/* of one pair they come in order */
-			uint64_t *pair = &last[(size_t)e * n + m.target];
+			uint64_t *pair = &last[(size_t)e * n + s.m.target];
 			uint64_t at = due.time + 1 + fab_stream_below(&chance, 50);
 
-			cr_assert_eq(m.time, due.time);
+			cr_assert_eq(s.m.time, due.time);
 			*pair = at > *pair ? at : *pair + 1;
 			fab_schedule_add(&queue, *pair, 0,
-					 (uint64_t)m.target << 32 | m.tag);
+					 (uint64_t)s.m.target << 32 | s.m.tag);
 			sent++;
 		}
 	}
-	cr_assert_eq(fab_traffic_unfinished(&t), 0, "%s of %u", spec, n);
+	cr_assert_eq(fab_traffic_unfinished(&s.t), 0, "%s of %u", spec, n);
 	if (!strcmp(spec, "allreduce:ring"))
 		cr_assert_eq(sent, 2 * (n - 1) * (uint64_t)n);
 	if (!strcmp(spec, "allreduce:tree"))
 		cr_assert_eq(sent, 2 * (n - 1));
-	end(&s, &t);
 }
 
 Test(messages, allreduces_come_to_their_end)
@@ -383,49 +353,37 @@ Test(messages, allreduces_come_to_their_end)
 /* What is lost is missed: the others wait, and it is known how many. */
 Test(messages, an_allreduce_that_lost_a_message_is_not_done)
 {
-	struct fab_traffic t;
-	struct fab_message m;
-	struct setup s;
+	FAB_AUTO(end) struct setup s;
 
 	begin(&s, "torus:dims=6,hosts=2");
-	t = make(&s, "allreduce:ring");
+	make(&s, "allreduce:ring");
 	for (uint32_t e = 0; e < HOSTS; e++) {
-		cr_assert(pull(&t, e, 0, &m));
-		cr_assert_eq(m.target, (e + 1) % HOSTS);
-		cr_assert_not(pull(&t, e, 0, &m));
+		expect_target(&s, e, 0, (e + 1) % HOSTS);
+		cr_assert_not(pull(&s, e, 0));
 	}
-	cr_assert_eq(fab_traffic_unfinished(&t), HOSTS);
-	end(&s, &t);
+	cr_assert_eq(fab_traffic_unfinished(&s.t), HOSTS);
 }
 
 /* Long messages in parts, those without a byte as one; by source in order. */
 Test(messages, traces_are_replayed)
 {
-	static const char text[] =
-		"0 h2 h0 0\n1ns h1 h0 5\n2ns h2 h1 3000000000\n9ns h2 h3 1\n";
-	char path[TEMP_SIZE], spec[TEMP_SIZE + 8];
-	struct fab_traffic t;
-	struct fab_message m;
-	struct setup s;
-	int fd = mkstemp(temp_template(path));
+	FAB_AUTO(folder_fini) struct folder folder;
+	FAB_AUTO(end) struct setup s;
 
-	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	snprintf(spec, sizeof(spec), "trace:%s", path);
+	folder_init(&folder);
+	put("t", "0 h2 h0 0\n1ns h1 h0 5\n2ns h2 h1 3000000000\n9ns h2 h3 1\n");
 	begin(&s, "torus:dims=6,hosts=2");
-	t = make(&s, spec);
-	unlink(path);
-	cr_assert_eq(t.n_senders, 2);
-	cr_assert_not(pull(&t, 0, 0, &m));
-	cr_assert(pull(&t, 2, 0, &m) && m.time == 0 && m.bytes == 1 && m.target == 0);
+	make(&s, "trace:t");
+	cr_assert_eq(s.t.n_senders, 2);
+	cr_assert_not(pull(&s, 0, 0));
+	cr_assert(pull(&s, 2, 0) && s.m.time == 0 && s.m.bytes == 1 && s.m.target == 0);
 	for (unsigned k = 0; k < 2; k++)
-		cr_assert(pull(&t, 2, 0, &m) && m.time == 2000 &&
-			  m.bytes == FAB_MESSAGE_BYTES_MAX && m.target == 1);
-	cr_assert(pull(&t, 2, 0, &m) && m.bytes == 3000000000 - (2u << 30));
-	cr_assert(pull(&t, 2, 0, &m) && m.time == 9000 && m.target == 3);
-	cr_assert_not(pull(&t, 2, 0, &m));
-	cr_assert_eq(fab_traffic_unfinished(&t), 1);
-	cr_assert(pull(&t, 1, 0, &m) && m.bytes == 5);
-	cr_assert_eq(fab_traffic_unfinished(&t), 0);
-	end(&s, &t);
+		cr_assert(pull(&s, 2, 0) && s.m.time == 2000 &&
+			  s.m.bytes == FAB_MESSAGE_BYTES_MAX && s.m.target == 1);
+	cr_assert(pull(&s, 2, 0) && s.m.bytes == 3000000000 - (2u << 30));
+	cr_assert(pull(&s, 2, 0) && s.m.time == 9000 && s.m.target == 3);
+	cr_assert_not(pull(&s, 2, 0));
+	cr_assert_eq(fab_traffic_unfinished(&s.t), 1);
+	cr_assert(pull(&s, 1, 0) && s.m.bytes == 5);
+	cr_assert_eq(fab_traffic_unfinished(&s.t), 0);
 }

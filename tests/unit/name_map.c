@@ -4,6 +4,8 @@
 #include "source/source.h"
 #include "support/test.h"
 
+OWN_POINTER(fab_name_map)
+
 static struct fab_name_map *map_of(const char *text)
 {
 	struct fab_name_map *map = NULL;
@@ -26,15 +28,15 @@ static void expect_name(const struct fab_name_map *map, uint64_t guid, const cha
 
 Test(name_map, reads_the_syntax_of_infiniband_diags)
 {
-	struct fab_name_map *map = map_of("# heading\n\n"
-					  "0x0008f10400411f56 \"leaf 12\" # remark\n"
-					  "\t0x10\t\"two words  \"\r\n"
-					  "0x10 \"a later one\"\n"
-					  "0x11 plain words # remark\n"
-					  "0x12\"close\"\n"
-					  "0x13\n"
-					  "0x14 \"up to # here\"\n"
-					  "0x15 \"open");
+	OWN(fab_name_map) *map = map_of("# heading\n\n"
+					"0x0008f10400411f56 \"leaf 12\" # remark\n"
+					"\t0x10\t\"two words  \"\r\n"
+					"0x10 \"a later one\"\n"
+					"0x11 plain words # remark\n"
+					"0x12\"close\"\n"
+					"0x13\n"
+					"0x14 \"up to # here\"\n"
+					"0x15 \"open");
 
 	expect_name(map, 0x8f10400411f56, "leaf 12");
 	expect_name(map, 0x10, "two words  ");
@@ -44,22 +46,20 @@ Test(name_map, reads_the_syntax_of_infiniband_diags)
 	expect_name(map, 0x14, "up to ");
 	expect_name(map, 0x15, "open");
 	expect_name(map, 0x16, NULL);
-	fab_name_map_free(map);
 }
 
 Test(name_map, takes_other_spellings_of_a_guid)
 {
-	struct fab_name_map *map = map_of("H-0002c90300080e84 gluster1\n"
-					  "S-0002C90300080E85 leaf\n"
-					  "0002:c903:0008:0e87 colons\n"
-					  "0002c90300080e88 bare\n12 decimal\n");
+	OWN(fab_name_map) *map = map_of("H-0002c90300080e84 gluster1\n"
+					"S-0002C90300080E85 leaf\n"
+					"0002:c903:0008:0e87 colons\n"
+					"0002c90300080e88 bare\n12 decimal\n");
 
 	expect_name(map, 0x2c90300080e84, "gluster1");
 	expect_name(map, 0x2c90300080e85, "leaf");
 	expect_name(map, 0x2c90300080e87, "colons");
 	expect_name(map, 0x2c90300080e88, "bare");
 	expect_name(map, 12, "decimal");
-	fab_name_map_free(map);
 }
 
 Test(name_map, refuses_a_line_without_guid)

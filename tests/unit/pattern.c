@@ -125,62 +125,44 @@ Test(pattern, order_of_endpoints)
 
 Test(pattern, bad_specs)
 {
+#define SIZES " is no grid: expected sizes such as 160x100 or 8x8x8"
+#define KINDS "' is unknown: expected grid:AxB, random:groups=N,size=K or tree:fanout=K"
+#define HAS_8 "processes, the fabric has 8 (8 adapters, ppn=1)"
+	/* what is said of --pattern SPEC */
 	static const struct {
-		const char *spec, *message;
+		const char *spec, *begin, *end;
 	} cases[] = {
-		{"grid",
-		 "--pattern 'grid' is unknown: expected grid:AxB, random:groups=N,size=K "
-		 "or tree:fanout=K"},
-		{"ring:5", "--pattern 'ring:5' is unknown: expected grid:AxB, "
-			   "random:groups=N,size=K or tree:fanout=K"},
-		{"grid:", "--pattern grid:: '' is no grid: expected sizes such as "
-			  "160x100 or 8x8x8"},
-		{"grid:3x",
-		 "--pattern grid:3x: '3x' is no grid: expected sizes such as 160x100 or "
-		 "8x8x8"},
-		{"grid:0x3",
-		 "--pattern grid:0x3: '0x3' is no grid: expected sizes such as 160x100 "
-		 "or 8x8x8"},
-		{"grid:99999x99999",
-		 "--pattern grid:99999x99999: '99999x99999' is no grid: "
-		 "expected sizes such as 160x100 or 8x8x8"},
-		{"grid:3x3,size=2",
-		 "--pattern grid:3x3,size=2: 'size' is unknown: a grid takes per, "
-		 "ppn, order, seed"},
-		{"grid:3x3,ppn=0",
-		 "--pattern grid:3x3,ppn=0: 'ppn=0' is not a number from 1 to 4096"},
-		{"grid:3x3,order=up",
-		 "--pattern grid:3x3,order=up: 'up' is no order: expected "
-		 "fabric, name, lid or random"},
-		{"grid:3x3,per=node",
-		 "--pattern grid:3x3,per=node: 'node' is no endpoint: expected "
-		 "adapter or host"},
-		{"grid:3x3,x",
-		 "--pattern grid:3x3,x: 'x' is no parameter: expected KEY=VALUE"},
-		{"random:size=3",
-		 "--pattern random:size=3: random needs groups=N and size=K"},
-		{"random:groups=3,size=5-4", "--pattern random:groups=3,size=5-4: '5-4' "
-					     "is no size: expected K or K-L"},
-		{"tree:", "--pattern tree:: '' is no parameter: expected KEY=VALUE"},
-		{"tree:fanout=1",
-		 "--pattern tree:fanout=1: 'fanout=1' is not a number from 2 to "
-		 "4294967295"},
-		{"grid:1x1",
-		 "--pattern grid:1x1 makes no group of two processes or more"},
-		{"grid:5x5",
-		 "--pattern grid:5x5 needs 25 processes, the fabric has 8 (8 adapters, "
-		 "ppn=1)"},
-		{"random:groups=1,size=9", "--pattern random:groups=1,size=9 needs 9 "
-					   "processes, the fabric has 8 (8 adapters, "
-					   "ppn=1)"},
+		{"grid", "'", KINDS},
+		{"ring:5", "'", KINDS},
+		{"grid:", "", ": ''" SIZES},
+		{"grid:3x", "", ": '3x'" SIZES},
+		{"grid:0x3", "", ": '0x3'" SIZES},
+		{"grid:99999x99999", "", ": '99999x99999'" SIZES},
+		{"grid:3x3,size=2", "",
+		 ": 'size' is unknown: a grid takes per, ppn, order, seed"},
+		{"grid:3x3,ppn=0", "", ": 'ppn=0' is not a number from 1 to 4096"},
+		{"grid:3x3,order=up", "",
+		 ": 'up' is no order: expected fabric, name, lid or random"},
+		{"grid:3x3,per=node", "",
+		 ": 'node' is no endpoint: expected adapter or host"},
+		{"grid:3x3,x", "", ": 'x' is no parameter: expected KEY=VALUE"},
+		{"random:size=3", "", ": random needs groups=N and size=K"},
+		{"random:groups=3,size=5-4", "", ": '5-4' is no size: expected K or K-L"},
+		{"tree:", "", ": '' is no parameter: expected KEY=VALUE"},
+		{"tree:fanout=1", "",
+		 ": 'fanout=1' is not a number from 2 to 4294967295"},
+		{"grid:1x1", "", " makes no group of two processes or more"},
+		{"grid:5x5", "", " needs 25 " HAS_8},
+		{"random:groups=1,size=9", "", " needs 9 " HAS_8},
 	};
 	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		struct fab_groups_builder *b = fab_groups_builder_new(f);
+		OWN_HEAP char *said = fab_format("--pattern %s%s%s", cases[i].begin,
+						 cases[i].spec, cases[i].end);
 
-		FAILS_AS(fab_groups_add_pattern(b, cases[i].spec, 1, ERR), -EINVAL,
-			 cases[i].message);
+		FAILS_AS(fab_groups_add_pattern(b, cases[i].spec, 1, ERR), -EINVAL, said);
 		fab_groups_builder_free(b);
 	}
 }

@@ -324,22 +324,19 @@ Test(resolver, lists)
 	struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
 
 	for (size_t i = 0; i < FAB_COUNT(good); i++) {
-		struct fab_ids ids = {0};
+		FAB_AUTOFREE struct fab_ids ids = {0};
 		char text[400] = "";
 		int rc = fab_lookup_list(&hosts, good[i].list, strlen(good[i].list), &ids,
 					 NULL, ERR);
 
-		if (!good[i].hosts) {
-			free(ids.of.v);
+		if (!good[i].hosts)
 			continue;
-		}
 		cr_assert_eq(rc, 0, "%s: %s", good[i].list, test_err.text);
 		for (size_t k = 0; k < ids.of.n; k++) {
 			strcat(text, k ? " " : "");
 			strcat(text, fab_host_name(f, ids.of.v[k]));
 		}
 		cr_assert_str_eq(text, good[i].hosts, "%s: %s", good[i].list, text);
-		free(ids.of.v);
 	}
 }
 
@@ -371,12 +368,11 @@ Test(resolver, lists_that_are_wrong)
 	struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
-		struct fab_ids ids = {0};
+		FAB_AUTOFREE struct fab_ids ids = {0};
 
 		FAILS(fab_lookup_list(&hosts, bad[i].list, strlen(bad[i].list), &ids,
 				      NULL, ERR),
 		      0, bad[i].said);
-		free(ids.of.v);
 	}
 }
 

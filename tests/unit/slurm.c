@@ -19,7 +19,7 @@ static void expect_fold(const char *const *names, size_t n, const char *wanted)
 	do {                                                                             \
 		const char *const names[] = {__VA_ARGS__};                               \
                                                                                          \
-		expect_fold(names, sizeof(names) / sizeof(names[0]), wanted);            \
+		expect_fold(names, FAB_COUNT(names), wanted);                            \
 	} while (0)
 
 Test(slurm, host_lists_fold)
@@ -52,12 +52,12 @@ Test(slurm, folded_lists_unfold_to_the_same_names)
 		const char *names[60];
 		bool seen[3][130] = {{false}};
 		size_t n = 0;
-		struct conf conf;
-		char *list, *line;
+		FAB_AUTO(conf_free) struct conf conf;
+		OWN_HEAP char *list = NULL, *line = NULL;
 
 		while (n < 1 + (size_t)round % 60) {
 			size_t kind = fab_rng_below(&rng, 3);
-			unsigned i = (unsigned)fab_rng_below(&rng, 130);
+			unsigned i = test_below(&rng, 130);
 
 			if (seen[kind][i] || (kind == 1 && i > 99))
 				continue;
@@ -78,9 +78,6 @@ Test(slurm, folded_lists_unfold_to_the_same_names)
 			cr_assert(found, "%s is not in %s", names[i], list);
 			free((char *)(uintptr_t)names[i]);
 		}
-		conf_free(&conf);
-		free(line);
-		free(list);
 	}
 }
 
@@ -189,8 +186,8 @@ Test(slurm, same_names_are_told_apart_by_guid)
 
 	strcpy(plan.nodes.v[0].name, "Voltaire 4036");
 	strcpy(plan.nodes.v[1].name, "Voltaire 4036");
-	strcpy(plan.nodes.v[2].name,
-	       "S-0000000000100000"); /* leaf 0's fallback is taken */
+	/* leaf 0's fallback is taken */
+	strcpy(plan.nodes.v[2].name, "S-0000000000100000");
 	expect_body(plan, "SwitchName=S-0000000000100000.2 Nodes=node001\n"
 			  "SwitchName=S-0000000000100100 Nodes=node002\n"
 			  "SwitchName=S-0000000000100000 "
@@ -229,10 +226,9 @@ Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
 	enum { LENGTH = 40 };
 	uint32_t ends[LENGTH];
 	FAB_AUTO(plan_free) struct plan plan = {0};
-	struct fab_slurm_notes notes;
 	OWN(fab_fabric) *f = NULL;
 	FAB_AUTO(conf_free) struct conf conf;
-	char *text;
+	OWN_HEAP char *text = NULL;
 
 	/* A comb: hosts only at the ends of teeth that grow longer. */
 	for (uint32_t i = 0, last = 0; i < LENGTH; i++) {
@@ -252,11 +248,10 @@ Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
 	for (uint32_t i = 0; i < LENGTH; i++)
 		plan_host(&plan, ends[i], "h%u HCA-1", i);
 	f = plan_build(&plan, 0);
-	text = export_text(f, &notes);
+	text = export_text(f, NULL);
 	conf = conf_read(text);
 	cr_assert_eq(conf.hosts.n, LENGTH);
 	cr_assert_eq(conf.n_roots, 1);
-	free(text);
 }
 
 /* Every kind of generated fabric gives a tree of all its hosts that Slurm would take. */
@@ -277,7 +272,7 @@ Test(slurm, generated_fabrics)
 		{"bluelight", 8704, 2, 35},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen_raw(cases[i].spec);
 		OWN_HEAP char *text = export_text(f, NULL);
 		FAB_AUTO(conf_free) struct conf conf = conf_read(text);
@@ -342,9 +337,10 @@ Test(slurm, the_owners_tree_of_a_real_fabric)
 	OWN_HEAP char *map = data_path("cabling/psmn-x5-guid-host.map");
 	OWN_HEAP char *owners = data_path("slurm/psmn-x5-topology.conf");
 	struct fab_source_options options = {.node_name_map = map};
-	char line[4096], leaf[64], nodes[4000], *text;
+	char line[4096], leaf[64], nodes[4000];
+	OWN_HEAP char *text = NULL;
 	OWN(fab_fabric) *f = NULL;
-	struct conf ours, leaves;
+	FAB_AUTO(conf_free) struct conf ours;
 	size_t n_leaves = 0, n_hosts = 0;
 	FILE *in = fopen(owners, "r");
 
@@ -353,27 +349,22 @@ Test(slurm, the_owners_tree_of_a_real_fabric)
 	text = export_text(f, NULL);
 	ours = conf_read(text);
 	while (fgets(line, sizeof(line), in)) {
-		char *one;
+		FAB_AUTO(conf_free) struct conf leaves = {0};
 
 		if (sscanf(line, "SwitchName=%63s Nodes=%3999s", leaf, nodes) != 2)
 			continue;
 		n_leaves++;
-		one = fab_format("SwitchName=%s Nodes=%s\n", leaf, nodes);
-		leaves = conf_read(one);
+		leaves = conf_read(line);
 		for (size_t k = 0; k < leaves.hosts.n; k++, n_hosts++) {
 			const char *is = leaf_of(&ours, leaves.hosts.v[k]);
 
 			cr_assert_not_null(is, "%s", leaves.hosts.v[k]);
 			cr_assert_str_eq(is, leaf_of(&ours, leaves.hosts.v[0]));
 		}
-		conf_free(&leaves);
-		free(one);
 	}
 	fclose(in);
 	cr_assert_eq(n_leaves, 6);
 	cr_assert_eq(n_hosts, f->n_hosts);
-	conf_free(&ours);
-	free(text);
 }
 
 Test(slurm, nothing_to_list_is_an_error)
@@ -413,11 +404,9 @@ static char *conf_of_yaml(const char *text, int nth)
 			at++;
 			continue;
 		}
-		if (!strcmp(line, "  cluster_default: true") ||
-		    !strcmp(line, "  cluster_default: false")) {
-			cr_assert_eq(!strcmp(line, "  cluster_default: true"), at == 0);
+		if (!strcmp(line,
+			    at ? "  cluster_default: false" : "  cluster_default: true"))
 			continue;
-		}
 		if (!strcmp(line, "  tree:") || !strcmp(line, "    switches:"))
 			continue;
 		if (sscanf(line, "      - switch: \"%79[^\"]\"", name) == 1)
@@ -472,11 +461,10 @@ Test(slurm, topologies_of_real_dumps)
 		int n = 0;
 
 		for (; (conf = conf_of_yaml(text, n)); n++) {
-			struct conf read = conf_read(conf);
+			FAB_AUTO(conf_free) struct conf read = conf_read(conf);
 
 			cr_expect_leq(read.hosts.n, f->n_hosts);
 			cr_expect(n || !strcmp(conf, body(same)), "%s", *dump);
-			conf_free(&read);
 			free(conf);
 		}
 		cr_assert_geq(n, 1, "%s", *dump);

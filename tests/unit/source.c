@@ -68,14 +68,12 @@ Test(source, unpacks_what_is_packed)
 		struct packed one = packers[i](dump, sizeof(dump) - 1);
 		struct packed two = twice(&one, "", 0);
 		OWN(fab_fabric) *f = NULL;
-		struct fab_err err;
 		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 
 		MUST(fab_source_parse("t", one.v, one.n, NULL, &f, ERR));
 		cr_expect_eq(f->n_cables, 1);
 		/* Two streams behind each other are one text. */
-		cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s: %s",
-			     packer_names[i], err.text);
+		MUST(fab_input_unpack("t", two.v, two.n, &in, ERR));
 		cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
 		cr_expect_eq(memcmp(in.bytes + sizeof(dump) - 1, dump, sizeof(dump) - 1),
 			     0);
@@ -102,22 +100,20 @@ Test(source, notices_damage_of_packed_data)
 {
 	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
 		struct packed one = packers[i](dump, sizeof(dump) - 1);
-		struct fab_err err;
 		struct fab_input in;
 		char begin[16];
 
 		snprintf(begin, sizeof(begin), "t: %s data ", packer_names[i]);
 		for (size_t n = 4; n < one.n; n++) {
-			err.text[0] = '\0';
-			cr_expect_eq(fab_input_unpack("t", one.v, n, &in, &err), -EINVAL,
+			cr_expect_eq(fab_input_unpack("t", one.v, n, &in, ERR), -EINVAL,
 				     "%s: %zu of %zu bytes", packer_names[i], n, one.n);
-			cr_expect_eq(strncmp(err.text, begin, strlen(begin)), 0, "%s",
-				     err.text);
+			cr_expect_eq(strncmp(test_err.text, begin, strlen(begin)), 0,
+				     "%s", test_err.text);
 		}
 		one.v[one.n / 2] ^= 0x55;
 		one.v[one.n / 2 + 1] ^= 0x55;
 		/* zstd without a checksum may unpack to other text. */
-		if (!fab_input_unpack("t", one.v, one.n, &in, &err)) {
+		if (!fab_input_unpack("t", one.v, one.n, &in, ERR)) {
 			cr_expect_eq(i, 1);
 			fab_input_fini(&in);
 		}
@@ -137,8 +133,7 @@ Test(source, bounds_what_is_unpacked)
 
 		snprintf(wanted, sizeof(wanted),
 			 "t: %s data that unpacks to more than %zu bytes, which no dump "
-			 "of "
-			 "this size does",
+			 "of this size does",
 			 packer_names[i],
 			 bomb.n * FAB_INPUT_MAX_RATIO + (size_t)FAB_INPUT_SLACK);
 		FAILS_AS(fab_input_unpack("t", bomb.v, bomb.n, &in, ERR), -EINVAL,

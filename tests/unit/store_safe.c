@@ -398,9 +398,10 @@ Test(store_safe, no_trigger_runs)
 
 Test(store_safe, statements_end_in_time)
 {
-	struct fab_store_filter filter = {0};
+	const struct fab_store_filter filter = {0};
 	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs = {0};
 	struct fab_store *store;
+
 	make();
 	sql("a.db",
 	    "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < "

@@ -158,8 +158,7 @@ Test(sweep, shards)
 			}
 		}
 		for (uint64_t i = 0; i < n; i++)
-			cr_assert_eq(seen[i], 1, "item %lu of %lu shards",
-				     (unsigned long)i, (unsigned long)count);
+			cr_assert_eq(seen[i], 1, "item %lu of %lu shards", i, count);
 	}
 }
 

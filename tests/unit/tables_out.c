@@ -2,7 +2,6 @@
 /* Unicast tables that are written, walked hop by hop as the switches would. */
 #include "export/fabrics.h"
 #include "export/tables.h"
-#include "source/source.h"
 #include "support/test.h"
 
 enum { N_LIDS = 256, NO_PORT = 255 };
@@ -25,16 +24,13 @@ static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t
 	n->r.column_switch = FAB_NEW(n->f->n_switches, uint32_t);
 	n->r.next = FAB_NEW((size_t)n->f->n_switches * n->f->n_switches, uint16_t);
 	for (uint32_t s = 0; s < n->f->n_switches; s++) {
-		uint16_t *next;
-		const struct fab_fabric *f;
+		const struct fab_fabric *f = n->f;
+		uint16_t *next = n->r.next + (size_t)n->r.n_columns * f->n_switches;
 		uint32_t head = 0, tail = 0;
-		FAB_AUTOFREE uint32_t *queue = NULL;
+		FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
 
-		if (n->faults->switch_is_dead[s] || !test_n_hosts_on(n->f, s))
+		if (n->faults->switch_is_dead[s] || !test_n_hosts_on(f, s))
 			continue;
-		next = n->r.next + (size_t)n->r.n_columns * n->f->n_switches;
-		f = n->f;
-		queue = FAB_NEW(f->n_switches, uint32_t);
 		for (uint32_t i = 0; i < f->n_switches; i++)
 			next[i] = FAB_ARC_NONE;
 		next[s] = FAB_ARC_HERE;
@@ -60,6 +56,7 @@ static void end(struct net *n)
 {
 	free(n->r.next);
 	free(n->r.column_switch);
+	FAB_FREE_ALL(n->r.sl, n->r.vl_first, n->r.sl2vl);
 	fab_faults_free(n->faults);
 	fab_fabric_free(n->f);
 }
@@ -162,7 +159,7 @@ static uint32_t lid_of(const struct fab_fabric *f, uint32_t node)
 static void check_all_reached(const char *spec, const uint32_t *dead, uint32_t n_dead,
 			      write_fn write)
 {
-	struct net n;
+	FAB_AUTO(end) struct net n;
 	FAB_AUTOFREE struct entry *t = NULL;
 	unsigned hops;
 	FAB_AUTOFREE char *text = NULL;
@@ -183,7 +180,6 @@ static void check_all_reached(const char *spec, const uint32_t *dead, uint32_t n
 			if (want && write == fab_export_fdbs && node >= n.f->n_switches)
 				cr_expect(t[s * N_LIDS + lid].is_optimal);
 		}
-	end(&n);
 }
 
 static const struct {
@@ -214,7 +210,7 @@ Test(tables_out, fdbs_lead_everywhere_and_count_hops)
 /* A path once round a ring is none of the shortest; a missing entry stays missing. */
 Test(tables_out, detours_and_holes_are_told)
 {
-	struct net n;
+	FAB_AUTO(end) struct net n;
 	FAB_AUTOFREE struct entry *t = NULL;
 	FAB_AUTOFREE char *text = NULL;
 	uint32_t lid;
@@ -236,13 +232,12 @@ Test(tables_out, detours_and_holes_are_told)
 	cr_expect(t[4 * N_LIDS + lid].is_optimal);
 	cr_expect_eq(t[2 * N_LIDS + lid_of(n.f, 4)].port, NO_PORT);
 	cr_expect_eq(t[1 * N_LIDS + lid_of(n.f, 3)].port, NO_PORT);
-	end(&n);
 }
 
 /* Tables that were read have a column a LID: only those LIDs have entries. */
 Test(tables_out, a_column_can_be_a_lid)
 {
-	struct net n;
+	FAB_AUTO(end) struct net n;
 	FAB_AUTOFREE struct entry *t = NULL;
 	FAB_AUTOFREE char *text = NULL;
 	unsigned hops;
@@ -266,7 +261,6 @@ Test(tables_out, a_column_can_be_a_lid)
 		for (uint32_t node = 0; node < n.f->n_nodes; node++)
 			cr_expect_eq(walk(&n, t, s, lid_of(n.f, node), &hops),
 				     node == 0 || node == n.f->n_switches + 1);
-	end(&n);
 }
 
 static void expect_refused(struct net *n, const char *what)
@@ -275,20 +269,16 @@ static void expect_refused(struct net *n, const char *what)
 				       fab_export_path_sl};
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {
-		FAB_AUTOFREE char *text = NULL;
-		size_t size;
-		FILE *out = open_memstream(&text, &size);
+		FAB_AUTOFREE char *text =
+			TEXT_BY(out, FAILS(all[i](out, &n->r, ERR), -EINVAL, what));
 
-		cr_expect_eq(all[i](out, &n->r, ERR), -EINVAL);
-		fclose(out);
-		cr_expect_eq(size, 0);
-		HAS(test_err.text, what);
+		cr_expect_str_empty(text);
 	}
 }
 
 Test(tables_out, lids_that_do_not_do)
 {
-	struct net n;
+	FAB_AUTO(end) struct net n;
 	uint32_t port;
 	uint64_t guid;
 	uint16_t was;
@@ -313,7 +303,6 @@ Test(tables_out, lids_that_do_not_do)
 	fab_faults_kill_switch(n.faults, 0); /* that host is on it: it needs none */
 	n.f->port_lid[port] = FAB_LID_NONE;
 	free(written(&n, fab_export_lfts));
-	end(&n);
 }
 
 Test(tables_out, a_subnet_that_is_too_small)
@@ -329,8 +318,9 @@ Test(tables_out, service_levels_of_paths)
 	uint32_t dead = 2, sources[9] = {0}, n_lines = 0;
 	unsigned long long guid;
 	unsigned lid, sl;
-	struct net n;
-	char *text, *rest, *line;
+	FAB_AUTO(end) struct net n;
+	FAB_AUTOFREE char *text = NULL, *nothing = NULL;
+	char *rest, *line;
 
 	make(&n, "kfat:dims=3x3,hosts=2", &dead, 1);
 	n.r.sl_source = n.r.column_switch;
@@ -359,22 +349,11 @@ Test(tables_out, service_levels_of_paths)
 		n_lines++;
 	}
 	cr_expect_eq(n_lines, 16 * (16 + 8 + 6));
-	free(text);
 	/* one pair without a level: nothing is written */
 	n.r.sl[1] = FAB_SL_NONE;
-	text = NULL;
-	{
-		size_t size;
-		FILE *out = open_memstream(&text, &size);
-
-		FAILS(fab_export_path_sl(out, &n.r, ERR), -EINVAL,
-		      "without a service level");
-		fclose(out);
-		cr_expect_eq(size, 0);
-	}
-	free(text);
-	free(n.r.sl);
-	end(&n);
+	nothing = TEXT_BY(out, FAILS(fab_export_path_sl(out, &n.r, ERR), -EINVAL,
+				     "without a service level"));
+	cr_expect_str_empty(nothing);
 }
 
 static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t sw, unsigned num)
@@ -388,17 +367,12 @@ static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t sw, unsigned nu
 
 static void check_lanes(const struct net *n)
 {
-	char *rest, *line;
-	FAB_AUTOFREE char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FAB_AUTOFREE char *text = written(n, fab_export_sl2vl);
+	char *rest = text, *line;
 	unsigned long long guid;
 	unsigned in, to, n_lines = 0;
 	int at;
 
-	MUST(fab_export_sl2vl(out, &n->r, ERR));
-	fclose(out);
-	rest = text;
 	while ((line = strsep(&rest, "\n")) && *line) {
 		uint32_t node;
 
@@ -423,7 +397,7 @@ static void check_lanes(const struct net *n)
 
 Test(tables_out, lanes)
 {
-	struct net n;
+	FAB_AUTO(end) struct net n;
 	uint32_t dead = 2;
 	uint64_t size = 0;
 
@@ -446,19 +420,14 @@ Test(tables_out, lanes)
 	for (uint64_t i = 0; i < size; i++)
 		n.r.sl2vl[i] = (uint8_t)((i * 2654435761u >> 7) % 15);
 	check_lanes(&n);
-	free(n.r.vl_first);
-	free(n.r.sl2vl);
-	end(&n);
 }
 
 Test(tables_out, what_is_left_is_a_fabric)
 {
-	struct net n;
+	FAB_AUTO(end) struct net n;
 	OWN(fab_fabric) *left = NULL, *again = NULL, *all = NULL;
 	uint32_t dead[2] = {2, 9}, n_cables = 0; /* a leaf and a root switch */
 	FAB_AUTOFREE char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
 	make(&n, "kfat:dims=3x3,hosts=2", dead, 2);
 	fab_faults_kill_cable(n.faults, n.f->n_switch_links); /* host of leaf 0 */
@@ -475,14 +444,12 @@ Test(tables_out, what_is_left_is_a_fabric)
 		cr_expect_str_eq(fab_node_name(left, i), fab_node_name(n.f, was));
 		cr_expect_eq(lid_of(left, i), lid_of(n.f, was));
 	}
-	MUST(fab_export_subnet_lst(out, left, ERR));
-	fclose(out);
-	MUST(fab_source_parse("t", text, size, NULL, &again, ERR));
+	text = TEXT_BY(out, MUST(fab_export_subnet_lst(out, left, ERR)));
+	again = text_open(text);
 	cr_expect_eq(fab_fabric_fingerprint(again), fab_fabric_fingerprint(left));
 	MUST(fab_fabric_without(n.f, NULL, &all, ERR));
 	cr_expect_eq(fab_fabric_fingerprint(all), fab_fabric_fingerprint(n.f));
 	for (uint32_t s = 0; s < n.f->n_switches; s++)
 		fab_faults_kill_switch(n.faults, s);
 	cr_expect_eq(fab_fabric_without(n.f, n.faults, &all, ERR), -EINVAL);
-	end(&n);
 }

@@ -22,14 +22,13 @@ Test(traffic, permutations_are_told_by_name_and_argument)
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_err err = {""};
-		int rc = fab_permutation_check(cases[i].spec, &err);
+		int rc = fab_permutation_check(cases[i].spec, ERR);
 
 		cr_assert_eq(rc, cases[i].ok ? 0 : -EINVAL, "'%s'", cases[i].spec);
-		cr_assert_eq(*err.text == '\0', cases[i].ok);
+		cr_assert_eq(*test_err.text == '\0', cases[i].ok);
 		/* the sentence names every row of the table */
 		for (size_t k = 0; rc && k < fab_permutation_choices.n; k++)
-			HAS(err.text, fab_permutation_choices.at(k).form);
+			HAS(test_err.text, fab_permutation_choices.at(k).form);
 	}
 }
 
@@ -42,8 +41,7 @@ Test(traffic, by_chance_somebody_sends)
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
 		OWN(fab_flow_ends) ends;
-		uint32_t seen =
-			0; /* bits 3 * to[0] + to[1], which tell the permutation */
+		uint32_t seen = 0; /* bits 3 * to[0] + to[1]: which permutation */
 
 		fab_flow_ends_init(&ends, f, NULL, NULL);
 		cr_assert_eq(ends.n, 2 + i);
@@ -249,12 +247,11 @@ Test(traffic, lists_of_names)
 	struct fab_chosen_list chosen = {0};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_err err = {""};
 		char texts[64] = "";
-		int rc = fab_choices_parse(&letters, cases[i].list, &chosen, &err);
+		int rc = fab_choices_parse(&letters, cases[i].list, &chosen, ERR);
 
 		cr_assert_eq(rc, cases[i].texts ? 0 : -EINVAL, "'%s'", cases[i].list);
-		cr_assert_eq(*err.text != '\0', rc != 0);
+		cr_assert_eq(*test_err.text != '\0', rc != 0);
 		for (size_t k = 0; !rc && k < chosen.of.n; k++) {
 			const struct fab_chosen *c = &chosen.of.v[k];
 
