@@ -67,16 +67,14 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 		const struct fab_mapping_engine *engine = &fab_mapping_engines[i];
 		const char *name = engine->form;
+		OWN(fab_batch) all_a = boots_batch(a, "all");
+		OWN(fab_batch) all_b = boots_batch(b, "all");
 		FAB_AUTOFREE uint32_t *of_a = NULL, *of_b = NULL;
-		OWN(fab_batch) all_a = {0}, all_b = {0};
 
 		if (strchr(name, ':') || engine->needs_loaded)
 			continue;
-		all_a = boots_batch(a, "all");
-		all_b = boots_batch(b, "all");
 		of_a = boots_map(a, name, &all_a);
 		of_b = boots_map(b, name, &all_b);
-
 		cr_expect_arr_eq(of_a, of_b, a->n_nodes * sizeof(*of_a));
 	}
 }
@@ -85,14 +83,13 @@ Test(machine_file, shuffled_lines_are_the_same_machine)
 {
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		static char line[LINES_MAX][64];
-		struct fab_machine *other;
-		OWN(fab_machine) *first = NULL;
 		struct fab_rng rng = test_rng(seed);
-		size_t n;
+		size_t n = draw_lines(&rng, line);
+		OWN(fab_machine) *first = read_lines(line, n);
 
-		n = draw_lines(&rng, line);
-		first = read_lines(line, n);
 		for (int turn = 0; turn < 4; turn++) {
+			OWN(fab_machine) *other = NULL;
+
 			for (size_t i = n; i-- > 1;) {
 				size_t k = fab_rng_below(&rng, i + 1);
 				char x[64];
@@ -103,7 +100,6 @@ Test(machine_file, shuffled_lines_are_the_same_machine)
 			}
 			other = read_lines(line, n);
 			expect_same(first, other);
-			fab_machine_free(other);
 		}
 	}
 }

@@ -109,13 +109,13 @@ static void compare(const struct fab_routes *r, int seed)
 Test(no_path, beside_walks_of_every_pair)
 {
 	for (int seed = 0; seed < 300; seed++) {
-		OWN(fab_fabric) *f = NULL;
-		OWN(fab_routes) *r = NULL;
 		struct fab_rng rng = test_rng((uint64_t)seed);
+		uint32_t n_switches = 2 + test_below(&rng, 9),
+			 extra = test_below(&rng, 6);
+		OWN(fab_fabric) *f = test_random_fabric(
+			n_switches, extra, 1 + test_below(&rng, 3), (uint64_t)seed);
+		OWN(fab_routes) *r = spoiled(f, &rng);
 
-		f = test_random_fabric(2 + test_below(&rng, 9), test_below(&rng, 6),
-				       1 + test_below(&rng, 3), (uint64_t)seed);
-		r = spoiled(f, &rng);
 		compare(r, seed);
 	}
 }
@@ -125,9 +125,8 @@ Test(no_path, planes)
 {
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=3x3,hosts=2,planes=2");
 	struct fab_rng rng = test_rng(1);
-	OWN(fab_routes) *r = NULL;
+	OWN(fab_routes) *r = spoiled(f, &rng);
 
-	r = spoiled(f, &rng);
 	compare(r, -1);
 }
 

@@ -89,18 +89,13 @@ struct net {
 	struct fab_sim_problem problem;
 };
 
-static uint64_t below(struct fab_rng *rng, uint64_t n)
-{
-	return fab_rng_below(rng, n);
-}
-
 /* Lanes and service levels without rhyme or reason. */
 static void add_lanes(struct fab_routes *r, struct fab_rng *rng)
 {
 	const struct fab_fabric *f = r->f;
 	uint64_t n = 0;
 
-	r->n_vls = (uint8_t)(2 + below(rng, 2));
+	r->n_vls = (uint8_t)(2 + test_below(rng, 2));
 	r->n_sls = 3;
 	r->lanes = FAB_LANES_TABLE;
 	r->vl_first = FAB_NEW(f->n_switches + 1, uint64_t);
@@ -113,14 +108,16 @@ static void add_lanes(struct fab_routes *r, struct fab_rng *rng)
 	}
 	r->sl2vl = FAB_NEW(n, uint8_t);
 	for (uint64_t i = 0; i < n; i++)
-		r->sl2vl[i] = below(rng, 200) ? (uint8_t)below(rng, r->n_vls) : 15;
+		r->sl2vl[i] =
+			test_below(rng, 200) ? (uint8_t)test_below(rng, r->n_vls) : 15;
 	r->n_sl_sources = f->n_switches;
 	r->sl_source = FAB_NEW(f->n_switches, uint32_t);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		r->sl_source[sw] = sw;
 	r->sl = FAB_NEW((size_t)f->n_switches * r->n_columns, uint8_t);
 	for (size_t i = 0; i < (size_t)f->n_switches * r->n_columns; i++)
-		r->sl[i] = below(rng, 50) ? (uint8_t)below(rng, 3) : FAB_SL_NONE;
+		r->sl[i] =
+			test_below(rng, 50) ? (uint8_t)test_below(rng, 3) : FAB_SL_NONE;
 }
 
 /* Tables that lose and turn round packets, now and then. */
@@ -129,29 +126,29 @@ static void spoil(struct fab_routes *r, struct fab_rng *rng)
 	size_t n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * r->f->n_switches;
 
 	for (int i = 0; i < 3; i++)
-		r->next[below(rng, n)] = (uint16_t)below(rng, 3);
-	r->next[below(rng, n)] = FAB_ARC_NONE;
+		r->next[test_below(rng, n)] = (uint16_t)test_below(rng, 3);
+	r->next[test_below(rng, n)] = FAB_ARC_NONE;
 }
 
 static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed,
 		     bool is_adaptive)
 {
-	uint32_t n = 2 + (uint32_t)below(rng, 5);
-	struct fab_fabric *f = test_random_fabric(n, (uint32_t)below(rng, 5),
-						  1 + (uint32_t)below(rng, 3), seed);
+	uint32_t n = 2 + test_below(rng, 5);
+	struct fab_fabric *f =
+		test_random_fabric(n, test_below(rng, 5), 1 + test_below(rng, 3), seed);
 
 	*net = (struct net){0};
 	for (uint32_t p = 0; p < f->n_ports; p++) {
-		f->port_speed[p] = (uint8_t)(FAB_HDR + below(rng, 3));
-		f->port_width[p] = below(rng, 2) ? 12 : 8;
+		f->port_speed[p] = (uint8_t)(FAB_HDR + test_below(rng, 3));
+		f->port_width[p] = test_below(rng, 2) ? 12 : 8;
 	}
 	net->faults = fab_faults_new(f);
-	if (below(rng, 2))
-		fab_faults_kill_cable(net->faults, (uint32_t)below(rng, f->n_cables));
+	if (test_below(rng, 2))
+		fab_faults_kill_cable(net->faults, test_below(rng, f->n_cables));
 	net->routes = test_tables(f, net->faults, is_adaptive ? "updn" : "minhop", 1);
-	if (!is_adaptive && below(rng, 3) == 0)
+	if (!is_adaptive && test_below(rng, 3) == 0)
 		add_lanes(net->routes, rng);
-	if (!is_adaptive && below(rng, 4) == 0)
+	if (!is_adaptive && test_below(rng, 4) == 0)
 		spoil(net->routes, rng);
 	routed_init(&net->mcast, f, 3, 5, seed);
 	net->trees = routed_by(&net->mcast.problem, &fab_mcast_minihop, NULL);
@@ -177,29 +174,31 @@ static void net_fini(struct net *net)
 static void draw_params(struct fab_sim_params *params, struct script *script,
 			struct fab_rng *rng)
 {
-	bool by_flit = below(rng, 4) != 0;
+	bool by_flit = test_below(rng, 4) != 0;
 
 	*params = by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
-	params->kind = &fab_sim_switches[below(rng, 3)];
-	params->mtu = 1 + (uint32_t)below(rng, by_flit ? 6 : 20);
-	params->header = (uint32_t)below(rng, 3);
-	params->group_header = (uint32_t)below(rng, 4);
+	params->kind = &fab_sim_switches[test_below(rng, 3)];
+	params->mtu = 1 + test_below(rng, by_flit ? 6 : 20);
+	params->header = test_below(rng, 3);
+	params->group_header = test_below(rng, 4);
 	params->buffer_per_vl = true;
-	params->buffer = (1 + (uint32_t)below(rng, 4)) * (by_flit ? 1 : 64);
-	params->cable_delay = 1 + below(rng, 3);
-	params->switch_delay = below(rng, 3);
-	params->host_delay = below(rng, 2) ? below(rng, 3) : below(rng, END / 4);
-	params->speedup = 1 + (unsigned)below(rng, 2);
+	params->buffer = (1 + test_below(rng, 4)) * (by_flit ? 1 : 64);
+	params->cable_delay = 1 + test_below(rng, 3);
+	params->switch_delay = test_below(rng, 3);
+	params->host_delay =
+		test_below(rng, 2) ? test_below(rng, 3) : test_below(rng, END / 4);
+	params->speedup = 1 + (unsigned)test_below(rng, 2);
 	script->end = END;
 	params->drain = 0;
 	params->stall = UINT64_MAX;
 	params->with_deliveries = true;
 	script->seed = fab_rng_next(rng);
-	script->most = 1 + (uint32_t)below(rng, 3) * params->mtu;
-	script->gap = (by_flit ? 1.0 : 10.0) * (double)(1 + below(rng, 8 * script->most));
-	script->window = below(rng, 2) ? 1 + (uint32_t)below(rng, 3) : 0;
-	script->think = below(rng, 10);
-	script->mtu = below(rng, 2) ? params->mtu : 0;
+	script->most = 1 + test_below(rng, 3) * params->mtu;
+	script->gap =
+		(by_flit ? 1.0 : 10.0) * (double)(1 + test_below(rng, 8 * script->most));
+	script->window = test_below(rng, 2) ? 1 + test_below(rng, 3) : 0;
+	script->think = test_below(rng, 10);
+	script->mtu = test_below(rng, 2) ? params->mtu : 0;
 }
 
 /* Packets of two sizes: in buffers that hold a large one or a little more a small one may
@@ -207,20 +206,20 @@ static void draw_params(struct fab_sim_params *params, struct script *script,
 static void draw_sizes(struct fab_sim_params *params, struct script *script,
 		       struct fab_rng *rng)
 {
-	unsigned kind = (unsigned)below(rng, 3);
+	unsigned kind = (unsigned)test_below(rng, 3);
 
 	draw_params(params, script, rng);
 	params->by_flit = false;
 	params->kind = &fab_sim_switches[kind];
 	params->all_rates = true;
 	params->rate_gbps = 4e4; /* 5 bytes a tick */
-	params->mtu = 150 + (uint32_t)below(rng, 200);
-	params->buffer = ((params->mtu + 3 + 63) / 64 + (uint32_t)below(rng, 4)) * 64;
+	params->mtu = 150 + test_below(rng, 200);
+	params->buffer = ((params->mtu + 3 + 63) / 64 + test_below(rng, 4)) * 64;
 	params->time = script->end = END_MIXED;
 	script->mtu = 0;
 	script->most = params->mtu;
-	script->small = 1 + (uint32_t)below(rng, 60);
-	script->gap = (double)(10 + below(rng, 100));
+	script->small = 1 + test_below(rng, 60);
+	script->gap = (double)(10 + test_below(rng, 100));
 }
 
 /* Lanes that share a buffer, with and without a private part of it; half of the cases. */
@@ -233,12 +232,12 @@ static void draw_sharing(struct fab_sim_params *params, unsigned n_vls,
 					       ? params->header
 					       : params->group_header);
 
-	if (n_vls < 2 || below(rng, 2))
+	if (n_vls < 2 || test_below(rng, 2))
 		return;
 	params->buffer_shared = true;
 	params->buffer_per_vl = false;
-	params->buffer_private = below(rng, 3) || params->chooser ? least : 0;
-	params->buffer = n_vls * params->buffer_private + unit * (uint32_t)below(rng, 9);
+	params->buffer_private = test_below(rng, 3) || params->chooser ? least : 0;
+	params->buffer = n_vls * params->buffer_private + unit * test_below(rng, 9);
 	if (params->buffer < most && !params->by_flit)
 		params->buffer = (most + 63) / 64 * 64;
 	if (!params->buffer)
@@ -253,7 +252,8 @@ FAB_ORDER(cmp_delivery, struct fab_sim_delivery, delivered, target)
 static void same_packets(const struct naive_start *a, const struct naive_start *b,
 			 size_t n, int number)
 {
-	uint32_t *of = FAB_NEW0(n + 2, uint32_t); /* by the simulator's number */
+	/* by the simulator's number */
+	FAB_AUTOFREE uint32_t *of = FAB_NEW0(n + 2, uint32_t);
 
 	for (size_t i = 0; i < n; i++) {
 		cr_assert(a[i].packet && a[i].packet <= n);
@@ -262,7 +262,6 @@ static void same_packets(const struct naive_start *a, const struct naive_start *
 		cr_assert_eq(of[a[i].packet], b[i].packet, "%d: packet %u of step %zu",
 			     number, a[i].packet, i);
 	}
-	free(of);
 }
 
 /* The first packets after the warm-up are those of a trace of all packets. */
@@ -320,10 +319,8 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 
 		FAB_PUSH(&starts, start);
 	}
-	if (starts.n)
-		qsort(starts.v, starts.n, sizeof(*starts.v), cmp_start);
-	if (n->starts.n)
-		qsort(n->starts.v, n->starts.n, sizeof(*n->starts.v), cmp_start);
+	FAB_SORT(&starts, cmp_start);
+	FAB_SORT(&n->starts, cmp_start);
 	for (size_t i = 0; i < starts.n && i < n->starts.n; i++) {
 		const struct naive_start *a = &starts.v[i], *b = &n->starts.v[i];
 
@@ -340,9 +337,7 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 		same_packets(starts.v, n->starts.v, starts.n, number);
 	cr_assert_eq(starts.n, n->starts.n, "%d: %zu starts, not %zu", number, starts.n,
 		     n->starts.n);
-	if (n->deliveries.n)
-		qsort(n->deliveries.v, n->deliveries.n, sizeof(*n->deliveries.v),
-		      cmp_delivery);
+	FAB_SORT(&n->deliveries, cmp_delivery);
 	cr_assert_eq(r->deliveries.n, n->deliveries.n);
 	for (size_t i = 0; i < r->deliveries.n; i++)
 		cr_assert_eq(memcmp(&r->deliveries.v[i], &n->deliveries.v[i],
@@ -387,12 +382,12 @@ static void compare_sums(const struct fab_sim_params *params,
 static void draw_adaptive(struct fab_sim_params *params, struct script *script,
 			  struct fab_rng *rng)
 {
-	if (below(rng, 3))
+	if (test_below(rng, 3))
 		draw_params(params, script, rng);
 	else
 		draw_sizes(params, script, rng);
-	params->kind = &fab_sim_switches[below(rng, 2)];
-	params->chooser = 1 + (uint32_t)below(rng, 4);
+	params->kind = &fab_sim_switches[test_below(rng, 2)];
+	params->chooser = 1 + test_below(rng, 4);
 	params->seed = fab_rng_next(rng);
 	if (script->window) /* packets overtake each other */
 		script->most = params->mtu;
@@ -403,8 +398,8 @@ static bool beside_naive(int number, enum kind kind)
 {
 	struct fab_sim_params params;
 	struct script script = {0}, again, told;
-	struct naive_result plain;
-	struct fab_sim_result r;
+	FAB_AUTO(naive_fini) struct naive_result plain = {0};
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r = {0};
 	struct fab_rng rng = test_rng((uint64_t)number);
 	FAB_AUTO(net_fini) struct net net;
 	struct fab_messages messages = {.context = &script, .next = next};
@@ -417,7 +412,7 @@ static bool beside_naive(int number, enum kind kind)
 	else
 		draw_params(&params, &script, &rng);
 	draw_sharing(&params, net.routes->n_vls + (params.chooser != 0), &rng);
-	params.warmup = below(&rng, script.end / 2);
+	params.warmup = test_below(&rng, script.end / 2);
 	params.time = script.end - params.warmup;
 	if (script.window) {
 		messages.completed = completed;
@@ -453,8 +448,6 @@ static bool beside_naive(int number, enum kind kind)
 	cr_expect_eq(r.born, r.lost + r.injected + r.waiting);
 	cr_expect_eq(r.injected + r.copied,
 		     r.delivered + r.in_flight + r.unroutable + r.looped);
-	naive_fini(&plain);
-	fab_sim_result_fini(&r);
 	return true;
 }
 

@@ -129,14 +129,11 @@ Test(transfer, changes_are_what_refilling_all_gives)
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		struct fab_transfer_options o;
 		FAB_AUTO(fab_transfer_fini) struct fab_transfer own = {0}, plain = {0};
-		OWN(fab_machine) *m = NULL;
-		OWN(fab_batch) all = {0};
 		struct fab_rng rng = test_rng(seed);
-		FAB_AUTOFREE uint32_t *of = NULL;
+		OWN(fab_machine) *m = draw_machine(&rng);
+		OWN(fab_batch) all = boots_batch(m, "all");
+		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 
-		m = draw_machine(&rng);
-		all = boots_batch(m, "all");
-		of = FAB_NEW(m->n_nodes, uint32_t);
 		for (uint32_t i = 0; i < m->n_nodes; i++)
 			of[i] = test_below(&rng, m->n_interfaces);
 		o = draw_options(&rng, &m->limits);
