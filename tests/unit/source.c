@@ -2,10 +2,9 @@
 #include "source/source.h"
 
 #include "source/unpack.h"
+#include "support/process.h"
 #include "support/test.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -142,18 +141,6 @@ Test(source, bounds_what_is_unpacked)
 	}
 }
 
-/* A file in the build folder with these bytes; the caller frees the path. */
-static char *scratch_file(const char *name, const void *bytes, size_t n)
-{
-	char *path = fab_format("%s/%s.%d", getenv("FAB_BUILD_DIR"), name, (int)getpid());
-	FILE *out = fopen(path, "w");
-
-	cr_assert_not_null(out, "%s", path);
-	cr_assert_eq(fwrite(bytes, 1, n, out), n);
-	cr_assert_eq(fclose(out), 0);
-	return path;
-}
-
 Test(source, names_what_cannot_be_opened)
 {
 	static const struct {
@@ -187,10 +174,12 @@ Test(source, names_what_cannot_be_opened)
 
 Test(source, options_reach_every_kind_of_source)
 {
-	OWN_HEAP char *map = scratch_file("source-test.map", "0x2 \"h7 mlx5_3\"\n", 15);
-	struct fab_source_options options = {.node_name_map = map, .hca = "mlx5_3"};
+	struct fab_source_options options = {.node_name_map = "map", .hca = "mlx5_3"};
+	FAB_AUTO(folder_fini) struct folder folder;
 	struct fab_fabric *f = NULL;
 
+	folder_init(&folder);
+	put("map", "0x2 \"h7 mlx5_3\"\n");
 	MUST(fab_source_parse("t", dump, sizeof(dump) - 1, &options, &f, ERR));
 	cr_expect_str_eq(fab_node_name(f, 1), "h7 mlx5_3");
 	cr_expect_str_eq(fab_host_name(f, 0), "h7");
@@ -200,5 +189,4 @@ Test(source, options_reach_every_kind_of_source)
 		 -EINVAL,
 		 "gen:fattree:radix=4,levels=2: no adapter matches --hca "
 		 "'nothing*'");
-	unlink(map);
 }
