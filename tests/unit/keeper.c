@@ -255,6 +255,8 @@ static void balance(struct fab_keeper *k, struct wanted *w, uint32_t max_moved,
 	/* trees that are higher than needed may have less than the bound */
 	cr_assert(r.after >= r.bound || r.after == r.before);
 	cr_assert_leq(r.n_moved, max_moved);
+	/* all trees move only for a smaller load */
+	cr_assert(!o.engine || r.after < before || !r.n_moved);
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	if (fab_rng_below(rng, 2)) { /* a group changes meanwhile: it keeps its tree */
 		g = test_below(rng, N_GROUPS);
