@@ -5,8 +5,8 @@
 # drawn faults of which ibdmchk judges the tables; groups whose trees OpenSM makes, too; the largest dumps by OpenSM and
 # ibnetdiscover, fences of Slurm of 64 nodes, drawn sizes of libpmix; the reproductions of papers in full, once (golden
 # cases that have a `cmd-full`); suites with all cases of which tests/run.sh tries some; the simulators next to their
-# plain versions; every call that fails once; races between threads; mutations of the code. Builds in build-soak, where a failure leaves its output (failure-*). Ends
-# with a table; exit status 1 when anything failed.
+# plain versions; every call that fails once; races between threads; mutations of the code. Builds in build-soak,
+# where a failure leaves its output (failure-*). Ends with a table; exit status 1 when anything failed.
 set -u
 hours=${1:?usage: soak.sh HOURS}
 cd "$(dirname "$0")/../.." || exit 1
