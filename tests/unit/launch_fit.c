@@ -3,7 +3,6 @@
 #include "peer/child.h"
 #include "support/test.h"
 
-#include <criterion/new/assert.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,12 +35,12 @@ Test(launch_fit, forms)
 	struct fab_fit_start x;
 
 	MUST(fab_fit_parse("2240:40=11.8s", FAB_STAGE_TREE, &x, ERR));
-	cr_expect(eq(u32, x.ranks, 2240));
-	cr_expect(eq(u32, x.nodes, 40));
-	cr_expect(eq(dbl, x.measured_s, 11.8));
+	cr_expect_eq(x.ranks, 2240);
+	cr_expect_eq(x.nodes, 40);
+	cr_expect_eq(x.measured_s, 11.8);
 	cr_expect_eq(x.stage_in, FAB_STAGE_TREE);
 	MUST(fab_fit_parse("7:7:cache=250ms", FAB_STAGE_STORM, &x, ERR));
-	cr_expect(eq(dbl, x.measured_s, 0.25));
+	cr_expect_eq(x.measured_s, 0.25);
 	cr_expect_eq(x.stage_in, FAB_STAGE_CACHE);
 }
 
@@ -70,8 +69,8 @@ Test(launch_fit, bad_forms)
 	struct fab_fit_start x;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		cr_expect(lt(int, fab_fit_parse(bad[i], FAB_STAGE_STORM, &x, ERR), 0),
-			  "%s", bad[i]);
+		cr_expect_lt(fab_fit_parse(bad[i], FAB_STAGE_STORM, &x, ERR), 0, "%s",
+			     bad[i]);
 }
 
 /* Starts by constants within their limits: found again, and nothing remains. */
@@ -101,26 +100,25 @@ Test(launch_fit, finds_constants_of_a_model)
 
 		MUST(fab_fit_run(&fit, &base, &params, uses, ERR));
 	}
-	cr_expect(eq(sz, fit.n_constants, 2));
+	cr_expect_eq(fit.n_constants, 2);
 	/* limits pull them a little towards the defaults */
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&params, fs_ops), 40000, 2000));
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&params, discover_ms), 110, 6));
-	cr_expect(lt(dbl, fit.sum_after, fit.sum_before));
+	cr_expect_float_eq(FAB_PARAM(&params, fs_ops), 40000, 2000);
+	cr_expect_float_eq(FAB_PARAM(&params, discover_ms), 110, 6);
+	cr_expect_lt(fit.sum_after, fit.sum_before);
 	for (size_t i = 0; i < 3; i++) {
 		const struct fab_fit_start *x = &fit.starts[i];
 
-		cr_expect(lt(dbl, x->misfit, 1.05));
-		cr_expect(epsilon_eq(dbl, x->unexplained_s, x->measured_s - x->after_s,
-				     1e-12));
-		cr_expect(le(dbl, x->low_s, x->before_s));
-		cr_expect(ge(dbl, x->high_s, x->before_s));
+		cr_expect_lt(x->misfit, 1.05);
+		cr_expect_float_eq(x->unexplained_s, x->measured_s - x->after_s, 1e-12);
+		cr_expect_leq(x->low_s, x->before_s);
+		cr_expect_geq(x->high_s, x->before_s);
 	}
 	for (size_t i = 0; i < fit.n_constants; i++) {
 		const struct fab_fit_constant *c = &fit.constants[i];
 
-		cr_expect(lt(dbl, c->low, c->value));
-		cr_expect(gt(dbl, c->high, c->value));
-		cr_expect(eq(dbl, params.of[c->constant].low, c->low));
+		cr_expect_lt(c->low, c->value);
+		cr_expect_gt(c->high, c->value);
+		cr_expect_eq(params.of[c->constant].low, c->low);
 	}
 }
 
@@ -152,9 +150,8 @@ Test(launch_fit, minimum_by_brute_force)
 				at = with.of[FAB_CONST_discover_ms].value;
 			}
 		}
-		cr_expect(epsilon_eq(dbl, fit.sum_after, least, 1e-3));
-		cr_expect(
-			epsilon_eq(dbl, FAB_PARAM(&params, discover_ms), at, 0.01 * at));
+		cr_expect_float_eq(fit.sum_after, least, 1e-3);
+		cr_expect_float_eq(FAB_PARAM(&params, discover_ms), at, 0.01 * at);
 	}
 }
 
@@ -167,8 +164,8 @@ Test(launch_fit, rest_is_reported)
 	fit.starts[0] = observed(1, 1, 3600);
 	fab_launch_params_init(&params);
 	MUST(fab_fit_run(&fit, &s, &params, NULL, ERR));
-	cr_expect(gt(dbl, fit.starts[0].misfit, 1.5));
-	cr_expect(gt(dbl, fit.starts[0].unexplained_s, 1000));
+	cr_expect_gt(fit.starts[0].misfit, 1.5);
+	cr_expect_gt(fit.starts[0].unexplained_s, 1000);
 }
 
 /* Published starts: sources are in fabric-launch(1). */
@@ -189,8 +186,8 @@ Test(launch_fit, published_starts)
 
 		s.stage_in = starts[i].stage_in;
 		MUST(fab_stages_total_s(&s, &total_s, ERR));
-		cr_expect(lt(dbl, total_s, 1.5 * starts[i].published_s));
-		cr_expect(gt(dbl, total_s, starts[i].published_s / 1.5));
+		cr_expect_lt(total_s, 1.5 * starts[i].published_s);
+		cr_expect_gt(total_s, starts[i].published_s / 1.5);
 	}
 }
 
@@ -206,29 +203,29 @@ Test(launch_fit, files_of_a_program)
 
 	cr_assert(mkdtemp(dir) != NULL);
 	MUST(fab_loader_files(&memory, "/proc/self/exe", &files, ERR));
-	cr_expect(gt(sz, files.found.n, 3));
+	cr_expect_gt(files.found.n, 3);
 	for (size_t i = 0; i < files.found.n; i++)
 		cr_expect_eq(access(files.found.v[i], R_OK), 0);
 	for (size_t i = 0; i < files.missing.n; i++)
 		cr_expect_neq(access(files.missing.v[i], R_OK), 0);
 	MUST(fab_site_measure(files.found.v, files.found.n, files.missing.v,
 			      files.missing.n, 2, &site, ERR));
-	cr_expect(gt(dbl, site.one.opens_per_s, 0));
-	cr_expect(epsilon_eq(dbl, site.one.open_us * site.one.opens_per_s, 1e6, 1));
-	cr_expect(epsilon_eq(dbl, site.all.open_us * site.all.opens_per_s, 2e6, 1));
+	cr_expect_gt(site.one.opens_per_s, 0);
+	cr_expect_float_eq(site.one.open_us * site.one.opens_per_s, 1e6, 1);
+	cr_expect_float_eq(site.all.open_us * site.all.opens_per_s, 2e6, 1);
 	for (size_t i = 0; i < files.found.n; i++)
 		site.bytes -= stat(files.found.v[i], &st) ? 0 : (uint64_t)st.st_size;
-	cr_expect(eq(u64, site.bytes, 0));
+	cr_expect_eq(site.bytes, 0);
 	/* no program, an empty file, a text */
-	cr_expect(lt(int, fab_loader_files(&memory, dir, &files, ERR), 0));
+	cr_expect_lt(fab_loader_files(&memory, dir, &files, ERR), 0);
 	snprintf(text, sizeof(text), "%s/text", dir);
 	fd = open(text, O_WRONLY | O_CREAT, 0600);
 	cr_assert_geq(fd, 0);
-	cr_expect(lt(int, fab_loader_files(&memory, text, &files, ERR), 0));
+	cr_expect_lt(fab_loader_files(&memory, text, &files, ERR), 0);
 	cr_assert_eq(write(fd, "\177ELF junk", 9), 9);
 	close(fd);
-	cr_expect(eq(int, fab_loader_files(&memory, text, &files, ERR), 0));
-	cr_expect(eq(sz, files.found.n, 1));
+	cr_expect_eq(fab_loader_files(&memory, text, &files, ERR), 0);
+	cr_expect_eq(files.found.n, 1);
 	unlink(text);
 	rmdir(dir);
 }
@@ -244,19 +241,19 @@ Test(launch_fit, figures_of_a_site)
 
 	fab_launch_params_init(&params);
 	fab_site_apply(&site, "n1", &params);
-	cr_expect(eq(dbl, FAB_PARAM(&params, files), 10));
-	cr_expect(eq(dbl, FAB_PARAM(&params, lookups), 2.5));
-	cr_expect(eq(dbl, FAB_PARAM(&params, image_MB), 40));
-	cr_expect(eq(dbl, FAB_PARAM(&params, open_us), 1000));
-	cr_expect(eq(dbl, FAB_PARAM(&params, node_MBps), 900));
+	cr_expect_eq(FAB_PARAM(&params, files), 10);
+	cr_expect_eq(FAB_PARAM(&params, lookups), 2.5);
+	cr_expect_eq(FAB_PARAM(&params, image_MB), 40);
+	cr_expect_eq(FAB_PARAM(&params, open_us), 1000);
+	cr_expect_eq(FAB_PARAM(&params, node_MBps), 900);
 	cr_expect_eq(params.of[FAB_CONST_node_MBps].origin, FAB_MEASURED);
-	cr_expect(eq(dbl, FAB_PARAM(&params, fs_ops), 5e6));
-	cr_expect(eq(dbl, params.of[FAB_CONST_fs_ops].low, 5e6));
+	cr_expect_eq(FAB_PARAM(&params, fs_ops), 5e6);
+	cr_expect_eq(params.of[FAB_CONST_fs_ops].low, 5e6);
 	cr_expect_eq(params.of[FAB_CONST_fs_ops].origin, FAB_ASSUMED);
 	/* below what is assumed: only the limit moves */
-	cr_expect(eq(dbl, FAB_PARAM(&params, fs_MBps), 100000));
-	cr_expect(eq(dbl, params.of[FAB_CONST_fs_MBps].low, 5000));
+	cr_expect_eq(FAB_PARAM(&params, fs_MBps), 100000);
+	cr_expect_eq(params.of[FAB_CONST_fs_MBps].low, 5000);
 	site.all.read_MBps = 20000;
 	fab_site_apply(&site, "n1", &params);
-	cr_expect(eq(dbl, params.of[FAB_CONST_fs_MBps].low, 20000));
+	cr_expect_eq(params.of[FAB_CONST_fs_MBps].low, 20000);
 }

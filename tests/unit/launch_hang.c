@@ -2,8 +2,6 @@
 #include "launch/detector.h"
 #include "support/test.h"
 
-#include <criterion/new/assert.h>
-
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 /* Messages of a plan with its repeats that are sent when one node is lost, until nothing
@@ -73,12 +71,12 @@ Test(launch_hang, every_lost_node_by_brute_force)
 				sent_least = fmin(sent_least, sent);
 				sent_most = fmax(sent_most, sent);
 			}
-			cr_expect(eq(u32, x.waiting_least, least));
-			cr_expect(eq(u32, x.waiting_most, most));
-			cr_expect(epsilon_eq(dbl, x.sent_least, sent_least, 1e-9));
-			cr_expect(epsilon_eq(dbl, x.sent_most, sent_most, 1e-9));
-			cr_expect(eq(u32, x.waiting_least, n - 1)); /* nobody ends */
-			cr_expect(ge(u32, x.direct_least, 1));
+			cr_expect_eq(x.waiting_least, least);
+			cr_expect_eq(x.waiting_most, most);
+			cr_expect_float_eq(x.sent_least, sent_least, 1e-9);
+			cr_expect_float_eq(x.sent_most, sent_most, 1e-9);
+			cr_expect_eq(x.waiting_least, n - 1); /* nobody ends */
+			cr_expect_geq(x.direct_least, 1);
 		}
 }
 
@@ -90,8 +88,8 @@ Test(launch_hang, neighbours_in_a_tree)
 
 	MUST(fab_hang_find(&memory, (struct fab_fence_chosen){FAB_FENCE_TREE, 16}, &job,
 			   &x, ERR));
-	cr_expect(eq(u32, x.direct_least, 1));
-	cr_expect(eq(u32, x.direct_most, 16));
+	cr_expect_eq(x.direct_least, 1);
+	cr_expect_eq(x.direct_most, 16);
 }
 
 Test(launch_hang, settings_that_end_it)
@@ -113,7 +111,7 @@ Test(launch_hang, settings_that_end_it)
 		params.of[FAB_CONST_slurmd_timeout_s].value = cases[i].slurmd_s;
 		params.of[FAB_CONST_pmix_timeout_s].value = cases[i].pmix_s;
 		fab_hang_settings(&params, settings, &least_s, &most_s);
-		cr_expect(eq(dbl, least_s, cases[i].least_s));
-		cr_expect(eq(dbl, most_s, cases[i].most_s));
+		cr_expect_eq(least_s, cases[i].least_s);
+		cr_expect_eq(most_s, cases[i].most_s);
 	}
 }

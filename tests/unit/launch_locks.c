@@ -2,8 +2,6 @@
 #include "launch/locks.h"
 #include "support/test.h"
 
-#include <criterion/new/assert.h>
-
 /* Only the reader-writer lock gets slower with readers. */
 Test(launch_locks, reads)
 {
@@ -13,11 +11,11 @@ Test(launch_locks, reads)
 	fab_launch_params_init(&p);
 	rw = fab_lock_model(FAB_LOCK_RWLOCK, 168, &p);
 	two = fab_lock_model(FAB_LOCK_2N, 168, &p);
-	cr_expect(epsilon_eq(dbl, rw.read_ns, 340 + 15 + 2 * 75 * 167, 1e-9));
-	cr_expect(epsilon_eq(dbl, rw.shifted_get_us * 1e3 / two.read_ns, 82.2, 0.05));
+	cr_expect_float_eq(rw.read_ns, 340 + 15 + 2 * 75 * 167, 1e-9);
+	cr_expect_float_eq(rw.shifted_get_us * 1e3 / two.read_ns, 82.2, 0.05);
 	for (enum fab_lock lock = FAB_LOCK_N; lock < FAB_N_LOCKS; lock++)
-		cr_expect(epsilon_eq(dbl, fab_lock_model(lock, 168, &p).read_ns,
-				     fab_lock_model(lock, 1, &p).read_ns, 1e-9));
+		cr_expect_float_eq(fab_lock_model(lock, 168, &p).read_ns,
+				   fab_lock_model(lock, 1, &p).read_ns, 1e-9);
 }
 
 /* Signal locks and flags shorten the wait of a writer; without them it starves. */
@@ -30,9 +28,9 @@ Test(launch_locks, waits_of_writers)
 	for (enum fab_lock lock = 0; lock < FAB_N_LOCKS; lock++)
 		wait_us[lock] = fab_lock_model(lock, 168, &p).wait_us;
 	cr_expect(isnan(wait_us[FAB_LOCK_RWLOCK]));
-	cr_expect(gt(dbl, wait_us[FAB_LOCK_N], wait_us[FAB_LOCK_2N]));
-	cr_expect(gt(dbl, wait_us[FAB_LOCK_2N], wait_us[FAB_LOCK_MUTEX_FLAG]));
-	cr_expect(gt(dbl, wait_us[FAB_LOCK_MUTEX_FLAG], wait_us[FAB_LOCK_POINTER]));
+	cr_expect_gt(wait_us[FAB_LOCK_N], wait_us[FAB_LOCK_2N]);
+	cr_expect_gt(wait_us[FAB_LOCK_2N], wait_us[FAB_LOCK_MUTEX_FLAG]);
+	cr_expect_gt(wait_us[FAB_LOCK_MUTEX_FLAG], wait_us[FAB_LOCK_POINTER]);
 	cr_expect(isnan(fab_lock_waits[1].wait_s) && fab_lock_waits[1].readers == 8);
 }
 
@@ -74,7 +72,7 @@ Test(launch_locks, a_writer_waits_until_no_reader_holds_the_lock)
 
 			p.of[FAB_CONST_read_share].value = shares[i];
 			ours = fab_lock_model(FAB_LOCK_RWLOCK, n, &p).wait_us * 1e3 - 90;
-			cr_expect(lt(dbl, fabs(ours - all), 1e-9 * all), "%g %u: %g %g",
-				  shares[i], n, ours, all);
+			cr_expect_lt(fabs(ours - all), 1e-9 * all, "%g %u: %g %g",
+				     shares[i], n, ours, all);
 		}
 }

@@ -2,8 +2,6 @@
 #include "launch/params.h"
 #include "support/test.h"
 
-#include <criterion/new/assert.h>
-
 static int read_text(struct fab_launch_params *p, const char *text, struct fab_err *err)
 {
 	return fab_launch_params_read(p, "f", text, strlen(text), err);
@@ -23,10 +21,10 @@ Test(launch_params, defaults_are_complete)
 		cr_expect(p.of[i].origin != FAB_MEASURED || !isnan(p.of[i].spread), "%s",
 			  name);
 	}
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, o_us), 1, 0));
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, latency_us), 1.5, 0));
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, gap_ns_per_B), 0.1, 0));
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, copy_ns_per_B), 0.1, 0));
+	cr_expect_float_eq(FAB_PARAM(&p, o_us), 1, 0);
+	cr_expect_float_eq(FAB_PARAM(&p, latency_us), 1.5, 0);
+	cr_expect_float_eq(FAB_PARAM(&p, gap_ns_per_B), 0.1, 0);
+	cr_expect_float_eq(FAB_PARAM(&p, copy_ns_per_B), 0.1, 0);
 }
 
 Test(launch_params, a_file_replaces_what_it_has)
@@ -39,7 +37,7 @@ Test(launch_params, a_file_replaces_what_it_has)
 		"# ours\nfabric-launch-params 1\nhost n1\ncores 64\nsteal 0.5\n"
 		"date 2026-11-22\nget_us 2.5 us - measured on our machine # here\n",
 		ERR));
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, get_us), 2.5, 0));
+	cr_expect_float_eq(FAB_PARAM(&p, get_us), 2.5, 0);
 	cr_expect(isnan(p.of[FAB_CONST_get_us].spread));
 	cr_expect_not(p.of[FAB_CONST_get_us].is_default);
 	cr_expect_str_eq(p.of[FAB_CONST_get_us].source, "on our machine");
@@ -86,8 +84,8 @@ Test(launch_params, files_that_are_none)
 		fab_launch_params_init(&p);
 		before = p;
 		FAILS(read_text(&p, bad[i].text, ERR), -EINVAL, bad[i].says);
-		cr_expect(zero(int, memcmp(&p, &before, sizeof(p))),
-			  "'%s' left something", bad[i].text);
+		cr_expect_eq(memcmp(&p, &before, sizeof(p)), 0, "'%s' left something",
+			     bad[i].text);
 	}
 }
 
@@ -96,10 +94,9 @@ Test(launch_params, one_by_hand)
 	struct fab_launch_params p;
 
 	fab_launch_params_init(&p);
-	cr_expect(eq(int, fab_launch_params_set(&p, FAB_CONST_tree_width, 1.5, NULL),
-		     -EINVAL));
+	cr_expect_eq(fab_launch_params_set(&p, FAB_CONST_tree_width, 1.5, NULL), -EINVAL);
 	cr_expect(p.of[FAB_CONST_tree_width].is_default);
-	cr_assert(zero(int, fab_launch_params_set(&p, FAB_CONST_fs_MBps, 1e6, NULL)));
+	cr_assert_eq(fab_launch_params_set(&p, FAB_CONST_fs_MBps, 1e6, NULL), 0);
 	cr_expect(p.of[FAB_CONST_fs_MBps].origin == FAB_GIVEN);
-	cr_expect(epsilon_eq(dbl, FAB_PARAM(&p, fs_MBps), 1e6, 0));
+	cr_expect_float_eq(FAB_PARAM(&p, fs_MBps), 1e6, 0);
 }

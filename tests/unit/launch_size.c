@@ -2,8 +2,6 @@
 #include "launch/size.h"
 #include "support/test.h"
 
-#include <criterion/new/assert.h>
-
 static const struct fab_size_layout library = {.opts = FAB_SIZE_LIBRARY};
 
 /* Sizes that libpmix 4.2.2 gave to a server of ours. */
@@ -42,7 +40,7 @@ static uint64_t node_bytes(const char *keys, unsigned opts, uint32_t first, uint
 	struct fab_puts puts = {0};
 	uint64_t bytes;
 
-	cr_assert(zero(int, fab_puts_parse(keys, &puts, NULL)));
+	cr_assert_eq(fab_puts_parse(keys, &puts, NULL), 0);
 	bytes = fab_size_node(&puts, &layout, first, ppn);
 	free(puts.of.v);
 	return bytes;
@@ -58,13 +56,12 @@ Test(launch_size, as_the_library_packs_it)
 		FAB_AUTOFREE unsigned char *encoded =
 			fab_size_encode(&puts, &library, 0, measured[i].ppn, &n);
 
-		cr_expect(eq(u64, fab_size_node(&puts, &library, 0, measured[i].ppn),
-			     measured[i].expected),
-			  "case %zu", i);
-		cr_expect(eq(u64, n, measured[i].expected), "case %zu, encoded", i);
+		cr_expect_eq(fab_size_node(&puts, &library, 0, measured[i].ppn),
+			     measured[i].expected, "case %zu", i);
+		cr_expect_eq(n, measured[i].expected, "case %zu, encoded", i);
 	}
 	/* ranks from 126 on: the last takes two bytes */
-	cr_expect(eq(u64, node_bytes("14:5", FAB_SIZE_LIBRARY, 126, 3), 66));
+	cr_expect_eq(node_bytes("14:5", FAB_SIZE_LIBRARY, 126, 3), 66);
 }
 
 /* What the library really sent, byte by byte. */
@@ -80,7 +77,7 @@ Test(launch_size, bytes_are_those_of_the_library)
 	size_t n;
 	FAB_AUTOFREE unsigned char *encoded = fab_size_encode(&puts, &library, 0, 2, &n);
 
-	cr_assert(eq(sz, n, sizeof(real)));
+	cr_assert_eq(n, sizeof(real));
 	for (size_t i = 0; i < n; i++)
 		cr_expect(encoded[i] == (real[i] == 'a' ? '!' : real[i]), "byte %zu", i);
 }
@@ -95,17 +92,17 @@ Test(launch_size, the_old_layout)
 	uint64_t process = 4 + 10 + id + key;
 	uint64_t node = 4 + 10 + 4 + 1 + process;
 
-	cr_expect(eq(u64, node_bytes("14:51", 0, 0, 1), node));
-	cr_expect(eq(u64, node_bytes("14:51", 0, 0, 3), node + 2 * process));
+	cr_expect_eq(node_bytes("14:51", 0, 0, 1), node);
+	cr_expect_eq(node_bytes("14:51", 0, 0, 3), node + 2 * process);
 	/* each switch takes off what it says */
-	cr_expect(eq(u64, node_bytes("14:51", FAB_SIZE_ADDR, 0, 3),
-		     node + 2 * process - 3 * 30));
-	cr_expect(eq(u64, node_bytes("14:51", FAB_SIZE_PROCID, 0, 3),
-		     node + 2 * process - 3 * 15));
+	cr_expect_eq(node_bytes("14:51", FAB_SIZE_ADDR, 0, 3),
+		     node + 2 * process - 3 * 30);
+	cr_expect_eq(node_bytes("14:51", FAB_SIZE_PROCID, 0, 3),
+		     node + 2 * process - 3 * 15);
 	/* N(s+4) becomes (s+4) + 4N, and counts of the library's own: the table has two
 	 * and its size, an index in its place has one */
-	cr_expect(eq(u64, node_bytes("14:51", FAB_SIZE_KEYINDEX, 0, 64),
-		     node + 63 * process - (64 * 19) + 19 + 64 * 8 + 12));
+	cr_expect_eq(node_bytes("14:51", FAB_SIZE_KEYINDEX, 0, 64),
+		     node + 63 * process - (64 * 19) + 19 + 64 * 8 + 12);
 	cr_expect(node_bytes("14:51", FAB_SIZE_LEB128, 0, 3) < node + 2 * process);
 }
 
@@ -130,8 +127,8 @@ Test(launch_size, count_is_what_is_encoded)
 				.count = 1 + test_below(&rng, 90) / 2,
 				.bytes = fab_rng_below(&rng, 3) ? 51 : rng.s[0] % 300};
 		encoded = fab_size_encode(&puts, &layout, first, ppn, &n);
-		cr_expect(eq(u64, fab_size_node(&puts, &layout, first, ppn), n),
-			  "trial %d, switches %u", trial, layout.opts);
+		cr_expect_eq(fab_size_node(&puts, &layout, first, ppn), n,
+			     "trial %d, switches %u", trial, layout.opts);
 	}
 }
 
@@ -143,7 +140,7 @@ Test(launch_size, a_job_is_its_nodes)
 
 	for (uint32_t i = 0; i < 300; i++)
 		sum += fab_size_node(&puts, &library, i * 60, 60);
-	cr_expect(eq(u64, fab_size_job(&puts, &library, 300, 60), sum));
+	cr_expect_eq(fab_size_job(&puts, &library, 300, 60), sum);
 }
 
 Test(launch_size, names_are_distinct)
@@ -151,7 +148,7 @@ Test(launch_size, names_are_distinct)
 	struct fab_puts puts = {0};
 	char a[FAB_KEY_MAX_CHARS + 1], b[FAB_KEY_MAX_CHARS + 1];
 
-	cr_assert(zero(int, fab_puts_parse("2:8:100,1:3:94,2:1:100", &puts, NULL)));
+	cr_assert_eq(fab_puts_parse("2:8:100,1:3:94,2:1:100", &puts, NULL), 0);
 	for (uint64_t i = 0; i < 294; i++)
 		for (uint64_t k = 0; k < i; k++) {
 			fab_puts_name(&puts, i, a);
@@ -165,10 +162,10 @@ Test(launch_size, lists_of_keys)
 {
 	struct fab_puts puts = {0};
 
-	cr_assert(zero(int, fab_puts_parse("14:51,9:8:4", &puts, NULL)));
-	cr_expect(eq(sz, puts.of.n, 2));
-	cr_expect(eq(u64, fab_puts_keys(&puts), 5));
-	cr_expect(eq(u64, fab_puts_bytes(&puts), 83));
+	cr_assert_eq(fab_puts_parse("14:51,9:8:4", &puts, NULL), 0);
+	cr_expect_eq(puts.of.n, 2);
+	cr_expect_eq(fab_puts_keys(&puts), 5);
+	cr_expect_eq(fab_puts_bytes(&puts), 83);
 	free(puts.of.v);
 }
 
@@ -181,13 +178,13 @@ Test(launch_size, scopes_of_keys)
 	MUST(fab_puts_parse(
 		"14:51:global,9:8:4:node,9:8:process,5:3:2:remote,6:1:node-level", &puts,
 		ERR));
-	cr_expect(eq(u64, fab_puts_keys(&puts), 9));
+	cr_expect_eq(fab_puts_keys(&puts), 9);
 	fab_puts_exchanged(&puts, &exchanged);
-	cr_expect(eq(sz, exchanged.of.n, 2));
-	cr_expect(eq(u64, fab_puts_bytes(&exchanged), 51 + 2 * 3));
+	cr_expect_eq(exchanged.of.n, 2);
+	cr_expect_eq(fab_puts_bytes(&exchanged), 51 + 2 * 3);
 	exchanged.of.n = 0;
 	for (uint32_t ppn = 1; ppn < 5; ppn++)
-		cr_expect(zero(u64, fab_size_node(&exchanged, &layout, 0, ppn)));
+		cr_expect_eq(fab_size_node(&exchanged, &layout, 0, ppn), 0);
 	free(puts.of.v);
 	free(exchanged.of.v);
 }
@@ -226,8 +223,7 @@ Test(launch_size, lists_that_are_none)
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
 		struct fab_puts puts = {0};
 
-		cr_expect(eq(int, fab_puts_parse(bad[i], &puts, ERR), -EINVAL), "'%s'",
-			  bad[i]);
+		cr_expect_eq(fab_puts_parse(bad[i], &puts, ERR), -EINVAL, "'%s'", bad[i]);
 		cr_expect(test_err.text[0] != '\0', "'%s'", bad[i]);
 		free(puts.of.v);
 	}

@@ -3,8 +3,6 @@
 #include "launch/mechanisms.h"
 #include "support/test.h"
 
-#include <criterion/new/assert.h>
-
 static struct fab_launch_params params;
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 static struct fab_put put = {14, 1, 51};
@@ -58,7 +56,7 @@ static struct fab_stages stages_of(const struct fab_launch_start *s)
 }
 
 /* The same but for rounding. */
-#define NEAR(is, should_be) cr_expect(epsilon_eq(dbl, is, should_be, 1e-12))
+#define NEAR(is, should_be) cr_expect_float_eq(is, should_be, 1e-12)
 
 Test(launch_stages, one_node_is_the_sum_of_its_phases)
 {
@@ -108,8 +106,8 @@ Test(launch_stages, fences_cost_the_daemon_work_per_process)
 			if (ppn > 1)
 				NEAR(length_s - before_s, ppn / 2 * each_s[i]);
 			before_s = length_s;
-			cr_expect(gt(dbl, exchange->last_end_s - exchange->first_start_s,
-				     ppn * each_s[i] + x.fence_us / 1e6));
+			cr_expect_gt(exchange->last_end_s - exchange->first_start_s,
+				     ppn * each_s[i] + x.fence_us / 1e6);
 		}
 	}
 }
@@ -127,18 +125,18 @@ Test(launch_stages, files_by_max_min)
 	struct fab_launch_start s = start_of(40, 8);
 
 	/* 40 nodes of 100 MB/s share 1000 MB/s: 25 each; 3200 opens */
-	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 3.2 + 0.4, 1e-6));
+	cr_expect_float_eq(files_of(&s, 0), 3.2 + 0.4, 1e-6);
 	s.stage_in = FAB_STAGE_CACHE;
-	cr_expect(epsilon_eq(dbl, files_of(&s, 39), 0.4 + 0.4, 1e-6));
+	cr_expect_float_eq(files_of(&s, 39), 0.4 + 0.4, 1e-6);
 	/* one reads in 0.1 s, two at a time share its 100 MB/s: 0.2 s a level */
 	s.stage_in = FAB_STAGE_TREE;
-	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 0.01 + 0.1, 1e-6));
-	cr_expect(epsilon_eq(dbl, files_of(&s, 2), 0.01 + 0.1 + 0.2, 1e-6));
-	cr_expect(epsilon_eq(dbl, files_of(&s, 39), 0.01 + 0.1 + 5 * 0.2, 1e-6));
+	cr_expect_float_eq(files_of(&s, 0), 0.01 + 0.1, 1e-6);
+	cr_expect_float_eq(files_of(&s, 2), 0.01 + 0.1 + 0.2, 1e-6);
+	cr_expect_float_eq(files_of(&s, 39), 0.01 + 0.1 + 5 * 0.2, 1e-6);
 	/* a cable, not the file system, is the limit of few */
 	s = start_of(4, 8);
 	s.stage_in = FAB_STAGE_CACHE;
-	cr_expect(epsilon_eq(dbl, files_of(&s, 3), 0.04 + 0.1, 1e-6));
+	cr_expect_float_eq(files_of(&s, 3), 0.04 + 0.1, 1e-6);
 }
 
 /* Files are looked for in vain first; a process opens one at a time. */
@@ -147,11 +145,11 @@ Test(launch_stages, opens_of_a_search_path)
 	struct fab_launch_start s = start_of(4, 8);
 
 	set(FAB_CONST_lookups, 2);
-	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 3 * 0.32 + 0.1, 1e-6));
+	cr_expect_float_eq(files_of(&s, 0), 3 * 0.32 + 0.1, 1e-6);
 	set(FAB_CONST_open_us, 1e3);
-	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 3 * 0.32 + 0.1, 1e-6));
+	cr_expect_float_eq(files_of(&s, 0), 3 * 0.32 + 0.1, 1e-6);
 	set(FAB_CONST_open_us, 1e5);
-	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 30 * 0.1 + 0.1, 1e-6));
+	cr_expect_float_eq(files_of(&s, 0), 30 * 0.1 + 0.1, 1e-6);
 }
 
 /* Processes of a node find its hardware one after the other, or once for all. */
@@ -184,9 +182,9 @@ Test(launch_stages, depth_of_a_tree)
 {
 	for (uint32_t width = 1; width < 5; width++)
 		for (uint32_t i = 1; i < 100; i++)
-			cr_assert(eq(u32, fab_launch_depth(i, width),
-				     fab_launch_depth((i - 1) / width, width) + 1));
-	cr_expect(eq(u32, fab_launch_depth(0, 3), 0));
+			cr_assert_eq(fab_launch_depth(i, width),
+				     fab_launch_depth((i - 1) / width, width) + 1);
+	cr_expect_eq(fab_launch_depth(0, 3), 0);
 }
 
 /* Stretches follow each other, from 0 to the end, and none ends later than its phase. */
@@ -207,10 +205,10 @@ Test(launch_stages, the_critical_path_has_no_gap)
 			NEAR(x.critical[0].start_s, 0);
 			NEAR(x.critical[x.n_critical - 1].end_s, x.total_s);
 			for (size_t i = 1; i < x.n_critical; i++)
-				cr_expect(epsilon_eq(dbl, x.critical[i].start_s,
-						     x.critical[i - 1].end_s, 1e-12),
-					  "%d %d: %s", a, b,
-					  fab_phase_name(x.critical[i].phase));
+				cr_expect_float_eq(x.critical[i].start_s,
+						   x.critical[i - 1].end_s, 1e-12,
+						   "%d %d: %s", a, b,
+						   fab_phase_name(x.critical[i].phase));
 		}
 }
 
@@ -242,15 +240,15 @@ Test(launch_stages, direct_waits_for_its_neighbours)
 			ready = x.phase[FAB_PHASE_PUT].end_s;
 			start = x.phase[FAB_PHASE_CHANNELS].start_s;
 			for (uint32_t i = 0; i < n; i++)
-				cr_assert(eq(dbl, start[i],
+				cr_assert_eq(start[i],
 					     later_of(ready[i], ready[(i + 1) % n],
-						      ready[(i + n - 1) % n])));
+						      ready[(i + n - 1) % n]));
 			for (size_t i = 1; i < x.n_critical; i++) {
-				cr_assert(epsilon_eq(dbl, x.critical[i].start_s,
-						     x.critical[i - 1].end_s, 1e-12),
-					  "seed %llu, %u nodes: %s",
-					  (unsigned long long)seed, n,
-					  fab_phase_name(x.critical[i].phase));
+				cr_assert_float_eq(x.critical[i].start_s,
+						   x.critical[i - 1].end_s, 1e-12,
+						   "seed %llu, %u nodes: %s",
+						   (unsigned long long)seed, n,
+						   fab_phase_name(x.critical[i].phase));
 				n_others += x.critical[i].phase == FAB_PHASE_CHANNELS &&
 					    x.critical[i].node != x.critical[i - 1].node;
 			}
@@ -270,7 +268,7 @@ Test(launch_stages, a_get_takes_no_less_than_its_server)
 	slow = total(&s);
 	set(FAB_CONST_get_remote_us, 1);
 	fast = total(&s);
-	cr_assert(eq(dbl, fast, slow));
+	cr_assert_eq(fast, slow);
 }
 
 Test(launch_stages, wireups_leave_out_what_they_should)
@@ -287,10 +285,10 @@ Test(launch_stages, wireups_leave_out_what_they_should)
 	s.wireup = FAB_WIREUP_INSTANT;
 	instant = total(&s);
 	/* the exchange (ring of 57, less than the adapter's 30 ms) and the barrier */
-	cr_expect(lt(dbl, background, full));
-	cr_expect(gt(dbl, barrier, direct));
-	cr_expect(lt(dbl, instant, direct));
-	cr_expect(lt(dbl, instant, background));
+	cr_expect_lt(background, full);
+	cr_expect_gt(barrier, direct);
+	cr_expect_lt(instant, direct);
+	cr_expect_lt(instant, background);
 }
 
 /* With nothing else in the way, the exchange is hidden up to the adapter's time. */
@@ -317,11 +315,11 @@ Test(launch_stages, a_goal_is_met_by_what_it_asks_for)
 	cr_expect(isnan(goal.fs_MBps));
 	cr_expect_not(isnan(goal.fs_ops));
 	set(FAB_CONST_fs_ops, goal.fs_ops);
-	cr_expect(epsilon_eq(dbl, total(&s), 10, 1e-3));
+	cr_expect_float_eq(total(&s), 10, 1e-3);
 	MUST(fab_launch_goal_find(&s, 10.5, &goal, ERR));
 	cr_expect(goal.is_met);
 	set(FAB_CONST_fs_MBps, goal.fs_MBps);
-	cr_expect(epsilon_eq(dbl, total(&s), 10.5, 1e-3));
+	cr_expect_float_eq(total(&s), 10.5, 1e-3);
 	MUST(fab_launch_goal_find(&s, 0.01, &goal, ERR));
 	cr_expect(isnan(goal.fs_MBps) && isnan(goal.fs_ops));
 }
@@ -356,7 +354,7 @@ Test(launch_stages, improvements_are_one_at_a_time)
 	t = s;
 	t.fence.algorithm = FAB_FENCE_BRUCK;
 	NEAR(improvement(&s, "fence").total_s, total(&t));
-	cr_expect(gt(dbl, improvement(&s, "fence").saved_s, 0));
+	cr_expect_gt(improvement(&s, "fence").saved_s, 0);
 	cr_expect_not(improvement(&s, "pmi2").applies); /* PMIx already */
 	/* another width is another fence */
 	s.fence = (struct fab_fence_chosen){FAB_FENCE_TREE, 2};
@@ -368,7 +366,7 @@ Test(launch_stages, improvements_are_one_at_a_time)
 			cr_expect(worth[i].applies);
 			NEAR(worth[i].total_s, total(&t));
 		}
-	cr_assert(ne(dbl, total(&s), total(&t)));
+	cr_assert_neq(total(&s), total(&t));
 }
 
 static double total_with(struct fab_launch_start s, const struct fab_launch_settings *is)
@@ -437,7 +435,7 @@ static void check_row(struct fab_launch_start s, const struct fab_launch_setting
 	double least = row->saved_s, most = row->saved_s, least_share = INFINITY;
 
 	NEAR(total_with(s, from) - total_with(s, &row->is), row->saved_s);
-	cr_expect(eq(dbl, total_with(s, &row->is), row->total_s));
+	cr_expect_eq(total_with(s, &row->is), row->total_s);
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
 		double saved[2], share[2];
 
@@ -450,7 +448,7 @@ static void check_row(struct fab_launch_start s, const struct fab_launch_setting
 	NEAR(row->saved_high_s, most);
 	cr_expect_str_eq(row->verdict, least < 0 ? "depends" : "yes");
 	if (!strcmp(row->scope, "cluster"))
-		cr_expect(ge(dbl, least_share, 0.05));
+		cr_expect_geq(least_share, 0.05);
 }
 
 /* The rows of advice, each on top of those before it; returns the end of them. */
@@ -466,7 +464,7 @@ static double check_rows(struct fab_launch_start s, const struct fab_launch_advi
 
 		cr_assert(of_cluster >= is_cluster); /* those of the job come first */
 		is_cluster |= of_cluster;
-		cr_expect(ge(dbl, row->saved_s, 0.05 * x->now.total_s));
+		cr_expect_geq(row->saved_s, 0.05 * x->now.total_s);
 		overlap |= row->saved_low_s < 0;
 		for (size_t k = 0; k < i; k++)
 			overlap |= row->saved_low_s < x->rows[k].saved_high_s &&
@@ -522,9 +520,9 @@ Test(launch_stages, changes_add_up)
 			}
 			in.start = s;
 			MUST(fab_launch_advise(&in, &x, ERR));
-			cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));
-			cr_expect(eq(dbl, FAB_PARAM(&params, fanout), 7));
-			cr_expect(eq(dbl, x.now.total_s, total(&s)));
+			cr_expect_eq(FAB_PARAM(&params, tree_width), 3);
+			cr_expect_eq(FAB_PARAM(&params, fanout), 7);
+			cr_expect_eq(x.now.total_s, total(&s));
 			check_rows(s, &x);
 			for (uint32_t i = 0; i < N_COMBINATIONS;
 			     i += (TEST_SHARE > 1 ? 7 : 1)) {
@@ -539,11 +537,11 @@ Test(launch_stages, changes_add_up)
 					n_other += is.of[k] != at.of[k];
 				if (n_other <= 1 && x.rows[0].total_s > 0 &&
 				    at.of[FAB_SETTING_TREE_WIDTH] == 3)
-					cr_expect(ge(dbl, total_with(s, &is),
-						     x.then.total_s -
-							     0.05 * x.now.total_s));
+					cr_expect_geq(total_with(s, &is),
+						      x.then.total_s -
+							      0.05 * x.now.total_s);
 			}
-			cr_expect(le(dbl, x.then.total_s, best + 0.09 * x.now.total_s));
+			cr_expect_leq(x.then.total_s, best + 0.09 * x.now.total_s);
 			if (kind != 3)
 				cr_expect_eq(x.then.is.of[FAB_SETTING_FANOUT] == 7 ||
 						     x.then.is.of[FAB_SETTING_STAGE_IN] ==
@@ -620,7 +618,7 @@ Test(launch_stages, ranges)
 	MUST(fab_launch_range_find(&p, NULL, 7, figure, NULL, &range, ERR));
 	cr_expect_eq(range.by, FAB_N_LAUNCH_CONSTANTS);
 	cr_expect(range.low != range.low && range.least == 7 && range.most == 7);
-	cr_expect(eq(dbl, range.width[FAB_CONST_fs_ops], 0));
+	cr_expect_eq(range.width[FAB_CONST_fs_ops], 0);
 	p.of[FAB_CONST_fs_ops] = (struct fab_launch_value){
 		.value = 10, .low = 1, .high = 100, .origin = FAB_ASSUMED};
 	p.of[FAB_CONST_submit_ms] = (struct fab_launch_value){
@@ -661,7 +659,7 @@ Test(launch_stages, respawn_is_of_new_processes_only)
 	cr_expect_not(x.phase[FAB_PHASE_STAGE_IN].is_there);
 	cr_expect(x.phase[FAB_PHASE_FORK].is_there);
 	/* the barrier is of all nodes */
-	cr_expect(gt(dbl, x.barrier_us, 0));
+	cr_expect_gt(x.barrier_us, 0);
 }
 
 Test(launch_stages, what_cannot_be)
@@ -671,12 +669,12 @@ Test(launch_stages, what_cannot_be)
 
 	s.interface = FAB_PMI1;
 	s.wireup = FAB_WIREUP_DIRECT;
-	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
+	cr_expect_eq(fab_stages_total_s(&s, &out, ERR), -EINVAL);
 	cr_expect(strstr(test_err.text, "only full") != NULL);
 	s = start_of(0, 2);
-	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
+	cr_expect_eq(fab_stages_total_s(&s, &out, ERR), -EINVAL);
 	s = start_of(2, 0);
-	cr_expect(eq(int, fab_stages_total_s(&s, &out, ERR), -EINVAL));
+	cr_expect_eq(fab_stages_total_s(&s, &out, ERR), -EINVAL);
 }
 
 /* Improvements of PMIx change starts by PMIx, and only what they are about. */
@@ -694,17 +692,16 @@ Test(launch_stages, improvements_of_pmix_are_for_pmix)
 		for (size_t k = 0; k < FAB_COUNT(names); k++) {
 			struct fab_improvement x = improvement(&s, names[k]);
 
-			cr_expect(eq(int, x.applies, i == FAB_PMIX), "%s of %d", names[k],
-				  i);
+			cr_expect_eq(x.applies, i == FAB_PMIX, "%s of %d", names[k], i);
 			if (i != FAB_PMIX)
-				cr_expect(epsilon_eq(dbl, x.saved_s, 0, 0));
+				cr_expect_float_eq(x.saved_s, 0, 0);
 		}
-		cr_expect(eq(int, improvement(&s, "pmi2").applies, i == FAB_PMI1));
-		cr_expect(eq(int, improvement(&s, "pmix").applies, i != FAB_PMIX));
+		cr_expect_eq(improvement(&s, "pmi2").applies, i == FAB_PMI1);
+		cr_expect_eq(improvement(&s, "pmix").applies, i != FAB_PMIX);
 		if (i == FAB_PMIX) {
-			cr_expect(gt(dbl, improvement(&s, "sizes").saved_s, 0));
-			cr_expect(gt(dbl, improvement(&s, "shared-store").saved_s, 0));
-			cr_expect(gt(dbl, improvement(&s, "fence").saved_s, 0));
+			cr_expect_gt(improvement(&s, "sizes").saved_s, 0);
+			cr_expect_gt(improvement(&s, "shared-store").saved_s, 0);
+			cr_expect_gt(improvement(&s, "fence").saved_s, 0);
 		}
 	}
 }
@@ -723,11 +720,11 @@ Test(launch_stages, improvements_of_the_exchange)
 	x = s;
 	x.keys = &address;
 	s.does = FAB_DOES_MANAGER_DATA;
-	cr_expect(eq(u64, fab_launch_bytes(&s), fab_launch_bytes(&x)));
+	cr_expect_eq(fab_launch_bytes(&s), fab_launch_bytes(&x));
 	NEAR(total(&s), total(&x));
 	s.does = FAB_DOES_STATIC_PORTS;
 	x.keys = &values;
-	cr_expect(eq(u64, fab_launch_bytes(&s), fab_launch_bytes(&x)));
+	cr_expect_eq(fab_launch_bytes(&s), fab_launch_bytes(&x));
 	NEAR(total(&s), total(&x));
 	/* node-local keys are put all the same */
 	s.does = FAB_DOES_SCOPES;
@@ -746,11 +743,11 @@ Test(launch_stages, improvements_of_the_exchange)
 	NEAR(total(&s) - total(&x), 4 * 6e-6);
 	set(FAB_CONST_nic_init_ms, 0);
 	gets_s = total(&s) - total(&x);
-	cr_expect(zero(dbl, gets_s));
+	cr_expect_eq(gets_s, 0);
 	/* nothing is left to exchange; the barrier stays */
 	s.does = FAB_DOES_MANAGER_DATA | FAB_DOES_STATIC_PORTS;
 	stages = stages_of(&s);
-	cr_expect(zero(u64, stages.bytes));
+	cr_expect_eq(stages.bytes, 0);
 	cr_expect_not(stages.phase[FAB_PHASE_EXCHANGE].is_there);
 	cr_expect(stages.phase[FAB_PHASE_BARRIER].is_there);
 	/* PMI-1: strings; the node level is put by one process of a node */
@@ -758,8 +755,7 @@ Test(launch_stages, improvements_of_the_exchange)
 	s.interface = FAB_PMI1;
 	x = s;
 	x.does = FAB_DOES_MANAGER_DATA;
-	cr_expect(eq(u64, fab_launch_bytes(&s) - fab_launch_bytes(&x),
-		     4 * (9 + 2 + 16) * 8));
+	cr_expect_eq(fab_launch_bytes(&s) - fab_launch_bytes(&x), 4 * (9 + 2 + 16) * 8);
 	both[1].scope = FAB_SCOPE_NODE_LEVEL;
 	NEAR(total(&s) - total(&x), 4 * 43.5e-6);
 }
@@ -773,7 +769,7 @@ Test(launch_stages, direct_requests_at_once)
 	s.wireup = FAB_WIREUP_DIRECT;
 	x = s;
 	x.does = FAB_DOES_NONBLOCKING;
-	cr_expect(lt(dbl, total(&x), total(&s)));
+	cr_expect_lt(total(&x), total(&s));
 	s.does = FAB_DOES_STATIC_PORTS; /* nothing is requested of other nodes */
 	x.does |= FAB_DOES_STATIC_PORTS;
 	NEAR(total(&s) - total(&x), 2 * 20 * 6e-6);
@@ -807,10 +803,10 @@ Test(launch_stages, mechanisms)
 		NEAR(mechanism(&m, "exchange", "pmix").seconds, total(&s));
 		NEAR(mechanism(&m, "exchange", "direct").seconds,
 		     total(&s) - improvement(&s, "direct").saved_s);
-		cr_expect(lt(dbl, mechanism(&m, "exchange", "direct").memory_bytes,
-			     mechanism(&m, "exchange", "pmix").memory_bytes));
-		cr_expect(gt(dbl, mechanism(&m, "encoding", "none").bytes,
-			     mechanism(&m, "encoding", "all").bytes));
+		cr_expect_lt(mechanism(&m, "exchange", "direct").memory_bytes,
+			     mechanism(&m, "exchange", "pmix").memory_bytes);
+		cr_expect_gt(mechanism(&m, "encoding", "none").bytes,
+			     mechanism(&m, "encoding", "all").bytes);
 		NEAR(mechanism(&m, "store", "2n").memory_bytes, 2 * 8 * 64);
 		NEAR(mechanism(&m, "detection", "1 s / 10 s").seconds, 10.0000035);
 		x = s;
@@ -819,8 +815,8 @@ Test(launch_stages, mechanisms)
 		cr_expect(isnan(mechanism(&m, "manager", "gforker").seconds));
 		/* a ring of daemons: 10 ms for each node */
 		if (mpd_s > 0)
-			cr_expect(gt(dbl, mechanism(&m, "manager", "mpd").seconds - mpd_s,
-				     n / 2 * 10e-3 * 0.9));
+			cr_expect_gt(mechanism(&m, "manager", "mpd").seconds - mpd_s,
+				     n / 2 * 10e-3 * 0.9);
 		mpd_s = mechanism(&m, "manager", "mpd").seconds;
 		cr_expect(strstr(mechanism(&m, "manager", "mpd").risk, "two failures") !=
 			  NULL);

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/test.h"
 
+#include <stdarg.h>
+
 struct fab_err test_err;
+
+void test_report(const char *file, unsigned line, char *expression, const char *format,
+		 ...)
+{
+	char *message = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&message, format, args) < 0)
+		abort();
+	va_end(args);
+	criterion_send_assert(&(struct criterion_assert_stats){
+		.message = message[1] ? message + 1 : expression,
+		.file = file,
+		.line = line});
+	free(message);
+	cr_asprintf_free(expression);
+}
 
 void test_fails(const char *file, int line, int got, int error, const char *message,
 		bool is_whole)
