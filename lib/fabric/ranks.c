@@ -51,9 +51,13 @@ static bool rule_out(struct search *x, uint32_t top)
 		uint32_t s = x->order->sw[i];
 
 		memcpy(x->reach[s], x->below[s], sizeof(*x->reach));
-		FAB_EACH_PEER(f, s, k)
+		FAB_EACH_PEER(f, s, k) {
 			if (rank[f->peer[k]] > rank[s] && rank[f->peer[k]] <= top)
 				add(x->reach[s], x->reach[f->peer[k]]);
+			if (!memcmp(x->reach[s], x->all[x->order->component[s]],
+				    sizeof(*x->reach)))
+				break;
+		}
 	}
 	for (uint32_t i = 0; i < x->n_ends; i++) {
 		uint32_t s = x->end[i], part = x->order->component[s];
@@ -73,6 +77,7 @@ static bool rule_out(struct search *x, uint32_t top)
 static bool search_open(struct search *x, const uint32_t *n_hosts, bool idle,
 			bool *is_open)
 {
+	static const leaf_set none;
 	bool any = false;
 	uint32_t n_ranks = x->r->n_ranks;
 
@@ -103,9 +108,11 @@ static bool search_open(struct search *x, const uint32_t *n_hosts, bool idle,
 		for (uint32_t i = 0; i < x->order->n; i++) {
 			uint32_t s = x->order->sw[i];
 
+			if (!memcmp(x->below[s], none, sizeof(none)))
+				continue;
 			FAB_EACH_PEER(f, s, j)
-				if (rank[f->peer[j]] < rank[s])
-					add(x->below[s], x->below[f->peer[j]]);
+				if (rank[f->peer[j]] > rank[s])
+					add(x->below[f->peer[j]], x->below[s]);
 		}
 		for (uint32_t k = 0; k < x->n_ends; k++)
 			if (x->top[x->order->component[x->end[k]]] < from)
@@ -296,10 +303,13 @@ static uint32_t go_down(struct below *b, uint32_t from, bool marks, uint32_t *n_
 	while (n) {
 		uint32_t s = b->stack[--n];
 
-		if (!b->rank[s] && marks)
-			b->marked[s] = b->mark;
-		n_leaves += !b->rank[s];
-		*n_marked += !b->rank[s] && b->marked[s] == b->mark;
+		if (!b->rank[s]) {
+			if (marks)
+				b->marked[s] = b->mark;
+			n_leaves++;
+			*n_marked += b->marked[s] == b->mark;
+			continue;
+		}
 		FAB_EACH_PEER(f, s, i) {
 			uint32_t peer = f->peer[i];
 
