@@ -78,33 +78,32 @@ static int by_number(const void *x, const void *y)
 	return *(const uint16_t *)x - *(const uint16_t *)y;
 }
 
+static void mention(size_t *n, uint16_t *num, uint32_t node, uint16_t port)
+{
+	if (node != FAB_NONE && num)
+		num[n[node]++] = port;
+	else if (node != FAB_NONE)
+		n[node + 1]++;
+}
+
 /* Every port that something was said about, in terms of the new node ids: n[i + 1] counts
  * those of node i, or with `num` they are placed from n[i] on. */
 static void each_mention(const struct assembly *a, size_t *n, uint16_t *num)
 {
 	const struct fab_builder *b = a->b;
-	size_t n_notes = b->notes.n, n_ends = b->ends.n + b->cables.n;
 
-	for (size_t i = 0; i < a->f->n_switches + n_notes + 2 * n_ends; i++) {
-		uint32_t node = (uint32_t)i, port = 0;
+	for (uint32_t s = 0; s < a->f->n_switches; s++)
+		mention(n, num, s, 0);
+	for (size_t i = 0; i < b->notes.n; i++)
+		mention(n, num, a->new_id[b->notes.v[i].node], b->notes.v[i].port);
+	for (size_t i = 0; i < b->ends.n + b->cables.n; i++) {
+		const struct fab_end *e = fab_builder_end(b, i);
+		uint32_t node = a->new_id[e->node], peer = a->new_id[e->peer];
 
-		if (i >= a->f->n_switches + n_notes) {
-			size_t k = i - a->f->n_switches - n_notes;
-			const struct fab_end *e = fab_builder_end(b, k / 2);
-
-			node = a->new_id[k % 2 ? e->peer : e->node];
-			port = k % 2 ? e->peer_port : e->port;
-			if (a->new_id[e->node] == FAB_NONE ||
-			    a->new_id[e->peer] == FAB_NONE || !e->port || !e->peer_port)
-				continue;
-		} else if (i >= a->f->n_switches) {
-			node = a->new_id[b->notes.v[i - a->f->n_switches].node];
-			port = b->notes.v[i - a->f->n_switches].port;
-		}
-		if (node != FAB_NONE && num)
-			num[n[node]++] = (uint16_t)port;
-		else if (node != FAB_NONE)
-			n[node + 1]++;
+		if (node == FAB_NONE || peer == FAB_NONE || !e->port || !e->peer_port)
+			continue;
+		mention(n, num, node, e->port);
+		mention(n, num, peer, e->peer_port);
 	}
 }
 
