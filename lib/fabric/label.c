@@ -91,11 +91,14 @@ char *fab_label_shorten(const char *text)
 bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host)
 {
 	char guid[24];
+	const char *name = fab_host_name(f, host);
 	uint32_t adapter = f->host_adapter[f->host_first_adapter[host]];
 
+	if (*name != '0')
+		return false;
 	snprintf(guid, sizeof(guid), "0x%016llx",
 		 (unsigned long long)f->node_guid[adapter]);
-	return !strcmp(guid, fab_host_name(f, host));
+	return !strcmp(guid, name);
 }
 
 char *fab_node_text(const struct fab_fabric *f, fab_node_id node)
