@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
+#include "fabric/graph.h"
 #include "fabric/shape.h"
 
 enum {
@@ -247,6 +248,23 @@ static uint8_t *make_rows(struct fab_dist *d, uint32_t batch)
 	return rows;
 }
 
+/* May two connected switches be more than FARTHEST hops apart? Not where one switch of
+ * their part has all others within half of it. */
+static bool may_be_far(const struct fab_fabric *f)
+{
+	const struct fab_graph g = fab_graph_of_peers(f);
+	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
+	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
+	uint32_t *order = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t), n = 0;
+
+	fab_graph_parts(&g, NULL, part); /* in the order of their first switches */
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (part[s] == n)
+			order[n++] = s;
+	n = fab_graph_search(&g, NULL, n, part, order, NULL);
+	return part[order[n - 1]] > FARTHEST / 2;
+}
+
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */
 static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n_threads)
 {
@@ -319,7 +337,7 @@ int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 						->coords[(size_t)v * shape->n_dims + k];
 	} else {
 		fab_shape_free(shape);
-		farthest = search_all(f, NULL, n_threads);
+		farthest = may_be_far(f) ? search_all(f, NULL, n_threads) : 0;
 	}
 	d->n_batches = (d->n + d->per_batch - 1) / d->per_batch;
 	d->rows = FAB_ARENA_NEW0(&d->arena, d->n_batches + 1, uint8_t *);
