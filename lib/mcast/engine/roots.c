@@ -250,8 +250,8 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	out->radius = FAB_NEW(out->n_sets, uint8_t);
 	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
 	if (groups->sw_first[groups->n] > (uint64_t)ROW_USES * fab_dist_n(dist))
-		for (uint32_t s = 0; s < fab_dist_n(dist); s++)
-			(void)fab_dist_row(dist, s);
+		for (uint64_t i = 0; i < groups->sw_first[groups->n]; i++)
+			(void)fab_dist_row(dist, groups->sw[i]);
 	if (!slack)
 		balls = make_balls(dist, groups, leader, out->n_sets, n_threads);
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
