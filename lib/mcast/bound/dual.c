@@ -48,12 +48,15 @@ static bool find_set(struct ascent *x, uint32_t sw, uint32_t root)
 	x->seen[sw] = x->search;
 	for (uint32_t i = 0; i < x->n_set; i++) {
 		uint32_t s = x->set[i];
+		const bool *used = x->is_used + f->arc_first[s];
+		const bool *end = x->is_used + f->arc_first[s + 1];
 
-		x->steps += f->arc_first[s + 1] - f->arc_first[s];
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
-			uint32_t peer = f->arc_peer[a];
+		x->steps += (uint64_t)(end - used);
+		/* few arcs are used */
+		for (; (used = memchr(used, true, (size_t)(end - used))); used++) {
+			uint32_t peer = f->arc_peer[used - x->is_used];
 
-			if (x->seen[peer] == x->search || !x->is_used[a])
+			if (x->seen[peer] == x->search)
 				continue;
 			if (peer == root)
 				return false;
