@@ -31,33 +31,30 @@ static void give(struct making *x, const struct range *r, uint32_t at)
 	out->n_steps = r->step >= out->n_steps ? r->step + 1 : out->n_steps;
 }
 
-static void leave(struct making *x, uint32_t at, uint32_t lo, uint32_t hi, uint32_t step)
+static void leave(struct making *x, struct range r)
 {
-	if (lo < hi)
-		FAB_PUSH(&x->left,
-			 ((struct range){x->batch->node[at], lo, hi, step, false}));
+	r.step++;
+	if (r.lo < r.hi)
+		FAB_PUSH(&x->left, r);
 }
 
+/* What is left stands step by step, in each step in the order of nodes. */
 static void serve(struct making *x, struct range r)
 {
-	uint32_t middle = r.lo + (r.hi - r.lo) / 2;
+	uint32_t middle = r.lo + (r.hi - r.lo) / 2, at = r.lo, holder;
 
-	if (x->way == FAB_RELAY_DOUBLING) {
-		for (; r.lo < r.hi; r.hi = middle, r.step++) {
-			middle = r.lo + (r.hi - r.lo) / 2;
-			give(x, &r, middle);
-			leave(x, middle, middle + 1, r.hi, r.step + 1);
-		}
-		return;
-	}
-	give(x, &r, r.lo);
+	if (x->way == FAB_RELAY_DOUBLING)
+		at = middle;
 	if (x->way == FAB_RELAY_CHAIN)
 		middle = r.lo;
-	leave(x, r.lo, r.lo + 1, middle + 1, r.step + 1);
-	leave(x, r.lo, middle + 1, r.hi, r.step + 1);
+	give(x, &r, at);
+	holder = x->batch->node[at];
+	if (x->way == FAB_RELAY_DOUBLING)
+		leave(x, (struct range){r.from, r.lo, middle, r.step, r.is_from_server});
+	else
+		leave(x, (struct range){holder, r.lo + 1, middle + 1, r.step, false});
+	leave(x, (struct range){holder, middle + 1, r.hi, r.step, false});
 }
-
-FAB_ORDER(by_step, struct fab_relay_hop, step, to)
 
 void fab_relay_make(const struct fab_machine *m, const struct fab_batch *batch,
 		    enum fab_relay_way way, uint32_t n_servers, struct fab_relay *out)
@@ -77,12 +74,11 @@ void fab_relay_make(const struct fab_machine *m, const struct fab_batch *batch,
 		uint32_t lo = (uint32_t)((uint64_t)batch->n * i / n);
 		uint32_t hi = (uint32_t)((uint64_t)batch->n * (i + 1) / n);
 
-		serve(&x, (struct range){server[i], lo, hi, 0, true});
+		FAB_PUSH(&x.left, ((struct range){server[i], lo, hi, 0, true}));
 	}
-	while (x.left.n)
-		serve(&x, x.left.v[--x.left.n]);
+	for (size_t i = 0; i < x.left.n; i++)
+		serve(&x, x.left.v[i]);
 	free(x.left.v);
-	qsort(out->hop, out->n, sizeof(*out->hop), by_step);
 }
 
 void fab_relay_fini(struct fab_relay *relay)

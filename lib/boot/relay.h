@@ -36,7 +36,7 @@ struct fab_relay {
 };
 
 /* By the first n_servers interfaces that are up, spread over the machine; at most as many
- * as there are, and as nodes. The caller calls fini. O(batch log batch). */
+ * as there are, and as nodes. The caller calls fini. O(batch). */
 void fab_relay_make(const struct fab_machine *m, const struct fab_batch *batch,
 		    enum fab_relay_way way, uint32_t n_servers, struct fab_relay *out);
 void fab_relay_fini(struct fab_relay *relay);
