@@ -5,14 +5,14 @@
 # high-dimension fat tree", claim beside what fabric-faults finds, and what a construction for
 # InfiniBand makes of it: a row for each claim, with the verdict that follows from the figures, and
 # with --commands the command. With `quick` all sets of dead leaves are tried on 4 x 3 in place of 4 x 4, 20 sets
-# are drawn where there are 100, and of the 24 planes of 72 x 72 there are 2. Finds fabric-faults in PATH or in
+# are drawn where there are 100, and of 72 x 72 in 24 planes there are 24 x 24 in 2. Finds fabric-faults in PATH or in
 # build/cmd. Exits with 1 when a figure differs from what is expected.
 set -eu
 commands=${1-}
-few=4x4 most_known=6 most_dead=14 n_sets=65518 n_drawn=100 minimal=5130200 some_stuck=6 planes=24 paper_hosts=124416
+few=4x4 most_known=6 most_dead=14 n_sets=65518 n_drawn=100 minimal=5130200 some_stuck=6 planes=24 wide=72x72 paper_hosts=124416
 if [ "$commands" = quick ]; then
   commands=''
-  few=4x3 most_known=4 most_dead=10 n_sets=4082 n_drawn=20 minimal=1026040 some_stuck=1 planes=2 paper_hosts=-
+  few=4x3 most_known=4 most_dead=10 n_sets=4082 n_drawn=20 minimal=1026040 some_stuck=1 planes=2 wide=24x24 paper_hosts=-
 fi
 few_text="${few%x*} x ${few#*x}"
 cd "$(dirname "$0")/.."
@@ -176,8 +176,8 @@ figure '  load when all send to all, as many up as down' - 3.01 "$(column load $
 figure '  load, 2 up' - 3.76 "$(column load $tapered=2)"
 
 # 100 000 nodes: 24 planes of 72 x 72, a plane each for the hosts of a leaf
-figure "hosts of 72 x 72 with $planes planes (\"more than 100 000\" with 24)" $paper_hosts $((72 * 72 * planes)) \
-  "$(fabric-faults --quiet --format=json gen:kfat:dims=72x72,hosts=$planes,planes=$planes --algorithm=vtftr --fail=3.4 |
+figure "hosts of ${wide%x*} x ${wide#*x} with $planes planes (\"more than 100 000\" with 24)" $paper_hosts $((${wide%x*} * ${wide#*x} * planes)) \
+  "$(fabric-faults --quiet --format=json gen:kfat:dims=$wide,hosts=$planes,planes=$planes --algorithm=vtftr --fail=3.4 |
     sed -n 's/.*"hosts": \([0-9]*\).*/\1/p' | sed 1q)"
 
 awk '/reproduced$/ { same++ } /refuted$/ { wrong++ } /assumed$/ { open++ } /DIFFERS$/ { differs++ }
