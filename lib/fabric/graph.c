@@ -63,20 +63,21 @@ void fab_graph_build(struct fab_fabric *f)
 uint32_t fab_graph_search(const struct fab_graph *g, const bool *is_cut, uint32_t n_from,
 			  uint32_t *dist, uint32_t *order, uint32_t *by)
 {
+	const uint32_t *first = g->first, *peer = g->peer;
 	uint32_t tail = n_from;
 
 	memset(dist, 0xff, g->n * sizeof(*dist));
 	for (uint32_t i = 0; i < n_from; i++)
 		dist[order[i]] = 0;
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t u = order[head];
+	for (uint32_t head = 0; head < tail && tail < g->n; head++) {
+		uint32_t u = order[head], end = first[u + 1], hops = dist[u] + 1;
 
-		for (uint32_t e = g->first[u]; e < g->first[u + 1]; e++) {
-			uint32_t v = g->peer[e];
+		for (uint32_t e = first[u]; e < end; e++) {
+			uint32_t v = peer[e];
 
 			if (dist[v] != FAB_NONE || (is_cut && is_cut[e]))
 				continue;
-			dist[v] = dist[u] + 1;
+			dist[v] = hops;
 			order[tail++] = v;
 			if (by)
 				by[v] = e;
