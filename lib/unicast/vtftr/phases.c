@@ -323,7 +323,11 @@ static inline void consider(const struct fab_phases *ph, struct fab_phase_space 
 	} else if (has_any && (o.phase != hop->best.phase ? o.phase < hop->best.phase
 							  : o.score <= hop->best.score))
 		return;
-	*hop = (struct hop){o, (uint16_t)(a - k->f->arc_first[sw])};
+	/* member by member: the struct is copied by wide loads of what was just stored */
+	hop->best.phase = o.phase;
+	hop->best.score = o.score;
+	hop->best.is_down = o.is_down;
+	hop->arc = (uint16_t)(a - k->f->arc_first[sw]);
 }
 
 /* Alternatives of a switch that goes on by this arc, over a switch of the level. */
@@ -379,17 +383,19 @@ static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uin
 		     const struct fab_phase_rows *rows)
 {
 	const struct fab_fabric *f = ph->k->f;
+	const uint32_t *first = f->arc_first, *peer = f->arc_peer;
+	uint32_t *level_of = s->level, *order = s->order;
 	uint32_t n = fab_switch_is_live(ph->faults, to);
 
-	memset(s->level, 0xff, f->n_switches * sizeof(*s->level));
-	s->order[0] = to;
-	s->level[to] = 0;
+	memset(level_of, 0xff, f->n_switches * sizeof(*level_of));
+	order[0] = to;
+	level_of[to] = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = s->order[i], level = s->level[sw];
+		uint32_t sw = order[i], level = level_of[sw], end = first[sw + 1];
 		struct hop hop = NO_HOP;
 
-		FAB_EACH_ARC(f, sw, a) {
-			uint32_t u = f->arc_peer[a], of_u = s->level[u];
+		for (uint32_t a = first[sw]; a < end; a++) {
+			uint32_t u = peer[a], of_u = level_of[u];
 
 			if ((of_u != FAB_NONE && of_u + 1 != level) ||
 			    !fab_arc_is_live(ph->faults, a))
@@ -398,8 +404,8 @@ static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uin
 				consider(ph, s, to, sw, a, &hop);
 				continue;
 			}
-			s->level[u] = level + 1;
-			s->order[n++] = u;
+			level_of[u] = level + 1;
+			order[n++] = u;
 		}
 		if (i)
 			adopt(ph, s, to, sw, level - 1, &hop, rows);
