@@ -49,7 +49,8 @@ void fab_analysis_gather_sls(const struct fab_analyser *j, size_t at,
 			     struct fab_analysis_work *w)
 {
 	const struct fab_routes *r = j->r;
-	size_t first = at - at % BLOCK, n = j->targets.n - first;
+	size_t first = at - at % BLOCK, n = j->targets.n - first, n_groups = j->n_groups;
+	uint32_t column[BLOCK];
 
 	w->sl = w->block_sl + at % BLOCK * j->n_groups;
 	if (w->block == first)
@@ -57,15 +58,19 @@ void fab_analysis_gather_sls(const struct fab_analyser *j, size_t at,
 	w->block = first;
 	n = n < BLOCK ? n : BLOCK;
 	memset(w->block_sl, r->sl ? r->sl_default : 0, n * j->n_groups);
-	for (uint32_t g = 0; r->sl && g < j->n_groups; g++)
-		for (size_t k = 0; k < n && j->group_row[g] != FAB_NONE; k++) {
-			uint32_t column = j->targets.v[first + k].column;
+	for (size_t k = 0; k < n; k++)
+		column[k] = j->targets.v[first + k].column;
+	for (uint32_t g = 0; r->sl && g < n_groups; g++) {
+		const uint8_t *row = r->sl;
+		uint8_t *to = w->block_sl + g;
 
-			if (column != FAB_NONE)
-				w->block_sl[k * j->n_groups + g] =
-					r->sl[(size_t)j->group_row[g] * r->n_columns +
-					      column];
-		}
+		if (j->group_row[g] == FAB_NONE)
+			continue;
+		row += (size_t)j->group_row[g] * r->n_columns;
+		for (size_t k = 0; k < n; k++)
+			if (column[k] != FAB_NONE)
+				to[k * n_groups] = row[column[k]];
+	}
 }
 
 /*
@@ -96,7 +101,7 @@ static void count(const struct fab_analyser *j, size_t at, struct fab_analysis_w
 	if (n + here + fab_analysis_ends_beside(j, root) < j->n_ends - 1 &&
 	    at < w->unreachable_target)
 		w->unreachable_target = at;
-	for (int h = 1; h < 256; h++)
+	for (uint32_t h = 1; h < 256 && h <= w->sum.max_hops; h++)
 		w->sum.hops[h] += by_hops[h] * target->weight;
 	w->sum.hops[0] += here * target->weight;
 	w->sum.connected += (n + here) * target->weight;
@@ -205,25 +210,28 @@ static void pass(struct fab_analyser *j, const struct fab_target *target,
 		 struct fab_analysis_work *w)
 {
 	bool only_load = j->options->only_load, is_one = j->r->lanes == FAB_LANES_ONE;
+	bool by_table = j->r->lanes == FAB_LANES_TABLE;
+	const uint32_t *order = w->walk.order, *arc = w->walk.arc, *to = w->walk.to;
+	uint64_t *load = w->load, *flow = w->flow;
 
-	for (uint32_t u = 0; w->load && u < j->n_switches; u++)
-		w->flow[u] = (uint64_t)w->senders[u] * target->weight;
+	for (uint32_t u = 0; load && u < j->n_switches; u++)
+		flow[u] = (uint64_t)w->senders[u] * target->weight;
 	/* Levels of a switch's own ends; with one lane, any stands for all. */
-	for (uint32_t u = 0; u < j->n_switches; u++)
+	for (uint32_t u = 0; u < j->n_switches && !only_load; u++)
 		w->mask[u] = is_one && w->senders[u];
 	for (uint32_t g = 0; g < j->n_groups && !is_one && !only_load; g++)
 		if (fab_analysis_is_level(w->sl[g]))
 			w->mask[j->group_switch[g]] |= 1u << w->sl[g];
 	for (uint32_t i = w->walk.n_order; --i > 0;) {
-		if (w->load) {
-			uint64_t flow = w->flow[w->walk.order[i]];
-
-			w->load[w->walk.arc[i]] += flow;
-			w->flow[w->walk.to[i]] += flow;
+		if (load) {
+			load[arc[i]] += flow[order[i]];
+			flow[to[i]] += flow[order[i]];
 		}
-		if (!only_load && j->r->lanes == FAB_LANES_TABLE)
+		if (only_load)
+			continue;
+		if (by_table)
 			pass_on(j, i, w);
-		else if (!only_load)
+		else
 			pass_on_level(j, i, w);
 	}
 	w->drops |= w->vls >> FAB_ANALYSIS_DROP & 1;
