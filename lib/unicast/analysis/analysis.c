@@ -347,6 +347,8 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	seen_by = fab_arena_none(&j.arena, (size_t)f->n_switches + 1);
 	j.live_first = FAB_ARENA_NEW(&j.arena, (size_t)f->n_switches + 1, uint32_t);
 	j.live_peer = FAB_ARENA_NEW(&j.arena, (size_t)j.n_arcs + 1, uint32_t);
+	j.live_pair =
+		fab_arena_alloc(&j.arena, (size_t)j.n_arcs / 2 + 1, sizeof(*j.live_pair));
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		j.live_first[s] = n;
 		FAB_EACH_ARC(f, s, a)
@@ -354,6 +356,10 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 			    seen_by[f->arc_peer[a]] != s) {
 				seen_by[f->arc_peer[a]] = s;
 				j.live_peer[n++] = f->arc_peer[a];
+				if (s < f->arc_peer[a]) {
+					j.live_pair[j.n_live_pairs][0] = s;
+					j.live_pair[j.n_live_pairs++][1] = f->arc_peer[a];
+				}
 			}
 	}
 	j.live_first[f->n_switches] = n;

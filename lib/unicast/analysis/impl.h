@@ -40,6 +40,8 @@ struct fab_analyser {
 	uint8_t *direction; /* [n arcs] 1 up, 2 down, 0 neither */
 	/* neighbours over live cables, each once */
 	uint32_t *live_first, *live_peer;
+	uint32_t (*live_pair)[2]; /* [n_live_pairs] neighbours, from both ends once */
+	uint32_t n_live_pairs;
 	uint32_t *weight; /* [n_switches] ends, as sources */
 	/* ends of a switch by row of r->sl (FAB_NONE: SL 0) */
 	uint32_t *group_first, *group_row, *group_size, *group_switch;
@@ -47,8 +49,8 @@ struct fab_analyser {
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
 	struct fab_planes *planes;
-	uint64_t *plane_ends; /* [parts] ends on each plane; 0 for other parts */
-	uint64_t n_on_planes; /* all of these */
+	uint64_t *plane_ends;	       /* [parts] ends on each plane; 0 for other parts */
+	uint64_t n_on_planes;	       /* all of these */
 	/* Leaf switches whose hosts have paths of their own: some targets have no weight,
 	 * and a pair is on a cycle when a path to any host of the leaf is. */
 	bool has_followers;

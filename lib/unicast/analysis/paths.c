@@ -240,25 +240,42 @@ static void pass(struct fab_analyser *j, const struct fab_target *target,
 
 /* Paths against the shortest that the live graph has. */
 
+/* Take the hops of the tables for those of the live graph: they are, where no cable joins
+ * switches whose hops differ by more than one. False: they are not. */
+static bool take_hops(const struct fab_analyser *j, struct fab_analysis_work *w)
+{
+	const uint16_t *restrict hops = w->hops;
+	uint32_t *restrict dist = w->dist;
+
+	for (uint32_t i = 0; i < j->n_live_pairs; i++)
+		if (hops[j->live_pair[i][0]] - hops[j->live_pair[i][1]] + 1U > 2)
+			return false;
+	for (uint32_t u = 0; u < j->n_switches; u++)
+		dist[u] = hops[u] < FAB_HOPS_NEVER ? hops[u] : FAB_NONE;
+	return true;
+}
+
 void fab_analysis_work_on(struct fab_analyser *j, size_t at, struct fab_analysis_work *w)
 {
 	const struct fab_graph live = {j->n_switches, j->live_first, j->live_peer};
 	const struct fab_target *target = &j->targets.v[at];
 	bool only_load = j->options->only_load;
+	bool is_led = fab_analysis_follow(j, target, w);
 
 	if (!only_load || j->has_none)
 		fab_analysis_gather_sls(j, at, w);
 	if (!only_load && w->root != target->root) {
+		uint64_t in_graph = 0;
+
 		w->root = w->walk.path[0] = target->root;
-		w->in_graph = 0;
-		fab_graph_search(&live, NULL, 1, w->dist, w->walk.path, NULL);
+		if (!is_led || !take_hops(j, w))
+			fab_graph_search(&live, NULL, 1, w->dist, w->walk.path, NULL);
 		for (uint32_t u = 0; u < j->n_switches; u++)
-			w->in_graph +=
-				w->dist[u] == FAB_NONE || u == w->root ? 0 : j->weight[u];
-		w->in_graph += j->weight[w->root] ? j->weight[w->root] - 1 : 0;
+			in_graph += w->dist[u] == FAB_NONE ? 0 : j->weight[u];
+		w->in_graph = in_graph - (j->weight[w->root] != 0);
 	}
-	w->sum.connected_in_graph += (uint64_t)w->in_graph * target->weight;
-	if (!fab_analysis_follow(j, target, w)) {
+	w->sum.connected_in_graph += w->in_graph * target->weight;
+	if (!is_led) {
 		if (at < w->unreachable_target)
 			w->unreachable_target = at;
 		return;
