@@ -136,9 +136,35 @@ static int route(const struct run *x, size_t engine, const struct fab_faults *fa
 	return fab_unicast_route(x->s->engines[engine], &problem, out, err);
 }
 
+/* How many hosts each leaf switch has that the tables name; 0: not all have as many, some
+ * hang elsewhere, or have several LIDs, or several columns lead to a leaf. */
+static uint32_t hosts_a_leaf(const struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+	FAB_AUTOFREE uint32_t *hosts = FAB_NEW0((size_t)f->n_switches + 1, uint32_t);
+	bool are_alike = r->leaf && !r->column_lid && r->n_columns == r->n_leaves;
+	uint32_t total = 0, n;
+
+	for (uint32_t p = 0; are_alike && p < f->n_ports; p++) {
+		uint32_t sw = FAB_NONE;
+
+		if (f->node_kind[f->port_node[p]] == FAB_ADAPTER)
+			sw = fab_faults_port_switch(f, r->faults, p);
+		if (sw == FAB_NONE)
+			continue;
+		hosts[sw]++;
+		total++;
+		are_alike = fab_port_n_lids(f, p) == 1;
+	}
+	n = are_alike && total ? hosts[r->leaf[0]] : 0;
+	for (uint32_t i = 0; are_alike && i < r->n_leaves; i++)
+		are_alike = hosts[r->leaf[i]] == n && r->column_switch[i] == r->leaf[i];
+	return are_alike && total == n * r->n_leaves ? n : 0;
+}
+
 /*
- * fab_uniform_load(); of one plane for all, from the load between leaves, which `known`
- * holds already (NULL: it is unknown).
+ * fab_uniform_load() from the load between hosts or leaves, which `known` may hold
+ * already (NULL: it is unknown), where leaves are alike; of one plane for all.
  */
 static int host_load(const struct run *x, const struct fab_routes *routes,
 		     const struct fab_analysis *known, double *out, struct fab_err *err)
@@ -146,22 +172,29 @@ static int host_load(const struct run *x, const struct fab_routes *routes,
 	const struct fab_analysis_options options = {
 		.ends = FAB_ENDS_LEAVES, .only_load = true, .n_threads = x->n_threads};
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {.load = NULL};
-	uint64_t n_lids, n;
+	uint32_t n_planes = x->fold ? x->fold->n_planes : 1;
+	uint64_t n_lids;
 	int rc = 0;
 
-	if (!x->fold)
+	if (known && known->load && known->between == FAB_ENDS_HOSTS) {
+		*out = fab_load_per_host(known->max_load, known->pairs, known->ends);
+		return 0;
+	}
+	n_lids = x->fold ? x->fold->n_lids : hosts_a_leaf(routes);
+	if (!n_lids)
 		return fab_uniform_load(routes, x->n_threads, out, err);
-	if (!known) {
+	if (!known || !known->load || known->between != FAB_ENDS_LEAVES) {
 		rc = fab_analyse(routes, &options, &j, err);
 		known = &j;
 	}
 	if (rc)
 		return rc;
-	n_lids = x->fold->n_lids;
-	n = known->ends * n_lids;
-	/* between two leaves as many packets as LIDs for one, n - 1 from each in all */
-	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / x->fold->n_planes),
-				 n * (n - 1), n);
+	/* between two leaves as many packets as LIDs for one, n_lids - 1 from each beside
+	 */
+	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / n_planes),
+				 n_lids * n_lids * known->pairs +
+					 n_lids * (n_lids - 1) * known->ends,
+				 n_lids * known->ends);
 	return 0;
 }
 
@@ -394,7 +427,7 @@ int fab_faults_add_loaded(struct fab_faults_sweep *s, struct fab_routes *routes,
 	result->algorithm = "loaded";
 	result->is_sound = true;
 	if (!rc)
-		rc = host_load(&x, routes, NULL, &a.load, err);
+		rc = host_load(&x, routes, &a.j, &a.load, err);
 	if (!rc)
 		add_analysed(s, result, 0, &a);
 	else

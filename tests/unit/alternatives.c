@@ -292,6 +292,12 @@ static struct fab_faults_result sweep_one(const struct kfat_net *n, const char *
 	cr_assert_eq(result.routes != NULL,
 		     needs_tables || strchr(dead, 'r') ||
 			     n->f->n_hosts / n->k->n_leaves % n->k->n_planes);
+	if (result.routes) {
+		double of_hosts;
+
+		MUST(fab_uniform_load(result.routes, 1, &of_hosts, ERR));
+		cr_expect_eq(result.load, of_hosts);
+	}
 	fab_faults_sweep_fini(&s);
 	fab_routes_free(result.routes);
 	result.routes = NULL;
@@ -324,5 +330,21 @@ Test(alternatives, one_plane_stands_for_all)
 		cr_expect_float_eq(a.load_before, b.load_before, 1e-12);
 		fab_faults_result_fini(&a);
 		fab_faults_result_fini(&b);
+	}
+}
+
+/* Where leaf switches are alike, the load of hosts comes from that between leaves:
+ * sweep_one() compares both. */
+Test(alternatives, leaves_stand_for_hosts)
+{
+	static const char *const dead[] = {"leaf-1.1", "leaf-3.1,root-x.0"};
+	OWN(kfat_net) n = kfat_net_of(test_gen("kfat:dims=4x3,hosts=3"));
+
+	for (size_t i = 0; i < 6; i++) {
+		struct fab_faults_result a =
+			sweep_one(&n, engines[i % 3], dead[i / 3], true);
+
+		cr_expect_gt(a.load, a.load_before);
+		fab_faults_result_fini(&a);
 	}
 }
