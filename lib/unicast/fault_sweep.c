@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "fabric/planes.h"
 #include "unicast/kfat/segments.h"
 
 enum { SETS_MAX = 100 * 1000 * 1000 };
@@ -15,6 +16,7 @@ enum { SETS_MAX = 100 * 1000 * 1000 };
 struct run {
 	const struct fab_faults_sweep *s;
 	struct fab_routes **sound; /* [n_engines] NULL: there are no faults */
+	struct fab_planes *planes; /* of the fabric */
 	struct fab_fold *fold;	   /* one plane stands for all; NULL: it does not */
 	struct fab_faults_result *results;
 	int n_threads;
@@ -80,12 +82,13 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 	const struct fab_fabric *f = routes->f;
 	const struct fab_kfat *kfat = s->problem.kfat;
 	const char *caveat = engine ? engine->caveat : NULL;
-	const struct fab_analysis_options options = {.ends = s->has_ends ? s->ends
-							     : engine && kfat
-								     ? FAB_ENDS_LEAVES
-								     : FAB_ENDS_HOSTS,
-						     .with_load = s->is_one_set,
-						     .n_threads = x->n_threads};
+	const struct fab_analysis_options options = {
+		.ends = s->has_ends	 ? s->ends
+			: engine && kfat ? FAB_ENDS_LEAVES
+					 : FAB_ENDS_HOSTS,
+		.with_load = s->is_one_set,
+		.n_threads = x->n_threads,
+		.planes = x->fold ? NULL : x->planes};
 	double start = fab_now();
 	/* as exported: tables by leaf switch get columns for other switches with ends */
 	FAB_AUTO(fab_routes_free_at)
@@ -98,7 +101,7 @@ static int analyse_tables(const struct run *x, const struct fab_unicast_engine *
 
 	if (rc)
 		return rc;
-	out->lost = fab_lost_count(faults, kfat, options.ends);
+	out->lost = fab_lost_count(faults, kfat, options.ends, x->planes);
 	out->analysis_seconds = fab_now() - start;
 	if (s->verify && fab_unicast_verify(analysed, options.ends, &out->j, &found))
 		out->trouble = fab_strdup(found.text);
@@ -378,6 +381,7 @@ int fab_faults_sweep_run(struct fab_faults_sweep *s, struct fab_faults_result *r
 {
 	struct run x = {.s = s,
 			.sound = FAB_NEW0(s->n_engines + 1, struct fab_routes *),
+			.planes = fab_planes_new(s->problem.f),
 			.results = results,
 			.n_threads = s->problem.n_threads};
 	bool may_fold = s->problem.kfat && !s->verify && !s->needs_tables &&
@@ -412,6 +416,7 @@ int fab_faults_sweep_run(struct fab_faults_sweep *s, struct fab_faults_result *r
 		fab_routes_free(x.sound[i]);
 	free(x.sound);
 	fab_fold_free(x.fold);
+	fab_planes_free(x.planes);
 	return rc;
 }
 

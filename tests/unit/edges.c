@@ -54,11 +54,11 @@ Test(edges, hosts_that_keep_one_adapter)
 
 	cr_assert_eq(f->n_hosts, 2);
 	fab_faults_kill_switch(faults, 0);
-	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS);
+	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS, NULL);
 	cr_expect_eq(lost.adapters, 1);
 	cr_expect_eq(lost.hosts, 0);
 	fab_faults_kill_switch(faults, 1);
-	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS);
+	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS, NULL);
 	cr_expect_eq(lost.adapters, 3);
 	cr_expect_eq(lost.hosts, 2);
 }

@@ -222,7 +222,8 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		j->n_ends += j->weight[s];
 	/* Planes are networks of their own; other parts ought to be joined, and count. */
-	j->planes = fab_planes_new(r->f);
+	j->own_planes = j->options->planes ? NULL : fab_planes_new(r->f);
+	j->planes = j->own_planes ? j->own_planes : j->options->planes;
 	j->plane_ends = FAB_ARENA_NEW0(&j->arena, j->planes->n, uint64_t);
 	for (uint32_t s = 0; s < j->n_switches; s++) {
 		uint32_t part = j->planes->of_switch[s];
@@ -240,6 +241,6 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 void fab_analyser_fini(struct fab_analyser *j)
 {
 	free(j->targets.v);
-	fab_planes_free(j->planes);
+	fab_planes_free(j->own_planes);
 	fab_arena_free(&j->arena);
 }

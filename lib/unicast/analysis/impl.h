@@ -48,7 +48,8 @@ struct fab_analyser {
 	uint32_t n_groups;
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
-	struct fab_planes *planes;
+	const struct fab_planes *planes;
+	struct fab_planes *own_planes; /* NULL: the options have them */
 	uint64_t *plane_ends;	       /* [parts] ends on each plane; 0 for other parts */
 	uint64_t n_on_planes;	       /* all of these */
 	/* Leaf switches whose hosts have paths of their own: some targets have no weight,

@@ -105,17 +105,20 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 }
 
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
-			       const struct fab_kfat *kfat, enum fab_ends ends)
+			       const struct fab_kfat *kfat, enum fab_ends ends,
+			       const struct fab_planes *planes)
 {
 	const struct fab_fabric *f = faults->f;
 	struct fab_lost lost = {0};
-	FAB_AUTO(fab_planes_free_at) struct fab_planes *planes = fab_planes_new(f);
-	FAB_AUTOFREE struct ends *of_part = FAB_NEW0(planes->n, struct ends);
+	FAB_AUTO(fab_planes_free_at)
+	struct fab_planes *own = planes ? NULL : fab_planes_new(f);
+	FAB_AUTOFREE struct ends *of_part = NULL;
 	FAB_AUTOFREE uint8_t *state = host_states(faults);
-	struct tally t = {.planes = planes, .of_part = of_part};
+	struct tally t = {.planes = planes ? planes : own};
 	struct ends on_planes = {0};
 	uint64_t all = 0, left = 0;
 
+	t.of_part = of_part = FAB_NEW0(t.planes->n, struct ends);
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		lost.adapters += is_rail(f, p) && !is_left(faults, p);
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
