@@ -262,7 +262,7 @@ static bool may_be_far(const struct fab_fabric *f)
 		if (part[s] == n)
 			order[n++] = s;
 	n = fab_graph_search(&g, NULL, n, part, order, NULL);
-	return n && part[order[n - 1]] > FARTHEST / 2;
+	return part[order[n - 1]] > FARTHEST / 2;
 }
 
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */

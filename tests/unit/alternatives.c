@@ -334,16 +334,23 @@ Test(alternatives, one_plane_stands_for_all)
 }
 
 /* Where leaf switches are alike, the load of hosts comes from that between leaves:
- * sweep_one() compares both. */
+ * sweep_one() compares both. They differ where a host is gone, or has two LIDs. */
 Test(alternatives, leaves_stand_for_hosts)
 {
 	static const char *const dead[] = {"leaf-1.1", "leaf-3.1,root-x.0"};
-	OWN(kfat_net) n = kfat_net_of(test_gen("kfat:dims=4x3,hosts=3"));
+	static const char spec[] = "kfat:dims=4x3,hosts=3";
+	OWN(fab_fabric) *f = test_gen(spec);
 
-	for (size_t i = 0; i < 6; i++) {
-		struct fab_faults_result a =
-			sweep_one(&n, engines[i % 3], dead[i / 3], true);
+	for (size_t i = 0; i < 18; i++) {
+		OWN(kfat_net)
+		n = kfat_net_of(i / 6 == 1 ? test_edited(f, "remove leaf-0.0:1")
+					   : test_gen(spec));
+		struct fab_faults_result a;
 
+		for (uint32_t p = 0; p < n.f->n_ports && i / 6 == 2; p++)
+			if (n.f->node_kind[n.f->port_node[p]] == FAB_ADAPTER)
+				n.f->port_lmc[p] = n.f->port_lid[p] % 2;
+		a = sweep_one(&n, engines[i % 3], dead[i / 3 % 2], true);
 		cr_expect_gt(a.load, a.load_before);
 		fab_faults_result_fini(&a);
 	}

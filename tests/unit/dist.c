@@ -120,3 +120,13 @@ Test(dist, refuses_what_a_byte_cannot_hold)
 	FAILS(fab_dist_new(f, 1, &d, ERR), -ERANGE, "more than 254 hops");
 	cr_assert_eq(fab_fabric_diameter(f, 1), 255);
 }
+
+/* The same for rows on demand, in a fabric that is no grid. */
+Test(dist, refuses_it_on_demand)
+{
+	OWN(fab_fabric) *mesh = test_gen("mesh:dims=2x300,hosts=1");
+	OWN(fab_fabric) *f = test_edited(mesh, "remove sw-0.0");
+	struct fab_dist *d;
+
+	FAILS(fab_dist_new_on_demand(f, 1, &d, ERR), -ERANGE, "more than 254 hops");
+}
