@@ -378,7 +378,7 @@ static bool has_largest_in_time(const struct fab_machine *m,
 }
 
 /* Servers that send the images of a batch at their own full rate, each as fast as the
- * fastest one that there is; largest_mbps: the rate for one of the largest images. */
+ * fastest available one; largest_mbps: the rate for one of the largest images. */
 static uint32_t fewest_by_volume(const struct fab_machine *m,
 				 const struct fab_batch *batch, double largest_mbps)
 {

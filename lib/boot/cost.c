@@ -41,7 +41,7 @@ static int bad_price(const struct fab_item *line, const char *expected,
 			line->len > 60 ? 60 : (int)line->len, line->text, expected);
 }
 
-/* A level that is neither the root, nor nodes, nor servers. */
+/* A level other than the root, nodes and servers. */
 static uint32_t level_of(const struct fab_machine *m, const struct fab_item *word)
 {
 	uint32_t l = fab_limits_level(m, word->text, word->len);

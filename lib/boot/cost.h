@@ -69,8 +69,8 @@ bool fab_cost_cheapest(const struct fab_machine *m, const struct fab_batch *batc
 
 /*
  * Cost against time: the cheapest plan of all, then the cheapest at half of its time and
- * so on, at most `most` of them, each quicker and dearer than the one before. Returns the
- * number. As fab_cost_cheapest() for each.
+ * so on, at most `most` of them, each quicker and more expensive than the one before.
+ * Returns the number. As fab_cost_cheapest() for each.
  */
 uint32_t fab_cost_frontier(const struct fab_machine *m, const struct fab_batch *batch,
 			   const struct fab_transfer_options *options,

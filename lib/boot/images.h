@@ -6,7 +6,7 @@
 #include "boot/machine.h"
 
 struct fab_image {
-	const char *nodes;	     /* the list that it is for, as it was given */
+	const char *nodes;	     /* the given list that it is for */
 	const char *kernel, *initrd; /* NULL: as other nodes have it */
 	uint64_t bytes;
 };

@@ -99,7 +99,7 @@ struct fab_climb {
 	uint32_t at;
 	bool is_up; /* on the side of `from` */
 };
-/* The next segment; false: there is none, as both sides have met. O(1). */
+/* The next segment; false: both sides have met. O(1). */
 static inline bool fab_climb_next(struct fab_climb *c, const struct fab_machine *m)
 {
 	if (c->to == c->from)

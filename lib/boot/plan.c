@@ -154,7 +154,7 @@ struct fab_mapping_problem fab_plan_problem(const struct fab_plan *p)
 			  p->model != FAB_PLAN_EQUAL_SHARE);
 }
 
-/* The mapping of a batch into *interface_of, NULL at first: one that does not depend on
+/* The mapping of a batch into *interface_of, NULL at first: one that is independent of
  * the batch is made once. */
 static int map_batch(const struct fab_plan *p, struct fab_mapping_problem *problem,
 		     size_t choice, uint32_t **interface_of, struct fab_err *err)

@@ -87,24 +87,23 @@ void fab_relay_fini(struct fab_relay *relay)
 	*relay = (struct fab_relay){0};
 }
 
-/* The least rate of hops first .. end - 1 that run at once; the counts are 0 before and
- * behind. */
+/* The least rate of hops first .. end - 1 that run at once: the last hop that is counted on
+ * a link gets the share of all. The counts are 0 before and behind. */
 static double rate_of(const struct fab_machine *m, const struct fab_relay *r,
 		      uint32_t first, uint32_t end, uint32_t *down, uint32_t *up)
 {
-	static const uint32_t more[] = {1, 0, (uint32_t)-1}; /* count, look, clear */
 	double rate = INFINITY;
 
-	for (size_t k = 0; k < FAB_COUNT(more); k++)
-		for (uint32_t i = first; i < end; i++) {
-			const struct fab_relay_hop *h = &r->hop[i];
-			uint32_t from = h->is_from_server ? m->interface_vertex[h->from]
-							  : m->node_vertex[h->from];
-			double share = fab_share_climb(m, down, up, m->node_vertex[h->to],
-						       from, more[k]);
+	for (uint32_t i = first; i < 2 * end - first; i++) {
+		bool clears = i >= end;
+		const struct fab_relay_hop *h = &r->hop[clears ? i - end + first : i];
+		uint32_t from = h->is_from_server ? m->interface_vertex[h->from]
+						  : m->node_vertex[h->from];
+		double share = fab_share_climb(m, down, up, m->node_vertex[h->to], from,
+					       clears ? (uint32_t)-1 : 1);
 
-			rate = more[k] ? rate : fmin(rate, share);
-		}
+		rate = !clears && share < rate ? share : rate;
+	}
 	return rate;
 }
 

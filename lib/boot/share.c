@@ -356,9 +356,11 @@ double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up
 
 	for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);) {
 		uint32_t *n = &(c.is_up ? up : down)[fab_link_of(m, c.at, to, from)];
+		double share;
 
 		*n += more;
-		least = fmin(least, fab_link_mbps(m, c.at) / *n);
+		share = fab_link_mbps(m, c.at) / *n;
+		least = share < least ? share : least;
 	}
 	return least;
 }
