@@ -69,7 +69,7 @@ static const char *quoted(const struct fab_work *w, const char *text)
 	return out;
 }
 
-/* The command that shows the cure: the input as it was given, and the cure. */
+/* The command that shows the cure: the input as given, and the cure. */
 static const char *command_text(const struct fab_work *w, const char *apply)
 {
 	const struct faults_params *p = w->params;

@@ -131,7 +131,7 @@ static void store(struct fab_draft *d, const struct fab_work *w)
 				 launch_advise_n_columns, &o->x.rows[i]);
 }
 
-/* The fence as it is now. */
+/* The present fence. */
 static void draw(struct fab_drawing *d, const struct fab_work *w)
 {
 	struct outcome *o = w->outcome;

@@ -52,7 +52,7 @@ static int weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
 	}
 	if (!rc && n_left_out)
 		fab_cli_warn(&p->run,
-			     "left out: demands of %llu groups that there are not",
+			     "left out: demands of %llu groups that do not exist",
 			     (unsigned long long)n_left_out);
 	if (!rc)
 		rc = fab_weights_new(o->problem.f, o->problem.groups, demand,

@@ -381,7 +381,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	fab_report_table_end(r);
 }
 
-/* Of the first point: its scheme to take, else the first that there is; of one run. */
+/* Of the first point: its scheme to take, else the first one; of one run. */
 static void draw(struct fab_drawing *d, const struct fab_work *w)
 {
 	const struct rdma_outcome *o = w->outcome;

@@ -198,7 +198,7 @@ void sim_sweep_of(const struct sim_outcome *o, struct fab_sim_sweep *out);
 void sim_take_groups(struct sim_outcome *o, bool has);
 /* All rates, buffers and runs, into o->points. EINTR: nothing was measured. */
 int sim_simulate(struct fab_work *w, struct fab_err *err);
-/* Both, one after the other. */
+/* Both, in this order. */
 int sim_solve(struct fab_work *w, struct fab_err *err);
 /* Names of the dead parts. */
 struct fab_names sim_failed_names(const struct sim_outcome *o);

@@ -195,7 +195,7 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 }
 
 /* Each run is a sweep of its own, so that its points are kept; the first one has the seed
- * as it was given. */
+ * as given. */
 static int simulate(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;

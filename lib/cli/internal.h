@@ -32,7 +32,7 @@ void fab_given_read(struct fab_given *g, int argc, char **argv);
 /* The row of an option that the command has. O(options). */
 const struct fab_given_option *fab_given_option(const struct fab_given *g,
 						const char *name);
-/* The target of an option that draws; NULL: the option is none. O(options). */
+/* The target of an option that draws; NULL: the option does not draw. O(options). */
 struct fab_cli_plot *fab_given_plot(const struct fab_given *g, const char *option);
 /* Write the page of --report: what `task` reports, with the picture of its fabric. */
 int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_task *task,

@@ -9,7 +9,7 @@
 bool fab_fabric_is_plan(const struct fab_fabric *f);
 
 enum fab_wiring {
-	FAB_WIRING_MISSING,  /* a planned cable that is not there, nor anything like it */
+	FAB_WIRING_MISSING, /* a planned cable that is not there and has no similar one */
 	FAB_WIRING_MISWIRED, /* a planned cable of which an end is elsewhere */
 	FAB_WIRING_EXTRA,    /* a cable that no plan contains */
 };

@@ -334,7 +334,7 @@ static int add(struct search *s, enum fab_launch_setting setting,
 	return 0;
 }
 
-/* The change that saves most of the settings `first` up to `end` that are as they were,
+/* The change that saves most of the settings `first` up to `end` that are unchanged,
  * and its alternative; false in *found: none saves enough. */
 static int step(struct search *s, enum fab_launch_setting first,
 		enum fab_launch_setting end, bool *found)

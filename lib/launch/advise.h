@@ -73,7 +73,7 @@ struct fab_launch_advice {
 	/* True if ranges of rows overlap, or the saving of one is not certain: their
 	 * sequence depends on constants that are assumed. */
 	bool is_open;
-	/* The constants that change the savings most, from the one that does most. */
+	/* The constants that change the savings most, the most effective one first. */
 	enum fab_launch_constant measure[FAB_N_TO_MEASURE];
 	size_t n_measure;
 	uint32_t n_cut; /* fences in other orders that take too long to simulate */

@@ -386,7 +386,7 @@ struct loss {
 	double sent;
 };
 
-/* A node with a message that does not come is stuck from that step on. */
+/* A node whose message never arrives is stuck from that step on. */
 static void follow_loss(const struct fab_fence_plan *plan, uint32_t lost,
 			uint32_t *stuck_at, struct loss *out)
 {

@@ -159,7 +159,7 @@ static inline double fab_fence_line_us(struct fab_fence_line line, uint64_t byte
 	return line.fixed_us + line.byte_us * (double)bytes;
 }
 
-/* A fence with all that does not depend on the size of a block. */
+/* A fence with everything that is independent of the size of a block. */
 struct fab_fence_setup {
 	struct fab_fence_chosen is; /* slurm-auto is resolved */
 	struct fab_fence_job job;   /* borrows leaf */

@@ -22,7 +22,7 @@ enum { FAB_FIT_STARTS_MAX = 64, FAB_FIT_CONSTANTS_MAX = 8 };
 
 /* An observed start. */
 struct fab_fit_start {
-	const char *text; /* as it was given */
+	const char *text; /* as given */
 	uint32_t ranks, nodes;
 	enum fab_stage_in stage_in;
 	double measured_s;

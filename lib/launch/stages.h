@@ -191,7 +191,7 @@ struct fab_launch_comparison {
 };
 /*
  * Every interface by every wire-up that it has; `instant` has files by a tree. The range
- * is over the constants that `uses` has. Errors: those of fab_stages_run(); EINVAL: no
+ * covers the constants that `uses` has. Errors: those of fab_stages_run(); EINVAL: no
  * case is left. O(cases * 200 stages).
  */
 int fab_launch_compare(struct fab_launch_comparison *c,

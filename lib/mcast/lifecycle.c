@@ -213,7 +213,8 @@ static void batched_request(struct replay *r, const struct fab_event *e)
 	}
 }
 
-/* Nothing is computed and groups wait: a pass over all of them, members as they are. */
+/* Nothing is computed and groups wait: a pass over all of them with their present
+ * members. */
 static void start_pass(struct replay *r)
 {
 	if (r->n_computed < r->jobs.n || !r->waiting.n)

@@ -45,7 +45,7 @@ uint64_t fab_live_change(struct fab_live *live, uint32_t group, const fab_port_i
 void fab_live_put(struct fab_live *live, uint32_t group, const fab_port_id *member,
 		  uint32_t n, const uint32_t *cable, uint32_t n_cables);
 
-/* A group and its tree as they are; borrowed until the group is routed again. */
+/* A group and its present tree; borrowed until the group is routed again. */
 struct fab_live_tree {
 	fab_port_id *member;
 	uint32_t n_members;

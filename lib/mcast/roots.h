@@ -29,7 +29,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 		    uint32_t first_group, size_t max_bytes, int n_threads, unsigned slack,
 		    struct fab_roots *out);
 /* Those of all groups, if their sets fit into max_bytes; else false, and nothing is
- * found. As long, or O(groups). */
+ * found. Complexity of fab_roots_find(), or O(groups). */
 bool fab_roots_find_all(const struct fab_dist *dist, const struct fab_groups *groups,
 			size_t max_bytes, int n_threads, struct fab_roots *out);
 void fab_roots_fini(struct fab_roots *roots);

@@ -26,7 +26,7 @@ struct fab_weights {
 	double *capacity;    /* [n_switch_links] */
 	uint64_t *units;     /* [groups] the demand in units */
 	double *per_unit;    /* [n_switch_links] load of a unit on the cable */
-	double step;	     /* load that a group adds to a cable, in the mean */
+	double step;	     /* load that a group adds to a cable, on average */
 	double granule;	     /* every demand is a multiple of it; 0: all demands are 0 */
 	double even;	     /* capacity of every cable; 0: they differ */
 };

@@ -8,7 +8,7 @@
  *
  * A group receives joins until it has as many members as announced; then its tree is
  * computed, once, and it is ready when OpenSM's tables hold it. When a member leaves, the
- * tree stays as it is; when all have left, it goes. While joins or leaves are received a
+ * tree stays unchanged; when all have left, it goes. While joins or leaves are received a
  * time-out takes the tree away. When all are members again while leaves are received, the
  * group is ready as before. Where OpenSM lets in what was not announced (a member more,
  * another port after the tree was computed), and where a group had a tree before it was

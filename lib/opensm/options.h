@@ -27,7 +27,7 @@ enum { FAB_TRUSTED_PATH_BYTES = 4096 };
 int fab_trusted_read(const char *path, uint32_t max_bytes, char **text,
 		     struct fab_err *err) FAB_MUST_CHECK;
 /*
- * Write the file beside its place as PATH.new, then put it there: who reads it finds
+ * Write the file to PATH.new, then put it there: a reader finds
  * the old text or the new one. EPERM: others may write its folder. O(len).
  */
 int fab_trusted_write(const char *path, const char *text, size_t len,
@@ -38,8 +38,8 @@ struct fab_trusted_mark {
 	uint64_t device, number, size, seconds, nanoseconds;
 };
 
-/* Is another file there than that of the mark, or has it changed, or who may write it?
- * The mark becomes that of the file. O(1). */
+/* Is another file there than that of the mark, or has it changed, or the users that may
+ * write it? The mark becomes that of the file. O(1). */
 bool fab_trusted_changed(const char *path, struct fab_trusted_mark *mark);
 
 /* Options. */

@@ -25,7 +25,7 @@ void fab_pace_free(struct fab_pace *p);
 
 /*
  * A group has changed: these n ports joined or left. It counts unless all of them have
- * used up their budget. Returns the first port that does so in a minute, else 0. O(n).
+ * used up their budget. Returns the first such port of a minute, else 0. O(n).
  */
 uint64_t fab_pace_change(struct fab_pace *p, const struct fab_pace_limits *limits,
 			 const uint64_t *guid, uint32_t n, double now);

@@ -22,13 +22,13 @@ enum fab_turn {
 	FAB_TURN_N,
 };
 
-/* The plug-in as it is. */
+/* The state of the plug-in. */
 struct fab_turn_state {
 	const struct fab_opensm_options *options;
 	const struct fab_audit *audit;
 	const struct fab_pace *pace;
 	struct fab_announced *announced;
-	bool is_dry_due;       /* dry-run: OpenSM's own trees were taken as they are */
+	bool is_dry_due;       /* dry-run: OpenSM's own trees were taken unchanged */
 	bool has_found;	       /* trees that were found are not written yet */
 	double written_at;     /* a tree, the last time; for FAB_TURN_CONFIRM */
 	double at[FAB_TURN_N]; /* when each was done last; 0: never */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * OpenSM's view of the subnet: copied as it is, part by part, while its lock is held;
+ * OpenSM's view of the subnet: copied part by part, while its lock is held;
  * made a fabric afterwards.
  */
 #include <string.h>

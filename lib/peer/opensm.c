@@ -37,7 +37,7 @@ struct run {
 	const char *plugin_dir;	 /* NULL: not installed */
 	char *dir;		 /* NULL: not made yet */
 	char *name;		 /* of ibsim's socket */
-	struct fab_fabric *left; /* what is alive, as it is simulated */
+	struct fab_fabric *left; /* the simulated fabric: what is alive */
 	struct fab_fabric seen;	 /* the fabric with the GUIDs that are simulated */
 	uint16_t *lid;		 /* [ports of left] of ends */
 	unsigned lmc;
@@ -73,7 +73,7 @@ static char *find_file(const char *pattern)
 	return found;
 }
 
-/* The folder of the plug-in: beside the program in a build, else where it is installed.
+/* The folder of the plug-in: in a build next to the program, else where it is installed.
  */
 static const char *find_plugin(struct fab_arena *memory)
 {

@@ -230,7 +230,7 @@ void fab_report_brief(struct fab_report *r, const char *name,
  * table_end. O(1). */
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
 			    const struct fab_column *columns, size_t n_columns);
-/* The same with an array of columns. */
+/* fab_report_table_begin() with an array of columns. */
 #define FAB_TABLE_BEGIN(r, name, title, columns)                                         \
 	fab_report_table_begin(r, name, title, columns, FAB_COUNT(columns))
 /* n_columns cells. O(cells). */

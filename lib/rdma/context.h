@@ -67,8 +67,8 @@ struct fab_rdma_arrivals {
 
 /*
  * Parse "2,1,0,4,3": numbers from 0 to 2^32-2 and ranges ("8-11") between commas. EINVAL:
- * text that is none, or more than FAB_RDMA_ARRIVALS_MAX. The caller frees out->number.v,
- * also after an error. O(numbers).
+ * text that is no number, or more than FAB_RDMA_ARRIVALS_MAX. The caller frees
+ * out->number.v, also after an error. O(numbers).
  */
 int fab_rdma_arrivals_parse(const char *text, struct fab_rdma_arrivals *out,
 			    struct fab_err *err) FAB_MUST_CHECK;
@@ -132,8 +132,8 @@ uint32_t fab_rdma_cost_crossing(const char *scheme, const char *other,
 				enum fab_rdma_part part,
 				const struct fab_rdma_widths *widths);
 
-/* A field of a packet, beside the headers of the network; the paper's tables 2 and 3,
- * which are lost, rebuilt from its text. */
+/* A field of a packet in addition to the headers of the network; the paper's tables 2 and
+ * 3, rebuilt from its text because they are lost. */
 struct fab_rdma_packet_field {
 	const char *packet, *field, *what;
 	uint32_t bits;

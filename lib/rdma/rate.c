@@ -32,7 +32,7 @@ enum {
 	CNP_PS = 50000000,	/* between reports of dcqcn */
 	DECAY_PS = 55000000,	/* without a report: alpha decays */
 	RAISE_PS = 55000000,	/* ... the rate is raised */
-	RAISE_BYTES = 10000000, /* ... as it is after these bytes */
+	RAISE_BYTES = 10000000, /* ... again after these bytes */
 	FAST = 5,		/* raises to the old rate, before it is left behind */
 };
 

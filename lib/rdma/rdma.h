@@ -168,7 +168,7 @@ struct fab_rdma_impairments {
 	double drop_control; /* share of all other packets lost */
 	/* Share of data packets that arrive damaged: link checks have missed the error.
 	 * The transport check of the receiver finds it, but for a share of 2^-check_bits:
-	 * such a packet goes to memory as it is. 0 .. 64; 0: no transport check. */
+	 * such a packet is written to memory. 0 .. 64; 0: no transport check. */
 	double corrupt;
 	unsigned check_bits;
 	double delayed; /* share of data packets held up */

@@ -2,7 +2,7 @@
 /*
  * State of a run, shared by the files of this module. The network is that of lib/sim, of
  * which this module is a host (struct sim_host): packets are its cells, with what only
- * endpoints read in an array beside them; sessions (transfers under way) are reused.
+ * endpoints read in a separate array; sessions (transfers under way) are reused.
  * Events of one time happen in the order of (kind, endpoint or generation, id), so that a
  * run does not depend on the queue. Calls go downwards: run.c (events), send.c (the wire
  * of an endpoint), the schemes, session.c (requests, delivery, timers), rate.c (rate
@@ -220,7 +220,7 @@ struct rdma_session {
 	uint64_t *got; /* bits of packets, of schemes that keep them all */
 	uint32_t rx_base, rx_count, rx_highest, rx_epoch, rx_told;
 	uint32_t rx_nak; /* number that was asked for last */
-	/* rsw+: G as it is now; copies of numbers below are accounted for */
+	/* rsw+: the present G; copies of numbers below are accounted for */
 	uint32_t rx_gap, rx_reckoned;
 	uint32_t rx_expired;
 	struct rdma_timer rx_timer;

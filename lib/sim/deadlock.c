@@ -150,8 +150,8 @@ static bool is_first(const struct search *x, const struct want *w)
 	       (b->before == FAB_NONE || !x->bodies.v[b->before].n_stuck);
 }
 
-/* Is there room behind a channel beside what is stuck, on its lane and on those that
- * share with it? */
+/* Is there room behind a channel in addition to what is stuck, on its lane and on those
+ * that share with it? */
 static bool has_room(const struct search *x, uint32_t channel, int32_t units)
 {
 	const struct sim *s = x->s;

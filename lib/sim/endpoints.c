@@ -210,7 +210,7 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		.size = (uint16_t)size,
 		.since = (uint32_t)src->birth,
 		.sl = s->drops ? 0 : src->sl & 15,
-		/* nobody waits for it: its number, for detours */
+		/* no transfer waits for it: its number, for detours */
 		.tag = s->messages->received ? src->tag
 					     : (uint16_t)(src->left / s->params->mtu),
 	};

@@ -39,9 +39,9 @@ struct fab_sim_failure {
 	enum fab_sim_dodge dodge;	/* of at most two dead leaf switches */
 	uint64_t at;			/* from the begin of the measured time on */
 	uint64_t detection;		/* after that; UINT64_MAX: never */
-	uint64_t trap, computation;	/* one after the other, after the detection */
-	uint64_t block;			/* to write a block of a table */
-	uint64_t interval;		/* of the moments of the result, > 0 */
+	uint64_t trap, computation; /* the second after the first, after the detection */
+	uint64_t block;		    /* to write a block of a table */
+	uint64_t interval;	    /* of the moments of the result, > 0 */
 };
 
 /* Can packets dodge around what dies: one or two leaf switches of a kfat of two

@@ -64,7 +64,7 @@ enum {
 struct sim_packet {
 	uint32_t next;		 /* in a queue; of free cells */
 	uint32_t row;		 /* of the tables; of adaptive routing the message */
-	uint32_t target, source; /* source, birth: as the host likes */
+	uint32_t target, source; /* source, birth: the host chooses */
 	uint64_t birth : 48, size : 16; /* bytes (flits) with headers */
 	uint32_t since;			/* ready at this switch: low bits of the time */
 	uint8_t vl : 4, sl : 4;		/* vl: of the buffer it is in */
@@ -350,7 +350,7 @@ struct sim_failure {
 	uint32_t met[2], n_met; /* leaves that die */
 };
 
-/* A port as it is without bounds on buffers. */
+/* A port without bounds on buffers. */
 struct sim_open_port {
 	uint32_t per_byte;
 	uint32_t peer;	/* port at the other end */

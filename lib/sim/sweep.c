@@ -79,7 +79,7 @@ static int simulate(void *context, void *memory, uint64_t number, void *result,
 	problem.wire = fab_sim_wire;
 	problem.wire_context = &wires;
 	problem.how.rate = s->rates[at.rate];
-	/* the first run has the seed as it was given */
+	/* the first run has the given seed */
 	problem.how.seed = at.run ? fab_stream_at(s->seed, at.run, 0) : s->seed;
 	rc = fab_traffic_make(s->traffic, &problem, &traffic, err);
 	if (rc)

@@ -40,7 +40,7 @@ struct fab_analysis_options {
 	bool with_load; /* fill load and destinations */
 	bool only_load; /* fill load, ends and pairs, and nothing else */
 	int n_threads;
-	const struct fab_planes *planes; /* of the fabric, borrowed; NULL: found anew */
+	const struct fab_planes *planes; /* of the fabric; NULL: they are computed */
 };
 
 struct fab_channel {
@@ -198,7 +198,7 @@ struct fab_lost {
 };
 
 /* Against the fabric without faults; leaf switches are those of `kfat`, or with NULL the
- * switches with hosts; planes of the fabric, NULL: found anew. O(ports). */
+ * switches with hosts; planes of the fabric, NULL: they are computed. O(ports). */
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
 			       const struct fab_kfat *kfat, enum fab_ends ends,
 			       const struct fab_planes *planes);

@@ -78,8 +78,8 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			   const struct fab_faults *faults, struct fab_fault_list *out);
 /*
  * Kill k different ones of the list, each set as likely. k <= n. The list is changed on
- * the path and then as it was: the draw depends on the list and the stream only. O(k +
- * ports of what dies).
+ * the path and then in its first order: the draw depends on the list and the stream only.
+ * O(k + ports of what dies).
  */
 void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
 		     size_t k, struct fab_stream *stream);

@@ -16,7 +16,7 @@ enum {
 	MAX_SPANNED = 1024, /* larger groups have too many pairs of switches */
 };
 
-/* Less capacity than this is what rounding leaves of none. */
+/* Less capacity than this is a rounding error. */
 static const double FAINT = 1e-6;
 
 /* The best bound so far and its proof; all borrowed. */

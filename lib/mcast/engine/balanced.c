@@ -117,7 +117,7 @@ static double share_of(double until, double share)
 	return until > 0 ? now + share * (until - now) : 0;
 }
 
-/* The search for better trees from those that there are, after bounds. */
+/* The search for better trees from the present ones, after bounds. */
 static enum fab_mcast_ended improve(struct fab_mcast_state *s,
 				    struct fab_mcast_options *o)
 {

@@ -249,7 +249,7 @@ static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 		is_joined =
 			fab_planes_of_port(m->planes, m->b->f, m->b->member.v[i]) == own;
 	if (is_joined)
-		return FAB_NONE; /* it stays as it is */
+		return FAB_NONE; /* unchanged */
 	for (uint32_t k = own == FAB_NONE; k <= m->planes->n_planes; k++) {
 		uint32_t part = k ? k - 1 : own;
 		size_t i = first;

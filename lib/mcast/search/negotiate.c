@@ -20,7 +20,7 @@
  * factor of a cable, for each group in excess. */
 static const double EXCESS = 4, EXCESS_GROWTH = 1.3, EXCESS_MAX = 1e6, FACTOR_STEP = 0.3;
 
-/* With weights: the least step between two targets, in what a group adds in the mean; and
+/* With weights: the least step between two targets, in what a group adds on average; and
  * the factor by which equal levels may differ. */
 static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + FAB_LOAD_ROUNDING;
 

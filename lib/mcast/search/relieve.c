@@ -2,7 +2,7 @@
 /*
  * Targets one below the other. In a round, trees that have moved already are tried first,
  * which interrupts no other group; then those on most of the cables above the target.
- * Where that does not reach the target, trees may push others off their cables for some
+ * Where the target is not reached, trees may push others off their cables for some
  * rounds (as in negotiate.c). When it is reached, trees that fit where they were before
  * go back there.
  */

@@ -42,7 +42,7 @@ void fab_prices_fini(struct fab_prices *prices);
 /* With weights: prices are for this group, not in the loads, from now on. O(1). */
 void fab_prices_set_group(struct fab_prices *prices, uint32_t group);
 /* Prices for a target that is not to be exceeded: a tree that would do so on one cable
- * costs more than any that does not, one that exceeds a level above it already more than
+ * costs more than any other, one that exceeds a level above it already more than
  * any number of those. O(target). */
 void fab_prices_set_limit(struct fab_prices *prices, double target);
 /* Prices for a target that may be exceeded: each group in excess costs `excess` more.
@@ -260,9 +260,9 @@ uint64_t fab_reroute_steps(const struct fab_reroute *reroute);
  * cable that is above it for long becomes expensive (McMurchie and Ebeling 1995). When
  * none is above the target, the next one is one less.
  *
- * The result is the best that there was: the least largest load, then on fewest cables;
+ * The result is the best forest found: the least largest load, then on fewest cables;
  * loads and uses follow. Returns the reason of the end. Depends on trees and options
- * only, unless time or is_over() ends it. O(rounds * (edges of all trees + rerouted
+ * only, unless time or is_over() stops it. O(rounds * (edges of all trees + rerouted
  * groups * (roots tried * tree))).
  */
 struct fab_negotiation {

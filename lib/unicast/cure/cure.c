@@ -344,7 +344,7 @@ static int find_pairs(struct fab_cure_search *s, struct fab_err *err)
 	return rc;
 }
 
-/* Another algorithm for the fabric as it is; `fills_roots`: updn that is given roots. */
+/* Another algorithm for the unchanged fabric; `fills_roots`: updn that is given roots. */
 static int try_engine(struct fab_cure_search *s, const struct fab_unicast_engine *engine,
 		      bool fills_roots, struct fab_err *err)
 {

@@ -168,7 +168,7 @@ static int change(const struct fab_cure_search *s, const char *edit,
 	return rc;
 }
 
-/* Change the fabric. 1: it is a cure and was kept if wanted, 0: it is none. */
+/* Change the fabric. 1: it is a cure and was kept if wanted, 0: it is not a cure. */
 static int try_edit(struct fab_cure_search *s, const struct fab_cure *cure, bool keeps,
 		    struct fab_err *err)
 {
@@ -222,7 +222,7 @@ struct move {
 
 /* Fabrics on the way to a cure by moves. */
 struct moved {
-	char *edit; /* of the arena; NULL: the fabric as it is */
+	char *edit; /* of the arena; NULL: the unchanged fabric */
 	uint64_t channels, pairs;
 };
 
@@ -469,7 +469,7 @@ static size_t find_places(const struct fab_cure_search *s, uint32_t stays,
 
 		joined[v]++;
 		near[v]++;
-		/* switches beside those that it is joined to: two cables on */
+		/* switches other than its neighbours: two cables on */
 		FAB_EACH_ARC(f, v, b) {
 			uint32_t w = f->arc_peer[b];
 

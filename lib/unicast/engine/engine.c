@@ -405,5 +405,4 @@ ENGINE(torus_2qos, "torus-2QoS", "Tori, with its `torus_config` in `--opensm-con
 ENGINE(sssp, "sssp", "Fewest hops, balanced by weights");
 ENGINE(dfsssp, "dfsssp",
        "Fewest hops, balanced by weights, the paths on lanes without loops");
-ENGINE(nue, "nue",
-       "Any fabric without loops in the lanes that there are (`nue_max_num_vls`)");
+ENGINE(nue, "nue", "Any fabric without loops in the available lanes (`nue_max_num_vls`)");

@@ -311,7 +311,7 @@ static void begin(struct vtftr_ib *v, const struct fab_unicast_problem *problem,
 	v->path = FAB_ARENA_NEW0(arena, v->routes->n_columns + 1, uint8_t *);
 }
 
-/* The routes become the caller's unless rc says that there are none. */
+/* The routes become the caller's unless rc is an error. */
 static int finish(struct vtftr_ib *v, int rc, struct fab_routes **out)
 {
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
