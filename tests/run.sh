@@ -51,15 +51,15 @@ build() { # FOLDER MESON-OPTION...
 }
 
 run_tests() { # TITLE FOLDER STATUS-OF-BUILD OPTION...
-  local title=$1 dir=$2 status=$3 p=0 f=0 s=0
+  local title=$1 dir=$2 status=$3 p=0 f=0 s=0 log=${1//[^a-z]/-}
   shift 3
   if [ "$status" -eq 0 ]; then
-    rm -f "$dir/meson-logs/testlog.junit.xml"
+    rm -f "$dir/meson-logs/$log.junit.xml"
     # twice the processors: many tests wait for other programs
-    meson test -C "$dir" --no-rebuild --print-errorlogs --num-processes $((2 * $(nproc))) "$@"
+    meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "$log" --num-processes $((2 * $(nproc))) "$@"
     status=$?
-    [ -f "$dir/meson-logs/testlog.junit.xml" ] &&
-      read -r p f s < <(count "$dir/meson-logs/testlog.junit.xml")
+    [ -f "$dir/meson-logs/$log.junit.xml" ] &&
+      read -r p f s < <(count "$dir/meson-logs/$log.junit.xml")
   fi
   # a build that failed, or a test program that passed its tests and failed at its exit
   [ $status -ne 0 ] && [ "$f" -eq 0 ] && f=1
@@ -67,18 +67,26 @@ run_tests() { # TITLE FOLDER STATUS-OF-BUILD OPTION...
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
+# Add what a part that ran in the background wrote to FILE, with its last line `PASSED FAILED SKIPPED` in FILE.counts.
+add() { # FILE
+  local p=0 f=1 s=0
+  cat "$1"
+  read -r p f s <"$1.counts"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
 echo '== release build'
 # with the library, installed by a test into an empty root
 build build-tests -Dtests=enabled -Dpmix=auto -Dinstall_library=true --prefix=/usr --libdir=lib
 status=$?
-# Tests of the release build wait for other programs a part of their time, and the last of them run alone: the
-# processors make the other two builds then, and run what needs no time but theirs.
+# Where tests of the release build wait, the processors make the other two builds, and run what needs no time but
+# theirs.
 (
   renice -n 19 $BASHPID >/dev/null
   # Of all that debuggers ask for, reports need the lines only; -O1 takes half the time of -O2 to compile. What the
   # three checks find nearly always crashes or is found by AddressSanitizer; they take a third of the time to compile.
   # Code with sanitizers makes gcc warn of variables that are set.
-  build build-sanitizers -Dtests=enabled --native-file tests/tools/dev.ini -Ddebug=false -Doptimization=1 \
+  build build-sanitizers -Dtests=enabled --native-file tests/tools/dev.ini -Ddebug=false -Db_pie=false -Doptimization=1 \
     -Dc_args='-g1 -fno-sanitize=null,object-size,pointer-overflow -Wno-maybe-uninitialized' >"$work/build" 2>&1
   status=$?
   [ $status -eq 0 ] || cat "$work/build"
@@ -87,16 +95,24 @@ status=$?
   tests/tools/races.sh build-races >"$work/races" 2>&1
   cat "$work/races"
   read -r p f s < <(tail -n 1 "$work/races" | tr -dc '0-9 ')
-  echo $status $((passed + p)) $((failed + f)) $((skipped + s)) >"$work/counts"
+  echo $status >"$work/status"
+  echo $((passed + p)) $((failed + f)) $((skipped + s)) >"$work/others.counts"
 ) >"$work/others" 2>&1 &
 others=$!
-run_tests 'release build' build-tests $status
+# tests with programs of others wait most of their time
+(
+  run_tests 'release build, with other programs' build-tests $status --suite interop
+  echo $passed $failed $skipped >"$work/interop.counts"
+) >"$work/interop" 2>&1 &
+interop=$!
+run_tests 'release build' build-tests $status --no-suite interop --num-processes $(($(nproc) + 1))
+wait $interop
+add "$work/interop"
 
 wait $others
 echo '== sanitizer build'
-cat "$work/others"
-read -r status p f s <"$work/counts" || status=1 p=0 f=1 s=0
-passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+add "$work/others"
+read -r status <"$work/status" || status=1
 run_tests 'sanitizer build, all others' build-sanitizers "$status" --no-suite unit --no-suite fuzz
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -273,7 +273,7 @@ Test(balanced, same_trees_for_any_threads)
 		{"torus:dims=5x6,hosts=4", 2600, 20},
 	};
 
-	for (size_t i = TEST_SHARE > 1; i < FAB_COUNT(cases); i++) {
+	for (size_t i = test_step(2) > 1; i < FAB_COUNT(cases); i++) {
 		FAB_AUTOFREE double *demand = FAB_NEW(cases[i].n_groups, double);
 		struct fab_weights *weights = NULL;
 		FAB_AUTO(routed_fini) struct routed s;
