@@ -268,8 +268,10 @@ row 'Section 4: with roots and requests, SSSP-new takes more than a minute on Ta
 echo
 echo '-- balanced and optimal in every wiring, dragonfly 81x27x12: the largest EFI, and a bound for trees of minimal height'
 for wiring in consecutive absolute relative circulant random; do
-  algorithms=balanced
-  [ -n "$quick" ] && [ $wiring != random ] || algorithms=balanced,optimal
+  case "$quick $wiring" in
+  'quick random' | 'no-times absolute' | 'no-times random' | ' '*) algorithms=balanced,optimal ;;
+  *) algorithms=balanced ;;
+  esac
   values=$(one "$dragonfly,wiring=$wiring" grid:81x27x12 $algorithms max_efi,height_bound | tr , ' ')
   row "$wiring: 5, or a bound above" \
     "$(echo "$values" | awk '{ for (i = 1; i < NF; i += 2) is[i] = $i <= 5 || $(i + 1) > 5
