@@ -38,7 +38,8 @@ static void leave(struct making *x, struct range r)
 		FAB_PUSH(&x->left, r);
 }
 
-/* What is left stands step by step, in each step in the order of nodes. */
+/* The node of a range that its holder serves, and the ranges that are left, which are in
+ * the order of steps and within a step of nodes. */
 static void serve(struct making *x, struct range r)
 {
 	uint32_t middle = r.lo + (r.hi - r.lo) / 2, at = r.lo, holder;
@@ -87,23 +88,23 @@ void fab_relay_fini(struct fab_relay *relay)
 	*relay = (struct fab_relay){0};
 }
 
-/* The least rate of hops first .. end - 1 that run at once: the last hop that is counted on
- * a link gets the share of all. The counts are 0 before and behind. */
+/* The least rate of hops first .. end - 1 that run at once: the last hop that is counted
+ * on a link gets the share of all. The counts are 0 before and behind. */
 static double rate_of(const struct fab_machine *m, const struct fab_relay *r,
 		      uint32_t first, uint32_t end, uint32_t *down, uint32_t *up)
 {
 	double rate = INFINITY;
 
-	for (uint32_t i = first; i < 2 * end - first; i++) {
-		bool clears = i >= end;
-		const struct fab_relay_hop *h = &r->hop[clears ? i - end + first : i];
-		uint32_t from = h->is_from_server ? m->interface_vertex[h->from]
-						  : m->node_vertex[h->from];
-		double share = fab_share_climb(m, down, up, m->node_vertex[h->to], from,
-					       clears ? (uint32_t)-1 : 1);
+	for (int clears = 0; clears < 2; clears++)
+		for (uint32_t i = first; i < end; i++) {
+			const struct fab_relay_hop *h = &r->hop[i];
+			uint32_t from = h->is_from_server ? m->interface_vertex[h->from]
+							  : m->node_vertex[h->from];
+			double share = fab_share_climb(m, down, up, m->node_vertex[h->to],
+						       from, clears ? (uint32_t)-1 : 1);
 
-		rate = !clears && share < rate ? share : rate;
-	}
+			rate = !clears && share < rate ? share : rate;
+		}
 	return rate;
 }
 

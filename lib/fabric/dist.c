@@ -256,13 +256,14 @@ static bool may_be_far(const struct fab_fabric *f)
 	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
 	uint32_t *part = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
 	uint32_t *order = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t), n = 0;
+	uint32_t *hops = FAB_ARENA_NEW(&arena, f->n_switches, uint32_t);
 
 	fab_graph_parts(&g, NULL, part); /* in the order of their first switches */
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (part[s] == n)
 			order[n++] = s;
-	n = fab_graph_search(&g, NULL, n, part, order, NULL);
-	return part[order[n - 1]] > FARTHEST / 2;
+	n = fab_graph_search(&g, NULL, n, hops, order, NULL);
+	return hops[order[n - 1]] > FARTHEST / 2;
 }
 
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */

@@ -192,8 +192,8 @@ static int host_load(const struct run *x, const struct fab_routes *routes,
 	}
 	if (rc)
 		return rc;
-	/* between two leaves as many packets as LIDs for one, n_lids - 1 more from each
-	 */
+	/* between two leaves n_lids * n_lids pairs of LIDs, spread over the planes;
+	 * others within a leaf */
 	*out = fab_load_per_host(known->max_load * n_lids * (n_lids / n_planes),
 				 n_lids * n_lids * known->pairs +
 					 n_lids * (n_lids - 1) * known->ends,
