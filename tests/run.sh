@@ -67,7 +67,7 @@ run_tests() { # TITLE FOLDER STATUS-OF-BUILD OPTION...
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# Add what a part that ran in the background wrote to FILE, with its last line `PASSED FAILED SKIPPED` in FILE.counts.
+# Print what a part that ran in the background wrote to FILE, and add its numbers `PASSED FAILED SKIPPED` in FILE.counts.
 add() { # FILE
   local p=0 f=1 s=0
   cat "$1"
