@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <locale.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -323,6 +324,11 @@ void fab_cli_init(const char *program)
 	snprintf(version, sizeof(version), "%s (fabkit) %s", program, FAB_VERSION);
 	program_invocation_short_name = name;
 	argp_program_version = version;
+	/* The limit of glibc grows to 32 MiB with the first large array that is freed:
+	 * what is smaller fragments the heap, which takes a fifth more memory on a
+	 * million hosts. */
+	if (!getenv("MALLOC_MMAP_THRESHOLD_"))
+		mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	/* jansson leaves out what it has no memory for, and says nothing */
 	json_set_alloc_funcs(alloc_or_end, free);
 	argp_err_exit_status = FAB_EXIT_USAGE;
