@@ -41,7 +41,7 @@ struct row {
 #define AT(member) FAB_AT(struct row, member)
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT,
-	 "routing algorithm, whose tables are made again after the change; loaded: tables that were read, as they are",
+	 "routing algorithm, whose tables are made again after the change; loaded: the tables that were read, unchanged",
 	 0, AT(algorithm)},
 	{"when", FAB_TEXT, "before or after the change", 0, AT(when)},
 	{"hosts", FAB_UINT, "hosts with a cable to a live switch", 0, AT(hosts)},
@@ -210,7 +210,7 @@ static const char *names_of(const struct fab_work *w, size_t i)
 		if (is_alike(&o->pairs[k], &o->pairs[i]))
 			return NULL;
 	if (o->pairs[i].is_loaded)
-		return "tables as they are";
+		return "unchanged tables";
 	for (size_t k = i; k < o->n; k++)
 		if (is_alike(&o->pairs[i], &o->pairs[k]))
 			fab_append(&names, ", ", "%s", o->pairs[k].algorithm);

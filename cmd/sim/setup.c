@@ -587,7 +587,7 @@ bool sim_is_by_tree(const struct sim_params *p, const char *traffic)
 	return s && s->name && s->to_group;
 }
 
-/* The specs that the traffic stands for. */
+/* The specs that the traffic consists of. */
 static void list_methods(const struct sim_params *p, struct sim_outcome *o)
 {
 	const struct fab_schedule *all = p->traffic_kind->schedules;

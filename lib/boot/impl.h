@@ -94,9 +94,9 @@ FAB_AUTO_POINTER(fab_places)
 /*
  * Give to `use` the nodes and server interfaces of a list of names, host lists and
  * patterns: nodes, servers for their interfaces, units (racks, switches) for the nodes
- * below them; a pattern stands for units only where it matches no node and no server. May
+ * below them; a pattern means units only where it matches no node and no server. May
  * give one several times. ENOENT: there is no such node, server or unit; EINVAL: no list;
- * else what `use` returns. O(list + what it stands for).
+ * else what `use` returns. O(list + what it names).
  */
 typedef int fab_use_place(void *context, bool is_node, uint32_t id, struct fab_err *err);
 int fab_places_each(const struct fab_places *places, const char *list, size_t len,

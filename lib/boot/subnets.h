@@ -27,7 +27,7 @@ struct fab_subnets {
  * Read networks of a machine, one a line:
  *     CIDR GATEWAY [dns=ADDRESS,...] [ntp=ADDRESS,...] : NODES
  * GATEWAY is `-` without a router; NODES is a list of nodes, servers and units (racks,
- * switches), which stand for the nodes below them. # begins a comment. EINVAL names file
+ * switches), which mean the nodes below them. # begins a comment. EINVAL names file
  * and line: no such line, a gateway outside of its network, networks that overlap, a node
  * or server in two networks of a family, no line at all; ENOENT an unknown name.
  * fab_subnets_fini() in any case. O(bytes + networks^2 + nodes).

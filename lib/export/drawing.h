@@ -30,8 +30,8 @@ void fab_drawing_without_load(struct fab_drawing *d, const char *why);
 
 /*
  * Begin a mark with a line of text for the list, copied; then the nodes and cables that
- * it is about (a node that is no switch stands for the switch that it is cabled to). The
- * first 100 marks are drawn, the others are counted. O(len).
+ * it is about (a node that is no switch is represented by the switch that it is cabled
+ * to). The first 100 marks are drawn, the others are counted. O(len).
  */
 void fab_drawing_mark(struct fab_drawing *d, enum fab_tone tone, const char *text);
 void fab_drawing_mark_node(struct fab_drawing *d, fab_node_id node);

@@ -37,8 +37,8 @@ struct fab_diff {
  * Compare two fabrics. Nodes are the same
  *   1. that have the same GUID (one of each on both sides) and are both switches or both
  *      not,
- *   2. of the rest, those with the same short name (fab_label_short), letter case
- *      ignored, if no other node left over has it,
+ *   2. of the rest, those with the same short name (fab_label_short), upper and lower
+ * case ignored, if no other node left over has it,
  *   3. of the rest, that sit at the same port of the same neighbours, if the fabrics
  *      share no GUID or the names are equal.
  * Cables are the same that join the same ports of the same nodes. A lost and a gained

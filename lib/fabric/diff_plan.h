@@ -73,7 +73,7 @@ struct fab_resolver;
 fab_node_id fab_plan_find_node(const struct fab_fabric *found,
 			       const struct fab_resolver *names, const char *name);
 
-/* Is the cable one that plans contain: neither to an aggregation node nor inside of a
+/* Is the cable one that plans contain: not to an aggregation node and not inside of a
  * director? O(len). */
 bool fab_cable_is_planned(const struct fab_fabric *f, fab_cable_id cable);
 

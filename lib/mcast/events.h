@@ -34,8 +34,8 @@ void fab_events_free(struct fab_events *events);
  *   TIME leave GROUP MEMBER [lost]
  * TIME as fab_parse_time_ns() takes it, never before that of the line above; names as in
  * files of groups; COUNT is the number of members that the group is to have; `#` starts a
- * comment. EINVAL `FILE:LINE: ...` for a line of another form, a member that does not
- * exist or that several nodes could be, members that are not connected; and for a text
+ * comment. EINVAL `FILE:LINE: ...` for a line of another form, a member that is
+ * unknown or that several nodes could be, members that are not connected; and for a text
  * without any request. `f` is borrowed during the call. The groups of `initial`, NULL:
  * none, are there at the start with all their members, and have the first numbers. O(text
  * + nodes + ports + members).
@@ -85,7 +85,7 @@ int fab_events_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHE
  * Routes are computed in the order of the requests, compute_ns each.
  * At one time computations end first, then requests are received, then time-outs end.
  * A request for a state that holds already (a member joins again) counts as repeated; one
- * that does not fit the state as refused: leave without join, join to a complete group or
+ * of another state as refused: leave without join, join to a complete group or
  * with another number of members. After the last request the clock runs until no
  * computation and no time-out is left.
  *

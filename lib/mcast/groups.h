@@ -62,7 +62,7 @@ void fab_groups_builder_free(struct fab_groups_builder *b);
 void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len);
 /* Add an endpoint to the group begun last; one that is in it already is skipped. O(1). */
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint);
-/* Add an endpoint that stands for what was named: any of its ports, on the plane of the
+/* Add an endpoint for what was named: any of its ports, on the plane of the
  * others. O(1). */
 void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
 				  enum fab_member_kind scope);
@@ -86,7 +86,7 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
  * Read groups from text: a line a group, `NAME: MEMBER MEMBER ...`; a member is any
  * name of a switch, adapter or host (fabric/resolver.h), a host list, a pattern, or
  * several of these between commas; `#` starts a comment; names with blanks stand in
- * double quotes, and then are names to the letter. `file` is the name for messages. With
+ * double quotes, and then are literal names. `file` is the name for messages. With
  * ignore_unknown members that do not exist are counted, else they are EINVAL `FILE:LINE:
  * group "x": ...`. A name, GUID or LID that several nodes share is EINVAL, and so is a
  * text without any group. A byte order mark at the beginning is skipped. The output of

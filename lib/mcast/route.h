@@ -214,7 +214,7 @@ uint32_t fab_efi_fullest(const struct fab_fabric *f, const uint32_t *load,
 /*
  * Rate of data that all trees carry at once: the least share of a cable that trees use,
  * hosts' cables included: its data rate, or with is_signalling its nominal one, over the
- * trees on it. load: [switch links] of a result. default_mbps stands for unknown rates.
+ * trees on it. load: [switch links] of a result. default_mbps replaces unknown rates.
  * INFINITY: no tree uses a cable. O(cables + members).
  */
 double fab_mcast_slowest_mbps(const struct fab_mcast_problem *problem,

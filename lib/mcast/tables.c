@@ -16,7 +16,7 @@ struct walk {
 	uint32_t *is_used;   /* [n_switch_links] == stamp */
 	uint32_t *seen;	     /* [n_switches] == stamp: parent, n_members and entry hold */
 	uint32_t *parent;    /* [n_switches] union-find */
-	uint32_t *n_members; /* [n_switches] of the part that a top switch stands for */
+	uint32_t *n_members; /* [n_switches] of the part that a top switch represents */
 	uint64_t *entry;     /* [n_switches] first of the switch in the row */
 	uint32_t *hops_of, *hops, *queue; /* [n_switches] of a search, by its number */
 	uint32_t search;

@@ -21,7 +21,7 @@ enum { FAB_TRUSTED_PATH_BYTES = 4096 };
  * The text of the file into *text, which the caller frees. EPERM: others may write it (it
  * is not a regular file of root or of the process, or the group, others or everybody in
  * its folder may write it); EFBIG: not less than max_bytes; ENODATA: it has a NUL, as
- * while it is being written; other errors of the file as they are. A FIFO does not block.
+ * while it is being written; other errors of the file unchanged. A FIFO does not block.
  * O(file).
  */
 int fab_trusted_read(const char *path, uint32_t max_bytes, char **text,

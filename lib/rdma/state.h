@@ -354,7 +354,7 @@ struct rdma_scheme_code {
 };
 
 /* wires.c: packets of the network, and what goes wrong with them */
-/* Impairments, by the seed. EINVAL: an outage of a cable that does not exist. */
+/* Impairments, by the seed. EINVAL: an outage of an unknown cable. */
 int rdma_chance_init(struct rdma *r, struct fab_err *err) FAB_MUST_CHECK;
 /* Fate of a packet of data on its attempt-th transmission: sets `hops` and RDMA_DOOMED,
  * returns how long it is held up. */

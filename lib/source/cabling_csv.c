@@ -47,7 +47,7 @@ struct csv {
 
 /*
  * The next field, without blanks and quotes around it; *is_last if nothing is behind it.
- * A doubled quote stands for one: such a field is unquoted in `arena` (NULL: left so).
+ * A doubled quote means one quote: such a field is unquoted in `arena` (NULL: left so).
  * False: a quote is not closed, or text is behind it.
  */
 static bool take_field(struct fab_span *s, char separator, struct fab_arena *arena,

@@ -123,7 +123,7 @@ struct fab_analysis {
 	uint64_t valley_pairs;
 	/* at: where the path turns up */
 	struct fab_pair_list valleys;
-	/* at: the switch that does not send on, to which packets come back, or where
+	/* at: the switch that stops packets, to which packets come back, or where
 	 * they have no service level; FAB_NONE: there is no column */
 	struct fab_pair_list unreached;
 	uint64_t *load;	   /* [n arcs] pairs over each cable direction; NULL */

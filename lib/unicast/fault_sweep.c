@@ -17,7 +17,7 @@ struct run {
 	const struct fab_faults_sweep *s;
 	struct fab_routes **sound; /* [n_engines] NULL: there are no faults */
 	struct fab_planes *planes; /* of the fabric */
-	struct fab_fold *fold;	   /* one plane stands for all; NULL: it does not */
+	struct fab_fold *fold;	   /* one plane represents all; NULL: it does not */
 	struct fab_faults_result *results;
 	int n_threads;
 };

@@ -246,7 +246,7 @@ struct fab_changes {
 
 /*
  * Entries of live switches in `now` that differ from `before`, which has all columns of
- * `now`, in the same order, and maybe more; a switch stands for copies[n_switches] of
+ * `now`, in the same order, and maybe more; a switch represents copies[n_switches] of
  * them (NULL: 1). O(columns * switches).
  */
 struct fab_changes fab_changes_count(const struct fab_routes *now,

@@ -2,7 +2,7 @@
 /*
  * Cables that a group cannot avoid (fab_mcast_forced_bound()). In a tree of minimal
  * height from a given root, a member is reached by a path of at most that many hops;
- * walking back from the member, a cable is forced as long as it is the only one by which
+ * walking back from the member, a cable is forced while it is the only one by which
  * the root can be reached in the hops that are left. A group chooses one of its
  * candidates, and with it the cables that are forced. Weights of cables that prove a
  * bound are found by multiplicative weights: groups take their cheapest candidates in
@@ -91,7 +91,7 @@ static bool list_cables(struct forced *x, const uint32_t *sw, uint32_t n, uint32
 	return x->cable.n > before;
 }
 
-/* List the candidates of a group that stands for n, unless one of them forces nothing. */
+/* List the candidates of a group that represents n, unless one of them forces nothing. */
 static void list_group(struct forced *x, const struct fab_roots *r, uint32_t group,
 		       uint32_t n)
 {

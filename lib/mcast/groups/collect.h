@@ -78,7 +78,7 @@ int fab_lines_each(struct fab_line_place *place, const char *what, const char *t
  */
 int fab_token_next(const struct fab_line_place *place, const char **at, const char *end,
 		   bool stops_at_colon, struct fab_token *t) FAB_MUST_CHECK;
-/* The same for the name that a line begins with, and a colon behind it. */
+/* As above, for the name that a line begins with, and a colon behind it. */
 int fab_name_next(const struct fab_line_place *place, const char **at, const char *end,
 		  struct fab_token *name, bool *has_colon) FAB_MUST_CHECK;
 

@@ -216,7 +216,7 @@ static void pass(struct fab_analyser *j, const struct fab_target *target,
 
 	for (uint32_t u = 0; load && u < j->n_switches; u++)
 		flow[u] = (uint64_t)w->senders[u] * target->weight;
-	/* Levels of a switch's own ends; with one lane, any stands for all. */
+	/* Levels of a switch's own ends; with one lane, any represents all. */
 	for (uint32_t u = 0; u < j->n_switches && !only_load; u++)
 		w->mask[u] = is_one && w->senders[u];
 	for (uint32_t g = 0; g < j->n_groups && !is_one && !only_load; g++)

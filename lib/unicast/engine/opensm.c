@@ -308,7 +308,7 @@ static struct fab_routes *balance_route(const struct fab_unicast_problem *proble
 /*
  * As OpenSM's engine minhop: the fewest hops, and among the ports that have them the one
  * that serves the fewest LIDs so far. Equal to the choice of OpenSM 3.3 with default
- * options after a start; while it runs it keeps its ports as long as they are shortest.
+ * options after a start; while it runs it keeps its ports while they are shortest.
  */
 
 static int route_minhop(const struct fab_unicast_engine *self,

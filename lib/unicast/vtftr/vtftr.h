@@ -12,7 +12,7 @@
 
 /*
  * In-trees of a kfat in phase order (after Liu et al. 2022, for destination tables):
- * phases p = 0 .. lanes * D - 1 stand for dimension p mod D on lane p / D of that many
+ * phases p = 0 .. lanes * D - 1 are of dimension p mod D on lane p / D of that many
  * rounds; a path uses ascending phases, so that paths in phase order close no cycle of
  * channels.
  */
