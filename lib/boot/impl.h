@@ -65,9 +65,12 @@ static inline double fab_link_mbps(const struct fab_machine *m, uint32_t vertex)
 
 /* Climb from vertex `to` and vertex `from` to where they meet: vertices of a lower number
  * are higher up or aside. Count `more` transfers on each link, [n_vertices *
- * fab_links_most()] down and up; returns the least share. O(levels). */
-double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
-		       uint32_t to, uint32_t from, uint32_t more);
+ * fab_links_most()] down and up. O(levels). */
+void fab_share_count(const struct fab_machine *m, uint32_t *down, uint32_t *up,
+		     uint32_t to, uint32_t from, uint32_t more);
+/* The least share of the links by these counts. O(levels). */
+double fab_share_least(const struct fab_machine *m, const uint32_t *down,
+		       const uint32_t *up, uint32_t to, uint32_t from);
 
 /* The best for equal images, by counts of nodes: an interface for each node of the batch
  * that has none (FAB_NONE). As fab_mapping_complete(). */

@@ -88,23 +88,35 @@ void fab_relay_fini(struct fab_relay *relay)
 	*relay = (struct fab_relay){0};
 }
 
-/* The least rate of hops first .. end - 1 that run at once: the last hop that is counted
- * on a link gets the share of all. The counts are 0 before and behind. */
+static uint32_t source_of(const struct fab_machine *m, const struct fab_relay_hop *h)
+{
+	return h->is_from_server ? m->interface_vertex[h->from] : m->node_vertex[h->from];
+}
+
+static void count_hop(const struct fab_machine *m, const struct fab_relay_hop *h,
+		      uint32_t *down, uint32_t *up, uint32_t more)
+{
+	fab_share_count(m, down, up, m->node_vertex[h->to], source_of(m, h), more);
+}
+
+/* The least rate of hops first .. end - 1 that run at once; the counts are 0 before and
+ * behind. */
 static double rate_of(const struct fab_machine *m, const struct fab_relay *r,
 		      uint32_t first, uint32_t end, uint32_t *down, uint32_t *up)
 {
 	double rate = INFINITY;
 
-	for (int clears = 0; clears < 2; clears++)
-		for (uint32_t i = first; i < end; i++) {
-			const struct fab_relay_hop *h = &r->hop[i];
-			uint32_t from = h->is_from_server ? m->interface_vertex[h->from]
-							  : m->node_vertex[h->from];
-			double share = fab_share_climb(m, down, up, m->node_vertex[h->to],
-						       from, clears ? (uint32_t)-1 : 1);
+	for (uint32_t i = first; i < end; i++)
+		count_hop(m, &r->hop[i], down, up, 1);
+	for (uint32_t i = first; i < end; i++) {
+		const struct fab_relay_hop *h = &r->hop[i];
+		double share = fab_share_least(m, down, up, m->node_vertex[h->to],
+					       source_of(m, h));
 
-			rate = !clears && share < rate ? share : rate;
-		}
+		rate = fmin(rate, share);
+	}
+	for (uint32_t i = first; i < end; i++)
+		count_hop(m, &r->hop[i], down, up, (uint32_t)-1);
 	return rate;
 }
 

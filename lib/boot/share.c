@@ -349,17 +349,25 @@ static void find_parts(const struct fab_machine *m, const struct fab_batch *batc
 	}
 }
 
-double fab_share_climb(const struct fab_machine *m, uint32_t *down, uint32_t *up,
-		       uint32_t to, uint32_t from, uint32_t more)
+void fab_share_count(const struct fab_machine *m, uint32_t *down, uint32_t *up,
+		     uint32_t to, uint32_t from, uint32_t more)
+{
+	bool has_one = fab_links_most(m) == 1;
+
+	for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);)
+		(c.is_up ? up : down)[has_one ? c.at : fab_link_of(m, c.at, to, from)] +=
+			more;
+}
+
+double fab_share_least(const struct fab_machine *m, const uint32_t *down,
+		       const uint32_t *up, uint32_t to, uint32_t from)
 {
 	double least = INFINITY;
 
 	for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);) {
-		uint32_t *n = &(c.is_up ? up : down)[fab_link_of(m, c.at, to, from)];
-		double share;
+		double share = fab_link_mbps(m, c.at) /
+			       (c.is_up ? up : down)[fab_link_of(m, c.at, to, from)];
 
-		*n += more;
-		share = fab_link_mbps(m, c.at) / *n;
 		least = share < least ? share : least;
 	}
 	return least;
@@ -378,8 +386,8 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		if (interface_of[node] >= m->n_interfaces)
 			return fab_fail(err, EINVAL, "node '%s' has no server",
 					fab_machine_node_name(m, node, name));
-		(void)fab_share_climb(m, down, up, m->node_vertex[node],
-				      m->interface_vertex[interface_of[node]], 1);
+		fab_share_count(m, down, up, m->node_vertex[node],
+				m->interface_vertex[interface_of[node]], 1);
 	}
 	*out = (struct fab_share){
 		.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY, .part = 1};
@@ -398,8 +406,8 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	}
 	out->slowest_node = batch->n ? batch->node[0] : FAB_NONE;
 	FAB_EACH_NODE(batch, node) {
-		if (fab_share_climb(m, down, up, m->node_vertex[node],
-				    m->interface_vertex[interface_of[node]], 0) *
+		if (fab_share_least(m, down, up, m->node_vertex[node],
+				    m->interface_vertex[interface_of[node]]) *
 			    out->part <=
 		    out->bandwidth_mbps * fab_machine_part(m, node)) {
 			out->slowest_node = node;
