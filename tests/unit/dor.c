@@ -293,40 +293,58 @@ static uint32_t hops_in_order(const struct fab_faults *faults, const struct fab_
 	return sum;
 }
 
-/* What is left is in order, as short as it can be, and free of deadlock. */
+/* Paths are in order, as short as they can be, and free of deadlock. */
+static void check_in_order(const struct fab_routes *r, const struct fab_shape *s,
+			   const char *name)
+{
+	OWN(fab_analysis) a = test_verified(r, FAB_ENDS_ALL);
+
+	cr_assert(a.deadlock_free, "%s", name);
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t sw = 0; sw < r->f->n_switches; sw++) {
+			uint32_t want;
+
+			if (!fab_switch_is_live(r->faults, sw))
+				continue;
+			want = hops_in_order(r->faults, s, sw, r->column_switch[c]);
+			cr_assert_eq(fab_path_length(r, sw, c), want, "%s", name);
+			if (want == FAB_NONE)
+				cr_assert_eq(fab_routes_next(r, c)[sw], FAB_ARC_NONE);
+		}
+}
+
+static const char *const sites[] = {"torus:dims=6",	      "torus:dims=7x4",
+				    "torus:dims=6x5,hosts=2", "torus:dims=5x5,hosts=2",
+				    "mesh:dims=5x4",	      "hyperx:dims=5x4"};
+
 Test(dor, with_faults)
 {
-	static const char *const specs[] = {
-		"torus:dims=6",		  "torus:dims=7x4", "torus:dims=6x5,hosts=2",
-		"torus:dims=5x5,hosts=2", "mesh:dims=5x4",  "hyperx:dims=5x4"};
-
 	for (uint64_t seed = 0; seed < 60; seed += (TEST_SHARE > 1 ? 5 : 1)) {
-		const char *spec = specs[seed % FAB_COUNT(specs)];
+		const char *spec = sites[seed % FAB_COUNT(sites)];
 		OWN(fab_fabric) *f = test_gen(spec);
 		OWN(fab_faults) *faults = fab_faults_new(f);
 		struct fab_stream rng = fab_stream_of(seed, 1);
 		OWN(fab_shape) *s = fab_shape_recognize(f);
-		OWN(fab_analysis) a = {0};
 		OWN(fab_routes) *r = NULL;
 
 		test_draw_faults(faults, FAB_FAULT_ANY, 1 + fab_stream_below(&rng, 6),
 				 &rng);
 		r = test_tables(f, faults, "dor", 2);
-		a = test_verified(r, FAB_ENDS_ALL);
-		cr_assert(a.deadlock_free, "%s seed %lu", spec, seed);
-		for (uint32_t c = 0; c < r->n_columns; c++)
-			for (uint32_t sw = 0; sw < r->f->n_switches; sw++) {
-				uint32_t want;
+		check_in_order(r, s, spec);
+	}
+}
 
-				if (!fab_switch_is_live(r->faults, sw))
-					continue;
-				want = hops_in_order(r->faults, s, sw,
-						     r->column_switch[c]);
-				cr_assert_eq(fab_path_length(r, sw, c), want);
-				if (want == FAB_NONE)
-					cr_assert_eq(fab_routes_next(r, c)[sw],
-						     FAB_ARC_NONE);
-			}
+/* Two switches have two cables, all others one. */
+Test(dor, with_one_parallel_cable)
+{
+	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
+		OWN(fab_fabric) *f = test_gen(sites[i]);
+		OWN(fab_fabric) *two = test_with_cable(f, 0, 1);
+		OWN(fab_shape) *s = fab_shape_recognize(two);
+		OWN(fab_faults) *faults = fab_faults_new(two);
+		OWN(fab_routes) *r = test_tables(two, faults, "dor", 2);
+
+		check_in_order(r, s, sites[i]);
 	}
 }
 

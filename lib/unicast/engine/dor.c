@@ -65,10 +65,13 @@ struct dor {
 	uint32_t *place;      /* [n_switches] */
 	uint32_t *switch_at;  /* [n_switches] by place */
 	uint32_t *coord;      /* [n_switches * n_axes] by place */
-	uint32_t *exit_first; /* [n_switches * n_exits + 1] into exit_arc, by place */
+	uint32_t *exit_first; /* [n_exits * n_switches + 1] into exit_arc, by exit and
+				 place */
 	uint16_t *exit_arc;   /* live arcs of the switch */
 	uint32_t *run;	      /* [n_switches * n_axes * 2] live hops up and down */
-	bool is_whole;	      /* no line is cut: exits follow from the coordinate */
+	/* No line is cut, and all exits have n_cables arcs: exits follow from
+	 * coordinates. */
+	bool is_regular;
 	uint32_t n_ties, n_cables; /* alternatives of what is equally short, at most */
 	struct fab_routes *r;
 };
@@ -76,7 +79,7 @@ struct dor {
 /* First of the live arcs by an exit, at a place; the next element is their end. */
 static inline const uint32_t *arcs_by(const struct dor *x, uint32_t place, uint32_t exit)
 {
-	return x->exit_first + (size_t)place * x->n_exits + exit;
+	return x->exit_first + (size_t)exit * x->f->n_switches + place;
 }
 
 /* Of equal sizes the last first: that is how generators number their switches. */
@@ -157,6 +160,23 @@ static int fits(const struct fab_unicast_engine *self,
 	return look(&x, self, problem, err);
 }
 
+/* The lanes of packets that leave a place by an exit of axis d. */
+static void set_lanes_of(const struct dor *x, uint32_t place, uint32_t d, uint32_t exit,
+			 struct fab_sl_packer *packer)
+{
+	const uint32_t *arcs = arcs_by(x, place, exit);
+	uint32_t sw = x->switch_at[place], n = (fab_degree(x->f, sw) + 1) << x->n_bits;
+
+	for (uint32_t i = arcs[0]; i < arcs[1]; i++)
+		for (uint32_t k = 0; k < n; k++) {
+			unsigned sl = k & ((1u << x->n_bits) - 1);
+			const struct fab_hop hop = {sw, (uint16_t)(k >> x->n_bits),
+						    x->exit_arc[i]};
+
+			fab_sl_packer_set(packer, &hop, sl, sl >> x->axis[d].bit & 1);
+		}
+}
+
 /* Lanes by service level and the axis along which a packet leaves. */
 static int set_lanes(const struct dor *x, struct fab_err *err)
 {
@@ -164,23 +184,10 @@ static int set_lanes(const struct dor *x, struct fab_err *err)
 	int rc = fab_sl_packer_new(x->r, 1u << x->n_bits, &packer, err);
 
 	for (uint32_t place = 0; place < x->f->n_switches && !rc; place++)
-		for (uint32_t d = 0; d < x->n_axes; d++) {
-			const uint32_t *arcs = arcs_by(x, place, x->axis[d].first_exit);
-			uint32_t sw = x->switch_at[place];
-			uint32_t n = (fab_degree(x->f, sw) + 1) << x->n_bits;
-
-			for (uint32_t i = arcs[0];
-			     x->axis[d].bit != NO_BIT && i < arcs[2]; i++)
-				for (uint32_t k = 0; k < n; k++) {
-					unsigned sl = k & ((1u << x->n_bits) - 1);
-					const struct fab_hop hop = {
-						sw, (uint16_t)(k >> x->n_bits),
-						x->exit_arc[i]};
-
-					fab_sl_packer_set(packer, &hop, sl,
-							  sl >> x->axis[d].bit & 1);
-				}
-		}
+		for (uint32_t d = 0; d < x->n_axes; d++)
+			for (uint32_t i = 0; x->axis[d].bit != NO_BIT && i < 2; i++)
+				set_lanes_of(x, place, d, x->axis[d].first_exit + i,
+					     packer);
 	if (rc)
 		return rc;
 	fab_sl_packer_finish(packer);
@@ -214,7 +221,7 @@ static uint32_t exit_of(const struct dor *x, uint32_t sw, uint32_t arc)
 static void set_exits(struct dor *x)
 {
 	const struct fab_fabric *f = x->f;
-	size_t n = (size_t)f->n_switches, n_exits = n * x->n_exits;
+	size_t n = (size_t)f->n_switches, n_exits = n * x->n_exits, n_used = 0;
 	uint32_t n_arcs = f->arc_first[f->n_switches];
 	uint32_t *exit = FAB_ARENA_NEW(&x->arena, (size_t)n_arcs + 1, uint32_t);
 
@@ -239,20 +246,20 @@ static void set_exits(struct dor *x)
 			exit[a] = fab_arc_is_live(x->faults, a) ? exit_of(x, sw, a)
 								: FAB_NONE;
 			if (exit[a] != FAB_NONE)
-				x->exit_first[x->place[sw] * (size_t)x->n_exits +
-					      exit[a] + 2]++;
+				x->exit_first[exit[a] * n + x->place[sw] + 2]++;
 		}
 	for (size_t i = 2; i < n_exits + 2; i++) {
+		n_used += x->exit_first[i] > 0;
 		if (x->exit_first[i] > x->n_cables)
 			x->n_cables = x->exit_first[i];
 		x->exit_first[i] += x->exit_first[i - 1];
 	}
+	x->is_regular = n_used * x->n_cables == x->exit_first[n_exits + 1];
 	for (uint32_t sw = 0; sw < n; sw++)
 		FAB_EACH_ARC(f, sw, a)
 			if (exit[a] != FAB_NONE)
-				x->exit_arc[x->exit_first[x->place[sw] *
-								  (size_t)x->n_exits +
-							  exit[a] + 1]++] =
+				x->exit_arc[x->exit_first[exit[a] * n + x->place[sw] +
+							  1]++] =
 					(uint16_t)(a - f->arc_first[sw]);
 }
 
@@ -262,7 +269,6 @@ static void set_runs(struct dor *x)
 	uint32_t n = x->f->n_switches;
 
 	x->run = FAB_ARENA_NEW0(&x->arena, (size_t)n * x->n_axes * 2 + 1, uint32_t);
-	x->is_whole = true;
 	for (uint32_t i = 0; i < n * x->n_axes * 2; i++) {
 		uint32_t d = i / 2 % x->n_axes, place = i / 2 / x->n_axes, hops = 0;
 		const struct axis *a = &x->axis[d];
@@ -277,7 +283,7 @@ static void set_runs(struct dor *x)
 				const uint32_t *arcs =
 					arcs_by(x, place, a->first_exit + k);
 
-				x->is_whole &= k == at || arcs[1] > arcs[0];
+				x->is_regular &= k == at || arcs[1] > arcs[0];
 			}
 			continue;
 		}
@@ -290,7 +296,7 @@ static void set_runs(struct dor *x)
 			here = line + at * a->stride;
 		}
 		x->run[i] = hops;
-		x->is_whole &= hops >= needed;
+		x->is_regular &= hops >= needed;
 	}
 }
 
@@ -370,6 +376,64 @@ static bool takes_lane_1(const struct axis *a, uint32_t from, uint32_t goal, boo
 	return to_dateline == to_other ? first & 1 : to_dateline > to_other;
 }
 
+/* The exit towards the goal of a place that has `from` along axis d, and the bit of its
+ * lane. */
+static uint32_t exit_and_bit(const struct dor *x, const struct goal *to, uint32_t d,
+			     uint32_t place, uint32_t from, uint8_t *bit)
+{
+	const struct axis *a = &x->axis[d];
+	uint32_t exit = exit_towards(x, to, d, place, from);
+
+	*bit = 0;
+	if (exit != FAB_NONE && a->bit != NO_BIT &&
+	    takes_lane_1(a, from, to->coord[d], exit != a->first_exit))
+		*bit = (uint8_t)(1u << a->bit);
+	return exit;
+}
+
+/* The places that have `from` along axis d, and the goal's coordinate along earlier axes.
+ * False: a live switch has no path. */
+static bool fill_places(const struct dor *x, const struct goal *to, uint32_t d,
+			uint32_t from)
+{
+	const struct axis *a = &x->axis[d];
+	uint32_t block = to->place - to->place % (a->size * a->stride);
+	uint32_t first = block + from * a->stride, n = a->stride, exit;
+	const uint32_t *sw = x->switch_at + first;
+	const uint32_t *corner = x->switch_at + block + to->coord[d] * n;
+	const uint8_t *restrict corner_level = to->level + block + to->coord[d] * n;
+	uint8_t *restrict level = to->level + first, bit;
+	uint16_t *next = to->next;
+	bool is_joined = true;
+
+	exit = exit_and_bit(x, to, d, first, from, &bit);
+	if (x->is_regular) {
+		const uint16_t *arc =
+			x->exit_arc + *arcs_by(x, first, exit) + to->cable % x->n_cables;
+
+		for (uint32_t i = 0; i < n; i++)
+			next[sw[i]] = arc[(size_t)i * x->n_cables];
+		for (uint32_t i = 0; i < n; i++)
+			level[i] = corner_level[i] | bit;
+		return true;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t *arcs;
+
+		exit = exit_and_bit(x, to, d, first + i, from, &bit);
+		next[sw[i]] = FAB_ARC_NONE;
+		level[i] = 0;
+		if (exit == FAB_NONE || next[corner[i]] == FAB_ARC_NONE) {
+			is_joined &= !fab_switch_is_live(x->faults, sw[i]);
+			continue;
+		}
+		arcs = arcs_by(x, first + i, exit);
+		next[sw[i]] = x->exit_arc[arcs[0] + to->cable % (arcs[1] - arcs[0])];
+		level[i] = corner_level[i] | bit;
+	}
+	return is_joined;
+}
+
 /* Axes backwards: what is right along the first d axes comes before what is not. False:
  * a live switch has no path. */
 static bool fill_column(const struct dor *x, const struct goal *to)
@@ -378,71 +442,62 @@ static bool fill_column(const struct dor *x, const struct goal *to)
 
 	to->next[x->switch_at[to->place]] = FAB_ARC_HERE;
 	to->level[to->place] = 0;
-	for (uint32_t d = x->n_axes; d-- > 0;) {
-		const struct axis *a = &x->axis[d];
-		uint32_t block = to->place - to->place % (a->size * a->stride);
-		uint32_t right = block + to->coord[d] * a->stride, exit = FAB_NONE;
-		uint8_t bit = 0;
-
-		for (uint32_t i = 0; i < a->size * a->stride; i++) {
-			uint32_t place = block + i, from = i / a->stride, n;
-			uint32_t corner = right + i % a->stride;
-			uint32_t sw = x->switch_at[place];
-			const uint32_t *arcs;
-
-			if (from == to->coord[d])
-				continue;
-			if (!x->is_whole || !(i % a->stride)) {
-				exit = exit_towards(x, to, d, place, from);
-				bit = 0;
-				if (exit != FAB_NONE && a->bit != NO_BIT &&
-				    takes_lane_1(a, from, to->coord[d],
-						 exit != a->first_exit))
-					bit = (uint8_t)(1u << a->bit);
-			}
-			to->level[place] = 0;
-			to->next[sw] = FAB_ARC_NONE;
-			if (exit == FAB_NONE ||
-			    to->next[x->switch_at[corner]] == FAB_ARC_NONE) {
-				is_joined &= !fab_switch_is_live(x->faults, sw);
-				continue;
-			}
-			arcs = arcs_by(x, place, exit);
-			n = arcs[1] - arcs[0];
-			to->next[sw] = x->exit_arc[arcs[0] + (n > 1 ? to->cable % n : 0)];
-			to->level[place] = to->level[corner] | bit;
-		}
-	}
+	for (uint32_t d = x->n_axes; d-- > 0;)
+		for (uint32_t from = 0; from < x->axis[d].size; from++)
+			if (from != to->coord[d])
+				is_joined &= fill_places(x, to, d, from);
 	return is_joined;
 }
+
+static struct goal goal_of(const struct dor *x, uint32_t column, uint8_t *level)
+{
+	uint32_t place = x->place[x->r->column_switch[column]];
+	struct goal to = {.place = place,
+			  .turn = fab_routes_alternative(x->r, column),
+			  .coord = x->coord + (size_t)place * x->n_axes,
+			  .next = x->r->next + (size_t)column * x->f->n_switches,
+			  .level = level};
+
+	to.cable = to.turn / x->n_ties;
+	for (uint32_t d = 0; d < x->n_axes; d++)
+		to.cable += to.coord[d];
+	return to;
+}
+
+/* Number of columns that are filled before their service levels are copied, so that
+ * adjacent bytes of a source are written together. */
+enum { BLOCK = 64 };
 
 /* All columns and their service levels. False: some pair has no path. */
 static bool fill(const struct dor *x, int n_threads)
 {
 	struct fab_routes *r = x->r;
-	size_t n = x->f->n_switches;
+	size_t n = x->f->n_switches, stride = n + 64;
 	bool is_cut = false;
 
 	n_threads = fab_threads_for(n_threads, (uint64_t)r->n_columns * n * 8);
 #pragma omp parallel num_threads(n_threads) reduction(|| : is_cut)
 	{
-		FAB_AUTOFREE uint8_t *level = FAB_NEW(n + 1, uint8_t);
+		FAB_AUTOFREE uint8_t *levels = FAB_NEW(stride * BLOCK, uint8_t);
 
-#pragma omp for schedule(dynamic, 64)
-		for (uint32_t c = 0; c < r->n_columns; c++) {
-			struct goal to = {.place = x->place[r->column_switch[c]],
-					  .turn = fab_routes_alternative(r, c),
-					  .next = r->next + c * n,
-					  .level = level};
+#pragma omp for schedule(dynamic, 1)
+		for (uint32_t first = 0; first < r->n_columns; first += BLOCK) {
+			uint32_t end = first + BLOCK < r->n_columns ? first + BLOCK
+								    : r->n_columns;
 
-			to.coord = x->coord + (size_t)to.place * x->n_axes;
-			to.cable = to.turn / x->n_ties;
-			for (uint32_t d = 0; d < x->n_axes; d++)
-				to.cable += to.coord[d];
-			is_cut = !fill_column(x, &to) || is_cut;
-			for (uint32_t k = 0; r->sl && k < r->n_sl_sources; k++)
-				r->sl[(size_t)k * r->n_columns + c] =
-					level[x->place[r->sl_source[k]]];
+			for (uint32_t c = first; c < end; c++) {
+				struct goal to =
+					goal_of(x, c, levels + (c - first) * stride);
+
+				is_cut = !fill_column(x, &to) || is_cut;
+			}
+			for (uint32_t k = 0; r->sl && k < r->n_sl_sources; k++) {
+				uint8_t *sl = r->sl + (size_t)k * r->n_columns;
+				const uint8_t *level = levels + x->place[r->sl_source[k]];
+
+				for (uint32_t c = first; c < end; c++, level += stride)
+					sl[c] = *level;
+			}
 		}
 	}
 	fab_threads_rest(n_threads);
