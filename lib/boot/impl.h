@@ -60,7 +60,9 @@ static inline uint32_t fab_link_of(const struct fab_machine *m, uint32_t vertex,
 
 static inline double fab_link_mbps(const struct fab_machine *m, uint32_t vertex)
 {
-	return m->capacity_mbps[vertex] / fab_links_of(m, vertex);
+	uint32_t n = fab_links_of(m, vertex);
+
+	return n > 1 ? m->capacity_mbps[vertex] / n : m->capacity_mbps[vertex];
 }
 
 /* Climb from vertex `to` and vertex `from` to where they meet: vertices of a lower number

@@ -105,8 +105,13 @@ static inline bool fab_climb_next(struct fab_climb *c, const struct fab_machine 
 	if (c->to == c->from)
 		return false;
 	c->is_up = c->to < c->from;
-	c->at = c->is_up ? c->from : c->to;
-	*(c->is_up ? &c->from : &c->to) = m->parent[c->at];
+	if (c->is_up) {
+		c->at = c->from;
+		c->from = m->parent[c->at];
+	} else {
+		c->at = c->to;
+		c->to = m->parent[c->at];
+	}
 	return true;
 }
 

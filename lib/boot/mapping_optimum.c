@@ -497,6 +497,33 @@ struct handout {
 	double *weight;
 };
 
+/* Nodes of a vertex to its n children in turn, while all are alike and take more: the
+ * heap would give the same. Returns the number of children that still take nodes. */
+static size_t hand_in_turn(uint32_t v, struct child *child, size_t n,
+			   struct fab_queues *kept)
+{
+	uint64_t rounds = UINT64_MAX;
+	size_t n_left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_alike = !(child[i].weight < child[0].weight) &&
+				!(child[i].weight > child[0].weight) &&
+				!(child[i].taken < child[0].taken) &&
+				!(child[i].taken > child[0].taken);
+
+		rounds = !is_alike ? 0 : child[i].left < rounds ? child[i].left : rounds;
+	}
+	for (uint64_t k = 0; k < rounds && n && kept->head[v] != FAB_NONE; k++)
+		for (size_t i = 0; i < n && kept->head[v] != FAB_NONE; i++)
+			fab_queues_append(kept, child[i].vertex, fab_queues_pop(kept, v));
+	for (size_t i = 0; i < n; i++) {
+		child[i].left -= rounds;
+		if (child[i].left)
+			child[n_left++] = child[i];
+	}
+	return n_left;
+}
+
 /* Nodes of a vertex to its children, evenly, none more than it can take. */
 static void hand_down(const struct balance *b, const struct handout *h, uint32_t v,
 		      struct child *heap, struct fab_queues *kept)
@@ -507,6 +534,7 @@ static void hand_down(const struct balance *b, const struct handout *h, uint32_t
 		if (b->supply[c])
 			heap[n++] = (struct child){c, b->supply[c], h->weight[c],
 						   (double)b->fixed_served[c]};
+	n = hand_in_turn(v, heap, n, kept);
 	for (size_t i = n; i-- > 0;)
 		sift(heap, n, i);
 	while (kept->head[v] != FAB_NONE && n) {
@@ -589,8 +617,10 @@ void fab_mapping_by_counts(const struct fab_machine *m, const struct fab_batch *
 		for (struct fab_climb c = {a, s}; fab_climb_next(&c, m);)
 			(c.is_up ? b.fixed_up : b.fixed_down)[c.at]++;
 	}
-	best(&b);
-	give_interfaces(&b, interface_of);
+	if (b.n_fixed < batch->n) {
+		best(&b);
+		give_interfaces(&b, interface_of);
+	}
 }
 
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,

@@ -220,15 +220,15 @@ static void add_segments(const struct fab_machine *m, struct fab_share *out, boo
 							 .name = m->level[l].segment,
 							 .vertex = FAB_NONE};
 	for (uint32_t k = most; k < m->n_vertices * most; k++) {
-		uint32_t v = k / most;
+		uint32_t v = most > 1 ? k / most : k, n = sharers[k];
 		struct fab_share_segment *s = &of_level[m->level_of[v]];
 		double share, part = parts ? parts[k] : 1;
 
-		if (!sharers[k])
+		if (!n)
 			continue;
-		share = fab_link_mbps(m, v) / sharers[k];
-		if (sharers[k] > s->max_sharers)
-			s->max_sharers = sharers[k];
+		share = fab_link_mbps(m, v) / n;
+		if (n > s->max_sharers)
+			s->max_sharers = n;
 		if (s->vertex == FAB_NONE || share * s->part < s->share_mbps * part) {
 			s->vertex = v;
 			s->part = part;
@@ -309,7 +309,8 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 	double flow = fab_limits_transfer_mbps(m, batch);
 	uint32_t largest = batch->n ? batch->node[0] : 0;
 
-	if (!batch->n)
+	if (!batch->n || (!(m->limits.flow_mbps > 0) && !(m->limits.disk_mbps > 0) &&
+			  !m->limits.connections))
 		return;
 	served = FAB_NEW0(m->n_servers, struct served);
 	FAB_EACH_NODE(batch, node) {
@@ -349,14 +350,23 @@ static void find_parts(const struct fab_machine *m, const struct fab_batch *batc
 	}
 }
 
+static inline void count(const struct fab_machine *m, bool has_one, uint32_t *down,
+			 uint32_t *up, uint32_t to, uint32_t from, uint32_t more)
+{
+	for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);) {
+		uint32_t link = has_one ? c.at : fab_link_of(m, c.at, to, from);
+
+		if (c.is_up)
+			up[link] += more;
+		else
+			down[link] += more;
+	}
+}
+
 void fab_share_count(const struct fab_machine *m, uint32_t *down, uint32_t *up,
 		     uint32_t to, uint32_t from, uint32_t more)
 {
-	bool has_one = fab_links_most(m) == 1;
-
-	for (struct fab_climb c = {to, from}; fab_climb_next(&c, m);)
-		(c.is_up ? up : down)[has_one ? c.at : fab_link_of(m, c.at, to, from)] +=
-			more;
+	count(m, fab_links_most(m) == 1, down, up, to, from, more);
 }
 
 double fab_share_least(const struct fab_machine *m, const uint32_t *down,
@@ -380,14 +390,15 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	FAB_AUTOFREE uint32_t *down = FAB_NEW0(n_links, uint32_t);
 	FAB_AUTOFREE uint32_t *up = FAB_NEW0(n_links, uint32_t);
 	FAB_AUTOFREE double *parts = m->image_part ? FAB_NEW0(2 * n_links, double) : NULL;
+	bool has_one = fab_links_most(m) == 1;
 	char name[FAB_MACHINE_NAME_BYTES];
 
 	FAB_EACH_NODE(batch, node) {
 		if (interface_of[node] >= m->n_interfaces)
 			return fab_fail(err, EINVAL, "node '%s' has no server",
 					fab_machine_node_name(m, node, name));
-		fab_share_count(m, down, up, m->node_vertex[node],
-				m->interface_vertex[interface_of[node]], 1);
+		count(m, has_one, down, up, m->node_vertex[node],
+		      m->interface_vertex[interface_of[node]], 1);
 	}
 	*out = (struct fab_share){
 		.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY, .part = 1};

@@ -36,6 +36,8 @@ enum {
 
 /* Transfers end together when one lacks no more than this part of the image. */
 #define EPSILON 1e-9
+/* Part of the time by which such ends differ at most. */
+#define SAME_TIME 1e-8
 /* Levels that differ by less are equal. */
 #define SAME 1e-12
 /* A pipe with a smaller part of its capacity free may be full: sums are rounded. */
@@ -96,7 +98,9 @@ struct simulation {
 
 	uint32_t *connections;	      /* [n_servers] */
 	struct fab_queues queues;     /* nodes that wait for each server */
+	FAB_VEC(uint32_t) ending;     /* classes of which a node may be done */
 	FAB_VEC(uint32_t) freed;      /* servers that may have connections left */
+	FAB_VEC(double) finishes;     /* times at which nodes were done, in order */
 	uint32_t arrived;	      /* nodes that have asked a first time */
 	double *deadline;	      /* [batch->n] when it gives up; INFINITY: never */
 	uint32_t *attempts;	      /* [batch->n] that were given up */
@@ -297,21 +301,12 @@ static void set_finish(struct simulation *s, uint32_t class)
 	}
 }
 
-/* A class whose first node has its image, FAB_NONE: no class now. */
-static uint32_t done_class(const struct simulation *s)
+/* Has the node of a class that started first its image? */
+static bool has_done(const struct simulation *s, const struct class *c)
 {
-	uint32_t at = 1;
-	const struct class *c;
-
-	if (!s->n_classes || isinf(s->finish[1]))
-		return FAB_NONE;
-	while (at < s->n_leaves)
-		at = 2 * at + (s->finish[2 * at] > s->finish[2 * at + 1]);
-	c = &s->class[at - s->n_leaves];
-	return isfinite(c->rate) && member_of(s, c, c->done)->target >
-					    clock_of(s, c) + c->image_mbit * EPSILON
-		       ? FAB_NONE
-		       : at - s->n_leaves;
+	return active(c) &&
+	       (isinf(c->rate) || member_of(s, c, c->done)->target <=
+					  clock_of(s, c) + c->image_mbit * EPSILON);
 }
 
 static void touch(struct simulation *s, uint32_t class)
@@ -348,11 +343,12 @@ static void mark(struct simulation *s, uint32_t pipe, double more)
 	s->dirty[(s->first_dirty + s->n_dirty++) % s->n_pipes] = pipe;
 }
 
-/* A class has one member more (1) or less (-1). */
-static void change(struct simulation *s, uint32_t class, int more)
+/* A class has some members more, or less. */
+static void change(struct simulation *s, uint32_t class, double more)
 {
 	const struct class *c = &s->class[class];
-	double rate = rate_without(s, c, FAB_NONE);
+	/* the rate of a class without members is an earlier one */
+	double rate = more < 0 ? c->rate : rate_without(s, c, FAB_NONE);
 
 	touch(s, class);
 	for (uint32_t k = 0; k < c->n_on; k++)
@@ -475,18 +471,49 @@ static uint32_t first_of(const struct simulation *s, uint32_t class)
 	return active(c) ? member_of(s, c, c->done)->at : FAB_NONE;
 }
 
-/* It leaves; returns it. */
+/* It leaves; returns it. change() follows. */
 static uint32_t end_node(struct simulation *s, uint32_t class)
 {
 	uint32_t at = first_of(s, class), server = server_of(s, at);
 
 	s->class[class].done++;
-	change(s, class, -1);
-	set_finish(s, class);
 	s->connections[server]--;
 	if (s->m->limits.connections)
 		FAB_PUSH(&s->freed, server);
 	return at;
+}
+
+/* The classes below a vertex of the tree of times, of which a node may be done now. */
+static void find_ending(struct simulation *s, uint32_t vertex)
+{
+	if (s->finish[vertex] > s->now * (1 + SAME_TIME))
+		return;
+	if (vertex >= s->n_leaves) {
+		FAB_PUSH(&s->ending, vertex - s->n_leaves);
+		return;
+	}
+	find_ending(s, 2 * vertex);
+	find_ending(s, 2 * vertex + 1);
+}
+
+/* Nodes that have their image now leave. */
+static void end_done(struct simulation *s, struct fab_transfer *out)
+{
+	s->ending.n = 0;
+	find_ending(s, 1);
+	for (size_t i = 0; i < s->ending.n; i++) {
+		uint32_t class = s->ending.v[i], n = 0;
+
+		for (; has_done(s, &s->class[class]); n++) {
+			uint32_t at = end_node(s, class);
+
+			out->finish_s[at] = s->now;
+			s->deadline[at] = INFINITY;
+			FAB_PUSH(&s->finishes, s->now);
+		}
+		if (n)
+			change(s, class, -(double)n);
+	}
 }
 
 static void add_due(struct simulation *s, double time, uint8_t kind, uint32_t at)
@@ -569,11 +596,13 @@ static void expire(struct simulation *s, struct fab_transfer *out)
 	qsort(classes.v, classes.n, sizeof(*classes.v), fab_cmp_u32);
 	qsort(servers.v, servers.n, sizeof(*servers.v), fab_cmp_u32);
 	for (size_t i = 0; i < classes.n; i++) {
-		uint32_t class = classes.v[i], at = first_of(s, class);
+		uint32_t class = classes.v[i], at = first_of(s, class), n = 0;
 
 		for (; at != FAB_NONE && s->deadline[at] <= s->now;
-		     at = first_of(s, class))
+		     at = first_of(s, class), n++)
 			give_up(s, end_node(s, class), out);
+		if (n)
+			change(s, class, -(double)n);
 	}
 	for (size_t i = 0; i < servers.n; i++) {
 		uint32_t *first = &s->queues.head[servers.v[i]];
@@ -599,20 +628,13 @@ static double next_time(struct simulation *s)
 
 static int simulate(struct simulation *s, struct fab_transfer *out, struct fab_err *err)
 {
-	uint32_t class, most = s->m->limits.connections;
+	uint32_t most = s->m->limits.connections;
 	bool was_full = false;
 
 	expect_arrival(s);
 	for (double to = next_time(s); isfinite(to); to = next_time(s)) {
-		bool has_done = s->finish[1] <= to * (1 + 1e-12);
-
 		s->now = to;
-		while (has_done && (class = done_class(s)) != FAB_NONE) {
-			uint32_t at = end_node(s, class);
-
-			out->finish_s[at] = to;
-			s->deadline[at] = INFINITY;
-		}
+		end_done(s, out);
 		expire(s, out);
 		/* nodes that wait take the connections that became free */
 		for (size_t i = 0; i < s->freed.n; i++) {
@@ -637,21 +659,20 @@ static int simulate(struct simulation *s, struct fab_transfer *out, struct fab_e
 	return 0;
 }
 
-static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
+static void sum_up(struct simulation *s, struct fab_transfer *out)
 {
-	FAB_AUTOFREE double *sorted = FAB_NEW((size_t)batch->n + 1, double);
+	const struct fab_batch *batch = s->batch;
 
-	for (uint32_t i = 0; i < batch->n; i++) {
-		sorted[i] = out->finish_s[i];
+	for (uint32_t i = 0; i < batch->n; i++)
 		if (!i || out->finish_s[i] > out->last_s) {
 			out->last_s = out->finish_s[i];
 			out->slowest_node = batch->node[i];
 		}
-	}
-	qsort(sorted, batch->n, sizeof(*sorted), fab_cmp_double);
+	while (s->finishes.n < batch->n)
+		FAB_PUSH(&s->finishes, (double)INFINITY);
 	if (batch->n) {
-		out->first_s = sorted[0];
-		out->median_s = fab_quantile(sorted, batch->n, 0.5);
+		out->first_s = s->finishes.v[0];
+		out->median_s = fab_quantile(s->finishes.v, batch->n, 0.5);
 	}
 }
 
@@ -690,10 +711,13 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	s.attempts = FAB_ARENA_NEW0(&s.arena, n, uint32_t);
 	s.queues = fab_queues_new(m->n_servers, batch->n);
 	rc = simulate(&s, out, err);
-	sum_up(batch, out);
+	if (!rc)
+		sum_up(&s, out);
+	free(s.finishes.v);
 	fab_queues_fini(&s.queues);
 	fab_schedule_fini(&s.schedule);
 	free(s.freed.v);
+	free(s.ending.v);
 	fab_arena_free(&s.arena);
 	if (rc)
 		fab_transfer_fini(out);

@@ -18,23 +18,34 @@ struct words {
 	size_t first_len, second_len, n, len; /* words; bytes without outer blanks */
 };
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static struct words split(const char *name)
 {
-	static const char blanks[] = " \t";
-	struct words w = {.first = name + strspn(name, blanks)};
+	struct words w = {0};
+	const char *p = name;
 
-	for (const char *p = w.first; *p; p += strspn(p, blanks)) {
-		size_t len = strcspn(p, blanks);
+	while (is_blank(*p))
+		p++;
+	w.first = p;
+	while (*p) {
+		const char *word = p;
 
+		while (*p && !is_blank(*p))
+			p++;
 		if (w.n == 0) {
-			w.first_len = len;
+			w.first_len = (size_t)(p - word);
 		} else if (w.n == 1) {
-			w.second = p;
-			w.second_len = len;
+			w.second = word;
+			w.second_len = (size_t)(p - word);
 		}
 		w.n++;
-		p += len;
 		w.len = (size_t)(p - w.first);
+		while (is_blank(*p))
+			p++;
 	}
 	return w;
 }

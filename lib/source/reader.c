@@ -52,10 +52,10 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 		if (at.p == word)
 			return false;
 		for (unsigned i = FAB_SDR; i <= FAB_XDR; i++) {
-			size_t n = strlen(fab_speed_name(i));
+			const char *name = fab_speed_name(i);
 
-			if (n == (size_t)(at.p - word) &&
-			    !memcmp(fab_speed_name(i), word, n))
+			if (*name == *word && strlen(name) == (size_t)(at.p - word) &&
+			    !memcmp(name, word, (size_t)(at.p - word)))
 				*speed = (uint8_t)i;
 		}
 		*is_known = *speed != FAB_SPEED_UNKNOWN;

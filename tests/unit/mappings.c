@@ -105,6 +105,23 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 	expect_all(m);
 }
 
+/* Servers that keep nodes get fewer of the others. */
+Test(mappings, others_even_out)
+{
+	OWN(fab_machine) *m = boots_machine("cpu=8@1Gbps,servers=2@10Gbps");
+	OWN(fab_batch) all = boots_batch(m, "all");
+
+	for (uint32_t busy = 0; busy < 2; busy++) {
+		uint32_t of[8] = {busy, busy, busy}, n = 0;
+
+		memset(of + 3, 0xff, 5 * sizeof(*of));
+		fab_mapping_complete(m, &all, of);
+		for (uint32_t i = 0; i < 8; i++)
+			n += of[i] == busy;
+		cr_expect_eq(n, 4, "%u", n);
+	}
+}
+
 /* For the loss of any one server no other second servers of its nodes are better. */
 Test(mappings, second_servers)
 {

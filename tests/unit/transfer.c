@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "boot/transfer.h"
+#include "base/order.h"
+#include "event/stats.h"
 #include "support/boots.h"
 #include "support/refill.h"
 #include "support/test.h"
@@ -85,6 +87,28 @@ Test(transfer, who_times_out_asks_again)
 	expect_finish("rack=1,node=2@1G/server=1@1G", 0, o, (double[]){0.6, 0.8}, 0, 0);
 }
 
+/* Without limits nodes have their image at once. */
+Test(transfer, nothing_is_limited)
+{
+	struct fab_transfer_options o = {.request_seconds = 0.1, .stagger_seconds = 0.2};
+
+	expect_finish("node=3/server=1", 0, o, (double[]){0.1, 0.3, 0.5}, 0, 0);
+}
+
+/* The first and the median time; INFINITY where nodes gave up. */
+static void expect_quantiles(const struct fab_transfer *t, uint32_t n, uint64_t seed)
+{
+	FAB_AUTOFREE double *sorted = FAB_NEW(n, double);
+	double middle;
+
+	memcpy(sorted, t->finish_s, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), fab_cmp_double);
+	middle = fab_quantile(sorted, n, 0.5);
+	cr_expect(!(t->first_s < sorted[0]) && !(t->first_s > sorted[0]), "seed %lu",
+		  seed);
+	cr_expect(!(t->median_s < middle) && !(t->median_s > middle), "seed %lu", seed);
+}
+
 /* A tree of up to 40 nodes and 6 servers, everywhere; few capacities, so that many
  * segments are full at once, or many. */
 static struct fab_machine *draw_machine(struct fab_rng *rng)
@@ -139,6 +163,7 @@ Test(transfer, changes_are_what_refilling_all_gives)
 		o = draw_options(&rng, &m->limits);
 		MUST(fab_transfer_run(m, &all, of, &o, &own, ERR));
 		plain = refill_run(m, &all, of, &o);
+		expect_quantiles(&own, all.n, seed);
 		for (uint32_t i = 0; i < all.n; i++)
 			if (isinf(plain.finish_s[i]))
 				cr_expect(isinf(own.finish_s[i]), "seed %d node %u",
