@@ -186,29 +186,32 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 	return level;
 }
 
-/* The bits of a byte in the lowest bits of eight bytes. */
-static inline uint64_t spread(uint64_t bits)
+/* Distances of the sources of the last search, of the first `used` words, to a switch:
+ * from planes to bytes, FAB_HOPS_UNREACHABLE where it was not seen. A word of `hops` are
+ * eight sources: first a byte of each plane, which is then transposed as 8 x 8 bits. */
+FAB_WIDE static void to_bytes(const set *restrict planes, const set *restrict seen,
+			      uint32_t levels, size_t used, uint8_t *restrict out)
 {
-	uint64_t x = bits * 0x0101010101010101u & 0x8040201008040201u;
+	_Static_assert(WORDS == 8, "a word for each byte of a plane");
+	const set byte = {0, 8, 16, 24, 32, 40, 48, 56};
+	const set zero = {0};
 
-	return (x + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
-}
+	for (size_t w = 0; w < used; w++) {
+		set hops = (zero + ~(*seen)[w]) >> byte & 0xff, swap;
 
-/* Distances of the sources of the last search, of the first `used` words, to switch v:
- * from planes to bytes, FAB_HOPS_UNREACHABLE where it was not seen. */
-static void to_bytes(const struct search *s, size_t v, uint32_t levels, size_t used,
-		     uint8_t *out)
-{
-	const set *planes = s->planes + v * PLANES;
-
-	for (size_t w = 0; w < used; w++)
-		for (unsigned shift = 0; shift < 64; shift += 8) {
-			uint64_t hops = spread(~s->seen[v][w] >> shift & 0xff) * 0xff;
-
-			for (int k = 0; levels >> k; k++)
-				hops |= spread(planes[k][w] >> shift & 0xff) << k;
-			memcpy(out + 64 * w + shift, &hops, 8);
-		}
+		hops |= hops << 8;
+		hops |= hops << 16;
+		hops |= hops << 32;
+		for (unsigned k = 0; levels >> k; k++)
+			hops |= ((zero + planes[k][w]) >> byte & 0xff) << 8 * k;
+		swap = (hops ^ hops >> 7) & 0x00aa00aa00aa00aau;
+		hops ^= swap ^ swap << 7;
+		swap = (hops ^ hops >> 14) & 0x0000cccc0000ccccu;
+		hops ^= swap ^ swap << 14;
+		swap = (hops ^ hops >> 28) & 0x00000000f0f0f0f0u;
+		hops ^= swap ^ swap << 28;
+		memcpy(out + 64 * w, &hops, sizeof(hops));
+	}
 }
 
 /* The rows of a batch; the caller has its lock. */
@@ -238,7 +241,8 @@ static uint8_t *make_rows(struct fab_dist *d, uint32_t batch)
 	for (size_t v = 0; v < d->stride; v += TILE) {
 		memset(tile, FAB_HOPS_UNREACHABLE, TILE * sizeof(*tile));
 		for (size_t k = 0; k < TILE && v + k < d->n; k++)
-			to_bytes(&s, v + k, levels, WORDS, tile[k]);
+			to_bytes(s.planes + (v + k) * PLANES, s.seen + v + k, levels,
+				 WORDS, tile[k]);
 		for (uint32_t i = 0; i < n_rows; i++)
 			for (size_t k = 0; k < TILE; k++)
 				rows[i * d->stride + v + k] = tile[k][i];
@@ -290,7 +294,8 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 			if (levels > farthest)
 				farthest = levels;
 			for (size_t v = 0; v < n && d && levels <= FARTHEST; v++)
-				to_bytes(&s, v, levels, used < WORDS ? used : WORDS,
+				to_bytes(s.planes + v * PLANES, s.seen + v, levels,
+					 used < WORDS ? used : WORDS,
 					 d->hops + v * d->stride + first);
 		}
 		free(s.arena);
