@@ -91,7 +91,10 @@ enum fab_root_ties {
 	FAB_TIES_LOWEST	 /* switch id */
 };
 
-/* The candidate of least value[switch] in `bits`, `words` of them; value NULL: the lowest
+/* Length of an array of values of n switches for fab_root_choose(). */
+#define FAB_ROOTS_PADDED(n) (((size_t)(n) + 63) / 64 * 64)
+
+/* The candidate of least value[switch] in bits[words]; value[64 * words] NULL: the lowest
  * id; FAB_NONE: none. O(switches). */
 uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
 			 const uint32_t *value);

@@ -127,14 +127,14 @@ Test(roots, bound_of_leaf_switches_that_are_joined)
 	cr_assert_eq(fab_mcast_lower_bound(&problem), 9);
 }
 
-enum { SWITCHES = 300 };
+enum { SWITCHES = 300, PADDED = FAB_ROOTS_PADDED(SWITCHES) };
 
 /* Does it come before? By value, then in the order in which ties are broken. */
 static bool comes_before(const uint32_t *value, enum fab_root_ties ties, uint32_t x,
 			 uint32_t y)
 {
 	uint64_t bits[SWITCHES / 64 + 1] = {0};
-	uint32_t same[SWITCHES] = {0};
+	uint32_t same[PADDED] = {0};
 
 	if (value[x] != value[y])
 		return value[x] < value[y];
@@ -150,7 +150,7 @@ Test(roots, candidates_in_the_order_of_a_value)
 	for (uint32_t t = 0; t < TIMES; t++) {
 		enum fab_root_ties ties = t % 2 ? FAB_TIES_LOWEST : FAB_TIES_SPREAD;
 		uint64_t bits[WORDS] = {0};
-		uint32_t value[SWITCHES], sw[SWITCHES], n = 0;
+		uint32_t value[PADDED] = {0}, sw[SWITCHES], n = 0;
 
 		for (uint32_t i = 0; i < SWITCHES; i++) {
 			value[i] = (uint32_t)(fab_mix64(t * SWITCHES + i) % (1 + t * 3));

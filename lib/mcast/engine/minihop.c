@@ -134,25 +134,31 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 		n_members++;
 	}
 	/* The largest cost of a candidate is its radius where all or none are members. */
-	memset(x->cost, 0, n * sizeof(*x->cost));
 	if (n_members == 0 || n_members == fab_group_n_switches(g, group)) {
 		const uint64_t *bits = fab_roots_bits(roots, group);
 
-		for (uint32_t sw = 0; sw < n; sw++)
-			x->cost[sw] = !fab_roots_has(bits, sw);
-	} else {
-		for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
-			const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);
-			uint32_t last = x->member_of[g->sw[i]] != group + 1;
+		best = FAB_NONE;
+		for (size_t w = 0; w < roots->words; w++)
+			for (uint64_t left = bits[w]; left; left &= left - 1) {
+				uint32_t sw = (uint32_t)w * 64 +
+					      (uint32_t)__builtin_ctzll(left);
 
-			for (uint32_t sw = 0; sw < n; sw++) {
-				uint32_t hops = row[sw] == FAB_HOPS_UNREACHABLE
-							? UINT32_MAX
-							: row[sw] + last;
-
-				if (hops > x->cost[sw])
-					x->cost[sw] = hops;
+				if (best == FAB_NONE || x->rank[sw] < x->rank[best])
+					best = sw;
 			}
+		return best;
+	}
+	memset(x->cost, 0, n * sizeof(*x->cost));
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
+		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);
+		uint32_t last = x->member_of[g->sw[i]] != group + 1;
+
+		for (uint32_t sw = 0; sw < n; sw++) {
+			uint32_t hops = row[sw] == FAB_HOPS_UNREACHABLE ? UINT32_MAX
+									: row[sw] + last;
+
+			if (hops > x->cost[sw])
+				x->cost[sw] = hops;
 		}
 	}
 	for (uint32_t sw = 1; sw < n; sw++)

@@ -39,6 +39,8 @@ struct balls {
 /* 2^32 by the golden section, whose multiples lie evenly; and its inverse. */
 #define SHUFFLE 2654435769u
 #define UNSHUFFLE 340573321u
+/* Candidates of 64 switches that are looked at one by one; the others together. */
+enum { FEW = 4 };
 
 FAB_WIDE static void max_rows(uint8_t *restrict acc, const uint8_t *restrict row,
 			      size_t n)
@@ -303,22 +305,54 @@ uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32
 			one->bits);
 }
 
+typedef uint64_t eight __attribute__((vector_size(8 * sizeof(uint64_t))));
+typedef uint32_t eight_values __attribute__((vector_size(8 * sizeof(uint32_t))));
+
+/* The least key, value and then id times factor, of 64 switches from sw on that `bits`
+ * has. */
+FAB_WIDE static uint64_t least_key(uint64_t bits, const uint32_t *value, uint32_t sw,
+				   uint32_t factor)
+{
+	eight_values tie = {0, 1, 2, 3, 4, 5, 6, 7}, own;
+	eight bit = {1, 2, 4, 8, 16, 32, 64, 128}, best = {0}, key, is_less;
+	uint64_t least = UINT64_MAX;
+
+	best = ~best;
+	tie = (tie + sw) * factor;
+	for (uint32_t i = 0; i < 64; i += 8, bit <<= 8, tie += 8 * factor) {
+		memcpy(&own, value + i, sizeof(own));
+		key = __builtin_convertvector(own, eight) << 32;
+		key |= __builtin_convertvector(tie, eight);
+		key |= (eight)((bit & bits) == 0);
+		is_less = (eight)(key < best);
+		best = (key & is_less) | (best & ~is_less);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		least = best[i] < least ? best[i] : least;
+	return least;
+}
+
 uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
 			 const uint32_t *value)
 {
-	uint64_t best = UINT64_MAX;
+	uint32_t factor = ties == FAB_TIES_LOWEST ? 1 : SHUFFLE;
+	uint64_t best = UINT64_MAX, key;
 
-	for (size_t w = 0; w < words; w++)
-		for (uint64_t left = bits[w]; left; left &= left - 1) {
-			uint32_t sw = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
-			uint32_t tie = ties == FAB_TIES_LOWEST ? sw : sw * SHUFFLE;
-			uint64_t key;
+	for (size_t w = 0; w < words; w++) {
+		uint32_t first = (uint32_t)w * 64;
+		uint64_t left = bits[w];
+
+		for (uint32_t i = 0; left && i < FEW; i++, left &= left - 1) {
+			uint32_t sw = first + (uint32_t)__builtin_ctzll(left);
 
 			if (!value)
 				return sw;
-			key = (uint64_t)value[sw] << 32 | tie;
+			key = (uint64_t)value[sw] << 32 | sw * factor;
 			best = key < best ? key : best;
 		}
+		key = left ? least_key(left, value + first, first, factor) : best;
+		best = key < best ? key : best;
+	}
 	if (best == UINT64_MAX)
 		return FAB_NONE;
 	return ties == FAB_TIES_LOWEST ? (uint32_t)best : (uint32_t)best * UNSHUFFLE;

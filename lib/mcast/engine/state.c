@@ -47,16 +47,17 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 {
 	const struct fab_fabric *f = problem->f;
 	struct fab_arena *a = &s->arena;
+	size_t padded = FAB_ROOTS_PADDED(f->n_switches);
 
 	*s = (struct fab_mcast_state){.problem = problem};
 	s->load = FAB_ARENA_NEW0(a, f->n_switch_links, uint32_t);
 	if (problem->weights)
 		s->units = FAB_ARENA_NEW0(a, f->n_switch_links, uint64_t);
-	s->root_use = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
+	s->root_use = FAB_ARENA_NEW0(a, padded, uint32_t);
 	/* sums of loads cost as much as the loads; most rules do not use them */
 	if (engine->root_rule == FAB_ROOT_LEAST_ADJACENT || engine->choose_root ||
 	    engine->solve)
-		s->adjacent = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
+		s->adjacent = FAB_ARENA_NEW0(a, padded, uint32_t);
 	s->mark = FAB_ARENA_NEW0(a, f->n_switches, uint32_t);
 	s->scratch = engine->scratch_new ? engine->scratch_new(problem, a) : NULL;
 	fab_forest_init(&s->forest, problem->groups->n);

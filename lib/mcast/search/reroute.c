@@ -105,6 +105,7 @@ struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
 	r->n_workers = (uint32_t)n_threads < n_batch ? (uint32_t)n_threads : n_batch;
 	r->worker = FAB_ARENA_NEW0(a, r->n_workers, struct worker);
 	for (uint32_t i = 0; i < r->n_workers; i++) {
+		size_t padded = FAB_ROOTS_PADDED(p->f->n_switches);
 		struct worker *w = &r->worker[i];
 		struct fab_mcast_state *s = revision->s;
 		uint32_t n = p->f->n_switch_links;
@@ -115,9 +116,8 @@ struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
 				.problem = p,
 				.load = FAB_ARENA_NEW(a, n, uint32_t),
 				.units = s->units ? FAB_ARENA_NEW(a, n, uint64_t) : NULL,
-				.adjacent = FAB_ARENA_NEW(a, p->f->n_switches, uint32_t),
-				.root_use =
-					FAB_ARENA_NEW0(a, p->f->n_switches, uint32_t)};
+				.adjacent = FAB_ARENA_NEW(a, padded, uint32_t),
+				.root_use = FAB_ARENA_NEW0(a, padded, uint32_t)};
 		w->one = fab_roots_one_new(p->dist, a);
 		w->one->slack = options->height_slack;
 		w->root_prices = fab_root_prices_new(p, a);
