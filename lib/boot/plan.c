@@ -361,9 +361,10 @@ static int plan_one(const struct fab_plan *p, struct work *w,
 			&out->doubts,
 			fab_format(
 				"%s: %" PRIu32 " of %" PRIu32
-				" nodes never boot: no image within --set timeout, nor in %" PRIu32
-				" retries",
-				r.algorithm, r.n_failed, batch->n, p->transfer->retries));
+				" nodes never boot: no image within --set timeout (attempts: %" PRIu32
+				")",
+				r.algorithm, r.n_failed, batch->n,
+				p->transfer->retries + 1));
 	if (p->verifies)
 		verify(p, &r, w->interface_of[choice], out);
 	FAB_PUSH(&out->of, r);

@@ -100,7 +100,7 @@ static int take_edits(struct fab_editor *e, const char *text, struct fab_err *er
 			     ? fab_editor_add(e, text, strlen(text), err)
 			     : fab_fail(
 				       err, ENOENT,
-				       "'%.80s' is neither a file nor an edit such as 'remove leaf1:40'",
+				       "'%.80s': expected a file or an edit such as 'remove leaf1:40'",
 				       text);
 		if (rc)
 			fab_err_prefix(err, "--edit");

@@ -251,7 +251,8 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	}
 	out->radius = FAB_NEW(out->n_sets, uint8_t);
 	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
-	if (groups->sw_first[groups->n] > (uint64_t)ROW_USES * fab_dist_n(dist))
+	if (!first_group && !fab_dist_is_whole(dist) &&
+	    groups->sw_first[groups->n] > (uint64_t)ROW_USES * fab_dist_n(dist))
 		for (uint64_t i = 0; i < groups->sw_first[groups->n]; i++)
 			(void)fab_dist_row(dist, groups->sw[i]);
 	if (!slack)
