@@ -168,7 +168,7 @@ struct unit {
 	double factor;
 };
 
-/* A number times the factor of its unit. Units of several letters that end in B may be
+/* A number times the factor of its unit. Units of several characters that end in B may be
  * written in any case. */
 static int parse_unit(const char *text, size_t len, const struct unit *unit,
 		      const char *kind, const char *likely, const char *expected,

@@ -48,7 +48,7 @@ struct fab_plan_diff {
 
 /*
  * Compare. Nodes of the plan are, whatever kind the plan gives them,
- *   1. those that the resolver finds by name: letter case does not matter, a host stands
+ *   1. those that the resolver finds by name, in upper or lower case: a host stands
  *      for its only adapter, port K of a host for its Kth connected port,
  *   2. of the rest, those of the same name but for a domain that only one side writes,
  *   3. adapters of the same host if none of them is found by name ("HCA-1" of the plan is

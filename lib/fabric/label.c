@@ -172,10 +172,10 @@ static char *clean(struct fab_arena *arena, const char *name)
 }
 
 /*
- * Keep the wanted names that are unique; the others get `letter`-<GUID>, if need be with
+ * Keep the wanted names that are unique; the others get `prefix`-<GUID>, if need be with
  * a number behind it. Returns how many others there are.
  */
-static uint32_t settle(struct fab_arena *arena, char **wish, uint32_t n, char letter,
+static uint32_t settle(struct fab_arena *arena, char **wish, uint32_t n, char prefix,
 		       const uint64_t *guid)
 {
 	FAB_AUTO(fab_strmap_free_at) struct fab_strmap *counts = fab_strmap_new(n);
@@ -193,11 +193,11 @@ static uint32_t settle(struct fab_arena *arena, char **wish, uint32_t n, char le
 
 		if (wish[i] && fab_strmap_get(counts, wish[i], strlen(wish[i])) == i)
 			continue;
-		name = fab_arena_format(arena, "%c-%016llx", letter,
+		name = fab_arena_format(arena, "%c-%016llx", prefix,
 					(unsigned long long)guid[i]);
 		for (uint32_t k = 2;
 		     fab_strmap_get(counts, name, strlen(name)) != FAB_NONE; k++)
-			name = fab_arena_format(arena, "%c-%016llx.%u", letter,
+			name = fab_arena_format(arena, "%c-%016llx.%u", prefix,
 						(unsigned long long)guid[i], k);
 		fab_strmap_set(counts, name, strlen(name), i);
 		wish[i] = name;

@@ -83,7 +83,7 @@ static int add_manager(struct fab_arena *memory, const struct fab_launch_start *
 	s.fence = width ? (struct fab_fence_chosen){FAB_FENCE_TREE, width}
 			: (struct fab_fence_chosen){FAB_FENCE_RING, 0};
 	if (!width) {
-		row.what = "a ring of daemons that does not repair itself";
+		row.what = "a ring of daemons without repair";
 		row.risk = n > 3 ? fab_arena_format(memory,
 						    "two failures cut off up to %u nodes",
 						    n / 2 - 1)

@@ -259,7 +259,7 @@ struct fab_sim_result {
 		end; /* ticks: measured from warmup to warmup + time, ended */
 	uint32_t n_ends;
 	/*
-	 * Packets of the whole run: born (created) = lost + injected + waiting; injected
+	 * Packets of the whole run: created = lost + injected + waiting; injected
 	 * + copied = delivered + in flight + unroutable + looped + dropped +
 	 * recovery.lost_dead + recovery.lost_down. A packet that a switch copies n times
 	 * becomes n (copied: n - 1 more). Packets are created with their message, if that
