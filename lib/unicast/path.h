@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Paths through tables: one path, hop by hop; the paths of all switches to one
- * destination; what uses a cable; what has no path. */
+ * destination; what uses a cable; what has no path; columns to all switches. */
 #pragma once
 
 #include "base/lookup.h"
@@ -250,3 +250,13 @@ void fab_no_path_fini(struct fab_no_path *x);
  */
 char *fab_no_path_circle_text(const struct fab_routes *routes,
 			      const struct fab_no_path *x);
+
+/*
+ * Exported form of tables by leaf switch: with a column more for each live switch
+ * without one (a root switch), made from a neighbour's: towards it, and over its cable;
+ * switches without an entry there take the shortest path to one that has one. Service
+ * level 0 towards them. Columns keep their numbers; leaf names those that were there.
+ * The caller frees. O(columns * switches + new columns * (switches + cables)).
+ */
+struct fab_routes *fab_routes_complete(const struct fab_routes *routes)
+	__attribute__((returns_nonnull));

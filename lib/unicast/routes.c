@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unicast forwarding tables: memory, columns, completion, differences. */
+/* Unicast forwarding tables: memory, columns, differences. */
 #include "unicast/routes.h"
 
-#include "base/arena.h"
-#include "fabric/graph.h"
-#include "unicast/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,121 +145,6 @@ uint32_t fab_columns_of(const struct fab_columns *c, uint32_t port, uint32_t off
 	if (first == FAB_NONE || !r->n_alternatives)
 		return first;
 	return first + (r->turn[port] + offset) % r->n_alternatives[sw];
-}
-
-static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
-			const uint32_t *entries, uint32_t root, uint16_t *next)
-{
-	FAB_AUTO(fab_arena_free) struct fab_arena arena = FAB_ARENA_INIT;
-	const struct fab_fabric *f = r->f;
-	const struct fab_graph g = fab_graph_of_arcs(f);
-	size_t n_switches = (size_t)f->n_switches + 1;
-	uint32_t *dist = FAB_ARENA_NEW(&arena, n_switches, uint32_t);
-	uint32_t *order = FAB_ARENA_NEW(&arena, n_switches, uint32_t);
-	uint32_t *by = FAB_ARENA_NEW(&arena, n_switches, uint32_t);
-	uint32_t back = 0, column = FAB_NONE, n = 0, n_led;
-	struct fab_walk walk;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		next[s] = FAB_ARC_NONE;
-	/* The neighbour whose column has the most entries; back: the arc from there. */
-	FAB_EACH_ARC(f, root, a) {
-		uint32_t c = column_of[f->arc_peer[a]];
-
-		if (c == FAB_NONE || !fab_arc_is_live(r->faults, a) ||
-		    (column != FAB_NONE && entries[c] <= entries[column]))
-			continue;
-		column = c;
-		back = f->arc_reverse[a];
-	}
-	if (column != FAB_NONE) {
-		uint32_t leaf = r->column_switch[column];
-
-		memcpy(next, r->next + (size_t)column * f->n_switches,
-		       f->n_switches * sizeof(*next));
-		next[leaf] = (uint16_t)back;
-	}
-	/* Give the switches that are not led to `root` the shortest path to one that is.
-	 */
-	next[root] = FAB_ARC_HERE;
-	fab_walk_init(&walk, f, r->faults);
-	fab_walk_all(&walk, next, root);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (walk.hops[s] < FAB_HOPS_NEVER)
-			order[n++] = s;
-	n_led = n;
-	n = fab_graph_search(&g, r->faults ? r->faults->arc_is_dead : NULL, n, dist,
-			     order, by);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (dist[s])
-			next[s] = FAB_ARC_NONE;
-	for (uint32_t i = n_led; i < n; i++)
-		next[order[i]] = f->arc_reverse[by[order[i]]];
-	fab_walk_fini(&walk);
-}
-
-static void *copy_of(const void *from, size_t n, size_t size)
-{
-	void *to;
-
-	if (!from)
-		return NULL;
-	to = fab_alloc(n + 1, size);
-	memcpy(to, from, n * size);
-	return to;
-}
-
-struct fab_routes *fab_routes_complete(const struct fab_routes *r)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t n = r->n_columns;
-	uint32_t n_switches = f->n_switches;
-	FAB_AUTOFREE uint32_t *column_of = fab_none_new((size_t)n_switches + 1);
-	FAB_AUTOFREE uint32_t *entries = FAB_NEW0((size_t)n + 1, uint32_t);
-	struct fab_routes *to;
-
-	for (uint32_t c = r->n_columns; c-- > 0;)
-		column_of[r->column_switch[c]] = c;
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		n += column_of[s] == FAB_NONE && fab_switch_is_live(r->faults, s);
-	to = fab_routes_new(f, r->faults, n);
-	memcpy(to->column_switch, r->column_switch,
-	       r->n_columns * sizeof(*r->column_switch));
-	memcpy(to->next, r->next, (size_t)r->n_columns * n_switches * sizeof(*r->next));
-	to->turn = copy_of(r->turn, r->f->n_ports, sizeof(*r->turn));
-	to->n_alternatives =
-		copy_of(r->n_alternatives, n_switches, sizeof(*r->n_alternatives));
-	to->n_leaves = r->leaf ? r->n_leaves : r->n_columns;
-	to->leaf = copy_of(r->leaf ? r->leaf : r->column_switch, to->n_leaves,
-			   sizeof(*r->leaf));
-	to->n_sl_sources = r->n_sl_sources;
-	to->sl_source = copy_of(r->sl_source, r->n_sl_sources, sizeof(*r->sl_source));
-	/* service level 0 towards new columns */
-	to->sl = r->sl ? FAB_NEW0((size_t)r->n_sl_sources * n + 1, uint8_t) : NULL;
-	for (uint32_t s = 0; r->sl && s < r->n_sl_sources; s++)
-		memcpy(to->sl + (size_t)s * n, r->sl + (size_t)s * r->n_columns,
-		       r->n_columns);
-	to->lanes = r->lanes;
-	to->n_vls = r->n_vls;
-	to->n_sls = r->n_sls;
-	to->vl_first = copy_of(r->vl_first, (size_t)n_switches + 1, sizeof(*r->vl_first));
-	to->sl2vl = copy_of(r->sl2vl, r->vl_first ? r->vl_first[n_switches] : 0, 1);
-	to->note = r->note ? fab_strdup(r->note) : NULL;
-	to->instead = r->instead ? fab_strdup(r->instead) : NULL;
-	n = r->n_columns;
-	for (uint32_t c = 0; c < n; c++)
-		for (uint32_t s = 0; s < n_switches; s++)
-			entries[c] += fab_routes_next(r, c)[s] < FAB_ARC_BROKEN;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		if (column_of[s] != FAB_NONE || !fab_switch_is_live(r->faults, s))
-			continue;
-		to->column_switch[n] = s;
-		if (to->n_alternatives)
-			to->n_alternatives[s] = 1;
-		fill_column(r, column_of, entries, s,
-			    to->next + (size_t)n++ * f->n_switches);
-	}
-	return to;
 }
 
 struct fab_changes fab_changes_count(const struct fab_routes *now,

@@ -229,16 +229,6 @@ void fab_columns_fini(struct fab_columns *columns);
 uint32_t fab_columns_of(const struct fab_columns *columns, uint32_t port,
 			uint32_t offset);
 
-/*
- * Exported form of tables by leaf switch: with a column more for each live switch
- * without one (a root switch), made from a neighbour's: towards it, and over its cable;
- * switches without an entry there take the shortest path to one that has one. Service
- * level 0 towards them. Columns keep their numbers; leaf names those that were there.
- * The caller frees. O(columns * switches + new columns * (switches + cables)).
- */
-struct fab_routes *fab_routes_complete(const struct fab_routes *routes)
-	__attribute__((returns_nonnull));
-
 struct fab_changes {
 	uint64_t entries;  /* of destinations that both have */
 	uint64_t switches; /* that have such an entry */
