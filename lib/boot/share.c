@@ -306,12 +306,15 @@ static void add_limits(const struct fab_machine *m, const struct fab_batch *batc
 		       const uint32_t *interface_of, struct fab_share *share)
 {
 	FAB_AUTOFREE struct served *served = NULL;
-	double flow = fab_limits_transfer_mbps(m, batch);
+	double flow;
 	uint32_t largest = batch->n ? batch->node[0] : 0;
+	bool has_limit = false;
 
-	if (!batch->n || (!(m->limits.flow_mbps > 0) && !(m->limits.disk_mbps > 0) &&
-			  !m->limits.connections))
+	for (enum fab_limit l = 0; l < FAB_N_LIMITS; l++)
+		has_limit |= fab_limit_is_given(m, l);
+	if (!batch->n || !has_limit)
 		return;
+	flow = fab_limits_transfer_mbps(m, batch);
 	served = FAB_NEW0(m->n_servers, struct served);
 	FAB_EACH_NODE(batch, node) {
 		struct served *s = &served[m->interface_server[interface_of[node]]];

@@ -135,17 +135,13 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 	}
 	/* The largest cost of a candidate is its radius where all or none are members. */
 	if (n_members == 0 || n_members == fab_group_n_switches(g, group)) {
-		const uint64_t *bits = fab_roots_bits(roots, group);
+		uint32_t *candidate = x->cost;
 
-		best = FAB_NONE;
-		for (size_t w = 0; w < roots->words; w++)
-			for (uint64_t left = bits[w]; left; left &= left - 1) {
-				uint32_t sw = (uint32_t)w * 64 +
-					      (uint32_t)__builtin_ctzll(left);
-
-				if (best == FAB_NONE || x->rank[sw] < x->rank[best])
-					best = sw;
-			}
+		n = fab_roots_list(fab_roots_bits(roots, group), roots->words, candidate);
+		best = candidate[0];
+		for (uint32_t i = 1; i < n; i++)
+			if (x->rank[candidate[i]] < x->rank[best])
+				best = candidate[i];
 		return best;
 	}
 	memset(x->cost, 0, n * sizeof(*x->cost));

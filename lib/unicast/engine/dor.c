@@ -406,11 +406,11 @@ static bool fill_places(const struct dor *x, const struct goal *to, uint32_t d,
 	uint16_t *next = to->next;
 	bool is_joined = true;
 
-	exit = exit_and_bit(x, to, d, first, from, &bit);
 	if (x->is_regular) {
-		const uint16_t *arc =
-			x->exit_arc + *arcs_by(x, first, exit) + to->cable % x->n_cables;
+		const uint16_t *arc;
 
+		exit = exit_and_bit(x, to, d, first, from, &bit);
+		arc = x->exit_arc + *arcs_by(x, first, exit) + to->cable % x->n_cables;
 		for (uint32_t i = 0; i < n; i++)
 			next[sw[i]] = arc[(size_t)i * x->n_cables];
 		for (uint32_t i = 0; i < n; i++)
