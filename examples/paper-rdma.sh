@@ -87,7 +87,7 @@ sum() { awk "BEGIN { printf \"%.3g\", $1 }"; }
 if_true() { awk "BEGIN { exit !($1) }" && echo "$2" || echo "$3"; }
 
 echo '-- the window'
-trace='trace --arrivals=2,1,0,4,3 --as-printed'
+trace='trace --arrivals=2,1,0,4,3 --set=as-printed'
 # shellcheck disable=SC2086
 wrong=$(fabric-rdma $trace --format=json | grep -c '"right": false' || true)
 row 'The window slides by WBASE = WBASE + LOC(WVEC)' \

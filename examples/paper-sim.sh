@@ -121,8 +121,8 @@ if [ "${1-}" != --quick ]; then
   }
   row5=--fail=1.1,2.1,3.1,4.1,5.1 column5=--fail=1.1,1.2,1.3,1.4,1.5 distinct5=--fail=1.1,2.2,3.3,4.4,5.5
   distinct10=$distinct5,6.6,7.7,8.8,9.9,10.10
-  spread V7 5 'hardly' 1 $row5 $column5 $distinct5 --random=5
-  spread V8 10 '2' 2 $row5,6.1,7.1,8.1,9.1,10.1 $column5,1.6,1.7,1.8,1.9,1.10 $distinct10 --random=10
+  spread V7 5 'hardly' 1 $row5 $column5 $distinct5 --set=random=5
+  spread V8 10 '2' 2 $row5,6.1,7.1,8.1,9.1,10.1 $column5,1.6,1.7,1.8,1.9,1.10 $distinct10 --set=random=10
   five=$(get 1 $distinct5) ten=$(get 1 $distinct10)
   figure V9 '% less by 5 distinct faults, per live host' 1 "$(loss "$five" "$sound")" 0.1 2
   figure V9 '% less by 10, per live host' 2 "$(loss "$ten" "$sound")" 0.1 3

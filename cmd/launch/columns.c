@@ -27,7 +27,8 @@ const struct fab_column launch_size_columns[] = {
 	 FAB_AT(struct launch_size_row, table)},
 	COLUMN(job_bytes, NUMBER, "all nodes together, B; null: without --nodes",
 	       FAB_COL_EXTRA, LESS),
-	COLUMN(verified, BOOL, "the bytes were written and counted (--verify)",
+	COLUMN(verified, BOOL,
+	       "the bytes were written and counted; null: more than 16 MiB",
 	       FAB_COL_EXTRA, NONE),
 };
 #undef COLUMN
@@ -301,24 +302,6 @@ const struct fab_option launch_settings[] = {
 	 TO(ifaces), .choices = &fab_launch_interfaces, .preset = "all"},
 	{"wireup", "LIST", "Wire-ups, separated by commas, or all", FAB_TAKES_CHOSEN,
 	 TO(wireups), .choices = &fab_launch_wireups, .preset = "all"},
-	{"random", "K", "K dead parts more, drawn by --seed", FAB_TAKES_NUMBER,
-	 TO(faults.random), .min = 1, .max = 1000000},
-	{"of", "KIND", "Parts that random draws: leaves, roots, links or any",
-	 FAB_TAKES_ONE, TO(faults.of), .choices = &fab_fault_kind_choices,
-	 .preset = "leaves"},
-	{"path-sl", "FILE",
-	 "With --lfts: service levels of the paths, as ibdmchk reads or saquery -p prints them",
-	 FAB_TAKES_INPUT, TO(tables.path_sl)},
-	{"sl2vl", "FILE",
-	 "With --lfts: lanes of the service levels, as ibdmchk reads them or in opensm-sl2vl.dump",
-	 FAB_TAKES_INPUT, TO(tables.sl2vl)},
-	{"opensm-conf", "FILE",
-	 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count",
-	 FAB_TAKES_INPUT, TO(opensm.conf)},
-	{"time-limit", "TIME",
-	 "With --algorithm=opensm:ENGINE: how long OpenSM may take for the tables",
-	 FAB_TAKES_SECONDS, TO(opensm.limit_seconds), .min = 1000 * 1000,
-	 .max = UINT64_MAX, .like = "30s", .preset = "10min"},
 	{"failures", "LIST",
 	 "Of faults: numbers of nodes that fail together, separated by commas",
 	 FAB_TAKES_OTHER, .take = take_failures, .flag = TO(has_failures),
@@ -358,6 +341,7 @@ const struct fab_option launch_settings[] = {
 	{"socket-store", NULL,
 	 "Gets of PMIx ask the server of the node over a socket, sequentially, instead of shared memory",
 	 FAB_TAKES_NOTHING, TO(socket_store)},
+	FAB_CLI_EXPERT_ROWS(struct launch_params),
 #define ROW(name, unit, verbs, least, most, meaning)                                     \
 	{#name,                                                                          \
 	 unit,                                                                           \

@@ -163,13 +163,13 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART(fab_cli_input_rows, struct launch_params, input),
-	FAB_PART(fab_cli_faults_rows, struct launch_params, faults),
+	FAB_PART_BUT(fab_cli_input_rows, struct launch_params, input, "subnet"),
+	FAB_PART_BUT(fab_cli_faults_rows, struct launch_params, faults, "fail-file"),
 	{options, 0},
 	FAB_PART(fab_cli_output_rows, struct launch_params, output),
 	FAB_PART(fab_cli_store_rows, struct launch_params, store),
 	FAB_PART(fab_cli_run_rows, struct launch_params, run),
-	FAB_PART(fab_cli_chance_rows, struct launch_params, run),
+	FAB_PART_BUT(fab_cli_chance_rows, struct launch_params, run, "verify"),
 	{0},
 };
 
@@ -193,12 +193,11 @@ static const struct fab_relation relations[] = {
 	{"program", FAB_GOES_WITH, "fs"},
 	{"fence", FAB_EXCLUDES, "VERB=advise", "it looks for the best one"},
 	{"fence", FAB_GOES_WITH, "VERB=stages,VERB=fence,VERB=modex"},
-	{"verify", FAB_GOES_WITH, "VERB=size"},
 	{"no-cache", FAB_GOES_WITH, "VERB=modex"},
 	{"failures,exhaustive", FAB_GOES_WITH, "VERB=faults"},
 	{"node-list,node-file", FAB_APART},
-	{"node-list,node-file,order,algorithm,lfts,random,rails", FAB_GOES_WITH,
-	 "FABRIC"},
+	{"node-list,node-file,order,algorithm,lfts,random,fail-file,subnet,rails",
+	 FAB_GOES_WITH, "FABRIC"},
 	{"opensm-conf,time-limit", FAB_GOES_WITH, "algorithm"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,algorithm", "tables that were read do not change"},

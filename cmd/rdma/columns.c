@@ -303,6 +303,11 @@ const struct fab_option rdma_settings[] = {
 	 FAB_TAKES_TEXT, TO(bits),
 	 .otherwise =
 		 "node=16,context=12,msgid=20,number=12,timer=16,epoch=8,address=64"},
+	{"as-printed", NULL, "trace: slide by the rule as the paper prints it",
+	 FAB_TAKES_NOTHING, TO(as_printed)},
+	{"histogram-out", "FILE",
+	 "Write degrees of reordering to FILE as JSON lines (- is standard output)",
+	 FAB_TAKES_OUTPUT, TO(histogram_out)},
 	FAB_CLI_EXPERT_ROWS(struct rdma_params),
 	{0},
 };

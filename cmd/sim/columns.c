@@ -178,6 +178,9 @@ const struct fab_option sim_settings[] = {
 	 "With --traffic=groups and collectives: algorithms of fabric-mcroute(1) for the trees",
 	 FAB_TAKES_CHOSEN, TO(mcast_algorithms), .flag = TO(has_mcast_algorithm),
 	 .choices = &fab_mcast_choices, .max = SIM_MAX_NETS / 2, .preset = "fulb"},
+	{"mcfdbs", "FILE",
+	 "Take the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without --groups the groups are taken from it",
+	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"ignore-unknown", NULL,
 	 "Go on without members of groups that are not in the fabric, or dead",
 	 FAB_TAKES_NOTHING, TO(groups.ignore_unknown)},
@@ -268,6 +271,8 @@ const struct fab_option sim_settings[] = {
 	{"histogram-out", "FILE",
 	 "Write the histogram of latencies to FILE as JSON lines", FAB_TAKES_OUTPUT,
 	 TO(histogram_out)},
+	{"count", "N", "With random and --max-faults: N sets of faults", FAB_TAKES_NUMBER,
+	 TO(count), .min = 1, .max = SIM_MAX_RUNS, .preset = "1"},
 	FAB_CLI_EXPERT_ROWS(struct sim_params),
 	{0},
 };

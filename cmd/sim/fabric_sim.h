@@ -14,6 +14,7 @@
 
 enum {
 	SIM_MAX_NETS = 32,
+	SIM_MAX_RUNS = 10000,
 	SIM_MAX_SIZES = 64, /* of messages, and of buffers */
 	SIM_MAX_POINTS = 100000
 };

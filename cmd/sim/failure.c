@@ -156,7 +156,7 @@ static int set_up(const struct sim_params *p, struct sim_outcome *o, struct fab_
 	if (!o->dead->named.n)
 		return fab_fail(
 			err, EINVAL,
-			"--fail-at: nothing is named that dies (--fail, --fail-link, --random)");
+			"--fail-at: nothing is named that dies (--fail, --fail-link, --set random)");
 	if (n * n_dodges > SIM_MAX_NETS)
 		return fab_fail(
 			err, EINVAL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --count, --max-faults: throughput over the number of faults, in drawn sets of them. */
+/* --max-faults, --set count: throughput over the number of faults, in drawn sets of them. */
 #include <errno.h>
 #include <math.h>
 
@@ -180,10 +180,10 @@ static void say(struct fab_report *r, const struct sim_outcome *o, const struct 
 		return;
 	}
 	if (last->sets < 2 || x->sets < 2)
-		verdict = "undecided, of one set each (--count)";
+		verdict = "undecided, of one set each (--set count)";
 	else if (fabs(less) <= doubt)
 		verdict =
-			"undecided, within what sets and random traffic change (--count, --time)";
+			"undecided, within what sets and random traffic change (--set count, --time)";
 	else
 		verdict = fab_arena_format(o->arena, "%.2g %% %s, with 95 %% confidence",
 					   100 * fabs(less) / x->mean,

@@ -8,8 +8,6 @@
 #include "base/num.h"
 #include "fabric_sim.h"
 
-enum { MAX_RUNS = 10000 };
-
 static const double LEAST_RATE = 1e-6;
 
 static int take_sweep(void *params, const char *arg, struct fab_err *err);
@@ -25,9 +23,6 @@ static const struct fab_option options[] = {
 	{"route", "KIND", "Choice of a path (default table): @ROUTES@", FAB_TAKES_ONE,
 	 TO(route), .choices = &fab_sim_route_choices, .preset = "table",
 	 .everyday = true},
-	{"mcfdbs", "FILE",
-	 "Take the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; without --groups the groups are taken from it",
-	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{.help = "What is sent:"},
 	{"traffic", "SPEC", "Sources and targets (default uniform): @TRAFFIC@",
 	 FAB_TAKES_OTHER, .take = take_traffic, .everyday = true},
@@ -71,10 +66,8 @@ static const struct fab_option options[] = {
 	 .choices = FAB_NAME_LIST("paper")},
 
 	{.help = "How long, and what is asked:"},
-	{"count", "N", "With --random and --max-faults: N sets of faults (default 1)",
-	 FAB_TAKES_NUMBER, TO(count), .min = 1, .max = MAX_RUNS, .preset = "1"},
 	{"max-faults", "K",
-	 "Throughput over the number of faults: for 0 to K that are drawn, of --of",
+	 "Throughput over the number of faults: for 0 to K that are drawn (--set of)",
 	 FAB_TAKES_NUMBER, TO(max_faults), .min = 1, .max = 1000},
 	{"fail-at", "TIME",
 	 "What --fail and the like name dies at TIME of the measured time: what is lost, and when all is well again",
@@ -86,7 +79,7 @@ static const struct fab_option options[] = {
 	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all of it)",
 	 FAB_TAKES_TEXT, TO(texts.time)},
 	{"runs", "N", "Runs of each rate (default 1, with --fail-at 4)", FAB_TAKES_NUMBER,
-	 TO(runs), .flag = TO(has_runs), .min = 1, .max = MAX_RUNS, .preset = "1"},
+	 TO(runs), .flag = TO(has_runs), .min = 1, .max = SIM_MAX_RUNS, .preset = "1"},
 	{"shard", "K/N",
 	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
@@ -105,10 +98,8 @@ static const struct fab_option options[] = {
 static const struct fab_part parts[] = {
 	FAB_PART_BUT(fab_cli_input_rows, struct sim_params, input, "subnet"),
 	FAB_PART_BUT(fab_cli_faults_rows, struct sim_params, faults, "fail-file"),
-	FAB_PART(fab_cli_random_rows, struct sim_params, faults),
 	FAB_PART_BUT(fab_cli_tables_rows, struct sim_params, tables, "path-sl,sl2vl"),
 	{options, 0},
-	FAB_PART_BUT(fab_cli_opensm_rows, struct sim_params, opensm, "time-limit"),
 	FAB_PART_BUT(fab_cli_groups_rows, struct sim_params, groups, "ignore-unknown"),
 	FAB_PART(fab_cli_output_rows, struct sim_params, output),
 	FAB_PART(fab_cli_store_rows, struct sim_params, store),
@@ -121,6 +112,7 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"FABRIC", FAB_REQUIRED, NULL, "no fabric"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
+	{"opensm-conf,time-limit", FAB_GOES_WITH, "algorithm"},
 	{"lfts", FAB_EXCLUDES, "random", "tables that were read do not change"},
 	{"of,count", FAB_GOES_WITH, "random,max-faults"},
 	{"max-faults", FAB_EXCLUDES, "random"},
@@ -218,10 +210,10 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		{kind->is_finite && (p->texts.warmup || p->texts.time),
 		 "--warmup and --time do not go with ", ": it ends when all has arrived"},
 		{kind->needs_groups && !has_groups, "",
-		 " needs --groups, --pattern or --mcfdbs"},
+		 " needs --groups, --pattern or --set mcfdbs"},
 		{!kind->needs_groups &&
 			 (has_groups || (p->has_mcast_algorithm && !kind->schedules)),
-		 "--groups, --pattern, --mcfdbs and --set mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too",
+		 "--groups, --pattern, --set mcfdbs and --set mcast-algorithm go with --traffic=groups only, the last one with broadcast, allgather and barrier, too",
 		 NULL},
 		{kind->schedules && (p->n_traced || p->plot.path || p->cables_out ||
 				     p->histogram_out || p->store.path ||
@@ -230,9 +222,10 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		 "",
 		 " goes with tables, one tree, one buffer size and credits, and is not traced, drawn, stored or written to files"},
 		{has_sets && (kind->is_finite || kind->needs_groups),
-		 "--count and --max-faults go with endless unicast traffic: not ", ""},
+		 "--max-faults and --set count go with endless unicast traffic: not ",
+		 ""},
 		{has_buffers && has_sets,
-		 "--count and --max-faults go with one size of --buffer", NULL},
+		 "--max-faults and --set count go with one size of --buffer", NULL},
 		{kind->needs_groups && p->texts.fail_at,
 		 "--fail-at goes with unicast traffic only: ", " follows trees"},
 		{kind->needs_groups && p->route != FAB_SIM_BY_TABLE,
@@ -240,7 +233,8 @@ static int check_traffic(const struct sim_params *p, struct fab_err *err)
 		{p->mlid_cap && !has_groups,
 		 "--set mlid-cap goes with --traffic=groups only", NULL},
 		{p->mlid_cap && p->mcfdbs,
-		 "--set mlid-cap does not go with --mcfdbs, whose trees are fixed", NULL},
+		 "--set mlid-cap does not go with --set mcfdbs, whose trees are fixed",
+		 NULL},
 		{kind->needs_groups && (p->has_algorithm || p->tables.lfts),
 		 "--algorithm and --lfts do not go with ",
 		 ": --set mcast-algorithm makes its trees"},

@@ -73,27 +73,44 @@ bool fab_cli_fills_roots(const char *path);
 
 /* Rows of the parts above that are expert settings of a command whose parameters have
  * members input, faults, tables and opensm. */
-#define FAB_CLI_EXPERT_ROWS(type)                                                               \
-	{"subnet", "FILE", "LIDs, from another description of the fabric that has them",        \
-	 FAB_TAKES_INPUT, FAB_TO(type, input.subnet)},                                          \
-		{"fail-file",                                                                   \
-		 "FILE",                                                                        \
-		 "What is dead, a line each: switches, or the word link and links; repeatable", \
-		 FAB_TAKES_INPUT,                                                               \
-		 FAB_TO(type, faults.fail_file),                                                \
-		 .is_many = true},                                                              \
-		{"path-sl", "FILE",                                                             \
-		 "With --lfts: service levels of the paths, as fabric-faults(1) reads them",    \
-		 FAB_TAKES_INPUT, FAB_TO(type, tables.path_sl)},                                \
-		{"sl2vl", "FILE",                                                               \
-		 "With --lfts: lanes of the service levels, as fabric-faults(1) reads them",    \
-		 FAB_TAKES_INPUT, FAB_TO(type, tables.sl2vl)},                                  \
-	{                                                                                       \
-		"time-limit", "TIME",                                                           \
-			"With --algorithm=opensm:ENGINE: how long OpenSM may take",             \
-			FAB_TAKES_SECONDS, FAB_TO(type, opensm.limit_seconds),                  \
-			.min = 1000 * 1000, .max = UINT64_MAX, .like = "30s",                   \
-			.preset = "10min"                                                       \
+#define FAB_CLI_EXPERT_ROWS(type)                                                                                          \
+	{"subnet", "FILE", "LIDs, from another description of the fabric that has them",                                   \
+	 FAB_TAKES_INPUT, FAB_TO(type, input.subnet)},                                                                     \
+		{"fail-file",                                                                                              \
+		 "FILE",                                                                                                   \
+		 "What is dead, a line each: switches, or the word link and links; repeatable",                            \
+		 FAB_TAKES_INPUT,                                                                                          \
+		 FAB_TO(type, faults.fail_file),                                                                           \
+		 .is_many = true},                                                                                         \
+		{"random",                                                                                                 \
+		 "K",                                                                                                      \
+		 "K dead parts more, drawn by --seed",                                                                     \
+		 FAB_TAKES_NUMBER,                                                                                         \
+		 FAB_TO(type, faults.random),                                                                              \
+		 .min = 1,                                                                                                 \
+		 .max = 1000000},                                                                                          \
+		{"of",                                                                                                     \
+		 "KIND",                                                                                                   \
+		 "Parts that random draws: leaves, roots, links or any",                                                   \
+		 FAB_TAKES_ONE,                                                                                            \
+		 FAB_TO(type, faults.of),                                                                                  \
+		 .choices = &fab_fault_kind_choices,                                                                       \
+		 .preset = "leaves"},                                                                                      \
+		{"path-sl", "FILE",                                                                                        \
+		 "With --lfts: service levels of the paths, as fabric-faults(1) reads them",                               \
+		 FAB_TAKES_INPUT, FAB_TO(type, tables.path_sl)},                                                           \
+		{"sl2vl", "FILE",                                                                                          \
+		 "With --lfts: lanes of the service levels, as fabric-faults(1) reads them",                               \
+		 FAB_TAKES_INPUT, FAB_TO(type, tables.sl2vl)},                                                             \
+		{"opensm-conf", "FILE",                                                                                    \
+		 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count", \
+		 FAB_TAKES_INPUT, FAB_TO(type, opensm.conf)},                                                              \
+	{                                                                                                                  \
+		"time-limit", "TIME",                                                                                      \
+			"With --algorithm=opensm:ENGINE: how long OpenSM may take",                                        \
+			FAB_TAKES_SECONDS, FAB_TO(type, opensm.limit_seconds),                                             \
+			.min = 1000 * 1000, .max = UINT64_MAX, .like = "30s",                                              \
+			.preset = "10min"                                                                                  \
 	}
 
 /* Where groups come from, in the order of the command line. */
