@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usage: fill man|bash|zsh|fish FILE    FILE with the names of tables filled in
- *        fill names TABLE               the names of a table, a line each
+ * usage: fill man FILE       FILE with the names of tables filled in
+ *        fill names TABLE    the names of a table, a line each
  * For the build and the tests. Where TABLE is one of lib/cli/values.c,
  *   @TABLE@         its names
- *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
- *   @TABLE_LIST@    in pages: a paragraph for each name
+ *   @TABLE_LIST@    a paragraph for each name
  * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
- * @METRICS@ the names of all of them. A line @COMMON@ is the file `common` next to FILE.
- * SETTINGS_SIM and the like are the settings of a command (--set), as names or as a LIST.
+ * SETTINGS_SIM_LIST and the like its settings (--set).
  * Between the lines .FIELDS and .END, rows of a table: names, a tab, text; lines that
  * begin with a tab continue the text.
  */
@@ -25,8 +23,6 @@
 #include "mcroute/mcroute.h"
 #include "rdma/fabric_rdma.h"
 #include "sim/fabric_sim.h"
-
-enum kind { MAN, SHELL, ZSH };
 
 /* Text in a page: `x` in bold, hyphens unchanged, a line for each sentence. */
 static void print_text(const char *text)
@@ -90,42 +86,12 @@ static void print_list(const struct fab_choices *c)
 	}
 }
 
-/* zsh takes a colon for the end of a word. */
-static void put_typed(char c, enum kind kind)
-{
-	if (kind == ZSH && c == ':')
-		putchar('\\');
-	putchar(c);
-}
-
-/* What is typed of a form: up to its argument, which begins with a capital. */
-static void print_words(const struct fab_choices *c, enum kind kind)
+static void print_names(const struct fab_choices *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		if (i)
-			putchar(' ');
-		for (const char *at = c->at(i).form; *at && !(*at >= 'A' && *at <= 'Z');
-		     at++)
-			put_typed(*at, kind);
-	}
-}
-
-static void print_names(const struct fab_choices *c, enum kind kind)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		const struct fab_choice row = c->at(i);
-		char *name = fab_strdup(row.form);
-
-		if (kind != MAN)
-			name[fab_choice_row_len(&row)] = '\0';
-		if (i)
-			fputs(kind == MAN ? ", " : " ", stdout);
-		if (kind == MAN)
-			print_text(name);
-		else
-			for (const char *at = name; *at; at++)
-				put_typed(*at, kind);
-		free(name);
+			fputs(", ", stdout);
+		print_text(c->at(i).form);
 	}
 }
 
@@ -192,34 +158,6 @@ static void print_metrics(const struct fab_column *columns, size_t n)
 	fputs(".TE", stdout);
 }
 
-/* Has a table before this one, or this one before i, the name? */
-static bool is_repeated(size_t table, size_t i)
-{
-	const char *name = metrics[table].columns[i].name;
-
-	for (size_t t = 0; t <= table; t++)
-		for (size_t k = 0; k < (t == table ? i : *metrics[t].n); k++)
-			if (metrics[t].columns[k].metric != FAB_METRIC_NONE &&
-			    !strcmp(metrics[t].columns[k].name, name))
-				return true;
-	return false;
-}
-
-static void print_metric_names(void)
-{
-	const char *between = "";
-
-	for (size_t t = 0; t < FAB_COUNT(metrics); t++)
-		for (size_t i = 0; i < *metrics[t].n; i++) {
-			const struct fab_column *c = &metrics[t].columns[i];
-
-			if (c->metric == FAB_METRIC_NONE || is_repeated(t, i))
-				continue;
-			printf("%s%s", between, c->name);
-			between = " ";
-		}
-}
-
 /* Who keeps what under each scheme, and its bits with a window of 128. */
 static void print_schemes(void)
 {
@@ -242,13 +180,13 @@ static void print_schemes(void)
 
 /* Tables of settings; a command adds its own. */
 static const struct {
-	const char *name;
+	const char *mark;
 	const struct fab_option *rows;
 } settings[] = {
-	{"SETTINGS_LAUNCH", launch_settings},
-	{"SETTINGS_BOOTPLAN", bootplan_settings},
-	{"SETTINGS_RDMA", rdma_settings},
-	{"SETTINGS_SIM", sim_settings},
+	{"@SETTINGS_LAUNCH_LIST@", launch_settings},
+	{"@SETTINGS_BOOTPLAN_LIST@", bootplan_settings},
+	{"@SETTINGS_RDMA_LIST@", rdma_settings},
+	{"@SETTINGS_SIM_LIST@", sim_settings},
 };
 
 static void print_settings(const struct fab_option *rows)
@@ -276,23 +214,16 @@ static void print_settings(const struct fab_option *rows)
 	}
 }
 
-/* The mark that begins at `at`, "@SETTINGS_SIM@" or "@SETTINGS_SIM_LIST@"; its length. */
+/* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
 static size_t fill_settings(const char *at)
 {
 	for (size_t i = 0; i < FAB_COUNT(settings); i++) {
-		size_t len = strlen(settings[i].name);
-		const char *behind = at + 1 + len;
+		size_t len = strlen(settings[i].mark);
 
-		if (strncmp(at + 1, settings[i].name, len) != 0)
-			continue;
-		if (!strncmp(behind, "_LIST@", 6)) {
+		if (!strncmp(at, settings[i].mark, len)) {
 			print_settings(settings[i].rows);
-			return len + 7;
+			return len;
 		}
-		for (const struct fab_option *o = settings[i].rows;
-		     *behind == '@' && o->name; o++)
-			printf("%s%s", o == settings[i].rows ? "" : " ", o->name);
-		return *behind == '@' ? len + 2 : 0;
 	}
 	return 0;
 }
@@ -305,10 +236,6 @@ static size_t fill_metrics(const char *at)
 		print_schemes();
 		return sizeof(schemes) - 1;
 	}
-	if (!strncmp(at, "@METRICS@", 9)) {
-		print_metric_names();
-		return 9;
-	}
 	for (size_t t = 0; t < FAB_COUNT(metrics); t++)
 		if (!strncmp(at, metrics[t].mark, strlen(metrics[t].mark))) {
 			print_metrics(metrics[t].columns, *metrics[t].n);
@@ -318,7 +245,7 @@ static size_t fill_metrics(const char *at)
 }
 
 /* The mark that begins at `at`; its length, 0: no mark. */
-static size_t fill_mark(const char *at, enum kind kind)
+static size_t fill_mark(const char *at)
 {
 	size_t i;
 
@@ -330,16 +257,12 @@ static size_t fill_mark(const char *at, enum kind kind)
 		if (strncmp(at + 1, fab_cli_tables[i].name, len) != 0)
 			continue;
 		if (*behind == '@') {
-			print_names(c, kind);
+			print_names(c);
 			return len + 2;
 		}
-		if (kind == MAN && !strncmp(behind, "_LIST@", 6)) {
+		if (!strncmp(behind, "_LIST@", 6)) {
 			print_list(c);
 			return len + 7;
-		}
-		if (kind != MAN && !strncmp(behind, "_WORDS@", 7)) {
-			print_words(c, kind);
-			return len + 8;
 		}
 	}
 	i = fill_settings(at);
@@ -367,7 +290,7 @@ static void fill_field(char *line, bool *has_row)
 	}
 }
 
-static int fill(const char *path, enum kind kind)
+static int fill(const char *path)
 {
 	bool is_field = false, has_row = false;
 	FILE *file = fopen(path, "r");
@@ -384,22 +307,13 @@ static int fill(const char *path, enum kind kind)
 			fill_field(line, &has_row);
 			continue;
 		}
-		if (kind == MAN && !strcmp(line, ".FIELDS\n")) {
+		if (!strcmp(line, ".FIELDS\n")) {
 			is_field = true;
 			begin_table();
 			continue;
 		}
-		if (!strcmp(line, "@COMMON@\n")) {
-			const char *slash = strrchr(path, '/');
-			FAB_AUTOFREE char *common = fab_format(
-				"%.*scommon", slash ? (int)(slash + 1 - path) : 0, path);
-
-			if (fill(common, kind))
-				return 1;
-			continue;
-		}
 		for (const char *at = line; *at;) {
-			size_t len = *at == '@' ? fill_mark(at, kind) : 0;
+			size_t len = *at == '@' ? fill_mark(at) : 0;
 
 			if (!len)
 				putchar(*at++);
@@ -412,13 +326,10 @@ static int fill(const char *path, enum kind kind)
 
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = {"man", "bash", "zsh", "fish"};
-
 	if (argc != 3)
 		return 2;
-	for (size_t i = 0; i < FAB_COUNT(kinds); i++)
-		if (!strcmp(argv[1], kinds[i]))
-			return fill(argv[2], i == 0 ? MAN : i == 2 ? ZSH : SHELL);
+	if (!strcmp(argv[1], "man"))
+		return fill(argv[2]);
 	for (size_t i = 0; i < fab_cli_n_tables; i++)
 		for (size_t k = 0; !strcmp(argv[2], fab_cli_tables[i].name) &&
 				   k < fab_cli_tables[i].choices->n;

@@ -133,7 +133,7 @@ const struct fab_option bootplan_settings[] = {
 				  [FAB_FOR_PREFIXES] = "prefixes")},
 	{"omit", "LIST",
 	 "Without --boot: hosts that do not boot, such as login*,storage*: names, host lists, patterns, also of --node-name-map",
-	 FAB_TAKES_TEXT, TO(omit)},
+	 FAB_TAKES_TEXT, TO(omit), .offers = FAB_OFFERS_NAMES},
 	{"stagger", "TIME", "max-min: each node starts this long after the one before",
 	 FAB_TAKES_SECONDS, TRANSFER(stagger_seconds), .max = DAY_NS},
 	{"files", "N", "Files that a node asks for, together the image", FAB_TAKES_NUMBER,

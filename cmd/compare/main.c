@@ -2,6 +2,7 @@
 /* fabric-compare: results that were kept: list, show, put side by side, draw, remove,
  * merge. Its options. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +23,9 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_TEXT, TO(filter.fabric), .everyday = true},
 	{"label", "PATTERN", "Runs whose label matches (* ? [..])", FAB_TAKES_TEXT,
 	 TO(filter.label), .everyday = true},
-	{"command", "NAME", "Runs of this command", FAB_TAKES_TEXT, TO(filter.command)},
+	{"command", "NAME", "Runs of this command", FAB_TAKES_TEXT, TO(filter.command),
+	 .offers =
+		 "fabric-topo fabric-mcroute fabric-faults fabric-sim fabric-rdma fabric-launch fabric-bootplan"},
 	{"algorithm", "LIST", "Only results of these algorithms, separated by commas",
 	 FAB_TAKES_TEXT, TO(filter.algorithm), .everyday = true},
 	{"metric", "LIST",
@@ -187,6 +190,49 @@ static const struct fab_task *choose(const void *params)
 	return tasks[mode_of(params)];
 }
 
+/* Completions: runs of the database, their labels, algorithms and metrics. */
+static void offer(struct fab_offers *to, const char *option, const char *file,
+		  const char *begun)
+{
+	const struct fab_store_filter filter = {.names_only = option == NULL};
+	bool is_label = !option || !strcmp(option, "label");
+	bool is_algorithm = option && !strcmp(option, "algorithm");
+	uint64_t id = !option && strchr(begun, ':') ? strtoull(begun, NULL, 10) : 0;
+	struct fab_store *store;
+	struct fab_store_runs runs = {0};
+	struct fab_err err;
+
+	if (!option)
+		fab_cli_offer(to, "last", "the newest run");
+	if (!file || fab_store_open(file, FAB_STORE_READ, &store, &err))
+		return;
+	if (fab_store_read(store, &filter, &runs, &err))
+		runs.n = runs.n_kinds = 0;
+	for (size_t i = 0; i < runs.n; i++) {
+		const struct fab_store_run *run = &runs.v[i];
+		FAB_AUTOFREE char *number = fab_format("%" PRIu64, run->id);
+
+		if (!option)
+			fab_cli_offer(to, number, run->arguments);
+		if (is_label && run->label)
+			fab_cli_offer(to, run->label, run->arguments);
+		for (size_t k = 0; k < run->n_results; k++) {
+			const char *name = run->results[k].algorithm;
+			FAB_AUTOFREE char *part =
+				fab_format("%" PRIu64 ":%s", run->id, name);
+
+			if (is_algorithm)
+				fab_cli_offer(to, name, NULL);
+			else if (run->id == id)
+				fab_cli_offer(to, part, NULL);
+		}
+	}
+	for (size_t i = 0; option && !strcmp(option, "metric") && i < runs.n_kinds; i++)
+		fab_cli_offer(to, runs.kinds[i].name, runs.kinds[i].help);
+	fab_store_runs_fini(&runs);
+	fab_store_close(store);
+}
+
 static const struct fab_command command = {
 	.name = "fabric-compare",
 	.args = "DATABASE [RUN[:ALGORITHM]...]\nDATABASE --merge [FILE...]",
@@ -196,6 +242,7 @@ static const struct fab_command command = {
 	.argument = argument,
 	.complete = complete,
 	.choose = choose,
+	.offer = offer,
 };
 
 int main(int argc, char **argv)

@@ -109,7 +109,7 @@ static const struct fab_option options[] = {
 	{"nodes", "N", "The first N hosts (default: all); fence: a list", FAB_TAKES_OTHER,
 	 .take = take_nodes, .flag = TO(has_nodes), .everyday = true},
 	{"node-list", "LIST", "Nodes by name: host lists, names, patterns, GUIDs",
-	 FAB_TAKES_TEXT, TO(node_list)},
+	 FAB_TAKES_TEXT, TO(node_list), .offers = FAB_OFFERS_NAMES},
 	{"node-file", "FILE",
 	 "Nodes by name from FILE (-: standard input), lists as of --node-list, one on each line, as scontrol show hostnames writes them",
 	 FAB_TAKES_INPUT, TO(node_file)},
@@ -149,7 +149,7 @@ static const struct fab_option options[] = {
 
 	{.help = "A site:"},
 	{"fs", "DIR", "The folder that nodes share, with the files of --program",
-	 FAB_TAKES_TEXT, TO(fs)},
+	 FAB_TAKES_TEXT, TO(fs), .offers = FAB_OFFERS_FOLDERS},
 	{"program", "BIN", "The program whose files are opened and read", FAB_TAKES_TEXT,
 	 TO(program)},
 	{"measured", "START",

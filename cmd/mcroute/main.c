@@ -50,7 +50,7 @@ static const struct fab_option options[] = {
 	 "Why the tree of GROUP has this root and these cables, compared with those that would do",
 	 FAB_TAKES_TEXT, TO(explain), .everyday = true},
 	{"explain-cable", "SWITCH:PORT", "Which groups share this cable between switches",
-	 FAB_TAKES_TEXT, TO(explain_cable)},
+	 FAB_TAKES_TEXT, TO(explain_cable), .offers = FAB_OFFERS_NAMES},
 	{"dot-out", "FILE",
 	 "Draw how full cables are, or with --explain the tree, to FILE for Graphviz, of the one algorithm (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(dot_out)},

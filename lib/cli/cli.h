@@ -222,7 +222,7 @@ struct fab_report *fab_cli_begin_report(FILE *out,
 					const char *command, const char *primary,
 					const struct fab_fabric *fabric);
 
-/* The tables, by the names that help, manual pages and completions have for them. */
+/* The tables, by the names that help and manual pages have for them. */
 struct fab_cli_table {
 	const char *name; /* "MULTICAST" */
 	const struct fab_choices *choices;

@@ -310,6 +310,12 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 
 	fab_cli_init(command->name);
 	fab_given_init(&g, command, params);
+	if (argc > 2 && !strcmp(argv[1], "--complete")) {
+		fab_given_complete(&g, argc - 2, argv + 2);
+		fab_given_fini(&g);
+		fab_cli_expect_end();
+		return FAB_EXIT_DONE;
+	}
 	fab_given_read(&g, argc, argv);
 	status = run(&g, &err);
 	if (status != FAB_EXIT_DONE && status != FAB_EXIT_FOUND) {

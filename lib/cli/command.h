@@ -102,6 +102,7 @@ struct fab_verb {
 	const struct fab_task *task; /* NULL: by the options */
 };
 
+struct fab_offers;
 struct fab_command {
 	const char *name; /* "fabric-topo" */
 	const char *args; /* for help; [FABRIC]: it may be missing; NULL: of the verbs */
@@ -123,7 +124,16 @@ struct fab_command {
 	/* Derive values from the options, whose relations are checked. EINVAL:
 	 * one sentence. NULL: nothing. Not with --list-columns. */
 	int (*complete)(void *params, struct fab_err *err);
+	/* Completions: words for an option, or for an argument (NULL) instead of FABRIC.
+	 * `file`: the first argument that is one, NULL: none yet; `begun`: of the word.
+	 */
+	void (*offer)(struct fab_offers *to, const char *option, const char *file,
+		      const char *begun);
 };
+
+/* A word for completions and what it means (NULL: the word says it). Left out: what does
+ * not begin as the word on the command line, and what a shell would interpret. O(len). */
+void fab_cli_offer(struct fab_offers *to, const char *word, const char *help);
 
 /*
  * Main program of a command; what main() returns. Parameters hold zeros or the caller's

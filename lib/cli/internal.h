@@ -40,6 +40,9 @@ int fab_cli_write_page(FILE *out, const struct fab_given *g, const struct fab_ta
 /* The task of the command line, and its columns; none: not known yet. */
 const struct fab_task *fab_given_task(const struct fab_given *g);
 struct fab_cli_columns fab_given_columns(const struct fab_given *g);
+/* What can replace the last of n words behind the command, on standard output.
+ * O(options + fabric). */
+void fab_given_complete(struct fab_given *g, int n, char **words);
 /* --list-settings. O(settings). */
 int fab_settings_list(const struct fab_given *g, struct fab_err *err);
 /* "run, sweep or trace"; on the heap. */

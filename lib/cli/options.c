@@ -3,8 +3,8 @@
  * A command line by the tables of a command: argp finds the options, rows take them.
  * Verbs, --help, and the arguments that shards of one sweep have in common. Settings are
  * expert options without a place in --help: --set NAME=VALUE sets one by its row in the
- * table of the command, --list-settings prints the table, as man/fill.c does for the page
- * and the completions.
+ * table of the command, --list-settings prints the table, as man/fill.c does for the
+ * page.
  */
 #include <assert.h>
 #include <errno.h>

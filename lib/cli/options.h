@@ -43,6 +43,8 @@ struct fab_target {
 		offsetof(type, member), sizeof(((type *)0)->member)                      \
 	}
 
+#define FAB_OFFERS_NAMES "switches and hosts" /* of the fabric on the line */
+#define FAB_OFFERS_FOLDERS "folders"
 struct fab_option {
 	const char *name; /* without --; static texts, all of them */
 	const char *arg;  /* "FILE", for help; NULL: it takes nothing */
@@ -63,6 +65,9 @@ struct fab_option {
 	double low, high; /* of FAB_TAKES_MBPS both 0: any */
 	const char *like; /* an example of a time: "2ms" */
 	const struct fab_choices *choices;
+	/* Completions: one of FAB_OFFERS_.. or words between blanks; NULL: files, choices
+	 * and the tables of names in `help` only */
+	const char *offers;
 	/* FAB_TAKES_TEXT: is the text one? EINVAL with a sentence. */
 	int (*check)(const char *arg, struct fab_err *err);
 	/* FAB_TAKES_OTHER: into `params`; EINVAL with a sentence. `arg` lives on. */

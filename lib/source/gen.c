@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "source/gen/impl.h"
 #include "source/reader.h"
+#include "source/source.h"
 
 #define SWITCH_GUID 0x02fab00000000001u
 #define ADAPTER_GUID 0x02fab10000000010u
@@ -237,19 +238,19 @@ static int parse_params(const char *name, const struct fab_gen_key *keys, size_t
 		const char *equals = memchr(params, '=', len);
 		size_t word = equals ? (size_t)(equals - params) : len;
 		const struct fab_gen_key *key = keys;
-		char range[128], known[256] = "";
+		char range[128];
 
 		while (i < n_keys &&
-		       (strlen(key->name) != word || memcmp(key->name, params, word))) {
-			size_t at = strlen(known);
-
-			snprintf(known + at, sizeof(known) - at, " %s", key->name);
+		       (strlen(key->name) != word || memcmp(key->name, params, word)))
 			key = &keys[++i];
+		if (i == n_keys) {
+			FAB_AUTOFREE char *known = fab_gen_words(name, strlen(name));
+
+			return fab_fail(
+				err, EINVAL,
+				"gen:%s: there is no key '%.*s'; the keys are: %s", name,
+				SHOWN(word), params, known);
 		}
-		if (i == n_keys)
-			return fab_fail(err, EINVAL,
-					"gen:%s: there is no key '%.*s'; the keys are:%s",
-					name, SHOWN(word), params, known);
 		if (!equals)
 			return fab_fail(err, EINVAL,
 					"gen:%s: key %s has no value: %s=... (%s)", name,
@@ -349,27 +350,46 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 		net->kind, SHOWN(value->word_len), value->word);
 }
 
+/* The family of this name; NULL: there is none. */
+static const struct fab_gen_family *find_family(const char *name, size_t len)
+{
+	for (size_t i = 0; i < FAB_COUNT(families); i++)
+		if (strlen(families[i]->name) == len &&
+		    !memcmp(families[i]->name, name, len))
+			return families[i];
+	return NULL;
+}
+
+char *fab_gen_words(const char *kind, size_t len)
+{
+	const struct fab_gen_family *family = find_family(kind, len);
+	char *words = NULL;
+
+	for (size_t i = 0; !len && i < FAB_COUNT(families); i++)
+		fab_append(&words, " ", "%s", families[i]->name);
+	for (size_t i = 0; family && i < family->n_keys; i++)
+		fab_append(&words, " ", "%s", family->keys[i].name);
+	for (size_t i = 0; family && i < N_COMMON; i++)
+		fab_append(&words, " ", "%s", common[i].name);
+	return words ? words : fab_strdup("");
+}
+
 int fab_gen_fill(struct fab_builder *b, const char *spec, struct fab_err *err)
 {
 	size_t len = strcspn(spec, ":"), n;
-	const struct fab_gen_family *family = NULL;
+	const struct fab_gen_family *family = find_family(spec, len);
 	struct fab_gen_net net = {.builder = b};
 	struct fab_gen_key keys[FAB_GEN_KEYS_MAX];
 	struct fab_gen_value values[FAB_GEN_KEYS_MAX];
-	char known[256] = "";
 	int rc;
 
-	for (size_t i = 0; i < FAB_COUNT(families) && !family; i++) {
-		n = strlen(known);
-		snprintf(known + n, sizeof(known) - n, " %s", families[i]->name);
-		if (strlen(families[i]->name) == len &&
-		    !memcmp(families[i]->name, spec, len))
-			family = families[i];
-	}
-	if (!family)
+	if (!family) {
+		FAB_AUTOFREE char *known = fab_gen_words("", 0);
+
 		return fab_fail(err, EINVAL,
-				"gen:%.*s: there is no such kind; the kinds are:%s",
+				"gen:%.*s: there is no such kind; the kinds are: %s",
 				SHOWN(len), spec, known);
+	}
 	net.family = family;
 	net.kind = family->name;
 	n = family->n_keys;

@@ -30,13 +30,13 @@ in_bash() { # LINE
     done
     [[ $2 == *[=:] ]] && COMP_WORDS+=("")
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-    . "$3/${COMP_WORDS[0]}"
-    "_${COMP_WORDS[0]//-/_}" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" ""
+    . "$3/fabkit.bash"
+    _fabkit "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" ""
     printf "%s\n" "${COMPREPLY[@]}"' - $library "$1" "$completions"
 }
 in_fish() { # LINE
   command -v fish >/dev/null || return 77
-  fish --no-config -c "source '$completions/${1%% *}.fish'; complete -C '$1'" | cut -f1
+  fish --no-config -c "source '$completions/fabkit.fish'; complete -C '$1'" | cut -f1
 }
 # What zsh would put there: a shell on a terminal of its own, in which compadd prints words.
 cat >in.zsh <<'END'
@@ -87,6 +87,11 @@ offers bash 'fabric-topo gen:torus:d' dims=
 offers bash 'fabric-topo gen:torus:dims=4x4,ho' 4x4,hosts=
 offers bash 'fabric-compare runs.db --command=fabric-l' fabric-launch
 offers bash 'fabric-topo si' site.txt
+offers bash 'fabric-topo gen:torus:dims=4x4 --lfts=si' site.txt
+offers bash 'fabric-rdma run site.txt --set histogram-out=si' site.txt
+offers bash 'fabric-sim site.txt --set=of=l' leaves links
+offers bash 'fabric-sim site.txt --ra' --rate=
+offers bash 'fabric-sim site.txt -' --check --set=
 offers bash 'fabric-rdma sweep site.txt --over=size=1K,lo' 1K,loss=
 offers bash 'fabric-rdma run site.txt --hosts=node00' node001 node009
 offers bash 'fabric-rdma ' run sweep plan cost trace
@@ -102,11 +107,17 @@ offers bash 'fabric-compare runs.db 2:u' updn
 offers bash 'fabric-compare runs.db --label=by-u' by-updn
 offers bash 'fabric-compare runs.db --algorithm=minhop,u' minhop,updn
 offers fish 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
+offers fish 'fabric-topo gen:torus:dims=4x4 --lfts=si' --lfts=site.txt
+offers fish 'fabric-sim site.txt --ra' --rate=
+offers fish 'fabric-rdma run site.txt --set histogram-out=si' histogram-out=site.txt
 offers fish 'fabric-rdma sweep site.txt --over=lo' --over=loss=
 offers zsh 'fabric-faults site.txt --fail=leaf0' leaf01 leaf09
+offers zsh 'fabric-topo gen:torus:dims=4x4 --lfts=si' site.txt
+offers zsh 'fabric-sim site.txt --ra' --rate=
+offers zsh 'fabric-rdma run site.txt --set histogram-out=si' site.txt
 offers zsh 'fabric-topo site.txt --columns=sh' shape
-offers zsh 'fabric-topo gen:torus:d' dims
-offers zsh 'fabric-rdma sweep site.txt --over=lo' loss
+offers zsh 'fabric-topo gen:torus:d' gen:torus:dims=
+offers zsh 'fabric-rdma sweep site.txt --over=lo' loss=
 offers zsh 'fabric-compare runs.db --command=fabric-l' fabric-launch
 offers zsh 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
 # a verb without a fabric takes no file
@@ -119,7 +130,4 @@ offers fish 'fabric-topo site.txt --columns=' --columns=shape
 offers fish 'fabric-topo gen:torus:d' gen:torus:dims=
 offers fish 'fabric-compare runs.db --command=fabric-l' --command=fabric-launch
 [ ! -e run ] || { echo 'the name of a switch was executed'; failed=1; }
-for file in "$completions"/_fabric-*; do
-  ! command -v zsh >/dev/null || zsh -n "$file" || failed=1
-done
 exit $failed

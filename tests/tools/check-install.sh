@@ -55,7 +55,7 @@ for file in "$work"/root/usr/bin/*; do
   [ -e "$file" ] || continue
   name=$(basename "$file")
   for other in "share/man/man1/$name.1" "share/bash-completion/completions/$name" \
-    "share/zsh/site-functions/_$name" "share/fish/vendor_completions.d/$name.fish"; do
+    "share/zsh/site-functions/_fabkit" "share/fish/vendor_completions.d/$name.fish"; do
     [ -s "$work/root/usr/$other" ] || { echo "not installed: $other"; exit 1; }
   done
   "$file" --version

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: check-names.sh FILL COMMANDS PAGES COMPLETIONS
+# usage: check-names.sh FILL COMMANDS PAGES
 # Every row of a table of algorithms and patterns is named in --help=all, in the manual page with
-# a paragraph of its own, in the three completions and in the sentence on an unknown name.
+# a paragraph of its own, in what completions offer and in the sentence on an unknown name.
 set -u
-fill=$1 commands=$2 pages=$3 completions=$4 failed=0
+fill=$1 commands=$2 pages=$3 failed=0
 export LC_ALL=C COLUMNS=80
 
 fail() {
@@ -14,7 +14,7 @@ fail() {
 
 # whole words of a text, without what roff and shells put around them
 words() {
-  sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/\\:/:/g' -e 's/^\.[BI]* *//' "$@" |
+  sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/\\:/:/g' -e 's/^\.[BI]* *//' |
     tr -s " \t\n\"'(),;?" '\n'
 }
 
@@ -31,15 +31,13 @@ check() {
   [ "$page" = - ] || awk '/^\.TP/ { tag = 1; next } tag { print; tag = 0 }' "$pages/$page" |
     sed -e 's/\\-/-/g' -e 's/^\.[BI]* *//' -e 's/[" ]//g' >page
   while read -r form; do
-    name=${form%%:*} typed=$(echo "$form" | sed 's/[A-Z].*//')
+    typed=$(echo "$form" | sed 's/[A-Z].*//')
     grep -qxF -e "$form" help || grep -qxF -e "${form%,*}" help || fail "$command --help: no $form"
     grep -qxF -e "$form" sentence || grep -qxF -e "${form%,*}" sentence ||
       fail "$command $option=?: no $form"
     [ "$page" = - ] || [ "$(grep -cxF -e "$form" page)" -eq 1 ] || fail "$page: no paragraph on $form"
-    for file in "$command" "_$command" "$command.fish"; do
-      words "$completions/$file" >typed
-      grep -qxF -e "$typed" -e "$name" -e "$form" typed || fail "completion $file: no $form"
-    done
+    "$commands/$command" --complete $verb "$option=$typed" | grep -q "^$option=$typed" ||
+      fail "$command --complete: no $form"
   done <names
 }
 

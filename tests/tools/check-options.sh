@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: check-options.sh PROGRAM PAGE COMPLETIONS
+# usage: check-options.sh PROGRAM PAGE
 # The options in --help=all and the names in --list-settings are those of the manual page and of
-# the bash, zsh and fish completions; --help shows everyday options in at most 40 lines; --help,
+# what completions offer; --help shows everyday options in at most 40 lines; --help,
 # --version, an unknown option and no argument behave as they should.
 set -u
-program=$1 page=$2 completions=$3
+program=$1 page=$2
 name=$(basename "$program")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -28,7 +28,7 @@ run() {
 }
 
 words() {
-  grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
+  sed 's/\t.*//' | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
 }
 
 check_same() { # FILE WHERE
@@ -77,26 +77,11 @@ if grep -q -e --list-settings "$work/help"; then
   diff "$work/settings" "$work/page" || fail "settings of --list-settings (<) and of $page (>) differ"
 fi
 
-check_completion() { # SHELL SYNTAX-CHECK FILE
-  if [ ! -f "$3" ]; then
-    fail "no completion $3"
-    return
-  fi
-  if command -v "$1" >/dev/null && ! $2 "$3"; then
-    fail "$3: bad syntax"
-  fi
-  grep -v '^ *#' "$3" | if [ "$1" = fish ]; then
-    sed -nE 's/^ *complete.* (-l|--long-option) *'"'"'?([a-z0-9-]+).*/--\2/p'
-  else
-    cat
-  fi | grep -v "fabric-topo -q --ports" | words >"$work/$1"
-  check_same "$work/$1" "$3"
-  while read -r setting; do
-    grep -qwF -e "$setting" "$3" || fail "$3: no setting $setting"
-  done <"$work/settings"
-}
-
-check_completion bash 'bash -n' "$completions/$name"
-check_completion zsh 'zsh -n' "$completions/_$name"
-check_completion fish 'fish --no-execute' "$completions/$name.fish"
+# what completions offer
+run 0 --complete -
+words <"$work/out" >"$work/offered"
+check_same "$work/offered" --complete
+run 0 --complete --set=
+sed -n 's/^--set=\([^=\t]*\).*/\1/p' "$work/out" | sort | diff "$work/settings" - ||
+  fail 'settings of --list-settings (<) and of --complete (>) differ'
 exit $failed
