@@ -28,29 +28,79 @@ static void glob(sqlite3_context *context, int n, sqlite3_value **args)
 		sqlite3_result_int(context, fab_text_glob(pattern, text));
 }
 
-/* A run passes by its traits, then by its id or as the last one, then by its age. A
- * parameter that is null lets everything pass; lists have commas around each item. */
-static const char choose_runs[] =
-	"INSERT INTO temp.chosen WITH traits AS (SELECT id, label, time FROM run WHERE (?1 IS NULL OR fingerprint = ?1) AND (?2 IS NULL OR fab_glob(?2, source)) AND (?3 IS NULL OR fab_glob(?3, label)) AND (?4 IS NULL OR command = ?4) AND (?5 IS NULL OR id IN (SELECT run FROM result WHERE instr(?5, ',' || algorithm || ',')))) SELECT id FROM traits WHERE (?6 IS NULL OR instr(?6, ',' || id || ',') OR (?7 AND id = (SELECT max(id) FROM traits))) AND (?8 IS NULL OR time < ?8) AND (?9 = 0 OR id NOT IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS newest FROM traits) WHERE newest <= ?9))";
-static const char choose_results[] =
-	"INSERT INTO temp.chosen_result SELECT run, position, result.id, algorithm FROM temp.chosen CROSS JOIN result ON run = chosen.id WHERE ?1 IS NULL OR instr(?1, ',' || algorithm || ',')";
 static const char make_chosen[] =
 	"CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);CREATE TEMP TABLE IF NOT EXISTS chosen_result (run, position, id, algorithm, PRIMARY KEY (run, position)) WITHOUT ROWID;DELETE FROM temp.chosen; DELETE FROM temp.chosen_result";
+
+/* "algorithm IN ('fulb', 'sssp')" of a list between commas. */
+static void append_algorithms(sqlite3_str *sql, const char *list)
+{
+	const char *between = "algorithm IN (";
+
+	for (const char *at = list; *at; between = ", ") {
+		size_t len = strcspn(at, ",");
+
+		sqlite3_str_appendf(sql, "%s%.*Q", between, (int)len, at);
+		at += len + (at[len] != '\0');
+	}
+	sqlite3_str_appendall(sql, *list ? ")" : "0");
+}
+
+/* A run passes by its traits, then by its id or as the last one, then by its age. */
+static void append_choice(sqlite3_str *sql, const struct fab_store_filter *filter)
+{
+	const char *fabric = filter->fabric;
+	uint64_t guid;
+
+	sqlite3_str_appendall(
+		sql,
+		"INSERT INTO temp.chosen WITH traits AS NOT MATERIALIZED (SELECT id, label, time FROM run WHERE 1");
+	if (fabric && !strncmp(fabric, "0x", 2) &&
+	    fab_parse_guid(fabric, strlen(fabric), &guid))
+		sqlite3_str_appendf(sql, " AND fingerprint = '0x%016llx'",
+				    (unsigned long long)guid);
+	else if (fabric)
+		sqlite3_str_appendf(sql, " AND fab_glob(%Q, source)", fabric);
+	if (filter->label)
+		sqlite3_str_appendf(sql, " AND fab_glob(%Q, label)", filter->label);
+	if (filter->command)
+		sqlite3_str_appendf(sql, " AND command = %Q", filter->command);
+	if (filter->algorithm) {
+		sqlite3_str_appendall(sql, " AND id IN (SELECT run FROM result WHERE ");
+		append_algorithms(sql, filter->algorithm);
+		sqlite3_str_appendall(sql, ")");
+	}
+	sqlite3_str_appendall(sql, ") SELECT id FROM traits WHERE 1");
+	if (filter->ids || filter->last) {
+		sqlite3_str_appendall(sql, " AND id IN (-1");
+		for (size_t i = 0; i < filter->n_ids; i++)
+			sqlite3_str_appendf(sql, ", %llu",
+					    (unsigned long long)filter->ids[i]);
+		sqlite3_str_appendall(
+			sql, filter->last ? ", (SELECT max(id) FROM traits))" : ")");
+	}
+	if (filter->before)
+		sqlite3_str_appendf(sql, " AND time < %Q", filter->before);
+	if (filter->keep)
+		sqlite3_str_appendf(
+			sql,
+			" AND id NOT IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY label ORDER BY id DESC) AS newest FROM traits) WHERE newest <= %llu)",
+			(unsigned long long)filter->keep);
+	sqlite3_str_appendall(
+		sql,
+		";INSERT INTO temp.chosen_result SELECT run, position, result.id, algorithm FROM temp.chosen CROSS JOIN result ON run = chosen.id");
+	if (filter->algorithm) {
+		sqlite3_str_appendall(sql, " WHERE ");
+		append_algorithms(sql, filter->algorithm);
+	}
+}
 
 /* The runs that pass into the table temp.chosen (id), their results that pass into
  * temp.chosen_result (run, position, id, algorithm). */
 static int choose(struct fab_store *store, const struct fab_store_filter *filter,
 		  struct fab_err *err)
 {
-	FAB_AUTOFREE char *algorithms =
-		filter->algorithm ? fab_format(",%s,", filter->algorithm) : NULL;
-	char fingerprint[32];
-	FAB_AUTOFREE char *ids = filter->ids || filter->last ? fab_strdup(",") : NULL;
-	const char *fabric = filter->fabric;
-	struct fab_statement q;
-	uint64_t guid;
-	bool is_guid = fabric && !strncmp(fabric, "0x", 2) &&
-		       fab_parse_guid(fabric, strlen(fabric), &guid);
+	sqlite3_str *sql = sqlite3_str_new(store->db);
+	char *text;
 	int rc;
 
 	if (sqlite3_create_function(store->db, "fab_glob", 2,
@@ -58,31 +108,14 @@ static int choose(struct fab_store *store, const struct fab_store_filter *filter
 					    SQLITE_DIRECTONLY,
 				    NULL, glob, NULL, NULL) != SQLITE_OK)
 		fab_oom(0);
+	append_choice(sql, filter);
+	text = sqlite3_str_finish(sql);
+	if (!text)
+		fab_oom(0);
 	rc = fab_store_exec(store, make_chosen, "read", err);
-	if (is_guid)
-		snprintf(fingerprint, sizeof(fingerprint), "0x%016" PRIx64, guid);
-	for (size_t i = 0; i < filter->n_ids; i++)
-		fab_append(&ids, "", "%" PRIu64 ",", filter->ids[i]);
-	if (!rc) {
-		fab_statement_init(&q, store, "read", choose_runs);
-		fab_statement_bind_text(&q, is_guid ? fingerprint : NULL);
-		fab_statement_bind_text(&q, is_guid ? NULL : fabric);
-		fab_statement_bind_text(&q, filter->label);
-		fab_statement_bind_text(&q, filter->command);
-		fab_statement_bind_text(&q, algorithms);
-		fab_statement_bind_text(&q, ids);
-		fab_statement_bind_uint(&q, filter->last);
-		fab_statement_bind_text(&q, filter->before);
-		fab_statement_bind_uint(&q, filter->keep);
-		fab_statement_next(&q);
-		rc = fab_statement_fini(&q, err);
-	}
-	if (!rc) {
-		fab_statement_init(&q, store, "read", choose_results);
-		fab_statement_bind_text(&q, algorithms);
-		fab_statement_next(&q);
-		rc = fab_statement_fini(&q, err);
-	}
+	if (!rc)
+		rc = fab_store_exec(store, text, "read", err);
+	sqlite3_free(text);
 	return rc;
 }
 
