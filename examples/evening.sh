@@ -53,5 +53,5 @@ n=$(fabric-topo -q --format=json "$dump" | jq '[.fabric.hosts / 4 | ceil, 64] | 
 fabric-topo --choose="$n" "$dump" | sed -n '1,/^$/p'
 
 title picture
-fabric-topo -q --to=dot --fold -o evening.dot "$dump"
+fabric-topo -q --to=dot --set=fold -o evening.dot "$dump"
 echo 'evening.dot: dot -Tsvg evening.dot >evening.svg'

@@ -74,13 +74,13 @@ figure 'free of deadlock: the fewest hops, one dead leaf' - false "$(column dead
 # the rival with intermediate nodes, a lane more for each; which nodes it takes is not stated: here as few as there are
 most=0
 for k in 1 15 29 60; do
-  rival=$(column vls $grid --algorithm=intermediate --max-vls=8 --random=$k --count=10)
+  rival=$(column vls $grid --algorithm=intermediate --set=max-vls=8 --random=$k --count=10)
   above=$((rival - $(column vls $grid --algorithm=vtftr --random=$k --count=10)))
   [ $above -le $most ] || most=$above
 done
 figure 'lanes by intermediate nodes above VTFTR, 1, 15, 29, 60 dead' '>0' 0 $most
 figure '  service levels at 29 faults, by intermediate nodes' - 4 \
-  "$(column sls $grid --algorithm=intermediate --max-vls=8 --random=29 --count=10)"
+  "$(column sls $grid --algorithm=intermediate --set=max-vls=8 --random=29 --count=10)"
 figure '  and by vtftr-ib' - 2 "$(column sls $grid --algorithm=vtftr-ib --random=29 --count=10)"
 
 # every set of 1 to 6 (or 4) dead leaves of 4 x 4 (or 4 x 3): pairs are lost only where all rows and columns have a fault, and paths are
@@ -88,7 +88,7 @@ figure '  and by vtftr-ib' - 2 "$(column sls $grid --algorithm=vtftr-ib --random
 longer=0 lost=0
 for k in $(seq $most_known); do
   row=$(column pairs,unreachable,minimal,sets_unreachable,sets gen:kfat:dims=$few,hosts=1 --algorithm=vtftr --exhaustive="$k")
-  touched=$(column algorithm,probability gen:kfat:dims=$few,hosts=1 --reliability --random="$k" --trials=1 | sed -n 's/^vtftr-rule,//p')
+  touched=$(column algorithm,probability gen:kfat:dims=$few,hosts=1 --reliability --random="$k" --set=trials=1 | sed -n 's/^vtftr-rule,//p')
   longer=$((longer + $(echo "$row" | awk -F, '{ print $1 - $2 - $3 }')))
   lost=$((lost + $(echo "$row,$touched" | awk -F, '{ print $4 - int($5 * $6 + 0.5) }')))
 done
@@ -101,13 +101,13 @@ for pair in 16:2.076e-12 20:2.877e-07 24:6.15e-05 30:4.40e-03 40:0.107; do
   paper=-
   [ "$k" = 20 ] && paper=4.807e-22
   figure "every row and column of 16 x 16 has one of $k faults" $paper "${pair#*:}" \
-    "$(column algorithm,probability $grid --reliability --random="$k" --trials=1 | sed -n 's/^vtftr-rule,//p')"
+    "$(column algorithm,probability $grid --reliability --random="$k" --set=trials=1 | sed -n 's/^vtftr-rule,//p')"
 done
 figure '  and C(240,4)/C(256,20), where the figure of the paper is from' 4.807e-22 4.807e-22 \
-  "$(column algorithm,as_published $grid --reliability --random=20 --trials=1 | sed -n 's/^vtftr-rule,//p')"
+  "$(column algorithm,as_published $grid --reliability --random=20 --set=trials=1 | sed -n 's/^vtftr-rule,//p')"
 
 # repair before the next fault
-repair() { column algorithm,faults,"$1" $grid --reliability --max-faults=20 --mtbf=10y --mttr=4h --trials=1 | sed -n 's/^vtftr-ib,20,//p'; }
+repair() { column algorithm,faults,"$1" $grid --reliability --max-faults=20 --set=mtbf=10y --set=mttr=4h --set=trials=1 | sed -n 's/^vtftr-ib,20,//p'; }
 figure 'next fault before repair, 256 leaves, mtbf 10 years, mttr 4 h' - 0.0116 "$(repair next_before_repair)"
 figure '  seconds a year with a lost pair, at most' - 6.87e-54 "$(repair downtime_seconds)"
 
@@ -118,9 +118,9 @@ figure '  lanes' - 2 "$(field 2)"
 figure '  service levels' - 2 "$(field 3)"
 figure '  pairs with a shortest path' - $minimal "$(field 4)"
 figure 'some pair of sound leaves is cut off by 40 faults, at most' - 2.7e-18 \
-  "$(column algorithm,bound $grid --reliability --random=40 --trials=1 | sed -n 's/^vtftr-ib,//p')"
+  "$(column algorithm,bound $grid --reliability --random=40 --set=trials=1 | sed -n 's/^vtftr-ib,//p')"
 figure '  by 64 faults, at most' - 8.2e-10 \
-  "$(column algorithm,bound $grid --reliability --random=64 --trials=1 | sed -n 's/^vtftr-ib,//p')"
+  "$(column algorithm,bound $grid --reliability --random=64 --set=trials=1 | sed -n 's/^vtftr-ib,//p')"
 
 # every set of dead leaves of 4 x 4 (or 4 x 3) that leaves two
 sets=0 lost=0 lanes=0 levels=0 free=true

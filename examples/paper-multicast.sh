@@ -252,7 +252,7 @@ row 'Roots of least mean distance, the other reading: fewer cables than roots us
 row 'Definition 5, the minimum-hop table: column 0 is the least of its row' \
   "$(fabric-topo gen:dragonfly:a=6,p=3,h=3 --to=min-hops | awk '/^0x/ { sub(/#.*/, ""); least = "ff"; for (i = 3; i <= NF; i++) if ($i < least) least = $i; n++; bad += $2 != least && $2 != "00" } END { print (n && !bad ? "reproduced" : "refuted") }')" \
   'all switches and LIDs; 00 at the own LID' 'fabric-topo gen:dragonfly:a=6,p=3,h=3 --to=min-hops'
-events='gen:fattree:radix=8,levels=3 --events-pattern=grid:16x8,hold=1s --algorithm=fulb --events-compute=1ms'
+events='gen:fattree:radix=8,levels=3 --events-pattern=grid:16x8,hold=1s --algorithm=fulb --set=events-compute=1ms'
 # shellcheck disable=SC2086
 fabric-mcroute $events --quiet --format=csv --no-header --columns=behaviour,recomputations | tr -d '\r' >"$work/events"
 row 'Section 3.2: one computation a group when all have joined, none when they leave' \

@@ -18,11 +18,13 @@
 #include "base/mem.h"
 #include "bootplan/bootplan.h"
 #include "cli/cli.h"
+#include "compare/compare.h"
 #include "faults/faults.h"
 #include "launch/launch.h"
 #include "mcroute/mcroute.h"
 #include "rdma/fabric_rdma.h"
 #include "sim/fabric_sim.h"
+#include "topo/topo.h"
 
 /* Text in a page: `x` in bold, hyphens unchanged, a line for each sentence. */
 static void print_text(const char *text)
@@ -187,6 +189,10 @@ static const struct {
 	{"@SETTINGS_BOOTPLAN_LIST@", bootplan_settings},
 	{"@SETTINGS_RDMA_LIST@", rdma_settings},
 	{"@SETTINGS_SIM_LIST@", sim_settings},
+	{"@SETTINGS_TOPO_LIST@", topo_settings},
+	{"@SETTINGS_FAULTS_LIST@", faults_settings},
+	{"@SETTINGS_MCROUTE_LIST@", mcroute_settings},
+	{"@SETTINGS_COMPARE_LIST@", compare_settings},
 };
 
 static void print_settings(const struct fab_option *rows)

@@ -121,6 +121,7 @@ static int check_interface(const char *arg, struct fab_err *err)
 #define TRANSFER(member) TO(transfer.member)
 #define DAY_NS (86400 * UINT64_C(1000000000))
 const struct fab_option bootplan_settings[] = {
+	FAB_CLI_SUBNET_ROW(TO(input.subnet)),
 	{"default-rate", "RATE", "Rate of cables of FABRIC whose speed is not known",
 	 FAB_TAKES_MBPS, TO(default_mbps)},
 	{"rate", "KIND",

@@ -146,7 +146,7 @@ static const struct fab_relation relations[] = {
 	{"FABRIC,machine", FAB_REQUIRED, NULL, "no machine"},
 	{"FABRIC", FAB_EXCLUDES, "machine"},
 	{"rate", FAB_GOES_WITH, "FABRIC", "--machine has rates of its own"},
-	{"servers,default-rate", FAB_GOES_WITH, "FABRIC"},
+	{"servers,default-rate,subnet", FAB_GOES_WITH, "FABRIC"},
 	{"servers", FAB_REQUIRED, "machine", "no servers"},
 	{"check", FAB_GOES_WITH, "target"},
 	{"hashed", FAB_EXCLUDES, "prices,dot-out"},

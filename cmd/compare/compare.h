@@ -118,3 +118,5 @@ struct fab_column compare_metric_column(const char *name,
 struct fab_column compare_fact_column(const char *name);
 /* A fact with its unit. */
 char *compare_fact_text(struct fab_arena *arena, const struct fab_store_number *fact);
+
+extern const struct fab_option compare_settings[];

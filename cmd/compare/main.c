@@ -47,11 +47,6 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_NOTHING, TO(merge), .everyday = true},
 	{"plot", "FILE", "Draw the runs into FILE.svg or FILE.png", FAB_TAKES_PLOT,
 	 TO(plot), .everyday = true},
-	{"plot-kind", "KIND",
-	 "distribution (default): cables by the least number of trees that they carry; or seconds: max_efi against time",
-	 FAB_TAKES_ONE, TO(plot_kind),
-	 .choices = FAB_NAME_LIST([COMPARE_DISTRIBUTION] = "distribution",
-				  [COMPARE_SECONDS] = "seconds")},
 	{"prune", NULL,
 	 "Remove the runs named, or all that the other options choose; without --yes say only which",
 	 FAB_TAKES_NOTHING, TO(prune)},
@@ -243,6 +238,7 @@ static const struct fab_command command = {
 	.complete = complete,
 	.choose = choose,
 	.offer = offer,
+	.settings = compare_settings,
 };
 
 int main(int argc, char **argv)

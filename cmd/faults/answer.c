@@ -546,7 +546,7 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 			best->r.trials ? "about" : "at most", best->downtime_seconds);
 }
 
-/* The lists of --reroute-lists: how long they are, and the entries without one. */
+/* The lists of --set reroute-lists: how long they are, and the entries without one. */
 static void say_lists(struct fab_report *r, const struct fab_work *w)
 {
 	const struct faults_outcome *o = w->outcome;

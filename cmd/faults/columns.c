@@ -123,16 +123,16 @@ const struct fab_column faults_reliability_columns[] = {
 	{"as_published", FAB_REAL, "the published figure, which is wrong", 0,
 	 AT(as_published), FAB_METRIC_PLAIN},
 	{"seconds_to_unreachable", FAB_REAL,
-	 "mean time to the first unreachable pair, with --mtbf; at least that, unless the probability reaches 1",
+	 "mean time to the first unreachable pair, with --set mtbf; at least that, unless the probability reaches 1",
 	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_MORE},
 	{"next_before_repair", FAB_REAL,
-	 "probability that another leaf switch dies before a dead one is repaired, with --mttr",
+	 "probability that another leaf switch dies before a dead one is repaired, with --set mttr",
 	 FAB_COL_EXTRA, AT(next_before_repair), FAB_METRIC_LESS},
 	{"availability", FAB_REAL,
-	 "share of time without an unreachable pair, with --mttr; at least that, unless the probability reaches 1",
+	 "share of time without an unreachable pair, with --set mttr; at least that, unless the probability reaches 1",
 	 0, AT(availability), FAB_METRIC_MORE},
 	{"downtime_seconds", FAB_REAL,
-	 "time a year with an unreachable pair, with --mttr",
+	 "time a year with an unreachable pair, with --set mttr",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(downtime_seconds), FAB_METRIC_LESS},
 	{"hits", FAB_UINT, "trials in which some pair was unreachable",
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.hits), FAB_METRIC_PLAIN},
@@ -145,3 +145,30 @@ const struct fab_column faults_reliability_columns[] = {
 };
 #undef AT
 const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns);
+
+#define TO(member) FAB_TO(struct faults_params, member)
+const struct fab_option faults_settings[] = {
+	{"max-vls", "N",
+	 "Virtual lanes that vtftr-ib and dor may use; where they are too few, paths of vtftr-ib get longer",
+	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
+	{"max-sls", "N", "Service levels that vtftr-ib and dor may use", FAB_TAKES_NUMBER,
+	 TO(max_sls), .min = 1, .max = 16, .otherwise = "16"},
+	{"reroute-lists", "SWITCH",
+	 "Print the lists by which a row or column switch reroutes locally, of each entry towards a leaf",
+	 FAB_TAKES_TEXT, TO(questions.reroute_lists), .offers = FAB_OFFERS_NAMES},
+	{"trials", "N", "With --reliability: sets to draw", FAB_TAKES_NUMBER,
+	 TO(questions.trials), .min = 1, .max = 1000000000, .preset = "1000"},
+	{"mtbf", "TIME",
+	 "With --reliability --max-faults: mean time between failures of a leaf switch, in hours (h), days (d), years (y) or seconds; mean time to the first unreachable pair",
+	 FAB_TAKES_SECONDS, TO(questions.mtbf_seconds), .min = 1, .max = UINT64_MAX,
+	 .like = "3y"},
+	{"mttr", "TIME",
+	 "With mtbf: time to repair a leaf switch; probability that the next fault comes before, availability",
+	 FAB_TAKES_SECONDS, TO(questions.mttr_seconds), .min = 1, .max = UINT64_MAX,
+	 .like = "4h"},
+	FAB_CLI_SUBNET_ROW(TO(input.subnet)),
+	FAB_CLI_FAIL_FILE_ROW(TO(wish.dead.fail_file)),
+	FAB_CLI_TIME_LIMIT_ROW(TO(opensm.limit_seconds)),
+	{0},
+};
+#undef TO

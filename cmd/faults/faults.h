@@ -102,7 +102,7 @@ struct faults_outcome {
 	uint64_t n_untried;			/* losses with fewer pairs */
 	FAB_VEC(struct faults_local_reroutes) rerouted;
 	bool left_out_bursts;	      /* of two: too many cases */
-	uint32_t lists_of;	      /* switch of --reroute-lists */
+	uint32_t lists_of;	      /* switch of --set reroute-lists */
 	struct fab_endpoint from, to; /* of --explain */
 };
 
@@ -131,6 +131,7 @@ struct faults_critical faults_critical_of(const struct fab_work *w,
 enum faults_kind faults_kind_of(const struct fab_loss *loss);
 
 extern const struct fab_column faults_columns[];
+extern const struct fab_option faults_settings[];
 extern const size_t faults_n_columns;
 extern const struct fab_column faults_reliability_columns[];
 extern const size_t faults_reliability_n_columns;
@@ -166,7 +167,7 @@ int faults_find_pair(const struct faults_params *p, struct faults_outcome *o,
 /* Length of the path of --explain by a result, or the reason of a missing path (is_bad);
  * of the arena. */
 const char *faults_path_text(const struct fab_work *w, size_t result, bool *is_bad);
-/* The table of --reroute-lists. */
+/* The table of --set reroute-lists. */
 void faults_report_lists(struct fab_report *r, const struct fab_work *w);
 /* The table `path` of --explain: each algorithm's path. */
 void faults_explain(struct fab_report *r, const struct fab_work *w);

@@ -24,12 +24,6 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = FAULTS_MAX_ENGINES - 1,
 	 .everyday = true},
-	{"max-vls", "N",
-	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2); where they are too few, paths of vtftr-ib get longer",
-	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
-	{"max-sls", "N",
-	 "Service levels that vtftr-ib and dor may use, 1 to 16 (default 16)",
-	 FAB_TAKES_NUMBER, TO(max_sls), .min = 1, .max = 16},
 	{"root-guids", "FILE",
 	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each (root_guid_file of OpenSM); auto: the top rank, or where pairs would lose their path the roots of OpenSM, else the switch nearest to all hosts",
 	 FAB_TAKES_FILE_OR_TEXT, TO(root_guids)},
@@ -82,25 +76,11 @@ static const struct fab_option questions[] = {
 	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute around them locally: by the lists of VTFTR, by a search (an extension), or by both (default)",
 	 FAB_TAKES_ONE, TO(questions.reroute_method), .flag = TO(questions.reroute),
 	 .choices = &fab_reroute_choices, .is_optional = true, .bare = "both"},
-	{"reroute-lists", "SWITCH",
-	 "Print the lists by which a row or column switch reroutes locally, of each entry towards a leaf",
-	 FAB_TAKES_TEXT, TO(questions.reroute_lists), .offers = FAB_OFFERS_NAMES},
 	{"reliability", NULL,
 	 "With --random=K: how likely K dead leaves cost a pair of sound ones",
-	 FAB_TAKES_NOTHING, TO(questions.reliability), .everyday = true},
+	 FAB_TAKES_NOTHING, TO(questions.reliability)},
 	{"max-faults", "K", "With --reliability: for 1 to K dead leaves",
 	 FAB_TAKES_NUMBER, TO(questions.max_faults), .min = 1, .max = 100000},
-	{"trials", "N", "With --reliability: sets to draw (default 1000)",
-	 FAB_TAKES_NUMBER, TO(questions.trials), .min = 1, .max = 1000000000,
-	 .preset = "1000"},
-	{"mtbf", "TIME",
-	 "With --reliability --max-faults: mean time between failures of a leaf switch, in hours (h), days (d), years (y) or seconds; mean time to the first unreachable pair",
-	 FAB_TAKES_SECONDS, TO(questions.mtbf_seconds), .min = 1, .max = UINT64_MAX,
-	 .like = "3y"},
-	{"mttr", "TIME",
-	 "With --mtbf: time to repair a leaf switch; probability that the next fault comes before, availability",
-	 FAB_TAKES_SECONDS, TO(questions.mttr_seconds), .min = 1, .max = UINT64_MAX,
-	 .like = "4h"},
 	{0},
 };
 
@@ -123,7 +103,7 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"random", FAB_EXCLUDES, "exhaustive"},
 	{"count", FAB_GOES_WITH, "random"},
-	{"root-guids", FAB_GOES_WITH, "algorithm"},
+	{"root-guids,time-limit", FAB_GOES_WITH, "algorithm"},
 	{"shard", FAB_GOES_WITH, "count,exhaustive,reliability,criticality"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,exhaustive",
@@ -187,7 +167,7 @@ static int complete(void *params, struct fab_err *err)
 	     p->questions.has_criticality || p->questions.permutations.n))
 		return fab_fail(
 			err, EINVAL,
-			"--explain, --local-reroute, --reroute-lists, --criticality and --permutation are for one set of faults");
+			"--explain, --local-reroute, --set reroute-lists, --criticality and --permutation are for one set of faults");
 	if (faults_writes_tables(p) &&
 	    (has_sets || (p->has_algorithm && p->n_engines != 1)))
 		return fab_fail(
@@ -234,6 +214,7 @@ static const struct fab_command command = {
 	.relations = relations,
 	.choose = choose,
 	.complete = complete,
+	.settings = faults_settings,
 };
 
 int main(int argc, char **argv)

@@ -158,7 +158,7 @@ int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o
 		return fab_fail(err, EINVAL, "%s: %s needs a high-dimension fat tree; %s",
 				p->input.fabric,
 				p->questions.reroute ? "--local-reroute"
-						     : "--reroute-lists",
+						     : "--set reroute-lists",
 				o->kfat_error.text);
 	if (p->questions.reroute_lists) {
 		const struct fab_lookup lookup = fab_resolver_lookup(
@@ -178,7 +178,7 @@ int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o
 				"\"%s\" is a leaf switch, expected a row or column switch",
 				fab_node_name(o->f, o->lists_of));
 		if (rc)
-			fab_err_prefix(err, "--reroute-lists");
+			fab_err_prefix(err, "--set reroute-lists");
 	}
 	o->left_out_bursts = p->questions.reroute && n * n * n > REROUTE_CASES_MAX;
 	if (!rc && o->left_out_bursts)

@@ -163,8 +163,8 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART_BUT(fab_cli_input_rows, struct launch_params, input, "subnet"),
-	FAB_PART_BUT(fab_cli_faults_rows, struct launch_params, faults, "fail-file"),
+	FAB_PART(fab_cli_input_rows, struct launch_params, input),
+	FAB_PART(fab_cli_faults_rows, struct launch_params, faults),
 	{options, 0},
 	FAB_PART(fab_cli_output_rows, struct launch_params, output),
 	FAB_PART(fab_cli_store_rows, struct launch_params, store),

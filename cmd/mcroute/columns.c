@@ -4,6 +4,7 @@
  * metric that it is. The store, fabric-compare, the manual and the completions take it
  * from here.
  */
+#include "mcast/events.h"
 #include "mcroute.h"
 
 #define AT(member) FAB_AT(struct mcroute_row, member)
@@ -51,3 +52,25 @@ const struct fab_column mcroute_columns[] = {
 };
 #undef AT
 const size_t mcroute_n_columns = FAB_COUNT(mcroute_columns);
+
+#define TO(member) FAB_TO(struct mcroute_params, member)
+const struct fab_option mcroute_settings[] = {
+	{"events-compute", "TIME", "Time that computing the routes of a group once takes",
+	 FAB_TAKES_NS, TO(events.compute_ns), .otherwise = "as measured",
+	 .max = FAB_MAX_SPAN_NS, .like = "1.5ms"},
+	{"events-timeout", "TIME",
+	 "Time after which a group that is not complete is given up", FAB_TAKES_NS,
+	 TO(events.timeout_ns), .max = FAB_MAX_SPAN_NS, .like = "1.5ms", .preset = "10s"},
+	{"events-loss", "P", "Probability that a request is lost", FAB_TAKES_REAL,
+	 TO(events.loss), .high = 1, .otherwise = "0"},
+	{"events-poll", "TIME",
+	 "Batched: time between two questions of a group's first member whether it is ready",
+	 FAB_TAKES_NS, TO(events.poll_ns), .max = FAB_MAX_SPAN_NS, .like = "1.5ms",
+	 .preset = "100us"},
+	{"events-notify", "TIME", "Batched: time that its message to the others takes",
+	 FAB_TAKES_NS, TO(events.notify_ns), .max = FAB_MAX_SPAN_NS, .like = "1.5ms",
+	 .preset = "10us"},
+	FAB_CLI_SUBNET_ROW(TO(input.subnet)),
+	{0},
+};
+#undef TO

@@ -378,7 +378,7 @@ static void print_answer(struct fab_report *r, const struct mcroute_params *p,
 	if (p->events.compute_ns == MCROUTE_MEASURED)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
-			"A computation by %s takes %s, without the writing of tables, as measured here; --events-compute=TIME for another time.",
+			"A computation by %s takes %s, without the writing of tables, as measured here; --set events-compute=TIME for another time.",
 			p->engines[0]->name, fab_human_seconds(all->compute_s, text[4]));
 	if (batched->routed != plain->routed || batched->routed != coalesced->routed)
 		fab_report_answer(

@@ -5,8 +5,6 @@
 #include "mcast/events.h"
 #include "mcroute.h"
 
-static const uint64_t MAX_TIME_NS = FAB_MAX_SPAN_NS;
-
 #define TO(member) FAB_TO(struct mcroute_params, member)
 static const struct fab_option options[] = {
 	{.help = "What to route:"},
@@ -30,8 +28,8 @@ static const struct fab_option options[] = {
 	 .choices = FAB_NAME_LIST([MCROUTE_EQUAL] = "equal", [MCROUTE_RATE] = "rate")},
 	{"time-limit", "TIME",
 	 "Stop routing after TIME with the best trees so far (default: 10s for the search of optimal, none for balanced)",
-	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
-	 .preset = "10s", .flag = TO(has_time_limit), .everyday = true},
+	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = FAB_MAX_SPAN_NS,
+	 .like = "30s", .preset = "10s", .flag = TO(has_time_limit), .everyday = true},
 	{"height-slack", "HOPS",
 	 "Let trees of balanced and optimal be up to HOPS hops higher than the least (default 0)",
 	 FAB_TAKES_NUMBER, TO(height_slack), .max = 64, .flag = TO(has_height_slack)},
@@ -78,25 +76,8 @@ static const struct fab_option options[] = {
 	{"events-out", "FILE",
 	 "Write the requests of --events-pattern to FILE (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(events.out)},
-	{"events-compute", "TIME",
-	 "Time that computing the routes of a group once takes (default: as measured)",
-	 FAB_TAKES_NS, TO(events.compute_ns), .max = MAX_TIME_NS, .like = "1.5ms"},
 	{"events-states", "GROUP", "Batched: also report the states of this group",
 	 FAB_TAKES_TEXT, TO(events.states)},
-	{"events-timeout", "TIME",
-	 "Time after which a group that is not complete is given up (default 10s)",
-	 FAB_TAKES_NS, TO(events.timeout_ns), .max = MAX_TIME_NS, .like = "1.5ms",
-	 .preset = "10s"},
-	{"events-loss", "P", "Probability that a request is lost (default 0)",
-	 FAB_TAKES_REAL, TO(events.loss), .high = 1},
-	{"events-poll", "TIME",
-	 "Batched: time between two questions of a group's first member whether it is ready (default 100us)",
-	 FAB_TAKES_NS, TO(events.poll_ns), .max = MAX_TIME_NS, .like = "1.5ms",
-	 .preset = "100us"},
-	{"events-notify", "TIME",
-	 "Batched: time that its message to the others takes (default 10us)",
-	 FAB_TAKES_NS, TO(events.notify_ns), .max = MAX_TIME_NS, .like = "1.5ms",
-	 .preset = "10us"},
 	{0},
 };
 
@@ -186,6 +167,7 @@ static const struct fab_command command = {
 	.relations = relations,
 	.choose = choose,
 	.complete = complete,
+	.settings = mcroute_settings,
 };
 
 int main(int argc, char **argv)

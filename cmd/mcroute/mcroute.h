@@ -118,6 +118,7 @@ struct mcroute_row {
 	double distances, roots, trees, total; /* seconds */
 };
 extern const struct fab_column mcroute_columns[];
+extern const struct fab_option mcroute_settings[];
 extern const size_t mcroute_n_columns;
 
 /* The tasks: trees of groups, and groups that come and go. */

@@ -120,8 +120,8 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART_BUT(fab_cli_input_rows, struct rdma_params, input, "subnet"),
-	FAB_PART_BUT(fab_cli_faults_rows, struct rdma_params, faults, "fail-file"),
+	FAB_PART(fab_cli_input_rows, struct rdma_params, input),
+	FAB_PART(fab_cli_faults_rows, struct rdma_params, faults),
 	FAB_PART_BUT(fab_cli_tables_rows, struct rdma_params, tables, "path-sl,sl2vl"),
 	{options, 0},
 	FAB_PART(fab_cli_output_rows, struct rdma_params, output),
@@ -134,7 +134,7 @@ static const struct fab_part parts[] = {
 #define SIMULATED "VERB=run,VERB=sweep,VERB=plan"
 static const struct fab_relation relations[] = {
 	{"arrivals,as-printed", FAB_GOES_WITH, "VERB=trace"},
-	{"scheme,pattern,hosts,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,private-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,verify",
+	{"scheme,pattern,hosts,size,transfers,op,loss,per-hop,burst,corrupt,drop-control,delay,link-down,route,algorithm,max-vls,buffer,drop,ecn,shared-buffer,private-buffer,rate-control,header,control,default-rate,cable-rate,switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,msgid-bits,check-bits,no-handshake,rto,singles,multi,gap-nak,credit,timers,new-first,cap,rto-low,rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,subnet,random,lfts,seed,verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
 	{"memory,bits", FAB_GOES_WITH, SIMULATED ",VERB=cost"},

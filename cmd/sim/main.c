@@ -96,8 +96,8 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART_BUT(fab_cli_input_rows, struct sim_params, input, "subnet"),
-	FAB_PART_BUT(fab_cli_faults_rows, struct sim_params, faults, "fail-file"),
+	FAB_PART(fab_cli_input_rows, struct sim_params, input),
+	FAB_PART(fab_cli_faults_rows, struct sim_params, faults),
 	FAB_PART_BUT(fab_cli_tables_rows, struct sim_params, tables, "path-sl,sl2vl"),
 	{options, 0},
 	FAB_PART_BUT(fab_cli_groups_rows, struct sim_params, groups, "ignore-unknown"),

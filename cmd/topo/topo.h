@@ -67,3 +67,5 @@ int topo_open_routes(const struct topo_params *p, const struct fab_fabric *f,
 const char *topo_table_name(const struct topo_params *p);
 void topo_answer_tables(struct fab_report *r, const struct topo_params *p,
 			const struct fab_routes *routes);
+
+extern const struct fab_option topo_settings[];

@@ -30,7 +30,7 @@ struct fab_cli_columns {
 	size_t n;
 };
 
-/* FABRIC, --node-name-map FILE, --hca PATTERN, --subnet FILE, --edit EDITS. */
+/* FABRIC, --node-name-map FILE, --hca PATTERN, --edit EDITS, --set subnet=FILE. */
 struct fab_cli_input {
 	const char *fabric; /* NULL: not given */
 	const char *node_name_map;

@@ -10,7 +10,7 @@
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 
-/* --fail, --fail-link, --fail-file, --random, --of. */
+/* --fail, --fail-link, --random, --of, --set fail-file. */
 struct fab_cli_faults {
 	FAB_VEC(const char *) fail, fail_link, fail_file;
 	uint32_t random; /* 0: not given */
@@ -38,7 +38,7 @@ struct fab_cli_tables {
 };
 extern const struct fab_option fab_cli_tables_rows[];
 
-/* --opensm-conf, --time-limit: of algorithms opensm:ENGINE, into a struct fab_opensm. */
+/* --opensm-conf: of algorithms opensm:ENGINE, into a struct fab_opensm. */
 extern const struct fab_option fab_cli_opensm_rows[];
 /* Warn where OpenSM took another engine than `algorithm` for the tables. */
 void fab_cli_tell_tables(const struct fab_cli_run *run, const char *algorithm,
@@ -71,17 +71,30 @@ int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric 
 /* Is it auto: shall updn choose its own roots where the fabric has no ranks? O(1). */
 bool fab_cli_fills_roots(const char *path);
 
-/* Rows of the parts above that are expert settings of a command whose parameters have
- * members input, faults, tables and opensm. */
+/* Rows of the parts above that are expert settings. */
+#define FAB_CLI_SUBNET_ROW(to)                                                           \
+	{                                                                                \
+		"subnet", "FILE",                                                        \
+			"LIDs, from another description of the fabric that has them",    \
+			FAB_TAKES_INPUT, to                                              \
+	}
+#define FAB_CLI_FAIL_FILE_ROW(to)                                                                      \
+	{                                                                                              \
+		"fail-file", "FILE",                                                                   \
+			"What is dead, a line each: switches, or the word link and links; repeatable", \
+			FAB_TAKES_INPUT, to, .is_many = true                                           \
+	}
+#define FAB_CLI_TIME_LIMIT_ROW(to)                                                       \
+	{                                                                                \
+		"time-limit", "TIME",                                                    \
+			"With --algorithm=opensm:ENGINE: how long OpenSM may take",      \
+			FAB_TAKES_SECONDS, to, .min = 1000 * 1000, .max = UINT64_MAX,    \
+					       .like = "30s", .preset = "10min"          \
+	}
+/* Of a command whose parameters have members input, faults, tables and opensm. */
 #define FAB_CLI_EXPERT_ROWS(type)                                                                                          \
-	{"subnet", "FILE", "LIDs, from another description of the fabric that has them",                                   \
-	 FAB_TAKES_INPUT, FAB_TO(type, input.subnet)},                                                                     \
-		{"fail-file",                                                                                              \
-		 "FILE",                                                                                                   \
-		 "What is dead, a line each: switches, or the word link and links; repeatable",                            \
-		 FAB_TAKES_INPUT,                                                                                          \
-		 FAB_TO(type, faults.fail_file),                                                                           \
-		 .is_many = true},                                                                                         \
+	FAB_CLI_SUBNET_ROW(FAB_TO(type, input.subnet)),                                                                    \
+		FAB_CLI_FAIL_FILE_ROW(FAB_TO(type, faults.fail_file)),                                                     \
 		{"random",                                                                                                 \
 		 "K",                                                                                                      \
 		 "K dead parts more, drawn by --seed",                                                                     \
@@ -105,13 +118,7 @@ bool fab_cli_fills_roots(const char *path);
 		{"opensm-conf", "FILE",                                                                                    \
 		 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count", \
 		 FAB_TAKES_INPUT, FAB_TO(type, opensm.conf)},                                                              \
-	{                                                                                                                  \
-		"time-limit", "TIME",                                                                                      \
-			"With --algorithm=opensm:ENGINE: how long OpenSM may take",                                        \
-			FAB_TAKES_SECONDS, FAB_TO(type, opensm.limit_seconds),                                             \
-			.min = 1000 * 1000, .max = UINT64_MAX, .like = "30s",                                              \
-			.preset = "10min"                                                                                  \
-	}
+		FAB_CLI_TIME_LIMIT_ROW(FAB_TO(type, opensm.limit_seconds))
 
 /* Where groups come from, in the order of the command line. */
 struct fab_cli_group_source {

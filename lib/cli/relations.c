@@ -204,14 +204,11 @@ int fab_given_check(const struct fab_given *g, bool lists, struct fab_err *err)
 		const struct fab_option *part;
 		struct fab_relation relation;
 	} shared[] = {
-		{fab_cli_input_rows,
-		 {"node-name-map,hca,subnet", FAB_GOES_WITH, "FABRIC"}},
-		{fab_cli_faults_rows,
-		 {"fail,fail-link,fail-file", FAB_GOES_WITH, "FABRIC"}},
+		{fab_cli_input_rows, {"node-name-map,hca", FAB_GOES_WITH, "FABRIC"}},
+		{fab_cli_faults_rows, {"fail,fail-link", FAB_GOES_WITH, "FABRIC"}},
 		{fab_cli_random_rows, {"random", FAB_GOES_WITH, "FABRIC"}},
 		{fab_cli_tables_rows, {"lfts", FAB_GOES_WITH, "FABRIC"}},
-		{fab_cli_opensm_rows,
-		 {"opensm-conf,time-limit", FAB_GOES_WITH, "algorithm"}},
+		{fab_cli_opensm_rows, {"opensm-conf", FAB_GOES_WITH, "algorithm"}},
 		{fab_cli_store_rows, {"label", FAB_GOES_WITH, "store"}},
 	};
 	int rc = check_arguments(g, lists, err);

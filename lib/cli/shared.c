@@ -36,9 +36,6 @@ const struct fab_option fab_cli_input_rows[] = {
 	{"hca", "PATTERN",
 	 "Only adapters whose name matches (* ? [..]), with /N their port N; chooses a rail, with its switches",
 	 FAB_TAKES_TEXT, TO(hca)},
-	{"subnet", "FILE",
-	 "Take LIDs from FILE, such as opensm-subnet.lst of the same fabric",
-	 FAB_TAKES_INPUT, TO(subnet)},
 	{"edit", "EDITS",
 	 "Change the fabric first: a file or a text of move, drain, add, remove and speed such as 'move A:40 B:39; remove C:1' (fabric-formats(5)); repeatable",
 	 FAB_TAKES_FILE_OR_TEXT, TO(edit), .is_many = true},
@@ -199,9 +196,6 @@ const struct fab_option fab_cli_faults_rows[] = {
 	{"fail-link", "LIST",
 	 "Links, separated by commas: SWITCH:PORT or HOST/PORT; repeatable",
 	 FAB_TAKES_TEXT, TO(fail_link), .is_many = true, .offers = FAB_OFFERS_NAMES},
-	{"fail-file", "FILE",
-	 "A file of what is dead, a line each: switches, or the word link and links; repeatable",
-	 FAB_TAKES_INPUT, TO(fail_file), .is_many = true},
 	{0},
 };
 const struct fab_option fab_cli_random_rows[] = {
@@ -234,10 +228,6 @@ const struct fab_option fab_cli_opensm_rows[] = {
 	{"opensm-conf", "FILE",
 	 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count",
 	 FAB_TAKES_INPUT, TO(conf)},
-	{"time-limit", "TIME",
-	 "With --algorithm=opensm:ENGINE: how long OpenSM may take for the tables (default 10min)",
-	 FAB_TAKES_SECONDS, TO(limit_seconds), .min = 1000 * 1000, .max = UINT64_MAX,
-	 .like = "30s", .preset = "10min"},
 	{0},
 };
 #undef TO

@@ -92,7 +92,7 @@ static int claim_lids(const struct fab_routes *r, uint32_t *owner, struct fab_er
 		if (lid == FAB_LID_NONE)
 			return fab_fail(
 				err, EINVAL,
-				"%s: port %u of %.128s has no LID, which forwarding tables need (--subnet takes LIDs from an opensm-subnet.lst)",
+				"%s: port %u of %.128s has no LID, which forwarding tables need (--set subnet takes LIDs from an opensm-subnet.lst)",
 				f->source, f->port_num[p], name);
 		if (end - 1 > LAST_UNICAST_LID)
 			return fab_fail(

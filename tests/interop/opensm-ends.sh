@@ -49,7 +49,7 @@ refused 'opensm:lash: opensm was ended by signal 11'
 fake opensm 'echo "cannot do it"; exit 5'
 refused 'opensm:lash: opensm ended with status 5: cannot do it'
 fake opensm 'exec sleep 1000'
-refused 'opensm:lash: opensm did not end within the limit of 1 s (time-limit)' --time-limit=1s
+refused 'opensm:lash: opensm did not end within the limit of 1 s (time-limit)' --set=time-limit=1s
 # shellcheck disable=SC2016
 fake opensm 'log=$(sed -n "s/^log_file //p" opensm.conf)
 echo "Nov 28 01:00:00 000000 [AAAA0740] 0x43 -> OpenSM 5.9.0.MLNX" >"$log"; exec sleep 1000'
@@ -64,7 +64,7 @@ rm bin/opensm
 fake ibsim 'echo "bad net"; exit 1'
 refused 'opensm:lash: ibsim ended with status 1: bad net'
 fake ibsim 'exec sleep 1000'
-refused 'opensm:lash: ibsim did not end within the limit of 1 s (time-limit)' --time-limit=1s
+refused 'opensm:lash: ibsim did not end within the limit of 1 s (time-limit)' --set=time-limit=1s
 rm bin/ibsim
 # without the programs, where a file can be hidden
 sm=$(command -v opensm)

@@ -77,7 +77,7 @@ compare() { # ENGINE
   own=$(verdict --lfts=sm/opensm-lfts.dump --path-sl=records --sl2vl=sm/opensm-sl2vl.dump) || exit 1
   converted=$(verdict --lfts=sm/opensm-lfts.dump --path-sl=levels --sl2vl=lanes) || exit 1
   [ "$own" = "$converted" ] || fail "$1: own files $own, converted $converted"
-  run=$(verdict --algorithm=opensm:"$1" --lfts-out=mine --time-limit=1h) || exit 1
+  run=$(verdict --algorithm=opensm:"$1" --lfts-out=mine --set=time-limit=1h) || exit 1
   # dfsssp spreads levels by chance, by the second of its start
   [ "$(without_levels "$own")" = "$(without_levels "$run")" ] ||
     fail "$1: own files $own, run $run"

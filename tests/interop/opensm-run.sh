@@ -24,7 +24,7 @@ same() { # FABRIC ENGINE [OPTION...]
     fail "$fabric, $engine $*: not routed"
   # shellcheck disable=SC2086
   theirs=$("$faults" "$fabric" "$@" --algorithm=opensm:"$engine" --endpoints=all --lfts-out=theirs \
-    --time-limit=2h $columns) || fail "$fabric, opensm:$engine $*: not routed"
+    --set=time-limit=2h $columns) || fail "$fabric, opensm:$engine $*: not routed"
   [ "$ours" = "$theirs" ] || fail "$fabric, $engine $*: ours $ours, theirs $theirs"
   entries ours >a
   entries theirs >b

@@ -72,8 +72,8 @@ if grep -q -e --list-settings "$work/help"; then
   run 0 --list-settings --format=csv --no-header
   sed 's/,.*//' "$work/out" | sort >"$work/settings"
   [ -s "$work/settings" ] || fail '--list-settings lists nothing'
-  awk '/^\.T[PQ]/ { tag = 1; next } tag { print; tag = 0 }' "$page" |
-    sed -nE -e 's/\\-/-/g' -e 's/^\.BI ([A-Za-z][A-Za-z0-9_-]*)= .*/\1/p' | sort >"$work/page"
+  sed -nE -e '/^\.SS Settings/,/^\.SS General/!d' -e 's/\\-/-/g' \
+    -e 's/^\.BI ([A-Za-z][A-Za-z0-9_-]*)= .*/\1/p' "$page" | sort >"$work/page"
   diff "$work/settings" "$work/page" || fail "settings of --list-settings (<) and of $page (>) differ"
 fi
 
