@@ -31,8 +31,10 @@
 	!defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
 #define FAB_WIDE                                                                         \
 	__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define FAB_BITS __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define FAB_WIDE
+#define FAB_BITS
 #endif
 
 /* "No such id": of nodes, ports, cables, hosts, groups. */

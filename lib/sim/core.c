@@ -37,7 +37,7 @@ static void cut(struct sim *s)
 		levels[id] = sw->n_ports > sw->n_arcs ? 0 : FAB_NONE;
 		if (levels[id])
 			continue;
-		sw->part = (uint32_t)(n_ends * s->n_parts / s->net.n_ends);
+		sw->part = (uint16_t)(n_ends * s->n_parts / s->net.n_ends);
 		load[sw->part] += sw->n_ports;
 		n_ends += (uint32_t)(sw->n_ports - sw->n_arcs);
 		done++;
@@ -65,7 +65,8 @@ static void cut(struct sim *s)
 				    (best == FAB_NONE || count[i] > count[best] ||
 				     (count[i] == count[best] && load[i] < load[best])))
 					best = i;
-			s->sw[id].part = best == FAB_NONE ? s->n_parts - 1 : best;
+			s->sw[id].part =
+				(uint16_t)(best == FAB_NONE ? s->n_parts - 1 : best);
 			load[s->sw[id].part] += s->sw[id].n_ports;
 			levels[id] = level;
 			done++;
@@ -99,7 +100,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	const struct fab_fabric *f = net->problem->f;
 	uint64_t queues = 0, words = 0;
 
-	s->sw = FAB_ARENA_NEW0(&s->net.arena, net->n_switches + 1, struct sim_switch);
+	s->sw = huge(s, net->n_switches, sizeof(*s->sw));
 	s->all_small = true;
 	for (uint32_t id = 0; id < net->n_switches; id++) {
 		struct sim_switch *sw = &s->sw[id];
@@ -108,7 +109,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 
 		*sw = (struct sim_switch){
 			.turned = UINT64_MAX,
-			.word_first = words,
+			.word_first = (uint32_t)words,
 			.port_first = net->port_first[id],
 			.n_ports = (uint16_t)n,
 			.n_arcs = (uint16_t)(f->arc_first[id + 1] - f->arc_first[id]),
@@ -127,6 +128,9 @@ static int init_switches(struct sim *s, struct fab_err *err)
 			words += sw->unit_words * (1 + n * s->n_vls) +
 				 sw->out_words * (2 + n);
 	}
+	if (queues > UINT32_MAX || words > UINT32_MAX)
+		return fab_fail(err, ERANGE, "too many ports of switches: %" PRIu32,
+				net->n_ports);
 	s->n_queues = queues;
 	s->queue = huge(s, queues * s->n_vls, sizeof(*s->queue));
 	for (uint64_t i = 0; i < queues * s->n_vls; i++)
@@ -163,7 +167,7 @@ static void init_ports(struct sim *s)
 			.sw = sw,
 			.per_byte = net->per_byte[p],
 			.reading = FAB_NONE,
-			.queue = queues,
+			.queue = (uint32_t)queues,
 			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
 		if (!is_end)
 			queues += s->is_fifo || s->drops ? 1 : s->sw[sw].n_ports;
@@ -283,17 +287,21 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 		return rc;
 	s->run = s->drops ? sim_part_run_drops : sim_part_run;
 	s->arrive = sim_part_arrive;
-	if (s->one_read && !s->is_fifo && !s->reads_apart && s->all_small &&
-	    host->deliver && !s->drops && !s->pool && !s->net.problem->failure)
-		s->run = s->n_vls == 1			    ? sim_part_run_plain
-			 : s->n_vls == 2 && params->chooser ? sim_part_run_adaptive
-							    : sim_part_run;
+	if (!s->reads_apart && s->all_small && host->deliver && !s->drops && !s->pool &&
+	    !s->net.problem->failure) {
+		if (s->n_vls == 1)
+			s->run = sim_part_run_plain;
+		else if (s->n_vls == 2 && params->chooser && s->one_read && !s->is_fifo)
+			s->run = sim_part_run_adaptive;
+	}
 	init_ports(s);
 	s->n_parts = (uint32_t)fab_threads(params->n_threads);
 	if (!params->n_threads && s->net.n_ends < FEW_ENDS)
 		s->n_parts = 1;
 	if (s->n_parts > s->net.n_switches)
 		s->n_parts = s->net.n_switches;
+	if (s->n_parts > UINT16_MAX)
+		s->n_parts = UINT16_MAX;
 	init_parts(s, slowest);
 	return 0;
 }

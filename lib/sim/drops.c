@@ -253,7 +253,7 @@ SIM_HOT void take_head(struct sim_part *p)
 	arrive(p, a->port, a->packet);
 }
 
-FAB_WIDE void sim_part_run_drops(struct sim_part *p, uint64_t limit)
+FAB_BITS void sim_part_run_drops(struct sim_part *p, uint64_t limit)
 {
 	const struct sim *s = p->sim;
 

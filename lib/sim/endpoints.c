@@ -156,16 +156,18 @@ static bool create(struct sim_part *p, uint32_t e)
 {
 	const struct sim *s = p->sim;
 	struct sim_source *src = &s->source[e];
-	uint64_t n = packets_of(s, src->left), birth = src->birth & BIRTH_MASK;
-	struct sim_packet note = {.source = e | (uint32_t)SIM_LOST |
-					    (src->to_group ? SIM_TO_GROUP : 0),
-				  .target = src->target,
-				  .tag = src->tag,
-				  .birth = birth};
+	uint64_t n = packets_of(s, src->left);
 
 	count_born(p, e, n);
 	src->state = SIM_BORN;
 	if (!find_path(p, e)) {
+		const struct sim_packet note = {
+			.source = e | (uint32_t)SIM_LOST |
+				  (src->to_group ? SIM_TO_GROUP : 0),
+			.target = src->target,
+			.tag = src->tag,
+			.birth = src->birth & BIRTH_MASK};
+
 		p->sums.lost += n;
 		note_completed(p, p->now + s->hop_delay, note);
 		return false;

@@ -23,11 +23,11 @@ enum {
 	EXPECTED = 2 * CHOICES_SOON
 };
 
-/* sim_arrival.out: not looked up in unicast tables; no output. */
+/* Outputs of heads: not looked up in unicast tables; none. */
 enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe, OUT_ADAPTIVE = 0xfffd };
 
 /* Third step of a head: its output. */
-SIM_HOT void route(const struct sim_part *p, struct sim_arrival *a)
+SIM_HOT void route(const struct sim_part *p, const struct sim_arrival *a)
 {
 	const struct sim *s = p->sim;
 	struct sim_packet *packet = sim_packet(p, a->packet);
@@ -35,17 +35,16 @@ SIM_HOT void route(const struct sim_part *p, struct sim_arrival *a)
 	struct sim_copy to;
 	uint32_t out;
 
-	a->out = OUT_GROUP;
+	packet->next = OUT_GROUP;
 	if (sim_with_groups(s) && packet->source & SIM_TO_GROUP)
 		return;
-	a->out = OUT_ADAPTIVE;
+	packet->next = OUT_ADAPTIVE;
 	if (sim_is_adaptive(s))
 		return;
-	a->out = OUT_NONE;
+	packet->next = OUT_NONE;
 	if (!sim_look_up(s, in->sw, in->local, packet, packet->row, &to))
 		return;
-	a->out = (uint16_t)to.out;
-	a->vl = (uint16_t)to.vl;
+	packet->next = to.vl << 16 | to.out;
 	out = a->port - in->local + to.out;
 	__builtin_prefetch(&s->port[out]);
 	__builtin_prefetch(sim_lane(s, out, to.vl));
@@ -82,6 +81,15 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	return *a;
 }
 
+static __attribute__((noinline)) void ask_for_unit(struct sim_part *p, uint32_t sw,
+						   uint32_t unit)
+{
+	if (sim_with_groups(p->sim))
+		sim_fifo_head(p, sw, unit);
+	else
+		sim_unit_asks(p, sw, unit);
+}
+
 /* A head waits for the output that it wants. */
 SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t out,
 		 unsigned vl)
@@ -97,7 +105,7 @@ SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t 
 	if (sim_is_fifo(s)) {
 		unit = unit * sim_n_vls(s) + sim_packet(p, id)->vl;
 		if (sim_queue_push(p, sim_queue_of(s, in, unit, 0, 0), id))
-			sim_fifo_head(p, in->sw, unit);
+			ask_for_unit(p, in->sw, unit);
 		return;
 	}
 	if (sim_queue_push(p, sim_queue_of(s, in, unit, out, vl), id))
@@ -111,9 +119,10 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 	struct sim *s = p->sim;
 	const struct sim_packet *packet = sim_packet(p, a->packet);
 	struct sim_port *in = &s->port[a->port];
-	const struct sim_port *out = in - in->local + a->out;
+	uint32_t to = packet->next & 0xffff, vl = packet->next >> 16;
+	const struct sim_port *out = in - in->local + to;
 
-	if (a->out == OUT_GROUP) {
+	if (to == OUT_GROUP) {
 		sim_group_arrive(p, a->port, a->packet, false);
 		return;
 	}
@@ -123,18 +132,18 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 		sim_drop(p, a->port, a->packet, SIM_LOOPED);
 		return;
 	}
-	if (a->out == OUT_ADAPTIVE) {
+	if (to == OUT_ADAPTIVE) {
 		FAB_PUSH(&p->undecided, (uint64_t)a->port << 32 | a->packet);
 		return;
 	}
-	if (a->out == OUT_NONE || out->peer == FAB_NONE) {
+	if (to == OUT_NONE || out->peer == FAB_NONE) {
 		sim_drop(p, a->port, a->packet, SIM_UNROUTABLE);
 		return;
 	}
 	if (!SIM_PLAIN && s->host.is_down &&
 	    s->host.is_down(p, (uint32_t)(out - s->port))) {
 		if (sim_is_adaptive(s) && out->peer < s->net.n_ports) /* room taken */
-			sim_credit_add(p, (uint32_t)(out - s->port), a->vl,
+			sim_credit_add(p, (uint32_t)(out - s->port), vl,
 				       (uint32_t)sim_units(s, packet->size), p->now);
 		sim_drop(p, a->port, a->packet, SIM_DOWN);
 		return;
@@ -144,14 +153,12 @@ SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
 		uint64_t fast = sim_wire(out->per_byte, packet->size);
 
 		if (slow > fast) {
-			/* what an adaptive packet has chosen */
-			sim_packet(p, a->packet)->since = (uint32_t)a->vl << 16 | a->out;
 			sim_event_at(p, p->now + slow - fast, SIM_READY, a->port,
 				     a->packet);
 			return;
 		}
 	}
-	ask(p, in, a->packet, a->out, a->vl);
+	ask(p, in, a->packet, to, vl);
 }
 
 /* A head that has waited because its cable is slower than the output's. */
@@ -159,7 +166,7 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 {
 	struct sim_port *in = &p->sim->port[in_id];
 	struct sim_arrival a = {.port = in_id, .packet = id};
-	struct sim_copy to;
+	uint32_t to;
 
 	if (p->sim->failure && sim_is_swallowed(p, &a))
 		return;
@@ -167,9 +174,8 @@ static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
 		sim_group_arrive(p, in_id, id, true);
 		return;
 	}
-	to = (struct sim_copy){sim_packet(p, id)->since & 0xffff,
-			       sim_packet(p, id)->since >> 16};
-	ask(p, in, id, to.out, to.vl);
+	to = sim_packet(p, id)->next;
+	ask(p, in, id, to & 0xffff, to >> 16);
 }
 
 /* An adaptive packet chooses; false: it waits. */
@@ -182,13 +188,12 @@ static bool decide(struct sim_part *p, uint64_t which, struct sim_arrival *a)
 
 	*a = (struct sim_arrival){.time = p->now,
 				  .port = (uint32_t)(which >> 32),
-				  .packet = (uint32_t)which,
-				  .out = OUT_NONE};
+				  .packet = (uint32_t)which};
+	sim_packet(p, a->packet)->next = OUT_NONE;
 	in = &p->sim->port[a->port];
 	choice = sim_choose(p, a->port, a->packet, &to);
 	if (choice == SIM_CHOSEN) {
-		a->out = (uint16_t)to.out;
-		a->vl = (uint16_t)to.vl;
+		sim_packet(p, a->packet)->next = to.vl << 16 | to.out;
 		__builtin_prefetch(sim_queue_of(s, in, 0, to.out, to.vl));
 		__builtin_prefetch(in - in->local + to.out);
 		__builtin_prefetch(sim_lane(s, a->port - in->local + to.out, to.vl));
@@ -414,7 +419,7 @@ SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
 		if (is_empty || sim_is_fifo(s))
 			sim_unwant(s, sw, unit, in, out, vl);
 		if (!is_empty && sim_is_fifo(s))
-			sim_fifo_head(p, in->sw, unit);
+			ask_for_unit(p, in->sw, unit);
 	}
 	/* endpoints accept all packets; adaptive ones have taken their room */
 	if (!sim_is_adaptive(s))
@@ -729,7 +734,7 @@ SIM_HOT uint32_t take_end(struct sim_part *p)
 #elif SIM_LANES == 2
 #define sim_part_run sim_part_run_adaptive
 #endif
-FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
+FAB_BITS void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	while (!p->rc) {
 		uint64_t ring = sim_ring_first(&p->ring), end = sim_ring_first(&p->ends);

@@ -31,8 +31,8 @@ SIM_HOT bool sim_is_small(const struct sim_switch *sw)
 	{                                                                                \
 		return SIM_PLAIN ? (plain) : (value);                                    \
 	}
-SIM_PROPERTY(is_fifo, false, s->is_fifo)
-SIM_PROPERTY(one_read, true, s->one_read)
+SIM_PROPERTY(is_fifo, SIM_LANES == 1 && s->is_fifo, s->is_fifo)
+SIM_PROPERTY(one_read, SIM_LANES == 2 || s->one_read, s->one_read)
 SIM_PROPERTY(is_adaptive, SIM_LANES == 2, s->params->chooser > 0)
 SIM_PROPERTY(shares, false, s->pool != NULL)
 SIM_PROPERTY(with_groups, false, s->with_groups)
@@ -78,14 +78,15 @@ SIM_HOT int32_t sim_units(const struct sim *s, uint32_t size)
 
 SIM_HOT struct sim_lane *sim_lane(const struct sim *s, uint32_t port, unsigned vl)
 {
-	return vl ? &s->lane[(size_t)port * (sim_n_vls(s) - 1) + vl - 1]
-		  : &s->port[port].lane;
+	return SIM_LANES == 1 || !vl
+		       ? &s->port[port].lane
+		       : &s->lane[(size_t)port * (sim_n_vls(s) - 1) + vl - 1];
 }
 
 SIM_HOT struct sim_lane_sums *sim_lane_sums(const struct sim *s, uint32_t port,
 					    unsigned vl)
 {
-	return &s->sums[(size_t)vl * s->net.n_all + port];
+	return &s->sums[(SIM_LANES == 1 ? 0 : (size_t)vl * s->net.n_all) + port];
 }
 
 SIM_HOT bool sim_in_window(const struct sim *s, uint64_t time)
@@ -123,7 +124,7 @@ SIM_HOT void sim_ring_add(struct sim_ring *r, uint64_t time, uint32_t port,
 	if (r->tail == r->cap)
 		sim_ring_grow(r, 1);
 	r->last = time;
-	r->v[r->tail++] = (struct sim_arrival){time, port, packet, 0, 0};
+	r->v[r->tail++] = (struct sim_arrival){time, port, packet};
 }
 
 /* Credits left of the own part of a lane. Adaptive routing compares those of several
@@ -284,7 +285,7 @@ SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_por
 		return &s->queue[(unit - sim_input(s, unit) * sim_n_vls(s)) *
 					 s->n_queues +
 				 in->queue];
-	return &s->queue[vl * s->n_queues + in->queue + out];
+	return &s->queue[(SIM_LANES == 1 ? 0 : vl * s->n_queues) + in->queue + out];
 }
 
 SIM_HOT struct sim_queue *sim_queue(const struct sim *s, const struct sim_switch *sw,
@@ -495,4 +496,19 @@ SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
 	if (entry == FAB_ARC_HERE && to->vl >= net->n_table_vls)
 		to->vl = sim_net_first_vl(net, packet->sl);
 	return to->vl < net->n_table_vls;
+}
+
+/* The first packet of a fifo unit, no multicast one, asks for its output. */
+SIM_HOT void sim_unit_asks(struct sim_part *p, uint32_t id, uint32_t unit)
+{
+	const struct sim *s = p->sim;
+	struct sim_switch *sw = &p->sim->sw[id];
+	struct sim_port *first = &s->port[sw->port_first];
+	struct sim_port *in = first + sim_input(s, unit);
+	struct sim_packet *packet = sim_packet(p, sim_queue_of(s, in, unit, 0, 0)->first);
+	struct sim_copy to = {0};
+
+	(void)sim_look_up(s, id, in->local, packet, packet->row, &to);
+	sim_want(p->sim, sw, unit, in, first + to.out, to.vl);
+	sim_touch(p, sw, in, first + to.out);
 }

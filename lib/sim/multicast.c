@@ -50,21 +50,12 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 
 void sim_fifo_head(struct sim_part *p, uint32_t sw_id, uint32_t unit)
 {
-	struct sim *s = p->sim;
-	struct sim_switch *sw = &s->sw[sw_id];
-	struct sim_port *first = &s->port[sw->port_first];
-	struct sim_port *in = first + sim_input(s, unit);
-	uint32_t id = sim_queue_of(s, in, unit, 0, 0)->first;
-	struct sim_copy to = {0};
+	uint32_t id = sim_queue(p->sim, &p->sim->sw[sw_id], unit, 0, 0)->first;
 
-	if (p->cell.v[id].packet.source & SIM_TO_GROUP) {
+	if (p->cell.v[id].packet.source & SIM_TO_GROUP)
 		ask(p, sw_id, unit, id);
-		return;
-	}
-	(void)sim_look_up(s, sw_id, in->local, sim_packet(p, id), sim_packet(p, id)->row,
-			  &to);
-	sim_want(s, sw, unit, in, first + to.out, to.vl);
-	sim_touch(p, sw, in, first + to.out);
+	else
+		sim_unit_asks(p, sw_id, unit);
 }
 
 void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_waited)

@@ -119,10 +119,10 @@ void sim_ring_grow(struct sim_ring *r, size_t more)
 {
 	size_t n = r->tail - r->head;
 
-	if (r->tail + more > r->cap && 2 * (n + more) > r->cap) {
+	if (r->tail + more > r->cap && 4 * (n + more) > r->cap) {
 		struct sim_arrival *v;
 
-		r->cap = 4 * (n + more) > FIRST_CELLS ? 4 * (n + more) : FIRST_CELLS;
+		r->cap = 8 * (n + more) > FIRST_CELLS ? 8 * (n + more) : FIRST_CELLS;
 		v = FAB_NEW0(r->cap + SIM_RING_ROOM, struct sim_arrival);
 		if (n)
 			memcpy(v, r->v + r->head, n * sizeof(*v));
@@ -155,7 +155,7 @@ void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
 			r->v[--to] = r->v[--own];
 		id = sim_cell_new(p);
 		p->cell.v[id].packet = l->packet;
-		r->v[--to] = (struct sim_arrival){l->time, l->id, id, 0, 0};
+		r->v[--to] = (struct sim_arrival){l->time, l->id, id};
 	}
 	if (r->routed > to)
 		r->routed = to;

@@ -62,9 +62,10 @@ enum {
 };
 
 struct sim_packet {
-	uint32_t next;		 /* in a queue; of free cells */
-	uint32_t row;		 /* of the tables; of adaptive routing the message */
-	uint32_t target, source; /* source, birth: the host chooses */
+	uint32_t next; /* in a queue; of free cells; of a head that knows its output:
+			  vl << 16 | output */
+	uint32_t row;  /* of the tables; of adaptive routing the message */
+	uint32_t target, source;	/* source, birth: the host chooses */
 	uint64_t birth : 48, size : 16; /* bytes (flits) with headers */
 	uint32_t since;			/* ready at this switch: low bits of the time */
 	uint8_t vl : 4, sl : 4;		/* vl: of the buffer it is in */
@@ -100,16 +101,17 @@ struct sim_lane {
 	uint64_t waiters; /* of small switches: units that wait for it */
 };
 
+/* A cache line. */
 struct sim_port {
 	/* End of sending of an endpoint, of reading of an input, if reads_apart; with
 	 * drops what an output sends: size << 1 | lane */
 	uint64_t busy;
 	uint64_t wants;	   /* of small switches: outputs that the input wants */
-	uint64_t queue;	   /* the input's first of a lane */
 	uint32_t peer, sw; /* sw FAB_NONE: an endpoint's */
 	uint32_t per_byte;
 	uint32_t reading;  /* multicast packet that the input reads, FAB_NONE */
-	uint32_t part;	   /* that has the peer */
+	uint32_t queue;	   /* the input's first of a lane */
+	uint16_t part;	   /* that has the peer */
 	uint16_t local;	   /* number at the switch */
 	uint16_t out_from; /* input that feeds the output */
 	uint16_t waited;   /* lanes for which units have a packet: a bit each */
@@ -125,14 +127,16 @@ struct sim_lane_sums {
 	uint64_t no_credit, since; /* since 0: not blocked */
 };
 
-/* A small switch, of at most 64 units, has its bits here, in its ports and lanes. */
+/* A small switch, of at most 64 units, has its bits here, in its ports and lanes. A cache
+ * line. */
 struct sim_switch {
 	uint64_t free_units, free_outs, dirty_outs;
 	uint64_t turned;     /* time when the turn was moved last; UINT64_MAX */
-	uint64_t word_first; /* into word: free units, free outputs, dirty outputs; then
+	uint32_t word_first; /* into word: free units, free outputs, dirty outputs; then
 				for each output and lane units that wait; for each input
 				outputs that it wants */
-	uint32_t port_first, part;
+	uint32_t port_first;
+	uint16_t part;
 	uint16_t n_ports, n_arcs, n_units;
 	uint16_t unit_words, out_words;
 	uint16_t turn;	      /* the output with which the next choice starts */
@@ -140,6 +144,8 @@ struct sim_switch {
 	bool is_dirty;	      /* an output may start a packet */
 	bool is_small;
 };
+_Static_assert(sizeof(struct sim_port) == 64 && sizeof(struct sim_switch) == 64,
+	       "a cache line each");
 
 enum sim_source_state { SIM_IDLE, SIM_HAS, SIM_BORN };
 
@@ -225,7 +231,6 @@ struct sim_group_sums {
 struct sim_arrival {
 	uint64_t time;
 	uint32_t port, packet;
-	uint16_t out, vl; /* from there on; of routed heads */
 };
 
 /* Events before `head` are done, those before `routed` know their output. */
