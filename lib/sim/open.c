@@ -200,17 +200,38 @@ static inline void fetch_route(const struct sim_part *p, uint32_t what, uint32_t
 		__builtin_prefetch(sim_net_towards_at(&s->net, row, s->open[in].sw));
 }
 
+/* Fetch what the event number i of this time needs, or one behind them. */
+static inline void fetch_of(const struct sim_part *p, size_t i, bool is_near)
+{
+	const struct fab_wheel *w = &p->wheel;
+	struct fab_wheel_event e;
+
+	if (i < p->batch.n)
+		e = (struct fab_wheel_event){
+			.what = (uint32_t)(p->batch.v[i] >> 32),
+			.item = (uint32_t)p->batch.v[i],
+		};
+	else if (i - p->batch.n < fab_wheel_ahead(w))
+		e = w->now.v[w->at + i - p->batch.n];
+	else
+		return;
+	if (is_near)
+		fetch_route(p, e.what, e.item);
+	else
+		fetch(p, e.what, e.item);
+}
+
 static void handle_several(struct sim_part *p)
 {
 	sim_batch(p);
+	for (size_t i = 0; i < AHEAD; i++)
+		fetch_of(p, i, false);
+	for (size_t i = 0; i < NEAR; i++)
+		fetch_of(p, i, true);
 	for (size_t i = 0; i < p->batch.n; i++) {
-		const uint64_t *key = &p->batch.v[i];
-
-		if (i + AHEAD < p->batch.n)
-			fetch(p, (uint32_t)(key[AHEAD] >> 32), (uint32_t)key[AHEAD]);
-		if (i + NEAR < p->batch.n)
-			fetch_route(p, (uint32_t)(key[NEAR] >> 32), (uint32_t)key[NEAR]);
-		handle(p, (uint32_t)(*key >> 32), (uint32_t)*key);
+		fetch_of(p, i + AHEAD, false);
+		fetch_of(p, i + NEAR, true);
+		handle(p, (uint32_t)(p->batch.v[i] >> 32), (uint32_t)p->batch.v[i]);
 	}
 	p->sums.events += p->batch.n;
 }
