@@ -29,12 +29,14 @@ static const uint64_t TOMBSTONE_PS = 1000000000;
 
 /* The checker */
 
-/* Source memory of a transfer at a place; never the 0 of memory that was not written. */
-static uint8_t byte(uint32_t transfer, uint64_t place)
+/* Source memory of a transfer from a place on, to the end of its word of 8 bytes; none is
+ * the 0 of memory that was not written. Returns how many there are, before `end`. */
+static size_t source_bytes(uint32_t transfer, uint64_t at, uint64_t end, uint64_t *bytes)
 {
-	uint64_t word = fab_mix64((uint64_t)transfer << 40 ^ place / 8);
+	uint64_t word = fab_mix64((uint64_t)transfer << 40 ^ at / 8), n = 8 - at % 8;
 
-	return (uint8_t)(word >> place % 8 * 8) | 1;
+	*bytes = word >> at % 8 * 8 | 0x0101010101010101;
+	return (size_t)(n < end - at ? n : end - at);
 }
 
 void rdma_memory_write(struct rdma *r, struct rdma_session *s,
@@ -56,8 +58,13 @@ void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 			rdma_bit_next_zero(s->written, s->lowest_missing, s->n);
 	}
 	end = at + bytes < end ? at + bytes : end;
-	for (; s->memory && at < end; at++)
-		s->memory[at] = (uint8_t)(byte(p->transfer, at) ^ p->is_spoiled << 7);
+	for (size_t n; s->memory && at < end; at += n) {
+		uint64_t word;
+
+		n = source_bytes(p->transfer, at, end, &word);
+		word ^= p->is_spoiled ? 0x8080808080808080 : 0;
+		memcpy(s->memory + at, &word, n);
+	}
 }
 
 /* Memory of sessions */
@@ -311,9 +318,14 @@ static void check(struct rdma *r, const struct rdma_session *s)
 	struct fab_rdma_fate *fate = &r->result->fate[s->transfer];
 	uint64_t bytes = r->problem->transfer[s->transfer].bytes;
 	bool is_right = !s->has_strangers && s->n_written == s->n;
+	size_t n;
 
-	for (uint64_t i = 0; is_right && s->memory && i < bytes; i++)
-		is_right = s->memory[i] == byte(s->transfer, i);
+	for (uint64_t i = 0; is_right && s->memory && i < bytes; i += n) {
+		uint64_t word;
+
+		n = source_bytes(s->transfer, i, bytes, &word);
+		is_right = !memcmp(s->memory + i, &word, n);
+	}
 	r->result->n_wrong += !is_right && !fate->is_wrong;
 	fate->is_wrong |= !is_right;
 }
