@@ -192,7 +192,7 @@ static void offer(struct fab_offers *to, const char *option, const char *file,
 	const struct fab_store_filter filter = {.names_only = option == NULL};
 	bool is_label = !option || !strcmp(option, "label");
 	bool is_algorithm = option && !strcmp(option, "algorithm");
-	uint64_t id = !option && strchr(begun, ':') ? strtoull(begun, NULL, 10) : 0;
+	bool is_part = !option && strchr(begun, ':');
 	struct fab_store *store;
 	struct fab_store_runs runs = {0};
 	struct fab_err err;
@@ -218,7 +218,7 @@ static void offer(struct fab_offers *to, const char *option, const char *file,
 
 			if (is_algorithm)
 				fab_cli_offer(to, name, NULL);
-			else if (run->id == id)
+			else if (is_part)
 				fab_cli_offer(to, part, NULL);
 		}
 	}

@@ -77,7 +77,8 @@ void sim_batch(struct sim_part *p)
 	while (fab_wheel_ahead(w) && w->now.v[w->at].time == p->now) {
 		const struct fab_wheel_event *e = fab_wheel_take(w);
 
-		__builtin_prefetch(&p->cell.v[e->item]); /* of most events a packet */
+		if (e->item < p->cell.n) /* of most events it is a packet */
+			__builtin_prefetch(&p->cell.v[e->item]);
 		FAB_PUSH(&p->batch, (uint64_t)e->what << 32 | e->item);
 	}
 	sim_sort(p, p->batch.v, p->batch.n);

@@ -76,6 +76,11 @@ offers() {
     grep -qxF -e "$word" got || { echo "$shell: $line: no $word in $(head -n 5 got | tr '\n' ' ')"; failed=1; }
   done
 }
+# refuses LINE PATTERN: nothing that bash offers has it
+refuses() {
+  in_bash "$1" >got 2>&1
+  ! grep -q -e "$2" got || { echo "bash: $1: $(grep -m 1 -e "$2" got)"; failed=1; }
+}
 offers bash 'fabric-faults site.txt --fail=leaf0' leaf01 leaf09
 offers bash 'fabric-faults site.txt --explain=node001,node00' node001,node002 node001,node009
 offers bash 'fabric-topo site.txt --who=sp' spine01 spine12
@@ -120,11 +125,20 @@ offers zsh 'fabric-topo gen:torus:d' gen:torus:dims=
 offers zsh 'fabric-rdma sweep site.txt --over=lo' loss=
 offers zsh 'fabric-compare runs.db --command=fabric-l' fabric-launch
 offers zsh 'fabric-compare runs.db ' last 1 2 by-minhop by-updn
+offers bash 'fabric-launch size -o si' site.txt
+offers bash 'fabric-faults site.txt --algorithm=a' all
+offers bash 'fabric-topo gen:torus:dims=4x4,na' 4x4,name-prefix=
+offers bash 'fabric-compare runs.db 1 --metric=max_h' max_hops
+mkdir folder
+offers bash 'fabric-bootplan site.txt --to-dir=' folder
+refuses 'fabric-bootplan site.txt --to-dir=' site.txt
+refuses 'fabric-topo site.txt --who=' '\$'
+refuses 'fabric-topo site.txt --who=sp' leaf
+refuses 'fabric-topo site.txt --fold' .
+refuses 'fabric-compare runs.db 2' :
 # a verb without a fabric takes no file
-for line in 'fabric-rdma cost si' 'fabric-launch size si'; do
-  in_bash "$line" >got
-  ! grep -q . got || { echo "bash: $line: $(cat got)"; failed=1; }
-done
+refuses 'fabric-rdma cost si' .
+refuses 'fabric-launch size si' .
 offers fish 'fabric-faults site.txt --fail=leaf0' --fail=leaf01
 offers fish 'fabric-topo site.txt --columns=' --columns=shape
 offers fish 'fabric-topo gen:torus:d' gen:torus:dims=

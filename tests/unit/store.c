@@ -225,6 +225,7 @@ Test(store, filters)
 		{{.fabric = "0xf000000000000001"}, 2},
 		{{.fabric = "0xf000000000000002"}, 0},
 		{{.algorithm = "full"}, 0},
+		{{.algorithm = ""}, 0},
 		{{.command = "fabric-mcroute"}, 2},
 		{{.command = "fabric-mcrout"}, 0},
 		{{.command = "fabric-mcroutes"}, 0},
