@@ -21,11 +21,12 @@
 	 }))
 
 /*
- * Compile a hot function several times for wider vectors and choose at run time.
- * Elsewhere than on x86-64 with GNU indirect functions this is nothing: the plain
- * function serves. Not together with the sanitizers, whose runtime is not up yet when
- * the choice is made, and not with clang, which (14) calls the chosen one by a name of
- * its own, so that other files do not find it.
+ * Compile a hot function several times for wider vectors (FAB_BITS: for operations on
+ * bits, which registers of 512 bits only slow down) and choose at run time. Elsewhere
+ * than on x86-64 with GNU indirect functions this is nothing: the plain function serves.
+ * Not together with the sanitizers, whose runtime is not up yet when the choice is made,
+ * and not with clang, which (14) calls the chosen one by a name of its own, so that other
+ * files do not find it.
  */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(FAB_HAVE_TARGET_CLONES) &&  \
 	!defined(__SANITIZE_ADDRESS__) && !defined(__clang__)

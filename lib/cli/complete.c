@@ -25,8 +25,11 @@ void fab_cli_offer(struct fab_offers *to, const char *word, const char *help)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+:/@=-";
-	size_t len = help ? strcspn(help, "@\n") : 0; /* names of a table follow */
+	size_t len = 0;
 
+	/* up to names of a table, and to what a terminal would interpret */
+	while (help && help[len] >= ' ' && help[len] <= '~' && help[len] != '@')
+		len++;
 	if (*word && !word[strspn(word, plain)] &&
 	    !strncmp(word, to->begun, strlen(to->begun)))
 		printf("%.*s%s\t%.*s\n", (int)to->lead_len, to->lead, word, (int)len,

@@ -9,8 +9,8 @@
 
 /*
  * Properties of a network. The loop is compiled for any network, and (SIM_PLAIN) for
- * messages on small voq switches, unicast and no speedup, where they are constants: with
- * one lane by tables, with two by adaptive routing.
+ * messages on small switches, unicast and no speedup, where most are constants: with one
+ * lane by tables, and on voq switches with two by adaptive routing.
  */
 #ifndef SIM_LANES
 #define SIM_LANES 0

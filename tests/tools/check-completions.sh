@@ -129,6 +129,9 @@ offers bash 'fabric-launch size -o si' site.txt
 offers bash 'fabric-faults site.txt --algorithm=a' all
 offers bash 'fabric-topo gen:torus:dims=4x4,na' 4x4,name-prefix=
 offers bash 'fabric-compare runs.db 1 --metric=max_h' max_hops
+# nor does a shell print what a terminal would obey
+fabric-faults site.txt --algorithm=minhop --store=runs.db --label=$'x\033[31m' -q -o report || failed=1
+! fabric-compare --complete runs.db '' | grep -q $'\033' || { echo 'an escape in what a run means'; failed=1; }
 mkdir folder
 offers bash 'fabric-bootplan site.txt --to-dir=' folder
 refuses 'fabric-bootplan site.txt --to-dir=' site.txt
