@@ -74,12 +74,13 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 	return p;
 }
 
-/* May it take longer than anybody waits? rc with many packets, each often lost, or later
- * than the timeout: every pass is given up. */
+/* May it take longer than anybody waits? rc with many packets, each often lost (full
+ * buffers lose more), or later than the timeout: every pass is given up. */
 static bool is_endless(const struct fab_rdma_scheme *s, const struct fab_rdma_params *p)
 {
 	return s->name[0] == 'r' && s->name[1] == 'c' &&
-	       (p->bad.loss + p->bad.corrupt > 0.05 || p->bad.per_hop ||
+	       (p->bad.loss + p->bad.corrupt > (p->drop ? 0.01 : 0.05) ||
+		p->bad.per_hop ||
 		(p->bad.delayed > 0 && 8 * p->bad.delay_ps > p->rto_ps));
 }
 
