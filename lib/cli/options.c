@@ -405,25 +405,38 @@ static int take_setting(struct fab_given *g, const char *arg, struct fab_err *er
 	return rc;
 }
 
-/* A setting that is given as an option, as other commands have it. */
-static void refuse_settings(const struct fab_given *g, struct argp_state *state)
+/* The setting that a word gives as an option, as other commands have it; NULL: none. */
+static const struct fab_option *misplaced(const struct fab_given *g, const char *word)
+{
+	const struct fab_option *found = NULL;
+	size_t len = strcspn(word, "=");
+
+	for (size_t i = 0; i < g->of.n && !strncmp(word, "--", 2); i++) {
+		const struct fab_option *o = g->of.v[i].row;
+
+		if (!o->name || strlen(o->name) != len - 2 ||
+		    strncmp(word + 2, o->name, len - 2) != 0)
+			continue;
+		if (!g->of.v[i].is_setting)
+			return NULL;
+		found = o;
+	}
+	return found;
+}
+
+static void refuse_misplaced(const struct fab_given *g, struct argp_state *state)
 {
 	struct fab_err err;
 
-	for (int i = 1; i < state->argc && strcmp(state->argv[i], "--") != 0; i++)
-		for (size_t k = 0; k < g->of.n; k++) {
-			const struct fab_option *o = g->of.v[k].row;
-			size_t len = strcspn(state->argv[i], "=");
+	for (int i = 1; i < state->argc && strcmp(state->argv[i], "--") != 0; i++) {
+		const struct fab_option *o = misplaced(g, state->argv[i]);
 
-			if (!g->of.v[k].is_setting || strlen(o->name) + 2 != len ||
-			    strncmp(state->argv[i], "--", 2) != 0 ||
-			    strncmp(state->argv[i] + 2, o->name, len - 2) != 0)
-				continue;
-			(void)fab_fail(&err, EINVAL, "--%s is a setting: --set %s%s%s",
-				       o->name, o->name, o->arg ? "=" : "",
-				       o->arg ? o->arg : "");
-			refuse(state, NULL, &err);
-		}
+		if (!o)
+			continue;
+		(void)fab_fail(&err, EINVAL, "--%s is a setting: --set %s%s%s", o->name,
+			       o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+		refuse(state, NULL, &err);
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -444,7 +457,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->name = program_invocation_short_name; /* set later, too */
-		refuse_settings(g, state);
+		refuse_misplaced(g, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (take_argument(g, arg, &err))
