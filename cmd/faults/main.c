@@ -108,7 +108,7 @@ static const struct fab_relation relations[] = {
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,exhaustive",
 	 "tables that were read do not change"},
-	{"max-faults,mtbf", FAB_GOES_WITH, "reliability"},
+	{"max-faults,mtbf,trials", FAB_GOES_WITH, "reliability"},
 	{"cure", FAB_EXCLUDES, "fail,fail-link,fail-file,random,exhaustive",
 	 "--edit takes them out of the fabric"},
 	{"cure", FAB_EXCLUDES, "lfts",
