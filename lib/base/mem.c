@@ -80,6 +80,20 @@ void *fab_alloc_huge(size_t bytes)
 	return p;
 }
 
+void *fab_grow_huge(void *p, size_t old, size_t n, size_t size)
+{
+	size_t bytes;
+	void *v;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		fab_oom(SIZE_MAX);
+	v = fab_alloc_huge(bytes);
+	if (old)
+		memcpy(v, p, old * size);
+	free(p);
+	return v;
+}
+
 /* Does a block of this size have pages of its own? */
 static bool has_pages(size_t bytes)
 {

@@ -34,6 +34,10 @@ void *fab_realloc(void *old, size_t n, size_t size) __attribute__((returns_nonnu
  * free(). O(1).
  */
 void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
+/* Such a block of n objects with the `old` first ones of `p`, which is freed (NULL, 0:
+ * there is none). O(old). */
+void *fab_grow_huge(void *p, size_t old, size_t n, size_t size)
+	__attribute__((returns_nonnull));
 
 /*
  * A block that grows to very many objects: from 1 MiB on it has pages of its own, which

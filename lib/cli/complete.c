@@ -74,17 +74,12 @@ static void begin_behind(struct fab_offers *to, const char *marks)
 static void offer_choices(struct fab_offers *to, const struct fab_choices *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		struct fab_choice row = {.form = c->names ? c->names[i] : NULL};
-		size_t len;
-		char *word;
+		const struct fab_choice row =
+			c->names ? (struct fab_choice){.form = c->names[i]} : c->at(i);
+		FAB_AUTOFREE char *word = fab_strdup(row.form);
 
-		if (!c->names)
-			row = c->at(i);
-		len = strcspn(row.form, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-		word = fab_format("%.*s", (int)(c->names ? strlen(row.form) : len),
-				  row.form);
+		word[strcspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] = '\0';
 		fab_cli_offer(to, word, row.summary);
-		free(word);
 	}
 }
 
@@ -102,11 +97,10 @@ static const char *find_fabric(int n, char **words)
 
 static void offer_names(struct fab_offers *to, const char *fabric)
 {
-	const struct fab_source_options options = {0};
 	struct fab_fabric *f;
 	struct fab_err err;
 
-	if (!fabric || fab_source_open(fabric, &options, &f, &err))
+	if (!fabric || fab_source_open(fabric, NULL, &f, &err))
 		return;
 	for (fab_node_id s = 0; s < f->n_switches; s++)
 		fab_cli_offer(to, fab_node_name(f, s), "switch");
@@ -214,8 +208,8 @@ static void offer_settings(struct fab_offers *to, const struct fab_given *g,
 	}
 }
 
-static void offer_argument(struct fab_offers *to, const struct fab_given *g, int n,
-			   char **words)
+static void offer_argument(struct fab_offers *to, const struct fab_given *g,
+			   const char *file)
 {
 	const struct fab_command *c = g->command;
 	const char *args = g->verb ? g->verb->args : c->args;
@@ -225,41 +219,45 @@ static void offer_argument(struct fab_offers *to, const struct fab_given *g, int
 			fab_cli_offer(to, v->name, v->help);
 	} else if (c->offer) {
 		offer_files(to, "files");
-		c->offer(to, NULL, find_fabric(n, words), to->begun);
+		c->offer(to, NULL, file, to->begun);
 	} else if (args && strstr(args, "FABRIC")) {
 		offer_fabrics(to);
 	}
 }
 
-/* The option whose value is the last word or what stands behind = in it; "set", too.
- * Then `to` begins with the value. */
+/* Does a word that begins with a dash name the option: "--name" of this length, or "-x"?
+ */
+static bool names(const char *word, size_t len, const char *name, char letter)
+{
+	if (len == 2 && letter)
+		return word[1] == letter;
+	return len == strlen(name) + 2 && !strncmp(word, "--", 2) &&
+	       !memcmp(word + 2, name, len - 2);
+}
+
+/* The option whose value is the last word, or what stands behind = in it, to which `to`
+ * goes on then; "set", too. NULL: none. */
 static const char *find_option(const struct fab_given *g, int n, char **words,
 			       struct fab_offers *to)
 {
-	const char *before = n > 1 ? words[n - 2] : "", *value = strchr(to->begun, '=');
-	bool is_inside = !strncmp(to->begun, "--", 2) && value;
-	const char *word = is_inside ? to->begun + 2 : before + 2;
-	size_t len = is_inside ? (size_t)(value - word)
-		     : *before ? strlen(before + 1) - 1
-			       : 0;
+	const char *equals = strchr(to->begun, '=');
+	bool is_inside = !strncmp(to->begun, "--", 2) && equals;
+	const char *word = is_inside ? to->begun : n > 1 ? words[n - 2] : "";
+	size_t len = is_inside ? (size_t)(equals - word) : strlen(word);
 	const char *found = NULL;
 
-	if (!is_inside && (*before != '-' || strchr(before, '=')))
-		return NULL;
 	for (size_t i = 0; i < g->of.n && !found; i++) {
 		const struct fab_option *o = g->of.v[i].row;
-		bool is_letter = !is_inside && before[1] == o->letter && !before[2];
 
 		if (o->name && o->arg && !g->of.v[i].is_setting &&
 		    (is_inside || !o->is_optional) &&
-		    (is_letter ||
-		     (strlen(o->name) == len && !memcmp(o->name, word, len))))
+		    names(word, len, o->name, word[0] == '-' ? o->letter : 0))
 			found = o->name;
 	}
-	if (!found && g->command->settings && len == 3 && !memcmp(word, "set", 3))
+	if (!found && g->command->settings && names(word, len, "set", 0))
 		found = "set";
 	if (found && is_inside)
-		begin_at(to, len + 3);
+		begin_at(to, len + 1);
 	return found;
 }
 
@@ -275,7 +273,7 @@ void fab_given_complete(struct fab_given *g, int n, char **words)
 	if (!option && *to.begun == '-')
 		offer_options(&to, g);
 	else if (!option)
-		offer_argument(&to, g, n, words);
+		offer_argument(&to, g, fabric);
 	else if (!strcmp(option, "set"))
 		offer_settings(&to, g, fabric);
 	else

@@ -200,27 +200,17 @@ static bool is_down(const struct sim_part *part, uint32_t port)
 
 /* Packets */
 
-/* As many as there are cells. */
-static void grow_rest(struct rdma *r)
-{
-	size_t n = r->part->cell.cap;
-	struct rdma_rest *rest = fab_alloc_huge(n * sizeof(*rest));
-
-	if (r->n_rest)
-		memcpy(rest, r->rest, r->n_rest * sizeof(*rest));
-	free(r->rest);
-	r->rest = rest;
-	r->n_rest = n;
-	r->sim.beside = (const uint64_t *)rest;
-}
-
 uint32_t rdma_packet_new(struct rdma *r, const struct rdma_packet *p)
 {
 	uint32_t id = sim_cell_new(r->part);
 	unsigned sl = !r->sim.drops ? p->sl : p->kind == FAB_RDMA_DATA ? 0 : SIM_URGENT;
 
-	if (id >= r->n_rest)
-		grow_rest(r);
+	if (id >= r->n_rest) { /* as many as there are cells */
+		r->rest = fab_grow_huge(r->rest, r->n_rest, r->part->cell.cap,
+					sizeof(*r->rest));
+		r->n_rest = r->part->cell.cap;
+		r->sim.beside = (const uint64_t *)r->rest;
+	}
 	*sim_packet(r->part, id) = (struct sim_packet){.next = FAB_NONE,
 						       .row = p->row,
 						       .target = p->to,

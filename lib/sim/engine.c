@@ -81,6 +81,8 @@ SIM_HOT struct sim_arrival take_head(struct sim_part *p)
 	return *a;
 }
 
+/* sim_fifo_head() without a call where nothing is multicast; not inlined itself, as the
+ * loop would outgrow the cache of instructions. */
 static __attribute__((noinline)) void ask_for_unit(struct sim_part *p, uint32_t sw,
 						   uint32_t unit)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MAX = 1 << 30, HUGE_CELLS = 1 << 16, FIRST_CELLS = 1 << 10 };
+enum { CELLS_MAX = 1 << 30, FIRST_CELLS = 1 << 10 };
 
 void sim_lose(struct sim_part *p, uint32_t id, enum sim_loss why)
 {
@@ -87,19 +87,10 @@ void sim_batch(struct sim_part *p)
 void sim_cells_grow(struct sim_part *p)
 {
 	size_t cap = p->cell.cap ? 2 * p->cell.cap : FIRST_CELLS;
-	union sim_cell *v;
 
 	if (cap > CELLS_MAX)
-		fab_oom(cap * sizeof(*v));
-	if (cap < HUGE_CELLS) {
-		p->cell.v = fab_realloc(p->cell.v, cap, sizeof(*v));
-	} else {
-		v = fab_alloc_huge(cap * sizeof(*v));
-		if (p->cell.n)
-			memcpy(v, p->cell.v, p->cell.n * sizeof(*v));
-		free(p->cell.v);
-		p->cell.v = v;
-	}
+		fab_oom(cap * sizeof(*p->cell.v));
+	p->cell.v = fab_grow_huge(p->cell.v, p->cell.n, cap, sizeof(*p->cell.v));
 	p->cell.cap = cap;
 }
 

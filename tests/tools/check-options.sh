@@ -81,6 +81,9 @@ fi
 run 0 --complete -
 words <"$work/out" >"$work/offered"
 check_same "$work/offered" --complete
+for word in - -- -o =; do
+  run 0 --complete "$word" ''
+done
 run 0 --complete --set=
 sed -n 's/^--set=\([^=\t]*\).*/\1/p' "$work/out" | sort | diff "$work/settings" - ||
   fail 'settings of --list-settings (<) and of --complete (>) differ'
