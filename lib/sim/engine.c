@@ -7,7 +7,8 @@
  *
  * Memory that soon will be needed is prefetched: of heads in three steps (packet and
  * port; the entry of the table; the output, which is kept), of choices in three (output;
- * queue; packet), of ends in two.
+ * queue; packet; of fifo switches also the packet behind it, and its entry), of ends in
+ * two.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -656,30 +657,70 @@ struct expected {
 	const struct sim_port *in[EXPECTED];
 };
 
+/* Expected queue number `at`: the one that an output will look at first. */
+SIM_HOT void expect(const struct sim_part *p, struct expected *x, uint32_t at,
+		    uint32_t id)
+{
+	const struct sim *s = p->sim;
+	const struct sim_port *out = &s->port[id];
+	unsigned vl = sim_n_vls(s) - 1; /* most packets are on it */
+	uint32_t unit = pick(p, &s->sw[out->sw], out->local, vl, sim_lane(s, id, vl));
+
+	x->queue[at % EXPECTED] = NULL;
+	if (unit == FAB_NONE)
+		return;
+	x->in[at % EXPECTED] = out - out->local + unit;
+	x->queue[at % EXPECTED] =
+		sim_queue_of(s, x->in[at % EXPECTED], unit, out->local, vl);
+	__builtin_prefetch(x->in[at % EXPECTED]);
+	__builtin_prefetch(x->queue[at % EXPECTED]);
+}
+
+/* The first packet of an expected queue; NULL: none. */
+SIM_HOT const struct sim_packet *expected_packet(const struct sim_part *p,
+						 const struct expected *x, uint32_t at)
+{
+	const struct sim_queue *q = x->queue[at % EXPECTED];
+
+	return q && !sim_queue_is_empty(q) ? sim_packet(p, q->first) : NULL;
+}
+
+/* The second one, or the first if there is no other; NULL: none. */
+SIM_HOT const struct sim_packet *expected_next(const struct sim_part *p,
+					       const struct expected *x, uint32_t at)
+{
+	const struct sim_queue *q = x->queue[at % EXPECTED];
+	const struct sim_packet *first = expected_packet(p, x, at);
+
+	return first && q->first != q->last ? sim_packet(p, first->next) : first;
+}
+
 /* Prefetch for the choices after number i. */
 SIM_HOT void look_ahead_of_choice(const struct sim_part *p, struct expected *x,
 				  uint32_t i)
 {
 	const struct sim *s = p->sim;
-	uint32_t id = p->choice[i + 3 * CHOICES_SOON], at = i % EXPECTED;
-	uint32_t next = p->choice[i + 2 * CHOICES_SOON];
-	uint32_t then = (i + CHOICES_SOON) % EXPECTED, unit;
-	unsigned vl = sim_n_vls(s) - 1; /* most packets are on it */
-	const struct sim_port *out = &s->port[next];
+	uint32_t id = p->choice[i + 3 * CHOICES_SOON];
+	const struct sim_packet *packet;
 
-	__builtin_prefetch(&s->port[id]);
-	__builtin_prefetch(sim_lane(s, id, vl));
-	unit = pick(p, &s->sw[out->sw], out->local, vl, sim_lane(s, next, vl));
-	x->queue[at] = NULL;
-	if (unit != FAB_NONE) {
-		x->in[at] = out - out->local + unit;
-		x->queue[at] = sim_queue_of(s, x->in[at], unit, out->local, vl);
-		__builtin_prefetch(x->in[at]);
-		__builtin_prefetch(x->queue[at]);
+	if (sim_is_fifo(s) && !sim_is_adaptive(s)) { /* the next packet asks then */
+		__builtin_prefetch(expected_next(p, x, i + 1));
+		packet = expected_next(p, x, i);
+		if (packet) {
+			__builtin_prefetch(
+				&s->net.next[(size_t)packet->row * s->n_switches +
+					     x->in[i % EXPECTED]->sw]);
+			__builtin_prefetch(&s->net.end_port[packet->target]);
+		}
 	}
-	if (x->queue[then] && !sim_queue_is_empty(x->queue[then])) {
-		__builtin_prefetch(&p->cell.v[x->queue[then]->first]);
-		__builtin_prefetch(&s->port[x->in[then]->peer].lane);
+	__builtin_prefetch(&s->port[id]);
+	__builtin_prefetch(sim_lane(s, id, sim_n_vls(s) - 1));
+	expect(p, x, i, p->choice[i + 2 * CHOICES_SOON]);
+	packet = expected_packet(p, x, i + CHOICES_SOON);
+	if (packet) {
+		__builtin_prefetch(packet);
+		__builtin_prefetch(
+			&s->port[x->in[(i + CHOICES_SOON) % EXPECTED]->peer].lane);
 	}
 }
 

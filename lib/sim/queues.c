@@ -112,10 +112,10 @@ void sim_ring_grow(struct sim_ring *r, size_t more)
 {
 	size_t n = r->tail - r->head;
 
-	if (r->tail + more > r->cap && 4 * (n + more) > r->cap) {
+	if (r->tail + more > r->cap && 3 * (n + more) > 2 * r->cap) {
 		struct sim_arrival *v;
 
-		r->cap = 8 * (n + more) > FIRST_CELLS ? 8 * (n + more) : FIRST_CELLS;
+		r->cap = 3 * (n + more) > FIRST_CELLS ? 3 * (n + more) : FIRST_CELLS;
 		v = FAB_NEW0(r->cap + SIM_RING_ROOM, struct sim_arrival);
 		if (n)
 			memcpy(v, r->v + r->head, n * sizeof(*v));
