@@ -29,33 +29,39 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id, enum sim_loss why)
 	sim_lose(p, id, why);
 }
 
-enum { FEW = 48 }; /* keys that are sorted by insertion */
+enum {
+	FEW = 24,
+	DIGIT_BITS = 6,
+	DIGITS = 1 << DIGIT_BITS
+}; /* FEW: sorted by insertion */
 
-/* The upper half by its bytes, the lowest first, where bytes that all share are passed
+/* The upper half by its digits, the lowest first, where bits that all share are passed
  * over; the rest by insertion. */
 void sim_sort_more(struct sim_part *p, uint64_t *keys, size_t n)
 {
-	uint64_t *v = keys, *to;
+	uint64_t *v = keys, *to, differ = 0;
 
 	p->sorted.n = 0;
 	FAB_RESERVE(&p->sorted, n);
 	to = p->sorted.v;
-	for (unsigned shift = 32; shift < 64 && n > FEW; shift += 8) {
-		uint32_t at[256] = {0}, sum = 0;
+	for (size_t i = 1; i < n && n > FEW; i++)
+		differ |= v[i] ^ v[0];
+	for (differ &= ~0ull << 32; differ;) {
+		unsigned shift = (unsigned)__builtin_ctzll(differ);
+		uint32_t at[DIGITS] = {0}, sum = 0;
 		uint64_t *last = v;
 
 		for (size_t i = 0; i < n; i++)
-			at[v[i] >> shift & 255]++;
-		if (at[v[0] >> shift & 255] == n)
-			continue;
-		for (unsigned b = 0; b < 256; b++) {
+			at[v[i] >> shift & (DIGITS - 1)]++;
+		for (unsigned b = 0; b < DIGITS; b++) {
 			sum += at[b];
 			at[b] = sum - at[b];
 		}
 		for (size_t i = 0; i < n; i++)
-			to[at[v[i] >> shift & 255]++] = v[i];
+			to[at[v[i] >> shift & (DIGITS - 1)]++] = v[i];
 		v = to;
 		to = last;
+		differ &= ~((uint64_t)(DIGITS - 1) << shift);
 	}
 	for (size_t i = 1; i < n; i++) {
 		uint64_t key = v[i];
