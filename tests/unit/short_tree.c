@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Short trees against exact ones: Dreyfus and Wagner, "The Steiner problem in graphs"
- * (1971), over all subsets of up to seven switches. */
+/* Short trees against exact ones (Dreyfus and Wagner, "The Steiner problem in graphs",
+ * 1971, over all subsets of up to seven switches), estimates of roots against sums of
+ * paths. */
 #include "mcast/search/search.h"
 
 #include "support/test.h"
@@ -213,5 +214,100 @@ Test(short_tree, heights)
 					   height, g, &best);
 		check_tree(w.f, &tree, best, sw, n, height);
 		check_ways(&w, &tree, best, sw, n, height);
+	}
+}
+
+/* The cheapest path of at most two hops, a second one shared by the members beside it. */
+static double naive_path(const struct wood *w, const uint32_t *share, uint32_t member,
+			 uint32_t root)
+{
+	const struct fab_fabric *f = w->f;
+	double one = __DBL_MAX__, two = __DBL_MAX__;
+
+	if (member == root)
+		return 0;
+	for (uint32_t a = f->arc_first[member]; a < f->arc_first[member + 1]; a++) {
+		uint32_t via = f->arc_peer[a];
+		double up = fab_price(&w->prices, f->arc_cable[a]);
+
+		if (via == root && up < one)
+			one = up;
+		for (uint32_t b = f->arc_first[via]; b < f->arc_first[via + 1]; b++) {
+			double both =
+				up + fab_price(&w->prices, f->arc_cable[b]) / share[via];
+
+			if (f->arc_peer[b] == root && both < two)
+				two = both;
+		}
+	}
+	return one < __DBL_MAX__ ? one : two;
+}
+
+/* Roots by the sums of their paths, of equal ones by the hash of the seed. */
+static void check_root_prices(struct wood *w, struct fab_root_prices *prices,
+			      struct fab_rng *rng, const uint32_t *sw, uint32_t n)
+{
+	enum { WANT = 5 };
+	uint32_t n_switches = w->f->n_switches, got[WANT], n_roots = 0, n_got;
+	FAB_AUTOFREE uint32_t *share = FAB_NEW0(n_switches, uint32_t);
+	FAB_AUTOFREE uint64_t *bits = FAB_NEW0(fab_dist_stride(w->dist) / 64, uint64_t);
+	FAB_AUTOFREE double *sum = FAB_NEW0(n_switches, double);
+	uint64_t seed = fab_rng_next(rng);
+
+	for (uint32_t s = 0; s < n_switches; s++)
+		for (uint32_t i = 0; i < n; i++)
+			share[s] += fab_dist_row(w->dist, s)[sw[i]] == 1;
+	for (uint32_t s = 0; s < n_switches; s++) {
+		bool is_near = test_below(rng, 4);
+
+		for (uint32_t i = 0; i < n; i++)
+			is_near &= fab_dist_row(w->dist, s)[sw[i]] <= 2;
+		for (uint32_t i = 0; i < n && is_near; i++)
+			sum[s] += naive_path(w, share, sw[i], s);
+		bits[s / 64] |= (uint64_t)is_near << s % 64;
+		n_roots += is_near;
+	}
+	n_got = fab_root_prices_best(prices, &w->prices, sw, n, bits, 2, seed, WANT, got);
+	cr_assert_eq(n_got, n_roots < WANT ? n_roots : WANT);
+	for (uint32_t k = 0; k < n_got; k++) {
+		uint32_t best = FAB_NONE;
+
+		for (uint32_t s = 0; s < n_switches; s++)
+			if (bits[s / 64] >> s % 64 & 1 &&
+			    (best == FAB_NONE || sum[s] < sum[best] ||
+			     (sum[s] <= sum[best] &&
+			      fab_mix64(seed ^ s) < fab_mix64(seed ^ best))))
+				best = s;
+		cr_assert_eq(got[k], best, "%u of %u: %g, not %g", k, n_roots,
+			     sum[got[k]], sum[best]);
+		bits[best / 64] &= ~(1ull << best % 64);
+	}
+}
+
+Test(short_tree, prices_of_roots)
+{
+	static const char *const specs[] = {"fattree:radix=12,levels=2",
+					    "fattree:radix=8,levels=3",
+					    "random:switches=40,degree=6,hosts=1,seed=3",
+					    "kfat:dims=5x5,hosts=1,planes=2"};
+
+	for (size_t net = 0; net < FAB_COUNT(specs); net++) {
+		FAB_AUTO(wood_fini) struct wood w;
+		struct fab_rng rng = test_rng(net);
+		struct fab_root_prices *prices;
+
+		wood_init(&w, specs[net]);
+		prices = fab_root_prices_new(&w.p, &w.arena);
+		fab_prices_set_smooth(&w.prices, 9);
+		for (uint32_t g = 0; g < GROUPS; g++) {
+			uint32_t n = 1 + test_below(&rng, 4), sw[4];
+
+			for (uint32_t c = 0; c < w.f->n_switch_links; c++)
+				w.state.load[c] = test_below(&rng, 1 + g % 10);
+			for (uint32_t i = 0, first = test_below(&rng, w.f->n_switches);
+			     i < n; i++)
+				sw[i] = (first + i * 3) % w.f->n_switches;
+			check_root_prices(&w, prices, &rng, sw, n);
+		}
 	}
 }

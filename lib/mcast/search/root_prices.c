@@ -8,9 +8,8 @@
 /* Cables looked at for a group. */
 enum { STEPS_MAX = 1 << 18 };
 
-/* A cable to a candidate, and its price for a member that shares it. */
+/* A cable to a candidate. */
 struct cable {
-	double price;
 	uint32_t rank, cable;
 };
 
@@ -22,7 +21,9 @@ struct fab_root_prices {
 	uint32_t *share;	 /* [n_switches] members one hop away */
 	FAB_VEC(uint32_t) near;	 /* switches with a share */
 	uint32_t *n_cables;  /* [n_switches] to candidates, FAB_NONE: not listed yet */
+	bool *is_run;	     /* [n_switches] the ranks of these follow each other */
 	struct cable *cable; /* [arcs] these, from the first arc of the switch on */
+	double *price;	     /* [arcs] of each for a member that shares it */
 	double *up; /* [n_switches] cheapest cable there from the member at hand */
 	double *sum, *path; /* [candidates] of all members, of the one at hand */
 };
@@ -40,7 +41,9 @@ struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *p,
 	FAB_ROOM(a, &x->near, n);
 	x->share = FAB_ARENA_NEW0(a, n, uint32_t);
 	x->n_cables = FAB_ARENA_NEW(a, n, uint32_t);
+	x->is_run = FAB_ARENA_NEW(a, n, bool);
 	x->cable = FAB_ARENA_NEW(a, p->f->arc_first[n], struct cable);
+	x->price = FAB_ARENA_NEW(a, p->f->arc_first[n], double);
 	x->up = FAB_ARENA_NEW(a, n, double);
 	x->sum = FAB_ARENA_NEW(a, n, double);
 	x->path = FAB_ARENA_NEW(a, n, double);
@@ -72,26 +75,50 @@ static void offer(double *price, double other)
 static void price_cables(struct fab_root_prices *x, const struct fab_prices *prices,
 			 uint32_t sw)
 {
-	const struct fab_prices at_hand = *prices; /* which `cable` is no part of */
+	const struct fab_prices at_hand = *prices; /* which `price` is no part of */
 	const struct fab_fabric *f = x->p->f;
 	struct cable *cable = x->cable + f->arc_first[sw];
+	double *price = x->price + f->arc_first[sw], share = x->share[sw];
 	uint32_t *n = &x->n_cables[sw];
 
 	if (*n == FAB_NONE) {
 		*n = 0;
 		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 			if (x->rank[f->arc_peer[a]] != FAB_NONE)
-				cable[(*n)++] = (struct cable){0, x->rank[f->arc_peer[a]],
+				cable[(*n)++] = (struct cable){x->rank[f->arc_peer[a]],
 							       f->arc_cable[a]};
+		x->is_run[sw] = true;
+		for (uint32_t i = 1; i < *n; i++)
+			x->is_run[sw] &= cable[i].rank == cable[0].rank + i;
 	}
 	for (uint32_t i = 0; i < *n; i++)
-		cable[i].price = fab_price(&at_hand, cable[i].cable) / x->share[sw];
+		price[i] = fab_price(&at_hand, cable[i].cable);
+	for (uint32_t i = 0; i < *n && share > 1; i++)
+		price[i] /= share;
+}
+
+/* Paths over the cables of a switch, `up` away. */
+static inline void offer_paths(struct fab_root_prices *x, uint32_t sw, double up)
+{
+	uint32_t first = x->p->f->arc_first[sw], n = x->n_cables[sw];
+	const struct cable *cable = x->cable + first;
+	const double *restrict price = x->price + first;
+	double *restrict path = x->path;
+
+	if (n && x->is_run[sw]) { /* as in most fat trees: in vectors */
+		path += cable->rank;
+		for (uint32_t i = 0; i < n; i++)
+			offer(&path[i], up + price[i]);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		offer(&path[cable[i].rank], up + price[i]);
 }
 
 /* The cheapest path from a member to each candidate, of those that are as short as can
  * be: no way round to itself and its neighbours. */
-static void add_member(struct fab_root_prices *x, const struct fab_prices *prices,
-		       uint32_t sw)
+FAB_BITS static void add_member(struct fab_root_prices *x,
+				const struct fab_prices *prices, uint32_t sw)
 {
 	const struct fab_fabric *f = x->p->f;
 	const uint32_t *peer = f->peer + f->peer_first[sw];
@@ -103,14 +130,8 @@ static void add_member(struct fab_root_prices *x, const struct fab_prices *price
 		offer(&x->up[f->arc_peer[a]], fab_price(prices, f->arc_cable[a]));
 	for (uint32_t i = 0; i < x->n_roots; i++)
 		x->path[i] = __DBL_MAX__;
-	for (uint32_t j = 0; j < n; j++) {
-		const struct cable *cable = x->cable + f->arc_first[peer[j]];
-		uint32_t n_cables = x->n_cables[peer[j]];
-		double up = x->up[peer[j]];
-
-		for (uint32_t i = 0; i < n_cables; i++)
-			offer(&x->path[cable[i].rank], up + cable[i].price);
-	}
+	for (uint32_t j = 0; j < n; j++)
+		offer_paths(x, peer[j], x->up[peer[j]]);
 	for (uint32_t j = 0; j < n; j++)
 		if (x->rank[peer[j]] != FAB_NONE)
 			x->path[x->rank[peer[j]]] = x->up[peer[j]];
