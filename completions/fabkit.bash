@@ -8,6 +8,7 @@ _fabkit()
   while IFS=$'\t' read -r word help; do
     case $word in
       :files | :folders)
+        # shellcheck disable=SC2034 # of _filedir
         cur=$help
         if [[ $word == :files ]]; then _filedir; else _filedir -d; fi
         ;;

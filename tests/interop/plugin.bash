@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# To be sourced by tests of the plug-in; $commands, $plugin, $mcjoin. In
-# the current folder: net (the fabric), groups (port GUIDs, a line each), after join() mlids,
+# To be sourced by tests of the plug-in, which set $commands, $plugin and $mcjoin. In the
+# current folder: net (the fabric), groups (port GUIDs, a line each), after join() mlids,
 # and gone (port GUIDs that are off the fabric).
+# shellcheck disable=SC2154
 # shellcheck source=tests/interop/simulated.bash
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/simulated.bash"
 

@@ -22,7 +22,7 @@ done
 # What a script sources is read again for each that does so, half of the time: only with `sourced` (soak.sh). Without it
 # nothing is said of variables that one file sets and the other reads (SC2034, SC2154); most scripts have set -u.
 if command -v shellcheck >/dev/null; then
-  scripts=$(find .ci examples tests -type f \( -name '*.sh' ! -name packages.sh -o -path .ci/run \))
+  scripts=$(find .ci completions examples tests -type f \( -name '*.sh' -o -name '*.bash' -o -path .ci/run \))
   if [ "${2:-}" = sourced ]; then
     # shellcheck disable=SC2086 # names without blanks
     shellcheck -S warning $scripts || failed=1

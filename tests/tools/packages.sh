@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # both lists are read by scripts
 # The Debian packages that the project needs, stated once; sourced by scripts.
 
 # to build the commands
 packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-dev
   libjansson-dev libsmartcols-dev libsqlite3-dev libibnetdisc-dev libibmad-dev libibumad-dev
   libopensm-dev"
-# to run every test: Criterion for the unit tests, ibsim with ibnetdiscover and OpenSM as a
-# fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler and
-# for the fuzz targets, its OpenMP to find races, mandoc for the pages, zsh and fish for their completions, jq to check
-# trees by other means, sqlite3 to ask the database of results by hand, rsvg-convert to draw plots as PNG,
-# dnsmasq, Kea, ISC dhcpd and Ansible to check configuration for boot servers, iproute2 and
-# python3 for nodes that boot from them in network namespaces, QEMU for one that is a
-# machine, Slurm with munge and GNU parallel to run sweeps as job arrays, GNU time to measure
-# commands, libpmix to compare with (-Dpmix=enabled), strace for system calls that fail, shellcheck for
-# the scripts
+# to run every test: Criterion for the unit tests, ibsim with ibnetdiscover and OpenSM as
+# a fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler
+# and for the fuzz targets, its OpenMP to find races, mandoc for the pages, zsh and fish
+# for their completions, jq to check trees by other means, sqlite3 to ask the database of
+# results by hand, rsvg-convert to draw plots as PNG, dnsmasq, Kea, ISC dhcpd and Ansible
+# to check configuration for boot servers, iproute2 and python3 for nodes that boot from
+# them in network namespaces, QEMU for one that is a machine, Slurm with munge and GNU
+# parallel to run sweeps as job arrays, GNU time to measure commands, libpmix to compare
+# with (-Dpmix=enabled), strace for system calls that fail, shellcheck for the scripts
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
   libclang-rt-dev libomp-dev mandoc bash bash-completion zsh fish gzip zstd jq sqlite3
   librsvg2-bin dnsmasq-base isc-dhcp-server kea-dhcp4-server kea-dhcp6-server ansible-core
