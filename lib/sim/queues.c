@@ -29,11 +29,8 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id, enum sim_loss why)
 	sim_lose(p, id, why);
 }
 
-enum {
-	FEW = 24,
-	DIGIT_BITS = 6,
-	DIGITS = 1 << DIGIT_BITS
-}; /* FEW: sorted by insertion */
+enum { FEW = 24 }; /* keys that are sorted by insertion */
+enum { DIGIT_BITS = 6, DIGITS = 1 << DIGIT_BITS };
 
 /* The upper half by its digits, the lowest first, where bits that all share are passed
  * over; the rest by insertion. */
