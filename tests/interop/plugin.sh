@@ -169,7 +169,7 @@ finish
 is_master() {
   grep -q 'SUBNET UP' "$other/opensm.log"
 }
-# it does so 2 s after the other falls silent; beside other tests sometimes never
+# it does so 2 s after the other has stopped; while other tests run, sometimes never
 await "$second" master 15 is_master ||
   fail "the second subnet manager does not take over"
 take_over "$1" again "$shared" "sm_priority 10"

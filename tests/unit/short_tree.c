@@ -217,7 +217,8 @@ Test(short_tree, heights)
 	}
 }
 
-/* The cheapest path of at most two hops, a second one shared by the members beside it. */
+/* Price of the cheapest shortest path of at most two hops; the second cable is shared by
+ * all members one hop away from it. */
 static double naive_path(const struct wood *w, const uint32_t *share, uint32_t member,
 			 uint32_t root)
 {
