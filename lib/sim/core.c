@@ -287,11 +287,12 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 		return rc;
 	s->run = s->drops ? sim_part_run_drops : sim_part_run;
 	s->arrive = sim_part_arrive;
-	if (!s->reads_apart && s->all_small && host->deliver && !s->drops && !s->pool &&
+	if (!s->reads_apart && host->deliver && !s->drops && !s->pool &&
 	    !s->net.problem->failure) {
 		if (s->n_vls == 1)
-			s->run = sim_part_run_plain;
-		else if (s->n_vls == 2 && params->chooser && s->one_read && !s->is_fifo)
+			s->run = s->all_small ? sim_part_run_plain : sim_part_run_large;
+		else if (s->n_vls == 2 && s->all_small && params->chooser &&
+			 s->one_read && !s->is_fifo)
 			s->run = sim_part_run_adaptive;
 	}
 	init_ports(s);

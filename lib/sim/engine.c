@@ -619,7 +619,7 @@ SIM_HOT void list_outputs(struct sim_part *p, struct sim_switch *sw)
 {
 	uint64_t *dirty = sim_dirty(p->sim, sw);
 	uint32_t n = sw->out_words, w = sw->turn / SIM_WORD;
-	uint64_t below = ~(~0ull << sw->turn % SIM_WORD), mask = ~below;
+	uint64_t mask = ~0ull << sw->turn % SIM_WORD;
 
 	sw->is_dirty = false;
 	if (sim_is_small(sw)) {
@@ -647,7 +647,7 @@ SIM_HOT void list_outputs(struct sim_part *p, struct sim_switch *sw)
 			p->choice[p->n_choices++] = sw->port_first + w * SIM_WORD +
 						    (uint32_t)__builtin_ctzll(bits);
 		w = w + 1 == n ? 0 : w + 1;
-		mask = i + 1 == n ? below : ~0ull;
+		mask = ~0ull;
 	}
 }
 
@@ -772,7 +772,9 @@ SIM_HOT uint32_t take_end(struct sim_part *p)
 	return end->port;
 }
 
-#if SIM_LANES == 1
+#if SIM_LANES == 1 && !SIM_SMALL
+#define sim_part_run sim_part_run_large
+#elif SIM_LANES == 1
 #define sim_part_run sim_part_run_plain
 #elif SIM_LANES == 2
 #define sim_part_run sim_part_run_adaptive

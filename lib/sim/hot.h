@@ -9,11 +9,14 @@
 
 /*
  * Properties of a network. The loop is compiled for any network, and (SIM_PLAIN) for
- * messages on small switches, unicast and no speedup, where most are constants: with one
- * lane by tables, and on voq switches with two by adaptive routing.
+ * messages, unicast and no speedup, where most are constants: with one lane by tables on
+ * small switches and on any, with two lanes by adaptive routing on small voq switches.
  */
 #ifndef SIM_LANES
 #define SIM_LANES 0
+#endif
+#ifndef SIM_SMALL
+#define SIM_SMALL (SIM_LANES > 0)
 #endif
 #define SIM_PLAIN (SIM_LANES > 0)
 SIM_HOT unsigned sim_n_vls(const struct sim *s)
@@ -23,7 +26,7 @@ SIM_HOT unsigned sim_n_vls(const struct sim *s)
 
 SIM_HOT bool sim_is_small(const struct sim_switch *sw)
 {
-	return SIM_PLAIN || sw->is_small;
+	return SIM_SMALL || sw->is_small;
 }
 
 #define SIM_PROPERTY(name, plain, value)                                                 \

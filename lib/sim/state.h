@@ -447,6 +447,7 @@ bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
 void sim_part_run_plain(struct sim_part *p, uint64_t limit);
+void sim_part_run_large(struct sim_part *p, uint64_t limit);
 void sim_part_run_adaptive(struct sim_part *p, uint64_t limit);
 void sim_part_run_drops(struct sim_part *p, uint64_t limit); /* sim/drops.c */
 void sim_part_arrive(struct sim_part *p, uint32_t in, uint32_t packet);

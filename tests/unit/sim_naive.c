@@ -133,9 +133,11 @@ static void spoil(struct fab_routes *r, struct fab_rng *rng)
 static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed,
 		     bool is_adaptive)
 {
-	uint32_t n = 2 + test_below(rng, 5);
+	bool is_large = test_below(rng, 12) == 0; /* switches of more than 64 ports */
+	uint32_t n = is_large ? 2 : 2 + test_below(rng, 5);
+	uint32_t n_hosts = 1 + test_below(rng, 3);
 	struct fab_fabric *f =
-		test_random_fabric(n, test_below(rng, 5), 1 + test_below(rng, 3), seed);
+		test_random_fabric(n, test_below(rng, 5), is_large ? 70 : n_hosts, seed);
 
 	*net = (struct net){0};
 	for (uint32_t p = 0; p < f->n_ports; p++) {
@@ -403,6 +405,7 @@ static bool beside_naive(int number, enum kind kind)
 	struct fab_rng rng = test_rng((uint64_t)number);
 	FAB_AUTO(net_fini) struct net net;
 	struct fab_messages messages = {.context = &script, .next = next};
+	bool is_unicast;
 
 	net_init(&net, &rng, (uint64_t)number, kind == ADAPTIVE);
 	if (kind == ADAPTIVE)
@@ -412,6 +415,10 @@ static bool beside_naive(int number, enum kind kind)
 	else
 		draw_params(&params, &script, &rng);
 	draw_sharing(&params, net.routes->n_vls + (params.chooser != 0), &rng);
+	if (net.ends.n > 64) { /* the plain simulator asks all for all */
+		script.end /= 4;
+		script.gap *= 4;
+	}
 	params.warmup = test_below(&rng, script.end / 2);
 	params.time = script.end - params.warmup;
 	if (script.window) {
@@ -419,12 +426,13 @@ static bool beside_naive(int number, enum kind kind)
 		messages.received = received;
 	}
 	script.n_ends = net.ends.n;
-	script.n_groups = kind == ADAPTIVE ? 0 : net.mcast.groups->n;
+	is_unicast = kind == ADAPTIVE || test_below(&rng, 2);
+	script.n_groups = is_unicast ? 0 : net.mcast.groups->n;
 	again = script;
 	messages.least_payload = script.mtu;
 	params.n_threads = number % 3 ? 1 : 2 + number % 2;
 	params.by_heap = number % 5 == 4;
-	if (kind == ADAPTIVE) {
+	if (is_unicast) {
 		net.problem.groups = NULL;
 		net.problem.forest = NULL;
 	}
