@@ -63,7 +63,7 @@ static const struct fab_option options[] = {
 static const struct fab_part parts[] = {
 	{options, 0},
 	FAB_PART(fab_cli_output_rows, struct compare_params, output),
-	FAB_PART(fab_cli_run_rows, struct compare_params, run),
+	FAB_PART_BUT(fab_cli_run_rows, struct compare_params, run, "threads"),
 	{0},
 };
 
