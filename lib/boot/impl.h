@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Internal interfaces of lib/boot: rules of mappings and their helpers, links of
- * segments, lists of places, the builder of machines.
+ * Internal interfaces of lib/boot: rules of mappings and their helpers, lists of places,
+ * the builder of machines.
  */
 #pragma once
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "boot/machine.h"
 #include "boot/mapping.h"
 
@@ -28,42 +27,6 @@ uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n);
  * interfaces come more often in proportion. On the heap. O(interfaces * levels).
  */
 uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n);
-
-/*
- * Segments as links: those of a vertex are numbered from vertex * fab_links_most() on. A
- * transfer between two vertices takes one of them, by a hash that switches of one level
- * have in common. O(1).
- */
-static inline uint32_t fab_links_most(const struct fab_machine *m)
-{
-	return m->limits.most_links ? m->limits.most_links : 1;
-}
-
-static inline uint32_t fab_links_of(const struct fab_machine *m, uint32_t vertex)
-{
-	uint32_t n = m->limits.links[m->level_of[vertex]];
-
-	return n ? n : 1;
-}
-
-static inline uint32_t fab_link_of(const struct fab_machine *m, uint32_t vertex,
-				   uint32_t to, uint32_t from)
-{
-	uint64_t flow = (uint64_t)to << 32 | from;
-	uint32_t n = fab_links_of(m, vertex), first = vertex * fab_links_most(m);
-
-	if (n == 1)
-		return first;
-	flow = fab_mix64(flow ^ fab_mix64(m->limits.hash_seed + m->level_of[vertex]));
-	return first + (uint32_t)(flow % n);
-}
-
-static inline double fab_link_mbps(const struct fab_machine *m, uint32_t vertex)
-{
-	uint32_t n = fab_links_of(m, vertex);
-
-	return n > 1 ? m->capacity_mbps[vertex] / n : m->capacity_mbps[vertex];
-}
 
 /* Climb from vertex `to` and vertex `from` to where they meet: vertices of a lower number
  * are higher up or aside. Count `more` transfers on each link, [n_vertices *

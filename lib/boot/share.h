@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/rng.h"
 #include "boot/batch.h"
 
 /*
@@ -32,6 +33,42 @@ bool fab_limit_is_given(const struct fab_machine *m, enum fab_limit limit);
 
 /* Most links that one segment is hashed onto. */
 enum { FAB_LINKS_MAX = 64 };
+
+/*
+ * Segments as links: those of a vertex are numbered from vertex * fab_links_most() on. A
+ * transfer between two vertices takes one of them, by a hash that switches of one level
+ * have in common. O(1).
+ */
+static inline uint32_t fab_links_most(const struct fab_machine *m)
+{
+	return m->limits.most_links ? m->limits.most_links : 1;
+}
+
+static inline uint32_t fab_links_of(const struct fab_machine *m, uint32_t vertex)
+{
+	uint32_t n = m->limits.links[m->level_of[vertex]];
+
+	return n ? n : 1;
+}
+
+static inline uint32_t fab_link_of(const struct fab_machine *m, uint32_t vertex,
+				   uint32_t to, uint32_t from)
+{
+	uint64_t flow = (uint64_t)to << 32 | from;
+	uint32_t n = fab_links_of(m, vertex), first = vertex * fab_links_most(m);
+
+	if (n == 1)
+		return first;
+	flow = fab_mix64(flow ^ fab_mix64(m->limits.hash_seed + m->level_of[vertex]));
+	return first + (uint32_t)(flow % n);
+}
+
+static inline double fab_link_mbps(const struct fab_machine *m, uint32_t vertex)
+{
+	uint32_t n = fab_links_of(m, vertex);
+
+	return n > 1 ? m->capacity_mbps[vertex] / n : m->capacity_mbps[vertex];
+}
 
 /*
  * Lists of levels by unit or segment, as `cascade:2,supernode:2` for links (2 to 64) and

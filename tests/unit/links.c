@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Segments of hashed links, reserved parts, and services: laws, brute force, closed
  * forms. */
-#include "boot/impl.h"
 #include "boot/relay.h"
 #include "support/boots.h"
 #include "support/test.h"
