@@ -54,17 +54,16 @@ static const struct fab_choice controls[] = {
 
 FAB_CHOICES(fab_rdma_rate_choices, "rate control", controls);
 
-void rdma_rate_init(const struct rdma *r, struct rdma_rate *c)
+void rdma_rate_init(struct rdma_rate *c, uint64_t cap)
 {
-	uint64_t cap = r->cap < WINDOW_MOST ? r->cap : WINDOW_MOST - 1;
-
-	*c = (struct rdma_rate){.window = (double)cap,
-				.alpha = 1,
-				.share = 1,
-				.target = 1,
-				.decay_at = UINT64_MAX,
-				.raise_at = UINT64_MAX,
-				.armed = UINT64_MAX};
+	*c = (struct rdma_rate){
+		.window = (double)(cap < WINDOW_MOST ? cap : WINDOW_MOST - 1),
+		.alpha = 1,
+		.share = 1,
+		.target = 1,
+		.decay_at = UINT64_MAX,
+		.raise_at = UINT64_MAX,
+		.armed = UINT64_MAX};
 }
 
 /* dcqcn */

@@ -129,7 +129,7 @@ static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
 			at += part[i].bytes;
 		}
 	if (s->rate)
-		rdma_rate_init(r, s->rate);
+		rdma_rate_init(s->rate, r->cap);
 	if (ring)
 		fab_rdma_window_init(&s->window, r->params->window, ring);
 	if (r->params->with_memory)

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/queues.h"
 #include "rdma/context.h"
+#include "rdma/rate.h"
 #include "rdma/rdma.h"
 #include "sim/hot.h"
 
@@ -152,26 +153,6 @@ struct rdma_timer {
 struct rdma_timed {
 	uint32_t number;
 	uint64_t deadline;
-};
-
-/* Rate control of a transfer. */
-struct rdma_rate {
-	/* sender */
-	uint32_t sent, heard;	      /* transmissions; up to the latest one reported */
-	uint64_t news;		      /* the last report, or the first packet in flight */
-	uint64_t armed;		      /* UINT64_MAX: no */
-	double alpha;		      /* moving average of marks */
-	double window;		      /* packets */
-	uint32_t round;		      /* transmission with which the round ends */
-	uint32_t n_reports, n_marked; /* of the round */
-	double share, target; /* of the rate of the cable: now, before it was lowered */
-	uint64_t next;	      /* start of the next packet */
-	uint64_t decay_at, raise_at; /* UINT64_MAX: never lowered */
-	uint64_t bytes;
-	uint32_t n_by_time, n_by_bytes; /* raises since it was lowered */
-	/* receiver */
-	uint64_t next_report;
-	uint32_t pulls; /* packets that the sender was given */
 };
 
 /* A transfer under way: both sides, which know each other by packets only. */
@@ -402,7 +383,6 @@ uint32_t rdma_next_due_or_new(const struct rdma *r, struct rdma_session *s,
 uint32_t rdma_next_any(struct rdma *r, struct rdma_session *s); /* without a limit */
 
 /* rate.c: rate control. s->rate may be NULL. */
-void rdma_rate_init(const struct rdma *r, struct rdma_rate *c);
 /* May a session send a packet now? If not, it is made ready when it may. */
 bool rdma_rate_may_send(struct rdma *r, struct rdma_session *s);
 void rdma_rate_sent(struct rdma *r, struct rdma_session *s, uint32_t bytes);
@@ -415,10 +395,6 @@ void rdma_rate_report(struct rdma *r, struct rdma_session *s,
 		      const struct rdma_packet *p);
 void rdma_rate_expired(struct rdma *r, struct rdma_session *s);
 void rdma_rate_pull(struct rdma *r, uint32_t end); /* RDMA_PULL_TIMER */
-/* Steps of dcqcn: what time does, what bytes sent do, what a report does. */
-void rdma_dcqcn_advance(struct rdma_rate *c, uint64_t now);
-void rdma_dcqcn_count(struct rdma_rate *c, uint32_t bytes);
-void rdma_dcqcn_lower(struct rdma_rate *c, uint64_t now);
 
 /* session.c: from request to completion */
 void rdma_start(struct rdma *r, uint32_t transfer);

@@ -4,7 +4,7 @@
  * microsecond; laws of DCTCP and DCQCN; windows; and that no packet hangs.
  */
 #include "event/stream.h"
-#include "rdma/state.h"
+#include "rdma/rate.h"
 #include "support/rdma_stage.h"
 #include "support/test.h"
 
@@ -72,7 +72,6 @@ static void plain_report(struct plain *p)
 
 Test(rdma_rate, dcqcn_steps)
 {
-	struct rdma r = {.cap = 10};
 	double least = 1;
 	int n_hyper = 0;
 
@@ -81,7 +80,7 @@ Test(rdma_rate, dcqcn_steps)
 		struct plain p = {.rate = 1, .target = 1, .alpha = 1};
 		struct rdma_rate c;
 
-		rdma_rate_init(&r, &c);
+		rdma_rate_init(&c, 10);
 		for (uint64_t us = 1; us <= 20000; us++) {
 			plain_us(&p);
 			if (!fab_stream_below(&chance, 3)) {
