@@ -276,8 +276,6 @@ static int configure(struct fab_store *store, enum fab_store_mode mode,
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	if (!store->step_s)
-		store->step_s = STEP_SECONDS;
 	begin_step(store);
 	sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_late, store);
 	if (mode == FAB_STORE_WRITE && sqlite3_db_readonly(db, "main") == 1)
@@ -382,6 +380,7 @@ int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store 
 		return rc;
 	store = FAB_NEW0(1, struct fab_store);
 	store->path = fab_strdup(path);
+	store->step_s = STEP_SECONDS;
 	/* what fails before it has a result leaves no file */
 	store->lacks_schema = mode == FAB_STORE_WRITE && stat(path, &st) != 0;
 	if (!store->lacks_schema)
@@ -393,6 +392,11 @@ int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store 
 	else
 		*out = store;
 	return rc;
+}
+
+void fab_store_limit(struct fab_store *store, double seconds)
+{
+	store->step_s = seconds;
 }
 
 void fab_store_close(struct fab_store *store)

@@ -40,6 +40,8 @@ int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store 
 		   struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is accepted. O(size). */
 void fab_store_close(struct fab_store *store);
+/* The longest time that a statement may take from now on, at first 120 s. O(1). */
+void fab_store_limit(struct fab_store *store, double seconds);
 
 /* A number with the name that it has in the JSON output. Whole numbers up to 2^53. */
 struct fab_store_number {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The store: several writers, limits, and what a hostile file, a full disk or a killed
  * command may not do. */
-#include "store/internal.h"
 #include "store/store.h"
 #include "support/process.h"
 #include "support/stored.h"
@@ -408,12 +407,12 @@ Test(store_safe, statements_end_in_time)
 	    "100000) INSERT INTO metric_kind (command, position, name, help) "
 	    "SELECT '', -i, 'm' || i, '' FROM n");
 	store = open_store("a.db", FAB_STORE_READ);
-	store->step_s = 1e-9;
+	fab_store_limit(store, 1e-9);
 	FAILS_AS(fab_store_read(store, &filter, &runs, ERR), -ETIMEDOUT,
 		 "a.db: cannot read: a statement has not ended within "
 		 "1e-09 s");
 	/* the limit is that of each step, and the store can be used on */
-	store->step_s = 100;
+	fab_store_limit(store, 100);
 	MUST(fab_store_read(store, &filter, &runs, ERR));
 	cr_assert_eq(runs.n, 1);
 	fab_store_close(store);
