@@ -144,3 +144,32 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 /* The FABRIC, for commands that take other arguments, too. EINVAL: there was one. */
 int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg,
 			struct fab_err *err) FAB_MUST_CHECK;
+
+/* A row, where its targets are, and what the command line said of it. */
+struct fab_given_option {
+	const struct fab_option *row;
+	void *at;
+	bool is_given;
+	bool is_setting;  /* by --set NAME=VALUE */
+	const char *text; /* the last one; NULL: none */
+};
+/* A command line. */
+struct fab_given {
+	const struct fab_command *command;
+	void *params;
+	FAB_VEC(struct fab_given_option) of;
+	const struct fab_verb *verb; /* NULL: none was given */
+	bool lists_settings;
+	char *arguments;     /* of the command line, as a shell would read them */
+	FAB_VEC(char *) job; /* while it is read: all but where and how it runs */
+};
+
+/* Nothing is given yet; the command and its parameters are borrowed. O(options). */
+void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
+/* Frees it and what options put on the heap; allocates nothing: the results are out. */
+void fab_given_fini(struct fab_given *g);
+/* The command line into the parameters; a bad one is a usage error, exit with status 2.
+ * O(options + relations). */
+void fab_given_read(struct fab_given *g, int argc, char **argv);
+/* At the end, also where nothing was opened: close the database of --store. */
+void fab_cli_close_store(struct fab_cli_store *store);

@@ -8,27 +8,6 @@
 
 #include "cli/command.h"
 
-/* A row, where its targets are, and what the command line said of it. */
-struct fab_given_option {
-	const struct fab_option *row;
-	void *at;
-	bool is_given;
-	bool is_setting;  /* by --set NAME=VALUE */
-	const char *text; /* the last one; NULL: none */
-};
-/* A command line. */
-struct fab_given {
-	const struct fab_command *command;
-	void *params;
-	FAB_VEC(struct fab_given_option) of;
-	const struct fab_verb *verb; /* NULL: none was given */
-	bool lists_settings;
-	char *arguments;     /* of the command line, as a shell would read them */
-	FAB_VEC(char *) job; /* while it is read: all but where and how it runs */
-};
-/* The command line into the parameters; a bad one is a usage error, exit with status 2.
- * O(options + relations). */
-void fab_given_read(struct fab_given *g, int argc, char **argv);
 /* The row of an option that the command has. O(options). */
 const struct fab_given_option *fab_given_option(const struct fab_given *g,
 						const char *name);
@@ -47,9 +26,6 @@ void fab_given_complete(struct fab_given *g, int n, char **words);
 int fab_settings_list(const struct fab_given *g, struct fab_err *err);
 /* "run, sweep or trace"; on the heap. */
 char *fab_verb_names(const struct fab_verb *verbs);
-void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
-/* Frees it and what options put on the heap; allocates nothing: the results are out. */
-void fab_given_fini(struct fab_given *g);
 /* Member of the parameters that these rows fill; NULL: not in this command. */
 void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
 /* Verb, FABRIC and the relations of the command; `lists`: where it only lists columns or
@@ -62,9 +38,6 @@ void fab_option_free(const struct fab_option *o, void *at);
 
 int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg,
 		       struct fab_err *err) FAB_MUST_CHECK;
-/* With --store: open the database now, before hours of work; at the end, whether or not
- * anything was opened, close it. */
-void fab_cli_close_store(struct fab_cli_store *store);
 /*
  * A file holds one result, and none goes over an input: EINVAL when two outputs, or an
  * output and an input, are the same file by name, through a link or by inode, or when two

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/internal.h"
+#include "cli/command.h"
 #include "support/process.h"
 #include "support/test.h"
 

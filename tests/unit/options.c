@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of options: every kind of value, given rightly, wrongly, twice and not at all.
  */
-#include "cli/internal.h"
+#include "cli/command.h"
 #include "support/process.h"
 #include "support/test.h"
 
