@@ -29,8 +29,9 @@ struct rdma_rate {
  * O(1). */
 void rdma_rate_init(struct rdma_rate *c, uint64_t cap);
 
-/* What time until `now` (ps) does, what bytes sent do, what a report does. O(1), advance
- * O(time since). */
+/* Decay of alpha and raises of the rate by time, up to `now` (ps). O(time since). */
 void rdma_dcqcn_advance(struct rdma_rate *c, uint64_t now);
+/* Raise of the rate by bytes sent. O(1). */
 void rdma_dcqcn_count(struct rdma_rate *c, uint32_t bytes);
+/* Cut of the rate by a report at `now` (ps). O(1). */
 void rdma_dcqcn_lower(struct rdma_rate *c, uint64_t now);

@@ -50,7 +50,7 @@ SIM_HOT void route(const struct sim_part *p, const struct sim_arrival *a)
 	__builtin_prefetch(&s->port[out]);
 	__builtin_prefetch(sim_lane(s, out, to.vl));
 	__builtin_prefetch(sim_lane_sums(s, out, to.vl));
-	if (!s->sw[in->sw].is_small)
+	if (!sim_is_small(&s->sw[in->sw]))
 		__builtin_prefetch(sim_waiters(s, &s->sw[in->sw], to.out, to.vl));
 	if (!sim_is_fifo(s))
 		__builtin_prefetch(sim_queue_of(s, in, 0, to.out, to.vl));
