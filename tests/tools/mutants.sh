@@ -41,6 +41,10 @@ for number, row in enumerate(open(listing), 1):
         continue
     # whole names only
     pattern = re.sub(r'^(?=\w)', r'\\b', re.escape(old)) + (r'\b' if re.search(r'\w$', old) else '')
+    if ';' in new or (old.endswith(';') and new != '-'):
+        print(f'{listing}:{number}: expected expressions, or a statement and -')
+        bad = 1
+        continue
     starts = [m.start() for m in re.finditer(pattern, text)]
     if not starts:
         print(f'{listing}:{number}: {path} has no "{old}"')
